@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fields.cu - one thread walks one record. See fields.cuh.
+ *
+ * The walk steps the automaton of csv_dfa.h byte by byte, from the record's start, where
+ * the state is known: a record begins at a field's start. It reads no byte beyond the
+ * last selected field.
+ */
+#include "fields.cuh"
+
+#define FIELDS_NTHREADS 128
+
+/* A half-open range of the text. */
+struct span {
+	size_t begin, end;
+};
+
+/* One record, and where its fields go. */
+struct row {
+	const char *text;
+	struct span bytes; /* of the record, without its line end */
+	uint32_t number;
+	char delimiter;
+};
+
+static __device__ void field_put(const struct field_table &table, uint32_t c, uint32_t r,
+				 unsigned code, int64_t significand)
+{
+	table.code[field_at(table, c, r)] = (uint8_t)code;
+	table.significand[field_at(table, c, r)] = significand;
+}
+
+/* Removes the quotes of a field that has one at either end and none within. Returns
+ * whether the field's text is now as it stands; if not, its quotes are irregular. */
+static __device__ bool field_unquote(const char *text, struct span *field)
+{
+	if (field->begin == field->end || text[field->begin] != '"')
+		return true;
+	for (size_t i = field->begin + 1; i < field->end; i++) {
+		if (text[i] != '"')
+			continue;
+		if (i + 1 != field->end)
+			return false;
+		field->begin++;
+		field->end--;
+		return true;
+	}
+	return false;
+}
+
+static __device__ bool bytes_equal(const char *a, const char *b, size_t nbytes)
+{
+	for (size_t i = 0; i < nbytes; i++)
+		if (a[i] != b[i])
+			return false;
+	return true;
+}
+
+/* value_is_missing() of column.h. */
+static __device__ bool field_is_missing(const struct fields_plan &plan, const char *value,
+					size_t nbytes)
+{
+	value = decimal_trim(value, &nbytes);
+	if (nbytes == 0)
+		return true;
+	for (uint32_t i = 0, begin = 0; i < plan.nmissing; begin = plan.missing_end[i++])
+		if (plan.missing_end[i] - begin == nbytes &&
+		    bytes_equal(plan.missing + begin, value, nbytes))
+			return true;
+	return false;
+}
+
+/* Says what a field is. Returns its code, and for a number sets *significand. */
+static __device__ unsigned field_read(const struct fields_plan &plan, bool parses,
+				      const char *text, struct span field, int64_t *significand)
+{
+	struct decimal x;
+
+	if (!field_unquote(text, &field))
+		return FIELD_EXCEPTION;
+	const char *value = text + field.begin;
+	size_t nbytes = field.end - field.begin;
+	if (field_is_missing(plan, value, nbytes))
+		return FIELD_MISSING;
+	if (!parses)
+		return 0; /* present: that is all that is asked */
+	switch (decimal_parse(value, nbytes, &x)) {
+	case DECIMAL_NUMBER:
+		*significand = x.significand;
+		return (unsigned)x.scale;
+	case DECIMAL_WIDE:
+		return FIELD_EXCEPTION;
+	case DECIMAL_MISSING: /* blank: field_is_missing has seen to it */
+	case DECIMAL_INVALID:
+		break;
+	}
+	return FIELD_INVALID;
+}
+
+/* Folds one field into the table. An exception's span stays in the significand's place
+ * until its whole record is known to count. */
+static __device__ void field_take(const struct fields_plan &plan, const struct field_table &table,
+				  const struct row &row, uint32_t c, struct span field)
+{
+	int64_t significand = 0;
+	unsigned code = field_read(plan, plan.parses[c], row.text, field, &significand);
+
+	if (code == FIELD_INVALID)
+		significand = (int64_t)field.begin;
+	if (code == FIELD_EXCEPTION)
+		significand = (int64_t)((uint64_t)field.end << 32 | field.begin);
+	field_put(table, c, row.number, code, significand);
+}
+
+/* Finds the end of the field that begins at `begin`: its delimiter, or the record's end. */
+static __device__ size_t field_find_end(const struct row &row, size_t begin)
+{
+	enum csv_state state = CSV_FIELD_START;
+	size_t i = begin;
+
+	for (; i < row.bytes.end; i++) {
+		enum csv_class c = csv_classify((unsigned char)row.text[i],
+						(unsigned char)row.delimiter);
+		if (c == CSV_DELIMITER && csv_outside_quotes(state))
+			break;
+		state = csv_step(state, c);
+	}
+	return i;
+}
+
+/* Takes the record's selected fields. Returns how many it had; if that is not all,
+ * they must not count. */
+static __device__ uint32_t record_walk(const struct fields_plan &plan,
+				       const struct field_table &table, const struct row &row)
+{
+	struct span field = {row.bytes.begin, 0};
+	uint32_t c = 0;
+
+	for (uint32_t position = 0; c < table.ncolumns; position++) {
+		field.end = field_find_end(row, field.begin);
+		if (plan.field[c] == position)
+			field_take(plan, table, row, c++, field);
+		if (field.end == row.bytes.end)
+			break;
+		field.begin = field.end + 1;
+	}
+	return c;
+}
+
+/* Leaves the record out of every column. */
+static __device__ void record_omit(const struct field_table &table, uint32_t r)
+{
+	for (uint32_t c = 0; c < table.ncolumns; c++)
+		field_put(table, c, r, FIELD_ABSENT, 0);
+}
+
+/* Lists the record's exceptions, as far as there is room, and counts them all. */
+static __device__ void record_list_exceptions(const struct field_table &table, uint32_t r,
+					      const struct exception_list &exceptions,
+					      struct chunk_summary *summary)
+{
+	for (uint32_t c = 0; c < table.ncolumns; c++) {
+		size_t at = field_at(table, c, r);
+		if (table.code[at] != FIELD_EXCEPTION)
+			continue;
+		uint64_t span = (uint64_t)table.significand[at];
+		uint32_t i = atomicAdd(&summary->nexceptions, 1);
+		if (i < exceptions.capacity)
+			exceptions.list[i] = {(uint32_t)span, (uint32_t)(span >> 32), c};
+	}
+}
+
+/* The record's bytes without LF, and without the CR before it. */
+static __device__ struct span record_bytes(const struct record_table &records,
+					   const char *text, uint32_t r)
+{
+	struct span bytes = {record_begin(records, r), record_end(records, r) - 1};
+
+	if (bytes.end > bytes.begin && text[bytes.end - 1] == '\r')
+		bytes.end--;
+	return bytes;
+}
+
+__global__ static void __launch_bounds__(FIELDS_NTHREADS)
+fields(struct text_view text, struct record_table records, struct fields_plan plan,
+       struct field_table table, struct exception_list exceptions,
+       struct chunk_summary *summary)
+{
+	size_t thread = (size_t)blockIdx.x * FIELDS_NTHREADS + threadIdx.x;
+	uint32_t r = (uint32_t)thread;
+
+	if (thread == 0 && summary->nends > 0) {
+		summary->first_end = records.ends[0];
+		summary->last_end = records.ends[summary->nends - 1];
+	}
+	if (thread >= *records.nrecords)
+		return;
+	struct row row = {text.data, record_bytes(records, text.data, r), r, text.delimiter};
+	bool is_blank = row.bytes.begin == row.bytes.end;
+	if (is_blank && !plan.one_column) {
+		record_omit(table, r);
+	} else if (record_walk(plan, table, row) == table.ncolumns) {
+		record_list_exceptions(table, r, exceptions, summary);
+	} else {
+		record_omit(table, r);
+		atomicAdd(&summary->nshort, 1);
+		atomicMin(&summary->first_short, (uint32_t)row.bytes.begin);
+	}
+}
+
+cudaError_t fields_launch(struct text_view text, struct record_table records,
+			  struct fields_plan plan, struct field_table table,
+			  struct exception_list exceptions, struct chunk_summary *summary,
+			  cudaStream_t stream)
+{
+	/* At least one block: it also tells where the first and the last record end. */
+	uint32_t nblocks = records.nrecords_at_most / FIELDS_NTHREADS + 1;
+
+	fields<<<nblocks, FIELDS_NTHREADS, 0, stream>>>(text, records, plan, table, exceptions,
+							summary);
+	return cudaGetLastError();
+}

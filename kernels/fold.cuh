@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fold.cuh - what a fold is, to the levels above: an identity and a combine.
+ *
+ * A fold F is a type with
+ *     F::value              its partial result, an integer
+ *     F::identity()         the result of folding nothing
+ *     F::combine(a, b)      the result of a's items followed by b's
+ * combine is associative and identity() is neutral on both sides. It need not be
+ * commutative: lane, warp, block and grid all keep the earlier operand first.
+ * fold_csv_map, which does not commute, is the canary that they do.
+ */
+#ifndef GPUSTAT_FOLD_CUH
+#define GPUSTAT_FOLD_CUH
+
+#include <stdint.h>
+
+extern "C" {
+#include "csv_dfa.h"
+}
+
+template <class T> struct fold_sum {
+	typedef T value;
+	HD T identity(void) { return 0; }
+	HD T combine(T earlier, T later) { return earlier + later; }
+};
+
+template <class T> struct fold_or {
+	typedef T value;
+	HD T identity(void) { return 0; }
+	HD T combine(T earlier, T later) { return earlier | later; }
+};
+
+/* GREATEST: the largest T, which no minimum is above. */
+template <class T, T GREATEST> struct fold_min {
+	typedef T value;
+	HD T identity(void) { return GREATEST; }
+	HD T combine(T earlier, T later) { return later < earlier ? later : earlier; }
+};
+
+/* LEAST: the smallest T, which no maximum is below. */
+template <class T, T LEAST> struct fold_max {
+	typedef T value;
+	HD T identity(void) { return LEAST; }
+	HD T combine(T earlier, T later) { return later > earlier ? later : earlier; }
+};
+
+/* Transition maps of adjacent texts. */
+struct fold_csv_map {
+	typedef csv_map value;
+	HD csv_map identity(void) { return CSV_MAP_IDENTITY; }
+	HD csv_map combine(csv_map earlier, csv_map later)
+	{
+		return csv_map_compose(earlier, later);
+	}
+};
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gpu.h - what the host program asks about GPUs, beside worker_gpu (src/worker.h).
+ */
+#ifndef GPUSTAT_GPU_H
+#define GPUSTAT_GPU_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The number of GPUs that the driver offers; 0 where there is none, or no driver. Never
+ * fails, and makes no context. */
+int gpu_count(void);
+
+/* Writes the name of GPU `device` into text[0 .. nbytes), NUL-terminated, cut to fit;
+ * nbytes > 0. "unknown GPU" where the driver will not say. Returns text. */
+const char *gpu_name(int device, char *text, size_t nbytes);
+
+/* Writes the versions of the CUDA runtime and of the driver, likewise. Returns text. */
+const char *gpu_versions(char *text, size_t nbytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

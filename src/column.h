@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * column.h - what a run of records folds to: one summary a column.
+ *
+ * This is the value fold of the design. Identity: partial_clear. Combine:
+ * partial_combine(earlier, later), associative, always called in this order of
+ * operands. The same numbers come out of a GPU's reduce kernel (kernels/reduce.cu)
+ * and of column_take; everything that neither the kernel nor the fast path can hold
+ * passes through column_take on the CPU.
+ */
+#ifndef GPUSTAT_COLUMN_H
+#define GPUSTAT_COLUMN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "decimal.h"
+#include "plan.h"
+#include "status.h"
+#include "wide.h"
+
+#define OFFSET_NONE SIZE_MAX
+
+/* What a column is, as its first value that is not missing tells. */
+enum column_kind { COLUMN_UNKNOWN, COLUMN_NUMBER, COLUMN_TEXT };
+
+/* One column over a run of records. Offsets are bytes from the start of the text
+ * that was folded, OFFSET_NONE where there was none; they mean nothing after a
+ * combine, which drops them. */
+struct column_partial {
+	struct decimal_fold fast;  /* numbers the fast path holds; also counts presence
+				    * in a column that does not parse */
+	struct wide_fold *wide;    /* the others; NULL until one came. Owned. */
+	uint64_t nmissing;
+	uint64_t ninvalid;
+	enum column_kind kind; /* set by combine; ask column_kind() */
+	size_t first_number_offset;  /* of the first number, or of its record's start */
+	size_t first_invalid_offset; /* of the first invalid field's first byte */
+	size_t first_out_of_range_offset; /* of the first that is a number, but beyond wide.h */
+};
+
+/* Where a field lies in the text that is folded: [begin, end). */
+struct field_span {
+	size_t begin, end;
+};
+
+/* All columns of a plan over a run of records. */
+struct partial {
+	size_t ncolumns;
+	struct column_partial *columns; /* ncolumns, in the plan's order. Owned. */
+	uint64_t nshort;                /* records that lacked a field, left out */
+	size_t first_short_offset;      /* where the first of them starts */
+	/* Where a chunk's complete records lie; set by a worker's fold. Bytes before
+	 * head_nbytes belong to a record that began in an earlier chunk: 0 if the chunk was
+	 * entered between records, nbytes if that record does not end here either
+	 * (head_ends is then false). Bytes from tail_offset on begin a record that does
+	 * not end here; tail_offset is head_nbytes if no later record ends. */
+	bool head_ends;
+	size_t head_nbytes;
+	size_t tail_offset;
+	size_t open_quote_offset; /* at the input's end: the field whose quote never closes */
+	/* Working memory of the CPU's fold. Owned. */
+	struct field_span *spans; /* ncolumns: the selected fields of the record in hand */
+	char *scratch;            /* a field with its quotes removed */
+	size_t scratch_nbytes;
+};
+
+/* Makes an empty partial for ncolumns columns. STATUS_NO_MEMORY or STATUS_OK. */
+enum status partial_init(struct partial *p, size_t ncolumns);
+void partial_free(struct partial *p);
+
+/* Makes p the fold of no records. Keeps its memory. */
+void partial_clear(struct partial *p);
+
+/* p becomes the fold of p's records followed by later's. STATUS_NO_MEMORY or OK. */
+enum status partial_combine(struct partial *p, const struct partial *later);
+
+/* The kind of a column: that of the earliest value folded into it. */
+enum column_kind column_kind(const struct column_partial *column);
+
+/* Folds one field into column c of p, whatever it holds: number, missing value,
+ * wide number, text, quotes.
+ * field: nbytes raw bytes of the record, quotes and all; a CR that belongs to the
+ * record's end already dropped. offset: of field[0] in the folded text.
+ * Errors: STATUS_NO_MEMORY. A value that is no number is counted, not an error: what
+ * it means is decided where the order of all records is known (engine.c). */
+enum status column_take(const struct plan *plan, struct partial *p, size_t c, const char *field,
+			size_t nbytes, size_t offset);
+
+/* The value of a raw field: outer quotes removed, "" made ", text after the closing
+ * quote kept. Returns a pointer into field or into *scratch (grown as needed), and
+ * its length in *value_nbytes; NULL where memory ran out. */
+const char *field_value(const char *field, size_t nbytes, char **scratch, size_t *scratch_nbytes,
+			size_t *value_nbytes);
+
+/* Whether the value text[0 .. nbytes) counts as missing: blank, or a spelling of
+ * plan->missing once blanks are trimmed. */
+bool value_is_missing(const struct plan *plan, const char *text, size_t nbytes);
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * header.c - see header.h.
+ *
+ * A first record is a header if a selector is a name, or if a field selected by position
+ * is no number. Where nothing is selected by itself (`*`, the summary), it is
+ * one if it has no number at all, or if some column has text in it and a number below: so
+ * a file without header never loses its first record to these.
+ */
+#include "header.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "column.h"
+#include "decimal.h"
+#include "record.h"
+#include "structure.h"
+
+#define PATIENCE_NBYTES (1024 * 1024)
+
+/* ---- reading ---- */
+
+/* What the text so far holds of the first records. */
+struct first_text {
+	const char *data;
+	size_t nbytes;
+	bool at_end;
+	struct record record[2];
+	size_t begin[2]; /* of each in data */
+};
+
+/* Cuts record i at or after position `from`, passing over blank lines. */
+static enum status cut(struct first_text *t, int i, size_t from, char delimiter)
+{
+	enum status status;
+
+	record_free(&t->record[i]);
+	for (;; from += t->record[i].nbytes) {
+		t->begin[i] = from;
+		status = record_split(t->data + from, t->nbytes - from, delimiter, t->at_end,
+				      &t->record[i]);
+		if (status != STATUS_OK || t->record[i].nfields || t->record[i].nbytes == 0)
+			return status;
+	}
+}
+
+/* Drops the fields of a record whose end has not come: they may be cut short. */
+static bool is_whole(struct first_text *t, int i)
+{
+	if (t->record[i].nbytes == 0)
+		record_free(&t->record[i]);
+	return t->record[i].nbytes != 0;
+}
+
+static enum status cut_both(struct first_text *t, char delimiter, bool and_second, bool *whole)
+{
+	enum status status = cut(t, 0, 0, delimiter);
+
+	*whole = status == STATUS_OK && is_whole(t, 0);
+	if (!*whole || !and_second)
+		return status;
+	status = cut(t, 1, t->begin[0] + t->record[0].nbytes, delimiter);
+	*whole = status == STATUS_OK && is_whole(t, 1);
+	return status;
+}
+
+static enum status open_quote(const struct input *input, const struct first_text *t,
+			      struct fault *fault)
+{
+	int i = t->record[1].nfields != 0;
+
+	fault_set(fault, STATUS_OPEN_QUOTE, 0, NULL);
+	fault->file = input_name(input, input_file(input));
+	fault->line = 1 + structure_count_lines(t->data,
+						t->begin[i] + t->record[i].fields[0].begin);
+	return STATUS_OPEN_QUOTE;
+}
+
+/* Reads on until the records wanted are whole. A short text is cut anew with every piece
+ * that comes, so that a slow pipe is not waited for needlessly; a long one only when it
+ * has doubled, so that the work stays linear. */
+static enum status read_first(struct first_text *t, struct input *input, char delimiter,
+			      bool and_second, struct fault *fault)
+{
+	bool whole = false;
+	enum status status = STATUS_OK;
+
+	memset(t, 0, sizeof *t);
+	while (status == STATUS_OK && !whole && !t->at_end) {
+		if (t->nbytes > PATIENCE_NBYTES)
+			t->nbytes *= 2;
+		status = input_peek(input, &t->data, &t->nbytes, &t->at_end, fault);
+		if (status != STATUS_OK)
+			return status;
+		status = cut_both(t, delimiter, and_second, &whole);
+	}
+	if (status == STATUS_OPEN_QUOTE)
+		return open_quote(input, t, fault);
+	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
+}
+
+/* ---- values ---- */
+
+static enum status take_value(struct first_value *v, const char *field, size_t nbytes,
+			      const struct plan *plan)
+{
+	char *scratch = NULL;
+	size_t scratch_nbytes = 0;
+	struct decimal ignored;
+	enum decimal_kind kind;
+	const char *text = field_value(field, nbytes, &scratch, &scratch_nbytes, &nbytes);
+
+	v->text = text ? strndup(text, nbytes) : NULL;
+	if (v->text) {
+		kind = decimal_parse(text, nbytes, &ignored);
+		v->is_missing = value_is_missing(plan, text, nbytes);
+		v->is_number = !v->is_missing && (kind == DECIMAL_NUMBER || kind == DECIMAL_WIDE);
+	}
+	free(scratch);
+	return v->text ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+static enum status take_values(struct first_record *r, const struct first_text *t, int i,
+			       const struct plan *plan)
+{
+	const struct record *cut = &t->record[i];
+
+	r->values = calloc(cut->nfields + 1, sizeof *r->values);
+	if (!r->values)
+		return STATUS_NO_MEMORY;
+	for (; r->nfields < cut->nfields; r->nfields++) {
+		struct field_span f = cut->fields[r->nfields];
+		if (take_value(&r->values[r->nfields], t->data + t->begin[i] + f.begin,
+			       f.end - f.begin, plan) != STATUS_OK)
+			return STATUS_NO_MEMORY;
+	}
+	return STATUS_OK;
+}
+
+enum status header_read(struct header *h, struct input *input, const struct plan *plan,
+			bool and_second, struct fault *fault)
+{
+	struct first_text t;
+	enum status status = read_first(&t, input, plan->delimiter, and_second, fault);
+
+	memset(h, 0, sizeof *h);
+	if (status == STATUS_OK && (take_values(&h->record[0], &t, 0, plan) != STATUS_OK ||
+				    take_values(&h->record[1], &t, 1, plan) != STATUS_OK))
+		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (status == STATUS_OK && t.record[0].nfields) {
+		h->nfields = t.record[0].nfields;
+		h->begin = t.begin[0];
+		h->end = t.begin[0] + t.record[0].fields[h->nfields - 1].end;
+		h->nbytes = t.begin[0] + t.record[0].nbytes;
+	}
+	record_free(&t.record[0]);
+	record_free(&t.record[1]);
+	return status;
+}
+
+/* ---- deciding ---- */
+
+/* The rule for `*` and the summary. */
+static bool looks_like_header(const struct header *h)
+{
+	const struct first_record *first = &h->record[0], *second = &h->record[1];
+	size_t nnumbers = 0, ntexts = 0;
+
+	for (size_t i = 0; i < first->nfields; i++) {
+		bool is_text = !first->values[i].is_number && !first->values[i].is_missing;
+		nnumbers += first->values[i].is_number;
+		ntexts += is_text;
+		if (is_text && i < second->nfields && second->values[i].is_number)
+			return true;
+	}
+	return nnumbers == 0 && ntexts > 0;
+}
+
+/* Whether a selector tells that the first record is a header. */
+static bool selector_tells(const struct header *h, const struct selector *s)
+{
+	struct field_range range;
+	bool by_position = selector_by_position(s, h->nfields, &range);
+
+	if (!by_position && !selector_by_position(s, 0, &range))
+		return true; /* a name: if the header has it not, that will be the error */
+	for (size_t i = 0; i < h->nfields; i++) {
+		const struct first_value *v = &h->record[0].values[i];
+		bool selected = !range.star && range.first <= i && i <= range.last;
+		if (selected && !v->is_number && !v->is_missing)
+			return true;
+		if (!strcmp(v->text, s->text) && !(by_position && v->is_number))
+			return true;
+	}
+	return range.star && looks_like_header(h);
+}
+
+static bool is_header(const struct header *h, enum header_mode mode,
+		      const struct selection *selections, size_t nselections)
+{
+	if (h->nfields == 0 || mode == HEADER_NO)
+		return false;
+	if (mode == HEADER_YES)
+		return true;
+	for (size_t i = 0; i < nselections; i++)
+		for (size_t j = 0; j < selections[i].nselectors; j++)
+			if (selector_tells(h, &selections[i].selectors[j]))
+				return true;
+	return nselections == 0 && looks_like_header(h);
+}
+
+/* Names the columns that the header has a name for. */
+static enum status name_columns(struct header *h)
+{
+	h->names = calloc(h->nfields + 1, sizeof *h->names);
+	for (size_t i = 0; h->names && h->present && i < h->nfields; i++) {
+		const char *text = h->record[0].values[i].text;
+		if (*text && !(h->names[i] = strdup(text)))
+			return STATUS_NO_MEMORY;
+	}
+	return h->names ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+/* Takes the header out of the input, and has it expected in later files. */
+static enum status take_header(struct header *h, struct input *input, bool required,
+			       struct fault *fault)
+{
+	const char *data;
+	size_t nbytes = 0;
+	bool at_end;
+	enum status status = input_peek(input, &data, &nbytes, &at_end, fault);
+
+	if (status != STATUS_OK)
+		return status;
+	if (input_expect_header(input, data + h->begin, h->end - h->begin, required) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	input_skip(input, h->nbytes);
+	return STATUS_OK;
+}
+
+enum status header_decide(struct header *h, struct input *input, enum header_mode mode,
+			  const struct selection *selections, size_t nselections,
+			  struct fault *fault)
+{
+	h->present = is_header(h, mode, selections, nselections);
+	if (name_columns(h) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	return h->present ? take_header(h, input, mode == HEADER_YES, fault) : STATUS_OK;
+}
+
+void header_free(struct header *h)
+{
+	for (size_t i = 0; h->names && i < h->nfields; i++)
+		free(h->names[i]);
+	free(h->names);
+	for (int i = 0; i < 2; i++) {
+		for (size_t j = 0; j < h->record[i].nfields; j++)
+			free(h->record[i].values[j].text);
+		free(h->record[i].values);
+	}
+	memset(h, 0, sizeof *h);
+}

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * input.c - see input.h.
+ *
+ * A file in hand is in one of two modes. Ranged: a plain regular file; a chunk is an
+ * offset and a length, handed out under the lock and read with pread outside it. Its
+ * size is taken when it is opened; what is appended later is not read, and a file that
+ * turns out shorter is an error. Streamed: everything else; reading happens under the
+ * lock, in order.
+ */
+#include "input.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "source.h"
+
+/* A ranged file's descriptor, shared by the workers that read from it. */
+struct ranged {
+	int fd;
+	unsigned nusers; /* the input itself, and each worker inside read_range */
+};
+
+struct input {
+	const char *const *paths;
+	int npaths;
+
+	pthread_mutex_t lock;  /* guards all below */
+	int file;              /* the one in hand; npaths: all done */
+	struct source source;  /* fd -1: not opened yet */
+	struct ranged *ranged; /* NULL: streamed */
+	off_t position, end;   /* ranged: next byte to hand out, and the file's end */
+	bool fresh;            /* no chunk of this file was taken yet */
+	uint64_t offset_bytes; /* of the next byte in the decompressed file */
+	uint64_t line;         /* of the file's first byte that is not skipped */
+	uint64_t index;        /* of the next chunk */
+	atomic_bool stopped;   /* set without the lock: its holder may wait for a pipe */
+
+	char *header; /* what later files may repeat; NULL: nothing */
+	size_t header_nbytes;
+	bool header_required;
+};
+
+const char *input_name(const struct input *in, int file)
+{
+	return strcmp(in->paths[file], "-") ? in->paths[file] : "<stdin>";
+}
+
+int input_file(const struct input *in)
+{
+	return in->file;
+}
+
+static enum status fail(const struct input *in, struct fault *fault, enum status status)
+{
+	fault_set(fault, status, 0, NULL);
+	fault->file = input_name(in, in->file);
+	return status;
+}
+
+/* ---- a repeated header ---- */
+
+/* The length of the line end at the peeked byte at: LF or CRLF, where the file's end
+ * stands for LF. 0: another byte, or none. */
+static size_t line_end(struct source *s, size_t at, enum status *status, struct fault *fault)
+{
+	if (source_matches(s, at, "\n", 1, status, fault))
+		return 1;
+	if (*status != STATUS_OK || !source_matches(s, at, "\r", 1, status, fault))
+		return 0;
+	if (source_matches(s, at + 1, "\n", 1, status, fault))
+		return 2;
+	return *status == STATUS_OK && source_ends(s, at + 1, status, fault);
+}
+
+/* Finds the first file's header at the beginning of this one, perhaps behind blank lines.
+ * Returns what is to be skipped, or 0; *blank: whether there is nothing but blank lines. */
+static size_t find_repeated_header(struct input *in, bool *blank, enum status *status,
+				   struct fault *fault)
+{
+	struct source *s = &in->source;
+	size_t at = 0, nbytes;
+
+	do {
+		nbytes = line_end(s, at, status, fault);
+		at += nbytes;
+	} while (nbytes && *status == STATUS_OK);
+	*blank = *status == STATUS_OK && source_ends(s, at, status, fault);
+	if (*status != STATUS_OK || *blank ||
+	    !source_matches(s, at, in->header, in->header_nbytes, status, fault))
+		return 0;
+	at += in->header_nbytes;
+	nbytes = line_end(s, at, status, fault);
+	if (nbytes == 0 && *status == STATUS_OK && !source_ends(s, at, status, fault))
+		return 0;
+	return at + nbytes;
+}
+
+/* Takes nbytes peeked bytes out of the stream. */
+static void skip(struct input *in, size_t nbytes)
+{
+	const char *data = in->source.data + in->source.begin;
+
+	for (size_t i = 0; i < nbytes; i++)
+		in->line += data[i] == '\n';
+	in->source.begin += nbytes;
+	in->offset_bytes += nbytes;
+}
+
+static enum status skip_repeated_header(struct input *in, struct fault *fault)
+{
+	enum status status = STATUS_OK;
+	size_t nbytes;
+	bool blank;
+
+	if (!in->header)
+		return STATUS_OK;
+	nbytes = find_repeated_header(in, &blank, &status, fault);
+	if (status == STATUS_OK && nbytes == 0 && !blank && in->header_required) {
+		fail(in, fault, STATUS_HEADER_DIFFERS);
+		fault->line = 1;
+		return STATUS_HEADER_DIFFERS;
+	}
+	if (status == STATUS_OK)
+		skip(in, nbytes);
+	return status;
+}
+
+/* ---- opening ---- */
+
+/* Opens in->file. It stays streamed until the header has been seen: the first input_take
+ * makes it ranged if it can be. */
+static enum status open_file(struct input *in, struct fault *fault)
+{
+	size_t nskipped;
+	enum status status = source_open(&in->source, in->paths[in->file], &nskipped, fault);
+
+	in->fresh = true;
+	in->offset_bytes = nskipped;
+	in->line = 1;
+	return status == STATUS_OK ? skip_repeated_header(in, fault) : status;
+}
+
+/* Whether a file's size can be trusted: files of /proc and /sys have none, or a false one,
+ * and no blocks. */
+static bool has_ranges(const struct stat *st)
+{
+	return S_ISREG(st->st_mode) && st->st_size > 0 && st->st_blocks > 0;
+}
+
+/* Drops what was peeked at and makes the file ranged, if it is one that can be. */
+static enum status become_ranged(struct input *in, struct fault *fault)
+{
+	struct source *s = &in->source;
+	struct stat st;
+	off_t now = lseek(s->fd, 0, SEEK_CUR);
+
+	if (s->gzip || now < 0 || fstat(s->fd, &st) || !has_ranges(&st))
+		return STATUS_OK;
+	in->ranged = malloc(sizeof *in->ranged);
+	if (!in->ranged)
+		return fail(in, fault, STATUS_NO_MEMORY);
+	*in->ranged = (struct ranged){.fd = s->fd, .nusers = 1};
+	in->position = now - (off_t)(s->end - s->begin);
+	in->end = st.st_size > in->position ? st.st_size : in->position;
+	s->begin = s->end = 0;
+	return STATUS_OK;
+}
+
+static void release_ranged(struct ranged *r)
+{
+	if (--r->nusers)
+		return;
+	if (r->fd > STDIN_FILENO)
+		close(r->fd);
+	free(r);
+}
+
+static void close_file(struct input *in)
+{
+	if (in->ranged) {
+		release_ranged(in->ranged);
+		in->source.fd = -1; /* whoever uses the range last closes it */
+	}
+	in->ranged = NULL;
+	source_close(&in->source);
+}
+
+enum status input_open(struct input **out, const char *const *paths, int npaths,
+		       struct fault *fault)
+{
+	struct input *in = calloc(1, sizeof *in);
+	enum status status;
+
+	if (!in)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	in->paths = paths;
+	in->npaths = npaths;
+	in->source.fd = -1;
+	pthread_mutex_init(&in->lock, NULL);
+	status = open_file(in, fault);
+	if (status == STATUS_OK)
+		*out = in;
+	else
+		input_close(in);
+	return status;
+}
+
+void input_close(struct input *in)
+{
+	if (!in)
+		return;
+	close_file(in);
+	source_free(&in->source);
+	pthread_mutex_destroy(&in->lock);
+	free(in->header);
+	free(in);
+}
+
+/* ---- the first record ---- */
+
+enum status input_peek(struct input *in, const char **data, size_t *nbytes, bool *at_end,
+		       struct fault *fault)
+{
+	enum status status = source_peek(&in->source, *nbytes + 1, fault);
+
+	*data = source_peeked(&in->source, 0, nbytes);
+	while (status == STATUS_OK && *nbytes == 0 && in->file + 1 < in->npaths) {
+		close_file(in); /* an empty file: the stream begins in the next one */
+		in->file++;
+		status = open_file(in, fault);
+		if (status == STATUS_OK)
+			status = source_peek(&in->source, 1, fault);
+		*data = source_peeked(&in->source, 0, nbytes);
+	}
+	*at_end = in->source.at_end;
+	return status;
+}
+
+void input_skip(struct input *in, size_t nbytes)
+{
+	skip(in, nbytes);
+}
+
+enum status input_expect_header(struct input *in, const char *header, size_t nbytes,
+				bool required)
+{
+	in->header = malloc(nbytes + 1);
+	if (!in->header)
+		return STATUS_NO_MEMORY;
+	memcpy(in->header, header, nbytes);
+	in->header_nbytes = nbytes;
+	in->header_required = required;
+	return STATUS_OK;
+}
+
+uint64_t input_nbytes_left(const struct input *in)
+{
+	uint64_t total = 0;
+	struct stat st;
+
+	if (in->source.gzip)
+		return UINT64_MAX;
+	for (int i = in->file; i < in->npaths; i++) {
+		bool in_hand = i == in->file;
+		int failed = in_hand ? fstat(in->source.fd, &st) : stat(in->paths[i], &st);
+		if (failed || !has_ranges(&st))
+			return UINT64_MAX;
+		total += (uint64_t)st.st_size;
+	}
+	return total;
+}
+
+/* ---- chunks ---- */
+
+void input_stop(struct input *in)
+{
+	in->stopped = true;
+}
+
+/* Takes what was peeked at, then reads until the chunk is full, the file ends, or the
+ * next byte would have to be waited for. */
+static enum status fill_streamed(struct source *s, struct chunk *chunk, size_t capacity,
+				 struct fault *fault)
+{
+	size_t n;
+	const char *peeked = source_peeked(s, 0, &n);
+	enum status status = STATUS_OK;
+
+	chunk->nbytes = n < capacity ? n : capacity;
+	if (chunk->nbytes)
+		memcpy(chunk->data, peeked, chunk->nbytes);
+	s->begin += chunk->nbytes;
+	while (status == STATUS_OK && chunk->nbytes < capacity && !s->at_end) {
+		if (chunk->nbytes && !source_is_ready(s))
+			break;
+		status = source_read(s, chunk->data + chunk->nbytes, capacity - chunk->nbytes, &n,
+				     fault);
+		chunk->nbytes += n;
+	}
+	chunk->last_of_file = s->at_end && s->begin == s->end;
+	return status;
+}
+
+/* Hands out the next range; returns where in the file it is. */
+static off_t take_range(struct input *in, struct chunk *chunk, size_t capacity)
+{
+	off_t position = in->position, left = in->end - position;
+
+	chunk->nbytes = left < (off_t)capacity ? (size_t)left : capacity;
+	in->position += (off_t)chunk->nbytes;
+	chunk->last_of_file = in->position == in->end;
+	in->ranged->nusers++;
+	return position;
+}
+
+/* Reads a range that was handed out. Holds no lock. */
+static enum status read_range(const struct input *in, int fd, off_t position,
+			      const struct chunk *chunk, struct fault *fault)
+{
+	size_t done = 0;
+
+	while (done < chunk->nbytes) {
+		ssize_t n = pread(fd, chunk->data + done, chunk->nbytes - done,
+				  position + (off_t)done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			fault_set(fault, n ? STATUS_READ : STATUS_SHRANK, n ? errno : 0, NULL);
+			fault->file = input_name(in, chunk->file);
+			return fault->status;
+		}
+		done += (size_t)n;
+	}
+	return STATUS_OK;
+}
+
+/* Gives the chunk its place in the order, and opens what must be opened for it. */
+static enum status begin_chunk(struct input *in, char *buffer, struct chunk *chunk,
+			       struct fault *fault)
+{
+	enum status status = in->source.fd < 0 ? open_file(in, fault) : STATUS_OK;
+
+	*chunk = (struct chunk){.data = buffer, .index = in->index++, .file = in->file,
+				.offset_bytes = in->offset_bytes, .first_of_file = in->fresh,
+				.first_line = in->line};
+	if (status == STATUS_OK && in->fresh)
+		status = become_ranged(in, fault);
+	in->fresh = false;
+	return status;
+}
+
+/* Moves on from the file in hand if the chunk took the last of it. */
+static void end_chunk(struct input *in, const struct chunk *chunk)
+{
+	in->offset_bytes += chunk->nbytes;
+	if (!chunk->last_of_file)
+		return;
+	close_file(in);
+	in->file++;
+}
+
+bool input_take(struct input *in, char *buffer, size_t capacity, struct chunk *chunk,
+		enum status *status, struct fault *fault)
+{
+	struct ranged *ranged;
+	off_t position = 0;
+
+	pthread_mutex_lock(&in->lock);
+	if (in->stopped || in->file == in->npaths) {
+		pthread_mutex_unlock(&in->lock);
+		return false;
+	}
+	*status = begin_chunk(in, buffer, chunk, fault);
+	ranged = *status == STATUS_OK ? in->ranged : NULL;
+	if (ranged)
+		position = take_range(in, chunk, capacity);
+	else if (*status == STATUS_OK)
+		*status = fill_streamed(&in->source, chunk, capacity, fault);
+	if (*status != STATUS_OK)
+		input_stop(in);
+	end_chunk(in, chunk);
+	pthread_mutex_unlock(&in->lock);
+	if (!ranged)
+		return true;
+	*status = read_range(in, ranged->fd, position, chunk, fault);
+	pthread_mutex_lock(&in->lock);
+	release_ranged(ranged);
+	pthread_mutex_unlock(&in->lock);
+	if (*status != STATUS_OK)
+		input_stop(in);
+	return true;
+}
+

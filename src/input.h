@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * input.h - files and standard input as one stream of chunks.
+ *
+ * Workers take chunks themselves: whoever takes the next one reads it into its own
+ * buffer. A plain regular file's chunks are read at their offsets, many at a time;
+ * a pipe or a gzip stream is read (or inflated) by one worker at a time while the others
+ * fold what they took. There is no reader thread and no copy.
+ */
+#ifndef GPUSTAT_INPUT_H
+#define GPUSTAT_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chunk.h"
+#include "status.h"
+
+struct input;
+
+/* Opens the first of the files; the others follow as they are reached. paths: npaths
+ * names, "-" is standard input; not copied. Gzip files, by their first two bytes, are
+ * inflated; a UTF-8 byte-order mark at a file's start is dropped.
+ * Errors, here and below, name the file in fault: STATUS_OPEN, STATUS_READ,
+ * STATUS_NO_MEMORY, STATUS_GZIP_*, STATUS_SHRANK. */
+enum status input_open(struct input **out, const char *const *paths, int npaths,
+		       struct fault *fault);
+void input_close(struct input *in);
+
+/* A file's name, as messages print it. */
+const char *input_name(const struct input *in, int file);
+
+/* The file in hand: before the first chunk is taken, the first that is not empty. */
+int input_file(const struct input *in);
+
+/* Looks at the stream's beginning without taking it: reads on until more than *nbytes
+ * bytes of its first file are there, or that file ends (*at_end); empty files before it
+ * are passed over. *data stays valid until the next call. Not to be called once a chunk
+ * has been taken. */
+enum status input_peek(struct input *in, const char **data, size_t *nbytes, bool *at_end,
+		       struct fault *fault);
+
+/* Takes the first nbytes of what was peeked at out of the stream. */
+void input_skip(struct input *in, size_t nbytes);
+
+/* Says that files after the first may repeat this first record, which is then skipped.
+ * header: nbytes bytes without the line end; copied. required: a file that does not
+ * repeat it is an error, STATUS_HEADER_DIFFERS. Errors: STATUS_NO_MEMORY. */
+enum status input_expect_header(struct input *in, const char *header, size_t nbytes,
+				bool required);
+
+/* Bytes still to come where that can be known (plain regular files only), else
+ * UINT64_MAX. Files not reached yet are looked at, not opened. */
+uint64_t input_nbytes_left(const struct input *in);
+
+/* Takes the next chunk, reading up to capacity bytes into buffer. Any thread. A pipe's
+ * chunk ends early where the next byte would have to be waited for.
+ * Returns true with *chunk filled and *status telling how reading went: if it failed,
+ * chunk->index still says where in the order. Returns false at the input's end. */
+bool input_take(struct input *in, char *buffer, size_t capacity, struct chunk *chunk,
+		enum status *status, struct fault *fault);
+
+/* Makes every later input_take return false. Any thread. */
+void input_stop(struct input *in);
+
+#endif

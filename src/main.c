@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * main.c - the pipeline at a glance.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "engine.h"
+#include "input.h"
+#include "message.h"
+#include "options.h"
+#include "output.h"
+#include "query.h"
+#include "result.h"
+#include "team.h"
+#include "total.h"
+
+/* All that one run owns. */
+struct run {
+	struct options options;
+	struct input *input;
+	struct query query;
+	struct team team;
+	struct total total;
+};
+
+static double now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void report_left_out(const struct run *r)
+{
+	for (size_t c = 0; c < r->query.plan.ncolumns; c++) {
+		const struct plan_column *column = &r->query.plan.columns[c];
+		const struct column_partial *total = &r->total.partial.columns[c];
+		if (total->ninvalid && column->invalid == INVALID_SKIP &&
+		    !result_is_text(column, total))
+			message_left_out(total->ninvalid, column->name);
+	}
+	if (r->total.partial.nshort)
+		message_left_out(r->total.partial.nshort, NULL);
+}
+
+static enum status print_result(const struct run *r, struct fault *fault)
+{
+	struct table table;
+	enum status status = result_table(&r->query, &r->total.partial, &table, fault);
+
+	if (status != STATUS_OK)
+		return status;
+	status = table_print(&table, result_format(&r->query, &table, r->options.format), fault);
+	table_free(&table);
+	return status;
+}
+
+static enum status reduce(struct run *r, struct fault *fault)
+{
+	double begin_s = now_s();
+	enum status status = input_open(&r->input, r->options.paths, r->options.npaths, fault);
+
+	if (status == STATUS_OK)
+		status = query_make(&r->query, &r->options, r->input, fault);
+	if (status == STATUS_OK)
+		status = team_choose(&r->team, &r->options, r->input, fault);
+	if (status == STATUS_OK && total_init(&r->total, &r->query.plan) != STATUS_OK)
+		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (status == STATUS_OK)
+		status = engine_run(&r->query.plan, r->input, r->team.squads, r->team.nsquads,
+				    &r->total, fault);
+	if (status == STATUS_OK)
+		status = print_result(r, fault);
+	if (status == STATUS_OK)
+		report_left_out(r);
+	if (status == STATUS_OK && r->options.verbose)
+		team_report(&r->team, now_s() - begin_s);
+	return status;
+}
+
+/* Nothing to do and nobody to ask: no operation, no file, and a terminal as input. */
+static bool is_idle(const struct options *o)
+{
+	return o->nuses == 0 && o->npaths == 1 && !strcmp(o->paths[0], "-") &&
+	       isatty(STDIN_FILENO);
+}
+
+static enum status run(struct run *r, int argc, char **argv, struct fault *fault)
+{
+	enum status status = options_parse(&r->options, argc, argv, fault);
+
+	if (status != STATUS_OK)
+		return status;
+	if (r->options.help || r->options.version) {
+		r->options.help ? options_print_help() : options_print_version();
+		return output_flush(fault);
+	}
+	if (is_idle(&r->options))
+		return fault_set(fault, STATUS_USAGE, 0, "usage: gpustat [OPTION]... [FILE]...: "
+							 "no operation, and nothing to read");
+	return reduce(r, fault);
+}
+
+int main(int argc, char **argv)
+{
+	static struct run r;
+	static struct fault fault;
+
+	if (run(&r, argc, argv, &fault) != STATUS_OK) {
+		int exit_status = message_fault(&fault);
+		if (fault.status == STATUS_UNKNOWN_COLUMN)
+			message_columns(r.query.header.names, r.query.header.nfields);
+		_exit(exit_status); /* other threads may still be inside a library */
+	}
+	total_free(&r.total);
+	query_free(&r.query);
+	input_close(r.input);
+	options_free(&r.options);
+	return 0;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * message.c - see message.h.
+ */
+#include "message.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "utf8.h"
+
+#define PROGRAM "gpustat: "
+
+static void print_text(const char *text)
+{
+	utf8_print(stderr, text, strlen(text));
+}
+
+/* What the value itself says, or a library's or the system's words. */
+static void print_detail(const struct fault *f)
+{
+	switch (f->status) {
+	case STATUS_NOT_A_NUMBER:
+	case STATUS_OUT_OF_RANGE:
+	case STATUS_UNKNOWN_COLUMN:
+		fputs(f->status == STATUS_UNKNOWN_COLUMN ? " '" : ": '", stderr);
+		utf8_print(stderr, f->detail, f->detail_nbytes);
+		fputs("'", stderr);
+		if (f->value_nbytes > f->detail_nbytes)
+			fprintf(stderr, "... (%zu bytes)", f->value_nbytes);
+		break;
+	default:
+		if (f->detail_nbytes) {
+			fputs(": ", stderr);
+			utf8_print(stderr, f->detail, f->detail_nbytes);
+		}
+		if (f->error_number)
+			fprintf(stderr, ": %s", strerror(f->error_number));
+	}
+}
+
+static void print_place(const struct fault *f)
+{
+	if (f->file)
+		print_text(f->file);
+	if (f->line)
+		fprintf(stderr, ":%" PRIu64, f->line);
+	if (f->file)
+		fputs(": ", stderr);
+	if (f->column) {
+		fputs("column '", stderr);
+		print_text(f->column);
+		fputs("': ", stderr);
+	}
+}
+
+int message_fault(const struct fault *fault)
+{
+	fputs(PROGRAM, stderr);
+	if (fault->status == STATUS_USAGE) {
+		print_text(fault->detail);
+		fputs("\nTry 'gpustat --help'.", stderr);
+	} else {
+		print_place(fault);
+		fputs(status_words(fault->status), stderr);
+		print_detail(fault);
+	}
+	fputc('\n', stderr);
+	return status_exit(fault->status);
+}
+
+void message_columns(char *const *names, size_t ncolumns)
+{
+	const char *before = ": ";
+
+	fprintf(stderr, PROGRAM "the input has %zu column%s", ncolumns, ncolumns == 1 ? "" : "s");
+	for (size_t i = 0; i < ncolumns; i++) {
+		if (!names[i])
+			continue;
+		fputs(before, stderr);
+		print_text(names[i]);
+		before = ", ";
+	}
+	fputc('\n', stderr);
+}
+
+void message_left_out(uint64_t n, const char *column)
+{
+	fprintf(stderr, PROGRAM "warning: %" PRIu64 " ", n);
+	if (column) {
+		fputs(n == 1 ? "value of column '" : "values of column '", stderr);
+		print_text(column);
+		fputs("' left out: not a number\n", stderr);
+	} else {
+		fprintf(stderr, "%s left out: too few fields\n", n == 1 ? "record" : "records");
+	}
+}
+
+void message_note(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	fputs(PROGRAM, stderr);
+	vfprintf(stderr, format, arguments);
+	fputc('\n', stderr);
+	va_end(arguments);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * message.h - the only writer to stderr.
+ */
+#ifndef GPUSTAT_MESSAGE_H
+#define GPUSTAT_MESSAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "status.h"
+
+/* Prints a fault as one line, `gpustat: FILE:LINE: column 'NAME': what: 'value'`, bytes
+ * that could harm a terminal escaped; a usage fault points to --help. Returns the exit
+ * status that it asks for. */
+int message_fault(const struct fault *fault);
+
+/* Prints the names that an unknown column could have had: of ncolumns columns, those that
+ * have one. */
+void message_columns(char *const *names, size_t ncolumns);
+
+/* Warns that n values (of the column) or records (column NULL) were left out. */
+void message_left_out(uint64_t n, const char *column);
+
+/* Prints `gpustat: ` and a line, for --verbose. */
+void message_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * options.c - see options.h; the table is options.def.
+ */
+#include "options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "decimal.h"
+
+#define MAX_THREADS 1024
+#define CHUNK_VARIABLE "GPUSTAT_CHUNK_BYTES"
+
+/* What getopt_long returns: operations from FIRST_ID on, options behind them. */
+#define FIRST_ID 0x100
+enum option_id {
+	OPERATION_LAST_ID = FIRST_ID + NOPERATIONS - 1,
+#define OPERATION(id, name, help)
+#define OPTION(id, letter, name, argument, help) OPTION_##id,
+#include "options.def"
+#undef OPERATION
+#undef OPTION
+};
+
+static const struct option long_options[] = {
+#define OPERATION(id, name, help) {name, required_argument, NULL, FIRST_ID + OPERATION_##id},
+#define OPTION(id, letter, name, argument, help) \
+	{name, sizeof(argument) > 1 ? required_argument : no_argument, NULL, OPTION_##id},
+#include "options.def"
+#undef OPERATION
+#undef OPTION
+	{NULL, 0, NULL, 0},
+};
+
+struct letter {
+	char letter;
+	bool has_argument;
+	enum option_id id;
+};
+
+static const struct letter letters[] = {
+#define OPERATION(id, name, help)
+#define OPTION(id, letter, name, argument, help) {letter, sizeof(argument) > 1, OPTION_##id},
+#include "options.def"
+#undef OPERATION
+#undef OPTION
+};
+#define NLETTERS (sizeof letters / sizeof *letters)
+
+static const char *const operation_names[] = {
+#define OPERATION(id, name, help) name,
+#define OPTION(id, letter, name, argument, help)
+#include "options.def"
+#undef OPERATION
+#undef OPTION
+};
+
+const char *operation_name(enum operation operation)
+{
+	return operation_names[operation];
+}
+
+/* ---- help ---- */
+
+void options_print_help(void)
+{
+	printf("Usage: gpustat [OPTION]... [FILE]...\n"
+	       "Reduce numeric columns of CSV, exactly. With no FILE, or when FILE is -, read\n"
+	       "standard input; gzip is recognised. With no operation, summarise every column.\n"
+	       "\nOperations:\n");
+#define OPERATION(id, name, help) printf("      --%-18s %s\n", name " COLS", help);
+#define OPTION(id, letter, name, argument, help)
+#include "options.def"
+#undef OPERATION
+#undef OPTION
+	printf("\nOptions:\n");
+#define OPERATION(id, name, help)
+#define OPTION(id, letter, name, argument, help)                                        \
+	printf("  %c%c%c --%-18s %s\n", (letter) ? '-' : ' ', (letter) ? (letter) : ' ', \
+	       (letter) ? ',' : ' ', name " " argument, help);
+#include "options.def"
+#undef OPERATION
+#undef OPTION
+	printf("\nCOLS is a comma-separated list of header names, numbers (3), colN, :N, ranges\n"
+	       "(2-4, 2-, -4), or * for every numeric column; \"a,b\" quotes a name.\n"
+	       "\nExit status: 0 done, 1 bad data or failed input or output, 2 wrong usage.\n"
+	       "Not the GPU monitor of the same name. Full manual: man gpustat\n");
+}
+
+void options_print_version(void)
+{
+	printf("gpustat %s\n", PACKAGE_VERSION);
+	printf("zlib %s\n", zlibVersion());
+#ifdef HAVE_CUDA
+	printf("CUDA %s, built for %s\n", CUDA_VERSION_TEXT, CUDA_ARCH_TEXT);
+#else
+	printf("CUDA not built in\n");
+#endif
+	printf("License: MIT\n");
+}
+
+/* ---- arguments ---- */
+
+__attribute__((format(printf, 2, 3))) static enum status usage(struct fault *fault,
+							       const char *format, ...)
+{
+	char text[FAULT_DETAIL_NBYTES];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	return fault_set(fault, STATUS_USAGE, 0, text);
+}
+
+/* Finds argument among choices (NULL-terminated) and stores which one it is. */
+static enum status choose(const char *name, const char *argument, const char *const *choices,
+			  int *out, struct fault *fault)
+{
+	char list[FAULT_DETAIL_NBYTES / 2] = "";
+
+	for (int i = 0; choices[i]; i++) {
+		if (!strcmp(argument, choices[i])) {
+			*out = i;
+			return STATUS_OK;
+		}
+		if (i)
+			strcat(list, ", ");
+		strcat(list, choices[i]);
+	}
+	return usage(fault, "--%s: '%.64s' is none of %s", name, argument, list);
+}
+
+/* A whole number from 1 to limit. */
+static bool parse_number(const char *text, unsigned long limit, unsigned long *out)
+{
+	char *end;
+
+	if (!decimal_is_digit(*text))
+		return false;
+	errno = 0;
+	*out = strtoul(text, &end, 10);
+	return !*end && !errno && *out >= 1 && *out <= limit;
+}
+
+static enum status set_delimiter(struct options *o, const char *argument, struct fault *fault)
+{
+	o->delimiter = strcmp(argument, "\\t") ? argument[0] : '\t';
+	if (o->delimiter == '\0' || (argument[1] && o->delimiter != '\t') ||
+	    (argument[0] == '\t' && argument[1]))
+		return usage(fault, "--delimiter: '%.64s' is not one byte", argument);
+	if (strchr("\"\r\n", o->delimiter))
+		return usage(fault, "--delimiter: a quote or a line end cannot separate fields");
+	return STATUS_OK;
+}
+
+static enum status add_missing(struct options *o, const char *text, size_t nbytes)
+{
+	const char **grown = realloc(o->missing, (o->nmissing + 1) * sizeof *grown);
+
+	if (!grown)
+		return STATUS_NO_MEMORY;
+	o->missing = grown;
+	text = decimal_trim(text, &nbytes);
+	o->missing[o->nmissing] = strndup(text, nbytes);
+	return o->missing[o->nmissing++] ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+static enum status set_missing(struct options *o, const char *argument, struct fault *fault)
+{
+	for (;;) {
+		size_t nbytes = strcspn(argument, ",");
+		if (add_missing(o, argument, nbytes) != STATUS_OK)
+			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		if (!argument[nbytes])
+			return STATUS_OK;
+		argument += nbytes + 1;
+	}
+}
+
+static enum status set_device(struct options *o, const char *argument, struct fault *fault)
+{
+	static const char *const choices[] = {"auto", "cpu", "gpu", "all", NULL};
+	unsigned long number;
+	int chosen = DEVICE_GPU;
+	enum status status = STATUS_OK;
+
+	o->device_number = -1;
+	if (!strncmp(argument, "gpu:", 4) && !strcmp(argument + 4, "0"))
+		o->device_number = 0;
+	else if (!strncmp(argument, "gpu:", 4) && parse_number(argument + 4, 1023, &number))
+		o->device_number = (int)number;
+	else if (!strncmp(argument, "gpu:", 4))
+		return usage(fault, "--device: '%.64s' is not gpu:N, N counted from 0", argument);
+	else
+		status = choose("device", argument, choices, &chosen, fault);
+	o->device = (enum device)chosen;
+	return status;
+}
+
+static enum status set_threads(struct options *o, const char *argument, struct fault *fault)
+{
+	unsigned long number;
+
+	if (!parse_number(argument, MAX_THREADS, &number))
+		return usage(fault, "--threads: '%.64s' is not a number from 1 to %d", argument,
+			     MAX_THREADS);
+	o->nthreads = (int)number;
+	return STATUS_OK;
+}
+
+static enum status set_option(struct options *o, enum option_id id, const char *argument,
+			      struct fault *fault)
+{
+	static const char *const headers[] = {"auto", "yes", "no", NULL};
+	static const char *const invalids[] = {"error", "skip", NULL};
+	static const char *const formats[] = {"auto", "plain", "csv", "tsv", "json", "table", NULL};
+	int chosen = 0;
+	enum status status = STATUS_OK;
+
+	switch (id) {
+	case OPTION_DELIMITER:
+		return set_delimiter(o, argument, fault);
+	case OPTION_HEADER:
+		status = choose("header", argument, headers, &chosen, fault);
+		o->header = (enum header_mode)chosen;
+		return status;
+	case OPTION_MISSING:
+		return set_missing(o, argument, fault);
+	case OPTION_INVALID:
+		status = choose("invalid", argument, invalids, &chosen, fault);
+		o->invalid = (enum invalid_policy)chosen;
+		return status;
+	case OPTION_FORMAT:
+		status = choose("format", argument, formats, &chosen, fault);
+		o->format = (enum format)chosen;
+		return status;
+	case OPTION_DEVICE:
+		return set_device(o, argument, fault);
+	case OPTION_THREADS:
+		return set_threads(o, argument, fault);
+	case OPTION_VERBOSE:
+		o->verbose = true;
+		break;
+	case OPTION_HELP:
+		o->help = true;
+		break;
+	case OPTION_VERSION:
+		o->version = true;
+		break;
+	case OPERATION_LAST_ID:
+		break;
+	}
+	return STATUS_OK;
+}
+
+static enum status add_use(struct options *o, enum operation operation, const char *cols,
+			   struct fault *fault)
+{
+	struct operation_use *grown = realloc(o->uses, (o->nuses + 1) * sizeof *grown);
+
+	if (!grown)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	o->uses = grown;
+	o->uses[o->nuses++] = (struct operation_use){operation, cols};
+	return STATUS_OK;
+}
+
+/* ---- getopt ---- */
+
+/* "d:vhV" */
+static void make_letters(char *out)
+{
+	*out++ = ':'; /* tell a missing argument from an unknown option */
+	for (size_t i = 0; i < NLETTERS; i++) {
+		if (!letters[i].letter)
+			continue;
+		*out++ = letters[i].letter;
+		if (letters[i].has_argument)
+			*out++ = ':';
+	}
+	*out = '\0';
+}
+
+/* What getopt returned, as an id of the table. */
+static int id_of(int returned)
+{
+	for (size_t i = 0; i < NLETTERS; i++)
+		if (letters[i].letter && returned == letters[i].letter)
+			return letters[i].id;
+	return returned;
+}
+
+static enum status getopt_fault(int returned, char **argv, struct fault *fault)
+{
+	const char *culprit = argv[optind - 1];
+	char letter[3] = {'-', (char)optopt, '\0'};
+
+	if (optopt > 0 && optopt < FIRST_ID)
+		culprit = letter;
+	if (returned == ':')
+		return usage(fault, "option '%.64s' needs an argument", culprit);
+	return usage(fault, "unknown or ambiguous option '%.64s'", culprit);
+}
+
+static enum status read_environment(struct options *o, struct fault *fault)
+{
+	const char *text = getenv(CHUNK_VARIABLE);
+	unsigned long number;
+
+	if (!text || !*text)
+		return STATUS_OK;
+	if (!parse_number(text, 1ul << 30, &number))
+		return usage(fault, CHUNK_VARIABLE ": '%.64s' is not a number from 1 to 2^30", text);
+	o->chunk_nbytes = number;
+	return STATUS_OK;
+}
+
+static void set_paths(struct options *o, int npaths, char **paths)
+{
+	static const char *const standard_input[] = {"-"};
+
+	o->npaths = npaths ? npaths : 1;
+	o->paths = npaths ? (const char *const *)paths : standard_input;
+}
+
+enum status options_parse(struct options *o, int argc, char **argv, struct fault *fault)
+{
+	char short_options[2 * NLETTERS + 2];
+	enum status status;
+	int c;
+
+	memset(o, 0, sizeof *o);
+	o->delimiter = ',';
+	o->device_number = -1;
+	make_letters(short_options);
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, short_options, long_options, NULL)) != -1) {
+		c = id_of(c);
+		if (c == '?' || c == ':')
+			return getopt_fault(c, argv, fault);
+		status = c <= OPERATION_LAST_ID
+				 ? add_use(o, (enum operation)(c - FIRST_ID), optarg, fault)
+				 : set_option(o, (enum option_id)c, optarg, fault);
+		if (status != STATUS_OK)
+			return status;
+	}
+	set_paths(o, argc - optind, argv + optind);
+	return read_environment(o, fault);
+}
+
+void options_free(struct options *o)
+{
+	for (size_t i = 0; i < o->nmissing; i++)
+		free((void *)o->missing[i]);
+	free(o->missing);
+	free(o->uses);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * result.h - from the total of all records to the table that is printed.
+ */
+#ifndef GPUSTAT_RESULT_H
+#define GPUSTAT_RESULT_H
+
+#include "column.h"
+#include "options.h"
+#include "output.h"
+#include "query.h"
+#include "status.h"
+
+/* Makes the table of what q asks for: a row of results, or the summary, a row for each
+ * column. total: the fold of all records, the plan's columns.
+ * Errors: STATUS_NO_NUMERIC_COLUMN where '*' was all that was asked and no column holds
+ * numbers; STATUS_NO_MEMORY. */
+enum status result_table(const struct query *q, const struct partial *total, struct table *out,
+			 struct fault *fault);
+
+/* The format that FORMAT_AUTO means for this table. */
+enum format result_format(const struct query *q, const struct table *t, enum format format);
+
+/* Whether column c is text, as far as it may be: values that are no numbers belong there. */
+bool result_is_text(const struct plan_column *plan, const struct column_partial *column);
+
+#endif

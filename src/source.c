@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * source.c - see source.h.
+ */
+#include "source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PEEK_NBYTES (64 * 1024)
+
+static enum status fail(const struct source *s, struct fault *fault, enum status status,
+			int error_number)
+{
+	fault_set(fault, status, error_number, NULL);
+	fault->file = s->name;
+	return status;
+}
+
+/* ---- reading ---- */
+
+static enum status read_fd(struct source *s, char *to, size_t capacity, size_t *nbytes,
+			   struct fault *fault)
+{
+	ssize_t n;
+
+	do
+		n = read(s->fd, to, capacity);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return fail(s, fault, STATUS_READ, errno);
+	*nbytes = (size_t)n;
+	return STATUS_OK;
+}
+
+enum status source_read(struct source *s, char *to, size_t capacity, size_t *nbytes,
+			struct fault *fault)
+{
+	enum status status;
+
+	*nbytes = 0;
+	if (s->at_end || capacity == 0)
+		return STATUS_OK;
+	status = s->gzip ? gzip_read(s->gzip, to, capacity, nbytes, fault)
+			 : read_fd(s, to, capacity, nbytes, fault);
+	if (status != STATUS_OK)
+		fault->file = s->name;
+	s->at_end = status == STATUS_OK && *nbytes == 0;
+	return status;
+}
+
+bool source_is_ready(const struct source *s)
+{
+	struct pollfd p = {.fd = s->fd, .events = POLLIN};
+
+	return poll(&p, 1, 0) != 0;
+}
+
+/* ---- peeking ---- */
+
+static enum status peek_more(struct source *s, struct fault *fault)
+{
+	size_t n;
+	enum status status;
+
+	if (s->capacity - s->end < PEEK_NBYTES) {
+		size_t capacity = 2 * s->capacity + PEEK_NBYTES;
+		char *grown = realloc(s->data, capacity);
+		if (!grown)
+			return fail(s, fault, STATUS_NO_MEMORY, 0);
+		s->data = grown;
+		s->capacity = capacity;
+	}
+	status = source_read(s, s->data + s->end, s->capacity - s->end, &n, fault);
+	s->end += n;
+	return status;
+}
+
+const char *source_peeked(const struct source *s, size_t at, size_t *nbytes)
+{
+	*nbytes = s->end - s->begin - at;
+	return s->data + s->begin + at;
+}
+
+enum status source_peek(struct source *s, size_t nbytes, struct fault *fault)
+{
+	enum status status = STATUS_OK;
+
+	while (status == STATUS_OK && s->end - s->begin < nbytes && !s->at_end)
+		status = peek_more(s, fault);
+	return status;
+}
+
+bool source_matches(struct source *s, size_t at, const char *wanted, size_t nbytes,
+		    enum status *status, struct fault *fault)
+{
+	for (;;) {
+		size_t have;
+		const char *data = source_peeked(s, at, &have);
+		if (have && memcmp(data, wanted, have < nbytes ? have : nbytes))
+			return false;
+		if (have >= nbytes)
+			return true;
+		if (s->at_end)
+			return false;
+		*status = source_peek(s, at + have + 1, fault);
+		if (*status != STATUS_OK)
+			return false;
+	}
+}
+
+bool source_ends(struct source *s, size_t at, enum status *status, struct fault *fault)
+{
+	*status = source_peek(s, at + 1, fault);
+	return *status == STATUS_OK && s->end - s->begin <= at;
+}
+
+/* ---- opening ---- */
+
+/* What was peeked at is compressed: gives it to a gzip reader. */
+static enum status begin_gzip(struct source *s, struct fault *fault)
+{
+	enum status status = gzip_open(&s->gzip, s->fd, (unsigned char *)s->data + s->begin,
+				       s->end - s->begin);
+
+	s->begin = s->end = 0;
+	s->at_end = false;
+	return status == STATUS_OK ? status : fail(s, fault, status, 0);
+}
+
+enum status source_open(struct source *s, const char *path, size_t *nskipped, struct fault *fault)
+{
+	enum status status = STATUS_OK;
+	bool is_file = strcmp(path, "-") != 0;
+
+	s->name = is_file ? path : "<stdin>";
+	s->at_end = false;
+	s->begin = s->end = *nskipped = 0;
+	s->fd = is_file ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+	if (s->fd < 0)
+		return fail(s, fault, STATUS_OPEN, errno);
+	if (source_matches(s, 0, "\x1f\x8b", 2, &status, fault))
+		status = begin_gzip(s, fault);
+	if (status == STATUS_OK && source_matches(s, 0, "\xef\xbb\xbf", 3, &status, fault))
+		s->begin = *nskipped = 3;
+	return status;
+}
+
+void source_close(struct source *s)
+{
+	gzip_close(s->gzip);
+	s->gzip = NULL;
+	if (s->fd > STDIN_FILENO)
+		close(s->fd);
+	s->fd = -1;
+}
+
+void source_free(struct source *s)
+{
+	source_close(s);
+	free(s->data);
+	s->data = NULL;
+}

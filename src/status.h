@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * status.h - what can go wrong, in one table, and the record of one fault.
+ *
+ * The lowest layer above the numeric core: no I/O, no allocation. Every function
+ * that can fail returns a status and, where it knows more, fills a fault; only
+ * message.c turns one into words on stderr.
+ */
+#ifndef GPUSTAT_STATUS_H
+#define GPUSTAT_STATUS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* name, words, exit status */
+#define STATUS_TABLE(X)                                                            \
+	X(STATUS_OK, "no error", 0)                                                \
+	X(STATUS_NO_MEMORY, "out of memory", 1)                                    \
+	X(STATUS_OPEN, "cannot open", 1)                                           \
+	X(STATUS_READ, "read error", 1)                                            \
+	X(STATUS_SHRANK, "file shrank while it was read", 1)                       \
+	X(STATUS_WRITE, "write error", 1)                                          \
+	X(STATUS_GZIP_DATA, "corrupt gzip data", 1)                                \
+	X(STATUS_GZIP_TRUNCATED, "truncated gzip data", 1)                         \
+	X(STATUS_GZIP_TRAILING, "trailing garbage after gzip data", 1)             \
+	X(STATUS_NOT_A_NUMBER, "not a number", 1)                                  \
+	X(STATUS_OUT_OF_RANGE, "number beyond 10^-400 to 10^400", 1)               \
+	X(STATUS_SHORT_RECORD, "record has no such field", 1)                      \
+	X(STATUS_OPEN_QUOTE, "quoted field is never closed", 1)                    \
+	X(STATUS_HEADER_DIFFERS, "header differs from the first file's", 1)        \
+	X(STATUS_NO_NUMERIC_COLUMN, "no column holds numbers", 1)                  \
+	X(STATUS_GPU, "GPU failed", 1)                                             \
+	X(STATUS_NO_GPU, "no usable GPU", 1)                                       \
+	X(STATUS_UNKNOWN_COLUMN, "unknown column", 2)                              \
+	X(STATUS_USAGE, "wrong usage", 2)
+
+enum status {
+#define STATUS_ENUM(name, words, exit_status) name,
+	STATUS_TABLE(STATUS_ENUM)
+#undef STATUS_ENUM
+};
+
+#define FAULT_DETAIL_NBYTES 256
+
+/* One fault, with all that its message needs. Fields that do not apply are 0 or "". */
+struct fault {
+	enum status status;
+	int error_number;                 /* errno, or 0 */
+	const char *file;                 /* name as the user gave it; not owned */
+	uint64_t line;                    /* 1-based; 0: none */
+	const char *column;               /* column name; not owned */
+	char detail[FAULT_DETAIL_NBYTES]; /* the value, or a library's words */
+	size_t detail_nbytes;             /* bytes in detail; may hold NUL bytes */
+	size_t value_nbytes;              /* length of the whole value where detail is its start */
+};
+
+/* The status's words, for a message. */
+const char *status_words(enum status status);
+
+/* The exit status of a program that fails so: 1 or 2. */
+int status_exit(enum status status);
+
+/* Fills f with status and an optional library text (may be NULL); returns status. */
+enum status fault_set(struct fault *f, enum status status, int error_number, const char *words);
+
+/* Fills f's detail with a value's bytes, cut to what fits; returns status. */
+enum status fault_set_value(struct fault *f, enum status status, const char *value, size_t nbytes);
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * team.c - see team.h.
+ *
+ * A CUDA context costs 190 to 320 ms (H200, 2026-11-21): as long as a few cores need for a
+ * gigabyte. --device auto therefore does not touch the driver at all unless the input is
+ * known to be larger than AUTO_GPU_NBYTES.
+ */
+#include "team.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "message.h"
+#ifdef HAVE_CUDA
+#include "gpu.h"
+#endif
+
+#define CPU_CHUNK_NBYTES ((size_t)1 << 20)
+#define GPU_CHUNK_NBYTES ((size_t)8 << 20)
+#define GPU_NTHREADS 6 /* streams a GPU: some copy while others compute */
+#define AUTO_GPU_NBYTES ((uint64_t)4 << 30)
+
+/* Cores that this process may run on. */
+static int count_cores(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+/* No more threads than chunks: a short input is not worth starting one for. */
+static int limit_threads(int nthreads, size_t chunk_nbytes, uint64_t input_nbytes)
+{
+	uint64_t nfull = input_nbytes / chunk_nbytes;
+
+	return nfull < (uint64_t)nthreads ? (int)nfull + 1 : nthreads;
+}
+
+static void add_cpu(struct team *team, const struct options *o, uint64_t input_nbytes)
+{
+	struct squad *s = &team->squads[team->nsquads++];
+
+	s->ops = &worker_cpu;
+	s->chunk_nbytes = o->chunk_nbytes ? o->chunk_nbytes : CPU_CHUNK_NBYTES;
+	s->nthreads = limit_threads(o->nthreads ? o->nthreads : count_cores(), s->chunk_nbytes,
+				    input_nbytes);
+}
+
+#ifdef HAVE_CUDA
+static void add_gpu(struct team *team, const struct options *o, int device, bool optional)
+{
+	struct squad *s = &team->squads[team->nsquads++];
+
+	s->ops = &worker_gpu;
+	s->device = device;
+	s->chunk_nbytes = o->chunk_nbytes ? o->chunk_nbytes : GPU_CHUNK_NBYTES;
+	s->nthreads = GPU_NTHREADS;
+	s->optional = optional;
+}
+
+/* Adds the GPU that was asked for by number, or every one; returns how many. */
+static int add_gpus(struct team *team, const struct options *o, bool optional)
+{
+	int ngpus = gpu_count(), first = 0, end = ngpus, nadded = 0;
+
+	if (o->device_number >= 0) {
+		first = o->device_number;
+		end = first < ngpus ? first + 1 : first;
+	}
+	for (int i = first; i < end && team->nsquads < TEAM_MAX_SQUADS; i++, nadded++)
+		add_gpu(team, o, i, optional);
+	return nadded;
+}
+#else
+static int add_gpus(struct team *team, const struct options *o, bool optional)
+{
+	(void)team;
+	(void)o;
+	(void)optional;
+	return 0;
+}
+#endif
+
+static enum status no_gpu(const struct options *o, struct fault *fault)
+{
+	char words[64];
+
+	if (o->device_number < 0)
+		return fault_set(fault, STATUS_NO_GPU, 0, NULL);
+	snprintf(words, sizeof words, "gpu:%d", o->device_number);
+	return fault_set(fault, STATUS_NO_GPU, 0, words);
+}
+
+enum status team_choose(struct team *team, const struct options *options,
+			const struct input *input, struct fault *fault)
+{
+	uint64_t nbytes = input_nbytes_left(input);
+	bool large = nbytes != UINT64_MAX && nbytes >= AUTO_GPU_NBYTES;
+
+	memset(team, 0, sizeof *team);
+	if (options->device == DEVICE_GPU) {
+		team->why = "GPU only, as asked";
+		return add_gpus(team, options, false) ? STATUS_OK : no_gpu(options, fault);
+	}
+	add_cpu(team, options, nbytes);
+	team->why = "CPU only, as asked";
+	if (options->device == DEVICE_ALL)
+		team->why = add_gpus(team, options, false) ? "every device, as asked"
+							   : "every device, as asked: no GPU";
+	if (options->device == DEVICE_AUTO && !large)
+		team->why = "CPU only: the input is not known to be large enough for a GPU to pay";
+	if (options->device == DEVICE_AUTO && large)
+		team->why = add_gpus(team, options, true) ? "CPU and GPU: a large file"
+							  : "CPU only: no GPU";
+	return STATUS_OK;
+}
+
+static const char *device_name(const struct squad *s, char *text, size_t nbytes)
+{
+	snprintf(text, nbytes, "cpu");
+#ifdef HAVE_CUDA
+	if (s->ops == &worker_gpu) {
+		int used = snprintf(text, nbytes, "gpu:%d ", s->device);
+		gpu_name(s->device, text + used, nbytes - (size_t)used);
+	}
+#else
+	(void)s;
+#endif
+	return text;
+}
+
+void team_report(const struct team *team, double elapsed_s)
+{
+	char name[128];
+	uint64_t nbytes = 0;
+
+	message_note("%s", team->why);
+	for (size_t i = 0; i < team->nsquads; i++) {
+		const struct squad *s = &team->squads[i];
+		nbytes += s->nbytes;
+		message_note("%s: threads %d, chunks %llu, bytes %llu",
+			     device_name(s, name, sizeof name), s->nthreads,
+			     (unsigned long long)s->nchunks, (unsigned long long)s->nbytes);
+		if (s->open_fault.status != STATUS_OK)
+			message_fault(&s->open_fault);
+	}
+	message_note("%llu bytes in %.3f s: %.2f GB/s", (unsigned long long)nbytes, elapsed_s,
+		     elapsed_s > 0 ? (double)nbytes / elapsed_s / 1e9 : 0.0);
+}

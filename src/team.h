@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * team.h - who works on this input: how many CPU threads, which GPUs, and why.
+ */
+#ifndef GPUSTAT_TEAM_H
+#define GPUSTAT_TEAM_H
+
+#include <stddef.h>
+
+#include "engine.h"
+#include "input.h"
+#include "options.h"
+#include "status.h"
+
+#define TEAM_MAX_SQUADS 17 /* the CPU and up to 16 GPUs */
+
+struct team {
+	size_t nsquads;
+	struct squad squads[TEAM_MAX_SQUADS];
+	const char *why; /* the choice in words, for --verbose */
+};
+
+/* Chooses the team that options ask for. Asks the GPU driver nothing unless a GPU may be
+ * used. Errors: STATUS_NO_GPU where --device asks for one that is not there. */
+enum status team_choose(struct team *team, const struct options *options,
+			const struct input *input, struct fault *fault);
+
+/* Says on stderr what every squad did. */
+void team_report(const struct team *team, double elapsed_s);
+
+#endif

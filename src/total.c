@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * total.c - see total.h. Here, where the order of all records is known, it is decided
+ * what a value that is no number means.
+ */
+#include "total.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "record.h"
+#include "structure.h"
+
+enum status total_init(struct total *t, const struct plan *plan)
+{
+	memset(t, 0, sizeof *t);
+	t->plan = plan;
+	if (partial_init(&t->partial, plan->ncolumns) != STATUS_OK ||
+	    partial_init(&t->seam.partial, plan->ncolumns) != STATUS_OK) {
+		total_free(t);
+		return STATUS_NO_MEMORY;
+	}
+	return STATUS_OK;
+}
+
+void total_free(struct total *t)
+{
+	partial_free(&t->partial);
+	partial_free(&t->seam.partial);
+	free(t->seam.data);
+	memset(t, 0, sizeof *t);
+}
+
+/* ---- faults ---- */
+
+/* A piece of the input that was folded as one: a chunk, or the seam. */
+struct text {
+	const char *data;
+	size_t nbytes;
+	uint64_t line; /* of data[0] */
+};
+
+static void place_fault(const struct plan *plan, const struct text *text, size_t offset, size_t c,
+			struct fault *fault)
+{
+	fault->line = text->line + structure_count_lines(text->data, offset);
+	if (c < plan->ncolumns)
+		fault->column = plan->columns[c].name;
+}
+
+/* The value at offset, which column c cannot take. */
+static enum status fault_value(const struct total *t, const struct text *text, size_t offset,
+			       size_t c, struct partial *scratch, struct fault *fault)
+{
+	struct record r;
+	struct wide ignored;
+	enum status status;
+	int scale;
+	size_t nbytes;
+	const char *value;
+
+	if (record_split(text->data + offset, text->nbytes - offset, t->plan->delimiter, true,
+			 &r) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	value = field_value(text->data + offset + r.fields[0].begin,
+			    r.fields[0].end - r.fields[0].begin, &scratch->scratch,
+			    &scratch->scratch_nbytes, &nbytes);
+	record_free(&r);
+	if (!value)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	value = decimal_trim(value, &nbytes);
+	status = wide_parse(value, nbytes, &ignored, &scale);
+	fault_set_value(fault, status, value, nbytes);
+	place_fault(t->plan, text, offset, c, fault);
+	return status;
+}
+
+/* The record at offset, which lacks a selected field: names the first such column. */
+static enum status fault_short(const struct total *t, const struct text *text, size_t offset,
+			       struct fault *fault)
+{
+	struct record r;
+	size_t c = 0;
+
+	if (record_split(text->data + offset, text->nbytes - offset, t->plan->delimiter, true,
+			 &r) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	while (c < t->plan->ncolumns && t->plan->columns[c].field < r.nfields)
+		c++;
+	record_free(&r);
+	fault_set(fault, STATUS_SHORT_RECORD, 0, NULL);
+	place_fault(t->plan, text, offset, c, fault);
+	return STATUS_SHORT_RECORD;
+}
+
+/* Whether column c is one of text, as far as it may be: then nothing in it is an error. */
+static bool is_text(const struct total *t, const struct partial *later, size_t c)
+{
+	enum column_kind kind = column_kind(&t->partial.columns[c]);
+
+	if (kind == COLUMN_UNKNOWN)
+		kind = column_kind(&later->columns[c]);
+	return t->plan->columns[c].if_numeric && kind == COLUMN_TEXT;
+}
+
+/* Where the first value is that column c cannot take: text, or a number out of range. In
+ * the summary, text only makes the column one of text. */
+static size_t first_error(const struct total *t, const struct partial *later, size_t c)
+{
+	const struct column_partial *column = &later->columns[c];
+	enum invalid_policy invalid = t->plan->columns[c].invalid;
+	size_t text = column->first_invalid_offset, number = column->first_out_of_range_offset;
+
+	if (column->ninvalid == 0 || invalid == INVALID_SKIP || is_text(t, later, c))
+		return OFFSET_NONE;
+	return invalid == INVALID_ERROR && text < number ? text : number;
+}
+
+/* Finds the first error in text, whose partial is `later`. */
+static enum status check(struct total *t, const struct text *text, const struct partial *later,
+			 struct fault *fault)
+{
+	size_t first = OFFSET_NONE, column = 0;
+
+	for (size_t c = 0; c < t->plan->ncolumns; c++) {
+		size_t offset = first_error(t, later, c);
+		if (offset < first) {
+			first = offset;
+			column = c;
+		}
+	}
+	if (later->nshort && t->plan->short_record == INVALID_ERROR &&
+	    later->first_short_offset < first)
+		return fault_short(t, text, later->first_short_offset, fault);
+	if (first != OFFSET_NONE)
+		return fault_value(t, text, first, column, &t->partial, fault);
+	return STATUS_OK;
+}
+
+static enum status combine(struct total *t, const struct text *text, const struct partial *later,
+			   struct fault *fault)
+{
+	enum status status = check(t, text, later, fault);
+
+	if (status == STATUS_OK && partial_combine(&t->partial, later) != STATUS_OK)
+		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	return status;
+}
+
+/* ---- the seam ---- */
+
+static enum status seam_append(struct seam *s, const char *data, size_t nbytes,
+			       struct fault *fault)
+{
+	if (nbytes == 0)
+		return STATUS_OK;
+	if (s->capacity - s->nbytes < nbytes) {
+		size_t capacity = 2 * s->capacity + nbytes;
+		char *grown = realloc(s->data, capacity);
+		if (!grown)
+			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		s->data = grown;
+		s->capacity = capacity;
+	}
+	memcpy(s->data + s->nbytes, data, nbytes);
+	s->nbytes += nbytes;
+	return STATUS_OK;
+}
+
+/* Folds the record in the seam, which is complete, or made so by the file's end. */
+static enum status seam_fold(struct total *t, bool at_end, struct fault *fault)
+{
+	const struct chunk_entry between_records = {CSV_FIELD_START, false};
+	struct seam *s = &t->seam;
+	const struct text text = {s->data, s->nbytes, s->line};
+
+	if (s->nbytes == 0)
+		return STATUS_OK;
+	partial_clear(&s->partial);
+	if (records_fold(t->plan, s->data, s->nbytes, between_records, at_end, &s->partial) !=
+	    STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (s->partial.open_quote_offset != OFFSET_NONE) {
+		fault_set(fault, STATUS_OPEN_QUOTE, 0, NULL);
+		place_fault(t->plan, &text, s->partial.open_quote_offset, t->plan->ncolumns, fault);
+		return STATUS_OPEN_QUOTE;
+	}
+	s->nbytes = 0;
+	return combine(t, &text, &s->partial, fault);
+}
+
+enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nlines,
+		      const struct partial *later, struct fault *fault)
+{
+	const char *tail = chunk->data + later->tail_offset;
+	size_t tail_nbytes = chunk->nbytes - later->tail_offset;
+	struct text text = {chunk->data, chunk->nbytes, 0};
+	enum status status;
+
+	if (chunk->first_of_file)
+		t->line = chunk->first_line;
+	text.line = t->line;
+	t->line += nlines;
+	status = seam_append(&t->seam, chunk->data, later->head_nbytes, fault);
+	if (status == STATUS_OK && later->head_ends)
+		status = seam_fold(t, false, fault);
+	if (status == STATUS_OK)
+		status = combine(t, &text, later, fault);
+	if (status == STATUS_OK && t->seam.nbytes == 0)
+		t->seam.line = t->line - structure_count_lines(tail, tail_nbytes);
+	if (status == STATUS_OK)
+		status = seam_append(&t->seam, tail, tail_nbytes, fault);
+	if (status == STATUS_OK && chunk->last_of_file)
+		status = seam_fold(t, true, fault);
+	return status;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * worker.h - the one interface of everything that can fold a chunk.
+ *
+ * A worker is one thread's means of computing: a CPU core (worker_cpu.c), or a
+ * stream of a GPU with its buffers (kernels/worker_gpu.cu); several threads, each
+ * with a stream of its own, keep one GPU busy. The engine drives every worker
+ * the same way, in the worker's own thread:
+ *
+ *     open
+ *     for each chunk, in input order: map, then fold
+ *     close
+ *
+ * map needs nothing but the bytes, so all workers map at once; fold is called when
+ * the maps of all earlier chunks have told how this chunk is entered.
+ */
+#ifndef GPUSTAT_WORKER_H
+#define GPUSTAT_WORKER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chunk.h"
+#include "column.h"
+#include "csv_dfa.h"
+#include "plan.h"
+#include "status.h"
+
+struct worker;
+
+/* What a chunk does to the automaton, whatever state it is entered in. */
+struct chunk_map {
+	csv_map map;
+	uint64_t nlines; /* LF bytes, quoted or not: for line numbers in messages */
+};
+
+struct worker_ops {
+	const char *name; /* "cpu", "gpu": for --verbose */
+
+	/* Makes a worker for chunks of up to chunk_nbytes, on the device of that number
+	 * (from 0; ignored by a CPU). Called in the thread that will use it. The plan
+	 * outlives the worker. */
+	enum status (*open)(struct worker **out, const struct plan *plan, size_t chunk_nbytes,
+			    int device, struct fault *fault);
+
+	/* The buffer that chunks are to be read into: chunk_nbytes bytes, owned by the
+	 * worker, pinned where that helps. */
+	char *(*buffer)(struct worker *w);
+
+	/* Computes the transition map of the chunk, which lies in the worker's buffer.
+	 * An empty chunk has the identity. */
+	enum status (*map)(struct worker *w, const struct chunk *chunk, struct chunk_map *out,
+			   struct fault *fault);
+
+	/* Folds the complete records of the chunk just mapped into out, which the caller
+	 * has cleared: the columns, nshort, head_nbytes and tail_offset. */
+	enum status (*fold)(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
+			    struct partial *out, struct fault *fault);
+
+	void (*close)(struct worker *w);
+};
+
+extern const struct worker_ops worker_cpu;
+#ifdef HAVE_CUDA
+extern const struct worker_ops worker_gpu;
+#endif
+
+#endif

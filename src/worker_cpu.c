@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * worker_cpu.c - a CPU core as a worker: see worker.h.
+ */
+#include <stdlib.h>
+
+#include "record.h"
+#include "structure.h"
+#include "worker.h"
+
+struct worker {
+	const struct plan *plan;
+	char *buffer;
+};
+
+static void cpu_close(struct worker *w)
+{
+	free(w->buffer);
+	free(w);
+}
+
+static enum status cpu_open(struct worker **out, const struct plan *plan, size_t chunk_nbytes,
+			    int device, struct fault *fault)
+{
+	struct worker *w = calloc(1, sizeof *w);
+
+	(void)device;
+	if (!w)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	w->plan = plan;
+	w->buffer = malloc(chunk_nbytes);
+	if (!w->buffer) {
+		cpu_close(w);
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	}
+	*out = w;
+	return STATUS_OK;
+}
+
+static char *cpu_buffer(struct worker *w)
+{
+	return w->buffer;
+}
+
+static enum status cpu_map(struct worker *w, const struct chunk *chunk, struct chunk_map *out,
+			   struct fault *fault)
+{
+	(void)fault;
+	out->map = structure_map(chunk->data, chunk->nbytes, w->plan->delimiter);
+	out->nlines = structure_count_lines(chunk->data, chunk->nbytes);
+	return STATUS_OK;
+}
+
+static enum status cpu_fold(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
+			    struct partial *out, struct fault *fault)
+{
+	enum status status = records_fold(w->plan, chunk->data, chunk->nbytes, entry, false, out);
+
+	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
+}
+
+const struct worker_ops worker_cpu = {
+	.name = "cpu",
+	.open = cpu_open,
+	.buffer = cpu_buffer,
+	.map = cpu_map,
+	.fold = cpu_fold,
+	.close = cpu_close,
+};

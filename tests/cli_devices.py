@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: MIT
+"""The answer never depends on the device: --device gpu and --device cpu print the same bytes.
+
+Without a usable GPU every test here skips with the program's own reason.
+"""
+import gzip
+import random
+
+import harness
+import hostile
+import oracle
+from csv_cases import GOOD
+
+SEED = 7
+
+
+def reason_to_skip():
+    r = harness.run(["--device", "gpu", "--sum=1"], b"1\n")
+    if r.status != 0 and b"no usable GPU" in r.err:
+        return r.err.decode("utf-8", "replace").strip().split("\n")[-1]
+    return None
+
+
+def same(name, args, stdin, ways, want=None):
+    """One TAP line: for each way (chunk, threads) both devices give the same status and bytes.
+
+    want: a judge as for harness.agrees(), or None where being equal is all that is asked.
+    """
+    jobs = [dict(args=args, stdin=stdin, chunk=c, threads=t, device=d) for c, t in ways for d in ("cpu", "gpu")]
+    results = harness.run_many(jobs)
+    complaints = []
+    for cpu, gpu in zip(results[::2], results[1::2]):
+        if (cpu.status, cpu.out, cpu.err) != (gpu.status, gpu.out, gpu.err):
+            complaints.append("the devices differ\n%s\n%s" % (harness.describe(cpu, stdin), harness.describe(gpu)))
+        elif want and want(gpu):
+            complaints.append(harness.describe(gpu, stdin) + "\n" + want(gpu))
+    harness.ok(not complaints, name, lambda: "%d of %d\n%s" % (len(complaints), len(ways), complaints[0]))
+
+
+def check_cases():
+    rng = random.Random(SEED)
+    for case in GOOD:
+        ways = [(None, None), (rng.choice((1, 2, 3)), rng.choice((1, 2, 3)))]
+        same("good: " + case.name, case.request.args(), case.data, ways, harness.exactly(case.want))
+
+
+def check_hostile():
+    done, seed = 0, 5000
+    while done < 60:
+        seed += 1
+        case = hostile.make_case(seed, None if done % 3 else 400)
+        if len(case.files) > 1:
+            continue
+        data = case.files[0][1]
+        try:
+            judge = oracle.judge(case.request, data)
+            same("hostile table, seed %d" % seed, case.request.args(), data if done % 5 else gzip.compress(data),
+                 [(None, None), ((7, 64, 333, 4096)[done % 4], 2)], judge)
+            done += 1
+        except oracle.Unclear:
+            continue
+
+
+def table(rng, rows, kinds):
+    lines = [",".join("c%d" % (k + 1) for k in range(len(kinds)))]
+    for i in range(rows):
+        lines.append(",".join(field(rng, kind, i) for kind in kinds))
+    return ("\n".join(lines) + "\n").encode()
+
+
+def field(rng, kind, i):
+    if kind == "text":
+        return rng.choice(("plain", '"a,b"', '"line\nbreak"', '"say ""hi"""', '12" disk', ""))
+    if kind == "holes":
+        return "" if rng.randrange(3) else str(i)
+    if kind == "seldom wide":
+        return "1e%d" % rng.randrange(20, 300) if rng.randrange(500) == 0 else str(i)
+    return hostile.number_text(rng, kind)
+
+
+def check_tables():
+    """Tables of some hundred KiB: many chunks, several tiles in each, both paths of numbers."""
+    rng = random.Random(SEED)
+    usual = [(None, None), (4096, 2), (65536, 3), (1000, 1)]
+    every = ["--%s=*" % o for o in oracle.OPERATIONS]
+    for kinds in (["small"], ["int"], ["decimal"], ["edge"], ["zeros"], ["exponent"], ["wide"], ["holes", "holes"],
+                  ["seldom wide", "int"], ["text", "decimal", "text", "int"], ["decimal"] * 40,
+                  ["int", "text"] * 20, ["small"] * 300):
+        rows = max(30, 12000 // len(kinds)) if kinds != ["wide"] else 2000
+        data = table(rng, rows, kinds)
+        name = "%d × %d of %s" % (rows, len(kinds), "/".join(sorted(set(kinds))))
+        same("all operations: " + name, every, data, usual)
+        same("the summary: " + name, ["--format=csv"], data, usual[:2])
+        same("gzip: " + name, every, gzip.compress(data, 1), usual[:2])
+    bits = table(rng, 20000, ["int", "text", "decimal"])
+    path = harness.fixture("bits.csv", bits)
+    same("a regular file", ["--sum=*", path], None, usual)
+    same("several files", ["--sum=*", path, path, harness.fixture("bits.csv.gz", gzip.compress(bits)), "-"], bits, usual)
+    same("missing spellings", ["--sum=1", "--count=1", "--missing=NA,-"], b"n\n" + b"1\nNA\n-\n5\n" * 5000, usual)
+    same("invalid values skipped", ["--sum=1,2", "--invalid=skip"], b"n,m\n" + b"1,2\nx,3\n4\n5,y\n" * 5000, usual)
+    same("an error far away", ["--sum=2"], b"n,m\n" + b"1,2\n" * 30000 + b"1,oops\n" + b"1,2\n" * 30000 + b"1,later\n", usual)
+    same("a short record far away", ["--sum=2"], b"n,m\n" + b"1,2\n" * 30000 + b"1\n" + b"1,x\n" * 3, usual)
+    same("an open quote far away", ["--sum=1"], b"n,m\n" + b"1,2\n" * 30000 + b'1,"\n' + b"1,x\n" * 300, usual)
+    same("out of range far away", ["--sum=2"], b"n,m\n" + b"1,2\n" * 30000 + b"1,1e400\n", usual)
+    long = b"n,t,m\n1,\"" + b"x,\n\"\"" * 500000 + b"\",2\n3,short,4\n"
+    same("a record of megabytes", ["--sum=1,3"], long, [(None, None), (65536, 2)], harness.exactly("sum(n),sum(m)\n4,6\n"))
+    same("blank lines only", ["--count=1"], b"\n" * 70000, usual, harness.exactly("0\n"))
+    same("many short records", ["--sum=1", "--count=1"], b"1\n" * 300000, usual[:3],
+         harness.exactly("sum(col1),count(col1)\n300000,300000\n"))
+    same("delimiters only", ["--count=70", "--sum=101"], (b"," * 100 + b"5\n") * 2000, usual,
+         harness.exactly("count(col70),sum(col101)\n0,10000\n"))
+
+
+def check_auto():
+    """--device auto must give the same, too, and says with --verbose what ran."""
+    data = table(random.Random(SEED), 20000, ["int", "text", "decimal"])
+    cpu = harness.run(["--sum=*", "--mean=*"], data, device="cpu")
+    auto = harness.run(["--sum=*", "--mean=*"], data, device="auto")
+    harness.is_((auto.status, auto.out), (cpu.status, cpu.out), "--device auto gives the same bytes")
+    r = harness.run(["--sum=1", "--verbose"], b"1\n2\n", device="gpu")
+    harness.ok(r.status == 0 and r.out == b"3\n" and b"gpu" in r.err.lower(), "--verbose names the GPU",
+               lambda: harness.describe(r))
+
+
+reason = reason_to_skip()
+if reason:
+    for title in ("good cases", "hostile tables", "large tables", "auto"):
+        harness.skip("devices: " + title, reason)
+else:
+    check_cases()
+    check_hostile()
+    check_tables()
+    check_auto()
+harness.done()

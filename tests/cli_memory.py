@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""Peak memory is bounded and does not grow with the input: two streams of very different sizes.
+
+GPUSTAT_TEST_STREAM_MB sets the larger one (10000 for the promise of 10 GB), 300 by default.
+A peak below this interpreter's own (some 16 MB) shows as that: a child inherits the mark.
+"""
+import gzip
+import os
+import subprocess
+import sys
+import threading
+import zlib
+
+import harness
+
+LIMIT_KIB = 200 * 1000 * 1000 // 1024
+SMALL_MB = 40
+LARGE_MB = int(os.environ.get("GPUSTAT_TEST_STREAM_MB", "300"))
+ROW = b'12345,"a text, with ""quotes""",67.25\n'
+ROWS = 27000                                        # a block of about one MB
+
+
+def stream(args, blocks):
+    """Feeds the blocks through a pipe -> (exit status, stdout, peak resident set in KiB)."""
+    p = subprocess.Popen([harness.program()] + args, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                         env=harness.environment())
+
+    def feed():
+        try:
+            for block in blocks:
+                p.stdin.write(block)
+            p.stdin.close()
+        except BrokenPipeError:
+            pass
+    writer = threading.Thread(target=feed)
+    writer.start()
+    out = p.stdout.read()
+    _, status, usage = os.wait4(p.pid, 0)
+    p.returncode = os.waitstatus_to_exitcode(status)
+    writer.join()
+    peak = usage.ru_maxrss // 1024 if sys.platform == "darwin" else usage.ru_maxrss
+    return p.returncode, out, peak
+
+
+def plain(nblocks, block):
+    yield b"n,t,m\n"
+    for _ in range(nblocks):
+        yield block
+
+
+def zipped(nblocks, block):
+    """One member; the block is compressed once and repeated by a full flush."""
+    z = zlib.compressobj(1, zlib.DEFLATED, -15)
+    head = z.compress(b"n,t,m\n") + z.flush(zlib.Z_FULL_FLUSH)
+    body = z.compress(block) + z.flush(zlib.Z_FULL_FLUSH)
+    yield b"\x1f\x8b\x08\0\0\0\0\0\0\xff" + head
+    crc, size = zlib.crc32(b"n,t,m\n"), 6
+    for _ in range(nblocks):
+        crc, size = zlib.crc32(block, crc), size + len(block)
+        yield body
+    yield z.flush(zlib.Z_FINISH) + crc.to_bytes(4, "little") + (size & 0xFFFFFFFF).to_bytes(4, "little")
+
+
+def members(nblocks, block):
+    yield gzip.compress(b"n,t,m\n")
+    member = gzip.compress(block, 1)
+    for _ in range(nblocks):
+        yield member
+
+
+def check(name, make, args, answer, large=LARGE_MB):
+    block = ROW * ROWS
+    peaks = []
+    for megabytes in (SMALL_MB, large):
+        status, out, peak = stream(args, make(megabytes, block))
+        harness.is_((status, out), (0, answer(megabytes * ROWS)), "%s, %d MB: the answer" % (name, megabytes))
+        harness.ok(peak < LIMIT_KIB, "%s, %d MB: under 200 MB" % (name, megabytes), "peak %d KiB" % peak)
+        peaks.append(peak)
+    harness.note("%s: peaks %s KiB" % (name, peaks))
+    harness.ok(peaks[1] <= peaks[0] * 1.15 + 4096, "%s: does not grow" % name, "peaks %s KiB" % peaks)
+
+
+def sum_of(nrows):
+    return b"%d\n" % (12345 * nrows)
+
+
+def all_of(nrows):
+    return b"sum(n),max(m),mean(m),count(t)\n%d,67.25,67.25,%d\n" % (12345 * nrows, nrows)
+
+
+check("a pipe", plain, ["--device=cpu", "--sum=n"], sum_of)
+check("a pipe, several operations, 3 threads", plain,
+      ["--device=cpu", "--threads=3", "--sum=n", "--max=m", "--mean=m", "--count=t"], all_of, LARGE_MB // 2)
+check("gzip", zipped, ["--device=cpu", "--sum=n"], sum_of, LARGE_MB // 2)
+check("gzip of many members", members, ["--device=cpu", "--sum=n"], sum_of, LARGE_MB // 2)
+harness.done()
