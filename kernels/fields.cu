@@ -4,7 +4,8 @@
  *
  * The walk steps the automaton of csv_dfa.h byte by byte, from the record's start, where
  * the state is known: a record begins at a field's start. It reads no byte beyond the
- * last selected field.
+ * last selected field. Conditions are asked by the same thread, once it knows all fields;
+ * without any, the kernel is one that has no trace of them.
  */
 #include "fields.cuh"
 
@@ -128,18 +129,45 @@ static __device__ size_t field_find_end(const struct row &row, size_t begin)
 	return i;
 }
 
+/* Where the fields lie that conditions look at. */
+struct judged_spans {
+	struct span at[FIELDS_NSPANS_MAX];
+};
+
+/* Takes field c of a plan with conditions. */
+static __device__ void field_take_judged(const struct fields_plan &plan,
+					 const struct field_table &table, const struct row &row,
+					 uint32_t c, struct span field, struct judged_spans *spans)
+{
+	uint8_t place = plan.conditions.span_of[c];
+
+	if (place != FIELDS_NO_SPAN)
+		spans->at[place] = field;
+	if (plan.conditions.folds[c])
+		field_take(plan, table, row, c, field);
+	else
+		field_put(table, c, row.number, FIELD_MISSING, 0);
+}
+
 /* Takes the record's selected fields. Returns how many it had; if that is not all,
  * they must not count. */
+template <bool JUDGES>
 static __device__ uint32_t record_walk(const struct fields_plan &plan,
-				       const struct field_table &table, const struct row &row)
+				       const struct field_table &table, const struct row &row,
+				       struct judged_spans *spans)
 {
 	struct span field = {row.bytes.begin, 0};
 	uint32_t c = 0;
 
-	for (uint32_t position = 0; c < table.ncolumns; position++) {
+	for (uint32_t position = 0; c < plan.ncolumns; position++) {
 		field.end = field_find_end(row, field.begin);
-		if (plan.field[c] == position)
-			field_take(plan, table, row, c++, field);
+		if (plan.field[c] == position) {
+			if (JUDGES)
+				field_take_judged(plan, table, row, c, field, spans);
+			else
+				field_take(plan, table, row, c, field);
+			c++;
+		}
 		if (field.end == row.bytes.end)
 			break;
 		field.begin = field.end + 1;
@@ -155,11 +183,12 @@ static __device__ void record_omit(const struct field_table &table, uint32_t r)
 }
 
 /* Lists the record's exceptions, as far as there is room, and counts them all. */
-static __device__ void record_list_exceptions(const struct field_table &table, uint32_t r,
+static __device__ void record_list_exceptions(const struct field_table &table,
+					      uint32_t ncolumns, uint32_t r,
 					      const struct exception_list &exceptions,
 					      struct chunk_summary *summary)
 {
-	for (uint32_t c = 0; c < table.ncolumns; c++) {
+	for (uint32_t c = 0; c < ncolumns; c++) {
 		size_t at = field_at(table, c, r);
 		if (table.code[at] != FIELD_EXCEPTION)
 			continue;
@@ -170,17 +199,83 @@ static __device__ void record_list_exceptions(const struct field_table &table, u
 	}
 }
 
-/* The record's bytes without LF, and without the CR before it. */
-static __device__ struct span record_bytes(const struct record_table &records,
-					   const char *text, uint32_t r)
-{
-	struct span bytes = {record_begin(records, r), record_end(records, r) - 1};
+/* ---- conditions ---- */
 
-	if (bytes.end > bytes.begin && text[bytes.end - 1] == '\r')
-		bytes.end--;
-	return bytes;
+/* The value of a field for a condition: as expr_row.c takes it. Returns false where the
+ * quotes are irregular. */
+static __device__ bool value_take(const struct fields_plan &plan, const char *text,
+				  struct span field, struct expr_value *v)
+{
+	if (!field_unquote(text, &field))
+		return false;
+	v->text = text + field.begin;
+	v->nbytes = field.end - field.begin;
+	v->kind = field_is_missing(plan, v->text, v->nbytes) ? EXPR_MISSING : EXPR_UNREAD;
+	return true;
 }
 
+/* Asks predicate p. EXPR_INVALID: the CPU has to say what that means. */
+static __device__ enum expr_truth predicate_ask(const struct fields_plan &plan, uint32_t p,
+						const char *text,
+						const struct judged_spans &spans)
+{
+	const struct expr &e = plan.conditions.exprs[p];
+	struct expr_value values[FIELDS_NSPANS_MAX];
+	uint32_t culprit;
+
+	for (uint32_t i = 0; i < e.ncolumns; i++)
+		if (!value_take(plan, text, spans.at[e.columns[i]], &values[i]))
+			return EXPR_INVALID;
+	return expr_eval(&e, values, &culprit);
+}
+
+/* Asks the predicates about a record, and fills their columns: record_judge() of
+ * record_walk.h. Returns whether it is kept; *decided: whether all had an answer. */
+static __device__ bool record_judge(const struct fields_plan &plan,
+				    const struct field_table &table, const struct row &row,
+				    const struct judged_spans &spans, bool *decided)
+{
+	for (uint32_t p = 0; p < plan.conditions.npredicates; p++) {
+		enum expr_truth truth = predicate_ask(plan, p, row.text, spans);
+
+		*decided = truth != EXPR_INVALID;
+		if (!*decided || (p == plan.conditions.where && truth != EXPR_TRUE))
+			return false;
+		field_put(table, plan.ncolumns + p, row.number,
+			  truth == EXPR_TRUE ? 0 : FIELD_MISSING, 0);
+	}
+	return true;
+}
+
+/* ---- the kernel ---- */
+
+/* Takes one record that is not ignored as blank. */
+template <bool JUDGES>
+static __device__ void record_take(const struct fields_plan &plan,
+				   const struct field_table &table, const struct row &row,
+				   const struct exception_list &exceptions,
+				   struct chunk_summary *summary)
+{
+	struct judged_spans spans;
+	bool kept = true, decided = true;
+
+	if (record_walk<JUDGES>(plan, table, row, &spans) < plan.ncolumns) {
+		record_omit(table, row.number);
+		atomicAdd(&summary->nshort, 1);
+		atomicMin(&summary->first_short, (uint32_t)row.bytes.begin);
+		return;
+	}
+	if (JUDGES)
+		kept = record_judge(plan, table, row, spans, &decided);
+	if (!decided)
+		atomicAdd(&summary->nundecided, 1);
+	if (kept)
+		record_list_exceptions(table, plan.ncolumns, row.number, exceptions, summary);
+	else
+		record_omit(table, row.number);
+}
+
+template <bool JUDGES>
 __global__ static void __launch_bounds__(FIELDS_NTHREADS)
 fields(struct text_view text, struct record_table records, struct fields_plan plan,
        struct field_table table, struct exception_list exceptions,
@@ -195,17 +290,12 @@ fields(struct text_view text, struct record_table records, struct fields_plan pl
 	}
 	if (thread >= *records.nrecords)
 		return;
-	struct row row = {text.data, record_bytes(records, text.data, r), r, text.delimiter};
-	bool is_blank = row.bytes.begin == row.bytes.end;
-	if (is_blank && !plan.one_column) {
+	struct span bytes = {record_begin(records, r), record_text_end(records, text.data, r)};
+	struct row row = {text.data, bytes, r, text.delimiter};
+	if (bytes.begin == bytes.end && !plan.one_column)
 		record_omit(table, r);
-	} else if (record_walk(plan, table, row) == table.ncolumns) {
-		record_list_exceptions(table, r, exceptions, summary);
-	} else {
-		record_omit(table, r);
-		atomicAdd(&summary->nshort, 1);
-		atomicMin(&summary->first_short, (uint32_t)row.bytes.begin);
-	}
+	else
+		record_take<JUDGES>(plan, table, row, exceptions, summary);
 }
 
 cudaError_t fields_launch(struct text_view text, struct record_table records,
@@ -216,7 +306,11 @@ cudaError_t fields_launch(struct text_view text, struct record_table records,
 	/* At least one block: it also tells where the first and the last record end. */
 	uint32_t nblocks = records.nrecords_at_most / FIELDS_NTHREADS + 1;
 
-	fields<<<nblocks, FIELDS_NTHREADS, 0, stream>>>(text, records, plan, table, exceptions,
-							summary);
+	if (plan.conditions.npredicates > 0)
+		fields<true><<<nblocks, FIELDS_NTHREADS, 0, stream>>>(text, records, plan, table,
+								      exceptions, summary);
+	else
+		fields<false><<<nblocks, FIELDS_NTHREADS, 0, stream>>>(text, records, plan, table,
+								       exceptions, summary);
 	return cudaGetLastError();
 }

@@ -13,6 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+extern "C" {
+#include "expr_eval.h"
+}
+
 #include "records.cuh"
 
 /* What a field is. A code below FIELD_NCODES_NUMBER is a number's scale. */
@@ -24,7 +28,10 @@ enum field_code {
 	FIELD_ABSENT,    /* not folded: a blank line, or a record that lacks a field */
 };
 
-/* The fields of a chunk, column after column: field (c, r) at [c * stride + r].
+/* The fields of a chunk, column after column: field (c, r) at [c * stride + r]. Behind the
+ * plan's columns there is one for each of its predicates: 0 in records where it holds,
+ * FIELD_MISSING where it does not. Records that the plan's condition drops are FIELD_ABSENT
+ * in all columns.
  * Device memory; stride is a multiple of FIELD_ROWS_ALIGN, at least the number of records;
  * both arrays begin at 16-byte boundaries. */
 struct field_table {
@@ -53,6 +60,19 @@ struct exception_list {
 	uint32_t capacity;
 };
 
+/* A plan's conditions as the device sees them. All pointers: device memory. */
+struct fields_conditions {
+	const struct expr *exprs; /* npredicates; expr.columns: places for spans, see below */
+	uint32_t npredicates;
+	uint32_t where;           /* the one that drops records, or FIELDS_NO_WHERE */
+	const uint8_t *folds;     /* ncolumns: values are folded */
+	const uint8_t *span_of;   /* ncolumns: the place for its span, if a condition looks
+				   * at it, or FIELDS_NO_SPAN */
+};
+#define FIELDS_NO_WHERE UINT32_MAX
+#define FIELDS_NO_SPAN UINT8_MAX
+#define FIELDS_NSPANS_MAX 16 /* places for spans; and columns of one condition */
+
 /* A struct plan as the device sees it. All pointers: device memory. */
 struct fields_plan {
 	const uint32_t *field;       /* ncolumns positions in the record, ascending */
@@ -61,10 +81,13 @@ struct fields_plan {
 	const uint32_t *missing_end; /* nmissing: where each one ends */
 	uint32_t nmissing;
 	bool one_column;
+	uint32_t ncolumns;           /* table has this many, and conditions.npredicates */
+	struct fields_conditions conditions;
 };
 
 /* Fills table, and the summary's members that fields writes, from the complete records
- * of text. summary: as records_ends left it.
+ * of text. summary: as records_ends left it. If it then counts undecided records, or more
+ * exceptions than the list holds, the chunk is one for the CPU.
  * Launches one kernel on stream, a thread a record, and does not wait. Errors: the
  * launch's. */
 cudaError_t fields_launch(struct text_view text, struct record_table records,

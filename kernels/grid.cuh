@@ -15,6 +15,11 @@
  *    look-back", NVR-2016-002).
  *  - Value, status and epoch share one 64-bit word, read and written whole. Nobody reads
  *    other memory on the strength of it, so relaxed order is enough.
+ *  - A value of more than 32 bits takes several words, and each carries status and epoch.
+ *    A tile publishes at most one aggregate and one prefix in a launch, so words of the
+ *    same epoch and status are parts of the same value, in whatever order they arrived.
+ *    Words that differ were caught between the two: read again. This needs no 128-bit
+ *    atomics, no order between the words, and no fence.
  *  - The epoch, another in every launch, makes all earlier launches' words read as not
  *    yet written: no reset. The ticket is put back by whoever draws the last one.
  */
@@ -22,14 +27,15 @@
 #define GPUSTAT_GRID_CUH
 
 #include <cuda/atomic>
+#include <string.h>
 
 #include "block.cuh"
 
 template <class T> using grid_atomic = cuda::atomic_ref<T, cuda::thread_scope_device>;
 
 /* What a launch needs for one domino; gridDim.x is its number of tiles.
- * slots: nslots words, one a tile; ticket: 0. Device memory, both zeroed once and from
- * then on left to the dominoes of one stream.
+ * slots: nslots words, grid_nwords<value>() a tile; ticket: 0. Device memory, both zeroed
+ * once and from then on left to the dominoes of one stream, of whatever values.
  * epoch: 1 ... GRID_EPOCH_MAX, never one that these slots have seen since they were
  * zeroed; 0 before the first launch. */
 struct grid_domino {
@@ -62,42 +68,127 @@ static __device__ inline bool grid_word_is_prefix(uint64_t word)
 	return word >> 32 & 1;
 }
 
+/* The number of words that a T takes. */
+template <class T> static constexpr __host__ __device__ inline unsigned grid_nwords(void)
+{
+	static_assert(sizeof(T) <= 4 || sizeof(T) % 4 == 0, "a word holds 32 bits of value");
+	return (sizeof(T) + 3) / 4;
+}
+
+/* A tile's words, as they were read. */
+template <class T> struct grid_slot {
+	uint64_t word[grid_nwords<T>()];
+};
+
+template <class T>
+static __device__ inline struct grid_slot<T> grid_slot_make(uint32_t epoch, bool is_prefix,
+							     T value)
+{
+	uint32_t part[grid_nwords<T>()] = {};
+	struct grid_slot<T> slot;
+
+	memcpy(part, &value, sizeof value);
+#pragma unroll
+	for (unsigned i = 0; i < grid_nwords<T>(); i++)
+		slot.word[i] = grid_word(epoch, is_prefix, part[i]);
+	return slot;
+}
+
+template <class T> static __device__ inline T grid_slot_value(const struct grid_slot<T> &slot)
+{
+	uint32_t part[grid_nwords<T>()];
+	T value;
+
+#pragma unroll
+	for (unsigned i = 0; i < grid_nwords<T>(); i++)
+		part[i] = (uint32_t)slot.word[i];
+	memcpy(&value, part, sizeof value);
+	return value;
+}
+
+/* Whether the words are of this epoch, and all of the same value. */
+template <class T>
+static __device__ inline bool grid_slot_is_whole(const struct grid_slot<T> &slot, uint32_t epoch)
+{
+	bool whole = slot.word[0] >> 33 == epoch;
+
+#pragma unroll
+	for (unsigned i = 1; i < grid_nwords<T>(); i++)
+		whole = whole && slot.word[i] >> 32 == slot.word[0] >> 32;
+	return whole;
+}
+
+/* Word i of a tile. The same word of neighbouring tiles lies together, so that a warp's
+ * look at 32 tiles is one coalesced load a word. */
+template <class T>
+static __device__ inline uint64_t *grid_word_at(const struct grid_domino &d, uint32_t tile,
+						unsigned i)
+{
+	return d.slots + (size_t)i * (d.nslots / grid_nwords<T>()) + tile;
+}
+
+/* Draws a ticket, in one thread: 0, 1, 2 ... in a launch that draws ndraws of them. */
+static __device__ inline uint32_t grid_draw(const struct grid_domino &d, uint32_t ndraws)
+{
+	grid_atomic<uint32_t> ticket(*d.ticket);
+	uint32_t drawn = ticket.fetch_add(1, cuda::memory_order_relaxed);
+
+	if (drawn == ndraws - 1) /* nobody draws after us in this launch */
+		ticket.store(0, cuda::memory_order_relaxed);
+	return drawn;
+}
+
 /* Draws the block's tile. All threads call it; valid in all. */
 static __device__ inline uint32_t grid_take_tile(const struct grid_domino &d)
 {
 	__shared__ uint32_t drawn;
 	uint32_t tile;
 
-	if (threadIdx.x == 0) {
-		grid_atomic<uint32_t> ticket(*d.ticket);
-		drawn = ticket.fetch_add(1, cuda::memory_order_relaxed);
-		if (drawn == gridDim.x - 1) /* nobody draws after us in this launch */
-			ticket.store(0, cuda::memory_order_relaxed);
-	}
+	if (threadIdx.x == 0)
+		drawn = grid_draw(d, gridDim.x);
 	__syncthreads(); /* the tile is drawn */
 	tile = drawn;
 	__syncthreads(); /* all have read it: the next call may write */
 	return tile;
 }
 
+template <class T>
 static __device__ inline void grid_publish(const struct grid_domino &d, uint32_t tile,
-					   bool is_prefix, uint32_t value)
+					   bool is_prefix, T value)
 {
-	grid_atomic<uint64_t>(d.slots[tile])
-		.store(grid_word(d.epoch, is_prefix, value), cuda::memory_order_relaxed);
+	struct grid_slot<T> slot = grid_slot_make(d.epoch, is_prefix, value);
+
+#pragma unroll
+	for (unsigned i = 0; i < grid_nwords<T>(); i++)
+		grid_atomic<uint64_t>(*grid_word_at<T>(d, tile, i))
+			.store(slot.word[i], cuda::memory_order_relaxed);
+}
+
+/* The tile's words as they are now, whole or not. */
+template <class T>
+static __device__ inline struct grid_slot<T> grid_look(const struct grid_domino &d, uint32_t tile)
+{
+	struct grid_slot<T> slot;
+
+#pragma unroll
+	for (unsigned i = 0; i < grid_nwords<T>(); i++)
+		slot.word[i] = grid_atomic<uint64_t>(*grid_word_at<T>(d, tile, i))
+				       .load(cuda::memory_order_relaxed);
+	return slot;
 }
 
 /* Waits until the tile has published in this launch. Ends: the tile's block is running,
  * and publishes its aggregate before it waits for anyone. */
-static __device__ inline uint64_t grid_await(const struct grid_domino &d, uint32_t tile)
+template <class T = uint32_t>
+static __device__ inline struct grid_slot<T> grid_await(const struct grid_domino &d,
+							 uint32_t tile)
 {
-	grid_atomic<uint64_t> slot(d.slots[tile]);
-	uint64_t word;
+	struct grid_slot<T> slot;
 
 	do
-		word = slot.load(cuda::memory_order_relaxed);
-	while (word >> 33 != d.epoch);
-	return word;
+		slot = grid_look<T>(d, tile);
+	while (!grid_slot_is_whole(slot, d.epoch));
+	return slot;
 }
 
 /* The fold of the tiles before `tile`. One whole warp calls it; valid in all its lanes.
@@ -106,18 +197,20 @@ template <class F>
 static __device__ inline typename F::value grid_look_back(const struct grid_domino &d,
 							  uint32_t tile)
 {
-	typename F::value prefix = F::identity(), x;
+	typedef typename F::value value;
+	value prefix = F::identity(), x;
 
 	for (int64_t end = tile;; end -= WARP_NLANES) {
 		int64_t mine = end - WARP_NLANES + warp_lane();
 		/* Before tile 0 lies nothing, and that is known. */
-		uint64_t word = mine < 0 ? grid_word(d.epoch, true, F::identity())
-					 : grid_await(d, (uint32_t)mine);
-		unsigned prefixes = __ballot_sync(WARP_ALL, grid_word_is_prefix(word));
+		struct grid_slot<value> slot =
+			mine < 0 ? grid_slot_make<value>(d.epoch, true, F::identity())
+				 : grid_await<value>(d, (uint32_t)mine);
+		unsigned prefixes = __ballot_sync(WARP_ALL, grid_word_is_prefix(slot.word[0]));
 		unsigned nearest = prefixes ? WARP_NLANES - 1 - __clz(prefixes) : 0;
 
 		/* Lanes below the nearest prefix are part of it. */
-		x = warp_lane() < nearest ? F::identity() : (typename F::value)(uint32_t)word;
+		x = warp_lane() < nearest ? F::identity() : grid_slot_value(slot);
 		x = warp_broadcast(warp_reduce<F>(x), 0);
 		prefix = F::combine(x, prefix);
 		if (prefixes)
@@ -125,28 +218,66 @@ static __device__ inline typename F::value grid_look_back(const struct grid_domi
 	}
 }
 
-/* The fold of all tiles before the block's own. F::value: at most 32 bits.
- * aggregate: the fold of the block's tile, looked at in thread 0 only. All threads call
- * it, once in a launch; valid in all. */
+/* The fold of all tiles before the block's own. aggregate: the fold of the block's tile,
+ * looked at in thread 0 only. All threads call it, once in a launch; valid in all. */
 template <class F>
 static __device__ inline typename F::value grid_exclusive(const struct grid_domino &d,
 							  uint32_t tile,
 							  typename F::value aggregate)
 {
-	__shared__ typename F::value of_tile;
-	static_assert(sizeof(typename F::value) <= 4, "a slot holds 32 bits of value");
+	typedef typename F::value value;
+	__shared__ value of_tile;
 
 	if (warp_index() == 0) {
 		if (warp_lane() == 0 && tile > 0)
-			grid_publish(d, tile, false, aggregate);
-		typename F::value prefix = grid_look_back<F>(d, tile);
+			grid_publish<value>(d, tile, false, aggregate);
+		value prefix = grid_look_back<F>(d, tile);
 		if (warp_lane() == 0) {
-			grid_publish(d, tile, true, F::combine(prefix, aggregate));
+			grid_publish<value>(d, tile, true, F::combine(prefix, aggregate));
 			of_tile = prefix;
 		}
 	}
 	__syncthreads(); /* the prefix is there */
 	return of_tile;
+}
+
+/* prefix and then the aggregates of tiles [begin, end), in order, for launches in which
+ * tiles publish nothing but aggregates. One whole warp calls it; valid in all its lanes.
+ * All loads of a round are on their way before the first is looked at. */
+template <class F>
+static __device__ inline typename F::value grid_fold_tiles(const struct grid_domino &d,
+							   uint32_t begin, uint32_t end,
+							   typename F::value prefix)
+{
+	typedef typename F::value value;
+	const unsigned nwords = grid_nwords<value>();
+	/* One round for a block on each of an H200's 132 multiprocessors; registers allow no
+	 * more rows of four words. */
+	const unsigned nrows = nwords <= 2 ? 8 : 5;
+
+	for (; begin < end; begin += nrows * WARP_NLANES) {
+		struct grid_slot<value> slot[nrows];
+#pragma unroll
+		for (unsigned i = 0; i < nrows; i++) { /* lanes past the end look at the last */
+			uint32_t tile = begin + i * WARP_NLANES + warp_lane();
+			slot[i] = grid_look<value>(d, tile < end ? tile : end - 1);
+		}
+#pragma unroll
+		for (unsigned i = 0; i < nrows; i++) {
+			uint32_t tile = begin + i * WARP_NLANES + warp_lane();
+			value x = F::identity();
+
+			if (tile - warp_lane() >= end)
+				break;
+			if (tile < end) {
+				if (!grid_slot_is_whole(slot[i], d.epoch))
+					slot[i] = grid_await<value>(d, tile);
+				x = grid_slot_value(slot[i]);
+			}
+			prefix = F::combine(prefix, warp_broadcast(warp_reduce<F>(x), 0));
+		}
+	}
+	return prefix;
 }
 
 /* Whether the calling block is the last of nblocks to come here; then all that the others

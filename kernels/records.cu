@@ -47,7 +47,7 @@ static __device__ void summary_begin(struct chunk_summary *summary, uint32_t nen
 	summary->nends = nends;
 	summary->nrecords = nends > nheads ? nends - nheads : 0;
 	summary->first_end = summary->last_end = 0;
-	summary->nshort = summary->nexceptions = 0;
+	summary->nshort = summary->nexceptions = summary->nundecided = 0;
 	summary->first_short = UINT32_MAX;
 }
 

@@ -45,6 +45,7 @@ struct chunk_summary {
 	uint32_t nshort;      /* fields: records that lack a field */
 	uint32_t first_short; /* fields: least start of such a record, or UINT32_MAX */
 	uint32_t nexceptions; /* fields: exceptions met, listed or not */
+	uint32_t nundecided;  /* fields: records whose conditions are for the CPU to judge */
 };
 
 /* The complete records of a chunk. Record r ends before ends[r + nheads] and begins where
@@ -65,6 +66,15 @@ static __device__ inline uint32_t record_begin(const struct record_table &t, uin
 static __device__ inline uint32_t record_end(const struct record_table &t, uint32_t r)
 {
 	return t.ends[r + t.nheads];
+}
+
+/* Where the record's text ends: before its LF, and before the CR in front of that. */
+static __device__ inline uint32_t record_text_end(const struct record_table &t, const char *text,
+						  uint32_t r)
+{
+	uint32_t end = record_end(t, r) - 1;
+
+	return end > record_begin(t, r) && text[end - 1] == '\r' ? end - 1 : end;
 }
 
 /* Maps the text.

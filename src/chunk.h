@@ -18,7 +18,7 @@ struct chunk {
 	size_t nbytes;         /* < 4 GiB */
 	uint64_t index;        /* 0, 1, 2, ... in input order */
 	int file;              /* which of the input's files */
-	uint64_t offset_bytes; /* where data starts in its file, decompressed */
+	uint64_t offset_bytes; /* where data starts in the whole input, decompressed */
 	bool first_of_file;    /* the automaton starts afresh here */
 	bool last_of_file;     /* an unfinished record ends with this chunk */
 	uint64_t first_line;   /* with first_of_file: the line that data starts on */

@@ -9,13 +9,14 @@
 
 #include "csv_dfa.h"
 
-enum status partial_init(struct partial *p, size_t ncolumns)
+enum status partial_init(struct partial *p, const struct plan *plan)
 {
 	memset(p, 0, sizeof *p);
-	p->ncolumns = ncolumns;
-	p->columns = calloc(ncolumns + 1, sizeof *p->columns);
-	p->spans = calloc(ncolumns + 1, sizeof *p->spans);
-	if (!p->columns || !p->spans) {
+	p->ncolumns = plan->ncolumns;
+	p->npredicates = plan->npredicates;
+	p->columns = calloc(p->ncolumns + 1, sizeof *p->columns);
+	p->nmatched = calloc(p->npredicates + 1, sizeof *p->nmatched);
+	if (!p->columns || !p->nmatched) {
 		partial_free(p);
 		return STATUS_NO_MEMORY;
 	}
@@ -28,8 +29,7 @@ void partial_free(struct partial *p)
 	for (size_t c = 0; p->columns && c < p->ncolumns; c++)
 		free(p->columns[c].wide);
 	free(p->columns);
-	free(p->spans);
-	free(p->scratch);
+	free(p->nmatched);
 	memset(p, 0, sizeof *p);
 }
 
@@ -50,6 +50,10 @@ void partial_clear(struct partial *p)
 		column->kind = COLUMN_UNKNOWN;
 		forget_offsets(column);
 	}
+	for (size_t i = 0; i < p->npredicates; i++)
+		p->nmatched[i] = 0;
+	p->nundecided = 0;
+	p->first_undecided_offset = OFFSET_NONE;
 	p->nshort = 0;
 	p->first_short_offset = p->open_quote_offset = OFFSET_NONE;
 	p->head_ends = false;
@@ -97,9 +101,21 @@ enum status partial_combine(struct partial *p, const struct partial *later)
 		if (status != STATUS_OK)
 			return status;
 	}
+	for (size_t i = 0; i < p->npredicates; i++)
+		p->nmatched[i] += later->nmatched[i];
+	p->nundecided += later->nundecided;
+	p->first_undecided_offset = OFFSET_NONE;
 	p->nshort += later->nshort;
 	p->first_short_offset = OFFSET_NONE;
 	return STATUS_OK;
+}
+
+void column_numbers(const struct column_partial *column, struct wide_fold *out)
+{
+	memset(out, 0, sizeof *out);
+	if (column->wide && column->wide->count)
+		*out = *column->wide;
+	wide_fold_add_bins(out, &column->fast);
 }
 
 /* Copies a quoted field without its quotes: "" becomes ", what follows the closing quote
@@ -119,7 +135,7 @@ static size_t unquote(const char *field, size_t nbytes, char *to)
 	return length;
 }
 
-const char *field_value(const char *field, size_t nbytes, char **scratch, size_t *scratch_nbytes,
+const char *field_value(const char *field, size_t nbytes, struct scratch *scratch,
 			size_t *value_nbytes)
 {
 	*value_nbytes = nbytes;
@@ -129,15 +145,15 @@ const char *field_value(const char *field, size_t nbytes, char **scratch, size_t
 		*value_nbytes = nbytes - 2;
 		return field + 1;
 	}
-	if (*scratch_nbytes < nbytes) {
-		char *grown = realloc(*scratch, nbytes);
+	if (scratch->nbytes < nbytes) {
+		char *grown = realloc(scratch->data, nbytes);
 		if (!grown)
 			return NULL;
-		*scratch = grown;
-		*scratch_nbytes = nbytes;
+		scratch->data = grown;
+		scratch->nbytes = nbytes;
 	}
-	*value_nbytes = unquote(field, nbytes, *scratch);
-	return *scratch;
+	*value_nbytes = unquote(field, nbytes, scratch->data);
+	return scratch->data;
 }
 
 bool value_is_missing(const struct plan *plan, const char *text, size_t nbytes)
@@ -178,26 +194,40 @@ static enum status take_wide(struct column_partial *column, const char *text, si
 	return STATUS_OK;
 }
 
+enum status value_read(const struct plan *plan, bool parses, const char *field, size_t nbytes,
+		       struct scratch *scratch, struct value *out)
+{
+	out->text = field_value(field, nbytes, scratch, &out->nbytes);
+	if (!out->text)
+		return STATUS_NO_MEMORY;
+	if (value_is_missing(plan, out->text, out->nbytes))
+		out->kind = DECIMAL_MISSING;
+	else if (!parses)
+		out->kind = DECIMAL_INVALID;
+	else
+		out->kind = decimal_parse(out->text, out->nbytes, &out->number);
+	return STATUS_OK;
+}
+
 enum status column_take(const struct plan *plan, struct partial *p, size_t c, const char *field,
-			size_t nbytes, size_t offset)
+			size_t nbytes, size_t offset, struct scratch *scratch)
 {
 	struct column_partial *column = &p->columns[c];
-	struct decimal x;
-	const char *text = field_value(field, nbytes, &p->scratch, &p->scratch_nbytes, &nbytes);
+	bool parses = plan->columns[c].parses;
+	struct value v;
+	enum status status = value_read(plan, parses, field, nbytes, scratch, &v);
 
-	if (!text)
-		return STATUS_NO_MEMORY;
-	if (value_is_missing(plan, text, nbytes)) {
+	if (status != STATUS_OK)
+		return status;
+	if (v.kind == DECIMAL_MISSING) {
 		column->nmissing++;
-		return STATUS_OK;
-	}
-	if (!plan->columns[c].parses) {
+	} else if (!parses) {
 		column->fast.count++;
-		return STATUS_OK;
+	} else if (v.kind == DECIMAL_NUMBER) {
+		decimal_fold_add(&column->fast, v.number);
+		note_first(&column->first_number_offset, offset);
+	} else {
+		return take_wide(column, v.text, v.nbytes, offset);
 	}
-	if (decimal_parse(text, nbytes, &x) != DECIMAL_NUMBER)
-		return take_wide(column, text, nbytes, offset);
-	decimal_fold_add(&column->fast, x);
-	note_first(&column->first_number_offset, offset);
 	return STATUS_OK;
 }

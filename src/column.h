@@ -40,6 +40,20 @@ struct column_partial {
 	size_t first_out_of_range_offset; /* of the first that is a number, but beyond wide.h */
 };
 
+/* Memory for a field's value once its quotes are removed; grows. */
+struct scratch {
+	char *data; /* owned */
+	size_t nbytes;
+};
+
+/* What a field holds. */
+struct value {
+	enum decimal_kind kind; /* DECIMAL_WIDE: not for the fast path; wide_parse knows */
+	struct decimal number;  /* of kind DECIMAL_NUMBER */
+	const char *text;       /* unquoted, blanks and all; in the field or the scratch */
+	size_t nbytes;
+};
+
 /* Where a field lies in the text that is folded: [begin, end). */
 struct field_span {
 	size_t begin, end;
@@ -47,8 +61,12 @@ struct field_span {
 
 /* All columns of a plan over a run of records. */
 struct partial {
-	size_t ncolumns;
+	size_t ncolumns, npredicates;
 	struct column_partial *columns; /* ncolumns, in the plan's order. Owned. */
+	uint64_t *nmatched;             /* for each predicate, records where it holds. Owned. */
+	uint64_t nundecided; /* records for which a predicate compares text with a number */
+	size_t first_undecided_offset; /* the first such value, and its column */
+	uint32_t undecided_column;
 	uint64_t nshort;                /* records that lacked a field, left out */
 	size_t first_short_offset;      /* where the first of them starts */
 	/* Where a chunk's complete records lie; set by a worker's fold. Bytes before
@@ -60,14 +78,10 @@ struct partial {
 	size_t head_nbytes;
 	size_t tail_offset;
 	size_t open_quote_offset; /* at the input's end: the field whose quote never closes */
-	/* Working memory of the CPU's fold. Owned. */
-	struct field_span *spans; /* ncolumns: the selected fields of the record in hand */
-	char *scratch;            /* a field with its quotes removed */
-	size_t scratch_nbytes;
 };
 
-/* Makes an empty partial for ncolumns columns. STATUS_NO_MEMORY or STATUS_OK. */
-enum status partial_init(struct partial *p, size_t ncolumns);
+/* Makes an empty partial for the plan's columns. STATUS_NO_MEMORY or STATUS_OK. */
+enum status partial_init(struct partial *p, const struct plan *plan);
 void partial_free(struct partial *p);
 
 /* Makes p the fold of no records. Keeps its memory. */
@@ -79,6 +93,9 @@ enum status partial_combine(struct partial *p, const struct partial *later);
 /* The kind of a column: that of the earliest value folded into it. */
 enum column_kind column_kind(const struct column_partial *column);
 
+/* All numbers of a column, wherever they were kept, as one fold. */
+void column_numbers(const struct column_partial *column, struct wide_fold *out);
+
 /* Folds one field into column c of p, whatever it holds: number, missing value,
  * wide number, text, quotes.
  * field: nbytes raw bytes of the record, quotes and all; a CR that belongs to the
@@ -86,13 +103,18 @@ enum column_kind column_kind(const struct column_partial *column);
  * Errors: STATUS_NO_MEMORY. A value that is no number is counted, not an error: what
  * it means is decided where the order of all records is known (engine.c). */
 enum status column_take(const struct plan *plan, struct partial *p, size_t c, const char *field,
-			size_t nbytes, size_t offset);
+			size_t nbytes, size_t offset, struct scratch *scratch);
 
 /* The value of a raw field: outer quotes removed, "" made ", text after the closing
- * quote kept. Returns a pointer into field or into *scratch (grown as needed), and
+ * quote kept. Returns a pointer into field or into scratch (grown as needed), and
  * its length in *value_nbytes; NULL where memory ran out. */
-const char *field_value(const char *field, size_t nbytes, char **scratch, size_t *scratch_nbytes,
+const char *field_value(const char *field, size_t nbytes, struct scratch *scratch,
 			size_t *value_nbytes);
+
+/* Reads a raw field. parses: whether a number is looked for; if not, kind tells only
+ * DECIMAL_MISSING from DECIMAL_INVALID. Errors: STATUS_NO_MEMORY. */
+enum status value_read(const struct plan *plan, bool parses, const char *field, size_t nbytes,
+		       struct scratch *scratch, struct value *out);
 
 /* Whether the value text[0 .. nbytes) counts as missing: blank, or a spelling of
  * plan->missing once blanks are trimmed. */

@@ -164,6 +164,53 @@ HD enum decimal_kind decimal_parse(const char *text, size_t nbytes, struct decim
 	return DECIMAL_NUMBER;
 }
 
+/* ---- one number at a column's scale: what running totals are made of ---- */
+
+#define DECIMAL_INT128_MAX ((int128)(~(uint128)0 >> 1))
+
+/* Multiplies *x by 10^nzeros, nzeros >= 0. Returns 0 where that does not fit, *x then
+ * being undefined. */
+HD int decimal_rescale(int128 *x, int nzeros)
+{
+	for (; nzeros > 0 && *x != 0; nzeros--) {
+		if (*x > DECIMAL_INT128_MAX / 10 || *x < -(DECIMAL_INT128_MAX / 10))
+			return 0;
+		*x *= 10;
+	}
+	return 1;
+}
+
+/* Longest text of decimal_format: sign, 39 digits or a 0 and 399 more, point. */
+#define DECIMAL_TEXT_NBYTES 448
+
+/* Writes significand x 10^-scale in plain decimal with just `scale` digits after the point,
+ * 0 <= scale <= 400, as wide_format does. No terminator. Returns the length. */
+HD size_t decimal_format(int128 significand, int scale, char *text)
+{
+	uint128 left = significand < 0 ? -(uint128)significand : (uint128)significand;
+	char reversed[DECIMAL_TEXT_NBYTES];
+	size_t n = 0, length = 0;
+	int ndigits = 0;
+
+	while (left != 0 || ndigits <= scale) {
+		uint64_t low = (uint64_t)(left % 1000000000000000000u);
+		int i;
+		left /= 1000000000000000000u;
+		for (i = 0; i < 18 && (left != 0 || low != 0 || ndigits <= scale); i++) {
+			if (ndigits == scale && scale > 0)
+				reversed[n++] = '.';
+			reversed[n++] = (char)('0' + low % 10);
+			low /= 10;
+			ndigits++;
+		}
+	}
+	if (significand < 0)
+		text[length++] = '-';
+	while (n > 0)
+		text[length++] = reversed[--n];
+	return length;
+}
+
 /* All significands written with one scale. */
 struct decimal_bin {
 	int128 sum;

@@ -30,9 +30,11 @@ struct first_text {
 	size_t begin[2]; /* of each in data */
 };
 
-/* Cuts record i at or after position `from`, passing over blank lines. */
+/* Cuts record i at or after position `from`, passing over blank lines unless one is a
+ * record: the second one of a table of one column. */
 static enum status cut(struct first_text *t, int i, size_t from, char delimiter)
 {
+	bool blank_counts = i == 1 && t->record[0].nfields == 1;
 	enum status status;
 
 	record_free(&t->record[i]);
@@ -40,7 +42,8 @@ static enum status cut(struct first_text *t, int i, size_t from, char delimiter)
 		t->begin[i] = from;
 		status = record_split(t->data + from, t->nbytes - from, delimiter, t->at_end,
 				      &t->record[i]);
-		if (status != STATUS_OK || t->record[i].nfields || t->record[i].nbytes == 0)
+		if (status != STATUS_OK || t->record[i].nfields || t->record[i].nbytes == 0 ||
+		    blank_counts)
 			return status;
 	}
 }
@@ -77,11 +80,11 @@ static enum status open_quote(const struct input *input, const struct first_text
 	return STATUS_OPEN_QUOTE;
 }
 
-/* Reads on until the records wanted are whole. A short text is cut anew with every piece
- * that comes, so that a slow pipe is not waited for needlessly; a long one only when it
- * has doubled, so that the work stays linear. */
-static enum status read_first(struct first_text *t, struct input *input, char delimiter,
-			      bool and_second, struct fault *fault)
+/* Reads on until the records wanted are whole, or the file ends. A short text is cut anew
+ * with every piece that comes, so that a slow pipe is not waited for needlessly; a long one
+ * only when it has doubled, so that the work stays linear. */
+static enum status read_file(struct first_text *t, struct input *input, char delimiter,
+			     bool and_second, struct fault *fault)
 {
 	bool whole = false;
 	enum status status = STATUS_OK;
@@ -100,16 +103,29 @@ static enum status read_first(struct first_text *t, struct input *input, char de
 	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
 }
 
+/* Likewise, passing over files that hold nothing but blank lines. */
+static enum status read_first(struct first_text *t, struct input *input, char delimiter,
+			      bool and_second, struct fault *fault)
+{
+	enum status status = read_file(t, input, delimiter, and_second, fault);
+
+	while (status == STATUS_OK && t->record[0].nfields == 0 && t->nbytes &&
+	       input_has_more_files(input)) {
+		input_skip(input, t->nbytes);
+		status = read_file(t, input, delimiter, and_second, fault);
+	}
+	return status;
+}
+
 /* ---- values ---- */
 
 static enum status take_value(struct first_value *v, const char *field, size_t nbytes,
 			      const struct plan *plan)
 {
-	char *scratch = NULL;
-	size_t scratch_nbytes = 0;
+	struct scratch scratch = {NULL, 0};
 	struct decimal ignored;
 	enum decimal_kind kind;
-	const char *text = field_value(field, nbytes, &scratch, &scratch_nbytes, &nbytes);
+	const char *text = field_value(field, nbytes, &scratch, &nbytes);
 
 	v->text = text ? strndup(text, nbytes) : NULL;
 	if (v->text) {
@@ -117,7 +133,7 @@ static enum status take_value(struct first_value *v, const char *field, size_t n
 		v->is_missing = value_is_missing(plan, text, nbytes);
 		v->is_number = !v->is_missing && (kind == DECIMAL_NUMBER || kind == DECIMAL_WIDE);
 	}
-	free(scratch);
+	free(scratch.data);
 	return v->text ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
@@ -154,8 +170,26 @@ enum status header_read(struct header *h, struct input *input, const struct plan
 		h->end = t.begin[0] + t.record[0].fields[h->nfields - 1].end;
 		h->nbytes = t.begin[0] + t.record[0].nbytes;
 	}
+	h->has_second = t.record[1].nbytes != 0;
 	record_free(&t.record[0]);
 	record_free(&t.record[1]);
+	return status;
+}
+
+enum status header_read_second(struct header *h, struct input *input, const struct plan *plan,
+			       struct fault *fault)
+{
+	struct first_text t;
+	enum status status = STATUS_OK;
+
+	if (!h->present || h->has_second)
+		return STATUS_OK;
+	status = read_file(&t, input, plan->delimiter, false, fault);
+	free(h->record[1].values);
+	h->record[1].values = NULL;
+	if (status == STATUS_OK && take_values(&h->record[1], &t, 0, plan) != STATUS_OK)
+		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	record_free(&t.record[0]);
 	return status;
 }
 
@@ -199,15 +233,19 @@ static bool selector_tells(const struct header *h, const struct selector *s)
 static bool is_header(const struct header *h, enum header_mode mode,
 		      const struct selection *selections, size_t nselections)
 {
+	size_t nselectors = 0;
+
 	if (h->nfields == 0 || mode == HEADER_NO)
 		return false;
 	if (mode == HEADER_YES)
 		return true;
-	for (size_t i = 0; i < nselections; i++)
+	for (size_t i = 0; i < nselections; i++) {
+		nselectors += selections[i].nselectors;
 		for (size_t j = 0; j < selections[i].nselectors; j++)
 			if (selector_tells(h, &selections[i].selectors[j]))
 				return true;
-	return nselections == 0 && looks_like_header(h);
+	}
+	return nselectors == 0 && looks_like_header(h);
 }
 
 /* Names the columns that the header has a name for. */
@@ -233,7 +271,12 @@ static enum status take_header(struct header *h, struct input *input, bool requi
 
 	if (status != STATUS_OK)
 		return status;
-	if (input_expect_header(input, data + h->begin, h->end - h->begin, required) != STATUS_OK)
+	h->line_nbytes = h->nbytes - h->begin;
+	h->line = malloc(h->line_nbytes + 1);
+	if (h->line)
+		memcpy(h->line, data + h->begin, h->line_nbytes);
+	if (!h->line ||
+	    input_expect_header(input, data + h->begin, h->end - h->begin, required) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	input_skip(input, h->nbytes);
 	return STATUS_OK;
@@ -254,6 +297,7 @@ void header_free(struct header *h)
 	for (size_t i = 0; h->names && i < h->nfields; i++)
 		free(h->names[i]);
 	free(h->names);
+	free(h->line);
 	for (int i = 0; i < 2; i++) {
 		for (size_t j = 0; j < h->record[i].nfields; j++)
 			free(h->record[i].values[j].text);

@@ -29,7 +29,11 @@ struct header {
 	bool present;                  /* the first record is a header, and was skipped */
 	size_t nfields;                /* of the first record; 0: the input is empty */
 	char **names;                  /* nfields; NULL for a column that has none. Owned. */
-	struct first_record record[2]; /* the first, and the second if it was asked for */
+	struct first_record record[2]; /* the first, and the second if it was asked for ... */
+	bool has_second;               /* ... and is in the same file: it may be a blank line */
+	char *line;                    /* a header that is present, as it came, with its line
+					* end or none: line_nbytes. Owned. */
+	size_t line_nbytes;
 	size_t nbytes;                 /* of the first, with blank lines before it */
 	size_t begin, end; /* of the first, in those bytes, line end left out */
 };
@@ -42,10 +46,14 @@ enum status header_read(struct header *h, struct input *input, const struct plan
 
 /* Decides whether the first record is a header, as mode and the selections say, then
  * takes it out of the input and names the columns.
- * selections: nselections lists, none for the summary. Errors: STATUS_NO_MEMORY. */
+ * selections: nselections lists; all of them empty for the summary. Errors: STATUS_NO_MEMORY. */
 enum status header_decide(struct header *h, struct input *input, enum header_mode mode,
 			  const struct selection *selections, size_t nselections,
 			  struct fault *fault);
+
+/* If the header was all there was in its file, reads the record after it from the next. */
+enum status header_read_second(struct header *h, struct input *input, const struct plan *plan,
+			       struct fault *fault);
 
 void header_free(struct header *h);
 

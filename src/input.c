@@ -36,9 +36,10 @@ struct input {
 	struct ranged *ranged; /* NULL: streamed */
 	off_t position, end;   /* ranged: next byte to hand out, and the file's end */
 	bool fresh;            /* no chunk of this file was taken yet */
-	uint64_t offset_bytes; /* of the next byte in the decompressed file */
+	uint64_t offset_bytes; /* of the next byte in the whole input, decompressed */
 	uint64_t line;         /* of the file's first byte that is not skipped */
 	uint64_t index;        /* of the next chunk */
+	bool prompt;           /* wait for no byte while there are others to work on */
 	atomic_bool stopped;   /* set without the lock: its holder may wait for a pipe */
 
 	char *header; /* what later files may repeat; NULL: nothing */
@@ -141,7 +142,7 @@ static enum status open_file(struct input *in, struct fault *fault)
 	enum status status = source_open(&in->source, in->paths[in->file], &nskipped, fault);
 
 	in->fresh = true;
-	in->offset_bytes = nskipped;
+	in->offset_bytes += nskipped;
 	in->line = 1;
 	return status == STATUS_OK ? skip_repeated_header(in, fault) : status;
 }
@@ -230,7 +231,7 @@ enum status input_peek(struct input *in, const char **data, size_t *nbytes, bool
 	enum status status = source_peek(&in->source, *nbytes + 1, fault);
 
 	*data = source_peeked(&in->source, 0, nbytes);
-	while (status == STATUS_OK && *nbytes == 0 && in->file + 1 < in->npaths) {
+	while (status == STATUS_OK && *nbytes == 0 && input_has_more_files(in)) {
 		close_file(in); /* an empty file: the stream begins in the next one */
 		in->file++;
 		status = open_file(in, fault);
@@ -240,6 +241,11 @@ enum status input_peek(struct input *in, const char **data, size_t *nbytes, bool
 	}
 	*at_end = in->source.at_end;
 	return status;
+}
+
+bool input_has_more_files(const struct input *in)
+{
+	return in->file + 1 < in->npaths;
 }
 
 void input_skip(struct input *in, size_t nbytes)
@@ -283,10 +289,15 @@ void input_stop(struct input *in)
 	in->stopped = true;
 }
 
-/* Takes what was peeked at, then reads until the chunk is full, the file ends, or the
- * next byte would have to be waited for. */
+void input_be_prompt(struct input *in)
+{
+	in->prompt = true;
+}
+
+/* Takes what was peeked at, then reads until the chunk is full, the file ends, or (prompt)
+ * the next byte would have to be waited for. */
 static enum status fill_streamed(struct source *s, struct chunk *chunk, size_t capacity,
-				 struct fault *fault)
+				 bool prompt, struct fault *fault)
 {
 	size_t n;
 	const char *peeked = source_peeked(s, 0, &n);
@@ -297,7 +308,7 @@ static enum status fill_streamed(struct source *s, struct chunk *chunk, size_t c
 		memcpy(chunk->data, peeked, chunk->nbytes);
 	s->begin += chunk->nbytes;
 	while (status == STATUS_OK && chunk->nbytes < capacity && !s->at_end) {
-		if (chunk->nbytes && !source_is_ready(s))
+		if (prompt && chunk->nbytes && !source_is_ready(s))
 			break;
 		status = source_read(s, chunk->data + chunk->nbytes, capacity - chunk->nbytes, &n,
 				     fault);
@@ -381,7 +392,7 @@ bool input_take(struct input *in, char *buffer, size_t capacity, struct chunk *c
 	if (ranged)
 		position = take_range(in, chunk, capacity);
 	else if (*status == STATUS_OK)
-		*status = fill_streamed(&in->source, chunk, capacity, fault);
+		*status = fill_streamed(&in->source, chunk, capacity, in->prompt, fault);
 	if (*status != STATUS_OK)
 		input_stop(in);
 	end_chunk(in, chunk);

@@ -41,6 +41,9 @@ int input_file(const struct input *in);
 enum status input_peek(struct input *in, const char **data, size_t *nbytes, bool *at_end,
 		       struct fault *fault);
 
+/* Whether there are files after the one in hand. */
+bool input_has_more_files(const struct input *in);
+
 /* Takes the first nbytes of what was peeked at out of the stream. */
 void input_skip(struct input *in, size_t nbytes);
 
@@ -50,12 +53,15 @@ void input_skip(struct input *in, size_t nbytes);
 enum status input_expect_header(struct input *in, const char *header, size_t nbytes,
 				bool required);
 
+/* Says that records are printed as they come: a pipe's chunk then ends early where the
+ * next byte would have to be waited for. Otherwise chunks are filled. */
+void input_be_prompt(struct input *in);
+
 /* Bytes still to come where that can be known (plain regular files only), else
  * UINT64_MAX. Files not reached yet are looked at, not opened. */
 uint64_t input_nbytes_left(const struct input *in);
 
-/* Takes the next chunk, reading up to capacity bytes into buffer. Any thread. A pipe's
- * chunk ends early where the next byte would have to be waited for.
+/* Takes the next chunk, reading up to capacity bytes into buffer. Any thread.
  * Returns true with *chunk filled and *status telling how reading went: if it failed,
  * chunk->index still says where in the order. Returns false at the input's end. */
 bool input_take(struct input *in, char *buffer, size_t capacity, struct chunk *chunk,

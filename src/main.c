@@ -43,6 +43,8 @@ static void report_left_out(const struct run *r)
 		    !result_is_text(column, total))
 			message_left_out(total->ninvalid, column->name);
 	}
+	if (r->total.partial.nundecided)
+		message_undecided(r->total.partial.nundecided);
 	if (r->total.partial.nshort)
 		message_left_out(r->total.partial.nshort, NULL);
 }
@@ -50,7 +52,11 @@ static void report_left_out(const struct run *r)
 static enum status print_result(const struct run *r, struct fault *fault)
 {
 	struct table table;
-	enum status status = result_table(&r->query, &r->total.partial, &table, fault);
+	enum status status;
+
+	if (r->query.plan.emits)
+		return STATUS_OK; /* the engine has printed the records */
+	status = result_table(&r->query, &r->total.partial, &table, fault);
 
 	if (status != STATUS_OK)
 		return status;
@@ -59,7 +65,7 @@ static enum status print_result(const struct run *r, struct fault *fault)
 	return status;
 }
 
-static enum status reduce(struct run *r, struct fault *fault)
+static enum status process(struct run *r, struct fault *fault)
 {
 	double begin_s = now_s();
 	enum status status = input_open(&r->input, r->options.paths, r->options.npaths, fault);
@@ -70,6 +76,10 @@ static enum status reduce(struct run *r, struct fault *fault)
 		status = team_choose(&r->team, &r->options, r->input, fault);
 	if (status == STATUS_OK && total_init(&r->total, &r->query.plan) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (status == STATUS_OK && r->query.plan.emits) {
+		input_be_prompt(r->input);
+		status = result_heading(&r->query, fault);
+	}
 	if (status == STATUS_OK)
 		status = engine_run(&r->query.plan, r->input, r->team.squads, r->team.nsquads,
 				    &r->total, fault);
@@ -85,7 +95,7 @@ static enum status reduce(struct run *r, struct fault *fault)
 /* Nothing to do and nobody to ask: no operation, no file, and a terminal as input. */
 static bool is_idle(const struct options *o)
 {
-	return o->nuses == 0 && o->npaths == 1 && !strcmp(o->paths[0], "-") &&
+	return o->nuses == 0 && !o->where && o->npaths == 1 && !strcmp(o->paths[0], "-") &&
 	       isatty(STDIN_FILENO);
 }
 
@@ -102,7 +112,7 @@ static enum status run(struct run *r, int argc, char **argv, struct fault *fault
 	if (is_idle(&r->options))
 		return fault_set(fault, STATUS_USAGE, 0, "usage: gpustat [OPTION]... [FILE]...: "
 							 "no operation, and nothing to read");
-	return reduce(r, fault);
+	return process(r, fault);
 }
 
 int main(int argc, char **argv)

@@ -56,12 +56,23 @@ static void print_place(const struct fault *f)
 	}
 }
 
+/* Our own lines, each made harmless: an expression and a caret below it, say. */
+static void print_lines(const char *text)
+{
+	while (*text) {
+		size_t nbytes = strcspn(text, "\n");
+		utf8_print(stderr, text, nbytes);
+		fputc('\n', stderr);
+		text += nbytes + (text[nbytes] != '\0');
+	}
+}
+
 int message_fault(const struct fault *fault)
 {
 	fputs(PROGRAM, stderr);
 	if (fault->status == STATUS_USAGE) {
-		print_text(fault->detail);
-		fputs("\nTry 'gpustat --help'.", stderr);
+		print_lines(fault->detail);
+		fputs("Try 'gpustat --help'.", stderr);
 	} else {
 		print_place(fault);
 		fputs(status_words(fault->status), stderr);
@@ -96,6 +107,12 @@ void message_left_out(uint64_t n, const char *column)
 	} else {
 		fprintf(stderr, "%s left out: too few fields\n", n == 1 ? "record" : "records");
 	}
+}
+
+void message_undecided(uint64_t n)
+{
+	fprintf(stderr, PROGRAM "warning: %" PRIu64 " record%s without an answer to the condition: "
+		"text was compared with a number\n", n, n == 1 ? "" : "s");
 }
 
 void message_note(const char *format, ...)

@@ -19,8 +19,12 @@ int message_fault(const struct fault *fault);
  * have one. */
 void message_columns(char *const *names, size_t ncolumns);
 
-/* Warns that n values (of the column) or records (column NULL) were left out. */
+/* Warns that n values of the column were left out for being no numbers, or (column NULL) n
+ * records for having too few fields. */
 void message_left_out(uint64_t n, const char *column);
+
+/* Warns that for n records a condition compared text with a number. */
+void message_undecided(uint64_t n);
 
 /* Prints `gpustat: ` and a line, for --verbose. */
 void message_note(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -22,7 +22,7 @@
 #define FIRST_ID 0x100
 enum option_id {
 	OPERATION_LAST_ID = FIRST_ID + NOPERATIONS - 1,
-#define OPERATION(id, name, help)
+#define OPERATION(id, kind, name, argument, help)
 #define OPTION(id, letter, name, argument, help) OPTION_##id,
 #include "options.def"
 #undef OPERATION
@@ -30,7 +30,9 @@ enum option_id {
 };
 
 static const struct option long_options[] = {
-#define OPERATION(id, name, help) {name, required_argument, NULL, FIRST_ID + OPERATION_##id},
+#define OPERATION(id, kind, name, argument, help) \
+	{name, sizeof(argument) > 1 ? required_argument : no_argument, NULL, \
+	 FIRST_ID + OPERATION_##id},
 #define OPTION(id, letter, name, argument, help) \
 	{name, sizeof(argument) > 1 ? required_argument : no_argument, NULL, OPTION_##id},
 #include "options.def"
@@ -46,7 +48,7 @@ struct letter {
 };
 
 static const struct letter letters[] = {
-#define OPERATION(id, name, help)
+#define OPERATION(id, kind, name, argument, help)
 #define OPTION(id, letter, name, argument, help) {letter, sizeof(argument) > 1, OPTION_##id},
 #include "options.def"
 #undef OPERATION
@@ -54,8 +56,11 @@ static const struct letter letters[] = {
 };
 #define NLETTERS (sizeof letters / sizeof *letters)
 
-static const char *const operation_names[] = {
-#define OPERATION(id, name, help) name,
+static const struct {
+	const char *name;
+	enum operation_kind kind;
+} operations[] = {
+#define OPERATION(id, kind, name, argument, help) {name, OPERATION_##kind},
 #define OPTION(id, letter, name, argument, help)
 #include "options.def"
 #undef OPERATION
@@ -64,7 +69,12 @@ static const char *const operation_names[] = {
 
 const char *operation_name(enum operation operation)
 {
-	return operation_names[operation];
+	return operations[operation].name;
+}
+
+enum operation_kind operation_kind(enum operation operation)
+{
+	return operations[operation].kind;
 }
 
 /* ---- help ---- */
@@ -72,24 +82,27 @@ const char *operation_name(enum operation operation)
 void options_print_help(void)
 {
 	printf("Usage: gpustat [OPTION]... [FILE]...\n"
-	       "Reduce numeric columns of CSV, exactly. With no FILE, or when FILE is -, read\n"
-	       "standard input; gzip is recognised. With no operation, summarise every column.\n"
+	       "Reduce and scan numeric columns of CSV, exactly. With no FILE, or when FILE is -,\n"
+	       "read standard input; gzip is recognised. With no operation, summarise every\n"
+	       "column.\n"
 	       "\nOperations:\n");
-#define OPERATION(id, name, help) printf("      --%-18s %s\n", name " COLS", help);
+#define OPERATION(id, kind, name, argument, help) \
+	printf("      --%-20s %s\n", name " " argument, help);
 #define OPTION(id, letter, name, argument, help)
 #include "options.def"
 #undef OPERATION
 #undef OPTION
 	printf("\nOptions:\n");
-#define OPERATION(id, name, help)
+#define OPERATION(id, kind, name, argument, help)
 #define OPTION(id, letter, name, argument, help)                                        \
-	printf("  %c%c%c --%-18s %s\n", (letter) ? '-' : ' ', (letter) ? (letter) : ' ', \
+	printf("  %c%c%c --%-20s %s\n", (letter) ? '-' : ' ', (letter) ? (letter) : ' ', \
 	       (letter) ? ',' : ' ', name " " argument, help);
 #include "options.def"
 #undef OPERATION
 #undef OPTION
 	printf("\nCOLS is a comma-separated list of header names, numbers (3), colN, :N, ranges\n"
 	       "(2-4, 2-, -4), or * for every numeric column; \"a,b\" quotes a name.\n"
+	       "EXPR: status >= 500 and not (method = \"GET\" or seconds is missing)\n"
 	       "\nExit status: 0 done, 1 bad data or failed input or output, 2 wrong usage.\n"
 	       "Not the GPU monitor of the same name. Full manual: man gpustat\n");
 }
@@ -226,6 +239,17 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 	enum status status = STATUS_OK;
 
 	switch (id) {
+	case OPTION_WHERE:
+		if (o->where)
+			return usage(fault, "--where is given twice: join the conditions with and");
+		o->where = argument;
+		break;
+	case OPTION_EXCLUSIVE:
+		o->exclusive = true;
+		break;
+	case OPTION_ONLY:
+		o->only = true;
+		break;
 	case OPTION_DELIMITER:
 		return set_delimiter(o, argument, fault);
 	case OPTION_HEADER:
@@ -261,7 +285,7 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 	return STATUS_OK;
 }
 
-static enum status add_use(struct options *o, enum operation operation, const char *cols,
+static enum status add_use(struct options *o, enum operation operation, const char *argument,
 			   struct fault *fault)
 {
 	struct operation_use *grown = realloc(o->uses, (o->nuses + 1) * sizeof *grown);
@@ -269,7 +293,7 @@ static enum status add_use(struct options *o, enum operation operation, const ch
 	if (!grown)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	o->uses = grown;
-	o->uses[o->nuses++] = (struct operation_use){operation, cols};
+	o->uses[o->nuses++] = (struct operation_use){operation, argument};
 	return STATUS_OK;
 }
 
@@ -331,6 +355,30 @@ static void set_paths(struct options *o, int npaths, char **paths)
 	o->paths = npaths ? (const char *const *)paths : standard_input;
 }
 
+/* Whether the options can be meant together; works out what kind of run it is. */
+static enum status check(struct options *o, struct fault *fault)
+{
+	const char *reduce = NULL, *scan = NULL;
+	bool running = false;
+
+	for (size_t i = 0; i < o->nuses; i++) {
+		enum operation_kind kind = operation_kind(o->uses[i].operation);
+		*(kind == OPERATION_REDUCE ? &reduce : &scan) = operation_name(o->uses[i].operation);
+		running |= kind == OPERATION_SCAN;
+	}
+	o->emits = scan || (o->where && !reduce);
+	if (reduce && scan)
+		return usage(fault, "--%s prints one value and --%s prints every record: not both",
+			     reduce, scan);
+	if (o->only && !scan)
+		return usage(fault, "--only: there is no new column to print");
+	if (o->exclusive && !running)
+		return usage(fault, "--exclusive: there is no running total");
+	if (o->emits && o->format != FORMAT_AUTO)
+		return usage(fault, "--format is for results: records are printed as they came");
+	return STATUS_OK;
+}
+
 enum status options_parse(struct options *o, int argc, char **argv, struct fault *fault)
 {
 	char short_options[2 * NLETTERS + 2];
@@ -353,7 +401,8 @@ enum status options_parse(struct options *o, int argc, char **argv, struct fault
 			return status;
 	}
 	set_paths(o, argc - optind, argv + optind);
-	return read_environment(o, fault);
+	status = read_environment(o, fault);
+	return status == STATUS_OK ? check(o, fault) : status;
 }
 
 void options_free(struct options *o)

@@ -12,13 +12,15 @@
 #include "status.h"
 
 enum operation {
-#define OPERATION(id, name, help) OPERATION_##id,
+#define OPERATION(id, kind, name, argument, help) OPERATION_##id,
 #define OPTION(id, letter, name, argument, help)
 #include "options.def"
 #undef OPERATION
 #undef OPTION
 	NOPERATIONS
 };
+
+enum operation_kind { OPERATION_REDUCE, OPERATION_SCAN, OPERATION_OFFSET };
 
 enum header_mode { HEADER_AUTO, HEADER_YES, HEADER_NO };
 enum format { FORMAT_AUTO, FORMAT_PLAIN, FORMAT_CSV, FORMAT_TSV, FORMAT_JSON, FORMAT_TABLE };
@@ -27,12 +29,16 @@ enum device { DEVICE_AUTO, DEVICE_CPU, DEVICE_GPU, DEVICE_ALL };
 /* --sum COLS and its like, in the order given. */
 struct operation_use {
 	enum operation operation;
-	const char *cols;
+	const char *argument; /* COLS, EXPR, or NULL */
 };
 
 struct options {
 	size_t nuses;
-	struct operation_use *uses; /* none: the summary */
+	struct operation_use *uses; /* none, and no where: the summary */
+	bool emits;                 /* records are printed: there is a scan, an offset, or only a
+				     * condition */
+	const char *where;          /* EXPR, or NULL */
+	bool exclusive, only;
 	char delimiter;
 	enum header_mode header;
 	size_t nmissing;
@@ -53,8 +59,9 @@ struct options {
 enum status options_parse(struct options *o, int argc, char **argv, struct fault *fault);
 void options_free(struct options *o);
 
-/* The name of an operation: "sum". */
+/* The name of an operation: "sum"; and what kind it is. */
 const char *operation_name(enum operation operation);
+enum operation_kind operation_kind(enum operation operation);
 
 /* Prints --help's text, or --version's, to stdout. */
 void options_print_help(void);

@@ -48,9 +48,9 @@ enum status output_flush(struct fault *fault)
 
 /* ---- one cell ---- */
 
-static void print_csv_cell(const char *text)
+void output_field(const char *text, char delimiter)
 {
-	if (!strpbrk(text, ",\"\r\n")) {
+	if (!strpbrk(text, "\"\r\n") && !strchr(text, delimiter)) {
 		fputs(text, stdout);
 		return;
 	}
@@ -61,6 +61,11 @@ static void print_csv_cell(const char *text)
 		putchar(*text);
 	}
 	putchar('"');
+}
+
+static void print_csv_cell(const char *text)
+{
+	output_field(text, ',');
 }
 
 /* Tabs and line ends would break the row: they print as \t, \n, \r, and \ as \\. */

@@ -32,6 +32,9 @@ void table_free(struct table *t);
  * Errors: STATUS_WRITE. */
 enum status table_print(const struct table *t, enum format format, struct fault *fault);
 
+/* Prints text as a field of a record, in quotes if it needs them. */
+void output_field(const char *text, char delimiter);
+
 /* Makes sure that all of standard output was written. Errors: STATUS_WRITE. */
 enum status output_flush(struct fault *fault);
 

@@ -17,10 +17,31 @@ enum invalid_policy {
 	INVALID_TEXT,  /* the column is text, then: the summary's way */
 };
 
+/* What a new column shows. */
+enum scan {
+	SCAN_SUM, /* running totals of a column's numbers */
+	SCAN_MIN,
+	SCAN_MAX,
+	SCAN_COUNT,
+	SCAN_OFFSET,      /* the record's 0-based position among those where a predicate holds */
+	SCAN_BYTE_OFFSET, /* where the record starts in the decompressed input */
+};
+
+struct expr; /* a condition on records: expr_eval.h */
+#define PREDICATE_NONE SIZE_MAX
+
+/* One new column of the records that are printed. */
+struct plan_scan {
+	enum scan scan;
+	size_t column;    /* SCAN_SUM ... SCAN_COUNT: in the plan */
+	size_t predicate; /* SCAN_OFFSET: in the plan */
+};
+
 /* One field that is read. */
 struct plan_column {
 	uint32_t field;      /* 0-based position in the record */
 	const char *name;    /* header name, or colN; not owned */
+	bool folds;          /* values are folded; false: only a predicate looks at them */
 	bool parses;         /* values must be numbers; false: only presence is counted */
 	bool if_numeric;     /* selected by '*' or the summary: text is no error if the first
 			      * value is text */
@@ -34,6 +55,17 @@ struct plan {
 	enum invalid_policy short_record; /* ERROR or SKIP */
 	size_t ncolumns;
 	struct plan_column *columns; /* by field, ascending, no field twice */
+	size_t npredicates;
+	const struct expr **predicates; /* --where's, and one for each --offsets */
+	size_t where; /* the predicate without which a record is left out, or PREDICATE_NONE */
+
+	bool emits;       /* records are printed, each with a field for each scan */
+	bool only;        /* the new fields without the record */
+	bool inside_line; /* the header, already printed, lacked its LF */
+	bool exclusive;   /* totals before the record instead of after it */
+	size_t nscans;
+	struct plan_scan *scans;
+
 	size_t nmissing;             /* spellings besides the empty field */
 	const char *const *missing;  /* each NUL-terminated, blanks trimmed */
 };

@@ -8,19 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "expr.h"
 #include "select.h"
 
 /* What is asked of one field. */
 struct demand {
-	bool selected, number, star; /* at all; by a numeric operation by itself; by '*' */
-	size_t column;               /* its place in the plan */
+	bool selected, folds; /* at all; by an operation, not only by a condition */
+	bool number, star;    /* by a numeric operation by itself; by '*' */
+	size_t column;        /* its place in the plan */
 };
 
 /* The state of making a query. */
 struct making {
 	struct query *q;
 	const struct options *options;
-	struct selection *selections; /* one an operation */
+	struct selection *selections; /* one an operation, one a condition */
+	size_t nselections;
 	struct demand *demands;       /* by field */
 	size_t ndemands;
 	struct fault *fault;
@@ -31,41 +34,103 @@ static enum status no_memory(struct making *m)
 	return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
 }
 
-static enum status parse_selections(struct making *m)
+/* ---- what the options say ---- */
+
+static enum status parse_condition(struct making *m, const char *option, const char *text)
+{
+	struct query *q = m->q;
+
+	return expr_parse(&q->conditions[q->nconditions++], option, text, m->fault);
+}
+
+/* --where first, if it is there; then every --offsets. */
+static enum status parse_conditions(struct making *m)
 {
 	const struct options *o = m->options;
+	enum status status = STATUS_OK;
 
-	m->selections = calloc(o->nuses + 1, sizeof *m->selections);
-	if (!m->selections)
+	m->q->conditions = calloc(o->nuses + 1, sizeof *m->q->conditions);
+	if (!m->q->conditions)
 		return no_memory(m);
-	for (size_t i = 0; i < o->nuses; i++) {
-		enum status status =
-			selection_parse(o->uses[i].cols, &m->selections[i], m->fault);
-		if (status != STATUS_OK)
-			return status;
+	if (o->where)
+		status = parse_condition(m, "where", o->where);
+	for (size_t i = 0; status == STATUS_OK && i < o->nuses; i++)
+		if (o->uses[i].operation == OPERATION_OFFSETS)
+			status = parse_condition(m, "offsets", o->uses[i].argument);
+	return status;
+}
+
+/* The columns of a condition that tell of a header: names, and fields by position that
+ * must be numbers. */
+static enum status select_telling(struct making *m, const struct expr_request *r)
+{
+	struct selection *to = &m->selections[m->nselections++];
+	struct field_range ignored;
+
+	to->selectors = calloc(r->columns.nselectors + 1, sizeof *to->selectors);
+	if (!to->selectors)
+		return no_memory(m);
+	for (size_t i = 0; i < r->columns.nselectors; i++) {
+		const struct selector *s = &r->columns.selectors[i];
+		struct selector *copy = &to->selectors[to->nselectors];
+		if (!(r->uses[i] & EXPR_AS_NUMBER) && selector_by_position(s, 0, &ignored))
+			continue;
+		*copy = (struct selector){strdup(s->text), s->quoted};
+		if (!copy->text)
+			return no_memory(m);
+		to->nselectors++;
 	}
 	return STATUS_OK;
 }
 
-/* Whether the second record must be seen too: some column is not selected by itself. */
+static enum status parse_selections(struct making *m)
+{
+	const struct options *o = m->options;
+	enum status status = parse_conditions(m);
+
+	m->selections = calloc(o->nuses + m->q->nconditions + 1, sizeof *m->selections);
+	if (!m->selections)
+		return no_memory(m);
+	for (size_t i = 0; status == STATUS_OK && i < o->nuses; i++) {
+		struct selection *to = &m->selections[m->nselections++];
+		if (operation_kind(o->uses[i].operation) != OPERATION_OFFSET)
+			status = selection_parse(o->uses[i].argument, to, m->fault);
+	}
+	for (size_t i = 0; status == STATUS_OK && i < m->q->nconditions; i++)
+		status = select_telling(m, &m->q->conditions[i]);
+	return status;
+}
+
+/* Whether the second record must be seen too: some column is not selected by itself, or
+ * none is and nobody says whether there is a header. */
 static bool needs_second(const struct making *m)
 {
 	struct field_range range;
+	size_t nselectors = 0;
 
-	for (size_t i = 0; i < m->options->nuses; i++)
-		for (size_t j = 0; j < m->selections[i].nselectors; j++)
-			if (selector_by_position(&m->selections[i].selectors[j], 0, &range) &&
-			    range.star)
+	for (size_t i = 0; i < m->nselections; i++) {
+		const struct selection *s = &m->selections[i];
+		nselectors += s->nselectors;
+		for (size_t j = 0; j < s->nselectors; j++)
+			if (selector_by_position(&s->selectors[j], 0, &range) && range.star)
 				return true;
-	return m->options->nuses == 0;
+	}
+	return nselectors == 0 && m->options->header == HEADER_AUTO;
 }
 
-/* Whether field is text already in the first record that is no header. */
-static bool starts_as_text(const struct header *h, uint32_t field)
+/* ---- what is asked of the fields ---- */
+
+/* Whether the first record that is no header shows that '*' cannot mean this field. What
+ * is not decided there is decided by the first value, but for records that are printed:
+ * their header comes first. */
+static bool starts_unfit(const struct making *m, uint32_t field)
 {
+	const struct header *h = &m->q->header;
 	const struct first_record *r = &h->record[h->present ? 1 : 0];
 
-	return field < r->nfields && !r->values[field].is_number && !r->values[field].is_missing;
+	if (field >= r->nfields)
+		return m->options->emits;
+	return !r->values[field].is_number && (m->options->emits || !r->values[field].is_missing);
 }
 
 static enum status grow_demands(struct making *m, size_t ndemands)
@@ -83,30 +148,37 @@ static enum status grow_demands(struct making *m, size_t ndemands)
 	return STATUS_OK;
 }
 
-/* Asks operation of one field. result->column is the field, until the plan is made. */
-static enum status demand_field(struct making *m, enum operation operation, uint32_t field,
-				bool star)
+static enum status add_result(struct making *m, struct result result)
 {
 	struct query *q = m->q;
 	struct result *grown;
-	struct demand *d;
 
-	if (star && starts_as_text(&q->header, field))
-		return STATUS_OK;
-	if (grow_demands(m, (size_t)field + 1) != STATUS_OK)
-		return STATUS_NO_MEMORY;
-	d = &m->demands[field];
-	d->selected = true;
-	d->star |= star;
-	d->number |= !star && operation != OPERATION_COUNT;
 	if ((q->nresults & (q->nresults + 1)) == 0) { /* full at 0, 1, 3, 7, ... */
 		grown = realloc(q->results, (2 * q->nresults + 1) * sizeof *grown);
 		if (!grown)
 			return no_memory(m);
 		q->results = grown;
 	}
-	q->results[q->nresults++] = (struct result){operation, field, star};
+	q->results[q->nresults++] = result;
 	return STATUS_OK;
+}
+
+/* Asks operation of one field. result->column is the field, until the plan is made. */
+static enum status demand_field(struct making *m, enum operation operation, uint32_t field,
+				bool star)
+{
+	bool counts = operation == OPERATION_COUNT || operation == OPERATION_RUNNING_COUNT;
+	struct demand *d;
+
+	if (star && starts_unfit(m, field))
+		return STATUS_OK;
+	if (grow_demands(m, (size_t)field + 1) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	d = &m->demands[field];
+	d->selected = d->folds = true;
+	d->star |= star;
+	d->number |= star ? m->options->emits : !counts;
+	return add_result(m, (struct result){operation, field, star});
 }
 
 static enum status demand_range(struct making *m, enum operation operation,
@@ -128,11 +200,33 @@ static enum status demand_selected(struct making *m)
 	enum status status = STATUS_OK;
 
 	for (size_t i = 0; i < m->options->nuses; i++) {
+		const struct operation_use *use = &m->options->uses[i];
 		const struct selection *s = &m->selections[i];
 		for (size_t j = 0; status == STATUS_OK && j < s->nselectors; j++) {
-			status = selector_resolve(&s->selectors[j], h->names, h->nfields, &range, m->fault);
+			status = selector_resolve(&s->selectors[j], h->names, h->nfields, &range,
+						  m->fault);
 			if (status == STATUS_OK)
-				status = demand_range(m, m->options->uses[i].operation, range);
+				status = demand_range(m, use->operation, range);
+		}
+		if (status == STATUS_OK && operation_kind(use->operation) == OPERATION_OFFSET)
+			status = add_result(m, (struct result){.operation = use->operation});
+	}
+	return status;
+}
+
+/* The fields that the conditions look at. */
+static enum status demand_conditions(struct making *m)
+{
+	const struct header *h = &m->q->header;
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; status == STATUS_OK && i < m->q->nconditions; i++) {
+		struct expr_request *r = &m->q->conditions[i];
+		status = expr_resolve(r, h->names, h->nfields, m->fault);
+		for (size_t j = 0; status == STATUS_OK && j < r->columns.nselectors; j++) {
+			status = grow_demands(m, (size_t)r->fields[j] + 1);
+			if (status == STATUS_OK)
+				m->demands[r->fields[j]].selected = true;
 		}
 	}
 	return status;
@@ -166,6 +260,7 @@ static enum status plan_column(struct making *m, size_t field)
 
 	c->field = (uint32_t)field;
 	c->name = column_name(&m->q->header, field);
+	c->folds = d->folds;
 	c->parses = d->number || d->star;
 	c->if_numeric = m->q->summary || (d->star && !d->number);
 	c->invalid = m->options->invalid;
@@ -187,8 +282,61 @@ static enum status plan_columns(struct making *m)
 		if (m->demands[i].selected)
 			status = plan_column(m, i);
 	for (size_t i = 0; status == STATUS_OK && i < q->nresults; i++)
-		q->results[i].column = m->demands[q->results[i].column].column;
+		if (operation_kind(q->results[i].operation) != OPERATION_OFFSET)
+			q->results[i].column = m->demands[q->results[i].column].column;
 	return status;
+}
+
+/* The conditions, their columns now those of the plan. */
+static enum status plan_predicates(struct making *m)
+{
+	struct plan *plan = &m->q->plan;
+
+	plan->predicates = calloc(m->q->nconditions + 1, sizeof *plan->predicates);
+	if (!plan->predicates)
+		return no_memory(m);
+	plan->npredicates = m->q->nconditions;
+	plan->where = m->options->where ? 0 : PREDICATE_NONE;
+	for (size_t i = 0; i < plan->npredicates; i++) {
+		struct expr_request *r = &m->q->conditions[i];
+		for (size_t j = 0; j < r->columns.nselectors; j++)
+			r->expr.columns[j] = (uint32_t)m->demands[r->fields[j]].column;
+		plan->predicates[i] = &r->expr;
+	}
+	return STATUS_OK;
+}
+
+static const enum scan scans[NOPERATIONS] = {
+	[OPERATION_RUNNING_SUM] = SCAN_SUM,     [OPERATION_CUMSUM] = SCAN_SUM,
+	[OPERATION_RUNNING_MIN] = SCAN_MIN,     [OPERATION_RUNNING_MAX] = SCAN_MAX,
+	[OPERATION_RUNNING_COUNT] = SCAN_COUNT, [OPERATION_OFFSETS] = SCAN_OFFSET,
+	[OPERATION_BYTE_OFFSET] = SCAN_BYTE_OFFSET,
+};
+
+/* The new columns, in the order of the command line. */
+static enum status plan_scans(struct making *m)
+{
+	struct plan *plan = &m->q->plan;
+	const struct header *h = &m->q->header;
+	size_t predicate = plan->where == PREDICATE_NONE ? 0 : 1;
+
+	plan->emits = m->options->emits;
+	plan->only = m->options->only;
+	plan->exclusive = m->options->exclusive;
+	plan->inside_line = h->present && h->line[h->line_nbytes - 1] != '\n';
+	if (!plan->emits)
+		return STATUS_OK;
+	plan->scans = calloc(m->q->nresults + 1, sizeof *plan->scans);
+	if (!plan->scans)
+		return no_memory(m);
+	for (; plan->nscans < m->q->nresults; plan->nscans++) {
+		const struct result *r = &m->q->results[plan->nscans];
+		struct plan_scan *s = &plan->scans[plan->nscans];
+		s->scan = scans[r->operation];
+		s->column = r->column;
+		s->predicate = s->scan == SCAN_OFFSET ? predicate++ : 0;
+	}
+	return STATUS_OK;
 }
 
 static void begin_plan(struct query *q, const struct options *options)
@@ -197,7 +345,16 @@ static void begin_plan(struct query *q, const struct options *options)
 	q->plan.short_record = options->invalid;
 	q->plan.nmissing = options->nmissing;
 	q->plan.missing = options->missing;
-	q->summary = options->nuses == 0;
+	q->summary = options->nuses == 0 && !options->where;
+}
+
+/* Whether '*' has found any column. */
+static bool found_star(const struct query *q)
+{
+	for (size_t i = 0; i < q->nresults; i++)
+		if (q->results[i].if_numeric)
+			return true;
+	return false;
 }
 
 static enum status make(struct making *m, struct input *input)
@@ -209,11 +366,21 @@ static enum status make(struct making *m, struct input *input)
 		status = header_read(&q->header, input, &q->plan, needs_second(m), m->fault);
 	if (status == STATUS_OK)
 		status = header_decide(&q->header, input, m->options->header, m->selections,
-				       m->options->nuses, m->fault);
+				       m->nselections, m->fault);
+	if (status == STATUS_OK && m->options->emits && needs_second(m))
+		status = header_read_second(&q->header, input, &q->plan, m->fault);
 	if (status == STATUS_OK)
 		status = q->summary ? demand_all(m) : demand_selected(m);
 	if (status == STATUS_OK)
+		status = demand_conditions(m);
+	if (status == STATUS_OK && m->options->emits && q->star && !found_star(q))
+		status = fault_set(m->fault, STATUS_NO_NUMERIC_COLUMN, 0, NULL);
+	if (status == STATUS_OK)
 		status = plan_columns(m);
+	if (status == STATUS_OK)
+		status = plan_predicates(m);
+	if (status == STATUS_OK)
+		status = plan_scans(m);
 	q->plan.one_column = q->header.nfields <= 1;
 	return status;
 }
@@ -227,7 +394,7 @@ enum status query_make(struct query *q, const struct options *options, struct in
 	memset(q, 0, sizeof *q);
 	begin_plan(q, options);
 	status = make(&m, input);
-	for (size_t i = 0; m.selections && i < options->nuses; i++)
+	for (size_t i = 0; m.selections && i < m.nselections; i++)
 		selection_free(&m.selections[i]);
 	free(m.selections);
 	free(m.demands);
@@ -238,7 +405,12 @@ void query_free(struct query *q)
 {
 	for (size_t c = 0; c < q->plan.ncolumns; c++)
 		free((char *)q->plan.columns[c].name);
+	for (size_t i = 0; i < q->nconditions; i++)
+		expr_free(&q->conditions[i]);
+	free(q->conditions);
 	free(q->plan.columns);
+	free(q->plan.predicates);
+	free(q->plan.scans);
 	free(q->results);
 	header_free(&q->header);
 	memset(q, 0, sizeof *q);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "expr.h"
 #include "header.h"
 #include "input.h"
 #include "options.h"
@@ -24,6 +25,8 @@ struct result {
 struct query {
 	struct plan plan;
 	struct header header;
+	size_t nconditions; /* --where's, if it is there, then each --offsets' */
+	struct expr_request *conditions;
 	bool summary;      /* no operation was given: every column, every operation */
 	bool star;         /* some operation is asked of every numeric column */
 	size_t nresults;   /* in the order of the command line */

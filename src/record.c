@@ -9,39 +9,101 @@
 
 #include "record_walk.h"
 
+/* ---- working memory ---- */
+
+enum status record_memory_init(struct record_memory *m, const struct plan *plan)
+{
+	enum status status = STATUS_OK;
+
+	memset(m, 0, sizeof *m);
+	m->plan = plan;
+	m->spans = calloc(plan->ncolumns + 1, sizeof *m->spans);
+	m->rows = calloc(plan->npredicates + 1, sizeof *m->rows);
+	m->holds = calloc(plan->npredicates + 1, sizeof *m->holds);
+	if (!m->spans || !m->rows || !m->holds)
+		return STATUS_NO_MEMORY;
+	for (size_t i = 0; status == STATUS_OK && i < plan->npredicates; i++)
+		status = expr_row_init(&m->rows[i], plan->predicates[i]);
+	return status;
+}
+
+void record_memory_free(struct record_memory *m)
+{
+	for (size_t i = 0; m->rows && i < m->plan->npredicates; i++)
+		expr_row_free(&m->rows[i]);
+	free(m->rows);
+	free(m->holds);
+	free(m->spans);
+	free(m->scratch.data);
+	memset(m, 0, sizeof *m);
+}
+
 /* ---- folding ---- */
 
 struct folding {
 	const struct plan *plan;
+	struct record_memory *memory;
 	struct partial *out;
 };
 
-/* Folds one record: all its columns, or, if it has not all of them, none. */
-static enum status fold_record(void *context, const struct record_view *r)
+static enum status fold_short(struct partial *out, const struct record_view *r)
 {
-	const struct folding *f = context;
+	out->nshort++;
+	if (out->first_short_offset == OFFSET_NONE)
+		out->first_short_offset = r->begin;
+	return STATUS_OK;
+}
 
-	if (!r->spans) {
-		f->out->nshort++;
-		if (f->out->first_short_offset == OFFSET_NONE)
-			f->out->first_short_offset = r->begin;
-		return STATUS_OK;
-	}
+/* A value leaves a predicate undecided. */
+static void fold_undecided(struct partial *out, const struct record_view *r, uint32_t column)
+{
+	out->nundecided++;
+	if (out->first_undecided_offset != OFFSET_NONE)
+		return;
+	out->first_undecided_offset = r->spans[column].begin;
+	out->undecided_column = column;
+}
+
+static enum status fold_columns(const struct folding *f, const struct record_view *r)
+{
 	for (size_t c = 0; c < f->plan->ncolumns; c++) {
 		struct field_span span = r->spans[c];
-		enum status status = column_take(f->plan, f->out, c, r->data + span.begin,
-						 span.end - span.begin, span.begin);
+		enum status status = STATUS_OK;
+		if (f->plan->columns[c].folds)
+			status = column_take(f->plan, f->out, c, r->data + span.begin,
+					     span.end - span.begin, span.begin, &f->memory->scratch);
 		if (status != STATUS_OK)
 			return status;
 	}
 	return STATUS_OK;
 }
 
-enum status records_fold(const struct plan *plan, const char *data, size_t nbytes,
-			 struct chunk_entry entry, bool at_end, struct partial *out)
+/* Folds one record: all its columns, or, if it has not all of them, none. */
+static enum status fold_record(void *context, const struct record_view *r)
 {
-	struct folding f = {plan, out};
-	struct walk w = {.plan = plan, .spans = out->spans};
+	const struct folding *f = context;
+	enum verdict verdict;
+	uint32_t culprit;
+	enum status status;
+
+	if (!r->spans)
+		return fold_short(f->out, r);
+	status = record_judge(f->memory, r, &verdict, &culprit);
+	if (status == STATUS_OK && verdict == RECORD_UNDECIDED)
+		fold_undecided(f->out, r, culprit);
+	if (status != STATUS_OK || verdict != RECORD_KEPT)
+		return status;
+	for (size_t p = 0; p < f->plan->npredicates; p++)
+		f->out->nmatched[p] += f->memory->holds[p];
+	return fold_columns(f, r);
+}
+
+enum status records_fold(const struct plan *plan, const char *data, size_t nbytes,
+			 struct chunk_entry entry, bool at_end, struct record_memory *memory,
+			 struct partial *out)
+{
+	struct folding f = {plan, memory, out};
+	struct walk w = {.plan = plan, .spans = memory->spans};
 	enum status status = walk_text(&w, data, nbytes, entry, at_end, fold_record, &f);
 
 	out->head_ends = w.head_ends;

@@ -10,16 +10,32 @@
 
 #include "chunk.h"
 #include "column.h"
+#include "expr_row.h"
 #include "plan.h"
 #include "status.h"
 
-/* Folds the complete records of data[0 .. nbytes) into out, which the caller cleared.
+/* One thread's working memory for records. All owned. */
+struct record_memory {
+	const struct plan *plan;
+	struct field_span *spans; /* plan->ncolumns: the fields of the record in hand */
+	struct expr_row *rows;    /* plan->npredicates */
+	bool *holds;              /* plan->npredicates: what they say of the record in hand */
+	struct scratch scratch;
+};
+
+/* Errors: STATUS_NO_MEMORY; m can then be freed. */
+enum status record_memory_init(struct record_memory *m, const struct plan *plan);
+void record_memory_free(struct record_memory *m);
+
+/* Folds the complete records of data[0 .. nbytes) into out, which the caller cleared:
+ * those where the plan's condition holds.
  * entry: how the text is entered. at_end: the file ends here, and so does a record that
  * lacks its LF; if its quote is still open, out->open_quote_offset says which field's.
  * Sets out's columns, nshort, first_short_offset, head_ends, head_nbytes, tail_offset.
  * Errors: STATUS_NO_MEMORY. Values that are no numbers are counted, not errors. */
 enum status records_fold(const struct plan *plan, const char *data, size_t nbytes,
-			 struct chunk_entry entry, bool at_end, struct partial *out);
+			 struct chunk_entry entry, bool at_end, struct record_memory *memory,
+			 struct partial *out);
 
 /* One record cut into all its fields, for the header and the first rows. */
 struct record {

@@ -19,6 +19,7 @@
 #include "chunk.h"
 #include "column.h"
 #include "plan.h"
+#include "record.h"
 #include "structure.h"
 
 #define NOWHERE SIZE_MAX /* 1 before position 0 */
@@ -109,6 +110,37 @@ struct record_view {
 	size_t begin, end, next;
 	const struct field_span *spans; /* the plan's columns; NULL: it has not all of them */
 };
+
+/* What the plan's predicates say of a record. */
+enum verdict {
+	RECORD_KEPT,
+	RECORD_DROPPED,   /* the plan's condition does not hold */
+	RECORD_UNDECIDED, /* a predicate compares text with a number */
+};
+
+/* Asks the predicates about a record that has all fields; m->holds has their answers if
+ * it is kept. RECORD_UNDECIDED: *culprit is the column of the plan whose value is no
+ * number. Errors: STATUS_NO_MEMORY. */
+static inline enum status record_judge(struct record_memory *m, const struct record_view *r,
+				       enum verdict *verdict, uint32_t *culprit)
+{
+	const struct plan *plan = m->plan;
+
+	*verdict = RECORD_KEPT;
+	for (size_t p = 0; p < plan->npredicates && *verdict == RECORD_KEPT; p++) {
+		enum expr_truth truth;
+		enum status why, status = expr_row_eval(&m->rows[p], plan->predicates[p], plan,
+							r->data, r->spans, &truth, culprit, &why);
+		if (status != STATUS_OK)
+			return status;
+		m->holds[p] = truth == EXPR_TRUE;
+		if (truth == EXPR_INVALID)
+			*verdict = RECORD_UNDECIDED;
+		else if (p == plan->where && truth != EXPR_TRUE)
+			*verdict = RECORD_DROPPED;
+	}
+	return STATUS_OK;
+}
 
 /* What is done with a record. Stops the walk by returning another status than OK. */
 typedef enum status (*record_taker)(void *context, const struct record_view *record);

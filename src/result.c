@@ -18,15 +18,6 @@ bool result_is_text(const struct plan_column *plan, const struct column_partial 
 	return plan->if_numeric && column_kind(column) == COLUMN_TEXT;
 }
 
-/* All numbers of a column, wherever they were kept, as one fold. */
-static void gather(const struct column_partial *column, struct wide_fold *out)
-{
-	memset(out, 0, sizeof *out);
-	if (column->wide)
-		*out = *column->wide;
-	wide_fold_add_bins(out, &column->fast);
-}
-
 /* Values that are not missing: numbers, and in a column that may hold text, text. */
 static uint64_t count_present(const struct plan_column *plan, const struct column_partial *column,
 			      uint64_t nnumbers)
@@ -40,7 +31,7 @@ static void format_value(enum operation operation, const struct plan_column *pla
 {
 	struct wide_fold f;
 
-	gather(column, &f);
+	column_numbers(column, &f);
 	*text = '\0';
 	if (operation == OPERATION_SUM)
 		wide_format(&f.sum, f.scale, text);
@@ -113,6 +104,59 @@ static enum status results_row(const struct query *q, const struct partial *tota
 		column++;
 	}
 	return STATUS_OK;
+}
+
+/* ---- the header of records ---- */
+
+/* running_sum for --running-sum and its alias. */
+static const char *scan_title(enum operation operation)
+{
+	switch (operation) {
+	case OPERATION_RUNNING_MIN:
+		return "running_min";
+	case OPERATION_RUNNING_MAX:
+		return "running_max";
+	case OPERATION_RUNNING_COUNT:
+		return "running_count";
+	default:
+		return "running_sum";
+	}
+}
+
+static char *scan_name(const struct query *q, const struct result *r)
+{
+	char *name;
+
+	if (r->operation == OPERATION_OFFSETS)
+		return strdup("offset");
+	if (r->operation == OPERATION_BYTE_OFFSET)
+		return strdup("byte_offset");
+	if (asprintf(&name, "%s(%s)", scan_title(r->operation),
+		     q->plan.columns[r->column].name) < 0)
+		return NULL;
+	return name;
+}
+
+enum status result_heading(const struct query *q, struct fault *fault)
+{
+	const struct header *h = &q->header;
+	size_t nbytes = h->end - h->begin; /* without the line end */
+
+	if (!h->present)
+		return STATUS_OK;
+	if (!q->plan.only)
+		fwrite(h->line, 1, nbytes, stdout);
+	for (size_t i = 0; i < q->nresults; i++) {
+		char *name = scan_name(q, &q->results[i]);
+		if (!name)
+			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		if (i || !q->plan.only)
+			putchar(q->plan.delimiter);
+		output_field(name, q->plan.delimiter);
+		free(name);
+	}
+	fwrite(h->line + nbytes, 1, h->line_nbytes - nbytes, stdout);
+	return output_flush(fault);
 }
 
 /* ---- the summary ---- */

@@ -21,6 +21,10 @@ enum status result_table(const struct query *q, const struct partial *total, str
 /* The format that FORMAT_AUTO means for this table. */
 enum format result_format(const struct query *q, const struct table *t, enum format format);
 
+/* Prints the header of the records that are printed, if the input has one: the record as
+ * it came and the names of the new columns. Errors: STATUS_WRITE, STATUS_NO_MEMORY. */
+enum status result_heading(const struct query *q, struct fault *fault);
+
 /* Whether column c is text, as far as it may be: values that are no numbers belong there. */
 bool result_is_text(const struct plan_column *plan, const struct column_partial *column);
 

@@ -64,13 +64,13 @@ enum status selection_parse(const char *cols, struct selection *out, struct faul
 
 	memset(out, 0, sizeof *out);
 	for (;; p++) {
-		struct selector *s = append(out, strlen(p) + 1);
+		struct selector *s = append(out, (*p == '"' ? strlen(p) : strcspn(p, ",")) + 1);
 		if (!s)
 			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 		p = parse_item(p, s);
 		if (!p) {
 			snprintf(words, sizeof words, "'%.128s' is not a list of columns: %s", cols,
-				 s->quoted ? "a quote does not close" : "an item is empty");
+				 s->quoted ? "a quote does not close its item" : "an item is empty");
 			return fault_set(fault, STATUS_USAGE, 0, words);
 		}
 		if (!*p)
@@ -138,9 +138,10 @@ enum status selector_resolve(const struct selector *s, char *const *names, size_
 			     struct field_range *out, struct fault *fault)
 {
 	char words[FAULT_DETAIL_NBYTES];
+	bool always_position = !s->quoted && *s->text == ':';
 	size_t nfound = 0;
 
-	for (size_t i = 0; i < nfields; i++) {
+	for (size_t i = 0; !always_position && i < nfields; i++) {
 		if (!names[i] || strcmp(names[i], s->text))
 			continue;
 		nfound++;

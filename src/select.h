@@ -42,7 +42,7 @@ void selection_free(struct selection *s);
 bool selector_by_position(const struct selector *s, size_t nfields, struct field_range *out);
 
 /* Finds the fields that a selector means. names: nfields header names, NULL for a column
- * without one. An exact name wins over a position.
+ * without one. An exact name wins over a position, but for :N.
  * Errors: STATUS_UNKNOWN_COLUMN with the selector as fault's value; STATUS_USAGE where
  * several columns have the name. */
 enum status selector_resolve(const struct selector *s, char *const *names, size_t nfields,

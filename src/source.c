@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define PEEK_NBYTES (64 * 1024)
+#define PIPE_NBYTES (1024 * 1024) /* as much as an ordinary user may ask for */
 
 static enum status fail(const struct source *s, struct fault *fault, enum status status,
 			int error_number)
@@ -143,6 +144,7 @@ enum status source_open(struct source *s, const char *path, size_t *nskipped, st
 	s->fd = is_file ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
 	if (s->fd < 0)
 		return fail(s, fault, STATUS_OPEN, errno);
+	fcntl(s->fd, F_SETPIPE_SZ, PIPE_NBYTES); /* fails harmlessly on what is no pipe */
 	if (source_matches(s, 0, "\x1f\x8b", 2, &status, fault))
 		status = begin_gzip(s, fault);
 	if (status == STATUS_OK && source_matches(s, 0, "\xef\xbb\xbf", 3, &status, fault))

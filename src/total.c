@@ -15,8 +15,10 @@ enum status total_init(struct total *t, const struct plan *plan)
 {
 	memset(t, 0, sizeof *t);
 	t->plan = plan;
-	if (partial_init(&t->partial, plan->ncolumns) != STATUS_OK ||
-	    partial_init(&t->seam.partial, plan->ncolumns) != STATUS_OK) {
+	if (partial_init(&t->partial, plan) != STATUS_OK ||
+	    partial_init(&t->seam.partial, plan) != STATUS_OK ||
+	    record_memory_init(&t->seam.memory, plan) != STATUS_OK ||
+	    emitter_init(&t->emitter, plan) != STATUS_OK) {
 		total_free(t);
 		return STATUS_NO_MEMORY;
 	}
@@ -27,6 +29,8 @@ void total_free(struct total *t)
 {
 	partial_free(&t->partial);
 	partial_free(&t->seam.partial);
+	record_memory_free(&t->seam.memory);
+	emitter_free(&t->emitter);
 	free(t->seam.data);
 	memset(t, 0, sizeof *t);
 }
@@ -50,7 +54,7 @@ static void place_fault(const struct plan *plan, const struct text *text, size_t
 
 /* The value at offset, which column c cannot take. */
 static enum status fault_value(const struct total *t, const struct text *text, size_t offset,
-			       size_t c, struct partial *scratch, struct fault *fault)
+			       size_t c, struct scratch *scratch, struct fault *fault)
 {
 	struct record r;
 	struct wide ignored;
@@ -63,8 +67,7 @@ static enum status fault_value(const struct total *t, const struct text *text, s
 			 &r) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	value = field_value(text->data + offset + r.fields[0].begin,
-			    r.fields[0].end - r.fields[0].begin, &scratch->scratch,
-			    &scratch->scratch_nbytes, &nbytes);
+			    r.fields[0].end - r.fields[0].begin, scratch, &nbytes);
 	record_free(&r);
 	if (!value)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
@@ -129,22 +132,24 @@ static enum status check(struct total *t, const struct text *text, const struct 
 			column = c;
 		}
 	}
+	if (later->first_undecided_offset < first && t->plan->short_record == INVALID_ERROR) {
+		first = later->first_undecided_offset;
+		column = later->undecided_column;
+	}
+	t->fault_offset = later->first_short_offset < first ? later->first_short_offset : first;
 	if (later->nshort && t->plan->short_record == INVALID_ERROR &&
 	    later->first_short_offset < first)
 		return fault_short(t, text, later->first_short_offset, fault);
 	if (first != OFFSET_NONE)
-		return fault_value(t, text, first, column, &t->partial, fault);
+		return fault_value(t, text, first, column, &t->seam.memory.scratch, fault);
 	return STATUS_OK;
 }
 
-static enum status combine(struct total *t, const struct text *text, const struct partial *later,
-			   struct fault *fault)
+static enum status combine(struct total *t, const struct partial *later, struct fault *fault)
 {
-	enum status status = check(t, text, later, fault);
-
-	if (status == STATUS_OK && partial_combine(&t->partial, later) != STATUS_OK)
-		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	return status;
+	if (partial_combine(&t->partial, later) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	return STATUS_OK;
 }
 
 /* ---- the seam ---- */
@@ -167,18 +172,22 @@ static enum status seam_append(struct seam *s, const char *data, size_t nbytes,
 	return STATUS_OK;
 }
 
-/* Folds the record in the seam, which is complete, or made so by the file's end. */
-static enum status seam_fold(struct total *t, bool at_end, struct fault *fault)
+/* Folds the record in the seam, which is complete, or made so by the file's end; if the
+ * plan emits, prints it to out. */
+static enum status seam_fold(struct total *t, bool at_end, struct text_buffer *out,
+			     struct fault *fault)
 {
 	const struct chunk_entry between_records = {CSV_FIELD_START, false};
 	struct seam *s = &t->seam;
 	const struct text text = {s->data, s->nbytes, s->line};
+	size_t nbytes = s->nbytes;
+	enum status status;
 
-	if (s->nbytes == 0)
+	if (nbytes == 0)
 		return STATUS_OK;
 	partial_clear(&s->partial);
-	if (records_fold(t->plan, s->data, s->nbytes, between_records, at_end, &s->partial) !=
-	    STATUS_OK)
+	if (records_fold(t->plan, s->data, nbytes, between_records, at_end, &s->memory,
+			 &s->partial) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (s->partial.open_quote_offset != OFFSET_NONE) {
 		fault_set(fault, STATUS_OPEN_QUOTE, 0, NULL);
@@ -186,14 +195,74 @@ static enum status seam_fold(struct total *t, bool at_end, struct fault *fault)
 		return STATUS_OPEN_QUOTE;
 	}
 	s->nbytes = 0;
-	return combine(t, &text, &s->partial, fault);
+	status = check(t, &text, &s->partial, fault);
+	if (status == STATUS_OK && t->plan->emits &&
+	    records_emit(&t->emitter, s->data, nbytes, between_records, at_end, &t->partial,
+			 s->offset_bytes, out) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	return status == STATUS_OK ? combine(t, &s->partial, fault) : status;
+}
+
+/* ---- a chunk's turn ---- */
+
+enum status emission_init(struct emission *e, const struct plan *plan)
+{
+	memset(e, 0, sizeof *e);
+	return partial_init(&e->before, plan);
+}
+
+void emission_free(struct emission *e)
+{
+	partial_free(&e->before);
+	text_free(&e->head);
+	text_free(&e->tail);
+}
+
+/* Remembers the total so far for the printing of the chunk. */
+static enum status begin_emission(const struct total *t, struct emission *e, struct fault *fault)
+{
+	if (!t->plan->emits)
+		return STATUS_OK;
+	partial_clear(&e->before);
+	if (partial_combine(&e->before, &t->partial) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	return STATUS_OK;
+}
+
+/* The chunk's head joins the record that it ends. */
+static enum status add_head(struct total *t, const struct chunk *chunk,
+			    const struct partial *later, struct text_buffer *out,
+			    struct fault *fault)
+{
+	enum status status = seam_append(&t->seam, chunk->data, later->head_nbytes, fault);
+
+	if (status == STATUS_OK && later->head_ends)
+		status = seam_fold(t, false, out, fault);
+	return status;
+}
+
+/* The chunk's tail begins a record, or goes on with one, and the file's end ends it. */
+static enum status add_tail(struct total *t, const struct chunk *chunk,
+			    const struct partial *later, struct text_buffer *out,
+			    struct fault *fault)
+{
+	const char *tail = chunk->data + later->tail_offset;
+	size_t nbytes = chunk->nbytes - later->tail_offset;
+	enum status status;
+
+	if (t->seam.nbytes == 0) {
+		t->seam.line = t->line - structure_count_lines(tail, nbytes);
+		t->seam.offset_bytes = chunk->offset_bytes + later->tail_offset;
+	}
+	status = seam_append(&t->seam, tail, nbytes, fault);
+	if (status == STATUS_OK && chunk->last_of_file)
+		status = seam_fold(t, true, out, fault);
+	return status;
 }
 
 enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nlines,
-		      const struct partial *later, struct fault *fault)
+		      const struct partial *later, struct emission *emission, struct fault *fault)
 {
-	const char *tail = chunk->data + later->tail_offset;
-	size_t tail_nbytes = chunk->nbytes - later->tail_offset;
 	struct text text = {chunk->data, chunk->nbytes, 0};
 	enum status status;
 
@@ -201,16 +270,18 @@ enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nline
 		t->line = chunk->first_line;
 	text.line = t->line;
 	t->line += nlines;
-	status = seam_append(&t->seam, chunk->data, later->head_nbytes, fault);
-	if (status == STATUS_OK && later->head_ends)
-		status = seam_fold(t, false, fault);
+	emission->head.nbytes = emission->tail.nbytes = 0;
+	emission->good_nbytes = 0;
+	status = add_head(t, chunk, later, &emission->head, fault);
 	if (status == STATUS_OK)
-		status = combine(t, &text, later, fault);
-	if (status == STATUS_OK && t->seam.nbytes == 0)
-		t->seam.line = t->line - structure_count_lines(tail, tail_nbytes);
+		status = begin_emission(t, emission, fault);
+	if (status != STATUS_OK)
+		return status;
+	status = check(t, &text, later, fault);
+	emission->good_nbytes = status == STATUS_OK ? chunk->nbytes : t->fault_offset;
 	if (status == STATUS_OK)
-		status = seam_append(&t->seam, tail, tail_nbytes, fault);
-	if (status == STATUS_OK && chunk->last_of_file)
-		status = seam_fold(t, true, fault);
+		status = combine(t, later, fault);
+	if (status == STATUS_OK)
+		status = add_tail(t, chunk, later, &emission->tail, fault);
 	return status;
 }

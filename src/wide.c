@@ -74,6 +74,33 @@ void wide_add(struct wide *x, const struct wide *y)
 	normalize(x);
 }
 
+/* The digits of x from limb `from` up, as an integer; false where it does not fit. */
+static bool upper_limbs(const struct wide *x, int from, int128 *out)
+{
+	int128 value = 0;
+
+	for (int i = WIDE_NLIMBS - 1; i >= from; i--) {
+		if (value > DECIMAL_INT128_MAX / WIDE_LIMB_BASE - 1 ||
+		    value < -(DECIMAL_INT128_MAX / WIDE_LIMB_BASE - 1))
+			return false;
+		value = value * WIDE_LIMB_BASE + x->limb[i];
+	}
+	*out = value;
+	return true;
+}
+
+bool wide_to_int128(const struct wide *x, int scale, int128 *out)
+{
+	int lowest = POINT_DIGITS - scale; /* the last digit that counts */
+	int limb = lowest / WIDE_LIMB_DIGITS, unused = lowest % WIDE_LIMB_DIGITS;
+
+	/* The limb that the last digit is in may have zeros below it: divided away. */
+	if (!upper_limbs(x, limb + 1, out) || !decimal_rescale(out, WIDE_LIMB_DIGITS - unused))
+		return false;
+	int128 low = x->limb[limb] / power_of_ten[unused];
+	return !__builtin_add_overflow(*out, low, out);
+}
+
 int wide_compare(const struct wide *x, const struct wide *y)
 {
 	for (int i = WIDE_NLIMBS - 1; i >= 0; i--)

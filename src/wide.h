@@ -48,6 +48,9 @@ void wide_add_decimal(struct wide *x, int128 significand, int scale);
 /* x += y */
 void wide_add(struct wide *x, const struct wide *y);
 
+/* x x 10^scale as an integer, which it is. Returns false where that does not fit *out. */
+bool wide_to_int128(const struct wide *x, int scale, int128 *out);
+
 /* -1, 0 or 1 as x is less than, equal to or greater than y. */
 int wide_compare(const struct wide *x, const struct wide *y);
 

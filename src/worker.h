@@ -8,11 +8,12 @@
  * the same way, in the worker's own thread:
  *
  *     open
- *     for each chunk, in input order: map, then fold
+ *     for each chunk, in input order: map, then fold, then (if the plan emits) emit
  *     close
  *
  * map needs nothing but the bytes, so all workers map at once; fold is called when
- * the maps of all earlier chunks have told how this chunk is entered.
+ * the maps of all earlier chunks have told how this chunk is entered, and emit when their
+ * folds have told the totals before it.
  */
 #ifndef GPUSTAT_WORKER_H
 #define GPUSTAT_WORKER_H
@@ -23,6 +24,7 @@
 #include "chunk.h"
 #include "column.h"
 #include "csv_dfa.h"
+#include "emit.h"
 #include "plan.h"
 #include "status.h"
 
@@ -56,6 +58,12 @@ struct worker_ops {
 	 * has cleared: the columns, nshort, head_nbytes and tail_offset. */
 	enum status (*fold)(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
 			    struct partial *out, struct fault *fault);
+
+	/* Prints the chunk just folded to the end of out, as records_emit does. before: the
+	 * fold of all records before the chunk's own. Called only if the plan emits. */
+	enum status (*emit)(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
+			    const struct partial *before, struct text_buffer *out,
+			    struct fault *fault);
 
 	void (*close)(struct worker *w);
 };

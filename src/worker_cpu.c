@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "emit.h"
 #include "record.h"
 #include "structure.h"
 #include "worker.h"
@@ -11,10 +12,14 @@
 struct worker {
 	const struct plan *plan;
 	char *buffer;
+	struct record_memory memory;
+	struct emitter emitter;
 };
 
 static void cpu_close(struct worker *w)
 {
+	record_memory_free(&w->memory);
+	emitter_free(&w->emitter);
 	free(w->buffer);
 	free(w);
 }
@@ -29,7 +34,8 @@ static enum status cpu_open(struct worker **out, const struct plan *plan, size_t
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	w->plan = plan;
 	w->buffer = malloc(chunk_nbytes);
-	if (!w->buffer) {
+	if (!w->buffer || record_memory_init(&w->memory, plan) != STATUS_OK ||
+	    emitter_init(&w->emitter, plan) != STATUS_OK) {
 		cpu_close(w);
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	}
@@ -54,7 +60,18 @@ static enum status cpu_map(struct worker *w, const struct chunk *chunk, struct c
 static enum status cpu_fold(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
 			    struct partial *out, struct fault *fault)
 {
-	enum status status = records_fold(w->plan, chunk->data, chunk->nbytes, entry, false, out);
+	enum status status = records_fold(w->plan, chunk->data, chunk->nbytes, entry, false,
+					  &w->memory, out);
+
+	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
+}
+
+static enum status cpu_emit(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
+			    const struct partial *before, struct text_buffer *out,
+			    struct fault *fault)
+{
+	enum status status = records_emit(&w->emitter, chunk->data, chunk->nbytes, entry, false,
+					  before, chunk->offset_bytes, out);
 
 	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
 }
@@ -65,5 +82,6 @@ const struct worker_ops worker_cpu = {
 	.buffer = cpu_buffer,
 	.map = cpu_map,
 	.fold = cpu_fold,
+	.emit = cpu_emit,
 	.close = cpu_close,
 };

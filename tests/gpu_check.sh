@@ -30,7 +30,7 @@ must() {
 sanitize() {
 	tool=$1
 	shift
-	must compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 5 "$@" >sanitizer.log 2>&1
+	must timeout 100 compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 5 "$@" >sanitizer.log 2>&1
 	printf '%s: %s: %s\n' "$tool" "$*" "$(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' sanitizer.log)"
 	grep -E '^not ok|SKIP|Error|Invalid' sanitizer.log | head -5
 }
@@ -50,15 +50,32 @@ step 'compute-sanitizer'
 cd build || exit 1
 sanitize memcheck tests/test_kernels
 sanitize memcheck tests/test_worker_gpu
+sanitize memcheck tests/test_emission
+sanitize memcheck tests/test_scan quick
 sanitize initcheck tests/test_worker_gpu
 sanitize synccheck tests/test_kernels
+sanitize synccheck tests/test_scan quick
 sanitize racecheck tests/test_kernels
+sanitize racecheck tests/test_scan quick
 sanitize memcheck ./gpustat --device gpu --format csv ../data/debian-packages.csv.gz
 sanitize memcheck ./gpustat --device gpu --sum '*' ../data/seattle-weather.csv
+sanitize memcheck ./gpustat --device gpu --cumsum '*' --byte-offset ../data/seattle-weather.csv
 cd ..
 
 step 'CPU against GPU, ten inputs of 100 MB and more'
 must python3 tests/compare_devices.py "$gpustat" "$gen" "$folder"
+
+step 'printed records, CPU against GPU'
+for table in "$folder"/*-0.csv; do
+	for options in "--cumsum * --running-min * --byte-offset" "--running-max * --exclusive --only"; do
+		set -f
+		cpu=$("$gpustat" --device cpu $options "$table" | sha256sum)
+		gpu=$("$gpustat" --device gpu $options "$table" | sha256sum)
+		set +f
+		[ "$cpu" = "$gpu" ] || failed=1
+		printf '%s %s: %s %s\n' "${table##*/}" "$options" "${cpu%% *}" "${gpu%% *}" | cut -c 1-150
+	done
+done
 
 step 'start-up'
 must python3 tests/startup.py "$gpustat"

@@ -140,8 +140,9 @@ def make_request(rng, n, names, kinds, missing, delimiter, invalid):
     return oracle.Request(operations, header, missing, invalid, delimiter, format)
 
 
-def make_case(seed, rows=None):
-    """A Case from a seed. rows: how many records, None for some dozens at most."""
+def make_case(seed, rows=None, request_of=None):
+    """A Case from a seed. rows: how many records, None for some dozens at most. request_of: what
+    makes the request, None for make_request()."""
     rng = random.Random(seed)
     delimiter = rng.choice(DELIMITERS)
     n = rng.choice((1, 1, 2, 3, 4, 6, 9))
@@ -184,7 +185,7 @@ def make_case(seed, rows=None):
             table[at] = encode_all(fields)
     head = encode_all(names) if names else None
     files = lay_out(rng, head, table, eols, blanks)
-    return Case(files, make_request(rng, n, names, kinds, missing, delimiter, invalid))
+    return Case(files, (request_of or make_request)(rng, n, names, kinds, missing, delimiter, invalid))
 
 
 def lay_out(rng, head, table, eols, blanks):

@@ -84,7 +84,7 @@ static unsigned random_below(unsigned n)
 }
 
 /* Text of every kind of trouble that the automaton knows, and little else. */
-static void random_hostile(char *text, size_t nbytes, char delimiter)
+static inline void random_hostile(char *text, size_t nbytes, char delimiter)
 {
 	static const char bytes[] = {'"', '"', '\n', '\r', '1', 'x', 0, (char)0xff};
 	unsigned nquotes = 1 + random_below(40); /* some texts are mostly inside quotes */

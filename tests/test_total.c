@@ -10,11 +10,11 @@
 #include "worker.h"
 
 static struct plan_column columns[] = {
-	{.field = 0, .name = "a", .parses = true, .invalid = INVALID_SKIP},
-	{.field = 2, .name = "c", .parses = true, .invalid = INVALID_SKIP},
+	{.field = 0, .name = "a", .folds = true, .parses = true, .invalid = INVALID_SKIP},
+	{.field = 2, .name = "c", .folds = true, .parses = true, .invalid = INVALID_SKIP},
 };
 static const struct plan test_plan = {.delimiter = ',', .short_record = INVALID_SKIP,
-				      .ncolumns = 2, .columns = columns};
+				      .where = PREDICATE_NONE, .ncolumns = 2, .columns = columns};
 
 static const char *const texts[] = {
 	"",
@@ -42,11 +42,13 @@ static enum status feed(struct total *t, const char *text, size_t first, size_t 
 	struct chunk_entry entry = {CSV_FIELD_START, false};
 	struct worker *w;
 	struct partial partial;
+	struct emission emission;
 	size_t at = 0, nbytes = strlen(text);
 	struct chunk c = {.first_of_file = true, .first_line = 1};
 	enum status status = STATUS_OK;
 
-	if (worker_cpu.open(&w, t->plan, nbytes + 1, 0, fault) || partial_init(&partial, 2))
+	if (worker_cpu.open(&w, t->plan, nbytes + 1, 0, fault) ||
+	    partial_init(&partial, t->plan) || emission_init(&emission, t->plan))
 		bail("out of memory");
 	c.data = worker_cpu.buffer(w);
 	for (; status == STATUS_OK && !c.last_of_file; c.first_of_file = false, c.index++) {
@@ -60,10 +62,11 @@ static enum status feed(struct total *t, const char *text, size_t first, size_t 
 		if (worker_cpu.map(w, &c, &map, fault) ||
 		    worker_cpu.fold(w, &c, entry, &partial, fault))
 			bail("out of memory");
-		status = total_add(t, &c, map.nlines, &partial, fault);
+		status = total_add(t, &c, map.nlines, &partial, &emission, fault);
 		entry = chunk_entry_after(&c, map.map, entry);
 	}
 	partial_free(&partial);
+	emission_free(&emission);
 	worker_cpu.close(w);
 	return status;
 }

@@ -27,11 +27,14 @@ static struct plan plan_make(size_t ncolumns, uint32_t first_field, uint32_t str
 	struct plan p = {};
 
 	p.delimiter = delimiter;
+	p.where = PREDICATE_NONE;
 	p.ncolumns = ncolumns;
 	p.short_record = INVALID_SKIP;
+	p.where = PREDICATE_NONE;
 	p.columns = (struct plan_column *)calloc(ncolumns + 1, sizeof *p.columns);
 	for (size_t c = 0; c < ncolumns; c++) {
 		p.columns[c].field = first_field + (uint32_t)c * stride;
+		p.columns[c].folds = true;
 		p.columns[c].parses = c % 4 != 3;
 	}
 	return p;
@@ -99,6 +102,7 @@ static const char *partial_difference(const struct partial *gpu, const struct pa
 struct both {
 	const struct plan *plan;
 	struct worker *worker;
+	struct record_memory memory; /* the CPU's */
 	struct partial gpu, cpu;
 };
 
@@ -109,7 +113,8 @@ static void both_open(struct both *b, const struct plan *plan, size_t chunk_nbyt
 	b->plan = plan;
 	if (worker_gpu.open(&b->worker, plan, chunk_nbytes, 0, &fault) != STATUS_OK)
 		bail("open: %s", fault.detail);
-	if (partial_init(&b->gpu, plan->ncolumns) || partial_init(&b->cpu, plan->ncolumns))
+	if (partial_init(&b->gpu, plan) || partial_init(&b->cpu, plan) ||
+	    record_memory_init(&b->memory, plan))
 		bail("out of memory");
 }
 
@@ -118,6 +123,7 @@ static void both_close(struct both *b)
 	worker_gpu.close(b->worker);
 	partial_free(&b->gpu);
 	partial_free(&b->cpu);
+	record_memory_free(&b->memory);
 }
 
 /* Folds text, entered so, with both. The first difference, or NULL. */
@@ -148,7 +154,8 @@ static const char *both_fold(struct both *b, const char *text, size_t nbytes,
 		return "map";
 	if (seen.nlines != nlines)
 		return "nlines";
-	if (records_fold(b->plan, text, nbytes, entry, false, &b->cpu) != STATUS_OK)
+	if (records_fold(b->plan, text, nbytes, entry, false, &b->memory, &b->cpu) !=
+	    STATUS_OK)
 		bail("out of memory");
 	return partial_difference(&b->gpu, &b->cpu);
 }

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * async_copy.cuh - bulk copies between device and shared memory that the copy engine
+ * does by itself, and the barriers in shared memory that tell when: the PTX for it.
+ * For code compiled for compute capability 9.0 and up.
+ *
+ * The copy engine is the "async proxy": ordinary accesses to shared memory and its own
+ * are ordered by a completed barrier wait (its writes before our reads) or by
+ * async_fence() and then a barrier (our writes before its reads).
+ * Source: PTX ISA 9.0, sections on mbarrier and cp.async.bulk.
+ */
+#ifndef GPUSTAT_ASYNC_COPY_CUH
+#define GPUSTAT_ASYNC_COPY_CUH
+
+#include <stdint.h>
+
+typedef uint64_t async_barrier; /* in shared memory */
+
+#define ASYNC_ALIGN 16                 /* of both addresses and the size of a copy, in bytes */
+#define ASYNC_NBYTES_MAX ((1u << 20) - 1) /* what a barrier can await in one phase */
+
+static __device__ inline uint32_t async_shared(const void *shared)
+{
+	return (uint32_t)__cvta_generic_to_shared(shared);
+}
+
+/* Makes *b a barrier whose phases end after narrivals arrivals. One thread calls it for
+ * all barriers, then async_barrier_publish(), then the block synchronises. */
+static __device__ inline void async_barrier_init(async_barrier *b, uint32_t narrivals)
+{
+	asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(async_shared(b)),
+		     "r"(narrivals)
+		     : "memory");
+}
+
+/* Lets the copy engine see the barriers as well. */
+static __device__ inline void async_barrier_publish(void)
+{
+	asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+	asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+/* Arrives; what the thread wrote before is seen by who waits. */
+static __device__ inline void async_barrier_arrive(async_barrier *b)
+{
+	asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(async_shared(b)) : "memory");
+}
+
+/* Arrives, and lets the phase end only when copies have brought nbytes more. */
+static __device__ inline void async_barrier_expect(async_barrier *b, uint32_t nbytes)
+{
+	asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(async_shared(b)),
+		     "r"(nbytes)
+		     : "memory");
+}
+
+/* Waits for the end of the phase of this parity: 0 for the first, 1 for the second, 0 for
+ * the third ... The caller must have seen the end of the one before. */
+static __device__ inline void async_barrier_wait(async_barrier *b, unsigned parity)
+{
+	uint32_t ended;
+
+	do
+		asm volatile("{\n\t"
+			     ".reg .pred p;\n\t"
+			     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n\t"
+			     "selp.u32 %0, 1, 0, p;\n\t"
+			     "}"
+			     : "=r"(ended)
+			     : "r"(async_shared(b)), "r"(parity)
+			     : "memory");
+	while (!ended);
+}
+
+/* Ordinary accesses of this thread to shared memory come before what the copy engine
+ * does there after a synchronisation with this thread. */
+static __device__ inline void async_fence(void)
+{
+	asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+/* Data that passes once should not push out of the L2 cache what is used again. */
+static __device__ inline uint64_t async_streaming(void)
+{
+	uint64_t policy;
+
+	asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+	return policy;
+}
+
+/* Starts a copy into shared memory; b, which must expect nbytes, tells when it is there. */
+static __device__ inline void async_load(void *shared, const void *global, uint32_t nbytes,
+					 async_barrier *b, uint64_t policy)
+{
+	asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+		     ".L2::cache_hint [%0], [%1], %2, [%3], %4;" ::"r"(async_shared(shared)),
+		     "l"(__cvta_generic_to_global(global)), "r"(nbytes), "r"(async_shared(b)),
+		     "l"(policy)
+		     : "memory");
+}
+
+/* Starts a copy out of shared memory. */
+static __device__ inline void async_store(void *global, const void *shared, uint32_t nbytes,
+					  uint64_t policy)
+{
+	asm volatile("cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint "
+		     "[%0], [%1], %2, %3;" ::"l"(__cvta_generic_to_global(global)),
+		     "r"(async_shared(shared)), "r"(nbytes), "l"(policy)
+		     : "memory");
+	asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+/* Waits until the calling thread's async_stores have read shared memory. */
+static __device__ inline void async_store_wait_read(void)
+{
+	asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+}
+
+/* Waits until they are done. */
+static __device__ inline void async_store_wait(void)
+{
+	asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+/* The barrier of the block's first NTHREADS threads. What they wrote before is seen by
+ * them after. */
+template <unsigned NTHREADS> static __device__ inline void async_sync_first(void)
+{
+	asm volatile("bar.sync 1, %0;" ::"n"(NTHREADS) : "memory");
+}
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * worker_gpu.cuh - what the parts of the GPU worker share: worker_gpu.cu opens, maps and
+ * closes, worker_gpu_plan.cu takes the plan up, worker_gpu_fold.cu folds, and
+ * worker_gpu_emit.cu prints. Nobody else includes this, but a test that looks inside.
+ */
+#ifndef GPUSTAT_WORKER_GPU_CUH
+#define GPUSTAT_WORKER_GPU_CUH
+
+#include <cuda_runtime.h>
+
+extern "C" {
+#include "record.h"
+#include "worker.h"
+extern const struct worker_ops worker_gpu;
+}
+
+#include "emission.cuh"
+#include "gpu_memory.cuh"
+#include "reduce.cuh"
+
+#define EXCEPTIONS_CAPACITY ((uint32_t)1 << 16)
+#define STAGE_NBYTES ((size_t)8 << 20) /* output comes back in pieces of that size */
+#define NSTAGES 2
+
+/* The plan's arrays, as fields_plan points to them, in either memory. */
+struct plan_arrays {
+	uint32_t *field;
+	uint8_t *parses;
+	char *missing;
+	uint32_t *missing_end;
+	/* Of conditions; those of all predicates one after the other. */
+	uint8_t *folds, *span_of;
+	struct expr *exprs;
+	struct expr_test *tests;
+	char *literals;
+	uint32_t *places;
+};
+
+struct worker {
+	const struct plan *plan;
+	size_t chunk_nbytes;
+	int device;
+	cudaStream_t stream;
+	cudaEvent_t idle; /* recorded behind all work, to wait for without spinning */
+	cudaEvent_t staged[NSTAGES];
+
+	/* The chunk in hand. */
+	uint32_t nlines; /* once mapped */
+	bool on_device;  /* once folded: the field table and the record ends are valid */
+	struct field_table table;
+	struct record_table records;
+	bool printed; /* once emitted: by the device, for tests to see */
+
+	/* Pinned memory. */
+	struct arena pinned;
+	char *buffer;
+	struct chunk_summary *summary;
+	struct column_tally *tally;
+	struct decimal_bin *bins;
+	struct field_exception *exceptions;
+	struct plan_arrays plan_pinned;
+	struct emission_column *columns; /* plan->nscans */
+	uint64_t *output_nbytes;
+	char *stage[NSTAGES];
+	size_t stage_nbytes;
+
+	/* Device memory. */
+	struct arena arena;
+	char *text;
+	csv_map *tile_prefix;
+	struct chunk_summary *device_summary;
+	struct grid_domino domino;
+	struct exception_list exception_list;
+	struct reduce_memory reduce;
+	struct plan_arrays plan_device;
+	struct emission_scans scans;
+	char *scans_data;
+	size_t scans_nbytes;
+	struct emission_column *device_columns;
+	uint64_t *device_output_nbytes;
+	struct gpu_buffer ends, significands, codes; /* of a fold */
+	struct gpu_buffer totals, output;            /* of an emission */
+
+	bool judges; /* the device can ask all of the plan's predicates, if there are any */
+	struct record_memory memory; /* for what the CPU finishes */
+	struct emitter emitter;
+};
+
+/* ---- errors ---- */
+
+/* Fills fault with what was done and the device's reason; returns status. */
+enum status gpu_fault(struct fault *fault, enum status status, const char *what,
+		      cudaError_t error);
+
+/* Leaves the function with STATUS_GPU if call fails. */
+#define TRY(what, call)                                                       \
+	do {                                                                  \
+		cudaError_t error_ = (call);                                  \
+		if (error_ != cudaSuccess)                                    \
+			return gpu_fault(fault, STATUS_GPU, what, error_);    \
+	} while (0)
+
+/* Waits until the stream is idle. Errors of kernels and copies surface here. */
+enum status worker_wait(struct worker *w, const char *what, struct fault *fault);
+
+/* ---- memory ---- */
+
+/* Columns of the field table: the plan's, and one for each predicate. */
+static inline size_t table_ncolumns(const struct plan *plan)
+{
+	return plan->ncolumns + plan->npredicates;
+}
+
+static inline struct text_view text_of(const struct worker *w, const struct chunk *chunk)
+{
+	return {w->text, chunk->nbytes, w->plan->delimiter};
+}
+
+/* Copies n T up. */
+template <class T>
+static inline cudaError_t copy_up(struct worker *w, T *to, const T *from, size_t n)
+{
+	return cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyHostToDevice, w->stream);
+}
+
+/* Copies n T back. */
+template <class T>
+static inline cudaError_t copy_back(struct worker *w, T *to, const T *from, size_t n)
+{
+	return cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDeviceToHost, w->stream);
+}
+
+/* ---- the plan on the device: worker_gpu_plan.cu ---- */
+
+/* Whether the device can ask the plan's predicates: they may be too large for it. */
+bool plan_judges(const struct plan *plan);
+void plan_arrays_cut(struct plan_arrays *a, struct arena *arena, const struct plan *plan);
+
+/* Copies the plan up. To be waited for. */
+enum status plan_copy_up(struct worker *w, struct fault *fault);
+struct fields_plan fields_plan_of(const struct worker *w);
+
+/* ---- members of worker_gpu ---- */
+
+enum status gpu_fold(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
+		     struct partial *out, struct fault *fault);
+enum status gpu_emit(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
+		     const struct partial *before, struct text_buffer *out,
+		     struct fault *fault);
+
+#endif

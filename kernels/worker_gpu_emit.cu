@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * worker_gpu_emit.cu - the GPU worker prints the chunk that it has folded.
+ *
+ * Text, record ends and field table are still on the device. What comes before the chunk
+ * and the tallies of the fold tell beforehand whether all totals fit 128 bits at one scale:
+ *
+ *     emission_total, for each new column; emission_place    -> the output's length
+ *     emission_write                                         -> the output, in pieces
+ *
+ * Else, or if the chunk has a number that the fast path cannot hold, or there is no memory
+ * for the totals, the CPU prints it.
+ */
+#include <string.h>
+
+#include "worker_gpu.cuh"
+
+static enum status emit_on_cpu(struct worker *w, const struct chunk *chunk,
+			       struct chunk_entry entry, const struct partial *before,
+			       struct text_buffer *out, struct fault *fault)
+{
+	enum status status = records_emit(&w->emitter, chunk->data, chunk->nbytes, entry, false,
+					  before, chunk->offset_bytes, out);
+
+	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
+}
+
+/* ---- what comes before ---- */
+
+static int largest_scale(uint32_t scales)
+{
+	int scale = -1;
+
+	for (; scales; scales >>= 1)
+		scale++;
+	return scale;
+}
+
+/* Whether no total of a column can leave 128 bits, or reach the identities there: not
+ * even if all its numbers were as far from 0 as the farthest of each scale. */
+static bool totals_fit(int128 carry, int scale, const struct column_tally *t,
+		       const struct decimal_bin bins[DECIMAL_NSCALES])
+{
+	const int128 most = DECIMAL_INT128_MAX;
+	int128 bound = carry < 0 ? -carry : carry;
+
+	for (int s = 0; s < DECIMAL_NSCALES; s++) {
+		if (!(t->scales >> s & 1))
+			continue;
+		int128 farthest = -(int128)bins[s].min > bins[s].max ? -(int128)bins[s].min
+								      : bins[s].max;
+		if (!decimal_rescale(&farthest, scale - s) || farthest > most / t->nnumbers ||
+		    bound > most - farthest * t->nnumbers)
+			return false;
+		bound += farthest * t->nnumbers;
+	}
+	return bound < most;
+}
+
+static const struct wide *chosen(enum scan scan, const struct wide_fold *f)
+{
+	return scan == SCAN_MIN ? &f->min : scan == SCAN_MAX ? &f->max : &f->sum;
+}
+
+/* Prepares the column of a sum, minimum or maximum. Returns false if that is one for the
+ * CPU. */
+static bool prepare_total(const struct worker *w, const struct wide_fold *before,
+			  struct emission_column *c)
+{
+	const struct column_tally *t = &w->tally[c->column];
+	int finest = largest_scale(t->scales);
+	int128 carry = 0;
+
+	if (before->count > 0 && !wide_to_int128(chosen(c->scan, before), before->scale, &carry))
+		return false;
+	c->scale_before = before->scale;
+	c->scale = finest > before->scale ? finest : before->scale;
+	if (carry < -DECIMAL_INT128_MAX || !decimal_rescale(&carry, c->scale - c->scale_before) ||
+	    !totals_fit(carry, c->scale, t, &w->bins[(size_t)c->column * DECIMAL_NSCALES]))
+		return false;
+	c->carry = before->count > 0 ? carry : emission_identity(c->scan);
+	return true;
+}
+
+/* Prepares one new column. Returns false if it is one for the CPU. */
+static bool prepare_column(const struct worker *w, const struct plan_scan *s,
+			   const struct chunk *chunk, const struct partial *before,
+			   struct emission_column *c)
+{
+	const struct plan *plan = w->plan;
+	struct wide_fold f;
+
+	memset(c, 0, sizeof *c);
+	c->scan = s->scan;
+	c->exclusive = plan->exclusive || s->scan == SCAN_OFFSET;
+	if (s->scan == SCAN_BYTE_OFFSET) {
+		c->carry = chunk->offset_bytes;
+		return true;
+	}
+	if (s->scan == SCAN_OFFSET) {
+		c->column = (uint32_t)(plan->ncolumns + s->predicate);
+		c->carry = before->nmatched[s->predicate];
+		return true;
+	}
+	c->column = (uint32_t)s->column;
+	column_numbers(&before->columns[s->column], &f);
+	if (s->scan != SCAN_COUNT)
+		return prepare_total(w, &f, c);
+	c->carry = f.count;
+	return true;
+}
+
+static bool prepare_columns(const struct worker *w, const struct chunk *chunk,
+			    const struct partial *before)
+{
+	for (size_t i = 0; i < w->plan->nscans; i++)
+		if (!prepare_column(w, &w->plan->scans[i], chunk, before, &w->columns[i]))
+			return false;
+	return true;
+}
+
+/* ---- memory ---- */
+
+/* Makes room, or finds that there is none. */
+static enum status reserve(struct worker *w, struct gpu_buffer *buffer, size_t nbytes, bool *fits,
+			   struct fault *fault)
+{
+	cudaError_t error = gpu_buffer_reserve(buffer, nbytes, w->stream);
+
+	*fits = error != cudaErrorMemoryAllocation;
+	if (!*fits)
+		(void)cudaGetLastError(); /* dealt with: the CPU has memory */
+	else
+		TRY("allocate output", error);
+	return STATUS_OK;
+}
+
+/* Lays out the totals of n records: sets the columns' pointers, and *places. */
+static void totals_cut(struct worker *w, struct arena *a, size_t n, uint64_t **places)
+{
+	*places = arena_cut<uint64_t>(a, n);
+	for (size_t i = 0; i < w->plan->nscans; i++) {
+		struct emission_column *c = &w->columns[i];
+		if (c->scan == SCAN_COUNT || c->scan == SCAN_OFFSET)
+			c->counts = arena_cut<uint32_t>(a, n);
+		else if (c->scan != SCAN_BYTE_OFFSET)
+			c->totals = arena_cut<int128>(a, n);
+		if (c->scale > c->scale_before)
+			c->scales = arena_cut<int32_t>(a, n);
+	}
+}
+
+static enum status totals_reserve(struct worker *w, uint64_t **places, bool *fits,
+				  struct fault *fault)
+{
+	size_t n = w->summary->nrecords;
+	struct arena arena = {NULL, 0};
+	enum status status;
+
+	totals_cut(w, &arena, n, places);
+	status = reserve(w, &w->totals, arena.nbytes, fits, fault);
+	arena = {(char *)w->totals.data, 0};
+	if (status == STATUS_OK && *fits)
+		totals_cut(w, &arena, n, places);
+	return status;
+}
+
+/* ---- the emission ---- */
+
+/* The column of the field table that tells which records are printed. */
+static uint32_t kept_column(const struct plan *plan)
+{
+	if (plan->npredicates == 0)
+		return plan->ncolumns ? 0 : EMISSION_KEEPS;
+	return (uint32_t)(plan->ncolumns + (plan->where == PREDICATE_NONE ? 0 : plan->where));
+}
+
+static struct emission emission_of(const struct worker *w, const struct chunk *chunk)
+{
+	struct emission e = {};
+
+	e.text = text_of(w, chunk);
+	e.records = w->records;
+	e.table = w->table;
+	e.nrecords = w->summary->nrecords;
+	e.columns = w->device_columns;
+	e.ncolumns = (uint32_t)w->plan->nscans;
+	e.kept_column = kept_column(w->plan);
+	e.only = w->plan->only;
+	e.one_column = w->plan->one_column;
+	return e;
+}
+
+/* Finds every row's place; waits for the output's length, in *w->output_nbytes. */
+static enum status place(struct worker *w, const struct emission &e, uint64_t *places,
+			 struct fault *fault)
+{
+	TRY("copy columns", copy_up(w, w->device_columns, w->columns, e.ncolumns));
+	for (uint32_t i = 0; i < e.ncolumns; i++)
+		TRY("launch totals",
+		    emission_total_launch(e, w->columns[i], &w->scans, w->stream));
+	TRY("launch places", emission_place_launch(e, &w->scans, places, w->device_output_nbytes,
+						   w->stream));
+	TRY("copy length", copy_back(w, w->output_nbytes, w->device_output_nbytes, 1));
+	return worker_wait(w, "place output", fault);
+}
+
+/* Starts copying piece i of the output into its stage. */
+static enum status stage_fill(struct worker *w, size_t i, size_t nbytes, struct fault *fault)
+{
+	const char *from = (const char *)w->output.data + i * w->stage_nbytes;
+
+	TRY("copy output", copy_back(w, w->stage[i % NSTAGES], from, nbytes));
+	TRY("copy output", cudaEventRecord(w->staged[i % NSTAGES], w->stream));
+	return STATUS_OK;
+}
+
+/* Waits for piece i, and appends it to out, which has room. */
+static enum status stage_drain(struct worker *w, size_t i, size_t nbytes,
+			       struct text_buffer *out, struct fault *fault)
+{
+	TRY("copy output", cudaEventSynchronize(w->staged[i % NSTAGES]));
+	memcpy(out->data + out->nbytes, w->stage[i % NSTAGES], nbytes);
+	out->nbytes += nbytes;
+	return STATUS_OK;
+}
+
+/* Copies the output back, a piece on its way while the one before is appended to out. */
+static enum status output_copy_back(struct worker *w, size_t nbytes, struct text_buffer *out,
+				    struct fault *fault)
+{
+	size_t most = w->stage_nbytes, npieces = (nbytes + most - 1) / most;
+	size_t last = npieces ? nbytes - (npieces - 1) * most : 0;
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; status == STATUS_OK && i <= npieces; i++) {
+		if (i < npieces)
+			status = stage_fill(w, i, i + 1 < npieces ? most : last, fault);
+		if (status == STATUS_OK && i > 0)
+			status = stage_drain(w, i - 1, i < npieces ? most : last, out, fault);
+	}
+	return status;
+}
+
+/* Prints the chunk, once places are found. *fits: whether there was room. */
+static enum status write_output(struct worker *w, const struct emission &e,
+				const uint64_t *places, struct text_buffer *out, bool *fits,
+				struct fault *fault)
+{
+	size_t nbytes = *w->output_nbytes;
+	enum status status = reserve(w, &w->output, nbytes, fits, fault);
+
+	if (status != STATUS_OK || !*fits || nbytes == 0)
+		return status;
+	if (text_reserve(out, nbytes) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	TRY("launch output", emission_write_launch(e, places, w->device_output_nbytes,
+						   (char *)w->output.data, w->stream));
+	return output_copy_back(w, nbytes, out, fault);
+}
+
+/* Whether a number may hold the delimiter, and need quotes: nobody is in such a hurry. */
+static bool quotes_numbers(const struct plan *plan)
+{
+	char d = plan->delimiter;
+
+	return plan->nscans && (d == '-' || d == '.' || decimal_is_digit(d));
+}
+
+/* Prints the chunk on the GPU; *fits: false, and nothing printed, if it is one for the CPU
+ * after all. */
+static enum status emit_on_gpu(struct worker *w, const struct chunk *chunk,
+			       const struct partial *before, struct text_buffer *out, bool *fits,
+			       struct fault *fault)
+{
+	struct emission e = emission_of(w, chunk);
+	uint64_t *places;
+	enum status status;
+
+	*fits = w->summary->nexceptions == 0 && !quotes_numbers(w->plan) &&
+		prepare_columns(w, chunk, before);
+	if (!*fits || e.nrecords == 0)
+		return STATUS_OK;
+	status = totals_reserve(w, &places, fits, fault);
+	if (status != STATUS_OK || !*fits)
+		return status;
+	status = place(w, e, places, fault);
+	return status == STATUS_OK ? write_output(w, e, places, out, fits, fault) : status;
+}
+
+enum status gpu_emit(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
+		     const struct partial *before, struct text_buffer *out, struct fault *fault)
+{
+	enum status status = STATUS_OK;
+	bool fits = false;
+
+	w->printed = false;
+	if (w->nlines == 0) /* no record ends here */
+		return STATUS_OK;
+	if (w->on_device)
+		status = emit_on_gpu(w, chunk, before, out, &fits, fault);
+	w->printed = fits;
+	if (status == STATUS_OK && !fits)
+		status = emit_on_cpu(w, chunk, entry, before, out, fault);
+	return status;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * running.h - a running total: what one new column shows from record to record.
+ */
+#ifndef GPUSTAT_RUNNING_H
+#define GPUSTAT_RUNNING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "column.h"
+#include "plan.h"
+#include "status.h"
+#include "wide.h"
+
+/* The state of one scan. It holds the numbers so far at the largest scale seen so far,
+ * so that what it prints depends on the records before and on nothing else. */
+struct running {
+	enum scan scan;   /* SCAN_SUM ... SCAN_COUNT */
+	bool counts_text; /* the column does not parse: any value counts */
+	uint64_t count;   /* numbers so far */
+	int scale;        /* the largest so far */
+	int128 value;     /* the total, at that scale ... */
+	bool is_wide;     /* ... or, where it does not fit, here: */
+	struct wide *wide; /* owned; NULL until needed */
+};
+
+/* Zero is a running total that has not begun: running_free may take it. */
+void running_free(struct running *r);
+
+/* Makes r the total of all the numbers in before: the fold of the records before the
+ * first. column: the plan's. Keeps r's memory. Errors: STATUS_NO_MEMORY. */
+enum status running_begin(struct running *r, enum scan scan, const struct plan_column *column,
+			  const struct column_partial *before);
+
+/* Takes the next value, whatever it is: missing values and text leave the total as it
+ * is. Errors: STATUS_NO_MEMORY. */
+enum status running_take(struct running *r, const struct value *v);
+
+/* Writes the total: plain decimal at r->scale; nothing where it is the minimum or maximum
+ * of no numbers. No terminator. Returns the length. */
+size_t running_format(const struct running *r, char text[WIDE_TEXT_NBYTES]);
+
+#endif

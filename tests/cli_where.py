@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: MIT
+"""--where and the language EXPR: what is kept, byte for byte, what is refused and where it points.
+
+What is kept is written by hand as the ids of the records; the model (oracle_scan.py) must agree.
+"""
+import fractions
+import random
+import re
+
+import harness
+import oracle_scan
+from harness import answers, fixture, is_, refuses
+from oracle_scan import Scan
+from scan_ways import breaks, holds, models, prints, ways
+
+# ---- what holds ---------------------------------------------------------------------------------
+
+NAMES = b"id,bytes,method,seconds,x\n"
+RECORDS = [b"1,1000,GET,0.5,1\n",
+           b'2,999.999,"POST",,1.0\r\n',
+           b"3,1e3,get,NA,\n",
+           b'4,,"say ""hi, you""",2,-0\n',
+           b'5,"12345678901234567890","two\nlines",1e-300,x\n',
+           b'6, -5 ,GET ,0.3,1e400']
+DATA = NAMES + b"".join(RECORDS)
+
+MEANINGS = [
+    # the signs, the sides
+    ("id = 3", "3"), ("id == 3", "3"), ("id != 3", "12456"), ("id < 3", "12"), ("id <= 3", "123"),
+    ("id > 3", "456"), ("id >= 3", "3456"), ("3 < id", "456"), ("3>=id", "123"), ("3 != id", "12456"),
+    ("id<3.5", "123"), ("\tid\n>\r4 ", "56"), ("id > +4", "56"), ("id > -4", "123456"), ("id>.5e1", "6"),
+    ("id < id", ""), ("id = id", "123456"), ("id > seconds", "14" "56"), ("seconds < id", "1456"),
+    # exact
+    ("bytes = 1000", "13"), ("bytes = 1e3", "13"), ("bytes = 1000.000", "13"), ("bytes >= 1000", "135"),
+    ("bytes < 999.9990000000000000000000000001", "26"), ("bytes > 12345678901234567889", "5"),
+    ("bytes = 12345678901234567890", "5"), ("bytes > 12345678901234567890", ""),
+    ("bytes = 12345678901234567891", ""), ("seconds > 0", "1456"), ("seconds < 1e-299", "5"),
+    ("seconds = 1e-300", "5"), ("seconds = 0.3", "6"), ("seconds = 0.30000000000000000000001", ""),
+    ("bytes = -5", "6"), ("bytes < 1e399", "12356"),
+    # strings
+    ("method = 'GET'", "1"), ('method = "GET"', "1"), ("'GET' = method", "1"), ("method = 'POST'", "2"),
+    ("method = 'get'", "3"), ("method = 'GET '", "6"), ("method = 'say \"hi, you\"'", "4"),
+    ('method = "say ""hi, you"""', "4"), ("method = 'two\nlines'", "5"), ("method != 'GET'", "23456"),
+    ("method < 'Z'", "126"), ("method >= 'get'", "345"), ("'h' < method", "45"), ("bytes = '1000'", "1"),
+    ("bytes = '1e3'", "3"), ("bytes < '2'", "1356"), ("bytes = ' -5 '", "6"), ("x = 'x'", "5"),
+    # missing and three values
+    ("bytes is missing", "4"), ("bytes is not missing", "12356"), ("not bytes is missing", "12356"),
+    ("seconds is missing", "23"), ("x is missing", "3"), ("seconds = 0.5", "1"), ("seconds != 0.5", "456"),
+    ("not seconds = 0.5", "456"), ("not seconds != 0.5", "1"), ("seconds = seconds", "1456"),
+    ("seconds = 'NA'", ""), ("seconds != 'NA'", "1456"), ("not (seconds > 0 and id > 0)", ""),
+    ("not (seconds > 0 and id > 2)", "12"), ("seconds > 0 or id = 2", "12456"),
+    ("not (seconds > 0 or id = 9)", ""), ("seconds > bytes", "6"), ("not seconds > bytes", "15"),
+    # precedence
+    ("id=1 or id=2 and id=3", "1"), ("(id=1 or id=2) and id=3", ""), ("id=2 and id=3 or id=1", "1"),
+    ("id=1 or id=2 and id=2 or id=4", "124"), ("id<5 and (id=1 or id=4)", "14"),
+    ("not id=1 and id<3", "2"), ("not (id=1 and id<3)", "23456"), ("not id=1 or id=1", "123456"),
+    ("not not id=1", "1"), ("!!!id=1", "23456"), ("not(id=1)and id<3", "2"), ("((((id=1))))", "1"),
+    ("! ( ! (id=1) || id = 2 )", "1"), ("id=1 || id=2 && id=3", "1"), ("id=1 && id=2 || id=3", "3"),
+    # words
+    ("id=1 OR id=2", "12"), ("id<4 AND NOT id=2", "13"), ("bytes Is Not Missing", "12356"),
+    ("bytes IS MISSING||id=1", "14"), ("id=1and id=1", None),
+    # columns
+    (":1 = 2", "2"), ("col1 = 2", "2"), ("`id` = 2", "2"), (":2 = bytes", "12356"), ("col4 is missing", "23"),
+    ("`col1` = 2", None), (":6 = 2", None), (":0 = 2", None), ("ID = 2", None), ("`:1` = 2", None),
+    # text where a number is asked
+    ("id < 5 and x = 1", "12"), ("x = 1 and id < 5", "12"), ("id >= 5 or x = 1", "1256"),
+    ("x = 1 or id >= 5", "1256"), ("x is not missing", "12456"), ("not (x = 1 and id < 5)", "456"),
+    ("x > 1 and seconds > 1 and id < 5", ""), ("not (x > 1 or id > 4)", "124"),
+]
+
+
+def case(condition, ids):
+    q = Scan(where=condition, missing=["NA"])
+    if ids is None:
+        refuses("refused: " + condition, q.args(), DATA, 2)
+        return False
+    want = NAMES + b"".join(r for r in RECORDS if r[:1].decode() in ids)
+    models("where " + condition, q, DATA, ways(len(condition), (1, 6, 16, None)), want)
+    return True
+
+
+def check_meanings():
+    for condition, ids in MEANINGS:
+        case(condition, ids)
+
+
+CULPRITS = [
+    # condition, how many records stand before the culprit, what the message says
+    ("x >= 0", 4, ("<stdin>:7:", "'x'", "not a number")),
+    ("not x >= 0", 4, ("<stdin>:7:", "column 'x'", "not a number: 'x'")),
+    ("id < 5 and x >= 0 or id = 6 and x < 1e399", 5, ("<stdin>:8:", "column 'x'", "1e400")),
+    ("x >= 0 or seconds < 0", 4, ("<stdin>:7:", "column 'x'")),
+    ("x <= 0 or x > 0", 4, ("<stdin>:7:", "column 'x'", "not a number: 'x'")),
+    ("id = 5 and x > seconds", 4, ("<stdin>:7:", "column 'x'", "not a number: 'x'")),
+    ("method > 0", 0, ("<stdin>:2:", "column 'method'", "not a number: 'GET'")),
+    ("method > 0 and seconds > 1 and bytes is missing or id = 2 and 5 < method", 1,
+     ("<stdin>:3:", "column 'method'", "not a number: 'POST'")),
+]
+
+
+def check_culprits():
+    for i, (condition, before, parts) in enumerate(CULPRITS):
+        q = Scan(where=condition, missing=["NA"])
+        out = oracle_scan.answer(q, DATA)
+        is_(out.bad is not None and len(out.out.split(b"\n")) <= before + 2, True, "the model sees it: " + condition)
+        holds("it hangs on text: " + condition, q.args(), DATA, breaks(out.out, *parts), ways(i, (1, 7, None)))
+        models("it hangs on text, the model: " + condition, q, DATA, ways(i, (2, None)))
+        q = Scan(where=condition, missing=["NA"], invalid="skip")
+        models("--invalid=skip: " + condition, q, DATA, ways(i, (3, None)))
+
+
+# ---- what is refused ------------------------------------------------------------------------------
+
+CARETS = [
+    ("a and b = 1", 2), ("a", 1), ("a = ", 4), ("a = = 1", 4), ("= 1", 0), ("a = 1 b", 6), ("a = 1 and", 9),
+    ("1 < a < 5", 6), ("1 = 1", 0), ("'x' = 'y'", 0), ("1 is missing", 0), ("a is 1", 5), ("a is", 4), ("(a = 1", 6),
+    ("a = 1)", 5), ("()", 1), ("a = 'x", 4), ("`a = 1", 0), ("a = ''", 4), ("a = 0x10", 4), ("a = 1.2.3", 4),
+    ("a = 1e400", 4), ("a = 1e", 4), ("a = 1,000", 5), ("user-agent = 'x'", 4), ("a + 1 = 2", 2), ("a = 1 & b = 1", 6),
+    ("a = 1; b = 2", 5), ("a <> 1", 3), ("a = 1 not b = 1", 6), ("größe = 1 ?", 10), ("or = 1", 0), ("a = and", 4),
+    ("a like 'x'", 2), ("a = 1 \x7f", 6), ("a =* 1", 3), ("a = nan'", 7), (": = 1", 0),
+]
+
+
+def check_carets():
+    for option in ("--where", "--offsets"):
+        for condition, column in CARETS:
+            r = harness.run([option, condition], b"a,b\n1,2\n")
+            lines = r.err.decode("utf-8", "replace").split("\n")
+            at = next((i for i, line in enumerate(lines) if line.strip() == "^"), None)
+            fits = (r.status == 2 and not r.out and at is not None and option in lines[0]
+                    and lines[at].index("^") - lines[at - 1].index(condition[:1].strip() or condition[1]) == column
+                    and lines[0].startswith("gpustat: "))
+            harness.ok(fits, "%s %s: a caret under column %d" % (option, condition, column),
+                       lambda r=r: harness.describe(r))
+    for bad in ("", "   "):
+        refuses("an empty condition: %r" % bad, ["--where", bad], b"a\n1\n", 2, "--where")
+    long = "a = 1 and " * 50 + "a = = 2" + " or a = 3" * 50
+    r = harness.run(["--where", long], b"a\n1\n")
+    lines = r.err.decode().split("\n")
+    at = next((i for i, line in enumerate(lines) if line.strip() == "^"), 1)
+    harness.ok(r.status == 2 and lines[at - 1][lines[at].find("^"):].startswith("= 2")
+               and lines[at - 1][:lines[at].find("^")].endswith("a = ") and len(lines[at - 1]) < 200,
+               "a long condition is shown around the culprit", lambda: harness.describe(r))
+    refuses("fifty thousand parentheses", ["--where", "(" * 50000 + "a=1" + ")" * 50000], b"a\n1\n", 2)
+    answers("a hundred thousand nots", ["--where", "!" * 100000 + "a=1"], b"a\n1\n2\n", "a\n1\n")
+    answers("ten thousand alternatives", ["--where", " or ".join("a=%d" % i for i in range(9999))],
+            b"a\n9998\n9999\n0\n", "a\n9998\n0\n")
+
+
+# ---- headers ----------------------------------------------------------------------------------------
+
+HEADERS = [
+    # name, data, condition, what is printed, options
+    ("a name tells", b"a,b\n1,2\n", "a = 1", "a,b\n1,2\n", {}),
+    ("a name tells, nothing is kept", b"a,b\n1,2\n", "a = 5", "a,b\n", {}),
+    ("a name tells, there is no record", b"a,b\n", "a = 5", "a,b\n", {}),
+    ("a name that is a number tells", b"7,8\n1,2\n", "`7` = 1", "7,8\n1,2\n", {}),
+    ("a name colN tells", b"x,col1\n1,2\n", "col1 = 2", "x,col1\n1,2\n", {}),
+    ("a position compared with a number tells", b"a,b\n1,2\n3,4\n", ":2 > 2", "a,b\n3,4\n", {}),
+    ("a position without a header", b"1,2\n3,4\n", ":2 > 0", "1,2\n3,4\n", {}),
+    ("a position compared with a column tells", b"a,b\n1,2\n3,4\n", ":1 < :2", "a,b\n1,2\n3,4\n", {}),
+    ("a missing field is no header", b",2\n3,4\n", ":1 > 0", "3,4\n", {}),
+    ("a position compared with a string: two records tell", b"a,b\n1,2\n3,4\n", ":2 = '4'", "a,b\n3,4\n", {}),
+    ("the same, numbers first", b"1,2\n3,4\n", ":2 = '2'", "1,2\n", {}),
+    ("the same, one text column", b"x,y\n", ":2 = 'y'", "x,y\n", {}),
+    ("--header=no", b"a,b\n1,2\n", ":1 = 'a'", "a,b\n", {"header": "no"}),
+    ("--header=yes", b"1,2\n3,4\n", ":1 > 0", "1,2\n3,4\n", {"header": "yes"}),
+    ("--header=yes, names are numbers", b"1,2\n3,4\n", "`2` = 4", "1,2\n3,4\n", {"header": "yes"}),
+]
+
+
+def check_headers():
+    for i, (name, data, condition, want, how) in enumerate(HEADERS):
+        models("header: " + name, Scan(where=condition, **how), data, ways(i, (1, 4, None)), want)
+    refuses("a name, but no header", ["--header=no", "--where", "a = 1"], b"a,b\n1,2\n", 2, "'a'")
+    refuses("a name twice", ["--where", "a = 1"], b"a,a\n1,2\n", 2, "'a'")
+
+
+# ---- records pass unchanged -----------------------------------------------------------------------
+
+def check_passing():
+    data = b'"a" ,t\r\n1, x\n\r\n2,"y\n\r\n"\r\n\n3,"",more\n4,\xff\x00\n5,last'
+    models("bytes pass as they came", Scan(where=":1 > 0"), data, ways(0),
+           b'"a" ,t\r\n1, x\n2,"y\n\r\n"\r\n3,"",more\n4,\xff\x00\n5,last')
+    models("the last is dropped, its end is not missed", Scan(where=":1 < 5"), data, ways(1),
+           b'"a" ,t\r\n1, x\n2,"y\n\r\n"\r\n3,"",more\n4,\xff\x00\n')
+    models("blank lines in one column are records", Scan(where="v is missing"), b"v\n1\n\n\r\n2\n\n", ways(2),
+           "v\n\n\r\n\n")
+    models("another delimiter", Scan(where="b = 'x,y'", delimiter=b";"), b"a;b\n1;x,y\n2;x\n", ways(3),
+           "a;b\n1;x,y\n")
+    short = b"a,b\n1,2\n3\n5,6\n"
+    models("a short record", Scan(where="b > 0"), short, ways(0))
+    models("a short record, skipped", Scan(where="b > 0", invalid="skip"), short, ways(1))
+    models("a record short of what is not asked", Scan(where="a > 0"), short, ways(2), "a,b\n1,2\n3\n5,6\n")
+    models("an open quote", Scan(where="a > 0"), b'a,b\n1,2\n3,"4\n5,6\n', ways(3))
+    many = b"id,t\n" + b"".join(b'%d,"x\n%d"\n' % (i, i % 10) for i in range(5000))
+    for i, condition in enumerate(("t = 'x\n7'", "id >= 4990", "id < 0", "id >= 0", "id = 2500 or t = 'x\n0'")):
+        models("many records: " + condition, Scan(where=condition), many, ways(i, (64, 1000, 65536, None)))
+
+
+# ---- with reductions ------------------------------------------------------------------------------
+
+def check_reductions():
+    every = [(o, "bytes") for o in ("sum", "min", "max", "count", "mean")]
+    for i, condition in enumerate(("id > 1", "method = 'GET' or seconds is missing", "id > 99", "bytes is missing",
+                                   "bytes >= 1000 and not seconds < 0.4", "bytes = 1000")):
+        q = Scan(operations=every, where=condition, missing=["NA"])
+        models("reductions where " + condition, q, DATA, ways(i))
+    answers("one sum", ["--where", "method = 'GET'", "--sum=bytes"], DATA, "1000\n")
+    answers("one count", ["--missing=NA", "--where", "seconds is missing", "--count=method"], DATA, "2\n")
+    answers("a sum of nothing", ["--where", "id > 99", "--sum=bytes"], DATA, "0\n")
+    answers("formats", ["--where=id < 3", "--sum=bytes", "--format=json"], DATA, '{"sum(bytes)": 1999.999}\n')
+    models("what is dropped may be text", Scan(operations=[("sum", "x")], where="id <= 4"), DATA, ways(1), None)
+    models("what is kept may not", Scan(operations=[("sum", "x")], where="id != 6"), DATA, ways(2))
+    models("a condition that hangs on text", Scan(operations=[("sum", "id")], where="x < 5"), DATA, ways(3))
+    models("the same, skipped", Scan(operations=[("sum", "id")], where="x < 5", invalid="skip"), DATA, ways(3))
+    models("what is dropped has no scale", Scan(operations=[("sum", "v"), ("max", "v")], where="v > 1"),
+           b"v\n2\n0.125\n3\n", ways(0), None)
+
+
+def check_exact_answer():
+    """The promise of the issue: --sum bytes,seconds where bytes > 500000, and the number of records."""
+    rng = random.Random(3)
+    rows = [(rng.randrange(10 ** 6), "%d.%03d" % (rng.randrange(100), rng.randrange(1000))) for _ in range(40000)]
+    text = "host,bytes,seconds\n" + "".join('"h,%d",%d,%s\n' % (i, b, s) for i, (b, s) in enumerate(rows))
+    path = fixture("logs.csv", text.encode())
+    kept = [(b, fractions.Fraction(s)) for b, s in rows if b > 500000]
+    seconds = sum(s for _, s in kept) * 1000
+    want = "sum(bytes),sum(seconds)\n%d,%d.%03d\n" % (sum(b for b, _ in kept), seconds // 1000, seconds % 1000)
+    holds("sums where bytes > 500000", ["--where", "bytes > 500000", "--sum", "bytes,seconds", path], None,
+          prints(want), ways(0, (1000, 65536, None)))
+    r = harness.run(["--where", "bytes > 500000", path])
+    is_(len(r.out.split(b"\n")) - 1, len(kept) + 1, "as many records as Python counts, and the header")
+    lines = text.encode().split(b"\n")
+    over = [line for line in lines[1:-1] if int(re.split(b'[",]+', line)[3]) > 500000]
+    wanted = b"\n".join([lines[0]] + over + [b""])
+    harness.ok(r.out == wanted, "and the same bytes", lambda: harness.short(r.out))
+
+
+check_meanings()
+check_culprits()
+check_carets()
+check_headers()
+check_passing()
+check_reductions()
+check_exact_answer()
+harness.done()
