@@ -15,7 +15,6 @@ import oracle
 
 SEED = int(os.environ.get("GPUSTAT_TEST_SEED", "1000"))
 CASES = int(os.environ.get("GPUSTAT_TEST_CASES", "600"))
-GROUP = 50
 
 
 def ways(rng, size):
@@ -82,31 +81,7 @@ def run_case(seed, rows=None, chunks=None):
     return None
 
 
-def check_small():
-    for first in range(SEED, SEED + CASES, GROUP):
-        wrong, unclear = [], 0
-        seeds = range(first, min(first + GROUP, SEED + CASES))
-        for seed in seeds:
-            outcome = run_case(seed)
-            unclear += outcome == "unclear"
-            if outcome not in (None, "unclear"):
-                wrong.append(outcome)
-        harness.ok(not wrong and unclear * 3 < len(seeds) + 3, "hostile tables, seeds %d to %d" % (seeds[0], seeds[-1]),
-                   lambda: "%d of %d wrong, %d unclear\n%s" % (len(wrong), len(seeds), unclear, "\n".join(wrong[:3])))
-
-
-def check_large():
-    """Some hundred KiB, so that chunks of usual sizes have borders inside them."""
-    done, seed = 0, SEED + 10 ** 6
-    while done < 8:
-        outcome = run_case(seed, 3000, [(None, None), (None, 1), (4096, 2), (1000, 3), (65536, 7), (333, 2)])
-        if outcome != "unclear":
-            done += 1
-            harness.ok(outcome is None, "a large hostile table, seed %d" % seed, outcome or "")
-        seed += 1
-
-
 harness.note("seeds from %d, %d cases" % (SEED, CASES))
-check_small()
-check_large()
+hostile.check_small(run_case, SEED, CASES, 3)
+hostile.check_large(run_case, SEED, 3000)
 harness.done()

@@ -20,7 +20,6 @@ from scan_ways import no_gpu
 SEED = int(os.environ.get("GPUSTAT_TEST_SEED", "2000"))
 CASES = int(os.environ.get("GPUSTAT_TEST_CASES", "700"))
 GPU_EVERY = int(os.environ.get("GPUSTAT_TEST_GPU_EVERY", "7"))  # case; each of its runs takes a third of a second
-GROUP = 50
 BARE = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*\Z")
 RESERVED = (b"and", b"or", b"not", b"is", b"missing")
 KINDS = ("small", "small", "int", "decimal", "edge", "zeros", "exponent", "wide")
@@ -186,30 +185,9 @@ def run_case(seed, rows=None, chosen=None):
     return None if right else "unclear"
 
 
-def check_small():
-    for first in range(SEED, SEED + CASES, GROUP):
-        seeds = range(first, min(first + GROUP, SEED + CASES))
-        outcomes = [run_case(seed) for seed in seeds]
-        unclear = outcomes.count("unclear")
-        wrong = [o for o in outcomes if o not in (None, "unclear")]
-        harness.ok(not wrong and unclear * 2 < len(seeds) + 3, "hostile tables, seeds %d to %d" % (seeds[0], seeds[-1]),
-                   lambda: "%d of %d wrong, %d unclear\n%s" % (len(wrong), len(seeds), unclear, "\n".join(wrong[:3])))
-
-
-def check_large():
-    """Some hundred KiB, so that chunks of usual sizes have borders inside them."""
-    done, seed = 0, SEED + 10 ** 6
-    while done < 8:
-        outcome = run_case(seed, 2000, [(None, None), (None, 1), (4096, 2), (1000, 3), (65536, 7), (333, 2)])
-        if outcome != "unclear":
-            done += 1
-            harness.ok(outcome is None, "a large hostile table, seed %d" % seed, outcome or "")
-        seed += 1
-
-
 harness.note("seeds from %d, %d cases" % (SEED, CASES))
-check_small()
-check_large()
+hostile.check_small(run_case, SEED, CASES, 2)
+hostile.check_large(run_case, SEED, 2000)
 if no_gpu():
     harness.skip("the same on the GPU", no_gpu())
 harness.done()

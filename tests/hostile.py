@@ -7,6 +7,7 @@ wide numbers; now and then one fault. make_case(seed) gives a Case.
 """
 import random
 
+import harness
 import oracle
 
 FAULTS = ("not a number", "short record", "out of range", "open quote")
@@ -209,3 +210,32 @@ def lay_out(rng, head, table, eols, blanks):
                     break
         files.append(("part%d.csv" % k, bytes(data)))
     return files
+
+
+# ---- the two kinds of differential test ----------------------------------------------------------
+
+GROUP = 50  # cases a TAP line
+
+
+def check_small(run_case, seed, cases, unclear_one_in):
+    """`cases` small tables from `seed` on. run_case(seed) -> None (right), "unclear" (the contract is silent;
+    no more than about one case in `unclear_one_in`), or what is wrong."""
+    for first in range(seed, seed + cases, GROUP):
+        seeds = range(first, min(first + GROUP, seed + cases))
+        outcomes = [run_case(s) for s in seeds]
+        unclear = outcomes.count("unclear")
+        wrong = [o for o in outcomes if o not in (None, "unclear")]
+        harness.ok(not wrong and unclear * unclear_one_in < len(seeds) + 3,
+                   "hostile tables, seeds %d to %d" % (seeds[0], seeds[-1]),
+                   lambda: "%d of %d wrong, %d unclear\n%s" % (len(wrong), len(seeds), unclear, "\n".join(wrong[:3])))
+
+
+def check_large(run_case, seed, rows):
+    """Eight tables of some hundred KiB, so that chunks of usual sizes have borders inside them."""
+    done, seed = 0, seed + 10 ** 6
+    while done < 8:
+        outcome = run_case(seed, rows, [(None, None), (None, 1), (4096, 2), (1000, 3), (65536, 7), (333, 2)])
+        if outcome != "unclear":
+            done += 1
+            harness.ok(outcome is None, "a large hostile table, seed %d" % seed, outcome or "")
+        seed += 1
