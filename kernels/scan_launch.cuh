@@ -9,29 +9,44 @@
 #include "scan_lookahead.cuh"
 #include "scan_lookback.cuh"
 
-/* The sizes that are shipped, the best of those that tests/time_scan.cu tries: on an H200,
- * 2 GiB, GB/s read and written, against CUB's (CUDA 13.0, 2026-11-21): int32 3869, 3156;
- * float 3878, 3158; int64 3815, 3483; int128 3343, 2050. Packs: odd. */
 #ifndef SCAN_LOOKBACK_NTHREADS
 #define SCAN_LOOKBACK_NTHREADS 256
-#define SCAN_LOOKBACK_NPACKS 5 /* tiles of 20 KiB */
-#endif
-#ifndef SCAN_LOOKAHEAD_NWARPS
-#define SCAN_LOOKAHEAD_NWARPS 8
-#define SCAN_LOOKAHEAD_NPACKS 5 /* tiles of 20 KiB */
-#define SCAN_LOOKAHEAD_NBLOCKS 3
-#define SCAN_LOOKAHEAD_NSTAGES 3
+#define SCAN_LOOKBACK_NPACKS 5 /* tiles of 20 KiB; odd: see scan_tile.cuh */
 #endif
 #define SCAN_PTX_LOOKAHEAD 90 /* the least code version that has its instructions */
 
-/* What scan_lookahead<F, NWARPS, NPACKS, NBLOCKS> needs with up to nstages stages, as far
- * as the device's shared memory reaches. */
-template <class F, unsigned NWARPS, unsigned NPACKS, unsigned NBLOCKS>
+/* The sizes of look-ahead that are shipped, by the size of a value: the best of those that
+ * tests/time_scan.cu tries. The more bytes an aggregate has, the larger the tiles should be:
+ * each block reads them all. On an H200, 2 GiB, GB/s read and written, against CUB's (CUDA
+ * 13.0, 2026-11-21): see docs/ladder.md. */
+template <unsigned VALUE_NBYTES> struct scan_lookahead_sizes {
+	enum { NGROUPS = 4, NWARPS = 6, NPACKS = 9, NSTAGES = 8 }; /* tiles of 27 KiB */
+};
+template <> struct scan_lookahead_sizes<8> {
+	enum { NGROUPS = 3, NWARPS = 8, NPACKS = 9, NSTAGES = 6 }; /* 36 KiB */
+};
+template <> struct scan_lookahead_sizes<16> {
+	enum { NGROUPS = 3, NWARPS = 8, NPACKS = 11, NSTAGES = 5 }; /* 44 KiB */
+};
+
+/* The ring of scan_lookahead with the most stages up to nstages_max that it can have. */
+static inline struct lookahead_size lookahead_size_of(uint32_t ngroups, uint32_t nstages_max)
+{
+	for (uint32_t nstages = nstages_max; nstages > ngroups; nstages--)
+		for (uint32_t nturns = nstages; nturns <= LOOKAHEAD_NTURNS_MAX; nturns += nstages)
+			if (nturns % ngroups == 0)
+				return {nstages, nturns};
+	return {0, 0};
+}
+
+/* What scan_lookahead<F, NGROUPS, NWARPS, NPACKS> needs with up to nstages stages, as far as
+ * the device's shared memory reaches. */
+template <class F, unsigned NGROUPS, unsigned NWARPS, unsigned NPACKS>
 static cudaError_t lookahead_shape(uint32_t nstages, struct scan_shape *shape)
 {
-	const uint32_t nthreads = LOOKAHEAD_NTHREADS(NWARPS);
+	const uint32_t nthreads = LOOKAHEAD_NTHREADS(NGROUPS, NWARPS);
 	const uint32_t stage_nbytes = NWARPS * WARP_NLANES * NPACKS * SCAN_PACK_NBYTES;
-	auto kernel = scan_lookahead<F, NWARPS, NPACKS, NBLOCKS>;
+	auto kernel = scan_lookahead<F, NGROUPS, NWARPS, NPACKS>;
 	int device, nprocessors, nbytes, nblocks;
 	struct cudaFuncAttributes code;
 	cudaError_t error;
@@ -47,9 +62,8 @@ static cudaError_t lookahead_shape(uint32_t nstages, struct scan_shape *shape)
 	uint32_t nfitting = ((uint32_t)nbytes - (uint32_t)code.sharedSizeBytes) / stage_nbytes;
 	if (nstages > nfitting)
 		nstages = nfitting;
-	if (nstages > LOOKAHEAD_NSTAGES_MAX)
-		nstages = LOOKAHEAD_NSTAGES_MAX;
-	if (code.ptxVersion < SCAN_PTX_LOOKAHEAD || nstages < 2)
+	nstages = lookahead_size_of(NGROUPS, nstages).nstages;
+	if (code.ptxVersion < SCAN_PTX_LOOKAHEAD || nstages == 0)
 		return cudaErrorNotSupported;
 	error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
 				     (int)(nstages * stage_nbytes));
@@ -90,21 +104,21 @@ static cudaError_t scan_check(const struct scan_memory *memory, uint64_t ntiles,
 }
 
 /* scan_launch of scan.cuh, for SCAN_LOOKAHEAD with the given sizes; shape: its. */
-template <class F, unsigned NWARPS, unsigned NPACKS, unsigned NBLOCKS>
+template <class F, unsigned NGROUPS, unsigned NWARPS, unsigned NPACKS>
 static cudaError_t lookahead_launch(const struct scan_shape *shape, struct scan_memory *memory,
 				    const struct scan_job<typename F::value> &job,
 				    cudaStream_t stream)
 {
-	const uint32_t nthreads = LOOKAHEAD_NTHREADS(NWARPS);
+	const uint32_t nthreads = LOOKAHEAD_NTHREADS(NGROUPS, NWARPS);
 	uint32_t ntiles = (uint32_t)scan_ntiles(shape, job.n);
 	uint32_t nblocks = ntiles < shape->nblocks ? ntiles : shape->nblocks;
 	cudaError_t error = grid_domino_advance(&memory->domino, stream);
 
 	if (error != cudaSuccess)
 		return error;
-	scan_lookahead<F, NWARPS, NPACKS, NBLOCKS>
-		<<<nblocks, nthreads, shape->shared_nbytes, stream>>>(job, memory->domino, ntiles,
-								      shape->nstages);
+	scan_lookahead<F, NGROUPS, NWARPS, NPACKS>
+		<<<nblocks, nthreads, shape->shared_nbytes, stream>>>(
+			job, memory->domino, ntiles, lookahead_size_of(NGROUPS, shape->nstages));
 	return cudaGetLastError();
 }
 
@@ -136,10 +150,12 @@ static cudaError_t lookback_shape(struct scan_shape *shape)
 template <class F>
 cudaError_t scan_shape_of(enum scan_engine engine, struct scan_shape *shape)
 {
+	typedef scan_lookahead_sizes<sizeof(typename F::value)> sizes;
+
 	if (engine == SCAN_LOOKBACK)
 		return lookback_shape<F, SCAN_LOOKBACK_NTHREADS, SCAN_LOOKBACK_NPACKS>(shape);
-	return lookahead_shape<F, SCAN_LOOKAHEAD_NWARPS, SCAN_LOOKAHEAD_NPACKS,
-			       SCAN_LOOKAHEAD_NBLOCKS>(SCAN_LOOKAHEAD_NSTAGES, shape);
+	return lookahead_shape<F, sizes::NGROUPS, sizes::NWARPS, sizes::NPACKS>(sizes::NSTAGES,
+										shape);
 }
 
 template <class F> cudaError_t scan_shape_choose(struct scan_shape *shape)
@@ -160,6 +176,7 @@ template <class F>
 cudaError_t scan_launch(const struct scan_shape *shape, struct scan_memory *memory,
 			struct scan_job<typename F::value> job, cudaStream_t stream)
 {
+	typedef scan_lookahead_sizes<sizeof(typename F::value)> sizes;
 	cudaError_t error = scan_check(memory, scan_ntiles(shape, job.n), job);
 
 	if (error != cudaSuccess)
@@ -173,8 +190,8 @@ cudaError_t scan_launch(const struct scan_shape *shape, struct scan_memory *memo
 	if (shape->engine == SCAN_LOOKBACK)
 		return lookback_launch<F, SCAN_LOOKBACK_NTHREADS, SCAN_LOOKBACK_NPACKS>(
 			shape, memory, job, stream);
-	return lookahead_launch<F, SCAN_LOOKAHEAD_NWARPS, SCAN_LOOKAHEAD_NPACKS,
-				SCAN_LOOKAHEAD_NBLOCKS>(shape, memory, job, stream);
+	return lookahead_launch<F, sizes::NGROUPS, sizes::NWARPS, sizes::NPACKS>(shape, memory, job,
+										 stream);
 }
 
 #endif

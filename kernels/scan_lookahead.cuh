@@ -1,35 +1,48 @@
 /* SPDX-License-Identifier: MIT
  *
- * scan_lookahead.cuh - the scan from compute capability 9.0 on: persistent blocks that
- * publish their next tile's aggregate before they need the prefix of the one in hand.
+ * scan_lookahead.cuh - the scan from compute capability 9.0 on: one persistent block a
+ * multiprocessor, which publishes tiles' aggregates long before it needs their prefixes.
  *
  * From look-back to here:
  *  - In look-back a tile's successors wait from its draw until its data has come, about a
  *    microsecond of doing nothing, in every tile. Here a block fetches tiles ahead, and
- *    publishes an aggregate as soon as the data is there, one tile ahead of its use. When
- *    a prefix is asked for, all aggregates before it have mostly been out for long.
+ *    publishes an aggregate as soon as the data is there, before the tiles in hand are
+ *    scanned. When a prefix is asked for, all aggregates before it have mostly been out for
+ *    long.
  *  - So nobody needs to publish prefixes. A block knows the prefix of its last tile; the
  *    prefix of its next is that and the aggregates from there on, about one a block of
- *    the grid, which a warp reads in one or two rounds. No chain leads through the blocks:
- *    an aggregate depends on data only.
- *  - Three roles, so that nobody does the one thing while the other waits. A mover, one
- *    thread: draws tiles, fetches them, sends results off, all by the copy engine. A
- *    prefix warp: folds aggregates. NWARPS scan warps: the tile's aggregate, then the
- *    scan of the tile before.
+ *    the grid, which a warp reads in one round. No chain leads through the blocks: an
+ *    aggregate depends on data only.
+ *  - Every block reads every aggregate, so there should be few blocks and large tiles: one
+ *    block a multiprocessor. What keeps it busy while warps wait for each other is that
+ *    NGROUPS groups of warps have a tile in hand each.
+ *  - Roles, so that nobody does the one thing while the other waits. A fetcher, one thread:
+ *    draws tiles and fetches them. A sender, one thread: sends results off. Both only
+ *    start the copy engine. A prefix warp: folds aggregates. The groups, NWARPS warps each,
+ *    take the block's tiles in turn: a tile's aggregate, then the scan of the group's tile
+ *    before.
  *
- * A stage of the ring holds one tile from its fetch until its results have left:
- *     mover: fetch -> full -> scan warps: publish aggregate -> prefix warp -> prefixed
- *     -> scan warps: scan in place -> written -> mover: send off, fetch another.
- * Each arrow is a barrier of the stage, whose k-th phase is that of the k-th tile there.
- * No phase is missed: the next one of `full` needs `written`, that needs every scan warp
- * and `prefixed`, and those have all seen `full`.
+ * A stage of the ring holds one tile from its draw until its results have left:
+ *     fetcher -> drawn -> prefix warp -> prefixed
+ *     fetcher -> (the copy) full -> its group: publish the aggregate; when prefixed, scan in
+ *     place -> written -> sender -> left -> fetcher, for another tile.
+ * Each arrow is a barrier. A wait tells a barrier's phase by its parity, so nobody may wait
+ * for a phase before the one before it has ended. The roles that go through all tiles
+ * cannot, but a group could: if the stage's last tile was another group's, that one's copy
+ * may still be under way, for copies overtake each other (one launch in ten thousand hung).
+ * So barriers do not belong to stages but to turns: the block's k-th tile has stage k modulo
+ * nstages, and turn k modulo the least common multiple of nstages and NGROUPS, and a group
+ * always has the same turns. No phase is missed either: the next of drawn, full and prefixed
+ * needs left, that needs written, and that every thread of the group, which have seen full
+ * and prefixed; and the sender and the prefix warp have seen theirs.
  *
- * It ends. Say that tile t is drawn by a block, after u, after v. Publishing t waits for
- * t's data and the scan of v: for t's stage to be free (at least 2 stages: v's at the
- * latest) and for the program order of the scan warps. The scan of v waits for aggregates
- * of tiles before v, all less than t, drawn, so their blocks run. By induction over t
- * every tile is published, and every prefix then known. It does not matter how many
- * blocks run at once.
+ * It ends. Say that tile t is the block's k-th. To publish it, its group must have scanned its
+ * last but one tile, number k - 2 NGROUPS, and stage k must have been left by number
+ * k - nstages. Those scans wait for the data of tiles up to number k - nstages + NGROUPS,
+ * which is less than k: there are more stages than groups; and for the aggregates of tiles
+ * before them, all less than t, drawn, so their blocks run. By induction over t every tile
+ * is published, and every prefix then known. It does not matter how many blocks run at
+ * once.
  */
 #ifndef GPUSTAT_SCAN_LOOKAHEAD_CUH
 #define GPUSTAT_SCAN_LOOKAHEAD_CUH
@@ -37,29 +50,42 @@
 #include "async_copy.cuh"
 #include "scan_tile.cuh"
 
-#define LOOKAHEAD_NSTAGES_MAX 8
-#define LOOKAHEAD_NTHREADS(nwarps) (((nwarps) + 2) * WARP_NLANES)
+#define LOOKAHEAD_NTURNS_MAX 24
+#define LOOKAHEAD_NTHREADS(ngroups, nwarps) (((ngroups) * (nwarps) + 3) * WARP_NLANES)
 #define LOOKAHEAD_END UINT32_MAX /* in a tile's place: there are no more */
 
-template <class T, unsigned NWARPS> struct lookahead_ring {
-	async_barrier full[LOOKAHEAD_NSTAGES_MAX];     /* mover -> all: the tile is there */
-	async_barrier prefixed[LOOKAHEAD_NSTAGES_MAX]; /* prefix warp -> scan warps */
-	async_barrier written[LOOKAHEAD_NSTAGES_MAX];  /* scan warps -> mover */
-	T prefix[LOOKAHEAD_NSTAGES_MAX];
-	T of_warp[2][NWARPS]; /* tiles take turns: one barrier a tile is enough */
-	T carry;              /* set before tile 0 is full, by its block's mover */
-	uint32_t tile[LOOKAHEAD_NSTAGES_MAX];
+template <class T, unsigned NGROUPS, unsigned NWARPS> struct lookahead_ring {
+	async_barrier drawn[LOOKAHEAD_NTURNS_MAX];    /* fetcher -> prefix warp */
+	async_barrier full[LOOKAHEAD_NTURNS_MAX];     /* fetcher, copy -> group, sender */
+	async_barrier prefixed[LOOKAHEAD_NTURNS_MAX]; /* prefix warp -> group */
+	async_barrier written[LOOKAHEAD_NTURNS_MAX];  /* group -> sender */
+	async_barrier left[LOOKAHEAD_NTURNS_MAX];     /* sender -> fetcher */
+	T prefix[LOOKAHEAD_NTURNS_MAX];
+	T of_warp[NGROUPS][2][NWARPS]; /* tiles alternate: one barrier a tile is enough */
+	T carry;                       /* set before tile 0 is drawn, by its fetcher */
+	uint32_t tile[LOOKAHEAD_NTURNS_MAX];
+};
+
+/* The ring's size: stages of data, turns of barriers. */
+struct lookahead_size {
+	uint32_t nstages, nturns;
 };
 
 /* Where one of the roles is in the ring. */
 struct lookahead_place {
-	unsigned stage, parity;
+	unsigned stage, turn, parity;
 };
 
-static __device__ inline void lookahead_advance(struct lookahead_place *at, unsigned nstages)
+/* n <= nstages tiles on. */
+static __device__ inline void lookahead_advance(struct lookahead_place *at, unsigned n,
+						struct lookahead_size size)
 {
-	if (++at->stage == nstages) {
-		at->stage = 0;
+	at->stage += n;
+	if (at->stage >= size.nstages)
+		at->stage -= size.nstages;
+	at->turn += n;
+	if (at->turn >= size.nturns) {
+		at->turn -= size.nturns;
 		at->parity ^= 1;
 	}
 }
@@ -83,6 +109,8 @@ static __device__ inline struct lookahead_extent lookahead_extent_of(uint32_t ti
 	return {first, (uint32_t)left, n % pack_nvalues<T>() != 0};
 }
 
+/* ---- the fetcher: one thread ---- */
+
 /* Starts fetching a tile into a stage that nobody uses. */
 template <class T, unsigned TILE_NPACKS>
 static __device__ inline void lookahead_fetch(const struct scan_job<T> &job, uint32_t tile,
@@ -101,7 +129,51 @@ static __device__ inline void lookahead_fetch(const struct scan_job<T> &job, uin
 		   full, policy);
 }
 
-/* Sends a tile off; on return its stage may be filled again. */
+template <class F, unsigned NGROUPS, unsigned TILE_NPACKS, class RING>
+static __device__ inline void lookahead_fetch_tiles(const struct scan_job<typename F::value> &job,
+						    const struct grid_domino &domino,
+						    uint32_t ntiles, RING &ring, scan_pack *stages,
+						    struct lookahead_size size)
+{
+	typedef typename F::value T;
+	const uint32_t ndraws = ntiles + 2 * gridDim.x; /* each block draws two too many */
+	const uint64_t policy = async_keeping();
+	struct lookahead_place at = {}, oldest = {};
+	/* A draw takes as long as a look at device memory, so one is always under way. */
+	uint32_t tile = grid_draw(domino), next = grid_draw(domino), nheld = 0;
+
+	for (unsigned nends = 0; nends < NGROUPS; lookahead_advance(&at, 1, size)) {
+		if (nheld < size.nstages) {
+			nheld++;
+		} else {
+			async_barrier_wait(&ring.left[oldest.turn], oldest.parity);
+			lookahead_advance(&oldest, 1, size);
+		}
+		if (tile >= ntiles) { /* each group takes an end from the ring */
+			nends++;
+			ring.tile[at.turn] = LOOKAHEAD_END;
+			async_barrier_arrive(&ring.drawn[at.turn]);
+			async_barrier_arrive(&ring.full[at.turn]);
+			continue;
+		}
+		/* Only here is carry_in read, which carry_out may be: whoever writes that
+		 * has read an aggregate that came of this value. */
+		if (tile == 0)
+			ring.carry = job.carry_in != NULL ? *job.carry_in : F::identity();
+		ring.tile[at.turn] = tile;
+		async_barrier_arrive(&ring.drawn[at.turn]);
+		lookahead_fetch<T, TILE_NPACKS>(job, tile, stages + at.stage * TILE_NPACKS,
+						&ring.full[at.turn], policy);
+		tile = next;
+		next = grid_draw(domino);
+	}
+	grid_draws_end(domino, tile, ndraws);
+	grid_draws_end(domino, next, ndraws);
+}
+
+/* ---- the sender: one thread ---- */
+
+/* Sends a tile's whole packs off; on return its stage may be filled again. */
 template <class T, unsigned TILE_NPACKS>
 static __device__ inline void lookahead_send(const struct scan_job<T> &job, uint32_t tile,
 					     const scan_pack *packs, uint64_t policy)
@@ -111,182 +183,179 @@ static __device__ inline void lookahead_send(const struct scan_job<T> &job, uint
 	if (e.npacks > 0)
 		async_store((scan_pack *)job.out + e.first_pack, packs,
 			    e.npacks * SCAN_PACK_NBYTES, policy);
-	if (e.has_part)
-		pack_put(job.out, job.n, e.first_pack + e.npacks, packs[e.npacks]);
 	async_store_wait_read();
 }
 
-/* Takes the block's oldest tile out of the ring, once it is written. */
 template <class T, unsigned TILE_NPACKS, class RING>
-static __device__ inline void lookahead_make_room(const struct scan_job<T> &job, RING &ring,
-						  const scan_pack *stages, unsigned nstages,
-						  struct lookahead_place *out, uint64_t policy)
+static __device__ inline void lookahead_send_tiles(const struct scan_job<T> &job, RING &ring,
+						   const scan_pack *stages, struct lookahead_size size)
 {
-	async_barrier_wait(&ring.written[out->stage], out->parity);
-	lookahead_send<T, TILE_NPACKS>(job, ring.tile[out->stage],
-				       stages + out->stage * TILE_NPACKS, policy);
-	lookahead_advance(out, nstages);
-}
+	const uint64_t policy = async_streaming();
 
-/* The mover: one thread. */
-template <class F, unsigned TILE_NPACKS, class RING>
-static __device__ inline void lookahead_move(const struct scan_job<typename F::value> &job,
-					     const struct grid_domino &domino, uint32_t ntiles,
-					     RING &ring, scan_pack *stages, unsigned nstages)
-{
-	typedef typename F::value T;
-	const uint32_t ndraws = ntiles + gridDim.x; /* each block draws once too often */
-	struct lookahead_place in = {0, 0}, out = {0, 0};
-	uint64_t policy = async_streaming();
-	uint32_t tile = grid_draw(domino, ndraws), nheld = 0;
-
-	/* 1. Tiles. The next is drawn before anyone waits for room. */
-	for (; tile < ntiles; tile = grid_draw(domino, ndraws)) {
-		if (nheld == nstages)
-			lookahead_make_room<T, TILE_NPACKS>(job, ring, stages, nstages, &out, policy);
-		else
-			nheld++;
-		/* Only here is carry_in read, which carry_out may be: whoever writes that
-		 * has read an aggregate that came of this value. */
-		if (tile == 0)
-			ring.carry = job.carry_in != NULL ? *job.carry_in : F::identity();
-		ring.tile[in.stage] = tile;
-		lookahead_fetch<T, TILE_NPACKS>(job, tile, stages + in.stage * TILE_NPACKS,
-						&ring.full[in.stage], policy);
-		lookahead_advance(&in, nstages);
+	for (struct lookahead_place at = {};; lookahead_advance(&at, 1, size)) {
+		async_barrier_wait(&ring.full[at.turn], at.parity);
+		uint32_t tile = ring.tile[at.turn];
+		if (tile == LOOKAHEAD_END)
+			break;
+		async_barrier_wait(&ring.written[at.turn], at.parity);
+		lookahead_send<T, TILE_NPACKS>(job, tile, stages + at.stage * TILE_NPACKS, policy);
+		async_barrier_arrive(&ring.left[at.turn]);
 	}
-
-	/* 2. The end takes a stage, too; the others wait for it to go on. */
-	if (nheld == nstages) {
-		lookahead_make_room<T, TILE_NPACKS>(job, ring, stages, nstages, &out, policy);
-		nheld--;
-	}
-	ring.tile[in.stage] = LOOKAHEAD_END;
-	async_barrier_arrive(&ring.full[in.stage]);
-	for (; nheld > 0; nheld--)
-		lookahead_make_room<T, TILE_NPACKS>(job, ring, stages, nstages, &out, policy);
 	async_store_wait(); /* shared memory ends with the block */
 }
 
-/* The prefix warp. */
+/* Writes the part of a pack that the last tile may end in: the copy engine moves whole
+ * ones only. mine: the packs of the group's thread `thread`; the one who owns it does it. */
+template <class T, unsigned TILE_NPACKS, unsigned NPACKS>
+static __device__ inline void lookahead_send_part(const struct scan_job<T> &job, uint32_t tile,
+						  unsigned thread, const scan_pack *mine)
+{
+	struct lookahead_extent e = lookahead_extent_of<T, TILE_NPACKS>(tile, job.n);
+
+	if (e.has_part && e.npacks / NPACKS == thread)
+		pack_put(job.out, job.n, e.first_pack + e.npacks, mine[e.npacks % NPACKS]);
+}
+
+/* ---- the prefix warp ---- */
+
+/* It does not wait for its own tile's data: that is not part of the prefix. */
 template <class F, class RING>
 static __device__ inline void lookahead_find_prefixes(const struct grid_domino &domino, RING &ring,
-						      unsigned nstages)
+						      struct lookahead_size size)
 {
 	typename F::value prefix = F::identity();
 	uint32_t nfolded = 0; /* prefix is the fold of so many tiles, and the carry */
 
-	for (struct lookahead_place at = {0, 0};; lookahead_advance(&at, nstages)) {
-		async_barrier_wait(&ring.full[at.stage], at.parity);
-		uint32_t tile = ring.tile[at.stage];
+	for (struct lookahead_place at = {};; lookahead_advance(&at, 1, size)) {
+		uint32_t tile = 0;
+		async_barrier_wait(&ring.drawn[at.turn], at.parity);
+		if (warp_lane() == 0)
+			tile = ring.tile[at.turn];
+		tile = warp_broadcast(tile, 0);
 		if (tile == LOOKAHEAD_END)
 			return;
 		prefix = grid_fold_tiles<F>(domino, nfolded, tile, prefix);
 		nfolded = tile;
 		if (warp_lane() == 0) {
-			ring.prefix[at.stage] = tile == 0 ? ring.carry : prefix;
-			async_barrier_arrive(&ring.prefixed[at.stage]);
+			ring.prefix[at.turn] = tile == 0 ? ring.carry : prefix;
+			async_barrier_arrive(&ring.prefixed[at.turn]);
 		}
 	}
 }
 
+/* ---- the groups ---- */
+
+/* One of a group's threads. */
+struct lookahead_member {
+	unsigned group, thread, warp; /* the group; number of the thread and its warp there */
+};
+
 /* Waits for the tile at `at`, publishes its aggregate, and puts into *within the fold of
- * the tile's values before the thread's. All scan warps call it. The tile, in all. */
+ * the tile's values before the thread's. A whole group calls it. The tile, in all. */
 template <class F, unsigned NWARPS, unsigned NPACKS, class RING>
 static __device__ inline uint32_t lookahead_publish(const struct grid_domino &domino, RING &ring,
 						    const scan_pack *stages,
-						    struct lookahead_place at, unsigned turn,
+						    struct lookahead_place at,
+						    struct lookahead_member me, unsigned side,
 						    typename F::value *within)
 {
 	typedef typename F::value T;
-	async_barrier_wait(&ring.full[at.stage], at.parity);
-	uint32_t tile = ring.tile[at.stage];
+	async_barrier_wait(&ring.full[at.turn], at.parity);
+	uint32_t tile = ring.tile[at.turn];
 	if (tile == LOOKAHEAD_END)
 		return tile;
 
-	const scan_pack *mine = stages + (at.stage * NWARPS * WARP_NLANES + threadIdx.x) * NPACKS;
+	const scan_pack *mine = stages + (at.stage * NWARPS * WARP_NLANES + me.thread) * NPACKS;
+	T *of_warp = ring.of_warp[me.group][side];
 	T inclusive = warp_inclusive<F>(packs_fold<F, NPACKS>(mine));
 	if (warp_lane() == WARP_NLANES - 1)
-		ring.of_warp[turn][warp_index()] = inclusive;
+		of_warp[me.warp] = inclusive;
 	/* Every warp's total is there. And all have read those of the tile before, in whose
 	 * place the next tile's will be. */
-	async_sync_first<NWARPS * WARP_NLANES>();
-	T warps = warp_lane() < NWARPS ? ring.of_warp[turn][warp_lane()] : F::identity();
+	async_sync_group<NWARPS * WARP_NLANES>(me.group);
+	T warps = warp_lane() < NWARPS ? of_warp[warp_lane()] : F::identity();
 	warps = warp_inclusive<F>(warps);
 	T total = warp_broadcast(warps, NWARPS - 1);
-	if (threadIdx.x == 0)
+	if (me.thread == 0)
 		grid_publish<T>(domino, tile, false,
 				tile == 0 ? F::combine(ring.carry, total) : total);
-	warps = warp_broadcast(warp_exclusive<F>(warps), warp_index());
+	warps = warp_broadcast(warp_exclusive<F>(warps), me.warp);
 	*within = F::combine(warps, warp_exclusive<F>(inclusive));
 	return tile;
 }
 
-/* A scan warp. */
-template <class F, unsigned NWARPS, unsigned NPACKS, class RING>
+template <class F, unsigned NGROUPS, unsigned NWARPS, unsigned NPACKS, class RING>
 static __device__ inline void lookahead_scan_tiles(const struct scan_job<typename F::value> &job,
 						   const struct grid_domino &domino,
 						   uint32_t ntiles, RING &ring, scan_pack *stages,
-						   unsigned nstages)
+						   struct lookahead_size size)
 {
 	typedef typename F::value T;
-	const unsigned tile_npacks = NWARPS * WARP_NLANES * NPACKS;
-	struct lookahead_place at = {0, 0}, next = {0, 0};
+	const unsigned nthreads = NWARPS * WARP_NLANES, tile_npacks = nthreads * NPACKS;
+	const struct lookahead_member me = {threadIdx.x / nthreads, threadIdx.x % nthreads,
+					    warp_index() % NWARPS};
+	struct lookahead_place at = {me.group, me.group, 0}, next = at;
 	T within, next_within;
-	unsigned turn = 0;
+	unsigned side = 0;
 	uint32_t tile, next_tile;
 
-	tile = lookahead_publish<F, NWARPS, NPACKS>(domino, ring, stages, at, turn, &within);
+	tile = lookahead_publish<F, NWARPS, NPACKS>(domino, ring, stages, at, me, side, &within);
 	for (; tile != LOOKAHEAD_END; tile = next_tile, at = next, within = next_within) {
 		/* 1. Let others go on. */
-		lookahead_advance(&next, nstages);
-		turn ^= 1;
-		next_tile = lookahead_publish<F, NWARPS, NPACKS>(domino, ring, stages, next, turn,
-								 &next_within);
+		lookahead_advance(&next, NGROUPS, size);
+		side ^= 1;
+		next_tile = lookahead_publish<F, NWARPS, NPACKS>(domino, ring, stages, next, me,
+								 side, &next_within);
 		/* 2. The tile in hand. */
-		scan_pack *mine = stages + at.stage * tile_npacks + threadIdx.x * NPACKS;
-		async_barrier_wait(&ring.prefixed[at.stage], at.parity);
-		T before = F::combine(ring.prefix[at.stage], within);
+		scan_pack *mine = stages + at.stage * tile_npacks + me.thread * NPACKS;
+		async_barrier_wait(&ring.prefixed[at.turn], at.parity);
+		T before = F::combine(ring.prefix[at.turn], within);
 		if (tile == ntiles - 1)
 			packs_carry_out<F, NPACKS>(job,
 						   (uint64_t)tile * tile_npacks * pack_nvalues<T>(),
-						   threadIdx.x, mine, before);
+						   me.thread, mine, before);
 		packs_scan<F, NPACKS>(mine, before, job.exclusive);
+		lookahead_send_part<T, tile_npacks, NPACKS>(job, tile, me.thread, mine);
 		async_fence(); /* the copy engine reads what we wrote */
-		__syncwarp();  /* the whole warp has: one arrival speaks for it */
-		if (warp_lane() == 0)
-			async_barrier_arrive(&ring.written[at.stage]);
+		async_barrier_arrive(&ring.written[at.turn]);
 	}
 }
 
-/* gridDim.x blocks, any number, of LOOKAHEAD_NTHREADS(NWARPS) threads; dynamic shared
- * memory: nstages tiles. NBLOCKS: how many are to fit on a multiprocessor. */
-template <class F, unsigned NWARPS, unsigned NPACKS, unsigned NBLOCKS>
-__global__ static void __launch_bounds__(LOOKAHEAD_NTHREADS(NWARPS), NBLOCKS)
+/* gridDim.x blocks, any number, of LOOKAHEAD_NTHREADS(NGROUPS, NWARPS) threads; dynamic
+ * shared memory: size.nstages tiles, more than NGROUPS. size.nturns: the least common
+ * multiple of the two, at most LOOKAHEAD_NTURNS_MAX. */
+template <class F, unsigned NGROUPS, unsigned NWARPS, unsigned NPACKS>
+__global__ static void __launch_bounds__(LOOKAHEAD_NTHREADS(NGROUPS, NWARPS), 1)
 scan_lookahead(struct scan_job<typename F::value> job, struct grid_domino domino, uint32_t ntiles,
-	       uint32_t nstages)
+	       struct lookahead_size size)
 {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+	typedef typename F::value T;
+	const unsigned ngroup_warps = NGROUPS * NWARPS, tile_npacks = NWARPS * WARP_NLANES * NPACKS;
 	extern __shared__ __align__(128) scan_pack lookahead_stages[];
-	__shared__ struct lookahead_ring<typename F::value, NWARPS> ring;
+	__shared__ struct lookahead_ring<T, NGROUPS, NWARPS> ring;
 
 	if (threadIdx.x == 0) {
-		for (unsigned i = 0; i < nstages; i++) {
+		for (unsigned i = 0; i < size.nturns; i++) {
+			async_barrier_init(&ring.drawn[i], 1);
 			async_barrier_init(&ring.full[i], 1);
 			async_barrier_init(&ring.prefixed[i], 1);
-			async_barrier_init(&ring.written[i], NWARPS);
+			async_barrier_init(&ring.written[i], NWARPS * WARP_NLANES);
+			async_barrier_init(&ring.left[i], 1);
 		}
 		async_barrier_publish();
 	}
 	__syncthreads(); /* the barriers are there */
-	if (warp_index() < NWARPS)
-		lookahead_scan_tiles<F, NWARPS, NPACKS>(job, domino, ntiles, ring,
-							lookahead_stages, nstages);
-	else if (warp_index() > NWARPS)
-		lookahead_find_prefixes<F>(domino, ring, nstages);
-	else if (warp_lane() == 0)
-		lookahead_move<F, NWARPS * WARP_NLANES * NPACKS>(job, domino, ntiles, ring,
-								 lookahead_stages, nstages);
+	if (warp_index() < ngroup_warps)
+		lookahead_scan_tiles<F, NGROUPS, NWARPS, NPACKS>(job, domino, ntiles, ring,
+								 lookahead_stages, size);
+	else if (warp_index() == ngroup_warps)
+		lookahead_find_prefixes<F>(domino, ring, size);
+	else if (warp_index() == ngroup_warps + 1 && warp_lane() == 0)
+		lookahead_fetch_tiles<F, NGROUPS, tile_npacks>(job, domino, ntiles, ring,
+							       lookahead_stages, size);
+	else if (warp_index() == ngroup_warps + 2 && warp_lane() == 0)
+		lookahead_send_tiles<T, tile_npacks>(job, ring, lookahead_stages, size);
 #else
 	__trap(); /* scan_shape_of does not choose it */
 #endif

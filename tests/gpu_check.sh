@@ -27,12 +27,29 @@ must() {
 	}
 }
 
+# Starts compute-sanitizer's $1 on the command that follows. All of them run at once, into
+# sanitizer.N.log; the exit status comes last there.
+nsanitizers=0
 sanitize() {
 	tool=$1
 	shift
-	must timeout 100 compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 5 "$@" >sanitizer.log 2>&1
-	printf '%s: %s: %s\n' "$tool" "$*" "$(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' sanitizer.log)"
-	grep -E '^not ok|SKIP|Error|Invalid' sanitizer.log | head -5
+	nsanitizers=$((nsanitizers + 1))
+	{
+		echo "$tool: $*"
+		timeout 500 compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 5 "$@" 2>&1
+		echo "exit status $?"
+	} >"sanitizer.$nsanitizers.log" &
+}
+
+# What came of them.
+sanitizers_end() {
+	wait
+	for log in sanitizer.*.log; do
+		[ "$(tail -n 1 "$log")" = 'exit status 0' ] || failed=1
+		printf '%s: %s, %s\n' "$(head -n 1 "$log")" \
+			"$(grep -hoE '(ERROR|RACECHECK) SUMMARY: .*' "$log" | tail -n 1)" "$(tail -n 1 "$log")"
+		grep -E '^not ok|SKIP.*(device|GPU)|Error|Invalid' "$log" | head -5
+	done
 }
 
 began=$(date +%s)
@@ -48,18 +65,18 @@ gpustat=$PWD/build/gpustat
 
 step 'compute-sanitizer'
 cd build || exit 1
-sanitize memcheck tests/test_kernels
+rm -f sanitizer.*.log
+for tool in memcheck racecheck synccheck; do
+	sanitize $tool tests/test_kernels
+	sanitize $tool tests/test_scan quick
+done
 sanitize memcheck tests/test_worker_gpu
-sanitize memcheck tests/test_emission
-sanitize memcheck tests/test_scan quick
 sanitize initcheck tests/test_worker_gpu
-sanitize synccheck tests/test_kernels
-sanitize synccheck tests/test_scan quick
-sanitize racecheck tests/test_kernels
-sanitize racecheck tests/test_scan quick
+sanitize memcheck tests/test_emission
 sanitize memcheck ./gpustat --device gpu --format csv ../data/debian-packages.csv.gz
 sanitize memcheck ./gpustat --device gpu --sum '*' ../data/seattle-weather.csv
 sanitize memcheck ./gpustat --device gpu --cumsum '*' --byte-offset ../data/seattle-weather.csv
+sanitizers_end
 cd ..
 
 step 'CPU against GPU, ten inputs of 100 MB and more'

@@ -26,7 +26,7 @@ ROOMS = (
     ("workers", "total worker worker_cpu"),
     ("kernels", "fold lane warp block grid "
                 "scan.cuh scan_tile scan_lookback async_copy scan_lookahead scan_launch scan "
-                "records fields reduce number_text emission gpu gpu_memory "
+                "sample records fields reduce_strips reduce number_text emission gpu gpu_memory "
                 "worker_gpu.cuh worker_gpu_plan worker_gpu_fold worker_gpu_emit worker_gpu"),
     ("engine",  "engine"),
     ("answer",  "output result message team main"),

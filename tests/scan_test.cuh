@@ -1,69 +1,29 @@
 /* SPDX-License-Identifier: MIT
  *
- * scan_test.cuh - folds to test scans with, random values for them, and checks that run
- * on the GPU, where the values are.
+ * scan_test.cuh - folds to test scans with, arrays of random values for them, and checks
+ * that run on the GPU, where the values are.
  */
 #ifndef GPUSTAT_SCAN_TEST_CUH
 #define GPUSTAT_SCAN_TEST_CUH
 
 #include "kernel_test.cuh"
 
+#include "sample.cuh"
 #include "scan_launch.cuh"
 
-/* 128 random bits for number i (the finaliser of splitmix64: G. Steele, D. Lea and
- * C. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014). */
-HD uint128 random_bits(uint64_t seed, uint64_t i)
-{
-	uint128 bits = 0;
-
-	for (unsigned half = 0; half < 2; half++) {
-		uint64_t z = (2 * i + half + 1) * UINT64_C(0x9e3779b97f4a7c15) + seed;
-		z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-		z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-		bits = bits << 64 | (z ^ z >> 31);
-	}
-	return bits;
-}
-
-/* x -> a x + b modulo 2^(half of T's bits), a in the upper half of the value: associative,
- * not commutative. Random maps have odd a, so nothing absorbs what came before. */
-template <class T, class UNSIGNED = T> struct fold_affine_of {
-	typedef T value;
-	static const unsigned half = sizeof(T) * 4;
-	static const UNSIGNED mask = ((UNSIGNED)1 << half) - 1;
-	HD T identity(void) { return (T)((UNSIGNED)1 << half); }
-	HD T combine(T earlier, T later)
-	{
-		UNSIGNED e = (UNSIGNED)earlier, l = (UNSIGNED)later, a = l >> half;
-		return (T)((a * (e >> half) & mask) << half |
-			   ((a * (e & mask) + (l & mask)) & mask));
-	}
-	HD T random(uint128 bits) { return (T)((UNSIGNED)bits | (UNSIGNED)1 << half); }
-};
-typedef fold_affine_of<uint8_t> affine8;
-typedef fold_affine_of<uint16_t> affine16;
-typedef fold_affine_of<uint32_t> affine32;
-typedef fold_affine_of<uint64_t> affine64;
-typedef fold_affine_of<int128, uint128> affine128;
+typedef sample_affine<uint8_t> affine8;
+typedef sample_affine<uint16_t> affine16;
+typedef sample_affine<uint32_t> affine32;
+typedef sample_affine<uint64_t> affine64;
+typedef sample_affine<int128, uint128> affine128;
 
 /* A shipped fold, with any bits for values. */
-template <class F> struct fold_bits : F {
-	HD typename F::value random(uint128 bits) { return (typename F::value)bits; }
-};
+template <class F> using fold_bits = sample_any<F>;
 
 /* The maps of one byte each, which is what occurs. */
 struct fold_bytes : fold_csv_map {
 	HD csv_map random(uint128 bits) { return csv_map_of((enum csv_class)((unsigned)bits & 3)); }
 };
-
-template <class F>
-__global__ static void random_fill(typename F::value *out, uint64_t n, uint64_t seed)
-{
-	uint64_t step = (uint64_t)gridDim.x * blockDim.x;
-
-	for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
-		out[i] = F::random(random_bits(seed, i));
-}
 
 #define CHECK_NBLOCKS 64
 #define CHECK_NTHREADS 256
@@ -73,8 +33,8 @@ template <class F> static typename F::value *device_random(uint64_t n)
 {
 	typename F::value *out = device_filled<typename F::value>(n, POISON);
 
-	random_fill<F><<<CHECK_NBLOCKS, CHECK_NTHREADS>>>(out, n, random_next());
-	must(cudaGetLastError(), "random_fill");
+	sample_fill<F><<<CHECK_NBLOCKS, CHECK_NTHREADS>>>(out, n, random_next());
+	must(cudaGetLastError(), "sample_fill");
 	return out;
 }
 

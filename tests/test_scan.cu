@@ -152,33 +152,37 @@ template <class F, class LAUNCH> static unsigned scan_checked(uint64_t n, LAUNCH
 }
 
 /* Small tiles, so that there are many; grids from one block to more than run at once. */
-template <class F, unsigned NWARPS, unsigned NPACKS> static void test_lookahead_shape(void)
+template <class F, unsigned NGROUPS, unsigned NWARPS, unsigned NPACKS>
+static void test_lookahead_shape(void)
 {
+	const unsigned ntiles_all = quick ? TEST_NTILES / 20 : TEST_NTILES;
 	struct scan_shape shape;
 	unsigned nwrong = 0;
 
-	for (unsigned nstages = 2; nstages <= LOOKAHEAD_NSTAGES_MAX; nstages += 3) {
-		cudaError_t error = lookahead_shape<F, NWARPS, NPACKS, 1>(nstages, &shape);
+	for (unsigned nstages = NGROUPS + 1; nstages <= 3 * NGROUPS; nstages++) {
+		if (lookahead_size_of(NGROUPS, nstages).nstages != nstages)
+			continue; /* too many turns */
+		cudaError_t error = lookahead_shape<F, NGROUPS, NWARPS, NPACKS>(nstages, &shape);
 		if (error == cudaErrorNotSupported) {
 			skip(1, "no look-ahead on this device");
 			return;
 		}
 		must(error, "lookahead_shape");
 		struct scan_slots s = scan_slots_open(scan_memory_nbytes<F>(
-			&shape, (uint64_t)TEST_NTILES * shape.tile_nvalues));
+			&shape, (uint64_t)ntiles_all * shape.tile_nvalues));
 		for (uint32_t nblocks : {1u, 2u, 3u, shape.nblocks, 20 * shape.nblocks}) {
-			uint64_t ntiles = nblocks == 1 ? TEST_NTILES / 16 : TEST_NTILES;
+			uint64_t ntiles = nblocks == 1 ? ntiles_all / 16 : ntiles_all;
 			uint64_t n = ntiles * shape.tile_nvalues - random_below(shape.tile_nvalues);
 			shape.nblocks = nblocks;
 			nwrong += scan_checked<F>(n, [&](const struct scan_job<typename F::value> &job) {
-				return lookahead_launch<F, NWARPS, NPACKS, 1>(&shape, &s.memory,
-									      job, 0);
+				return lookahead_launch<F, NGROUPS, NWARPS, NPACKS>(
+					&shape, &s.memory, job, 0);
 			});
 		}
 		device_free(s.slots);
 	}
-	is_uint(0, nwrong, "look-ahead with %u warps, tiles of %u bytes, any grid", NWARPS,
-		NWARPS * WARP_NLANES * NPACKS * SCAN_PACK_NBYTES);
+	is_uint(0, nwrong, "look-ahead with %u groups of %u warps, tiles of %u bytes, any grid",
+		NGROUPS, NWARPS, NWARPS * WARP_NLANES * NPACKS * SCAN_PACK_NBYTES);
 }
 
 template <class F, unsigned NTHREADS, unsigned NPACKS> static void test_lookback_shape(void)
@@ -186,12 +190,13 @@ template <class F, unsigned NTHREADS, unsigned NPACKS> static void test_lookback
 	struct scan_shape shape;
 
 	must((lookback_shape<F, NTHREADS, NPACKS>(&shape)), "lookback_shape");
-	uint64_t n = (uint64_t)TEST_NTILES * shape.tile_nvalues - random_below(shape.tile_nvalues);
+	const unsigned ntiles = quick ? TEST_NTILES / 20 : TEST_NTILES;
+	uint64_t n = (uint64_t)ntiles * shape.tile_nvalues - random_below(shape.tile_nvalues);
 	struct scan_slots s = scan_slots_open(scan_memory_nbytes<F>(&shape, n));
 	unsigned nwrong = scan_checked<F>(n, [&](const struct scan_job<typename F::value> &job) {
 		return lookback_launch<F, NTHREADS, NPACKS>(&shape, &s.memory, job, 0);
 	});
-	is_uint(0, nwrong, "look-back over %u tiles of %u values", TEST_NTILES, shape.tile_nvalues);
+	is_uint(0, nwrong, "look-back over %u tiles of %u values", ntiles, shape.tile_nvalues);
 	device_free(s.slots);
 }
 
@@ -201,10 +206,10 @@ static void test_shapes(void)
 	test_lookback_shape<affine32, 64, 1>();
 	test_lookback_shape<affine64, 96, 3>();
 	test_lookback_shape<affine128, 64, 1>();
-	test_lookahead_shape<affine8, 2, 1>();
-	test_lookahead_shape<affine32, 1, 1>();
-	test_lookahead_shape<affine64, 3, 3>();
-	test_lookahead_shape<affine128, 4, 1>();
+	test_lookahead_shape<affine8, 4, 2, 1>();
+	test_lookahead_shape<affine32, 1, 1, 1>();
+	test_lookahead_shape<affine64, 3, 3, 3>();
+	test_lookahead_shape<affine128, 2, 4, 1>();
 }
 
 /* ---- many launches ---- */

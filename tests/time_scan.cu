@@ -117,29 +117,25 @@ static void time_lookback(struct bench<F> *b)
 	});
 }
 
-/* All numbers of stages from first on that fit NBLOCKS times on a multiprocessor. */
-template <class F, unsigned NWARPS, unsigned NPACKS, unsigned NBLOCKS>
+/* All numbers of stages that fit. */
+template <class F, unsigned NGROUPS, unsigned NWARPS, unsigned NPACKS>
 static void time_lookahead(struct bench<F> *b)
 {
 	typedef typename F::value T;
-	int nprocessors;
 
-	must(cudaDeviceGetAttribute(&nprocessors, cudaDevAttrMultiProcessorCount, 0), "attribute");
-	for (uint32_t nstages = 2; nstages <= 6; nstages++) {
+	for (uint32_t nstages = NGROUPS + 2;; nstages++) {
 		struct scan_shape shape;
 		char what[64];
-		cudaError_t error = lookahead_shape<F, NWARPS, NPACKS, NBLOCKS>(nstages, &shape);
-		if (error == cudaErrorNotSupported)
+		cudaError_t error =
+			lookahead_shape<F, NGROUPS, NWARPS, NPACKS>(nstages, &shape);
+		if (error == cudaErrorNotSupported || shape.nstages != nstages)
 			return;
 		must(error, "lookahead_shape");
-		uint32_t nresident = shape.nblocks / (uint32_t)nprocessors;
-		if (shape.nstages != nstages || nresident < NBLOCKS)
-			return;
-		snprintf(what, sizeof what, "look-ahead, %u warps, %u KiB x %u, %u/SM", NWARPS,
-			 NWARPS * WARP_NLANES * NPACKS * SCAN_PACK_NBYTES / 1024, nstages, nresident);
+		snprintf(what, sizeof what, "look-ahead, %u x %u warps, %u KiB x %u", NGROUPS,
+			 NWARPS, NWARPS * WARP_NLANES * NPACKS * SCAN_PACK_NBYTES / 1024, nstages);
 		bench_time(b, what, [&](const T *in, T *out) {
 			struct scan_job<T> job = {in, out, b->n, NULL, NULL, false};
-			return lookahead_launch<F, NWARPS, NPACKS, NBLOCKS>(&shape, &b->memory, job,
+			return lookahead_launch<F, NGROUPS, NWARPS, NPACKS>(&shape, &b->memory, job,
 									    0);
 		});
 	}
@@ -185,18 +181,21 @@ template <class F> static void time_type(const char *type, uint64_t nbytes)
 	time_cub(&b);
 	time_lookback<F, 256, 3>(&b);
 	time_lookback<F, 256, 5>(&b);
-	time_lookback<F, 512, 3>(&b);
 	time_lookback<F, 512, 5>(&b);
-	time_lookahead<F, 16, 3, 1>(&b);
-	time_lookahead<F, 16, 5, 1>(&b);
-	time_lookahead<F, 16, 7, 1>(&b);
-	time_lookahead<F, 16, 9, 1>(&b);
-	time_lookahead<F, 16, 3, 2>(&b);
-	time_lookahead<F, 16, 5, 2>(&b);
-	time_lookahead<F, 16, 7, 2>(&b);
-	time_lookahead<F, 8, 5, 2>(&b);
-	time_lookahead<F, 8, 9, 2>(&b);
-	time_lookahead<F, 8, 5, 3>(&b);
+	time_lookahead<F, 1, 12, 9>(&b);
+	time_lookahead<F, 2, 8, 9>(&b);
+	time_lookahead<F, 2, 8, 11>(&b);
+	time_lookahead<F, 2, 8, 13>(&b);
+	time_lookahead<F, 2, 12, 5>(&b);
+	time_lookahead<F, 2, 12, 9>(&b);
+	time_lookahead<F, 2, 14, 7>(&b);
+	time_lookahead<F, 3, 6, 9>(&b);
+	time_lookahead<F, 3, 8, 7>(&b);
+	time_lookahead<F, 3, 8, 9>(&b);
+	time_lookahead<F, 4, 4, 9>(&b);
+	time_lookahead<F, 4, 6, 7>(&b);
+	time_lookahead<F, 4, 6, 9>(&b);
+	time_lookahead<F, 4, 4, 13>(&b);
 	for (unsigned i = 0; i < NBUFFERS; i++) {
 		device_free(b.in[i]);
 		device_free(b.out[i]);
