@@ -11,7 +11,17 @@
 
 #include "utf8.h"
 
-#define PROGRAM "gpustat: "
+static const char *program = "gpustat";
+
+void message_program(const char *name)
+{
+	program = name;
+}
+
+static void print_program(void)
+{
+	fprintf(stderr, "%s: ", program);
+}
 
 static void print_text(const char *text)
 {
@@ -69,10 +79,10 @@ static void print_lines(const char *text)
 
 int message_fault(const struct fault *fault)
 {
-	fputs(PROGRAM, stderr);
+	print_program();
 	if (fault->status == STATUS_USAGE) {
 		print_lines(fault->detail);
-		fputs("Try 'gpustat --help'.", stderr);
+		fprintf(stderr, "Try '%s --help'.", program);
 	} else {
 		print_place(fault);
 		fputs(status_words(fault->status), stderr);
@@ -86,7 +96,8 @@ void message_columns(char *const *names, size_t ncolumns)
 {
 	const char *before = ": ";
 
-	fprintf(stderr, PROGRAM "the input has %zu column%s", ncolumns, ncolumns == 1 ? "" : "s");
+	print_program();
+	fprintf(stderr, "the input has %zu column%s", ncolumns, ncolumns == 1 ? "" : "s");
 	for (size_t i = 0; i < ncolumns; i++) {
 		if (!names[i])
 			continue;
@@ -99,7 +110,8 @@ void message_columns(char *const *names, size_t ncolumns)
 
 void message_left_out(uint64_t n, const char *column)
 {
-	fprintf(stderr, PROGRAM "warning: %" PRIu64 " ", n);
+	print_program();
+	fprintf(stderr, "warning: %" PRIu64 " ", n);
 	if (column) {
 		fputs(n == 1 ? "value of column '" : "values of column '", stderr);
 		print_text(column);
@@ -111,7 +123,8 @@ void message_left_out(uint64_t n, const char *column)
 
 void message_undecided(uint64_t n)
 {
-	fprintf(stderr, PROGRAM "warning: %" PRIu64 " record%s without an answer to the condition: "
+	print_program();
+	fprintf(stderr, "warning: %" PRIu64 " record%s without an answer to the condition: "
 		"text was compared with a number\n", n, n == 1 ? "" : "s");
 }
 
@@ -120,7 +133,7 @@ void message_note(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	fputs(PROGRAM, stderr);
+	print_program();
 	vfprintf(stderr, format, arguments);
 	fputc('\n', stderr);
 	va_end(arguments);

@@ -10,6 +10,9 @@
 
 #include "status.h"
 
+/* Sets the name that every message begins with: "gpustat" until then. name is not copied. */
+void message_program(const char *name);
+
 /* Prints a fault as one line, `gpustat: FILE:LINE: column 'NAME': what: 'value'`, bytes
  * that could harm a terminal escaped; a usage fault points to --help. Returns the exit
  * status that it asks for. */
@@ -26,7 +29,7 @@ void message_left_out(uint64_t n, const char *column);
 /* Warns that for n records a condition compared text with a number. */
 void message_undecided(uint64_t n);
 
-/* Prints `gpustat: ` and a line, for --verbose. */
+/* Prints the program's name and a line, for --verbose. */
 void message_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

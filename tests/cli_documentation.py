@@ -7,18 +7,24 @@ import subprocess
 
 import harness
 
+TOOLS = ("gpustat", "gpustat-bench")
 SETUP = re.compile(r"(^|[;&|]\s*)(\./bootstrap|sudo|git|apt|apt-get|make|\./configure|\.\./configure|man)\b")
+NEEDS_GPU = re.compile(r"\bgpustat-bench +(reduce|scan|ceilings)\b")
+SECTIONS = ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS", "ENVIRONMENT", "EXAMPLES", "SEE ALSO")
 
 
 def options_in(text):
-    return set(re.findall(r"(?<![-\w])--[a-z][a-z-]*[a-z]", text))
+    return set(re.findall(r"(?<![-\w])--[a-z](?:[a-z-]*[a-z])?", text))
 
 
-def man_source():
-    path = harness.source("man", "gpustat.1")
-    if not os.path.exists(path):
+def man_path(tool):
+    return harness.source("man", tool + ".1")
+
+
+def man_source(tool):
+    if not os.path.exists(man_path(tool)):
         return None
-    with open(path, encoding="utf-8") as f:
+    with open(man_path(tool), encoding="utf-8") as f:
         return f.read()
 
 
@@ -31,36 +37,57 @@ def plain_roff(text):
     return re.sub(r"\bFl\s+-(?=\w)", "--", text)
 
 
-def check_options():
-    r = harness.run(["--help"])
+def check_options(tool):
+    r = harness.run(["--help"], tool=tool)
     named = options_in(r.out.decode("utf-8"))
-    harness.ok(r.status == 0 and len(named) > 5, "--help lists the options", lambda: harness.describe(r))
-    source = man_source()
+    harness.ok(r.status == 0 and len(named) > 5, "%s --help lists the options" % tool, lambda: harness.describe(r))
+    source = man_source(tool)
     if source is None:
-        harness.skip("the man page names every option", "no man page")
-        harness.skip("--help names every option of the man page", "no man page")
+        harness.skip("%s.1 names every option" % tool, "no man page")
+        harness.skip("%s --help names every option of the man page" % tool, "no man page")
         return
     written = options_in(plain_roff(source))
-    harness.is_(sorted(named - written), [], "the man page names every option of --help")
-    harness.is_(sorted(written - named), [], "--help names every option of the man page")
-    for section in ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS", "ENVIRONMENT", "EXAMPLES", "SEE ALSO"):
-        harness.ok(re.search(r'^\.S[Hh]\s+"?%s"?\s*$' % section, source, re.M), "the man page has " + section)
+    harness.is_(sorted(named - written), [], "%s.1 names every option of --help" % tool)
+    harness.is_(sorted(written - named), [], "%s --help names every option of the man page" % tool)
+    for section in SECTIONS:
+        harness.ok(re.search(r'^\.S[Hh]\s+"?%s"?\s*$' % section, source, re.M), "%s.1 has %s" % (tool, section))
 
 
-def check_lint():
-    path = harness.source("man", "gpustat.1")
-    source = man_source()
-    if source is None:
-        harness.skip("the man page is clean", "no man page")
+def check_commands():
+    """What stands below "Commands:" in gpustat-bench's --help is an item of its man page's list."""
+    out = harness.run(["--help"], tool="gpustat-bench").out.decode("utf-8")
+    listed = re.findall(r"^  (\w+) ", out[out.find("Commands:"):out.find("Options")], re.M)
+    source = man_source("gpustat-bench") or ""
+    written = [word for word in listed if re.search(r"^\.It Cm %s$" % word, source, re.M)]
+    harness.ok(len(listed) > 2 and written == listed, "gpustat-bench.1 names every command",
+               "--help: %s\nman page: %s" % (listed, written))
+
+
+def check_rungs():
+    """Every rung of the ladders is an item of gpustat-bench's man page, with its idea."""
+    source = man_source("gpustat-bench") or ""
+    for ladder in ("reduce", "scan"):
+        with open(harness.source("kernels", "ladder_%s.cuh" % ladder), encoding="utf-8") as f:
+            table = f.read().replace("\\\n", " ")
+        rungs = re.findall(r'RUNG\((\w+),[^"]*"([^"]*)"\)', table)
+        missing = [name for name, idea in rungs if ".It %s\n%s\n" % (name, idea) not in source]
+        harness.ok(len(rungs) > 10 and not missing, "gpustat-bench.1 explains the rungs of %s" % ladder,
+                   lambda: "%d rungs, missing: %s" % (len(rungs), missing))
+
+
+def check_lint(tool):
+    path = man_path(tool)
+    if man_source(tool) is None:
+        harness.skip("%s.1 is clean" % tool, "no man page")
         return
     if shutil.which("mandoc"):
         p = subprocess.run(["mandoc", "-Tlint", "-Wwarning", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     elif shutil.which("groff"):
         p = subprocess.run(["groff", "-mandoc", "-Tutf8", "-ww", "-z", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     else:
-        harness.skip("the man page is clean", "neither mandoc nor groff here")
+        harness.skip("%s.1 is clean" % tool, "neither mandoc nor groff here")
         return
-    harness.ok(p.returncode == 0 and not p.stdout, "the man page is clean under %s" % p.args[0],
+    harness.ok(p.returncode == 0 and not p.stdout, "%s.1 is clean under %s" % (tool, p.args[0]),
                p.stdout.decode("utf-8", "replace"))
 
 
@@ -99,13 +126,14 @@ def check_examples(name, path, find_blocks):
         text = f.read()
     bin_folder = os.path.join(harness.folder(), "bin")
     os.makedirs(bin_folder, exist_ok=True)
-    link = os.path.join(bin_folder, "gpustat")
-    if not os.path.lexists(link):
-        os.symlink(harness.program(), link)
+    for tool in TOOLS:
+        link = os.path.join(bin_folder, tool)
+        if not os.path.lexists(link):
+            os.symlink(harness.program(tool), link)
     env = dict(harness.environment(), PATH=bin_folder + os.pathsep + os.environ.get("PATH", ""))
     ran = 0
     for command, want in (pair for body in find_blocks(text) for pair in commands(body)):
-        if SETUP.search(command) or "gpustat" not in command:
+        if SETUP.search(command) or NEEDS_GPU.search(command) or "gpustat" not in command:
             harness.note("not run: " + command)
             continue
         p = subprocess.run(["sh", "-c", command], cwd=harness.source(), env=env, stdin=subprocess.DEVNULL,
@@ -117,8 +145,10 @@ def check_examples(name, path, find_blocks):
     harness.ok(ran > 0, "%s has examples that run" % name)
 
 
-check_options()
-check_lint()
+for program in TOOLS:
+    check_options(program)
+    check_lint(program)
+    check_examples(program + ".1", man_path(program), man_blocks)
+check_commands()
 check_examples("README.md", harness.source("README.md"), readme_blocks)
-check_examples("gpustat.1", harness.source("man", "gpustat.1"), man_blocks)
 harness.done()

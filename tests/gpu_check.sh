@@ -36,7 +36,7 @@ sanitize() {
 	nsanitizers=$((nsanitizers + 1))
 	{
 		echo "$tool: $*"
-		timeout 500 compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 5 "$@" 2>&1
+		timeout 300 compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 5 "$@" 2>&1
 		echo "exit status $?"
 	} >"sanitizer.$nsanitizers.log" &
 }
@@ -69,6 +69,7 @@ rm -f sanitizer.*.log
 for tool in memcheck racecheck synccheck; do
 	sanitize $tool tests/test_kernels
 	sanitize $tool tests/test_scan quick
+	sanitize $tool tests/test_ladder quick
 done
 sanitize memcheck tests/test_worker_gpu
 sanitize initcheck tests/test_worker_gpu

@@ -21,6 +21,7 @@ HOOK = "GPUSTAT_CHUNK_BYTES"
 # made absolute before any test changes the folder
 _TOP = os.path.abspath(os.environ.get("srcdir") or os.path.join(os.path.dirname(__file__), ".."))
 _PROGRAM = os.environ.get("GPUSTAT") and os.path.abspath(os.environ["GPUSTAT"])
+_BENCH = os.environ.get("GPUSTAT_BENCH") and os.path.abspath(os.environ["GPUSTAT_BENCH"])
 
 _count = 0
 _failed = 0
@@ -112,12 +113,14 @@ def source(*names):
 
 # ---- the program ----------------------------------------------------------------------------
 
-def program():
-    if not _PROGRAM:
+def program(tool="gpustat"):
+    """The path of the program to test: gpustat, or gpustat-bench, by default from beside it."""
+    path = _PROGRAM if tool == "gpustat" else _BENCH or (_PROGRAM and _PROGRAM + "-bench")
+    if not path:
         bail("GPUSTAT does not name the program to test")
-    if not os.access(_PROGRAM, os.X_OK):
-        bail("GPUSTAT=%s cannot be run" % _PROGRAM)
-    return _PROGRAM
+    if not os.access(path, os.X_OK):
+        bail("%s: %s cannot be run" % (tool, path))
+    return path
 
 
 def environment(chunk=None, **extra):
@@ -129,13 +132,13 @@ def environment(chunk=None, **extra):
 
 
 def run(args, stdin=None, chunk=None, threads=None, device=None, stdout=subprocess.PIPE,
-        timeout=120, cwd=None):
-    """Runs the program to its end.
+        timeout=120, cwd=None, tool="gpustat"):
+    """Runs the program to its end; `tool` says which.
 
     stdin: bytes, or None for an empty one. chunk: size of a chunk in bytes, None for the default.
     A run that exceeds `timeout` seconds has the status 'timeout'; death by a signal is negative.
     """
-    argv = [program()] + list(args)
+    argv = [program(tool)] + list(args)
     if threads is not None:
         argv[1:1] = ["--threads", str(threads)]
     if device is not None:
@@ -156,7 +159,8 @@ def run_many(jobs):
 
 def describe(r, stdin=None):
     hook = "" if r.chunk is None else "%s=%s " % (HOOK, r.chunk)
-    lines = ["run:    %sgpustat %s" % (hook, shlex.join(os.fsdecode(a) for a in r.argv[1:]))]
+    name = os.path.basename(r.argv[0])
+    lines = ["run:    %s%s %s" % (hook, name, shlex.join(os.fsdecode(a) for a in r.argv[1:]))]
     if stdin is not None:
         lines.append("stdin:  " + short(stdin))
     lines.append("status: %s" % r.status)
@@ -189,9 +193,10 @@ def warns(name, args, stdin, want, *parts):
 def refuses(name, args, stdin, status, *parts, **how):
     """The program exits with `status`, nothing on stdout, and stderr holds all of `parts`."""
     r = run(args, stdin, **how)
+    speaker = _bytes(how.get("tool", "gpustat") + ": ")
     holds = (r.status == status and not r.out and r.err.strip() != b""
              and all(_bytes(p) in r.err for p in parts)
-             and (status != 1 or r.err.startswith(b"gpustat: ")))
+             and (status != 1 or r.err.startswith(speaker)))
     return ok(holds, name,
               lambda: describe(r, stdin) + "\nwanted: status %s, stdout empty, stderr with %s"
               % (status, parts))

@@ -26,18 +26,27 @@ ROOMS = (
     ("workers", "total worker worker_cpu"),
     ("kernels", "fold lane warp block grid "
                 "scan.cuh scan_tile scan_lookback async_copy scan_lookahead scan_launch scan "
-                "sample records fields reduce_strips reduce number_text emission gpu gpu_memory "
+                "records fields reduce_strips reduce number_text emission gpu gpu_memory "
                 "worker_gpu.cuh worker_gpu_plan worker_gpu_fold worker_gpu_emit worker_gpu"),
     ("engine",  "engine"),
     ("answer",  "output result message team main"),
+    # gpustat ends here: what follows is gpustat-bench, and nothing above may include it.
+    ("ladder",  "bench ladder_index ladder ladder_memory ladder_fold sample "
+                "reduce_array ladder_reduce ladder_reduce_book ladder_reduce_series ladder_reduce_shipped "
+                "ladder_reduce_cub "
+                "ladder_scan ladder_scan_section ladder_scan_hierarchical ladder_scan_domino "
+                "ladder_scan_persistent ladder_scan_cub"),
+    ("bench",   "timing reference cpu_ladder cpu_measure gpu_fault event_timer sweep "
+                "ladder_value ceilings ladder_check ladder_time ladder_bench.h ladder_select "
+                "ladder_bench model sheet report report_model chart bench_options bench/main.c"),
 )
 MODULES = [module for _, modules in ROOMS for module in modules.split()]
 KERNELS = dict(ROOMS)["kernels"].split()
 LEVELS = ("fold", "lane", "warp", "block", "grid")
 SPEAKS = "src/message.c"
-ENDS = "src/main.c"
+ENDS = ("src/main.c", "bench/main.c")
 MAY_TRAP = ("kernels/scan_lookahead.cuh",)  # in code for chips on which nobody launches it
-MAY_SPEAK_THROUGH_MESSAGE = ("src/message.c", "src/main.c", "src/team.c")
+MAY_SPEAK_THROUGH_MESSAGE = ("src/message.c", "src/main.c", "src/team.c", "bench/main.c")
 SHARED_BY_BOTH_COMPILERS = ("src/hd.h", "src/csv_dfa.h", "src/decimal.h")
 LINES_MAX = 500
 
@@ -46,13 +55,13 @@ LINES_MAX = 500
 
 def read_tree():
     """Every source file there is. What `make dist` leaves out is not missed."""
-    patterns = ("src/*", "kernels/*", "tests/*", "m4/*.m4", "data/*.py", ".ci/run", "bootstrap",
-                "configure.ac", "Makefile.am")
+    patterns = ("src/*", "kernels/*", "bench/*", "tests/*", "m4/*.m4", "data/*.py", ".ci/run",
+                "bootstrap", "configure.ac", "Makefile.am")
     tree = {}
     for pattern in patterns:
         for path in glob.glob(harness.source(*pattern.split("/"))):
             name = os.path.relpath(path, harness.source()).replace(os.sep, "/")
-            if name.startswith(("src/", "kernels/", "tests/")) and not re.search(
+            if name.startswith(("src/", "kernels/", "bench/", "tests/")) and not re.search(
                     r"\.(c|h|def|cu|cuh|py|sh)$", name):
                 continue
             with open(path, encoding="utf-8") as f:
@@ -61,14 +70,15 @@ def read_tree():
 
 
 def module_of(path):
-    """The file itself if it has a place of its own, else its name up to the dot."""
+    """The file itself, with or without its folder, if it has a place of its own, else its name
+    up to the dot."""
     name = os.path.basename(path)
-    return name if name in MODULES else name.split(".")[0]
+    return next((own for own in (path, name) if own in MODULES), name.split(".")[0])
 
 
 def is_code(path):
-    """Compiled into the program. options.def is a table of it."""
-    return path.startswith(("src/", "kernels/"))
+    """Compiled into a program. options.def is a table of one."""
+    return path.startswith(("src/", "kernels/", "bench/"))
 
 
 def without_comments(text, strings=True):
@@ -122,7 +132,7 @@ def arrows_point_down(tree):
             if name == "config.h":
                 continue
             if name not in headers:
-                yield "%s:%d: %s is no file of src/ or kernels/" % (path, number, name)
+                yield "%s:%d: %s is no file of src/, kernels/ or bench/" % (path, number, name)
                 continue
             there = MODULES.index(module_of(name)) if module_of(name) in MODULES else len(MODULES)
             own = there == place and name != os.path.basename(path)
@@ -172,9 +182,9 @@ def one_file_speaks(tree):
 
 def one_file_ends(tree):
     yield from mentions(tree, r"\b(_?_?exit|_Exit|quick_exit|abort|raise|longjmp|assert|"
-                        r"kill)\s*\(", (ENDS,))
+                        r"kill)\s*\(", ENDS)
     yield from mentions(tree, r"\b__trap\s*\(", MAY_TRAP)
-    yield from mentions(tree, r"\bmain\s*\(", (ENDS,))
+    yield from mentions(tree, r"\bmain\s*\(", ENDS)
 
 
 def every_file_has_its_licence(tree):
@@ -201,7 +211,10 @@ RULES = (
       ("src/wide.h", '#include "wide.h"'), ("src/record.h", '#include "record_walk.h"'),
       ("src/expr_eval.h", '#include "expr.h"'), ("src/running.c", '#include "emit.h"'),
       ("kernels/scan.cuh", '#include "scan_tile.cuh"'),
-      ("kernels/emission.cuh", '#include "worker_gpu.cuh"'), ("src/emit.c", '#include "total.h"')]),
+      ("kernels/emission.cuh", '#include "worker_gpu.cuh"'), ("src/emit.c", '#include "total.h"'),
+      ("kernels/reduce.cu", '#include "ladder.cuh"'), ("src/team.c", '#include "bench.h"'),
+      ("kernels/ladder_scan.cu", '#include "timing.h"'),
+      ("bench/report.c", '#include "bench_options.h"')]),
     (a_header_includes_no_source, "no file includes a source",
      [("src/main.c", '#include "engine.c"'), ("kernels/reduce.cu", '#include "fields.cu"')]),
     (levels_include_one_before, "lane, warp, block and grid each include only the one before",
@@ -215,13 +228,14 @@ RULES = (
       ("src/gzip.c", 'static void f(void) { perror("x"); }'),
       ("kernels/gpu.cu", "static void f(void) { fputs(\"x\", stderr); }"),
       ("src/input.c", 'static void f(void) { write(2, "x", 1); }'),
-      ("src/total.c", '#include "message.h"')]),
+      ("src/total.c", '#include "message.h"'), ("bench/report.c", '#include "message.h"')]),
     (one_file_ends, "only main.c ends the process",
      [("src/options.c", "static void f(void) { exit(2); }"),
       ("src/wide.c", "static void f(void) { abort(); }"),
       ("kernels/gpu.cu", "static void f(void) { _exit (1); }"),
       ("kernels/reduce.cu", "static __device__ void f(void) { __trap(); }"),
-      ("src/team.c", "int main(void);")]),
+      ("src/team.c", "int main(void);"),
+      ("bench/chart.c", "static void f(void) { exit(1); }")]),
     (every_file_has_its_licence, "every source file has its SPDX line",
      [("src/query.c", None), ("tests/harness.py", None), ("kernels/warp.cuh", None)]),
     (every_file_is_short, "no source file is longer than %d lines" % LINES_MAX,

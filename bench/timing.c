@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * timing.c - see timing.h.
+ */
+#include "timing.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+double timing_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+struct bench_time timing_summary(double *ns, size_t n)
+{
+	struct bench_time time;
+
+	qsort(ns, n, sizeof *ns, compare);
+	time.median_ns = (ns[(n - 1) / 2] + ns[n / 2]) / 2;
+	time.least_ns = ns[0];
+	time.greatest_ns = ns[n - 1];
+	return time;
+}
+
+unsigned timing_nrepeats(unsigned wanted, double once_ns)
+{
+	unsigned n = wanted > 0 ? wanted : TIMING_NREPEATS;
+	double affordable = TIMING_BUDGET_NS / (once_ns > 1 ? once_ns : 1);
+
+	if (n <= TIMING_NREPEATS_MIN || affordable >= n)
+		return n;
+	return affordable > TIMING_NREPEATS_MIN ? (unsigned)affordable : TIMING_NREPEATS_MIN;
+}

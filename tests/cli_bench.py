@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: MIT
+"""gpustat-bench: the model's figures, its three formats, wrong usage; with a GPU, every rung.
+
+The oracle of the model is written down here as the textbook does it, with loops over iterations
+and warps; it shares nothing with the program. Without a GPU the ladders must say so and fail.
+"""
+import csv
+import io
+import json
+import os
+import re
+import xml.etree.ElementTree
+
+import harness
+
+TOOL = "gpustat-bench"
+SVG = "{http://www.w3.org/2000/svg}"
+RUNGS = {
+    "reduce": "simple convergent shared_memory segmented_atomic coarsened interleaved_modulo "
+              "interleaved_index sequential add_on_load unroll_last_warp unroll_all multi_add "
+              "warp_shuffle shuffle_pack shipped cub",
+    "scan": "kogge_stone kogge_stone_double_buffer kogge_stone_exclusive brent_kung "
+            "coarsened_three_phase hierarchical hierarchical_exclusive domino lookback "
+            "persistent shipped shipped_exclusive cub",
+}
+
+
+def run(args, **how):
+    return harness.run(args, tool=TOOL, **how)
+
+
+def refuses(name, args, status, *parts):
+    harness.refuses(name, args, None, status, *parts, tool=TOOL)
+
+
+# ---- the model ----------------------------------------------------------------------------------
+
+def tree_costs(active_by_iteration, positions):
+    """(issued lanes, requests) of a reduction in global memory. active_by_iteration: the threads
+    that add, iteration by iteration; positions(thread, stride): the two that it adds."""
+    issued = requests = 0
+    for stride, threads in active_by_iteration:
+        warps = {}
+        for t in threads:
+            warps.setdefault(t // 32, []).append(positions(t, stride))
+        issued += 32 * len(warps)
+        for pairs in warps.values():
+            to = {p // 32 for p, _ in pairs}
+            requests += 2 * len(to) + len({q // 32 for _, q in pairs})
+    return issued, requests
+
+
+def expected(n):
+    """{rung: (operations, issued, requests or None)}, the scans without their lanes."""
+    log2 = n.bit_length() - 1
+    strides = [2 ** k for k in range(log2)]
+    simple = tree_costs([(s, range(0, n // 2, s)) for s in strides], lambda t, s: (2 * t, 2 * t + s))
+    convergent = tree_costs([(s, range(s)) for s in reversed(strides)], lambda t, s: (t, t + s))
+    return {
+        "simple": (n - 1,) + simple,
+        "convergent": (n - 1,) + convergent,
+        "shared_memory": (n - 1, convergent[0], shared_requests(n)),
+        "kogge_stone": (n * log2 - (n - 1), None, None),
+        "brent_kung": (2 * n - 2 - log2, None, None),
+    }
+
+
+def shared_requests(n):
+    """Each warp of the first addition loads two lots of adjacent values; then one store."""
+    half = n // 2
+    lots = [range(first, min(first + 32, half)) for first in range(0, half, 32)]
+    return sum(len({t // 32 for t in lot}) + len({(t + half) // 32 for t in lot}) for lot in lots) + 1
+
+
+def check_counts():
+    for n in [2 ** k for k in range(1, 12)]:
+        r = run(["model", "--n", str(n), "--format", "json"])
+        rows = json.loads(r.out) if r.status == 0 else []
+        got = {row["rung"]: (row["operations"],
+                             row["issued"] if row["requests"] is not None else None,
+                             row["requests"]) for row in rows}
+        harness.is_(got, expected(n), "the model's counts for n = %d" % n)
+        harness.ok(all(row["efficiency"] == round(row["operations"] / row["issued"], 4) for row in rows) and rows,
+                   "and its efficiencies", lambda: harness.describe(r))
+
+
+def check_figures_in_print():
+    rows = {row["rung"]: row for row in json.loads(run(["model", "--format=json"]).out)}
+    for rung, want in (("simple", (255, 864, 0.2951, 141)), ("convergent", (255, 384, 0.6641, 36)),
+                       ("shared_memory", (255, 384, 0.6641, 9))):
+        row = rows[rung]
+        harness.is_((row["operations"], row["issued"], row["efficiency"], row["requests"]), want,
+                    "256 values by default: " + rung)
+    simple = rows["simple"]
+    harness.is_((simple["issued_published"], simple["efficiency_published"]), (736, 0.3465),
+                "the published efficiency of simple stands beside the count")
+    harness.ok("stride 32" in simple["why_different"] and not rows["convergent"]["why_different"],
+               "and why it is another", repr(rows))
+    harness.ok(all("Programming Massively Parallel Processors" in row["source"] for row in rows.values()),
+               "with its source", repr(rows))
+    rows = {row["rung"]: row for row in json.loads(run(["model", "--format=json", "--n=2K"]).out)}
+    harness.is_([rows[rung]["requests_published"] for rung in ("simple", "convergent", "shared_memory")],
+                [1149, 204, None], "what is published for 2048 values")
+    harness.is_([row["efficiency_published"] for row in rows.values()], [None] * 5,
+                "what is published for 256 values is not said of 2048")
+
+
+def check_formats():
+    r = run(["model"])
+    text = r.out.decode("utf-8")
+    harness.ok(r.status == 0 and r.err == b"" and "255/864 = 0.30" in text and "255/736 = 0.35" in text
+               and "255/384 = 0.66" in text and "Nsight Compute" in text, "the table of the model",
+               lambda: harness.describe(r))
+    harness.ok(all(len(line) <= 120 for line in text.split("\n")), "and its lines are not long", text)
+    records = list(csv.DictReader(io.StringIO(run(["model", "--format=csv"]).out.decode("utf-8"), newline="")))
+    objects = json.loads(run(["model", "--format=json"]).out)
+    harness.is_([{k: "" if v is None else v if isinstance(v, str) else float(v) for k, v in o.items()} for o in objects],
+                [{k: float(v) if re.fullmatch(r"[0-9.]+", v) else v for k, v in o.items()} for o in records],
+                "CSV and JSON of the model say the same")
+    harness.is_(run(["--n", "1Ki", "model", "--format=csv"]).out, run(["model", "--n=1024", "--format", "csv"]).out,
+                "options may stand before the command, and 1Ki is 1024")
+
+
+# ---- usage --------------------------------------------------------------------------------------
+
+def check_usage():
+    for args, part in (
+            ([], "no command"), (["reductions"], "'reductions'"), (["model", "scan"], "'scan'"),
+            (["model", "--type=int32"], "model takes no --type"), (["model", "--svg=x"], "model takes no --svg"),
+            (["ceilings", "--n=4"], "ceilings takes no --n"), (["ceilings", "--rungs=cub"], "ceilings takes no --rungs"),
+            (["model", "--repeat=3"], "model takes no --repeat"),
+            (["model", "--n=3"], "power of 2"), (["model", "--n=1"], "power of 2"), (["model", "--n=4K"], "power of 2"),
+            (["reduce", "--n=0"], "'0'"), (["reduce", "--n=-1"], "'-1'"), (["reduce", "--n="], "''"),
+            (["reduce", "--n=1.5M"], "'1.5M'"), (["reduce", "--n=1T"], "'1T'"), (["reduce", "--n=1KB"], "'1KB'"),
+            (["reduce", "--n=1025G"], "2^40"), (["reduce", "--n=99999999999999999999"], "2^40"), (["scan", "--n"], "'--n'"),
+            (["scan", "--type=int"], "float32, int32, int64, int128, all"), (["scan", "--type=int32,"], "''"),
+            (["scan", "--type=affine"], "'affine'"), (["scan", "--rungs="], "empty"), (["scan", "--rungs=a,,b"], "empty"),
+            (["scan", "--repeat=0"], "'0'"), (["scan", "--repeat=3x"], "'3x'"), (["scan", "--repeat=100001"], "100000"),
+            (["scan", "--format=tsv"], "table, csv, json"), (["--frob"], "'--frob'"), (["model", "-q"], "'-q'"),
+            (["reduce", "--n=\x1b[31m"], r"\x1b")):
+        refuses("usage: " + " ".join(args).replace("\x1b", "ESC"), args, 2, "gpustat-bench: ", part,
+                "Try 'gpustat-bench --help'.")
+
+
+def check_help():
+    for args in (["--help"], ["-h"], ["scan", "--help"]):
+        r = run(args)
+        harness.ok(r.status == 0 and r.err == b"" and b"Usage: gpustat-bench" in r.out and b"--rungs A,B" in r.out,
+                   "help: " + " ".join(args), lambda: harness.describe(r))
+    for args in (["--version"], ["-V"]):
+        r = run(args)
+        harness.ok(r.status == 0 and r.err == b"" and re.match(rb"gpustat-bench [0-9.]+\n", r.out) and b"CUDA" in r.out,
+                   "version: " + " ".join(args), lambda: harness.describe(r))
+
+
+def check_full_disk():
+    if not os.path.exists("/dev/full"):
+        harness.skip("a full disk", "no /dev/full")
+        return
+    for args in (["model"], ["model", "--format=json"], ["--help"], ["--version"]):
+        with open("/dev/full", "wb") as full:
+            r = run(args, stdout=full)
+        harness.ok(r.status == 1 and r.err.startswith(b"gpustat-bench: write error"),
+                   "a full disk: " + " ".join(args), lambda: harness.describe(r))
+
+
+# ---- the ladders --------------------------------------------------------------------------------
+
+def reason_to_skip():
+    """The program's own words, where it has no GPU to measure."""
+    r = run(["reduce", "--n=1K", "--rungs=simple", "--repeat=1"])
+    if r.status == 1 and b"no usable GPU" in r.err:
+        return r.err.decode("utf-8", "replace").strip().split("\n")[-1]
+    return None
+
+
+def check_without_gpu():
+    for args in (["reduce"], ["scan"], ["ceilings"], ["scan", "--type=all", "--n=1M", "--format=json"]):
+        refuses("without a GPU: " + " ".join(args), args, 1, "gpustat-bench: no usable GPU")
+    path = os.path.join(harness.folder(), "kept.svg")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("kept")
+    refuses("without a GPU: --svg", ["reduce", "--svg", path], 1, "no usable GPU")
+    with open(path, encoding="utf-8") as f:
+        harness.is_(f.read(), "kept", "and a chart that is there stays")
+
+
+def check_figures(rows, name):
+    """Times in order, and percentages that follow from them."""
+    wrong = [row for row in rows if not (
+        0 < row["least_us"] <= row["median_us"] <= row["greatest_us"]
+        and abs(row["gbps"] - row["nbytes"] / row["median_us"] / 1e3) <= 0.06 + 1e-3 * row["gbps"]
+        and (row["device"] == "cpu") == (row["percent_of_ceiling"] is None)
+        and row["times_first"] is not None and row["date"] and row["gpu"])]
+    harness.ok(rows and not wrong, name + ": the figures hang together", lambda: repr(wrong[:3]))
+
+
+def check_ladder(ladder):
+    svg = os.path.join(harness.folder(), ladder + ".svg")
+    args = [ladder, "--n=1M", "--type=all", "--repeat=3", "--format=json", "--svg=" + svg]
+    r = run(args, timeout=600)
+    rows = json.loads(r.out) if r.out else []
+    harness.ok(r.status == 0 and r.err == b"", ladder + " ends well", lambda: harness.describe(r))
+    harness.is_([row["rung"] for row in rows if row["is_right"] is not True or not row["nchecks"]], [],
+                ladder + ": every rung was checked and right")
+    for kind in ("float32", "int32", "int64", "int128"):
+        names = {row["rung"] for row in rows if row["type"] == kind and row["device"] == "gpu"}
+        missing = set(RUNGS[ladder].split()) - names
+        atomic = {"segmented_atomic", "coarsened"} if kind == "int128" else set()
+        harness.is_(missing, atomic & set(RUNGS[ladder].split()), "%s of %s: every rung is there" % (ladder, kind))
+    check_figures(rows, ladder)
+    root = xml.etree.ElementTree.parse(svg).getroot()
+    bars = [g for g in root.iter(SVG + "g") if g.get("class") == "bar"]
+    harness.is_((root.tag, len(bars)), (SVG + "svg", len(rows)), ladder + ": the chart has a bar for each rung")
+
+
+def check_with_gpu():
+    for ladder in RUNGS:
+        check_ladder(ladder)
+    r = run(["scan", "--n=100000", "--type=int32", "--rungs=shipped,cub", "--repeat=2", "--format=csv"])
+    rows = list(csv.DictReader(io.StringIO(r.out.decode("utf-8"))))
+    harness.is_([row["rung"] for row in rows if row["device"] == "gpu"], ["shipped", "cub"], "--rungs takes these only")
+    r = run(["reduce", "--n=100000", "--rungs=shipped,cub", "--repeat=2"])
+    harness.ok(r.status == 0 and b"reduce of float32" in r.out and b"% ceiling" in r.out, "the table of a run",
+               lambda: harness.describe(r))
+    refuses("an unknown rung", ["reduce", "--rungs=nosuch"], 2, "'nosuch'", "warp_shuffle")
+    refuses("a chart that cannot be", ["reduce", "--svg=/nonexistent/x.svg"], 1, "/nonexistent/x.svg: cannot open")
+    r = run(["ceilings", "--format=json"], timeout=300)
+    rows = json.loads(r.out) if r.status == 0 else []
+    harness.ok(len(rows) >= 6 and all(row["value"] > 0 and row["unit"] for row in rows), "ceilings",
+               lambda: harness.describe(r))
+
+
+def main():
+    check_counts()
+    check_figures_in_print()
+    check_formats()
+    check_usage()
+    check_help()
+    check_full_disk()
+    reason = reason_to_skip()
+    if reason:
+        check_without_gpu()
+        harness.skip("every rung", reason)
+    else:
+        check_with_gpu()
+    harness.done()
+
+
+main()

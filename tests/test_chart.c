@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_chart.c - the bar chart is well-formed XML, with a bar for each rung, whatever the
+ * names; and what report.h says of a run.
+ */
+#include "chart.h"
+#include "report.h"
+#include "tap.h"
+
+#include <unistd.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define N (UINT64_C(1) << 29)
+
+#define FIGURE(rung_, type_, fold_, n_, us, right)                                          \
+	{.rung = rung_, .idea = "a < b && \"c\"", .type = BENCH_##type_, .fold = BENCH_##fold_, \
+	 .n = n_, .nbytes = 4 * (n_), .is_right = right, .nchecks = 9,                      \
+	 .time = {1e3 * (us), 0.9e3 * (us), 1.2e3 * (us)},                                  \
+	 .first = 0, .cpu = BENCH_NONE, .cub = BENCH_NONE}
+
+static struct bench_figure figures[] = {
+	FIGURE("simple", FLOAT32, SUM, 2048, 7.5, true),
+	FIGURE("warp_shuffle", FLOAT32, SUM, N, 480, true),
+	FIGURE("shipped", FLOAT32, MIN, N, 470, true),
+	FIGURE("cub", FLOAT32, SUM, N, 479, true),
+	FIGURE("warp_shuffle", INT32, SUM, N, 481, false),
+	FIGURE("not_timed", INT32, SUM, N, 0, true),
+};
+
+static struct bench_run run = {
+	.ladder = BENCH_REDUCE,
+	.gpu = "GPU <&\"'> \x01\xff \xc3\xa9",
+	.versions = "CUDA & driver",
+	.peak_gbps = 4814,
+	.ceiling_gbps = 4600,
+	.nfigures = COUNT(figures),
+	.figures = figures,
+};
+
+/* ---- XML, as far as an SVG of ours goes ---- */
+
+/* Skips a tag that begins at '<': returns its end, and adds 1 or -1 to *depth. NULL: it has no
+ * end, or an attribute without quotes around it. */
+static const char *skip_tag(const char *tag, int *depth)
+{
+	const char *c = tag + 1;
+
+	*depth += *c == '/' ? -1 : 1;
+	for (; *c && *c != '>'; c++) {
+		if (*c == '<')
+			return NULL;
+		if (*c == '"') {
+			c = strpbrk(c + 1, "\"<>");
+			if (!c || *c != '"')
+				return NULL;
+		}
+	}
+	if (!*c)
+		return NULL;
+	*depth -= c[-1] == '/';
+	return c;
+}
+
+/* Whether text is one element, with every tag closed and every & the start of a &#N;. */
+static bool is_well_formed(const char *text)
+{
+	int depth = 0;
+
+	for (const char *c = text; *c; c++) {
+		unsigned number;
+		int nread = 0;
+		if (*c == '<' && !(c = skip_tag(c, &depth)))
+			return false;
+		if (depth < 0 || (depth == 0 && c[1] && strcmp(c + 1, "\n")))
+			return false;
+		if (*c == '&' && (sscanf(c, "&#%u%n", &number, &nread) != 1 || c[nread] != ';'))
+			return false;
+		if ((unsigned char)*c < 0x20 && *c != '\n')
+			return false;
+		if (depth == 0)
+			break;
+	}
+	return depth == 0;
+}
+
+static size_t count(const char *text, const char *part)
+{
+	size_t n = 0;
+
+	for (; (text = strstr(text, part)) != NULL; text += strlen(part))
+		n++;
+	return n;
+}
+
+/* ---- the chart ---- */
+
+static char *draw(void)
+{
+	static char text[1 << 16];
+	char path[] = "/tmp/test_chart.XXXXXX";
+	struct fault fault = {0};
+	int fd = mkstemp(path);
+	ssize_t nread = 0;
+
+	if (fd < 0)
+		bail("no temporary file: %s", strerror(errno));
+	is_int(STATUS_OK, chart_try(path, &fault), "the file can be written");
+	is_int(STATUS_OK, chart_write(&run, "2026-11-21", path, &fault), "it is written");
+	nread = read(fd, text, sizeof text - 1);
+	ok(nread > 0 && nread < (ssize_t)sizeof text - 1, "all of it is read");
+	text[nread > 0 ? nread : 0] = '\0';
+	close(fd);
+	unlink(path);
+	return text;
+}
+
+static void test_checker(void)
+{
+	ok(is_well_formed("<a b=\"c\"><d/>x &#38; y</a>\n"), "the checker takes XML");
+	ok(!is_well_formed("<a><b></a>"), "not a tag left open");
+	ok(!is_well_formed("<a>x & y</a>"), "not a bare &");
+	ok(!is_well_formed("<a>x < y</a>"), "not a bare <");
+	ok(!is_well_formed("<a b=\"<\"/>"), "not a < in an attribute");
+	ok(!is_well_formed("<a/><b/>"), "not two elements");
+}
+
+static void test_chart(void)
+{
+	const char *text = draw();
+
+	ok(is_well_formed(text), "the chart is well-formed");
+	is_uint(run.nfigures, count(text, "class=\"bar\""), "a bar for each rung");
+	is_uint(2, count(text, ">warp_shuffle<"), "with its name");
+	is_uint(1, count(text, ">simple, n = 2Ki<"), "and its n, where it is another");
+	is_uint(1, count(text, ">shipped, min<"), "and its fold");
+	is_uint(1, count(text, ">4474 GB/s, 92.9% of peak<"), "and its speed");
+	is_uint(1, count(text, ">WRONG "), "one is wrong");
+	is_uint(1, count(text, ">not timed<"), "one was not timed");
+	is_uint(1, count(text, ">float32, n = 512Mi<"), "a panel of float32");
+	is_uint(1, count(text, ">int32, n = 512Mi<"), "a panel of int32");
+	is_uint(2, count(text, ">peak: 4814<"), "both with the peak");
+	is_uint(2, count(text, ">read, measured: 4600<"), "and the ceiling");
+	ok(strstr(text, "GPU &#60;&#38;&#34;&#39;&#62; \xef\xbf\xbd\xef\xbf\xbd \xc3\xa9") != NULL,
+	   "what XML has no place for is escaped");
+	ok(!strstr(text, "href") && !strstr(text, "url(") && !strstr(text, "<script") &&
+		   !strstr(text, "<style"), "it asks for nothing from elsewhere");
+}
+
+static void test_without_limits(void)
+{
+	struct bench_run saved = run;
+	const char *text;
+
+	run.peak_gbps = run.ceiling_gbps = 0;
+	text = draw();
+	ok(is_well_formed(text) && !strstr(text, "peak") && !strstr(text, "nan"),
+	   "without a peak nothing is said of it");
+	run.nfigures = 0;
+	ok(is_well_formed(draw()), "no rungs at all");
+	run = saved;
+}
+
+static void test_faults(void)
+{
+	struct fault fault = {0};
+
+	is_int(STATUS_OPEN, chart_try("/nonexistent/chart.svg", &fault), "no such folder");
+	is_string("/nonexistent/chart.svg", fault.file, "it is named");
+	is_int(STATUS_OPEN, chart_write(&run, "", "/nonexistent/chart.svg", &fault), "when writing");
+	if (access("/dev/full", W_OK) != 0) {
+		skip(2, "no /dev/full");
+		return;
+	}
+	is_int(STATUS_WRITE, chart_write(&run, "", "/dev/full", &fault), "a full disk");
+	is_int(ENOSPC, fault.error_number, "and its cause");
+}
+
+/* ---- the verdict ---- */
+
+static void test_verdict(void)
+{
+	struct bench_run first = run;
+	struct fault fault = {0};
+
+	is_int(STATUS_WRONG_RESULT, report_verdict(&run, &fault), "a wrong rung is a fault");
+	is_string("1 of 6 rungs: warp_shuffle of int32", fault.detail, "it is named");
+	first.nfigures = 4;
+	is_int(STATUS_OK, report_verdict(&first, &fault), "the others are right");
+}
+
+int main(void)
+{
+	plan_lazy();
+	test_checker();
+	test_chart();
+	test_without_limits();
+	test_faults();
+	test_verdict();
+	return done();
+}
