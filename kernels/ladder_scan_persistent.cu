@@ -8,12 +8,12 @@
  * at once, which stay, and each fetches its next tile by a bulk asynchronous copy while it
  * works on the one in hand. Then data is always on the way.
  *
- * It does not help: in a first trial it was slower than no prefetch at all. To fetch a tile
- * is to draw it: from then on everyone after it needs its total. But the block publishes
- * it only when it takes the tile in hand, after it has waited for the prefix of the one
- * before. So the others look back to a tile that lies complete in somebody's shared
- * memory, and a wait in one block becomes one in all. What shipped changes first is that: a
- * tile's total goes out as soon as the tile has come (scan_lookahead.cuh).
+ * It does not help: half as fast as look-back (docs/ladder.md). To fetch a tile is to draw
+ * it: from then on everyone after it needs its total. But the block publishes it only
+ * when it takes the tile in hand, after it has waited for the prefix of the one before. So
+ * the others look back to a tile that lies complete in somebody's shared memory, and a
+ * wait in one block becomes one in all. What shipped changes first is that: a tile's total
+ * goes out as soon as the tile has come (scan_lookahead.cuh).
  *
  * It ends: a block publishes its tiles in order of their numbers, and waits for lower
  * ones only, all of them drawn by blocks that run. So the lowest that is not yet published
