@@ -14,9 +14,11 @@
 #include <zlib.h>
 
 #include "decimal.h"
+#include "simd.h"
 
 #define MAX_THREADS 1024
 #define CHUNK_VARIABLE "GPUSTAT_CHUNK_BYTES"
+#define SIMD_VARIABLE "GPUSTAT_SIMD"
 
 /* What getopt_long returns: operations from FIRST_ID on, options behind them. */
 #define FIRST_ID 0x100
@@ -334,7 +336,7 @@ static enum status getopt_fault(int returned, char **argv, struct fault *fault)
 	return usage(fault, "unknown or ambiguous option '%.64s'", culprit);
 }
 
-static enum status read_environment(struct options *o, struct fault *fault)
+static enum status read_chunk_nbytes(struct options *o, struct fault *fault)
 {
 	const char *text = getenv(CHUNK_VARIABLE);
 	unsigned long number;
@@ -345,6 +347,26 @@ static enum status read_environment(struct options *o, struct fault *fault)
 		return usage(fault, CHUNK_VARIABLE ": '%.64s' is not a number from 1 to 2^30", text);
 	o->chunk_nbytes = number;
 	return STATUS_OK;
+}
+
+/* Masks the instruction sets that are better than the one named. */
+static enum status choose_simd(struct fault *fault)
+{
+	const char *name = getenv(SIMD_VARIABLE);
+
+	if (!name || !*name || simd_choose(name))
+		return STATUS_OK;
+	for (size_t i = 0; simd_all[i]; i++)
+		if (!strcmp(simd_all[i]->name, name))
+			return usage(fault, SIMD_VARIABLE ": this machine does not have '%.64s'", name);
+	return usage(fault, SIMD_VARIABLE ": '%.64s' is no instruction set of this program", name);
+}
+
+static enum status read_environment(struct options *o, struct fault *fault)
+{
+	enum status status = choose_simd(fault);
+
+	return status == STATUS_OK ? read_chunk_nbytes(o, fault) : status;
 }
 
 static void set_paths(struct options *o, int npaths, char **paths)

@@ -113,6 +113,17 @@ enum status records_fold(const struct plan *plan, const char *data, size_t nbyte
 	return status;
 }
 
+enum status records_fold_from(const struct plan *plan, const char *data, size_t nbytes,
+			      size_t from, struct record_memory *memory, struct partial *out)
+{
+	struct folding f = {plan, memory, out};
+	struct walk w = {.plan = plan, .spans = memory->spans};
+	enum status status = walk_text_from(&w, data, nbytes, from, fold_record, &f);
+
+	out->tail_offset = w.tail_offset;
+	return status;
+}
+
 /* ---- one whole record ---- */
 
 static enum status append_field(struct record *r, size_t begin, size_t end)

@@ -37,6 +37,11 @@ enum status records_fold(const struct plan *plan, const char *data, size_t nbyte
 			 struct chunk_entry entry, bool at_end, struct record_memory *memory,
 			 struct partial *out);
 
+/* Goes on where rows_fold left off: folds the complete records from data[from] on, where one
+ * begins, into out. Sets what records_fold does but for the head. Errors: the same. */
+enum status records_fold_from(const struct plan *plan, const char *data, size_t nbytes,
+			      size_t from, struct record_memory *memory, struct partial *out);
+
 /* One record cut into all its fields, for the header and the first rows. */
 struct record {
 	size_t nbytes; /* with its line end; 0: the text holds no complete record */

@@ -215,6 +215,40 @@ static inline enum status walk_last(struct walk *w, record_taker take, void *con
 	return walk_record(w, k->nbytes, k->nbytes, take, context);
 }
 
+/* The records from the walk's place on, until the text ends. */
+static inline enum status walk_records(struct walk *w, record_taker take, void *context)
+{
+	const char *data = w->cursor.data;
+	enum status status = STATUS_OK;
+	size_t at;
+
+	while (status == STATUS_OK && (at = cursor_next(&w->cursor)) < w->cursor.nbytes) {
+		if (data[at] == '\n') {
+			status = walk_record(w, at, at + 1, take, context);
+			walk_begin_record(w, at + 1);
+		} else {
+			walk_field(w, w->cursor.field_begin, at);
+			w->cursor.field_begin = at + 1;
+		}
+	}
+	return status;
+}
+
+/* Like walk_text, but the records before data[from], where one begins, are left out, and what
+ * is said of the head is the caller's. */
+static inline enum status walk_text_from(struct walk *w, const char *data, size_t nbytes,
+					 size_t from, record_taker take, void *context)
+{
+	w->cursor = cursor_at(data, 0, w->plan->delimiter, CSV_FIELD_START);
+	w->cursor.nbytes = nbytes;
+	w->cursor.block = from;
+	w->open_quote_offset = OFFSET_NONE;
+	walk_begin_record(w, from);
+	if (from < nbytes)
+		cursor_load(&w->cursor);
+	return walk_records(w, take, context);
+}
+
 /* Gives every complete record of data[0 .. nbytes) to take. entry: how the text is
  * entered; at_end: the file ends here, and with it a record that lacks its LF.
  * w->plan and w->spans (plan->ncolumns) are set by the caller; the results are w's. */
@@ -222,8 +256,7 @@ static inline enum status walk_text(struct walk *w, const char *data, size_t nby
 				    struct chunk_entry entry, bool at_end, record_taker take,
 				    void *context)
 {
-	enum status status = STATUS_OK;
-	size_t at;
+	enum status status;
 
 	w->cursor = cursor_at(data, nbytes, w->plan->delimiter, entry.state);
 	w->head_ends = false;
@@ -233,15 +266,7 @@ static inline enum status walk_text(struct walk *w, const char *data, size_t nby
 	w->cursor.field_begin = entry.state == CSV_FIELD_START ? 0 : NOWHERE;
 	if (entry.inside_record)
 		walk_head(w);
-	while (status == STATUS_OK && (at = cursor_next(&w->cursor)) < nbytes) {
-		if (data[at] == '\n') {
-			status = walk_record(w, at, at + 1, take, context);
-			walk_begin_record(w, at + 1);
-		} else {
-			walk_field(w, w->cursor.field_begin, at);
-			w->cursor.field_begin = at + 1;
-		}
-	}
+	status = walk_records(w, take, context);
 	return status == STATUS_OK && at_end ? walk_last(w, take, context) : status;
 }
 

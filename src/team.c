@@ -13,11 +13,12 @@
 #include <string.h>
 
 #include "message.h"
+#include "simd.h"
 #ifdef HAVE_CUDA
 #include "gpu.h"
 #endif
 
-#define CPU_CHUNK_NBYTES ((size_t)1 << 20)
+#define CPU_CHUNK_NBYTES ((size_t)512 << 10) /* with its bitmaps in a second-level cache */
 #define GPU_CHUNK_NBYTES ((size_t)8 << 20)
 #define GPU_NTHREADS 6 /* streams a GPU: some copy while others compute */
 #define AUTO_GPU_NBYTES ((uint64_t)4 << 30)
@@ -137,6 +138,7 @@ void team_report(const struct team *team, double elapsed_s)
 	uint64_t nbytes = 0;
 
 	message_note("%s", team->why);
+	message_note("instruction set of the CPU: %s", simd()->name);
 	for (size_t i = 0; i < team->nsquads; i++) {
 		const struct squad *s = &team->squads[i];
 		nbytes += s->nbytes;

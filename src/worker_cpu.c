@@ -6,12 +6,14 @@
 
 #include "emit.h"
 #include "record.h"
-#include "structure.h"
+#include "rows.h"
 #include "worker.h"
 
 struct worker {
 	const struct plan *plan;
+	char *memory_of_buffer; /* the buffer, and padding on both sides */
 	char *buffer;
+	struct rows rows;
 	struct record_memory memory;
 	struct emitter emitter;
 };
@@ -20,7 +22,8 @@ static void cpu_close(struct worker *w)
 {
 	record_memory_free(&w->memory);
 	emitter_free(&w->emitter);
-	free(w->buffer);
+	rows_free(&w->rows);
+	free(w->memory_of_buffer);
 	free(w);
 }
 
@@ -33,8 +36,10 @@ static enum status cpu_open(struct worker **out, const struct plan *plan, size_t
 	if (!w)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	w->plan = plan;
-	w->buffer = malloc(chunk_nbytes);
-	if (!w->buffer || record_memory_init(&w->memory, plan) != STATUS_OK ||
+	w->memory_of_buffer = calloc(1, chunk_nbytes + 2 * SIMD_PAD_NBYTES);
+	w->buffer = w->memory_of_buffer + SIMD_PAD_NBYTES;
+	if (!w->memory_of_buffer || rows_init(&w->rows, plan, chunk_nbytes) != STATUS_OK ||
+	    record_memory_init(&w->memory, plan) != STATUS_OK ||
 	    emitter_init(&w->emitter, plan) != STATUS_OK) {
 		cpu_close(w);
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
@@ -52,17 +57,25 @@ static enum status cpu_map(struct worker *w, const struct chunk *chunk, struct c
 			   struct fault *fault)
 {
 	(void)fault;
-	out->map = structure_map(chunk->data, chunk->nbytes, w->plan->delimiter);
-	out->nlines = structure_count_lines(chunk->data, chunk->nbytes);
+	out->map = rows_scan(&w->rows, chunk->data, chunk->nbytes, &out->nlines);
 	return STATUS_OK;
 }
 
 static enum status cpu_fold(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
 			    struct partial *out, struct fault *fault)
 {
-	enum status status = records_fold(w->plan, chunk->data, chunk->nbytes, entry, false,
-					  &w->memory, out);
+	enum status status = STATUS_OK;
+	size_t left = SIZE_MAX;
 
+	if (w->plan->npredicates == 0)
+		status = rows_fold(&w->rows, chunk->data, chunk->nbytes, entry,
+				   &w->memory.scratch, out, &left);
+	if (status == STATUS_OK && left == SIZE_MAX)
+		status = records_fold(w->plan, chunk->data, chunk->nbytes, entry, false, &w->memory,
+				      out);
+	else if (status == STATUS_OK && left < chunk->nbytes)
+		status = records_fold_from(w->plan, chunk->data, chunk->nbytes, left, &w->memory,
+					   out);
 	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
 }
 

@@ -125,9 +125,24 @@ def check_long_record():
     harness.is_((p.wait(), out), (0, b"sum(m),sum(n)\n6,4\n"), "a record of 100 MiB through a pipe")
 
 
+def check_instruction_sets():
+    """What an unknown one is, and what the others make of the same table."""
+    r = harness.run(["--sum=1"], b"1\n", simd="abacus")
+    harness.ok(r.status == 2 and b"GPUSTAT_SIMD" in r.err and b"abacus" in r.err and not r.out,
+               "an unknown instruction set is refused", lambda: harness.describe(r))
+    names = harness.instruction_sets()
+    harness.ok("portable" in names, "there is always a portable one", lambda: repr(names))
+    data = b"a,b,c\n" + b"".join(b'%d,"x, ""%d""\n",-%d.%02d\r\n' % (i, i, i * i, i % 100)
+                                   for i in range(3000))
+    results = {harness.run(["--sum=*", "--min=*", "--max=*"], data, simd=name).out for name in names}
+    harness.is_(results, {harness.run(["--sum=*", "--min=*", "--max=*"], data).out},
+                "they all give the same answer")
+
+
 check_table()
 check_as_files()
 check_seams()
 check_large()
 check_long_record()
+check_instruction_sets()
 harness.done()

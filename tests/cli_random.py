@@ -15,6 +15,7 @@ import oracle
 
 SEED = int(os.environ.get("GPUSTAT_TEST_SEED", "1000"))
 CASES = int(os.environ.get("GPUSTAT_TEST_CASES", "600"))
+SETS = [None] + harness.instruction_sets()
 
 
 def ways(rng, size):
@@ -63,7 +64,8 @@ def run_case(seed, rows=None, chunks=None):
         return "unclear"
     args = case.request.args() + paths
     pairs = chunks or ways(rng, max((len(d) for _, d in files), default=0))
-    results = harness.run_many([dict(args=args, stdin=stdin, chunk=c, threads=t) for c, t in pairs])
+    results = harness.run_many([dict(args=args, stdin=stdin, chunk=c, threads=t, simd=rng.choice(SETS))
+                                for c, t in pairs])
     wrong = []
     for r in results:
         try:

@@ -17,6 +17,7 @@ import tempfile
 
 Result = collections.namedtuple("Result", "status out err argv chunk")
 HOOK = "GPUSTAT_CHUNK_BYTES"
+SIMD = "GPUSTAT_SIMD"
 
 # made absolute before any test changes the folder
 _TOP = os.path.abspath(os.environ.get("srcdir") or os.path.join(os.path.dirname(__file__), ".."))
@@ -131,9 +132,17 @@ def environment(chunk=None, **extra):
     return env
 
 
+def instruction_sets():
+    """Those that the program has and that run here, the best first."""
+    names = ("avx512", "avx2", "neon", "portable")
+    return [name for name in names
+            if subprocess.run([program(), "--version"], env=environment(**{SIMD: name}),
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0]
+
+
 def run(args, stdin=None, chunk=None, threads=None, device=None, stdout=subprocess.PIPE,
-        timeout=120, cwd=None, tool="gpustat"):
-    """Runs the program to its end; `tool` says which.
+        timeout=120, cwd=None, tool="gpustat", simd=None):
+    """Runs the program to its end; `tool` says which. simd: an instruction set, None for the best.
 
     stdin: bytes, or None for an empty one. chunk: size of a chunk in bytes, None for the default.
     A run that exceeds `timeout` seconds has the status 'timeout'; death by a signal is negative.
@@ -145,8 +154,8 @@ def run(args, stdin=None, chunk=None, threads=None, device=None, stdout=subproce
         argv[1:1] = ["--device", device]
     feed = dict(input=stdin) if stdin is not None else dict(stdin=subprocess.DEVNULL)
     try:
-        p = subprocess.run(argv, stdout=stdout, stderr=subprocess.PIPE, env=environment(chunk),
-                           timeout=timeout, cwd=cwd, **feed)
+        p = subprocess.run(argv, stdout=stdout, stderr=subprocess.PIPE,
+                           env=environment(chunk, **({SIMD: simd} if simd else {})), timeout=timeout, cwd=cwd, **feed)
     except subprocess.TimeoutExpired as e:
         return Result("timeout", e.stdout or b"", e.stderr or b"", argv, chunk)
     return Result(p.returncode, p.stdout, p.stderr, argv, chunk)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""The files that are measured: made once in a folder, made anew when what makes them changed."""
+import collections
+import hashlib
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+# column: the one that is summed. number: its place. field: its place for a tool that splits at
+# every comma, quoted or not; the inputs are such that this works for the columns named here.
+Column = collections.namedtuple("Column", "name number field")
+KINDS = {
+    "logs": Column("bytes", 6, 7),
+    "narrow": Column("value", 2, 2),
+    "wide": Column("c25", 25, 25),
+    "ledger": Column("amount", 3, 3),
+    "floats": Column("x", 1, 1),
+}
+EXPONENTS = Column("y", 2, 2)  # of floats
+STATUS = Column("status", 5, 6)  # of logs
+WIDE_NCOLUMNS = 50
+SEED = 20261121
+
+# How a text is packed, the ending of its name, and the programs that can do it.
+PACKERS = {
+    "gz": ("gz", ("gzip", "-6", "-c")),
+    "bgz": ("bgz.gz", ("bgzip", "-c")),
+    "zst": ("zst", ("zstd", "-q", "-c")),
+}
+
+# way: "file", "pipe", or one of PACKERS. nbytes: of the text, unpacked.
+Input = collections.namedtuple("Input", "kind way path nbytes")
+
+
+def size_nbytes(text):
+    """200M as a number of bytes: decimal, as bytes a second are."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kKMGT]?)B?", text)
+    if not match:
+        raise ValueError("not a size: " + text)
+    power = " kMGT".index(match.group(2).replace("K", "k") or " ")
+    return int(float(match.group(1)) * 1000 ** power)
+
+
+class Folder:
+    """Makes inputs of one size in one folder. generator: the path of the program generate."""
+
+    def __init__(self, path, nbytes, generator, programs):
+        self.path, self.nbytes, self.generator, self.programs = path, nbytes, generator, programs
+        os.makedirs(path, exist_ok=True)
+        self._forget_older()
+
+    def _forget_older(self):
+        """A stamp says what made the files that are there. Others go."""
+        with open(os.path.join(os.path.dirname(__file__), "generate.c"), "rb") as f:
+            source = hashlib.sha256(f.read()).hexdigest()
+        mark = "%d bytes, seed %d, generate.c %s\n" % (self.nbytes, SEED, source)
+        stamp = os.path.join(self.path, "made-by")
+        if os.path.exists(stamp) and open(stamp).read() == mark:
+            return
+        for name in os.listdir(self.path):
+            if re.match(r"(%s)\.csv" % "|".join(KINDS), name):
+                os.remove(os.path.join(self.path, name))
+        with open(stamp, "w") as f:
+            f.write(mark)
+
+    def _make(self, name, argv):
+        """Writes what argv prints to `name`; it has that name only once it is whole."""
+        path = os.path.join(self.path, name)
+        if not os.path.exists(path):
+            sys.stderr.write("making %s\n" % path)
+            with open(path + ".part", "wb") as f:
+                subprocess.run(argv, stdout=f, check=True)
+            os.rename(path + ".part", path)
+        return path
+
+    def get(self, kind, way):
+        """The input, or None where no program can pack it so."""
+        plain = self._make(kind + ".csv", [self.generator, kind, str(self.nbytes), str(SEED)])
+        nbytes = os.path.getsize(plain)
+        if way in ("file", "pipe"):
+            return Input(kind, way, plain, nbytes)
+        ending, packer = PACKERS[way]
+        if packer[0] not in self.programs:
+            return None
+        path = self._make("%s.csv.%s" % (kind, ending),
+                          [self.programs[packer[0]], *packer[1:], plain])
+        return Input(kind, way, path, nbytes)
+
+
+def warm(path):
+    """Reads the file, so that it is in the page cache."""
+    piece = bytearray(1 << 20)
+    with open(path, "rb", buffering=0) as f:
+        while f.readinto(piece):
+            pass
+
+
+def unpacker(data, programs):
+    """The command that feeds a tool that cannot read this input itself, "" where it can."""
+    path = shlex.quote(data.path)
+    if data.way == "file":
+        return ""
+    if data.way == "pipe":
+        return "cat " + path
+    if data.way == "zst":
+        return "%s -dc %s" % (programs["zstd"], path)
+    return "%s %s" % (programs["igzip"] + " -dc" if "igzip" in programs else "gzip -dc", path)

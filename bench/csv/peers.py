@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: MIT
+"""How each tool is asked each question. A tool has a method for every question it can answer.
+
+    sum(data, column, threads)        the sum of one column
+    every(data, threads)              sum, min, max of all columns of wide
+    running(data, threads, sink)      narrow with the running sum of `value` behind each record
+    where(data, threads, sink)        the records of logs whose status is 404: a tenth
+
+Each returns a Command. sink: /dev/null, or /dev/stdout where the records themselves are wanted.
+Tools that split at every comma, quoted or not, are given the field where these inputs have the
+column; a user would have to know that.
+"""
+import shlex
+
+from inputs import KINDS, STATUS, WIDE_NCOLUMNS, unpacker
+from measure import Command
+
+KEPT = "404"
+VALUE = KINDS["narrow"]
+WIDE = ["c%d" % (i + 1) for i in range(WIDE_NCOLUMNS)]
+
+
+class Peer:
+    """name: what the table calls it. threaded: it uses as many threads as it is told."""
+    threaded = False
+    reads_gz = False  # by itself
+
+    def __init__(self, name, path, programs):
+        self.name, self.path, self.programs = name, path, programs
+
+    def fed(self, data, argv, file_argv=None, env=None, quiet=False):
+        """argv, which reads standard input, fed with the data; or file_argv, which names the file,
+        where there is one and the tool can read this file."""
+        native = data.way in ("file", "gz", "bgz") if self.reads_gz else data.way == "file"
+        if native and file_argv is not None:
+            return Command(file_argv, env or {}, None, quiet)
+        if data.way == "file":
+            return Command(argv, env or {}, data.path, quiet)
+        line = "%s | %s" % (unpacker(data, self.programs), shlex.join(argv))
+        return Command(line, env or {}, None, quiet)
+
+
+class Awk(Peer):
+    def _ask(self, data, script, quiet=False):
+        argv = [self.path, "-F,", script]
+        return self.fed(data, argv, argv + [data.path], quiet=quiet)
+
+    def sum(self, data, column, threads):
+        return self._ask(data, '{ s += $%d } END { printf "%%.17g\\n", s }' % column.field)
+
+    def every(self, data, threads):
+        return self._ask(data, 'NR == 2 { for (i = 1; i <= NF; i++) a[i] = b[i] = $i + 0 }'
+                         ' NR > 1 { for (i = 1; i <= NF; i++) { v = $i + 0; s[i] += v;'
+                         ' if (v < a[i]) a[i] = v; if (v > b[i]) b[i] = v } }'
+                         ' END { for (i = 1; i <= NF; i++)'
+                         ' printf "%.17g,%.17g,%.17g,", s[i], a[i], b[i] }')
+
+    def running(self, data, threads, sink):
+        return self._ask(data, 'NR == 1 { print $0 ",running_sum"; next } { s += $%d;'
+                         ' print $0 "," s }' % VALUE.field, quiet=sink == "/dev/null")
+
+    def where(self, data, threads, sink):
+        return self._ask(data, "NR == 1 || $%d == %s" % (STATUS.field, KEPT), sink == "/dev/null")
+
+
+class Datamash(Peer):
+    def sum(self, data, column, threads):
+        return self.fed(data, [self.path, "-t,", "--header-in", "sum", str(column.field)])
+
+    def every(self, data, threads):
+        columns = "1-%d" % WIDE_NCOLUMNS
+        return self.fed(data, [self.path, "-t,", "--header-in", "sum", columns, "min", columns,
+                               "max", columns])
+
+
+class Miller(Peer):
+    reads_gz = True
+
+    def _ask(self, data, verb, quiet=False):
+        argv = [self.path, "--icsv", "--ocsv", *verb]
+        return self.fed(data, argv, argv + [data.path], quiet=quiet)
+
+    def sum(self, data, column, threads):
+        return self._ask(data, ["stats1", "-a", "sum", "-f", column.name])
+
+    def every(self, data, threads):
+        return self._ask(data, ["stats1", "-a", "sum,min,max", "--fr", "^c"])
+
+    def running(self, data, threads, sink):
+        return self._ask(data, ["step", "-a", "rsum", "-f", VALUE.name], sink == "/dev/null")
+
+    def where(self, data, threads, sink):
+        return self._ask(data, ["filter", "$status == " + KEPT], sink == "/dev/null")
+
+
+class Duckdb(Peer):
+    threaded = reads_gz = True
+    table_options = ""
+
+    def _argv(self, sql, threads):
+        return [self.path, "-init", "/dev/null", "-csv", "-noheader",
+                "-c", "SET threads=%d" % threads, "-c", sql]
+
+    def _ask(self, data, threads, sql):
+        def argv(path):
+            return self._argv(sql % ("read_csv('%s'%s)" % (path, self.table_options)), threads)
+        return self.fed(data, argv("/dev/stdin"), argv(data.path))
+
+    def sum(self, data, column, threads):
+        return self._ask(data, threads, "SELECT sum(%s) FROM %%s" % column.name)
+
+    def every(self, data, threads):
+        return self._ask(data, threads,
+                         "SELECT sum(COLUMNS(*)), min(COLUMNS(*)), max(COLUMNS(*)) FROM %s")
+
+    def _copy(self, data, threads, sink, query):
+        return self._ask(data, threads, "COPY (%s) TO '%s' (FORMAT csv, HEADER, USE_TMP_FILE false)"
+                         % (query, sink))
+
+    def running(self, data, threads, sink):
+        return self._copy(data, threads, sink, "SELECT *, sum(%s) OVER (ROWS UNBOUNDED PRECEDING)"
+                          " FROM %%s" % VALUE.name)
+
+    def where(self, data, threads, sink):
+        return self._copy(data, threads, sink, "SELECT * FROM %%s WHERE status = %s" % KEPT)
+
+
+class DuckdbModule(Duckdb):
+    def _argv(self, sql, threads):
+        # COPY answers with a count, which must not follow the records
+        show = "c.execute(%r)" if sql.startswith("COPY") else "print(*c.execute(%r).fetchone())"
+        return [self.path, "-c", "import duckdb\nc = duckdb.connect()\n"
+                "c.execute('SET threads=%d')\n%s" % (threads, show % sql)]
+
+
+class DuckdbText(Duckdb):
+    """Records only pass through: as text they need not be converted there and back."""
+    table_options = ", all_varchar = true"
+    sum = every = running = None
+
+    def where(self, data, threads, sink):
+        return self._copy(data, threads, sink, "SELECT * FROM %%s WHERE status = '%s'" % KEPT)
+
+
+class Polars(Peer):
+    threaded = reads_gz = True
+
+    def _ask(self, data, threads, expression, quiet=False):
+        """expression: Python, of a lazy frame t."""
+        def argv(source):
+            return [self.path, "-c", "import sys, polars as pl\nt = %s\n%s" % (source, expression)]
+        return self.fed(data, argv("pl.read_csv(sys.stdin.buffer).lazy()"),
+                        argv("pl.scan_csv(%r)" % data.path), {"POLARS_MAX_THREADS": str(threads)},
+                        quiet)
+
+    def sum(self, data, column, threads):
+        return self._ask(data, threads,
+                         "print(t.select(pl.col(%r).sum()).collect().item())" % column.name)
+
+    def every(self, data, threads):
+        return self._ask(data, threads, "a = pl.all()\nprint(*t.select(a.sum(), "
+                         "a.min().name.suffix('_min'), a.max().name.suffix('_max'))"
+                         ".collect().row(0))")
+
+    def running(self, data, threads, sink):
+        return self._ask(data, threads, "t.with_columns(r=pl.col(%r).cum_sum()).sink_csv(%r)"
+                         % (VALUE.name, sink))
+
+    def where(self, data, threads, sink):
+        return self._ask(data, threads, "t.filter(pl.col('status') == %s).sink_csv(%r)"
+                         % (KEPT, sink))
+
+
+class Pyarrow(Peer):
+    threaded = reads_gz = True
+
+    def _ask(self, data, threads, options, expression):
+        """expression: Python, of a table t."""
+        def argv(source):
+            return [self.path, "-c", "import sys, pyarrow as pa\nfrom pyarrow import csv, compute\n"
+                    "pa.set_cpu_count(%d)\nt = csv.read_csv(%s, csv.ReadOptions(use_threads=%r), "
+                    "csv.ParseOptions(newlines_in_values=%r), csv.ConvertOptions(%s))\n%s"
+                    % (threads, source, threads > 1, data.kind == "ledger", options, expression)]
+        return self.fed(data, argv("sys.stdin.buffer"), argv(repr(data.path)))
+
+    def sum(self, data, column, threads):
+        return self._ask(data, threads, "include_columns=[%r]" % column.name,
+                         "print(compute.sum(t[0]))")
+
+    def every(self, data, threads):
+        return self._ask(data, threads, "", "for c in t.columns: m = compute.min_max(c); "
+                         "print(compute.sum(c), m['min'], m['max'])")
+
+
+class Xan(Peer):
+    reads_gz = True
+
+    def _ask(self, data, argv, quiet=False):
+        argv = [self.path, *argv]
+        return self.fed(data, argv, argv + [data.path], quiet=quiet)
+
+    def sum(self, data, column, threads):
+        return self._ask(data, ["agg", "sum(%s)" % column.name])
+
+    def every(self, data, threads):
+        return self._ask(data, ["agg", ", ".join("sum(%s), min(%s), max(%s)" % (c, c, c)
+                                                 for c in WIDE)])
+
+    def running(self, data, threads, sink):
+        return self._ask(data, ["window", "cumsum(%s)" % VALUE.name], sink == "/dev/null")
+
+    def where(self, data, threads, sink):
+        return self._ask(data, ["filter", "status == " + KEPT], sink == "/dev/null")
+
+
+class Qsv(Peer):
+    """It keeps its answers beside the input unless it is told not to."""
+
+    def _stats(self, data, columns, wanted):
+        feed = unpacker(data, self.programs)
+        stats = shlex.join([self.path, "stats", "--force", "--cache-threshold", "0", "--round",
+                            "9999", "--select", columns] + ([] if feed else [data.path]))
+        return Command("%s%s | %s select %s" % (feed + " | " if feed else "", stats,
+                                                shlex.quote(self.path), wanted))
+
+    def sum(self, data, column, threads):
+        return self._stats(data, column.name, "sum")
+
+    def every(self, data, threads):
+        return self._stats(data, "1-", "sum,min,max")
+
+    def where(self, data, threads, sink):
+        argv = [self.path, "search", "--select", "status", "^%s$" % KEPT]
+        return self.fed(data, argv, argv + [data.path], quiet=sink == "/dev/null")
+
+
+class Zsv(Peer):
+    """Its SQL is SQLite's over columns of text, hence + 0."""
+
+    def _ask(self, data, sql, quiet=False):
+        argv = [self.path, "sql"]
+        return self.fed(data, argv + ["-", sql], argv + [data.path, sql], quiet=quiet)
+
+    def sum(self, data, column, threads):
+        return self._ask(data, "select sum(%s) from data" % column.name)
+
+    def every(self, data, threads):
+        return self._ask(data, "select %s from data" % ", ".join(
+            "sum({0}), min({0} + 0), max({0} + 0)".format(c) for c in WIDE))
+
+    def where(self, data, threads, sink):
+        return self._ask(data, "select * from data where status = '%s'" % KEPT,
+                         sink == "/dev/null")
+
+
+# What the table calls it, the program it needs, how it is asked.
+PEERS = (
+    ("duckdb", "duckdb", Duckdb),
+    ("duckdb, as text", "duckdb", DuckdbText),
+    ("duckdb in python", "python:duckdb", DuckdbModule),
+    ("polars", "python:polars", Polars),
+    ("pyarrow", "python:pyarrow", Pyarrow),
+    ("xan", "xan", Xan),
+    ("qsv", "qsv", Qsv),
+    ("zsv sql", "zsv", Zsv),
+    ("mawk", "mawk", Awk),
+    ("gawk", "gawk", Awk),
+    ("awk", "awk", Awk),
+    ("datamash", "datamash", Datamash),
+    ("mlr", "mlr", Miller),
+)
+
+
+def all_peers(programs):
+    return [make(name, programs[program], programs)
+            for name, program, make in PEERS if program in programs]

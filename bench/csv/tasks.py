@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+"""What is measured: the questions, and who is asked each of them.
+
+A task is one question about one input. Its contestants are gpustat in several ways, every peer
+that can answer it, and limits: programs that only read, count lines or unpack, and so say how
+fast anything could be.
+"""
+import collections
+import os
+import shlex
+
+import inputs
+import peers
+from measure import Command
+
+# question: a method of a Peer. column: for sum.
+Task = collections.namedtuple("Task", "name question kind way column title")
+
+# role: "gpustat", "peer" or "limit". threads: how many it was told to use, None if not told.
+# answers: its output holds numbers to compare. check: None, or a Command of which the output does.
+Contestant = collections.namedtuple("Contestant", "name role threads command answers check")
+
+
+def _sum(kind, way="file", column=None, name=None, title=""):
+    column = column or inputs.KINDS[kind]
+    return Task(name or "sum-" + kind, "sum", kind, way, column,
+                "sum of %s, %s%s" % (column.name, kind, title))
+
+
+TASKS = (
+    _sum("logs"),
+    _sum("narrow"),
+    _sum("wide", title=" (50 columns)"),
+    _sum("ledger", title=" (newlines in quotes)"),
+    _sum("floats", title=" (17 digits)"),
+    _sum("floats", column=inputs.EXPONENTS, name="sum-exponents", title=" (exponents)"),
+    Task("all-wide", "every", "wide", "file", None, "sum, min, max of all 50 columns, wide"),
+    _sum("logs", "pipe", name="pipe-logs", title=" from a pipe"),
+    _sum("narrow", "pipe", name="pipe-narrow", title=" from a pipe"),
+    _sum("logs", "gz", name="gz-logs", title=".csv.gz of one member"),
+    _sum("logs", "bgz", name="bgz-logs", title=", packed by bgzip"),
+    _sum("logs", "zst", name="zst-logs", title=".csv.zst"),
+    Task("cumsum-narrow", "running", "narrow", "file", None,
+         "running sum of value behind each record, narrow, to /dev/null"),
+    Task("where-logs", "where", "logs", "file", None,
+         "the records of logs with status 404, a tenth, to /dev/null"),
+)
+
+RUNNING_SUM = "4"  # the column behind those of narrow
+SIMD = ("avx2", "portable")  # what GPUSTAT_SIMD is set to, beside what the machine has
+
+
+def gpustat_options(task):
+    """The options that ask gpustat this task's question."""
+    if task.question == "sum":
+        return ["--sum", task.column.name]
+    if task.question == "every":
+        return ["--sum", "*", "--min", "*", "--max", "*"]
+    if task.question == "running":
+        return ["--cumsum", peers.VALUE.name]
+    return ["--where", "status = " + peers.KEPT]
+
+
+def gpustat_command(path, task, data, threads, simd=None, redirect=False, under=()):
+    """gpustat on the CPU alone.
+
+    redirect: the file, packed or not, is standard input. under: words before it, as valgrind's.
+    """
+    argv = [*under, path, "--device", "cpu", "--threads", str(threads), *gpustat_options(task)]
+    env = {"GPUSTAT_SIMD": simd} if simd else {}
+    quiet = task.question in ("running", "where")
+    if data.way == "pipe":
+        line = "cat %s | %s" % (shlex.quote(data.path), shlex.join(argv))
+        return Command(line, env, None, quiet)
+    if redirect:
+        return Command(argv, env, data.path, quiet)
+    return Command(argv + [data.path], env, None, quiet)
+
+
+def stream_check(path, task, command):
+    """A command that sums up the records that `command` prints, in gpustat's own exact way."""
+    text = command.argv if isinstance(command.argv, str) else shlex.join(command.argv)
+    column = RUNNING_SUM if task.question == "running" else str(inputs.KINDS[task.kind].number)
+    judge = [path, "--device", "cpu", "--header", "yes", "--sum", column, "--count", column]
+    return Command("%s | %s" % (text, shlex.join(judge)), command.env, command.stdin)
+
+
+def _gpustat(path, task, data, threads):
+    streams = task.question in ("running", "where")
+
+    def one(name, nthreads, **how):
+        command = gpustat_command(path, task, data, nthreads, **how)
+        check = stream_check(path, task, command) if streams else None
+        return Contestant(name, "gpustat", nthreads, command, not streams, check)
+    yield one("gpustat", threads)
+    if threads > 1:
+        yield one("gpustat", 1)
+    if data.way == "file":
+        yield one("gpustat < file", threads, redirect=True)
+        for simd in SIMD:
+            yield one("gpustat, " + simd, threads, simd=simd)
+    if data.way in inputs.PACKERS:
+        yield from _gpustat_unpacking_a_pipe(path, task, data, threads)
+
+
+def _gpustat_unpacking_a_pipe(path, task, data, threads):
+    piped = gpustat_command(path, task, data._replace(way="pipe"), threads)
+    yield Contestant("cat | gpustat", "gpustat", threads, piped, True, None)
+
+
+def _unpacked_by(data, command):
+    """What stands before a tool that does not unpack the input itself, as "igzip | "."""
+    if data.way not in inputs.PACKERS or not isinstance(command.argv, str):
+        return ""
+    return os.path.basename(shlex.split(command.argv)[0]) + " | "
+
+
+def _peers(path, task, data, threads, programs):
+    counts = sorted({threads, 1}, reverse=True)
+    for peer in peers.all_peers(programs):
+        ask = getattr(peer, task.question, None)
+        for nthreads in counts if peer.threaded and data.way == "file" else [threads]:
+            shown = nthreads if peer.threaded else None
+            if ask and task.question in ("sum", "every"):
+                args = (data, task.column) if task.question == "sum" else (data,)
+                command = ask(*args, nthreads)
+                yield Contestant(_unpacked_by(data, command) + peer.name, "peer", shown, command,
+                                 True, None)
+            elif ask:
+                check = stream_check(path, task, ask(data, nthreads, "/dev/stdout"))
+                yield Contestant(peer.name, "peer", shown, ask(data, nthreads, "/dev/null"),
+                                 False, check)
+
+
+def _limits(generate, data, threads, programs):
+    """Pairs (name, argv that reads a file or standard input)."""
+    if data.way == "file":
+        yield "read", Command([generate, "--read"], {}, data.path, True)
+        yield "wc -l", Command([programs["wc"], "-l", data.path], {}, None, True)
+    if data.way == "pipe":
+        for name, option in (("cat | read", "--read"), ("cat | read, pipe of 1 MiB",
+                                                        "--read=1048576")):
+            line = "cat %s | %s %s" % (shlex.quote(data.path), shlex.quote(generate), option)
+            yield name, Command(line, {}, None, True)
+    unpackers = {"gz": ("igzip", "libdeflate-gunzip", "pigz", "zcat"), "zst": ("zstd",),
+                 "bgz": ("bgzip", "igzip", "libdeflate-gunzip")}
+    for name in unpackers.get(data.way, ()):
+        if name in programs:
+            options = {"zcat": [], "libdeflate-gunzip": ["-c"],
+                       "bgzip": ["-@%d" % threads, "-dc"]}.get(name, ["-dc"])
+            yield (" ".join([name] + options),
+                   Command([programs[name], *options, data.path], {}, None, True))
+
+
+def contestants(gpustat, generate, task, data, threads, programs):
+    """All of one task, gpustat with all threads first. gpustat, generate: paths."""
+    limits = [Contestant(name, "limit", None, command, False, None)
+              for name, command in _limits(generate, data, threads, programs)]
+    return (list(_gpustat(gpustat, task, data, threads)) + limits
+            + list(_peers(gpustat, task, data, threads, programs)))

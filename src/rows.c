@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * rows.c - see rows.h.
+ */
+#include "rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "quotes.h"
+
+#define WINDOW_NWORDS 256 /* 16 KiB of text: with its positions in a first-level cache */
+#define WINDOW_NBYTES (WINDOW_NWORDS * SIMD_WORD_NBYTES)
+#define POSITIONS_SLACK 64 /* simd_ops.positions may write so many too many */
+
+static size_t nwords_of(size_t nbytes)
+{
+	return (nbytes + SIMD_WORD_NBYTES - 1) / SIMD_WORD_NBYTES;
+}
+
+/* ---- memory ---- */
+
+/* Makes room for `more` positions behind those there are. */
+static enum status reserve(struct rows *r, size_t more)
+{
+	size_t wanted = r->nends + more + POSITIONS_SLACK;
+	uint32_t *grown;
+
+	if (wanted <= r->ends_capacity)
+		return STATUS_OK;
+	grown = realloc(r->ends_memory, (2 * wanted + 1) * sizeof *grown);
+	if (!grown)
+		return STATUS_NO_MEMORY;
+	r->ends_memory = grown;
+	r->ends = grown + 1;
+	r->ends_capacity = 2 * wanted;
+	return STATUS_OK;
+}
+
+enum status rows_init(struct rows *r, const struct plan *plan, size_t chunk_nbytes)
+{
+	size_t nwords = nwords_of(chunk_nbytes);
+	struct decimal ignored;
+
+	memset(r, 0, sizeof *r);
+	r->plan = plan;
+	for (size_t i = 0; i < plan->nmissing; i++)
+		r->missing_is_number |= decimal_parse(plan->missing[i], strlen(plan->missing[i]),
+						      &ignored) != DECIMAL_INVALID;
+	r->bits.separators = calloc(nwords + 1, sizeof(uint64_t));
+	r->bits.newlines = calloc(nwords + 1, sizeof(uint64_t));
+	r->bits.quotes = calloc(nwords + SIMD_PARITY_NWORDS, sizeof(uint64_t));
+	r->bits.parity = calloc(nwords + SIMD_PARITY_NWORDS, sizeof(uint64_t));
+	r->line_ends = calloc(WINDOW_NBYTES + POSITIONS_SLACK, sizeof *r->line_ends);
+	if (!r->bits.separators || !r->bits.newlines || !r->bits.quotes ||
+	    !r->bits.parity || !r->line_ends)
+		return STATUS_NO_MEMORY;
+	return reserve(r, WINDOW_NBYTES);
+}
+
+void rows_free(struct rows *r)
+{
+	free(r->bits.separators);
+	free(r->bits.newlines);
+	free(r->bits.quotes);
+	free(r->bits.parity);
+	free(r->line_ends);
+	free(r->ends_memory);
+	memset(r, 0, sizeof *r);
+}
+
+/* ---- scanning ---- */
+
+/* The map of a text without quotes, nbytes > 0. */
+static csv_map map_without_quotes(char last, char delimiter)
+{
+	enum csv_state outside = last == delimiter || last == '\n' ? CSV_FIELD_START : CSV_UNQUOTED;
+
+	return CSV_MAP(outside, outside, CSV_QUOTED, outside);
+}
+
+csv_map rows_scan(struct rows *r, const char *text, size_t nbytes, uint64_t *nlines)
+{
+	size_t nwords = nwords_of(nbytes), whole = nbytes / SIMD_WORD_NBYTES;
+	struct simd_counts counts = simd()->scan(text, whole, r->plan->delimiter, r->bits);
+
+	if (whole < nwords) { /* bytes behind the text are not the text's */
+		struct simd_bits last = {r->bits.separators + whole, r->bits.newlines + whole,
+					 r->bits.quotes + whole, NULL};
+		uint64_t valid = (UINT64_C(1) << nbytes % SIMD_WORD_NBYTES) - 1;
+		simd()->scan(text + whole * SIMD_WORD_NBYTES, 1, r->plan->delimiter, last);
+		*last.separators &= valid;
+		*last.newlines &= valid;
+		*last.quotes &= valid;
+		counts.nlines += (uint64_t)__builtin_popcountll(*last.newlines);
+		counts.nquotes |= *last.quotes;
+	}
+	r->counts = counts;
+	*nlines = counts.nlines;
+	r->nwords = r->resolved_begin = r->resolved_end = nwords;
+	if (nbytes > 0 && counts.nquotes == 0)
+		return map_without_quotes(text[nbytes - 1], r->plan->delimiter);
+	simd()->parity(r->bits.quotes, nwords, r->bits.parity);
+	return quotes_map(r->bits, nbytes, &r->resolved_begin, &r->resolved_end);
+}
+
+/* ---- windows ---- */
+
+/* Where the next window begins. */
+struct place {
+	size_t word;
+	struct quotes_at quotes;
+};
+
+/* Sees to the quotes in words [at->word, end). Returns false where parity does not tell. */
+static bool resolve(struct rows *r, size_t end, struct place *at)
+{
+	size_t begin = at->word;
+
+	if (r->counts.nquotes == 0 && !at->quotes.inside)
+		return true;
+	if (r->counts.nquotes == 0) /* then nobody has asked for their parity */
+		memset(r->bits.parity + begin, 0, (end - begin) * sizeof *r->bits.parity);
+	if (end > r->resolved_end && r->resolved_begin < r->nwords)
+		return false;
+	end = end < r->resolved_begin ? end : r->resolved_begin;
+	return begin >= end || quotes_resolve(r->bits, begin, end, &at->quotes);
+}
+
+/* Appends the positions of the window at `at`, and goes on. *regular: whether it could. */
+static enum status next_window(struct rows *r, struct place *at, bool *regular)
+{
+	size_t end = r->nwords - at->word < WINDOW_NWORDS ? r->nwords : at->word + WINDOW_NWORDS;
+	size_t n = end - at->word;
+	uint32_t base = (uint32_t)(at->word * SIMD_WORD_NBYTES);
+
+	*regular = resolve(r, end, at);
+	if (!*regular)
+		return STATUS_OK;
+	if (reserve(r, WINDOW_NBYTES) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	r->nends += simd()->positions(r->bits.separators + at->word, n, base, r->ends + r->nends);
+	r->nlines = simd()->positions(r->bits.newlines + at->word, n, base, r->line_ends);
+	at->word = end;
+	return STATUS_OK;
+}
+
+/* ---- folding ---- */
+
+/* What one call of rows_fold works on. */
+struct folding {
+	struct rows *rows;
+	const char *text;
+	struct scratch *scratch;
+	struct partial *out;
+};
+
+/* Rows with the same number of fields: ends[0 .. nrows x stride), ends[-1] before them. */
+struct run_of_rows {
+	const uint32_t *ends;
+	size_t stride, nrows;
+};
+
+static struct field_span field_of(const struct folding *f, const uint32_t *end, bool drops_cr)
+{
+	struct field_span span = {(uint32_t)(end[-1] + 1), end[0]};
+
+	if (drops_cr && span.end > span.begin && f->text[span.end - 1] == '\r')
+		span.end--;
+	return span;
+}
+
+/* Folds a field that is not a plain number. */
+static enum status fold_field(const struct folding *f, size_t c, struct field_span span)
+{
+	return column_take(f->rows->plan, f->out, c, f->text + span.begin, span.end - span.begin,
+			   span.begin, f->scratch);
+}
+
+/* At the row that a fold began with: before its first number there may be missing values. */
+static void note_first_number(struct column_partial *column, size_t offset)
+{
+	if (column->first_number_offset == OFFSET_NONE)
+		column->first_number_offset = offset;
+}
+
+/* Folds column c of the run, which all its rows have. */
+static enum status fold_column(const struct folding *f, size_t c, const struct run_of_rows *some)
+{
+	const struct plan_column *column = &f->rows->plan->columns[c];
+	struct column_partial *partial = &f->out->columns[c];
+	bool drops_cr = column->field == some->stride - 1;
+	const uint32_t *end = some->ends + column->field;
+	size_t left = some->nrows;
+
+	while (left > 0) {
+		if (column->parses && !f->rows->missing_is_number) {
+			uint64_t before = partial->fast.count;
+			size_t n = simd()->fold(f->text, end, some->stride, left, drops_cr,
+						&partial->fast, &partial->nmissing);
+			if (n > 0 && partial->fast.count > before)
+				note_first_number(partial, (uint32_t)(end[-1] + 1));
+			end += n * some->stride;
+			left -= n;
+		}
+		if (left > 0) {
+			enum status status = fold_field(f, c, field_of(f, end, drops_cr));
+			if (status != STATUS_OK)
+				return status;
+			end += some->stride;
+			left--;
+		}
+	}
+	return STATUS_OK;
+}
+
+static bool is_blank(const struct folding *f, const struct run_of_rows *row)
+{
+	struct field_span span = field_of(f, row->ends, true);
+
+	return row->stride == 1 && span.end == span.begin && !f->rows->plan->one_column;
+}
+
+static enum status fold_run(const struct folding *f, const struct run_of_rows *some)
+{
+	const struct plan *plan = f->rows->plan;
+	enum status status = STATUS_OK;
+
+	if (is_blank(f, some))
+		return STATUS_OK; /* it is the only one: see take_rows */
+	if (plan->ncolumns > 0 && plan->columns[plan->ncolumns - 1].field >= some->stride) {
+		f->out->nshort += some->nrows;
+		if (f->out->first_short_offset == OFFSET_NONE)
+			f->out->first_short_offset = (uint32_t)(some->ends[-1] + 1);
+		return STATUS_OK;
+	}
+	for (size_t c = 0; status == STATUS_OK && c < plan->ncolumns; c++)
+		if (plan->columns[c].folds)
+			status = fold_column(f, c, some);
+	return status;
+}
+
+/* The rows from ends[0] on, line_ends[0 .. nlines) being theirs, that have as many fields as
+ * the first. guess: a number to try first. */
+static struct run_of_rows next_run(const uint32_t *ends, size_t nends, const uint32_t *line_ends,
+				   size_t nlines, size_t guess)
+{
+	size_t stride = guess, nrows = 1;
+
+	if (stride > nends || ends[stride - 1] != line_ends[0])
+		for (stride = 1; ends[stride - 1] != line_ends[0];)
+			stride++;
+	if (stride > 1) /* rows of one field may be blank lines: one at a time */
+		while (nrows < nlines && (nrows + 1) * stride <= nends &&
+		       ends[(nrows + 1) * stride - 1] == line_ends[nrows])
+			nrows++;
+	return (struct run_of_rows){ends, stride, nrows};
+}
+
+/* Folds the window's rows that are complete, and keeps the positions of the one that is not. */
+static enum status take_rows(const struct folding *f, size_t first_line, size_t *guess)
+{
+	struct rows *r = f->rows;
+	size_t done = 0, line = first_line;
+	enum status status = STATUS_OK;
+
+	while (status == STATUS_OK && line < r->nlines) {
+		struct run_of_rows some = next_run(r->ends + done, r->nends - done,
+						   r->line_ends + line, r->nlines - line, *guess);
+		status = fold_run(f, &some);
+		done += some.nrows * some.stride;
+		line += some.nrows;
+		*guess = some.stride;
+	}
+	if (done > 0) {
+		f->out->tail_offset = (size_t)r->ends[done - 1] + 1;
+		memmove(r->ends - 1, r->ends + done - 1, (r->nends - done + 1) * sizeof *r->ends);
+		r->nends -= done;
+	}
+	return status;
+}
+
+/* The first record that ends in the window began before the text: passes over it. Returns
+ * whether there is one. */
+static bool pass_head(const struct folding *f)
+{
+	struct rows *r = f->rows;
+	size_t n = 0;
+
+	if (r->nlines == 0) {
+		r->nends = 0;
+		return false;
+	}
+	while (r->ends[n] != r->line_ends[0])
+		n++;
+	f->out->head_ends = true;
+	f->out->head_nbytes = f->out->tail_offset = (size_t)r->ends[n] + 1;
+	memmove(r->ends - 1, r->ends + n, (r->nends - n) * sizeof *r->ends);
+	r->nends -= n + 1;
+	return true;
+}
+
+static enum status fold_windows(const struct folding *f, size_t nbytes, struct chunk_entry entry,
+				size_t *left)
+{
+	struct rows *r = f->rows;
+	struct place at = {0, quotes_enter(entry.state)};
+	bool in_head = entry.inside_record, regular = true;
+	size_t guess = 1;
+	enum status status = STATUS_OK;
+
+	while (status == STATUS_OK && at.word < r->nwords) {
+		size_t first_line = 0;
+		status = next_window(r, &at, &regular);
+		if (status != STATUS_OK || !regular)
+			break;
+		if (in_head && !pass_head(f))
+			continue;
+		first_line = in_head;
+		in_head = false;
+		status = take_rows(f, first_line, &guess);
+	}
+	if (in_head)
+		f->out->head_nbytes = f->out->tail_offset = nbytes;
+	*left = regular ? nbytes : in_head ? SIZE_MAX : f->out->tail_offset;
+	return status;
+}
+
+enum status rows_fold(struct rows *r, const char *text, size_t nbytes, struct chunk_entry entry,
+		      struct scratch *scratch, struct partial *out, size_t *left)
+{
+	struct folding f = {r, text, scratch, out};
+
+	r->nends = 0;
+	r->ends[-1] = UINT32_MAX; /* a row begins behind it, at 0 */
+	return fold_windows(&f, nbytes, entry, left);
+}

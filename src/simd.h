@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * simd.h - what the CPU does to many bytes at once, in one table of functions for each
+ * instruction set. The best that this machine has is chosen once.
+ *
+ * The lowest level of the CPU's work: which bytes are delimiters, LFs and quotes, where they
+ * lie, and what the digits between them come to. What that means is for structure.c and
+ * record.c. Each simd_*.c fills the table; all give the same results.
+ */
+#ifndef GPUSTAT_SIMD_H
+#define GPUSTAT_SIMD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "decimal.h"
+
+#define SIMD_WORD_NBYTES 64 /* bytes of text that a word of bits speaks of */
+
+#define SIMD_PARITY_NWORDS 8
+
+/* Texts that are scanned have so many readable bytes on either side, of any value. */
+#define SIMD_PAD_NBYTES 64
+
+/* Bitmaps of a text, a word for each 64 bytes: bit i of word k speaks of byte 64 k + i. */
+struct simd_bits {
+	uint64_t *separators; /* delimiters and LFs */
+	uint64_t *newlines;   /* LFs */
+	uint64_t *quotes;
+	uint64_t *parity; /* of the word's quotes up to and with each: simd_ops.parity */
+};
+
+/* What a scan has counted. */
+struct simd_counts {
+	uint64_t nlines;  /* LFs */
+	uint64_t nquotes; /* 0 or not; which number is not said */
+};
+
+struct simd_ops {
+	const char *name; /* "avx512", "avx2", "neon", "portable" */
+
+	/* Scans text[0 .. 64 x nwords) into nwords words of each of bits but parity. */
+	struct simd_counts (*scan)(const char *text, size_t nwords, char delimiter,
+				   struct simd_bits bits);
+
+	/* Writes for each bit of bits[0 .. nwords) the parity of its word's bits up to and with
+	 * it. Both arrays have room for a multiple of SIMD_PARITY_NWORDS words. */
+	void (*parity)(const uint64_t *bits, size_t nwords, uint64_t *out);
+
+	/* Writes the positions of the bits that are set in bits[0 .. nwords), base added, in
+	 * ascending order. Returns how many; may write up to 64 more words behind them. */
+	size_t (*positions)(const uint64_t *bits, size_t nwords, uint32_t base, uint32_t *out);
+
+	/* Folds one field of each of nrows rows, from row 0 on, up to the first that it
+	 * cannot: not [+-]digits[.digits][e[+-]digits], or too long or too small for the fast
+	 * path of decimal.h, or in blanks or quotes. An empty field is counted in *nmissing.
+	 * Returns how many rows were done.
+	 * Row r's field is text[ends[r x stride - 1] + 1 .. ends[r x stride]), modulo 2^32;
+	 * with drops_cr, less a CR at its end. text: padded, see above. */
+	size_t (*fold)(const char *text, const uint32_t *ends, size_t stride, size_t nrows,
+		       bool drops_cr, struct decimal_fold *fold, uint64_t *nmissing);
+};
+
+/* Those compiled in, best first, the last always there; NULL-terminated. */
+extern const struct simd_ops *const simd_all[];
+
+/* Whether this machine can run ops. */
+bool simd_runs(const struct simd_ops *ops);
+
+/* Chooses for the process: the best that runs here, or the one named; NULL or "": the best.
+ * Returns false where the name is unknown or does not run here. Before any thread starts. */
+bool simd_choose(const char *name);
+
+/* The one chosen; the best that runs here if none was. */
+const struct simd_ops *simd(void);
+
+#endif

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * simd_fold.h - the body of simd_ops.fold, compiled once by each simd_*.c for its own
+ * instruction set.
+ *
+ * A field of up to 16 bytes is converted without a loop, and without a branch that its
+ * length, sign or point could mispredict. Its last byte is put into the last of 16 lanes;
+ * what lies before it in the text fills the others and is masked away. The digits before a
+ * point move one lane on, over it. Then neighbouring lanes are joined, 10 a + b, into 8
+ * numbers of two digits, those into 4, into 2, into one.
+ * (The joining: W. Mula, "SIMD-ized conversion of decimal numbers", 2014.)
+ */
+#ifndef GPUSTAT_SIMD_FOLD_H
+#define GPUSTAT_SIMD_FOLD_H
+
+#include <string.h>
+
+#include "simd.h"
+
+#define SIMD_NDIGITS 16 /* lanes: bytes that are converted at once */
+#define SIMD_INLINE static inline __attribute__((always_inline))
+
+/* What is in a field's lanes, as bits: lane i is bit i, the field's last byte is lane 15. */
+struct simd_lanes {
+	unsigned digits, points;
+};
+
+#if defined(__SSE4_1__)
+#include <immintrin.h>
+
+typedef __m128i simd_text;
+
+/* What is the same for every field. */
+struct simd_constants {
+	__m128i lane, zero_digit, nine, point, tens, hundreds, ten_thousands;
+};
+
+/* Made once, and in such a way that the compiler does not make them anew for each field. */
+static inline struct simd_constants simd_constants(void)
+{
+	struct simd_constants k = {
+		_mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+		_mm_set1_epi8('0'), _mm_set1_epi8(9), _mm_set1_epi8('.'), _mm_set1_epi16(0x010a),
+		_mm_set1_epi32(0x00010064), _mm_set1_epi32(0x00012710),
+	};
+
+	__asm__("" : "+x"(k.lane), "+x"(k.zero_digit), "+x"(k.nine), "+x"(k.point), "+x"(k.tens),
+		     "+x"(k.hundreds), "+x"(k.ten_thousands));
+	return k;
+}
+
+static inline simd_text simd_load(const char *end)
+{
+	return _mm_loadu_si128((const __m128i *)(end - SIMD_NDIGITS));
+}
+
+/* 16 lanes of 0 to 9, the first the most significant. */
+static inline uint64_t simd_join(const struct simd_constants *k, __m128i x)
+{
+	x = _mm_maddubs_epi16(x, k->tens);
+	x = _mm_madd_epi16(x, k->hundreds);
+	x = _mm_packus_epi32(x, x);
+	x = _mm_madd_epi16(x, k->ten_thousands);
+	uint64_t both = (uint64_t)_mm_cvtsi128_si64(x);
+	__asm__("" : "+r"(both)); /* from here on in a plain register */
+	return (both & UINT32_MAX) * 100000000 + (both >> 32);
+}
+
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+
+/* Which of all 16 lanes are digits, and which points. */
+static inline struct simd_lanes simd_classify(const struct simd_constants *k, simd_text v)
+{
+	__m128i x = _mm_sub_epi8(v, k->zero_digit);
+	struct simd_lanes lanes = {_mm_cmple_epu8_mask(x, k->nine),
+				   _mm_cmpeq_epi8_mask(v, k->point)};
+
+	return lanes;
+}
+
+/* The number that the last ndigits lanes make, once a point is taken out: the nmoving first
+ * lanes, which end with it, move up by one. */
+static inline uint64_t simd_number(const struct simd_constants *k, simd_text v,
+				   unsigned nmoving, unsigned ndigits)
+{
+	__mmask16 moves = (__mmask16)((1u << nmoving) - 1);
+	__mmask16 counts = (__mmask16)(0xffffu << (SIMD_NDIGITS - ndigits));
+	__m128i x = _mm_sub_epi8(v, k->zero_digit);
+
+	x = _mm_mask_mov_epi8(x, moves, _mm_slli_si128(x, 1));
+	return simd_join(k, _mm_maskz_mov_epi8(counts, x));
+}
+
+#else
+
+/* Which of all 16 lanes are digits, and which points. */
+static inline struct simd_lanes simd_classify(const struct simd_constants *k, simd_text v)
+{
+	__m128i x = _mm_sub_epi8(v, k->zero_digit);
+	struct simd_lanes lanes;
+
+	lanes.digits = (unsigned)_mm_movemask_epi8(
+		_mm_cmpeq_epi8(_mm_min_epu8(x, k->nine), x));
+	lanes.points = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(v, k->point));
+	return lanes;
+}
+
+/* The number that the last ndigits lanes make, once a point is taken out: the nmoving first
+ * lanes, which end with it, move up by one. */
+static inline uint64_t simd_number(const struct simd_constants *k, simd_text v,
+				   unsigned nmoving, unsigned ndigits)
+{
+	__m128i moves = _mm_cmpgt_epi8(_mm_set1_epi8((char)nmoving), k->lane);
+	__m128i counts =
+		_mm_cmpgt_epi8(k->lane, _mm_set1_epi8((char)(SIMD_NDIGITS - 1 - (int)ndigits)));
+	__m128i x = _mm_blendv_epi8(v, _mm_slli_si128(v, 1), moves);
+
+	x = _mm_and_si128(_mm_sub_epi8(x, k->zero_digit), counts);
+	return simd_join(k, x);
+}
+
+#endif
+
+#else /* plain registers, little-endian or not */
+
+typedef struct {
+	uint64_t low, high; /* lanes 0 to 7, lanes 8 to 15; the lowest is the lowest byte */
+} simd_text;
+
+struct simd_constants {
+	char none; /* they are part of the instructions */
+};
+
+static inline struct simd_constants simd_constants(void)
+{
+	return (struct simd_constants){0};
+}
+
+static inline uint64_t simd_load_word(const char *at)
+{
+	uint64_t word;
+
+	memcpy(&word, at, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	word = __builtin_bswap64(word);
+#endif
+	return word;
+}
+
+static inline simd_text simd_load(const char *end)
+{
+	return (simd_text){simd_load_word(end - 16), simd_load_word(end - 8)};
+}
+
+#define SIMD_EACH UINT64_C(0x0101010101010101)
+
+/* The high bits of a word's bytes, gathered. */
+static inline unsigned simd_gather(uint64_t x)
+{
+	return (unsigned)(((x >> 7) & SIMD_EACH) * UINT64_C(0x0102040810204080) >> 56);
+}
+
+/* The high bit of each byte that is a digit: x XOR '0' is at most 9. */
+static inline uint64_t simd_digit_bits(uint64_t word)
+{
+	uint64_t x = word ^ SIMD_EACH * '0';
+
+	return ~(((x & SIMD_EACH * 0x7f) + SIMD_EACH * (0x7f - 9)) | x) & SIMD_EACH * 0x80;
+}
+
+static inline uint64_t simd_point_bits(uint64_t word)
+{
+	uint64_t x = word ^ SIMD_EACH * '.';
+
+	return ~(((x & SIMD_EACH * 0x7f) + SIMD_EACH * 0x7f) | x) & SIMD_EACH * 0x80;
+}
+
+static inline struct simd_lanes simd_classify(const struct simd_constants *k, simd_text v)
+{
+	(void)k;
+	struct simd_lanes lanes;
+
+	lanes.digits = simd_gather(simd_digit_bits(v.low)) |
+		       simd_gather(simd_digit_bits(v.high)) << 8;
+	lanes.points = simd_gather(simd_point_bits(v.low)) |
+		       simd_gather(simd_point_bits(v.high)) << 8;
+	return lanes;
+}
+
+/* Eight lanes of 0 to 9, the lowest the most significant. */
+static inline uint64_t simd_join_word(uint64_t x)
+{
+	x = (x * 10 + (x >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
+	x = (x * 100 + (x >> 16)) & UINT64_C(0x0000ffff0000ffff);
+	return (x * 10000 + (x >> 32)) & UINT32_MAX;
+}
+
+static inline uint64_t simd_number(const struct simd_constants *k, simd_text v,
+				   unsigned nmoving, unsigned ndigits)
+{
+	(void)k;
+	uint128 all = (uint128)v.high << 64 | v.low;
+	unsigned before = nmoving > 0 ? 8 * (nmoving - 1) : 0;
+	uint128 below = ((uint128)1 << before) - 1;
+	uint128 at = nmoving > 0 ? (uint128)0xff << before : 0;
+
+	all = (all & ~(below | at)) | (all & below) << 8;
+	all &= (uint128)(((uint128)SIMD_EACH << 64 | SIMD_EACH) * 0x0f);
+	all &= ndigits == 0 ? 0 : ~(uint128)0 << 8 * (SIMD_NDIGITS - ndigits);
+	return simd_join_word((uint64_t)all) * 100000000 + simd_join_word((uint64_t)(all >> 64));
+}
+
+#endif
+
+#define SIMD_NO_NUMBER -1 /* for a scale */
+
+/* Converts text[begin .. end), digits[.digits], 1 to 16 bytes. Its scale is SIMD_NO_NUMBER where
+ * it is none. */
+SIMD_INLINE struct decimal simd_convert_lanes(const struct simd_constants *k, const char *text,
+					      uint32_t begin, uint32_t end, unsigned is_negative)
+{
+	unsigned nbytes = end - begin, all = 0xffffu << (SIMD_NDIGITS - nbytes) & 0xffff;
+	simd_text v = simd_load(text + end);
+	struct simd_lanes lanes = simd_classify(k, v);
+	unsigned points = lanes.points & all, more_points = points & (points - 1);
+	unsigned at = (unsigned)__builtin_ctz(points | 1u << SIMD_NDIGITS); /* 16: none */
+	unsigned has_point = 1 - at / SIMD_NDIGITS, if_point = -has_point;
+	uint64_t number = simd_number(k, v, (at + 1) & if_point, nbytes - has_point);
+	struct decimal x = {(int64_t)((number ^ -(uint64_t)is_negative) + is_negative),
+			    (int32_t)((SIMD_NDIGITS - 1 - at) & if_point)};
+
+	/* Every lane is a digit, but for at most one point, and not for that alone. */
+	if ((((lanes.digits & all) | points) ^ all) | more_points | (nbytes == has_point))
+		x.scale = SIMD_NO_NUMBER;
+	return x;
+}
+
+/* Converts text[begin .. end) as decimal_parse does, if it is a number for the fast path: one
+ * that simd_convert_lanes does not take, longer or with an exponent. */
+static __attribute__((noinline)) struct decimal simd_convert_long(const char *text, uint32_t begin,
+								  uint32_t end)
+{
+	struct decimal x = {0, SIMD_NO_NUMBER};
+
+	if (!decimal_is_blank(text[begin]) && !decimal_is_blank(text[end - 1]))
+		decimal_parse(text + begin, end - begin, &x);
+	return x;
+}
+
+/* Converts text[begin .. end), at least a byte. */
+SIMD_INLINE struct decimal simd_convert(const struct simd_constants *k, const char *text,
+					uint32_t begin, uint32_t end)
+{
+	unsigned is_negative = text[begin] == '-';
+	uint32_t first = begin + (is_negative | (text[begin] == '+'));
+	struct decimal x = {0, SIMD_NO_NUMBER};
+
+	if (end - first - 1 < SIMD_NDIGITS)
+		x = simd_convert_lanes(k, text, first, end, is_negative);
+	return x.scale == SIMD_NO_NUMBER ? simd_convert_long(text, begin, end) : x;
+}
+
+/* The numbers of one scale, on their way to their bin. */
+struct simd_run {
+	int scale; /* SIMD_NO_NUMBER: there are none */
+	struct decimal_bin bin;
+};
+
+static inline void simd_flush(struct decimal_fold *fold, const struct simd_run *run)
+{
+	if (run->scale >= 0)
+		decimal_fold_add_bin(fold, run->scale, &run->bin);
+}
+
+SIMD_INLINE size_t simd_fold_some(const char *text, const uint32_t *ends, size_t stride,
+				  size_t nrows, bool drops_cr, struct decimal_fold *fold,
+				  uint64_t *nmissing)
+{
+	const struct simd_constants k = simd_constants();
+	struct simd_run run = {SIMD_NO_NUMBER, {0, INT64_MAX, INT64_MIN}};
+	uint64_t nempty = 0;
+	size_t r;
+
+	for (r = 0; r < nrows; r++, ends += stride) {
+		uint32_t begin = ends[-1] + 1, end = ends[0];
+
+		if (drops_cr)
+			end -= end != begin && text[end - 1] == '\r';
+		if (end == begin) {
+			nempty++;
+			continue;
+		}
+		struct decimal x = simd_convert(&k, text, begin, end);
+		if (x.scale == SIMD_NO_NUMBER)
+			break;
+		if (x.scale != run.scale) {
+			simd_flush(fold, &run);
+			run = (struct simd_run){x.scale, {0, INT64_MAX, INT64_MIN}};
+		}
+		run.bin.sum += x.significand;
+		run.bin.min = x.significand < run.bin.min ? x.significand : run.bin.min;
+		run.bin.max = x.significand > run.bin.max ? x.significand : run.bin.max;
+	}
+	simd_flush(fold, &run);
+	fold->count += r - nempty;
+	*nmissing += nempty;
+	return r;
+}
+
+#ifndef SIMD_OWN_FOLD
+/* simd_ops.fold: two loops, so that only the last field's looks for a CR. */
+static size_t simd_fold_rows(const char *text, const uint32_t *ends, size_t stride, size_t nrows,
+			     bool drops_cr, struct decimal_fold *fold, uint64_t *nmissing)
+{
+	return drops_cr ? simd_fold_some(text, ends, stride, nrows, true, fold, nmissing)
+			: simd_fold_some(text, ends, stride, nrows, false, fold, nmissing);
+}
+
+#endif
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * simd_portable.c - plain C: eight bytes a step, in a plain register.
+ *
+ * A word XORed with eight copies of a byte has a zero where the byte was. Adding 0x7f to the low
+ * seven bits of each byte leaves the top bit clear only for zero. Of eight words, the top
+ * bits shifted in one after the other are an 8 x 8 matrix of bits, a byte of it for each place
+ * in a word; transposed, it has a byte for each word, which is the order of the text.
+ * (H. S. Warren, Hacker's Delight, 2nd ed., sections 6-1 and 7-3.)
+ */
+#include "simd.h"
+
+#include <string.h>
+
+#include "simd_fold.h"
+#include "simd_parity.h"
+#include "simd_positions.h"
+
+#define EACH_BYTE UINT64_C(0x0101010101010101)
+#define LOW_BITS UINT64_C(0x7f7f7f7f7f7f7f7f)
+#define TOP_BITS UINT64_C(0x8080808080808080)
+
+static inline uint64_t load_8(const char *text)
+{
+	uint64_t word;
+
+	memcpy(&word, text, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	word = __builtin_bswap64(word);
+#endif
+	return word;
+}
+
+/* The top bit of each byte of word that is not the byte repeated in pattern. The seven bits
+ * below it mean nothing. */
+static inline uint64_t differ(uint64_t word, uint64_t pattern)
+{
+	uint64_t x = word ^ pattern;
+
+	return ((x & LOW_BITS) + LOW_BITS) | x;
+}
+
+/* Swaps the bits of pairs with those that lie distance above them. */
+static inline uint64_t swap(uint64_t x, uint64_t pairs, unsigned distance)
+{
+	uint64_t differing = (x ^ x >> distance) & pairs;
+
+	return x ^ differing ^ differing << distance;
+}
+
+/* Bit 8 i + j becomes bit 8 j + i: swaps within squares of 2 x 2, then 4 x 4, then 8 x 8. */
+static inline uint64_t transpose(uint64_t x)
+{
+	x = swap(x, UINT64_C(0x00aa00aa00aa00aa), 7);
+	x = swap(x, UINT64_C(0x0000cccc0000cccc), 14);
+	return swap(x, UINT64_C(0x00000000f0f0f0f0), 28);
+}
+
+static struct simd_counts scan(const char *text, size_t nwords, char delimiter,
+			       struct simd_bits bits)
+{
+	const uint64_t delimiter_8 = EACH_BYTE * (unsigned char)delimiter;
+	struct simd_counts counts = {0, 0};
+
+	for (size_t k = 0; k < nwords; k++, text += SIMD_WORD_NBYTES) {
+		uint64_t not_separators = 0, not_newlines = 0, not_quotes = 0;
+		for (unsigned i = 0; i < SIMD_WORD_NBYTES; i += 8) {
+			uint64_t word = load_8(text + i);
+			uint64_t not_newline = differ(word, EACH_BYTE * '\n');
+			uint64_t not_quote = differ(word, EACH_BYTE * '"');
+			uint64_t not_separator = differ(word, delimiter_8) & not_newline;
+			not_separators = not_separators >> 1 | (not_separator & TOP_BITS);
+			not_newlines = not_newlines >> 1 | (not_newline & TOP_BITS);
+			not_quotes = not_quotes >> 1 | (not_quote & TOP_BITS);
+		}
+		bits.separators[k] = transpose(~not_separators);
+		bits.newlines[k] = transpose(~not_newlines);
+		bits.quotes[k] = transpose(~not_quotes);
+		counts.nlines += simd_count_ones(bits.newlines[k]);
+		counts.nquotes |= bits.quotes[k];
+	}
+	return counts;
+}
+
+const struct simd_ops simd_portable = {
+	.name = "portable",
+	.scan = scan,
+	.positions = simd_positions,
+	.parity = simd_parity,
+	.fold = simd_fold_rows,
+};
