@@ -4,8 +4,8 @@
  *
  * Workers take chunks themselves: whoever takes the next one reads it into its own
  * buffer. A plain regular file's chunks are read at their offsets, many at a time;
- * a pipe or a gzip stream is read (or inflated) by one worker at a time while the others
- * fold what they took. There is no reader thread and no copy.
+ * a pipe or a packed stream is read by one worker at a time while the others fold what
+ * they took. What is packed is decoded ahead by threads of its own (ahead.h).
  */
 #ifndef GPUSTAT_INPUT_H
 #define GPUSTAT_INPUT_H

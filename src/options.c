@@ -14,7 +14,9 @@
 #include <zlib.h>
 
 #include "decimal.h"
+#include "inflate.h"
 #include "simd.h"
+#include "unzstd.h"
 
 #define MAX_THREADS 1024
 #define CHUNK_VARIABLE "GPUSTAT_CHUNK_BYTES"
@@ -109,10 +111,18 @@ void options_print_help(void)
 	       "Not the GPU monitor of the same name. Full manual: man gpustat\n");
 }
 
+static void print_codec(const char *name, const char *version)
+{
+	printf("%s %s\n", name, version ? version : "not built in");
+}
+
 void options_print_version(void)
 {
 	printf("gpustat %s\n", PACKAGE_VERSION);
-	printf("zlib %s\n", zlibVersion());
+	print_codec("zlib", zlibVersion());
+	print_codec("ISA-L", inflate_isal_version());
+	print_codec("libdeflate", inflate_libdeflate_version());
+	print_codec("zstd", unzstd_version());
 #ifdef HAVE_CUDA
 	printf("CUDA %s, built for %s\n", CUDA_VERSION_TEXT, CUDA_ARCH_TEXT);
 #else

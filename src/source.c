@@ -46,7 +46,7 @@ enum status source_read(struct source *s, char *to, size_t capacity, size_t *nby
 	*nbytes = 0;
 	if (s->at_end || capacity == 0)
 		return STATUS_OK;
-	status = s->gzip ? gzip_read(s->gzip, to, capacity, nbytes, fault)
+	status = s->gzip ? ahead_read(s->gzip, to, capacity, nbytes, fault)
 			 : read_fd(s, to, capacity, nbytes, fault);
 	if (status != STATUS_OK)
 		fault->file = s->name;
@@ -58,6 +58,8 @@ bool source_is_ready(const struct source *s)
 {
 	struct pollfd p = {.fd = s->fd, .events = POLLIN};
 
+	if (s->gzip)
+		return ahead_is_ready(s->gzip);
 	return poll(&p, 1, 0) != 0;
 }
 
@@ -122,20 +124,43 @@ bool source_ends(struct source *s, size_t at, enum status *status, struct fault 
 
 /* ---- opening ---- */
 
-/* What was peeked at is compressed: gives it to a gzip reader. */
-static enum status begin_gzip(struct source *s, struct fault *fault)
+/* What was peeked at is compressed: gives it to a reader of that format. */
+static enum status begin_ahead(struct source *s, enum decoder_format format, struct fault *fault)
 {
-	enum status status = gzip_open(&s->gzip, s->fd, (unsigned char *)s->data + s->begin,
-				       s->end - s->begin);
+	enum status status = ahead_open(&s->gzip, format, s->fd, s->data + s->begin,
+					s->end - s->begin, s->nthreads, fault);
 
 	s->begin = s->end = 0;
 	s->at_end = false;
-	return status == STATUS_OK ? status : fail(s, fault, status, 0);
+	if (status != STATUS_OK)
+		fault->file = s->name;
+	return status;
+}
+
+/* Whether a frame of zstd is next, or one of those that it skips (RFC 8878, 3.1.1, 3.1.2).
+ * No text begins so. */
+static bool begins_zstd(struct source *s, enum status *status, struct fault *fault)
+{
+	if (source_matches(s, 0, "\x28\xb5\x2f\xfd", 4, status, fault))
+		return true;
+	return *status == STATUS_OK && s->end > s->begin && (s->data[s->begin] & 0xf0) == 0x50 &&
+	       source_matches(s, 1, "\x2a\x4d\x18", 3, status, fault);
+}
+
+static enum status begin_if_compressed(struct source *s, struct fault *fault)
+{
+	enum status status = STATUS_OK;
+
+	if (source_matches(s, 0, "\x1f\x8b", 2, &status, fault))
+		return begin_ahead(s, DECODER_GZIP, fault);
+	if (status == STATUS_OK && begins_zstd(s, &status, fault))
+		return begin_ahead(s, DECODER_ZSTD, fault);
+	return status;
 }
 
 enum status source_open(struct source *s, const char *path, size_t *nskipped, struct fault *fault)
 {
-	enum status status = STATUS_OK;
+	enum status status;
 	bool is_file = strcmp(path, "-") != 0;
 
 	s->name = is_file ? path : "<stdin>";
@@ -145,8 +170,7 @@ enum status source_open(struct source *s, const char *path, size_t *nskipped, st
 	if (s->fd < 0)
 		return fail(s, fault, STATUS_OPEN, errno);
 	fcntl(s->fd, F_SETPIPE_SZ, PIPE_NBYTES); /* fails harmlessly on what is no pipe */
-	if (source_matches(s, 0, "\x1f\x8b", 2, &status, fault))
-		status = begin_gzip(s, fault);
+	status = begin_if_compressed(s, fault);
 	if (status == STATUS_OK && source_matches(s, 0, "\xef\xbb\xbf", 3, &status, fault))
 		s->begin = *nskipped = 3;
 	return status;
@@ -154,7 +178,7 @@ enum status source_open(struct source *s, const char *path, size_t *nskipped, st
 
 void source_close(struct source *s)
 {
-	gzip_close(s->gzip);
+	ahead_close(s->gzip);
 	s->gzip = NULL;
 	if (s->fd > STDIN_FILENO)
 		close(s->fd);

@@ -12,21 +12,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "gzip.h"
+#include "ahead.h"
 #include "status.h"
 
 struct source {
-	const char *name;  /* as messages print it; not owned */
-	int fd;            /* -1: none open */
-	struct gzip *gzip; /* NULL: not compressed */
-	bool at_end;       /* nothing more will come */
+	const char *name;   /* as messages print it; not owned */
+	int fd;             /* -1: none open */
+	int nthreads;       /* the most that inflate it; 0: as many as there are cores */
+	struct ahead *gzip; /* gzip or zstd; NULL: not compressed */
+	bool at_end;        /* nothing more will come */
 	/* Bytes read before they were wanted: data[begin .. end). The buffer is kept from
 	 * file to file. */
 	char *data;
 	size_t begin, end, capacity;
 };
 
-/* Opens path, "-" being standard input, and recognises gzip by its first two bytes. A
+/* Opens path, "-" being standard input, and recognises gzip and zstd by their first bytes. A
  * UTF-8 byte-order mark is dropped; *nskipped is its length, or 0. */
 enum status source_open(struct source *s, const char *path, size_t *nskipped,
 			struct fault *fault);

@@ -23,7 +23,8 @@ ROOMS = (
     ("terms",   "utf8 plan chunk expr_eval"),
     ("records", "column rows expr_row record.h record_walk record"),
     ("rows",    "running emit"),
-    ("data",    "gzip source input"),
+    ("data",    "feed inflate inflate_zlib inflate_isal inflate_libdeflate gzip bgzf unzstd decoder ahead "
+                "source input"),
     ("request", "select expr_lex expr_show expr options header query"),
     ("workers", "total worker worker_cpu"),
     ("kernels", "fold lane warp block grid "

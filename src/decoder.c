@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * decoder.c - see decoder.h.
+ */
+#include "decoder.h"
+
+#include <stdlib.h>
+
+/* ---- opening ---- */
+
+enum status decoder_open(struct decoder *d, enum decoder_format format, int fd,
+			 const void *prefix, size_t nbytes, struct fault *fault)
+{
+	d->gzip = NULL;
+	d->zstd = NULL;
+	feed_init(&d->feed, fd, prefix, nbytes);
+	if (format == DECODER_ZSTD)
+		return unzstd_open(&d->zstd, fault);
+	d->gzip = gzip_open();
+	d->block_ops = inflate_block();
+	return d->gzip ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+}
+
+void decoder_close(struct decoder *d)
+{
+	gzip_close(d->gzip);
+	unzstd_close(d->zstd);
+}
+
+/* ---- filling ---- */
+
+static enum status make_room(unsigned char **room, size_t nbytes, struct fault *fault)
+{
+	if (!*room)
+		*room = malloc(nbytes);
+	return *room ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+}
+
+/* What the feed has next for this piece, which holds either blocks or text: puts blocks into
+ * its batch if it has no text. What cannot come behind those is left for the next piece. */
+static enum status pack(struct decoder *d, struct piece *p, enum bgzf_next *next)
+{
+	*next = BGZF_OTHER;
+	if (!d->gzip || !gzip_is_between(d->gzip))
+		return STATUS_OK;
+	*next = bgzf_next(&d->feed, d->block_ops);
+	if (*next == BGZF_BLOCK && p->nbytes == 0) {
+		if (make_room(&p->batch.data, BGZF_BATCH_NBYTES, &p->fault) != STATUS_OK)
+			return STATUS_NO_MEMORY;
+		*next = bgzf_cut(&p->batch, &d->feed, d->block_ops);
+	}
+	if (*next == BGZF_TRUNCATED && p->batch.nbytes == 0)
+		return fault_set(&p->fault, STATUS_GZIP_TRUNCATED, 0, NULL);
+	if (*next == BGZF_LIES && p->batch.nbytes == 0)
+		return fault_set(&p->fault, STATUS_GZIP_DATA, 0, "impossible length of a block");
+	return STATUS_OK;
+}
+
+/* Decompresses into the piece. */
+static enum status step(struct decoder *d, struct piece *p, enum step *how)
+{
+	unsigned char *to = p->data + p->nbytes;
+	size_t room = PIECE_NBYTES - p->nbytes, n;
+	enum status status =
+		d->gzip ? gzip_step(d->gzip, &d->feed, to, room, &n, how, &p->fault)
+			: unzstd_step(d->zstd, &d->feed, to, room, &n, how, &p->fault);
+
+	p->nbytes += n;
+	return status;
+}
+
+/* The reader has done what it can with what the feed holds: reads more, unless the piece has
+ * something to say and more would have to be waited for. */
+static enum status feed_piece(struct decoder *d, struct piece *p, bool *full)
+{
+	enum status status;
+
+	*full = (p->nbytes || p->batch.nbytes) && !feed_is_ready(&d->feed);
+	if (*full)
+		return STATUS_OK;
+	status = feed_more(&d->feed, &p->fault);
+	p->last = d->feed.stopped;
+	return status;
+}
+
+/* Fills the piece until nothing more can come into it, or more would have to be waited for. */
+static enum status fill(struct decoder *d, struct piece *p)
+{
+	enum status status = make_room(&p->data, PIECE_NBYTES, &p->fault);
+	bool full = false;
+
+	while (status == STATUS_OK && !full && !p->last) {
+		enum bgzf_next next;
+		enum step how = STEP_GOES_ON;
+		status = pack(d, p, &next);
+		if (status != STATUS_OK)
+			break;
+		full = next != BGZF_STARVES && (next == BGZF_BLOCK || p->batch.nbytes);
+		if (!full && next == BGZF_OTHER)
+			status = step(d, p, &how);
+		full = full || p->nbytes == PIECE_NBYTES;
+		p->last = how == STEP_ENDED;
+		if (status == STATUS_OK && (next == BGZF_STARVES || how == STEP_STARVES))
+			status = feed_piece(d, p, &full);
+	}
+	return status;
+}
+
+void decoder_fill(struct decoder *d, struct piece *p)
+{
+	p->nbytes = p->batch.nbytes = p->batch.inflated_nbytes = 0;
+	p->last = false;
+	p->status = fill(d, p);
+}
+
+/* ---- pieces ---- */
+
+bool piece_is_packed(const struct piece *p)
+{
+	return p->batch.nbytes > 0;
+}
+
+bool piece_is_last(const struct piece *p)
+{
+	return p->last || p->status != STATUS_OK;
+}
+
+void piece_unpack(struct piece *p, const struct inflate_ops *ops, void *state)
+{
+	struct fault fault;
+	enum status status = state ? bgzf_inflate(&p->batch, ops, state, p->data, &p->nbytes, &fault)
+				   : fault_set(&fault, STATUS_NO_MEMORY, 0, NULL);
+
+	if (status == STATUS_OK)
+		return; /* p->status is about what comes behind the blocks */
+	p->status = status;
+	p->fault = fault;
+}
+
+void piece_free(struct piece *p)
+{
+	free(p->data);
+	free(p->batch.data);
+}
