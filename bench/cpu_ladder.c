@@ -14,20 +14,12 @@
 #include "cpu_ladder.h"
 
 #include <pthread.h>
-#include <sched.h>
 
 #include "decimal.h"
 
 #define CPU_LANES_NBYTES 128
 #define CPU_NLANES(T) (CPU_LANES_NBYTES / sizeof(T))
 #define CPU_NTHREADS_MAX 1024
-
-unsigned cpu_nthreads(void)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
-}
 
 /* Unsigned types: they wrap, and have the bits that the signed ones want. */
 #define CPU_TYPES(TYPE) \

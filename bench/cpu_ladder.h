@@ -8,9 +8,6 @@
 
 #include "bench.h"
 
-/* The number of threads that this process may run at once. */
-unsigned cpu_nthreads(void);
-
 /* Writes the sum of in[0 .. n) to out[0]. nthreads > 0: so many threads take equal parts,
  * the caller one of them; where one cannot be started the caller does its part. Starting
  * and joining them is part of the time, as it is for whoever uses them. */

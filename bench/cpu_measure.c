@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "cores.h"
 #include "cpu_ladder.h"
 #include "reference.h"
 #include "timing.h"
@@ -25,7 +26,7 @@ static const uint64_t awkward[] = {0,    1,    2,    31,   32,   33,    255,   2
 
 static unsigned rung_nthreads(const struct cpu_rung *rung)
 {
-	return rung->all_threads ? cpu_nthreads() : 1;
+	return rung->all_threads ? (unsigned)cores_count() : 1;
 }
 
 static void run_rung(const struct cpu_rung *rung, const struct cpu_arrays *a, uint64_t n,

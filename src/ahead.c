@@ -19,13 +19,13 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cores.h"
 #include "inflate.h"
 
 #define STREAM_NSLOTS 8  /* 2 MiB: half of them are made while the other half is taken */
@@ -274,14 +274,6 @@ static void stop_threads(struct ahead *a)
 
 /* ---- opening ---- */
 
-/* Cores that this process may run on. */
-static int count_cores(void)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-}
-
 static struct ahead *make(int nthreads)
 {
 	struct ahead *a = calloc(1, sizeof *a);
@@ -289,7 +281,7 @@ static struct ahead *make(int nthreads)
 	if (!a)
 		return NULL;
 	if (nthreads <= 0)
-		nthreads = count_cores();
+		nthreads = cores_count();
 	a->max_inflaters = nthreads < MAX_INFLATERS ? nthreads : MAX_INFLATERS;
 	a->nslots = max_slots(a);
 	a->slots = calloc(a->nslots, sizeof *a->slots);

@@ -161,7 +161,7 @@ static enum status become_ranged(struct input *in, struct fault *fault)
 	struct stat st;
 	off_t now = lseek(s->fd, 0, SEEK_CUR);
 
-	if (s->gzip || now < 0 || fstat(s->fd, &st) || !has_ranges(&st))
+	if (s->packed || now < 0 || fstat(s->fd, &st) || !has_ranges(&st))
 		return STATUS_OK;
 	in->ranged = malloc(sizeof *in->ranged);
 	if (!in->ranged)
@@ -192,7 +192,7 @@ static void close_file(struct input *in)
 	source_close(&in->source);
 }
 
-enum status input_open(struct input **out, const char *const *paths, int npaths,
+enum status input_open(struct input **out, const char *const *paths, int npaths, int nthreads,
 		       struct fault *fault)
 {
 	struct input *in = calloc(1, sizeof *in);
@@ -203,6 +203,7 @@ enum status input_open(struct input **out, const char *const *paths, int npaths,
 	in->paths = paths;
 	in->npaths = npaths;
 	in->source.fd = -1;
+	in->source.nthreads = nthreads;
 	pthread_mutex_init(&in->lock, NULL);
 	status = open_file(in, fault);
 	if (status == STATUS_OK)
@@ -270,7 +271,7 @@ uint64_t input_nbytes_left(const struct input *in)
 	uint64_t total = 0;
 	struct stat st;
 
-	if (in->source.gzip)
+	if (in->source.packed)
 		return UINT64_MAX;
 	for (int i = in->file; i < in->npaths; i++) {
 		bool in_hand = i == in->file;

@@ -21,10 +21,11 @@ struct input;
 
 /* Opens the first of the files; the others follow as they are reached. paths: npaths
  * names, "-" is standard input; not copied. Gzip files, by their first two bytes, are
- * inflated; a UTF-8 byte-order mark at a file's start is dropped.
+ * inflated, by up to nthreads threads (0: one for each core); a UTF-8 byte-order mark at a
+ * file's start is dropped.
  * Errors, here and below, name the file in fault: STATUS_OPEN, STATUS_READ,
  * STATUS_NO_MEMORY, STATUS_GZIP_*, STATUS_SHRANK. */
-enum status input_open(struct input **out, const char *const *paths, int npaths,
+enum status input_open(struct input **out, const char *const *paths, int npaths, int nthreads,
 		       struct fault *fault);
 void input_close(struct input *in);
 

@@ -46,7 +46,7 @@ enum status source_read(struct source *s, char *to, size_t capacity, size_t *nby
 	*nbytes = 0;
 	if (s->at_end || capacity == 0)
 		return STATUS_OK;
-	status = s->gzip ? ahead_read(s->gzip, to, capacity, nbytes, fault)
+	status = s->packed ? ahead_read(s->packed, to, capacity, nbytes, fault)
 			 : read_fd(s, to, capacity, nbytes, fault);
 	if (status != STATUS_OK)
 		fault->file = s->name;
@@ -58,8 +58,8 @@ bool source_is_ready(const struct source *s)
 {
 	struct pollfd p = {.fd = s->fd, .events = POLLIN};
 
-	if (s->gzip)
-		return ahead_is_ready(s->gzip);
+	if (s->packed)
+		return ahead_is_ready(s->packed);
 	return poll(&p, 1, 0) != 0;
 }
 
@@ -127,7 +127,7 @@ bool source_ends(struct source *s, size_t at, enum status *status, struct fault 
 /* What was peeked at is compressed: gives it to a reader of that format. */
 static enum status begin_ahead(struct source *s, enum decoder_format format, struct fault *fault)
 {
-	enum status status = ahead_open(&s->gzip, format, s->fd, s->data + s->begin,
+	enum status status = ahead_open(&s->packed, format, s->fd, s->data + s->begin,
 					s->end - s->begin, s->nthreads, fault);
 
 	s->begin = s->end = 0;
@@ -178,8 +178,8 @@ enum status source_open(struct source *s, const char *path, size_t *nskipped, st
 
 void source_close(struct source *s)
 {
-	ahead_close(s->gzip);
-	s->gzip = NULL;
+	ahead_close(s->packed);
+	s->packed = NULL;
 	if (s->fd > STDIN_FILENO)
 		close(s->fd);
 	s->fd = -1;

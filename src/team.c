@@ -8,10 +8,10 @@
  */
 #include "team.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "cores.h"
 #include "message.h"
 #include "simd.h"
 #ifdef HAVE_CUDA
@@ -22,14 +22,6 @@
 #define GPU_CHUNK_NBYTES ((size_t)8 << 20)
 #define GPU_NTHREADS 6 /* streams a GPU: some copy while others compute */
 #define AUTO_GPU_NBYTES ((uint64_t)4 << 30)
-
-/* Cores that this process may run on. */
-static int count_cores(void)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-}
 
 /* No more threads than chunks: a short input is not worth starting one for. */
 static int limit_threads(int nthreads, size_t chunk_nbytes, uint64_t input_nbytes)
@@ -45,7 +37,7 @@ static void add_cpu(struct team *team, const struct options *o, uint64_t input_n
 
 	s->ops = &worker_cpu;
 	s->chunk_nbytes = o->chunk_nbytes ? o->chunk_nbytes : CPU_CHUNK_NBYTES;
-	s->nthreads = limit_threads(o->nthreads ? o->nthreads : count_cores(), s->chunk_nbytes,
+	s->nthreads = limit_threads(o->nthreads ? o->nthreads : cores_count(), s->chunk_nbytes,
 				    input_nbytes);
 }
 

@@ -16,7 +16,7 @@ import harness
 # Where a header stands lower than its source, or two folders have a name in common, the file
 # itself is in the table, and the module is what is left.
 ROOMS = (
-    ("words",   "hd status"),
+    ("words",   "hd status cores"),
     ("numbers", "csv_dfa decimal wide"),
     ("bytes",   "simd.h simd_positions simd_parity simd_fold simd_portable simd_neon simd_avx2 simd_avx512 simd "
                 "quotes structure"),
