@@ -40,7 +40,7 @@ struct simd_counts {
 struct simd_ops {
 	const char *name; /* "avx512", "avx2", "neon", "portable" */
 
-	/* Scans text[0 .. 64 x nwords) into nwords words of each of bits but parity. */
+	/* Scans text[0 .. 64 x nwords), and reads nothing beside it, into nwords words of each of bits but parity. */
 	struct simd_counts (*scan)(const char *text, size_t nwords, char delimiter,
 				   struct simd_bits bits);
 

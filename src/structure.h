@@ -2,17 +2,14 @@
  *
  * structure.h - finding the bytes that matter to CSV, 64 at a time.
  *
- * The lowest level of the CPU's work: which of 64 bytes are delimiters, LFs and quotes,
- * as bitmaps. What they mean is the automaton's business (record.c). An instruction
- * set of its own can take structure_scan's place without anyone above noticing.
+ * Which of up to 64 bytes are delimiters, LFs and quotes, as bitmaps, for a text that has no
+ * padding (simd.h). What they mean is the automaton's business (record_walk.h).
  */
 #ifndef GPUSTAT_STRUCTURE_H
 #define GPUSTAT_STRUCTURE_H
 
 #include <stddef.h>
 #include <stdint.h>
-
-#include "csv_dfa.h"
 
 #define STRUCTURE_NBYTES 64
 
@@ -27,9 +24,5 @@ struct structure structure_scan(const char *text, size_t nbytes, char delimiter)
 
 /* The number of bytes of text[0 .. nbytes) that are LF. */
 uint64_t structure_count_lines(const char *text, size_t nbytes);
-
-/* The transition map of text[0 .. nbytes): what csv_map_compose over its bytes gives,
- * at the speed of memchr where quotes are rare. */
-csv_map structure_map(const char *text, size_t nbytes, char delimiter);
 
 #endif
