@@ -6,11 +6,11 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "argument.h"
 #include "bench.h"
 #include "decimal.h"
 #include "model.h"
@@ -27,14 +27,11 @@ enum option_id {
 	NOPTIONS
 };
 
-/* What getopt_long returns for the table's row 0; far from every letter. */
-#define FIRST_ID 0x100
-
 static const struct option long_options[] = {
 #define COMMAND(id, name, help)
 #define OPTION(id, letter, name, argument, commands, help)                       \
 	{name, sizeof(argument) > 1 ? required_argument : no_argument, NULL,     \
-	 FIRST_ID + OPTION_##id},
+	 ARGUMENT_FIRST_ID + OPTION_##id},
 #include "bench_options.def"
 #undef COMMAND
 #undef OPTION
@@ -127,18 +124,6 @@ void bench_options_print_version(void)
 
 /* ---- arguments ---- */
 
-__attribute__((format(printf, 2, 3))) static enum status usage(struct fault *fault,
-							       const char *format, ...)
-{
-	char text[FAULT_DETAIL_NBYTES];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text, sizeof text, format, arguments);
-	va_end(arguments);
-	return fault_set(fault, STATUS_USAGE, 0, text);
-}
-
 /* A whole number from 1 to limit at the start of text; *end is what follows it. */
 static bool parse_number(const char *text, uint64_t limit, uint64_t *out, char **end)
 {
@@ -171,7 +156,7 @@ static enum status set_n(struct bench_options *o, const char *argument, struct f
 	if (parse_number(argument, N_LIMIT, &o->n, &end))
 		power = suffix_power(end);
 	if (power < 0 || o->n > N_LIMIT >> power)
-		return usage(fault, "--n: '%.64s' is not a number from 1 to 2^40, as 1000000 or 32M",
+		return argument_usage(fault, "--n: '%.64s' is not a number from 1 to 2^40, as 1000000 or 32M",
 			     argument);
 	o->n <<= power;
 	return STATUS_OK;
@@ -183,7 +168,7 @@ static enum status set_repeat(struct bench_options *o, const char *argument, str
 	char *end;
 
 	if (!parse_number(argument, REPEAT_LIMIT, &number, &end) || *end)
-		return usage(fault, "--repeat: '%.64s' is not a number from 1 to %d", argument,
+		return argument_usage(fault, "--repeat: '%.64s' is not a number from 1 to %d", argument,
 			     REPEAT_LIMIT);
 	o->repeat = (unsigned)number;
 	return STATUS_OK;
@@ -210,8 +195,8 @@ static enum status unknown_type(const char *name, size_t nbytes, struct fault *f
 		strcat(list, bench_type_name((enum bench_type)type));
 		strcat(list, ", ");
 	}
-	return usage(fault, "--type: '%.*s' is none of %sall", nbytes < 64 ? (int)nbytes : 64, name,
-		     list);
+	return argument_usage(fault, "--type: '%.*s' is none of %sall",
+			      nbytes < 64 ? (int)nbytes : 64, name, list);
 }
 
 static enum status set_types(struct bench_options *o, const char *argument, struct fault *fault)
@@ -245,7 +230,7 @@ static enum status set_rungs(struct bench_options *o, const char *argument, stru
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	for (char *rest = o->rungs_text, *name; (name = strsep(&rest, ",")) != NULL;) {
 		if (!*name)
-			return usage(fault, "--rungs: '%.64s' has an empty name", argument);
+			return argument_usage(fault, "--rungs: '%.64s' has an empty name", argument);
 		o->rungs[o->nrungs++] = name;
 	}
 	return STATUS_OK;
@@ -264,7 +249,7 @@ static enum status set_format(struct bench_options *o, const char *argument, str
 			return STATUS_OK;
 		}
 	}
-	return usage(fault, "--format: '%.64s' is none of table, csv, json", argument);
+	return argument_usage(fault, "--format: '%.64s' is none of table, csv, json", argument);
 }
 
 static enum status set_option(struct bench_options *o, enum option_id id, const char *argument,
@@ -312,36 +297,24 @@ static void make_letters(char *out)
 static enum option_id row_of(int returned)
 {
 	for (int i = 0; i < NOPTIONS; i++)
-		if (returned == FIRST_ID + i || (rows[i].letter && returned == rows[i].letter))
+		if (returned == ARGUMENT_FIRST_ID + i || (rows[i].letter && returned == rows[i].letter))
 			return (enum option_id)i;
 	return NOPTIONS;
-}
-
-static enum status getopt_fault(int returned, char **argv, struct fault *fault)
-{
-	const char *culprit = argv[optind - 1];
-	char letter[3] = {'-', (char)optopt, '\0'};
-
-	if (optopt > 0 && optopt < FIRST_ID)
-		culprit = letter;
-	if (returned == ':')
-		return usage(fault, "option '%.64s' needs an argument", culprit);
-	return usage(fault, "unknown or ambiguous option '%.64s'", culprit);
 }
 
 static enum status set_command(struct bench_options *o, int nwords, char **words,
 			       struct fault *fault)
 {
 	if (nwords == 0)
-		return usage(fault, "no command; there are %s", command_list + 2);
+		return argument_usage(fault, "no command; there are %s", command_list + 2);
 	for (int c = 0; c < NCOMMANDS; c++)
 		if (!strcmp(words[0], commands[c].name))
 			o->command = (enum bench_command)c;
 	if (o->command == NCOMMANDS)
-		return usage(fault, "unknown command '%.64s'; there are %s", words[0],
+		return argument_usage(fault, "unknown command '%.64s'; there are %s", words[0],
 			     command_list + 2);
 	if (nwords > 1)
-		return usage(fault, "one command at a time, and '%.64s' is one too many", words[1]);
+		return argument_usage(fault, "one command at a time, and '%.64s' is one too many", words[1]);
 	return STATUS_OK;
 }
 
@@ -350,14 +323,14 @@ static enum status check(struct bench_options *o, unsigned given, struct fault *
 {
 	for (int i = 0; i < NOPTIONS; i++)
 		if (given >> i & 1 && !(rows[i].commands >> o->command & 1))
-			return usage(fault, "%s takes no --%s", commands[o->command].name,
+			return argument_usage(fault, "%s takes no --%s", commands[o->command].name,
 				     rows[i].name);
 	if (o->command != COMMAND_MODEL)
 		return STATUS_OK;
 	if (!(given >> OPTION_N & 1))
 		o->n = MODEL_DEFAULT_N;
 	if (!model_takes(o->n))
-		return usage(fault, "--n: the model is of one block: a power of 2 from %d to %d",
+		return argument_usage(fault, "--n: the model is of one block: a power of 2 from %d to %d",
 			     MODEL_LEAST_N, MODEL_GREATEST_N);
 	return STATUS_OK;
 }
@@ -378,7 +351,7 @@ enum status bench_options_parse(struct bench_options *o, int argc, char **argv,
 	while ((c = getopt_long(argc, argv, letters, long_options, NULL)) != -1) {
 		enum option_id id = row_of(c);
 		if (id == NOPTIONS)
-			return getopt_fault(c, argv, fault);
+			return argument_getopt_fault(c, argv, fault);
 		if (set_option(o, id, optarg, fault) != STATUS_OK)
 			return fault->status;
 		given |= 1u << id;

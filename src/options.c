@@ -6,13 +6,13 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include "argument.h"
 #include "decimal.h"
 #include "inflate.h"
 #include "simd.h"
@@ -22,10 +22,9 @@
 #define CHUNK_VARIABLE "GPUSTAT_CHUNK_BYTES"
 #define SIMD_VARIABLE "GPUSTAT_SIMD"
 
-/* What getopt_long returns: operations from FIRST_ID on, options behind them. */
-#define FIRST_ID 0x100
+/* What getopt_long returns: operations from ARGUMENT_FIRST_ID on, options behind them. */
 enum option_id {
-	OPERATION_LAST_ID = FIRST_ID + NOPERATIONS - 1,
+	OPERATION_LAST_ID = ARGUMENT_FIRST_ID + NOPERATIONS - 1,
 #define OPERATION(id, kind, name, argument, help)
 #define OPTION(id, letter, name, argument, help) OPTION_##id,
 #include "options.def"
@@ -36,7 +35,7 @@ enum option_id {
 static const struct option long_options[] = {
 #define OPERATION(id, kind, name, argument, help) \
 	{name, sizeof(argument) > 1 ? required_argument : no_argument, NULL, \
-	 FIRST_ID + OPERATION_##id},
+	 ARGUMENT_FIRST_ID + OPERATION_##id},
 #define OPTION(id, letter, name, argument, help) \
 	{name, sizeof(argument) > 1 ? required_argument : no_argument, NULL, OPTION_##id},
 #include "options.def"
@@ -133,18 +132,6 @@ void options_print_version(void)
 
 /* ---- arguments ---- */
 
-__attribute__((format(printf, 2, 3))) static enum status usage(struct fault *fault,
-							       const char *format, ...)
-{
-	char text[FAULT_DETAIL_NBYTES];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text, sizeof text, format, arguments);
-	va_end(arguments);
-	return fault_set(fault, STATUS_USAGE, 0, text);
-}
-
 /* Finds argument among choices (NULL-terminated) and stores which one it is. */
 static enum status choose(const char *name, const char *argument, const char *const *choices,
 			  int *out, struct fault *fault)
@@ -160,7 +147,7 @@ static enum status choose(const char *name, const char *argument, const char *co
 			strcat(list, ", ");
 		strcat(list, choices[i]);
 	}
-	return usage(fault, "--%s: '%.64s' is none of %s", name, argument, list);
+	return argument_usage(fault, "--%s: '%.64s' is none of %s", name, argument, list);
 }
 
 /* A whole number from 1 to limit. */
@@ -180,9 +167,9 @@ static enum status set_delimiter(struct options *o, const char *argument, struct
 	o->delimiter = strcmp(argument, "\\t") ? argument[0] : '\t';
 	if (o->delimiter == '\0' || (argument[1] && o->delimiter != '\t') ||
 	    (argument[0] == '\t' && argument[1]))
-		return usage(fault, "--delimiter: '%.64s' is not one byte", argument);
+		return argument_usage(fault, "--delimiter: '%.64s' is not one byte", argument);
 	if (strchr("\"\r\n", o->delimiter))
-		return usage(fault, "--delimiter: a quote or a line end cannot separate fields");
+		return argument_usage(fault, "--delimiter: a quote or a line end cannot separate fields");
 	return STATUS_OK;
 }
 
@@ -223,7 +210,7 @@ static enum status set_device(struct options *o, const char *argument, struct fa
 	else if (!strncmp(argument, "gpu:", 4) && parse_number(argument + 4, 1023, &number))
 		o->device_number = (int)number;
 	else if (!strncmp(argument, "gpu:", 4))
-		return usage(fault, "--device: '%.64s' is not gpu:N, N counted from 0", argument);
+		return argument_usage(fault, "--device: '%.64s' is not gpu:N, N counted from 0", argument);
 	else
 		status = choose("device", argument, choices, &chosen, fault);
 	o->device = (enum device)chosen;
@@ -235,7 +222,7 @@ static enum status set_threads(struct options *o, const char *argument, struct f
 	unsigned long number;
 
 	if (!parse_number(argument, MAX_THREADS, &number))
-		return usage(fault, "--threads: '%.64s' is not a number from 1 to %d", argument,
+		return argument_usage(fault, "--threads: '%.64s' is not a number from 1 to %d", argument,
 			     MAX_THREADS);
 	o->nthreads = (int)number;
 	return STATUS_OK;
@@ -253,7 +240,7 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 	switch (id) {
 	case OPTION_WHERE:
 		if (o->where)
-			return usage(fault, "--where is given twice: join the conditions with and");
+			return argument_usage(fault, "--where is given twice: join the conditions with and");
 		o->where = argument;
 		break;
 	case OPTION_EXCLUSIVE:
@@ -334,18 +321,6 @@ static int id_of(int returned)
 	return returned;
 }
 
-static enum status getopt_fault(int returned, char **argv, struct fault *fault)
-{
-	const char *culprit = argv[optind - 1];
-	char letter[3] = {'-', (char)optopt, '\0'};
-
-	if (optopt > 0 && optopt < FIRST_ID)
-		culprit = letter;
-	if (returned == ':')
-		return usage(fault, "option '%.64s' needs an argument", culprit);
-	return usage(fault, "unknown or ambiguous option '%.64s'", culprit);
-}
-
 static enum status read_chunk_nbytes(struct options *o, struct fault *fault)
 {
 	const char *text = getenv(CHUNK_VARIABLE);
@@ -354,7 +329,7 @@ static enum status read_chunk_nbytes(struct options *o, struct fault *fault)
 	if (!text || !*text)
 		return STATUS_OK;
 	if (!parse_number(text, 1ul << 30, &number))
-		return usage(fault, CHUNK_VARIABLE ": '%.64s' is not a number from 1 to 2^30", text);
+		return argument_usage(fault, CHUNK_VARIABLE ": '%.64s' is not a number from 1 to 2^30", text);
 	o->chunk_nbytes = number;
 	return STATUS_OK;
 }
@@ -368,8 +343,9 @@ static enum status choose_simd(struct fault *fault)
 		return STATUS_OK;
 	for (size_t i = 0; simd_all[i]; i++)
 		if (!strcmp(simd_all[i]->name, name))
-			return usage(fault, SIMD_VARIABLE ": this machine does not have '%.64s'", name);
-	return usage(fault, SIMD_VARIABLE ": '%.64s' is no instruction set of this program", name);
+			return argument_usage(fault, SIMD_VARIABLE ": this machine does not have '%.64s'", name);
+	return argument_usage(fault, SIMD_VARIABLE ": '%.64s' is no instruction set of this program",
+			      name);
 }
 
 static enum status read_environment(struct options *o, struct fault *fault)
@@ -400,14 +376,14 @@ static enum status check(struct options *o, struct fault *fault)
 	}
 	o->emits = scan || (o->where && !reduce);
 	if (reduce && scan)
-		return usage(fault, "--%s prints one value and --%s prints every record: not both",
+		return argument_usage(fault, "--%s prints one value and --%s prints every record: not both",
 			     reduce, scan);
 	if (o->only && !scan)
-		return usage(fault, "--only: there is no new column to print");
+		return argument_usage(fault, "--only: there is no new column to print");
 	if (o->exclusive && !running)
-		return usage(fault, "--exclusive: there is no running total");
+		return argument_usage(fault, "--exclusive: there is no running total");
 	if (o->emits && o->format != FORMAT_AUTO)
-		return usage(fault, "--format is for results: records are printed as they came");
+		return argument_usage(fault, "--format is for results: records are printed as they came");
 	return STATUS_OK;
 }
 
@@ -425,9 +401,9 @@ enum status options_parse(struct options *o, int argc, char **argv, struct fault
 	while ((c = getopt_long(argc, argv, short_options, long_options, NULL)) != -1) {
 		c = id_of(c);
 		if (c == '?' || c == ':')
-			return getopt_fault(c, argv, fault);
+			return argument_getopt_fault(c, argv, fault);
 		status = c <= OPERATION_LAST_ID
-				 ? add_use(o, (enum operation)(c - FIRST_ID), optarg, fault)
+				 ? add_use(o, (enum operation)(c - ARGUMENT_FIRST_ID), optarg, fault)
 				 : set_option(o, (enum option_id)c, optarg, fault);
 		if (status != STATUS_OK)
 			return status;

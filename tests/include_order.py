@@ -25,7 +25,7 @@ ROOMS = (
     ("rows",    "running emit"),
     ("data",    "feed inflate inflate_zlib inflate_isal inflate_libdeflate gzip bgzf unzstd decoder ahead "
                 "source input"),
-    ("request", "select expr_lex expr_show expr options header query"),
+    ("request", "select expr_lex expr_show expr argument options header query"),
     ("workers", "total worker worker_cpu"),
     ("kernels", "fold lane warp block grid "
                 "scan.cuh scan_tile scan_lookback async_copy scan_lookahead scan_launch scan "
