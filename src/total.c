@@ -11,13 +11,26 @@
 #include "record.h"
 #include "structure.h"
 
+enum status seam_folder_init(struct seam_folder *f, const struct plan *plan)
+{
+	memset(f, 0, sizeof *f);
+	if (partial_init(&f->partial, plan) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	return record_memory_init(&f->memory, plan);
+}
+
+void seam_folder_free(struct seam_folder *f)
+{
+	partial_free(&f->partial);
+	record_memory_free(&f->memory);
+}
+
 enum status total_init(struct total *t, const struct plan *plan)
 {
 	memset(t, 0, sizeof *t);
 	t->plan = plan;
 	if (partial_init(&t->partial, plan) != STATUS_OK ||
-	    partial_init(&t->seam.partial, plan) != STATUS_OK ||
-	    record_memory_init(&t->seam.memory, plan) != STATUS_OK ||
+	    seam_folder_init(&t->folder, plan) != STATUS_OK ||
 	    emitter_init(&t->emitter, plan) != STATUS_OK) {
 		total_free(t);
 		return STATUS_NO_MEMORY;
@@ -28,8 +41,7 @@ enum status total_init(struct total *t, const struct plan *plan)
 void total_free(struct total *t)
 {
 	partial_free(&t->partial);
-	partial_free(&t->seam.partial);
-	record_memory_free(&t->seam.memory);
+	seam_folder_free(&t->folder);
 	emitter_free(&t->emitter);
 	free(t->seam.data);
 	memset(t, 0, sizeof *t);
@@ -141,13 +153,13 @@ static enum status check(struct total *t, const struct text *text, const struct 
 	    later->first_short_offset < first)
 		return fault_short(t, text, later->first_short_offset, fault);
 	if (first != OFFSET_NONE)
-		return fault_value(t, text, first, column, &t->seam.memory.scratch, fault);
+		return fault_value(t, text, first, column, &t->folder.memory.scratch, fault);
 	return STATUS_OK;
 }
 
-static enum status combine(struct total *t, const struct partial *later, struct fault *fault)
+static enum status combine(struct partial *p, const struct partial *later, struct fault *fault)
 {
-	if (partial_combine(&t->partial, later) != STATUS_OK)
+	if (partial_combine(p, later) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	return STATUS_OK;
 }
@@ -172,35 +184,42 @@ static enum status seam_append(struct seam *s, const char *data, size_t nbytes,
 	return STATUS_OK;
 }
 
-/* Folds the record in the seam, which is complete, or made so by the file's end; if the
- * plan emits, prints it to out. */
-static enum status seam_fold(struct total *t, bool at_end, struct text_buffer *out,
+/* What is done with a record in the seam. */
+struct seam_use {
+	struct seam_folder *folder;
+	struct partial *into;    /* what it is added to */
+	struct text_buffer *out; /* where it is printed, if the plan emits */
+};
+
+/* Folds the record in the seam, which is complete, or made so by the file's end. */
+static enum status seam_fold(struct total *t, bool at_end, const struct seam_use *use,
 			     struct fault *fault)
 {
 	const struct chunk_entry between_records = {CSV_FIELD_START, false};
 	struct seam *s = &t->seam;
+	struct partial *p = &use->folder->partial;
 	const struct text text = {s->data, s->nbytes, s->line};
 	size_t nbytes = s->nbytes;
 	enum status status;
 
 	if (nbytes == 0)
 		return STATUS_OK;
-	partial_clear(&s->partial);
-	if (records_fold(t->plan, s->data, nbytes, between_records, at_end, &s->memory,
-			 &s->partial) != STATUS_OK)
+	partial_clear(p);
+	if (records_fold(t->plan, s->data, nbytes, between_records, at_end, &use->folder->memory,
+			 p) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	if (s->partial.open_quote_offset != OFFSET_NONE) {
+	if (p->open_quote_offset != OFFSET_NONE) {
 		fault_set(fault, STATUS_OPEN_QUOTE, 0, NULL);
-		place_fault(t->plan, &text, s->partial.open_quote_offset, t->plan->ncolumns, fault);
+		place_fault(t->plan, &text, p->open_quote_offset, t->plan->ncolumns, fault);
 		return STATUS_OPEN_QUOTE;
 	}
 	s->nbytes = 0;
-	status = check(t, &text, &s->partial, fault);
+	status = check(t, &text, p, fault);
 	if (status == STATUS_OK && t->plan->emits &&
 	    records_emit(&t->emitter, s->data, nbytes, between_records, at_end, &t->partial,
-			 s->offset_bytes, out) != STATUS_OK)
+			 s->offset_bytes, use->out) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	return status == STATUS_OK ? combine(t, &s->partial, fault) : status;
+	return status == STATUS_OK ? combine(use->into, p, fault) : status;
 }
 
 /* ---- a chunk's turn ---- */
@@ -231,19 +250,19 @@ static enum status begin_emission(const struct total *t, struct emission *e, str
 
 /* The chunk's head joins the record that it ends. */
 static enum status add_head(struct total *t, const struct chunk *chunk,
-			    const struct partial *later, struct text_buffer *out,
+			    const struct partial *later, const struct seam_use *use,
 			    struct fault *fault)
 {
 	enum status status = seam_append(&t->seam, chunk->data, later->head_nbytes, fault);
 
 	if (status == STATUS_OK && later->head_ends)
-		status = seam_fold(t, false, out, fault);
+		status = seam_fold(t, false, use, fault);
 	return status;
 }
 
 /* The chunk's tail begins a record, or goes on with one, and the file's end ends it. */
 static enum status add_tail(struct total *t, const struct chunk *chunk,
-			    const struct partial *later, struct text_buffer *out,
+			    const struct partial *later, const struct seam_use *use,
 			    struct fault *fault)
 {
 	const char *tail = chunk->data + later->tail_offset;
@@ -256,23 +275,38 @@ static enum status add_tail(struct total *t, const struct chunk *chunk,
 	}
 	status = seam_append(&t->seam, tail, nbytes, fault);
 	if (status == STATUS_OK && chunk->last_of_file)
-		status = seam_fold(t, true, out, fault);
+		status = seam_fold(t, true, use, fault);
 	return status;
+}
+
+/* Moves on by a chunk of nlines; returns the line that it starts on. */
+static uint64_t pass_lines(struct total *t, const struct chunk *chunk, uint64_t nlines)
+{
+	uint64_t line = chunk->first_of_file ? chunk->first_line : t->line;
+
+	t->line = line + nlines;
+	return line;
+}
+
+static bool columns_are_known(const struct partial *p)
+{
+	for (size_t c = 0; c < p->ncolumns; c++)
+		if (column_kind(&p->columns[c]) == COLUMN_UNKNOWN)
+			return false;
+	return true;
 }
 
 enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nlines,
 		      const struct partial *later, struct emission *emission, struct fault *fault)
 {
-	struct text text = {chunk->data, chunk->nbytes, 0};
+	struct text text = {chunk->data, chunk->nbytes, pass_lines(t, chunk, nlines)};
+	struct seam_use head = {&t->folder, &t->partial, &emission->head};
+	struct seam_use tail = {&t->folder, &t->partial, &emission->tail};
 	enum status status;
 
-	if (chunk->first_of_file)
-		t->line = chunk->first_line;
-	text.line = t->line;
-	t->line += nlines;
 	emission->head.nbytes = emission->tail.nbytes = 0;
 	emission->good_nbytes = 0;
-	status = add_head(t, chunk, later, &emission->head, fault);
+	status = add_head(t, chunk, later, &head, fault);
 	if (status == STATUS_OK)
 		status = begin_emission(t, emission, fault);
 	if (status != STATUS_OK)
@@ -280,8 +314,66 @@ enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nline
 	status = check(t, &text, later, fault);
 	emission->good_nbytes = status == STATUS_OK ? chunk->nbytes : t->fault_offset;
 	if (status == STATUS_OK)
-		status = combine(t, later, fault);
+		status = combine(&t->partial, later, fault);
 	if (status == STATUS_OK)
-		status = add_tail(t, chunk, later, &emission->tail, fault);
+		status = add_tail(t, chunk, later, &tail, fault);
+	t->settled = t->settled || columns_are_known(&t->partial);
 	return status;
+}
+
+/* ---- a chunk that is added out of turn ---- */
+
+static bool has_fault(const struct partial *p)
+{
+	for (size_t c = 0; c < p->ncolumns; c++)
+		if (p->columns[c].ninvalid > 0)
+			return true;
+	return p->nshort > 0 || p->nundecided > 0;
+}
+
+bool border_suffices(const struct plan *plan, const struct chunk *chunk,
+		     const struct partial *later, bool settled)
+{
+	size_t tail_nbytes = chunk->nbytes - later->tail_offset;
+
+	return !plan->emits && later->head_nbytes + tail_nbytes <= BORDER_NBYTES &&
+	       !has_fault(later) && (settled || columns_are_known(later));
+}
+
+void border_take(struct border *b, const struct chunk *chunk, uint64_t nlines,
+		 const struct partial *later)
+{
+	size_t tail_nbytes = chunk->nbytes - later->tail_offset;
+
+	b->chunk = *chunk;
+	b->chunk.data = b->text;
+	b->chunk.nbytes = later->head_nbytes + tail_nbytes;
+	b->nlines = nlines;
+	b->head_ends = later->head_ends;
+	b->head_nbytes = later->head_nbytes;
+	memcpy(b->text, chunk->data, later->head_nbytes);
+	memcpy(b->text + later->head_nbytes, chunk->data + later->tail_offset, tail_nbytes);
+}
+
+/* A chunk without a fault has had numbers in every column. */
+static void settle(struct total *t)
+{
+	for (size_t c = 0; !t->settled && c < t->partial.ncolumns; c++)
+		if (column_kind(&t->partial.columns[c]) == COLUMN_UNKNOWN)
+			t->partial.columns[c].kind = COLUMN_NUMBER;
+	t->settled = true;
+}
+
+enum status total_add_border(struct total *t, const struct border *b, struct seam_folder *folder,
+			     struct partial *deferred, struct fault *fault)
+{
+	const struct partial ends = {.head_ends = b->head_ends, .head_nbytes = b->head_nbytes,
+				     .tail_offset = b->head_nbytes};
+	struct seam_use use = {folder, t->settled ? deferred : &t->partial, NULL};
+	enum status status;
+
+	pass_lines(t, &b->chunk, b->nlines);
+	status = add_head(t, &b->chunk, &ends, &use, fault);
+	settle(t);
+	return status == STATUS_OK ? add_tail(t, &b->chunk, &ends, &use, fault) : status;
 }

@@ -24,9 +24,17 @@ struct seam {
 	size_t nbytes, capacity;
 	uint64_t line;         /* of data[0] */
 	uint64_t offset_bytes; /* of data[0] in the input */
+};
+
+/* One thread's means of folding the record in the seam. */
+struct seam_folder {
 	struct partial partial;
 	struct record_memory memory;
 };
+
+/* Errors: STATUS_NO_MEMORY; f can then be freed. */
+enum status seam_folder_init(struct seam_folder *f, const struct plan *plan);
+void seam_folder_free(struct seam_folder *f);
 
 /* What a chunk's turn leaves to be printed. Zeroed: nothing. */
 struct emission {
@@ -36,11 +44,24 @@ struct emission {
 					  * that the file's end completes */
 };
 
+/* What order demands of a chunk whose numbers are added to the total at another time: its
+ * ends, where records are cut, and its lines. */
+#define BORDER_NBYTES 512
+struct border {
+	struct chunk chunk; /* the chunk, but data and nbytes are those of text */
+	uint64_t nlines;    /* of the whole chunk */
+	bool head_ends;     /* as in struct partial */
+	size_t head_nbytes;
+	char text[BORDER_NBYTES]; /* the chunk's head and its tail */
+};
+
 /* The fold of all chunks so far. */
 struct total {
 	const struct plan *plan;
 	struct partial partial;
+	bool settled; /* every column has had a value: no later one can tell what it is */
 	struct seam seam;
+	struct seam_folder folder;
 	struct emitter emitter; /* for records in the seam */
 	uint64_t line; /* of the next chunk's first byte */
 	size_t fault_offset; /* where in a text its first fault was found */
@@ -63,5 +84,20 @@ void emission_free(struct emission *e);
 enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nlines,
 		      const struct partial *later, struct emission *emission,
 		      struct fault *fault);
+
+/* Whether a border tells all that the order of records must decide about a chunk: there is no
+ * fault in it, nothing of it is printed, its ends are short, and it does not say of a column
+ * what it is, or says so of all. settled: that of a total of earlier chunks. */
+bool border_suffices(const struct plan *plan, const struct chunk *chunk,
+		     const struct partial *later, bool settled);
+
+/* Makes the border of a chunk for which it suffices; later: the chunk's partial. */
+void border_take(struct border *b, const struct chunk *chunk, uint64_t nlines,
+		 const struct partial *later);
+
+/* As total_add, for a chunk that has left a border: its partial is to be combined with the total's
+ * afterwards, in any order; so is deferred, which may take the record that the chunk ends. */
+enum status total_add_border(struct total *t, const struct border *b, struct seam_folder *folder,
+			     struct partial *deferred, struct fault *fault);
 
 #endif
