@@ -25,7 +25,7 @@
 /* What getopt_long returns: operations from ARGUMENT_FIRST_ID on, options behind them. */
 enum option_id {
 	OPERATION_LAST_ID = ARGUMENT_FIRST_ID + NOPERATIONS - 1,
-#define OPERATION(id, kind, name, argument, help)
+#define OPERATION(id, kind, name, argument, title, help)
 #define OPTION(id, letter, name, argument, help) OPTION_##id,
 #include "options.def"
 #undef OPERATION
@@ -33,7 +33,7 @@ enum option_id {
 };
 
 static const struct option long_options[] = {
-#define OPERATION(id, kind, name, argument, help) \
+#define OPERATION(id, kind, name, argument, title, help) \
 	{name, sizeof(argument) > 1 ? required_argument : no_argument, NULL, \
 	 ARGUMENT_FIRST_ID + OPERATION_##id},
 #define OPTION(id, letter, name, argument, help) \
@@ -51,7 +51,7 @@ struct letter {
 };
 
 static const struct letter letters[] = {
-#define OPERATION(id, kind, name, argument, help)
+#define OPERATION(id, kind, name, argument, title, help)
 #define OPTION(id, letter, name, argument, help) {letter, sizeof(argument) > 1, OPTION_##id},
 #include "options.def"
 #undef OPERATION
@@ -60,10 +60,10 @@ static const struct letter letters[] = {
 #define NLETTERS (sizeof letters / sizeof *letters)
 
 static const struct {
-	const char *name;
+	const char *name, *title;
 	enum operation_kind kind;
 } operations[] = {
-#define OPERATION(id, kind, name, argument, help) {name, OPERATION_##kind},
+#define OPERATION(id, kind, name, argument, title, help) {name, title, OPERATION_##kind},
 #define OPTION(id, letter, name, argument, help)
 #include "options.def"
 #undef OPERATION
@@ -73,6 +73,11 @@ static const struct {
 const char *operation_name(enum operation operation)
 {
 	return operations[operation].name;
+}
+
+const char *operation_title(enum operation operation)
+{
+	return operations[operation].title;
 }
 
 enum operation_kind operation_kind(enum operation operation)
@@ -89,14 +94,14 @@ void options_print_help(void)
 	       "read standard input; gzip is recognised. With no operation, summarise every\n"
 	       "column.\n"
 	       "\nOperations:\n");
-#define OPERATION(id, kind, name, argument, help) \
+#define OPERATION(id, kind, name, argument, title, help) \
 	printf("      --%-20s %s\n", name " " argument, help);
 #define OPTION(id, letter, name, argument, help)
 #include "options.def"
 #undef OPERATION
 #undef OPTION
 	printf("\nOptions:\n");
-#define OPERATION(id, kind, name, argument, help)
+#define OPERATION(id, kind, name, argument, title, help)
 #define OPTION(id, letter, name, argument, help)                                        \
 	printf("  %c%c%c --%-20s %s\n", (letter) ? '-' : ' ', (letter) ? (letter) : ' ', \
 	       (letter) ? ',' : ' ', name " " argument, help);

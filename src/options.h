@@ -12,7 +12,7 @@
 #include "status.h"
 
 enum operation {
-#define OPERATION(id, kind, name, argument, help) OPERATION_##id,
+#define OPERATION(id, kind, name, argument, title, help) OPERATION_##id,
 #define OPTION(id, letter, name, argument, help)
 #include "options.def"
 #undef OPERATION
@@ -59,8 +59,10 @@ struct options {
 enum status options_parse(struct options *o, int argc, char **argv, struct fault *fault);
 void options_free(struct options *o);
 
-/* The name of an operation: "sum"; and what kind it is. */
+/* The name of an operation, "cumsum"; what its results are called, "running_sum"; and what kind
+ * it is. */
 const char *operation_name(enum operation operation);
+const char *operation_title(enum operation operation);
 enum operation_kind operation_kind(enum operation operation);
 
 /* Prints --help's text, or --version's, to stdout. */

@@ -68,7 +68,7 @@ static bool set_result(const struct query *q, const struct partial *total, const
 	char text[WIDE_TEXT_NBYTES];
 	const struct plan_column *column = &q->plan.columns[r->column];
 
-	if (asprintf(&name->text, "%s(%s)", operation_name(r->operation), column->name) < 0)
+	if (asprintf(&name->text, "%s(%s)", operation_title(r->operation), column->name) < 0)
 		name->text = NULL;
 	name->is_number = true;
 	format_value(r->operation, column, &total->columns[r->column], text);
@@ -108,31 +108,14 @@ static enum status results_row(const struct query *q, const struct partial *tota
 
 /* ---- the header of records ---- */
 
-/* running_sum for --running-sum and its alias. */
-static const char *scan_title(enum operation operation)
-{
-	switch (operation) {
-	case OPERATION_RUNNING_MIN:
-		return "running_min";
-	case OPERATION_RUNNING_MAX:
-		return "running_max";
-	case OPERATION_RUNNING_COUNT:
-		return "running_count";
-	default:
-		return "running_sum";
-	}
-}
-
 static char *scan_name(const struct query *q, const struct result *r)
 {
+	const char *title = operation_title(r->operation);
 	char *name;
 
-	if (r->operation == OPERATION_OFFSETS)
-		return strdup("offset");
-	if (r->operation == OPERATION_BYTE_OFFSET)
-		return strdup("byte_offset");
-	if (asprintf(&name, "%s(%s)", scan_title(r->operation),
-		     q->plan.columns[r->column].name) < 0)
+	if (operation_kind(r->operation) == OPERATION_OFFSET)
+		return strdup(title);
+	if (asprintf(&name, "%s(%s)", title, q->plan.columns[r->column].name) < 0)
 		return NULL;
 	return name;
 }
