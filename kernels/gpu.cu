@@ -5,7 +5,9 @@
 #include "gpu.h"
 
 #include <cuda_runtime.h>
+#include <dirent.h>
 #include <stdio.h>
+#include <string.h>
 
 int gpu_count(void)
 {
@@ -15,6 +17,29 @@ int gpu_count(void)
 		return count;
 	(void)cudaGetLastError();
 	return 0;
+}
+
+/* nvidia0, nvidia1 ...; and dxg, which is all that a guest of Windows has. */
+static bool is_device_file(const char *name)
+{
+	if (!strcmp(name, "dxg"))
+		return true;
+	return !strncmp(name, "nvidia", 6) && name[6] && strspn(name + 6, "0123456789") ==
+								 strlen(name + 6);
+}
+
+int gpu_estimate(void)
+{
+	DIR *folder = opendir("/dev");
+	const struct dirent *entry;
+	int count = 0;
+
+	if (!folder)
+		return 0;
+	while ((entry = readdir(folder)) != NULL)
+		count += is_device_file(entry->d_name);
+	closedir(folder);
+	return count;
 }
 
 const char *gpu_name(int device, char *text, size_t nbytes)

@@ -15,6 +15,10 @@ extern "C" {
  * fails, and makes no context. */
 int gpu_count(void);
 
+/* How many GPUs there may be, by their device files: the driver is not asked, as its first answer
+ * takes long. It may offer fewer, and CUDA_VISIBLE_DEVICES may. */
+int gpu_estimate(void);
+
 /* Writes the name of GPU `device` into text[0 .. nbytes), NUL-terminated, cut to fit;
  * nbytes > 0. "unknown GPU" where the driver will not say. Returns text. */
 const char *gpu_name(int device, char *text, size_t nbytes);

@@ -21,7 +21,9 @@ struct squad {
 	int device;
 	int nthreads;
 	size_t chunk_nbytes;
-	bool optional; /* if a worker cannot be opened, the others do without it */
+	bool optional; /* the others do without a worker that cannot be opened, or not in time */
+	bool replaces; /* each thread, once its worker is open, takes the place of one that ... */
+	bool retires;  /* ... belongs to a squad that says so */
 
 	/* What came of it, for --verbose. */
 	uint64_t nbytes, nchunks;
@@ -32,10 +34,10 @@ struct squad {
  * chunks, folds them, and adds them to total when its turn has come: total, and the first
  * fault, are those of one pass in input order, whoever did what.
  * squads: nsquads of them. A single worker runs in the calling thread.
- * Errors: the first in input order, with file, line, column and value in fault. Other
- * threads may then still be inside the input: the process must end soon, and nothing that
- * was passed in may be freed. */
+ * *all_ended: false if there are threads left, inside the input after a fault, or inside a driver:
+ * then the process must end soon, and nothing that was passed in may be freed.
+ * Errors: the first in input order, with file, line, column and value in fault. */
 enum status engine_run(const struct plan *plan, struct input *input, struct squad *squads,
-		       size_t nsquads, struct total *total, struct fault *fault);
+		       size_t nsquads, struct total *total, bool *all_ended, struct fault *fault);
 
 #endif

@@ -24,6 +24,7 @@ struct run {
 	struct query query;
 	struct team team;
 	struct total total;
+	bool all_ended; /* no thread of the team is left */
 };
 
 static double now_s(void)
@@ -83,7 +84,7 @@ static enum status process(struct run *r, struct fault *fault)
 	}
 	if (status == STATUS_OK)
 		status = engine_run(&r->query.plan, r->input, r->team.squads, r->team.nsquads,
-				    &r->total, fault);
+				    &r->total, &r->all_ended, fault);
 	if (status == STATUS_OK)
 		status = print_result(r, fault);
 	if (status == STATUS_OK)
@@ -118,7 +119,7 @@ static enum status run(struct run *r, int argc, char **argv, struct fault *fault
 
 int main(int argc, char **argv)
 {
-	static struct run r;
+	static struct run r = {.all_ended = true};
 	static struct fault fault;
 
 	if (run(&r, argc, argv, &fault) != STATUS_OK) {
@@ -127,6 +128,8 @@ int main(int argc, char **argv)
 			message_columns(r.query.header.names, r.query.header.nfields);
 		_exit(exit_status); /* other threads may still be inside a library */
 	}
+	if (!r.all_ended)
+		_exit(fflush(stdout) ? 1 : 0); /* a GPU is still waking, and not needed */
 	total_free(&r.total);
 	query_free(&r.query);
 	input_close(r.input);

@@ -4,7 +4,8 @@
  *
  * A CUDA context costs 190 to 320 ms (H200, 2026-11-21): as long as a few cores need for a
  * gigabyte. --device auto therefore does not touch the driver at all unless the input is
- * known to be larger than AUTO_GPU_NBYTES.
+ * known to be larger than AUTO_GPU_NBYTES, and then only in the threads of the GPUs: the CPUs have
+ * begun by then. Every thread that has a GPU ready takes the place of a CPU's.
  */
 #include "team.h"
 
@@ -20,7 +21,8 @@
 
 #define CPU_CHUNK_NBYTES ((size_t)512 << 10) /* with its bitmaps in a second-level cache */
 #define GPU_CHUNK_NBYTES ((size_t)8 << 20)
-#define GPU_NTHREADS 6 /* streams a GPU: some copy while others compute */
+#define GPU_MIN_FEEDERS 3 /* threads, each with a stream: one reads, one copies, one computes */
+#define GPU_MAX_FEEDERS 8 /* beside CPUs that work as well; alone, twice as many */
 #define AUTO_GPU_NBYTES ((uint64_t)4 << 30)
 
 /* No more threads than chunks: a short input is not worth starting one for. */
@@ -39,31 +41,46 @@ static void add_cpu(struct team *team, const struct options *o, uint64_t input_n
 	s->chunk_nbytes = o->chunk_nbytes ? o->chunk_nbytes : CPU_CHUNK_NBYTES;
 	s->nthreads = limit_threads(o->nthreads ? o->nthreads : cores_count(), s->chunk_nbytes,
 				    input_nbytes);
+	s->retires = true;
 }
 
 #ifdef HAVE_CUDA
-static void add_gpu(struct team *team, const struct options *o, int device, bool optional)
+/* Threads that keep one GPU busy: what takes longest is reading, at 7 GB/s a thread. */
+static int gpu_nthreads(const struct options *o, bool beside_cpus)
+{
+	int ncores = o->nthreads ? o->nthreads : cores_count();
+	int nthreads = beside_cpus ? ncores / 2 : ncores;
+	int most = beside_cpus ? GPU_MAX_FEEDERS : 2 * GPU_MAX_FEEDERS;
+
+	return nthreads < GPU_MIN_FEEDERS ? GPU_MIN_FEEDERS : nthreads > most ? most : nthreads;
+}
+
+static void add_gpu(struct team *team, const struct options *o, int device, bool beside_cpus,
+		    bool optional)
 {
 	struct squad *s = &team->squads[team->nsquads++];
 
 	s->ops = &worker_gpu;
 	s->device = device;
 	s->chunk_nbytes = o->chunk_nbytes ? o->chunk_nbytes : GPU_CHUNK_NBYTES;
-	s->nthreads = GPU_NTHREADS;
+	s->nthreads = gpu_nthreads(o, beside_cpus);
 	s->optional = optional;
+	s->replaces = beside_cpus;
 }
 
-/* Adds the GPU that was asked for by number, or every one; returns how many. */
+/* Adds the GPU that was asked for by number, or every one; returns how many. optional: the driver
+ * is not asked yet, as that takes long. */
 static int add_gpus(struct team *team, const struct options *o, bool optional)
 {
-	int ngpus = gpu_count(), first = 0, end = ngpus, nadded = 0;
+	bool beside_cpus = team->nsquads > 0;
+	int ngpus = optional ? gpu_estimate() : gpu_count(), first = 0, end = ngpus, nadded = 0;
 
 	if (o->device_number >= 0) {
 		first = o->device_number;
 		end = first < ngpus ? first + 1 : first;
 	}
 	for (int i = first; i < end && team->nsquads < TEAM_MAX_SQUADS; i++, nadded++)
-		add_gpu(team, o, i, optional);
+		add_gpu(team, o, i, beside_cpus, optional);
 	return nadded;
 }
 #else
@@ -105,7 +122,7 @@ enum status team_choose(struct team *team, const struct options *options,
 	if (options->device == DEVICE_AUTO && !large)
 		team->why = "CPU only: the input is not known to be large enough for a GPU to pay";
 	if (options->device == DEVICE_AUTO && large)
-		team->why = add_gpus(team, options, true) ? "CPU and GPU: a large file"
+		team->why = add_gpus(team, options, true) ? "CPUs, and GPUs once awake: a large file"
 							  : "CPU only: no GPU";
 	return STATUS_OK;
 }

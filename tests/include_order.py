@@ -31,7 +31,7 @@ ROOMS = (
                 "scan.cuh scan_tile scan_lookback async_copy scan_lookahead scan_launch scan "
                 "records fields reduce_strips reduce number_text emission gpu gpu_memory "
                 "worker_gpu.cuh worker_gpu_plan worker_gpu_fold worker_gpu_emit worker_gpu"),
-    ("engine",  "chain writer engine"),
+    ("engine",  "chain writer engine.h member engine"),
     ("answer",  "output result message team main"),
     # gpustat ends here: what follows is gpustat-bench, and nothing above may include it.
     ("ladder",  "bench ladder_index ladder ladder_memory ladder_fold sample "

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * member.c - see member.h.
+ *
+ * Three chains (chain.h) run through the chunks in input order:
+ *
+ *   entry chain   chunk k's transition map takes its entry state to chunk k + 1's
+ *   total chain   chunk k's partial is added to the total of all chunks before it
+ *   write chain   if records are printed, chunk k's output follows chunk k - 1's
+ *
+ * A thread leaves its chunk's map in the entry chain, and then waits for the entry. In the
+ * total chain it need not wait, mostly: sums are exact, so that what a chunk without a fault
+ * folds to may be added at any time. The thread adds it to a partial of its own and leaves only
+ * the ends of the chunk in the chain, where records are cut. Where order matters, it waits: for
+ * a chunk with a fault in it, for the first values of a column, and for records to print.
+ *
+ * Deadlock cannot arise: chunks are handed out in order, every worker finishes the one it
+ * has before it takes another, and none waits for a later one.
+ */
+#include "member.h"
+
+/* ---- the chains ---- */
+
+void member_fail(struct engine *e, const struct fault *fault)
+{
+	pthread_mutex_lock(&e->lock);
+	if (!e->failed)
+		*e->fault = *fault;
+	e->failed = true;
+	pthread_cond_broadcast(&e->finished);
+	pthread_mutex_unlock(&e->lock);
+	chain_stop(&e->entries);
+	chain_stop(&e->totals);
+	chain_stop(&e->writes);
+	for (int i = 0; i < e->nmembers; i++)
+		waiter_call(&e->members[i].waiter);
+	input_stop(e->input);
+}
+
+/* Waits for the turn of the member's chunk; false if the run has failed. at: where others
+ * look for who waits in the chunk's slot. */
+static bool wait_for_turn(struct member *m, struct chain *chain, struct member **at)
+{
+	waiter_reset(&m->waiter);
+	if (!chain_enter(chain, m->chunk.index))
+		return false;
+	*at = m;
+	if (!chain_join(chain, m->chunk.index, CHAIN_WAITS))
+		waiter_wait(&m->waiter);
+	return !m->engine->failed;
+}
+
+/* Tells the members from chunk k on, whose turn is the caller's, how their chunks are entered. */
+static void pass_entries(struct engine *e, uint64_t k)
+{
+	const struct chunk_entry afresh = {CSV_FIELD_START, false};
+	enum chain_guest next;
+
+	do {
+		struct member *m = e->entry_slots[chain_slot(&e->entries, k)];
+		m->entry = m->chunk.first_of_file ? afresh : e->entry;
+		e->entry = chunk_entry_after(&m->chunk, m->map.map, m->entry);
+		waiter_call(&m->waiter);
+		next = chain_pass(&e->entries, k++);
+	} while (next == CHAIN_LEFT);
+}
+
+/* The entry chain: learns how the chunk is entered. */
+static bool learn_entry(struct member *m)
+{
+	struct engine *e = m->engine;
+	uint64_t k = m->chunk.index;
+
+	waiter_reset(&m->waiter);
+	if (!chain_enter(&e->entries, k))
+		return false;
+	e->entry_slots[chain_slot(&e->entries, k)] = m;
+	if (chain_join(&e->entries, k, CHAIN_LEFT))
+		pass_entries(e, k);
+	waiter_wait(&m->waiter);
+	return !e->failed;
+}
+
+/* The write chain: writes the chunk's output when its turn has come. */
+static bool write_in_turn(struct member *m)
+{
+	struct engine *e = m->engine;
+	uint64_t k = m->chunk.index;
+	struct member **slots = e->write_slots;
+	struct fault fault;
+
+	if (!wait_for_turn(m, &e->writes, &slots[chain_slot(&e->writes, k)]))
+		return false;
+	if (writer_write(&e->writer, &m->emission.head, &fault) != STATUS_OK ||
+	    writer_write(&e->writer, &m->text, &fault) != STATUS_OK ||
+	    writer_write(&e->writer, &m->emission.tail, &fault) != STATUS_OK) {
+		member_fail(e, &fault);
+		return false;
+	}
+	if (chain_pass(&e->writes, k) == CHAIN_WAITS)
+		waiter_call(&slots[chain_slot(&e->writes, k + 1)]->waiter);
+	return true;
+}
+
+/* What comes before a fault in the chunk is printed all the same, so that the output ends
+ * at the same record whoever did what. */
+static void fail_after_output(struct member *m, const struct fault *fault)
+{
+	struct engine *e = m->engine;
+	const struct emission *before = &m->emission;
+
+	m->text.nbytes = 0;
+	if (e->plan->emits && before->good_nbytes &&
+	    records_emit(&e->total->emitter, m->chunk.data, before->good_nbytes, m->entry, false,
+			 &before->before, m->chunk.offset_bytes, &m->text) != STATUS_OK)
+		m->text.nbytes = 0;
+	if (!e->plan->emits || write_in_turn(m))
+		member_fail(e, fault);
+}
+
+static struct total_slot *total_slot(struct engine *e, uint64_t k)
+{
+	return &e->total_slots[chain_slot(&e->totals, k)];
+}
+
+/* Adds to the total what was left at chunk k, whose turn m has. */
+static bool add_border(struct member *m, uint64_t k)
+{
+	struct engine *e = m->engine;
+	const struct border *border = &total_slot(e, k)->border;
+	struct fault fault;
+
+	if (total_add_border(e->total, border, &m->folder, &m->deferred, &fault) == STATUS_OK)
+		return true;
+	fault.file = input_name(e->input, border->chunk.file);
+	member_fail(e, &fault);
+	return false;
+}
+
+/* Ends the turn of chunk k in the total chain, and takes those that were left to whoever
+ * passes. False if the run has failed. */
+static bool pass_totals(struct member *m, uint64_t k)
+{
+	struct engine *e = m->engine;
+	enum chain_guest next;
+
+	if (!e->settled && e->total->settled)
+		e->settled = true;
+	while ((next = chain_pass(&e->totals, k)) == CHAIN_LEFT)
+		if (!add_border(m, ++k))
+			return false;
+	if (next == CHAIN_WAITS)
+		waiter_call(&total_slot(e, k + 1)->member->waiter);
+	return true;
+}
+
+/* The total chain, where order does not matter: only the chunk's ends take part. */
+static bool defer_to_total(struct member *m)
+{
+	struct engine *e = m->engine;
+	uint64_t k = m->chunk.index;
+	struct fault fault;
+
+	if (partial_combine(&m->deferred, &m->partial) != STATUS_OK) {
+		fault_set(&fault, STATUS_NO_MEMORY, 0, NULL);
+		member_fail(e, &fault);
+		return false;
+	}
+	if (!chain_enter(&e->totals, k))
+		return false;
+	border_take(&total_slot(e, k)->border, &m->chunk, m->map.nlines, &m->partial);
+	if (!chain_join(&e->totals, k, CHAIN_LEFT))
+		return true;
+	return add_border(m, k) && pass_totals(m, k);
+}
+
+/* The total chain: adds the chunk to the total when its turn has come. */
+static bool add_in_turn(struct member *m)
+{
+	struct engine *e = m->engine;
+	uint64_t k = m->chunk.index;
+	struct fault fault;
+
+	if (!wait_for_turn(m, &e->totals, &total_slot(e, k)->member))
+		return false;
+	if (total_add(e->total, &m->chunk, m->map.nlines, &m->partial, &m->emission, &fault) !=
+	    STATUS_OK) {
+		fault.file = input_name(e->input, m->chunk.file);
+		fail_after_output(m, &fault);
+		return false;
+	}
+	return pass_totals(m, k);
+}
+
+/* Reading failed at this chunk: an error, unless an earlier chunk has one. */
+static void fail_in_turn(struct member *m, const struct fault *fault)
+{
+	struct engine *e = m->engine;
+
+	if (!wait_for_turn(m, &e->totals, &total_slot(e, m->chunk.index)->member))
+		return;
+	m->text.nbytes = m->emission.head.nbytes = m->emission.tail.nbytes = 0;
+	if (!e->plan->emits || write_in_turn(m))
+		member_fail(e, fault);
+}
+
+/* ---- one thread ---- */
+
+static bool emit_chunk(struct member *m)
+{
+	struct fault fault;
+
+	m->text.nbytes = 0;
+	if (m->squad->ops->emit(m->worker, &m->chunk, m->entry, &m->emission.before, &m->text,
+				&fault) != STATUS_OK) {
+		member_fail(m->engine, &fault);
+		return false;
+	}
+	return write_in_turn(m);
+}
+
+static bool fold_chunk(struct member *m)
+{
+	const struct worker_ops *ops = m->squad->ops;
+	struct engine *e = m->engine;
+	struct fault fault;
+
+	if (ops->map(m->worker, &m->chunk, &m->map, &fault) != STATUS_OK) {
+		member_fail(e, &fault);
+		return false;
+	}
+	if (!learn_entry(m))
+		return false;
+	partial_clear(&m->partial);
+	if (ops->fold(m->worker, &m->chunk, m->entry, &m->partial, &fault) != STATUS_OK) {
+		member_fail(e, &fault);
+		return false;
+	}
+	m->nbytes += m->chunk.nbytes;
+	m->nchunks++;
+	if (border_suffices(e->plan, &m->chunk, &m->partial, e->settled))
+		return defer_to_total(m);
+	return add_in_turn(m) && (!e->plan->emits || emit_chunk(m));
+}
+
+/* Whether another thread has come for this one, and takes its core. */
+static bool retires(struct member *m)
+{
+	atomic_int *nsurplus = &m->engine->nsurplus;
+
+	if (!m->squad->retires || atomic_load(nsurplus) <= 0)
+		return false;
+	if (atomic_fetch_sub(nsurplus, 1) > 0)
+		return true;
+	atomic_fetch_add(nsurplus, 1); /* somebody else was sooner */
+	return false;
+}
+
+void member_work(struct member *m)
+{
+	char *buffer = m->squad->ops->buffer(m->worker);
+	enum status status;
+	struct fault fault;
+
+	while (!retires(m) && input_take(m->engine->input, buffer, m->squad->chunk_nbytes, &m->chunk,
+					 &status, &fault)) {
+		if (status != STATUS_OK) {
+			fail_in_turn(m, &fault);
+			return;
+		}
+		if (!fold_chunk(m))
+			return;
+	}
+}

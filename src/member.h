@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * member.h - one thread of the team: from chunk to chunk, and through the chains. Known to
+ * engine.c only.
+ */
+#ifndef GPUSTAT_MEMBER_H
+#define GPUSTAT_MEMBER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "chain.h"
+#include "engine.h"
+#include "writer.h"
+
+/* What is at a chunk's slot of the total chain: who waits, or what was left. */
+struct total_slot {
+	struct member *member;
+	struct border border;
+};
+
+struct engine {
+	const struct plan *plan;
+	struct input *input;
+	struct member *members;
+	int nmembers;
+
+	struct chain entries, totals, writes;
+	struct member **entry_slots, **write_slots; /* who is there. Owned, as the next. */
+	struct total_slot *total_slots;
+	struct chunk_entry entry; /* of the next chunk; his whose turn it is in the entry chain */
+	struct total *total;      /* his whose turn it is in the total chain */
+	struct writer writer;     /* his whose turn it is in the write chain */
+	atomic_bool settled;      /* total->settled, once it is */
+
+	atomic_int nsurplus; /* threads of squads that retire, which others have come for */
+
+	atomic_bool failed;
+	pthread_mutex_t lock; /* guards all below, and the squads' results */
+	pthread_cond_t finished;
+	int nrunning;         /* threads that may still take chunks */
+	bool over;            /* there are none */
+	struct fault *fault;  /* once failed: why */
+};
+
+/* One thread. */
+struct member {
+	struct engine *engine;
+	struct squad *squad;
+	pthread_t thread;
+	bool opening; /* optional, and its worker is not open yet: nobody waits for it */
+	struct waiter waiter;
+	struct worker *worker;
+	struct chunk chunk; /* the one in hand */
+	struct chunk_map map;
+	struct chunk_entry entry;
+	struct partial partial;
+	struct partial deferred; /* of chunks that have left only their ends in the total chain */
+	struct seam_folder folder;
+	uint64_t nbytes, nchunks;
+	struct emission emission;
+	struct text_buffer text; /* the chunk's own output */
+};
+
+/* Takes chunks until there are no more, the run has failed, or the member is not needed any
+ * longer. Its worker is open. */
+void member_work(struct member *m);
+
+/* Ends the run; the first call's fault is the run's. */
+void member_fail(struct engine *e, const struct fault *fault);
+
+#endif
