@@ -14,49 +14,38 @@ struct quotes_at quotes_enter(enum csv_state state)
 	return at;
 }
 
-/* Finds which bytes of a word lie in quotes, the opening quote with them, the closing one
- * not. Returns whether parity tells. */
-static inline bool find_inside(struct simd_bits bits, size_t i, struct quotes_at at,
-			       uint64_t *inside)
+/* Where a walk is that has just passed byte `last` of a word, and nothing but zeros behind it. */
+static struct quotes_at behind(uint64_t separators, uint64_t quotes, bool inside, unsigned last)
 {
-	uint64_t may_open = (bits.separators[i] | bits.quotes[i]) << 1 | (at.separated | at.seen);
+	struct quotes_at at = {inside, !inside && quotes >> last & 1, separators >> last & 1};
 
-	*inside = bits.parity[i] ^ -(uint64_t)at.inside;
-	return (bits.quotes[i] & *inside & ~may_open) == 0;
+	return at;
 }
 
-/* Moves on to behind byte `last` of a word for which parity told. */
-static inline void pass_word(struct quotes_at *at, uint64_t separators, uint64_t quotes,
-			     uint64_t inside, unsigned last)
+/* Moves *at past words [begin, end), or those up to the first for which parity does not tell;
+ * of the last of them, up to `last`. Returns where it stopped. */
+static size_t unquote(struct simd_bits bits, size_t begin, size_t end, unsigned last,
+		      struct quotes_at *at)
 {
-	at->inside = inside >> last & 1;
-	at->seen = (quotes & ~inside) >> last & 1;
-	at->separated = separators >> last & 1;
-}
+	struct simd_quotes quotes = {-(uint64_t)at->inside, at->separated || at->seen};
+	struct simd_bits from = {bits.separators + begin, bits.newlines + begin,
+				 bits.quotes + begin};
+	size_t stop = begin + simd()->unquote(from, end - begin, &quotes);
 
-static bool resolve_word(struct simd_bits bits, size_t i, struct quotes_at *at, unsigned last)
-{
-	uint64_t inside, separators = bits.separators[i];
-
-	if (!find_inside(bits, i, *at, &inside))
-		return false;
-	bits.separators[i] &= ~inside;
-	bits.newlines[i] &= ~inside;
-	pass_word(at, separators, bits.quotes[i], inside, last);
-	return true;
+	if (stop > begin)
+		*at = behind(bits.separators[stop - 1], bits.quotes[stop - 1], quotes.inside != 0,
+			     stop < end ? LAST : last);
+	return stop;
 }
 
 bool quotes_resolve(struct simd_bits bits, size_t begin, size_t end, struct quotes_at *at)
 {
-	for (size_t i = begin; i < end; i++)
-		if (!resolve_word(bits, i, at, LAST))
-			return false;
-	return true;
+	return unquote(bits, begin, end, LAST, at) == end;
 }
 
 /* ---- maps ---- */
 
-/* The same, quote by quote. Beyond `last` there is none. */
+/* Passes a word up to its byte `last`, quote by quote. Beyond it there is none. */
 static void step_word(struct quotes_at *at, uint64_t separators, uint64_t quotes, unsigned last)
 {
 	int seen = at->seen ? -1 : -2; /* where a quote closed */
@@ -73,16 +62,6 @@ static void step_word(struct quotes_at *at, uint64_t separators, uint64_t quotes
 	}
 	at->seen = seen == (int)last && !at->inside;
 	at->separated = separators >> last & 1;
-}
-
-static inline void move_on(struct simd_bits bits, size_t i, struct quotes_at *at, unsigned last)
-{
-	uint64_t inside;
-
-	if (find_inside(bits, i, *at, &inside))
-		pass_word(at, bits.separators[i], bits.quotes[i], inside, last);
-	else
-		step_word(at, bits.separators[i], bits.quotes[i], last);
 }
 
 /* The same place, for what follows. */
@@ -113,15 +92,15 @@ csv_map quotes_map(struct simd_bits bits, size_t nbytes, size_t *begin, size_t *
 		return CSV_MAP_IDENTITY;
 	for (; i < nwords && !met; i++) {
 		for (int s = 0; s < NSTARTS; s++)
-			move_on(bits, i, &at[s], i + 1 < nwords ? LAST : last);
+			step_word(&at[s], bits.separators[i], bits.quotes[i],
+				  i + 1 < nwords ? LAST : last);
 		met = is_same(at[0], at[1]) && is_same(at[0], at[2]);
 	}
 	*begin = i;
-	while (i < nwords && resolve_word(bits, i, &at[0], i + 1 < nwords ? LAST : last))
-		i++;
-	*end = i;
+	*end = i = unquote(bits, i, nwords, last, &at[0]);
 	for (; i < nwords; i++)
-		move_on(bits, i, &at[0], i + 1 < nwords ? LAST : last);
+		step_word(&at[0], bits.separators[i], bits.quotes[i],
+			  i + 1 < nwords ? LAST : last);
 	if (met)
 		at[START_UNQUOTED] = at[START_QUOTED] = at[START_OUTSIDE];
 	return CSV_MAP(state_of(at[START_OUTSIDE]), state_of(at[START_UNQUOTED]),

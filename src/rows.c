@@ -49,11 +49,9 @@ enum status rows_init(struct rows *r, const struct plan *plan, size_t chunk_nbyt
 						      &ignored) != DECIMAL_INVALID;
 	r->bits.separators = calloc(nwords + 1, sizeof(uint64_t));
 	r->bits.newlines = calloc(nwords + 1, sizeof(uint64_t));
-	r->bits.quotes = calloc(nwords + SIMD_PARITY_NWORDS, sizeof(uint64_t));
-	r->bits.parity = calloc(nwords + SIMD_PARITY_NWORDS, sizeof(uint64_t));
+	r->bits.quotes = calloc(nwords + 1, sizeof(uint64_t));
 	r->line_ends = calloc(WINDOW_NBYTES + POSITIONS_SLACK, sizeof *r->line_ends);
-	if (!r->bits.separators || !r->bits.newlines || !r->bits.quotes ||
-	    !r->bits.parity || !r->line_ends)
+	if (!r->bits.separators || !r->bits.newlines || !r->bits.quotes || !r->line_ends)
 		return STATUS_NO_MEMORY;
 	return reserve(r, WINDOW_NBYTES);
 }
@@ -63,7 +61,6 @@ void rows_free(struct rows *r)
 	free(r->bits.separators);
 	free(r->bits.newlines);
 	free(r->bits.quotes);
-	free(r->bits.parity);
 	free(r->line_ends);
 	free(r->ends_memory);
 	memset(r, 0, sizeof *r);
@@ -86,7 +83,7 @@ csv_map rows_scan(struct rows *r, const char *text, size_t nbytes, uint64_t *nli
 
 	if (whole < nwords) { /* bytes behind the text are not the text's */
 		struct simd_bits last = {r->bits.separators + whole, r->bits.newlines + whole,
-					 r->bits.quotes + whole, NULL};
+					 r->bits.quotes + whole};
 		uint64_t valid = (UINT64_C(1) << nbytes % SIMD_WORD_NBYTES) - 1;
 		simd()->scan(text + whole * SIMD_WORD_NBYTES, 1, r->plan->delimiter, last);
 		*last.separators &= valid;
@@ -100,7 +97,6 @@ csv_map rows_scan(struct rows *r, const char *text, size_t nbytes, uint64_t *nli
 	r->nwords = r->resolved_begin = r->resolved_end = nwords;
 	if (nbytes > 0 && counts.nquotes == 0)
 		return map_without_quotes(text[nbytes - 1], r->plan->delimiter);
-	simd()->parity(r->bits.quotes, nwords, r->bits.parity);
 	return quotes_map(r->bits, nbytes, &r->resolved_begin, &r->resolved_end);
 }
 
@@ -119,8 +115,6 @@ static bool resolve(struct rows *r, size_t end, struct place *at)
 
 	if (r->counts.nquotes == 0 && !at->quotes.inside)
 		return true;
-	if (r->counts.nquotes == 0) /* then nobody has asked for their parity */
-		memset(r->bits.parity + begin, 0, (end - begin) * sizeof *r->bits.parity);
 	if (end > r->resolved_end && r->resolved_begin < r->nwords)
 		return false;
 	end = end < r->resolved_begin ? end : r->resolved_begin;

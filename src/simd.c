@@ -28,7 +28,7 @@ bool simd_runs(const struct simd_ops *ops)
 	if (ops == &simd_avx512 || ops == &simd_avx2) {
 		__builtin_cpu_init();
 		if (!__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("bmi2") ||
-		    !__builtin_cpu_supports("popcnt"))
+		    !__builtin_cpu_supports("pclmul") || !__builtin_cpu_supports("popcnt"))
 			return false;
 	}
 	if (ops == &simd_avx512)

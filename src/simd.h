@@ -18,8 +18,6 @@
 
 #define SIMD_WORD_NBYTES 64 /* bytes of text that a word of bits speaks of */
 
-#define SIMD_PARITY_NWORDS 8
-
 /* Texts that are scanned have so many readable bytes on either side, of any value. */
 #define SIMD_PAD_NBYTES 64
 
@@ -28,7 +26,12 @@ struct simd_bits {
 	uint64_t *separators; /* delimiters and LFs */
 	uint64_t *newlines;   /* LFs */
 	uint64_t *quotes;
-	uint64_t *parity; /* of the word's quotes up to and with each: simd_ops.parity */
+};
+
+/* Between two bytes of a text, as its quotes tell. */
+struct simd_quotes {
+	uint64_t inside;   /* all ones in quotes, 0 outside */
+	uint64_t may_open; /* 1 where a quote may open a field, behind a separator or a quote; or 0 */
 };
 
 /* What a scan has counted. */
@@ -40,13 +43,14 @@ struct simd_counts {
 struct simd_ops {
 	const char *name; /* "avx512", "avx2", "neon", "portable" */
 
-	/* Scans text[0 .. 64 x nwords), and reads nothing beside it, into nwords words of each of bits but parity. */
+	/* Scans text[0 .. 64 x nwords), and reads nothing beside it, into nwords words of each of bits. */
 	struct simd_counts (*scan)(const char *text, size_t nwords, char delimiter,
 				   struct simd_bits bits);
 
-	/* Writes for each bit of bits[0 .. nwords) the parity of its word's bits up to and with
-	 * it. Both arrays have room for a multiple of SIMD_PARITY_NWORDS words. */
-	void (*parity)(const uint64_t *bits, size_t nwords, uint64_t *out);
+	/* Clears separators and newlines that lie in quotes, in words 0, 1 ... nwords - 1 up to
+	 * the first in which a quote opens a field where it may not, and moves *at on past those
+	 * words. Returns how many they were. */
+	size_t (*unquote)(struct simd_bits bits, size_t nwords, struct simd_quotes *at);
 
 	/* Writes the positions of the bits that are set in bits[0 .. nwords), base added, in
 	 * ascending order. Returns how many; may write up to 64 more words behind them. */

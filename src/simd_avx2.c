@@ -10,16 +10,19 @@
 
 /* The same list is asked for in simd.c. */
 #if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,bmi,bmi2,popcnt"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx2,bmi,bmi2,pclmul,popcnt"))), apply_to = function)
 #else
-#pragma GCC target("avx2,bmi,bmi2,popcnt")
+#pragma GCC target("avx2,bmi,bmi2,pclmul,popcnt")
 #endif
 
 #define SIMD_LOWEST_ONE(bits) _tzcnt_u64(bits)
+#define SIMD_PARITY(bits)                                                                         \
+	((uint64_t)_mm_cvtsi128_si64(                                                              \
+		_mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)(bits)), _mm_set1_epi8(-1), 0)))
 
 #include "simd_fold.h"
-#include "simd_parity.h"
 #include "simd_positions.h"
+#include "simd_quotes.h"
 
 /* The top bits of 64 bytes. */
 static inline uint64_t top_bits(__m256i low, __m256i high)
@@ -56,7 +59,7 @@ const struct simd_ops simd_avx2 = {
 	.name = "avx2",
 	.scan = scan,
 	.positions = simd_positions,
-	.parity = simd_parity,
+	.unquote = simd_unquote,
 	.fold = simd_fold_rows,
 };
 

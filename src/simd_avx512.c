@@ -16,15 +16,18 @@
 /* The same list is asked for in simd.c. */
 #if defined(__clang__)
 #pragma clang attribute push(                                                                      \
-	__attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi2,bmi,bmi2,popcnt"))),          \
+	__attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi2,bmi,bmi2,pclmul,popcnt"))),          \
 	apply_to = function)
 #else
-#pragma GCC target("avx512f,avx512bw,avx512vl,avx512vbmi2,bmi,bmi2,popcnt")
+#pragma GCC target("avx512f,avx512bw,avx512vl,avx512vbmi2,bmi,bmi2,pclmul,popcnt")
 #endif
 
 #define SIMD_OWN_FOLD
+#define SIMD_PARITY(bits)                                                                         \
+	((uint64_t)_mm_cvtsi128_si64(                                                              \
+		_mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)(bits)), _mm_set1_epi8(-1), 0)))
 #include "simd_fold.h"
-#include "simd_parity.h"
+#include "simd_quotes.h"
 
 static struct simd_counts scan(const char *text, size_t nwords, char delimiter,
 			       struct simd_bits bits)
@@ -241,7 +244,7 @@ const struct simd_ops simd_avx512 = {
 	.name = "avx512",
 	.scan = scan,
 	.positions = positions,
-	.parity = simd_parity,
+	.unquote = simd_unquote,
 	.fold = fold_rows,
 };
 

@@ -12,8 +12,8 @@
 #include <arm_neon.h>
 
 #include "simd_fold.h"
-#include "simd_parity.h"
 #include "simd_positions.h"
+#include "simd_quotes.h"
 
 /* Where bytes equals byte, one bit a byte. */
 static inline uint64_t match(uint8x16x4_t bytes, uint8_t byte)
@@ -52,7 +52,7 @@ const struct simd_ops simd_neon = {
 	.name = "neon",
 	.scan = scan,
 	.positions = simd_positions,
-	.parity = simd_parity,
+	.unquote = simd_unquote,
 	.fold = simd_fold_rows,
 };
 

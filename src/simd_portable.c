@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "simd_fold.h"
-#include "simd_parity.h"
 #include "simd_positions.h"
+#include "simd_quotes.h"
 
 #define EACH_BYTE UINT64_C(0x0101010101010101)
 #define LOW_BITS UINT64_C(0x7f7f7f7f7f7f7f7f)
@@ -86,6 +86,6 @@ const struct simd_ops simd_portable = {
 	.name = "portable",
 	.scan = scan,
 	.positions = simd_positions,
-	.parity = simd_parity,
+	.unquote = simd_unquote,
 	.fold = simd_fold_rows,
 };

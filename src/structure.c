@@ -19,7 +19,7 @@ struct structure structure_scan(const char *text, size_t nbytes, char delimiter)
 		text = memcpy(padded, text, nbytes);
 	}
 	simd()->scan(text, 1, delimiter,
-		     (struct simd_bits){&separators, &newlines, &quotes, NULL});
+		     (struct simd_bits){&separators, &newlines, &quotes});
 	return (struct structure){separators & ~newlines & valid, newlines & valid, quotes & valid};
 }
 

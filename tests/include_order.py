@@ -18,7 +18,7 @@ import harness
 ROOMS = (
     ("words",   "hd status cores"),
     ("numbers", "csv_dfa decimal wide"),
-    ("bytes",   "simd.h simd_positions simd_parity simd_fold simd_portable simd_neon simd_avx2 simd_avx512 simd "
+    ("bytes",   "simd.h simd_positions simd_quotes simd_fold simd_portable simd_neon simd_avx2 simd_avx512 simd "
                 "quotes structure"),
     ("terms",   "utf8 plan chunk expr_eval"),
     ("records", "column rows expr_row record.h record_walk record"),

@@ -112,8 +112,7 @@ static bool scan_is_right(const char *text, size_t nbytes)
 /* The map by quotes.h, of a text of up to 5 words. */
 static csv_map map_by_bitmaps(const char *text, size_t nbytes)
 {
-	uint64_t separators[SIMD_PARITY_NWORDS] = {0}, newlines[SIMD_PARITY_NWORDS] = {0};
-	uint64_t quotes[SIMD_PARITY_NWORDS] = {0}, parity[SIMD_PARITY_NWORDS];
+	uint64_t separators[8] = {0}, newlines[8] = {0}, quotes[8] = {0};
 	size_t begin, end;
 
 	for (size_t at = 0; at < nbytes; at += STRUCTURE_NBYTES) {
@@ -124,9 +123,7 @@ static csv_map map_by_bitmaps(const char *text, size_t nbytes)
 		newlines[k] = s.newline;
 		quotes[k] = s.quote;
 	}
-	simd()->parity(quotes, SIMD_PARITY_NWORDS, parity);
-	return quotes_map((struct simd_bits){separators, newlines, quotes, parity}, nbytes, &begin,
-			  &end);
+	return quotes_map((struct simd_bits){separators, newlines, quotes}, nbytes, &begin, &end);
 }
 
 static uint64_t lines_by_bytes(const char *text, size_t nbytes)

@@ -90,7 +90,7 @@ static bool scans(const struct simd_ops *ops, const char *text, size_t nwords, c
 	memset(quotes, 0x5a, sizeof quotes);
 	separators[nwords] = newlines[nwords] = quotes[nwords] = poison;
 	struct simd_counts counts = ops->scan(text, nwords, delimiter,
-					      (struct simd_bits){separators, newlines, quotes, NULL});
+					      (struct simd_bits){separators, newlines, quotes});
 	for (size_t k = 0; k < nwords; k++, text += SIMD_WORD_NBYTES) {
 		same = same && separators[k] == plain_match(text, delimiter, '\n') &&
 		       newlines[k] == plain_match(text, '\n', '\n') &&
