@@ -393,6 +393,17 @@ enum status ahead_read(struct ahead *a, char *to, size_t capacity, size_t *nbyte
 	return STATUS_OK;
 }
 
+bool ahead_has_blocks(const struct ahead *a)
+{
+	return !a->threaded && a->nmade && a->ntaken == a->nmade && decoder_has_blocks(&a->decoder);
+}
+
+enum status ahead_cut(struct ahead *a, struct bgzf_batch *batch, bool prompt, bool *ended,
+		      struct fault *fault)
+{
+	return decoder_cut(&a->decoder, batch, prompt, ended, fault);
+}
+
 bool ahead_is_ready(struct ahead *a)
 {
 	bool ready;

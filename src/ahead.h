@@ -37,6 +37,13 @@ void ahead_close(struct ahead *a);
 enum status ahead_read(struct ahead *a, char *to, size_t capacity, size_t *nbytes,
 		       struct fault *fault);
 
+/* Whether ahead_cut may find blocks: all text has been taken, and no thread is ahead. */
+bool ahead_has_blocks(const struct ahead *a);
+
+/* Like decoder_cut(), where ahead_has_blocks. What it does not take, ahead_read has next. */
+enum status ahead_cut(struct ahead *a, struct bgzf_batch *batch, bool prompt, bool *ended,
+		      struct fault *fault);
+
 /* Whether ahead_read would return at once. */
 bool ahead_is_ready(struct ahead *a);
 

@@ -5,8 +5,22 @@
  */
 #include "bgzf.h"
 
-#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+
+bool bgzf_make_room(struct bgzf_batch *batch, size_t inflated_nbytes)
+{
+	size_t nbytes = inflated_nbytes > BGZF_BLOCK_NBYTES ? inflated_nbytes : BGZF_BLOCK_NBYTES;
+
+	if (nbytes > batch->room_nbytes) {
+		free(batch->data);
+		batch->data = malloc(nbytes);
+		batch->room_nbytes = batch->data ? nbytes : 0;
+	}
+	batch->inflated_room_nbytes = inflated_nbytes;
+	batch->nbytes = batch->inflated_nbytes = 0;
+	return batch->data != NULL;
+}
 
 /* What a block's sizes tell before it is inflated. */
 struct block {
@@ -67,8 +81,8 @@ enum bgzf_next bgzf_cut(struct bgzf_batch *batch, struct feed *feed, const struc
 		const unsigned char *data = feed_data(feed, &have);
 		enum bgzf_next next = find(&b, feed, ops);
 		if (next != BGZF_BLOCK ||
-		    batch->nbytes + b.header.block_nbytes > BGZF_BATCH_NBYTES ||
-		    batch->inflated_nbytes + b.inflated_nbytes > BGZF_BATCH_NBYTES)
+		    batch->nbytes + b.header.block_nbytes > batch->room_nbytes ||
+		    batch->inflated_nbytes + b.inflated_nbytes > batch->inflated_room_nbytes)
 			return next;
 		memcpy(batch->data + batch->nbytes, data, b.header.block_nbytes);
 		batch->nbytes += b.header.block_nbytes;

@@ -7,6 +7,7 @@
 #ifndef GPUSTAT_BGZF_H
 #define GPUSTAT_BGZF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "feed.h"
@@ -19,10 +20,15 @@
 
 /* Some blocks in a row. */
 struct bgzf_batch {
-	unsigned char *data;    /* the blocks as they came: BGZF_BATCH_NBYTES of room */
-	size_t nbytes;
-	size_t inflated_nbytes; /* what they say they come to; at most BGZF_BATCH_NBYTES */
+	unsigned char *data; /* the blocks as they came; NULL: no room yet */
+	size_t nbytes, room_nbytes;
+	size_t inflated_nbytes; /* what they say they come to; at most inflated_room_nbytes */
+	size_t inflated_room_nbytes;
 };
+
+/* Empties a batch, which is all 0 to begin with, and gives it room for blocks that come to
+ * inflated_nbytes together, even if they are no shorter packed. False: no memory. */
+bool bgzf_make_room(struct bgzf_batch *batch, size_t inflated_nbytes);
 
 enum bgzf_next {
 	BGZF_BLOCK,     /* a whole block */

@@ -29,11 +29,11 @@ void decoder_close(struct decoder *d)
 
 /* ---- filling ---- */
 
-static enum status make_room(unsigned char **room, size_t nbytes, struct fault *fault)
+static enum status make_room(struct piece *p)
 {
-	if (!*room)
-		*room = malloc(nbytes);
-	return *room ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (!p->data)
+		p->data = malloc(PIECE_NBYTES);
+	return p->data ? STATUS_OK : fault_set(&p->fault, STATUS_NO_MEMORY, 0, NULL);
 }
 
 /* What the feed has next for this piece, which holds either blocks or text: puts blocks into
@@ -45,8 +45,8 @@ static enum status pack(struct decoder *d, struct piece *p, enum bgzf_next *next
 		return STATUS_OK;
 	*next = bgzf_next(&d->feed, d->block_ops);
 	if (*next == BGZF_BLOCK && p->nbytes == 0) {
-		if (make_room(&p->batch.data, BGZF_BATCH_NBYTES, &p->fault) != STATUS_OK)
-			return STATUS_NO_MEMORY;
+		if (!p->batch.data && !bgzf_make_room(&p->batch, PIECE_NBYTES))
+			return fault_set(&p->fault, STATUS_NO_MEMORY, 0, NULL);
 		*next = bgzf_cut(&p->batch, &d->feed, d->block_ops);
 	}
 	if (*next == BGZF_TRUNCATED && p->batch.nbytes == 0)
@@ -86,7 +86,7 @@ static enum status feed_piece(struct decoder *d, struct piece *p, bool *full)
 /* Fills the piece until nothing more can come into it, or more would have to be waited for. */
 static enum status fill(struct decoder *d, struct piece *p)
 {
-	enum status status = make_room(&p->data, PIECE_NBYTES, &p->fault);
+	enum status status = make_room(p);
 	bool full = false;
 
 	while (status == STATUS_OK && !full && !p->last) {
@@ -111,6 +111,36 @@ void decoder_fill(struct decoder *d, struct piece *p)
 	p->nbytes = p->batch.nbytes = p->batch.inflated_nbytes = 0;
 	p->last = false;
 	p->status = fill(d, p);
+}
+
+/* ---- blocks alone ---- */
+
+bool decoder_has_blocks(const struct decoder *d)
+{
+	enum bgzf_next next;
+
+	if (!d->gzip || !gzip_is_between(d->gzip))
+		return false;
+	next = bgzf_next(&d->feed, d->block_ops);
+	return next == BGZF_BLOCK || next == BGZF_STARVES;
+}
+
+enum status decoder_cut(struct decoder *d, struct bgzf_batch *batch, bool prompt, bool *ended,
+			struct fault *fault)
+{
+	enum status status = STATUS_OK;
+	enum bgzf_next next;
+	size_t have;
+
+	while ((next = bgzf_cut(batch, &d->feed, d->block_ops)) == BGZF_STARVES &&
+	       status == STATUS_OK) {
+		if (prompt && batch->nbytes && !feed_is_ready(&d->feed))
+			break;
+		status = feed_more(&d->feed, fault);
+	}
+	feed_data(&d->feed, &have);
+	*ended = next == BGZF_OTHER && d->feed.at_end && have == 0;
+	return batch->nbytes ? STATUS_OK : status;
 }
 
 /* ---- pieces ---- */

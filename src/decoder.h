@@ -49,6 +49,16 @@ void decoder_close(struct decoder *d);
  * would have to be waited for. What goes wrong is the piece's status. */
 void decoder_fill(struct decoder *d, struct piece *p);
 
+/* Whether, as far as the feed tells, blocks come next, of which decoder_cut can make a batch. */
+bool decoder_has_blocks(const struct decoder *d);
+
+/* Moves blocks into the batch until none is next that has room; reads more, but if prompt only
+ * while the batch is empty or nothing has to be waited for. An empty batch: something else comes
+ * next, or a block that is larger than all of the room. *ended: nothing comes, and all was right.
+ * Errors: STATUS_READ, where the batch is empty; behind blocks reading is tried again. */
+enum status decoder_cut(struct decoder *d, struct bgzf_batch *batch, bool prompt, bool *ended,
+			struct fault *fault);
+
 /* Whether the piece is still packed, and must go through piece_unpack. */
 bool piece_is_packed(const struct piece *p);
 

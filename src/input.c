@@ -19,11 +19,12 @@
 #include <unistd.h>
 
 #include "source.h"
+#include "unpacker.h"
 
 /* A ranged file's descriptor, shared by the workers that read from it. */
 struct ranged {
 	int fd;
-	unsigned nusers; /* the input itself, and each worker inside read_range */
+	atomic_uint nusers; /* the input itself, and each worker inside read_range */
 };
 
 struct input {
@@ -41,6 +42,7 @@ struct input {
 	uint64_t index;        /* of the next chunk */
 	bool prompt;           /* wait for no byte while there are others to work on */
 	atomic_bool stopped;   /* set without the lock: its holder may wait for a pipe */
+	struct unpackers unpackers; /* with a lock of their own, for the same reason */
 
 	char *header; /* what later files may repeat; NULL: nothing */
 	size_t header_nbytes;
@@ -166,7 +168,8 @@ static enum status become_ranged(struct input *in, struct fault *fault)
 	in->ranged = malloc(sizeof *in->ranged);
 	if (!in->ranged)
 		return fail(in, fault, STATUS_NO_MEMORY);
-	*in->ranged = (struct ranged){.fd = s->fd, .nusers = 1};
+	in->ranged->fd = s->fd;
+	atomic_init(&in->ranged->nusers, 1);
 	in->position = now - (off_t)(s->end - s->begin);
 	in->end = st.st_size > in->position ? st.st_size : in->position;
 	s->begin = s->end = 0;
@@ -175,7 +178,7 @@ static enum status become_ranged(struct input *in, struct fault *fault)
 
 static void release_ranged(struct ranged *r)
 {
-	if (--r->nusers)
+	if (atomic_fetch_sub(&r->nusers, 1) > 1)
 		return;
 	if (r->fd > STDIN_FILENO)
 		close(r->fd);
@@ -205,6 +208,7 @@ enum status input_open(struct input **out, const char *const *paths, int npaths,
 	in->source.fd = -1;
 	in->source.nthreads = nthreads;
 	pthread_mutex_init(&in->lock, NULL);
+	unpackers_init(&in->unpackers);
 	status = open_file(in, fault);
 	if (status == STATUS_OK)
 		*out = in;
@@ -220,6 +224,7 @@ void input_close(struct input *in)
 	close_file(in);
 	source_free(&in->source);
 	pthread_mutex_destroy(&in->lock);
+	unpackers_free(&in->unpackers);
 	free(in->header);
 	free(in);
 }
@@ -295,8 +300,15 @@ void input_be_prompt(struct input *in)
 	in->prompt = true;
 }
 
-/* Takes what was peeked at, then reads until the chunk is full, the file ends, or (prompt)
- * the next byte would have to be waited for. */
+/* What remains to be done for a chunk without the lock: one of the two at most. */
+struct errand {
+	struct ranged *ranged; /* to be read at position */
+	off_t position;
+	struct unpacker *unpacker; /* to be inflated */
+};
+
+/* Takes what was peeked at, then reads until the chunk is full, the file ends, blocks come that
+ * the next chunk's worker inflates, or (prompt) the next byte would have to be waited for. */
 static enum status fill_streamed(struct source *s, struct chunk *chunk, size_t capacity,
 				 bool prompt, struct fault *fault)
 {
@@ -309,13 +321,50 @@ static enum status fill_streamed(struct source *s, struct chunk *chunk, size_t c
 		memcpy(chunk->data, peeked, chunk->nbytes);
 	s->begin += chunk->nbytes;
 	while (status == STATUS_OK && chunk->nbytes < capacity && !s->at_end) {
-		if (prompt && chunk->nbytes && !source_is_ready(s))
+		if (chunk->nbytes && (source_has_blocks(s) || (prompt && !source_is_ready(s))))
 			break;
 		status = source_read(s, chunk->data + chunk->nbytes, capacity - chunk->nbytes, &n,
 				     fault);
 		chunk->nbytes += n;
 	}
 	chunk->last_of_file = s->at_end && s->begin == s->end;
+	return status;
+}
+
+/* Takes blocks, if such are next, for the worker to inflate; a file that has them says how much
+ * text they are. Otherwise *unpacker is NULL. */
+static enum status take_blocks(struct input *in, struct chunk *chunk, size_t capacity,
+			       struct unpacker **unpacker, struct fault *fault)
+{
+	struct source *s = &in->source;
+	struct unpacker *u;
+	enum status status;
+
+	*unpacker = NULL;
+	if (!source_has_blocks(s))
+		return STATUS_OK;
+	u = unpacker_take(&in->unpackers, capacity);
+	if (!u)
+		return fail(in, fault, STATUS_NO_MEMORY);
+	status = source_cut(s, &u->batch, in->prompt, fault);
+	chunk->nbytes = u->batch.inflated_nbytes;
+	chunk->last_of_file = s->at_end;
+	if (u->batch.nbytes)
+		*unpacker = u;
+	else
+		unpacker_give_back(&in->unpackers, u);
+	return status;
+}
+
+/* Inflates the blocks that were taken. Holds no lock. */
+static enum status unpack(struct input *in, struct unpacker *u, const struct chunk *chunk,
+			  struct fault *fault)
+{
+	enum status status = unpacker_run(u, chunk->data, fault);
+
+	unpacker_give_back(&in->unpackers, u);
+	if (status != STATUS_OK)
+		fault->file = input_name(in, chunk->file);
 	return status;
 }
 
@@ -327,29 +376,30 @@ static off_t take_range(struct input *in, struct chunk *chunk, size_t capacity)
 	chunk->nbytes = left < (off_t)capacity ? (size_t)left : capacity;
 	in->position += (off_t)chunk->nbytes;
 	chunk->last_of_file = in->position == in->end;
-	in->ranged->nusers++;
+	atomic_fetch_add(&in->ranged->nusers, 1);
 	return position;
 }
 
 /* Reads a range that was handed out. Holds no lock. */
-static enum status read_range(const struct input *in, int fd, off_t position,
+static enum status read_range(const struct input *in, struct ranged *ranged, off_t position,
 			      const struct chunk *chunk, struct fault *fault)
 {
+	enum status status = STATUS_OK;
 	size_t done = 0;
 
-	while (done < chunk->nbytes) {
-		ssize_t n = pread(fd, chunk->data + done, chunk->nbytes - done,
+	while (done < chunk->nbytes && status == STATUS_OK) {
+		ssize_t n = pread(ranged->fd, chunk->data + done, chunk->nbytes - done,
 				  position + (off_t)done);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			fault_set(fault, n ? STATUS_READ : STATUS_SHRANK, n ? errno : 0, NULL);
-			fault->file = input_name(in, chunk->file);
-			return fault->status;
-		}
-		done += (size_t)n;
+		if (n == 0)
+			status = fault_set(fault, STATUS_SHRANK, 0, NULL);
+		else if (n < 0 && errno != EINTR)
+			status = fault_set(fault, STATUS_READ, errno, NULL);
+		done += n > 0 ? (size_t)n : 0;
 	}
-	return STATUS_OK;
+	release_ranged(ranged);
+	if (status != STATUS_OK)
+		fault->file = input_name(in, chunk->file);
+	return status;
 }
 
 /* Gives the chunk its place in the order, and opens what must be opened for it. */
@@ -377,11 +427,36 @@ static void end_chunk(struct input *in, const struct chunk *chunk)
 	in->file++;
 }
 
+/* Under the lock: the part of the chunk's making that must be done in order. */
+static enum status take_in_order(struct input *in, struct chunk *chunk, size_t capacity,
+				 struct errand *errand, struct fault *fault)
+{
+	enum status status;
+
+	if (in->ranged) {
+		errand->ranged = in->ranged;
+		errand->position = take_range(in, chunk, capacity);
+		return STATUS_OK;
+	}
+	status = take_blocks(in, chunk, capacity, &errand->unpacker, fault);
+	if (status != STATUS_OK || errand->unpacker || chunk->last_of_file)
+		return status;
+	return fill_streamed(&in->source, chunk, capacity, in->prompt, fault);
+}
+
+/* The rest of it, beside other workers. */
+static enum status finish_chunk(struct input *in, const struct errand *errand,
+				const struct chunk *chunk, struct fault *fault)
+{
+	if (errand->ranged)
+		return read_range(in, errand->ranged, errand->position, chunk, fault);
+	return errand->unpacker ? unpack(in, errand->unpacker, chunk, fault) : STATUS_OK;
+}
+
 bool input_take(struct input *in, char *buffer, size_t capacity, struct chunk *chunk,
 		enum status *status, struct fault *fault)
 {
-	struct ranged *ranged;
-	off_t position = 0;
+	struct errand errand = {0};
 
 	pthread_mutex_lock(&in->lock);
 	if (in->stopped || in->file == in->npaths) {
@@ -389,23 +464,15 @@ bool input_take(struct input *in, char *buffer, size_t capacity, struct chunk *c
 		return false;
 	}
 	*status = begin_chunk(in, buffer, chunk, fault);
-	ranged = *status == STATUS_OK ? in->ranged : NULL;
-	if (ranged)
-		position = take_range(in, chunk, capacity);
-	else if (*status == STATUS_OK)
-		*status = fill_streamed(&in->source, chunk, capacity, in->prompt, fault);
+	if (*status == STATUS_OK)
+		*status = take_in_order(in, chunk, capacity, &errand, fault);
 	if (*status != STATUS_OK)
 		input_stop(in);
 	end_chunk(in, chunk);
 	pthread_mutex_unlock(&in->lock);
-	if (!ranged)
-		return true;
-	*status = read_range(in, ranged->fd, position, chunk, fault);
-	pthread_mutex_lock(&in->lock);
-	release_ranged(ranged);
-	pthread_mutex_unlock(&in->lock);
+	if (*status == STATUS_OK)
+		*status = finish_chunk(in, &errand, chunk, fault);
 	if (*status != STATUS_OK)
 		input_stop(in);
 	return true;
 }
-

@@ -54,6 +54,21 @@ enum status source_read(struct source *s, char *to, size_t capacity, size_t *nby
 	return status;
 }
 
+bool source_has_blocks(const struct source *s)
+{
+	return s->packed && !s->at_end && s->begin == s->end && ahead_has_blocks(s->packed);
+}
+
+enum status source_cut(struct source *s, struct bgzf_batch *batch, bool prompt,
+		       struct fault *fault)
+{
+	enum status status = ahead_cut(s->packed, batch, prompt, &s->at_end, fault);
+
+	if (status != STATUS_OK)
+		fault->file = s->name;
+	return status;
+}
+
 bool source_is_ready(const struct source *s)
 {
 	struct pollfd p = {.fd = s->fd, .events = POLLIN};

@@ -56,6 +56,13 @@ bool source_matches(struct source *s, size_t at, const char *wanted, size_t nbyt
 /* Whether nothing is left from the peeked byte at on. Waits for one more byte. */
 bool source_ends(struct source *s, size_t at, enum status *status, struct fault *fault);
 
+/* Whether blocks of BGZF may come next, with nothing peeked at before them. */
+bool source_has_blocks(const struct source *s);
+
+/* Moves such blocks into the batch, as decoder_cut() does; at the end, sets at_end. */
+enum status source_cut(struct source *s, struct bgzf_batch *batch, bool prompt,
+		       struct fault *fault);
+
 /* Whether a read would return at once. */
 bool source_is_ready(const struct source *s);
 

@@ -23,7 +23,7 @@ ROOMS = (
     ("terms",   "utf8 plan chunk expr_eval"),
     ("records", "column rows expr_row record.h record_walk record"),
     ("rows",    "running emit"),
-    ("data",    "feed inflate inflate_zlib inflate_isal inflate_libdeflate gzip bgzf unzstd decoder ahead "
+    ("data",    "feed inflate inflate_zlib inflate_isal inflate_libdeflate gzip bgzf unzstd decoder ahead unpacker "
                 "source input"),
     ("request", "select expr_lex expr_show expr argument options header query"),
     ("workers", "total worker worker_cpu"),
