@@ -21,6 +21,12 @@
 #include "source.h"
 #include "unpacker.h"
 
+/* A chunk read from a pipe, or a quarter of what the worker has room for, if that is more: as
+ * much as cat writes at once. The kernel locks the pipe while it copies, so long reads keep the
+ * writer waiting; 200 MB of logs took 1.24 times as long as reading alone with chunks of 512
+ * KiB, 1.03 to 1.09 with these, 1.3 with half of these (two cores, 2026-11-21). */
+#define PIPE_CHUNK_NBYTES ((size_t)128 << 10)
+
 /* A ranged file's descriptor, shared by the workers that read from it. */
 struct ranged {
 	int fd;
@@ -427,6 +433,14 @@ static void end_chunk(struct input *in, const struct chunk *chunk)
 	in->file++;
 }
 
+/* How long a chunk should become where up to capacity fit. */
+static size_t streamed_capacity(const struct source *s, size_t capacity)
+{
+	if (s->packed || capacity <= PIPE_CHUNK_NBYTES)
+		return capacity;
+	return capacity / 4 > PIPE_CHUNK_NBYTES ? capacity / 4 : PIPE_CHUNK_NBYTES;
+}
+
 /* Under the lock: the part of the chunk's making that must be done in order. */
 static enum status take_in_order(struct input *in, struct chunk *chunk, size_t capacity,
 				 struct errand *errand, struct fault *fault)
@@ -441,7 +455,8 @@ static enum status take_in_order(struct input *in, struct chunk *chunk, size_t c
 	status = take_blocks(in, chunk, capacity, &errand->unpacker, fault);
 	if (status != STATUS_OK || errand->unpacker || chunk->last_of_file)
 		return status;
-	return fill_streamed(&in->source, chunk, capacity, in->prompt, fault);
+	return fill_streamed(&in->source, chunk, streamed_capacity(&in->source, capacity),
+			     in->prompt, fault);
 }
 
 /* The rest of it, beside other workers. */
