@@ -25,11 +25,16 @@
 #define GPU_MAX_FEEDERS 8 /* beside CPUs that work as well; alone, twice as many */
 #define AUTO_GPU_NBYTES ((uint64_t)4 << 30)
 
-/* No more threads than chunks: a short input is not worth starting one for. */
-static int limit_threads(int nthreads, size_t chunk_nbytes, uint64_t input_nbytes)
+/* As many threads as were asked for (0: as there are cores), but no more than chunks: a short
+ * input is not worth starting one for, nor looking how many cores there are. */
+static int count_threads(int nasked, size_t chunk_nbytes, uint64_t input_nbytes)
 {
 	uint64_t nfull = input_nbytes / chunk_nbytes;
+	int nthreads;
 
+	if (nfull == 0)
+		return 1;
+	nthreads = nasked ? nasked : cores_count();
 	return nfull < (uint64_t)nthreads ? (int)nfull + 1 : nthreads;
 }
 
@@ -39,8 +44,7 @@ static void add_cpu(struct team *team, const struct options *o, uint64_t input_n
 
 	s->ops = &worker_cpu;
 	s->chunk_nbytes = o->chunk_nbytes ? o->chunk_nbytes : CPU_CHUNK_NBYTES;
-	s->nthreads = limit_threads(o->nthreads ? o->nthreads : cores_count(), s->chunk_nbytes,
-				    input_nbytes);
+	s->nthreads = count_threads(o->nthreads, s->chunk_nbytes, input_nbytes);
 	s->retires = true;
 }
 
