@@ -201,6 +201,7 @@ static enum status gpu_map(struct worker *w, const struct chunk *chunk, struct c
 
 	out->map = CSV_MAP_IDENTITY;
 	out->nlines = w->nlines = 0;
+	out->dependence = CHUNK_DEPENDS;
 	w->on_device = false;
 	if (chunk->nbytes == 0)
 		return STATUS_OK;

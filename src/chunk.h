@@ -28,18 +28,27 @@ struct chunk {
 struct chunk_entry {
 	enum csv_state state;
 	bool inside_record; /* a record that began earlier is still open */
+	bool unknown;       /* this is CHUNK_UNKNOWN */
 };
 
-/* How the text behind a chunk is entered, given the chunk's map and its own entry. A
- * record ends with an LF outside quotes, after which the automaton is at a field's start. */
-static inline struct chunk_entry chunk_entry_after(const struct chunk *chunk, csv_map map,
+/* How much of what is folded depends on how the chunk is entered. */
+enum chunk_dependence {
+	CHUNK_DEPENDS,     /* perhaps all of it */
+	CHUNK_INDEPENDENT, /* nothing behind the head, if that is taken to be long enough */
+	CHUNK_GUESSES,     /* nothing, unless it is entered in quotes: there are none in it */
+};
+
+/* The entry of a chunk that is folded before it is known, unless it CHUNK_DEPENDS. */
+#define CHUNK_UNKNOWN ((struct chunk_entry){CSV_UNQUOTED, true, true})
+
+/* How the text behind a chunk of at least a byte is entered, given the chunk's map and its own
+ * entry. A record ends with an LF outside quotes, after which the automaton is at a field's
+ * start. ends_line: the chunk's last byte is an LF. */
+static inline struct chunk_entry chunk_entry_after(csv_map map, bool ends_line,
 						   struct chunk_entry entry)
 {
-	if (chunk->nbytes == 0)
-		return entry;
 	entry.state = csv_map_apply(map, entry.state);
-	entry.inside_record =
-		entry.state != CSV_FIELD_START || chunk->data[chunk->nbytes - 1] != '\n';
+	entry.inside_record = entry.state != CSV_FIELD_START || !ends_line;
 	return entry;
 }
 

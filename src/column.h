@@ -74,6 +74,7 @@ struct partial {
 	 * entered between records, nbytes if that record does not end here either
 	 * (head_ends is then false). Bytes from tail_offset on begin a record that does
 	 * not end here; tail_offset is head_nbytes if no later record ends. */
+	bool needs_entry; /* folded without knowing how the text is entered, and it matters */
 	bool head_ends;
 	size_t head_nbytes;
 	size_t tail_offset;

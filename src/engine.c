@@ -15,7 +15,10 @@
 
 #include "member.h"
 
-#define TOTAL_NSLOTS 256 /* chunks that may be folded while the total waits for one */
+/* Chunks that may be folded while the total waits for one. Those that have gone through the entry
+ * chain may be ahead of these by one for each thread; who asks later how one was entered must still find
+ * its slot. */
+#define TOTAL_NSLOTS 1024
 
 /* ---- one thread ---- */
 
@@ -89,11 +92,11 @@ static enum status chains_init(struct engine *e)
 {
 	uint64_t nmembers = (uint64_t)e->nmembers;
 
-	if (chain_init(&e->entries, nmembers) != STATUS_OK ||
+	if (chain_init(&e->entries, TOTAL_NSLOTS + nmembers) != STATUS_OK ||
 	    chain_init(&e->writes, nmembers) != STATUS_OK ||
 	    chain_init(&e->totals, TOTAL_NSLOTS) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	e->entry_slots = calloc(e->entries.nslots, sizeof(struct member *));
+	e->entry_slots = calloc(e->entries.nslots, sizeof *e->entry_slots);
 	e->write_slots = calloc(e->writes.nslots, sizeof(struct member *));
 	e->total_slots = calloc(e->totals.nslots, sizeof *e->total_slots);
 	return e->entry_slots && e->write_slots && e->total_slots ? STATUS_OK : STATUS_NO_MEMORY;
@@ -216,7 +219,8 @@ static enum status add_deferred(struct engine *e)
 }
 
 enum status engine_run(const struct plan *plan, struct input *input, struct squad *squads,
-		       size_t nsquads, struct total *total, bool *all_ended, struct fault *fault)
+		       size_t nsquads, struct total *total, bool may_guess, bool *all_ended,
+		       struct fault *fault)
 {
 	struct engine *e = engine_make(plan, input, squads, nsquads, total, fault);
 	enum status status;
@@ -224,6 +228,7 @@ enum status engine_run(const struct plan *plan, struct input *input, struct squa
 	*all_ended = true;
 	if (!e)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, "no worker");
+	e->guesses = may_guess && !plan->emits && e->nmembers > 1;
 	if (e->nmembers == 1) { /* no thread to start: a short input is answered sooner */
 		member_main(&e->members[0]);
 	} else {

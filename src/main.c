@@ -20,10 +20,12 @@
 /* All that one run owns. */
 struct run {
 	struct options options;
+	off_t stdin_offset; /* where standard input was at the start; -1: it cannot be asked */
 	struct input *input;
 	struct query query;
 	struct team team;
 	struct total total;
+	bool careful;   /* no guesses: the run before has made a wrong one */
 	bool all_ended; /* no thread of the team is left */
 };
 
@@ -66,6 +68,12 @@ static enum status print_result(const struct run *r, struct fault *fault)
 	return status;
 }
 
+/* Whether all of the input can be read a second time. */
+static bool is_repeatable(const struct run *r)
+{
+	return input_nbytes_left(r->input) != UINT64_MAX;
+}
+
 static enum status process(struct run *r, struct fault *fault)
 {
 	double begin_s = now_s();
@@ -84,7 +92,8 @@ static enum status process(struct run *r, struct fault *fault)
 	}
 	if (status == STATUS_OK)
 		status = engine_run(&r->query.plan, r->input, r->team.squads, r->team.nsquads,
-				    &r->total, &r->all_ended, fault);
+				    &r->total, !r->careful && is_repeatable(r), &r->all_ended,
+				    fault);
 	if (status == STATUS_OK)
 		status = print_result(r, fault);
 	if (status == STATUS_OK)
@@ -114,25 +123,43 @@ static enum status run(struct run *r, int argc, char **argv, struct fault *fault
 	if (is_idle(&r->options))
 		return fault_set(fault, STATUS_USAGE, 0, "usage: gpustat [OPTION]... [FILE]...: "
 							 "no operation, and nothing to read");
+	r->stdin_offset = lseek(STDIN_FILENO, 0, SEEK_CUR);
+	return process(r, fault);
+}
+
+/* Does it all again, carefully, with another run than before, whose threads may be at work yet. */
+static enum status run_again(struct run *r, const struct run *before, struct fault *fault)
+{
+	r->options = before->options;
+	r->careful = true;
+	if (before->stdin_offset >= 0)
+		lseek(STDIN_FILENO, before->stdin_offset, SEEK_SET);
+	memset(fault, 0, sizeof *fault);
 	return process(r, fault);
 }
 
 int main(int argc, char **argv)
 {
-	static struct run r = {.all_ended = true};
+	static struct run runs[2] = {{.all_ended = true}, {.all_ended = true}};
 	static struct fault fault;
+	struct run *r = &runs[0];
+	enum status status = run(r, argc, argv, &fault);
 
-	if (run(&r, argc, argv, &fault) != STATUS_OK) {
+	if (status == STATUS_MISGUESSED) {
+		r = &runs[1];
+		status = run_again(r, &runs[0], &fault);
+	}
+	if (status != STATUS_OK) {
 		int exit_status = message_fault(&fault);
 		if (fault.status == STATUS_UNKNOWN_COLUMN)
-			message_columns(r.query.header.names, r.query.header.nfields);
+			message_columns(r->query.header.names, r->query.header.nfields);
 		_exit(exit_status); /* other threads may still be inside a library */
 	}
-	if (!r.all_ended)
+	if (!runs[0].all_ended || !runs[1].all_ended)
 		_exit(fflush(stdout) ? 1 : 0); /* a GPU is still waking, and not needed */
-	total_free(&r.total);
-	query_free(&r.query);
-	input_close(r.input);
-	options_free(&r.options);
+	total_free(&r->total);
+	query_free(&r->query);
+	input_close(r->input);
+	options_free(&r->options);
 	return 0;
 }

@@ -50,35 +50,62 @@ static bool wait_for_turn(struct member *m, struct chain *chain, struct member *
 	return !m->engine->failed;
 }
 
-/* Tells the members from chunk k on, whose turn is the caller's, how their chunks are entered. */
+static struct entry_slot *entry_slot(struct engine *e, uint64_t k)
+{
+	return &e->entry_slots[chain_slot(&e->entries, k)];
+}
+
+/* Says how the chunks from k on are entered, whose turn is the caller's. */
 static void pass_entries(struct engine *e, uint64_t k)
 {
-	const struct chunk_entry afresh = {CSV_FIELD_START, false};
+	const struct chunk_entry afresh = {CSV_FIELD_START, false, false};
 	enum chain_guest next;
 
 	do {
-		struct member *m = e->entry_slots[chain_slot(&e->entries, k)];
-		m->entry = m->chunk.first_of_file ? afresh : e->entry;
-		e->entry = chunk_entry_after(&m->chunk, m->map.map, m->entry);
-		waiter_call(&m->waiter);
+		struct entry_slot *s = entry_slot(e, k);
+		s->entry = s->first_of_file ? afresh : e->entry;
+		e->entry = s->is_empty ? s->entry
+				       : chunk_entry_after(s->map, s->ends_line, s->entry);
+		if (atomic_exchange(&s->state, ENTRY_KNOWN) == ENTRY_AWAITED)
+			waiter_call(s->waiter);
 		next = chain_pass(&e->entries, k++);
 	} while (next == CHAIN_LEFT);
 }
 
-/* The entry chain: learns how the chunk is entered. */
-static bool learn_entry(struct member *m)
+/* The entry chain: leaves what the chunk does to the automaton. */
+static bool leave_map(struct member *m)
 {
 	struct engine *e = m->engine;
-	uint64_t k = m->chunk.index;
+	const struct chunk *chunk = &m->chunk;
+	struct entry_slot *s = entry_slot(e, chunk->index);
+
+	if (!chain_enter(&e->entries, chunk->index))
+		return false;
+	s->map = m->map.map;
+	s->first_of_file = chunk->first_of_file;
+	s->is_empty = chunk->nbytes == 0;
+	s->ends_line = chunk->nbytes > 0 && chunk->data[chunk->nbytes - 1] == '\n';
+	atomic_store(&s->state, ENTRY_UNKNOWN);
+	if (chain_join(&e->entries, chunk->index, CHAIN_LEFT))
+		pass_entries(e, chunk->index);
+	return true;
+}
+
+/* Waits until it is known how chunk k is entered, which has left its map; false if the run has
+ * failed. */
+static bool learn_entry(struct member *m, uint64_t k, struct chunk_entry *entry)
+{
+	struct entry_slot *s = entry_slot(m->engine, k);
+	int unknown = ENTRY_UNKNOWN;
 
 	waiter_reset(&m->waiter);
-	if (!chain_enter(&e->entries, k))
+	if (m->engine->failed)
 		return false;
-	e->entry_slots[chain_slot(&e->entries, k)] = m;
-	if (chain_join(&e->entries, k, CHAIN_LEFT))
-		pass_entries(e, k);
-	waiter_wait(&m->waiter);
-	return !e->failed;
+	s->waiter = &m->waiter;
+	if (atomic_compare_exchange_strong(&s->state, &unknown, ENTRY_AWAITED))
+		waiter_wait(&m->waiter);
+	*entry = s->entry;
+	return !m->engine->failed;
 }
 
 /* The write chain: writes the chunk's output when its turn has come. */
@@ -123,6 +150,16 @@ static struct total_slot *total_slot(struct engine *e, uint64_t k)
 	return &e->total_slots[chain_slot(&e->totals, k)];
 }
 
+/* Whether the border's chunk was folded as if it were entered outside quotes, and is not. All
+ * earlier chunks have left their maps, so that the entry is about to be known. */
+static bool is_misguessed(struct member *m, const struct border *border)
+{
+	struct chunk_entry entry;
+
+	return border->guesses && learn_entry(m, border->chunk.index, &entry) &&
+	       entry.state == CSV_QUOTED;
+}
+
 /* Adds to the total what was left at chunk k, whose turn m has. */
 static bool add_border(struct member *m, uint64_t k)
 {
@@ -130,6 +167,11 @@ static bool add_border(struct member *m, uint64_t k)
 	const struct border *border = &total_slot(e, k)->border;
 	struct fault fault;
 
+	if (is_misguessed(m, border)) {
+		fault_set(&fault, STATUS_MISGUESSED, 0, NULL);
+		member_fail(e, &fault);
+		return false;
+	}
 	if (total_add_border(e->total, border, &m->folder, &m->deferred, &fault) == STATUS_OK)
 		return true;
 	fault.file = input_name(e->input, border->chunk.file);
@@ -169,6 +211,7 @@ static bool defer_to_total(struct member *m)
 	if (!chain_enter(&e->totals, k))
 		return false;
 	border_take(&total_slot(e, k)->border, &m->chunk, m->map.nlines, &m->partial);
+	total_slot(e, k)->border.guesses = m->guessed;
 	if (!chain_join(&e->totals, k, CHAIN_LEFT))
 		return true;
 	return add_border(m, k) && pass_totals(m, k);
@@ -219,28 +262,66 @@ static bool emit_chunk(struct member *m)
 	return write_in_turn(m);
 }
 
-static bool fold_chunk(struct member *m)
+/* Folds the chunk in hand, given how it is entered, or CHUNK_UNKNOWN. */
+static bool fold(struct member *m, struct chunk_entry entry)
 {
-	const struct worker_ops *ops = m->squad->ops;
-	struct engine *e = m->engine;
 	struct fault fault;
 
-	if (ops->map(m->worker, &m->chunk, &m->map, &fault) != STATUS_OK) {
-		member_fail(e, &fault);
-		return false;
-	}
-	if (!learn_entry(m))
-		return false;
+	m->entry = entry;
 	partial_clear(&m->partial);
-	if (ops->fold(m->worker, &m->chunk, m->entry, &m->partial, &fault) != STATUS_OK) {
-		member_fail(e, &fault);
+	if (m->squad->ops->fold(m->worker, &m->chunk, entry, &m->partial, &fault) == STATUS_OK)
+		return true;
+	member_fail(m->engine, &fault);
+	return false;
+}
+
+static bool may_defer(const struct member *m)
+{
+	return !m->partial.needs_entry &&
+	       border_suffices(m->engine->plan, &m->chunk, &m->partial, m->engine->settled);
+}
+
+/* Folds the chunk before it is known how it is entered, if that promises to do. Returns whether it
+ * is done with, well or not: *going_on. */
+static bool fold_ahead(struct member *m, bool *going_on)
+{
+	m->guessed = m->map.dependence == CHUNK_GUESSES;
+	if (!m->engine->guesses || m->map.dependence == CHUNK_DEPENDS)
+		return false;
+	*going_on = fold(m, CHUNK_UNKNOWN);
+	if (*going_on && !may_defer(m))
+		return false;
+	*going_on = *going_on && defer_to_total(m);
+	return true;
+}
+
+/* Folds the chunk when it is known how it is entered. */
+static bool fold_in_turn(struct member *m)
+{
+	struct chunk_entry entry;
+
+	m->guessed = false;
+	if (!learn_entry(m, m->chunk.index, &entry) || !fold(m, entry))
+		return false;
+	if (may_defer(m))
+		return defer_to_total(m);
+	return add_in_turn(m) && (!m->engine->plan->emits || emit_chunk(m));
+}
+
+static bool fold_chunk(struct member *m)
+{
+	bool going_on;
+	struct fault fault;
+
+	if (m->squad->ops->map(m->worker, &m->chunk, &m->map, &fault) != STATUS_OK) {
+		member_fail(m->engine, &fault);
 		return false;
 	}
 	m->nbytes += m->chunk.nbytes;
 	m->nchunks++;
-	if (border_suffices(e->plan, &m->chunk, &m->partial, e->settled))
-		return defer_to_total(m);
-	return add_in_turn(m) && (!e->plan->emits || emit_chunk(m));
+	if (!leave_map(m))
+		return false;
+	return fold_ahead(m, &going_on) ? going_on : fold_in_turn(m);
 }
 
 /* Whether another thread has come for this one, and takes its core. */

@@ -15,6 +15,18 @@
 #include "engine.h"
 #include "writer.h"
 
+/* What is at a chunk's slot of the entry chain: what the chunk does to the automaton, and, once its
+ * turn has come, how it is entered. */
+struct entry_slot {
+	csv_map map;
+	bool first_of_file;
+	bool is_empty, ends_line; /* no bytes; the last is an LF */
+	struct chunk_entry entry;
+	atomic_int state;         /* an enum entry_state */
+	struct waiter *waiter;    /* of whoever waits for entry */
+};
+enum entry_state { ENTRY_UNKNOWN, ENTRY_AWAITED, ENTRY_KNOWN };
+
 /* What is at a chunk's slot of the total chain: who waits, or what was left. */
 struct total_slot {
 	struct member *member;
@@ -28,8 +40,10 @@ struct engine {
 	int nmembers;
 
 	struct chain entries, totals, writes;
-	struct member **entry_slots, **write_slots; /* who is there. Owned, as the next. */
+	struct entry_slot *entry_slots; /* Owned, as the next. */
 	struct total_slot *total_slots;
+	struct member **write_slots;    /* who is there */
+	bool guesses; /* chunks may be folded before it is known how they are entered */
 	struct chunk_entry entry; /* of the next chunk; his whose turn it is in the entry chain */
 	struct total *total;      /* his whose turn it is in the total chain */
 	struct writer writer;     /* his whose turn it is in the write chain */
@@ -55,7 +69,8 @@ struct member {
 	struct worker *worker;
 	struct chunk chunk; /* the one in hand */
 	struct chunk_map map;
-	struct chunk_entry entry;
+	struct chunk_entry entry; /* how it was folded */
+	bool guessed;             /* before that was known */
 	struct partial partial;
 	struct partial deferred; /* of chunks that have left only their ends in the total chain */
 	struct seam_folder folder;

@@ -80,7 +80,7 @@ static enum csv_state state_of(struct quotes_at at)
  * text in quotes has quotes that the automaton passes over outside. */
 enum { START_OUTSIDE, START_UNQUOTED, START_QUOTED, NSTARTS };
 
-csv_map quotes_map(struct simd_bits bits, size_t nbytes, size_t *begin, size_t *end)
+csv_map quotes_map(struct simd_bits bits, size_t nbytes, struct quotes_resolved *resolved)
 {
 	struct quotes_at at[NSTARTS] = {quotes_enter(CSV_FIELD_START), quotes_enter(CSV_UNQUOTED),
 					quotes_enter(CSV_QUOTED)};
@@ -96,8 +96,9 @@ csv_map quotes_map(struct simd_bits bits, size_t nbytes, size_t *begin, size_t *
 				  i + 1 < nwords ? LAST : last);
 		met = is_same(at[0], at[1]) && is_same(at[0], at[2]);
 	}
-	*begin = i;
-	*end = i = unquote(bits, i, nwords, last, &at[0]);
+	resolved->begin = i;
+	resolved->at = at[0];
+	resolved->end = i = unquote(bits, i, nwords, last, &at[0]);
 	for (; i < nwords; i++)
 		step_word(&at[0], bits.separators[i], bits.quotes[i],
 			  i + 1 < nwords ? LAST : last);

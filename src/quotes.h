@@ -31,9 +31,15 @@ struct quotes_at quotes_enter(enum csv_state state);
  * on. Returns false, with some words done and some not, where parity does not tell. */
 bool quotes_resolve(struct simd_bits bits, size_t begin, size_t end, struct quotes_at *at);
 
-/* The transition map of a text of nbytes, of which bits speak. Where it does not matter how
- * the text is entered, it does quotes_resolve's work by the way: that of words
- * [*begin, *end), where *end is the last or the first for which parity does not tell. */
-csv_map quotes_map(struct simd_bits bits, size_t nbytes, size_t *begin, size_t *end);
+/* The words of a text whose quotes are seen to, however the text is entered. */
+struct quotes_resolved {
+	size_t begin, end;
+	struct quotes_at at; /* before word begin, if there is one */
+};
+
+/* The transition map of a text of nbytes, of which bits speak. Where it does not matter any more
+ * how the text is entered, it does quotes_resolve's work by the way, up to the last word or the
+ * first for which parity does not tell: *resolved. None: begin is the number of words. */
+csv_map quotes_map(struct simd_bits bits, size_t nbytes, struct quotes_resolved *resolved);
 
 #endif

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "quotes.h"
 
 #define WINDOW_NWORDS 256 /* 16 KiB of text: with its positions in a first-level cache */
 #define WINDOW_NBYTES (WINDOW_NWORDS * SIMD_WORD_NBYTES)
@@ -94,10 +93,17 @@ csv_map rows_scan(struct rows *r, const char *text, size_t nbytes, uint64_t *nli
 	}
 	r->counts = counts;
 	*nlines = counts.nlines;
-	r->nwords = r->resolved_begin = r->resolved_end = nwords;
+	r->nwords = r->resolved.begin = r->resolved.end = nwords;
 	if (nbytes > 0 && counts.nquotes == 0)
 		return map_without_quotes(text[nbytes - 1], r->plan->delimiter);
-	return quotes_map(r->bits, nbytes, &r->resolved_begin, &r->resolved_end);
+	return quotes_map(r->bits, nbytes, &r->resolved);
+}
+
+enum chunk_dependence rows_dependence(const struct rows *r)
+{
+	if (r->resolved.begin < r->nwords || r->counts.nlines == 0)
+		return CHUNK_INDEPENDENT;
+	return r->counts.nquotes == 0 ? CHUNK_GUESSES : CHUNK_DEPENDS;
 }
 
 /* ---- windows ---- */
@@ -115,9 +121,9 @@ static bool resolve(struct rows *r, size_t end, struct place *at)
 
 	if (r->counts.nquotes == 0 && !at->quotes.inside)
 		return true;
-	if (end > r->resolved_end && r->resolved_begin < r->nwords)
+	if (end > r->resolved.end && r->resolved.begin < r->nwords)
 		return false;
-	end = end < r->resolved_begin ? end : r->resolved_begin;
+	end = end < r->resolved.begin ? end : r->resolved.begin;
 	return begin >= end || quotes_resolve(r->bits, begin, end, &at->quotes);
 }
 
@@ -294,11 +300,20 @@ static bool pass_head(const struct folding *f)
 	return true;
 }
 
+/* Where a fold begins. If it is not known how the text is entered: where that does not matter any
+ * longer; or, if that is nowhere, at the text's beginning and outside quotes. */
+static struct place enter(const struct rows *r, struct chunk_entry entry)
+{
+	if (entry.unknown && r->resolved.begin < r->nwords)
+		return (struct place){r->resolved.begin, r->resolved.at};
+	return (struct place){0, quotes_enter(entry.state)};
+}
+
 static enum status fold_windows(const struct folding *f, size_t nbytes, struct chunk_entry entry,
 				size_t *left)
 {
 	struct rows *r = f->rows;
-	struct place at = {0, quotes_enter(entry.state)};
+	struct place at = enter(r, entry);
 	bool in_head = entry.inside_record, regular = true;
 	size_t guess = 1;
 	enum status status = STATUS_OK;

@@ -23,6 +23,7 @@
 #include "column.h"
 #include "csv_dfa.h"
 #include "plan.h"
+#include "quotes.h"
 #include "simd.h"
 #include "status.h"
 
@@ -32,7 +33,8 @@ struct rows {
 	bool missing_is_number; /* a spelling of "missing" that could pass for a number */
 	struct simd_bits bits; /* of the text scanned last */
 	struct simd_counts counts;
-	size_t nwords, resolved_begin, resolved_end; /* words in which quotes are seen to */
+	size_t nwords;
+	struct quotes_resolved resolved;
 	/* Positions of separators outside quotes; ends[-1] is there, too: where the row in hand
 	 * begins, less 1. */
 	uint32_t *ends, *ends_memory;
@@ -45,6 +47,9 @@ struct rows {
 enum status rows_init(struct rows *r, const struct plan *plan, size_t chunk_nbytes);
 void rows_free(struct rows *r);
 
+/* How much a chunk needs to know of how it is entered, as rows_scan has found. */
+enum chunk_dependence rows_dependence(const struct rows *r);
+
 /* Scans text[0 .. nbytes), padded as simd.h says. Sets *nlines to the number of its LFs, and
  * returns its transition map. */
 csv_map rows_scan(struct rows *r, const char *text, size_t nbytes, uint64_t *nlines);
@@ -53,7 +58,8 @@ csv_map rows_scan(struct rows *r, const char *text, size_t nbytes, uint64_t *nli
  * records_fold, from the first on. *left: nbytes if all were folded; otherwise where the
  * first that was not begins, and records_fold_from is to go on; SIZE_MAX if there was not even
  * an end to the one that began before, and records_fold is to do it. The plan has no
- * predicates. Errors: STATUS_NO_MEMORY. */
+ * predicates. entry may be unknown, see chunk.h: then all up to the first record's end where it does
+ * not matter any more is head. Errors: STATUS_NO_MEMORY. */
 enum status rows_fold(struct rows *r, const char *text, size_t nbytes, struct chunk_entry entry,
 		      struct scratch *scratch, struct partial *out, size_t *left);
 

@@ -31,6 +31,7 @@
 	X(STATUS_NO_NUMERIC_COLUMN, "no column holds numbers", 1)                  \
 	X(STATUS_GPU, "GPU failed", 1)                                             \
 	X(STATUS_NO_GPU, "no usable GPU", 1)                                       \
+	X(STATUS_MISGUESSED, "wrong guess: to be run again", 1)                    \
 	X(STATUS_WRONG_RESULT, "wrong results", 1)                                 \
 	X(STATUS_UNKNOWN_COLUMN, "unknown column", 2)                              \
 	X(STATUS_USAGE, "wrong usage", 2)

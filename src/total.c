@@ -195,7 +195,7 @@ struct seam_use {
 static enum status seam_fold(struct total *t, bool at_end, const struct seam_use *use,
 			     struct fault *fault)
 {
-	const struct chunk_entry between_records = {CSV_FIELD_START, false};
+	const struct chunk_entry between_records = {CSV_FIELD_START, false, false};
 	struct seam *s = &t->seam;
 	struct partial *p = &use->folder->partial;
 	const struct text text = {s->data, s->nbytes, s->line};
@@ -248,12 +248,19 @@ static enum status begin_emission(const struct total *t, struct emission *e, str
 	return STATUS_OK;
 }
 
-/* The chunk's head joins the record that it ends. */
-static enum status add_head(struct total *t, const struct chunk *chunk,
+/* The chunk's head joins the record that it ends, or begins with a record itself: see
+ * CHUNK_UNKNOWN. line: the chunk's first. */
+static enum status add_head(struct total *t, const struct chunk *chunk, uint64_t line,
 			    const struct partial *later, const struct seam_use *use,
 			    struct fault *fault)
 {
-	enum status status = seam_append(&t->seam, chunk->data, later->head_nbytes, fault);
+	enum status status;
+
+	if (t->seam.nbytes == 0) {
+		t->seam.line = line;
+		t->seam.offset_bytes = chunk->offset_bytes;
+	}
+	status = seam_append(&t->seam, chunk->data, later->head_nbytes, fault);
 
 	if (status == STATUS_OK && later->head_ends)
 		status = seam_fold(t, false, use, fault);
@@ -306,7 +313,7 @@ enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nline
 
 	emission->head.nbytes = emission->tail.nbytes = 0;
 	emission->good_nbytes = 0;
-	status = add_head(t, chunk, later, &head, fault);
+	status = add_head(t, chunk, text.line, later, &head, fault);
 	if (status == STATUS_OK)
 		status = begin_emission(t, emission, fault);
 	if (status != STATUS_OK)
@@ -371,9 +378,10 @@ enum status total_add_border(struct total *t, const struct border *b, struct sea
 				     .tail_offset = b->head_nbytes};
 	struct seam_use use = {folder, t->settled ? deferred : &t->partial, NULL};
 	enum status status;
+	uint64_t line;
 
-	pass_lines(t, &b->chunk, b->nlines);
-	status = add_head(t, &b->chunk, &ends, &use, fault);
+	line = pass_lines(t, &b->chunk, b->nlines);
+	status = add_head(t, &b->chunk, line, &ends, &use, fault);
 	settle(t);
 	return status == STATUS_OK ? add_tail(t, &b->chunk, &ends, &use, fault) : status;
 }

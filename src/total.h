@@ -46,10 +46,11 @@ struct emission {
 
 /* What order demands of a chunk whose numbers are added to the total at another time: its
  * ends, where records are cut, and its lines. */
-#define BORDER_NBYTES 512
+#define BORDER_NBYTES 1024
 struct border {
 	struct chunk chunk; /* the chunk, but data and nbytes are those of text */
 	uint64_t nlines;    /* of the whole chunk */
+	bool guesses;       /* CHUNK_GUESSES, folded before it was known how it is entered */
 	bool head_ends;     /* as in struct partial */
 	size_t head_nbytes;
 	char text[BORDER_NBYTES]; /* the chunk's head and its tail */

@@ -12,7 +12,8 @@
  *     close
  *
  * map needs nothing but the bytes, so all workers map at once; fold is called when
- * the maps of all earlier chunks have told how this chunk is entered, and emit when their
+ * the maps of all earlier chunks have told how this chunk is entered, or before that if it
+ * hardly matters, and emit when their
  * folds have told the totals before it.
  */
 #ifndef GPUSTAT_WORKER_H
@@ -34,6 +35,7 @@ struct worker;
 struct chunk_map {
 	csv_map map;
 	uint64_t nlines; /* LF bytes, quoted or not: for line numbers in messages */
+	enum chunk_dependence dependence;
 };
 
 struct worker_ops {
@@ -55,7 +57,9 @@ struct worker_ops {
 			   struct fault *fault);
 
 	/* Folds the complete records of the chunk just mapped into out, which the caller
-	 * has cleared: the columns, nshort, head_nbytes and tail_offset. */
+	 * has cleared: the columns, nshort, head_nbytes and tail_offset. entry may be
+	 * CHUNK_UNKNOWN unless the map said CHUNK_DEPENDS; if it turns out to be needed after
+	 * all, needs_entry of out is set, and nothing else holds. */
 	enum status (*fold)(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
 			    struct partial *out, struct fault *fault);
 

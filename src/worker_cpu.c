@@ -58,6 +58,7 @@ static enum status cpu_map(struct worker *w, const struct chunk *chunk, struct c
 {
 	(void)fault;
 	out->map = rows_scan(&w->rows, chunk->data, chunk->nbytes, &out->nlines);
+	out->dependence = w->plan->npredicates == 0 ? rows_dependence(&w->rows) : CHUNK_DEPENDS;
 	return STATUS_OK;
 }
 
@@ -70,6 +71,9 @@ static enum status cpu_fold(struct worker *w, const struct chunk *chunk, struct 
 	if (w->plan->npredicates == 0)
 		status = rows_fold(&w->rows, chunk->data, chunk->nbytes, entry,
 				   &w->memory.scratch, out, &left);
+	out->needs_entry = status == STATUS_OK && left == SIZE_MAX && entry.unknown;
+	if (out->needs_entry)
+		return STATUS_OK;
 	if (status == STATUS_OK && left == SIZE_MAX)
 		status = records_fold(w->plan, chunk->data, chunk->nbytes, entry, false, &w->memory,
 				      out);

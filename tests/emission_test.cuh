@@ -211,7 +211,7 @@ static const char *trial_chunk(struct trial *t, const char *data, size_t nbytes,
 /* Sends text, cut at random into chunks of up to most bytes. The first difference. */
 static const char *trial_text(struct trial *t, const char *text, size_t nbytes, unsigned most)
 {
-	struct chunk_entry entry = {CSV_FIELD_START, false};
+	struct chunk_entry entry = {CSV_FIELD_START, false, false};
 	const char *difference = NULL;
 	size_t at = 0;
 

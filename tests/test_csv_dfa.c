@@ -113,7 +113,7 @@ static bool scan_is_right(const char *text, size_t nbytes)
 static csv_map map_by_bitmaps(const char *text, size_t nbytes)
 {
 	uint64_t separators[8] = {0}, newlines[8] = {0}, quotes[8] = {0};
-	size_t begin, end;
+	struct quotes_resolved ignored;
 
 	for (size_t at = 0; at < nbytes; at += STRUCTURE_NBYTES) {
 		size_t left = nbytes - at, k = at / STRUCTURE_NBYTES;
@@ -123,7 +123,7 @@ static csv_map map_by_bitmaps(const char *text, size_t nbytes)
 		newlines[k] = s.newline;
 		quotes[k] = s.quote;
 	}
-	return quotes_map((struct simd_bits){separators, newlines, quotes}, nbytes, &begin, &end);
+	return quotes_map((struct simd_bits){separators, newlines, quotes}, nbytes, &ignored);
 }
 
 static uint64_t lines_by_bytes(const char *text, size_t nbytes)

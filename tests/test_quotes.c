@@ -105,18 +105,19 @@ static bool resolved(const struct sample *s, const struct sample *before, enum c
 static bool text_is_right(struct sample *s, uint64_t *nwords)
 {
 	struct sample before = *s;
-	size_t begin = 0, end = 0, nall = (s->nbytes + 63) / 64;
+	struct quotes_resolved words = {0};
+	size_t nall = (s->nbytes + 63) / 64;
 	csv_map wanted = map_of(s);
-	bool right = quotes_map(bits_of(s), s->nbytes, &begin, &end) == wanted;
+	bool right = quotes_map(bits_of(s), s->nbytes, &words) == wanted;
 
 	for (unsigned state = 0; state < CSV_NSTATES && right; state++) {
 		struct sample again = before;
 		struct quotes_at at = quotes_enter((enum csv_state)state);
-		right = resolved(s, &before, (enum csv_state)state, begin, end);
+		right = resolved(s, &before, (enum csv_state)state, words.begin, words.end);
 		if (quotes_resolve(bits_of(&again), 0, nall, &at))
 			right = right && resolved(&again, &before, (enum csv_state)state, 0, nall);
 	}
-	*nwords += end - begin;
+	*nwords += words.end - words.begin;
 	return right;
 }
 

@@ -39,7 +39,7 @@ static const char *const texts[] = {
 static enum status feed(struct total *t, const char *text, size_t first, size_t size,
 			struct fault *fault)
 {
-	struct chunk_entry entry = {CSV_FIELD_START, false};
+	struct chunk_entry entry = {CSV_FIELD_START, false, false};
 	struct worker *w;
 	struct partial partial;
 	struct emission emission;
@@ -63,7 +63,8 @@ static enum status feed(struct total *t, const char *text, size_t first, size_t 
 		    worker_cpu.fold(w, &c, entry, &partial, fault))
 			bail("out of memory");
 		status = total_add(t, &c, map.nlines, &partial, &emission, fault);
-		entry = chunk_entry_after(&c, map.map, entry);
+		if (c.nbytes > 0)
+			entry = chunk_entry_after(map.map, c.data[c.nbytes - 1] == '\n', entry);
 	}
 	partial_free(&partial);
 	emission_free(&emission);

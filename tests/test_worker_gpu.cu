@@ -212,7 +212,7 @@ static void random_records(char *text, size_t nbytes, unsigned nfields, char del
 /* Folds every chunk of a random cut of text, each entered as those before say. */
 static void test_cuts(struct both *b, const char *text, size_t nbytes, const char *name)
 {
-	struct chunk_entry entry = {CSV_FIELD_START, false};
+	struct chunk_entry entry = {CSV_FIELD_START, false, false};
 	const char *difference = NULL;
 	size_t at = 0;
 
