@@ -49,8 +49,10 @@ enum status rows_init(struct rows *r, const struct plan *plan, size_t chunk_nbyt
 	r->bits.separators = calloc(nwords + 1, sizeof(uint64_t));
 	r->bits.newlines = calloc(nwords + 1, sizeof(uint64_t));
 	r->bits.quotes = calloc(nwords + 1, sizeof(uint64_t));
+	r->hints = calloc(plan->ncolumns + 1, sizeof *r->hints);
 	r->line_ends = calloc(WINDOW_NBYTES + POSITIONS_SLACK, sizeof *r->line_ends);
-	if (!r->bits.separators || !r->bits.newlines || !r->bits.quotes || !r->line_ends)
+	if (!r->bits.separators || !r->bits.newlines || !r->bits.quotes || !r->hints ||
+	    !r->line_ends)
 		return STATUS_NO_MEMORY;
 	return reserve(r, WINDOW_NBYTES);
 }
@@ -60,6 +62,7 @@ void rows_free(struct rows *r)
 	free(r->bits.separators);
 	free(r->bits.newlines);
 	free(r->bits.quotes);
+	free(r->hints);
 	free(r->line_ends);
 	free(r->ends_memory);
 	memset(r, 0, sizeof *r);
@@ -197,7 +200,8 @@ static enum status fold_column(const struct folding *f, size_t c, const struct r
 		if (column->parses && !f->rows->missing_is_number) {
 			uint64_t before = partial->fast.count;
 			size_t n = simd()->fold(f->text, end, some->stride, left, drops_cr,
-						&partial->fast, &partial->nmissing);
+						&partial->fast, &partial->nmissing,
+						&f->rows->hints[c]);
 			if (n > 0 && partial->fast.count > before)
 				note_first_number(partial, (uint32_t)(end[-1] + 1));
 			end += n * some->stride;

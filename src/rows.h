@@ -31,6 +31,7 @@
 struct rows {
 	const struct plan *plan;
 	bool missing_is_number; /* a spelling of "missing" that could pass for a number */
+	struct simd_hint *hints; /* of each of the plan's columns */
 	struct simd_bits bits; /* of the text scanned last */
 	struct simd_counts counts;
 	size_t nwords;

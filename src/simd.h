@@ -40,6 +40,15 @@ struct simd_counts {
 	uint64_t nquotes; /* 0 or not; which number is not said */
 };
 
+/* What is known of a column's numbers: the form of one of those folded last. All zeros, where
+ * nothing is. It makes the next ones faster, or not; the result is the same. */
+struct simd_hint {
+	uint8_t scale, nfraction; /* nfraction digits behind the point: scale before the exponent */
+	bool is_long;             /* more than 16 bytes before the suffix */
+	uint8_t suffix_nbytes;    /* of what follows the digits: exponent and CR */
+	uint64_t suffix;          /* ... read as the highest of 8 bytes, the others 0 */
+};
+
 struct simd_ops {
 	const char *name; /* "avx512", "avx2", "neon", "portable" */
 
@@ -61,9 +70,10 @@ struct simd_ops {
 	 * path of decimal.h, or in blanks or quotes. An empty field is counted in *nmissing.
 	 * Returns how many rows were done.
 	 * Row r's field is text[ends[r x stride - 1] + 1 .. ends[r x stride]), modulo 2^32;
-	 * with drops_cr, less a CR at its end. text: padded, see above. */
+	 * with drops_cr, less a CR at its end. text: padded, see above. hint: the column's. */
 	size_t (*fold)(const char *text, const uint32_t *ends, size_t stride, size_t nrows,
-		       bool drops_cr, struct decimal_fold *fold, uint64_t *nmissing);
+		       bool drops_cr, struct decimal_fold *fold, uint64_t *nmissing,
+		       struct simd_hint *hint);
 };
 
 /* Those compiled in, best first, the last always there; NULL-terminated. */

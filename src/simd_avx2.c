@@ -20,7 +20,6 @@
 	((uint64_t)_mm_cvtsi128_si64(                                                              \
 		_mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)(bits)), _mm_set1_epi8(-1), 0)))
 
-#include "simd_fold.h"
 #include "simd_positions.h"
 #include "simd_quotes.h"
 
@@ -55,12 +54,99 @@ static struct simd_counts scan(const char *text, size_t nwords, char delimiter,
 	return counts;
 }
 
+/* ---- simd_groups.h's registers: four rows a group ---- */
+
+typedef __m256i lanes;
+#define LANES(op) _mm256_##op
+#define LANES_64(x) _mm256_set1_epi64x(x)
+#define LANES_BITS(op) _mm256_##op##_si256
+#define LANES_NFIELDS 2
+
+static inline lanes lanes_repeat(__m128i x)
+{
+	return _mm256_broadcastsi128_si256(x);
+}
+
+static inline __m128i load_lanes(const char *end)
+{
+	return _mm_loadu_si128((const __m128i *)(const void *)(end - 16));
+}
+
+static inline lanes lanes_fields(const char *const *end)
+{
+	return _mm256_set_m128i(load_lanes(end[2]), load_lanes(end[0]));
+}
+
+static inline __m128i load_pairs(const uint32_t *low, const uint32_t *high)
+{
+	__m128i x = _mm_loadl_epi64((const __m128i *)(const void *)low);
+
+	return _mm_castpd_si128(_mm_loadh_pd(_mm_castsi128_pd(x), (const double *)(const void *)high));
+}
+
+static inline lanes lanes_pairs(const uint32_t *const *p)
+{
+	return _mm256_set_m128i(load_pairs(p[2], p[3]), load_pairs(p[0], p[1]));
+}
+
+static inline lanes lanes_within(lanes counts, lanes above, lanes x)
+{
+	return _mm256_and_si256(_mm256_cmpgt_epi8(counts, above), x);
+}
+
+static inline lanes lanes_less_minus(lanes counts, lanes first)
+{
+	return _mm256_add_epi8(counts, _mm256_cmpeq_epi8(first, _mm256_set1_epi8('-')));
+}
+
+static inline lanes lanes_signed(lanes x, lanes first)
+{
+	lanes minus = _mm256_cmpeq_epi8(first, _mm256_set1_epi8('-'));
+
+	return _mm256_sub_epi64(_mm256_xor_si256(x, minus), minus);
+}
+
+static inline unsigned lanes_zeros(lanes x)
+{
+	x = _mm256_cmpeq_epi64(x, _mm256_setzero_si256());
+	return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(x));
+}
+
+/* All ones in 64 bits number i where bit i of rows is set. */
+static inline lanes rows_mask(unsigned rows)
+{
+	const lanes bit = _mm256_setr_epi64x(1, 2, 4, 8);
+
+	return _mm256_cmpeq_epi64(_mm256_and_si256(_mm256_set1_epi64x(rows), bit), bit);
+}
+
+static inline lanes lanes_only(lanes x, unsigned rows)
+{
+	return _mm256_and_si256(x, rows_mask(rows));
+}
+
+static inline lanes lanes_fold_min(lanes a, lanes x, unsigned rows)
+{
+	lanes less = _mm256_cmpgt_epi64(a, x);
+
+	return _mm256_blendv_epi8(a, x, rows == 0xf ? less : lanes_only(less, rows));
+}
+
+static inline lanes lanes_fold_max(lanes a, lanes x, unsigned rows)
+{
+	lanes more = _mm256_cmpgt_epi64(x, a);
+
+	return _mm256_blendv_epi8(a, x, rows == 0xf ? more : lanes_only(more, rows));
+}
+
+#include "simd_groups.h"
+
 const struct simd_ops simd_avx2 = {
 	.name = "avx2",
 	.scan = scan,
 	.positions = simd_positions,
 	.unquote = simd_unquote,
-	.fold = simd_fold_rows,
+	.fold = fold_rows,
 };
 
 #if defined(__clang__)

@@ -22,11 +22,9 @@
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx512vbmi2,bmi,bmi2,pclmul,popcnt")
 #endif
 
-#define SIMD_OWN_FOLD
 #define SIMD_PARITY(bits)                                                                         \
 	((uint64_t)_mm_cvtsi128_si64(                                                              \
 		_mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)(bits)), _mm_set1_epi8(-1), 0)))
-#include "simd_fold.h"
 #include "simd_quotes.h"
 
 static struct simd_counts scan(const char *text, size_t nwords, char delimiter,
@@ -78,167 +76,88 @@ static size_t positions(const uint64_t *bits, size_t nwords, uint32_t base, uint
 	return (size_t)(end - out);
 }
 
-/* ---- four fields at once ----
- *
- * What simd_fold.h does to 16 lanes, done to four times 16. Masks have 16 bits for each field,
- * so what is the same for all of them is one operation on a word. Taken are four fields that
- * are alike: no point in any, or one in each at the same place; others go one by one.
- */
-#define FOURS_EACH UINT64_C(0x0001000100010001) /* the first lane of each field */
-#define FOURS_LAST UINT64_C(0x8000800080008000)
-#define FOURS_NGROUPS_MAX 256 /* so many times four numbers below 10^16 fit in 64-bit sums */
+/* ---- simd_groups.h's registers: eight rows a group ---- */
 
-/* Sums, minima and maxima: each field's number is in two 64-bit lanes. */
-struct fours {
-	__m512i sum, min, max;
-	int scale;
-	unsigned ngroups;
-};
+typedef __m512i lanes;
+#define LANES(op) _mm512_##op
+#define LANES_64(x) _mm512_set1_epi64(x)
+#define LANES_BITS(op) _mm512_##op##_si512
+#define LANES_NFIELDS 4
 
-static inline struct fours fours_none(int scale)
+static inline lanes lanes_repeat(__m128i x)
 {
-	return (struct fours){_mm512_setzero_si512(), _mm512_set1_epi64(INT64_MAX),
-			      _mm512_set1_epi64(INT64_MIN), scale, 0};
+	return _mm512_broadcast_i32x4(x);
 }
-
-static void fours_flush(struct decimal_fold *fold, const struct fours *f)
-{
-	int64_t sums[8];
-	struct decimal_bin bin = {0, _mm512_reduce_min_epi64(f->min),
-				  _mm512_reduce_max_epi64(f->max)};
-
-	if (f->ngroups == 0)
-		return;
-	_mm512_storeu_si512(sums, f->sum);
-	for (unsigned i = 0; i < 8; i += 2)
-		bin.sum += sums[i];
-	decimal_fold_add_bin(fold, f->scale, &bin);
-}
-
-/* Four fields' bytes, and how many there are of each. */
-struct fours_text {
-	__m512i bytes, counts;
-};
 
 static inline __m128i load_lanes(const char *end)
 {
-	return _mm_loadu_si128((const __m128i *)(end - SIMD_NDIGITS));
+	return _mm_loadu_si128((const __m128i *)(const void *)(end - 16));
 }
 
-/* Loads the fields of four rows. Returns false where one has no byte or more than 16. */
-static inline bool fours_load(const char *text, const uint32_t *ends, size_t stride, bool drops_cr,
-			      struct fours_text *out)
+static inline lanes lanes_fields(const char *const *end)
 {
-	uint32_t end[4], n[4];
+	lanes x = _mm512_castsi128_si512(load_lanes(end[0]));
 
-	for (unsigned i = 0; i < 4; i++, ends += stride) {
-		end[i] = ends[0];
-		n[i] = end[i] - (ends[-1] + 1);
-		if (drops_cr && n[i] > 0 && text[end[i] - 1] == '\r') {
-			end[i]--;
-			n[i]--;
-		}
-	}
-	if (((n[0] - 1) | (n[1] - 1) | (n[2] - 1) | (n[3] - 1)) >= SIMD_NDIGITS)
-		return false;
-	out->bytes = _mm512_inserti64x4(
-		_mm512_castsi256_si512(_mm256_set_m128i(load_lanes(text + end[1]),
-							load_lanes(text + end[0]))),
-		_mm256_set_m128i(load_lanes(text + end[3]), load_lanes(text + end[2])), 1);
-	out->counts = _mm512_shuffle_epi8(
-		_mm512_broadcast_i32x4(_mm_setr_epi32((int)n[0], (int)n[1], (int)n[2], (int)n[3])),
-		_mm512_set_epi64(0x0c0c0c0c0c0c0c0c, 0x0c0c0c0c0c0c0c0c, 0x0808080808080808,
-				 0x0808080808080808, 0x0404040404040404, 0x0404040404040404, 0, 0));
-	return true;
+	x = _mm512_mask_broadcast_i32x4(x, 0x00f0, load_lanes(end[2]));
+	x = _mm512_mask_broadcast_i32x4(x, 0x0f00, load_lanes(end[4]));
+	return _mm512_mask_broadcast_i32x4(x, 0xf000, load_lanes(end[6]));
 }
 
-/* 64 lanes of 0 to 9 as four numbers, each twice. */
-static inline __m512i fours_join(__m512i x)
+static inline __m128i load_pairs(const uint32_t *low, const uint32_t *high)
 {
-	x = _mm512_maddubs_epi16(x, _mm512_set1_epi16(0x010a));
-	x = _mm512_madd_epi16(x, _mm512_set1_epi32(0x00010064));
-	x = _mm512_packus_epi32(x, x);
-	x = _mm512_madd_epi16(x, _mm512_set1_epi32(0x00012710));
-	return _mm512_add_epi64(_mm512_mul_epu32(x, _mm512_set1_epi64(100000000)),
-				_mm512_srli_epi64(x, 32));
+	__m128i x = _mm_loadl_epi64((const __m128i *)(const void *)low);
+
+	return _mm_castpd_si128(_mm_loadh_pd(_mm_castsi128_pd(x), (const double *)(const void *)high));
 }
 
-/* The numbers of four fields; *scale: theirs. Returns false where they are not alike, or
- * one is no number. */
-static inline bool fours_convert(const struct fours_text *t, __m512i *numbers, int *scale)
+static inline lanes lanes_pairs(const uint32_t *const *p)
 {
-	const __m512i lanes_behind = _mm512_broadcast_i32x4(
-		_mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0));
-	__m512i x = _mm512_sub_epi8(t->bytes, _mm512_set1_epi8('0'));
-	uint64_t field = _mm512_cmpgt_epi8_mask(t->counts, lanes_behind);
-	uint64_t first = field & ~(field << 1 & ~FOURS_EACH);
-	uint64_t digits = _mm512_mask_cmple_epu8_mask(field, x, _mm512_set1_epi8(9));
-	uint64_t points = _mm512_mask_cmpeq_epi8_mask(field, t->bytes, _mm512_set1_epi8('.'));
-	uint64_t minus = _mm512_mask_cmpeq_epi8_mask(first, t->bytes, _mm512_set1_epi8('-'));
-	uint64_t plus = _mm512_mask_cmpeq_epi8_mask(first, t->bytes, _mm512_set1_epi8('+'));
-	uint64_t point = points & 0xffff, moves = 0, negative;
+	__m256i low = _mm256_set_m128i(load_pairs(p[2], p[3]), load_pairs(p[0], p[1]));
+	__m256i high = _mm256_set_m128i(load_pairs(p[6], p[7]), load_pairs(p[4], p[5]));
 
-	*scale = 0;
-	if (points != 0) {
-		if (points != point * FOURS_EACH || (point & (point - 1)) != 0)
-			return false;
-		moves = (2 * point - 1) * FOURS_EACH;
-		*scale = SIMD_NDIGITS - 1 - (int)_tzcnt_u64(point);
-		x = _mm512_mask_mov_epi8(x, moves, _mm512_bslli_epi128(x, 1));
-	}
-	if ((digits | points | minus | plus) != field)
-		return false;
-	digits = (digits & ~moves) | (digits & moves) << 1;
-	if ((digits & FOURS_LAST) != FOURS_LAST)
-		return false; /* a sign or a point alone */
-	*numbers = fours_join(_mm512_maskz_mov_epi8(digits, x));
-	negative = _pext_u64(((minus & ~FOURS_LAST) + ~FOURS_LAST) | minus, FOURS_LAST);
-	negative = _pdep_u64(negative, 0x55) * 3;
-	*numbers = _mm512_mask_sub_epi64(*numbers, (__mmask8)negative, _mm512_setzero_si512(),
-					 *numbers);
-	return true;
+	return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
 
-SIMD_INLINE size_t fold_fours(const char *text, const uint32_t *ends, size_t stride, size_t nrows,
-			      bool drops_cr, struct decimal_fold *fold, uint64_t *nmissing)
+static inline lanes lanes_within(lanes counts, lanes above, lanes x)
 {
-	struct fours f = fours_none(SIMD_NO_NUMBER);
-	size_t r = 0, n = 0;
-
-	for (; r + 4 <= nrows; r += 4, ends += 4 * stride) {
-		struct fours_text t;
-		__m512i numbers;
-		int scale;
-		if (!fours_load(text, ends, stride, drops_cr, &t) ||
-		    !fours_convert(&t, &numbers, &scale)) {
-			n = simd_fold_some(text, ends, stride, 4, drops_cr, fold, nmissing);
-			if (n < 4)
-				break;
-			continue;
-		}
-		if (scale != f.scale || f.ngroups == FOURS_NGROUPS_MAX) {
-			fours_flush(fold, &f);
-			f = fours_none(scale);
-		}
-		f.sum = _mm512_add_epi64(f.sum, numbers);
-		f.min = _mm512_min_epi64(f.min, numbers);
-		f.max = _mm512_max_epi64(f.max, numbers);
-		f.ngroups++;
-		fold->count += 4;
-	}
-	fours_flush(fold, &f);
-	if (r + 4 <= nrows)
-		return r + n; /* stopped among four */
-	return r + simd_fold_some(text, ends, stride, nrows - r, drops_cr, fold, nmissing);
+	return _mm512_maskz_mov_epi8(_mm512_cmpgt_epi8_mask(counts, above), x);
 }
 
-/* simd_ops.fold */
-static size_t fold_rows(const char *text, const uint32_t *ends, size_t stride, size_t nrows,
-			bool drops_cr, struct decimal_fold *fold, uint64_t *nmissing)
+static inline lanes lanes_less_minus(lanes counts, lanes first)
 {
-	return drops_cr ? fold_fours(text, ends, stride, nrows, true, fold, nmissing)
-			: fold_fours(text, ends, stride, nrows, false, fold, nmissing);
+	__mmask64 minus = _mm512_cmpeq_epi8_mask(first, _mm512_set1_epi8('-'));
+
+	return _mm512_mask_sub_epi8(counts, minus, counts, _mm512_set1_epi8(1));
 }
+
+static inline lanes lanes_signed(lanes x, lanes first)
+{
+	__mmask8 minus = _mm512_cmpeq_epi64_mask(first, _mm512_set1_epi8('-'));
+
+	return _mm512_mask_sub_epi64(x, minus, _mm512_setzero_si512(), x);
+}
+
+static inline unsigned lanes_zeros(lanes x)
+{
+	return _mm512_testn_epi64_mask(x, x);
+}
+
+static inline lanes lanes_only(lanes x, unsigned rows)
+{
+	return _mm512_maskz_mov_epi64((__mmask8)rows, x);
+}
+
+static inline lanes lanes_fold_min(lanes a, lanes x, unsigned rows)
+{
+	return _mm512_mask_min_epi64(a, (__mmask8)rows, a, x);
+}
+
+static inline lanes lanes_fold_max(lanes a, lanes x, unsigned rows)
+{
+	return _mm512_mask_max_epi64(a, (__mmask8)rows, a, x);
+}
+
+#include "simd_groups.h"
 
 const struct simd_ops simd_avx512 = {
 	.name = "avx512",

@@ -214,23 +214,109 @@ static inline uint64_t simd_number(const struct simd_constants *k, simd_text v,
 
 #define SIMD_NO_NUMBER -1 /* for a scale */
 
-/* Converts text[begin .. end), digits[.digits], 1 to 16 bytes. Its scale is SIMD_NO_NUMBER where
- * it is none. */
-SIMD_INLINE struct decimal simd_convert_lanes(const struct simd_constants *k, const char *text,
-					      uint32_t begin, uint32_t end, unsigned is_negative)
+/* What up to 16 bytes of digits with a point, or none, come to. */
+struct simd_digits {
+	uint64_t number;
+	unsigned ndigits;
+	int nfraction; /* digits behind the point; 0 without */
+	unsigned has_point;
+	unsigned others; /* not 0: something else is among them */
+};
+
+/* Reads text[end - nbytes .. end), 1 to 16 bytes. */
+SIMD_INLINE struct simd_digits simd_digits(const struct simd_constants *k, const char *text,
+					   uint32_t end, unsigned nbytes)
 {
-	unsigned nbytes = end - begin, all = 0xffffu << (SIMD_NDIGITS - nbytes) & 0xffff;
+	unsigned all = 0xffffu << (SIMD_NDIGITS - nbytes) & 0xffff;
 	simd_text v = simd_load(text + end);
 	struct simd_lanes lanes = simd_classify(k, v);
 	unsigned points = lanes.points & all, more_points = points & (points - 1);
 	unsigned at = (unsigned)__builtin_ctz(points | 1u << SIMD_NDIGITS); /* 16: none */
 	unsigned has_point = 1 - at / SIMD_NDIGITS, if_point = -has_point;
-	uint64_t number = simd_number(k, v, (at + 1) & if_point, nbytes - has_point);
-	struct decimal x = {(int64_t)((number ^ -(uint64_t)is_negative) + is_negative),
-			    (int32_t)((SIMD_NDIGITS - 1 - at) & if_point)};
+
+	return (struct simd_digits){
+		simd_number(k, v, (at + 1) & if_point, nbytes - has_point), nbytes - has_point,
+		(int)((SIMD_NDIGITS - 1 - at) & if_point), has_point,
+		(((lanes.digits & all) | points) ^ all) | more_points};
+}
+
+/* Converts text[begin .. end), digits[.digits], 1 to 16 bytes. Its scale is SIMD_NO_NUMBER where
+ * it is none. */
+SIMD_INLINE struct decimal simd_convert_lanes(const struct simd_constants *k, const char *text,
+					      uint32_t begin, uint32_t end, unsigned is_negative)
+{
+	struct simd_digits d = simd_digits(k, text, end, end - begin);
+	struct decimal x = {(int64_t)((d.number ^ -(uint64_t)is_negative) + is_negative),
+			    d.nfraction};
 
 	/* Every lane is a digit, but for at most one point, and not for that alone. */
-	if ((((lanes.digits & all) | points) ^ all) | more_points | (nbytes == has_point))
+	if (d.others | (d.ndigits == 0))
+		x.scale = SIMD_NO_NUMBER;
+	return x;
+}
+
+/* Converts text[begin .. end), as simd_convert_lanes, but 17 to 32 bytes: the last 16, and those
+ * before them, which give no more than the first few of 18 digits. */
+SIMD_INLINE struct decimal simd_convert_two(const struct simd_constants *k, const char *text,
+					    uint32_t begin, uint32_t end, unsigned is_negative)
+{
+	static const uint64_t limits[] = {100, 1000}; /* 10^18 over factors */
+	static const uint64_t factors[] = {10000000000000000, 1000000000000000};
+	struct simd_digits low = simd_digits(k, text, end, SIMD_NDIGITS);
+	struct simd_digits high = simd_digits(k, text, end - SIMD_NDIGITS,
+					      end - SIMD_NDIGITS - begin);
+	uint64_t number = high.number * factors[low.has_point] + low.number;
+	struct decimal x = {(int64_t)((number ^ -(uint64_t)is_negative) + is_negative),
+			    low.nfraction};
+
+	if (high.has_point)
+		x.scale = high.nfraction + SIMD_NDIGITS;
+	if (low.others | high.others | (low.has_point & high.has_point) |
+	    (high.number >= limits[low.has_point]) | (x.scale >= DECIMAL_NSCALES))
+		x.scale = SIMD_NO_NUMBER;
+	return x;
+}
+
+/* Where the exponent of text[begin .. end) begins, one of up to two digits, which it sets
+ * *exponent to; or end. */
+static inline uint32_t simd_exponent(const char *text, uint32_t begin, uint32_t end,
+				     int *exponent)
+{
+	uint32_t at = end - 2; /* where the e is, if one digit is all there is */
+	int value = text[end - 1] - '0';
+
+	if (end - begin < 3 || !decimal_is_digit(text[end - 1]))
+		return end;
+	if (decimal_is_digit(text[at]))
+		value += 10 * (text[at--] - '0');
+	if (text[at] == '-')
+		value = -value;
+	at -= text[at] == '-' || text[at] == '+';
+	if ((int32_t)(at - begin) <= 0 || (text[at] | 0x20) != 'e')
+		return end;
+	*exponent = value;
+	return at;
+}
+
+/* x times 10^exponent, or SIMD_NO_NUMBER where the fast path does not hold it. */
+static inline struct decimal simd_scale(struct decimal x, int exponent)
+{
+	static const int64_t limits[] = { /* 10^(18 - i) */
+		1000000000000000000, 100000000000000000, 10000000000000000, 1000000000000000,
+		100000000000000, 10000000000000, 1000000000000, 100000000000, 10000000000,
+		1000000000, 100000000, 10000000, 1000000, 100000, 10000, 1000, 100, 10,
+	};
+	int nzeros = exponent - x.scale;
+
+	x.scale = nzeros < 0 ? -nzeros : 0;
+	if (nzeros > 0 && x.significand != 0) {
+		if (nzeros >= DECIMAL_NDIGITS || x.significand >= limits[nzeros] ||
+		    x.significand <= -limits[nzeros])
+			x.scale = SIMD_NO_NUMBER;
+		else
+			x.significand *= limits[DECIMAL_NDIGITS - nzeros];
+	}
+	if (x.scale >= DECIMAL_NSCALES)
 		x.scale = SIMD_NO_NUMBER;
 	return x;
 }
@@ -240,9 +326,21 @@ SIMD_INLINE struct decimal simd_convert_lanes(const struct simd_constants *k, co
 static __attribute__((noinline)) struct decimal simd_convert_long(const char *text, uint32_t begin,
 								  uint32_t end)
 {
+	const struct simd_constants k = simd_constants();
 	struct decimal x = {0, SIMD_NO_NUMBER};
+	unsigned is_negative = text[begin] == '-';
+	uint32_t first = begin + (is_negative | (text[begin] == '+'));
+	int exponent = 0;
+	uint32_t last = simd_exponent(text, first, end, &exponent);
 
-	if (!decimal_is_blank(text[begin]) && !decimal_is_blank(text[end - 1]))
+	if (last - first - 1 < SIMD_NDIGITS)
+		x = simd_convert_lanes(&k, text, first, last, is_negative);
+	else if (last - first - 1 < 2 * SIMD_NDIGITS)
+		x = simd_convert_two(&k, text, first, last, is_negative);
+	if (x.scale != SIMD_NO_NUMBER && last != end)
+		x = simd_scale(x, exponent);
+	if (x.scale == SIMD_NO_NUMBER && !decimal_is_blank(text[begin]) &&
+	    !decimal_is_blank(text[end - 1]))
 		decimal_parse(text + begin, end - begin, &x);
 	return x;
 }
@@ -260,16 +358,15 @@ SIMD_INLINE struct decimal simd_convert(const struct simd_constants *k, const ch
 	return x.scale == SIMD_NO_NUMBER ? simd_convert_long(text, begin, end) : x;
 }
 
-/* The numbers of one scale, on their way to their bin. */
-struct simd_run {
-	int scale; /* SIMD_NO_NUMBER: there are none */
-	struct decimal_bin bin;
-};
-
-static inline void simd_flush(struct decimal_fold *fold, const struct simd_run *run)
+/* The bin of a scale, made empty if it was not there. */
+static inline struct decimal_bin *simd_bin(struct decimal_fold *fold, int scale)
 {
-	if (run->scale >= 0)
-		decimal_fold_add_bin(fold, run->scale, &run->bin);
+	const struct decimal_bin none = {0, INT64_MAX, INT64_MIN};
+
+	if (!(fold->scales >> scale & 1))
+		fold->bin[scale] = none;
+	fold->scales |= (uint32_t)1 << scale;
+	return &fold->bin[scale];
 }
 
 SIMD_INLINE size_t simd_fold_some(const char *text, const uint32_t *ends, size_t stride,
@@ -277,7 +374,6 @@ SIMD_INLINE size_t simd_fold_some(const char *text, const uint32_t *ends, size_t
 				  uint64_t *nmissing)
 {
 	const struct simd_constants k = simd_constants();
-	struct simd_run run = {SIMD_NO_NUMBER, {0, INT64_MAX, INT64_MIN}};
 	uint64_t nempty = 0;
 	size_t r;
 
@@ -293,15 +389,11 @@ SIMD_INLINE size_t simd_fold_some(const char *text, const uint32_t *ends, size_t
 		struct decimal x = simd_convert(&k, text, begin, end);
 		if (x.scale == SIMD_NO_NUMBER)
 			break;
-		if (x.scale != run.scale) {
-			simd_flush(fold, &run);
-			run = (struct simd_run){x.scale, {0, INT64_MAX, INT64_MIN}};
-		}
-		run.bin.sum += x.significand;
-		run.bin.min = x.significand < run.bin.min ? x.significand : run.bin.min;
-		run.bin.max = x.significand > run.bin.max ? x.significand : run.bin.max;
+		struct decimal_bin *bin = simd_bin(fold, x.scale);
+		bin->sum += x.significand;
+		bin->min = x.significand < bin->min ? x.significand : bin->min;
+		bin->max = x.significand > bin->max ? x.significand : bin->max;
 	}
-	simd_flush(fold, &run);
 	fold->count += r - nempty;
 	*nmissing += nempty;
 	return r;
@@ -310,8 +402,10 @@ SIMD_INLINE size_t simd_fold_some(const char *text, const uint32_t *ends, size_t
 #ifndef SIMD_OWN_FOLD
 /* simd_ops.fold: two loops, so that only the last field's looks for a CR. */
 static size_t simd_fold_rows(const char *text, const uint32_t *ends, size_t stride, size_t nrows,
-			     bool drops_cr, struct decimal_fold *fold, uint64_t *nmissing)
+			     bool drops_cr, struct decimal_fold *fold, uint64_t *nmissing,
+			     struct simd_hint *hint)
 {
+	(void)hint;
 	return drops_cr ? simd_fold_some(text, ends, stride, nrows, true, fold, nmissing)
 			: simd_fold_some(text, ends, stride, nrows, false, fold, nmissing);
 }

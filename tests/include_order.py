@@ -18,8 +18,8 @@ import harness
 ROOMS = (
     ("words",   "hd status cores"),
     ("numbers", "csv_dfa decimal wide"),
-    ("bytes",   "simd.h simd_positions simd_quotes simd_fold simd_portable simd_neon simd_avx2 simd_avx512 simd "
-                "quotes structure"),
+    ("bytes",   "simd.h simd_positions simd_quotes simd_fold simd_groups simd_portable simd_neon simd_avx2 "
+                "simd_avx512 simd quotes structure"),
     ("terms",   "utf8 plan chunk expr_eval"),
     ("records", "column rows expr_row record.h record_walk record"),
     ("rows",    "running emit"),
