@@ -50,9 +50,7 @@ enum status rows_init(struct rows *r, const struct plan *plan, size_t chunk_nbyt
 	r->bits.newlines = calloc(nwords + 1, sizeof(uint64_t));
 	r->bits.quotes = calloc(nwords + 1, sizeof(uint64_t));
 	r->hints = calloc(plan->ncolumns + 1, sizeof *r->hints);
-	r->line_ends = calloc(WINDOW_NBYTES + POSITIONS_SLACK, sizeof *r->line_ends);
-	if (!r->bits.separators || !r->bits.newlines || !r->bits.quotes || !r->hints ||
-	    !r->line_ends)
+	if (!r->bits.separators || !r->bits.newlines || !r->bits.quotes || !r->hints)
 		return STATUS_NO_MEMORY;
 	return reserve(r, WINDOW_NBYTES);
 }
@@ -63,7 +61,6 @@ void rows_free(struct rows *r)
 	free(r->bits.newlines);
 	free(r->bits.quotes);
 	free(r->hints);
-	free(r->line_ends);
 	free(r->ends_memory);
 	memset(r, 0, sizeof *r);
 }
@@ -143,7 +140,7 @@ static enum status next_window(struct rows *r, struct place *at, bool *regular)
 	if (reserve(r, WINDOW_NBYTES) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	r->nends += simd()->positions(r->bits.separators + at->word, n, base, r->ends + r->nends);
-	r->nlines = simd()->positions(r->bits.newlines + at->word, n, base, r->line_ends);
+	r->nlines = simd()->count(r->bits.newlines + at->word, n);
 	at->word = end;
 	return STATUS_OK;
 }
@@ -244,37 +241,57 @@ static enum status fold_run(const struct folding *f, const struct run_of_rows *s
 	return status;
 }
 
-/* The rows from ends[0] on, line_ends[0 .. nlines) being theirs, that have as many fields as
- * the first. guess: a number to try first. */
-static struct run_of_rows next_run(const uint32_t *ends, size_t nends, const uint32_t *line_ends,
-				   size_t nlines, size_t guess)
+/* Whether all nlines rows from ends[0] on have stride fields: then each ends with the last of its
+ * separators, and no line end is left for any between. */
+static bool is_regular(const char *text, const uint32_t *ends, size_t nends, size_t nlines,
+		       size_t stride)
 {
-	size_t stride = guess, nrows = 1;
+	unsigned char differ = 0;
 
-	if (stride > nends || ends[stride - 1] != line_ends[0])
-		for (stride = 1; ends[stride - 1] != line_ends[0];)
-			stride++;
+	if (nlines > nends / stride)
+		return false;
+	for (size_t i = stride - 1; i < nlines * stride; i += stride)
+		differ |= (unsigned char)(text[ends[i]] ^ '\n');
+	return differ == 0;
+}
+
+/* The number of separators up to the first that ends a record, and with it; there is one. */
+static size_t nfields_of(const char *text, const uint32_t *ends)
+{
+	size_t n = 1;
+
+	while (text[ends[n - 1]] != '\n')
+		n++;
+	return n;
+}
+
+/* The first of nlines rows from ends[0] on, and those after it that have as many fields. */
+static struct run_of_rows next_run(const char *text, const uint32_t *ends, size_t nlines)
+{
+	size_t stride = nfields_of(text, ends), nrows = 1;
+
 	if (stride > 1) /* rows of one field may be blank lines: one at a time */
-		while (nrows < nlines && (nrows + 1) * stride <= nends &&
-		       ends[(nrows + 1) * stride - 1] == line_ends[nrows])
+		while (nrows < nlines && nfields_of(text, ends + nrows * stride) == stride)
 			nrows++;
 	return (struct run_of_rows){ends, stride, nrows};
 }
 
 /* Folds the window's rows that are complete, and keeps the positions of the one that is not. */
-static enum status take_rows(const struct folding *f, size_t first_line, size_t *guess)
+static enum status take_rows(const struct folding *f)
 {
 	struct rows *r = f->rows;
-	size_t done = 0, line = first_line;
+	bool regular = r->stride > 1 && is_regular(f->text, r->ends, r->nends, r->nlines, r->stride);
+	size_t done = 0;
 	enum status status = STATUS_OK;
 
-	while (status == STATUS_OK && line < r->nlines) {
-		struct run_of_rows some = next_run(r->ends + done, r->nends - done,
-						   r->line_ends + line, r->nlines - line, *guess);
+	while (status == STATUS_OK && r->nlines > 0) {
+		struct run_of_rows some = {r->ends, r->stride, r->nlines};
+		if (!regular)
+			some = next_run(f->text, r->ends + done, r->nlines);
 		status = fold_run(f, &some);
 		done += some.nrows * some.stride;
-		line += some.nrows;
-		*guess = some.stride;
+		r->nlines -= some.nrows;
+		r->stride = some.stride;
 	}
 	if (done > 0) {
 		f->out->tail_offset = (size_t)r->ends[done - 1] + 1;
@@ -289,18 +306,18 @@ static enum status take_rows(const struct folding *f, size_t first_line, size_t 
 static bool pass_head(const struct folding *f)
 {
 	struct rows *r = f->rows;
-	size_t n = 0;
+	size_t n;
 
 	if (r->nlines == 0) {
 		r->nends = 0;
 		return false;
 	}
-	while (r->ends[n] != r->line_ends[0])
-		n++;
+	n = nfields_of(f->text, r->ends);
 	f->out->head_ends = true;
-	f->out->head_nbytes = f->out->tail_offset = (size_t)r->ends[n] + 1;
-	memmove(r->ends - 1, r->ends + n, (r->nends - n) * sizeof *r->ends);
-	r->nends -= n + 1;
+	f->out->head_nbytes = f->out->tail_offset = (size_t)r->ends[n - 1] + 1;
+	memmove(r->ends - 1, r->ends + n - 1, (r->nends - n + 1) * sizeof *r->ends);
+	r->nends -= n;
+	r->nlines--;
 	return true;
 }
 
@@ -319,19 +336,16 @@ static enum status fold_windows(const struct folding *f, size_t nbytes, struct c
 	struct rows *r = f->rows;
 	struct place at = enter(r, entry);
 	bool in_head = entry.inside_record, regular = true;
-	size_t guess = 1;
 	enum status status = STATUS_OK;
 
 	while (status == STATUS_OK && at.word < r->nwords) {
-		size_t first_line = 0;
 		status = next_window(r, &at, &regular);
 		if (status != STATUS_OK || !regular)
 			break;
 		if (in_head && !pass_head(f))
 			continue;
-		first_line = in_head;
 		in_head = false;
-		status = take_rows(f, first_line, &guess);
+		status = take_rows(f);
 	}
 	if (in_head)
 		f->out->head_nbytes = f->out->tail_offset = nbytes;

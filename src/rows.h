@@ -40,8 +40,8 @@ struct rows {
 	 * begins, less 1. */
 	uint32_t *ends, *ends_memory;
 	size_t nends, ends_capacity;
-	uint32_t *line_ends; /* those of them that end records, of one window */
-	size_t nlines;
+	size_t nlines; /* those of the window in hand that end records */
+	size_t stride; /* fields that rows had so far, or 0 */
 };
 
 /* Prepares for texts of up to chunk_nbytes. Errors: STATUS_NO_MEMORY; r can then be freed. */

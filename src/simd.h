@@ -61,6 +61,9 @@ struct simd_ops {
 	 * words. Returns how many they were. */
 	size_t (*unquote)(struct simd_bits bits, size_t nwords, struct simd_quotes *at);
 
+	/* Counts the bits that are set in bits[0 .. nwords). */
+	size_t (*count)(const uint64_t *bits, size_t nwords);
+
 	/* Writes the positions of the bits that are set in bits[0 .. nwords), base added, in
 	 * ascending order. Returns how many; may write up to 64 more words behind them. */
 	size_t (*positions)(const uint64_t *bits, size_t nwords, uint32_t base, uint32_t *out);

@@ -16,6 +16,7 @@
 #endif
 
 #define SIMD_LOWEST_ONE(bits) _tzcnt_u64(bits)
+#define SIMD_COUNT_ONES(bits) _mm_popcnt_u64(bits)
 #define SIMD_PARITY(bits)                                                                         \
 	((uint64_t)_mm_cvtsi128_si64(                                                              \
 		_mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)(bits)), _mm_set1_epi8(-1), 0)))
@@ -146,6 +147,7 @@ const struct simd_ops simd_avx2 = {
 	.scan = scan,
 	.positions = simd_positions,
 	.unquote = simd_unquote,
+	.count = simd_count,
 	.fold = fold_rows,
 };
 

@@ -22,9 +22,12 @@
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx512vbmi2,bmi,bmi2,pclmul,popcnt")
 #endif
 
+#define SIMD_LOWEST_ONE(bits) _tzcnt_u64(bits)
+#define SIMD_COUNT_ONES(bits) _mm_popcnt_u64(bits)
 #define SIMD_PARITY(bits)                                                                         \
 	((uint64_t)_mm_cvtsi128_si64(                                                              \
 		_mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)(bits)), _mm_set1_epi8(-1), 0)))
+#include "simd_positions.h"
 #include "simd_quotes.h"
 
 static struct simd_counts scan(const char *text, size_t nwords, char delimiter,
@@ -164,6 +167,7 @@ const struct simd_ops simd_avx512 = {
 	.scan = scan,
 	.positions = positions,
 	.unquote = simd_unquote,
+	.count = simd_count,
 	.fold = fold_rows,
 };
 

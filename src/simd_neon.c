@@ -53,6 +53,7 @@ const struct simd_ops simd_neon = {
 	.scan = scan,
 	.positions = simd_positions,
 	.unquote = simd_unquote,
+	.count = simd_count,
 	.fold = simd_fold_rows,
 };
 

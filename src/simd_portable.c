@@ -87,5 +87,6 @@ const struct simd_ops simd_portable = {
 	.scan = scan,
 	.positions = simd_positions,
 	.unquote = simd_unquote,
+	.count = simd_count,
 	.fold = simd_fold_rows,
 };

@@ -8,7 +8,7 @@
  * the branch is on whether there are more than eight, which most words decide alike.
  *
  * A simd_*.c includes this after choosing its instruction set, and says before whether the set
- * has an instruction for SIMD_LOWEST_ONE.
+ * has an instruction for SIMD_LOWEST_ONE and for SIMD_COUNT_ONES.
  */
 #ifndef GPUSTAT_SIMD_POSITIONS_H
 #define GPUSTAT_SIMD_POSITIONS_H
@@ -24,6 +24,20 @@ static inline unsigned simd_count_ones(uint64_t bits)
 	bits = (bits & UINT64_C(0x3333333333333333)) + (bits >> 2 & UINT64_C(0x3333333333333333));
 	bits = (bits + (bits >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
 	return (unsigned)(bits * UINT64_C(0x0101010101010101) >> 56);
+}
+
+#ifndef SIMD_COUNT_ONES
+#define SIMD_COUNT_ONES(bits) simd_count_ones(bits)
+#endif
+
+/* ops->count of simd.h. */
+static inline size_t simd_count(const uint64_t *bits, size_t nwords)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < nwords; k++)
+		n += (size_t)SIMD_COUNT_ONES(bits[k]);
+	return n;
 }
 
 /* The index of the lowest bit set, any number where none is. To the compiler's own function
@@ -50,7 +64,7 @@ static inline size_t simd_positions(const uint64_t *bits, size_t nwords, uint32_
 	for (size_t k = 0; k < nwords; k++, base += 64) {
 		uint64_t left = bits[k];
 		uint32_t *next = end;
-		end += simd_count_ones(left);
+		end += SIMD_COUNT_ONES(left);
 		do {
 			next[0] = simd_take_position(&left, base);
 			next[1] = simd_take_position(&left, base);

@@ -128,6 +128,8 @@ static bool lists(const struct simd_ops *ops, size_t nwords, uint32_t base)
 
 	for (size_t k = 0; k < nwords; k++)
 		wanted += (size_t)__builtin_popcountll(bits[k]);
+	if (ops->count(bits, nwords) != wanted)
+		return false;
 	memset(numbers.begin, 0x5a, (size_t)(numbers.end - numbers.begin));
 	uint32_t *out = (uint32_t *)(void *)numbers.end - wanted - 64;
 	seen = ops->positions(bits, nwords, base, out);
