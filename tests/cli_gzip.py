@@ -85,9 +85,9 @@ CUT = LARGE[:LARGE.index(b"\n", 700000) + 1]
 
 # ---- running --------------------------------------------------------------------------------
 
-def run(data, reader=None, args=None, threads=None, timeout=60, name="t.csv.gz", pipe=False):
+def run(data, reader=None, args=None, threads=None, timeout=60, name="t.csv.gz", pipe=False, chunk=None):
     """-> (status, stdout, stderr) of the program reading data from a file, or a pipe."""
-    env = harness.environment()
+    env = harness.environment(chunk)
     if reader:
         env["GPUSTAT_INFLATE"] = reader
     argv = [harness.program()] + (["--threads", str(threads)] if threads else []) + (args or ECHO)
@@ -226,6 +226,57 @@ def check_bgzf_lies():
     fails("BGZF cut in the EOF block", bgzf(CUT)[:-5], b"truncated gzip data")
 
 
+# Workers inflate blocks themselves behind the first 256 KiB, which are looked at for the header. This fills those.
+AHEAD = b"v,t\n" + b"1,once more\n" * 26000
+BEHIND = b"".join(b"%d,row %d\n" % (i * i, i) for i in range(3000, 60000))
+
+
+def check_chunks_of_blocks():
+    """Blocks of many sizes, chunks that hold many, some, one or none of them."""
+    rng, data, at = random.Random(11), bgzf(AHEAD, end=b""), 0
+    text = BEHIND[:BEHIND.index(b"\n", 400000) + 1]
+    while at < len(text):
+        n = rng.choice((1, 7, 1000, 30000, 65280, 65536))
+        data += block(text[at:at + n]) + rng.choice((b"", EOF_BLOCK))
+        at += n
+    for chunk in (1, 100, 65535, 65536, 131071, 500000, None):
+        wrong = []
+        for threads in (1, 2, 3, 7):
+            for pipe in (False, True):
+                got = run(data + EOF_BLOCK, threads=threads, pipe=pipe, chunk=chunk)
+                if got != (0, AHEAD + text, b""):
+                    wrong.append("%s threads, pipe %s: %s, %d bytes, %s" % (threads, pipe, got[0], len(got[1]), got[2]))
+        ok(not wrong, "blocks of many sizes in chunks of %s" % chunk, "\n".join(wrong))
+    half = bgzf(AHEAD + text, end=b"")
+    for name, rest, more in (("a member", member(BEHIND), BEHIND), ("a member, and blocks", member(b"1,a\n") + bgzf(BEHIND),
+                             b"1,a\n" + BEHIND), ("nothing", b"", b""), ("an empty member", member(b""), b"")):
+        gives("much BGZF, then " + name, half + rest, AHEAD + text + more, threads=(1, 2, 7))
+    gives("stored blocks longer than their text, in chunks", bgzf(AHEAD + text, 65500, 0), AHEAD + text, threads=(1, 2, 7))
+
+
+def check_faults_in_order():
+    """Of two faults in different chunks the first in the file is reported, whoever finds one first."""
+    ahead = bgzf(AHEAD, end=b"")
+    bad_value, good = block(b"".join(BEHIND[:60000].rpartition(b"\n")[:2]) + b"word,x\n"), bgzf(BEHIND, end=b"")
+    damaged = bytearray(good)
+    damaged[-8] ^= 1                                # the last block's CRC
+    lies, cut = block(SMALL, lie=20000), block(BEHIND[:60000])[:-1000]
+    for name, data, words in (
+            ("a bad value, then damage", bad_value + good + bytes(damaged) + good, b"not a number: 'word'"),
+            ("damage, then a bad value", bytes(damaged) + good + bad_value + good, b"corrupt gzip data"),
+            ("a bad value, then a lie", bad_value + good + lies + EOF_BLOCK * 2000, b"not a number: 'word'"),
+            ("a lie, then a bad value", good + lies + EOF_BLOCK * 2000 + bad_value, b"corrupt gzip data"),
+            ("damage, then the file's end too soon", bytes(damaged) + good + cut, b"corrupt gzip data"),
+            ("damage, then garbage", bytes(damaged) + good + b"garbage", b"corrupt gzip data"),
+            ("blocks, then garbage", good + good + b"garbage", b"trailing garbage"),
+            ("blocks, then less than one", good + good + cut, b"truncated gzip data"),
+            ("blocks, then a bad value, then garbage", good + bad_value + good + b"garbage", b"not a number: 'word'")):
+        jobs = [dict(threads=threads, pipe=pipe, chunk=65536) for threads in (1, 2, 3, 7) for pipe in (False, True)] * 3
+        got = list(POOL.map(lambda how: run(ahead + data, args=["--sum=v", "--device=cpu"], **how), jobs))
+        wrong = [(how, r) for how, r in zip(jobs, got) if r[0] != 1 or r[1] or words not in r[2] or r[2].count(b"\n") != 1]
+        ok(not wrong, "in order: " + name, lambda: "%d wrong, first: %s" % (len(wrong), wrong[0]))
+
+
 # ---- what is wrong --------------------------------------------------------------------------
 
 def check_ends():
@@ -276,6 +327,18 @@ def check_damage():
         for reader in READERS if "BGZF" in name or "block" in name else READERS[:2]:
             check_truncation(name, text, data, reader, whole)
             check_flips(name, text, data, reader, 2)
+    ahead, last = bgzf(AHEAD, end=b""), b"".join(block(TINY[i:i + 15]) for i in range(4, len(TINY), 15)) + EOF_BLOCK
+    text, whole, at = b"%d\n" % (26000 + 1 + 22 + 33 + 333), set(), len(ahead)
+    for piece in (block(TINY[i:i + 15]) for i in range(4, len(TINY), 15)):
+        whole.add(at)
+        at += len(piece)
+    for reader in READERS:
+        how = dict(args=["--sum=v", "--device=cpu"], threads=2)
+        check_flips("blocks that workers inflate", text, ahead + last, reader, len(ahead), **how)
+        cuts = [n for n in range(len(ahead) + 1, len(ahead + last)) if n not in whole | {at}]
+        wrong = [(n, r) for n, r in zip(cuts, run_all([(ahead + last)[:n] for n in cuts], reader, **how))
+                 if r[:2] != (1, b"") or b"gzip data" not in r[2]]
+        ok(not wrong, "cut after every byte: blocks that workers inflate, " + reader, lambda: "unseen: %s" % wrong[:5])
 
 
 # ---- time -----------------------------------------------------------------------------------
@@ -413,6 +476,8 @@ check_members()
 check_headers()
 check_bgzf()
 check_bgzf_lies()
+check_chunks_of_blocks()
+check_faults_in_order()
 check_ends()
 check_damage()
 check_slow()
