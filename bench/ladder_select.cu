@@ -62,7 +62,7 @@ static enum status unknown_rung(const struct ladder_request *request, const char
 			sentence_add(&s, " %s", cpu_ladder[i].name);
 	for (size_t i = 0; i < nrungs; i++)
 		sentence_add(&s, " %s", rungs[i].name);
-	return fault_set(fault, STATUS_USAGE, 0, s.text);
+	return fault_set_usage(fault, s.text);
 }
 
 static enum status no_type(const struct ladder_rung *rung, struct fault *fault)
@@ -73,7 +73,7 @@ static enum status no_type(const struct ladder_rung *rung, struct fault *fault)
 	for (unsigned t = 0; t < BENCH_NTYPES_TIMED; t++)
 		if (rung->types >> t & 1)
 			sentence_add(&s, " %s", bench_type_name((enum bench_type)t));
-	return fault_set(fault, STATUS_USAGE, 0, s.text);
+	return fault_set_usage(fault, s.text);
 }
 
 /* ---- selection ---- */

@@ -16,7 +16,7 @@ enum status argument_usage(struct fault *fault, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
-	return fault_set(fault, STATUS_USAGE, 0, text);
+	return fault_set_usage(fault, text);
 }
 
 enum status argument_getopt_fault(int returned, char **argv, struct fault *fault)

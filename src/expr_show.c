@@ -11,17 +11,14 @@
 
 #define WINDOW_NBYTES 36 /* of the expression shown on either side of the error */
 
-/* Copies text, a control character or a byte that is no UTF-8 as '?'; returns how many
+/* Copies text, what a terminal would not show as itself as '?'; returns how many
  * characters that makes. to has room for nbytes and a NUL. */
 static size_t copy_printing(const char *text, size_t nbytes, char *to)
 {
 	size_t ncharacters = 0, length;
 
 	for (; nbytes; text += length, nbytes -= length, ncharacters++) {
-		unsigned char c = (unsigned char)*text;
-		length = utf8_length(text, nbytes);
-		if (length == 0 || c < 0x20 || c == 0x7f ||
-		    (c == 0xc2 && (unsigned char)text[1] < 0xa0)) {
+		if (!utf8_prints(text, nbytes, &length)) {
 			*to++ = '?';
 			length = length ? length : 1;
 			continue;

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,8 +19,21 @@ void message_program(const char *name)
 	program = name;
 }
 
+/* A message leaves in as few pieces as it has lines, not byte by byte, so that lines of
+ * processes that share a log stay whole. */
+static void begin_message(void)
+{
+	static char buffer[BUFSIZ];
+	static bool begun;
+
+	if (!begun)
+		setvbuf(stderr, buffer, _IOLBF, sizeof buffer);
+	begun = true;
+}
+
 static void print_program(void)
 {
+	begin_message();
 	fprintf(stderr, "%s: ", program);
 }
 

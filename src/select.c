@@ -71,7 +71,7 @@ enum status selection_parse(const char *cols, struct selection *out, struct faul
 		if (!p) {
 			snprintf(words, sizeof words, "'%.128s' is not a list of columns: %s", cols,
 				 s->quoted ? "a quote does not close its item" : "an item is empty");
-			return fault_set(fault, STATUS_USAGE, 0, words);
+			return fault_set_usage(fault, words);
 		}
 		if (!*p)
 			return STATUS_OK;
@@ -150,7 +150,7 @@ enum status selector_resolve(const struct selector *s, char *const *names, size_
 	if (nfound > 1) {
 		snprintf(words, sizeof words, "%zu columns are called '%.64s': say which with :N",
 			 nfound, s->text);
-		return fault_set(fault, STATUS_USAGE, 0, words);
+		return fault_set_usage(fault, words);
 	}
 	if (nfound == 1 || (selector_by_position(s, nfields, out) &&
 			    out->last - out->first < BLIND_RANGE_LIMIT + nfields))

@@ -35,6 +35,20 @@ enum status fault_set(struct fault *f, enum status status, int error_number, con
 	return status;
 }
 
+enum status fault_set_usage(struct fault *f, const char *sentence)
+{
+	char line[FAULT_DETAIL_NBYTES];
+	size_t nbytes = 0;
+
+	for (; *sentence && nbytes < sizeof line - 2; sentence++) {
+		if (*sentence == '\n')
+			line[nbytes++] = '\\';
+		line[nbytes++] = *sentence == '\n' ? 'n' : *sentence;
+	}
+	line[nbytes] = '\0';
+	return fault_set(f, STATUS_USAGE, 0, line);
+}
+
 enum status fault_set_value(struct fault *f, enum status status, const char *value, size_t nbytes)
 {
 	size_t kept = nbytes < sizeof f->detail ? nbytes : sizeof f->detail - 1;

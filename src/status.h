@@ -65,6 +65,10 @@ int status_exit(enum status status);
 /* Fills f with status and an optional library text (may be NULL); returns status. */
 enum status fault_set(struct fault *f, enum status status, int error_number, const char *words);
 
+/* Fills f with STATUS_USAGE and a sentence, cut where it does not fit. It stays one line: a
+ * line end, which only an argument can have brought in, becomes \n. Returns STATUS_USAGE. */
+enum status fault_set_usage(struct fault *f, const char *sentence);
+
 /* Fills f's detail with a value's bytes, cut to what fits; returns status. */
 enum status fault_set_value(struct fault *f, enum status status, const char *value, size_t nbytes);
 

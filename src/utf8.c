@@ -4,7 +4,6 @@
  */
 #include "utf8.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -52,13 +51,24 @@ static size_t escape(char c, char out[5])
 	return (size_t)snprintf(out, 5, "\\x%02x", (unsigned char)c);
 }
 
-/* Whether text begins with a character that prints as itself; *length bytes of it. */
-static bool prints(const char *text, size_t nbytes, size_t *length)
+static bool is_control(uint32_t code)
+{
+	return code < 0x20 || (code >= 0x7f && code < 0xa0);
+}
+
+/* Line and paragraph separators, and what embeds, overrides or isolates a direction. */
+static bool turns_line(uint32_t code)
+{
+	return code == 0x061c || code == 0x200e || code == 0x200f ||
+	       (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
+bool utf8_prints(const char *text, size_t nbytes, size_t *length)
 {
 	uint32_t code;
 
 	*length = decode(text, nbytes, &code);
-	return *length && code >= 0x20 && !(code >= 0x7f && code < 0xa0);
+	return *length && !is_control(code) && !turns_line(code);
 }
 
 size_t utf8_width(const char *text)
@@ -67,7 +77,7 @@ size_t utf8_width(const char *text)
 	char escaped[5];
 
 	while (nbytes) {
-		bool plain = prints(text, nbytes, &length);
+		bool plain = utf8_prints(text, nbytes, &length);
 		width += plain ? 1 : escape(*text, escaped);
 		length = plain ? length : 1;
 		text += length;
@@ -82,7 +92,7 @@ void utf8_print(FILE *to, const char *text, size_t nbytes)
 	size_t length;
 
 	while (nbytes) {
-		if (prints(text, nbytes, &length)) {
+		if (utf8_prints(text, nbytes, &length)) {
 			fwrite(text, 1, length, to);
 		} else {
 			length = 1;
