@@ -113,6 +113,9 @@ AC_MSG_RESULT([$cuda_arch_list])
 AC_DEFUN([_GPUSTAT_CUDA_WORKS],
 [test -n "$NVCCFLAGS" || NVCCFLAGS=-O3
 PROJECT_NVCCFLAGS="-std=c++17 -Xcompiler=-Wall,-Wextra,-fno-exceptions,-fno-rtti"
+for flag in $HARDENING_CFLAGS; do
+  AS_VAR_APPEND([PROJECT_NVCCFLAGS], [" -Xcompiler=$flag"])
+done
 AS_VAR_IF([enable_werror], [yes],
   [AS_VAR_APPEND([PROJECT_NVCCFLAGS], [" -Werror=all-warnings -Xcompiler=-Werror"])])
 
