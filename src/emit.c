@@ -61,22 +61,21 @@ struct emitting {
 	struct text_buffer *out;
 };
 
-static bool is_running(const struct plan_scan *s)
+enum status emitter_take(struct emitter *e, size_t i, const char *field, size_t nbytes)
 {
-	return s->scan != SCAN_OFFSET && s->scan != SCAN_BYTE_OFFSET;
+	struct value v;
+	enum status status = value_read(e->plan, e->plan->columns[e->plan->scans[i].column].parses,
+					field, nbytes, &e->memory.scratch, &v);
+
+	return status == STATUS_OK ? running_take(&e->runnings[i], &v) : status;
 }
 
 /* Takes the record's value into scan i's total. */
 static enum status take(struct emitter *e, size_t i, const struct record_view *r)
 {
-	const struct plan_scan *s = &e->plan->scans[i];
-	struct field_span span = r->spans[s->column];
-	struct value v;
-	enum status status = value_read(e->plan, e->plan->columns[s->column].parses,
-					r->data + span.begin, span.end - span.begin,
-					&e->memory.scratch, &v);
+	struct field_span span = r->spans[e->plan->scans[i].column];
 
-	return status == STATUS_OK ? running_take(&e->runnings[i], &v) : status;
+	return emitter_take(e, i, r->data + span.begin, span.end - span.begin);
 }
 
 /* The record's position among those where the predicate holds, or nothing. */
@@ -84,7 +83,7 @@ static size_t format_offset(struct emitter *e, size_t predicate, char *text)
 {
 	if (!e->memory.holds[predicate])
 		return 0;
-	return decimal_format((int128)e->nmatched[predicate]++, 0, text);
+	return (size_t)(decimal_write_u64(text, e->nmatched[predicate]++) - text);
 }
 
 /* Writes scan i's field for the record, and moves the total on. */
@@ -96,14 +95,14 @@ static enum status format_scan(struct emitting *m, size_t i, const struct record
 	enum status status = STATUS_OK;
 
 	if (s->scan == SCAN_BYTE_OFFSET)
-		*nbytes = decimal_format((int128)(m->offset_bytes + r->begin), 0, text);
+		*nbytes = (size_t)(decimal_write_u64(text, m->offset_bytes + r->begin) - text);
 	if (s->scan == SCAN_OFFSET)
 		*nbytes = format_offset(e, s->predicate, text);
-	if (!is_running(s))
+	if (!scan_is_running(s))
 		return status;
 	if (!e->plan->exclusive)
 		status = take(e, i, r);
-	*nbytes = running_format(&e->runnings[i], text);
+	*nbytes = (size_t)(running_write(&e->runnings[i], text) - text);
 	return e->plan->exclusive ? take(e, i, r) : status;
 }
 
@@ -167,6 +166,21 @@ static enum status emit_record(void *context, const struct record_view *r)
 	return status == STATUS_OK && verdict == RECORD_KEPT ? print(m, r) : status;
 }
 
+enum status emitter_begin(struct emitter *e, const struct partial *before)
+{
+	for (size_t i = 0; i < e->plan->npredicates; i++)
+		e->nmatched[i] = before->nmatched[i];
+	for (size_t i = 0; i < e->plan->nscans; i++) {
+		const struct plan_scan *s = &e->plan->scans[i];
+		if (!scan_is_running(s))
+			continue;
+		if (running_begin(&e->runnings[i], s->scan, &e->plan->columns[s->column],
+				  &before->columns[s->column]) != STATUS_OK)
+			return STATUS_NO_MEMORY;
+	}
+	return STATUS_OK;
+}
+
 enum status records_emit(struct emitter *e, const char *data, size_t nbytes,
 			 struct chunk_entry entry, bool at_end, const struct partial *before,
 			 uint64_t offset_bytes, struct text_buffer *out)
@@ -174,15 +188,16 @@ enum status records_emit(struct emitter *e, const char *data, size_t nbytes,
 	struct emitting m = {e, offset_bytes, out};
 	struct walk w = {.plan = e->plan, .spans = e->memory.spans};
 
-	for (size_t i = 0; i < e->plan->npredicates; i++)
-		e->nmatched[i] = before->nmatched[i];
-	for (size_t i = 0; i < e->plan->nscans; i++) {
-		const struct plan_scan *s = &e->plan->scans[i];
-		if (!is_running(s))
-			continue;
-		if (running_begin(&e->runnings[i], s->scan, &e->plan->columns[s->column],
-				  &before->columns[s->column]) != STATUS_OK)
-			return STATUS_NO_MEMORY;
-	}
+	if (emitter_begin(e, before) != STATUS_OK)
+		return STATUS_NO_MEMORY;
 	return walk_text(&w, data, nbytes, entry, at_end, emit_record, &m);
+}
+
+enum status records_emit_from(struct emitter *e, const char *data, size_t nbytes, size_t from,
+			      uint64_t offset_bytes, struct text_buffer *out)
+{
+	struct emitting m = {e, offset_bytes, out};
+	struct walk w = {.plan = e->plan, .spans = e->memory.spans};
+
+	return walk_text_from(&w, data, nbytes, from, emit_record, &m);
 }

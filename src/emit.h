@@ -38,6 +38,19 @@ struct emitter {
 enum status emitter_init(struct emitter *e, const struct plan *plan);
 void emitter_free(struct emitter *e);
 
+static inline bool scan_is_running(const struct plan_scan *s)
+{
+	return s->scan != SCAN_OFFSET && s->scan != SCAN_BYTE_OFFSET;
+}
+
+/* Sets the totals and positions to those after the records of which before is the fold.
+ * Errors: STATUS_NO_MEMORY. */
+enum status emitter_begin(struct emitter *e, const struct partial *before);
+
+/* Takes a raw field, whatever it holds, into the running total of scan i.
+ * Errors: STATUS_NO_MEMORY. */
+enum status emitter_take(struct emitter *e, size_t i, const char *field, size_t nbytes);
+
 /* Prints the complete records of data[0 .. nbytes), as records_fold takes them, to the end
  * of out: those where plan->where holds, byte for byte, with a field for each scan before
  * their line end. before: the fold of all records before. offset_bytes: where data starts
@@ -46,5 +59,10 @@ void emitter_free(struct emitter *e);
 enum status records_emit(struct emitter *e, const char *data, size_t nbytes,
 			 struct chunk_entry entry, bool at_end, const struct partial *before,
 			 uint64_t offset_bytes, struct text_buffer *out);
+
+/* Like records_emit, but goes on at data[from], where a record begins, from what was printed
+ * last. */
+enum status records_emit_from(struct emitter *e, const char *data, size_t nbytes, size_t from,
+			      uint64_t offset_bytes, struct text_buffer *out);
 
 #endif

@@ -39,18 +39,13 @@ static enum status reserve(struct rows *r, size_t more)
 enum status rows_init(struct rows *r, const struct plan *plan, size_t chunk_nbytes)
 {
 	size_t nwords = nwords_of(chunk_nbytes);
-	struct decimal ignored;
 
 	memset(r, 0, sizeof *r);
 	r->plan = plan;
-	for (size_t i = 0; i < plan->nmissing; i++)
-		r->missing_is_number |= decimal_parse(plan->missing[i], strlen(plan->missing[i]),
-						      &ignored) != DECIMAL_INVALID;
 	r->bits.separators = calloc(nwords + 1, sizeof(uint64_t));
 	r->bits.newlines = calloc(nwords + 1, sizeof(uint64_t));
 	r->bits.quotes = calloc(nwords + 1, sizeof(uint64_t));
-	r->hints = calloc(plan->ncolumns + 1, sizeof *r->hints);
-	if (!r->bits.separators || !r->bits.newlines || !r->bits.quotes || !r->hints)
+	if (!r->bits.separators || !r->bits.newlines || !r->bits.quotes)
 		return STATUS_NO_MEMORY;
 	return reserve(r, WINDOW_NBYTES);
 }
@@ -60,7 +55,6 @@ void rows_free(struct rows *r)
 	free(r->bits.separators);
 	free(r->bits.newlines);
 	free(r->bits.quotes);
-	free(r->hints);
 	free(r->ends_memory);
 	memset(r, 0, sizeof *r);
 }
@@ -93,7 +87,8 @@ csv_map rows_scan(struct rows *r, const char *text, size_t nbytes, uint64_t *nli
 	}
 	r->counts = counts;
 	*nlines = counts.nlines;
-	r->nwords = r->resolved.begin = r->resolved.end = nwords;
+	r->nwords = r->nregular = r->resolved.begin = r->resolved.end = nwords;
+	r->walked = false;
 	if (nbytes > 0 && counts.nquotes == 0)
 		return map_without_quotes(text[nbytes - 1], r->plan->delimiter);
 	return quotes_map(r->bits, nbytes, &r->resolved);
@@ -119,7 +114,7 @@ static bool resolve(struct rows *r, size_t end, struct place *at)
 {
 	size_t begin = at->word;
 
-	if (r->counts.nquotes == 0 && !at->quotes.inside)
+	if (r->walked || (r->counts.nquotes == 0 && !at->quotes.inside))
 		return true;
 	if (end > r->resolved.end && r->resolved.begin < r->nwords)
 		return false;
@@ -130,7 +125,8 @@ static bool resolve(struct rows *r, size_t end, struct place *at)
 /* Appends the positions of the window at `at`, and goes on. *regular: whether it could. */
 static enum status next_window(struct rows *r, struct place *at, bool *regular)
 {
-	size_t end = r->nwords - at->word < WINDOW_NWORDS ? r->nwords : at->word + WINDOW_NWORDS;
+	size_t left = r->nregular - at->word;
+	size_t end = at->word + (left < WINDOW_NWORDS ? left : WINDOW_NWORDS);
 	size_t n = end - at->word;
 	uint32_t base = (uint32_t)(at->word * SIMD_WORD_NBYTES);
 
@@ -145,101 +141,7 @@ static enum status next_window(struct rows *r, struct place *at, bool *regular)
 	return STATUS_OK;
 }
 
-/* ---- folding ---- */
-
-/* What one call of rows_fold works on. */
-struct folding {
-	struct rows *rows;
-	const char *text;
-	struct scratch *scratch;
-	struct partial *out;
-};
-
-/* Rows with the same number of fields: ends[0 .. nrows x stride), ends[-1] before them. */
-struct run_of_rows {
-	const uint32_t *ends;
-	size_t stride, nrows;
-};
-
-static struct field_span field_of(const struct folding *f, const uint32_t *end, bool drops_cr)
-{
-	struct field_span span = {(uint32_t)(end[-1] + 1), end[0]};
-
-	if (drops_cr && span.end > span.begin && f->text[span.end - 1] == '\r')
-		span.end--;
-	return span;
-}
-
-/* Folds a field that is not a plain number. */
-static enum status fold_field(const struct folding *f, size_t c, struct field_span span)
-{
-	return column_take(f->rows->plan, f->out, c, f->text + span.begin, span.end - span.begin,
-			   span.begin, f->scratch);
-}
-
-/* At the row that a fold began with: before its first number there may be missing values. */
-static void note_first_number(struct column_partial *column, size_t offset)
-{
-	if (column->first_number_offset == OFFSET_NONE)
-		column->first_number_offset = offset;
-}
-
-/* Folds column c of the run, which all its rows have. */
-static enum status fold_column(const struct folding *f, size_t c, const struct run_of_rows *some)
-{
-	const struct plan_column *column = &f->rows->plan->columns[c];
-	struct column_partial *partial = &f->out->columns[c];
-	bool drops_cr = column->field == some->stride - 1;
-	const uint32_t *end = some->ends + column->field;
-	size_t left = some->nrows;
-
-	while (left > 0) {
-		if (column->parses && !f->rows->missing_is_number) {
-			uint64_t before = partial->fast.count;
-			size_t n = simd()->fold(f->text, end, some->stride, left, drops_cr,
-						&partial->fast, &partial->nmissing,
-						&f->rows->hints[c]);
-			if (n > 0 && partial->fast.count > before)
-				note_first_number(partial, (uint32_t)(end[-1] + 1));
-			end += n * some->stride;
-			left -= n;
-		}
-		if (left > 0) {
-			enum status status = fold_field(f, c, field_of(f, end, drops_cr));
-			if (status != STATUS_OK)
-				return status;
-			end += some->stride;
-			left--;
-		}
-	}
-	return STATUS_OK;
-}
-
-static bool is_blank(const struct folding *f, const struct run_of_rows *row)
-{
-	struct field_span span = field_of(f, row->ends, true);
-
-	return row->stride == 1 && span.end == span.begin && !f->rows->plan->one_column;
-}
-
-static enum status fold_run(const struct folding *f, const struct run_of_rows *some)
-{
-	const struct plan *plan = f->rows->plan;
-	enum status status = STATUS_OK;
-
-	if (is_blank(f, some))
-		return STATUS_OK; /* it is the only one: see take_rows */
-	if (plan->ncolumns > 0 && plan->columns[plan->ncolumns - 1].field >= some->stride) {
-		f->out->nshort += some->nrows;
-		if (f->out->first_short_offset == OFFSET_NONE)
-			f->out->first_short_offset = (uint32_t)(some->ends[-1] + 1);
-		return STATUS_OK;
-	}
-	for (size_t c = 0; status == STATUS_OK && c < plan->ncolumns; c++)
-		if (plan->columns[c].folds)
-			status = fold_column(f, c, some);
-	return status;
-}
+/* ---- rows ---- */
 
 /* Whether all nlines rows from ends[0] on have stride fields: then each ends with the last of its
  * separators, and no line end is left for any between. */
@@ -265,36 +167,61 @@ static size_t nfields_of(const char *text, const uint32_t *ends)
 	return n;
 }
 
+/* Rows of so many fields may be taken many at a time: none is a blank line, or such are records. */
+static bool makes_runs(const struct rows *r, size_t stride)
+{
+	return stride > 1 || (stride == 1 && r->plan->one_column);
+}
+
 /* The first of nlines rows from ends[0] on, and those after it that have as many fields. */
-static struct run_of_rows next_run(const char *text, const uint32_t *ends, size_t nlines)
+static struct row_run next_run(const struct rows *r, const char *text, const uint32_t *ends)
 {
 	size_t stride = nfields_of(text, ends), nrows = 1;
 
-	if (stride > 1) /* rows of one field may be blank lines: one at a time */
-		while (nrows < nlines && nfields_of(text, ends + nrows * stride) == stride)
+	if (makes_runs(r, stride))
+		while (nrows < r->nlines && nfields_of(text, ends + nrows * stride) == stride)
 			nrows++;
-	return (struct run_of_rows){ends, stride, nrows};
+	return (struct row_run){ends, stride, nrows};
 }
 
-/* Folds the window's rows that are complete, and keeps the positions of the one that is not. */
-static enum status take_rows(const struct folding *f)
+/* Whether the run is a blank line, which is no record. */
+static bool is_blank(const struct rows *r, const char *text, const struct row_run *some)
 {
-	struct rows *r = f->rows;
-	bool regular = r->stride > 1 && is_regular(f->text, r->ends, r->nends, r->nlines, r->stride);
+	struct field_span span = row_field(text, some->ends, true);
+
+	return some->stride == 1 && span.end == span.begin && !r->plan->one_column;
+}
+
+/* What one call of rows_walk works on. */
+struct walking {
+	struct rows *rows;
+	const char *text;
+	row_taker take;
+	void *context;
+	struct rows_extent *out;
+};
+
+/* Takes the window's rows that are complete, and keeps the positions of the one that is not. */
+static enum status take_rows(const struct walking *w)
+{
+	struct rows *r = w->rows;
+	bool regular = makes_runs(r, r->stride) &&
+		       is_regular(w->text, r->ends, r->nends, r->nlines, r->stride);
 	size_t done = 0;
 	enum status status = STATUS_OK;
 
 	while (status == STATUS_OK && r->nlines > 0) {
-		struct run_of_rows some = {r->ends, r->stride, r->nlines};
+		struct row_run some = {r->ends, r->stride, r->nlines};
 		if (!regular)
-			some = next_run(f->text, r->ends + done, r->nlines);
-		status = fold_run(f, &some);
+			some = next_run(r, w->text, r->ends + done);
+		if (!is_blank(r, w->text, &some))
+			status = w->take(w->context, &some);
 		done += some.nrows * some.stride;
 		r->nlines -= some.nrows;
 		r->stride = some.stride;
 	}
 	if (done > 0) {
-		f->out->tail_offset = (size_t)r->ends[done - 1] + 1;
+		w->out->tail_offset = (size_t)r->ends[done - 1] + 1;
 		memmove(r->ends - 1, r->ends + done - 1, (r->nends - done + 1) * sizeof *r->ends);
 		r->nends -= done;
 	}
@@ -303,25 +230,25 @@ static enum status take_rows(const struct folding *f)
 
 /* The first record that ends in the window began before the text: passes over it. Returns
  * whether there is one. */
-static bool pass_head(const struct folding *f)
+static bool pass_head(const struct walking *w)
 {
-	struct rows *r = f->rows;
+	struct rows *r = w->rows;
 	size_t n;
 
 	if (r->nlines == 0) {
 		r->nends = 0;
 		return false;
 	}
-	n = nfields_of(f->text, r->ends);
-	f->out->head_ends = true;
-	f->out->head_nbytes = f->out->tail_offset = (size_t)r->ends[n - 1] + 1;
+	n = nfields_of(w->text, r->ends);
+	w->out->head_ends = true;
+	w->out->head_nbytes = w->out->tail_offset = (size_t)r->ends[n - 1] + 1;
 	memmove(r->ends - 1, r->ends + n - 1, (r->nends - n + 1) * sizeof *r->ends);
 	r->nends -= n;
 	r->nlines--;
 	return true;
 }
 
-/* Where a fold begins. If it is not known how the text is entered: where that does not matter any
+/* Where a walk begins. If it is not known how the text is entered: where that does not matter any
  * longer; or, if that is nowhere, at the text's beginning and outside quotes. */
 static struct place enter(const struct rows *r, struct chunk_entry entry)
 {
@@ -330,35 +257,41 @@ static struct place enter(const struct rows *r, struct chunk_entry entry)
 	return (struct place){0, quotes_enter(entry.state)};
 }
 
-static enum status fold_windows(const struct folding *f, size_t nbytes, struct chunk_entry entry,
-				size_t *left)
+static enum status walk_windows(const struct walking *w, struct chunk_entry entry, bool *in_head)
 {
-	struct rows *r = f->rows;
+	struct rows *r = w->rows;
 	struct place at = enter(r, entry);
-	bool in_head = entry.inside_record, regular = true;
+	bool regular = true;
 	enum status status = STATUS_OK;
 
-	while (status == STATUS_OK && at.word < r->nwords) {
+	while (status == STATUS_OK && at.word < r->nregular) {
 		status = next_window(r, &at, &regular);
+		if (!regular)
+			r->nregular = at.word;
 		if (status != STATUS_OK || !regular)
 			break;
-		if (in_head && !pass_head(f))
+		if (*in_head && !pass_head(w))
 			continue;
-		in_head = false;
-		status = take_rows(f);
+		*in_head = false;
+		status = take_rows(w);
 	}
-	if (in_head)
-		f->out->head_nbytes = f->out->tail_offset = nbytes;
-	*left = regular ? nbytes : in_head ? SIZE_MAX : f->out->tail_offset;
+	r->walked = !entry.unknown;
 	return status;
 }
 
-enum status rows_fold(struct rows *r, const char *text, size_t nbytes, struct chunk_entry entry,
-		      struct scratch *scratch, struct partial *out, size_t *left)
+enum status rows_walk(struct rows *r, const char *text, size_t nbytes, struct chunk_entry entry,
+		      row_taker take, void *context, struct rows_extent *out)
 {
-	struct folding f = {r, text, scratch, out};
+	struct walking w = {r, text, take, context, out};
+	bool in_head = entry.inside_record;
+	enum status status;
 
+	*out = (struct rows_extent){false, 0, 0, 0};
 	r->nends = 0;
 	r->ends[-1] = UINT32_MAX; /* a row begins behind it, at 0 */
-	return fold_windows(&f, nbytes, entry, left);
+	status = walk_windows(&w, entry, &in_head);
+	if (in_head)
+		out->head_nbytes = out->tail_offset = nbytes;
+	out->left = r->nregular == r->nwords ? nbytes : in_head ? SIZE_MAX : out->tail_offset;
+	return status;
 }

@@ -105,7 +105,7 @@ static bool take_fast(struct running *r, struct decimal number)
 	return decimal_rescale(&x, r->scale - number.scale) && take_aligned(r, x);
 }
 
-static enum status take_number(struct running *r, struct decimal number)
+enum status running_take_number(struct running *r, struct decimal number)
 {
 	struct wide x;
 
@@ -128,7 +128,7 @@ enum status running_take(struct running *r, const struct value *v)
 	int scale;
 
 	if (v->kind == DECIMAL_NUMBER)
-		return take_number(r, v->number);
+		return running_take_number(r, v->number);
 	if (v->kind == DECIMAL_INVALID && r->counts_text)
 		r->count++;
 	if (v->kind != DECIMAL_WIDE || wide_parse(v->text, v->nbytes, &x, &scale) != STATUS_OK)
@@ -140,15 +140,4 @@ enum status running_take(struct running *r, const struct value *v)
 	if (scale > r->scale)
 		r->scale = scale;
 	return STATUS_OK;
-}
-
-size_t running_format(const struct running *r, char text[WIDE_TEXT_NBYTES])
-{
-	if (r->scan == SCAN_COUNT)
-		return decimal_format((int128)r->count, 0, text);
-	if (r->scan != SCAN_SUM && r->count == 0)
-		return 0;
-	if (r->is_wide)
-		return wide_format(r->wide, r->scale, text);
-	return decimal_format(r->value, r->scale, text);
 }

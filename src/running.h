@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "column.h"
+#include "decimal_text.h"
 #include "plan.h"
 #include "status.h"
 #include "wide.h"
@@ -38,8 +39,38 @@ enum status running_begin(struct running *r, enum scan scan, const struct plan_c
  * is. Errors: STATUS_NO_MEMORY. */
 enum status running_take(struct running *r, const struct value *v);
 
+/* Like running_take, of a number of the fast path. */
+enum status running_take_number(struct running *r, struct decimal number);
+
+/* The same, with the common case where it is called: a sum that fits, of numbers with no more
+ * digits behind the point than those before. */
+static inline enum status running_take_decimal(struct running *r, struct decimal number)
+{
+	int nplaces = r->scale - number.scale;
+	int128 sum, x = number.significand;
+
+	if (r->scan != SCAN_SUM || r->is_wide || nplaces < 0 || nplaces > DECIMAL_NDIGITS)
+		return running_take_number(r, number);
+	if (nplaces > 0)
+		x *= decimal_powers[nplaces];
+	if (__builtin_add_overflow(r->value, x, &sum))
+		return running_take_number(r, number);
+	r->value = sum;
+	r->count++;
+	return STATUS_OK;
+}
+
 /* Writes the total: plain decimal at r->scale; nothing where it is the minimum or maximum
- * of no numbers. No terminator. Returns the length. */
-size_t running_format(const struct running *r, char text[WIDE_TEXT_NBYTES]);
+ * of no numbers. No terminator. Returns the text's end. */
+static inline char *running_write(const struct running *r, char text[WIDE_TEXT_NBYTES])
+{
+	if (r->scan == SCAN_COUNT)
+		return decimal_write_u64(text, r->count);
+	if (r->scan != SCAN_SUM && r->count == 0)
+		return text;
+	if (r->is_wide)
+		return text + wide_format(r->wide, r->scale, text);
+	return decimal_write(text, r->value, r->scale);
+}
 
 #endif

@@ -49,6 +49,18 @@ struct simd_hint {
 	uint64_t suffix;          /* ... read as the highest of 8 bytes, the others 0 */
 };
 
+#define SIMD_NUMBERS_NROWS 64 /* rows that a word of bits speaks of */
+
+/* One field of each of up to 64 rows. Bit r of a word speaks of row r; bits beyond the last row
+ * are 0. */
+struct simd_numbers {
+	uint64_t numbers; /* rows whose field was converted */
+	uint64_t empty;   /* rows whose field has no byte */
+	/* Of those in `numbers`: significand x 10^-scale. Of others: any. */
+	int64_t significand[SIMD_NUMBERS_NROWS];
+	uint8_t scale[SIMD_NUMBERS_NROWS]; /* < DECIMAL_NSCALES, of others too */
+};
+
 struct simd_ops {
 	const char *name; /* "avx512", "avx2", "neon", "portable" */
 
@@ -77,6 +89,11 @@ struct simd_ops {
 	size_t (*fold)(const char *text, const uint32_t *ends, size_t stride, size_t nrows,
 		       bool drops_cr, struct decimal_fold *fold, uint64_t *nmissing,
 		       struct simd_hint *hint);
+
+	/* Like fold, but writes each row's number to *out, and passes over the rows that fold
+	 * would stop at. nrows <= SIMD_NUMBERS_NROWS. */
+	void (*convert)(const char *text, const uint32_t *ends, size_t stride, size_t nrows,
+			bool drops_cr, struct simd_numbers *out);
 };
 
 /* Those compiled in, best first, the last always there; NULL-terminated. */

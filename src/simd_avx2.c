@@ -141,6 +141,7 @@ static inline lanes lanes_fold_max(lanes a, lanes x, unsigned rows)
 }
 
 #include "simd_groups.h"
+#include "simd_convert.h"
 
 const struct simd_ops simd_avx2 = {
 	.name = "avx2",
@@ -149,6 +150,7 @@ const struct simd_ops simd_avx2 = {
 	.unquote = simd_unquote,
 	.count = simd_count,
 	.fold = fold_rows,
+	.convert = simd_convert_rows,
 };
 
 #if defined(__clang__)

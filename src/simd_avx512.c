@@ -161,6 +161,7 @@ static inline lanes lanes_fold_max(lanes a, lanes x, unsigned rows)
 }
 
 #include "simd_groups.h"
+#include "simd_convert.h"
 
 const struct simd_ops simd_avx512 = {
 	.name = "avx512",
@@ -169,6 +170,7 @@ const struct simd_ops simd_avx512 = {
 	.unquote = simd_unquote,
 	.count = simd_count,
 	.fold = fold_rows,
+	.convert = simd_convert_rows,
 };
 
 #if defined(__clang__)

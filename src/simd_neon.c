@@ -11,6 +11,7 @@
 
 #include <arm_neon.h>
 
+#include "simd_convert.h"
 #include "simd_fold.h"
 #include "simd_positions.h"
 #include "simd_quotes.h"
@@ -55,6 +56,7 @@ const struct simd_ops simd_neon = {
 	.unquote = simd_unquote,
 	.count = simd_count,
 	.fold = simd_fold_rows,
+	.convert = simd_convert_rows,
 };
 
 #endif

@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "simd_convert.h"
 #include "simd_fold.h"
 #include "simd_positions.h"
 #include "simd_quotes.h"
@@ -89,4 +90,5 @@ const struct simd_ops simd_portable = {
 	.unquote = simd_unquote,
 	.count = simd_count,
 	.fold = simd_fold_rows,
+	.convert = simd_convert_rows,
 };

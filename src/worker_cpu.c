@@ -7,6 +7,8 @@
 #include "emit.h"
 #include "record.h"
 #include "rows.h"
+#include "rows_emit.h"
+#include "rows_fold.h"
 #include "worker.h"
 
 struct worker {
@@ -14,7 +16,8 @@ struct worker {
 	char *memory_of_buffer; /* the buffer, and padding on both sides */
 	char *buffer;
 	struct rows rows;
-	struct record_memory memory;
+	struct row_folder folder;
+	struct record_memory memory; /* for what is folded record by record */
 	struct emitter emitter;
 };
 
@@ -22,6 +25,7 @@ static void cpu_close(struct worker *w)
 {
 	record_memory_free(&w->memory);
 	emitter_free(&w->emitter);
+	row_folder_free(&w->folder);
 	rows_free(&w->rows);
 	free(w->memory_of_buffer);
 	free(w);
@@ -39,6 +43,7 @@ static enum status cpu_open(struct worker **out, const struct plan *plan, size_t
 	w->memory_of_buffer = calloc(1, chunk_nbytes + 2 * SIMD_PAD_NBYTES);
 	w->buffer = w->memory_of_buffer + SIMD_PAD_NBYTES;
 	if (!w->memory_of_buffer || rows_init(&w->rows, plan, chunk_nbytes) != STATUS_OK ||
+	    row_folder_init(&w->folder, plan) != STATUS_OK ||
 	    record_memory_init(&w->memory, plan) != STATUS_OK ||
 	    emitter_init(&w->emitter, plan) != STATUS_OK) {
 		cpu_close(w);
@@ -58,19 +63,17 @@ static enum status cpu_map(struct worker *w, const struct chunk *chunk, struct c
 {
 	(void)fault;
 	out->map = rows_scan(&w->rows, chunk->data, chunk->nbytes, &out->nlines);
-	out->dependence = w->plan->npredicates == 0 ? rows_dependence(&w->rows) : CHUNK_DEPENDS;
+	out->dependence = rows_dependence(&w->rows);
 	return STATUS_OK;
 }
 
 static enum status cpu_fold(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
 			    struct partial *out, struct fault *fault)
 {
-	enum status status = STATUS_OK;
-	size_t left = SIZE_MAX;
+	size_t left;
+	enum status status = rows_fold(&w->folder, &w->rows, chunk->data, chunk->nbytes, entry, out,
+				       &left);
 
-	if (w->plan->npredicates == 0)
-		status = rows_fold(&w->rows, chunk->data, chunk->nbytes, entry,
-				   &w->memory.scratch, out, &left);
 	out->needs_entry = status == STATUS_OK && left == SIZE_MAX && entry.unknown;
 	if (out->needs_entry)
 		return STATUS_OK;
@@ -87,8 +90,8 @@ static enum status cpu_emit(struct worker *w, const struct chunk *chunk, struct 
 			    const struct partial *before, struct text_buffer *out,
 			    struct fault *fault)
 {
-	enum status status = records_emit(&w->emitter, chunk->data, chunk->nbytes, entry, false,
-					  before, chunk->offset_bytes, out);
+	enum status status = rows_emit(&w->emitter, &w->folder, &w->rows, chunk->data,
+				       chunk->nbytes, entry, before, chunk->offset_bytes, out);
 
 	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
 }

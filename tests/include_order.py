@@ -17,12 +17,12 @@ import harness
 # itself is in the table, and the module is what is left.
 ROOMS = (
     ("words",   "hd status cores"),
-    ("numbers", "csv_dfa decimal wide"),
-    ("bytes",   "simd.h simd_positions simd_quotes simd_fold simd_groups simd_portable simd_neon simd_avx2 "
-                "simd_avx512 simd quotes structure"),
+    ("numbers", "csv_dfa decimal decimal_text wide"),
+    ("bytes",   "simd.h simd_positions simd_quotes simd_fold simd_convert simd_groups simd_portable simd_neon "
+                "simd_avx2 simd_avx512 simd quotes structure"),
     ("terms",   "utf8 plan chunk expr_eval"),
-    ("records", "column rows expr_row record.h record_walk record"),
-    ("rows",    "running emit"),
+    ("records", "column rows expr_row row_block row_judge rows_fold record.h record_walk record"),
+    ("rows",    "running emit rows_emit"),
     ("data",    "feed inflate inflate_zlib inflate_isal inflate_libdeflate gzip bgzf unzstd decoder ahead unpacker "
                 "source input"),
     ("request", "select expr_lex expr_show expr argument options header query"),
