@@ -22,6 +22,7 @@ CASES = int(os.environ.get("GPUSTAT_TEST_CASES", "700"))
 GPU_EVERY = int(os.environ.get("GPUSTAT_TEST_GPU_EVERY", "7"))  # case; each of its runs takes a third of a second
 BARE = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*\Z")
 RESERVED = (b"and", b"or", b"not", b"is", b"missing")
+SETS = [None] + harness.instruction_sets()
 KINDS = ("small", "small", "int", "decimal", "edge", "zeros", "exponent", "wide")
 
 
@@ -171,7 +172,8 @@ def run_case(seed, rows=None, chosen=None):
         devices = ("cpu",) if no_gpu() else ("cpu", "gpu")
         triples = [(c, t, d) for c, t in chosen for d in devices] if chosen \
             else ways(rng, max(len(d) for _, d in files), seed % GPU_EVERY == 0 and not no_gpu())
-        results = harness.run_many([dict(args=args, stdin=stdin, chunk=c, threads=t, device=d) for c, t, d in triples])
+        results = harness.run_many([dict(args=args, stdin=stdin, chunk=c, threads=t, device=d, simd=rng.choice(SETS))
+                                    for c, t, d in triples])
         wrong = [(r, right(r)) for r in results if right(r)]
         if not wrong and len({(r.status, r.out, r.err) for r in results}) > 1:
             wrong = [(results[-1], "the messages differ: %s" % {r.err for r in results})]
