@@ -16,7 +16,7 @@
 
 #include "decimal.h"
 
-#define DECIMAL_TEXT_SLACK 8 /* bytes behind a text that may be written over as well */
+#define DECIMAL_TEXT_SLACK 16 /* bytes behind a text that may be written over as well */
 #define DECIMAL_POWER_MAX 19
 
 /* 10^n in 64 bits. */
@@ -125,6 +125,67 @@ static inline char *decimal_write(char *to, int128 significand, int scale)
 	}
 	*to = '.';
 	return decimal_write_padded(to + 1, (uint64_t)all, scale);
+}
+
+/* ---- many numbers in a row ----
+ *
+ * The higher digits of a running total seldom change from one to the next, so their text is kept. The
+ * digits behind the point are split off by multiplying with a reciprocal of 10^scale, rounded up:
+ * with 2^(n - 1) < 10^scale <= 2^n, x 2^(63 + n) / 10^scale is right for x < 2^63.
+ * (Hacker's Delight, 2nd ed., section 10-9.)
+ */
+
+/* Zeroed: for numbers of scale 0. */
+struct decimal_writer {
+	int scale;
+	uint64_t reciprocal;
+	unsigned shift;
+	uint64_t top; /* of the number written last: its integer part / 10^8 */
+	char text[16]; /* of that, if it is not 0 */
+	unsigned text_nbytes;
+};
+
+/* Sets the scale of what is written next: 0 .. DECIMAL_POWER_MAX. */
+static inline void decimal_writer_set(struct decimal_writer *w, int scale)
+{
+	uint64_t power = decimal_powers[scale];
+	unsigned nbits = scale == 0 ? 0 : 64 - (unsigned)__builtin_clzll(power);
+
+	w->scale = scale;
+	w->shift = nbits == 0 ? 0 : nbits - 1;
+	w->reciprocal = nbits == 0 ? 0 : (uint64_t)(((uint128)1 << (63 + nbits)) / power) + 1;
+}
+
+/* Writes x. Returns the text's end. */
+static inline char *decimal_writer_u64(struct decimal_writer *w, char *to, uint64_t x)
+{
+	uint64_t top = x / decimal_powers[8];
+
+	if (top == 0)
+		return decimal_write_first(to, x);
+	if (top != w->top) {
+		w->top = top;
+		w->text_nbytes = (unsigned)(decimal_write_u64(w->text, top) - w->text);
+	}
+	memcpy(to, w->text, sizeof w->text);
+	to += w->text_nbytes;
+	decimal_store_8(to, decimal_digits_8(x - top * decimal_powers[8]));
+	return to + 8;
+}
+
+/* Writes x, |x| < 2^63, times 10^-scale. Returns the text's end. */
+static inline char *decimal_writer_i64(struct decimal_writer *w, char *to, int64_t x)
+{
+	uint64_t all = x < 0 ? -(uint64_t)x : (uint64_t)x, integer = all;
+
+	*to = '-';
+	to += x < 0;
+	if (w->scale == 0)
+		return decimal_writer_u64(w, to, integer);
+	integer = (uint64_t)((uint128)all * w->reciprocal >> 64) >> w->shift;
+	to = decimal_writer_u64(w, to, integer);
+	*to = '.';
+	return decimal_write_padded(to + 1, all - integer * decimal_powers[w->scale], w->scale);
 }
 
 #endif

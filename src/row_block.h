@@ -59,12 +59,12 @@ struct row_record {
 	uint32_t begin, end, next;
 };
 
-static inline struct row_record row_block_record(const struct row_block *b, unsigned row)
+/* That of which ends[0] is the first separator, and ends[stride - 1] the LF. */
+static inline struct row_record row_record_at(const char *text, const uint32_t *ends, size_t stride)
 {
-	const uint32_t *ends = row_block_ends(b, row);
-	struct row_record r = {ends[-1] + 1, ends[b->stride - 1], ends[b->stride - 1] + 1};
+	struct row_record r = {ends[-1] + 1, ends[stride - 1], ends[stride - 1] + 1};
 
-	r.end -= r.end > r.begin && b->text[r.end - 1] == '\r';
+	r.end -= r.end > r.begin && text[r.end - 1] == '\r';
 	return r;
 }
 

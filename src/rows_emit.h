@@ -11,6 +11,7 @@
 #include "chunk.h"
 #include "column.h"
 #include "emit.h"
+#include "new_fields.h"
 #include "rows.h"
 #include "rows_fold.h"
 #include "status.h"
@@ -18,8 +19,8 @@
 /* Prints the complete records of the text that rows_fold folded last with r and f, to the end of
  * out, as records_emit does; what rows_fold did not get to is left to it.
  * Errors: STATUS_NO_MEMORY. */
-enum status rows_emit(struct emitter *e, struct row_folder *f, struct rows *r, const char *text,
-		      size_t nbytes, struct chunk_entry entry, const struct partial *before,
-		      uint64_t offset_bytes, struct text_buffer *out);
+enum status rows_emit(struct emitter *e, struct new_fields *fields, struct row_folder *f,
+		      struct rows *r, const char *text, size_t nbytes, struct chunk_entry entry,
+		      const struct partial *before, uint64_t offset_bytes, struct text_buffer *out);
 
 #endif

@@ -19,12 +19,14 @@ struct worker {
 	struct row_folder folder;
 	struct record_memory memory; /* for what is folded record by record */
 	struct emitter emitter;
+	struct new_fields fields;
 };
 
 static void cpu_close(struct worker *w)
 {
 	record_memory_free(&w->memory);
 	emitter_free(&w->emitter);
+	new_fields_free(&w->fields);
 	row_folder_free(&w->folder);
 	rows_free(&w->rows);
 	free(w->memory_of_buffer);
@@ -45,7 +47,8 @@ static enum status cpu_open(struct worker **out, const struct plan *plan, size_t
 	if (!w->memory_of_buffer || rows_init(&w->rows, plan, chunk_nbytes) != STATUS_OK ||
 	    row_folder_init(&w->folder, plan) != STATUS_OK ||
 	    record_memory_init(&w->memory, plan) != STATUS_OK ||
-	    emitter_init(&w->emitter, plan) != STATUS_OK) {
+	    emitter_init(&w->emitter, plan) != STATUS_OK ||
+	    new_fields_init(&w->fields, plan) != STATUS_OK) {
 		cpu_close(w);
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	}
@@ -90,7 +93,7 @@ static enum status cpu_emit(struct worker *w, const struct chunk *chunk, struct 
 			    const struct partial *before, struct text_buffer *out,
 			    struct fault *fault)
 {
-	enum status status = rows_emit(&w->emitter, &w->folder, &w->rows, chunk->data,
+	enum status status = rows_emit(&w->emitter, &w->fields, &w->folder, &w->rows, chunk->data,
 				       chunk->nbytes, entry, before, chunk->offset_bytes, out);
 
 	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);

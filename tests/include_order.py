@@ -22,7 +22,7 @@ ROOMS = (
                 "simd_avx2 simd_avx512 simd quotes structure"),
     ("terms",   "utf8 plan chunk expr_eval"),
     ("records", "column rows expr_row row_block row_judge rows_fold record.h record_walk record"),
-    ("rows",    "running emit rows_emit"),
+    ("rows",    "running emit new_fields rows_emit"),
     ("data",    "feed inflate inflate_zlib inflate_isal inflate_libdeflate gzip bgzf unzstd decoder ahead unpacker "
                 "source input"),
     ("request", "select expr_lex expr_show expr argument options header query"),

@@ -144,6 +144,50 @@ static bool writes(int128 significand, int scale)
 	return false;
 }
 
+/* Whether a writer writes the same, whatever it wrote before. */
+static bool writes_on(struct decimal_writer *w, int64_t x, int scale)
+{
+	char wanted[DECIMAL_TEXT_NBYTES], seen[DECIMAL_TEXT_NBYTES + 2 * DECIMAL_TEXT_SLACK];
+	size_t nbytes = decimal_format(x, scale, wanted);
+
+	memset(seen, '#', sizeof seen);
+	if (w->scale != scale)
+		decimal_writer_set(w, scale);
+	if (decimal_writer_i64(w, seen, x) == seen + nbytes && memcmp(wanted, seen, nbytes) == 0 &&
+	    seen[nbytes + DECIMAL_TEXT_SLACK] == '#')
+		return true;
+	diag("scale %d: wanted %.*s, seen %.*s", scale, (int)nbytes, wanted, (int)nbytes + 2, seen);
+	return false;
+}
+
+/* Numbers near each other, as totals are, and leaps; beside powers of 10; the largest. */
+static void test_writer(void)
+{
+	struct decimal_writer w = {.scale = 0};
+	bool right = true;
+	int64_t x = 0;
+
+	for (unsigned i = 0; i < 2000000 && right; i++) {
+		uint64_t any = random_state ^ random_state << 31;
+		unsigned kind = random_below(40), exponent = random_below(19), sign = random_below(2);
+		int scale = w.scale;
+		if (kind == 0)
+			x = (int64_t)(any >> 1 >> random_below(63));
+		else if (kind == 1)
+			x = (int64_t)decimal_powers[exponent] + (int64_t)random_below(3) - 1;
+		else if (kind == 2)
+			x = INT64_MAX - random_below(3);
+		else if (x > INT64_MIN + 100000 && x < INT64_MAX - 100000)
+			x += (int64_t)random_below(200000) - 100000;
+		if (kind < 3 && sign)
+			x = -x;
+		if (random_below(100) == 0)
+			scale = (int)random_below(DECIMAL_POWER_MAX + 1);
+		right = writes_on(&w, x, scale);
+	}
+	ok(right, "a writer writes number after number");
+}
+
 /* At every power of 2 and of 10, and beside, at every scale. */
 static void test_powers(void)
 {
@@ -185,5 +229,6 @@ int main(void)
 		test_columns(*ops, text);
 	test_powers();
 	test_random_numbers();
+	test_writer();
 	return done();
 }
