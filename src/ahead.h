@@ -3,10 +3,9 @@
  * ahead.h - a compressed file, decompressed ahead of whoever reads it.
  *
  * A thread of its own decompresses into a ring of buffers while what it made before is
- * taken out. Blocks of BGZF are only cut by that thread and inflated by others, as many
- * as there are cores. Other members are not known to end before they have been inflated,
- * and so come one after the other; so do frames of zstd. A file that ends within the
- * first buffer starts no thread.
+ * taken out: members are not known to end before they have been inflated, and so come one
+ * after the other; so do frames of zstd. A file that ends within the first buffer starts no
+ * thread. Nor do blocks of BGZF: they are cut for others to inflate (ahead_cut).
  */
 #ifndef GPUSTAT_AHEAD_H
 #define GPUSTAT_AHEAD_H
@@ -21,13 +20,12 @@ struct ahead;
 
 /* Makes a reader of the compressed stream that fd delivers. prefix: bytes already read from
  * fd, at most FEED_NBYTES, copied. fd stays the caller's, who closes it after ahead_close.
- * nthreads: the most that inflate blocks of BGZF; 0: as many as there are cores.
- * Memory: 1 MiB for each of these and one more; otherwise 2.5 MiB.
+ * Memory: 2.5 MiB.
  * Errors: STATUS_NO_MEMORY; STATUS_OPEN, with words: this build cannot. */
 enum status ahead_open(struct ahead **out, enum decoder_format format, int fd, const void *prefix,
-		       size_t prefix_nbytes, int nthreads, struct fault *fault);
+		       size_t prefix_nbytes, struct fault *fault);
 
-/* Ends the threads, which wait for no input then, and frees all. NULL is good. */
+/* Ends the thread, which waits for no input then, and frees all. NULL is good. */
 void ahead_close(struct ahead *a);
 
 /* Copies up to capacity bytes into to; *nbytes of them. 0 bytes: the stream has ended, and all

@@ -16,7 +16,6 @@
 #include "status.h"
 
 #define BGZF_BLOCK_NBYTES 65536 /* the most a block is long, deflated and inflated */
-#define BGZF_BATCH_NBYTES (4 * BGZF_BLOCK_NBYTES)
 
 /* Some blocks in a row. */
 struct bgzf_batch {

@@ -13,6 +13,8 @@ enum status decoder_open(struct decoder *d, enum decoder_format format, int fd,
 {
 	d->gzip = NULL;
 	d->zstd = NULL;
+	d->block_state = NULL;
+	d->batch = (struct bgzf_batch){0};
 	feed_init(&d->feed, fd, prefix, nbytes);
 	if (format == DECODER_ZSTD)
 		return unzstd_open(&d->zstd, fault);
@@ -25,6 +27,9 @@ void decoder_close(struct decoder *d)
 {
 	gzip_close(d->gzip);
 	unzstd_close(d->zstd);
+	if (d->block_state)
+		d->block_ops->close(d->block_state);
+	free(d->batch.data);
 }
 
 /* ---- filling ---- */
@@ -36,24 +41,40 @@ static enum status make_room(struct piece *p)
 	return p->data ? STATUS_OK : fault_set(&p->fault, STATUS_NO_MEMORY, 0, NULL);
 }
 
-/* What the feed has next for this piece, which holds either blocks or text: puts blocks into
- * its batch if it has no text. What cannot come behind those is left for the next piece. */
-static enum status pack(struct decoder *d, struct piece *p, enum bgzf_next *next)
+/* Inflates into the piece what blocks come next, as many as the feed has and the piece has room
+ * for. *next: what comes behind them; BGZF_BLOCK: one for which there is no room. */
+static enum status unpack_blocks(struct decoder *d, struct piece *p, enum bgzf_next *next)
 {
+	enum status status;
+	size_t n;
+
+	if (!d->block_state)
+		d->block_state = d->block_ops->open();
+	if (!d->block_state || !bgzf_make_room(&d->batch, PIECE_NBYTES - p->nbytes))
+		return fault_set(&p->fault, STATUS_NO_MEMORY, 0, NULL);
+	*next = bgzf_cut(&d->batch, &d->feed, d->block_ops);
+	status = bgzf_inflate(&d->batch, d->block_ops, d->block_state, p->data + p->nbytes, &n,
+			      &p->fault);
+	p->nbytes += n;
+	return status;
+}
+
+/* Does what can be done about blocks; *next: what comes then. */
+static enum status unpack(struct decoder *d, struct piece *p, enum bgzf_next *next)
+{
+	enum status status = STATUS_OK;
+
 	*next = BGZF_OTHER;
 	if (!d->gzip || !gzip_is_between(d->gzip))
 		return STATUS_OK;
 	*next = bgzf_next(&d->feed, d->block_ops);
-	if (*next == BGZF_BLOCK && p->nbytes == 0) {
-		if (!p->batch.data && !bgzf_make_room(&p->batch, PIECE_NBYTES))
-			return fault_set(&p->fault, STATUS_NO_MEMORY, 0, NULL);
-		*next = bgzf_cut(&p->batch, &d->feed, d->block_ops);
-	}
-	if (*next == BGZF_TRUNCATED && p->batch.nbytes == 0)
+	if (*next == BGZF_BLOCK)
+		status = unpack_blocks(d, p, next);
+	if (status == STATUS_OK && *next == BGZF_TRUNCATED)
 		return fault_set(&p->fault, STATUS_GZIP_TRUNCATED, 0, NULL);
-	if (*next == BGZF_LIES && p->batch.nbytes == 0)
+	if (status == STATUS_OK && *next == BGZF_LIES)
 		return fault_set(&p->fault, STATUS_GZIP_DATA, 0, "impossible length of a block");
-	return STATUS_OK;
+	return status;
 }
 
 /* Decompresses into the piece. */
@@ -75,7 +96,7 @@ static enum status feed_piece(struct decoder *d, struct piece *p, bool *full)
 {
 	enum status status;
 
-	*full = (p->nbytes || p->batch.nbytes) && !feed_is_ready(&d->feed);
+	*full = p->nbytes && !feed_is_ready(&d->feed);
 	if (*full)
 		return STATUS_OK;
 	status = feed_more(&d->feed, &p->fault);
@@ -92,11 +113,11 @@ static enum status fill(struct decoder *d, struct piece *p)
 	while (status == STATUS_OK && !full && !p->last) {
 		enum bgzf_next next;
 		enum step how = STEP_GOES_ON;
-		status = pack(d, p, &next);
+		status = unpack(d, p, &next);
 		if (status != STATUS_OK)
 			break;
-		full = next != BGZF_STARVES && (next == BGZF_BLOCK || p->batch.nbytes);
-		if (!full && next == BGZF_OTHER)
+		full = next == BGZF_BLOCK;
+		if (next == BGZF_OTHER)
 			status = step(d, p, &how);
 		full = full || p->nbytes == PIECE_NBYTES;
 		p->last = how == STEP_ENDED;
@@ -108,7 +129,7 @@ static enum status fill(struct decoder *d, struct piece *p)
 
 void decoder_fill(struct decoder *d, struct piece *p)
 {
-	p->nbytes = p->batch.nbytes = p->batch.inflated_nbytes = 0;
+	p->nbytes = 0;
 	p->last = false;
 	p->status = fill(d, p);
 }
@@ -145,30 +166,12 @@ enum status decoder_cut(struct decoder *d, struct bgzf_batch *batch, bool prompt
 
 /* ---- pieces ---- */
 
-bool piece_is_packed(const struct piece *p)
-{
-	return p->batch.nbytes > 0;
-}
-
 bool piece_is_last(const struct piece *p)
 {
 	return p->last || p->status != STATUS_OK;
 }
 
-void piece_unpack(struct piece *p, const struct inflate_ops *ops, void *state)
-{
-	struct fault fault;
-	enum status status = state ? bgzf_inflate(&p->batch, ops, state, p->data, &p->nbytes, &fault)
-				   : fault_set(&fault, STATUS_NO_MEMORY, 0, NULL);
-
-	if (status == STATUS_OK)
-		return; /* p->status is about what comes behind the blocks */
-	p->status = status;
-	p->fault = fault;
-}
-
 void piece_free(struct piece *p)
 {
 	free(p->data);
-	free(p->batch.data);
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * decoder.h - a compressed file taken apart, piece by piece: text where it must come in
- * order, or blocks of BGZF that any thread can inflate.
- *
- * Below, a piece is filled by one thread, in the file's order; unpacked by any.
+ * decoder.h - a compressed file taken apart: into pieces of text, or into batches of blocks
+ * of BGZF that any thread can inflate. One thread at a time.
  */
 #ifndef GPUSTAT_DECODER_H
 #define GPUSTAT_DECODER_H
@@ -18,7 +16,7 @@
 #include "status.h"
 #include "unzstd.h"
 
-#define PIECE_NBYTES BGZF_BATCH_NBYTES /* of text; a few of them stay in L2 */
+#define PIECE_NBYTES (256 * 1024) /* of text; a few of them stay in L2 */
 
 enum decoder_format { DECODER_GZIP, DECODER_ZSTD };
 
@@ -26,16 +24,18 @@ struct decoder {
 	struct feed feed;
 	struct gzip *gzip; /* one of the two */
 	struct unzstd *zstd;
-	const struct inflate_ops *block_ops; /* for unpacking */
+	/* For blocks. */
+	const struct inflate_ops *block_ops;
+	void *block_state; /* NULL: none yet */
+	struct bgzf_batch batch;
 };
 
 /* All 0 to begin with; used again and again. */
 struct piece {
 	unsigned char *data; /* PIECE_NBYTES of room; NULL: not used yet */
 	size_t nbytes;
-	struct bgzf_batch batch; /* what data is to be inflated from; empty: data is there */
-	bool last;               /* nothing comes after */
-	enum status status;      /* of what comes behind data; if not STATUS_OK, fault says more */
+	bool last;          /* nothing comes after */
+	enum status status; /* of what comes behind data; if not STATUS_OK, fault says more */
 	struct fault fault;
 };
 
@@ -45,7 +45,7 @@ enum status decoder_open(struct decoder *d, enum decoder_format format, int fd,
 			 const void *prefix, size_t nbytes, struct fault *fault);
 void decoder_close(struct decoder *d);
 
-/* Fills the piece until nothing more can come into it, or it has something to say and more
+/* Fills the piece with text until nothing more can come into it, or it has something to say and more
  * would have to be waited for. What goes wrong is the piece's status. */
 void decoder_fill(struct decoder *d, struct piece *p);
 
@@ -59,15 +59,8 @@ bool decoder_has_blocks(const struct decoder *d);
 enum status decoder_cut(struct decoder *d, struct bgzf_batch *batch, bool prompt, bool *ended,
 			struct fault *fault);
 
-/* Whether the piece is still packed, and must go through piece_unpack. */
-bool piece_is_packed(const struct piece *p);
-
 /* Whether no other will be filled after this one. */
 bool piece_is_last(const struct piece *p);
-
-/* Inflates the piece's blocks. state: ops' own, for this thread, or NULL if there was no memory
- * for one, which is then the piece's status. */
-void piece_unpack(struct piece *p, const struct inflate_ops *ops, void *state);
 
 void piece_free(struct piece *p);
 

@@ -6,7 +6,7 @@
  * offset and a length, handed out under the lock and read with pread outside it. Its
  * size is taken when it is opened; what is appended later is not read, and a file that
  * turns out shorter is an error. Streamed: everything else; reading happens under the
- * lock, in order.
+ * lock, in order, and so does cutting blocks of BGZF, but not inflating them.
  */
 #include "input.h"
 
@@ -201,7 +201,7 @@ static void close_file(struct input *in)
 	source_close(&in->source);
 }
 
-enum status input_open(struct input **out, const char *const *paths, int npaths, int nthreads,
+enum status input_open(struct input **out, const char *const *paths, int npaths,
 		       struct fault *fault)
 {
 	struct input *in = calloc(1, sizeof *in);
@@ -212,7 +212,6 @@ enum status input_open(struct input **out, const char *const *paths, int npaths,
 	in->paths = paths;
 	in->npaths = npaths;
 	in->source.fd = -1;
-	in->source.nthreads = nthreads;
 	pthread_mutex_init(&in->lock, NULL);
 	unpackers_init(&in->unpackers);
 	status = open_file(in, fault);

@@ -5,7 +5,8 @@
  * Workers take chunks themselves: whoever takes the next one reads it into its own
  * buffer. A plain regular file's chunks are read at their offsets, many at a time;
  * a pipe or a packed stream is read by one worker at a time while the others fold what
- * they took. What is packed is decoded ahead by threads of its own (ahead.h).
+ * they took. What is packed is decoded ahead by a thread of its own (ahead.h), but for blocks
+ * of BGZF, which say how long they are: a worker takes some, and inflates them itself.
  */
 #ifndef GPUSTAT_INPUT_H
 #define GPUSTAT_INPUT_H
@@ -20,12 +21,11 @@
 struct input;
 
 /* Opens the first of the files; the others follow as they are reached. paths: npaths
- * names, "-" is standard input; not copied. Gzip files, by their first two bytes, are
- * inflated, by up to nthreads threads (0: one for each core); a UTF-8 byte-order mark at a
- * file's start is dropped.
+ * names, "-" is standard input; not copied. Compressed files, by their first bytes, are
+ * decompressed; a UTF-8 byte-order mark at a file's start is dropped.
  * Errors, here and below, name the file in fault: STATUS_OPEN, STATUS_READ,
  * STATUS_NO_MEMORY, STATUS_GZIP_*, STATUS_SHRANK. */
-enum status input_open(struct input **out, const char *const *paths, int npaths, int nthreads,
+enum status input_open(struct input **out, const char *const *paths, int npaths,
 		       struct fault *fault);
 void input_close(struct input *in);
 

@@ -77,8 +77,7 @@ static bool is_repeatable(const struct run *r)
 static enum status process(struct run *r, struct fault *fault)
 {
 	double begin_s = now_s();
-	enum status status = input_open(&r->input, r->options.paths, r->options.npaths,
-					r->options.nthreads, fault);
+	enum status status = input_open(&r->input, r->options.paths, r->options.npaths, fault);
 
 	if (status == STATUS_OK)
 		status = query_make(&r->query, &r->options, r->input, fault);

@@ -143,7 +143,7 @@ bool source_ends(struct source *s, size_t at, enum status *status, struct fault 
 static enum status begin_ahead(struct source *s, enum decoder_format format, struct fault *fault)
 {
 	enum status status = ahead_open(&s->packed, format, s->fd, s->data + s->begin,
-					s->end - s->begin, s->nthreads, fault);
+					s->end - s->begin, fault);
 
 	s->begin = s->end = 0;
 	s->at_end = false;

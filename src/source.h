@@ -18,7 +18,6 @@
 struct source {
 	const char *name;   /* as messages print it; not owned */
 	int fd;             /* -1: none open */
-	int nthreads;       /* the most that inflate it; 0: as many as there are cores */
 	struct ahead *packed; /* gzip or zstd; NULL: not compressed */
 	bool at_end;        /* nothing more will come */
 	/* Bytes read before they were wanted: data[begin .. end). The buffer is kept from
