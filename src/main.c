@@ -82,7 +82,7 @@ static enum status process(struct run *r, struct fault *fault)
 	if (status == STATUS_OK)
 		status = query_make(&r->query, &r->options, r->input, fault);
 	if (status == STATUS_OK)
-		status = team_choose(&r->team, &r->options, r->input, fault);
+		status = team_choose(&r->team, &r->options, &r->query, r->input, fault);
 	if (status == STATUS_OK && total_init(&r->total, &r->query.plan) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (status == STATUS_OK && r->query.plan.emits) {

@@ -4,7 +4,7 @@
  *
  * A CUDA context costs 190 to 320 ms (H200, 2026-11-21): as long as a few cores need for a
  * gigabyte. --device auto therefore does not touch the driver at all unless the input is
- * known to be larger than AUTO_GPU_NBYTES, and then only in the threads of the GPUs: the CPUs have
+ * known to keep the CPUs busy for AUTO_CPU_S, and then only in the threads of the GPUs: the CPUs have
  * begun by then. Every thread that has a GPU ready takes the place of a CPU's.
  */
 #include "team.h"
@@ -23,7 +23,15 @@
 #define GPU_CHUNK_NBYTES ((size_t)8 << 20)
 #define GPU_MIN_FEEDERS 3 /* threads, each with a stream: one reads, one copies, one computes */
 #define GPU_MAX_FEEDERS 8 /* beside CPUs that work as well; alone, twice as many */
-#define AUTO_GPU_NBYTES ((uint64_t)4 << 30)
+
+/* A GPU wakes in a third of a second, and a process that has woken one takes a tenth longer to
+ * end. Even with twice the speed afterwards it pays only where the CPUs would work longer. */
+#define AUTO_CPU_S 1.2
+
+/* A core's seconds per byte, for reading and finding the fields, and for converting all of them
+ * (Xeon with AVX-512, 16 threads, 2026-11-21: docs/speed.md). */
+#define SCAN_S_PER_BYTE 0.25e-9
+#define CONVERT_S_PER_BYTE 0.5e-9
 
 /* As many threads as were asked for (0: as there are cores), but no more than chunks: a short
  * input is not worth starting one for, nor looking how many cores there are. */
@@ -107,11 +115,33 @@ static enum status no_gpu(const struct options *o, struct fault *fault)
 	return fault_set(fault, STATUS_NO_GPU, 0, words);
 }
 
+/* What the CPUs alone would take for nbytes. */
+static double cpu_seconds(const struct team *team, const struct query *q, uint64_t nbytes)
+{
+	double share = (double)q->plan.ncolumns / (double)(q->header.nfields + 1);
+
+	return (double)nbytes * (SCAN_S_PER_BYTE + share * CONVERT_S_PER_BYTE) /
+	       team->squads[0].nthreads;
+}
+
+/* --device auto: adds GPUs to the CPUs if that pays; says why or why not. */
+static const char *add_gpus_if_they_pay(struct team *team, const struct options *options,
+					const struct query *q, uint64_t nbytes)
+{
+	if (nbytes == UINT64_MAX)
+		return "CPU only: how large the input is cannot be known";
+	if (q->plan.emits)
+		return "CPU only: records are printed";
+	if (cpu_seconds(team, q, nbytes) < AUTO_CPU_S)
+		return "CPU only: the input is too small for a GPU to pay";
+	return add_gpus(team, options, true) ? "CPUs, and GPUs once awake: a large input"
+					     : "CPU only: no GPU";
+}
+
 enum status team_choose(struct team *team, const struct options *options,
-			const struct input *input, struct fault *fault)
+			const struct query *query, const struct input *input, struct fault *fault)
 {
 	uint64_t nbytes = input_nbytes_left(input);
-	bool large = nbytes != UINT64_MAX && nbytes >= AUTO_GPU_NBYTES;
 
 	memset(team, 0, sizeof *team);
 	if (options->device == DEVICE_GPU) {
@@ -123,11 +153,8 @@ enum status team_choose(struct team *team, const struct options *options,
 	if (options->device == DEVICE_ALL)
 		team->why = add_gpus(team, options, false) ? "every device, as asked"
 							   : "every device, as asked: no GPU";
-	if (options->device == DEVICE_AUTO && !large)
-		team->why = "CPU only: the input is not known to be large enough for a GPU to pay";
-	if (options->device == DEVICE_AUTO && large)
-		team->why = add_gpus(team, options, true) ? "CPUs, and GPUs once awake: a large file"
-							  : "CPU only: no GPU";
+	if (options->device == DEVICE_AUTO)
+		team->why = add_gpus_if_they_pay(team, options, query, nbytes);
 	return STATUS_OK;
 }
 

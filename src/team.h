@@ -10,6 +10,7 @@
 #include "engine.h"
 #include "input.h"
 #include "options.h"
+#include "query.h"
 #include "status.h"
 
 #define TEAM_MAX_SQUADS 17 /* the CPU and up to 16 GPUs */
@@ -23,7 +24,7 @@ struct team {
 /* Chooses the team that options ask for. Asks the GPU driver nothing unless a GPU may be
  * used. Errors: STATUS_NO_GPU where --device asks for one that is not there. */
 enum status team_choose(struct team *team, const struct options *options,
-			const struct input *input, struct fault *fault);
+			const struct query *query, const struct input *input, struct fault *fault);
 
 /* Says on stderr what every squad did. */
 void team_report(const struct team *team, double elapsed_s);
