@@ -68,6 +68,21 @@ def members(nblocks, block):
         yield member
 
 
+def bgzip(nblocks, block):
+    """BGZF: members that say how long they are, less one, in an extra field."""
+    def member(text):
+        z = zlib.compressobj(1, zlib.DEFLATED, -15)
+        body = z.compress(text) + z.flush()
+        extra = b"BC\2\0" + (len(body) + 25).to_bytes(2, "little")
+        end = zlib.crc32(text).to_bytes(4, "little") + len(text).to_bytes(4, "little")
+        return b"\x1f\x8b\x08\4\0\0\0\0\0\xff\6\0" + extra + body + end
+    yield member(b"n,t,m\n")
+    packed = b"".join(member(block[i:i + 65280]) for i in range(0, len(block), 65280))
+    for _ in range(nblocks):
+        yield packed
+    yield member(b"")
+
+
 def check(name, make, args, answer, large=LARGE_MB):
     block = ROW * ROWS
     peaks = []
@@ -93,4 +108,5 @@ check("a pipe, several operations, 3 threads", plain,
       ["--device=cpu", "--threads=3", "--sum=n", "--max=m", "--mean=m", "--count=t"], all_of, LARGE_MB // 2)
 check("gzip", zipped, ["--device=cpu", "--sum=n"], sum_of, LARGE_MB // 2)
 check("gzip of many members", members, ["--device=cpu", "--sum=n"], sum_of, LARGE_MB // 2)
+check("bgzip", bgzip, ["--device=cpu", "--threads=3", "--sum=n"], sum_of, LARGE_MB // 2)
 harness.done()
