@@ -80,6 +80,7 @@ struct fields_plan {
 	const char *missing;         /* the spellings, one after the other */
 	const uint32_t *missing_end; /* nmissing: where each one ends */
 	uint32_t nmissing;
+	bool missing_is_number;      /* a spelling that could pass for a number */
 	bool one_column;
 	uint32_t ncolumns;           /* table has this many, and conditions.npredicates */
 	struct fields_conditions conditions;

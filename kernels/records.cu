@@ -16,39 +16,39 @@ static __device__ struct lane_text tile_load(const struct text_view &text, uint3
 	return lane_load(text.data, text.nbytes, offset);
 }
 
+/* What nothing counted looks like. */
+static __device__ void summary_begin(struct chunk_summary *summary)
+{
+	summary->first_end = summary->last_end = 0;
+	summary->nshort = summary->nexceptions = summary->nundecided = 0;
+	summary->noff_scale = 0;
+	summary->first_short = UINT32_MAX;
+}
+
 __global__ static void __launch_bounds__(RECORDS_NTHREADS)
 records_map(struct text_view text, struct grid_domino domino, csv_map *tile_prefix,
 	    struct chunk_summary *summary)
 {
 	/* 1. The tile's aggregate, valid in thread 0. */
 	uint32_t tile = grid_take_tile(domino);
-	struct lane_text lane = tile_load(text, tile);
-	csv_map aggregate =
-		block_reduce<fold_csv_map, RECORDS_NTHREADS>(lane_map(lane, text.delimiter));
-	uint32_t nlines =
-		block_reduce<fold_sum<uint32_t>, RECORDS_NTHREADS>(lane_count_lines(lane));
+	struct lane_bits bits = lane_classify(tile_load(text, tile), text.delimiter);
+	uint64_t aggregate = block_reduce<fold_csv_lines, RECORDS_NTHREADS>(
+		(uint64_t)__popc(bits.newlines) << 32 | lane_states(bits));
+	uint32_t states = (uint32_t)aggregate;
 
 	/* 2. Its prefix, from the tiles before. */
-	csv_map prefix = grid_exclusive<fold_csv_map>(domino, tile, aggregate);
+	uint32_t prefix = grid_exclusive<fold_csv_states>(domino, tile, states);
 
 	if (threadIdx.x != 0)
 		return;
-	tile_prefix[tile] = prefix;
-	if (tile == gridDim.x - 1)
-		summary->map = csv_map_compose(prefix, aggregate);
+	tile_prefix[tile] = csv_states_map(prefix);
+	if (tile == gridDim.x - 1) {
+		summary->map = csv_states_map(fold_csv_states::combine(prefix, states));
+		summary_begin(summary);
+	}
 	/* A sum of integers commutes: the order of tiles does not show. */
-	grid_atomic<uint32_t>(summary->nlines).fetch_add(nlines, cuda::memory_order_relaxed);
-}
-
-/* Completes the count, and clears what the fields kernel counts in: it runs after us. */
-static __device__ void summary_begin(struct chunk_summary *summary, uint32_t nends,
-				     uint32_t nheads)
-{
-	summary->nends = nends;
-	summary->nrecords = nends > nheads ? nends - nheads : 0;
-	summary->first_end = summary->last_end = 0;
-	summary->nshort = summary->nexceptions = summary->nundecided = 0;
-	summary->first_short = UINT32_MAX;
+	grid_atomic<uint32_t>(summary->nlines)
+		.fetch_add((uint32_t)(aggregate >> 32), cuda::memory_order_relaxed);
 }
 
 __global__ static void __launch_bounds__(RECORDS_NTHREADS)
@@ -57,16 +57,15 @@ records_ends(struct text_view text, struct grid_domino domino, const csv_map *ti
 	     struct chunk_summary *summary)
 {
 	/* 1. The state at each thread's first byte: chunk, then tile, then block. */
-	uint32_t tile = grid_take_tile(domino);
-	struct lane_text lane = tile_load(text, tile);
-	csv_map tile_map;
-	csv_map before = block_exclusive<fold_csv_map, RECORDS_NTHREADS>(
-		lane_map(lane, text.delimiter), &tile_map);
+	uint32_t tile = grid_take_tile(domino), tile_states;
+	struct lane_bits bits = lane_classify(tile_load(text, tile), text.delimiter);
+	uint32_t before = block_exclusive<fold_csv_states, RECORDS_NTHREADS>(lane_states(bits),
+									     &tile_states);
 	state = csv_map_apply(tile_prefix[tile], state);
-	state = csv_map_apply(before, state);
+	state = csv_states_apply(before, state);
 
 	/* 2. Where each thread's ends go: likewise. */
-	uint32_t mask = lane_ends(lane, text.delimiter, state), tile_nends;
+	uint32_t mask = bits.newlines & ~lane_quoted(bits, state, &state), tile_nends;
 	uint32_t in_tile = block_exclusive<fold_sum<uint32_t>, RECORDS_NTHREADS>(
 		(uint32_t)__popc(mask), &tile_nends);
 	uint32_t in_chunk = grid_exclusive<fold_sum<uint32_t>>(domino, tile, tile_nends);
@@ -77,8 +76,12 @@ records_ends(struct text_view text, struct grid_domino domino, const csv_map *ti
 	for (; mask; mask &= mask - 1)
 		*to++ = (uint32_t)(lane_begin + (size_t)__ffs((int)mask));
 
-	if (threadIdx.x == 0 && tile == gridDim.x - 1)
-		summary_begin(summary, in_chunk + tile_nends, nheads);
+	if (threadIdx.x == 0 && tile == gridDim.x - 1) {
+		uint32_t nends = in_chunk + tile_nends;
+		summary->nends = nends;
+		summary->nrecords = nends > nheads ? nends - nheads : 0;
+		summary_begin(summary);
+	}
 }
 
 cudaError_t records_map_launch(struct text_view text, struct grid_domino domino,

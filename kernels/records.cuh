@@ -46,6 +46,7 @@ struct chunk_summary {
 	uint32_t first_short; /* fields: least start of such a record, or UINT32_MAX */
 	uint32_t nexceptions; /* fields: exceptions met, listed or not */
 	uint32_t nundecided;  /* fields: records whose conditions are for the CPU to judge */
+	uint32_t noff_scale;  /* column_fold: numbers added one by one, see there */
 };
 
 /* The complete records of a chunk. Record r ends before ends[r + nheads] and begins where
@@ -79,7 +80,8 @@ static __device__ inline uint32_t record_text_end(const struct record_table &t, 
 
 /* Maps the text.
  * tile_prefix: records_ntiles(nbytes) maps, device memory; receives each tile's exclusive
- * prefix map. summary: device memory, zeroed; receives nlines and map.
+ * prefix map. summary: device memory, zeroed; receives nlines and map, and has what fields
+ * and column_fold count set to nothing counted.
  * domino: advanced for this launch.
  * Launches one kernel on stream, and does not wait. Errors: the launch's. */
 cudaError_t records_map_launch(struct text_view text, struct grid_domino domino,

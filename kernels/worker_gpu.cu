@@ -77,6 +77,13 @@ static void device_cut(struct worker *w, struct arena *a)
 	r->partial_bins = arena_cut<struct decimal_bin>(a, (size_t)r->npartials * DECIMAL_NSCALES);
 	r->ndone = arena_cut<uint32_t>(a, ncolumns);
 	plan_arrays_cut(&w->plan_device, a, w->plan);
+	if (w->folds_columns) {
+		struct column_fold_memory *f = &w->column_fold;
+		f->counts = arena_cut<struct column_counts>(a, ncolumns);
+		f->bins = arena_cut<struct column_bin>(a, ncolumns * DECIMAL_NSCALES);
+		f->ends = arena_cut<struct column_fold_ends>(a, 1);
+		f->ndone = arena_cut<uint32_t>(a, 1);
+	}
 	if (!w->plan->emits)
 		return;
 	w->device_columns = arena_cut<struct emission_column>(a, w->plan->nscans);
@@ -105,6 +112,8 @@ static enum status open_device(struct worker *w, struct fault *fault)
 	/* The first question about a kernel: it fails where the build has none for this GPU. */
 	TRY("find kernels",
 	    reduce_npartials((uint32_t)table_ncolumns(w->plan), &w->reduce.npartials));
+	if (w->folds_columns)
+		TRY("find kernels", column_fold_nblocks(&w->column_fold.nblocks));
 	if (w->plan->emits)
 		TRY("find kernels", emission_scans_choose(&w->scans));
 	return STATUS_OK;
@@ -167,6 +176,8 @@ static enum status gpu_open(struct worker **out, const struct plan *plan, size_t
 	w->chunk_nbytes = chunk_nbytes;
 	w->device = device;
 	w->judges = plan_judges(plan);
+	w->folds_columns = !plan->emits && plan->npredicates == 0 && plan->ncolumns > 0 &&
+			   plan->ncolumns <= COLUMN_FOLD_NCOLUMNS_MAX;
 	status = record_memory_init(&w->memory, plan);
 	if (status == STATUS_OK)
 		status = emitter_init(&w->emitter, plan);

@@ -15,6 +15,7 @@ extern "C" {
 extern const struct worker_ops worker_gpu;
 }
 
+#include "column_fold.cuh"
 #include "emission.cuh"
 #include "gpu_memory.cuh"
 #include "reduce.cuh"
@@ -47,7 +48,8 @@ struct worker {
 
 	/* The chunk in hand. */
 	uint32_t nlines; /* once mapped */
-	bool on_device;  /* once folded: the field table and the record ends are valid */
+	bool on_device;  /* once folded: the field table and the record ends are valid, if
+			  * there are any */
 	struct field_table table;
 	struct record_table records;
 	bool printed; /* once emitted: by the device, for tests to see */
@@ -73,6 +75,7 @@ struct worker {
 	struct grid_domino domino;
 	struct exception_list exception_list;
 	struct reduce_memory reduce;
+	struct column_fold_memory column_fold;
 	struct plan_arrays plan_device;
 	struct emission_scans scans;
 	char *scans_data;
@@ -82,6 +85,7 @@ struct worker {
 	struct gpu_buffer ends, significands, codes; /* of a fold */
 	struct gpu_buffer totals, output;            /* of an emission */
 
+	bool folds_columns; /* nobody needs the values: column_fold does for this plan */
 	bool judges; /* the device can ask all of the plan's predicates, if there are any */
 	struct record_memory memory; /* for what the CPU finishes */
 	struct emitter emitter;
@@ -140,6 +144,12 @@ void plan_arrays_cut(struct plan_arrays *a, struct arena *arena, const struct pl
 /* Copies the plan up. To be waited for. */
 enum status plan_copy_up(struct worker *w, struct fault *fault);
 struct fields_plan fields_plan_of(const struct worker *w);
+
+/* ---- kernels ---- */
+
+/* What a fold launches that needs no values: see column_fold_launch. */
+cudaError_t worker_fold_columns(struct worker *w, const struct chunk *chunk,
+				struct chunk_entry entry);
 
 /* ---- members of worker_gpu ---- */
 

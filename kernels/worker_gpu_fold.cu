@@ -2,6 +2,11 @@
  *
  * worker_gpu_fold.cu - the GPU worker folds the chunk that it has mapped.
  *
+ *     column_fold                                            -> summary, tallies, bins
+ *
+ * or, where each record's values are needed (to print it, or to ask conditions), or where
+ * there are more columns than column_fold takes:
+ *
  *     records_ends, fields, reduce_codes, reduce_values      -> summary, tallies, bins
  *
  * The list of exceptions comes back, too, and the CPU folds them in the order of the input.
@@ -47,11 +52,10 @@ static enum status fold_reserve(struct worker *w, bool *fits, struct fault *faul
 	return STATUS_OK;
 }
 
-/* Launches all that a fold consists of, and the copies of its results. */
-static enum status fold_launch(struct worker *w, const struct chunk *chunk,
-			       struct chunk_entry entry, struct fault *fault)
+/* Launches what fills the field table, and what folds it. */
+static enum status launch_table(struct worker *w, const struct chunk *chunk,
+				struct chunk_entry entry, struct fault *fault)
 {
-	const struct field_table &table = w->table;
 	struct text_view text = text_of(w, chunk);
 	uint32_t *ends = (uint32_t *)w->ends.data;
 
@@ -60,15 +64,40 @@ static enum status fold_launch(struct worker *w, const struct chunk *chunk,
 	TRY("launch records_ends",
 	    records_ends_launch(text, w->domino, w->tile_prefix, entry.state, w->records.nheads,
 				ends, w->device_summary, w->stream));
-	TRY("launch fields", fields_launch(text, w->records, fields_plan_of(w), table,
+	TRY("launch fields", fields_launch(text, w->records, fields_plan_of(w), w->table,
 					   w->exception_list, w->device_summary, w->stream));
+	if (w->table.ncolumns > 0)
+		TRY("launch reduce", reduce_launch(w->table, w->records, w->reduce, w->stream));
+	return STATUS_OK;
+}
+
+cudaError_t worker_fold_columns(struct worker *w, const struct chunk *chunk,
+				struct chunk_entry entry)
+{
+	return column_fold_launch(text_of(w, chunk),
+				  {w->tile_prefix, entry.state, entry.inside_record},
+				  fields_plan_of(w), w->column_fold, w->reduce, w->exception_list,
+				  w->device_summary, w->stream);
+}
+
+/* Launches all that a fold consists of, and the copies of its results. */
+static enum status fold_launch(struct worker *w, const struct chunk *chunk,
+			       struct chunk_entry entry, struct fault *fault)
+{
+	size_t ncolumns = table_ncolumns(w->plan);
+	enum status status = STATUS_OK;
+
+	if (w->folds_columns)
+		TRY("launch column_fold", worker_fold_columns(w, chunk, entry));
+	else
+		status = launch_table(w, chunk, entry, fault);
+	if (status != STATUS_OK)
+		return status;
 	TRY("copy summary", copy_back(w, w->summary, w->device_summary, 1));
-	if (table.ncolumns == 0)
+	if (ncolumns == 0)
 		return STATUS_OK;
-	TRY("launch reduce", reduce_launch(table, w->records, w->reduce, w->stream));
-	TRY("copy tallies", copy_back(w, w->tally, w->reduce.tally, table.ncolumns));
-	TRY("copy bins", copy_back(w, w->bins, w->reduce.bins,
-				   (size_t)table.ncolumns * DECIMAL_NSCALES));
+	TRY("copy tallies", copy_back(w, w->tally, w->reduce.tally, ncolumns));
+	TRY("copy bins", copy_back(w, w->bins, w->reduce.bins, ncolumns * DECIMAL_NSCALES));
 	return STATUS_OK;
 }
 
@@ -164,8 +193,8 @@ static void partial_add(const struct worker *w, const struct chunk *chunk,
 		out->nmatched[p] += w->tally[plan->ncolumns + p].nnumbers;
 }
 
-/* Folds the chunk on the GPU, which has room for its table; waits for the result, which is
- * one if w->on_device is then set. */
+/* Folds the chunk on the GPU, which has room for it; waits for the result, which is one if
+ * w->on_device is then set. */
 static enum status fold_on_gpu(struct worker *w, const struct chunk *chunk,
 			       struct chunk_entry entry, struct partial *out,
 			       struct fault *fault)
@@ -195,7 +224,8 @@ enum status gpu_fold(struct worker *w, const struct chunk *chunk, struct chunk_e
 	}
 	if (!w->judges)
 		return fold_on_cpu(w, chunk, entry, out, fault);
-	status = fold_reserve(w, &fits, fault);
+	fits = w->folds_columns;
+	status = fits ? STATUS_OK : fold_reserve(w, &fits, fault);
 	if (status == STATUS_OK && fits)
 		status = fold_on_gpu(w, chunk, entry, out, fault);
 	if (status == STATUS_OK && !w->on_device)

@@ -143,6 +143,18 @@ enum status plan_copy_up(struct worker *w, struct fault *fault)
 	return STATUS_OK;
 }
 
+/* Whether a spelling of "missing" could pass for a number. */
+static bool missing_is_number(const struct plan *plan)
+{
+	struct decimal x;
+
+	for (size_t i = 0; i < plan->nmissing; i++)
+		if (decimal_parse(plan->missing[i], strlen(plan->missing[i]), &x) !=
+		    DECIMAL_INVALID)
+			return true;
+	return false;
+}
+
 struct fields_plan fields_plan_of(const struct worker *w)
 {
 	const struct plan_arrays *a = &w->plan_device;
@@ -154,6 +166,7 @@ struct fields_plan fields_plan_of(const struct worker *w)
 	to.missing = a->missing;
 	to.missing_end = a->missing_end;
 	to.nmissing = (uint32_t)plan->nmissing;
+	to.missing_is_number = missing_is_number(plan);
 	to.one_column = plan->one_column;
 	to.ncolumns = (uint32_t)plan->ncolumns;
 	to.conditions.exprs = a->exprs;

@@ -29,7 +29,8 @@ ROOMS = (
     ("workers", "total worker worker_cpu"),
     ("kernels", "fold lane warp block grid "
                 "scan.cuh scan_tile scan_lookback async_copy scan_lookahead scan_launch scan "
-                "records fields reduce_strips reduce number_text emission gpu gpu_memory "
+                "records window fields.cuh field_read field_number fields reduce_strips reduce column_fold number_text emission "
+                "gpu gpu_memory "
                 "worker_gpu.cuh worker_gpu_plan worker_gpu_fold worker_gpu_emit worker_gpu"),
     ("engine",  "chain writer engine.h member engine"),
     ("answer",  "output result message team main"),

@@ -3,9 +3,10 @@
  * time_kernels.cu - the GPU worker's kernels one by one, and together, on chunks of a CSV
  * file that lie on the device already; beside them the copies. Not a test and not installed.
  *
- *     time_kernels FILE [COLUMNS [CHUNK_MIB...]]
+ *     time_kernels [--table] FILE [COLUMNS [CHUNK_MIB...]]
  *
- * COLUMNS: positions from 1, as 6 or 1,3 or 1-50; default 1. The file's first line is passed
+ * COLUMNS: positions from 1, as 6 or 1,3 or 1-50; default 1. --table: with the kernels for
+ * those who want each record's values, as if records were to be printed. The file's first line is passed
  * over. A chunk is folded by the worker first, so that memory is there and the stages have
  * what those before them leave. Each stage: median of many by CUDA events, ns and GB/s of
  * CSV. The last line is the worker's map and fold by the host's clock, copies and all.
@@ -117,6 +118,13 @@ static cudaError_t fold_launch(struct worker *w, const struct chunk *chunk)
 	return error;
 }
 
+static cudaError_t columns_launch(struct worker *w, const struct chunk *chunk)
+{
+	return column_fold_launch(text_of(w, chunk), {w->tile_prefix, CSV_FIELD_START, 0},
+				  fields_plan_of(w), w->column_fold, w->reduce, w->exception_list,
+				  w->device_summary, 0);
+}
+
 /* The worker's own way with the chunk: the median of the host's clock. */
 static void time_worker(struct worker *w, const struct chunk *chunk, struct partial *partial)
 {
@@ -138,6 +146,34 @@ static void time_worker(struct worker *w, const struct chunk *chunk, struct part
 	       t.median_ns, (double)chunk->nbytes / t.median_ns, t.least_ns);
 }
 
+/* The kernels of a chunk whose values are wanted one by one. */
+static void time_table(struct worker *w, const struct chunk *chunk)
+{
+	size_t n = chunk->nbytes;
+
+	time_stage("records_ends", n, nothing, [&] { return ends_launch(w, chunk); });
+	time_stage("fields", n, nothing, [&] { return fields_only(w, chunk); });
+	time_stage("reduce", n, nothing,
+		   [&] { return reduce_launch(w->table, w->records, w->reduce, 0); });
+	time_stage("map, ends, fields, reduce", n, nothing, [&] { return fold_launch(w, chunk); });
+}
+
+static cudaError_t results_back(struct worker *w)
+{
+	size_t ncolumns = w->plan->ncolumns;
+	cudaError_t error = cudaMemcpyAsync(w->summary, w->device_summary, sizeof *w->summary,
+					    cudaMemcpyDeviceToHost, 0);
+
+	if (error == cudaSuccess)
+		error = cudaMemcpyAsync(w->tally, w->reduce.tally, ncolumns * sizeof *w->tally,
+					cudaMemcpyDeviceToHost, 0);
+	if (error == cudaSuccess)
+		error = cudaMemcpyAsync(w->bins, w->reduce.bins,
+					ncolumns * DECIMAL_NSCALES * sizeof *w->bins,
+					cudaMemcpyDeviceToHost, 0);
+	return error;
+}
+
 static void time_stages(struct worker *w, const struct chunk *chunk)
 {
 	size_t n = chunk->nbytes;
@@ -146,25 +182,16 @@ static void time_stages(struct worker *w, const struct chunk *chunk)
 		return cudaMemcpyAsync(w->text, chunk->data, n, cudaMemcpyHostToDevice, 0);
 	});
 	time_stage("records_map", n, nothing, [&] { return map_launch(w, chunk); });
-	time_stage("records_ends", n, nothing, [&] { return ends_launch(w, chunk); });
-	time_stage("fields", n, nothing, [&] { return fields_only(w, chunk); });
-	time_stage("reduce", n, nothing,
-		   [&] { return reduce_launch(w->table, w->records, w->reduce, 0); });
-	time_stage("all kernels", n, nothing, [&] { return fold_launch(w, chunk); });
-	time_stage("results back", n, nothing, [&] {
-		cudaError_t error = cudaMemcpyAsync(w->summary, w->device_summary,
-						    sizeof *w->summary, cudaMemcpyDeviceToHost, 0);
-		if (error == cudaSuccess)
-			error = cudaMemcpyAsync(w->tally, w->reduce.tally,
-						w->plan->ncolumns * sizeof *w->tally,
-						cudaMemcpyDeviceToHost, 0);
-		if (error == cudaSuccess)
-			error = cudaMemcpyAsync(w->bins, w->reduce.bins,
-						w->plan->ncolumns * DECIMAL_NSCALES *
-							sizeof *w->bins,
-						cudaMemcpyDeviceToHost, 0);
-		return error;
-	});
+	if (w->folds_columns) {
+		time_stage("column_fold", n, nothing, [&] { return columns_launch(w, chunk); });
+		time_stage("map, column_fold", n, nothing, [&] {
+			cudaError_t error = map_launch(w, chunk);
+			return error == cudaSuccess ? columns_launch(w, chunk) : error;
+		});
+	} else {
+		time_table(w, chunk);
+	}
+	time_stage("results back", n, nothing, [&] { return results_back(w); });
 }
 
 static void time_chunk(const struct plan *plan, const char *text, size_t nbytes)
@@ -184,8 +211,8 @@ static void time_chunk(const struct plan *plan, const char *text, size_t nbytes)
 	time_worker(w, &chunk, &partial);
 	if (!w->on_device)
 		bail("the chunk was not folded on the device");
-	printf("  %u records, %zu columns, %u exceptions; first column: %llu numbers\n",
-	       w->summary->nrecords, plan->ncolumns, w->summary->nexceptions,
+	printf("  %u lines, %zu columns, %u exceptions, %u off scale; first column: %llu numbers\n",
+	       w->nlines, plan->ncolumns, w->summary->nexceptions, w->summary->noff_scale,
 	       (unsigned long long)partial.columns[0].fast.count);
 	time_stages(w, &chunk);
 	partial_free(&partial);
@@ -198,8 +225,11 @@ int main(int argc, char **argv)
 	struct plan plan = {};
 	size_t most = 0;
 
+	plan.emits = argc > 1 && strcmp(argv[1], "--table") == 0;
+	argc -= plan.emits;
+	argv += plan.emits;
 	if (argc < 2)
-		bail("usage: time_kernels FILE [COLUMNS [CHUNK_MIB...]]");
+		bail("usage: time_kernels [--table] FILE [COLUMNS [CHUNK_MIB...]]");
 	if (gpu_count() == 0)
 		bail("no CUDA device");
 	plan.delimiter = ',';

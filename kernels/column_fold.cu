@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * column_fold.cu - see column_fold.cuh.
+ *
+ * A block takes windows in turn, and has each cut into fields (window.cuh). Then thread
+ * t takes column t modulo ncolumns of every so many records: so it knows its column, keeps
+ * one bin in registers for the whole launch, and neighbours read neighbouring fields, be it
+ * one column of fifty or all. Mostly a column has one scale; a number of another is added
+ * to its bin in device memory at once.
+ *
+ * At the end the threads of a column are folded in shared memory, and each block adds what it
+ * has to the bins in device memory. Sums of integers, minima and maxima commute: the order of
+ * blocks does not show. The last block turns the bins into results.
+ *
+ * A record longer than the window is left to one thread, which walks it in device memory.
+ */
+#include "column_fold.cuh"
+
+#include "field_number.cuh"
+#include "field_read.cuh"
+
+#define NO_SCALE DECIMAL_NSCALES
+#define BIN_ZERO ((int64_t)1 << 62) /* beyond all significands: 18 digits */
+
+/* What a thread knows of its column. */
+struct column_state {
+	int128 sum;
+	int64_t min, max;
+	uint32_t scale; /* of sum, min and max; NO_SCALE: no number yet */
+	uint32_t nnumbers, nmissing, ninvalid, noff_scale;
+	uint32_t first_number, first_invalid;
+};
+
+/* What all functions below need. */
+struct column_job {
+	struct text_view text;
+	struct fields_plan plan;
+	struct column_fold_memory memory;
+	struct exception_list exceptions;
+	struct chunk_summary *summary;
+};
+
+/* Where thread t stands: column t % ncolumns of records t / ncolumns, and every ngroups-th
+ * from there on. */
+struct column_place {
+	uint32_t column, group, ngroups;
+	uint32_t field, last_field; /* the column's, and the last column's */
+	bool parses;
+};
+
+static __device__ struct column_state column_identity(void)
+{
+	return {0, INT64_MAX, INT64_MIN, NO_SCALE, 0, 0, 0, 0, UINT32_MAX, UINT32_MAX};
+}
+
+/* ---- bins in device memory ---- */
+
+static __device__ void bin_add_sum(struct column_bin *bin, int128 sum)
+{
+	unsigned long long low = (unsigned long long)sum, high;
+	unsigned long long before = atomicAdd(&bin->sum_low, low);
+
+	high = (unsigned long long)((uint128)sum >> 64) + (before + low < low); /* carried */
+	if (high != 0)
+		atomicAdd(&bin->sum_high, high);
+}
+
+/* Adds numbers of one scale to column c. */
+static __device__ void bin_add(const struct column_job &job, uint32_t c, uint32_t scale,
+			       int128 sum, int64_t min, int64_t max)
+{
+	struct column_bin *bin = &job.memory.bins[(size_t)c * DECIMAL_NSCALES + scale];
+
+	bin_add_sum(bin, sum);
+	atomicMax(&bin->least, (unsigned long long)(BIN_ZERO - min));
+	atomicMax(&bin->greatest, (unsigned long long)(BIN_ZERO + max));
+	atomicOr(&job.memory.counts[c].scales, 1u << scale);
+}
+
+/* ---- one value ---- */
+
+static __device__ void state_add_number(const struct column_job &job, uint32_t c,
+					struct column_state *s, unsigned scale,
+					int64_t significand, uint32_t record_begin)
+{
+	s->nnumbers++;
+	s->first_number = record_begin < s->first_number ? record_begin : s->first_number;
+	if (s->scale == NO_SCALE)
+		s->scale = scale;
+	if (s->scale != scale) {
+		s->noff_scale++;
+		bin_add(job, c, scale, significand, significand, significand);
+		return;
+	}
+	s->sum += significand;
+	s->min = significand < s->min ? significand : s->min;
+	s->max = significand > s->max ? significand : s->max;
+}
+
+static __device__ void list_exception(const struct column_job &job, uint32_t c, uint32_t begin,
+				      uint32_t end)
+{
+	uint32_t i = atomicAdd(&job.summary->nexceptions, 1);
+
+	if (i < job.exceptions.capacity)
+		job.exceptions.list[i] = {begin, end, c};
+}
+
+/* Folds a field of text, which begins at `base` of the chunk. Codes: field_read's. */
+static __device__ void state_add(const struct column_job &job, uint32_t c, struct column_state *s,
+				 unsigned code, int64_t significand, uint32_t record_begin,
+				 uint32_t begin, uint32_t end)
+{
+	if (code < FIELD_NCODES_NUMBER) {
+		state_add_number(job, c, s, code, significand, record_begin);
+	} else if (code == FIELD_MISSING) {
+		s->nmissing++;
+	} else if (code == FIELD_INVALID) {
+		s->ninvalid++;
+		s->first_invalid = begin < s->first_invalid ? begin : s->first_invalid;
+	} else {
+		list_exception(job, c, begin, end);
+	}
+}
+
+static __device__ void count_short(const struct column_job &job, uint32_t record_begin)
+{
+	atomicAdd(&job.summary->nshort, 1);
+	atomicMin(&job.summary->first_short, record_begin);
+}
+
+/* ---- a window ---- */
+
+/* Says what a field of the window is. */
+static __device__ unsigned window_read(const struct column_job &job, bool parses,
+				       const struct window &w, struct window_field field,
+				       int64_t *significand)
+{
+	unsigned scale;
+
+	if (field.begin == field.end)
+		return FIELD_MISSING;
+	if (parses && !job.plan.missing_is_number &&
+	    number_read(window_text(w), field.begin, field.end, significand, &scale))
+		return scale;
+	return field_read(job.plan, parses, window_text(w), {field.begin, field.end}, significand);
+}
+
+/* Folds the thread's fields of the records that begin in the tile and end in the window. */
+static __device__ void window_fold(const struct column_job &job, const struct column_place &place,
+				   const struct window &w, const struct window_records &records,
+				   struct column_state *s)
+{
+	for (uint32_t r = place.group; r + 1 < records.nlines; r += place.ngroups) {
+		uint32_t first = w.lines[r], next = w.lines[r + 1];
+		uint32_t record_begin = w.starts[first];
+		uint32_t base = (uint32_t)records.base;
+		int64_t significand = 0;
+
+		if (record_begin >= RECORDS_TILE_NBYTES)
+			break; /* this one and the others begin in the next tile */
+		struct window_field field = window_field_at(w, first, next);
+		if (next - first == 1 && field.begin == field.end && !job.plan.one_column)
+			continue; /* a blank line */
+		if (first + place.last_field >= next) {
+			if (place.column == 0)
+				count_short(job, base + record_begin);
+			continue;
+		}
+		if (place.field > 0)
+			field = window_field_at(w, first + place.field, next);
+		unsigned code = window_read(job, place.parses, w, field, &significand);
+		state_add(job, place.column, s, code, significand, base + record_begin,
+			  base + field.begin, base + field.end);
+	}
+}
+
+/* ---- a record longer than the window ---- */
+
+/* Finds where the record that begins at `begin` ends: at its LF; counts its fields. Returns
+ * the text's end if it does not end there. */
+static __device__ size_t long_record_find_end(const struct text_view &text, size_t begin,
+					      uint32_t *nfields)
+{
+	enum csv_state state = CSV_FIELD_START;
+	size_t i = begin;
+
+	*nfields = 1;
+	for (; i < text.nbytes; i++) {
+		enum csv_class c = csv_classify((unsigned char)text.data[i],
+						(unsigned char)text.delimiter);
+		if (c == CSV_NEWLINE && csv_outside_quotes(state))
+			break;
+		*nfields += c == CSV_DELIMITER && csv_outside_quotes(state);
+		state = csv_step(state, c);
+	}
+	return i;
+}
+
+/* Adds a state's bin and counts to column c of the device memory's. */
+static __device__ void state_publish(const struct column_job &job, uint32_t c,
+				     const struct column_state &s)
+{
+	struct column_counts *counts = &job.memory.counts[c];
+
+	if (s.scale != NO_SCALE)
+		bin_add(job, c, s.scale, s.sum, s.min, s.max);
+	if (s.nnumbers) {
+		atomicAdd(&counts->nnumbers, s.nnumbers);
+		atomicMax(&counts->first_number, UINT32_MAX - s.first_number);
+	}
+	if (s.nmissing)
+		atomicAdd(&counts->nmissing, s.nmissing);
+	if (s.ninvalid) {
+		atomicAdd(&counts->ninvalid, s.ninvalid);
+		atomicMax(&counts->first_invalid, UINT32_MAX - s.first_invalid);
+	}
+	if (s.noff_scale)
+		atomicAdd(&job.summary->noff_scale, s.noff_scale);
+}
+
+/* Folds all columns of the record that begins at `begin`, if it is complete. */
+static __device__ void long_record_fold(const struct column_job &job, size_t begin)
+{
+	const struct fields_plan &plan = job.plan;
+	const struct text_view &text = job.text;
+	uint32_t nfields, position = 0;
+	size_t end = long_record_find_end(text, begin, &nfields);
+
+	if (end == text.nbytes)
+		return;
+	if (text.data[end - 1] == '\r') /* it is long: there is a byte before its LF */
+		end--;
+	if (plan.field[plan.ncolumns - 1] >= nfields) {
+		count_short(job, (uint32_t)begin);
+		return;
+	}
+	struct row row = {text.data, {begin, end}, 0, text.delimiter};
+	struct span field = {begin, field_find_end(row, begin)};
+	for (uint32_t c = 0; c < plan.ncolumns; c++) {
+		struct column_state s = column_identity();
+		int64_t significand = 0;
+		for (; position < plan.field[c]; position++) {
+			field.begin = field.end + 1;
+			field.end = field_find_end(row, field.begin);
+		}
+		unsigned code = field_read(plan, plan.parses[c], text.data, field, &significand);
+		state_add(job, c, &s, code, significand, (uint32_t)begin, (uint32_t)field.begin,
+			  (uint32_t)field.end);
+		state_publish(job, c, s);
+	}
+}
+
+/* ---- the end ---- */
+
+/* state becomes the fold of itself and another's: numbers of another scale go to device
+ * memory. */
+static __device__ void state_combine(const struct column_job &job, uint32_t c,
+				     struct column_state *s, const struct column_state &other)
+{
+	if (s->scale == NO_SCALE)
+		s->scale = other.scale;
+	if (s->scale == other.scale) {
+		s->sum += other.sum;
+		s->min = other.min < s->min ? other.min : s->min;
+		s->max = other.max > s->max ? other.max : s->max;
+	} else if (other.scale != NO_SCALE) {
+		bin_add(job, c, other.scale, other.sum, other.min, other.max);
+	}
+	s->nnumbers += other.nnumbers;
+	s->nmissing += other.nmissing;
+	s->ninvalid += other.ninvalid;
+	s->noff_scale += other.noff_scale;
+	s->first_number = min(s->first_number, other.first_number);
+	s->first_invalid = min(s->first_invalid, other.first_invalid);
+}
+
+/* Folds the states of each column's threads, and publishes them. states: shared memory,
+ * WINDOW_NTHREADS of them. */
+static __device__ void block_publish(const struct column_job &job,
+				     const struct column_place &place, struct column_state s,
+				     struct column_state *states)
+{
+	uint32_t half = 1;
+
+	while (half < place.ngroups)
+		half *= 2;
+	for (half /= 2; half > 0; half /= 2) {
+		__syncthreads(); /* what was there has been read */
+		states[threadIdx.x] = s;
+		__syncthreads(); /* all are there */
+		if (place.group < half && place.group + half < place.ngroups)
+			state_combine(job, place.column, &s,
+				      states[threadIdx.x + half * job.plan.ncolumns]);
+	}
+	if (place.group == 0)
+		state_publish(job, place.column, s);
+}
+
+/* Turns what all blocks have added into results, and leaves zeros. */
+static __device__ void results_write(const struct column_job &job,
+				     const struct reduce_memory &results)
+{
+	uint32_t nbins = job.plan.ncolumns * DECIMAL_NSCALES;
+
+	for (uint32_t i = threadIdx.x; i < nbins; i += WINDOW_NTHREADS) {
+		uint32_t scales = job.memory.counts[i / DECIMAL_NSCALES].scales;
+		if (!(scales >> i % DECIMAL_NSCALES & 1))
+			continue;
+		struct column_bin bin = job.memory.bins[i];
+		results.bins[i] = {(int128)((uint128)bin.sum_high << 64 | bin.sum_low),
+				   BIN_ZERO - (int64_t)bin.least, (int64_t)bin.greatest - BIN_ZERO};
+		job.memory.bins[i] = {0, 0, 0, 0};
+	}
+	__syncthreads(); /* the scales have been read */
+	for (uint32_t c = threadIdx.x; c < job.plan.ncolumns; c += WINDOW_NTHREADS) {
+		struct column_counts n = job.memory.counts[c];
+		results.tally[c] = {n.nnumbers, n.nmissing, n.ninvalid, n.scales,
+				    UINT32_MAX - n.first_number, UINT32_MAX - n.first_invalid};
+		job.memory.counts[c] = {0, 0, 0, 0, 0, 0};
+	}
+	if (threadIdx.x == 0) {
+		struct column_fold_ends ends = *job.memory.ends;
+		job.summary->last_end = ends.last;
+		job.summary->first_end = ends.last ? UINT32_MAX - ends.first : 0;
+		*job.memory.ends = {0, 0};
+	}
+}
+
+/* ---- the kernel ---- */
+
+static __device__ struct column_place column_place_of(const struct fields_plan &plan)
+{
+	struct column_place place;
+
+	place.column = threadIdx.x % plan.ncolumns;
+	place.group = threadIdx.x / plan.ncolumns;
+	place.ngroups = WINDOW_NTHREADS / plan.ncolumns;
+	place.field = plan.field[place.column];
+	place.last_field = plan.field[plan.ncolumns - 1];
+	place.parses = plan.parses[place.column];
+	if (place.group >= place.ngroups) /* left over: it takes no record */
+		place.group = UINT32_MAX - 1;
+	return place;
+}
+
+/* In one thread: the first and the last record end that the block knows of. */
+static __device__ void ends_note(const struct window &w, const struct window_records &records,
+				 struct column_fold_ends *ends)
+{
+	uint32_t base = (uint32_t)records.base;
+
+	if (records.nends == 0)
+		return;
+	uint32_t first = w.starts[w.lines[records.nlines - records.nends]];
+	uint32_t last = w.starts[w.lines[records.nlines - 1]];
+	ends->first = max(ends->first, UINT32_MAX - (base + first));
+	ends->last = max(ends->last, base + last);
+}
+
+/* In one thread: folds the record that begins in the tile and does not end in the window,
+ * if there is one. */
+static __device__ void window_fold_long(const struct column_job &job, const struct window &w,
+					const struct window_records &records)
+{
+	uint32_t begin;
+
+	if (records.nlines == 0 || records.base + WINDOW_NBYTES >= job.text.nbytes)
+		return;
+	begin = w.starts[w.lines[records.nlines - 1]];
+	if (begin < RECORDS_TILE_NBYTES)
+		long_record_fold(job, records.base + begin);
+}
+
+__global__ static void __launch_bounds__(WINDOW_NTHREADS, 4)
+column_fold(struct column_job job, struct window_entry entry, uint32_t ntiles,
+	    struct reduce_memory results)
+{
+	__shared__ union {
+		struct window window;
+		struct column_state states[WINDOW_NTHREADS];
+	} shared;
+	struct column_place place = column_place_of(job.plan);
+	struct column_state s = column_identity();
+	struct column_fold_ends ends = {0, 0};
+
+	/* 1. Windows. */
+	for (uint32_t tile = blockIdx.x; tile < ntiles; tile += gridDim.x) {
+		struct window_records records =
+			window_fill(&shared.window, job.text, entry, tile);
+		window_fold(job, place, shared.window, records, &s);
+		if (threadIdx.x == 0) {
+			ends_note(shared.window, records, &ends);
+			window_fold_long(job, shared.window, records);
+		}
+	}
+
+	/* 2. The block's fold. */
+	block_publish(job, place, s, shared.states);
+	if (threadIdx.x == 0 && ends.last > 0) {
+		atomicMax(&job.memory.ends->first, ends.first);
+		atomicMax(&job.memory.ends->last, ends.last);
+	}
+
+	/* 3. All blocks' fold. */
+	if (grid_is_last_block(job.memory.ndone, gridDim.x))
+		results_write(job, results);
+}
+
+cudaError_t column_fold_nblocks(uint32_t *nblocks)
+{
+	int device, nprocessors, nresident;
+	cudaError_t error = cudaGetDevice(&device);
+
+	if (error == cudaSuccess)
+		error = cudaDeviceGetAttribute(&nprocessors, cudaDevAttrMultiProcessorCount,
+					       device);
+	if (error == cudaSuccess)
+		error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&nresident, column_fold,
+								      WINDOW_NTHREADS, 0);
+	if (error == cudaSuccess)
+		*nblocks = (uint32_t)(nprocessors * nresident);
+	return error;
+}
+
+cudaError_t column_fold_launch(struct text_view text, struct window_entry entry,
+			       struct fields_plan plan, struct column_fold_memory memory,
+			       struct reduce_memory results, struct exception_list exceptions,
+			       struct chunk_summary *summary, cudaStream_t stream)
+{
+	uint32_t ntiles = records_ntiles(text.nbytes);
+	uint32_t nblocks = ntiles < memory.nblocks ? ntiles : memory.nblocks;
+	struct column_job job = {text, plan, memory, exceptions, summary};
+
+	column_fold<<<nblocks, WINDOW_NTHREADS, 0, stream>>>(job, entry, ntiles, results);
+	return cudaGetLastError();
+}
