@@ -11,6 +11,7 @@ extern "C" {
 extern const struct worker_ops worker_gpu;
 }
 
+#include "column_fold.cuh"
 #include "gpu.h"
 
 #define CHUNK_NBYTES ((size_t)1 << 17)
@@ -265,6 +266,12 @@ static void test_plans(void)
 	test_plan(&p, 3, "no column");
 	p = plan_make(300, 0, 1, ',');
 	test_plan(&p, 300, "300 columns");
+	p = plan_make(COLUMN_FOLD_NCOLUMNS_MAX, 0, 1, ',');
+	test_plan(&p, COLUMN_FOLD_NCOLUMNS_MAX, "as many columns as a block has threads");
+	p = plan_make(COLUMN_FOLD_NCOLUMNS_MAX / 2 + 1, 0, 1, ',');
+	test_plan(&p, COLUMN_FOLD_NCOLUMNS_MAX / 2 + 2, "half as many, and one more");
+	p = plan_make(50, 0, 1, ';');
+	test_plan(&p, 50, "50 columns");
 }
 
 /* A text that is one record, or none, in every state. */
@@ -314,6 +321,108 @@ static void test_repeated(const struct plan *plan, const char *pattern, size_t n
 	free(plan->columns);
 }
 
+/* ---- tiles: what a chunk is cut into on the device ---- */
+
+#ifndef TEST_NBORDERS
+#define TEST_NBORDERS 400 /* chunks of sizes about a tile's and a window's */
+#endif
+
+/* Folds text[0 .. nbytes), entered between records. */
+static const char *fold_whole(struct both *b, const char *text, size_t nbytes)
+{
+	return both_fold(b, text, nbytes, {CSV_FIELD_START, false});
+}
+
+static void test_sizes(struct both *b, const char *text, const char *name)
+{
+	const size_t around[] = {0, RECORDS_TILE_NBYTES, WINDOW_NBYTES, 2 * RECORDS_TILE_NBYTES,
+				 RECORDS_TILE_NBYTES + WINDOW_NBYTES};
+	const char *difference = NULL;
+	size_t nbytes = 0;
+
+	for (unsigned i = 0; i < TEST_NBORDERS && !difference; i++) {
+		size_t middle = around[i % 5], off = i / 5;
+		nbytes = off <= middle && off % 2 ? middle - off / 2 : middle + off / 2;
+		difference = fold_whole(b, text, nbytes);
+	}
+	ok(!difference, "%s: chunks of sizes about a tile's", name);
+	if (difference)
+		diag("%s differs in %zu bytes", difference, nbytes);
+}
+
+/* The text behind 0 to TEST_NBORDERS / 2 bytes of a first field: so each of its bytes
+ * about the tile's end comes to lie there. */
+static void test_shifts(struct both *b, const char *text, const char *name)
+{
+	size_t nbytes = 3 * RECORDS_TILE_NBYTES, shift = 0;
+	char *shifted = (char *)malloc(2 * nbytes);
+	const char *difference = NULL;
+
+	for (; shift < TEST_NBORDERS / 2 && !difference; shift++) {
+		memset(shifted, 'x', shift);
+		memcpy(shifted + shift, text, nbytes);
+		difference = fold_whole(b, shifted, nbytes + shift);
+	}
+	ok(!difference, "%s: every byte on a tile's border", name);
+	if (difference)
+		diag("%s differs, shifted by %zu", difference, shift - 1);
+	free(shifted);
+}
+
+static void test_tiles_of(const struct plan *plan, const char *text, const char *name)
+{
+	struct both b;
+
+	both_open(&b, plan, CHUNK_NBYTES);
+	test_sizes(&b, text, name);
+	test_shifts(&b, text, name);
+	both_close(&b);
+}
+
+/* Records with a field of `length` bytes, quoted: with LFs and delimiters in it. */
+static void long_records(char *text, size_t nbytes, size_t length, const char *end)
+{
+	size_t at = 0;
+
+	while (at < nbytes) {
+		static char line[CHUNK_NBYTES];
+		size_t n = (size_t)sprintf(line, "%u,\"", random_below(1000));
+		for (size_t i = 0; i < length; i++)
+			line[n++] = ",\nab"[random_below(4)];
+		n += (size_t)sprintf(line + n, "\",%u.%02u%s", random_below(1000), random_below(100), end);
+		n = n < nbytes - at ? n : nbytes - at;
+		memcpy(text + at, line, n);
+		at += n;
+	}
+}
+
+static void test_tiles(void)
+{
+	const size_t nbytes = 4 * RECORDS_TILE_NBYTES;
+	char *text = (char *)malloc(nbytes);
+	struct plan p = plan_make(2, 0, 2, ',');
+
+	random_records(text, nbytes, 4, ',');
+	test_tiles_of(&p, text, "records of all kinds");
+	long_records(text, nbytes, 30, "\n");
+	test_tiles_of(&p, text, "quoted fields");
+	long_records(text, nbytes, 700, "\r\n");
+	test_tiles_of(&p, text, "records of 700 bytes, CRLF");
+	long_records(text, nbytes, 3000, "\n");
+	test_tiles_of(&p, text, "records longer than what follows a tile");
+	long_records(text, nbytes, 10000, "\r\n");
+	test_tiles_of(&p, text, "records longer than a tile");
+	memset(text, '\n', nbytes);
+	test_tiles_of(&p, text, "blank lines");
+	p.one_column = true;
+	p.ncolumns = 1;
+	test_tiles_of(&p, text, "blank lines that are values");
+	memset(text, ',', nbytes);
+	test_tiles_of(&p, text, "nothing but delimiters");
+	free(text);
+	free(p.columns);
+}
+
 static void test_limits(void)
 {
 	struct plan p = plan_make(1, 0, 1, ',');
@@ -350,6 +459,7 @@ int main(void)
 	plan_lazy();
 	test_small();
 	test_plans();
+	test_tiles();
 	test_limits();
 	test_faults();
 	return done();
