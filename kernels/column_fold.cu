@@ -12,7 +12,8 @@
  * has to the bins in device memory. Sums of integers, minima and maxima commute: the order of
  * blocks does not show. The last block turns the bins into results.
  *
- * A record longer than the window is left to one thread, which walks it in device memory.
+ * A record longer than the window is looked for in the tiles behind, until its end is
+ * found; its fields are then read from device memory.
  */
 #include "column_fold.cuh"
 
@@ -177,25 +178,77 @@ static __device__ void window_fold(const struct column_job &job, const struct co
 
 /* ---- a record longer than the window ---- */
 
-/* Finds where the record that begins at `begin` ends: at its LF; counts its fields. Returns
- * the text's end if it does not end there. */
-static __device__ size_t long_record_find_end(const struct text_view &text, size_t begin,
-					      uint32_t *nfields)
-{
-	enum csv_state state = CSV_FIELD_START;
-	size_t i = begin;
+/* Where the thread's field of it is: [begin, end) in the chunk's text, as far as it is known.
+ * nfields: how many fields begin in the tiles seen so far. */
+struct long_record {
+	size_t begin, end;
+	uint32_t nfields;
+};
 
-	*nfields = 1;
-	for (; i < text.nbytes; i++) {
-		enum csv_class c = csv_classify((unsigned char)text.data[i],
-						(unsigned char)text.delimiter);
-		if (c == CSV_NEWLINE && csv_outside_quotes(state))
-			break;
-		*nfields += c == CSV_DELIMITER && csv_outside_quotes(state);
-		state = csv_step(state, c);
-	}
-	return i;
+/* Takes from a window the fields that begin in its tile: entries `first` and on of starts. */
+static __device__ void long_record_take(const struct column_place &place, const struct window &w,
+					size_t base, uint32_t first, struct long_record *record)
+{
+	uint32_t end = w.ntile_separators + 1;
+	uint32_t at = first + (place.field - record->nfields); /* wraps around: not here */
+
+	if (at >= first && at < end)
+		record->begin = base + w.starts[at];
+	if (at + 1 >= first && at + 1 < end)
+		record->end = base + w.starts[at + 1] - 1;
+	record->nfields += end - first;
 }
+
+/* Whether the window's last record, beginning in the tile, goes on behind the window. */
+static __device__ bool window_has_long(const struct column_job &job, const struct window &w,
+				       const struct window_records &records)
+{
+	return records.nlines > 0 && records.base + WINDOW_NBYTES < job.text.nbytes &&
+	       w.starts[w.lines[records.nlines - 1]] < RECORDS_TILE_NBYTES;
+}
+
+/* Folds that record, if the chunk has its end. The block looks for it tile by tile, and the
+ * first group of threads keeps in mind where its fields are. */
+static __device__ void long_record_fold(const struct column_job &job,
+					const struct window_entry &entry, uint32_t tile,
+					const struct column_place &place, struct window *w,
+					struct window_records records, struct column_state *s)
+{
+	uint32_t at = w->lines[records.nlines - 1], ntiles = records_ntiles(job.text.nbytes);
+	size_t record_begin = records.base + w->starts[at];
+	struct long_record record = {0, 0, 0};
+	int64_t significand = 0;
+
+	/* 1. Tiles in which it does not end. */
+	for (;; at = 1) {
+		long_record_take(place, *w, records.base, at, &record);
+		if (++tile == ntiles)
+			return;
+		records = window_fill(w, job.text, entry, tile);
+		if (records.nlines > 0 && w->starts[w->lines[0]] <= RECORDS_TILE_NBYTES)
+			break;
+	}
+
+	/* 2. That in which it does: what is behind its LF is another's. */
+	uint32_t nfields = record.nfields + w->lines[0] - 1;
+	long_record_take(place, *w, records.base, 1, &record);
+	if (place.group != 0)
+		return;
+	if (place.last_field >= nfields) {
+		if (place.column == 0)
+			count_short(job, (uint32_t)record_begin);
+		return;
+	}
+	struct span field = {record.begin, record.end};
+	if (place.field + 1 == nfields && field.end > field.begin &&
+	    job.text.data[field.end - 1] == '\r')
+		field.end--;
+	unsigned code = field_read(job.plan, place.parses, job.text.data, field, &significand);
+	state_add(job, place.column, s, code, significand, (uint32_t)record_begin,
+		  (uint32_t)field.begin, (uint32_t)field.end);
+}
+
+/* ---- the end ---- */
 
 /* Adds a state's bin and counts to column c of the device memory's. */
 static __device__ void state_publish(const struct column_job &job, uint32_t c,
@@ -218,40 +271,6 @@ static __device__ void state_publish(const struct column_job &job, uint32_t c,
 	if (s.noff_scale)
 		atomicAdd(&job.summary->noff_scale, s.noff_scale);
 }
-
-/* Folds all columns of the record that begins at `begin`, if it is complete. */
-static __device__ void long_record_fold(const struct column_job &job, size_t begin)
-{
-	const struct fields_plan &plan = job.plan;
-	const struct text_view &text = job.text;
-	uint32_t nfields, position = 0;
-	size_t end = long_record_find_end(text, begin, &nfields);
-
-	if (end == text.nbytes)
-		return;
-	if (text.data[end - 1] == '\r') /* it is long: there is a byte before its LF */
-		end--;
-	if (plan.field[plan.ncolumns - 1] >= nfields) {
-		count_short(job, (uint32_t)begin);
-		return;
-	}
-	struct row row = {text.data, {begin, end}, 0, text.delimiter};
-	struct span field = {begin, field_find_end(row, begin)};
-	for (uint32_t c = 0; c < plan.ncolumns; c++) {
-		struct column_state s = column_identity();
-		int64_t significand = 0;
-		for (; position < plan.field[c]; position++) {
-			field.begin = field.end + 1;
-			field.end = field_find_end(row, field.begin);
-		}
-		unsigned code = field_read(plan, plan.parses[c], text.data, field, &significand);
-		state_add(job, c, &s, code, significand, (uint32_t)begin, (uint32_t)field.begin,
-			  (uint32_t)field.end);
-		state_publish(job, c, s);
-	}
-}
-
-/* ---- the end ---- */
 
 /* state becomes the fold of itself and another's: numbers of another scale go to device
  * memory. */
@@ -358,20 +377,6 @@ static __device__ void ends_note(const struct window &w, const struct window_rec
 	ends->last = max(ends->last, base + last);
 }
 
-/* In one thread: folds the record that begins in the tile and does not end in the window,
- * if there is one. */
-static __device__ void window_fold_long(const struct column_job &job, const struct window &w,
-					const struct window_records &records)
-{
-	uint32_t begin;
-
-	if (records.nlines == 0 || records.base + WINDOW_NBYTES >= job.text.nbytes)
-		return;
-	begin = w.starts[w.lines[records.nlines - 1]];
-	if (begin < RECORDS_TILE_NBYTES)
-		long_record_fold(job, records.base + begin);
-}
-
 __global__ static void __launch_bounds__(WINDOW_NTHREADS, 4)
 column_fold(struct column_job job, struct window_entry entry, uint32_t ntiles,
 	    struct reduce_memory results)
@@ -389,10 +394,10 @@ column_fold(struct column_job job, struct window_entry entry, uint32_t ntiles,
 		struct window_records records =
 			window_fill(&shared.window, job.text, entry, tile);
 		window_fold(job, place, shared.window, records, &s);
-		if (threadIdx.x == 0) {
+		if (threadIdx.x == 0)
 			ends_note(shared.window, records, &ends);
-			window_fold_long(job, shared.window, records);
-		}
+		if (window_has_long(job, shared.window, records))
+			long_record_fold(job, entry, tile, place, &shared.window, records, &s);
 	}
 
 	/* 2. The block's fold. */

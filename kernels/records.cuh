@@ -29,7 +29,7 @@ struct text_view {
 
 /* The number of tiles that nbytes bytes make: the blocks of a launch, the slots of its
  * domino, the elements of tile_prefix. */
-static inline uint32_t records_ntiles(size_t nbytes)
+HD uint32_t records_ntiles(size_t nbytes)
 {
 	return (uint32_t)((nbytes + RECORDS_TILE_NBYTES - 1) / RECORDS_TILE_NBYTES);
 }

@@ -30,6 +30,7 @@ struct window {
 	uint4 after; /* the last word may reach so far */
 	uint16_t starts[WINDOW_NBYTES + 1];
 	uint16_t lines[WINDOW_NBYTES + 1];
+	uint32_t ntile_separators; /* in the tile: starts[1 .. ntile_separators] are theirs */
 };
 
 /* What a block knows of its window, in all threads. */
@@ -116,6 +117,8 @@ static __device__ inline struct window_records window_fill(struct window *w,
 		(uint32_t)__popc(bits.separators) | (uint32_t)__popc(bits.newlines) << 16, &total);
 
 	/* 3. The lists. */
+	if (threadIdx.x == RECORDS_TILE_NBYTES / LANE_NBYTES)
+		w->ntile_separators = before & 0xffff;
 	if (threadIdx.x == 0) {
 		w->starts[0] = 0;
 		if (begins)

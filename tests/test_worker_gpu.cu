@@ -412,6 +412,15 @@ static void test_tiles(void)
 	test_tiles_of(&p, text, "records longer than what follows a tile");
 	long_records(text, nbytes, 10000, "\r\n");
 	test_tiles_of(&p, text, "records longer than a tile");
+	free(p.columns);
+	p = plan_make(3, 0, 1, ',');
+	test_tiles_of(&p, text, "all fields of such records");
+	free(p.columns);
+	p = plan_make(250, 0, 1, ',');
+	random_records(text, nbytes, 250, ',');
+	test_tiles_of(&p, text, "records of 250 fields");
+	free(p.columns);
+	p = plan_make(2, 0, 1, ',');
 	memset(text, '\n', nbytes);
 	test_tiles_of(&p, text, "blank lines");
 	p.one_column = true;
