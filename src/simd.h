@@ -41,7 +41,8 @@ struct simd_counts {
 };
 
 /* What is known of a column's numbers: the form of one of those folded last. All zeros, where
- * nothing is. It makes the next ones faster, or not; the result is the same. */
+ * nothing is: integers of up to 16 bytes. It makes the next ones faster, or not; the result is
+ * the same. */
 struct simd_hint {
 	uint8_t scale, nfraction; /* nfraction digits behind the point: scale before the exponent */
 	bool is_long;             /* more than 16 bytes before the suffix */

@@ -55,7 +55,7 @@ static struct simd_counts scan(const char *text, size_t nwords, char delimiter,
 	return counts;
 }
 
-/* ---- simd_groups.h's registers: four rows a group ---- */
+/* ---- the registers of simd_groups.h: four rows a group ---- */
 
 typedef __m256i lanes;
 #define LANES(op) _mm256_##op
@@ -73,9 +73,9 @@ static inline __m128i load_lanes(const char *end)
 	return _mm_loadu_si128((const __m128i *)(const void *)(end - 16));
 }
 
-static inline lanes lanes_fields(const char *const *end)
+static inline lanes lanes_fields(const char *text, const uint32_t *ends, size_t step)
 {
-	return _mm256_set_m128i(load_lanes(end[2]), load_lanes(end[0]));
+	return _mm256_set_m128i(load_lanes(text + ends[step]), load_lanes(text + ends[0]));
 }
 
 static inline __m128i load_pairs(const uint32_t *low, const uint32_t *high)
@@ -85,14 +85,29 @@ static inline __m128i load_pairs(const uint32_t *low, const uint32_t *high)
 	return _mm_castpd_si128(_mm_loadh_pd(_mm_castsi128_pd(x), (const double *)(const void *)high));
 }
 
-static inline lanes lanes_pairs(const uint32_t *const *p)
+static inline lanes lanes_pairs(const uint32_t *p, size_t stride)
 {
-	return _mm256_set_m128i(load_pairs(p[2], p[3]), load_pairs(p[0], p[1]));
+	return _mm256_set_m128i(load_pairs(p + 2 * stride, p + 3 * stride), load_pairs(p, p + stride));
 }
 
 static inline lanes lanes_within(lanes counts, lanes above, lanes x)
 {
 	return _mm256_and_si256(_mm256_cmpgt_epi8(counts, above), x);
+}
+
+static inline lanes lanes_where_equal(lanes a, lanes b, lanes x)
+{
+	return _mm256_and_si256(_mm256_cmpeq_epi8(a, b), x);
+}
+
+static inline lanes lanes_unless_equal(lanes a, lanes b, lanes x)
+{
+	return _mm256_andnot_si256(_mm256_cmpeq_epi8(a, b), x);
+}
+
+static inline lanes lanes_less_where(lanes x, lanes a, lanes b)
+{
+	return _mm256_add_epi8(x, _mm256_cmpgt_epi8(a, b));
 }
 
 static inline lanes lanes_less_minus(lanes counts, lanes first)
@@ -140,7 +155,7 @@ static inline lanes lanes_fold_max(lanes a, lanes x, unsigned rows)
 	return _mm256_blendv_epi8(a, x, rows == 0xf ? more : lanes_only(more, rows));
 }
 
-#include "simd_groups.h"
+#include "simd_groups_fold.h"
 #include "simd_convert.h"
 
 const struct simd_ops simd_avx2 = {

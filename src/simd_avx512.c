@@ -79,7 +79,7 @@ static size_t positions(const uint64_t *bits, size_t nwords, uint32_t base, uint
 	return (size_t)(end - out);
 }
 
-/* ---- simd_groups.h's registers: eight rows a group ---- */
+/* ---- the registers of simd_groups.h: eight rows a group ---- */
 
 typedef __m512i lanes;
 #define LANES(op) _mm512_##op
@@ -97,13 +97,13 @@ static inline __m128i load_lanes(const char *end)
 	return _mm_loadu_si128((const __m128i *)(const void *)(end - 16));
 }
 
-static inline lanes lanes_fields(const char *const *end)
+static inline lanes lanes_fields(const char *text, const uint32_t *ends, size_t step)
 {
-	lanes x = _mm512_castsi128_si512(load_lanes(end[0]));
+	lanes x = _mm512_castsi128_si512(load_lanes(text + ends[0]));
 
-	x = _mm512_mask_broadcast_i32x4(x, 0x00f0, load_lanes(end[2]));
-	x = _mm512_mask_broadcast_i32x4(x, 0x0f00, load_lanes(end[4]));
-	return _mm512_mask_broadcast_i32x4(x, 0xf000, load_lanes(end[6]));
+	x = _mm512_mask_broadcast_i32x4(x, 0x00f0, load_lanes(text + ends[step]));
+	x = _mm512_mask_broadcast_i32x4(x, 0x0f00, load_lanes(text + ends[2 * step]));
+	return _mm512_mask_broadcast_i32x4(x, 0xf000, load_lanes(text + ends[3 * step]));
 }
 
 static inline __m128i load_pairs(const uint32_t *low, const uint32_t *high)
@@ -113,17 +113,35 @@ static inline __m128i load_pairs(const uint32_t *low, const uint32_t *high)
 	return _mm_castpd_si128(_mm_loadh_pd(_mm_castsi128_pd(x), (const double *)(const void *)high));
 }
 
-static inline lanes lanes_pairs(const uint32_t *const *p)
+static inline __m256i load_four_pairs(const uint32_t *p, size_t stride)
 {
-	__m256i low = _mm256_set_m128i(load_pairs(p[2], p[3]), load_pairs(p[0], p[1]));
-	__m256i high = _mm256_set_m128i(load_pairs(p[6], p[7]), load_pairs(p[4], p[5]));
+	return _mm256_set_m128i(load_pairs(p + 2 * stride, p + 3 * stride), load_pairs(p, p + stride));
+}
 
-	return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+static inline lanes lanes_pairs(const uint32_t *p, size_t stride)
+{
+	return _mm512_inserti64x4(_mm512_castsi256_si512(load_four_pairs(p, stride)),
+				  load_four_pairs(p + 4 * stride, stride), 1);
 }
 
 static inline lanes lanes_within(lanes counts, lanes above, lanes x)
 {
 	return _mm512_maskz_mov_epi8(_mm512_cmpgt_epi8_mask(counts, above), x);
+}
+
+static inline lanes lanes_where_equal(lanes a, lanes b, lanes x)
+{
+	return _mm512_maskz_mov_epi8(_mm512_cmpeq_epi8_mask(a, b), x);
+}
+
+static inline lanes lanes_unless_equal(lanes a, lanes b, lanes x)
+{
+	return _mm512_maskz_mov_epi8(_mm512_cmpneq_epi8_mask(a, b), x);
+}
+
+static inline lanes lanes_less_where(lanes x, lanes a, lanes b)
+{
+	return _mm512_mask_sub_epi8(x, _mm512_cmpgt_epi8_mask(a, b), x, _mm512_set1_epi8(1));
 }
 
 static inline lanes lanes_less_minus(lanes counts, lanes first)
@@ -160,7 +178,7 @@ static inline lanes lanes_fold_max(lanes a, lanes x, unsigned rows)
 	return _mm512_mask_max_epi64(a, (__mmask8)rows, a, x);
 }
 
-#include "simd_groups.h"
+#include "simd_groups_fold.h"
 #include "simd_convert.h"
 
 const struct simd_ops simd_avx512 = {

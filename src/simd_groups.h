@@ -1,38 +1,40 @@
 /* SPDX-License-Identifier: MIT
  *
- * simd_groups.h - the body of simd_ops.fold for sets with wide registers: a group of four or
- * eight rows at once. What simd_fold.h does to 16 lanes is done to each 16 lanes of two
+ * simd_groups.h - the numbers of a group of rows, four or eight, at once, for sets with wide
+ * registers. What simd_fold.h does to 16 lanes is done to each 16 lanes of two
  * registers, and their joins share one.
  *
  * The numbers of a column mostly have one form: so many digits behind the point, the same
  * exponent behind them, or none. The form in hand says for each lane, counted from the
  * field's end, what may be there: '.' in one lane, digits in all others. So one subtraction and
  * one comparison check every lane of a group, and one shuffle closes the gap of the point,
- * whatever the lengths and signs. Rows that do not have the form are converted one by one; where no
- * row of a group has it, the last one's becomes the form in hand.
+ * whatever the lengths and signs. Where some rows of a group have another form, each is looked at
+ * with a point of its own; what is left then is converted one by one. Where no row of a group has
+ * the form in hand, the last one's takes its place.
  *
  * A simd_*.c includes this after it has said what registers there are:
  *   lanes, LANES(op), LANES_BITS(op)   the type, and the names of its instructions
  *   LANES_NFIELDS                      how many times 16 bytes it has
  *   lanes_repeat(x)                    16 bytes, in every part
- *   lanes_fields(p)                    the 16 bytes before p[0], p[2] .. in their parts
- *   lanes_pairs(p)                     pairs of 32 bits at p[0], p[1], p[2] ..
+ *   lanes_fields(text, ends, step)     the 16 bytes before text + ends[0], ends[step] .. in its parts
+ *   lanes_pairs(p, stride)             the pairs of 32 bits at p, p + stride .., one for each row
  *   lanes_within(counts, above, x)     x where counts > above, else 0
+ *   lanes_where_equal(a, b, x)         x where a == b, else 0
+ *   lanes_unless_equal(a, b, x)        x where a != b, else 0
+ *   lanes_less_where(x, a, b)          x, less 1 where a > b
  *   lanes_less_minus(counts, first)    counts, less 1 where first is '-'
  *   lanes_signed(x, first)             x, negated in 64 bits where first is '-'
  *   lanes_zeros(x)                     bit i: 64 bits number i are 0
- *   lanes_only(x, rows)                x, but 0 in 64 bits number i if bit i of rows is not set
- *   lanes_fold_min(a, x, rows), _max   of 64 bits, a where bit i of rows is not set
  */
 #ifndef GPUSTAT_SIMD_GROUPS_H
 #define GPUSTAT_SIMD_GROUPS_H
 
-#define SIMD_OWN_FOLD
 #include "simd_fold.h"
 
 #define GROUP_NROWS (2 * LANES_NFIELDS)
 #define GROUP_ALL ((1u << GROUP_NROWS) - 1)
-#define GROUPS_MAX 512 /* so many numbers below 10^16 fit in a sum of 64 bits */
+/* Counts are one too many, and half of 64 bits, of which the other half may be anything. */
+#define COUNT_MAX(n) ((int64_t)(UINT64_C(0xffffffff00000000) | (unsigned)(n)))
 
 /* What a lane of 16 may hold, the field's last byte in lane 15 of the first; and where a digit goes
  * once the point is taken out. */
@@ -50,12 +52,6 @@ struct simd_form {
 	lanes count_min, count_max, nsuffix; /* of lanes_pairs */
 	struct simd_form_lanes low, high;
 	lanes carry; /* moves the last lane of high to the first of low */
-};
-
-/* Sums, minima and maxima; 64 bits for each row of a group. */
-struct simd_sums {
-	lanes low, high, min, max; /* the sum is low + high x 10^16 */
-	unsigned ngroups, nrows;
 };
 
 /* A group's numbers, 64 bits each: low + high x 10^16. */
@@ -93,9 +89,8 @@ static inline void form_make(struct simd_form *f, const struct simd_hint *hint)
 	f->suffix = hint->suffix;
 	f->suffix_nbytes = hint->suffix_nbytes;
 	f->suffix_mask = hint->suffix_nbytes ? ~UINT64_C(0) << (64 - 8 * hint->suffix_nbytes) : 0;
-	/* A count is one too many, and half of 64 bits; the other half may be anything. */
 	f->count_min = LANES_64(hint->nfraction + 2);
-	f->count_max = LANES_64((int64_t)(UINT64_C(0xffffffff00000000) | (f->is_long ? 33 : 17)));
+	f->count_max = LANES_64(COUNT_MAX(f->is_long ? 33 : 17));
 	f->nsuffix = LANES_64(hint->suffix_nbytes);
 	f->low = form_lanes(SIMD_NDIGITS, point);
 	if (!f->is_long)
@@ -104,9 +99,9 @@ static inline void form_make(struct simd_form *f, const struct simd_hint *hint)
 	f->carry = lanes_repeat(_mm_insert_epi8(_mm_set1_epi8(-128), carries ? 15 : -128, 0));
 }
 
-/* Makes *hint that of the field text[begin .. end), a number; or leaves it where that is not for
- * groups. */
-static __attribute__((noinline)) void form_learn(struct simd_hint *hint, const char *text,
+/* Makes *hint that of the field text[begin .. end), a number. Returns false where that is not
+ * for groups. */
+static __attribute__((noinline)) bool form_learn(struct simd_hint *hint, const char *text,
 						 uint32_t begin, uint32_t end, bool has_cr)
 {
 	uint32_t last = end - has_cr, point = begin, digits_end;
@@ -117,52 +112,83 @@ static __attribute__((noinline)) void form_learn(struct simd_hint *hint, const c
 	while (point < digits_end && text[point] != '.')
 		point++;
 	if (digits_end - begin > 2 * SIMD_NDIGITS)
-		return;
+		return false;
 	if (point < digits_end)
 		nfraction = (int)(digits_end - point - 1);
 	if (nfraction >= 2 * SIMD_NDIGITS - 1 || nfraction - exponent < 0 ||
 	    nfraction - exponent >= DECIMAL_NSCALES)
-		return;
+		return false;
 	memcpy(&suffix, text + end - sizeof suffix, sizeof suffix);
 	hint->scale = (uint8_t)(nfraction - exponent);
 	hint->nfraction = (uint8_t)nfraction;
 	hint->is_long = digits_end - begin > SIMD_NDIGITS;
 	hint->suffix_nbytes = (uint8_t)(end - digits_end);
 	hint->suffix = end == digits_end ? 0 : suffix & ~UINT64_C(0) << (64 - 8 * (end - digits_end));
+	return true;
 }
 
 /* ---- a group ---- */
 
-/* Where the fields of a group lie. */
-struct simd_fields {
-	const char *end[GROUP_NROWS]; /* of its digits */
-	lanes counts;                 /* bytes, and one: in the low half of 64 bits for each row */
-	unsigned suffixes;            /* bit r: row r has the form's suffix */
+/* Where a group lies: as simd_ops.fold has it. */
+struct simd_rows {
+	const char *text;
+	const uint32_t *ends;
+	size_t stride;
 };
 
-SIMD_INLINE struct simd_fields fields_find(const struct simd_form *f, const char *text,
-					   const uint32_t *ends, size_t stride, unsigned nrows)
-{
-	struct simd_fields fields;
-	const uint32_t *pairs[GROUP_NROWS];
-	lanes counts;
+/* Where its digits lie. */
+struct simd_fields {
+	const char *text; /* so that a row's digits end at text + its end */
+	const uint32_t *ends;
+	size_t stride;
+	lanes counts;      /* bytes, and one: in the low half of 64 bits for each row */
+	unsigned suffixes; /* bit r: row r has the form's suffix */
+};
 
-	for (unsigned i = 0; i < GROUP_NROWS; i++) { /* the last row again for those not there */
-		pairs[i] = ends + (i < nrows ? i : nrows - 1) * stride - 1;
-		fields.end[i] = text + pairs[i][1] - f->suffix_nbytes;
+/* The rows that have the form's suffix. */
+static inline unsigned find_suffixes(const struct simd_form *f, struct simd_rows rows)
+{
+	unsigned found = 0;
+
+	for (unsigned r = 0; r < GROUP_NROWS; r++) {
+		uint64_t suffix;
+		memcpy(&suffix, rows.text + rows.ends[r * rows.stride] - sizeof suffix, sizeof suffix);
+		found |= (unsigned)((suffix & f->suffix_mask) == f->suffix) << r;
 	}
-	counts = lanes_pairs(pairs);
+	return found;
+}
+
+SIMD_INLINE struct simd_fields fields_find(const struct simd_form *f, struct simd_rows rows)
+{
+	lanes counts = lanes_pairs(rows.ends - 1, rows.stride);
+
 	counts = LANES(sub_epi32)(LANES(srli_epi64)(counts, 32), counts);
-	fields.counts = LANES(sub_epi32)(counts, f->nsuffix);
-	fields.suffixes = GROUP_ALL;
-	if (f->suffix_nbytes > 0)
-		for (unsigned i = 0; i < GROUP_NROWS; i++) {
-			uint64_t suffix;
-			memcpy(&suffix, fields.end[i] + f->suffix_nbytes - 8, 8);
-			suffix = (suffix & f->suffix_mask) ^ f->suffix;
-			fields.suffixes ^= (unsigned)(suffix != 0) << i;
-		}
-	return fields;
+	return (struct simd_fields){rows.text - f->suffix_nbytes, rows.ends, rows.stride,
+				    LANES(sub_epi32)(counts, f->nsuffix),
+				    f->suffix_nbytes ? find_suffixes(f, rows) : GROUP_ALL};
+}
+
+/* The last 16 bytes of the digits in the even rows, or those `before` bytes before; and in the odd
+ * ones. */
+SIMD_INLINE lanes even_bytes(const struct simd_fields *f, size_t before)
+{
+	return lanes_fields(f->text - before, f->ends, 2 * f->stride);
+}
+
+SIMD_INLINE lanes odd_bytes(const struct simd_fields *f, size_t before)
+{
+	return lanes_fields(f->text - before, f->ends + f->stride, 2 * f->stride);
+}
+
+/* Their counts, in all lanes. */
+SIMD_INLINE lanes even_counts(const struct simd_fields *f)
+{
+	return LANES(shuffle_epi8)(f->counts, LANES(set1_epi8)(0));
+}
+
+SIMD_INLINE lanes odd_counts(const struct simd_fields *f)
+{
+	return LANES(shuffle_epi8)(f->counts, LANES(set1_epi8)(8));
 }
 
 /* 16 bytes of each field of one register, on their way to a number. */
@@ -212,13 +238,12 @@ SIMD_INLINE lanes join_all(lanes even, lanes odd)
 				LANES(srli_epi64)(x, 32));
 }
 
-/* 64 bits that are 0 for each row where wrong is 0 in its 16 lanes, and its count is right. */
-SIMD_INLINE lanes rows_wrong(const struct simd_form *f, lanes counts, lanes even, lanes odd)
+/* 64 bits that are 0 for each row where wrong is 0 in its 16 lanes, and its count from min to max. */
+SIMD_INLINE lanes rows_wrong(lanes min, lanes max, lanes counts, lanes even, lanes odd)
 {
 	lanes wrong = LANES_BITS(or)(LANES(unpacklo_epi64)(even, odd),
 				     LANES(unpackhi_epi64)(even, odd));
-	lanes few = LANES(subs_epu8)(f->count_min, counts);
-	lanes many = LANES(subs_epu8)(counts, f->count_max);
+	lanes few = LANES(subs_epu8)(min, counts), many = LANES(subs_epu8)(counts, max);
 
 	return LANES_BITS(or)(wrong, LANES_BITS(or)(few, many));
 }
@@ -226,15 +251,15 @@ SIMD_INLINE lanes rows_wrong(const struct simd_form *f, lanes counts, lanes even
 SIMD_INLINE struct simd_group group_convert(const struct simd_form *f,
 					    const struct simd_fields *fields)
 {
-	lanes even = lanes_fields(fields->end), odd = lanes_fields(fields->end + 1);
-	lanes count_even = LANES(shuffle_epi8)(fields->counts, LANES(set1_epi8)(0));
-	lanes count_odd = LANES(shuffle_epi8)(fields->counts, LANES(set1_epi8)(8));
+	lanes even = even_bytes(fields, 0), odd = odd_bytes(fields, 0);
+	lanes count_even = even_counts(fields), count_odd = odd_counts(fields);
 	lanes first_even = first_of(even, count_even), first_odd = first_of(odd, count_odd);
 	struct simd_part a = part_check(&f->low, even, lanes_less_minus(count_even, first_even));
 	struct simd_part b = part_check(&f->low, odd, lanes_less_minus(count_odd, first_odd));
 	struct simd_group g;
 
-	g.matches = lanes_zeros(rows_wrong(f, fields->counts, a.wrong, b.wrong));
+	g.matches = lanes_zeros(rows_wrong(f->count_min, f->count_max, fields->counts, a.wrong,
+					   b.wrong));
 	g.low = join_all(LANES(shuffle_epi8)(a.digits, f->low.order),
 			 LANES(shuffle_epi8)(b.digits, f->low.order));
 	g.low = lanes_signed(g.low, LANES(unpacklo_epi64)(first_even, first_odd));
@@ -243,20 +268,22 @@ SIMD_INLINE struct simd_group group_convert(const struct simd_form *f,
 	return g;
 }
 
+/* Not 0 where more than two of the high digits are left: 18 are not enough. */
+SIMD_INLINE lanes high_wrong(lanes high)
+{
+	return LANES(subs_epu16)(high, lanes_repeat(_mm_setr_epi32(0, 0, 0, 99)));
+}
+
 /* Up to 32 digits of each field of one register: those of two times 16 lanes. */
 struct simd_long {
 	lanes low, high, wrong, first;
 };
 
-SIMD_INLINE struct simd_long long_check(const struct simd_form *f, const char *const *end,
+SIMD_INLINE struct simd_long long_check(const struct simd_form *f, lanes low, lanes high,
 					lanes counts)
 {
-	const char *before[GROUP_NROWS];
 	struct simd_long x;
 
-	for (unsigned i = 0; i < GROUP_NROWS; i += 2)
-		before[i] = end[i] - SIMD_NDIGITS;
-	lanes low = lanes_fields(end), high = lanes_fields(before);
 	x.first = first_of_long(low, high, counts);
 	counts = lanes_less_minus(counts, x.first);
 	struct simd_part a = part_check(&f->low, low, counts);
@@ -264,199 +291,121 @@ SIMD_INLINE struct simd_long long_check(const struct simd_form *f, const char *c
 	x.low = LANES_BITS(or)(LANES(shuffle_epi8)(a.digits, f->low.order),
 			       LANES(shuffle_epi8)(b.digits, f->carry));
 	x.high = join_fours(LANES(shuffle_epi8)(b.digits, f->high.order));
-	/* Of the high digits two are left, or 18 were not enough. */
-	x.wrong = LANES_BITS(or)(LANES_BITS(or)(a.wrong, b.wrong),
-				 LANES(subs_epu16)(x.high, lanes_repeat(_mm_setr_epi32(0, 0, 0, 99))));
+	x.wrong = LANES_BITS(or)(LANES_BITS(or)(a.wrong, b.wrong), high_wrong(x.high));
 	return x;
 }
 
-SIMD_INLINE struct simd_group group_convert_long(const struct simd_form *f,
-						 const struct simd_fields *fields)
+/* Joins the digits of two registers; high: as join_fours left them; first: the fields' first bytes, in
+ * 64 bits each. */
+SIMD_INLINE struct simd_group group_join(lanes low_even, lanes low_odd, lanes high_even,
+					 lanes high_odd, lanes first)
 {
 	const lanes ten_16_low = LANES_64(10000000000000000 & UINT32_MAX);
 	const lanes ten_16_high = LANES_64(10000000000000000 >> 32);
-	struct simd_long a = long_check(f, fields->end,
-			LANES(shuffle_epi8)(fields->counts, LANES(set1_epi8)(0)));
-	struct simd_long b = long_check(f, fields->end + 1,
-			LANES(shuffle_epi8)(fields->counts, LANES(set1_epi8)(8)));
-	lanes first = LANES(unpacklo_epi64)(a.first, b.first);
-	lanes high = LANES(srli_epi64)(LANES(packus_epi32)(a.high, b.high), 48);
+	lanes high = LANES(srli_epi64)(LANES(packus_epi32)(high_even, high_odd), 48);
 	lanes product = LANES(add_epi64)(
 		LANES(mul_epu32)(high, ten_16_low),
 		LANES(slli_epi64)(LANES(mul_epu32)(high, ten_16_high), 32));
 	struct simd_group g;
 
-	g.matches = lanes_zeros(rows_wrong(f, fields->counts, a.wrong, b.wrong)) &
-		    fields->suffixes;
-	g.low = join_all(a.low, b.low);
+	g.low = join_all(low_even, low_odd);
 	g.whole = lanes_signed(LANES(add_epi64)(g.low, product), first);
 	g.low = lanes_signed(g.low, first);
 	g.high = lanes_signed(high, first);
 	return g;
 }
 
-/* ---- sums ---- */
-
-static inline struct simd_sums sums_none(void)
+SIMD_INLINE struct simd_group group_convert_long(const struct simd_form *f,
+						 const struct simd_fields *fields)
 {
-	return (struct simd_sums){LANES_64(0), LANES_64(0),
-				  LANES_64(INT64_MAX), LANES_64(INT64_MIN), 0, 0};
+	struct simd_long a = long_check(f, even_bytes(fields, 0), even_bytes(fields, SIMD_NDIGITS),
+					even_counts(fields));
+	struct simd_long b = long_check(f, odd_bytes(fields, 0), odd_bytes(fields, SIMD_NDIGITS),
+					odd_counts(fields));
+	struct simd_group g = group_join(a.low, b.low, a.high, b.high,
+					 LANES(unpacklo_epi64)(a.first, b.first));
+
+	g.matches = lanes_zeros(rows_wrong(f->count_min, f->count_max, fields->counts, a.wrong,
+					   b.wrong)) & fields->suffixes;
+	return g;
 }
 
-/* Puts the sums into the bin of their scale. */
-static __attribute__((noinline)) void sums_flush(const struct simd_sums *s, int scale,
-						 struct decimal_fold *fold)
-{
-	int64_t low[GROUP_NROWS], high[GROUP_NROWS], min[GROUP_NROWS], max[GROUP_NROWS];
-	struct decimal_bin *bin;
+/* ---- a group of any forms ---- */
 
-	if (s->nrows == 0)
-		return;
-	memcpy(low, &s->low, sizeof low);
-	memcpy(high, &s->high, sizeof high);
-	memcpy(min, &s->min, sizeof min);
-	memcpy(max, &s->max, sizeof max);
-	bin = simd_bin(fold, scale);
-	for (unsigned i = 0; i < GROUP_NROWS; i++) {
-		bin->sum += low[i] + (int128)10000000000000000 * high[i];
-		bin->min = min[i] < bin->min ? min[i] : bin->min;
-		bin->max = max[i] > bin->max ? max[i] : bin->max;
-	}
-	fold->count += s->nrows;
-}
-
-/* The same, and makes them none. They go by a copy, so that *s can stay in registers. */
-SIMD_INLINE void sums_move(struct simd_sums *s, int scale, struct decimal_fold *fold)
-{
-	const struct simd_sums copy = *s;
-
-	sums_flush(&copy, scale, fold);
-	*s = sums_none();
-}
-
-/* Adds the rows of the group that are in `rows`. */
-SIMD_INLINE void sums_add(struct simd_sums *s, const struct simd_group *g, bool is_long,
-			  unsigned rows)
-{
-	s->low = LANES(add_epi64)(s->low, rows == GROUP_ALL ? g->low : lanes_only(g->low, rows));
-	if (is_long)
-		s->high = LANES(add_epi64)(s->high, lanes_only(g->high, rows));
-	s->min = lanes_fold_min(s->min, g->whole, rows);
-	s->max = lanes_fold_max(s->max, g->whole, rows);
-	s->ngroups++;
-	s->nrows += rows == GROUP_ALL ? GROUP_NROWS : (unsigned)__builtin_popcount(rows);
-}
-
-/* ---- the fold ---- */
-
-/* What one call of simd_ops.fold is about. */
-struct simd_folding {
-	const char *text;
-	size_t stride;
-	bool drops_cr;
-	struct decimal_fold *fold;
-	uint64_t *nmissing;
+/* As simd_long, but each field has its own point. */
+struct simd_any {
+	lanes low, high, wrong, first;
+	lanes point; /* in all lanes: its place from the field's end, the last byte being at 1; or 0 */
 };
 
-/* Why fold_alike ended. */
-enum simd_end { SIMD_DONE, SIMD_UNLIKE, SIMD_STOPPED };
-
-/* Folds those of nrows rows that do not match the form, one by one, up to the first that cannot
- * be folded. Returns how many rows could. */
-static __attribute__((noinline)) unsigned fold_others(const struct simd_folding *f,
-						      const uint32_t *ends, unsigned nrows,
-						      unsigned matches)
+/* Digits moved up over the point, if it is at a place less than or equal to theirs; limit: that place
+ * less 1. */
+SIMD_INLINE lanes close_gap(lanes digits, lanes place, lanes limit)
 {
-	unsigned r = 0;
+	const lanes lane = lanes_repeat(
+		_mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
 
-	while (r < nrows && (matches >> r & 1 ||
-			     simd_fold_some(f->text, ends + r * f->stride, f->stride, 1,
-					    f->drops_cr, f->fold, f->nmissing) == 1))
-		r++;
-	return r;
+	return LANES(shuffle_epi8)(digits, lanes_less_where(lane, place, limit));
 }
 
-/* Folds a group. Returns the number of rows done, less than nrows where one cannot be folded;
- * *matches: those that have the form. */
-SIMD_INLINE unsigned fold_group(const struct simd_folding *f, const struct simd_form *form,
-				const uint32_t *ends, unsigned nrows, bool is_long,
-				struct simd_sums *sums, unsigned *matches)
+/* The sum of each field's lanes of a and b, in all lanes; below 256. */
+SIMD_INLINE lanes sum_of_lanes(lanes a, lanes b)
 {
-	struct simd_fields fields = fields_find(form, f->text, ends, f->stride, nrows);
-	struct simd_group g = is_long ? group_convert_long(form, &fields)
-				      : group_convert(form, &fields);
-	unsigned ndone;
+	const lanes zero = LANES(set1_epi8)(0);
+	lanes x = LANES(add_epi64)(LANES(sad_epu8)(a, zero), LANES(sad_epu8)(b, zero));
 
-	*matches = g.matches;
-	if (nrows == GROUP_NROWS && g.matches == GROUP_ALL) {
-		sums_add(sums, &g, is_long, GROUP_ALL);
-		return nrows;
-	}
-	ndone = fold_others(f, ends, nrows, g.matches);
-	sums_add(sums, &g, is_long, g.matches & ((1u << ndone) - 1));
-	return ndone;
+	return LANES(shuffle_epi8)(LANES(add_epi64)(x, LANES(unpackhi_epi64)(x, x)), zero);
 }
 
-/* Folds rows up to a group of which none has the form, and that one, too. Returns how many
- * were done. */
-SIMD_INLINE size_t fold_alike(const struct simd_folding *f, const struct simd_form *form,
-			      const uint32_t *ends, size_t nrows, int scale, bool is_long,
-			      enum simd_end *why)
+SIMD_INLINE struct simd_any any_check(lanes low, lanes high, lanes counts)
 {
-	struct simd_sums sums = sums_none();
-	unsigned n = GROUP_NROWS, matches = 1;
-	size_t r;
+	const lanes place_low = lanes_repeat(
+		_mm_setr_epi8(16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1));
+	const lanes place_high = LANES(add_epi8)(place_low, LANES(set1_epi8)(16));
+	const lanes zeros = LANES(set1_epi8)('0'), nines = LANES(set1_epi8)(9);
+	const lanes point = LANES(set1_epi8)('.' - '0'), one = LANES(set1_epi8)(1);
+	struct simd_any x;
 
-	for (r = 0; r + GROUP_NROWS <= nrows && n == GROUP_NROWS && matches != 0; r += n) {
-		if (sums.ngroups == GROUPS_MAX)
-			sums_move(&sums, scale, f->fold);
-		n = fold_group(f, form, ends, GROUP_NROWS, is_long, &sums, &matches);
-		ends += GROUP_NROWS * f->stride;
-	}
-	*why = n < GROUP_NROWS ? SIMD_STOPPED : matches == 0 ? SIMD_UNLIKE : SIMD_DONE;
-	if (r < nrows && *why == SIMD_DONE) {
-		unsigned left = (unsigned)(nrows - r);
-		n = fold_group(f, form, ends, left, is_long, &sums, &matches);
-		r += n;
-		*why = n < left ? SIMD_STOPPED : SIMD_DONE;
-	}
-	sums_move(&sums, scale, f->fold);
-	return r;
+	x.first = first_of_long(low, high, counts);
+	counts = lanes_less_minus(counts, x.first);
+	low = lanes_within(counts, place_low, LANES(sub_epi8)(low, zeros));
+	high = lanes_within(counts, place_high, LANES(sub_epi8)(high, zeros));
+	x.point = sum_of_lanes(lanes_where_equal(low, point, place_low),
+			       lanes_where_equal(high, point, place_high));
+	/* Of two points neither lies where their places add up to. */
+	low = lanes_unless_equal(place_low, x.point, low);
+	high = lanes_unless_equal(place_high, x.point, high);
+	x.wrong = LANES_BITS(or)(LANES(subs_epu8)(low, nines), LANES(subs_epu8)(high, nines));
+	/* There is a digit: counts, which are one too many, are at least 2, with a point 3. */
+	lanes few = LANES(add_epi8)(LANES(min_epu8)(x.point, one), LANES(set1_epi8)(2));
+	x.wrong = LANES_BITS(or)(x.wrong, LANES(subs_epu8)(few, counts));
+	/* Without a point, no place is beyond the limit. */
+	lanes limit = LANES(min_epu8)(LANES(sub_epi8)(x.point, one), LANES(set1_epi8)(127));
+	/* The last lane of high is carried if the point is in low: bit 7 set makes it 0. */
+	lanes carry = LANES_BITS(and)(LANES(add_epi8)(limit, LANES(set1_epi8)(127 - 15)),
+				      LANES(set1_epi8)(-128));
+	carry = LANES_BITS(or)(carry, lanes_repeat(_mm_insert_epi8(_mm_set1_epi8(-128), 15, 0)));
+	x.low = LANES_BITS(or)(close_gap(low, place_low, limit), LANES(shuffle_epi8)(high, carry));
+	x.high = join_fours(close_gap(high, place_high, limit));
+	x.wrong = LANES_BITS(or)(x.wrong, high_wrong(x.high));
+	return x;
 }
 
-/* Makes the form of the last of the group before `ends` that has a number the form in hand. */
-static __attribute__((noinline)) void learn(const struct simd_folding *f, const uint32_t *ends,
-					    struct simd_hint *hint)
+/* Converts a group whatever the forms of its rows; group->matches: rows with a number. places: their
+ * points', as above. */
+SIMD_INLINE void group_convert_any(const struct simd_fields *fields, struct simd_group *g,
+				   uint64_t places[GROUP_NROWS])
 {
-	for (unsigned i = 0; i < GROUP_NROWS; i++) {
-		ends -= f->stride;
-		uint32_t begin = ends[-1] + 1, end = ends[0];
-		bool has_cr = f->drops_cr && end != begin && f->text[end - 1] == '\r';
-		if (end - begin > has_cr)
-			return form_learn(hint, f->text, begin, end, has_cr);
-	}
-}
+	struct simd_any a = any_check(even_bytes(fields, 0), even_bytes(fields, SIMD_NDIGITS),
+				      even_counts(fields));
+	struct simd_any b = any_check(odd_bytes(fields, 0), odd_bytes(fields, SIMD_NDIGITS),
+				      odd_counts(fields));
+	lanes point = LANES(srli_epi64)(LANES(unpacklo_epi64)(a.point, b.point), 56);
 
-/* simd_ops.fold */
-static size_t fold_rows(const char *text, const uint32_t *ends, size_t stride, size_t nrows,
-			bool drops_cr, struct decimal_fold *fold, uint64_t *nmissing,
-			struct simd_hint *hint)
-{
-	const struct simd_folding f = {text, stride, drops_cr, fold, nmissing};
-	enum simd_end why = SIMD_UNLIKE;
-	size_t r = 0;
-
-	while (r < nrows && why == SIMD_UNLIKE) {
-		const uint32_t *from = ends + r * stride;
-		struct simd_form form;
-		form_make(&form, hint);
-		r += hint->is_long
-			? fold_alike(&f, &form, from, nrows - r, hint->scale, true, &why)
-			: fold_alike(&f, &form, from, nrows - r, hint->scale, false, &why);
-		if (why == SIMD_UNLIKE)
-			learn(&f, ends + r * stride, hint);
-	}
-	return r;
+	*g = group_join(a.low, b.low, a.high, b.high, LANES(unpacklo_epi64)(a.first, b.first));
+	g->matches = lanes_zeros(rows_wrong(LANES_64(2), LANES_64(COUNT_MAX(33)), fields->counts,
+					    a.wrong, b.wrong));
+	memcpy(places, &point, sizeof point);
 }
 
 #endif
