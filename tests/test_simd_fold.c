@@ -7,6 +7,8 @@
 #include "simd_test.h"
 
 static struct arena texts;
+static char many[1 << 18];
+static uint32_t many_ends[1 + sizeof many / 17] = {UINT32_MAX};
 
 /* What a column comes to. */
 struct column {
@@ -41,19 +43,16 @@ static bool has_only(const char *field, size_t nbytes, const char *others)
 	return true;
 }
 
-/* Folds a field into c. Returns false where that cannot be done; *must: whether ops->fold has
- * to do it as well. */
-static bool plain_field(const char *field, size_t nbytes, bool drops_cr, struct column *c,
-			bool *must)
+/* Folds a field into c. Returns false where ops->fold must stop: it is no number of the fast path, or
+ * in blanks or quotes. */
+static bool plain_field(const char *field, size_t nbytes, bool drops_cr, struct column *c)
 {
 	struct decimal x;
 
 	nbytes -= drops_cr && nbytes > 0 && field[nbytes - 1] == '\r';
-	*must = has_only(field, nbytes, "+-.") && nbytes <= 16;
-	if (nbytes == 0) {
-		c->nmissing++;
+	c->nmissing += nbytes == 0;
+	if (nbytes == 0)
 		return true;
-	}
 	if (!has_only(field, nbytes, "+-.eE") || decimal_parse(field, nbytes, &x) != DECIMAL_NUMBER)
 		return false;
 	decimal_fold_add(&c->fold, x);
@@ -64,18 +63,16 @@ static bool plain_field(const char *field, size_t nbytes, bool drops_cr, struct 
 static bool right_rows(const char *text, const uint32_t *ends, size_t stride, size_t nrows,
 		       bool drops_cr, size_t seen, struct column *c)
 {
-	struct column refused = {.nmissing = 0};
-	bool must;
+	struct column refused;
 
-	for (size_t r = 0; r < seen && seen <= nrows; r++)
-		if (!plain_field(text + (uint32_t)(ends[r * stride - 1] + 1),
-				 ends[r * stride] - (uint32_t)(ends[r * stride - 1] + 1), drops_cr, c, &must))
+	clear(&refused);
+	for (size_t r = 0; r <= seen && r < nrows; r++, ends += stride) {
+		uint32_t begin = ends[-1] + 1;
+		if (plain_field(text + begin, ends[0] - begin, drops_cr, r < seen ? c : &refused) !=
+		    (r < seen))
 			return false;
-	if (seen >= nrows)
-		return seen == nrows;
-	ends += seen * stride;
-	return !plain_field(text + (uint32_t)(ends[-1] + 1), ends[0] - (uint32_t)(ends[-1] + 1),
-			    drops_cr, &refused, &must) || !must;
+	}
+	return seen <= nrows;
 }
 
 /* Whether ops->fold does with a field, alone in its text at either end of texts, what it
@@ -165,20 +162,20 @@ static size_t random_field(char *field, unsigned scale, uint32_t nth)
 			       number / 7);
 }
 
-/* Whether ops->fold folds a column, in runs of random length, going on behind the row that
+/* Whether ops->fold folds a column, in runs of random length or at once, going on behind the row that
  * stopped it. */
 static bool folds_column(const struct simd_ops *ops, const char *text, const uint32_t *ends,
-			 size_t stride, size_t nrows, bool drops_cr)
+			 size_t stride, size_t nrows, bool drops_cr, struct simd_hint *hint)
 {
 	struct column wanted, seen;
-	struct simd_hint hint = {0};
+	bool at_once = random_below(2);
 
 	clear(&wanted);
 	clear(&seen);
 	for (size_t r = 0; r < nrows;) {
-		size_t n = 1 + random_below((uint32_t)(nrows - r));
+		size_t n = at_once ? nrows - r : 1 + random_below((uint32_t)(nrows - r));
 		const uint32_t *from = ends + r * stride;
-		size_t ndone = ops->fold(text, from, stride, n, drops_cr, &seen.fold, &seen.nmissing, &hint);
+		size_t ndone = ops->fold(text, from, stride, n, drops_cr, &seen.fold, &seen.nmissing, hint);
 		if (!right_rows(text, from, stride, n, drops_cr, ndone, &wanted) ||
 		    !same(&wanted, &seen)) {
 			diag("rows %zu to %zu, stride %zu: %zu done", r, r + n, stride, ndone);
@@ -196,6 +193,7 @@ static bool folds_table(const struct simd_ops *ops, size_t stride, uint32_t nth,
 	uint32_t ends[1 + 7 * 64] = {UINT32_MAX}, nbytes = 0;
 	size_t nrows = 1 + random_below(64);
 	bool right = true, drops_cr = random_below(2);
+	struct simd_hint hint = {0};
 
 	for (size_t i = 1; i <= stride * nrows; i++) {
 		nbytes += (uint32_t)random_field(fields + nbytes, (unsigned)(i % stride), nth);
@@ -205,7 +203,7 @@ static bool folds_table(const struct simd_ops *ops, size_t stride, uint32_t nth,
 	char *text = at_end ? texts.end - SIMD_PAD_NBYTES - nbytes : texts.begin + SIMD_PAD_NBYTES;
 	memcpy(text, fields, nbytes);
 	for (size_t column = 0; column < stride && right; column++)
-		right = folds_column(ops, text, ends + 1 + column, stride, nrows, drops_cr);
+		right = folds_column(ops, text, ends + 1 + column, stride, nrows, drops_cr, &hint);
 	return right;
 }
 
@@ -227,6 +225,106 @@ static bool folds_large_sum(const struct simd_ops *ops)
 	       right_rows(text, ends + 1, 1, 950, false, 950, &wanted) && same(&wanted, &seen);
 }
 
+/* ---- columns of numbers that are alike ---- */
+
+#define NALIKE 21
+
+/* Whether ops->fold folds rows of a field, some of them another one, without and with what it has
+ * learnt; in a text that starts or ends where the padding does. */
+static bool folds_alike(const struct simd_ops *ops, const char *field, const char *other)
+{
+	uint32_t ends[1 + NALIKE] = {UINT32_MAX}, nbytes = 0;
+	uint32_t nth = 2 + random_below(12);
+	struct simd_hint hint = {0};
+	char rows[NALIKE * 64];
+	bool right = true;
+
+	for (unsigned r = 1; r <= NALIKE; r++) {
+		nbytes += (uint32_t)sprintf(rows + nbytes, "%s",
+					    random_below(nth) == 0 ? other : field);
+		ends[r] = nbytes;
+		rows[nbytes++] = '\n';
+	}
+	char *text = random_below(2) ? texts.end - SIMD_PAD_NBYTES - nbytes
+				     : texts.begin + SIMD_PAD_NBYTES;
+	memcpy(text, rows, nbytes);
+	for (unsigned i = 0; i < 2 && right; i++)
+		right = folds_column(ops, text, ends + 1, 1, NALIKE, true, &hint);
+	if (!right)
+		diag("rows of '%s', some '%s'", field, other);
+	return right;
+}
+
+/* Writes ndigits digits with a point before digit `point`, or none where there is no such
+ * digit: all nines, random ones, some after zeros, or a power of ten of up to 19 digits. */
+static void digits_make(char *out, unsigned kind, unsigned ndigits, unsigned point)
+{
+	for (unsigned i = 0; i < ndigits + (point == ndigits); i++) {
+		if (i == point)
+			*out++ = '.';
+		if (i == ndigits)
+			break;
+		unsigned zeros = kind == 2 && i + 3 + random_below(14) < ndigits;
+		*out++ = (char)(kind == 3 ? '0' + (i == (ndigits > 19 ? ndigits - 19 : 0))
+				: zeros ? '0' : kind == 0 ? '9' : '0' + random_below(10));
+	}
+	*out = '\0';
+}
+
+/* Every length up to 36 digits, the point at every place, every sign, every kind of exponent. */
+static bool folds_every_shape(const struct simd_ops *ops)
+{
+	static const char *const signs[] = {"", "-", "+", "--"};
+	static const char *const suffixes[] = {"", "e5", "e-5", "E05", "e-05", "e+05", "e-13", "e-31",
+		"e-32", "e0", "e-0", "e17", "e18", "e-005", "e400", "e-400", "e", "e+", "e-", "e1.5",
+		"e5e5", "e--5", "x", "\r", "e-05\r", "\r\r", " ", "\""};
+	char field[64] = "1", other[64] = "", digits[48];
+
+	for (unsigned k = 0; k < 37 * 38 * 4 * COUNT(suffixes); k++) {
+		unsigned ndigits = k % 37, point = k / 37 % 38;
+		if (point > ndigits + 1)
+			continue;
+		if (random_below(3) == 0 && k > 0)
+			memcpy(other, field, sizeof other);
+		digits_make(digits, random_below(4), ndigits, point);
+		sprintf(field, "%s%s%s", signs[k / 37 / 38 % 4], digits,
+			suffixes[k / 37 / 38 / 4]);
+		if (!folds_alike(ops, field, other))
+			return false;
+	}
+	return true;
+}
+
+/* Values written as programs do: as many digits as a double needs, or with an exponent. */
+static bool folds_printed_values(const struct simd_ops *ops)
+{
+	static const char *const formats[] = {"%.17g", "%.9e", "%g", "%.15g", "%.3f", "%+.2e"};
+
+	for (unsigned i = 0; i < 3000; i++) {
+		char a[64], b[64];
+		double unit = random_below(1u << 30) / 1073741824.0, scales[] = {1, 1e6, 1e-3, 1e17, 1e-9};
+		const char *format = formats[i % COUNT(formats)];
+		sprintf(a, format, (unit - 0.5) * scales[i / 6 % 5]);
+		sprintf(b, format, (unit - 0.51) * scales[random_below(5)]);
+		if (!folds_alike(ops, a, b))
+			return false;
+	}
+	return true;
+}
+
+/* More groups than fit in a sum of 64 bits, of numbers as large as there are. */
+static bool folds_many(const struct simd_ops *ops, const char *field)
+{
+	uint32_t n = (uint32_t)strlen(field), nrows = (uint32_t)(sizeof many - 2 * SIMD_PAD_NBYTES) / (n + 1);
+	struct simd_hint hint = {0};
+
+	for (uint32_t r = 0; r < nrows; r++) {
+		memcpy(many + SIMD_PAD_NBYTES + r * (n + 1), field, n);
+		many_ends[1 + r] = r * (n + 1) + n;
+	}
+	return folds_column(ops, many + SIMD_PAD_NBYTES, many_ends + 1, 1, nrows, false, &hint);
+}
+
 static void test_fold(const struct simd_ops *ops)
 {
 	static const char fills[] = {'7', '.', '-', '\r'};
@@ -243,11 +341,15 @@ static void test_fold(const struct simd_ops *ops)
 	ok(long_fields, "%s: folds long fields with any byte at any place", ops->name);
 	ok(folds_large_sum(ops), "%s: folds to a sum of more than 64 bits", ops->name);
 	ok(tables, "%s: folds columns of tables in runs", ops->name);
+	ok(folds_every_shape(ops), "%s: folds numbers of every shape", ops->name);
+	ok(folds_printed_values(ops), "%s: folds what programs print", ops->name);
+	ok(folds_many(ops, "9999999999999999") && folds_many(ops, "-999999999999999999") &&
+	   folds_many(ops, "99999999999999.9999e-13"), "%s: folds more than a sum holds", ops->name);
 }
 
 static void test_all(const char *name)
 {
-	const unsigned long nchecks = 4;
+	const unsigned long nchecks = 7;
 	const struct simd_ops *ops = simd_named(name);
 
 	if (!ops)
@@ -262,7 +364,7 @@ int main(void)
 	static const char *const names[] = {"avx512", "avx2", "neon", "portable"};
 
 	texts = arena_of((1 << 15) + 2 * SIMD_PAD_NBYTES);
-	plan(COUNT(names) * 4);
+	plan(COUNT(names) * 7);
 	for (size_t i = 0; i < COUNT(names); i++)
 		test_all(names[i]);
 	return done();
