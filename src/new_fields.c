@@ -93,40 +93,58 @@ static __attribute__((noinline)) char *write_any(const struct writing *w, size_t
 	return exclusive && take(w, i, x, row) != STATUS_OK ? NULL : to;
 }
 
-/* A sum as long as it fits in 64 bits: then it need not be stored after each row. */
-struct short_sum {
+/* A sum, minimum or maximum as long as it fits in 64 bits: then it need not be stored after each
+ * row. */
+struct short_total {
 	bool fits; /* the others are set */
+	enum scan scan;
 	int64_t value;
 	int scale;
 	uint64_t count;
 };
 
-static struct short_sum short_sum_of(const struct running *r)
+static struct short_total short_total_of(const struct running *r)
 {
-	struct short_sum s = {false, (int64_t)r->value, r->scale, r->count};
+	struct short_total s = {false, r->scan, (int64_t)r->value, r->scale, r->count};
 
-	s.fits = r->scan == SCAN_SUM && !r->is_wide && r->scale <= DECIMAL_POWER_MAX &&
-		 s.value == r->value && s.value != INT64_MIN;
+	s.fits = (r->scan == SCAN_SUM || (r->scan != SCAN_COUNT && r->count > 0)) && !r->is_wide &&
+		 r->scale <= DECIMAL_POWER_MAX && s.value == r->value && s.value != INT64_MIN;
 	return s;
 }
 
-/* Takes the row's number. Returns false, and changes nothing, where it is none or the sum would not
- * fit. */
-static inline bool short_sum_take(struct short_sum *s, const struct simd_numbers *x, unsigned row)
+/* Takes a number of the total's scale. Returns false where the sum would not fit. */
+static inline bool short_total_add(struct short_total *s, int64_t term)
 {
-	unsigned nplaces = (unsigned)(s->scale - x->scale[row]);
-	int64_t term, next;
+	int64_t next = s->value;
 
-	if (!s->fits || !(x->numbers >> row & 1) || nplaces > DECIMAL_NDIGITS ||
-	    __builtin_mul_overflow(x->significand[row], (int64_t)decimal_powers[nplaces], &term) ||
-	    __builtin_add_overflow(s->value, term, &next) || next == INT64_MIN)
+	if (s->scan == SCAN_MIN)
+		next = term < next ? term : next;
+	else if (s->scan == SCAN_MAX)
+		next = term > next ? term : next;
+	else if (__builtin_add_overflow(s->value, term, &next))
+		return false;
+	if (next == INT64_MIN)
 		return false;
 	s->value = next;
 	s->count++;
 	return true;
 }
 
-static void short_sum_store(const struct short_sum *s, struct running *r)
+/* Takes the row's number. Returns false, and changes nothing, where it is none or the total would
+ * not fit. */
+static inline bool short_total_take(struct short_total *s, const struct simd_numbers *x,
+				    unsigned row)
+{
+	unsigned nplaces = (unsigned)(s->scale - x->scale[row]);
+	int64_t term;
+
+	return s->fits && (x->numbers >> row & 1) && nplaces <= DECIMAL_NDIGITS &&
+	       !__builtin_mul_overflow(x->significand[row], (int64_t)decimal_powers[nplaces],
+				       &term) &&
+	       short_total_add(s, term);
+}
+
+static void short_total_store(const struct short_total *s, struct running *r)
 {
 	if (!s->fits)
 		return;
@@ -140,29 +158,29 @@ static char *write_totals(const struct writing *w, size_t i, const struct simd_n
 			  unsigned leads, size_t *begins, char *data, char *to)
 {
 	struct running *total = &w->e->runnings[i];
-	struct short_sum sum = short_sum_of(total);
+	struct short_total now = short_total_of(total);
 	struct decimal_writer d = w->f->writers[i];
 	bool exclusive = w->f->plan->exclusive;
 	char delimiter = w->f->plan->delimiter;
 
 	for (unsigned k = 0, n = w->f->nrows; k < n && to; k++) {
 		unsigned row = w->f->rows[k];
-		int64_t before = sum.value;
+		int64_t before = now.value;
 		begins[k] = (size_t)(to - data);
 		*to = delimiter;
 		to += leads;
-		if (short_sum_take(&sum, x, row)) {
-			if (sum.scale != d.scale)
-				decimal_writer_set(&d, sum.scale);
-			to = decimal_writer_i64(&d, to, exclusive ? before : sum.value);
+		if (short_total_take(&now, x, row)) {
+			if (now.scale != d.scale)
+				decimal_writer_set(&d, now.scale);
+			to = decimal_writer_i64(&d, to, exclusive ? before : now.value);
 			continue;
 		}
-		short_sum_store(&sum, total);
+		short_total_store(&now, total);
 		to = write_any(w, i, x, row, to);
-		sum = short_sum_of(total);
+		now = short_total_of(total);
 	}
-	short_sum_store(&sum, total);
-	if (sum.fits)
+	short_total_store(&now, total);
+	if (now.fits)
 		w->f->writers[i] = d;
 	return to;
 }

@@ -25,13 +25,15 @@ enum status row_block_init(struct row_block *b, const struct plan *plan)
 		note_spelling(b, plan->missing[i]);
 	b->numbers = calloc(plan->ncolumns + 1, sizeof *b->numbers);
 	b->has_numbers = calloc(plan->ncolumns + 1, sizeof *b->has_numbers);
-	return b->numbers && b->has_numbers ? STATUS_OK : STATUS_NO_MEMORY;
+	b->hints = calloc(plan->ncolumns + 1, sizeof *b->hints);
+	return b->numbers && b->has_numbers && b->hints ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 void row_block_free(struct row_block *b)
 {
 	free(b->numbers);
 	free(b->has_numbers);
+	free(b->hints);
 	memset(b, 0, sizeof *b);
 }
 
@@ -66,7 +68,7 @@ const struct simd_numbers *row_block_numbers(struct row_block *b, size_t c)
 	if (b->has_numbers[c])
 		return numbers;
 	simd()->convert(b->text, b->ends + b->plan->columns[c].field, b->stride, b->nrows,
-			drops_cr(b, c), numbers);
+			drops_cr(b, c), numbers, &b->hints[c]);
 	if (b->missing_is_number)
 		numbers->numbers = 0;
 	b->has_numbers[c] = true;

@@ -32,6 +32,7 @@ struct row_block {
 	unsigned nrows;
 	struct simd_numbers *numbers; /* plan->ncolumns */
 	bool *has_numbers;            /* ... and which of them are the block's */
+	struct simd_hint *hints;      /* ... and what is known of each */
 };
 
 /* Errors: STATUS_NO_MEMORY; b can then be freed. */

@@ -26,8 +26,8 @@ struct row_folder {
 	const struct plan *plan;
 	struct row_block block;
 	struct row_judge judge;
-	struct simd_hint *hints; /* of each of the plan's columns */
 	struct scratch scratch;
+	struct simd_hint *hints; /* of each of the plan's columns */
 	/* Where records are printed as they are, those that are: in order, not adjacent. */
 	struct row_range *kept;
 	size_t nkept, kept_capacity;

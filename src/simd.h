@@ -40,16 +40,6 @@ struct simd_counts {
 	uint64_t nquotes; /* 0 or not; which number is not said */
 };
 
-/* What is known of a column's numbers: the form of one of those folded last. All zeros, where
- * nothing is: integers of up to 16 bytes. It makes the next ones faster, or not; the result is
- * the same. */
-struct simd_hint {
-	uint8_t scale, nfraction; /* nfraction digits behind the point: scale before the exponent */
-	bool is_long;             /* more than 16 bytes before the suffix */
-	uint8_t suffix_nbytes;    /* of what follows the digits: exponent and CR */
-	uint64_t suffix;          /* ... read as the highest of 8 bytes, the others 0 */
-};
-
 #define SIMD_NUMBERS_NROWS 64 /* rows that a word of bits speaks of */
 
 /* One field of each of up to 64 rows. Bit r of a word speaks of row r; bits beyond the last row
@@ -60,6 +50,16 @@ struct simd_numbers {
 	/* Of those in `numbers`: significand x 10^-scale. Of others: any. */
 	int64_t significand[SIMD_NUMBERS_NROWS];
 	uint8_t scale[SIMD_NUMBERS_NROWS]; /* < DECIMAL_NSCALES, of others too */
+};
+
+/* What is known of a column's numbers: the form of one of those folded last. All zeros, where
+ * nothing is: integers of up to 16 bytes. It makes the next ones faster, or not; the result is
+ * the same. */
+struct simd_hint {
+	uint8_t scale, nfraction; /* nfraction digits behind the point: scale before the exponent */
+	bool is_long;             /* more than 16 bytes before the suffix */
+	uint8_t suffix_nbytes;    /* of what follows the digits: exponent and CR */
+	uint64_t suffix;          /* ... read as the highest of 8 bytes, the others 0 */
 };
 
 struct simd_ops {
@@ -92,9 +92,9 @@ struct simd_ops {
 		       struct simd_hint *hint);
 
 	/* Like fold, but writes each row's number to *out, and passes over the rows that fold
-	 * would stop at. nrows <= SIMD_NUMBERS_NROWS. */
+	 * would stop at. 1 <= nrows <= SIMD_NUMBERS_NROWS. */
 	void (*convert)(const char *text, const uint32_t *ends, size_t stride, size_t nrows,
-			bool drops_cr, struct simd_numbers *out);
+			bool drops_cr, struct simd_numbers *out, struct simd_hint *hint);
 };
 
 /* Those compiled in, best first, the last always there; NULL-terminated. */

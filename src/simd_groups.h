@@ -127,6 +127,13 @@ static __attribute__((noinline)) bool form_learn(struct simd_hint *hint, const c
 	return true;
 }
 
+/* A form that ends with a CR is that of a record's last field, and of no other. */
+static inline void hint_forget_cr(struct simd_hint *hint, bool drops_cr)
+{
+	if (!drops_cr && hint->suffix >> 56 == '\r')
+		*hint = (struct simd_hint){.scale = 0};
+}
+
 /* ---- a group ---- */
 
 /* Where a group lies: as simd_ops.fold has it. */

@@ -250,6 +250,7 @@ static size_t fold_rows(const char *text, const uint32_t *ends, size_t stride, s
 	f.fold = fold;
 	f.nmissing = nmissing;
 	f.hint = hint;
+	hint_forget_cr(hint, drops_cr);
 	form_make(&f.form, hint);
 	do {
 		struct simd_rows rows = {text, ends + r * stride, stride};

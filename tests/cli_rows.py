@@ -203,6 +203,9 @@ def check_others(rng):
             b"%d" % rng.choice((1, 2, 3, 44)) + delimiter + b"%d\n" % rng.choice((1, 2, 3)) for _ in range(200))
         check("new fields in quotes: %s" % delimiter.decode(),
               Scan([("sum", "b"), ("byte-offset", None)], delimiter=delimiter), swapped, 4, 2)
+    cr = b"a,b\r\n" + b"1,2\r\n" * 100 + b"1,5\r,x\r\n" * 3
+    for q in (Scan([("sum", "b")]), Scan(where="b > 1"), Scan(operations=[("sum", "b")], where="a = 1")):
+        check("a CR that ends a field, but no record", q, cr, 5)
     many = Scan([("sum", "v,w,id")] * 30, missing=["NA"])
     check("many new columns", many, table(rng, decimals, ("scales",), nrows=150), 5, 3)
     large = b"v\n" + b"9" * 18 + b"\n" + b"".join(b"%d\n" % (9 * 10 ** 17) for _ in range(200))

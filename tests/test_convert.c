@@ -38,8 +38,9 @@ static char *guarded_text(void)
 
 /* ---- columns ---- */
 
-/* Writes a field that may be anything. Returns its length. */
-static size_t random_field(char *field)
+/* Writes a field that may be anything, and the oftener has nfraction digits behind the point, and
+ * suffix after them, the greater plainness is. Returns its length. */
+static size_t random_field(char *field, uint32_t plainness, int nfraction, const char *suffix)
 {
 	static const char *const others[] = {"", "\r", " 1", "1 ", "1e2", "abc", "\"1\"", "+", "-",
 		".", "1.", ".5", "1.2.3", "--1", "12345678901234567", "-1.234567890123456789",
@@ -49,8 +50,11 @@ static size_t random_field(char *field)
 	static const char letters[] = "+-.0123456789eE";
 	size_t nbytes = random_below(20);
 
-	if (random_below(3) == 0)
+	if (random_below(plainness) == 0)
 		return (size_t)sprintf(field, "%s", others[random_below(COUNT(others))]);
+	if (random_below(plainness))
+		return (size_t)sprintf(field, "%.*f%s", nfraction, ((double)random_below(2000000) - 1000000) / 7,
+				       suffix);
 	if (random_below(2))
 		return (size_t)sprintf(field, "%.*f", (int)random_below(4),
 				       ((double)random_below(2000000) - 1000000) / 7);
@@ -87,13 +91,19 @@ static bool converts_table(const struct simd_ops *ops, char *text, bool at_end)
 {
 	static char fields[TEXT_NBYTES];
 	uint32_t ends[1 + STRIDE_MAX * SIMD_NUMBERS_NROWS] = {UINT32_MAX}, nbytes = 0;
+	static const char *const suffixes[] = {"", "", "e-03", "\r", "e5\r"};
+	uint32_t plainness = 1 + random_below(2) * random_below(100);
+	const char *suffix = suffixes[random_below(COUNT(suffixes))];
+	int nfraction = (int)random_below(random_below(3) ? 4 : 16);
 	size_t stride = 1 + random_below(STRIDE_MAX);
 	unsigned nrows = 1 + random_below(SIMD_NUMBERS_NROWS);
+	struct simd_hint hints[STRIDE_MAX] = {{.scale = 0}};
 	bool drops_cr = random_below(2);
 
 	for (size_t i = 1; i <= stride * nrows; i++) {
 		if (nbytes < TEXT_NBYTES - 4096)
-			nbytes += (uint32_t)random_field(fields + nbytes);
+			nbytes += (uint32_t)random_field(fields + nbytes, plainness, nfraction,
+							 suffix);
 		ends[i] = nbytes;
 		fields[nbytes++] = i % stride ? ',' : '\n';
 	}
@@ -101,8 +111,11 @@ static bool converts_table(const struct simd_ops *ops, char *text, bool at_end)
 	memcpy(text, fields, nbytes);
 	for (size_t c = 1; c <= stride; c++) {
 		struct simd_numbers seen;
+		for (unsigned again = random_below(4); again > 0; again--) /* others come before */
+			ops->convert(text, ends + random_below((uint32_t)stride) + 1, stride, nrows,
+				     drops_cr, &seen, &hints[c - 1]);
 		memset(&seen, 0x5a, sizeof seen);
-		ops->convert(text, ends + c, stride, nrows, drops_cr, &seen);
+		ops->convert(text, ends + c, stride, nrows, drops_cr, &seen, &hints[c - 1]);
 		if (nrows < 64 && (seen.numbers | seen.empty) >> nrows)
 			return false;
 		for (unsigned r = 0; r < nrows; r++) {
