@@ -96,6 +96,8 @@ static enum status process(struct run *r, struct fault *fault)
 	if (status == STATUS_OK)
 		status = print_result(r, fault);
 	if (status == STATUS_OK)
+		status = output_close(fault);
+	if (status == STATUS_OK)
 		report_left_out(r);
 	if (status == STATUS_OK && r->options.verbose)
 		team_report(&r->team, now_s() - begin_s);
@@ -117,7 +119,7 @@ static enum status run(struct run *r, int argc, char **argv, struct fault *fault
 		return status;
 	if (r->options.help || r->options.version) {
 		r->options.help ? options_print_help() : options_print_version();
-		return output_flush(fault);
+		return output_close(fault);
 	}
 	if (is_idle(&r->options))
 		return fault_set(fault, STATUS_USAGE, 0, "usage: gpustat [OPTION]... [FILE]...: "

@@ -134,13 +134,13 @@ static bool write_in_turn(struct member *m)
 static void fail_after_output(struct member *m, const struct fault *fault)
 {
 	struct engine *e = m->engine;
-	const struct emission *before = &m->emission;
+	struct emission *before = &m->emission;
 
 	m->text.nbytes = 0;
 	if (e->plan->emits && before->good_nbytes &&
 	    records_emit(&e->total->emitter, m->chunk.data, before->good_nbytes, m->entry, false,
 			 &before->before, m->chunk.offset_bytes, &m->text) != STATUS_OK)
-		m->text.nbytes = 0;
+		m->text.nbytes = before->tail.nbytes = 0;
 	if (!e->plan->emits || write_in_turn(m))
 		member_fail(e, fault);
 }

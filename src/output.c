@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "utf8.h"
 
@@ -44,6 +45,16 @@ enum status output_flush(struct fault *fault)
 	if (fflush(stdout) || ferror(stdout))
 		return fault_set(fault, STATUS_WRITE, errno, NULL);
 	return STATUS_OK;
+}
+
+enum status output_close(struct fault *fault)
+{
+	enum status status = output_flush(fault);
+
+	/* It may never have been open: that matters to whoever has something to write. */
+	if (status == STATUS_OK && close(STDOUT_FILENO) && errno != EBADF)
+		return fault_set(fault, STATUS_WRITE, errno, NULL);
+	return status;
 }
 
 /* ---- one cell ---- */

@@ -38,4 +38,8 @@ void output_field(const char *text, char delimiter);
 /* Makes sure that all of standard output was written. Errors: STATUS_WRITE. */
 enum status output_flush(struct fault *fault);
 
+/* Likewise, once and for all: closes it, which is when some file systems say that they have no
+ * room. Errors: STATUS_WRITE. */
+enum status output_close(struct fault *fault);
+
 #endif

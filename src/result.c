@@ -120,25 +120,54 @@ static char *scan_name(const struct query *q, const struct result *r)
 	return name;
 }
 
-enum status result_heading(const struct query *q, struct fault *fault)
+static void free_names(char **names, size_t nnames)
+{
+	for (size_t i = 0; names && i < nnames; i++)
+		free(names[i]);
+	free(names);
+}
+
+/* The names of the new columns, to be freed with free_names. NULL: out of memory. */
+static char **scan_names(const struct query *q)
+{
+	char **names = calloc(q->nresults + 1, sizeof *names);
+
+	for (size_t i = 0; names && i < q->nresults; i++) {
+		names[i] = scan_name(q, &q->results[i]);
+		if (names[i])
+			continue;
+		free_names(names, i);
+		return NULL;
+	}
+	return names;
+}
+
+static void print_heading(const struct query *q, char **names)
 {
 	const struct header *h = &q->header;
 	size_t nbytes = h->end - h->begin; /* without the line end */
 
-	if (!h->present)
-		return STATUS_OK;
 	if (!q->plan.only)
 		fwrite(h->line, 1, nbytes, stdout);
 	for (size_t i = 0; i < q->nresults; i++) {
-		char *name = scan_name(q, &q->results[i]);
-		if (!name)
-			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 		if (i || !q->plan.only)
 			putchar(q->plan.delimiter);
-		output_field(name, q->plan.delimiter);
-		free(name);
+		output_field(names[i], q->plan.delimiter);
 	}
 	fwrite(h->line + nbytes, 1, h->line_nbytes - nbytes, stdout);
+}
+
+enum status result_heading(const struct query *q, struct fault *fault)
+{
+	char **names;
+
+	if (!q->header.present)
+		return STATUS_OK;
+	names = scan_names(q); /* all, before the first is printed */
+	if (!names)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	print_heading(q, names);
+	free_names(names, q->nresults);
 	return output_flush(fault);
 }
 

@@ -191,6 +191,20 @@ struct seam_use {
 	struct text_buffer *out; /* where it is printed, if the plan emits */
 };
 
+/* Prints the record in the seam, all of it or nothing. */
+static enum status seam_emit(struct total *t, size_t nbytes, bool at_end, struct text_buffer *out,
+			     struct fault *fault)
+{
+	const struct chunk_entry between_records = {CSV_FIELD_START, false, false};
+	size_t had = out->nbytes;
+
+	if (records_emit(&t->emitter, t->seam.data, nbytes, between_records, at_end, &t->partial,
+			 t->seam.offset_bytes, out) == STATUS_OK)
+		return STATUS_OK;
+	out->nbytes = had;
+	return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+}
+
 /* Folds the record in the seam, which is complete, or made so by the file's end. */
 static enum status seam_fold(struct total *t, bool at_end, const struct seam_use *use,
 			     struct fault *fault)
@@ -215,10 +229,8 @@ static enum status seam_fold(struct total *t, bool at_end, const struct seam_use
 	}
 	s->nbytes = 0;
 	status = check(t, &text, p, fault);
-	if (status == STATUS_OK && t->plan->emits &&
-	    records_emit(&t->emitter, s->data, nbytes, between_records, at_end, &t->partial,
-			 s->offset_bytes, use->out) != STATUS_OK)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (status == STATUS_OK && t->plan->emits)
+		status = seam_emit(t, nbytes, at_end, use->out, fault);
 	return status == STATUS_OK ? combine(use->into, p, fault) : status;
 }
 
