@@ -11,6 +11,10 @@
 
 #include "csv_dfa.h"
 
+/* A record may be longer than any buffer, but not than this: it is kept in memory, and a
+ * compressed one can be a thousand times as long as what was sent. STATUS_LONG_RECORD says it. */
+#define RECORD_MAX_NBYTES ((size_t)256 << 20)
+
 /* Consecutive bytes of one file, cut without regard to records. Chunks are numbered
  * in input order over all files; nbytes may be 0. */
 struct chunk {

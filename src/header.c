@@ -30,6 +30,21 @@ struct first_text {
 	size_t begin[2]; /* of each in data */
 };
 
+/* The length of the blank lines that the text begins with. */
+static size_t blank_nbytes(const char *data, size_t nbytes)
+{
+	size_t n = 0;
+
+	for (;;) {
+		if (n < nbytes && data[n] == '\n')
+			n++;
+		else if (n + 1 < nbytes && data[n] == '\r' && data[n + 1] == '\n')
+			n += 2;
+		else
+			return n;
+	}
+}
+
 /* Cuts record i at or after position `from`, passing over blank lines unless one is a
  * record: the second one of a table of one column. */
 static enum status cut(struct first_text *t, int i, size_t from, char delimiter)
@@ -39,6 +54,8 @@ static enum status cut(struct first_text *t, int i, size_t from, char delimiter)
 
 	record_free(&t->record[i]);
 	for (;; from += t->record[i].nbytes) {
+		if (!blank_counts)
+			from += blank_nbytes(t->data + from, t->nbytes - from);
 		t->begin[i] = from;
 		status = record_split(t->data + from, t->nbytes - from, delimiter, t->at_end,
 				      &t->record[i]);
@@ -80,6 +97,27 @@ static enum status open_quote(const struct input *input, const struct first_text
 	return STATUS_OPEN_QUOTE;
 }
 
+/* Whether a record, whole or not yet, is longer than any may be, blank lines before it
+ * included, which are kept as well; *i: which. */
+static bool is_too_long(const struct first_text *t, bool whole, int *i)
+{
+	size_t first_nbytes = t->record[0].nbytes ? t->begin[0] + t->record[0].nbytes : t->nbytes;
+
+	*i = first_nbytes <= RECORD_MAX_NBYTES;
+	if (*i == 0)
+		return true;
+	return (whole ? t->record[1].nbytes : t->nbytes - first_nbytes) > RECORD_MAX_NBYTES;
+}
+
+static enum status too_long(const struct input *input, const struct first_text *t, int i,
+			    struct fault *fault)
+{
+	fault_set(fault, STATUS_LONG_RECORD, 0, NULL);
+	fault->file = input_name(input, input_file(input));
+	fault->line = 1 + structure_count_lines(t->data, t->begin[i]);
+	return STATUS_LONG_RECORD;
+}
+
 /* Reads on until the records wanted are whole, or the file ends. A short text is cut anew
  * with every piece that comes, so that a slow pipe is not waited for needlessly; a long one
  * only when it has doubled, so that the work stays linear. */
@@ -88,6 +126,7 @@ static enum status read_file(struct first_text *t, struct input *input, char del
 {
 	bool whole = false;
 	enum status status = STATUS_OK;
+	int i;
 
 	memset(t, 0, sizeof *t);
 	while (status == STATUS_OK && !whole && !t->at_end) {
@@ -97,6 +136,8 @@ static enum status read_file(struct first_text *t, struct input *input, char del
 		if (status != STATUS_OK)
 			return status;
 		status = cut_both(t, delimiter, and_second, &whole);
+		if (status == STATUS_OK && is_too_long(t, whole, &i))
+			return too_long(input, t, i, fault);
 	}
 	if (status == STATUS_OPEN_QUOTE)
 		return open_quote(input, t, fault);

@@ -26,6 +26,7 @@
 	X(STATUS_NOT_A_NUMBER, "not a number", 1)                                  \
 	X(STATUS_OUT_OF_RANGE, "number beyond 10^-400 to 10^400", 1)               \
 	X(STATUS_SHORT_RECORD, "record has no such field", 1)                      \
+	X(STATUS_LONG_RECORD, "record longer than 256 MiB; is a quote left open?", 1) \
 	X(STATUS_OPEN_QUOTE, "quoted field is never closed", 1)                    \
 	X(STATUS_HEADER_DIFFERS, "header differs from the first file's", 1)        \
 	X(STATUS_NO_NUMERIC_COLUMN, "no column holds numbers", 1)                  \

@@ -166,11 +166,21 @@ static enum status combine(struct partial *p, const struct partial *later, struc
 
 /* ---- the seam ---- */
 
+static enum status too_long(const struct seam *s, struct fault *fault)
+{
+	fault_set(fault, STATUS_LONG_RECORD, 0, NULL);
+	fault->line = s->line;
+	return STATUS_LONG_RECORD;
+}
+
+/* Errors: STATUS_LONG_RECORD, STATUS_NO_MEMORY. */
 static enum status seam_append(struct seam *s, const char *data, size_t nbytes,
 			       struct fault *fault)
 {
 	if (nbytes == 0)
 		return STATUS_OK;
+	if (nbytes > RECORD_MAX_NBYTES - s->nbytes)
+		return too_long(s, fault);
 	if (s->capacity - s->nbytes < nbytes) {
 		size_t capacity = 2 * s->capacity + nbytes;
 		char *grown = realloc(s->data, capacity);
