@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""Signals at random moments: the program dies of them, at once and without a word, or is done.
+
+What it has written by then begins the right output; it may end inside a record, as that of any
+filter does that is killed. Stopped and continued, it goes on as if nothing had been.
+"""
+import gzip
+import os
+import random
+import signal
+import subprocess
+import tempfile
+import time
+
+import harness
+
+DEADLY = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE)
+ROUNDS = int(os.environ.get("GPUSTAT_TEST_SIGNALS", "8"))    # of each signal and request
+LIMIT = 60
+
+TABLE = b"n,t\n" + b"".join(b"%d,word %d\n" % (i, i % 100) for i in range(150000))
+
+
+class Job:
+    """A request over the table, in a file; right: its output, undisturbed; seconds: how long it takes."""
+    def __init__(self, name, args, data):
+        self.name = name
+        self.argv = [harness.program(), "--device=cpu", "--threads=3"] + args + [harness.fixture(name, data)]
+        start = time.monotonic()
+        p = subprocess.run(self.argv, stdout=subprocess.PIPE, env=harness.environment(), check=True)
+        self.seconds, self.right = time.monotonic() - start, p.stdout
+
+    def disturbed(self, disturb):
+        """-> (status, stdout, stderr) where disturb(process) does what it will meanwhile."""
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            p = subprocess.Popen(self.argv, stdout=out, stderr=err, env=harness.environment(),
+                                 preexec_fn=lambda: signal.signal(signal.SIGPIPE, signal.SIG_DFL))
+            disturb(p)
+            try:
+                status = p.wait(LIMIT)
+            except subprocess.TimeoutExpired:
+                p.kill()
+                p.wait()
+                status = "it hangs"
+            return (status, *[f.seek(0) or f.read() for f in (out, err)])
+
+
+def check_deadly(job, rng, number):
+    died, wrong = 0, []
+    for _ in range(ROUNDS):
+        moment = rng.random() * job.seconds * 1.1
+
+        def disturb(p):
+            time.sleep(moment)
+            p.send_signal(number)
+        status, out, err = job.disturbed(disturb)
+        died += status == -number
+        if not (err == b"" and (status == 0 and out == job.right or status == -number and job.right.startswith(out))):
+            wrong.append((moment, status, len(out), err))
+    harness.ok(not wrong, "%s, %s (%d of %d died)" % (job.name, signal.Signals(number).name, died, ROUNDS), repr(wrong[:3]))
+
+
+def check_usr1(job, rng):
+    """It may kill, or ask for a word on standard error; the answer is not touched."""
+    wrong = []
+    for _ in range(ROUNDS):
+        moment = rng.random() * job.seconds
+
+        def disturb(p):
+            time.sleep(moment)
+            p.send_signal(signal.SIGUSR1)
+        status, out, _ = job.disturbed(disturb)
+        if not (status == 0 and out == job.right or status == -signal.SIGUSR1 and job.right.startswith(out)):
+            wrong.append((moment, status, len(out)))
+    harness.ok(not wrong, "%s, SIGUSR1" % job.name, repr(wrong[:3]))
+
+
+def check_stopped(job, rng):
+    wrong = []
+    for _ in range(ROUNDS):
+        def disturb(p):
+            for _ in range(5):
+                time.sleep(rng.random() * job.seconds / 5)
+                p.send_signal(signal.SIGSTOP)
+                time.sleep(0.002)
+                p.send_signal(signal.SIGCONT)
+        result = job.disturbed(disturb)
+        if result != (0, job.right, b""):
+            wrong.append((result[0], len(result[1]), result[2]))
+    harness.ok(not wrong, "%s, stopped and continued" % job.name, repr(wrong[:3]))
+
+
+harness.note("seed %s" % os.environ.get("GPUSTAT_TEST_SEED", "7"))
+RNG = random.Random(int(os.environ.get("GPUSTAT_TEST_SEED", "7")))
+for one in (Job("results.csv", ["--sum=n", "--count=t"], TABLE), Job("records.csv", ["--cumsum=n"], TABLE),
+            Job("records.csv.gz", ["--where", "n > 10"], gzip.compress(TABLE, 1))):
+    for which in DEADLY:
+        check_deadly(one, RNG, which)
+    check_usr1(one, RNG)
+    check_stopped(one, RNG)
+harness.done()
