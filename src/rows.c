@@ -8,7 +8,8 @@
 #include <string.h>
 
 
-#define WINDOW_NWORDS 256 /* 16 KiB of text: with its positions in a first-level cache */
+/* 32 KiB of text: what is looked at in it stays in a first-level cache, with its positions. */
+#define WINDOW_NWORDS 512
 #define WINDOW_NBYTES (WINDOW_NWORDS * SIMD_WORD_NBYTES)
 #define POSITIONS_SLACK 64 /* simd_ops.positions may write so many too many */
 

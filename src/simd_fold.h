@@ -28,6 +28,8 @@ struct simd_lanes {
 #if defined(__SSE4_1__)
 #include <immintrin.h>
 
+#define SIMD_HAS_LANES true
+
 typedef __m128i simd_text;
 
 /* What is the same for every field. */
@@ -122,6 +124,8 @@ static inline uint64_t simd_number(const struct simd_constants *k, simd_text v,
 #endif
 
 #else /* plain registers, little-endian or not */
+
+#define SIMD_HAS_LANES false /* 32 bytes are no faster than decimal_parse's loop */
 
 typedef struct {
 	uint64_t low, high; /* lanes 0 to 7, lanes 8 to 15; the lowest is the lowest byte */
@@ -333,7 +337,9 @@ static __attribute__((noinline)) struct decimal simd_convert_long(const char *te
 	int exponent = 0;
 	uint32_t last = simd_exponent(text, first, end, &exponent);
 
-	if (last - first - 1 < SIMD_NDIGITS)
+	if (!SIMD_HAS_LANES)
+		last = end;
+	else if (last - first - 1 < SIMD_NDIGITS)
 		x = simd_convert_lanes(&k, text, first, last, is_negative);
 	else if (last - first - 1 < 2 * SIMD_NDIGITS)
 		x = simd_convert_two(&k, text, first, last, is_negative);
