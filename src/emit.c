@@ -150,6 +150,7 @@ static enum status print(struct emitting *m, const struct record_view *r)
 	if (text_reserve(m->out, r->next - r->end) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	append(m->out, r->data + r->end, r->next - r->end);
+	m->out->in_line = r->next == r->end;
 	return STATUS_OK;
 }
 

@@ -20,6 +20,8 @@
 struct text_buffer {
 	char *data; /* owned */
 	size_t nbytes, capacity;
+	bool in_line; /* ends in a record without a line end, even one of no bytes; whoever writes
+		       * the text takes this back */
 };
 
 /* Makes room for nbytes more. Errors: STATUS_NO_MEMORY. */

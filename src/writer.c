@@ -5,6 +5,7 @@
 #include "writer.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <unistd.h>
 
 static enum status write_all(const char *data, size_t nbytes, struct fault *fault)
@@ -19,14 +20,16 @@ static enum status write_all(const char *data, size_t nbytes, struct fault *faul
 	return STATUS_OK;
 }
 
-enum status writer_write(struct writer *w, const struct text_buffer *text, struct fault *fault)
+enum status writer_write(struct writer *w, struct text_buffer *text, struct fault *fault)
 {
 	enum status status = STATUS_OK;
+	bool in_line = text->in_line;
 
-	if (text->nbytes == 0)
+	text->in_line = false;
+	if (text->nbytes == 0 && !in_line)
 		return STATUS_OK;
 	if (w->owes_newline)
 		status = write_all("\n", 1, fault);
-	w->owes_newline = text->data[text->nbytes - 1] != '\n';
+	w->owes_newline = text->nbytes == 0 || text->data[text->nbytes - 1] != '\n';
 	return status == STATUS_OK ? write_all(text->data, text->nbytes, fault) : status;
 }

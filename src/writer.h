@@ -16,6 +16,6 @@ struct writer {
 
 /* Writes text. A file's last record may lack its LF; it gets one if anything follows.
  * Errors: STATUS_WRITE. */
-enum status writer_write(struct writer *w, const struct text_buffer *text, struct fault *fault);
+enum status writer_write(struct writer *w, struct text_buffer *text, struct fault *fault);
 
 #endif
