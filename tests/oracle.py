@@ -5,6 +5,7 @@ It stands on oracle_text.py (records and numbers), reads the options as a Reques
 must come out. It is slow and plain on purpose. Where the contract leaves a question open the model
 raises Unclear, so that no test rests on a guess.
 """
+import codecs
 import decimal
 import json
 import re
@@ -213,6 +214,8 @@ def _stream(request, files):
             started, rs = True, rs[1:]
         elif rs and rs[0].raw == first.raw:
             rs = rs[1:]
+        elif rs and not rs[0].raw:
+            raise Unclear("a blank line where a repeated header may be")
         elif rs and request.header == "yes":
             return first, ncolumns, rest, BadData("another header", {(name, None)})
         rest += [(name, r) for r in rs]
@@ -326,9 +329,21 @@ class Answer:
         keep = dict(parse_float=str, parse_int=str, parse_constant=str)
         got = json.loads(out.decode("utf-8"), object_pairs_hook=list, **keep)
         if self.rows is None:
-            return got == [(n.decode("utf-8"), v) for n, v in self.values]
-        return got == [[(c, None if v == b"" and c not in ("column", "type") else v.decode("utf-8"))
+            return got == [(in_json(n), v) for n, v in self.values]
+        return got == [[(c, None if v == b"" and c not in ("column", "type") else in_json(v))
                         for c, v in zip(SUMMARY, row)] for row in self.rows]
+
+
+def in_json(name):
+    """Text that is no UTF-8 has the replacement character for each byte that is none."""
+    return name.decode("utf-8", "one by one")
+
+
+def is_utf8(text):
+    return b"\xef\xbf\xbd" in text or "\ufffd" not in text.decode("utf-8", "replace")
+
+
+codecs.register_error("one by one", lambda e: ("\ufffd", e.start + 1))
 
 
 def _line(cells, delimiter):
@@ -352,6 +367,8 @@ def answer(request, files):
     for i, (name, data) in enumerate(files):
         whole, opened = records(data, request.delimiter)
         if opened is not None:
+            if i and not whole:
+                raise Unclear("an open quote, perhaps in what should be a header")
             before = files[:i] + [(name, b"".join(r.raw + b"\r\n" for r in whole))]
             try:
                 _answer(request, before)
@@ -393,6 +410,9 @@ def _reduce(request, header, ncolumns, rows):
         if request.invalid == "error":
             kinds = [_whole_kind(request, kind, k, rows) for k, kind in enumerate(kinds)]
         return _summary(request, ncolumns, rows, kinds, label)
+    star = any(text == b"*" for _, text, _ in request.items())
+    if star and ragged and "number" not in kinds:
+        raise Unclear("does a short record decide what '*' means?")
     chosen = _choose(request, names, ncolumns, kinds)
     needed = {k for _, k in chosen}
     numeric = {k for o, k in chosen if o != "count" or
@@ -454,7 +474,7 @@ def judge(request, files):
                     ("%s:%d:" % (name, line) if line else name + ":").encode() in r.err for name, line in bad.places):
                 return "wanted: a message that names one of %s" % sorted(bad.places)
             for called, words in (("column", bad.columns), ("value", bad.values)):
-                if words and all(w.isalnum() and w.isascii() for w in words) \
+                if words and all(w.isalnum() and w.isascii() and len(w) < 200 for w in words) \
                         and not any(b"'" + w + b"'" in r.err for w in words):
                     return "wanted: a message that names the %s, one of %s" % (called, sorted(words))
             return None
@@ -471,8 +491,8 @@ def judge(request, files):
         if request.format == "json":
             return None if want.matches_json(r.out) else "wanted: %r" % (want.values or want.rows)
         if shown:
-            cells = [v or "" for _, v in want.values or ()] + [c.decode("utf-8", "replace")
-                                                         for row in want.rows or () for c in row]
+            cells = [v or "" for _, v in want.values or ()]
+            cells += [c.decode("utf-8") for row in want.rows or () for c in row if is_utf8(c)]
             seen = r.out.decode("utf-8", "replace")
             lost = [c for c in cells if c.isprintable() and c not in seen]
             return "wanted in the table: %r" % lost if lost else None

@@ -174,6 +174,8 @@ def plan(q, header, ncolumns, rows, offsets):
     for _, text, as_written in items:
         if text != b"*":
             oracle.resolve(text, as_written, names, ncolumns)
+    if header and rows and rows[0].file != header.file and any(text == b"*" for _, text, _ in items):
+        raise Unclear("'*' where the header's file has no other record")
     columns, offsets = [], iter(offsets)
     for operation, text in q.news:
         if operation == "offsets":
@@ -280,8 +282,18 @@ def answer(q, files):
     offsets = [Expr(text) for operation, text in q.news if operation == "offsets"]
     exprs = ([where] if where else []) + offsets
     header, ncolumns, rows, trouble = stream(q, files, exprs)
-    for expr in exprs:
-        expr.resolve(list(header.fields) if header else None, ncolumns)
+    if header and any(b"\0" in name for name in header.fields):
+        raise Unclear("NUL in a name")
+    try:
+        for expr in exprs:
+            expr.resolve(list(header.fields) if header else None, ncolumns)
+        for _, text, as_written in q.request.items():
+            if text != b"*":
+                oracle.resolve(text, as_written, list(header.fields) if header else None, ncolumns)
+    except Usage:
+        if trouble:
+            raise Unclear("which of two errors comes first") from None
+        raise
     if q.reduces:
         return reduce(q, header, ncolumns, rows, trouble, where)
     try:
@@ -352,6 +364,9 @@ def reduce(q, header, ncolumns, rows, trouble, where):
         except BadData as bad:
             trouble = bad
             break
+    if star and rows and not (kept and kept[0][1] is rows[0]) and any(
+            not q.is_missing(f) and not is_number(f) for f in rows[0].fields):
+        raise Unclear("does '*' mean a column where the first record has text, if that is not kept?")
     if star and trouble:
         raise Unclear("which columns does '*' mean before an error?")
     if header is None and not kept:

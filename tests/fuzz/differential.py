@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: MIT
+"""Random hostile tables and requests, hundreds a second, against the models: a library and a program.
+
+    differential.py --serve SERVE [--seconds N] [--cases N] [--seed N] [--ways N]
+
+SERVE is tests/fuzz/serve.c, built. A case is tests/hostile.py's table, in half of all cases spoiled
+by edits that know nothing of CSV, and a request for results or for records. It is run in several
+ways: chunks, threads, instruction sets, libraries that inflate, a file or a pipe, plain or packed.
+All must say the same, byte for byte; and what the models (oracle.py, oracle_scan.py) say, where they
+say anything. A case that fails is cut down and left in fuzz.failed/SEED; the seed alone makes it again.
+"""
+import argparse
+import gzip
+import os
+import random
+import shlex
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import harness                                                  # noqa: E402
+import hostile                                                  # noqa: E402
+import hostile_scan                                             # noqa: E402
+import oracle                                                   # noqa: E402
+import oracle_scan                                              # noqa: E402
+
+TOKENS = (b'"', b'""', b'",', b',"', b'"\n', b'\n"', b",", b";", b"\t", b"|", b"\n", b"\r", b"\r\n", b"\n\n", b"\r\r\n",
+          b"\0", b"\xff", b"\xc3", b"\xef\xbb\xbf", b" ", b"+", b"-", b".", b"e", b"E", b"e5", b"e-9", b"0", b"00000000",
+          b"9", b"99999999", b"9223372036854775807", b"-9223372036854775808", b"9223372036854775808",
+          b"999999999999999999", b"1000000000000000000", b"170141183460469231731687303715884105727",
+          b"-170141183460469231731687303715884105728", b"340282366920938463463374607431768211456",
+          b"1e399", b"1e400", b"1e-400", b"1e-401", b"0e400", b"0e-401", b"0." + b"0" * 399 + b"1", b"9" * 400, b"9" * 401,
+          b"1e99999999999999999999", b"1e-99999999999999999999", b"0e99999999999999999999", b"NA", b"x" * 63, b"y" * 64,
+          b"z" * 65, b"1," * 40, b'"' * 63, b'"' * 64, b"\n" * 63, b"," * 65)
+PACKED_ONE_IN = 8
+LONG_ONE_IN = 400       # a field of 64 KiB to 2 MiB
+
+
+class Server:
+    """The running program tests/fuzz/serve.c. run() is what harness.run() is."""
+    def __init__(self, path):
+        env = {k: v for k, v in os.environ.items() if not k.startswith("GPUSTAT")}
+        self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=dict(env, LC_ALL="C"))
+        self.nruns = 0
+
+    def run(self, args, stdin, mode="f", env=()):
+        texts = [a if isinstance(a, bytes) else os.fsencode(a) for a in args] + [os.fsencode(e) for e in env]
+        job = struct.pack("=IIII", len(args), len(env), len(stdin), ord(mode))
+        job += b"".join(struct.pack("=I", len(t)) + t for t in texts) + stdin
+        self.process.stdin.write(job)
+        self.process.stdin.flush()
+        status, nout, nerr = struct.unpack("=iII", self._read(12))
+        self.nruns += 1
+        return harness.Result(status, self._read(nout), self._read(nerr), ["gpustat"] + list(args), " ".join(env) + " " + mode)
+
+    def _read(self, n):
+        data = self.process.stdout.read(n)
+        if len(data) != n:
+            raise RuntimeError("the server has ended: %s" % self.process.wait())
+        return data
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+# ---- cases ----------------------------------------------------------------------------------
+
+def spoil(rng, data):
+    """`data` after a few edits: bytes put in, taken out, doubled, moved."""
+    data = bytearray(data)
+    for _ in range(rng.choice((1, 1, 2, 3, 6))):
+        at = rng.randrange(len(data) + 1)
+        form = rng.randrange(8)
+        if form < 4:
+            data[at:at] = rng.choice(TOKENS)
+        elif form == 4:
+            del data[at:at + rng.choice((1, 1, 2, 7, 40))]
+        elif form == 5 and data:
+            data[min(at, len(data) - 1)] = rng.choice((0, 9, 10, 13, 32, 34, 44, 48, 46, 101, 255, rng.randrange(256)))
+        elif form == 6:
+            piece = data[at:at + rng.randrange(1, 80)]
+            where = rng.randrange(len(data) + 1)
+            data[where:where] = piece
+        else:
+            data[at:at] = bytes(rng.randrange(256) for _ in range(rng.randrange(1, 8)))
+    if rng.randrange(LONG_ONE_IN) == 0:
+        at = rng.randrange(len(data) + 1)
+        data[at:at] = rng.choice((b"x", b"7", b'"', b"\n", b"0", b",1", b'""', b" ")) * rng.choice((65536, 70001, 1 << 20))
+    return bytes(data)
+
+
+class Case:
+    """What the seed makes: files, request, and the model that judges it."""
+    def __init__(self, seed):
+        rng = random.Random(seed)
+        scans = rng.randrange(2) == 0
+        case = hostile.make_case(seed, request_of=hostile_scan.make_request if scans else None)
+        self.seed, self.request, self.files = seed, case.request, case.files
+        if rng.randrange(2) == 0:
+            self.files = [(name, spoil(rng, data)) for name, data in case.files]
+        self.model = oracle_scan if scans else oracle
+        self.piped = len(self.files) == 1
+        self.rng = rng
+
+    def judge(self):
+        """The model's judge of results, or None where it is silent."""
+        files = [("<stdin>", self.files[0][1])] if self.piped else self.files
+        try:
+            return self.model.judge(self.request, files)
+        except (oracle.Unclear, UnicodeDecodeError):
+            return None
+
+
+def ways(rng, case, n, sets, inflaters):
+    """n ways to run it: (arguments, environment, mode, packed?)."""
+    size = max((len(d) for _, d in case.files), default=0)
+    chunks = [1, rng.randrange(2, 9), rng.randrange(2, max(3, min(size, 5000)) + 1), rng.choice((64, 4096, 65536)), None]
+    if size > 100000:
+        chunks = [rng.choice((100, 1000)), 65536, None]
+    out = []
+    for chunk in rng.sample(chunks, min(n, len(chunks))):
+        env = ["GPUSTAT_SIMD=" + rng.choice(sets)]
+        if chunk:
+            env.append("GPUSTAT_CHUNK_BYTES=%d" % chunk)
+        packed = rng.randrange(PACKED_ONE_IN) == 0
+        if packed:
+            env.append("GPUSTAT_INFLATE=" + rng.choice(inflaters))
+        out.append((["--threads=%d" % rng.choice((1, 2, 3, 7))], env, rng.choice("fp"), packed))
+    return out
+
+
+def pack(rng, data):
+    cut = rng.randrange(len(data) + 1)
+    return gzip.compress(data[:cut], 1) + gzip.compress(data[cut:], 1)
+
+
+class Fuzzer:
+    def __init__(self, serve, nways):
+        self.server, self.nways = Server(serve), nways
+        self.folder = tempfile.mkdtemp(prefix="gpustat-fuzz-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
+        self.sets = [s for s in ("avx512", "avx2", "neon", "portable")
+                     if self.server.run(["--version"], b"", "f", ["GPUSTAT_SIMD=" + s]).status == 0]
+        version = self.server.run(["--version"], b"").out.decode()
+        self.inflaters = ["zlib"] + [key for key, name in (("isal", "ISA-L"), ("libdeflate", "libdeflate"))
+                                     if name + " not built in" not in version]
+        self.here = os.getcwd()
+
+    def close(self):
+        self.server.close()
+        shutil.rmtree(self.folder, True)
+
+    def run_way(self, case, way):
+        args, env, mode, packed = way
+        rng = random.Random(case.seed)
+        files = [(name, pack(rng, data) if packed else data) for name, data in case.files]
+        if case.piped:
+            return self.server.run(args + case.request.args(), files[0][1], mode, env)
+        for name, data in files:
+            with open(os.path.join(self.folder, name), "wb") as f:
+                f.write(data)
+        paths = [os.path.join(self.folder, name) for name, _ in files]
+        r = self.server.run(args + case.request.args() + paths, b"", mode, env)
+        where = os.fsencode(self.folder + "/")
+        return r._replace(err=r.err.replace(where, b""))
+
+    def complaint(self, case, chosen):
+        """None, "unclear", or what is wrong."""
+        results = [self.run_way(case, way) for way in chosen]
+        for r in results:
+            if r.status not in (0, 1, 2):
+                return "status %s\n%s" % (r.status, harness.describe(r))
+        if len({(r.status, r.out, r.err) for r in results}) > 1:
+            return "the ways differ:\n" + "\n".join(harness.describe(r) for r in results)
+        right = case.judge()
+        if not right:
+            return "unclear"
+        try:
+            said = right(results[0])
+        except ValueError as e:
+            said = "not JSON: %s" % e
+        return said and "%s\n%s" % (harness.describe(results[0]), said)
+
+    def run_seed(self, seed):
+        """None, "unclear", or what is wrong with the case."""
+        case = Case(seed)
+        chosen = ways(case.rng, case, self.nways, self.sets, self.inflaters)
+        wrong = self.complaint(case, chosen)
+        if wrong in (None, "unclear"):
+            return wrong
+        self.shrink(case, chosen)
+        return "seed %d: %s\nsaved in %s" % (seed, self.complaint(case, chosen), self.save(case, chosen))
+
+    def shrink(self, case, chosen, seconds=10):
+        """Takes bytes out of the files for as long as the case stays wrong."""
+        end = time.monotonic() + seconds
+        for i, (name, _) in enumerate(case.files):
+            size = len(case.files[i][1]) // 2
+            while size and time.monotonic() < end:
+                at = 0
+                while at < len(case.files[i][1]) and time.monotonic() < end:
+                    before = case.files[i]
+                    case.files[i] = (name, before[1][:at] + before[1][at + size:])
+                    if self.complaint(case, chosen) in (None, "unclear"):
+                        case.files[i] = before
+                        at += size
+                size //= 2
+
+    def save(self, case, chosen):
+        where = os.path.join(self.here, "fuzz.failed", str(case.seed))
+        os.makedirs(where, exist_ok=True)
+        for name, data in case.files:
+            with open(os.path.join(where, name), "wb") as f:
+                f.write(data)
+        with open(os.path.join(where, "command"), "w", encoding="utf-8", errors="surrogateescape") as f:
+            for args, env, mode, packed in chosen:
+                said = shlex.join(os.fsdecode(a) for a in args + case.request.args())
+                f.write("%s gpustat %s %s %s%s\n" % (" ".join(env), said, "" if mode == "f" else "# a pipe",
+                                                     " ".join(n for n, _ in case.files), " # packed" if packed else ""))
+        return where
+
+
+def run(fuzzer, seed, cases=None, seconds=None, tell=None, limit=20):
+    """Runs seeds from `seed` on -> (how many, how many unclear, what is wrong)."""
+    end = seconds and time.monotonic() + seconds
+    done, unclear, wrong = 0, 0, []
+    while (cases is None or done < cases) and (not end or time.monotonic() < end) and len(wrong) < limit:
+        said = fuzzer.run_seed(seed + done)
+        unclear += said == "unclear"
+        if said not in (None, "unclear"):
+            wrong.append(said)
+            if tell:
+                tell(said)
+        done += 1
+    return done, unclear, wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--serve", required=True)
+    parser.add_argument("--seconds", type=float)
+    parser.add_argument("--cases", type=int)
+    parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(6), "big"))
+    parser.add_argument("--ways", type=int, default=2)
+    options = parser.parse_args()
+    fuzzer = Fuzzer(os.path.abspath(options.serve), options.ways)
+    start = time.monotonic()
+    print("seeds from %d" % options.seed, flush=True)
+    done, unclear, wrong = run(fuzzer, options.seed, options.cases, options.seconds, print)
+    took = time.monotonic() - start
+    print("%d cases, %d runs, %d where the models are silent, %d wrong; %.0f s, %.0f cases/s"
+          % (done, fuzzer.server.nruns, unclear, len(wrong), took, done / took))
+    fuzzer.close()
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * serve.c - runs gpustat many times a second, for tests/fuzz/differential.py: main.c is linked in
+ * as gpustat_main, and each run is a fork of this process, without what starting a program costs.
+ *
+ * A job comes on standard input, numbers in the machine's own order:
+ *
+ *   uint32 nargs, nenv, stdin_nbytes, mode    then each argument and NAME=VALUE as a uint32
+ *                                             length and its bytes, then stdin's bytes
+ *
+ * mode: 'f', stdin is a regular file; 'p', a pipe. The answer goes to standard output:
+ *
+ *   int32 status, uint32 out_nbytes, err_nbytes    then what was written to either
+ *
+ * status: the exit status, or minus the signal that ended the run; a run that takes longer than
+ * LIMIT_S is ended by SIGALRM. This process ends with its standard input.
+ */
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LIMIT_S 30
+#define MAX_ARGS 64
+
+#undef main
+
+int gpustat_main(int argc, char **argv);
+
+struct job {
+	uint32_t nargs, nenv, stdin_nbytes, mode;
+	char *args[MAX_ARGS + 2], *env[MAX_ARGS + 1], *text;
+};
+
+static _Noreturn void fatal(const char *what)
+{
+	perror(what);
+	_exit(99);
+}
+
+/* False where the input ends before the first byte. */
+static bool read_all(void *to, size_t nbytes)
+{
+	size_t done = 0;
+
+	while (done < nbytes) {
+		ssize_t n = read(STDIN_FILENO, (char *)to + done, nbytes - done);
+		if (n < 0)
+			fatal("read");
+		if (n == 0 && done == 0)
+			return false;
+		if (n == 0)
+			_exit(98);
+		done += (size_t)n;
+	}
+	return true;
+}
+
+static void write_all(int fd, const void *from, size_t nbytes)
+{
+	size_t done = 0;
+
+	while (done < nbytes) {
+		ssize_t n = write(fd, (const char *)from + done, nbytes - done);
+		if (n < 0)
+			fatal("write");
+		done += (size_t)n;
+	}
+}
+
+static char *read_text(uint32_t nbytes)
+{
+	char *text = malloc((size_t)nbytes + 1);
+
+	if (!text)
+		fatal("malloc");
+	if (nbytes && !read_all(text, nbytes))
+		_exit(98);
+	text[nbytes] = '\0';
+	return text;
+}
+
+static void read_texts(char **texts, uint32_t n)
+{
+	uint32_t nbytes;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (!read_all(&nbytes, sizeof nbytes))
+			_exit(98);
+		texts[i] = read_text(nbytes);
+	}
+	texts[n] = NULL;
+}
+
+static bool read_job(struct job *job)
+{
+	uint32_t head[4];
+
+	if (!read_all(head, sizeof head))
+		return false;
+	*job = (struct job){head[0], head[1], head[2], head[3], {"gpustat"}, {NULL}, NULL};
+	if (job->nargs > MAX_ARGS || job->nenv > MAX_ARGS)
+		_exit(97);
+	read_texts(job->args + 1, job->nargs);
+	read_texts(job->env, job->nenv);
+	job->text = read_text(job->stdin_nbytes);
+	return true;
+}
+
+static void free_job(struct job *job)
+{
+	for (uint32_t i = 0; i < job->nargs; i++)
+		free(job->args[i + 1]);
+	for (uint32_t i = 0; i < job->nenv; i++)
+		free(job->env[i]);
+	free(job->text);
+}
+
+/* The descriptor that the run reads: a pipe that holds all of the text, or `file`. */
+static int lay_down(const struct job *job, int file)
+{
+	int ends[2];
+
+	if (job->mode == 'p' && pipe2(ends, O_CLOEXEC) == 0) {
+		int room = fcntl(ends[1], F_SETPIPE_SZ, (int)job->stdin_nbytes + 1);
+		bool fits = room >= 0 && (uint32_t)room >= job->stdin_nbytes;
+		if (fits)
+			write_all(ends[1], job->text, job->stdin_nbytes);
+		close(ends[1]);
+		if (fits)
+			return ends[0];
+		close(ends[0]);
+	}
+	if (ftruncate(file, 0) || lseek(file, 0, SEEK_SET))
+		fatal("memfd");
+	write_all(file, job->text, job->stdin_nbytes);
+	lseek(file, 0, SEEK_SET);
+	return file;
+}
+
+static _Noreturn void run(const struct job *job, int in, int out, int err)
+{
+	dup2(in, STDIN_FILENO);
+	dup2(out, STDOUT_FILENO);
+	dup2(err, STDERR_FILENO);
+	for (uint32_t i = 0; i < job->nenv; i++)
+		putenv(job->env[i]);
+	alarm(LIMIT_S);
+	exit(gpustat_main((int)job->nargs + 1, (char **)job->args));
+}
+
+static uint32_t length(int file)
+{
+	return (uint32_t)lseek(file, 0, SEEK_END);
+}
+
+static void copy_out(int file, uint32_t nbytes)
+{
+	void *data = nbytes ? mmap(NULL, nbytes, PROT_READ, MAP_SHARED, file, 0) : NULL;
+
+	if (data == MAP_FAILED)
+		fatal("mmap");
+	write_all(STDOUT_FILENO, data, nbytes);
+	if (nbytes)
+		munmap(data, nbytes);
+}
+
+static void answer(int result, int out, int err)
+{
+	int32_t status = WIFEXITED(result) ? WEXITSTATUS(result) : -WTERMSIG(result);
+	uint32_t head[3] = {(uint32_t)status, length(out), length(err)};
+
+	write_all(STDOUT_FILENO, head, sizeof head);
+	copy_out(out, head[1]);
+	copy_out(err, head[2]);
+}
+
+int main(void)
+{
+	int file = memfd_create("stdin", MFD_CLOEXEC), out = memfd_create("stdout", MFD_CLOEXEC),
+	    err = memfd_create("stderr", MFD_CLOEXEC), result;
+	struct job job;
+
+	if (file < 0 || out < 0 || err < 0)
+		fatal("memfd_create");
+	while (read_job(&job)) {
+		int in = lay_down(&job, file);
+		pid_t pid;
+		if (ftruncate(out, 0) || ftruncate(err, 0))
+			fatal("memfd");
+		lseek(out, 0, SEEK_SET);
+		lseek(err, 0, SEEK_SET);
+		pid = fork();
+		if (pid < 0)
+			fatal("fork");
+		if (pid == 0)
+			run(&job, in, out, err);
+		if (waitpid(pid, &result, 0) != pid)
+			fatal("waitpid");
+		answer(result, out, err);
+		if (in != file)
+			close(in);
+		free_job(&job);
+	}
+	return 0;
+}

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""Random scans, filters and offsets over a hostile table, the same for the same state of rng.
+
+make_request() is for hostile.make_case(): conditions of every form, mostly about columns that there
+are, and new columns of every kind.
+"""
+import re
+
+import hostile
+import oracle
+from oracle_scan import TOTALS, Scan
+
+BARE = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*\Z")
+RESERVED = (b"and", b"or", b"not", b"is", b"missing")
+KINDS = ("small", "small", "int", "decimal", "edge", "zeros", "exponent", "wide")
+
+
+# ---- random conditions ----------------------------------------------------------------------
+
+def spell_column(rng, k, n, names):
+    if rng.randrange(80) == 0:
+        return rng.choice((b"nosuch", b":%d" % (n + 1), b":0", b"`no such`"))
+    forms = [b":%d" % (k + 1), b"col%d" % (k + 1)]
+    if names:
+        back = b"`" + names[k].replace(b"`", b"``") + b"`"
+        bare = BARE.match(names[k]) and names[k].lower() not in RESERVED
+        forms += [names[k] if bare else back, back, names[k] if bare else back]
+    return rng.choice(forms)
+
+
+def spell_string(rng, missing):
+    text = rng.choice(hostile.TEXTS + tuple(missing) + (b"a", b"1", b"it's"))
+    text = text.replace(b"\0", b"") or b"m"
+    quote = rng.choice((b'"', b"'"))
+    return quote + text.replace(quote, quote * 2) + quote
+
+
+def spell_number(rng, kind):
+    return hostile.number_text(rng, kind if rng.randrange(3) and kind in KINDS else rng.choice(KINDS)).encode()
+
+
+def spell_test(rng, n, names, kinds, missing):
+    numeric = [k for k in range(n) if kinds[k] not in ("text", "empty")]
+    k = rng.randrange(n)
+    form = rng.randrange(10)
+    if form == 0:
+        return spell_column(rng, k, n, names) + rng.choice((b" is missing", b" IS NOT missing", b"\tis\nnot missing"))
+    blank = rng.choice((b"", b" "))
+    sign = blank + rng.choice((b"=", b"==", b"!=", b"<", b"<=", b">", b">=")) + blank
+    if form < 4 or not numeric:
+        sides = [spell_column(rng, k, n, names), spell_string(rng, missing)]
+    else:
+        k = rng.choice(numeric) if rng.randrange(25) else k
+        sides = [spell_column(rng, k, n, names), spell_number(rng, kinds[k])]
+        if form < 6:
+            sides[1] = spell_column(rng, rng.choice(numeric), n, names)
+    if rng.randrange(3) == 0:
+        sides.reverse()
+    return sign.join(sides)
+
+
+def spell_condition(rng, depth, *about):
+    if depth == 0 or rng.randrange(3) == 0:
+        return spell_test(rng, *about)
+    form = rng.randrange(5)
+    if form == 0:
+        return rng.choice((b"not (", b"!(", b"NOT(")) + spell_condition(rng, depth - 1, *about) + b")"
+    if form == 1:
+        return b"(" + spell_condition(rng, depth - 1, *about) + b")"
+    if form == 2:
+        return rng.choice((b"not ", b"! ")) + spell_test(rng, *about)
+    joint = rng.choice((b" and ", b" && ", b" or ", b" || ", b" OR "))
+    return spell_condition(rng, depth - 1, *about) + joint + spell_condition(rng, depth - 1, *about)
+
+
+# ---- random requests ------------------------------------------------------------------------
+
+def spell_columns(rng, operation, n, names, kinds):
+    numeric = [k for k in range(n) if kinds[k] not in ("text", "empty")]
+    pool = list(range(n)) if operation == "count" else numeric
+    if not pool or (operation != "count" and rng.randrange(10) == 0):
+        return b"*"
+    if len(pool) == n and rng.randrange(8) == 0:
+        low = rng.randrange(n)
+        return b"%d-%d" % (low + 1, rng.randrange(low, n) + 1)
+    chosen = rng.sample(pool, rng.randrange(1, min(3, len(pool)) + 1))
+    return b",".join(hostile.spell_item(rng, k, n, names) for k in chosen)
+
+
+def make_request(rng, n, names, kinds, missing, delimiter, invalid):
+    about = (n, names, kinds, missing)
+    common = dict(missing=missing, invalid=invalid, delimiter=delimiter,
+                  header=rng.choice(("auto", "auto", "auto", "yes" if names else "no")))
+    where = spell_condition(rng, rng.randrange(4), *about) if rng.randrange(5) < 2 else None
+    if rng.randrange(8) == 0:
+        operations = [(o, spell_columns(rng, o, n, names, kinds))
+                      for o in rng.choices(oracle.OPERATIONS, k=rng.randrange(1, 4))]
+        where = where or spell_condition(rng, 2, *about)
+        return Scan(operations=operations, where=where, **common)
+    news = []
+    for _ in range(rng.choice((0, 1, 1, 1, 2, 3, 5)) if where else rng.choice((1, 1, 1, 2, 3, 5))):
+        form = rng.randrange(7)
+        if form == 5:
+            news.append(("offsets", spell_condition(rng, rng.randrange(3), *about)))
+        elif form == 6:
+            news.append(("byte-offset", None))
+        else:
+            operation = rng.choice(TOTALS)
+            news.append((operation, spell_columns(rng, operation, n, names, kinds)))
+    totals = any(o in TOTALS for o, _ in news)
+    return Scan(news, where, totals and rng.randrange(3) == 0, bool(news) and rng.randrange(4) == 0, **common)
