@@ -225,7 +225,7 @@ enum status header_read_second(struct header *h, struct input *input, const stru
 
 	if (!h->present || h->has_second)
 		return STATUS_OK;
-	status = read_file(&t, input, plan->delimiter, false, fault);
+	status = read_first(&t, input, plan->delimiter, false, fault);
 	free(h->record[1].values);
 	h->record[1].values = NULL;
 	if (status == STATUS_OK && take_values(&h->record[1], &t, 0, plan) != STATUS_OK)

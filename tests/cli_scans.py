@@ -241,6 +241,8 @@ def check_files():
               prints("v,w,running_max(w)\n1,2,2\n3,4,4\n5,6,6\n7,8,8\n"), ways(3))
     holds("'*' and a header that is alone in its file", ["--cumsum=*", fixture("alone.csv", b"v,w\n"), a], None,
           prints("v,w,running_sum(v),running_sum(w)\n1,2,1,2\n3,4,4,6\n"), ways(1))
+    holds("'*' and a header with blank lines behind it", ["--cumsum=*", fixture("blanks.csv", b"v,w\n\n\r\n"), a], None,
+          prints("v,w,running_sum(v),running_sum(w)\n1,2,1,2\n3,4,4,6\n"), ways(1))
     bad = fixture("bad.csv", b"v,w\n5,6\nx,8\n")
     holds("an error names the file", ["--cumsum=v", a, bad, b], None,
           breaks("v,w,running_sum(v)\n1,2,1\n3,4,4\n5,6,9\n", "bad.csv:3: column 'v': not a number: 'x'"), ways(2))
