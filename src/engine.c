@@ -26,7 +26,7 @@ static bool open_worker(struct member *m)
 {
 	struct squad *squad = m->squad;
 	struct fault fault;
-	enum status status = squad->ops->open(&m->worker, m->engine->plan, squad->chunk_nbytes,
+	enum status status = m->ops->open(&m->worker, m->engine->plan, squad->chunk_nbytes,
 					      squad->device, &fault);
 
 	if (status == STATUS_OK)
@@ -80,7 +80,7 @@ static void *member_main(void *argument)
 		if (m->squad->replaces)
 			atomic_fetch_add(&m->engine->nsurplus, 1);
 		member_work(m);
-		m->squad->ops->close(m->worker);
+		m->ops->close(m->worker);
 	}
 	leave(m);
 	return NULL;
@@ -106,6 +106,7 @@ static enum status member_init(struct member *m, struct engine *e, struct squad 
 {
 	m->engine = e;
 	m->squad = squad;
+	m->ops = squad->ops;
 	m->opening = squad->optional;
 	waiter_init(&m->waiter);
 	if (partial_init(&m->partial, e->plan) != STATUS_OK ||

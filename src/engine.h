@@ -28,6 +28,7 @@ struct squad {
 	/* What came of it, for --verbose. */
 	uint64_t nbytes, nchunks;
 	struct fault open_fault; /* why a worker could not be opened, or STATUS_OK */
+	struct fault work_fault; /* what failed first in a GPU, whose work CPUs have done since */
 };
 
 /* Folds all of the input into total, which the caller has initialised. Every worker takes

@@ -97,8 +97,10 @@ static enum status process(struct run *r, struct fault *fault)
 		status = print_result(r, fault);
 	if (status == STATUS_OK)
 		status = output_close(fault);
-	if (status == STATUS_OK)
+	if (status == STATUS_OK) {
 		report_left_out(r);
+		team_report_failures(&r->team);
+	}
 	if (status == STATUS_OK && r->options.verbose)
 		team_report(&r->team, now_s() - begin_s);
 	return status;

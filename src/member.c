@@ -19,6 +19,8 @@
  */
 #include "member.h"
 
+#include <string.h>
+
 /* ---- the chains ---- */
 
 void member_fail(struct engine *e, const struct fault *fault)
@@ -249,30 +251,82 @@ static void fail_in_turn(struct member *m, const struct fault *fault)
 
 /* ---- one thread ---- */
 
-static bool emit_chunk(struct member *m)
+enum step { STEP_MAP, STEP_FOLD, STEP_EMIT };
+
+/* Does a step of the work on the chunk in hand, given those before it. */
+static enum status take_step(struct member *m, enum step step, struct fault *fault)
+{
+	switch (step) {
+	case STEP_MAP:
+		return m->ops->map(m->worker, &m->chunk, &m->map, fault);
+	case STEP_FOLD:
+		partial_clear(&m->partial);
+		return m->ops->fold(m->worker, &m->chunk, m->entry, &m->partial, fault);
+	default:
+		m->text.nbytes = 0;
+		return m->ops->emit(m->worker, &m->chunk, m->entry, &m->emission.before, &m->text,
+				    fault);
+	}
+}
+
+/* Puts a CPU in the place of a worker that has failed; the chunk in hand goes with it. Keeps the
+ * squad's first such fault. */
+static enum status replace_worker(struct member *m, struct fault *fault)
+{
+	struct squad *squad = m->squad;
+	struct worker *cpu;
+	enum status status;
+
+	pthread_mutex_lock(&m->engine->lock);
+	if (squad->work_fault.status == STATUS_OK)
+		squad->work_fault = *fault;
+	pthread_mutex_unlock(&m->engine->lock);
+	status = worker_cpu.open(&cpu, m->engine->plan, squad->chunk_nbytes, 0, fault);
+	if (status != STATUS_OK)
+		return status;
+	memcpy(worker_cpu.buffer(cpu), m->chunk.data, m->chunk.nbytes);
+	m->chunk.data = worker_cpu.buffer(cpu);
+	m->ops->close(m->worker);
+	m->ops = &worker_cpu;
+	m->worker = cpu;
+	return STATUS_OK;
+}
+
+/* Begins anew with the chunk, up to a step that a GPU has failed in. A map of the same chunk is the
+ * same, but a fold that did not know the entry may need it now. */
+static enum status begin_anew(struct member *m, enum step last, struct fault *fault)
+{
+	enum status status = replace_worker(m, fault);
+
+	for (int step = STEP_MAP; status == STATUS_OK && step <= (int)last; step++) {
+		if (step == STEP_FOLD && m->entry.unknown) {
+			partial_clear(&m->partial);
+			m->partial.needs_entry = true;
+			break;
+		}
+		status = take_step(m, (enum step)step, fault);
+	}
+	return status;
+}
+
+/* Does a step, if need be in the place of a GPU that fails; false if the run has failed. */
+static bool step(struct member *m, enum step step)
 {
 	struct fault fault;
+	enum status status = take_step(m, step, &fault);
 
-	m->text.nbytes = 0;
-	if (m->squad->ops->emit(m->worker, &m->chunk, m->entry, &m->emission.before, &m->text,
-				&fault) != STATUS_OK) {
+	if (status == STATUS_GPU && m->ops != &worker_cpu)
+		status = begin_anew(m, step, &fault);
+	if (status != STATUS_OK)
 		member_fail(m->engine, &fault);
-		return false;
-	}
-	return write_in_turn(m);
+	return status == STATUS_OK;
 }
 
 /* Folds the chunk in hand, given how it is entered, or CHUNK_UNKNOWN. */
 static bool fold(struct member *m, struct chunk_entry entry)
 {
-	struct fault fault;
-
 	m->entry = entry;
-	partial_clear(&m->partial);
-	if (m->squad->ops->fold(m->worker, &m->chunk, entry, &m->partial, &fault) == STATUS_OK)
-		return true;
-	member_fail(m->engine, &fault);
-	return false;
+	return step(m, STEP_FOLD);
 }
 
 static bool may_defer(const struct member *m)
@@ -305,18 +359,17 @@ static bool fold_in_turn(struct member *m)
 		return false;
 	if (may_defer(m))
 		return defer_to_total(m);
-	return add_in_turn(m) && (!m->engine->plan->emits || emit_chunk(m));
+	if (!add_in_turn(m))
+		return false;
+	return !m->engine->plan->emits || (step(m, STEP_EMIT) && write_in_turn(m));
 }
 
 static bool fold_chunk(struct member *m)
 {
 	bool going_on;
-	struct fault fault;
 
-	if (m->squad->ops->map(m->worker, &m->chunk, &m->map, &fault) != STATUS_OK) {
-		member_fail(m->engine, &fault);
+	if (!step(m, STEP_MAP))
 		return false;
-	}
 	m->nbytes += m->chunk.nbytes;
 	m->nchunks++;
 	if (!leave_map(m))
@@ -339,12 +392,12 @@ static bool retires(struct member *m)
 
 void member_work(struct member *m)
 {
-	char *buffer = m->squad->ops->buffer(m->worker);
 	enum status status;
 	struct fault fault;
 
-	while (!retires(m) && input_take(m->engine->input, buffer, m->squad->chunk_nbytes, &m->chunk,
-					 &status, &fault)) {
+	while (!retires(m) &&
+	       input_take(m->engine->input, m->ops->buffer(m->worker), m->squad->chunk_nbytes,
+			  &m->chunk, &status, &fault)) {
 		if (status != STATUS_OK) {
 			fail_in_turn(m, &fault);
 			return;

@@ -66,6 +66,7 @@ struct member {
 	pthread_t thread;
 	bool opening; /* optional, and its worker is not open yet: nobody waits for it */
 	struct waiter waiter;
+	const struct worker_ops *ops; /* the squad's, or worker_cpu in place of a GPU that failed */
 	struct worker *worker;
 	struct chunk chunk; /* the one in hand */
 	struct chunk_map map;

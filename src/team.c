@@ -172,6 +172,19 @@ static const char *device_name(const struct squad *s, char *text, size_t nbytes)
 	return text;
 }
 
+void team_report_failures(const struct team *team)
+{
+	char name[128];
+
+	for (size_t i = 0; i < team->nsquads; i++) {
+		const struct squad *s = &team->squads[i];
+		if (s->work_fault.status == STATUS_OK)
+			continue;
+		message_note("warning: %s failed: %s; the CPU has done its work",
+			     device_name(s, name, sizeof name), s->work_fault.detail);
+	}
+}
+
 void team_report(const struct team *team, double elapsed_s)
 {
 	char name[128];

@@ -26,6 +26,9 @@ struct team {
 enum status team_choose(struct team *team, const struct options *options,
 			const struct query *query, const struct input *input, struct fault *fault);
 
+/* Warns on stderr of each GPU that failed while it worked. The answer is none the worse for it. */
+void team_report_failures(const struct team *team);
+
 /* Says on stderr what every squad did. */
 void team_report(const struct team *team, double elapsed_s);
 
