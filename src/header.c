@@ -168,7 +168,8 @@ static enum status take_value(struct first_value *v, const char *field, size_t n
 	enum decimal_kind kind;
 	const char *text = field_value(field, nbytes, &scratch, &nbytes);
 
-	v->text = text ? strndup(text, nbytes) : NULL;
+	/* With a NUL in it, it is no name: what stands before might be one, or a number of COLS. */
+	v->text = text ? strndup(text, memchr(text, '\0', nbytes) ? 0 : nbytes) : NULL;
 	if (v->text) {
 		kind = decimal_parse(text, nbytes, &ignored);
 		v->is_missing = value_is_missing(plan, text, nbytes);

@@ -101,7 +101,7 @@ static enum status peek_more(struct source *s, struct fault *fault)
 const char *source_peeked(const struct source *s, size_t at, size_t *nbytes)
 {
 	*nbytes = s->end - s->begin - at;
-	return s->data + s->begin + at;
+	return s->data ? s->data + s->begin + at : NULL; /* nothing has been peeked at yet */
 }
 
 enum status source_peek(struct source *s, size_t nbytes, struct fault *fault)

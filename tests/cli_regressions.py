@@ -13,6 +13,10 @@ CASES = (
     ("and where it ends the input, it has none", ["--offsets", ":1 is missing", "--only"], (b"3\n1",), b"\n"),
     ("and two files of one empty record each", ["--running-min", "1", "--only", "--missing=x"], (b"x", b"x\n", b"x"),
      b"\n\n"),
+    ("a NUL behind a number does not make the first record a header (fuzz 3003427)",
+     ["-d", "|", "--count", "7,6"], (b'""|6\0|""|2|0|""|5\n',), b"count(col7),count(col6)\n1,0\n"),
+    ("a name ends at no NUL: it has none", ["--header=yes", "--cumsum", "1"], (b"a\0b\n2\n",),
+     b"a\0b,running_sum(col1)\n2,2\n"),
 )
 WAYS = [(chunk, threads) for chunk in (1, 2, 3, 7, 64, 65536, None) for threads in (1, 3)]
 

@@ -9,8 +9,12 @@ import codecs
 import decimal
 import json
 import re
+import sys
 
 from oracle_text import BOM, EXACT, BadData, in_plain, is_number, mean_text, number, records, strip
+
+if hasattr(sys, "set_int_max_str_digits"):
+    sys.set_int_max_str_digits(0)
 
 OPERATIONS = ("sum", "min", "max", "count", "mean")
 SUMMARY = ("column", "type", "count", "missing", "sum", "min", "max", "mean")
@@ -204,6 +208,10 @@ def _stream(request, files):
     first, second = flat[0][1], flat[1][1].fields if len(flat) > 1 else None
     if len(flat) > 1 and flat[0][0] != flat[1][0]:
         second = UNCLEAR
+    if not first.raw and request.header == "yes":
+        raise Unclear("a blank line where the header must be")
+    if len(per_file) > 1 and ncolumns == 1 and not any(r.raw for r in per_file[0][1]) and per_file[0][1]:
+        raise Unclear("are blank lines missing values where their file has no other?")
     if not first.raw and request.header == "auto" and not is_number(full.fields[0]):
         raise Unclear("a blank line, then what may be a header")
     if not has_header(request, list(first.fields), second):
@@ -367,7 +375,7 @@ def answer(request, files):
     for i, (name, data) in enumerate(files):
         whole, opened = records(data, request.delimiter)
         if opened is not None:
-            if i and not whole:
+            if i and not any(r.raw for r in whole):
                 raise Unclear("an open quote, perhaps in what should be a header")
             before = files[:i] + [(name, b"".join(r.raw + b"\r\n" for r in whole))]
             try:
