@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""seeds.py FOLDER: makes the seeds of the harnesses fuzz_*.c, a folder for each below FOLDER.
+
+They come from the tests' own tables, so that they grow with those.
+"""
+import gzip
+import os
+import random
+import struct
+import sys
+import zlib
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import csv_cases                                                # noqa: E402
+import hostile                                                  # noqa: E402
+import hostile_scan                                             # noqa: E402
+
+TEXTS = [case.data for case in csv_cases.GOOD]
+
+
+def records(rng):
+    for k in range(60):
+        data = hostile.make_case(k, rng.choice((1, 3, 12, 60))).files[0][1]
+        yield bytes((rng.randrange(256), rng.randrange(256), rng.randrange(256))) + data[:4000]
+    yield b"\x00\x10\x00" + b"1,2.5,-3\n" * 200
+    yield b"\x10\x10\x00" + b'"a",2.5,-3\r\n' * 100
+    for data in TEXTS[:80]:
+        yield b"\x10\x30\x00" + data
+
+
+def decimals(rng):
+    kinds = ("small", "int", "decimal", "edge", "zeros", "exponent", "wide")
+    for k in range(120):
+        yield hostile.number_text(rng, kinds[k % len(kinds)]).encode()
+    for text in hostile.NOT_NUMBERS + (b"1e400", b"1e-400", b"9" * 400, b"." + b"0" * 399 + b"1", b" \t12\t ", b"-0", b"-.0e-3"):
+        yield text
+
+
+def words(rng):
+    for text in (b"a", b"1,2", b"a,\"x,y\"", b"2-4", b"-3", b"2-", b":1,col2", b"*", b"\"a\"\"b\"", b"", b",", b"99999999999"):
+        yield b"c" + text
+    row = b'1,22,"a ""q""",4.50,NA,x\n'
+    names = [b"a", b"bytes", b"x,y", b"col4", b"2", b"b"]
+    for _ in range(80):
+        condition = hostile_scan.spell_condition(rng, rng.randrange(4), 6, names, ["small"] * 6, [b"NA"])
+        yield b"e" + condition + b"\0" + row
+
+
+def block(data):
+    z = zlib.compressobj(6, zlib.DEFLATED, -15)
+    body = z.compress(data) + z.flush()
+    return b"\x1f\x8b\x08\x04" + bytes(5) + b"\xff\x06\0BC\x02\0" + struct.pack("<H", len(body) + 25) + body + \
+        struct.pack("<II", zlib.crc32(data), len(data))
+
+
+def packed(rng):
+    text = b"n,x\n" + b"".join(b"%d,%d\n" % (i, i * i) for i in range(50))
+    for level in (0, 1, 9):
+        z = zlib.compressobj(level, zlib.DEFLATED, -15)
+        yield b"d" + z.compress(text) + z.flush()
+    z = zlib.compressobj(9, zlib.DEFLATED, -15, 8, zlib.Z_FIXED)
+    yield b"d" + z.compress(text) + z.flush()
+    whole = gzip.compress(text)
+    yield b"f" + whole
+    yield b"f" + whole + gzip.compress(b"") + whole
+    yield b"f" + block(text) + block(b"1,2\n") + block(b"")
+    yield b"f" + block(text) + whole + block(b"1,2\n")
+    yield b"f" + whole[:3] + b"\x1f" + whole[4:10] + b"\x05\0hello" + b"name\0words\0" + b"\0\0" + whole[10:]
+    yield b"f" + b"\x28\xb5\x2f\xfd\x24\x05\x29\0\0" + b"1,2\n3" + bytes(4)
+    yield b"f" + b"\x28\xb5\x2f\xfd\x20\x05\x29\0\0" + b"1,2\n3"
+    yield b"f" + b"\x50\x2a\x4d\x18\x03\0\0\0abc\x28\xb5\x2f\xfd\x20\x05\x29\0\0" + b"1,2\n3"
+    yield b"f" + b"plain,text\n1,2\n"
+
+
+def main():
+    for name, make in (("records", records), ("decimal", decimals), ("words", words), ("packed", packed)):
+        folder = os.path.join(sys.argv[1], name)
+        os.makedirs(folder, exist_ok=True)
+        for k, data in enumerate(make(random.Random(1))):
+            with open(os.path.join(folder, "seed-%03d" % k), "wb") as f:
+                f.write(data)
+
+
+main()
