@@ -35,6 +35,7 @@ struct column_state {
 /* What all functions below need. */
 struct column_job {
 	struct text_view text;
+	struct window_entry entry;
 	struct fields_plan plan;
 	struct column_fold_memory memory;
 	struct exception_list exceptions;
@@ -160,6 +161,8 @@ static __device__ void window_fold(const struct column_job &job, const struct co
 
 		if (record_begin >= RECORDS_TILE_NBYTES)
 			break; /* this one and the others begin in the next tile */
+		if (base + record_begin < job.entry.head_nbytes)
+			continue;
 		struct window_field field = window_field_at(w, first, next);
 		if (next - first == 1 && field.begin == field.end && !job.plan.one_column)
 			continue; /* a blank line */
@@ -203,16 +206,18 @@ static __device__ void long_record_take(const struct column_place &place, const 
 static __device__ bool window_has_long(const struct column_job &job, const struct window &w,
 				       const struct window_records &records)
 {
-	return records.nlines > 0 && records.base + WINDOW_NBYTES < job.text.nbytes &&
-	       w.starts[w.lines[records.nlines - 1]] < RECORDS_TILE_NBYTES;
+	if (records.nlines == 0 || records.base + WINDOW_NBYTES >= job.text.nbytes)
+		return false;
+	uint32_t begin = w.starts[w.lines[records.nlines - 1]];
+	return begin < RECORDS_TILE_NBYTES && records.base + begin >= job.entry.head_nbytes;
 }
 
 /* Folds that record, if the chunk has its end. The block looks for it tile by tile, and the
  * first group of threads keeps in mind where its fields are. */
 static __device__ void long_record_fold(const struct column_job &job,
-					const struct window_entry &entry, uint32_t tile,
-					const struct column_place &place, struct window *w,
-					struct window_records records, struct column_state *s)
+					const struct column_place &place, uint32_t tile,
+					struct window *w, struct window_records records,
+					struct column_state *s)
 {
 	uint32_t at = w->lines[records.nlines - 1], ntiles = records_ntiles(job.text.nbytes);
 	size_t record_begin = records.base + w->starts[at];
@@ -224,7 +229,7 @@ static __device__ void long_record_fold(const struct column_job &job,
 		long_record_take(place, *w, records.base, at, &record);
 		if (++tile == ntiles)
 			return;
-		records = window_fill(w, job.text, entry, tile);
+		records = window_fill(w, job.text, job.entry, tile);
 		if (records.nlines > 0 && w->starts[w->lines[0]] <= RECORDS_TILE_NBYTES)
 			break;
 	}
@@ -378,8 +383,7 @@ static __device__ void ends_note(const struct window &w, const struct window_rec
 }
 
 __global__ static void __launch_bounds__(WINDOW_NTHREADS, 4)
-column_fold(struct column_job job, struct window_entry entry, uint32_t ntiles,
-	    struct reduce_memory results)
+column_fold(struct column_job job, uint32_t ntiles, struct reduce_memory results)
 {
 	__shared__ union {
 		struct window window;
@@ -392,12 +396,12 @@ column_fold(struct column_job job, struct window_entry entry, uint32_t ntiles,
 	/* 1. Windows. */
 	for (uint32_t tile = blockIdx.x; tile < ntiles; tile += gridDim.x) {
 		struct window_records records =
-			window_fill(&shared.window, job.text, entry, tile);
+			window_fill(&shared.window, job.text, job.entry, tile);
 		window_fold(job, place, shared.window, records, &s);
 		if (threadIdx.x == 0)
 			ends_note(shared.window, records, &ends);
 		if (window_has_long(job, shared.window, records))
-			long_record_fold(job, entry, tile, place, &shared.window, records, &s);
+			long_record_fold(job, place, tile, &shared.window, records, &s);
 	}
 
 	/* 2. The block's fold. */
@@ -435,8 +439,8 @@ cudaError_t column_fold_launch(struct text_view text, struct window_entry entry,
 {
 	uint32_t ntiles = records_ntiles(text.nbytes);
 	uint32_t nblocks = ntiles < memory.nblocks ? ntiles : memory.nblocks;
-	struct column_job job = {text, plan, memory, exceptions, summary};
+	struct column_job job = {text, entry, plan, memory, exceptions, summary};
 
-	column_fold<<<nblocks, WINDOW_NTHREADS, 0, stream>>>(job, entry, ntiles, results);
+	column_fold<<<nblocks, WINDOW_NTHREADS, 0, stream>>>(job, ntiles, results);
 	return cudaGetLastError();
 }

@@ -50,6 +50,7 @@ cudaError_t column_fold_nblocks(uint32_t *nblocks);
  * summary: as records_map left it. If it then counts more exceptions than the list holds,
  * the chunk is one for the CPU. summary->noff_scale: numbers that had not the scale of
  * others of their column; each costs a few atomics on the same bin.
+ * entry.head_nbytes > 0: a record end. summary->first_end then means nothing.
  * Launches one kernel on stream, and does not wait. Errors: the launch's. */
 cudaError_t column_fold_launch(struct text_view text, struct window_entry entry,
 			       struct fields_plan plan, struct column_fold_memory memory,

@@ -102,15 +102,15 @@ struct fold_csv_states {
 	}
 };
 
-/* A text's map, and in the upper half how many LFs it has. */
-struct fold_csv_lines {
+/* A text's map, and in the upper half a count, or several that do not reach each other. */
+struct fold_csv_counts {
 	typedef uint64_t value;
 	static __device__ inline uint64_t identity(void) { return fold_csv_states::identity(); }
 	static __device__ inline uint64_t combine(uint64_t earlier, uint64_t later)
 	{
-		uint32_t nlines = (uint32_t)(earlier >> 32) + (uint32_t)(later >> 32);
+		uint32_t counts = (uint32_t)(earlier >> 32) + (uint32_t)(later >> 32);
 
-		return (uint64_t)nlines << 32 |
+		return (uint64_t)counts << 32 |
 		       fold_csv_states::combine((uint32_t)earlier, (uint32_t)later);
 	}
 };

@@ -32,8 +32,9 @@ records_map(struct text_view text, struct grid_domino domino, csv_map *tile_pref
 	/* 1. The tile's aggregate, valid in thread 0. */
 	uint32_t tile = grid_take_tile(domino);
 	struct lane_bits bits = lane_classify(tile_load(text, tile), text.delimiter);
-	uint64_t aggregate = block_reduce<fold_csv_lines, RECORDS_NTHREADS>(
-		(uint64_t)__popc(bits.newlines) << 32 | lane_states(bits));
+	uint32_t counts = (uint32_t)__popc(bits.newlines) | (uint32_t)__popc(bits.quotes) << 16;
+	uint64_t aggregate = block_reduce<fold_csv_counts, RECORDS_NTHREADS>(
+		(uint64_t)counts << 32 | lane_states(bits));
 	uint32_t states = (uint32_t)aggregate;
 
 	/* 2. Its prefix, from the tiles before. */
@@ -46,9 +47,12 @@ records_map(struct text_view text, struct grid_domino domino, csv_map *tile_pref
 		summary->map = csv_states_map(fold_csv_states::combine(prefix, states));
 		summary_begin(summary);
 	}
+	counts = (uint32_t)(aggregate >> 32);
+	if (counts >> 16)
+		grid_atomic<uint32_t>(summary->has_quotes).store(1, cuda::memory_order_relaxed);
 	/* A sum of integers commutes: the order of tiles does not show. */
 	grid_atomic<uint32_t>(summary->nlines)
-		.fetch_add((uint32_t)(aggregate >> 32), cuda::memory_order_relaxed);
+		.fetch_add(counts & 0xffff, cuda::memory_order_relaxed);
 }
 
 __global__ static void __launch_bounds__(RECORDS_NTHREADS)

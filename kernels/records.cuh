@@ -38,6 +38,7 @@ HD uint32_t records_ntiles(size_t nbytes)
 struct chunk_summary {
 	uint32_t nlines;      /* records_map: LF bytes, quoted or not */
 	uint32_t map;         /* records_map: the chunk's csv_map */
+	uint32_t has_quotes;  /* records_map: 1 if there is a quote, or 0 */
 	uint32_t nends;       /* records_ends: LF bytes that end a record */
 	uint32_t nrecords;    /* records_ends: records that begin and end here */
 	uint32_t first_end;   /* fields: offset after the first record end; 0: none */
@@ -80,8 +81,8 @@ static __device__ inline uint32_t record_text_end(const struct record_table &t, 
 
 /* Maps the text.
  * tile_prefix: records_ntiles(nbytes) maps, device memory; receives each tile's exclusive
- * prefix map. summary: device memory, zeroed; receives nlines and map, and has what fields
- * and column_fold count set to nothing counted.
+ * prefix map. summary: device memory, zeroed; receives nlines, map and has_quotes, and has
+ * what fields and column_fold count set to nothing counted.
  * domino: advanced for this launch.
  * Launches one kernel on stream, and does not wait. Errors: the launch's. */
 cudaError_t records_map_launch(struct text_view text, struct grid_domino domino,

@@ -45,6 +45,8 @@ struct window_entry {
 	const csv_map *tile_prefix; /* from records_map */
 	enum csv_state state;
 	uint32_t nheads; /* as in record_table */
+	uint32_t head_nbytes; /* records that begin before are not taken; 0: all are. Then what is
+			       * known of the state need only hold from there on. */
 };
 
 static __device__ inline const char *window_text(const struct window &w)

@@ -6,7 +6,8 @@
  * come back.
  *
  *     map:   text up, records_map                   -> summary
- *     fold:  worker_gpu_fold.cu                     -> summary, tallies, bins
+ *     fold:  worker_gpu_fold.cu                     -> summary, tallies, bins; mostly launched
+ *            right behind map, without waiting to hear how the chunk is entered
  *     emit:  worker_gpu_emit.cu                     -> the text to print
  *
  * The answer never depends on the device: what does not fit it is done on the CPU instead.
@@ -38,14 +39,31 @@ enum status worker_wait(struct worker *w, const char *what, struct fault *fault)
 
 /* ---- open and close ---- */
 
+/* In both memories alike, one after the other: they come back in one copy. */
+static void results_cut(struct arena *a, size_t ncolumns, struct chunk_summary **summary,
+			struct column_tally **tally, struct decimal_bin **bins)
+{
+	*summary = arena_cut<struct chunk_summary>(a, 1);
+	*tally = arena_cut<struct column_tally>(a, ncolumns);
+	*bins = arena_cut<struct decimal_bin>(a, ncolumns * DECIMAL_NSCALES);
+}
+
+enum status worker_copy_results(struct worker *w, struct fault *fault)
+{
+	const struct decimal_bin *end = w->bins + table_ncolumns(w->plan) * DECIMAL_NSCALES;
+	size_t nbytes = (size_t)((const char *)end - (const char *)w->summary);
+
+	TRY("copy results", copy_back(w, (char *)w->summary, (const char *)w->device_summary,
+				      nbytes));
+	return STATUS_OK;
+}
+
 static void pinned_cut(struct worker *w, struct arena *a)
 {
 	size_t ncolumns = table_ncolumns(w->plan);
 
 	w->buffer = arena_cut<char>(a, w->chunk_nbytes);
-	w->summary = arena_cut<struct chunk_summary>(a, 1);
-	w->tally = arena_cut<struct column_tally>(a, ncolumns);
-	w->bins = arena_cut<struct decimal_bin>(a, ncolumns * DECIMAL_NSCALES);
+	results_cut(a, ncolumns, &w->summary, &w->tally, &w->bins);
 	w->exceptions = arena_cut<struct field_exception>(a, EXCEPTIONS_CAPACITY);
 	plan_arrays_cut(&w->plan_pinned, a, w->plan);
 	if (!w->plan->emits)
@@ -68,11 +86,9 @@ static void device_cut(struct worker *w, struct arena *a)
 	w->domino.slots = arena_cut<uint64_t>(a, w->domino.nslots);
 	w->domino.ticket = arena_cut<uint32_t>(a, 1);
 	w->tile_prefix = arena_cut<csv_map>(a, w->domino.nslots);
-	w->device_summary = arena_cut<struct chunk_summary>(a, 1);
+	results_cut(a, ncolumns, &w->device_summary, &r->tally, &r->bins);
 	w->exception_list.capacity = EXCEPTIONS_CAPACITY;
 	w->exception_list.list = arena_cut<struct field_exception>(a, EXCEPTIONS_CAPACITY);
-	r->tally = arena_cut<struct column_tally>(a, ncolumns);
-	r->bins = arena_cut<struct decimal_bin>(a, ncolumns * DECIMAL_NSCALES);
 	r->partial_tallies = arena_cut<struct column_tally>(a, r->npartials);
 	r->partial_bins = arena_cut<struct decimal_bin>(a, (size_t)r->npartials * DECIMAL_NSCALES);
 	r->ndone = arena_cut<uint32_t>(a, ncolumns);
@@ -205,6 +221,33 @@ static char *gpu_buffer(struct worker *w)
 
 /* ---- map ---- */
 
+enum status worker_launch_map(struct worker *w, const struct chunk *chunk, struct fault *fault)
+{
+	TRY("clear summary",
+	    cudaMemsetAsync(w->device_summary, 0, sizeof *w->device_summary, w->stream));
+	TRY("advance domino", grid_domino_advance(&w->domino, w->stream));
+	TRY("launch records_map", records_map_launch(text_of(w, chunk), w->domino, w->tile_prefix,
+						     w->device_summary, w->stream));
+	return STATUS_OK;
+}
+
+/* Launches the map, and behind it the fold, if it can be done ahead: then the chunk is waited
+ * for once. */
+static enum status launch_all(struct worker *w, const struct chunk *chunk, struct fault *fault)
+{
+	enum status status = worker_launch_map(w, chunk, fault);
+
+	w->ahead.launched = status == STATUS_OK && w->folds_columns && ahead_plan(w, chunk);
+	if (!w->ahead.launched) {
+		TRY("copy summary", copy_back(w, w->summary, w->device_summary, 1));
+		return status;
+	}
+	status = worker_launch_columns(w, chunk,
+				       {w->ahead.state, w->ahead.head_nbytes > 0, false},
+				       w->ahead.head_nbytes, fault);
+	return status == STATUS_OK ? worker_copy_results(w, fault) : status;
+}
+
 static enum status gpu_map(struct worker *w, const struct chunk *chunk, struct chunk_map *out,
 			   struct fault *fault)
 {
@@ -213,21 +256,20 @@ static enum status gpu_map(struct worker *w, const struct chunk *chunk, struct c
 	out->map = CSV_MAP_IDENTITY;
 	out->nlines = w->nlines = 0;
 	out->dependence = CHUNK_DEPENDS;
-	w->on_device = false;
+	w->on_device = w->ahead.launched = false;
 	if (chunk->nbytes == 0)
 		return STATUS_OK;
 	TRY("copy chunk", copy_up(w, w->text, chunk->data, chunk->nbytes));
-	TRY("clear summary",
-	    cudaMemsetAsync(w->device_summary, 0, sizeof *w->device_summary, w->stream));
-	TRY("advance domino", grid_domino_advance(&w->domino, w->stream));
-	TRY("launch records_map", records_map_launch(text_of(w, chunk), w->domino, w->tile_prefix,
-						     w->device_summary, w->stream));
-	TRY("copy summary", copy_back(w, w->summary, w->device_summary, 1));
-	status = worker_wait(w, "map", fault);
+	status = launch_all(w, chunk, fault);
+	if (status == STATUS_OK)
+		status = worker_wait(w, "map", fault);
 	if (status != STATUS_OK)
 		return status;
 	out->map = (csv_map)w->summary->map;
 	out->nlines = w->nlines = w->summary->nlines;
+	/* A guess in spite of quotes, farther on, is for who knows the entry to confirm. */
+	if (w->ahead.launched && !(w->ahead.dependence == CHUNK_GUESSES && w->summary->has_quotes))
+		out->dependence = w->ahead.dependence;
 	return STATUS_OK;
 }
 

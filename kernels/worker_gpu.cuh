@@ -24,6 +24,15 @@ extern const struct worker_ops worker_gpu;
 #define STAGE_NBYTES ((size_t)8 << 20) /* output comes back in pieces of that size */
 #define NSTAGES 2
 
+/* A fold that is launched with the map, before it is known how the chunk is entered. */
+struct worker_ahead {
+	bool launched;
+	enum chunk_dependence dependence; /* of the result */
+	enum csv_state state; /* how the chunk is taken to be entered */
+	size_t head_nbytes;   /* where the first record begins that is folded; 0: the chunk begins
+			       * a file, and its first record counts */
+};
+
 /* The plan's arrays, as fields_plan points to them, in either memory. */
 struct plan_arrays {
 	uint32_t *field;
@@ -48,6 +57,7 @@ struct worker {
 
 	/* The chunk in hand. */
 	uint32_t nlines; /* once mapped */
+	struct worker_ahead ahead; /* once mapped */
 	bool on_device;  /* once folded: the field table and the record ends are valid, if
 			  * there are any */
 	struct field_table table;
@@ -145,11 +155,25 @@ void plan_arrays_cut(struct plan_arrays *a, struct arena *arena, const struct pl
 enum status plan_copy_up(struct worker *w, struct fault *fault);
 struct fields_plan fields_plan_of(const struct worker *w);
 
-/* ---- kernels ---- */
+/* ---- what map and fold both launch ---- */
 
-/* What a fold launches that needs no values: see column_fold_launch. */
-cudaError_t worker_fold_columns(struct worker *w, const struct chunk *chunk,
-				struct chunk_entry entry);
+enum status worker_launch_map(struct worker *w, const struct chunk *chunk, struct fault *fault);
+
+/* For a plan that needs no values. head_nbytes: see window_entry. */
+enum status worker_launch_columns(struct worker *w, const struct chunk *chunk,
+				  struct chunk_entry entry, size_t head_nbytes,
+				  struct fault *fault);
+
+/* Summary, tallies and bins. */
+enum status worker_copy_results(struct worker *w, struct fault *fault);
+
+/* ---- folding ahead: worker_gpu_ahead.cu ---- */
+
+/* Sets w->ahead, but for launched, if the chunk can be folded ahead; returns whether. */
+bool ahead_plan(struct worker *w, const struct chunk *chunk);
+
+/* Whether what was folded ahead is what an entry asks for. */
+bool ahead_serves(const struct worker *w, const struct chunk *chunk, struct chunk_entry entry);
 
 /* ---- members of worker_gpu ---- */
 

@@ -71,34 +71,34 @@ static enum status launch_table(struct worker *w, const struct chunk *chunk,
 	return STATUS_OK;
 }
 
-cudaError_t worker_fold_columns(struct worker *w, const struct chunk *chunk,
-				struct chunk_entry entry)
+enum status worker_launch_columns(struct worker *w, const struct chunk *chunk,
+				  struct chunk_entry entry, size_t head_nbytes,
+				  struct fault *fault)
 {
-	return column_fold_launch(text_of(w, chunk),
-				  {w->tile_prefix, entry.state, entry.inside_record},
-				  fields_plan_of(w), w->column_fold, w->reduce, w->exception_list,
-				  w->device_summary, w->stream);
+	struct window_entry from = {w->tile_prefix, entry.state, entry.inside_record,
+				    (uint32_t)head_nbytes};
+
+	TRY("launch column_fold",
+	    column_fold_launch(text_of(w, chunk), from, fields_plan_of(w), w->column_fold,
+			       w->reduce, w->exception_list, w->device_summary, w->stream));
+	return STATUS_OK;
 }
 
 /* Launches all that a fold consists of, and the copies of its results. */
 static enum status fold_launch(struct worker *w, const struct chunk *chunk,
 			       struct chunk_entry entry, struct fault *fault)
 {
-	size_t ncolumns = table_ncolumns(w->plan);
 	enum status status = STATUS_OK;
 
-	if (w->folds_columns)
-		TRY("launch column_fold", worker_fold_columns(w, chunk, entry));
-	else
+	if (!w->folds_columns) {
 		status = launch_table(w, chunk, entry, fault);
-	if (status != STATUS_OK)
-		return status;
-	TRY("copy summary", copy_back(w, w->summary, w->device_summary, 1));
-	if (ncolumns == 0)
-		return STATUS_OK;
-	TRY("copy tallies", copy_back(w, w->tally, w->reduce.tally, ncolumns));
-	TRY("copy bins", copy_back(w, w->bins, w->reduce.bins, ncolumns * DECIMAL_NSCALES));
-	return STATUS_OK;
+	} else {
+		if (w->ahead.launched) /* it has counted; the map begins anew */
+			status = worker_launch_map(w, chunk, fault);
+		if (status == STATUS_OK)
+			status = worker_launch_columns(w, chunk, entry, 0, fault);
+	}
+	return status == STATUS_OK ? worker_copy_results(w, fault) : status;
 }
 
 static int exception_compare(const void *a, const void *b)
@@ -193,22 +193,41 @@ static void partial_add(const struct worker *w, const struct chunk *chunk,
 		out->nmatched[p] += w->tally[plan->ncolumns + p].nnumbers;
 }
 
-/* Folds the chunk on the GPU, which has room for it; waits for the result, which is one if
- * w->on_device is then set. */
+/* Takes the results, which are there; they are some if w->on_device is then set. */
+static enum status take_results(struct worker *w, const struct chunk *chunk,
+				struct chunk_entry entry, struct partial *out,
+				struct fault *fault)
+{
+	w->on_device = w->summary->nundecided == 0 &&
+		       w->summary->nexceptions <= EXCEPTIONS_CAPACITY;
+	if (!w->on_device)
+		return STATUS_OK;
+	partial_add(w, chunk, entry, out);
+	return take_exceptions(w, chunk, out, fault);
+}
+
+/* Folds the chunk on the GPU, which has room for it; waits for the results. */
 static enum status fold_on_gpu(struct worker *w, const struct chunk *chunk,
 			       struct chunk_entry entry, struct partial *out,
 			       struct fault *fault)
 {
 	enum status status = fold_launch(w, chunk, entry, fault);
 
+	w->ahead.launched = false; /* its results are overwritten */
 	if (status == STATUS_OK)
 		status = worker_wait(w, "fold", fault);
-	w->on_device = status == STATUS_OK && w->summary->nundecided == 0 &&
-		       w->summary->nexceptions <= EXCEPTIONS_CAPACITY;
-	if (!w->on_device)
-		return status;
-	partial_add(w, chunk, entry, out);
-	return take_exceptions(w, chunk, out, fault);
+	return status == STATUS_OK ? take_results(w, chunk, entry, out, fault) : status;
+}
+
+/* Takes what was folded ahead. */
+static enum status fold_as_launched(struct worker *w, const struct chunk *chunk,
+				    struct partial *out, struct fault *fault)
+{
+	bool has_head = w->ahead.head_nbytes > 0;
+
+	if (has_head) /* found on the CPU; the device's is for those who know the entry */
+		w->summary->first_end = (uint32_t)w->ahead.head_nbytes;
+	return take_results(w, chunk, {w->ahead.state, has_head, false}, out, fault);
 }
 
 enum status gpu_fold(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
@@ -224,11 +243,16 @@ enum status gpu_fold(struct worker *w, const struct chunk *chunk, struct chunk_e
 	}
 	if (!w->judges)
 		return fold_on_cpu(w, chunk, entry, out, fault);
-	fits = w->folds_columns;
-	status = fits ? STATUS_OK : fold_reserve(w, &fits, fault);
-	if (status == STATUS_OK && fits)
-		status = fold_on_gpu(w, chunk, entry, out, fault);
-	if (status == STATUS_OK && !w->on_device)
-		status = fold_on_cpu(w, chunk, entry, out, fault);
-	return status;
+	if (w->ahead.launched && ahead_serves(w, chunk, entry)) {
+		status = fold_as_launched(w, chunk, out, fault);
+	} else {
+		fits = w->folds_columns;
+		status = fits ? STATUS_OK : fold_reserve(w, &fits, fault);
+		if (status == STATUS_OK && fits)
+			status = fold_on_gpu(w, chunk, entry, out, fault);
+	}
+	if (status != STATUS_OK || w->on_device)
+		return status;
+	out->needs_entry = entry.unknown;
+	return entry.unknown ? STATUS_OK : fold_on_cpu(w, chunk, entry, out, fault);
 }

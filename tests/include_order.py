@@ -31,7 +31,7 @@ ROOMS = (
                 "scan.cuh scan_tile scan_lookback async_copy scan_lookahead scan_launch scan "
                 "records window fields.cuh field_read field_number fields reduce_strips reduce column_fold number_text emission "
                 "gpu gpu_memory "
-                "worker_gpu.cuh worker_gpu_plan worker_gpu_fold worker_gpu_emit worker_gpu"),
+                "worker_gpu.cuh worker_gpu_plan worker_gpu_ahead worker_gpu_fold worker_gpu_emit worker_gpu"),
     ("engine",  "chain writer engine.h member engine"),
     ("answer",  "output result message team main"),
     # gpustat ends here: what follows is gpustat-bench, and nothing above may include it.

@@ -200,7 +200,8 @@ static void test_narrow(void)
 				bool inside = state < CSV_NSTATES;
 				const char *difference = trial_chunk(
 					&t, text, strlen(text), 0,
-					{inside ? (enum csv_state)state : CSV_FIELD_START, inside});
+					{inside ? (enum csv_state)state : CSV_FIELD_START, inside,
+					 false});
 				if (difference)
 					ok(false, "%s differs, %zu bytes entered in %d", difference,
 					   strlen(text), state);
@@ -208,11 +209,11 @@ static void test_narrow(void)
 		char *lines = (char *)malloc(CHUNK_NBYTES);
 		for (size_t i = 0; i < CHUNK_NBYTES; i++)
 			lines[i] = i % 4 == 2 ? '7' : '\n';
-		ok(!trial_chunk(&t, lines, CHUNK_NBYTES, 0, {CSV_FIELD_START, false}),
+		ok(!trial_chunk(&t, lines, CHUNK_NBYTES, 0, {CSV_FIELD_START, false, false}),
 		   "short and blank lines, kind %u", kind);
 		memset(lines, 'x', CHUNK_NBYTES);
 		lines[CHUNK_NBYTES - 1] = '\n';
-		ok(!trial_chunk(&t, lines, CHUNK_NBYTES, 0, {CSV_FIELD_START, false}),
+		ok(!trial_chunk(&t, lines, CHUNK_NBYTES, 0, {CSV_FIELD_START, false, false}),
 		   "a chunk that is one record");
 		free(lines);
 		trial_close(&t);
@@ -232,7 +233,7 @@ static void test_delimiters(void)
 		trial_scan(&t, SCAN_SUM, 0, 0);
 		trial_scan(&t, SCAN_BYTE_OFFSET, 0, 0);
 		trial_open(&t, 100);
-		ok(!trial_chunk(&t, lines, strlen(lines), 0, {CSV_FIELD_START, false}),
+		ok(!trial_chunk(&t, lines, strlen(lines), 0, {CSV_FIELD_START, false, false}),
 		   "delimiter %c", delimiter);
 		trial_close(&t);
 	}

@@ -6,8 +6,8 @@
  *     time_kernels [--table] FILE [COLUMNS [CHUNK_MIB...]]
  *
  * COLUMNS: positions from 1, as 6 or 1,3 or 1-50; default 1. --table: with the kernels for
- * those who want each record's values, as if records were to be printed. The file's first line is passed
- * over. A chunk is folded by the worker first, so that memory is there and the stages have
+ * those who want each record's values, as if records were to be printed. The file's first line
+ * is passed over. A chunk is folded by the worker first, so that memory is there and the stages have
  * what those before them leave. Each stage: median of many by CUDA events, ns and GB/s of
  * CSV. The last line is the worker's map and fold by the host's clock, copies and all.
  */
@@ -120,7 +120,7 @@ static cudaError_t fold_launch(struct worker *w, const struct chunk *chunk)
 
 static cudaError_t columns_launch(struct worker *w, const struct chunk *chunk)
 {
-	return column_fold_launch(text_of(w, chunk), {w->tile_prefix, CSV_FIELD_START, 0},
+	return column_fold_launch(text_of(w, chunk), {w->tile_prefix, CSV_FIELD_START, 0, 0},
 				  fields_plan_of(w), w->column_fold, w->reduce, w->exception_list,
 				  w->device_summary, 0);
 }
@@ -136,7 +136,7 @@ static void time_worker(struct worker *w, const struct chunk *chunk, struct part
 		double begin = timing_now_ns();
 		partial_clear(partial);
 		if (worker_gpu.map(w, chunk, &map, &fault) != STATUS_OK ||
-		    worker_gpu.fold(w, chunk, {CSV_FIELD_START, false}, partial, &fault) !=
+		    worker_gpu.fold(w, chunk, {CSV_FIELD_START, false, false}, partial, &fault) !=
 			    STATUS_OK)
 			bail("worker: %s", fault.detail);
 		ns[i] = timing_now_ns() - begin;
@@ -207,6 +207,7 @@ static void time_chunk(const struct plan *plan, const char *text, size_t nbytes)
 		bail("out of memory");
 	chunk.data = worker_gpu.buffer(w);
 	chunk.nbytes = nbytes;
+	chunk.first_of_file = true; /* so that it is folded ahead */
 	memcpy(chunk.data, text, nbytes);
 	time_worker(w, &chunk, &partial);
 	if (!w->on_device)
