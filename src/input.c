@@ -162,7 +162,9 @@ static bool has_ranges(const struct stat *st)
 	return S_ISREG(st->st_mode) && st->st_size > 0 && st->st_blocks > 0;
 }
 
-/* Drops what was peeked at and makes the file ranged, if it is one that can be. */
+/* Drops what was peeked at and makes the file ranged, if it is one that can be. Standard input is
+ * left at its end, as if it were read: if it is named again, or somebody else's next, nothing of it
+ * is there twice. */
 static enum status become_ranged(struct input *in, struct fault *fault)
 {
 	struct source *s = &in->source;
@@ -178,6 +180,8 @@ static enum status become_ranged(struct input *in, struct fault *fault)
 	atomic_init(&in->ranged->nusers, 1);
 	in->position = now - (off_t)(s->end - s->begin);
 	in->end = st.st_size > in->position ? st.st_size : in->position;
+	if (s->fd == STDIN_FILENO)
+		lseek(s->fd, in->end, SEEK_SET);
 	s->begin = s->end = 0;
 	return STATUS_OK;
 }
@@ -284,9 +288,9 @@ uint64_t input_nbytes_left(const struct input *in)
 	if (in->source.packed)
 		return UINT64_MAX;
 	for (int i = in->file; i < in->npaths; i++) {
-		bool in_hand = i == in->file;
+		bool in_hand = i == in->file, later_stdin = !in_hand && !strcmp(in->paths[i], "-");
 		int failed = in_hand ? fstat(in->source.fd, &st) : stat(in->paths[i], &st);
-		if (failed || !has_ranges(&st))
+		if (failed || later_stdin || !has_ranges(&st))
 			return UINT64_MAX;
 		total += (uint64_t)st.st_size;
 	}

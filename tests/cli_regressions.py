@@ -3,6 +3,9 @@
 
 The other findings of tests/cli_faults.py and tests/cli_messages.py stand there.
 """
+import os
+import subprocess
+
 import harness
 from harness import fixture
 
@@ -23,4 +26,33 @@ WAYS = [(chunk, threads) for chunk in (1, 2, 3, 7, 64, 65536, None) for threads 
 for name, args, datas, want in CASES:
     paths = [fixture("part%d.csv" % i, data) for i, data in enumerate(datas)]
     harness.agrees(name, args + paths, None, harness.exactly(want), WAYS)
+
+
+# ---- standard input -------------------------------------------------------------------------
+
+def redirected(args, path, before=0, **how):
+    """Runs the program with the file as standard input, `before` of its bytes read -> (output, rest)."""
+    with open(path, "rb") as f:
+        os.lseek(f.fileno(), before, os.SEEK_SET)
+        p = subprocess.run([harness.program()] + args, stdin=f, stdout=subprocess.PIPE, env=harness.environment(**how),
+                           check=False)
+        return p.stdout, os.read(f.fileno(), 10)
+
+
+numbers = fixture("numbers.csv", b"a\n" + b"".join(b"%d\n" % i for i in range(100000)))
+total = b"%d\n" % sum(range(100000))
+for chunk in (1000, None):
+    name = "standard input from a file%s: " % ("" if chunk is None else ", chunks of %d" % chunk)
+    for words, args, before in (("once", ["--sum=a"], 0), ("named twice it is there once", ["--sum=a", "-", "-"], 0),
+                                ("named twice, from its middle on", ["--sum=1", "-", "-"], 2)):
+        harness.is_(redirected(args, numbers, before, chunk=chunk), (total, b""), name + words)
+
+# A pipe cannot be read twice, even where a file has its name: so nothing may be folded by guess.
+nowhere = os.path.join(harness.folder(), "dash")
+os.mkdir(nowhere)
+fixture(os.path.join("dash", "-"), b"a,b\n1,2\n" * 2000)
+head = fixture("head.csv", b"a,b\n1,2\n")
+quoted = b"".join(b'3,"' + b"4,5\n" * 200 + b'"\n' for _ in range(200))
+harness.is_([harness.run(["--sum=a", head, "-"], quoted, chunk=100, threads=4, cwd=nowhere).out for _ in range(5)],
+            [b"601\n"] * 5, "a pipe beside a file that is called -")
 harness.done()
