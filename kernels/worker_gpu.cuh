@@ -107,10 +107,14 @@ struct worker {
 enum status gpu_fault(struct fault *fault, enum status status, const char *what,
 		      cudaError_t error);
 
+/* What a call has returned; or, for tests, an error instead: GPUSTAT_GPU_FAULT=K makes the K-th
+ * call of the process fail, K+ all from then on. */
+cudaError_t gpu_checked(cudaError_t error);
+
 /* Leaves the function with STATUS_GPU if call fails. */
 #define TRY(what, call)                                                       \
 	do {                                                                  \
-		cudaError_t error_ = (call);                                  \
+		cudaError_t error_ = gpu_checked(call);                       \
 		if (error_ != cudaSuccess)                                    \
 			return gpu_fault(fault, STATUS_GPU, what, error_);    \
 	} while (0)

@@ -29,6 +29,8 @@ static bool open_worker(struct member *m)
 	enum status status = m->ops->open(&m->worker, m->engine->plan, squad->chunk_nbytes,
 					      squad->device, &fault);
 
+	if (status == STATUS_GPU && !squad->optional)
+		status = member_use_cpu(m, &fault);
 	if (status == STATUS_OK)
 		return true;
 	if (!squad->optional)
@@ -80,7 +82,8 @@ static void *member_main(void *argument)
 		if (m->squad->replaces)
 			atomic_fetch_add(&m->engine->nsurplus, 1);
 		member_work(m);
-		m->ops->close(m->worker);
+		if (m->worker)
+			m->ops->close(m->worker);
 	}
 	leave(m);
 	return NULL;

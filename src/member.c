@@ -269,27 +269,32 @@ static enum status take_step(struct member *m, enum step step, struct fault *fau
 	}
 }
 
-/* Puts a CPU in the place of a worker that has failed; the chunk in hand goes with it. Keeps the
- * squad's first such fault. */
-static enum status replace_worker(struct member *m, struct fault *fault)
+enum status member_use_cpu(struct member *m, struct fault *fault)
 {
 	struct squad *squad = m->squad;
-	struct worker *cpu;
-	enum status status;
 
 	pthread_mutex_lock(&m->engine->lock);
 	if (squad->work_fault.status == STATUS_OK)
 		squad->work_fault = *fault;
 	pthread_mutex_unlock(&m->engine->lock);
-	status = worker_cpu.open(&cpu, m->engine->plan, squad->chunk_nbytes, 0, fault);
-	if (status != STATUS_OK)
-		return status;
-	memcpy(worker_cpu.buffer(cpu), m->chunk.data, m->chunk.nbytes);
-	m->chunk.data = worker_cpu.buffer(cpu);
-	m->ops->close(m->worker);
 	m->ops = &worker_cpu;
-	m->worker = cpu;
-	return STATUS_OK;
+	m->worker = NULL;
+	return worker_cpu.open(&m->worker, m->engine->plan, squad->chunk_nbytes, 0, fault);
+}
+
+/* Puts a CPU in the place of a worker that has failed; the chunk in hand goes with it. */
+static enum status replace_worker(struct member *m, struct fault *fault)
+{
+	const struct worker_ops *failed_ops = m->ops;
+	struct worker *failed = m->worker;
+	enum status status = member_use_cpu(m, fault);
+
+	if (status == STATUS_OK) {
+		memcpy(m->ops->buffer(m->worker), m->chunk.data, m->chunk.nbytes);
+		m->chunk.data = m->ops->buffer(m->worker);
+	}
+	failed_ops->close(failed);
+	return status;
 }
 
 /* Begins anew with the chunk, up to a step that a GPU has failed in. A map of the same chunk is the

@@ -84,6 +84,10 @@ struct member {
  * longer. Its worker is open. */
 void member_work(struct member *m);
 
+/* Gives the member a CPU worker, for what it has has failed, or cannot be opened: fault, the first of
+ * which is kept for the squad. Errors: STATUS_NO_MEMORY, in fault. */
+enum status member_use_cpu(struct member *m, struct fault *fault);
+
 /* Ends the run; the first call's fault is the run's. */
 void member_fail(struct engine *e, const struct fault *fault);
 

@@ -122,13 +122,41 @@ def check_auto():
                lambda: harness.describe(r))
 
 
+FAILED = b"the CPU has done its work"
+
+
+def faulty(k, args, stdin, threads):
+    return dict(args=args, stdin=stdin, chunk=50000, threads=threads, device="gpu", gpu_fault=k)
+
+
+def check_faults():
+    """The GPU fails at each of its calls in turn, once or for good: the answer is the CPU's, with one warning."""
+    data = table(random.Random(SEED), 1500, ["int", "text", "decimal", "wide"])
+    for args in (["--sum=*", "--max=*"], ["--cumsum=1,3", "--byte-offset"], ["--where=c1 > 0", "--sum=3"],
+                 ["--where=c1 > 0"]):
+        want = harness.run(args, data, device="cpu")
+        for how in ("%d", "%d+"):
+            complaints, k, alive = [], 1, True
+            while alive and k < 600:
+                jobs = [faulty(how % j, args, data, 1 if j % 2 else 3) for j in range(k, k + 12)]
+                for job, r in zip(jobs, harness.run_many(jobs)):
+                    warned = r.err.count(FAILED)
+                    if (r.status, r.out) != (want.status, want.out) or warned > 1:
+                        complaints.append("fault %s: %s" % (job["gpu_fault"], harness.describe(r)))
+                    alive = alive and warned > 0
+                k += 12
+            harness.ok(not complaints and k > 24, "GPU faults %s, %s: %d of them" % (how, " ".join(args), k - 1),
+                       lambda: "%d wrong\n%s" % (len(complaints), complaints[0]) if complaints else "it never failed")
+
+
 reason = reason_to_skip()
 if reason:
-    for title in ("good cases", "hostile tables", "large tables", "auto"):
+    for title in ("good cases", "hostile tables", "large tables", "auto", "faults"):
         harness.skip("devices: " + title, reason)
 else:
     check_cases()
     check_hostile()
     check_tables()
     check_auto()
+    check_faults()
 harness.done()

@@ -137,7 +137,7 @@ static const char *partial_difference(const struct partial *gpu, const struct pa
 /* A text that already holds something, with room that is poisoned. */
 static struct text_buffer text_begin(size_t room)
 {
-	struct text_buffer text = {(char *)malloc(room + 6), 6, room + 6};
+	struct text_buffer text = {(char *)malloc(room + 6), 6, room + 6, false};
 
 	memset(text.data, POISON, text.capacity);
 	memcpy(text.data, "before", 6);

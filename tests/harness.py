@@ -18,6 +18,7 @@ import tempfile
 Result = collections.namedtuple("Result", "status out err argv chunk")
 HOOK = "GPUSTAT_CHUNK_BYTES"
 SIMD = "GPUSTAT_SIMD"
+GPU_FAULT = "GPUSTAT_GPU_FAULT"
 
 # made absolute before any test changes the folder
 _TOP = os.path.abspath(os.environ.get("srcdir") or os.path.join(os.path.dirname(__file__), ".."))
@@ -141,8 +142,9 @@ def instruction_sets():
 
 
 def run(args, stdin=None, chunk=None, threads=None, device=None, stdout=subprocess.PIPE,
-        timeout=120, cwd=None, tool="gpustat", simd=None):
+        timeout=120, cwd=None, tool="gpustat", simd=None, gpu_fault=None):
     """Runs the program to its end; `tool` says which. simd: an instruction set, None for the best.
+    gpu_fault: "K", a GPU's K-th call fails; "K+", all from then on.
 
     stdin: bytes, or None for an empty one. chunk: size of a chunk in bytes, None for the default.
     A run that exceeds `timeout` seconds has the status 'timeout'; death by a signal is negative.
@@ -153,9 +155,10 @@ def run(args, stdin=None, chunk=None, threads=None, device=None, stdout=subproce
     if device is not None:
         argv[1:1] = ["--device", device]
     feed = dict(input=stdin) if stdin is not None else dict(stdin=subprocess.DEVNULL)
+    extra = {name: value for name, value in ((SIMD, simd), (GPU_FAULT, gpu_fault)) if value}
     try:
         p = subprocess.run(argv, stdout=stdout, stderr=subprocess.PIPE,
-                           env=environment(chunk, **({SIMD: simd} if simd else {})), timeout=timeout, cwd=cwd, **feed)
+                           env=environment(chunk, **extra), timeout=timeout, cwd=cwd, **feed)
     except subprocess.TimeoutExpired as e:
         return Result("timeout", e.stdout or b"", e.stderr or b"", argv, chunk)
     return Result(p.returncode, p.stdout, p.stderr, argv, chunk)
