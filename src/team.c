@@ -28,10 +28,12 @@
  * end. Even with twice the speed afterwards it pays only where the CPUs would work longer. */
 #define AUTO_CPU_S 1.2
 
-/* A core's seconds per byte, for reading and finding the fields, and for converting all of them
- * (Xeon with AVX-512, 16 threads, 2026-11-21: docs/speed.md). */
-#define SCAN_S_PER_BYTE 0.25e-9
-#define CONVERT_S_PER_BYTE 0.5e-9
+/* A core's seconds per byte, for reading and finding the fields, and for converting all of them;
+ * and what a GPU takes, all of its bus (Xeon with AVX-512, 16 threads, and H200, 2026-11-21:
+ * docs/speed.md). */
+#define SCAN_S_PER_BYTE 0.22e-9
+#define CONVERT_S_PER_BYTE 0.30e-9
+#define GPU_S_PER_BYTE 0.021e-9
 
 /* As many threads as were asked for (0: as there are cores), but no more than chunks: a short
  * input is not worth starting one for, nor looking how many cores there are. */
@@ -134,6 +136,8 @@ static const char *add_gpus_if_they_pay(struct team *team, const struct options 
 		return "CPU only: records are printed";
 	if (cpu_seconds(team, q, nbytes) < AUTO_CPU_S)
 		return "CPU only: the input is too small for a GPU to pay";
+	if (cpu_seconds(team, q, nbytes) < (double)nbytes * GPU_S_PER_BYTE)
+		return "CPU only: the work is too light for a GPU to pay";
 	return add_gpus(team, options, true) ? "CPUs, and GPUs once awake: a large input"
 					     : "CPU only: no GPU";
 }
