@@ -382,7 +382,14 @@ static __device__ void ends_note(const struct window &w, const struct window_rec
 	ends->last = max(ends->last, base + last);
 }
 
-__global__ static void __launch_bounds__(WINDOW_NTHREADS, 4)
+/* Blocks a multiprocessor. Before 8.0 there is shared memory for one. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define COLUMN_FOLD_NRESIDENT 1
+#else
+#define COLUMN_FOLD_NRESIDENT 4
+#endif
+
+__global__ static void __launch_bounds__(WINDOW_NTHREADS, COLUMN_FOLD_NRESIDENT)
 column_fold(struct column_job job, uint32_t ntiles, struct reduce_memory results)
 {
 	__shared__ union {
