@@ -8,11 +8,12 @@
  *   total chain   chunk k's partial is added to the total of all chunks before it
  *   write chain   if records are printed, chunk k's output follows chunk k - 1's
  *
- * A thread leaves its chunk's map in the entry chain, and then waits for the entry. In the
- * total chain it need not wait, mostly: sums are exact, so that what a chunk without a fault
- * folds to may be added at any time. The thread adds it to a partial of its own and leaves only
- * the ends of the chunk in the chain, where records are cut. Where order matters, it waits: for
- * a chunk with a fault in it, for the first values of a column, and for records to print.
+ * A thread leaves its chunk's map in the entry chain, and waits for the entry only where the
+ * fold depends on it (enum chunk_dependence). In the total chain it need not wait, mostly: sums
+ * are exact, so that what a chunk without a fault folds to may be added at any time. The thread
+ * adds it to a partial of its own and leaves only the ends of the chunk in the chain, where
+ * records are cut. Where order matters, it waits: for a chunk with a fault in it or with long
+ * ends, for the first values of a column, and for records to print.
  *
  * Deadlock cannot arise: chunks are handed out in order, every worker finishes the one it
  * has before it takes another, and none waits for a later one.
@@ -336,32 +337,35 @@ static bool fold(struct member *m, struct chunk_entry entry)
 
 static bool may_defer(const struct member *m)
 {
-	return !m->partial.needs_entry &&
-	       border_suffices(m->engine->plan, &m->chunk, &m->partial, m->engine->settled);
+	return border_suffices(m->engine->plan, &m->chunk, &m->partial, m->engine->settled);
 }
 
-/* Folds the chunk before it is known how it is entered, if that promises to do. Returns whether it
- * is done with, well or not: *going_on. */
-static bool fold_ahead(struct member *m, bool *going_on)
+/* Folds the chunk before it is known how it is entered, if that hardly matters. *folded: whether it
+ * is folded, so that nothing but a wrong guess can be against it. False if the run has failed. */
+static bool fold_ahead(struct member *m, bool *folded)
 {
+	*folded = false;
 	m->guessed = m->map.dependence == CHUNK_GUESSES;
 	if (!m->engine->guesses || m->map.dependence == CHUNK_DEPENDS)
+		return true;
+	if (!fold(m, CHUNK_UNKNOWN))
 		return false;
-	*going_on = fold(m, CHUNK_UNKNOWN);
-	if (*going_on && !may_defer(m))
-		return false;
-	*going_on = *going_on && defer_to_total(m);
+	*folded = !m->partial.needs_entry;
 	return true;
 }
 
-/* Folds the chunk when it is known how it is entered. */
-static bool fold_in_turn(struct member *m)
+/* Folds the chunk when it is known how it is entered, unless what was folded ahead holds, and adds
+ * it to the total. */
+static bool fold_in_turn(struct member *m, bool folded)
 {
 	struct chunk_entry entry;
 
-	m->guessed = false;
-	if (!learn_entry(m, m->chunk.index, &entry) || !fold(m, entry))
+	if (!learn_entry(m, m->chunk.index, &entry))
 		return false;
+	folded = folded && !(m->guessed && entry.state == CSV_QUOTED);
+	if (!folded && !fold(m, entry))
+		return false;
+	m->guessed = false;
 	if (may_defer(m))
 		return defer_to_total(m);
 	if (!add_in_turn(m))
@@ -371,15 +375,15 @@ static bool fold_in_turn(struct member *m)
 
 static bool fold_chunk(struct member *m)
 {
-	bool going_on;
+	bool folded;
 
 	if (!step(m, STEP_MAP))
 		return false;
 	m->nbytes += m->chunk.nbytes;
 	m->nchunks++;
-	if (!leave_map(m))
+	if (!leave_map(m) || !fold_ahead(m, &folded))
 		return false;
-	return fold_ahead(m, &going_on) ? going_on : fold_in_turn(m);
+	return folded && may_defer(m) ? defer_to_total(m) : fold_in_turn(m, folded);
 }
 
 /* Whether another thread has come for this one, and takes its core. */
