@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_engine.c - the engine folds each chunk once, whatever it has to wait for, and begins
+ * again only where a guess was wrong.
+ *
+ * The workers are those of the CPU, whose folds are counted on their way.
+ */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine.h"
+#include "tap.h"
+
+#define CHUNK_NBYTES 1000
+#define NRECORDS 400
+
+static atomic_uint nfolds;
+
+static enum status counted_fold(struct worker *w, const struct chunk *chunk,
+				struct chunk_entry entry, struct partial *out, struct fault *fault)
+{
+	nfolds++;
+	return worker_cpu.fold(w, chunk, entry, out, fault);
+}
+
+static struct plan_column columns[] = {
+	{.field = 0, .name = "a", .folds = true, .parses = true, .if_numeric = true,
+	 .invalid = INVALID_SKIP},
+	{.field = 1, .name = "b", .folds = true, .parses = true, .if_numeric = true,
+	 .invalid = INVALID_SKIP},
+};
+static const struct plan test_plan = {.delimiter = ',', .short_record = INVALID_ERROR,
+				      .where = PREDICATE_NONE, .ncolumns = 2, .columns = columns};
+
+/* A file of NRECORDS records 1,second; the caller's to free and unlink. */
+static char *file_of(const char *second)
+{
+	char *path = strdup("test_engine.XXXXXX");
+	int fd = mkstemp(path);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (!f)
+		bail("no file can be made");
+	for (int i = 0; i < NRECORDS; i++)
+		fprintf(f, "1,%s\n", second);
+	if (fclose(f))
+		bail("no file can be written");
+	return path;
+}
+
+/* One run, and what it came to. All static, as the threads of a failed one may be at work yet. */
+static struct run {
+	struct worker_ops ops;
+	struct squad squad;
+	struct input *input;
+	struct total total;
+	struct fault fault;
+	enum status status;
+	uint64_t nnumbers; /* in the first column */
+	const char *paths[1];
+} runs[8];
+static size_t nruns;
+
+static struct run *run(const char *second, bool may_guess)
+{
+	struct run *r = &runs[nruns++];
+	char *path = file_of(second);
+	bool all_ended;
+
+	r->paths[0] = path;
+	r->ops = worker_cpu;
+	r->ops.fold = counted_fold;
+	r->squad = (struct squad){.ops = &r->ops, .nthreads = 3, .chunk_nbytes = CHUNK_NBYTES};
+	nfolds = 0;
+	if (input_open(&r->input, r->paths, 1, &r->fault) || total_init(&r->total, &test_plan))
+		bail("no input, or no memory");
+	r->status = engine_run(&test_plan, r->input, &r->squad, 1, &r->total, may_guess,
+			       &all_ended, &r->fault);
+	r->nnumbers = r->total.partial.columns[0].fast.count;
+	unlink(path);
+	return r;
+}
+
+static void test_folds_once(const char *what, const char *second, bool may_guess)
+{
+	struct run *r = run(second, may_guess);
+
+	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS && nfolds == r->squad.nchunks &&
+	   nfolds > 1, "%s, %s", what, may_guess ? "ahead" : "in turn");
+}
+
+/* Some nbytes of `of`, again and again, with `around` on both sides. */
+static const char *repeated(const char *of, size_t nbytes, const char *around)
+{
+	static char text[4 * CHUNK_NBYTES];
+	size_t n = strlen(around), each = strlen(of);
+
+	memcpy(text, around, n);
+	for (; n < nbytes; n += each)
+		memcpy(text + n, of, each);
+	strcpy(text + n, around);
+	return text;
+}
+
+/* Chunks in quotes that look like records. */
+static void test_wrong_guesses(void)
+{
+	const char *rows = repeated("4,4\n", 3 * CHUNK_NBYTES, "\"");
+	struct run *r = run(rows, true);
+
+	ok(r->status == STATUS_MISGUESSED, "a wrong guess is seen in its turn");
+	r = run(rows, false);
+	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS && nfolds == r->squad.nchunks,
+	   "without guesses there is none");
+	r = run(repeated("4\n", 3 * CHUNK_NBYTES, "\""), true);
+	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS && nfolds > r->squad.nchunks,
+	   "where the chunk has to wait, it is folded again");
+}
+
+int main(void)
+{
+	plan_lazy();
+	test_folds_once("numbers", "2", true);
+	test_folds_once("text", "GET", true);
+	test_folds_once("text", "GET", false);
+	test_folds_once("long records", repeated("x", 2 * CHUNK_NBYTES, "2,"), true);
+	test_wrong_guesses();
+	_exit(done()); /* threads of the run that failed may be at work yet */
+}
