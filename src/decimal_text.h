@@ -129,9 +129,9 @@ static inline char *decimal_write(char *to, int128 significand, int scale)
 
 /* ---- many numbers in a row ----
  *
- * The higher digits of a running total seldom change from one to the next, so their text is kept. The
- * digits behind the point are split off by multiplying with a reciprocal of 10^scale, rounded up:
- * with 2^(n - 1) < 10^scale <= 2^n, x 2^(63 + n) / 10^scale is right for x < 2^63.
+ * The higher digits of a running total seldom change from one to the next, so their text is
+ * kept. The digits behind the point are split off by multiplying with a reciprocal of 10^scale,
+ * rounded up: with 2^(n - 1) < 10^scale <= 2^n, x 2^(63 + n) / 10^scale is right for x < 2^63.
  * (Hacker's Delight, 2nd ed., section 10-9.)
  */
 

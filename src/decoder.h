@@ -45,8 +45,8 @@ enum status decoder_open(struct decoder *d, enum decoder_format format, int fd,
 			 const void *prefix, size_t nbytes, struct fault *fault);
 void decoder_close(struct decoder *d);
 
-/* Fills the piece with text until nothing more can come into it, or it has something to say and more
- * would have to be waited for. What goes wrong is the piece's status. */
+/* Fills the piece with text until nothing more can come into it, or it has something to say and
+ * more would have to be waited for. What goes wrong is the piece's status. */
 void decoder_fill(struct decoder *d, struct piece *p);
 
 /* Whether, as far as the feed tells, blocks come next, of which decoder_cut can make a batch. */

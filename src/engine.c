@@ -15,9 +15,9 @@
 
 #include "member.h"
 
-/* Chunks that may be folded while the total waits for one. Those that have gone through the entry
- * chain may be ahead of these by one for each thread; who asks later how one was entered must still find
- * its slot. */
+/* Chunks that may be folded while the total waits for one. Those that have gone through the
+ * entry chain may be ahead of these by one for each thread; who asks later how one was entered
+ * must still find its slot. */
 #define TOTAL_NSLOTS 1024
 
 /* ---- one thread ---- */

@@ -39,8 +39,8 @@ struct squad {
  * begin in quotes, as if they did not wherever there is no quote in them.
  * *all_ended: false if there are threads left, inside the input after a fault, or inside a driver:
  * then the process must end soon, and nothing that was passed in may be freed.
- * Errors: the first in input order, with file, line, column and value in fault; STATUS_MISGUESSED: a
- * guess was wrong, and nothing is known; run again without. */
+ * Errors: the first in input order, with file, line, column and value in fault;
+ * STATUS_MISGUESSED: a guess was wrong, and nothing is known; run again without. */
 enum status engine_run(const struct plan *plan, struct input *input, struct squad *squads,
 		       size_t nsquads, struct total *total, bool may_guess, bool *all_ended,
 		       struct fault *fault);

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 /* 32 KiB of text: what is looked at in it stays in a first-level cache, with its positions. */
 #define WINDOW_NWORDS 512
 #define WINDOW_NBYTES (WINDOW_NWORDS * SIMD_WORD_NBYTES)

@@ -4,8 +4,8 @@
  * instruction set. The best that this machine has is chosen once.
  *
  * The lowest level of the CPU's work: which bytes are delimiters, LFs and quotes, where they
- * lie, and what the digits between them come to. What that means is for structure.c and
- * record.c. Each simd_*.c fills the table; all give the same results.
+ * lie, and what the digits between them come to. What that means is for structure.c, quotes.c and
+ * rows.c. Each simd_*.c fills the table; all give the same results.
  */
 #ifndef GPUSTAT_SIMD_H
 #define GPUSTAT_SIMD_H

@@ -16,10 +16,10 @@
 #include "status.h"
 
 struct source {
-	const char *name;   /* as messages print it; not owned */
-	int fd;             /* -1: none open */
+	const char *name;     /* as messages print it; not owned */
+	int fd;               /* -1: none open */
 	struct ahead *packed; /* gzip or zstd; NULL: not compressed */
-	bool at_end;        /* nothing more will come */
+	bool at_end;          /* nothing more will come */
 	/* Bytes read before they were wanted: data[begin .. end). The buffer is kept from
 	 * file to file. */
 	char *data;

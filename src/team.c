@@ -4,8 +4,8 @@
  *
  * A CUDA context costs 190 to 320 ms (H200, 2026-11-21): as long as a few cores need for a
  * gigabyte. --device auto therefore does not touch the driver at all unless the input is
- * known to keep the CPUs busy for AUTO_CPU_S, and then only in the threads of the GPUs: the CPUs have
- * begun by then. Every thread that has a GPU ready takes the place of a CPU's.
+ * known to keep the CPUs busy for AUTO_CPU_S, and then only in the threads of the GPUs: the
+ * CPUs have begun by then. Every thread that has a GPU ready takes the place of a CPU's.
  */
 #include "team.h"
 

@@ -11,10 +11,10 @@
  *     for each chunk, in input order: map, then fold, then (if the plan emits) emit
  *     close
  *
- * map needs nothing but the bytes, so all workers map at once; fold is called when
- * the maps of all earlier chunks have told how this chunk is entered, or before that if it
- * hardly matters, and emit when their
- * folds have told the totals before it.
+ * map needs nothing but the bytes, so all workers map at once; fold is called when the maps
+ * of all earlier chunks have told how this chunk is entered, or before that if it hardly
+ * matters (and then again, if it did matter); emit when their folds have told the totals
+ * before it.
  */
 #ifndef GPUSTAT_WORKER_H
 #define GPUSTAT_WORKER_H
