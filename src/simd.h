@@ -31,7 +31,7 @@ struct simd_bits {
 /* Between two bytes of a text, as its quotes tell. */
 struct simd_quotes {
 	uint64_t inside;   /* all ones in quotes, 0 outside */
-	uint64_t may_open; /* 1 where a quote may open a field, behind a separator or a quote; or 0 */
+	uint64_t may_open; /* 1 where a quote may open a field, behind a separator or a quote */
 };
 
 /* What a scan has counted. */
@@ -65,7 +65,8 @@ struct simd_hint {
 struct simd_ops {
 	const char *name; /* "avx512", "avx2", "neon", "portable" */
 
-	/* Scans text[0 .. 64 x nwords), and reads nothing beside it, into nwords words of each of bits. */
+	/* Scans text[0 .. 64 x nwords), and reads nothing beside it, into nwords words of each of
+	 * bits. */
 	struct simd_counts (*scan)(const char *text, size_t nwords, char delimiter,
 				   struct simd_bits bits);
 

@@ -10,17 +10,13 @@
 
 /* The same list is asked for in simd.c. */
 #if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,bmi,bmi2,pclmul,popcnt"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx2,bmi,bmi2,pclmul,popcnt"))),              \
+			     apply_to = function)
 #else
 #pragma GCC target("avx2,bmi,bmi2,pclmul,popcnt")
 #endif
 
-#define SIMD_LOWEST_ONE(bits) _tzcnt_u64(bits)
-#define SIMD_COUNT_ONES(bits) _mm_popcnt_u64(bits)
-#define SIMD_PARITY(bits)                                                                         \
-	((uint64_t)_mm_cvtsi128_si64(                                                              \
-		_mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)(bits)), _mm_set1_epi8(-1), 0)))
-
+#include "simd_x86.h"
 #include "simd_positions.h"
 #include "simd_quotes.h"
 
@@ -68,26 +64,15 @@ static inline lanes lanes_repeat(__m128i x)
 	return _mm256_broadcastsi128_si256(x);
 }
 
-static inline __m128i load_lanes(const char *end)
-{
-	return _mm_loadu_si128((const __m128i *)(const void *)(end - 16));
-}
-
 static inline lanes lanes_fields(const char *text, const uint32_t *ends, size_t step)
 {
 	return _mm256_set_m128i(load_lanes(text + ends[step]), load_lanes(text + ends[0]));
 }
 
-static inline __m128i load_pairs(const uint32_t *low, const uint32_t *high)
-{
-	__m128i x = _mm_loadl_epi64((const __m128i *)(const void *)low);
-
-	return _mm_castpd_si128(_mm_loadh_pd(_mm_castsi128_pd(x), (const double *)(const void *)high));
-}
-
 static inline lanes lanes_pairs(const uint32_t *p, size_t stride)
 {
-	return _mm256_set_m128i(load_pairs(p + 2 * stride, p + 3 * stride), load_pairs(p, p + stride));
+	return _mm256_set_m128i(load_pairs(p + 2 * stride, p + 3 * stride),
+				load_pairs(p, p + stride));
 }
 
 static inline lanes lanes_within(lanes counts, lanes above, lanes x)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * simd_convert.h - the body of simd_ops.convert, compiled once by each simd_*.c for its own
- * instruction set. It converts as the fold does: in groups of one form where simd_groups_fold.h was
+ * instruction set. It converts as the fold does: in groups of one form where simd_groups.h was
  * included before, and what has not that form, or elsewhere everything, row by row.
  */
 #ifndef GPUSTAT_SIMD_CONVERT_H

@@ -16,7 +16,7 @@
  *   lanes, LANES(op), LANES_BITS(op)   the type, and the names of its instructions
  *   LANES_NFIELDS                      how many times 16 bytes it has
  *   lanes_repeat(x)                    16 bytes, in every part
- *   lanes_fields(text, ends, step)     the 16 bytes before text + ends[0], ends[step] .. in its parts
+ *   lanes_fields(text, ends, step)     the 16 bytes before text + ends[0], ends[step] .. by parts
  *   lanes_pairs(p, stride)             the pairs of 32 bits at p, p + stride .., one for each row
  *   lanes_within(counts, above, x)     x where counts > above, else 0
  *   lanes_where_equal(a, b, x)         x where a == b, else 0
@@ -123,7 +123,9 @@ static __attribute__((noinline)) bool form_learn(struct simd_hint *hint, const c
 	hint->nfraction = (uint8_t)nfraction;
 	hint->is_long = digits_end - begin > SIMD_NDIGITS;
 	hint->suffix_nbytes = (uint8_t)(end - digits_end);
-	hint->suffix = end == digits_end ? 0 : suffix & ~UINT64_C(0) << (64 - 8 * (end - digits_end));
+	hint->suffix = end == digits_end
+			       ? 0
+			       : suffix & ~UINT64_C(0) << (64 - 8 * (end - digits_end));
 	return true;
 }
 
@@ -159,7 +161,8 @@ static inline unsigned find_suffixes(const struct simd_form *f, struct simd_rows
 
 	for (unsigned r = 0; r < GROUP_NROWS; r++) {
 		uint64_t suffix;
-		memcpy(&suffix, rows.text + rows.ends[r * rows.stride] - sizeof suffix, sizeof suffix);
+		memcpy(&suffix, rows.text + rows.ends[r * rows.stride] - sizeof suffix,
+		       sizeof suffix);
 		found |= (unsigned)((suffix & f->suffix_mask) == f->suffix) << r;
 	}
 	return found;
@@ -245,7 +248,8 @@ SIMD_INLINE lanes join_all(lanes even, lanes odd)
 				LANES(srli_epi64)(x, 32));
 }
 
-/* 64 bits that are 0 for each row where wrong is 0 in its 16 lanes, and its count from min to max. */
+/* 64 bits that are 0 for each row where wrong is 0 in its 16 lanes, and its count from min to
+ * max. */
 SIMD_INLINE lanes rows_wrong(lanes min, lanes max, lanes counts, lanes even, lanes odd)
 {
 	lanes wrong = LANES_BITS(or)(LANES(unpacklo_epi64)(even, odd),
@@ -302,8 +306,8 @@ SIMD_INLINE struct simd_long long_check(const struct simd_form *f, lanes low, la
 	return x;
 }
 
-/* Joins the digits of two registers; high: as join_fours left them; first: the fields' first bytes, in
- * 64 bits each. */
+/* Joins the digits of two registers; high: as join_fours left them; first: the fields' first
+ * bytes, in 64 bits each. */
 SIMD_INLINE struct simd_group group_join(lanes low_even, lanes low_odd, lanes high_even,
 					 lanes high_odd, lanes first)
 {
@@ -337,16 +341,39 @@ SIMD_INLINE struct simd_group group_convert_long(const struct simd_form *f,
 	return g;
 }
 
+/* Rows for a group that is not full: the last one again for those not there. */
+struct simd_few {
+	uint32_t ends[2 * GROUP_NROWS];
+};
+
+static inline struct simd_rows few_rows(struct simd_few *few, struct simd_rows rows, unsigned n)
+{
+	for (unsigned r = 0; r < GROUP_NROWS; r++) {
+		const uint32_t *end = rows.ends + (r < n ? r : n - 1) * rows.stride;
+		few->ends[2 * r] = end[-1];
+		few->ends[2 * r + 1] = end[0];
+	}
+	return (struct simd_rows){rows.text, few->ends + 1, 2};
+}
+
+SIMD_INLINE struct simd_group convert_rows(const struct simd_form *form, struct simd_rows rows,
+					   bool is_long)
+{
+	struct simd_fields fields = fields_find(form, rows);
+
+	return is_long ? group_convert_long(form, &fields) : group_convert(form, &fields);
+}
+
 /* ---- a group of any forms ---- */
 
 /* As simd_long, but each field has its own point. */
 struct simd_any {
 	lanes low, high, wrong, first;
-	lanes point; /* in all lanes: its place from the field's end, the last byte being at 1; or 0 */
+	lanes point; /* in all lanes: its place from the field's end, whose last byte is at 1 */
 };
 
-/* Digits moved up over the point, if it is at a place less than or equal to theirs; limit: that place
- * less 1. */
+/* Digits moved up over the point, if it is at a place less than or equal to theirs; limit: that
+ * place less 1. */
 SIMD_INLINE lanes close_gap(lanes digits, lanes place, lanes limit)
 {
 	const lanes lane = lanes_repeat(
@@ -398,8 +425,8 @@ SIMD_INLINE struct simd_any any_check(lanes low, lanes high, lanes counts)
 	return x;
 }
 
-/* Converts a group whatever the forms of its rows; group->matches: rows with a number. places: their
- * points', as above. */
+/* Converts a group whatever the forms of its rows; group->matches: rows with a number. places:
+ * their points', as above. */
 SIMD_INLINE void group_convert_any(const struct simd_fields *fields, struct simd_group *g,
 				   uint64_t places[GROUP_NROWS])
 {

@@ -85,8 +85,9 @@ struct simd_folding {
 
 /* Folds those of a group's first n rows that are not in `done` one by one, up to the first that
  * cannot be folded. Returns how many rows lie before it. */
-static __attribute__((noinline)) unsigned fold_singles(const struct simd_folding *f, struct simd_rows rows, unsigned n,
-			     unsigned done)
+static __attribute__((noinline)) unsigned fold_singles(const struct simd_folding *f,
+						       struct simd_rows rows, unsigned n,
+						       unsigned done)
 {
 	unsigned r = 0;
 
@@ -98,7 +99,8 @@ static __attribute__((noinline)) unsigned fold_singles(const struct simd_folding
 }
 
 /* Makes the form of the last of a group's first n rows that has one the form in hand. */
-static __attribute__((noinline)) void learn(struct simd_folding *f, struct simd_rows rows, unsigned n)
+static __attribute__((noinline)) void learn(struct simd_folding *f, struct simd_rows rows,
+					    unsigned n)
 {
 	while (n-- > 0) {
 		const uint32_t *end = rows.ends + n * rows.stride;
@@ -127,14 +129,14 @@ static inline unsigned find_exponents(const struct simd_folding *f,
 		bool has_cr = f->drops_cr && last[-1] == '\r';
 		uint32_t n = f->form.suffix_nbytes - has_cr;
 		/* It is looked for behind one byte, whatever that is. */
-		rows |= (unsigned)(simd_exponent(last - has_cr - n - 1, 0, n + 1, &exponents[r]) == 1)
-			<< r;
+		uint32_t at = simd_exponent(last - has_cr - n - 1, 0, n + 1, &exponents[r]);
+		rows |= (unsigned)(at == 1) << r;
 	}
 	return rows;
 }
 
-/* Folds a group of n rows of which not all have the form. Returns how many rows lie before the first
- * that cannot be folded; *g: those of them that have the form, which are still to be added. */
+/* Folds a group of n rows of which not all have the form. Returns how many rows lie before the
+ * first that cannot be folded; *g: those of them that have the form, still to be added. */
 static __attribute__((noinline)) unsigned fold_rest(const struct simd_folding *f,
 						    struct simd_rows rows, unsigned n,
 						    struct simd_group *g)
@@ -165,31 +167,8 @@ static __attribute__((noinline)) unsigned fold_rest(const struct simd_folding *f
 	return ndone;
 }
 
-/* Rows for a group that is not full: the last one again for those not there. */
-struct simd_few {
-	uint32_t ends[2 * GROUP_NROWS];
-};
-
-static inline struct simd_rows few_rows(struct simd_few *few, struct simd_rows rows, unsigned n)
-{
-	for (unsigned r = 0; r < GROUP_NROWS; r++) {
-		const uint32_t *end = rows.ends + (r < n ? r : n - 1) * rows.stride;
-		few->ends[2 * r] = end[-1];
-		few->ends[2 * r + 1] = end[0];
-	}
-	return (struct simd_rows){rows.text, few->ends + 1, 2};
-}
-
-SIMD_INLINE struct simd_group convert_rows(const struct simd_form *form, struct simd_rows rows,
-					   bool is_long)
-{
-	struct simd_fields fields = fields_find(form, rows);
-
-	return is_long ? group_convert_long(form, &fields) : group_convert(form, &fields);
-}
-
-/* Folds a group of n rows, fewer than GROUP_NROWS or not all of the form. Returns how many were done;
- * *unlike: whether none has the form. */
+/* Folds a group of n rows, fewer than GROUP_NROWS or not all of the form. Returns how many were
+ * done; *unlike: whether none has the form. */
 SIMD_INLINE unsigned fold_part(const struct simd_folding *f, struct simd_rows rows, unsigned n,
 			       struct simd_sums *sums, bool *unlike)
 {
