@@ -140,10 +140,19 @@ int cores_granted(const char *root)
 	return least;
 }
 
+/* Where there are more cores than the set has room for. */
+static int cores_online(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return n > 0 && n < INT_MAX ? (int)n : 1;
+}
+
 int cores_count(void)
 {
 	cpu_set_t set;
-	int ncores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+	int ncores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
+								 : cores_online();
 	int granted = ncores > 1 ? cores_granted("") : INT_MAX;
 
 	return granted < ncores ? granted : ncores;
