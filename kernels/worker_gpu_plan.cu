@@ -143,18 +143,6 @@ enum status plan_copy_up(struct worker *w, struct fault *fault)
 	return STATUS_OK;
 }
 
-/* Whether a spelling of "missing" could pass for a number. */
-static bool missing_is_number(const struct plan *plan)
-{
-	struct decimal x;
-
-	for (size_t i = 0; i < plan->nmissing; i++)
-		if (decimal_parse(plan->missing[i], strlen(plan->missing[i]), &x) !=
-		    DECIMAL_INVALID)
-			return true;
-	return false;
-}
-
 struct fields_plan fields_plan_of(const struct worker *w)
 {
 	const struct plan_arrays *a = &w->plan_device;

@@ -167,6 +167,17 @@ bool value_is_missing(const struct plan *plan, const char *text, size_t nbytes)
 	return false;
 }
 
+bool missing_is_number(const struct plan *plan)
+{
+	struct decimal ignored;
+
+	for (size_t i = 0; i < plan->nmissing; i++)
+		if (decimal_parse(plan->missing[i], strlen(plan->missing[i]), &ignored) !=
+		    DECIMAL_INVALID)
+			return true;
+	return false;
+}
+
 static void note_first(size_t *first, size_t offset)
 {
 	if (offset < *first)

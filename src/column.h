@@ -121,4 +121,7 @@ enum status value_read(const struct plan *plan, bool parses, const char *field, 
  * plan->missing once blanks are trimmed. */
 bool value_is_missing(const struct plan *plan, const char *text, size_t nbytes);
 
+/* Whether a spelling of plan->missing could pass for a number. */
+bool missing_is_number(const struct plan *plan);
+
 #endif

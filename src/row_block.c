@@ -7,22 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void note_spelling(struct row_block *b, const char *spelling)
-{
-	struct decimal ignored;
-
-	b->may_be_missing[(unsigned char)*spelling] = true;
-	b->missing_is_number |= decimal_parse(spelling, strlen(spelling), &ignored) !=
-				DECIMAL_INVALID;
-}
-
 enum status row_block_init(struct row_block *b, const struct plan *plan)
 {
 	memset(b, 0, sizeof *b);
 	b->plan = plan;
 	b->may_be_missing[' '] = b->may_be_missing['\t'] = true;
 	for (size_t i = 0; i < plan->nmissing; i++)
-		note_spelling(b, plan->missing[i]);
+		b->may_be_missing[(unsigned char)*plan->missing[i]] = true;
+	b->missing_is_number = missing_is_number(plan);
 	b->numbers = calloc(plan->ncolumns + 1, sizeof *b->numbers);
 	b->has_numbers = calloc(plan->ncolumns + 1, sizeof *b->has_numbers);
 	b->hints = calloc(plan->ncolumns + 1, sizeof *b->hints);
