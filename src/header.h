@@ -51,8 +51,8 @@ enum status header_decide(struct header *h, struct input *input, enum header_mod
 			  const struct selection *selections, size_t nselections,
 			  struct fault *fault);
 
-/* If the header, and perhaps blank lines, was all there was in its file, reads the record after it from
- * the next that has one. */
+/* If the header, and perhaps blank lines, was all there was in its file, reads the record after
+ * it from the next that has one. */
 enum status header_read_second(struct header *h, struct input *input, const struct plan *plan,
 			       struct fault *fault);
 

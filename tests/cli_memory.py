@@ -6,9 +6,6 @@ A peak below this interpreter's own (some 16 MB) shows as that: a child inherits
 """
 import gzip
 import os
-import subprocess
-import sys
-import threading
 import zlib
 
 import harness
@@ -18,28 +15,6 @@ SMALL_MB = 40
 LARGE_MB = int(os.environ.get("GPUSTAT_TEST_STREAM_MB", "300"))
 ROW = b'12345,"a text, with ""quotes""",67.25\n'
 ROWS = 27000                                        # a block of about one MB
-
-
-def stream(args, blocks):
-    """Feeds the blocks through a pipe -> (exit status, stdout, peak resident set in KiB)."""
-    p = subprocess.Popen([harness.program()] + args, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                         env=harness.environment())
-
-    def feed():
-        try:
-            for block in blocks:
-                p.stdin.write(block)
-            p.stdin.close()
-        except BrokenPipeError:
-            pass
-    writer = threading.Thread(target=feed)
-    writer.start()
-    out = p.stdout.read()
-    _, status, usage = os.wait4(p.pid, 0)
-    p.returncode = os.waitstatus_to_exitcode(status)
-    writer.join()
-    peak = usage.ru_maxrss // 1024 if sys.platform == "darwin" else usage.ru_maxrss
-    return p.returncode, out, peak
 
 
 def plain(nblocks, block):
@@ -87,7 +62,7 @@ def check(name, make, args, answer, large=LARGE_MB):
     block = ROW * ROWS
     peaks = []
     for megabytes in (SMALL_MB, large):
-        status, out, peak = stream(args, make(megabytes, block))
+        status, out, _, peak = harness.feed(args, make(megabytes, block))
         harness.is_((status, out), (0, answer(megabytes * ROWS)), "%s, %d MB: the answer" % (name, megabytes))
         harness.ok(peak < LIMIT_KIB, "%s, %d MB: under 200 MB" % (name, megabytes), "peak %d KiB" % peak)
         peaks.append(peak)

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 
 Result = collections.namedtuple("Result", "status out err argv chunk")
 HOOK = "GPUSTAT_CHUNK_BYTES"
@@ -162,6 +163,27 @@ def run(args, stdin=None, chunk=None, threads=None, device=None, stdout=subproce
     except subprocess.TimeoutExpired as e:
         return Result("timeout", e.stdout or b"", e.stderr or b"", argv, chunk)
     return Result(p.returncode, p.stdout, p.stderr, argv, chunk)
+
+
+def feed(args, blocks):
+    """Feeds blocks of bytes through a pipe -> (exit status, stdout, stderr, peak resident set in KiB)."""
+    p = subprocess.Popen([program()] + args, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         env=environment())
+
+    def write():
+        try:
+            for block in blocks:
+                p.stdin.write(block)
+            p.stdin.close()
+        except BrokenPipeError:
+            pass
+    writer = threading.Thread(target=write)
+    writer.start()
+    out, err = p.stdout.read(), p.stderr.read()
+    _, status, usage = os.wait4(p.pid, 0)
+    p.returncode = os.waitstatus_to_exitcode(status)
+    writer.join()
+    return p.returncode, out, err, usage.ru_maxrss
 
 
 def run_many(jobs):

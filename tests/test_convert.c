@@ -3,38 +3,12 @@
  * test_convert.c - numbers of a column by each instruction set, and numbers as text, both against
  * decimal.h.
  */
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "decimal_text.h"
-#include "simd.h"
-#include "tap.h"
+#include "simd_test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define TEXT_NBYTES 8192
 #define STRIDE_MAX 5
-
-static uint64_t random_state = 20261122;
-
-static uint32_t random_below(uint32_t n)
-{
-	random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(random_state >> 33) % n;
-}
-
-/* TEXT_NBYTES between pages that trap. */
-static char *guarded_text(void)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t nbytes = (TEXT_NBYTES + page - 1) / page * page;
-	char *all = mmap(NULL, nbytes + 2 * page, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (all == MAP_FAILED || mprotect(all, page, PROT_NONE) != 0 ||
-	    mprotect(all + page + nbytes, page, PROT_NONE) != 0)
-		bail("no memory with pages that trap");
-	return all + page + (nbytes - TEXT_NBYTES);
-}
 
 /* ---- columns ---- */
 
@@ -235,7 +209,7 @@ static void test_random_numbers(void)
 
 int main(void)
 {
-	char *text = guarded_text();
+	char *text = arena_of(TEXT_NBYTES).end - TEXT_NBYTES; /* before a page that traps */
 
 	plan_lazy();
 	for (const struct simd_ops *const *ops = simd_all; *ops; ops++)
