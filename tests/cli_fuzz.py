@@ -14,7 +14,7 @@ import differential                                             # noqa: E402
 SEED = int(os.environ.get("GPUSTAT_TEST_SEED", "1"))
 CASES = int(os.environ.get("GPUSTAT_TEST_CASES", "3000"))
 GROUP = 250     # cases a TAP line
-SERVE = os.path.join(os.path.abspath(os.environ.get("builddir", ".")), "tests", "fuzz", "serve")
+SERVE = os.environ.get("GPUSTAT_SERVE") or os.path.join(os.path.abspath(os.environ.get("builddir", ".")), "tests", "fuzz", "serve")
 
 if not os.access(SERVE, os.X_OK):
     harness.bail("%s was not built" % SERVE)

@@ -5,13 +5,13 @@ It stands on oracle_text.py (records and numbers), reads the options as a Reques
 must come out. It is slow and plain on purpose. Where the contract leaves a question open the model
 raises Unclear, so that no test rests on a guess.
 """
-import codecs
 import decimal
 import json
 import re
 import sys
 
-from oracle_text import BOM, EXACT, BadData, in_plain, is_number, mean_text, number, records, strip
+from oracle_text import (BOM, EXACT, BadData, in_json, in_plain, is_number, is_utf8, mean_text, number, records,
+                         strip)
 
 if hasattr(sys, "set_int_max_str_digits"):
     sys.set_int_max_str_digits(0)
@@ -340,18 +340,6 @@ class Answer:
             return got == [(in_json(n), v) for n, v in self.values]
         return got == [[(c, None if v == b"" and c not in ("column", "type") else in_json(v))
                         for c, v in zip(SUMMARY, row)] for row in self.rows]
-
-
-def in_json(name):
-    """Text that is no UTF-8 has the replacement character for each byte that is none."""
-    return name.decode("utf-8", "one by one")
-
-
-def is_utf8(text):
-    return b"\xef\xbf\xbd" in text or "\ufffd" not in text.decode("utf-8", "replace")
-
-
-codecs.register_error("one by one", lambda e: ("\ufffd", e.start + 1))
 
 
 def _line(cells, delimiter):

@@ -76,6 +76,8 @@ def stream(q, files, exprs):
         base += len(data)
         per_file.append(rows)
         if opened is not None:
+            if len(per_file) > 1 and not any(r.raw for r in rows):
+                raise Unclear("an open quote, perhaps in what should be a header")
             trouble = BadData("open quote", {(name, opened)})
             break
     full = next((r for rows in per_file for r in rows if r.raw), None)

@@ -5,6 +5,7 @@ DESIGN sections 4 and 5, one byte at a time for CSV and Python's decimal with ro
 for numbers. tests/oracle_check.py holds it against csv.reader and fractions. Nothing here was
 taken from the program.
 """
+import codecs
 import collections
 import csv
 import decimal
@@ -138,3 +139,17 @@ def mean_text(total, count):
         return "0"
     text = format(quotient, "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+# ---- names that are no UTF-8 --------------------------------------------------------------------
+
+def in_json(name):
+    """Text that is no UTF-8 has the replacement character for each byte that is none."""
+    return name.decode("utf-8", "one by one")
+
+
+def is_utf8(text):
+    return b"\xef\xbf\xbd" in text or "\ufffd" not in text.decode("utf-8", "replace")
+
+
+codecs.register_error("one by one", lambda e: ("\ufffd", e.start + 1))

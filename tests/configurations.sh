@@ -1,0 +1,114 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# configurations.sh [-a] [NAME...] - builds and tests the ways that configure knows, each in
+# configurations.build/NAME of the current folder: every optional library off, alone and all together,
+# shared libraries, no hardening, no optimisation, another compiler; and last from the tarball, without git:
+# built, tested, installed below DESTDIR, run from there and taken away again. Each runs the tests that the
+# choice can matter to; -a: all tests.
+set -eu
+
+top=$(cd "$(dirname "$0")/.." && pwd)
+all=
+if [ "${1-}" = -a ]; then
+	all=yes
+	shift
+fi
+[ $# -gt 0 ] || set -- no-isal no-libdeflate no-zstd zlib-alone shared soft unoptimised clang tarball
+njobs=$(nproc 2>/dev/null || echo 1)
+tests='tests/cli_gzip.py tests/cli_csv.py tests/cli_options.py tests/cli_regressions.py tests/cli_errors.py
+	tests/hardening.py tests/fuzz_seeds.py tests/cli_fuzz.py tests/include_order.py
+	tests/test_decimal tests/test_simd tests/test_wide tests/test_quotes'
+
+arguments_of() {
+	case $1 in
+	no-isal) echo --without-isal ;;
+	no-libdeflate) echo --without-libdeflate ;;
+	no-zstd) echo --without-zstd ;;
+	zlib-alone) echo --without-isal --without-libdeflate --without-zstd ;;
+	shared) echo --disable-static-codecs ;;
+	soft) echo --disable-hardening ;;
+	unoptimised) echo CFLAGS=-O0 ;;
+	clang) echo CC=clang ;;
+	tarball) ;;
+	*) return 1 ;;
+	esac
+}
+
+# Runs the tests of the build in the current folder; all of them with -a.
+check() {
+	if [ "$all" ]; then
+		make -s -j"$njobs" check >check.log 2>&1 || return 1
+	else
+		make -s -j"$njobs" check TESTS="$(echo $tests)" >check.log 2>&1 || return 1
+	fi
+	echo "   $(grep -E '^# (PASS|SKIP|FAIL)' check.log | tr '\n' ' ')"
+}
+
+# Installs, runs what was installed, and takes it away; nothing may be left.
+check_install() {
+	make -s install DESTDIR="$PWD/destdir" prefix=/usr >install.log 2>&1
+	sum=$(printf '1\n2\n' | destdir/usr/bin/gpustat --sum 1)
+	[ "$sum" = 3 ] || return 1
+	[ -f destdir/usr/share/man/man1/gpustat.1 ] || return 1
+	make -s uninstall DESTDIR="$PWD/destdir" prefix=/usr >>install.log 2>&1
+	left=$(find destdir -type f)
+	[ -z "$left" ] || {
+		echo "   left behind: $left"
+		return 1
+	}
+}
+
+# The tarball of the source tree, unpacked; prints where.
+unpack() {
+	mkdir -p dist
+	(cd dist && "$top/configure" -q --without-cuda >/dev/null && make -s dist >/dev/null) || return 1
+	tar xzf dist/gpustat-*.tar.gz
+	set -- "$PWD"/gpustat-*/
+	echo "$1"
+}
+
+configuration() {
+	source=$top
+	rm -rf "$1"
+	mkdir -p "$1"
+	cd "$1"
+	if [ "$1" = tarball ]; then
+		source=$(unpack)
+		chmod -R a-w "$source" # a build elsewhere must not write there
+		mkdir build
+		cd build
+	fi
+	# shellcheck disable=SC2046 # several words
+	"$source/configure" -q --without-cuda --enable-werror $(arguments_of "$1") >configure.log 2>&1 || return 1
+	grep -E '^    (read|hard):' configure.log
+	make -s -j"$njobs" >make.log 2>&1 || {
+		tail -n 20 make.log
+		return 1
+	}
+	check || {
+		grep -E '^(FAIL|ERROR|not ok)' check.log | head -n 20
+		return 1
+	}
+	[ "$1" != tarball ] || check_install
+}
+
+status=0
+mkdir -p configurations.build
+for name; do
+	arguments_of "$name" >/dev/null || {
+		echo "configurations.sh: no configuration $name" >&2
+		exit 2
+	}
+	if [ "$name" = clang ] && ! command -v clang >/dev/null 2>&1; then
+		echo "== $name: not here"
+		continue
+	fi
+	echo "== $name"
+	(cd configurations.build && configuration "$name") || {
+		echo "configurations.sh: $name: failed"
+		status=1
+	}
+done
+[ ! -d configurations.build/tarball ] || chmod -R u+w configurations.build/tarball
+exit $status

@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# sanitised.sh [address|thread|valgrind|configure-argument]... - builds in sanitised.build/KIND of the
+# current folder with AddressSanitizer and UBSan, with ThreadSanitizer, or for valgrind, and runs the
+# tests; all three where none is named. What is left out, and why:
+#
+#   cli_faults             makes malloc fail, which a sanitizer replaces
+#   cli_memory, cli_bombs  measure memory, of which a sanitizer takes a multiple
+#   cli_signals            under thread: it takes signals late, and says so
+#   include_order, cli_documentation, cli_bench    have nothing to do with it, or run hardly any of it
+#
+# valgrind takes 50 times as long; so there the C tests run under it, the fuzzers' harnesses over their
+# seeds, 150 cases of the differential fuzzer (one process, which forks), and the shorter of the
+# command-line tests. It knows no AVX-512; the program then chooses AVX2.
+set -eu
+
+top=$(cd "$(dirname "$0")/.." && pwd)
+kinds= arguments=
+for argument; do
+	case $argument in
+	address | thread | valgrind) kinds="$kinds $argument" ;;
+	*) arguments="$arguments $argument" ;;
+	esac
+done
+[ "$kinds" ] || kinds='address thread valgrind'
+njobs=$(nproc 2>/dev/null || echo 1)
+short='tests/cli_regressions.py tests/cli_messages.py tests/cli_where.py'
+
+# The tests of this build, but for those that match $1.
+tests_without() {
+	make -s print-tests | tr ' ' '\n' | grep -Ev "$1" | tr '\n' ' '
+}
+
+build() {
+	mkdir -p "sanitised.build/$1"
+	cd "sanitised.build/$1"
+	# shellcheck disable=SC2086 # several words
+	[ -f Makefile ] || "$top/configure" -q --without-cuda --disable-hardening CFLAGS="$2" $arguments >/dev/null
+	make -s -j"$njobs" >/dev/null
+}
+
+check() {
+	make -s -j"$njobs" check "$@" >check.log 2>&1 && result=0 || result=1
+	grep -E '^# (TOTAL|PASS|FAIL|SKIP|ERROR)' check.log || tail -n 20 check.log
+	grep -E '^(FAIL|ERROR): ' check.log | head -n 20 || :
+	return $result
+}
+
+sanitised_address() {
+	build address '-g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined'
+	ASAN_OPTIONS=allocator_may_return_null=1:detect_stack_use_after_return=1 \
+		check TESTS="$(tests_without 'cli_(faults|memory|bombs|bench|documentation)|include_order')"
+}
+
+sanitised_thread() {
+	build thread '-g -O1 -fno-omit-frame-pointer -fsanitize=thread'
+	TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 \
+		check TESTS="$(tests_without 'cli_(faults|memory|bombs|bench|documentation|signals)|include_order')"
+}
+
+sanitised_valgrind() {
+	build valgrind '-g -O1'
+	under="valgrind -q --error-exitcode=99 --leak-check=no --log-file=$PWD/valgrind.%p.log"
+	rm -f valgrind.*.log
+	for program in gpustat tests/fuzz/serve; do
+		printf '#!/bin/sh\nexec %s %s "$@"\n' "$under" "$PWD/$program" >"under-${program##*/}"
+		chmod +x "under-${program##*/}"
+	done
+	result=0
+	check TESTS="$(tests_without '\.py$')" LOG_COMPILER="$under" || result=1
+	make -s tests/fuzz/serve >/dev/null
+	GPUSTAT_TEST_CASES=150 GPUSTAT_SERVE=$PWD/under-serve \
+		check TESTS=tests/cli_fuzz.py || result=1
+	check TESTS="$short" TESTS_ENVIRONMENT="GPUSTAT=$PWD/under-gpustat" || result=1
+	find . -name 'valgrind.*.log' -size +0 -exec head -n 20 {} + | head -n 60
+	[ -z "$(find . -name 'valgrind.*.log' -size +0)" ] || result=1
+	return $result
+}
+
+status=0
+for kind in $kinds; do
+	echo "== $kind"
+	(sanitised_"$kind") || {
+		echo "sanitised.sh: $kind: failed; see sanitised.build/$kind/check.log"
+		status=1
+	}
+done
+exit $status
