@@ -25,6 +25,9 @@ for argument; do
 done
 [ "$kinds" ] || kinds='address thread valgrind'
 njobs=$(nproc 2>/dev/null || echo 1)
+# Random cases of each kind: a sanitizer takes 5 to 50 times as long.
+GPUSTAT_TEST_CASES=${GPUSTAT_TEST_CASES-300}
+export GPUSTAT_TEST_CASES
 short='tests/cli_regressions.py tests/cli_messages.py tests/cli_where.py'
 
 # The tests of this build, but for those that match $1.
