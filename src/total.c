@@ -232,13 +232,13 @@ static enum status seam_fold(struct total *t, bool at_end, const struct seam_use
 	if (records_fold(t->plan, s->data, nbytes, between_records, at_end, &use->folder->memory,
 			 p) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	if (p->open_quote_offset != OFFSET_NONE) {
+	s->nbytes = 0;
+	status = check(t, &text, p, fault);
+	if (status == STATUS_OK && p->open_quote_offset != OFFSET_NONE) {
 		fault_set(fault, STATUS_OPEN_QUOTE, 0, NULL);
 		place_fault(t->plan, &text, p->open_quote_offset, t->plan->ncolumns, fault);
 		return STATUS_OPEN_QUOTE;
 	}
-	s->nbytes = 0;
-	status = check(t, &text, p, fault);
 	if (status == STATUS_OK && t->plan->emits)
 		status = seam_emit(t, nbytes, at_end, use->out, fault);
 	return status == STATUS_OK ? combine(use->into, p, fault) : status;
