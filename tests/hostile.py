@@ -12,7 +12,7 @@ import oracle
 
 FAULTS = ("not a number", "short record", "out of range", "open quote")
 SPELLINGS = (b"NA", b"null", b"-", b"n/a", b"-999")
-DELIMITERS = (b",", b",", b",", b";", b"\t", b"|")
+DELIMITERS = (b",",) * 5 + (b";", b"\t", b"|", b"-", b".", b"5", b"e", b" ")
 NAMES = (b"a", b"bytes", b"two words", b"x,y", b"semi;colon", b"say \"hi\"", b"12\" disk",
          b"line\nbreak", "größe".encode(), b"seconds", b"c_1", b"tab\there", b"p|q")
 TEXTS = (b"", b"foo", b"x,y", b"a;b", b"1.2.3", b"12\" disk", b"\"", b"\"\"", b"line\none",
