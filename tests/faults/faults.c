@@ -170,6 +170,21 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 
 /* ---- reading ---- */
 
+/* What the program asks of the system about the machine, in /proc and /sys, it can do without:
+ * such files are left alone, and not counted. */
+#define NFDS 1024
+static bool is_about_machine[NFDS];
+
+static bool names_machine(const char *path)
+{
+	return !strncmp(path, "/proc/", 6) || !strncmp(path, "/sys/", 5);
+}
+
+static bool reads_machine(int fd)
+{
+	return fd >= 0 && fd < NFDS && is_about_machine[fd];
+}
+
 /* Whether a read fails; otherwise how much it may take. */
 static bool spoil_read(size_t *nbytes)
 {
@@ -181,7 +196,7 @@ static bool spoil_read(size_t *nbytes)
 
 ssize_t read(int fd, void *to, size_t nbytes)
 {
-	return spoil_read(&nbytes) ? -1 : syscall(SYS_read, fd, to, nbytes);
+	return !reads_machine(fd) && spoil_read(&nbytes) ? -1 : syscall(SYS_read, fd, to, nbytes);
 }
 
 ssize_t pread(int fd, void *to, size_t nbytes, off_t offset)
@@ -218,13 +233,20 @@ int __poll_chk(struct pollfd *fds, nfds_t n, int timeout_ms, size_t room)
 
 int open(const char *path, int flags, ...)
 {
+	bool machine = names_machine(path);
 	va_list arguments;
 	mode_t mode;
+	int fd;
 
 	va_start(arguments, flags);
 	mode = flags & O_CREAT ? va_arg(arguments, mode_t) : 0;
 	va_end(arguments);
-	return breaks("open") ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+	if (!machine && breaks("open"))
+		return -1;
+	fd = (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+	if (fd >= 0 && fd < NFDS)
+		is_about_machine[fd] = machine;
+	return fd;
 }
 
 int __open_2(const char *path, int flags)
