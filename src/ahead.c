@@ -268,6 +268,11 @@ enum status ahead_cut(struct ahead *a, struct bgzf_batch *batch, bool prompt, bo
 	return status;
 }
 
+bool ahead_has_thread(const struct ahead *a)
+{
+	return a->threaded;
+}
+
 bool ahead_is_ready(struct ahead *a)
 {
 	bool ready;

@@ -42,6 +42,9 @@ bool ahead_has_blocks(const struct ahead *a);
 enum status ahead_cut(struct ahead *a, struct bgzf_batch *batch, bool prompt, bool *ended,
 		      struct fault *fault);
 
+/* Whether a thread decompresses. */
+bool ahead_has_thread(const struct ahead *a);
+
 /* Whether ahead_read would return at once. */
 bool ahead_is_ready(struct ahead *a);
 

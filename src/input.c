@@ -155,8 +155,7 @@ static enum status open_file(struct input *in, struct fault *fault)
 	return status == STATUS_OK ? skip_repeated_header(in, fault) : status;
 }
 
-/* Whether a file's size can be trusted: files of /proc and /sys have none, or a false one,
- * and no blocks. */
+/* Whether a file's size can be trusted: files of /proc and /sys have a false one, and no blocks. */
 static bool has_ranges(const struct stat *st)
 {
 	return S_ISREG(st->st_mode) && st->st_size > 0 && st->st_blocks > 0;
@@ -295,6 +294,11 @@ uint64_t input_nbytes_left(const struct input *in)
 		total += (uint64_t)st.st_size;
 	}
 	return total;
+}
+
+bool input_has_thread(const struct input *in)
+{
+	return in->source.packed && ahead_has_thread(in->source.packed);
 }
 
 /* ---- chunks ---- */

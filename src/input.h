@@ -62,6 +62,9 @@ void input_be_prompt(struct input *in);
  * UINT64_MAX. Files not reached yet are looked at, not opened. */
 uint64_t input_nbytes_left(const struct input *in);
 
+/* Whether the file in hand is decompressed by a thread of the input's own. */
+bool input_has_thread(const struct input *in);
+
 /* Takes the next chunk, reading up to capacity bytes into buffer. Any thread.
  * Returns true with *chunk filled and *status telling how reading went: if it failed,
  * chunk->index still says where in the order. Returns false at the input's end. */

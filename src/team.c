@@ -48,13 +48,16 @@ static int count_threads(int nasked, size_t chunk_nbytes, uint64_t input_nbytes)
 	return nfull < (uint64_t)nthreads ? (int)nfull + 1 : nthreads;
 }
 
-static void add_cpu(struct team *team, const struct options *o, uint64_t input_nbytes)
+/* decoding: the input has a thread of its own, which is one of those that were asked for. */
+static void add_cpu(struct team *team, const struct options *o, uint64_t input_nbytes,
+		    bool decoding)
 {
 	struct squad *s = &team->squads[team->nsquads++];
 
 	s->ops = &worker_cpu;
 	s->chunk_nbytes = o->chunk_nbytes ? o->chunk_nbytes : CPU_CHUNK_NBYTES;
 	s->nthreads = count_threads(o->nthreads, s->chunk_nbytes, input_nbytes);
+	s->nthreads -= decoding && s->nthreads > 1;
 	s->retires = true;
 }
 
@@ -152,7 +155,7 @@ enum status team_choose(struct team *team, const struct options *options,
 		team->why = "GPU only, as asked";
 		return add_gpus(team, options, false) ? STATUS_OK : no_gpu(options, fault);
 	}
-	add_cpu(team, options, nbytes);
+	add_cpu(team, options, nbytes, input_has_thread(input));
 	team->why = "CPU only, as asked";
 	if (options->device == DEVICE_ALL)
 		team->why = add_gpus(team, options, false) ? "every device, as asked"
