@@ -36,7 +36,7 @@ sanitize() {
 	nsanitizers=$((nsanitizers + 1))
 	{
 		echo "$tool: $*"
-		timeout 300 compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 5 "$@" 2>&1
+		timeout 420 compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 5 "$@" 2>&1
 		echo "exit status $?"
 	} >"sanitizer.$nsanitizers.log" &
 }
@@ -70,8 +70,10 @@ for tool in memcheck racecheck synccheck; do
 	sanitize $tool tests/test_kernels
 	sanitize $tool tests/test_scan quick
 	sanitize $tool tests/test_ladder quick
+	sanitize $tool tests/test_worker_gpu
+	sanitize $tool tests/test_worker_tiles
+	sanitize $tool tests/test_field_number
 done
-sanitize memcheck tests/test_worker_gpu
 sanitize initcheck tests/test_worker_gpu
 sanitize memcheck tests/test_emission
 sanitize memcheck ./gpustat --device gpu --format csv ../data/debian-packages.csv.gz
