@@ -25,10 +25,17 @@ struct simd_lanes {
 	unsigned digits, points;
 };
 
+/* What up to 16 bytes of digits with a point, or none, come to. */
+struct simd_digits {
+	uint64_t number;
+	unsigned ndigits;
+	int nfraction; /* digits behind the point; 0 without */
+	unsigned has_point;
+	unsigned others; /* not 0: something else is among them */
+};
+
 #if defined(__SSE4_1__)
 #include <immintrin.h>
-
-#define SIMD_HAS_LANES true
 
 typedef __m128i simd_text;
 
@@ -123,13 +130,24 @@ static inline uint64_t simd_number(const struct simd_constants *k, simd_text v,
 
 #endif
 
+/* Reads text[end - nbytes .. end), 1 to 16 bytes. */
+SIMD_INLINE struct simd_digits simd_digits(const struct simd_constants *k, const char *text,
+					   uint32_t end, unsigned nbytes)
+{
+	unsigned all = 0xffffu << (SIMD_NDIGITS - nbytes) & 0xffff;
+	simd_text v = simd_load(text + end);
+	struct simd_lanes lanes = simd_classify(k, v);
+	unsigned points = lanes.points & all, more_points = points & (points - 1);
+	unsigned at = (unsigned)__builtin_ctz(points | 1u << SIMD_NDIGITS); /* 16: none */
+	unsigned has_point = 1 - at / SIMD_NDIGITS, if_point = -has_point;
+
+	return (struct simd_digits){
+		simd_number(k, v, (at + 1) & if_point, nbytes - has_point), nbytes - has_point,
+		(int)((SIMD_NDIGITS - 1 - at) & if_point), has_point,
+		(((lanes.digits & all) | points) ^ all) | more_points};
+}
+
 #else /* plain registers, little-endian or not */
-
-#define SIMD_HAS_LANES false /* 32 bytes are no faster than decimal_parse's loop */
-
-typedef struct {
-	uint64_t low, high; /* lanes 0 to 7, lanes 8 to 15; the lowest is the lowest byte */
-} simd_text;
 
 struct simd_constants {
 	char none; /* they are part of the instructions */
@@ -151,44 +169,22 @@ static inline uint64_t simd_load_word(const char *at)
 	return word;
 }
 
-static inline simd_text simd_load(const char *end)
-{
-	return (simd_text){simd_load_word(end - 16), simd_load_word(end - 8)};
-}
-
 #define SIMD_EACH UINT64_C(0x0101010101010101)
-
-/* The high bits of a word's bytes, gathered. */
-static inline unsigned simd_gather(uint64_t x)
-{
-	return (unsigned)(((x >> 7) & SIMD_EACH) * UINT64_C(0x0102040810204080) >> 56);
-}
+#define SIMD_TOPS (SIMD_EACH * 0x80)
 
 /* The high bit of each byte that is a digit: x XOR '0' is at most 9. */
 static inline uint64_t simd_digit_bits(uint64_t word)
 {
 	uint64_t x = word ^ SIMD_EACH * '0';
 
-	return ~(((x & SIMD_EACH * 0x7f) + SIMD_EACH * (0x7f - 9)) | x) & SIMD_EACH * 0x80;
+	return ~(((x & SIMD_EACH * 0x7f) + SIMD_EACH * (0x7f - 9)) | x) & SIMD_TOPS;
 }
 
 static inline uint64_t simd_point_bits(uint64_t word)
 {
 	uint64_t x = word ^ SIMD_EACH * '.';
 
-	return ~(((x & SIMD_EACH * 0x7f) + SIMD_EACH * 0x7f) | x) & SIMD_EACH * 0x80;
-}
-
-static inline struct simd_lanes simd_classify(const struct simd_constants *k, simd_text v)
-{
-	(void)k;
-	struct simd_lanes lanes;
-
-	lanes.digits = simd_gather(simd_digit_bits(v.low)) |
-		       simd_gather(simd_digit_bits(v.high)) << 8;
-	lanes.points = simd_gather(simd_point_bits(v.low)) |
-		       simd_gather(simd_point_bits(v.high)) << 8;
-	return lanes;
+	return ~(((x & SIMD_EACH * 0x7f) + SIMD_EACH * 0x7f) | x) & SIMD_TOPS;
 }
 
 /* Eight lanes of 0 to 9, the lowest the most significant. */
@@ -199,50 +195,43 @@ static inline uint64_t simd_join_word(uint64_t x)
 	return (x * 10000 + (x >> 32)) & UINT32_MAX;
 }
 
-static inline uint64_t simd_number(const struct simd_constants *k, simd_text v,
-				   unsigned nmoving, unsigned ndigits)
+/* Reads the nbytes before end, 1 to 8, as lanes of a word: the last is the highest. */
+SIMD_INLINE struct simd_digits simd_word_digits(const char *end, unsigned nbytes)
 {
-	(void)k;
-	uint128 all = (uint128)v.high << 64 | v.low;
-	unsigned before = nmoving > 0 ? 8 * (nmoving - 1) : 0;
-	uint128 below = ((uint128)1 << before) - 1;
-	uint128 at = nmoving > 0 ? (uint128)0xff << before : 0;
+	uint64_t word = simd_load_word(end - 8), all = ~UINT64_C(0) << 8 * (8 - nbytes);
+	uint64_t points = simd_point_bits(word) & all, has_point = points != 0;
+	uint64_t known = (simd_digit_bits(word) & all) | points, point = points >> 7;
+	uint64_t below = (point - 1) & -has_point, digits = word & SIMD_EACH * 0x0f & all;
+	unsigned at = (unsigned)__builtin_ctzll(points | UINT64_C(1) << 63) / 8; /* 7: or none */
 
-	all = (all & ~(below | at)) | (all & below) << 8;
-	all &= (uint128)(((uint128)SIMD_EACH << 64 | SIMD_EACH) * 0x0f);
-	all &= ndigits == 0 ? 0 : ~(uint128)0 << 8 * (SIMD_NDIGITS - ndigits);
-	return simd_join_word((uint64_t)all) * 100000000 + simd_join_word((uint64_t)(all >> 64));
+	digits = (digits & ~(below | point * 0xff)) | (digits & below) << 8;
+	return (struct simd_digits){
+		simd_join_word(digits), nbytes - (unsigned)has_point, (int)(7 - at),
+		(unsigned)has_point,
+		known != (SIMD_TOPS & all) || (points & (points - 1)) != 0};
 }
-
-#endif
-
-#define SIMD_NO_NUMBER -1 /* for a scale */
-
-/* What up to 16 bytes of digits with a point, or none, come to. */
-struct simd_digits {
-	uint64_t number;
-	unsigned ndigits;
-	int nfraction; /* digits behind the point; 0 without */
-	unsigned has_point;
-	unsigned others; /* not 0: something else is among them */
-};
 
 /* Reads text[end - nbytes .. end), 1 to 16 bytes. */
 SIMD_INLINE struct simd_digits simd_digits(const struct simd_constants *k, const char *text,
 					   uint32_t end, unsigned nbytes)
 {
-	unsigned all = 0xffffu << (SIMD_NDIGITS - nbytes) & 0xffff;
-	simd_text v = simd_load(text + end);
-	struct simd_lanes lanes = simd_classify(k, v);
-	unsigned points = lanes.points & all, more_points = points & (points - 1);
-	unsigned at = (unsigned)__builtin_ctz(points | 1u << SIMD_NDIGITS); /* 16: none */
-	unsigned has_point = 1 - at / SIMD_NDIGITS, if_point = -has_point;
+	static const uint64_t factors[] = {100000000, 10000000};
+	struct simd_digits low, high;
 
+	(void)k;
+	if (nbytes <= 8)
+		return simd_word_digits(text + end, nbytes);
+	low = simd_word_digits(text + end, 8);
+	high = simd_word_digits(text + end - 8, nbytes - 8);
 	return (struct simd_digits){
-		simd_number(k, v, (at + 1) & if_point, nbytes - has_point), nbytes - has_point,
-		(int)((SIMD_NDIGITS - 1 - at) & if_point), has_point,
-		(((lanes.digits & all) | points) ^ all) | more_points};
+		high.number * factors[low.has_point] + low.number, high.ndigits + low.ndigits,
+		high.has_point ? high.nfraction + 8 : low.nfraction, high.has_point | low.has_point,
+		low.others | high.others | (low.has_point & high.has_point)};
 }
+
+#endif
+
+#define SIMD_NO_NUMBER -1 /* for a scale */
 
 /* Converts text[begin .. end), digits[.digits], 1 to 16 bytes. Its scale is SIMD_NO_NUMBER where
  * it is none. */
@@ -337,9 +326,7 @@ static __attribute__((noinline)) struct decimal simd_convert_long(const char *te
 	int exponent = 0;
 	uint32_t last = simd_exponent(text, first, end, &exponent);
 
-	if (!SIMD_HAS_LANES)
-		last = end;
-	else if (last - first - 1 < SIMD_NDIGITS)
+	if (last - first - 1 < SIMD_NDIGITS)
 		x = simd_convert_lanes(&k, text, first, last, is_negative);
 	else if (last - first - 1 < 2 * SIMD_NDIGITS)
 		x = simd_convert_two(&k, text, first, last, is_negative);
