@@ -151,6 +151,7 @@ static struct engine *engine_make(const struct plan *plan, struct input *input,
 	e->fault = fault;
 	e->writer.owes_newline = plan->inside_line;
 	pthread_mutex_init(&e->lock, NULL);
+	pthread_mutex_init(&e->writing, NULL);
 	pthread_cond_init(&e->finished, NULL);
 	if (members_init(e, squads, nsquads) != STATUS_OK || chains_init(e) != STATUS_OK)
 		return NULL; /* the process ends: see engine_run */
@@ -176,6 +177,7 @@ static void engine_free(struct engine *e)
 	chain_destroy(&e->writes);
 	chain_destroy(&e->totals);
 	pthread_mutex_destroy(&e->lock);
+	pthread_mutex_destroy(&e->writing);
 	pthread_cond_destroy(&e->finished);
 	free(e);
 }
@@ -204,6 +206,8 @@ static bool end_threads(struct engine *e, const bool *started)
 		if (started[i] && (e->failed || e->members[i].opening))
 			all_ended = false;
 	pthread_mutex_unlock(&e->lock);
+	if (e->failed)
+		pthread_mutex_lock(&e->writing); /* for good: nobody writes any more */
 	for (int i = 0; i < e->nmembers; i++) {
 		if (started[i] && (e->failed || e->members[i].opening))
 			pthread_detach(e->members[i].thread);

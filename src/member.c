@@ -111,6 +111,20 @@ static bool learn_entry(struct member *m, uint64_t k, struct chunk_entry *entry)
 	return !m->engine->failed;
 }
 
+/* Writes the chunk's output, all of it or, once the run has failed, none. */
+static enum status write_whole(struct member *m, struct fault *fault)
+{
+	struct engine *e = m->engine;
+	struct text_buffer *texts[] = {&m->emission.head, &m->text, &m->emission.tail};
+	enum status status = STATUS_OK;
+
+	pthread_mutex_lock(&e->writing);
+	for (int i = e->failed ? 3 : 0; i < 3 && status == STATUS_OK; i++)
+		status = writer_write(&e->writer, texts[i], fault);
+	pthread_mutex_unlock(&e->writing);
+	return status;
+}
+
 /* The write chain: writes the chunk's output when its turn has come. */
 static bool write_in_turn(struct member *m)
 {
@@ -121,9 +135,7 @@ static bool write_in_turn(struct member *m)
 
 	if (!wait_for_turn(m, &e->writes, &slots[chain_slot(&e->writes, k)]))
 		return false;
-	if (writer_write(&e->writer, &m->emission.head, &fault) != STATUS_OK ||
-	    writer_write(&e->writer, &m->text, &fault) != STATUS_OK ||
-	    writer_write(&e->writer, &m->emission.tail, &fault) != STATUS_OK) {
+	if (write_whole(m, &fault) != STATUS_OK) {
 		member_fail(e, &fault);
 		return false;
 	}

@@ -47,6 +47,8 @@ struct engine {
 	struct chunk_entry entry; /* of the next chunk; his whose turn it is in the entry chain */
 	struct total *total;      /* his whose turn it is in the total chain */
 	struct writer writer;     /* his whose turn it is in the write chain */
+	pthread_mutex_t writing;  /* held while a chunk's output is written, and once the run has
+				   * failed, so that the process does not end within it */
 	atomic_bool settled;      /* total->settled, once it is */
 
 	atomic_int nsurplus; /* threads of squads that retire, which others have come for */

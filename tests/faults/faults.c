@@ -44,6 +44,7 @@ static struct {
 	unsigned long first; /* the K-th call */
 	bool all_later;
 	const char *note; /* NULL: no fault is asked for */
+	bool begun;       /* main has: libraries that begin before it may not survive a fault */
 	atomic_ulong ncalls;
 } fault;
 
@@ -65,7 +66,8 @@ static void note_fault(void)
 
 static bool asked(const char *what, const char *how)
 {
-	return fault.note && !strcmp(fault.what, what) && (!how || !strcmp(fault.how, how));
+	return fault.begun && fault.note && !strcmp(fault.what, what) &&
+	       (!how || !strcmp(fault.how, how));
 }
 
 /* Whether this call of `what` is one that fails; counts it. */
@@ -118,6 +120,27 @@ static size_t shorten(const char *what, size_t nbytes)
 static void *real(const char *name)
 {
 	return dlsym(RTLD_NEXT, name);
+}
+
+/* ---- the beginning ---- */
+
+typedef int (*main_function)(int, char **, char **);
+static main_function programs_main;
+
+static int begin_main(int argc, char **argv, char **environment)
+{
+	fault.begun = true;
+	return programs_main(argc, argv, environment);
+}
+
+int __libc_start_main(main_function main, int argc, char **argv, void (*init)(void),
+		      void (*fini)(void), void (*rtld_fini)(void), void *stack_end);
+
+int __libc_start_main(main_function main, int argc, char **argv, void (*init)(void),
+		      void (*fini)(void), void (*rtld_fini)(void), void *stack_end)
+{
+	programs_main = main;
+	return REAL(__libc_start_main)(begin_main, argc, argv, init, fini, rtld_fini, stack_end);
 }
 
 /* ---- memory: dlsym itself may ask for some, so these are found by other names ---- */
