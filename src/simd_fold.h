@@ -20,10 +20,21 @@
 #define SIMD_NDIGITS 16 /* lanes: bytes that are converted at once */
 #define SIMD_INLINE static inline __attribute__((always_inline))
 
-/* What is in a field's lanes, as bits: lane i is bit i, the field's last byte is lane 15. */
-struct simd_lanes {
-	unsigned digits, points;
-};
+/* Eight bytes of text as a word, the first the lowest. */
+static inline uint64_t simd_load_word(const char *at)
+{
+	uint64_t word;
+
+	memcpy(&word, at, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	word = __builtin_bswap64(word);
+#endif
+	return word;
+}
+
+/* Words with the same in each of their bytes: 1, and the top bit. */
+#define SIMD_EACH UINT64_C(0x0101010101010101)
+#define SIMD_TOPS (SIMD_EACH * 0x80)
 
 /* What up to 16 bytes of digits with a point, or none, come to. */
 struct simd_digits {
@@ -38,6 +49,11 @@ struct simd_digits {
 #include <immintrin.h>
 
 typedef __m128i simd_text;
+
+/* What is in a field's lanes, as bits: lane i is bit i, the field's last byte is lane 15. */
+struct simd_lanes {
+	unsigned digits, points;
+};
 
 /* What is the same for every field. */
 struct simd_constants {
@@ -157,20 +173,6 @@ static inline struct simd_constants simd_constants(void)
 {
 	return (struct simd_constants){0};
 }
-
-static inline uint64_t simd_load_word(const char *at)
-{
-	uint64_t word;
-
-	memcpy(&word, at, sizeof word);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	word = __builtin_bswap64(word);
-#endif
-	return word;
-}
-
-#define SIMD_EACH UINT64_C(0x0101010101010101)
-#define SIMD_TOPS (SIMD_EACH * 0x80)
 
 /* The high bit of each byte that is a digit: x XOR '0' is at most 9. */
 static inline uint64_t simd_digit_bits(uint64_t word)

@@ -10,27 +10,12 @@
  */
 #include "simd.h"
 
-#include <string.h>
-
 #include "simd_convert.h"
 #include "simd_fold.h"
 #include "simd_positions.h"
 #include "simd_quotes.h"
 
-#define EACH_BYTE UINT64_C(0x0101010101010101)
-#define LOW_BITS UINT64_C(0x7f7f7f7f7f7f7f7f)
-#define TOP_BITS UINT64_C(0x8080808080808080)
-
-static inline uint64_t load_8(const char *text)
-{
-	uint64_t word;
-
-	memcpy(&word, text, sizeof word);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	word = __builtin_bswap64(word);
-#endif
-	return word;
-}
+#define LOW_BITS (~SIMD_TOPS)
 
 /* The top bit of each byte of word that is not the byte repeated in pattern. The seven bits
  * below it mean nothing. */
@@ -60,19 +45,19 @@ static inline uint64_t transpose(uint64_t x)
 static struct simd_counts scan(const char *text, size_t nwords, char delimiter,
 			       struct simd_bits bits)
 {
-	const uint64_t delimiter_8 = EACH_BYTE * (unsigned char)delimiter;
+	const uint64_t delimiter_8 = SIMD_EACH * (unsigned char)delimiter;
 	struct simd_counts counts = {0, 0};
 
 	for (size_t k = 0; k < nwords; k++, text += SIMD_WORD_NBYTES) {
 		uint64_t not_separators = 0, not_newlines = 0, not_quotes = 0;
 		for (unsigned i = 0; i < SIMD_WORD_NBYTES; i += 8) {
-			uint64_t word = load_8(text + i);
-			uint64_t not_newline = differ(word, EACH_BYTE * '\n');
-			uint64_t not_quote = differ(word, EACH_BYTE * '"');
+			uint64_t word = simd_load_word(text + i);
+			uint64_t not_newline = differ(word, SIMD_EACH * '\n');
+			uint64_t not_quote = differ(word, SIMD_EACH * '"');
 			uint64_t not_separator = differ(word, delimiter_8) & not_newline;
-			not_separators = not_separators >> 1 | (not_separator & TOP_BITS);
-			not_newlines = not_newlines >> 1 | (not_newline & TOP_BITS);
-			not_quotes = not_quotes >> 1 | (not_quote & TOP_BITS);
+			not_separators = not_separators >> 1 | (not_separator & SIMD_TOPS);
+			not_newlines = not_newlines >> 1 | (not_newline & SIMD_TOPS);
+			not_quotes = not_quotes >> 1 | (not_quote & SIMD_TOPS);
 		}
 		bits.separators[k] = transpose(~not_separators);
 		bits.newlines[k] = transpose(~not_newlines);
