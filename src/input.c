@@ -74,42 +74,6 @@ static enum status fail(const struct input *in, struct fault *fault, enum status
 
 /* ---- a repeated header ---- */
 
-/* The length of the line end at the peeked byte at: LF or CRLF, where the file's end
- * stands for LF. 0: another byte, or none. */
-static size_t line_end(struct source *s, size_t at, enum status *status, struct fault *fault)
-{
-	if (source_matches(s, at, "\n", 1, status, fault))
-		return 1;
-	if (*status != STATUS_OK || !source_matches(s, at, "\r", 1, status, fault))
-		return 0;
-	if (source_matches(s, at + 1, "\n", 1, status, fault))
-		return 2;
-	return *status == STATUS_OK && source_ends(s, at + 1, status, fault);
-}
-
-/* Finds the first file's header at the beginning of this one, perhaps behind blank lines.
- * Returns what is to be skipped, or 0; *blank: whether there is nothing but blank lines. */
-static size_t find_repeated_header(struct input *in, bool *blank, enum status *status,
-				   struct fault *fault)
-{
-	struct source *s = &in->source;
-	size_t at = 0, nbytes;
-
-	do {
-		nbytes = line_end(s, at, status, fault);
-		at += nbytes;
-	} while (nbytes && *status == STATUS_OK);
-	*blank = *status == STATUS_OK && source_ends(s, at, status, fault);
-	if (*status != STATUS_OK || *blank ||
-	    !source_matches(s, at, in->header, in->header_nbytes, status, fault))
-		return 0;
-	at += in->header_nbytes;
-	nbytes = line_end(s, at, status, fault);
-	if (nbytes == 0 && *status == STATUS_OK && !source_ends(s, at, status, fault))
-		return 0;
-	return at + nbytes;
-}
-
 /* Takes nbytes peeked bytes out of the stream. */
 static void skip(struct input *in, size_t nbytes)
 {
@@ -129,7 +93,8 @@ static enum status skip_repeated_header(struct input *in, struct fault *fault)
 
 	if (!in->header)
 		return STATUS_OK;
-	nbytes = find_repeated_header(in, &blank, &status, fault);
+	nbytes = source_find_line(&in->source, in->header, in->header_nbytes, &blank, &status,
+				  fault);
 	if (status == STATUS_OK && nbytes == 0 && !blank && in->header_required) {
 		fail(in, fault, STATUS_HEADER_DIFFERS);
 		fault->line = 1;

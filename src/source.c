@@ -137,6 +137,39 @@ bool source_ends(struct source *s, size_t at, enum status *status, struct fault 
 	return *status == STATUS_OK && s->end - s->begin <= at;
 }
 
+/* The length of the line end at the peeked byte at: LF or CRLF, where the file's end
+ * stands for LF. 0: another byte, or none. */
+static size_t line_end(struct source *s, size_t at, enum status *status, struct fault *fault)
+{
+	if (source_matches(s, at, "\n", 1, status, fault))
+		return 1;
+	if (*status != STATUS_OK || !source_matches(s, at, "\r", 1, status, fault))
+		return 0;
+	if (source_matches(s, at + 1, "\n", 1, status, fault))
+		return 2;
+	return *status == STATUS_OK && source_ends(s, at + 1, status, fault);
+}
+
+size_t source_find_line(struct source *s, const char *wanted, size_t wanted_nbytes, bool *blank,
+			enum status *status, struct fault *fault)
+{
+	size_t at = 0, nbytes;
+
+	do {
+		nbytes = line_end(s, at, status, fault);
+		at += nbytes;
+	} while (nbytes && *status == STATUS_OK);
+	*blank = *status == STATUS_OK && source_ends(s, at, status, fault);
+	if (*status != STATUS_OK || *blank ||
+	    !source_matches(s, at, wanted, wanted_nbytes, status, fault))
+		return 0;
+	at += wanted_nbytes;
+	nbytes = line_end(s, at, status, fault);
+	if (nbytes == 0 && *status == STATUS_OK && !source_ends(s, at, status, fault))
+		return 0;
+	return at + nbytes;
+}
+
 /* ---- opening ---- */
 
 /* What was peeked at is compressed: gives it to a reader of that format. */

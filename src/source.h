@@ -62,6 +62,12 @@ bool source_has_blocks(const struct source *s);
 enum status source_cut(struct source *s, struct bgzf_batch *batch, bool prompt,
 		       struct fault *fault);
 
+/* Finds a line at the beginning of what is left, perhaps behind blank lines: wanted, without its
+ * line end. Returns the bytes up to its end, or 0 where it is not there; *blank: whether
+ * there is nothing but blank lines. */
+size_t source_find_line(struct source *s, const char *wanted, size_t wanted_nbytes, bool *blank,
+			enum status *status, struct fault *fault);
+
 /* Whether a read would return at once. */
 bool source_is_ready(const struct source *s);
 
