@@ -57,14 +57,12 @@ static __device__ struct column_state column_identity(void)
 
 /* ---- bins in device memory ---- */
 
-static __device__ void bin_add_sum(struct column_bin *bin, int128 sum)
+/* *greatest becomes at least x. It never falls: who finds it there already leaves it alone, and
+ * does not queue with those who cannot. */
+static __device__ void bin_raise(unsigned long long *greatest, unsigned long long x)
 {
-	unsigned long long low = (unsigned long long)sum, high;
-	unsigned long long before = atomicAdd(&bin->sum_low, low);
-
-	high = (unsigned long long)((uint128)sum >> 64) + (before + low < low); /* carried */
-	if (high != 0)
-		atomicAdd(&bin->sum_high, high);
+	if (x > __ldcg(greatest))
+		atomicMax(greatest, x);
 }
 
 /* Adds numbers of one scale to column c. */
@@ -72,11 +70,19 @@ static __device__ void bin_add(const struct column_job &job, uint32_t c, uint32_
 			       int128 sum, int64_t min, int64_t max)
 {
 	struct column_bin *bin = &job.memory.bins[(size_t)c * DECIMAL_NSCALES + scale];
+	uint32_t *scales = &job.memory.counts[c].scales;
 
-	bin_add_sum(bin, sum);
-	atomicMax(&bin->least, (unsigned long long)(BIN_ZERO - min));
-	atomicMax(&bin->greatest, (unsigned long long)(BIN_ZERO + max));
-	atomicOr(&job.memory.counts[c].scales, 1u << scale);
+	atomicAdd(&bin->sum_low, (unsigned long long)(uint32_t)sum);
+	atomicAdd(&bin->sum_high, (unsigned long long)(sum >> 32));
+	bin_raise(&bin->least, (unsigned long long)(BIN_ZERO - min));
+	bin_raise(&bin->greatest, (unsigned long long)(BIN_ZERO + max));
+	if (!(__ldcg(scales) >> scale & 1))
+		atomicOr(scales, 1u << scale);
+}
+
+static __device__ int128 bin_sum(const struct column_bin &bin)
+{
+	return (int128)(int64_t)bin.sum_high * ((int128)1 << 32) + (int128)bin.sum_low;
 }
 
 /* ---- one value ---- */
@@ -332,8 +338,8 @@ static __device__ void results_write(const struct column_job &job,
 		if (!(scales >> i % DECIMAL_NSCALES & 1))
 			continue;
 		struct column_bin bin = job.memory.bins[i];
-		results.bins[i] = {(int128)((uint128)bin.sum_high << 64 | bin.sum_low),
-				   BIN_ZERO - (int64_t)bin.least, (int64_t)bin.greatest - BIN_ZERO};
+		results.bins[i] = {bin_sum(bin), BIN_ZERO - (int64_t)bin.least,
+				   (int64_t)bin.greatest - BIN_ZERO};
 		job.memory.bins[i] = {0, 0, 0, 0};
 	}
 	__syncthreads(); /* the scales have been read */

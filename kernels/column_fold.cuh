@@ -14,10 +14,11 @@
 
 #define COLUMN_FOLD_NCOLUMNS_MAX WINDOW_NTHREADS /* a thread has one column */
 
-/* One scale of a column, while blocks add to it. Zero: nothing added. */
+/* One scale of a column, while blocks add to it. Zero: nothing added. The sum is 2^32
+ * sum_high + sum_low: neither overflows in a chunk, so that nobody has to wait for a carry. */
 struct column_bin {
-	unsigned long long sum_low;
-	unsigned long long sum_high;
+	unsigned long long sum_low;  /* of less than 2^32 each */
+	unsigned long long sum_high; /* two's complement; the rest, down to its sign */
 	unsigned long long least, greatest; /* 2^62 - the minimum, 2^62 + the maximum */
 };
 
@@ -49,7 +50,7 @@ cudaError_t column_fold_nblocks(uint32_t *nblocks);
  * plan: without conditions; 0 < ncolumns <= COLUMN_FOLD_NCOLUMNS_MAX.
  * summary: as records_map left it. If it then counts more exceptions than the list holds,
  * the chunk is one for the CPU. summary->noff_scale: numbers that had not the scale of
- * others of their column; each costs a few atomics on the same bin.
+ * others of their column; each costs two atomics on the same bin.
  * entry.head_nbytes > 0: a record end. summary->first_end then means nothing.
  * Launches one kernel on stream, and does not wait. Errors: the launch's. */
 cudaError_t column_fold_launch(struct text_view text, struct window_entry entry,
