@@ -79,7 +79,7 @@ static void *member_main(void *argument)
 	if (!admit(m))
 		return NULL;
 	if (opened) {
-		if (m->squad->replaces)
+		if (m->replaces)
 			atomic_fetch_add(&m->engine->nsurplus, 1);
 		member_work(m);
 		if (m->worker)
@@ -105,12 +105,14 @@ static enum status chains_init(struct engine *e)
 	return e->entry_slots && e->write_slots && e->total_slots ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-static enum status member_init(struct member *m, struct engine *e, struct squad *squad)
+/* Makes the squad's thread of that number. */
+static enum status member_init(struct member *m, struct engine *e, struct squad *squad, int number)
 {
 	m->engine = e;
 	m->squad = squad;
 	m->ops = squad->ops;
 	m->opening = squad->optional;
+	m->replaces = number < squad->nreplaced;
 	waiter_init(&m->waiter);
 	if (partial_init(&m->partial, e->plan) != STATUS_OK ||
 	    partial_init(&m->deferred, e->plan) != STATUS_OK ||
@@ -131,7 +133,7 @@ static enum status members_init(struct engine *e, struct squad *squads, size_t n
 	for (size_t i = 0; i < nsquads; i++) {
 		e->nrunning += squads[i].optional ? 0 : squads[i].nthreads;
 		for (int j = 0; j < squads[i].nthreads; j++)
-			if (member_init(m++, e, &squads[i]) != STATUS_OK)
+			if (member_init(m++, e, &squads[i], j) != STATUS_OK)
 				return STATUS_NO_MEMORY;
 	}
 	return STATUS_OK;

@@ -66,7 +66,8 @@ struct member {
 	struct engine *engine;
 	struct squad *squad;
 	pthread_t thread;
-	bool opening; /* optional, and its worker is not open yet: nobody waits for it */
+	bool opening;  /* optional, and its worker is not open yet: nobody waits for it */
+	bool replaces; /* once its worker is open, it takes the place of one that retires */
 	struct waiter waiter;
 	const struct worker_ops *ops; /* the squad's, or worker_cpu in place of a GPU that failed */
 	struct worker *worker;

@@ -22,7 +22,9 @@
 #define CPU_CHUNK_NBYTES ((size_t)512 << 10) /* with its bitmaps in a second-level cache */
 #define GPU_CHUNK_NBYTES ((size_t)8 << 20)
 #define GPU_MIN_FEEDERS 3 /* threads, each with a stream: one reads, one copies, one computes */
-#define GPU_MAX_FEEDERS 8 /* beside CPUs that work as well; alone, twice as many */
+#define GPU_MAX_FEEDERS 12 /* beside CPUs that work as well */
+#define GPU_MAX_ALONE 16
+#define GPU_NREPLACED 8
 
 /* A GPU wakes in a third of a second, and a process that has woken one takes a tenth longer to
  * end. Even with twice the speed afterwards it pays only where the CPUs would work longer. */
@@ -67,9 +69,16 @@ static int gpu_nthreads(const struct options *o, bool beside_cpus)
 {
 	int ncores = o->nthreads ? o->nthreads : cores_count();
 	int nthreads = beside_cpus ? ncores / 2 : ncores;
-	int most = beside_cpus ? GPU_MAX_FEEDERS : 2 * GPU_MAX_FEEDERS;
+	int most = beside_cpus ? GPU_MAX_FEEDERS : GPU_MAX_ALONE;
 
 	return nthreads < GPU_MIN_FEEDERS ? GPU_MIN_FEEDERS : nthreads > most ? most : nthreads;
+}
+
+/* How many of a GPU's threads take the place of a CPU's: what they do there is reading, and
+ * otherwise they wait. */
+static int gpu_nreplaced(int nthreads)
+{
+	return nthreads < GPU_NREPLACED ? nthreads : GPU_NREPLACED;
 }
 
 static void add_gpu(struct team *team, const struct options *o, int device, bool beside_cpus,
@@ -82,7 +91,7 @@ static void add_gpu(struct team *team, const struct options *o, int device, bool
 	s->chunk_nbytes = o->chunk_nbytes ? o->chunk_nbytes : GPU_CHUNK_NBYTES;
 	s->nthreads = gpu_nthreads(o, beside_cpus);
 	s->optional = optional;
-	s->replaces = beside_cpus;
+	s->nreplaced = beside_cpus ? gpu_nreplaced(s->nthreads) : 0;
 }
 
 /* Adds the GPU that was asked for by number, or every one; returns how many. optional: the driver
