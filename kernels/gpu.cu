@@ -4,10 +4,16 @@
  */
 #include "gpu.h"
 
+#include <ctype.h>
 #include <cuda_runtime.h>
 #include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+extern "C" {
+#include "cores.h"
+}
 
 int gpu_count(void)
 {
@@ -28,6 +34,17 @@ static bool is_device_file(const char *name)
 								 strlen(name + 6);
 }
 
+/* As many as CUDA_VISIBLE_DEVICES names, at most. */
+static int named_at_most(int count)
+{
+	const char *names = getenv("CUDA_VISIBLE_DEVICES");
+	int nnames = names && *names ? 1 : 0;
+
+	for (const char *c = names; nnames && *c; c++)
+		nnames += *c == ',';
+	return names && nnames < count ? nnames : count;
+}
+
 int gpu_estimate(void)
 {
 	DIR *folder = opendir("/dev");
@@ -39,7 +56,21 @@ int gpu_estimate(void)
 	while ((entry = readdir(folder)) != NULL)
 		count += is_device_file(entry->d_name);
 	closedir(folder);
-	return count;
+	return named_at_most(count);
+}
+
+void gpu_keep_near(int device)
+{
+	char id[32], folder[64];
+
+	if (cudaDeviceGetPCIBusId(id, sizeof id, device) != cudaSuccess) {
+		(void)cudaGetLastError();
+		return;
+	}
+	for (char *c = id; *c; c++)
+		*c = (char)tolower((unsigned char)*c);
+	snprintf(folder, sizeof folder, "/sys/bus/pci/devices/%s", id);
+	cores_keep_to(folder, "local_cpulist");
 }
 
 const char *gpu_name(int device, char *text, size_t nbytes)

@@ -16,8 +16,13 @@ extern "C" {
 int gpu_count(void);
 
 /* How many GPUs there may be, by their device files: the driver is not asked, as its first answer
- * takes long. It may offer fewer, and CUDA_VISIBLE_DEVICES may. */
+ * takes long. It may offer fewer. No more than
+ * CUDA_VISIBLE_DEVICES names, if it is set. */
 int gpu_estimate(void);
+
+/* Keeps the calling thread to the cores next to GPU `device`, if the system knows which they are
+ * and it may run there: what it allocates then lies near, too. */
+void gpu_keep_near(int device);
 
 /* Writes the name of GPU `device` into text[0 .. nbytes), NUL-terminated, cut to fit;
  * nbytes > 0. "unknown GPU" where the driver will not say. Returns text. */

@@ -84,9 +84,6 @@ static void pinned_cut(struct worker *w, struct arena *a)
 		return;
 	w->columns = arena_cut<struct emission_column>(a, w->plan->nscans);
 	w->output_nbytes = arena_cut<uint64_t>(a, 1);
-	w->stage_nbytes = w->chunk_nbytes < STAGE_NBYTES ? w->chunk_nbytes : STAGE_NBYTES;
-	for (int i = 0; i < NSTAGES; i++)
-		w->stage[i] = arena_cut<char>(a, w->stage_nbytes);
 }
 
 static void device_cut(struct worker *w, struct arena *a)
@@ -132,13 +129,10 @@ static enum status open_device(struct worker *w, struct fault *fault)
 	error = cudaSetDevice(w->device);
 	if (error != cudaSuccess)
 		return gpu_fault(fault, STATUS_NO_GPU, "select GPU", error);
+	gpu_keep_near(w->device);
 	TRY("create stream", cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking));
 	TRY("create event", cudaEventCreateWithFlags(&w->idle, cudaEventBlockingSync |
 								       cudaEventDisableTiming));
-	for (int i = 0; w->plan->emits && i < NSTAGES; i++)
-		TRY("create event",
-		    cudaEventCreateWithFlags(&w->staged[i],
-					     cudaEventBlockingSync | cudaEventDisableTiming));
 	/* The first question about a kernel: it fails where the build has none for this GPU. */
 	TRY("find kernels",
 	    reduce_npartials((uint32_t)table_ncolumns(w->plan), &w->reduce.npartials));
@@ -181,16 +175,15 @@ static void gpu_close(struct worker *w)
 	(void)cudaFree(w->ends.data);
 	(void)cudaFree(w->arena.base);
 	(void)cudaFreeHost(w->pinned.base);
+	(void)cudaFreeHost(w->output_pinned.data);
 	if (w->idle)
 		(void)cudaEventDestroy(w->idle);
-	for (int i = 0; i < NSTAGES; i++)
-		if (w->staged[i])
-			(void)cudaEventDestroy(w->staged[i]);
 	if (w->stream)
 		(void)cudaStreamDestroy(w->stream);
 	(void)cudaGetLastError();
 	record_memory_free(&w->memory);
 	emitter_free(&w->emitter);
+	text_free(&w->output_pageable);
 	free(w);
 }
 
@@ -262,19 +255,27 @@ static enum status launch_all(struct worker *w, const struct chunk *chunk, struc
 	return status == STATUS_OK ? worker_copy_results(w, fault) : status;
 }
 
-static enum status gpu_map(struct worker *w, const struct chunk *chunk, struct chunk_map *out,
-			   struct fault *fault)
+static enum status gpu_begin(struct worker *w, const struct chunk *chunk, struct fault *fault)
 {
-	enum status status;
-
-	out->map = CSV_MAP_IDENTITY;
-	out->nlines = w->nlines = 0;
-	out->dependence = CHUNK_DEPENDS;
 	w->on_device = w->ahead.launched = false;
+	w->begun = true;
 	if (chunk->nbytes == 0)
 		return STATUS_OK;
 	TRY("copy chunk", copy_up(w, w->text, chunk->data, chunk->nbytes));
-	status = launch_all(w, chunk, fault);
+	return launch_all(w, chunk, fault);
+}
+
+static enum status gpu_map(struct worker *w, const struct chunk *chunk, struct chunk_map *out,
+			   struct fault *fault)
+{
+	enum status status = w->begun ? STATUS_OK : gpu_begin(w, chunk, fault);
+
+	w->begun = false;
+	out->map = CSV_MAP_IDENTITY;
+	out->nlines = w->nlines = 0;
+	out->dependence = CHUNK_DEPENDS;
+	if (chunk->nbytes == 0)
+		return STATUS_OK;
 	if (status == STATUS_OK)
 		status = worker_wait(w, "map", fault);
 	if (status != STATUS_OK)
@@ -288,5 +289,5 @@ static enum status gpu_map(struct worker *w, const struct chunk *chunk, struct c
 }
 
 const struct worker_ops worker_gpu = {
-	"gpu", gpu_open, gpu_buffer, gpu_map, gpu_fold, gpu_emit, gpu_close,
+	"gpu", gpu_open, gpu_buffer, gpu_begin, gpu_map, gpu_fold, gpu_emit, gpu_close,
 };

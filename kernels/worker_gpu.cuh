@@ -21,8 +21,6 @@ extern const struct worker_ops worker_gpu;
 #include "reduce.cuh"
 
 #define EXCEPTIONS_CAPACITY ((uint32_t)1 << 16)
-#define STAGE_NBYTES ((size_t)8 << 20) /* output comes back in pieces of that size */
-#define NSTAGES 2
 
 /* A fold that is launched with the map, before it is known how the chunk is entered. */
 struct worker_ahead {
@@ -53,9 +51,9 @@ struct worker {
 	int device;
 	cudaStream_t stream;
 	cudaEvent_t idle; /* recorded behind all work, to wait for without spinning */
-	cudaEvent_t staged[NSTAGES];
 
 	/* The chunk in hand. */
+	bool begun;      /* text and map are on their way; map is next */
 	uint32_t nlines; /* once mapped */
 	struct worker_ahead ahead; /* once mapped */
 	bool on_device;  /* once folded: the field table and the record ends are valid, if
@@ -74,8 +72,7 @@ struct worker {
 	struct plan_arrays plan_pinned;
 	struct emission_column *columns; /* plan->nscans */
 	uint64_t *output_nbytes;
-	char *stage[NSTAGES];
-	size_t stage_nbytes;
+	struct text_buffer output_pinned; /* what is printed of a chunk; grows */
 
 	/* Device memory. */
 	struct arena arena;
@@ -99,6 +96,7 @@ struct worker {
 	bool judges; /* the device can ask all of the plan's predicates, if there are any */
 	struct record_memory memory; /* for what the CPU finishes */
 	struct emitter emitter;
+	struct text_buffer output_pageable; /* what the CPU prints of a chunk */
 };
 
 /* ---- errors ---- */
@@ -184,7 +182,7 @@ bool ahead_serves(const struct worker *w, const struct chunk *chunk, struct chun
 enum status gpu_fold(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
 		     struct partial *out, struct fault *fault);
 enum status gpu_emit(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
-		     const struct partial *before, struct text_buffer *out,
+		     const struct partial *before, struct text_buffer **out,
 		     struct fault *fault);
 
 #endif

@@ -6,7 +6,7 @@
  * and the tallies of the fold tell beforehand whether all totals fit 128 bits at one scale:
  *
  *     emission_total, for each new column; emission_place    -> the output's length
- *     emission_write                                         -> the output, in pieces
+ *     emission_write                                         -> the output
  *
  * Else, or if the chunk has a number that the fast path cannot hold, or there is no memory
  * for the totals, the CPU prints it.
@@ -205,58 +205,47 @@ static enum status place(struct worker *w, const struct emission &e, uint64_t *p
 	return worker_wait(w, "place output", fault);
 }
 
-/* Starts copying piece i of the output into its stage. */
-static enum status stage_fill(struct worker *w, size_t i, size_t nbytes, struct fault *fault)
+/* Makes room for nbytes of pinned text, or finds that there is none. As with gpu_buffer_reserve, a
+ * quarter more is taken: growing waits for the device. */
+static enum status text_pinned_reserve(struct worker *w, size_t nbytes, bool *fits,
+				       struct fault *fault)
 {
-	const char *from = (const char *)w->output.data + i * w->stage_nbytes;
+	struct text_buffer *text = &w->output_pinned;
+	size_t capacity = nbytes + nbytes / 4;
+	cudaError_t error;
 
-	TRY("copy output", copy_back(w, w->stage[i % NSTAGES], from, nbytes));
-	TRY("copy output", cudaEventRecord(w->staged[i % NSTAGES], w->stream));
+	*fits = true;
+	if (nbytes <= text->capacity)
+		return STATUS_OK;
+	TRY("free output", cudaFreeHost(text->data));
+	text->data = NULL;
+	text->capacity = 0;
+	error = cudaMallocHost((void **)&text->data, capacity);
+	*fits = error != cudaErrorMemoryAllocation;
+	if (!*fits)
+		return (void)cudaGetLastError(), STATUS_OK; /* the CPU has pageable memory */
+	TRY("allocate output", error);
+	text->capacity = capacity;
 	return STATUS_OK;
-}
-
-/* Waits for piece i, and appends it to out, which has room. */
-static enum status stage_drain(struct worker *w, size_t i, size_t nbytes,
-			       struct text_buffer *out, struct fault *fault)
-{
-	TRY("copy output", cudaEventSynchronize(w->staged[i % NSTAGES]));
-	memcpy(out->data + out->nbytes, w->stage[i % NSTAGES], nbytes);
-	out->nbytes += nbytes;
-	return STATUS_OK;
-}
-
-/* Copies the output back, a piece on its way while the one before is appended to out. */
-static enum status output_copy_back(struct worker *w, size_t nbytes, struct text_buffer *out,
-				    struct fault *fault)
-{
-	size_t most = w->stage_nbytes, npieces = (nbytes + most - 1) / most;
-	size_t last = npieces ? nbytes - (npieces - 1) * most : 0;
-	enum status status = STATUS_OK;
-
-	for (size_t i = 0; status == STATUS_OK && i <= npieces; i++) {
-		if (i < npieces)
-			status = stage_fill(w, i, i + 1 < npieces ? most : last, fault);
-		if (status == STATUS_OK && i > 0)
-			status = stage_drain(w, i - 1, i < npieces ? most : last, out, fault);
-	}
-	return status;
 }
 
 /* Prints the chunk, once places are found. *fits: whether there was room. */
 static enum status write_output(struct worker *w, const struct emission &e,
-				const uint64_t *places, struct text_buffer *out, bool *fits,
-				struct fault *fault)
+				const uint64_t *places, bool *fits, struct fault *fault)
 {
 	size_t nbytes = *w->output_nbytes;
 	enum status status = reserve(w, &w->output, nbytes, fits, fault);
 
+	if (status == STATUS_OK && *fits)
+		status = text_pinned_reserve(w, nbytes, fits, fault);
 	if (status != STATUS_OK || !*fits || nbytes == 0)
 		return status;
-	if (text_reserve(out, nbytes) != STATUS_OK)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	TRY("launch output", emission_write_launch(e, places, w->device_output_nbytes,
 						   (char *)w->output.data, w->stream));
-	return output_copy_back(w, nbytes, out, fault);
+	TRY("copy output",
+	    copy_back(w, w->output_pinned.data, (const char *)w->output.data, nbytes));
+	w->output_pinned.nbytes = nbytes;
+	return worker_wait(w, "print", fault);
 }
 
 /* Whether a number may hold the delimiter, and need quotes: nobody is in such a hurry. */
@@ -270,13 +259,13 @@ static bool quotes_numbers(const struct plan *plan)
 /* Prints the chunk on the GPU; *fits: false, and nothing printed, if it is one for the CPU
  * after all. */
 static enum status emit_on_gpu(struct worker *w, const struct chunk *chunk,
-			       const struct partial *before, struct text_buffer *out, bool *fits,
-			       struct fault *fault)
+			       const struct partial *before, bool *fits, struct fault *fault)
 {
 	struct emission e = emission_of(w, chunk);
 	uint64_t *places;
 	enum status status;
 
+	w->output_pinned.nbytes = 0;
 	*fits = w->summary->nexceptions == 0 && !quotes_numbers(w->plan) &&
 		prepare_columns(w, chunk, before);
 	if (!*fits || e.nrecords == 0)
@@ -285,22 +274,26 @@ static enum status emit_on_gpu(struct worker *w, const struct chunk *chunk,
 	if (status != STATUS_OK || !*fits)
 		return status;
 	status = place(w, e, places, fault);
-	return status == STATUS_OK ? write_output(w, e, places, out, fits, fault) : status;
+	return status == STATUS_OK ? write_output(w, e, places, fits, fault) : status;
 }
 
 enum status gpu_emit(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
-		     const struct partial *before, struct text_buffer *out, struct fault *fault)
+		     const struct partial *before, struct text_buffer **out, struct fault *fault)
 {
 	enum status status = STATUS_OK;
 	bool fits = false;
 
 	w->printed = false;
+	w->output_pageable.nbytes = 0;
+	*out = &w->output_pageable;
 	if (w->nlines == 0) /* no record ends here */
 		return STATUS_OK;
 	if (w->on_device)
-		status = emit_on_gpu(w, chunk, before, out, &fits, fault);
+		status = emit_on_gpu(w, chunk, before, &fits, fault);
 	w->printed = fits;
+	if (fits)
+		*out = &w->output_pinned;
 	if (status == STATUS_OK && !fits)
-		status = emit_on_cpu(w, chunk, entry, before, out, fault);
+		status = emit_on_cpu(w, chunk, entry, before, &w->output_pageable, fault);
 	return status;
 }

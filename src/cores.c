@@ -157,3 +157,32 @@ int cores_count(void)
 
 	return granted < ncores ? granted : ncores;
 }
+
+/* Adds cores first to last, as "0-15" or "7" names them; *end: what stands behind. */
+static void set_add_range(cpu_set_t *set, const char *text, char **end)
+{
+	unsigned long first = strtoul(text, end, 10), last = first;
+
+	if (*end != text && **end == '-')
+		last = strtoul(*end + 1, end, 10);
+	for (unsigned long i = first; *end != text && i <= last && i < CPU_SETSIZE; i++)
+		CPU_SET(i, set);
+}
+
+void cores_keep_to(const char *folder, const char *name)
+{
+	cpu_set_t set, allowed;
+	char list[4096], *at = list, *end;
+
+	if (!read_text(folder, name, list, sizeof list) ||
+	    sched_getaffinity(0, sizeof allowed, &allowed))
+		return;
+	CPU_ZERO(&set);
+	do {
+		set_add_range(&set, at, &end);
+		at = end + 1;
+	} while (*end == ',');
+	CPU_AND(&set, &set, &allowed);
+	if (CPU_COUNT(&set) > 0)
+		(void)sched_setaffinity(0, sizeof set, &set); /* else it works from afar */
+}

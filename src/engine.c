@@ -22,15 +22,15 @@
 
 /* ---- one thread ---- */
 
-static bool open_worker(struct member *m)
+static bool open_worker(struct member *m, struct hand *hand)
 {
 	struct squad *squad = m->squad;
 	struct fault fault;
-	enum status status = m->ops->open(&m->worker, m->engine->plan, squad->chunk_nbytes,
-					      squad->device, &fault);
+	enum status status = hand->ops->open(&hand->worker, m->engine->plan, squad->chunk_nbytes,
+					     squad->device, &fault);
 
 	if (status == STATUS_GPU && !squad->optional)
-		status = member_use_cpu(m, &fault);
+		status = member_use_cpu(m, hand, &fault);
 	if (status == STATUS_OK)
 		return true;
 	if (!squad->optional)
@@ -71,19 +71,33 @@ static void leave(struct member *m)
 	pthread_mutex_unlock(&e->lock);
 }
 
+static bool open_workers(struct member *m)
+{
+	for (int i = 0; i < m->nhands; i++)
+		if (!open_worker(m, &m->hands[i]))
+			return false;
+	return true;
+}
+
+static void close_workers(struct member *m)
+{
+	for (int i = 0; i < m->nhands; i++)
+		if (m->hands[i].worker)
+			m->hands[i].ops->close(m->hands[i].worker);
+}
+
 static void *member_main(void *argument)
 {
 	struct member *m = argument;
-	bool opened = open_worker(m);
+	bool opened = open_workers(m);
 
 	if (!admit(m))
 		return NULL;
 	if (opened) {
-		if (m->replaces)
+		if (m->squad->replaces)
 			atomic_fetch_add(&m->engine->nsurplus, 1);
 		member_work(m);
-		if (m->worker)
-			m->ops->close(m->worker);
+		close_workers(m);
 	}
 	leave(m);
 	return NULL;
@@ -96,7 +110,7 @@ static enum status chains_init(struct engine *e)
 	uint64_t nmembers = (uint64_t)e->nmembers;
 
 	if (chain_init(&e->entries, TOTAL_NSLOTS + nmembers) != STATUS_OK ||
-	    chain_init(&e->writes, nmembers) != STATUS_OK ||
+	    chain_init(&e->writes, 2 * nmembers) != STATUS_OK || /* each may have two chunks */
 	    chain_init(&e->totals, TOTAL_NSLOTS) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	e->entry_slots = calloc(e->entries.nslots, sizeof *e->entry_slots);
@@ -105,14 +119,13 @@ static enum status chains_init(struct engine *e)
 	return e->entry_slots && e->write_slots && e->total_slots ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-/* Makes the squad's thread of that number. */
-static enum status member_init(struct member *m, struct engine *e, struct squad *squad, int number)
+static enum status member_init(struct member *m, struct engine *e, struct squad *squad)
 {
 	m->engine = e;
 	m->squad = squad;
-	m->ops = squad->ops;
+	m->nhands = squad->reads_ahead ? 2 : 1;
+	m->hands[0].ops = m->hands[1].ops = squad->ops;
 	m->opening = squad->optional;
-	m->replaces = number < squad->nreplaced;
 	waiter_init(&m->waiter);
 	if (partial_init(&m->partial, e->plan) != STATUS_OK ||
 	    partial_init(&m->deferred, e->plan) != STATUS_OK ||
@@ -133,7 +146,7 @@ static enum status members_init(struct engine *e, struct squad *squads, size_t n
 	for (size_t i = 0; i < nsquads; i++) {
 		e->nrunning += squads[i].optional ? 0 : squads[i].nthreads;
 		for (int j = 0; j < squads[i].nthreads; j++)
-			if (member_init(m++, e, &squads[i], j) != STATUS_OK)
+			if (member_init(m++, e, &squads[i]) != STATUS_OK)
 				return STATUS_NO_MEMORY;
 	}
 	return STATUS_OK;
@@ -169,7 +182,6 @@ static void engine_free(struct engine *e)
 		partial_free(&m->deferred);
 		seam_folder_free(&m->folder);
 		emission_free(&m->emission);
-		text_free(&m->text);
 	}
 	free(e->members);
 	free(e->entry_slots);

@@ -22,7 +22,8 @@ struct squad {
 	int nthreads;
 	size_t chunk_nbytes;
 	bool optional; /* the others do without a worker that cannot be opened, or not in time */
-	int nreplaced; /* so many threads, once their workers are open, take the place of one that ... */
+	bool reads_ahead; /* each has two workers, and reads for one while the other's GPU works */
+	bool replaces; /* each thread, once its workers are open, takes the place of one that ... */
 	bool retires;  /* ... belongs to a squad that says so */
 
 	/* What came of it, for --verbose. */

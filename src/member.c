@@ -45,10 +45,10 @@ void member_fail(struct engine *e, const struct fault *fault)
 static bool wait_for_turn(struct member *m, struct chain *chain, struct member **at)
 {
 	waiter_reset(&m->waiter);
-	if (!chain_enter(chain, m->chunk.index))
+	if (!chain_enter(chain, m->hand->chunk.index))
 		return false;
 	*at = m;
-	if (!chain_join(chain, m->chunk.index, CHAIN_WAITS))
+	if (!chain_join(chain, m->hand->chunk.index, CHAIN_WAITS))
 		waiter_wait(&m->waiter);
 	return !m->engine->failed;
 }
@@ -79,7 +79,7 @@ static void pass_entries(struct engine *e, uint64_t k)
 static bool leave_map(struct member *m)
 {
 	struct engine *e = m->engine;
-	const struct chunk *chunk = &m->chunk;
+	const struct chunk *chunk = &m->hand->chunk;
 	struct entry_slot *s = entry_slot(e, chunk->index);
 
 	if (!chain_enter(&e->entries, chunk->index))
@@ -115,12 +115,12 @@ static bool learn_entry(struct member *m, uint64_t k, struct chunk_entry *entry)
 static enum status write_whole(struct member *m, struct fault *fault)
 {
 	struct engine *e = m->engine;
-	struct text_buffer *texts[] = {&m->emission.head, &m->text, &m->emission.tail};
+	struct text_buffer *texts[] = {&m->emission.head, m->text, &m->emission.tail};
 	enum status status = STATUS_OK;
 
 	pthread_mutex_lock(&e->writing);
 	for (int i = e->failed ? 3 : 0; i < 3 && status == STATUS_OK; i++)
-		status = writer_write(&e->writer, texts[i], fault);
+		status = texts[i] ? writer_write(&e->writer, texts[i], fault) : STATUS_OK;
 	pthread_mutex_unlock(&e->writing);
 	return status;
 }
@@ -129,7 +129,7 @@ static enum status write_whole(struct member *m, struct fault *fault)
 static bool write_in_turn(struct member *m)
 {
 	struct engine *e = m->engine;
-	uint64_t k = m->chunk.index;
+	uint64_t k = m->hand->chunk.index;
 	struct member **slots = e->write_slots;
 	struct fault fault;
 
@@ -150,12 +150,15 @@ static void fail_after_output(struct member *m, const struct fault *fault)
 {
 	struct engine *e = m->engine;
 	struct emission *before = &m->emission;
+	size_t head_nbytes = before->head.nbytes;
 
-	m->text.nbytes = 0;
+	m->text = NULL;
 	if (e->plan->emits && before->good_nbytes &&
-	    records_emit(&e->total->emitter, m->chunk.data, before->good_nbytes, m->entry, false,
-			 &before->before, m->chunk.offset_bytes, &m->text) != STATUS_OK)
-		m->text.nbytes = before->tail.nbytes = 0;
+	    records_emit(&e->total->emitter, m->hand->chunk.data, before->good_nbytes, m->entry, false,
+			 &before->before, m->hand->chunk.offset_bytes, &before->head) != STATUS_OK) {
+		before->head.nbytes = head_nbytes;
+		before->tail.nbytes = 0;
+	}
 	if (!e->plan->emits || write_in_turn(m))
 		member_fail(e, fault);
 }
@@ -215,7 +218,7 @@ static bool pass_totals(struct member *m, uint64_t k)
 static bool defer_to_total(struct member *m)
 {
 	struct engine *e = m->engine;
-	uint64_t k = m->chunk.index;
+	uint64_t k = m->hand->chunk.index;
 	struct fault fault;
 
 	if (partial_combine(&m->deferred, &m->partial) != STATUS_OK) {
@@ -225,7 +228,7 @@ static bool defer_to_total(struct member *m)
 	}
 	if (!chain_enter(&e->totals, k))
 		return false;
-	border_take(&total_slot(e, k)->border, &m->chunk, m->map.nlines, &m->partial);
+	border_take(&total_slot(e, k)->border, &m->hand->chunk, m->map.nlines, &m->partial);
 	total_slot(e, k)->border.guesses = m->guessed;
 	if (!chain_join(&e->totals, k, CHAIN_LEFT))
 		return true;
@@ -236,14 +239,14 @@ static bool defer_to_total(struct member *m)
 static bool add_in_turn(struct member *m)
 {
 	struct engine *e = m->engine;
-	uint64_t k = m->chunk.index;
+	uint64_t k = m->hand->chunk.index;
 	struct fault fault;
 
 	if (!wait_for_turn(m, &e->totals, &total_slot(e, k)->member))
 		return false;
-	if (total_add(e->total, &m->chunk, m->map.nlines, &m->partial, &m->emission, &fault) !=
+	if (total_add(e->total, &m->hand->chunk, m->map.nlines, &m->partial, &m->emission, &fault) !=
 	    STATUS_OK) {
-		fault.file = input_name(e->input, m->chunk.file);
+		fault.file = input_name(e->input, m->hand->chunk.file);
 		fail_after_output(m, &fault);
 		return false;
 	}
@@ -255,9 +258,10 @@ static void fail_in_turn(struct member *m, const struct fault *fault)
 {
 	struct engine *e = m->engine;
 
-	if (!wait_for_turn(m, &e->totals, &total_slot(e, m->chunk.index)->member))
+	if (!wait_for_turn(m, &e->totals, &total_slot(e, m->hand->chunk.index)->member))
 		return;
-	m->text.nbytes = m->emission.head.nbytes = m->emission.tail.nbytes = 0;
+	m->text = NULL;
+	m->emission.head.nbytes = m->emission.tail.nbytes = 0;
 	if (!e->plan->emits || write_in_turn(m))
 		member_fail(e, fault);
 }
@@ -269,20 +273,25 @@ enum step { STEP_MAP, STEP_FOLD, STEP_EMIT };
 /* Does a step of the work on the chunk in hand, given those before it. */
 static enum status take_step(struct member *m, enum step step, struct fault *fault)
 {
+	const struct worker_ops *ops = m->hand->ops;
+	struct worker *w = m->hand->worker;
+
 	switch (step) {
 	case STEP_MAP:
-		return m->ops->map(m->worker, &m->chunk, &m->map, fault);
+		if (m->hand->status != STATUS_OK)
+			*fault = m->hand->fault;
+		return m->hand->status == STATUS_OK ? ops->map(w, &m->hand->chunk, &m->map, fault)
+						    : m->hand->status;
 	case STEP_FOLD:
 		partial_clear(&m->partial);
-		return m->ops->fold(m->worker, &m->chunk, m->entry, &m->partial, fault);
+		return ops->fold(w, &m->hand->chunk, m->entry, &m->partial, fault);
 	default:
-		m->text.nbytes = 0;
-		return m->ops->emit(m->worker, &m->chunk, m->entry, &m->emission.before, &m->text,
-				    fault);
+		return ops->emit(w, &m->hand->chunk, m->entry, &m->emission.before, &m->text,
+				 fault);
 	}
 }
 
-enum status member_use_cpu(struct member *m, struct fault *fault)
+enum status member_use_cpu(struct member *m, struct hand *hand, struct fault *fault)
 {
 	struct squad *squad = m->squad;
 
@@ -290,23 +299,23 @@ enum status member_use_cpu(struct member *m, struct fault *fault)
 	if (squad->work_fault.status == STATUS_OK)
 		squad->work_fault = *fault;
 	pthread_mutex_unlock(&m->engine->lock);
-	m->ops = &worker_cpu;
-	m->worker = NULL;
-	return worker_cpu.open(&m->worker, m->engine->plan, squad->chunk_nbytes, 0, fault);
+	hand->ops = &worker_cpu;
+	hand->worker = NULL;
+	return worker_cpu.open(&hand->worker, m->engine->plan, squad->chunk_nbytes, 0, fault);
 }
 
 /* Puts a CPU in the place of a worker that has failed; the chunk in hand goes with it. */
 static enum status replace_worker(struct member *m, struct fault *fault)
 {
-	const struct worker_ops *failed_ops = m->ops;
-	struct worker *failed = m->worker;
-	enum status status = member_use_cpu(m, fault);
+	struct hand failed = *m->hand, *hand = m->hand;
+	enum status status = member_use_cpu(m, hand, fault);
 
+	hand->status = STATUS_OK;
 	if (status == STATUS_OK) {
-		memcpy(m->ops->buffer(m->worker), m->chunk.data, m->chunk.nbytes);
-		m->chunk.data = m->ops->buffer(m->worker);
+		memcpy(hand->ops->buffer(hand->worker), hand->chunk.data, hand->chunk.nbytes);
+		hand->chunk.data = hand->ops->buffer(hand->worker);
 	}
-	failed_ops->close(failed);
+	failed.ops->close(failed.worker);
 	return status;
 }
 
@@ -333,7 +342,7 @@ static bool step(struct member *m, enum step step)
 	struct fault fault;
 	enum status status = take_step(m, step, &fault);
 
-	if (status == STATUS_GPU && m->ops != &worker_cpu)
+	if (status == STATUS_GPU && m->hand->ops != &worker_cpu)
 		status = begin_anew(m, step, &fault);
 	if (status != STATUS_OK)
 		member_fail(m->engine, &fault);
@@ -349,7 +358,7 @@ static bool fold(struct member *m, struct chunk_entry entry)
 
 static bool may_defer(const struct member *m)
 {
-	return border_suffices(m->engine->plan, &m->chunk, &m->partial, m->engine->settled);
+	return border_suffices(m->engine->plan, &m->hand->chunk, &m->partial, m->engine->settled);
 }
 
 /* Folds the chunk before it is known how it is entered, if that hardly matters. *folded: whether it
@@ -372,7 +381,7 @@ static bool fold_in_turn(struct member *m, bool folded)
 {
 	struct chunk_entry entry;
 
-	if (!learn_entry(m, m->chunk.index, &entry))
+	if (!learn_entry(m, m->hand->chunk.index, &entry))
 		return false;
 	folded = folded && !(m->guessed && entry.state == CSV_QUOTED);
 	if (!folded && !fold(m, entry))
@@ -391,7 +400,7 @@ static bool fold_chunk(struct member *m)
 
 	if (!step(m, STEP_MAP))
 		return false;
-	m->nbytes += m->chunk.nbytes;
+	m->nbytes += m->hand->chunk.nbytes;
 	m->nchunks++;
 	if (!leave_map(m) || !fold_ahead(m, &folded))
 		return false;
@@ -411,19 +420,46 @@ static bool retires(struct member *m)
 	return false;
 }
 
+/* Takes the next chunk into a hand; false if there is none, or none for this thread. */
+static bool take(struct member *m, struct hand *hand)
+{
+	const struct worker_ops *ops = hand->ops;
+
+	if (retires(m) || !input_take(m->engine->input, ops->buffer(hand->worker),
+				      m->squad->chunk_nbytes, &hand->chunk, &hand->status,
+				      &hand->fault))
+		return false;
+	if (hand->status == STATUS_OK && ops->begin)
+		hand->status = ops->begin(hand->worker, &hand->chunk, &hand->fault);
+	return true;
+}
+
+/* Does all there is to do with the chunk in a hand; false if the run has failed. */
+static bool work_off(struct member *m, struct hand *hand)
+{
+	m->hand = hand;
+	if (hand->status == STATUS_OK || hand->status == STATUS_GPU)
+		return fold_chunk(m);
+	fail_in_turn(m, &hand->fault);
+	return false;
+}
+
 void member_work(struct member *m)
 {
-	enum status status;
-	struct fault fault;
+	struct hand *hand = &m->hands[0], *next = &m->hands[m->nhands - 1];
+	bool full = take(m, hand), next_full;
 
-	while (!retires(m) &&
-	       input_take(m->engine->input, m->ops->buffer(m->worker), m->squad->chunk_nbytes,
-			  &m->chunk, &status, &fault)) {
-		if (status != STATUS_OK) {
-			fail_in_turn(m, &fault);
+	while (full) {
+		next_full = next != hand && take(m, next);
+		if (!work_off(m, hand))
 			return;
+		if (next == hand) {
+			full = take(m, hand);
+			continue;
 		}
-		if (!fold_chunk(m))
-			return;
+		struct hand *done = hand;
+		hand = next;
+		next = done;
+		full = next_full;
 	}
 }

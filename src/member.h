@@ -61,35 +61,43 @@ struct engine {
 	struct fault *fault;  /* once failed: why */
 };
 
+/* What a thread works with: a worker, and the chunk that it has. */
+struct hand {
+	const struct worker_ops *ops; /* the squad's, or worker_cpu in place of a GPU that failed */
+	struct worker *worker;        /* NULL: not open */
+	struct chunk chunk;
+	enum status status; /* how reading it went, and beginning with it: not yet told to others */
+	struct fault fault;
+};
+
 /* One thread. */
 struct member {
 	struct engine *engine;
 	struct squad *squad;
 	pthread_t thread;
 	bool opening;  /* optional, and its worker is not open yet: nobody waits for it */
-	bool replaces; /* once its worker is open, it takes the place of one that retires */
 	struct waiter waiter;
-	const struct worker_ops *ops; /* the squad's, or worker_cpu in place of a GPU that failed */
-	struct worker *worker;
-	struct chunk chunk; /* the one in hand */
-	struct chunk_map map;
+	struct hand hands[2];
+	int nhands;
+	struct hand *hand; /* the one at work */
+	struct chunk_map map; /* of its chunk, as all below */
 	struct chunk_entry entry; /* how it was folded */
 	bool guessed;             /* before that was known */
 	struct partial partial;
 	struct partial deferred; /* of chunks that have left only their ends in the total chain */
 	struct seam_folder folder;
-	uint64_t nbytes, nchunks;
 	struct emission emission;
-	struct text_buffer text; /* the chunk's own output */
+	struct text_buffer *text; /* the chunk's own output, the worker's; NULL: none */
+	uint64_t nbytes, nchunks; /* of all that it had */
 };
 
 /* Takes chunks until there are no more, the run has failed, or the member is not needed any
- * longer. Its worker is open. */
+ * longer. Its workers are open. */
 void member_work(struct member *m);
 
-/* Gives the member a CPU worker, for what it has has failed, or cannot be opened: fault, the first of
- * which is kept for the squad. Errors: STATUS_NO_MEMORY, in fault. */
-enum status member_use_cpu(struct member *m, struct fault *fault);
+/* Puts a CPU worker into a hand of the member's, where a GPU's has failed, or cannot be opened:
+ * fault, the first of which is kept for the squad. Errors: STATUS_NO_MEMORY, in fault. */
+enum status member_use_cpu(struct member *m, struct hand *hand, struct fault *fault);
 
 /* Ends the run; the first call's fault is the run's. */
 void member_fail(struct engine *e, const struct fault *fault);

@@ -21,10 +21,8 @@
 
 #define CPU_CHUNK_NBYTES ((size_t)512 << 10) /* with its bitmaps in a second-level cache */
 #define GPU_CHUNK_NBYTES ((size_t)8 << 20)
-#define GPU_MIN_FEEDERS 3 /* threads, each with a stream: one reads, one copies, one computes */
-#define GPU_MAX_FEEDERS 12 /* beside CPUs that work as well */
-#define GPU_MAX_ALONE 16
-#define GPU_NREPLACED 8
+#define GPU_MIN_FEEDERS 2 /* threads, each of which has two chunks: it reads one, the GPU works on one */
+#define GPU_MAX_FEEDERS 8 /* they read as much as the bus carries */
 
 /* A GPU wakes in a third of a second, and a process that has woken one takes a tenth longer to
  * end. Even with twice the speed afterwards it pays only where the CPUs would work longer. */
@@ -64,56 +62,62 @@ static void add_cpu(struct team *team, const struct options *o, uint64_t input_n
 }
 
 #ifdef HAVE_CUDA
-/* Threads that keep one GPU busy: what takes longest is reading, at 7 GB/s a thread. */
-static int gpu_nthreads(const struct options *o, bool beside_cpus)
+/* Threads that keep one of ngpus busy. What takes longest is reading, at 7 GB/s a thread. */
+static int gpu_nthreads(const struct options *o, int ngpus, bool beside_cpus, uint64_t input_nbytes)
 {
-	int ncores = o->nthreads ? o->nthreads : cores_count();
+	int ncores = (o->nthreads ? o->nthreads : cores_count()) / ngpus;
 	int nthreads = beside_cpus ? ncores / 2 : ncores;
-	int most = beside_cpus ? GPU_MAX_FEEDERS : GPU_MAX_ALONE;
+	uint64_t nfull = input_nbytes / GPU_CHUNK_NBYTES;
 
-	return nthreads < GPU_MIN_FEEDERS ? GPU_MIN_FEEDERS : nthreads > most ? most : nthreads;
+	if (nthreads < GPU_MIN_FEEDERS)
+		nthreads = GPU_MIN_FEEDERS;
+	if (nthreads > GPU_MAX_FEEDERS)
+		nthreads = GPU_MAX_FEEDERS;
+	return nfull < (uint64_t)nthreads ? (int)nfull + 1 : nthreads;
 }
 
-/* How many of a GPU's threads take the place of a CPU's: what they do there is reading, and
- * otherwise they wait. */
-static int gpu_nreplaced(int nthreads)
+/* A thread that reads from a pipe would make its GPU wait; from a file, it makes good use of the
+ * time. */
+static void add_gpu(struct team *team, const struct options *o, int device, int nthreads,
+		    uint64_t input_nbytes, bool optional)
 {
-	return nthreads < GPU_NREPLACED ? nthreads : GPU_NREPLACED;
-}
-
-static void add_gpu(struct team *team, const struct options *o, int device, bool beside_cpus,
-		    bool optional)
-{
+	bool beside_cpus = team->nsquads > 0 && team->squads[0].retires;
 	struct squad *s = &team->squads[team->nsquads++];
 
 	s->ops = &worker_gpu;
 	s->device = device;
 	s->chunk_nbytes = o->chunk_nbytes ? o->chunk_nbytes : GPU_CHUNK_NBYTES;
-	s->nthreads = gpu_nthreads(o, beside_cpus);
+	s->nthreads = nthreads;
+	s->reads_ahead = input_nbytes != UINT64_MAX &&
+			 input_nbytes / s->chunk_nbytes > (uint64_t)nthreads;
 	s->optional = optional;
-	s->nreplaced = beside_cpus ? gpu_nreplaced(s->nthreads) : 0;
+	s->replaces = beside_cpus;
 }
 
 /* Adds the GPU that was asked for by number, or every one; returns how many. optional: the driver
  * is not asked yet, as that takes long. */
-static int add_gpus(struct team *team, const struct options *o, bool optional)
+static int add_gpus(struct team *team, const struct options *o, uint64_t input_nbytes,
+		    bool optional)
 {
-	bool beside_cpus = team->nsquads > 0;
-	int ngpus = optional ? gpu_estimate() : gpu_count(), first = 0, end = ngpus, nadded = 0;
+	int ngpus = optional ? gpu_estimate() : gpu_count(), first = 0, end = ngpus;
+	int nthreads, nadded = 0;
 
 	if (o->device_number >= 0) {
 		first = o->device_number;
 		end = first < ngpus ? first + 1 : first;
 	}
+	nthreads = gpu_nthreads(o, end > first ? end - first : 1, team->nsquads > 0, input_nbytes);
 	for (int i = first; i < end && team->nsquads < TEAM_MAX_SQUADS; i++, nadded++)
-		add_gpu(team, o, i, beside_cpus, optional);
+		add_gpu(team, o, i, nthreads, input_nbytes, optional);
 	return nadded;
 }
 #else
-static int add_gpus(struct team *team, const struct options *o, bool optional)
+static int add_gpus(struct team *team, const struct options *o, uint64_t input_nbytes,
+		    bool optional)
 {
 	(void)team;
 	(void)o;
+	(void)input_nbytes;
 	(void)optional;
 	return 0;
 }
@@ -150,7 +154,7 @@ static const char *add_gpus_if_they_pay(struct team *team, const struct options 
 		return "CPU only: the input is too small for a GPU to pay";
 	if (cpu_seconds(team, q, nbytes) < (double)nbytes * GPU_S_PER_BYTE)
 		return "CPU only: the work is too light for a GPU to pay";
-	return add_gpus(team, options, true) ? "CPUs, and GPUs once awake: a large input"
+	return add_gpus(team, options, nbytes, true) ? "CPUs, and GPUs once awake: a large input"
 					     : "CPU only: no GPU";
 }
 
@@ -162,12 +166,12 @@ enum status team_choose(struct team *team, const struct options *options,
 	memset(team, 0, sizeof *team);
 	if (options->device == DEVICE_GPU) {
 		team->why = "GPU only, as asked";
-		return add_gpus(team, options, false) ? STATUS_OK : no_gpu(options, fault);
+		return add_gpus(team, options, nbytes, false) ? STATUS_OK : no_gpu(options, fault);
 	}
 	add_cpu(team, options, nbytes, input_has_thread(input));
 	team->why = "CPU only, as asked";
 	if (options->device == DEVICE_ALL)
-		team->why = add_gpus(team, options, false) ? "every device, as asked"
+		team->why = add_gpus(team, options, nbytes, false) ? "every device, as asked"
 							   : "every device, as asked: no GPU";
 	if (options->device == DEVICE_AUTO)
 		team->why = add_gpus_if_they_pay(team, options, query, nbytes);

@@ -51,6 +51,10 @@ struct worker_ops {
 	 * worker, pinned where that helps. */
 	char *(*buffer)(struct worker *w);
 
+	/* Starts on the chunk, which lies in the worker's buffer, and does not wait; map is next to
+	 * be called, and finds work done. NULL: there is nothing to start. Errors: STATUS_GPU. */
+	enum status (*begin)(struct worker *w, const struct chunk *chunk, struct fault *fault);
+
 	/* Computes the transition map of the chunk, which lies in the worker's buffer.
 	 * An empty chunk has the identity. */
 	enum status (*map)(struct worker *w, const struct chunk *chunk, struct chunk_map *out,
@@ -63,10 +67,11 @@ struct worker_ops {
 	enum status (*fold)(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
 			    struct partial *out, struct fault *fault);
 
-	/* Prints the chunk just folded to the end of out, as records_emit does. before: the
-	 * fold of all records before the chunk's own. Called only if the plan emits. */
+	/* Prints the chunk just folded, as records_emit does. before: the fold of all records
+	 * before the chunk's own. *out: the text, in memory of the worker's, until the next emit
+	 * or close. Called only if the plan emits. */
 	enum status (*emit)(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
-			    const struct partial *before, struct text_buffer *out,
+			    const struct partial *before, struct text_buffer **out,
 			    struct fault *fault);
 
 	void (*close)(struct worker *w);

@@ -20,6 +20,7 @@ struct worker {
 	struct record_memory memory; /* for what is folded record by record */
 	struct emitter emitter;
 	struct new_fields fields;
+	struct text_buffer text; /* what is printed of a chunk */
 };
 
 static void cpu_close(struct worker *w)
@@ -27,6 +28,7 @@ static void cpu_close(struct worker *w)
 	record_memory_free(&w->memory);
 	emitter_free(&w->emitter);
 	new_fields_free(&w->fields);
+	text_free(&w->text);
 	row_folder_free(&w->folder);
 	rows_free(&w->rows);
 	free(w->memory_of_buffer);
@@ -90,12 +92,15 @@ static enum status cpu_fold(struct worker *w, const struct chunk *chunk, struct 
 }
 
 static enum status cpu_emit(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
-			    const struct partial *before, struct text_buffer *out,
+			    const struct partial *before, struct text_buffer **out,
 			    struct fault *fault)
 {
-	enum status status = rows_emit(&w->emitter, &w->fields, &w->folder, &w->rows, chunk->data,
-				       chunk->nbytes, entry, before, chunk->offset_bytes, out);
+	enum status status;
 
+	w->text.nbytes = 0;
+	*out = &w->text;
+	status = rows_emit(&w->emitter, &w->fields, &w->folder, &w->rows, chunk->data,
+			   chunk->nbytes, entry, before, chunk->offset_bytes, &w->text);
 	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
 }
 

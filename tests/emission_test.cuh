@@ -134,25 +134,9 @@ static const char *partial_difference(const struct partial *gpu, const struct pa
 	return NULL;
 }
 
-/* A text that already holds something, with room that is poisoned. */
-static struct text_buffer text_begin(size_t room)
+static bool text_equal(const struct text_buffer *a, const struct text_buffer *b)
 {
-	struct text_buffer text = {(char *)malloc(room + 6), 6, room + 6, false};
-
-	memset(text.data, POISON, text.capacity);
-	memcpy(text.data, "before", 6);
-	return text;
-}
-
-/* a: from text_begin(room), and untouched beyond its end unless it had to grow. */
-static bool text_equal(const struct text_buffer *a, const struct text_buffer *b, size_t room)
-{
-	if (a->nbytes != b->nbytes || memcmp(a->data, b->data, a->nbytes) != 0)
-		return false;
-	for (size_t i = a->nbytes; a->capacity == room + 6 && i < a->capacity; i++)
-		if ((unsigned char)a->data[i] != POISON)
-			return false;
-	return true;
+	return a->nbytes == b->nbytes && (a->nbytes == 0 || !memcmp(a->data, b->data, a->nbytes));
 }
 
 /* Where two texts part, for the reader. */
@@ -174,8 +158,7 @@ static void text_diag(const struct text_buffer *gpu, const struct text_buffer *c
 static const char *trial_chunk(struct trial *t, const char *data, size_t nbytes, uint64_t offset,
 			       struct chunk_entry entry)
 {
-	size_t room = 8 * nbytes + 8192;
-	struct text_buffer gpu = text_begin(room), cpu = text_begin(0);
+	struct text_buffer *gpu, cpu = {};
 	struct chunk chunk = {};
 	struct chunk_map map;
 	struct fault fault;
@@ -195,13 +178,12 @@ static const char *trial_chunk(struct trial *t, const char *data, size_t nbytes,
 		    STATUS_OK)
 		bail("out of memory");
 	const char *difference = partial_difference(&t->gpu, &t->cpu);
-	if (!difference && !text_equal(&gpu, &cpu, room)) {
+	if (!difference && !text_equal(gpu, &cpu)) {
 		difference = "the output";
-		text_diag(&gpu, &cpu);
+		text_diag(gpu, &cpu);
 	}
 	t->nprinted += t->worker->printed;
 	t->nchunks += map.nlines > 0;
-	text_free(&gpu);
 	text_free(&cpu);
 	if (partial_combine(&t->before, &t->cpu) != STATUS_OK)
 		bail("out of memory");

@@ -5,7 +5,9 @@
 #include "cores.h"
 
 #include <limits.h>
+#include <pthread.h>
 #include <sched.h>
+#include <stdint.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -106,6 +108,63 @@ static void check_case(size_t i)
 	forget_all();
 }
 
+static int first_of(const cpu_set_t *set)
+{
+	int i = 0;
+
+	while (i + 1 < CPU_SETSIZE && !CPU_ISSET(i, set))
+		i++;
+	return i;
+}
+
+static void unlink_list(void)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof path, "%s/cpulist", root);
+	unlink(path);
+}
+
+/* How many cores are left of the allowed ones, for a thread that keeps to a list. */
+static void *keep_to(void *list)
+{
+	cpu_set_t set;
+
+	put("cpulist", list);
+	cores_keep_to(root, "cpulist");
+	if (sched_getaffinity(0, sizeof set, &set))
+		bail("sched_getaffinity: %s", strerror(errno));
+	return (void *)(intptr_t)CPU_COUNT(&set);
+}
+
+static int count_kept(const char *list)
+{
+	pthread_t thread;
+	void *count;
+
+	if (pthread_create(&thread, NULL, keep_to, (void *)list) || pthread_join(thread, &count))
+		bail("no thread");
+	return (int)(intptr_t)count;
+}
+
+/* first: a core that may be used; nallowed: so many may. */
+static void check_keep_to(int first, int nallowed)
+{
+	static const char *const strange[] = {"", "\n", "x", "-", "1023\n", ",", "99999999999999999999\n"};
+	char list[64];
+
+	snprintf(list, sizeof list, "%d\n", first);
+	is_int(1, count_kept(list), "kept to one core");
+	snprintf(list, sizeof list, "1020-1022,%d", first);
+	is_int(1, count_kept(list), "kept to one core, the others are not here");
+	is_int(nallowed, count_kept("0-1023\n"), "kept to all of them");
+	is_int(nallowed, count_kept("0-5,6-99999999999\n"), "kept to more than there can be");
+	for (size_t i = 0; i < sizeof strange / sizeof *strange; i++)
+		is_int(nallowed, count_kept(strange[i]), "left alone, list %zu", i);
+	unlink_list();
+	cores_keep_to(root, "cpulist"); /* not there */
+}
+
 static void check_count(void)
 {
 	cpu_set_t all, one;
@@ -115,9 +174,8 @@ static void check_count(void)
 		bail("sched_getaffinity: %s", strerror(errno));
 	ok(ncores >= 1 && ncores <= granted && ncores <= CPU_COUNT(&all), "as many as may be used");
 	CPU_ZERO(&one);
-	for (int i = 0; i < CPU_SETSIZE && !CPU_COUNT(&one); i++)
-		if (CPU_ISSET(i, &all))
-			CPU_SET(i, &one);
+	CPU_SET(first_of(&all), &one);
+	check_keep_to(first_of(&all), CPU_COUNT(&all));
 	if (sched_setaffinity(0, sizeof one, &one))
 		bail("sched_setaffinity: %s", strerror(errno));
 	is_int(1, cores_count(), "bound to one core");
@@ -131,7 +189,7 @@ int main(void)
 	is_int(INT_MAX, cores_granted(root), "an empty root");
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		check_case(i);
-	rmdir(root);
 	check_count();
+	rmdir(root);
 	return done();
 }

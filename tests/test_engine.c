@@ -25,6 +25,49 @@ static enum status counted_fold(struct worker *w, const struct chunk *chunk,
 	return worker_cpu.fold(w, chunk, entry, out, fault);
 }
 
+/* What a thread's workers have begun with. */
+static _Thread_local struct {
+	struct worker *worker;
+	uint64_t index;
+	bool begun;
+} begun[2];
+static uint64_t failing_index = UINT64_MAX; /* a GPU fails at this chunk */
+static atomic_uint nbegun, nahead, nwrong; /* nahead: while the other one's chunk was mapped */
+
+static int place_of(const struct worker *w)
+{
+	int i = begun[0].worker && begun[0].worker != w;
+
+	if (begun[i].worker && begun[i].worker != w)
+		nwrong++;
+	return i;
+}
+
+static enum status noted_begin(struct worker *w, const struct chunk *chunk, struct fault *fault)
+{
+	int i = place_of(w);
+
+	if (chunk->index == failing_index)
+		return fault_set(fault, STATUS_GPU, 0, "as the test wants it");
+	nbegun++;
+	nwrong += begun[i].begun;
+	begun[i].worker = w;
+	begun[i].index = chunk->index;
+	begun[i].begun = true;
+	return STATUS_OK;
+}
+
+static enum status noted_map(struct worker *w, const struct chunk *chunk, struct chunk_map *out,
+			     struct fault *fault)
+{
+	int i = place_of(w);
+
+	nwrong += !begun[i].begun || begun[i].index != chunk->index;
+	nahead += begun[!i].begun && begun[!i].index > chunk->index;
+	begun[i].begun = false;
+	return worker_cpu.map(w, chunk, out, fault);
+}
+
 static struct plan_column columns[] = {
 	{.field = 0, .name = "a", .folds = true, .parses = true, .if_numeric = true,
 	 .invalid = INVALID_SKIP},
@@ -60,10 +103,10 @@ static struct run {
 	enum status status;
 	uint64_t nnumbers; /* in the first column */
 	const char *paths[1];
-} runs[8];
+} runs[16];
 static size_t nruns;
 
-static struct run *run(const char *second, bool may_guess)
+static struct run *run_with(const char *second, bool may_guess, bool reads_ahead)
 {
 	struct run *r = &runs[nruns++];
 	char *path = file_of(second);
@@ -72,8 +115,13 @@ static struct run *run(const char *second, bool may_guess)
 	r->paths[0] = path;
 	r->ops = worker_cpu;
 	r->ops.fold = counted_fold;
-	r->squad = (struct squad){.ops = &r->ops, .nthreads = 3, .chunk_nbytes = CHUNK_NBYTES};
-	nfolds = 0;
+	if (reads_ahead) {
+		r->ops.begin = noted_begin;
+		r->ops.map = noted_map;
+	}
+	r->squad = (struct squad){.ops = &r->ops, .nthreads = 3, .chunk_nbytes = CHUNK_NBYTES,
+				  .reads_ahead = reads_ahead};
+	nfolds = nbegun = nahead = nwrong = 0;
 	if (input_open(&r->input, r->paths, 1, &r->fault) || total_init(&r->total, &test_plan))
 		bail("no input, or no memory");
 	r->status = engine_run(&test_plan, r->input, &r->squad, 1, &r->total, may_guess,
@@ -81,6 +129,11 @@ static struct run *run(const char *second, bool may_guess)
 	r->nnumbers = r->total.partial.columns[0].fast.count;
 	unlink(path);
 	return r;
+}
+
+static struct run *run(const char *second, bool may_guess)
+{
+	return run_with(second, may_guess, false);
 }
 
 static void test_folds_once(const char *what, const char *second, bool may_guess)
@@ -119,6 +172,21 @@ static void test_wrong_guesses(void)
 	   "where the chunk has to wait, it is folded again");
 }
 
+/* Two workers a thread: the second one's chunk is begun before the first one's is mapped. */
+static void test_reads_ahead(const char *second, bool may_guess)
+{
+	struct run *r = run_with(second, may_guess, true);
+
+	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS && nbegun == r->squad.nchunks &&
+	   nahead > 0 && nwrong == 0, "two workers a thread, %u of %u chunks begun ahead", nahead,
+	   nbegun);
+	failing_index = 1;
+	r = run_with(second, may_guess, true);
+	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS && nwrong == 0 &&
+	   r->squad.work_fault.status == STATUS_GPU, "one of them fails: a CPU has its place");
+	failing_index = UINT64_MAX;
+}
+
 int main(void)
 {
 	plan_lazy();
@@ -126,6 +194,8 @@ int main(void)
 	test_folds_once("text", "GET", true);
 	test_folds_once("text", "GET", false);
 	test_folds_once("long records", repeated("x", 2 * CHUNK_NBYTES, "2,"), true);
+	test_reads_ahead("2", true);
+	test_reads_ahead(repeated("x", 2 * CHUNK_NBYTES, "2,"), false);
 	test_wrong_guesses();
 	_exit(done()); /* threads of the run that failed may be at work yet */
 }

@@ -122,6 +122,7 @@ static void go_by_worker(const struct plan *plan, const uint8_t *text, size_t nb
 	struct chunk chunk = {.nbytes = nbytes, .offset_bytes = 1000};
 	struct chunk_map map;
 	struct fault fault;
+	struct text_buffer *printed;
 	struct worker *w;
 	uint64_t nlines;
 
@@ -133,9 +134,13 @@ static void go_by_worker(const struct plan *plan, const uint8_t *text, size_t nb
 	FUZZ_CHECK(map.nlines == nlines);
 	FUZZ_CHECK(worker_cpu.fold(w, &chunk, entry, &out->partial, &fault) == STATUS_OK);
 	FUZZ_CHECK(!out->partial.needs_entry);
-	if (plan->emits)
-		FUZZ_CHECK(worker_cpu.emit(w, &chunk, entry, before, &out->text, &fault) ==
-			   STATUS_OK);
+	if (plan->emits) {
+		FUZZ_CHECK(worker_cpu.emit(w, &chunk, entry, before, &printed, &fault) == STATUS_OK);
+		FUZZ_CHECK(text_reserve(&out->text, printed->nbytes) == STATUS_OK);
+		if (printed->nbytes)
+			memcpy(out->text.data, printed->data, printed->nbytes);
+		out->text.nbytes = printed->nbytes;
+	}
 	worker_cpu.close(w);
 }
 
