@@ -20,13 +20,14 @@
 #endif
 
 #define CPU_CHUNK_NBYTES ((size_t)512 << 10) /* with its bitmaps in a second-level cache */
-#define GPU_CHUNK_NBYTES ((size_t)8 << 20)
-#define GPU_MIN_FEEDERS 2 /* threads, each of which has two chunks: it reads one, the GPU works on one */
-#define GPU_MAX_FEEDERS 8 /* they read as much as the bus carries */
+#define GPU_CHUNK_NBYTES ((size_t)4 << 20)
+#define GPU_MIN_FEEDERS 3 /* threads, each with a stream: one reads, one copies, one computes */
+#define GPU_MAX_FEEDERS 12
+#define GPU_MAX_READING_AHEAD 8 /* these keep the bus as busy */
 
 /* A GPU wakes in a third of a second, and a process that has woken one takes a tenth longer to
- * end. Even with twice the speed afterwards it pays only where the CPUs would work longer. */
-#define AUTO_CPU_S 1.2
+ * end. With one and a half times the speed afterwards it pays where the CPUs would work as long. */
+#define AUTO_CPU_S 0.8
 
 /* A core's seconds per byte, for reading and finding the fields, and for converting all of them;
  * and what a GPU takes, all of its bus (Xeon with AVX-512, 16 threads, and H200, 2026-11-21:
@@ -62,61 +63,70 @@ static void add_cpu(struct team *team, const struct options *o, uint64_t input_n
 }
 
 #ifdef HAVE_CUDA
+/* Whether a GPU's thread may read one chunk while its GPU works on another. Where it might wait for
+ * what it reads, or where chunks wait for each other, as printed ones do, more threads do
+ * better. */
+static bool may_read_ahead(const struct query *q, uint64_t input_nbytes)
+{
+	return input_nbytes != UINT64_MAX && !q->plan.emits;
+}
+
 /* Threads that keep one of ngpus busy. What takes longest is reading, at 7 GB/s a thread. */
-static int gpu_nthreads(const struct options *o, int ngpus, bool beside_cpus, uint64_t input_nbytes)
+static int gpu_nthreads(const struct options *o, int ngpus, bool beside_cpus, bool reads_ahead)
 {
 	int ncores = (o->nthreads ? o->nthreads : cores_count()) / ngpus;
 	int nthreads = beside_cpus ? ncores / 2 : ncores;
-	uint64_t nfull = input_nbytes / GPU_CHUNK_NBYTES;
+	int most = reads_ahead ? GPU_MAX_READING_AHEAD : GPU_MAX_FEEDERS;
 
-	if (nthreads < GPU_MIN_FEEDERS)
-		nthreads = GPU_MIN_FEEDERS;
-	if (nthreads > GPU_MAX_FEEDERS)
-		nthreads = GPU_MAX_FEEDERS;
-	return nfull < (uint64_t)nthreads ? (int)nfull + 1 : nthreads;
+	return nthreads < GPU_MIN_FEEDERS ? GPU_MIN_FEEDERS : nthreads > most ? most : nthreads;
 }
 
-/* A thread that reads from a pipe would make its GPU wait; from a file, it makes good use of the
- * time. */
-static void add_gpu(struct team *team, const struct options *o, int device, int nthreads,
-		    uint64_t input_nbytes, bool optional)
+/* The squad of one of ngpus. A thread more than there are chunks is not worth waking for. */
+static void add_gpu(struct team *team, const struct options *o, const struct query *q, int device,
+		    int ngpus, uint64_t input_nbytes)
 {
-	bool beside_cpus = team->nsquads > 0 && team->squads[0].retires;
+	bool beside_cpus = team->squads[0].retires;
 	struct squad *s = &team->squads[team->nsquads++];
+	uint64_t nfull;
 
 	s->ops = &worker_gpu;
 	s->device = device;
 	s->chunk_nbytes = o->chunk_nbytes ? o->chunk_nbytes : GPU_CHUNK_NBYTES;
-	s->nthreads = nthreads;
-	s->reads_ahead = input_nbytes != UINT64_MAX &&
-			 input_nbytes / s->chunk_nbytes > (uint64_t)nthreads;
-	s->optional = optional;
+	s->reads_ahead = may_read_ahead(q, input_nbytes);
+	s->nthreads = gpu_nthreads(o, ngpus, beside_cpus, s->reads_ahead);
 	s->replaces = beside_cpus;
+	nfull = input_nbytes / s->chunk_nbytes;
+	if (nfull < (uint64_t)s->nthreads) {
+		s->nthreads = (int)nfull + 1;
+		s->reads_ahead = false;
+	}
 }
 
 /* Adds the GPU that was asked for by number, or every one; returns how many. optional: the driver
  * is not asked yet, as that takes long. */
-static int add_gpus(struct team *team, const struct options *o, uint64_t input_nbytes,
-		    bool optional)
+static int add_gpus(struct team *team, const struct options *o, const struct query *q,
+		    uint64_t input_nbytes, bool optional)
 {
 	int ngpus = optional ? gpu_estimate() : gpu_count(), first = 0, end = ngpus;
-	int nthreads, nadded = 0;
+	size_t before = team->nsquads;
 
 	if (o->device_number >= 0) {
 		first = o->device_number;
 		end = first < ngpus ? first + 1 : first;
 	}
-	nthreads = gpu_nthreads(o, end > first ? end - first : 1, team->nsquads > 0, input_nbytes);
-	for (int i = first; i < end && team->nsquads < TEAM_MAX_SQUADS; i++, nadded++)
-		add_gpu(team, o, i, nthreads, input_nbytes, optional);
-	return nadded;
+	for (int i = first; i < end && team->nsquads < TEAM_MAX_SQUADS; i++) {
+		add_gpu(team, o, q, i, end - first, input_nbytes);
+		team->squads[team->nsquads - 1].optional = optional;
+	}
+	return (int)(team->nsquads - before);
 }
 #else
-static int add_gpus(struct team *team, const struct options *o, uint64_t input_nbytes,
-		    bool optional)
+static int add_gpus(struct team *team, const struct options *o, const struct query *q,
+		    uint64_t input_nbytes, bool optional)
 {
 	(void)team;
 	(void)o;
+	(void)q;
 	(void)input_nbytes;
 	(void)optional;
 	return 0;
@@ -154,7 +164,7 @@ static const char *add_gpus_if_they_pay(struct team *team, const struct options 
 		return "CPU only: the input is too small for a GPU to pay";
 	if (cpu_seconds(team, q, nbytes) < (double)nbytes * GPU_S_PER_BYTE)
 		return "CPU only: the work is too light for a GPU to pay";
-	return add_gpus(team, options, nbytes, true) ? "CPUs, and GPUs once awake: a large input"
+	return add_gpus(team, options, q, nbytes, true) ? "CPUs, and GPUs once awake: a large input"
 					     : "CPU only: no GPU";
 }
 
@@ -166,12 +176,12 @@ enum status team_choose(struct team *team, const struct options *options,
 	memset(team, 0, sizeof *team);
 	if (options->device == DEVICE_GPU) {
 		team->why = "GPU only, as asked";
-		return add_gpus(team, options, nbytes, false) ? STATUS_OK : no_gpu(options, fault);
+		return add_gpus(team, options, query, nbytes, false) ? STATUS_OK : no_gpu(options, fault);
 	}
 	add_cpu(team, options, nbytes, input_has_thread(input));
 	team->why = "CPU only, as asked";
 	if (options->device == DEVICE_ALL)
-		team->why = add_gpus(team, options, nbytes, false) ? "every device, as asked"
+		team->why = add_gpus(team, options, query, nbytes, false) ? "every device, as asked"
 							   : "every device, as asked: no GPU";
 	if (options->device == DEVICE_AUTO)
 		team->why = add_gpus_if_they_pay(team, options, query, nbytes);
