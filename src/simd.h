@@ -58,6 +58,7 @@ struct simd_numbers {
 struct simd_hint {
 	uint8_t scale, nfraction; /* nfraction digits behind the point: scale before the exponent */
 	bool is_long;             /* more than 16 bytes before the suffix */
+	uint8_t nwhole_folds;     /* the last so many, or more, came to the end of their rows */
 	uint8_t suffix_nbytes;    /* of what follows the digits: exponent and CR */
 	uint64_t suffix;          /* ... read as the highest of 8 bytes, the others 0 */
 };

@@ -126,6 +126,20 @@ static inline lanes lanes_only(lanes x, unsigned rows)
 	return _mm256_and_si256(x, rows_mask(rows));
 }
 
+static inline lanes lanes_pack(lanes x, unsigned rows)
+{
+	/* Halves of 64 bits to take, a byte each, for each set of rows; the first the lowest. */
+	static const uint64_t halves[] = {
+		0x0000000000000000, 0x0000000000000100, 0x0000000000000302, 0x0000000003020100,
+		0x0000000000000504, 0x0000000005040100, 0x0000000005040302, 0x0000050403020100,
+		0x0000000000000706, 0x0000000007060100, 0x0000000007060302, 0x0000070603020100,
+		0x0000000007060504, 0x0000070605040100, 0x0000070605040302, 0x0706050403020100,
+	};
+	__m128i order = _mm_loadl_epi64((const __m128i *)(const void *)&halves[rows]);
+
+	return _mm256_permutevar8x32_epi32(x, _mm256_cvtepu8_epi32(order));
+}
+
 static inline lanes lanes_fold_min(lanes a, lanes x, unsigned rows)
 {
 	lanes less = _mm256_cmpgt_epi64(a, x);

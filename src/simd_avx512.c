@@ -153,6 +153,12 @@ static inline lanes lanes_only(lanes x, unsigned rows)
 	return _mm512_maskz_mov_epi64((__mmask8)rows, x);
 }
 
+/* Compressed in the register: straight to memory it is slow on some machines. */
+static inline lanes lanes_pack(lanes x, unsigned rows)
+{
+	return _mm512_maskz_compress_epi64((__mmask8)rows, x);
+}
+
 static inline lanes lanes_fold_min(lanes a, lanes x, unsigned rows)
 {
 	return _mm512_mask_min_epi64(a, (__mmask8)rows, a, x);

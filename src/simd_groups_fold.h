@@ -3,8 +3,17 @@
  * simd_groups_fold.h - the body of simd_ops.fold for sets with wide registers: what is done with
  * the groups of simd_groups.h.
  *
+ * Rows are folded in blocks. Those of the form in hand are added; the ends of the others are packed
+ * together, and are rows again, of which those are added that have the form of the last one,
+ * and so on, until few are left for groups of any forms. Where a number in ten has a digit
+ * more or less, at random, no group is held up by it. That is for blocks of which every row can be
+ * folded: else nothing of the block counts, and its rows are folded group by group, in their
+ * order, up to the one that cannot be. With which of both to begin, the column's last folds tell.
+ *
  * A simd_*.c includes this after it has said, beside what simd_groups.h asks for:
  *   lanes_only(x, rows)                x, but 0 in 64 bits number i if bit i of rows is not set
+ *   lanes_pack(x, rows)                64 bits number i of x where bit i of rows is set, from
+ *                                      number 0 on; what is behind them: any
  *   lanes_fold_min(a, x, rows), _max   of 64 bits, a where bit i of rows is not set
  */
 #ifndef GPUSTAT_SIMD_GROUPS_FOLD_H
@@ -215,13 +224,150 @@ SIMD_INLINE size_t fold_alike(const struct simd_folding *f, struct simd_rows row
 	return r;
 }
 
+/* ---- rows of the form first ---- */
+
+#define BLOCK_NROWS 1024 /* no more than GROUPS_MAX groups */
+#define WHOLE_FOLDS_MIN 8 /* one in so many may be done in vain */
+
+/* Adds those of a group's first n rows that have the form, and writes the ends of the others to
+ * `left`, two for each: that before the field, and its own. Returns how many. */
+SIMD_INLINE size_t pass_group(const struct simd_form *form, struct simd_rows rows, unsigned n,
+			      bool is_long, struct simd_sums *sums, uint32_t *left)
+{
+	struct simd_group g = convert_rows(form, rows, is_long);
+	unsigned all = (1u << n) - 1, others = all & ~g.matches;
+	lanes pairs;
+
+	if (g.matches == GROUP_ALL && n == GROUP_NROWS) {
+		sums_add(sums, &g, is_long, GROUP_ALL);
+		return 0;
+	}
+	sums_add(sums, &g, is_long, all & g.matches);
+	if (others == 0)
+		return 0;
+	pairs = lanes_pack(lanes_pairs(rows.ends - 1, rows.stride), others);
+	LANES_BITS(storeu)((lanes *)(void *)left, pairs); /* memcpy would be a call, and checked */
+	return (unsigned)__builtin_popcount(others);
+}
+
+/* The same for any number of rows. They may themselves be what is at `left`, which has room for
+ * a group more. */
+SIMD_INLINE size_t pass_rows(const struct simd_form *form, struct simd_rows rows, size_t nrows,
+			     bool is_long, struct simd_sums *sums, uint32_t *left)
+{
+	size_t nleft = 0;
+	struct simd_few few;
+
+	for (; nrows >= GROUP_NROWS; nrows -= GROUP_NROWS) {
+		nleft += pass_group(form, rows, GROUP_NROWS, is_long, sums, left + 2 * nleft);
+		rows.ends += GROUP_NROWS * rows.stride;
+	}
+	if (nrows == 0)
+		return nleft;
+	rows = few_rows(&few, rows, (unsigned)nrows);
+	return nleft + pass_group(form, rows, (unsigned)nrows, is_long, sums, left + 2 * nleft);
+}
+
+/* Folds nrows rows of any forms. Returns false where one of them cannot be folded. */
+static bool fold_any(const struct simd_folding *f, struct simd_rows rows, size_t nrows)
+{
+	struct simd_sums sums = sums_none();
+	bool unlike;
+
+	for (size_t r = 0; r < nrows; r += GROUP_NROWS) {
+		unsigned n = nrows - r < GROUP_NROWS ? (unsigned)(nrows - r) : GROUP_NROWS;
+		struct simd_rows group = rows;
+		struct simd_few few;
+		if (n < GROUP_NROWS)
+			group = few_rows(&few, rows, n);
+		if (fold_part(f, group, n, &sums, &unlike) < n)
+			return false;
+		rows.ends += GROUP_NROWS * rows.stride;
+	}
+	sums_move(&sums, f->hint->scale, f->fold);
+	return true;
+}
+
+/* Folds the nrows rows at `left`, each time those that have the form of the last one, and once
+ * they are fewer than a quarter, the rest whatever their forms. Returns false where one cannot be
+ * folded. */
+static bool fold_by_forms(struct simd_folding *f, uint32_t *left, size_t nrows)
+{
+	const struct simd_rows rows = {f->text, left + 1, 2};
+	size_t before = 2 * nrows;
+
+	while (nrows > GROUP_NROWS && nrows < before - before / 4) {
+		struct simd_sums sums = sums_none();
+		learn(f, rows, (unsigned)nrows);
+		before = nrows;
+		nrows = f->form.is_long ? pass_rows(&f->form, rows, nrows, true, &sums, left)
+					: pass_rows(&f->form, rows, nrows, false, &sums, left);
+		sums_move(&sums, f->hint->scale, f->fold);
+	}
+	return fold_any(f, rows, nrows);
+}
+
+/* The same, of rows that have not the form in hand, and that stays. Where one cannot be folded,
+ * none is. */
+static __attribute__((noinline)) bool fold_others(const struct simd_folding *f, uint32_t *left,
+						  size_t nrows)
+{
+	struct simd_folding others = *f;
+	struct simd_hint hint = *f->hint;
+	struct decimal_fold fold;
+	uint64_t nmissing = 0;
+
+	decimal_fold_clear(&fold);
+	others.fold = &fold;
+	others.nmissing = &nmissing;
+	others.hint = &hint;
+	if (!fold_by_forms(&others, left, nrows))
+		return false;
+	decimal_fold_combine(f->fold, &fold);
+	*f->nmissing += nmissing;
+	return true;
+}
+
+/* Folds up to BLOCK_NROWS rows, or none where one of them cannot be folded, and returns whether
+ * it did. */
+SIMD_INLINE bool fold_block(struct simd_folding *f, struct simd_rows rows, size_t nrows,
+			    bool is_long)
+{
+	uint32_t left[2 * (BLOCK_NROWS + GROUP_NROWS)];
+	struct simd_sums sums = sums_none();
+	size_t nleft = pass_rows(&f->form, rows, nrows, is_long, &sums, left);
+
+	if (nleft > 0 && !fold_others(f, left, nleft))
+		return false;
+	sums_move(&sums, f->hint->scale, f->fold);
+	if (nleft > nrows / 2)
+		learn(f, rows, (unsigned)nrows);
+	return true;
+}
+
+/* Folds rows block by block, up to one of which a row cannot be folded. Returns how many. */
+static size_t fold_blocks(struct simd_folding *f, struct simd_rows rows, size_t nrows)
+{
+	size_t r = 0;
+
+	while (r < nrows) {
+		size_t n = nrows - r < BLOCK_NROWS ? nrows - r : BLOCK_NROWS;
+		if (!(f->form.is_long ? fold_block(f, rows, n, true)
+				      : fold_block(f, rows, n, false)))
+			break;
+		r += n;
+		rows.ends += n * rows.stride;
+	}
+	return r;
+}
+
 /* simd_ops.fold */
 static size_t fold_rows(const char *text, const uint32_t *ends, size_t stride, size_t nrows,
 			bool drops_cr, struct decimal_fold *fold, uint64_t *nmissing,
 			struct simd_hint *hint)
 {
 	struct simd_folding f;
-	unsigned unlike;
+	unsigned unlike = 1;
 	size_t r = 0;
 
 	f.text = text;
@@ -231,14 +377,20 @@ static size_t fold_rows(const char *text, const uint32_t *ends, size_t stride, s
 	f.hint = hint;
 	hint_forget_cr(hint, drops_cr);
 	form_make(&f.form, hint);
-	do {
+	if (hint->nwhole_folds >= WHOLE_FOLDS_MIN)
+		r = fold_blocks(&f, (struct simd_rows){text, ends, stride}, nrows);
+	while (unlike && r < nrows) {
 		struct simd_rows rows = {text, ends + r * stride, stride};
 		r += f.form.is_long ? fold_alike(&f, rows, nrows - r, true, &unlike)
 				    : fold_alike(&f, rows, nrows - r, false, &unlike);
 		rows.ends = ends + (r - unlike) * stride;
 		if (unlike)
 			learn(&f, rows, unlike);
-	} while (unlike && r < nrows);
+	}
+	if (r < nrows)
+		hint->nwhole_folds = 0;
+	else
+		hint->nwhole_folds += hint->nwhole_folds < WHOLE_FOLDS_MIN;
 	return r;
 }
 

@@ -93,7 +93,7 @@ static bool folds_field(const struct simd_ops *ops, const char *field, size_t nb
 			decimal_fold_add(&wanted.fold, (struct decimal){150, 2});
 			decimal_fold_add(&seen.fold, (struct decimal){150, 2});
 		}
-		struct simd_hint hint = {0};
+		struct simd_hint hint = {.nwhole_folds = random_below(2) ? UINT8_MAX : 0};
 		memcpy(saved, text, nbytes);
 		memcpy(text, field, nbytes);
 		size_t n = ops->fold(text, ends + 1, 1, 1, drops_cr, &seen.fold, &seen.nmissing, &hint);
@@ -126,7 +126,8 @@ static bool folds_short_fields(const struct simd_ops *ops)
 	return true;
 }
 
-/* Digits of every length up to 22, after each sign or none, with any byte at any place. */
+/* Digits of every length up to 22, after each sign or none, half of them with a point, with any byte
+ * at any place. */
 static bool folds_long_fields(const struct simd_ops *ops)
 {
 	for (unsigned k = 0; k < 3 * 22 * 22 * 256; k++) {
@@ -137,6 +138,8 @@ static bool folds_long_fields(const struct simd_ops *ops)
 		for (size_t i = 0; i < nbytes; i++)
 			field[i] = (char)('0' + (k + 7 * i) % 10);
 		field[0] = k / 256 / 22 / 22 == 0 ? field[0] : k / 256 / 22 / 22 == 1 ? '-' : '+';
+		if (random_below(2))
+			field[random_below((uint32_t)nbytes)] = '.';
 		field[at] = (char)(k % 256);
 		if (!folds_field(ops, field, nbytes))
 			return false;
@@ -248,8 +251,10 @@ static bool folds_alike(const struct simd_ops *ops, const char *field, const cha
 	char *text = random_below(2) ? texts.end - SIMD_PAD_NBYTES - nbytes
 				     : texts.begin + SIMD_PAD_NBYTES;
 	memcpy(text, rows, nbytes);
-	for (unsigned i = 0; i < 2 && right; i++)
+	for (unsigned i = 0; i < 2 && right; i++) {
+		hint.nwhole_folds = i ? UINT8_MAX : 0;
 		right = folds_column(ops, text, ends + 1, 1, NALIKE, true, &hint);
+	}
 	if (!right)
 		diag("rows of '%s', some '%s'", field, other);
 	return right;
@@ -322,7 +327,44 @@ static bool folds_many(const struct simd_ops *ops, const char *field)
 		memcpy(many + SIMD_PAD_NBYTES + r * (n + 1), field, n);
 		many_ends[1 + r] = r * (n + 1) + n;
 	}
+	if (!folds_column(ops, many + SIMD_PAD_NBYTES, many_ends + 1, 1, nrows, false, &hint))
+		return false;
+	hint.nwhole_folds = UINT8_MAX;
 	return folds_column(ops, many + SIMD_PAD_NBYTES, many_ends + 1, 1, nrows, false, &hint);
+}
+
+/* Writes a field of one of nforms forms, the first the most frequent. Returns its length. */
+static size_t formed_field(char *field, unsigned nforms)
+{
+	static const char *const formats[] = {"%.11f", "%.12f", "%.10f", "%.9fe-04", "%.9fe-05",
+		"%.4f", "%+.13f", "%.0f", "%.2e\r", "%.14f"};
+	unsigned a = random_below(nforms), b = random_below(nforms), c = random_below(nforms);
+	unsigned form = a < b ? a : b;
+
+	return (size_t)sprintf(field, formats[form < c ? form : c],
+			       ((double)random_below(2000000) - 1000000) / 7);
+}
+
+/* Thousands of rows of a few forms, with values that are missing or stop the fold: none, few, many. */
+static bool folds_mixed_forms(const struct simd_ops *ops)
+{
+	static const uint32_t nths[] = {UINT32_MAX, 2000, 100, 10};
+
+	for (unsigned i = 0; i < 200; i++) {
+		uint32_t nrows = 1 + random_below(i % 2 ? 7000 : 100), nbytes = 0;
+		uint32_t nth = nths[random_below(COUNT(nths))];
+		struct simd_hint hint = {.nwhole_folds = i / 2 % 2 ? UINT8_MAX : 0};
+		for (uint32_t r = 0; r < nrows; r++) {
+			char *field = many + SIMD_PAD_NBYTES + nbytes;
+			nbytes += (uint32_t)(random_below(nth) == 0 ? random_field(field, 2, 1)
+								   : formed_field(field, 1 + i % 10));
+			many_ends[1 + r] = nbytes++;
+		}
+		if (!folds_column(ops, many + SIMD_PAD_NBYTES, many_ends + 1, 1, nrows, i % 3 == 0,
+				  &hint))
+			return false;
+	}
+	return true;
 }
 
 static void test_fold(const struct simd_ops *ops)
@@ -343,13 +385,14 @@ static void test_fold(const struct simd_ops *ops)
 	ok(tables, "%s: folds columns of tables in runs", ops->name);
 	ok(folds_every_shape(ops), "%s: folds numbers of every shape", ops->name);
 	ok(folds_printed_values(ops), "%s: folds what programs print", ops->name);
+	ok(folds_mixed_forms(ops), "%s: folds columns of several forms", ops->name);
 	ok(folds_many(ops, "9999999999999999") && folds_many(ops, "-999999999999999999") &&
 	   folds_many(ops, "99999999999999.9999e-13"), "%s: folds more than a sum holds", ops->name);
 }
 
 static void test_all(const char *name)
 {
-	const unsigned long nchecks = 7;
+	const unsigned long nchecks = 8;
 	const struct simd_ops *ops = simd_named(name);
 
 	if (!ops)
@@ -364,7 +407,7 @@ int main(void)
 	static const char *const names[] = {"avx512", "avx2", "neon", "portable"};
 
 	texts = arena_of((1 << 15) + 2 * SIMD_PAD_NBYTES);
-	plan(COUNT(names) * 7);
+	plan(COUNT(names) * 8);
 	for (size_t i = 0; i < COUNT(names); i++)
 		test_all(names[i]);
 	return done();
