@@ -16,25 +16,9 @@
 #include <string.h>
 
 #include "simd.h"
+#include "simd_words.h"
 
 #define SIMD_NDIGITS 16 /* lanes: bytes that are converted at once */
-#define SIMD_INLINE static inline __attribute__((always_inline))
-
-/* Eight bytes of text as a word, the first the lowest. */
-static inline uint64_t simd_load_word(const char *at)
-{
-	uint64_t word;
-
-	memcpy(&word, at, sizeof word);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	word = __builtin_bswap64(word);
-#endif
-	return word;
-}
-
-/* Words with the same in each of their bytes: 1, and the top bit. */
-#define SIMD_EACH UINT64_C(0x0101010101010101)
-#define SIMD_TOPS (SIMD_EACH * 0x80)
 
 /* What up to 16 bytes of digits with a point, or none, come to. */
 struct simd_digits {
@@ -174,29 +158,6 @@ static inline struct simd_constants simd_constants(void)
 	return (struct simd_constants){0};
 }
 
-/* The high bit of each byte that is a digit: x XOR '0' is at most 9. */
-static inline uint64_t simd_digit_bits(uint64_t word)
-{
-	uint64_t x = word ^ SIMD_EACH * '0';
-
-	return ~(((x & SIMD_EACH * 0x7f) + SIMD_EACH * (0x7f - 9)) | x) & SIMD_TOPS;
-}
-
-static inline uint64_t simd_point_bits(uint64_t word)
-{
-	uint64_t x = word ^ SIMD_EACH * '.';
-
-	return ~(((x & SIMD_EACH * 0x7f) + SIMD_EACH * 0x7f) | x) & SIMD_TOPS;
-}
-
-/* Eight lanes of 0 to 9, the lowest the most significant. */
-static inline uint64_t simd_join_word(uint64_t x)
-{
-	x = (x * 10 + (x >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
-	x = (x * 100 + (x >> 16)) & UINT64_C(0x0000ffff0000ffff);
-	return (x * 10000 + (x >> 32)) & UINT32_MAX;
-}
-
 /* Reads the nbytes before end, 1 to 8, as lanes of a word: the last is the highest. */
 SIMD_INLINE struct simd_digits simd_word_digits(const char *end, unsigned nbytes)
 {
@@ -232,8 +193,6 @@ SIMD_INLINE struct simd_digits simd_digits(const struct simd_constants *k, const
 }
 
 #endif
-
-#define SIMD_NO_NUMBER -1 /* for a scale */
 
 /* Converts text[begin .. end), digits[.digits], 1 to 16 bytes. Its scale is SIMD_NO_NUMBER where
  * it is none. */
@@ -293,6 +252,55 @@ static inline uint32_t simd_exponent(const char *text, uint32_t begin, uint32_t 
 	return at;
 }
 
+#if !defined(__SSE4_1__)
+
+/* Whether text[end - 4 .. end) is an exponent as printf writes it, which it sets *exponent to. */
+SIMD_INLINE bool simd_printed_exponent(const char *end, int *exponent)
+{
+	unsigned tens = (unsigned char)end[-2] - '0', ones = (unsigned char)end[-1] - '0';
+	int is_negative = end[-3] == '-', value = (int)(10 * tens + ones);
+
+	*exponent = (value ^ -is_negative) + is_negative;
+	return (end[-4] | 0x20) == 'e' && (is_negative || end[-3] == '+') && tens <= 9 && ones <= 9;
+}
+
+/* Converts text[begin .. end), as simd_convert_lanes, but up to SIMD_NPOINTED bytes, and behind them
+ * such an exponent. */
+SIMD_INLINE struct decimal simd_convert_words(const struct simd_constants *k, const char *text,
+					      uint32_t begin, uint32_t end, unsigned is_negative)
+{
+	struct decimal x = {0, SIMD_NO_NUMBER};
+	int exponent = 0;
+	bool has_exponent = simd_printed_exponent(text + end, &exponent);
+	uint32_t last = has_exponent ? end - 4 : end;
+
+	uint64_t points = simd_point_bits(simd_load_word(text + begin));
+
+	if (last - begin - 9 < SIMD_NPOINTED - 8 && points != 0)
+		x = simd_convert_three(text, begin, last, points, is_negative);
+	else if (last - begin - 1 < SIMD_NDIGITS)
+		x = simd_convert_lanes(k, text, begin, last, is_negative);
+	if (!has_exponent || x.scale == SIMD_NO_NUMBER)
+		return x;
+	x.scale -= exponent;
+	if (x.scale < 0 || x.scale >= DECIMAL_NSCALES)
+		x.scale = SIMD_NO_NUMBER;
+	return x;
+}
+
+#else
+
+/* The same without an exponent, and up to 16 bytes. */
+SIMD_INLINE struct decimal simd_convert_words(const struct simd_constants *k, const char *text,
+					      uint32_t begin, uint32_t end, unsigned is_negative)
+{
+	if (end - begin - 1 < SIMD_NDIGITS)
+		return simd_convert_lanes(k, text, begin, end, is_negative);
+	return (struct decimal){0, SIMD_NO_NUMBER};
+}
+
+#endif
+
 /* x times 10^exponent, or SIMD_NO_NUMBER where the fast path does not hold it. */
 static inline struct decimal simd_scale(struct decimal x, int exponent)
 {
@@ -346,10 +354,8 @@ SIMD_INLINE struct decimal simd_convert(const struct simd_constants *k, const ch
 {
 	unsigned is_negative = text[begin] == '-';
 	uint32_t first = begin + (is_negative | (text[begin] == '+'));
-	struct decimal x = {0, SIMD_NO_NUMBER};
+	struct decimal x = simd_convert_words(k, text, first, end, is_negative);
 
-	if (end - first - 1 < SIMD_NDIGITS)
-		x = simd_convert_lanes(k, text, first, end, is_negative);
 	return x.scale == SIMD_NO_NUMBER ? simd_convert_long(text, begin, end) : x;
 }
 

@@ -18,7 +18,7 @@ import harness
 ROOMS = (
     ("words",   "hd status cores"),
     ("numbers", "csv_dfa decimal decimal_text wide"),
-    ("bytes",   "simd.h simd_x86 simd_positions simd_quotes simd_fold simd_convert simd_groups simd_groups_fold "
+    ("bytes",   "simd.h simd_x86 simd_positions simd_quotes simd_words simd_fold simd_convert simd_groups simd_groups_fold "
                 "simd_portable simd_neon simd_avx2 simd_avx512 simd quotes structure"),
     ("terms",   "utf8 plan chunk expr_eval"),
     ("records", "column rows expr_row row_block row_judge rows_fold record.h record_walk record"),
