@@ -8,16 +8,13 @@
  */
 #include "chart.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "utf8.h"
+#include "svg.h"
 
-#define WIDTH 960
 #define PLOT_LEFT 265 /* labels of bars stand left of it */
 #define PLOT_WIDTH 615
-#define HEADER_HEIGHT 66
 #define PANEL_HEADER_HEIGHT 52
 #define PANEL_FOOTER_HEIGHT 40
 #define BAR_PITCH 24
@@ -27,11 +24,6 @@
 
 /* Colours of what is drawn. Each contrasts with the background, and so do the texts in bars
  * with the bars. */
-#define COLOUR_PAGE "#ffffff"
-#define COLOUR_BORDER "#d0d7de"
-#define COLOUR_TEXT "#1f2328"
-#define COLOUR_FAINT "#59636e"
-#define COLOUR_GRID "#e6eaef"
 #define COLOUR_RUNG "#2f6fb5"
 #define COLOUR_SHIPPED "#17733f"
 #define COLOUR_CUB "#8a5a00"
@@ -52,54 +44,11 @@ struct panel {
 	uint64_t n; /* what most of its rungs work on: the largest */
 };
 
-/* ---- text ---- */
-
-/* One character at a time: XML's own are escaped; what XML 1.0 forbids, bytes that are no
- * UTF-8 among them, becomes U+FFFD. */
-static void put_text(FILE *to, const char *text)
-{
-	while (*text) {
-		size_t nbytes = utf8_length(text, strlen(text));
-		unsigned char c = (unsigned char)*text;
-		if (nbytes == 0 || c < 0x20)
-			fputs("\xef\xbf\xbd", to);
-		else if (strchr("<>&\"'", c))
-			fprintf(to, "&#%d;", c);
-		else
-			fwrite(text, 1, nbytes, to);
-		text += nbytes ? nbytes : 1;
-	}
-}
-
-/* anchor: "start", "middle", "end"; extra: more attributes. */
-static void text_begin(const struct chart *chart, double x, double y, const char *anchor,
-		       const char *colour, const char *extra)
-{
-	fprintf(chart->to, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"%s\"%s>", x, y,
-		anchor, colour, extra);
-}
-
-static void text_end(const struct chart *chart)
-{
-	fputs("</text>\n", chart->to);
-}
-
 /* ---- the scale ---- */
 
 static double x_of(const struct chart *chart, double gbps)
 {
 	return PLOT_LEFT + PLOT_WIDTH * gbps / chart->scale_gbps;
-}
-
-/* The least of 1, 2, 5 x 10^k that cuts the scale into NTICKS_MAX parts at most. */
-static double tick_gbps(double scale_gbps)
-{
-	static const double steps[] = {2, 2.5, 2}; /* from 1 to 2, to 5, to 10 */
-	double tick = 0.001;
-
-	for (int i = 0; tick * NTICKS_MAX < scale_gbps; i++)
-		tick *= steps[i % 3];
-	return tick;
 }
 
 static double greater(double a, double b)
@@ -136,13 +85,13 @@ static void draw_label(const struct chart *chart, const struct panel *panel,
 {
 	char n_text[BENCH_N_NBYTES];
 
-	text_begin(chart, PLOT_LEFT - 8, y, "end", COLOUR_TEXT, "");
-	put_text(chart->to, f->rung);
+	svg_text_begin(chart->to, PLOT_LEFT - 8, y, "end", SVG_TEXT, "");
+	svg_text(chart->to, f->rung);
 	if (f->fold != BENCH_SUM)
 		fprintf(chart->to, ", %s", bench_fold_name(f->fold));
 	if (f->n != panel->n)
 		fprintf(chart->to, ", n = %s", bench_n_text(f->n, n_text));
-	text_end(chart);
+	svg_text_end(chart->to);
 }
 
 /* "4511 GB/s, 93.7% of peak" */
@@ -169,15 +118,15 @@ static void draw_bar(const struct chart *chart, const struct panel *panel,
 	bool inside = end - PLOT_LEFT > 0.4 * PLOT_WIDTH;
 
 	fputs("<g class=\"bar\"><title>", chart->to);
-	put_text(chart->to, f->idea);
+	svg_text(chart->to, f->idea);
 	fprintf(chart->to,
 		"</title>\n<rect x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>\n",
 		PLOT_LEFT, y, greater(end - PLOT_LEFT, 1), BAR_HEIGHT, colour_of(f));
 	draw_label(chart, panel, f, baseline);
-	text_begin(chart, inside ? end - 8 : greater(end, PLOT_LEFT + 1) + 7, baseline,
-		   inside ? "end" : "start", inside ? COLOUR_PAGE : COLOUR_TEXT, "");
+	svg_text_begin(chart->to, inside ? end - 8 : greater(end, PLOT_LEFT + 1) + 7, baseline,
+		   inside ? "end" : "start", inside ? SVG_PAGE : SVG_TEXT, "");
 	put_speed(chart, f);
-	text_end(chart);
+	svg_text_end(chart->to);
 	fputs("</g>\n", chart->to);
 }
 
@@ -205,15 +154,15 @@ static double panel_height(const struct panel *panel)
 /* Grid lines, and below them what they stand for. */
 static void draw_axis(const struct chart *chart, double top, double bottom)
 {
-	double tick = tick_gbps(chart->scale_gbps);
+	double tick = svg_tick(chart->scale_gbps, NTICKS_MAX);
 
 	for (int i = 0; i * tick <= chart->scale_gbps; i++) {
 		double x = x_of(chart, i * tick);
 		fprintf(chart->to,
-			"<path d=\"M%.1f %.1fV%.1f\" stroke=\"" COLOUR_GRID "\"/>\n", x, top, bottom);
-		text_begin(chart, x, bottom + 16, "middle", COLOUR_FAINT, " font-size=\"11\"");
+			"<path d=\"M%.1f %.1fV%.1f\" stroke=\"" SVG_GRID "\"/>\n", x, top, bottom);
+		svg_text_begin(chart->to, x, bottom + 16, "middle", SVG_FAINT, " font-size=\"11\"");
 		fprintf(chart->to, "%g%s", i * tick, i ? "" : " GB/s");
-		text_end(chart);
+		svg_text_end(chart->to);
 	}
 }
 
@@ -227,10 +176,10 @@ static void draw_limit(const struct chart *chart, double gbps, const char *name,
 		return;
 	fprintf(chart->to, "<path d=\"M%.1f %.1fV%.1f\" stroke=\"%s\" stroke-width=\"1.5\"%s/>\n", x,
 		top - 16, bottom, colour, dashes);
-	text_begin(chart, x + (to_left ? -5 : 5), top - 8, to_left ? "end" : "start", colour,
+	svg_text_begin(chart->to, x + (to_left ? -5 : 5), top - 8, to_left ? "end" : "start", colour,
 		   " font-size=\"11\"");
 	fprintf(chart->to, "%s %.0f", name, gbps);
-	text_end(chart);
+	svg_text_end(chart->to);
 }
 
 /* The lower limit is named to the left and the higher to the right, so that they never meet. */
@@ -250,10 +199,10 @@ static void draw_panel_title(const struct chart *chart, const struct panel *pane
 	char n_text[BENCH_N_NBYTES];
 	const struct bench_run *run = chart->run;
 
-	text_begin(chart, 24, y + 20, "start", COLOUR_TEXT, " font-size=\"14\" font-weight=\"600\"");
+	svg_text_begin(chart->to, 24, y + 20, "start", SVG_TEXT, " font-size=\"14\" font-weight=\"600\"");
 	fprintf(chart->to, "%s, n = %s", bench_type_name(run->figures[panel->begin].type),
 		bench_n_text(panel->n, n_text));
-	text_end(chart);
+	svg_text_end(chart->to);
 }
 
 static void draw_panel(const struct chart *chart, const struct panel *panel, double y)
@@ -274,7 +223,7 @@ static void draw_panel(const struct chart *chart, const struct panel *panel, dou
 
 static double chart_height(const struct bench_run *run)
 {
-	double height = HEADER_HEIGHT + FOOTER_HEIGHT;
+	double height = SVG_HEADER_HEIGHT + FOOTER_HEIGHT;
 
 	for (size_t i = 0; i < run->nfigures;) {
 		struct panel panel = panel_at(run, i);
@@ -288,32 +237,18 @@ static void draw_header(const struct chart *chart, const char *date, double heig
 {
 	const struct bench_run *run = chart->run;
 	const char *ladder = run->ladder == BENCH_REDUCE ? "Reductions" : "Scans";
+	char words[sizeof run->gpu + 64];
 
-	fprintf(chart->to,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" width=\"%d\" "
-		"height=\"%.0f\" font-family=\"system-ui, 'Segoe UI', 'Liberation Sans', Helvetica, "
-		"Arial, sans-serif\" font-size=\"13\" role=\"img\">\n<title>%s on ",
-		WIDTH, height, WIDTH, height, ladder);
-	put_text(chart->to, run->gpu);
-	fprintf(chart->to,
-		"</title>\n<rect x=\"0.5\" y=\"0.5\" width=\"%d\" height=\"%.0f\" rx=\"6\" "
-		"fill=\"" COLOUR_PAGE "\" stroke=\"" COLOUR_BORDER "\"/>\n",
-		WIDTH - 1, height - 1);
-	text_begin(chart, 24, 34, "start", COLOUR_TEXT, " font-size=\"19\" font-weight=\"600\"");
-	fprintf(chart->to, "%s, naive to shipped, on ", ladder);
-	put_text(chart->to, run->gpu);
-	text_end(chart);
-	text_begin(chart, 24, 54, "start", COLOUR_FAINT, "");
-	put_text(chart->to, run->versions);
-	fputs(", gpustat-bench " PACKAGE_VERSION ", ", chart->to);
-	put_text(chart->to, date);
-	text_end(chart);
+	snprintf(words, sizeof words, "%s on %s", ladder, run->gpu);
+	svg_begin(chart->to, height, words);
+	snprintf(words, sizeof words, "%s, naive to shipped, on %s", ladder, run->gpu);
+	svg_heading(chart->to, words, run->versions, date);
 }
 
 static void draw(const struct bench_run *run, const char *date, FILE *to)
 {
 	struct chart chart = {to, run, scale_of(run)};
-	double y = HEADER_HEIGHT;
+	double y = SVG_HEADER_HEIGHT;
 
 	draw_header(&chart, date, chart_height(run));
 	for (size_t i = 0; i < run->nfigures;) {
@@ -325,35 +260,13 @@ static void draw(const struct bench_run *run, const char *date, FILE *to)
 	fputs("</svg>\n", to);
 }
 
-static enum status file_fault(struct fault *fault, enum status status, const char *path)
-{
-	fault_set(fault, status, errno, NULL);
-	fault->file = path;
-	return status;
-}
-
-enum status chart_try(const char *path, struct fault *fault)
-{
-	FILE *to = fopen(path, "a");
-
-	if (!to || fclose(to))
-		return file_fault(fault, STATUS_OPEN, path);
-	return STATUS_OK;
-}
-
 enum status chart_write(const struct bench_run *run, const char *date, const char *path,
 			struct fault *fault)
 {
-	FILE *to = fopen(path, "w");
-	bool failed;
+	FILE *to = svg_open(path, fault);
 
 	if (!to)
-		return file_fault(fault, STATUS_OPEN, path);
+		return fault->status;
 	draw(run, date, to);
-	failed = fflush(to) || ferror(to);
-	if (failed)
-		file_fault(fault, STATUS_WRITE, path); /* before fclose sets another errno */
-	if (fclose(to) && !failed)
-		return file_fault(fault, STATUS_WRITE, path);
-	return failed ? STATUS_WRITE : STATUS_OK;
+	return svg_close(to, path, fault);
 }

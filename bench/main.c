@@ -14,6 +14,7 @@
 #include "message.h"
 #include "output.h"
 #include "report.h"
+#include "svg.h"
 
 #ifdef HAVE_CUDA
 #include "ceilings.h"
@@ -40,7 +41,7 @@ static enum status run_ladder(const struct bench_options *o, struct fault *fault
 	};
 	struct bench_run run = {0};
 	char date[16];
-	enum status status = o->svg ? chart_try(o->svg, fault) : STATUS_OK;
+	enum status status = o->svg ? svg_try(o->svg, fault) : STATUS_OK;
 
 	if (status == STATUS_OK)
 		status = ladder_bench(&request, &run, fault);

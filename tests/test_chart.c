@@ -5,6 +5,8 @@
  */
 #include "chart.h"
 #include "report.h"
+#include "svg.h"
+#include "svg_test.h"
 #include "tap.h"
 
 #include <unistd.h>
@@ -37,91 +39,16 @@ static struct bench_run run = {
 	.figures = figures,
 };
 
-/* ---- XML, as far as an SVG of ours goes ---- */
-
-/* Skips a tag that begins at '<': returns its end, and adds 1 or -1 to *depth. NULL: it has no
- * end, or an attribute without quotes around it. */
-static const char *skip_tag(const char *tag, int *depth)
-{
-	const char *c = tag + 1;
-
-	*depth += *c == '/' ? -1 : 1;
-	for (; *c && *c != '>'; c++) {
-		if (*c == '<')
-			return NULL;
-		if (*c == '"') {
-			c = strpbrk(c + 1, "\"<>");
-			if (!c || *c != '"')
-				return NULL;
-		}
-	}
-	if (!*c)
-		return NULL;
-	*depth -= c[-1] == '/';
-	return c;
-}
-
-/* Whether text is one element, with every tag closed and every & the start of a &#N;. */
-static bool is_well_formed(const char *text)
-{
-	int depth = 0;
-
-	for (const char *c = text; *c; c++) {
-		unsigned number;
-		int nread = 0;
-		if (*c == '<' && !(c = skip_tag(c, &depth)))
-			return false;
-		if (depth < 0 || (depth == 0 && c[1] && strcmp(c + 1, "\n")))
-			return false;
-		if (*c == '&' && (sscanf(c, "&#%u%n", &number, &nread) != 1 || c[nread] != ';'))
-			return false;
-		if ((unsigned char)*c < 0x20 && *c != '\n')
-			return false;
-		if (depth == 0)
-			break;
-	}
-	return depth == 0;
-}
-
-static size_t count(const char *text, const char *part)
-{
-	size_t n = 0;
-
-	for (; (text = strstr(text, part)) != NULL; text += strlen(part))
-		n++;
-	return n;
-}
-
 /* ---- the chart ---- */
 
-static char *draw(void)
+static enum status write_chart(const char *path, struct fault *fault)
 {
-	static char text[1 << 16];
-	char path[] = "/tmp/test_chart.XXXXXX";
-	struct fault fault = {0};
-	int fd = mkstemp(path);
-	ssize_t nread = 0;
-
-	if (fd < 0)
-		bail("no temporary file: %s", strerror(errno));
-	is_int(STATUS_OK, chart_try(path, &fault), "the file can be written");
-	is_int(STATUS_OK, chart_write(&run, "2026-11-21", path, &fault), "it is written");
-	nread = read(fd, text, sizeof text - 1);
-	ok(nread > 0 && nread < (ssize_t)sizeof text - 1, "all of it is read");
-	text[nread > 0 ? nread : 0] = '\0';
-	close(fd);
-	unlink(path);
-	return text;
+	return chart_write(&run, "2026-11-21", path, fault);
 }
 
-static void test_checker(void)
+static const char *draw(void)
 {
-	ok(is_well_formed("<a b=\"c\"><d/>x &#38; y</a>\n"), "the checker takes XML");
-	ok(!is_well_formed("<a><b></a>"), "not a tag left open");
-	ok(!is_well_formed("<a>x & y</a>"), "not a bare &");
-	ok(!is_well_formed("<a>x < y</a>"), "not a bare <");
-	ok(!is_well_formed("<a b=\"<\"/>"), "not a < in an attribute");
-	ok(!is_well_formed("<a/><b/>"), "not two elements");
+	return svg_drawn(write_chart);
 }
 
 static void test_chart(void)
@@ -164,7 +91,7 @@ static void test_faults(void)
 {
 	struct fault fault = {0};
 
-	is_int(STATUS_OPEN, chart_try("/nonexistent/chart.svg", &fault), "no such folder");
+	is_int(STATUS_OPEN, svg_try("/nonexistent/chart.svg", &fault), "no such folder");
 	is_string("/nonexistent/chart.svg", fault.file, "it is named");
 	is_int(STATUS_OPEN, chart_write(&run, "", "/nonexistent/chart.svg", &fault), "when writing");
 	if (access("/dev/full", W_OK) != 0) {
@@ -191,7 +118,7 @@ static void test_verdict(void)
 int main(void)
 {
 	plan_lazy();
-	test_checker();
+	is_checked_xml();
 	test_chart();
 	test_without_limits();
 	test_faults();
