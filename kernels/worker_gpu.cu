@@ -69,6 +69,7 @@ enum status worker_copy_results(struct worker *w, struct fault *fault)
 
 	TRY("copy results", copy_back(w, (char *)w->summary, (const char *)w->device_summary,
 				      nbytes));
+	worker_mark(w, STAGE_COPY_BACK);
 	return STATUS_OK;
 }
 
@@ -235,6 +236,7 @@ enum status worker_launch_map(struct worker *w, const struct chunk *chunk, struc
 	TRY("advance domino", grid_domino_advance(&w->domino, w->stream));
 	TRY("launch records_map", records_map_launch(text_of(w, chunk), w->domino, w->tile_prefix,
 						     w->device_summary, w->stream));
+	worker_mark(w, STAGE_RECORDS);
 	return STATUS_OK;
 }
 
@@ -247,6 +249,7 @@ static enum status launch_all(struct worker *w, const struct chunk *chunk, struc
 	w->ahead.launched = status == STATUS_OK && w->folds_columns && ahead_plan(w, chunk);
 	if (!w->ahead.launched) {
 		TRY("copy summary", copy_back(w, w->summary, w->device_summary, 1));
+		worker_mark(w, STAGE_COPY_BACK);
 		return status;
 	}
 	status = worker_launch_columns(w, chunk,
@@ -261,7 +264,9 @@ static enum status gpu_begin(struct worker *w, const struct chunk *chunk, struct
 	w->begun = true;
 	if (chunk->nbytes == 0)
 		return STATUS_OK;
+	worker_mark(w, STAGE_BEGINS);
 	TRY("copy chunk", copy_up(w, w->text, chunk->data, chunk->nbytes));
+	worker_mark(w, STAGE_COPY_UP);
 	return launch_all(w, chunk, fault);
 }
 
@@ -289,5 +294,5 @@ static enum status gpu_map(struct worker *w, const struct chunk *chunk, struct c
 }
 
 const struct worker_ops worker_gpu = {
-	"gpu", gpu_open, gpu_buffer, gpu_begin, gpu_map, gpu_fold, gpu_emit, gpu_close,
+	"gpu", gpu_open, gpu_buffer, gpu_begin, gpu_map, gpu_fold, gpu_emit, gpu_close, NULL,
 };

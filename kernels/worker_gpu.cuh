@@ -2,7 +2,8 @@
  *
  * worker_gpu.cuh - what the parts of the GPU worker share: worker_gpu.cu opens, maps and
  * closes, worker_gpu_plan.cu takes the plan up, worker_gpu_fold.cu folds, and
- * worker_gpu_emit.cu prints. Nobody else includes this, but a test that looks inside.
+ * worker_gpu_emit.cu prints. Nobody else includes this, but tests and the benchmark that look
+ * inside.
  */
 #ifndef GPUSTAT_WORKER_GPU_CUH
 #define GPUSTAT_WORKER_GPU_CUH
@@ -11,6 +12,7 @@
 
 extern "C" {
 #include "record.h"
+#include "stage.h"
 #include "worker.h"
 extern const struct worker_ops worker_gpu;
 }
@@ -45,7 +47,15 @@ struct plan_arrays {
 	uint32_t *places;
 };
 
+/* Who wants to know what a worker's stream does, and when: gpustat-bench's pipeline. */
+struct worker_watch {
+	/* What was put into the stream since the mark before is this stage; STAGE_BEGINS: a stage
+	 * begins here, behind work of the host. */
+	void (*mark)(struct worker_watch *watch, enum stage stage, cudaStream_t stream);
+};
+
 struct worker {
+	struct worker_watch *watch; /* NULL: nobody. Not owned. */
 	const struct plan *plan;
 	size_t chunk_nbytes;
 	int device;
@@ -145,6 +155,12 @@ template <class T>
 static inline cudaError_t copy_back(struct worker *w, T *to, const T *from, size_t n)
 {
 	return cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDeviceToHost, w->stream);
+}
+
+static inline void worker_mark(struct worker *w, enum stage stage)
+{
+	if (w->watch != NULL)
+		w->watch->mark(w->watch, stage, w->stream);
 }
 
 /* ---- the plan on the device: worker_gpu_plan.cu ---- */

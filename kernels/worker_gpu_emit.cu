@@ -195,6 +195,7 @@ static struct emission emission_of(const struct worker *w, const struct chunk *c
 static enum status place(struct worker *w, const struct emission &e, uint64_t *places,
 			 struct fault *fault)
 {
+	worker_mark(w, STAGE_BEGINS);
 	TRY("copy columns", copy_up(w, w->device_columns, w->columns, e.ncolumns));
 	for (uint32_t i = 0; i < e.ncolumns; i++)
 		TRY("launch totals",
@@ -202,6 +203,7 @@ static enum status place(struct worker *w, const struct emission &e, uint64_t *p
 	TRY("launch places", emission_place_launch(e, &w->scans, places, w->device_output_nbytes,
 						   w->stream));
 	TRY("copy length", copy_back(w, w->output_nbytes, w->device_output_nbytes, 1));
+	worker_mark(w, STAGE_SCAN);
 	return worker_wait(w, "place output", fault);
 }
 
@@ -240,10 +242,13 @@ static enum status write_output(struct worker *w, const struct emission &e,
 		status = text_pinned_reserve(w, nbytes, fits, fault);
 	if (status != STATUS_OK || !*fits || nbytes == 0)
 		return status;
+	worker_mark(w, STAGE_BEGINS);
 	TRY("launch output", emission_write_launch(e, places, w->device_output_nbytes,
 						   (char *)w->output.data, w->stream));
+	worker_mark(w, STAGE_FORMAT);
 	TRY("copy output",
 	    copy_back(w, w->output_pinned.data, (const char *)w->output.data, nbytes));
+	worker_mark(w, STAGE_COPY_BACK);
 	w->output_pinned.nbytes = nbytes;
 	return worker_wait(w, "print", fault);
 }

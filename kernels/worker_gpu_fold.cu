@@ -64,10 +64,13 @@ static enum status launch_table(struct worker *w, const struct chunk *chunk,
 	TRY("launch records_ends",
 	    records_ends_launch(text, w->domino, w->tile_prefix, entry.state, w->records.nheads,
 				ends, w->device_summary, w->stream));
+	worker_mark(w, STAGE_RECORDS);
 	TRY("launch fields", fields_launch(text, w->records, fields_plan_of(w), w->table,
 					   w->exception_list, w->device_summary, w->stream));
+	worker_mark(w, STAGE_FIELDS);
 	if (w->table.ncolumns > 0)
 		TRY("launch reduce", reduce_launch(w->table, w->records, w->reduce, w->stream));
+	worker_mark(w, STAGE_REDUCE);
 	return STATUS_OK;
 }
 
@@ -81,6 +84,7 @@ enum status worker_launch_columns(struct worker *w, const struct chunk *chunk,
 	TRY("launch column_fold",
 	    column_fold_launch(text_of(w, chunk), from, fields_plan_of(w), w->column_fold,
 			       w->reduce, w->exception_list, w->device_summary, w->stream));
+	worker_mark(w, STAGE_COLUMN_FOLD);
 	return STATUS_OK;
 }
 
@@ -90,6 +94,7 @@ static enum status fold_launch(struct worker *w, const struct chunk *chunk,
 {
 	enum status status = STATUS_OK;
 
+	worker_mark(w, STAGE_BEGINS);
 	if (!w->folds_columns) {
 		status = launch_table(w, chunk, entry, fault);
 	} else {

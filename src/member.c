@@ -111,6 +111,13 @@ static bool learn_entry(struct member *m, uint64_t k, struct chunk_entry *entry)
 	return !m->engine->failed;
 }
 
+/* Tells the worker that its chunk's output begins to be written, or that it is. */
+static void tell_writes(struct member *m, bool begins)
+{
+	if (m->hand->ops->writes)
+		m->hand->ops->writes(m->hand->worker, begins);
+}
+
 /* Writes the chunk's output, all of it or, once the run has failed, none. */
 static enum status write_whole(struct member *m, struct fault *fault)
 {
@@ -119,8 +126,10 @@ static enum status write_whole(struct member *m, struct fault *fault)
 	enum status status = STATUS_OK;
 
 	pthread_mutex_lock(&e->writing);
+	tell_writes(m, true);
 	for (int i = e->failed ? 3 : 0; i < 3 && status == STATUS_OK; i++)
 		status = texts[i] ? writer_write(&e->writer, texts[i], fault) : STATUS_OK;
+	tell_writes(m, false);
 	pthread_mutex_unlock(&e->writing);
 	return status;
 }

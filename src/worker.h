@@ -19,6 +19,7 @@
 #ifndef GPUSTAT_WORKER_H
 #define GPUSTAT_WORKER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -75,6 +76,10 @@ struct worker_ops {
 			    struct fault *fault);
 
 	void (*close)(struct worker *w);
+
+	/* Told when the output of the chunk in hand begins to be written, and when it is written;
+	 * NULL: not interested. */
+	void (*writes)(struct worker *w, bool begins);
 };
 
 extern const struct worker_ops worker_cpu;

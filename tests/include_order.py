@@ -26,7 +26,7 @@ ROOMS = (
     ("data",    "feed inflate inflate_zlib inflate_isal inflate_libdeflate gzip bgzf unzstd decoder ahead unpacker "
                 "source input"),
     ("request", "select expr_lex expr_show expr argument options header query"),
-    ("workers", "total worker worker_cpu"),
+    ("workers", "total stage worker worker_cpu"),
     ("kernels", "fold lane warp block grid "
                 "scan.cuh scan_tile scan_lookback async_copy scan_lookahead scan_launch scan "
                 "records window fields.cuh field_read field_number fields reduce_strips reduce column_fold number_text emission "

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stage.h - the stages that a chunk goes through, by name: for those who time them.
+ */
+#ifndef GPUSTAT_STAGE_H
+#define GPUSTAT_STAGE_H
+
+/* (id, name, place, what is done). place: where it is done, an enum stage_place. The calls of a GPU's
+ * worker are HOST, too: most of a call is waiting for what the device does. */
+#define STAGE_TABLE(STAGE)                                                                   \
+	STAGE(READ, "read", HOST, "from the page cache into the worker's buffer")            \
+	STAGE(MAP, "map", HOST, "separators and quotes; of a GPU: the call, with its waiting") \
+	STAGE(FOLD, "fold", HOST, "fields, values and their fold; of a GPU: the call")       \
+	STAGE(EMIT, "emit", HOST, "records and their new fields as text; of a GPU: the call") \
+	STAGE(WRITE, "write", HOST, "to standard output, one chunk at a time")               \
+	STAGE(COPY_UP, "copy_up", UP, "the chunk, from pinned memory to the device")         \
+	STAGE(RECORDS, "records", KERNELS, "records_map, records_ends: where records end")   \
+	STAGE(COLUMN_FOLD, "column_fold", KERNELS, "fields and reduce in one kernel")        \
+	STAGE(FIELDS, "fields", KERNELS, "each record's values, and its conditions")         \
+	STAGE(REDUCE, "reduce", KERNELS, "the values of each column to its fold")            \
+	STAGE(SCAN, "scan", KERNELS, "running totals, and where each row goes")              \
+	STAGE(FORMAT, "format", KERNELS, "the rows as text")                                 \
+	STAGE(COPY_BACK, "copy_back", BACK, "results, or text, to pinned memory")
+
+enum stage {
+#define STAGE(id, name, place, what) STAGE_##id,
+	STAGE_TABLE(STAGE)
+#undef STAGE
+	STAGE_COUNT,
+	STAGE_BEGINS = STAGE_COUNT /* no stage: where one begins */
+};
+
+/* A thread of the host; the three of a stream: copying up, computing, copying back. */
+enum stage_place { STAGE_HOST, STAGE_UP, STAGE_KERNELS, STAGE_BACK, STAGE_NPLACES };
+
+#endif
