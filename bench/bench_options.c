@@ -97,8 +97,10 @@ static void print_option(const struct row *row)
 void bench_options_print_help(void)
 {
 	printf("Usage: gpustat-bench COMMAND [OPTION]...\n"
+	       "       gpustat-bench pipeline [OPTION]... [-- GPUSTAT-OPTION...] FILE...\n"
 	       "Show what each optimisation of a reduction and of a scan is worth on this GPU, from\n"
-	       "the naive kernel to the one that gpustat runs, beside NVIDIA's CUB.\n"
+	       "the naive kernel to the one that gpustat runs, beside NVIDIA's CUB; and where the\n"
+	       "time of a run of gpustat goes.\n"
 	       "\nCommands:\n");
 	for (int c = 0; c < NCOMMANDS; c++)
 		printf("  %-10s %s\n", commands[c].name, commands[c].help);
@@ -106,7 +108,8 @@ void bench_options_print_help(void)
 	for (int i = 0; i < NOPTIONS; i++)
 		print_option(&rows[i]);
 	printf("\nN may end in K, M or G (or Ki, Mi, Gi), for powers of 1024. T and A,B are\n"
-	       "comma-separated lists.\n"
+	       "comma-separated lists. For pipeline, what follows -- is gpustat's command line:\n"
+	       "  gpustat-bench pipeline --svg t.svg -- --device gpu --sum bytes logs.csv\n"
 	       "\nExit status: 0 done, 1 a rung was wrong, or measuring or writing failed, 2 wrong\n"
 	       "usage. Full manual: man gpustat-bench\n");
 }
@@ -264,6 +267,9 @@ static enum status set_option(struct bench_options *o, enum option_id id, const 
 		return set_rungs(o, argument, fault);
 	case OPTION_REPEAT:
 		return set_repeat(o, argument, fault);
+	case OPTION_OUTPUT:
+		o->output = argument;
+		break;
 	case OPTION_SVG:
 		o->svg = argument;
 		break;
@@ -313,7 +319,9 @@ static enum status set_command(struct bench_options *o, int nwords, char **words
 	if (o->command == NCOMMANDS)
 		return argument_usage(fault, "unknown command '%.64s'; there are %s", words[0],
 			     command_list + 2);
-	if (nwords > 1)
+	o->nwords = nwords;
+	o->words = words;
+	if (nwords > 1 && o->command != COMMAND_PIPELINE)
 		return argument_usage(fault, "one command at a time, and '%.64s' is one too many", words[1]);
 	return STATUS_OK;
 }
@@ -346,6 +354,7 @@ enum status bench_options_parse(struct bench_options *o, int argc, char **argv,
 	o->command = NCOMMANDS;
 	o->types = 1u << BENCH_FLOAT32;
 	o->format = FORMAT_TABLE;
+	o->output = "/dev/null";
 	make_letters(letters);
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, letters, long_options, NULL)) != -1) {

@@ -31,6 +31,9 @@ struct bench_options {
 	unsigned repeat;    /* 0: to be chosen */
 	enum format format; /* FORMAT_TABLE, FORMAT_CSV or FORMAT_JSON */
 	const char *svg;    /* a path, or NULL */
+	const char *output; /* a path */
+	int nwords;         /* of COMMAND_PIPELINE: */
+	char **words;       /* the command, then gpustat's own command line; within argv */
 	bool help, version;
 };
 

@@ -2,23 +2,29 @@
  *
  * main.c - gpustat-bench at a glance.
  *
- * What needs no GPU (options, model, report, chart) is C; the measuring is ladder_bench.cu
- * and ceilings.cu, and is there only in a build with CUDA.
+ * What needs no GPU (options, model, pipeline, report, pictures) is C; the measuring of GPUs is
+ * ladder_bench.cu and ceilings.cu, and is there only in a build with CUDA.
  */
+#include <getopt.h>
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "bench.h"
 #include "bench_options.h"
 #include "chart.h"
 #include "message.h"
 #include "output.h"
+#include "pipeline.h"
 #include "report.h"
 #include "svg.h"
-
+#include "timeline.h"
 #ifdef HAVE_CUDA
 #include "ceilings.h"
 #include "ladder_bench.h"
+#endif
+
+#define PIPELINE_NREPEATS 5
 
 static void today(char *text, size_t nbytes)
 {
@@ -29,6 +35,7 @@ static void today(char *text, size_t nbytes)
 		*text = '\0';
 }
 
+#ifdef HAVE_CUDA
 static enum status run_ladder(const struct bench_options *o, struct fault *fault)
 {
 	struct ladder_request request = {
@@ -77,6 +84,45 @@ static enum status run_ceilings(const struct bench_options *o, struct fault *fau
 }
 #endif
 
+static enum status measure_pipeline(const struct bench_options *o, const struct options *gpustat,
+				    struct fault *fault)
+{
+	struct pipeline_request request = {
+		.options = gpustat,
+		.output = o->output,
+		.repeat = o->repeat ? o->repeat : PIPELINE_NREPEATS,
+	};
+	static struct pipeline_run run;
+	char date[16];
+	enum status status = o->svg ? svg_try(o->svg, fault) : STATUS_OK;
+
+	if (status == STATUS_OK)
+		status = pipeline_measure(&request, &run, fault);
+	today(date, sizeof date);
+	if (status == STATUS_OK)
+		status = report_pipeline(&run, date, o->format, fault);
+	if (status == STATUS_OK && o->svg)
+		status = timeline_write(&run, date, o->svg, fault);
+	pipeline_run_free(&run);
+	return status;
+}
+
+static enum status run_pipeline(const struct bench_options *o, struct fault *fault)
+{
+	static struct options gpustat;
+	enum status status;
+
+	optind = 0; /* getopt is to begin anew, with another command line */
+	status = options_parse(&gpustat, o->nwords, o->words, fault);
+	if (status == STATUS_OK && (gpustat.help || gpustat.version))
+		status = fault_set_usage(fault, "pipeline times a run, and that is none");
+	if (status == STATUS_OK)
+		status = measure_pipeline(o, &gpustat, fault);
+	if (status == STATUS_OK)
+		options_free(&gpustat);
+	return status;
+}
+
 static enum status run(struct bench_options *o, int argc, char **argv, struct fault *fault)
 {
 	enum status status = bench_options_parse(o, argc, argv, fault);
@@ -92,6 +138,8 @@ static enum status run(struct bench_options *o, int argc, char **argv, struct fa
 		return report_model((unsigned)o->n, o->format, fault);
 	case COMMAND_CEILINGS:
 		return run_ceilings(o, fault);
+	case COMMAND_PIPELINE:
+		return run_pipeline(o, fault);
 	case COMMAND_REDUCE:
 	case COMMAND_SCAN:
 	case NCOMMANDS:
@@ -107,8 +155,11 @@ int main(int argc, char **argv)
 	int exit_status = 0;
 
 	message_program("gpustat-bench");
-	if (run(&options, argc, argv, &fault) != STATUS_OK)
+	if (run(&options, argc, argv, &fault) != STATUS_OK) {
 		exit_status = message_fault(&fault);
+		if (options.command == COMMAND_PIPELINE)
+			_exit(exit_status); /* other threads may still be inside the run */
+	}
 	bench_options_free(&options);
 	return exit_status;
 }

@@ -31,8 +31,8 @@ void svg_text_begin(FILE *to, double x, double y, const char *anchor, const char
 		    const char *extra);
 void svg_text_end(FILE *to);
 
-/* Begins a picture of SVG_WIDTH by height, with its frame; title: what a reader is told of it. It ends
- * with "</svg>\n". */
+/* Begins a picture of SVG_WIDTH by height, with its frame; title: what a reader is told of it. It
+ * ends with "</svg>\n". */
 void svg_begin(FILE *to, double height, const char *title);
 
 /* The heading, and a fainter line below it: "WORDS, gpustat-bench 0.1.0, DATE". */

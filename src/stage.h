@@ -5,8 +5,8 @@
 #ifndef GPUSTAT_STAGE_H
 #define GPUSTAT_STAGE_H
 
-/* (id, name, place, what is done). place: where it is done, an enum stage_place. The calls of a GPU's
- * worker are HOST, too: most of a call is waiting for what the device does. */
+/* (id, name, place, what is done). place: where it is done, an enum stage_place. The calls of a
+ * GPU's worker are HOST, too: most of a call is waiting for what the device does. */
 #define STAGE_TABLE(STAGE)                                                                   \
 	STAGE(READ, "read", HOST, "from the page cache into the worker's buffer")            \
 	STAGE(MAP, "map", HOST, "separators and quotes; of a GPU: the call, with its waiting") \

@@ -42,7 +42,8 @@ ROOMS = (
                 "ladder_scan_persistent ladder_scan_cub"),
     ("bench",   "timing reference cpu_ladder cpu_measure gpu_fault event_timer sweep "
                 "ladder_value ceilings ladder_check ladder_time ladder_bench.h ladder_select "
-                "ladder_bench model sheet report report_model svg chart bench_options bench/main.c"),
+                "ladder_bench trace device_marks traced_worker lockstep read_ceiling pipeline.h pipeline_limits pipeline "
+                "model sheet report report_model report_pipeline svg chart timeline bench_options bench/main.c"),
 )
 MODULES = [module for _, modules in ROOMS for module in modules.split()]
 KERNELS = dict(ROOMS)["kernels"].split()

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * svg_test.h - what tests of pictures share: a picture drawn into a file and read back, and whether it
- * is well-formed XML. Header only, as tap.h.
+ * svg_test.h - what tests of pictures share: a picture drawn into a file and read back, and whether
+ * it is well-formed XML. Header only, as tap.h.
  */
 #ifndef GPUSTAT_SVG_TEST_H
 #define GPUSTAT_SVG_TEST_H

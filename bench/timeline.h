@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * timeline.h - what each worker of a pipeline did when, in SVG.
+ */
+#ifndef GPUSTAT_TIMELINE_H
+#define GPUSTAT_TIMELINE_H
+
+#include "pipeline.h"
+#include "status.h"
+
+/* As many bars as a picture is still quick to show with, more or less. */
+#define TIMELINE_NBARS 4000
+
+/* A part of the trace: spans that overlap it are drawn. */
+struct timeline_window {
+	double begin_ns, end_ns;
+};
+
+/* All of the trace, or where it has more than nbars spans, a part from its middle that has about so
+ * many if they lie evenly. */
+struct timeline_window timeline_choose(const struct trace *t, size_t nbars);
+
+/* Draws the run's trace and writes it to path, in the place of what was there (svg.h). There is a
+ * lane for each worker and each place where it works (stage.h), those of one place together; each
+ * span is a bar, with the stage and the chunk as its title; time is in ms since all workers were
+ * open. date: the day of the run. Errors: STATUS_OPEN, STATUS_WRITE, with the path and its cause. */
+enum status timeline_write(const struct pipeline_run *run, const char *date, const char *path,
+			   struct fault *fault);
+
+#endif

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: MIT
+"""gpustat-bench pipeline: the run that is timed is gpustat's own, and its figures hang together.
+
+What it prints into --output must be what gpustat prints, chunk borders or not. The spans of the
+timeline are counted against the table, and the chunks against the size of the file. How long anything
+took is not tested.
+"""
+import csv
+import io
+import json
+import os
+import re
+import xml.etree.ElementTree
+
+import harness
+
+TOOL = "gpustat-bench"
+SVG = "{http://www.w3.org/2000/svg}"
+CHUNK = 10000
+HOST = ["read", "map", "fold", "emit", "write"]
+
+
+def run(args, **how):
+    return harness.run(["pipeline"] + args, tool=TOOL, **how)
+
+
+def refuses(name, args, status, *parts):
+    harness.refuses(name, ["pipeline"] + args, None, status, *parts, tool=TOOL)
+
+
+def make_input():
+    """A table with quotes, missing values and a last line without LF."""
+    path = os.path.join(harness.folder(), "input.csv")
+    with open(path, "w", encoding="utf-8", newline="") as f:
+        f.write("id,name,value\n")
+        for i in range(12000):
+            name = '"a, ""b""\n%d"' % i if i % 50 == 0 else "name%d" % (i % 7)
+            f.write("%d,%s,%s\n" % (i, name, "" if i % 97 == 0 else "%d.%02d" % (i * 37 % 1000, i % 100)))
+        f.write("12000,last,1.5")
+    return path
+
+
+def rounded(gbps):
+    """Between what a speed may have been that is printed with 3 digits behind its point, from 10 on with 1."""
+    off = 0.051 if gbps >= 9.99 else 0.00051
+    return gbps - off, gbps + off
+
+
+def hangs_together(row):
+    """Times in order, and a percentage that follows from two speeds, as they are rounded."""
+    (slowest, fastest), (low, high) = rounded(row["gbps"]), rounded(row["ceiling_gbps"])
+    if not (0 < row["least_wall_ms"] <= row["wall_ms"] <= row["greatest_wall_ms"] and row["busy_ms"] > 0 and low > 0):
+        return False
+    least, most = 100 * slowest / high, 100 * fastest / low
+    return least - 0.06 <= row["percent_of_ceiling"] <= most + 0.06 and (row["percent_busy"] or 0) <= 100.1
+
+
+def is_speed_of_whole(row):
+    """The input by the time, which is rounded to 0.001 ms."""
+    slowest, fastest = (row["nbytes"] / (row["wall_ms"] + off) / 1e6 for off in (0.0005, -0.0005))
+    low, high = rounded(row["gbps"])
+    return low <= fastest and slowest <= high
+
+
+def figures(name, args, chunk=None):
+    """The records of a run, after checks that hold of every run."""
+    r = run(["--repeat=2", "--format=json"] + args, chunk=chunk, timeout=120)
+    rows = json.loads(r.out) if r.status == 0 and r.out else []
+    harness.ok(r.status == 0 and r.err == b"" and len(rows) > 3, name + " ends well", lambda: harness.describe(r))
+    harness.is_([row for row in rows if not hangs_together(row)], [], name + ": the figures hang together")
+    whole = rows[-1] if rows else {}
+    harness.ok(whole.get("stage") == "whole" and whole["device"] == "all" and is_speed_of_whole(whole),
+               name + ": the last one is the whole, its speed the input by its time", repr(whole))
+    harness.is_(sum(row["nbytes"] for row in rows if row["stage"] == "map"), whole.get("nbytes"),
+                name + ": the whole is what was mapped")
+    return rows
+
+
+def stages(rows, device="cpu"):
+    return {row["stage"]: row for row in rows if row["device"] == device}
+
+
+def bars(path):
+    root = xml.etree.ElementTree.parse(path).getroot()
+    return [bar.find(SVG + "title").text for bar in root.iter(SVG + "rect") if bar.get("class") == "bar"]
+
+
+def check_bars(name, rows, svg):
+    titles = bars(svg)
+    counts = {row["stage"]: row["nspans"] for row in rows if row["stage"] != "whole"}
+    harness.is_({s: sum(t.split()[0] == s for t in titles) for s in counts}, counts,
+                name + ": the timeline has a bar for each span")
+    harness.is_(len(titles), sum(counts.values()), name + ": and no others")
+
+
+def check_reduction(path):
+    svg = os.path.join(harness.folder(), "sum.svg")
+    nbytes = os.path.getsize(path)
+    for nthreads in ("1", "3"):
+        name = "a sum, threads: " + nthreads
+        rows = figures(name, ["--svg", svg, "--", "--device=cpu", "--threads", nthreads, "--sum=value", path], CHUNK)
+        of = stages(rows)
+        header = len("id,name,value\n")
+        harness.is_(list(of), ["read", "map", "fold"], name + ": its stages")
+        harness.is_([of[s]["nbytes"] for s in of], [nbytes - header] * 3, name + ": all bytes go through each")
+        least = (nbytes - header + CHUNK - 1) // CHUNK
+        harness.ok(least <= of["read"]["nspans"] <= least + 1 and of["map"]["nspans"] == of["read"]["nspans"]
+                   and of["fold"]["nspans"] >= least, name + ": chunk by chunk", repr(of))
+        harness.ok(all(row["apart_gbps"] > 0 for row in rows), name + ": every stage was timed apart", repr(rows))
+        check_bars(name, rows, svg)
+        lanes = {title.split()[1] for title in bars(svg) if title.startswith("read")}
+        harness.is_(lanes, {str(i) for i in range(of["read"]["nspans"])}, name + ": every chunk was read")
+
+
+def check_scan(path):
+    svg, out = (os.path.join(harness.folder(), name) for name in ("scan.svg", "scan.out"))
+    for options in (["--cumsum=value"], ["--where=value > 500", "--offsets=id >= 0"],
+                    ["--cumsum=value", "--only", "--threads=1"]):
+        want = harness.run(["--device=cpu", "--header=yes"] + options + [path])
+        name = " ".join(options)
+        rows = figures(name, ["--svg", svg, "--output", out, "--", "--device=cpu"] + options + [path],
+                       CHUNK)
+        with open(out, "rb") as f:
+            got = f.read()
+        harness.is_(got, want.out.split(b"\n", 1)[1], name + ": --output has gpustat's records")
+        harness.is_(list(stages(rows)), HOST, name + ": the stages")
+        whole = rows[-1]["output_nbytes"] if rows else 0
+        harness.ok(0 < whole <= len(got), name + ": what workers printed, seams apart", "%d of %d" % (whole, len(got)))
+        check_bars(name, rows, svg)
+
+
+def check_several_files(path):
+    rows = figures("three files", ["--", "--device=cpu", "--sum=value", path, path, path])
+    harness.is_(stages(rows)["map"]["nbytes"], 3 * (os.path.getsize(path) - 14), "their headers apart")
+
+
+def check_formats(path):
+    args = ["--repeat=1", "--", "--device=cpu", "--threads=2", "--sum=value", path]
+    r = run(args)
+    text = r.out.decode("utf-8")
+    harness.ok(r.status == 0 and r.err == b"" and "whole run: " in text and "ceilings, GB/s of input: read " in text
+               and "; slowest: read" in text and re.search(r"(?m)^cpu +map +[0-9.]+ ", text)
+               and re.search(r"(?m)^all +whole +", text), "the table", lambda: harness.describe(r))
+    r = run(["--format=csv"] + args)
+    records = list(csv.DictReader(io.StringIO(r.out.decode("utf-8"), newline="")))
+    harness.is_([row["stage"] for row in records], ["read", "map", "fold", "whole"], "as CSV")
+    r = run(args[:1] + [path])
+    harness.ok(r.status == 0, "without any of gpustat's options: the summary", lambda: harness.describe(r))
+
+
+def check_refusals(path):
+    refuses("an unknown option of gpustat's", ["--", "--frob", path], 2, "'--frob'")
+    refuses("an option of gpustat's before --", ["--sum=value", path], 2, "--sum")
+    refuses("an unknown column", ["--", "--sum=nosuch", path], 2, "'nosuch'")
+    refuses("no such file", ["--", "--sum=value", "/nonexistent/x.csv"], 1, "/nonexistent/x.csv: cannot open")
+    refuses("standard input", ["--", "--sum=value"], 2, "several times")
+    with open(path, "rb") as f:
+        r = run(["--", "--sum=value", "-"], stdin=f.read())
+    harness.ok(r.status == 2 and b"several times" in r.err, "by name", lambda: harness.describe(r))
+    refuses("help of gpustat's", ["--", "--help"], 2, "pipeline times a run")
+    refuses("an option of the ladders", ["--rungs=cub", path], 2, "pipeline takes no --rungs")
+    refuses("a timeline that cannot be", ["--svg=/nonexistent/x.svg", path], 1, "/nonexistent/x.svg: cannot open")
+    refuses("an output that cannot be", ["--output=/nonexistent/x", path], 1, "/nonexistent/x: cannot open")
+    harness.refuses("--output for a ladder", ["scan", "--output=x"], None, 2, "scan takes no --output", tool=TOOL)
+    bad = os.path.join(harness.folder(), "bad.csv")
+    with open(bad, "w", encoding="utf-8") as f:
+        f.write("a,b\n1,2\nx,4\n")
+    refuses("a value that is no number", ["--", "--device=cpu", "--sum=a", bad], 1, "bad.csv:3", "'x'")
+    empty = os.path.join(harness.folder(), "empty.csv")
+    with open(empty, "w", encoding="utf-8") as f:
+        f.write("a,b\n")
+    refuses("no records", ["--", "--device=cpu", "--sum=a", empty], 2, "no records")
+    if os.path.exists("/dev/full"):
+        refuses("records to a full disk", ["--output=/dev/full", "--", "--device=cpu", "--cumsum=value", path], 1,
+                "write error")
+
+
+def check_gpu(path):
+    r = run(["--repeat=1", "--", "--device=gpu", "--sum=value", path])
+    if r.status == 1 and b"no usable GPU" in r.err:
+        harness.skip("a GPU's pipeline", r.err.decode("utf-8", "replace").strip().split("\n")[-1])
+        return
+    svg, out = (os.path.join(harness.folder(), name) for name in ("gpu.svg", "gpu.out"))
+    rows = figures("a sum on a GPU", ["--svg", svg, "--", "--device=gpu", "--sum=value", path], 10 * CHUNK)
+    harness.ok({"read", "map", "copy_up", "records", "column_fold", "copy_back"} <= set(stages(rows, "gpu")),
+               "a sum on a GPU: its stages", repr(rows))
+    check_bars("a sum on a GPU", rows, svg)
+    rows = figures("running totals on a GPU",
+                   ["--svg", svg, "--output", out, "--", "--device=gpu", "--cumsum=value", path], 10 * CHUNK)
+    harness.ok({"read", "copy_up", "records", "fields", "reduce", "scan", "format", "copy_back", "write"}
+               <= set(stages(rows, "gpu")), "running totals on a GPU: their stages", repr(rows))
+    check_bars("running totals on a GPU", rows, svg)
+    want = harness.run(["--device=cpu", "--cumsum=value", path])
+    with open(out, "rb") as f:
+        harness.is_(f.read(), want.out.split(b"\n", 1)[1], "running totals on a GPU: the records")
+    rows = figures("all devices", ["--", "--device=all", "--sum=value", path], 10 * CHUNK)
+    harness.ok(stages(rows, "cpu") or stages(rows, "gpu"), "all devices: somebody worked", repr(rows))
+
+
+def main():
+    path = make_input()
+    check_reduction(path)
+    check_scan(path)
+    check_several_files(path)
+    check_formats(path)
+    check_refusals(path)
+    check_gpu(path)
+    harness.done()
+
+
+main()
