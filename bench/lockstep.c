@@ -29,7 +29,7 @@ struct stepper {
 	struct chunk_map map;
 	struct chunk_entry entry;
 	struct partial partial, before;
-	struct text_buffer text;
+	struct text_buffer *text; /* the worker's; NULL: none */
 };
 
 struct lockstep {
@@ -94,7 +94,7 @@ static enum status fold(struct stepper *s, struct fault *fault)
 
 static enum status emit(struct stepper *s, struct fault *fault)
 {
-	s->text.nbytes = 0;
+	s->text = NULL;
 	if (!s->of->emits)
 		return STATUS_OK;
 	return s->of->ops->emit(s->worker, &s->chunk, s->entry, &s->before, &s->text, fault);
@@ -151,7 +151,7 @@ static void write_texts(struct lockstep *ls)
 	for (int i = 0; i < ls->nchunks && ls->emits; i++) {
 		struct stepper *s = ls->order[i];
 		ls->ops->writes(s->worker, true);
-		if (writer_write(&ls->writer, &s->text, &fault) != STATUS_OK)
+		if (s->text && writer_write(&ls->writer, s->text, &fault) != STATUS_OK)
 			fail(ls, &fault);
 		ls->ops->writes(s->worker, false);
 	}
@@ -242,7 +242,6 @@ static void lockstep_free(struct lockstep *ls)
 	for (int i = 0; ls->steppers && i < ls->request->nthreads; i++) {
 		partial_free(&ls->steppers[i].partial);
 		partial_free(&ls->steppers[i].before);
-		text_free(&ls->steppers[i].text);
 	}
 	free(ls->steppers);
 	free(ls->order);

@@ -122,7 +122,7 @@ static int count_workers(const struct team *team)
 	int n = 0;
 
 	for (size_t i = 0; i < team->nsquads; i++)
-		n += team->squads[i].nthreads;
+		n += team->squads[i].nthreads * (team->squads[i].reads_ahead ? 2 : 1);
 	return n;
 }
 

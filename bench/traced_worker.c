@@ -23,6 +23,7 @@ struct worker {
 	struct lane *lane; /* NULL: only begin and end are asked for */
 	struct device_marks *marks;
 	struct chunk chunk; /* the one mapped last */
+	bool waited;        /* for all others to be open */
 	bool reads;         /* since read_ns */
 	double read_ns, write_ns;
 };
@@ -48,7 +49,17 @@ void traced_begin(struct trace *trace, int nworkers, bool spans)
 
 /* ---- open and close ---- */
 
-/* Waits until every worker has come here, open or not. */
+/* One more is open, or could not be opened. The run begins with the last. */
+static void count_open(void)
+{
+	pthread_mutex_lock(&run.lock);
+	if (++run.nopen >= run.nworkers) {
+		run.trace->begin_ns = run.trace->end_ns = timing_now_ns();
+		pthread_cond_broadcast(&run.all_open);
+	}
+	pthread_mutex_unlock(&run.lock);
+}
+
 static void wait_for_all(void)
 {
 	struct timespec until;
@@ -56,10 +67,6 @@ static void wait_for_all(void)
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += GATE_S;
 	pthread_mutex_lock(&run.lock);
-	if (++run.nopen >= run.nworkers) {
-		run.trace->begin_ns = run.trace->end_ns = timing_now_ns();
-		pthread_cond_broadcast(&run.all_open);
-	}
 	while (run.nopen < run.nworkers &&
 	       pthread_cond_timedwait(&run.all_open, &run.lock, &until) == 0)
 		;
@@ -126,7 +133,7 @@ static enum status traced_open(const struct worker_ops *ops, struct worker **out
 {
 	enum status status = open_inside(ops, out, plan, chunk_nbytes, device, fault);
 
-	wait_for_all();
+	count_open();
 	return status;
 }
 
@@ -155,7 +162,9 @@ static enum status end_step(struct worker *w, enum stage stage, double begin_ns,
 
 static char *traced_buffer(struct worker *w)
 {
-	w->reads = true;
+	if (!w->waited)
+		wait_for_all();
+	w->waited = w->reads = true;
 	w->read_ns = timing_now_ns();
 	return w->ops->buffer(w->inside);
 }
@@ -167,6 +176,14 @@ void traced_has_read(struct worker *w, const struct chunk *chunk)
 		add_span(w, STAGE_READ, w->read_ns);
 	w->reads = false;
 }
+
+#ifdef HAVE_CUDA
+static enum status traced_start(struct worker *w, const struct chunk *chunk, struct fault *fault)
+{
+	traced_has_read(w, chunk);
+	return w->ops->begin(w->inside, chunk, fault);
+}
+#endif
 
 static enum status traced_map(struct worker *w, const struct chunk *chunk, struct chunk_map *out,
 			      struct fault *fault)
@@ -188,14 +205,13 @@ static enum status traced_fold(struct worker *w, const struct chunk *chunk,
 
 static enum status traced_emit(struct worker *w, const struct chunk *chunk,
 			       struct chunk_entry entry, const struct partial *before,
-			       struct text_buffer *out, struct fault *fault)
+			       struct text_buffer **out, struct fault *fault)
 {
-	size_t nbytes = out->nbytes;
 	double begin_ns = timing_now_ns();
 	enum status status = w->ops->emit(w->inside, chunk, entry, before, out, fault);
 
 	if (status == STATUS_OK && w->lane)
-		w->lane->output_nbytes += out->nbytes - nbytes;
+		w->lane->output_nbytes += (*out)->nbytes;
 	return end_step(w, STAGE_EMIT, begin_ns, status, fault);
 }
 
@@ -216,8 +232,14 @@ static enum status traced_cpu_open(struct worker **out, const struct plan *plan,
 }
 
 static const struct worker_ops traced_cpu = {
-	"cpu",       traced_cpu_open, traced_buffer, traced_map,
-	traced_fold, traced_emit,     traced_close,  traced_writes,
+	.name = "cpu",
+	.open = traced_cpu_open,
+	.buffer = traced_buffer,
+	.map = traced_map,
+	.fold = traced_fold,
+	.emit = traced_emit,
+	.close = traced_close,
+	.writes = traced_writes,
 };
 
 #ifdef HAVE_CUDA
@@ -228,8 +250,15 @@ static enum status traced_gpu_open(struct worker **out, const struct plan *plan,
 }
 
 static const struct worker_ops traced_gpu = {
-	"gpu",       traced_gpu_open, traced_buffer, traced_map,
-	traced_fold, traced_emit,     traced_close,  traced_writes,
+	.name = "gpu",
+	.open = traced_gpu_open,
+	.buffer = traced_buffer,
+	.begin = traced_start,
+	.map = traced_map,
+	.fold = traced_fold,
+	.emit = traced_emit,
+	.close = traced_close,
+	.writes = traced_writes,
 };
 #endif
 
