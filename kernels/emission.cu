@@ -246,11 +246,15 @@ static __device__ void warp_copy(char *__restrict__ to, const char *__restrict__
 /* A thread writes what is new in a row; the warp then copies its 32 records, one after the
  * other. */
 __global__ static void __launch_bounds__(EMISSION_NTHREADS)
-write_rows(struct emission e, const uint64_t *places, const uint64_t *output_nbytes, char *output)
+write_rows(struct emission e, const uint64_t *places, const uint64_t *output_nbytes, char *output,
+	   uint64_t room_nbytes)
 {
 	uint32_t r = thread_row();
 	uint32_t begin = 0, nbytes = 0;
 	uint64_t place = 0;
+
+	if (*output_nbytes > room_nbytes)
+		return;
 
 	/* 1. A row that is kept has a byte at least: its LF. */
 	if (r < e.nrecords) {
@@ -274,10 +278,10 @@ write_rows(struct emission e, const uint64_t *places, const uint64_t *output_nby
 
 cudaError_t emission_write_launch(const struct emission &e, const uint64_t *places,
 				  const uint64_t *output_nbytes, char *output,
-				  cudaStream_t stream)
+				  uint64_t room_nbytes, cudaStream_t stream)
 {
 	write_rows<<<nblocks_of(e.nrecords), EMISSION_NTHREADS, 0, stream>>>(
-		e, places, output_nbytes, output);
+		e, places, output_nbytes, output, room_nbytes);
 	return cudaGetLastError();
 }
 

@@ -83,10 +83,11 @@ cudaError_t emission_total_launch(const struct emission &e, const struct emissio
 cudaError_t emission_place_launch(const struct emission &e, struct emission_scans *scans,
 				  uint64_t *places, uint64_t *output_nbytes, cudaStream_t stream);
 
-/* Writes the rows to output, device memory. places, output_nbytes: as above.
+/* Writes the rows to output, device memory, or none of them if *output_nbytes > room_nbytes.
+ * places, output_nbytes: as above.
  * Launches one kernel on stream, and does not wait. Errors: the launch's. */
 cudaError_t emission_write_launch(const struct emission &e, const uint64_t *places,
 				  const uint64_t *output_nbytes, char *output,
-				  cudaStream_t stream);
+				  uint64_t room_nbytes, cudaStream_t stream);
 
 #endif

@@ -197,6 +197,7 @@ static enum status gpu_open(struct worker **out, const struct plan *plan, size_t
 	if (!w)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	w->plan = plan;
+	w->output_share = 2; /* for the first chunk */
 	w->chunk_nbytes = chunk_nbytes;
 	w->device = device;
 	w->judges = plan_judges(plan);

@@ -71,6 +71,7 @@ struct worker {
 	struct field_table table;
 	struct record_table records;
 	bool printed; /* once emitted: by the device, for tests to see */
+	unsigned nagain; /* chunks so far that were written twice, likewise */
 
 	/* Pinned memory. */
 	struct arena pinned;
@@ -83,6 +84,7 @@ struct worker {
 	struct emission_column *columns; /* plan->nscans */
 	uint64_t *output_nbytes;
 	struct text_buffer output_pinned; /* what is printed of a chunk; grows */
+	double output_share; /* bytes printed of a chunk's byte, the last time */
 
 	/* Device memory. */
 	struct arena arena;

@@ -8,12 +8,16 @@
  *     emission_total, for each new column; emission_place    -> the output's length
  *     emission_write                                         -> the output
  *
+ * All of it is launched at once, with room for as much as is likely.
+ *
  * Else, or if the chunk has a number that the fast path cannot hold, or there is no memory
  * for the totals, the CPU prints it.
  */
 #include <string.h>
 
 #include "worker_gpu.cuh"
+
+#define OUTPUT_SLACK 1.03 /* room for so much more than is likely */
 
 static enum status emit_on_cpu(struct worker *w, const struct chunk *chunk,
 			       struct chunk_entry entry, const struct partial *before,
@@ -191,7 +195,7 @@ static struct emission emission_of(const struct worker *w, const struct chunk *c
 	return e;
 }
 
-/* Finds every row's place; waits for the output's length, in *w->output_nbytes. */
+/* Launches what finds every row's place, and the output's length. */
 static enum status place(struct worker *w, const struct emission &e, uint64_t *places,
 			 struct fault *fault)
 {
@@ -204,7 +208,7 @@ static enum status place(struct worker *w, const struct emission &e, uint64_t *p
 						   w->stream));
 	TRY("copy length", copy_back(w, w->output_nbytes, w->device_output_nbytes, 1));
 	worker_mark(w, STAGE_SCAN);
-	return worker_wait(w, "place output", fault);
+	return STATUS_OK;
 }
 
 /* Makes room for nbytes of pinned text, or finds that there is none. As with gpu_buffer_reserve, a
@@ -231,26 +235,61 @@ static enum status text_pinned_reserve(struct worker *w, size_t nbytes, bool *fi
 	return STATUS_OK;
 }
 
-/* Prints the chunk, once places are found. *fits: whether there was room. */
-static enum status write_output(struct worker *w, const struct emission &e,
-				const uint64_t *places, bool *fits, struct fault *fault)
+/* Makes room for nbytes of output on both sides. */
+static enum status output_reserve(struct worker *w, size_t nbytes, bool *fits, struct fault *fault)
 {
-	size_t nbytes = *w->output_nbytes;
 	enum status status = reserve(w, &w->output, nbytes, fits, fault);
 
-	if (status == STATUS_OK && *fits)
-		status = text_pinned_reserve(w, nbytes, fits, fault);
-	if (status != STATUS_OK || !*fits || nbytes == 0)
+	if (status != STATUS_OK || !*fits)
 		return status;
-	worker_mark(w, STAGE_BEGINS);
-	TRY("launch output", emission_write_launch(e, places, w->device_output_nbytes,
-						   (char *)w->output.data, w->stream));
+	return text_pinned_reserve(w, nbytes, fits, fault);
+}
+
+/* Launches what writes the output, and copies its first nbytes back, for which there is room; if
+ * it is longer, that is not all of it, or nothing. */
+static enum status write_output(struct worker *w, const struct emission &e,
+				const uint64_t *places, size_t nbytes, struct fault *fault)
+{
+	char *output = (char *)w->output.data;
+
+	TRY("launch output", emission_write_launch(e, places, w->device_output_nbytes, output,
+						   w->output.nbytes, w->stream));
 	worker_mark(w, STAGE_FORMAT);
-	TRY("copy output",
-	    copy_back(w, w->output_pinned.data, (const char *)w->output.data, nbytes));
+	TRY("copy output", copy_back(w, w->output_pinned.data, (const char *)output, nbytes));
 	worker_mark(w, STAGE_COPY_BACK);
-	w->output_pinned.nbytes = nbytes;
-	return worker_wait(w, "print", fault);
+	return STATUS_OK;
+}
+
+/* Prints the chunk on the supposition that each of its bytes makes as many of the output's as those
+ * of the chunk before, and a few more: so it is waited for once. If they make more, it is written
+ * once more. */
+static enum status print(struct worker *w, const struct emission &e, uint64_t *places, bool *fits,
+			 struct fault *fault)
+{
+	size_t likely = (size_t)((double)e.text.nbytes * w->output_share * OUTPUT_SLACK) + 256;
+	enum status status = output_reserve(w, likely, fits, fault);
+
+	if (status != STATUS_OK || !*fits)
+		return status;
+	status = place(w, e, places, fault);
+	if (status == STATUS_OK)
+		status = write_output(w, e, places, likely, fault);
+	if (status == STATUS_OK)
+		status = worker_wait(w, "print", fault);
+	if (status != STATUS_OK)
+		return status;
+	w->output_share = (double)*w->output_nbytes / (double)e.text.nbytes;
+	if (*w->output_nbytes > likely) {
+		w->nagain++;
+		status = output_reserve(w, *w->output_nbytes, fits, fault);
+		worker_mark(w, STAGE_BEGINS);
+		if (status == STATUS_OK && *fits)
+			status = write_output(w, e, places, *w->output_nbytes, fault);
+		if (status == STATUS_OK)
+			status = worker_wait(w, "print again", fault);
+	}
+	w->output_pinned.nbytes = *w->output_nbytes;
+	return status;
 }
 
 /* Whether a number may hold the delimiter, and need quotes: nobody is in such a hurry. */
@@ -278,8 +317,7 @@ static enum status emit_on_gpu(struct worker *w, const struct chunk *chunk,
 	status = totals_reserve(w, &places, fits, fault);
 	if (status != STATUS_OK || !*fits)
 		return status;
-	status = place(w, e, places, fault);
-	return status == STATUS_OK ? write_output(w, e, places, fits, fault) : status;
+	return print(w, e, places, fits, fault);
 }
 
 enum status gpu_emit(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,

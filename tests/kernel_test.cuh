@@ -67,14 +67,14 @@ template <class T> static bool device_untouched(const T *data, size_t n)
 
 /* The next of a fixed sequence of numbers (xorshift64*: S. Vigna, "An experimental
  * exploration of Marsaglia's xorshift generators, scrambled", 2016). */
+static uint64_t random_state = UINT64_C(0x9e3779b97f4a7c15);
+
 static uint64_t random_next(void)
 {
-	static uint64_t state = UINT64_C(0x9e3779b97f4a7c15);
-
-	state ^= state >> 12;
-	state ^= state << 25;
-	state ^= state >> 27;
-	return state * UINT64_C(2685821657736338717);
+	random_state ^= random_state >> 12;
+	random_state ^= random_state << 25;
+	random_state ^= random_state >> 27;
+	return random_state * UINT64_C(2685821657736338717);
 }
 
 /* 0 ... n - 1 */

@@ -3,15 +3,14 @@
  * test_emission.cu - the GPU worker's output and its partials under plans with new columns
  * and conditions, byte for byte against records_emit() and records_fold(). And, since the
  * worker may leave any chunk to the CPU: that it did not where it should not.
+ * GPUSTAT_TEST_CASES says how many random plans are tried, GPUSTAT_TEST_SEED other ones.
  */
 #include "emission_test.cuh"
 
 #include "gpu.h"
 #include "number_text.cuh"
 
-#ifndef TEST_NPLANS
-#define TEST_NPLANS 60
-#endif
+#define NPLANS 60 /* unless there is GPUSTAT_TEST_CASES */
 
 static void test_lengths(void)
 {
@@ -91,6 +90,7 @@ static void test_every_scan(void)
 		trial_run(&t, PLAIN, 5000, 200, true, "... in small chunks");
 		trial_run(&t, WIDE, 30000, 5000, false, "... totals up to 128 bits");
 		trial_run(&t, ODD, 30000, 1000, false, "... odd fields");
+		ok(t.worker->nagain > 0, "... some for the second time: there was too little room");
 		trial_close(&t);
 	}
 }
@@ -133,9 +133,9 @@ static void trial_random_conditions(struct trial *t)
 		t->plan.where = random_below((unsigned)t->plan.npredicates);
 }
 
-static void test_random_plans(void)
+static void test_random_plans(unsigned nplans)
 {
-	for (unsigned i = 0; i < TEST_NPLANS; i++) {
+	for (unsigned i = 0; i < nplans; i++) {
 		struct trial t;
 		char name[80];
 		trial_begin(&t);
@@ -239,10 +239,19 @@ static void test_delimiters(void)
 	}
 }
 
+/* The number that an environment variable holds, or otherwise. */
+static unsigned asked(const char *name, unsigned otherwise)
+{
+	const char *text = getenv(name);
+
+	return text ? (unsigned)strtoul(text, NULL, 10) : otherwise;
+}
+
 int main(void)
 {
 	if (gpu_count() == 0)
 		skip_all("no CUDA device");
+	random_state += asked("GPUSTAT_TEST_SEED", 0);
 	plan_lazy();
 	test_lengths();
 	test_narrow();
@@ -250,6 +259,6 @@ int main(void)
 	test_before();
 	test_every_scan();
 	test_conditions();
-	test_random_plans();
+	test_random_plans(asked("GPUSTAT_TEST_CASES", NPLANS));
 	return done();
 }
