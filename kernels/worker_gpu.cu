@@ -12,11 +12,15 @@
  *
  * The answer never depends on the device: what does not fit it is done on the CPU instead.
  */
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "gpu.h"
 #include "worker_gpu.cuh"
+
+#define POLL_MS 2
 
 /* ---- errors ---- */
 
@@ -44,10 +48,36 @@ cudaError_t gpu_checked(cudaError_t error)
 	return now == first || (*end == '+' && now > first) ? cudaErrorUnknown : error;
 }
 
+static double now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+/* Work on a chunk takes a fraction of a millisecond, and to sleep until the device's interrupt half
+ * of one more (a virtual machine, H200, 2026-11-21). So this looks for itself first, while others
+ * may have the core, and sleeps only where it takes long. */
+static cudaError_t wait_idle(cudaEvent_t idle)
+{
+	double end_ms = now_ms() + POLL_MS;
+	cudaError_t error = cudaEventQuery(idle);
+
+	while (error == cudaErrorNotReady) {
+		(void)cudaGetLastError(); /* no error, but it is remembered like one */
+		if (now_ms() > end_ms)
+			return cudaEventSynchronize(idle);
+		sched_yield();
+		error = cudaEventQuery(idle);
+	}
+	return error;
+}
+
 enum status worker_wait(struct worker *w, const char *what, struct fault *fault)
 {
 	TRY(what, cudaEventRecord(w->idle, w->stream));
-	TRY(what, cudaEventSynchronize(w->idle));
+	TRY(what, wait_idle(w->idle));
 	return STATUS_OK;
 }
 

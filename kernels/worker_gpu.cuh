@@ -60,7 +60,7 @@ struct worker {
 	size_t chunk_nbytes;
 	int device;
 	cudaStream_t stream;
-	cudaEvent_t idle; /* recorded behind all work, to wait for without spinning */
+	cudaEvent_t idle; /* recorded behind all work, to wait for */
 
 	/* The chunk in hand. */
 	bool begun;      /* text and map are on their way; map is next */

@@ -21,9 +21,10 @@
 
 #define CPU_CHUNK_NBYTES ((size_t)512 << 10) /* with its bitmaps in a second-level cache */
 #define GPU_CHUNK_NBYTES ((size_t)4 << 20)
+#define GPU_PRINTED_CHUNK_NBYTES ((size_t)8 << 20) /* more kernels, which larger chunks keep busy */
 #define GPU_MIN_FEEDERS 3 /* threads, each with a stream: one reads, one copies, one computes */
 #define GPU_MAX_FEEDERS 12
-#define GPU_MAX_READING_AHEAD 8 /* these keep the bus as busy */
+#define GPU_MAX_READING_AHEAD 10 /* these keep the bus as busy */
 
 /* A GPU wakes in a third of a second, and a process that has woken one takes a tenth longer to
  * end. With one and a half times the speed afterwards it pays where the CPUs would work as long. */
@@ -91,7 +92,9 @@ static void add_gpu(struct team *team, const struct options *o, const struct que
 
 	s->ops = &worker_gpu;
 	s->device = device;
-	s->chunk_nbytes = o->chunk_nbytes ? o->chunk_nbytes : GPU_CHUNK_NBYTES;
+	s->chunk_nbytes = q->plan.emits ? GPU_PRINTED_CHUNK_NBYTES : GPU_CHUNK_NBYTES;
+	if (o->chunk_nbytes)
+		s->chunk_nbytes = o->chunk_nbytes;
 	s->reads_ahead = may_read_ahead(q, input_nbytes);
 	s->nthreads = gpu_nthreads(o, ngpus, beside_cpus, s->reads_ahead);
 	s->replaces = beside_cpus;
