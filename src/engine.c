@@ -97,8 +97,8 @@ static void *member_main(void *argument)
 		if (m->squad->replaces)
 			atomic_fetch_add(&m->engine->nsurplus, 1);
 		member_work(m);
-		close_workers(m);
 	}
+	close_workers(m);
 	leave(m);
 	return NULL;
 }

@@ -456,19 +456,15 @@ static bool work_off(struct member *m, struct hand *hand)
 void member_work(struct member *m)
 {
 	struct hand *hand = &m->hands[0], *next = &m->hands[m->nhands - 1];
-	bool full = take(m, hand), next_full;
+	bool full = take(m, hand);
 
 	while (full) {
-		next_full = next != hand && take(m, next);
+		bool next_full = next != hand && take(m, next);
+		struct hand *done = hand;
 		if (!work_off(m, hand))
 			return;
-		if (next == hand) {
-			full = take(m, hand);
-			continue;
-		}
-		struct hand *done = hand;
+		full = next == done ? take(m, done) : next_full;
 		hand = next;
 		next = done;
-		full = next_full;
 	}
 }
