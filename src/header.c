@@ -144,16 +144,22 @@ static enum status read_file(struct first_text *t, struct input *input, char del
 	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
 }
 
-/* Likewise, passing over files that hold nothing but blank lines. */
+/* Likewise, passing over files that hold nothing but blank lines. What is passed over is kept, so
+ * all together must not be longer than what may stand before a record in one file. */
 static enum status read_first(struct first_text *t, struct input *input, char delimiter,
 			      bool and_second, struct fault *fault)
 {
 	enum status status = read_file(t, input, delimiter, and_second, fault);
+	size_t nbytes = 0;
 
 	while (status == STATUS_OK && t->record[0].nfields == 0 && t->nbytes &&
 	       input_has_more_files(input)) {
-		input_skip(input, t->nbytes);
-		status = read_file(t, input, delimiter, and_second, fault);
+		nbytes += t->nbytes;
+		if (nbytes > RECORD_MAX_NBYTES)
+			return too_long(input, t, 0, fault);
+		status = input_pass(input, fault);
+		if (status == STATUS_OK)
+			status = read_file(t, input, delimiter, and_second, fault);
 	}
 	return status;
 }
@@ -221,17 +227,20 @@ enum status header_read(struct header *h, struct input *input, const struct plan
 enum status header_read_second(struct header *h, struct input *input, const struct plan *plan,
 			       struct fault *fault)
 {
+	bool blank_counts = h->nfields == 1;
 	struct first_text t;
 	enum status status = STATUS_OK;
 
 	if (!h->present || h->has_second)
 		return STATUS_OK;
-	status = read_first(&t, input, plan->delimiter, false, fault);
+	status = (blank_counts ? read_file : read_first)(&t, input, plan->delimiter, false, fault);
 	free(h->record[1].values);
-	h->record[1].values = NULL;
-	if (status == STATUS_OK && take_values(&h->record[1], &t, 0, plan) != STATUS_OK)
+	h->record[1] = (struct first_record){0, NULL};
+	if (status == STATUS_OK && !(blank_counts && t.begin[0]) &&
+	    take_values(&h->record[1], &t, 0, plan) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	record_free(&t.record[0]);
+	input_forget(input);
 	return status;
 }
 
@@ -331,6 +340,9 @@ enum status header_decide(struct header *h, struct input *input, enum header_mod
 	h->present = is_header(h, mode, selections, nselections);
 	if (name_columns(h) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (!h->present && h->nfields <= 1)
+		return input_go_back(input, fault); /* blank lines are records */
+	input_forget(input);
 	return h->present ? take_header(h, input, mode == HEADER_YES, fault) : STATUS_OK;
 }
 

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "passed.h"
 #include "source.h"
 #include "unpacker.h"
 
@@ -39,7 +40,9 @@ struct input {
 
 	pthread_mutex_t lock;  /* guards all below */
 	int file;              /* the one in hand; npaths: all done */
-	struct source source;  /* fd -1: not opened yet */
+	bool open;             /* it was opened, and its end was not taken */
+	struct source source;
+	struct passed passed;
 	struct ranged *ranged; /* NULL: streamed */
 	off_t position, end;   /* ranged: next byte to hand out, and the file's end */
 	bool fresh;            /* no chunk of this file was taken yet */
@@ -112,11 +115,14 @@ static enum status skip_repeated_header(struct input *in, struct fault *fault)
 static enum status open_file(struct input *in, struct fault *fault)
 {
 	size_t nskipped;
-	enum status status = source_open(&in->source, in->paths[in->file], &nskipped, fault);
+	enum status status;
 
-	in->fresh = true;
-	in->offset_bytes += nskipped;
+	in->fresh = in->open = true;
 	in->line = 1;
+	if (passed_take(&in->passed, in->file, &in->source, &in->offset_bytes))
+		return STATUS_OK;
+	status = source_open(&in->source, in->paths[in->file], &nskipped, fault);
+	in->offset_bytes += nskipped;
 	return status == STATUS_OK ? skip_repeated_header(in, fault) : status;
 }
 
@@ -167,6 +173,7 @@ static void close_file(struct input *in)
 	}
 	in->ranged = NULL;
 	source_close(&in->source);
+	in->open = false;
 }
 
 enum status input_open(struct input **out, const char *const *paths, int npaths,
@@ -196,6 +203,7 @@ void input_close(struct input *in)
 		return;
 	close_file(in);
 	source_free(&in->source);
+	passed_free(&in->passed);
 	pthread_mutex_destroy(&in->lock);
 	unpackers_free(&in->unpackers);
 	free(in->header);
@@ -211,9 +219,7 @@ enum status input_peek(struct input *in, const char **data, size_t *nbytes, bool
 
 	*data = source_peeked(&in->source, 0, nbytes);
 	while (status == STATUS_OK && *nbytes == 0 && input_has_more_files(in)) {
-		close_file(in); /* an empty file: the stream begins in the next one */
-		in->file++;
-		status = open_file(in, fault);
+		status = input_pass(in, fault); /* empty: the stream begins in the next one */
 		if (status == STATUS_OK)
 			status = source_peek(&in->source, 1, fault);
 		*data = source_peeked(&in->source, 0, nbytes);
@@ -225,6 +231,35 @@ enum status input_peek(struct input *in, const char **data, size_t *nbytes, bool
 bool input_has_more_files(const struct input *in)
 {
 	return in->file + 1 < in->npaths;
+}
+
+enum status input_pass(struct input *in, struct fault *fault)
+{
+	size_t nbytes = in->source.end - in->source.begin;
+	enum status status = passed_keep(&in->passed, in->file, &in->source, in->offset_bytes, fault);
+
+	if (status != STATUS_OK)
+		return status;
+	in->offset_bytes += nbytes;
+	in->file++;
+	return open_file(in, fault);
+}
+
+enum status input_go_back(struct input *in, struct fault *fault)
+{
+	enum status status = STATUS_OK;
+
+	if (in->passed.nfiles == 0)
+		return STATUS_OK;
+	status = passed_keep(&in->passed, in->file, &in->source, in->offset_bytes, fault);
+	in->file = in->passed.first;
+	in->open = false;
+	return status;
+}
+
+void input_forget(struct input *in)
+{
+	passed_free(&in->passed);
 }
 
 void input_skip(struct input *in, size_t nbytes)
@@ -384,7 +419,7 @@ static enum status read_range(const struct input *in, struct ranged *ranged, off
 static enum status begin_chunk(struct input *in, char *buffer, struct chunk *chunk,
 			       struct fault *fault)
 {
-	enum status status = in->source.fd < 0 ? open_file(in, fault) : STATUS_OK;
+	enum status status = !in->open ? open_file(in, fault) : STATUS_OK;
 
 	*chunk = (struct chunk){.data = buffer, .index = in->index++, .file = in->file,
 				.offset_bytes = in->offset_bytes, .first_of_file = in->fresh,

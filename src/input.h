@@ -37,13 +37,23 @@ int input_file(const struct input *in);
 
 /* Looks at the stream's beginning without taking it: reads on until more than *nbytes
  * bytes of its first file are there, or that file ends (*at_end); empty files before it
- * are passed over. *data stays valid until the next call. Not to be called once a chunk
+ * are passed over, as by input_pass(). *data stays valid until the next call. Not to be called once a chunk
  * has been taken. */
 enum status input_peek(struct input *in, const char **data, size_t *nbytes, bool *at_end,
 		       struct fault *fault);
 
 /* Whether there are files after the one in hand. */
 bool input_has_more_files(const struct input *in);
+
+/* Passes over the file in hand, which was peeked at to its end, and opens the next. It is kept in
+ * memory until input_go_back() or input_forget(). There must be a file after it. */
+enum status input_pass(struct input *in, struct fault *fault);
+
+/* Has the stream begin with the first of the files passed over. Errors: STATUS_NO_MEMORY. */
+enum status input_go_back(struct input *in, struct fault *fault);
+
+/* Leaves the files passed over out of the stream for good. */
+void input_forget(struct input *in);
 
 /* Takes the first nbytes of what was peeked at out of the stream. */
 void input_skip(struct input *in, size_t nbytes);

@@ -62,6 +62,7 @@ REQUESTS = (
     ("gzip from a pipe", ["--cumsum", "n"], gzip.compress(TABLE) + gzip.compress(b"z,1,1\n"), True, 3000, 2),
     ("BGZF", ["--sum", "n,x"], bgzip(TABLE), False, 1000, 3),
     ("zstd", ["--sum", "n,x"], zstd(TABLE), False, 1000, 2),
+    ("blank lines before", ["--cumsum", "1", harness.fixture("blank.csv", b"\n\n")], b"5\n6\n" * 900, False, 1000, 2),
 )
 
 

@@ -3,6 +3,7 @@
 
 The other findings of tests/cli_faults.py and tests/cli_messages.py stand there.
 """
+import gzip
 import os
 import subprocess
 
@@ -18,6 +19,15 @@ CASES = (
      b"\n\n"),
     ("a NUL behind a number does not make the first record a header (fuzz 3003427)",
      ["-d", "|", "--count", "7,6"], (b'""|6\0|""|2|0|""|5\n',), b"count(col7),count(col6)\n1,0\n"),
+    ("in one column a first file of blank lines is records", ["--cumsum=1"], (b"\n\r\n", b"", b"5\n6\n"),
+     b",0\n,0\r\n5,5\n6,11\n"),
+    ("and counted as missing", ["--format=csv"], (b"\n", gzip.compress(b"\n\n"), b"5\n6\n", b"\n"),
+     b"column,type,count,missing,sum,min,max,mean\ncol1,number,2,4,11,5,6,5.5\n"),
+    ("with a BOM, its bytes counted", ["--byte-offset"], (b"\xef\xbb\xbf\n", b"\xef\xbb\xbf\n", b"\xef\xbb\xbf5"),
+     b",3\n,7\n5,11"),
+    ("and where there is nothing else", ["--running-count=1"], (b"\n", b"\n\n", b"\r"), b",0\n" * 3 + b",0\r"),
+    ("before a header they are none, as in one file", ["--cumsum=a"], (b"\n\n", b"a\n5\n"), b"a,running_sum(a)\n5,5\n"),
+    ("in two columns they are none", ["--byte-offset"], (b"\n\n", b"", b"5,6\n", b"\n"), b"5,6,2\n"),
     ("a name ends at no NUL: it has none", ["--header=yes", "--cumsum", "1"], (b"a\0b\n2\n",),
      b"a\0b,running_sum(col1)\n2,2\n"),
 )
@@ -27,6 +37,12 @@ for name, args, datas, want in CASES:
     paths = [fixture("part%d.csv" % i, data) for i, data in enumerate(datas)]
     harness.agrees(name, args + paths, None, harness.exactly(want), WAYS)
 
+
+blanks, five = fixture("blanks.csv", b"\n\n"), fixture("five.csv", b"5\n")
+harness.agrees("blank lines from a pipe, then a file", ["--cumsum=1", "-", five], b"\n\n", harness.exactly(b",0\n,0\n5,5\n"), WAYS)
+harness.agrees("a header alone in its file, then blank lines: '*' finds what it finds in one file",
+               ["--cumsum=*", fixture("head.csv", b"v\n"), blanks, five], None,
+               lambda r: None if r.status == 1 and b"no column holds numbers" in r.err else "wrong", WAYS)
 
 # A chunk folded ahead whose quotes tell late leaves several records to the seam: the first fault counts.
 late = fixture("late.csv", b"a\n" + b"1\n" * 2000 + b'"84"83x\n"-5"\r\n"-4534662203292949341336.63314\n23')

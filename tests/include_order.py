@@ -24,7 +24,7 @@ ROOMS = (
     ("records", "column rows expr_row row_block row_judge rows_fold record.h record_walk record"),
     ("rows",    "running emit new_fields rows_emit"),
     ("data",    "feed inflate inflate_zlib inflate_isal inflate_libdeflate gzip bgzf unzstd decoder ahead unpacker "
-                "source input"),
+                "source passed input"),
     ("request", "select expr_lex expr_show expr argument options header query"),
     ("workers", "total stage worker worker_cpu"),
     ("kernels", "fold lane warp block grid "

@@ -210,8 +210,6 @@ def _stream(request, files):
         second = UNCLEAR
     if not first.raw and request.header == "yes":
         raise Unclear("a blank line where the header must be")
-    if len(per_file) > 1 and ncolumns == 1 and not any(r.raw for r in per_file[0][1]) and per_file[0][1]:
-        raise Unclear("are blank lines missing values where their file has no other?")
     if not first.raw and request.header == "auto" and not is_number(full.fields[0]):
         raise Unclear("a blank line, then what may be a header")
     if not has_header(request, list(first.fields), second):

@@ -87,7 +87,7 @@ def stream(q, files, exprs):
     if ncolumns > 1:
         per_file = [[r for r in rows if r.raw] for rows in per_file]
     flat = [r for rows in per_file for r in rows]
-    if not flat[0].raw:
+    if not flat[0].raw and q.request.header != "no":
         raise Unclear("a blank line where the header may be")
     if trouble and sum(bool(r.raw) for r in flat) < 2:
         raise Unclear("an open quote before there are two records")
@@ -203,8 +203,8 @@ def chosen(one, q, names, ncolumns, rows):
     for _, text, as_written in one.items():
         if text != b"*":
             yield from oracle.resolve(text, as_written, names, ncolumns)
-        elif not rows:
-            raise Unclear("'*' where no record is")
+        elif not rows or (names is None and not rows[0].raw):
+            raise Unclear("'*' where no record is, or a blank one where a header may be")
         else:
             if one.operations[0][0] == "count":
                 raise Unclear("is the text in a column that '*' counts an error?")

@@ -37,6 +37,8 @@ TOKENS = (b'"', b'""', b'",', b',"', b'"\n', b'\n"', b",", b";", b"\t", b"|", b"
           b"1e99999999999999999999", b"1e-99999999999999999999", b"0e99999999999999999999", b"NA", b"x" * 63, b"y" * 64,
           b"z" * 65, b"1," * 40, b'"' * 63, b'"' * 64, b"\n" * 63, b"," * 65)
 PACKED_ONE_IN = 8
+BLANK_ONE_IN = 24       # one file more, of nothing but blank lines
+BLANKS = (b"", b"\n", b"\r\n", b"\n\n\n", b"\n\r", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n")
 LONG_ONE_IN = 400       # a field of 64 KiB to 2 MiB
 
 
@@ -103,6 +105,8 @@ class Case:
         self.seed, self.request, self.files = seed, case.request, case.files
         if rng.randrange(2) == 0:
             self.files = [(name, spoil(rng, data)) for name, data in case.files]
+        if rng.randrange(BLANK_ONE_IN) == 0:
+            self.files.insert(rng.randrange(len(self.files) + 1), ("blank.csv", rng.choice(BLANKS)))
         self.model = oracle_scan if scans else oracle
         self.piped = len(self.files) == 1
         self.rng = rng
