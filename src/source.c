@@ -195,6 +195,63 @@ static bool begins_zstd(struct source *s, enum status *status, struct fault *fau
 	       source_matches(s, 1, "\x2a\x4d\x18", 3, status, fault);
 }
 
+/* What compressed files begin with, for those that are damaged there: taken for text they would be
+ * answered. No text is known to begin with any of these but for one bit, nor to be no more than
+ * the first `least` bytes of one. Of gzip with its only method. */
+static const struct magic {
+	const char *bytes;
+	size_t nbytes, least;
+	enum status damaged, cut;
+	const char *damaged_words, *cut_words;
+} magics[] = {
+	{"\x1f\x8b\x08", 3, 1, STATUS_GZIP_DATA, STATUS_GZIP_TRUNCATED, "damaged magic number", NULL},
+	{"\x28\xb5\x2f\xfd", 4, 2, STATUS_READ, STATUS_READ, "corrupt zstd data: damaged magic number",
+	 "truncated zstd data"},
+};
+
+static bool begins_damaged(struct source *s, const struct magic *m, enum status *status,
+			   struct fault *fault)
+{
+	char like[sizeof "\x28\xb5\x2f\xfd"];
+
+	for (size_t bit = 0; bit < 8 * m->nbytes && *status == STATUS_OK; bit++) {
+		memcpy(like, m->bytes, m->nbytes);
+		like[bit / 8] ^= (char)(1 << bit % 8);
+		if (source_matches(s, 0, like, m->nbytes, status, fault))
+			return true;
+	}
+	return false;
+}
+
+/* Whether a beginning of it is all there is. */
+static bool is_cut(struct source *s, const struct magic *m, enum status *status,
+		   struct fault *fault)
+{
+	size_t nbytes;
+
+	if (!source_matches(s, 0, m->bytes, m->least, status, fault) || !s->at_end)
+		return false;
+	nbytes = s->end - s->begin;
+	return nbytes < m->nbytes && !memcmp(s->data + s->begin, m->bytes, nbytes);
+}
+
+/* The file is not compressed, unless damage says so. */
+static enum status refuse_damaged(struct source *s, struct fault *fault)
+{
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; status == STATUS_OK && i < sizeof magics / sizeof *magics; i++) {
+		const struct magic *m = &magics[i];
+		if (begins_damaged(s, m, &status, fault))
+			status = fault_set(fault, m->damaged, 0, m->damaged_words);
+		else if (status == STATUS_OK && is_cut(s, m, &status, fault))
+			status = fault_set(fault, m->cut, 0, m->cut_words);
+	}
+	if (status != STATUS_OK)
+		fault->file = s->name;
+	return status;
+}
+
 static enum status begin_if_compressed(struct source *s, struct fault *fault)
 {
 	enum status status = STATUS_OK;
@@ -203,7 +260,7 @@ static enum status begin_if_compressed(struct source *s, struct fault *fault)
 		return begin_ahead(s, DECODER_GZIP, fault);
 	if (status == STATUS_OK && begins_zstd(s, &status, fault))
 		return begin_ahead(s, DECODER_ZSTD, fault);
-	return status;
+	return status == STATUS_OK ? refuse_damaged(s, fault) : status;
 }
 
 enum status source_open(struct source *s, const char *path, size_t *nskipped, struct fault *fault)
