@@ -5,12 +5,15 @@
 #include "output.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "utf8.h"
+
+#define TEXT_WIDTH_MAX 100
 
 enum status table_init(struct table *t, size_t ncolumns, size_t nrows)
 {
@@ -96,9 +99,11 @@ static void print_tsv_cell(const char *text)
 /* JSON is UTF-8: a byte that is none prints as the replacement character. */
 static void print_json_string(const char *text)
 {
+	const char *end = text + strlen(text);
+
 	putchar('"');
 	while (*text) {
-		size_t nbytes = utf8_length(text, strlen(text));
+		size_t nbytes = utf8_length(text, (size_t)(end - text));
 		unsigned char c = (unsigned char)*text;
 		if (nbytes == 0)
 			fputs("\\ufffd", stdout);
@@ -176,13 +181,16 @@ static void print_json(const struct table *t)
 
 /* ---- for eyes ---- */
 
+/* The widest cell's width. A column of text is not widened beyond TEXT_WIDTH_MAX: with one long
+ * name, the blanks beside many short ones would be more than all of the input. */
 static size_t column_width(const struct table *t, size_t column)
 {
+	size_t limit = t->names[column].is_number ? SIZE_MAX : TEXT_WIDTH_MAX;
 	size_t width = utf8_width(t->names[column].text);
 
 	for (size_t i = 0; i < t->nrows; i++) {
 		size_t w = utf8_width(t->cells[i * t->ncolumns + column].text);
-		width = w > width ? w : width;
+		width = w > width && w <= limit ? w : width;
 	}
 	return width;
 }
@@ -196,7 +204,8 @@ static void print_aligned(const struct table *t, const struct cell *row, const s
 	while (end > 0 && !*row[end - 1].text)
 		end--;
 	for (size_t i = 0; i < end; i++) {
-		size_t pad = widths[i] - utf8_width(row[i].text);
+		size_t width = utf8_width(row[i].text);
+		size_t pad = width < widths[i] ? widths[i] - width : 0;
 		bool right = t->names[i].is_number;
 		printf("%*s", (int)(pending + (right ? pad : 0)), "");
 		utf8_print(stdout, row[i].text, strlen(row[i].text));

@@ -98,8 +98,24 @@ def check_numbers():
                    "%s %r %r %d KiB %.1f s" % (status, out[:100], err[:300], peak, seconds))
 
 
+def check_names():
+    """Names are printed in time, and in room, that is in proportion to their length."""
+    long = b"y" * (8 * MIB)
+    for format in ("json", "table", "csv"):
+        status, out, err, peak, seconds = measured(["--format=" + format], [long + b",b\n1,2\n"])
+        harness.ok((status, err) == (0, b"") and long in out and len(out) < 2 * len(long) and peak < LIMIT_KIB
+                   and seconds < SECONDS, "a name of 8 MiB, %s: %d MiB, %.1f s" % (format, peak // 1024, seconds),
+                   "%s %r… %d bytes %r" % (status, out[:200], len(out), err[:300]))
+    columns = 20000
+    head = b"y" * 50000 + b",b" * (columns - 1) + b"\n"
+    status, out, err, peak, seconds = measured(["--format=table"], [head, b"1" + b",1" * (columns - 1) + b"\n"])
+    harness.ok((status, err) == (0, b"") and out.count(b"\n") == columns + 1 and len(out) < 200 * columns,
+               "a long name among many short ones", "%s %d bytes %r" % (status, len(out), err[:300]))
+
+
 check_long_records()
 check_blank()
+check_names()
 check_many_members()
 check_numbers()
 harness.done()

@@ -51,6 +51,12 @@ harness.agrees("a fault before a quote that never closes (fuzz 758, delimiters o
                [(chunk, threads) for chunk in (100, 1000, 1500, 3200, None) for threads in (1, 4)])
 
 
+# The rest of a name was measured anew for each of its characters: 7 s for one of a mebibyte (fuzz 20218881, 20247211).
+name = b"ab\xc3\xa9\t" * 200000
+harness.agrees("a name of a mebibyte in JSON takes no longer than its length", ["--sum=1", "--format=json"], name + b"\n5\n",
+               harness.exactly(b'{"sum(' + name.replace(b"\t", b"\\u0009") + b')": 5}\n'), [(None, 1), (65536, 3)])
+
+
 # ---- compressed files that are damaged in their first bytes ----------------------------------
 
 # As text they would be answered: --sum=1 printed 0 for one that it took for a header (by hand, 2026-11-21).
