@@ -28,6 +28,8 @@ CASES = (
     ("and where there is nothing else", ["--running-count=1"], (b"\n", b"\n\n", b"\r"), b",0\n" * 3 + b",0\r"),
     ("before a header they are none, as in one file", ["--cumsum=a"], (b"\n\n", b"a\n5\n"), b"a,running_sum(a)\n5,5\n"),
     ("in two columns they are none", ["--byte-offset"], (b"\n\n", b"", b"5,6\n", b"\n"), b"5,6,2\n"),
+    ("a range that the first record holds as a number is no name (fuzz 20781724)", ["-d", "e", "--sum=-1", "--mean=2"],
+     (b"-1e4\n",), b"sum(col1),mean(col2)\n-1,4\n"),
     ("a name ends at no NUL: it has none", ["--header=yes", "--cumsum", "1"], (b"a\0b\n2\n",),
      b"a\0b,running_sum(col1)\n2,2\n"),
 )

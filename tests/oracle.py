@@ -154,7 +154,7 @@ def has_header(request, first, second):
     for _, text, quoted in request.items():
         if text == b"*" or text.startswith(b":"):
             continue
-        if text in first and not (text.isdigit() and 1 <= int(text) <= n):
+        if text in first and not _counts_columns(text, n):
             return True
     for _, text, quoted in request.items():
         if text == b"*":
@@ -170,6 +170,12 @@ def has_header(request, first, second):
             raise Unclear("the second record is in another file")
         return _looks_like_header(request, first, second)
     return False
+
+
+def _counts_columns(text, n):
+    """Is it a number, as 2 and -2 are, that means a position or a range in n columns? Then it is no name."""
+    m = re.match(rb"-?([0-9]+)\Z", text)
+    return m is not None and 1 <= int(m[1]) <= n
 
 
 def _looks_like_header(request, first, second):
