@@ -173,7 +173,7 @@ class Fuzzer:
     def run_way(self, case, way):
         args, env, mode, packed = way
         rng = random.Random(case.seed)
-        files = [(name, pack(rng, data) if packed else data) for name, data in case.files]
+        files = [(name, pack(rng, data) if packed and not seems_packed(data) else data) for name, data in case.files]
         if case.piped:
             return self.server.run(args + case.request.args(), files[0][1], mode, env)
         for name, data in files:
