@@ -107,8 +107,10 @@ static bool learn_entry(struct member *m, uint64_t k, struct chunk_entry *entry)
 	s->waiter = &m->waiter;
 	if (atomic_compare_exchange_strong(&s->state, &unknown, ENTRY_AWAITED))
 		waiter_wait(&m->waiter);
+	if (m->engine->failed)
+		return false; /* which may be what woke it: nobody has written the entry, or is at it */
 	*entry = s->entry;
-	return !m->engine->failed;
+	return true;
 }
 
 /* Tells the worker that its chunk's output begins to be written, or that it is. */
