@@ -82,13 +82,13 @@ static int gpu_nthreads(const struct options *o, int ngpus, bool beside_cpus, bo
 	return nthreads < GPU_MIN_FEEDERS ? GPU_MIN_FEEDERS : nthreads > most ? most : nthreads;
 }
 
-/* The squad of one of ngpus. A thread more than there are chunks is not worth waking for. */
+/* The squad of one of ngpus. */
 static void add_gpu(struct team *team, const struct options *o, const struct query *q, int device,
 		    int ngpus, uint64_t input_nbytes)
 {
 	bool beside_cpus = team->squads[0].retires;
 	struct squad *s = &team->squads[team->nsquads++];
-	uint64_t nfull;
+	int most;
 
 	s->ops = &worker_gpu;
 	s->device = device;
@@ -96,13 +96,10 @@ static void add_gpu(struct team *team, const struct options *o, const struct que
 	if (o->chunk_nbytes)
 		s->chunk_nbytes = o->chunk_nbytes;
 	s->reads_ahead = may_read_ahead(q, input_nbytes);
-	s->nthreads = gpu_nthreads(o, ngpus, beside_cpus, s->reads_ahead);
+	most = gpu_nthreads(o, ngpus, beside_cpus, s->reads_ahead);
+	s->nthreads = count_threads(most, s->chunk_nbytes, input_nbytes);
+	s->reads_ahead = s->reads_ahead && input_nbytes / s->chunk_nbytes >= (uint64_t)most;
 	s->replaces = beside_cpus;
-	nfull = input_nbytes / s->chunk_nbytes;
-	if (nfull < (uint64_t)s->nthreads) {
-		s->nthreads = (int)nfull + 1;
-		s->reads_ahead = false;
-	}
 }
 
 /* Adds the GPU that was asked for by number, or every one; returns how many. optional: the driver
@@ -168,7 +165,7 @@ static const char *add_gpus_if_they_pay(struct team *team, const struct options 
 	if (cpu_seconds(team, q, nbytes) < (double)nbytes * GPU_S_PER_BYTE)
 		return "CPU only: the work is too light for a GPU to pay";
 	return add_gpus(team, options, q, nbytes, true) ? "CPUs, and GPUs once awake: a large input"
-					     : "CPU only: no GPU";
+							: "CPU only: no GPU";
 }
 
 enum status team_choose(struct team *team, const struct options *options,
@@ -179,13 +176,15 @@ enum status team_choose(struct team *team, const struct options *options,
 	memset(team, 0, sizeof *team);
 	if (options->device == DEVICE_GPU) {
 		team->why = "GPU only, as asked";
-		return add_gpus(team, options, query, nbytes, false) ? STATUS_OK : no_gpu(options, fault);
+		return add_gpus(team, options, query, nbytes, false) ? STATUS_OK
+								     : no_gpu(options, fault);
 	}
 	add_cpu(team, options, nbytes, input_has_thread(input));
 	team->why = "CPU only, as asked";
 	if (options->device == DEVICE_ALL)
-		team->why = add_gpus(team, options, query, nbytes, false) ? "every device, as asked"
-							   : "every device, as asked: no GPU";
+		team->why = add_gpus(team, options, query, nbytes, false)
+				    ? "every device, as asked"
+				    : "every device, as asked: no GPU";
 	if (options->device == DEVICE_AUTO)
 		team->why = add_gpus_if_they_pay(team, options, query, nbytes);
 	return STATUS_OK;
