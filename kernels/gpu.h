@@ -16,8 +16,7 @@ extern "C" {
 int gpu_count(void);
 
 /* How many GPUs there may be, by their device files: the driver is not asked, as its first answer
- * takes long. It may offer fewer. No more than
- * CUDA_VISIBLE_DEVICES names, if it is set. */
+ * takes long. It may offer fewer. No more than CUDA_VISIBLE_DEVICES names, if it is set. */
 int gpu_estimate(void);
 
 /* Keeps the calling thread to the cores next to GPU `device`, if the system knows which they are

@@ -247,14 +247,13 @@ enum status input_pass(struct input *in, struct fault *fault)
 
 enum status input_go_back(struct input *in, struct fault *fault)
 {
-	enum status status = STATUS_OK;
+	int file = in->file;
 
 	if (in->passed.nfiles == 0)
 		return STATUS_OK;
-	status = passed_keep(&in->passed, in->file, &in->source, in->offset_bytes, fault);
 	in->file = in->passed.first;
 	in->open = false;
-	return status;
+	return passed_keep(&in->passed, file, &in->source, in->offset_bytes, fault);
 }
 
 void input_forget(struct input *in)

@@ -37,8 +37,8 @@ int input_file(const struct input *in);
 
 /* Looks at the stream's beginning without taking it: reads on until more than *nbytes
  * bytes of its first file are there, or that file ends (*at_end); empty files before it
- * are passed over, as by input_pass(). *data stays valid until the next call. Not to be called once a chunk
- * has been taken. */
+ * are passed over, as by input_pass(). *data stays valid until the next call. Not to be
+ * called once a chunk has been taken. */
 enum status input_peek(struct input *in, const char **data, size_t *nbytes, bool *at_end,
 		       struct fault *fault);
 

@@ -15,8 +15,8 @@
  * records are cut. Where order matters, it waits: for a chunk with a fault in it or with long
  * ends, for the first values of a column, and for records to print.
  *
- * Deadlock cannot arise: chunks are handed out in order, every worker finishes the one it
- * has before it takes another, and none waits for a later one.
+ * Deadlock cannot arise: chunks are handed out in order, every thread finishes those it has in that
+ * order (it may have read one more), and none waits for a later one.
  */
 #include "member.h"
 
@@ -161,12 +161,13 @@ static void fail_after_output(struct member *m, const struct fault *fault)
 {
 	struct engine *e = m->engine;
 	struct emission *before = &m->emission;
+	const struct chunk *chunk = &m->hand->chunk;
 	size_t head_nbytes = before->head.nbytes;
 
 	m->text = NULL;
 	if (e->plan->emits && before->good_nbytes &&
-	    records_emit(&e->total->emitter, m->hand->chunk.data, before->good_nbytes, m->entry, false,
-			 &before->before, m->hand->chunk.offset_bytes, &before->head) != STATUS_OK) {
+	    records_emit(&e->total->emitter, chunk->data, before->good_nbytes, m->entry, false,
+			 &before->before, chunk->offset_bytes, &before->head) != STATUS_OK) {
 		before->head.nbytes = head_nbytes;
 		before->tail.nbytes = 0;
 	}
@@ -250,14 +251,15 @@ static bool defer_to_total(struct member *m)
 static bool add_in_turn(struct member *m)
 {
 	struct engine *e = m->engine;
-	uint64_t k = m->hand->chunk.index;
+	const struct chunk *chunk = &m->hand->chunk;
+	uint64_t k = chunk->index;
 	struct fault fault;
 
 	if (!wait_for_turn(m, &e->totals, &total_slot(e, k)->member))
 		return false;
-	if (total_add(e->total, &m->hand->chunk, m->map.nlines, &m->partial, &m->emission, &fault) !=
+	if (total_add(e->total, chunk, m->map.nlines, &m->partial, &m->emission, &fault) !=
 	    STATUS_OK) {
-		fault.file = input_name(e->input, m->hand->chunk.file);
+		fault.file = input_name(e->input, chunk->file);
 		fail_after_output(m, &fault);
 		return false;
 	}
@@ -289,10 +291,10 @@ static enum status take_step(struct member *m, enum step step, struct fault *fau
 
 	switch (step) {
 	case STEP_MAP:
-		if (m->hand->status != STATUS_OK)
-			*fault = m->hand->fault;
-		return m->hand->status == STATUS_OK ? ops->map(w, &m->hand->chunk, &m->map, fault)
-						    : m->hand->status;
+		if (m->hand->status == STATUS_OK)
+			return ops->map(w, &m->hand->chunk, &m->map, fault);
+		*fault = m->hand->fault; /* it has failed to begin */
+		return m->hand->status;
 	case STEP_FOLD:
 		partial_clear(&m->partial);
 		return ops->fold(w, &m->hand->chunk, m->entry, &m->partial, fault);
