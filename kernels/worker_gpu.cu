@@ -81,6 +81,27 @@ enum status worker_wait(struct worker *w, const char *what, struct fault *fault)
 	return STATUS_OK;
 }
 
+/* ---- what is small ---- */
+
+#define SMALL_NTHREADS 256
+
+__global__ static void __launch_bounds__(SMALL_NTHREADS)
+copy_small(uint4 *__restrict__ to, const uint4 *__restrict__ from, uint32_t n)
+{
+	for (uint32_t i = threadIdx.x; i < n; i += SMALL_NTHREADS)
+		to[i] = from[i];
+}
+
+cudaError_t worker_copy_small(struct worker *w, void *to, const void *from, size_t nbytes)
+{
+	uint32_t n = (uint32_t)((nbytes + sizeof(uint4) - 1) / sizeof(uint4));
+
+	if (n == 0)
+		return cudaSuccess;
+	copy_small<<<1, SMALL_NTHREADS, 0, w->stream>>>((uint4 *)to, (const uint4 *)from, n);
+	return cudaGetLastError();
+}
+
 /* ---- open and close ---- */
 
 /* In both memories alike, one after the other: they come back in one copy. */
@@ -97,8 +118,7 @@ enum status worker_copy_results(struct worker *w, struct fault *fault)
 	const struct decimal_bin *end = w->bins + table_ncolumns(w->plan) * DECIMAL_NSCALES;
 	size_t nbytes = (size_t)((const char *)end - (const char *)w->summary);
 
-	TRY("copy results", copy_back(w, (char *)w->summary, (const char *)w->device_summary,
-				      nbytes));
+	TRY("copy results", worker_copy_small(w, w->summary, w->device_summary, nbytes));
 	worker_mark(w, STAGE_COPY_BACK);
 	return STATUS_OK;
 }
@@ -279,7 +299,8 @@ static enum status launch_all(struct worker *w, const struct chunk *chunk, struc
 
 	w->ahead.launched = status == STATUS_OK && w->folds_columns && ahead_plan(w, chunk);
 	if (!w->ahead.launched) {
-		TRY("copy summary", copy_back(w, w->summary, w->device_summary, 1));
+		TRY("copy summary", worker_copy_small(w, w->summary, w->device_summary,
+						      sizeof *w->summary));
 		worker_mark(w, STAGE_COPY_BACK);
 		return status;
 	}

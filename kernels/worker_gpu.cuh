@@ -159,6 +159,11 @@ static inline cudaError_t copy_back(struct worker *w, T *to, const T *from, size
 	return cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDeviceToHost, w->stream);
 }
 
+/* Copies nbytes from one memory to the other by a kernel, between arrays of arenas: on the engines
+ * that copy, it would wait behind the texts of other streams. Launches it on the worker's stream,
+ * and does not wait. Errors: the launch's. */
+cudaError_t worker_copy_small(struct worker *w, void *to, const void *from, size_t nbytes);
+
 static inline void worker_mark(struct worker *w, enum stage stage)
 {
 	if (w->watch != NULL)

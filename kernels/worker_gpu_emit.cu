@@ -200,13 +200,15 @@ static enum status place(struct worker *w, const struct emission &e, uint64_t *p
 			 struct fault *fault)
 {
 	worker_mark(w, STAGE_BEGINS);
-	TRY("copy columns", copy_up(w, w->device_columns, w->columns, e.ncolumns));
+	TRY("copy columns", worker_copy_small(w, w->device_columns, w->columns,
+					      e.ncolumns * sizeof *w->columns));
 	for (uint32_t i = 0; i < e.ncolumns; i++)
 		TRY("launch totals",
 		    emission_total_launch(e, w->columns[i], &w->scans, w->stream));
 	TRY("launch places", emission_place_launch(e, &w->scans, places, w->device_output_nbytes,
 						   w->stream));
-	TRY("copy length", copy_back(w, w->output_nbytes, w->device_output_nbytes, 1));
+	TRY("copy length", worker_copy_small(w, w->output_nbytes, w->device_output_nbytes,
+					     sizeof *w->output_nbytes));
 	worker_mark(w, STAGE_SCAN);
 	return STATUS_OK;
 }
