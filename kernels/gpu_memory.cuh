@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu_memory.cuh - the two ways a GPU worker holds memory: arenas, whose layout is known
- * when it opens, and buffers that grow with what the chunks bring.
+ * gpu_memory.cuh - the ways a GPU worker holds memory: arenas, whose layout is known when it
+ * opens, buffers that grow with what the chunks bring, and large buffers of the host.
  */
 #ifndef GPUSTAT_GPU_MEMORY_CUH
 #define GPUSTAT_GPU_MEMORY_CUH
 
 #include <cuda_runtime.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* One allocation, cut into arrays. It is laid out twice by the same code: once with base
@@ -54,5 +55,25 @@ static inline cudaError_t gpu_buffer_reserve(struct gpu_buffer *b, size_t nbytes
 		error = cudaMemsetAsync(b->data, 0, b->nbytes, stream);
 	return error;
 }
+
+/* Pinned memory of the host for what is copied by the device's engines; kernels do not touch it.
+ * It is of large pages where there are such, and registered: cudaMallocHost takes 8 ms for 21 MB,
+ * one thread after the other, while the device stands still (H200, 2026-11-21). Where that is
+ * refused, and where it is small, it is cudaMallocHost's. Zeroed: empty. */
+struct pinned_buffer {
+	char *data;
+	size_t nbytes;
+	bool taken, registered; /* of malloc's memory; else it is cudaMallocHost's */
+};
+
+/* Takes nbytes, not pinned yet, for an empty buffer. That asks no device, and can be done while one
+ * wakes. */
+void pinned_buffer_take(struct pinned_buffer *b, size_t nbytes);
+
+/* Pins what was taken. Errors: cudaMallocHost's; nothing is there then but b->nbytes. */
+cudaError_t pinned_buffer_pin(struct pinned_buffer *b);
+
+/* Makes it empty, whatever was done with it. Errors: those of earlier work of the device. */
+cudaError_t pinned_buffer_free(struct pinned_buffer *b);
 
 #endif

@@ -21,6 +21,7 @@
 #include "worker_gpu.cuh"
 
 #define POLL_MS 2
+#define LIKELY_FIELD_NBYTES 8 /* of a record, and no fewer, mostly */
 
 /* ---- errors ---- */
 
@@ -127,7 +128,6 @@ static void pinned_cut(struct worker *w, struct arena *a)
 {
 	size_t ncolumns = table_ncolumns(w->plan);
 
-	w->buffer = arena_cut<char>(a, w->chunk_nbytes);
 	results_cut(a, ncolumns, &w->summary, &w->tally, &w->bins);
 	w->exceptions = arena_cut<struct field_exception>(a, EXCEPTIONS_CAPACITY);
 	plan_arrays_cut(&w->plan_pinned, a, w->plan);
@@ -198,6 +198,7 @@ static enum status open_memory(struct worker *w, struct fault *fault)
 {
 	struct arena measure = {NULL, 0};
 
+	TRY("pin memory", pinned_buffer_pin(&w->buffer));
 	pinned_cut(w, &measure);
 	TRY("allocate pinned memory", cudaMallocHost((void **)&w->pinned.base, measure.nbytes));
 	pinned_cut(w, &w->pinned);
@@ -226,7 +227,8 @@ static void gpu_close(struct worker *w)
 	(void)cudaFree(w->ends.data);
 	(void)cudaFree(w->arena.base);
 	(void)cudaFreeHost(w->pinned.base);
-	(void)cudaFreeHost(w->output_pinned.data);
+	(void)pinned_buffer_free(&w->buffer);
+	(void)pinned_buffer_free(&w->output_memory);
 	if (w->idle)
 		(void)cudaEventDestroy(w->idle);
 	if (w->stream)
@@ -258,10 +260,17 @@ static enum status gpu_open(struct worker **out, const struct plan *plan, size_t
 		status = emitter_init(&w->emitter, plan);
 	if (status != STATUS_OK)
 		fault_set(fault, status, 0, NULL);
+	pinned_buffer_take(&w->buffer, chunk_nbytes + ARENA_ALIGN);
+	if (plan->emits)
+		pinned_buffer_take(&w->output_memory, worker_likely_output(w, chunk_nbytes));
 	if (status == STATUS_OK)
 		status = open_device(w, fault);
 	if (status == STATUS_OK)
 		status = open_memory(w, fault);
+	if (status == STATUS_OK && w->judges && !w->folds_columns)
+		status = fold_reserve_likely(w, fault);
+	if (status == STATUS_OK && plan->emits)
+		status = emit_reserve_likely(w, fault);
 	if (status == STATUS_OK)
 		status = plan_copy_up(w, fault);
 	if (status == STATUS_OK)
@@ -273,9 +282,17 @@ static enum status gpu_open(struct worker **out, const struct plan *plan, size_t
 	return status;
 }
 
+size_t worker_likely_nrecords(const struct worker *w)
+{
+	const struct plan *plan = w->plan;
+	size_t nfields = plan->ncolumns ? plan->columns[plan->ncolumns - 1].field + 1 : 1;
+
+	return w->chunk_nbytes / (nfields * LIKELY_FIELD_NBYTES);
+}
+
 static char *gpu_buffer(struct worker *w)
 {
-	return w->buffer;
+	return w->buffer.data;
 }
 
 /* ---- map ---- */

@@ -74,8 +74,8 @@ struct worker {
 	unsigned nagain; /* chunks so far that were written twice, likewise */
 
 	/* Pinned memory. */
+	struct pinned_buffer buffer; /* for the chunk's text */
 	struct arena pinned;
-	char *buffer;
 	struct chunk_summary *summary;
 	struct column_tally *tally;
 	struct decimal_bin *bins;
@@ -83,7 +83,8 @@ struct worker {
 	struct plan_arrays plan_pinned;
 	struct emission_column *columns; /* plan->nscans */
 	uint64_t *output_nbytes;
-	struct text_buffer output_pinned; /* what is printed of a chunk; grows */
+	struct pinned_buffer output_memory;
+	struct text_buffer output_pinned; /* what is printed of a chunk; grows. Not owned. */
 	double output_share; /* bytes printed of a chunk's byte, the last time */
 
 	/* Device memory. */
@@ -179,6 +180,19 @@ void plan_arrays_cut(struct plan_arrays *a, struct arena *arena, const struct pl
 /* Copies the plan up. To be waited for. */
 enum status plan_copy_up(struct worker *w, struct fault *fault);
 struct fields_plan fields_plan_of(const struct worker *w);
+
+/* ---- memory that grows, for a chunk as it may be expected ---- */
+
+/* Records of a chunk that is full, or a few more than there are likely to be. */
+size_t worker_likely_nrecords(const struct worker *w);
+
+/* Bytes that are likely to be printed of nbytes of text, and a few more. */
+size_t worker_likely_output(const struct worker *w, size_t nbytes);
+
+/* To grow waits for the device, and for all others that do, so that is done when the worker
+ * opens. Errors: STATUS_GPU; that there is no memory is none. */
+enum status fold_reserve_likely(struct worker *w, struct fault *fault);
+enum status emit_reserve_likely(struct worker *w, struct fault *fault);
 
 /* ---- what map and fold both launch ---- */
 

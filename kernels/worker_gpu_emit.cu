@@ -219,21 +219,24 @@ static enum status text_pinned_reserve(struct worker *w, size_t nbytes, bool *fi
 				       struct fault *fault)
 {
 	struct text_buffer *text = &w->output_pinned;
-	size_t capacity = nbytes + nbytes / 4;
+	struct pinned_buffer *memory = &w->output_memory;
 	cudaError_t error;
 
 	*fits = true;
 	if (nbytes <= text->capacity)
 		return STATUS_OK;
-	TRY("free output", cudaFreeHost(text->data));
-	text->data = NULL;
 	text->capacity = 0;
-	error = cudaMallocHost((void **)&text->data, capacity);
+	if (memory->nbytes < nbytes) {
+		TRY("free output", pinned_buffer_free(memory));
+		pinned_buffer_take(memory, nbytes + nbytes / 4);
+	}
+	error = pinned_buffer_pin(memory);
 	*fits = error != cudaErrorMemoryAllocation;
 	if (!*fits)
 		return (void)cudaGetLastError(), STATUS_OK; /* the CPU has pageable memory */
 	TRY("allocate output", error);
-	text->capacity = capacity;
+	text->data = memory->data;
+	text->capacity = memory->nbytes;
 	return STATUS_OK;
 }
 
@@ -245,6 +248,23 @@ static enum status output_reserve(struct worker *w, size_t nbytes, bool *fits, s
 	if (status != STATUS_OK || !*fits)
 		return status;
 	return text_pinned_reserve(w, nbytes, fits, fault);
+}
+
+size_t worker_likely_output(const struct worker *w, size_t nbytes)
+{
+	return (size_t)((double)nbytes * w->output_share * OUTPUT_SLACK) + 256;
+}
+
+enum status emit_reserve_likely(struct worker *w, struct fault *fault)
+{
+	size_t row_nbytes = sizeof(uint64_t) + w->plan->nscans * sizeof(int128);
+	bool fits;
+	enum status status = reserve(w, &w->totals, worker_likely_nrecords(w) * row_nbytes, &fits,
+				     fault);
+
+	if (status != STATUS_OK)
+		return status;
+	return output_reserve(w, worker_likely_output(w, w->chunk_nbytes), &fits, fault);
 }
 
 /* Launches what writes the output, and copies its first nbytes back, for which there is room; if
@@ -268,7 +288,7 @@ static enum status write_output(struct worker *w, const struct emission &e,
 static enum status print(struct worker *w, const struct emission &e, uint64_t *places, bool *fits,
 			 struct fault *fault)
 {
-	size_t likely = (size_t)((double)e.text.nbytes * w->output_share * OUTPUT_SLACK) + 256;
+	size_t likely = worker_likely_output(w, e.text.nbytes);
 	enum status status = output_reserve(w, likely, fits, fault);
 
 	if (status != STATUS_OK || !*fits)

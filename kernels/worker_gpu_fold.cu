@@ -52,6 +52,17 @@ static enum status fold_reserve(struct worker *w, bool *fits, struct fault *faul
 	return STATUS_OK;
 }
 
+enum status fold_reserve_likely(struct worker *w, struct fault *fault)
+{
+	enum status status;
+	bool fits;
+
+	w->nlines = (uint32_t)worker_likely_nrecords(w);
+	status = fold_reserve(w, &fits, fault);
+	w->nlines = 0;
+	return status;
+}
+
 /* Launches what fills the field table, and what folds it. */
 static enum status launch_table(struct worker *w, const struct chunk *chunk,
 				struct chunk_entry entry, struct fault *fault)
