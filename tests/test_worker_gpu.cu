@@ -3,6 +3,7 @@
  * test_worker_gpu.cu - the GPU worker as the engine uses it, against the CPU's fold of
  * the same chunk, member by member.
  */
+#include "gpu_memory.cuh"
 #include "worker_test.cuh"
 
 /* ---- tests ---- */
@@ -149,6 +150,32 @@ static void test_faults(void)
 	free(p.columns);
 }
 
+/* Pinned memory holds what is copied there and back, from its first byte to its last. */
+static void test_pinned(size_t nbytes, const char *name)
+{
+	struct pinned_buffer a = {}, b = {};
+	char *device = NULL;
+	bool same = false;
+
+	pinned_buffer_take(&a, nbytes);
+	pinned_buffer_take(&b, nbytes);
+	if (pinned_buffer_pin(&a) == cudaSuccess && pinned_buffer_pin(&b) == cudaSuccess &&
+	    cudaMalloc(&device, nbytes) == cudaSuccess) {
+		for (size_t i = 0; i < nbytes; i++)
+			a.data[i] = (char)random_below(256);
+		same = cudaMemcpy(device, a.data, nbytes, cudaMemcpyDefault) == cudaSuccess &&
+		       cudaMemcpy(b.data, device, nbytes, cudaMemcpyDefault) == cudaSuccess &&
+		       !memcmp(a.data, b.data, nbytes);
+	}
+	ok(same, "%s of pinned memory", name);
+	diag("it is %s", a.registered ? "registered" : "cudaMallocHost's");
+	(void)cudaFree(device);
+	ok(pinned_buffer_free(&a) == cudaSuccess && pinned_buffer_free(&b) == cudaSuccess &&
+	   !a.data && !a.nbytes, "and none left");
+	pinned_buffer_take(&a, nbytes);
+	ok(pinned_buffer_free(&a) == cudaSuccess && !a.data, "nor if it never was pinned");
+}
+
 int main(void)
 {
 	if (gpu_count() == 0)
@@ -158,5 +185,7 @@ int main(void)
 	test_plans();
 	test_limits();
 	test_faults();
+	test_pinned(1, "a byte");
+	test_pinned(((size_t)3 << 20) + 1, "3 MiB and a byte");
 	return done();
 }
