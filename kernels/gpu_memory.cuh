@@ -57,9 +57,9 @@ static inline cudaError_t gpu_buffer_reserve(struct gpu_buffer *b, size_t nbytes
 }
 
 /* Pinned memory of the host for what is copied by the device's engines; kernels do not touch it.
- * It is of large pages where there are such, and registered: cudaMallocHost takes 8 ms for 21 MB,
- * one thread after the other, while the device stands still (H200, 2026-11-21). Where that is
- * refused, and where it is small, it is cudaMallocHost's. Zeroed: empty. */
+ * It is the host's own, of large pages where there are such, and registered, since cudaMallocHost
+ * takes 8 ms for 21 MB, one thread after the other, while the device stands still (H200,
+ * 2026-11-21). Where that is refused, and where it is small, it is cudaMallocHost's. Zeroed: empty. */
 struct pinned_buffer {
 	char *data;
 	size_t nbytes;

@@ -4,8 +4,9 @@
  *
  * A CUDA context costs 190 to 320 ms (H200, 2026-11-21): as long as a few cores need for a
  * gigabyte. --device auto therefore does not touch the driver at all unless the input is
- * known to keep the CPUs busy for AUTO_CPU_S, and then only in the threads of the GPUs: the
- * CPUs have begun by then. Every thread that has a GPU ready takes the place of a CPU's.
+ * known to keep the CPUs busy for AUTO_CPU_S, and longer where there are several GPUs; and then
+ * only in the threads of the GPUs: the CPUs have begun by then. Every thread that has a GPU ready
+ * takes the place of a CPU's.
  */
 #include "team.h"
 
@@ -27,8 +28,10 @@
 #define GPU_MAX_READING_AHEAD 10 /* these keep the bus as busy */
 
 /* A GPU wakes in a third of a second, and a process that has woken one takes a tenth longer to
- * end. With one and a half times the speed afterwards it pays where the CPUs would work as long. */
+ * end. With one and a half times the speed afterwards it pays where the CPUs would work as long.
+ * Several wake one after the other, each in as much more time. */
 #define AUTO_CPU_S 0.8
+#define AUTO_CPU_S_EACH_MORE 0.25
 
 /* A core's seconds per byte, for reading and finding the fields, and for converting all of them;
  * and what a GPU takes, all of its bus (Xeon with AVX-512, 16 threads, and H200, 2026-11-21:
@@ -152,20 +155,37 @@ static double cpu_seconds(const struct team *team, const struct query *q, uint64
 	       team->squads[0].nthreads;
 }
 
+/* Why ngpus would not pay where the CPUs alone take cpu_s; NULL: they would. */
+static const char *why_no_gpu(double cpu_s, uint64_t nbytes, int ngpus)
+{
+	if (ngpus == 0)
+		return "CPU only: no GPU";
+	if (cpu_s < AUTO_CPU_S + (ngpus - 1) * AUTO_CPU_S_EACH_MORE)
+		return "CPU only: the input is too small for so many GPUs to pay";
+	if (cpu_s < (double)nbytes * GPU_S_PER_BYTE / ngpus)
+		return "CPU only: the work is too light for a GPU to pay";
+	return NULL;
+}
+
 /* --device auto: adds GPUs to the CPUs if that pays; says why or why not. */
 static const char *add_gpus_if_they_pay(struct team *team, const struct options *options,
 					const struct query *q, uint64_t nbytes)
 {
+	const char *why_not;
+	double cpu_s;
+
 	if (nbytes == UINT64_MAX)
 		return "CPU only: how large the input is cannot be known";
 	if (q->plan.emits)
 		return "CPU only: records are printed";
-	if (cpu_seconds(team, q, nbytes) < AUTO_CPU_S)
+	cpu_s = cpu_seconds(team, q, nbytes);
+	if (cpu_s < AUTO_CPU_S) /* known before anybody looks for GPUs */
 		return "CPU only: the input is too small for a GPU to pay";
-	if (cpu_seconds(team, q, nbytes) < (double)nbytes * GPU_S_PER_BYTE)
-		return "CPU only: the work is too light for a GPU to pay";
-	return add_gpus(team, options, q, nbytes, true) ? "CPUs, and GPUs once awake: a large input"
-							: "CPU only: no GPU";
+	why_not = why_no_gpu(cpu_s, nbytes, add_gpus(team, options, q, nbytes, true));
+	if (why_not == NULL)
+		return "CPUs, and GPUs once awake: a large input";
+	team->nsquads = 1; /* the CPUs */
+	return why_not;
 }
 
 enum status team_choose(struct team *team, const struct options *options,
