@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "bench.h"
 #include "decimal.h"
 #include "model.h"
+#include "timeline.h"
 
 #define N_LIMIT (1ull << 40)
 #define REPEAT_LIMIT 100000
@@ -127,14 +129,14 @@ void bench_options_print_version(void)
 
 /* ---- arguments ---- */
 
-/* A whole number from 1 to limit at the start of text; *end is what follows it. */
+/* A whole number up to limit at the start of text; *end is what follows it. */
 static bool parse_number(const char *text, uint64_t limit, uint64_t *out, char **end)
 {
 	if (!decimal_is_digit(*text))
 		return false;
 	errno = 0;
 	*out = strtoull(text, end, 10);
-	return !errno && *out >= 1 && *out <= limit;
+	return !errno && *out <= limit;
 }
 
 /* "32M": the power of 2 that the ending stands for, or -1. */
@@ -156,7 +158,7 @@ static enum status set_n(struct bench_options *o, const char *argument, struct f
 	char *end;
 	int power = -1;
 
-	if (parse_number(argument, N_LIMIT, &o->n, &end))
+	if (parse_number(argument, N_LIMIT, &o->n, &end) && o->n > 0)
 		power = suffix_power(end);
 	if (power < 0 || o->n > N_LIMIT >> power)
 		return argument_usage(fault, "--n: '%.64s' is not a number from 1 to 2^40, as 1000000 or 32M",
@@ -170,10 +172,21 @@ static enum status set_repeat(struct bench_options *o, const char *argument, str
 	uint64_t number;
 	char *end;
 
-	if (!parse_number(argument, REPEAT_LIMIT, &number, &end) || *end)
+	if (!parse_number(argument, REPEAT_LIMIT, &number, &end) || number == 0 || *end)
 		return argument_usage(fault, "--repeat: '%.64s' is not a number from 1 to %d", argument,
 			     REPEAT_LIMIT);
 	o->repeat = (unsigned)number;
+	return STATUS_OK;
+}
+
+static enum status set_from(struct bench_options *o, const char *argument, struct fault *fault)
+{
+	uint64_t number;
+	char *end;
+
+	if (!parse_number(argument, INT_MAX, &number, &end) || *end)
+		return argument_usage(fault, "--from: '%.64s' is not a number of milliseconds", argument);
+	o->from_ms = (int)number;
 	return STATUS_OK;
 }
 
@@ -273,6 +286,8 @@ static enum status set_option(struct bench_options *o, enum option_id id, const 
 	case OPTION_SVG:
 		o->svg = argument;
 		break;
+	case OPTION_FROM:
+		return set_from(o, argument, fault);
 	case OPTION_FORMAT:
 		return set_format(o, argument, fault);
 	case OPTION_HELP:
@@ -355,6 +370,7 @@ enum status bench_options_parse(struct bench_options *o, int argc, char **argv,
 	o->types = 1u << BENCH_FLOAT32;
 	o->format = FORMAT_TABLE;
 	o->output = "/dev/null";
+	o->from_ms = TIMELINE_MIDDLE;
 	make_letters(letters);
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, letters, long_options, NULL)) != -1) {

@@ -31,6 +31,7 @@ struct bench_options {
 	unsigned repeat;    /* 0: to be chosen */
 	enum format format; /* FORMAT_TABLE, FORMAT_CSV or FORMAT_JSON */
 	const char *svg;    /* a path, or NULL */
+	int from_ms;        /* where the timeline begins, or TIMELINE_MIDDLE */
 	const char *output; /* a path */
 	int nwords;         /* of COMMAND_PIPELINE: */
 	char **words;       /* the command, then gpustat's own command line; within argv */

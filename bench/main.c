@@ -102,7 +102,7 @@ static enum status measure_pipeline(const struct bench_options *o, const struct 
 	if (status == STATUS_OK)
 		status = report_pipeline(&run, date, o->format, fault);
 	if (status == STATUS_OK && o->svg)
-		status = timeline_write(&run, date, o->svg, fault);
+		status = timeline_write(&run, date, o->from_ms, o->svg, fault);
 	pipeline_run_free(&run);
 	return status;
 }

@@ -50,18 +50,20 @@ struct timeline {
 
 /* ---- what is shown ---- */
 
-struct timeline_window timeline_choose(const struct trace *t, size_t nbars)
+struct timeline_window timeline_choose(const struct trace *t, size_t nbars, int from_ms)
 {
-	struct timeline_window w = {t->begin_ns, t->end_ns};
-	double middle = (w.begin_ns + w.end_ns) / 2, half;
+	double all_ns = t->end_ns - t->begin_ns, shown_ns = all_ns, from_ns = from_ms * 1e6;
 	size_t nspans = 0;
 
 	for (size_t i = 0; i < t->nlanes; i++)
 		nspans += t->lanes[i].nspans;
-	if (nspans <= nbars)
-		return w;
-	half = (w.end_ns - w.begin_ns) / 2 * (double)nbars / (double)nspans;
-	return (struct timeline_window){middle - half, middle + half};
+	if (nspans > nbars)
+		shown_ns = all_ns * (double)nbars / (double)nspans;
+	if (from_ms == TIMELINE_MIDDLE)
+		from_ns = (all_ns - shown_ns) / 2;
+	if (from_ns > all_ns - shown_ns)
+		from_ns = all_ns - shown_ns;
+	return (struct timeline_window){t->begin_ns + from_ns, t->begin_ns + from_ns + shown_ns};
 }
 
 static bool is_shown(const struct timeline *t, const struct span *s)
@@ -233,11 +235,11 @@ static void draw(const struct timeline *t, const struct pipeline_run *run, const
 	fputs("</svg>\n", t->to);
 }
 
-enum status timeline_write(const struct pipeline_run *run, const char *date, const char *path,
-			   struct fault *fault)
+enum status timeline_write(const struct pipeline_run *run, const char *date, int from_ms,
+			   const char *path, struct fault *fault)
 {
 	struct timeline t = {svg_open(path, fault), &run->trace,
-			     timeline_choose(&run->trace, TIMELINE_NBARS)};
+			     timeline_choose(&run->trace, TIMELINE_NBARS, from_ms)};
 
 	if (!t.to)
 		return fault->status;

@@ -16,15 +16,17 @@ struct timeline_window {
 	double begin_ns, end_ns;
 };
 
-/* All of the trace, or where it has more than nbars spans, a part from its middle that has about so
- * many if they lie evenly. */
-struct timeline_window timeline_choose(const struct trace *t, size_t nbars);
+#define TIMELINE_MIDDLE (-1)
+
+/* All of the trace, or where it has more than nbars spans, a part that has about so many if they
+ * lie evenly: from its middle, or the one that begins from_ms after its beginning, or the last. */
+struct timeline_window timeline_choose(const struct trace *t, size_t nbars, int from_ms);
 
 /* Draws the run's trace and writes it to path, in the place of what was there (svg.h). There is a
  * lane for each worker and each place where it works (stage.h), those of one place together; each
  * span is a bar, with the stage and the chunk as its title; time is in ms since all workers were
- * open. date: the day of the run. Errors: STATUS_OPEN, STATUS_WRITE, with the path and its cause. */
-enum status timeline_write(const struct pipeline_run *run, const char *date, const char *path,
-			   struct fault *fault);
+ * open. date: the day of the run; from_ms: see above. Errors: STATUS_OPEN, STATUS_WRITE, with the path and its cause. */
+enum status timeline_write(const struct pipeline_run *run, const char *date, int from_ms,
+			   const char *path, struct fault *fault);
 
 #endif

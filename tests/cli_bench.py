@@ -128,7 +128,7 @@ def check_usage():
             ([], "no command"), (["reductions"], "'reductions'"), (["model", "scan"], "'scan'"),
             (["model", "--type=int32"], "model takes no --type"), (["model", "--svg=x"], "model takes no --svg"),
             (["ceilings", "--n=4"], "ceilings takes no --n"), (["ceilings", "--rungs=cub"], "ceilings takes no --rungs"),
-            (["model", "--repeat=3"], "model takes no --repeat"),
+            (["model", "--repeat=3"], "model takes no --repeat"), (["reduce", "--from=3"], "reduce takes no --from"),
             (["model", "--n=3"], "power of 2"), (["model", "--n=1"], "power of 2"), (["model", "--n=4K"], "power of 2"),
             (["reduce", "--n=0"], "'0'"), (["reduce", "--n=-1"], "'-1'"), (["reduce", "--n="], "''"),
             (["reduce", "--n=1.5M"], "'1.5M'"), (["reduce", "--n=1T"], "'1T'"), (["reduce", "--n=1KB"], "'1KB'"),
@@ -136,6 +136,7 @@ def check_usage():
             (["scan", "--type=int"], "float32, int32, int64, int128, all"), (["scan", "--type=int32,"], "''"),
             (["scan", "--type=affine"], "'affine'"), (["scan", "--rungs="], "empty"), (["scan", "--rungs=a,,b"], "empty"),
             (["scan", "--repeat=0"], "'0'"), (["scan", "--repeat=3x"], "'3x'"), (["scan", "--repeat=100001"], "100000"),
+            (["pipeline", "--from=-1"], "'-1'"), (["pipeline", "--from=1.5"], "'1.5'"), (["pipeline", "--from="], "''"),
             (["scan", "--format=tsv"], "table, csv, json"), (["--frob"], "'--frob'"), (["model", "-q"], "'-q'"),
             (["reduce", "--n=\x1b[31m"], r"\x1b")):
         refuses("usage: " + " ".join(args).replace("\x1b", "ESC"), args, 2, "gpustat-bench: ", part,

@@ -100,7 +100,7 @@ def check_reduction(path):
     nbytes = os.path.getsize(path)
     for nthreads in ("1", "3"):
         name = "a sum, threads: " + nthreads
-        rows = figures(name, ["--svg", svg, "--", "--device=cpu", "--threads", nthreads, "--sum=value", path], CHUNK)
+        rows = figures(name, ["--svg", svg, "--from=0", "--", "--device=cpu", "--threads", nthreads, "--sum=value", path], CHUNK)
         of = stages(rows)
         header = len("id,name,value\n")
         harness.is_(list(of), ["read", "map", "fold"], name + ": its stages")

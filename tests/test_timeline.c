@@ -161,7 +161,7 @@ static struct pipeline_run drawn = {
 
 static enum status write_timeline(const char *path, struct fault *fault)
 {
-	return timeline_write(&drawn, "2026-11-21", path, fault);
+	return timeline_write(&drawn, "2026-11-21", TIMELINE_MIDDLE, path, fault);
 }
 
 /* n chunks, one after the other, from 100 ms on, of 2 ms: half read, half mapped. */
@@ -185,12 +185,16 @@ static void test_window(void)
 	struct timeline_window w;
 
 	make_trace(&t, 1000);
-	w = timeline_choose(&t, 2000);
+	w = timeline_choose(&t, 2000, TIMELINE_MIDDLE);
 	ok(near(w.begin_ns, t.begin_ns) && near(w.end_ns, t.end_ns), "all of it");
-	w = timeline_choose(&t, 1999);
+	w = timeline_choose(&t, 1999, TIMELINE_MIDDLE);
 	ok(w.begin_ns > t.begin_ns && w.end_ns < t.end_ns, "one too many: a part");
-	w = timeline_choose(&t, 200);
+	w = timeline_choose(&t, 200, TIMELINE_MIDDLE);
 	ok(near(w.begin_ns, 1000 * MS) && near(w.end_ns, 1200 * MS), "a tenth, from the middle");
+	w = timeline_choose(&t, 200, 0);
+	ok(near(w.begin_ns, 100 * MS) && near(w.end_ns, 300 * MS), "from the beginning");
+	w = timeline_choose(&t, 200, 1000000);
+	ok(near(w.begin_ns, 1900 * MS) && near(w.end_ns, 2100 * MS), "from beyond the end: the last");
 	trace_free(&t);
 }
 
@@ -242,13 +246,13 @@ static void test_faults(void)
 {
 	struct fault fault = {0};
 
-	is_int(STATUS_OPEN, timeline_write(&drawn, "", "/nonexistent/x.svg", &fault), "no folder");
+	is_int(STATUS_OPEN, write_timeline("/nonexistent/x.svg", &fault), "no folder");
 	is_string("/nonexistent/x.svg", fault.file, "it is named");
 	if (access("/dev/full", W_OK) != 0) {
 		skip(1, "no /dev/full");
 		return;
 	}
-	is_int(STATUS_WRITE, timeline_write(&drawn, "", "/dev/full", &fault), "a full disk");
+	is_int(STATUS_WRITE, write_timeline("/dev/full", &fault), "a full disk");
 }
 
 int main(void)
