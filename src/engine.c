@@ -20,6 +20,8 @@
  * must still find its slot. */
 #define TOTAL_NSLOTS 1024
 
+_Atomic uint64_t engine_nbytes_begun;
+
 /* ---- one thread ---- */
 
 static bool open_worker(struct member *m, struct hand *hand)

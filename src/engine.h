@@ -5,6 +5,7 @@
 #ifndef GPUSTAT_ENGINE_H
 #define GPUSTAT_ENGINE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,6 +32,10 @@ struct squad {
 	struct fault open_fault; /* why a worker could not be opened, or STATUS_OK */
 	struct fault work_fault; /* what failed first in a GPU, whose work CPUs have done since */
 };
+
+/* Bytes of the chunks that this process has begun with, for who wants to know how far it is: any
+ * thread, or a signal's handler. */
+extern _Atomic uint64_t engine_nbytes_begun;
 
 /* Folds all of the input into total, which the caller has initialised. Every worker takes
  * chunks, folds them, and adds them to total when its turn has come: total, and the first

@@ -89,10 +89,12 @@ static enum status process(struct run *r, struct fault *fault)
 		input_be_prompt(r->input);
 		status = result_heading(&r->query, fault);
 	}
-	if (status == STATUS_OK)
+	if (status == STATUS_OK) {
+		message_progress(&engine_nbytes_begun, input_nbytes_left(r->input));
 		status = engine_run(&r->query.plan, r->input, r->team.squads, r->team.nsquads,
 				    &r->total, !r->careful && is_repeatable(r), &r->all_ended,
 				    fault);
+	}
 	if (status == STATUS_OK)
 		status = print_result(r, fault);
 	if (status == STATUS_OK)
@@ -138,6 +140,7 @@ static enum status run_again(struct run *r, const struct run *before, struct fau
 	if (before->stdin_offset >= 0)
 		lseek(STDIN_FILENO, before->stdin_offset, SEEK_SET);
 	memset(fault, 0, sizeof *fault);
+	engine_nbytes_begun = 0;
 	return process(r, fault);
 }
 
@@ -146,7 +149,10 @@ int main(int argc, char **argv)
 	static struct run runs[2] = {{.all_ended = true}, {.all_ended = true}};
 	static struct fault fault;
 	struct run *r = &runs[0];
-	enum status status = run(r, argc, argv, &fault);
+	enum status status;
+
+	message_progress(&engine_nbytes_begun, UINT64_MAX);
+	status = run(r, argc, argv, &fault);
 
 	if (status == STATUS_MISGUESSED) {
 		r = &runs[1];

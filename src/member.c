@@ -414,6 +414,8 @@ static bool fold_chunk(struct member *m)
 	if (!step(m, STEP_MAP))
 		return false;
 	m->nbytes += m->hand->chunk.nbytes;
+	atomic_fetch_add_explicit(&engine_nbytes_begun, m->hand->chunk.nbytes,
+				  memory_order_relaxed);
 	m->nchunks++;
 	if (!leave_map(m) || !fold_ahead(m, &folded))
 		return false;

@@ -4,12 +4,17 @@
  */
 #include "message.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "decimal_text.h"
 #include "utf8.h"
 
 static const char *program = "gpustat";
@@ -151,4 +156,80 @@ void message_note(const char *format, ...)
 	vfprintf(stderr, format, arguments);
 	fputc('\n', stderr);
 	va_end(arguments);
+}
+
+/* ---- progress ---- */
+
+static struct {
+	const _Atomic uint64_t *done;
+	_Atomic uint64_t all;
+	uint64_t begin_ns;
+} progress;
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static char *write_words(char *to, const char *words)
+{
+	size_t nbytes = strlen(words);
+
+	memcpy(to, words, nbytes);
+	return to + nbytes;
+}
+
+/* x / 10^ndigits with all of these digits behind the point; 1 <= ndigits <= 3. */
+static char *write_parts(char *to, uint64_t x, unsigned ndigits)
+{
+	uint64_t one = decimal_powers[ndigits];
+
+	to = decimal_write_u64(to, x / one);
+	*to++ = '.';
+	for (x %= one; one > 1; x %= one) {
+		one /= 10;
+		*to++ = (char)('0' + x / one);
+	}
+	return to;
+}
+
+/* In a signal's handler: nothing is called here but what may be called there. */
+static void print_progress(int number)
+{
+	uint64_t done = *progress.done, all = progress.all, ns = now_ns() - progress.begin_ns;
+	int error = errno;
+	char text[256], *to = text;
+
+	(void)number;
+	to = write_words(to, "gpustat: ");
+	to = decimal_write_u64(to, done);
+	to = write_words(to, " bytes");
+	if (all != UINT64_MAX) {
+		to = decimal_write_u64(write_words(to, " of "), all);
+		to = decimal_write_u64(write_words(to, " ("), all ? done * 100 / all : 100);
+		to = write_words(to, " %)");
+	}
+	to = write_parts(write_words(to, " in "), ns / 1000000, 3);
+	to = write_parts(write_words(to, " s: "), ns ? done * 100 / ns : 0, 2);
+	to = write_words(to, " GB/s\n");
+	if (write(STDERR_FILENO, text, (size_t)(to - text)) < 0)
+		to = text; /* there is nobody to tell */
+	errno = error;
+}
+
+void message_progress(const _Atomic uint64_t *done, uint64_t all)
+{
+	struct sigaction before, action = {.sa_handler = print_progress, .sa_flags = SA_RESTART};
+
+	progress.all = all;
+	if (progress.done)
+		return;
+	progress.done = done;
+	progress.begin_ns = now_ns();
+	sigemptyset(&action.sa_mask);
+	if (sigaction(SIGUSR1, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+		sigaction(SIGUSR1, &action, NULL);
 }

@@ -5,6 +5,7 @@
 #ifndef GPUSTAT_MESSAGE_H
 #define GPUSTAT_MESSAGE_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,11 @@ void message_left_out(uint64_t n, const char *column);
 
 /* Warns that for n records a condition compared text with a number. */
 void message_undecided(uint64_t n);
+
+/* Lets SIGUSR1, unless it is ignored, print one line: how many bytes are done, of how many, since
+ * the first call, and how fast. done: counts bytes, and outlives the process's signals. all:
+ * UINT64_MAX if it is not known. */
+void message_progress(const _Atomic uint64_t *done, uint64_t all);
 
 /* Prints the program's name and a line, for --verbose. */
 void message_note(const char *format, ...) __attribute__((format(printf, 1, 2)));

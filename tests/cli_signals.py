@@ -2,11 +2,13 @@
 """Signals at random moments: the program dies of them, at once and without a word, or is done.
 
 What it has written by then begins the right output; it may end inside a record, as that of any
-filter does that is killed. Stopped and continued, it goes on as if nothing had been.
+filter does that is killed. Stopped and continued, it goes on as if nothing had been. SIGUSR1 asks how
+far it is.
 """
 import gzip
 import os
 import random
+import re
 import signal
 import subprocess
 import tempfile
@@ -60,19 +62,55 @@ def check_deadly(job, rng, number):
     harness.ok(not wrong, "%s, %s (%d of %d died)" % (job.name, signal.Signals(number).name, died, ROUNDS), repr(wrong[:3]))
 
 
+PROGRESS = re.compile(rb"gpustat: \d+ bytes( of \d+ \(\d+ %\))? in \d+\.\d{3} s: \d+\.\d{2} GB/s\n")
+
+
+def catches_usr1(p):
+    """Waits until the process has made its own arrangements for the signal; False if it has ended before."""
+    while p.poll() is None:
+        with open("/proc/%d/status" % p.pid) as f:
+            caught = re.search(r"^SigCgt:\s*(\w+)", f.read(), re.M)
+        if not caught or int(caught.group(1), 16) >> (signal.SIGUSR1 - 1) & 1:
+            return True
+        time.sleep(0.0002)
+    return False
+
+
 def check_usr1(job, rng):
-    """It may kill, or ask for a word on standard error; the answer is not touched."""
-    wrong = []
+    """It asks for a word on standard error; the answer is not touched."""
+    wrong, told = [], 0
     for _ in range(ROUNDS):
         moment = rng.random() * job.seconds
 
         def disturb(p):
-            time.sleep(moment)
-            p.send_signal(signal.SIGUSR1)
-        status, out, _ = job.disturbed(disturb)
-        if not (status == 0 and out == job.right or status == -signal.SIGUSR1 and job.right.startswith(out)):
-            wrong.append((moment, status, len(out)))
-    harness.ok(not wrong, "%s, SIGUSR1" % job.name, repr(wrong[:3]))
+            if catches_usr1(p):
+                time.sleep(moment)
+                p.send_signal(signal.SIGUSR1)
+                p.send_signal(signal.SIGUSR1)
+        status, out, err = job.disturbed(disturb)
+        told += len(PROGRESS.findall(err))
+        if status != 0 or out != job.right or PROGRESS.sub(b"", err):
+            wrong.append((moment, status, len(out), err))
+    harness.ok(not wrong, "%s, SIGUSR1 (%d answers to %d)" % (job.name, told, 2 * ROUNDS), repr(wrong[:3]))
+
+
+def check_progress():
+    """A pipe: what is done so far, and no more is known; an ignored signal stays ignored."""
+    argv = [harness.program(), "--device=cpu", "--sum=1"]
+    for ignored in (False, True):
+        p = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             env=harness.environment(), restore_signals=False, preexec_fn=lambda: signal.signal(
+                                 signal.SIGUSR1, signal.SIG_IGN if ignored else signal.SIG_DFL))
+        p.stdin.write(b"1\n" * 1000000)
+        p.stdin.flush()
+        if not ignored and not catches_usr1(p):
+            harness.ok(False, "it ends before its input does")
+        p.send_signal(signal.SIGUSR1)
+        line = b"" if ignored else p.stderr.readline()
+        out, err = p.communicate(b"1\n", LIMIT)
+        harness.ok((p.returncode, out, err) == (0, b"1000001\n", b"") and
+                   bool(PROGRESS.fullmatch(line)) != ignored and b" of " not in line,
+                   "a pipe's progress" + (", ignored" if ignored else ""), repr((p.returncode, out, line, err)))
 
 
 def check_stopped(job, rng):
@@ -98,4 +136,5 @@ for one in (Job("results.csv", ["--sum=n", "--count=t"], TABLE), Job("records.cs
         check_deadly(one, RNG, which)
     check_usr1(one, RNG)
     check_stopped(one, RNG)
+check_progress()
 harness.done()
