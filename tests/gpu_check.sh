@@ -71,7 +71,7 @@ for tool in memcheck racecheck synccheck; do
 	sanitize $tool tests/test_scan quick
 	sanitize $tool tests/test_ladder quick
 	sanitize $tool tests/test_worker_gpu
-	sanitize $tool tests/test_worker_tiles
+	sanitize $tool tests/test_worker_tiles quick
 	sanitize $tool tests/test_field_number
 done
 sanitize initcheck tests/test_worker_gpu
