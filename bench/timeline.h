@@ -25,7 +25,8 @@ struct timeline_window timeline_choose(const struct trace *t, size_t nbars, int 
 /* Draws the run's trace and writes it to path, in the place of what was there (svg.h). There is a
  * lane for each worker and each place where it works (stage.h), those of one place together; each
  * span is a bar, with the stage and the chunk as its title; time is in ms since all workers were
- * open. date: the day of the run; from_ms: see above. Errors: STATUS_OPEN, STATUS_WRITE, with the path and its cause. */
+ * open. date: the day of the run; from_ms: see above.
+ * Errors: STATUS_OPEN, STATUS_WRITE, with the path and its cause. */
 enum status timeline_write(const struct pipeline_run *run, const char *date, int from_ms,
 			   const char *path, struct fault *fault);
 

@@ -4,9 +4,9 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "engine.h"
 #include "input.h"
 #include "message.h"
@@ -28,14 +28,6 @@ struct run {
 	bool careful;   /* no guesses: the run before has made a wrong one */
 	bool all_ended; /* no thread of the team is left */
 };
-
-static double now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static void report_left_out(const struct run *r)
 {
@@ -76,7 +68,7 @@ static bool is_repeatable(const struct run *r)
 
 static enum status process(struct run *r, struct fault *fault)
 {
-	double begin_s = now_s();
+	double begin_s = clock_s();
 	enum status status = input_open(&r->input, r->options.paths, r->options.npaths, fault);
 
 	if (status == STATUS_OK)
@@ -104,7 +96,7 @@ static enum status process(struct run *r, struct fault *fault)
 		team_report_failures(&r->team);
 	}
 	if (status == STATUS_OK && r->options.verbose)
-		team_report(&r->team, now_s() - begin_s);
+		team_report(&r->team, clock_s() - begin_s);
 	return status;
 }
 

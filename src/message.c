@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "decimal_text.h"
 #include "utf8.h"
 
@@ -163,16 +163,8 @@ void message_note(const char *format, ...)
 static struct {
 	const _Atomic uint64_t *done;
 	_Atomic uint64_t all;
-	uint64_t begin_ns;
+	double begin_s;
 } progress;
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static char *write_words(char *to, const char *words)
 {
@@ -199,7 +191,8 @@ static char *write_parts(char *to, uint64_t x, unsigned ndigits)
 /* In a signal's handler: nothing is called here but what may be called there. */
 static void print_progress(int number)
 {
-	uint64_t done = *progress.done, all = progress.all, ns = now_ns() - progress.begin_ns;
+	uint64_t done = *progress.done, all = progress.all;
+	uint64_t ns = (uint64_t)((clock_s() - progress.begin_s) * 1e9);
 	int error = errno;
 	char text[256], *to = text;
 
@@ -228,7 +221,7 @@ void message_progress(const _Atomic uint64_t *done, uint64_t all)
 	if (progress.done)
 		return;
 	progress.done = done;
-	progress.begin_ns = now_ns();
+	progress.begin_s = clock_s();
 	sigemptyset(&action.sa_mask);
 	if (sigaction(SIGUSR1, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
 		sigaction(SIGUSR1, &action, NULL);

@@ -20,7 +20,7 @@ ROOMS = (
     ("numbers", "csv_dfa decimal decimal_text wide"),
     ("bytes",   "simd.h simd_x86 simd_positions simd_quotes simd_words simd_fold simd_convert simd_groups simd_groups_fold "
                 "simd_portable simd_neon simd_avx2 simd_avx512 simd quotes structure"),
-    ("terms",   "utf8 plan chunk expr_eval"),
+    ("terms",   "clock utf8 plan chunk expr_eval"),
     ("records", "column rows expr_row row_block row_judge rows_fold record.h record_walk record"),
     ("rows",    "running emit new_fields rows_emit"),
     ("data",    "feed inflate inflate_zlib inflate_isal inflate_libdeflate gzip bgzf unzstd decoder ahead unpacker "
