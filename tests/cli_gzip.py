@@ -85,7 +85,7 @@ CUT = LARGE[:LARGE.index(b"\n", 700000) + 1]
 
 # ---- running --------------------------------------------------------------------------------
 
-def run(data, reader=None, args=None, threads=None, timeout=60, name="t.csv.gz", pipe=False, chunk=None):
+def run(data, reader=None, args=None, threads=None, timeout=300, name="t.csv.gz", pipe=False, chunk=None):
     """-> (status, stdout, stderr) of the program reading data from a file, or a pipe."""
     env = harness.environment(chunk)
     if reader:
