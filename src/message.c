@@ -174,20 +174,6 @@ static char *write_words(char *to, const char *words)
 	return to + nbytes;
 }
 
-/* x / 10^ndigits with all of these digits behind the point; 1 <= ndigits <= 3. */
-static char *write_parts(char *to, uint64_t x, unsigned ndigits)
-{
-	uint64_t one = decimal_powers[ndigits];
-
-	to = decimal_write_u64(to, x / one);
-	*to++ = '.';
-	for (x %= one; one > 1; x %= one) {
-		one /= 10;
-		*to++ = (char)('0' + x / one);
-	}
-	return to;
-}
-
 /* In a signal's handler: nothing is called here but what may be called there. */
 static void print_progress(int number)
 {
@@ -197,7 +183,7 @@ static void print_progress(int number)
 	char text[256], *to = text;
 
 	(void)number;
-	to = write_words(to, "gpustat: ");
+	to = write_words(write_words(to, program), ": ");
 	to = decimal_write_u64(to, done);
 	to = write_words(to, " bytes");
 	if (all != UINT64_MAX) {
@@ -205,8 +191,8 @@ static void print_progress(int number)
 		to = decimal_write_u64(write_words(to, " ("), all ? done * 100 / all : 100);
 		to = write_words(to, " %)");
 	}
-	to = write_parts(write_words(to, " in "), ns / 1000000, 3);
-	to = write_parts(write_words(to, " s: "), ns ? done * 100 / ns : 0, 2);
+	to = decimal_write(write_words(to, " in "), (int128)(ns / 1000000), 3);
+	to = decimal_write(write_words(to, " s: "), (int128)(ns ? done * 100 / ns : 0), 2);
 	to = write_words(to, " GB/s\n");
 	if (write(STDERR_FILENO, text, (size_t)(to - text)) < 0)
 		to = text; /* there is nobody to tell */
