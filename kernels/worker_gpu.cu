@@ -15,12 +15,12 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "clock.h"
 #include "gpu.h"
 #include "worker_gpu.cuh"
 
-#define POLL_MS 2
+#define POLL_S 2e-3
 #define LIKELY_FIELD_NBYTES 8 /* of a record, and no fewer, mostly */
 
 /* ---- errors ---- */
@@ -49,25 +49,17 @@ cudaError_t gpu_checked(cudaError_t error)
 	return now == first || (*end == '+' && now > first) ? cudaErrorUnknown : error;
 }
 
-static double now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
 /* Work on a chunk takes a fraction of a millisecond, and to sleep until the device's interrupt half
  * of one more (a virtual machine, H200, 2026-11-21). So this looks for itself first, while others
  * may have the core, and sleeps only where it takes long. */
 static cudaError_t wait_idle(cudaEvent_t idle)
 {
-	double end_ms = now_ms() + POLL_MS;
+	double end_s = clock_s() + POLL_S;
 	cudaError_t error = cudaEventQuery(idle);
 
 	while (error == cudaErrorNotReady) {
 		(void)cudaGetLastError(); /* no error, but it is remembered like one */
-		if (now_ms() > end_ms)
+		if (clock_s() > end_s)
 			return cudaEventSynchronize(idle);
 		sched_yield();
 		error = cudaEventQuery(idle);
@@ -171,6 +163,21 @@ static void device_cut(struct worker *w, struct arena *a)
 	w->scans_data = arena_cut<char>(a, w->scans_nbytes);
 }
 
+/* What needs no device. The host's memory is touched here, while the device wakes. */
+static enum status open_host(struct worker *w, struct fault *fault)
+{
+	enum status status = record_memory_init(&w->memory, w->plan);
+
+	if (status == STATUS_OK)
+		status = emitter_init(&w->emitter, w->plan);
+	if (status != STATUS_OK)
+		return fault_set(fault, status, 0, NULL);
+	pinned_buffer_take(&w->buffer, w->chunk_nbytes + ARENA_ALIGN);
+	if (w->plan->emits)
+		pinned_buffer_take(&w->output_memory, worker_likely_output(w, w->chunk_nbytes));
+	return STATUS_OK;
+}
+
 static enum status open_device(struct worker *w, struct fault *fault)
 {
 	cudaError_t error;
@@ -255,14 +262,7 @@ static enum status gpu_open(struct worker **out, const struct plan *plan, size_t
 	w->judges = plan_judges(plan);
 	w->folds_columns = !plan->emits && plan->npredicates == 0 && plan->ncolumns > 0 &&
 			   plan->ncolumns <= COLUMN_FOLD_NCOLUMNS_MAX;
-	status = record_memory_init(&w->memory, plan);
-	if (status == STATUS_OK)
-		status = emitter_init(&w->emitter, plan);
-	if (status != STATUS_OK)
-		fault_set(fault, status, 0, NULL);
-	pinned_buffer_take(&w->buffer, chunk_nbytes + ARENA_ALIGN);
-	if (plan->emits)
-		pinned_buffer_take(&w->output_memory, worker_likely_output(w, chunk_nbytes));
+	status = open_host(w, fault);
 	if (status == STATUS_OK)
 		status = open_device(w, fault);
 	if (status == STATUS_OK)
