@@ -72,10 +72,12 @@ static void fail_memory(struct lockstep *ls)
 static enum status take(struct stepper *s, struct fault *fault)
 {
 	struct lockstep *ls = s->of;
+	const struct reader reader = {
+		{ls->ops->buffer(s->worker), ls->request->squad->setup.chunk_nbytes},
+		s->worker, ls->ops->next};
 	enum status status = STATUS_OK;
 
-	s->has_chunk = input_take(ls->request->input, ls->ops->buffer(s->worker),
-				  ls->request->squad->chunk_nbytes, &s->chunk, &status, fault);
+	s->has_chunk = input_take(ls->request->input, &reader, &s->chunk, &status, fault);
 	if (s->has_chunk && status == STATUS_OK)
 		traced_has_read(s->worker, &s->chunk);
 	return s->has_chunk ? status : STATUS_OK;
@@ -205,13 +207,12 @@ static void *stepper_main(void *argument)
 {
 	struct stepper *s = argument;
 	struct lockstep *ls = s->of;
-	const struct squad *squad = ls->request->squad;
 	struct fault fault = {0};
 
 	while (!ls->started)
 		sched_yield();
-	if (ls->ops->open(&s->worker, ls->request->plan, squad->chunk_nbytes, squad->device,
-			  &fault) != STATUS_OK)
+	if (ls->ops->open(&s->worker, ls->request->plan, &ls->request->squad->setup, &fault) !=
+	    STATUS_OK)
 		fail(ls, &fault);
 	meet(ls, nothing);
 	work(s);

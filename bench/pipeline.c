@@ -54,7 +54,7 @@ static void settle_team(struct team *team)
 
 	for (size_t i = 0; i < team->nsquads; i++) {
 #ifdef HAVE_CUDA
-		if (team->squads[i].optional && team->squads[i].device >= gpu_count())
+		if (team->squads[i].optional && team->squads[i].setup.device >= gpu_count())
 			continue;
 #endif
 		team->squads[n] = team->squads[i];
@@ -365,14 +365,14 @@ static void describe_team(struct pipeline_run *run, const struct pass *pass)
 		const struct squad *s = &pass->team.squads[i];
 		if (!is_gpu(s)) {
 			run->nthreads += s->nthreads;
-			run->cpu_chunk_nbytes = s->chunk_nbytes;
+			run->cpu_chunk_nbytes = s->setup.chunk_nbytes;
 			continue;
 		}
 #ifdef HAVE_CUDA
-		gpu_name(s->device, run->gpu, sizeof run->gpu);
+		gpu_name(s->setup.device, run->gpu, sizeof run->gpu);
 #endif
 		run->nfeeders += s->nthreads;
-		run->gpu_chunk_nbytes = s->chunk_nbytes;
+		run->gpu_chunk_nbytes = s->setup.chunk_nbytes;
 		run->ngpus++;
 	}
 }

@@ -108,7 +108,7 @@ static void traced_close(struct worker *w)
 }
 
 static enum status open_inside(const struct worker_ops *ops, struct worker **out,
-			       const struct plan *plan, size_t chunk_nbytes, int device,
+			       const struct plan *plan, const struct worker_setup *setup,
 			       struct fault *fault)
 {
 	struct worker *w = calloc(1, sizeof *w);
@@ -117,7 +117,7 @@ static enum status open_inside(const struct worker_ops *ops, struct worker **out
 	if (!w)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	w->ops = ops;
-	status = ops->open(&w->inside, plan, chunk_nbytes, device, fault);
+	status = ops->open(&w->inside, plan, setup, fault);
 	if (status == STATUS_OK)
 		status = watch(w, fault);
 	if (status == STATUS_OK)
@@ -128,10 +128,10 @@ static enum status open_inside(const struct worker_ops *ops, struct worker **out
 }
 
 static enum status traced_open(const struct worker_ops *ops, struct worker **out,
-			       const struct plan *plan, size_t chunk_nbytes, int device,
+			       const struct plan *plan, const struct worker_setup *setup,
 			       struct fault *fault)
 {
-	enum status status = open_inside(ops, out, plan, chunk_nbytes, device, fault);
+	enum status status = open_inside(ops, out, plan, setup, fault);
 
 	count_open();
 	return status;
@@ -178,6 +178,16 @@ void traced_has_read(struct worker *w, const struct chunk *chunk)
 }
 
 #ifdef HAVE_CUDA
+static struct room traced_next(struct worker *w, const struct chunk *chunk, size_t done)
+{
+	return w->ops->next(w->inside, chunk, done);
+}
+
+static void traced_restore(struct worker *w)
+{
+	w->ops->restore(w->inside);
+}
+
 static enum status traced_start(struct worker *w, const struct chunk *chunk, struct fault *fault)
 {
 	traced_has_read(w, chunk);
@@ -226,9 +236,9 @@ static void traced_writes(struct worker *w, bool begins)
 /* ---- the kinds ---- */
 
 static enum status traced_cpu_open(struct worker **out, const struct plan *plan,
-				   size_t chunk_nbytes, int device, struct fault *fault)
+				   const struct worker_setup *setup, struct fault *fault)
 {
-	return traced_open(&worker_cpu, out, plan, chunk_nbytes, device, fault);
+	return traced_open(&worker_cpu, out, plan, setup, fault);
 }
 
 static const struct worker_ops traced_cpu = {
@@ -244,15 +254,17 @@ static const struct worker_ops traced_cpu = {
 
 #ifdef HAVE_CUDA
 static enum status traced_gpu_open(struct worker **out, const struct plan *plan,
-				   size_t chunk_nbytes, int device, struct fault *fault)
+				   const struct worker_setup *setup, struct fault *fault)
 {
-	return traced_open(&worker_gpu, out, plan, chunk_nbytes, device, fault);
+	return traced_open(&worker_gpu, out, plan, setup, fault);
 }
 
 static const struct worker_ops traced_gpu = {
 	.name = "gpu",
 	.open = traced_gpu_open,
 	.buffer = traced_buffer,
+	.next = traced_next,
+	.restore = traced_restore,
 	.begin = traced_start,
 	.map = traced_map,
 	.fold = traced_fold,

@@ -5,7 +5,8 @@
  * The chunk's text goes up once; map, fold and emit then work on the copy. Only results
  * come back.
  *
- *     map:   text up, records_map                   -> summary
+ *     begin: worker_gpu_read.cu: text up
+ *     map:   records_map                            -> summary
  *     fold:  worker_gpu_fold.cu                     -> summary, tallies, bins; mostly launched
  *            right behind map, without waiting to hear how the chunk is entered
  *     emit:  worker_gpu_emit.cu                     -> the text to print
@@ -136,6 +137,9 @@ static void device_cut(struct worker *w, struct arena *a)
 
 	/* Every array is padded to 256 bytes, and so is text, as lane_load asks. */
 	w->text = arena_cut<char>(a, w->chunk_nbytes);
+	if (w->nibbles.wanted)
+		w->nibbles.device =
+			arena_cut<unsigned char>(a, nibbles_nbytes(w->chunk_nbytes));
 	w->domino.nslots = records_ntiles(w->chunk_nbytes);
 	w->domino.slots = arena_cut<uint64_t>(a, w->domino.nslots);
 	w->domino.ticket = arena_cut<uint32_t>(a, 1);
@@ -164,7 +168,8 @@ static void device_cut(struct worker *w, struct arena *a)
 }
 
 /* What needs no device. The host's memory is touched here, while the device wakes. */
-static enum status open_host(struct worker *w, struct fault *fault)
+static enum status open_host(struct worker *w, const struct worker_setup *setup,
+			     struct fault *fault)
 {
 	enum status status = record_memory_init(&w->memory, w->plan);
 
@@ -173,6 +178,7 @@ static enum status open_host(struct worker *w, struct fault *fault)
 	if (status != STATUS_OK)
 		return fault_set(fault, status, 0, NULL);
 	pinned_buffer_take(&w->buffer, w->chunk_nbytes + ARENA_ALIGN);
+	nibbles_take(w, setup);
 	if (w->plan->emits)
 		pinned_buffer_take(&w->output_memory, worker_likely_output(w, w->chunk_nbytes));
 	return STATUS_OK;
@@ -206,6 +212,8 @@ static enum status open_memory(struct worker *w, struct fault *fault)
 	struct arena measure = {NULL, 0};
 
 	TRY("pin memory", pinned_buffer_pin(&w->buffer));
+	if (w->nibbles.wanted)
+		TRY("pin memory", pinned_buffer_pin(&w->nibbles.pinned));
 	pinned_cut(w, &measure);
 	TRY("allocate pinned memory", cudaMallocHost((void **)&w->pinned.base, measure.nbytes));
 	pinned_cut(w, &w->pinned);
@@ -235,6 +243,7 @@ static void gpu_close(struct worker *w)
 	(void)cudaFree(w->arena.base);
 	(void)cudaFreeHost(w->pinned.base);
 	(void)pinned_buffer_free(&w->buffer);
+	(void)pinned_buffer_free(&w->nibbles.pinned);
 	(void)pinned_buffer_free(&w->output_memory);
 	if (w->idle)
 		(void)cudaEventDestroy(w->idle);
@@ -247,8 +256,8 @@ static void gpu_close(struct worker *w)
 	free(w);
 }
 
-static enum status gpu_open(struct worker **out, const struct plan *plan, size_t chunk_nbytes,
-			    int device, struct fault *fault)
+static enum status gpu_open(struct worker **out, const struct plan *plan,
+			    const struct worker_setup *setup, struct fault *fault)
 {
 	struct worker *w = (struct worker *)calloc(1, sizeof *w);
 	enum status status;
@@ -257,12 +266,12 @@ static enum status gpu_open(struct worker **out, const struct plan *plan, size_t
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	w->plan = plan;
 	w->output_share = 2; /* for the first chunk */
-	w->chunk_nbytes = chunk_nbytes;
-	w->device = device;
+	w->chunk_nbytes = setup->chunk_nbytes;
+	w->device = setup->device;
 	w->judges = plan_judges(plan);
 	w->folds_columns = !plan->emits && plan->npredicates == 0 && plan->ncolumns > 0 &&
 			   plan->ncolumns <= COLUMN_FOLD_NCOLUMNS_MAX;
-	status = open_host(w, fault);
+	status = open_host(w, setup, fault);
 	if (status == STATUS_OK)
 		status = open_device(w, fault);
 	if (status == STATUS_OK)
@@ -292,6 +301,7 @@ size_t worker_likely_nrecords(const struct worker *w)
 
 static char *gpu_buffer(struct worker *w)
 {
+	nibbles_begin(w);
 	return w->buffer.data;
 }
 
@@ -329,14 +339,15 @@ static enum status launch_all(struct worker *w, const struct chunk *chunk, struc
 
 static enum status gpu_begin(struct worker *w, const struct chunk *chunk, struct fault *fault)
 {
+	enum status status;
+
 	w->on_device = w->ahead.launched = false;
 	w->begun = true;
 	if (chunk->nbytes == 0)
 		return STATUS_OK;
 	worker_mark(w, STAGE_BEGINS);
-	TRY("copy chunk", copy_up(w, w->text, chunk->data, chunk->nbytes));
-	worker_mark(w, STAGE_COPY_UP);
-	return launch_all(w, chunk, fault);
+	status = worker_text_up(w, chunk, fault);
+	return status == STATUS_OK ? launch_all(w, chunk, fault) : status;
 }
 
 static enum status gpu_map(struct worker *w, const struct chunk *chunk, struct chunk_map *out,
@@ -363,5 +374,5 @@ static enum status gpu_map(struct worker *w, const struct chunk *chunk, struct c
 }
 
 const struct worker_ops worker_gpu = {
-	"gpu", gpu_open, gpu_buffer, gpu_begin, gpu_map, gpu_fold, gpu_emit, gpu_close, NULL,
+	"gpu", gpu_open, gpu_buffer, gpu_next, gpu_restore, gpu_begin, gpu_map, gpu_fold, gpu_emit, gpu_close, NULL,
 };

@@ -11,6 +11,7 @@
 #include <cuda_runtime.h>
 
 extern "C" {
+#include "nibbles.h"
 #include "record.h"
 #include "stage.h"
 #include "worker.h"
@@ -47,6 +48,25 @@ struct plan_arrays {
 	uint32_t *places;
 };
 
+/* A chunk's text as nibbles, half of what the bus would carry. It is packed piece by piece as it is
+ * read: the first and the last stay in the buffer, and those between are read to where the second
+ * would be, one over the other, in a core's own cache. So they are nowhere but here. */
+struct worker_nibbles {
+	bool wanted;
+	struct nibble_letters letters;
+	size_t piece_nbytes; /* a multiple of 64; at least WORKER_ENDS_NBYTES */
+	struct pinned_buffer pinned;
+	unsigned char *device;
+
+	/* The chunk in hand. */
+	bool tried, packs; /* packing; so far, all of it could be packed */
+	bool restored;     /* what is packed is in the buffer, too */
+	size_t nbytes;     /* of text that are packed */
+	struct room piece; /* being read */
+	unsigned npauses, npauses_next; /* chunks to leave as they are; and when one does not pay
+					 * again */
+};
+
 /* Who wants to know what a worker's stream does, and when: gpustat-bench's pipeline. */
 struct worker_watch {
 	/* What was put into the stream since the mark before is this stage; STAGE_BEGINS: a stage
@@ -72,6 +92,8 @@ struct worker {
 	struct record_table records;
 	bool printed; /* once emitted: by the device, for tests to see */
 	unsigned nagain; /* chunks so far that were written twice, likewise */
+
+	struct worker_nibbles nibbles;
 
 	/* Pinned memory. */
 	struct pinned_buffer buffer; /* for the chunk's text */
@@ -171,6 +193,17 @@ static inline void worker_mark(struct worker *w, enum stage stage)
 		w->watch->mark(w->watch, stage, w->stream);
 }
 
+/* ---- a chunk's way to the device: worker_gpu_read.cu ---- */
+
+/* Takes memory for nibbles, if the setup asks for them; needs no device. */
+void nibbles_take(struct worker *w, const struct worker_setup *setup);
+
+/* A new chunk is about to be read. */
+void nibbles_begin(struct worker *w);
+
+/* Launches what takes the text to the device, packed or as it is. */
+enum status worker_text_up(struct worker *w, const struct chunk *chunk, struct fault *fault);
+
 /* ---- the plan on the device: worker_gpu_plan.cu ---- */
 
 /* Whether the device can ask the plan's predicates: they may be too large for it. */
@@ -215,6 +248,9 @@ bool ahead_plan(struct worker *w, const struct chunk *chunk);
 bool ahead_serves(const struct worker *w, const struct chunk *chunk, struct chunk_entry entry);
 
 /* ---- members of worker_gpu ---- */
+
+struct room gpu_next(struct worker *w, const struct chunk *chunk, size_t done);
+void gpu_restore(struct worker *w);
 
 enum status gpu_fold(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
 		     struct partial *out, struct fault *fault);

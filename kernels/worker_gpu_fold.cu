@@ -134,6 +134,7 @@ static enum status take_exceptions(struct worker *w, const struct chunk *chunk,
 
 	if (n == 0)
 		return STATUS_OK;
+	gpu_restore(w);
 	TRY("copy exceptions", copy_back(w, w->exceptions, w->exception_list.list, n));
 	status = worker_wait(w, "copy exceptions", fault);
 	qsort(w->exceptions, status == STATUS_OK ? n : 0, sizeof *w->exceptions,
@@ -184,9 +185,10 @@ static enum status fold_on_cpu(struct worker *w, const struct chunk *chunk,
 			       struct chunk_entry entry, struct partial *out,
 			       struct fault *fault)
 {
-	enum status status = records_fold(w->plan, chunk->data, chunk->nbytes, entry, false,
-					  &w->memory, out);
+	enum status status;
 
+	gpu_restore(w);
+	status = records_fold(w->plan, chunk->data, chunk->nbytes, entry, false, &w->memory, out);
 	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
 }
 

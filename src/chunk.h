@@ -28,6 +28,21 @@ struct chunk {
 	uint64_t first_line;   /* with first_of_file: the line that data starts on */
 };
 
+/* Where bytes may be written. */
+struct room {
+	char *data;
+	size_t nbytes;
+};
+
+/* Who takes a chunk, and where it is to be read to. */
+struct reader {
+	struct room buffer; /* chunk->data, and how long a chunk may be */
+	struct worker *worker;
+	/* Asked of a plain file's chunk, once its first `done` bytes are there, beginning with 0, up
+	 * to all: where the next are to be read to, and how many of them. NULL: into the buffer. */
+	struct room (*next)(struct worker *worker, const struct chunk *chunk, size_t done);
+};
+
 /* How a chunk is entered: known only once every earlier chunk has been mapped. */
 struct chunk_entry {
 	enum csv_state state;

@@ -28,8 +28,7 @@ static bool open_worker(struct member *m, struct hand *hand)
 {
 	struct squad *squad = m->squad;
 	struct fault fault;
-	enum status status = hand->ops->open(&hand->worker, m->engine->plan, squad->chunk_nbytes,
-					     squad->device, &fault);
+	enum status status = hand->ops->open(&hand->worker, m->engine->plan, &squad->setup, &fault);
 
 	if (status == STATUS_GPU && !squad->optional)
 		status = member_use_cpu(m, hand, &fault);

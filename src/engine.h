@@ -19,9 +19,8 @@
 /* Workers of one kind on one device: nthreads threads, each with a worker of its own. */
 struct squad {
 	const struct worker_ops *ops;
-	int device;
+	struct worker_setup setup;
 	int nthreads;
-	size_t chunk_nbytes;
 	bool optional; /* the others do without a worker that cannot be opened, or not in time */
 	bool reads_ahead; /* each has two workers, and reads for one while the other's GPU works */
 	bool replaces; /* each thread, once its workers are open, takes the place of one that ... */

@@ -10,7 +10,6 @@
  */
 #include "input.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -19,6 +18,7 @@
 #include <unistd.h>
 
 #include "passed.h"
+#include "ranged.h"
 #include "source.h"
 #include "unpacker.h"
 
@@ -27,12 +27,6 @@
  * writer waiting; 200 MB of logs took 1.24 times as long as reading alone with chunks of 512
  * KiB, 1.03 to 1.09 with these, 1.3 with half of these (two cores, 2026-11-21). */
 #define PIPE_CHUNK_NBYTES ((size_t)128 << 10)
-
-/* A ranged file's descriptor, shared by the workers that read from it. */
-struct ranged {
-	int fd;
-	atomic_uint nusers; /* the input itself, and each worker inside read_range */
-};
 
 struct input {
 	const char *const *paths;
@@ -43,7 +37,7 @@ struct input {
 	bool open;             /* it was opened, and its end was not taken */
 	struct source source;
 	struct passed passed;
-	struct ranged *ranged; /* NULL: streamed */
+	struct ranged *ranged; /* NULL: streamed. Its users: this, and each worker that reads. */
 	off_t position, end;   /* ranged: next byte to hand out, and the file's end */
 	bool fresh;            /* no chunk of this file was taken yet */
 	uint64_t offset_bytes; /* of the next byte in the whole input, decompressed */
@@ -143,11 +137,9 @@ static enum status become_ranged(struct input *in, struct fault *fault)
 
 	if (s->packed || now < 0 || fstat(s->fd, &st) || !has_ranges(&st))
 		return STATUS_OK;
-	in->ranged = malloc(sizeof *in->ranged);
+	in->ranged = ranged_make(s->fd);
 	if (!in->ranged)
 		return fail(in, fault, STATUS_NO_MEMORY);
-	in->ranged->fd = s->fd;
-	atomic_init(&in->ranged->nusers, 1);
 	in->position = now - (off_t)(s->end - s->begin);
 	in->end = st.st_size > in->position ? st.st_size : in->position;
 	if (s->fd == STDIN_FILENO)
@@ -156,19 +148,10 @@ static enum status become_ranged(struct input *in, struct fault *fault)
 	return STATUS_OK;
 }
 
-static void release_ranged(struct ranged *r)
-{
-	if (atomic_fetch_sub(&r->nusers, 1) > 1)
-		return;
-	if (r->fd > STDIN_FILENO)
-		close(r->fd);
-	free(r);
-}
-
 static void close_file(struct input *in)
 {
 	if (in->ranged) {
-		release_ranged(in->ranged);
+		ranged_release(in->ranged);
 		in->source.fd = -1; /* whoever uses the range last closes it */
 	}
 	in->ranged = NULL;
@@ -226,6 +209,11 @@ enum status input_peek(struct input *in, const char **data, size_t *nbytes, bool
 	}
 	*at_end = in->source.at_end;
 	return status;
+}
+
+const char *input_peeked(const struct input *in, size_t *nbytes)
+{
+	return source_peeked(&in->source, 0, nbytes);
 }
 
 bool input_has_more_files(const struct input *in)
@@ -388,27 +376,18 @@ static off_t take_range(struct input *in, struct chunk *chunk, size_t capacity)
 	chunk->nbytes = left < (off_t)capacity ? (size_t)left : capacity;
 	in->position += (off_t)chunk->nbytes;
 	chunk->last_of_file = in->position == in->end;
-	atomic_fetch_add(&in->ranged->nusers, 1);
+	ranged_add_user(in->ranged);
 	return position;
 }
 
 /* Reads a range that was handed out. Holds no lock. */
-static enum status read_range(const struct input *in, struct ranged *ranged, off_t position,
-			      const struct chunk *chunk, struct fault *fault)
+static enum status read_range(const struct input *in, const struct errand *errand,
+			      const struct chunk *chunk, const struct reader *reader,
+			      struct fault *fault)
 {
-	enum status status = STATUS_OK;
-	size_t done = 0;
+	enum status status = ranged_read(errand->ranged, errand->position, chunk, reader, fault);
 
-	while (done < chunk->nbytes && status == STATUS_OK) {
-		ssize_t n = pread(ranged->fd, chunk->data + done, chunk->nbytes - done,
-				  position + (off_t)done);
-		if (n == 0)
-			status = fault_set(fault, STATUS_SHRANK, 0, NULL);
-		else if (n < 0 && errno != EINTR)
-			status = fault_set(fault, STATUS_READ, errno, NULL);
-		done += n > 0 ? (size_t)n : 0;
-	}
-	release_ranged(ranged);
+	ranged_release(errand->ranged);
 	if (status != STATUS_OK)
 		fault->file = input_name(in, chunk->file);
 	return status;
@@ -467,14 +446,15 @@ static enum status take_in_order(struct input *in, struct chunk *chunk, size_t c
 
 /* The rest of it, beside other workers. */
 static enum status finish_chunk(struct input *in, const struct errand *errand,
-				const struct chunk *chunk, struct fault *fault)
+				const struct chunk *chunk, const struct reader *reader,
+				struct fault *fault)
 {
 	if (errand->ranged)
-		return read_range(in, errand->ranged, errand->position, chunk, fault);
+		return read_range(in, errand, chunk, reader, fault);
 	return errand->unpacker ? unpack(in, errand->unpacker, chunk, fault) : STATUS_OK;
 }
 
-bool input_take(struct input *in, char *buffer, size_t capacity, struct chunk *chunk,
+bool input_take(struct input *in, const struct reader *reader, struct chunk *chunk,
 		enum status *status, struct fault *fault)
 {
 	struct errand errand = {0};
@@ -484,15 +464,15 @@ bool input_take(struct input *in, char *buffer, size_t capacity, struct chunk *c
 		pthread_mutex_unlock(&in->lock);
 		return false;
 	}
-	*status = begin_chunk(in, buffer, chunk, fault);
+	*status = begin_chunk(in, reader->buffer.data, chunk, fault);
 	if (*status == STATUS_OK)
-		*status = take_in_order(in, chunk, capacity, &errand, fault);
+		*status = take_in_order(in, chunk, reader->buffer.nbytes, &errand, fault);
 	if (*status != STATUS_OK)
 		input_stop(in);
 	end_chunk(in, chunk);
 	pthread_mutex_unlock(&in->lock);
 	if (*status == STATUS_OK)
-		*status = finish_chunk(in, &errand, chunk, fault);
+		*status = finish_chunk(in, &errand, chunk, reader, fault);
 	if (*status != STATUS_OK)
 		input_stop(in);
 	return true;

@@ -42,6 +42,9 @@ int input_file(const struct input *in);
 enum status input_peek(struct input *in, const char **data, size_t *nbytes, bool *at_end,
 		       struct fault *fault);
 
+/* What has been peeked at and not been taken; *nbytes may be 0. */
+const char *input_peeked(const struct input *in, size_t *nbytes);
+
 /* Whether there are files after the one in hand. */
 bool input_has_more_files(const struct input *in);
 
@@ -75,10 +78,10 @@ uint64_t input_nbytes_left(const struct input *in);
 /* Whether the file in hand is decompressed by a thread of the input's own. */
 bool input_has_thread(const struct input *in);
 
-/* Takes the next chunk, reading up to capacity bytes into buffer. Any thread.
+/* Takes the next chunk, reading as much as the reader has room for. Any thread.
  * Returns true with *chunk filled and *status telling how reading went: if it failed,
  * chunk->index still says where in the order. Returns false at the input's end. */
-bool input_take(struct input *in, char *buffer, size_t capacity, struct chunk *chunk,
+bool input_take(struct input *in, const struct reader *reader, struct chunk *chunk,
 		enum status *status, struct fault *fault);
 
 /* Makes every later input_take return false. Any thread. */

@@ -247,6 +247,13 @@ static bool defer_to_total(struct member *m)
 	return add_border(m, k) && pass_totals(m, k);
 }
 
+/* Has all of the chunk's text lie in the worker's buffer. */
+static void restore_text(struct hand *hand)
+{
+	if (hand->ops->restore)
+		hand->ops->restore(hand->worker);
+}
+
 /* The total chain: adds the chunk to the total when its turn has come. */
 static bool add_in_turn(struct member *m)
 {
@@ -257,6 +264,7 @@ static bool add_in_turn(struct member *m)
 
 	if (!wait_for_turn(m, &e->totals, &total_slot(e, k)->member))
 		return false;
+	restore_text(m->hand);
 	if (total_add(e->total, chunk, m->map.nlines, &m->partial, &m->emission, &fault) !=
 	    STATUS_OK) {
 		fault.file = input_name(e->input, chunk->file);
@@ -314,7 +322,7 @@ enum status member_use_cpu(struct member *m, struct hand *hand, struct fault *fa
 	pthread_mutex_unlock(&m->engine->lock);
 	hand->ops = &worker_cpu;
 	hand->worker = NULL;
-	return worker_cpu.open(&hand->worker, m->engine->plan, squad->chunk_nbytes, 0, fault);
+	return worker_cpu.open(&hand->worker, m->engine->plan, &squad->setup, fault);
 }
 
 /* Puts a CPU in the place of a worker that has failed; the chunk in hand goes with it. */
@@ -323,6 +331,7 @@ static enum status replace_worker(struct member *m, struct fault *fault)
 	struct hand failed = *m->hand, *hand = m->hand;
 	enum status status = member_use_cpu(m, hand, fault);
 
+	restore_text(&failed);
 	hand->status = STATUS_OK;
 	if (status == STATUS_OK) {
 		memcpy(hand->ops->buffer(hand->worker), hand->chunk.data, hand->chunk.nbytes);
@@ -440,9 +449,11 @@ static bool take(struct member *m, struct hand *hand)
 {
 	const struct worker_ops *ops = hand->ops;
 
-	if (retires(m) || !input_take(m->engine->input, ops->buffer(hand->worker),
-				      m->squad->chunk_nbytes, &hand->chunk, &hand->status,
-				      &hand->fault))
+	if (retires(m))
+		return false;
+	const struct reader reader = {{ops->buffer(hand->worker), m->squad->setup.chunk_nbytes},
+				      hand->worker, ops->next};
+	if (!input_take(m->engine->input, &reader, &hand->chunk, &hand->status, &hand->fault))
 		return false;
 	if (hand->status == STATUS_OK && ops->begin)
 		hand->status = ops->begin(hand->worker, &hand->chunk, &hand->fault);

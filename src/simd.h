@@ -79,6 +79,12 @@ struct simd_ops {
 	/* Counts the bits that are set in bits[0 .. nwords). */
 	size_t (*count)(const uint64_t *bits, size_t nwords);
 
+	/* Packs text[0 .. 64 x nwords), and reads nothing beside it, into 32 x nwords bytes: of each
+	 * byte the low half, that of text[2 k] below that of text[2 k + 1]. Returns whether every
+	 * byte is the letter of its low half; otherwise out holds anything. */
+	bool (*pack)(const char *text, size_t nwords, const unsigned char letters[16],
+		     unsigned char *out);
+
 	/* Writes the positions of the bits that are set in bits[0 .. nwords), base added, in
 	 * ascending order. Returns how many; may write up to 64 more words behind them. */
 	size_t (*positions)(const uint64_t *bits, size_t nwords, uint32_t base, uint32_t *out);

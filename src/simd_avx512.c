@@ -175,6 +175,7 @@ static inline lanes lanes_fold_max(lanes a, lanes x, unsigned rows)
 const struct simd_ops simd_avx512 = {
 	.name = "avx512",
 	.scan = scan,
+	.pack = simd_pack_x86,
 	.positions = positions,
 	.unquote = simd_unquote,
 	.count = simd_count,

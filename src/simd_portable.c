@@ -104,6 +104,7 @@ static struct simd_counts scan(const char *text, size_t nwords, char delimiter,
 const struct simd_ops simd_portable = {
 	.name = "portable",
 	.scan = scan,
+	.pack = simd_pack,
 	.positions = simd_positions,
 	.unquote = simd_unquote,
 	.count = simd_count,

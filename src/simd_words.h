@@ -55,6 +55,20 @@ static inline uint64_t simd_join_word(uint64_t x)
 		(x >> 16 & pairs) * (1 + (UINT64_C(10000) << 32))) >> 32;
 }
 
+/* For simd_ops.pack. */
+static inline bool simd_pack(const char *text, size_t nwords, const unsigned char letters[16],
+			     unsigned char *out)
+{
+	unsigned differing = 0;
+
+	for (size_t k = 0; k < nwords * (SIMD_WORD_NBYTES / 2); k++) {
+		unsigned low = (unsigned char)text[2 * k], high = (unsigned char)text[2 * k + 1];
+		differing |= (low ^ letters[low & 15]) | (high ^ letters[high & 15]);
+		out[k] = (unsigned char)((low & 15) | high << 4);
+	}
+	return differing == 0;
+}
+
 #define SIMD_NPOINTED 19 /* bytes: 18 digits and a point */
 
 /* Not 0 where a lane is more than 9. */

@@ -8,12 +8,13 @@
 /* (id, name, place, what is done). place: where it is done, an enum stage_place. The calls of a
  * GPU's worker are HOST, too: most of a call is waiting for what the device does. */
 #define STAGE_TABLE(STAGE)                                                                   \
-	STAGE(READ, "read", HOST, "from the page cache into the worker's buffer")            \
+	STAGE(READ, "read", HOST, "from the page cache into the worker's buffer, or packed")  \
 	STAGE(MAP, "map", HOST, "separators and quotes; of a GPU: the call, with its waiting") \
 	STAGE(FOLD, "fold", HOST, "fields, values and their fold; of a GPU: the call")       \
 	STAGE(EMIT, "emit", HOST, "records and their new fields as text; of a GPU: the call") \
 	STAGE(WRITE, "write", HOST, "to standard output, one chunk at a time")               \
 	STAGE(COPY_UP, "copy_up", UP, "the chunk, from pinned memory to the device")         \
+	STAGE(EXPAND, "expand", KERNELS, "text that has come up packed")                     \
 	STAGE(RECORDS, "records", KERNELS, "records_map, records_ends: where records end")   \
 	STAGE(COLUMN_FOLD, "column_fold", KERNELS, "fields and reduce in one kernel")        \
 	STAGE(FIELDS, "fields", KERNELS, "each record's values, and its conditions")         \

@@ -15,6 +15,7 @@
 
 #include "cores.h"
 #include "message.h"
+#include "nibbles.h"
 #include "simd.h"
 #ifdef HAVE_CUDA
 #include "gpu.h"
@@ -23,9 +24,15 @@
 #define CPU_CHUNK_NBYTES ((size_t)512 << 10) /* with its bitmaps in a second-level cache */
 #define GPU_CHUNK_NBYTES ((size_t)4 << 20)
 #define GPU_PRINTED_CHUNK_NBYTES ((size_t)8 << 20) /* more kernels, which larger chunks keep busy */
+#define SAMPLE_NBYTES ((size_t)16 << 10) /* of the text, to see whether it can be packed */
 #define GPU_MIN_FEEDERS 3 /* threads, each with a stream: one reads, one copies, one computes */
 #define GPU_MAX_FEEDERS 12
 #define GPU_MAX_READING_AHEAD 10 /* these keep the bus as busy */
+
+/* Threads that pack the text keep twice the bus busy; but fewer of them do less than others that do
+ * not. (79 GB/s with 16, 55 with 10, where 52 is all without: H200, 2026-11-22.) */
+#define GPU_MIN_PACKING 12
+#define GPU_MAX_PACKING 16
 
 /* A GPU wakes in a third of a second, and a process that has woken one takes a tenth longer to
  * end. With one and a half times the speed afterwards it pays where the CPUs would work as long.
@@ -39,6 +46,14 @@
 #define SCAN_S_PER_BYTE 0.22e-9
 #define CONVERT_S_PER_BYTE 0.30e-9
 #define GPU_S_PER_BYTE 0.021e-9
+
+/* What is to be done. */
+struct job {
+	const struct options *options;
+	const struct query *query;
+	const struct input *input;
+	uint64_t nbytes; /* of all of it; UINT64_MAX: not known */
+};
 
 /* As many threads as were asked for (0: as there are cores), but no more than chunks: a short
  * input is not worth starting one for, nor looking how many cores there are. */
@@ -54,14 +69,14 @@ static int count_threads(int nasked, size_t chunk_nbytes, uint64_t input_nbytes)
 }
 
 /* decoding: the input has a thread of its own, which is one of those that were asked for. */
-static void add_cpu(struct team *team, const struct options *o, uint64_t input_nbytes,
-		    bool decoding)
+static void add_cpu(struct team *team, const struct job *job, bool decoding)
 {
+	const struct options *o = job->options;
 	struct squad *s = &team->squads[team->nsquads++];
 
 	s->ops = &worker_cpu;
-	s->chunk_nbytes = o->chunk_nbytes ? o->chunk_nbytes : CPU_CHUNK_NBYTES;
-	s->nthreads = count_threads(o->nthreads, s->chunk_nbytes, input_nbytes);
+	s->setup.chunk_nbytes = o->chunk_nbytes ? o->chunk_nbytes : CPU_CHUNK_NBYTES;
+	s->nthreads = count_threads(o->nthreads, s->setup.chunk_nbytes, job->nbytes);
 	s->nthreads -= decoding && s->nthreads > 1;
 	s->retires = true;
 }
@@ -70,67 +85,85 @@ static void add_cpu(struct team *team, const struct options *o, uint64_t input_n
 /* Whether a GPU's thread may read one chunk while its GPU works on another. Where it might wait for
  * what it reads, or where chunks wait for each other, as printed ones do, more threads do
  * better. */
-static bool may_read_ahead(const struct query *q, uint64_t input_nbytes)
+static bool may_read_ahead(const struct job *job)
 {
-	return input_nbytes != UINT64_MAX && !q->plan.emits;
+	return job->nbytes != UINT64_MAX && !job->query->plan.emits;
 }
 
-/* Threads that keep one of ngpus busy. What takes longest is reading, at 7 GB/s a thread. */
-static int gpu_nthreads(const struct options *o, int ngpus, bool beside_cpus, bool reads_ahead)
+/* Whether the text that has been peeked at can be packed; false: there is none. */
+static bool is_packable(const struct job *job)
 {
-	int ncores = (o->nthreads ? o->nthreads : cores_count()) / ngpus;
-	int nthreads = beside_cpus ? ncores / 2 : ncores;
-	int most = reads_ahead ? GPU_MAX_READING_AHEAD : GPU_MAX_FEEDERS;
+	struct nibble_letters letters = nibble_letters(job->query->plan.delimiter);
+	unsigned char packed[SAMPLE_NBYTES / 2];
+	size_t nbytes;
+	const char *text = input_peeked(job->input, &nbytes);
+
+	nbytes = nbytes < SAMPLE_NBYTES ? nbytes : SAMPLE_NBYTES;
+	return nbytes > 0 && nibbles_pack(text, nbytes, letters, packed);
+}
+
+/* The cores that each of ngpus can have. */
+static int cores_each(const struct job *job, int ngpus)
+{
+	int nasked = job->options->nthreads;
+
+	return (nasked ? nasked : cores_count()) / ngpus;
+}
+
+/* Threads that keep a GPU of the squad busy. What takes longest is reading, at 7 GB/s a thread. */
+static int gpu_nthreads(const struct squad *s, int ncores)
+{
+	int nthreads = s->replaces && !s->setup.packs ? ncores / 2 : ncores;
+	int most = s->setup.packs   ? GPU_MAX_PACKING
+		   : s->reads_ahead ? GPU_MAX_READING_AHEAD
+				    : GPU_MAX_FEEDERS;
 
 	return nthreads < GPU_MIN_FEEDERS ? GPU_MIN_FEEDERS : nthreads > most ? most : nthreads;
 }
 
 /* The squad of one of ngpus. */
-static void add_gpu(struct team *team, const struct options *o, const struct query *q, int device,
-		    int ngpus, uint64_t input_nbytes)
+static void add_gpu(struct team *team, const struct job *job, int device, int ngpus, bool optional)
 {
+	size_t asked_nbytes = job->options->chunk_nbytes;
+	int ncores = cores_each(job, ngpus), most;
 	bool beside_cpus = team->squads[0].retires;
 	struct squad *s = &team->squads[team->nsquads++];
-	int most;
 
 	s->ops = &worker_gpu;
-	s->device = device;
-	s->chunk_nbytes = q->plan.emits ? GPU_PRINTED_CHUNK_NBYTES : GPU_CHUNK_NBYTES;
-	if (o->chunk_nbytes)
-		s->chunk_nbytes = o->chunk_nbytes;
-	s->reads_ahead = may_read_ahead(q, input_nbytes);
-	most = gpu_nthreads(o, ngpus, beside_cpus, s->reads_ahead);
-	s->nthreads = count_threads(most, s->chunk_nbytes, input_nbytes);
-	s->reads_ahead = s->reads_ahead && input_nbytes / s->chunk_nbytes >= (uint64_t)most;
+	s->setup.device = device;
+	s->setup.chunk_nbytes = asked_nbytes              ? asked_nbytes
+				: job->query->plan.emits ? GPU_PRINTED_CHUNK_NBYTES
+							  : GPU_CHUNK_NBYTES;
+	s->optional = optional;
 	s->replaces = beside_cpus;
+	s->reads_ahead = may_read_ahead(job);
+	s->setup.packs = s->reads_ahead && ncores >= GPU_MIN_PACKING && is_packable(job);
+	most = gpu_nthreads(s, ncores);
+	s->nthreads = count_threads(most, s->setup.chunk_nbytes, job->nbytes);
+	s->reads_ahead =
+		s->reads_ahead && job->nbytes / s->setup.chunk_nbytes >= (uint64_t)most;
 }
 
 /* Adds the GPU that was asked for by number, or every one; returns how many. optional: the driver
  * is not asked yet, as that takes long. */
-static int add_gpus(struct team *team, const struct options *o, const struct query *q,
-		    uint64_t input_nbytes, bool optional)
+static int add_gpus(struct team *team, const struct job *job, bool optional)
 {
 	int ngpus = optional ? gpu_estimate() : gpu_count(), first = 0, end = ngpus;
 	size_t before = team->nsquads;
 
-	if (o->device_number >= 0) {
-		first = o->device_number;
+	if (job->options->device_number >= 0) {
+		first = job->options->device_number;
 		end = first < ngpus ? first + 1 : first;
 	}
-	for (int i = first; i < end && team->nsquads < TEAM_MAX_SQUADS; i++) {
-		add_gpu(team, o, q, i, end - first, input_nbytes);
-		team->squads[team->nsquads - 1].optional = optional;
-	}
+	for (int i = first; i < end && team->nsquads < TEAM_MAX_SQUADS; i++)
+		add_gpu(team, job, i, end - first, optional);
 	return (int)(team->nsquads - before);
 }
 #else
-static int add_gpus(struct team *team, const struct options *o, const struct query *q,
-		    uint64_t input_nbytes, bool optional)
+static int add_gpus(struct team *team, const struct job *job, bool optional)
 {
 	(void)team;
-	(void)o;
-	(void)q;
-	(void)input_nbytes;
+	(void)job;
 	(void)optional;
 	return 0;
 }
@@ -146,12 +179,13 @@ static enum status no_gpu(const struct options *o, struct fault *fault)
 	return fault_set(fault, STATUS_NO_GPU, 0, words);
 }
 
-/* What the CPUs alone would take for nbytes. */
-static double cpu_seconds(const struct team *team, const struct query *q, uint64_t nbytes)
+/* What the CPUs alone would take. */
+static double cpu_seconds(const struct team *team, const struct job *job)
 {
+	const struct query *q = job->query;
 	double share = (double)q->plan.ncolumns / (double)(q->header.nfields + 1);
 
-	return (double)nbytes * (SCAN_S_PER_BYTE + share * CONVERT_S_PER_BYTE) /
+	return (double)job->nbytes * (SCAN_S_PER_BYTE + share * CONVERT_S_PER_BYTE) /
 	       team->squads[0].nthreads;
 }
 
@@ -168,20 +202,19 @@ static const char *why_no_gpu(double cpu_s, uint64_t nbytes, int ngpus)
 }
 
 /* --device auto: adds GPUs to the CPUs if that pays; says why or why not. */
-static const char *add_gpus_if_they_pay(struct team *team, const struct options *options,
-					const struct query *q, uint64_t nbytes)
+static const char *add_gpus_if_they_pay(struct team *team, const struct job *job)
 {
 	const char *why_not;
 	double cpu_s;
 
-	if (nbytes == UINT64_MAX)
+	if (job->nbytes == UINT64_MAX)
 		return "CPU only: how large the input is cannot be known";
-	if (q->plan.emits)
+	if (job->query->plan.emits)
 		return "CPU only: records are printed";
-	cpu_s = cpu_seconds(team, q, nbytes);
+	cpu_s = cpu_seconds(team, job);
 	if (cpu_s < AUTO_CPU_S) /* known before anybody looks for GPUs */
 		return "CPU only: the input is too small for a GPU to pay";
-	why_not = why_no_gpu(cpu_s, nbytes, add_gpus(team, options, q, nbytes, true));
+	why_not = why_no_gpu(cpu_s, job->nbytes, add_gpus(team, job, true));
 	if (why_not == NULL)
 		return "CPUs, and GPUs once awake: a large input";
 	team->nsquads = 1; /* the CPUs */
@@ -191,22 +224,20 @@ static const char *add_gpus_if_they_pay(struct team *team, const struct options 
 enum status team_choose(struct team *team, const struct options *options,
 			const struct query *query, const struct input *input, struct fault *fault)
 {
-	uint64_t nbytes = input_nbytes_left(input);
+	const struct job job = {options, query, input, input_nbytes_left(input)};
 
 	memset(team, 0, sizeof *team);
 	if (options->device == DEVICE_GPU) {
 		team->why = "GPU only, as asked";
-		return add_gpus(team, options, query, nbytes, false) ? STATUS_OK
-								     : no_gpu(options, fault);
+		return add_gpus(team, &job, false) ? STATUS_OK : no_gpu(options, fault);
 	}
-	add_cpu(team, options, nbytes, input_has_thread(input));
+	add_cpu(team, &job, input_has_thread(input));
 	team->why = "CPU only, as asked";
 	if (options->device == DEVICE_ALL)
-		team->why = add_gpus(team, options, query, nbytes, false)
-				    ? "every device, as asked"
-				    : "every device, as asked: no GPU";
+		team->why = add_gpus(team, &job, false) ? "every device, as asked"
+							: "every device, as asked: no GPU";
 	if (options->device == DEVICE_AUTO)
-		team->why = add_gpus_if_they_pay(team, options, query, nbytes);
+		team->why = add_gpus_if_they_pay(team, &job);
 	return STATUS_OK;
 }
 
@@ -215,8 +246,8 @@ static const char *device_name(const struct squad *s, char *text, size_t nbytes)
 	snprintf(text, nbytes, "cpu");
 #ifdef HAVE_CUDA
 	if (s->ops == &worker_gpu) {
-		int used = snprintf(text, nbytes, "gpu:%d ", s->device);
-		gpu_name(s->device, text + used, nbytes - (size_t)used);
+		int used = snprintf(text, nbytes, "gpu:%d ", s->setup.device);
+		gpu_name(s->setup.device, text + used, nbytes - (size_t)used);
 	}
 #else
 	(void)s;

@@ -39,18 +39,31 @@ struct chunk_map {
 	enum chunk_dependence dependence;
 };
 
+/* What a worker is made for. */
+struct worker_setup {
+	size_t chunk_nbytes; /* of the longest chunk */
+	int device;          /* its number, from 0; ignored by a CPU */
+	bool packs;          /* text is packed for its way to the device, where it can be */
+};
+
+/* A worker may keep no more than that of either end of a chunk's text: see next. */
+#define WORKER_ENDS_NBYTES 4096
+
 struct worker_ops {
 	const char *name; /* "cpu", "gpu": for --verbose */
 
-	/* Makes a worker for chunks of up to chunk_nbytes, on the device of that number
-	 * (from 0; ignored by a CPU). Called in the thread that will use it. The plan
-	 * outlives the worker. */
-	enum status (*open)(struct worker **out, const struct plan *plan, size_t chunk_nbytes,
-			    int device, struct fault *fault);
+	/* Makes a worker. Called in the thread that will use it. The plan outlives the worker. */
+	enum status (*open)(struct worker **out, const struct plan *plan,
+			    const struct worker_setup *setup, struct fault *fault);
 
 	/* The buffer that chunks are to be read into: chunk_nbytes bytes, owned by the
 	 * worker, pinned where that helps. */
 	char *(*buffer)(struct worker *w);
+
+	/* A chunk is read to where this says: see struct reader. If the text is elsewhere then, but
+	 * for its ends, restore has it lie in the buffer, all of it. NULL: into the buffer. */
+	struct room (*next)(struct worker *w, const struct chunk *chunk, size_t done);
+	void (*restore)(struct worker *w);
 
 	/* Starts on the chunk, which lies in the worker's buffer, and does not wait; map is next to
 	 * be called, and finds work done. NULL: there is nothing to start. Errors: STATUS_GPU. */

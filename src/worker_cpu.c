@@ -35,18 +35,17 @@ static void cpu_close(struct worker *w)
 	free(w);
 }
 
-static enum status cpu_open(struct worker **out, const struct plan *plan, size_t chunk_nbytes,
-			    int device, struct fault *fault)
+static enum status cpu_open(struct worker **out, const struct plan *plan,
+			    const struct worker_setup *setup, struct fault *fault)
 {
 	struct worker *w = calloc(1, sizeof *w);
 
-	(void)device;
 	if (!w)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	w->plan = plan;
-	w->memory_of_buffer = calloc(1, chunk_nbytes + 2 * SIMD_PAD_NBYTES);
+	w->memory_of_buffer = calloc(1, setup->chunk_nbytes + 2 * SIMD_PAD_NBYTES);
 	w->buffer = w->memory_of_buffer + SIMD_PAD_NBYTES;
-	if (!w->memory_of_buffer || rows_init(&w->rows, plan, chunk_nbytes) != STATUS_OK ||
+	if (!w->memory_of_buffer || rows_init(&w->rows, plan, setup->chunk_nbytes) != STATUS_OK ||
 	    row_folder_init(&w->folder, plan) != STATUS_OK ||
 	    record_memory_init(&w->memory, plan) != STATUS_OK ||
 	    emitter_init(&w->emitter, plan) != STATUS_OK ||

@@ -74,9 +74,10 @@ static void trial_condition(struct trial *t, const char *text)
 
 static void trial_open(struct trial *t, size_t chunk_nbytes)
 {
+	const struct worker_setup setup = {chunk_nbytes, 0, false};
 	struct fault fault;
 
-	if (worker_gpu.open(&t->worker, &t->plan, chunk_nbytes, 0, &fault) != STATUS_OK)
+	if (worker_gpu.open(&t->worker, &t->plan, &setup, &fault) != STATUS_OK)
 		bail("open: %s", fault.detail);
 	if (partial_init(&t->gpu, &t->plan) || partial_init(&t->cpu, &t->plan) ||
 	    partial_init(&t->before, &t->plan) || record_memory_init(&t->memory, &t->plan) ||

@@ -19,19 +19,19 @@ ROOMS = (
     ("words",   "hd status cores"),
     ("numbers", "csv_dfa decimal decimal_text wide"),
     ("bytes",   "simd.h simd_x86 simd_positions simd_quotes simd_words simd_fold simd_convert simd_groups simd_groups_fold "
-                "simd_portable simd_neon simd_avx2 simd_avx512 simd quotes structure"),
+                "simd_portable simd_neon simd_avx2 simd_avx512 simd nibbles quotes structure"),
     ("terms",   "clock utf8 plan chunk expr_eval"),
     ("records", "column rows expr_row row_block row_judge rows_fold record.h record_walk record"),
     ("rows",    "running emit new_fields rows_emit"),
     ("data",    "feed inflate inflate_zlib inflate_isal inflate_libdeflate gzip bgzf unzstd decoder ahead unpacker "
-                "source passed input"),
+                "source passed ranged input"),
     ("request", "select expr_lex expr_show expr argument options header query"),
     ("workers", "total stage worker worker_cpu"),
     ("kernels", "fold lane warp block grid "
                 "scan.cuh scan_tile scan_lookback async_copy scan_lookahead scan_launch scan "
                 "records window fields.cuh field_read field_number fields reduce_strips reduce column_fold number_text emission "
-                "gpu gpu_memory "
-                "worker_gpu.cuh worker_gpu_plan worker_gpu_ahead worker_gpu_fold worker_gpu_emit worker_gpu"),
+                "expand gpu gpu_memory "
+                "worker_gpu.cuh worker_gpu_plan worker_gpu_ahead worker_gpu_read worker_gpu_fold worker_gpu_emit worker_gpu"),
     ("engine",  "chain writer engine.h member engine"),
     ("answer",  "output result message team main"),
     # gpustat ends here: what follows is gpustat-bench, and nothing above may include it.

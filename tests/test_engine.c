@@ -119,7 +119,7 @@ static struct run *run_with(const char *second, bool may_guess, bool reads_ahead
 		r->ops.begin = noted_begin;
 		r->ops.map = noted_map;
 	}
-	r->squad = (struct squad){.ops = &r->ops, .nthreads = 3, .chunk_nbytes = CHUNK_NBYTES,
+	r->squad = (struct squad){.ops = &r->ops, .nthreads = 3, .setup.chunk_nbytes = CHUNK_NBYTES,
 				  .reads_ahead = reads_ahead};
 	nfolds = nbegun = nahead = nwrong = 0;
 	if (input_open(&r->input, r->paths, 1, &r->fault) || total_init(&r->total, &test_plan))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_simd.c - every instruction set against loops over bytes, between pages that trap: bitmaps,
- * positions, and which set is chosen. The fold of numbers is in test_simd_fold.c.
+ * nibbles, positions, and which set is chosen. The fold of numbers is in test_simd_fold.c.
  */
 #include <inttypes.h>
 
@@ -107,6 +107,48 @@ static void test_scan(const struct simd_ops *ops)
 	ok(bytes, "%s: scans for each byte among all bytes", ops->name);
 }
 
+/* ---- pack ---- */
+
+/* Whether ops->pack makes of text what a loop makes, says whether all are letters, and writes no
+ * byte more. */
+static bool packs(const struct simd_ops *ops, const char *text, size_t nwords,
+		  const unsigned char letters[16])
+{
+	static unsigned char packed[NBYTES_MAX / 2 + 1];
+	size_t nbytes = nwords * SIMD_WORD_NBYTES;
+	bool all = true, same = true;
+
+	packed[nbytes / 2] = 0x5a;
+	bool said = ops->pack(text, nwords, letters, packed);
+	for (size_t i = 0; i < nbytes; i++) {
+		unsigned char byte = (unsigned char)text[i];
+		all = all && letters[byte & 15] == byte;
+		same = same && (packed[i / 2] >> i % 2 * 4 & 15) == (byte & 15);
+	}
+	return said == all && (same || !all) && packed[nbytes / 2] == 0x5a;
+}
+
+static void test_pack(const struct simd_ops *ops)
+{
+	static const unsigned char letters[17] = "@abC456\xb7\x88\xf9\n+,-./";
+	bool right = true;
+
+	for (size_t nwords = 0; nwords <= NWORDS_MAX && right; nwords++) {
+		char *text = nwords % 2 ? texts.begin : texts.end - nwords * SIMD_WORD_NBYTES;
+		for (size_t i = 0; i < nwords * SIMD_WORD_NBYTES; i++)
+			text[i] = (char)letters[random_below(16)];
+		right = packs(ops, text, nwords, letters);
+		for (unsigned n = 0; n < 20 && nwords > 0 && right; n++) {
+			char *at = text + random_below((uint32_t)(nwords * SIMD_WORD_NBYTES));
+			char was = *at;
+			*at ^= (char)(1 << random_below(8));
+			right = packs(ops, text, nwords, letters);
+			*at = was;
+		}
+	}
+	ok(right, "%s: packs 0 to %d words, and sees any other byte", ops->name, NWORDS_MAX);
+}
+
 /* ---- positions ---- */
 
 /* A word with about one bit in 2^sparsity, or, below 0, all but so many. */
@@ -198,7 +240,7 @@ static void test_best(void)
 
 static void test_all(const char *name)
 {
-	const unsigned long nchecks = 5;
+	const unsigned long nchecks = 6;
 	const struct simd_ops *ops = simd_named(name);
 
 	test_choice(name, ops);
@@ -207,6 +249,7 @@ static void test_all(const char *name)
 	if (!simd_runs(ops))
 		return skip(nchecks, "%s: this CPU has not got it", name);
 	test_scan(ops);
+	test_pack(ops);
 	test_positions(ops);
 }
 
@@ -217,7 +260,7 @@ int main(void)
 	texts = arena_of(NBYTES_MAX + 2 * SIMD_PAD_NBYTES + 64);
 	words = arena_of(NWORDS_MAX * sizeof(uint64_t));
 	numbers = arena_of((NWORDS_MAX * 64 + 64 + 1) * sizeof(uint32_t));
-	plan(1 + COUNT(names) * 7 + 3);
+	plan(1 + COUNT(names) * 8 + 3);
 	test_default();
 	for (size_t i = 0; i < COUNT(names); i++)
 		test_all(names[i]);

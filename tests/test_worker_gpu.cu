@@ -3,7 +3,7 @@
  * test_worker_gpu.cu - the GPU worker as the engine uses it, against the CPU's fold of
  * the same chunk, member by member.
  */
-#include "gpu_memory.cuh"
+#include "worker_gpu.cuh"
 #include "worker_test.cuh"
 
 /* ---- tests ---- */
@@ -137,16 +137,118 @@ static void test_limits(void)
 
 static void test_faults(void)
 {
+	const struct worker_setup setup = {64, 1000, false};
 	struct plan p = plan_make(1, 0, 1, ',');
 	struct worker *w;
 	struct fault fault = {};
 	char text[300];
 
-	ok(worker_gpu.open(&w, &p, 64, 1000, &fault) == STATUS_NO_GPU, "no 1000th GPU");
+	ok(worker_gpu.open(&w, &p, &setup, &fault) == STATUS_NO_GPU, "no 1000th GPU");
 	ok(fault.status == STATUS_NO_GPU && fault.detail[0], "and the fault says so");
 	ok(gpu_name(1000, text, sizeof text) == text && text[0], "its name is a text");
 	diag("%s", gpu_name(0, text, sizeof text));
 	diag("%s", gpu_versions(text, sizeof text));
+	free(p.columns);
+}
+
+/* ---- packed text ---- */
+
+/* Whether the device has the text, and the host has it again once it is asked for. */
+static const char *arrives(struct both *b, const char *text, size_t nbytes)
+{
+	const struct chunk_entry entry = {CSV_FIELD_START, false, false};
+	const char *difference = both_fold(b, text, nbytes, entry);
+	char *up = host_copy(b->worker->text, nbytes);
+	bool same = !memcmp(up, text, nbytes);
+
+	free(up);
+	if (difference || !same)
+		return difference ? difference : "the text on the device";
+	bool restored = b->worker->nibbles.restored;
+	gpu_restore(b->worker);
+	b->worker->nibbles.restored = restored; /* as if nobody had asked */
+	return memcmp(b->worker->buffer.data, text, nbytes) ? "the text on the host" : NULL;
+}
+
+static void number_text(char *text, size_t nbytes)
+{
+	for (size_t i = 0; i < nbytes; i++)
+		text[i] = "0123456789,,..-\n/"[random_below(17)];
+}
+
+/* Texts of numbers, as long as a few pieces and a little more or less. */
+static void test_packed_lengths(struct both *b, char *text)
+{
+	size_t piece = b->worker->nibbles.piece_nbytes, wrong = 0;
+	unsigned npacked = 0;
+
+	for (size_t npieces = 0; npieces <= CHUNK_NBYTES / piece; npieces++)
+		for (size_t more = npieces ? 0 : 1; more <= 130 && !wrong; more += 1 + more / 9) {
+			size_t nbytes = npieces * piece + more - (npieces ? 65 : 0);
+			if (nbytes > CHUNK_NBYTES)
+				continue;
+			number_text(text, nbytes);
+			const char *difference = arrives(b, text, nbytes);
+			npacked += b->worker->nibbles.packs;
+			wrong = difference ? nbytes : 0;
+			if (difference)
+				diag("%s differs: %zu bytes", difference, nbytes);
+		}
+	ok(!wrong && npacked > 100, "%u packed texts, some of many pieces", npacked);
+}
+
+/* One byte that cannot be packed, anywhere: first, last, and at the borders of pieces. */
+static void test_packed_foreign(const struct plan *plan, char *text)
+{
+	const size_t nbytes = CHUNK_NBYTES - 77;
+	const char *difference = NULL;
+
+	for (size_t k = 0; k < 60 && !difference; k++) {
+		struct both b;
+		both_open(&b, plan, CHUNK_NBYTES);
+		size_t piece = b.worker->nibbles.piece_nbytes;
+		size_t at = k < 40 ? k / 2 * piece - k % 2 : random_below(nbytes);
+		number_text(text, nbytes);
+		text[at < nbytes ? at : nbytes - 1] = "xX\"\r +e"[k % 7];
+		difference = arrives(&b, text, nbytes);
+		if (difference)
+			diag("%s differs: %c at %zu", difference, text[at], at);
+		both_close(&b);
+	}
+	ok(!difference, "a byte that cannot be packed, in any piece");
+}
+
+/* The worker gives up packing for a while, and begins again. */
+static void test_packed_pauses(struct both *b, char *text)
+{
+	unsigned npacked = 0;
+	const char *difference = NULL;
+
+	for (unsigned i = 0; i < 30 && !difference; i++) {
+		number_text(text, CHUNK_NBYTES);
+		if (i < 3)
+			text[random_below(CHUNK_NBYTES)] = 'x';
+		difference = arrives(b, text, CHUNK_NBYTES);
+		npacked += b->worker->nibbles.packs;
+	}
+	ok(!difference && npacked > 15 && npacked < 28, "%u of 30 texts packed after three that "
+	   "cannot be", npacked);
+	if (difference)
+		diag("%s differs", difference);
+}
+
+static void test_packed(void)
+{
+	struct plan p = plan_make(3, 0, 2, ',');
+	char *text = (char *)malloc(CHUNK_NBYTES);
+	struct both b;
+
+	both_open(&b, &p, CHUNK_NBYTES);
+	test_packed_lengths(&b, text);
+	test_packed_pauses(&b, text);
+	both_close(&b);
+	test_packed_foreign(&p, text);
+	free(text);
 	free(p.columns);
 }
 
@@ -184,6 +286,7 @@ int main(void)
 	test_small();
 	test_plans();
 	test_limits();
+	test_packed();
 	test_faults();
 	test_pinned(1, "a byte");
 	test_pinned(((size_t)3 << 20) + 1, "3 MiB and a byte");

@@ -196,12 +196,13 @@ static void time_stages(struct worker *w, const struct chunk *chunk)
 
 static void time_chunk(const struct plan *plan, const char *text, size_t nbytes)
 {
+	const struct worker_setup setup = {nbytes, 0, false};
 	struct worker *w;
 	struct fault fault;
 	struct partial partial;
 	struct chunk chunk = {};
 
-	if (worker_gpu.open(&w, plan, nbytes, 0, &fault) != STATUS_OK)
+	if (worker_gpu.open(&w, plan, &setup, &fault) != STATUS_OK)
 		bail("open: %s", fault.detail);
 	if (partial_init(&partial, plan) != STATUS_OK)
 		bail("out of memory");

@@ -110,12 +110,14 @@ struct both {
 	struct partial gpu, cpu;
 };
 
+/* Workers pack what can be packed: other text goes up as it is all the same. */
 static void both_open(struct both *b, const struct plan *plan, size_t chunk_nbytes)
 {
+	const struct worker_setup setup = {chunk_nbytes, 0, true};
 	struct fault fault;
 
 	b->plan = plan;
-	if (worker_gpu.open(&b->worker, plan, chunk_nbytes, 0, &fault) != STATUS_OK)
+	if (worker_gpu.open(&b->worker, plan, &setup, &fault) != STATUS_OK)
 		bail("open: %s", fault.detail);
 	if (partial_init(&b->gpu, plan) || partial_init(&b->cpu, plan) ||
 	    record_memory_init(&b->memory, plan))
@@ -128,6 +130,19 @@ static void both_close(struct both *b)
 	partial_free(&b->gpu);
 	partial_free(&b->cpu);
 	record_memory_free(&b->memory);
+}
+
+/* Has the worker read text as a chunk, as if it were a plain file's. */
+static void read_text(struct worker *w, struct chunk *chunk, const char *text, size_t nbytes)
+{
+	chunk->data = worker_gpu.buffer(w);
+	chunk->nbytes = nbytes;
+	for (size_t done = 0; done < nbytes;) {
+		struct room room = worker_gpu.next(w, chunk, done);
+		memcpy(room.data, text + done, room.nbytes);
+		done += room.nbytes;
+	}
+	worker_gpu.next(w, chunk, nbytes);
 }
 
 /* Folds text, entered so, with both. The first difference, or NULL. */
@@ -146,9 +161,7 @@ static const char *both_fold(struct both *b, const char *text, size_t nbytes,
 			map, csv_map_of(csv_classify((unsigned char)text[i],
 						     (unsigned char)b->plan->delimiter)));
 	}
-	chunk.data = worker_gpu.buffer(b->worker);
-	chunk.nbytes = nbytes;
-	memcpy(chunk.data, text, nbytes);
+	read_text(b->worker, &chunk, text, nbytes);
 	partial_clear(&b->gpu);
 	partial_clear(&b->cpu);
 	if (worker_gpu.map(b->worker, &chunk, &seen, &fault) != STATUS_OK ||
@@ -197,10 +210,8 @@ static const char *both_fold_ahead(struct both *b, const char *text, size_t nbyt
 	struct chunk_map map;
 	struct fault fault;
 
-	chunk.data = worker_gpu.buffer(b->worker);
-	chunk.nbytes = nbytes;
 	chunk.first_of_file = first_of_file;
-	memcpy(chunk.data, text, nbytes);
+	read_text(b->worker, &chunk, text, nbytes);
 	partial_clear(&b->gpu);
 	partial_clear(&b->cpu);
 	if (worker_gpu.map(b->worker, &chunk, &map, &fault) != STATUS_OK)

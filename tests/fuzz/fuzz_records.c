@@ -119,6 +119,7 @@ static void go_by_worker(const struct plan *plan, const uint8_t *text, size_t nb
 			 struct chunk_entry entry, const struct partial *before,
 			 struct outcome *out)
 {
+	const struct worker_setup setup = {.chunk_nbytes = nbytes};
 	struct chunk chunk = {.nbytes = nbytes, .offset_bytes = 1000};
 	struct chunk_map map;
 	struct fault fault;
@@ -126,7 +127,7 @@ static void go_by_worker(const struct plan *plan, const uint8_t *text, size_t nb
 	struct worker *w;
 	uint64_t nlines;
 
-	FUZZ_CHECK(worker_cpu.open(&w, plan, nbytes, 0, &fault) == STATUS_OK);
+	FUZZ_CHECK(worker_cpu.open(&w, plan, &setup, &fault) == STATUS_OK);
 	chunk.data = worker_cpu.buffer(w);
 	memcpy(chunk.data, text, nbytes);
 	FUZZ_CHECK(worker_cpu.map(w, &chunk, &map, &fault) == STATUS_OK);

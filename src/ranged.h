@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ranged.h - a plain file that many threads read from, each its own range.
+ */
+#ifndef GPUSTAT_RANGED_H
+#define GPUSTAT_RANGED_H
+
+#include <sys/types.h>
+
+#include "chunk.h"
+#include "status.h"
+
+struct ranged;
+
+/* The file of a descriptor, with one user: the caller. NULL: no memory. */
+struct ranged *ranged_make(int fd);
+
+void ranged_add_user(struct ranged *r);
+
+/* One user less. The last one closes the file, unless it is standard input. */
+void ranged_release(struct ranged *r);
+
+/* Reads chunk->nbytes from position on to where reader says. Any thread.
+ * Errors: STATUS_SHRANK, STATUS_READ. */
+enum status ranged_read(const struct ranged *r, off_t position, const struct chunk *chunk,
+			const struct reader *reader, struct fault *fault);
+
+#endif
