@@ -184,15 +184,26 @@ static enum status open_host(struct worker *w, const struct worker_setup *setup,
 	return STATUS_OK;
 }
 
-static enum status open_device(struct worker *w, struct fault *fault)
+/* Makes the device's context, if there is none. */
+static enum status gpu_wake(int device, struct fault *fault)
 {
 	cudaError_t error;
 
-	if (w->device >= gpu_count())
+	if (device >= gpu_count())
 		return fault_set(fault, STATUS_NO_GPU, 0, "no GPU of that number");
-	error = cudaSetDevice(w->device);
+	error = cudaSetDevice(device);
 	if (error != cudaSuccess)
 		return gpu_fault(fault, STATUS_NO_GPU, "select GPU", error);
+	TRY("wake GPU", cudaFree(NULL));
+	return STATUS_OK;
+}
+
+static enum status open_device(struct worker *w, struct fault *fault)
+{
+	enum status status = gpu_wake(w->device, fault);
+
+	if (status != STATUS_OK)
+		return status;
 	gpu_keep_near(w->device);
 	TRY("create stream", cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking));
 	TRY("create event", cudaEventCreateWithFlags(&w->idle, cudaEventBlockingSync |
@@ -374,5 +385,5 @@ static enum status gpu_map(struct worker *w, const struct chunk *chunk, struct c
 }
 
 const struct worker_ops worker_gpu = {
-	"gpu", gpu_open, gpu_buffer, gpu_next, gpu_restore, gpu_begin, gpu_map, gpu_fold, gpu_emit, gpu_close, NULL,
+	"gpu", gpu_wake, gpu_open, gpu_buffer, gpu_next, gpu_restore, gpu_begin, gpu_map, gpu_fold, gpu_emit, gpu_close, NULL,
 };

@@ -24,24 +24,6 @@ _Atomic uint64_t engine_nbytes_begun;
 
 /* ---- one thread ---- */
 
-static bool open_worker(struct member *m, struct hand *hand)
-{
-	struct squad *squad = m->squad;
-	struct fault fault;
-	enum status status = hand->ops->open(&hand->worker, m->engine->plan, &squad->setup, &fault);
-
-	if (status == STATUS_GPU && !squad->optional)
-		status = member_use_cpu(m, hand, &fault);
-	if (status == STATUS_OK)
-		return true;
-	if (!squad->optional)
-		member_fail(m->engine, &fault);
-	pthread_mutex_lock(&m->engine->lock);
-	squad->open_fault = fault;
-	pthread_mutex_unlock(&m->engine->lock);
-	return false;
-}
-
 /* Counts an optional member in, now that it can work or has found that it cannot. Returns false
  * if all is over: then nobody waits for it, and it leaves everything as it is. */
 static bool admit(struct member *m)
@@ -72,12 +54,52 @@ static void leave(struct member *m)
 	pthread_mutex_unlock(&e->lock);
 }
 
+/* Opens a worker; of a GPU that fails, a CPU in its place. Somebody who may do without the GPU is
+ * not warned. */
+static bool open_worker(struct member *m, struct hand *hand)
+{
+	struct squad *squad = m->squad;
+	struct fault fault, *first = squad->optional ? &squad->open_fault : &squad->work_fault;
+	enum status status = hand->ops->open(&hand->worker, m->engine->plan, &squad->setup, &fault);
+
+	if (status == STATUS_GPU || (status != STATUS_OK && m->has_place))
+		status = member_use_cpu(m, hand, first, &fault);
+	if (status != STATUS_OK)
+		member_fail(m->engine, &fault);
+	return status == STATUS_OK;
+}
+
 static bool open_workers(struct member *m)
 {
 	for (int i = 0; i < m->nhands; i++)
 		if (!open_worker(m, &m->hands[i]))
 			return false;
 	return true;
+}
+
+/* Has another thread retire, whose core this one needs. */
+static void take_place(struct member *m)
+{
+	if (m->squad->replaces && !m->has_place)
+		atomic_fetch_add(&m->engine->nsurplus, 1);
+	m->has_place = m->squad->replaces;
+}
+
+/* Wakes the device, if it may sleep. Returns whether there is a worker to open, or a fault to be
+ * found by opening it. */
+static bool wake(struct member *m)
+{
+	struct squad *squad = m->squad;
+	struct fault fault;
+
+	if (!squad->ops->wake || squad->ops->wake(squad->setup.device, &fault) == STATUS_OK)
+		return true;
+	if (m->has_place || !squad->optional)
+		return true;
+	pthread_mutex_lock(&m->engine->lock);
+	squad->open_fault = fault;
+	pthread_mutex_unlock(&m->engine->lock);
+	return false;
 }
 
 static void close_workers(struct member *m)
@@ -90,14 +112,14 @@ static void close_workers(struct member *m)
 static void *member_main(void *argument)
 {
 	struct member *m = argument;
-	bool opened = open_workers(m);
+	bool works = wake(m);
 
 	if (!admit(m))
 		return NULL;
-	if (opened) {
-		if (m->squad->replaces)
-			atomic_fetch_add(&m->engine->nsurplus, 1);
-		member_work(m);
+	if (works) {
+		take_place(m);
+		if (open_workers(m))
+			member_work(m);
 	}
 	close_workers(m);
 	leave(m);
@@ -120,13 +142,15 @@ static enum status chains_init(struct engine *e)
 	return e->entry_slots && e->write_slots && e->total_slots ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-static enum status member_init(struct member *m, struct engine *e, struct squad *squad)
+static enum status member_init(struct member *m, struct engine *e, struct squad *squad,
+			       bool is_first)
 {
 	m->engine = e;
 	m->squad = squad;
 	m->nhands = squad->reads_ahead ? 2 : 1;
 	m->hands[0].ops = m->hands[1].ops = squad->ops;
 	m->opening = squad->optional;
+	m->has_place = is_first && squad->has_core;
 	waiter_init(&m->waiter);
 	if (partial_init(&m->partial, e->plan) != STATUS_OK ||
 	    partial_init(&m->deferred, e->plan) != STATUS_OK ||
@@ -147,7 +171,7 @@ static enum status members_init(struct engine *e, struct squad *squads, size_t n
 	for (size_t i = 0; i < nsquads; i++) {
 		e->nrunning += squads[i].optional ? 0 : squads[i].nthreads;
 		for (int j = 0; j < squads[i].nthreads; j++)
-			if (member_init(m++, e, &squads[i]) != STATUS_OK)
+			if (member_init(m++, e, &squads[i], j == 0) != STATUS_OK)
 				return STATUS_NO_MEMORY;
 	}
 	return STATUS_OK;

@@ -23,8 +23,9 @@ struct squad {
 	int nthreads;
 	bool optional; /* the others do without a worker that cannot be opened, or not in time */
 	bool reads_ahead; /* each has two workers, and reads for one while the other's GPU works */
-	bool replaces; /* each thread, once its workers are open, takes the place of one that ... */
+	bool replaces; /* each thread, once its device is awake, takes the place of one that ... */
 	bool retires;  /* ... belongs to a squad that says so */
+	bool has_core; /* but the first has the core already on which it wakes the device */
 
 	/* What came of it, for --verbose. */
 	uint64_t nbytes, nchunks;

@@ -312,13 +312,14 @@ static enum status take_step(struct member *m, enum step step, struct fault *fau
 	}
 }
 
-enum status member_use_cpu(struct member *m, struct hand *hand, struct fault *fault)
+enum status member_use_cpu(struct member *m, struct hand *hand, struct fault *first,
+			   struct fault *fault)
 {
 	struct squad *squad = m->squad;
 
 	pthread_mutex_lock(&m->engine->lock);
-	if (squad->work_fault.status == STATUS_OK)
-		squad->work_fault = *fault;
+	if (first->status == STATUS_OK)
+		*first = *fault;
 	pthread_mutex_unlock(&m->engine->lock);
 	hand->ops = &worker_cpu;
 	hand->worker = NULL;
@@ -329,7 +330,7 @@ enum status member_use_cpu(struct member *m, struct hand *hand, struct fault *fa
 static enum status replace_worker(struct member *m, struct fault *fault)
 {
 	struct hand failed = *m->hand, *hand = m->hand;
-	enum status status = member_use_cpu(m, hand, fault);
+	enum status status = member_use_cpu(m, hand, &m->squad->work_fault, fault);
 
 	restore_text(&failed);
 	hand->status = STATUS_OK;

@@ -75,7 +75,8 @@ struct member {
 	struct engine *engine;
 	struct squad *squad;
 	pthread_t thread;
-	bool opening;  /* optional, and its worker is not open yet: nobody waits for it */
+	bool opening;  /* optional, and its device is not awake yet: nobody waits for it */
+	bool has_place; /* in the team, of another: if its device does not serve, a CPU must */
 	struct waiter waiter;
 	struct hand hands[2];
 	int nhands;
@@ -96,8 +97,9 @@ struct member {
 void member_work(struct member *m);
 
 /* Puts a CPU worker into a hand of the member's, where a GPU's has failed, or cannot be opened:
- * fault, the first of which is kept for the squad. Errors: STATUS_NO_MEMORY, in fault. */
-enum status member_use_cpu(struct member *m, struct hand *hand, struct fault *fault);
+ * fault, the first of which is noted in *first. Errors: STATUS_NO_MEMORY, in fault. */
+enum status member_use_cpu(struct member *m, struct hand *hand, struct fault *first,
+			   struct fault *fault);
 
 /* Ends the run; the first call's fault is the run's. */
 void member_fail(struct engine *e, const struct fault *fault);

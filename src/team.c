@@ -39,6 +39,7 @@
  * Several wake one after the other, each in as much more time. */
 #define AUTO_CPU_S 0.8
 #define AUTO_CPU_S_EACH_MORE 0.25
+#define CORES_MANY 12
 
 /* A core's seconds per byte, for reading and finding the fields, and for converting all of them;
  * and what a GPU takes, all of its bus (Xeon with AVX-512, 16 threads, and H200, 2026-11-21:
@@ -201,6 +202,18 @@ static const char *why_no_gpu(double cpu_s, uint64_t nbytes, int ngpus)
 	return NULL;
 }
 
+/* Leaves a core to each GPU that wakes, if there are many: to wake beside as many busy threads as
+ * there are cores took 45 ms longer than 200 (H200, 2026-11-22). */
+static void leave_cores(struct team *team)
+{
+	struct squad *cpus = &team->squads[0];
+
+	for (size_t i = 1; i < team->nsquads && cpus->nthreads >= CORES_MANY; i++) {
+		team->squads[i].has_core = true;
+		cpus->nthreads--;
+	}
+}
+
 /* --device auto: adds GPUs to the CPUs if that pays; says why or why not. */
 static const char *add_gpus_if_they_pay(struct team *team, const struct job *job)
 {
@@ -215,8 +228,10 @@ static const char *add_gpus_if_they_pay(struct team *team, const struct job *job
 	if (cpu_s < AUTO_CPU_S) /* known before anybody looks for GPUs */
 		return "CPU only: the input is too small for a GPU to pay";
 	why_not = why_no_gpu(cpu_s, job->nbytes, add_gpus(team, job, true));
-	if (why_not == NULL)
+	if (why_not == NULL) {
+		leave_cores(team);
 		return "CPUs, and GPUs once awake: a large input";
+	}
 	team->nsquads = 1; /* the CPUs */
 	return why_not;
 }

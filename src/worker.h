@@ -52,6 +52,10 @@ struct worker_setup {
 struct worker_ops {
 	const char *name; /* "cpu", "gpu": for --verbose */
 
+	/* Wakes the device of that number, which open would wait for; that takes long. NULL: none
+	 * sleeps. Errors: STATUS_NO_GPU, STATUS_GPU. */
+	enum status (*wake)(int device, struct fault *fault);
+
 	/* Makes a worker. Called in the thread that will use it. The plan outlives the worker. */
 	enum status (*open)(struct worker **out, const struct plan *plan,
 			    const struct worker_setup *setup, struct fault *fault);

@@ -187,14 +187,102 @@ static void test_reads_ahead(const char *second, bool may_guess)
 	failing_index = UINT64_MAX;
 }
 
+/* ---- a device beside CPUs ---- */
+
+#define NDEVICE_THREADS 3
+
+static enum status wake_status, open_status;
+static atomic_uint nwoken; /* threads of the device that have tried to wake it, or to open */
+
+static enum status device_wake(int device, struct fault *fault)
+{
+	if (wake_status != STATUS_OK) {
+		nwoken++;
+		return fault_set(fault, wake_status, device, "does not wake");
+	}
+	return STATUS_OK;
+}
+
+static enum status device_open(struct worker **out, const struct plan *plan,
+			       const struct worker_setup *setup, struct fault *fault)
+{
+	nwoken++;
+	if (open_status != STATUS_OK)
+		return fault_set(fault, open_status, 0, "does not open");
+	return worker_cpu.open(out, plan, setup, fault);
+}
+
+/* A CPU that does nothing before the device has tried. */
+static char *late_buffer(struct worker *w)
+{
+	for (int n = 0; nwoken < NDEVICE_THREADS && n < 10000; n++)
+		usleep(100);
+	return worker_cpu.buffer(w);
+}
+
+/* As threads that come too late may be at work yet, it stays. */
+static struct beside {
+	struct worker_ops cpu, device;
+	struct squad squads[2];
+	const char *paths[1];
+	struct input *input;
+	struct total total;
+	struct fault fault;
+} besides[6];
+
+static void beside_make(struct beside *b, bool has_core)
+{
+	b->cpu = b->device = worker_cpu;
+	b->cpu.buffer = late_buffer;
+	b->device.wake = device_wake;
+	b->device.open = device_open;
+	b->squads[0] = (struct squad){.ops = &b->cpu, .nthreads = 2, .retires = true,
+				      .setup.chunk_nbytes = CHUNK_NBYTES};
+	b->squads[1] = (struct squad){.ops = &b->device, .nthreads = NDEVICE_THREADS,
+				      .setup.chunk_nbytes = CHUNK_NBYTES, .optional = true,
+				      .replaces = true, .has_core = has_core};
+	b->paths[0] = file_of("2");
+	if (input_open(&b->input, b->paths, 1, &b->fault) || total_init(&b->total, &test_plan))
+		bail("no input, or no memory");
+}
+
+/* The answer is whole, whatever the device does. */
+static void test_beside(enum status wakes, enum status opens, bool has_core, const char *what)
+{
+	static struct beside *b = besides;
+	bool all_ended;
+
+	beside_make(b, has_core);
+	wake_status = wakes;
+	open_status = opens;
+	nwoken = 0;
+	enum status status = engine_run(&test_plan, b->input, b->squads, 2, &b->total, true,
+					&all_ended, &b->fault);
+	unlink(b->paths[0]);
+	ok(status == STATUS_OK && b->total.partial.columns[0].fast.count == NRECORDS,
+	   "%s%s: nothing is lost", what, has_core ? ", on a core of its own" : "");
+	ok(b->squads[1].work_fault.status == STATUS_OK, "... and nobody is warned");
+	b++;
+}
+
+static void test_device(void)
+{
+	for (int has_core = 0; has_core < 2; has_core++) {
+		test_beside(STATUS_OK, STATUS_OK, has_core, "a device that comes later");
+		test_beside(STATUS_NO_GPU, STATUS_OK, has_core, "one that does not wake");
+		test_beside(STATUS_OK, STATUS_GPU, has_core, "one that cannot be opened");
+	}
+}
+
 int main(void)
 {
 	plan_lazy();
+	test_device();
 	test_folds_once("numbers", "2", true);
 	test_folds_once("text", "GET", true);
 	test_folds_once("text", "GET", false);
 	test_folds_once("long records", repeated("x", 2 * CHUNK_NBYTES, "2,"), true);
-	test_reads_ahead("2", true);
+	test_reads_ahead("2000000000", true); /* more chunks than threads: one has two */
 	test_reads_ahead(repeated("x", 2 * CHUNK_NBYTES, "2,"), false);
 	test_wrong_guesses();
 	_exit(done()); /* threads of the run that failed may be at work yet */
