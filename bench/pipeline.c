@@ -329,7 +329,8 @@ static double value_of(const struct bench_ceiling *ceilings, size_t n, const cha
 	return 0;
 }
 
-/* The bus; where CPUs work as well, it limits only a part of the work. Each GPU has its own. */
+/* The bus; where CPUs work as well, it limits only a part of the work. Each GPU has its own. Packed
+ * text is half as much. */
 static enum status measure_copies(struct pipeline_run *run, struct fault *fault)
 {
 	struct bench_ceiling c[CEILINGS_NMAX];
@@ -340,7 +341,8 @@ static enum status measure_copies(struct pipeline_run *run, struct fault *fault)
 		return STATUS_OK;
 	status = ceilings_measure(c, &n, fault);
 	if (status == STATUS_OK)
-		pipeline_add_copies(run, run->ngpus * value_of(c, n, "host_to_device"),
+		pipeline_add_copies(run,
+				    (run->packs + 1) * run->ngpus * value_of(c, n, "host_to_device"),
 				    run->ngpus * value_of(c, n, "device_to_host"),
 				    run->ngpus * value_of(c, n, "both_ways"),
 				    (double)run->output_nbytes / (double)run->nbytes);
@@ -373,6 +375,7 @@ static void describe_team(struct pipeline_run *run, const struct pass *pass)
 #endif
 		run->nfeeders += s->nthreads;
 		run->gpu_chunk_nbytes = s->setup.chunk_nbytes;
+		run->packs = s->setup.packs;
 		run->ngpus++;
 	}
 }

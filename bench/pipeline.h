@@ -41,6 +41,7 @@ struct pipeline_run {
 	uint64_t nbytes, output_nbytes; /* of input; printed, for all of it */
 	int nthreads, nfeeders, ngpus;  /* CPU threads; threads that drive GPUs; GPUs */
 	size_t cpu_chunk_nbytes, gpu_chunk_nbytes;
+	bool packs;                     /* text goes to the GPU packed */
 	char gpu[256];                  /* its name; "" if there is none in the run */
 	const char *why;                /* the choice of these, in words; static */
 	struct bench_time wall; /* of the whole run without its start-up, untraced */

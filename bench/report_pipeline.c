@@ -237,8 +237,9 @@ static void print_team(const struct pipeline_run *run, const char *date)
 		printf("CPU: threads %d, chunks of %zu KiB\n", run->nthreads,
 		       run->cpu_chunk_nbytes >> 10);
 	if (run->ngpus)
-		printf("%s: GPUs %d, threads and streams %d, chunks of %zu KiB\n", run->gpu,
-		       run->ngpus, run->nfeeders, run->gpu_chunk_nbytes >> 10);
+		printf("%s: GPUs %d, threads and streams %d, chunks of %zu KiB%s\n", run->gpu,
+		       run->ngpus, run->nfeeders, run->gpu_chunk_nbytes >> 10,
+		       run->packs ? ", packed" : "");
 	if (run->output_nbytes)
 		printf("output: %.1f MB\n", (double)run->output_nbytes / 1e6);
 }

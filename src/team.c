@@ -4,9 +4,8 @@
  *
  * A CUDA context costs 190 to 320 ms (H200, 2026-11-21): as long as a few cores need for a
  * gigabyte. --device auto therefore does not touch the driver at all unless the input is
- * known to keep the CPUs busy for AUTO_CPU_S, and longer where there are several GPUs; and then
- * only in the threads of the GPUs: the CPUs have begun by then. Every thread that has a GPU ready
- * takes the place of a CPU's.
+ * known to be so large that GPUs save more than that; and then only in the threads of the GPUs: the
+ * CPUs have begun by then. Every thread that has a GPU awake takes the place of a CPU's.
  */
 #include "team.h"
 
@@ -29,24 +28,26 @@
 #define GPU_MAX_FEEDERS 12
 #define GPU_MAX_READING_AHEAD 10 /* these keep the bus as busy */
 
-/* Threads that pack the text keep twice the bus busy; but fewer of them do less than others that do
- * not. (79 GB/s with 16, 55 with 10, where 52 is all without: H200, 2026-11-22.) */
+/* Threads that pack the text make more of the bus; but fewer of them do less than others that do
+ * not (79 GB/s with 16, 55 with 10, where 52 is all without: H200, 2026-11-22). Two GPUs have more
+ * bus than the host's memory can fill. */
 #define GPU_MIN_PACKING 12
 #define GPU_MAX_PACKING 16
 
-/* A GPU wakes in a third of a second, and a process that has woken one takes a tenth longer to
- * end. With one and a half times the speed afterwards it pays where the CPUs would work as long.
- * Several wake one after the other, each in as much more time. */
-#define AUTO_CPU_S 0.8
-#define AUTO_CPU_S_EACH_MORE 0.25
+/* What --device auto reckons with (Xeon with AVX-512, 16 threads, and H200, 2026-11-22:
+ * docs/speed.md). A GPU wakes in 0.2 s, its workers open in 0.03, and a process that has woken one
+ * takes 0.1 s longer to end; in the meantime the CPUs do what they can. Several GPUs wake one
+ * after the other. */
+#define AUTO_COST_S 0.32
+#define AUTO_COST_S_EACH_MORE 0.2
 #define CORES_MANY 12
 
-/* A core's seconds per byte, for reading and finding the fields, and for converting all of them;
- * and what a GPU takes, all of its bus (Xeon with AVX-512, 16 threads, and H200, 2026-11-21:
- * docs/speed.md). */
+/* A core's seconds per byte: for reading and finding the fields, and for converting all of them;
+ * and with GPUs, where some read and others compute, or all of them read and pack. */
 #define SCAN_S_PER_BYTE 0.22e-9
 #define CONVERT_S_PER_BYTE 0.30e-9
-#define GPU_S_PER_BYTE 0.021e-9
+#define FEED_S_PER_BYTE 0.26e-9
+#define PACK_S_PER_BYTE 0.22e-9
 
 /* What is to be done. */
 struct job {
@@ -138,7 +139,8 @@ static void add_gpu(struct team *team, const struct job *job, int device, int ng
 	s->optional = optional;
 	s->replaces = beside_cpus;
 	s->reads_ahead = may_read_ahead(job);
-	s->setup.packs = s->reads_ahead && ncores >= GPU_MIN_PACKING && is_packable(job);
+	s->setup.packs = s->reads_ahead && ngpus == 1 && ncores >= GPU_MIN_PACKING &&
+			 is_packable(job);
 	most = gpu_nthreads(s, ncores);
 	s->nthreads = count_threads(most, s->setup.chunk_nbytes, job->nbytes);
 	s->reads_ahead =
@@ -190,15 +192,27 @@ static double cpu_seconds(const struct team *team, const struct job *job)
 	       team->squads[0].nthreads;
 }
 
-/* Why ngpus would not pay where the CPUs alone take cpu_s; NULL: they would. */
-static const char *why_no_gpu(double cpu_s, uint64_t nbytes, int ngpus)
+/* What CPUs and GPUs would take together, once all are awake. */
+static double team_seconds(const struct team *team, const struct job *job)
 {
+	double each_s = team->squads[1].setup.packs ? PACK_S_PER_BYTE : FEED_S_PER_BYTE;
+
+	return (double)job->nbytes * each_s / team->squads[0].nthreads;
+}
+
+/* Why the GPUs added to the CPUs, which alone take cpu_s, would not pay; NULL: they would. */
+static const char *why_no_gpu(const struct team *team, const struct job *job, double cpu_s)
+{
+	size_t ngpus = team->nsquads - 1;
+	double gain_s;
+
 	if (ngpus == 0)
 		return "CPU only: no GPU";
-	if (cpu_s < AUTO_CPU_S + (ngpus - 1) * AUTO_CPU_S_EACH_MORE)
-		return "CPU only: the input is too small for so many GPUs to pay";
-	if (cpu_s < (double)nbytes * GPU_S_PER_BYTE / ngpus)
+	gain_s = cpu_s - team_seconds(team, job);
+	if (gain_s <= 0)
 		return "CPU only: the work is too light for a GPU to pay";
+	if (gain_s < AUTO_COST_S + (double)(ngpus - 1) * AUTO_COST_S_EACH_MORE)
+		return "CPU only: the input is too small for GPUs to pay";
 	return NULL;
 }
 
@@ -225,9 +239,10 @@ static const char *add_gpus_if_they_pay(struct team *team, const struct job *job
 	if (job->query->plan.emits)
 		return "CPU only: records are printed";
 	cpu_s = cpu_seconds(team, job);
-	if (cpu_s < AUTO_CPU_S) /* known before anybody looks for GPUs */
-		return "CPU only: the input is too small for a GPU to pay";
-	why_not = why_no_gpu(cpu_s, job->nbytes, add_gpus(team, job, true));
+	if (cpu_s < AUTO_COST_S) /* known before anybody looks for GPUs */
+		return "CPU only: the input is too small for GPUs to pay";
+	add_gpus(team, job, true);
+	why_not = why_no_gpu(team, job, cpu_s);
 	if (why_not == NULL) {
 		leave_cores(team);
 		return "CPUs, and GPUs once awake: a large input";

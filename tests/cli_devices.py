@@ -21,11 +21,12 @@ def reason_to_skip():
     return None
 
 
-def same(name, args, stdin, ways, want=None):
+def same(name, args, stdin, ways, want=None, files=()):
     """One TAP line: for each way (chunk, threads) both devices give the same status and bytes.
 
     want: a judge as for harness.agrees(), or None where being equal is all that is asked.
     """
+    args = list(args) + list(files)
     jobs = [dict(args=args, stdin=stdin, chunk=c, threads=t, device=d) for c, t in ways for d in ("cpu", "gpu")]
     results = harness.run_many(jobs)
     complaints = []
@@ -111,6 +112,36 @@ def check_tables():
          harness.exactly("count(col70),sum(col101)\n0,10000\n"))
 
 
+PACKING = [(4097, 12), (65536, 12), (200000, 13)]  # chunk, threads: they pack what they read
+
+
+def check_packed():
+    """Files of numbers go up as nibbles, where 12 threads or more read them: the same, whatever is in their way."""
+    rng = random.Random(SEED)
+    every = ["--%s=*" % o for o in oracle.OPERATIONS]
+    numbers = table(rng, 150000, ["int", "decimal", "holes"]).replace(b"e", b"").replace(b"E", b"")
+    middle = numbers.index(b"\n", len(numbers) // 2) + 1
+    for name, inside in (("numbers", b""), ("a field in quotes", b'"1",2,3\n'), ("a blank", b"1, 2,3\n"),
+                         ("an exponent", b"1e3,2,3\n"), ("a number of 300 digits", b"7" * 300 + b",2,3\n"),
+                         ("no number", b"1,2-3,4\n"), ("text", b"1,two,4\n"), ("a short record", b"1\n"),
+                         ("CRLF", b"1,2,3\r\n"), ("a record of 200 kB", b"1,2," + b"5" * 200000 + b"\n"),
+                         ("an open quote", b'1,2,"3\n'), ("blank lines", b"\n" * 100000)):
+        path = harness.fixture("packed.csv", numbers[:middle] + inside + numbers[middle:])
+        same("packed: " + name, every, None, PACKING, files=[path])
+        same("packed, with a condition: " + name, ["--where=c1 > 0", "--sum=2", "--invalid=skip"], None, PACKING,
+             files=[path])
+    path = harness.fixture("packed.csv", numbers.replace(b",", b";")[:-1])
+    same("packed: another delimiter, three files", every + ["-d", ";"], None, PACKING, files=[path] * 3)
+    want = harness.run(every + [path, "-d", ";"], device="cpu")
+    jobs = [dict(faulty(k, every + [path, "-d", ";"], None, 12), chunk=65536)
+            for k in ["%d%s" % (rng.randrange(1, 1500), rng.choice(("", "+"))) for _ in range(24)]]
+    results = harness.run_many(jobs)
+    wrong = [r for r in results if (r.status, r.out) != (want.status, want.out) or r.err.count(FAILED) > 1]
+    nfailed = sum(FAILED in r.err for r in results)
+    harness.ok(not wrong and nfailed > 9, "GPU faults while text is packed: %d" % nfailed,
+               lambda: harness.describe(wrong[0]) if wrong else "it hardly failed")
+
+
 def check_auto():
     """--device auto must give the same, too, and says with --verbose what ran."""
     data = table(random.Random(SEED), 20000, ["int", "text", "decimal"])
@@ -151,12 +182,13 @@ def check_faults():
 
 reason = reason_to_skip()
 if reason:
-    for title in ("good cases", "hostile tables", "large tables", "auto", "faults"):
+    for title in ("good cases", "hostile tables", "large tables", "packed text", "auto", "faults"):
         harness.skip("devices: " + title, reason)
 else:
     check_cases()
     check_hostile()
     check_tables()
+    check_packed()
     check_auto()
     check_faults()
 harness.done()

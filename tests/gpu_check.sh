@@ -36,7 +36,7 @@ sanitize() {
 	nsanitizers=$((nsanitizers + 1))
 	{
 		echo "$tool: $*"
-		timeout 420 compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 5 "$@" 2>&1
+		GPUSTAT_TEST_CASES=20 timeout 570 compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 5 "$@" 2>&1
 		echo "exit status $?"
 	} >"sanitizer.$nsanitizers.log" &
 }
