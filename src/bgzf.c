@@ -91,31 +91,37 @@ enum bgzf_next bgzf_cut(struct bgzf_batch *batch, struct feed *feed, const struc
 	}
 }
 
-static const char *inflate_block_into(const struct block *b, const unsigned char *data,
+static enum status inflate_block_into(const struct block *b, const unsigned char *data,
 				      const struct inflate_ops *ops, void *state,
-				      unsigned char *to)
+				      unsigned char *to, struct fault *fault)
 {
 	const unsigned char *deflated = data + b->header.nbytes;
+	enum inflate_result result = ops->whole(
+		state, deflated, (size_t)(b->trailer - deflated), to, b->inflated_nbytes);
 
-	if (!ops->whole(state, deflated, (size_t)(b->trailer - deflated), to, b->inflated_nbytes))
-		return "damaged block, or of another length";
+	if (result == INFLATE_NO_MEMORY)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (result != INFLATE_ENDED)
+		return fault_set(fault, STATUS_GZIP_DATA, 0, "damaged block, or of another length");
 	if (ops->crc(0, to, b->inflated_nbytes) != gzip_trailer_crc(b->trailer))
-		return "incorrect data check";
-	return NULL;
+		return fault_set(fault, STATUS_GZIP_DATA, 0, "incorrect data check");
+	return STATUS_OK;
 }
 
 enum status bgzf_inflate(const struct bgzf_batch *batch, const struct inflate_ops *ops,
 			 void *state, unsigned char *to, size_t *nbytes, struct fault *fault)
 {
+	enum status status;
+
 	*nbytes = 0;
 	for (size_t at = 0; at < batch->nbytes;) {
 		struct block b;
 		const char *words;
 		gzip_parse_header(&b.header, batch->data + at, batch->nbytes - at, ops, &words);
 		look_at_end(&b, batch->data + at);
-		words = inflate_block_into(&b, batch->data + at, ops, state, to + *nbytes);
-		if (words)
-			return fault_set(fault, STATUS_GZIP_DATA, 0, words);
+		status = inflate_block_into(&b, batch->data + at, ops, state, to + *nbytes, fault);
+		if (status != STATUS_OK)
+			return status;
 		*nbytes += b.inflated_nbytes;
 		at += b.header.block_nbytes;
 	}

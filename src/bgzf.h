@@ -48,7 +48,7 @@ enum bgzf_next bgzf_cut(struct bgzf_batch *batch, struct feed *feed,
 /* Inflates a batch into to, which has room for inflated_nbytes; *nbytes of it, also where it
  * fails. state: ops' own, for this thread. Any thread.
  * Errors: STATUS_GZIP_DATA: damage, wrong CRC or length, or a block that is not as long as it
- * says. */
+ * says; STATUS_NO_MEMORY. */
 enum status bgzf_inflate(const struct bgzf_batch *batch, const struct inflate_ops *ops,
 			 void *state, unsigned char *to, size_t *nbytes, struct fault *fault);
 

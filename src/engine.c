@@ -85,14 +85,15 @@ static void take_place(struct member *m)
 	m->has_place = m->squad->replaces;
 }
 
-/* Wakes the device, if it may sleep. Returns whether there is a worker to open, or a fault to be
- * found by opening it. */
+/* Wakes the device, if others work in the meantime; else whoever opens a worker does. Returns whether
+ * there is a worker to open, or a fault to be found by opening it. */
 static bool wake(struct member *m)
 {
 	struct squad *squad = m->squad;
 	struct fault fault;
 
-	if (!squad->ops->wake || squad->ops->wake(squad->setup.device, &fault) == STATUS_OK)
+	if (!squad->replaces || !squad->ops->wake ||
+	    squad->ops->wake(squad->setup.device, &fault) == STATUS_OK)
 		return true;
 	if (m->has_place || !squad->optional)
 		return true;

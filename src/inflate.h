@@ -45,10 +45,10 @@ struct inflate_ops {
 	/* Inflates what it can. Gives out all that the input it used determines. */
 	enum inflate_result (*run)(void *state, struct inflate_span *span);
 
-	/* Inflates a whole stream. True: it is exactly in_nbytes long and makes exactly
-	 * out_nbytes. Otherwise out may hold anything. */
-	bool (*whole)(void *state, const unsigned char *in, size_t in_nbytes, unsigned char *out,
-		      size_t out_nbytes);
+	/* Inflates a whole stream. INFLATE_ENDED: it is exactly in_nbytes long and makes exactly
+	 * out_nbytes. INFLATE_DAMAGED, INFLATE_NO_MEMORY: out may hold anything. */
+	enum inflate_result (*whole)(void *state, const unsigned char *in, size_t in_nbytes,
+				     unsigned char *out, size_t out_nbytes);
 
 	/* Continues a CRC-32 (RFC 1952), which begins as 0. */
 	uint32_t (*crc)(uint32_t crc, const unsigned char *data, size_t nbytes);

@@ -103,8 +103,8 @@ static enum inflate_result isal_run(void *state, struct inflate_span *span)
 	return INFLATE_ENDED;
 }
 
-static bool isal_whole(void *state, const unsigned char *in, size_t in_nbytes, unsigned char *out,
-		       size_t out_nbytes)
+static enum inflate_result isal_whole(void *state, const unsigned char *in, size_t in_nbytes,
+				      unsigned char *out, size_t out_nbytes)
 {
 	struct inflate_state *s = state;
 	unsigned char past_end;
@@ -114,7 +114,9 @@ static bool isal_whole(void *state, const unsigned char *in, size_t in_nbytes, u
 	isal_reset(s);
 	lend(s, &span);
 	return isal.isal_inflate_stateless(s) == ISAL_DECOMP_OK && s->avail_in == 0 &&
-	       s->avail_out == 0;
+			       s->avail_out == 0
+		       ? INFLATE_ENDED
+		       : INFLATE_DAMAGED;
 }
 
 static uint32_t isal_crc(uint32_t crc, const unsigned char *data, size_t nbytes)

@@ -17,14 +17,16 @@ static void libdeflate_close(void *state)
 	libdeflate_free_decompressor(state);
 }
 
-static bool libdeflate_whole(void *state, const unsigned char *in, size_t in_nbytes,
-			     unsigned char *out, size_t out_nbytes)
+static enum inflate_result libdeflate_whole(void *state, const unsigned char *in, size_t in_nbytes,
+					    unsigned char *out, size_t out_nbytes)
 {
 	size_t used, made;
 
 	return libdeflate_deflate_decompress_ex(state, in, in_nbytes, out, out_nbytes, &used,
 						&made) == LIBDEFLATE_SUCCESS &&
-	       used == in_nbytes && made == out_nbytes;
+			       used == in_nbytes && made == out_nbytes
+		       ? INFLATE_ENDED
+		       : INFLATE_DAMAGED;
 }
 
 static uint32_t libdeflate_crc(uint32_t crc, const unsigned char *data, size_t nbytes)

@@ -60,16 +60,20 @@ static enum inflate_result zlib_run(void *state, struct inflate_span *span)
 	return result == Z_OK || result == Z_BUF_ERROR ? INFLATE_GOES_ON : INFLATE_DAMAGED;
 }
 
-static bool zlib_whole(void *state, const unsigned char *in, size_t in_nbytes, unsigned char *out,
-		       size_t out_nbytes)
+static enum inflate_result zlib_whole(void *state, const unsigned char *in, size_t in_nbytes,
+				      unsigned char *out, size_t out_nbytes)
 {
 	unsigned char past_end; /* zlib wants a place for output even where there is none */
 	struct inflate_span span = {.in = in, .in_nbytes = in_nbytes, .out_nbytes = out_nbytes,
 				    .out = out_nbytes ? out : &past_end};
 
 	zlib_reset(state);
-	return zlib_run(state, &span) == INFLATE_ENDED && span.in_nbytes == 0 &&
-	       span.out_nbytes == 0;
+	enum inflate_result result = zlib_run(state, &span);
+	if (result == INFLATE_NO_MEMORY)
+		return result;
+	return result == INFLATE_ENDED && span.in_nbytes == 0 && span.out_nbytes == 0
+		       ? INFLATE_ENDED
+		       : INFLATE_DAMAGED;
 }
 
 static uint32_t zlib_crc(uint32_t crc, const unsigned char *data, size_t nbytes)

@@ -38,7 +38,7 @@ void unpackers_free(struct unpackers *all);
 struct unpacker *unpacker_take(struct unpackers *all, size_t inflated_nbytes);
 
 /* Inflates the batch into to, which has room for its inflated_nbytes.
- * Errors: STATUS_GZIP_DATA, as bgzf_inflate. */
+ * Errors: STATUS_GZIP_DATA, STATUS_NO_MEMORY, as bgzf_inflate. */
 enum status unpacker_run(struct unpacker *u, char *to, struct fault *fault);
 
 /* It is no longer used. */
