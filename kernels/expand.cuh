@@ -12,8 +12,8 @@ extern "C" {
 #include "nibbles.h"
 }
 
-/* Writes nbytes of text, and up to 15 more behind them; reads as much of packed. Both aligned to 16
- * bytes. Launches on the stream. Errors: the launch's. */
+/* Makes nbytes of text, and up to 15 more behind them, of half as many bytes of packed. text is
+ * aligned to 16 bytes, packed to 8. Launches on the stream. Errors: the launch's. */
 cudaError_t expand_launch(char *text, const unsigned char *packed, uint32_t nbytes,
 			  struct nibble_letters letters, cudaStream_t stream);
 

@@ -191,37 +191,11 @@ static void test_reads_ahead(const char *second, bool may_guess)
 
 #define NDEVICE_THREADS 3
 
-static enum status wake_status, open_status;
-static atomic_uint nwoken; /* threads of the device that have tried to wake it, or to open */
-
-static enum status device_wake(int device, struct fault *fault)
-{
-	if (wake_status != STATUS_OK) {
-		nwoken++;
-		return fault_set(fault, wake_status, device, "does not wake");
-	}
-	return STATUS_OK;
-}
-
-static enum status device_open(struct worker **out, const struct plan *plan,
-			       const struct worker_setup *setup, struct fault *fault)
-{
-	nwoken++;
-	if (open_status != STATUS_OK)
-		return fault_set(fault, open_status, 0, "does not open");
-	return worker_cpu.open(out, plan, setup, fault);
-}
-
-/* A CPU that does nothing before the device has tried. */
-static char *late_buffer(struct worker *w)
-{
-	for (int n = 0; nwoken < NDEVICE_THREADS && n < 10000; n++)
-		usleep(100);
-	return worker_cpu.buffer(w);
-}
-
-/* As threads that come too late may be at work yet, it stays. */
+/* A run by CPUs and a device, which has its number. As threads that come too late may be at work yet,
+ * it stays. */
 static struct beside {
+	enum status wakes, opens;
+	atomic_uint ntried; /* threads of the device that have tried to wake or to open it */
 	struct worker_ops cpu, device;
 	struct squad squads[2];
 	const char *paths[1];
@@ -229,6 +203,36 @@ static struct beside {
 	struct total total;
 	struct fault fault;
 } besides[6];
+static int nbesides;
+
+static enum status device_wake(int device, struct fault *fault)
+{
+	struct beside *b = &besides[device];
+
+	if (b->wakes == STATUS_OK)
+		return STATUS_OK;
+	b->ntried++;
+	return fault_set(fault, b->wakes, 0, "does not wake");
+}
+
+static enum status device_open(struct worker **out, const struct plan *plan,
+			       const struct worker_setup *setup, struct fault *fault)
+{
+	struct beside *b = &besides[setup->device];
+
+	b->ntried++;
+	if (b->opens != STATUS_OK)
+		return fault_set(fault, b->opens, 0, "does not open");
+	return worker_cpu.open(out, plan, setup, fault);
+}
+
+/* A CPU that does nothing before the device has tried. */
+static char *late_buffer(struct worker *w)
+{
+	for (int n = 0; besides[nbesides].ntried < NDEVICE_THREADS && n < 10000; n++)
+		usleep(100);
+	return worker_cpu.buffer(w);
+}
 
 static void beside_make(struct beside *b, bool has_core)
 {
@@ -239,7 +243,7 @@ static void beside_make(struct beside *b, bool has_core)
 	b->squads[0] = (struct squad){.ops = &b->cpu, .nthreads = 2, .retires = true,
 				      .setup.chunk_nbytes = CHUNK_NBYTES};
 	b->squads[1] = (struct squad){.ops = &b->device, .nthreads = NDEVICE_THREADS,
-				      .setup.chunk_nbytes = CHUNK_NBYTES, .optional = true,
+				      .setup = {CHUNK_NBYTES, nbesides, false}, .optional = true,
 				      .replaces = true, .has_core = has_core};
 	b->paths[0] = file_of("2");
 	if (input_open(&b->input, b->paths, 1, &b->fault) || total_init(&b->total, &test_plan))
@@ -249,20 +253,19 @@ static void beside_make(struct beside *b, bool has_core)
 /* The answer is whole, whatever the device does. */
 static void test_beside(enum status wakes, enum status opens, bool has_core, const char *what)
 {
-	static struct beside *b = besides;
+	struct beside *b = &besides[nbesides];
 	bool all_ended;
 
 	beside_make(b, has_core);
-	wake_status = wakes;
-	open_status = opens;
-	nwoken = 0;
+	b->wakes = wakes;
+	b->opens = opens;
 	enum status status = engine_run(&test_plan, b->input, b->squads, 2, &b->total, true,
 					&all_ended, &b->fault);
 	unlink(b->paths[0]);
 	ok(status == STATUS_OK && b->total.partial.columns[0].fast.count == NRECORDS,
 	   "%s%s: nothing is lost", what, has_core ? ", on a core of its own" : "");
 	ok(b->squads[1].work_fault.status == STATUS_OK, "... and nobody is warned");
-	b++;
+	nbesides++;
 }
 
 static void test_device(void)
