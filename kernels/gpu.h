@@ -5,11 +5,14 @@
 #ifndef GPUSTAT_GPU_H
 #define GPUSTAT_GPU_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct plan;
 
 /* The number of GPUs that the driver offers; 0 where there is none, or no driver. Never
  * fails, and makes no context. */
@@ -18,6 +21,10 @@ int gpu_count(void);
 /* How many GPUs there may be, by their device files: the driver is not asked, as its first answer
  * takes long. It may offer fewer. No more than CUDA_VISIBLE_DEVICES names, if it is set. */
 int gpu_estimate(void);
+
+/* Whether a GPU folds the plan's columns straight from the text, before it is known how a chunk is
+ * entered. Otherwise a chunk waits for those before it. */
+bool gpu_folds_ahead(const struct plan *plan);
 
 /* Keeps the calling thread to the cores next to GPU `device`, if the system knows which they are
  * and it may run there: what it allocates then lies near, too. */

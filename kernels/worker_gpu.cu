@@ -167,6 +167,12 @@ static void device_cut(struct worker *w, struct arena *a)
 	w->scans_data = arena_cut<char>(a, w->scans_nbytes);
 }
 
+bool gpu_folds_ahead(const struct plan *plan)
+{
+	return !plan->emits && plan->npredicates == 0 && plan->ncolumns > 0 &&
+	       plan->ncolumns <= COLUMN_FOLD_NCOLUMNS_MAX;
+}
+
 /* What needs no device. The host's memory is touched here, while the device wakes. */
 static enum status open_host(struct worker *w, const struct worker_setup *setup,
 			     struct fault *fault)
@@ -280,8 +286,7 @@ static enum status gpu_open(struct worker **out, const struct plan *plan,
 	w->chunk_nbytes = setup->chunk_nbytes;
 	w->device = setup->device;
 	w->judges = plan_judges(plan);
-	w->folds_columns = !plan->emits && plan->npredicates == 0 && plan->ncolumns > 0 &&
-			   plan->ncolumns <= COLUMN_FOLD_NCOLUMNS_MAX;
+	w->folds_columns = gpu_folds_ahead(plan);
 	status = open_host(w, setup, fault);
 	if (status == STATUS_OK)
 		status = open_device(w, fault);

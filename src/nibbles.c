@@ -40,6 +40,14 @@ bool nibbles_pack(const char *text, size_t nbytes, struct nibble_letters letters
 void nibbles_unpack(const unsigned char *packed, size_t nbytes, struct nibble_letters letters,
 		    char *text)
 {
-	for (size_t i = 0; i < nbytes; i++)
-		text[i] = (char)letters.of[packed[i / 2] >> i % 2 * 4 & 15];
+	unsigned char pairs[256][2];
+
+	for (unsigned i = 0; i < 256; i++) {
+		pairs[i][0] = letters.of[i & 15];
+		pairs[i][1] = letters.of[i >> 4];
+	}
+	for (size_t i = 0; i < nbytes / 2; i++)
+		memcpy(text + 2 * i, pairs[packed[i]], 2);
+	if (nbytes % 2)
+		text[nbytes - 1] = (char)pairs[packed[nbytes / 2]][0];
 }

@@ -23,7 +23,9 @@
 #define CPU_CHUNK_NBYTES ((size_t)512 << 10) /* with its bitmaps in a second-level cache */
 #define GPU_CHUNK_NBYTES ((size_t)4 << 20)
 #define GPU_PRINTED_CHUNK_NBYTES ((size_t)8 << 20) /* more kernels, which larger chunks keep busy */
-#define SAMPLE_NBYTES ((size_t)16 << 10) /* of the text, to see whether it can be packed */
+#define SAMPLE_NBYTES ((size_t)16 << 10) /* of the text, to see what it is like */
+#define SAMPLE_NWORDS (SAMPLE_NBYTES / SIMD_WORD_NBYTES)
+#define LIKELY_FIELD_NBYTES 8            /* where there is none to see */
 #define GPU_MIN_FEEDERS 3 /* threads, each with a stream: one reads, one copies, one computes */
 #define GPU_MAX_FEEDERS 12
 #define GPU_MAX_READING_AHEAD 10 /* these keep the bus as busy */
@@ -42,10 +44,12 @@
 #define AUTO_COST_S_EACH_MORE 0.2
 #define CORES_MANY 12
 
-/* A core's seconds per byte: for reading and finding the fields, and for converting all of them;
- * and with GPUs, where some read and others compute, or all of them read and pack. */
-#define SCAN_S_PER_BYTE 0.22e-9
-#define CONVERT_S_PER_BYTE 0.30e-9
+/* A core's seconds: for reading and finding separators, for what a field adds to that, and for
+ * converting numbers; and with GPUs, where some cores read and others compute, or all of them read
+ * and pack. */
+#define SCAN_S_PER_BYTE 0.19e-9
+#define SCAN_S_PER_FIELD 0.65e-9
+#define CONVERT_S_PER_BYTE 0.24e-9
 #define FEED_S_PER_BYTE 0.26e-9
 #define PACK_S_PER_BYTE 0.22e-9
 
@@ -56,6 +60,15 @@ struct job {
 	const struct input *input;
 	uint64_t nbytes; /* of all of it; UINT64_MAX: not known */
 };
+
+/* The beginning of the text, if it has been peeked at; *nbytes may be 0. */
+static const char *sample(const struct job *job, size_t *nbytes)
+{
+	const char *text = input_peeked(job->input, nbytes);
+
+	*nbytes = *nbytes < SAMPLE_NBYTES ? *nbytes : SAMPLE_NBYTES;
+	return text;
+}
 
 /* As many threads as were asked for (0: as there are cores), but no more than chunks: a short
  * input is not worth starting one for, nor looking how many cores there are. */
@@ -92,15 +105,14 @@ static bool may_read_ahead(const struct job *job)
 	return job->nbytes != UINT64_MAX && !job->query->plan.emits;
 }
 
-/* Whether the text that has been peeked at can be packed; false: there is none. */
+/* Whether the text can be packed, as far as can be seen. */
 static bool is_packable(const struct job *job)
 {
 	struct nibble_letters letters = nibble_letters(job->query->plan.delimiter);
 	unsigned char packed[SAMPLE_NBYTES / 2];
 	size_t nbytes;
-	const char *text = input_peeked(job->input, &nbytes);
+	const char *text = sample(job, &nbytes);
 
-	nbytes = nbytes < SAMPLE_NBYTES ? nbytes : SAMPLE_NBYTES;
 	return nbytes > 0 && nibbles_pack(text, nbytes, letters, packed);
 }
 
@@ -140,7 +152,7 @@ static void add_gpu(struct team *team, const struct job *job, int device, int ng
 	s->replaces = beside_cpus;
 	s->reads_ahead = may_read_ahead(job);
 	s->setup.packs = s->reads_ahead && ngpus == 1 && ncores >= GPU_MIN_PACKING &&
-			 is_packable(job);
+			 gpu_folds_ahead(&job->query->plan) && is_packable(job);
 	most = gpu_nthreads(s, ncores);
 	s->nthreads = count_threads(most, s->setup.chunk_nbytes, job->nbytes);
 	s->reads_ahead =
@@ -182,14 +194,30 @@ static enum status no_gpu(const struct options *o, struct fault *fault)
 	return fault_set(fault, STATUS_NO_GPU, 0, words);
 }
 
+/* Bytes of text for each field, as far as can be seen. */
+static double field_nbytes(const struct job *job)
+{
+	uint64_t separators[SAMPLE_NWORDS], newlines[SAMPLE_NWORDS], quotes[SAMPLE_NWORDS];
+	const struct simd_bits bits = {separators, newlines, quotes};
+	size_t nbytes, nwords, nfields;
+	const char *text = sample(job, &nbytes);
+
+	nwords = nbytes / SIMD_WORD_NBYTES;
+	simd()->scan(text, nwords, job->query->plan.delimiter, bits);
+	nfields = simd()->count(separators, nwords);
+	return nfields ? (double)(nwords * SIMD_WORD_NBYTES) / (double)nfields
+		       : LIKELY_FIELD_NBYTES;
+}
+
 /* What the CPUs alone would take. */
 static double cpu_seconds(const struct team *team, const struct job *job)
 {
 	const struct query *q = job->query;
 	double share = (double)q->plan.ncolumns / (double)(q->header.nfields + 1);
+	double each_s = SCAN_S_PER_BYTE + share * CONVERT_S_PER_BYTE +
+			SCAN_S_PER_FIELD / field_nbytes(job);
 
-	return (double)job->nbytes * (SCAN_S_PER_BYTE + share * CONVERT_S_PER_BYTE) /
-	       team->squads[0].nthreads;
+	return (double)job->nbytes * each_s / team->squads[0].nthreads;
 }
 
 /* What CPUs and GPUs would take together, once all are awake. */
