@@ -173,7 +173,8 @@ bool gpu_folds_ahead(const struct plan *plan)
 	       plan->ncolumns <= COLUMN_FOLD_NCOLUMNS_MAX;
 }
 
-/* What needs no device. The host's memory is touched here, while the device wakes. */
+/* What needs no device. The host's memory is touched here, while the device wakes, if it is not
+ * awake. */
 static enum status open_host(struct worker *w, const struct worker_setup *setup,
 			     struct fault *fault)
 {
@@ -184,7 +185,7 @@ static enum status open_host(struct worker *w, const struct worker_setup *setup,
 	if (status != STATUS_OK)
 		return fault_set(fault, status, 0, NULL);
 	pinned_buffer_take(&w->buffer, w->chunk_nbytes + ARENA_ALIGN);
-	nibbles_take(w, setup);
+	worker_nibbles_take(w, setup);
 	if (w->plan->emits)
 		pinned_buffer_take(&w->output_memory, worker_likely_output(w, w->chunk_nbytes));
 	return STATUS_OK;
@@ -317,7 +318,7 @@ size_t worker_likely_nrecords(const struct worker *w)
 
 static char *gpu_buffer(struct worker *w)
 {
-	nibbles_begin(w);
+	worker_nibbles_begin(w);
 	return w->buffer.data;
 }
 
@@ -390,5 +391,16 @@ static enum status gpu_map(struct worker *w, const struct chunk *chunk, struct c
 }
 
 const struct worker_ops worker_gpu = {
-	"gpu", gpu_wake, gpu_open, gpu_buffer, gpu_next, gpu_restore, gpu_begin, gpu_map, gpu_fold, gpu_emit, gpu_close, NULL,
+	"gpu",
+	gpu_wake,
+	gpu_open,
+	gpu_buffer,
+	gpu_next,
+	gpu_restore,
+	gpu_begin,
+	gpu_map,
+	gpu_fold,
+	gpu_emit,
+	gpu_close,
+	NULL,
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * worker_gpu.cuh - what the parts of the GPU worker share: worker_gpu.cu opens, maps and
- * closes, worker_gpu_plan.cu takes the plan up, worker_gpu_fold.cu folds, and
+ * closes, worker_gpu_plan.cu takes the plan up, worker_gpu_read.cu reads chunks and takes them up,
+ * worker_gpu_ahead.cu sees what can be folded ahead, worker_gpu_fold.cu folds, and
  * worker_gpu_emit.cu prints. Nobody else includes this, but tests and the benchmark that look
  * inside.
  */
@@ -63,8 +64,8 @@ struct worker_nibbles {
 	bool restored;     /* what is packed is in the buffer, too */
 	size_t nbytes;     /* of text that are packed */
 	struct room piece; /* being read */
-	unsigned npauses, npauses_next; /* chunks to leave as they are; and when one does not pay
-					 * again */
+	unsigned npauses;      /* chunks still to be left as they are ... */
+	unsigned npauses_next; /* ... and how many after the next that does not pay */
 };
 
 /* Who wants to know what a worker's stream does, and when: gpustat-bench's pipeline. */
@@ -196,10 +197,10 @@ static inline void worker_mark(struct worker *w, enum stage stage)
 /* ---- a chunk's way to the device: worker_gpu_read.cu ---- */
 
 /* Takes memory for nibbles, if the setup asks for them; needs no device. */
-void nibbles_take(struct worker *w, const struct worker_setup *setup);
+void worker_nibbles_take(struct worker *w, const struct worker_setup *setup);
 
 /* A new chunk is about to be read. */
-void nibbles_begin(struct worker *w);
+void worker_nibbles_begin(struct worker *w);
 
 /* Launches what takes the text to the device, packed or as it is. */
 enum status worker_text_up(struct worker *w, const struct chunk *chunk, struct fault *fault);

@@ -16,6 +16,7 @@ extern "C" {
 }
 
 #define AHEAD_NWORDS 64 /* 4 KiB: a longer head would not be taken for one */
+static_assert(AHEAD_NWORDS * SIMD_WORD_NBYTES <= WORKER_ENDS_NBYTES, "the head is in the buffer");
 
 /* The first bit that is set in bits[begin .. end), from bit 0 on; SIZE_MAX: none is. */
 static size_t first_bit(const uint64_t *bits, size_t begin, size_t end)

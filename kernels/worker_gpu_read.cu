@@ -15,7 +15,7 @@
 #define PIECES_PER_CHUNK 16
 #define PAUSES_MAX 63
 
-void nibbles_take(struct worker *w, const struct worker_setup *setup)
+void worker_nibbles_take(struct worker *w, const struct worker_setup *setup)
 {
 	struct worker_nibbles *n = &w->nibbles;
 	size_t piece = setup->chunk_nbytes / PIECES_PER_CHUNK / 64 * 64;
@@ -40,7 +40,7 @@ static void learn_from_last(struct worker_nibbles *n)
 	n->npauses_next = n->npauses < PAUSES_MAX ? 2 * n->npauses + 1 : PAUSES_MAX;
 }
 
-void nibbles_begin(struct worker *w)
+void worker_nibbles_begin(struct worker *w)
 {
 	struct worker_nibbles *n = &w->nibbles;
 

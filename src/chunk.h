@@ -18,7 +18,8 @@
 /* Consecutive bytes of one file, cut without regard to records. Chunks are numbered
  * in input order over all files; nbytes may be 0. */
 struct chunk {
-	char *data;            /* the buffer of the worker that took the chunk */
+	char *data;            /* the buffer of the worker that took the chunk; it may hold only
+				* the text's ends: see restore of worker.h */
 	size_t nbytes;         /* < 4 GiB */
 	uint64_t index;        /* 0, 1, 2, ... in input order */
 	int file;              /* which of the input's files */
@@ -39,7 +40,8 @@ struct reader {
 	struct room buffer; /* chunk->data, and how long a chunk may be */
 	struct worker *worker;
 	/* Asked of a plain file's chunk, once its first `done` bytes are there, beginning with 0, up
-	 * to all: where the next are to be read to, and how many of them. NULL: into the buffer. */
+	 * to all: where the next are to be read to, and how many of them, at least one while there
+	 * are some. What is said to the last call is not looked at. NULL: into the buffer. */
 	struct room (*next)(struct worker *worker, const struct chunk *chunk, size_t done);
 };
 

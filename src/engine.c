@@ -3,9 +3,9 @@
  * engine.c - see engine.h. Here is how the team's threads start and end; what each of them does
  * is in member.c.
  *
- * A GPU may need a third of a second to wake, and the CPUs may be done before that. So nobody waits
- * for the threads of an optional squad while they open their workers: they count only
- * from then on, and those that come too late touch nothing.
+ * A GPU takes some time to wake, and the CPUs may be done before that. So nobody waits for the
+ * threads of an optional squad while they wake it: they count only from then on, and those that come
+ * too late touch nothing.
  */
 #include "engine.h"
 
@@ -54,15 +54,15 @@ static void leave(struct member *m)
 	pthread_mutex_unlock(&e->lock);
 }
 
-/* Opens a worker; of a GPU that fails, a CPU in its place. Somebody who may do without the GPU is
- * not warned. */
+/* Opens a worker; a CPU in the place of a GPU that fails, or that cannot be had where another thread
+ * has retired for it. Somebody who may do without the GPU is not warned. */
 static bool open_worker(struct member *m, struct hand *hand)
 {
 	struct squad *squad = m->squad;
 	struct fault fault, *first = squad->optional ? &squad->open_fault : &squad->work_fault;
 	enum status status = hand->ops->open(&hand->worker, m->engine->plan, &squad->setup, &fault);
 
-	if (status == STATUS_GPU || (status != STATUS_OK && m->has_place))
+	if (status == STATUS_GPU || (status != STATUS_OK && squad->optional))
 		status = member_use_cpu(m, hand, first, &fault);
 	if (status != STATUS_OK)
 		member_fail(m->engine, &fault);
@@ -85,20 +85,26 @@ static void take_place(struct member *m)
 	m->has_place = m->squad->replaces;
 }
 
-/* Wakes the device, if others work in the meantime; else whoever opens a worker does. Returns whether
- * there is a worker to open, or a fault to be found by opening it. */
-static bool wake(struct member *m)
+/* Wakes the device, if others work in the meantime; else whoever opens a worker does. */
+static enum status wake(const struct member *m, struct fault *fault)
 {
-	struct squad *squad = m->squad;
-	struct fault fault;
+	const struct squad *squad = m->squad;
 
-	if (!squad->replaces || !squad->ops->wake ||
-	    squad->ops->wake(squad->setup.device, &fault) == STATUS_OK)
+	if (!squad->replaces || !squad->ops->wake)
+		return STATUS_OK;
+	return squad->ops->wake(squad->setup.device, fault);
+}
+
+/* Whether an admitted member has work to do. One whose device did not wake has none, unless it must
+ * open something all the same: a fault that is to be reported, or a CPU. */
+static bool has_work(struct member *m, enum status woken, const struct fault *fault)
+{
+	if (!m->squad->optional)
 		return true;
-	if (m->has_place || !squad->optional)
-		return true;
+	if (woken == STATUS_OK || m->has_place)
+		return !input_is_over(m->engine->input);
 	pthread_mutex_lock(&m->engine->lock);
-	squad->open_fault = fault;
+	m->squad->open_fault = *fault;
 	pthread_mutex_unlock(&m->engine->lock);
 	return false;
 }
@@ -113,11 +119,12 @@ static void close_workers(struct member *m)
 static void *member_main(void *argument)
 {
 	struct member *m = argument;
-	bool works = wake(m);
+	struct fault fault;
+	enum status woken = wake(m, &fault);
 
 	if (!admit(m))
 		return NULL;
-	if (works) {
+	if (has_work(m, woken, &fault)) {
 		take_place(m);
 		if (open_workers(m))
 			member_work(m);

@@ -454,6 +454,16 @@ static enum status finish_chunk(struct input *in, const struct errand *errand,
 	return errand->unpacker ? unpack(in, errand->unpacker, chunk, fault) : STATUS_OK;
 }
 
+bool input_is_over(struct input *in)
+{
+	bool over;
+
+	pthread_mutex_lock(&in->lock);
+	over = in->stopped || in->file == in->npaths;
+	pthread_mutex_unlock(&in->lock);
+	return over;
+}
+
 bool input_take(struct input *in, const struct reader *reader, struct chunk *chunk,
 		enum status *status, struct fault *fault)
 {

@@ -84,6 +84,9 @@ bool input_has_thread(const struct input *in);
 bool input_take(struct input *in, const struct reader *reader, struct chunk *chunk,
 		enum status *status, struct fault *fault);
 
+/* Whether the last chunk has been taken, or input_stop() called. Any thread. */
+bool input_is_over(struct input *in);
+
 /* Makes every later input_take return false. Any thread. */
 void input_stop(struct input *in);
 

@@ -20,6 +20,7 @@
  */
 #include "member.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- the chains ---- */
@@ -38,6 +39,15 @@ void member_fail(struct engine *e, const struct fault *fault)
 	for (int i = 0; i < e->nmembers; i++)
 		waiter_call(&e->members[i].waiter);
 	input_stop(e->input);
+}
+
+static_assert(BORDER_NBYTES <= WORKER_ENDS_NBYTES, "a border is taken from what is in the buffer");
+
+/* Has all of the chunk's text lie in the worker's buffer. */
+static void restore_text(struct hand *hand)
+{
+	if (hand->ops->restore)
+		hand->ops->restore(hand->worker);
 }
 
 /* Waits for the turn of the member's chunk; false if the run has failed. at: where others
@@ -247,11 +257,16 @@ static bool defer_to_total(struct member *m)
 	return add_border(m, k) && pass_totals(m, k);
 }
 
-/* Has all of the chunk's text lie in the worker's buffer. */
-static void restore_text(struct hand *hand)
+/* Has all that the total looks at lie in the worker's buffer. */
+static void restore_for_total(struct member *m)
 {
-	if (hand->ops->restore)
-		hand->ops->restore(hand->worker);
+	struct engine *e = m->engine;
+	const struct partial *p = &m->partial;
+
+	if (p->head_nbytes > WORKER_ENDS_NBYTES ||
+	    m->hand->chunk.nbytes - p->tail_offset > WORKER_ENDS_NBYTES ||
+	    !ends_suffice(e->plan, p, e->settled))
+		restore_text(m->hand);
 }
 
 /* The total chain: adds the chunk to the total when its turn has come. */
@@ -262,9 +277,9 @@ static bool add_in_turn(struct member *m)
 	uint64_t k = chunk->index;
 	struct fault fault;
 
+	restore_for_total(m); /* before others wait for it */
 	if (!wait_for_turn(m, &e->totals, &total_slot(e, k)->member))
 		return false;
-	restore_text(m->hand);
 	if (total_add(e->total, chunk, m->map.nlines, &m->partial, &m->emission, &fault) !=
 	    STATUS_OK) {
 		fault.file = input_name(e->input, chunk->file);

@@ -76,7 +76,7 @@ struct member {
 	struct squad *squad;
 	pthread_t thread;
 	bool opening;  /* optional, and its device is not awake yet: nobody waits for it */
-	bool has_place; /* in the team, of another: if its device does not serve, a CPU must */
+	bool has_place; /* another has retired for it, or left it a core: it works, or a CPU for it */
 	struct waiter waiter;
 	struct hand hands[2];
 	int nhands;

@@ -4,7 +4,8 @@
  *
  * The bus that takes text to a GPU is slower than the cores that read it. Columns of numbers are
  * made of ten digits and a handful of signs, and the low half of a byte tells those apart: text of
- * no other bytes takes half the bus. All other text stays as it is.
+ * no other bytes takes half the bus. All other text stays as it is: letters, quotes, blanks, CR
+ * (which would be -), exponents; and with a tab for a delimiter, whatever has a 9.
  *
  * Packed, byte k has the low half of text[2 k] in its low half, and that of text[2 k + 1] above it.
  */

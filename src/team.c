@@ -2,8 +2,7 @@
  *
  * team.c - see team.h.
  *
- * A CUDA context costs 190 to 320 ms (H200, 2026-11-21): as long as a few cores need for a
- * gigabyte. --device auto therefore does not touch the driver at all unless the input is
+ * A CUDA context costs as long as a few cores need for a gigabyte (AUTO_COST_S). --device auto therefore does not touch the driver at all unless the input is
  * known to be so large that GPUs save more than that; and then only in the threads of the GPUs: the
  * CPUs have begun by then. Every thread that has a GPU awake takes the place of a CPU's.
  */
@@ -45,13 +44,15 @@
 #define CORES_MANY 12
 
 /* A core's seconds: for reading and finding separators, for what a field adds to that, and for
- * converting numbers; and with GPUs, where some cores read and others compute, or all of them read
- * and pack. */
+ * converting numbers; for reading for a GPU, and for packing as well. And a GPU's, which are its
+ * bus's. */
 #define SCAN_S_PER_BYTE 0.19e-9
 #define SCAN_S_PER_FIELD 0.65e-9
 #define CONVERT_S_PER_BYTE 0.24e-9
-#define FEED_S_PER_BYTE 0.26e-9
+#define FEED_S_PER_BYTE 0.16e-9
 #define PACK_S_PER_BYTE 0.22e-9
+#define GPU_S_PER_BYTE 0.019e-9
+#define GPU_PACKED_S_PER_BYTE 0.0125e-9
 
 /* What is to be done. */
 struct job {
@@ -135,19 +136,23 @@ static int gpu_nthreads(const struct squad *s, int ncores)
 	return nthreads < GPU_MIN_FEEDERS ? GPU_MIN_FEEDERS : nthreads > most ? most : nthreads;
 }
 
+static size_t gpu_chunk_nbytes(const struct job *job)
+{
+	if (job->options->chunk_nbytes)
+		return job->options->chunk_nbytes;
+	return job->query->plan.emits ? GPU_PRINTED_CHUNK_NBYTES : GPU_CHUNK_NBYTES;
+}
+
 /* The squad of one of ngpus. */
 static void add_gpu(struct team *team, const struct job *job, int device, int ngpus, bool optional)
 {
-	size_t asked_nbytes = job->options->chunk_nbytes;
 	int ncores = cores_each(job, ngpus), most;
 	bool beside_cpus = team->squads[0].retires;
 	struct squad *s = &team->squads[team->nsquads++];
 
 	s->ops = &worker_gpu;
 	s->setup.device = device;
-	s->setup.chunk_nbytes = asked_nbytes              ? asked_nbytes
-				: job->query->plan.emits ? GPU_PRINTED_CHUNK_NBYTES
-							  : GPU_CHUNK_NBYTES;
+	s->setup.chunk_nbytes = gpu_chunk_nbytes(job);
 	s->optional = optional;
 	s->replaces = beside_cpus;
 	s->reads_ahead = may_read_ahead(job);
@@ -209,34 +214,47 @@ static double field_nbytes(const struct job *job)
 		       : LIKELY_FIELD_NBYTES;
 }
 
-/* What the CPUs alone would take. */
-static double cpu_seconds(const struct team *team, const struct job *job)
+/* What a CPU's thread does, in bytes a second. */
+static double thread_speed(const struct job *job)
 {
 	const struct query *q = job->query;
 	double share = (double)q->plan.ncolumns / (double)(q->header.nfields + 1);
-	double each_s = SCAN_S_PER_BYTE + share * CONVERT_S_PER_BYTE +
-			SCAN_S_PER_FIELD / field_nbytes(job);
 
-	return (double)job->nbytes * each_s / team->squads[0].nthreads;
+	return 1 / (SCAN_S_PER_BYTE + share * CONVERT_S_PER_BYTE +
+		    SCAN_S_PER_FIELD / field_nbytes(job));
 }
 
-/* What CPUs and GPUs would take together, once all are awake. */
-static double team_seconds(const struct team *team, const struct job *job)
+/* What a GPU does with its threads, likewise. */
+static double gpu_speed(const struct squad *s)
 {
-	double each_s = team->squads[1].setup.packs ? PACK_S_PER_BYTE : FEED_S_PER_BYTE;
+	double feeds = s->nthreads / (s->setup.packs ? PACK_S_PER_BYTE : FEED_S_PER_BYTE);
+	double takes = 1 / (s->setup.packs ? GPU_PACKED_S_PER_BYTE : GPU_S_PER_BYTE);
 
-	return (double)job->nbytes * each_s / team->squads[0].nthreads;
+	return feeds < takes ? feeds : takes;
+}
+
+/* What CPUs and GPUs would do together, once all are awake; each_speed: a CPU's thread. */
+static double team_speed(const struct team *team, double each_speed)
+{
+	int ncpus = team->squads[0].nthreads;
+	double speed = 0;
+
+	for (size_t i = 1; i < team->nsquads; i++) {
+		speed += gpu_speed(&team->squads[i]);
+		ncpus -= team->squads[i].nthreads;
+	}
+	return speed + (ncpus > 0 ? ncpus * each_speed : 0);
 }
 
 /* Why the GPUs added to the CPUs, which alone take cpu_s, would not pay; NULL: they would. */
 static const char *why_no_gpu(const struct team *team, const struct job *job, double cpu_s)
 {
 	size_t ngpus = team->nsquads - 1;
-	double gain_s;
+	double each_speed = (double)job->nbytes / cpu_s / team->squads[0].nthreads, gain_s;
 
 	if (ngpus == 0)
 		return "CPU only: no GPU";
-	gain_s = cpu_s - team_seconds(team, job);
+	gain_s = cpu_s - (double)job->nbytes / team_speed(team, each_speed);
 	if (gain_s <= 0)
 		return "CPU only: the work is too light for a GPU to pay";
 	if (gain_s < AUTO_COST_S + (double)(ngpus - 1) * AUTO_COST_S_EACH_MORE)
@@ -266,7 +284,7 @@ static const char *add_gpus_if_they_pay(struct team *team, const struct job *job
 		return "CPU only: how large the input is cannot be known";
 	if (job->query->plan.emits)
 		return "CPU only: records are printed";
-	cpu_s = cpu_seconds(team, job);
+	cpu_s = (double)job->nbytes / thread_speed(job) / team->squads[0].nthreads;
 	if (cpu_s < AUTO_COST_S) /* known before anybody looks for GPUs */
 		return "CPU only: the input is too small for GPUs to pay";
 	add_gpus(team, job, true);
@@ -336,8 +354,9 @@ void team_report(const struct team *team, double elapsed_s)
 	for (size_t i = 0; i < team->nsquads; i++) {
 		const struct squad *s = &team->squads[i];
 		nbytes += s->nbytes;
-		message_note("%s: threads %d, chunks %llu, bytes %llu",
+		message_note("%s: threads %d%s, chunks %llu, bytes %llu",
 			     device_name(s, name, sizeof name), s->nthreads,
+			     s->setup.packs ? " that pack" : "",
 			     (unsigned long long)s->nchunks, (unsigned long long)s->nbytes);
 		if (s->open_fault.status != STATUS_OK)
 			message_fault(&s->open_fault);

@@ -360,13 +360,18 @@ static bool has_fault(const struct partial *p)
 	return p->nshort > 0 || p->nundecided > 0;
 }
 
+bool ends_suffice(const struct plan *plan, const struct partial *later, bool settled)
+{
+	return !plan->emits && !has_fault(later) && (settled || columns_are_known(later));
+}
+
 bool border_suffices(const struct plan *plan, const struct chunk *chunk,
 		     const struct partial *later, bool settled)
 {
 	size_t tail_nbytes = chunk->nbytes - later->tail_offset;
 
-	return !plan->emits && later->head_nbytes + tail_nbytes <= BORDER_NBYTES &&
-	       !has_fault(later) && (settled || columns_are_known(later));
+	return later->head_nbytes + tail_nbytes <= BORDER_NBYTES &&
+	       ends_suffice(plan, later, settled);
 }
 
 void border_take(struct border *b, const struct chunk *chunk, uint64_t nlines,

@@ -46,7 +46,7 @@ struct emission {
 
 /* What order demands of a chunk whose numbers are added to the total at another time: its
  * ends, where records are cut, and its lines. */
-#define BORDER_NBYTES 1024 /* <= WORKER_ENDS_NBYTES */
+#define BORDER_NBYTES 1024
 struct border {
 	struct chunk chunk; /* the chunk, but data and nbytes are those of text */
 	uint64_t nlines;    /* of the whole chunk */
@@ -86,9 +86,12 @@ enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nline
 		      const struct partial *later, struct emission *emission,
 		      struct fault *fault);
 
-/* Whether a border tells all that the order of records must decide about a chunk: there is no
- * fault in it, nothing of it is printed, its ends are short, and it does not say of a column
- * what it is, or says so of all. settled: that of a total of earlier chunks. */
+/* Whether a chunk's ends tell all that the order of records must decide about it, so that no other
+ * byte of its text is looked at: there is no fault in it, nothing of it is printed, and it does not
+ * say of a column what it is, or says so of all. settled: that of a total of earlier chunks. */
+bool ends_suffice(const struct plan *plan, const struct partial *later, bool settled);
+
+/* The same, and they are short enough for a border. */
 bool border_suffices(const struct plan *plan, const struct chunk *chunk,
 		     const struct partial *later, bool settled);
 

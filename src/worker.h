@@ -46,7 +46,7 @@ struct worker_setup {
 	bool packs;          /* text is packed for its way to the device, where it can be */
 };
 
-/* A worker may keep no more than that of either end of a chunk's text: see next. */
+/* So much of either end of a chunk's text is in the buffer in any case: see next. */
 #define WORKER_ENDS_NBYTES 4096
 
 struct worker_ops {
@@ -64,16 +64,19 @@ struct worker_ops {
 	 * worker, pinned where that helps. */
 	char *(*buffer)(struct worker *w);
 
-	/* A chunk is read to where this says: see struct reader. If the text is elsewhere then, but
-	 * for its ends, restore has it lie in the buffer, all of it. NULL: into the buffer. */
+	/* A chunk is read to where this says: see struct reader. NULL: into the buffer. */
 	struct room (*next)(struct worker *w, const struct chunk *chunk, size_t done);
+
+	/* Has all of the chunk's text lie in the buffer, as it does for who has no next: otherwise,
+	 * from begin on, only its ends may. Until the next chunk is read, as often as one likes.
+	 * NULL: it does. */
 	void (*restore)(struct worker *w);
 
-	/* Starts on the chunk, which lies in the worker's buffer, and does not wait; map is next to
+	/* Starts on the chunk, which the worker has, and does not wait; map is next to
 	 * be called, and finds work done. NULL: there is nothing to start. Errors: STATUS_GPU. */
 	enum status (*begin)(struct worker *w, const struct chunk *chunk, struct fault *fault);
 
-	/* Computes the transition map of the chunk, which lies in the worker's buffer.
+	/* Computes the transition map of the chunk, which the worker has.
 	 * An empty chunk has the identity. */
 	enum status (*map)(struct worker *w, const struct chunk *chunk, struct chunk_map *out,
 			   struct fault *fault);

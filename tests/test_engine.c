@@ -147,7 +147,7 @@ static void test_folds_once(const char *what, const char *second, bool may_guess
 /* Some nbytes of `of`, again and again, with `around` on both sides. */
 static const char *repeated(const char *of, size_t nbytes, const char *around)
 {
-	static char text[4 * CHUNK_NBYTES];
+	static char text[40 * CHUNK_NBYTES];
 	size_t n = strlen(around), each = strlen(of);
 
 	memcpy(text, around, n);
@@ -185,6 +185,104 @@ static void test_reads_ahead(const char *second, bool may_guess)
 	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS && nwrong == 0 &&
 	   r->squad.work_fault.status == STATUS_GPU, "one of them fails: a CPU has its place");
 	failing_index = UINT64_MAX;
+}
+
+/* ---- text that is elsewhere ---- */
+
+#define PIECED_NBYTES 20000
+
+static _Thread_local char whole[PIECED_NBYTES]; /* the chunk, as it is read */
+static atomic_uint nrestored;
+
+/* Reads in pieces of odd sizes. */
+static struct room piece_next(struct worker *w, const struct chunk *chunk, size_t done)
+{
+	static const size_t sizes[] = {1, 63, 64, 777, 5000};
+	size_t left = chunk->nbytes - done, size = sizes[done % (sizeof sizes / sizeof *sizes)];
+
+	(void)w;
+	return (struct room){whole + done, size < left ? size : left};
+}
+
+static void piece_restore(struct worker *w)
+{
+	nrestored++;
+	memcpy(worker_cpu.buffer(w), whole, PIECED_NBYTES);
+}
+
+static enum status piece_map(struct worker *w, const struct chunk *chunk, struct chunk_map *out,
+			     struct fault *fault)
+{
+	memcpy(chunk->data, whole, chunk->nbytes);
+	if (chunk->index == failing_index)
+		return fault_set(fault, STATUS_GPU, 0, "as the test wants it");
+	return worker_cpu.map(w, chunk, out, fault);
+}
+
+/* Leaves no more of the text than a worker must. */
+static enum status piece_fold(struct worker *w, const struct chunk *chunk,
+			      struct chunk_entry entry, struct partial *out, struct fault *fault)
+{
+	memcpy(chunk->data, whole, chunk->nbytes);
+	enum status status = worker_cpu.fold(w, chunk, entry, out, fault);
+	if (chunk->nbytes > 2 * WORKER_ENDS_NBYTES)
+		memset(chunk->data + WORKER_ENDS_NBYTES, '?', chunk->nbytes - 2 * WORKER_ENDS_NBYTES);
+	return status;
+}
+
+static struct run *run_in_pieces(const char *second, const struct plan *plan)
+{
+	struct run *r = &runs[nruns++];
+	bool all_ended;
+
+	r->paths[0] = file_of(second);
+	r->ops = worker_cpu;
+	r->ops.next = piece_next;
+	r->ops.restore = piece_restore;
+	r->ops.map = piece_map;
+	r->ops.fold = piece_fold;
+	r->squad = (struct squad){.ops = &r->ops, .nthreads = 3,
+				  .setup.chunk_nbytes = PIECED_NBYTES};
+	nrestored = 0;
+	if (input_open(&r->input, r->paths, 1, &r->fault) || total_init(&r->total, plan))
+		bail("no input, or no memory");
+	r->status = engine_run(plan, r->input, &r->squad, 1, &r->total, true, &all_ended,
+			       &r->fault);
+	r->nnumbers = r->total.partial.columns[0].fast.count;
+	unlink(r->paths[0]);
+	return r;
+}
+
+static void test_pieces(void)
+{
+	static struct plan_column strict[2];
+	static struct plan strict_plan;
+	char number[351] = {0}, *faulty;
+	struct run *r;
+
+	memset(number, '5', 350);
+	r = run_in_pieces(number, &test_plan);
+
+	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS && r->squad.nchunks > 5 &&
+	   nrestored < r->squad.nchunks, "text that is nowhere whole, restored %u times for %u "
+	   "chunks", nrestored, (unsigned)r->squad.nchunks);
+	r = run_in_pieces(repeated("x", 5 * WORKER_ENDS_NBYTES, ""), &test_plan);
+	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS && nrestored > 0,
+	   "records longer than what is kept");
+	failing_index = 3;
+	r = run_in_pieces(number, &test_plan);
+	failing_index = UINT64_MAX;
+	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS &&
+	   r->squad.work_fault.status == STATUS_GPU, "a CPU takes the place of who had it");
+	memcpy(strict, columns, sizeof strict);
+	strict[0].invalid = INVALID_ERROR;
+	strict[0].if_numeric = false;
+	strict_plan = test_plan;
+	strict_plan.columns = strict;
+	faulty = strdup(repeated("x", 2 * WORKER_ENDS_NBYTES, "")); /* in no chunk's ends */
+	r = run_in_pieces(strcat(realloc(faulty, strlen(faulty) + 10), "\nnone,1"), &strict_plan);
+	ok(r->status == STATUS_NOT_A_NUMBER && r->fault.line == 2 && !strcmp(r->fault.detail, "none"),
+	   "a fault is told with its text");
 }
 
 /* ---- a device beside CPUs ---- */
@@ -281,6 +379,7 @@ int main(void)
 {
 	plan_lazy();
 	test_device();
+	test_pieces();
 	test_folds_once("numbers", "2", true);
 	test_folds_once("text", "GET", true);
 	test_folds_once("text", "GET", false);
