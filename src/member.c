@@ -20,7 +20,6 @@
  */
 #include "member.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* ---- the chains ---- */
@@ -39,15 +38,6 @@ void member_fail(struct engine *e, const struct fault *fault)
 	for (int i = 0; i < e->nmembers; i++)
 		waiter_call(&e->members[i].waiter);
 	input_stop(e->input);
-}
-
-static_assert(BORDER_NBYTES <= WORKER_ENDS_NBYTES, "a border is taken from what is in the buffer");
-
-/* Has all of the chunk's text lie in the worker's buffer. */
-static void restore_text(struct hand *hand)
-{
-	if (hand->ops->restore)
-		hand->ops->restore(hand->worker);
 }
 
 /* Waits for the turn of the member's chunk; false if the run has failed. at: where others
@@ -266,7 +256,7 @@ static void restore_for_total(struct member *m)
 	if (p->head_nbytes > WORKER_ENDS_NBYTES ||
 	    m->hand->chunk.nbytes - p->tail_offset > WORKER_ENDS_NBYTES ||
 	    !ends_suffice(e->plan, p, e->settled))
-		restore_text(m->hand);
+		worker_restore(m->hand->ops, m->hand->worker);
 }
 
 /* The total chain: adds the chunk to the total when its turn has come. */
@@ -347,7 +337,7 @@ static enum status replace_worker(struct member *m, struct fault *fault)
 	struct hand failed = *m->hand, *hand = m->hand;
 	enum status status = member_use_cpu(m, hand, &m->squad->work_fault, fault);
 
-	restore_text(&failed);
+	worker_restore(failed.ops, failed.worker);
 	hand->status = STATUS_OK;
 	if (status == STATUS_OK) {
 		memcpy(hand->ops->buffer(hand->worker), hand->chunk.data, hand->chunk.nbytes);

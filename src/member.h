@@ -6,6 +6,7 @@
 #ifndef GPUSTAT_MEMBER_H
 #define GPUSTAT_MEMBER_H
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -60,6 +61,8 @@ struct engine {
 	bool over;            /* there are none */
 	struct fault *fault;  /* once failed: why */
 };
+
+static_assert(BORDER_NBYTES <= WORKER_ENDS_NBYTES, "a border is taken from what is in the buffer");
 
 /* What a thread works with: a worker, and the chunk that it has. */
 struct hand {

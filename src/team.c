@@ -2,9 +2,10 @@
  *
  * team.c - see team.h.
  *
- * A CUDA context costs as long as a few cores need for a gigabyte (AUTO_COST_S). --device auto therefore does not touch the driver at all unless the input is
- * known to be so large that GPUs save more than that; and then only in the threads of the GPUs: the
- * CPUs have begun by then. Every thread that has a GPU awake takes the place of a CPU's.
+ * A CUDA context costs as long as a few cores need for a gigabyte (AUTO_COST_S). --device auto
+ * therefore does not touch the driver at all unless the input is known to be so large that GPUs
+ * save more than that; and then only in the threads of the GPUs: the CPUs have begun by then. Every
+ * thread that has a GPU awake takes the place of a CPU's.
  */
 #include "team.h"
 

@@ -102,6 +102,13 @@ struct worker_ops {
 	void (*writes)(struct worker *w, bool begins);
 };
 
+/* As ops->restore, if there is one. */
+static inline void worker_restore(const struct worker_ops *ops, struct worker *w)
+{
+	if (ops->restore)
+		ops->restore(w);
+}
+
 extern const struct worker_ops worker_cpu;
 #ifdef HAVE_CUDA
 extern const struct worker_ops worker_gpu;
