@@ -31,7 +31,7 @@ static _Thread_local struct {
 	uint64_t index;
 	bool begun;
 } begun[2];
-static uint64_t failing_index = UINT64_MAX; /* a GPU fails at this chunk */
+static _Atomic uint64_t failing_index = UINT64_MAX; /* a GPU fails at this chunk */
 static atomic_uint nbegun, nahead, nwrong; /* nahead: while the other one's chunk was mapped */
 
 static int place_of(const struct worker *w)
