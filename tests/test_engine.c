@@ -324,10 +324,10 @@ static enum status device_open(struct worker **out, const struct plan *plan,
 	return worker_cpu.open(out, plan, setup, fault);
 }
 
-/* A CPU that does nothing before the device has tried. */
+/* A CPU that does nothing before a thread of the device has tried. */
 static char *late_buffer(struct worker *w)
 {
-	for (int n = 0; besides[nbesides].ntried < NDEVICE_THREADS && n < 10000; n++)
+	for (int n = 0; besides[nbesides].ntried == 0 && n < 10000; n++)
 		usleep(100);
 	return worker_cpu.buffer(w);
 }
