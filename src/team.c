@@ -45,12 +45,12 @@
 #define CORES_MANY 12
 
 /* A core's seconds: for reading and finding separators, for what a field adds to that, and for
- * converting numbers; for reading for a GPU, and for packing as well. And a GPU's, which are its
- * bus's. */
+ * converting numbers; for reading for a GPU beside such work, and for reading and packing. And a
+ * GPU's, which are its bus's. */
 #define SCAN_S_PER_BYTE 0.19e-9
 #define SCAN_S_PER_FIELD 0.65e-9
 #define CONVERT_S_PER_BYTE 0.24e-9
-#define FEED_S_PER_BYTE 0.16e-9
+#define FEED_S_PER_BYTE 0.18e-9
 #define PACK_S_PER_BYTE 0.22e-9
 #define GPU_S_PER_BYTE 0.019e-9
 #define GPU_PACKED_S_PER_BYTE 0.0125e-9
