@@ -342,7 +342,7 @@ static enum status measure_copies(struct pipeline_run *run, struct fault *fault)
 	status = ceilings_measure(c, &n, fault);
 	if (status == STATUS_OK)
 		pipeline_add_copies(run,
-				    (run->packs + 1) * run->ngpus * value_of(c, n, "host_to_device"),
+				    (run->packs ? 2 : 1) * run->ngpus * value_of(c, n, "host_to_device"),
 				    run->ngpus * value_of(c, n, "device_to_host"),
 				    run->ngpus * value_of(c, n, "both_ways"),
 				    (double)run->output_nbytes / (double)run->nbytes);

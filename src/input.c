@@ -454,12 +454,18 @@ static enum status finish_chunk(struct input *in, const struct errand *errand,
 	return errand->unpacker ? unpack(in, errand->unpacker, chunk, fault) : STATUS_OK;
 }
 
+/* Under the lock. */
+static bool is_over(const struct input *in)
+{
+	return in->stopped || in->file == in->npaths;
+}
+
 bool input_is_over(struct input *in)
 {
 	bool over;
 
 	pthread_mutex_lock(&in->lock);
-	over = in->stopped || in->file == in->npaths;
+	over = is_over(in);
 	pthread_mutex_unlock(&in->lock);
 	return over;
 }
@@ -470,7 +476,7 @@ bool input_take(struct input *in, const struct reader *reader, struct chunk *chu
 	struct errand errand = {0};
 
 	pthread_mutex_lock(&in->lock);
-	if (in->stopped || in->file == in->npaths) {
+	if (is_over(in)) {
 		pthread_mutex_unlock(&in->lock);
 		return false;
 	}

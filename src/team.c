@@ -247,15 +247,16 @@ static double team_speed(const struct team *team, double each_speed)
 	return speed + (ncpus > 0 ? ncpus * each_speed : 0);
 }
 
-/* Why the GPUs added to the CPUs, which alone take cpu_s, would not pay; NULL: they would. */
-static const char *why_no_gpu(const struct team *team, const struct job *job, double cpu_s)
+/* Why the GPUs added to the CPUs would not pay; NULL: they would. */
+static const char *why_no_gpu(const struct team *team, const struct job *job, double each_speed)
 {
 	size_t ngpus = team->nsquads - 1;
-	double each_speed = (double)job->nbytes / cpu_s / team->squads[0].nthreads, gain_s;
+	double nbytes = (double)job->nbytes, gain_s;
 
 	if (ngpus == 0)
 		return "CPU only: no GPU";
-	gain_s = cpu_s - (double)job->nbytes / team_speed(team, each_speed);
+	gain_s = nbytes / (team->squads[0].nthreads * each_speed) -
+		 nbytes / team_speed(team, each_speed);
 	if (gain_s <= 0)
 		return "CPU only: the work is too light for a GPU to pay";
 	if (gain_s < AUTO_COST_S + (double)(ngpus - 1) * AUTO_COST_S_EACH_MORE)
@@ -279,17 +280,17 @@ static void leave_cores(struct team *team)
 static const char *add_gpus_if_they_pay(struct team *team, const struct job *job)
 {
 	const char *why_not;
-	double cpu_s;
+	double each_speed;
 
 	if (job->nbytes == UINT64_MAX)
 		return "CPU only: how large the input is cannot be known";
 	if (job->query->plan.emits)
 		return "CPU only: records are printed";
-	cpu_s = (double)job->nbytes / thread_speed(job) / team->squads[0].nthreads;
-	if (cpu_s < AUTO_COST_S) /* known before anybody looks for GPUs */
+	each_speed = thread_speed(job);
+	if ((double)job->nbytes < AUTO_COST_S * team->squads[0].nthreads * each_speed) /* known before anybody looks for GPUs */
 		return "CPU only: the input is too small for GPUs to pay";
 	add_gpus(team, job, true);
-	why_not = why_no_gpu(team, job, cpu_s);
+	why_not = why_no_gpu(team, job, each_speed);
 	if (why_not == NULL) {
 		leave_cores(team);
 		return "CPUs, and GPUs once awake: a large input";

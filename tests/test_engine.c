@@ -106,13 +106,24 @@ static struct run {
 } runs[16];
 static size_t nruns;
 
+/* The run, whose squad is made, over records 1,second. */
+static void run_squad(struct run *r, const char *second, const struct plan *plan, bool may_guess)
+{
+	bool all_ended;
+
+	r->paths[0] = file_of(second);
+	if (input_open(&r->input, r->paths, 1, &r->fault) || total_init(&r->total, plan))
+		bail("no input, or no memory");
+	r->status = engine_run(plan, r->input, &r->squad, 1, &r->total, may_guess, &all_ended,
+			       &r->fault);
+	r->nnumbers = r->total.partial.columns[0].fast.count;
+	unlink(r->paths[0]);
+}
+
 static struct run *run_with(const char *second, bool may_guess, bool reads_ahead)
 {
 	struct run *r = &runs[nruns++];
-	char *path = file_of(second);
-	bool all_ended;
 
-	r->paths[0] = path;
 	r->ops = worker_cpu;
 	r->ops.fold = counted_fold;
 	if (reads_ahead) {
@@ -122,12 +133,7 @@ static struct run *run_with(const char *second, bool may_guess, bool reads_ahead
 	r->squad = (struct squad){.ops = &r->ops, .nthreads = 3, .setup.chunk_nbytes = CHUNK_NBYTES,
 				  .reads_ahead = reads_ahead};
 	nfolds = nbegun = nahead = nwrong = 0;
-	if (input_open(&r->input, r->paths, 1, &r->fault) || total_init(&r->total, &test_plan))
-		bail("no input, or no memory");
-	r->status = engine_run(&test_plan, r->input, &r->squad, 1, &r->total, may_guess,
-			       &all_ended, &r->fault);
-	r->nnumbers = r->total.partial.columns[0].fast.count;
-	unlink(path);
+	run_squad(r, second, &test_plan, may_guess);
 	return r;
 }
 
@@ -233,9 +239,7 @@ static enum status piece_fold(struct worker *w, const struct chunk *chunk,
 static struct run *run_in_pieces(const char *second, const struct plan *plan)
 {
 	struct run *r = &runs[nruns++];
-	bool all_ended;
 
-	r->paths[0] = file_of(second);
 	r->ops = worker_cpu;
 	r->ops.next = piece_next;
 	r->ops.restore = piece_restore;
@@ -244,12 +248,7 @@ static struct run *run_in_pieces(const char *second, const struct plan *plan)
 	r->squad = (struct squad){.ops = &r->ops, .nthreads = 3,
 				  .setup.chunk_nbytes = PIECED_NBYTES};
 	nrestored = 0;
-	if (input_open(&r->input, r->paths, 1, &r->fault) || total_init(&r->total, plan))
-		bail("no input, or no memory");
-	r->status = engine_run(plan, r->input, &r->squad, 1, &r->total, true, &all_ended,
-			       &r->fault);
-	r->nnumbers = r->total.partial.columns[0].fast.count;
-	unlink(r->paths[0]);
+	run_squad(r, second, plan, true);
 	return r;
 }
 
