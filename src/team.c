@@ -27,14 +27,15 @@
 #define SAMPLE_NWORDS (SAMPLE_NBYTES / SIMD_WORD_NBYTES)
 #define LIKELY_FIELD_NBYTES 8            /* where there is none to see */
 #define GPU_MIN_FEEDERS 3 /* threads, each with a stream: one reads, one copies, one computes */
-#define GPU_MAX_FEEDERS 12
+#define GPU_MAX_FEEDERS 16
+#define GPU_MAX_IN_TURN 12       /* who wait for a pipe, or to print, are no faster with more */
 #define GPU_MAX_READING_AHEAD 10 /* these keep the bus as busy */
+#define ALL_GPUS_READING_AHEAD 24 /* more of them get less out of the host's memory */
 
 /* Threads that pack the text make more of the bus; but fewer of them do less than others that do
  * not (79 GB/s with 16, 55 with 10, where 52 is all without: H200, 2026-11-22). Two GPUs have more
  * bus than the host's memory can fill. */
 #define GPU_MIN_PACKING 12
-#define GPU_MAX_PACKING 16
 
 /* What --device auto reckons with (Xeon with AVX-512, 16 threads, and H200, 2026-11-22:
  * docs/speed.md). A GPU wakes in 0.2 s, its workers open in 0.03, and a process that has woken one
@@ -54,6 +55,8 @@
 #define PACK_S_PER_BYTE 0.22e-9
 #define GPU_S_PER_BYTE 0.019e-9
 #define GPU_PACKED_S_PER_BYTE 0.0125e-9
+#define GPU_WAITED_S_PER_BYTE 0.036e-9 /* where the fold waits for the chunk before it */
+#define PREDICATE_S_PER_RECORD 8e-9    /* a core's */
 
 /* What is to be done. */
 struct job {
@@ -100,11 +103,11 @@ static void add_cpu(struct team *team, const struct job *job, bool decoding)
 
 #ifdef HAVE_CUDA
 /* Whether a GPU's thread may read one chunk while its GPU works on another. Where it might wait for
- * what it reads, or where chunks wait for each other, as printed ones do, more threads do
- * better. */
+ * what it reads, or where chunks wait for each other, more threads do better: 300 columns took 1.54
+ * s so, and take 0.82; a sum with a condition 1.10 and 0.88 (H200, 2026-11-22). */
 static bool may_read_ahead(const struct job *job)
 {
-	return job->nbytes != UINT64_MAX && !job->query->plan.emits;
+	return job->nbytes != UINT64_MAX && gpu_folds_ahead(&job->query->plan);
 }
 
 /* Whether the text can be packed, as far as can be seen. */
@@ -126,15 +129,27 @@ static int cores_each(const struct job *job, int ngpus)
 	return (nasked ? nasked : cores_count()) / ngpus;
 }
 
-/* Threads that keep a GPU of the squad busy. What takes longest is reading, at 7 GB/s a thread. */
-static int gpu_nthreads(const struct squad *s, int ncores)
+/* As many threads as a GPU of the squad may have, of ngpus. */
+static int gpu_most_threads(const struct job *job, const struct squad *s, int ngpus)
 {
-	int nthreads = s->replaces && !s->setup.packs ? ncores / 2 : ncores;
-	int most = s->setup.packs   ? GPU_MAX_PACKING
-		   : s->reads_ahead ? GPU_MAX_READING_AHEAD
-				    : GPU_MAX_FEEDERS;
+	int share = ALL_GPUS_READING_AHEAD / ngpus;
 
-	return nthreads < GPU_MIN_FEEDERS ? GPU_MIN_FEEDERS : nthreads > most ? most : nthreads;
+	if (job->nbytes == UINT64_MAX || job->query->plan.emits)
+		return GPU_MAX_IN_TURN;
+	if (s->setup.packs || !s->reads_ahead)
+		return GPU_MAX_FEEDERS;
+	return share < GPU_MAX_READING_AHEAD ? share : GPU_MAX_READING_AHEAD;
+}
+
+/* Threads that keep a GPU of the squad busy, no more than most. What takes longest is reading, at
+ * 7 GB/s a thread. Those that read and nothing else leave half of the cores to CPUs beside them. */
+static int gpu_nthreads(const struct squad *s, int ncores, int most)
+{
+	bool halve = s->replaces && s->reads_ahead && !s->setup.packs;
+	int nthreads = halve ? ncores / 2 : ncores;
+
+	nthreads = nthreads < most ? nthreads : most;
+	return nthreads > GPU_MIN_FEEDERS ? nthreads : GPU_MIN_FEEDERS;
 }
 
 static size_t gpu_chunk_nbytes(const struct job *job)
@@ -158,8 +173,8 @@ static void add_gpu(struct team *team, const struct job *job, int device, int ng
 	s->replaces = beside_cpus;
 	s->reads_ahead = may_read_ahead(job);
 	s->setup.packs = s->reads_ahead && ngpus == 1 && ncores >= GPU_MIN_PACKING &&
-			 gpu_folds_ahead(&job->query->plan) && is_packable(job);
-	most = gpu_nthreads(s, ncores);
+			 is_packable(job);
+	most = gpu_nthreads(s, ncores, gpu_most_threads(job, s, ngpus));
 	s->nthreads = count_threads(most, s->setup.chunk_nbytes, job->nbytes);
 	s->reads_ahead =
 		s->reads_ahead && job->nbytes / s->setup.chunk_nbytes >= (uint64_t)most;
@@ -219,17 +234,20 @@ static double field_nbytes(const struct job *job)
 static double thread_speed(const struct job *job)
 {
 	const struct query *q = job->query;
-	double share = (double)q->plan.ncolumns / (double)(q->header.nfields + 1);
+	double field = field_nbytes(job), nfields = q->header.nfields ? (double)q->header.nfields : 1;
+	double share = (double)q->plan.ncolumns / nfields, record = nfields * field;
 
-	return 1 / (SCAN_S_PER_BYTE + share * CONVERT_S_PER_BYTE +
-		    SCAN_S_PER_FIELD / field_nbytes(job));
+	return 1 / (SCAN_S_PER_BYTE + share * CONVERT_S_PER_BYTE + SCAN_S_PER_FIELD / field +
+		    (double)q->plan.npredicates * PREDICATE_S_PER_RECORD / record);
 }
 
 /* What a GPU does with its threads, likewise. */
 static double gpu_speed(const struct squad *s)
 {
 	double feeds = s->nthreads / (s->setup.packs ? PACK_S_PER_BYTE : FEED_S_PER_BYTE);
-	double takes = 1 / (s->setup.packs ? GPU_PACKED_S_PER_BYTE : GPU_S_PER_BYTE);
+	double takes = 1 / (!s->reads_ahead  ? GPU_WAITED_S_PER_BYTE
+			    : s->setup.packs ? GPU_PACKED_S_PER_BYTE
+					     : GPU_S_PER_BYTE);
 
 	return feeds < takes ? feeds : takes;
 }
@@ -287,7 +305,8 @@ static const char *add_gpus_if_they_pay(struct team *team, const struct job *job
 	if (job->query->plan.emits)
 		return "CPU only: records are printed";
 	each_speed = thread_speed(job);
-	if ((double)job->nbytes < AUTO_COST_S * team->squads[0].nthreads * each_speed) /* known before anybody looks for GPUs */
+	/* Known before anybody looks for GPUs: */
+	if ((double)job->nbytes < AUTO_COST_S * team->squads[0].nthreads * each_speed)
 		return "CPU only: the input is too small for GPUs to pay";
 	add_gpus(team, job, true);
 	why_not = why_no_gpu(team, job, each_speed);

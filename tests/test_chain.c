@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define NCHUNKS 20000
-#define NTHREADS_MAX 7
+#define NTHREADS_MAX 40 /* more than there are slots */
 #define NSLOTS 16
 
 /* How the threads of a run join. */
@@ -137,7 +137,7 @@ static void test_stop(void)
 
 int main(void)
 {
-	const int nthreads[] = {1, 2, 3, NTHREADS_MAX};
+	const int nthreads[] = {1, 2, 7, NTHREADS_MAX};
 
 	plan_lazy();
 	for (size_t i = 0; i < sizeof nthreads / sizeof *nthreads; i++) {
