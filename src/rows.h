@@ -42,6 +42,7 @@ struct rows {
 	uint32_t *ends, *ends_memory;
 	size_t nends, ends_capacity;
 	size_t nlines; /* those of the window in hand that end records */
+	size_t window_nwords; /* of the next window, where as much is left */
 	size_t stride; /* fields that rows had so far, or 0 */
 };
 

@@ -95,6 +95,20 @@ def check_large():
                    harness.exactly(want), [(c, t) for c in (61, 997, 65536, None) for t in THREADS])
 
 
+def check_many_columns():
+    """Records of 200 columns, hardly more than their commas, then long, then short again, some in quotes."""
+    width, sums = 200, [0] * 200
+    rows = [",".join("c%d" % (k + 1) for k in range(width))]
+    for i in range(5000):
+        values = [i * (k + 77) * 15485863 % 10 ** 11 if 900 <= i < 1300 else None for k in range(width)]
+        values[i % width] = i
+        sums = [total + (v or 0) for total, v in zip(sums, values)]
+        rows.append(",".join("" if v is None else '"%d"' % v if v % 97 == 0 else str(v) for v in values))
+    want = ",".join("sum(c%d)" % (k + 1) for k in range(width)) + "\n" + ",".join(map(str, sums)) + "\n"
+    harness.agrees("200 columns, short and long records", ["--sum=*"], ("\n".join(rows) + "\n").encode(),
+                   harness.exactly(want), [(c, t) for c in (None, 1 << 20, 100000, 999) for t in THREADS])
+
+
 def check_long_record():
     """One record longer than any buffer; 100 MB of it arrive through a pipe."""
     field = b'"' + b'x,y\n""z' * 150000 + b'"'
@@ -143,6 +157,7 @@ check_table()
 check_as_files()
 check_seams()
 check_large()
+check_many_columns()
 check_long_record()
 check_instruction_sets()
 harness.done()
