@@ -124,8 +124,8 @@ static void wake_all(struct chain *c)
 
 /* Turns between two calls to those who wait for a slot. One call for each turn, to some dozens of
  * threads, took longer than the turns: with 64 of them 70 GB of text took 0.9 to 6 s (64 cores,
- * 2026-11-22). Nobody is forgotten: whoever has a chunk before the next call had a slot at the last
- * one. */
+ * 2026-11-22). Nobody is forgotten: all turns up to the next call are of chunks that have had a slot
+ * since the last call, so none of their holders sleeps, and the call comes. */
 static uint64_t wake_stride(const struct chain *c)
 {
 	return c->nslots > 4 ? c->nslots / 4 : 1;

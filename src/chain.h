@@ -66,7 +66,8 @@ static inline uint64_t chain_slot(const struct chain *c, uint64_t k)
 	return k & (c->nslots - 1);
 }
 
-/* Waits until chunk k has a slot, which was that of k - nslots; false if the chain was stopped. */
+/* Waits until chunk k has a slot, which was that of k - nslots, and sometimes for nslots / 4 turns
+ * more; false if the chain was stopped. */
 bool chain_enter(struct chain *c, uint64_t k);
 
 /* Joins the chain at chunk k, which has entered: as CHAIN_LEFT or CHAIN_WAITS, after all that

@@ -38,9 +38,9 @@ static size_t unquote(struct simd_bits bits, size_t begin, size_t end, unsigned 
 	return stop;
 }
 
-bool quotes_resolve(struct simd_bits bits, size_t begin, size_t end, struct quotes_at *at)
+size_t quotes_resolve(struct simd_bits bits, size_t begin, size_t end, struct quotes_at *at)
 {
-	return unquote(bits, begin, end, LAST, at) == end;
+	return unquote(bits, begin, end, LAST, at);
 }
 
 /* ---- maps ---- */

@@ -28,8 +28,8 @@ struct quotes_at {
 struct quotes_at quotes_enter(enum csv_state state);
 
 /* Clears in words [begin, end) the separators and newlines that lie in quotes, and moves *at
- * on. Returns false, with some words done and some not, where parity does not tell. */
-bool quotes_resolve(struct simd_bits bits, size_t begin, size_t end, struct quotes_at *at);
+ * on; or in those up to the first for which parity does not tell. Returns where it stopped. */
+size_t quotes_resolve(struct simd_bits bits, size_t begin, size_t end, struct quotes_at *at);
 
 /* The words of a text whose quotes are seen to, however the text is entered. */
 struct quotes_resolved {

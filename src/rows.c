@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 32 KiB of text: what is looked at in it stays in a first-level cache, with its positions. But
- * what is done once for each column and window must pay: with 6 records of 600 columns in a window,
- * all of them took 2.7 times as long as with 100 (Zen 5, 2026-11-22). */
-#define WINDOW_NWORDS 512
-#define WINDOW_NBYTES (WINDOW_NWORDS * SIMD_WORD_NBYTES)
+/* A window of 32 KiB of text stays in a first-level cache, with its positions. But what is done once
+ * for each column and window must pay: with 6 records of 600 columns in one, all of them took 2.7
+ * times as long as with 100 (Zen 5, 2026-11-22). So it grows with the records, up to all of a CPU's
+ * chunk. */
+#define WINDOW_MIN_NWORDS 512
+#define WINDOW_MAX_NWORDS 8192
 #define WINDOW_MIN_NROWS 96
 #define POSITIONS_SLACK 64 /* simd_ops.positions may write so many too many */
 
@@ -50,8 +51,8 @@ enum status rows_init(struct rows *r, const struct plan *plan, size_t chunk_nbyt
 	r->bits.quotes = calloc(nwords + 1, sizeof(uint64_t));
 	if (!r->bits.separators || !r->bits.newlines || !r->bits.quotes)
 		return STATUS_NO_MEMORY;
-	r->window_nwords = WINDOW_NWORDS;
-	return reserve(r, WINDOW_NBYTES);
+	r->window_nwords = WINDOW_MIN_NWORDS;
+	return reserve(r, WINDOW_MIN_NWORDS * SIMD_WORD_NBYTES);
 }
 
 void rows_free(struct rows *r)
@@ -113,39 +114,43 @@ struct place {
 	struct quotes_at quotes;
 };
 
-/* Sees to the quotes in words [at->word, end). Returns false where parity does not tell. */
-static bool resolve(struct rows *r, size_t end, struct place *at)
+/* Sees to the quotes in words [at->word, end), or in those up to the first for which parity does
+ * not tell. Returns where it stopped. */
+static size_t resolve(const struct rows *r, size_t end, struct place *at)
 {
-	size_t begin = at->word;
+	size_t stop = end < r->resolved.begin ? end : r->resolved.begin, done;
 
 	if (r->walked || (r->counts.nquotes == 0 && !at->quotes.inside))
-		return true;
-	if (end > r->resolved.end && r->resolved.begin < r->nwords)
-		return false;
-	end = end < r->resolved.begin ? end : r->resolved.begin;
-	return begin >= end || quotes_resolve(r->bits, begin, end, &at->quotes);
+		return end;
+	if (at->word < stop) {
+		done = quotes_resolve(r->bits, at->word, stop, &at->quotes);
+		if (done < stop)
+			return done;
+	}
+	return end < r->resolved.end ? end : r->resolved.end;
 }
 
-/* Makes the next window as large as its rows ask for; the last one had n words. */
+/* Makes the next window as large as its rows ask for; the last one had n words. Whatever it is made,
+ * the same rows do not ask for the other. */
 static void adapt_window(struct rows *r, size_t n)
 {
-	if (r->nlines < WINDOW_MIN_NROWS && n == r->window_nwords)
+	if (r->nlines < WINDOW_MIN_NROWS && n == r->window_nwords && n < WINDOW_MAX_NWORDS)
 		r->window_nwords *= 2;
-	else if (r->nlines > 4 * WINDOW_MIN_NROWS && r->window_nwords > WINDOW_NWORDS)
+	else if (r->nlines > 4 * WINDOW_MIN_NROWS && r->window_nwords > WINDOW_MIN_NWORDS)
 		r->window_nwords /= 2;
 }
 
-/* Appends the positions of the window at `at`, and goes on. *regular: whether it could. */
-static enum status next_window(struct rows *r, struct place *at, bool *regular)
+/* Appends the positions of the window at `at`, and goes on. Where parity does not tell, it is cut
+ * short, and is the last. */
+static enum status next_window(struct rows *r, struct place *at)
 {
 	size_t left = r->nregular - at->word;
-	size_t end = at->word + (left < r->window_nwords ? left : r->window_nwords);
-	size_t n = end - at->word;
+	size_t wanted = at->word + (left < r->window_nwords ? left : r->window_nwords);
+	size_t end = resolve(r, wanted, at), n = end - at->word;
 	uint32_t base = (uint32_t)(at->word * SIMD_WORD_NBYTES);
 
-	*regular = resolve(r, end, at);
-	if (!*regular)
-		return STATUS_OK;
+	if (end < wanted)
+		r->nregular = end;
 	if (reserve(r, n * SIMD_WORD_NBYTES) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	r->nends += simd()->positions(r->bits.separators + at->word, n, base, r->ends + r->nends);
@@ -275,14 +280,11 @@ static enum status walk_windows(const struct walking *w, struct chunk_entry entr
 {
 	struct rows *r = w->rows;
 	struct place at = enter(r, entry);
-	bool regular = true;
 	enum status status = STATUS_OK;
 
 	while (status == STATUS_OK && at.word < r->nregular) {
-		status = next_window(r, &at, &regular);
-		if (!regular)
-			r->nregular = at.word;
-		if (status != STATUS_OK || !regular)
+		status = next_window(r, &at);
+		if (status != STATUS_OK)
 			break;
 		if (*in_head && !pass_head(w))
 			continue;

@@ -27,7 +27,7 @@
 #define SAMPLE_NWORDS (SAMPLE_NBYTES / SIMD_WORD_NBYTES)
 #define LIKELY_FIELD_NBYTES 8            /* where there is none to see */
 #define GPU_MIN_FEEDERS 3 /* threads, each with a stream: one reads, one copies, one computes */
-#define GPU_MAX_FEEDERS 16
+#define GPU_MAX_FEEDERS 16 /* who pack the text, or wait for their chunk before they read the next */
 #define GPU_MAX_IN_TURN 12       /* who wait for a pipe, or to print, are no faster with more */
 #define GPU_MAX_READING_AHEAD 10 /* these keep the bus as busy */
 #define ALL_GPUS_READING_AHEAD 24 /* more of them get less out of the host's memory */
@@ -46,17 +46,18 @@
 #define CORES_MANY 12
 
 /* A core's seconds: for reading and finding separators, for what a field adds to that, and for
- * converting numbers; for reading for a GPU beside such work, and for reading and packing. And a
- * GPU's, which are its bus's. */
+ * converting numbers; for a condition; for reading for a GPU beside such work, and for reading and
+ * packing. And a GPU's, which are its bus's, or those of 16 threads that wait for their folds, as
+ * with a condition (with hundreds of columns they are twice as many, but so are a CPU's). */
 #define SCAN_S_PER_BYTE 0.19e-9
 #define SCAN_S_PER_FIELD 0.65e-9
 #define CONVERT_S_PER_BYTE 0.24e-9
+#define PREDICATE_S_PER_RECORD 8e-9
 #define FEED_S_PER_BYTE 0.18e-9
 #define PACK_S_PER_BYTE 0.22e-9
 #define GPU_S_PER_BYTE 0.019e-9
 #define GPU_PACKED_S_PER_BYTE 0.0125e-9
-#define GPU_WAITED_S_PER_BYTE 0.036e-9 /* where the fold waits for the chunk before it */
-#define PREDICATE_S_PER_RECORD 8e-9    /* a core's */
+#define GPU_WAITED_S_PER_BYTE 0.036e-9
 
 /* What is to be done. */
 struct job {
@@ -141,8 +142,9 @@ static int gpu_most_threads(const struct job *job, const struct squad *s, int ng
 	return share < GPU_MAX_READING_AHEAD ? share : GPU_MAX_READING_AHEAD;
 }
 
-/* Threads that keep a GPU of the squad busy, no more than most. What takes longest is reading, at
- * 7 GB/s a thread. Those that read and nothing else leave half of the cores to CPUs beside them. */
+/* Threads that keep a GPU of the squad busy: no more than most, but GPU_MIN_FEEDERS at least. What
+ * takes longest is reading, at 7 GB/s a thread. Those that read and nothing else leave half of the
+ * cores to CPUs beside them. */
 static int gpu_nthreads(const struct squad *s, int ncores, int most)
 {
 	bool halve = s->replaces && s->reads_ahead && !s->setup.packs;
@@ -234,8 +236,9 @@ static double field_nbytes(const struct job *job)
 static double thread_speed(const struct job *job)
 {
 	const struct query *q = job->query;
-	double field = field_nbytes(job), nfields = q->header.nfields ? (double)q->header.nfields : 1;
-	double share = (double)q->plan.ncolumns / nfields, record = nfields * field;
+	double nfields = q->header.nfields ? (double)q->header.nfields : 1;
+	double field = field_nbytes(job), record = nfields * field;
+	double share = (double)q->plan.ncolumns / nfields;
 
 	return 1 / (SCAN_S_PER_BYTE + share * CONVERT_S_PER_BYTE + SCAN_S_PER_FIELD / field +
 		    (double)q->plan.npredicates * PREDICATE_S_PER_RECORD / record);

@@ -46,7 +46,7 @@ struct emission {
 
 /* What order demands of a chunk whose numbers are added to the total at another time: its
  * ends, where records are cut, and its lines. */
-#define BORDER_NBYTES 1024
+#define BORDER_NBYTES 4096 /* two halves of records of some hundred columns */
 struct border {
 	struct chunk chunk; /* the chunk, but data and nbytes are those of text */
 	uint64_t nlines;    /* of the whole chunk */

@@ -11,7 +11,7 @@
 
 #define NCHUNKS 20000
 #define NTHREADS_MAX 40 /* more than there are slots */
-#define NSLOTS 16
+#define NSLOTS 16 /* at most */
 
 /* How the threads of a run join. */
 enum manner { ALL_WAIT, ALL_LEAVE, MIXED };
@@ -86,20 +86,22 @@ static void *worker(void *argument)
 	return NULL;
 }
 
-static void test_order(enum manner manner, const char *words, int nthreads)
+static void test_order(enum manner manner, const char *words, int nthreads, uint64_t nslots)
 {
 	struct run r = {.manner = manner, .nthreads = nthreads};
 	pthread_t threads[NTHREADS_MAX];
 
-	if (chain_init(&r.chain, NSLOTS) != STATUS_OK)
+	if (chain_init(&r.chain, nslots) != STATUS_OK)
 		bail("no memory");
 	for (int i = 0; i < nthreads; i++)
 		if (pthread_create(&threads[i], NULL, worker, &r))
 			bail("no thread");
 	for (int i = 0; i < nthreads; i++)
 		pthread_join(threads[i], NULL);
-	is_int(NCHUNKS, (int)r.next, "every turn was taken, %s, %d threads", words, nthreads);
-	is_int(0, (int)r.nout_of_order, "all in order, %s, %d threads", words, nthreads);
+	is_int(NCHUNKS, (int)r.next, "every turn was taken, %s, %d threads, %d slots", words,
+	       nthreads, (int)nslots);
+	is_int(0, (int)r.nout_of_order, "all in order, %s, %d threads, %d slots", words, nthreads,
+	       (int)nslots);
 	chain_destroy(&r.chain);
 }
 
@@ -141,9 +143,10 @@ int main(void)
 
 	plan_lazy();
 	for (size_t i = 0; i < sizeof nthreads / sizeof *nthreads; i++) {
-		test_order(ALL_WAIT, "all wait", nthreads[i]);
-		test_order(ALL_LEAVE, "all leave", nthreads[i]);
-		test_order(MIXED, "some leave", nthreads[i]);
+		test_order(ALL_WAIT, "all wait", nthreads[i], NSLOTS);
+		test_order(ALL_LEAVE, "all leave", nthreads[i], NSLOTS);
+		for (uint64_t nslots = 1; nslots <= NSLOTS; nslots *= 2)
+			test_order(MIXED, "some leave", nthreads[i], nslots);
 	}
 	test_stop();
 	return done();

@@ -114,7 +114,7 @@ static bool text_is_right(struct sample *s, uint64_t *nwords)
 		struct sample again = before;
 		struct quotes_at at = quotes_enter((enum csv_state)state);
 		right = resolved(s, &before, (enum csv_state)state, words.begin, words.end);
-		if (quotes_resolve(bits_of(&again), 0, nall, &at))
+		if (quotes_resolve(bits_of(&again), 0, nall, &at) == nall)
 			right = right && resolved(&again, &before, (enum csv_state)state, 0, nall);
 	}
 	*nwords += words.end - words.begin;
