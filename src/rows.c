@@ -130,8 +130,8 @@ static size_t resolve(const struct rows *r, size_t end, struct place *at)
 	return end < r->resolved.end ? end : r->resolved.end;
 }
 
-/* Makes the next window as large as its rows ask for; the last one had n words. Whatever it is made,
- * the same rows do not ask for the other. */
+/* Makes the next window as large as its rows ask for; the last one had n words. Few rows twice are
+ * still too few to halve it, and half of many still enough not to double it. */
 static void adapt_window(struct rows *r, size_t n)
 {
 	if (r->nlines < WINDOW_MIN_NROWS && n == r->window_nwords && n < WINDOW_MAX_NWORDS)

@@ -27,9 +27,9 @@
 #define SAMPLE_NWORDS (SAMPLE_NBYTES / SIMD_WORD_NBYTES)
 #define LIKELY_FIELD_NBYTES 8            /* where there is none to see */
 #define GPU_MIN_FEEDERS 3 /* threads, each with a stream: one reads, one copies, one computes */
-#define GPU_MAX_FEEDERS 16 /* who pack the text, or wait for their chunk before they read the next */
-#define GPU_MAX_IN_TURN 12       /* who wait for a pipe, or to print, are no faster with more */
-#define GPU_MAX_READING_AHEAD 10 /* these keep the bus as busy */
+#define GPU_MAX_FEEDERS 16        /* who pack, or read no chunk before theirs is folded */
+#define GPU_MAX_IN_TURN 12        /* who wait for a pipe, or to print, are no faster with more */
+#define GPU_MAX_READING_AHEAD 10  /* these keep the bus as busy */
 #define ALL_GPUS_READING_AHEAD 24 /* more of them get less out of the host's memory */
 
 /* Threads that pack the text make more of the bus; but fewer of them do less than others that do
@@ -48,7 +48,7 @@
 /* A core's seconds: for reading and finding separators, for what a field adds to that, and for
  * converting numbers; for a condition; for reading for a GPU beside such work, and for reading and
  * packing. And a GPU's, which are its bus's, or those of 16 threads that wait for their folds, as
- * with a condition (with hundreds of columns they are twice as many, but so are a CPU's). */
+ * with a condition; 300 columns take twice as many. */
 #define SCAN_S_PER_BYTE 0.19e-9
 #define SCAN_S_PER_FIELD 0.65e-9
 #define CONVERT_S_PER_BYTE 0.24e-9
@@ -164,7 +164,7 @@ static size_t gpu_chunk_nbytes(const struct job *job)
 /* The squad of one of ngpus. */
 static void add_gpu(struct team *team, const struct job *job, int device, int ngpus, bool optional)
 {
-	int ncores = cores_each(job, ngpus), most;
+	int ncores = cores_each(job, ngpus), wanted;
 	bool beside_cpus = team->squads[0].retires;
 	struct squad *s = &team->squads[team->nsquads++];
 
@@ -176,10 +176,10 @@ static void add_gpu(struct team *team, const struct job *job, int device, int ng
 	s->reads_ahead = may_read_ahead(job);
 	s->setup.packs = s->reads_ahead && ngpus == 1 && ncores >= GPU_MIN_PACKING &&
 			 is_packable(job);
-	most = gpu_nthreads(s, ncores, gpu_most_threads(job, s, ngpus));
-	s->nthreads = count_threads(most, s->setup.chunk_nbytes, job->nbytes);
+	wanted = gpu_nthreads(s, ncores, gpu_most_threads(job, s, ngpus));
+	s->nthreads = count_threads(wanted, s->setup.chunk_nbytes, job->nbytes);
 	s->reads_ahead =
-		s->reads_ahead && job->nbytes / s->setup.chunk_nbytes >= (uint64_t)most;
+		s->reads_ahead && job->nbytes / s->setup.chunk_nbytes >= (uint64_t)wanted;
 }
 
 /* Adds the GPU that was asked for by number, or every one; returns how many. optional: the driver
