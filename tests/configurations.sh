@@ -16,9 +16,9 @@ if [ "${1-}" = -a ]; then
 fi
 [ $# -gt 0 ] || set -- no-isal no-libdeflate no-zstd zlib-alone shared soft unoptimised clang tarball
 njobs=$(nproc 2>/dev/null || echo 1)
-tests='tests/cli_gzip.py tests/cli_csv.py tests/cli_options.py tests/cli_regressions.py tests/cli_errors.py
-	tests/hardening.py tests/fuzz_seeds.py tests/cli_fuzz.py tests/include_order.py
-	tests/test_decimal tests/test_simd tests/test_wide tests/test_quotes'
+tests='tests/cli/compressed.py tests/cli/csv_text.py tests/cli/options.py tests/cli/regressions.py tests/cli/errors.py
+	tests/lint/hardening.py tests/fuzz/fuzz_seeds.py tests/cli/differential_seeds.py tests/lint/include_order.py
+	tests/unit/test_decimal tests/unit/test_simd tests/unit/test_wide tests/unit/test_quotes'
 
 arguments_of() {
 	case $1 in

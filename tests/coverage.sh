@@ -23,4 +23,4 @@ else
 	make -s -j"$njobs" check >check.log 2>&1 || :
 fi
 grep -E '^# (PASS|FAIL|ERROR)' check.log || :
-"${PYTHON3-python3}" "$top/tests/coverage.py" "$top/src" src/*.o
+"${PYTHON3-python3}" "$top/tests/coverage.py" "$top/src" src/*/*.o

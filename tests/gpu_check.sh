@@ -67,15 +67,15 @@ step 'compute-sanitizer'
 cd build || exit 1
 rm -f sanitizer.*.log
 for tool in memcheck racecheck synccheck; do
-	sanitize $tool tests/test_kernels
-	sanitize $tool tests/test_scan quick
-	sanitize $tool tests/test_ladder quick
-	sanitize $tool tests/test_worker_gpu
-	sanitize $tool tests/test_worker_tiles quick
-	sanitize $tool tests/test_field_number
+	sanitize $tool tests/gpu/test_kernels
+	sanitize $tool tests/gpu/test_scan quick
+	sanitize $tool tests/gpu/test_ladder quick
+	sanitize $tool tests/gpu/test_worker_gpu
+	sanitize $tool tests/gpu/test_worker_tiles quick
+	sanitize $tool tests/gpu/test_field_number
 done
-sanitize initcheck tests/test_worker_gpu
-sanitize memcheck tests/test_emission
+sanitize initcheck tests/gpu/test_worker_gpu
+sanitize memcheck tests/gpu/test_emission
 sanitize memcheck ./gpustat --device gpu --format csv ../data/debian-packages.csv.gz
 sanitize memcheck ./gpustat --device gpu --sum '*' ../data/seattle-weather.csv
 sanitize memcheck ./gpustat --device gpu --cumsum '*' --byte-offset ../data/seattle-weather.csv
@@ -83,7 +83,7 @@ sanitizers_end
 cd ..
 
 step 'CPU against GPU, ten inputs of 100 MB and more'
-must python3 tests/compare_devices.py "$gpustat" "$gen" "$folder"
+must python3 tests/gpu/compare_devices.py "$gpustat" "$gen" "$folder"
 
 step 'printed records, CPU against GPU'
 for table in "$folder"/*-0.csv; do

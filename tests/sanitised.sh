@@ -29,7 +29,7 @@ njobs=$(nproc 2>/dev/null || echo 1)
 # Random cases of each kind: a sanitizer takes 5 to 50 times as long.
 GPUSTAT_TEST_CASES=${GPUSTAT_TEST_CASES-300}
 export GPUSTAT_TEST_CASES
-short='tests/cli_regressions.py tests/cli_messages.py tests/cli_where.py'
+short='tests/cli/regressions.py tests/cli/messages.py tests/cli/where.py'
 
 # The tests of this build, but for those that match $1.
 tests_without() {
@@ -55,7 +55,7 @@ sanitised_address() {
 	build address '-g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined'
 	options=allocator_may_return_null=1:detect_stack_use_after_return=1
 	result=0
-	ASAN_OPTIONS=$options:detect_leaks=0 check TESTS=tests/cli_signals.py || result=1
+	ASAN_OPTIONS=$options:detect_leaks=0 check TESTS=tests/cli/signal_handling.py || result=1
 	ASAN_OPTIONS=$options check \
 		TESTS="$(tests_without 'cli_(faults|memory|bombs|bench|documentation|signals)|include_order')" ||
 		result=1
@@ -80,7 +80,7 @@ sanitised_valgrind() {
 	check TESTS="$(tests_without '\.py$')" LOG_COMPILER="$under" || result=1
 	make -s tests/fuzz/serve >/dev/null
 	GPUSTAT_TEST_CASES=150 GPUSTAT_SERVE=$PWD/under-serve \
-		check TESTS=tests/cli_fuzz.py || result=1
+		check TESTS=tests/cli/differential_seeds.py || result=1
 	check TESTS="$short" TESTS_ENVIRONMENT="GPUSTAT=$PWD/under-gpustat" || result=1
 	find . -name 'valgrind.*.log' -size +0 -exec head -n 20 {} + | head -n 60
 	[ -z "$(find . -name 'valgrind.*.log' -size +0)" ] || result=1

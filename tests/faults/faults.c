@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * faults.c - a library to be loaded before gpustat (LD_PRELOAD) that makes calls of the system
- * or of the C library fail, as tests/cli_faults.py asks. `make check` builds it; it is never
+ * or of the C library fail, as tests/cli/faults.py asks. `make check` builds it; it is never
  * installed, and nothing of it is in the program.
  *
  * $FAULT is WHAT:HOW[:K[+]]. The K-th call (from 1; by default the first), or with + that and

@@ -3,7 +3,7 @@
 
     differential.py --serve SERVE [--seconds N] [--cases N] [--seed N] [--ways N]
 
-SERVE is tests/fuzz/serve.c, built. A case is tests/hostile.py's table, in half of all cases spoiled
+SERVE is tests/fuzz/serve.c, built. A case is tests/oracle/hostile.py's table, in half of all cases spoiled
 by edits that know nothing of CSV, and a request for results or for records. It is run in several
 ways: chunks, threads, instruction sets, libraries that inflate, a file or a pipe, plain or packed.
 All must say the same, byte for byte; and what the models (oracle.py, oracle_scan.py) say, where they
@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "oracle"))
 import harness                                                  # noqa: E402
 import hostile                                                  # noqa: E402
 import hostile_scan                                             # noqa: E402

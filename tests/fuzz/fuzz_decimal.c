@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "decimal.h"
+#include "number/decimal.h"
 #include "fuzz.h"
-#include "wide.h"
+#include "number/wide.h"
 
 #define MAX_NBYTES 2000
 #define RANGE 400 /* |x| < 10^RANGE, scale <= RANGE */

@@ -17,7 +17,7 @@
 #include <zlib.h>
 
 #include "fuzz.h"
-#include "source.h"
+#include "io/source.h"
 
 #define MAX_FILE_NBYTES (1 << 17)
 #define MAX_TEXT_NBYTES ((size_t)1 << 21) /* no more is read, and compared */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * fuzz_records.c - text to records to columns, and to printed records, in three ways: the
- * automaton a byte at a time (csv_dfa.h), record by record (record.h, emit.h), and the CPU worker with every
+ * automaton a byte at a time (dfa.h), record by record (record.h, emit.h), and the CPU worker with every
  * instruction set of this machine (simd.h, rows.h). All must agree.
  *
  * Input: three bytes that make the plan and the entry, then text.
@@ -9,13 +9,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "column.h"
-#include "csv_dfa.h"
-#include "emit.h"
+#include "fold/column.h"
+#include "csv/dfa.h"
+#include "emit/emit.h"
 #include "fuzz.h"
-#include "record.h"
-#include "simd.h"
-#include "worker.h"
+#include "fold/record.h"
+#include "simd/simd.h"
+#include "engine/worker.h"
 
 #define MAX_TEXT_NBYTES 20000
 

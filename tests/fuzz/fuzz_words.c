@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "expr.h"
-#include "expr_row.h"
+#include "query/expr.h"
+#include "fold/expr_row.h"
 #include "fuzz.h"
-#include "record.h"
-#include "select.h"
-#include "utf8.h"
+#include "fold/record.h"
+#include "query/select.h"
+#include "base/utf8.h"
 
 #define NFIELDS 6
 #define MAX_NBYTES 4000

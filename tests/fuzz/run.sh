@@ -32,7 +32,7 @@ libs=$(sed -n 's/^LIBS = //p' Makefile)
 for harness; do
 	# shellcheck disable=SC2086 # several words
 	"${CLANG-clang}" -g -O1 -std=c11 -D_GNU_SOURCE $sanitize -fsanitize=fuzzer -include config.h -I. \
-		-I"$top/src" -I"$here" -o "$harness" "$here/fuzz_$harness.c" libgpustat.a $libs -pthread
+		-I"$top/src" -I"$top" -I"$here" -o "$harness" "$here/fuzz_$harness.c" libgpustat.a $libs -pthread
 done
 
 fuzz() {

@@ -11,7 +11,7 @@ import struct
 import sys
 import zlib
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "oracle"))
 import csv_cases                                                # noqa: E402
 import hostile                                                  # noqa: E402
 import hostile_scan                                             # noqa: E402

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pipeline.c - see pipeline.h.
+ *
+ * Everything is done by gpustat's own parts, from the options to the engine; only its workers are
+ * wrapped (traced_worker.h). Together: the whole run, some times without spans for its time, once
+ * with them. Apart: lockstep.h for CPUs, and for the reading of GPUs; a single thread for the rest of
+ * a GPU, so that its stream has the device and the bus to itself.
+ */
+#include "bench/pipeline/pipeline.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/engine.h"
+#include "io/input.h"
+#include "bench/pipeline/lockstep.h"
+#include "query/query.h"
+#include "bench/pipeline/read_ceiling.h"
+#include "run/device_choice.h"
+#include "bench/ladder/timing.h"
+#include "engine/total.h"
+#include "bench/pipeline/traced_worker.h"
+#ifdef HAVE_CUDA
+#include "bench/ladder/ceilings.h"
+#include "kernels/worker/gpu.h"
+#endif
+
+#define APART_NBYTES ((uint64_t)1 << 30) /* of input that the stages do apart: enough to be warm */
+
+/* All that one pass over the input owns. */
+struct pass {
+	struct input *input;
+	struct query query;
+	struct team team;
+	struct total total;
+};
+
+/* ---- one pass ---- */
+
+static bool is_gpu(const struct squad *s)
+{
+	return strcmp(s->ops->name, worker_cpu.name) != 0;
+}
+
+/* Leaves out GPUs that were counted before the driver was asked, and are not there; those that are
+ * there are waited for. */
+static void settle_team(struct team *team)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < team->nsquads; i++) {
+#ifdef HAVE_CUDA
+		if (team->squads[i].optional && team->squads[i].setup.device >= gpu_count())
+			continue;
+#endif
+		team->squads[n] = team->squads[i];
+		team->squads[n++].optional = false;
+	}
+	team->nsquads = n;
+}
+
+static enum status refuse_input(struct fault *fault)
+{
+	return fault_set_usage(fault, "pipeline reads its input several times: name plain files, "
+				      "not packed");
+}
+
+static enum status pass_open(struct pass *p, const struct options *o, struct fault *fault)
+{
+	enum status status = input_open(&p->input, o->paths, o->npaths, fault);
+
+	if (status == STATUS_OK)
+		status = query_make(&p->query, o, p->input, fault);
+	if (status == STATUS_OK && input_nbytes_left(p->input) == UINT64_MAX)
+		status = refuse_input(fault);
+	if (status == STATUS_OK)
+		status = team_choose(&p->team, o, &p->query, p->input, fault);
+	if (status == STATUS_OK && total_init(&p->total, &p->query.plan) != STATUS_OK)
+		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	settle_team(&p->team);
+	return status;
+}
+
+static void pass_close(struct pass *p)
+{
+	total_free(&p->total);
+	query_free(&p->query);
+	input_close(p->input);
+}
+
+/* Sends standard output to path. *saved: what it was, for output_back. */
+static enum status output_to(const char *path, int *saved, struct fault *fault)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+
+	*saved = -1;
+	if (fd >= 0 && fflush(stdout) == 0)
+		*saved = dup(STDOUT_FILENO);
+	if (*saved < 0 || dup2(fd, STDOUT_FILENO) < 0) {
+		fault_set(fault, STATUS_OPEN, errno, NULL);
+		fault->file = path;
+	}
+	if (fd >= 0)
+		close(fd);
+	return *saved < 0 ? STATUS_OPEN : STATUS_OK;
+}
+
+static void output_back(int saved)
+{
+	(void)dup2(saved, STDOUT_FILENO);
+	close(saved);
+}
+
+/* ---- together ---- */
+
+static int count_workers(const struct team *team)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < team->nsquads; i++)
+		n += team->squads[i].nthreads * (team->squads[i].reads_ahead ? 2 : 1);
+	return n;
+}
+
+/* A GPU that failed has been replaced: the run went on, but what was timed is something else. */
+static enum status check_squads(const struct team *team, struct fault *fault)
+{
+	for (size_t i = 0; i < team->nsquads; i++) {
+		if (team->squads[i].work_fault.status == STATUS_OK)
+			continue;
+		*fault = team->squads[i].work_fault;
+		return fault->status;
+	}
+	return STATUS_OK;
+}
+
+static enum status run_engine(struct pass *p, struct trace *trace, bool spans, bool may_guess,
+			      bool *all_ended, struct fault *fault)
+{
+	struct team *team = &p->team;
+	enum status status = trace_init(trace, (size_t)count_workers(team));
+
+	if (status != STATUS_OK)
+		return fault_set(fault, status, 0, NULL);
+	for (size_t i = 0; i < team->nsquads; i++)
+		team->squads[i].ops = traced_ops(team->squads[i].ops);
+	traced_begin(trace, count_workers(team), spans);
+	status = engine_run(&p->query.plan, p->input, team->squads, team->nsquads, &p->total,
+			    may_guess, all_ended, fault);
+	return status == STATUS_OK ? check_squads(team, fault) : status;
+}
+
+/* One whole run. *may_guess becomes false where a guess was wrong, and the run is to be repeated:
+ * STATUS_MISGUESSED. */
+static enum status run_once(const struct pipeline_request *request, struct trace *trace, bool spans,
+			    bool *may_guess, struct fault *fault)
+{
+	struct pass pass = {0};
+	enum status status = pass_open(&pass, request->options, fault);
+	bool all_ended = true;
+	int saved;
+
+	if (status == STATUS_OK)
+		status = output_to(request->output, &saved, fault);
+	if (status != STATUS_OK)
+		return status;
+	status = run_engine(&pass, trace, spans, *may_guess, &all_ended, fault);
+	output_back(saved);
+	*may_guess &= status != STATUS_MISGUESSED;
+	if (all_ended && (status == STATUS_OK || status == STATUS_MISGUESSED))
+		pass_close(&pass); /* else the fault points into it */
+	return status;
+}
+
+static enum status run_whole(const struct pipeline_request *request, struct trace *trace,
+			     bool spans, bool *may_guess, struct fault *fault)
+{
+	enum status status = run_once(request, trace, spans, may_guess, fault);
+
+	return status == STATUS_MISGUESSED ? run_once(request, trace, spans, may_guess, fault)
+					   : status;
+}
+
+/* The runs without spans: their times. */
+static enum status time_whole(const struct pipeline_request *request, struct pipeline_run *run,
+			      bool *may_guess, struct fault *fault)
+{
+	double ns[request->repeat];
+	enum status status = STATUS_OK;
+
+	for (unsigned i = 0; i < request->repeat && status == STATUS_OK; i++) {
+		struct trace trace;
+		status = run_whole(request, &trace, false, may_guess, fault);
+		if (status != STATUS_OK)
+			return status;
+		ns[i] = trace.end_ns - trace.begin_ns;
+		trace_free(&trace);
+	}
+	run->wall = timing_summary(ns, request->repeat);
+	return status;
+}
+
+/* ---- apart ---- */
+
+/* The stage's row; it is made if need be. */
+static struct pipeline_stage *stage_of(struct pipeline_run *run, const char *device,
+				       enum stage stage)
+{
+	struct pipeline_stage *s = run->stages;
+
+	while (s < run->stages + run->nstages && (strcmp(s->device, device) || s->stage != stage))
+		s++;
+	if (s == run->stages + run->nstages) {
+		run->nstages++;
+		s->device = device;
+		s->stage = stage;
+	}
+	return s;
+}
+
+/* Writing is done by one thread at a time: its speed is not added up over lanes. */
+static double speed_apart(enum stage stage, const struct stage_figure *f)
+{
+	return stage == STAGE_WRITE ? trace_gbps(f->nbytes, f->sum_ns) : f->lanes_gbps;
+}
+
+/* Takes the figures of one device into the rows: of a stage apart, or all of them together. */
+static enum status take_figures(struct pipeline_run *run, const struct trace *trace,
+				const char *device, bool apart, struct fault *fault)
+{
+	for (int i = 0; i < STAGE_COUNT; i++) {
+		enum stage stage = (enum stage)i;
+		struct stage_figure f;
+		if (trace_figure(trace, device, stage, &f) != STATUS_OK)
+			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		if (f.nspans == 0)
+			continue;
+		struct pipeline_stage *s = stage_of(run, device, stage);
+		*(apart ? &s->apart : &s->together) = f;
+		if (apart)
+			s->apart_gbps = speed_apart(stage, &f);
+		else
+			s->together_gbps = trace_gbps(f.nbytes, f.busy_ns);
+	}
+	return STATUS_OK;
+}
+
+static enum status run_apart(const struct pipeline_request *request, struct pipeline_run *run,
+			     size_t squad, int nthreads, bool reads_only, struct fault *fault)
+{
+	struct pass pass = {0};
+	struct trace trace = {0};
+	enum status status = pass_open(&pass, request->options, fault);
+	int saved;
+
+	if (status == STATUS_OK)
+		status = output_to(request->output, &saved, fault);
+	if (status != STATUS_OK)
+		return status;
+	struct lockstep_request lockstep = {
+		.plan = &pass.query.plan,
+		.input = pass.input,
+		.squad = &pass.team.squads[squad],
+		.nthreads = nthreads,
+		.nbytes = APART_NBYTES,
+		.reads_only = reads_only,
+	};
+	if (trace_init(&trace, (size_t)nthreads) != STATUS_OK)
+		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	else
+		status = lockstep_run(&lockstep, &trace, fault);
+	output_back(saved);
+	if (status == STATUS_OK)
+		status = take_figures(run, &trace, lockstep.squad->ops->name, true, fault);
+	trace_free(&trace);
+	if (status == STATUS_OK)
+		pass_close(&pass);
+	return status;
+}
+
+/* All squads; of GPUs, which are alike, the first. */
+static enum status time_apart(const struct pipeline_request *request, struct pipeline_run *run,
+			      const struct team *team, struct fault *fault)
+{
+	enum status status = STATUS_OK;
+	bool has_gpu = false;
+
+	for (size_t i = 0; i < team->nsquads && status == STATUS_OK; i++) {
+		const struct squad *s = &team->squads[i];
+		if (!is_gpu(s)) {
+			status = run_apart(request, run, i, s->nthreads, false, fault);
+		} else if (!has_gpu) {
+			has_gpu = true;
+			status = run_apart(request, run, i, 1, false, fault);
+			if (status == STATUS_OK)
+				status = run_apart(request, run, i, run->nfeeders, true, fault);
+		}
+	}
+	return status;
+}
+
+/* ---- ceilings ---- */
+
+static enum status measure_reading(const struct pipeline_request *request, struct pipeline_run *run,
+				   struct fault *fault)
+{
+	const struct options *o = request->options;
+	size_t piece = run->nthreads ? run->cpu_chunk_nbytes : run->gpu_chunk_nbytes;
+	struct bench_time time = {0, 0, 0};
+	uint64_t nbytes;
+	enum status status = read_ceiling(o->paths, o->npaths, run->nthreads + run->nfeeders, piece,
+					  request->repeat, &time, &nbytes, fault);
+
+	if (status == STATUS_OK)
+		pipeline_add_ceiling(run, "read", trace_gbps(nbytes, time.least_ns));
+	return status;
+}
+
+#ifdef HAVE_CUDA
+static double value_of(const struct bench_ceiling *ceilings, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(ceilings[i].name, name))
+			return ceilings[i].value;
+	return 0;
+}
+
+/* The bus; where CPUs work as well, it limits only a part of the work. Each GPU has its own. Packed
+ * text is half as much. */
+static enum status measure_copies(struct pipeline_run *run, struct fault *fault)
+{
+	struct bench_ceiling c[CEILINGS_NMAX];
+	size_t n = CEILINGS_NMAX;
+	enum status status;
+
+	if (!run->ngpus || run->nthreads)
+		return STATUS_OK;
+	status = ceilings_measure(c, &n, fault);
+	if (status == STATUS_OK)
+		pipeline_add_copies(run,
+				    (run->packs ? 2 : 1) * run->ngpus * value_of(c, n, "host_to_device"),
+				    run->ngpus * value_of(c, n, "device_to_host"),
+				    run->ngpus * value_of(c, n, "both_ways"),
+				    (double)run->output_nbytes / (double)run->nbytes);
+	return status;
+}
+#else
+static enum status measure_copies(struct pipeline_run *run, struct fault *fault)
+{
+	(void)run;
+	(void)fault;
+	return STATUS_OK;
+}
+#endif
+
+/* ---- all ---- */
+
+/* Writes down who will work, and on how much. */
+static void describe_team(struct pipeline_run *run, const struct pass *pass)
+{
+	run->why = pass->team.why;
+	for (size_t i = 0; i < pass->team.nsquads; i++) {
+		const struct squad *s = &pass->team.squads[i];
+		if (!is_gpu(s)) {
+			run->nthreads += s->nthreads;
+			run->cpu_chunk_nbytes = s->setup.chunk_nbytes;
+			continue;
+		}
+#ifdef HAVE_CUDA
+		gpu_name(s->setup.device, run->gpu, sizeof run->gpu);
+#endif
+		run->nfeeders += s->nthreads;
+		run->gpu_chunk_nbytes = s->setup.chunk_nbytes;
+		run->packs = s->setup.packs;
+		run->ngpus++;
+	}
+}
+
+static enum status trace_whole(const struct pipeline_request *request, struct pipeline_run *run,
+			       bool *may_guess, struct fault *fault)
+{
+	enum status status = run_whole(request, &run->trace, true, may_guess, fault);
+	const char *devices[] = {"cpu", "gpu"};
+
+	run->traced_ns = run->trace.end_ns - run->trace.begin_ns;
+	for (size_t i = 0; i < run->trace.nlanes; i++)
+		run->output_nbytes += run->trace.lanes[i].output_nbytes;
+	for (int i = 0; i < 2 && status == STATUS_OK; i++)
+		status = take_figures(run, &run->trace, devices[i], false, fault);
+	for (size_t i = 0; i < run->nstages; i++)
+		if (run->stages[i].stage == STAGE_MAP)
+			run->nbytes += run->stages[i].together.nbytes;
+	if (status == STATUS_OK && run->nbytes == 0)
+		return fault_set_usage(fault, "pipeline: there are no records to time");
+	return status;
+}
+
+enum status pipeline_measure(const struct pipeline_request *request, struct pipeline_run *run,
+			     struct fault *fault)
+{
+	struct pass pass = {0};
+	bool may_guess = true;
+	enum status status = STATUS_OK;
+
+	for (int i = 0; i < request->options->npaths; i++)
+		if (!strcmp(request->options->paths[i], "-"))
+			return refuse_input(fault);
+	status = pass_open(&pass, request->options, fault);
+	if (status != STATUS_OK)
+		return status;
+	describe_team(run, &pass);
+	status = measure_reading(request, run, fault);
+	if (status == STATUS_OK)
+		status = time_apart(request, run, &pass.team, fault);
+	if (status == STATUS_OK)
+		status = time_whole(request, run, &may_guess, fault);
+	if (status == STATUS_OK)
+		status = trace_whole(request, run, &may_guess, fault);
+	if (status == STATUS_OK)
+		status = measure_copies(run, fault);
+	if (status == STATUS_OK)
+		pass_close(&pass);
+	run->apart_gbps = pipeline_apart_gbps(run);
+	return status;
+}
+
+void pipeline_run_free(struct pipeline_run *run)
+{
+	trace_free(&run->trace);
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * traced_worker.c - see traced_worker.h.
+ */
+#include "bench/pipeline/traced_worker.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench/ladder/timing.h"
+#ifdef HAVE_CUDA
+#include "bench/pipeline/device_marks.h"
+#endif
+
+/* A worker that is not opened by then, as no thread could be started for it, is not waited for. */
+#define GATE_S 60
+
+struct worker {
+	const struct worker_ops *ops; /* of the worker inside */
+	struct worker *inside;
+	struct lane *lane; /* NULL: only begin and end are asked for */
+	struct device_marks *marks;
+	struct chunk chunk; /* the one mapped last */
+	bool waited;        /* for all others to be open */
+	bool reads;         /* since read_ns */
+	double read_ns, write_ns;
+};
+
+/* The run that workers belong to. */
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t all_open;
+	struct trace *trace;
+	int nworkers, nopen;
+	bool spans;
+} run = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, 0, 0, false};
+
+void traced_begin(struct trace *trace, int nworkers, bool spans)
+{
+	pthread_mutex_lock(&run.lock);
+	run.trace = trace;
+	run.nworkers = nworkers;
+	run.nopen = 0;
+	run.spans = spans;
+	pthread_mutex_unlock(&run.lock);
+}
+
+/* ---- open and close ---- */
+
+/* One more is open, or could not be opened. The run begins with the last. */
+static void count_open(void)
+{
+	pthread_mutex_lock(&run.lock);
+	if (++run.nopen >= run.nworkers) {
+		run.trace->begin_ns = run.trace->end_ns = timing_now_ns();
+		pthread_cond_broadcast(&run.all_open);
+	}
+	pthread_mutex_unlock(&run.lock);
+}
+
+static void wait_for_all(void)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += GATE_S;
+	pthread_mutex_lock(&run.lock);
+	while (run.nopen < run.nworkers &&
+	       pthread_cond_timedwait(&run.all_open, &run.lock, &until) == 0)
+		;
+	pthread_mutex_unlock(&run.lock);
+}
+
+/* Gives an open worker its lane, if spans are asked for. */
+static enum status watch(struct worker *w, struct fault *fault)
+{
+	if (!run.spans)
+		return STATUS_OK;
+	pthread_mutex_lock(&run.lock);
+	w->lane = trace_lane(run.trace, w->ops->name);
+	pthread_mutex_unlock(&run.lock);
+	if (!w->lane)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, "no lane");
+#ifdef HAVE_CUDA
+	if (w->ops == &worker_gpu)
+		return device_marks_open(&w->marks, w->inside, fault);
+#endif
+	return STATUS_OK;
+}
+
+static void traced_close(struct worker *w)
+{
+	double now_ns = timing_now_ns();
+
+	pthread_mutex_lock(&run.lock);
+	if (now_ns > run.trace->end_ns)
+		run.trace->end_ns = now_ns;
+	pthread_mutex_unlock(&run.lock);
+#ifdef HAVE_CUDA
+	if (w->marks)
+		device_marks_close(w->marks);
+#endif
+	if (w->inside)
+		w->ops->close(w->inside);
+	free(w);
+}
+
+static enum status open_inside(const struct worker_ops *ops, struct worker **out,
+			       const struct plan *plan, const struct worker_setup *setup,
+			       struct fault *fault)
+{
+	struct worker *w = calloc(1, sizeof *w);
+	enum status status;
+
+	if (!w)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	w->ops = ops;
+	status = ops->open(&w->inside, plan, setup, fault);
+	if (status == STATUS_OK)
+		status = watch(w, fault);
+	if (status == STATUS_OK)
+		*out = w;
+	else
+		traced_close(w);
+	return status;
+}
+
+static enum status traced_open(const struct worker_ops *ops, struct worker **out,
+			       const struct plan *plan, const struct worker_setup *setup,
+			       struct fault *fault)
+{
+	enum status status = open_inside(ops, out, plan, setup, fault);
+
+	count_open();
+	return status;
+}
+
+/* ---- the steps ---- */
+
+static void add_span(struct worker *w, enum stage stage, double begin_ns)
+{
+	lane_add(w->lane, stage, w->chunk.index, w->chunk.nbytes, begin_ns, timing_now_ns());
+}
+
+/* Ends a step that began at begin_ns, and takes what the device did for it. */
+static enum status end_step(struct worker *w, enum stage stage, double begin_ns,
+			    enum status status, struct fault *fault)
+{
+	if (!w->lane || status != STATUS_OK)
+		return status;
+	add_span(w, stage, begin_ns);
+#ifdef HAVE_CUDA
+	if (w->marks)
+		return device_marks_take(w->marks, w->lane, &w->chunk, fault);
+#else
+	(void)fault;
+#endif
+	return STATUS_OK;
+}
+
+static char *traced_buffer(struct worker *w)
+{
+	if (!w->waited)
+		wait_for_all();
+	w->waited = w->reads = true;
+	w->read_ns = timing_now_ns();
+	return w->ops->buffer(w->inside);
+}
+
+void traced_has_read(struct worker *w, const struct chunk *chunk)
+{
+	w->chunk = *chunk;
+	if (w->reads && w->lane)
+		add_span(w, STAGE_READ, w->read_ns);
+	w->reads = false;
+}
+
+#ifdef HAVE_CUDA
+static struct room traced_next(struct worker *w, const struct chunk *chunk, size_t done)
+{
+	return w->ops->next(w->inside, chunk, done);
+}
+
+static void traced_restore(struct worker *w)
+{
+	w->ops->restore(w->inside);
+}
+
+static enum status traced_start(struct worker *w, const struct chunk *chunk, struct fault *fault)
+{
+	traced_has_read(w, chunk);
+	return w->ops->begin(w->inside, chunk, fault);
+}
+#endif
+
+static enum status traced_map(struct worker *w, const struct chunk *chunk, struct chunk_map *out,
+			      struct fault *fault)
+{
+	traced_has_read(w, chunk);
+	double begin_ns = timing_now_ns();
+
+	return end_step(w, STAGE_MAP, begin_ns, w->ops->map(w->inside, chunk, out, fault), fault);
+}
+
+static enum status traced_fold(struct worker *w, const struct chunk *chunk,
+			       struct chunk_entry entry, struct partial *out, struct fault *fault)
+{
+	double begin_ns = timing_now_ns();
+
+	return end_step(w, STAGE_FOLD, begin_ns, w->ops->fold(w->inside, chunk, entry, out, fault),
+			fault);
+}
+
+static enum status traced_emit(struct worker *w, const struct chunk *chunk,
+			       struct chunk_entry entry, const struct partial *before,
+			       struct text_buffer **out, struct fault *fault)
+{
+	double begin_ns = timing_now_ns();
+	enum status status = w->ops->emit(w->inside, chunk, entry, before, out, fault);
+
+	if (status == STATUS_OK && w->lane)
+		w->lane->output_nbytes += (*out)->nbytes;
+	return end_step(w, STAGE_EMIT, begin_ns, status, fault);
+}
+
+static void traced_writes(struct worker *w, bool begins)
+{
+	if (begins)
+		w->write_ns = timing_now_ns();
+	else if (w->lane)
+		add_span(w, STAGE_WRITE, w->write_ns);
+}
+
+/* ---- the kinds ---- */
+
+static enum status traced_cpu_open(struct worker **out, const struct plan *plan,
+				   const struct worker_setup *setup, struct fault *fault)
+{
+	return traced_open(&worker_cpu, out, plan, setup, fault);
+}
+
+static const struct worker_ops traced_cpu = {
+	.name = "cpu",
+	.open = traced_cpu_open,
+	.buffer = traced_buffer,
+	.map = traced_map,
+	.fold = traced_fold,
+	.emit = traced_emit,
+	.close = traced_close,
+	.writes = traced_writes,
+};
+
+#ifdef HAVE_CUDA
+static enum status traced_gpu_open(struct worker **out, const struct plan *plan,
+				   const struct worker_setup *setup, struct fault *fault)
+{
+	return traced_open(&worker_gpu, out, plan, setup, fault);
+}
+
+static const struct worker_ops traced_gpu = {
+	.name = "gpu",
+	.open = traced_gpu_open,
+	.buffer = traced_buffer,
+	.next = traced_next,
+	.restore = traced_restore,
+	.begin = traced_start,
+	.map = traced_map,
+	.fold = traced_fold,
+	.emit = traced_emit,
+	.close = traced_close,
+	.writes = traced_writes,
+};
+#endif
+
+const struct worker_ops *traced_ops(const struct worker_ops *ops)
+{
+#ifdef HAVE_CUDA
+	if (ops == &worker_gpu)
+		return &traced_gpu;
+#endif
+	(void)ops;
+	return &traced_cpu;
+}

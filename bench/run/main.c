@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * main.c - gpustat-bench at a glance.
+ *
+ * What needs no GPU (options, model, pipeline, report, pictures) is C; the measuring of GPUs is
+ * ladder_bench.cu and ceilings.cu, and is there only in a build with CUDA.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/ladder/bench.h"
+#include "bench/run/bench_options.h"
+#include "bench/report/chart.h"
+#include "io/message.h"
+#include "io/table.h"
+#include "bench/pipeline/pipeline.h"
+#include "bench/report/report.h"
+#include "bench/report/svg.h"
+#include "bench/report/timeline.h"
+#ifdef HAVE_CUDA
+#include "bench/ladder/ceilings.h"
+#include "bench/ladder/ladder_bench.h"
+#endif
+
+#define PIPELINE_NREPEATS 5
+
+static void today(char *text, size_t nbytes)
+{
+	time_t now = time(NULL);
+	struct tm utc;
+
+	if (!gmtime_r(&now, &utc) || !strftime(text, nbytes, "%Y-%m-%d", &utc))
+		*text = '\0';
+}
+
+#ifdef HAVE_CUDA
+static enum status run_ladder(const struct bench_options *o, struct fault *fault)
+{
+	struct ladder_request request = {
+		.ladder = o->command == COMMAND_REDUCE ? BENCH_REDUCE : BENCH_SCAN,
+		.types = o->types,
+		.nrungs = o->nrungs,
+		.rungs = o->rungs,
+		.n = o->n,
+		.repeat = o->repeat,
+	};
+	struct bench_run run = {0};
+	char date[16];
+	enum status status = o->svg ? svg_try(o->svg, fault) : STATUS_OK;
+
+	if (status == STATUS_OK)
+		status = ladder_bench(&request, &run, fault);
+	today(date, sizeof date);
+	if (status == STATUS_OK)
+		status = report_run(&run, date, o->format, fault);
+	if (status == STATUS_OK && o->svg)
+		status = chart_write(&run, date, o->svg, fault);
+	if (status == STATUS_OK)
+		status = report_verdict(&run, fault);
+	bench_run_free(&run);
+	return status;
+}
+
+static enum status run_ceilings(const struct bench_options *o, struct fault *fault)
+{
+	struct bench_ceiling ceilings[CEILINGS_NMAX];
+	size_t nceilings = CEILINGS_NMAX;
+	enum status status = ceilings_measure(ceilings, &nceilings, fault);
+
+	return status == STATUS_OK ? report_ceilings(ceilings, nceilings, o->format, fault) : status;
+}
+#else
+static enum status run_ladder(const struct bench_options *o, struct fault *fault)
+{
+	(void)o;
+	return fault_set(fault, STATUS_NO_GPU, 0, "this gpustat-bench was built without CUDA");
+}
+
+static enum status run_ceilings(const struct bench_options *o, struct fault *fault)
+{
+	return run_ladder(o, fault);
+}
+#endif
+
+static enum status measure_pipeline(const struct bench_options *o, const struct options *gpustat,
+				    struct fault *fault)
+{
+	struct pipeline_request request = {
+		.options = gpustat,
+		.output = o->output,
+		.repeat = o->repeat ? o->repeat : PIPELINE_NREPEATS,
+	};
+	static struct pipeline_run run;
+	char date[16];
+	enum status status = o->svg ? svg_try(o->svg, fault) : STATUS_OK;
+
+	if (status == STATUS_OK)
+		status = pipeline_measure(&request, &run, fault);
+	today(date, sizeof date);
+	if (status == STATUS_OK)
+		status = report_pipeline(&run, date, o->format, fault);
+	if (status == STATUS_OK && o->svg)
+		status = timeline_write(&run, date, o->from_ms, o->svg, fault);
+	pipeline_run_free(&run);
+	return status;
+}
+
+static enum status run_pipeline(const struct bench_options *o, struct fault *fault)
+{
+	static struct options gpustat;
+	enum status status;
+
+	optind = 0; /* getopt is to begin anew, with another command line */
+	status = options_parse(&gpustat, o->nwords, o->words, fault);
+	if (status == STATUS_OK && (gpustat.help || gpustat.version))
+		status = fault_set_usage(fault, "pipeline times a run, and that is none");
+	if (status == STATUS_OK)
+		status = measure_pipeline(o, &gpustat, fault);
+	if (status == STATUS_OK)
+		options_free(&gpustat);
+	return status;
+}
+
+static enum status run(struct bench_options *o, int argc, char **argv, struct fault *fault)
+{
+	enum status status = bench_options_parse(o, argc, argv, fault);
+
+	if (status != STATUS_OK)
+		return status;
+	if (o->help || o->version) {
+		o->help ? bench_options_print_help() : bench_options_print_version();
+		return output_flush(fault);
+	}
+	switch (o->command) {
+	case COMMAND_MODEL:
+		return report_model((unsigned)o->n, o->format, fault);
+	case COMMAND_CEILINGS:
+		return run_ceilings(o, fault);
+	case COMMAND_PIPELINE:
+		return run_pipeline(o, fault);
+	case COMMAND_REDUCE:
+	case COMMAND_SCAN:
+	case NCOMMANDS:
+		break;
+	}
+	return run_ladder(o, fault);
+}
+
+int main(int argc, char **argv)
+{
+	static struct bench_options options;
+	static struct fault fault;
+	int exit_status = 0;
+
+	message_program("gpustat-bench");
+	if (run(&options, argc, argv, &fault) != STATUS_OK) {
+		exit_status = message_fault(&fault);
+		if (options.command == COMMAND_PIPELINE)
+			_exit(exit_status); /* other threads may still be inside the run */
+	}
+	bench_options_free(&options);
+	return exit_status;
+}

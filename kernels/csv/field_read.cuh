@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * field_read.cuh - a thread finds a field's end, and says what a field is: number, missing,
+ * text, or one for the CPU.
+ */
+#ifndef GPUSTAT_FIELD_READ_CUH
+#define GPUSTAT_FIELD_READ_CUH
+
+#include "kernels/csv/fields.cuh"
+
+/* A half-open range of the text. */
+struct span {
+	size_t begin, end;
+};
+
+/* One record, and where its fields go. */
+struct row {
+	const char *text;
+	struct span bytes; /* of the record, without its line end */
+	uint32_t number;
+	char delimiter;
+};
+
+/* Finds the end of the field that begins at `begin`: its delimiter, or the record's end. */
+static __device__ inline size_t field_find_end(const struct row &row, size_t begin)
+{
+	enum csv_state state = CSV_FIELD_START;
+	size_t i = begin;
+
+	for (; i < row.bytes.end; i++) {
+		enum csv_class c = csv_classify((unsigned char)row.text[i],
+						(unsigned char)row.delimiter);
+		if (c == CSV_DELIMITER && csv_outside_quotes(state))
+			break;
+		state = csv_step(state, c);
+	}
+	return i;
+}
+
+/* Removes the quotes of a field that has one at either end and none within. Returns
+ * whether the field's text is now as it stands; if not, its quotes are irregular. */
+static __device__ inline bool field_unquote(const char *text, struct span *field)
+{
+	if (field->begin == field->end || text[field->begin] != '"')
+		return true;
+	for (size_t i = field->begin + 1; i < field->end; i++) {
+		if (text[i] != '"')
+			continue;
+		if (i + 1 != field->end)
+			return false;
+		field->begin++;
+		field->end--;
+		return true;
+	}
+	return false;
+}
+
+static __device__ inline bool bytes_equal(const char *a, const char *b, size_t nbytes)
+{
+	for (size_t i = 0; i < nbytes; i++)
+		if (a[i] != b[i])
+			return false;
+	return true;
+}
+
+/* value_is_missing() of column.h. */
+static __device__ inline bool field_is_missing(const struct fields_plan &plan, const char *value,
+					       size_t nbytes)
+{
+	value = decimal_trim(value, &nbytes);
+	if (nbytes == 0)
+		return true;
+	for (uint32_t i = 0, begin = 0; i < plan.nmissing; begin = plan.missing_end[i++])
+		if (plan.missing_end[i] - begin == nbytes &&
+		    bytes_equal(plan.missing + begin, value, nbytes))
+			return true;
+	return false;
+}
+
+/* Says what a field is. Returns its code, and for a number sets *significand. */
+static __device__ inline unsigned field_read(const struct fields_plan &plan, bool parses,
+					     const char *text, struct span field, int64_t *significand)
+{
+	struct decimal x;
+
+	if (!field_unquote(text, &field))
+		return FIELD_EXCEPTION;
+	const char *value = text + field.begin;
+	size_t nbytes = field.end - field.begin;
+	if (field_is_missing(plan, value, nbytes))
+		return FIELD_MISSING;
+	if (!parses)
+		return 0; /* present: that is all that is asked */
+	switch (decimal_parse(value, nbytes, &x)) {
+	case DECIMAL_NUMBER:
+		*significand = x.significand;
+		return (unsigned)x.scale;
+	case DECIMAL_WIDE:
+		return FIELD_EXCEPTION;
+	case DECIMAL_MISSING: /* blank: field_is_missing has seen to it */
+	case DECIMAL_INVALID:
+		break;
+	}
+	return FIELD_INVALID;
+}
+
+#endif

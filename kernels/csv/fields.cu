@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fields.cu - one thread walks one record. See fields.cuh.
+ *
+ * The walk steps the automaton of dfa.h byte by byte, from the record's start, where
+ * the state is known: a record begins at a field's start. It reads no byte beyond the
+ * last selected field. Conditions are asked by the same thread, once it knows all fields;
+ * without any, the kernel is one that has no trace of them.
+ */
+#include "kernels/csv/field_read.cuh"
+
+#define FIELDS_NTHREADS 128
+
+static __device__ void field_put(const struct field_table &table, uint32_t c, uint32_t r,
+				 unsigned code, int64_t significand)
+{
+	table.code[field_at(table, c, r)] = (uint8_t)code;
+	table.significand[field_at(table, c, r)] = significand;
+}
+
+/* Folds one field into the table. An exception's span stays in the significand's place
+ * until its whole record is known to count. */
+static __device__ void field_take(const struct fields_plan &plan, const struct field_table &table,
+				  const struct row &row, uint32_t c, struct span field)
+{
+	int64_t significand = 0;
+	unsigned code = field_read(plan, plan.parses[c], row.text, field, &significand);
+
+	if (code == FIELD_INVALID)
+		significand = (int64_t)field.begin;
+	if (code == FIELD_EXCEPTION)
+		significand = (int64_t)((uint64_t)field.end << 32 | field.begin);
+	field_put(table, c, row.number, code, significand);
+}
+
+/* Where the fields lie that conditions look at. */
+struct judged_spans {
+	struct span at[FIELDS_NSPANS_MAX];
+};
+
+/* Takes field c of a plan with conditions. */
+static __device__ void field_take_judged(const struct fields_plan &plan,
+					 const struct field_table &table, const struct row &row,
+					 uint32_t c, struct span field, struct judged_spans *spans)
+{
+	uint8_t place = plan.conditions.span_of[c];
+
+	if (place != FIELDS_NO_SPAN)
+		spans->at[place] = field;
+	if (plan.conditions.folds[c])
+		field_take(plan, table, row, c, field);
+	else
+		field_put(table, c, row.number, FIELD_MISSING, 0);
+}
+
+/* Takes the record's selected fields. Returns how many it had; if that is not all,
+ * they must not count. */
+template <bool JUDGES>
+static __device__ uint32_t record_walk(const struct fields_plan &plan,
+				       const struct field_table &table, const struct row &row,
+				       struct judged_spans *spans)
+{
+	struct span field = {row.bytes.begin, 0};
+	uint32_t c = 0;
+
+	for (uint32_t position = 0; c < plan.ncolumns; position++) {
+		field.end = field_find_end(row, field.begin);
+		if (plan.field[c] == position) {
+			if (JUDGES)
+				field_take_judged(plan, table, row, c, field, spans);
+			else
+				field_take(plan, table, row, c, field);
+			c++;
+		}
+		if (field.end == row.bytes.end)
+			break;
+		field.begin = field.end + 1;
+	}
+	return c;
+}
+
+/* Leaves the record out of every column. */
+static __device__ void record_omit(const struct field_table &table, uint32_t r)
+{
+	for (uint32_t c = 0; c < table.ncolumns; c++)
+		field_put(table, c, r, FIELD_ABSENT, 0);
+}
+
+/* Lists the record's exceptions, as far as there is room, and counts them all. */
+static __device__ void record_list_exceptions(const struct field_table &table,
+					      uint32_t ncolumns, uint32_t r,
+					      const struct exception_list &exceptions,
+					      struct chunk_summary *summary)
+{
+	for (uint32_t c = 0; c < ncolumns; c++) {
+		size_t at = field_at(table, c, r);
+		if (table.code[at] != FIELD_EXCEPTION)
+			continue;
+		uint64_t span = (uint64_t)table.significand[at];
+		uint32_t i = atomicAdd(&summary->nexceptions, 1);
+		if (i < exceptions.capacity)
+			exceptions.list[i] = {(uint32_t)span, (uint32_t)(span >> 32), c};
+	}
+}
+
+/* ---- conditions ---- */
+
+/* The value of a field for a condition: as expr_row.c takes it. Returns false where the
+ * quotes are irregular. */
+static __device__ bool value_take(const struct fields_plan &plan, const char *text,
+				  struct span field, struct expr_value *v)
+{
+	if (!field_unquote(text, &field))
+		return false;
+	v->text = text + field.begin;
+	v->nbytes = field.end - field.begin;
+	v->kind = field_is_missing(plan, v->text, v->nbytes) ? EXPR_MISSING : EXPR_UNREAD;
+	return true;
+}
+
+/* Asks predicate p. EXPR_INVALID: the CPU has to say what that means. */
+static __device__ enum expr_truth predicate_ask(const struct fields_plan &plan, uint32_t p,
+						const char *text,
+						const struct judged_spans &spans)
+{
+	const struct expr &e = plan.conditions.exprs[p];
+	struct expr_value values[FIELDS_NSPANS_MAX];
+	uint32_t culprit;
+
+	for (uint32_t i = 0; i < e.ncolumns; i++)
+		if (!value_take(plan, text, spans.at[e.columns[i]], &values[i]))
+			return EXPR_INVALID;
+	return expr_eval(&e, values, &culprit);
+}
+
+/* Asks the predicates about a record, and fills their columns: record_judge() of
+ * record_walk.h. Returns whether it is kept; *decided: whether all had an answer. */
+static __device__ bool record_judge(const struct fields_plan &plan,
+				    const struct field_table &table, const struct row &row,
+				    const struct judged_spans &spans, bool *decided)
+{
+	for (uint32_t p = 0; p < plan.conditions.npredicates; p++) {
+		enum expr_truth truth = predicate_ask(plan, p, row.text, spans);
+
+		*decided = truth != EXPR_INVALID;
+		if (!*decided || (p == plan.conditions.where && truth != EXPR_TRUE))
+			return false;
+		field_put(table, plan.ncolumns + p, row.number,
+			  truth == EXPR_TRUE ? 0 : FIELD_MISSING, 0);
+	}
+	return true;
+}
+
+/* ---- the kernel ---- */
+
+/* Takes one record that is not ignored as blank. */
+template <bool JUDGES>
+static __device__ void record_take(const struct fields_plan &plan,
+				   const struct field_table &table, const struct row &row,
+				   const struct exception_list &exceptions,
+				   struct chunk_summary *summary)
+{
+	struct judged_spans spans;
+	bool kept = true, decided = true;
+
+	if (record_walk<JUDGES>(plan, table, row, &spans) < plan.ncolumns) {
+		record_omit(table, row.number);
+		atomicAdd(&summary->nshort, 1);
+		atomicMin(&summary->first_short, (uint32_t)row.bytes.begin);
+		return;
+	}
+	if (JUDGES)
+		kept = record_judge(plan, table, row, spans, &decided);
+	if (!decided)
+		atomicAdd(&summary->nundecided, 1);
+	if (kept)
+		record_list_exceptions(table, plan.ncolumns, row.number, exceptions, summary);
+	else
+		record_omit(table, row.number);
+}
+
+template <bool JUDGES>
+__global__ static void __launch_bounds__(FIELDS_NTHREADS)
+fields(struct text_view text, struct record_table records, struct fields_plan plan,
+       struct field_table table, struct exception_list exceptions,
+       struct chunk_summary *summary)
+{
+	size_t thread = (size_t)blockIdx.x * FIELDS_NTHREADS + threadIdx.x;
+	uint32_t r = (uint32_t)thread;
+
+	if (thread == 0 && summary->nends > 0) {
+		summary->first_end = records.ends[0];
+		summary->last_end = records.ends[summary->nends - 1];
+	}
+	if (thread >= *records.nrecords)
+		return;
+	struct span bytes = {record_begin(records, r), record_text_end(records, text.data, r)};
+	struct row row = {text.data, bytes, r, text.delimiter};
+	if (bytes.begin == bytes.end && !plan.one_column)
+		record_omit(table, r);
+	else
+		record_take<JUDGES>(plan, table, row, exceptions, summary);
+}
+
+cudaError_t fields_launch(struct text_view text, struct record_table records,
+			  struct fields_plan plan, struct field_table table,
+			  struct exception_list exceptions, struct chunk_summary *summary,
+			  cudaStream_t stream)
+{
+	/* At least one block: it also tells where the first and the last record end. */
+	uint32_t nblocks = records.nrecords_at_most / FIELDS_NTHREADS + 1;
+
+	if (plan.conditions.npredicates > 0)
+		fields<true><<<nblocks, FIELDS_NTHREADS, 0, stream>>>(text, records, plan, table,
+								      exceptions, summary);
+	else
+		fields<false><<<nblocks, FIELDS_NTHREADS, 0, stream>>>(text, records, plan, table,
+								       exceptions, summary);
+	return cudaGetLastError();
+}

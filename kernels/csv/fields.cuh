@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fields.cuh - from records to columns of values, on the GPU.
+ *
+ * Every selected field of every complete record becomes one code and one significand.
+ * What the fast path cannot hold (see decimal.h), and what needs its quotes rewritten, is
+ * listed as an exception, for column_take() on the CPU.
+ */
+#ifndef GPUSTAT_FIELDS_CUH
+#define GPUSTAT_FIELDS_CUH
+
+#include <cuda_runtime.h>
+#include <stddef.h>
+#include <stdint.h>
+
+extern "C" {
+#include "query/expr_eval.h"
+}
+
+#include "kernels/csv/records.cuh"
+
+/* What a field is. A code below FIELD_NCODES_NUMBER is a number's scale. */
+#define FIELD_NCODES_NUMBER DECIMAL_NSCALES
+enum field_code {
+	FIELD_MISSING = FIELD_NCODES_NUMBER,
+	FIELD_INVALID,   /* not a number; its offset stands in the significand's place */
+	FIELD_EXCEPTION, /* in the exception list */
+	FIELD_ABSENT,    /* not folded: a blank line, or a record that lacks a field */
+};
+
+/* The fields of a chunk, column after column: field (c, r) at [c * stride + r]. Behind the
+ * plan's columns there is one for each of its predicates: 0 in records where it holds,
+ * FIELD_MISSING where it does not. Records that the plan's condition drops are FIELD_ABSENT
+ * in all columns.
+ * Device memory; stride is a multiple of FIELD_ROWS_ALIGN, at least the number of records;
+ * both arrays begin at 16-byte boundaries. */
+struct field_table {
+	int64_t *significand;
+	uint8_t *code;
+	size_t stride;
+	uint32_t ncolumns;
+};
+#define FIELD_ROWS_ALIGN 16
+
+static __device__ inline size_t field_at(const struct field_table &t, uint32_t c, uint32_t r)
+{
+	return (size_t)c * t.stride + r;
+}
+
+/* A field for the CPU: raw bytes [begin, end) of the text, quotes and all, the CR that
+ * belongs to the record's end left out. */
+struct field_exception {
+	uint32_t begin, end, column;
+};
+
+/* Receives exceptions in any order. list: capacity elements, device memory. How many
+ * there were, listed or not, is in the summary. */
+struct exception_list {
+	struct field_exception *list;
+	uint32_t capacity;
+};
+
+/* A plan's conditions as the device sees them. All pointers: device memory. */
+struct fields_conditions {
+	const struct expr *exprs; /* npredicates; expr.columns: places for spans, see below */
+	uint32_t npredicates;
+	uint32_t where;           /* the one that drops records, or FIELDS_NO_WHERE */
+	const uint8_t *folds;     /* ncolumns: values are folded */
+	const uint8_t *span_of;   /* ncolumns: the place for its span, if a condition looks
+				   * at it, or FIELDS_NO_SPAN */
+};
+#define FIELDS_NO_WHERE UINT32_MAX
+#define FIELDS_NO_SPAN UINT8_MAX
+#define FIELDS_NSPANS_MAX 16 /* places for spans; and columns of one condition */
+
+/* A struct plan as the device sees it. All pointers: device memory. */
+struct fields_plan {
+	const uint32_t *field;       /* ncolumns positions in the record, ascending */
+	const uint8_t *parses;       /* ncolumns: values must be numbers */
+	const char *missing;         /* the spellings, one after the other */
+	const uint32_t *missing_end; /* nmissing: where each one ends */
+	uint32_t nmissing;
+	bool missing_is_number;      /* a spelling that could pass for a number */
+	bool one_column;
+	uint32_t ncolumns;           /* table has this many, and conditions.npredicates */
+	struct fields_conditions conditions;
+};
+
+/* Fills table, and the summary's members that fields writes, from the complete records
+ * of text. summary: as records_ends left it. If it then counts undecided records, or more
+ * exceptions than the list holds, the chunk is one for the CPU.
+ * Launches one kernel on stream, a thread a record, and does not wait. Errors: the
+ * launch's. */
+cudaError_t fields_launch(struct text_view text, struct record_table records,
+			  struct fields_plan plan, struct field_table table,
+			  struct exception_list exceptions, struct chunk_summary *summary,
+			  cudaStream_t stream);
+
+#endif

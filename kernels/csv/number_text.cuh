@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * number_text.cuh - how long a number's text will be, before anybody writes it.
+ *
+ * Rows of output have to be placed before they can be written, all at once. So numbers are
+ * measured here, and written by decimal_format() of decimal.h, as on the CPU.
+ */
+#ifndef GPUSTAT_NUMBER_TEXT_CUH
+#define GPUSTAT_NUMBER_TEXT_CUH
+
+extern "C" {
+#include "number/decimal.h"
+}
+
+#define NUMBER_TEXT_STEP ((uint64_t)1000000000000000000) /* 10^18: a division of 128 bits
+							  * does for 18 of 64 */
+
+/* Digits of x, none for 0. */
+HD unsigned number_ndigits(uint128 x)
+{
+	unsigned ndigits = 0;
+
+	for (; x >= NUMBER_TEXT_STEP; ndigits += 18)
+		x /= NUMBER_TEXT_STEP;
+	for (uint64_t low = (uint64_t)x; low > 0; low /= 10)
+		ndigits++;
+	return ndigits;
+}
+
+/* What decimal_format(significand, scale, text) returns. */
+HD unsigned number_text_nbytes(int128 significand, int scale)
+{
+	unsigned ndigits = number_ndigits(significand < 0 ? -(uint128)significand
+							  : (uint128)significand);
+
+	if (ndigits <= (unsigned)scale)
+		ndigits = (unsigned)scale + 1;
+	return (significand < 0) + ndigits + (scale > 0);
+}
+
+#endif

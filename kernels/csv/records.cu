@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * records.cu - the syntax fold on the GPU. See records.cuh.
+ *
+ * Source: E. Stehle and H.-A. Jacobsen, "ParPaRaw: Massively parallel parsing of
+ * delimiter-separated raw data", VLDB 2020, with its two scans (of maps, then of counts)
+ * each made a single pass by the domino of grid.cuh.
+ */
+#include "kernels/csv/records.cuh"
+
+/* The thread's bytes within its block's tile. */
+static __device__ struct lane_text tile_load(const struct text_view &text, uint32_t tile)
+{
+	size_t offset = (size_t)tile * RECORDS_TILE_NBYTES + threadIdx.x * LANE_NBYTES;
+
+	return lane_load(text.data, text.nbytes, offset);
+}
+
+/* What nothing counted looks like. */
+static __device__ void summary_begin(struct chunk_summary *summary)
+{
+	summary->first_end = summary->last_end = 0;
+	summary->nshort = summary->nexceptions = summary->nundecided = 0;
+	summary->noff_scale = 0;
+	summary->first_short = UINT32_MAX;
+}
+
+__global__ static void __launch_bounds__(RECORDS_NTHREADS)
+records_map(struct text_view text, struct grid_domino domino, csv_map *tile_prefix,
+	    struct chunk_summary *summary)
+{
+	/* 1. The tile's aggregate, valid in thread 0. */
+	uint32_t tile = grid_take_tile(domino);
+	struct lane_bits bits = lane_classify(tile_load(text, tile), text.delimiter);
+	uint32_t counts = (uint32_t)__popc(bits.newlines) | (uint32_t)__popc(bits.quotes) << 16;
+	uint64_t aggregate = block_reduce<fold_csv_counts, RECORDS_NTHREADS>(
+		(uint64_t)counts << 32 | lane_states(bits));
+	uint32_t states = (uint32_t)aggregate;
+
+	/* 2. Its prefix, from the tiles before. */
+	uint32_t prefix = grid_exclusive<fold_csv_states>(domino, tile, states);
+
+	if (threadIdx.x != 0)
+		return;
+	tile_prefix[tile] = csv_states_map(prefix);
+	if (tile == gridDim.x - 1) {
+		summary->map = csv_states_map(fold_csv_states::combine(prefix, states));
+		summary_begin(summary);
+	}
+	counts = (uint32_t)(aggregate >> 32);
+	if (counts >> 16)
+		grid_atomic<uint32_t>(summary->has_quotes).store(1, cuda::memory_order_relaxed);
+	/* A sum of integers commutes: the order of tiles does not show. */
+	grid_atomic<uint32_t>(summary->nlines)
+		.fetch_add(counts & 0xffff, cuda::memory_order_relaxed);
+}
+
+__global__ static void __launch_bounds__(RECORDS_NTHREADS)
+records_ends(struct text_view text, struct grid_domino domino, const csv_map *tile_prefix,
+	     enum csv_state state, uint32_t nheads, uint32_t *ends,
+	     struct chunk_summary *summary)
+{
+	/* 1. The state at each thread's first byte: chunk, then tile, then block. */
+	uint32_t tile = grid_take_tile(domino), tile_states;
+	struct lane_bits bits = lane_classify(tile_load(text, tile), text.delimiter);
+	uint32_t before = block_exclusive<fold_csv_states, RECORDS_NTHREADS>(lane_states(bits),
+									     &tile_states);
+	state = csv_map_apply(tile_prefix[tile], state);
+	state = csv_states_apply(before, state);
+
+	/* 2. Where each thread's ends go: likewise. */
+	uint32_t mask = bits.newlines & ~lane_quoted(bits, state, &state), tile_nends;
+	uint32_t in_tile = block_exclusive<fold_sum<uint32_t>, RECORDS_NTHREADS>(
+		(uint32_t)__popc(mask), &tile_nends);
+	uint32_t in_chunk = grid_exclusive<fold_sum<uint32_t>>(domino, tile, tile_nends);
+
+	/* 3. The ends themselves. */
+	uint32_t *to = ends + in_chunk + in_tile;
+	size_t lane_begin = (size_t)tile * RECORDS_TILE_NBYTES + threadIdx.x * LANE_NBYTES;
+	for (; mask; mask &= mask - 1)
+		*to++ = (uint32_t)(lane_begin + (size_t)__ffs((int)mask));
+
+	if (threadIdx.x == 0 && tile == gridDim.x - 1) {
+		uint32_t nends = in_chunk + tile_nends;
+		summary->nends = nends;
+		summary->nrecords = nends > nheads ? nends - nheads : 0;
+		summary_begin(summary);
+	}
+}
+
+cudaError_t records_map_launch(struct text_view text, struct grid_domino domino,
+			       csv_map *tile_prefix, struct chunk_summary *summary,
+			       cudaStream_t stream)
+{
+	records_map<<<records_ntiles(text.nbytes), RECORDS_NTHREADS, 0, stream>>>(
+		text, domino, tile_prefix, summary);
+	return cudaGetLastError();
+}
+
+cudaError_t records_ends_launch(struct text_view text, struct grid_domino domino,
+				const csv_map *tile_prefix, enum csv_state state,
+				uint32_t nheads, uint32_t *ends, struct chunk_summary *summary,
+				cudaStream_t stream)
+{
+	records_ends<<<records_ntiles(text.nbytes), RECORDS_NTHREADS, 0, stream>>>(
+		text, domino, tile_prefix, state, nheads, ends, summary);
+	return cudaGetLastError();
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * emission.cuh - printing a chunk's records with their running totals, on the GPU.
+ *
+ * What records_emit() of src/emit/emit.h does record after record is done here for all records
+ * of a chunk at once, by scans: of values, for the totals; of scales, since a row prints
+ * with the largest scale so far; and of the lengths of the rows, for their places.
+ *
+ *     emission_total_launch    for each new column: fields  -> totals up to each record
+ *     emission_place_launch    record, totals               -> where each row begins
+ *     emission_write_launch    record, totals, places       -> the text
+ *
+ * Totals are held in 128 bits, at one scale for the whole chunk. Whether they fit is for
+ * the caller to know beforehand.
+ */
+#ifndef GPUSTAT_EMISSION_CUH
+#define GPUSTAT_EMISSION_CUH
+
+#include <cuda_runtime.h>
+#include <stddef.h>
+#include <stdint.h>
+
+extern "C" {
+#include "query/plan.h"
+}
+
+#include "kernels/csv/fields.cuh"
+#include "kernels/scan/scan.cuh"
+
+/* One new column. n: the chunk's records. All pointers: device memory, 16-byte aligned;
+ * NULL where not wanted. */
+struct emission_column {
+	enum scan scan;
+	uint32_t column; /* of the field table; not for SCAN_BYTE_OFFSET */
+	bool exclusive;
+	int scale;       /* of carry and of totals: the largest of carry and chunk */
+	int scale_before; /* of what comes before the chunk */
+	int128 carry;    /* the total of what comes before: the identity where that is
+			  * nothing. SCAN_BYTE_OFFSET: of the chunk in the input. */
+	int128 *totals;   /* n, for SCAN_SUM, SCAN_MIN, SCAN_MAX: without carry */
+	int32_t *scales;  /* n, likewise, if scale > scale_before: largest, without it */
+	uint32_t *counts; /* n, for SCAN_COUNT, SCAN_OFFSET: without carry */
+};
+
+/* A chunk that is printed. */
+struct emission {
+	struct text_view text;
+	struct record_table records;
+	struct field_table table;
+	uint32_t nrecords;
+	const struct emission_column *columns; /* ncolumns, device memory */
+	uint32_t ncolumns;
+	uint32_t kept_column; /* of table: FIELD_ABSENT in records that are not printed; or
+			       * EMISSION_KEEPS: all are that are not ignored as blank */
+	bool only;            /* without the record's own text */
+	bool one_column;      /* blank lines are records */
+};
+#define EMISSION_KEEPS UINT32_MAX
+
+/* How the device scans, and the scans' memory. */
+struct emission_scans {
+	struct scan_shape sum_u32, sum_u64, sum_i128, min_i128, max_i128, max_i32;
+	struct scan_memory memory;
+};
+
+/* Chooses the shapes for the current device. Errors: scan_shape_choose's. */
+cudaError_t emission_scans_choose(struct emission_scans *scans);
+
+/* Bytes that scan_memory_open wants for chunks of up to nrecords records. */
+size_t emission_scans_nbytes(const struct emission_scans *scans, uint64_t nrecords);
+
+/* The identity of SCAN_MIN's or SCAN_MAX's totals, as carry; 0 for the others. */
+int128 emission_identity(enum scan scan);
+
+/* Computes the totals of one new column, which lies in host memory: e.columns is not
+ * looked at. Launches up to three kernels on stream, and does not wait. Errors: theirs. */
+cudaError_t emission_total_launch(const struct emission &e, const struct emission_column &column,
+				  struct emission_scans *scans, cudaStream_t stream);
+
+/* Finds the rows' places. places: nrecords offsets in the output, device memory, 16-byte
+ * aligned; *output_nbytes: device memory, where the last one ends.
+ * Launches two kernels on stream, and does not wait. Errors: theirs. */
+cudaError_t emission_place_launch(const struct emission &e, struct emission_scans *scans,
+				  uint64_t *places, uint64_t *output_nbytes, cudaStream_t stream);
+
+/* Writes the rows to output, device memory, or none of them if *output_nbytes > room_nbytes.
+ * places, output_nbytes: as above.
+ * Launches one kernel on stream, and does not wait. Errors: the launch's. */
+cudaError_t emission_write_launch(const struct emission &e, const uint64_t *places,
+				  const uint64_t *output_nbytes, char *output,
+				  uint64_t room_nbytes, cudaStream_t stream);
+
+#endif

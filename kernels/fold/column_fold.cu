@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * column_fold.cu - see column_fold.cuh.
+ *
+ * A block takes windows in turn, and has each cut into fields (window.cuh). Then thread
+ * t takes column t modulo ncolumns of every so many records: so it knows its column, keeps
+ * one bin in registers for the whole launch, and neighbours read neighbouring fields, be it
+ * one column of fifty or all. Mostly a column has one scale; a number of another is added
+ * to its bin in device memory at once.
+ *
+ * At the end the threads of a column are folded in shared memory, and each block adds what it
+ * has to the bins in device memory. Sums of integers, minima and maxima commute: the order of
+ * blocks does not show. The last block turns the bins into results.
+ *
+ * A record longer than the window is looked for in the tiles behind, until its end is
+ * found; its fields are then read from device memory.
+ */
+#include "kernels/fold/column_fold.cuh"
+
+#include "kernels/csv/field_number.cuh"
+#include "kernels/csv/field_read.cuh"
+
+#define NO_SCALE DECIMAL_NSCALES
+#define BIN_ZERO ((int64_t)1 << 62) /* beyond all significands: 18 digits */
+
+/* What a thread knows of its column. */
+struct column_state {
+	int128 sum;
+	int64_t min, max;
+	uint32_t scale; /* of sum, min and max; NO_SCALE: no number yet */
+	uint32_t nnumbers, nmissing, ninvalid, noff_scale;
+	uint32_t first_number, first_invalid;
+};
+
+/* What all functions below need. */
+struct column_job {
+	struct text_view text;
+	struct window_entry entry;
+	struct fields_plan plan;
+	struct column_fold_memory memory;
+	struct exception_list exceptions;
+	struct chunk_summary *summary;
+};
+
+/* Where thread t stands: column t % ncolumns of records t / ncolumns, and every ngroups-th
+ * from there on. */
+struct column_place {
+	uint32_t column, group, ngroups;
+	uint32_t field, last_field; /* the column's, and the last column's */
+	bool parses;
+};
+
+static __device__ struct column_state column_identity(void)
+{
+	return {0, INT64_MAX, INT64_MIN, NO_SCALE, 0, 0, 0, 0, UINT32_MAX, UINT32_MAX};
+}
+
+/* ---- bins in device memory ---- */
+
+/* *greatest becomes at least x. It never falls: who finds it there already leaves it alone, and
+ * does not queue with those who cannot. */
+static __device__ void bin_raise(unsigned long long *greatest, unsigned long long x)
+{
+	if (x > __ldcg(greatest))
+		atomicMax(greatest, x);
+}
+
+/* Adds numbers of one scale to column c. */
+static __device__ void bin_add(const struct column_job &job, uint32_t c, uint32_t scale,
+			       int128 sum, int64_t min, int64_t max)
+{
+	struct column_bin *bin = &job.memory.bins[(size_t)c * DECIMAL_NSCALES + scale];
+	uint32_t *scales = &job.memory.counts[c].scales;
+
+	atomicAdd(&bin->sum_low, (unsigned long long)(uint32_t)sum);
+	atomicAdd(&bin->sum_high, (unsigned long long)(sum >> 32));
+	bin_raise(&bin->least, (unsigned long long)(BIN_ZERO - min));
+	bin_raise(&bin->greatest, (unsigned long long)(BIN_ZERO + max));
+	if (!(__ldcg(scales) >> scale & 1))
+		atomicOr(scales, 1u << scale);
+}
+
+static __device__ int128 bin_sum(const struct column_bin &bin)
+{
+	return (int128)(int64_t)bin.sum_high * ((int128)1 << 32) + (int128)bin.sum_low;
+}
+
+/* ---- one value ---- */
+
+static __device__ void state_add_number(const struct column_job &job, uint32_t c,
+					struct column_state *s, unsigned scale,
+					int64_t significand, uint32_t record_begin)
+{
+	s->nnumbers++;
+	s->first_number = record_begin < s->first_number ? record_begin : s->first_number;
+	if (s->scale == NO_SCALE)
+		s->scale = scale;
+	if (s->scale != scale) {
+		s->noff_scale++;
+		bin_add(job, c, scale, significand, significand, significand);
+		return;
+	}
+	s->sum += significand;
+	s->min = significand < s->min ? significand : s->min;
+	s->max = significand > s->max ? significand : s->max;
+}
+
+static __device__ void list_exception(const struct column_job &job, uint32_t c, uint32_t begin,
+				      uint32_t end)
+{
+	uint32_t i = atomicAdd(&job.summary->nexceptions, 1);
+
+	if (i < job.exceptions.capacity)
+		job.exceptions.list[i] = {begin, end, c};
+}
+
+/* Folds a field of text, which begins at `base` of the chunk. Codes: field_read's. */
+static __device__ void state_add(const struct column_job &job, uint32_t c, struct column_state *s,
+				 unsigned code, int64_t significand, uint32_t record_begin,
+				 uint32_t begin, uint32_t end)
+{
+	if (code < FIELD_NCODES_NUMBER) {
+		state_add_number(job, c, s, code, significand, record_begin);
+	} else if (code == FIELD_MISSING) {
+		s->nmissing++;
+	} else if (code == FIELD_INVALID) {
+		s->ninvalid++;
+		s->first_invalid = begin < s->first_invalid ? begin : s->first_invalid;
+	} else {
+		list_exception(job, c, begin, end);
+	}
+}
+
+static __device__ void count_short(const struct column_job &job, uint32_t record_begin)
+{
+	atomicAdd(&job.summary->nshort, 1);
+	atomicMin(&job.summary->first_short, record_begin);
+}
+
+/* ---- a window ---- */
+
+/* Says what a field of the window is. */
+static __device__ unsigned window_read(const struct column_job &job, bool parses,
+				       const struct window &w, struct window_field field,
+				       int64_t *significand)
+{
+	unsigned scale;
+
+	if (field.begin == field.end)
+		return FIELD_MISSING;
+	if (parses && !job.plan.missing_is_number &&
+	    number_read(window_text(w), field.begin, field.end, significand, &scale))
+		return scale;
+	return field_read(job.plan, parses, window_text(w), {field.begin, field.end}, significand);
+}
+
+/* Folds the thread's fields of the records that begin in the tile and end in the window. */
+static __device__ void window_fold(const struct column_job &job, const struct column_place &place,
+				   const struct window &w, const struct window_records &records,
+				   struct column_state *s)
+{
+	for (uint32_t r = place.group; r + 1 < records.nlines; r += place.ngroups) {
+		uint32_t first = w.lines[r], next = w.lines[r + 1];
+		uint32_t record_begin = w.starts[first];
+		uint32_t base = (uint32_t)records.base;
+		int64_t significand = 0;
+
+		if (record_begin >= RECORDS_TILE_NBYTES)
+			break; /* this one and the others begin in the next tile */
+		if (base + record_begin < job.entry.head_nbytes)
+			continue;
+		struct window_field field = window_field_at(w, first, next);
+		if (next - first == 1 && field.begin == field.end && !job.plan.one_column)
+			continue; /* a blank line */
+		if (first + place.last_field >= next) {
+			if (place.column == 0)
+				count_short(job, base + record_begin);
+			continue;
+		}
+		if (place.field > 0)
+			field = window_field_at(w, first + place.field, next);
+		unsigned code = window_read(job, place.parses, w, field, &significand);
+		state_add(job, place.column, s, code, significand, base + record_begin,
+			  base + field.begin, base + field.end);
+	}
+}
+
+/* ---- a record longer than the window ---- */
+
+/* Where the thread's field of it is: [begin, end) in the chunk's text, as far as it is known.
+ * nfields: how many fields begin in the tiles seen so far. */
+struct long_record {
+	size_t begin, end;
+	uint32_t nfields;
+};
+
+/* Takes from a window the fields that begin in its tile: entries `first` and on of starts. */
+static __device__ void long_record_take(const struct column_place &place, const struct window &w,
+					size_t base, uint32_t first, struct long_record *record)
+{
+	uint32_t end = w.ntile_separators + 1;
+	uint32_t at = first + (place.field - record->nfields); /* wraps around: not here */
+
+	if (at >= first && at < end)
+		record->begin = base + w.starts[at];
+	if (at + 1 >= first && at + 1 < end)
+		record->end = base + w.starts[at + 1] - 1;
+	record->nfields += end - first;
+}
+
+/* Whether the window's last record, beginning in the tile, goes on behind the window. */
+static __device__ bool window_has_long(const struct column_job &job, const struct window &w,
+				       const struct window_records &records)
+{
+	if (records.nlines == 0 || records.base + WINDOW_NBYTES >= job.text.nbytes)
+		return false;
+	uint32_t begin = w.starts[w.lines[records.nlines - 1]];
+	return begin < RECORDS_TILE_NBYTES && records.base + begin >= job.entry.head_nbytes;
+}
+
+/* Folds that record, if the chunk has its end. The block looks for it tile by tile, and the
+ * first group of threads keeps in mind where its fields are. */
+static __device__ void long_record_fold(const struct column_job &job,
+					const struct column_place &place, uint32_t tile,
+					struct window *w, struct window_records records,
+					struct column_state *s)
+{
+	uint32_t at = w->lines[records.nlines - 1], ntiles = records_ntiles(job.text.nbytes);
+	size_t record_begin = records.base + w->starts[at];
+	struct long_record record = {0, 0, 0};
+	int64_t significand = 0;
+
+	/* 1. Tiles in which it does not end. */
+	for (;; at = 1) {
+		long_record_take(place, *w, records.base, at, &record);
+		if (++tile == ntiles)
+			return;
+		records = window_fill(w, job.text, job.entry, tile);
+		if (records.nlines > 0 && w->starts[w->lines[0]] <= RECORDS_TILE_NBYTES)
+			break;
+	}
+
+	/* 2. That in which it does: what is behind its LF is another's. */
+	uint32_t nfields = record.nfields + w->lines[0] - 1;
+	long_record_take(place, *w, records.base, 1, &record);
+	if (place.group != 0)
+		return;
+	if (place.last_field >= nfields) {
+		if (place.column == 0)
+			count_short(job, (uint32_t)record_begin);
+		return;
+	}
+	struct span field = {record.begin, record.end};
+	if (place.field + 1 == nfields && field.end > field.begin &&
+	    job.text.data[field.end - 1] == '\r')
+		field.end--;
+	unsigned code = field_read(job.plan, place.parses, job.text.data, field, &significand);
+	state_add(job, place.column, s, code, significand, (uint32_t)record_begin,
+		  (uint32_t)field.begin, (uint32_t)field.end);
+}
+
+/* ---- the end ---- */
+
+/* Adds a state's bin and counts to column c of the device memory's. */
+static __device__ void state_publish(const struct column_job &job, uint32_t c,
+				     const struct column_state &s)
+{
+	struct column_counts *counts = &job.memory.counts[c];
+
+	if (s.scale != NO_SCALE)
+		bin_add(job, c, s.scale, s.sum, s.min, s.max);
+	if (s.nnumbers) {
+		atomicAdd(&counts->nnumbers, s.nnumbers);
+		atomicMax(&counts->first_number, UINT32_MAX - s.first_number);
+	}
+	if (s.nmissing)
+		atomicAdd(&counts->nmissing, s.nmissing);
+	if (s.ninvalid) {
+		atomicAdd(&counts->ninvalid, s.ninvalid);
+		atomicMax(&counts->first_invalid, UINT32_MAX - s.first_invalid);
+	}
+	if (s.noff_scale)
+		atomicAdd(&job.summary->noff_scale, s.noff_scale);
+}
+
+/* state becomes the fold of itself and another's: numbers of another scale go to device
+ * memory. */
+static __device__ void state_combine(const struct column_job &job, uint32_t c,
+				     struct column_state *s, const struct column_state &other)
+{
+	if (s->scale == NO_SCALE)
+		s->scale = other.scale;
+	if (s->scale == other.scale) {
+		s->sum += other.sum;
+		s->min = other.min < s->min ? other.min : s->min;
+		s->max = other.max > s->max ? other.max : s->max;
+	} else if (other.scale != NO_SCALE) {
+		bin_add(job, c, other.scale, other.sum, other.min, other.max);
+	}
+	s->nnumbers += other.nnumbers;
+	s->nmissing += other.nmissing;
+	s->ninvalid += other.ninvalid;
+	s->noff_scale += other.noff_scale;
+	s->first_number = min(s->first_number, other.first_number);
+	s->first_invalid = min(s->first_invalid, other.first_invalid);
+}
+
+/* Folds the states of each column's threads, and publishes them. states: shared memory,
+ * WINDOW_NTHREADS of them. */
+static __device__ void block_publish(const struct column_job &job,
+				     const struct column_place &place, struct column_state s,
+				     struct column_state *states)
+{
+	uint32_t half = 1;
+
+	while (half < place.ngroups)
+		half *= 2;
+	for (half /= 2; half > 0; half /= 2) {
+		__syncthreads(); /* what was there has been read */
+		states[threadIdx.x] = s;
+		__syncthreads(); /* all are there */
+		if (place.group < half && place.group + half < place.ngroups)
+			state_combine(job, place.column, &s,
+				      states[threadIdx.x + half * job.plan.ncolumns]);
+	}
+	if (place.group == 0)
+		state_publish(job, place.column, s);
+}
+
+/* Turns what all blocks have added into results, and leaves zeros. */
+static __device__ void results_write(const struct column_job &job,
+				     const struct reduce_memory &results)
+{
+	uint32_t nbins = job.plan.ncolumns * DECIMAL_NSCALES;
+
+	for (uint32_t i = threadIdx.x; i < nbins; i += WINDOW_NTHREADS) {
+		uint32_t scales = job.memory.counts[i / DECIMAL_NSCALES].scales;
+		if (!(scales >> i % DECIMAL_NSCALES & 1))
+			continue;
+		struct column_bin bin = job.memory.bins[i];
+		results.bins[i] = {bin_sum(bin), BIN_ZERO - (int64_t)bin.least,
+				   (int64_t)bin.greatest - BIN_ZERO};
+		job.memory.bins[i] = {0, 0, 0, 0};
+	}
+	__syncthreads(); /* the scales have been read */
+	for (uint32_t c = threadIdx.x; c < job.plan.ncolumns; c += WINDOW_NTHREADS) {
+		struct column_counts n = job.memory.counts[c];
+		results.tally[c] = {n.nnumbers, n.nmissing, n.ninvalid, n.scales,
+				    UINT32_MAX - n.first_number, UINT32_MAX - n.first_invalid};
+		job.memory.counts[c] = {0, 0, 0, 0, 0, 0};
+	}
+	if (threadIdx.x == 0) {
+		struct column_fold_ends ends = *job.memory.ends;
+		job.summary->last_end = ends.last;
+		job.summary->first_end = ends.last ? UINT32_MAX - ends.first : 0;
+		*job.memory.ends = {0, 0};
+	}
+}
+
+/* ---- the kernel ---- */
+
+static __device__ struct column_place column_place_of(const struct fields_plan &plan)
+{
+	struct column_place place;
+
+	place.column = threadIdx.x % plan.ncolumns;
+	place.group = threadIdx.x / plan.ncolumns;
+	place.ngroups = WINDOW_NTHREADS / plan.ncolumns;
+	place.field = plan.field[place.column];
+	place.last_field = plan.field[plan.ncolumns - 1];
+	place.parses = plan.parses[place.column];
+	if (place.group >= place.ngroups) /* left over: it takes no record */
+		place.group = UINT32_MAX - 1;
+	return place;
+}
+
+/* In one thread: the first and the last record end that the block knows of. */
+static __device__ void ends_note(const struct window &w, const struct window_records &records,
+				 struct column_fold_ends *ends)
+{
+	uint32_t base = (uint32_t)records.base;
+
+	if (records.nends == 0)
+		return;
+	uint32_t first = w.starts[w.lines[records.nlines - records.nends]];
+	uint32_t last = w.starts[w.lines[records.nlines - 1]];
+	ends->first = max(ends->first, UINT32_MAX - (base + first));
+	ends->last = max(ends->last, base + last);
+}
+
+/* Blocks a multiprocessor. Before 8.0 there is shared memory for one. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define COLUMN_FOLD_NRESIDENT 1
+#else
+#define COLUMN_FOLD_NRESIDENT 4
+#endif
+
+__global__ static void __launch_bounds__(WINDOW_NTHREADS, COLUMN_FOLD_NRESIDENT)
+column_fold(struct column_job job, uint32_t ntiles, struct reduce_memory results)
+{
+	__shared__ union {
+		struct window window;
+		struct column_state states[WINDOW_NTHREADS];
+	} shared;
+	struct column_place place = column_place_of(job.plan);
+	struct column_state s = column_identity();
+	struct column_fold_ends ends = {0, 0};
+
+	/* 1. Windows. */
+	for (uint32_t tile = blockIdx.x; tile < ntiles; tile += gridDim.x) {
+		struct window_records records =
+			window_fill(&shared.window, job.text, job.entry, tile);
+		window_fold(job, place, shared.window, records, &s);
+		if (threadIdx.x == 0)
+			ends_note(shared.window, records, &ends);
+		if (window_has_long(job, shared.window, records))
+			long_record_fold(job, place, tile, &shared.window, records, &s);
+	}
+
+	/* 2. The block's fold. */
+	block_publish(job, place, s, shared.states);
+	if (threadIdx.x == 0 && ends.last > 0) {
+		atomicMax(&job.memory.ends->first, ends.first);
+		atomicMax(&job.memory.ends->last, ends.last);
+	}
+
+	/* 3. All blocks' fold. */
+	if (grid_is_last_block(job.memory.ndone, gridDim.x))
+		results_write(job, results);
+}
+
+cudaError_t column_fold_nblocks(uint32_t *nblocks)
+{
+	int device, nprocessors, nresident;
+	cudaError_t error = cudaGetDevice(&device);
+
+	if (error == cudaSuccess)
+		error = cudaDeviceGetAttribute(&nprocessors, cudaDevAttrMultiProcessorCount,
+					       device);
+	if (error == cudaSuccess)
+		error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&nresident, column_fold,
+								      WINDOW_NTHREADS, 0);
+	if (error == cudaSuccess)
+		*nblocks = (uint32_t)(nprocessors * nresident);
+	return error;
+}
+
+cudaError_t column_fold_launch(struct text_view text, struct window_entry entry,
+			       struct fields_plan plan, struct column_fold_memory memory,
+			       struct reduce_memory results, struct exception_list exceptions,
+			       struct chunk_summary *summary, cudaStream_t stream)
+{
+	uint32_t ntiles = records_ntiles(text.nbytes);
+	uint32_t nblocks = ntiles < memory.nblocks ? ntiles : memory.nblocks;
+	struct column_job job = {text, entry, plan, memory, exceptions, summary};
+
+	column_fold<<<nblocks, WINDOW_NTHREADS, 0, stream>>>(job, ntiles, results);
+	return cudaGetLastError();
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * kernels/ladder/scan_cub.cu - NVIDIA's own scan, as it comes: what the ladder is held against.
+ *
+ * cub::DeviceScan is decoupled look-back with sizes tuned for each architecture and type.
+ * It is called as its manual says: the scratch memory is allocated beforehand, and n goes to
+ * it as a 32-bit number where it fits, which spares it 64-bit indices. It launches two
+ * kernels, the first of which resets the tiles' states.
+ */
+#include <cub/device/device_scan.cuh>
+#include <type_traits>
+
+#include "kernels/ladder/scan.cuh"
+
+/* A fold's combine, as CUB takes operators. */
+template <class F> struct scan_cub_operator {
+	__host__ __device__ typename F::value operator()(typename F::value earlier,
+							 typename F::value later) const
+	{
+		return F::combine(earlier, later);
+	}
+};
+
+/* The type that CUB adds in: signed integers may not overflow, and ours wrap. */
+template <class T> struct scan_cub_summand {
+	typedef T type;
+};
+template <> struct scan_cub_summand<int32_t> {
+	typedef uint32_t type;
+};
+template <> struct scan_cub_summand<int64_t> {
+	typedef uint64_t type;
+};
+template <> struct scan_cub_summand<int128> {
+	typedef uint128 type;
+};
+
+/* One call of CUB's. scratch NULL: only finds *nbytes, of scratch. COUNT: n's type. */
+template <class F, class COUNT>
+static cudaError_t cub_scan(void *scratch, size_t *nbytes, const typename F::value *in,
+			    typename F::value *out, COUNT n)
+{
+	typedef typename scan_cub_summand<typename F::value>::type T;
+
+	if constexpr (std::is_same<F, typename ladder_fold<BENCH_AFFINE, BENCH_SUM>::type>::value)
+		return cub::DeviceScan::InclusiveScan(scratch, *nbytes, in, out,
+						      scan_cub_operator<F>(), n);
+	else
+		return cub::DeviceScan::InclusiveSum(scratch, *nbytes, (const T *)in, (T *)out, n);
+}
+
+/* The call for run. */
+template <class F>
+static cudaError_t cub_call(const struct ladder_run *run, void *scratch, size_t *nbytes,
+			    const typename F::value *in, typename F::value *out)
+{
+	if (run->n <= INT32_MAX)
+		return cub_scan<F>(scratch, nbytes, in, out, (int32_t)run->n);
+	return cub_scan<F>(scratch, nbytes, in, out, (int64_t)run->n);
+}
+
+struct scan_rung_cub {
+	template <class F> static cudaError_t open(struct ladder_run *run)
+	{
+		size_t nbytes = 0;
+		cudaError_t error = cub_call<F>(run, NULL, &nbytes, NULL, NULL);
+
+		return error != cudaSuccess ? error : ladder_scratch(run, nbytes);
+	}
+
+	template <class F, class T>
+	static cudaError_t launch(struct ladder_run *run, const T *in, T *out)
+	{
+		size_t nbytes = run->scratch_nbytes;
+		cudaError_t error = cub_call<F>(run, run->scratch, &nbytes, in, out);
+
+		return error != cudaSuccess ? error : cudaGetLastError();
+	}
+
+	/* CUB does not tell the size of its tiles; its policies for float32 in CUDA 13.0
+	 * (tuning_scan.cuh) have 128 x 12 to 640 x 24 values. */
+	static uint64_t depth(const struct ladder_run *run)
+	{
+		return scan_tiles_depth(run->n, 128 * 12, 640 * 24);
+	}
+};
+SCAN_RUNG_DEFINE(cub)

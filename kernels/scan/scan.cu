@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scan.cu - the scans that gpustat has ready. See scan.cuh.
+ */
+#include "kernels/scan/launch.cuh"
+
+cudaError_t scan_memory_open(struct scan_memory *memory, void *data, size_t nbytes,
+			     cudaStream_t stream)
+{
+	size_t nwords = nbytes / sizeof(uint64_t);
+
+	if ((uintptr_t)data % sizeof(uint64_t) != 0 || nwords < 2)
+		return cudaErrorInvalidValue;
+	/* The ticket first, then the slots; more than can be numbered are not used. */
+	memory->domino.ticket = (uint32_t *)data;
+	memory->domino.slots = (uint64_t *)data + 1;
+	memory->domino.nslots = (uint32_t)(nwords - 1 < UINT32_MAX ? nwords - 1 : UINT32_MAX);
+	memory->domino.epoch = 0;
+	return cudaMemsetAsync(data, 0, nbytes, stream);
+}
+
+#define SCAN_FOLDS(FOLD) \
+	FOLD(scan_sum_u32) \
+	FOLD(scan_sum_u64) \
+	FOLD(scan_sum_i128) \
+	FOLD(scan_min_i32) \
+	FOLD(scan_max_i32) \
+	FOLD(scan_min_i64) \
+	FOLD(scan_max_i64) \
+	FOLD(scan_min_i128) \
+	FOLD(scan_max_i128) \
+	FOLD(fold_csv_map)
+
+#define SCAN_INSTANTIATE(F)                                                                \
+	template cudaError_t scan_shape_of<F>(enum scan_engine, struct scan_shape *);      \
+	template cudaError_t scan_shape_choose<F>(struct scan_shape *);                    \
+	template size_t scan_memory_nbytes<F>(const struct scan_shape *, uint64_t);        \
+	template cudaError_t scan_launch<F>(const struct scan_shape *, struct scan_memory *, \
+					    struct scan_job<F::value>, cudaStream_t);
+SCAN_FOLDS(SCAN_INSTANTIATE)

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * worker_gpu.cu - a stream of a GPU as a worker: see src/engine/worker.h.
+ *
+ * The chunk's text goes up once; map, fold and emit then work on the copy. Only results
+ * come back.
+ *
+ *     begin: worker_gpu_read.cu: text up
+ *     map:   records_map                            -> summary
+ *     fold:  worker_gpu_fold.cu                     -> summary, tallies, bins; mostly launched
+ *            right behind map, without waiting to hear how the chunk is entered
+ *     emit:  worker_gpu_emit.cu                     -> the text to print
+ *
+ * The answer never depends on the device: what does not fit it is done on the CPU instead.
+ */
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "kernels/worker/gpu.h"
+#include "kernels/worker/worker_gpu.cuh"
+
+#define POLL_S 2e-3
+#define LIKELY_FIELD_NBYTES 8 /* of a record, and no fewer, mostly */
+
+/* ---- errors ---- */
+
+enum status gpu_fault(struct fault *fault, enum status status, const char *what,
+		      cudaError_t error)
+{
+	char words[FAULT_DETAIL_NBYTES];
+
+	(void)cudaGetLastError(); /* reported here: the next call starts clean */
+	snprintf(words, sizeof words, "%s: %s", what, cudaGetErrorString(error));
+	return fault_set(fault, status, 0, words);
+}
+
+cudaError_t gpu_checked(cudaError_t error)
+{
+	static long ncalls;
+	const char *wanted = getenv("GPUSTAT_GPU_FAULT");
+	char *end;
+	long first, now;
+
+	if (!wanted)
+		return error;
+	first = strtol(wanted, &end, 10);
+	now = __atomic_add_fetch(&ncalls, 1, __ATOMIC_RELAXED);
+	return now == first || (*end == '+' && now > first) ? cudaErrorUnknown : error;
+}
+
+/* Work on a chunk takes a fraction of a millisecond, and to sleep until the device's interrupt half
+ * of one more (a virtual machine, H200, 2026-11-21). So this looks for itself first, while others
+ * may have the core, and sleeps only where it takes long. */
+static cudaError_t wait_idle(cudaEvent_t idle)
+{
+	double end_s = clock_s() + POLL_S;
+	cudaError_t error = cudaEventQuery(idle);
+
+	while (error == cudaErrorNotReady) {
+		(void)cudaGetLastError(); /* no error, but it is remembered like one */
+		if (clock_s() > end_s)
+			return cudaEventSynchronize(idle);
+		sched_yield();
+		error = cudaEventQuery(idle);
+	}
+	return error;
+}
+
+enum status worker_wait(struct worker *w, const char *what, struct fault *fault)
+{
+	TRY(what, cudaEventRecord(w->idle, w->stream));
+	TRY(what, wait_idle(w->idle));
+	return STATUS_OK;
+}
+
+/* ---- what is small ---- */
+
+#define SMALL_NTHREADS 256
+
+__global__ static void __launch_bounds__(SMALL_NTHREADS)
+copy_small(uint4 *__restrict__ to, const uint4 *__restrict__ from, uint32_t n)
+{
+	for (uint32_t i = threadIdx.x; i < n; i += SMALL_NTHREADS)
+		to[i] = from[i];
+}
+
+cudaError_t worker_copy_small(struct worker *w, void *to, const void *from, size_t nbytes)
+{
+	uint32_t n = (uint32_t)((nbytes + sizeof(uint4) - 1) / sizeof(uint4));
+
+	if (n == 0)
+		return cudaSuccess;
+	copy_small<<<1, SMALL_NTHREADS, 0, w->stream>>>((uint4 *)to, (const uint4 *)from, n);
+	return cudaGetLastError();
+}
+
+/* ---- open and close ---- */
+
+/* In both memories alike, one after the other: they come back in one copy. */
+static void results_cut(struct arena *a, size_t ncolumns, struct chunk_summary **summary,
+			struct column_tally **tally, struct decimal_bin **bins)
+{
+	*summary = arena_cut<struct chunk_summary>(a, 1);
+	*tally = arena_cut<struct column_tally>(a, ncolumns);
+	*bins = arena_cut<struct decimal_bin>(a, ncolumns * DECIMAL_NSCALES);
+}
+
+enum status worker_copy_results(struct worker *w, struct fault *fault)
+{
+	const struct decimal_bin *end = w->bins + table_ncolumns(w->plan) * DECIMAL_NSCALES;
+	size_t nbytes = (size_t)((const char *)end - (const char *)w->summary);
+
+	TRY("copy results", worker_copy_small(w, w->summary, w->device_summary, nbytes));
+	worker_mark(w, STAGE_COPY_BACK);
+	return STATUS_OK;
+}
+
+static void pinned_cut(struct worker *w, struct arena *a)
+{
+	size_t ncolumns = table_ncolumns(w->plan);
+
+	results_cut(a, ncolumns, &w->summary, &w->tally, &w->bins);
+	w->exceptions = arena_cut<struct field_exception>(a, EXCEPTIONS_CAPACITY);
+	plan_arrays_cut(&w->plan_pinned, a, w->plan);
+	if (!w->plan->emits)
+		return;
+	w->columns = arena_cut<struct emission_column>(a, w->plan->nscans);
+	w->output_nbytes = arena_cut<uint64_t>(a, 1);
+}
+
+static void device_cut(struct worker *w, struct arena *a)
+{
+	struct reduce_memory *r = &w->reduce;
+	size_t ncolumns = table_ncolumns(w->plan);
+
+	/* Every array is padded to 256 bytes, and so is text, as lane_load asks. */
+	w->text = arena_cut<char>(a, w->chunk_nbytes);
+	if (w->nibbles.wanted)
+		w->nibbles.device =
+			arena_cut<unsigned char>(a, nibbles_nbytes(w->chunk_nbytes));
+	w->domino.nslots = records_ntiles(w->chunk_nbytes);
+	w->domino.slots = arena_cut<uint64_t>(a, w->domino.nslots);
+	w->domino.ticket = arena_cut<uint32_t>(a, 1);
+	w->tile_prefix = arena_cut<csv_map>(a, w->domino.nslots);
+	results_cut(a, ncolumns, &w->device_summary, &r->tally, &r->bins);
+	w->exception_list.capacity = EXCEPTIONS_CAPACITY;
+	w->exception_list.list = arena_cut<struct field_exception>(a, EXCEPTIONS_CAPACITY);
+	r->partial_tallies = arena_cut<struct column_tally>(a, r->npartials);
+	r->partial_bins = arena_cut<struct decimal_bin>(a, (size_t)r->npartials * DECIMAL_NSCALES);
+	r->ndone = arena_cut<uint32_t>(a, ncolumns);
+	plan_arrays_cut(&w->plan_device, a, w->plan);
+	if (w->folds_columns) {
+		struct column_fold_memory *f = &w->column_fold;
+		f->counts = arena_cut<struct column_counts>(a, ncolumns);
+		f->bins = arena_cut<struct column_bin>(a, ncolumns * DECIMAL_NSCALES);
+		f->ends = arena_cut<struct column_fold_ends>(a, 1);
+		f->ndone = arena_cut<uint32_t>(a, 1);
+	}
+	if (!w->plan->emits)
+		return;
+	w->device_columns = arena_cut<struct emission_column>(a, w->plan->nscans);
+	w->device_output_nbytes = arena_cut<uint64_t>(a, 1);
+	/* A chunk has no more records than bytes. */
+	w->scans_nbytes = emission_scans_nbytes(&w->scans, w->chunk_nbytes);
+	w->scans_data = arena_cut<char>(a, w->scans_nbytes);
+}
+
+bool gpu_folds_ahead(const struct plan *plan)
+{
+	return !plan->emits && plan->npredicates == 0 && plan->ncolumns > 0 &&
+	       plan->ncolumns <= COLUMN_FOLD_NCOLUMNS_MAX;
+}
+
+/* What needs no device. The host's memory is touched here, while the device wakes, if it is not
+ * awake. */
+static enum status open_host(struct worker *w, const struct worker_setup *setup,
+			     struct fault *fault)
+{
+	enum status status = record_memory_init(&w->memory, w->plan);
+
+	if (status == STATUS_OK)
+		status = emitter_init(&w->emitter, w->plan);
+	if (status != STATUS_OK)
+		return fault_set(fault, status, 0, NULL);
+	pinned_buffer_take(&w->buffer, w->chunk_nbytes + ARENA_ALIGN);
+	worker_nibbles_take(w, setup);
+	if (w->plan->emits)
+		pinned_buffer_take(&w->output_memory, worker_likely_output(w, w->chunk_nbytes));
+	return STATUS_OK;
+}
+
+/* Makes the device's context, if there is none. */
+static enum status gpu_wake(int device, struct fault *fault)
+{
+	cudaError_t error;
+
+	if (device >= gpu_count())
+		return fault_set(fault, STATUS_NO_GPU, 0, "no GPU of that number");
+	error = cudaSetDevice(device);
+	if (error != cudaSuccess)
+		return gpu_fault(fault, STATUS_NO_GPU, "select GPU", error);
+	TRY("wake GPU", cudaFree(NULL));
+	return STATUS_OK;
+}
+
+static enum status open_device(struct worker *w, struct fault *fault)
+{
+	enum status status = gpu_wake(w->device, fault);
+
+	if (status != STATUS_OK)
+		return status;
+	gpu_keep_near(w->device);
+	TRY("create stream", cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking));
+	TRY("create event", cudaEventCreateWithFlags(&w->idle, cudaEventBlockingSync |
+								       cudaEventDisableTiming));
+	/* The first question about a kernel: it fails where the build has none for this GPU. */
+	TRY("find kernels",
+	    reduce_npartials((uint32_t)table_ncolumns(w->plan), &w->reduce.npartials));
+	if (w->folds_columns)
+		TRY("find kernels", column_fold_nblocks(&w->column_fold.nblocks));
+	if (w->plan->emits)
+		TRY("find kernels", emission_scans_choose(&w->scans));
+	return STATUS_OK;
+}
+
+static enum status open_memory(struct worker *w, struct fault *fault)
+{
+	struct arena measure = {NULL, 0};
+
+	TRY("pin memory", pinned_buffer_pin(&w->buffer));
+	if (w->nibbles.wanted)
+		TRY("pin memory", pinned_buffer_pin(&w->nibbles.pinned));
+	pinned_cut(w, &measure);
+	TRY("allocate pinned memory", cudaMallocHost((void **)&w->pinned.base, measure.nbytes));
+	pinned_cut(w, &w->pinned);
+
+	measure.nbytes = 0;
+	device_cut(w, &measure);
+	TRY("allocate device memory", cudaMalloc((void **)&w->arena.base, measure.nbytes));
+	device_cut(w, &w->arena);
+	TRY("clear device memory",
+	    cudaMemsetAsync(w->arena.base, 0, w->arena.nbytes, w->stream));
+	if (w->plan->emits)
+		TRY("clear device memory", scan_memory_open(&w->scans.memory, w->scans_data,
+							    w->scans_nbytes, w->stream));
+	return STATUS_OK;
+}
+
+/* Takes what gpu_open has made, all or some. Nothing is left to report to. */
+static void gpu_close(struct worker *w)
+{
+	if (w->stream)
+		(void)cudaStreamSynchronize(w->stream);
+	(void)cudaFree(w->output.data);
+	(void)cudaFree(w->totals.data);
+	(void)cudaFree(w->codes.data);
+	(void)cudaFree(w->significands.data);
+	(void)cudaFree(w->ends.data);
+	(void)cudaFree(w->arena.base);
+	(void)cudaFreeHost(w->pinned.base);
+	(void)pinned_buffer_free(&w->buffer);
+	(void)pinned_buffer_free(&w->nibbles.pinned);
+	(void)pinned_buffer_free(&w->output_memory);
+	if (w->idle)
+		(void)cudaEventDestroy(w->idle);
+	if (w->stream)
+		(void)cudaStreamDestroy(w->stream);
+	(void)cudaGetLastError();
+	record_memory_free(&w->memory);
+	emitter_free(&w->emitter);
+	text_free(&w->output_pageable);
+	free(w);
+}
+
+static enum status gpu_open(struct worker **out, const struct plan *plan,
+			    const struct worker_setup *setup, struct fault *fault)
+{
+	struct worker *w = (struct worker *)calloc(1, sizeof *w);
+	enum status status;
+
+	if (!w)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	w->plan = plan;
+	w->output_share = 2; /* for the first chunk */
+	w->chunk_nbytes = setup->chunk_nbytes;
+	w->device = setup->device;
+	w->judges = plan_judges(plan);
+	w->folds_columns = gpu_folds_ahead(plan);
+	status = open_host(w, setup, fault);
+	if (status == STATUS_OK)
+		status = open_device(w, fault);
+	if (status == STATUS_OK)
+		status = open_memory(w, fault);
+	if (status == STATUS_OK && w->judges && !w->folds_columns)
+		status = fold_reserve_likely(w, fault);
+	if (status == STATUS_OK && plan->emits)
+		status = emit_reserve_likely(w, fault);
+	if (status == STATUS_OK)
+		status = plan_copy_up(w, fault);
+	if (status == STATUS_OK)
+		status = worker_wait(w, "open", fault);
+	if (status == STATUS_OK)
+		*out = w;
+	else
+		gpu_close(w);
+	return status;
+}
+
+size_t worker_likely_nrecords(const struct worker *w)
+{
+	const struct plan *plan = w->plan;
+	size_t nfields = plan->ncolumns ? plan->columns[plan->ncolumns - 1].field + 1 : 1;
+
+	return w->chunk_nbytes / (nfields * LIKELY_FIELD_NBYTES);
+}
+
+static char *gpu_buffer(struct worker *w)
+{
+	worker_nibbles_begin(w);
+	return w->buffer.data;
+}
+
+/* ---- map ---- */
+
+enum status worker_launch_map(struct worker *w, const struct chunk *chunk, struct fault *fault)
+{
+	TRY("clear summary",
+	    cudaMemsetAsync(w->device_summary, 0, sizeof *w->device_summary, w->stream));
+	TRY("advance domino", grid_domino_advance(&w->domino, w->stream));
+	TRY("launch records_map", records_map_launch(text_of(w, chunk), w->domino, w->tile_prefix,
+						     w->device_summary, w->stream));
+	worker_mark(w, STAGE_RECORDS);
+	return STATUS_OK;
+}
+
+/* Launches the map, and behind it the fold, if it can be done ahead: then the chunk is waited
+ * for once. */
+static enum status launch_all(struct worker *w, const struct chunk *chunk, struct fault *fault)
+{
+	enum status status = worker_launch_map(w, chunk, fault);
+
+	w->ahead.launched = status == STATUS_OK && w->folds_columns && ahead_plan(w, chunk);
+	if (!w->ahead.launched) {
+		TRY("copy summary", worker_copy_small(w, w->summary, w->device_summary,
+						      sizeof *w->summary));
+		worker_mark(w, STAGE_COPY_BACK);
+		return status;
+	}
+	status = worker_launch_columns(w, chunk,
+				       {w->ahead.state, w->ahead.head_nbytes > 0, false},
+				       w->ahead.head_nbytes, fault);
+	return status == STATUS_OK ? worker_copy_results(w, fault) : status;
+}
+
+static enum status gpu_begin(struct worker *w, const struct chunk *chunk, struct fault *fault)
+{
+	enum status status;
+
+	w->on_device = w->ahead.launched = false;
+	w->begun = true;
+	if (chunk->nbytes == 0)
+		return STATUS_OK;
+	worker_mark(w, STAGE_BEGINS);
+	status = worker_text_up(w, chunk, fault);
+	return status == STATUS_OK ? launch_all(w, chunk, fault) : status;
+}
+
+static enum status gpu_map(struct worker *w, const struct chunk *chunk, struct chunk_map *out,
+			   struct fault *fault)
+{
+	enum status status = w->begun ? STATUS_OK : gpu_begin(w, chunk, fault);
+
+	w->begun = false;
+	out->map = CSV_MAP_IDENTITY;
+	out->nlines = w->nlines = 0;
+	out->dependence = CHUNK_DEPENDS;
+	if (chunk->nbytes == 0)
+		return STATUS_OK;
+	if (status == STATUS_OK)
+		status = worker_wait(w, "map", fault);
+	if (status != STATUS_OK)
+		return status;
+	out->map = (csv_map)w->summary->map;
+	out->nlines = w->nlines = w->summary->nlines;
+	/* A guess in spite of quotes, farther on, is for who knows the entry to confirm. */
+	if (w->ahead.launched && !(w->ahead.dependence == CHUNK_GUESSES && w->summary->has_quotes))
+		out->dependence = w->ahead.dependence;
+	return STATUS_OK;
+}
+
+const struct worker_ops worker_gpu = {
+	"gpu",
+	gpu_wake,
+	gpu_open,
+	gpu_buffer,
+	gpu_next,
+	gpu_restore,
+	gpu_begin,
+	gpu_map,
+	gpu_fold,
+	gpu_emit,
+	gpu_close,
+	NULL,
+};

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * worker_gpu_emit.cu - the GPU worker prints the chunk that it has folded.
+ *
+ * Text, record ends and field table are still on the device. What comes before the chunk
+ * and the tallies of the fold tell beforehand whether all totals fit 128 bits at one scale:
+ *
+ *     emission_total, for each new column; emission_place    -> the output's length
+ *     emission_write                                         -> the output
+ *
+ * All of it is launched at once, with room for as much as is likely.
+ *
+ * Else, or if the chunk has a number that the fast path cannot hold, or there is no memory
+ * for the totals, the CPU prints it.
+ */
+#include <string.h>
+
+#include "kernels/worker/worker_gpu.cuh"
+
+#define OUTPUT_SLACK 1.03 /* room for so much more than is likely */
+
+static enum status emit_on_cpu(struct worker *w, const struct chunk *chunk,
+			       struct chunk_entry entry, const struct partial *before,
+			       struct text_buffer *out, struct fault *fault)
+{
+	enum status status = records_emit(&w->emitter, chunk->data, chunk->nbytes, entry, false,
+					  before, chunk->offset_bytes, out);
+
+	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
+}
+
+/* ---- what comes before ---- */
+
+static int largest_scale(uint32_t scales)
+{
+	int scale = -1;
+
+	for (; scales; scales >>= 1)
+		scale++;
+	return scale;
+}
+
+/* Whether no total of a column can leave 128 bits, or reach the identities there: not
+ * even if all its numbers were as far from 0 as the farthest of each scale. */
+static bool totals_fit(int128 carry, int scale, const struct column_tally *t,
+		       const struct decimal_bin bins[DECIMAL_NSCALES])
+{
+	const int128 most = DECIMAL_INT128_MAX;
+	int128 bound = carry < 0 ? -carry : carry;
+
+	for (int s = 0; s < DECIMAL_NSCALES; s++) {
+		if (!(t->scales >> s & 1))
+			continue;
+		int128 farthest = -(int128)bins[s].min > bins[s].max ? -(int128)bins[s].min
+								      : bins[s].max;
+		if (!decimal_rescale(&farthest, scale - s) || farthest > most / t->nnumbers ||
+		    bound > most - farthest * t->nnumbers)
+			return false;
+		bound += farthest * t->nnumbers;
+	}
+	return bound < most;
+}
+
+static const struct wide *chosen(enum scan scan, const struct wide_fold *f)
+{
+	return scan == SCAN_MIN ? &f->min : scan == SCAN_MAX ? &f->max : &f->sum;
+}
+
+/* Prepares the column of a sum, minimum or maximum. Returns false if that is one for the
+ * CPU. */
+static bool prepare_total(const struct worker *w, const struct wide_fold *before,
+			  struct emission_column *c)
+{
+	const struct column_tally *t = &w->tally[c->column];
+	int finest = largest_scale(t->scales);
+	int128 carry = 0;
+
+	if (before->count > 0 && !wide_to_int128(chosen(c->scan, before), before->scale, &carry))
+		return false;
+	c->scale_before = before->scale;
+	c->scale = finest > before->scale ? finest : before->scale;
+	if (carry < -DECIMAL_INT128_MAX || !decimal_rescale(&carry, c->scale - c->scale_before) ||
+	    !totals_fit(carry, c->scale, t, &w->bins[(size_t)c->column * DECIMAL_NSCALES]))
+		return false;
+	c->carry = before->count > 0 ? carry : emission_identity(c->scan);
+	return true;
+}
+
+/* Prepares one new column. Returns false if it is one for the CPU. */
+static bool prepare_column(const struct worker *w, const struct plan_scan *s,
+			   const struct chunk *chunk, const struct partial *before,
+			   struct emission_column *c)
+{
+	const struct plan *plan = w->plan;
+	struct wide_fold f;
+
+	memset(c, 0, sizeof *c);
+	c->scan = s->scan;
+	c->exclusive = plan->exclusive || s->scan == SCAN_OFFSET;
+	if (s->scan == SCAN_BYTE_OFFSET) {
+		c->carry = chunk->offset_bytes;
+		return true;
+	}
+	if (s->scan == SCAN_OFFSET) {
+		c->column = (uint32_t)(plan->ncolumns + s->predicate);
+		c->carry = before->nmatched[s->predicate];
+		return true;
+	}
+	c->column = (uint32_t)s->column;
+	column_numbers(&before->columns[s->column], &f);
+	if (s->scan != SCAN_COUNT)
+		return prepare_total(w, &f, c);
+	c->carry = f.count;
+	return true;
+}
+
+static bool prepare_columns(const struct worker *w, const struct chunk *chunk,
+			    const struct partial *before)
+{
+	for (size_t i = 0; i < w->plan->nscans; i++)
+		if (!prepare_column(w, &w->plan->scans[i], chunk, before, &w->columns[i]))
+			return false;
+	return true;
+}
+
+/* ---- memory ---- */
+
+/* Makes room, or finds that there is none. */
+static enum status reserve(struct worker *w, struct gpu_buffer *buffer, size_t nbytes, bool *fits,
+			   struct fault *fault)
+{
+	cudaError_t error = gpu_buffer_reserve(buffer, nbytes, w->stream);
+
+	*fits = error != cudaErrorMemoryAllocation;
+	if (!*fits)
+		(void)cudaGetLastError(); /* dealt with: the CPU has memory */
+	else
+		TRY("allocate output", error);
+	return STATUS_OK;
+}
+
+/* Lays out the totals of n records: sets the columns' pointers, and *places. */
+static void totals_cut(struct worker *w, struct arena *a, size_t n, uint64_t **places)
+{
+	*places = arena_cut<uint64_t>(a, n);
+	for (size_t i = 0; i < w->plan->nscans; i++) {
+		struct emission_column *c = &w->columns[i];
+		if (c->scan == SCAN_COUNT || c->scan == SCAN_OFFSET)
+			c->counts = arena_cut<uint32_t>(a, n);
+		else if (c->scan != SCAN_BYTE_OFFSET)
+			c->totals = arena_cut<int128>(a, n);
+		if (c->scale > c->scale_before)
+			c->scales = arena_cut<int32_t>(a, n);
+	}
+}
+
+static enum status totals_reserve(struct worker *w, uint64_t **places, bool *fits,
+				  struct fault *fault)
+{
+	size_t n = w->summary->nrecords;
+	struct arena arena = {NULL, 0};
+	enum status status;
+
+	totals_cut(w, &arena, n, places);
+	status = reserve(w, &w->totals, arena.nbytes, fits, fault);
+	arena = {(char *)w->totals.data, 0};
+	if (status == STATUS_OK && *fits)
+		totals_cut(w, &arena, n, places);
+	return status;
+}
+
+/* ---- the emission ---- */
+
+/* The column of the field table that tells which records are printed. */
+static uint32_t kept_column(const struct plan *plan)
+{
+	if (plan->npredicates == 0)
+		return plan->ncolumns ? 0 : EMISSION_KEEPS;
+	return (uint32_t)(plan->ncolumns + (plan->where == PREDICATE_NONE ? 0 : plan->where));
+}
+
+static struct emission emission_of(const struct worker *w, const struct chunk *chunk)
+{
+	struct emission e = {};
+
+	e.text = text_of(w, chunk);
+	e.records = w->records;
+	e.table = w->table;
+	e.nrecords = w->summary->nrecords;
+	e.columns = w->device_columns;
+	e.ncolumns = (uint32_t)w->plan->nscans;
+	e.kept_column = kept_column(w->plan);
+	e.only = w->plan->only;
+	e.one_column = w->plan->one_column;
+	return e;
+}
+
+/* Launches what finds every row's place, and the output's length. */
+static enum status place(struct worker *w, const struct emission &e, uint64_t *places,
+			 struct fault *fault)
+{
+	worker_mark(w, STAGE_BEGINS);
+	TRY("copy columns", worker_copy_small(w, w->device_columns, w->columns,
+					      e.ncolumns * sizeof *w->columns));
+	for (uint32_t i = 0; i < e.ncolumns; i++)
+		TRY("launch totals",
+		    emission_total_launch(e, w->columns[i], &w->scans, w->stream));
+	TRY("launch places", emission_place_launch(e, &w->scans, places, w->device_output_nbytes,
+						   w->stream));
+	TRY("copy length", worker_copy_small(w, w->output_nbytes, w->device_output_nbytes,
+					     sizeof *w->output_nbytes));
+	worker_mark(w, STAGE_SCAN);
+	return STATUS_OK;
+}
+
+/* Makes room for nbytes of pinned text, or finds that there is none. As with gpu_buffer_reserve, a
+ * quarter more is taken: growing waits for the device. */
+static enum status text_pinned_reserve(struct worker *w, size_t nbytes, bool *fits,
+				       struct fault *fault)
+{
+	struct text_buffer *text = &w->output_pinned;
+	struct pinned_buffer *memory = &w->output_memory;
+	cudaError_t error;
+
+	*fits = true;
+	if (nbytes <= text->capacity)
+		return STATUS_OK;
+	text->capacity = 0;
+	if (memory->nbytes < nbytes) {
+		TRY("free output", pinned_buffer_free(memory));
+		pinned_buffer_take(memory, nbytes + nbytes / 4);
+	}
+	error = pinned_buffer_pin(memory);
+	*fits = error != cudaErrorMemoryAllocation;
+	if (!*fits)
+		return (void)cudaGetLastError(), STATUS_OK; /* the CPU has pageable memory */
+	TRY("allocate output", error);
+	text->data = memory->data;
+	text->capacity = memory->nbytes;
+	return STATUS_OK;
+}
+
+/* Makes room for nbytes of output on both sides. */
+static enum status output_reserve(struct worker *w, size_t nbytes, bool *fits, struct fault *fault)
+{
+	enum status status = reserve(w, &w->output, nbytes, fits, fault);
+
+	if (status != STATUS_OK || !*fits)
+		return status;
+	return text_pinned_reserve(w, nbytes, fits, fault);
+}
+
+size_t worker_likely_output(const struct worker *w, size_t nbytes)
+{
+	return (size_t)((double)nbytes * w->output_share * OUTPUT_SLACK) + 256;
+}
+
+enum status emit_reserve_likely(struct worker *w, struct fault *fault)
+{
+	size_t row_nbytes = sizeof(uint64_t) + w->plan->nscans * sizeof(int128);
+	bool fits;
+	enum status status = reserve(w, &w->totals, worker_likely_nrecords(w) * row_nbytes, &fits,
+				     fault);
+
+	if (status != STATUS_OK)
+		return status;
+	return output_reserve(w, worker_likely_output(w, w->chunk_nbytes), &fits, fault);
+}
+
+/* Launches what writes the output, and copies its first nbytes back, for which there is room; if
+ * it is longer, that is not all of it, or nothing. */
+static enum status write_output(struct worker *w, const struct emission &e,
+				const uint64_t *places, size_t nbytes, struct fault *fault)
+{
+	char *output = (char *)w->output.data;
+
+	TRY("launch output", emission_write_launch(e, places, w->device_output_nbytes, output,
+						   w->output.nbytes, w->stream));
+	worker_mark(w, STAGE_FORMAT);
+	TRY("copy output", copy_back(w, w->output_pinned.data, (const char *)output, nbytes));
+	worker_mark(w, STAGE_COPY_BACK);
+	return STATUS_OK;
+}
+
+/* Prints the chunk on the supposition that each of its bytes makes as many of the output's as those
+ * of the chunk before, and a few more: so it is waited for once. If they make more, it is written
+ * once more. */
+static enum status print(struct worker *w, const struct emission &e, uint64_t *places, bool *fits,
+			 struct fault *fault)
+{
+	size_t likely = worker_likely_output(w, e.text.nbytes);
+	enum status status = output_reserve(w, likely, fits, fault);
+
+	if (status != STATUS_OK || !*fits)
+		return status;
+	status = place(w, e, places, fault);
+	if (status == STATUS_OK)
+		status = write_output(w, e, places, likely, fault);
+	if (status == STATUS_OK)
+		status = worker_wait(w, "print", fault);
+	if (status != STATUS_OK)
+		return status;
+	w->output_share = (double)*w->output_nbytes / (double)e.text.nbytes;
+	if (*w->output_nbytes > likely) {
+		w->nagain++;
+		status = output_reserve(w, *w->output_nbytes, fits, fault);
+		worker_mark(w, STAGE_BEGINS);
+		if (status == STATUS_OK && *fits)
+			status = write_output(w, e, places, *w->output_nbytes, fault);
+		if (status == STATUS_OK)
+			status = worker_wait(w, "print again", fault);
+	}
+	w->output_pinned.nbytes = *w->output_nbytes;
+	return status;
+}
+
+/* Whether a number may hold the delimiter, and need quotes: nobody is in such a hurry. */
+static bool quotes_numbers(const struct plan *plan)
+{
+	char d = plan->delimiter;
+
+	return plan->nscans && (d == '-' || d == '.' || decimal_is_digit(d));
+}
+
+/* Prints the chunk on the GPU; *fits: false, and nothing printed, if it is one for the CPU
+ * after all. */
+static enum status emit_on_gpu(struct worker *w, const struct chunk *chunk,
+			       const struct partial *before, bool *fits, struct fault *fault)
+{
+	struct emission e = emission_of(w, chunk);
+	uint64_t *places;
+	enum status status;
+
+	w->output_pinned.nbytes = 0;
+	*fits = w->summary->nexceptions == 0 && !quotes_numbers(w->plan) &&
+		prepare_columns(w, chunk, before);
+	if (!*fits || e.nrecords == 0)
+		return STATUS_OK;
+	status = totals_reserve(w, &places, fits, fault);
+	if (status != STATUS_OK || !*fits)
+		return status;
+	return print(w, e, places, fits, fault);
+}
+
+enum status gpu_emit(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
+		     const struct partial *before, struct text_buffer **out, struct fault *fault)
+{
+	enum status status = STATUS_OK;
+	bool fits = false;
+
+	w->printed = false;
+	w->output_pageable.nbytes = 0;
+	*out = &w->output_pageable;
+	if (w->nlines == 0) /* no record ends here */
+		return STATUS_OK;
+	if (w->on_device)
+		status = emit_on_gpu(w, chunk, before, &fits, fault);
+	w->printed = fits;
+	if (fits)
+		*out = &w->output_pinned;
+	if (status == STATUS_OK && !fits)
+		status = emit_on_cpu(w, chunk, entry, before, &w->output_pageable, fault);
+	return status;
+}

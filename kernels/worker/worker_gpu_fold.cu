@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * worker_gpu_fold.cu - the GPU worker folds the chunk that it has mapped.
+ *
+ *     column_fold                                            -> summary, tallies, bins
+ *
+ * or, where each record's values are needed (to print it, or to ask conditions), or where
+ * there are more columns than column_fold takes:
+ *
+ *     records_ends, fields, reduce_codes, reduce_values      -> summary, tallies, bins
+ *
+ * The list of exceptions comes back, too, and the CPU folds them in the order of the input.
+ * A chunk is folded on the CPU altogether if it does not fit (too many records for the
+ * memory there is, too many exceptions for their list), or if a condition hangs on a field
+ * that the device leaves to the CPU.
+ */
+#include <stdlib.h>
+
+#include "kernels/worker/worker_gpu.cuh"
+
+/* A record with all its fields has at least a byte for each, and a field takes 9 bytes of
+ * the table: that much is always granted, and as much for each predicate. Only chunks of
+ * blank or short records, or of many quoted LFs, can ask for more. */
+#define FIELD_NBYTES (sizeof(int64_t) + sizeof(uint8_t))
+#define TABLE_SLACK_NBYTES ((size_t)64 << 20)
+
+/* Makes room for the ends and the field table of the chunk. *fits: whether there was. */
+static enum status fold_reserve(struct worker *w, bool *fits, struct fault *fault)
+{
+	size_t stride = ((size_t)w->nlines + FIELD_ROWS_ALIGN - 1) / FIELD_ROWS_ALIGN *
+			FIELD_ROWS_ALIGN;
+	size_t ncolumns = table_ncolumns(w->plan), nfields = stride * ncolumns;
+	size_t granted = w->chunk_nbytes * (1 + w->plan->npredicates);
+	cudaError_t error;
+
+	*fits = nfields <= granted + TABLE_SLACK_NBYTES / FIELD_NBYTES;
+	if (!*fits)
+		return STATUS_OK;
+	error = gpu_buffer_reserve(&w->ends, w->nlines * sizeof(uint32_t), w->stream);
+	if (error == cudaSuccess)
+		error = gpu_buffer_reserve(&w->significands, nfields * sizeof(int64_t), w->stream);
+	if (error == cudaSuccess)
+		error = gpu_buffer_reserve(&w->codes, nfields * sizeof(uint8_t), w->stream);
+	if (error == cudaErrorMemoryAllocation) {
+		(void)cudaGetLastError(); /* dealt with: the CPU has memory */
+		*fits = false;
+		return STATUS_OK;
+	}
+	TRY("allocate field table", error);
+	w->table = {(int64_t *)w->significands.data, (uint8_t *)w->codes.data, stride,
+		    (uint32_t)ncolumns};
+	return STATUS_OK;
+}
+
+enum status fold_reserve_likely(struct worker *w, struct fault *fault)
+{
+	enum status status;
+	bool fits;
+
+	w->nlines = (uint32_t)worker_likely_nrecords(w);
+	status = fold_reserve(w, &fits, fault);
+	w->nlines = 0;
+	return status;
+}
+
+/* Launches what fills the field table, and what folds it. */
+static enum status launch_table(struct worker *w, const struct chunk *chunk,
+				struct chunk_entry entry, struct fault *fault)
+{
+	struct text_view text = text_of(w, chunk);
+	uint32_t *ends = (uint32_t *)w->ends.data;
+
+	w->records = {ends, &w->device_summary->nrecords, entry.inside_record, w->nlines};
+	TRY("advance domino", grid_domino_advance(&w->domino, w->stream));
+	TRY("launch records_ends",
+	    records_ends_launch(text, w->domino, w->tile_prefix, entry.state, w->records.nheads,
+				ends, w->device_summary, w->stream));
+	worker_mark(w, STAGE_RECORDS);
+	TRY("launch fields", fields_launch(text, w->records, fields_plan_of(w), w->table,
+					   w->exception_list, w->device_summary, w->stream));
+	worker_mark(w, STAGE_FIELDS);
+	if (w->table.ncolumns > 0)
+		TRY("launch reduce", reduce_launch(w->table, w->records, w->reduce, w->stream));
+	worker_mark(w, STAGE_REDUCE);
+	return STATUS_OK;
+}
+
+enum status worker_launch_columns(struct worker *w, const struct chunk *chunk,
+				  struct chunk_entry entry, size_t head_nbytes,
+				  struct fault *fault)
+{
+	struct window_entry from = {w->tile_prefix, entry.state, entry.inside_record,
+				    (uint32_t)head_nbytes};
+
+	TRY("launch column_fold",
+	    column_fold_launch(text_of(w, chunk), from, fields_plan_of(w), w->column_fold,
+			       w->reduce, w->exception_list, w->device_summary, w->stream));
+	worker_mark(w, STAGE_COLUMN_FOLD);
+	return STATUS_OK;
+}
+
+/* Launches all that a fold consists of, and the copies of its results. */
+static enum status fold_launch(struct worker *w, const struct chunk *chunk,
+			       struct chunk_entry entry, struct fault *fault)
+{
+	enum status status = STATUS_OK;
+
+	worker_mark(w, STAGE_BEGINS);
+	if (!w->folds_columns) {
+		status = launch_table(w, chunk, entry, fault);
+	} else {
+		if (w->ahead.launched) /* it has counted; the map begins anew */
+			status = worker_launch_map(w, chunk, fault);
+		if (status == STATUS_OK)
+			status = worker_launch_columns(w, chunk, entry, 0, fault);
+	}
+	return status == STATUS_OK ? worker_copy_results(w, fault) : status;
+}
+
+static int exception_compare(const void *a, const void *b)
+{
+	uint32_t x = ((const struct field_exception *)a)->begin;
+	uint32_t y = ((const struct field_exception *)b)->begin;
+
+	return (x > y) - (x < y);
+}
+
+/* Folds the exceptions on the CPU, in the order of the input. */
+static enum status take_exceptions(struct worker *w, const struct chunk *chunk,
+				   struct partial *out, struct fault *fault)
+{
+	size_t n = w->summary->nexceptions;
+	enum status status;
+
+	if (n == 0)
+		return STATUS_OK;
+	gpu_restore(w);
+	TRY("copy exceptions", copy_back(w, w->exceptions, w->exception_list.list, n));
+	status = worker_wait(w, "copy exceptions", fault);
+	qsort(w->exceptions, status == STATUS_OK ? n : 0, sizeof *w->exceptions,
+	      exception_compare);
+	for (size_t i = 0; status == STATUS_OK && i < n; i++) {
+		struct field_exception e = w->exceptions[i];
+		status = column_take(w->plan, out, e.column, chunk->data + e.begin,
+				     e.end - e.begin, e.begin, &w->memory.scratch);
+		if (status != STATUS_OK)
+			fault_set(fault, status, 0, NULL);
+	}
+	return status;
+}
+
+/* *first becomes the lesser of itself and an offset from the device. */
+static void note_first(size_t *first, uint32_t offset)
+{
+	if (offset != UINT32_MAX && offset < *first)
+		*first = offset;
+}
+
+/* Adds what the kernels found in one column. */
+static void column_add(struct column_partial *out, bool parses, const struct column_tally *t,
+		       const struct decimal_bin bins[DECIMAL_NSCALES])
+{
+	out->fast.count += t->nnumbers;
+	out->nmissing += t->nmissing;
+	out->ninvalid += t->ninvalid;
+	if (!parses)
+		return;
+	for (int s = 0; s < DECIMAL_NSCALES; s++)
+		if (t->scales >> s & 1)
+			decimal_fold_add_bin(&out->fast, s, &bins[s]);
+	note_first(&out->first_number_offset, t->first_number);
+	note_first(&out->first_invalid_offset, t->first_invalid);
+}
+
+/* Says where the chunk's complete records lie; first_end, last_end: 0 if none ends. */
+static void place_records(struct partial *out, size_t nbytes, bool inside_record,
+			  size_t first_end, size_t last_end)
+{
+	out->head_ends = inside_record && first_end > 0;
+	out->head_nbytes = !inside_record ? 0 : first_end > 0 ? first_end : nbytes;
+	out->tail_offset = last_end > 0 ? last_end : out->head_nbytes;
+}
+
+static enum status fold_on_cpu(struct worker *w, const struct chunk *chunk,
+			       struct chunk_entry entry, struct partial *out,
+			       struct fault *fault)
+{
+	enum status status;
+
+	gpu_restore(w);
+	status = records_fold(w->plan, chunk->data, chunk->nbytes, entry, false, &w->memory, out);
+	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
+}
+
+/* Adds what came back. */
+static void partial_add(const struct worker *w, const struct chunk *chunk,
+			struct chunk_entry entry, struct partial *out)
+{
+	const struct chunk_summary *summary = w->summary;
+	const struct plan *plan = w->plan;
+
+	place_records(out, chunk->nbytes, entry.inside_record, summary->first_end,
+		      summary->last_end);
+	out->nshort += summary->nshort;
+	note_first(&out->first_short_offset, summary->first_short);
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		if (plan->columns[c].folds)
+			column_add(&out->columns[c], plan->columns[c].parses, &w->tally[c],
+				   &w->bins[c * DECIMAL_NSCALES]);
+	for (size_t p = 0; p < plan->npredicates; p++)
+		out->nmatched[p] += w->tally[plan->ncolumns + p].nnumbers;
+}
+
+/* Takes the results, which are there; they are some if w->on_device is then set. */
+static enum status take_results(struct worker *w, const struct chunk *chunk,
+				struct chunk_entry entry, struct partial *out,
+				struct fault *fault)
+{
+	w->on_device = w->summary->nundecided == 0 &&
+		       w->summary->nexceptions <= EXCEPTIONS_CAPACITY;
+	if (!w->on_device)
+		return STATUS_OK;
+	partial_add(w, chunk, entry, out);
+	return take_exceptions(w, chunk, out, fault);
+}
+
+/* Folds the chunk on the GPU, which has room for it; waits for the results. */
+static enum status fold_on_gpu(struct worker *w, const struct chunk *chunk,
+			       struct chunk_entry entry, struct partial *out,
+			       struct fault *fault)
+{
+	enum status status = fold_launch(w, chunk, entry, fault);
+
+	w->ahead.launched = false; /* its results are overwritten */
+	if (status == STATUS_OK)
+		status = worker_wait(w, "fold", fault);
+	return status == STATUS_OK ? take_results(w, chunk, entry, out, fault) : status;
+}
+
+/* Takes what was folded ahead. */
+static enum status fold_as_launched(struct worker *w, const struct chunk *chunk,
+				    struct partial *out, struct fault *fault)
+{
+	bool has_head = w->ahead.head_nbytes > 0;
+
+	if (has_head) /* found on the CPU; the device's is for those who know the entry */
+		w->summary->first_end = (uint32_t)w->ahead.head_nbytes;
+	return take_results(w, chunk, {w->ahead.state, has_head, false}, out, fault);
+}
+
+enum status gpu_fold(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
+		     struct partial *out, struct fault *fault)
+{
+	enum status status;
+	bool fits;
+
+	w->on_device = false;
+	if (w->nlines == 0) { /* no record ends here */
+		place_records(out, chunk->nbytes, entry.inside_record, 0, 0);
+		return STATUS_OK;
+	}
+	if (!w->judges)
+		return fold_on_cpu(w, chunk, entry, out, fault);
+	if (w->ahead.launched && ahead_serves(w, chunk, entry)) {
+		status = fold_as_launched(w, chunk, out, fault);
+	} else {
+		fits = w->folds_columns;
+		status = fits ? STATUS_OK : fold_reserve(w, &fits, fault);
+		if (status == STATUS_OK && fits)
+			status = fold_on_gpu(w, chunk, entry, out, fault);
+	}
+	if (status != STATUS_OK || w->on_device)
+		return status;
+	out->needs_entry = entry.unknown;
+	return entry.unknown ? STATUS_OK : fold_on_cpu(w, chunk, entry, out, fault);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * worker_gpu_plan.cu - the plan goes up to the device: arrays without pointers to host
+ * memory, laid out in pinned memory as on the device, and copied one by one.
+ */
+#include <string.h>
+
+#include "kernels/worker/worker_gpu.cuh"
+
+/* Lengths of the arrays that a plan's conditions make. */
+struct condition_sizes {
+	size_t ntests, nliteral_bytes, ncolumns;
+};
+
+static struct condition_sizes sizes_of(const struct plan *plan, size_t npredicates)
+{
+	struct condition_sizes n = {};
+
+	for (size_t p = 0; p < npredicates; p++) {
+		n.ntests += plan->predicates[p]->ntests;
+		n.nliteral_bytes += plan->predicates[p]->nliteral_bytes;
+		n.ncolumns += plan->predicates[p]->ncolumns;
+	}
+	return n;
+}
+
+static size_t missing_nbytes(const struct plan *plan)
+{
+	size_t nbytes = 0;
+
+	for (size_t i = 0; i < plan->nmissing; i++)
+		nbytes += strlen(plan->missing[i]);
+	return nbytes;
+}
+
+/* Gives every column that a predicate looks at a place for its span: span_of, which has
+ * plan->ncolumns and may be NULL to learn the number of places. */
+static size_t number_places(const struct plan *plan, uint8_t *span_of)
+{
+	size_t nplaces = 0;
+
+	for (size_t c = 0; c < plan->ncolumns; c++) {
+		bool is_judged = false;
+		for (size_t p = 0; p < plan->npredicates; p++)
+			for (uint32_t i = 0; i < plan->predicates[p]->ncolumns; i++)
+				is_judged |= plan->predicates[p]->columns[i] == c;
+		if (span_of)
+			span_of[c] = is_judged ? (uint8_t)nplaces : FIELDS_NO_SPAN;
+		nplaces += is_judged;
+	}
+	return nplaces;
+}
+
+bool plan_judges(const struct plan *plan)
+{
+	for (size_t p = 0; p < plan->npredicates; p++)
+		if (plan->predicates[p]->ncolumns > FIELDS_NSPANS_MAX)
+			return false;
+	return plan->npredicates == 0 || number_places(plan, NULL) <= FIELDS_NSPANS_MAX;
+}
+
+void plan_arrays_cut(struct plan_arrays *a, struct arena *arena, const struct plan *plan)
+{
+	struct condition_sizes n = sizes_of(plan, plan->npredicates);
+
+	a->field = arena_cut<uint32_t>(arena, plan->ncolumns);
+	a->parses = arena_cut<uint8_t>(arena, plan->ncolumns);
+	a->missing = arena_cut<char>(arena, missing_nbytes(plan));
+	a->missing_end = arena_cut<uint32_t>(arena, plan->nmissing);
+	a->folds = arena_cut<uint8_t>(arena, plan->ncolumns);
+	a->span_of = arena_cut<uint8_t>(arena, plan->ncolumns);
+	a->exprs = arena_cut<struct expr>(arena, plan->npredicates);
+	a->tests = arena_cut<struct expr_test>(arena, n.ntests);
+	a->literals = arena_cut<char>(arena, n.nliteral_bytes);
+	a->places = arena_cut<uint32_t>(arena, n.ncolumns);
+}
+
+static void flatten_columns(const struct plan *plan, const struct plan_arrays *to)
+{
+	uint32_t end = 0;
+
+	for (size_t c = 0; c < plan->ncolumns; c++) {
+		to->field[c] = plan->columns[c].field;
+		to->parses[c] = plan->columns[c].parses;
+		to->folds[c] = plan->columns[c].folds;
+	}
+	for (size_t i = 0; i < plan->nmissing; i++) {
+		size_t nbytes = strlen(plan->missing[i]);
+		memcpy(to->missing + end, plan->missing[i], nbytes);
+		end += (uint32_t)nbytes;
+		to->missing_end[i] = end;
+	}
+}
+
+/* Predicate p, its arrays at `to`, as the device will find it: in `there`. */
+static void flatten_predicate(const struct plan *plan, size_t p, const struct plan_arrays *to,
+			      const struct plan_arrays *there)
+{
+	const struct expr *e = plan->predicates[p];
+	struct condition_sizes at = sizes_of(plan, p);
+
+	memcpy(to->tests + at.ntests, e->tests, e->ntests * sizeof *e->tests);
+	if (e->nliteral_bytes)
+		memcpy(to->literals + at.nliteral_bytes, e->literals, e->nliteral_bytes);
+	for (uint32_t i = 0; i < e->ncolumns; i++)
+		to->places[at.ncolumns + i] = to->span_of[e->columns[i]];
+	to->exprs[p] = *e;
+	to->exprs[p].tests = there->tests + at.ntests;
+	to->exprs[p].literals = there->literals + at.nliteral_bytes;
+	to->exprs[p].columns = there->places + at.ncolumns;
+}
+
+static enum status copy_conditions(struct worker *w, struct fault *fault)
+{
+	const struct plan_arrays *from = &w->plan_pinned, *to = &w->plan_device;
+	const struct plan *plan = w->plan;
+	struct condition_sizes n = sizes_of(plan, plan->npredicates);
+
+	number_places(plan, from->span_of);
+	for (size_t p = 0; p < plan->npredicates; p++)
+		flatten_predicate(plan, p, from, to);
+	TRY("copy plan", copy_up(w, to->folds, from->folds, plan->ncolumns));
+	TRY("copy plan", copy_up(w, to->span_of, from->span_of, plan->ncolumns));
+	TRY("copy plan", copy_up(w, to->exprs, from->exprs, plan->npredicates));
+	TRY("copy plan", copy_up(w, to->tests, from->tests, n.ntests));
+	TRY("copy plan", copy_up(w, to->literals, from->literals, n.nliteral_bytes));
+	TRY("copy plan", copy_up(w, to->places, from->places, n.ncolumns));
+	return STATUS_OK;
+}
+
+enum status plan_copy_up(struct worker *w, struct fault *fault)
+{
+	const struct plan_arrays *from = &w->plan_pinned, *to = &w->plan_device;
+	const struct plan *plan = w->plan;
+
+	flatten_columns(plan, from);
+	TRY("copy plan", copy_up(w, to->field, from->field, plan->ncolumns));
+	TRY("copy plan", copy_up(w, to->parses, from->parses, plan->ncolumns));
+	TRY("copy plan", copy_up(w, to->missing, from->missing, missing_nbytes(plan)));
+	TRY("copy plan", copy_up(w, to->missing_end, from->missing_end, plan->nmissing));
+	if (plan->npredicates && w->judges)
+		return copy_conditions(w, fault);
+	return STATUS_OK;
+}
+
+struct fields_plan fields_plan_of(const struct worker *w)
+{
+	const struct plan_arrays *a = &w->plan_device;
+	const struct plan *plan = w->plan;
+	struct fields_plan to = {};
+
+	to.field = a->field;
+	to.parses = a->parses;
+	to.missing = a->missing;
+	to.missing_end = a->missing_end;
+	to.nmissing = (uint32_t)plan->nmissing;
+	to.missing_is_number = missing_is_number(plan);
+	to.one_column = plan->one_column;
+	to.ncolumns = (uint32_t)plan->ncolumns;
+	to.conditions.exprs = a->exprs;
+	to.conditions.npredicates = (uint32_t)plan->npredicates;
+	to.conditions.where = plan->where == PREDICATE_NONE || plan->npredicates == 0
+				      ? FIELDS_NO_WHERE
+				      : (uint32_t)plan->where;
+	to.conditions.folds = a->folds;
+	to.conditions.span_of = a->span_of;
+	return to;
+}

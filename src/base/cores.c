@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cores.c - see cores.h. The files: cgroups(7); Linux, Documentation/admin-guide/cgroup-v2.rst
+ * and scheduler/sched-bwc.rst.
+ */
+#include "base/cores.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOUNT "/sys/fs/cgroup"
+
+/* Reads the file's beginning, room_nbytes - 1 bytes at most, as a text. */
+static bool read_text(const char *folder, const char *name, char *text, size_t room_nbytes)
+{
+	char path[PATH_MAX];
+	ssize_t n = -1;
+	int fd;
+
+	if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
+		return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, text, room_nbytes - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return n > 0;
+}
+
+/* Cores that a quota grants; both in microseconds. What is no positive number means no limit. */
+static int cores_of(const char *quota_text, const char *period_text)
+{
+	long long quota = strtoll(quota_text, NULL, 10), period = strtoll(period_text, NULL, 10);
+	long long ncores;
+
+	if (quota <= 0 || period <= 0)
+		return INT_MAX;
+	ncores = quota / period + (quota % period != 0);
+	return ncores < INT_MAX ? (int)ncores : INT_MAX;
+}
+
+/* What one group grants, by whichever of the two files it has. */
+static int granted_by(const char *folder)
+{
+	char quota[64], period[64];
+	const char *blank;
+
+	if (read_text(folder, "cpu.max", quota, sizeof quota)) {
+		blank = strchr(quota, ' ');
+		return blank ? cores_of(quota, blank) : INT_MAX; /* "max" is no number */
+	}
+	if (!read_text(folder, "cpu.cfs_quota_us", quota, sizeof quota) ||
+	    !read_text(folder, "cpu.cfs_period_us", period, sizeof period))
+		return INT_MAX;
+	return cores_of(quota, period);
+}
+
+/* What is granted by the group and those that it lies in, up to the hierarchy's own folder. A
+ * container sees its own group there, while group may be its path outside. */
+static int granted_within(const char *root, const char *hierarchy, const char *group)
+{
+	char folder[PATH_MAX];
+	size_t least_nbytes, nbytes;
+	int least, n = snprintf(folder, sizeof folder, "%s" MOUNT "%s%s", root, hierarchy, group);
+
+	if (n < 0 || n >= (int)sizeof folder)
+		return INT_MAX;
+	least_nbytes = (size_t)n - strlen(group);
+	if (strstr(group, "/..") || !strcmp(group, "/")) /* outside of what may be seen; the top */
+		folder[least_nbytes] = '\0';
+	least = granted_by(folder);
+	for (nbytes = strlen(folder); nbytes > least_nbytes; nbytes--) {
+		if (folder[nbytes - 1] != '/')
+			continue;
+		folder[nbytes - 1] = '\0';
+		n = granted_by(folder);
+		least = n < least ? n : least;
+	}
+	return least;
+}
+
+static bool has_cpu(const char *controllers)
+{
+	const char *at = controllers;
+
+	for (;;) {
+		size_t nbytes = strcspn(at, ",");
+		if (nbytes == 3 && !memcmp(at, "cpu", 3))
+			return true;
+		if (at[nbytes] == '\0')
+			return false;
+		at += nbytes + 1;
+	}
+}
+
+/* One line of /proc/self/cgroup: ID:CONTROLLERS:GROUP, where version 2 has no controllers. Those
+ * of version 1 are mounted by their names, or by one of them that is a link. */
+static int granted_by_line(const char *root, char *line)
+{
+	char *controllers = strchr(line, ':'), *group, hierarchy[128];
+	int together, alone;
+
+	group = controllers ? strchr(controllers + 1, ':') : NULL;
+	if (!group)
+		return INT_MAX;
+	*controllers++ = *group++ = '\0';
+	if (*controllers == '\0')
+		return granted_within(root, "", group);
+	if (!has_cpu(controllers) ||
+	    snprintf(hierarchy, sizeof hierarchy, "/%s", controllers) >= (int)sizeof hierarchy)
+		return INT_MAX;
+	alone = granted_within(root, "/cpu", group);
+	together = strcmp(controllers, "cpu") ? granted_within(root, hierarchy, group) : alone;
+	return together < alone ? together : alone;
+}
+
+int cores_granted(const char *root)
+{
+	char folder[PATH_MAX], text[16384];
+	int least = INT_MAX;
+
+	if (snprintf(folder, sizeof folder, "%s/proc/self", root) >= (int)sizeof folder ||
+	    !read_text(folder, "cgroup", text, sizeof text))
+		return INT_MAX;
+	for (char *line = text, *end; *line; line = end) {
+		int n;
+		end = line + strcspn(line, "\n");
+		if (*end)
+			*end++ = '\0';
+		n = granted_by_line(root, line);
+		least = n < least ? n : least;
+	}
+	return least;
+}
+
+/* Where there are more cores than the set has room for. */
+static int cores_online(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return n > 0 && n < INT_MAX ? (int)n : 1;
+}
+
+int cores_count(void)
+{
+	cpu_set_t set;
+	int ncores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
+								 : cores_online();
+	int granted = ncores > 1 ? cores_granted("") : INT_MAX;
+
+	return granted < ncores ? granted : ncores;
+}
+
+/* Adds cores first to last, as "0-15" or "7" names them; *end: what stands behind. */
+static void set_add_range(cpu_set_t *set, const char *text, char **end)
+{
+	unsigned long first = strtoul(text, end, 10), last = first;
+
+	if (*end != text && **end == '-')
+		last = strtoul(*end + 1, end, 10);
+	for (unsigned long i = first; *end != text && i <= last && i < CPU_SETSIZE; i++)
+		CPU_SET(i, set);
+}
+
+void cores_keep_to(const char *folder, const char *name)
+{
+	cpu_set_t set, allowed;
+	char list[4096], *at = list, *end;
+
+	if (!read_text(folder, name, list, sizeof list) ||
+	    sched_getaffinity(0, sizeof allowed, &allowed))
+		return;
+	CPU_ZERO(&set);
+	do {
+		set_add_range(&set, at, &end);
+		at = end + 1;
+	} while (*end == ',');
+	CPU_AND(&set, &set, &allowed);
+	if (CPU_COUNT(&set) > 0)
+		(void)sched_setaffinity(0, sizeof set, &set); /* else it works from afar */
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * status.c - the words and exit status of each status; filling in a fault.
+ */
+#include "base/status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct status_row {
+	const char *words;
+	int exit_status;
+};
+
+static const struct status_row rows[] = {
+#define STATUS_ROW(name, words, exit_status) [name] = {words, exit_status},
+	STATUS_TABLE(STATUS_ROW)
+#undef STATUS_ROW
+};
+
+const char *status_words(enum status status)
+{
+	return rows[status].words;
+}
+
+int status_exit(enum status status)
+{
+	return rows[status].exit_status;
+}
+
+enum status fault_set(struct fault *f, enum status status, int error_number, const char *words)
+{
+	fault_set_value(f, status, words ? words : "", words ? strlen(words) : 0);
+	f->error_number = error_number;
+	return status;
+}
+
+enum status fault_set_usage(struct fault *f, const char *sentence)
+{
+	char line[FAULT_DETAIL_NBYTES];
+	size_t nbytes = 0;
+
+	for (; *sentence && nbytes < sizeof line - 2; sentence++) {
+		if (*sentence == '\n')
+			line[nbytes++] = '\\';
+		line[nbytes++] = *sentence == '\n' ? 'n' : *sentence;
+	}
+	line[nbytes] = '\0';
+	return fault_set(f, STATUS_USAGE, 0, line);
+}
+
+enum status fault_set_value(struct fault *f, enum status status, const char *value, size_t nbytes)
+{
+	size_t kept = nbytes < sizeof f->detail ? nbytes : sizeof f->detail - 1;
+
+	memset(f, 0, sizeof *f);
+	f->status = status;
+	memcpy(f->detail, value, kept);
+	f->detail_nbytes = kept;
+	f->value_nbytes = nbytes;
+	return status;
+}

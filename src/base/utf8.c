@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * utf8.c - see utf8.h.
+ */
+#include "base/utf8.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* The length and least code point that a first byte announces; 0: no first byte. */
+static size_t announced(unsigned char c, uint32_t *least)
+{
+	*least = c < 0x80 ? 0 : c < 0xe0 ? 0x80 : c < 0xf0 ? 0x800 : 0x10000;
+	return c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
+}
+
+static size_t decode(const char *text, size_t nbytes, uint32_t *code)
+{
+	uint32_t least;
+	size_t length = nbytes ? announced((unsigned char)*text, &least) : 0;
+
+	if (length == 0 || length > nbytes)
+		return 0;
+	*code = (unsigned char)*text;
+	if (length > 1)
+		*code &= 0x7fu >> length;
+	for (size_t i = 1; i < length; i++) {
+		if (((unsigned char)text[i] & 0xc0) != 0x80)
+			return 0;
+		*code = *code << 6 | ((unsigned char)text[i] & 0x3f);
+	}
+	if (*code < least || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000))
+		return 0;
+	return length;
+}
+
+size_t utf8_length(const char *text, size_t nbytes)
+{
+	uint32_t code;
+
+	return decode(text, nbytes, &code);
+}
+
+/* The escape for a control character or a byte that is no UTF-8; returns its length. */
+static size_t escape(char c, char out[5])
+{
+	const char *special = "\n\t\r", *at = c ? strchr(special, c) : NULL;
+
+	if (at)
+		return (size_t)snprintf(out, 5, "\\%c", "ntr"[at - special]);
+	return (size_t)snprintf(out, 5, "\\x%02x", (unsigned char)c);
+}
+
+static bool is_control(uint32_t code)
+{
+	return code < 0x20 || (code >= 0x7f && code < 0xa0);
+}
+
+/* Line and paragraph separators, and what embeds, overrides or isolates a direction. */
+static bool turns_line(uint32_t code)
+{
+	return code == 0x061c || code == 0x200e || code == 0x200f ||
+	       (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
+bool utf8_prints(const char *text, size_t nbytes, size_t *length)
+{
+	uint32_t code;
+
+	*length = decode(text, nbytes, &code);
+	return *length && !is_control(code) && !turns_line(code);
+}
+
+size_t utf8_width(const char *text)
+{
+	size_t width = 0, length, nbytes = strlen(text);
+	char escaped[5];
+
+	while (nbytes) {
+		bool plain = utf8_prints(text, nbytes, &length);
+		width += plain ? 1 : escape(*text, escaped);
+		length = plain ? length : 1;
+		text += length;
+		nbytes -= length;
+	}
+	return width;
+}
+
+void utf8_print(FILE *to, const char *text, size_t nbytes)
+{
+	char escaped[5];
+	size_t length;
+
+	while (nbytes) {
+		if (utf8_prints(text, nbytes, &length)) {
+			fwrite(text, 1, length, to);
+		} else {
+			length = 1;
+			fwrite(escaped, 1, escape(*text, escaped), to);
+		}
+		text += length;
+		nbytes -= length;
+	}
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * feed.c - see feed.h.
+ */
+#include "codec/feed.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+void feed_init(struct feed *f, int fd, const void *prefix, size_t nbytes)
+{
+	f->fd = fd;
+	f->wake = -1;
+	f->stopped = f->at_end = false;
+	f->begin = FEED_KEPT;
+	f->end = FEED_KEPT + nbytes;
+	memset(f->data, 0, FEED_KEPT);
+	memcpy(f->data + f->begin, prefix, nbytes);
+}
+
+const unsigned char *feed_data(const struct feed *f, size_t *nbytes)
+{
+	*nbytes = f->end - f->begin;
+	return f->data + f->begin;
+}
+
+void feed_use(struct feed *f, size_t nbytes)
+{
+	f->begin += nbytes;
+}
+
+void feed_give_back(struct feed *f, size_t nbytes)
+{
+	f->begin -= nbytes;
+}
+
+bool feed_is_full(const struct feed *f)
+{
+	return f->end - f->begin == FEED_NBYTES;
+}
+
+bool feed_is_ready(const struct feed *f)
+{
+	struct pollfd p = {.fd = f->fd, .events = POLLIN};
+
+	return poll(&p, 1, 0) != 0;
+}
+
+static int poll_again(struct pollfd *p, nfds_t nfds, int timeout_ms)
+{
+	int n;
+
+	do
+		n = poll(p, nfds, timeout_ms);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+/* Waits for a byte or for wake. Files are always ready. */
+static void wait_for_byte(struct feed *f)
+{
+	struct pollfd p[2] = {{.fd = f->fd, .events = POLLIN}, {.fd = f->wake, .events = POLLIN}};
+
+	if (poll_again(p, 2, 0) == 0) {
+		f->note_wait(f->note_argument, true);
+		poll_again(p, 2, -1);
+		f->note_wait(f->note_argument, false);
+	}
+	f->stopped = p[1].revents != 0;
+}
+
+enum status feed_more(struct feed *f, struct fault *fault)
+{
+	size_t kept_from = f->begin - FEED_KEPT;
+	ssize_t n;
+
+	if (f->wake >= 0)
+		wait_for_byte(f);
+	if (f->stopped)
+		return STATUS_OK;
+	memmove(f->data, f->data + kept_from, f->end - kept_from);
+	f->end -= kept_from;
+	f->begin = FEED_KEPT;
+	do
+		n = read(f->fd, f->data + f->end, sizeof f->data - f->end);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return fault_set(fault, STATUS_READ, errno, NULL);
+	f->end += (size_t)n;
+	f->at_end = n == 0;
+	return STATUS_OK;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * inflate.c - chooses between the libraries.
+ *
+ * Blocks of 64 KiB of a log, one core of a Xeon with AVX-512, 2026-11-21: ISA-L 2.30
+ * 0.69 GB/s with the CRC, libdeflate 1.14 0.58, zlib 1.2.13 0.15.
+ */
+#include "codec/inflate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether GPUSTAT_INFLATE names one of the libraries, and that is not this one. */
+static bool is_masked(const char *name)
+{
+	const char *only = getenv("GPUSTAT_INFLATE");
+
+	if (!only || (strcmp(only, "zlib") && strcmp(only, "isal") && strcmp(only, "libdeflate")))
+		return false;
+	return strcmp(only, name) != 0;
+}
+
+const struct inflate_ops *inflate_stream(void)
+{
+	const struct inflate_ops *isal = is_masked("isal") ? NULL : inflate_isal();
+
+	return isal ? isal : inflate_zlib();
+}
+
+const struct inflate_ops *inflate_block(void)
+{
+	const struct inflate_ops *ops = is_masked("isal") ? NULL : inflate_isal();
+
+	if (!ops && !is_masked("libdeflate"))
+		ops = inflate_libdeflate();
+	return ops ? ops : inflate_zlib();
+}

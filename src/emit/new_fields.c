@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * new_fields.c - see new_fields.h.
+ */
+#include "emit/new_fields.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIELD_NBYTES_MAX (WIDE_TEXT_NBYTES + 1) /* a field and a delimiter before it */
+
+enum status new_fields_init(struct new_fields *f, const struct plan *plan)
+{
+	memset(f, 0, sizeof *f);
+	f->plan = plan;
+	f->begins = calloc(plan->nscans + 1, (ROW_BLOCK_NROWS + 1) * sizeof *f->begins);
+	f->writers = calloc(plan->nscans + 1, sizeof *f->writers);
+	return f->begins && f->writers ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+void new_fields_free(struct new_fields *f)
+{
+	text_free(&f->text);
+	free(f->begins);
+	free(f->writers);
+	memset(f, 0, sizeof *f);
+}
+
+/* What one call of new_fields_write works on. */
+struct writing {
+	struct new_fields *f;
+	struct emitter *e;
+	struct row_block *b;
+	const struct row_judge *j;
+	uint64_t offset_bytes;
+};
+
+/* ---- totals ---- */
+
+/* Takes a field that is not a plain number into scan i's total. */
+static enum status take_other(const struct writing *w, size_t i, unsigned row)
+{
+	size_t c = w->f->plan->scans[i].column;
+	bool parses = w->f->plan->columns[c].parses;
+	struct field_span span;
+	const char *ignored;
+	size_t nbytes;
+	enum row_value is = parses ? ROW_QUOTED
+				   : row_block_value(w->b, c, row, &ignored, &nbytes);
+
+	if (is != ROW_QUOTED) { /* presence is all that is counted */
+		w->e->runnings[i].count += is == ROW_PRESENT;
+		return STATUS_OK;
+	}
+	span = row_block_field(w->b, c, row);
+	return emitter_take(w->e, i, w->b->text + span.begin, span.end - span.begin);
+}
+
+/* Takes the row's value into scan i's total. x: its column's numbers. */
+static inline enum status take(const struct writing *w, size_t i, const struct simd_numbers *x,
+			       unsigned row)
+{
+	if (x->numbers >> row & 1)
+		return running_take_decimal(&w->e->runnings[i],
+					    (struct decimal){x->significand[row], x->scale[row]});
+	return x->empty >> row & 1 ? STATUS_OK : take_other(w, i, row);
+}
+
+/* What running_write writes. */
+static inline char *write_total(struct decimal_writer *d, const struct running *r, char *to)
+{
+	int64_t value = (int64_t)r->value;
+
+	if (r->scan == SCAN_COUNT)
+		return decimal_writer_u64(d, to, r->count);
+	if (r->is_wide || r->scale > DECIMAL_POWER_MAX || value != r->value ||
+	    value == INT64_MIN || (r->count == 0 && r->scan != SCAN_SUM))
+		return running_write(r, to);
+	if (r->scale != d->scale)
+		decimal_writer_set(d, r->scale);
+	return decimal_writer_i64(d, to, value);
+}
+
+/* Writes the total of scan i in a row, whatever its value. NULL: no memory. */
+static __attribute__((noinline)) char *write_any(const struct writing *w, size_t i,
+						 const struct simd_numbers *x, unsigned row, char *to)
+{
+	bool exclusive = w->f->plan->exclusive;
+
+	if (!exclusive && take(w, i, x, row) != STATUS_OK)
+		return NULL;
+	to = write_total(&w->f->writers[i], &w->e->runnings[i], to);
+	return exclusive && take(w, i, x, row) != STATUS_OK ? NULL : to;
+}
+
+/* A sum, minimum or maximum as long as it fits in 64 bits: then it need not be stored after each
+ * row. */
+struct short_total {
+	bool fits; /* the others are set */
+	enum scan scan;
+	int64_t value;
+	int scale;
+	uint64_t count;
+};
+
+static struct short_total short_total_of(const struct running *r)
+{
+	struct short_total s = {false, r->scan, (int64_t)r->value, r->scale, r->count};
+
+	s.fits = (r->scan == SCAN_SUM || (r->scan != SCAN_COUNT && r->count > 0)) && !r->is_wide &&
+		 r->scale <= DECIMAL_POWER_MAX && s.value == r->value && s.value != INT64_MIN;
+	return s;
+}
+
+/* Takes a number of the total's scale. Returns false where the sum would not fit. */
+static inline bool short_total_add(struct short_total *s, int64_t term)
+{
+	int64_t next = s->value;
+
+	if (s->scan == SCAN_MIN)
+		next = term < next ? term : next;
+	else if (s->scan == SCAN_MAX)
+		next = term > next ? term : next;
+	else if (__builtin_add_overflow(s->value, term, &next))
+		return false;
+	if (next == INT64_MIN)
+		return false;
+	s->value = next;
+	s->count++;
+	return true;
+}
+
+/* Takes the row's number. Returns false, and changes nothing, where it is none or the total would
+ * not fit. */
+static inline bool short_total_take(struct short_total *s, const struct simd_numbers *x,
+				    unsigned row)
+{
+	unsigned nplaces = (unsigned)(s->scale - x->scale[row]);
+	int64_t term;
+
+	return s->fits && (x->numbers >> row & 1) && nplaces <= DECIMAL_NDIGITS &&
+	       !__builtin_mul_overflow(x->significand[row], (int64_t)decimal_powers[nplaces],
+				       &term) &&
+	       short_total_add(s, term);
+}
+
+static void short_total_store(const struct short_total *s, struct running *r)
+{
+	if (!s->fits)
+		return;
+	r->value = s->value;
+	r->count = s->count;
+}
+
+/* The running totals of scan i. x: its column's numbers. Returns the last one's end, or NULL where
+ * memory ran out. */
+static char *write_totals(const struct writing *w, size_t i, const struct simd_numbers *x,
+			  unsigned leads, size_t *begins, char *data, char *to)
+{
+	struct running *total = &w->e->runnings[i];
+	struct short_total now = short_total_of(total);
+	struct decimal_writer d = w->f->writers[i];
+	bool exclusive = w->f->plan->exclusive;
+	char delimiter = w->f->plan->delimiter;
+
+	for (unsigned k = 0, n = w->f->nrows; k < n && to; k++) {
+		unsigned row = w->f->rows[k];
+		int64_t before = now.value;
+		begins[k] = (size_t)(to - data);
+		*to = delimiter;
+		to += leads;
+		if (short_total_take(&now, x, row)) {
+			if (now.scale != d.scale)
+				decimal_writer_set(&d, now.scale);
+			to = decimal_writer_i64(&d, to, exclusive ? before : now.value);
+			continue;
+		}
+		short_total_store(&now, total);
+		to = write_any(w, i, x, row, to);
+		now = short_total_of(total);
+	}
+	short_total_store(&now, total);
+	if (now.fits)
+		w->f->writers[i] = d;
+	return to;
+}
+
+/* ---- positions ---- */
+
+static char *write_byte_offsets(const struct writing *w, size_t i, unsigned leads, size_t *begins,
+				char *data, char *to)
+{
+	struct decimal_writer *d = &w->f->writers[i];
+
+	for (unsigned k = 0; k < w->f->nrows; k++) {
+		uint32_t begin = row_block_ends(w->b, w->f->rows[k])[-1] + 1;
+		begins[k] = (size_t)(to - data);
+		*to = w->f->plan->delimiter;
+		to = decimal_writer_u64(d, to + leads, w->offset_bytes + begin);
+	}
+	return to;
+}
+
+/* The rows' positions among those where the predicate holds; elsewhere nothing. */
+static char *write_offsets(const struct writing *w, size_t i, unsigned leads, size_t *begins,
+			   char *data, char *to)
+{
+	size_t predicate = w->f->plan->scans[i].predicate;
+	uint64_t holds = w->j->holds[predicate];
+
+	for (unsigned k = 0; k < w->f->nrows; k++) {
+		begins[k] = (size_t)(to - data);
+		*to = w->f->plan->delimiter;
+		to += leads;
+		if (holds >> w->f->rows[k] & 1)
+			to = decimal_writer_u64(&w->f->writers[i], to,
+						w->e->nmatched[predicate]++);
+	}
+	return to;
+}
+
+/* ---- all of them ---- */
+
+/* The numbers that scan i's total is of: none in a column of which only presence counts. */
+static const struct simd_numbers *numbers_of(const struct writing *w, size_t i)
+{
+	static const struct simd_numbers none;
+	size_t c = w->f->plan->scans[i].column;
+
+	return w->f->plan->columns[c].parses ? row_block_numbers(w->b, c) : &none;
+}
+
+static enum status write_scan(const struct writing *w, size_t i)
+{
+	struct text_buffer *text = &w->f->text;
+	size_t *begins = w->f->begins + i * (ROW_BLOCK_NROWS + 1);
+	unsigned leads = i > 0 || !w->f->plan->only;
+	char *to;
+
+	if (text_reserve(text, w->f->nrows * FIELD_NBYTES_MAX + EMIT_SLACK) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	to = text->data + text->nbytes;
+	if (w->f->plan->scans[i].scan == SCAN_BYTE_OFFSET)
+		to = write_byte_offsets(w, i, leads, begins, text->data, to);
+	else if (w->f->plan->scans[i].scan == SCAN_OFFSET)
+		to = write_offsets(w, i, leads, begins, text->data, to);
+	else
+		to = write_totals(w, i, numbers_of(w, i), leads, begins, text->data, to);
+	if (!to)
+		return STATUS_NO_MEMORY;
+	text->nbytes = begins[w->f->nrows] = (size_t)(to - text->data);
+	return STATUS_OK;
+}
+
+enum status new_fields_write(struct new_fields *f, struct emitter *e, struct row_block *b,
+			     const struct row_judge *j, uint64_t offset_bytes)
+{
+	const struct writing w = {f, e, b, j, offset_bytes};
+	enum status status = STATUS_OK;
+
+	f->nrows = 0;
+	for (uint64_t rows = j->kept; rows; rows &= rows - 1)
+		f->rows[f->nrows++] = (unsigned)__builtin_ctzll(rows);
+	f->text.nbytes = 0;
+	for (size_t i = 0; status == STATUS_OK && i < f->plan->nscans; i++)
+		status = write_scan(&w, i);
+	return status;
+}

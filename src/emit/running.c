@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * running.c - see running.h. The total stays in 128 bits as long as it fits there; from
+ * then on it is wide, to the end of the chunk.
+ */
+#include "emit/running.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void running_free(struct running *r)
+{
+	free(r->wide);
+	memset(r, 0, sizeof *r);
+}
+
+static enum status need_wide(struct running *r)
+{
+	if (!r->wide)
+		r->wide = malloc(sizeof *r->wide);
+	return r->wide ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+/* Moves the total out of the 128 bits. */
+static enum status widen(struct running *r)
+{
+	if (r->is_wide)
+		return STATUS_OK;
+	if (need_wide(r) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	wide_clear(r->wide);
+	wide_add_decimal(r->wide, r->value, r->scale);
+	r->is_wide = true;
+	return STATUS_OK;
+}
+
+static const struct wide *chosen(enum scan scan, const struct wide_fold *f)
+{
+	return scan == SCAN_MIN ? &f->min : scan == SCAN_MAX ? &f->max : &f->sum;
+}
+
+enum status running_begin(struct running *r, enum scan scan, const struct plan_column *column,
+			  const struct column_partial *before)
+{
+	struct wide_fold f;
+
+	column_numbers(before, &f);
+	r->scan = scan;
+	r->counts_text = !column->parses;
+	r->count = f.count;
+	r->scale = f.scale;
+	r->is_wide = !wide_to_int128(chosen(scan, &f), f.scale, &r->value);
+	if (!r->is_wide)
+		return STATUS_OK;
+	if (need_wide(r) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	*r->wide = *chosen(scan, &f);
+	return STATUS_OK;
+}
+
+/* Whether x takes the total's place as the minimum or maximum; order: how x compares. */
+static bool replaces(const struct running *r, int order)
+{
+	return r->count == 1 || (r->scan == SCAN_MIN ? order < 0 : order > 0);
+}
+
+/* Takes x, which has the total's scale. Returns false where the sum does not fit. */
+static bool take_aligned(struct running *r, int128 x)
+{
+	int128 sum;
+
+	if (r->scan != SCAN_SUM) {
+		if (replaces(r, x < r->value ? -1 : x > r->value))
+			r->value = x;
+		return true;
+	}
+	if (__builtin_add_overflow(r->value, x, &sum))
+		return false;
+	r->value = sum;
+	return true;
+}
+
+static void take_wide(struct running *r, const struct wide *x)
+{
+	if (r->scan == SCAN_SUM)
+		wide_add(r->wide, x);
+	else if (replaces(r, wide_compare(x, r->wide)))
+		*r->wide = *x;
+}
+
+/* Takes a number the fast way; false: it does not fit, and nothing has changed but,
+ * perhaps, the common scale of total and number. */
+static bool take_fast(struct running *r, struct decimal number)
+{
+	int128 x = number.significand, value = r->value;
+
+	if (r->is_wide)
+		return false;
+	if (number.scale > r->scale) {
+		if (!decimal_rescale(&value, number.scale - r->scale))
+			return false;
+		r->value = value;
+		r->scale = number.scale;
+	}
+	return decimal_rescale(&x, r->scale - number.scale) && take_aligned(r, x);
+}
+
+enum status running_take_number(struct running *r, struct decimal number)
+{
+	struct wide x;
+
+	r->count++;
+	if (r->scan == SCAN_COUNT || take_fast(r, number))
+		return STATUS_OK;
+	if (widen(r) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	wide_clear(&x);
+	wide_add_decimal(&x, number.significand, number.scale);
+	take_wide(r, &x);
+	if (number.scale > r->scale)
+		r->scale = number.scale;
+	return STATUS_OK;
+}
+
+enum status running_take(struct running *r, const struct value *v)
+{
+	struct wide x;
+	int scale;
+
+	if (v->kind == DECIMAL_NUMBER)
+		return running_take_number(r, v->number);
+	if (v->kind == DECIMAL_INVALID && r->counts_text)
+		r->count++;
+	if (v->kind != DECIMAL_WIDE || wide_parse(v->text, v->nbytes, &x, &scale) != STATUS_OK)
+		return STATUS_OK;
+	r->count++;
+	if (widen(r) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	take_wide(r, &x);
+	if (scale > r->scale)
+		r->scale = scale;
+	return STATUS_OK;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * running.h - a running total: what one new column shows from record to record.
+ */
+#ifndef GPUSTAT_RUNNING_H
+#define GPUSTAT_RUNNING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fold/column.h"
+#include "number/decimal_text.h"
+#include "query/plan.h"
+#include "base/status.h"
+#include "number/wide.h"
+
+/* The state of one scan. It holds the numbers so far at the largest scale seen so far,
+ * so that what it prints depends on the records before and on nothing else. */
+struct running {
+	enum scan scan;   /* SCAN_SUM ... SCAN_COUNT */
+	bool counts_text; /* the column does not parse: any value counts */
+	uint64_t count;   /* numbers so far */
+	int scale;        /* the largest so far */
+	int128 value;     /* the total, at that scale ... */
+	bool is_wide;     /* ... or, where it does not fit, here: */
+	struct wide *wide; /* owned; NULL until needed */
+};
+
+/* Zero is a running total that has not begun: running_free may take it. */
+void running_free(struct running *r);
+
+/* Makes r the total of all the numbers in before: the fold of the records before the
+ * first. column: the plan's. Keeps r's memory. Errors: STATUS_NO_MEMORY. */
+enum status running_begin(struct running *r, enum scan scan, const struct plan_column *column,
+			  const struct column_partial *before);
+
+/* Takes the next value, whatever it is: missing values and text leave the total as it
+ * is. Errors: STATUS_NO_MEMORY. */
+enum status running_take(struct running *r, const struct value *v);
+
+/* Like running_take, of a number of the fast path. */
+enum status running_take_number(struct running *r, struct decimal number);
+
+/* The same, with the common case where it is called: a sum that fits, of numbers with no more
+ * digits behind the point than those before. */
+static inline enum status running_take_decimal(struct running *r, struct decimal number)
+{
+	int nplaces = r->scale - number.scale;
+	int128 sum, x = number.significand;
+
+	if (r->scan != SCAN_SUM || r->is_wide || nplaces < 0 || nplaces > DECIMAL_NDIGITS)
+		return running_take_number(r, number);
+	if (nplaces > 0)
+		x *= decimal_powers[nplaces];
+	if (__builtin_add_overflow(r->value, x, &sum))
+		return running_take_number(r, number);
+	r->value = sum;
+	r->count++;
+	return STATUS_OK;
+}
+
+/* Writes the total: plain decimal at r->scale; nothing where it is the minimum or maximum
+ * of no numbers. No terminator. Returns the text's end. */
+static inline char *running_write(const struct running *r, char text[WIDE_TEXT_NBYTES])
+{
+	if (r->scan == SCAN_COUNT)
+		return decimal_write_u64(text, r->count);
+	if (r->scan != SCAN_SUM && r->count == 0)
+		return text;
+	if (r->is_wide)
+		return text + wide_format(r->wide, r->scale, text);
+	return decimal_write(text, r->value, r->scale);
+}
+
+#endif

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * total.c - see total.h. Here, where the order of all records is known, it is decided
+ * what a value that is no number means.
+ */
+#include "engine/total.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fold/record.h"
+#include "csv/structure.h"
+
+enum status seam_folder_init(struct seam_folder *f, const struct plan *plan)
+{
+	memset(f, 0, sizeof *f);
+	if (partial_init(&f->partial, plan) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	return record_memory_init(&f->memory, plan);
+}
+
+void seam_folder_free(struct seam_folder *f)
+{
+	partial_free(&f->partial);
+	record_memory_free(&f->memory);
+}
+
+enum status total_init(struct total *t, const struct plan *plan)
+{
+	memset(t, 0, sizeof *t);
+	t->plan = plan;
+	if (partial_init(&t->partial, plan) != STATUS_OK ||
+	    seam_folder_init(&t->folder, plan) != STATUS_OK ||
+	    emitter_init(&t->emitter, plan) != STATUS_OK) {
+		total_free(t);
+		return STATUS_NO_MEMORY;
+	}
+	return STATUS_OK;
+}
+
+void total_free(struct total *t)
+{
+	partial_free(&t->partial);
+	seam_folder_free(&t->folder);
+	emitter_free(&t->emitter);
+	free(t->seam.data);
+	memset(t, 0, sizeof *t);
+}
+
+/* ---- faults ---- */
+
+/* A piece of the input that was folded as one: a chunk, or the seam. */
+struct text {
+	const char *data;
+	size_t nbytes;
+	uint64_t line; /* of data[0] */
+};
+
+static void place_fault(const struct plan *plan, const struct text *text, size_t offset, size_t c,
+			struct fault *fault)
+{
+	fault->line = text->line + structure_count_lines(text->data, offset);
+	if (c < plan->ncolumns)
+		fault->column = plan->columns[c].name;
+}
+
+/* The value at offset, which column c cannot take. */
+static enum status fault_value(const struct total *t, const struct text *text, size_t offset,
+			       size_t c, struct scratch *scratch, struct fault *fault)
+{
+	struct record r;
+	struct wide ignored;
+	enum status status;
+	int scale;
+	size_t nbytes;
+	const char *value;
+
+	if (record_split(text->data + offset, text->nbytes - offset, t->plan->delimiter, true,
+			 &r) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	value = field_value(text->data + offset + r.fields[0].begin,
+			    r.fields[0].end - r.fields[0].begin, scratch, &nbytes);
+	record_free(&r);
+	if (!value)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	value = decimal_trim(value, &nbytes);
+	status = wide_parse(value, nbytes, &ignored, &scale);
+	fault_set_value(fault, status, value, nbytes);
+	place_fault(t->plan, text, offset, c, fault);
+	return status;
+}
+
+/* The record at offset, which lacks a selected field: names the first such column. */
+static enum status fault_short(const struct total *t, const struct text *text, size_t offset,
+			       struct fault *fault)
+{
+	struct record r;
+	size_t c = 0;
+
+	if (record_split(text->data + offset, text->nbytes - offset, t->plan->delimiter, true,
+			 &r) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	while (c < t->plan->ncolumns && t->plan->columns[c].field < r.nfields)
+		c++;
+	record_free(&r);
+	fault_set(fault, STATUS_SHORT_RECORD, 0, NULL);
+	place_fault(t->plan, text, offset, c, fault);
+	return STATUS_SHORT_RECORD;
+}
+
+/* Whether column c is one of text, as far as it may be: then nothing in it is an error. */
+static bool is_text(const struct total *t, const struct partial *later, size_t c)
+{
+	enum column_kind kind = column_kind(&t->partial.columns[c]);
+
+	if (kind == COLUMN_UNKNOWN)
+		kind = column_kind(&later->columns[c]);
+	return t->plan->columns[c].if_numeric && kind == COLUMN_TEXT;
+}
+
+/* Where the first value is that column c cannot take: text, or a number out of range. In
+ * the summary, text only makes the column one of text. */
+static size_t first_error(const struct total *t, const struct partial *later, size_t c)
+{
+	const struct column_partial *column = &later->columns[c];
+	enum invalid_policy invalid = t->plan->columns[c].invalid;
+	size_t text = column->first_invalid_offset, number = column->first_out_of_range_offset;
+
+	if (column->ninvalid == 0 || invalid == INVALID_SKIP || is_text(t, later, c))
+		return OFFSET_NONE;
+	return invalid == INVALID_ERROR && text < number ? text : number;
+}
+
+/* Finds the first error in text, whose partial is `later`. */
+static enum status check(struct total *t, const struct text *text, const struct partial *later,
+			 struct fault *fault)
+{
+	size_t first = OFFSET_NONE, column = 0;
+
+	for (size_t c = 0; c < t->plan->ncolumns; c++) {
+		size_t offset = first_error(t, later, c);
+		if (offset < first) {
+			first = offset;
+			column = c;
+		}
+	}
+	if (later->first_undecided_offset < first && t->plan->short_record == INVALID_ERROR) {
+		first = later->first_undecided_offset;
+		column = later->undecided_column;
+	}
+	t->fault_offset = later->first_short_offset < first ? later->first_short_offset : first;
+	if (later->nshort && t->plan->short_record == INVALID_ERROR &&
+	    later->first_short_offset < first)
+		return fault_short(t, text, later->first_short_offset, fault);
+	if (first != OFFSET_NONE)
+		return fault_value(t, text, first, column, &t->folder.memory.scratch, fault);
+	return STATUS_OK;
+}
+
+static enum status combine(struct partial *p, const struct partial *later, struct fault *fault)
+{
+	if (partial_combine(p, later) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	return STATUS_OK;
+}
+
+/* ---- the seam ---- */
+
+static enum status too_long(const struct seam *s, struct fault *fault)
+{
+	fault_set(fault, STATUS_LONG_RECORD, 0, NULL);
+	fault->line = s->line;
+	return STATUS_LONG_RECORD;
+}
+
+/* Errors: STATUS_LONG_RECORD, STATUS_NO_MEMORY. */
+static enum status seam_append(struct seam *s, const char *data, size_t nbytes,
+			       struct fault *fault)
+{
+	if (nbytes == 0)
+		return STATUS_OK;
+	if (nbytes > RECORD_MAX_NBYTES - s->nbytes)
+		return too_long(s, fault);
+	if (s->capacity - s->nbytes < nbytes) {
+		size_t capacity = 2 * s->capacity + nbytes;
+		char *grown = realloc(s->data, capacity);
+		if (!grown)
+			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		s->data = grown;
+		s->capacity = capacity;
+	}
+	memcpy(s->data + s->nbytes, data, nbytes);
+	s->nbytes += nbytes;
+	return STATUS_OK;
+}
+
+/* What is done with a record in the seam. */
+struct seam_use {
+	struct seam_folder *folder;
+	struct partial *into;    /* what it is added to */
+	struct text_buffer *out; /* where it is printed, if the plan emits */
+};
+
+/* Prints the record in the seam, all of it or nothing. */
+static enum status seam_emit(struct total *t, size_t nbytes, bool at_end, struct text_buffer *out,
+			     struct fault *fault)
+{
+	const struct chunk_entry between_records = {CSV_FIELD_START, false, false};
+	size_t had = out->nbytes;
+
+	if (records_emit(&t->emitter, t->seam.data, nbytes, between_records, at_end, &t->partial,
+			 t->seam.offset_bytes, out) == STATUS_OK)
+		return STATUS_OK;
+	out->nbytes = had;
+	return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+}
+
+/* Folds the record in the seam, which is complete, or made so by the file's end. */
+static enum status seam_fold(struct total *t, bool at_end, const struct seam_use *use,
+			     struct fault *fault)
+{
+	const struct chunk_entry between_records = {CSV_FIELD_START, false, false};
+	struct seam *s = &t->seam;
+	struct partial *p = &use->folder->partial;
+	const struct text text = {s->data, s->nbytes, s->line};
+	size_t nbytes = s->nbytes;
+	enum status status;
+
+	if (nbytes == 0)
+		return STATUS_OK;
+	partial_clear(p);
+	if (records_fold(t->plan, s->data, nbytes, between_records, at_end, &use->folder->memory,
+			 p) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	s->nbytes = 0;
+	status = check(t, &text, p, fault);
+	if (status == STATUS_OK && p->open_quote_offset != OFFSET_NONE) {
+		fault_set(fault, STATUS_OPEN_QUOTE, 0, NULL);
+		place_fault(t->plan, &text, p->open_quote_offset, t->plan->ncolumns, fault);
+		return STATUS_OPEN_QUOTE;
+	}
+	if (status == STATUS_OK && t->plan->emits)
+		status = seam_emit(t, nbytes, at_end, use->out, fault);
+	return status == STATUS_OK ? combine(use->into, p, fault) : status;
+}
+
+/* ---- a chunk's turn ---- */
+
+enum status emission_init(struct emission *e, const struct plan *plan)
+{
+	memset(e, 0, sizeof *e);
+	return partial_init(&e->before, plan);
+}
+
+void emission_free(struct emission *e)
+{
+	partial_free(&e->before);
+	text_free(&e->head);
+	text_free(&e->tail);
+}
+
+/* Remembers the total so far for the printing of the chunk. */
+static enum status begin_emission(const struct total *t, struct emission *e, struct fault *fault)
+{
+	if (!t->plan->emits)
+		return STATUS_OK;
+	partial_clear(&e->before);
+	if (partial_combine(&e->before, &t->partial) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	return STATUS_OK;
+}
+
+/* The chunk's head joins the record that it ends, or begins with a record itself: see
+ * CHUNK_UNKNOWN. line: the chunk's first. */
+static enum status add_head(struct total *t, const struct chunk *chunk, uint64_t line,
+			    const struct partial *later, const struct seam_use *use,
+			    struct fault *fault)
+{
+	enum status status;
+
+	if (t->seam.nbytes == 0) {
+		t->seam.line = line;
+		t->seam.offset_bytes = chunk->offset_bytes;
+	}
+	status = seam_append(&t->seam, chunk->data, later->head_nbytes, fault);
+
+	if (status == STATUS_OK && later->head_ends)
+		status = seam_fold(t, false, use, fault);
+	return status;
+}
+
+/* The chunk's tail begins a record, or goes on with one, and the file's end ends it. */
+static enum status add_tail(struct total *t, const struct chunk *chunk,
+			    const struct partial *later, const struct seam_use *use,
+			    struct fault *fault)
+{
+	const char *tail = chunk->data + later->tail_offset;
+	size_t nbytes = chunk->nbytes - later->tail_offset;
+	enum status status;
+
+	if (t->seam.nbytes == 0) {
+		t->seam.line = t->line - structure_count_lines(tail, nbytes);
+		t->seam.offset_bytes = chunk->offset_bytes + later->tail_offset;
+	}
+	status = seam_append(&t->seam, tail, nbytes, fault);
+	if (status == STATUS_OK && chunk->last_of_file)
+		status = seam_fold(t, true, use, fault);
+	return status;
+}
+
+/* Moves on by a chunk of nlines; returns the line that it starts on. */
+static uint64_t pass_lines(struct total *t, const struct chunk *chunk, uint64_t nlines)
+{
+	uint64_t line = chunk->first_of_file ? chunk->first_line : t->line;
+
+	t->line = line + nlines;
+	return line;
+}
+
+static bool columns_are_known(const struct partial *p)
+{
+	for (size_t c = 0; c < p->ncolumns; c++)
+		if (column_kind(&p->columns[c]) == COLUMN_UNKNOWN)
+			return false;
+	return true;
+}
+
+enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nlines,
+		      const struct partial *later, struct emission *emission, struct fault *fault)
+{
+	struct text text = {chunk->data, chunk->nbytes, pass_lines(t, chunk, nlines)};
+	struct seam_use head = {&t->folder, &t->partial, &emission->head};
+	struct seam_use tail = {&t->folder, &t->partial, &emission->tail};
+	enum status status;
+
+	emission->head.nbytes = emission->tail.nbytes = 0;
+	emission->good_nbytes = 0;
+	status = add_head(t, chunk, text.line, later, &head, fault);
+	if (status == STATUS_OK)
+		status = begin_emission(t, emission, fault);
+	if (status != STATUS_OK)
+		return status;
+	status = check(t, &text, later, fault);
+	emission->good_nbytes = status == STATUS_OK ? chunk->nbytes : t->fault_offset;
+	if (status == STATUS_OK)
+		status = combine(&t->partial, later, fault);
+	if (status == STATUS_OK)
+		status = add_tail(t, chunk, later, &tail, fault);
+	t->settled = t->settled || columns_are_known(&t->partial);
+	return status;
+}
+
+/* ---- a chunk that is added out of turn ---- */
+
+static bool has_fault(const struct partial *p)
+{
+	for (size_t c = 0; c < p->ncolumns; c++)
+		if (p->columns[c].ninvalid > 0)
+			return true;
+	return p->nshort > 0 || p->nundecided > 0;
+}
+
+bool ends_suffice(const struct plan *plan, const struct partial *later, bool settled)
+{
+	return !plan->emits && !has_fault(later) && (settled || columns_are_known(later));
+}
+
+bool border_suffices(const struct plan *plan, const struct chunk *chunk,
+		     const struct partial *later, bool settled)
+{
+	size_t tail_nbytes = chunk->nbytes - later->tail_offset;
+
+	return later->head_nbytes + tail_nbytes <= BORDER_NBYTES &&
+	       ends_suffice(plan, later, settled);
+}
+
+void border_take(struct border *b, const struct chunk *chunk, uint64_t nlines,
+		 const struct partial *later)
+{
+	size_t tail_nbytes = chunk->nbytes - later->tail_offset;
+
+	b->chunk = *chunk;
+	b->chunk.data = b->text;
+	b->chunk.nbytes = later->head_nbytes + tail_nbytes;
+	b->nlines = nlines;
+	b->head_ends = later->head_ends;
+	b->head_nbytes = later->head_nbytes;
+	memcpy(b->text, chunk->data, later->head_nbytes);
+	memcpy(b->text + later->head_nbytes, chunk->data + later->tail_offset, tail_nbytes);
+}
+
+/* A chunk without a fault has had numbers in every column. */
+static void settle(struct total *t)
+{
+	for (size_t c = 0; !t->settled && c < t->partial.ncolumns; c++)
+		if (column_kind(&t->partial.columns[c]) == COLUMN_UNKNOWN)
+			t->partial.columns[c].kind = COLUMN_NUMBER;
+	t->settled = true;
+}
+
+enum status total_add_border(struct total *t, const struct border *b, struct seam_folder *folder,
+			     struct partial *deferred, struct fault *fault)
+{
+	const struct partial ends = {.head_ends = b->head_ends, .head_nbytes = b->head_nbytes,
+				     .tail_offset = b->head_nbytes};
+	struct seam_use use = {folder, t->settled ? deferred : &t->partial, NULL};
+	enum status status;
+	uint64_t line;
+
+	line = pass_lines(t, &b->chunk, b->nlines);
+	status = add_head(t, &b->chunk, line, &ends, &use, fault);
+	settle(t);
+	return status == STATUS_OK ? add_tail(t, &b->chunk, &ends, &use, fault) : status;
+}

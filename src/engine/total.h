@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * total.h - combining chunks' partials in input order, and the records between chunks.
+ */
+#ifndef GPUSTAT_TOTAL_H
+#define GPUSTAT_TOTAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "csv/chunk.h"
+#include "fold/column.h"
+#include "emit/emit.h"
+#include "query/plan.h"
+#include "fold/record.h"
+#include "base/status.h"
+
+/* A record that chunk borders cut belongs to no chunk's partial. Its pieces, the tail of
+ * one chunk, perhaps whole chunks, and the head of the next, are joined here and folded
+ * when the record is complete. So a chunk may be one byte long, and a record longer than
+ * any buffer. */
+struct seam {
+	char *data; /* owned */
+	size_t nbytes, capacity;
+	uint64_t line;         /* of data[0] */
+	uint64_t offset_bytes; /* of data[0] in the input */
+};
+
+/* One thread's means of folding the record in the seam. */
+struct seam_folder {
+	struct partial partial;
+	struct record_memory memory;
+};
+
+/* Errors: STATUS_NO_MEMORY; f can then be freed. */
+enum status seam_folder_init(struct seam_folder *f, const struct plan *plan);
+void seam_folder_free(struct seam_folder *f);
+
+/* What a chunk's turn leaves to be printed. Zeroed: nothing. */
+struct emission {
+	struct partial before;           /* the fold of all records before the chunk's own */
+	size_t good_nbytes;              /* bytes of the chunk before its first fault */
+	struct text_buffer head, tail;   /* the record that ends in the chunk, as text; the one
+					  * that the file's end completes */
+};
+
+/* What order demands of a chunk whose numbers are added to the total at another time: its
+ * ends, where records are cut, and its lines. */
+#define BORDER_NBYTES 4096 /* two halves of records of some hundred columns */
+struct border {
+	struct chunk chunk; /* the chunk, but data and nbytes are those of text */
+	uint64_t nlines;    /* of the whole chunk */
+	bool guesses;       /* CHUNK_GUESSES, folded before it was known how it is entered */
+	bool head_ends;     /* as in struct partial */
+	size_t head_nbytes;
+	char text[BORDER_NBYTES]; /* the chunk's head and its tail */
+};
+
+/* The fold of all chunks so far. */
+struct total {
+	const struct plan *plan;
+	struct partial partial;
+	bool settled; /* every column has had a value: no later one can tell what it is */
+	struct seam seam;
+	struct seam_folder folder;
+	struct emitter emitter; /* for records in the seam */
+	uint64_t line; /* of the next chunk's first byte */
+	size_t fault_offset; /* where in a text its first fault was found */
+};
+
+/* Makes the total of no chunks. Errors: STATUS_NO_MEMORY. */
+enum status total_init(struct total *t, const struct plan *plan);
+void total_free(struct total *t);
+
+/* Errors: STATUS_NO_MEMORY. */
+enum status emission_init(struct emission *e, const struct plan *plan);
+void emission_free(struct emission *e);
+
+/* Folds the next chunk into t. To be called in input order, by one thread at a time.
+ * later: the chunk's partial; nlines: LFs in the chunk. emission: if the plan emits, filled
+ * with what surrounds the chunk's own output.
+ * Errors: STATUS_NO_MEMORY, and what the plan holds for one: STATUS_NOT_A_NUMBER,
+ * STATUS_OUT_OF_RANGE, STATUS_SHORT_RECORD, STATUS_OPEN_QUOTE; fault then has the line,
+ * column and value of the first in input order, but not the file. */
+enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nlines,
+		      const struct partial *later, struct emission *emission,
+		      struct fault *fault);
+
+/* Whether a chunk's ends tell all that the order of records must decide about it, so that no other
+ * byte of its text is looked at: there is no fault in it, nothing of it is printed, and it does not
+ * say of a column what it is, or says so of all. settled: that of a total of earlier chunks. */
+bool ends_suffice(const struct plan *plan, const struct partial *later, bool settled);
+
+/* The same, and they are short enough for a border. */
+bool border_suffices(const struct plan *plan, const struct chunk *chunk,
+		     const struct partial *later, bool settled);
+
+/* Makes the border of a chunk for which it suffices; later: the chunk's partial. */
+void border_take(struct border *b, const struct chunk *chunk, uint64_t nlines,
+		 const struct partial *later);
+
+/* As total_add, for a chunk that has left a border: its partial is to be combined with the total's
+ * afterwards, in any order; so is deferred, which may take the record that the chunk ends. */
+enum status total_add_border(struct total *t, const struct border *b, struct seam_folder *folder,
+			     struct partial *deferred, struct fault *fault);
+
+#endif

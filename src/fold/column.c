@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * column.c - folding fields into columns. See column.h.
+ */
+#include "fold/column.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "csv/dfa.h"
+
+enum status partial_init(struct partial *p, const struct plan *plan)
+{
+	memset(p, 0, sizeof *p);
+	p->ncolumns = plan->ncolumns;
+	p->npredicates = plan->npredicates;
+	p->columns = calloc(p->ncolumns + 1, sizeof *p->columns);
+	p->nmatched = calloc(p->npredicates + 1, sizeof *p->nmatched);
+	if (!p->columns || !p->nmatched) {
+		partial_free(p);
+		return STATUS_NO_MEMORY;
+	}
+	partial_clear(p);
+	return STATUS_OK;
+}
+
+void partial_free(struct partial *p)
+{
+	for (size_t c = 0; p->columns && c < p->ncolumns; c++)
+		free(p->columns[c].wide);
+	free(p->columns);
+	free(p->nmatched);
+	memset(p, 0, sizeof *p);
+}
+
+static void forget_offsets(struct column_partial *column)
+{
+	column->first_number_offset = column->first_invalid_offset = OFFSET_NONE;
+	column->first_out_of_range_offset = OFFSET_NONE;
+}
+
+void partial_clear(struct partial *p)
+{
+	for (size_t c = 0; c < p->ncolumns; c++) {
+		struct column_partial *column = &p->columns[c];
+		decimal_fold_clear(&column->fast);
+		if (column->wide)
+			column->wide->count = 0;
+		column->nmissing = column->ninvalid = 0;
+		column->kind = COLUMN_UNKNOWN;
+		forget_offsets(column);
+	}
+	for (size_t i = 0; i < p->npredicates; i++)
+		p->nmatched[i] = 0;
+	p->nundecided = 0;
+	p->first_undecided_offset = OFFSET_NONE;
+	p->nshort = 0;
+	p->first_short_offset = p->open_quote_offset = OFFSET_NONE;
+	p->head_ends = p->needs_entry = false;
+	p->head_nbytes = p->tail_offset = 0;
+}
+
+/* Gives the column a wide fold if it has none; NULL where memory ran out. */
+static struct wide_fold *wide_of(struct column_partial *column)
+{
+	if (!column->wide)
+		column->wide = calloc(1, sizeof *column->wide);
+	return column->wide;
+}
+
+enum column_kind column_kind(const struct column_partial *column)
+{
+	if (column->kind != COLUMN_UNKNOWN)
+		return column->kind;
+	if (column->first_number_offset < column->first_invalid_offset)
+		return COLUMN_NUMBER;
+	return column->first_invalid_offset != OFFSET_NONE ? COLUMN_TEXT : COLUMN_UNKNOWN;
+}
+
+static enum status column_combine(struct column_partial *column, const struct column_partial *later)
+{
+	column->kind = column_kind(column);
+	if (column->kind == COLUMN_UNKNOWN)
+		column->kind = column_kind(later);
+	decimal_fold_combine(&column->fast, &later->fast);
+	column->nmissing += later->nmissing;
+	column->ninvalid += later->ninvalid;
+	forget_offsets(column);
+	if (!later->wide || later->wide->count == 0)
+		return STATUS_OK;
+	if (!wide_of(column))
+		return STATUS_NO_MEMORY;
+	wide_fold_combine(column->wide, later->wide);
+	return STATUS_OK;
+}
+
+enum status partial_combine(struct partial *p, const struct partial *later)
+{
+	for (size_t c = 0; c < p->ncolumns; c++) {
+		enum status status = column_combine(&p->columns[c], &later->columns[c]);
+		if (status != STATUS_OK)
+			return status;
+	}
+	for (size_t i = 0; i < p->npredicates; i++)
+		p->nmatched[i] += later->nmatched[i];
+	p->nundecided += later->nundecided;
+	p->first_undecided_offset = OFFSET_NONE;
+	p->nshort += later->nshort;
+	p->first_short_offset = OFFSET_NONE;
+	return STATUS_OK;
+}
+
+void column_numbers(const struct column_partial *column, struct wide_fold *out)
+{
+	memset(out, 0, sizeof *out);
+	if (column->wide && column->wide->count)
+		*out = *column->wide;
+	wide_fold_add_bins(out, &column->fast);
+}
+
+/* Copies a quoted field without its quotes: "" becomes ", what follows the closing quote
+ * is kept. Returns the length; to has room for nbytes. */
+static size_t unquote(const char *field, size_t nbytes, char *to)
+{
+	enum csv_state state = CSV_FIELD_START;
+	size_t length = 0;
+
+	for (size_t i = 0; i < nbytes; i++) {
+		enum csv_state before = state;
+		state = csv_step(state, field[i] == '"' ? CSV_QUOTE : CSV_OTHER);
+		if (state == CSV_QUOTE_SEEN || (state == CSV_QUOTED && before == CSV_FIELD_START))
+			continue;
+		to[length++] = field[i];
+	}
+	return length;
+}
+
+const char *field_value(const char *field, size_t nbytes, struct scratch *scratch,
+			size_t *value_nbytes)
+{
+	*value_nbytes = nbytes;
+	if (nbytes == 0 || field[0] != '"')
+		return field;
+	if (nbytes >= 2 && memchr(field + 1, '"', nbytes - 1) == field + nbytes - 1) {
+		*value_nbytes = nbytes - 2;
+		return field + 1;
+	}
+	if (scratch->nbytes < nbytes) {
+		char *grown = realloc(scratch->data, nbytes);
+		if (!grown)
+			return NULL;
+		scratch->data = grown;
+		scratch->nbytes = nbytes;
+	}
+	*value_nbytes = unquote(field, nbytes, scratch->data);
+	return scratch->data;
+}
+
+bool value_is_missing(const struct plan *plan, const char *text, size_t nbytes)
+{
+	text = decimal_trim(text, &nbytes);
+	if (nbytes == 0)
+		return true;
+	for (size_t i = 0; i < plan->nmissing; i++)
+		if (strlen(plan->missing[i]) == nbytes && !memcmp(plan->missing[i], text, nbytes))
+			return true;
+	return false;
+}
+
+bool missing_is_number(const struct plan *plan)
+{
+	struct decimal ignored;
+
+	for (size_t i = 0; i < plan->nmissing; i++)
+		if (decimal_parse(plan->missing[i], strlen(plan->missing[i]), &ignored) !=
+		    DECIMAL_INVALID)
+			return true;
+	return false;
+}
+
+static void note_first(size_t *first, size_t offset)
+{
+	if (offset < *first)
+		*first = offset;
+}
+
+/* Folds a value that is not missing and that the fast path does not hold. */
+static enum status take_wide(struct column_partial *column, const char *text, size_t nbytes,
+			     size_t offset)
+{
+	struct wide x;
+	int scale;
+	enum status status = wide_parse(text, nbytes, &x, &scale);
+
+	if (status == STATUS_OK && !wide_of(column))
+		return STATUS_NO_MEMORY;
+	if (status == STATUS_OK)
+		wide_fold_add(column->wide, &x, scale);
+	else
+		column->ninvalid++;
+	if (status == STATUS_OUT_OF_RANGE)
+		note_first(&column->first_out_of_range_offset, offset);
+	note_first(status == STATUS_NOT_A_NUMBER ? &column->first_invalid_offset
+						 : &column->first_number_offset, offset);
+	return STATUS_OK;
+}
+
+enum status value_read(const struct plan *plan, bool parses, const char *field, size_t nbytes,
+		       struct scratch *scratch, struct value *out)
+{
+	out->text = field_value(field, nbytes, scratch, &out->nbytes);
+	if (!out->text)
+		return STATUS_NO_MEMORY;
+	if (value_is_missing(plan, out->text, out->nbytes))
+		out->kind = DECIMAL_MISSING;
+	else if (!parses)
+		out->kind = DECIMAL_INVALID;
+	else
+		out->kind = decimal_parse(out->text, out->nbytes, &out->number);
+	return STATUS_OK;
+}
+
+enum status column_take(const struct plan *plan, struct partial *p, size_t c, const char *field,
+			size_t nbytes, size_t offset, struct scratch *scratch)
+{
+	struct column_partial *column = &p->columns[c];
+	bool parses = plan->columns[c].parses;
+	struct value v;
+	enum status status = value_read(plan, parses, field, nbytes, scratch, &v);
+
+	if (status != STATUS_OK)
+		return status;
+	if (v.kind == DECIMAL_MISSING) {
+		column->nmissing++;
+	} else if (!parses) {
+		column->fast.count++;
+	} else if (v.kind == DECIMAL_NUMBER) {
+		decimal_fold_add(&column->fast, v.number);
+		note_first(&column->first_number_offset, offset);
+	} else {
+		return take_wide(column, v.text, v.nbytes, offset);
+	}
+	return STATUS_OK;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * column.h - what a run of records folds to: one summary a column.
+ *
+ * This is the value fold of the design. Identity: partial_clear. Combine:
+ * partial_combine(earlier, later), associative, always called in this order of
+ * operands. The same numbers come out of a GPU's reduce kernel (kernels/fold/reduce.cu)
+ * and of column_take; everything that neither the kernel nor the fast path can hold
+ * passes through column_take on the CPU.
+ */
+#ifndef GPUSTAT_COLUMN_H
+#define GPUSTAT_COLUMN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "number/decimal.h"
+#include "query/plan.h"
+#include "base/status.h"
+#include "number/wide.h"
+
+#define OFFSET_NONE SIZE_MAX
+
+/* What a column is, as its first value that is not missing tells. */
+enum column_kind { COLUMN_UNKNOWN, COLUMN_NUMBER, COLUMN_TEXT };
+
+/* One column over a run of records. Offsets are bytes from the start of the text
+ * that was folded, OFFSET_NONE where there was none; they mean nothing after a
+ * combine, which drops them. */
+struct column_partial {
+	struct decimal_fold fast;  /* numbers the fast path holds; also counts presence
+				    * in a column that does not parse */
+	struct wide_fold *wide;    /* the others; NULL until one came. Owned. */
+	uint64_t nmissing;
+	uint64_t ninvalid;
+	enum column_kind kind; /* set by combine; ask column_kind() */
+	size_t first_number_offset;  /* of the first number, or of its record's start */
+	size_t first_invalid_offset; /* of the first invalid field's first byte */
+	size_t first_out_of_range_offset; /* of the first that is a number, but beyond wide.h */
+};
+
+/* Memory for a field's value once its quotes are removed; grows. */
+struct scratch {
+	char *data; /* owned */
+	size_t nbytes;
+};
+
+/* What a field holds. */
+struct value {
+	enum decimal_kind kind; /* DECIMAL_WIDE: not for the fast path; wide_parse knows */
+	struct decimal number;  /* of kind DECIMAL_NUMBER */
+	const char *text;       /* unquoted, blanks and all; in the field or the scratch */
+	size_t nbytes;
+};
+
+/* Where a field lies in the text that is folded: [begin, end). */
+struct field_span {
+	size_t begin, end;
+};
+
+/* All columns of a plan over a run of records. */
+struct partial {
+	size_t ncolumns, npredicates;
+	struct column_partial *columns; /* ncolumns, in the plan's order. Owned. */
+	uint64_t *nmatched;             /* for each predicate, records where it holds. Owned. */
+	uint64_t nundecided; /* records for which a predicate compares text with a number */
+	size_t first_undecided_offset; /* the first such value, and its column */
+	uint32_t undecided_column;
+	uint64_t nshort;                /* records that lacked a field, left out */
+	size_t first_short_offset;      /* where the first of them starts */
+	/* Where a chunk's complete records lie; set by a worker's fold. Bytes before
+	 * head_nbytes belong to a record that began in an earlier chunk: 0 if the chunk was
+	 * entered between records, nbytes if that record does not end here either
+	 * (head_ends is then false). Bytes from tail_offset on begin a record that does
+	 * not end here; tail_offset is head_nbytes if no later record ends. */
+	bool needs_entry; /* folded without knowing how the text is entered, and it matters */
+	bool head_ends;
+	size_t head_nbytes;
+	size_t tail_offset;
+	size_t open_quote_offset; /* at the input's end: the field whose quote never closes */
+};
+
+/* Makes an empty partial for the plan's columns. STATUS_NO_MEMORY or STATUS_OK. */
+enum status partial_init(struct partial *p, const struct plan *plan);
+void partial_free(struct partial *p);
+
+/* Makes p the fold of no records. Keeps its memory. */
+void partial_clear(struct partial *p);
+
+/* p becomes the fold of p's records followed by later's. STATUS_NO_MEMORY or OK. */
+enum status partial_combine(struct partial *p, const struct partial *later);
+
+/* The kind of a column: that of the earliest value folded into it. */
+enum column_kind column_kind(const struct column_partial *column);
+
+/* All numbers of a column, wherever they were kept, as one fold. */
+void column_numbers(const struct column_partial *column, struct wide_fold *out);
+
+/* Folds one field into column c of p, whatever it holds: number, missing value,
+ * wide number, text, quotes.
+ * field: nbytes raw bytes of the record, quotes and all; a CR that belongs to the
+ * record's end already dropped. offset: of field[0] in the folded text.
+ * Errors: STATUS_NO_MEMORY. A value that is no number is counted, not an error: what
+ * it means is decided where the order of all records is known (engine.c). */
+enum status column_take(const struct plan *plan, struct partial *p, size_t c, const char *field,
+			size_t nbytes, size_t offset, struct scratch *scratch);
+
+/* The value of a raw field: outer quotes removed, "" made ", text after the closing
+ * quote kept. Returns a pointer into field or into scratch (grown as needed), and
+ * its length in *value_nbytes; NULL where memory ran out. */
+const char *field_value(const char *field, size_t nbytes, struct scratch *scratch,
+			size_t *value_nbytes);
+
+/* Reads a raw field. parses: whether a number is looked for; if not, kind tells only
+ * DECIMAL_MISSING from DECIMAL_INVALID. Errors: STATUS_NO_MEMORY. */
+enum status value_read(const struct plan *plan, bool parses, const char *field, size_t nbytes,
+		       struct scratch *scratch, struct value *out);
+
+/* Whether the value text[0 .. nbytes) counts as missing: blank, or a spelling of
+ * plan->missing once blanks are trimmed. */
+bool value_is_missing(const struct plan *plan, const char *text, size_t nbytes);
+
+/* Whether a spelling of plan->missing could pass for a number. */
+bool missing_is_number(const struct plan *plan);
+
+#endif

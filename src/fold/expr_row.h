@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * expr_row.h - asks a condition about one record's raw fields, on the CPU.
+ */
+#ifndef GPUSTAT_EXPR_ROW_H
+#define GPUSTAT_EXPR_ROW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fold/column.h"
+#include "query/expr_eval.h"
+#include "query/plan.h"
+#include "base/status.h"
+
+/* One worker's working memory for one condition. */
+struct expr_row {
+	struct expr_value *values; /* the condition's columns of the record in hand; owned */
+	struct scratch *scratch;   /* one a column: a field with its quotes removed; owned */
+	uint32_t ncolumns;
+};
+
+/* Makes working memory for e. STATUS_NO_MEMORY or STATUS_OK; free with expr_row_free. */
+enum status expr_row_init(struct expr_row *row, const struct expr *e);
+void expr_row_free(struct expr_row *row);
+
+/* Evaluates e over one record.
+ * e->columns: where in plan and in spans each of its columns is.
+ * spans: plan->ncolumns raw fields in text, quotes and all, without the record's CR.
+ * Sets *truth. With EXPR_INVALID, *culprit is the plan's column whose field is at fault,
+ * and *why STATUS_NOT_A_NUMBER or STATUS_OUT_OF_RANGE; otherwise they are untouched.
+ * Errors: STATUS_NO_MEMORY. Cost: memory only for fields with irregular quotes. */
+enum status expr_row_eval(struct expr_row *row, const struct expr *e, const struct plan *plan,
+			  const char *text, const struct field_span *spans,
+			  enum expr_truth *truth, uint32_t *culprit, enum status *why);
+
+#endif

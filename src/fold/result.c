@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * result.c - see result.h.
+ */
+#include "fold/result.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "number/wide.h"
+
+bool result_is_text(const struct plan_column *plan, const struct column_partial *column)
+{
+	if (plan->invalid == INVALID_TEXT && column->ninvalid)
+		return true;
+	return plan->if_numeric && column_kind(column) == COLUMN_TEXT;
+}
+
+/* Values that are not missing: numbers, and in a column that may hold text, text. */
+static uint64_t count_present(const struct plan_column *plan, const struct column_partial *column,
+			      uint64_t nnumbers)
+{
+	return nnumbers + (result_is_text(plan, column) ? column->ninvalid : 0);
+}
+
+/* Writes one result; "" where there is none. */
+static void format_value(enum operation operation, const struct plan_column *plan,
+			 const struct column_partial *column, char text[WIDE_TEXT_NBYTES])
+{
+	struct wide_fold f;
+
+	column_numbers(column, &f);
+	*text = '\0';
+	if (operation == OPERATION_SUM)
+		wide_format(&f.sum, f.scale, text);
+	else if (operation == OPERATION_COUNT)
+		snprintf(text, WIDE_TEXT_NBYTES, "%" PRIu64, count_present(plan, column, f.count));
+	else if (f.count == 0)
+		return;
+	else if (operation == OPERATION_MIN)
+		wide_format(&f.min, f.scale, text);
+	else if (operation == OPERATION_MAX)
+		wide_format(&f.max, f.scale, text);
+	else
+		wide_format_mean(&f.sum, f.count, text);
+}
+
+static bool set_cell(struct cell *cell, const char *text, bool is_number)
+{
+	cell->text = strdup(text);
+	cell->is_number = is_number;
+	return cell->text != NULL;
+}
+
+static enum status no_memory(struct table *t, struct fault *fault)
+{
+	table_free(t);
+	return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+}
+
+/* ---- a row of results ---- */
+
+static bool set_result(const struct query *q, const struct partial *total, const struct result *r,
+		       struct cell *name, struct cell *value)
+{
+	char text[WIDE_TEXT_NBYTES];
+	const struct plan_column *column = &q->plan.columns[r->column];
+
+	if (asprintf(&name->text, "%s(%s)", operation_title(r->operation), column->name) < 0)
+		name->text = NULL;
+	name->is_number = true;
+	format_value(r->operation, column, &total->columns[r->column], text);
+	return set_cell(value, text, true) && name->text;
+}
+
+/* Whether '*' asked for this result of a column that holds no numbers. */
+static bool is_dropped(const struct partial *total, const struct result *r)
+{
+	return r->if_numeric && column_kind(&total->columns[r->column]) != COLUMN_NUMBER;
+}
+
+static enum status results_row(const struct query *q, const struct partial *total,
+			       struct table *t, struct fault *fault)
+{
+	size_t nkept = 0, nstar = 0, column = 0;
+
+	for (size_t i = 0; i < q->nresults; i++) {
+		bool kept = !is_dropped(total, &q->results[i]);
+		nkept += kept;
+		nstar += kept && q->results[i].if_numeric;
+	}
+	if (q->star && nstar == 0)
+		return fault_set(fault, STATUS_NO_NUMERIC_COLUMN, 0, NULL);
+	if (table_init(t, nkept, 1) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	t->one_record = true;
+	for (size_t i = 0; i < q->nresults; i++) {
+		if (is_dropped(total, &q->results[i]))
+			continue;
+		if (!set_result(q, total, &q->results[i], &t->names[column], &t->cells[column]))
+			return no_memory(t, fault);
+		column++;
+	}
+	return STATUS_OK;
+}
+
+/* ---- the header of records ---- */
+
+static char *scan_name(const struct query *q, const struct result *r)
+{
+	const char *title = operation_title(r->operation);
+	char *name;
+
+	if (operation_kind(r->operation) == OPERATION_OFFSET)
+		return strdup(title);
+	if (asprintf(&name, "%s(%s)", title, q->plan.columns[r->column].name) < 0)
+		return NULL;
+	return name;
+}
+
+static void free_names(char **names, size_t nnames)
+{
+	for (size_t i = 0; names && i < nnames; i++)
+		free(names[i]);
+	free(names);
+}
+
+/* The names of the new columns, to be freed with free_names. NULL: out of memory. */
+static char **scan_names(const struct query *q)
+{
+	char **names = calloc(q->nresults + 1, sizeof *names);
+
+	for (size_t i = 0; names && i < q->nresults; i++) {
+		names[i] = scan_name(q, &q->results[i]);
+		if (names[i])
+			continue;
+		free_names(names, i);
+		return NULL;
+	}
+	return names;
+}
+
+static void print_heading(const struct query *q, char **names)
+{
+	const struct header *h = &q->header;
+	size_t nbytes = h->end - h->begin; /* without the line end */
+
+	if (!q->plan.only)
+		fwrite(h->line, 1, nbytes, stdout);
+	for (size_t i = 0; i < q->nresults; i++) {
+		if (i || !q->plan.only)
+			putchar(q->plan.delimiter);
+		output_field(names[i], q->plan.delimiter);
+	}
+	fwrite(h->line + nbytes, 1, h->line_nbytes - nbytes, stdout);
+}
+
+enum status result_heading(const struct query *q, struct fault *fault)
+{
+	char **names;
+
+	if (!q->header.present)
+		return STATUS_OK;
+	names = scan_names(q); /* all, before the first is printed */
+	if (!names)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	print_heading(q, names);
+	free_names(names, q->nresults);
+	return output_flush(fault);
+}
+
+/* ---- the summary ---- */
+
+enum summary_column { SUMMARY_COLUMN, SUMMARY_TYPE, SUMMARY_COUNT, SUMMARY_MISSING, SUMMARY_SUM };
+
+/* The columns from SUMMARY_SUM on, and their operations. */
+static const struct {
+	const char *name;
+	enum operation operation;
+} summary_columns[] = {
+	{"column", NOPERATIONS},   {"type", NOPERATIONS},    {"count", OPERATION_COUNT},
+	{"missing", NOPERATIONS},  {"sum", OPERATION_SUM},   {"min", OPERATION_MIN},
+	{"max", OPERATION_MAX},    {"mean", OPERATION_MEAN},
+};
+#define NSUMMARY (sizeof summary_columns / sizeof *summary_columns)
+
+static const char *type_name(const struct plan_column *plan, const struct column_partial *column)
+{
+	if (result_is_text(plan, column))
+		return "text";
+	return column->fast.count || (column->wide && column->wide->count) ? "number" : "empty";
+}
+
+static bool set_summary_row(const struct plan_column *plan, const struct column_partial *column,
+			    struct cell *row)
+{
+	char text[WIDE_TEXT_NBYTES];
+	bool ok = set_cell(&row[SUMMARY_COLUMN], plan->name, false) &&
+		  set_cell(&row[SUMMARY_TYPE], type_name(plan, column), false);
+
+	snprintf(text, sizeof text, "%" PRIu64, column->nmissing);
+	ok = ok && set_cell(&row[SUMMARY_MISSING], text, true);
+	for (size_t i = 0; ok && i < NSUMMARY; i++) {
+		if (summary_columns[i].operation == NOPERATIONS)
+			continue;
+		format_value(summary_columns[i].operation, plan, column, text);
+		if (i >= SUMMARY_SUM && result_is_text(plan, column))
+			*text = '\0';
+		ok = set_cell(&row[i], text, true);
+	}
+	return ok;
+}
+
+static enum status summary(const struct query *q, const struct partial *total, struct table *t,
+			   struct fault *fault)
+{
+	if (table_init(t, NSUMMARY, q->plan.ncolumns) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	for (size_t i = 0; i < NSUMMARY; i++)
+		if (!set_cell(&t->names[i], summary_columns[i].name, i >= SUMMARY_COUNT))
+			return no_memory(t, fault);
+	for (size_t c = 0; c < q->plan.ncolumns; c++)
+		if (!set_summary_row(&q->plan.columns[c], &total->columns[c],
+				     &t->cells[c * NSUMMARY]))
+			return no_memory(t, fault);
+	return STATUS_OK;
+}
+
+enum status result_table(const struct query *q, const struct partial *total, struct table *out,
+			 struct fault *fault)
+{
+	return q->summary ? summary(q, total, out, fault) : results_row(q, total, out, fault);
+}
+
+enum format result_format(const struct query *q, const struct table *t, enum format format)
+{
+	if (format != FORMAT_AUTO)
+		return format;
+	if (q->summary)
+		return FORMAT_TABLE;
+	return t->ncolumns == 1 ? FORMAT_PLAIN : FORMAT_CSV;
+}

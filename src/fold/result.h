@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * result.h - from the total of all records to the table that is printed.
+ */
+#ifndef GPUSTAT_RESULT_H
+#define GPUSTAT_RESULT_H
+
+#include "fold/column.h"
+#include "query/options.h"
+#include "io/table.h"
+#include "query/query.h"
+#include "base/status.h"
+
+/* Makes the table of what q asks for: a row of results, or the summary, a row for each
+ * column. total: the fold of all records, the plan's columns.
+ * Errors: STATUS_NO_NUMERIC_COLUMN where '*' was all that was asked and no column holds
+ * numbers; STATUS_NO_MEMORY. */
+enum status result_table(const struct query *q, const struct partial *total, struct table *out,
+			 struct fault *fault);
+
+/* The format that FORMAT_AUTO means for this table. */
+enum format result_format(const struct query *q, const struct table *t, enum format format);
+
+/* Prints the header of the records that are printed, if the input has one: the record as
+ * it came and the names of the new columns. Errors: STATUS_WRITE, STATUS_NO_MEMORY. */
+enum status result_heading(const struct query *q, struct fault *fault);
+
+/* Whether column c is text, as far as it may be: values that are no numbers belong there. */
+bool result_is_text(const struct plan_column *plan, const struct column_partial *column);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * row_block.c - see row_block.h.
+ */
+#include "fold/row_block.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum status row_block_init(struct row_block *b, const struct plan *plan)
+{
+	memset(b, 0, sizeof *b);
+	b->plan = plan;
+	b->may_be_missing[' '] = b->may_be_missing['\t'] = true;
+	for (size_t i = 0; i < plan->nmissing; i++)
+		b->may_be_missing[(unsigned char)*plan->missing[i]] = true;
+	b->missing_is_number = missing_is_number(plan);
+	b->numbers = calloc(plan->ncolumns + 1, sizeof *b->numbers);
+	b->has_numbers = calloc(plan->ncolumns + 1, sizeof *b->has_numbers);
+	b->hints = calloc(plan->ncolumns + 1, sizeof *b->hints);
+	return b->numbers && b->has_numbers && b->hints ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+void row_block_free(struct row_block *b)
+{
+	free(b->numbers);
+	free(b->has_numbers);
+	free(b->hints);
+	memset(b, 0, sizeof *b);
+}
+
+size_t row_block_set(struct row_block *b, const char *text, const struct row_run *some,
+		     size_t first)
+{
+	size_t left = some->nrows - first;
+
+	b->text = text;
+	b->ends = some->ends + first * some->stride;
+	b->stride = some->stride;
+	b->nrows = (unsigned)(left < ROW_BLOCK_NROWS ? left : ROW_BLOCK_NROWS);
+	memset(b->has_numbers, 0, b->plan->ncolumns * sizeof *b->has_numbers);
+	return b->nrows;
+}
+
+static bool drops_cr(const struct row_block *b, size_t c)
+{
+	return b->plan->columns[c].field == b->stride - 1;
+}
+
+struct field_span row_block_field(const struct row_block *b, size_t c, unsigned row)
+{
+	return row_field(b->text, row_block_ends(b, row) + b->plan->columns[c].field,
+			 drops_cr(b, c));
+}
+
+const struct simd_numbers *row_block_numbers(struct row_block *b, size_t c)
+{
+	struct simd_numbers *numbers = &b->numbers[c];
+
+	if (b->has_numbers[c])
+		return numbers;
+	simd()->convert(b->text, b->ends + b->plan->columns[c].field, b->stride, b->nrows,
+			drops_cr(b, c), numbers, &b->hints[c]);
+	if (b->missing_is_number)
+		numbers->numbers = 0;
+	b->has_numbers[c] = true;
+	return numbers;
+}
+
+enum row_value row_block_value(const struct row_block *b, size_t c, unsigned row,
+			       const char **text, size_t *nbytes)
+{
+	struct field_span span = row_block_field(b, c, row);
+	const char *value = b->text + span.begin;
+	size_t n = span.end - span.begin;
+
+	if (n > 0 && *value == '"') { /* as field_value has it, but for quotes in quotes */
+		if (n < 2 || memchr(value + 1, '"', n - 1) != value + n - 1)
+			return ROW_QUOTED;
+		value++;
+		n -= 2;
+	}
+	if (n == 0 || (b->may_be_missing[(unsigned char)*value] &&
+		       value_is_missing(b->plan, value, n)))
+		return ROW_MISSING;
+	*text = value;
+	*nbytes = n;
+	return ROW_PRESENT;
+}

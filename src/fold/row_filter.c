@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * row_filter.c - see row_filter.h.
+ */
+#include "fold/row_filter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- thresholds ---- */
+
+/* The literal raised by nplaces; beyond every significand where it does not fit. */
+static struct row_threshold threshold_above(int64_t literal, int nplaces)
+{
+	const int64_t limit = 1000000000000000000; /* no significand reaches it */
+	int128 x = literal;
+
+	if (!decimal_rescale(&x, nplaces) || x > limit || x < -limit)
+		x = literal < 0 ? -limit : limit;
+	return (struct row_threshold){(int64_t)x, (int64_t)x};
+}
+
+/* The literal lowered by nplaces: where digits are lost, it lies between two significands. */
+static struct row_threshold threshold_below(int64_t literal, int nplaces)
+{
+	bool between = false;
+
+	for (; nplaces > 0; nplaces--) {
+		int64_t digit = literal % 10;
+		between |= digit != 0;
+		literal = literal / 10 - (digit < 0);
+	}
+	return (struct row_threshold){literal + between, literal};
+}
+
+static void set_thresholds(const struct expr_test *t, struct row_threshold *out)
+{
+	for (int scale = 0; scale < DECIMAL_NSCALES; scale++)
+		out[scale] = scale >= t->number.scale
+				     ? threshold_above(t->number.significand,
+						       scale - t->number.scale)
+				     : threshold_below(t->number.significand,
+						       t->number.scale - scale);
+}
+
+/* ---- memory ---- */
+
+static enum status predicate_init(struct row_predicate *p, const struct expr *e)
+{
+	p->thresholds = calloc((size_t)e->ntests * DECIMAL_NSCALES, sizeof *p->thresholds);
+	p->standing = calloc(e->ntests, sizeof *p->standing);
+	if (!p->thresholds || !p->standing)
+		return STATUS_NO_MEMORY;
+	for (uint32_t t = 0; t < e->ntests; t++)
+		if (e->tests[t].kind == EXPR_TEST_NUMBER && e->tests[t].literal_kind == EXPR_NUMBER)
+			set_thresholds(&e->tests[t], p->thresholds + (size_t)t * DECIMAL_NSCALES);
+	return expr_row_init(&p->row, e);
+}
+
+enum status row_judge_init(struct row_judge *j, const struct plan *plan)
+{
+	enum status status = STATUS_OK;
+
+	memset(j, 0, sizeof *j);
+	j->plan = plan;
+	j->predicates = calloc(plan->npredicates + 1, sizeof *j->predicates);
+	j->spans = calloc(plan->ncolumns + 1, sizeof *j->spans);
+	j->holds = calloc(plan->npredicates + 1, sizeof *j->holds);
+	if (!j->predicates || !j->spans || !j->holds)
+		return STATUS_NO_MEMORY;
+	for (size_t p = 0; status == STATUS_OK && p < plan->npredicates; p++)
+		status = predicate_init(&j->predicates[p], plan->predicates[p]);
+	return status;
+}
+
+void row_judge_free(struct row_judge *j)
+{
+	for (size_t p = 0; j->predicates && p < j->plan->npredicates; p++) {
+		free(j->predicates[p].thresholds);
+		free(j->predicates[p].standing);
+		expr_row_free(&j->predicates[p].row);
+	}
+	free(j->predicates);
+	free(j->spans);
+	free(j->holds);
+	memset(j, 0, sizeof *j);
+}
+
+/* ---- tests: which of the rows in `of` pass; *odd: those that this cannot tell of ---- */
+
+static uint64_t if_accepted(const struct expr_test *t, enum expr_order order, uint64_t rows)
+{
+	return t->accepts & order ? rows : 0;
+}
+
+static uint64_t test_number(const struct expr_test *t, const struct row_threshold *thresholds,
+			    struct row_block *b, size_t c, uint64_t of, uint64_t *odd)
+{
+	const struct simd_numbers *x;
+	uint64_t less = 0, greater = 0;
+
+	if (t->literal_kind != EXPR_NUMBER) {
+		*odd = of;
+		return 0;
+	}
+	x = row_block_numbers(b, c);
+	for (unsigned row = b->nrows; row-- > 0;) {
+		struct row_threshold threshold = thresholds[x->scale[row]];
+		less = less << 1 | (x->significand[row] < threshold.low);
+		greater = greater << 1 | (x->significand[row] > threshold.high);
+	}
+	*odd = of & ~(x->numbers | x->empty);
+	return of & x->numbers &
+	       (if_accepted(t, EXPR_LESS, less) | if_accepted(t, EXPR_GREATER, greater) |
+		if_accepted(t, EXPR_EQUAL, ~(less | greater)));
+}
+
+static struct decimal number_of(const struct simd_numbers *x, unsigned row)
+{
+	return (struct decimal){x->significand[row], x->scale[row]};
+}
+
+static uint64_t test_columns(const struct expr_test *t, struct row_block *b, size_t left,
+			     size_t right, uint64_t of, uint64_t *odd)
+{
+	const struct simd_numbers *x = row_block_numbers(b, left), *y = row_block_numbers(b, right);
+	uint64_t passes = 0;
+
+	*odd = of & ~((x->numbers | x->empty) & (y->numbers | y->empty));
+	for (uint64_t rows = of & x->numbers & y->numbers; rows; rows &= rows - 1) {
+		unsigned row = (unsigned)__builtin_ctzll(rows);
+		int order = decimal_compare(number_of(x, row), number_of(y, row));
+		passes |= if_accepted(t, expr_order_of(order), rows & -rows);
+	}
+	return passes;
+}
+
+/* How a value that is there stands to a text. */
+static enum expr_order text_order(const struct expr_test *t, const char *literal,
+				  const char *value, size_t nbytes)
+{
+	if (t->accepts == EXPR_EQUAL && nbytes != t->literal_nbytes)
+		return EXPR_LESS; /* or greater: it does not matter */
+	return expr_order_of(expr_compare_bytes(value, nbytes, literal, t->literal_nbytes));
+}
+
+static uint64_t test_value(const struct expr *e, const struct expr_test *t,
+			   const struct row_block *b, size_t c, uint64_t of, uint64_t *odd)
+{
+	const char *literal = e->literals + t->literal_begin, *value;
+	uint64_t passes = 0;
+	size_t nbytes;
+
+	for (uint64_t rows = of; rows; rows &= rows - 1) {
+		enum row_value is = row_block_value(b, c, (unsigned)__builtin_ctzll(rows), &value,
+						    &nbytes);
+		if (is == ROW_QUOTED)
+			*odd |= rows & -rows;
+		else if (t->kind == EXPR_TEST_MISSING)
+			passes |= if_accepted(t, is == ROW_MISSING ? EXPR_LESS : EXPR_GREATER,
+					      rows & -rows);
+		else if (is == ROW_PRESENT)
+			passes |= if_accepted(t, text_order(t, literal, value, nbytes),
+					      rows & -rows);
+	}
+	return passes;
+}
+
+static uint64_t test(const struct expr *e, uint32_t i, const struct row_predicate *p,
+		     struct row_block *b, uint64_t of, uint64_t *odd)
+{
+	const struct expr_test *t = &e->tests[i];
+	size_t left = e->columns[t->left];
+
+	if (t->kind == EXPR_TEST_NUMBER)
+		return test_number(t, p->thresholds + (size_t)i * DECIMAL_NSCALES, b, left, of,
+				   odd);
+	if (t->kind == EXPR_TEST_COLUMNS)
+		return test_columns(t, b, left, e->columns[t->right], of, odd);
+	return test_value(e, t, b, left, of, odd);
+}
+
+/* ---- conditions ---- */
+
+/* Sends rows on to test `to`, or accepts them, or forgets them. */
+static void send_on(const struct expr *e, struct row_predicate *p, uint32_t to, uint64_t rows,
+		    uint64_t *accepted)
+{
+	if (to < e->ntests)
+		p->standing[to] |= rows;
+	else if (to == EXPR_ACCEPT)
+		*accepted |= rows;
+}
+
+/* Returns the rows in `of` where e holds; *odd: those that have to be asked by themselves. */
+static uint64_t evaluate(const struct expr *e, struct row_predicate *p, struct row_block *b,
+			 uint64_t of, uint64_t *odd)
+{
+	uint64_t accepted = 0;
+
+	memset(p->standing, 0, e->ntests * sizeof *p->standing);
+	p->standing[0] = of;
+	for (uint32_t i = 0; i < e->ntests; i++) {
+		uint64_t at = p->standing[i], unread = 0, passes;
+		if (at == 0)
+			continue;
+		passes = test(e, i, p, b, at, &unread);
+		*odd |= unread;
+		send_on(e, p, e->tests[i].if_true, passes, &accepted);
+		send_on(e, p, e->tests[i].if_not, at & ~passes & ~unread, &accepted);
+	}
+	return accepted;
+}
+
+/* Asks one row by itself. */
+static enum status ask_row(struct row_judge *j, size_t p, const struct row_block *b, unsigned row,
+			   enum expr_truth *truth, uint32_t *culprit)
+{
+	enum status why;
+
+	for (size_t c = 0; c < j->plan->ncolumns; c++)
+		j->spans[c] = row_block_field(b, c, row);
+	return expr_row_eval(&j->predicates[p].row, j->plan->predicates[p], j->plan, b->text,
+			     j->spans, truth, culprit, &why);
+}
+
+/* Asks the rows in `odd`: those where it holds join *holds, undecided ones the verdict. */
+static enum status ask_rows(struct row_judge *j, size_t p, const struct row_block *b, uint64_t odd,
+			    uint64_t *holds)
+{
+	for (; odd; odd &= odd - 1) {
+		uint64_t bit = odd & -odd;
+		enum expr_truth truth;
+		uint32_t culprit;
+		enum status status = ask_row(j, p, b, (unsigned)__builtin_ctzll(odd), &truth,
+					     &culprit);
+		if (status != STATUS_OK)
+			return status;
+		if (truth == EXPR_TRUE)
+			*holds |= bit;
+		if (truth != EXPR_INVALID)
+			continue;
+		if ((j->undecided & (bit - 1)) == 0)
+			j->culprit = culprit;
+		j->undecided |= bit;
+	}
+	return STATUS_OK;
+}
+
+enum status row_judge_block(struct row_judge *j, struct row_block *b)
+{
+	j->kept = row_block_all(b);
+	j->undecided = 0;
+	for (size_t p = 0; p < j->plan->npredicates; p++) {
+		uint64_t odd = 0, holds = evaluate(j->plan->predicates[p], &j->predicates[p], b,
+						   j->kept, &odd);
+		enum status status = ask_rows(j, p, b, odd, &holds);
+		if (status != STATUS_OK)
+			return status;
+		j->kept &= ~j->undecided;
+		if (p == j->plan->where)
+			j->kept &= holds;
+		j->holds[p] = holds;
+	}
+	for (size_t p = 0; p < j->plan->npredicates; p++)
+		j->holds[p] &= j->kept;
+	return STATUS_OK;
+}

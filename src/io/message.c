@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * message.c - see message.h.
+ */
+#include "io/message.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "number/decimal_text.h"
+#include "base/utf8.h"
+
+static const char *program = "gpustat";
+
+void message_program(const char *name)
+{
+	program = name;
+}
+
+/* A message leaves in as few pieces as it has lines, not byte by byte, so that lines of
+ * processes that share a log stay whole. */
+static void begin_message(void)
+{
+	static char buffer[BUFSIZ];
+	static bool begun;
+
+	if (!begun)
+		setvbuf(stderr, buffer, _IOLBF, sizeof buffer);
+	begun = true;
+}
+
+static void print_program(void)
+{
+	begin_message();
+	fprintf(stderr, "%s: ", program);
+}
+
+static void print_text(const char *text)
+{
+	utf8_print(stderr, text, strlen(text));
+}
+
+/* What the value itself says, or a library's or the system's words. */
+static void print_detail(const struct fault *f)
+{
+	switch (f->status) {
+	case STATUS_NOT_A_NUMBER:
+	case STATUS_OUT_OF_RANGE:
+	case STATUS_UNKNOWN_COLUMN:
+		fputs(f->status == STATUS_UNKNOWN_COLUMN ? " '" : ": '", stderr);
+		utf8_print(stderr, f->detail, f->detail_nbytes);
+		fputs("'", stderr);
+		if (f->value_nbytes > f->detail_nbytes)
+			fprintf(stderr, "... (%zu bytes)", f->value_nbytes);
+		break;
+	default:
+		if (f->detail_nbytes) {
+			fputs(": ", stderr);
+			utf8_print(stderr, f->detail, f->detail_nbytes);
+		}
+		if (f->error_number)
+			fprintf(stderr, ": %s", strerror(f->error_number));
+	}
+}
+
+static void print_place(const struct fault *f)
+{
+	if (f->file)
+		print_text(f->file);
+	if (f->line)
+		fprintf(stderr, ":%" PRIu64, f->line);
+	if (f->file)
+		fputs(": ", stderr);
+	if (f->column) {
+		fputs("column '", stderr);
+		print_text(f->column);
+		fputs("': ", stderr);
+	}
+}
+
+/* Our own lines, each made harmless: an expression and a caret below it, say. */
+static void print_lines(const char *text)
+{
+	while (*text) {
+		size_t nbytes = strcspn(text, "\n");
+		utf8_print(stderr, text, nbytes);
+		fputc('\n', stderr);
+		text += nbytes + (text[nbytes] != '\0');
+	}
+}
+
+int message_fault(const struct fault *fault)
+{
+	print_program();
+	if (fault->status == STATUS_USAGE) {
+		print_lines(fault->detail);
+		fprintf(stderr, "Try '%s --help'.", program);
+	} else {
+		print_place(fault);
+		fputs(status_words(fault->status), stderr);
+		print_detail(fault);
+	}
+	fputc('\n', stderr);
+	return status_exit(fault->status);
+}
+
+void message_columns(char *const *names, size_t ncolumns)
+{
+	const char *before = ": ";
+
+	print_program();
+	fprintf(stderr, "the input has %zu column%s", ncolumns, ncolumns == 1 ? "" : "s");
+	for (size_t i = 0; i < ncolumns; i++) {
+		if (!names[i])
+			continue;
+		fputs(before, stderr);
+		print_text(names[i]);
+		before = ", ";
+	}
+	fputc('\n', stderr);
+}
+
+void message_left_out(uint64_t n, const char *column)
+{
+	print_program();
+	fprintf(stderr, "warning: %" PRIu64 " ", n);
+	if (column) {
+		fputs(n == 1 ? "value of column '" : "values of column '", stderr);
+		print_text(column);
+		fputs("' left out: not a number\n", stderr);
+	} else {
+		fprintf(stderr, "%s left out: too few fields\n", n == 1 ? "record" : "records");
+	}
+}
+
+void message_undecided(uint64_t n)
+{
+	print_program();
+	fprintf(stderr, "warning: %" PRIu64 " record%s without an answer to the condition: "
+		"text was compared with a number\n", n, n == 1 ? "" : "s");
+}
+
+void message_note(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	print_program();
+	vfprintf(stderr, format, arguments);
+	fputc('\n', stderr);
+	va_end(arguments);
+}
+
+/* ---- progress ---- */
+
+static struct {
+	const _Atomic uint64_t *done;
+	_Atomic uint64_t all;
+	double begin_s;
+} progress;
+
+static char *write_words(char *to, const char *words)
+{
+	size_t nbytes = strlen(words);
+
+	memcpy(to, words, nbytes);
+	return to + nbytes;
+}
+
+/* In a signal's handler: nothing is called here but what may be called there. */
+static void print_progress(int number)
+{
+	uint64_t done = *progress.done, all = progress.all;
+	uint64_t ns = (uint64_t)((clock_s() - progress.begin_s) * 1e9);
+	int error = errno;
+	char text[256], *to = text;
+
+	(void)number;
+	to = write_words(write_words(to, program), ": ");
+	to = decimal_write_u64(to, done);
+	to = write_words(to, " bytes");
+	if (all != UINT64_MAX) {
+		to = decimal_write_u64(write_words(to, " of "), all);
+		to = decimal_write_u64(write_words(to, " ("), all ? done * 100 / all : 100);
+		to = write_words(to, " %)");
+	}
+	to = decimal_write(write_words(to, " in "), (int128)(ns / 1000000), 3);
+	to = decimal_write(write_words(to, " s: "), (int128)(ns ? done * 100 / ns : 0), 2);
+	to = write_words(to, " GB/s\n");
+	if (write(STDERR_FILENO, text, (size_t)(to - text)) < 0)
+		to = text; /* there is nobody to tell */
+	errno = error;
+}
+
+void message_progress(const _Atomic uint64_t *done, uint64_t all)
+{
+	struct sigaction before, action = {.sa_handler = print_progress, .sa_flags = SA_RESTART};
+
+	progress.all = all;
+	if (progress.done)
+		return;
+	progress.done = done;
+	progress.begin_s = clock_s();
+	sigemptyset(&action.sa_mask);
+	if (sigaction(SIGUSR1, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+		sigaction(SIGUSR1, &action, NULL);
+}

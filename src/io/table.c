@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * table.c - see table.h.
+ */
+#include "io/table.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/utf8.h"
+
+#define TEXT_WIDTH_MAX 100
+
+enum status table_init(struct table *t, size_t ncolumns, size_t nrows)
+{
+	memset(t, 0, sizeof *t);
+	t->names = calloc(ncolumns + 1, sizeof *t->names);
+	t->cells = calloc(ncolumns * nrows + 1, sizeof *t->cells);
+	if (!t->names || !t->cells) {
+		table_free(t);
+		return STATUS_NO_MEMORY;
+	}
+	t->ncolumns = ncolumns;
+	t->nrows = nrows;
+	return STATUS_OK;
+}
+
+static void cells_free(struct cell *cells, size_t ncells)
+{
+	for (size_t i = 0; i < ncells; i++)
+		free(cells[i].text);
+	free(cells);
+}
+
+void table_free(struct table *t)
+{
+	cells_free(t->names, t->ncolumns);
+	cells_free(t->cells, t->ncolumns * t->nrows);
+	memset(t, 0, sizeof *t);
+}
+
+enum status output_flush(struct fault *fault)
+{
+	if (fflush(stdout) || ferror(stdout))
+		return fault_set(fault, STATUS_WRITE, errno, NULL);
+	return STATUS_OK;
+}
+
+enum status output_close(struct fault *fault)
+{
+	enum status status = output_flush(fault);
+
+	/* It may never have been open: that matters to whoever has something to write. */
+	if (status == STATUS_OK && close(STDOUT_FILENO) && errno != EBADF)
+		return fault_set(fault, STATUS_WRITE, errno, NULL);
+	return status;
+}
+
+/* ---- one cell ---- */
+
+void output_field(const char *text, char delimiter)
+{
+	if (!strpbrk(text, "\"\r\n") && !strchr(text, delimiter)) {
+		fputs(text, stdout);
+		return;
+	}
+	putchar('"');
+	for (; *text; text++) {
+		if (*text == '"')
+			putchar('"');
+		putchar(*text);
+	}
+	putchar('"');
+}
+
+static void print_csv_cell(const char *text)
+{
+	output_field(text, ',');
+}
+
+/* Tabs and line ends would break the row: they print as \t, \n, \r, and \ as \\. */
+static void print_tsv_cell(const char *text)
+{
+	for (; *text; text++) {
+		const char *special = "\t\n\r\\", *at = strchr(special, *text);
+		if (at) {
+			putchar('\\');
+			putchar("tnr\\"[at - special]);
+		} else {
+			putchar(*text);
+		}
+	}
+}
+
+/* JSON is UTF-8: a byte that is none prints as the replacement character. */
+static void print_json_string(const char *text)
+{
+	const char *end = text + strlen(text);
+
+	putchar('"');
+	while (*text) {
+		size_t nbytes = utf8_length(text, (size_t)(end - text));
+		unsigned char c = (unsigned char)*text;
+		if (nbytes == 0)
+			fputs("\\ufffd", stdout);
+		else if (c == '"' || c == '\\')
+			printf("\\%c", c);
+		else if (c < 0x20 || c == 0x7f)
+			printf("\\u%04x", c);
+		else
+			fwrite(text, 1, nbytes, stdout);
+		text += nbytes ? nbytes : 1;
+	}
+	putchar('"');
+}
+
+static void print_json_cell(const struct cell *cell)
+{
+	if (!cell->is_number)
+		print_json_string(cell->text);
+	else
+		fputs(*cell->text ? cell->text : "null", stdout);
+}
+
+/* ---- rows ---- */
+
+static void print_separated(const struct cell *row, size_t ncells, char separator,
+			    void (*print)(const char *))
+{
+	for (size_t i = 0; i < ncells; i++) {
+		if (i)
+			putchar(separator);
+		print(row[i].text);
+	}
+	putchar('\n');
+}
+
+static void print_rows(const struct table *t, char separator, bool names,
+		       void (*print)(const char *))
+{
+	if (names)
+		print_separated(t->names, t->ncolumns, separator, print);
+	for (size_t i = 0; i < t->nrows; i++)
+		print_separated(t->cells + i * t->ncolumns, t->ncolumns, separator, print);
+}
+
+/* The values without names: one a line, or a row a line where rows mean something. */
+static void print_plain(const struct table *t)
+{
+	print_rows(t, t->one_record ? '\n' : '\t', false, print_tsv_cell);
+}
+
+static void print_json_object(const struct table *t, const struct cell *row)
+{
+	putchar('{');
+	for (size_t i = 0; i < t->ncolumns; i++) {
+		if (i)
+			fputs(", ", stdout);
+		print_json_string(t->names[i].text);
+		fputs(": ", stdout);
+		print_json_cell(&row[i]);
+	}
+	putchar('}');
+}
+
+static void print_json(const struct table *t)
+{
+	if (!t->one_record)
+		putchar('[');
+	for (size_t i = 0; i < t->nrows; i++) {
+		if (i)
+			fputs(",\n ", stdout);
+		print_json_object(t, t->cells + i * t->ncolumns);
+	}
+	puts(t->one_record ? "" : "]");
+}
+
+/* ---- for eyes ---- */
+
+/* The widest cell's width. A column of text is not widened beyond TEXT_WIDTH_MAX: with one long
+ * name, the blanks beside many short ones would be more than all of the input. */
+static size_t column_width(const struct table *t, size_t column)
+{
+	size_t limit = t->names[column].is_number ? SIZE_MAX : TEXT_WIDTH_MAX;
+	size_t width = utf8_width(t->names[column].text);
+
+	for (size_t i = 0; i < t->nrows; i++) {
+		size_t w = utf8_width(t->cells[i * t->ncolumns + column].text);
+		width = w > width && w <= limit ? w : width;
+	}
+	return width;
+}
+
+/* Numbers stand to the right of their column and text to the left. No blanks at a row's
+ * end. */
+static void print_aligned(const struct table *t, const struct cell *row, const size_t *widths)
+{
+	size_t pending = 0, end = t->ncolumns;
+
+	while (end > 0 && !*row[end - 1].text)
+		end--;
+	for (size_t i = 0; i < end; i++) {
+		size_t width = utf8_width(row[i].text);
+		size_t pad = width < widths[i] ? widths[i] - width : 0;
+		bool right = t->names[i].is_number;
+		printf("%*s", (int)(pending + (right ? pad : 0)), "");
+		utf8_print(stdout, row[i].text, strlen(row[i].text));
+		pending = 2 + (right ? 0 : pad);
+	}
+	putchar('\n');
+}
+
+static enum status print_table(const struct table *t)
+{
+	size_t *widths = calloc(t->ncolumns + 1, sizeof *widths);
+
+	if (!widths)
+		return STATUS_NO_MEMORY;
+	for (size_t i = 0; i < t->ncolumns; i++)
+		widths[i] = column_width(t, i);
+	print_aligned(t, t->names, widths);
+	for (size_t i = 0; i < t->nrows; i++)
+		print_aligned(t, t->cells + i * t->ncolumns, widths);
+	free(widths);
+	return STATUS_OK;
+}
+
+enum status table_print(const struct table *t, enum format format, struct fault *fault)
+{
+	switch (format) {
+	case FORMAT_CSV:
+		print_rows(t, ',', true, print_csv_cell);
+		break;
+	case FORMAT_TSV:
+		print_rows(t, '\t', true, print_tsv_cell);
+		break;
+	case FORMAT_JSON:
+		print_json(t);
+		break;
+	case FORMAT_TABLE:
+		if (print_table(t) != STATUS_OK)
+			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		break;
+	case FORMAT_PLAIN:
+	case FORMAT_AUTO:
+		print_plain(t);
+		break;
+	}
+	return output_flush(fault);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * writer.c - see writer.h.
+ */
+#include "io/writer.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+static enum status write_all(const char *data, size_t nbytes, struct fault *fault)
+{
+	while (nbytes) {
+		ssize_t n = write(STDOUT_FILENO, data, nbytes);
+		if (n < 0 && errno != EINTR)
+			return fault_set(fault, STATUS_WRITE, errno, NULL);
+		data += n < 0 ? 0 : n;
+		nbytes -= n < 0 ? 0 : (size_t)n;
+	}
+	return STATUS_OK;
+}
+
+enum status writer_write(struct writer *w, struct text_buffer *text, struct fault *fault)
+{
+	enum status status = STATUS_OK;
+	bool in_line = text->in_line;
+
+	text->in_line = false;
+	if (text->nbytes == 0 && !in_line)
+		return STATUS_OK;
+	if (w->owes_newline)
+		status = write_all("\n", 1, fault);
+	w->owes_newline = text->nbytes == 0 || text->data[text->nbytes - 1] != '\n';
+	return status == STATUS_OK ? write_all(text->data, text->nbytes, fault) : status;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * writer.h - records to standard output, as they are.
+ */
+#ifndef GPUSTAT_WRITER_H
+#define GPUSTAT_WRITER_H
+
+#include <stdbool.h>
+
+#include "emit/emit.h"
+#include "base/status.h"
+
+struct writer {
+	bool owes_newline; /* what is written ends inside a line */
+};
+
+/* Writes text. A file's last record may lack its LF; it gets one if anything follows.
+ * Errors: STATUS_WRITE. */
+enum status writer_write(struct writer *w, struct text_buffer *text, struct fault *fault);
+
+#endif

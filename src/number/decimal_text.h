@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * decimal_text.h - decimals to text on the CPU, eight digits a step. What is written is what
+ * decimal_format() writes, which is for one lane of a GPU and every size.
+ *
+ * Eight digits are one word, the first in its lowest byte: a number below 10^8 is split into
+ * two of four digits, all of those at once into two of two, and those into digits, each
+ * time by multiplying with a reciprocal. A branch chooses how many words there are; running
+ * totals grow slowly, so it is foreseen. (Hacker's Delight, 2nd ed., chapter 10.)
+ */
+#ifndef GPUSTAT_DECIMAL_TEXT_H
+#define GPUSTAT_DECIMAL_TEXT_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "number/decimal.h"
+
+#define DECIMAL_TEXT_SLACK 16 /* bytes behind a text that may be written over as well */
+#define DECIMAL_POWER_MAX 19
+
+/* 10^n in 64 bits. */
+static const uint64_t decimal_powers[DECIMAL_POWER_MAX + 1] = {
+	1u, 10u, 100u, 1000u, 10000u, 100000u, 1000000u, 10000000u, 100000000u, 1000000000u,
+	10000000000u, 100000000000u, 1000000000000u, 10000000000000u, 100000000000000u,
+	1000000000000000u, 10000000000000000u, 100000000000000000u, 1000000000000000000u,
+	10000000000000000000u,
+};
+
+/* The eight digits of x < 10^8, each 0 to 9 in its byte. */
+static inline uint64_t decimal_digits_8(uint64_t x)
+{
+	uint64_t fours = x / 10000, twos, ones;
+
+	fours |= (x - fours * 10000) << 32;
+	twos = fours * 10486 >> 20 & UINT64_C(0x0000007f0000007f); /* a hundredth of each */
+	twos |= (fours - twos * 100) << 16;
+	ones = twos * 103 >> 10 & UINT64_C(0x000f000f000f000f); /* a tenth of each */
+	return ones | (twos - ones * 10) << 8;
+}
+
+static inline void decimal_store_8(char *to, uint64_t digits)
+{
+	digits |= UINT64_C(0x3030303030303030);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	digits = __builtin_bswap64(digits);
+#endif
+	memcpy(to, &digits, sizeof digits);
+}
+
+/* Writes x < 10^8 without leading zeros. Returns the text's end. */
+static inline char *decimal_write_first(char *to, uint64_t x)
+{
+	uint64_t digits = decimal_digits_8(x);
+	unsigned nzeros = (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 56) / 8;
+
+	decimal_store_8(to, digits >> 8 * nzeros);
+	return to + 8 - nzeros;
+}
+
+/* Writes x < 10^n with all of n digits, n <= 19. Returns the text's end. */
+static inline char *decimal_write_padded(char *to, uint64_t x, int n)
+{
+	if (n > 16) {
+		uint64_t top = x / decimal_powers[16];
+		decimal_store_8(to, decimal_digits_8(top) >> 8 * (24 - n));
+		x -= top * decimal_powers[16];
+		to += n - 16;
+		n = 16;
+	}
+	if (n > 8) {
+		uint64_t top = x / decimal_powers[8];
+		decimal_store_8(to, decimal_digits_8(top) >> 8 * (16 - n));
+		x -= top * decimal_powers[8];
+		to += n - 8;
+		n = 8;
+	}
+	if (n > 0)
+		decimal_store_8(to, decimal_digits_8(x) >> 8 * (8 - n));
+	return to + n;
+}
+
+/* Writes x. Returns the text's end, which is up to 20 bytes on. */
+static inline char *decimal_write_u64(char *to, uint64_t x)
+{
+	uint64_t top = x / decimal_powers[8];
+
+	if (top == 0)
+		return decimal_write_first(to, x);
+	if (top < decimal_powers[8])
+		to = decimal_write_first(to, top);
+	else
+		to = decimal_write_padded(decimal_write_first(to, top / decimal_powers[8]),
+					  top % decimal_powers[8], 8);
+	return decimal_write_padded(to, x % decimal_powers[8], 8);
+}
+
+/* Writes x. Returns the text's end. */
+static inline char *decimal_write_u128(char *to, uint128 x)
+{
+	if (x >> 64 == 0)
+		return decimal_write_u64(to, (uint64_t)x);
+	to = decimal_write_u128(to, x / decimal_powers[16]);
+	return decimal_write_padded(to, (uint64_t)(x % decimal_powers[16]), 16);
+}
+
+/* Writes significand x 10^-scale as decimal_format() does. Returns the text's end. There is room
+ * for DECIMAL_TEXT_SLACK bytes more than the text has. */
+static inline char *decimal_write(char *to, int128 significand, int scale)
+{
+	uint128 all = significand < 0 ? -(uint128)significand : (uint128)significand;
+
+	if (scale > DECIMAL_POWER_MAX)
+		return to + decimal_format(significand, scale, to);
+	*to = '-';
+	to += significand < 0;
+	if (scale == 0)
+		return decimal_write_u128(to, all);
+	if (all >> 64 == 0) {
+		to = decimal_write_u64(to, (uint64_t)all / decimal_powers[scale]);
+		all = (uint64_t)all % decimal_powers[scale];
+	} else {
+		to = decimal_write_u128(to, all / decimal_powers[scale]);
+		all %= decimal_powers[scale];
+	}
+	*to = '.';
+	return decimal_write_padded(to + 1, (uint64_t)all, scale);
+}
+
+/* ---- many numbers in a row ----
+ *
+ * The higher digits of a running total seldom change from one to the next, so their text is
+ * kept. The digits behind the point are split off by multiplying with a reciprocal of 10^scale,
+ * rounded up: with 2^(n - 1) < 10^scale <= 2^n, x 2^(63 + n) / 10^scale is right for x < 2^63.
+ * (Hacker's Delight, 2nd ed., section 10-9.)
+ */
+
+/* Zeroed: for numbers of scale 0. */
+struct decimal_writer {
+	int scale;
+	uint64_t reciprocal;
+	unsigned shift;
+	uint64_t top; /* of the number written last: its integer part / 10^8 */
+	char text[16]; /* of that, if it is not 0 */
+	unsigned text_nbytes;
+};
+
+/* Sets the scale of what is written next: 0 .. DECIMAL_POWER_MAX. */
+static inline void decimal_writer_set(struct decimal_writer *w, int scale)
+{
+	uint64_t power = decimal_powers[scale];
+	unsigned nbits = scale == 0 ? 0 : 64 - (unsigned)__builtin_clzll(power);
+
+	w->scale = scale;
+	w->shift = nbits == 0 ? 0 : nbits - 1;
+	w->reciprocal = nbits == 0 ? 0 : (uint64_t)(((uint128)1 << (63 + nbits)) / power) + 1;
+}
+
+/* Writes x. Returns the text's end. */
+static inline char *decimal_writer_u64(struct decimal_writer *w, char *to, uint64_t x)
+{
+	uint64_t top = x / decimal_powers[8];
+
+	if (top == 0)
+		return decimal_write_first(to, x);
+	if (top != w->top) {
+		w->top = top;
+		w->text_nbytes = (unsigned)(decimal_write_u64(w->text, top) - w->text);
+	}
+	memcpy(to, w->text, sizeof w->text);
+	to += w->text_nbytes;
+	decimal_store_8(to, decimal_digits_8(x - top * decimal_powers[8]));
+	return to + 8;
+}
+
+/* Writes x, |x| < 2^63, times 10^-scale. Returns the text's end. */
+static inline char *decimal_writer_i64(struct decimal_writer *w, char *to, int64_t x)
+{
+	uint64_t all = x < 0 ? -(uint64_t)x : (uint64_t)x, integer = all;
+
+	*to = '-';
+	to += x < 0;
+	if (w->scale == 0)
+		return decimal_writer_u64(w, to, integer);
+	integer = (uint64_t)((uint128)all * w->reciprocal >> 64) >> w->shift;
+	to = decimal_writer_u64(w, to, integer);
+	*to = '.';
+	return decimal_write_padded(to + 1, all - integer * decimal_powers[w->scale], w->scale);
+}
+
+#endif

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * wide.c - the decimal superaccumulator. See wide.h.
+ */
+#include "number/wide.h"
+
+#include <string.h>
+
+#define POINT_DIGITS (WIDE_POINT * WIDE_LIMB_DIGITS)
+#define TOTAL_DIGITS (WIDE_NLIMBS * WIDE_LIMB_DIGITS)
+#define MEAN_NDIGITS 17
+
+static const int32_t power_of_ten[WIDE_LIMB_DIGITS] = {1,      10,      100,      1000,     10000,
+						       100000, 1000000, 10000000, 100000000};
+
+void wide_clear(struct wide *x)
+{
+	memset(x, 0, sizeof *x);
+}
+
+/* Carries until every limb is in -999999999 ... 999999999; returns the sign of the
+ * highest limb that is not 0. Limbs may hold up to 2^62 on entry. */
+static int carry(struct wide *x)
+{
+	int64_t over = 0;
+	int sign = 0;
+
+	for (int i = 0; i < WIDE_NLIMBS; i++) {
+		int64_t limb = x->limb[i] + over;
+		over = limb / WIDE_LIMB_BASE;
+		x->limb[i] = limb - over * WIDE_LIMB_BASE;
+		if (x->limb[i])
+			sign = x->limb[i] < 0 ? -1 : 1;
+	}
+	return sign;
+}
+
+/* Makes x canonical: carries, then gives every limb the sign of the number by borrowing
+ * from the next one, which exists because the highest limb already has that sign. */
+static void normalize(struct wide *x)
+{
+	int64_t sign = carry(x), borrow = 0;
+
+	for (int i = 0; i < WIDE_NLIMBS; i++) {
+		int64_t limb = x->limb[i] - borrow;
+		borrow = 0;
+		if (limb * sign < 0) {
+			limb += sign * WIDE_LIMB_BASE;
+			borrow = sign;
+		}
+		x->limb[i] = limb;
+	}
+}
+
+/* Adds piece x 10^digit, 0 <= digit: |piece| < 10^9. The limb may leave its range. */
+static void add_piece(struct wide *x, int64_t piece, int digit)
+{
+	x->limb[digit / WIDE_LIMB_DIGITS] += piece * power_of_ten[digit % WIDE_LIMB_DIGITS];
+}
+
+void wide_add_decimal(struct wide *x, int128 significand, int scale)
+{
+	for (int digit = POINT_DIGITS - scale; significand; digit += WIDE_LIMB_DIGITS) {
+		add_piece(x, (int64_t)(significand % WIDE_LIMB_BASE), digit);
+		significand /= WIDE_LIMB_BASE;
+	}
+	normalize(x);
+}
+
+void wide_add(struct wide *x, const struct wide *y)
+{
+	for (int i = 0; i < WIDE_NLIMBS; i++)
+		x->limb[i] += y->limb[i];
+	normalize(x);
+}
+
+/* The digits of x from limb `from` up, as an integer; false where it does not fit. */
+static bool upper_limbs(const struct wide *x, int from, int128 *out)
+{
+	int128 value = 0;
+
+	for (int i = WIDE_NLIMBS - 1; i >= from; i--) {
+		if (value > DECIMAL_INT128_MAX / WIDE_LIMB_BASE - 1 ||
+		    value < -(DECIMAL_INT128_MAX / WIDE_LIMB_BASE - 1))
+			return false;
+		value = value * WIDE_LIMB_BASE + x->limb[i];
+	}
+	*out = value;
+	return true;
+}
+
+bool wide_to_int128(const struct wide *x, int scale, int128 *out)
+{
+	int lowest = POINT_DIGITS - scale; /* the last digit that counts */
+	int limb = lowest / WIDE_LIMB_DIGITS, unused = lowest % WIDE_LIMB_DIGITS;
+
+	/* The limb that the last digit is in may have zeros below it: divided away. */
+	if (!upper_limbs(x, limb + 1, out) || !decimal_rescale(out, WIDE_LIMB_DIGITS - unused))
+		return false;
+	int128 low = x->limb[limb] / power_of_ten[unused];
+	return !__builtin_add_overflow(*out, low, out);
+}
+
+int wide_compare(const struct wide *x, const struct wide *y)
+{
+	for (int i = WIDE_NLIMBS - 1; i >= 0; i--)
+		if (x->limb[i] != y->limb[i])
+			return x->limb[i] < y->limb[i] ? -1 : 1;
+	return 0;
+}
+
+/* Adds the digits of text, whose last one weighs 10^(digit - POINT_DIGITS), to x. Bytes
+ * that are no digits (the point) are passed over. */
+static void add_digits(struct wide *x, const char *text, const char *end, int digit, int sign)
+{
+	while (end > text && digit < TOTAL_DIGITS) {
+		char c = *--end;
+		if (!decimal_is_digit(c))
+			continue;
+		add_piece(x, sign * (c - '0'), digit++);
+	}
+}
+
+enum status wide_parse(const char *text, size_t nbytes, struct wide *x, int *scale)
+{
+	struct decimal_syntax s;
+	const char *begin, *end;
+	int64_t wanted;
+
+	text = decimal_trim(text, &nbytes);
+	if (!decimal_scan(text, nbytes, &s))
+		return STATUS_NOT_A_NUMBER;
+	wanted = s.nfraction - s.exponent;
+	if (wanted > WIDE_SCALE_MAX || (s.ndigits && s.ndigits - wanted > WIDE_MAGNITUDE_MAX))
+		return STATUS_OUT_OF_RANGE;
+	wide_clear(x);
+	*scale = wanted < 0 ? 0 : (int)wanted;
+	if (s.ndigits == 0)
+		return STATUS_OK;
+	begin = end = text + (*text == '-' || *text == '+');
+	while (end < text + nbytes && (decimal_is_digit(*end) || *end == '.'))
+		end++;
+	while (*begin == '0' || *begin == '.')
+		begin++;
+	add_digits(x, begin, end, (int)(POINT_DIGITS - wanted), s.negative ? -1 : 1);
+	normalize(x);
+	return STATUS_OK;
+}
+
+/* ---- text ---- */
+
+/* The number as its sign and its decimal digits, least significant first. */
+struct digits {
+	int negative;
+	int ndigits; /* up to the highest that is not 0 */
+	unsigned char digit[TOTAL_DIGITS];
+};
+
+static void to_digits(const struct wide *x, struct digits *d)
+{
+	d->negative = d->ndigits = 0;
+	for (int i = 0; i < WIDE_NLIMBS; i++) {
+		int64_t limb = x->limb[i];
+		if (limb < 0) {
+			d->negative = 1;
+			limb = -limb;
+		}
+		for (int j = i * WIDE_LIMB_DIGITS; j < (i + 1) * WIDE_LIMB_DIGITS; j++) {
+			d->digit[j] = (unsigned char)(limb % 10);
+			limb /= 10;
+			if (d->digit[j])
+				d->ndigits = j + 1;
+		}
+	}
+}
+
+/* Writes the digits with the point above digit[point], fraction digits kept to scale. */
+static size_t write_digits(const struct digits *d, int point, int scale, char *text)
+{
+	char *p = text;
+	int top = d->ndigits > point ? d->ndigits - 1 : point;
+
+	if (d->negative)
+		*p++ = '-';
+	for (int i = top; i >= point - scale; i--) {
+		if (i == point - 1)
+			*p++ = '.';
+		*p++ = (char)('0' + d->digit[i]);
+	}
+	*p = '\0';
+	return (size_t)(p - text);
+}
+
+size_t wide_format(const struct wide *x, int scale, char text[WIDE_TEXT_NBYTES])
+{
+	struct digits d;
+
+	to_digits(x, &d);
+	return write_digits(&d, POINT_DIGITS, scale, text);
+}
+
+/* ---- mean ---- */
+
+/* A quotient being written by long division, digit by digit. */
+struct quotient {
+	uint64_t significand; /* the digits so far */
+	int ndigits;          /* significant ones among them */
+	int exponent;         /* the last one weighs 10^exponent */
+	uint64_t remainder;
+};
+
+/* Brings down the dividend's digit i (a 0 below its last one); returns the next digit. */
+static unsigned divide_step(const struct digits *d, int i, uint64_t count, struct quotient *q)
+{
+	uint128 dividend = (uint128)q->remainder * 10 + (i >= 0 ? d->digit[i] : 0);
+
+	q->remainder = (uint64_t)(dividend % count);
+	return (unsigned)(dividend / count);
+}
+
+/* Whether q, whose next digit comes from the dividend's digit i, rounds up: the rest is
+ * more than half a unit, or just half and q is odd. */
+static bool rounds_up(const struct digits *d, int i, uint64_t count, struct quotient *q)
+{
+	unsigned digit = divide_step(d, i, count, q);
+	bool more = q->remainder != 0;
+
+	while (!more && --i >= 0)
+		more = d->digit[i] != 0;
+	if (digit == 5 && !more)
+		return q->significand & 1;
+	return digit >= 5;
+}
+
+static struct quotient divide(const struct digits *d, uint64_t count)
+{
+	struct quotient q = {0, 0, 0, 0};
+	int i = d->ndigits - 1;
+
+	for (; q.ndigits < MEAN_NDIGITS && (i >= 0 || q.remainder); i--) {
+		q.significand = q.significand * 10 + divide_step(d, i, count, &q);
+		q.ndigits += q.significand != 0;
+		q.exponent = i - POINT_DIGITS;
+	}
+	if (rounds_up(d, i, count, &q))
+		q.significand++;
+	return q;
+}
+
+/* Writes significand x 10^exponent in plain decimal. */
+static size_t write_plain(bool negative, uint64_t significand, int exponent, char *text)
+{
+	struct digits d = {.negative = negative && significand};
+	int scale = exponent < 0 ? -exponent : 0;
+
+	for (int i = exponent < 0 ? 0 : exponent; significand; i++, significand /= 10) {
+		d.digit[i] = (unsigned char)(significand % 10);
+		d.ndigits = i + 1;
+	}
+	return write_digits(&d, scale, scale, text);
+}
+
+size_t wide_format_mean(const struct wide *x, uint64_t count, char text[WIDE_TEXT_NBYTES])
+{
+	struct digits d;
+	struct quotient q;
+
+	to_digits(x, &d);
+	q = divide(&d, count);
+	while (q.exponent < 0 && q.significand % 10 == 0) {
+		q.significand /= 10;
+		q.exponent++;
+	}
+	return write_plain(d.negative, q.significand, q.exponent, text);
+}
+
+/* ---- fold ---- */
+
+void wide_fold_add(struct wide_fold *f, const struct wide *x, int scale)
+{
+	const struct wide_fold one = {.count = 1, .scale = scale, .sum = *x, .min = *x, .max = *x};
+
+	wide_fold_combine(f, &one);
+}
+
+void wide_fold_combine(struct wide_fold *f, const struct wide_fold *later)
+{
+	if (later->count == 0)
+		return;
+	if (f->count == 0) {
+		*f = *later;
+		return;
+	}
+	f->count += later->count;
+	f->scale = later->scale > f->scale ? later->scale : f->scale;
+	wide_add(&f->sum, &later->sum);
+	if (wide_compare(&later->min, &f->min) < 0)
+		f->min = later->min;
+	if (wide_compare(&later->max, &f->max) > 0)
+		f->max = later->max;
+}
+
+/* One bin as a wide fold of at least one number: its true count stands in the fold
+ * that the bin is from. */
+static void from_bin(struct wide_fold *f, const struct decimal_bin *bin, int scale)
+{
+	memset(f, 0, sizeof *f);
+	f->count = 1;
+	f->scale = scale;
+	wide_add_decimal(&f->sum, bin->sum, scale);
+	wide_add_decimal(&f->min, bin->min, scale);
+	wide_add_decimal(&f->max, bin->max, scale);
+}
+
+void wide_fold_add_bins(struct wide_fold *f, const struct decimal_fold *fast)
+{
+	uint64_t count = f->count + fast->count;
+	struct wide_fold one;
+
+	for (int s = 0; s < DECIMAL_NSCALES; s++) {
+		if (!(fast->scales >> s & 1))
+			continue;
+		from_bin(&one, &fast->bin[s], s);
+		wide_fold_combine(f, &one);
+	}
+	f->count = count;
+}

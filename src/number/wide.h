@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * wide.h - the decimal superaccumulator: numbers that decimal.h cannot hold, the
+ * meeting point of its bins, and the text of every result.
+ *
+ * A fixed-point number of 94 limbs, base 10^9, over 10^-405 ... 10^441: any value a
+ * field may have (|x| < 10^400, scale <= 400) is represented exactly, and so is any
+ * sum of up to 2^64 of them. Adding is limb by limb and therefore associative.
+ * Idea: Kulisch's long accumulator, in base ten.
+ */
+#ifndef GPUSTAT_WIDE_H
+#define GPUSTAT_WIDE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "number/decimal.h"
+#include "base/status.h"
+
+#define WIDE_SCALE_MAX 400     /* digits a field may have after the point */
+#define WIDE_MAGNITUDE_MAX 400 /* |x| < 10^400 */
+#define WIDE_LIMB_DIGITS 9
+#define WIDE_LIMB_BASE 1000000000
+#define WIDE_POINT 45 /* limbs below the point: 405 digits */
+#define WIDE_NLIMBS 94
+
+/* limb[i] weighs 10^(9 (i - WIDE_POINT)). Canonical: every limb in -999999999 ...
+ * 999999999 and none of the other sign than the number's, so that numbers compare limb
+ * by limb from the top. All functions take and leave canonical numbers. */
+struct wide {
+	int64_t limb[WIDE_NLIMBS];
+};
+
+/* Longest text of a wide number: sign, 441 digits, point, 405 digits, NUL. */
+#define WIDE_TEXT_NBYTES 864
+
+/* x = 0 */
+void wide_clear(struct wide *x);
+
+/* Parses a number, quotes and blanks around it removed, into *x and *scale.
+ * Returns STATUS_OK, STATUS_NOT_A_NUMBER, or STATUS_OUT_OF_RANGE. */
+enum status wide_parse(const char *text, size_t nbytes, struct wide *x, int *scale);
+
+/* x += significand x 10^-scale; scale 0 .. WIDE_SCALE_MAX. */
+void wide_add_decimal(struct wide *x, int128 significand, int scale);
+
+/* x += y */
+void wide_add(struct wide *x, const struct wide *y);
+
+/* x x 10^scale as an integer, which it is. Returns false where that does not fit *out. */
+bool wide_to_int128(const struct wide *x, int scale, int128 *out);
+
+/* -1, 0 or 1 as x is less than, equal to or greater than y. */
+int wide_compare(const struct wide *x, const struct wide *y);
+
+/* Writes x with exactly `scale` digits after the point (none: no point), in plain
+ * decimal, -0 as 0, NUL-terminated. x has no digit beyond scale; scale <=
+ * WIDE_SCALE_MAX. Returns the text's length. */
+size_t wide_format(const struct wide *x, int scale, char text[WIDE_TEXT_NBYTES]);
+
+/* Writes x / count, rounded half-even to 17 significant digits, in plain decimal,
+ * trailing zeros after the point trimmed. count > 0. Returns the text's length. */
+size_t wide_format_mean(const struct wide *x, uint64_t count, char text[WIDE_TEXT_NBYTES]);
+
+/* The fold of a column's wide numbers. */
+struct wide_fold {
+	uint64_t count;
+	int scale; /* the largest seen */
+	struct wide sum, min, max;
+};
+
+/* Folds one number of the given scale into f, in place. f->count == 0: f is empty. */
+void wide_fold_add(struct wide_fold *f, const struct wide *x, int scale);
+
+/* f becomes the fold of f's numbers followed by later's. */
+void wide_fold_combine(struct wide_fold *f, const struct wide_fold *later);
+
+/* Lifts a fold of fast-path numbers into the wide fold f: f becomes the fold of both. */
+void wide_fold_add_bins(struct wide_fold *f, const struct decimal_fold *fast);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * header.h - the first records of the input: are there names, and which.
+ */
+#ifndef GPUSTAT_HEADER_H
+#define GPUSTAT_HEADER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "io/input.h"
+#include "query/options.h"
+#include "query/plan.h"
+#include "query/select.h"
+#include "base/status.h"
+
+/* A field of one of the first records, its quotes removed. */
+struct first_value {
+	char *text; /* NUL-terminated; owned */
+	bool is_missing, is_number;
+};
+
+struct first_record {
+	size_t nfields; /* 0: there is no such record */
+	struct first_value *values;
+};
+
+struct header {
+	bool present;                  /* the first record is a header, and was skipped */
+	size_t nfields;                /* of the first record; 0: the input is empty */
+	char **names;                  /* nfields; NULL for a column that has none. Owned. */
+	struct first_record record[2]; /* the first, and the second if it was asked for ... */
+	bool has_second;               /* ... and is in the same file: it may be a blank line */
+	char *line;                    /* a header that is present, as it came, with its line
+					* end or none: line_nbytes. Owned. */
+	size_t line_nbytes;
+	size_t nbytes;                 /* of the first, with blank lines before it */
+	size_t begin, end; /* of the first, in those bytes, line end left out */
+};
+
+/* Reads the first record (and_second: two) of the input, without taking it out.
+ * plan: gives the delimiter and the spellings of missing values.
+ * Errors: input's, STATUS_OPEN_QUOTE, STATUS_NO_MEMORY. */
+enum status header_read(struct header *h, struct input *input, const struct plan *plan,
+			bool and_second, struct fault *fault);
+
+/* Decides whether the first record is a header, as mode and the selections say, then
+ * takes it out of the input and names the columns.
+ * selections: nselections lists; all of them empty for the summary. Errors: STATUS_NO_MEMORY. */
+enum status header_decide(struct header *h, struct input *input, enum header_mode mode,
+			  const struct selection *selections, size_t nselections,
+			  struct fault *fault);
+
+/* If the header, and perhaps blank lines, was all there was in its file, reads the record after
+ * it from the next that has one. */
+enum status header_read_second(struct header *h, struct input *input, const struct plan *plan,
+			       struct fault *fault);
+
+void header_free(struct header *h);
+
+#endif

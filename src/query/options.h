@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * options.h - the command line.
+ */
+#ifndef GPUSTAT_OPTIONS_H
+#define GPUSTAT_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "query/plan.h"
+#include "base/status.h"
+
+enum operation {
+#define OPERATION(id, kind, name, argument, title, help) OPERATION_##id,
+#define OPTION(id, letter, name, argument, help)
+#include "query/options.def"
+#undef OPERATION
+#undef OPTION
+	NOPERATIONS
+};
+
+enum operation_kind { OPERATION_REDUCE, OPERATION_SCAN, OPERATION_OFFSET };
+
+enum header_mode { HEADER_AUTO, HEADER_YES, HEADER_NO };
+enum format { FORMAT_AUTO, FORMAT_PLAIN, FORMAT_CSV, FORMAT_TSV, FORMAT_JSON, FORMAT_TABLE };
+enum device { DEVICE_AUTO, DEVICE_CPU, DEVICE_GPU, DEVICE_ALL };
+
+/* --sum COLS and its like, in the order given. */
+struct operation_use {
+	enum operation operation;
+	const char *argument; /* COLS, EXPR, or NULL */
+};
+
+struct options {
+	size_t nuses;
+	struct operation_use *uses; /* none, and no where: the summary */
+	bool emits;                 /* records are printed: there is a scan, an offset, or only a
+				     * condition */
+	const char *where;          /* EXPR, or NULL */
+	bool exclusive, only;
+	char delimiter;
+	enum header_mode header;
+	size_t nmissing;
+	const char **missing; /* blanks trimmed */
+	enum invalid_policy invalid;
+	enum format format;
+	enum device device;
+	int device_number; /* with DEVICE_GPU: which; -1: every one */
+	int nthreads;      /* 0: as many as there are cores to run on */
+	size_t chunk_nbytes; /* 0: the workers' own choice; tests set it down to 1 */
+	bool verbose, help, version;
+	int npaths;
+	const char *const *paths; /* "-": standard input; at least one */
+};
+
+/* Reads the command line into o. Errors: STATUS_USAGE with the whole sentence in fault's
+ * detail, STATUS_NO_MEMORY. o keeps pointers into argv. Free with options_free. */
+enum status options_parse(struct options *o, int argc, char **argv, struct fault *fault);
+void options_free(struct options *o);
+
+/* The name of an operation, "cumsum"; what its results are called, "running_sum"; and what kind
+ * it is. */
+const char *operation_name(enum operation operation);
+const char *operation_title(enum operation operation);
+enum operation_kind operation_kind(enum operation operation);
+
+/* Prints --help's text, or --version's, to stdout. */
+void options_print_help(void);
+void options_print_version(void);
+
+#endif

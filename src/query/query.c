@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * query.c - see query.h.
+ */
+#include "query/query.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/expr.h"
+#include "query/select.h"
+
+/* What is asked of one field. */
+struct demand {
+	bool selected, folds; /* at all; by an operation, not only by a condition */
+	bool number, star;    /* by a numeric operation by itself; by '*' */
+	size_t column;        /* its place in the plan */
+};
+
+/* The state of making a query. */
+struct making {
+	struct query *q;
+	const struct options *options;
+	struct selection *selections; /* one an operation, one a condition */
+	size_t nselections;
+	struct demand *demands;       /* by field */
+	size_t ndemands;
+	struct fault *fault;
+};
+
+static enum status no_memory(struct making *m)
+{
+	return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
+}
+
+/* ---- what the options say ---- */
+
+static enum status parse_condition(struct making *m, const char *option, const char *text)
+{
+	struct query *q = m->q;
+
+	return expr_parse(&q->conditions[q->nconditions++], option, text, m->fault);
+}
+
+/* --where first, if it is there; then every --offsets. */
+static enum status parse_conditions(struct making *m)
+{
+	const struct options *o = m->options;
+	enum status status = STATUS_OK;
+
+	m->q->conditions = calloc(o->nuses + 1, sizeof *m->q->conditions);
+	if (!m->q->conditions)
+		return no_memory(m);
+	if (o->where)
+		status = parse_condition(m, "where", o->where);
+	for (size_t i = 0; status == STATUS_OK && i < o->nuses; i++)
+		if (o->uses[i].operation == OPERATION_OFFSETS)
+			status = parse_condition(m, "offsets", o->uses[i].argument);
+	return status;
+}
+
+/* The columns of a condition that tell of a header: names, and fields by position that
+ * must be numbers. */
+static enum status select_telling(struct making *m, const struct expr_request *r)
+{
+	struct selection *to = &m->selections[m->nselections++];
+	struct field_range ignored;
+
+	to->selectors = calloc(r->columns.nselectors + 1, sizeof *to->selectors);
+	if (!to->selectors)
+		return no_memory(m);
+	for (size_t i = 0; i < r->columns.nselectors; i++) {
+		const struct selector *s = &r->columns.selectors[i];
+		struct selector *copy = &to->selectors[to->nselectors];
+		if (!(r->uses[i] & EXPR_AS_NUMBER) && selector_by_position(s, 0, &ignored))
+			continue;
+		*copy = (struct selector){strdup(s->text), s->quoted};
+		if (!copy->text)
+			return no_memory(m);
+		to->nselectors++;
+	}
+	return STATUS_OK;
+}
+
+static enum status parse_selections(struct making *m)
+{
+	const struct options *o = m->options;
+	enum status status = parse_conditions(m);
+
+	m->selections = calloc(o->nuses + m->q->nconditions + 1, sizeof *m->selections);
+	if (!m->selections)
+		return no_memory(m);
+	for (size_t i = 0; status == STATUS_OK && i < o->nuses; i++) {
+		struct selection *to = &m->selections[m->nselections++];
+		if (operation_kind(o->uses[i].operation) != OPERATION_OFFSET)
+			status = selection_parse(o->uses[i].argument, to, m->fault);
+	}
+	for (size_t i = 0; status == STATUS_OK && i < m->q->nconditions; i++)
+		status = select_telling(m, &m->q->conditions[i]);
+	return status;
+}
+
+/* Whether the second record must be seen too: some column is not selected by itself, or
+ * none is and nobody says whether there is a header. */
+static bool needs_second(const struct making *m)
+{
+	struct field_range range;
+	size_t nselectors = 0;
+
+	for (size_t i = 0; i < m->nselections; i++) {
+		const struct selection *s = &m->selections[i];
+		nselectors += s->nselectors;
+		for (size_t j = 0; j < s->nselectors; j++)
+			if (selector_by_position(&s->selectors[j], 0, &range) && range.star)
+				return true;
+	}
+	return nselectors == 0 && m->options->header == HEADER_AUTO;
+}
+
+/* ---- what is asked of the fields ---- */
+
+/* Whether the first record that is no header shows that '*' cannot mean this field. What
+ * is not decided there is decided by the first value, but for records that are printed:
+ * their header comes first. */
+static bool starts_unfit(const struct making *m, uint32_t field)
+{
+	const struct header *h = &m->q->header;
+	const struct first_record *r = &h->record[h->present ? 1 : 0];
+
+	if (field >= r->nfields)
+		return m->options->emits;
+	return !r->values[field].is_number && (m->options->emits || !r->values[field].is_missing);
+}
+
+static enum status grow_demands(struct making *m, size_t ndemands)
+{
+	struct demand *grown;
+
+	if (ndemands <= m->ndemands)
+		return STATUS_OK;
+	grown = realloc(m->demands, ndemands * sizeof *grown);
+	if (!grown)
+		return no_memory(m);
+	memset(grown + m->ndemands, 0, (ndemands - m->ndemands) * sizeof *grown);
+	m->demands = grown;
+	m->ndemands = ndemands;
+	return STATUS_OK;
+}
+
+static enum status add_result(struct making *m, struct result result)
+{
+	struct query *q = m->q;
+	struct result *grown;
+
+	if ((q->nresults & (q->nresults + 1)) == 0) { /* full at 0, 1, 3, 7, ... */
+		grown = realloc(q->results, (2 * q->nresults + 1) * sizeof *grown);
+		if (!grown)
+			return no_memory(m);
+		q->results = grown;
+	}
+	q->results[q->nresults++] = result;
+	return STATUS_OK;
+}
+
+/* Asks operation of one field. result->column is the field, until the plan is made. */
+static enum status demand_field(struct making *m, enum operation operation, uint32_t field,
+				bool star)
+{
+	bool counts = operation == OPERATION_COUNT || operation == OPERATION_RUNNING_COUNT;
+	struct demand *d;
+
+	if (star && starts_unfit(m, field))
+		return STATUS_OK;
+	if (grow_demands(m, (size_t)field + 1) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	d = &m->demands[field];
+	d->selected = d->folds = true;
+	d->star |= star;
+	d->number |= star ? m->options->emits : !counts;
+	return add_result(m, (struct result){operation, field, star});
+}
+
+static enum status demand_range(struct making *m, enum operation operation,
+				struct field_range range)
+{
+	enum status status = STATUS_OK;
+	size_t end = range.star ? m->q->header.nfields : (size_t)range.last + 1;
+
+	m->q->star |= range.star;
+	for (size_t field = range.first; status == STATUS_OK && field < end; field++)
+		status = demand_field(m, operation, (uint32_t)field, range.star);
+	return status;
+}
+
+static enum status demand_selected(struct making *m)
+{
+	const struct header *h = &m->q->header;
+	struct field_range range;
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < m->options->nuses; i++) {
+		const struct operation_use *use = &m->options->uses[i];
+		const struct selection *s = &m->selections[i];
+		for (size_t j = 0; status == STATUS_OK && j < s->nselectors; j++) {
+			status = selector_resolve(&s->selectors[j], h->names, h->nfields, &range,
+						  m->fault);
+			if (status == STATUS_OK)
+				status = demand_range(m, use->operation, range);
+		}
+		if (status == STATUS_OK && operation_kind(use->operation) == OPERATION_OFFSET)
+			status = add_result(m, (struct result){.operation = use->operation});
+	}
+	return status;
+}
+
+/* The fields that the conditions look at. */
+static enum status demand_conditions(struct making *m)
+{
+	const struct header *h = &m->q->header;
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; status == STATUS_OK && i < m->q->nconditions; i++) {
+		struct expr_request *r = &m->q->conditions[i];
+		status = expr_resolve(r, h->names, h->nfields, m->fault);
+		for (size_t j = 0; status == STATUS_OK && j < r->columns.nselectors; j++) {
+			status = grow_demands(m, (size_t)r->fields[j] + 1);
+			if (status == STATUS_OK)
+				m->demands[r->fields[j]].selected = true;
+		}
+	}
+	return status;
+}
+
+/* The summary asks for everything; what each column is, its values will tell. */
+static enum status demand_all(struct making *m)
+{
+	const struct field_range all = {0, (uint32_t)m->q->header.nfields - 1, false};
+
+	return m->q->header.nfields ? demand_range(m, OPERATION_SUM, all) : STATUS_OK;
+}
+
+/* ---- the plan ---- */
+
+/* The name of a column, colN where the header has none. Owned by the caller. */
+static char *column_name(const struct header *h, size_t field)
+{
+	char *name;
+
+	if (field < h->nfields && h->names[field])
+		return strdup(h->names[field]);
+	return asprintf(&name, "col%zu", field + 1) < 0 ? NULL : name;
+}
+
+static enum status plan_column(struct making *m, size_t field)
+{
+	struct plan *plan = &m->q->plan;
+	struct demand *d = &m->demands[field];
+	struct plan_column *c = &plan->columns[plan->ncolumns];
+
+	c->field = (uint32_t)field;
+	c->name = column_name(&m->q->header, field);
+	c->folds = d->folds;
+	c->parses = d->number || d->star;
+	c->if_numeric = m->q->summary || (d->star && !d->number);
+	c->invalid = m->options->invalid;
+	if (m->q->summary && c->invalid == INVALID_ERROR)
+		c->invalid = INVALID_TEXT;
+	d->column = plan->ncolumns++;
+	return c->name ? STATUS_OK : no_memory(m);
+}
+
+static enum status plan_columns(struct making *m)
+{
+	struct query *q = m->q;
+	enum status status = STATUS_OK;
+
+	q->plan.columns = calloc(m->ndemands + 1, sizeof *q->plan.columns);
+	if (!q->plan.columns)
+		return no_memory(m);
+	for (size_t i = 0; status == STATUS_OK && i < m->ndemands; i++)
+		if (m->demands[i].selected)
+			status = plan_column(m, i);
+	for (size_t i = 0; status == STATUS_OK && i < q->nresults; i++)
+		if (operation_kind(q->results[i].operation) != OPERATION_OFFSET)
+			q->results[i].column = m->demands[q->results[i].column].column;
+	return status;
+}
+
+/* The conditions, their columns now those of the plan. */
+static enum status plan_predicates(struct making *m)
+{
+	struct plan *plan = &m->q->plan;
+
+	plan->predicates = calloc(m->q->nconditions + 1, sizeof *plan->predicates);
+	if (!plan->predicates)
+		return no_memory(m);
+	plan->npredicates = m->q->nconditions;
+	plan->where = m->options->where ? 0 : PREDICATE_NONE;
+	for (size_t i = 0; i < plan->npredicates; i++) {
+		struct expr_request *r = &m->q->conditions[i];
+		for (size_t j = 0; j < r->columns.nselectors; j++)
+			r->expr.columns[j] = (uint32_t)m->demands[r->fields[j]].column;
+		plan->predicates[i] = &r->expr;
+	}
+	return STATUS_OK;
+}
+
+static const enum scan scans[NOPERATIONS] = {
+	[OPERATION_RUNNING_SUM] = SCAN_SUM,     [OPERATION_CUMSUM] = SCAN_SUM,
+	[OPERATION_RUNNING_MIN] = SCAN_MIN,     [OPERATION_RUNNING_MAX] = SCAN_MAX,
+	[OPERATION_RUNNING_COUNT] = SCAN_COUNT, [OPERATION_OFFSETS] = SCAN_OFFSET,
+	[OPERATION_BYTE_OFFSET] = SCAN_BYTE_OFFSET,
+};
+
+/* The new columns, in the order of the command line. */
+static enum status plan_scans(struct making *m)
+{
+	struct plan *plan = &m->q->plan;
+	const struct header *h = &m->q->header;
+	size_t predicate = plan->where == PREDICATE_NONE ? 0 : 1;
+
+	plan->emits = m->options->emits;
+	plan->only = m->options->only;
+	plan->exclusive = m->options->exclusive;
+	plan->inside_line = h->present && h->line[h->line_nbytes - 1] != '\n';
+	if (!plan->emits)
+		return STATUS_OK;
+	plan->scans = calloc(m->q->nresults + 1, sizeof *plan->scans);
+	if (!plan->scans)
+		return no_memory(m);
+	for (; plan->nscans < m->q->nresults; plan->nscans++) {
+		const struct result *r = &m->q->results[plan->nscans];
+		struct plan_scan *s = &plan->scans[plan->nscans];
+		s->scan = scans[r->operation];
+		s->column = r->column;
+		s->predicate = s->scan == SCAN_OFFSET ? predicate++ : 0;
+	}
+	return STATUS_OK;
+}
+
+static void begin_plan(struct query *q, const struct options *options)
+{
+	q->plan.delimiter = options->delimiter;
+	q->plan.short_record = options->invalid;
+	q->plan.nmissing = options->nmissing;
+	q->plan.missing = options->missing;
+	q->summary = options->nuses == 0 && !options->where;
+}
+
+/* Whether '*' has found any column. */
+static bool found_star(const struct query *q)
+{
+	for (size_t i = 0; i < q->nresults; i++)
+		if (q->results[i].if_numeric)
+			return true;
+	return false;
+}
+
+static enum status make(struct making *m, struct input *input)
+{
+	struct query *q = m->q;
+	enum status status = parse_selections(m);
+
+	if (status == STATUS_OK)
+		status = header_read(&q->header, input, &q->plan, needs_second(m), m->fault);
+	if (status == STATUS_OK)
+		status = header_decide(&q->header, input, m->options->header, m->selections,
+				       m->nselections, m->fault);
+	if (status == STATUS_OK && m->options->emits && needs_second(m))
+		status = header_read_second(&q->header, input, &q->plan, m->fault);
+	if (status == STATUS_OK)
+		status = q->summary ? demand_all(m) : demand_selected(m);
+	if (status == STATUS_OK)
+		status = demand_conditions(m);
+	if (status == STATUS_OK && m->options->emits && q->star && !found_star(q))
+		status = fault_set(m->fault, STATUS_NO_NUMERIC_COLUMN, 0, NULL);
+	if (status == STATUS_OK)
+		status = plan_columns(m);
+	if (status == STATUS_OK)
+		status = plan_predicates(m);
+	if (status == STATUS_OK)
+		status = plan_scans(m);
+	q->plan.one_column = q->header.nfields <= 1;
+	return status;
+}
+
+enum status query_make(struct query *q, const struct options *options, struct input *input,
+		       struct fault *fault)
+{
+	struct making m = {.q = q, .options = options, .fault = fault};
+	enum status status;
+
+	memset(q, 0, sizeof *q);
+	begin_plan(q, options);
+	status = make(&m, input);
+	for (size_t i = 0; m.selections && i < m.nselections; i++)
+		selection_free(&m.selections[i]);
+	free(m.selections);
+	free(m.demands);
+	return status;
+}
+
+void query_free(struct query *q)
+{
+	for (size_t c = 0; c < q->plan.ncolumns; c++)
+		free((char *)q->plan.columns[c].name);
+	for (size_t i = 0; i < q->nconditions; i++)
+		expr_free(&q->conditions[i]);
+	free(q->conditions);
+	free(q->plan.columns);
+	free(q->plan.predicates);
+	free(q->plan.scans);
+	free(q->results);
+	header_free(&q->header);
+	memset(q, 0, sizeof *q);
+}

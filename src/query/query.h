@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * query.h - from the options and the first record to the plan, and to what is printed.
+ */
+#ifndef GPUSTAT_QUERY_H
+#define GPUSTAT_QUERY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "query/expr.h"
+#include "query/header.h"
+#include "io/input.h"
+#include "query/options.h"
+#include "query/plan.h"
+#include "base/status.h"
+
+/* One value that is asked for. */
+struct result {
+	enum operation operation;
+	size_t column;   /* in the plan */
+	bool if_numeric; /* asked for by '*': dropped where the column is text */
+};
+
+struct query {
+	struct plan plan;
+	struct header header;
+	size_t nconditions; /* --where's, if it is there, then each --offsets' */
+	struct expr_request *conditions;
+	bool summary;      /* no operation was given: every column, every operation */
+	bool star;         /* some operation is asked of every numeric column */
+	size_t nresults;   /* in the order of the command line */
+	struct result *results;
+};
+
+/* Reads the input's first record and works out what the options ask of the others. The
+ * header, if there is one, is taken out of the input. q points into options.
+ * Errors: header_read's; STATUS_USAGE, STATUS_UNKNOWN_COLUMN (then q->header is valid, to
+ * list the names from). Free with query_free in any case. */
+enum status query_make(struct query *q, const struct options *options, struct input *input,
+		       struct fault *fault);
+void query_free(struct query *q);
+
+#endif

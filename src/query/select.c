@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * select.c - see select.h.
+ */
+#include "query/select.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "number/decimal.h"
+
+#define BLIND_RANGE_LIMIT 4096 /* columns that a range may ask of an empty input */
+
+/* ---- the list ---- */
+
+/* Copies a quoted item at p, "" made ", to to; returns what follows its closing quote, or
+ * NULL where there is none. */
+static const char *unquote_item(const char *p, char *to)
+{
+	for (p++; *p; p++) {
+		if (*p == '"' && *++p != '"') {
+			*to = '\0';
+			return p;
+		}
+		*to++ = *p;
+	}
+	return NULL;
+}
+
+/* Reads one item at p into s; returns where it ends, or NULL where it is malformed. */
+static const char *parse_item(const char *p, struct selector *s)
+{
+	size_t nbytes = strcspn(p, ",");
+
+	s->quoted = *p == '"';
+	if (s->quoted) {
+		p = unquote_item(p, s->text);
+		return p && (*p == ',' || !*p) ? p : NULL;
+	}
+	memcpy(s->text, p, nbytes);
+	s->text[nbytes] = '\0';
+	return nbytes ? p + nbytes : NULL;
+}
+
+static struct selector *append(struct selection *out, size_t text_nbytes)
+{
+	struct selector *grown = realloc(out->selectors, (out->nselectors + 1) * sizeof *grown);
+
+	if (!grown)
+		return NULL;
+	out->selectors = grown;
+	grown += out->nselectors;
+	grown->text = malloc(text_nbytes);
+	if (grown->text)
+		out->nselectors++;
+	return grown->text ? grown : NULL;
+}
+
+enum status selection_parse(const char *cols, struct selection *out, struct fault *fault)
+{
+	char words[FAULT_DETAIL_NBYTES];
+	const char *p = cols;
+
+	memset(out, 0, sizeof *out);
+	for (;; p++) {
+		struct selector *s = append(out, (*p == '"' ? strlen(p) : strcspn(p, ",")) + 1);
+		if (!s)
+			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		p = parse_item(p, s);
+		if (!p) {
+			snprintf(words, sizeof words, "'%.128s' is not a list of columns: %s", cols,
+				 s->quoted ? "a quote does not close its item" : "an item is empty");
+			return fault_set_usage(fault, words);
+		}
+		if (!*p)
+			return STATUS_OK;
+	}
+}
+
+void selection_free(struct selection *s)
+{
+	for (size_t i = 0; i < s->nselectors; i++)
+		free(s->selectors[i].text);
+	free(s->selectors);
+	memset(s, 0, sizeof *s);
+}
+
+/* ---- positions ---- */
+
+/* Reads a field number, counted from 1; returns what follows it, or NULL. */
+static const char *parse_field(const char *p, uint32_t *field)
+{
+	uint32_t number = 0;
+
+	if (!decimal_is_digit(*p))
+		return NULL;
+	for (; decimal_is_digit(*p); p++)
+		if (number <= FIELD_LIMIT)
+			number = number * 10 + (uint32_t)(*p - '0');
+	*field = number - 1;
+	return number >= 1 && number <= FIELD_LIMIT ? p : NULL;
+}
+
+/* N-M, N- or -M. */
+static bool parse_range(const char *p, size_t nfields, struct field_range *out)
+{
+	out->first = 0;
+	if (*p != '-' && !(p = parse_field(p, &out->first)))
+		return false;
+	if (*p++ != '-')
+		return false;
+	out->last = nfields ? (uint32_t)nfields - 1 : out->first;
+	if (!*p)
+		return out->first <= out->last;
+	p = parse_field(p, &out->last);
+	return p && !*p && out->first <= out->last;
+}
+
+bool selector_by_position(const struct selector *s, size_t nfields, struct field_range *out)
+{
+	const char *p = s->text, *end;
+
+	out->star = !strcmp(p, "*");
+	out->first = out->last = 0;
+	if (s->quoted || out->star)
+		return out->star && !s->quoted;
+	end = parse_field(*p == ':' ? p + 1 : !strncmp(p, "col", 3) ? p + 3 : p, &out->first);
+	out->last = out->first;
+	if ((!end || *end) && (!strcmp(p, "-") || !parse_range(p, nfields, out)))
+		return false;
+	return nfields == 0 || out->last < nfields;
+}
+
+/* ---- names ---- */
+
+enum status selector_resolve(const struct selector *s, char *const *names, size_t nfields,
+			     struct field_range *out, struct fault *fault)
+{
+	char words[FAULT_DETAIL_NBYTES];
+	bool always_position = !s->quoted && *s->text == ':';
+	size_t nfound = 0;
+
+	for (size_t i = 0; !always_position && i < nfields; i++) {
+		if (!names[i] || strcmp(names[i], s->text))
+			continue;
+		nfound++;
+		*out = (struct field_range){(uint32_t)i, (uint32_t)i, false};
+	}
+	if (nfound > 1) {
+		snprintf(words, sizeof words, "%zu columns are called '%.64s': say which with :N",
+			 nfound, s->text);
+		return fault_set_usage(fault, words);
+	}
+	if (nfound == 1 || (selector_by_position(s, nfields, out) &&
+			    out->last - out->first < BLIND_RANGE_LIMIT + nfields))
+		return STATUS_OK;
+	return fault_set_value(fault, STATUS_UNKNOWN_COLUMN, s->text, strlen(s->text));
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * main.c - the pipeline at a glance.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "engine/engine.h"
+#include "io/input.h"
+#include "io/message.h"
+#include "query/options.h"
+#include "io/table.h"
+#include "query/query.h"
+#include "fold/result.h"
+#include "run/device_choice.h"
+#include "engine/total.h"
+
+/* All that one run owns. */
+struct run {
+	struct options options;
+	off_t stdin_offset; /* where standard input was at the start; -1: it cannot be asked */
+	struct input *input;
+	struct query query;
+	struct team team;
+	struct total total;
+	bool careful;   /* no guesses: the run before has made a wrong one */
+	bool all_ended; /* no thread of the team is left */
+};
+
+static void report_left_out(const struct run *r)
+{
+	for (size_t c = 0; c < r->query.plan.ncolumns; c++) {
+		const struct plan_column *column = &r->query.plan.columns[c];
+		const struct column_partial *total = &r->total.partial.columns[c];
+		if (total->ninvalid && column->invalid == INVALID_SKIP &&
+		    !result_is_text(column, total))
+			message_left_out(total->ninvalid, column->name);
+	}
+	if (r->total.partial.nundecided)
+		message_undecided(r->total.partial.nundecided);
+	if (r->total.partial.nshort)
+		message_left_out(r->total.partial.nshort, NULL);
+}
+
+static enum status print_result(const struct run *r, struct fault *fault)
+{
+	struct table table;
+	enum status status;
+
+	if (r->query.plan.emits)
+		return STATUS_OK; /* the engine has printed the records */
+	status = result_table(&r->query, &r->total.partial, &table, fault);
+
+	if (status != STATUS_OK)
+		return status;
+	status = table_print(&table, result_format(&r->query, &table, r->options.format), fault);
+	table_free(&table);
+	return status;
+}
+
+/* Whether all of the input can be read a second time. */
+static bool is_repeatable(const struct run *r)
+{
+	return input_nbytes_left(r->input) != UINT64_MAX;
+}
+
+static enum status process(struct run *r, struct fault *fault)
+{
+	double begin_s = clock_s();
+	enum status status = input_open(&r->input, r->options.paths, r->options.npaths, fault);
+
+	if (status == STATUS_OK)
+		status = query_make(&r->query, &r->options, r->input, fault);
+	if (status == STATUS_OK)
+		status = team_choose(&r->team, &r->options, &r->query, r->input, fault);
+	if (status == STATUS_OK && total_init(&r->total, &r->query.plan) != STATUS_OK)
+		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (status == STATUS_OK && r->query.plan.emits) {
+		input_be_prompt(r->input);
+		status = result_heading(&r->query, fault);
+	}
+	if (status == STATUS_OK) {
+		message_progress(&engine_nbytes_begun, input_nbytes_left(r->input));
+		status = engine_run(&r->query.plan, r->input, r->team.squads, r->team.nsquads,
+				    &r->total, !r->careful && is_repeatable(r), &r->all_ended,
+				    fault);
+	}
+	if (status == STATUS_OK)
+		status = print_result(r, fault);
+	if (status == STATUS_OK)
+		status = output_close(fault);
+	if (status == STATUS_OK) {
+		report_left_out(r);
+		team_report_failures(&r->team);
+	}
+	if (status == STATUS_OK && r->options.verbose)
+		team_report(&r->team, clock_s() - begin_s);
+	return status;
+}
+
+/* Nothing to do and nobody to ask: no operation, no file, and a terminal as input. */
+static bool is_idle(const struct options *o)
+{
+	return o->nuses == 0 && !o->where && o->npaths == 1 && !strcmp(o->paths[0], "-") &&
+	       isatty(STDIN_FILENO);
+}
+
+static enum status run(struct run *r, int argc, char **argv, struct fault *fault)
+{
+	enum status status = options_parse(&r->options, argc, argv, fault);
+
+	if (status != STATUS_OK)
+		return status;
+	if (r->options.help || r->options.version) {
+		r->options.help ? options_print_help() : options_print_version();
+		return output_close(fault);
+	}
+	if (is_idle(&r->options))
+		return fault_set(fault, STATUS_USAGE, 0, "usage: gpustat [OPTION]... [FILE]...: "
+							 "no operation, and nothing to read");
+	r->stdin_offset = lseek(STDIN_FILENO, 0, SEEK_CUR);
+	return process(r, fault);
+}
+
+/* Does it all again, carefully, with another run than before, whose threads may be at work yet. */
+static enum status run_again(struct run *r, const struct run *before, struct fault *fault)
+{
+	r->options = before->options;
+	r->careful = true;
+	if (before->stdin_offset >= 0)
+		lseek(STDIN_FILENO, before->stdin_offset, SEEK_SET);
+	memset(fault, 0, sizeof *fault);
+	engine_nbytes_begun = 0;
+	return process(r, fault);
+}
+
+int main(int argc, char **argv)
+{
+	static struct run runs[2] = {{.all_ended = true}, {.all_ended = true}};
+	static struct fault fault;
+	struct run *r = &runs[0];
+	enum status status;
+
+	message_progress(&engine_nbytes_begun, UINT64_MAX);
+	status = run(r, argc, argv, &fault);
+
+	if (status == STATUS_MISGUESSED) {
+		r = &runs[1];
+		status = run_again(r, &runs[0], &fault);
+	}
+	if (status != STATUS_OK) {
+		int exit_status = message_fault(&fault);
+		if (fault.status == STATUS_UNKNOWN_COLUMN)
+			message_columns(r->query.header.names, r->query.header.nfields);
+		_exit(exit_status); /* other threads may still be inside a library */
+	}
+	if (!runs[0].all_ended || !runs[1].all_ended)
+		_exit(fflush(stdout) ? 1 : 0); /* a GPU is still waking, and not needed */
+	total_free(&r->total);
+	query_free(&r->query);
+	input_close(r->input);
+	options_free(&r->options);
+	return 0;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * simd/convert.h - the body of simd_ops.convert, compiled once by each simd_*.c for its own
+ * instruction set. It converts as the fold does: in groups of one form where simd/groups.h was
+ * included before, and what has not that form, or elsewhere everything, row by row.
+ */
+#ifndef GPUSTAT_SIMD_CONVERT_H
+#define GPUSTAT_SIMD_CONVERT_H
+
+#include "simd/fold_numbers.h"
+
+/* Converts the rows in `rows`; what is said of others in *out is left. */
+SIMD_INLINE void simd_convert_some(const char *text, const uint32_t *ends, size_t stride,
+				   uint64_t rows, bool drops_cr, struct simd_numbers *out)
+{
+	const struct simd_constants k = simd_constants();
+	uint64_t numbers = 0, empty = 0;
+
+	for (; rows; rows &= rows - 1) {
+		unsigned r = (unsigned)__builtin_ctzll(rows);
+		const uint32_t *at = ends + r * stride;
+		uint32_t begin = at[-1] + 1, end = at[0];
+		struct decimal x = {0, SIMD_NO_NUMBER};
+
+		if (drops_cr)
+			end -= end != begin && text[end - 1] == '\r';
+		if (end != begin)
+			x = simd_convert(&k, text, begin, end);
+		empty |= (uint64_t)(end == begin) << r;
+		numbers |= (uint64_t)(x.scale != SIMD_NO_NUMBER) << r;
+		out->significand[r] = x.significand;
+		out->scale[r] = (uint8_t)(x.scale & (DECIMAL_NSCALES - 1));
+	}
+	out->numbers |= numbers;
+	out->empty |= empty;
+}
+
+/* The same: two loops, so that only the last field's looks for a CR. */
+static __attribute__((noinline)) void simd_convert_others(const char *text, const uint32_t *ends,
+							  size_t stride, uint64_t rows,
+							  bool drops_cr, struct simd_numbers *out)
+{
+	if (drops_cr)
+		simd_convert_some(text, ends, stride, rows, true, out);
+	else
+		simd_convert_some(text, ends, stride, rows, false, out);
+}
+
+#ifdef GROUP_NROWS
+
+/* Converts the rows that have the form, and says which. Of others, *out is undefined. */
+SIMD_INLINE uint64_t simd_convert_groups(const struct simd_form *form, const char *text,
+					 const uint32_t *ends, size_t stride, size_t nrows,
+					 bool is_long, struct simd_numbers *out)
+{
+	uint64_t matches = 0;
+
+	for (size_t r = 0; r < nrows; r += GROUP_NROWS) {
+		unsigned n = nrows - r < GROUP_NROWS ? (unsigned)(nrows - r) : GROUP_NROWS;
+		struct simd_rows rows = {text, ends + r * stride, stride};
+		struct simd_few few;
+		struct simd_group g;
+		if (n < GROUP_NROWS)
+			rows = few_rows(&few, rows, n);
+		g = convert_rows(form, rows, is_long);
+		memcpy(&out->significand[r], &g.whole, sizeof g.whole);
+		matches |= (uint64_t)(g.matches & ((1u << n) - 1)) << r;
+	}
+	return matches;
+}
+
+/* Makes the form of the last of the rows that have a number the hint. */
+static void simd_convert_learn(const char *text, const uint32_t *ends, size_t stride,
+			       uint64_t rows, bool drops_cr, struct simd_hint *hint)
+{
+	const uint32_t *at;
+	bool has_cr;
+
+	if (rows == 0)
+		return;
+	at = ends + (63 - (unsigned)__builtin_clzll(rows)) * stride;
+	has_cr = drops_cr && text[at[0] - 1] == '\r';
+	form_learn(hint, text, at[-1] + 1, at[0], has_cr);
+}
+
+/* simd_ops.convert. Where fewer than half of the rows had the form, another one is learned. */
+static void simd_convert_rows(const char *text, const uint32_t *ends, size_t stride, size_t nrows,
+			      bool drops_cr, struct simd_numbers *out, struct simd_hint *hint)
+{
+	uint64_t all = ~UINT64_C(0) >> (64 - nrows);
+	struct simd_form form;
+
+	hint_forget_cr(hint, drops_cr);
+	form_make(&form, hint);
+	out->numbers = hint->is_long
+		? simd_convert_groups(&form, text, ends, stride, nrows, true, out)
+		: simd_convert_groups(&form, text, ends, stride, nrows, false, out);
+	out->empty = 0;
+	memset(out->scale, hint->scale, sizeof out->scale);
+	if (out->numbers == all)
+		return;
+	all &= ~out->numbers;
+	simd_convert_others(text, ends, stride, all, drops_cr, out);
+	if ((size_t)_mm_popcnt_u64(all) > nrows / 2)
+		simd_convert_learn(text, ends, stride, all & out->numbers, drops_cr, hint);
+}
+
+#else
+
+static void simd_convert_rows(const char *text, const uint32_t *ends, size_t stride, size_t nrows,
+			      bool drops_cr, struct simd_numbers *out, struct simd_hint *hint)
+{
+	(void)hint;
+	out->numbers = out->empty = 0;
+	simd_convert_others(text, ends, stride, ~UINT64_C(0) >> (64 - nrows), drops_cr, out);
+}
+
+#endif
+
+#endif

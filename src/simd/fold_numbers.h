@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * simd/fold_numbers.h - the body of simd_ops.fold, compiled once by each simd_*.c for its own
+ * instruction set.
+ *
+ * A field of up to 16 bytes is converted without a loop, and without a branch that its
+ * length, sign or point could mispredict. Its last byte is put into the last of 16 lanes;
+ * what lies before it in the text fills the others and is masked away. The digits before a
+ * point move one lane on, over it. Then neighbouring lanes are joined, 10 a + b, into 8
+ * numbers of two digits, those into 4, into 2, into one.
+ * (The joining: W. Mula, "SIMD-ized conversion of decimal numbers", 2014.)
+ */
+#ifndef GPUSTAT_SIMD_FOLD_H
+#define GPUSTAT_SIMD_FOLD_H
+
+#include <string.h>
+
+#include "simd/simd.h"
+#include "simd/words.h"
+
+#define SIMD_NDIGITS 16 /* lanes: bytes that are converted at once */
+
+/* What up to 16 bytes of digits with a point, or none, come to. */
+struct simd_digits {
+	uint64_t number;
+	unsigned ndigits;
+	int nfraction; /* digits behind the point; 0 without */
+	unsigned has_point;
+	unsigned others; /* not 0: something else is among them */
+};
+
+#if defined(__SSE4_1__)
+#include <immintrin.h>
+
+typedef __m128i simd_text;
+
+/* What is in a field's lanes, as bits: lane i is bit i, the field's last byte is lane 15. */
+struct simd_lanes {
+	unsigned digits, points;
+};
+
+/* What is the same for every field. */
+struct simd_constants {
+	__m128i lane, zero_digit, nine, point, tens, hundreds, ten_thousands;
+};
+
+/* Made once, and in such a way that the compiler does not make them anew for each field. */
+static inline struct simd_constants simd_constants(void)
+{
+	struct simd_constants k = {
+		_mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+		_mm_set1_epi8('0'), _mm_set1_epi8(9), _mm_set1_epi8('.'), _mm_set1_epi16(0x010a),
+		_mm_set1_epi32(0x00010064), _mm_set1_epi32(0x00012710),
+	};
+
+	__asm__("" : "+x"(k.lane), "+x"(k.zero_digit), "+x"(k.nine), "+x"(k.point), "+x"(k.tens),
+		     "+x"(k.hundreds), "+x"(k.ten_thousands));
+	return k;
+}
+
+static inline simd_text simd_load(const char *end)
+{
+	return _mm_loadu_si128((const __m128i *)(end - SIMD_NDIGITS));
+}
+
+/* 16 lanes of 0 to 9, the first the most significant. */
+static inline uint64_t simd_join(const struct simd_constants *k, __m128i x)
+{
+	x = _mm_maddubs_epi16(x, k->tens);
+	x = _mm_madd_epi16(x, k->hundreds);
+	x = _mm_packus_epi32(x, x);
+	x = _mm_madd_epi16(x, k->ten_thousands);
+	uint64_t both = (uint64_t)_mm_cvtsi128_si64(x);
+	__asm__("" : "+r"(both)); /* from here on in a plain register */
+	return (both & UINT32_MAX) * 100000000 + (both >> 32);
+}
+
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+
+/* Which of all 16 lanes are digits, and which points. */
+static inline struct simd_lanes simd_classify(const struct simd_constants *k, simd_text v)
+{
+	__m128i x = _mm_sub_epi8(v, k->zero_digit);
+	struct simd_lanes lanes = {_mm_cmple_epu8_mask(x, k->nine),
+				   _mm_cmpeq_epi8_mask(v, k->point)};
+
+	return lanes;
+}
+
+/* The number that the last ndigits lanes make, once a point is taken out: the nmoving first
+ * lanes, which end with it, move up by one. */
+static inline uint64_t simd_number(const struct simd_constants *k, simd_text v,
+				   unsigned nmoving, unsigned ndigits)
+{
+	__mmask16 moves = (__mmask16)((1u << nmoving) - 1);
+	__mmask16 counts = (__mmask16)(0xffffu << (SIMD_NDIGITS - ndigits));
+	__m128i x = _mm_sub_epi8(v, k->zero_digit);
+
+	x = _mm_mask_mov_epi8(x, moves, _mm_slli_si128(x, 1));
+	return simd_join(k, _mm_maskz_mov_epi8(counts, x));
+}
+
+#else
+
+/* Which of all 16 lanes are digits, and which points. */
+static inline struct simd_lanes simd_classify(const struct simd_constants *k, simd_text v)
+{
+	__m128i x = _mm_sub_epi8(v, k->zero_digit);
+	struct simd_lanes lanes;
+
+	lanes.digits = (unsigned)_mm_movemask_epi8(
+		_mm_cmpeq_epi8(_mm_min_epu8(x, k->nine), x));
+	lanes.points = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(v, k->point));
+	return lanes;
+}
+
+/* The number that the last ndigits lanes make, once a point is taken out: the nmoving first
+ * lanes, which end with it, move up by one. */
+static inline uint64_t simd_number(const struct simd_constants *k, simd_text v,
+				   unsigned nmoving, unsigned ndigits)
+{
+	__m128i moves = _mm_cmpgt_epi8(_mm_set1_epi8((char)nmoving), k->lane);
+	__m128i counts =
+		_mm_cmpgt_epi8(k->lane, _mm_set1_epi8((char)(SIMD_NDIGITS - 1 - (int)ndigits)));
+	__m128i x = _mm_blendv_epi8(v, _mm_slli_si128(v, 1), moves);
+
+	x = _mm_and_si128(_mm_sub_epi8(x, k->zero_digit), counts);
+	return simd_join(k, x);
+}
+
+#endif
+
+/* Reads text[end - nbytes .. end), 1 to 16 bytes. */
+SIMD_INLINE struct simd_digits simd_digits(const struct simd_constants *k, const char *text,
+					   uint32_t end, unsigned nbytes)
+{
+	unsigned all = 0xffffu << (SIMD_NDIGITS - nbytes) & 0xffff;
+	simd_text v = simd_load(text + end);
+	struct simd_lanes lanes = simd_classify(k, v);
+	unsigned points = lanes.points & all, more_points = points & (points - 1);
+	unsigned at = (unsigned)__builtin_ctz(points | 1u << SIMD_NDIGITS); /* 16: none */
+	unsigned has_point = 1 - at / SIMD_NDIGITS, if_point = -has_point;
+
+	return (struct simd_digits){
+		simd_number(k, v, (at + 1) & if_point, nbytes - has_point), nbytes - has_point,
+		(int)((SIMD_NDIGITS - 1 - at) & if_point), has_point,
+		(((lanes.digits & all) | points) ^ all) | more_points};
+}
+
+#else /* plain registers, little-endian or not */
+
+struct simd_constants {
+	char none; /* they are part of the instructions */
+};
+
+static inline struct simd_constants simd_constants(void)
+{
+	return (struct simd_constants){0};
+}
+
+/* Reads the nbytes before end, 1 to 8, as lanes of a word: the last is the highest. */
+SIMD_INLINE struct simd_digits simd_word_digits(const char *end, unsigned nbytes)
+{
+	uint64_t word = simd_load_word(end - 8), all = ~UINT64_C(0) << 8 * (8 - nbytes);
+	uint64_t points = simd_point_bits(word) & all, has_point = points != 0;
+	uint64_t known = (simd_digit_bits(word) & all) | points, point = points >> 7;
+	uint64_t below = (point - 1) & -has_point, digits = word & SIMD_EACH * 0x0f & all;
+	unsigned at = (unsigned)__builtin_ctzll(points | UINT64_C(1) << 63) / 8; /* 7: or none */
+
+	digits = (digits & ~(below | point * 0xff)) | (digits & below) << 8;
+	return (struct simd_digits){
+		simd_join_word(digits), nbytes - (unsigned)has_point, (int)(7 - at),
+		(unsigned)has_point,
+		known != (SIMD_TOPS & all) || (points & (points - 1)) != 0};
+}
+
+/* Reads text[end - nbytes .. end), 1 to 16 bytes. */
+SIMD_INLINE struct simd_digits simd_digits(const struct simd_constants *k, const char *text,
+					   uint32_t end, unsigned nbytes)
+{
+	static const uint64_t factors[] = {100000000, 10000000};
+	struct simd_digits low, high;
+
+	(void)k;
+	if (nbytes <= 8)
+		return simd_word_digits(text + end, nbytes);
+	low = simd_word_digits(text + end, 8);
+	high = simd_word_digits(text + end - 8, nbytes - 8);
+	return (struct simd_digits){
+		high.number * factors[low.has_point] + low.number, high.ndigits + low.ndigits,
+		high.has_point ? high.nfraction + 8 : low.nfraction, high.has_point | low.has_point,
+		low.others | high.others | (low.has_point & high.has_point)};
+}
+
+#endif
+
+/* Converts text[begin .. end), digits[.digits], 1 to 16 bytes. Its scale is SIMD_NO_NUMBER where
+ * it is none. */
+SIMD_INLINE struct decimal simd_convert_lanes(const struct simd_constants *k, const char *text,
+					      uint32_t begin, uint32_t end, unsigned is_negative)
+{
+	struct simd_digits d = simd_digits(k, text, end, end - begin);
+	struct decimal x = {(int64_t)((d.number ^ -(uint64_t)is_negative) + is_negative),
+			    d.nfraction};
+
+	/* Every lane is a digit, but for at most one point, and not for that alone. */
+	if (d.others | (d.ndigits == 0))
+		x.scale = SIMD_NO_NUMBER;
+	return x;
+}
+
+/* Converts text[begin .. end), as simd_convert_lanes, but 17 to 32 bytes: the last 16, and those
+ * before them, which give no more than the first few of 18 digits. */
+SIMD_INLINE struct decimal simd_convert_two(const struct simd_constants *k, const char *text,
+					    uint32_t begin, uint32_t end, unsigned is_negative)
+{
+	static const uint64_t limits[] = {100, 1000}; /* 10^18 over factors */
+	static const uint64_t factors[] = {10000000000000000, 1000000000000000};
+	struct simd_digits low = simd_digits(k, text, end, SIMD_NDIGITS);
+	struct simd_digits high = simd_digits(k, text, end - SIMD_NDIGITS,
+					      end - SIMD_NDIGITS - begin);
+	uint64_t number = high.number * factors[low.has_point] + low.number;
+	struct decimal x = {(int64_t)((number ^ -(uint64_t)is_negative) + is_negative),
+			    low.nfraction};
+
+	if (high.has_point)
+		x.scale = high.nfraction + SIMD_NDIGITS;
+	if (low.others | high.others | (low.has_point & high.has_point) |
+	    (high.number >= limits[low.has_point]) | (x.scale >= DECIMAL_NSCALES))
+		x.scale = SIMD_NO_NUMBER;
+	return x;
+}
+
+/* Where the exponent of text[begin .. end) begins, one of up to two digits, which it sets
+ * *exponent to; or end. */
+static inline uint32_t simd_exponent(const char *text, uint32_t begin, uint32_t end,
+				     int *exponent)
+{
+	uint32_t at = end - 2; /* where the e is, if one digit is all there is */
+	int value = text[end - 1] - '0';
+
+	if (end - begin < 3 || !decimal_is_digit(text[end - 1]))
+		return end;
+	if (decimal_is_digit(text[at]))
+		value += 10 * (text[at--] - '0');
+	if (text[at] == '-')
+		value = -value;
+	at -= text[at] == '-' || text[at] == '+';
+	if ((int32_t)(at - begin) <= 0 || (text[at] | 0x20) != 'e')
+		return end;
+	*exponent = value;
+	return at;
+}
+
+#if !defined(__SSE4_1__)
+
+/* Whether text[end - 4 .. end) is an exponent as printf writes it, which it sets *exponent to. */
+SIMD_INLINE bool simd_printed_exponent(const char *end, int *exponent)
+{
+	unsigned tens = (unsigned char)end[-2] - '0', ones = (unsigned char)end[-1] - '0';
+	int is_negative = end[-3] == '-', value = (int)(10 * tens + ones);
+
+	*exponent = (value ^ -is_negative) + is_negative;
+	return (end[-4] | 0x20) == 'e' && (is_negative || end[-3] == '+') && tens <= 9 && ones <= 9;
+}
+
+/* Converts text[begin .. end), as simd_convert_lanes, but up to SIMD_NPOINTED bytes, and behind them
+ * such an exponent. */
+SIMD_INLINE struct decimal simd_convert_words(const struct simd_constants *k, const char *text,
+					      uint32_t begin, uint32_t end, unsigned is_negative)
+{
+	struct decimal x = {0, SIMD_NO_NUMBER};
+	int exponent = 0;
+	bool has_exponent = simd_printed_exponent(text + end, &exponent);
+	uint32_t last = has_exponent ? end - 4 : end;
+
+	uint64_t points = simd_point_bits(simd_load_word(text + begin));
+
+	if (last - begin - 9 < SIMD_NPOINTED - 8 && points != 0)
+		x = simd_convert_three(text, begin, last, points, is_negative);
+	else if (last - begin - 1 < SIMD_NDIGITS)
+		x = simd_convert_lanes(k, text, begin, last, is_negative);
+	if (!has_exponent || x.scale == SIMD_NO_NUMBER)
+		return x;
+	x.scale -= exponent;
+	if (x.scale < 0 || x.scale >= DECIMAL_NSCALES)
+		x.scale = SIMD_NO_NUMBER;
+	return x;
+}
+
+#else
+
+/* The same without an exponent, and up to 16 bytes. */
+SIMD_INLINE struct decimal simd_convert_words(const struct simd_constants *k, const char *text,
+					      uint32_t begin, uint32_t end, unsigned is_negative)
+{
+	if (end - begin - 1 < SIMD_NDIGITS)
+		return simd_convert_lanes(k, text, begin, end, is_negative);
+	return (struct decimal){0, SIMD_NO_NUMBER};
+}
+
+#endif
+
+/* x times 10^exponent, or SIMD_NO_NUMBER where the fast path does not hold it. */
+static inline struct decimal simd_scale(struct decimal x, int exponent)
+{
+	static const int64_t limits[] = { /* 10^(18 - i) */
+		1000000000000000000, 100000000000000000, 10000000000000000, 1000000000000000,
+		100000000000000, 10000000000000, 1000000000000, 100000000000, 10000000000,
+		1000000000, 100000000, 10000000, 1000000, 100000, 10000, 1000, 100, 10,
+	};
+	int nzeros = exponent - x.scale;
+
+	x.scale = nzeros < 0 ? -nzeros : 0;
+	if (nzeros > 0 && x.significand != 0) {
+		if (nzeros >= DECIMAL_NDIGITS || x.significand >= limits[nzeros] ||
+		    x.significand <= -limits[nzeros])
+			x.scale = SIMD_NO_NUMBER;
+		else
+			x.significand *= limits[DECIMAL_NDIGITS - nzeros];
+	}
+	if (x.scale >= DECIMAL_NSCALES)
+		x.scale = SIMD_NO_NUMBER;
+	return x;
+}
+
+/* Converts text[begin .. end) as decimal_parse does, if it is a number for the fast path: one
+ * that simd_convert_lanes does not take, longer or with an exponent. */
+static __attribute__((noinline)) struct decimal simd_convert_long(const char *text, uint32_t begin,
+								  uint32_t end)
+{
+	const struct simd_constants k = simd_constants();
+	struct decimal x = {0, SIMD_NO_NUMBER};
+	unsigned is_negative = text[begin] == '-';
+	uint32_t first = begin + (is_negative | (text[begin] == '+'));
+	int exponent = 0;
+	uint32_t last = simd_exponent(text, first, end, &exponent);
+
+	if (last - first - 1 < SIMD_NDIGITS)
+		x = simd_convert_lanes(&k, text, first, last, is_negative);
+	else if (last - first - 1 < 2 * SIMD_NDIGITS)
+		x = simd_convert_two(&k, text, first, last, is_negative);
+	if (x.scale != SIMD_NO_NUMBER && last != end)
+		x = simd_scale(x, exponent);
+	if (x.scale == SIMD_NO_NUMBER && !decimal_is_blank(text[begin]) &&
+	    !decimal_is_blank(text[end - 1]))
+		decimal_parse(text + begin, end - begin, &x);
+	return x;
+}
+
+/* Converts text[begin .. end), at least a byte. */
+SIMD_INLINE struct decimal simd_convert(const struct simd_constants *k, const char *text,
+					uint32_t begin, uint32_t end)
+{
+	unsigned is_negative = text[begin] == '-';
+	uint32_t first = begin + (is_negative | (text[begin] == '+'));
+	struct decimal x = simd_convert_words(k, text, first, end, is_negative);
+
+	return x.scale == SIMD_NO_NUMBER ? simd_convert_long(text, begin, end) : x;
+}
+
+/* The bin of a scale, made empty if it was not there. */
+static inline struct decimal_bin *simd_bin(struct decimal_fold *fold, int scale)
+{
+	const struct decimal_bin none = {0, INT64_MAX, INT64_MIN};
+
+	if (!(fold->scales >> scale & 1))
+		fold->bin[scale] = none;
+	fold->scales |= (uint32_t)1 << scale;
+	return &fold->bin[scale];
+}
+
+SIMD_INLINE size_t simd_fold_some(const char *text, const uint32_t *ends, size_t stride,
+				  size_t nrows, bool drops_cr, struct decimal_fold *fold,
+				  uint64_t *nmissing)
+{
+	const struct simd_constants k = simd_constants();
+	uint64_t nempty = 0;
+	size_t r;
+
+	for (r = 0; r < nrows; r++, ends += stride) {
+		uint32_t begin = ends[-1] + 1, end = ends[0];
+
+		if (drops_cr)
+			end -= end != begin && text[end - 1] == '\r';
+		if (end == begin) {
+			nempty++;
+			continue;
+		}
+		struct decimal x = simd_convert(&k, text, begin, end);
+		if (x.scale == SIMD_NO_NUMBER)
+			break;
+		struct decimal_bin *bin = simd_bin(fold, x.scale);
+		bin->sum += x.significand;
+		bin->min = x.significand < bin->min ? x.significand : bin->min;
+		bin->max = x.significand > bin->max ? x.significand : bin->max;
+	}
+	fold->count += r - nempty;
+	*nmissing += nempty;
+	return r;
+}
+
+#ifndef SIMD_OWN_FOLD
+/* simd_ops.fold: two loops, so that only the last field's looks for a CR. */
+static size_t simd_fold_rows(const char *text, const uint32_t *ends, size_t stride, size_t nrows,
+			     bool drops_cr, struct decimal_fold *fold, uint64_t *nmissing,
+			     struct simd_hint *hint)
+{
+	(void)hint;
+	return drops_cr ? simd_fold_some(text, ends, stride, nrows, true, fold, nmissing)
+			: simd_fold_some(text, ends, stride, nrows, false, fold, nmissing);
+}
+
+#endif
+
+#endif

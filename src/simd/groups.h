@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * simd/groups.h - the numbers of a group of rows, four or eight, at once, for sets with wide
+ * registers. What simd/fold_numbers.h does to 16 lanes is done to each 16 lanes of two
+ * registers, and their joins share one.
+ *
+ * The numbers of a column mostly have one form: so many digits behind the point, the same
+ * exponent behind them, or none. The form in hand says for each lane, counted from the
+ * field's end, what may be there: '.' in one lane, digits in all others. So one subtraction and
+ * one comparison check every lane of a group, and one shuffle closes the gap of the point,
+ * whatever the lengths and signs. Where some rows of a group have another form, each is looked at
+ * with a point of its own; what is left then is converted one by one. Where no row of a group has
+ * the form in hand, the last one's takes its place.
+ *
+ * A simd_*.c includes this after it has said what registers there are:
+ *   lanes, LANES(op), LANES_BITS(op)   the type, and the names of its instructions
+ *   LANES_NFIELDS                      how many times 16 bytes it has
+ *   lanes_repeat(x)                    16 bytes, in every part
+ *   lanes_fields(text, ends, step)     the 16 bytes before text + ends[0], ends[step] .. by parts
+ *   lanes_pairs(p, stride)             the pairs of 32 bits at p, p + stride .., one for each row
+ *   lanes_within(counts, above, x)     x where counts > above, else 0
+ *   lanes_where_equal(a, b, x)         x where a == b, else 0
+ *   lanes_unless_equal(a, b, x)        x where a != b, else 0
+ *   lanes_less_where(x, a, b)          x, less 1 where a > b
+ *   lanes_less_minus(counts, first)    counts, less 1 where first is '-'
+ *   lanes_signed(x, first)             x, negated in 64 bits where first is '-'
+ *   lanes_zeros(x)                     bit i: 64 bits number i are 0
+ */
+#ifndef GPUSTAT_SIMD_GROUPS_H
+#define GPUSTAT_SIMD_GROUPS_H
+
+#include "simd/fold_numbers.h"
+
+#define GROUP_NROWS (2 * LANES_NFIELDS)
+#define GROUP_ALL ((1u << GROUP_NROWS) - 1)
+/* Counts are one too many, and half of 64 bits, of which the other half may be anything. */
+#define COUNT_MAX(n) ((int64_t)(UINT64_C(0xffffffff00000000) | (unsigned)(n)))
+
+/* What a lane of 16 may hold, the field's last byte in lane 15 of the first; and where a digit goes
+ * once the point is taken out. */
+struct simd_form_lanes {
+	lanes base, limit; /* byte - base <= limit */
+	lanes above;       /* the lane is the field's if this is less than the count */
+	lanes order;       /* PSHUFB's control */
+};
+
+/* The form of numbers: simd_hint in registers. */
+struct simd_form {
+	bool is_long;
+	uint32_t suffix_nbytes;
+	uint64_t suffix, suffix_mask; /* as the highest bytes of 8 */
+	lanes count_min, count_max, nsuffix; /* of lanes_pairs */
+	struct simd_form_lanes low, high;
+	lanes carry; /* moves the last lane of high to the first of low */
+};
+
+/* A group's numbers, 64 bits each: low + high x 10^16. */
+struct simd_group {
+	lanes low, high, whole;
+	unsigned matches; /* bit r: row r had the form */
+};
+
+/* ---- the form ---- */
+
+/* Makes the 16 lanes that are `first`, first - 1 .. places before a field's end, the last byte
+ * being at 1, if its point is at place `point`; 0: there is none. */
+static inline struct simd_form_lanes form_lanes(int first, int point)
+{
+	const __m128i lane = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+	__m128i place = _mm_sub_epi8(_mm_set1_epi8((char)first), lane);
+	__m128i is_point = _mm_cmpeq_epi8(place, _mm_set1_epi8((char)point));
+	__m128i moves = _mm_cmpgt_epi8(place, _mm_set1_epi8((char)(point > 0 ? point - 1 : 127)));
+	/* A lane that must be the field's is looked at in any case. */
+	__m128i must = _mm_or_si128(is_point, _mm_cmpeq_epi8(place, _mm_set1_epi8(1)));
+
+	return (struct simd_form_lanes){
+		lanes_repeat(_mm_blendv_epi8(_mm_set1_epi8('0'), _mm_set1_epi8('.'), is_point)),
+		lanes_repeat(_mm_andnot_si128(is_point, _mm_set1_epi8(9))),
+		lanes_repeat(_mm_blendv_epi8(place, _mm_set1_epi8(-128), must)),
+		lanes_repeat(_mm_add_epi8(lane, moves))}; /* lane 0 takes none, -1, and is 0 */
+}
+
+static inline void form_make(struct simd_form *f, const struct simd_hint *hint)
+{
+	int point = hint->nfraction > 0 ? hint->nfraction + 1 : 0;
+	bool carries = point > 0 && point <= SIMD_NDIGITS;
+
+	f->is_long = hint->is_long;
+	f->suffix = hint->suffix;
+	f->suffix_nbytes = hint->suffix_nbytes;
+	f->suffix_mask = hint->suffix_nbytes ? ~UINT64_C(0) << (64 - 8 * hint->suffix_nbytes) : 0;
+	f->count_min = LANES_64(hint->nfraction + 2);
+	f->count_max = LANES_64(COUNT_MAX(f->is_long ? 33 : 17));
+	f->nsuffix = LANES_64(hint->suffix_nbytes);
+	f->low = form_lanes(SIMD_NDIGITS, point);
+	if (!f->is_long)
+		return;
+	f->high = form_lanes(2 * SIMD_NDIGITS, point);
+	f->carry = lanes_repeat(_mm_insert_epi8(_mm_set1_epi8(-128), carries ? 15 : -128, 0));
+}
+
+/* Makes *hint that of the field text[begin .. end), a number. Returns false where that is not
+ * for groups. */
+static __attribute__((noinline)) bool form_learn(struct simd_hint *hint, const char *text,
+						 uint32_t begin, uint32_t end, bool has_cr)
+{
+	uint32_t last = end - has_cr, point = begin, digits_end;
+	int exponent = 0, nfraction = 0;
+	uint64_t suffix;
+
+	digits_end = simd_exponent(text, begin, last, &exponent);
+	while (point < digits_end && text[point] != '.')
+		point++;
+	if (digits_end - begin > 2 * SIMD_NDIGITS)
+		return false;
+	if (point < digits_end)
+		nfraction = (int)(digits_end - point - 1);
+	if (nfraction >= 2 * SIMD_NDIGITS - 1 || nfraction - exponent < 0 ||
+	    nfraction - exponent >= DECIMAL_NSCALES)
+		return false;
+	memcpy(&suffix, text + end - sizeof suffix, sizeof suffix);
+	hint->scale = (uint8_t)(nfraction - exponent);
+	hint->nfraction = (uint8_t)nfraction;
+	hint->is_long = digits_end - begin > SIMD_NDIGITS;
+	hint->suffix_nbytes = (uint8_t)(end - digits_end);
+	hint->suffix = end == digits_end
+			       ? 0
+			       : suffix & ~UINT64_C(0) << (64 - 8 * (end - digits_end));
+	return true;
+}
+
+/* A form that ends with a CR is that of a record's last field, and of no other. */
+static inline void hint_forget_cr(struct simd_hint *hint, bool drops_cr)
+{
+	if (!drops_cr && hint->suffix >> 56 == '\r')
+		*hint = (struct simd_hint){.scale = 0};
+}
+
+/* ---- a group ---- */
+
+/* Where a group lies: as simd_ops.fold has it. */
+struct simd_rows {
+	const char *text;
+	const uint32_t *ends;
+	size_t stride;
+};
+
+/* Where its digits lie. */
+struct simd_fields {
+	const char *text; /* so that a row's digits end at text + its end */
+	const uint32_t *ends;
+	size_t stride;
+	lanes counts;      /* bytes, and one: in the low half of 64 bits for each row */
+	unsigned suffixes; /* bit r: row r has the form's suffix */
+};
+
+/* The rows that have the form's suffix. */
+static inline unsigned find_suffixes(const struct simd_form *f, struct simd_rows rows)
+{
+	unsigned found = 0;
+
+	for (unsigned r = 0; r < GROUP_NROWS; r++) {
+		uint64_t suffix;
+		memcpy(&suffix, rows.text + rows.ends[r * rows.stride] - sizeof suffix,
+		       sizeof suffix);
+		found |= (unsigned)((suffix & f->suffix_mask) == f->suffix) << r;
+	}
+	return found;
+}
+
+SIMD_INLINE struct simd_fields fields_find(const struct simd_form *f, struct simd_rows rows)
+{
+	lanes counts = lanes_pairs(rows.ends - 1, rows.stride);
+
+	counts = LANES(sub_epi32)(LANES(srli_epi64)(counts, 32), counts);
+	return (struct simd_fields){rows.text - f->suffix_nbytes, rows.ends, rows.stride,
+				    LANES(sub_epi32)(counts, f->nsuffix),
+				    f->suffix_nbytes ? find_suffixes(f, rows) : GROUP_ALL};
+}
+
+/* The last 16 bytes of the digits in the even rows, or those `before` bytes before; and in the odd
+ * ones. */
+SIMD_INLINE lanes even_bytes(const struct simd_fields *f, size_t before)
+{
+	return lanes_fields(f->text - before, f->ends, 2 * f->stride);
+}
+
+SIMD_INLINE lanes odd_bytes(const struct simd_fields *f, size_t before)
+{
+	return lanes_fields(f->text - before, f->ends + f->stride, 2 * f->stride);
+}
+
+/* Their counts, in all lanes. */
+SIMD_INLINE lanes even_counts(const struct simd_fields *f)
+{
+	return LANES(shuffle_epi8)(f->counts, LANES(set1_epi8)(0));
+}
+
+SIMD_INLINE lanes odd_counts(const struct simd_fields *f)
+{
+	return LANES(shuffle_epi8)(f->counts, LANES(set1_epi8)(8));
+}
+
+/* 16 bytes of each field of one register, on their way to a number. */
+struct simd_part {
+	lanes digits, wrong;
+};
+
+/* counts: of the fields' bytes without sign, and one, in every lane. */
+SIMD_INLINE struct simd_part part_check(const struct simd_form_lanes *form, lanes bytes,
+					lanes counts)
+{
+	lanes x = LANES(sub_epi8)(bytes, form->base);
+
+	x = lanes_within(counts, form->above, x);
+	return (struct simd_part){x, LANES(subs_epu8)(x, form->limit)};
+}
+
+/* The first byte of each field, in all its lanes; counts: of bytes, and one. */
+SIMD_INLINE lanes first_of(lanes low, lanes counts)
+{
+	return LANES(shuffle_epi8)(low, LANES(sub_epi8)(LANES(set1_epi8)(17), counts));
+}
+
+SIMD_INLINE lanes first_of_long(lanes low, lanes high, lanes counts)
+{
+	lanes from_end = LANES(sub_epi8)(LANES(set1_epi8)(33), counts);
+
+	/* From 16 on it is not here: bit 7 set makes it 0. */
+	from_end = LANES(add_epi8)(from_end, LANES(set1_epi8)(0x70));
+	return LANES_BITS(or)(first_of(low, counts), LANES(shuffle_epi8)(high, from_end));
+}
+
+/* 16 lanes of 0 to 9 as four numbers of four digits, 32 bits each. */
+SIMD_INLINE lanes join_fours(lanes x)
+{
+	x = LANES(maddubs_epi16)(x, LANES(set1_epi16)(0x010a));
+	return LANES(madd_epi16)(x, LANES(set1_epi32)(0x00010064));
+}
+
+/* The same of two registers as one number in 64 bits for each 16 lanes, theirs by turns. */
+SIMD_INLINE lanes join_all(lanes even, lanes odd)
+{
+	lanes x = LANES(packus_epi32)(join_fours(even), join_fours(odd));
+
+	x = LANES(madd_epi16)(x, LANES(set1_epi32)(0x00012710));
+	return LANES(add_epi64)(LANES(mul_epu32)(x, LANES_64(100000000)),
+				LANES(srli_epi64)(x, 32));
+}
+
+/* 64 bits that are 0 for each row where wrong is 0 in its 16 lanes, and its count from min to
+ * max. */
+SIMD_INLINE lanes rows_wrong(lanes min, lanes max, lanes counts, lanes even, lanes odd)
+{
+	lanes wrong = LANES_BITS(or)(LANES(unpacklo_epi64)(even, odd),
+				     LANES(unpackhi_epi64)(even, odd));
+	lanes few = LANES(subs_epu8)(min, counts), many = LANES(subs_epu8)(counts, max);
+
+	return LANES_BITS(or)(wrong, LANES_BITS(or)(few, many));
+}
+
+SIMD_INLINE struct simd_group group_convert(const struct simd_form *f,
+					    const struct simd_fields *fields)
+{
+	lanes even = even_bytes(fields, 0), odd = odd_bytes(fields, 0);
+	lanes count_even = even_counts(fields), count_odd = odd_counts(fields);
+	lanes first_even = first_of(even, count_even), first_odd = first_of(odd, count_odd);
+	struct simd_part a = part_check(&f->low, even, lanes_less_minus(count_even, first_even));
+	struct simd_part b = part_check(&f->low, odd, lanes_less_minus(count_odd, first_odd));
+	struct simd_group g;
+
+	g.matches = lanes_zeros(rows_wrong(f->count_min, f->count_max, fields->counts, a.wrong,
+					   b.wrong));
+	g.low = join_all(LANES(shuffle_epi8)(a.digits, f->low.order),
+			 LANES(shuffle_epi8)(b.digits, f->low.order));
+	g.low = lanes_signed(g.low, LANES(unpacklo_epi64)(first_even, first_odd));
+	g.whole = g.low;
+	g.matches &= fields->suffixes;
+	return g;
+}
+
+/* Not 0 where more than two of the high digits are left: 18 are not enough. */
+SIMD_INLINE lanes high_wrong(lanes high)
+{
+	return LANES(subs_epu16)(high, lanes_repeat(_mm_setr_epi32(0, 0, 0, 99)));
+}
+
+/* Up to 32 digits of each field of one register: those of two times 16 lanes. */
+struct simd_long {
+	lanes low, high, wrong, first;
+};
+
+SIMD_INLINE struct simd_long long_check(const struct simd_form *f, lanes low, lanes high,
+					lanes counts)
+{
+	struct simd_long x;
+
+	x.first = first_of_long(low, high, counts);
+	counts = lanes_less_minus(counts, x.first);
+	struct simd_part a = part_check(&f->low, low, counts);
+	struct simd_part b = part_check(&f->high, high, counts);
+	x.low = LANES_BITS(or)(LANES(shuffle_epi8)(a.digits, f->low.order),
+			       LANES(shuffle_epi8)(b.digits, f->carry));
+	x.high = join_fours(LANES(shuffle_epi8)(b.digits, f->high.order));
+	x.wrong = LANES_BITS(or)(LANES_BITS(or)(a.wrong, b.wrong), high_wrong(x.high));
+	return x;
+}
+
+/* Joins the digits of two registers; high: as join_fours left them; first: the fields' first
+ * bytes, in 64 bits each. */
+SIMD_INLINE struct simd_group group_join(lanes low_even, lanes low_odd, lanes high_even,
+					 lanes high_odd, lanes first)
+{
+	const lanes ten_16_low = LANES_64(10000000000000000 & UINT32_MAX);
+	const lanes ten_16_high = LANES_64(10000000000000000 >> 32);
+	lanes high = LANES(srli_epi64)(LANES(packus_epi32)(high_even, high_odd), 48);
+	lanes product = LANES(add_epi64)(
+		LANES(mul_epu32)(high, ten_16_low),
+		LANES(slli_epi64)(LANES(mul_epu32)(high, ten_16_high), 32));
+	struct simd_group g;
+
+	g.low = join_all(low_even, low_odd);
+	g.whole = lanes_signed(LANES(add_epi64)(g.low, product), first);
+	g.low = lanes_signed(g.low, first);
+	g.high = lanes_signed(high, first);
+	return g;
+}
+
+SIMD_INLINE struct simd_group group_convert_long(const struct simd_form *f,
+						 const struct simd_fields *fields)
+{
+	struct simd_long a = long_check(f, even_bytes(fields, 0), even_bytes(fields, SIMD_NDIGITS),
+					even_counts(fields));
+	struct simd_long b = long_check(f, odd_bytes(fields, 0), odd_bytes(fields, SIMD_NDIGITS),
+					odd_counts(fields));
+	struct simd_group g = group_join(a.low, b.low, a.high, b.high,
+					 LANES(unpacklo_epi64)(a.first, b.first));
+
+	g.matches = lanes_zeros(rows_wrong(f->count_min, f->count_max, fields->counts, a.wrong,
+					   b.wrong)) & fields->suffixes;
+	return g;
+}
+
+/* Rows for a group that is not full: the last one again for those not there. */
+struct simd_few {
+	uint32_t ends[2 * GROUP_NROWS];
+};
+
+static inline struct simd_rows few_rows(struct simd_few *few, struct simd_rows rows, unsigned n)
+{
+	for (unsigned r = 0; r < GROUP_NROWS; r++) {
+		const uint32_t *end = rows.ends + (r < n ? r : n - 1) * rows.stride;
+		few->ends[2 * r] = end[-1];
+		few->ends[2 * r + 1] = end[0];
+	}
+	return (struct simd_rows){rows.text, few->ends + 1, 2};
+}
+
+SIMD_INLINE struct simd_group convert_rows(const struct simd_form *form, struct simd_rows rows,
+					   bool is_long)
+{
+	struct simd_fields fields = fields_find(form, rows);
+
+	return is_long ? group_convert_long(form, &fields) : group_convert(form, &fields);
+}
+
+/* ---- a group of any forms ---- */
+
+/* As simd_long, but each field has its own point. */
+struct simd_any {
+	lanes low, high, wrong, first;
+	lanes point; /* in all lanes: its place from the field's end, whose last byte is at 1 */
+};
+
+/* Digits moved up over the point, if it is at a place less than or equal to theirs; limit: that
+ * place less 1. */
+SIMD_INLINE lanes close_gap(lanes digits, lanes place, lanes limit)
+{
+	const lanes lane = lanes_repeat(
+		_mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+
+	return LANES(shuffle_epi8)(digits, lanes_less_where(lane, place, limit));
+}
+
+/* The sum of each field's lanes of a and b, in all lanes; below 256. */
+SIMD_INLINE lanes sum_of_lanes(lanes a, lanes b)
+{
+	const lanes zero = LANES(set1_epi8)(0);
+	lanes x = LANES(add_epi64)(LANES(sad_epu8)(a, zero), LANES(sad_epu8)(b, zero));
+
+	return LANES(shuffle_epi8)(LANES(add_epi64)(x, LANES(unpackhi_epi64)(x, x)), zero);
+}
+
+SIMD_INLINE struct simd_any any_check(lanes low, lanes high, lanes counts)
+{
+	const lanes place_low = lanes_repeat(
+		_mm_setr_epi8(16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1));
+	const lanes place_high = LANES(add_epi8)(place_low, LANES(set1_epi8)(16));
+	const lanes zeros = LANES(set1_epi8)('0'), nines = LANES(set1_epi8)(9);
+	const lanes point = LANES(set1_epi8)('.' - '0'), one = LANES(set1_epi8)(1);
+	struct simd_any x;
+
+	x.first = first_of_long(low, high, counts);
+	counts = lanes_less_minus(counts, x.first);
+	low = lanes_within(counts, place_low, LANES(sub_epi8)(low, zeros));
+	high = lanes_within(counts, place_high, LANES(sub_epi8)(high, zeros));
+	x.point = sum_of_lanes(lanes_where_equal(low, point, place_low),
+			       lanes_where_equal(high, point, place_high));
+	/* Of two points neither lies where their places add up to. */
+	low = lanes_unless_equal(place_low, x.point, low);
+	high = lanes_unless_equal(place_high, x.point, high);
+	x.wrong = LANES_BITS(or)(LANES(subs_epu8)(low, nines), LANES(subs_epu8)(high, nines));
+	/* There is a digit: counts, which are one too many, are at least 2, with a point 3. */
+	lanes few = LANES(add_epi8)(LANES(min_epu8)(x.point, one), LANES(set1_epi8)(2));
+	x.wrong = LANES_BITS(or)(x.wrong, LANES(subs_epu8)(few, counts));
+	/* Without a point, no place is beyond the limit. */
+	lanes limit = LANES(min_epu8)(LANES(sub_epi8)(x.point, one), LANES(set1_epi8)(127));
+	/* The last lane of high is carried if the point is in low: bit 7 set makes it 0. */
+	lanes carry = LANES_BITS(and)(LANES(add_epi8)(limit, LANES(set1_epi8)(127 - 15)),
+				      LANES(set1_epi8)(-128));
+	carry = LANES_BITS(or)(carry, lanes_repeat(_mm_insert_epi8(_mm_set1_epi8(-128), 15, 0)));
+	x.low = LANES_BITS(or)(close_gap(low, place_low, limit), LANES(shuffle_epi8)(high, carry));
+	x.high = join_fours(close_gap(high, place_high, limit));
+	x.wrong = LANES_BITS(or)(x.wrong, high_wrong(x.high));
+	return x;
+}
+
+/* Converts a group whatever the forms of its rows; group->matches: rows with a number. places:
+ * their points', as above. */
+SIMD_INLINE void group_convert_any(const struct simd_fields *fields, struct simd_group *g,
+				   uint64_t places[GROUP_NROWS])
+{
+	struct simd_any a = any_check(even_bytes(fields, 0), even_bytes(fields, SIMD_NDIGITS),
+				      even_counts(fields));
+	struct simd_any b = any_check(odd_bytes(fields, 0), odd_bytes(fields, SIMD_NDIGITS),
+				      odd_counts(fields));
+	lanes point = LANES(srli_epi64)(LANES(unpacklo_epi64)(a.point, b.point), 56);
+
+	*g = group_join(a.low, b.low, a.high, b.high, LANES(unpacklo_epi64)(a.first, b.first));
+	g->matches = lanes_zeros(rows_wrong(LANES_64(2), LANES_64(COUNT_MAX(33)), fields->counts,
+					    a.wrong, b.wrong));
+	memcpy(places, &point, sizeof point);
+}
+
+#endif

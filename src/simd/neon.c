@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * simd/neon.c - NEON, which every AArch64 has: 64 bytes are four registers.
+ *
+ * Nothing makes bits of a comparison here. Each byte keeps the bit of its place among eight,
+ * and three rounds of adding neighbours leave eight bytes of eight bits each.
+ */
+#include "simd/simd.h"
+
+#if defined(__aarch64__) && !defined(__AARCH64EB__)
+
+#include <arm_neon.h>
+
+#include "simd/convert.h"
+#include "simd/fold_numbers.h"
+#include "simd/positions.h"
+#include "simd/quote_parity.h"
+
+/* Where bytes equals byte, one bit a byte. */
+static inline uint64_t match(uint8x16x4_t bytes, uint8_t byte)
+{
+	const uint8x16_t places = vreinterpretq_u8_u64(vdupq_n_u64(UINT64_C(0x8040201008040201)));
+	const uint8x16_t byte_16 = vdupq_n_u8(byte);
+	uint8x16_t a = vandq_u8(vceqq_u8(bytes.val[0], byte_16), places);
+	uint8x16_t b = vandq_u8(vceqq_u8(bytes.val[1], byte_16), places);
+	uint8x16_t c = vandq_u8(vceqq_u8(bytes.val[2], byte_16), places);
+	uint8x16_t d = vandq_u8(vceqq_u8(bytes.val[3], byte_16), places);
+	uint8x16_t sums = vpaddq_u8(vpaddq_u8(a, b), vpaddq_u8(c, d));
+
+	return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(sums, sums)), 0);
+}
+
+static struct simd_counts scan(const char *text, size_t nwords, char delimiter,
+			       struct simd_bits bits)
+{
+	struct simd_counts counts = {0, 0};
+
+	for (size_t k = 0; k < nwords; k++) {
+		const uint8_t *at = (const uint8_t *)text + k * SIMD_WORD_NBYTES;
+		uint8x16x4_t bytes = {{vld1q_u8(at), vld1q_u8(at + 16), vld1q_u8(at + 32),
+				       vld1q_u8(at + 48)}};
+		uint64_t newlines = match(bytes, '\n'), quotes = match(bytes, '"');
+		bits.separators[k] = match(bytes, (uint8_t)delimiter) | newlines;
+		bits.newlines[k] = newlines;
+		bits.quotes[k] = quotes;
+		counts.nlines += simd_count_ones(newlines);
+		counts.nquotes |= quotes;
+	}
+	return counts;
+}
+
+const struct simd_ops simd_neon = {
+	.name = "neon",
+	.scan = scan,
+	.pack = simd_pack,
+	.positions = simd_positions,
+	.unquote = simd_unquote,
+	.count = simd_count,
+	.fold = simd_fold_rows,
+	.convert = simd_convert_rows,
+};
+
+#endif

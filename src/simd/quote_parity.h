@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * simd/quote_parity.h - the body of simd_ops.unquote, compiled once by each simd_*.c for its own
+ * instruction set.
+ *
+ * A word XORed with itself moved up by 1, then 2, 4 ... 32 has in each bit the parity of all
+ * bits up to it: the prefix sum of Hillis and Steele, without carry. It is also the word
+ * multiplied by all ones without carry, which some sets can do in one instruction; a simd_*.c
+ * then says so in SIMD_PARITY before it includes this.
+ * (G. Langdale, D. Lemire, "Parsing Gigabytes of JSON per Second", VLDB Journal 28, 2019.)
+ */
+#ifndef GPUSTAT_SIMD_QUOTES_H
+#define GPUSTAT_SIMD_QUOTES_H
+
+#include "simd/simd.h"
+
+/* In each bit: whether an odd number of the bits up to it, and itself, are set. */
+static inline uint64_t simd_parity(uint64_t x)
+{
+	x ^= x << 1;
+	x ^= x << 2;
+	x ^= x << 4;
+	x ^= x << 8;
+	x ^= x << 16;
+	return x ^ x << 32;
+}
+
+#ifndef SIMD_PARITY
+#define SIMD_PARITY(bits) simd_parity(bits)
+#endif
+
+/* simd_ops.unquote */
+static size_t simd_unquote(struct simd_bits bits, size_t nwords, struct simd_quotes *at)
+{
+	uint64_t in_quotes = at->inside, may_open_next = at->may_open;
+	size_t k;
+
+	for (k = 0; k < nwords; k++) {
+		uint64_t quotes = bits.quotes[k], separators = bits.separators[k];
+		uint64_t inside = SIMD_PARITY(quotes) ^ in_quotes;
+		uint64_t may_open = (separators | quotes) << 1 | may_open_next;
+		if (quotes & inside & ~may_open)
+			break;
+		bits.separators[k] = separators & ~inside;
+		bits.newlines[k] &= ~inside;
+		in_quotes = -(inside >> 63);
+		may_open_next = (separators | quotes) >> 63;
+	}
+	at->inside = in_quotes;
+	at->may_open = may_open_next;
+	return k;
+}
+
+#endif

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""What fuzzing has found, by name, in many ways each. A new one: a row of CASES, with its seed or origin.
+
+The other findings of tests/cli/faults.py and tests/cli/messages.py stand there.
+"""
+import gzip
+import os
+import subprocess
+
+import harness
+from harness import fixture
+
+# (name, arguments, files, what must stand on standard output)
+CASES = (
+    ("an empty last record without a line end still has its line (fuzz 17452)",
+     ["--offsets", ":1 is missing", "--only"], (b"3\n1", b"", b"\n"), b"\n\n0\n"),
+    ("and where it ends the input, it has none", ["--offsets", ":1 is missing", "--only"], (b"3\n1",), b"\n"),
+    ("and two files of one empty record each", ["--running-min", "1", "--only", "--missing=x"], (b"x", b"x\n", b"x"),
+     b"\n\n"),
+    ("a NUL behind a number does not make the first record a header (fuzz 3003427)",
+     ["-d", "|", "--count", "7,6"], (b'""|6\0|""|2|0|""|5\n',), b"count(col7),count(col6)\n1,0\n"),
+    ("in one column a first file of blank lines is records", ["--cumsum=1"], (b"\n\r\n", b"", b"5\n6\n"),
+     b",0\n,0\r\n5,5\n6,11\n"),
+    ("and counted as missing", ["--format=csv"], (b"\n", gzip.compress(b"\n\n"), b"5\n6\n", b"\n"),
+     b"column,type,count,missing,sum,min,max,mean\ncol1,number,2,4,11,5,6,5.5\n"),
+    ("with a BOM, its bytes counted", ["--byte-offset"], (b"\xef\xbb\xbf\n", b"\xef\xbb\xbf\n", b"\xef\xbb\xbf5"),
+     b",3\n,7\n5,11"),
+    ("and where there is nothing else", ["--running-count=1"], (b"\n", b"\n\n", b"\r"), b",0\n" * 3 + b",0\r"),
+    ("before a header they are none, as in one file", ["--cumsum=a"], (b"\n\n", b"a\n5\n"), b"a,running_sum(a)\n5,5\n"),
+    ("in two columns they are none", ["--byte-offset"], (b"\n\n", b"", b"5,6\n", b"\n"), b"5,6,2\n"),
+    ("a range that the first record holds as a number is no name (fuzz 20781724)", ["-d", "e", "--sum=-1", "--mean=2"],
+     (b"-1e4\n",), b"sum(col1),mean(col2)\n-1,4\n"),
+    ("a name ends at no NUL: it has none", ["--header=yes", "--cumsum", "1"], (b"a\0b\n2\n",),
+     b"a\0b,running_sum(col1)\n2,2\n"),
+)
+WAYS = [(chunk, threads) for chunk in (1, 2, 3, 7, 64, 65536, None) for threads in (1, 3)]
+
+for name, args, datas, want in CASES:
+    paths = [fixture("part%d.csv" % i, data) for i, data in enumerate(datas)]
+    harness.agrees(name, args + paths, None, harness.exactly(want), WAYS)
+
+
+blanks, five = fixture("blanks.csv", b"\n\n"), fixture("five.csv", b"5\n")
+harness.agrees("blank lines from a pipe, then a file", ["--cumsum=1", "-", five], b"\n\n", harness.exactly(b",0\n,0\n5,5\n"), WAYS)
+harness.agrees("a header alone in its file, then blank lines: '*' finds what it finds in one file",
+               ["--cumsum=*", fixture("head.csv", b"v\n"), blanks, five], None,
+               lambda r: None if r.status == 1 and b"no column holds numbers" in r.err else "wrong", WAYS)
+
+# A chunk folded ahead whose quotes tell late leaves several records to the seam: the first fault counts.
+late = fixture("late.csv", b"a\n" + b"1\n" * 2000 + b'"84"83x\n"-5"\r\n"-4534662203292949341336.63314\n23')
+harness.agrees("a fault before a quote that never closes (fuzz 758, delimiters of 2026-11-21)", ["--sum=a", late], None,
+               lambda r: None if r.status == 1 and b":2002: column 'a': not a number: '8483x'" in r.err else "wrong",
+               [(chunk, threads) for chunk in (100, 1000, 1500, 3200, None) for threads in (1, 4)])
+
+
+# The rest of a name was measured anew for each of its characters: 7 s for one of a mebibyte (fuzz 20218881, 20247211).
+name = b"ab\xc3\xa9\t" * 200000
+harness.agrees("a name of a mebibyte in JSON takes no longer than its length", ["--sum=1", "--format=json"], name + b"\n5\n",
+               harness.exactly(b'{"sum(' + name.replace(b"\t", b"\\u0009") + b')": 5}\n'), [(None, 1), (65536, 3)])
+
+
+# ---- compressed files that are damaged in their first bytes ----------------------------------
+
+# As text they would be answered: --sum=1 printed 0 for one that it took for a header (by hand, 2026-11-21).
+ZSTD = b"\x28\xb5\x2f\xfd\x20\x0a\x51\0\0v,t\n1,a\n2,"
+for what, packed, size in (("gzip", gzip.compress(b"v,t\n1,a\n2,b\n"), 2), ("zstd", ZSTD, 4)):
+    flips = [packed[:k] + bytes([packed[k] ^ 1 << bit]) + packed[k + 1:] for k in range(size) for bit in range(8)]
+    for args in (["--sum=1"], ["--count=1"], ["--format=csv"], ["--byte-offset"], ["--where=:1 is not missing"]):
+        got = harness.run_many([dict(args=args, stdin=flip) for flip in flips])
+        wrong = [r for r in got if r.status != 1 or r.out or b": damaged magic number\n" not in r.err]
+        harness.ok(not wrong, "every bit of a magic number flipped: %s, %s" % (what, args[0]), lambda: harness.describe(wrong[0]))
+for data, words in ((b"\x1f", b"truncated gzip data"), (b"\x28\xb5", b"truncated zstd data"), (ZSTD[:3], b"truncated zstd data")):
+    harness.agrees("a piece of a magic number: %r" % data, ["--count=1"], data,
+                   lambda r, words=words: None if (r.status, r.out) == (1, b"") and words in r.err else "wrong", WAYS)
+for data in (b"(", b"8", b"_\n", b"?", b"\x1fx\n", b"(\xb5)\n", b"\x1e\x8b\n"):
+    harness.agrees("text that begins much like one: %r" % data, ["--count=1", "--header=no"], data, harness.exactly(b"1\n"), WAYS)
+
+
+# ---- standard input -------------------------------------------------------------------------
+
+def redirected(args, path, before=0, **how):
+    """Runs the program with the file as standard input, `before` of its bytes read -> (output, rest)."""
+    with open(path, "rb") as f:
+        os.lseek(f.fileno(), before, os.SEEK_SET)
+        p = subprocess.run([harness.program()] + args, stdin=f, stdout=subprocess.PIPE, env=harness.environment(**how),
+                           check=False)
+        return p.stdout, os.read(f.fileno(), 10)
+
+
+numbers = fixture("numbers.csv", b"a\n" + b"".join(b"%d\n" % i for i in range(100000)))
+total = b"%d\n" % sum(range(100000))
+for chunk in (1000, None):
+    name = "standard input from a file%s: " % ("" if chunk is None else ", chunks of %d" % chunk)
+    for words, args, before in (("once", ["--sum=a"], 0), ("named twice it is there once", ["--sum=a", "-", "-"], 0),
+                                ("named twice, from its middle on", ["--sum=1", "-", "-"], 2)):
+        harness.is_(redirected(args, numbers, before, chunk=chunk), (total, b""), name + words)
+
+# A pipe cannot be read twice, even where a file has its name: so nothing may be folded by guess.
+nowhere = os.path.join(harness.folder(), "dash")
+os.mkdir(nowhere)
+fixture(os.path.join("dash", "-"), b"a,b\n1,2\n" * 2000)
+head = fixture("head.csv", b"a,b\n1,2\n")
+quoted = b"".join(b'3,"' + b"4,5\n" * 200 + b'"\n' for _ in range(200))
+harness.is_([harness.run(["--sum=a", head, "-"], quoted, chunk=100, threads=4, cwd=nowhere).out for _ in range(5)],
+            [b"601\n"] * 5, "a pipe beside a file that is called -")
+harness.done()

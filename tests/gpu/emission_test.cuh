@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * emission_test.cuh - one plan's chunks through the GPU worker and through records_fold()
+ * and records_emit(), and text to send: what test_emission.cu is made of.
+ */
+#ifndef GPUSTAT_EMISSION_TEST_CUH
+#define GPUSTAT_EMISSION_TEST_CUH
+
+#include "kernel_test.cuh"
+
+extern "C" {
+#include "query/expr.h"
+}
+
+#include "kernels/worker/worker_gpu.cuh"
+
+#define CHUNK_NBYTES ((size_t)1 << 17)
+#define NFIELDS 5
+#define NSCANS_MAX 10
+
+static const char *const spellings[] = {"NA", "null"};
+
+/* ---- plans ---- */
+
+struct trial {
+	struct plan plan;
+	struct plan_column columns[NFIELDS];
+	struct plan_scan scans[NSCANS_MAX];
+	const struct expr *predicates[3];
+	struct expr_request requests[3];
+	struct worker *worker;
+	struct partial gpu, cpu, before;
+	struct record_memory memory;
+	struct emitter emitter;
+	unsigned nprinted, nchunks; /* by the device; all that have a record end */
+};
+
+/* A plan for all of NFIELDS columns, the fourth of text, without scans or conditions. */
+static void trial_begin(struct trial *t)
+{
+	memset(t, 0, sizeof *t);
+	t->plan.delimiter = ',';
+	t->plan.short_record = INVALID_SKIP;
+	t->plan.ncolumns = NFIELDS;
+	t->plan.columns = t->columns;
+	t->plan.scans = t->scans;
+	t->plan.predicates = t->predicates;
+	t->plan.where = PREDICATE_NONE;
+	t->plan.emits = true;
+	t->plan.nmissing = 2;
+	t->plan.missing = spellings;
+	for (uint32_t c = 0; c < NFIELDS; c++)
+		t->columns[c] = {c, "", true, c != 3, false, INVALID_SKIP};
+}
+
+static void trial_scan(struct trial *t, enum scan scan, size_t column, size_t predicate)
+{
+	t->scans[t->plan.nscans++] = {scan, column, predicate};
+}
+
+static void trial_condition(struct trial *t, const char *text)
+{
+	static char *const names[] = {(char *)"a", (char *)"b", (char *)"c", (char *)"d",
+				      (char *)"e"};
+	struct expr_request *r = &t->requests[t->plan.npredicates];
+	struct fault fault;
+
+	if (expr_parse(r, "where", text, &fault) != STATUS_OK ||
+	    expr_resolve(r, names, NFIELDS, &fault) != STATUS_OK)
+		bail("%s: %s", text, fault.detail);
+	memcpy(r->expr.columns, r->fields, r->expr.ncolumns * sizeof *r->fields);
+	t->predicates[t->plan.npredicates++] = &r->expr;
+}
+
+static void trial_open(struct trial *t, size_t chunk_nbytes)
+{
+	const struct worker_setup setup = {chunk_nbytes, 0, false};
+	struct fault fault;
+
+	if (worker_gpu.open(&t->worker, &t->plan, &setup, &fault) != STATUS_OK)
+		bail("open: %s", fault.detail);
+	if (partial_init(&t->gpu, &t->plan) || partial_init(&t->cpu, &t->plan) ||
+	    partial_init(&t->before, &t->plan) || record_memory_init(&t->memory, &t->plan) ||
+	    emitter_init(&t->emitter, &t->plan))
+		bail("out of memory");
+}
+
+static void trial_close(struct trial *t)
+{
+	worker_gpu.close(t->worker);
+	partial_free(&t->gpu);
+	partial_free(&t->cpu);
+	partial_free(&t->before);
+	record_memory_free(&t->memory);
+	emitter_free(&t->emitter);
+	for (size_t p = 0; p < t->plan.npredicates; p++)
+		expr_free(&t->requests[p]);
+}
+
+/* ---- comparing ---- */
+
+static bool numbers_equal(const struct column_partial *a, const struct column_partial *b)
+{
+	struct wide_fold x, y;
+
+	column_numbers(a, &x);
+	column_numbers(b, &y);
+	return x.count == y.count &&
+	       (x.count == 0 || (x.scale == y.scale && wide_compare(&x.sum, &y.sum) == 0 &&
+				 wide_compare(&x.min, &y.min) == 0 &&
+				 wide_compare(&x.max, &y.max) == 0));
+}
+
+/* The first member that differs, or NULL. test_worker_gpu.cu looks closer, but knows no
+ * conditions. */
+static const char *partial_difference(const struct partial *gpu, const struct partial *cpu)
+{
+	if (gpu->head_nbytes != cpu->head_nbytes || gpu->tail_offset != cpu->tail_offset)
+		return "head or tail";
+	if (gpu->nshort != cpu->nshort || gpu->first_short_offset != cpu->first_short_offset)
+		return "short records";
+	if (gpu->nundecided != cpu->nundecided ||
+	    gpu->first_undecided_offset != cpu->first_undecided_offset)
+		return "undecided records";
+	for (size_t p = 0; p < cpu->npredicates; p++)
+		if (gpu->nmatched[p] != cpu->nmatched[p])
+			return "nmatched";
+	for (size_t c = 0; c < cpu->ncolumns; c++) {
+		const struct column_partial *a = &gpu->columns[c], *b = &cpu->columns[c];
+		if (!numbers_equal(a, b) || a->nmissing != b->nmissing ||
+		    a->ninvalid != b->ninvalid ||
+		    a->first_invalid_offset != b->first_invalid_offset)
+			return "a column";
+	}
+	return NULL;
+}
+
+static bool text_equal(const struct text_buffer *a, const struct text_buffer *b)
+{
+	return a->nbytes == b->nbytes && (a->nbytes == 0 || !memcmp(a->data, b->data, a->nbytes));
+}
+
+/* Where two texts part, for the reader. */
+static void text_diag(const struct text_buffer *gpu, const struct text_buffer *cpu)
+{
+	size_t i = 0, from;
+
+	while (i < gpu->nbytes && i < cpu->nbytes && gpu->data[i] == cpu->data[i])
+		i++;
+	from = i < 30 ? 0 : i - 30;
+	diag("%zu and %zu bytes, the same up to %zu", gpu->nbytes, cpu->nbytes, i);
+	diag("gpu: ...%.*s", (int)(gpu->nbytes - from < 60 ? gpu->nbytes - from : 60),
+	     gpu->data + from);
+	diag("cpu: ...%.*s", (int)(cpu->nbytes - from < 60 ? cpu->nbytes - from : 60),
+	     cpu->data + from);
+}
+
+/* Sends a chunk, entered so, through both. The first difference, or NULL. */
+static const char *trial_chunk(struct trial *t, const char *data, size_t nbytes, uint64_t offset,
+			       struct chunk_entry entry)
+{
+	struct text_buffer *gpu, cpu = {};
+	struct chunk chunk = {};
+	struct chunk_map map;
+	struct fault fault;
+
+	chunk.data = worker_gpu.buffer(t->worker);
+	chunk.nbytes = nbytes;
+	chunk.offset_bytes = offset;
+	memcpy(chunk.data, data, nbytes);
+	partial_clear(&t->gpu);
+	partial_clear(&t->cpu);
+	if (worker_gpu.map(t->worker, &chunk, &map, &fault) != STATUS_OK ||
+	    worker_gpu.fold(t->worker, &chunk, entry, &t->gpu, &fault) != STATUS_OK ||
+	    worker_gpu.emit(t->worker, &chunk, entry, &t->before, &gpu, &fault) != STATUS_OK)
+		bail("worker: %s", fault.detail);
+	if (records_fold(&t->plan, data, nbytes, entry, false, &t->memory, &t->cpu) != STATUS_OK ||
+	    records_emit(&t->emitter, data, nbytes, entry, false, &t->before, offset, &cpu) !=
+		    STATUS_OK)
+		bail("out of memory");
+	const char *difference = partial_difference(&t->gpu, &t->cpu);
+	if (!difference && !text_equal(gpu, &cpu)) {
+		difference = "the output";
+		text_diag(gpu, &cpu);
+	}
+	t->nprinted += t->worker->printed;
+	t->nchunks += map.nlines > 0;
+	text_free(&cpu);
+	if (partial_combine(&t->before, &t->cpu) != STATUS_OK)
+		bail("out of memory");
+	return difference;
+}
+
+/* Sends text, cut at random into chunks of up to most bytes. The first difference. */
+static const char *trial_text(struct trial *t, const char *text, size_t nbytes, unsigned most)
+{
+	struct chunk_entry entry = {CSV_FIELD_START, false, false};
+	const char *difference = NULL;
+	size_t at = 0;
+
+	while (at < nbytes && !difference) {
+		size_t length = random_below(most + 1);
+		length = length < nbytes - at ? length : nbytes - at;
+		difference = trial_chunk(t, text + at, length, 1000000007u + at, entry);
+		for (size_t end = at + length; at < end; at++) {
+			enum csv_class c = csv_classify((unsigned char)text[at], ',');
+			entry.inside_record = c != CSV_NEWLINE || !csv_outside_quotes(entry.state);
+			entry.state = csv_step(entry.state, c);
+		}
+	}
+	if (difference)
+		diag("%s differs before byte %zu", difference, at);
+	return difference;
+}
+
+/* ---- texts ---- */
+
+enum trouble { PLAIN, ODD, WIDE };
+
+static size_t random_number(char *to, enum trouble trouble)
+{
+	long value = (long)(random_next() % 2000000) - 1000000;
+
+	switch (random_below(trouble == WIDE ? 12 : 8)) {
+	case 0:
+		return (size_t)sprintf(to, "%ld", value);
+	case 1:
+		return (size_t)sprintf(to, "%ld.%02u", value, random_below(100));
+	case 2:
+		return (size_t)sprintf(to, "\"%ld.%0*u\"", value, 1 + random_below(9), random_below(10));
+	case 3:
+		return (size_t)sprintf(to, "0.%0*u", 1 + random_below(12), random_below(10));
+	case 4:
+		return (size_t)sprintf(to, " %u ", random_below(3));
+	case 5:
+		return (size_t)sprintf(to, "-%lde-%u", value < 0 ? -value : value, random_below(9));
+	case 6:
+		return (size_t)sprintf(to, "%llu", (unsigned long long)(random_next() % 1000000000));
+	case 7:
+		return 0;
+	case 8:
+		return (size_t)sprintf(to, "1e-%u", random_below(32));
+	case 9:
+		return (size_t)sprintf(to, "-9%017llu",
+				       (unsigned long long)(random_next() % 100000000000000000u));
+	default:
+		return (size_t)sprintf(to, "%ld", value);
+	}
+}
+
+static size_t random_field(char *to, enum trouble trouble, unsigned column)
+{
+	static const char *const odd[] = {"NA",  "\"null\"", "abc", "nan", "\"\"", "\"1\"\"2\"", "5\"",
+					  "1e300", "-1e-200", "123456789012345678901234567890.5",
+					  "\"a,b\"", "\"a\nb\"", "1e999", "-0", "\r", "x\r"};
+	const char *text = odd[random_below(sizeof odd / sizeof *odd)];
+
+	if (column == 3)
+		return (size_t)sprintf(to, "%s", random_below(3) ? "GET" : "\"PO,ST\n\"");
+	if (trouble != ODD || random_below(40))
+		return random_number(to, trouble);
+	return (size_t)sprintf(to, "%s", text);
+}
+
+/* Fills text with records of NFIELDS fields; the last may be cut anywhere. */
+static void random_records(char *text, size_t nbytes, enum trouble trouble, unsigned nfields)
+{
+	char line[1024];
+
+	for (size_t at = 0; at < nbytes;) {
+		unsigned r = random_below(50), n = r == 0 ? random_below(nfields) : nfields + (r == 2);
+		size_t length = 0;
+		for (unsigned f = 0; r != 1 && f < n; f++) {
+			if (f > 0)
+				line[length++] = ',';
+			length += random_field(line + length, trouble, f);
+		}
+		if (random_below(5) == 0)
+			line[length++] = '\r';
+		line[length++] = '\n';
+		length = length < nbytes - at ? length : nbytes - at;
+		memcpy(text + at, line, length);
+		at += length;
+	}
+}
+
+#endif

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_ladder.cu - every rung of both ladders, with every type and fold that it takes, at
+ * awkward sizes; and whether a rung that is wrong would be found out.
+ *
+ * An argument, any, makes it quick: few sizes, all small. For the sanitizers.
+ */
+#include "kernel_test.cuh"
+
+#include "bench/ladder/ladder_check.cuh"
+
+#define NRUNGS_MAX 64
+
+static bool quick;
+static const char *const ladder_names[] = {"reduce", "scan"};
+
+static const struct ladder_rung *ladder_of(enum bench_ladder ladder, size_t *nrungs)
+{
+	*nrungs = ladder == BENCH_REDUCE ? reduce_ladder_nrungs : scan_ladder_nrungs;
+	return ladder == BENCH_REDUCE ? reduce_ladder : scan_ladder;
+}
+
+/* The rungs that do a fold of a type, and what came of checking them. */
+struct checked {
+	struct ladder_check check;
+	const struct ladder_rung *rungs[NRUNGS_MAX];
+	struct ladder_verdict verdicts[NRUNGS_MAX];
+};
+
+static void gather(struct checked *c, enum bench_ladder ladder, enum bench_type type,
+		   enum bench_fold fold)
+{
+	size_t nrungs;
+	const struct ladder_rung *rungs = ladder_of(ladder, &nrungs);
+
+	memset(c, 0, sizeof *c);
+	c->check.ladder = ladder;
+	c->check.type = type;
+	c->check.fold = fold;
+	c->check.rungs = c->rungs;
+	c->check.verdicts = c->verdicts;
+	for (size_t i = 0; i < nrungs; i++)
+		if ((rungs[i].types >> type & 1) != 0 && (rungs[i].folds >> fold & 1) != 0)
+			c->rungs[c->check.nrungs++] = &rungs[i];
+}
+
+/* Ends the program unless checking went well: a launch that fails leaves no context to go
+ * on with. */
+static void must_check(enum status status, const struct fault *fault)
+{
+	if (status != STATUS_OK)
+		bail("%s: %s", status_words(status), fault->detail);
+}
+
+/* ---- the ladders ---- */
+
+static void report(const struct checked *c, const char *at)
+{
+	for (size_t i = 0; i < c->check.nrungs; i++) {
+		const struct ladder_verdict *v = &c->verdicts[i];
+		if (v->is_refused) {
+			skip(1, "%s does not run on this device", c->rungs[i]->name);
+			continue;
+		}
+		if (v->nchecks == 0)
+			continue;
+		ok(v->nwrong == 0, "%s %s: %s of %s, %s, %u checks", ladder_names[c->check.ladder],
+		   c->rungs[i]->name, bench_fold_name(c->check.fold),
+		   bench_type_name(c->check.type), at, v->nchecks);
+		if (v->nwrong > 0)
+			diag("%u wrong, the first with %llu values: %s", v->nwrong,
+			     (unsigned long long)v->wrong_n, v->wrong_what);
+	}
+}
+
+static void test_ladder(enum bench_ladder ladder)
+{
+	static struct checked c;
+	static struct fault fault;
+
+	for (unsigned type = 0; type < BENCH_NTYPES; type++)
+		for (unsigned fold = 0; fold < BENCH_NFOLDS; fold++) {
+			gather(&c, ladder, (enum bench_type)type, (enum bench_fold)fold);
+			must_check(ladder_check_sizes(&c.check, quick ? LADDER_SIZES_FEW
+								      : LADDER_SIZES_ALL,
+						      &fault),
+				   &fault);
+			report(&c, "awkward sizes");
+		}
+}
+
+/* More values than 32 bits count. */
+static void test_large(enum bench_ladder ladder)
+{
+	static struct checked c;
+	static struct fault fault;
+	const uint64_t n = (UINT64_C(1) << 32) + 77;
+	size_t nfree, ntotal;
+
+	must(cudaMemGetInfo(&nfree, &ntotal), "cudaMemGetInfo");
+	if (quick || nfree < n * sizeof(int32_t) * 5 / 2) {
+		skip(1, quick ? "large sizes are not quick" : "too little device memory");
+		return;
+	}
+	gather(&c, ladder, BENCH_INT32, BENCH_SUM);
+	must_check(ladder_check_at(&c.check, n, &fault), &fault);
+	report(&c, "2^32 + 77 values");
+}
+
+/* ---- wrong rungs ---- */
+
+/* What a wrong rung does: a right one's work, and damage. */
+enum damage {
+	DAMAGE_NONE,
+	DAMAGE_VALUE,   /* the lowest bit of the last result is flipped */
+	DAMAGE_DROPPED, /* nothing is written */
+	DAMAGE_BEHIND,  /* one byte too many is written */
+	DAMAGE_AHEAD,   /* likewise, behind the input */
+	DAMAGE_INPUT,   /* a value of the input is changed */
+	DAMAGE_ORDER,   /* the first two operands change places */
+	DAMAGE_SECOND,  /* only the first launch is right */
+};
+static const struct ladder_rung *right_rung;
+static enum damage damage;
+static enum bench_ladder damage_ladder;
+
+__global__ static void flip(unsigned char *byte)
+{
+	*byte ^= 1;
+}
+
+__global__ static void swap_two(unsigned char *values, unsigned nbytes)
+{
+	for (unsigned i = 0; i < nbytes; i++) {
+		unsigned char first = values[i];
+		values[i] = values[nbytes + i];
+		values[nbytes + i] = first;
+	}
+}
+
+static cudaError_t launch_flip(void *data, uint64_t offset)
+{
+	flip<<<1, 1>>>((unsigned char *)data + offset);
+	return cudaGetLastError();
+}
+
+static cudaError_t damaged_open(struct ladder_run *run)
+{
+	return right_rung->open(run);
+}
+
+/* The right rung between two exchanges, so that the input is as it was. */
+static cudaError_t launch_swapped(struct ladder_run *run, void *in, void *out)
+{
+	unsigned nbytes = (unsigned)bench_type_nbytes(run->type);
+	cudaError_t error;
+
+	if (run->n < 2)
+		return right_rung->launch(run, in, out);
+	swap_two<<<1, 1>>>((unsigned char *)in, nbytes);
+	error = right_rung->launch(run, in, out);
+	swap_two<<<1, 1>>>((unsigned char *)in, nbytes);
+	return error != cudaSuccess ? error : cudaGetLastError();
+}
+
+static cudaError_t damaged_launch(struct ladder_run *run, void *in, void *out)
+{
+	static unsigned nlaunches;
+	uint64_t value_nbytes = bench_type_nbytes(run->type);
+	uint64_t nout = damage_ladder == BENCH_REDUCE ? 1 : run->n;
+	bool is_second = nlaunches++ % 2 == 1;
+	cudaError_t error;
+
+	if (damage == DAMAGE_DROPPED)
+		return cudaSuccess;
+	if (damage == DAMAGE_ORDER)
+		return launch_swapped(run, in, out);
+	error = right_rung->launch(run, in, out);
+	if (error != cudaSuccess || damage == DAMAGE_NONE)
+		return error;
+	if (damage == DAMAGE_BEHIND)
+		return launch_flip(out, nout * value_nbytes);
+	if (damage == DAMAGE_AHEAD)
+		return launch_flip(in, run->n * value_nbytes);
+	if (damage == DAMAGE_INPUT && run->n > 0)
+		return launch_flip(in, (run->n - 1) * value_nbytes);
+	if ((damage == DAMAGE_VALUE || (damage == DAMAGE_SECOND && is_second)) && nout > 0)
+		return launch_flip(out, (nout - 1) * value_nbytes);
+	return cudaSuccess;
+}
+
+/* What must be found out; NULL: nothing wrong. */
+struct damage_case {
+	enum damage damage;
+	const char *what, *found;
+};
+static const struct damage_case damage_cases[] = {
+	{DAMAGE_NONE, "no fault in a right rung", NULL},
+	{DAMAGE_VALUE, "one bit of one result", "a value of the output"},
+	{DAMAGE_DROPPED, "results that are never written", "a value of the output"},
+	{DAMAGE_BEHIND, "one byte behind the output", "the memory behind the output"},
+	{DAMAGE_AHEAD, "one byte behind the input", "the memory behind the input"},
+	{DAMAGE_INPUT, "one bit of the input", "the input, which was changed"},
+	{DAMAGE_SECOND, "a second launch", "a value of the output"},
+};
+
+/* A rung of the ladder that does sums of the type, whole and inclusive, at any n. */
+static const struct ladder_rung *find_right(enum bench_ladder ladder, enum bench_type type)
+{
+	size_t nrungs;
+	const struct ladder_rung *rungs = ladder_of(ladder, &nrungs);
+
+	for (size_t i = 0; i < nrungs; i++)
+		if ((rungs[i].types >> type & 1) != 0 && rungs[i].n_max == 0 &&
+		    rungs[i].section_nbytes == 0 && !rungs[i].exclusive && !rungs[i].spoils_input)
+			return &rungs[i];
+	bail("no rung of the ladder takes any n");
+}
+
+/* What is said of the damaged rung; n 0: at small awkward sizes. */
+static const char *found_at(enum bench_ladder ladder, enum bench_type type, enum damage what,
+			    uint64_t n)
+{
+	static struct fault fault;
+	struct ladder_rung damaged = *(right_rung = find_right(ladder, type));
+	const struct ladder_rung *rungs[] = {&damaged};
+	struct ladder_verdict verdict = {};
+	struct ladder_check check = {ladder, type, BENCH_SUM, 1, rungs, &verdict};
+
+	damage = what;
+	damage_ladder = ladder;
+	damaged.open = damaged_open;
+	damaged.launch = damaged_launch;
+	must_check(n == 0 ? ladder_check_sizes(&check, LADDER_SIZES_FEW, &fault)
+			  : ladder_check_at(&check, n, &fault),
+		   &fault);
+	return verdict.nwrong > 0 ? verdict.wrong_what : NULL;
+}
+
+/* Each kind of damage, on values of each kind of comparison, looked at on the host and (a
+ * large scan) on the device. */
+static void test_damage(enum bench_ladder ladder)
+{
+	static const enum bench_type types[] = {BENCH_FLOAT32, BENCH_INT32, BENCH_INT64,
+						BENCH_INT128};
+
+	for (enum bench_type type : types)
+		for (const struct damage_case &c : damage_cases) {
+			is_string(c.found, found_at(ladder, type, c.damage, 0),
+				  "%s of %s: finds out %s", ladder_names[ladder],
+				  bench_type_name(type), c.what);
+			if (!quick)
+				is_string(c.found, found_at(ladder, type, c.damage, 3000001),
+					  "%s of 3000001 %s: finds out %s", ladder_names[ladder],
+					  bench_type_name(type), c.what);
+		}
+}
+
+/* Sums do not tell in which order they were made, and the canary does. */
+static void test_order(void)
+{
+	is_string(NULL, found_at(BENCH_REDUCE, BENCH_INT32, DAMAGE_ORDER, 0),
+		  "int32 sums are the same in another order");
+	is_string("a value of the output", found_at(BENCH_REDUCE, BENCH_AFFINE, DAMAGE_ORDER, 0),
+		  "affine maps are not: reduce");
+	is_string("a value of the output", found_at(BENCH_SCAN, BENCH_AFFINE, DAMAGE_ORDER, 0),
+		  "affine maps are not: scan");
+}
+
+int main(int argc, char **argv)
+{
+	int ndevices = 0;
+
+	(void)argv;
+	quick = argc > 1;
+	if (cudaGetDeviceCount(&ndevices) != cudaSuccess || ndevices == 0)
+		skip_all("no CUDA device");
+	plan_lazy();
+	for (enum bench_ladder ladder : {BENCH_REDUCE, BENCH_SCAN}) {
+		test_damage(ladder);
+		test_ladder(ladder);
+		test_large(ladder);
+	}
+	test_order();
+	return done();
+}

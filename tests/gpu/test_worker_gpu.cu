@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_worker_gpu.cu - the GPU worker as the engine uses it, against the CPU's fold of
+ * the same chunk, member by member.
+ */
+#include "kernels/worker/worker_gpu.cuh"
+#include "worker_test.cuh"
+
+/* ---- tests ---- */
+
+/* Folds every chunk of a random cut of text, each entered as those before say. */
+static void test_cuts(struct both *b, const char *text, size_t nbytes, const char *name)
+{
+	struct chunk_entry entry = {CSV_FIELD_START, false, false};
+	const char *difference = NULL;
+	size_t at = 0;
+
+	while (at < nbytes && !difference) {
+		size_t most = random_below(3) ? 100 : CHUNK_NBYTES;
+		size_t length = random_below((unsigned)most + 1);
+		length = length < nbytes - at ? length : nbytes - at;
+		difference = both_fold(b, text + at, length, entry);
+		if (!difference)
+			difference = both_fold_ahead(b, text + at, length, entry, at == 0);
+		for (size_t end = at + length; at < end; at++) {
+			enum csv_class c = csv_classify((unsigned char)text[at],
+							(unsigned char)b->plan->delimiter);
+			entry.inside_record = c != CSV_NEWLINE || !csv_outside_quotes(entry.state);
+			entry.state = csv_step(entry.state, c);
+		}
+	}
+	ok(!difference, "%s, cut at random", name);
+	if (difference)
+		diag("%s differs before byte %zu", difference, at);
+}
+
+/* Random texts of both kinds under a plan. */
+static void test_plan(const struct plan *plan, unsigned nfields, const char *name)
+{
+	size_t nbytes = 4 * CHUNK_NBYTES;
+	char *text = (char *)malloc(nbytes);
+	struct both b;
+
+	both_open(&b, plan, CHUNK_NBYTES);
+	random_records(text, nbytes, nfields, plan->delimiter);
+	test_cuts(&b, text, nbytes, name);
+	random_hostile(text, nbytes, plan->delimiter);
+	test_cuts(&b, text, nbytes, "hostile text");
+	both_close(&b);
+	free(text);
+	free(plan->columns);
+}
+
+static void test_plans(void)
+{
+	struct plan p = plan_make(4, 1, 2, ';');
+	p.nmissing = 3;
+	p.missing = spellings;
+	test_plan(&p, 9, "four columns of nine, three missing spellings");
+	p = plan_make(1, 0, 1, '\t');
+	p.one_column = true;
+	test_plan(&p, 1, "one column, alone");
+	p = plan_make(1, 2, 1, ',');
+	test_plan(&p, 4, "the third column of four");
+	p = plan_make(0, 0, 1, ',');
+	test_plan(&p, 3, "no column");
+	p = plan_make(300, 0, 1, ',');
+	test_plan(&p, 300, "300 columns");
+	p = plan_make(COLUMN_FOLD_NCOLUMNS_MAX, 0, 1, ',');
+	test_plan(&p, COLUMN_FOLD_NCOLUMNS_MAX, "as many columns as a block has threads");
+	p = plan_make(COLUMN_FOLD_NCOLUMNS_MAX / 2 + 1, 0, 1, ',');
+	test_plan(&p, COLUMN_FOLD_NCOLUMNS_MAX / 2 + 2, "half as many, and one more");
+	p = plan_make(50, 0, 1, ';');
+	test_plan(&p, 50, "50 columns");
+}
+
+/* A text that is one record, or none, in every state. */
+static void test_small(void)
+{
+	static const char *const texts[] = {"",    "\n",     "\r\n", "\r",    "1",        "\"",
+					    "1\n", "1\r\n",  "\"\n", "1\n2",  "\n1\n\n2\n", ",\n",
+					    "x\n", "\"\"\n", "5\"\n", "1e99\n", "\"1\n\"\n", "\n\n"};
+	struct plan p = plan_make(1, 0, 1, ',');
+	struct both b;
+
+	both_open(&b, &p, 64);
+	for (const char *text : texts) {
+		const char *difference = NULL;
+		for (int state = 0; state < CSV_NSTATES && !difference; state++)
+			difference = both_fold(&b, text, strlen(text),
+					       {(enum csv_state)state, true, false});
+		if (!difference)
+			difference = both_fold(&b, text, strlen(text), {CSV_FIELD_START, false, false});
+		ok(!difference, "%zu bytes, entered in every way", strlen(text));
+		if (difference)
+			diag("%s differs", difference);
+	}
+	both_close(&b);
+	free(p.columns);
+}
+
+/* Repeats the pattern over a whole chunk of its own size. */
+static void test_repeated(const struct plan *plan, const char *pattern, size_t nbytes,
+			  const char *name)
+{
+	char *text = (char *)malloc(nbytes);
+	struct both b;
+
+	for (size_t i = 0; i < nbytes; i++)
+		text[i] = pattern[i % strlen(pattern)];
+	both_open(&b, plan, nbytes);
+	const char *difference = both_fold(&b, text, nbytes, {CSV_FIELD_START, false, false});
+	ok(!difference, "%s", name);
+	if (difference)
+		diag("%s differs", difference);
+	/* And the worker is as good as new. */
+	difference = both_fold(&b, "1,2,3\n4,5", 9, {CSV_FIELD_START, false, false});
+	ok(!difference, "... and a plain chunk after that");
+	both_close(&b);
+	free(text);
+	free(plan->columns);
+}
+
+static void test_limits(void)
+{
+	struct plan p = plan_make(1, 0, 1, ',');
+	test_repeated(&p, "\"1\"\"\"\n", 1 << 19, "more exceptions than the list holds");
+	p = plan_make(500, 0, 1, ',');
+	test_repeated(&p, "\n", 1 << 19, "more blank lines than the table holds");
+	p = plan_make(2, 0, 1, ',');
+	test_repeated(&p, "7", 1 << 19, "no line at all");
+	p = plan_make(2, 0, 1, ',');
+	test_repeated(&p, "\n", 1 << 19, "blank lines only");
+	p = plan_make(2, 0, 1, ',');
+	test_repeated(&p, "1,2,3\n4,5,6\n", (1 << 23) - 1, "8 MiB of short lines");
+}
+
+static void test_faults(void)
+{
+	const struct worker_setup setup = {64, 1000, false};
+	struct plan p = plan_make(1, 0, 1, ',');
+	struct worker *w;
+	struct fault fault = {};
+	char text[300];
+
+	ok(worker_gpu.open(&w, &p, &setup, &fault) == STATUS_NO_GPU, "no 1000th GPU");
+	ok(fault.status == STATUS_NO_GPU && fault.detail[0], "and the fault says so");
+	ok(gpu_name(1000, text, sizeof text) == text && text[0], "its name is a text");
+	diag("%s", gpu_name(0, text, sizeof text));
+	diag("%s", gpu_versions(text, sizeof text));
+	free(p.columns);
+}
+
+/* ---- packed text ---- */
+
+/* Whether the device has the text, and the host has it again once it is asked for. */
+static const char *arrives(struct both *b, const char *text, size_t nbytes)
+{
+	const struct chunk_entry entry = {CSV_FIELD_START, false, false};
+	const char *difference = both_fold(b, text, nbytes, entry);
+	char *up = host_copy(b->worker->text, nbytes);
+	bool same = !memcmp(up, text, nbytes);
+
+	free(up);
+	if (difference || !same)
+		return difference ? difference : "the text on the device";
+	bool restored = b->worker->nibbles.restored;
+	gpu_restore(b->worker);
+	b->worker->nibbles.restored = restored; /* as if nobody had asked */
+	return memcmp(b->worker->buffer.data, text, nbytes) ? "the text on the host" : NULL;
+}
+
+static void number_text(char *text, size_t nbytes)
+{
+	for (size_t i = 0; i < nbytes; i++)
+		text[i] = "0123456789,,..-\n/"[random_below(17)];
+}
+
+/* Texts of numbers, as long as a few pieces and a little more or less. */
+static void test_packed_lengths(struct both *b, char *text)
+{
+	size_t piece = b->worker->nibbles.piece_nbytes, wrong = 0;
+	unsigned npacked = 0;
+
+	for (size_t npieces = 0; npieces <= CHUNK_NBYTES / piece; npieces++)
+		for (size_t more = npieces ? 0 : 1; more <= 130 && !wrong; more += 1 + more / 9) {
+			size_t nbytes = npieces * piece + more - (npieces ? 65 : 0);
+			if (nbytes > CHUNK_NBYTES)
+				continue;
+			number_text(text, nbytes);
+			const char *difference = arrives(b, text, nbytes);
+			npacked += b->worker->nibbles.packs;
+			wrong = difference ? nbytes : 0;
+			if (difference)
+				diag("%s differs: %zu bytes", difference, nbytes);
+		}
+	ok(!wrong && npacked > 100, "%u packed texts, some of many pieces", npacked);
+}
+
+/* One byte that cannot be packed, anywhere: first, last, and at the borders of pieces. */
+static void test_packed_foreign(const struct plan *plan, char *text)
+{
+	const size_t nbytes = CHUNK_NBYTES - 77;
+	const char *difference = NULL;
+
+	for (size_t k = 0; k < 60 && !difference; k++) {
+		struct both b;
+		both_open(&b, plan, CHUNK_NBYTES);
+		size_t piece = b.worker->nibbles.piece_nbytes;
+		size_t at = k < 40 ? k / 2 * piece - k % 2 : random_below(nbytes);
+		number_text(text, nbytes);
+		text[at < nbytes ? at : nbytes - 1] = "xX\"\r +e"[k % 7];
+		difference = arrives(&b, text, nbytes);
+		if (difference)
+			diag("%s differs: %c at %zu", difference, text[at], at);
+		both_close(&b);
+	}
+	ok(!difference, "a byte that cannot be packed, in any piece");
+}
+
+/* The worker gives up packing for a while, and begins again. */
+static void test_packed_pauses(struct both *b, char *text)
+{
+	unsigned npacked = 0;
+	const char *difference = NULL;
+
+	for (unsigned i = 0; i < 30 && !difference; i++) {
+		number_text(text, CHUNK_NBYTES);
+		if (i < 3)
+			text[random_below(CHUNK_NBYTES)] = 'x';
+		difference = arrives(b, text, CHUNK_NBYTES);
+		npacked += b->worker->nibbles.packs;
+	}
+	ok(!difference && npacked > 15 && npacked < 28, "%u of 30 texts packed after three that "
+	   "cannot be", npacked);
+	if (difference)
+		diag("%s differs", difference);
+}
+
+static void test_packed(void)
+{
+	struct plan p = plan_make(3, 0, 2, ',');
+	char *text = (char *)malloc(CHUNK_NBYTES);
+	struct both b;
+
+	both_open(&b, &p, CHUNK_NBYTES);
+	test_packed_lengths(&b, text);
+	test_packed_pauses(&b, text);
+	both_close(&b);
+	test_packed_foreign(&p, text);
+	free(text);
+	free(p.columns);
+}
+
+/* Pinned memory holds what is copied there and back, from its first byte to its last. */
+static void test_pinned(size_t nbytes, const char *name)
+{
+	struct pinned_buffer a = {}, b = {};
+	char *device = NULL;
+	bool same = false;
+
+	pinned_buffer_take(&a, nbytes);
+	pinned_buffer_take(&b, nbytes);
+	if (pinned_buffer_pin(&a) == cudaSuccess && pinned_buffer_pin(&b) == cudaSuccess &&
+	    cudaMalloc(&device, nbytes) == cudaSuccess) {
+		for (size_t i = 0; i < nbytes; i++)
+			a.data[i] = (char)random_below(256);
+		same = cudaMemcpy(device, a.data, nbytes, cudaMemcpyDefault) == cudaSuccess &&
+		       cudaMemcpy(b.data, device, nbytes, cudaMemcpyDefault) == cudaSuccess &&
+		       !memcmp(a.data, b.data, nbytes);
+	}
+	ok(same, "%s of pinned memory", name);
+	diag("it is %s", a.registered ? "registered" : "cudaMallocHost's");
+	(void)cudaFree(device);
+	ok(pinned_buffer_free(&a) == cudaSuccess && pinned_buffer_free(&b) == cudaSuccess &&
+	   !a.data && !a.nbytes, "and none left");
+	pinned_buffer_take(&a, nbytes);
+	ok(pinned_buffer_free(&a) == cudaSuccess && !a.data, "nor if it never was pinned");
+}
+
+int main(void)
+{
+	if (gpu_count() == 0)
+		skip_all("no CUDA device");
+	plan_lazy();
+	test_small();
+	test_plans();
+	test_limits();
+	test_packed();
+	test_faults();
+	test_pinned(1, "a byte");
+	test_pinned(((size_t)3 << 20) + 1, "3 MiB and a byte");
+	return done();
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * worker_test.cuh - one chunk through the GPU worker and through records_fold(), compared
+ * member by member, and texts to send.
+ */
+#ifndef GPUSTAT_WORKER_TEST_CUH
+#define GPUSTAT_WORKER_TEST_CUH
+
+#include "kernel_test.cuh"
+
+extern "C" {
+#include "fold/record.h"
+#include "engine/worker.h"
+extern const struct worker_ops worker_gpu;
+}
+
+#include "kernels/fold/column_fold.cuh"
+#include "kernels/worker/gpu.h"
+
+#define CHUNK_NBYTES ((size_t)1 << 17)
+
+/* ---- plans ---- */
+
+__attribute__((unused)) static const char *const spellings[] = {"NA", "null", "-999"};
+
+/* Makes a plan for every stride-th field, beginning with the first_field-th. Columns are
+ * freed by the caller. */
+static struct plan plan_make(size_t ncolumns, uint32_t first_field, uint32_t stride,
+			     char delimiter)
+{
+	struct plan p = {};
+
+	p.delimiter = delimiter;
+	p.where = PREDICATE_NONE;
+	p.ncolumns = ncolumns;
+	p.short_record = INVALID_SKIP;
+	p.where = PREDICATE_NONE;
+	p.columns = (struct plan_column *)calloc(ncolumns + 1, sizeof *p.columns);
+	for (size_t c = 0; c < ncolumns; c++) {
+		p.columns[c].field = first_field + (uint32_t)c * stride;
+		p.columns[c].folds = true;
+		p.columns[c].parses = c % 4 != 3;
+	}
+	return p;
+}
+
+/* ---- comparing ---- */
+
+static bool wide_equal(const struct column_partial *a, const struct column_partial *b)
+{
+	uint64_t na = a->wide ? a->wide->count : 0, nb = b->wide ? b->wide->count : 0;
+
+	if (na != nb || na == 0)
+		return na == nb;
+	return a->wide->scale == b->wide->scale &&
+	       memcmp(&a->wide->sum, &b->wide->sum, sizeof a->wide->sum) == 0 &&
+	       memcmp(&a->wide->min, &b->wide->min, sizeof a->wide->min) == 0 &&
+	       memcmp(&a->wide->max, &b->wide->max, sizeof a->wide->max) == 0;
+}
+
+static bool fast_equal(const struct decimal_fold *a, const struct decimal_fold *b)
+{
+	for (int s = 0; s < DECIMAL_NSCALES; s++)
+		if (a->scales >> s & b->scales >> s & 1 &&
+		    memcmp(&a->bin[s], &b->bin[s], sizeof a->bin[s]) != 0)
+			return false;
+	return a->count == b->count && a->scales == b->scales;
+}
+
+/* The GPU may name the record's start for the first number; which of the two offsets
+ * comes first must not change by that. */
+static bool first_equal(const struct column_partial *gpu, const struct column_partial *cpu)
+{
+	return gpu->first_invalid_offset == cpu->first_invalid_offset &&
+	       (gpu->first_number_offset == OFFSET_NONE) ==
+		       (cpu->first_number_offset == OFFSET_NONE) &&
+	       gpu->first_number_offset <= cpu->first_number_offset &&
+	       column_kind(gpu) == column_kind(cpu);
+}
+
+/* The first member that differs, or NULL. */
+static const char *partial_difference(const struct partial *gpu, const struct partial *cpu)
+{
+	if (gpu->head_ends != cpu->head_ends || gpu->head_nbytes != cpu->head_nbytes)
+		return "head";
+	if (gpu->tail_offset != cpu->tail_offset)
+		return "tail_offset";
+	if (gpu->nshort != cpu->nshort || gpu->first_short_offset != cpu->first_short_offset)
+		return "short records";
+	for (size_t c = 0; c < cpu->ncolumns; c++) {
+		const struct column_partial *a = &gpu->columns[c], *b = &cpu->columns[c];
+		if (!fast_equal(&a->fast, &b->fast))
+			return "fast";
+		if (!wide_equal(a, b))
+			return "wide";
+		if (a->nmissing != b->nmissing || a->ninvalid != b->ninvalid)
+			return "nmissing or ninvalid";
+		if (!first_equal(a, b))
+			return "first offsets";
+	}
+	return NULL;
+}
+
+/* ---- one chunk through both ---- */
+
+struct both {
+	const struct plan *plan;
+	struct worker *worker;
+	struct record_memory memory; /* the CPU's */
+	struct partial gpu, cpu;
+};
+
+/* Workers pack what can be packed: other text goes up as it is all the same. */
+static void both_open(struct both *b, const struct plan *plan, size_t chunk_nbytes)
+{
+	const struct worker_setup setup = {chunk_nbytes, 0, true};
+	struct fault fault;
+
+	b->plan = plan;
+	if (worker_gpu.open(&b->worker, plan, &setup, &fault) != STATUS_OK)
+		bail("open: %s", fault.detail);
+	if (partial_init(&b->gpu, plan) || partial_init(&b->cpu, plan) ||
+	    record_memory_init(&b->memory, plan))
+		bail("out of memory");
+}
+
+static void both_close(struct both *b)
+{
+	worker_gpu.close(b->worker);
+	partial_free(&b->gpu);
+	partial_free(&b->cpu);
+	record_memory_free(&b->memory);
+}
+
+/* Has the worker read text as a chunk, as if it were a plain file's. */
+static void read_text(struct worker *w, struct chunk *chunk, const char *text, size_t nbytes)
+{
+	chunk->data = worker_gpu.buffer(w);
+	chunk->nbytes = nbytes;
+	for (size_t done = 0; done < nbytes;) {
+		struct room room = worker_gpu.next(w, chunk, done);
+		memcpy(room.data, text + done, room.nbytes);
+		done += room.nbytes;
+	}
+	worker_gpu.next(w, chunk, nbytes);
+}
+
+/* Folds text, entered so, with both. The first difference, or NULL. */
+static const char *both_fold(struct both *b, const char *text, size_t nbytes,
+			     struct chunk_entry entry)
+{
+	struct chunk chunk = {};
+	struct chunk_map seen;
+	struct fault fault;
+	csv_map map = CSV_MAP_IDENTITY;
+	uint64_t nlines = 0;
+
+	for (size_t i = 0; i < nbytes; i++) {
+		nlines += text[i] == '\n';
+		map = csv_map_compose(
+			map, csv_map_of(csv_classify((unsigned char)text[i],
+						     (unsigned char)b->plan->delimiter)));
+	}
+	read_text(b->worker, &chunk, text, nbytes);
+	partial_clear(&b->gpu);
+	partial_clear(&b->cpu);
+	if (worker_gpu.map(b->worker, &chunk, &seen, &fault) != STATUS_OK ||
+	    worker_gpu.fold(b->worker, &chunk, entry, &b->gpu, &fault) != STATUS_OK)
+		bail("worker: %s", fault.detail);
+	if (seen.map != map)
+		return "map";
+	if (seen.nlines != nlines)
+		return "nlines";
+	if (records_fold(b->plan, text, nbytes, entry, false, &b->memory, &b->cpu) !=
+	    STATUS_OK)
+		bail("out of memory");
+	return partial_difference(&b->gpu, &b->cpu);
+}
+
+/* ---- folding ahead ---- */
+
+static unsigned nahead; /* chunks that were folded before it was known how they are entered */
+
+/* Whether a record ends with byte nbytes - 1 of a text that is entered so. */
+static bool record_ends(const struct both *b, const char *text, size_t nbytes,
+			enum csv_state state)
+{
+	bool ends = false;
+
+	for (size_t i = 0; i < nbytes; i++) {
+		enum csv_class c = csv_classify((unsigned char)text[i],
+						(unsigned char)b->plan->delimiter);
+		ends = c == CSV_NEWLINE && csv_outside_quotes(state);
+		state = csv_step(state, c);
+	}
+	return ends;
+}
+
+static void shift(size_t *offset, size_t nbytes)
+{
+	*offset += *offset == OFFSET_NONE ? 0 : nbytes;
+}
+
+/* Folds text with the GPU before it is told that it is entered so, and what is behind the
+ * head that it leaves with the CPU. The first difference, or NULL. */
+static const char *both_fold_ahead(struct both *b, const char *text, size_t nbytes,
+				   struct chunk_entry entry, bool first_of_file)
+{
+	struct chunk chunk = {};
+	struct chunk_map map;
+	struct fault fault;
+
+	chunk.first_of_file = first_of_file;
+	read_text(b->worker, &chunk, text, nbytes);
+	partial_clear(&b->gpu);
+	partial_clear(&b->cpu);
+	if (worker_gpu.map(b->worker, &chunk, &map, &fault) != STATUS_OK)
+		bail("worker: %s", fault.detail);
+	if (map.dependence == CHUNK_DEPENDS ||
+	    (map.dependence == CHUNK_GUESSES && entry.state == CSV_QUOTED))
+		return NULL;
+	if (worker_gpu.fold(b->worker, &chunk, {CSV_UNQUOTED, true, true}, &b->gpu, &fault) !=
+	    STATUS_OK)
+		bail("worker: %s", fault.detail);
+	if (b->gpu.needs_entry)
+		return NULL;
+	nahead++;
+	size_t head = b->gpu.head_nbytes;
+	if (map.nlines > 0 && !(head == 0 ? first_of_file : record_ends(b, text, head, entry.state)))
+		return "where the head ends";
+	if (records_fold(b->plan, text + head, nbytes - head, {CSV_FIELD_START, false, false}, false,
+			 &b->memory, &b->cpu) != STATUS_OK)
+		bail("out of memory");
+	b->cpu.head_ends = map.nlines > 0 && head > 0;
+	b->cpu.head_nbytes = head;
+	b->cpu.tail_offset += head;
+	shift(&b->cpu.first_short_offset, head);
+	for (size_t c = 0; c < b->cpu.ncolumns; c++) {
+		shift(&b->cpu.columns[c].first_number_offset, head);
+		shift(&b->cpu.columns[c].first_invalid_offset, head);
+	}
+	return partial_difference(&b->gpu, &b->cpu);
+}
+
+/* ---- texts ---- */
+
+static size_t random_field(char *to)
+{
+	static const char *const odd[] = {
+		"", " ", "NA", "\"NA\"", "null", "-999", " -999 ", "-9990", "abc", "1,234", "0x10",
+		"nan", "\"\"", "\" 5 \"", "\"1\"\"2\"", "\"12\"3", "5\"", "\"a\nb\"", "\"1\" ",
+		"1e300", "-1e-200", "123456789012345678901234567890.5", ".5", "5.", "-", ".", "+7",
+		"1e3", "1.5e-2", "999999999999999999", "-999999999999999999", "1e999", "-0", "\r"};
+	unsigned r = random_below(100);
+
+	if (r < 25) {
+		const char *text = odd[random_below(sizeof odd / sizeof *odd)];
+		memcpy(to, text, strlen(text));
+		return strlen(text);
+	}
+	long value = (long)(random_next() % 2000000) - 1000000;
+	if (r < 60)
+		return (size_t)sprintf(to, "%ld", value);
+	if (r < 90)
+		return (size_t)sprintf(to, "%ld.%02u", value, random_below(100));
+	return (size_t)sprintf(to, "\"%ld.%0*u\"", value, 1 + random_below(12), random_below(10));
+}
+
+/* Fills text with records of about nfields fields; the last may be cut anywhere. */
+static void random_records(char *text, size_t nbytes, unsigned nfields, char delimiter)
+{
+	static char line[65536];
+	size_t at = 0;
+
+	while (at < nbytes) {
+		unsigned r = random_below(50), n = r == 0 ? random_below(nfields) : nfields;
+		size_t length = 0;
+		for (unsigned f = 0; r != 1 && f < n; f++) {
+			if (f > 0)
+				line[length++] = delimiter;
+			length += random_field(line + length);
+		}
+		if (random_below(5) == 0)
+			line[length++] = '\r';
+		line[length++] = '\n';
+		length = length < nbytes - at ? length : nbytes - at;
+		memcpy(text + at, line, length);
+		at += length;
+	}
+}
+
+#endif

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: MIT
+"""TAP verbs, a runner for the program under test, and fixtures in a folder that goes away.
+
+Every tests/cli_*.py is a TAP producer for automake's driver. It finds the program in $GPUSTAT,
+says `answers`, `refuses`, `agrees` … and ends with `done()`, which prints the plan. A test that
+dies on the way prints no plan and so cannot pass.
+"""
+import atexit
+import collections
+import concurrent.futures
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+
+Result = collections.namedtuple("Result", "status out err argv chunk")
+HOOK = "GPUSTAT_CHUNK_BYTES"
+SIMD = "GPUSTAT_SIMD"
+GPU_FAULT = "GPUSTAT_GPU_FAULT"
+
+# made absolute before any test changes the folder
+_TOP = os.path.abspath(os.environ.get("srcdir") or os.path.join(os.path.dirname(__file__), "..", ".."))
+_PROGRAM = os.environ.get("GPUSTAT") and os.path.abspath(os.environ["GPUSTAT"])
+_BENCH = os.environ.get("GPUSTAT_BENCH") and os.path.abspath(os.environ["GPUSTAT_BENCH"])
+
+_count = 0
+_failed = 0
+_folder = None
+_pool = concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() or 2)
+
+
+# ---- TAP ------------------------------------------------------------------------------------
+
+def _say(line):
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def note(text):
+    """Prints `text` as a diagnostic, every line of it."""
+    for line in str(text).split("\n"):
+        _say("# " + line)
+
+
+def ok(holds, name, diagnosis=""):
+    """One TAP line; `diagnosis` (text, or a function that makes it) only where it fails."""
+    global _count, _failed
+    _count += 1
+    name = name.replace("#", "\\#").replace("\n", " ")
+    _say("%s %d - %s" % ("ok" if holds else "not ok", _count, name))
+    if not holds:
+        _failed += 1
+        if diagnosis:
+            note(diagnosis() if callable(diagnosis) else diagnosis)
+    return bool(holds)
+
+
+def is_(got, want, name):
+    return ok(got == want, name, lambda: "got:    %s\nwanted: %s" % (short(got), short(want)))
+
+
+def skip(name, reason):
+    global _count
+    _count += 1
+    _say("ok %d - %s # SKIP %s" % (_count, name.replace("#", "\\#"), reason))
+
+
+def skip_all(reason):
+    _say("1..0 # SKIP " + reason)
+    sys.exit(0)
+
+
+def bail(reason):
+    _say("Bail out! " + reason)
+    sys.exit(99)
+
+
+def done():
+    """Prints the plan. The exit status is 0 if all passed, for a person's shell."""
+    _say("1..%d" % _count)
+    if _failed:
+        note("%d of %d failed" % (_failed, _count))
+    sys.exit(1 if _failed else 0)
+
+
+def short(value, limit=600):
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= limit else "%s … (%d characters)" % (text[:limit], len(text))
+
+
+# ---- fixtures -------------------------------------------------------------------------------
+
+def folder():
+    global _folder
+    if _folder is None:
+        _folder = tempfile.mkdtemp(prefix="gpustat-test-")
+        atexit.register(shutil.rmtree, _folder, True)
+    return _folder
+
+
+def fixture(name, data):
+    """Writes `data` (bytes) to `name` in the temporary folder and returns its path."""
+    path = os.path.join(folder(), name)
+    with open(path, "wb") as f:
+        f.write(data)
+    return path
+
+
+def source(*names):
+    """The path of a file of the source tree. srcdir is the top of it (non-recursive automake)."""
+    return os.path.join(_TOP, *names)
+
+
+# ---- the program ----------------------------------------------------------------------------
+
+def program(tool="gpustat"):
+    """The path of the program to test: gpustat, or gpustat-bench, by default from beside it."""
+    path = _PROGRAM if tool == "gpustat" else _BENCH or (_PROGRAM and _PROGRAM + "-bench")
+    if not path:
+        bail("GPUSTAT does not name the program to test")
+    if not os.access(path, os.X_OK):
+        bail("%s: %s cannot be run" % (tool, path))
+    return path
+
+
+def environment(chunk=None, **extra):
+    env = dict(os.environ, LC_ALL="C", **extra)
+    env.pop(HOOK, None)
+    if chunk is not None:
+        env[HOOK] = str(chunk)
+    return env
+
+
+def instruction_sets():
+    """Those that the program has and that run here, the best first."""
+    names = ("avx512", "avx2", "neon", "portable")
+    return [name for name in names
+            if subprocess.run([program(), "--version"], env=environment(**{SIMD: name}),
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0]
+
+
+def run(args, stdin=None, chunk=None, threads=None, device=None, stdout=subprocess.PIPE,
+        timeout=120, cwd=None, tool="gpustat", simd=None, gpu_fault=None):
+    """Runs the program to its end; `tool` says which. simd: an instruction set, None for the best.
+    gpu_fault: "K", a GPU's K-th call fails; "K+", all from then on.
+
+    stdin: bytes, or None for an empty one. chunk: size of a chunk in bytes, None for the default.
+    A run that exceeds `timeout` seconds has the status 'timeout'; death by a signal is negative.
+    """
+    argv = [program(tool)] + list(args)
+    if threads is not None:
+        argv[1:1] = ["--threads", str(threads)]
+    if device is not None:
+        argv[1:1] = ["--device", device]
+    feed = dict(input=stdin) if stdin is not None else dict(stdin=subprocess.DEVNULL)
+    extra = {name: value for name, value in ((SIMD, simd), (GPU_FAULT, gpu_fault)) if value}
+    try:
+        p = subprocess.run(argv, stdout=stdout, stderr=subprocess.PIPE,
+                           env=environment(chunk, **extra), timeout=timeout, cwd=cwd, **feed)
+    except subprocess.TimeoutExpired as e:
+        return Result("timeout", e.stdout or b"", e.stderr or b"", argv, chunk)
+    return Result(p.returncode, p.stdout, p.stderr, argv, chunk)
+
+
+def feed(args, blocks):
+    """Feeds blocks of bytes through a pipe -> (exit status, stdout, stderr, peak resident set in KiB)."""
+    p = subprocess.Popen([program()] + args, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         env=environment())
+
+    def write():
+        try:
+            for block in blocks:
+                p.stdin.write(block)
+            p.stdin.close()
+        except BrokenPipeError:
+            pass
+    writer = threading.Thread(target=write)
+    writer.start()
+    out, err = p.stdout.read(), p.stderr.read()
+    _, status, usage = os.wait4(p.pid, 0)
+    p.returncode = os.waitstatus_to_exitcode(status)
+    writer.join()
+    return p.returncode, out, err, usage.ru_maxrss
+
+
+def run_many(jobs):
+    """jobs: keyword dictionaries for run(). Runs them on all cores; results in the same order."""
+    return list(_pool.map(lambda job: run(**job), jobs))
+
+
+def describe(r, stdin=None):
+    hook = "" if r.chunk is None else "%s=%s " % (HOOK, r.chunk)
+    name = os.path.basename(r.argv[0])
+    lines = ["run:    %s%s %s" % (hook, name, shlex.join(os.fsdecode(a) for a in r.argv[1:]))]
+    if stdin is not None:
+        lines.append("stdin:  " + short(stdin))
+    lines.append("status: %s" % r.status)
+    lines.append("stdout: " + short(r.out))
+    lines.append("stderr: " + short(r.err))
+    return "\n".join(lines)
+
+
+def _bytes(text):
+    return text if isinstance(text, bytes) else text.encode()
+
+
+# ---- checks ---------------------------------------------------------------------------------
+
+def answers(name, args, stdin, want, **how):
+    """The program exits 0 and writes exactly `want`, and says nothing on stderr."""
+    r = run(args, stdin, **how)
+    holds = r.status == 0 and r.out == _bytes(want) and r.err == b""
+    return ok(holds, name, lambda: describe(r, stdin) + "\nwanted: 0 and " + short(_bytes(want)))
+
+
+def warns(name, args, stdin, want, *parts):
+    """Like answers(), but stderr holds a warning with all of `parts`."""
+    r = run(args, stdin)
+    holds = r.status == 0 and r.out == _bytes(want) and all(_bytes(p) in r.err for p in parts)
+    return ok(holds and r.err != b"", name,
+              lambda: describe(r, stdin) + "\nwanted: %s, a warning with %s" % (short(want), parts))
+
+
+def refuses(name, args, stdin, status, *parts, **how):
+    """The program exits with `status`, nothing on stdout, and stderr holds all of `parts`."""
+    r = run(args, stdin, **how)
+    speaker = _bytes(how.get("tool", "gpustat") + ": ")
+    holds = (r.status == status and not r.out and r.err.strip() != b""
+             and all(_bytes(p) in r.err for p in parts)
+             and (status != 1 or r.err.startswith(speaker)))
+    return ok(holds, name,
+              lambda: describe(r, stdin) + "\nwanted: status %s, stdout empty, stderr with %s"
+              % (status, parts))
+
+
+def agrees(name, args, stdin, want, ways):
+    """One TAP line for the same request run in many ways.
+
+    want: a function of a Result that returns None where it is right, else what is wrong.
+    ways: pairs (chunk, threads).
+    """
+    results = run_many([dict(args=args, stdin=stdin, chunk=c, threads=t) for c, t in ways])
+    wrong = [(r, complaint) for r in results for complaint in [want(r)] if complaint]
+
+    def diagnosis():
+        r, complaint = wrong[0]
+        return "%d of %d runs are wrong: chunks %s\n%s\n%s" % (
+            len(wrong), len(results), sorted({str(r.chunk) for r, _ in wrong})[:20],
+            describe(r, stdin), complaint)
+    return ok(not wrong and results, name, diagnosis)
+
+
+def exactly(want):
+    """For agrees(): status 0, these bytes, no word on stderr."""
+    want = _bytes(want)
+
+    def judge(r):
+        if r.status == 0 and r.out == want and r.err == b"":
+            return None
+        return "wanted: 0 and " + short(want)
+    return judge
+
+
+def every_cut(data, limit=80, beyond=(16, 64, 100, 1000, 65536)):
+    """Chunk sizes so that a chunk ends at every byte of a short input, and some larger ones."""
+    sizes = list(range(1, min(len(data) + 1, limit) + 1))
+    return sizes + [b for b in beyond if b > len(sizes)]

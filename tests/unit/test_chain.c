@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_chain.c - turns come in order, each once, whoever waits, leaves or is late; and an end
+ * frees whoever waits.
+ */
+#include "engine/chain.h"
+#include "tap.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#define NCHUNKS 20000
+#define NTHREADS_MAX 40 /* more than there are slots */
+#define NSLOTS 16 /* at most */
+
+/* How the threads of a run join. */
+enum manner { ALL_WAIT, ALL_LEAVE, MIXED };
+
+struct run {
+	struct chain chain;
+	enum manner manner;
+	int nthreads;
+	_Atomic uint64_t taken;           /* the next chunk to hand out */
+	struct waiter *waiters[NSLOTS];   /* who waits at a slot ... */
+	uint64_t left[NSLOTS];            /* ... or what was left there: the chunk's number */
+	uint64_t next, nout_of_order;     /* his whose turn it is */
+};
+
+static void take_turn(struct run *r, uint64_t k)
+{
+	r->nout_of_order += r->next != k;
+	r->next = k + 1;
+}
+
+/* Ends k's turn, and takes those that were left. */
+static void pass(struct run *r, uint64_t k)
+{
+	enum chain_guest next;
+
+	while ((next = chain_pass(&r->chain, k)) == CHAIN_LEFT) {
+		k++;
+		take_turn(r, r->left[chain_slot(&r->chain, k)]);
+	}
+	if (next == CHAIN_WAITS)
+		waiter_call(r->waiters[chain_slot(&r->chain, k + 1)]);
+}
+
+static bool leaves(const struct run *r, uint64_t k)
+{
+	return r->manner == ALL_LEAVE || (r->manner == MIXED && k * 2654435761u % 7 < 4);
+}
+
+static void join(struct run *r, uint64_t k, struct waiter *waiter)
+{
+	uint64_t slot = chain_slot(&r->chain, k);
+	bool has_left = leaves(r, k);
+
+	waiter_reset(waiter);
+	chain_enter(&r->chain, k);
+	r->left[slot] = k;
+	r->waiters[slot] = waiter;
+	if (!chain_join(&r->chain, k, has_left ? CHAIN_LEFT : CHAIN_WAITS)) {
+		if (has_left)
+			return;
+		waiter_wait(waiter);
+	}
+	take_turn(r, k);
+	pass(r, k);
+}
+
+static void *worker(void *argument)
+{
+	struct run *r = argument;
+	struct waiter waiter;
+	uint64_t k;
+
+	waiter_init(&waiter);
+	while ((k = r->taken++) < NCHUNKS) {
+		if (k % 97 == 0) /* some come late */
+			sched_yield();
+		if (k % 4001 == 0)
+			usleep(2000);
+		join(r, k, &waiter);
+	}
+	waiter_destroy(&waiter);
+	return NULL;
+}
+
+static void test_order(enum manner manner, const char *words, int nthreads, uint64_t nslots)
+{
+	struct run r = {.manner = manner, .nthreads = nthreads};
+	pthread_t threads[NTHREADS_MAX];
+
+	if (chain_init(&r.chain, nslots) != STATUS_OK)
+		bail("no memory");
+	for (int i = 0; i < nthreads; i++)
+		if (pthread_create(&threads[i], NULL, worker, &r))
+			bail("no thread");
+	for (int i = 0; i < nthreads; i++)
+		pthread_join(threads[i], NULL);
+	is_int(NCHUNKS, (int)r.next, "every turn was taken, %s, %d threads, %d slots", words,
+	       nthreads, (int)nslots);
+	is_int(0, (int)r.nout_of_order, "all in order, %s, %d threads, %d slots", words, nthreads,
+	       (int)nslots);
+	chain_destroy(&r.chain);
+}
+
+/* Waits at chunk 1, whose turn never comes, for a call; then at one that has no slot. */
+static void *stranded(void *argument)
+{
+	struct run *r = argument;
+	struct waiter *waiter = r->waiters[1];
+
+	if (chain_enter(&r->chain, 1) && !chain_join(&r->chain, 1, CHAIN_WAITS))
+		waiter_wait(waiter);
+	r->nout_of_order = chain_enter(&r->chain, NSLOTS + 1);
+	return NULL;
+}
+
+static void test_stop(void)
+{
+	struct run r = {.nout_of_order = 99};
+	struct waiter waiter;
+	pthread_t thread;
+
+	waiter_init(&waiter);
+	r.waiters[1] = &waiter;
+	if (chain_init(&r.chain, NSLOTS) != STATUS_OK ||
+	    pthread_create(&thread, NULL, stranded, &r))
+		bail("no thread");
+	usleep(10000);
+	chain_stop(&r.chain);
+	waiter_call(&waiter);
+	pthread_join(thread, NULL);
+	is_int(0, (int)r.nout_of_order, "nobody enters a chain that was stopped");
+	chain_destroy(&r.chain);
+	waiter_destroy(&waiter);
+}
+
+int main(void)
+{
+	const int nthreads[] = {1, 2, 7, NTHREADS_MAX};
+
+	plan_lazy();
+	for (size_t i = 0; i < sizeof nthreads / sizeof *nthreads; i++) {
+		test_order(ALL_WAIT, "all wait", nthreads[i], NSLOTS);
+		test_order(ALL_LEAVE, "all leave", nthreads[i], NSLOTS);
+		for (uint64_t nslots = 1; nslots <= NSLOTS; nslots *= 2)
+			test_order(MIXED, "some leave", nthreads[i], nslots);
+	}
+	test_stop();
+	return done();
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_convert.c - numbers of a column by each instruction set, and numbers as text, both against
+ * decimal.h.
+ */
+#include "number/decimal_text.h"
+#include "simd_test.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define TEXT_NBYTES 8192
+#define STRIDE_MAX 5
+
+/* ---- columns ---- */
+
+/* Writes a field that may be anything, and the oftener has nfraction digits behind the point, and
+ * suffix after them, the greater plainness is. Returns its length. */
+static size_t random_field(char *field, uint32_t plainness, int nfraction, const char *suffix)
+{
+	static const char *const others[] = {"", "\r", " 1", "1 ", "1e2", "abc", "\"1\"", "+", "-",
+		".", "1.", ".5", "1.2.3", "--1", "12345678901234567", "-1.234567890123456789",
+		"1.648475732e-04", "12e-40", "999999999999999999", "1000000000000000000", "5e",
+		"1\r\r", "1.5\r", "-0", "nan", "\xb1", "0.0000000000000000000000000000001",
+		"1e-32", "9999999999999999", "-999999999999999.9", "+.5\r"};
+	static const char letters[] = "+-.0123456789eE";
+	size_t nbytes = random_below(20);
+
+	if (random_below(plainness) == 0)
+		return (size_t)sprintf(field, "%s", others[random_below(COUNT(others))]);
+	if (random_below(plainness))
+		return (size_t)sprintf(field, "%.*f%s", nfraction, ((double)random_below(2000000) - 1000000) / 7,
+				       suffix);
+	if (random_below(2))
+		return (size_t)sprintf(field, "%.*f", (int)random_below(4),
+				       ((double)random_below(2000000) - 1000000) / 7);
+	for (size_t i = 0; i < nbytes; i++)
+		field[i] = letters[random_below(sizeof letters - 1)];
+	return nbytes;
+}
+
+static bool is_plain(const char *field, size_t nbytes)
+{
+	for (size_t i = 0; i < nbytes; i++)
+		if (!decimal_is_digit(field[i]) && !strchr("+-.eE", field[i]))
+			return false;
+	return nbytes > 0;
+}
+
+/* Whether row r of *seen is what the field is. */
+static bool right_row(const struct simd_numbers *seen, unsigned r, const char *field,
+		      size_t nbytes, bool drops_cr)
+{
+	struct decimal x = {0, 0};
+	bool is_number;
+
+	nbytes -= drops_cr && nbytes > 0 && field[nbytes - 1] == '\r';
+	is_number = is_plain(field, nbytes) && decimal_parse(field, nbytes, &x) == DECIMAL_NUMBER;
+	if ((seen->empty >> r & 1) != (nbytes == 0) || (seen->numbers >> r & 1) != is_number ||
+	    seen->scale[r] >= DECIMAL_NSCALES)
+		return false;
+	return !is_number || (seen->significand[r] == x.significand && seen->scale[r] == x.scale);
+}
+
+/* A table of random fields at either end of the text, but for its padding. */
+static bool converts_table(const struct simd_ops *ops, char *text, bool at_end)
+{
+	static char fields[TEXT_NBYTES];
+	uint32_t ends[1 + STRIDE_MAX * SIMD_NUMBERS_NROWS] = {UINT32_MAX}, nbytes = 0;
+	static const char *const suffixes[] = {"", "", "e-03", "\r", "e5\r"};
+	uint32_t plainness = 1 + random_below(2) * random_below(100);
+	const char *suffix = suffixes[random_below(COUNT(suffixes))];
+	int nfraction = (int)random_below(random_below(3) ? 4 : 16);
+	size_t stride = 1 + random_below(STRIDE_MAX);
+	unsigned nrows = 1 + random_below(SIMD_NUMBERS_NROWS);
+	struct simd_hint hints[STRIDE_MAX] = {{.scale = 0}};
+	bool drops_cr = random_below(2);
+
+	for (size_t i = 1; i <= stride * nrows; i++) {
+		if (nbytes < TEXT_NBYTES - 4096)
+			nbytes += (uint32_t)random_field(fields + nbytes, plainness, nfraction,
+							 suffix);
+		ends[i] = nbytes;
+		fields[nbytes++] = i % stride ? ',' : '\n';
+	}
+	text += at_end ? TEXT_NBYTES - SIMD_PAD_NBYTES - nbytes : SIMD_PAD_NBYTES;
+	memcpy(text, fields, nbytes);
+	for (size_t c = 1; c <= stride; c++) {
+		struct simd_numbers seen;
+		for (unsigned again = random_below(4); again > 0; again--) /* others come before */
+			ops->convert(text, ends + random_below((uint32_t)stride) + 1, stride, nrows,
+				     drops_cr, &seen, &hints[c - 1]);
+		memset(&seen, 0x5a, sizeof seen);
+		ops->convert(text, ends + c, stride, nrows, drops_cr, &seen, &hints[c - 1]);
+		if (nrows < 64 && (seen.numbers | seen.empty) >> nrows)
+			return false;
+		for (unsigned r = 0; r < nrows; r++) {
+			const uint32_t *end = ends + c + r * stride;
+			uint32_t begin = end[-1] + 1;
+			if (!right_row(&seen, r, text + begin, end[0] - begin, drops_cr)) {
+				diag("row %u of %u: '%.*s'", r, nrows, (int)(end[0] - begin), text + begin);
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+static void test_columns(const struct simd_ops *ops, char *text)
+{
+	bool right = true;
+
+	if (!simd_runs(ops))
+		return skip(1, "%s: this CPU has not got it", ops->name);
+	for (unsigned i = 0; i < 6000 && right; i++)
+		right = converts_table(ops, text, i & 1);
+	ok(right, "%s: converts columns of random fields", ops->name);
+}
+
+/* ---- text ---- */
+
+/* Whether decimal_write writes what decimal_format does, and no more than it may. */
+static bool writes(int128 significand, int scale)
+{
+	char wanted[DECIMAL_TEXT_NBYTES], seen[DECIMAL_TEXT_NBYTES + 2 * DECIMAL_TEXT_SLACK];
+	size_t nbytes = decimal_format(significand, scale, wanted);
+
+	memset(seen, '#', sizeof seen);
+	if (decimal_write(seen, significand, scale) == seen + nbytes &&
+	    memcmp(wanted, seen, nbytes) == 0 && seen[nbytes + DECIMAL_TEXT_SLACK] == '#')
+		return true;
+	diag("scale %d: wanted %.*s, seen %.*s", scale, (int)nbytes, wanted, (int)nbytes + 2, seen);
+	return false;
+}
+
+/* Whether a writer writes the same, whatever it wrote before. */
+static bool writes_on(struct decimal_writer *w, int64_t x, int scale)
+{
+	char wanted[DECIMAL_TEXT_NBYTES], seen[DECIMAL_TEXT_NBYTES + 2 * DECIMAL_TEXT_SLACK];
+	size_t nbytes = decimal_format(x, scale, wanted);
+
+	memset(seen, '#', sizeof seen);
+	if (w->scale != scale)
+		decimal_writer_set(w, scale);
+	if (decimal_writer_i64(w, seen, x) == seen + nbytes && memcmp(wanted, seen, nbytes) == 0 &&
+	    seen[nbytes + DECIMAL_TEXT_SLACK] == '#')
+		return true;
+	diag("scale %d: wanted %.*s, seen %.*s", scale, (int)nbytes, wanted, (int)nbytes + 2, seen);
+	return false;
+}
+
+/* Numbers near each other, as totals are, and leaps; beside powers of 10; the largest. */
+static void test_writer(void)
+{
+	struct decimal_writer w = {.scale = 0};
+	bool right = true;
+	int64_t x = 0;
+
+	for (unsigned i = 0; i < 2000000 && right; i++) {
+		uint64_t any = random_state ^ random_state << 31;
+		unsigned kind = random_below(40), exponent = random_below(19), sign = random_below(2);
+		int scale = w.scale;
+		if (kind == 0)
+			x = (int64_t)(any >> 1 >> random_below(63));
+		else if (kind == 1)
+			x = (int64_t)decimal_powers[exponent] + (int64_t)random_below(3) - 1;
+		else if (kind == 2)
+			x = INT64_MAX - random_below(3);
+		else if (x > INT64_MIN + 100000 && x < INT64_MAX - 100000)
+			x += (int64_t)random_below(200000) - 100000;
+		if (kind < 3 && sign)
+			x = -x;
+		if (random_below(100) == 0)
+			scale = (int)random_below(DECIMAL_POWER_MAX + 1);
+		right = writes_on(&w, x, scale);
+	}
+	ok(right, "a writer writes number after number");
+}
+
+/* At every power of 2 and of 10, and beside, at every scale. */
+static void test_powers(void)
+{
+	bool right = true;
+
+	for (int scale = 0; scale <= 60 && right; scale++) {
+		int128 ten = 1;
+		for (int i = 0; i < 127 && right; i++)
+			for (int128 d = -1; d <= 1 && right; d++)
+				right = writes(((int128)1 << i) + d, scale) &&
+					writes(-((int128)1 << i) - d, scale);
+		for (int i = 0; i <= 38 && right; i++, ten *= i <= 38 ? 10 : 1)
+			for (int128 d = -1; d <= 1 && right; d++)
+				right = writes(ten + d, scale) && writes(-ten - d, scale);
+		right = right && writes(DECIMAL_INT128_MAX, scale) &&
+			writes(-DECIMAL_INT128_MAX - 1, scale);
+	}
+	ok(right, "writes powers of 2 and 10, and what is beside them");
+}
+
+static void test_random_numbers(void)
+{
+	bool right = true;
+
+	for (unsigned i = 0; i < 1000000 && right; i++) {
+		uint128 x = (uint128)random_state * random_state * random_state;
+		unsigned nbits = random_below(128), scale = random_below(random_below(8) ? 21 : 400);
+		right = writes((int128)(x >> nbits), (int)scale);
+	}
+	ok(right, "writes random numbers of every size");
+}
+
+int main(void)
+{
+	char *text = arena_of(TEXT_NBYTES).end - TEXT_NBYTES; /* before a page that traps */
+
+	plan_lazy();
+	for (const struct simd_ops *const *ops = simd_all; *ops; ops++)
+		test_columns(*ops, text);
+	test_powers();
+	test_random_numbers();
+	test_writer();
+	return done();
+}

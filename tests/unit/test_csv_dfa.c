@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_csv_dfa.c - the automaton's maps, and the structural scan that finds them faster.
+ */
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "csv/dfa.h"
+#include "csv/quotes.h"
+#include "simd/simd.h"
+#include "csv/structure.h"
+#include "tap.h"
+
+static uint64_t seed = 20261121;
+
+static unsigned random_below(unsigned n)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (unsigned)(seed >> 33) % n;
+}
+
+static csv_map map_by_bytes(const char *text, size_t nbytes)
+{
+	csv_map map = CSV_MAP_IDENTITY;
+
+	for (size_t i = 0; i < nbytes; i++)
+		map = csv_map_compose(map, csv_map_of(csv_classify((unsigned char)text[i], ',')));
+	return map;
+}
+
+static void test_monoid(void)
+{
+	bool identity = true, associative = true, commutative = true;
+
+	for (int a = 0; a < 256; a++) {
+		identity &= csv_map_compose(CSV_MAP_IDENTITY, (csv_map)a) == a &&
+			    csv_map_compose((csv_map)a, CSV_MAP_IDENTITY) == a;
+		for (int b = 0; b < 256; b++) {
+			csv_map ab = csv_map_compose((csv_map)a, (csv_map)b);
+			commutative &= ab == csv_map_compose((csv_map)b, (csv_map)a);
+			for (int c = 0; c < 256; c += 5)
+				associative &=
+					csv_map_compose(ab, (csv_map)c) ==
+					csv_map_compose((csv_map)a,
+							csv_map_compose((csv_map)b, (csv_map)c));
+		}
+	}
+	ok(identity, "the identity map is an identity on both sides");
+	ok(associative, "composition is associative");
+	ok(!commutative, "and not commutative: order matters to whoever combines maps");
+}
+
+static void test_steps(void)
+{
+	static const struct {
+		const char *text;
+		enum csv_state from, to;
+	} cases[] = {
+		{"\"", CSV_FIELD_START, CSV_QUOTED},
+		{"a\"", CSV_FIELD_START, CSV_UNQUOTED},
+		{"\"\"", CSV_FIELD_START, CSV_QUOTE_SEEN},
+		{"\"\"\"", CSV_FIELD_START, CSV_QUOTED},
+		{"\"a,\n", CSV_FIELD_START, CSV_QUOTED},
+		{"\"a\",", CSV_FIELD_START, CSV_FIELD_START},
+		{"\"a\"b", CSV_FIELD_START, CSV_UNQUOTED},
+		{"\"a\"b\"", CSV_FIELD_START, CSV_UNQUOTED},
+		{"12\" disk\n", CSV_FIELD_START, CSV_FIELD_START},
+		{"\"", CSV_UNQUOTED, CSV_UNQUOTED},
+		{"\"", CSV_QUOTED, CSV_QUOTE_SEEN},
+		{"\"", CSV_QUOTE_SEEN, CSV_QUOTED},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		is_int(cases[i].to,
+		       csv_map_apply(map_by_bytes(cases[i].text, strlen(cases[i].text)),
+				     cases[i].from),
+		       "case %zu of the transition table", i);
+}
+
+/* Text that ends where a page does that may not be read. */
+static char *guarded(size_t nbytes, char **page_end)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *base = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (base == MAP_FAILED || mprotect(base + page, page, PROT_NONE))
+		bail("no guard page");
+	*page_end = base + page;
+	return *page_end - nbytes;
+}
+
+static void random_text(char *text, size_t nbytes)
+{
+	static const char alphabet[] = "\"\"\",\n\nab\r\x80\xff\0!#-";
+
+	for (size_t i = 0; i < nbytes; i++)
+		text[i] = alphabet[random_below(sizeof alphabet - 1)];
+}
+
+static bool scan_is_right(const char *text, size_t nbytes)
+{
+	struct structure wanted = {0, 0, 0}, seen = structure_scan(text, nbytes, ',');
+
+	for (size_t i = 0; i < nbytes; i++) {
+		wanted.delimiter |= (uint64_t)(text[i] == ',') << i;
+		wanted.newline |= (uint64_t)(text[i] == '\n') << i;
+		wanted.quote |= (uint64_t)(text[i] == '"') << i;
+	}
+	return !memcmp(&wanted, &seen, sizeof wanted);
+}
+
+/* The map by quotes.h, of a text of up to 5 words. */
+static csv_map map_by_bitmaps(const char *text, size_t nbytes)
+{
+	uint64_t separators[8] = {0}, newlines[8] = {0}, quotes[8] = {0};
+	struct quotes_resolved ignored;
+
+	for (size_t at = 0; at < nbytes; at += STRUCTURE_NBYTES) {
+		size_t left = nbytes - at, k = at / STRUCTURE_NBYTES;
+		struct structure s = structure_scan(
+			text + at, left < STRUCTURE_NBYTES ? left : STRUCTURE_NBYTES, ',');
+		separators[k] = s.delimiter | s.newline;
+		newlines[k] = s.newline;
+		quotes[k] = s.quote;
+	}
+	return quotes_map((struct simd_bits){separators, newlines, quotes}, nbytes, &ignored);
+}
+
+static uint64_t lines_by_bytes(const char *text, size_t nbytes)
+{
+	uint64_t nlines = 0;
+
+	for (size_t i = 0; i < nbytes; i++)
+		nlines += text[i] == '\n';
+	return nlines;
+}
+
+static void test_structure(void)
+{
+	char *end, *text;
+	size_t nsets = 0;
+
+	while (simd_all[nsets])
+		nsets++;
+	text = guarded(0, &end);
+	for (size_t nbytes = 0; nbytes <= 257; nbytes++) {
+		bool scans = true, maps = true, lines = true;
+		text = end - nbytes;
+		for (int round = 0; round < 200; round++) {
+			/* Each instruction set in turn; one that does not run leaves the last. */
+			simd_choose(simd_all[round % 2 ? nsets - 1 : round / 2 % nsets]->name);
+			random_text(text, nbytes);
+			if (nbytes >= 1 && nbytes <= STRUCTURE_NBYTES)
+				scans &= scan_is_right(text, nbytes);
+			maps &= map_by_bitmaps(text, nbytes) == map_by_bytes(text, nbytes);
+			lines &= structure_count_lines(text, nbytes) == lines_by_bytes(text, nbytes);
+		}
+		ok(scans && maps && lines, "%zu bytes up to a guard page: scan %d, map %d, lines %d",
+		   nbytes, scans, maps, lines);
+	}
+}
+
+int main(void)
+{
+	plan_lazy();
+	test_monoid();
+	test_steps();
+	test_structure();
+	return done();
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_decimal.c - the fast path: what is a number, and the laws of its fold.
+ */
+#include "number/decimal.h"
+#include "tap.h"
+
+static const struct parse_case {
+	const char *text;
+	enum decimal_kind kind;
+	int64_t significand;
+	int scale;
+} cases[] = {
+	{"0", DECIMAL_NUMBER, 0, 0},
+	{"-0", DECIMAL_NUMBER, 0, 0},
+	{"0.10", DECIMAL_NUMBER, 10, 2},
+	{"+7", DECIMAL_NUMBER, 7, 0},
+	{"-7.50", DECIMAL_NUMBER, -750, 2},
+	{".5", DECIMAL_NUMBER, 5, 1},
+	{"5.", DECIMAL_NUMBER, 5, 0},
+	{"-.5e1", DECIMAL_NUMBER, -5, 0},
+	{"1.5e-2", DECIMAL_NUMBER, 15, 3},
+	{"1e3", DECIMAL_NUMBER, 1000, 0},
+	{"1.50e1", DECIMAL_NUMBER, 150, 1},
+	{"1E+2", DECIMAL_NUMBER, 100, 0},
+	{"0e-2", DECIMAL_NUMBER, 0, 2},
+	{"0e500", DECIMAL_NUMBER, 0, 0},
+	{"0e99999999999999999999", DECIMAL_NUMBER, 0, 0},
+	{" \t12 \t", DECIMAL_NUMBER, 12, 0},
+	{"000000000000000000000000000042", DECIMAL_NUMBER, 42, 0},
+	{"0.0000000000000000000000000000001", DECIMAL_NUMBER, 1, 31},
+	{"999999999999999999", DECIMAL_NUMBER, 999999999999999999, 0},
+	{"-999999999999999999", DECIMAL_NUMBER, -999999999999999999, 0},
+	{"1e17", DECIMAL_NUMBER, 100000000000000000, 0},
+	{"1000000000000000000", DECIMAL_WIDE, 0, 0},
+	{"1e18", DECIMAL_WIDE, 0, 0},
+	{"9223372036854775807", DECIMAL_WIDE, 0, 0},
+	{"1e-32", DECIMAL_WIDE, 0, 0},
+	{"1e300", DECIMAL_WIDE, 0, 0},
+	{"1e99999999999999999999", DECIMAL_WIDE, 0, 0},
+	{"1e-99999999999999999999", DECIMAL_WIDE, 0, 0},
+	{"", DECIMAL_MISSING, 0, 0},
+	{" \t ", DECIMAL_MISSING, 0, 0},
+	{"+", DECIMAL_INVALID, 0, 0},
+	{".", DECIMAL_INVALID, 0, 0},
+	{"-.", DECIMAL_INVALID, 0, 0},
+	{"e5", DECIMAL_INVALID, 0, 0},
+	{"1e", DECIMAL_INVALID, 0, 0},
+	{"1e+", DECIMAL_INVALID, 0, 0},
+	{"1e5.", DECIMAL_INVALID, 0, 0},
+	{"1.2.3", DECIMAL_INVALID, 0, 0},
+	{"--1", DECIMAL_INVALID, 0, 0},
+	{"1 2", DECIMAL_INVALID, 0, 0},
+	{"1,234", DECIMAL_INVALID, 0, 0},
+	{"0x10", DECIMAL_INVALID, 0, 0},
+	{"nan", DECIMAL_INVALID, 0, 0},
+	{"inf", DECIMAL_INVALID, 0, 0},
+	{"1\r", DECIMAL_INVALID, 0, 0},
+};
+
+static void test_parse(const struct parse_case *c)
+{
+	struct decimal x = {-77, -77};
+	enum decimal_kind kind = decimal_parse(c->text, strlen(c->text), &x);
+
+	if (!is_int(c->kind, kind, "kind of '%s'", c->text) || kind != DECIMAL_NUMBER)
+		return;
+	is_int(c->significand, x.significand, "significand of '%s'", c->text);
+	is_int(c->scale, x.scale, "scale of '%s'", c->text);
+}
+
+/* ---- laws of the fold ---- */
+
+#define NVALUES 9
+static const struct decimal values[NVALUES] = {
+	{5, 0},  {-3, 2}, {999999999999999999, 31}, {0, 1}, {-999999999999999999, 0},
+	{12, 2}, {7, 0},  {-1, 31},                 {4, 1},
+};
+
+static struct decimal_fold fold(int begin, int end)
+{
+	struct decimal_fold f;
+
+	memset(&f, 0x5a, sizeof f); /* what a bin holds before its first value must not show */
+	decimal_fold_clear(&f);
+	for (int i = begin; i < end; i++)
+		decimal_fold_add(&f, values[i]);
+	return f;
+}
+
+static bool same(const struct decimal_fold *a, const struct decimal_fold *b)
+{
+	if (a->count != b->count || a->scales != b->scales)
+		return false;
+	for (int s = 0; s < DECIMAL_NSCALES; s++)
+		if (a->scales >> s & 1 &&
+		    (a->bin[s].sum != b->bin[s].sum || a->bin[s].min != b->bin[s].min ||
+		     a->bin[s].max != b->bin[s].max))
+			return false;
+	return true;
+}
+
+static struct decimal_fold combine(struct decimal_fold a, struct decimal_fold b)
+{
+	decimal_fold_combine(&a, &b);
+	return a;
+}
+
+static void test_laws(void)
+{
+	struct decimal_fold whole = fold(0, NVALUES), none = fold(0, 0), left, right;
+
+	left = combine(none, whole);
+	right = combine(whole, none);
+	ok(same(&left, &whole), "the empty fold is an identity on the left");
+	ok(same(&right, &whole), "the empty fold is an identity on the right");
+	for (int i = 0; i <= NVALUES; i++) {
+		left = combine(fold(0, i), fold(i, NVALUES));
+		ok(same(&left, &whole), "fold(a ++ b) is combine(fold a, fold b), cut at %d", i);
+	}
+	left = combine(combine(fold(0, 3), fold(3, 5)), fold(5, NVALUES));
+	right = combine(fold(0, 3), combine(fold(3, 5), fold(5, NVALUES)));
+	ok(same(&left, &right), "combine is associative");
+	left = fold(0, NVALUES - 1);
+	ok(!same(&left, &whole), "and this comparison can fail");
+}
+
+int main(void)
+{
+	plan_lazy();
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		test_parse(&cases[i]);
+	test_laws();
+	return done();
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_engine.c - the engine folds each chunk once, whatever it has to wait for, and begins
+ * again only where a guess was wrong.
+ *
+ * The workers are those of the CPU, whose folds are counted on their way.
+ */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/engine.h"
+#include "tap.h"
+
+#define CHUNK_NBYTES 1000
+#define NRECORDS 400
+
+static atomic_uint nfolds;
+
+static enum status counted_fold(struct worker *w, const struct chunk *chunk,
+				struct chunk_entry entry, struct partial *out, struct fault *fault)
+{
+	nfolds++;
+	return worker_cpu.fold(w, chunk, entry, out, fault);
+}
+
+/* What a thread's workers have begun with. */
+static _Thread_local struct {
+	struct worker *worker;
+	uint64_t index;
+	bool begun;
+} begun[2];
+static _Atomic uint64_t failing_index = UINT64_MAX; /* a GPU fails at this chunk */
+static atomic_uint nbegun, nahead, nwrong; /* nahead: while the other one's chunk was mapped */
+
+static int place_of(const struct worker *w)
+{
+	int i = begun[0].worker && begun[0].worker != w;
+
+	if (begun[i].worker && begun[i].worker != w)
+		nwrong++;
+	return i;
+}
+
+static enum status noted_begin(struct worker *w, const struct chunk *chunk, struct fault *fault)
+{
+	int i = place_of(w);
+
+	if (chunk->index == failing_index)
+		return fault_set(fault, STATUS_GPU, 0, "as the test wants it");
+	nbegun++;
+	nwrong += begun[i].begun;
+	begun[i].worker = w;
+	begun[i].index = chunk->index;
+	begun[i].begun = true;
+	return STATUS_OK;
+}
+
+static enum status noted_map(struct worker *w, const struct chunk *chunk, struct chunk_map *out,
+			     struct fault *fault)
+{
+	int i = place_of(w);
+
+	nwrong += !begun[i].begun || begun[i].index != chunk->index;
+	nahead += begun[!i].begun && begun[!i].index > chunk->index;
+	begun[i].begun = false;
+	return worker_cpu.map(w, chunk, out, fault);
+}
+
+static struct plan_column columns[] = {
+	{.field = 0, .name = "a", .folds = true, .parses = true, .if_numeric = true,
+	 .invalid = INVALID_SKIP},
+	{.field = 1, .name = "b", .folds = true, .parses = true, .if_numeric = true,
+	 .invalid = INVALID_SKIP},
+};
+static const struct plan test_plan = {.delimiter = ',', .short_record = INVALID_ERROR,
+				      .where = PREDICATE_NONE, .ncolumns = 2, .columns = columns};
+
+/* A file of NRECORDS records 1,second; the caller's to free and unlink. */
+static char *file_of(const char *second)
+{
+	char *path = strdup("test_engine.XXXXXX");
+	int fd = mkstemp(path);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (!f)
+		bail("no file can be made");
+	for (int i = 0; i < NRECORDS; i++)
+		fprintf(f, "1,%s\n", second);
+	if (fclose(f))
+		bail("no file can be written");
+	return path;
+}
+
+/* One run, and what it came to. All static, as the threads of a failed one may be at work yet. */
+static struct run {
+	struct worker_ops ops;
+	struct squad squad;
+	struct input *input;
+	struct total total;
+	struct fault fault;
+	enum status status;
+	uint64_t nnumbers; /* in the first column */
+	const char *paths[1];
+} runs[16];
+static size_t nruns;
+
+/* The run, whose squad is made, over records 1,second. */
+static void run_squad(struct run *r, const char *second, const struct plan *plan, bool may_guess)
+{
+	bool all_ended;
+
+	r->paths[0] = file_of(second);
+	if (input_open(&r->input, r->paths, 1, &r->fault) || total_init(&r->total, plan))
+		bail("no input, or no memory");
+	r->status = engine_run(plan, r->input, &r->squad, 1, &r->total, may_guess, &all_ended,
+			       &r->fault);
+	r->nnumbers = r->total.partial.columns[0].fast.count;
+	unlink(r->paths[0]);
+}
+
+static struct run *run_with(const char *second, bool may_guess, bool reads_ahead)
+{
+	struct run *r = &runs[nruns++];
+
+	r->ops = worker_cpu;
+	r->ops.fold = counted_fold;
+	if (reads_ahead) {
+		r->ops.begin = noted_begin;
+		r->ops.map = noted_map;
+	}
+	r->squad = (struct squad){.ops = &r->ops, .nthreads = 3, .setup.chunk_nbytes = CHUNK_NBYTES,
+				  .reads_ahead = reads_ahead};
+	nfolds = nbegun = nahead = nwrong = 0;
+	run_squad(r, second, &test_plan, may_guess);
+	return r;
+}
+
+static struct run *run(const char *second, bool may_guess)
+{
+	return run_with(second, may_guess, false);
+}
+
+static void test_folds_once(const char *what, const char *second, bool may_guess)
+{
+	struct run *r = run(second, may_guess);
+
+	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS && nfolds == r->squad.nchunks &&
+	   nfolds > 1, "%s, %s", what, may_guess ? "ahead" : "in turn");
+}
+
+/* Some nbytes of `of`, again and again, with `around` on both sides. */
+static const char *repeated(const char *of, size_t nbytes, const char *around)
+{
+	static char text[40 * CHUNK_NBYTES];
+	size_t n = strlen(around), each = strlen(of);
+
+	memcpy(text, around, n);
+	for (; n < nbytes; n += each)
+		memcpy(text + n, of, each);
+	strcpy(text + n, around);
+	return text;
+}
+
+/* Chunks in quotes that look like records. */
+static void test_wrong_guesses(void)
+{
+	const char *rows = repeated("4,4\n", 3 * CHUNK_NBYTES, "\"");
+	struct run *r = run(rows, true);
+
+	ok(r->status == STATUS_MISGUESSED, "a wrong guess is seen in its turn");
+	r = run(rows, false);
+	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS && nfolds == r->squad.nchunks,
+	   "without guesses there is none");
+	r = run(repeated("4\n", 3 * CHUNK_NBYTES, "\""), true);
+	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS && nfolds > r->squad.nchunks,
+	   "where the chunk has to wait, it is folded again");
+}
+
+/* Two workers a thread: the second one's chunk is begun before the first one's is mapped. */
+static void test_reads_ahead(const char *second, bool may_guess)
+{
+	struct run *r = run_with(second, may_guess, true);
+
+	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS && nbegun == r->squad.nchunks &&
+	   nahead > 0 && nwrong == 0, "two workers a thread, %u of %u chunks begun ahead", nahead,
+	   nbegun);
+	failing_index = 1;
+	r = run_with(second, may_guess, true);
+	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS && nwrong == 0 &&
+	   r->squad.work_fault.status == STATUS_GPU, "one of them fails: a CPU has its place");
+	failing_index = UINT64_MAX;
+}
+
+/* ---- text that is elsewhere ---- */
+
+#define PIECED_NBYTES 20000
+
+static _Thread_local char whole[PIECED_NBYTES]; /* the chunk, as it is read */
+static atomic_uint nrestored;
+
+/* Reads in pieces of odd sizes. */
+static struct room piece_next(struct worker *w, const struct chunk *chunk, size_t done)
+{
+	static const size_t sizes[] = {1, 63, 64, 777, 5000};
+	size_t left = chunk->nbytes - done, size = sizes[done % (sizeof sizes / sizeof *sizes)];
+
+	(void)w;
+	return (struct room){whole + done, size < left ? size : left};
+}
+
+static void piece_restore(struct worker *w)
+{
+	nrestored++;
+	memcpy(worker_cpu.buffer(w), whole, PIECED_NBYTES);
+}
+
+static enum status piece_map(struct worker *w, const struct chunk *chunk, struct chunk_map *out,
+			     struct fault *fault)
+{
+	memcpy(chunk->data, whole, chunk->nbytes);
+	if (chunk->index == failing_index)
+		return fault_set(fault, STATUS_GPU, 0, "as the test wants it");
+	return worker_cpu.map(w, chunk, out, fault);
+}
+
+/* Leaves no more of the text than a worker must. */
+static enum status piece_fold(struct worker *w, const struct chunk *chunk,
+			      struct chunk_entry entry, struct partial *out, struct fault *fault)
+{
+	memcpy(chunk->data, whole, chunk->nbytes);
+	enum status status = worker_cpu.fold(w, chunk, entry, out, fault);
+	if (chunk->nbytes > 2 * WORKER_ENDS_NBYTES)
+		memset(chunk->data + WORKER_ENDS_NBYTES, '?', chunk->nbytes - 2 * WORKER_ENDS_NBYTES);
+	return status;
+}
+
+static struct run *run_in_pieces(const char *second, const struct plan *plan)
+{
+	struct run *r = &runs[nruns++];
+
+	r->ops = worker_cpu;
+	r->ops.next = piece_next;
+	r->ops.restore = piece_restore;
+	r->ops.map = piece_map;
+	r->ops.fold = piece_fold;
+	r->squad = (struct squad){.ops = &r->ops, .nthreads = 3,
+				  .setup.chunk_nbytes = PIECED_NBYTES};
+	nrestored = 0;
+	run_squad(r, second, plan, true);
+	return r;
+}
+
+static void test_pieces(void)
+{
+	static struct plan_column strict[2];
+	static struct plan strict_plan;
+	char number[351] = {0}, *faulty;
+	struct run *r;
+
+	memset(number, '5', 350);
+	r = run_in_pieces(number, &test_plan);
+
+	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS && r->squad.nchunks > 5 &&
+	   nrestored < r->squad.nchunks, "text that is nowhere whole, restored %u times for %u "
+	   "chunks", nrestored, (unsigned)r->squad.nchunks);
+	r = run_in_pieces(repeated("x", 5 * WORKER_ENDS_NBYTES, ""), &test_plan);
+	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS && nrestored > 0,
+	   "records longer than what is kept");
+	failing_index = 3;
+	r = run_in_pieces(number, &test_plan);
+	failing_index = UINT64_MAX;
+	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS &&
+	   r->squad.work_fault.status == STATUS_GPU, "a CPU takes the place of who had it");
+	memcpy(strict, columns, sizeof strict);
+	strict[0].invalid = INVALID_ERROR;
+	strict[0].if_numeric = false;
+	strict_plan = test_plan;
+	strict_plan.columns = strict;
+	faulty = strdup(repeated("x", 2 * WORKER_ENDS_NBYTES, "")); /* in no chunk's ends */
+	r = run_in_pieces(strcat(realloc(faulty, strlen(faulty) + 10), "\nnone,1"), &strict_plan);
+	ok(r->status == STATUS_NOT_A_NUMBER && r->fault.line == 2 && !strcmp(r->fault.detail, "none"),
+	   "a fault is told with its text");
+}
+
+/* ---- a device beside CPUs ---- */
+
+#define NDEVICE_THREADS 3
+
+/* A run by CPUs and a device, which has its number. As threads that come too late may be at work yet,
+ * it stays. */
+static struct beside {
+	enum status wakes, opens;
+	atomic_uint ntried; /* threads of the device that have tried to wake or to open it */
+	struct worker_ops cpu, device;
+	struct squad squads[2];
+	const char *paths[1];
+	struct input *input;
+	struct total total;
+	struct fault fault;
+} besides[6];
+static int nbesides;
+
+static enum status device_wake(int device, struct fault *fault)
+{
+	struct beside *b = &besides[device];
+
+	if (b->wakes == STATUS_OK)
+		return STATUS_OK;
+	b->ntried++;
+	return fault_set(fault, b->wakes, 0, "does not wake");
+}
+
+static enum status device_open(struct worker **out, const struct plan *plan,
+			       const struct worker_setup *setup, struct fault *fault)
+{
+	struct beside *b = &besides[setup->device];
+
+	b->ntried++;
+	if (b->opens != STATUS_OK)
+		return fault_set(fault, b->opens, 0, "does not open");
+	return worker_cpu.open(out, plan, setup, fault);
+}
+
+/* A CPU that does nothing before a thread of the device has tried. */
+static char *late_buffer(struct worker *w)
+{
+	for (int n = 0; besides[nbesides].ntried == 0 && n < 10000; n++)
+		usleep(100);
+	return worker_cpu.buffer(w);
+}
+
+static void beside_make(struct beside *b, bool has_core)
+{
+	b->cpu = b->device = worker_cpu;
+	b->cpu.buffer = late_buffer;
+	b->device.wake = device_wake;
+	b->device.open = device_open;
+	b->squads[0] = (struct squad){.ops = &b->cpu, .nthreads = 2, .retires = true,
+				      .setup.chunk_nbytes = CHUNK_NBYTES};
+	b->squads[1] = (struct squad){.ops = &b->device, .nthreads = NDEVICE_THREADS,
+				      .setup = {CHUNK_NBYTES, nbesides, false}, .optional = true,
+				      .replaces = true, .has_core = has_core};
+	b->paths[0] = file_of("2");
+	if (input_open(&b->input, b->paths, 1, &b->fault) || total_init(&b->total, &test_plan))
+		bail("no input, or no memory");
+}
+
+/* The answer is whole, whatever the device does. */
+static void test_beside(enum status wakes, enum status opens, bool has_core, const char *what)
+{
+	struct beside *b = &besides[nbesides];
+	bool all_ended;
+
+	beside_make(b, has_core);
+	b->wakes = wakes;
+	b->opens = opens;
+	enum status status = engine_run(&test_plan, b->input, b->squads, 2, &b->total, true,
+					&all_ended, &b->fault);
+	unlink(b->paths[0]);
+	ok(status == STATUS_OK && b->total.partial.columns[0].fast.count == NRECORDS,
+	   "%s%s: nothing is lost", what, has_core ? ", on a core of its own" : "");
+	ok(b->squads[1].work_fault.status == STATUS_OK, "... and nobody is warned");
+	nbesides++;
+}
+
+static void test_device(void)
+{
+	for (int has_core = 0; has_core < 2; has_core++) {
+		test_beside(STATUS_OK, STATUS_OK, has_core, "a device that comes later");
+		test_beside(STATUS_NO_GPU, STATUS_OK, has_core, "one that does not wake");
+		test_beside(STATUS_OK, STATUS_GPU, has_core, "one that cannot be opened");
+	}
+}
+
+int main(void)
+{
+	plan_lazy();
+	test_device();
+	test_pieces();
+	test_folds_once("numbers", "2", true);
+	test_folds_once("text", "GET", true);
+	test_folds_once("text", "GET", false);
+	test_folds_once("long records", repeated("x", 2 * CHUNK_NBYTES, "2,"), true);
+	test_reads_ahead("2000000000", true); /* more chunks than threads: one has two */
+	test_reads_ahead(repeated("x", 2 * CHUNK_NBYTES, "2,"), false);
+	test_wrong_guesses();
+	_exit(done()); /* threads of the run that failed may be at work yet */
+}

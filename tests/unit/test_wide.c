@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_wide.c - the superaccumulator: parsing, adding, comparing, printing, means.
+ */
+#include "tap.h"
+#include "number/wide.h"
+
+static struct wide parsed(const char *text, int *scale)
+{
+	struct wide x;
+
+	if (wide_parse(text, strlen(text), &x, scale) != STATUS_OK)
+		bail("'%s' does not parse", text);
+	return x;
+}
+
+static const struct {
+	const char *text, *printed;
+} round_trips[] = {
+	{"0", "0"},
+	{"-0", "0"},
+	{"-0.00", "0.00"},
+	{"007.50", "7.50"},
+	{"-1", "-1"},
+	{"999999999", "999999999"},
+	{"1000000000", "1000000000"},
+	{"-1000000000.000000001", "-1000000000.000000001"},
+	{"9223372036854775808", "9223372036854775808"},
+	{"1e20", "100000000000000000000"},
+	{"12.5e-3", "0.0125"},
+	{"-12.5e3", "-12500"},
+	{".5", "0.5"},
+	{"5.", "5"},
+	{"+123456789012345678901234567890.123456789012345678901234567890",
+	 "123456789012345678901234567890.123456789012345678901234567890"},
+};
+
+static void test_round_trips(void)
+{
+	char text[WIDE_TEXT_NBYTES];
+	int scale;
+
+	for (size_t i = 0; i < sizeof round_trips / sizeof *round_trips; i++) {
+		struct wide x = parsed(round_trips[i].text, &scale);
+		size_t length = wide_format(&x, scale, text);
+		is_string(round_trips[i].printed, text, "'%s' prints", round_trips[i].text);
+		is_uint(strlen(text), length, "and its length is returned");
+	}
+}
+
+static void test_range(void)
+{
+	static const struct {
+		const char *text;
+		enum status status;
+	} cases[] = {
+		{"1e399", STATUS_OK},
+		{"-9.99e399", STATUS_OK},
+		{"1e400", STATUS_OUT_OF_RANGE},
+		{"10e399", STATUS_OUT_OF_RANGE},
+		{"1e-400", STATUS_OK},
+		{"1.0e-400", STATUS_OUT_OF_RANGE},
+		{"1e-401", STATUS_OUT_OF_RANGE},
+		{"0e400", STATUS_OK},
+		{"0e-401", STATUS_OUT_OF_RANGE},
+		{"1e9999999999999", STATUS_OUT_OF_RANGE},
+		{"1e-9999999999999", STATUS_OUT_OF_RANGE},
+		{"1x", STATUS_NOT_A_NUMBER},
+		{"", STATUS_NOT_A_NUMBER},
+		{"1e", STATUS_NOT_A_NUMBER},
+	};
+	struct wide x;
+	int scale;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		is_int(cases[i].status, wide_parse(cases[i].text, strlen(cases[i].text), &x, &scale),
+		       "range of '%s'", cases[i].text);
+}
+
+static void is_sum(const char *a, const char *b, const char *wanted)
+{
+	char text[WIDE_TEXT_NBYTES];
+	int scale_a, scale_b;
+	struct wide x = parsed(a, &scale_a), y = parsed(b, &scale_b);
+
+	wide_add(&x, &y);
+	wide_format(&x, scale_a > scale_b ? scale_a : scale_b, text);
+	is_string(wanted, text, "%s + %s", a, b);
+}
+
+static void test_sums(void)
+{
+	is_sum("0.1", "0.2", "0.3");
+	is_sum("999999999.999999999", "0.000000001", "1000000000.000000000");
+	is_sum("1000000000", "-1", "999999999");
+	is_sum("-1000000000", "1", "-999999999");
+	is_sum("1e300", "-1e300", "0");
+	is_sum("1000000000000000000000000000", "-0.000000000000000000000000001",
+	       "999999999999999999999999999.999999999999999999999999999");
+	is_sum("-5", "3", "-2");
+	is_sum("9.99", "-10", "-0.01");
+}
+
+static void test_decimals(void)
+{
+	const int128 most = (int128)(~(uint128)0 >> 1);
+	char text[WIDE_TEXT_NBYTES];
+	struct wide x;
+
+	wide_clear(&x);
+	wide_add_decimal(&x, most, 0);
+	wide_format(&x, 0, text);
+	is_string("170141183460469231731687303715884105727", text, "the largest int128");
+	wide_clear(&x);
+	wide_add_decimal(&x, -most - 1, 31);
+	wide_format(&x, 31, text);
+	is_string("-17014118.3460469231731687303715884105728", text, "the least, at scale 31");
+	wide_add_decimal(&x, most, 31);
+	wide_format(&x, 31, text);
+	is_string("-0.0000000000000000000000000000001", text, "and the two together");
+}
+
+static void test_compare(void)
+{
+	static const char *const ascending[] = {"-1e300", "-10.5", "-10.4", "-1e-300", "0",
+						"1e-300", "0.9",   "1",     "1e9",     "1e300"};
+	int n = sizeof ascending / sizeof *ascending, ignored;
+
+	for (int i = 0; i < n; i++) {
+		for (int j = 0; j < n; j++) {
+			struct wide x = parsed(ascending[i], &ignored);
+			struct wide y = parsed(ascending[j], &ignored);
+			is_int((i > j) - (i < j), wide_compare(&x, &y), "%s against %s",
+			       ascending[i], ascending[j]);
+		}
+	}
+}
+
+static void is_mean(const char *sum, uint64_t count, const char *wanted)
+{
+	char text[WIDE_TEXT_NBYTES];
+	int ignored;
+	struct wide x = parsed(sum, &ignored);
+
+	wide_format_mean(&x, count, text);
+	is_string(wanted, text, "%s / %ju", sum, (uintmax_t)count);
+}
+
+static void test_means(void)
+{
+	is_mean("0", 3, "0");
+	is_mean("6", 3, "2");
+	is_mean("6.00", 3, "2");
+	is_mean("1", 3, "0.33333333333333333");
+	is_mean("2", 3, "0.66666666666666667");
+	is_mean("-2", 3, "-0.66666666666666667");
+	is_mean("1", 8, "0.125");
+	is_mean("1000", 1, "1000");
+	is_mean("10000000000000000.5", 1, "10000000000000000");
+	is_mean("10000000000000001.5", 1, "10000000000000002");
+	is_mean("10000000000000000.50000000000000000001", 1, "10000000000000001");
+	is_mean("100000000000000005", 1, "100000000000000000");
+	is_mean("100000000000000015", 1, "100000000000000020");
+	is_mean("999999999999999999", 1, "1000000000000000000");
+	is_mean("0.0999999999999999999", 1, "0.1");
+	is_mean("1e300", 4,
+		"2500000000000000000000000000000000000000000000000000000000000000000000000000"
+		"0000000000000000000000000000000000000000000000000000000000000000000000000000"
+		"0000000000000000000000000000000000000000000000000000000000000000000000000000"
+		"000000000000000000000000000000000000000000000000000000000000000000000000");
+	is_mean("1", UINT64_MAX, "0.000000000000000000054210108624275222");
+	is_mean("20000000000000001", 2, "10000000000000000");
+	is_mean("20000000000000003", 2, "10000000000000002");
+}
+
+static void test_bins(void)
+{
+	static const struct decimal values[] = {{10, 2}, {20, 2}, {-3, 0}, {5, 1}};
+	struct decimal_fold fast;
+	struct wide_fold f = {0};
+	char text[WIDE_TEXT_NBYTES];
+
+	decimal_fold_clear(&fast);
+	for (int i = 0; i < 4; i++)
+		decimal_fold_add(&fast, values[i]);
+	wide_fold_add_bins(&f, &fast);
+	is_uint(4, f.count, "bins lift with their count");
+	is_int(2, f.scale, "and the largest scale");
+	wide_format(&f.sum, f.scale, text);
+	is_string("-2.20", text, "the sum over all scales");
+	wide_format(&f.min, f.scale, text);
+	is_string("-3.00", text, "the minimum over all scales");
+	wide_format(&f.max, f.scale, text);
+	is_string("0.50", text, "the maximum over all scales");
+}
+
+int main(void)
+{
+	plan_lazy();
+	test_round_trips();
+	test_range();
+	test_sums();
+	test_decimals();
+	test_compare();
+	test_means();
+	test_bins();
+	return done();
+}
