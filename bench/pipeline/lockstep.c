@@ -77,7 +77,7 @@ static enum status take(struct stepper *s, struct fault *fault)
 		s->worker, ls->ops->next};
 	enum status status = STATUS_OK;
 
-	s->has_chunk = input_take(ls->request->input, &reader, &s->chunk, &status, fault);
+	s->has_chunk = input_read_chunk(ls->request->input, &reader, &s->chunk, &status, fault);
 	if (s->has_chunk && status == STATUS_OK)
 		traced_has_read(s->worker, &s->chunk);
 	return s->has_chunk ? status : STATUS_OK;

@@ -19,7 +19,7 @@
 struct lockstep_request {
 	const struct plan *plan;
 	struct input *input;       /* at its first record */
-	const struct squad *squad; /* whose workers; of kind worker_cpu or worker_gpu */
+	const struct worker_pool *squad; /* whose workers; of kind worker_cpu or worker_gpu */
 	int nthreads;
 	uint64_t nbytes;           /* of input at least, if there is so much */
 	bool reads_only;           /* chunks are read, and no more */

@@ -35,32 +35,32 @@
 struct pass {
 	struct input *input;
 	struct query query;
-	struct team team;
+	struct device_choice team;
 	struct total total;
 };
 
 /* ---- one pass ---- */
 
-static bool is_gpu(const struct squad *s)
+static bool is_gpu(const struct worker_pool *s)
 {
 	return strcmp(s->ops->name, worker_cpu.name) != 0;
 }
 
 /* Leaves out GPUs that were counted before the driver was asked, and are not there; those that are
  * there are waited for. */
-static void settle_team(struct team *team)
+static void settle_team(struct device_choice *team)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < team->nsquads; i++) {
+	for (size_t i = 0; i < team->npools; i++) {
 #ifdef HAVE_CUDA
-		if (team->squads[i].optional && team->squads[i].setup.device >= gpu_count())
+		if (team->pools[i].optional && team->pools[i].setup.device >= gpu_count())
 			continue;
 #endif
-		team->squads[n] = team->squads[i];
-		team->squads[n++].optional = false;
+		team->pools[n] = team->pools[i];
+		team->pools[n++].optional = false;
 	}
-	team->nsquads = n;
+	team->npools = n;
 }
 
 static enum status refuse_input(struct fault *fault)
@@ -78,7 +78,7 @@ static enum status pass_open(struct pass *p, const struct options *o, struct fau
 	if (status == STATUS_OK && input_nbytes_left(p->input) == UINT64_MAX)
 		status = refuse_input(fault);
 	if (status == STATUS_OK)
-		status = team_choose(&p->team, o, &p->query, p->input, fault);
+		status = devices_choose(&p->team, o, &p->query, p->input, fault);
 	if (status == STATUS_OK && total_init(&p->total, &p->query.plan) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	settle_team(&p->team);
@@ -117,22 +117,22 @@ static void output_back(int saved)
 
 /* ---- together ---- */
 
-static int count_workers(const struct team *team)
+static int count_workers(const struct device_choice *team)
 {
 	int n = 0;
 
-	for (size_t i = 0; i < team->nsquads; i++)
-		n += team->squads[i].nthreads * (team->squads[i].reads_ahead ? 2 : 1);
+	for (size_t i = 0; i < team->npools; i++)
+		n += team->pools[i].nthreads * (team->pools[i].reads_ahead ? 2 : 1);
 	return n;
 }
 
 /* A GPU that failed has been replaced: the run went on, but what was timed is something else. */
-static enum status check_squads(const struct team *team, struct fault *fault)
+static enum status check_squads(const struct device_choice *team, struct fault *fault)
 {
-	for (size_t i = 0; i < team->nsquads; i++) {
-		if (team->squads[i].work_fault.status == STATUS_OK)
+	for (size_t i = 0; i < team->npools; i++) {
+		if (team->pools[i].work_fault.status == STATUS_OK)
 			continue;
-		*fault = team->squads[i].work_fault;
+		*fault = team->pools[i].work_fault;
 		return fault->status;
 	}
 	return STATUS_OK;
@@ -141,15 +141,15 @@ static enum status check_squads(const struct team *team, struct fault *fault)
 static enum status run_engine(struct pass *p, struct trace *trace, bool spans, bool may_guess,
 			      bool *all_ended, struct fault *fault)
 {
-	struct team *team = &p->team;
+	struct device_choice *team = &p->team;
 	enum status status = trace_init(trace, (size_t)count_workers(team));
 
 	if (status != STATUS_OK)
 		return fault_set(fault, status, 0, NULL);
-	for (size_t i = 0; i < team->nsquads; i++)
-		team->squads[i].ops = traced_ops(team->squads[i].ops);
+	for (size_t i = 0; i < team->npools; i++)
+		team->pools[i].ops = traced_ops(team->pools[i].ops);
 	traced_begin(trace, count_workers(team), spans);
-	status = engine_run(&p->query.plan, p->input, team->squads, team->nsquads, &p->total,
+	status = engine_run(&p->query.plan, p->input, team->pools, team->npools, &p->total,
 			    may_guess, all_ended, fault);
 	return status == STATUS_OK ? check_squads(team, fault) : status;
 }
@@ -264,7 +264,7 @@ static enum status run_apart(const struct pipeline_request *request, struct pipe
 	struct lockstep_request lockstep = {
 		.plan = &pass.query.plan,
 		.input = pass.input,
-		.squad = &pass.team.squads[squad],
+		.squad = &pass.team.pools[squad],
 		.nthreads = nthreads,
 		.nbytes = APART_NBYTES,
 		.reads_only = reads_only,
@@ -282,15 +282,15 @@ static enum status run_apart(const struct pipeline_request *request, struct pipe
 	return status;
 }
 
-/* All squads; of GPUs, which are alike, the first. */
+/* All pools; of GPUs, which are alike, the first. */
 static enum status time_apart(const struct pipeline_request *request, struct pipeline_run *run,
-			      const struct team *team, struct fault *fault)
+			      const struct device_choice *team, struct fault *fault)
 {
 	enum status status = STATUS_OK;
 	bool has_gpu = false;
 
-	for (size_t i = 0; i < team->nsquads && status == STATUS_OK; i++) {
-		const struct squad *s = &team->squads[i];
+	for (size_t i = 0; i < team->npools && status == STATUS_OK; i++) {
+		const struct worker_pool *s = &team->pools[i];
 		if (!is_gpu(s)) {
 			status = run_apart(request, run, i, s->nthreads, false, fault);
 		} else if (!has_gpu) {
@@ -363,8 +363,8 @@ static enum status measure_copies(struct pipeline_run *run, struct fault *fault)
 static void describe_team(struct pipeline_run *run, const struct pass *pass)
 {
 	run->why = pass->team.why;
-	for (size_t i = 0; i < pass->team.nsquads; i++) {
-		const struct squad *s = &pass->team.squads[i];
+	for (size_t i = 0; i < pass->team.npools; i++) {
+		const struct worker_pool *s = &pass->team.pools[i];
 		if (!is_gpu(s)) {
 			run->nthreads += s->nthreads;
 			run->cpu_chunk_nbytes = s->setup.chunk_nbytes;

@@ -133,9 +133,9 @@ static __device__ enum expr_truth predicate_ask(const struct fields_plan &plan, 
 	return expr_eval(&e, values, &culprit);
 }
 
-/* Asks the predicates about a record, and fills their columns: record_judge() of
+/* Asks the predicates about a record, and fills their columns: record_filter() of
  * record_walk.h. Returns whether it is kept; *decided: whether all had an answer. */
-static __device__ bool record_judge(const struct fields_plan &plan,
+static __device__ bool record_filter(const struct fields_plan &plan,
 				    const struct field_table &table, const struct row &row,
 				    const struct judged_spans &spans, bool *decided)
 {
@@ -170,7 +170,7 @@ static __device__ void record_take(const struct fields_plan &plan,
 		return;
 	}
 	if (JUDGES)
-		kept = record_judge(plan, table, row, spans, &decided);
+		kept = record_filter(plan, table, row, spans, &decided);
 	if (!decided)
 		atomicAdd(&summary->nundecided, 1);
 	if (kept)

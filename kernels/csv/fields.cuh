@@ -4,7 +4,7 @@
  *
  * Every selected field of every complete record becomes one code and one significand.
  * What the fast path cannot hold (see decimal.h), and what needs its quotes rewritten, is
- * listed as an exception, for column_take() on the CPU.
+ * listed as an exception, for column_add_field() on the CPU.
  */
 #ifndef GPUSTAT_FIELDS_CUH
 #define GPUSTAT_FIELDS_CUH

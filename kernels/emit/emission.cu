@@ -62,20 +62,20 @@ static cudaError_t scan_in_place(const struct scan_shape *shape, struct scan_mem
 	return scan_launch<F>(shape, memory, {values, values, n, NULL, NULL, exclusive}, stream);
 }
 
-int128 emission_identity(enum scan scan)
+int128 emission_identity(enum new_column_kind kind)
 {
-	if (scan == SCAN_MIN)
+	if (kind == NEW_MIN)
 		return scan_min_i128::identity();
-	return scan == SCAN_MAX ? scan_max_i128::identity() : 0;
+	return kind == NEW_MAX ? scan_max_i128::identity() : 0;
 }
 
 static cudaError_t scan_totals(const struct emission_column &c, struct emission_scans *scans,
 			       uint32_t n, cudaStream_t stream)
 {
-	if (c.scan == SCAN_MIN)
+	if (c.kind == NEW_MIN)
 		return scan_in_place<scan_min_i128>(&scans->min_i128, &scans->memory, c.totals, n,
 						    c.exclusive, stream);
-	if (c.scan == SCAN_MAX)
+	if (c.kind == NEW_MAX)
 		return scan_in_place<scan_max_i128>(&scans->max_i128, &scans->memory, c.totals, n,
 						    c.exclusive, stream);
 	return scan_in_place<scan_sum_i128>(&scans->sum_i128, &scans->memory, c.totals, n,
@@ -88,9 +88,9 @@ cudaError_t emission_total_launch(const struct emission &e, const struct emissio
 	uint32_t n = e.nrecords;
 	cudaError_t error;
 
-	if (c.scan == SCAN_BYTE_OFFSET || n == 0)
+	if (c.kind == NEW_BYTE_OFFSET || n == 0)
 		return cudaSuccess;
-	if (c.scan == SCAN_COUNT || c.scan == SCAN_OFFSET) {
+	if (c.kind == NEW_COUNT || c.kind == NEW_OFFSET) {
 		flag_numbers<<<nblocks_of(n), EMISSION_NTHREADS, 0, stream>>>(e.table, n, c);
 		error = cudaGetLastError();
 		return error != cudaSuccess ? error
@@ -99,7 +99,7 @@ cudaError_t emission_total_launch(const struct emission &e, const struct emissio
 									  n, c.exclusive, stream);
 	}
 	lift_numbers<<<nblocks_of(n), EMISSION_NTHREADS, 0, stream>>>(e.table, n, c,
-								     emission_identity(c.scan));
+								     emission_identity(c.kind));
 	error = cudaGetLastError();
 	if (error == cudaSuccess)
 		error = scan_totals(c, scans, n, stream);
@@ -136,14 +136,14 @@ static __device__ struct shown show_total(const struct emission_column &c, uint3
 	int128 in_chunk = c.totals[r], total;
 	int scale = c.scale;
 
-	if (c.scan == SCAN_SUM)
+	if (c.kind == NEW_SUM)
 		total = c.carry + in_chunk;
-	else if (c.scan == SCAN_MIN)
+	else if (c.kind == NEW_MIN)
 		total = scan_min_i128::combine(c.carry, in_chunk);
 	else
 		total = scan_max_i128::combine(c.carry, in_chunk);
-	if ((c.scan == SCAN_MIN && total == scan_min_i128::identity()) ||
-	    (c.scan == SCAN_MAX && total == scan_max_i128::identity()))
+	if ((c.kind == NEW_MIN && total == scan_min_i128::identity()) ||
+	    (c.kind == NEW_MAX && total == scan_max_i128::identity()))
 		return {0, 0, true};
 	if (c.scales)
 		scale = c.scales[r] > c.scale_before ? c.scales[r] : c.scale_before;
@@ -157,17 +157,17 @@ static __device__ struct shown show(const struct emission &e, const struct emiss
 {
 	bool is_empty;
 
-	switch (c.scan) {
-	case SCAN_BYTE_OFFSET:
+	switch (c.kind) {
+	case NEW_BYTE_OFFSET:
 		return {c.carry + record_begin(e.records, r), 0, false};
-	case SCAN_COUNT:
+	case NEW_COUNT:
 		return {c.carry + c.counts[r], 0, false};
-	case SCAN_OFFSET:
+	case NEW_OFFSET:
 		is_empty = e.table.code[field_at(e.table, c.column, r)] >= FIELD_NCODES_NUMBER;
 		return {c.carry + c.counts[r], 0, is_empty};
-	case SCAN_SUM:
-	case SCAN_MIN:
-	case SCAN_MAX:
+	case NEW_SUM:
+	case NEW_MIN:
+	case NEW_MAX:
 		break;
 	}
 	return show_total(c, r);

@@ -30,16 +30,16 @@ extern "C" {
 /* One new column. n: the chunk's records. All pointers: device memory, 16-byte aligned;
  * NULL where not wanted. */
 struct emission_column {
-	enum scan scan;
-	uint32_t column; /* of the field table; not for SCAN_BYTE_OFFSET */
+	enum new_column_kind kind;
+	uint32_t column; /* of the field table; not for NEW_BYTE_OFFSET */
 	bool exclusive;
 	int scale;       /* of carry and of totals: the largest of carry and chunk */
 	int scale_before; /* of what comes before the chunk */
 	int128 carry;    /* the total of what comes before: the identity where that is
-			  * nothing. SCAN_BYTE_OFFSET: of the chunk in the input. */
-	int128 *totals;   /* n, for SCAN_SUM, SCAN_MIN, SCAN_MAX: without carry */
+			  * nothing. NEW_BYTE_OFFSET: of the chunk in the input. */
+	int128 *totals;   /* n, for NEW_SUM, NEW_MIN, NEW_MAX: without carry */
 	int32_t *scales;  /* n, likewise, if scale > scale_before: largest, without it */
-	uint32_t *counts; /* n, for SCAN_COUNT, SCAN_OFFSET: without carry */
+	uint32_t *counts; /* n, for NEW_COUNT, NEW_OFFSET: without carry */
 };
 
 /* A chunk that is printed. */
@@ -69,8 +69,8 @@ cudaError_t emission_scans_choose(struct emission_scans *scans);
 /* Bytes that scan_memory_open wants for chunks of up to nrecords records. */
 size_t emission_scans_nbytes(const struct emission_scans *scans, uint64_t nrecords);
 
-/* The identity of SCAN_MIN's or SCAN_MAX's totals, as carry; 0 for the others. */
-int128 emission_identity(enum scan scan);
+/* The identity of NEW_MIN's or NEW_MAX's totals, as carry; 0 for the others. */
+int128 emission_identity(enum new_column_kind kind);
 
 /* Computes the totals of one new column, which lies in host memory: e.columns is not
  * looked at. Launches up to three kernels on stream, and does not wait. Errors: theirs. */

@@ -126,7 +126,7 @@ static void pinned_cut(struct worker *w, struct arena *a)
 	plan_arrays_cut(&w->plan_pinned, a, w->plan);
 	if (!w->plan->emits)
 		return;
-	w->columns = arena_cut<struct emission_column>(a, w->plan->nscans);
+	w->columns = arena_cut<struct emission_column>(a, w->plan->nnew_columns);
 	w->output_nbytes = arena_cut<uint64_t>(a, 1);
 }
 
@@ -160,7 +160,7 @@ static void device_cut(struct worker *w, struct arena *a)
 	}
 	if (!w->plan->emits)
 		return;
-	w->device_columns = arena_cut<struct emission_column>(a, w->plan->nscans);
+	w->device_columns = arena_cut<struct emission_column>(a, w->plan->nnew_columns);
 	w->device_output_nbytes = arena_cut<uint64_t>(a, 1);
 	/* A chunk has no more records than bytes. */
 	w->scans_nbytes = emission_scans_nbytes(&w->scans, w->chunk_nbytes);

@@ -104,7 +104,7 @@ struct worker {
 	struct decimal_bin *bins;
 	struct field_exception *exceptions;
 	struct plan_arrays plan_pinned;
-	struct emission_column *columns; /* plan->nscans */
+	struct emission_column *columns; /* plan->nnew_columns */
 	uint64_t *output_nbytes;
 	struct pinned_buffer output_memory;
 	struct text_buffer output_pinned; /* what is printed of a chunk; grows. Not owned. */

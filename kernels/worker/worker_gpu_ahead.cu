@@ -36,7 +36,7 @@ static bool find_head(const struct chunk *chunk, char delimiter, struct worker_a
 	struct quotes_resolved resolved = {};
 
 	nwords = nwords < AHEAD_NWORDS ? nwords : AHEAD_NWORDS;
-	struct simd_counts counts = simd()->scan(chunk->data, nwords, delimiter, bits);
+	struct simd_counts counts = simd()->classify(chunk->data, nwords, delimiter, bits);
 	ahead->dependence = counts.nquotes ? CHUNK_INDEPENDENT : CHUNK_GUESSES;
 	if (counts.nquotes)
 		(void)quotes_map(bits, nwords * SIMD_WORD_NBYTES, &resolved);

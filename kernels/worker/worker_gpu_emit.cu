@@ -61,9 +61,9 @@ static bool totals_fit(int128 carry, int scale, const struct column_tally *t,
 	return bound < most;
 }
 
-static const struct wide *chosen(enum scan scan, const struct wide_fold *f)
+static const struct wide *chosen(enum new_column_kind kind, const struct wide_fold *f)
 {
-	return scan == SCAN_MIN ? &f->min : scan == SCAN_MAX ? &f->max : &f->sum;
+	return kind == NEW_MIN ? &f->min : kind == NEW_MAX ? &f->max : &f->sum;
 }
 
 /* Prepares the column of a sum, minimum or maximum. Returns false if that is one for the
@@ -75,19 +75,19 @@ static bool prepare_total(const struct worker *w, const struct wide_fold *before
 	int finest = largest_scale(t->scales);
 	int128 carry = 0;
 
-	if (before->count > 0 && !wide_to_int128(chosen(c->scan, before), before->scale, &carry))
+	if (before->count > 0 && !wide_to_int128(chosen(c->kind, before), before->scale, &carry))
 		return false;
 	c->scale_before = before->scale;
 	c->scale = finest > before->scale ? finest : before->scale;
 	if (carry < -DECIMAL_INT128_MAX || !decimal_rescale(&carry, c->scale - c->scale_before) ||
 	    !totals_fit(carry, c->scale, t, &w->bins[(size_t)c->column * DECIMAL_NSCALES]))
 		return false;
-	c->carry = before->count > 0 ? carry : emission_identity(c->scan);
+	c->carry = before->count > 0 ? carry : emission_identity(c->kind);
 	return true;
 }
 
 /* Prepares one new column. Returns false if it is one for the CPU. */
-static bool prepare_column(const struct worker *w, const struct plan_scan *s,
+static bool prepare_column(const struct worker *w, const struct new_column *s,
 			   const struct chunk *chunk, const struct partial *before,
 			   struct emission_column *c)
 {
@@ -95,20 +95,20 @@ static bool prepare_column(const struct worker *w, const struct plan_scan *s,
 	struct wide_fold f;
 
 	memset(c, 0, sizeof *c);
-	c->scan = s->scan;
-	c->exclusive = plan->exclusive || s->scan == SCAN_OFFSET;
-	if (s->scan == SCAN_BYTE_OFFSET) {
+	c->kind = s->kind;
+	c->exclusive = plan->exclusive || s->kind == NEW_OFFSET;
+	if (s->kind == NEW_BYTE_OFFSET) {
 		c->carry = chunk->offset_bytes;
 		return true;
 	}
-	if (s->scan == SCAN_OFFSET) {
+	if (s->kind == NEW_OFFSET) {
 		c->column = (uint32_t)(plan->ncolumns + s->predicate);
 		c->carry = before->nmatched[s->predicate];
 		return true;
 	}
 	c->column = (uint32_t)s->column;
 	column_numbers(&before->columns[s->column], &f);
-	if (s->scan != SCAN_COUNT)
+	if (s->kind != NEW_COUNT)
 		return prepare_total(w, &f, c);
 	c->carry = f.count;
 	return true;
@@ -117,8 +117,8 @@ static bool prepare_column(const struct worker *w, const struct plan_scan *s,
 static bool prepare_columns(const struct worker *w, const struct chunk *chunk,
 			    const struct partial *before)
 {
-	for (size_t i = 0; i < w->plan->nscans; i++)
-		if (!prepare_column(w, &w->plan->scans[i], chunk, before, &w->columns[i]))
+	for (size_t i = 0; i < w->plan->nnew_columns; i++)
+		if (!prepare_column(w, &w->plan->new_columns[i], chunk, before, &w->columns[i]))
 			return false;
 	return true;
 }
@@ -143,11 +143,11 @@ static enum status reserve(struct worker *w, struct gpu_buffer *buffer, size_t n
 static void totals_cut(struct worker *w, struct arena *a, size_t n, uint64_t **places)
 {
 	*places = arena_cut<uint64_t>(a, n);
-	for (size_t i = 0; i < w->plan->nscans; i++) {
+	for (size_t i = 0; i < w->plan->nnew_columns; i++) {
 		struct emission_column *c = &w->columns[i];
-		if (c->scan == SCAN_COUNT || c->scan == SCAN_OFFSET)
+		if (c->kind == NEW_COUNT || c->kind == NEW_OFFSET)
 			c->counts = arena_cut<uint32_t>(a, n);
-		else if (c->scan != SCAN_BYTE_OFFSET)
+		else if (c->kind != NEW_BYTE_OFFSET)
 			c->totals = arena_cut<int128>(a, n);
 		if (c->scale > c->scale_before)
 			c->scales = arena_cut<int32_t>(a, n);
@@ -188,7 +188,7 @@ static struct emission emission_of(const struct worker *w, const struct chunk *c
 	e.table = w->table;
 	e.nrecords = w->summary->nrecords;
 	e.columns = w->device_columns;
-	e.ncolumns = (uint32_t)w->plan->nscans;
+	e.ncolumns = (uint32_t)w->plan->nnew_columns;
 	e.kept_column = kept_column(w->plan);
 	e.only = w->plan->only;
 	e.one_column = w->plan->one_column;
@@ -257,7 +257,7 @@ size_t worker_likely_output(const struct worker *w, size_t nbytes)
 
 enum status emit_reserve_likely(struct worker *w, struct fault *fault)
 {
-	size_t row_nbytes = sizeof(uint64_t) + w->plan->nscans * sizeof(int128);
+	size_t row_nbytes = sizeof(uint64_t) + w->plan->nnew_columns * sizeof(int128);
 	bool fits;
 	enum status status = reserve(w, &w->totals, worker_likely_nrecords(w) * row_nbytes, &fits,
 				     fault);
@@ -319,7 +319,7 @@ static bool quotes_numbers(const struct plan *plan)
 {
 	char d = plan->delimiter;
 
-	return plan->nscans && (d == '-' || d == '.' || decimal_is_digit(d));
+	return plan->nnew_columns && (d == '-' || d == '.' || decimal_is_digit(d));
 }
 
 /* Prints the chunk on the GPU; *fits: false, and nothing printed, if it is one for the CPU

@@ -141,7 +141,7 @@ static enum status take_exceptions(struct worker *w, const struct chunk *chunk,
 	      exception_compare);
 	for (size_t i = 0; status == STATUS_OK && i < n; i++) {
 		struct field_exception e = w->exceptions[i];
-		status = column_take(w->plan, out, e.column, chunk->data + e.begin,
+		status = column_add_field(w->plan, out, e.column, chunk->data + e.begin,
 				     e.end - e.begin, e.begin, &w->memory.scratch);
 		if (status != STATUS_OK)
 			fault_set(fault, status, 0, NULL);

@@ -30,7 +30,7 @@ static size_t unquote(struct simd_bits bits, size_t begin, size_t end, unsigned 
 	struct simd_quotes quotes = {-(uint64_t)at->inside, at->separated || at->seen};
 	struct simd_bits from = {bits.separators + begin, bits.newlines + begin,
 				 bits.quotes + begin};
-	size_t stop = begin + simd()->unquote(from, end - begin, &quotes);
+	size_t stop = begin + simd()->clear_quoted(from, end - begin, &quotes);
 
 	if (stop > begin)
 		*at = behind(bits.separators[stop - 1], bits.quotes[stop - 1], quotes.inside != 0,

@@ -74,16 +74,16 @@ static csv_map map_without_quotes(char last, char delimiter)
 	return CSV_MAP(outside, outside, CSV_QUOTED, outside);
 }
 
-csv_map rows_scan(struct rows *r, const char *text, size_t nbytes, uint64_t *nlines)
+csv_map rows_classify(struct rows *r, const char *text, size_t nbytes, uint64_t *nlines)
 {
 	size_t nwords = nwords_of(nbytes), whole = nbytes / SIMD_WORD_NBYTES;
-	struct simd_counts counts = simd()->scan(text, whole, r->plan->delimiter, r->bits);
+	struct simd_counts counts = simd()->classify(text, whole, r->plan->delimiter, r->bits);
 
 	if (whole < nwords) { /* bytes behind the text are not the text's */
 		struct simd_bits last = {r->bits.separators + whole, r->bits.newlines + whole,
 					 r->bits.quotes + whole};
 		uint64_t valid = (UINT64_C(1) << nbytes % SIMD_WORD_NBYTES) - 1;
-		simd()->scan(text + whole * SIMD_WORD_NBYTES, 1, r->plan->delimiter, last);
+		simd()->classify(text + whole * SIMD_WORD_NBYTES, 1, r->plan->delimiter, last);
 		*last.separators &= valid;
 		*last.newlines &= valid;
 		*last.quotes &= valid;

@@ -2,7 +2,7 @@
  *
  * rows.h - the complete records of a chunk as rows of separator positions: the CPU's fast path.
  *
- * A chunk is scanned once (rows_scan), into bitmaps; that also tells its transition map. When
+ * A chunk is scanned once (rows_classify), into bitmaps; that also tells its transition map. When
  * it is known how the chunk is entered, the bitmaps become positions, a window at a time,
  * and rows with the same number of fields become runs in which the k-th field is a stride
  * away from the row before: then a column is dealt with without looking at any other field.
@@ -50,12 +50,12 @@ struct rows {
 enum status rows_init(struct rows *r, const struct plan *plan, size_t chunk_nbytes);
 void rows_free(struct rows *r);
 
-/* How much a chunk needs to know of how it is entered, as rows_scan has found. */
+/* How much a chunk needs to know of how it is entered, as rows_classify has found. */
 enum chunk_dependence rows_dependence(const struct rows *r);
 
 /* Scans text[0 .. nbytes), padded as simd.h says. Sets *nlines to the number of its LFs, and
  * returns its transition map. */
-csv_map rows_scan(struct rows *r, const char *text, size_t nbytes, uint64_t *nlines);
+csv_map rows_classify(struct rows *r, const char *text, size_t nbytes, uint64_t *nlines);
 
 /* Rows with the same number of fields: ends[0 .. nrows x stride), ends[-1] before them. */
 struct row_run {

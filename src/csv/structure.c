@@ -8,7 +8,7 @@
 
 #include "simd/simd.h"
 
-struct structure structure_scan(const char *text, size_t nbytes, char delimiter)
+struct structure structure_classify(const char *text, size_t nbytes, char delimiter)
 {
 	uint64_t separators, newlines, quotes, valid = ~UINT64_C(0);
 	char padded[STRUCTURE_NBYTES];
@@ -18,7 +18,7 @@ struct structure structure_scan(const char *text, size_t nbytes, char delimiter)
 		memset(padded, 0, sizeof padded);
 		text = memcpy(padded, text, nbytes);
 	}
-	simd()->scan(text, 1, delimiter,
+	simd()->classify(text, 1, delimiter,
 		     (struct simd_bits){&separators, &newlines, &quotes});
 	return (struct structure){separators & ~newlines & valid, newlines & valid, quotes & valid};
 }
@@ -29,7 +29,7 @@ uint64_t structure_count_lines(const char *text, size_t nbytes)
 
 	for (size_t left = nbytes; left > 0;) {
 		size_t n = left < STRUCTURE_NBYTES ? left : STRUCTURE_NBYTES;
-		struct structure s = structure_scan(text + nbytes - left, n, ',');
+		struct structure s = structure_classify(text + nbytes - left, n, ',');
 		nlines += (uint64_t)__builtin_popcountll(s.newline);
 		left -= n;
 	}

@@ -20,7 +20,7 @@ struct structure {
 
 /* Scans text[0 .. nbytes), 1 <= nbytes <= 64; bits from nbytes on are 0. Reads no byte
  * beyond nbytes. */
-struct structure structure_scan(const char *text, size_t nbytes, char delimiter);
+struct structure structure_classify(const char *text, size_t nbytes, char delimiter);
 
 /* The number of bytes of text[0 .. nbytes) that are LF. */
 uint64_t structure_count_lines(const char *text, size_t nbytes);

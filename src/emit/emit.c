@@ -34,7 +34,7 @@ enum status emitter_init(struct emitter *e, const struct plan *plan)
 {
 	memset(e, 0, sizeof *e);
 	e->plan = plan;
-	e->runnings = calloc(plan->nscans + 1, sizeof *e->runnings);
+	e->runnings = calloc(plan->nnew_columns + 1, sizeof *e->runnings);
 	e->nmatched = calloc(plan->npredicates + 1, sizeof *e->nmatched);
 	if (!e->runnings || !e->nmatched)
 		return STATUS_NO_MEMORY;
@@ -45,7 +45,7 @@ void emitter_free(struct emitter *e)
 {
 	if (!e->plan)
 		return;
-	for (size_t i = 0; e->runnings && i < e->plan->nscans; i++)
+	for (size_t i = 0; e->runnings && i < e->plan->nnew_columns; i++)
 		running_free(&e->runnings[i]);
 	free(e->runnings);
 	free(e->nmatched);
@@ -61,21 +61,21 @@ struct emitting {
 	struct text_buffer *out;
 };
 
-enum status emitter_take(struct emitter *e, size_t i, const char *field, size_t nbytes)
+enum status emitter_add_field(struct emitter *e, size_t i, const char *field, size_t nbytes)
 {
 	struct value v;
-	enum status status = value_read(e->plan, e->plan->columns[e->plan->scans[i].column].parses,
+	enum status status = value_read(e->plan, e->plan->columns[e->plan->new_columns[i].column].parses,
 					field, nbytes, &e->memory.scratch, &v);
 
-	return status == STATUS_OK ? running_take(&e->runnings[i], &v) : status;
+	return status == STATUS_OK ? running_add_value(&e->runnings[i], &v) : status;
 }
 
 /* Takes the record's value into scan i's total. */
 static enum status take(struct emitter *e, size_t i, const struct record_view *r)
 {
-	struct field_span span = r->spans[e->plan->scans[i].column];
+	struct field_span span = r->spans[e->plan->new_columns[i].column];
 
-	return emitter_take(e, i, r->data + span.begin, span.end - span.begin);
+	return emitter_add_field(e, i, r->data + span.begin, span.end - span.begin);
 }
 
 /* The record's position among those where the predicate holds, or nothing. */
@@ -87,18 +87,18 @@ static size_t format_offset(struct emitter *e, size_t predicate, char *text)
 }
 
 /* Writes scan i's field for the record, and moves the total on. */
-static enum status format_scan(struct emitting *m, size_t i, const struct record_view *r,
+static enum status format_column(struct emitting *m, size_t i, const struct record_view *r,
 			       char text[WIDE_TEXT_NBYTES], size_t *nbytes)
 {
 	struct emitter *e = m->e;
-	const struct plan_scan *s = &e->plan->scans[i];
+	const struct new_column *s = &e->plan->new_columns[i];
 	enum status status = STATUS_OK;
 
-	if (s->scan == SCAN_BYTE_OFFSET)
+	if (s->kind == NEW_BYTE_OFFSET)
 		*nbytes = (size_t)(decimal_write_u64(text, m->offset_bytes + r->begin) - text);
-	if (s->scan == SCAN_OFFSET)
+	if (s->kind == NEW_OFFSET)
 		*nbytes = format_offset(e, s->predicate, text);
-	if (!scan_is_running(s))
+	if (!new_column_is_running(s))
 		return status;
 	if (!e->plan->exclusive)
 		status = take(e, i, r);
@@ -140,8 +140,8 @@ static enum status print(struct emitting *m, const struct record_view *r)
 		return STATUS_NO_MEMORY;
 	if (!plan->only)
 		append(m->out, r->data + r->begin, r->end - r->begin);
-	for (size_t i = 0; i < plan->nscans; i++) {
-		enum status status = format_scan(m, i, r, text, &nbytes);
+	for (size_t i = 0; i < plan->nnew_columns; i++) {
+		enum status status = format_column(m, i, r, text, &nbytes);
 		if (status == STATUS_OK)
 			status = append_field(m, i == 0 && plan->only, text, nbytes);
 		if (status != STATUS_OK)
@@ -163,7 +163,7 @@ static enum status emit_record(void *context, const struct record_view *r)
 
 	if (!r->spans)
 		return STATUS_OK;
-	status = record_judge(&m->e->memory, r, &verdict, &ignored);
+	status = record_filter(&m->e->memory, r, &verdict, &ignored);
 	return status == STATUS_OK && verdict == RECORD_KEPT ? print(m, r) : status;
 }
 
@@ -171,11 +171,11 @@ enum status emitter_begin(struct emitter *e, const struct partial *before)
 {
 	for (size_t i = 0; i < e->plan->npredicates; i++)
 		e->nmatched[i] = before->nmatched[i];
-	for (size_t i = 0; i < e->plan->nscans; i++) {
-		const struct plan_scan *s = &e->plan->scans[i];
-		if (!scan_is_running(s))
+	for (size_t i = 0; i < e->plan->nnew_columns; i++) {
+		const struct new_column *s = &e->plan->new_columns[i];
+		if (!new_column_is_running(s))
 			continue;
-		if (running_begin(&e->runnings[i], s->scan, &e->plan->columns[s->column],
+		if (running_begin(&e->runnings[i], s->kind, &e->plan->columns[s->column],
 				  &before->columns[s->column]) != STATUS_OK)
 			return STATUS_NO_MEMORY;
 	}

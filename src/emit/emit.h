@@ -31,7 +31,7 @@ void text_free(struct text_buffer *text);
 /* One thread's means of printing records. */
 struct emitter {
 	const struct plan *plan;
-	struct running *runnings;  /* plan->nscans. Owned, as all below. */
+	struct running *runnings;  /* plan->nnew_columns. Owned, as all below. */
 	uint64_t *nmatched;        /* plan->npredicates: records so far where it holds */
 	struct record_memory memory;
 };
@@ -40,9 +40,9 @@ struct emitter {
 enum status emitter_init(struct emitter *e, const struct plan *plan);
 void emitter_free(struct emitter *e);
 
-static inline bool scan_is_running(const struct plan_scan *s)
+static inline bool new_column_is_running(const struct new_column *s)
 {
-	return s->scan != SCAN_OFFSET && s->scan != SCAN_BYTE_OFFSET;
+	return s->kind != NEW_OFFSET && s->kind != NEW_BYTE_OFFSET;
 }
 
 /* Sets the totals and positions to those after the records of which before is the fold.
@@ -51,7 +51,7 @@ enum status emitter_begin(struct emitter *e, const struct partial *before);
 
 /* Takes a raw field, whatever it holds, into the running total of scan i.
  * Errors: STATUS_NO_MEMORY. */
-enum status emitter_take(struct emitter *e, size_t i, const char *field, size_t nbytes);
+enum status emitter_add_field(struct emitter *e, size_t i, const char *field, size_t nbytes);
 
 /* Prints the complete records of data[0 .. nbytes), as records_fold takes them, to the end
  * of out: those where plan->where holds, byte for byte, with a field for each scan before

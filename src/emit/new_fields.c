@@ -13,8 +13,8 @@ enum status new_fields_init(struct new_fields *f, const struct plan *plan)
 {
 	memset(f, 0, sizeof *f);
 	f->plan = plan;
-	f->begins = calloc(plan->nscans + 1, (ROW_BLOCK_NROWS + 1) * sizeof *f->begins);
-	f->writers = calloc(plan->nscans + 1, sizeof *f->writers);
+	f->begins = calloc(plan->nnew_columns + 1, (ROW_BLOCK_NROWS + 1) * sizeof *f->begins);
+	f->writers = calloc(plan->nnew_columns + 1, sizeof *f->writers);
 	return f->begins && f->writers ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
@@ -31,7 +31,7 @@ struct writing {
 	struct new_fields *f;
 	struct emitter *e;
 	struct row_block *b;
-	const struct row_judge *j;
+	const struct row_filter *j;
 	uint64_t offset_bytes;
 };
 
@@ -40,7 +40,7 @@ struct writing {
 /* Takes a field that is not a plain number into scan i's total. */
 static enum status take_other(const struct writing *w, size_t i, unsigned row)
 {
-	size_t c = w->f->plan->scans[i].column;
+	size_t c = w->f->plan->new_columns[i].column;
 	bool parses = w->f->plan->columns[c].parses;
 	struct field_span span;
 	const char *ignored;
@@ -53,7 +53,7 @@ static enum status take_other(const struct writing *w, size_t i, unsigned row)
 		return STATUS_OK;
 	}
 	span = row_block_field(w->b, c, row);
-	return emitter_take(w->e, i, w->b->text + span.begin, span.end - span.begin);
+	return emitter_add_field(w->e, i, w->b->text + span.begin, span.end - span.begin);
 }
 
 /* Takes the row's value into scan i's total. x: its column's numbers. */
@@ -61,7 +61,7 @@ static inline enum status take(const struct writing *w, size_t i, const struct s
 			       unsigned row)
 {
 	if (x->numbers >> row & 1)
-		return running_take_decimal(&w->e->runnings[i],
+		return running_add_decimal(&w->e->runnings[i],
 					    (struct decimal){x->significand[row], x->scale[row]});
 	return x->empty >> row & 1 ? STATUS_OK : take_other(w, i, row);
 }
@@ -71,10 +71,10 @@ static inline char *write_total(struct decimal_writer *d, const struct running *
 {
 	int64_t value = (int64_t)r->value;
 
-	if (r->scan == SCAN_COUNT)
+	if (r->kind == NEW_COUNT)
 		return decimal_writer_u64(d, to, r->count);
 	if (r->is_wide || r->scale > DECIMAL_POWER_MAX || value != r->value ||
-	    value == INT64_MIN || (r->count == 0 && r->scan != SCAN_SUM))
+	    value == INT64_MIN || (r->count == 0 && r->kind != NEW_SUM))
 		return running_write(r, to);
 	if (r->scale != d->scale)
 		decimal_writer_set(d, r->scale);
@@ -97,7 +97,7 @@ static __attribute__((noinline)) char *write_any(const struct writing *w, size_t
  * row. */
 struct short_total {
 	bool fits; /* the others are set */
-	enum scan scan;
+	enum new_column_kind kind;
 	int64_t value;
 	int scale;
 	uint64_t count;
@@ -105,9 +105,9 @@ struct short_total {
 
 static struct short_total short_total_of(const struct running *r)
 {
-	struct short_total s = {false, r->scan, (int64_t)r->value, r->scale, r->count};
+	struct short_total s = {false, r->kind, (int64_t)r->value, r->scale, r->count};
 
-	s.fits = (r->scan == SCAN_SUM || (r->scan != SCAN_COUNT && r->count > 0)) && !r->is_wide &&
+	s.fits = (r->kind == NEW_SUM || (r->kind != NEW_COUNT && r->count > 0)) && !r->is_wide &&
 		 r->scale <= DECIMAL_POWER_MAX && s.value == r->value && s.value != INT64_MIN;
 	return s;
 }
@@ -117,9 +117,9 @@ static inline bool short_total_add(struct short_total *s, int64_t term)
 {
 	int64_t next = s->value;
 
-	if (s->scan == SCAN_MIN)
+	if (s->kind == NEW_MIN)
 		next = term < next ? term : next;
-	else if (s->scan == SCAN_MAX)
+	else if (s->kind == NEW_MAX)
 		next = term > next ? term : next;
 	else if (__builtin_add_overflow(s->value, term, &next))
 		return false;
@@ -205,7 +205,7 @@ static char *write_byte_offsets(const struct writing *w, size_t i, unsigned lead
 static char *write_offsets(const struct writing *w, size_t i, unsigned leads, size_t *begins,
 			   char *data, char *to)
 {
-	size_t predicate = w->f->plan->scans[i].predicate;
+	size_t predicate = w->f->plan->new_columns[i].predicate;
 	uint64_t holds = w->j->holds[predicate];
 
 	for (unsigned k = 0; k < w->f->nrows; k++) {
@@ -225,12 +225,12 @@ static char *write_offsets(const struct writing *w, size_t i, unsigned leads, si
 static const struct simd_numbers *numbers_of(const struct writing *w, size_t i)
 {
 	static const struct simd_numbers none;
-	size_t c = w->f->plan->scans[i].column;
+	size_t c = w->f->plan->new_columns[i].column;
 
 	return w->f->plan->columns[c].parses ? row_block_numbers(w->b, c) : &none;
 }
 
-static enum status write_scan(const struct writing *w, size_t i)
+static enum status write_column(const struct writing *w, size_t i)
 {
 	struct text_buffer *text = &w->f->text;
 	size_t *begins = w->f->begins + i * (ROW_BLOCK_NROWS + 1);
@@ -240,9 +240,9 @@ static enum status write_scan(const struct writing *w, size_t i)
 	if (text_reserve(text, w->f->nrows * FIELD_NBYTES_MAX + EMIT_SLACK) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	to = text->data + text->nbytes;
-	if (w->f->plan->scans[i].scan == SCAN_BYTE_OFFSET)
+	if (w->f->plan->new_columns[i].kind == NEW_BYTE_OFFSET)
 		to = write_byte_offsets(w, i, leads, begins, text->data, to);
-	else if (w->f->plan->scans[i].scan == SCAN_OFFSET)
+	else if (w->f->plan->new_columns[i].kind == NEW_OFFSET)
 		to = write_offsets(w, i, leads, begins, text->data, to);
 	else
 		to = write_totals(w, i, numbers_of(w, i), leads, begins, text->data, to);
@@ -253,7 +253,7 @@ static enum status write_scan(const struct writing *w, size_t i)
 }
 
 enum status new_fields_write(struct new_fields *f, struct emitter *e, struct row_block *b,
-			     const struct row_judge *j, uint64_t offset_bytes)
+			     const struct row_filter *j, uint64_t offset_bytes)
 {
 	const struct writing w = {f, e, b, j, offset_bytes};
 	enum status status = STATUS_OK;
@@ -262,7 +262,7 @@ enum status new_fields_write(struct new_fields *f, struct emitter *e, struct row
 	for (uint64_t rows = j->kept; rows; rows &= rows - 1)
 		f->rows[f->nrows++] = (unsigned)__builtin_ctzll(rows);
 	f->text.nbytes = 0;
-	for (size_t i = 0; status == STATUS_OK && i < f->plan->nscans; i++)
-		status = write_scan(&w, i);
+	for (size_t i = 0; status == STATUS_OK && i < f->plan->nnew_columns; i++)
+		status = write_column(&w, i);
 	return status;
 }

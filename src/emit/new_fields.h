@@ -19,10 +19,10 @@
 struct new_fields {
 	const struct plan *plan;
 	struct text_buffer text; /* the fields, each behind the delimiter that comes before it */
-	/* plan->nscans times ROW_BLOCK_NROWS + 1: where in it a scan's fields begin, that of
+	/* plan->nnew_columns times ROW_BLOCK_NROWS + 1: where in it a scan's fields begin, that of
 	 * rows[k] at the k-th, and, after the last, where that ends. */
 	size_t *begins;
-	struct decimal_writer *writers; /* plan->nscans */
+	struct decimal_writer *writers; /* plan->nnew_columns */
 	unsigned nrows;                 /* the rows of the block that are kept: */
 	unsigned rows[ROW_BLOCK_NROWS];
 };
@@ -35,7 +35,7 @@ void new_fields_free(struct new_fields *f);
  * the delimiter. Moves e's totals and positions on. offset_bytes: where the block's text starts in
  * the input. Behind the texts there are EMIT_SLACK readable bytes. Errors: STATUS_NO_MEMORY. */
 enum status new_fields_write(struct new_fields *f, struct emitter *e, struct row_block *b,
-			     const struct row_judge *j, uint64_t offset_bytes);
+			     const struct row_filter *j, uint64_t offset_bytes);
 
 #define EMIT_SLACK 64 /* bytes that copying may overshoot by */
 

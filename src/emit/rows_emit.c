@@ -35,10 +35,10 @@ static inline char *copy_text(char *to, const char *from, size_t nbytes)
 	return to + nbytes;
 }
 
-/* Prints the rows that are kept, each with its nscans new fields. Returns the end of what it
+/* Prints the rows that are kept, each with its nnew_columns new fields. Returns the end of what it
  * wrote. Inline, so that the commonest plans have a loop of their own. */
 static inline __attribute__((always_inline)) char *print_rows(const struct printing *m, char *to,
-							      size_t nscans, bool only)
+							      size_t nnew_columns, bool only)
 {
 	const struct new_fields *fields = m->fields;
 	const char *new_text = fields->text.data, *text = m->text;
@@ -50,7 +50,7 @@ static inline __attribute__((always_inline)) char *print_rows(const struct print
 		const size_t *begin = fields->begins + k;
 		if (!only)
 			to = copy_text(to, text + r.begin, r.end - r.begin);
-		for (size_t i = 0; i < nscans; i++, begin += ROW_BLOCK_NROWS + 1)
+		for (size_t i = 0; i < nnew_columns; i++, begin += ROW_BLOCK_NROWS + 1)
 			to = copy_text(to, new_text + begin[0], begin[1] - begin[0]);
 		memcpy(to, text + r.end, 2); /* the line end, or that and what comes behind it */
 		to += r.next - r.end;
@@ -65,7 +65,7 @@ static enum status print_block(const struct printing *m)
 	struct text_buffer *out = m->out;
 	char *to;
 	size_t nbytes = row_block_ends(b, b->nrows)[-1] - b->ends[-1];
-	enum status status = row_judge_block(&m->f->judge, &m->f->block);
+	enum status status = row_filter_block(&m->f->judge, &m->f->block);
 
 	if (status != STATUS_OK || m->f->judge.kept == 0)
 		return status;
@@ -74,8 +74,8 @@ static enum status print_block(const struct printing *m)
 	    text_reserve(out, (uint32_t)nbytes + m->fields->text.nbytes + EMIT_SLACK) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	to = out->data + out->nbytes;
-	to = plan->nscans == 1 && !plan->only ? print_rows(m, to, 1, false)
-					      : print_rows(m, to, plan->nscans, plan->only);
+	to = plan->nnew_columns == 1 && !plan->only ? print_rows(m, to, 1, false)
+					      : print_rows(m, to, plan->nnew_columns, plan->only);
 	out->nbytes = (size_t)(to - out->data);
 	return STATUS_OK;
 }
@@ -130,7 +130,7 @@ enum status rows_emit(struct emitter *e, struct new_fields *fields, struct row_f
 	if (f->left == SIZE_MAX || !needs_no_quotes(e->plan))
 		return records_emit(e, text, nbytes, entry, false, before, offset_bytes, out);
 	status = emitter_begin(e, before);
-	if (status == STATUS_OK && e->plan->nscans == 0)
+	if (status == STATUS_OK && e->plan->nnew_columns == 0)
 		status = print_kept(f, text, out);
 	else if (status == STATUS_OK)
 		status = rows_walk(r, text, nbytes, entry, print_run, &m, &extent);

@@ -34,34 +34,34 @@ static enum status widen(struct running *r)
 	return STATUS_OK;
 }
 
-static const struct wide *chosen(enum scan scan, const struct wide_fold *f)
+static const struct wide *chosen(enum new_column_kind kind, const struct wide_fold *f)
 {
-	return scan == SCAN_MIN ? &f->min : scan == SCAN_MAX ? &f->max : &f->sum;
+	return kind == NEW_MIN ? &f->min : kind == NEW_MAX ? &f->max : &f->sum;
 }
 
-enum status running_begin(struct running *r, enum scan scan, const struct plan_column *column,
+enum status running_begin(struct running *r, enum new_column_kind kind, const struct plan_column *column,
 			  const struct column_partial *before)
 {
 	struct wide_fold f;
 
 	column_numbers(before, &f);
-	r->scan = scan;
+	r->kind = kind;
 	r->counts_text = !column->parses;
 	r->count = f.count;
 	r->scale = f.scale;
-	r->is_wide = !wide_to_int128(chosen(scan, &f), f.scale, &r->value);
+	r->is_wide = !wide_to_int128(chosen(kind, &f), f.scale, &r->value);
 	if (!r->is_wide)
 		return STATUS_OK;
 	if (need_wide(r) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	*r->wide = *chosen(scan, &f);
+	*r->wide = *chosen(kind, &f);
 	return STATUS_OK;
 }
 
 /* Whether x takes the total's place as the minimum or maximum; order: how x compares. */
 static bool replaces(const struct running *r, int order)
 {
-	return r->count == 1 || (r->scan == SCAN_MIN ? order < 0 : order > 0);
+	return r->count == 1 || (r->kind == NEW_MIN ? order < 0 : order > 0);
 }
 
 /* Takes x, which has the total's scale. Returns false where the sum does not fit. */
@@ -69,7 +69,7 @@ static bool take_aligned(struct running *r, int128 x)
 {
 	int128 sum;
 
-	if (r->scan != SCAN_SUM) {
+	if (r->kind != NEW_SUM) {
 		if (replaces(r, x < r->value ? -1 : x > r->value))
 			r->value = x;
 		return true;
@@ -82,7 +82,7 @@ static bool take_aligned(struct running *r, int128 x)
 
 static void take_wide(struct running *r, const struct wide *x)
 {
-	if (r->scan == SCAN_SUM)
+	if (r->kind == NEW_SUM)
 		wide_add(r->wide, x);
 	else if (replaces(r, wide_compare(x, r->wide)))
 		*r->wide = *x;
@@ -105,12 +105,12 @@ static bool take_fast(struct running *r, struct decimal number)
 	return decimal_rescale(&x, r->scale - number.scale) && take_aligned(r, x);
 }
 
-enum status running_take_number(struct running *r, struct decimal number)
+enum status running_add_number(struct running *r, struct decimal number)
 {
 	struct wide x;
 
 	r->count++;
-	if (r->scan == SCAN_COUNT || take_fast(r, number))
+	if (r->kind == NEW_COUNT || take_fast(r, number))
 		return STATUS_OK;
 	if (widen(r) != STATUS_OK)
 		return STATUS_NO_MEMORY;
@@ -122,13 +122,13 @@ enum status running_take_number(struct running *r, struct decimal number)
 	return STATUS_OK;
 }
 
-enum status running_take(struct running *r, const struct value *v)
+enum status running_add_value(struct running *r, const struct value *v)
 {
 	struct wide x;
 	int scale;
 
 	if (v->kind == DECIMAL_NUMBER)
-		return running_take_number(r, v->number);
+		return running_add_number(r, v->number);
 	if (v->kind == DECIMAL_INVALID && r->counts_text)
 		r->count++;
 	if (v->kind != DECIMAL_WIDE || wide_parse(v->text, v->nbytes, &x, &scale) != STATUS_OK)

@@ -18,7 +18,7 @@
 /* The state of one scan. It holds the numbers so far at the largest scale seen so far,
  * so that what it prints depends on the records before and on nothing else. */
 struct running {
-	enum scan scan;   /* SCAN_SUM ... SCAN_COUNT */
+	enum new_column_kind kind;   /* NEW_SUM ... NEW_COUNT */
 	bool counts_text; /* the column does not parse: any value counts */
 	uint64_t count;   /* numbers so far */
 	int scale;        /* the largest so far */
@@ -32,29 +32,29 @@ void running_free(struct running *r);
 
 /* Makes r the total of all the numbers in before: the fold of the records before the
  * first. column: the plan's. Keeps r's memory. Errors: STATUS_NO_MEMORY. */
-enum status running_begin(struct running *r, enum scan scan, const struct plan_column *column,
+enum status running_begin(struct running *r, enum new_column_kind kind, const struct plan_column *column,
 			  const struct column_partial *before);
 
 /* Takes the next value, whatever it is: missing values and text leave the total as it
  * is. Errors: STATUS_NO_MEMORY. */
-enum status running_take(struct running *r, const struct value *v);
+enum status running_add_value(struct running *r, const struct value *v);
 
-/* Like running_take, of a number of the fast path. */
-enum status running_take_number(struct running *r, struct decimal number);
+/* Like running_add_value, of a number of the fast path. */
+enum status running_add_number(struct running *r, struct decimal number);
 
 /* The same, with the common case where it is called: a sum that fits, of numbers with no more
  * digits behind the point than those before. */
-static inline enum status running_take_decimal(struct running *r, struct decimal number)
+static inline enum status running_add_decimal(struct running *r, struct decimal number)
 {
 	int nplaces = r->scale - number.scale;
 	int128 sum, x = number.significand;
 
-	if (r->scan != SCAN_SUM || r->is_wide || nplaces < 0 || nplaces > DECIMAL_NDIGITS)
-		return running_take_number(r, number);
+	if (r->kind != NEW_SUM || r->is_wide || nplaces < 0 || nplaces > DECIMAL_NDIGITS)
+		return running_add_number(r, number);
 	if (nplaces > 0)
 		x *= decimal_powers[nplaces];
 	if (__builtin_add_overflow(r->value, x, &sum))
-		return running_take_number(r, number);
+		return running_add_number(r, number);
 	r->value = sum;
 	r->count++;
 	return STATUS_OK;
@@ -64,9 +64,9 @@ static inline enum status running_take_decimal(struct running *r, struct decimal
  * of no numbers. No terminator. Returns the text's end. */
 static inline char *running_write(const struct running *r, char text[WIDE_TEXT_NBYTES])
 {
-	if (r->scan == SCAN_COUNT)
+	if (r->kind == NEW_COUNT)
 		return decimal_write_u64(text, r->count);
-	if (r->scan != SCAN_SUM && r->count == 0)
+	if (r->kind != NEW_SUM && r->count == 0)
 		return text;
 	if (r->is_wide)
 		return text + wide_format(r->wide, r->scale, text);

@@ -77,11 +77,11 @@ enum status chain_init(struct chain *c, uint64_t nchunks)
 	c->nslots = 1;
 	while (c->nslots < nchunks)
 		c->nslots *= 2;
-	c->guests = calloc(c->nslots, sizeof *c->guests);
-	if (!c->guests)
+	c->slots = calloc(c->nslots, sizeof *c->slots);
+	if (!c->slots)
 		return STATUS_NO_MEMORY;
 	for (uint64_t i = 0; i < c->nslots; i++)
-		atomic_init(&c->guests[i], i == 0 ? CHAIN_TURN : CHAIN_NOBODY);
+		atomic_init(&c->slots[i], i == 0 ? CHAIN_TURN : CHAIN_EMPTY);
 	atomic_init(&c->next, 0);
 	atomic_init(&c->nwaiting, 0);
 	atomic_init(&c->stopped, false);
@@ -92,12 +92,12 @@ enum status chain_init(struct chain *c, uint64_t nchunks)
 
 void chain_destroy(struct chain *c)
 {
-	if (!c->guests)
+	if (!c->slots)
 		return;
 	pthread_mutex_destroy(&c->lock);
 	pthread_cond_destroy(&c->moved);
-	free(c->guests);
-	c->guests = NULL;
+	free(c->slots);
+	c->slots = NULL;
 }
 
 static bool has_slot(struct chain *c, uint64_t k)
@@ -138,18 +138,18 @@ bool chain_enter(struct chain *c, uint64_t k)
 	return !atomic_load(&c->stopped);
 }
 
-bool chain_join(struct chain *c, uint64_t k, enum chain_guest as)
+bool chain_join(struct chain *c, uint64_t k, enum chain_slot as)
 {
-	return atomic_exchange(&c->guests[chain_slot(c, k)], (int)as) == CHAIN_TURN;
+	return atomic_exchange(&c->slots[chain_slot(c, k)], (int)as) == CHAIN_TURN;
 }
 
-enum chain_guest chain_pass(struct chain *c, uint64_t k)
+enum chain_slot chain_pass(struct chain *c, uint64_t k)
 {
-	enum chain_guest found;
+	enum chain_slot found;
 
-	atomic_store(&c->guests[chain_slot(c, k)], CHAIN_NOBODY);
+	atomic_store(&c->slots[chain_slot(c, k)], CHAIN_EMPTY);
 	atomic_store(&c->next, k + 1);
-	found = (enum chain_guest)atomic_exchange(&c->guests[chain_slot(c, k + 1)], CHAIN_TURN);
+	found = (enum chain_slot)atomic_exchange(&c->slots[chain_slot(c, k + 1)], CHAIN_TURN);
 	if ((k + 1) % wake_stride(c) == 0 && atomic_load(&c->nwaiting) > 0)
 		wake_all(c);
 	return found;

@@ -38,15 +38,15 @@ void waiter_wait(struct waiter *w);
 void waiter_call(struct waiter *w);
 
 /* Who is at a chunk's slot. */
-enum chain_guest {
-	CHAIN_NOBODY, /* its chunk's holder has not come yet */
-	CHAIN_LEFT,   /* it came, left what is needed, and went on */
-	CHAIN_WAITS,  /* it waits for the turn */
+enum chain_slot {
+	CHAIN_EMPTY, /* its chunk's holder has not come yet */
+	CHAIN_POSTED,   /* it came, left what is needed, and went on */
+	CHAIN_WAITING,  /* it waits for the turn */
 	CHAIN_TURN,   /* the turn is there, and nobody else has come */
 };
 
 struct chain {
-	atomic_int *guests; /* nslots: an enum chain_guest each. Owned. */
+	atomic_int *slots; /* nslots: an enum chain_slot each. Owned. */
 	uint64_t nslots;    /* a power of two */
 	_Atomic uint64_t next; /* the chunk whose turn it is */
 	atomic_int nwaiting;   /* threads that wait for room */
@@ -70,13 +70,13 @@ static inline uint64_t chain_slot(const struct chain *c, uint64_t k)
  * more; false if the chain was stopped. */
 bool chain_enter(struct chain *c, uint64_t k);
 
-/* Joins the chain at chunk k, which has entered: as CHAIN_LEFT or CHAIN_WAITS, after all that
+/* Joins the chain at chunk k, which has entered: as CHAIN_POSTED or CHAIN_WAITING, after all that
  * its turn needs was written. Returns true if the turn has come already: it is the caller's. */
-bool chain_join(struct chain *c, uint64_t k, enum chain_guest as);
+bool chain_join(struct chain *c, uint64_t k, enum chain_slot as);
 
-/* Ends chunk k's turn, which the caller has. Returns who is at k + 1: CHAIN_LEFT: the caller
- * has its turn as well; CHAIN_WAITS: the caller must call it; CHAIN_NOBODY: it will find out. */
-enum chain_guest chain_pass(struct chain *c, uint64_t k);
+/* Ends chunk k's turn, which the caller has. Returns who is at k + 1: CHAIN_POSTED: the caller
+ * has its turn as well; CHAIN_WAITING: the caller must call it; CHAIN_EMPTY: it will find out. */
+enum chain_slot chain_pass(struct chain *c, uint64_t k);
 
 /* Makes every chain_enter, now and later, return false. */
 void chain_stop(struct chain *c);

@@ -246,13 +246,13 @@ static enum status seam_fold(struct total *t, bool at_end, const struct seam_use
 
 /* ---- a chunk's turn ---- */
 
-enum status emission_init(struct emission *e, const struct plan *plan)
+enum status chunk_output_init(struct chunk_output *e, const struct plan *plan)
 {
 	memset(e, 0, sizeof *e);
 	return partial_init(&e->before, plan);
 }
 
-void emission_free(struct emission *e)
+void chunk_output_free(struct chunk_output *e)
 {
 	partial_free(&e->before);
 	text_free(&e->head);
@@ -260,7 +260,7 @@ void emission_free(struct emission *e)
 }
 
 /* Remembers the total so far for the printing of the chunk. */
-static enum status begin_emission(const struct total *t, struct emission *e, struct fault *fault)
+static enum status begin_output(const struct total *t, struct chunk_output *e, struct fault *fault)
 {
 	if (!t->plan->emits)
 		return STATUS_OK;
@@ -326,22 +326,22 @@ static bool columns_are_known(const struct partial *p)
 }
 
 enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nlines,
-		      const struct partial *later, struct emission *emission, struct fault *fault)
+		      const struct partial *later, struct chunk_output *output, struct fault *fault)
 {
 	struct text text = {chunk->data, chunk->nbytes, pass_lines(t, chunk, nlines)};
-	struct seam_use head = {&t->folder, &t->partial, &emission->head};
-	struct seam_use tail = {&t->folder, &t->partial, &emission->tail};
+	struct seam_use head = {&t->folder, &t->partial, &output->head};
+	struct seam_use tail = {&t->folder, &t->partial, &output->tail};
 	enum status status;
 
-	emission->head.nbytes = emission->tail.nbytes = 0;
-	emission->good_nbytes = 0;
+	output->head.nbytes = output->tail.nbytes = 0;
+	output->good_nbytes = 0;
 	status = add_head(t, chunk, text.line, later, &head, fault);
 	if (status == STATUS_OK)
-		status = begin_emission(t, emission, fault);
+		status = begin_output(t, output, fault);
 	if (status != STATUS_OK)
 		return status;
 	status = check(t, &text, later, fault);
-	emission->good_nbytes = status == STATUS_OK ? chunk->nbytes : t->fault_offset;
+	output->good_nbytes = status == STATUS_OK ? chunk->nbytes : t->fault_offset;
 	if (status == STATUS_OK)
 		status = combine(&t->partial, later, fault);
 	if (status == STATUS_OK)
@@ -374,7 +374,7 @@ bool border_suffices(const struct plan *plan, const struct chunk *chunk,
 	       ends_suffice(plan, later, settled);
 }
 
-void border_take(struct border *b, const struct chunk *chunk, uint64_t nlines,
+void border_copy(struct border *b, const struct chunk *chunk, uint64_t nlines,
 		 const struct partial *later)
 {
 	size_t tail_nbytes = chunk->nbytes - later->tail_offset;

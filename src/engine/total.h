@@ -37,7 +37,7 @@ enum status seam_folder_init(struct seam_folder *f, const struct plan *plan);
 void seam_folder_free(struct seam_folder *f);
 
 /* What a chunk's turn leaves to be printed. Zeroed: nothing. */
-struct emission {
+struct chunk_output {
 	struct partial before;           /* the fold of all records before the chunk's own */
 	size_t good_nbytes;              /* bytes of the chunk before its first fault */
 	struct text_buffer head, tail;   /* the record that ends in the chunk, as text; the one
@@ -73,17 +73,17 @@ enum status total_init(struct total *t, const struct plan *plan);
 void total_free(struct total *t);
 
 /* Errors: STATUS_NO_MEMORY. */
-enum status emission_init(struct emission *e, const struct plan *plan);
-void emission_free(struct emission *e);
+enum status chunk_output_init(struct chunk_output *e, const struct plan *plan);
+void chunk_output_free(struct chunk_output *e);
 
 /* Folds the next chunk into t. To be called in input order, by one thread at a time.
- * later: the chunk's partial; nlines: LFs in the chunk. emission: if the plan emits, filled
+ * later: the chunk's partial; nlines: LFs in the chunk. output: if the plan emits, filled
  * with what surrounds the chunk's own output.
  * Errors: STATUS_NO_MEMORY, and what the plan holds for one: STATUS_NOT_A_NUMBER,
  * STATUS_OUT_OF_RANGE, STATUS_SHORT_RECORD, STATUS_OPEN_QUOTE; fault then has the line,
  * column and value of the first in input order, but not the file. */
 enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nlines,
-		      const struct partial *later, struct emission *emission,
+		      const struct partial *later, struct chunk_output *output,
 		      struct fault *fault);
 
 /* Whether a chunk's ends tell all that the order of records must decide about it, so that no other
@@ -96,7 +96,7 @@ bool border_suffices(const struct plan *plan, const struct chunk *chunk,
 		     const struct partial *later, bool settled);
 
 /* Makes the border of a chunk for which it suffices; later: the chunk's partial. */
-void border_take(struct border *b, const struct chunk *chunk, uint64_t nlines,
+void border_copy(struct border *b, const struct chunk *chunk, uint64_t nlines,
 		 const struct partial *later);
 
 /* As total_add, for a chunk that has left a border: its partial is to be combined with the total's

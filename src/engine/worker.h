@@ -97,7 +97,7 @@ struct worker_ops {
 
 	void (*close)(struct worker *w);
 
-	/* Told when the output of the chunk in hand begins to be written, and when it is written;
+	/* Told when the output of the chunk in slot begins to be written, and when it is written;
 	 * NULL: not interested. */
 	void (*writes)(struct worker *w, bool begins);
 };

@@ -66,7 +66,7 @@ static enum status cpu_map(struct worker *w, const struct chunk *chunk, struct c
 			   struct fault *fault)
 {
 	(void)fault;
-	out->map = rows_scan(&w->rows, chunk->data, chunk->nbytes, &out->nlines);
+	out->map = rows_classify(&w->rows, chunk->data, chunk->nbytes, &out->nlines);
 	out->dependence = rows_dependence(&w->rows);
 	return STATUS_OK;
 }

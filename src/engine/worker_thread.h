@@ -3,8 +3,8 @@
  * worker_thread.h - one thread of the team: from chunk to chunk, and through the chains. Known to
  * engine.c only.
  */
-#ifndef GPUSTAT_MEMBER_H
-#define GPUSTAT_MEMBER_H
+#ifndef GPUSTAT_WORKER_THREAD_H
+#define GPUSTAT_WORKER_THREAD_H
 
 #include <assert.h>
 #include <pthread.h>
@@ -30,20 +30,20 @@ enum entry_state { ENTRY_UNKNOWN, ENTRY_AWAITED, ENTRY_KNOWN };
 
 /* What is at a chunk's slot of the total chain: who waits, or what was left. */
 struct total_slot {
-	struct member *member;
+	struct worker_thread *member;
 	struct border border;
 };
 
 struct engine {
 	const struct plan *plan;
 	struct input *input;
-	struct member *members;
-	int nmembers;
+	struct worker_thread *threads;
+	int nthreads;
 
 	struct chain entries, totals, writes;
 	struct entry_slot *entry_slots; /* Owned, as the next. */
 	struct total_slot *total_slots;
-	struct member **write_slots;    /* who is there */
+	struct worker_thread **write_slots;    /* who is there */
 	bool guesses; /* chunks may be folded before it is known how they are entered */
 	struct chunk_entry entry; /* of the next chunk; his whose turn it is in the entry chain */
 	struct total *total;      /* his whose turn it is in the total chain */
@@ -52,10 +52,10 @@ struct engine {
 				   * failed, so that the process does not end within it */
 	atomic_bool settled;      /* total->settled, once it is */
 
-	atomic_int nsurplus; /* threads of squads that retire, which others have come for */
+	atomic_int nsurplus; /* threads of pools that retire, which others have come for */
 
 	atomic_bool failed;
-	pthread_mutex_t lock; /* guards all below, and the squads' results */
+	pthread_mutex_t lock; /* guards all below, and the pools' results */
 	pthread_cond_t finished;
 	int nrunning;         /* threads that may still take chunks */
 	bool over;            /* there are none */
@@ -65,8 +65,8 @@ struct engine {
 static_assert(BORDER_NBYTES <= WORKER_ENDS_NBYTES, "a border is taken from what is in the buffer");
 
 /* What a thread works with: a worker, and the chunk that it has. */
-struct hand {
-	const struct worker_ops *ops; /* the squad's, or worker_cpu in place of a GPU that failed */
+struct work_slot {
+	const struct worker_ops *ops; /* the pool's, or worker_cpu in place of a GPU that failed */
 	struct worker *worker;        /* NULL: not open */
 	struct chunk chunk;
 	enum status status; /* how reading it went, and beginning with it: not yet told to others */
@@ -74,37 +74,37 @@ struct hand {
 };
 
 /* One thread. */
-struct member {
+struct worker_thread {
 	struct engine *engine;
-	struct squad *squad;
+	struct worker_pool *pool;
 	pthread_t thread;
 	bool opening;  /* optional, and its device is not awake yet: nobody waits for it */
 	bool has_place; /* another has retired for it, or left it a core: it works, or a CPU for it */
 	struct waiter waiter;
-	struct hand hands[2];
-	int nhands;
-	struct hand *hand; /* the one at work */
+	struct work_slot slots[2];
+	int nslots;
+	struct work_slot *slot; /* the one at work */
 	struct chunk_map map; /* of its chunk, as all below */
 	struct chunk_entry entry; /* how it was folded */
 	bool guessed;             /* before that was known */
 	struct partial partial;
 	struct partial deferred; /* of chunks that have left only their ends in the total chain */
 	struct seam_folder folder;
-	struct emission emission;
+	struct chunk_output output;
 	struct text_buffer *text; /* the chunk's own output, the worker's; NULL: none */
 	uint64_t nbytes, nchunks; /* of all that it had */
 };
 
 /* Takes chunks until there are no more, the run has failed, or the member is not needed any
  * longer. Its workers are open. */
-void member_work(struct member *m);
+void worker_thread_run(struct worker_thread *m);
 
-/* Puts a CPU worker into a hand of the member's, where a GPU's has failed, or cannot be opened:
+/* Puts a CPU worker into a slot of the member's, where a GPU's has failed, or cannot be opened:
  * fault, the first of which is noted in *first. Errors: STATUS_NO_MEMORY, in fault. */
-enum status member_use_cpu(struct member *m, struct hand *hand, struct fault *first,
+enum status worker_thread_use_cpu(struct worker_thread *m, struct work_slot *slot, struct fault *first,
 			   struct fault *fault);
 
 /* Ends the run; the first call's fault is the run's. */
-void member_fail(struct engine *e, const struct fault *fault);
+void engine_fail(struct engine *e, const struct fault *fault);
 
 #endif

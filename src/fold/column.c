@@ -220,7 +220,7 @@ enum status value_read(const struct plan *plan, bool parses, const char *field, 
 	return STATUS_OK;
 }
 
-enum status column_take(const struct plan *plan, struct partial *p, size_t c, const char *field,
+enum status column_add_field(const struct plan *plan, struct partial *p, size_t c, const char *field,
 			size_t nbytes, size_t offset, struct scratch *scratch)
 {
 	struct column_partial *column = &p->columns[c];

@@ -5,8 +5,8 @@
  * This is the value fold of the design. Identity: partial_clear. Combine:
  * partial_combine(earlier, later), associative, always called in this order of
  * operands. The same numbers come out of a GPU's reduce kernel (kernels/fold/reduce.cu)
- * and of column_take; everything that neither the kernel nor the fast path can hold
- * passes through column_take on the CPU.
+ * and of column_add_field; everything that neither the kernel nor the fast path can hold
+ * passes through column_add_field on the CPU.
  */
 #ifndef GPUSTAT_COLUMN_H
 #define GPUSTAT_COLUMN_H
@@ -103,7 +103,7 @@ void column_numbers(const struct column_partial *column, struct wide_fold *out);
  * record's end already dropped. offset: of field[0] in the folded text.
  * Errors: STATUS_NO_MEMORY. A value that is no number is counted, not an error: what
  * it means is decided where the order of all records is known (engine.c). */
-enum status column_take(const struct plan *plan, struct partial *p, size_t c, const char *field,
+enum status column_add_field(const struct plan *plan, struct partial *p, size_t c, const char *field,
 			size_t nbytes, size_t offset, struct scratch *scratch);
 
 /* The value of a raw field: outer quotes removed, "" made ", text after the closing

@@ -70,7 +70,7 @@ static enum status fold_columns(const struct folding *f, const struct record_vie
 		struct field_span span = r->spans[c];
 		enum status status = STATUS_OK;
 		if (f->plan->columns[c].folds)
-			status = column_take(f->plan, f->out, c, r->data + span.begin,
+			status = column_add_field(f->plan, f->out, c, r->data + span.begin,
 					     span.end - span.begin, span.begin, &f->memory->scratch);
 		if (status != STATUS_OK)
 			return status;
@@ -88,7 +88,7 @@ static enum status fold_record(void *context, const struct record_view *r)
 
 	if (!r->spans)
 		return fold_short(f->out, r);
-	status = record_judge(f->memory, r, &verdict, &culprit);
+	status = record_filter(f->memory, r, &verdict, &culprit);
 	if (status == STATUS_OK && verdict == RECORD_UNDECIDED)
 		fold_undecided(f->out, r, culprit);
 	if (status != STATUS_OK || verdict != RECORD_KEPT)

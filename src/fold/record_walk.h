@@ -38,7 +38,7 @@ struct cursor {
 static inline void cursor_load(struct cursor *k)
 {
 	size_t left = k->nbytes - k->block;
-	struct structure s = structure_scan(k->data + k->block,
+	struct structure s = structure_classify(k->data + k->block,
 					    left < STRUCTURE_NBYTES ? left : STRUCTURE_NBYTES,
 					    k->delimiter);
 
@@ -121,7 +121,7 @@ enum verdict {
 /* Asks the predicates about a record that has all fields; m->holds has their answers if
  * it is kept. RECORD_UNDECIDED: *culprit is the column of the plan whose value is no
  * number. Errors: STATUS_NO_MEMORY. */
-static inline enum status record_judge(struct record_memory *m, const struct record_view *r,
+static inline enum status record_filter(struct record_memory *m, const struct record_view *r,
 				       enum verdict *verdict, uint32_t *culprit)
 {
 	const struct plan *plan = m->plan;

@@ -108,7 +108,7 @@ static enum status results_row(const struct query *q, const struct partial *tota
 
 /* ---- the header of records ---- */
 
-static char *scan_name(const struct query *q, const struct result *r)
+static char *new_column_name(const struct query *q, const struct result *r)
 {
 	const char *title = operation_title(r->operation);
 	char *name;
@@ -128,12 +128,12 @@ static void free_names(char **names, size_t nnames)
 }
 
 /* The names of the new columns, to be freed with free_names. NULL: out of memory. */
-static char **scan_names(const struct query *q)
+static char **new_column_names(const struct query *q)
 {
 	char **names = calloc(q->nresults + 1, sizeof *names);
 
 	for (size_t i = 0; names && i < q->nresults; i++) {
-		names[i] = scan_name(q, &q->results[i]);
+		names[i] = new_column_name(q, &q->results[i]);
 		if (names[i])
 			continue;
 		free_names(names, i);
@@ -163,7 +163,7 @@ enum status result_heading(const struct query *q, struct fault *fault)
 
 	if (!q->header.present)
 		return STATUS_OK;
-	names = scan_names(q); /* all, before the first is printed */
+	names = new_column_names(q); /* all, before the first is printed */
 	if (!names)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	print_heading(q, names);

@@ -57,7 +57,7 @@ static enum status predicate_init(struct row_predicate *p, const struct expr *e)
 	return expr_row_init(&p->row, e);
 }
 
-enum status row_judge_init(struct row_judge *j, const struct plan *plan)
+enum status row_filter_init(struct row_filter *j, const struct plan *plan)
 {
 	enum status status = STATUS_OK;
 
@@ -73,7 +73,7 @@ enum status row_judge_init(struct row_judge *j, const struct plan *plan)
 	return status;
 }
 
-void row_judge_free(struct row_judge *j)
+void row_filter_free(struct row_filter *j)
 {
 	for (size_t p = 0; j->predicates && p < j->plan->npredicates; p++) {
 		free(j->predicates[p].thresholds);
@@ -213,7 +213,7 @@ static uint64_t evaluate(const struct expr *e, struct row_predicate *p, struct r
 }
 
 /* Asks one row by itself. */
-static enum status ask_row(struct row_judge *j, size_t p, const struct row_block *b, unsigned row,
+static enum status ask_row(struct row_filter *j, size_t p, const struct row_block *b, unsigned row,
 			   enum expr_truth *truth, uint32_t *culprit)
 {
 	enum status why;
@@ -225,7 +225,7 @@ static enum status ask_row(struct row_judge *j, size_t p, const struct row_block
 }
 
 /* Asks the rows in `odd`: those where it holds join *holds, undecided ones the verdict. */
-static enum status ask_rows(struct row_judge *j, size_t p, const struct row_block *b, uint64_t odd,
+static enum status ask_rows(struct row_filter *j, size_t p, const struct row_block *b, uint64_t odd,
 			    uint64_t *holds)
 {
 	for (; odd; odd &= odd - 1) {
@@ -247,7 +247,7 @@ static enum status ask_rows(struct row_judge *j, size_t p, const struct row_bloc
 	return STATUS_OK;
 }
 
-enum status row_judge_block(struct row_judge *j, struct row_block *b)
+enum status row_filter_block(struct row_filter *j, struct row_block *b)
 {
 	j->kept = row_block_all(b);
 	j->undecided = 0;

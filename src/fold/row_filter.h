@@ -10,8 +10,8 @@
  * Rows with a value that this does not read (quotes in quotes, wide numbers, text for a number)
  * are asked one by one, by expr_row.c.
  */
-#ifndef GPUSTAT_ROW_JUDGE_H
-#define GPUSTAT_ROW_JUDGE_H
+#ifndef GPUSTAT_ROW_FILTER_H
+#define GPUSTAT_ROW_FILTER_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -35,7 +35,7 @@ struct row_predicate {
 };
 
 /* One thread's means of judging, and its verdict on the block judged last. All memory owned. */
-struct row_judge {
+struct row_filter {
 	const struct plan *plan;
 	struct row_predicate *predicates; /* plan->npredicates */
 	struct field_span *spans;         /* plan->ncolumns: of a row that is asked by itself */
@@ -46,11 +46,11 @@ struct row_judge {
 };
 
 /* Errors: STATUS_NO_MEMORY; j can then be freed. */
-enum status row_judge_init(struct row_judge *j, const struct plan *plan);
-void row_judge_free(struct row_judge *j);
+enum status row_filter_init(struct row_filter *j, const struct plan *plan);
+void row_filter_free(struct row_filter *j);
 
 /* Judges the block's rows, which have all fields of the plan, and sets the verdict.
  * Errors: STATUS_NO_MEMORY. */
-enum status row_judge_block(struct row_judge *j, struct row_block *b);
+enum status row_filter_block(struct row_filter *j, struct row_block *b);
 
 #endif

@@ -16,13 +16,13 @@ enum status row_folder_init(struct row_folder *f, const struct plan *plan)
 	f->hints = calloc(plan->ncolumns + 1, sizeof *f->hints);
 	if (!f->hints || row_block_init(&f->block, plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	return row_judge_init(&f->judge, plan);
+	return row_filter_init(&f->judge, plan);
 }
 
 void row_folder_free(struct row_folder *f)
 {
 	row_block_free(&f->block);
-	row_judge_free(&f->judge);
+	row_filter_free(&f->judge);
 	free(f->scratch.data);
 	free(f->hints);
 	free(f->kept);
@@ -48,7 +48,7 @@ struct row_fields {
 /* Folds a field that is not a plain number. */
 static enum status fold_field(const struct folding *m, size_t c, struct field_span span)
 {
-	return column_take(m->f->plan, m->out, c, m->text + span.begin, span.end - span.begin,
+	return column_add_field(m->f->plan, m->out, c, m->text + span.begin, span.end - span.begin,
 			   span.begin, &m->f->scratch);
 }
 
@@ -144,7 +144,7 @@ static enum status fold_kept(const struct folding *m)
 /* A value leaves a predicate undecided. */
 static void fold_undecided(const struct folding *m)
 {
-	const struct row_judge *j = &m->f->judge;
+	const struct row_filter *j = &m->f->judge;
 	unsigned first = (unsigned)__builtin_ctzll(j->undecided);
 
 	m->out->nundecided += (uint64_t)__builtin_popcountll(j->undecided);
@@ -194,8 +194,8 @@ static enum status keep_rows(struct row_folder *f)
 static enum status fold_block(const struct folding *m)
 {
 	const struct plan *plan = m->f->plan;
-	struct row_judge *j = &m->f->judge;
-	enum status status = row_judge_block(j, &m->f->block);
+	struct row_filter *j = &m->f->judge;
+	enum status status = row_filter_block(j, &m->f->block);
 
 	if (status != STATUS_OK)
 		return status;
@@ -205,7 +205,7 @@ static enum status fold_block(const struct folding *m)
 		return STATUS_OK;
 	for (size_t p = 0; p < plan->npredicates; p++)
 		m->out->nmatched[p] += (uint64_t)__builtin_popcountll(j->holds[p]);
-	if (plan->emits && plan->nscans == 0)
+	if (plan->emits && plan->nnew_columns == 0)
 		status = keep_rows(m->f);
 	return status == STATUS_OK ? fold_kept(m) : status;
 }

@@ -25,7 +25,7 @@ struct row_range {
 struct row_folder {
 	const struct plan *plan;
 	struct row_block block;
-	struct row_judge judge;
+	struct row_filter judge;
 	struct scratch scratch;
 	struct simd_hint *hints; /* of each of the plan's columns */
 	/* Where records are printed as they are, those that are: in order, not adjacent. */

@@ -104,7 +104,7 @@ static enum status skip_repeated_header(struct input *in, struct fault *fault)
 
 /* ---- opening ---- */
 
-/* Opens in->file. It stays streamed until the header has been seen: the first input_take
+/* Opens in->file. It stays streamed until the header has been seen: the first input_read_chunk
  * makes it ranged if it can be. */
 static enum status open_file(struct input *in, struct fault *fault)
 {
@@ -470,7 +470,7 @@ bool input_is_over(struct input *in)
 	return over;
 }
 
-bool input_take(struct input *in, const struct reader *reader, struct chunk *chunk,
+bool input_read_chunk(struct input *in, const struct reader *reader, struct chunk *chunk,
 		enum status *status, struct fault *fault)
 {
 	struct errand errand = {0};

@@ -81,13 +81,13 @@ bool input_has_thread(const struct input *in);
 /* Takes the next chunk, reading as much as the reader has room for. Any thread.
  * Returns true with *chunk filled and *status telling how reading went: if it failed,
  * chunk->index still says where in the order. Returns false at the input's end. */
-bool input_take(struct input *in, const struct reader *reader, struct chunk *chunk,
+bool input_read_chunk(struct input *in, const struct reader *reader, struct chunk *chunk,
 		enum status *status, struct fault *fault);
 
 /* Whether the last chunk has been taken, or input_stop() called. Any thread. */
 bool input_is_over(struct input *in);
 
-/* Makes every later input_take return false. Any thread. */
+/* Makes every later input_read_chunk return false. Any thread. */
 void input_stop(struct input *in);
 
 #endif

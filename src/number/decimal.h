@@ -106,7 +106,7 @@ HD const char *decimal_exponent(const char *p, const char *end, int64_t *exponen
 /* Checks text[0 .. nbytes), without blanks around it, against
  * [+-]digits[.digits][e[+-]digits], where one side of the point may be empty.
  * Returns 1 and fills s, or 0 where it is no number. */
-HD int decimal_scan(const char *text, size_t nbytes, struct decimal_syntax *s)
+HD int decimal_tokenize(const char *text, size_t nbytes, struct decimal_syntax *s)
 {
 	const char *p = text, *end = text + nbytes, *begin;
 	int64_t ninteger;
@@ -150,7 +150,7 @@ HD enum decimal_kind decimal_parse(const char *text, size_t nbytes, struct decim
 	text = decimal_trim(text, &nbytes);
 	if (nbytes == 0)
 		return DECIMAL_MISSING;
-	if (!decimal_scan(text, nbytes, &s))
+	if (!decimal_tokenize(text, nbytes, &s))
 		return DECIMAL_INVALID;
 	scale = s.nfraction - s.exponent;
 	nzeros = scale < 0 && s.ndigits > 0 ? -scale : 0;

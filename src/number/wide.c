@@ -128,7 +128,7 @@ enum status wide_parse(const char *text, size_t nbytes, struct wide *x, int *sca
 	int64_t wanted;
 
 	text = decimal_trim(text, &nbytes);
-	if (!decimal_scan(text, nbytes, &s))
+	if (!decimal_tokenize(text, nbytes, &s))
 		return STATUS_NOT_A_NUMBER;
 	wanted = s.nfraction - s.exponent;
 	if (wanted > WIDE_SCALE_MAX || (s.ndigits && s.ndigits - wanted > WIDE_MAGNITUDE_MAX))

@@ -127,8 +127,8 @@ HD int expr_compare_texts(const char *a, size_t a_nbytes, const char *b, size_t 
 
 	a = decimal_trim(a, &a_nbytes);
 	b = decimal_trim(b, &b_nbytes);
-	decimal_scan(a, a_nbytes, &x);
-	decimal_scan(b, b_nbytes, &y);
+	decimal_tokenize(a, a_nbytes, &x);
+	decimal_tokenize(b, b_nbytes, &y);
 	x_sign = x.ndigits == 0 ? 0 : x.negative ? -1 : 1;
 	y_sign = y.ndigits == 0 ? 0 : y.negative ? -1 : 1;
 	if (x_sign != y_sign || x_sign == 0)
@@ -186,7 +186,7 @@ HD void expr_read(struct expr_value *v)
 		break;
 	}
 	text = decimal_trim(v->text, &nbytes);
-	decimal_scan(text, nbytes, &s);
+	decimal_tokenize(text, nbytes, &s);
 	scale = s.nfraction - s.exponent;
 	v->kind = EXPR_WIDE;
 	if (scale > WIDE_SCALE_MAX || (s.ndigits && s.ndigits - scale > WIDE_MAGNITUDE_MAX))

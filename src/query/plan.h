@@ -18,23 +18,23 @@ enum invalid_policy {
 };
 
 /* What a new column shows. */
-enum scan {
-	SCAN_SUM, /* running totals of a column's numbers */
-	SCAN_MIN,
-	SCAN_MAX,
-	SCAN_COUNT,
-	SCAN_OFFSET,      /* the record's 0-based position among those where a predicate holds */
-	SCAN_BYTE_OFFSET, /* where the record starts in the decompressed input */
+enum new_column_kind {
+	NEW_SUM, /* running totals of a column's numbers */
+	NEW_MIN,
+	NEW_MAX,
+	NEW_COUNT,
+	NEW_OFFSET,      /* the record's 0-based position among those where a predicate holds */
+	NEW_BYTE_OFFSET, /* where the record starts in the decompressed input */
 };
 
 struct expr; /* a condition on records: expr_eval.h */
 #define PREDICATE_NONE SIZE_MAX
 
 /* One new column of the records that are printed. */
-struct plan_scan {
-	enum scan scan;
-	size_t column;    /* SCAN_SUM ... SCAN_COUNT: in the plan */
-	size_t predicate; /* SCAN_OFFSET: in the plan */
+struct new_column {
+	enum new_column_kind kind;
+	size_t column;    /* NEW_SUM ... NEW_COUNT: in the plan */
+	size_t predicate; /* NEW_OFFSET: in the plan */
 };
 
 /* One field that is read. */
@@ -63,8 +63,8 @@ struct plan {
 	bool only;        /* the new fields without the record */
 	bool inside_line; /* the header, already printed, lacked its LF */
 	bool exclusive;   /* totals before the record instead of after it */
-	size_t nscans;
-	struct plan_scan *scans;
+	size_t nnew_columns;
+	struct new_column *new_columns;
 
 	size_t nmissing;             /* spellings besides the empty field */
 	const char *const *missing;  /* each NUL-terminated, blanks trimmed */

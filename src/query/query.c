@@ -306,15 +306,15 @@ static enum status plan_predicates(struct making *m)
 	return STATUS_OK;
 }
 
-static const enum scan scans[NOPERATIONS] = {
-	[OPERATION_RUNNING_SUM] = SCAN_SUM,     [OPERATION_CUMSUM] = SCAN_SUM,
-	[OPERATION_RUNNING_MIN] = SCAN_MIN,     [OPERATION_RUNNING_MAX] = SCAN_MAX,
-	[OPERATION_RUNNING_COUNT] = SCAN_COUNT, [OPERATION_OFFSETS] = SCAN_OFFSET,
-	[OPERATION_BYTE_OFFSET] = SCAN_BYTE_OFFSET,
+static const enum new_column_kind new_columns[NOPERATIONS] = {
+	[OPERATION_RUNNING_SUM] = NEW_SUM,     [OPERATION_CUMSUM] = NEW_SUM,
+	[OPERATION_RUNNING_MIN] = NEW_MIN,     [OPERATION_RUNNING_MAX] = NEW_MAX,
+	[OPERATION_RUNNING_COUNT] = NEW_COUNT, [OPERATION_OFFSETS] = NEW_OFFSET,
+	[OPERATION_BYTE_OFFSET] = NEW_BYTE_OFFSET,
 };
 
 /* The new columns, in the order of the command line. */
-static enum status plan_scans(struct making *m)
+static enum status plan_new_columns(struct making *m)
 {
 	struct plan *plan = &m->q->plan;
 	const struct header *h = &m->q->header;
@@ -326,15 +326,15 @@ static enum status plan_scans(struct making *m)
 	plan->inside_line = h->present && h->line[h->line_nbytes - 1] != '\n';
 	if (!plan->emits)
 		return STATUS_OK;
-	plan->scans = calloc(m->q->nresults + 1, sizeof *plan->scans);
-	if (!plan->scans)
+	plan->new_columns = calloc(m->q->nresults + 1, sizeof *plan->new_columns);
+	if (!plan->new_columns)
 		return no_memory(m);
-	for (; plan->nscans < m->q->nresults; plan->nscans++) {
-		const struct result *r = &m->q->results[plan->nscans];
-		struct plan_scan *s = &plan->scans[plan->nscans];
-		s->scan = scans[r->operation];
+	for (; plan->nnew_columns < m->q->nresults; plan->nnew_columns++) {
+		const struct result *r = &m->q->results[plan->nnew_columns];
+		struct new_column *s = &plan->new_columns[plan->nnew_columns];
+		s->kind = new_columns[r->operation];
 		s->column = r->column;
-		s->predicate = s->scan == SCAN_OFFSET ? predicate++ : 0;
+		s->predicate = s->kind == NEW_OFFSET ? predicate++ : 0;
 	}
 	return STATUS_OK;
 }
@@ -380,7 +380,7 @@ static enum status make(struct making *m, struct input *input)
 	if (status == STATUS_OK)
 		status = plan_predicates(m);
 	if (status == STATUS_OK)
-		status = plan_scans(m);
+		status = plan_new_columns(m);
 	q->plan.one_column = q->header.nfields <= 1;
 	return status;
 }
@@ -410,7 +410,7 @@ void query_free(struct query *q)
 	free(q->conditions);
 	free(q->plan.columns);
 	free(q->plan.predicates);
-	free(q->plan.scans);
+	free(q->plan.new_columns);
 	free(q->results);
 	header_free(&q->header);
 	memset(q, 0, sizeof *q);

@@ -90,10 +90,10 @@ static int count_threads(int nasked, size_t chunk_nbytes, uint64_t input_nbytes)
 }
 
 /* decoding: the input has a thread of its own, which is one of those that were asked for. */
-static void add_cpu(struct team *team, const struct job *job, bool decoding)
+static void add_cpu(struct device_choice *devices, const struct job *job, bool decoding)
 {
 	const struct options *o = job->options;
-	struct squad *s = &team->squads[team->nsquads++];
+	struct worker_pool *s = &devices->pools[devices->npools++];
 
 	s->ops = &worker_cpu;
 	s->setup.chunk_nbytes = o->chunk_nbytes ? o->chunk_nbytes : CPU_CHUNK_NBYTES;
@@ -130,8 +130,8 @@ static int cores_each(const struct job *job, int ngpus)
 	return (nasked ? nasked : cores_count()) / ngpus;
 }
 
-/* As many threads as a GPU of the squad may have, of ngpus. */
-static int gpu_most_threads(const struct job *job, const struct squad *s, int ngpus)
+/* As many threads as a GPU of the pool may have, of ngpus. */
+static int gpu_most_threads(const struct job *job, const struct worker_pool *s, int ngpus)
 {
 	int share = ALL_GPUS_READING_AHEAD / ngpus;
 
@@ -142,10 +142,10 @@ static int gpu_most_threads(const struct job *job, const struct squad *s, int ng
 	return share < GPU_MAX_READING_AHEAD ? share : GPU_MAX_READING_AHEAD;
 }
 
-/* Threads that keep a GPU of the squad busy: no more than most, but GPU_MIN_FEEDERS at least. What
+/* Threads that keep a GPU of the pool busy: no more than most, but GPU_MIN_FEEDERS at least. What
  * takes longest is reading, at 7 GB/s a thread. Those that read and nothing else leave half of the
  * cores to CPUs beside them. */
-static int gpu_nthreads(const struct squad *s, int ncores, int most)
+static int gpu_nthreads(const struct worker_pool *s, int ncores, int most)
 {
 	bool halve = s->replaces && s->reads_ahead && !s->setup.packs;
 	int nthreads = halve ? ncores / 2 : ncores;
@@ -161,12 +161,12 @@ static size_t gpu_chunk_nbytes(const struct job *job)
 	return job->query->plan.emits ? GPU_PRINTED_CHUNK_NBYTES : GPU_CHUNK_NBYTES;
 }
 
-/* The squad of one of ngpus. */
-static void add_gpu(struct team *team, const struct job *job, int device, int ngpus, bool optional)
+/* The pool of one of ngpus. */
+static void add_gpu(struct device_choice *devices, const struct job *job, int device, int ngpus, bool optional)
 {
 	int ncores = cores_each(job, ngpus), wanted;
-	bool beside_cpus = team->squads[0].retires;
-	struct squad *s = &team->squads[team->nsquads++];
+	bool beside_cpus = devices->pools[0].retires;
+	struct worker_pool *s = &devices->pools[devices->npools++];
 
 	s->ops = &worker_gpu;
 	s->setup.device = device;
@@ -184,23 +184,23 @@ static void add_gpu(struct team *team, const struct job *job, int device, int ng
 
 /* Adds the GPU that was asked for by number, or every one; returns how many. optional: the driver
  * is not asked yet, as that takes long. */
-static int add_gpus(struct team *team, const struct job *job, bool optional)
+static int add_gpus(struct device_choice *devices, const struct job *job, bool optional)
 {
 	int ngpus = optional ? gpu_estimate() : gpu_count(), first = 0, end = ngpus;
-	size_t before = team->nsquads;
+	size_t before = devices->npools;
 
 	if (job->options->device_number >= 0) {
 		first = job->options->device_number;
 		end = first < ngpus ? first + 1 : first;
 	}
-	for (int i = first; i < end && team->nsquads < TEAM_MAX_SQUADS; i++)
-		add_gpu(team, job, i, end - first, optional);
-	return (int)(team->nsquads - before);
+	for (int i = first; i < end && devices->npools < MAX_POOLS; i++)
+		add_gpu(devices, job, i, end - first, optional);
+	return (int)(devices->npools - before);
 }
 #else
-static int add_gpus(struct team *team, const struct job *job, bool optional)
+static int add_gpus(struct device_choice *devices, const struct job *job, bool optional)
 {
-	(void)team;
+	(void)devices;
 	(void)job;
 	(void)optional;
 	return 0;
@@ -226,7 +226,7 @@ static double field_nbytes(const struct job *job)
 	const char *text = sample(job, &nbytes);
 
 	nwords = nbytes / SIMD_WORD_NBYTES;
-	simd()->scan(text, nwords, job->query->plan.delimiter, bits);
+	simd()->classify(text, nwords, job->query->plan.delimiter, bits);
 	nfields = simd()->count(separators, nwords);
 	return nfields ? (double)(nwords * SIMD_WORD_NBYTES) / (double)nfields
 		       : LIKELY_FIELD_NBYTES;
@@ -245,7 +245,7 @@ static double thread_speed(const struct job *job)
 }
 
 /* What a GPU does with its threads, likewise. */
-static double gpu_speed(const struct squad *s)
+static double gpu_speed(const struct worker_pool *s)
 {
 	double feeds = s->nthreads / (s->setup.packs ? PACK_S_PER_BYTE : FEED_S_PER_BYTE);
 	double takes = 1 / (!s->reads_ahead  ? GPU_WAITED_S_PER_BYTE
@@ -256,28 +256,28 @@ static double gpu_speed(const struct squad *s)
 }
 
 /* What CPUs and GPUs would do together, once all are awake; each_speed: a CPU's thread. */
-static double team_speed(const struct team *team, double each_speed)
+static double devices_speed(const struct device_choice *devices, double each_speed)
 {
-	int ncpus = team->squads[0].nthreads;
+	int ncpus = devices->pools[0].nthreads;
 	double speed = 0;
 
-	for (size_t i = 1; i < team->nsquads; i++) {
-		speed += gpu_speed(&team->squads[i]);
-		ncpus -= team->squads[i].nthreads;
+	for (size_t i = 1; i < devices->npools; i++) {
+		speed += gpu_speed(&devices->pools[i]);
+		ncpus -= devices->pools[i].nthreads;
 	}
 	return speed + (ncpus > 0 ? ncpus * each_speed : 0);
 }
 
 /* Why the GPUs added to the CPUs would not pay; NULL: they would. */
-static const char *why_no_gpu(const struct team *team, const struct job *job, double each_speed)
+static const char *why_no_gpu(const struct device_choice *devices, const struct job *job, double each_speed)
 {
-	size_t ngpus = team->nsquads - 1;
+	size_t ngpus = devices->npools - 1;
 	double nbytes = (double)job->nbytes, gain_s;
 
 	if (ngpus == 0)
 		return "CPU only: no GPU";
-	gain_s = nbytes / (team->squads[0].nthreads * each_speed) -
-		 nbytes / team_speed(team, each_speed);
+	gain_s = nbytes / (devices->pools[0].nthreads * each_speed) -
+		 nbytes / devices_speed(devices, each_speed);
 	if (gain_s <= 0)
 		return "CPU only: the work is too light for a GPU to pay";
 	if (gain_s < AUTO_COST_S + (double)(ngpus - 1) * AUTO_COST_S_EACH_MORE)
@@ -287,18 +287,18 @@ static const char *why_no_gpu(const struct team *team, const struct job *job, do
 
 /* Leaves a core to each GPU that wakes, if there are many: to wake beside as many busy threads as
  * there are cores took 45 ms longer than 200 (H200, 2026-11-22). */
-static void leave_cores(struct team *team)
+static void leave_cores(struct device_choice *devices)
 {
-	struct squad *cpus = &team->squads[0];
+	struct worker_pool *cpus = &devices->pools[0];
 
-	for (size_t i = 1; i < team->nsquads && cpus->nthreads >= CORES_MANY; i++) {
-		team->squads[i].has_core = true;
+	for (size_t i = 1; i < devices->npools && cpus->nthreads >= CORES_MANY; i++) {
+		devices->pools[i].has_core = true;
 		cpus->nthreads--;
 	}
 }
 
 /* --device auto: adds GPUs to the CPUs if that pays; says why or why not. */
-static const char *add_gpus_if_they_pay(struct team *team, const struct job *job)
+static const char *add_gpus_if_they_pay(struct device_choice *devices, const struct job *job)
 {
 	const char *why_not;
 	double each_speed;
@@ -309,39 +309,39 @@ static const char *add_gpus_if_they_pay(struct team *team, const struct job *job
 		return "CPU only: records are printed";
 	each_speed = thread_speed(job);
 	/* Known before anybody looks for GPUs: */
-	if ((double)job->nbytes < AUTO_COST_S * team->squads[0].nthreads * each_speed)
+	if ((double)job->nbytes < AUTO_COST_S * devices->pools[0].nthreads * each_speed)
 		return "CPU only: the input is too small for GPUs to pay";
-	add_gpus(team, job, true);
-	why_not = why_no_gpu(team, job, each_speed);
+	add_gpus(devices, job, true);
+	why_not = why_no_gpu(devices, job, each_speed);
 	if (why_not == NULL) {
-		leave_cores(team);
+		leave_cores(devices);
 		return "CPUs, and GPUs once awake: a large input";
 	}
-	team->nsquads = 1; /* the CPUs */
+	devices->npools = 1; /* the CPUs */
 	return why_not;
 }
 
-enum status team_choose(struct team *team, const struct options *options,
+enum status devices_choose(struct device_choice *devices, const struct options *options,
 			const struct query *query, const struct input *input, struct fault *fault)
 {
 	const struct job job = {options, query, input, input_nbytes_left(input)};
 
-	memset(team, 0, sizeof *team);
+	memset(devices, 0, sizeof *devices);
 	if (options->device == DEVICE_GPU) {
-		team->why = "GPU only, as asked";
-		return add_gpus(team, &job, false) ? STATUS_OK : no_gpu(options, fault);
+		devices->why = "GPU only, as asked";
+		return add_gpus(devices, &job, false) ? STATUS_OK : no_gpu(options, fault);
 	}
-	add_cpu(team, &job, input_has_thread(input));
-	team->why = "CPU only, as asked";
+	add_cpu(devices, &job, input_has_thread(input));
+	devices->why = "CPU only, as asked";
 	if (options->device == DEVICE_ALL)
-		team->why = add_gpus(team, &job, false) ? "every device, as asked"
+		devices->why = add_gpus(devices, &job, false) ? "every device, as asked"
 							: "every device, as asked: no GPU";
 	if (options->device == DEVICE_AUTO)
-		team->why = add_gpus_if_they_pay(team, &job);
+		devices->why = add_gpus_if_they_pay(devices, &job);
 	return STATUS_OK;
 }
 
-static const char *device_name(const struct squad *s, char *text, size_t nbytes)
+static const char *device_name(const struct worker_pool *s, char *text, size_t nbytes)
 {
 	snprintf(text, nbytes, "cpu");
 #ifdef HAVE_CUDA
@@ -355,12 +355,12 @@ static const char *device_name(const struct squad *s, char *text, size_t nbytes)
 	return text;
 }
 
-void team_report_failures(const struct team *team)
+void devices_report_failures(const struct device_choice *devices)
 {
 	char name[128];
 
-	for (size_t i = 0; i < team->nsquads; i++) {
-		const struct squad *s = &team->squads[i];
+	for (size_t i = 0; i < devices->npools; i++) {
+		const struct worker_pool *s = &devices->pools[i];
 		if (s->work_fault.status == STATUS_OK)
 			continue;
 		message_note("warning: %s failed: %s; the CPU has done its work",
@@ -368,15 +368,15 @@ void team_report_failures(const struct team *team)
 	}
 }
 
-void team_report(const struct team *team, double elapsed_s)
+void devices_report(const struct device_choice *devices, double elapsed_s)
 {
 	char name[128];
 	uint64_t nbytes = 0;
 
-	message_note("%s", team->why);
+	message_note("%s", devices->why);
 	message_note("instruction set of the CPU: %s", simd()->name);
-	for (size_t i = 0; i < team->nsquads; i++) {
-		const struct squad *s = &team->squads[i];
+	for (size_t i = 0; i < devices->npools; i++) {
+		const struct worker_pool *s = &devices->pools[i];
 		nbytes += s->nbytes;
 		message_note("%s: threads %d%s, chunks %llu, bytes %llu",
 			     device_name(s, name, sizeof name), s->nthreads,

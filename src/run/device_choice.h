@@ -2,8 +2,8 @@
  *
  * device_choice.h - who works on this input: how many CPU threads, which GPUs, and why.
  */
-#ifndef GPUSTAT_TEAM_H
-#define GPUSTAT_TEAM_H
+#ifndef GPUSTAT_DEVICE_CHOICE_H
+#define GPUSTAT_DEVICE_CHOICE_H
 
 #include <stddef.h>
 
@@ -13,23 +13,23 @@
 #include "query/query.h"
 #include "base/status.h"
 
-#define TEAM_MAX_SQUADS 17 /* the CPU and up to 16 GPUs */
+#define MAX_POOLS 17 /* the CPU and up to 16 GPUs */
 
-struct team {
-	size_t nsquads;
-	struct squad squads[TEAM_MAX_SQUADS];
+struct device_choice {
+	size_t npools;
+	struct worker_pool pools[MAX_POOLS];
 	const char *why; /* the choice in words, for --verbose */
 };
 
-/* Chooses the team that options ask for. Asks the GPU driver nothing unless a GPU may be
+/* Chooses the devices that options ask for. Asks the GPU driver nothing unless a GPU may be
  * used. Errors: STATUS_NO_GPU where --device asks for one that is not there. */
-enum status team_choose(struct team *team, const struct options *options,
+enum status devices_choose(struct device_choice *devices, const struct options *options,
 			const struct query *query, const struct input *input, struct fault *fault);
 
 /* Warns on stderr of each GPU that failed while it worked. The answer is none the worse for it. */
-void team_report_failures(const struct team *team);
+void devices_report_failures(const struct device_choice *devices);
 
-/* Says on stderr what every squad did. */
-void team_report(const struct team *team, double elapsed_s);
+/* Says on stderr what every pool did. */
+void devices_report(const struct device_choice *devices, double elapsed_s);
 
 #endif

@@ -23,10 +23,10 @@ struct run {
 	off_t stdin_offset; /* where standard input was at the start; -1: it cannot be asked */
 	struct input *input;
 	struct query query;
-	struct team team;
+	struct device_choice devices;
 	struct total total;
 	bool careful;   /* no guesses: the run before has made a wrong one */
-	bool all_ended; /* no thread of the team is left */
+	bool all_ended; /* no thread of the devices is left */
 };
 
 static void report_left_out(const struct run *r)
@@ -74,7 +74,7 @@ static enum status process(struct run *r, struct fault *fault)
 	if (status == STATUS_OK)
 		status = query_make(&r->query, &r->options, r->input, fault);
 	if (status == STATUS_OK)
-		status = team_choose(&r->team, &r->options, &r->query, r->input, fault);
+		status = devices_choose(&r->devices, &r->options, &r->query, r->input, fault);
 	if (status == STATUS_OK && total_init(&r->total, &r->query.plan) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (status == STATUS_OK && r->query.plan.emits) {
@@ -83,7 +83,7 @@ static enum status process(struct run *r, struct fault *fault)
 	}
 	if (status == STATUS_OK) {
 		message_progress(&engine_nbytes_begun, input_nbytes_left(r->input));
-		status = engine_run(&r->query.plan, r->input, r->team.squads, r->team.nsquads,
+		status = engine_run(&r->query.plan, r->input, r->devices.pools, r->devices.npools,
 				    &r->total, !r->careful && is_repeatable(r), &r->all_ended,
 				    fault);
 	}
@@ -93,10 +93,10 @@ static enum status process(struct run *r, struct fault *fault)
 		status = output_close(fault);
 	if (status == STATUS_OK) {
 		report_left_out(r);
-		team_report_failures(&r->team);
+		devices_report_failures(&r->devices);
 	}
 	if (status == STATUS_OK && r->options.verbose)
-		team_report(&r->team, clock_s() - begin_s);
+		devices_report(&r->devices, clock_s() - begin_s);
 	return status;
 }
 

@@ -159,10 +159,10 @@ static inline lanes lanes_fold_max(lanes a, lanes x, unsigned rows)
 
 const struct simd_ops simd_avx2 = {
 	.name = "avx2",
-	.scan = scan,
+	.classify = scan,
 	.pack = simd_pack_x86,
 	.positions = simd_positions,
-	.unquote = simd_unquote,
+	.clear_quoted = simd_unquote,
 	.count = simd_count,
 	.fold = fold_rows,
 	.convert = simd_convert_rows,

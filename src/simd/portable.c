@@ -103,10 +103,10 @@ static struct simd_counts scan(const char *text, size_t nwords, char delimiter,
 
 const struct simd_ops simd_portable = {
 	.name = "portable",
-	.scan = scan,
+	.classify = scan,
 	.pack = simd_pack,
 	.positions = simd_positions,
-	.unquote = simd_unquote,
+	.clear_quoted = simd_unquote,
 	.count = simd_count,
 	.fold = simd_fold_rows,
 	.convert = simd_convert_rows,

@@ -68,13 +68,13 @@ struct simd_ops {
 
 	/* Scans text[0 .. 64 x nwords), and reads nothing beside it, into nwords words of each of
 	 * bits. */
-	struct simd_counts (*scan)(const char *text, size_t nwords, char delimiter,
+	struct simd_counts (*classify)(const char *text, size_t nwords, char delimiter,
 				   struct simd_bits bits);
 
 	/* Clears separators and newlines that lie in quotes, in words 0, 1 ... nwords - 1 up to
 	 * the first in which a quote opens a field where it may not, and moves *at on past those
 	 * words. Returns how many they were. */
-	size_t (*unquote)(struct simd_bits bits, size_t nwords, struct simd_quotes *at);
+	size_t (*clear_quoted)(struct simd_bits bits, size_t nwords, struct simd_quotes *at);
 
 	/* Counts the bits that are set in bits[0 .. nwords). */
 	size_t (*count)(const uint64_t *bits, size_t nwords);

@@ -27,9 +27,9 @@ struct outcome {
 
 static const char *const missing[] = {"NA", "-"};
 static struct plan_column columns[3];
-static struct plan_scan scans[] = {{SCAN_SUM, 0, PREDICATE_NONE}, {SCAN_MAX, 0, PREDICATE_NONE},
-				   {SCAN_BYTE_OFFSET, 0, PREDICATE_NONE},
-				   {SCAN_COUNT, 1, PREDICATE_NONE}};
+static struct new_column scans[] = {{NEW_SUM, 0, PREDICATE_NONE}, {NEW_MAX, 0, PREDICATE_NONE},
+				   {NEW_BYTE_OFFSET, 0, PREDICATE_NONE},
+				   {NEW_COUNT, 1, PREDICATE_NONE}};
 
 static struct plan make_plan(const uint8_t *bytes)
 {
@@ -55,8 +55,8 @@ static struct plan make_plan(const uint8_t *bytes)
 						  c == 1 ? INVALID_TEXT : INVALID_SKIP};
 		field += 1 + (bytes[2] >> (2 + 2 * c) & 3);
 	}
-	plan.scans = scans;
-	plan.nscans = plan.ncolumns > 1 ? 4 : 3;
+	plan.new_columns = scans;
+	plan.nnew_columns = plan.ncolumns > 1 ? 4 : 3;
 	return plan;
 }
 

@@ -25,7 +25,7 @@ static const char *const spellings[] = {"NA", "null"};
 struct trial {
 	struct plan plan;
 	struct plan_column columns[NFIELDS];
-	struct plan_scan scans[NSCANS_MAX];
+	struct new_column scans[NSCANS_MAX];
 	const struct expr *predicates[3];
 	struct expr_request requests[3];
 	struct worker *worker;
@@ -43,7 +43,7 @@ static void trial_begin(struct trial *t)
 	t->plan.short_record = INVALID_SKIP;
 	t->plan.ncolumns = NFIELDS;
 	t->plan.columns = t->columns;
-	t->plan.scans = t->scans;
+	t->plan.new_columns = t->scans;
 	t->plan.predicates = t->predicates;
 	t->plan.where = PREDICATE_NONE;
 	t->plan.emits = true;
@@ -53,9 +53,9 @@ static void trial_begin(struct trial *t)
 		t->columns[c] = {c, "", true, c != 3, false, INVALID_SKIP};
 }
 
-static void trial_scan(struct trial *t, enum scan scan, size_t column, size_t predicate)
+static void trial_scan(struct trial *t, enum new_column_kind kind, size_t column, size_t predicate)
 {
-	t->scans[t->plan.nscans++] = {scan, column, predicate};
+	t->scans[t->plan.nnew_columns++] = {kind, column, predicate};
 }
 
 static void trial_condition(struct trial *t, const char *text)

@@ -31,34 +31,34 @@ static void test_lengths(void)
 
 static void trial_every_scan(struct trial *t)
 {
-	trial_scan(t, SCAN_SUM, 0, 0);
-	trial_scan(t, SCAN_MIN, 0, 0);
-	trial_scan(t, SCAN_MAX, 1, 0);
-	trial_scan(t, SCAN_COUNT, 2, 0);
-	trial_scan(t, SCAN_COUNT, 3, 0);
-	trial_scan(t, SCAN_BYTE_OFFSET, 0, 0);
+	trial_scan(t, NEW_SUM, 0, 0);
+	trial_scan(t, NEW_MIN, 0, 0);
+	trial_scan(t, NEW_MAX, 1, 0);
+	trial_scan(t, NEW_COUNT, 2, 0);
+	trial_scan(t, NEW_COUNT, 3, 0);
+	trial_scan(t, NEW_BYTE_OFFSET, 0, 0);
 }
 
 /* Random scans; the columns that none of them wants fold nothing. */
 static void trial_random_scans(struct trial *t)
 {
-	static const enum scan kinds[] = {SCAN_SUM, SCAN_MIN, SCAN_MAX, SCAN_COUNT};
+	static const enum new_column_kind kinds[] = {NEW_SUM, NEW_MIN, NEW_MAX, NEW_COUNT};
 	bool wanted[NFIELDS] = {};
 
 	for (unsigned n = random_below(6); n > 0; n--) {
 		unsigned column = random_below(NFIELDS);
-		enum scan kind = column == 3 ? SCAN_COUNT : kinds[random_below(4)];
+		enum new_column_kind kind = column == 3 ? NEW_COUNT : kinds[random_below(4)];
 		trial_scan(t, kind, column, 0);
 		wanted[column] = true;
 	}
 	if (random_below(2))
-		trial_scan(t, SCAN_BYTE_OFFSET, 0, 0);
+		trial_scan(t, NEW_BYTE_OFFSET, 0, 0);
 	for (unsigned p = 0; p < t->plan.npredicates; p++)
 		if (p != t->plan.where && random_below(4))
-			trial_scan(t, SCAN_OFFSET, 0, p);
+			trial_scan(t, NEW_OFFSET, 0, p);
 	for (unsigned c = 0; c < NFIELDS && t->plan.npredicates; c++)
 		t->columns[c].folds = wanted[c];
-	t->plan.only = random_below(2) && t->plan.nscans;
+	t->plan.only = random_below(2) && t->plan.nnew_columns;
 	t->plan.exclusive = random_below(2);
 }
 
@@ -112,9 +112,9 @@ static void test_conditions(void)
 		for (struct plan_column &c : t.columns)
 			c.folds = false;
 		t.columns[0].folds = t.columns[2].folds = true;
-		trial_scan(&t, SCAN_SUM, 0, 0);
-		trial_scan(&t, SCAN_OFFSET, 0, 1);
-		trial_scan(&t, SCAN_COUNT, 2, 0);
+		trial_scan(&t, NEW_SUM, 0, 0);
+		trial_scan(&t, NEW_OFFSET, 0, 1);
+		trial_scan(&t, NEW_COUNT, 2, 0);
 		trial_open(&t, CHUNK_NBYTES);
 		trial_run(&t, PLAIN, CHUNK_NBYTES, CHUNK_NBYTES, true, text);
 		trial_run(&t, PLAIN, 3000, 100, true, "... in small chunks");
@@ -157,7 +157,7 @@ static void test_random_plans(unsigned nplans)
 		trial_random_conditions(&t);
 		trial_random_scans(&t);
 		trial_open(&t, 20000);
-		snprintf(name, sizeof name, "plan %u: %zu scans, %zu conditions", i, t.plan.nscans,
+		snprintf(name, sizeof name, "plan %u: %zu scans, %zu conditions", i, t.plan.nnew_columns,
 			 t.plan.npredicates);
 		trial_run(&t, (enum trouble)random_below(3), 40000, random_below(2) ? 20000 : 500,
 			  false, name);
@@ -178,11 +178,11 @@ static void test_before(void)
 		struct scratch scratch = {};
 		trial_begin(&t);
 		trial_every_scan(&t);
-		trial_scan(&t, SCAN_MIN, 1, 0);
-		trial_scan(&t, SCAN_SUM, 1, 0);
+		trial_scan(&t, NEW_MIN, 1, 0);
+		trial_scan(&t, NEW_SUM, 1, 0);
 		trial_open(&t, 4096);
 		for (size_t c = 0; c < 3; c++)
-			column_take(&t.plan, &t.before, c, number, strlen(number), 0, &scratch);
+			column_add_field(&t.plan, &t.before, c, number, strlen(number), 0, &scratch);
 		ok(!trial_text(&t, "2,2,2,,\n-3.25,3,,,\n,,,,\n4,-1,0.001,x,\n", 43, 100),
 		   "after a total of %s", number);
 		diag("%u of %u chunks printed by the device", t.nprinted, t.nchunks);
@@ -204,9 +204,9 @@ static void test_narrow(void)
 		t.plan.ncolumns = kind / 2 == 1 ? 0 : 1;
 		t.plan.one_column = kind % 2;
 		if (kind / 2 != 1)
-			trial_scan(&t, SCAN_SUM, 0, 0);
+			trial_scan(&t, NEW_SUM, 0, 0);
 		if (kind / 2 != 0)
-			trial_scan(&t, SCAN_BYTE_OFFSET, 0, 0);
+			trial_scan(&t, NEW_BYTE_OFFSET, 0, 0);
 		trial_open(&t, CHUNK_NBYTES);
 		for (const char *text : texts)
 			for (int state = 0; state <= CSV_NSTATES; state++) {
@@ -243,8 +243,8 @@ static void test_delimiters(void)
 		trial_begin(&t);
 		t.plan.delimiter = delimiter;
 		t.plan.ncolumns = 1;
-		trial_scan(&t, SCAN_SUM, 0, 0);
-		trial_scan(&t, SCAN_BYTE_OFFSET, 0, 0);
+		trial_scan(&t, NEW_SUM, 0, 0);
+		trial_scan(&t, NEW_BYTE_OFFSET, 0, 0);
 		trial_open(&t, 100);
 		ok(!trial_chunk(&t, lines, strlen(lines), 0, {CSV_FIELD_START, false, false}),
 		   "delimiter %c", delimiter);

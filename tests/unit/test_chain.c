@@ -35,13 +35,13 @@ static void take_turn(struct run *r, uint64_t k)
 /* Ends k's turn, and takes those that were left. */
 static void pass(struct run *r, uint64_t k)
 {
-	enum chain_guest next;
+	enum chain_slot next;
 
-	while ((next = chain_pass(&r->chain, k)) == CHAIN_LEFT) {
+	while ((next = chain_pass(&r->chain, k)) == CHAIN_POSTED) {
 		k++;
 		take_turn(r, r->left[chain_slot(&r->chain, k)]);
 	}
-	if (next == CHAIN_WAITS)
+	if (next == CHAIN_WAITING)
 		waiter_call(r->waiters[chain_slot(&r->chain, k + 1)]);
 }
 
@@ -59,7 +59,7 @@ static void join(struct run *r, uint64_t k, struct waiter *waiter)
 	chain_enter(&r->chain, k);
 	r->left[slot] = k;
 	r->waiters[slot] = waiter;
-	if (!chain_join(&r->chain, k, has_left ? CHAIN_LEFT : CHAIN_WAITS)) {
+	if (!chain_join(&r->chain, k, has_left ? CHAIN_POSTED : CHAIN_WAITING)) {
 		if (has_left)
 			return;
 		waiter_wait(waiter);
@@ -111,7 +111,7 @@ static void *stranded(void *argument)
 	struct run *r = argument;
 	struct waiter *waiter = r->waiters[1];
 
-	if (chain_enter(&r->chain, 1) && !chain_join(&r->chain, 1, CHAIN_WAITS))
+	if (chain_enter(&r->chain, 1) && !chain_join(&r->chain, 1, CHAIN_WAITING))
 		waiter_wait(waiter);
 	r->nout_of_order = chain_enter(&r->chain, NSLOTS + 1);
 	return NULL;

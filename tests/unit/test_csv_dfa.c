@@ -99,7 +99,7 @@ static void random_text(char *text, size_t nbytes)
 
 static bool scan_is_right(const char *text, size_t nbytes)
 {
-	struct structure wanted = {0, 0, 0}, seen = structure_scan(text, nbytes, ',');
+	struct structure wanted = {0, 0, 0}, seen = structure_classify(text, nbytes, ',');
 
 	for (size_t i = 0; i < nbytes; i++) {
 		wanted.delimiter |= (uint64_t)(text[i] == ',') << i;
@@ -117,7 +117,7 @@ static csv_map map_by_bitmaps(const char *text, size_t nbytes)
 
 	for (size_t at = 0; at < nbytes; at += STRUCTURE_NBYTES) {
 		size_t left = nbytes - at, k = at / STRUCTURE_NBYTES;
-		struct structure s = structure_scan(
+		struct structure s = structure_classify(
 			text + at, left < STRUCTURE_NBYTES ? left : STRUCTURE_NBYTES, ',');
 		separators[k] = s.delimiter | s.newline;
 		newlines[k] = s.newline;

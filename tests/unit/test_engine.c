@@ -96,7 +96,7 @@ static char *file_of(const char *second)
 /* One run, and what it came to. All static, as the threads of a failed one may be at work yet. */
 static struct run {
 	struct worker_ops ops;
-	struct squad squad;
+	struct worker_pool squad;
 	struct input *input;
 	struct total total;
 	struct fault fault;
@@ -130,7 +130,7 @@ static struct run *run_with(const char *second, bool may_guess, bool reads_ahead
 		r->ops.begin = noted_begin;
 		r->ops.map = noted_map;
 	}
-	r->squad = (struct squad){.ops = &r->ops, .nthreads = 3, .setup.chunk_nbytes = CHUNK_NBYTES,
+	r->squad = (struct worker_pool){.ops = &r->ops, .nthreads = 3, .setup.chunk_nbytes = CHUNK_NBYTES,
 				  .reads_ahead = reads_ahead};
 	nfolds = nbegun = nahead = nwrong = 0;
 	run_squad(r, second, &test_plan, may_guess);
@@ -245,7 +245,7 @@ static struct run *run_in_pieces(const char *second, const struct plan *plan)
 	r->ops.restore = piece_restore;
 	r->ops.map = piece_map;
 	r->ops.fold = piece_fold;
-	r->squad = (struct squad){.ops = &r->ops, .nthreads = 3,
+	r->squad = (struct worker_pool){.ops = &r->ops, .nthreads = 3,
 				  .setup.chunk_nbytes = PIECED_NBYTES};
 	nrestored = 0;
 	run_squad(r, second, plan, true);
@@ -294,7 +294,7 @@ static struct beside {
 	enum status wakes, opens;
 	atomic_uint ntried; /* threads of the device that have tried to wake or to open it */
 	struct worker_ops cpu, device;
-	struct squad squads[2];
+	struct worker_pool pools[2];
 	const char *paths[1];
 	struct input *input;
 	struct total total;
@@ -337,9 +337,9 @@ static void beside_make(struct beside *b, bool has_core)
 	b->cpu.buffer = late_buffer;
 	b->device.wake = device_wake;
 	b->device.open = device_open;
-	b->squads[0] = (struct squad){.ops = &b->cpu, .nthreads = 2, .retires = true,
+	b->pools[0] = (struct worker_pool){.ops = &b->cpu, .nthreads = 2, .retires = true,
 				      .setup.chunk_nbytes = CHUNK_NBYTES};
-	b->squads[1] = (struct squad){.ops = &b->device, .nthreads = NDEVICE_THREADS,
+	b->pools[1] = (struct worker_pool){.ops = &b->device, .nthreads = NDEVICE_THREADS,
 				      .setup = {CHUNK_NBYTES, nbesides, false}, .optional = true,
 				      .replaces = true, .has_core = has_core};
 	b->paths[0] = file_of("2");
@@ -356,12 +356,12 @@ static void test_beside(enum status wakes, enum status opens, bool has_core, con
 	beside_make(b, has_core);
 	b->wakes = wakes;
 	b->opens = opens;
-	enum status status = engine_run(&test_plan, b->input, b->squads, 2, &b->total, true,
+	enum status status = engine_run(&test_plan, b->input, b->pools, 2, &b->total, true,
 					&all_ended, &b->fault);
 	unlink(b->paths[0]);
 	ok(status == STATUS_OK && b->total.partial.columns[0].fast.count == NRECORDS,
 	   "%s%s: nothing is lost", what, has_core ? ", on a core of its own" : "");
-	ok(b->squads[1].work_fault.status == STATUS_OK, "... and nobody is warned");
+	ok(b->pools[1].work_fault.status == STATUS_OK, "... and nobody is warned");
 	nbesides++;
 }
 

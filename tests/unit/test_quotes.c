@@ -190,7 +190,7 @@ static void test_unquote(const struct simd_ops *ops)
 		struct simd_quotes at = {-(uint64_t)(i & 1), i >> 1 & 1}, wanted_at = at;
 		sample_bits(&seen);
 		wanted = seen;
-		n = ops->unquote(bits_of(&seen), nwords, &at);
+		n = ops->clear_quoted(bits_of(&seen), nwords, &at);
 		right = n == plain_unquote(&wanted, nwords, &wanted_at) &&
 			memcmp(&seen, &wanted, sizeof seen) == 0 && at.inside == wanted_at.inside &&
 			at.may_open == wanted_at.may_open;

@@ -58,7 +58,7 @@ static bool scans(const struct simd_ops *ops, const char *text, size_t nwords, c
 	memset(newlines, 0x5a, sizeof newlines);
 	memset(quotes, 0x5a, sizeof quotes);
 	separators[nwords] = newlines[nwords] = quotes[nwords] = poison;
-	struct simd_counts counts = ops->scan(text, nwords, delimiter,
+	struct simd_counts counts = ops->classify(text, nwords, delimiter,
 					      (struct simd_bits){separators, newlines, quotes});
 	for (size_t k = 0; k < nwords; k++, text += SIMD_WORD_NBYTES) {
 		same = same && separators[k] == plain_match(text, delimiter, '\n') &&

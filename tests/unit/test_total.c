@@ -42,13 +42,13 @@ static enum status feed(struct total *t, const char *text, size_t first, size_t 
 	struct chunk_entry entry = {CSV_FIELD_START, false, false};
 	struct worker *w;
 	struct partial partial;
-	struct emission emission;
+	struct chunk_output output;
 	size_t at = 0, nbytes = strlen(text);
 	struct chunk c = {.first_of_file = true, .first_line = 1};
 	enum status status = STATUS_OK;
 
 	if (worker_cpu.open(&w, t->plan, &(struct worker_setup){nbytes + 1, 0, false}, fault) ||
-	    partial_init(&partial, t->plan) || emission_init(&emission, t->plan))
+	    partial_init(&partial, t->plan) || chunk_output_init(&output, t->plan))
 		bail("out of memory");
 	c.data = worker_cpu.buffer(w);
 	for (; status == STATUS_OK && !c.last_of_file; c.first_of_file = false, c.index++) {
@@ -62,12 +62,12 @@ static enum status feed(struct total *t, const char *text, size_t first, size_t 
 		if (worker_cpu.map(w, &c, &map, fault) ||
 		    worker_cpu.fold(w, &c, entry, &partial, fault))
 			bail("out of memory");
-		status = total_add(t, &c, map.nlines, &partial, &emission, fault);
+		status = total_add(t, &c, map.nlines, &partial, &output, fault);
 		if (c.nbytes > 0)
 			entry = chunk_entry_after(map.map, c.data[c.nbytes - 1] == '\n', entry);
 	}
 	partial_free(&partial);
-	emission_free(&emission);
+	chunk_output_free(&output);
 	worker_cpu.close(w);
 	return status;
 }
