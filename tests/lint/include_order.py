@@ -11,47 +11,14 @@ import re
 
 import harness
 
-# The rooms, lowest first, and in each the modules, lowest first (DESIGN.md, section 3). A file
-# belongs to the module that is its name up to the dot and includes only what stands before it.
-# Where a header stands lower than its source, or two folders have a name in common, the file
-# itself is in the table, and the module is what is left.
-ROOMS = (
-    ("words",   "hd status cores"),
-    ("numbers", "csv_dfa decimal decimal_text wide"),
-    ("bytes",   "simd.h simd_x86 simd_positions simd_quotes simd_words simd_fold simd_convert simd_groups simd_groups_fold "
-                "simd_portable simd_neon simd_avx2 simd_avx512 simd nibbles quotes structure"),
-    ("terms",   "clock utf8 plan chunk expr_eval"),
-    ("records", "column rows expr_row row_block row_judge rows_fold record.h record_walk record"),
-    ("rows",    "running emit new_fields rows_emit"),
-    ("data",    "feed inflate inflate_zlib inflate_isal inflate_libdeflate gzip bgzf unzstd decoder ahead unpacker "
-                "source passed ranged input"),
-    ("request", "select expr_lex expr_show expr argument options header query"),
-    ("workers", "total stage worker worker_cpu"),
-    ("kernels", "fold lane warp block grid "
-                "scan.cuh scan_tile scan_lookback async_copy scan_lookahead scan_launch scan "
-                "records window fields.cuh field_read field_number fields reduce_strips reduce column_fold number_text emission "
-                "expand gpu gpu_memory "
-                "worker_gpu.cuh worker_gpu_plan worker_gpu_ahead worker_gpu_read worker_gpu_fold worker_gpu_emit worker_gpu"),
-    ("engine",  "chain writer engine.h member engine"),
-    ("answer",  "output result message team main"),
-    # gpustat ends here: what follows is gpustat-bench, and nothing above may include it.
-    ("ladder",  "bench ladder_index ladder ladder_memory ladder_fold sample "
-                "reduce_array ladder_reduce ladder_reduce_book ladder_reduce_series ladder_reduce_shipped "
-                "ladder_reduce_cub "
-                "ladder_scan ladder_scan_section ladder_scan_hierarchical ladder_scan_domino "
-                "ladder_scan_persistent ladder_scan_cub"),
-    ("bench",   "timing reference cpu_ladder cpu_measure gpu_fault event_timer sweep "
-                "ladder_value ceilings ladder_check ladder_time ladder_bench.h ladder_select "
-                "ladder_bench trace device_marks traced_worker lockstep read_ceiling pipeline.h pipeline_limits pipeline "
-                "model sheet report report_model report_pipeline svg chart timeline bench_options bench/run/main.c"),
-)
-MODULES = [module for _, modules in ROOMS for module in modules.split()]
-KERNELS = dict(ROOMS)["kernels"].split()
+# HACKING.md's map names the folders in this order; there is no second list.
+MAP_ROW = r"^\| `((?:src|kernels|bench)/\w+)/` \|"
 LEVELS = ("fold", "lane", "warp", "block", "grid")
 SPEAKS = "src/io/message.c"
 ENDS = ("src/run/main.c", "bench/run/main.c")
 MAY_TRAP = ("kernels/scan/lookahead.cuh",)  # in code for chips on which nobody launches it
-MAY_SPEAK_THROUGH_MESSAGE = ("src/io/message.c", "src/run/main.c", "src/run/device_choice.c", "bench/run/main.c")
+STANDALONE = "kernels/ladder/"  # a rung may be a program of its own: see HACKING.md
+MAY_SPEAK_THROUGH_MESSAGE = ("src/io/message.c", "src/run/", "bench/run/")
 SHARED_BY_BOTH_COMPILERS = ("src/base/hd.h", "src/csv/dfa.h", "src/number/decimal.h")
 LINES_MAX = 500
 
@@ -60,8 +27,8 @@ LINES_MAX = 500
 
 def read_tree():
     """Every source file there is. What `make dist` leaves out is not missed."""
-    patterns = ("src/*", "kernels/*", "bench/*", "bench/csv/*", "tests/*", "m4/*.m4", "data/*.py", ".ci/run",
-                "bootstrap", "configure.ac", "Makefile.am")
+    patterns = ("src/*/*", "kernels/*/*", "bench/*/*", "tests/*", "tests/*/*", "m4/*.m4", "data/*.py", ".ci/run",
+                "bootstrap", "configure.ac", "Makefile.am", "HACKING.md")
     tree = {}
     for pattern in patterns:
         for path in glob.glob(harness.source(*pattern.split("/"))):
@@ -74,11 +41,19 @@ def read_tree():
     return tree
 
 
-def module_of(path):
-    """The file itself, with or without its folder, if it has a place of its own, else its name
-    up to the dot."""
-    name = os.path.basename(path)
-    return next((own for own in (path, name) if own in MODULES), name.split(".")[0])
+def rooms(tree):
+    """The folders in the order of HACKING.md's map."""
+    return re.findall(MAP_ROW, tree.get("HACKING.md", ""), flags=re.M)
+
+
+def room_of(path):
+    return os.path.dirname(path)
+
+
+def resolve(tree, path, name):
+    """The file that #include "name" in path means, or None."""
+    near = os.path.normpath(os.path.join(os.path.dirname(path), name))
+    return next((there for there in (near, "src/" + name, name) if there in tree), None)
 
 
 def is_code(path):
@@ -118,31 +93,51 @@ def mentions(tree, pattern, allowed):
 
 # ---- rules ------------------------------------------------------------------------------------
 
-def table_is_whole(tree):
-    modules = {module_of(path) for path in tree if is_code(path)}
-    for module in sorted(modules - set(MODULES)):
-        yield "%s is in no room: give it a place in ROOMS" % module
-    for module in MODULES:
-        if module not in modules:
-            yield "%s stands in ROOMS and nowhere else" % module
+def map_is_whole(tree):
+    listed, folders = rooms(tree), {room_of(path) for path in tree if is_code(path)}
+    for folder in sorted(folders - set(listed)):
+        yield "%s/ is not in HACKING.md's map" % folder
+    for folder in listed:
+        if folder not in folders:
+            yield "%s/ is in HACKING.md's map and nowhere else" % folder
 
 
 def arrows_point_down(tree):
-    headers = {os.path.basename(path) for path in tree if is_code(path)}
+    order = rooms(tree)
     for path, text in sorted(tree.items()):
-        if not is_code(path) or module_of(path) not in MODULES:
+        if not is_code(path) or room_of(path) not in order:
             continue
-        place = MODULES.index(module_of(path))
         for number, name in includes(text):
+            there = resolve(tree, path, name)
             if name == "config.h":
                 continue
-            if name not in headers:
+            if there is None or not is_code(there):
                 yield "%s:%d: %s is no file of src/, kernels/ or bench/" % (path, number, name)
-                continue
-            there = MODULES.index(module_of(name)) if module_of(name) in MODULES else len(MODULES)
-            own = there == place and name != os.path.basename(path)
-            if there >= place and not own:
-                yield "%s:%d: includes %s, which is not below it" % (path, number, name)
+            elif room_of(there) not in order or order.index(room_of(there)) > order.index(room_of(path)):
+                yield "%s:%d: includes %s, whose folder stands after its own" % (path, number, name)
+
+
+def no_circle_in_a_room(tree):
+    """Headers of one folder include one another in one direction."""
+    edges = {}
+    for path, text in tree.items():
+        for _, name in includes(text) if is_code(path) else ():
+            there = resolve(tree, path, name)
+            if there and room_of(there) == room_of(path):
+                edges.setdefault(path, set()).add(there)
+    done, open_ = set(), []
+
+    def visit(header):
+        if header in open_:
+            yield "a circle: %s" % " -> ".join(open_[open_.index(header):] + [header])
+        elif header not in done:
+            open_.append(header)
+            for there in sorted(edges.get(header, ())):
+                yield from visit(there)
+            open_.pop()
+            done.add(header)
+    for header in sorted(edges):
+        yield from visit(header)
 
 
 def a_header_includes_no_source(tree):
@@ -154,16 +149,18 @@ def a_header_includes_no_source(tree):
 
 def levels_include_one_before(tree):
     for before, level in zip(LEVELS, LEVELS[1:]):
-        text = tree.get("kernels/%s.cuh" % level, "")
-        kernels = [name for _, name in includes(text) if module_of(name) in KERNELS]
-        if kernels != [before + ".cuh"]:
-            yield "kernels/%s.cuh includes %s of kernels/, not %s.cuh alone" % (level, kernels, before)
+        path = "kernels/level/%s.cuh" % level
+        below = [there for there in (resolve(tree, path, name) for _, name in includes(tree.get(path, "")))
+                 if there and there.startswith("kernels/")]
+        if below != ["kernels/level/%s.cuh" % before]:
+            yield "%s includes %s of kernels/, not %s.cuh alone" % (path, below, before)
 
 
 def src_knows_kernels_by_gpu_h(tree):
     for path, text in sorted(tree.items()):
         for number, name in includes(text) if path.startswith("src/") else ():
-            if module_of(name) in KERNELS and (name, path) != ("gpu.h", "src/run/device_choice.c"):
+            there = resolve(tree, path, name) or ""
+            if there.startswith("kernels/") and (there != "kernels/worker/gpu.h" or room_of(path) != "src/run"):
                 yield "%s:%d: includes %s" % (path, number, name)
 
 
@@ -171,7 +168,7 @@ def core_needs_nothing(tree):
     for path in SHARED_BY_BOTH_COMPILERS:
         for line in without_comments(tree.get(path, "")).split("\n"):
             match = re.match(r'\s*#\s*include\s*[<"]([^>"]+)[>"]', line)
-            if match and match.group(1) not in ("stddef.h", "stdint.h", "hd.h"):
+            if match and match.group(1) not in ("stddef.h", "stdint.h", "base/hd.h"):
                 yield "%s includes %s" % (path, match.group(1))
 
 
@@ -179,13 +176,14 @@ def one_file_speaks(tree):
     yield from mentions(tree, r"\b(stderr|STDERR_FILENO)\b|\b(perror|psignal|v?warnx?|v?errx?|"
                         r"v?dprintf)\s*\(|\bwrite\s*\(\s*2\s*,", (SPEAKS,))
     for path, text in sorted(tree.items()):
-        if is_code(path) and path not in MAY_SPEAK_THROUGH_MESSAGE:
+        if is_code(path) and not path.startswith(MAY_SPEAK_THROUGH_MESSAGE):
             for number, name in includes(text):
-                if name == "message.h":
-                    yield "%s:%d: includes message.h" % (path, number)
+                if name == "io/message.h":
+                    yield "%s:%d: includes io/message.h" % (path, number)
 
 
 def one_file_ends(tree):
+    tree = {path: text for path, text in tree.items() if not path.startswith(STANDALONE)}
     yield from mentions(tree, r"\b(_?_?exit|_Exit|quick_exit|abort|raise|longjmp|assert|"
                         r"kill)\s*\(", ENDS)
     yield from mentions(tree, r"\b__trap\s*\(", MAY_TRAP)
@@ -207,40 +205,42 @@ def every_file_is_short(tree):
 
 # Each rule, what it says, and lines that break it: (file, text put behind its SPDX line).
 RULES = (
-    (table_is_whole, "every module has a place in the table",
-     [("src/misc.c", "int f(void);")]),
-    (arrows_point_down, "a file includes only lower ones",
-     [("src/number/decimal.h", '#include "wide.h"'), ("src/base/status.h", '#include "message.h"'),
-      ("src/fold/record.c", '#include "engine.h"'), ("kernels/level/lane.cuh", '#include "grid.cuh"'),
-      ("src/query/plan.h", '#  include "options.def"'), ("src/engine/total.c", '#include "nowhere.h"'),
-      ("src/number/wide.h", '#include "wide.h"'), ("src/fold/record.h", '#include "record_walk.h"'),
-      ("src/query/expr_eval.h", '#include "expr.h"'), ("src/emit/running.c", '#include "emit.h"'),
-      ("kernels/scan/scan.cuh", '#include "kernels/scan/tile.cuh"'),
-      ("kernels/emit/emission.cuh", '#include "worker_gpu.cuh"'), ("src/emit/emit.c", '#include "total.h"'),
-      ("kernels/fold/reduce.cu", '#include "ladder.cuh"'), ("src/run/device_choice.c", '#include "bench.h"'),
-      ("kernels/ladder/scan.cu", '#include "timing.h"'),
-      ("bench/report/report.c", '#include "bench_options.h"')]),
+    (map_is_whole, "every folder has its place in HACKING.md's map",
+     [("src/misc/misc.c", "int f(void);")]),
+    (arrows_point_down, "a file includes only what its own folder and those before it hold",
+     [("src/number/decimal.h", '#include "csv/dfa.h"'), ("src/base/status.h", '#include "io/message.h"'),
+      ("src/fold/column.c", '#include "engine/engine.h"'), ("kernels/level/lane.cuh", '#include "kernels/scan/scan.cuh"'),
+      ("src/query/plan.h", '#  include "fold/column.h"'), ("src/engine/total.c", '#include "nowhere.h"'),
+      ("src/emit/running.c", '#include "engine/total.h"'), ("src/csv/rows.h", '#include "query/plan.h"'),
+      ("kernels/emit/emission.cuh", '#include "kernels/worker/worker_gpu.cuh"'),
+      ("kernels/fold/reduce.cu", '#include "kernels/ladder/ladder.cuh"'),
+      ("src/run/main.c", '#include "bench/ladder/bench.h"'), ("src/run/main.c", '#include "unit/tap.h"'),
+      ("bench/report/report.c", '#include "bench/run/bench_options.h"')]),
+    (no_circle_in_a_room, "no folder's headers include one another in a circle",
+     [("src/number/decimal.h", '#include "number/wide.h"'), ("src/query/expr_eval.h", '#include "expr.h"')]),
     (a_header_includes_no_source, "no file includes a source",
-     [("src/run/main.c", '#include "engine.c"'), ("kernels/fold/reduce.cu", '#include "fields.cu"')]),
+     [("src/run/main.c", '#include "engine/engine.c"'), ("kernels/fold/reduce.cu", '#include "kernels/csv/fields.cu"')]),
     (levels_include_one_before, "lane, warp, block and grid each include only the one before",
-     [("kernels/level/grid.cuh", '#include "lane.cuh"'), ("kernels/level/warp.cuh", '#include "fold.cuh"')]),
-    (src_knows_kernels_by_gpu_h, "src/ knows the kernels by gpu.h, and only device_choice.c does",
-     [("src/engine/engine.c", '#include "gpu.h"'), ("src/run/device_choice.c", '#include "grid.cuh"')]),
+     [("kernels/level/grid.cuh", '#include "kernels/level/lane.cuh"'),
+      ("kernels/level/warp.cuh", '#include "kernels/level/fold.cuh"')]),
+    (src_knows_kernels_by_gpu_h, "src/ knows the kernels by gpu.h, and only src/run/ does",
+     [("src/engine/engine.c", '#include "kernels/worker/gpu.h"'),
+      ("src/run/main.c", '#include "kernels/level/grid.cuh"')]),
     (core_needs_nothing, "hd.h, dfa.h and decimal.h need no other header",
-     [("src/number/decimal.h", "#include <math.h>"), ("src/csv/dfa.h", '#include "plan.h"')]),
-    (one_file_speaks, "only message.c writes to stderr, and only main.c and device_choice.c ask it to",
+     [("src/number/decimal.h", "#include <math.h>"), ("src/csv/dfa.h", '#include "query/plan.h"')]),
+    (one_file_speaks, "only message.c writes to stderr, and only the programs' own folders ask it to",
      [("src/engine/engine.c", 'static void f(void) { fprintf(stderr, "x"); }'),
       ("src/codec/gzip.c", 'static void f(void) { perror("x"); }'),
       ("kernels/worker/gpu.cu", "static void f(void) { fputs(\"x\", stderr); }"),
       ("src/io/input.c", 'static void f(void) { write(2, "x", 1); }'),
-      ("src/engine/total.c", '#include "message.h"'), ("bench/report/report.c", '#include "message.h"')]),
+      ("src/engine/total.c", '#include "io/message.h"'), ("bench/report/report.c", '#include "io/message.h"')]),
     (one_file_ends, "only main.c ends the process",
      [("src/query/options.c", "static void f(void) { exit(2); }"),
       ("src/number/wide.c", "static void f(void) { abort(); }"),
       ("kernels/worker/gpu.cu", "static void f(void) { _exit (1); }"),
       ("kernels/fold/reduce.cu", "static __device__ void f(void) { __trap(); }"),
       ("src/run/device_choice.c", "int main(void);"),
-      ("bench/report/chart.c", "static void f(void) { exit(1); }")]),
+      ("bench/report/report.c", "static void f(void) { exit(1); }")]),
     (every_file_has_its_licence, "every source file has its SPDX line",
      [("src/query/query.c", None), ("tests/oracle/harness.py", None), ("kernels/level/warp.cuh", None)]),
     (every_file_is_short, "no source file is longer than %d lines" % LINES_MAX,
@@ -264,7 +264,7 @@ def check_reading():
     harness.is_(list(includes(code)), [(3, "y.h")], "an include in a comment is none")
     harness.is_(without_comments('f("stderr", \'"\', x) /* stderr */', strings=False).split(),
                 ['f("",', "'',", "x)"], "comments and strings are no code")
-    harness.is_(list(mentions({"src/a.c": "int status_exit(int x); err = warn[0]; /* exit(1) */"},
+    harness.is_(list(mentions({"src/base/a.c": "int status_exit(int x); err = warn[0]; /* exit(1) */"},
                               r"\bexit\s*\(", ())), [], "status_exit is not exit")
 
 
