@@ -204,7 +204,7 @@ static void partial_add(const struct worker *w, const struct chunk *chunk,
 	out->nshort += summary->nshort;
 	note_first(&out->first_short_offset, summary->first_short);
 	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (plan->columns[c].folds)
+		if (plan->columns[c].needs)
 			column_add(&out->columns[c], plan->columns[c].parses, &w->tally[c],
 				   &w->bins[c * DECIMAL_NSCALES]);
 	for (size_t p = 0; p < plan->npredicates; p++)

@@ -82,7 +82,7 @@ static void flatten_columns(const struct plan *plan, const struct plan_arrays *t
 	for (size_t c = 0; c < plan->ncolumns; c++) {
 		to->field[c] = plan->columns[c].field;
 		to->parses[c] = plan->columns[c].parses;
-		to->folds[c] = plan->columns[c].folds;
+		to->folds[c] = plan->columns[c].needs != 0;
 	}
 	for (size_t i = 0; i < plan->nmissing; i++) {
 		size_t nbytes = strlen(plan->missing[i]);

@@ -20,14 +20,21 @@ enum status partial_init(struct partial *p, const struct plan *plan)
 		partial_free(p);
 		return STATUS_NO_MEMORY;
 	}
+	for (size_t c = 0; c < p->ncolumns; c++)
+		if (moments_init(&p->columns[c].moments, plan->columns[c].needs) != STATUS_OK) {
+			partial_free(p);
+			return STATUS_NO_MEMORY;
+		}
 	partial_clear(p);
 	return STATUS_OK;
 }
 
 void partial_free(struct partial *p)
 {
-	for (size_t c = 0; p->columns && c < p->ncolumns; c++)
+	for (size_t c = 0; p->columns && c < p->ncolumns; c++) {
 		free(p->columns[c].wide);
+		moments_free(&p->columns[c].moments);
+	}
 	free(p->columns);
 	free(p->nmatched);
 	memset(p, 0, sizeof *p);
@@ -46,6 +53,7 @@ void partial_clear(struct partial *p)
 		decimal_fold_clear(&column->fast);
 		if (column->wide)
 			column->wide->count = 0;
+		moments_clear(&column->moments);
 		column->nmissing = column->ninvalid = 0;
 		column->kind = COLUMN_UNKNOWN;
 		forget_offsets(column);
@@ -86,12 +94,12 @@ static enum status column_combine(struct column_partial *column, const struct co
 	column->nmissing += later->nmissing;
 	column->ninvalid += later->ninvalid;
 	forget_offsets(column);
-	if (!later->wide || later->wide->count == 0)
-		return STATUS_OK;
-	if (!wide_of(column))
-		return STATUS_NO_MEMORY;
-	wide_fold_combine(column->wide, later->wide);
-	return STATUS_OK;
+	if (later->wide && later->wide->count > 0) {
+		if (!wide_of(column))
+			return STATUS_NO_MEMORY;
+		wide_fold_combine(column->wide, later->wide);
+	}
+	return moments_combine(&column->moments, &later->moments);
 }
 
 enum status partial_combine(struct partial *p, const struct partial *later)
@@ -194,6 +202,8 @@ static enum status take_wide(struct column_partial *column, const char *text, si
 
 	if (status == STATUS_OK && !wide_of(column))
 		return STATUS_NO_MEMORY;
+	if (status == STATUS_OK && moments_add_wide(&column->moments, &x) != STATUS_OK)
+		return STATUS_NO_MEMORY;
 	if (status == STATUS_OK)
 		wide_fold_add(column->wide, &x, scale);
 	else
@@ -235,7 +245,9 @@ enum status column_add_field(const struct plan *plan, struct partial *p, size_t 
 	} else if (!parses) {
 		column->fast.count++;
 	} else if (v.kind == DECIMAL_NUMBER) {
+		uint8_t scale = (uint8_t)v.number.scale;
 		decimal_fold_add(&column->fast, v.number);
+		moments_add(&column->moments, &v.number.significand, &scale, 1);
 		note_first(&column->first_number_offset, offset);
 	} else {
 		return take_wide(column, v.text, v.nbytes, offset);

@@ -15,9 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/status.h"
+#include "fold/moment.h"
 #include "number/decimal.h"
 #include "query/plan.h"
-#include "base/status.h"
 #include "number/wide.h"
 
 #define OFFSET_NONE SIZE_MAX
@@ -32,6 +33,7 @@ struct column_partial {
 	struct decimal_fold fast;  /* numbers the fast path holds; also counts presence
 				    * in a column that does not parse */
 	struct wide_fold *wide;    /* the others; NULL until one came. Owned. */
+	struct moment_cells moments; /* what else the plan's column needs */
 	uint64_t nmissing;
 	uint64_t ninvalid;
 	enum column_kind kind; /* set by combine; ask column_kind() */

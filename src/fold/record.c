@@ -69,7 +69,7 @@ static enum status fold_columns(const struct folding *f, const struct record_vie
 	for (size_t c = 0; c < f->plan->ncolumns; c++) {
 		struct field_span span = r->spans[c];
 		enum status status = STATUS_OK;
-		if (f->plan->columns[c].folds)
+		if (f->plan->columns[c].needs)
 			status = column_add_field(f->plan, f->out, c, r->data + span.begin,
 					     span.end - span.begin, span.begin, &f->memory->scratch);
 		if (status != STATUS_OK)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "number/wide.h"
+#include "fold/statistic.h"
 
 bool result_is_text(const struct plan_column *plan, const struct column_partial *column)
 {
@@ -18,33 +18,14 @@ bool result_is_text(const struct plan_column *plan, const struct column_partial 
 	return plan->if_numeric && column_kind(column) == COLUMN_TEXT;
 }
 
-/* Values that are not missing: numbers, and in a column that may hold text, text. */
-static uint64_t count_present(const struct plan_column *plan, const struct column_partial *column,
-			      uint64_t nnumbers)
+/* Text is present in a column that may hold it, and left out elsewhere. */
+static void read_moments(const struct plan_column *plan, const struct column_partial *column,
+			 struct column_moments *out)
 {
-	return nnumbers + (result_is_text(plan, column) ? column->ninvalid : 0);
-}
+	uint64_t nwide = column->wide ? column->wide->count : 0;
+	uint64_t ntexts = result_is_text(plan, column) ? column->ninvalid : 0;
 
-/* Writes one result; "" where there is none. */
-static void format_value(enum operation operation, const struct plan_column *plan,
-			 const struct column_partial *column, char text[WIDE_TEXT_NBYTES])
-{
-	struct wide_fold f;
-
-	column_numbers(column, &f);
-	*text = '\0';
-	if (operation == OPERATION_SUM)
-		wide_format(&f.sum, f.scale, text);
-	else if (operation == OPERATION_COUNT)
-		snprintf(text, WIDE_TEXT_NBYTES, "%" PRIu64, count_present(plan, column, f.count));
-	else if (f.count == 0)
-		return;
-	else if (operation == OPERATION_MIN)
-		wide_format(&f.min, f.scale, text);
-	else if (operation == OPERATION_MAX)
-		wide_format(&f.max, f.scale, text);
-	else
-		wide_format_mean(&f.sum, f.count, text);
+	statistic_moments(column, column->fast.count + nwide + ntexts, out);
 }
 
 static bool set_cell(struct cell *cell, const char *text, bool is_number)
@@ -65,13 +46,15 @@ static enum status no_memory(struct table *t, struct fault *fault)
 static bool set_result(const struct query *q, const struct partial *total, const struct result *r,
 		       struct cell *name, struct cell *value)
 {
-	char text[WIDE_TEXT_NBYTES];
 	const struct plan_column *column = &q->plan.columns[r->column];
+	char text[STATISTIC_TEXT_NBYTES];
+	struct column_moments moments;
 
 	if (asprintf(&name->text, "%s(%s)", operation_title(r->operation), column->name) < 0)
 		name->text = NULL;
 	name->is_number = true;
-	format_value(r->operation, column, &total->columns[r->column], text);
+	read_moments(column, &total->columns[r->column], &moments);
+	statistic_format(r->operation, &moments, text);
 	return set_cell(value, text, true) && name->text;
 }
 
@@ -196,16 +179,18 @@ static const char *type_name(const struct plan_column *plan, const struct column
 static bool set_summary_row(const struct plan_column *plan, const struct column_partial *column,
 			    struct cell *row)
 {
-	char text[WIDE_TEXT_NBYTES];
+	char text[STATISTIC_TEXT_NBYTES];
+	struct column_moments moments;
 	bool ok = set_cell(&row[SUMMARY_COLUMN], plan->name, false) &&
 		  set_cell(&row[SUMMARY_TYPE], type_name(plan, column), false);
 
 	snprintf(text, sizeof text, "%" PRIu64, column->nmissing);
 	ok = ok && set_cell(&row[SUMMARY_MISSING], text, true);
+	read_moments(plan, column, &moments);
 	for (size_t i = 0; ok && i < NSUMMARY; i++) {
 		if (summary_columns[i].operation == NOPERATIONS)
 			continue;
-		format_value(summary_columns[i].operation, plan, column, text);
+		statistic_format(summary_columns[i].operation, &moments, text);
 		if (i >= SUMMARY_SUM && result_is_text(plan, column))
 			*text = '\0';
 		ok = set_cell(&row[i], text, true);

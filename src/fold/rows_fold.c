@@ -76,10 +76,54 @@ static size_t fold_numbers(const struct folding *m, size_t c, const struct row_f
 	return n;
 }
 
+/* Adds the block's numbers in `rows` to the column's fold. */
+static void add_numbers(struct column_partial *partial, const struct simd_numbers *x, uint64_t rows)
+{
+	for (uint64_t left = rows; left; left &= left - 1) {
+		int i = __builtin_ctzll(left);
+		decimal_fold_add(&partial->fast, (struct decimal){x->significand[i], x->scale[i]});
+	}
+	moments_add(&partial->moments, x->significand, x->scale, rows);
+}
+
+/* Folds the fields of up to 64 rows by converting them first: every moment takes the same
+ * numbers. Returns how many rows. */
+static enum status fold_converted(const struct folding *m, size_t c, const struct row_fields *fields,
+				  size_t *nrows)
+{
+	struct column_partial *partial = &m->out->columns[c];
+	size_t n = fields->nrows < SIMD_NUMBERS_NROWS ? fields->nrows : SIMD_NUMBERS_NROWS;
+	uint64_t all = ~UINT64_C(0) >> (SIMD_NUMBERS_NROWS - n), others;
+	enum status status = STATUS_OK;
+	struct simd_numbers x;
+
+	simd()->convert(m->text, fields->ends, fields->stride, n, fields->drops_cr, &x,
+			&m->f->hints[c]);
+	if (m->f->block.missing_is_number)
+		x.numbers = 0;
+	if (x.numbers) {
+		int first = __builtin_ctzll(x.numbers);
+		note_first_number(partial, (uint32_t)(fields->ends[(ptrdiff_t)(first * fields->stride) - 1] + 1));
+		add_numbers(partial, &x, x.numbers);
+	}
+	partial->nmissing += (uint64_t)__builtin_popcountll(x.empty);
+	for (others = all & ~x.numbers & ~x.empty; others && status == STATUS_OK; others &= others - 1)
+		status = fold_field(m, c, row_field(m->text, fields->ends + (size_t)__builtin_ctzll(others) * fields->stride,
+						    fields->drops_cr));
+	*nrows = n;
+	return status;
+}
+
 static enum status fold_fields(const struct folding *m, size_t c, struct row_fields fields)
 {
 	enum status status = STATUS_OK;
 
+	while (status == STATUS_OK && fields.nrows > 0 && moments_exist(&m->out->columns[c].moments)) {
+		size_t n;
+		status = fold_converted(m, c, &fields, &n);
+		fields.ends += n * fields.stride;
+		fields.nrows -= n;
+	}
 	while (status == STATUS_OK && fields.nrows > 0) {
 		size_t n = fold_numbers(m, c, &fields);
 		fields.ends += n * fields.stride;
@@ -103,7 +147,7 @@ static enum status fold_all(const struct folding *m, const struct row_run *some)
 		const struct plan_column *column = &plan->columns[c];
 		struct row_fields fields = {some->ends + column->field, some->stride, some->nrows,
 					    column->field == some->stride - 1};
-		if (column->folds)
+		if (column->needs)
 			status = fold_fields(m, c, fields);
 	}
 	return status;
@@ -136,7 +180,7 @@ static enum status fold_kept(const struct folding *m)
 	if (m->f->judge.kept == row_block_all(b))
 		return fold_all(m, &(struct row_run){b->ends, b->stride, b->nrows});
 	for (size_t c = 0; status == STATUS_OK && c < plan->ncolumns; c++)
-		if (plan->columns[c].folds)
+		if (plan->columns[c].needs)
 			status = fold_kept_column(m, c);
 	return status;
 }

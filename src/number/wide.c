@@ -8,7 +8,6 @@
 
 #define POINT_DIGITS (WIDE_POINT * WIDE_LIMB_DIGITS)
 #define TOTAL_DIGITS (WIDE_NLIMBS * WIDE_LIMB_DIGITS)
-#define MEAN_NDIGITS 17
 
 static const int32_t power_of_ten[WIDE_LIMB_DIGITS] = {1,      10,      100,      1000,     10000,
 						       100000, 1000000, 10000000, 100000000};
@@ -197,81 +196,6 @@ size_t wide_format(const struct wide *x, int scale, char text[WIDE_TEXT_NBYTES])
 
 	to_digits(x, &d);
 	return write_digits(&d, POINT_DIGITS, scale, text);
-}
-
-/* ---- mean ---- */
-
-/* A quotient being written by long division, digit by digit. */
-struct quotient {
-	uint64_t significand; /* the digits so far */
-	int ndigits;          /* significant ones among them */
-	int exponent;         /* the last one weighs 10^exponent */
-	uint64_t remainder;
-};
-
-/* Brings down the dividend's digit i (a 0 below its last one); returns the next digit. */
-static unsigned divide_step(const struct digits *d, int i, uint64_t count, struct quotient *q)
-{
-	uint128 dividend = (uint128)q->remainder * 10 + (i >= 0 ? d->digit[i] : 0);
-
-	q->remainder = (uint64_t)(dividend % count);
-	return (unsigned)(dividend / count);
-}
-
-/* Whether q, whose next digit comes from the dividend's digit i, rounds up: the rest is
- * more than half a unit, or just half and q is odd. */
-static bool rounds_up(const struct digits *d, int i, uint64_t count, struct quotient *q)
-{
-	unsigned digit = divide_step(d, i, count, q);
-	bool more = q->remainder != 0;
-
-	while (!more && --i >= 0)
-		more = d->digit[i] != 0;
-	if (digit == 5 && !more)
-		return q->significand & 1;
-	return digit >= 5;
-}
-
-static struct quotient divide(const struct digits *d, uint64_t count)
-{
-	struct quotient q = {0, 0, 0, 0};
-	int i = d->ndigits - 1;
-
-	for (; q.ndigits < MEAN_NDIGITS && (i >= 0 || q.remainder); i--) {
-		q.significand = q.significand * 10 + divide_step(d, i, count, &q);
-		q.ndigits += q.significand != 0;
-		q.exponent = i - POINT_DIGITS;
-	}
-	if (rounds_up(d, i, count, &q))
-		q.significand++;
-	return q;
-}
-
-/* Writes significand x 10^exponent in plain decimal. */
-static size_t write_plain(bool negative, uint64_t significand, int exponent, char *text)
-{
-	struct digits d = {.negative = negative && significand};
-	int scale = exponent < 0 ? -exponent : 0;
-
-	for (int i = exponent < 0 ? 0 : exponent; significand; i++, significand /= 10) {
-		d.digit[i] = (unsigned char)(significand % 10);
-		d.ndigits = i + 1;
-	}
-	return write_digits(&d, scale, scale, text);
-}
-
-size_t wide_format_mean(const struct wide *x, uint64_t count, char text[WIDE_TEXT_NBYTES])
-{
-	struct digits d;
-	struct quotient q;
-
-	to_digits(x, &d);
-	q = divide(&d, count);
-	while (q.exponent < 0 && q.significand % 10 == 0) {
-		q.significand /= 10;
-		q.exponent++;
-	}
-	return write_plain(d.negative, q.significand, q.exponent, text);
 }
 
 /* ---- fold ---- */

@@ -59,10 +59,6 @@ int wide_compare(const struct wide *x, const struct wide *y);
  * WIDE_SCALE_MAX. Returns the text's length. */
 size_t wide_format(const struct wide *x, int scale, char text[WIDE_TEXT_NBYTES]);
 
-/* Writes x / count, rounded half-even to 17 significant digits, in plain decimal,
- * trailing zeros after the point trimmed. count > 0. Returns the text's length. */
-size_t wide_format_mean(const struct wide *x, uint64_t count, char text[WIDE_TEXT_NBYTES]);
-
 /* The fold of a column's wide numbers. */
 struct wide_fold {
 	uint64_t count;

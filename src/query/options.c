@@ -25,7 +25,7 @@
 /* What getopt_long returns: operations from ARGUMENT_FIRST_ID on, options behind them. */
 enum option_id {
 	OPERATION_LAST_ID = ARGUMENT_FIRST_ID + NOPERATIONS - 1,
-#define OPERATION(id, kind, name, argument, title, help)
+#define OPERATION(id, kind, name, argument, title, needs, value, help)
 #define OPTION(id, letter, name, argument, help) OPTION_##id,
 #include "query/options.def"
 #undef OPERATION
@@ -33,7 +33,7 @@ enum option_id {
 };
 
 static const struct option long_options[] = {
-#define OPERATION(id, kind, name, argument, title, help) \
+#define OPERATION(id, kind, name, argument, title, needs, value, help) \
 	{name, sizeof(argument) > 1 ? required_argument : no_argument, NULL, \
 	 ARGUMENT_FIRST_ID + OPERATION_##id},
 #define OPTION(id, letter, name, argument, help) \
@@ -51,7 +51,7 @@ struct letter {
 };
 
 static const struct letter letters[] = {
-#define OPERATION(id, kind, name, argument, title, help)
+#define OPERATION(id, kind, name, argument, title, needs, value, help)
 #define OPTION(id, letter, name, argument, help) {letter, sizeof(argument) > 1, OPTION_##id},
 #include "query/options.def"
 #undef OPERATION
@@ -62,8 +62,9 @@ static const struct letter letters[] = {
 static const struct {
 	const char *name, *title;
 	enum operation_kind kind;
+	unsigned needs;
 } operations[] = {
-#define OPERATION(id, kind, name, argument, title, help) {name, title, OPERATION_##kind},
+#define OPERATION(id, kind, name, argument, title, needs, value, help) {name, title, OPERATION_##kind, needs},
 #define OPTION(id, letter, name, argument, help)
 #include "query/options.def"
 #undef OPERATION
@@ -85,6 +86,11 @@ enum operation_kind operation_kind(enum operation operation)
 	return operations[operation].kind;
 }
 
+unsigned operation_needs(enum operation operation)
+{
+	return operations[operation].needs;
+}
+
 /* ---- help ---- */
 
 void options_print_help(void)
@@ -94,14 +100,14 @@ void options_print_help(void)
 	       "read standard input; gzip is recognised. With no operation, summarise every\n"
 	       "column.\n"
 	       "\nOperations:\n");
-#define OPERATION(id, kind, name, argument, title, help) \
+#define OPERATION(id, kind, name, argument, title, needs, value, help) \
 	printf("      --%-20s %s\n", name " " argument, help);
 #define OPTION(id, letter, name, argument, help)
 #include "query/options.def"
 #undef OPERATION
 #undef OPTION
 	printf("\nOptions:\n");
-#define OPERATION(id, kind, name, argument, title, help)
+#define OPERATION(id, kind, name, argument, title, needs, value, help)
 #define OPTION(id, letter, name, argument, help)                                        \
 	printf("  %c%c%c --%-20s %s\n", (letter) ? '-' : ' ', (letter) ? (letter) : ' ', \
 	       (letter) ? ',' : ' ', name " " argument, help);

@@ -12,7 +12,7 @@
 #include "base/status.h"
 
 enum operation {
-#define OPERATION(id, kind, name, argument, title, help) OPERATION_##id,
+#define OPERATION(id, kind, name, argument, title, needs, value, help) OPERATION_##id,
 #define OPTION(id, letter, name, argument, help)
 #include "query/options.def"
 #undef OPERATION
@@ -64,6 +64,9 @@ void options_free(struct options *o);
 const char *operation_name(enum operation operation);
 const char *operation_title(enum operation operation);
 enum operation_kind operation_kind(enum operation operation);
+
+/* The moments that an operation is computed from: a set of enum moment. */
+unsigned operation_needs(enum operation operation);
 
 /* Prints --help's text, or --version's, to stdout. */
 void options_print_help(void);

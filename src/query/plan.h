@@ -17,6 +17,16 @@ enum invalid_policy {
 	INVALID_TEXT,  /* the column is text, then: the summary's way */
 };
 
+/* What is kept of a column's values: a set of these. The first three are kept by one fused fold
+ * (number/decimal.h), on every device; each of the others is a row of fold/moment.h. */
+enum moment {
+	MOMENT_COUNT = 1,    /* values that are not missing */
+	MOMENT_SUM = 2,
+	MOMENT_EXTREMES = 4, /* the least and the greatest value */
+	MOMENT_SQUARES = 8,  /* the sum of squares */
+};
+#define MOMENTS_FUSED (MOMENT_COUNT | MOMENT_SUM | MOMENT_EXTREMES)
+
 /* What a new column shows. */
 enum new_column_kind {
 	NEW_SUM, /* running totals of a column's numbers */
@@ -41,7 +51,7 @@ struct new_column {
 struct plan_column {
 	uint32_t field;      /* 0-based position in the record */
 	const char *name;    /* header name, or colN; not owned */
-	bool folds;          /* values are folded; false: only a predicate looks at them */
+	unsigned needs;      /* the moments that are asked of it; 0: only a predicate reads it */
 	bool parses;         /* values must be numbers; false: only presence is counted */
 	bool if_numeric;     /* selected by '*' or the summary: text is no error if the first
 			      * value is text */

@@ -13,7 +13,8 @@
 
 /* What is asked of one field. */
 struct demand {
-	bool selected, folds; /* at all; by an operation, not only by a condition */
+	bool selected;        /* at all */
+	unsigned needs;       /* the moments that operations need; 0: only a condition reads it */
 	bool number, star;    /* by a numeric operation by itself; by '*' */
 	size_t column;        /* its place in the plan */
 };
@@ -167,7 +168,7 @@ static enum status add_result(struct making *m, struct result result)
 static enum status demand_field(struct making *m, enum operation operation, uint32_t field,
 				bool star)
 {
-	bool counts = operation == OPERATION_COUNT || operation == OPERATION_RUNNING_COUNT;
+	bool counts = operation_needs(operation) == MOMENT_COUNT;
 	struct demand *d;
 
 	if (star && starts_unfit(m, field))
@@ -175,7 +176,8 @@ static enum status demand_field(struct making *m, enum operation operation, uint
 	if (grow_demands(m, (size_t)field + 1) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	d = &m->demands[field];
-	d->selected = d->folds = true;
+	d->selected = true;
+	d->needs |= m->q->summary ? MOMENTS_FUSED : operation_needs(operation);
 	d->star |= star;
 	d->number |= star ? m->options->emits : !counts;
 	return add_result(m, (struct result){operation, field, star});
@@ -260,7 +262,7 @@ static enum status plan_column(struct making *m, size_t field)
 
 	c->field = (uint32_t)field;
 	c->name = column_name(&m->q->header, field);
-	c->folds = d->folds;
+	c->needs = d->needs;
 	c->parses = d->number || d->star;
 	c->if_numeric = m->q->summary || (d->star && !d->number);
 	c->invalid = m->options->invalid;
@@ -306,11 +308,17 @@ static enum status plan_predicates(struct making *m)
 	return STATUS_OK;
 }
 
-static const enum new_column_kind new_columns[NOPERATIONS] = {
-	[OPERATION_RUNNING_SUM] = NEW_SUM,     [OPERATION_CUMSUM] = NEW_SUM,
-	[OPERATION_RUNNING_MIN] = NEW_MIN,     [OPERATION_RUNNING_MAX] = NEW_MAX,
-	[OPERATION_RUNNING_COUNT] = NEW_COUNT, [OPERATION_OFFSETS] = NEW_OFFSET,
-	[OPERATION_BYTE_OFFSET] = NEW_BYTE_OFFSET,
+/* What a new column shows, by operation. */
+static const enum new_column_kind new_column_kinds[NOPERATIONS] = {
+#define KIND_REDUCE(formula) 0
+#define KIND_SCAN(new_column) new_column
+#define KIND_OFFSET(new_column) new_column
+#define OPERATION(id, kind, name, argument, title, needs, value, help) \
+	[OPERATION_##id] = KIND_##kind(value),
+#define OPTION(id, letter, name, argument, help)
+#include "query/options.def"
+#undef OPERATION
+#undef OPTION
 };
 
 /* The new columns, in the order of the command line. */
@@ -332,7 +340,7 @@ static enum status plan_new_columns(struct making *m)
 	for (; plan->nnew_columns < m->q->nresults; plan->nnew_columns++) {
 		const struct result *r = &m->q->results[plan->nnew_columns];
 		struct new_column *s = &plan->new_columns[plan->nnew_columns];
-		s->kind = new_columns[r->operation];
+		s->kind = new_column_kinds[r->operation];
 		s->column = r->column;
 		s->predicate = s->kind == NEW_OFFSET ? predicate++ : 0;
 	}

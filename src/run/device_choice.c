@@ -321,6 +321,23 @@ static const char *add_gpus_if_they_pay(struct device_choice *devices, const str
 	return why_not;
 }
 
+/* Whether every moment that the plan needs is computed on a GPU as well. */
+static bool has_device_moments(const struct plan *plan)
+{
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		if (plan->columns[c].needs & ~(unsigned)MOMENTS_FUSED)
+			return false;
+	return true;
+}
+
+/* Gives the work to the CPUs alone: a GPU does not compute all of the plan's moments. */
+static void use_cpu_instead(struct device_choice *devices, const struct job *job)
+{
+	devices->npools = 0;
+	add_cpu(devices, job, input_has_thread(job->input));
+	devices->why = "CPU only: no GPU computes squares";
+}
+
 enum status devices_choose(struct device_choice *devices, const struct options *options,
 			const struct query *query, const struct input *input, struct fault *fault)
 {
@@ -329,10 +346,18 @@ enum status devices_choose(struct device_choice *devices, const struct options *
 	memset(devices, 0, sizeof *devices);
 	if (options->device == DEVICE_GPU) {
 		devices->why = "GPU only, as asked";
-		return add_gpus(devices, &job, false) ? STATUS_OK : no_gpu(options, fault);
+		if (!add_gpus(devices, &job, false))
+			return no_gpu(options, fault);
+		if (!has_device_moments(&query->plan))
+			use_cpu_instead(devices, &job);
+		return STATUS_OK;
 	}
 	add_cpu(devices, &job, input_has_thread(input));
 	devices->why = "CPU only, as asked";
+	if (options->device != DEVICE_CPU && !has_device_moments(&query->plan)) {
+		use_cpu_instead(devices, &job);
+		return STATUS_OK;
+	}
 	if (options->device == DEVICE_ALL)
 		devices->why = add_gpus(devices, &job, false) ? "every device, as asked"
 							: "every device, as asked: no GPU";

@@ -83,7 +83,7 @@ def check_tables():
     """Tables of some hundred KiB: many chunks, several tiles in each, both paths of numbers."""
     rng = random.Random(SEED)
     usual = [(None, None), (4096, 2), (65536, 3), (1000, 1)]
-    every = ["--%s=*" % o for o in oracle.OPERATIONS]
+    every = ["--%s=*" % o for o in oracle.ON_DEVICE]
     for kinds in (["small"], ["int"], ["decimal"], ["edge"], ["zeros"], ["exponent"], ["wide"], ["holes", "holes"],
                   ["seldom wide", "int"], ["text", "decimal", "text", "int"], ["decimal"] * 40,
                   ["int", "text"] * 20, ["small"] * 300):
@@ -118,7 +118,7 @@ PACKING = [(20000, 12), (65536, 12), (200000, 13)]  # chunk, threads: they pack 
 def check_packed():
     """Files of numbers go up as nibbles, where 12 threads or more read them: the same, whatever is in their way."""
     rng = random.Random(SEED)
-    every = ["--%s=*" % o for o in oracle.OPERATIONS]
+    every = ["--%s=*" % o for o in oracle.ON_DEVICE]
     numbers = table(rng, 150000, ["int", "decimal", "holes"]).replace(b"e", b"").replace(b"E", b"")
     middle = numbers.index(b"\n", len(numbers) // 2) + 1
     for name, inside in (("numbers", b""), ("a field in quotes", b'"1",2,3\n'), ("a blank", b"1, 2,3\n"),

@@ -172,7 +172,7 @@ def check_random():
             column = oracle.Column()
             for v in values:
                 column.add(oracle_text.number(v.encode()))
-            wants.append("".join(column.answer(o) + "\n" for o in oracle.OPERATIONS))
+            wants.append("".join((column.answer(o) or "") + "\n" for o in oracle.OPERATIONS))
             args = BARE + ["--%s=1" % o for o in oracle.OPERATIONS]
             jobs.append(dict(args=args, stdin=lines(values), threads=rng.choice((1, 2, 3, 7)),
                              chunk=rng.choice((None, 1, 5, 64, 500))))

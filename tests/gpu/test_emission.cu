@@ -57,7 +57,7 @@ static void trial_random_scans(struct trial *t)
 		if (p != t->plan.where && random_below(4))
 			trial_scan(t, NEW_OFFSET, 0, p);
 	for (unsigned c = 0; c < NFIELDS && t->plan.npredicates; c++)
-		t->columns[c].folds = wanted[c];
+		t->columns[c].needs = wanted[c] ? MOMENTS_FUSED : 0;
 	t->plan.only = random_below(2) && t->plan.nnew_columns;
 	t->plan.exclusive = random_below(2);
 }
@@ -110,8 +110,8 @@ static void test_conditions(void)
 		trial_condition(&t, "b > 0");
 		t.plan.where = 0;
 		for (struct plan_column &c : t.columns)
-			c.folds = false;
-		t.columns[0].folds = t.columns[2].folds = true;
+			c.needs = 0;
+		t.columns[0].needs = t.columns[2].needs = MOMENTS_FUSED;
 		trial_scan(&t, NEW_SUM, 0, 0);
 		trial_scan(&t, NEW_OFFSET, 0, 1);
 		trial_scan(&t, NEW_COUNT, 2, 0);

@@ -33,7 +33,8 @@ static size_t columns_parse(const char *text, struct plan_column *columns, size_
 			bail("columns: %s", text);
 		for (; first <= last && n < capacity; first++) {
 			columns[n].field = (uint32_t)first - 1;
-			columns[n].folds = columns[n].parses = true;
+			columns[n].needs = MOMENTS_FUSED;
+			columns[n].parses = true;
 			n++;
 		}
 		text = end + (*end == ',');

@@ -38,7 +38,7 @@ static struct plan plan_make(size_t ncolumns, uint32_t first_field, uint32_t str
 	p.columns = (struct plan_column *)calloc(ncolumns + 1, sizeof *p.columns);
 	for (size_t c = 0; c < ncolumns; c++) {
 		p.columns[c].field = first_field + (uint32_t)c * stride;
-		p.columns[c].folds = true;
+		p.columns[c].needs = MOMENTS_FUSED;
 		p.columns[c].parses = c % 4 != 3;
 	}
 	return p;

@@ -10,13 +10,14 @@ import json
 import re
 import sys
 
-from oracle_text import (BOM, EXACT, BadData, in_json, in_plain, is_number, is_utf8, mean_text, number, records,
-                         strip)
+from oracle_statistic import STATISTICS, Column
+from oracle_text import BOM, EXACT, BadData, in_json, in_plain, is_number, is_utf8, mean_text, number, records, strip
 
 if hasattr(sys, "set_int_max_str_digits"):
     sys.set_int_max_str_digits(0)
 
-OPERATIONS = ("sum", "min", "max", "count", "mean")
+ON_DEVICE = ("sum", "min", "max", "count", "mean")
+OPERATIONS = ON_DEVICE + tuple(STATISTICS)
 SUMMARY = ("column", "type", "count", "missing", "sum", "min", "max", "mean")
 
 
@@ -29,35 +30,6 @@ UNCLEAR = object()                  # where a value would be, but the contract i
 
 class Usage(Exception):
     """Exit 2."""
-
-
-# ---- the values of a column ----------------------------------------------------------------
-
-class Column:
-    """The values of one column: what is asked of it comes from here."""
-    def __init__(self):
-        self.values, self.scale, self.texts, self.missing = [], 0, 0, 0
-
-    def add(self, pair):
-        self.values.append(pair[0])
-        self.scale = max(self.scale, pair[1])
-
-    def total(self):
-        total = decimal.Decimal(0)
-        for v in self.values:
-            total = EXACT.add(total, v)
-        return total
-
-    def answer(self, operation):
-        if operation == "count":
-            return str(len(self.values) + self.texts)
-        if operation == "sum":
-            return in_plain(self.total(), self.scale)
-        if not self.values:
-            return None
-        if operation == "mean":
-            return mean_text(self.total(), len(self.values))
-        return in_plain((min if operation == "min" else max)(self.values), self.scale)
 
 
 # ---- requests -------------------------------------------------------------------------------
@@ -420,7 +392,7 @@ def _reduce(request, header, ncolumns, rows):
     _check_clear(request, chosen, needed, numeric, rows, ragged, ncolumns)
     columns = {k: Column() for k in needed}
     skipped = _fill(request, columns, numeric, rows, label, needed)
-    values = [(o.encode() + b"(" + label(k) + b")", columns[k].answer(o)) for o, k in chosen]
+    values = [(o.replace("-", "_").encode() + b"(" + label(k) + b")", columns[k].answer(o)) for o, k in chosen]
     return Answer(values, None, skipped)
 
 

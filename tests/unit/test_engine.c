@@ -69,9 +69,9 @@ static enum status noted_map(struct worker *w, const struct chunk *chunk, struct
 }
 
 static struct plan_column columns[] = {
-	{.field = 0, .name = "a", .folds = true, .parses = true, .if_numeric = true,
+	{.field = 0, .name = "a", .needs = MOMENTS_FUSED, .parses = true, .if_numeric = true,
 	 .invalid = INVALID_SKIP},
-	{.field = 1, .name = "b", .folds = true, .parses = true, .if_numeric = true,
+	{.field = 1, .name = "b", .needs = MOMENTS_FUSED, .parses = true, .if_numeric = true,
 	 .invalid = INVALID_SKIP},
 };
 static const struct plan test_plan = {.delimiter = ',', .short_record = INVALID_ERROR,

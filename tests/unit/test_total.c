@@ -10,8 +10,8 @@
 #include "engine/worker.h"
 
 static struct plan_column columns[] = {
-	{.field = 0, .name = "a", .folds = true, .parses = true, .invalid = INVALID_SKIP},
-	{.field = 2, .name = "c", .folds = true, .parses = true, .invalid = INVALID_SKIP},
+	{.field = 0, .name = "a", .needs = MOMENTS_FUSED, .parses = true, .invalid = INVALID_SKIP},
+	{.field = 2, .name = "c", .needs = MOMENTS_FUSED, .parses = true, .invalid = INVALID_SKIP},
 };
 static const struct plan test_plan = {.delimiter = ',', .short_record = INVALID_SKIP,
 				      .where = PREDICATE_NONE, .ncolumns = 2, .columns = columns};

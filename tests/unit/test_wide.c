@@ -3,6 +3,7 @@
  * test_wide.c - the superaccumulator: parsing, adding, comparing, printing, means.
  */
 #include "tap.h"
+#include "number/natural.h"
 #include "number/wide.h"
 
 static struct wide parsed(const char *text, int *scale)
@@ -138,11 +139,14 @@ static void test_compare(void)
 
 static void is_mean(const char *sum, uint64_t count, const char *wanted)
 {
-	char text[WIDE_TEXT_NBYTES];
+	char text[RATIO_TEXT_NBYTES];
 	int ignored;
 	struct wide x = parsed(sum, &ignored);
+	struct natural numerator, denominator;
+	bool negative = natural_set_limbs(&numerator, x.limb, WIDE_NLIMBS);
 
-	wide_format_mean(&x, count, text);
+	natural_set(&denominator, count);
+	ratio_format(negative, &numerator, &denominator, WIDE_POINT * WIDE_LIMB_DIGITS, text);
 	is_string(wanted, text, "%s / %ju", sum, (uintmax_t)count);
 }
 

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * statistic.c - the formulas. See statistic.h.
+ *
+ * With n numbers, S1 their sum and S2 the sum of their squares, all integers once scaled by
+ * 10^scale and 10^(2 scale), the variance is (n S2 - S1^2) / (n d) x 10^(-2 scale), where d is
+ * n - 1 for a sample and n for a population. Numerator and denominator are exact, so that
+ * ratio_format() rounds once, half to even, to 17 significant digits.
+ */
+#include "fold/statistic.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "fold/moment.h"
+
+static void statistic_sum(const struct column_moments *m, char *text)
+{
+	wide_format(&m->numbers.sum, m->numbers.scale, text);
+}
+
+static void statistic_count(const struct column_moments *m, char *text)
+{
+	snprintf(text, STATISTIC_TEXT_NBYTES, "%" PRIu64, m->npresent);
+}
+
+static void statistic_min(const struct column_moments *m, char *text)
+{
+	if (m->numbers.count > 0)
+		wide_format(&m->numbers.min, m->numbers.scale, text);
+}
+
+static void statistic_max(const struct column_moments *m, char *text)
+{
+	if (m->numbers.count > 0)
+		wide_format(&m->numbers.max, m->numbers.scale, text);
+}
+
+/* *out = |the sum| x 10^scale, scale being a multiple of WIDE_LIMB_DIGITS that no number's scale
+ * exceeds. Returns whether the sum is negative. */
+static bool scaled_sum(const struct column_moments *m, int scale, struct natural *out)
+{
+	int from = WIDE_POINT - scale / WIDE_LIMB_DIGITS; /* limbs below it are 0 */
+
+	return natural_set_limbs(out, m->numbers.sum.limb + from, WIDE_NLIMBS - from);
+}
+
+/* The largest scale of the numbers, rounded up to whole limbs. */
+static int limb_scale(const struct column_moments *m)
+{
+	return (m->numbers.scale + WIDE_LIMB_DIGITS - 1) / WIDE_LIMB_DIGITS * WIDE_LIMB_DIGITS;
+}
+
+static void statistic_mean(const struct column_moments *m, char *text)
+{
+	int scale = limb_scale(m);
+	struct natural sum, count;
+	bool negative;
+
+	if (m->numbers.count == 0)
+		return;
+	negative = scaled_sum(m, scale, &sum);
+	natural_set(&count, m->numbers.count);
+	ratio_format(negative, &sum, &count, scale, text);
+}
+
+/* The variance with divisor n - nless is numerator / denominator x 10^-*scale. Returns false where
+ * there are no more than nless numbers. */
+static bool variance(const struct column_moments *m, unsigned nless, struct natural *numerator,
+		     struct natural *denominator, int *scale)
+{
+	uint64_t n = m->numbers.count;
+	struct natural count, sum, squares;
+
+	if (n <= nless)
+		return false;
+	*scale = limb_scale(m);
+	squares_sum(m->squares, *scale, &squares);
+	natural_set(&count, n);
+	natural_multiply(numerator, &squares, &count);
+	scaled_sum(m, *scale, &sum);
+	natural_multiply(&squares, &sum, &sum);
+	natural_subtract(numerator, &squares);
+	natural_set(denominator, (uint128)n * (n - nless));
+	*scale *= 2;
+	return true;
+}
+
+static void format_variance(const struct column_moments *m, unsigned nless, char *text)
+{
+	struct natural numerator, denominator;
+	int scale;
+
+	if (variance(m, nless, &numerator, &denominator, &scale))
+		ratio_format(false, &numerator, &denominator, scale, text);
+}
+
+static void format_stddev(const struct column_moments *m, unsigned nless, char *text)
+{
+	struct natural numerator, denominator;
+	int scale;
+
+	if (variance(m, nless, &numerator, &denominator, &scale))
+		ratio_sqrt_format(&numerator, &denominator, scale, text);
+}
+
+static void statistic_var(const struct column_moments *m, char *text)
+{
+	format_variance(m, 1, text);
+}
+
+static void statistic_var_pop(const struct column_moments *m, char *text)
+{
+	format_variance(m, 0, text);
+}
+
+static void statistic_stddev(const struct column_moments *m, char *text)
+{
+	format_stddev(m, 1, text);
+}
+
+static void statistic_stddev_pop(const struct column_moments *m, char *text)
+{
+	format_stddev(m, 0, text);
+}
+
+void statistic_moments(const struct column_partial *column, uint64_t npresent,
+		       struct column_moments *out)
+{
+	out->npresent = npresent;
+	out->squares = column->moments.cell[CELL_SQUARES];
+	column_numbers(column, &out->numbers);
+}
+
+void statistic_format(enum operation operation, const struct column_moments *m,
+		      char text[STATISTIC_TEXT_NBYTES])
+{
+	static statistic_formula *const formulas[NOPERATIONS] = {
+#define FORMULA_REDUCE(formula) formula
+#define FORMULA_SCAN(new_column) NULL
+#define FORMULA_OFFSET(new_column) NULL
+#define OPERATION(id, kind, name, argument, title, needs, value, help) \
+		[OPERATION_##id] = FORMULA_##kind(value),
+#define OPTION(id, letter, name, argument, help)
+#include "query/options.def"
+#undef OPERATION
+#undef OPTION
+	};
+
+	*text = '\0';
+	formulas[operation](m, text);
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * natural.c - see natural.h. The rest of this comment derives the two ways to digits.
+ *
+ * Both first align: r/d x 10^exponent is the value, with r < d, so that all digits of the
+ * result are behind the point and the first of them is not 0. Then r is multiplied up and
+ * the digits are counted off by subtraction. No quotient is ever estimated: what is left
+ * in r is exact, and it alone decides the rounding.
+ *
+ * Ratio: long division. For each digit r becomes 10 r, and the digit is the number of
+ * times that d can be taken from it. r < d holds before and after. With s the 17 digits,
+ * the rest of the value is r/d units of the last digit: it rounds by 2 r against d.
+ *
+ * Root: the sum of the first s odd numbers is s^2. With s the digits so far, r holds
+ * (value x 10^2i) d - s^2 d for the first i digits, and counting s up by one takes
+ * odd = (2 s + 1) d from r. For the next digit s becomes 10 s: r becomes 100 r, and 2 s d
+ * becomes 10 times itself. At the end the root exceeds s + 1/2 where r > (s + 1/4) d: it
+ * rounds by 4 r against 2 (2 s d) + d. They are equal where the root is exactly s + 1/2.
+ * Source: F. Jarvis, "Square roots by subtraction", Mathematical Spectrum 37, 2005.
+ *
+ * The largest number is 100 r of the root's last digit: r < (2 s + 1) d and s < 10^16, so
+ * it is below 10^19 d. d has at most 2 digits more than the longer operand: 21 digits in
+ * all, which is where the 3 limbs of RATIO_NLIMBS come from.
+ */
+#include "number/natural.h"
+
+#include <string.h>
+
+/* ---- integers ---- */
+
+static void push_limb(struct natural *n, uint64_t limb)
+{
+	n->limb[n->nlimbs++] = (uint32_t)limb;
+}
+
+static void drop_high_zeros(struct natural *n)
+{
+	while (n->nlimbs > 0 && n->limb[n->nlimbs - 1] == 0)
+		n->nlimbs--;
+}
+
+void natural_set(struct natural *n, uint128 value)
+{
+	for (n->nlimbs = 0; value; value /= NATURAL_LIMB_BASE)
+		push_limb(n, (uint64_t)(value % NATURAL_LIMB_BASE));
+}
+
+bool natural_set_limbs(struct natural *n, const int64_t *limb, int nlimbs)
+{
+	bool negative = false;
+
+	while (nlimbs > 0 && limb[nlimbs - 1] == 0)
+		nlimbs--;
+	n->nlimbs = nlimbs;
+	for (int i = 0; i < nlimbs; i++) {
+		negative |= limb[i] < 0;
+		n->limb[i] = (uint32_t)(limb[i] < 0 ? -limb[i] : limb[i]);
+	}
+	return negative;
+}
+
+int natural_compare(const struct natural *a, const struct natural *b)
+{
+	if (a->nlimbs != b->nlimbs)
+		return a->nlimbs < b->nlimbs ? -1 : 1;
+	for (int i = a->nlimbs - 1; i >= 0; i--)
+		if (a->limb[i] != b->limb[i])
+			return a->limb[i] < b->limb[i] ? -1 : 1;
+	return 0;
+}
+
+void natural_add(struct natural *a, const struct natural *b)
+{
+	int nlimbs = b->nlimbs;
+	uint32_t carry = 0;
+
+	while (a->nlimbs < nlimbs)
+		push_limb(a, 0);
+	for (int i = 0; i < nlimbs || (carry && i < a->nlimbs); i++) {
+		uint32_t limb = a->limb[i] + (i < nlimbs ? b->limb[i] : 0) + carry;
+		carry = limb >= NATURAL_LIMB_BASE;
+		a->limb[i] = limb - (carry ? NATURAL_LIMB_BASE : 0);
+	}
+	if (carry)
+		push_limb(a, 1);
+}
+
+void natural_subtract(struct natural *a, const struct natural *b)
+{
+	int nlimbs = b->nlimbs;
+	uint32_t borrow = 0;
+
+	for (int i = 0; i < a->nlimbs && (i < nlimbs || borrow); i++) {
+		uint32_t taken = (i < nlimbs ? b->limb[i] : 0) + borrow;
+		borrow = a->limb[i] < taken;
+		a->limb[i] += (borrow ? NATURAL_LIMB_BASE : 0) - taken;
+	}
+	drop_high_zeros(a);
+}
+
+void natural_multiply(struct natural *product, const struct natural *a, const struct natural *b)
+{
+	product->nlimbs = a->nlimbs + b->nlimbs;
+	memset(product->limb, 0, (size_t)product->nlimbs * sizeof *product->limb);
+	for (int i = 0; i < a->nlimbs; i++) {
+		uint32_t *row = product->limb + i;
+		uint64_t over = 0;
+		if (a->limb[i] == 0)
+			continue;
+		for (int j = 0; j < b->nlimbs; j++) {
+			over += row[j] + (uint64_t)a->limb[i] * b->limb[j];
+			row[j] = (uint32_t)(over % NATURAL_LIMB_BASE);
+			over /= NATURAL_LIMB_BASE;
+		}
+		row[b->nlimbs] = (uint32_t)over;
+	}
+	drop_high_zeros(product);
+}
+
+/* n *= factor, 0 < factor <= NATURAL_LIMB_BASE */
+static void multiply_limb(struct natural *n, uint32_t factor)
+{
+	uint64_t over = 0;
+
+	for (int i = 0; i < n->nlimbs; i++) {
+		over += (uint64_t)n->limb[i] * factor;
+		n->limb[i] = (uint32_t)(over % NATURAL_LIMB_BASE);
+		over /= NATURAL_LIMB_BASE;
+	}
+	if (over)
+		push_limb(n, over);
+}
+
+void natural_shift(struct natural *n, int ndigits)
+{
+	int nlimbs = ndigits / NATURAL_LIMB_DIGITS;
+	uint32_t factor = 1;
+
+	if (n->nlimbs == 0)
+		return;
+	if (nlimbs > 0) {
+		memmove(n->limb + nlimbs, n->limb, (size_t)n->nlimbs * sizeof *n->limb);
+		memset(n->limb, 0, (size_t)nlimbs * sizeof *n->limb);
+		n->nlimbs += nlimbs;
+	}
+	for (ndigits %= NATURAL_LIMB_DIGITS; ndigits > 0; ndigits--)
+		factor *= 10;
+	if (factor > 1)
+		multiply_limb(n, factor);
+}
+
+/* Decimal digits of n > 0, the highest of them not 0. */
+static int count_digits(const struct natural *n)
+{
+	int ndigits = (n->nlimbs - 1) * NATURAL_LIMB_DIGITS;
+
+	for (uint32_t top = n->limb[n->nlimbs - 1]; top; top /= 10)
+		ndigits++;
+	return ndigits;
+}
+
+/* copy = n without the zero limbs at its low end, n > 0 */
+static void copy_significant(struct natural *copy, const struct natural *n)
+{
+	int low = 0;
+
+	while (n->limb[low] == 0)
+		low++;
+	copy->nlimbs = n->nlimbs - low;
+	memcpy(copy->limb, n->limb + low, (size_t)copy->nlimbs * sizeof *copy->limb);
+}
+
+/* ---- ratios ---- */
+
+/* Sets r and d, 1/10^step <= r/d < 1, and returns an exponent, a multiple of step (1 or
+ * 2), so that r/d x 10^exponent = p/q x 10^-scale. p, q > 0. */
+static int align(struct natural *r, struct natural *d, const struct natural *p,
+		 const struct natural *q, int scale, int step)
+{
+	int exponent = count_digits(p) - count_digits(q) - scale, longer;
+
+	copy_significant(r, p);
+	copy_significant(d, q);
+	longer = count_digits(r) - count_digits(d);
+	natural_shift(longer > 0 ? d : r, longer > 0 ? longer : -longer);
+	if (exponent % step != 0) {
+		natural_shift(d, 1);
+		exponent++;
+	}
+	if (natural_compare(r, d) >= 0) {
+		natural_shift(d, step);
+		exponent += step;
+	}
+	return exponent;
+}
+
+/* s, or s + 1 where rest is more than bound, or equal to it and s is odd. */
+static uint64_t round_half_even(uint64_t s, const struct natural *rest, const struct natural *bound)
+{
+	int order = natural_compare(rest, bound);
+
+	return s + (order > 0 || (order == 0 && s % 2 == 1));
+}
+
+/* The first 17 digits of r/d as an integer, rounded; r is used up. */
+static uint64_t divide(struct natural *r, const struct natural *d)
+{
+	uint64_t s = 0;
+
+	for (int i = 0; i < RATIO_NDIGITS; i++) {
+		multiply_limb(r, 10);
+		for (s *= 10; natural_compare(r, d) >= 0; s++)
+			natural_subtract(r, d);
+	}
+	natural_add(r, r);
+	return round_half_even(s, r, d);
+}
+
+/* The first 17 digits of the root of r/d as an integer, rounded; r is used up. */
+static uint64_t take_root(struct natural *r, const struct natural *d)
+{
+	struct natural odd; /* (2 s + 1) d; between two digits 2 s d */
+	uint64_t s = 0;
+
+	odd.nlimbs = 0;
+	for (int i = 0; i < RATIO_NDIGITS; i++) {
+		multiply_limb(r, 100);
+		multiply_limb(&odd, 10);
+		natural_add(&odd, d);
+		for (s *= 10; natural_compare(r, &odd) >= 0; s++) {
+			natural_subtract(r, &odd);
+			natural_add(&odd, d);
+			natural_add(&odd, d);
+		}
+		natural_subtract(&odd, d);
+	}
+	multiply_limb(r, 4);
+	natural_add(&odd, &odd);
+	natural_add(&odd, d);
+	return round_half_even(s, r, &odd);
+}
+
+/* Writes significand x 10^exponent as ratio_format() documents. 0 is never negative. */
+static size_t write_plain(bool negative, uint64_t significand, int exponent, char *text)
+{
+	char digit[20], *p = text; /* least significant first */
+	int ndigits = 0, top;
+
+	for (; exponent < 0 && significand % 10 == 0; exponent++)
+		significand /= 10;
+	for (; significand; significand /= 10)
+		digit[ndigits++] = (char)('0' + significand % 10);
+	if (negative)
+		*p++ = '-';
+	top = ndigits + exponent > 0 ? ndigits + exponent - 1 : 0;
+	for (int i = top; i >= 0 || i >= exponent; i--) {
+		int at = i - exponent;
+		if (i == -1)
+			*p++ = '.';
+		*p++ = at >= 0 && at < ndigits ? digit[at] : '0';
+	}
+	*p = '\0';
+	return (size_t)(p - text);
+}
+
+size_t ratio_format(bool negative, const struct natural *numerator,
+		    const struct natural *denominator, int scale, char *text)
+{
+	struct natural r, d;
+	int exponent;
+
+	if (numerator->nlimbs == 0)
+		return write_plain(false, 0, 0, text);
+	exponent = align(&r, &d, numerator, denominator, scale, 1);
+	return write_plain(negative, divide(&r, &d), exponent - RATIO_NDIGITS, text);
+}
+
+size_t ratio_sqrt_format(const struct natural *numerator, const struct natural *denominator,
+			 int scale, char *text)
+{
+	struct natural r, d;
+	int exponent;
+
+	if (numerator->nlimbs == 0)
+		return write_plain(false, 0, 0, text);
+	exponent = align(&r, &d, numerator, denominator, scale, 2) / 2;
+	return write_plain(false, take_root(&r, &d), exponent - RATIO_NDIGITS, text);
+}

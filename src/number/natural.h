@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * natural.h - non-negative integers of any size that a statistic needs, and the text of
+ * a rational number, or of its square root, rounded once.
+ *
+ * A mean, a variance, or a standard deviation is p/q x 10^-scale, or the root of it,
+ * where p and q are exact integers. Its text has 17 significant digits, rounded
+ * half-even from the exact value. Nothing here is floating point or allocates.
+ */
+#ifndef GPUSTAT_NATURAL_H
+#define GPUSTAT_NATURAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "number/decimal.h"
+
+#define NATURAL_LIMB_DIGITS 9
+#define NATURAL_LIMB_BASE 1000000000
+
+/* The capacity: 2304 digits. S1, S2, ... are the sums of the powers of n values, n < 2^64,
+ * each value an integer below 10^805 (|x| < 10^400, times 10^405). Longest operands:
+ *     mean      S1                                      825 digits,  92 limbs
+ *     variance  n S2, S1^2                             1650 digits, 184 limbs
+ *     the square of any struct wide                    1692 digits, 188 limbs
+ * 3 more are for the digits of a root: RATIO_NLIMBS. Higher moments will need more: a
+ * kurtosis about 3310 digits (368 limbs), a skewness as the root of a ratio 5000 (556). */
+#define NATURAL_NLIMBS 256
+
+/* The sum of limb[i] x 10^(9 i), i < nlimbs; nlimbs == 0: zero. Canonical: every limb
+ * below 10^9 and the highest not 0. All functions take and leave canonical numbers. Limbs
+ * from nlimbs up are undefined: time and copying follow the length, not the capacity. */
+struct natural {
+	int nlimbs;
+	uint32_t limb[NATURAL_NLIMBS];
+};
+
+/* n = value */
+void natural_set(struct natural *n, uint128 value);
+
+/* n = the absolute value of the sum of limb[i] x 10^(9 i), i < nlimbs, which is canonical
+ * as struct wide is: each limb in -999999999 ... 999999999, none of the other sign than
+ * the number's. nlimbs may exceed NATURAL_NLIMBS where the limbs from there on are 0.
+ * Returns whether the number is negative. */
+bool natural_set_limbs(struct natural *n, const int64_t *limb, int nlimbs);
+
+/* -1, 0 or 1 as a is less than, equal to or greater than b. Cost: usually one limb. */
+int natural_compare(const struct natural *a, const struct natural *b);
+
+/* a += b. The sum must fit into NATURAL_NLIMBS limbs. b may be a. */
+void natural_add(struct natural *a, const struct natural *b);
+
+/* a -= b, a >= b. b may be a. */
+void natural_subtract(struct natural *a, const struct natural *b);
+
+/* product = a x b, a->nlimbs + b->nlimbs <= NATURAL_NLIMBS. a may be b; product must be
+ * neither. Cost: a->nlimbs x b->nlimbs steps, less those where a's limb is 0. */
+void natural_multiply(struct natural *product, const struct natural *a, const struct natural *b);
+
+/* n *= 10^ndigits, ndigits >= 0. The product must fit into NATURAL_NLIMBS limbs. */
+void natural_shift(struct natural *n, int ndigits);
+
+/* ---- ratios ---- */
+
+#define RATIO_NDIGITS 17                  /* significant digits of a result */
+#define RATIO_NLIMBS (NATURAL_NLIMBS - 3) /* longest numerator and denominator */
+#define RATIO_SCALE_MAX 4096              /* |scale| at most */
+
+/* Longest text: sign, 0, point, as many digits as scale and denominator have together,
+ * 17 digits, NUL. The integers, whose digits scale and numerator make, are shorter. */
+#define RATIO_TEXT_NBYTES \
+	(4 + RATIO_SCALE_MAX + RATIO_NLIMBS * NATURAL_LIMB_DIGITS + RATIO_NDIGITS)
+
+/* Writes numerator / denominator x 10^-scale, negated if negative, rounded half-even to
+ * RATIO_NDIGITS significant digits: plain decimal, no exponent, trailing zeros after the
+ * point (and then the point) trimmed, -0 as 0, NUL-terminated.
+ * numerator, denominator: at most RATIO_NLIMBS limbs each; denominator > 0; |scale| <=
+ * RATIO_SCALE_MAX. text: RATIO_TEXT_NBYTES always suffice; a caller that knows its range
+ * may pass fewer. Returns the text's length.
+ * Cost: about 80 subtractions of the length of the longer one, where the zero limbs at
+ * the low end of each do not count. */
+size_t ratio_format(bool negative, const struct natural *numerator,
+		    const struct natural *denominator, int scale, char *text);
+
+/* Like ratio_format(), but writes the square root of numerator / denominator x 10^-scale,
+ * rounded once. Costs about twice as much. */
+size_t ratio_sqrt_format(const struct natural *numerator, const struct natural *denominator,
+			 int scale, char *text);
+
+#endif

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_natural.c - big integers: their laws; ratios and roots of ratios: their text.
+ */
+#include "tap.h"
+#include "number/natural.h"
+
+/* What the functions under test write to: nothing may depend on what was there. */
+static void poison(struct natural *n)
+{
+	memset(n, 0xff, sizeof *n);
+}
+
+/* 10^ndigits - 1 */
+static struct natural nines(int ndigits)
+{
+	struct natural n, one;
+
+	natural_set(&n, 1);
+	natural_set(&one, 1);
+	natural_shift(&n, ndigits);
+	natural_subtract(&n, &one);
+	return n;
+}
+
+/* Reads digits, digits and eN for N zeros after them, or 9*N for N nines. */
+static struct natural parsed(const char *text)
+{
+	struct natural n, digit;
+
+	if (strncmp(text, "9*", 2) == 0)
+		return nines(atoi(text + 2));
+	poison(&n);
+	natural_set(&n, 0);
+	for (; *text >= '0' && *text <= '9'; text++) {
+		natural_shift(&n, 1);
+		natural_set(&digit, (uint128)(*text - '0'));
+		natural_add(&n, &digit);
+	}
+	if (*text == 'e')
+		natural_shift(&n, atoi(text + 1));
+	return n;
+}
+
+static bool is_same(const struct natural *a, const struct natural *b)
+{
+	return a->nlimbs == b->nlimbs &&
+	       memcmp(a->limb, b->limb, (size_t)a->nlimbs * sizeof *a->limb) == 0;
+}
+
+/* ---- integers ---- */
+
+/* Ascending; around the ends of limbs and of the built-in types. */
+static const char *const numbers[] = {
+	"0",
+	"1",
+	"2",
+	"999999999",
+	"1000000000",
+	"1000000001",
+	"18446744073709551615",
+	"999999999999999999999999999",
+	"1e27",
+	"1000000000000000000000000001",
+	"340282366920938463463374607431768211455",
+	"9*100",
+	"1e100",
+	"123456789012345678901234567890e400",
+	"9*600",
+	"1e600",
+};
+#define NNUMBERS ((int)(sizeof numbers / sizeof *numbers))
+
+static void test_set(void)
+{
+	static const int64_t limbs[] = {-5, 0, -999999999, 0, 0};
+	struct natural n, wanted = parsed("340282366920938463463374607431768211455");
+
+	poison(&n);
+	natural_set(&n, ~(uint128)0);
+	ok(is_same(&wanted, &n), "the largest uint128");
+	natural_set(&n, 0);
+	is_int(0, n.nlimbs, "zero has no limb");
+	ok(natural_set_limbs(&n, limbs, 5), "negative limbs are told");
+	wanted = parsed("999999999000000000000000005");
+	ok(is_same(&wanted, &n), "and the number is their absolute value, without high zeros");
+	ok(!natural_set_limbs(&n, limbs + 3, 2), "zero limbs are not negative");
+	is_int(0, n.nlimbs, "and are zero");
+}
+
+static void test_compare(void)
+{
+	int nwrong = 0;
+
+	for (int i = 0; i < NNUMBERS; i++) {
+		for (int j = 0; j < NNUMBERS; j++) {
+			struct natural a = parsed(numbers[i]), b = parsed(numbers[j]);
+			nwrong += natural_compare(&a, &b) != (i > j) - (i < j);
+		}
+	}
+	is_int(0, nwrong, "numbers compare in their order");
+}
+
+static void sum(struct natural *s, const struct natural *a, const struct natural *b)
+{
+	*s = *a;
+	natural_add(s, b);
+}
+
+static void test_addition(void)
+{
+	int nwrong = 0;
+
+	for (int i = 0; i < NNUMBERS; i++) {
+		for (int j = 0; j < NNUMBERS; j++) {
+			struct natural a = parsed(numbers[i]), b = parsed(numbers[j]), ab, ba;
+			sum(&ab, &a, &b);
+			sum(&ba, &b, &a);
+			nwrong += !is_same(&ab, &ba) || natural_compare(&ab, &a) != (j > 0);
+			natural_subtract(&ab, &b);
+			natural_subtract(&ba, &ba);
+			nwrong += !is_same(&ab, &a) || ba.nlimbs != 0;
+		}
+	}
+	is_int(0, nwrong, "a + b = b + a >= a, a + b - b = a, a - a = 0");
+}
+
+static void test_product(const struct natural *a, const struct natural *b, int *nwrong)
+{
+	struct natural ab, ba, twice_a, left, right;
+
+	poison(&ab);
+	poison(&ba);
+	natural_multiply(&ab, a, b);
+	natural_multiply(&ba, b, a);
+	*nwrong += !is_same(&ab, &ba);
+	sum(&twice_a, a, a);
+	natural_multiply(&left, &twice_a, b);
+	sum(&right, &ab, &ab);
+	*nwrong += !is_same(&left, &right);
+	sum(&twice_a, a, b); /* (a + b) b = a b + b b */
+	natural_multiply(&left, &twice_a, b);
+	natural_multiply(&right, b, b);
+	natural_add(&right, &ab);
+	*nwrong += !is_same(&left, &right);
+}
+
+static void test_multiplication(void)
+{
+	struct natural product, a = parsed("123456789012345678901234567890");
+	struct natural b = parsed("987654321098765432109876543210");
+	struct natural wanted = parsed("1219326311370217952261850327336229233322374638011112635269e2");
+	int nwrong = 0;
+
+	poison(&product);
+	natural_multiply(&product, &a, &b);
+	ok(is_same(&wanted, &product), "a product of 30 by 30 digits");
+	for (int i = 0; i < NNUMBERS; i++) {
+		for (int j = 0; j < NNUMBERS; j++) {
+			a = parsed(numbers[i]);
+			b = parsed(numbers[j]);
+			test_product(&a, &b, &nwrong);
+		}
+	}
+	is_int(0, nwrong, "a b = b a, 2 a b = a b + a b, (a + b) b = a b + b b");
+}
+
+static void test_shift(void)
+{
+	int nwrong = 0;
+
+	for (int i = 0; i < NNUMBERS; i++) {
+		for (int ndigits = 0; ndigits <= 28; ndigits++) {
+			struct natural a = parsed(numbers[i]), power, product;
+			natural_set(&power, 1);
+			natural_shift(&power, ndigits);
+			natural_multiply(&product, &a, &power);
+			natural_shift(&a, ndigits);
+			nwrong += !is_same(&product, &a);
+		}
+	}
+	is_int(0, nwrong, "a shift multiplies by a power of ten");
+}
+
+/* ---- ratios ---- */
+
+static void is_ratio(const char *p, const char *q, int scale, const char *wanted)
+{
+	struct natural numerator = parsed(p), denominator = parsed(q);
+	bool negative = *wanted == '-';
+	char text[RATIO_TEXT_NBYTES];
+	size_t length;
+
+	memset(text, 'x', sizeof text);
+	length = ratio_format(negative, &numerator, &denominator, scale, text);
+	is_string(wanted, text, "%s / %s, scale %d", p, q, scale);
+	is_uint(strlen(wanted), length, "and its length is returned");
+}
+
+static void test_ratios(void)
+{
+	is_ratio("0", "3", 0, "0");
+	is_ratio("0", "9*40", -4096, "0");
+	is_ratio("6", "3", 0, "2");
+	is_ratio("6", "3", 2, "0.02");
+	is_ratio("6", "3", -2, "200");
+	is_ratio("1", "3", 0, "0.33333333333333333");
+	is_ratio("2", "3", 0, "0.66666666666666667");
+	is_ratio("2", "3", 0, "-0.66666666666666667");
+	is_ratio("1000", "8", 1, "12.5");
+	is_ratio("1", "8", 20, "0.00000000000000000000125");
+	is_ratio("1", "3", -20, "33333333333333333000");
+	is_ratio("1", "18446744073709551615", 0, "0.000000000000000000054210108624275222");
+	is_ratio("355e30", "113e30", 0, "3.1415929203539823");
+	is_ratio("355", "113e40", -40, "3.1415929203539823");
+}
+
+static void test_ratio_ties(void)
+{
+	is_ratio("20000000000000001", "2", 0, "10000000000000000");
+	is_ratio("20000000000000003", "2", 0, "10000000000000002");
+	is_ratio("20000000000000003", "2", 3, "-10000000000000.002");
+	is_ratio("100000000000000005", "1", 0, "100000000000000000");
+	is_ratio("100000000000000015", "1", 0, "100000000000000020");
+	is_ratio("200000000000000030000000000000000000001", "2", 24, "100000000000000.02");
+	is_ratio("200000000000000010000000000000000000001", "2", 24, "100000000000000.01");
+	is_ratio("200000000000000010000000000000000000000", "2", 24, "100000000000000");
+	is_ratio("200000000000000009999999999999999999999", "2", 24, "100000000000000");
+}
+
+static void test_ratio_carries(void)
+{
+	is_ratio("999999999999999995", "1", 1, "100000000000000000");
+	is_ratio("199999999999999999", "2", 0, "100000000000000000");
+	is_ratio("199999999999999997", "2", 0, "99999999999999998");
+	is_ratio("999999999999999994", "1", 18, "0.99999999999999999");
+	is_ratio("999999999999999995", "1", 18, "1");
+	is_ratio("9*400", "1", 401, "0.1");
+	is_ratio("1e400", "9*400", 0, "1");
+}
+
+/* ---- roots ---- */
+
+static void is_root(const char *p, const char *q, int scale, const char *wanted)
+{
+	struct natural numerator = parsed(p), denominator = parsed(q);
+	char text[RATIO_TEXT_NBYTES];
+	size_t length;
+
+	memset(text, 'x', sizeof text);
+	length = ratio_sqrt_format(&numerator, &denominator, scale, text);
+	is_string(wanted, text, "root of %s / %s, scale %d", p, q, scale);
+	is_uint(strlen(wanted), length, "and its length is returned");
+}
+
+static void test_roots(void)
+{
+	is_root("0", "7", 5, "0");
+	is_root("1", "1", 0, "1");
+	is_root("1", "4", 0, "0.5");
+	is_root("144", "1", 0, "12");
+	is_root("144", "1", 2, "1.2");
+	is_root("2", "1", 0, "1.414213562373095");
+	is_root("2", "1", -1, "4.4721359549995794");
+	is_root("2", "1", 1, "0.44721359549995794");
+	is_root("2", "1", 2, "0.1414213562373095");
+	is_root("2", "1", -40, "141421356237309500000");
+	is_root("10", "1", 0, "3.1622776601683793");
+	is_root("1", "3", 0, "0.57735026918962576");
+	is_root("1", "1", 41, "0.0000000000000000000031622776601683793");
+	is_root("3249000000", "1000000", 0, "57");
+}
+
+/* The root of (2 s + 1)^2 / 4 is s + 1/2. */
+static void test_root_ties(void)
+{
+	is_root("400000000000000040000000000000001", "4", 0, "10000000000000000");
+	is_root("400000000000000120000000000000009", "4", 0, "10000000000000002");
+	is_root("400000000000000040000000000000002", "4", 0, "10000000000000001");
+	is_root("400000000000000120000000000000008", "4", 0, "10000000000000001");
+	is_root("39999999999999999600000000000000001", "4", 0, "100000000000000000");
+	is_root("39999999999999999600000000000000000", "4", 0, "99999999999999999");
+	is_root("9*400", "1e400", 0, "1");
+}
+
+/* ---- laws of both, and the ends of their ranges ---- */
+
+static const char *const factors[] = {
+	"1", "7", "1e9", "999999999", "123456789123456789e31", "9*300",
+};
+
+/* The text of (p f / q f) x 10^-scale is that of p / q; the root of its square too. */
+static bool is_invariant(const char *p, const char *q, const char *factor, int scale)
+{
+	struct natural a = parsed(p), b = parsed(q), f = parsed(factor), af, bf, aa, bb;
+	char wanted[RATIO_TEXT_NBYTES], text[RATIO_TEXT_NBYTES], root[RATIO_TEXT_NBYTES];
+
+	natural_multiply(&af, &a, &f);
+	natural_multiply(&bf, &b, &f);
+	natural_multiply(&aa, &a, &af);
+	natural_multiply(&bb, &b, &bf);
+	ratio_format(false, &a, &b, scale, wanted);
+	ratio_format(false, &af, &bf, scale, text);
+	ratio_sqrt_format(&aa, &bb, 2 * scale, root);
+	return strcmp(wanted, text) == 0 && strcmp(wanted, root) == 0;
+}
+
+static void test_invariance(void)
+{
+	static const int scales[] = {-1000, -17, -1, 0, 1, 8, 9, 405, 2000};
+	int nfactors = sizeof factors / sizeof *factors, nwrong = 0;
+
+	for (int i = 0; i < NNUMBERS; i++)
+		for (int j = 1; j < NNUMBERS; j++)
+			for (int k = 0; k < nfactors; k++)
+				for (size_t s = 0; s < sizeof scales / sizeof *scales; s++)
+					nwrong += !is_invariant(numbers[i], numbers[j], factors[k],
+								scales[s]);
+	is_int(0, nwrong, "p/q = (p f)/(q f) = root of (p^2 f)/(q^2 f)");
+}
+
+/* The longest operands and texts. A row of nines rounds up to a power of ten. */
+static void test_ends(void)
+{
+	const size_t ndigits = RATIO_NLIMBS * NATURAL_LIMB_DIGITS;
+	struct natural most = nines((int)ndigits), n;
+	char text[RATIO_TEXT_NBYTES];
+
+	natural_set(&n, 1);
+	is_uint(ndigits + RATIO_SCALE_MAX + 1,
+		ratio_format(false, &most, &n, -RATIO_SCALE_MAX, text), "the largest ratio");
+	is_uint(strlen("-0.") + ndigits + RATIO_SCALE_MAX,
+		ratio_format(true, &n, &most, RATIO_SCALE_MAX, text), "the smallest one");
+	natural_set(&most, 7);
+	natural_shift(&most, (int)ndigits - 1);
+	is_uint(strlen("-0.") + ndigits + RATIO_SCALE_MAX + RATIO_NDIGITS - 1,
+		ratio_format(true, &n, &most, RATIO_SCALE_MAX, text), "the longest text");
+	most = nines((int)ndigits);
+	ratio_sqrt_format(&most, &most, 0, text);
+	is_string("1", text, "the root of a ratio of the longest operands");
+	ratio_sqrt_format(&most, &most, 1, text);
+	is_string("0.31622776601683793", text, "a tenth of it");
+	ratio_sqrt_format(&most, &most, -1, text);
+	is_string("3.1622776601683793", text, "and ten times it");
+}
+
+int main(void)
+{
+	plan_lazy();
+	test_set();
+	test_compare();
+	test_addition();
+	test_multiplication();
+	test_shift();
+	test_ratios();
+	test_ratio_ties();
+	test_ratio_carries();
+	test_roots();
+	test_root_ties();
+	test_invariance();
+	test_ends();
+	return done();
+}
