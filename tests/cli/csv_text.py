@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""CSV as DESIGN section 5 has it: every good-* case, cut at every byte, on 1, 2, 3, 7 threads."""
+"""CSV as the chapter CSV of gpustat(1) has it: every good-* case, cut at every byte, on 1, 2, 3, 7 threads."""
 import gzip
 import subprocess
 import threading

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Numbers as DESIGN section 4 has them: exact, at the column's scale, in plain decimal."""
+"""Numbers as the chapter NUMBERS of gpustat(1) has them: exact, at the column's scale, in plain decimal."""
 import decimal
 import random
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""DESIGN section 5 as a table: good-* inputs, what is asked, what must come out.
+"""The chapter CSV of gpustat(1) as a table: good-* inputs, what is asked, what must come out.
 
 The wanted text was written by hand; tests/oracle/oracle_check.py makes sure that the model agrees, and
 csv_text.py and devices.py run each case cut at every byte.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An independent model of the contract (DESIGN section 6): what gpustat must answer.
+"""An independent model of the contract (gpustat(1)): what gpustat must answer.
 
 It stands on oracle_text.py (records and numbers), reads the options as a Request, and says what
 must come out. It is slow and plain on purpose. Where the contract leaves a question open the model
@@ -119,7 +119,7 @@ def resolve(text, quoted, names, ncolumns):
 
 
 def has_header(request, first, second):
-    """DESIGN section 6, header auto. first, second: the fields of the first two records."""
+    """gpustat(1), --header auto. first, second: the fields of the first two records."""
     if request.header != "auto":
         return request.header == "yes"
     n = len(first)

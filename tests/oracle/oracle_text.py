@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a record, a field and a number are: the lower half of the model of the contract.
 
-DESIGN sections 4 and 5, one byte at a time for CSV and Python's decimal with room for every digit
+The chapters CSV and NUMBERS of gpustat(1), one byte at a time for CSV and Python's decimal with room for every digit
 for numbers. tests/oracle/oracle_check.py holds it against csv.reader and fractions. Nothing here was
 taken from the program.
 """
