@@ -166,7 +166,7 @@ static inline size_t table_ncolumns(const struct plan *plan)
 
 static inline struct text_view text_of(const struct worker *w, const struct chunk *chunk)
 {
-	return {w->text, chunk->nbytes, w->plan->delimiter};
+	return {w->text, chunk->nbytes, w->plan->dialect.delimiter};
 }
 
 /* Copies n T up. */

@@ -51,7 +51,7 @@ static bool find_head(const struct chunk *chunk, char delimiter, struct worker_a
 bool ahead_plan(struct worker *w, const struct chunk *chunk)
 {
 	if (!chunk->first_of_file)
-		return find_head(chunk, w->plan->delimiter, &w->ahead);
+		return find_head(chunk, w->plan->dialect.delimiter, &w->ahead);
 	w->ahead.dependence = CHUNK_INDEPENDENT;
 	w->ahead.state = CSV_FIELD_START;
 	w->ahead.head_nbytes = 0;
@@ -61,7 +61,7 @@ bool ahead_plan(struct worker *w, const struct chunk *chunk)
 bool ahead_serves(const struct worker *w, const struct chunk *chunk, struct chunk_entry entry)
 {
 	size_t head_nbytes = w->ahead.head_nbytes;
-	unsigned char delimiter = (unsigned char)w->plan->delimiter;
+	unsigned char delimiter = (unsigned char)w->plan->dialect.delimiter;
 
 	if (entry.unknown || head_nbytes == 0)
 		return entry.unknown || (entry.state == CSV_FIELD_START && !entry.inside_record);

@@ -191,7 +191,7 @@ static struct emission emission_of(const struct worker *w, const struct chunk *c
 	e.ncolumns = (uint32_t)w->plan->nnew_columns;
 	e.kept_column = kept_column(w->plan);
 	e.only = w->plan->only;
-	e.one_column = w->plan->one_column;
+	e.one_column = w->plan->dialect.one_column;
 	return e;
 }
 
@@ -317,7 +317,7 @@ static enum status print(struct worker *w, const struct emission &e, uint64_t *p
 /* Whether a number may hold the delimiter, and need quotes: nobody is in such a hurry. */
 static bool quotes_numbers(const struct plan *plan)
 {
-	char d = plan->delimiter;
+	char d = plan->dialect.delimiter;
 
 	return plan->nnew_columns && (d == '-' || d == '.' || decimal_is_digit(d));
 }

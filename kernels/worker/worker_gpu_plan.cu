@@ -155,7 +155,7 @@ struct fields_plan fields_plan_of(const struct worker *w)
 	to.missing_end = a->missing_end;
 	to.nmissing = (uint32_t)plan->nmissing;
 	to.missing_is_number = missing_is_number(plan);
-	to.one_column = plan->one_column;
+	to.one_column = plan->dialect.one_column;
 	to.ncolumns = (uint32_t)plan->ncolumns;
 	to.conditions.exprs = a->exprs;
 	to.conditions.npredicates = (uint32_t)plan->npredicates;

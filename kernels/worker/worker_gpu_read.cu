@@ -23,7 +23,7 @@ void worker_nibbles_take(struct worker *w, const struct worker_setup *setup)
 	n->wanted = setup->packs && !w->plan->emits;
 	if (!n->wanted)
 		return;
-	n->letters = nibble_letters(w->plan->delimiter);
+	n->letters = nibble_letters(w->plan->dialect.delimiter);
 	n->piece_nbytes = piece > WORKER_ENDS_NBYTES ? piece : WORKER_ENDS_NBYTES;
 	pinned_buffer_take(&n->pinned, nibbles_nbytes(setup->chunk_nbytes));
 }

@@ -11,15 +11,15 @@
 
 #include "csv/dfa.h"
 
-/* A record may be longer than any buffer, but not than this: it is kept in memory, and a
- * compressed one can be a thousand times as long as what was sent. STATUS_LONG_RECORD says it. */
+/* A record may be longer than any buffer, but not than this: it is kept in memory, and a compressed
+ * one can be a thousand times as long as its input. Longer: STATUS_LONG_RECORD. */
 #define RECORD_MAX_NBYTES ((size_t)256 << 20)
 
 /* Consecutive bytes of one file, cut without regard to records. Chunks are numbered
  * in input order over all files; nbytes may be 0. */
 struct chunk {
-	char *data;            /* the buffer of the worker that took the chunk; it may hold only
-				* the text's ends: see restore of worker.h */
+	char *data;            /* in the worker's buffer, which may hold only the text's ends: see
+				* restore of worker.h */
 	size_t nbytes;         /* < 4 GiB */
 	uint64_t index;        /* 0, 1, 2, ... in input order */
 	int file;              /* which of the input's files */
@@ -35,13 +35,13 @@ struct room {
 	size_t nbytes;
 };
 
-/* Who takes a chunk, and where it is to be read to. */
+/* Where a worker wants its chunk. */
 struct reader {
-	struct room buffer; /* chunk->data, and how long a chunk may be */
+	struct room buffer; /* chunk->data, and the longest chunk's length */
 	struct worker *worker;
-	/* Asked of a plain file's chunk, once its first `done` bytes are there, beginning with 0, up
-	 * to all: where the next are to be read to, and how many of them, at least one while there
-	 * are some. What is said to the last call is not looked at. NULL: into the buffer. */
+	/* For chunks of a plain file. Called when the chunk's first `done` bytes have been read,
+	 * first with 0 and last with all; returns where the next ones go, at least one while some
+	 * are left; the last call's result is ignored. NULL: all go into the buffer. */
 	struct room (*next)(struct worker *worker, const struct chunk *chunk, size_t done);
 };
 
@@ -52,15 +52,18 @@ struct chunk_entry {
 	bool unknown;       /* this is CHUNK_UNKNOWN */
 };
 
-/* How much of what is folded depends on how the chunk is entered. */
+/* How much of a chunk's fold depends on its entry. */
 enum chunk_dependence {
 	CHUNK_DEPENDS,     /* perhaps all of it */
-	CHUNK_INDEPENDENT, /* nothing behind the head, if that is taken to be long enough */
-	CHUNK_GUESSES,     /* nothing, unless it is entered in quotes: there are none in it */
+	CHUNK_INDEPENDENT, /* nothing behind the head, if enough is counted as head */
+	CHUNK_GUESSES,     /* nothing, unless it is entered in quotes: it has none */
 };
 
-/* The entry of a chunk that is folded before it is known, unless it CHUNK_DEPENDS. */
+/* The entry with which a chunk that does not CHUNK_DEPENDS can be folded before it is known. */
 #define CHUNK_UNKNOWN ((struct chunk_entry){CSV_UNQUOTED, true, true})
+
+/* The entry of a file's first chunk, and of text between records. */
+#define CHUNK_BETWEEN_RECORDS ((struct chunk_entry){CSV_FIELD_START, false, false})
 
 /* How the text behind a chunk of at least a byte is entered, given the chunk's map and its own
  * entry. A record ends with an LF outside quotes, after which the automaton is at a field's

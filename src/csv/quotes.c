@@ -6,104 +6,102 @@
 
 #define LAST (SIMD_WORD_NBYTES - 1)
 
-struct quotes_at quotes_enter(enum csv_state state)
+/* How a text is entered in a state. FIELD_START and QUOTE_SEEN differ in name only: after either,
+ * a quote opens. */
+static struct simd_quotes enter(enum csv_state state)
 {
-	struct quotes_at at = {state == CSV_QUOTED, state == CSV_QUOTE_SEEN,
-			       state == CSV_FIELD_START};
-
-	return at;
+	return (struct simd_quotes){-(uint64_t)(state == CSV_QUOTED),
+				    state == CSV_FIELD_START || state == CSV_QUOTE_SEEN};
 }
 
-/* Where a walk is that has just passed byte `last` of a word, and nothing but zeros behind it. */
-static struct quotes_at behind(uint64_t separators, uint64_t quotes, bool inside, unsigned last)
+/* Moves *at past a word that ends with byte `last`, quote by quote. Returns the bytes that lie in
+ * quotes. */
+static uint64_t step_word(struct simd_bits bits, size_t word, unsigned last, struct simd_quotes *at)
 {
-	struct quotes_at at = {inside, !inside && quotes >> last & 1, separators >> last & 1};
+	uint64_t separators = bits.separators[word], inside = at->inside, closed = 0;
 
-	return at;
-}
-
-/* Moves *at past words [begin, end), or those up to the first for which parity does not tell;
- * of the last of them, up to `last`. Returns where it stopped. */
-static size_t unquote(struct simd_bits bits, size_t begin, size_t end, unsigned last,
-		      struct quotes_at *at)
-{
-	struct simd_quotes quotes = {-(uint64_t)at->inside, at->separated || at->seen};
-	struct simd_bits from = {bits.separators + begin, bits.newlines + begin,
-				 bits.quotes + begin};
-	size_t stop = begin + simd()->clear_quoted(from, end - begin, &quotes);
-
-	if (stop > begin)
-		*at = behind(bits.separators[stop - 1], bits.quotes[stop - 1], quotes.inside != 0,
-			     stop < end ? LAST : last);
-	return stop;
-}
-
-size_t quotes_resolve(struct simd_bits bits, size_t begin, size_t end, struct quotes_at *at)
-{
-	return unquote(bits, begin, end, LAST, at);
-}
-
-/* ---- maps ---- */
-
-/* Passes a word up to its byte `last`, quote by quote. Beyond it there is none. */
-static void step_word(struct quotes_at *at, uint64_t separators, uint64_t quotes, unsigned last)
-{
-	int seen = at->seen ? -1 : -2; /* where a quote closed */
-
-	for (uint64_t left = quotes; left; left &= left - 1) {
-		int i = __builtin_ctzll(left);
-		bool separated = i > 0 ? separators >> (i - 1) & 1 : at->separated;
-		if (at->inside) {
-			at->inside = false;
-			seen = i;
-		} else {
-			at->inside = separated || seen == i - 1;
-		}
+	for (uint64_t left = bits.quotes[word]; left; left &= left - 1) {
+		uint64_t quote = left & -left;
+		if (inside & quote)
+			closed |= quote;
+		else if (!(((separators | closed) << 1 | at->may_open) & quote))
+			continue;
+		inside ^= -quote;
 	}
-	at->seen = seen == (int)last && !at->inside;
-	at->separated = separators >> last & 1;
+	at->inside = -(inside >> LAST);
+	at->may_open = (separators | closed) >> last & 1;
+	return inside;
 }
 
-/* The same place, for what follows. */
-static bool is_same(struct quotes_at a, struct quotes_at b)
+static void clear_word(struct simd_bits bits, size_t word, unsigned last, struct simd_quotes *at)
 {
-	return a.inside == b.inside && a.seen == b.seen && a.separated == b.separated;
+	uint64_t inside = step_word(bits, word, last, at);
+
+	bits.separators[word] &= ~inside;
+	bits.newlines[word] &= ~inside;
 }
 
-static enum csv_state state_of(struct quotes_at at)
+/* Moves *at past words [begin, end), and clears what lies in quotes there. */
+static void resolve(struct simd_bits bits, size_t begin, size_t end, struct simd_quotes *at)
 {
-	return at.inside ? CSV_QUOTED : at.seen ? CSV_QUOTE_SEEN
-			 : at.separated ? CSV_FIELD_START : CSV_UNQUOTED;
+	while (begin < end) {
+		struct simd_bits from = {bits.separators + begin, bits.newlines + begin,
+					 bits.quotes + begin};
+		begin += simd()->clear_quoted(from, end - begin, at);
+		if (begin < end)
+			clear_word(bits, begin++, LAST, at);
+	}
 }
 
-/* Three walks at once, of the states that can differ: they soon meet, since what one takes for
- * text in quotes has quotes that the automaton passes over outside. */
-enum { START_OUTSIDE, START_UNQUOTED, START_QUOTED, NSTARTS };
-
-csv_map quotes_map(struct simd_bits bits, size_t nbytes, struct quotes_resolved *resolved)
+void quotes_resolve(struct simd_bits bits, size_t nwords, enum csv_state state)
 {
-	struct quotes_at at[NSTARTS] = {quotes_enter(CSV_FIELD_START), quotes_enter(CSV_UNQUOTED),
-					quotes_enter(CSV_QUOTED)};
-	size_t nwords = (nbytes + LAST) / SIMD_WORD_NBYTES, i = 0;
+	struct simd_quotes at = enter(state);
+
+	resolve(bits, 0, nwords, &at);
+}
+
+/* The state behind a text. ends_field: its last byte is a separator. */
+static enum csv_state state_of(struct simd_quotes at, uint64_t ends_field)
+{
+	if (at.inside)
+		return CSV_QUOTED;
+	if (!at.may_open)
+		return CSV_UNQUOTED;
+	return ends_field ? CSV_FIELD_START : CSV_QUOTE_SEEN;
+}
+
+/* Three walks at once, one for each state that can differ. They soon meet: what one takes for
+ * text in quotes has quotes that are none to the others. */
+enum { FROM_OUTSIDE, FROM_UNQUOTED, FROM_QUOTED, NWALKS };
+
+static int have_met(const struct simd_quotes at[NWALKS])
+{
+	return at[0].inside == at[1].inside && at[0].inside == at[2].inside &&
+	       at[0].may_open == at[1].may_open && at[0].may_open == at[2].may_open;
+}
+
+csv_map quotes_map(struct simd_bits bits, size_t nbytes, size_t *resolved)
+{
+	struct simd_quotes at[NWALKS] = {enter(CSV_FIELD_START), enter(CSV_UNQUOTED),
+					 enter(CSV_QUOTED)};
+	size_t nwords = (nbytes + LAST) / SIMD_WORD_NBYTES, word = 0;
 	unsigned last = (unsigned)((nbytes + LAST) % SIMD_WORD_NBYTES); /* in the last word */
-	bool met = false;
+	uint64_t ends_field;
 
+	*resolved = 0;
 	if (nbytes == 0)
 		return CSV_MAP_IDENTITY;
-	for (; i < nwords && !met; i++) {
-		for (int s = 0; s < NSTARTS; s++)
-			step_word(&at[s], bits.separators[i], bits.quotes[i],
-				  i + 1 < nwords ? LAST : last);
-		met = is_same(at[0], at[1]) && is_same(at[0], at[2]);
+	for (; word < nwords && !have_met(at); word++)
+		for (int walk = 0; walk < NWALKS; walk++)
+			step_word(bits, word, word + 1 < nwords ? LAST : last, &at[walk]);
+	*resolved = word;
+	if (word < nwords) {
+		resolve(bits, word, nwords - 1, &at[0]);
+		clear_word(bits, nwords - 1, last, &at[0]);
+		at[FROM_UNQUOTED] = at[FROM_QUOTED] = at[FROM_OUTSIDE];
 	}
-	resolved->begin = i;
-	resolved->at = at[0];
-	resolved->end = i = unquote(bits, i, nwords, last, &at[0]);
-	for (; i < nwords; i++)
-		step_word(&at[0], bits.separators[i], bits.quotes[i],
-			  i + 1 < nwords ? LAST : last);
-	if (met)
-		at[START_UNQUOTED] = at[START_QUOTED] = at[START_OUTSIDE];
-	return CSV_MAP(state_of(at[START_OUTSIDE]), state_of(at[START_UNQUOTED]),
-		       state_of(at[START_QUOTED]), state_of(at[START_OUTSIDE]));
+	ends_field = bits.separators[nwords - 1] >> last & 1;
+	return CSV_MAP(state_of(at[FROM_OUTSIDE], ends_field),
+		       state_of(at[FROM_UNQUOTED], ends_field), state_of(at[FROM_QUOTED], ends_field),
+		       state_of(at[FROM_OUTSIDE], ends_field));
 }

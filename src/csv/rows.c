@@ -7,13 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A window of 32 KiB of text stays in a first-level cache, with its positions. But what is done once
- * for each column and window must pay: with 6 records of 600 columns in one, all of them took 2.7
- * times as long as with 100 (Zen 5, 2026-11-22). So it grows with the records, up to all of a CPU's
- * chunk. */
+#include "csv/quotes.h"
+
+/* A window of 32 KiB of text stays in a first-level cache, with its positions. But the cost of each
+ * column and window must pay: with 6 records of 600 columns in a window, a run took 2.7 times as
+ * long as with 100 (Zen 5, 2026-11-22). So it grows with the records, up to all of a CPU's chunk. */
 #define WINDOW_MIN_NWORDS 512
+#define WINDOW_MIN_NBYTES ((size_t)WINDOW_MIN_NWORDS * SIMD_WORD_NBYTES)
 #define WINDOW_MAX_NWORDS 8192
 #define WINDOW_MIN_NROWS 96
+#define UNFINISHED_MAX_NFIELDS 65536
 #define POSITIONS_SLACK 64 /* simd_ops.positions may write so many too many */
 
 static size_t nwords_of(size_t nbytes)
@@ -24,7 +27,7 @@ static size_t nwords_of(size_t nbytes)
 /* ---- memory ---- */
 
 /* Makes room for `more` positions behind those there are. */
-static enum status reserve(struct rows *r, size_t more)
+static enum status reserve_ends(struct rows *r, size_t more)
 {
 	size_t wanted = r->nends + more + POSITIONS_SLACK;
 	uint32_t *grown;
@@ -40,31 +43,39 @@ static enum status reserve(struct rows *r, size_t more)
 	return STATUS_OK;
 }
 
-enum status rows_init(struct rows *r, const struct plan *plan, size_t chunk_nbytes)
+void rows_init(struct rows *r, struct csv_dialect dialect, size_t nfields)
 {
-	size_t nwords = nwords_of(chunk_nbytes);
-
 	memset(r, 0, sizeof *r);
-	r->plan = plan;
-	r->bits.separators = calloc(nwords + 1, sizeof(uint64_t));
-	r->bits.newlines = calloc(nwords + 1, sizeof(uint64_t));
-	r->bits.quotes = calloc(nwords + 1, sizeof(uint64_t));
-	if (!r->bits.separators || !r->bits.newlines || !r->bits.quotes)
-		return STATUS_NO_MEMORY;
+	r->dialect = dialect;
+	r->nfields = nfields;
 	r->window_nwords = WINDOW_MIN_NWORDS;
-	return reserve(r, WINDOW_MIN_NWORDS * SIMD_WORD_NBYTES);
+}
+
+enum status rows_reserve(struct rows *r, size_t nbytes)
+{
+	size_t nwords = nwords_of(nbytes) + 1;
+	uint64_t *bits;
+
+	if (nwords > r->capacity_nwords) {
+		nwords += r->capacity_nwords;
+		bits = malloc(3 * nwords * sizeof *bits);
+		if (!bits)
+			return STATUS_NO_MEMORY;
+		free(r->bits.separators);
+		r->bits = (struct simd_bits){bits, bits + nwords, bits + 2 * nwords};
+		r->capacity_nwords = nwords;
+	}
+	return reserve_ends(r, nbytes < WINDOW_MIN_NBYTES ? nbytes : WINDOW_MIN_NBYTES);
 }
 
 void rows_free(struct rows *r)
 {
-	free(r->bits.separators);
-	free(r->bits.newlines);
-	free(r->bits.quotes);
+	free(r->bits.separators); /* and the others, behind them */
 	free(r->ends_memory);
 	memset(r, 0, sizeof *r);
 }
 
-/* ---- scanning ---- */
+/* ---- bitmaps ---- */
 
 /* The map of a text without quotes, nbytes > 0. */
 static csv_map map_without_quotes(char last, char delimiter)
@@ -77,13 +88,14 @@ static csv_map map_without_quotes(char last, char delimiter)
 csv_map rows_classify(struct rows *r, const char *text, size_t nbytes, uint64_t *nlines)
 {
 	size_t nwords = nwords_of(nbytes), whole = nbytes / SIMD_WORD_NBYTES;
-	struct simd_counts counts = simd()->classify(text, whole, r->plan->delimiter, r->bits);
+	char delimiter = r->dialect.delimiter;
+	struct simd_counts counts = simd()->classify(text, whole, delimiter, r->bits);
 
-	if (whole < nwords) { /* bytes behind the text are not the text's */
+	if (whole < nwords) { /* the padding is classified too, and masked away */
 		struct simd_bits last = {r->bits.separators + whole, r->bits.newlines + whole,
 					 r->bits.quotes + whole};
 		uint64_t valid = (UINT64_C(1) << nbytes % SIMD_WORD_NBYTES) - 1;
-		simd()->classify(text + whole * SIMD_WORD_NBYTES, 1, r->plan->delimiter, last);
+		simd()->classify(text + whole * SIMD_WORD_NBYTES, 1, delimiter, last);
 		*last.separators &= valid;
 		*last.newlines &= valid;
 		*last.quotes &= valid;
@@ -92,43 +104,34 @@ csv_map rows_classify(struct rows *r, const char *text, size_t nbytes, uint64_t 
 	}
 	r->counts = counts;
 	*nlines = counts.nlines;
-	r->nwords = r->nregular = r->resolved.begin = r->resolved.end = nwords;
-	r->walked = false;
+	r->nwords = r->resolved = nwords;
+	r->head_resolved = false;
 	if (nbytes > 0 && counts.nquotes == 0)
-		return map_without_quotes(text[nbytes - 1], r->plan->delimiter);
-	return quotes_map(r->bits, nbytes, &r->resolved);
+		return r->map = map_without_quotes(text[nbytes - 1], delimiter);
+	return r->map = quotes_map(r->bits, nbytes, &r->resolved);
 }
 
 enum chunk_dependence rows_dependence(const struct rows *r)
 {
-	if (r->resolved.begin < r->nwords || r->counts.nlines == 0)
+	if (r->resolved < r->nwords || r->counts.nlines == 0)
 		return CHUNK_INDEPENDENT;
 	return r->counts.nquotes == 0 ? CHUNK_GUESSES : CHUNK_DEPENDS;
 }
 
-/* ---- windows ---- */
-
-/* Where the next window begins. */
-struct place {
-	size_t word;
-	struct quotes_at quotes;
-};
-
-/* Sees to the quotes in words [at->word, end), or in those up to the first for which parity does
- * not tell. Returns where it stopped. */
-static size_t resolve(const struct rows *r, size_t end, struct place *at)
+/* Returns the word at which a walk begins, and resolves the quotes that rows_classify left. If the
+ * entry is unknown, that is where it no longer matters; if it matters everywhere, the text's
+ * beginning, as if outside quotes. */
+static size_t enter(struct rows *r, struct chunk_entry entry)
 {
-	size_t stop = end < r->resolved.begin ? end : r->resolved.begin, done;
-
-	if (r->walked || (r->counts.nquotes == 0 && !at->quotes.inside))
-		return end;
-	if (at->word < stop) {
-		done = quotes_resolve(r->bits, at->word, stop, &at->quotes);
-		if (done < stop)
-			return done;
-	}
-	return end < r->resolved.end ? end : r->resolved.end;
+	if (entry.unknown && r->resolved < r->nwords)
+		return r->resolved;
+	if (!r->head_resolved && (r->counts.nquotes != 0 || entry.state == CSV_QUOTED))
+		quotes_resolve(r->bits, r->resolved, entry.state);
+	r->head_resolved = !entry.unknown;
+	return 0;
 }
+
+/* ---- windows ---- */
 
 /* Makes the next window as large as its rows ask for; the last one had n words. Few rows twice are
  * still too few to halve it, and half of many still enough not to double it. */
@@ -140,22 +143,29 @@ static void adapt_window(struct rows *r, size_t n)
 		r->window_nwords /= 2;
 }
 
-/* Appends the positions of the window at `at`, and goes on. Where parity does not tell, it is cut
- * short, and is the last. */
-static enum status next_window(struct rows *r, struct place *at)
+/* Bounds the memory for an unfinished record: joins fields that nobody reads. */
+static void join_fields(struct rows *r)
 {
-	size_t left = r->nregular - at->word;
-	size_t wanted = at->word + (left < r->window_nwords ? left : r->window_nwords);
-	size_t end = resolve(r, wanted, at), n = end - at->word;
-	uint32_t base = (uint32_t)(at->word * SIMD_WORD_NBYTES);
+	size_t kept = r->nfields < UNFINISHED_MAX_NFIELDS ? UNFINISHED_MAX_NFIELDS : r->nfields;
 
-	if (end < wanted)
-		r->nregular = end;
-	if (reserve(r, n * SIMD_WORD_NBYTES) != STATUS_OK)
+	if (r->nends <= kept)
+		return;
+	r->ends[kept] = r->ends[r->nends - 1];
+	r->nends = kept + 1;
+}
+
+/* Appends the positions of the window that begins at *word, and moves *word behind it. */
+static enum status next_window(struct rows *r, size_t *word)
+{
+	size_t left = r->nwords - *word, n = left < r->window_nwords ? left : r->window_nwords;
+	uint32_t base = (uint32_t)(*word * SIMD_WORD_NBYTES);
+
+	join_fields(r);
+	if (reserve_ends(r, n * SIMD_WORD_NBYTES) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	r->nends += simd()->positions(r->bits.separators + at->word, n, base, r->ends + r->nends);
-	r->nlines = simd()->count(r->bits.newlines + at->word, n);
-	at->word = end;
+	r->nends += simd()->positions(r->bits.separators + *word, n, base, r->ends + r->nends);
+	r->nlines = simd()->count(r->bits.newlines + *word, n);
+	*word += n;
 	adapt_window(r, n);
 	return STATUS_OK;
 }
@@ -186,10 +196,10 @@ static size_t nfields_of(const char *text, const uint32_t *ends)
 	return n;
 }
 
-/* Rows of so many fields may be taken many at a time: none is a blank line, or such are records. */
+/* Whether rows of so many fields form runs: none is a blank line, or blank lines are records. */
 static bool makes_runs(const struct rows *r, size_t stride)
 {
-	return stride > 1 || (stride == 1 && r->plan->one_column);
+	return stride > 1 || (stride == 1 && r->dialect.one_column);
 }
 
 /* The first of nlines rows from ends[0] on, and those after it that have as many fields. */
@@ -204,24 +214,36 @@ static struct row_run next_run(const struct rows *r, const char *text, const uin
 }
 
 /* Whether the run is a blank line, which is no record. */
-static bool is_blank(const struct rows *r, const char *text, const struct row_run *some)
+static bool is_blank(const struct rows *r, const char *text, const struct row_run *run)
 {
-	struct field_span span = row_field(text, some->ends, true);
+	struct field_span span = row_field(text, run->ends, true);
 
-	return some->stride == 1 && span.end == span.begin && !r->plan->one_column;
+	return run->stride == 1 && span.end == span.begin && !r->dialect.one_column;
 }
 
 /* What one call of rows_walk works on. */
-struct walking {
+struct walk {
 	struct rows *rows;
 	const char *text;
-	row_taker take;
+	row_visitor visit;
 	void *context;
 	struct rows_extent *out;
 };
 
-/* Takes the window's rows that are complete, and keeps the positions of the one that is not. */
-static enum status take_rows(const struct walking *w)
+/* Drops the first n positions, which end with a record's. */
+static void drop_rows(const struct walk *w, size_t n)
+{
+	struct rows *r = w->rows;
+
+	if (n == 0)
+		return;
+	w->out->tail_offset = (size_t)r->ends[n - 1] + 1;
+	memmove(r->ends - 1, r->ends + n - 1, (r->nends - n + 1) * sizeof *r->ends);
+	r->nends -= n;
+}
+
+/* Visits the window's complete rows, and keeps the positions of the unfinished one. */
+static enum status visit_rows(const struct walk *w)
 {
 	struct rows *r = w->rows;
 	bool regular = makes_runs(r, r->stride) &&
@@ -230,84 +252,56 @@ static enum status take_rows(const struct walking *w)
 	enum status status = STATUS_OK;
 
 	while (status == STATUS_OK && r->nlines > 0) {
-		struct row_run some = {r->ends, r->stride, r->nlines};
+		struct row_run run = {r->ends, r->stride, r->nlines};
 		if (!regular)
-			some = next_run(r, w->text, r->ends + done);
-		if (!is_blank(r, w->text, &some))
-			status = w->take(w->context, &some);
-		done += some.nrows * some.stride;
-		r->nlines -= some.nrows;
-		r->stride = some.stride;
+			run = next_run(r, w->text, r->ends + done);
+		if (!is_blank(r, w->text, &run))
+			status = w->visit(w->context, &run);
+		done += run.nrows * run.stride;
+		r->nlines -= run.nrows;
+		r->stride = run.stride;
 	}
-	if (done > 0) {
-		w->out->tail_offset = (size_t)r->ends[done - 1] + 1;
-		memmove(r->ends - 1, r->ends + done - 1, (r->nends - done + 1) * sizeof *r->ends);
-		r->nends -= done;
-	}
+	drop_rows(w, done);
 	return status;
 }
 
-/* The first record that ends in the window began before the text: passes over it. Returns
- * whether there is one. */
-static bool pass_head(const struct walking *w)
+/* Passes over the record that began before the text. Returns whether it ends in the window. */
+static bool pass_head(const struct walk *w)
 {
 	struct rows *r = w->rows;
-	size_t n;
 
 	if (r->nlines == 0) {
 		r->nends = 0;
 		return false;
 	}
-	n = nfields_of(w->text, r->ends);
-	w->out->head_ends = true;
-	w->out->head_nbytes = w->out->tail_offset = (size_t)r->ends[n - 1] + 1;
-	memmove(r->ends - 1, r->ends + n - 1, (r->nends - n + 1) * sizeof *r->ends);
-	r->nends -= n;
+	drop_rows(w, nfields_of(w->text, r->ends));
 	r->nlines--;
+	w->out->head_ends = true;
+	w->out->head_nbytes = w->out->tail_offset;
 	return true;
 }
 
-/* Where a walk begins. If it is not known how the text is entered: where that does not matter any
- * longer; or, if that is nowhere, at the text's beginning and outside quotes. */
-static struct place enter(const struct rows *r, struct chunk_entry entry)
+enum status rows_walk(struct rows *r, const char *text, size_t nbytes, struct chunk_entry entry,
+		      row_visitor visit, void *context, struct rows_extent *out)
 {
-	if (entry.unknown && r->resolved.begin < r->nwords)
-		return (struct place){r->resolved.begin, r->resolved.at};
-	return (struct place){0, quotes_enter(entry.state)};
-}
-
-static enum status walk_windows(const struct walking *w, struct chunk_entry entry, bool *in_head)
-{
-	struct rows *r = w->rows;
-	struct place at = enter(r, entry);
+	struct walk w = {r, text, visit, context, out};
+	bool in_head = entry.inside_record;
+	size_t word = enter(r, entry);
 	enum status status = STATUS_OK;
 
-	while (status == STATUS_OK && at.word < r->nregular) {
-		status = next_window(r, &at);
-		if (status != STATUS_OK)
-			break;
-		if (*in_head && !pass_head(w))
-			continue;
-		*in_head = false;
-		status = take_rows(w);
-	}
-	r->walked = !entry.unknown;
-	return status;
-}
-
-enum status rows_walk(struct rows *r, const char *text, size_t nbytes, struct chunk_entry entry,
-		      row_taker take, void *context, struct rows_extent *out)
-{
-	struct walking w = {r, text, take, context, out};
-	bool in_head = entry.inside_record;
-	enum status status;
-
-	*out = (struct rows_extent){false, 0, 0, 0};
+	*out = (struct rows_extent){0};
 	r->nends = 0;
-	r->ends[-1] = UINT32_MAX; /* a row begins behind it, at 0 */
-	status = walk_windows(&w, entry, &in_head);
+	r->ends[-1] = UINT32_MAX; /* the first row begins behind it, at 0 */
+	while (status == STATUS_OK && word < r->nwords) {
+		status = next_window(r, &word);
+		if (status != STATUS_OK || (in_head && !pass_head(&w)))
+			continue;
+		in_head = false;
+		status = visit_rows(&w);
+	}
 	if (in_head)
 		out->head_nbytes = out->tail_offset = nbytes;
-	out->left = r->nregular == r->nwords ? nbytes : in_head ? SIZE_MAX : out->tail_offset;
+	out->open_quote = csv_map_apply(r->map, entry.state) == CSV_QUOTED
+				  ? (uint32_t)(r->ends[(ptrdiff_t)r->nends - 1] + 1) : SIZE_MAX;
 	return status;
 }

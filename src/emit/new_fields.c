@@ -7,38 +7,85 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIELD_NBYTES_MAX (WIDE_TEXT_NBYTES + 1) /* a field and a delimiter before it */
+#include "query/value.h"
+
+#define FIELD_NBYTES_MAX (WIDE_TEXT_NBYTES + 3) /* with a delimiter before it, and quotes */
 
 enum status new_fields_init(struct new_fields *f, const struct plan *plan)
 {
 	memset(f, 0, sizeof *f);
 	f->plan = plan;
+	f->runnings = calloc(plan->nnew_columns + 1, sizeof *f->runnings);
+	f->nmatched = calloc(plan->npredicates + 1, sizeof *f->nmatched);
 	f->begins = calloc(plan->nnew_columns + 1, (ROW_BLOCK_NROWS + 1) * sizeof *f->begins);
 	f->writers = calloc(plan->nnew_columns + 1, sizeof *f->writers);
-	return f->begins && f->writers ? STATUS_OK : STATUS_NO_MEMORY;
+	return f->runnings && f->nmatched && f->begins && f->writers ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 void new_fields_free(struct new_fields *f)
 {
+	for (size_t i = 0; f->runnings && i < f->plan->nnew_columns; i++)
+		running_free(&f->runnings[i]);
+	free(f->runnings);
+	free(f->nmatched);
+	free(f->scratch.data);
 	text_free(&f->text);
 	free(f->begins);
 	free(f->writers);
 	memset(f, 0, sizeof *f);
 }
 
+static bool is_running(const struct new_column *column)
+{
+	return column->kind != NEW_OFFSET && column->kind != NEW_BYTE_OFFSET;
+}
+
+enum status new_fields_begin(struct new_fields *f, const struct partial *before)
+{
+	const struct plan *plan = f->plan;
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < plan->npredicates; i++)
+		f->nmatched[i] = before->nmatched[i];
+	for (size_t i = 0; status == STATUS_OK && i < plan->nnew_columns; i++) {
+		const struct new_column *column = &plan->new_columns[i];
+		if (is_running(column))
+			status = running_begin(&f->runnings[i], column->kind,
+					       &plan->columns[column->column],
+					       &before->columns[column->column]);
+	}
+	return status;
+}
+
+bool new_fields_need_quotes(const struct plan *plan)
+{
+	char d = plan->dialect.delimiter;
+
+	return plan->nnew_columns > 0 && (d == '-' || d == '.' || decimal_is_digit(d));
+}
+
 /* What one call of new_fields_write works on. */
 struct writing {
 	struct new_fields *f;
-	struct emitter *e;
 	struct row_block *b;
-	const struct row_filter *j;
+	const struct row_filter *filter;
 	uint64_t offset_bytes;
 };
 
 /* ---- totals ---- */
 
-/* Takes a field that is not a plain number into scan i's total. */
-static enum status take_other(const struct writing *w, size_t i, unsigned row)
+/* Adds a raw field, whatever it holds, to the total of new column i. */
+static enum status add_field(struct new_fields *f, size_t i, const char *field, size_t nbytes)
+{
+	bool parses = f->plan->columns[f->plan->new_columns[i].column].parses;
+	struct value v;
+	enum status status = value_read(f->plan, parses, field, nbytes, &f->scratch, &v);
+
+	return status == STATUS_OK ? running_add_value(&f->runnings[i], &v) : status;
+}
+
+/* Adds a row's field that is not a plain number to the total of new column i. */
+static enum status add_other(const struct writing *w, size_t i, unsigned row)
 {
 	size_t c = w->f->plan->new_columns[i].column;
 	bool parses = w->f->plan->columns[c].parses;
@@ -49,21 +96,21 @@ static enum status take_other(const struct writing *w, size_t i, unsigned row)
 				   : row_block_value(w->b, c, row, &ignored, &nbytes);
 
 	if (is != ROW_QUOTED) { /* presence is all that is counted */
-		w->e->runnings[i].count += is == ROW_PRESENT;
+		w->f->runnings[i].count += is == ROW_PRESENT;
 		return STATUS_OK;
 	}
 	span = row_block_field(w->b, c, row);
-	return emitter_add_field(w->e, i, w->b->text + span.begin, span.end - span.begin);
+	return add_field(w->f, i, w->b->text + span.begin, span.end - span.begin);
 }
 
-/* Takes the row's value into scan i's total. x: its column's numbers. */
-static inline enum status take(const struct writing *w, size_t i, const struct simd_numbers *x,
-			       unsigned row)
+/* Adds the row's value to the total of new column i. x: the numbers of its column. */
+static inline enum status add_row(const struct writing *w, size_t i, const struct simd_numbers *x,
+				  unsigned row)
 {
 	if (x->numbers >> row & 1)
-		return running_add_decimal(&w->e->runnings[i],
-					    (struct decimal){x->significand[row], x->scale[row]});
-	return x->empty >> row & 1 ? STATUS_OK : take_other(w, i, row);
+		return running_add_decimal(&w->f->runnings[i],
+					   (struct decimal){x->significand[row], x->scale[row]});
+	return x->empty >> row & 1 ? STATUS_OK : add_other(w, i, row);
 }
 
 /* What running_write writes. */
@@ -81,16 +128,16 @@ static inline char *write_total(struct decimal_writer *d, const struct running *
 	return decimal_writer_i64(d, to, value);
 }
 
-/* Writes the total of scan i in a row, whatever its value. NULL: no memory. */
+/* Writes the total of new column i in a row, whatever its value. NULL: no memory. */
 static __attribute__((noinline)) char *write_any(const struct writing *w, size_t i,
 						 const struct simd_numbers *x, unsigned row, char *to)
 {
 	bool exclusive = w->f->plan->exclusive;
 
-	if (!exclusive && take(w, i, x, row) != STATUS_OK)
+	if (!exclusive && add_row(w, i, x, row) != STATUS_OK)
 		return NULL;
-	to = write_total(&w->f->writers[i], &w->e->runnings[i], to);
-	return exclusive && take(w, i, x, row) != STATUS_OK ? NULL : to;
+	to = write_total(&w->f->writers[i], &w->f->runnings[i], to);
+	return exclusive && add_row(w, i, x, row) != STATUS_OK ? NULL : to;
 }
 
 /* A sum, minimum or maximum as long as it fits in 64 bits: then it need not be stored after each
@@ -112,7 +159,7 @@ static struct short_total short_total_of(const struct running *r)
 	return s;
 }
 
-/* Takes a number of the total's scale. Returns false where the sum would not fit. */
+/* Adds a number of the total's scale. Returns false where the sum would not fit. */
 static inline bool short_total_add(struct short_total *s, int64_t term)
 {
 	int64_t next = s->value;
@@ -130,10 +177,10 @@ static inline bool short_total_add(struct short_total *s, int64_t term)
 	return true;
 }
 
-/* Takes the row's number. Returns false, and changes nothing, where it is none or the total would
+/* Adds the row's number. Returns false, and changes nothing, where it is none or the total would
  * not fit. */
-static inline bool short_total_take(struct short_total *s, const struct simd_numbers *x,
-				    unsigned row)
+static inline bool short_total_add_row(struct short_total *s, const struct simd_numbers *x,
+				       unsigned row)
 {
 	unsigned nplaces = (unsigned)(s->scale - x->scale[row]);
 	int64_t term;
@@ -152,16 +199,16 @@ static void short_total_store(const struct short_total *s, struct running *r)
 	r->count = s->count;
 }
 
-/* The running totals of scan i. x: its column's numbers. Returns the last one's end, or NULL where
+/* Writes the running totals of new column i. x: its column's numbers. Returns the last one's end, or NULL where
  * memory ran out. */
 static char *write_totals(const struct writing *w, size_t i, const struct simd_numbers *x,
 			  unsigned leads, size_t *begins, char *data, char *to)
 {
-	struct running *total = &w->e->runnings[i];
+	struct running *total = &w->f->runnings[i];
 	struct short_total now = short_total_of(total);
 	struct decimal_writer d = w->f->writers[i];
 	bool exclusive = w->f->plan->exclusive;
-	char delimiter = w->f->plan->delimiter;
+	char delimiter = w->f->plan->dialect.delimiter;
 
 	for (unsigned k = 0, n = w->f->nrows; k < n && to; k++) {
 		unsigned row = w->f->rows[k];
@@ -169,7 +216,7 @@ static char *write_totals(const struct writing *w, size_t i, const struct simd_n
 		begins[k] = (size_t)(to - data);
 		*to = delimiter;
 		to += leads;
-		if (short_total_take(&now, x, row)) {
+		if (short_total_add_row(&now, x, row)) {
 			if (now.scale != d.scale)
 				decimal_writer_set(&d, now.scale);
 			to = decimal_writer_i64(&d, to, exclusive ? before : now.value);
@@ -195,7 +242,7 @@ static char *write_byte_offsets(const struct writing *w, size_t i, unsigned lead
 	for (unsigned k = 0; k < w->f->nrows; k++) {
 		uint32_t begin = row_block_ends(w->b, w->f->rows[k])[-1] + 1;
 		begins[k] = (size_t)(to - data);
-		*to = w->f->plan->delimiter;
+		*to = w->f->plan->dialect.delimiter;
 		to = decimal_writer_u64(d, to + leads, w->offset_bytes + begin);
 	}
 	return to;
@@ -206,28 +253,51 @@ static char *write_offsets(const struct writing *w, size_t i, unsigned leads, si
 			   char *data, char *to)
 {
 	size_t predicate = w->f->plan->new_columns[i].predicate;
-	uint64_t holds = w->j->holds[predicate];
+	uint64_t holds = w->filter->holds[predicate];
 
 	for (unsigned k = 0; k < w->f->nrows; k++) {
 		begins[k] = (size_t)(to - data);
-		*to = w->f->plan->delimiter;
+		*to = w->f->plan->dialect.delimiter;
 		to += leads;
 		if (holds >> w->f->rows[k] & 1)
 			to = decimal_writer_u64(&w->f->writers[i], to,
-						w->e->nmatched[predicate]++);
+						w->f->nmatched[predicate]++);
 	}
 	return to;
 }
 
 /* ---- all of them ---- */
 
-/* The numbers that scan i's total is of: none in a column of which only presence counts. */
+/* The numbers that the total of new column i adds up: none in a column of which only presence counts. */
 static const struct simd_numbers *numbers_of(const struct writing *w, size_t i)
 {
 	static const struct simd_numbers none;
 	size_t c = w->f->plan->new_columns[i].column;
 
 	return w->f->plan->columns[c].parses ? row_block_numbers(w->b, c) : &none;
+}
+
+/* Puts quotes around the fields that hold the delimiter, in the column written last; each has
+ * `leads` bytes before it, and room for quotes. */
+static void quote_fields(struct new_fields *f, size_t *begins, unsigned leads)
+{
+	char *data = f->text.data;
+	char delimiter = f->plan->dialect.delimiter;
+
+	for (unsigned k = 0; k < f->nrows; k++) {
+		char *field = data + begins[k] + leads;
+		size_t nbytes = (size_t)(data + begins[k + 1] - field);
+		if (!memchr(field, delimiter, nbytes))
+			continue;
+		memmove(field + 1, field, (size_t)(data + f->text.nbytes - field));
+		field[0] = '"';
+		field += nbytes + 1;
+		memmove(field + 1, field, (size_t)(data + f->text.nbytes + 1 - field));
+		field[0] = '"';
+		f->text.nbytes += 2;
+		for (unsigned later = k + 1; later <= f->nrows; later++)
+			begins[later] += 2;
+	}
 }
 
 static enum status write_column(const struct writing *w, size_t i)
@@ -249,17 +319,19 @@ static enum status write_column(const struct writing *w, size_t i)
 	if (!to)
 		return STATUS_NO_MEMORY;
 	text->nbytes = begins[w->f->nrows] = (size_t)(to - text->data);
+	if (new_fields_need_quotes(w->f->plan))
+		quote_fields(w->f, begins, leads);
 	return STATUS_OK;
 }
 
-enum status new_fields_write(struct new_fields *f, struct emitter *e, struct row_block *b,
-			     const struct row_filter *j, uint64_t offset_bytes)
+enum status new_fields_write(struct new_fields *f, struct row_block *b,
+			     const struct row_filter *filter, uint64_t offset_bytes)
 {
-	const struct writing w = {f, e, b, j, offset_bytes};
+	const struct writing w = {f, b, filter, offset_bytes};
 	enum status status = STATUS_OK;
 
 	f->nrows = 0;
-	for (uint64_t rows = j->kept; rows; rows &= rows - 1)
+	for (uint64_t rows = filter->kept; rows; rows &= rows - 1)
 		f->rows[f->nrows++] = (unsigned)__builtin_ctzll(rows);
 	f->text.nbytes = 0;
 	for (size_t i = 0; status == STATUS_OK && i < f->plan->nnew_columns; i++)

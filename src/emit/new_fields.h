@@ -1,26 +1,32 @@
 /* SPDX-License-Identifier: MIT
  *
- * new_fields.h - the new fields of a block of rows as text: a scan after the other, so that each
- * runs through its column in one loop and knows where to write without any record between.
+ * new_fields.h - the new fields of a block of rows as text. One new column is written after the
+ * other, so that each runs through its column in one loop.
  */
 #ifndef GPUSTAT_NEW_FIELDS_H
 #define GPUSTAT_NEW_FIELDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "emit/emit.h"
-#include "query/plan.h"
+#include "base/status.h"
+#include "base/text_buffer.h"
+#include "emit/running.h"
+#include "fold/column.h"
 #include "fold/row_block.h"
 #include "fold/row_filter.h"
-#include "base/status.h"
+#include "query/plan.h"
 
-/* One thread's memory for it. All owned. */
+/* One thread's state of the new columns, and memory. All owned. */
 struct new_fields {
 	const struct plan *plan;
+	struct running *runnings; /* plan->nnew_columns */
+	uint64_t *nmatched;       /* plan->npredicates: records so far where it holds */
+	struct scratch scratch;
 	struct text_buffer text; /* the fields, each behind the delimiter that comes before it */
-	/* plan->nnew_columns times ROW_BLOCK_NROWS + 1: where in it a scan's fields begin, that of
-	 * rows[k] at the k-th, and, after the last, where that ends. */
+	/* plan->nnew_columns times ROW_BLOCK_NROWS + 1: where in text a column's fields begin, that
+	 * of rows[k] at the k-th; behind the last, where that ends. */
 	size_t *begins;
 	struct decimal_writer *writers; /* plan->nnew_columns */
 	unsigned nrows;                 /* the rows of the block that are kept: */
@@ -31,11 +37,18 @@ struct new_fields {
 enum status new_fields_init(struct new_fields *f, const struct plan *plan);
 void new_fields_free(struct new_fields *f);
 
-/* Writes the fields of the block's rows that j, which judged it last, keeps; no number can hold
- * the delimiter. Moves e's totals and positions on. offset_bytes: where the block's text starts in
- * the input. Behind the texts there are EMIT_SLACK readable bytes. Errors: STATUS_NO_MEMORY. */
-enum status new_fields_write(struct new_fields *f, struct emitter *e, struct row_block *b,
-			     const struct row_filter *j, uint64_t offset_bytes);
+/* Sets the totals and positions to those after the records of which before is the fold.
+ * Errors: STATUS_NO_MEMORY. */
+enum status new_fields_begin(struct new_fields *f, const struct partial *before);
+
+/* Writes the fields of the block's rows that filter, which has seen it last, keeps, and moves the
+ * totals and positions on. offset_bytes: where the block's text starts in the input. Behind the
+ * fields there are EMIT_SLACK readable bytes. Errors: STATUS_NO_MEMORY. */
+enum status new_fields_write(struct new_fields *f, struct row_block *b,
+			     const struct row_filter *filter, uint64_t offset_bytes);
+
+/* Whether a new field can need quotes: numbers can hold the delimiter. */
+bool new_fields_need_quotes(const struct plan *plan);
 
 #define EMIT_SLACK 64 /* bytes that copying may overshoot by */
 

@@ -12,6 +12,7 @@
 #include "fold/column.h"
 #include "number/decimal_text.h"
 #include "query/plan.h"
+#include "query/value.h"
 #include "base/status.h"
 #include "number/wide.h"
 

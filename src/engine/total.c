@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: MIT
  *
- * total.c - see total.h. Here, where the order of all records is known, it is decided
- * what a value that is no number means.
+ * total.c - see total.h. The order of all records is known here, so it is decided here what a value
+ * that is no number means.
  */
 #include "engine/total.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "fold/record.h"
-#include "csv/structure.h"
+#include "csv/record.h"
 
 enum status seam_folder_init(struct seam_folder *f, const struct plan *plan)
 {
 	memset(f, 0, sizeof *f);
 	if (partial_init(&f->partial, plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	return record_memory_init(&f->memory, plan);
+	return cpu_folder_init(&f->cpu, plan);
 }
 
 void seam_folder_free(struct seam_folder *f)
 {
 	partial_free(&f->partial);
-	record_memory_free(&f->memory);
+	cpu_folder_free(&f->cpu);
 }
 
 enum status total_init(struct total *t, const struct plan *plan)
@@ -30,8 +29,7 @@ enum status total_init(struct total *t, const struct plan *plan)
 	memset(t, 0, sizeof *t);
 	t->plan = plan;
 	if (partial_init(&t->partial, plan) != STATUS_OK ||
-	    seam_folder_init(&t->folder, plan) != STATUS_OK ||
-	    emitter_init(&t->emitter, plan) != STATUS_OK) {
+	    seam_folder_init(&t->folder, plan) != STATUS_OK) {
 		total_free(t);
 		return STATUS_NO_MEMORY;
 	}
@@ -42,8 +40,7 @@ void total_free(struct total *t)
 {
 	partial_free(&t->partial);
 	seam_folder_free(&t->folder);
-	emitter_free(&t->emitter);
-	free(t->seam.data);
+	free(t->seam.memory);
 	memset(t, 0, sizeof *t);
 }
 
@@ -59,7 +56,7 @@ struct text {
 static void place_fault(const struct plan *plan, const struct text *text, size_t offset, size_t c,
 			struct fault *fault)
 {
-	fault->line = text->line + structure_count_lines(text->data, offset);
+	fault->line = text->line + count_lines(text->data, offset);
 	if (c < plan->ncolumns)
 		fault->column = plan->columns[c].name;
 }
@@ -75,7 +72,7 @@ static enum status fault_value(const struct total *t, const struct text *text, s
 	size_t nbytes;
 	const char *value;
 
-	if (record_split(text->data + offset, text->nbytes - offset, t->plan->delimiter, true,
+	if (record_split(text->data + offset, text->nbytes - offset, t->plan->dialect.delimiter, true,
 			 &r) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	value = field_value(text->data + offset + r.fields[0].begin,
@@ -97,7 +94,7 @@ static enum status fault_short(const struct total *t, const struct text *text, s
 	struct record r;
 	size_t c = 0;
 
-	if (record_split(text->data + offset, text->nbytes - offset, t->plan->delimiter, true,
+	if (record_split(text->data + offset, text->nbytes - offset, t->plan->dialect.delimiter, true,
 			 &r) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	while (c < t->plan->ncolumns && t->plan->columns[c].field < r.nfields)
@@ -153,7 +150,7 @@ static enum status check(struct total *t, const struct text *text, const struct 
 	    later->first_short_offset < first)
 		return fault_short(t, text, later->first_short_offset, fault);
 	if (first != OFFSET_NONE)
-		return fault_value(t, text, first, column, &t->folder.memory.scratch, fault);
+		return fault_value(t, text, first, column, &t->folder.cpu.folder.scratch, fault);
 	return STATUS_OK;
 }
 
@@ -183,10 +180,11 @@ static enum status seam_append(struct seam *s, const char *data, size_t nbytes,
 		return too_long(s, fault);
 	if (s->capacity - s->nbytes < nbytes) {
 		size_t capacity = 2 * s->capacity + nbytes;
-		char *grown = realloc(s->data, capacity);
+		char *grown = realloc(s->memory, capacity + 2 * SIMD_PAD_NBYTES);
 		if (!grown)
 			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-		s->data = grown;
+		s->memory = grown;
+		s->data = grown + SIMD_PAD_NBYTES;
 		s->capacity = capacity;
 	}
 	memcpy(s->data + s->nbytes, data, nbytes);
@@ -194,43 +192,51 @@ static enum status seam_append(struct seam *s, const char *data, size_t nbytes,
 	return STATUS_OK;
 }
 
-/* What is done with a record in the seam. */
+/* What is done with the records in the seam. */
 struct seam_use {
 	struct seam_folder *folder;
-	struct partial *into;    /* what it is added to */
-	struct text_buffer *out; /* where it is printed, if the plan emits */
+	struct partial *into;    /* what they are added to */
+	struct text_buffer *out; /* where they are printed, if the plan emits */
 };
 
-/* Prints the record in the seam, all of it or nothing. */
-static enum status seam_emit(struct total *t, size_t nbytes, bool at_end, struct text_buffer *out,
-			     struct fault *fault)
+/* Prints the seam's first nbytes, as folded last: all records or none. at_end: the file lacks the
+ * LF that they end with. */
+static enum status seam_emit(struct total *t, struct cpu_folder *cpu, size_t nbytes, bool at_end,
+			     struct text_buffer *out, struct fault *fault)
 {
-	const struct chunk_entry between_records = {CSV_FIELD_START, false, false};
+	const struct seam *s = &t->seam;
 	size_t had = out->nbytes;
 
-	if (records_emit(&t->emitter, t->seam.data, nbytes, between_records, at_end, &t->partial,
-			 t->seam.offset_bytes, out) == STATUS_OK)
-		return STATUS_OK;
-	out->nbytes = had;
-	return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (cpu_folder_emit(cpu, s->data, nbytes, CHUNK_BETWEEN_RECORDS, &t->partial,
+			    s->offset_bytes, out) != STATUS_OK) {
+		out->nbytes = had;
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	}
+	if (at_end && out->nbytes > had) {
+		out->nbytes--;
+		out->in_line = s->data[nbytes - 2] != '\r';
+	}
+	return STATUS_OK;
 }
 
-/* Folds the record in the seam, which is complete, or made so by the file's end. */
+/* Folds the records in the seam, which are complete. at_end: the file's end makes them so, which
+ * an LF in the padding stands for. */
 static enum status seam_fold(struct total *t, bool at_end, const struct seam_use *use,
 			     struct fault *fault)
 {
-	const struct chunk_entry between_records = {CSV_FIELD_START, false, false};
 	struct seam *s = &t->seam;
 	struct partial *p = &use->folder->partial;
+	struct cpu_folder *cpu = &use->folder->cpu;
 	const struct text text = {s->data, s->nbytes, s->line};
-	size_t nbytes = s->nbytes;
+	size_t nbytes = s->nbytes + at_end;
 	enum status status;
 
-	if (nbytes == 0)
+	if (s->nbytes == 0)
 		return STATUS_OK;
+	if (at_end)
+		s->data[s->nbytes] = '\n';
 	partial_clear(p);
-	if (records_fold(t->plan, s->data, nbytes, between_records, at_end, &use->folder->memory,
-			 p) != STATUS_OK)
+	if (cpu_folder_fold(cpu, s->data, nbytes, CHUNK_BETWEEN_RECORDS, p) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	s->nbytes = 0;
 	status = check(t, &text, p, fault);
@@ -240,7 +246,7 @@ static enum status seam_fold(struct total *t, bool at_end, const struct seam_use
 		return STATUS_OPEN_QUOTE;
 	}
 	if (status == STATUS_OK && t->plan->emits)
-		status = seam_emit(t, nbytes, at_end, use->out, fault);
+		status = seam_emit(t, cpu, nbytes, at_end, use->out, fault);
 	return status == STATUS_OK ? combine(use->into, p, fault) : status;
 }
 
@@ -299,7 +305,7 @@ static enum status add_tail(struct total *t, const struct chunk *chunk,
 	enum status status;
 
 	if (t->seam.nbytes == 0) {
-		t->seam.line = t->line - structure_count_lines(tail, nbytes);
+		t->seam.line = t->line - count_lines(tail, nbytes);
 		t->seam.offset_bytes = chunk->offset_bytes + later->tail_offset;
 	}
 	status = seam_append(&t->seam, tail, nbytes, fault);
@@ -348,6 +354,24 @@ enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nline
 		status = add_tail(t, chunk, later, &tail, fault);
 	t->settled = t->settled || columns_are_known(&t->partial);
 	return status;
+}
+
+void total_emit_before_fault(struct total *t, const struct chunk *chunk, struct chunk_entry entry,
+			     struct chunk_output *output)
+{
+	struct cpu_folder *cpu = &t->folder.cpu;
+	struct partial *ignored = &t->folder.partial;
+	size_t had = output->head.nbytes;
+
+	if (!t->plan->emits || output->good_nbytes == 0)
+		return;
+	partial_clear(ignored);
+	if (cpu_folder_fold(cpu, chunk->data, output->good_nbytes, entry, ignored) == STATUS_OK &&
+	    cpu_folder_emit(cpu, chunk->data, output->good_nbytes, entry, &output->before,
+			    chunk->offset_bytes, &output->head) == STATUS_OK)
+		return;
+	output->head.nbytes = had;
+	output->tail.nbytes = 0;
 }
 
 /* ---- a chunk that is added out of turn ---- */

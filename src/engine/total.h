@@ -10,9 +10,9 @@
 
 #include "csv/chunk.h"
 #include "fold/column.h"
-#include "emit/emit.h"
+#include "base/text_buffer.h"
+#include "emit/cpu_folder.h"
 #include "query/plan.h"
-#include "fold/record.h"
 #include "base/status.h"
 
 /* A record that chunk borders cut belongs to no chunk's partial. Its pieces, the tail of
@@ -20,7 +20,8 @@
  * when the record is complete. So a chunk may be one byte long, and a record longer than
  * any buffer. */
 struct seam {
-	char *data; /* owned */
+	char *memory; /* SIMD_PAD_NBYTES, data, SIMD_PAD_NBYTES; owned */
+	char *data;   /* nbytes of capacity; NULL: none yet */
 	size_t nbytes, capacity;
 	uint64_t line;         /* of data[0] */
 	uint64_t offset_bytes; /* of data[0] in the input */
@@ -29,28 +30,28 @@ struct seam {
 /* One thread's means of folding the record in the seam. */
 struct seam_folder {
 	struct partial partial;
-	struct record_memory memory;
+	struct cpu_folder cpu;
 };
 
 /* Errors: STATUS_NO_MEMORY; f can then be freed. */
 enum status seam_folder_init(struct seam_folder *f, const struct plan *plan);
 void seam_folder_free(struct seam_folder *f);
 
-/* What a chunk's turn leaves to be printed. Zeroed: nothing. */
+/* What is printed around a chunk's own output. Zeroed: nothing. */
 struct chunk_output {
-	struct partial before;           /* the fold of all records before the chunk's own */
-	size_t good_nbytes;              /* bytes of the chunk before its first fault */
-	struct text_buffer head, tail;   /* the record that ends in the chunk, as text; the one
-					  * that the file's end completes */
+	struct partial before;         /* the fold of all records before the chunk's own */
+	size_t good_nbytes;            /* bytes of the chunk before its first fault */
+	struct text_buffer head, tail; /* the record that ends in the chunk; the one that the
+					* file's end completes */
 };
 
-/* What order demands of a chunk whose numbers are added to the total at another time: its
- * ends, where records are cut, and its lines. */
+/* What the total needs of a chunk whose partial is added at another time: its ends, where records
+ * are cut, and its lines. */
 #define BORDER_NBYTES 4096 /* two halves of records of some hundred columns */
 struct border {
 	struct chunk chunk; /* the chunk, but data and nbytes are those of text */
 	uint64_t nlines;    /* of the whole chunk */
-	bool guesses;       /* CHUNK_GUESSES, folded before it was known how it is entered */
+	bool guesses;       /* CHUNK_GUESSES, folded before its entry was known */
 	bool head_ends;     /* as in struct partial */
 	size_t head_nbytes;
 	char text[BORDER_NBYTES]; /* the chunk's head and its tail */
@@ -60,12 +61,11 @@ struct border {
 struct total {
 	const struct plan *plan;
 	struct partial partial;
-	bool settled; /* every column has had a value: no later one can tell what it is */
+	bool settled; /* every column has had a value: its kind is known */
 	struct seam seam;
 	struct seam_folder folder;
-	struct emitter emitter; /* for records in the seam */
 	uint64_t line; /* of the next chunk's first byte */
-	size_t fault_offset; /* where in a text its first fault was found */
+	size_t fault_offset; /* of the first fault in the text checked last */
 };
 
 /* Makes the total of no chunks. Errors: STATUS_NO_MEMORY. */
@@ -76,22 +76,27 @@ void total_free(struct total *t);
 enum status chunk_output_init(struct chunk_output *e, const struct plan *plan);
 void chunk_output_free(struct chunk_output *e);
 
-/* Folds the next chunk into t. To be called in input order, by one thread at a time.
- * later: the chunk's partial; nlines: LFs in the chunk. output: if the plan emits, filled
- * with what surrounds the chunk's own output.
- * Errors: STATUS_NO_MEMORY, and what the plan holds for one: STATUS_NOT_A_NUMBER,
+/* Adds the next chunk. Called in input order, by one thread at a time.
+ * later: the chunk's partial; nlines: LFs in the chunk. output: if the plan emits, set to what
+ * surrounds the chunk's own output.
+ * Errors: STATUS_NO_MEMORY, and what the plan counts as an error: STATUS_NOT_A_NUMBER,
  * STATUS_OUT_OF_RANGE, STATUS_SHORT_RECORD, STATUS_OPEN_QUOTE; fault then has the line,
  * column and value of the first in input order, but not the file. */
 enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nlines,
 		      const struct partial *later, struct chunk_output *output,
 		      struct fault *fault);
 
-/* Whether a chunk's ends tell all that the order of records must decide about it, so that no other
- * byte of its text is looked at: there is no fault in it, nothing of it is printed, and it does not
- * say of a column what it is, or says so of all. settled: that of a total of earlier chunks. */
+/* After total_add has found a fault in the chunk: appends to output->head the records before the
+ * fault; where memory runs out, none. entry: the chunk's. */
+void total_emit_before_fault(struct total *t, const struct chunk *chunk, struct chunk_entry entry,
+			     struct chunk_output *output);
+
+/* Whether the total needs nothing of a chunk's text but its ends: the chunk has no fault, nothing
+ * of it is printed, and it decides no column's kind, or every one. settled: that of a total of
+ * earlier chunks. */
 bool ends_suffice(const struct plan *plan, const struct partial *later, bool settled);
 
-/* The same, and they are short enough for a border. */
+/* The same, and the ends are short enough for a border. */
 bool border_suffices(const struct plan *plan, const struct chunk *chunk,
 		     const struct partial *later, bool settled);
 
@@ -99,8 +104,9 @@ bool border_suffices(const struct plan *plan, const struct chunk *chunk,
 void border_copy(struct border *b, const struct chunk *chunk, uint64_t nlines,
 		 const struct partial *later);
 
-/* As total_add, for a chunk that has left a border: its partial is to be combined with the total's
- * afterwards, in any order; so is deferred, which may take the record that the chunk ends. */
+/* Like total_add, for a chunk that has left a border. The caller combines the chunk's partial with
+ * the total's afterwards, in any order; likewise deferred, to which the record that the chunk ends
+ * may be added. */
 enum status total_add_border(struct total *t, const struct border *b, struct seam_folder *folder,
 			     struct partial *deferred, struct fault *fault);
 

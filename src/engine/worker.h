@@ -26,7 +26,7 @@
 #include "csv/chunk.h"
 #include "fold/column.h"
 #include "csv/dfa.h"
-#include "emit/emit.h"
+#include "base/text_buffer.h"
 #include "query/plan.h"
 #include "base/status.h"
 
@@ -60,8 +60,9 @@ struct worker_ops {
 	enum status (*open)(struct worker **out, const struct plan *plan,
 			    const struct worker_setup *setup, struct fault *fault);
 
-	/* The buffer that chunks are to be read into: chunk_nbytes bytes, owned by the
-	 * worker, pinned where that helps. */
+	/* The buffer that chunks are to be read into: chunk_nbytes bytes, with
+	 * SIMD_PAD_NBYTES readable ones on either side, owned by the worker, pinned where that
+	 * helps. */
 	char *(*buffer)(struct worker *w);
 
 	/* A chunk is read to where this says: see struct reader. NULL: into the buffer. */
@@ -88,7 +89,7 @@ struct worker_ops {
 	enum status (*fold)(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
 			    struct partial *out, struct fault *fault);
 
-	/* Prints the chunk just folded, as records_emit does. before: the fold of all records
+	/* Prints the chunk just folded, as cpu_folder_emit does. before: the fold of all records
 	 * before the chunk's own. *out: the text, in memory of the worker's, until the next emit
 	 * or close. Called only if the plan emits. */
 	enum status (*emit)(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,

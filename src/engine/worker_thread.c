@@ -160,17 +160,9 @@ static bool write_in_turn(struct worker_thread *m)
 static void fail_after_output(struct worker_thread *m, const struct fault *fault)
 {
 	struct engine *e = m->engine;
-	struct chunk_output *before = &m->output;
-	const struct chunk *chunk = &m->slot->chunk;
-	size_t head_nbytes = before->head.nbytes;
 
 	m->text = NULL;
-	if (e->plan->emits && before->good_nbytes &&
-	    records_emit(&e->total->emitter, chunk->data, before->good_nbytes, m->entry, false,
-			 &before->before, chunk->offset_bytes, &before->head) != STATUS_OK) {
-		before->head.nbytes = head_nbytes;
-		before->tail.nbytes = 0;
-	}
+	total_emit_before_fault(e->total, &m->slot->chunk, m->entry, &m->output);
 	if (!e->plan->emits || write_in_turn(m))
 		engine_fail(e, fault);
 }

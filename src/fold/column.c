@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "csv/dfa.h"
+#include "query/value.h"
 
 enum status partial_init(struct partial *p, const struct plan *plan)
 {
@@ -126,66 +126,6 @@ void column_numbers(const struct column_partial *column, struct wide_fold *out)
 	wide_fold_add_bins(out, &column->fast);
 }
 
-/* Copies a quoted field without its quotes: "" becomes ", what follows the closing quote
- * is kept. Returns the length; to has room for nbytes. */
-static size_t unquote(const char *field, size_t nbytes, char *to)
-{
-	enum csv_state state = CSV_FIELD_START;
-	size_t length = 0;
-
-	for (size_t i = 0; i < nbytes; i++) {
-		enum csv_state before = state;
-		state = csv_step(state, field[i] == '"' ? CSV_QUOTE : CSV_OTHER);
-		if (state == CSV_QUOTE_SEEN || (state == CSV_QUOTED && before == CSV_FIELD_START))
-			continue;
-		to[length++] = field[i];
-	}
-	return length;
-}
-
-const char *field_value(const char *field, size_t nbytes, struct scratch *scratch,
-			size_t *value_nbytes)
-{
-	*value_nbytes = nbytes;
-	if (nbytes == 0 || field[0] != '"')
-		return field;
-	if (nbytes >= 2 && memchr(field + 1, '"', nbytes - 1) == field + nbytes - 1) {
-		*value_nbytes = nbytes - 2;
-		return field + 1;
-	}
-	if (scratch->nbytes < nbytes) {
-		char *grown = realloc(scratch->data, nbytes);
-		if (!grown)
-			return NULL;
-		scratch->data = grown;
-		scratch->nbytes = nbytes;
-	}
-	*value_nbytes = unquote(field, nbytes, scratch->data);
-	return scratch->data;
-}
-
-bool value_is_missing(const struct plan *plan, const char *text, size_t nbytes)
-{
-	text = decimal_trim(text, &nbytes);
-	if (nbytes == 0)
-		return true;
-	for (size_t i = 0; i < plan->nmissing; i++)
-		if (strlen(plan->missing[i]) == nbytes && !memcmp(plan->missing[i], text, nbytes))
-			return true;
-	return false;
-}
-
-bool missing_is_number(const struct plan *plan)
-{
-	struct decimal ignored;
-
-	for (size_t i = 0; i < plan->nmissing; i++)
-		if (decimal_parse(plan->missing[i], strlen(plan->missing[i]), &ignored) !=
-		    DECIMAL_INVALID)
-			return true;
-	return false;
-}
-
 static void note_first(size_t *first, size_t offset)
 {
 	if (offset < *first)
@@ -193,7 +133,7 @@ static void note_first(size_t *first, size_t offset)
 }
 
 /* Folds a value that is not missing and that the fast path does not hold. */
-static enum status take_wide(struct column_partial *column, const char *text, size_t nbytes,
+static enum status add_wide(struct column_partial *column, const char *text, size_t nbytes,
 			     size_t offset)
 {
 	struct wide x;
@@ -212,21 +152,6 @@ static enum status take_wide(struct column_partial *column, const char *text, si
 		note_first(&column->first_out_of_range_offset, offset);
 	note_first(status == STATUS_NOT_A_NUMBER ? &column->first_invalid_offset
 						 : &column->first_number_offset, offset);
-	return STATUS_OK;
-}
-
-enum status value_read(const struct plan *plan, bool parses, const char *field, size_t nbytes,
-		       struct scratch *scratch, struct value *out)
-{
-	out->text = field_value(field, nbytes, scratch, &out->nbytes);
-	if (!out->text)
-		return STATUS_NO_MEMORY;
-	if (value_is_missing(plan, out->text, out->nbytes))
-		out->kind = DECIMAL_MISSING;
-	else if (!parses)
-		out->kind = DECIMAL_INVALID;
-	else
-		out->kind = decimal_parse(out->text, out->nbytes, &out->number);
 	return STATUS_OK;
 }
 
@@ -250,7 +175,7 @@ enum status column_add_field(const struct plan *plan, struct partial *p, size_t 
 		moments_add(&column->moments, &v.number.significand, &scale, 1);
 		note_first(&column->first_number_offset, offset);
 	} else {
-		return take_wide(column, v.text, v.nbytes, offset);
+		return add_wide(column, v.text, v.nbytes, offset);
 	}
 	return STATUS_OK;
 }

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "csv/field.h"
 #include "fold/moment.h"
 #include "number/decimal.h"
 #include "query/plan.h"
@@ -40,25 +41,6 @@ struct column_partial {
 	size_t first_number_offset;  /* of the first number, or of its record's start */
 	size_t first_invalid_offset; /* of the first invalid field's first byte */
 	size_t first_out_of_range_offset; /* of the first that is a number, but beyond wide.h */
-};
-
-/* Memory for a field's value once its quotes are removed; grows. */
-struct scratch {
-	char *data; /* owned */
-	size_t nbytes;
-};
-
-/* What a field holds. */
-struct value {
-	enum decimal_kind kind; /* DECIMAL_WIDE: not for the fast path; wide_parse knows */
-	struct decimal number;  /* of kind DECIMAL_NUMBER */
-	const char *text;       /* unquoted, blanks and all; in the field or the scratch */
-	size_t nbytes;
-};
-
-/* Where a field lies in the text that is folded: [begin, end). */
-struct field_span {
-	size_t begin, end;
 };
 
 /* All columns of a plan over a run of records. */
@@ -107,23 +89,5 @@ void column_numbers(const struct column_partial *column, struct wide_fold *out);
  * it means is decided where the order of all records is known (engine.c). */
 enum status column_add_field(const struct plan *plan, struct partial *p, size_t c, const char *field,
 			size_t nbytes, size_t offset, struct scratch *scratch);
-
-/* The value of a raw field: outer quotes removed, "" made ", text after the closing
- * quote kept. Returns a pointer into field or into scratch (grown as needed), and
- * its length in *value_nbytes; NULL where memory ran out. */
-const char *field_value(const char *field, size_t nbytes, struct scratch *scratch,
-			size_t *value_nbytes);
-
-/* Reads a raw field. parses: whether a number is looked for; if not, kind tells only
- * DECIMAL_MISSING from DECIMAL_INVALID. Errors: STATUS_NO_MEMORY. */
-enum status value_read(const struct plan *plan, bool parses, const char *field, size_t nbytes,
-		       struct scratch *scratch, struct value *out);
-
-/* Whether the value text[0 .. nbytes) counts as missing: blank, or a spelling of
- * plan->missing once blanks are trimmed. */
-bool value_is_missing(const struct plan *plan, const char *text, size_t nbytes);
-
-/* Whether a spelling of plan->missing could pass for a number. */
-bool missing_is_number(const struct plan *plan);
 
 #endif

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/value.h"
+
 enum status expr_row_init(struct expr_row *row, const struct expr *e)
 {
 	row->ncolumns = e->ncolumns;

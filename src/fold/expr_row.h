@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fold/column.h"
+#include "csv/field.h"
 #include "query/expr_eval.h"
 #include "query/plan.h"
 #include "base/status.h"

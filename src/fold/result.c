@@ -134,8 +134,8 @@ static void print_heading(const struct query *q, char **names)
 		fwrite(h->line, 1, nbytes, stdout);
 	for (size_t i = 0; i < q->nresults; i++) {
 		if (i || !q->plan.only)
-			putchar(q->plan.delimiter);
-		output_field(names[i], q->plan.delimiter);
+			putchar(q->plan.dialect.delimiter);
+		output_field(names[i], q->plan.dialect.delimiter);
 	}
 	fwrite(h->line + nbytes, 1, h->line_nbytes - nbytes, stdout);
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/value.h"
+
 enum status row_block_init(struct row_block *b, const struct plan *plan)
 {
 	memset(b, 0, sizeof *b);

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fold/column.h"
+#include "csv/field.h"
 #include "query/plan.h"
 #include "csv/rows.h"
 #include "simd/simd.h"

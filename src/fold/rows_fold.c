@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * rows_fold.c - see rows_fold.h. Where there are conditions, the rows of a block that are kept are
- * folded as if they stood by themselves: their fields' ends, copied, are rows of two
- * separators, one before the field and one behind it.
+ * rows_fold.c - see rows_fold.h. Without conditions, a column of a run is folded straight from the
+ * text. With conditions, a block of rows is filtered first. A column that the filter has converted
+ * is folded from its numbers; another one from the ends of the kept rows' fields, copied as rows of
+ * two separators.
  */
 #include "fold/rows_fold.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "fold/numbers.h"
 
 enum status row_folder_init(struct row_folder *f, const struct plan *plan)
 {
@@ -16,13 +19,13 @@ enum status row_folder_init(struct row_folder *f, const struct plan *plan)
 	f->hints = calloc(plan->ncolumns + 1, sizeof *f->hints);
 	if (!f->hints || row_block_init(&f->block, plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	return row_filter_init(&f->judge, plan);
+	return row_filter_init(&f->filter, plan);
 }
 
 void row_folder_free(struct row_folder *f)
 {
 	row_block_free(&f->block);
-	row_filter_free(&f->judge);
+	row_filter_free(&f->filter);
 	free(f->scratch.data);
 	free(f->hints);
 	free(f->kept);
@@ -30,7 +33,7 @@ void row_folder_free(struct row_folder *f)
 }
 
 /* What one call of rows_fold works on. */
-struct folding {
+struct fold {
 	struct row_folder *f;
 	const char *text;
 	struct partial *out;
@@ -46,7 +49,7 @@ struct row_fields {
 };
 
 /* Folds a field that is not a plain number. */
-static enum status fold_field(const struct folding *m, size_t c, struct field_span span)
+static enum status fold_field(const struct fold *m, size_t c, struct field_span span)
 {
 	return column_add_field(m->f->plan, m->out, c, m->text + span.begin, span.end - span.begin,
 			   span.begin, &m->f->scratch);
@@ -61,7 +64,7 @@ static void note_first_number(struct column_partial *column, size_t offset)
 
 /* Folds those of the fields that are plain numbers, up to the first that is not. Returns how
  * many. */
-static size_t fold_numbers(const struct folding *m, size_t c, const struct row_fields *fields)
+static size_t fold_numbers(const struct fold *m, size_t c, const struct row_fields *fields)
 {
 	struct column_partial *partial = &m->out->columns[c];
 	uint64_t before = partial->fast.count;
@@ -76,54 +79,61 @@ static size_t fold_numbers(const struct folding *m, size_t c, const struct row_f
 	return n;
 }
 
-/* Adds the block's numbers in `rows` to the column's fold. */
-static void add_numbers(struct column_partial *partial, const struct simd_numbers *x, uint64_t rows)
+static struct field_span field_at(const struct fold *m, const struct row_fields *fields,
+				  unsigned row)
 {
-	for (uint64_t left = rows; left; left &= left - 1) {
-		int i = __builtin_ctzll(left);
-		decimal_fold_add(&partial->fast, (struct decimal){x->significand[i], x->scale[i]});
-	}
-	moments_add(&partial->moments, x->significand, x->scale, rows);
+	return row_field(m->text, fields->ends + row * fields->stride, fields->drops_cr);
 }
 
-/* Folds the fields of up to 64 rows by converting them first: every moment takes the same
- * numbers. Returns how many rows. */
-static enum status fold_converted(const struct folding *m, size_t c, const struct row_fields *fields,
-				  size_t *nrows)
+static unsigned lowest(uint64_t rows)
 {
-	struct column_partial *partial = &m->out->columns[c];
-	size_t n = fields->nrows < SIMD_NUMBERS_NROWS ? fields->nrows : SIMD_NUMBERS_NROWS;
-	uint64_t all = ~UINT64_C(0) >> (SIMD_NUMBERS_NROWS - n), others;
-	enum status status = STATUS_OK;
-	struct simd_numbers x;
+	return (unsigned)__builtin_ctzll(rows);
+}
 
-	simd()->convert(m->text, fields->ends, fields->stride, n, fields->drops_cr, &x,
-			&m->f->hints[c]);
-	if (m->f->block.missing_is_number)
-		x.numbers = 0;
-	if (x.numbers) {
-		int first = __builtin_ctzll(x.numbers);
-		note_first_number(partial, (uint32_t)(fields->ends[(ptrdiff_t)(first * fields->stride) - 1] + 1));
-		add_numbers(partial, &x, x.numbers);
-	}
-	partial->nmissing += (uint64_t)__builtin_popcountll(x.empty);
-	for (others = all & ~x.numbers & ~x.empty; others && status == STATUS_OK; others &= others - 1)
-		status = fold_field(m, c, row_field(m->text, fields->ends + (size_t)__builtin_ctzll(others) * fields->stride,
-						    fields->drops_cr));
-	*nrows = n;
+/* Folds the fields of some of up to 64 rows. x: their numbers. */
+static enum status fold_converted(const struct fold *m, size_t c, const struct row_fields *fields,
+				  const struct simd_numbers *x, uint64_t rows)
+{
+	struct column_partial *column = &m->out->columns[c];
+	uint64_t numbers = rows & x->numbers, empty = rows & x->empty;
+	enum status status = STATUS_OK;
+
+	numbers_fold(&column->fast, x, numbers);
+	moments_add(&column->moments, x->significand, x->scale, numbers);
+	column->nmissing += (uint64_t)__builtin_popcountll(empty);
+	if (numbers)
+		note_first_number(column, field_at(m, fields, lowest(numbers)).begin);
+	for (rows &= ~(numbers | empty); rows && status == STATUS_OK; rows &= rows - 1)
+		status = fold_field(m, c, field_at(m, fields, lowest(rows)));
 	return status;
 }
 
-static enum status fold_fields(const struct folding *m, size_t c, struct row_fields fields)
+/* Folds fields by converting them first, for moments that the fused fold does not have. */
+static enum status fold_moments(const struct fold *m, size_t c, struct row_fields fields)
 {
 	enum status status = STATUS_OK;
+	struct simd_numbers x;
 
-	while (status == STATUS_OK && fields.nrows > 0 && moments_exist(&m->out->columns[c].moments)) {
-		size_t n;
-		status = fold_converted(m, c, &fields, &n);
+	while (status == STATUS_OK && fields.nrows > 0) {
+		size_t n = fields.nrows < SIMD_NUMBERS_NROWS ? fields.nrows : SIMD_NUMBERS_NROWS;
+		simd()->convert(m->text, fields.ends, fields.stride, n, fields.drops_cr, &x,
+				&m->f->hints[c]);
+		if (m->f->block.missing_is_number)
+			x.numbers = 0;
+		status = fold_converted(m, c, &fields, &x,
+					~UINT64_C(0) >> (SIMD_NUMBERS_NROWS - n));
 		fields.ends += n * fields.stride;
 		fields.nrows -= n;
 	}
+	return status;
+}
+
+static enum status fold_fields(const struct fold *m, size_t c, struct row_fields fields)
+{
+	enum status status = STATUS_OK;
+
+	if (m->f->plan->columns[c].parses && moments_exist(&m->out->columns[c].moments))
+		return fold_moments(m, c, fields);
 	while (status == STATUS_OK && fields.nrows > 0) {
 		size_t n = fold_numbers(m, c, &fields);
 		fields.ends += n * fields.stride;
@@ -137,48 +147,60 @@ static enum status fold_fields(const struct folding *m, size_t c, struct row_fie
 	return status;
 }
 
+/* Column c of the rows of a run. */
+static struct row_fields fields_of(const struct fold *m, size_t c, const struct row_run *run)
+{
+	uint32_t field = m->f->plan->columns[c].field;
+
+	return (struct row_fields){run->ends + field, run->stride, run->nrows,
+				   field == run->stride - 1};
+}
+
 /* Folds all rows of the run. */
-static enum status fold_all(const struct folding *m, const struct row_run *some)
+static enum status fold_all(const struct fold *m, const struct row_run *run)
 {
 	const struct plan *plan = m->f->plan;
 	enum status status = STATUS_OK;
 
-	for (size_t c = 0; status == STATUS_OK && c < plan->ncolumns; c++) {
-		const struct plan_column *column = &plan->columns[c];
-		struct row_fields fields = {some->ends + column->field, some->stride, some->nrows,
-					    column->field == some->stride - 1};
-		if (column->needs)
-			status = fold_fields(m, c, fields);
-	}
+	for (size_t c = 0; status == STATUS_OK && c < plan->ncolumns; c++)
+		if (plan->columns[c].needs)
+			status = fold_fields(m, c, fields_of(m, c, run));
 	return status;
 }
 
 /* ---- conditions ---- */
 
-/* Column c of the rows that are kept, as rows of two separators. */
-static enum status fold_kept_column(const struct folding *m, size_t c)
+/* Folds the kept rows' fields as rows of two separators. */
+static enum status fold_copied(const struct fold *m, size_t c, const struct row_fields *fields)
 {
-	const struct row_block *b = &m->f->block;
 	uint32_t pairs[2 * ROW_BLOCK_NROWS], *to = pairs;
-	uint32_t field = m->f->plan->columns[c].field;
 
-	for (uint64_t rows = m->f->judge.kept; rows; rows &= rows - 1, to += 2) {
-		const uint32_t *ends = row_block_ends(b, (unsigned)__builtin_ctzll(rows)) + field;
-		to[0] = ends[-1];
-		to[1] = ends[0];
+	for (uint64_t rows = m->f->filter.kept; rows; rows &= rows - 1, to += 2) {
+		const uint32_t *end = fields->ends + lowest(rows) * fields->stride;
+		to[0] = end[-1];
+		to[1] = end[0];
 	}
 	return fold_fields(m, c, (struct row_fields){pairs + 1, 2, (size_t)(to - pairs) / 2,
-						     field == b->stride - 1});
+						     fields->drops_cr});
 }
 
-static enum status fold_kept(const struct folding *m)
+/* Folds column c of the rows that are kept. */
+static enum status fold_kept_column(const struct fold *m, size_t c)
+{
+	const struct row_block *b = &m->f->block;
+	struct row_fields fields = fields_of(m, c, &(struct row_run){b->ends, b->stride, b->nrows});
+	uint64_t kept = m->f->filter.kept;
+
+	if (b->has_numbers[c] && m->f->plan->columns[c].parses)
+		return fold_converted(m, c, &fields, &b->numbers[c], kept);
+	return kept == row_block_all(b) ? fold_fields(m, c, fields) : fold_copied(m, c, &fields);
+}
+
+static enum status fold_kept(const struct fold *m)
 {
 	const struct plan *plan = m->f->plan;
-	const struct row_block *b = &m->f->block;
 	enum status status = STATUS_OK;
 
-	if (m->f->judge.kept == row_block_all(b))
-		return fold_all(m, &(struct row_run){b->ends, b->stride, b->nrows});
 	for (size_t c = 0; status == STATUS_OK && c < plan->ncolumns; c++)
 		if (plan->columns[c].needs)
 			status = fold_kept_column(m, c);
@@ -186,16 +208,16 @@ static enum status fold_kept(const struct folding *m)
 }
 
 /* A value leaves a predicate undecided. */
-static void fold_undecided(const struct folding *m)
+static void fold_undecided(const struct fold *m)
 {
-	const struct row_filter *j = &m->f->judge;
-	unsigned first = (unsigned)__builtin_ctzll(j->undecided);
+	const struct row_filter *filter = &m->f->filter;
+	unsigned first = lowest(filter->undecided);
 
-	m->out->nundecided += (uint64_t)__builtin_popcountll(j->undecided);
+	m->out->nundecided += (uint64_t)__builtin_popcountll(filter->undecided);
 	if (m->out->first_undecided_offset != OFFSET_NONE)
 		return;
-	m->out->first_undecided_offset = row_block_field(&m->f->block, j->culprit, first).begin;
-	m->out->undecided_column = j->culprit;
+	m->out->first_undecided_offset = row_block_field(&m->f->block, filter->culprit, first).begin;
+	m->out->undecided_column = filter->culprit;
 }
 
 /* Adds a range to those that are kept, or lengthens the last. */
@@ -223,10 +245,10 @@ static enum status keep_rows(struct row_folder *f)
 	const struct row_block *b = &f->block;
 	enum status status = STATUS_OK;
 
-	for (uint64_t rows = f->judge.kept; rows && status == STATUS_OK;) {
-		unsigned first = (unsigned)__builtin_ctzll(rows);
+	for (uint64_t rows = f->filter.kept; rows && status == STATUS_OK;) {
+		unsigned first = lowest(rows);
 		uint64_t behind = rows + (rows & -rows); /* the run's rows are 0 in it */
-		unsigned last = behind ? (unsigned)__builtin_ctzll(behind) - 1
+		unsigned last = behind ? lowest(behind) - 1
 				       : ROW_BLOCK_NROWS - 1;
 		status = keep_range(f, row_block_ends(b, first)[-1] + 1,
 				    row_block_ends(b, last)[b->stride - 1] + 1);
@@ -235,20 +257,20 @@ static enum status keep_rows(struct row_folder *f)
 	return status;
 }
 
-static enum status fold_block(const struct folding *m)
+static enum status fold_block(const struct fold *m)
 {
 	const struct plan *plan = m->f->plan;
-	struct row_filter *j = &m->f->judge;
-	enum status status = row_filter_block(j, &m->f->block);
+	struct row_filter *filter = &m->f->filter;
+	enum status status = row_filter_block(filter, &m->f->block);
 
 	if (status != STATUS_OK)
 		return status;
-	if (j->undecided)
+	if (filter->undecided)
 		fold_undecided(m);
-	if (j->kept == 0)
+	if (filter->kept == 0)
 		return STATUS_OK;
 	for (size_t p = 0; p < plan->npredicates; p++)
-		m->out->nmatched[p] += (uint64_t)__builtin_popcountll(j->holds[p]);
+		m->out->nmatched[p] += (uint64_t)__builtin_popcountll(filter->holds[p]);
 	if (plan->emits && plan->nnew_columns == 0)
 		status = keep_rows(m->f);
 	return status == STATUS_OK ? fold_kept(m) : status;
@@ -256,30 +278,30 @@ static enum status fold_block(const struct folding *m)
 
 /* ---- rows ---- */
 
-static enum status fold_run(void *context, const struct row_run *some)
+static enum status fold_run(void *context, const struct row_run *run)
 {
-	const struct folding *m = context;
+	const struct fold *m = context;
 	enum status status = STATUS_OK;
 
-	if (row_run_is_short(some, m->f->plan)) {
-		m->out->nshort += some->nrows;
+	if (row_run_is_short(run, m->f->plan)) {
+		m->out->nshort += run->nrows;
 		if (m->out->first_short_offset == OFFSET_NONE)
-			m->out->first_short_offset = (uint32_t)(some->ends[-1] + 1);
+			m->out->first_short_offset = (uint32_t)(run->ends[-1] + 1);
 		return STATUS_OK;
 	}
 	if (m->f->plan->npredicates == 0)
-		return fold_all(m, some);
-	for (size_t row = 0; status == STATUS_OK && row < some->nrows;) {
-		row += row_block_set(&m->f->block, m->text, some, row);
+		return fold_all(m, run);
+	for (size_t row = 0; status == STATUS_OK && row < run->nrows;) {
+		row += row_block_set(&m->f->block, m->text, run, row);
 		status = fold_block(m);
 	}
 	return status;
 }
 
 enum status rows_fold(struct row_folder *f, struct rows *r, const char *text, size_t nbytes,
-		      struct chunk_entry entry, struct partial *out, size_t *left)
+		      struct chunk_entry entry, struct partial *out)
 {
-	struct folding m = {f, text, out};
+	struct fold m = {f, text, out};
 	struct rows_extent extent;
 	enum status status;
 
@@ -288,6 +310,6 @@ enum status rows_fold(struct row_folder *f, struct rows *r, const char *text, si
 	out->head_ends = extent.head_ends;
 	out->head_nbytes = extent.head_nbytes;
 	out->tail_offset = extent.tail_offset;
-	*left = f->left = extent.left;
+	out->open_quote_offset = extent.open_quote;
 	return status;
 }

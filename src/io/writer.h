@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "emit/emit.h"
+#include "base/text_buffer.h"
 #include "base/status.h"
 
 struct writer {

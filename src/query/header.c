@@ -12,10 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fold/column.h"
 #include "number/decimal.h"
-#include "fold/record.h"
-#include "csv/structure.h"
+#include "csv/record.h"
+#include "query/value.h"
 
 #define PATIENCE_NBYTES (1024 * 1024)
 
@@ -92,7 +91,7 @@ static enum status open_quote(const struct input *input, const struct first_text
 
 	fault_set(fault, STATUS_OPEN_QUOTE, 0, NULL);
 	fault->file = input_name(input, input_file(input));
-	fault->line = 1 + structure_count_lines(t->data,
+	fault->line = 1 + count_lines(t->data,
 						t->begin[i] + t->record[i].fields[0].begin);
 	return STATUS_OPEN_QUOTE;
 }
@@ -114,7 +113,7 @@ static enum status too_long(const struct input *input, const struct first_text *
 {
 	fault_set(fault, STATUS_LONG_RECORD, 0, NULL);
 	fault->file = input_name(input, input_file(input));
-	fault->line = 1 + structure_count_lines(t->data, t->begin[i]);
+	fault->line = 1 + count_lines(t->data, t->begin[i]);
 	return STATUS_LONG_RECORD;
 }
 
@@ -206,7 +205,7 @@ enum status header_read(struct header *h, struct input *input, const struct plan
 			bool and_second, struct fault *fault)
 {
 	struct first_text t;
-	enum status status = read_first(&t, input, plan->delimiter, and_second, fault);
+	enum status status = read_first(&t, input, plan->dialect.delimiter, and_second, fault);
 
 	memset(h, 0, sizeof *h);
 	if (status == STATUS_OK && (take_values(&h->record[0], &t, 0, plan) != STATUS_OK ||
@@ -233,7 +232,7 @@ enum status header_read_second(struct header *h, struct input *input, const stru
 
 	if (!h->present || h->has_second)
 		return STATUS_OK;
-	status = (blank_counts ? read_file : read_first)(&t, input, plan->delimiter, false, fault);
+	status = (blank_counts ? read_file : read_first)(&t, input, plan->dialect.delimiter, false, fault);
 	free(h->record[1].values);
 	h->record[1] = (struct first_record){0, NULL};
 	if (status == STATUS_OK && !(blank_counts && t.begin[0]) &&

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "csv/dialect.h"
+
 /* What to do about a value that is no number, or a record without the field. */
 enum invalid_policy {
 	INVALID_ERROR, /* stop with a message */
@@ -59,9 +61,7 @@ struct plan_column {
 };
 
 struct plan {
-	char delimiter;
-	bool one_column;       /* records have one field: a blank line is a missing value,
-				* not nothing */
+	struct csv_dialect dialect;
 	enum invalid_policy short_record; /* ERROR or SKIP */
 	size_t ncolumns;
 	struct plan_column *columns; /* by field, ascending, no field twice */

@@ -349,7 +349,7 @@ static enum status plan_new_columns(struct making *m)
 
 static void begin_plan(struct query *q, const struct options *options)
 {
-	q->plan.delimiter = options->delimiter;
+	q->plan.dialect.delimiter = options->delimiter;
 	q->plan.short_record = options->invalid;
 	q->plan.nmissing = options->nmissing;
 	q->plan.missing = options->missing;
@@ -389,7 +389,7 @@ static enum status make(struct making *m, struct input *input)
 		status = plan_predicates(m);
 	if (status == STATUS_OK)
 		status = plan_new_columns(m);
-	q->plan.one_column = q->header.nfields <= 1;
+	q->plan.dialect.one_column = q->header.nfields <= 1;
 	return status;
 }
 

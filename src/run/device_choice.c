@@ -114,7 +114,7 @@ static bool may_read_ahead(const struct job *job)
 /* Whether the text can be packed, as far as can be seen. */
 static bool is_packable(const struct job *job)
 {
-	struct nibble_letters letters = nibble_letters(job->query->plan.delimiter);
+	struct nibble_letters letters = nibble_letters(job->query->plan.dialect.delimiter);
 	unsigned char packed[SAMPLE_NBYTES / 2];
 	size_t nbytes;
 	const char *text = sample(job, &nbytes);
@@ -226,7 +226,7 @@ static double field_nbytes(const struct job *job)
 	const char *text = sample(job, &nbytes);
 
 	nwords = nbytes / SIMD_WORD_NBYTES;
-	simd()->classify(text, nwords, job->query->plan.delimiter, bits);
+	simd()->classify(text, nwords, job->query->plan.dialect.delimiter, bits);
 	nfields = simd()->count(separators, nwords);
 	return nfields ? (double)(nwords * SIMD_WORD_NBYTES) / (double)nfields
 		       : LIKELY_FIELD_NBYTES;

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_records.c - text to records to columns, and to printed records, in three ways: the
- * automaton a byte at a time (dfa.h), record by record (record.h, emit.h), and the CPU worker with every
- * instruction set of this machine (simd.h, rows.h). All must agree.
+ * fuzz_records.c - text to records to columns, and to printed records, in two ways: the automaton a
+ * byte at a time (dfa.h), and the CPU worker with every instruction set of this machine (simd.h,
+ * rows.h). Both must agree.
  *
  * Input: three bytes that make the plan and the entry, then text.
  */
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fold/column.h"
 #include "csv/dfa.h"
-#include "emit/emit.h"
+#include "emit/running.h"
 #include "fuzz.h"
-#include "fold/record.h"
+#include "query/value.h"
 #include "simd/simd.h"
 #include "engine/worker.h"
 
@@ -34,8 +35,7 @@ static struct new_column scans[] = {{NEW_SUM, 0, PREDICATE_NONE}, {NEW_MAX, 0, P
 static struct plan make_plan(const uint8_t *bytes)
 {
 	static const char delimiters[] = {',', ';', '\t', '|'};
-	struct plan plan = {.delimiter = delimiters[bytes[0] & 3],
-			    .one_column = bytes[0] & 4,
+	struct plan plan = {.dialect = {delimiters[bytes[0] & 3], bytes[0] & 4},
 			    .short_record = bytes[0] & 8 ? INVALID_SKIP : INVALID_ERROR,
 			    .emits = bytes[0] & 16,
 			    .only = bytes[0] & 32,
@@ -45,9 +45,9 @@ static struct plan make_plan(const uint8_t *bytes)
 			    .where = PREDICATE_NONE,
 			    .nmissing = bytes[1] & 128 ? 2 : 0,
 			    .missing = missing};
-	uint32_t field = plan.one_column ? 0 : bytes[1] >> 2 & 3;
+	uint32_t field = plan.dialect.one_column ? 0 : bytes[1] >> 2 & 3;
 
-	if (plan.one_column)
+	if (plan.dialect.one_column)
 		plan.ncolumns = 1;
 	for (size_t c = 0; c < plan.ncolumns; c++) {
 		bool parses = bytes[1] >> (4 + c) & 1 || c == 0;
@@ -80,7 +80,145 @@ static void outcome_free(struct outcome *o)
 	text_free(&o->text);
 }
 
-/* ---- the ways ---- */
+/* ---- a byte at a time ---- */
+
+#define NSPANS 8
+
+/* A walk over the text, and the record that it is in. */
+struct reference {
+	const struct plan *plan;
+	const char *text;
+	size_t record_begin, field_begin;
+	struct field_span spans[NSPANS]; /* of the plan's columns */
+	uint32_t field;
+	size_t nfound;
+	struct running runnings[4];
+	struct scratch scratch;
+	struct outcome *out;
+};
+
+static void append(struct text_buffer *out, const char *text, size_t nbytes)
+{
+	FUZZ_CHECK(text_reserve(out, nbytes + 1) == STATUS_OK);
+	memcpy(out->data + out->nbytes, text, nbytes);
+	out->nbytes += nbytes;
+}
+
+static void add_to_running(struct reference *r, size_t i)
+{
+	size_t c = r->plan->new_columns[i].column;
+	struct field_span span = r->spans[c];
+	struct value v;
+
+	FUZZ_CHECK(value_read(r->plan, r->plan->columns[c].parses, r->text + span.begin,
+			      span.end - span.begin, &r->scratch, &v) == STATUS_OK);
+	FUZZ_CHECK(running_add_value(&r->runnings[i], &v) == STATUS_OK);
+}
+
+static void print_field(struct reference *r, size_t i)
+{
+	char text[WIDE_TEXT_NBYTES];
+	size_t nbytes;
+
+	if (i > 0 || !r->plan->only)
+		append(&r->out->text, &r->plan->dialect.delimiter, 1);
+	if (r->plan->new_columns[i].kind == NEW_BYTE_OFFSET) {
+		append(&r->out->text, text,
+		       (size_t)(decimal_write_u64(text, 1000 + r->record_begin) - text));
+		return;
+	}
+	if (!r->plan->exclusive)
+		add_to_running(r, i);
+	nbytes = (size_t)(running_write(&r->runnings[i], text) - text);
+	append(&r->out->text, text, nbytes);
+	if (r->plan->exclusive)
+		add_to_running(r, i);
+}
+
+static void end_field(struct reference *r, size_t end)
+{
+	if (r->nfound < r->plan->ncolumns && r->plan->columns[r->nfound].field == r->field)
+		r->spans[r->nfound++] = (struct field_span){r->field_begin, end};
+	r->field++;
+	r->field_begin = end + 1;
+}
+
+/* The record's LF is at text[at]. */
+static void end_record(struct reference *r, size_t at)
+{
+	size_t end = at > r->record_begin && r->text[at - 1] == '\r' ? at - 1 : at;
+	struct partial *out = &r->out->partial;
+
+	if (end == r->record_begin && !r->plan->dialect.one_column)
+		return;
+	end_field(r, end);
+	if (r->nfound < r->plan->ncolumns) {
+		if (out->nshort++ == 0)
+			out->first_short_offset = r->record_begin;
+		return;
+	}
+	for (size_t c = 0; c < r->plan->ncolumns; c++)
+		FUZZ_CHECK(column_add_field(r->plan, out, c, r->text + r->spans[c].begin,
+					    r->spans[c].end - r->spans[c].begin, r->spans[c].begin,
+					    &r->scratch) == STATUS_OK);
+	if (!r->plan->emits)
+		return;
+	if (!r->plan->only)
+		append(&r->out->text, r->text + r->record_begin, end - r->record_begin);
+	for (size_t i = 0; i < r->plan->nnew_columns; i++)
+		print_field(r, i);
+	append(&r->out->text, r->text + end, at + 1 - end);
+}
+
+static void begin_record(struct reference *r, size_t at)
+{
+	r->record_begin = r->field_begin = r->out->partial.tail_offset = at;
+	r->field = 0;
+	r->nfound = 0;
+}
+
+/* Ends the record at text[at], if it is not the one that began before the text. */
+static void end_line(struct reference *r, size_t at, bool *in_head)
+{
+	struct partial *out = &r->out->partial;
+
+	if (!*in_head)
+		end_record(r, at);
+	else
+		out->head_nbytes = at + 1;
+	out->head_ends |= *in_head;
+	*in_head = false;
+	begin_record(r, at + 1);
+}
+
+static void go_by_bytes(const struct plan *plan, const char *text, size_t nbytes,
+			struct chunk_entry entry, const struct partial *before, struct outcome *out)
+{
+	struct reference r = {.plan = plan, .text = text, .out = out};
+	enum csv_state state = entry.state;
+	bool in_head = entry.inside_record;
+
+	for (size_t i = 0; i < plan->nnew_columns; i++)
+		FUZZ_CHECK(running_begin(&r.runnings[i], scans[i].kind, &plan->columns[scans[i].column],
+					 &before->columns[scans[i].column]) == STATUS_OK);
+	begin_record(&r, 0);
+	for (size_t i = 0; i < nbytes; i++) {
+		enum csv_class c = csv_classify((unsigned char)text[i],
+						(unsigned char)plan->dialect.delimiter);
+		if (csv_outside_quotes(state) && c == CSV_NEWLINE)
+			end_line(&r, i, &in_head);
+		else if (csv_outside_quotes(state) && c == CSV_DELIMITER)
+			end_field(&r, i);
+		state = csv_step(state, c);
+	}
+	if (in_head)
+		out->partial.head_nbytes = out->partial.tail_offset = nbytes;
+	for (size_t i = 0; i < plan->nnew_columns; i++)
+		running_free(&r.runnings[i]);
+	free(r.scratch.data);
+}
+
+/* ---- the worker ---- */
 
 static csv_map walk_automaton(const struct plan *plan, const uint8_t *text, size_t nbytes,
 			      uint64_t *nlines)
@@ -91,28 +229,9 @@ static csv_map walk_automaton(const struct plan *plan, const uint8_t *text, size
 	for (size_t i = 0; i < nbytes; i++) {
 		*nlines += text[i] == '\n';
 		map = csv_map_compose(map, csv_map_of(csv_classify(
-						   text[i], (unsigned char)plan->delimiter)));
+						   text[i], (unsigned char)plan->dialect.delimiter)));
 	}
 	return map;
-}
-
-static void go_by_records(const struct plan *plan, const uint8_t *text, size_t nbytes,
-			  struct chunk_entry entry, const struct partial *before,
-			  struct outcome *out)
-{
-	struct record_memory memory;
-	struct emitter emitter;
-
-	FUZZ_CHECK(record_memory_init(&memory, plan) == STATUS_OK);
-	FUZZ_CHECK(records_fold(plan, (const char *)text, nbytes, entry, false, &memory,
-				&out->partial) == STATUS_OK);
-	record_memory_free(&memory);
-	if (!plan->emits)
-		return;
-	FUZZ_CHECK(emitter_init(&emitter, plan) == STATUS_OK);
-	FUZZ_CHECK(records_emit(&emitter, (const char *)text, nbytes, entry, false, before, 1000,
-				&out->text) == STATUS_OK);
-	emitter_free(&emitter);
 }
 
 static void go_by_worker(const struct plan *plan, const uint8_t *text, size_t nbytes,
@@ -189,7 +308,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 {
 	struct plan plan;
 	struct chunk_entry entry;
-	struct outcome records, rows;
+	struct outcome bytes, rows;
 	struct partial before;
 
 	if (nbytes < 4 || nbytes > MAX_TEXT_NBYTES)
@@ -198,17 +317,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 	entry = make_entry(data);
 	FUZZ_CHECK(partial_init(&before, &plan) == STATUS_OK);
 	partial_clear(&before);
-	outcome_init(&records, &plan);
-	go_by_records(&plan, data + 3, nbytes - 3, entry, &before, &records);
+	outcome_init(&bytes, &plan);
+	go_by_bytes(&plan, (const char *)data + 3, nbytes - 3, entry, &before, &bytes);
 	for (size_t i = 0; simd_all[i]; i++) {
 		if (!simd_choose(simd_all[i]->name))
 			continue;
 		outcome_init(&rows, &plan);
 		go_by_worker(&plan, data + 3, nbytes - 3, entry, &before, &rows);
-		check_same(&records, &rows);
+		check_same(&bytes, &rows);
 		outcome_free(&rows);
 	}
-	outcome_free(&records);
+	outcome_free(&bytes);
 	partial_free(&before);
 	return 0;
 }

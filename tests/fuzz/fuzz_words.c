@@ -11,7 +11,7 @@
 #include "query/expr.h"
 #include "fold/expr_row.h"
 #include "fuzz.h"
-#include "fold/record.h"
+#include "csv/record.h"
 #include "query/select.h"
 #include "base/utf8.h"
 
@@ -66,7 +66,7 @@ static void check_cols(const char *text)
 static void check_row(struct expr_request *r, const char *text, size_t nbytes)
 {
 	struct plan_column columns[NFIELDS];
-	struct plan plan = {.delimiter = ',', .ncolumns = NFIELDS, .columns = columns};
+	struct plan plan = {.dialect = {.delimiter = ','}, .ncolumns = NFIELDS, .columns = columns};
 	struct field_span spans[NFIELDS];
 	struct record record;
 	struct expr_row row;

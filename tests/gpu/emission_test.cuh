@@ -39,7 +39,7 @@ struct trial {
 static void trial_begin(struct trial *t)
 {
 	memset(t, 0, sizeof *t);
-	t->plan.delimiter = ',';
+	t->plan.dialect.delimiter = ',';
 	t->plan.short_record = INVALID_SKIP;
 	t->plan.ncolumns = NFIELDS;
 	t->plan.columns = t->columns;

@@ -202,7 +202,7 @@ static void test_narrow(void)
 		struct trial t;
 		trial_begin(&t);
 		t.plan.ncolumns = kind / 2 == 1 ? 0 : 1;
-		t.plan.one_column = kind % 2;
+		t.plan.dialect.one_column = kind % 2;
 		if (kind / 2 != 1)
 			trial_scan(&t, NEW_SUM, 0, 0);
 		if (kind / 2 != 0)
@@ -241,7 +241,7 @@ static void test_delimiters(void)
 	for (char delimiter : {'-', '.', '1', ';'}) {
 		struct trial t;
 		trial_begin(&t);
-		t.plan.delimiter = delimiter;
+		t.plan.dialect.delimiter = delimiter;
 		t.plan.ncolumns = 1;
 		trial_scan(&t, NEW_SUM, 0, 0);
 		trial_scan(&t, NEW_BYTE_OFFSET, 0, 0);

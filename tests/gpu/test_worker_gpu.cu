@@ -24,7 +24,7 @@ static void test_cuts(struct both *b, const char *text, size_t nbytes, const cha
 			difference = both_fold_ahead(b, text + at, length, entry, at == 0);
 		for (size_t end = at + length; at < end; at++) {
 			enum csv_class c = csv_classify((unsigned char)text[at],
-							(unsigned char)b->plan->delimiter);
+							(unsigned char)b->plan->dialect.delimiter);
 			entry.inside_record = c != CSV_NEWLINE || !csv_outside_quotes(entry.state);
 			entry.state = csv_step(entry.state, c);
 		}
@@ -42,9 +42,9 @@ static void test_plan(const struct plan *plan, unsigned nfields, const char *nam
 	struct both b;
 
 	both_open(&b, plan, CHUNK_NBYTES);
-	random_records(text, nbytes, nfields, plan->delimiter);
+	random_records(text, nbytes, nfields, plan->dialect.delimiter);
 	test_cuts(&b, text, nbytes, name);
-	random_hostile(text, nbytes, plan->delimiter);
+	random_hostile(text, nbytes, plan->dialect.delimiter);
 	test_cuts(&b, text, nbytes, "hostile text");
 	both_close(&b);
 	free(text);
@@ -58,7 +58,7 @@ static void test_plans(void)
 	p.missing = spellings;
 	test_plan(&p, 9, "four columns of nine, three missing spellings");
 	p = plan_make(1, 0, 1, '\t');
-	p.one_column = true;
+	p.dialect.one_column = true;
 	test_plan(&p, 1, "one column, alone");
 	p = plan_make(1, 2, 1, ',');
 	test_plan(&p, 4, "the third column of four");

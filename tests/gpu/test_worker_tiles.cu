@@ -110,7 +110,7 @@ static void test_tiles(void)
 	p = plan_make(2, 0, 1, ',');
 	memset(text, '\n', nbytes);
 	test_tiles_of(&p, text, "blank lines");
-	p.one_column = true;
+	p.dialect.one_column = true;
 	p.ncolumns = 1;
 	test_tiles_of(&p, text, "blank lines that are values");
 	memset(text, ',', nbytes);

@@ -235,7 +235,7 @@ int main(int argc, char **argv)
 		bail("usage: time_kernels [--table] FILE [COLUMNS [CHUNK_MIB...]]");
 	if (gpu_count() == 0)
 		bail("no CUDA device");
-	plan.delimiter = ',';
+	plan.dialect.delimiter = ',';
 	plan.where = PREDICATE_NONE;
 	plan.short_record = INVALID_SKIP;
 	plan.columns = columns;

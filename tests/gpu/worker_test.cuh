@@ -30,7 +30,7 @@ static struct plan plan_make(size_t ncolumns, uint32_t first_field, uint32_t str
 {
 	struct plan p = {};
 
-	p.delimiter = delimiter;
+	p.dialect.delimiter = delimiter;
 	p.where = PREDICATE_NONE;
 	p.ncolumns = ncolumns;
 	p.short_record = INVALID_SKIP;
@@ -159,7 +159,7 @@ static const char *both_fold(struct both *b, const char *text, size_t nbytes,
 		nlines += text[i] == '\n';
 		map = csv_map_compose(
 			map, csv_map_of(csv_classify((unsigned char)text[i],
-						     (unsigned char)b->plan->delimiter)));
+						     (unsigned char)b->plan->dialect.delimiter)));
 	}
 	read_text(b->worker, &chunk, text, nbytes);
 	partial_clear(&b->gpu);
@@ -189,7 +189,7 @@ static bool record_ends(const struct both *b, const char *text, size_t nbytes,
 
 	for (size_t i = 0; i < nbytes; i++) {
 		enum csv_class c = csv_classify((unsigned char)text[i],
-						(unsigned char)b->plan->delimiter);
+						(unsigned char)b->plan->dialect.delimiter);
 		ends = c == CSV_NEWLINE && csv_outside_quotes(state);
 		state = csv_step(state, c);
 	}

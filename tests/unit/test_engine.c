@@ -74,7 +74,7 @@ static struct plan_column columns[] = {
 	{.field = 1, .name = "b", .needs = MOMENTS_FUSED, .parses = true, .if_numeric = true,
 	 .invalid = INVALID_SKIP},
 };
-static const struct plan test_plan = {.delimiter = ',', .short_record = INVALID_ERROR,
+static const struct plan test_plan = {.dialect = {.delimiter = ','}, .short_record = INVALID_ERROR,
 				      .where = PREDICATE_NONE, .ncolumns = 2, .columns = columns};
 
 /* A file of NRECORDS records 1,second; the caller's to free and unlink. */

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu_folder.c - see cpu_folder.h. Records without new fields are copied as the ranges that
+ * rows_fold noted. Others are printed a block at a time: first the new fields of all its rows
+ * (new_fields.h), then row by row the record and its fields, in room that was reserved for all.
+ *
+ * Copying may overshoot a text's end, so that no length is looked at twice; the next piece is
+ * written over that.
+ */
+#include "emit/cpu_folder.h"
+
+#include <string.h>
+
+#define COPY_NBYTES 32 /* copied at once; reads beyond a piece's end stay within the padding */
+
+enum status cpu_folder_init(struct cpu_folder *f, const struct plan *plan)
+{
+	size_t nfields = plan->ncolumns ? plan->columns[plan->ncolumns - 1].field + (size_t)1 : 0;
+
+	memset(f, 0, sizeof *f);
+	f->plan = plan;
+	rows_init(&f->rows, plan->dialect, nfields);
+	if (row_folder_init(&f->folder, plan) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	return new_fields_init(&f->fields, plan);
+}
+
+void cpu_folder_free(struct cpu_folder *f)
+{
+	if (!f->plan)
+		return;
+	rows_free(&f->rows);
+	row_folder_free(&f->folder);
+	new_fields_free(&f->fields);
+	memset(f, 0, sizeof *f);
+}
+
+enum status cpu_folder_fold(struct cpu_folder *f, const char *text, size_t nbytes,
+			    struct chunk_entry entry, struct partial *out)
+{
+	uint64_t nlines;
+
+	if (rows_reserve(&f->rows, nbytes) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	rows_classify(&f->rows, text, nbytes, &nlines);
+	return rows_fold(&f->folder, &f->rows, text, nbytes, entry, out);
+}
+
+/* ---- printing ---- */
+
+/* What one call of cpu_folder_emit works on. */
+struct printing {
+	struct cpu_folder *f;
+	const char *text;
+	uint64_t offset_bytes;
+	struct text_buffer *out;
+};
+
+/* Copies nbytes, or COPY_NBYTES more than that. Returns the copy's end. */
+static inline char *copy_text(char *to, const char *from, size_t nbytes)
+{
+	memcpy(to, from, COPY_NBYTES);
+	if (nbytes > 8 * COPY_NBYTES)
+		memcpy(to, from, nbytes);
+	else
+		for (size_t i = COPY_NBYTES; i < nbytes; i += COPY_NBYTES)
+			memcpy(to + i, from + i, COPY_NBYTES);
+	return to + nbytes;
+}
+
+/* Prints the rows that are kept, each with its nnew_columns new fields. Returns the end of what it
+ * wrote. Inline, so that the commonest plans have a loop of their own. */
+static inline __attribute__((always_inline)) char *print_rows(const struct printing *m, char *to,
+							      size_t nnew_columns, bool only)
+{
+	const struct new_fields *fields = &m->f->fields;
+	const char *new_text = fields->text.data, *text = m->text;
+	const uint32_t *ends = m->f->folder.block.ends;
+	size_t stride = m->f->folder.block.stride;
+
+	for (unsigned k = 0, nrows = fields->nrows; k < nrows; k++) {
+		struct row_record r = row_record_at(text, ends + fields->rows[k] * stride, stride);
+		const size_t *begin = fields->begins + k;
+		if (!only)
+			to = copy_text(to, text + r.begin, r.end - r.begin);
+		for (size_t i = 0; i < nnew_columns; i++, begin += ROW_BLOCK_NROWS + 1)
+			to = copy_text(to, new_text + begin[0], begin[1] - begin[0]);
+		memcpy(to, text + r.end, 2); /* the line end, or that and what comes behind it */
+		to += r.next - r.end;
+	}
+	return to;
+}
+
+static enum status print_block(const struct printing *m)
+{
+	struct row_block *b = &m->f->folder.block;
+	struct row_filter *filter = &m->f->folder.filter;
+	struct new_fields *fields = &m->f->fields;
+	const struct plan *plan = m->f->plan;
+	struct text_buffer *out = m->out;
+	char *to;
+	uint32_t nbytes = row_block_ends(b, b->nrows)[-1] - b->ends[-1];
+	enum status status = row_filter_block(filter, b);
+
+	if (status != STATUS_OK || filter->kept == 0)
+		return status;
+	status = new_fields_write(fields, b, filter, m->offset_bytes);
+	if (status != STATUS_OK ||
+	    text_reserve(out, nbytes + fields->text.nbytes + EMIT_SLACK) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	to = out->data + out->nbytes;
+	to = plan->nnew_columns == 1 && !plan->only
+		     ? print_rows(m, to, 1, false)
+		     : print_rows(m, to, plan->nnew_columns, plan->only);
+	out->nbytes = (size_t)(to - out->data);
+	return STATUS_OK;
+}
+
+static enum status print_run(void *context, const struct row_run *run)
+{
+	const struct printing *m = context;
+	enum status status = STATUS_OK;
+
+	if (row_run_is_short(run, m->f->plan))
+		return STATUS_OK;
+	for (size_t row = 0; status == STATUS_OK && row < run->nrows;) {
+		row += row_block_set(&m->f->folder.block, m->text, run, row);
+		status = print_block(m);
+	}
+	return status;
+}
+
+/* Prints the records that were noted, as they are. */
+static enum status print_kept(const struct row_folder *f, const char *text,
+			      struct text_buffer *out)
+{
+	size_t nbytes = 0;
+
+	for (size_t i = 0; i < f->nkept; i++)
+		nbytes += f->kept[i].end - f->kept[i].begin;
+	if (text_reserve(out, nbytes) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	for (size_t i = 0; i < f->nkept; i++) {
+		size_t n = f->kept[i].end - f->kept[i].begin;
+		memcpy(out->data + out->nbytes, text + f->kept[i].begin, n);
+		out->nbytes += n;
+	}
+	return STATUS_OK;
+}
+
+enum status cpu_folder_emit(struct cpu_folder *f, const char *text, size_t nbytes,
+			    struct chunk_entry entry, const struct partial *before,
+			    uint64_t offset_bytes, struct text_buffer *out)
+{
+	struct printing m = {f, text, offset_bytes, out};
+	struct rows_extent ignored;
+
+	if (f->plan->nnew_columns == 0)
+		return print_kept(&f->folder, text, out);
+	if (new_fields_begin(&f->fields, before) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	return rows_walk(&f->rows, text, nbytes, entry, print_run, &m, &ignored);
+}

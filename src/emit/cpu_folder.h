@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu_folder.h - one thread's means of folding and printing a text's records on the CPU: a chunk's,
+ * those across chunk borders, and what a GPU leaves to the CPU.
+ */
+#ifndef GPUSTAT_CPU_FOLDER_H
+#define GPUSTAT_CPU_FOLDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "base/text_buffer.h"
+#include "csv/chunk.h"
+#include "csv/rows.h"
+#include "emit/new_fields.h"
+#include "fold/column.h"
+#include "fold/rows_fold.h"
+#include "query/plan.h"
+
+/* All owned. */
+struct cpu_folder {
+	const struct plan *plan;
+	struct rows rows;
+	struct row_folder folder;
+	struct new_fields fields;
+};
+
+/* Errors: STATUS_NO_MEMORY; f can then be freed. */
+enum status cpu_folder_init(struct cpu_folder *f, const struct plan *plan);
+void cpu_folder_free(struct cpu_folder *f);
+
+/* Classifies text[0 .. nbytes), padded as simd.h says, and folds its complete records into out, as
+ * rows_fold does. Errors: STATUS_NO_MEMORY. */
+enum status cpu_folder_fold(struct cpu_folder *f, const char *text, size_t nbytes,
+			    struct chunk_entry entry, struct partial *out);
+
+/* Appends to out the records of the text folded last that are kept: byte for byte, each with its
+ * new fields before the line end. Records without all fields of the plan are left out.
+ * entry: known. before: the fold of all records before the text. offset_bytes: where the text
+ * starts in the input. Errors: STATUS_NO_MEMORY. */
+enum status cpu_folder_emit(struct cpu_folder *f, const char *text, size_t nbytes,
+			    struct chunk_entry entry, const struct partial *before,
+			    uint64_t offset_bytes, struct text_buffer *out);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * value.h - what a raw field holds, as the plan has it.
+ */
+#ifndef GPUSTAT_VALUE_H
+#define GPUSTAT_VALUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/status.h"
+#include "csv/field.h"
+#include "number/decimal.h"
+#include "query/plan.h"
+
+struct value {
+	enum decimal_kind kind; /* DECIMAL_WIDE: not for the fast path; wide_parse knows */
+	struct decimal number;  /* of kind DECIMAL_NUMBER */
+	const char *text;       /* unquoted, blanks and all; in the field or the scratch */
+	size_t nbytes;
+};
+
+/* Reads a raw field. parses: whether a number is looked for; if not, kind is DECIMAL_MISSING or
+ * DECIMAL_INVALID. Errors: STATUS_NO_MEMORY. */
+enum status value_read(const struct plan *plan, bool parses, const char *field, size_t nbytes,
+		       struct scratch *scratch, struct value *out);
+
+/* Whether the value text[0 .. nbytes) counts as missing: blank, or a spelling of
+ * plan->missing once blanks are trimmed. */
+bool value_is_missing(const struct plan *plan, const char *text, size_t nbytes);
+
+/* Whether a spelling of plan->missing could pass for a number. */
+bool missing_is_number(const struct plan *plan);
+
+#endif
