@@ -134,7 +134,7 @@ static __device__ enum expr_truth predicate_ask(const struct fields_plan &plan, 
 }
 
 /* Asks the predicates about a record, and fills their columns: record_filter() of
- * record_walk.h. Returns whether it is kept; *decided: whether all had an answer. */
+ * src/fold/row_filter.c. Returns whether it is kept; *decided: whether all had an answer. */
 static __device__ bool record_filter(const struct fields_plan &plan,
 				    const struct field_table &table, const struct row &row,
 				    const struct judged_spans &spans, bool *decided)

@@ -2,7 +2,7 @@
  *
  * emission.cuh - printing a chunk's records with their running totals, on the GPU.
  *
- * What records_emit() of src/emit/emit.h does record after record is done here for all records
+ * What src/emit/cpu_folder.h does block by block is done here for all records
  * of a chunk at once, by scans: of values, for the totals; of scales, since a row prints
  * with the largest scale so far; and of the lengths of the rows, for their places.
  *

@@ -178,13 +178,13 @@ bool gpu_folds_ahead(const struct plan *plan)
 static enum status open_host(struct worker *w, const struct worker_setup *setup,
 			     struct fault *fault)
 {
-	enum status status = record_memory_init(&w->memory, w->plan);
+	enum status status = cpu_folder_init(&w->on_cpu, w->plan);
 
 	if (status == STATUS_OK)
-		status = emitter_init(&w->emitter, w->plan);
+		status = partial_init(&w->ignored, w->plan);
 	if (status != STATUS_OK)
 		return fault_set(fault, status, 0, NULL);
-	pinned_buffer_take(&w->buffer, w->chunk_nbytes + ARENA_ALIGN);
+	pinned_buffer_take(&w->buffer, w->chunk_nbytes + 2 * ARENA_ALIGN);
 	worker_nibbles_take(w, setup);
 	if (w->plan->emits)
 		pinned_buffer_take(&w->output_memory, worker_likely_output(w, w->chunk_nbytes));
@@ -268,8 +268,8 @@ static void gpu_close(struct worker *w)
 	if (w->stream)
 		(void)cudaStreamDestroy(w->stream);
 	(void)cudaGetLastError();
-	record_memory_free(&w->memory);
-	emitter_free(&w->emitter);
+	cpu_folder_free(&w->on_cpu);
+	partial_free(&w->ignored);
 	text_free(&w->output_pageable);
 	free(w);
 }
@@ -319,7 +319,7 @@ size_t worker_likely_nrecords(const struct worker *w)
 static char *gpu_buffer(struct worker *w)
 {
 	worker_nibbles_begin(w);
-	return w->buffer.data;
+	return worker_buffer(w);
 }
 
 /* ---- map ---- */

@@ -13,7 +13,7 @@
 
 extern "C" {
 #include "simd/nibbles.h"
-#include "fold/record.h"
+#include "emit/cpu_folder.h"
 #include "engine/stage.h"
 #include "engine/worker.h"
 extern const struct worker_ops worker_gpu;
@@ -97,7 +97,7 @@ struct worker {
 	struct worker_nibbles nibbles;
 
 	/* Pinned memory. */
-	struct pinned_buffer buffer; /* for the chunk's text */
+	struct pinned_buffer buffer; /* for the chunk's text, and ARENA_ALIGN bytes on either side */
 	struct arena pinned;
 	struct chunk_summary *summary;
 	struct column_tally *tally;
@@ -130,8 +130,8 @@ struct worker {
 
 	bool folds_columns; /* nobody needs the values: column_fold does for this plan */
 	bool judges; /* the device can ask all of the plan's predicates, if there are any */
-	struct record_memory memory; /* for what the CPU finishes */
-	struct emitter emitter;
+	struct cpu_folder on_cpu; /* for what the CPU finishes */
+	struct partial ignored; /* what the CPU folds only to print */
 	struct text_buffer output_pageable; /* what the CPU prints of a chunk */
 };
 
@@ -162,6 +162,13 @@ enum status worker_wait(struct worker *w, const char *what, struct fault *fault)
 static inline size_t table_ncolumns(const struct plan *plan)
 {
 	return plan->ncolumns + plan->npredicates;
+}
+
+/* Where a chunk's text goes. */
+static inline char *worker_buffer(const struct worker *w)
+{
+	static_assert(ARENA_ALIGN >= SIMD_PAD_NBYTES, "the CPU reads beside the text");
+	return w->buffer.data + ARENA_ALIGN;
 }
 
 static inline struct text_view text_of(const struct worker *w, const struct chunk *chunk)

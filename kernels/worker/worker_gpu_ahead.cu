@@ -32,17 +32,14 @@ static bool find_head(const struct chunk *chunk, char delimiter, struct worker_a
 {
 	uint64_t separators[AHEAD_NWORDS], newlines[AHEAD_NWORDS], quotes[AHEAD_NWORDS];
 	const struct simd_bits bits = {separators, newlines, quotes};
-	size_t nwords = chunk->nbytes / SIMD_WORD_NBYTES, first;
-	struct quotes_resolved resolved = {};
+	size_t nwords = chunk->nbytes / SIMD_WORD_NBYTES, resolved = 0, first;
 
 	nwords = nwords < AHEAD_NWORDS ? nwords : AHEAD_NWORDS;
 	struct simd_counts counts = simd()->classify(chunk->data, nwords, delimiter, bits);
 	ahead->dependence = counts.nquotes ? CHUNK_INDEPENDENT : CHUNK_GUESSES;
 	if (counts.nquotes)
 		(void)quotes_map(bits, nwords * SIMD_WORD_NBYTES, &resolved);
-	else
-		resolved.end = nwords;
-	first = first_bit(newlines, resolved.begin, resolved.end);
+	first = first_bit(newlines, resolved, nwords);
 	ahead->state = CSV_UNQUOTED;
 	ahead->head_nbytes = first + 1;
 	return first != SIZE_MAX;

@@ -23,9 +23,15 @@ static enum status emit_on_cpu(struct worker *w, const struct chunk *chunk,
 			       struct chunk_entry entry, const struct partial *before,
 			       struct text_buffer *out, struct fault *fault)
 {
-	enum status status = records_emit(&w->emitter, chunk->data, chunk->nbytes, entry, false,
-					  before, chunk->offset_bytes, out);
+	enum status status = STATUS_OK;
 
+	if (w->on_device) { /* the CPU has not folded it */
+		partial_clear(&w->ignored);
+		status = cpu_folder_fold(&w->on_cpu, chunk->data, chunk->nbytes, entry, &w->ignored);
+	}
+	if (status == STATUS_OK)
+		status = cpu_folder_emit(&w->on_cpu, chunk->data, chunk->nbytes, entry, before,
+					 chunk->offset_bytes, out);
 	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
 }
 
@@ -314,14 +320,6 @@ static enum status print(struct worker *w, const struct emission &e, uint64_t *p
 	return status;
 }
 
-/* Whether a number may hold the delimiter, and need quotes: nobody is in such a hurry. */
-static bool quotes_numbers(const struct plan *plan)
-{
-	char d = plan->dialect.delimiter;
-
-	return plan->nnew_columns && (d == '-' || d == '.' || decimal_is_digit(d));
-}
-
 /* Prints the chunk on the GPU; *fits: false, and nothing printed, if it is one for the CPU
  * after all. */
 static enum status emit_on_gpu(struct worker *w, const struct chunk *chunk,
@@ -332,7 +330,7 @@ static enum status emit_on_gpu(struct worker *w, const struct chunk *chunk,
 	enum status status;
 
 	w->output_pinned.nbytes = 0;
-	*fits = w->summary->nexceptions == 0 && !quotes_numbers(w->plan) &&
+	*fits = w->summary->nexceptions == 0 && !new_fields_need_quotes(w->plan) &&
 		prepare_columns(w, chunk, before);
 	if (!*fits || e.nrecords == 0)
 		return STATUS_OK;

@@ -142,7 +142,7 @@ static enum status take_exceptions(struct worker *w, const struct chunk *chunk,
 	for (size_t i = 0; status == STATUS_OK && i < n; i++) {
 		struct field_exception e = w->exceptions[i];
 		status = column_add_field(w->plan, out, e.column, chunk->data + e.begin,
-				     e.end - e.begin, e.begin, &w->memory.scratch);
+				     e.end - e.begin, e.begin, &w->on_cpu.folder.scratch);
 		if (status != STATUS_OK)
 			fault_set(fault, status, 0, NULL);
 	}
@@ -188,7 +188,7 @@ static enum status fold_on_cpu(struct worker *w, const struct chunk *chunk,
 	enum status status;
 
 	gpu_restore(w);
-	status = records_fold(w->plan, chunk->data, chunk->nbytes, entry, false, &w->memory, out);
+	status = cpu_folder_fold(&w->on_cpu, chunk->data, chunk->nbytes, entry, out);
 	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
 }
 

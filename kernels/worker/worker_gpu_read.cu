@@ -60,15 +60,15 @@ static struct room piece_room(const struct worker *w, size_t done, size_t nbytes
 	size_t piece = w->nibbles.piece_nbytes, left = nbytes - done;
 
 	if (left < 2 * piece)
-		return {w->buffer.data + done, left};
-	return {w->buffer.data + (done > 0 ? piece : 0), piece};
+		return {worker_buffer(w) + done, left};
+	return {worker_buffer(w) + (done > 0 ? piece : 0), piece};
 }
 
 /* Puts the piece, which cannot be packed, and those before it where they belong. */
 static void give_up_packing(struct worker *w)
 {
 	struct worker_nibbles *n = &w->nibbles;
-	char *place = w->buffer.data + n->nbytes;
+	char *place = worker_buffer(w) + n->nbytes;
 
 	if (n->piece.data != place)
 		memcpy(place, n->piece.data, n->piece.nbytes);
@@ -95,7 +95,7 @@ struct room gpu_next(struct worker *w, const struct chunk *chunk, size_t done)
 	if (n->packs && done > 0)
 		pack_piece(w);
 	if (!n->packs)
-		return {w->buffer.data + done, chunk->nbytes - done};
+		return {worker_buffer(w) + done, chunk->nbytes - done};
 	n->piece = piece_room(w, done, chunk->nbytes);
 	return n->piece;
 }
@@ -107,7 +107,7 @@ void gpu_restore(struct worker *w)
 
 	if (n->nbytes > begin && !n->restored)
 		nibbles_unpack((unsigned char *)n->pinned.data + begin / 2, n->nbytes - begin,
-			       n->letters, w->buffer.data + begin);
+			       n->letters, worker_buffer(w) + begin);
 	n->restored = true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * emission_test.cuh - one plan's chunks through the GPU worker and through records_fold()
- * and records_emit(), and text to send: what test_emission.cu is made of.
+ * emission_test.cuh - one plan's chunks through the GPU worker and through cpu_folder_fold()
+ * and cpu_folder_emit(), and text to send: what test_emission.cu is made of.
  */
 #ifndef GPUSTAT_EMISSION_TEST_CUH
 #define GPUSTAT_EMISSION_TEST_CUH
@@ -30,8 +30,8 @@ struct trial {
 	struct expr_request requests[3];
 	struct worker *worker;
 	struct partial gpu, cpu, before;
-	struct record_memory memory;
-	struct emitter emitter;
+	struct cpu_folder on_cpu;
+	char *padded; /* room for a text of chunk_nbytes, padded for the CPU */
 	unsigned nprinted, nchunks; /* by the device; all that have a record end */
 };
 
@@ -80,8 +80,8 @@ static void trial_open(struct trial *t, size_t chunk_nbytes)
 	if (worker_gpu.open(&t->worker, &t->plan, &setup, &fault) != STATUS_OK)
 		bail("open: %s", fault.detail);
 	if (partial_init(&t->gpu, &t->plan) || partial_init(&t->cpu, &t->plan) ||
-	    partial_init(&t->before, &t->plan) || record_memory_init(&t->memory, &t->plan) ||
-	    emitter_init(&t->emitter, &t->plan))
+	    partial_init(&t->before, &t->plan) || cpu_folder_init(&t->on_cpu, &t->plan) ||
+	    !(t->padded = (char *)calloc(1, chunk_nbytes + 2 * SIMD_PAD_NBYTES)))
 		bail("out of memory");
 }
 
@@ -91,8 +91,8 @@ static void trial_close(struct trial *t)
 	partial_free(&t->gpu);
 	partial_free(&t->cpu);
 	partial_free(&t->before);
-	record_memory_free(&t->memory);
-	emitter_free(&t->emitter);
+	cpu_folder_free(&t->on_cpu);
+	free(t->padded);
 	for (size_t p = 0; p < t->plan.npredicates; p++)
 		expr_free(&t->requests[p]);
 }
@@ -174,9 +174,10 @@ static const char *trial_chunk(struct trial *t, const char *data, size_t nbytes,
 	    worker_gpu.fold(t->worker, &chunk, entry, &t->gpu, &fault) != STATUS_OK ||
 	    worker_gpu.emit(t->worker, &chunk, entry, &t->before, &gpu, &fault) != STATUS_OK)
 		bail("worker: %s", fault.detail);
-	if (records_fold(&t->plan, data, nbytes, entry, false, &t->memory, &t->cpu) != STATUS_OK ||
-	    records_emit(&t->emitter, data, nbytes, entry, false, &t->before, offset, &cpu) !=
-		    STATUS_OK)
+	char *text = t->padded + SIMD_PAD_NBYTES;
+	memcpy(text, data, nbytes);
+	if (cpu_folder_fold(&t->on_cpu, text, nbytes, entry, &t->cpu) != STATUS_OK ||
+	    cpu_folder_emit(&t->on_cpu, text, nbytes, entry, &t->before, offset, &cpu) != STATUS_OK)
 		bail("out of memory");
 	const char *difference = partial_difference(&t->gpu, &t->cpu);
 	if (!difference && !text_equal(gpu, &cpu)) {

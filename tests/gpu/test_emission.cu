@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_emission.cu - the GPU worker's output and its partials under plans with new columns
- * and conditions, byte for byte against records_emit() and records_fold(). And, since the
+ * and conditions, byte for byte against cpu_folder_emit() and cpu_folder_fold(). And, since the
  * worker may leave any chunk to the CPU: that it did not where it should not.
  * GPUSTAT_TEST_CASES says how many random plans are tried, GPUSTAT_TEST_SEED other ones.
  */

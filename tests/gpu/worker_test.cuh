@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * worker_test.cuh - one chunk through the GPU worker and through records_fold(), compared
+ * worker_test.cuh - one chunk through the GPU worker and through cpu_folder_fold(), compared
  * member by member, and texts to send.
  */
 #ifndef GPUSTAT_WORKER_TEST_CUH
@@ -9,7 +9,7 @@
 #include "kernel_test.cuh"
 
 extern "C" {
-#include "fold/record.h"
+#include "emit/cpu_folder.h"
 #include "engine/worker.h"
 extern const struct worker_ops worker_gpu;
 }
@@ -106,7 +106,8 @@ static const char *partial_difference(const struct partial *gpu, const struct pa
 struct both {
 	const struct plan *plan;
 	struct worker *worker;
-	struct record_memory memory; /* the CPU's */
+	struct cpu_folder on_cpu;
+	char *padded; /* room for a text of chunk_nbytes, padded for the CPU */
 	struct partial gpu, cpu;
 };
 
@@ -120,7 +121,8 @@ static void both_open(struct both *b, const struct plan *plan, size_t chunk_nbyt
 	if (worker_gpu.open(&b->worker, plan, &setup, &fault) != STATUS_OK)
 		bail("open: %s", fault.detail);
 	if (partial_init(&b->gpu, plan) || partial_init(&b->cpu, plan) ||
-	    record_memory_init(&b->memory, plan))
+	    cpu_folder_init(&b->on_cpu, plan) ||
+	    !(b->padded = (char *)calloc(1, chunk_nbytes + 2 * SIMD_PAD_NBYTES)))
 		bail("out of memory");
 }
 
@@ -129,7 +131,17 @@ static void both_close(struct both *b)
 	worker_gpu.close(b->worker);
 	partial_free(&b->gpu);
 	partial_free(&b->cpu);
-	record_memory_free(&b->memory);
+	cpu_folder_free(&b->on_cpu);
+	free(b->padded);
+}
+
+/* Folds text, entered so, with the CPU. */
+static void cpu_fold(struct both *b, const char *text, size_t nbytes, struct chunk_entry entry)
+{
+	memcpy(b->padded + SIMD_PAD_NBYTES, text, nbytes);
+	if (cpu_folder_fold(&b->on_cpu, b->padded + SIMD_PAD_NBYTES, nbytes, entry, &b->cpu) !=
+	    STATUS_OK)
+		bail("out of memory");
 }
 
 /* Has the worker read text as a chunk, as if it were a plain file's. */
@@ -171,9 +183,7 @@ static const char *both_fold(struct both *b, const char *text, size_t nbytes,
 		return "map";
 	if (seen.nlines != nlines)
 		return "nlines";
-	if (records_fold(b->plan, text, nbytes, entry, false, &b->memory, &b->cpu) !=
-	    STATUS_OK)
-		bail("out of memory");
+	cpu_fold(b, text, nbytes, entry);
 	return partial_difference(&b->gpu, &b->cpu);
 }
 
@@ -228,9 +238,7 @@ static const char *both_fold_ahead(struct both *b, const char *text, size_t nbyt
 	size_t head = b->gpu.head_nbytes;
 	if (map.nlines > 0 && !(head == 0 ? first_of_file : record_ends(b, text, head, entry.state)))
 		return "where the head ends";
-	if (records_fold(b->plan, text + head, nbytes - head, {CSV_FIELD_START, false, false}, false,
-			 &b->memory, &b->cpu) != STATUS_OK)
-		bail("out of memory");
+	cpu_fold(b, text + head, nbytes - head, {CSV_FIELD_START, false, false});
 	b->cpu.head_ends = map.nlines > 0 && head > 0;
 	b->cpu.head_nbytes = head;
 	b->cpu.tail_offset += head;
