@@ -92,24 +92,23 @@ static void pass_close(struct pass *p)
 	input_close(p->input);
 }
 
-/* Sends standard output to path. *saved: what it was, for output_back. */
-static enum status output_to(const char *path, int *saved, struct fault *fault)
+enum status output_redirect(const char *path, int flags, int *saved, struct fault *fault)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
+	bool redirected;
 
-	*saved = -1;
-	if (fd >= 0 && fflush(stdout) == 0)
-		*saved = dup(STDOUT_FILENO);
-	if (*saved < 0 || dup2(fd, STDOUT_FILENO) < 0) {
+	*saved = fd >= 0 && fflush(stdout) == 0 ? dup(STDOUT_FILENO) : -1;
+	redirected = *saved >= 0 && dup2(fd, STDOUT_FILENO) >= 0;
+	if (!redirected) {
 		fault_set(fault, STATUS_OPEN, errno, NULL);
 		fault->file = path;
 	}
 	if (fd >= 0)
 		close(fd);
-	return *saved < 0 ? STATUS_OPEN : STATUS_OK;
+	return redirected ? STATUS_OK : STATUS_OPEN;
 }
 
-static void output_back(int saved)
+void output_restore(int saved)
 {
 	(void)dup2(saved, STDOUT_FILENO);
 	close(saved);
@@ -165,11 +164,11 @@ static enum status run_once(const struct pipeline_request *request, struct trace
 	int saved;
 
 	if (status == STATUS_OK)
-		status = output_to(request->output, &saved, fault);
+		status = output_redirect(request->output, O_TRUNC, &saved, fault);
 	if (status != STATUS_OK)
 		return status;
 	status = run_engine(&pass, trace, spans, *may_guess, &all_ended, fault);
-	output_back(saved);
+	output_restore(saved);
 	*may_guess &= status != STATUS_MISGUESSED;
 	if (all_ended && (status == STATUS_OK || status == STATUS_MISGUESSED))
 		pass_close(&pass); /* else the fault points into it */
@@ -258,7 +257,7 @@ static enum status run_apart(const struct pipeline_request *request, struct pipe
 	int saved;
 
 	if (status == STATUS_OK)
-		status = output_to(request->output, &saved, fault);
+		status = output_redirect(request->output, O_TRUNC, &saved, fault);
 	if (status != STATUS_OK)
 		return status;
 	struct lockstep_request lockstep = {
@@ -273,7 +272,7 @@ static enum status run_apart(const struct pipeline_request *request, struct pipe
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	else
 		status = lockstep_run(&lockstep, &trace, fault);
-	output_back(saved);
+	output_restore(saved);
 	if (status == STATUS_OK)
 		status = take_figures(run, &trace, lockstep.squad->ops->name, true, fault);
 	trace_free(&trace);

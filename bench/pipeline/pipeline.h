@@ -78,4 +78,9 @@ void pipeline_add_ceiling(struct pipeline_run *run, const char *name, double gbp
 void pipeline_add_copies(struct pipeline_run *run, double up_gbps, double back_gbps,
 			 double both_gbps, double ratio);
 
+/* Redirects standard output to the file at path until output_restore(*saved). flags: O_TRUNC or
+ * O_APPEND. Errors: STATUS_OPEN, with the path. */
+enum status output_redirect(const char *path, int flags, int *saved, struct fault *fault);
+void output_restore(int saved);
+
 #endif

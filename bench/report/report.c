@@ -8,274 +8,102 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/table.h"
 #include "bench/report/sheet.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static const char *const ladder_names[] = {[BENCH_REDUCE] = "reduce", [BENCH_SCAN] = "scan"};
 
-/* What the rows of a run's sheet are. */
-struct run_rows {
-	const struct bench_run *run;
-	const char *date;
-};
+/* ---- a rung ---- */
 
-static const struct bench_run *run_of(const void *rows)
+static void add_work(struct sheet *s, const struct bench_run *run, const struct bench_figure *f)
 {
-	return ((const struct run_rows *)rows)->run;
-}
+	const char *fold = bench_fold_name(f->fold);
+	char n_text[BENCH_N_NBYTES];
 
-static const struct bench_figure *figure_of(const void *rows, size_t row)
-{
-	return &run_of(rows)->figures[row];
-}
-
-static void put(char *text, const char *words)
-{
-	snprintf(text, SHEET_CELL_NBYTES, "%s", words);
-}
-
-/* A figure with ndigits behind its point; nothing for one that was not measured. */
-static void put_number(char *text, double number, int ndigits)
-{
-	if (number > 0)
-		snprintf(text, SHEET_CELL_NBYTES, "%.*f", ndigits, number);
-}
-
-/* ---- cells: what was run ---- */
-
-static void write_ladder(const void *rows, size_t row, char *text)
-{
-	(void)row;
-	put(text, ladder_names[run_of(rows)->ladder]);
-}
-
-static void write_type(const void *rows, size_t row, char *text)
-{
-	put(text, bench_type_name(figure_of(rows, row)->type));
-}
-
-static void write_fold(const void *rows, size_t row, char *text)
-{
-	put(text, bench_fold_name(figure_of(rows, row)->fold));
-}
-
-static void write_rung(const void *rows, size_t row, char *text)
-{
-	put(text, figure_of(rows, row)->rung);
-}
-
-/* "shipped", or "shipped, min": the sum is what most rungs do, and needs no word. */
-static void write_label(const void *rows, size_t row, char *text)
-{
-	const struct bench_figure *f = figure_of(rows, row);
-
-	put(text, f->rung);
-	if (f->fold != BENCH_SUM)
-		snprintf(text, SHEET_CELL_NBYTES, "%s, %s", f->rung, bench_fold_name(f->fold));
-}
-
-static void write_idea(const void *rows, size_t row, char *text)
-{
-	put(text, figure_of(rows, row)->idea);
-}
-
-static void write_device(const void *rows, size_t row, char *text)
-{
-	put(text, figure_of(rows, row)->on_cpu ? "cpu" : "gpu");
-}
-
-static void write_n(const void *rows, size_t row, char *text)
-{
-	snprintf(text, SHEET_CELL_NBYTES, "%" PRIu64, figure_of(rows, row)->n);
-}
-
-static void write_short_n(const void *rows, size_t row, char *text)
-{
-	bench_n_text(figure_of(rows, row)->n, text);
-}
-
-static void write_nbytes(const void *rows, size_t row, char *text)
-{
-	snprintf(text, SHEET_CELL_NBYTES, "%" PRIu64, figure_of(rows, row)->nbytes);
-}
-
-static void write_gpu(const void *rows, size_t row, char *text)
-{
-	(void)row;
-	put(text, run_of(rows)->gpu);
-}
-
-static void write_versions(const void *rows, size_t row, char *text)
-{
-	(void)row;
-	put(text, run_of(rows)->versions);
-}
-
-static void write_date(const void *rows, size_t row, char *text)
-{
-	(void)row;
-	put(text, ((const struct run_rows *)rows)->date);
-}
-
-/* ---- cells: how fast it was ---- */
-
-static void write_median(const void *rows, size_t row, char *text)
-{
-	put_number(text, figure_of(rows, row)->time.median_ns / 1e3, 3);
-}
-
-static void write_least(const void *rows, size_t row, char *text)
-{
-	put_number(text, figure_of(rows, row)->time.least_ns / 1e3, 3);
-}
-
-static void write_greatest(const void *rows, size_t row, char *text)
-{
-	put_number(text, figure_of(rows, row)->time.greatest_ns / 1e3, 3);
-}
-
-static void write_short_median(const void *rows, size_t row, char *text)
-{
-	put_number(text, figure_of(rows, row)->time.median_ns / 1e3, 1);
-}
-
-/* From the fastest to the slowest run, as part of the median. */
-static void write_spread(const void *rows, size_t row, char *text)
-{
-	const struct bench_time *t = &figure_of(rows, row)->time;
-
-	if (t->median_ns > 0)
-		snprintf(text, SHEET_CELL_NBYTES, "%.1f%%",
-			 100 * (t->greatest_ns - t->least_ns) / t->median_ns);
-}
-
-static void write_gbps(const void *rows, size_t row, char *text)
-{
-	double gbps = bench_gbps(figure_of(rows, row));
-
-	put_number(text, gbps, gbps < 10 ? 3 : 1);
-}
-
-/* Limits are the GPU's memory's: a CPU is not held against them. */
-static void write_percent(const void *rows, size_t row, double limit_gbps, char *text)
-{
-	const struct bench_figure *f = figure_of(rows, row);
-
-	if (limit_gbps > 0 && !f->on_cpu)
-		put_number(text, 100 * bench_gbps(f) / limit_gbps, 1);
-}
-
-static void write_percent_of_peak(const void *rows, size_t row, char *text)
-{
-	write_percent(rows, row, run_of(rows)->peak_gbps, text);
-}
-
-static void write_percent_of_ceiling(const void *rows, size_t row, char *text)
-{
-	write_percent(rows, row, run_of(rows)->ceiling_gbps, text);
-}
-
-/* How many times as fast as another figure; nothing where they did not do the same work. */
-static void write_times(const void *rows, size_t row, size_t other, char *text)
-{
-	const struct bench_figure *f = figure_of(rows, row), *o;
-
-	if (other == BENCH_NONE)
-		return;
-	o = figure_of(rows, other);
-	if (f->n == o->n && f->time.median_ns > 0)
-		put_number(text, o->time.median_ns / f->time.median_ns, 2);
-}
-
-static void write_times_first(const void *rows, size_t row, char *text)
-{
-	write_times(rows, row, figure_of(rows, row)->first, text);
-}
-
-static void write_times_cpu(const void *rows, size_t row, char *text)
-{
-	write_times(rows, row, figure_of(rows, row)->cpu, text);
-}
-
-static void write_times_cub(const void *rows, size_t row, char *text)
-{
-	write_times(rows, row, figure_of(rows, row)->cub, text);
-}
-
-static void write_peak(const void *rows, size_t row, char *text)
-{
-	(void)row;
-	put_number(text, run_of(rows)->peak_gbps, 1);
-}
-
-static void write_ceiling(const void *rows, size_t row, char *text)
-{
-	(void)row;
-	put_number(text, run_of(rows)->ceiling_gbps, 1);
-}
-
-/* ---- cells: whether it was right ---- */
-
-static void write_nchecks(const void *rows, size_t row, char *text)
-{
-	snprintf(text, SHEET_CELL_NBYTES, "%u", figure_of(rows, row)->nchecks);
-}
-
-static void write_is_right(const void *rows, size_t row, char *text)
-{
-	put(text, figure_of(rows, row)->is_right ? "true" : "false");
-}
-
-static void write_checks(const void *rows, size_t row, char *text)
-{
-	if (figure_of(rows, row)->is_right)
-		write_nchecks(rows, row, text);
+	sheet_text(s, "ladder", NULL, ladder_names[run->ladder]);
+	sheet_text(s, "type", NULL, bench_type_name(f->type));
+	sheet_text(s, "fold", NULL, fold);
+	if (f->fold == BENCH_SUM)
+		sheet_text(s, NULL, "rung", f->rung);
 	else
-		put(text, "WRONG");
+		sheet_cell(s, NULL, "rung", false, "%s, %s", f->rung, fold);
+	sheet_text(s, "rung", NULL, f->rung);
+	sheet_text(s, "idea", NULL, f->idea);
+	sheet_text(s, "device", NULL, f->on_cpu ? "cpu" : "gpu");
+	sheet_cell(s, "n", NULL, true, "%" PRIu64, f->n);
+	sheet_cell(s, NULL, "n", true, "%s", bench_n_text(f->n, n_text));
+	sheet_cell(s, "nbytes", NULL, true, "%" PRIu64, f->nbytes);
+}
+
+static void add_times(struct sheet *s, const struct bench_time *t)
+{
+	sheet_number(s, "median_us", NULL, t->median_ns / 1e3, 3);
+	sheet_number(s, "least_us", NULL, t->least_ns / 1e3, 3);
+	sheet_number(s, "greatest_us", NULL, t->greatest_ns / 1e3, 3);
+}
+
+/* Adds gbps in percent of limit_gbps. The limits are those of the GPU's memory: a CPU has none. */
+static void add_percent(struct sheet *s, const char *name, const char *heading,
+			const struct bench_figure *f, double limit_gbps)
+{
+	bool known = limit_gbps > 0 && !f->on_cpu;
+
+	sheet_number(s, name, heading, known ? 100 * bench_gbps(f) / limit_gbps : 0, 1);
+}
+
+/* Adds the speedup of f over figures[other]; unknown where their n differ. */
+static void add_speedup(struct sheet *s, const char *name, const char *heading,
+			const struct bench_run *run, const struct bench_figure *f, size_t other)
+{
+	const struct bench_figure *o = other == BENCH_NONE ? NULL : &run->figures[other];
+	bool known = o && f->n == o->n && f->time.median_ns > 0;
+
+	sheet_number(s, name, heading, known ? o->time.median_ns / f->time.median_ns : 0, 2);
+}
+
+static void add_speed(struct sheet *s, const struct bench_run *run, const struct bench_figure *f)
+{
+	const struct bench_time *t = &f->time;
+
+	add_times(s, t);
+	sheet_number(s, NULL, "time us", t->median_ns / 1e3, 1);
+	if (t->median_ns > 0)
+		sheet_cell(s, NULL, "spread", true, "%.1f%%",
+			   100 * (t->greatest_ns - t->least_ns) / t->median_ns);
+	else
+		sheet_cell(s, NULL, "spread", true, "%s", "");
+	sheet_gbps(s, "gbps", "GB/s", bench_gbps(f));
+	add_percent(s, "percent_of_peak", "% peak", f, run->peak_gbps);
+	add_percent(s, "percent_of_ceiling", "% ceiling", f, run->ceiling_gbps);
+	add_speedup(s, "times_first", "x first", run, f, f->first);
+	add_speedup(s, "times_cpu", "x CPU", run, f, f->cpu);
+	add_speedup(s, "times_cub", "x CUB", run, f, f->cub);
+}
+
+static void add_figure(struct sheet *s, const struct bench_run *run, const struct bench_figure *f,
+		       const char *date)
+{
+	sheet_record(s);
+	add_work(s, run, f);
+	add_speed(s, run, f);
+	sheet_cell(s, "nchecks", NULL, true, "%u", f->nchecks);
+	sheet_cell(s, "is_right", NULL, true, "%s", f->is_right ? "true" : "false");
+	if (f->is_right)
+		sheet_cell(s, NULL, "checks", true, "%u", f->nchecks);
+	else
+		sheet_cell(s, NULL, "checks", true, "WRONG");
+	sheet_number(s, "peak_gbps", NULL, run->peak_gbps, 1);
+	sheet_number(s, "ceiling_gbps", NULL, run->ceiling_gbps, 1);
+	sheet_text(s, "gpu", NULL, run->gpu);
+	sheet_cell(s, "versions", NULL, false, "%s, gpustat-bench " PACKAGE_VERSION, run->versions);
+	sheet_text(s, "date", NULL, date);
 }
 
 /* ---- a run ---- */
 
-static const struct sheet_column run_columns[] = {
-	{"ladder", NULL, false, write_ladder},
-	{"type", NULL, false, write_type},
-	{"fold", NULL, false, write_fold},
-	{NULL, "rung", false, write_label},
-	{"rung", NULL, false, write_rung},
-	{"idea", NULL, false, write_idea},
-	{"device", NULL, false, write_device},
-	{"n", NULL, true, write_n},
-	{NULL, "n", true, write_short_n},
-	{"nbytes", NULL, true, write_nbytes},
-	{"median_us", NULL, true, write_median},
-	{"least_us", NULL, true, write_least},
-	{"greatest_us", NULL, true, write_greatest},
-	{NULL, "time us", true, write_short_median},
-	{NULL, "spread", true, write_spread},
-	{"gbps", "GB/s", true, write_gbps},
-	{"percent_of_peak", "% peak", true, write_percent_of_peak},
-	{"percent_of_ceiling", "% ceiling", true, write_percent_of_ceiling},
-	{"times_first", "x first", true, write_times_first},
-	{"times_cpu", "x CPU", true, write_times_cpu},
-	{"times_cub", "x CUB", true, write_times_cub},
-	{"nchecks", NULL, true, write_nchecks},
-	{"is_right", NULL, true, write_is_right},
-	{NULL, "checks", true, write_checks},
-	{"peak_gbps", NULL, true, write_peak},
-	{"ceiling_gbps", NULL, true, write_ceiling},
-	{"gpu", NULL, false, write_gpu},
-	{"versions", NULL, false, write_versions},
-	{"date", NULL, false, write_date},
-};
-
-static void print_heading(const struct run_rows *rows, enum bench_type type)
+static void print_heading(const struct bench_run *run, enum bench_type type, const char *date)
 {
-	const struct bench_run *run = rows->run;
-
 	printf("%s of %s, %s, %s, %s\n", ladder_names[run->ladder], bench_type_name(type), run->gpu,
-	       run->versions, rows->date);
+	       run->versions, date);
 	if (run->peak_gbps > 0)
 		printf("peak by the datasheet: %.0f GB/s\n", run->peak_gbps);
 	if (run->ceiling_gbps > 0)
@@ -283,10 +111,20 @@ static void print_heading(const struct run_rows *rows, enum bench_type type)
 		       run->ladder == BENCH_REDUCE ? "read" : "copy", run->ceiling_gbps);
 }
 
-/* A table for each type. */
-static enum status print_tables(const struct run_rows *rows, struct fault *fault)
+static enum status print_figures(const struct bench_run *run, size_t begin, size_t end,
+				 const char *date, enum format format, struct fault *fault)
 {
-	const struct bench_run *run = rows->run;
+	struct sheet sheet;
+
+	sheet_init(&sheet, format, end - begin);
+	for (size_t i = begin; i < end; i++)
+		add_figure(&sheet, run, &run->figures[i], date);
+	return sheet_print(&sheet, fault);
+}
+
+/* Prints a table for each type. */
+static enum status print_tables(const struct bench_run *run, const char *date, struct fault *fault)
+{
 	enum status status = STATUS_OK;
 
 	for (size_t i = 0, end; i < run->nfigures && status == STATUS_OK; i = end) {
@@ -295,9 +133,8 @@ static enum status print_tables(const struct run_rows *rows, struct fault *fault
 			end++;
 		if (i)
 			putchar('\n');
-		print_heading(rows, type);
-		status = sheet_print(run_columns, COUNT(run_columns), rows, i, end - i,
-				     FORMAT_TABLE, fault);
+		print_heading(run, type, date);
+		status = print_figures(run, i, end, date, FORMAT_TABLE, fault);
 	}
 	return status;
 }
@@ -305,11 +142,9 @@ static enum status print_tables(const struct run_rows *rows, struct fault *fault
 enum status report_run(const struct bench_run *run, const char *date, enum format format,
 		       struct fault *fault)
 {
-	struct run_rows rows = {run, date};
-
 	if (format == FORMAT_TABLE)
-		return print_tables(&rows, fault);
-	return sheet_print(run_columns, COUNT(run_columns), &rows, 0, run->nfigures, format, fault);
+		return print_tables(run, date, fault);
+	return print_figures(run, 0, run->nfigures, date, format, fault);
 }
 
 enum status report_verdict(const struct bench_run *run, struct fault *fault)
@@ -335,61 +170,19 @@ enum status report_verdict(const struct bench_run *run, struct fault *fault)
 
 /* ---- ceilings ---- */
 
-static const struct bench_ceiling *ceiling_of(const void *rows, size_t row)
-{
-	return (const struct bench_ceiling *)rows + row;
-}
-
-static void write_ceiling_name(const void *rows, size_t row, char *text)
-{
-	put(text, ceiling_of(rows, row)->name);
-}
-
-static void write_ceiling_value(const void *rows, size_t row, char *text)
-{
-	double value = ceiling_of(rows, row)->value;
-
-	put_number(text, value, value < 100 ? 2 : 1);
-}
-
-static void write_ceiling_unit(const void *rows, size_t row, char *text)
-{
-	put(text, ceiling_of(rows, row)->unit);
-}
-
-static void write_ceiling_what(const void *rows, size_t row, char *text)
-{
-	put(text, ceiling_of(rows, row)->what);
-}
-
-static void write_ceiling_median(const void *rows, size_t row, char *text)
-{
-	put_number(text, ceiling_of(rows, row)->time_or_zero.median_ns / 1e3, 3);
-}
-
-static void write_ceiling_least(const void *rows, size_t row, char *text)
-{
-	put_number(text, ceiling_of(rows, row)->time_or_zero.least_ns / 1e3, 3);
-}
-
-static void write_ceiling_greatest(const void *rows, size_t row, char *text)
-{
-	put_number(text, ceiling_of(rows, row)->time_or_zero.greatest_ns / 1e3, 3);
-}
-
-static const struct sheet_column ceiling_columns[] = {
-	{"name", "ceiling", false, write_ceiling_name},
-	{"value", "value", true, write_ceiling_value},
-	{"unit", "unit", false, write_ceiling_unit},
-	{"median_us", NULL, true, write_ceiling_median},
-	{"least_us", NULL, true, write_ceiling_least},
-	{"greatest_us", NULL, true, write_ceiling_greatest},
-	{"what", "what was measured", false, write_ceiling_what},
-};
-
 enum status report_ceilings(const struct bench_ceiling *ceilings, size_t nceilings,
 			    enum format format, struct fault *fault)
 {
-	return sheet_print(ceiling_columns, COUNT(ceiling_columns), ceilings, 0, nceilings, format,
-			   fault);
+	struct sheet s;
+
+	sheet_init(&s, format, nceilings);
+	for (const struct bench_ceiling *c = ceilings; c < ceilings + nceilings; c++) {
+		sheet_record(&s);
+		sheet_text(&s, "name", "ceiling", c->name);
+		sheet_number(&s, "value", "value", c->value, c->value < 100 ? 2 : 1);
+		sheet_text(&s, "unit", "unit", c->unit);
+		add_times(&s, &c->time_or_zero);
+		sheet_text(&s, "what", "what was measured", c->what);
+	}
+	return sheet_print(&s, fault);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * report_pipeline.c - see report.h: the stages of a pipeline, apart and together.
+ * report_pipeline.c - see report.h: the stages of a pipeline, apart and together, and its trace.
  */
 #include "bench/report/report.h"
 
@@ -10,225 +10,76 @@
 #include "bench/pipeline/pipeline.h"
 #include "bench/report/sheet.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+/* ---- records ---- */
 
-/* What the rows of a run's sheet are: the stages, and behind them the whole. */
-struct pipeline_rows {
-	const struct pipeline_run *run;
-	const char *date;
-};
-
-static const struct pipeline_run *run_of(const void *rows)
+static void add_speeds(struct sheet *s, const struct pipeline_run *run, double apart, double together)
 {
-	return ((const struct pipeline_rows *)rows)->run;
+	sheet_gbps(s, "apart_gbps", "apart GB/s", apart);
+	sheet_number(s, "apart_percent_of_ceiling", "% ceiling", pipeline_percent(run, apart), 1);
+	sheet_gbps(s, "gbps", "together GB/s", together);
+	sheet_number(s, "percent_of_ceiling", "% ceiling", pipeline_percent(run, together), 1);
 }
 
-/* The row's stage; NULL: the row is of the whole run. */
-static const struct pipeline_stage *stage_of(const void *rows, size_t row)
+/* Adds what a stage did in the traced run. at_once: how many lanes were in it, on average over the
+ * time when at least one was. */
+static void add_spans(struct sheet *s, const struct pipeline_run *run, const struct stage_figure *f)
 {
-	const struct pipeline_run *run = run_of(rows);
+	double at_once = f->busy_ns > 0 ? f->sum_ns / f->busy_ns : 0;
 
-	return row < run->nstages ? &run->stages[row] : NULL;
+	sheet_number(s, "busy_ms", "busy ms", f->busy_ns / 1e6, 3);
+	sheet_number(s, "percent_busy", "% busy", 100 * f->busy_ns / run->traced_ns, 1);
+	sheet_number(s, "at_once", "at once", at_once, 1);
+	sheet_cell(s, "nspans", "n", true, "%zu", f->nspans);
+	sheet_number(s, "median_us", "us each", f->median_ns / 1e3, 1);
+	sheet_cell(s, "nbytes", NULL, true, "%" PRIu64, f->nbytes);
 }
 
-/* A figure with ndigits behind its point; nothing for one that was not measured. */
-static void put_number(char *text, double number, int ndigits)
+/* Adds the same cells for the whole run, which has no spans. */
+static void add_whole(struct sheet *s, const struct pipeline_run *run)
 {
-	if (number > 0)
-		snprintf(text, SHEET_CELL_NBYTES, "%.*f", ndigits, number);
+	sheet_number(s, "busy_ms", "busy ms", run->traced_ns / 1e6, 3);
+	sheet_number(s, "percent_busy", "% busy", 0, 1);
+	sheet_number(s, "at_once", "at once", 0, 1);
+	sheet_number(s, "nspans", "n", 0, 0);
+	sheet_number(s, "median_us", "us each", 0, 1);
+	sheet_cell(s, "nbytes", NULL, true, "%" PRIu64, run->nbytes);
 }
 
-static void put_gbps(char *text, double gbps)
+static void add_run(struct sheet *s, const struct pipeline_run *run)
 {
-	put_number(text, gbps, gbps < 10 ? 3 : 1);
+	const struct pipeline_ceiling *slowest = run->nceilings ? &run->ceilings[run->slowest] : NULL;
+
+	sheet_cell(s, "output_nbytes", NULL, true, "%" PRIu64, run->output_nbytes);
+	sheet_number(s, "wall_ms", NULL, run->wall.median_ns / 1e6, 3);
+	sheet_number(s, "least_wall_ms", NULL, run->wall.least_ns / 1e6, 3);
+	sheet_number(s, "greatest_wall_ms", NULL, run->wall.greatest_ns / 1e6, 3);
+	sheet_text(s, "slowest_ceiling", NULL, slowest ? slowest->name : "");
+	sheet_gbps(s, "ceiling_gbps", NULL, slowest ? slowest->gbps : 0);
 }
 
-/* ---- cells ---- */
-
-static void write_device(const void *rows, size_t row, char *text)
+/* Adds the record of a stage; stage NULL: of the whole run. */
+static void add_record(struct sheet *s, const struct pipeline_run *run,
+		       const struct pipeline_stage *stage, const char *date)
 {
-	const struct pipeline_stage *s = stage_of(rows, row);
-
-	snprintf(text, SHEET_CELL_NBYTES, "%s", s ? s->device : "all");
-}
-
-static void write_stage(const void *rows, size_t row, char *text)
-{
-	const struct pipeline_stage *s = stage_of(rows, row);
-
-	snprintf(text, SHEET_CELL_NBYTES, "%s", s ? stage_name(s->stage) : "whole");
-}
-
-static void write_what(const void *rows, size_t row, char *text)
-{
-	const struct pipeline_stage *s = stage_of(rows, row);
-
-	snprintf(text, SHEET_CELL_NBYTES, "%s",
-		 s ? stage_what(s->stage) : "from all workers being open to the last one's end");
-}
-
-static double apart_gbps(const void *rows, size_t row)
-{
-	const struct pipeline_stage *s = stage_of(rows, row);
-
-	return s ? s->apart_gbps : run_of(rows)->apart_gbps;
-}
-
-static double together_gbps(const void *rows, size_t row)
-{
-	const struct pipeline_stage *s = stage_of(rows, row);
-	const struct pipeline_run *run = run_of(rows);
-
-	return s ? s->together_gbps : trace_gbps(run->nbytes, run->wall.median_ns);
-}
-
-static void write_apart_gbps(const void *rows, size_t row, char *text)
-{
-	put_gbps(text, apart_gbps(rows, row));
-}
-
-static void write_apart_percent(const void *rows, size_t row, char *text)
-{
-	put_number(text, pipeline_percent(run_of(rows), apart_gbps(rows, row)), 1);
-}
-
-static void write_together_gbps(const void *rows, size_t row, char *text)
-{
-	put_gbps(text, together_gbps(rows, row));
-}
-
-static void write_together_percent(const void *rows, size_t row, char *text)
-{
-	put_number(text, pipeline_percent(run_of(rows), together_gbps(rows, row)), 1);
-}
-
-static void write_nspans(const void *rows, size_t row, char *text)
-{
-	const struct pipeline_stage *s = stage_of(rows, row);
-
-	if (s)
-		snprintf(text, SHEET_CELL_NBYTES, "%zu", s->together.nspans);
-}
-
-static void write_span_us(const void *rows, size_t row, char *text)
-{
-	const struct pipeline_stage *s = stage_of(rows, row);
-
-	if (s)
-		put_number(text, s->together.median_ns / 1e3, 1);
-}
-
-static void write_busy_ms(const void *rows, size_t row, char *text)
-{
-	const struct pipeline_stage *s = stage_of(rows, row);
-
-	put_number(text, (s ? s->together.busy_ns : run_of(rows)->traced_ns) / 1e6, 3);
-}
-
-static void write_busy_percent(const void *rows, size_t row, char *text)
-{
-	const struct pipeline_stage *s = stage_of(rows, row);
-
-	if (s)
-		put_number(text, 100 * s->together.busy_ns / run_of(rows)->traced_ns, 1);
-}
-
-/* How many lanes were in the stage while any was. */
-static void write_at_once(const void *rows, size_t row, char *text)
-{
-	const struct pipeline_stage *s = stage_of(rows, row);
-
-	if (s && s->together.busy_ns > 0)
-		put_number(text, s->together.sum_ns / s->together.busy_ns, 1);
-}
-
-static void write_nbytes(const void *rows, size_t row, char *text)
-{
-	const struct pipeline_stage *s = stage_of(rows, row);
-
-	snprintf(text, SHEET_CELL_NBYTES, "%" PRIu64,
-		 s ? s->together.nbytes : run_of(rows)->nbytes);
-}
-
-static void write_output_nbytes(const void *rows, size_t row, char *text)
-{
-	(void)row;
-	snprintf(text, SHEET_CELL_NBYTES, "%" PRIu64, run_of(rows)->output_nbytes);
-}
-
-static void write_wall_ms(const void *rows, size_t row, char *text)
-{
-	(void)row;
-	put_number(text, run_of(rows)->wall.median_ns / 1e6, 3);
-}
-
-static void write_least_ms(const void *rows, size_t row, char *text)
-{
-	(void)row;
-	put_number(text, run_of(rows)->wall.least_ns / 1e6, 3);
-}
-
-static void write_greatest_ms(const void *rows, size_t row, char *text)
-{
-	(void)row;
-	put_number(text, run_of(rows)->wall.greatest_ns / 1e6, 3);
-}
-
-static void write_ceiling(const void *rows, size_t row, char *text)
-{
-	const struct pipeline_run *run = run_of(rows);
-
-	(void)row;
-	if (run->nceilings)
-		snprintf(text, SHEET_CELL_NBYTES, "%s", run->ceilings[run->slowest].name);
-}
-
-static void write_ceiling_gbps(const void *rows, size_t row, char *text)
-{
-	const struct pipeline_run *run = run_of(rows);
-
-	(void)row;
-	if (run->nceilings)
-		put_gbps(text, run->ceilings[run->slowest].gbps);
-}
-
-static void write_gpu(const void *rows, size_t row, char *text)
-{
-	(void)row;
-	snprintf(text, SHEET_CELL_NBYTES, "%.255s", run_of(rows)->gpu);
-}
-
-static void write_date(const void *rows, size_t row, char *text)
-{
-	(void)row;
-	snprintf(text, SHEET_CELL_NBYTES, "%s", ((const struct pipeline_rows *)rows)->date);
+	sheet_record(s);
+	sheet_text(s, "device", "device", stage ? stage->device : "all");
+	sheet_text(s, "stage", "stage", stage ? stage_name(stage->stage) : "whole");
+	if (stage) {
+		add_speeds(s, run, stage->apart_gbps, stage->together_gbps);
+		add_spans(s, run, &stage->together);
+	} else {
+		add_speeds(s, run, run->apart_gbps, trace_gbps(run->nbytes, run->wall.median_ns));
+		add_whole(s, run);
+	}
+	add_run(s, run);
+	sheet_text(s, "what", "what",
+		   stage ? stage_what(stage->stage)
+			 : "from all workers being open to the last one's end");
+	sheet_text(s, "gpu", NULL, run->gpu);
+	sheet_text(s, "date", NULL, date);
 }
 
 /* ---- a run ---- */
-
-static const struct sheet_column pipeline_columns[] = {
-	{"device", "device", false, write_device},
-	{"stage", "stage", false, write_stage},
-	{"apart_gbps", "apart GB/s", true, write_apart_gbps},
-	{"apart_percent_of_ceiling", "% ceiling", true, write_apart_percent},
-	{"gbps", "together GB/s", true, write_together_gbps},
-	{"percent_of_ceiling", "% ceiling", true, write_together_percent},
-	{"busy_ms", "busy ms", true, write_busy_ms},
-	{"percent_busy", "% busy", true, write_busy_percent},
-	{"at_once", "at once", true, write_at_once},
-	{"nspans", "n", true, write_nspans},
-	{"median_us", "us each", true, write_span_us},
-	{"nbytes", NULL, true, write_nbytes},
-	{"output_nbytes", NULL, true, write_output_nbytes},
-	{"wall_ms", NULL, true, write_wall_ms},
-	{"least_wall_ms", NULL, true, write_least_ms},
-	{"greatest_wall_ms", NULL, true, write_greatest_ms},
-	{"slowest_ceiling", NULL, false, write_ceiling},
-	{"ceiling_gbps", NULL, true, write_ceiling_gbps},
-	{"what", "what", false, write_what},
-	{"gpu", NULL, false, write_gpu},
-	{"date", NULL, false, write_date},
-};
 
 static void print_team(const struct pipeline_run *run, const char *date)
 {
@@ -268,13 +119,43 @@ static void print_whole(const struct pipeline_run *run)
 enum status report_pipeline(const struct pipeline_run *run, const char *date, enum format format,
 			    struct fault *fault)
 {
-	struct pipeline_rows rows = {run, date};
+	struct sheet sheet;
 
 	if (format == FORMAT_TABLE) {
 		print_team(run, date);
 		print_ceilings(run);
 		print_whole(run);
 	}
-	return sheet_print(pipeline_columns, COUNT(pipeline_columns), &rows, 0, run->nstages + 1,
-			   format, fault);
+	sheet_init(&sheet, format, run->nstages + 1);
+	for (size_t i = 0; i < run->nstages; i++)
+		add_record(&sheet, run, &run->stages[i], date);
+	add_record(&sheet, run, NULL, date);
+	return sheet_print(&sheet, fault);
+}
+
+/* ---- its trace ---- */
+
+static void print_span(const struct lane *lane, const struct span *s, double begin_ns)
+{
+	static const char *const places[] = {"host", "up", "kernels", "back"};
+	_Static_assert(sizeof places / sizeof *places == STAGE_NPLACES, "a name for each place");
+
+	printf("%s,%d,%s,%s,%" PRIu64 ",%" PRIu64 ",%.3f,%.3f,,,,,,\n", lane->device, lane->number,
+	       places[stage_place(s->stage)], stage_name(s->stage), s->chunk, s->nbytes,
+	       (s->begin_ns - begin_ns) / 1e3, (s->end_ns - begin_ns) / 1e3);
+}
+
+enum status report_trace(const struct pipeline_run *run, const char *date, struct fault *fault)
+{
+	const struct trace *t = &run->trace;
+
+	puts("device,lane,place,stage,chunk,nbytes,begin_us,end_us,threads,gpus,streams,gpu,versions,date");
+	printf("all,,,whole,,%" PRIu64 ",0.000,%.3f,%d,%d,%d,", run->nbytes,
+	       (t->end_ns - t->begin_ns) / 1e3, run->nthreads, run->ngpus, run->nfeeders);
+	output_field(run->gpu, ',');
+	printf(",gpustat-bench " PACKAGE_VERSION ",%s\n", date);
+	for (const struct lane *lane = t->lanes; lane < t->lanes + t->nlanes; lane++)
+		for (size_t i = 0; i < lane->nspans; i++)
+			print_span(lane, &lane->spans[i], t->begin_ns);
+	return output_flush(fault);
 }

@@ -1,59 +1,79 @@
 /* SPDX-License-Identifier: MIT
  *
- * sheet.c - see sheet.h. The three forms are gpustat's own (table.h).
+ * sheet.c - see sheet.h.
  */
 #include "bench/report/sheet.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "io/table.h"
-
-/* What a column is called in this form; NULL: it is not part of it. */
-static const char *title(const struct sheet_column *column, enum format format)
+void sheet_init(struct sheet *s, enum format format, size_t nrecords)
 {
-	return format == FORMAT_TABLE ? column->heading : column->name;
+	*s = (struct sheet){.format = format, .capacity = nrecords * SHEET_NCOLUMNS_MAX};
+	s->lacks_memory = table_init(&s->table, SHEET_NCOLUMNS_MAX, nrecords) != STATUS_OK;
 }
 
-static enum status set_cell(struct cell *cell, const char *text, bool is_number)
+void sheet_record(struct sheet *s)
 {
-	cell->text = strdup(text);
-	cell->is_number = is_number;
-	return cell->text ? STATUS_OK : STATUS_NO_MEMORY;
+	s->nrecords++;
 }
 
-/* One column, which becomes column c of t: its title, then its cells. */
-static enum status fill_column(struct table *t, size_t c, const struct sheet_column *column,
-			       const void *rows, size_t first, enum format format)
+static void set_cell(struct sheet *s, struct cell *cell, const char *text, bool is_number)
 {
-	enum status status = set_cell(&t->names[c], title(column, format), column->is_number);
-
-	for (size_t row = 0; row < t->nrows && status == STATUS_OK; row++) {
-		char text[SHEET_CELL_NBYTES] = "";
-		column->write(rows, first + row, text);
-		if (!*text && format == FORMAT_TABLE)
-			strcpy(text, "-");
-		status = set_cell(&t->cells[row * t->ncolumns + c], text, column->is_number);
-	}
-	return status;
+	*cell = (struct cell){strdup(text), is_number};
+	s->lacks_memory |= !cell->text;
 }
 
-enum status sheet_print(const struct sheet_column *columns, size_t ncolumns, const void *rows,
-			size_t first, size_t nrows, enum format format, struct fault *fault)
+void sheet_cell(struct sheet *s, const char *name, const char *heading, bool is_number,
+		const char *format, ...)
 {
-	struct table table;
-	enum status status;
-	size_t nshown = 0;
+	const char *title = s->format == FORMAT_TABLE ? heading : name;
+	char text[512];
+	va_list arguments;
 
-	for (size_t i = 0; i < ncolumns; i++)
-		nshown += title(&columns[i], format) != NULL;
-	status = table_init(&table, nshown, nrows);
-	for (size_t i = 0, c = 0; i < ncolumns && status == STATUS_OK; i++)
-		if (title(&columns[i], format))
-			status = fill_column(&table, c++, &columns[i], rows, first, format);
-	if (status == STATUS_OK)
-		status = table_print(&table, format, fault);
+	if (!title || s->lacks_memory || s->ncells == s->capacity)
+		return;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	if (!*text && s->format == FORMAT_TABLE)
+		strcpy(text, "-");
+	if (s->nrecords == 1)
+		set_cell(s, &s->table.names[s->ncells], title, is_number);
+	set_cell(s, &s->table.cells[s->ncells++], text, is_number);
+}
+
+void sheet_text(struct sheet *s, const char *name, const char *heading, const char *text)
+{
+	sheet_cell(s, name, heading, false, "%s", text);
+}
+
+void sheet_number(struct sheet *s, const char *name, const char *heading, double number,
+		  int ndigits)
+{
+	if (number > 0)
+		sheet_cell(s, name, heading, true, "%.*f", ndigits, number);
 	else
-		fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	table_free(&table);
+		sheet_cell(s, name, heading, true, "%s", "");
+}
+
+void sheet_gbps(struct sheet *s, const char *name, const char *heading, double gbps)
+{
+	sheet_number(s, name, heading, gbps, gbps < 10 ? 3 : 1);
+}
+
+enum status sheet_print(struct sheet *s, struct fault *fault)
+{
+	enum status status = STATUS_NO_MEMORY;
+
+	if (s->lacks_memory) {
+		fault_set(fault, status, 0, NULL);
+	} else {
+		s->table.nrows = s->nrecords;
+		s->table.ncolumns = s->nrecords ? s->ncells / s->nrecords : 0;
+		status = table_print(&s->table, s->format, fault);
+	}
+	table_free(&s->table);
 	return status;
 }

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,6 @@
 #include "bench/ladder/bench.h"
 #include "number/decimal.h"
 #include "bench/ladder/model.h"
-#include "bench/report/timeline.h"
 
 #define N_LIMIT (1ull << 40)
 #define REPEAT_LIMIT 100000
@@ -111,7 +109,7 @@ void bench_options_print_help(void)
 		print_option(&rows[i]);
 	printf("\nN may end in K, M or G (or Ki, Mi, Gi), for powers of 1024. T and A,B are\n"
 	       "comma-separated lists. For pipeline, what follows -- is gpustat's command line:\n"
-	       "  gpustat-bench pipeline --svg t.svg -- --device gpu --sum bytes logs.csv\n"
+	       "  gpustat-bench pipeline --trace t.csv -- --device gpu --sum bytes logs.csv\n"
 	       "\nExit status: 0 done, 1 a rung was wrong, or measuring or writing failed, 2 wrong\n"
 	       "usage. Full manual: man gpustat-bench\n");
 }
@@ -176,17 +174,6 @@ static enum status set_repeat(struct bench_options *o, const char *argument, str
 		return argument_usage(fault, "--repeat: '%.64s' is not a number from 1 to %d", argument,
 			     REPEAT_LIMIT);
 	o->repeat = (unsigned)number;
-	return STATUS_OK;
-}
-
-static enum status set_from(struct bench_options *o, const char *argument, struct fault *fault)
-{
-	uint64_t number;
-	char *end;
-
-	if (!parse_number(argument, INT_MAX, &number, &end) || *end)
-		return argument_usage(fault, "--from: '%.64s' is not a number of milliseconds", argument);
-	o->from_ms = (int)number;
 	return STATUS_OK;
 }
 
@@ -283,11 +270,9 @@ static enum status set_option(struct bench_options *o, enum option_id id, const 
 	case OPTION_OUTPUT:
 		o->output = argument;
 		break;
-	case OPTION_SVG:
-		o->svg = argument;
+	case OPTION_TRACE:
+		o->trace = argument;
 		break;
-	case OPTION_FROM:
-		return set_from(o, argument, fault);
 	case OPTION_FORMAT:
 		return set_format(o, argument, fault);
 	case OPTION_HELP:
@@ -370,7 +355,6 @@ enum status bench_options_parse(struct bench_options *o, int argc, char **argv,
 	o->types = 1u << BENCH_FLOAT32;
 	o->format = FORMAT_TABLE;
 	o->output = "/dev/null";
-	o->from_ms = TIMELINE_MIDDLE;
 	make_letters(letters);
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, letters, long_options, NULL)) != -1) {

@@ -30,8 +30,7 @@ struct bench_options {
 	char *rungs_text;   /* what rungs point into */
 	unsigned repeat;    /* 0: to be chosen */
 	enum format format; /* FORMAT_TABLE, FORMAT_CSV or FORMAT_JSON */
-	const char *svg;    /* a path, or NULL */
-	int from_ms;        /* where the timeline begins, or TIMELINE_MIDDLE */
+	const char *trace;  /* a path, or NULL */
 	const char *output; /* a path */
 	int nwords;         /* of COMMAND_PIPELINE: */
 	char **words;       /* the command, then gpustat's own command line; within argv */

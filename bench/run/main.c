@@ -2,9 +2,10 @@
  *
  * main.c - gpustat-bench at a glance.
  *
- * What needs no GPU (options, model, pipeline, report, pictures) is C; the measuring of GPUs is
+ * What needs no GPU (options, model, pipeline, report) is C; the measuring of GPUs is
  * ladder_bench.cu and ceilings.cu, and is there only in a build with CUDA.
  */
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <time.h>
@@ -12,13 +13,10 @@
 
 #include "bench/ladder/bench.h"
 #include "bench/run/bench_options.h"
-#include "bench/report/chart.h"
 #include "io/message.h"
 #include "io/table.h"
 #include "bench/pipeline/pipeline.h"
 #include "bench/report/report.h"
-#include "bench/report/svg.h"
-#include "bench/report/timeline.h"
 #ifdef HAVE_CUDA
 #include "bench/ladder/ceilings.h"
 #include "bench/ladder/ladder_bench.h"
@@ -48,15 +46,11 @@ static enum status run_ladder(const struct bench_options *o, struct fault *fault
 	};
 	struct bench_run run = {0};
 	char date[16];
-	enum status status = o->svg ? svg_try(o->svg, fault) : STATUS_OK;
+	enum status status = ladder_bench(&request, &run, fault);
 
-	if (status == STATUS_OK)
-		status = ladder_bench(&request, &run, fault);
 	today(date, sizeof date);
 	if (status == STATUS_OK)
 		status = report_run(&run, date, o->format, fault);
-	if (status == STATUS_OK && o->svg)
-		status = chart_write(&run, date, o->svg, fault);
 	if (status == STATUS_OK)
 		status = report_verdict(&run, fault);
 	bench_run_free(&run);
@@ -84,6 +78,32 @@ static enum status run_ceilings(const struct bench_options *o, struct fault *fau
 }
 #endif
 
+/* Whether a trace can be written to path: asked before minutes of measuring. The file's content stays. */
+static enum status check_trace(const char *path, struct fault *fault)
+{
+	int saved;
+	enum status status = output_redirect(path, O_APPEND, &saved, fault);
+
+	if (status == STATUS_OK)
+		output_restore(saved);
+	return status;
+}
+
+static enum status write_trace(const struct pipeline_run *run, const char *date, const char *path,
+			       struct fault *fault)
+{
+	int saved;
+	enum status status = output_redirect(path, O_TRUNC, &saved, fault);
+
+	if (status != STATUS_OK)
+		return status;
+	status = report_trace(run, date, fault);
+	if (status != STATUS_OK)
+		fault->file = path;
+	output_restore(saved);
+	return status;
+}
+
 static enum status measure_pipeline(const struct bench_options *o, const struct options *gpustat,
 				    struct fault *fault)
 {
@@ -94,15 +114,15 @@ static enum status measure_pipeline(const struct bench_options *o, const struct 
 	};
 	static struct pipeline_run run;
 	char date[16];
-	enum status status = o->svg ? svg_try(o->svg, fault) : STATUS_OK;
+	enum status status = o->trace ? check_trace(o->trace, fault) : STATUS_OK;
 
 	if (status == STATUS_OK)
 		status = pipeline_measure(&request, &run, fault);
 	today(date, sizeof date);
 	if (status == STATUS_OK)
 		status = report_pipeline(&run, date, o->format, fault);
-	if (status == STATUS_OK && o->svg)
-		status = timeline_write(&run, date, o->from_ms, o->svg, fault);
+	if (status == STATUS_OK && o->trace)
+		status = write_trace(&run, date, o->trace, fault);
 	pipeline_run_free(&run);
 	return status;
 }

@@ -2,14 +2,16 @@
 """gpustat-bench pipeline: the run that is timed is gpustat's own, and its figures hang together.
 
 What it prints into --output must be what gpustat prints, chunk borders or not. The spans of the
-timeline are counted against the table, and the chunks against the size of the file. How long anything
-took is not tested.
+trace, and the bars that draw.py makes of them, are counted against the table, and the chunks against the
+size of the file. How long anything took is not tested.
 """
 import csv
 import io
 import json
 import os
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree
 
 import harness
@@ -82,25 +84,38 @@ def stages(rows, device="cpu"):
     return {row["stage"]: row for row in rows if row["device"] == device}
 
 
-def bars(path):
-    root = xml.etree.ElementTree.parse(path).getroot()
-    return [bar.find(SVG + "title").text for bar in root.iter(SVG + "rect") if bar.get("class") == "bar"]
+def read_trace(path):
+    with open(path, encoding="utf-8", newline="") as f:
+        return list(csv.DictReader(f))
 
 
-def check_bars(name, rows, svg):
-    titles = bars(svg)
+def check_trace(name, rows, path):
+    """The trace has the table's spans and the timeline a bar for each."""
     counts = {row["stage"]: row["nspans"] for row in rows if row["stage"] != "whole"}
-    harness.is_({s: sum(t.split()[0] == s for t in titles) for s in counts}, counts,
-                name + ": the timeline has a bar for each span")
-    harness.is_(len(titles), sum(counts.values()), name + ": and no others")
+    nbytes = {row["stage"]: row["nbytes"] for row in rows}
+    whole, *spans = read_trace(path)
+    harness.is_({s: sum(span["stage"] == s for span in spans) for s in counts}, counts,
+                name + ": the trace has every span")
+    harness.is_(len(spans), sum(counts.values()), name + ": and no others")
+    harness.is_({s: sum(int(span["nbytes"]) for span in spans if span["stage"] == s) for s in counts} | {
+        "whole": int(whole["nbytes"])}, nbytes, name + ": with its bytes")
+    harness.ok(whole["stage"] == "whole" and all(
+        -1e3 <= float(span["begin_us"]) <= float(span["end_us"]) <= float(whole["end_us"]) for span in spans),
+        name + ": in order, and within the run", repr(whole))
+    p = subprocess.run([sys.executable, harness.source("bench", "report", "draw.py"), path], stdout=subprocess.PIPE,
+                       timeout=60)
+    root = xml.etree.ElementTree.fromstring(p.stdout)
+    bars = [bar.find(SVG + "title").text for bar in root.iter(SVG + "rect") if bar.get("class") == "bar"]
+    harness.is_(sorted(bars), sorted("%(stage)s %(chunk)s" % span for span in spans),
+                name + ": the timeline has a bar for each")
 
 
 def check_reduction(path):
-    svg = os.path.join(harness.folder(), "sum.svg")
+    trace = os.path.join(harness.folder(), "sum.trace")
     nbytes = os.path.getsize(path)
     for nthreads in ("1", "3"):
         name = "a sum, threads: " + nthreads
-        rows = figures(name, ["--svg", svg, "--from=0", "--", "--device=cpu", "--threads", nthreads, "--sum=value", path], CHUNK)
+        rows = figures(name, ["--trace", trace, "--", "--device=cpu", "--threads", nthreads, "--sum=value", path], CHUNK)
         of = stages(rows)
         header = len("id,name,value\n")
         harness.is_(list(of), ["read", "map", "fold"], name + ": its stages")
@@ -108,18 +123,22 @@ def check_reduction(path):
         least = (nbytes - header + CHUNK - 1) // CHUNK
         harness.ok(least <= of["read"]["nspans"] <= least + 1 and of["map"]["nspans"] == of["read"]["nspans"]
                    and of["fold"]["nspans"] >= least, name + ": chunk by chunk", repr(of))
-        check_bars(name, rows, svg)
-        lanes = {title.split()[1] for title in bars(svg) if title.startswith("read")}
-        harness.is_(lanes, {str(i) for i in range(of["read"]["nspans"])}, name + ": every chunk was read")
+        check_trace(name, rows, trace)
+        spans = read_trace(trace)[1:]
+        chunks = {span["chunk"] for span in spans if span["stage"] == "read"}
+        harness.is_(chunks, {str(i) for i in range(of["read"]["nspans"])}, name + ": every chunk was read")
+        harness.is_({span["place"] for span in spans}, {"host"}, name + ": by the host")
+        harness.ok({span["lane"] for span in spans} <= {str(i) for i in range(int(nthreads))},
+                   name + ": in a lane for each thread")
 
 
 def check_scan(path):
-    svg, out = (os.path.join(harness.folder(), name) for name in ("scan.svg", "scan.out"))
+    trace, out = (os.path.join(harness.folder(), name) for name in ("scan.trace", "scan.out"))
     for options in (["--cumsum=value"], ["--where=value > 500", "--offsets=id >= 0"],
                     ["--cumsum=value", "--only", "--threads=1"]):
         want = harness.run(["--device=cpu", "--header=yes"] + options + [path])
         name = " ".join(options)
-        rows = figures(name, ["--svg", svg, "--output", out, "--", "--device=cpu"] + options + [path],
+        rows = figures(name, ["--trace", trace, "--output", out, "--", "--device=cpu"] + options + [path],
                        CHUNK)
         with open(out, "rb") as f:
             got = f.read()
@@ -127,7 +146,7 @@ def check_scan(path):
         harness.is_(list(stages(rows)), HOST, name + ": the stages")
         whole = rows[-1]["output_nbytes"] if rows else 0
         harness.ok(0 < whole <= len(got), name + ": what workers printed, seams apart", "%d of %d" % (whole, len(got)))
-        check_bars(name, rows, svg)
+        check_trace(name, rows, trace)
 
 
 def check_several_files(path):
@@ -160,7 +179,11 @@ def check_refusals(path):
     harness.ok(r.status == 2 and b"several times" in r.err, "by name", lambda: harness.describe(r))
     refuses("help of gpustat's", ["--", "--help"], 2, "pipeline times a run")
     refuses("an option of the ladders", ["--rungs=cub", path], 2, "pipeline takes no --rungs")
-    refuses("a timeline that cannot be", ["--svg=/nonexistent/x.svg", path], 1, "/nonexistent/x.svg: cannot open")
+    refuses("a trace that cannot be", ["--trace=/nonexistent/x.csv", path], 1, "/nonexistent/x.csv: cannot open")
+    kept = harness.fixture("kept.csv", b"kept")
+    refuses("an unknown column, with a trace", ["--trace", kept, "--", "--sum=nosuch", path], 2, "'nosuch'")
+    with open(kept, "rb") as f:
+        harness.is_(f.read(), b"kept", "and a trace that is there stays")
     refuses("an output that cannot be", ["--output=/nonexistent/x", path], 1, "/nonexistent/x: cannot open")
     harness.refuses("--output for a ladder", ["scan", "--output=x"], None, 2, "scan takes no --output", tool=TOOL)
     bad = os.path.join(harness.folder(), "bad.csv")
@@ -174,6 +197,9 @@ def check_refusals(path):
     if os.path.exists("/dev/full"):
         refuses("records to a full disk", ["--output=/dev/full", "--", "--device=cpu", "--cumsum=value", path], 1,
                 "write error")
+        r = run(["--repeat=1", "--trace=/dev/full", "--", "--device=cpu", "--sum=value", path])
+        harness.ok(r.status == 1 and r.err.startswith(b"gpustat-bench: /dev/full: write error: No space left"),
+                   "a trace to a full disk", lambda: harness.describe(r))
 
 
 def check_gpu(path):
@@ -181,16 +207,16 @@ def check_gpu(path):
     if r.status == 1 and b"no usable GPU" in r.err:
         harness.skip("a GPU's pipeline", r.err.decode("utf-8", "replace").strip().split("\n")[-1])
         return
-    svg, out = (os.path.join(harness.folder(), name) for name in ("gpu.svg", "gpu.out"))
-    rows = figures("a sum on a GPU", ["--svg", svg, "--", "--device=gpu", "--sum=value", path], 10 * CHUNK)
+    trace, out = (os.path.join(harness.folder(), name) for name in ("gpu.trace", "gpu.out"))
+    rows = figures("a sum on a GPU", ["--trace", trace, "--", "--device=gpu", "--sum=value", path], 10 * CHUNK)
     harness.ok({"read", "map", "copy_up", "records", "column_fold", "copy_back"} <= set(stages(rows, "gpu")),
                "a sum on a GPU: its stages", repr(rows))
-    check_bars("a sum on a GPU", rows, svg)
+    check_trace("a sum on a GPU", rows, trace)
     rows = figures("running totals on a GPU",
-                   ["--svg", svg, "--output", out, "--", "--device=gpu", "--cumsum=value", path], 10 * CHUNK)
+                   ["--trace", trace, "--output", out, "--", "--device=gpu", "--cumsum=value", path], 10 * CHUNK)
     harness.ok({"read", "copy_up", "records", "fields", "reduce", "scan", "format", "copy_back", "write"}
                <= set(stages(rows, "gpu")), "running totals on a GPU: their stages", repr(rows))
-    check_bars("running totals on a GPU", rows, svg)
+    check_trace("running totals on a GPU", rows, trace)
     want = harness.run(["--device=cpu", "--cumsum=value", path])
     with open(out, "rb") as f:
         harness.is_(f.read(), want.out.split(b"\n", 1)[1], "running totals on a GPU: the records")

@@ -58,7 +58,7 @@ def resolve(tree, path, name):
 
 def is_code(path):
     """Compiled into a program. options.def is a table of one."""
-    return path.startswith(("src/", "kernels/", "bench/")) and not path.startswith("bench/csv/")
+    return path.startswith(("src/", "kernels/", "bench/")) and not path.startswith("bench/csv/") and not path.endswith(".py")
 
 
 def without_comments(text, strings=True):

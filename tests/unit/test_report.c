@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_timeline.c - what spans come to, and the percentages made from that; and the timeline: a bar
- * for each span, in well-formed XML.
+ * test_report.c - what the spans of a trace amount to, the percentages made from that, and a ladder's
+ * figures and a trace as CSV, which bench/report/draw.py reads (tests/cli/draw.py).
  */
 #include "bench/pipeline/pipeline.h"
 #include "bench/report/report.h"
-#include "svg_test.h"
 #include "tap.h"
-#include "bench/report/timeline.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
 #define MS 1e6
 
 static bool near(double a, double b)
@@ -146,126 +148,142 @@ static void test_apart(void)
 	ok(near(pipeline_apart_gbps(&run), 50), "CPUs and GPUs add up");
 }
 
-/* ---- the picture ---- */
+/* ---- CSV ---- */
 
-static struct pipeline_run drawn = {
-	.nbytes = 1500000,
-	.nthreads = 1,
-	.nfeeders = 1,
-	.ngpus = 1,
-	.gpu = "GPU <&\"'> \x01",
-	.why = "a test",
-	.wall = {20 * MS, 19 * MS, 22 * MS},
-	.traced_ns = 21 * MS,
+#define N (UINT64_C(1) << 29)
+#define FIGURE(rung_, type_, fold_, n_, us, right)                                              \
+	{.rung = rung_, .idea = "a < b && \"c\"", .type = BENCH_##type_, .fold = BENCH_##fold_, \
+	 .n = n_, .nbytes = 4 * (n_), .is_right = right, .nchecks = 9,                          \
+	 .time = {1e3 * (us), 0.9e3 * (us), 1.2e3 * (us)},                                      \
+	 .first = 1, .cpu = BENCH_NONE, .cub = BENCH_NONE}
+
+static struct bench_figure figures[] = {
+	FIGURE("simple", FLOAT32, SUM, 2048, 7.5, true),
+	FIGURE("shipped", FLOAT32, MIN, N, 480, true),
+	FIGURE("warp_shuffle", INT32, SUM, N, 481, false),
+	FIGURE("not_timed", INT32, SUM, N, 0, true),
 };
 
-static enum status write_timeline(const char *path, struct fault *fault)
+static const struct bench_run ladder = {
+	.ladder = BENCH_REDUCE,
+	.gpu = "GPU <&\"'>, \x01\xff",
+	.versions = "CUDA 13.0, driver 13.0",
+	.peak_gbps = 4814,
+	.ceiling_gbps = 4600,
+	.nfigures = COUNT(figures),
+	.figures = figures,
+};
+
+static const char ladder_csv[] =
+	"ladder,type,fold,rung,idea,device,n,nbytes,median_us,least_us,greatest_us,gbps,percent_of_peak,"
+	"percent_of_ceiling,times_first,times_cpu,times_cub,nchecks,is_right,peak_gbps,ceiling_gbps,gpu,"
+	"versions,date\n"
+#define IDEA "\"a < b && \"\"c\"\"\",gpu,"
+#define MACHINE                                                                     \
+	"4814.0,4600.0,\"GPU <&\"\"'>, \x01\xff\",\"CUDA 13.0, driver 13.0, " \
+	"gpustat-bench " PACKAGE_VERSION "\",2026-11-21\n"
+	"reduce,float32,sum,simple," IDEA
+	"2048,8192,7.500,6.750,9.000,1.092,0.0,0.0,,,,9,true," MACHINE
+	"reduce,float32,min,shipped," IDEA
+	"536870912,2147483648,480.000,432.000,576.000,4473.9,92.9,97.3,1.00,,,9,true," MACHINE
+	"reduce,int32,sum,warp_shuffle," IDEA
+	"536870912,2147483648,481.000,432.900,577.200,4464.6,92.7,97.1,1.00,,,9,false," MACHINE
+	"reduce,int32,sum,not_timed," IDEA "536870912,2147483648,,,,,,,,,,9,true," MACHINE;
+
+static struct pipeline_run traced = {
+	.nbytes = 1500000, .nthreads = 1, .nfeeders = 2, .ngpus = 1, .gpu = "GPU, \"x\""};
+
+static const char trace_csv[] =
+	"device,lane,place,stage,chunk,nbytes,begin_us,end_us,threads,gpus,streams,gpu,versions,date\n"
+	"all,,,whole,,1500000,0.000,5000.000,1,1,2,\"GPU, \"\"x\"\"\","
+	"gpustat-bench " PACKAGE_VERSION ",2026-11-21\n"
+	"cpu,0,host,read,0,10,0.000,1000.000,,,,,,\n"
+	"cpu,0,host,map,0,10,1000.000,1500.250,,,,,,\n"
+	"gpu,0,up,copy_up,1,10,-0.500,2000.000,,,,,,\n"
+	"gpu,0,kernels,records,1,10,2000.000,2000.000,,,,,,\n"
+	"gpu,0,back,copy_back,1,10,2000.000,3000.000,,,,,,\n";
+
+static enum status print_ladder(struct fault *fault)
 {
-	return timeline_write(&drawn, "2026-11-21", TIMELINE_MIDDLE, path, fault);
+	return report_run(&ladder, "2026-11-21", FORMAT_CSV, fault);
 }
 
-/* n chunks, one after the other, from 100 ms on, of 2 ms: half read, half mapped. */
-static void make_trace(struct trace *t, size_t n)
+static enum status print_trace(struct fault *fault)
 {
-	if (trace_init(t, 2) != STATUS_OK)
+	return report_trace(&traced, "2026-11-21", fault);
+}
+
+/* Returns what print writes to standard output; valid until the next call. */
+static const char *printed(enum status (*print)(struct fault *fault))
+{
+	static char text[1 << 16];
+	char path[] = "/tmp/test_report.XXXXXX";
+	struct fault fault = {0};
+	int fd = mkstemp(path), saved;
+	ssize_t nread;
+
+	if (fd < 0 || output_redirect(path, O_TRUNC, &saved, &fault) != STATUS_OK)
+		bail("no temporary file: %s", strerror(errno));
+	enum status status = print(&fault);
+	output_restore(saved);
+	is_int(STATUS_OK, status, "it is written");
+	nread = read(fd, text, sizeof text - 1);
+	text[nread > 0 ? nread : 0] = '\0';
+	close(fd);
+	unlink(path);
+	return text;
+}
+
+static void test_csv(void)
+{
+	is_string(ladder_csv, printed(print_ladder), "a ladder as CSV");
+	if (trace_init(&traced.trace, 2) != STATUS_OK)
 		bail("out of memory");
-	struct lane *lane = lane_of(t, "cpu");
-	t->begin_ns = 100 * MS;
-	for (size_t i = 0; i < n; i++) {
-		double begin = 100 * MS + (double)i * 2 * MS;
-		lane_add(lane, STAGE_READ, i, 10, begin, begin + MS);
-		lane_add(lane, STAGE_MAP, i, 10, begin + MS, begin + 2 * MS);
-	}
-	t->end_ns = 100 * MS + (double)n * 2 * MS;
+	struct lane *cpu = lane_of(&traced.trace, "cpu"), *gpu = lane_of(&traced.trace, "gpu");
+	traced.trace.begin_ns = 100 * MS;
+	traced.trace.end_ns = 105 * MS;
+	lane_add(cpu, STAGE_READ, 0, 10, 100 * MS, 101 * MS);
+	lane_add(cpu, STAGE_MAP, 0, 10, 101 * MS, 101.50025 * MS);
+	lane_add(gpu, STAGE_COPY_UP, 1, 10, 99.9995 * MS, 102 * MS);
+	lane_add(gpu, STAGE_RECORDS, 1, 10, 102 * MS, 102 * MS);
+	lane_add(gpu, STAGE_COPY_BACK, 1, 10, 102 * MS, 103 * MS);
+	is_string(trace_csv, printed(print_trace), "a trace as CSV");
+	trace_free(&traced.trace);
 }
 
-static void test_window(void)
-{
-	struct trace t;
-	struct timeline_window w;
-
-	make_trace(&t, 1000);
-	w = timeline_choose(&t, 2000, TIMELINE_MIDDLE);
-	ok(near(w.begin_ns, t.begin_ns) && near(w.end_ns, t.end_ns), "all of it");
-	w = timeline_choose(&t, 1999, TIMELINE_MIDDLE);
-	ok(w.begin_ns > t.begin_ns && w.end_ns < t.end_ns, "one too many: a part");
-	w = timeline_choose(&t, 200, TIMELINE_MIDDLE);
-	ok(near(w.begin_ns, 1000 * MS) && near(w.end_ns, 1200 * MS), "a tenth, from the middle");
-	w = timeline_choose(&t, 200, 0);
-	ok(near(w.begin_ns, 100 * MS) && near(w.end_ns, 300 * MS), "from the beginning");
-	w = timeline_choose(&t, 200, 1000000);
-	ok(near(w.begin_ns, 1900 * MS) && near(w.end_ns, 2100 * MS), "from beyond the end: the last");
-	trace_free(&t);
-}
-
-static void test_picture(void)
-{
-	const char *text;
-	struct lane *gpu;
-
-	make_trace(&drawn.trace, 5);
-	gpu = lane_of(&drawn.trace, "gpu");
-	lane_add(gpu, STAGE_READ, 5, 10, 100 * MS, 101 * MS);
-	lane_add(gpu, STAGE_COPY_UP, 5, 10, 101 * MS, 102 * MS);
-	lane_add(gpu, STAGE_COPY_BACK, 5, 10, 104 * MS, 104 * MS); /* of no length: shown, too */
-	lane_add(gpu, STAGE_FOLD, 5, 10, 102 * MS, 105 * MS);
-	text = svg_drawn(write_timeline);
-	ok(is_well_formed(text), "the timeline is well-formed");
-	is_uint(14, count(text, "class=\"bar\""), "a bar for each span");
-	is_uint(5, count(text, "<title>map "), "with its stage");
-	is_uint(1, count(text, "<title>fold 5<"), "and its chunk");
-	is_uint(1, count(text, ">CPU threads<"), "lanes of CPUs");
-	is_uint(1, count(text, ">streams of GPUs, copying up<"), "of streams, for each place");
-	is_uint(0, count(text, ">streams of GPUs, kernels<"), "where anything was done");
-	is_uint(1, count(text, ">read<"), "the legend has each stage once");
-	is_uint(0, count(text, ">emit<"), "and no others");
-	is_uint(1, count(text, ">10</text>"), "the axis ends at 10 ms");
-	ok(strstr(text, "GPU &#60;&#38;&#34;&#39;&#62; \xef\xbf\xbd") != NULL, "names are escaped");
-	ok(!strstr(text, "href") && !strstr(text, "url(") && !strstr(text, "<style"),
-	   "it asks for nothing from elsewhere");
-	trace_free(&drawn.trace);
-}
-
-static void test_large_picture(void)
-{
-	const char *text;
-	size_t nbars;
-
-	make_trace(&drawn.trace, 10 * TIMELINE_NBARS);
-	text = svg_drawn(write_timeline);
-	nbars = count(text, "class=\"bar\"");
-	ok(is_well_formed(text), "a long one is well-formed");
-	ok(nbars >= TIMELINE_NBARS && nbars <= TIMELINE_NBARS + 2, "and has no more bars: %zu",
-	   nbars);
-	trace_free(&drawn.trace);
-	text = svg_drawn(write_timeline);
-	ok(is_well_formed(text) && !strstr(text, "nan"), "nothing at all");
-}
-
-static void test_faults(void)
+static void test_redirection(void)
 {
 	struct fault fault = {0};
+	int saved;
 
-	is_int(STATUS_OPEN, write_timeline("/nonexistent/x.svg", &fault), "no folder");
-	is_string("/nonexistent/x.svg", fault.file, "it is named");
-	if (access("/dev/full", W_OK) != 0) {
-		skip(1, "no /dev/full");
-		return;
-	}
-	is_int(STATUS_WRITE, write_timeline("/dev/full", &fault), "a full disk");
+	is_int(STATUS_OPEN, output_redirect("/nonexistent/x.csv", O_TRUNC, &saved, &fault),
+	       "no such folder");
+	is_string("/nonexistent/x.csv", fault.file, "it is named");
+	is_int(ENOENT, fault.error_number, "with the cause");
+}
+
+/* ---- the verdict ---- */
+
+static void test_verdict(void)
+{
+	struct bench_run right = ladder;
+	struct fault fault = {0};
+
+	is_int(STATUS_WRONG_RESULT, report_verdict(&ladder, &fault), "a wrong rung is a fault");
+	is_string("1 of 4 rungs: warp_shuffle of int32", fault.detail, "it is named");
+	right.nfigures = 2;
+	is_int(STATUS_OK, report_verdict(&right, &fault), "the others are right");
 }
 
 int main(void)
 {
 	plan_lazy();
-	is_checked_xml();
 	test_figures();
 	test_gap();
 	test_ceilings();
 	test_apart();
-	test_window();
-	test_picture();
-	test_large_picture();
-	test_faults();
+	test_csv();
+	test_redirection();
+	test_verdict();
 	return done();
 }
