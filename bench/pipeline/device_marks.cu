@@ -2,8 +2,8 @@
  *
  * device_marks.cu - see device_marks.h.
  *
- * Each mark is an event in the worker's stream. Events of one device share a clock; one that is
- * recorded and waited for when the watching begins ties it to the host's.
+ * Each mark is an event in the worker's stream. The events of one device share a clock. A base
+ * event, recorded while the stream is idle, relates it to the host's.
  */
 #include "bench/pipeline/device_marks.h"
 
@@ -16,20 +16,20 @@ extern "C" {
 #include "bench/ladder/timing.h"
 }
 
-#define NTIES 5 /* tries to tie the clocks; the quickest is the best */
+#define NTRIES 5 /* to relate the clocks; the quickest try is the most accurate */
 
 struct mark {
 	cudaEvent_t event;
-	enum stage stage; /* that ends here; STAGE_BEGINS: one begins here */
+	enum stage stage; /* that ends here; STAGE_BEGINS: only begins one */
 };
 
 struct device_marks {
-	struct worker_watch watch; /* first: what the worker knows */
+	struct worker_watch watch; /* first: the worker has a pointer to it */
 	struct worker *worker;
-	struct mark *marks; /* Owned, and so are the events of all of them. */
+	struct mark *marks; /* Owned, with nevents events. */
 	size_t nmarks, nevents, capacity;
 	cudaEvent_t base;
-	double base_ns;    /* when it happened */
+	double base_ns;    /* when the stream passed it, in the host's time */
 	cudaError_t error; /* of the first mark that failed */
 };
 
@@ -63,12 +63,12 @@ static void mark(struct worker_watch *watch, enum stage stage, cudaStream_t stre
 		m->marks[m->nmarks++].stage = stage;
 }
 
-/* Records the base while the stream is idle: it happens between two looks at the host's clock. */
-static cudaError_t tie(struct device_marks *m)
+/* Records the base event between two readings of the host's clock. */
+static cudaError_t relate_clocks(struct device_marks *m)
 {
 	double quickest = 0;
 
-	for (int i = 0; i < NTIES; i++) {
+	for (int i = 0; i < NTRIES; i++) {
 		cudaEvent_t event;
 		cudaError_t error = cudaEventCreate(&event);
 		if (error != cudaSuccess)
@@ -102,14 +102,14 @@ enum status device_marks_open(struct device_marks **out, struct worker *gpu, str
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	m->worker = gpu;
 	m->watch.mark = mark;
-	error = tie(m);
+	error = relate_clocks(m);
 	if (error == cudaSuccess) {
 		gpu->watch = &m->watch;
 		*out = m;
 	} else {
 		device_marks_close(m);
 	}
-	return gpu_fault_of(fault, "tie clocks", error);
+	return gpu_fault_of(fault, "relate clocks", error);
 }
 
 static cudaError_t time_of(const struct device_marks *m, size_t i, double *ns)
@@ -121,7 +121,7 @@ static cudaError_t time_of(const struct device_marks *m, size_t i, double *ns)
 	return error;
 }
 
-enum status device_marks_take(struct device_marks *m, struct lane *lane, const struct chunk *chunk,
+enum status device_marks_move(struct device_marks *m, struct lane *lane, const struct chunk *chunk,
 			      struct fault *fault)
 {
 	cudaError_t error = m->error;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * device_marks.h - when a GPU's stream did what: events between the stages, on the host's clock.
+ * device_marks.h - when a GPU's stream was in which stage: CUDA events between the stages, in the
+ * host's time.
  */
 #ifndef GPUSTAT_DEVICE_MARKS_H
 #define GPUSTAT_DEVICE_MARKS_H
@@ -16,16 +17,17 @@ extern "C" {
 struct worker;
 struct device_marks;
 
-/* Watches a worker of worker_gpu, in its thread. Errors: STATUS_NO_MEMORY, STATUS_GPU. */
+/* Records an event at each mark of a worker of worker_gpu from now on. Only for the worker's
+ * thread. Errors: STATUS_NO_MEMORY, STATUS_GPU. */
 enum status device_marks_open(struct device_marks **out, struct worker *gpu, struct fault *fault);
 
-/* Moves what was marked since the last time to the lane, as spans of that chunk; waits for the
- * stream to be done with it. A span begins when the stream was done with what came before it, so
- * it includes the waiting for what streams have in common. Errors: STATUS_GPU. */
-enum status device_marks_take(struct device_marks *m, struct lane *lane, const struct chunk *chunk,
+/* Waits for the stream to pass the last mark, and moves all marks to the lane, as spans of that
+ * chunk. A span begins where the one before ends, so it includes the waiting for resources that
+ * other streams use. Errors: STATUS_GPU. */
+enum status device_marks_move(struct device_marks *m, struct lane *lane, const struct chunk *chunk,
 			      struct fault *fault);
 
-/* Ends the watching; the worker is still open. */
+/* Stops recording. The worker is still open. */
 void device_marks_close(struct device_marks *m);
 
 #ifdef __cplusplus

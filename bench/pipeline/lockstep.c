@@ -2,9 +2,8 @@
  *
  * lockstep.c - see lockstep.h.
  *
- * Each step is done by all threads at once; between two steps they meet, and the last to come does
- * what has to be done in the order of the input: it says how chunks are entered, and what comes
- * before them, and writes.
+ * All threads do a step at once and then meet at a barrier. The last thread to arrive does the work
+ * that follows the order of the input: the chunks' entries, the totals before them, and writing.
  */
 #include "bench/pipeline/lockstep.h"
 
@@ -16,7 +15,7 @@
 #include "bench/pipeline/traced_worker.h"
 #include "io/writer.h"
 
-#define NSPINS 10000 /* before a waiting thread lets others run: to wake takes as long as a step */
+#define NSPINS 10000 /* before a waiting thread yields: a wake-up takes as long as a step */
 
 struct lockstep;
 
@@ -36,14 +35,14 @@ struct lockstep {
 	const struct lockstep_request *request;
 	const struct worker_ops *ops;
 	struct stepper *steppers;
-	struct stepper **order; /* those with a chunk, in the order of the input */
-	int nthreads, nchunks;  /* that run; of order */
-	uint64_t index, nbytes; /* of the next round's first chunk; taken so far */
+	struct stepper **order;   /* those with a chunk, in the order of the input */
+	int nthreads, nchunks;    /* threads that run; length of order */
+	uint64_t index, nbytes;   /* of the next round's first chunk; read so far */
 	struct chunk_entry entry; /* of that chunk */
 	struct partial sum;       /* of all chunks before it */
 	struct writer writer;
-	atomic_int nmet;
-	atomic_uint nmeetings;
+	atomic_int narrived;   /* at the barrier */
+	atomic_uint nbarriers; /* passed */
 	atomic_bool started, failed;
 	bool emits, over;
 	pthread_mutex_t lock; /* of fault */
@@ -67,13 +66,13 @@ static void fail_memory(struct lockstep *ls)
 	fail(ls, &fault);
 }
 
-/* ---- what each thread does ---- */
+/* ---- the steps, in each thread ---- */
 
-static enum status take(struct stepper *s, struct fault *fault)
+static enum status read_chunk(struct stepper *s, struct fault *fault)
 {
 	struct lockstep *ls = s->of;
 	const struct reader reader = {
-		{ls->ops->buffer(s->worker), ls->request->squad->setup.chunk_nbytes},
+		{ls->ops->buffer(s->worker), ls->request->pool->setup.chunk_nbytes},
 		s->worker, ls->ops->next};
 	enum status status = STATUS_OK;
 
@@ -102,9 +101,9 @@ static enum status emit(struct stepper *s, struct fault *fault)
 	return s->of->ops->emit(s->worker, &s->chunk, s->entry, &s->before, &s->text, fault);
 }
 
-/* ---- what the last one does ---- */
+/* ---- after each step, in one thread ---- */
 
-/* Puts the chunks in order, and sees whether there is anything to do. */
+/* Puts the chunks in order. No chunk: the input is at its end. */
 static void order_chunks(struct lockstep *ls)
 {
 	ls->nchunks = 0;
@@ -164,23 +163,25 @@ static void write_texts(struct lockstep *ls)
 
 static const struct {
 	enum status (*each)(struct stepper *, struct fault *);
-	void (*last)(struct lockstep *);
-} steps[] = {{take, order_chunks}, {map, enter_chunks}, {fold, add_partials}, {emit, write_texts}};
+	void (*in_order)(struct lockstep *);
+} steps[] = {
+	{read_chunk, order_chunks}, {map, enter_chunks}, {fold, add_partials}, {emit, write_texts}};
 #define NSTEPS ((int)(sizeof steps / sizeof *steps))
 
-/* Waits for the others; the last one to come does something first. */
-static void meet(struct lockstep *ls, void (*last)(struct lockstep *))
+/* Waits for all threads. The last one to arrive calls in_order first, unless it is NULL. */
+static void meet(struct lockstep *ls, void (*in_order)(struct lockstep *))
 {
-	unsigned meeting = ls->nmeetings;
+	unsigned barrier = ls->nbarriers;
 
-	if (atomic_fetch_add(&ls->nmet, 1) + 1 == ls->nthreads) {
-		last(ls);
+	if (atomic_fetch_add(&ls->narrived, 1) + 1 == ls->nthreads) {
+		if (in_order)
+			in_order(ls);
 		ls->over |= ls->failed;
-		ls->nmet = 0;
-		ls->nmeetings = meeting + 1;
+		ls->narrived = 0;
+		ls->nbarriers = barrier + 1;
 		return;
 	}
-	for (int n = 0; ls->nmeetings == meeting; n++)
+	for (int n = 0; ls->nbarriers == barrier; n++)
 		if (n >= NSPINS)
 			sched_yield();
 }
@@ -194,13 +195,8 @@ static void work(struct stepper *s)
 		bool skips = step > 0 && (!s->has_chunk || ls->request->reads_only);
 		if (!skips && !ls->failed && steps[step].each(s, &fault) != STATUS_OK)
 			fail(ls, &fault);
-		meet(ls, steps[step].last);
+		meet(ls, steps[step].in_order);
 	}
-}
-
-static void nothing(struct lockstep *ls)
-{
-	(void)ls;
 }
 
 static void *stepper_main(void *argument)
@@ -211,10 +207,10 @@ static void *stepper_main(void *argument)
 
 	while (!ls->started)
 		sched_yield();
-	if (ls->ops->open(&s->worker, ls->request->plan, &ls->request->squad->setup, &fault) !=
+	if (ls->ops->open(&s->worker, ls->request->plan, &ls->request->pool->setup, &fault) !=
 	    STATUS_OK)
 		fail(ls, &fault);
-	meet(ls, nothing);
+	meet(ls, NULL);
 	work(s);
 	if (s->worker)
 		ls->ops->close(s->worker);
@@ -250,7 +246,7 @@ static void lockstep_free(struct lockstep *ls)
 	pthread_mutex_destroy(&ls->lock);
 }
 
-/* As many as can be started do it. */
+/* Runs with as many threads as can be started. */
 static void run_threads(struct lockstep *ls, struct trace *trace)
 {
 	while (ls->nthreads < ls->request->nthreads &&
@@ -268,7 +264,7 @@ static void run_threads(struct lockstep *ls, struct trace *trace)
 enum status lockstep_run(const struct lockstep_request *request, struct trace *trace,
 			 struct fault *fault)
 {
-	struct lockstep ls = {.request = request, .ops = traced_ops(request->squad->ops)};
+	struct lockstep ls = {.request = request, .ops = traced_ops(request->pool->ops)};
 	enum status status = STATUS_OK;
 
 	pthread_mutex_init(&ls.lock, NULL);

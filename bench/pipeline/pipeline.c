@@ -2,10 +2,10 @@
  *
  * pipeline.c - see pipeline.h.
  *
- * Everything is done by gpustat's own parts, from the options to the engine; only its workers are
- * wrapped (traced_worker.h). Together: the whole run, some times without spans for its time, once
- * with them. Apart: lockstep.h for CPUs, and for the reading of GPUs; a single thread for the rest of
- * a GPU, so that its stream has the device and the bus to itself.
+ * The run uses gpustat's own code, from the options to the engine; only its workers are wrapped
+ * (traced_worker.h). Together: the whole run, several times without spans for its time and once
+ * with spans. Apart: lockstep.h, for CPUs with all threads; for a GPU with all threads for reading
+ * and with one for the rest, so that one stream has the device and the bus to itself.
  */
 #include "bench/pipeline/pipeline.h"
 
@@ -29,13 +29,13 @@
 #include "kernels/worker/gpu.h"
 #endif
 
-#define APART_NBYTES ((uint64_t)1 << 30) /* of input that the stages do apart: enough to be warm */
+#define APART_NBYTES ((uint64_t)1 << 30) /* of input that the stages process apart */
 
-/* All that one pass over the input owns. */
+/* What one pass over the input owns. */
 struct pass {
 	struct input *input;
 	struct query query;
-	struct device_choice team;
+	struct device_choice choice;
 	struct total total;
 };
 
@@ -46,21 +46,20 @@ static bool is_gpu(const struct worker_pool *s)
 	return strcmp(s->ops->name, worker_cpu.name) != 0;
 }
 
-/* Leaves out GPUs that were counted before the driver was asked, and are not there; those that are
- * there are waited for. */
-static void settle_team(struct device_choice *team)
+/* Removes the pools of GPUs that the driver does not have. The run waits for the others. */
+static void settle_choice(struct device_choice *choice)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < team->npools; i++) {
+	for (size_t i = 0; i < choice->npools; i++) {
 #ifdef HAVE_CUDA
-		if (team->pools[i].optional && team->pools[i].setup.device >= gpu_count())
+		if (choice->pools[i].optional && choice->pools[i].setup.device >= gpu_count())
 			continue;
 #endif
-		team->pools[n] = team->pools[i];
-		team->pools[n++].optional = false;
+		choice->pools[n] = choice->pools[i];
+		choice->pools[n++].optional = false;
 	}
-	team->npools = n;
+	choice->npools = n;
 }
 
 static enum status refuse_input(struct fault *fault)
@@ -78,10 +77,10 @@ static enum status pass_open(struct pass *p, const struct options *o, struct fau
 	if (status == STATUS_OK && input_nbytes_left(p->input) == UINT64_MAX)
 		status = refuse_input(fault);
 	if (status == STATUS_OK)
-		status = devices_choose(&p->team, o, &p->query, p->input, fault);
+		status = devices_choose(&p->choice, o, &p->query, p->input, fault);
 	if (status == STATUS_OK && total_init(&p->total, &p->query.plan) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	settle_team(&p->team);
+	settle_choice(&p->choice);
 	return status;
 }
 
@@ -116,22 +115,22 @@ void output_restore(int saved)
 
 /* ---- together ---- */
 
-static int count_workers(const struct device_choice *team)
+static int count_workers(const struct device_choice *choice)
 {
 	int n = 0;
 
-	for (size_t i = 0; i < team->npools; i++)
-		n += team->pools[i].nthreads * (team->pools[i].reads_ahead ? 2 : 1);
+	for (size_t i = 0; i < choice->npools; i++)
+		n += choice->pools[i].nthreads * (choice->pools[i].reads_ahead ? 2 : 1);
 	return n;
 }
 
-/* A GPU that failed has been replaced: the run went on, but what was timed is something else. */
-static enum status check_squads(const struct device_choice *team, struct fault *fault)
+/* Refuses a run in which CPUs did the work of a failed GPU. */
+static enum status check_pools(const struct device_choice *choice, struct fault *fault)
 {
-	for (size_t i = 0; i < team->npools; i++) {
-		if (team->pools[i].work_fault.status == STATUS_OK)
+	for (size_t i = 0; i < choice->npools; i++) {
+		if (choice->pools[i].work_fault.status == STATUS_OK)
 			continue;
-		*fault = team->pools[i].work_fault;
+		*fault = choice->pools[i].work_fault;
 		return fault->status;
 	}
 	return STATUS_OK;
@@ -140,21 +139,20 @@ static enum status check_squads(const struct device_choice *team, struct fault *
 static enum status run_engine(struct pass *p, struct trace *trace, bool spans, bool may_guess,
 			      bool *all_ended, struct fault *fault)
 {
-	struct device_choice *team = &p->team;
-	enum status status = trace_init(trace, (size_t)count_workers(team));
+	struct device_choice *choice = &p->choice;
+	enum status status = trace_init(trace, (size_t)count_workers(choice));
 
 	if (status != STATUS_OK)
 		return fault_set(fault, status, 0, NULL);
-	for (size_t i = 0; i < team->npools; i++)
-		team->pools[i].ops = traced_ops(team->pools[i].ops);
-	traced_begin(trace, count_workers(team), spans);
-	status = engine_run(&p->query.plan, p->input, team->pools, team->npools, &p->total,
+	for (size_t i = 0; i < choice->npools; i++)
+		choice->pools[i].ops = traced_ops(choice->pools[i].ops);
+	traced_begin(trace, count_workers(choice), spans);
+	status = engine_run(&p->query.plan, p->input, choice->pools, choice->npools, &p->total,
 			    may_guess, all_ended, fault);
-	return status == STATUS_OK ? check_squads(team, fault) : status;
+	return status == STATUS_OK ? check_pools(choice, fault) : status;
 }
 
-/* One whole run. *may_guess becomes false where a guess was wrong, and the run is to be repeated:
- * STATUS_MISGUESSED. */
+/* Does one whole run. STATUS_MISGUESSED: a guess was wrong; *may_guess is false now, run again. */
 static enum status run_once(const struct pipeline_request *request, struct trace *trace, bool spans,
 			    bool *may_guess, struct fault *fault)
 {
@@ -171,7 +169,7 @@ static enum status run_once(const struct pipeline_request *request, struct trace
 	output_restore(saved);
 	*may_guess &= status != STATUS_MISGUESSED;
 	if (all_ended && (status == STATUS_OK || status == STATUS_MISGUESSED))
-		pass_close(&pass); /* else the fault points into it */
+		pass_close(&pass); /* otherwise the fault points into it */
 	return status;
 }
 
@@ -184,7 +182,7 @@ static enum status run_whole(const struct pipeline_request *request, struct trac
 					   : status;
 }
 
-/* The runs without spans: their times. */
+/* Times the runs without spans. */
 static enum status time_whole(const struct pipeline_request *request, struct pipeline_run *run,
 			      bool *may_guess, struct fault *fault)
 {
@@ -205,7 +203,7 @@ static enum status time_whole(const struct pipeline_request *request, struct pip
 
 /* ---- apart ---- */
 
-/* The stage's row; it is made if need be. */
+/* Returns the row of a stage; adds it if there is none. */
 static struct pipeline_stage *stage_of(struct pipeline_run *run, const char *device,
 				       enum stage stage)
 {
@@ -221,14 +219,14 @@ static struct pipeline_stage *stage_of(struct pipeline_run *run, const char *dev
 	return s;
 }
 
-/* Writing is done by one thread at a time: its speed is not added up over lanes. */
+/* One thread at a time writes: the lanes' speeds do not add up. */
 static double speed_apart(enum stage stage, const struct stage_figure *f)
 {
 	return stage == STAGE_WRITE ? trace_gbps(f->nbytes, f->sum_ns) : f->lanes_gbps;
 }
 
-/* Takes the figures of one device into the rows: of a stage apart, or all of them together. */
-static enum status take_figures(struct pipeline_run *run, const struct trace *trace,
+/* Adds the figures of one device's stages to the rows, as apart or together. */
+static enum status add_figures(struct pipeline_run *run, const struct trace *trace,
 				const char *device, bool apart, struct fault *fault)
 {
 	for (int i = 0; i < STAGE_COUNT; i++) {
@@ -249,7 +247,7 @@ static enum status take_figures(struct pipeline_run *run, const struct trace *tr
 }
 
 static enum status run_apart(const struct pipeline_request *request, struct pipeline_run *run,
-			     size_t squad, int nthreads, bool reads_only, struct fault *fault)
+			     size_t pool, int nthreads, bool reads_only, struct fault *fault)
 {
 	struct pass pass = {0};
 	struct trace trace = {0};
@@ -263,7 +261,7 @@ static enum status run_apart(const struct pipeline_request *request, struct pipe
 	struct lockstep_request lockstep = {
 		.plan = &pass.query.plan,
 		.input = pass.input,
-		.squad = &pass.team.pools[squad],
+		.pool = &pass.choice.pools[pool],
 		.nthreads = nthreads,
 		.nbytes = APART_NBYTES,
 		.reads_only = reads_only,
@@ -274,22 +272,22 @@ static enum status run_apart(const struct pipeline_request *request, struct pipe
 		status = lockstep_run(&lockstep, &trace, fault);
 	output_restore(saved);
 	if (status == STATUS_OK)
-		status = take_figures(run, &trace, lockstep.squad->ops->name, true, fault);
+		status = add_figures(run, &trace, lockstep.pool->ops->name, true, fault);
 	trace_free(&trace);
 	if (status == STATUS_OK)
 		pass_close(&pass);
 	return status;
 }
 
-/* All pools; of GPUs, which are alike, the first. */
+/* Times all pools apart, but of the GPUs, which are alike, only the first. */
 static enum status time_apart(const struct pipeline_request *request, struct pipeline_run *run,
-			      const struct device_choice *team, struct fault *fault)
+			      const struct device_choice *choice, struct fault *fault)
 {
 	enum status status = STATUS_OK;
 	bool has_gpu = false;
 
-	for (size_t i = 0; i < team->npools && status == STATUS_OK; i++) {
-		const struct worker_pool *s = &team->pools[i];
+	for (size_t i = 0; i < choice->npools && status == STATUS_OK; i++) {
+		const struct worker_pool *s = &choice->pools[i];
 		if (!is_gpu(s)) {
 			status = run_apart(request, run, i, s->nthreads, false, fault);
 		} else if (!has_gpu) {
@@ -309,13 +307,13 @@ static enum status measure_reading(const struct pipeline_request *request, struc
 {
 	const struct options *o = request->options;
 	size_t piece = run->nthreads ? run->cpu_chunk_nbytes : run->gpu_chunk_nbytes;
-	struct bench_time time = {0, 0, 0};
+	double least_ns;
 	uint64_t nbytes;
 	enum status status = read_ceiling(o->paths, o->npaths, run->nthreads + run->nfeeders, piece,
-					  request->repeat, &time, &nbytes, fault);
+					  request->repeat, &least_ns, &nbytes, fault);
 
 	if (status == STATUS_OK)
-		pipeline_add_ceiling(run, "read", trace_gbps(nbytes, time.least_ns));
+		pipeline_add_ceiling(run, "read", trace_gbps(nbytes, least_ns));
 	return status;
 }
 
@@ -328,8 +326,8 @@ static double value_of(const struct bench_ceiling *ceilings, size_t n, const cha
 	return 0;
 }
 
-/* The bus; where CPUs work as well, it limits only a part of the work. Each GPU has its own. Packed
- * text is half as much. */
+/* Adds the ceilings of the bus, unless CPUs work as well: then it limits only a part of the work.
+ * Each GPU has its own bus. Packed text has half the bytes. */
 static enum status measure_copies(struct pipeline_run *run, struct fault *fault)
 {
 	struct bench_ceiling c[CEILINGS_NMAX];
@@ -358,12 +356,12 @@ static enum status measure_copies(struct pipeline_run *run, struct fault *fault)
 
 /* ---- all ---- */
 
-/* Writes down who will work, and on how much. */
-static void describe_team(struct pipeline_run *run, const struct pass *pass)
+/* Describes the workers and their chunks. */
+static void describe_choice(struct pipeline_run *run, const struct pass *pass)
 {
-	run->why = pass->team.why;
-	for (size_t i = 0; i < pass->team.npools; i++) {
-		const struct worker_pool *s = &pass->team.pools[i];
+	run->why = pass->choice.why;
+	for (size_t i = 0; i < pass->choice.npools; i++) {
+		const struct worker_pool *s = &pass->choice.pools[i];
 		if (!is_gpu(s)) {
 			run->nthreads += s->nthreads;
 			run->cpu_chunk_nbytes = s->setup.chunk_nbytes;
@@ -389,7 +387,7 @@ static enum status trace_whole(const struct pipeline_request *request, struct pi
 	for (size_t i = 0; i < run->trace.nlanes; i++)
 		run->output_nbytes += run->trace.lanes[i].output_nbytes;
 	for (int i = 0; i < 2 && status == STATUS_OK; i++)
-		status = take_figures(run, &run->trace, devices[i], false, fault);
+		status = add_figures(run, &run->trace, devices[i], false, fault);
 	for (size_t i = 0; i < run->nstages; i++)
 		if (run->stages[i].stage == STAGE_MAP)
 			run->nbytes += run->stages[i].together.nbytes;
@@ -411,10 +409,10 @@ enum status pipeline_measure(const struct pipeline_request *request, struct pipe
 	status = pass_open(&pass, request->options, fault);
 	if (status != STATUS_OK)
 		return status;
-	describe_team(run, &pass);
+	describe_choice(run, &pass);
 	status = measure_reading(request, run, fault);
 	if (status == STATUS_OK)
-		status = time_apart(request, run, &pass.team, fault);
+		status = time_apart(request, run, &pass.choice, fault);
 	if (status == STATUS_OK)
 		status = time_whole(request, run, &may_guess, fault);
 	if (status == STATUS_OK)

@@ -14,18 +14,18 @@
 #include "bench/pipeline/trace.h"
 
 struct pipeline_request {
-	const struct options *options; /* of gpustat: what is run */
-	const char *output;            /* where its standard output goes: a path */
+	const struct options *options; /* of gpustat */
+	const char *output;            /* the file that its standard output goes to */
 	unsigned repeat;               /* untraced runs; > 0 */
 };
 
-/* A stage on a kind of device, by all its lanes. */
+/* A stage in all lanes of one kind of device. */
 struct pipeline_stage {
 	const char *device; /* "cpu", "gpu" */
 	enum stage stage;
 	struct stage_figure apart, together;
-	double apart_gbps;    /* of input, the stage having the machine to itself */
-	double together_gbps; /* of input, while it was at work in the whole run */
+	double apart_gbps;    /* of input, where the stage has the machine to itself */
+	double together_gbps; /* of input, over the time when a lane was in the stage */
 };
 
 /* A limit of the machine, in GB/s of input. */
@@ -38,15 +38,15 @@ struct pipeline_ceiling {
 #define PIPELINE_NCEILINGS_MAX 4
 
 struct pipeline_run {
-	uint64_t nbytes, output_nbytes; /* of input; printed, for all of it */
+	uint64_t nbytes, output_nbytes; /* of input; of printed records */
 	int nthreads, nfeeders, ngpus;  /* CPU threads; threads that drive GPUs; GPUs */
 	size_t cpu_chunk_nbytes, gpu_chunk_nbytes;
 	bool packs;                     /* text goes to the GPU packed */
-	char gpu[256];                  /* its name; "" if there is none in the run */
-	const char *why;                /* the choice of these, in words; static */
-	struct bench_time wall; /* of the whole run without its start-up, untraced */
-	double traced_ns;       /* the same, traced */
-	double apart_gbps;      /* what the stages, timed apart, would let the whole do */
+	char gpu[256];                  /* its name; "" if the run has none */
+	const char *why;                /* why these were chosen; static */
+	struct bench_time wall;    /* of the whole run without its start-up, untraced */
+	double traced_ns;          /* the same, traced */
+	double apart_gbps;         /* pipeline_apart_gbps */
 	size_t nceilings, slowest; /* ceilings[slowest] */
 	struct pipeline_ceiling ceilings[PIPELINE_NCEILINGS_MAX];
 	size_t nstages;
@@ -54,27 +54,27 @@ struct pipeline_run {
 	struct trace trace; /* of the traced run */
 };
 
-/* Runs and measures. run: zeroed. The input is read several times, from plain files.
- * Errors: gpustat's own; STATUS_USAGE for what is no plain file; STATUS_GPU if one failed, even
- * where gpustat would go on without it. After an error threads may be left inside the run: the
- * process must end soon, and nothing that was passed in be freed. */
+/* Runs and measures. run: zeroed. Reads the input several times.
+ * Errors: gpustat's own; STATUS_USAGE if the input is not plain files; STATUS_GPU if a GPU failed,
+ * also where gpustat would go on without it. After an error threads may still be in the run: the
+ * caller must free nothing that it passed, and end the process. */
 enum status pipeline_measure(const struct pipeline_request *request, struct pipeline_run *run,
 			     struct fault *fault);
 void pipeline_run_free(struct pipeline_run *run);
 
-/* From the stages' apart_gbps: a CPU's thread does one stage after the other. Of a GPU, reading,
- * copying up, the kernels, and copying back overlap: the slowest of these four counts. Writing is
- * done in turns, and the whole is no faster. 0: nothing was timed. */
+/* The speed that the stages' apart_gbps would allow the whole run; 0: nothing was timed. A CPU
+ * thread does one stage after the other. On a GPU, reading, copying up, the kernels and copying
+ * back overlap: the slowest of the four counts. The run is no faster than its writer. */
 double pipeline_apart_gbps(const struct pipeline_run *run);
 
 /* 100 * gbps / the slowest ceiling; 0 if there is none. */
 double pipeline_percent(const struct pipeline_run *run, double gbps);
 
-/* Appends a ceiling, unless it is 0: not known. */
+/* Appends a ceiling, unless it is 0 (unknown). */
 void pipeline_add_ceiling(struct pipeline_run *run, const char *name, double gbps);
 
-/* The ceilings of copying, in GB/s of input, for a run that prints ratio bytes for each that it
- * reads: up_gbps and back_gbps alone, both_gbps the sum of both at once. Appends them to run's. */
+/* Appends the ceilings of copying, in GB/s of input, of a run that prints ratio bytes for each byte
+ * that it reads. up_gbps, back_gbps: one way alone; both_gbps: the sum of both ways at once. */
 void pipeline_add_copies(struct pipeline_run *run, double up_gbps, double back_gbps,
 			 double both_gbps, double ratio);
 

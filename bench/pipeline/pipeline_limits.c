@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * pipeline_limits.c - see pipeline.h: what the machine, and what the stages apart, would let the
- * whole do.
+ * pipeline_limits.c - see pipeline.h: the speed that the machine, and that the stages apart, would
+ * allow the whole run.
  */
 #include <string.h>
 
@@ -37,7 +37,7 @@ double pipeline_percent(const struct pipeline_run *run, double gbps)
 
 /* ---- the stages ---- */
 
-/* The time that each byte costs the threads of the CPUs. */
+/* The time of all CPU threads for one byte. */
 static double cpu_ns_per_byte(const struct pipeline_run *run)
 {
 	double ns = 0;
@@ -51,8 +51,8 @@ static double cpu_ns_per_byte(const struct pipeline_run *run)
 	return ns;
 }
 
-/* The time that each byte costs a GPU's threads or streams in one place; the calls of its workers
- * cost what the others do, for which they wait. */
+/* The time of the GPUs' threads or streams in one place for one byte. The calls of a worker do not
+ * count: they wait for the other stages. */
 static double gpu_ns_per_byte(const struct pipeline_run *run, enum stage_place place)
 {
 	double ns = 0;
@@ -67,7 +67,7 @@ static double gpu_ns_per_byte(const struct pipeline_run *run, enum stage_place p
 	return ns;
 }
 
-/* The least speed at which a byte is written; 0: nothing is. */
+/* The speed of the slowest writer; 0: nothing is written. */
 static double write_gbps(const struct pipeline_run *run)
 {
 	double least = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * read_ceiling.h - how fast files in the page cache can be read, by threads that do nothing else.
+ * read_ceiling.h - how fast threads that only read can read files in the page cache.
  */
 #ifndef GPUSTAT_READ_CEILING_H
 #define GPUSTAT_READ_CEILING_H
@@ -8,15 +8,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bench/ladder/bench.h"
 #include "base/status.h"
 
-/* Reads all of the files with pread, in pieces of piece_nbytes, by nthreads threads, each into a
- * buffer of its own, which it has touched before; first once so that they are cached, then nrepeats
- * times. *nbytes: of all files. Errors: STATUS_OPEN, STATUS_READ, with the file and the cause;
- * STATUS_SHRANK; STATUS_NO_MEMORY, also where no thread can be started. */
-enum status read_ceiling(const char *const *paths, int npaths, int nthreads, size_t piece_nbytes,
-			 unsigned nrepeats, struct bench_time *time, uint64_t *nbytes,
+/* Reads plain files as a run of gpustat does (io/input.h), in chunks of chunk_nbytes, by nthreads
+ * threads, each into a buffer of its own: once to fill the page cache, then nrepeats times (> 0).
+ * *least_ns: the fastest of these; *nbytes: of all files. paths outlive the fault.
+ * Errors: the input's; STATUS_NO_MEMORY, also where no thread can be started. */
+enum status read_ceiling(const char *const *paths, int npaths, int nthreads, size_t chunk_nbytes,
+			 unsigned nrepeats, double *least_ns, uint64_t *nbytes,
 			 struct fault *fault);
 
 #endif

@@ -56,7 +56,7 @@ void trace_free(struct trace *t)
 	memset(t, 0, sizeof *t);
 }
 
-struct lane *trace_lane(struct trace *t, const char *device)
+struct lane *trace_add_lane(struct trace *t, const char *device)
 {
 	struct lane *lane = &t->lanes[t->nlanes];
 
@@ -114,7 +114,7 @@ static int compare_length(const void *a, const void *b)
 	return (p > q) - (p < q);
 }
 
-/* When at least one of the spans lasted; sorts them. */
+/* The length of the spans' union. Sorts them. */
 static double busy_time(struct span *spans, size_t n)
 {
 	double busy = 0, end = 0;
@@ -130,7 +130,7 @@ static double busy_time(struct span *spans, size_t n)
 	return busy;
 }
 
-/* The length of the middle one, or the mean of the middle two; sorts them. */
+/* The median of the spans' lengths. Sorts them. */
 static double median_time(struct span *spans, size_t n)
 {
 	struct span a, b;
@@ -143,7 +143,7 @@ static double median_time(struct span *spans, size_t n)
 	return (a.end_ns - a.begin_ns + b.end_ns - b.begin_ns) / 2;
 }
 
-/* Adds what one lane did in a stage; its spans are appended to spans. */
+/* Adds one lane's part in a stage, and appends its spans to spans. */
 static void figure_add(struct stage_figure *f, const struct lane *lane, enum stage stage,
 		       struct span *spans)
 {

@@ -14,7 +14,7 @@
 #include "bench/pipeline/device_marks.h"
 #endif
 
-/* A worker that is not opened by then, as no thread could be started for it, is not waited for. */
+/* How long workers wait for one that is never opened, because no thread could be started for it. */
 #define GATE_S 60
 
 struct worker {
@@ -22,9 +22,9 @@ struct worker {
 	struct worker *inside;
 	struct lane *lane; /* NULL: only begin and end are asked for */
 	struct device_marks *marks;
-	struct chunk chunk; /* the one mapped last */
-	bool waited;        /* for all others to be open */
-	bool reads;         /* since read_ns */
+	struct chunk chunk; /* the last one read */
+	bool waited;        /* for all workers to be open */
+	bool reads;         /* STAGE_READ began at read_ns */
 	double read_ns, write_ns;
 };
 
@@ -49,7 +49,7 @@ void traced_begin(struct trace *trace, int nworkers, bool spans)
 
 /* ---- open and close ---- */
 
-/* One more is open, or could not be opened. The run begins with the last. */
+/* Counts a worker that is open, or failed to open. The last one begins the run. */
 static void count_open(void)
 {
 	pthread_mutex_lock(&run.lock);
@@ -73,13 +73,13 @@ static void wait_for_all(void)
 	pthread_mutex_unlock(&run.lock);
 }
 
-/* Gives an open worker its lane, if spans are asked for. */
+/* Gives an open worker a lane, if the run records spans. */
 static enum status watch(struct worker *w, struct fault *fault)
 {
 	if (!run.spans)
 		return STATUS_OK;
 	pthread_mutex_lock(&run.lock);
-	w->lane = trace_lane(run.trace, w->ops->name);
+	w->lane = trace_add_lane(run.trace, w->ops->name);
 	pthread_mutex_unlock(&run.lock);
 	if (!w->lane)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, "no lane");
@@ -107,32 +107,25 @@ static void traced_close(struct worker *w)
 	free(w);
 }
 
-static enum status open_inside(const struct worker_ops *ops, struct worker **out,
-			       const struct plan *plan, const struct worker_setup *setup,
-			       struct fault *fault)
-{
-	struct worker *w = calloc(1, sizeof *w);
-	enum status status;
-
-	if (!w)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	w->ops = ops;
-	status = ops->open(&w->inside, plan, setup, fault);
-	if (status == STATUS_OK)
-		status = watch(w, fault);
-	if (status == STATUS_OK)
-		*out = w;
-	else
-		traced_close(w);
-	return status;
-}
-
 static enum status traced_open(const struct worker_ops *ops, struct worker **out,
 			       const struct plan *plan, const struct worker_setup *setup,
 			       struct fault *fault)
 {
-	enum status status = open_inside(ops, out, plan, setup, fault);
+	struct worker *w = calloc(1, sizeof *w);
+	enum status status = STATUS_NO_MEMORY;
 
+	if (w) {
+		w->ops = ops;
+		status = ops->open(&w->inside, plan, setup, fault);
+		if (status == STATUS_OK)
+			status = watch(w, fault);
+	} else {
+		fault_set(fault, status, 0, NULL);
+	}
+	if (status == STATUS_OK)
+		*out = w;
+	else if (w)
+		traced_close(w);
 	count_open();
 	return status;
 }
@@ -144,7 +137,7 @@ static void add_span(struct worker *w, enum stage stage, double begin_ns)
 	lane_add(w->lane, stage, w->chunk.index, w->chunk.nbytes, begin_ns, timing_now_ns());
 }
 
-/* Ends a step that began at begin_ns, and takes what the device did for it. */
+/* Records a step that began at begin_ns, and what the device did for it. */
 static enum status end_step(struct worker *w, enum stage stage, double begin_ns,
 			    enum status status, struct fault *fault)
 {
@@ -153,7 +146,7 @@ static enum status end_step(struct worker *w, enum stage stage, double begin_ns,
 	add_span(w, stage, begin_ns);
 #ifdef HAVE_CUDA
 	if (w->marks)
-		return device_marks_take(w->marks, w->lane, &w->chunk, fault);
+		return device_marks_move(w->marks, w->lane, &w->chunk, fault);
 #else
 	(void)fault;
 #endif

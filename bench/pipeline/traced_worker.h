@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * traced_worker.h - workers that do what others do, and write down when.
+ * traced_worker.h - workers that wrap others and record when each of their steps begins and ends.
  *
- * The engine drives them as it drives those inside: what is timed is the program itself. A worker
- * is asked for its buffer just before a chunk is read into it, and to begin with it, or to map it,
- * just after: the reading is between these two.
+ * The engine drives them like the wrapped ones: the program itself is timed. The engine asks a
+ * worker for its buffer just before it reads a chunk, and calls begin or map just after:
+ * STAGE_READ is between the two.
  */
 #ifndef GPUSTAT_TRACED_WORKER_H
 #define GPUSTAT_TRACED_WORKER_H
@@ -14,16 +14,16 @@
 #include "bench/pipeline/trace.h"
 #include "engine/worker.h"
 
-/* Says what the traced workers opened from now on belong to, until the next call: one run at a
- * time. nworkers: so many will be opened. Each waits before its first chunk until all are, so that no
- * worker's start-up is part of another's work; then trace->begin_ns is set, and trace->end_ns when the last
- * one is closed. spans: whether there are any; false: only these two times. */
+/* Begins a run: traced workers that are opened from now on belong to trace. One run at a time.
+ * nworkers: how many will be opened. Each waits before its first chunk until all are open, so that
+ * no worker's start-up is in another's spans. Then trace->begin_ns is set; trace->end_ns is set
+ * when the last worker is closed. spans: false: record only these two times. */
 void traced_begin(struct trace *trace, int nworkers, bool spans);
 
-/* The traced kind of worker_cpu or worker_gpu. */
+/* Returns the traced kind of worker_cpu or worker_gpu. */
 const struct worker_ops *traced_ops(const struct worker_ops *ops);
 
-/* Says that the reading ends now, if the map does not follow at once. */
+/* Ends STAGE_READ now, for a caller that does not call begin or map at once. */
 void traced_has_read(struct worker *w, const struct chunk *chunk);
 
 #endif

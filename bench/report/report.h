@@ -21,7 +21,8 @@ struct pipeline_run;
 enum status report_run(const struct bench_run *run, const char *date, enum format format,
 		       struct fault *fault);
 
-/* Returns STATUS_WRONG_RESULT if a rung was wrong, with the names of all of these in fault's detail. */
+/* Returns STATUS_WRONG_RESULT if a rung was wrong, with the names of all of these in fault's
+ * detail. */
 enum status report_verdict(const struct bench_run *run, struct fault *fault);
 
 enum status report_ceilings(const struct bench_ceiling *ceilings, size_t nceilings,
@@ -35,7 +36,8 @@ enum status report_pipeline(const struct pipeline_run *run, const char *date, en
  * microseconds after all workers were open. */
 enum status report_trace(const struct pipeline_run *run, const char *date, struct fault *fault);
 
-/* Prints the costs of the model's rungs for n values, beside the published ones. n: model_takes(n). */
+/* Prints the costs of the model's rungs for n values, beside the published ones. n:
+ * model_takes(n). */
 enum status report_model(unsigned n, enum format format, struct fault *fault);
 
 #endif

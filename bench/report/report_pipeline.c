@@ -12,69 +12,63 @@
 
 /* ---- records ---- */
 
-static void add_speeds(struct sheet *s, const struct pipeline_run *run, double apart, double together)
+static void add_speeds(struct sheet *s, const struct pipeline_run *run,
+		       const struct pipeline_stage *stage)
 {
-	sheet_gbps(s, "apart_gbps", "apart GB/s", apart);
-	sheet_number(s, "apart_percent_of_ceiling", "% ceiling", pipeline_percent(run, apart), 1);
-	sheet_gbps(s, "gbps", "together GB/s", together);
-	sheet_number(s, "percent_of_ceiling", "% ceiling", pipeline_percent(run, together), 1);
+	double apart = pipeline_percent(run, stage->apart_gbps);
+	double together = pipeline_percent(run, stage->together_gbps);
+
+	sheet_gbps(s, "apart_gbps", "apart GB/s", stage->apart_gbps);
+	sheet_number(s, "apart_percent_of_ceiling", "% ceiling", apart, 1);
+	sheet_gbps(s, "gbps", "together GB/s", stage->together_gbps);
+	sheet_number(s, "percent_of_ceiling", "% ceiling", together, 1);
 }
 
-/* Adds what a stage did in the traced run. at_once: how many lanes were in it, on average over the
- * time when at least one was. */
-static void add_spans(struct sheet *s, const struct pipeline_run *run, const struct stage_figure *f)
+/* Adds a stage's spans in the traced run. The whole run has none. at_once: how many lanes were in the
+ * stage, on average over the time when at least one was. */
+static void add_spans(struct sheet *s, const struct pipeline_run *run, const struct stage_figure *f,
+		      bool is_whole)
 {
-	double at_once = f->busy_ns > 0 ? f->sum_ns / f->busy_ns : 0;
+	double busy_percent = is_whole ? 0 : 100 * f->busy_ns / run->traced_ns;
 
 	sheet_number(s, "busy_ms", "busy ms", f->busy_ns / 1e6, 3);
-	sheet_number(s, "percent_busy", "% busy", 100 * f->busy_ns / run->traced_ns, 1);
-	sheet_number(s, "at_once", "at once", at_once, 1);
-	sheet_cell(s, "nspans", "n", true, "%zu", f->nspans);
+	sheet_number(s, "percent_busy", "% busy", busy_percent, 1);
+	sheet_number(s, "at_once", "at once", f->busy_ns > 0 ? f->sum_ns / f->busy_ns : 0, 1);
+	if (is_whole)
+		sheet_number(s, "nspans", "n", 0, 0);
+	else
+		sheet_cell(s, "nspans", "n", true, "%zu", f->nspans);
 	sheet_number(s, "median_us", "us each", f->median_ns / 1e3, 1);
 	sheet_cell(s, "nbytes", NULL, true, "%" PRIu64, f->nbytes);
 }
 
-/* Adds the same cells for the whole run, which has no spans. */
-static void add_whole(struct sheet *s, const struct pipeline_run *run)
-{
-	sheet_number(s, "busy_ms", "busy ms", run->traced_ns / 1e6, 3);
-	sheet_number(s, "percent_busy", "% busy", 0, 1);
-	sheet_number(s, "at_once", "at once", 0, 1);
-	sheet_number(s, "nspans", "n", 0, 0);
-	sheet_number(s, "median_us", "us each", 0, 1);
-	sheet_cell(s, "nbytes", NULL, true, "%" PRIu64, run->nbytes);
-}
-
 static void add_run(struct sheet *s, const struct pipeline_run *run)
 {
-	const struct pipeline_ceiling *slowest = run->nceilings ? &run->ceilings[run->slowest] : NULL;
+	const struct pipeline_ceiling none = {"", 0};
+	const struct pipeline_ceiling *slowest =
+		run->nceilings ? &run->ceilings[run->slowest] : &none;
 
 	sheet_cell(s, "output_nbytes", NULL, true, "%" PRIu64, run->output_nbytes);
 	sheet_number(s, "wall_ms", NULL, run->wall.median_ns / 1e6, 3);
 	sheet_number(s, "least_wall_ms", NULL, run->wall.least_ns / 1e6, 3);
 	sheet_number(s, "greatest_wall_ms", NULL, run->wall.greatest_ns / 1e6, 3);
-	sheet_text(s, "slowest_ceiling", NULL, slowest ? slowest->name : "");
-	sheet_gbps(s, "ceiling_gbps", NULL, slowest ? slowest->gbps : 0);
+	sheet_text(s, "slowest_ceiling", NULL, slowest->name);
+	sheet_gbps(s, "ceiling_gbps", NULL, slowest->gbps);
 }
 
-/* Adds the record of a stage; stage NULL: of the whole run. */
+/* Adds a record. name NULL: the whole run, as if it were a stage. */
 static void add_record(struct sheet *s, const struct pipeline_run *run,
-		       const struct pipeline_stage *stage, const char *date)
+		       const struct pipeline_stage *stage, const char *name, const char *date)
 {
 	sheet_record(s);
-	sheet_text(s, "device", "device", stage ? stage->device : "all");
-	sheet_text(s, "stage", "stage", stage ? stage_name(stage->stage) : "whole");
-	if (stage) {
-		add_speeds(s, run, stage->apart_gbps, stage->together_gbps);
-		add_spans(s, run, &stage->together);
-	} else {
-		add_speeds(s, run, run->apart_gbps, trace_gbps(run->nbytes, run->wall.median_ns));
-		add_whole(s, run);
-	}
+	sheet_text(s, "device", "device", stage->device);
+	sheet_text(s, "stage", "stage", name ? name : "whole");
+	add_speeds(s, run, stage);
+	add_spans(s, run, &stage->together, !name);
 	add_run(s, run);
 	sheet_text(s, "what", "what",
-		   stage ? stage_what(stage->stage)
-			 : "from all workers being open to the last one's end");
+		   name ? stage_what(stage->stage)
+			: "from all workers being open to the last one's end");
 	sheet_text(s, "gpu", NULL, run->gpu);
 	sheet_text(s, "date", NULL, date);
 }
@@ -119,6 +113,12 @@ static void print_whole(const struct pipeline_run *run)
 enum status report_pipeline(const struct pipeline_run *run, const char *date, enum format format,
 			    struct fault *fault)
 {
+	const struct pipeline_stage whole = {
+		.device = "all",
+		.apart_gbps = run->apart_gbps,
+		.together_gbps = trace_gbps(run->nbytes, run->wall.median_ns),
+		.together = {.busy_ns = run->traced_ns, .nbytes = run->nbytes},
+	};
 	struct sheet sheet;
 
 	if (format == FORMAT_TABLE) {
@@ -128,8 +128,8 @@ enum status report_pipeline(const struct pipeline_run *run, const char *date, en
 	}
 	sheet_init(&sheet, format, run->nstages + 1);
 	for (size_t i = 0; i < run->nstages; i++)
-		add_record(&sheet, run, &run->stages[i], date);
-	add_record(&sheet, run, NULL, date);
+		add_record(&sheet, run, &run->stages[i], stage_name(run->stages[i].stage), date);
+	add_record(&sheet, run, &whole, NULL, date);
 	return sheet_print(&sheet, fault);
 }
 
@@ -149,7 +149,8 @@ enum status report_trace(const struct pipeline_run *run, const char *date, struc
 {
 	const struct trace *t = &run->trace;
 
-	puts("device,lane,place,stage,chunk,nbytes,begin_us,end_us,threads,gpus,streams,gpu,versions,date");
+	puts("device,lane,place,stage,chunk,nbytes,begin_us,end_us,threads,gpus,streams,gpu,"
+	     "versions,date");
 	printf("all,,,whole,,%" PRIu64 ",0.000,%.3f,%d,%d,%d,", run->nbytes,
 	       (t->end_ns - t->begin_ns) / 1e3, run->nthreads, run->ngpus, run->nfeeders);
 	output_field(run->gpu, ',');

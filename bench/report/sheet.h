@@ -2,8 +2,9 @@
  *
  * sheet.h - records of a report, printed as a table, CSV or JSON (io/table.h).
  *
- * The caller adds the cells of one record after the other, each time in the same order. A cell has a
- * name, for CSV and JSON, and a heading, for a table; it is left out of a format whose one is NULL.
+ * The caller adds the cells of one record after the other, each time in the same order. A cell has
+ * a name, for CSV and JSON, and a heading, for a table; it is left out of a format whose one is
+ * NULL.
  */
 #ifndef GPUSTAT_SHEET_H
 #define GPUSTAT_SHEET_H
@@ -30,8 +31,8 @@ void sheet_init(struct sheet *s, enum format format, size_t nrecords);
 void sheet_record(struct sheet *s);
 
 /* Adds a cell, formatted as printf does. is_number: right-aligned in a table, not quoted in JSON
- * (so for true and false, too). An empty text is an unknown value: '-' in a table, empty in CSV, and
- * null in JSON if is_number. */
+ * (so for true and false, too). An empty text is an unknown value: '-' in a table, empty in CSV,
+ * and null in JSON if is_number. */
 __attribute__((format(printf, 5, 6))) void sheet_cell(struct sheet *s, const char *name,
 						      const char *heading, bool is_number,
 						      const char *format, ...);

@@ -22,7 +22,7 @@ static bool near(double a, double b)
 
 static struct lane *lane_of(struct trace *t, const char *device)
 {
-	struct lane *lane = trace_lane(t, device);
+	struct lane *lane = trace_add_lane(t, device);
 
 	if (!lane)
 		bail("no lane");
@@ -46,7 +46,7 @@ static void test_figures(void)
 	if (trace_init(&t, 3) != STATUS_OK)
 		bail("out of memory");
 	struct lane *a = lane_of(&t, "cpu"), *b = lane_of(&t, "cpu"), *g = lane_of(&t, "gpu");
-	ok(!trace_lane(&t, "cpu"), "no more lanes than asked for");
+	ok(!trace_add_lane(&t, "cpu"), "no more lanes than asked for");
 	is_int(1, b->number, "the second lane of a device");
 	is_int(0, g->number, "the first of another");
 
