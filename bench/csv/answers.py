@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Whether answers agree. gpustat's are exact; a peer's may differ as its doubles do."""
+"""Compares answers. gpustat's are exact; a peer's may have the rounding errors of doubles."""
 import decimal
 import re
 
-# Doubles that are added up in any order come closer than this; a lost record, or a column
-# taken for another, does not.
+# A sum of doubles in any order has a smaller error; a lost record or a wrong column has a larger one.
 TOLERANCE = decimal.Decimal("1e-9")
 
 
 def numbers(text):
-    """The numbers of an answer in ascending order, for tools order them each in its own way.
+    """The numbers of an answer in ascending order, since each tool has its own order.
 
     Words, as a header has them, are left out.
     """
@@ -23,7 +22,7 @@ def numbers(text):
 
 
 def error(got, want):
-    """The largest relative error of the numbers `got`, or None: they are not so many."""
+    """The largest relative error of the numbers `got`; None: their count differs."""
     if len(got) != len(want) or not want:
         return None
     with decimal.localcontext(decimal.Context(prec=60)):
@@ -31,7 +30,7 @@ def error(got, want):
 
 
 def verdict(got, want):
-    """What the table says of an answer (bytes), and whether it is good enough."""
+    """The words of the table for an answer (bytes), and whether it is right."""
     difference = error(numbers(got), numbers(want))
     if difference is None:
         return "WRONG: %d numbers, not %d" % (len(numbers(got)), len(numbers(want))), False

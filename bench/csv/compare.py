@@ -27,7 +27,7 @@ import programs as finder
 import report
 import tasks
 
-BUDGET_SECONDS = 12  # a contestant that has taken so long in a task is not repeated
+BUDGET_SECONDS = 12  # a contestant that has taken longer in a task is not repeated
 GENERATOR = os.path.join(os.path.dirname(os.path.abspath(__file__)), "generate.c")
 
 
@@ -71,7 +71,7 @@ def chosen(only):
 
 
 def compiled(options):
-    """The path of the generator, compiled where none is given."""
+    """The path of the generator; compiles it if none is given."""
     if options.generate:
         return os.path.abspath(options.generate)
     path = os.path.join(options.folder, "generate")
@@ -85,7 +85,7 @@ def compiled(options):
 # ---- the machine ------------------------------------------------------------------------------
 
 def processor():
-    """Its name and which of the instructions that matter here it has."""
+    """The processor's name and those of its instruction sets that gpustat uses."""
     name, flags = platform.machine(), []
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as f:
@@ -108,7 +108,7 @@ def built_in(gpustat):
 
 
 def instructions_used(gpustat, simd):
-    """What gpustat --verbose says that it chose where GPUSTAT_SIMD is `simd`."""
+    """The instruction set that gpustat --verbose reports if GPUSTAT_SIMD is `simd`."""
     env = measure.environment({"GPUSTAT_SIMD": simd} if simd else {})
     said = subprocess.run([gpustat, "--verbose", "--device", "cpu", "--sum", "1"], env=env,
                           input=b"1\n2\n", capture_output=True).stderr.decode("utf-8", "replace")
@@ -117,7 +117,7 @@ def instructions_used(gpustat, simd):
 
 
 def machine(found, options):
-    """Lines on what was run where and when; peers that are missing are named."""
+    """Lines with the date, machine, versions, and missing peers."""
     yield "date: %s" % datetime.date.today().isoformat()
     yield "machine: %s, %d cores, Linux %s, load %.2f at the start" % (
         processor(), len(os.sched_getaffinity(0)), platform.release(), os.getloadavg()[0])
@@ -135,7 +135,7 @@ def machine(found, options):
 # ---- one task ---------------------------------------------------------------------------------
 
 def answer_of(contestant, runs, timeout):
-    """(its answer, None), or (None, why there is none). A stream is summed up in another run."""
+    """(answer, None), or (None, reason). Printed records are summed up in another run."""
     problem = next((r.problem for r in runs if r.problem), None)
     if problem or not (contestant.answers or contestant.check):
         return None, problem
@@ -148,7 +148,7 @@ def answer_of(contestant, runs, timeout):
 
 
 def judged(contestants, runs, timeout):
-    """An Outcome for each contestant; the first one's answer is what the others must agree with."""
+    """An Outcome for each contestant. The answers are compared with the first one's."""
     outcomes, want = [], None
     for contestant, done in zip(contestants, runs):
         got, problem = answer_of(contestant, done, timeout)
@@ -168,7 +168,7 @@ def judged(contestants, runs, timeout):
 
 
 def trusted(outcomes):
-    """gpustat answered, always the same, and somebody else agreed, if anybody answered at all."""
+    """gpustat always gave the same answer, and a peer agreed, if any answered at all."""
     own = [o for o in outcomes if o.contestant.role == "gpustat"]
     others = [o for o in outcomes if o.contestant.role == "peer" and seconds_known(o)]
     return all(o.agrees for o in own) and (not others or any(o.agrees for o in others))
@@ -192,7 +192,7 @@ def say(lines):
 
 
 def input_for(task, options, folder):
-    """(the input, None), or (None, why the task is left out)."""
+    """(input, None), or (None, why the task is left out)."""
     zstd = any(re.match(r"zstd\b(?!.*not built in)", line) for line in built_in(options.gpustat))
     if task.way == "zst" and not zstd:
         return None, "zstd is not built into gpustat"
@@ -201,7 +201,7 @@ def input_for(task, options, folder):
 
 
 def compare(options, found, folder):
-    """Runs the tasks; returns whether gpustat can be trusted."""
+    """Runs the tasks; returns whether gpustat's answers were right."""
     rows, good = [], True
     for task in chosen(options.only):
         data, reason = input_for(task, options, folder)

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * generate.c - the CSV that `make bench` runs gpustat and its peers on, at some 500 MB/s, and
- * the least that can be done with a pipe, to measure the others by.
+ * generate.c - makes the CSV of `make bench`, at some 500 MB/s; and reads a pipe without any work,
+ * as a limit for the other programs.
  *
  *     generate KIND NBYTES [SEED] > out.csv
  *     generate --read < file, cat file | generate --read[=PIPE_NBYTES]
  *
- * KIND is logs, narrow, wide, ledger or floats; the table KINDS says what they hold. The same
- * three arguments make the same bytes on any machine: whole records with a header, at most
- * NBYTES of them. --read reads standard input in pieces of 1 MiB and forgets them; with a
- * number, it makes the pipe so large first.
+ * KIND is logs, narrow, wide, ledger or floats: see the table KINDS. The same three arguments make
+ * the same bytes on any machine: a header and whole records, at most NBYTES in all. --read reads
+ * standard input in pieces of 1 MiB; with a number it sets the pipe's size first.
  *
  * Random numbers: SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
  * generators", OOPSLA 2014), scaled to a range by multiplication (Lemire, "Fast random integer
@@ -60,7 +59,7 @@ static uint32_t below(uint64_t n)
 	return scale(draw() >> 32, n);
 }
 
-/* ---- text: each put_ writes at p and returns the place behind */
+/* ---- text: each put_ writes at p and returns the end of what it wrote */
 
 static void fill_four_digits(void)
 {
@@ -80,7 +79,7 @@ static char *put_text(char *p, const char *text)
 	return p + nbytes;
 }
 
-/* The last ndigits of value, 1 to 4 of them, with zeros in front. */
+/* The last ndigits digits of value, 1 to 4, with leading zeros. */
 static char *put_padded(char *p, unsigned value, int ndigits)
 {
 	memcpy(p, four_digits[value % 10000] + 4 - ndigits, (size_t)ndigits);
@@ -96,7 +95,7 @@ static char *put_number(char *p, uint64_t value)
 	return put_padded(p, low, 1 + (low >= 10) + (low >= 100) + (low >= 1000));
 }
 
-/* value / 100 with two decimals, as money is written. */
+/* value / 100 with two decimals. */
 static char *put_cents(char *p, bool negative, uint32_t cents)
 {
 	*p = '-';
@@ -187,7 +186,7 @@ static char *put_wide(char *p, uint64_t row)
 	return p - 1;
 }
 
-/* One memo in twenty holds a delimiter and the end of a line, and each a pair of quotes. */
+/* Each memo has a pair of quotes; one in twenty has a delimiter and a line end. */
 static char *put_ledger(char *p, uint64_t row)
 {
 	uint64_t bits = draw();
@@ -203,7 +202,7 @@ static char *put_ledger(char *p, uint64_t row)
 	return put_text(p, below(20) ? "\"\"\"" : "\"\",\nline two\"");
 }
 
-/* x as a double shows itself in 17 digits, without the zeros at its end; y as one with an
+/* x: up to 17 significant digits, without trailing zeros; y: with an
  * exponent. */
 static char *put_floats(char *p, uint64_t row)
 {
@@ -262,7 +261,7 @@ static bool write_piece(size_t nbytes)
 	return true;
 }
 
-/* Writes the header and as many records as fit into limit bytes. False: errno says why not. */
+/* Writes the header and as many records as fit into limit bytes. Returns false with errno set. */
 static bool generate(const struct kind *kind, uint64_t limit)
 {
 	char *p = kind->header ? put_text(piece, kind->header) : put_wide_header(piece);
@@ -285,7 +284,7 @@ static bool generate(const struct kind *kind, uint64_t limit)
 	}
 }
 
-/* Reads standard input to its end. pipe_nbytes: 0, or the size that the pipe should have. */
+/* Reads standard input to its end. pipe_nbytes: the size to set for the pipe, or 0. */
 static bool read_all(int pipe_nbytes)
 {
 	ssize_t n;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The files that are measured: made once in a folder, made anew when what makes them changed."""
+"""The input files: made once in a folder, and again if their generator changes."""
 import collections
 import hashlib
 import os
@@ -8,8 +8,8 @@ import shlex
 import subprocess
 import sys
 
-# column: the one that is summed. number: its place. field: its place for a tool that splits at
-# every comma, quoted or not; the inputs are such that this works for the columns named here.
+# column: the one that is summed. number: its number. field: its number for a tool that splits at every
+# comma, quoted or not; in these inputs that works for the columns named here.
 Column = collections.namedtuple("Column", "name number field")
 KINDS = {
     "logs": Column("bytes", 6, 7),
@@ -23,7 +23,7 @@ STATUS = Column("status", 5, 6)  # of logs
 WIDE_NCOLUMNS = 50
 SEED = 20261121
 
-# How a text is packed, the ending of its name, and the programs that can do it.
+# A format, the suffix of its files, and the programs that can pack it.
 PACKERS = {
     "gz": ("gz", ("gzip", "-6", "-c")),
     "bgz": ("bgz.gz", ("bgzip", "-c")),
@@ -35,7 +35,7 @@ Input = collections.namedtuple("Input", "kind way path nbytes")
 
 
 def size_nbytes(text):
-    """200M as a number of bytes: decimal, as bytes a second are."""
+    """200M as a number of bytes; K, M, G are powers of 1000, as in GB/s."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kKMGT]?)B?", text)
     if not match:
         raise ValueError("not a size: " + text)
@@ -52,7 +52,7 @@ class Folder:
         self._forget_older()
 
     def _forget_older(self):
-        """A stamp says what made the files that are there. Others go."""
+        """Removes files that another generator made; a stamp names it."""
         with open(os.path.join(os.path.dirname(__file__), "generate.c"), "rb") as f:
             source = hashlib.sha256(f.read()).hexdigest()
         mark = "%d bytes, seed %d, generate.c %s\n" % (self.nbytes, SEED, source)
@@ -66,7 +66,7 @@ class Folder:
             f.write(mark)
 
     def _make(self, name, argv):
-        """Writes what argv prints to `name`; it has that name only once it is whole."""
+        """Writes the output of argv to `name`, under another name until it is whole."""
         path = os.path.join(self.path, name)
         if not os.path.exists(path):
             sys.stderr.write("making %s\n" % path)
@@ -76,7 +76,7 @@ class Folder:
         return path
 
     def get(self, kind, way):
-        """The input, or None where no program can pack it so."""
+        """The input, or None if no program can pack it so."""
         plain = self._make(kind + ".csv", [self.generator, kind, str(self.nbytes), str(SEED)])
         nbytes = os.path.getsize(plain)
         if way in ("file", "pipe"):
@@ -90,7 +90,7 @@ class Folder:
 
 
 def warm(path):
-    """Reads the file, so that it is in the page cache."""
+    """Reads the file into the page cache."""
     piece = bytearray(1 << 20)
     with open(path, "rb", buffering=0) as f:
         while f.readinto(piece):
@@ -98,7 +98,7 @@ def warm(path):
 
 
 def unpacker(data, programs):
-    """The command that feeds a tool that cannot read this input itself, "" where it can."""
+    """The command that feeds a tool that cannot read this input; "" if it can."""
     path = shlex.quote(data.path)
     if data.way == "file":
         return ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How many instructions gpustat spends on a byte of text, by callgrind.
+"""Instructions of gpustat a byte of text, counted by callgrind.
 
 Counts hardly depend on the machine or on what else it does, so a change of one is a change of the
 program. What a start costs is taken out: two sizes are counted, and the difference is divided.

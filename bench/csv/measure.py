@@ -15,50 +15,49 @@ import tempfile
 import time
 
 # argv: a list, or a string for the shell. env: variables besides those of this process.
-# stdin: a path. quiet: standard output goes to /dev/null, else it is kept as the answer.
+# stdin: a path. quiet: standard output goes to /dev/null; otherwise it is kept as the answer.
 Command = collections.namedtuple("Command", "argv env stdin quiet", defaults=({}, None, False))
 
-# problem: None, or why there is no answer. peak_nbytes: of the largest process.
+# problem: why there is no answer, or None. peak_nbytes: of the largest process.
 Run = collections.namedtuple("Run", "seconds peak_nbytes out err problem")
 
 
 def shown(command):
-    """The command as a person would type it."""
+    """The command as a line of the shell."""
     text = command.argv if isinstance(command.argv, str) else shlex.join(command.argv)
     names = "".join("%s=%s " % pair for pair in sorted(command.env.items()))
     return names + text + (" < " + shlex.quote(command.stdin) if command.stdin else "")
 
 
 def environment(extra):
-    """LC_ALL=C is what makes wc, gawk and mlr fast: they get it, as a careful user would do."""
+    """The environment. wc, gawk and mlr are faster with LC_ALL=C, as a careful user would set it."""
     return dict({k: v for k, v in os.environ.items() if not k.startswith("GPUSTAT_")},
                 LC_ALL="C", **extra)
 
 
 def peak_floor():
-    """The peak of a child is at least this one's own size: the kernel counts it before exec()."""
+    """The least peak of a child: this process's own size, which the kernel counts before exec()."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def _complaint(err):
-    """The line of standard error that a table has room for; what valgrind says is none."""
+    """The line of standard error that a table has room for, without valgrind's."""
     lines = [line for line in err.decode("utf-8", "replace").strip().split("\n")
              if not line.startswith("==")]
     return max(lines, key=lambda line: "rror" in line, default="")[:80]
 
 
 def _limit_memory(pid):
-    """Half of the machine's memory for each process: some peers take many times the file's size,
-    and one that brings the machine down measures nothing."""
+    """Limits each process to half of the machine's memory: some peers use many times the file's size."""
     half = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     try:
         resource.prlimit(pid, resource.RLIMIT_DATA, (half, half))
     except (OSError, ValueError):
-        pass  # it has ended already, or has a lower limit
+        pass  # the process has ended, or has a lower limit
 
 
 def _wait(process, timeout):
-    """Waits for the process, and kills it and its children at the end of its time."""
+    """Waits for the process; kills it and its children when its time is over."""
     late = []
 
     def end(*_):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How each tool is asked each question. A tool has a method for every question it can answer.
+"""The commands of each tool. A tool has a method for each question that it can answer.
 
     sum(data, column, threads)        the sum of one column
     every(data, threads)              sum, min, max of all columns of wide
@@ -21,7 +21,7 @@ WIDE = ["c%d" % (i + 1) for i in range(WIDE_NCOLUMNS)]
 
 
 class Peer:
-    """name: what the table calls it. threaded: it uses as many threads as it is told."""
+    """name: in the table. threaded: its number of threads can be set."""
     threaded = False
     reads_gz = False  # by itself
 
@@ -29,8 +29,8 @@ class Peer:
         self.name, self.path, self.programs = name, path, programs
 
     def fed(self, data, argv, file_argv=None, env=None, quiet=False):
-        """argv, which reads standard input, fed with the data; or file_argv, which names the file,
-        where there is one and the tool can read this file."""
+        """argv with the data on standard input; or file_argv, which names the file, if there is one that the
+        tool can read."""
         native = data.way in ("file", "gz", "bgz") if self.reads_gz else data.way == "file"
         if native and file_argv is not None:
             return Command(file_argv, env or {}, None, quiet)
@@ -134,7 +134,7 @@ class DuckdbModule(Duckdb):
 
 
 class DuckdbText(Duckdb):
-    """Records only pass through: as text they need not be converted there and back."""
+    """Records are not changed: as text they need no conversion."""
     table_options = ", all_varchar = true"
     sum = every = running = None
 
@@ -214,7 +214,7 @@ class Xan(Peer):
 
 
 class Qsv(Peer):
-    """It keeps its answers beside the input unless it is told not to."""
+    """--cache-threshold 0 keeps it from writing its answers beside the input."""
 
     def _stats(self, data, columns, wanted):
         feed = unpacker(data, self.programs)
@@ -253,7 +253,7 @@ class Zsv(Peer):
                          sink == "/dev/null")
 
 
-# What the table calls it, the program it needs, how it is asked.
+# Name in the table, program, class of commands.
 PEERS = (
     ("duckdb", "duckdb", Duckdb),
     ("duckdb, as text", "duckdb", DuckdbText),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which peers this machine has, where, and of which version."""
+"""The peers of this machine: their paths and versions."""
 import importlib.util
 import os
 import shutil
@@ -13,7 +13,7 @@ VERSION_FLAGS = {"mawk": ("-W", "version")}
 
 
 def _ask(argv):
-    """The first line of what the command says, or "" where it says nothing."""
+    """The first line that the command prints, or ""."""
     try:
         p = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                            stderr=subprocess.STDOUT, timeout=20)
@@ -23,8 +23,8 @@ def _ask(argv):
 
 
 def _behind_launcher(name, path):
-    """The program itself. Launchers (pyenv's, that of the package duckdb-cli) cost a start-up
-    of their own, which must not be counted against the peer."""
+    """The program behind a launcher (of pyenv, of the package duckdb-cli), whose own start-up must not
+    count against the peer."""
     if os.path.basename(os.path.dirname(path)) == "shims":
         path = _ask(["pyenv", "which", name]) or path
     spec = importlib.util.find_spec("duckdb_cli") if name == "duckdb" else None
@@ -42,7 +42,7 @@ def find(name):
 
 
 def interpreter():
-    """This Python, not a launcher of it."""
+    """This Python's own path, not its launcher's."""
     return os.path.realpath(sys.executable)
 
 
@@ -56,7 +56,7 @@ def find_all(given=()):
                  for name in MODULES)
     found.update(given)
     found = {name: path for name, path in found.items() if path}
-    # where awk is only another name of one of these, it would be measured twice
+    # awk may be another name of one of these, which would be measured twice
     others = [os.path.realpath(found[name]) for name in ("mawk", "gawk") if name in found]
     if "awk" in found and os.path.realpath(found["awk"]) in others:
         del found["awk"]

@@ -4,8 +4,8 @@ import collections
 
 import measure
 
-# runs: measure.Run of each repeat. said: of the answer, or why there is none. agrees: False
-# where the answer is wrong.
+# runs: measure.Run of each repeat. said: the words for the answer, or why there is none. agrees: False
+# if the answer is wrong.
 Outcome = collections.namedtuple("Outcome", "contestant runs said agrees")
 
 HEADINGS = ("", "threads", "seconds", "spread", "GB/s", "x gpustat", "x 1 thread", "peak MB",
@@ -31,13 +31,13 @@ def table(rows, headings, markdown):
 
 
 def seconds_of(outcome):
-    """The median, or None where no run was whole."""
+    """The median; None if no run succeeded."""
     whole = [r for r in outcome.runs if not r.problem]
     return measure.median(whole) if whole and len(whole) == len(outcome.runs) else None
 
 
 def of_gpustat(outcomes, threads):
-    """The time of gpustat as it comes, with so many threads."""
+    """The time of gpustat with this number of threads and no other option."""
     return next((seconds_of(o) for o in outcomes
                  if o.contestant.name == "gpustat" and o.contestant.threads == threads), None)
 
@@ -76,7 +76,7 @@ def of_task(task, outcomes, nbytes, threads, markdown):
 
 
 def _least(outcomes, role, base):
-    """(ratio, name) of the fastest in this role that answered rightly."""
+    """(ratio, name) of the fastest in this role with a right answer."""
     timed = [(seconds_of(o), o.contestant.name) for o in outcomes
              if o.contestant.role == role and seconds_of(o) and o.agrees]
     if not timed or not base:
@@ -85,7 +85,7 @@ def _least(outcomes, role, base):
 
 
 def _duckdb(outcomes, threads):
-    """The faster DuckDB, by gpustat with as many threads."""
+    """The time of the faster DuckDB divided by gpustat's with the same number of threads."""
     same = [o for o in outcomes if o.contestant.name.startswith("duckdb")
             and o.contestant.threads == threads]
     return _least(same, "peer", of_gpustat(outcomes, threads))[0]

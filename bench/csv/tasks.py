@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is measured: the questions, and who is asked each of them.
+"""The tasks: the questions, and the contestants of each.
 
 A task is one question about one input. Its contestants are gpustat in several ways, every peer
 that can answer it, and limits: programs that only read, count lines or unpack, and so say how
@@ -16,8 +16,8 @@ from measure import Command
 # question: a method of a Peer. column: for sum.
 Task = collections.namedtuple("Task", "name question kind way column title")
 
-# role: "gpustat", "peer" or "limit". threads: how many it was told to use, None if not told.
-# answers: its output holds numbers to compare. check: None, or a Command of which the output does.
+# role: "gpustat", "peer" or "limit". threads: as set; None if not set.
+# answers: the output holds the numbers to compare. check: None, or a Command whose output does.
 Contestant = collections.namedtuple("Contestant", "name role threads command answers check")
 
 
@@ -46,8 +46,8 @@ TASKS = (
          "the records of logs with status 404, a tenth, to /dev/null"),
 )
 
-RUNNING_SUM = "4"  # the column behind those of narrow
-SIMD = ("avx2", "portable")  # what GPUSTAT_SIMD is set to, beside what the machine has
+RUNNING_SUM = "4"  # the column after those of narrow
+SIMD = ("avx2", "portable")  # values of GPUSTAT_SIMD, besides the machine's own
 
 
 def gpustat_options(task):
@@ -78,7 +78,7 @@ def gpustat_command(path, task, data, threads, simd=None, redirect=False, under=
 
 
 def stream_check(path, task, command):
-    """A command that sums up the records that `command` prints, in gpustat's own exact way."""
+    """A command that sums up the records that `command` prints exactly, with gpustat."""
     text = command.argv if isinstance(command.argv, str) else shlex.join(command.argv)
     column = RUNNING_SUM if task.question == "running" else str(inputs.KINDS[task.kind].number)
     judge = [path, "--device", "cpu", "--header", "yes", "--sum", column, "--count", column]
@@ -109,7 +109,7 @@ def _gpustat_unpacking_a_pipe(path, task, data, threads):
 
 
 def _unpacked_by(data, command):
-    """What stands before a tool that does not unpack the input itself, as "igzip | "."""
+    """The prefix of a tool that cannot unpack the input itself: "igzip | "."""
     if data.way not in inputs.PACKERS or not isinstance(command.argv, str):
         return ""
     return os.path.basename(shlex.split(command.argv)[0]) + " | "
