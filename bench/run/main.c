@@ -5,7 +5,6 @@
  * What needs no GPU (options, model, pipeline, report, pictures) is C; the measuring of GPUs is
  * ladder_bench.cu and ceilings.cu, and is there only in a build with CUDA.
  */
-#include <getopt.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -110,11 +109,9 @@ static enum status measure_pipeline(const struct bench_options *o, const struct 
 static enum status run_pipeline(const struct bench_options *o, struct fault *fault)
 {
 	static struct options gpustat;
-	enum status status;
+	enum status status = options_parse(&gpustat, o->nwords, o->words, fault);
 
-	optind = 0; /* getopt is to begin anew, with another command line */
-	status = options_parse(&gpustat, o->nwords, o->words, fault);
-	if (status == STATUS_OK && (gpustat.help || gpustat.version))
+	if (status == STATUS_OK && gpustat.about != ABOUT_NOTHING)
 		status = fault_set_usage(fault, "pipeline times a run, and that is none");
 	if (status == STATUS_OK)
 		status = measure_pipeline(o, &gpustat, fault);
@@ -129,10 +126,8 @@ static enum status run(struct bench_options *o, int argc, char **argv, struct fa
 
 	if (status != STATUS_OK)
 		return status;
-	if (o->help || o->version) {
-		o->help ? bench_options_print_help() : bench_options_print_version();
+	if (option_print_about(&bench_options_table, o->about))
 		return output_flush(fault);
-	}
 	switch (o->command) {
 	case COMMAND_MODEL:
 		return report_model((unsigned)o->n, o->format, fault);

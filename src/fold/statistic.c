@@ -141,10 +141,7 @@ void statistic_format(enum operation operation, const struct column_moments *m,
 #define FORMULA_OFFSET(new_column) NULL
 #define OPERATION(id, kind, name, argument, title, needs, value, help) \
 		[OPERATION_##id] = FORMULA_##kind(value),
-#define OPTION(id, letter, name, argument, help)
 #include "query/options.def"
-#undef OPERATION
-#undef OPTION
 	};
 
 	*text = '\0';
