@@ -54,7 +54,7 @@ enum status output_close(struct fault *fault)
 {
 	enum status status = output_flush(fault);
 
-	/* It may never have been open: that matters to whoever has something to write. */
+	/* EBADF: it was never open. If there was output, the flush has failed. */
 	if (status == STATUS_OK && close(STDOUT_FILENO) && errno != EBADF)
 		return fault_set(fault, STATUS_WRITE, errno, NULL);
 	return status;
@@ -82,7 +82,7 @@ static void print_csv_cell(const char *text)
 	output_field(text, ',');
 }
 
-/* Tabs and line ends would break the row: they print as \t, \n, \r, and \ as \\. */
+/* Prints tabs and line ends as \t, \n, \r, and \ as \\. */
 static void print_tsv_cell(const char *text)
 {
 	for (; *text; text++) {
@@ -96,7 +96,7 @@ static void print_tsv_cell(const char *text)
 	}
 }
 
-/* JSON is UTF-8: a byte that is none prints as the replacement character. */
+/* JSON is UTF-8: any other byte prints as the replacement character. */
 static void print_json_string(const char *text)
 {
 	const char *end = text + strlen(text);
@@ -148,7 +148,7 @@ static void print_rows(const struct table *t, char separator, bool names,
 		print_separated(t->cells + i * t->ncolumns, t->ncolumns, separator, print);
 }
 
-/* The values without names: one a line, or a row a line where rows mean something. */
+/* Prints the values without names: of one record, one a line; otherwise a row a line. */
 static void print_plain(const struct table *t)
 {
 	print_rows(t, t->one_record ? '\n' : '\t', false, print_tsv_cell);
@@ -179,10 +179,10 @@ static void print_json(const struct table *t)
 	puts(t->one_record ? "" : "]");
 }
 
-/* ---- for eyes ---- */
+/* ---- aligned ---- */
 
-/* The widest cell's width. A column of text is not widened beyond TEXT_WIDTH_MAX: with one long
- * name, the blanks beside many short ones would be more than all of the input. */
+/* Returns the widest cell's width. In a column of text, cells beyond TEXT_WIDTH_MAX do not count:
+ * padding many short cells to one long one would exceed the size of the input. */
 static size_t column_width(const struct table *t, size_t column)
 {
 	size_t limit = t->names[column].is_number ? SIZE_MAX : TEXT_WIDTH_MAX;
@@ -195,8 +195,7 @@ static size_t column_width(const struct table *t, size_t column)
 	return width;
 }
 
-/* Numbers stand to the right of their column and text to the left. No blanks at a row's
- * end. */
+/* Aligns numbers right and text left, without trailing blanks. */
 static void print_aligned(const struct table *t, const struct cell *row, const size_t *widths)
 {
 	size_t pending = 0, end = t->ncolumns;
