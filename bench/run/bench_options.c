@@ -88,15 +88,12 @@ static void print_help(void)
 /* Returns the power of 2 that "K", "Mi" ... stands for, 0 for "", or -1. */
 static int suffix_power(const char *suffix)
 {
-	static const char letters[] = "KMG";
-	const char *at;
+	static const char letters[] = " KMG";
+	const char *at = strchr(letters + 1, *suffix);
 
-	if (!*suffix)
-		return 0;
-	at = strchr(letters, suffix[0]);
-	if (!at || (strcmp(suffix + 1, "") && strcmp(suffix + 1, "i")))
-		return -1;
-	return 10 * (int)(at - letters + 1);
+	if (!*suffix || !at || (suffix[1] && strcmp(suffix + 1, "i")))
+		return *suffix ? -1 : 0;
+	return 10 * (int)(at - letters);
 }
 
 static enum status set_n(struct bench_options *o, const char *argument, struct fault *fault)

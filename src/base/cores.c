@@ -86,25 +86,11 @@ static int granted_within(const char *root, const char *hierarchy, const char *g
 	return least;
 }
 
-static bool has_cpu(const char *controllers)
-{
-	const char *at = controllers;
-
-	for (;;) {
-		size_t nbytes = strcspn(at, ",");
-		if (nbytes == 3 && !memcmp(at, "cpu", 3))
-			return true;
-		if (at[nbytes] == '\0')
-			return false;
-		at += nbytes + 1;
-	}
-}
-
 /* Reads a line of /proc/self/cgroup: ID:CONTROLLERS:GROUP. Version 2 has no controllers. Version 1
  * mounts a hierarchy under its controllers' names, or under a link with one of the names. */
 static int granted_by_line(const char *root, char *line)
 {
-	char *controllers = strchr(line, ':'), *group, hierarchy[128];
+	char *controllers = strchr(line, ':'), *group, hierarchy[128], list[130];
 	int together, alone;
 
 	group = controllers ? strchr(controllers + 1, ':') : NULL;
@@ -113,8 +99,9 @@ static int granted_by_line(const char *root, char *line)
 	*controllers++ = *group++ = '\0';
 	if (*controllers == '\0')
 		return granted_within(root, "", group);
-	if (!has_cpu(controllers) ||
-	    snprintf(hierarchy, sizeof hierarchy, "/%s", controllers) >= (int)sizeof hierarchy)
+	snprintf(list, sizeof list, ",%s,", controllers);
+	if (snprintf(hierarchy, sizeof hierarchy, "/%s", controllers) >= (int)sizeof hierarchy ||
+	    !strstr(list, ",cpu,"))
 		return INT_MAX;
 	alone = granted_within(root, "/cpu", group);
 	together = strcmp(controllers, "cpu") ? granted_within(root, hierarchy, group) : alone;

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Returns the length of the UTF-8 character that text[0 .. nbytes) begins with, or 0 if there is none
- * (RFC 3629: no overlong form, no surrogate). */
+/* Returns the length of the UTF-8 character (RFC 3629: no overlong form, no surrogate) that
+ * text[0 .. nbytes) begins with, or 0. */
 size_t utf8_length(const char *text, size_t nbytes);
 
 /* Whether text[0 .. nbytes) begins with a character that is safe on a terminal: no control

@@ -137,9 +137,8 @@ void message_left_out(uint64_t n, const char *column)
 
 void message_undecided(uint64_t n)
 {
-	print_program();
-	fprintf(stderr, "warning: %" PRIu64 " record%s without an answer to the condition: "
-		"text was compared with a number\n", n, n == 1 ? "" : "s");
+	message_note("warning: %" PRIu64 " record%s without an answer to the condition: text was "
+		     "compared with a number", n, n == 1 ? "" : "s");
 }
 
 void message_note(const char *format, ...)

@@ -30,7 +30,7 @@ void message_left_out(uint64_t n, const char *column);
 void message_undecided(uint64_t n);
 
 /* Makes SIGUSR1, unless it is ignored, print the bytes done, the total, and the speed since the
- * first call. done: static storage. all: the total; UINT64_MAX: unknown. Later calls set only all. */
+ * first call; later calls only set the total. done: static storage. all: UINT64_MAX: unknown. */
 void message_progress(const _Atomic uint64_t *done, uint64_t all);
 
 /* Prints one line, for --verbose. */

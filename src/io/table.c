@@ -18,28 +18,20 @@
 enum status table_init(struct table *t, size_t ncolumns, size_t nrows)
 {
 	memset(t, 0, sizeof *t);
-	t->names = calloc(ncolumns + 1, sizeof *t->names);
-	t->cells = calloc(ncolumns * nrows + 1, sizeof *t->cells);
-	if (!t->names || !t->cells) {
-		table_free(t);
+	t->names = calloc(ncolumns * (nrows + 1) + 1, sizeof *t->names);
+	if (!t->names)
 		return STATUS_NO_MEMORY;
-	}
+	t->cells = t->names + ncolumns;
 	t->ncolumns = ncolumns;
 	t->nrows = nrows;
 	return STATUS_OK;
 }
 
-static void cells_free(struct cell *cells, size_t ncells)
-{
-	for (size_t i = 0; i < ncells; i++)
-		free(cells[i].text);
-	free(cells);
-}
-
 void table_free(struct table *t)
 {
-	cells_free(t->names, t->ncolumns);
-	cells_free(t->cells, t->ncolumns * t->nrows);
+	for (size_t i = 0; i < t->ncolumns * (t->nrows + 1); i++)
+		free(t->names[i].text);
+	free(t->names);
 	memset(t, 0, sizeof *t);
 }
 
@@ -230,24 +222,15 @@ static enum status print_table(const struct table *t)
 
 enum status table_print(const struct table *t, enum format format, struct fault *fault)
 {
-	switch (format) {
-	case FORMAT_CSV:
+	if (format == FORMAT_CSV)
 		print_rows(t, ',', true, print_csv_cell);
-		break;
-	case FORMAT_TSV:
+	else if (format == FORMAT_TSV)
 		print_rows(t, '\t', true, print_tsv_cell);
-		break;
-	case FORMAT_JSON:
+	else if (format == FORMAT_JSON)
 		print_json(t);
-		break;
-	case FORMAT_TABLE:
-		if (print_table(t) != STATUS_OK)
-			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-		break;
-	case FORMAT_PLAIN:
-	case FORMAT_AUTO:
+	else if (format != FORMAT_TABLE)
 		print_plain(t);
-		break;
-	}
+	else if (print_table(t) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	return output_flush(fault);
 }

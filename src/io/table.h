@@ -18,7 +18,7 @@ struct cell {
 
 struct table {
 	size_t ncolumns, nrows;
-	struct cell *names; /* ncolumns */
+	struct cell *names; /* ncolumns; owned, with the cells behind them */
 	struct cell *cells; /* nrows x ncolumns, row by row */
 	bool one_record;    /* the only row prints as an object, not as a list */
 };

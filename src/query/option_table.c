@@ -15,9 +15,6 @@
 
 #define NAME_NBYTES 32 /* every name is shorter */
 
-/* The rows of OPTION_ABOUT_ROWS, from the end of the table. */
-enum { ROW_COMPLETION = 3, ROW_HELP = 2, ROW_VERSION = 1 };
-
 struct parser {
 	const struct option_table *table;
 	char **next, **end; /* the arguments not yet read */
@@ -86,17 +83,15 @@ static enum status fail_unknown(const struct parser *p, const char *typed, size_
 static enum status handle(const struct parser *p, const struct option_row *row,
 			  const char *argument)
 {
-	size_t index = (size_t)(row - p->table->rows), from_end = p->table->nrows - index;
-	enum option_about about = from_end == ROW_HELP ? ABOUT_HELP : ABOUT_VERSION;
-	int word = 0;
+	size_t index = (size_t)(row - p->table->rows);
+	int about = (int)(p->table->nrows - index), word = 0;
 
-	if (from_end > ROW_COMPLETION)
+	if (about > ABOUT_BASH)
 		return p->table->handle(p->options, index, argument, p->fault);
-	if (from_end == ROW_COMPLETION) {
+	if (about == ABOUT_BASH)
 		word = option_find_word(row, argument, strlen(argument), p->fault);
-		about = (enum option_about)(ABOUT_BASH + word);
-	}
-	*p->about = about > *p->about ? about : *p->about;
+	if (word >= 0 && about + word > (int)*p->about)
+		*p->about = (enum option_about)(about + word);
 	return word < 0 ? STATUS_USAGE : STATUS_OK;
 }
 

@@ -32,8 +32,9 @@ struct option_row {
 	{'h', "help", "", "", ~0u, "print this and exit"}, \
 	{'V', "version", "", "", ~0u, "print the version and what was built in, and exit"}
 
-/* What to print instead of running. The greatest given counts. */
-enum option_about { ABOUT_NOTHING, ABOUT_BASH, ABOUT_ZSH, ABOUT_FISH, ABOUT_VERSION, ABOUT_HELP };
+/* What to print instead of running; the greatest given counts. In the order of OPTION_ABOUT_ROWS,
+ * from the last one, and of completion's words. */
+enum option_about { ABOUT_NOTHING, ABOUT_VERSION, ABOUT_HELP, ABOUT_BASH, ABOUT_ZSH, ABOUT_FISH };
 
 struct option_table {
 	const char *program;

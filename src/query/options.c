@@ -182,40 +182,22 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 	return STATUS_OK;
 }
 
-static enum status add_use(struct options *o, enum operation operation, const char *argument,
-			   struct fault *fault)
+static enum status handle(void *options, size_t row, const char *argument, struct fault *fault)
 {
-	struct operation_use *grown = realloc(o->uses, (o->nuses + 1) * sizeof *grown);
+	struct options *o = options;
+	struct operation_use *grown;
 
+	if (row >= NOPERATIONS)
+		return set_option(o, (enum option_id)row, argument, fault);
+	grown = realloc(o->uses, (o->nuses + 1) * sizeof *grown);
 	if (!grown)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	o->uses = grown;
-	o->uses[o->nuses++] = (struct operation_use){operation, argument};
+	o->uses[o->nuses++] = (struct operation_use){(enum operation)row, argument};
 	return STATUS_OK;
-}
-
-static enum status handle(void *options, size_t row, const char *argument, struct fault *fault)
-{
-	if (row < NOPERATIONS)
-		return add_use(options, (enum operation)row, argument, fault);
-	return set_option(options, (enum option_id)row, argument, fault);
 }
 
 /* ---- environment ---- */
-
-static enum status read_chunk_nbytes(struct options *o, struct fault *fault)
-{
-	const char *text = getenv(CHUNK_VARIABLE), *end;
-	uint64_t number;
-
-	if (!text || !*text)
-		return STATUS_OK;
-	end = option_digits(text, 1ul << 30, &number);
-	if (!end || *end || number == 0)
-		return option_fault(fault, CHUNK_VARIABLE ": '%.64s' is not a number from 1 to 2^30", text);
-	o->chunk_nbytes = number;
-	return STATUS_OK;
-}
 
 /* Uses the instruction set that the environment names. */
 static enum status choose_simd(struct fault *fault)
@@ -233,17 +215,17 @@ static enum status choose_simd(struct fault *fault)
 
 static enum status read_environment(struct options *o, struct fault *fault)
 {
+	const char *text = getenv(CHUNK_VARIABLE), *end;
 	enum status status = choose_simd(fault);
+	uint64_t number;
 
-	return status == STATUS_OK ? read_chunk_nbytes(o, fault) : status;
-}
-
-static void set_paths(struct options *o, int npaths, char **paths)
-{
-	static const char *const standard_input[] = {"-"};
-
-	o->npaths = npaths ? npaths : 1;
-	o->paths = npaths ? (const char *const *)paths : standard_input;
+	if (status != STATUS_OK || !text || !*text)
+		return status;
+	end = option_digits(text, 1ul << 30, &number);
+	if (!end || *end || number == 0)
+		return option_fault(fault, CHUNK_VARIABLE ": '%.64s' is not a number from 1 to 2^30", text);
+	o->chunk_nbytes = number;
+	return STATUS_OK;
 }
 
 /* Checks that the options go together, and sets o->emits. */
@@ -282,6 +264,7 @@ const struct option_table options_table = {
 
 enum status options_parse(struct options *o, int argc, char **argv, struct fault *fault)
 {
+	static const char *const standard_input[] = {"-"};
 	int npaths;
 	enum status status;
 
@@ -291,7 +274,8 @@ enum status options_parse(struct options *o, int argc, char **argv, struct fault
 	status = option_parse(&options_table, argc, argv, o, &o->about, &npaths, fault);
 	if (status != STATUS_OK)
 		return status;
-	set_paths(o, npaths, argv + 1);
+	o->npaths = npaths ? npaths : 1;
+	o->paths = npaths ? (const char *const *)argv + 1 : standard_input;
 	status = read_environment(o, fault);
 	return status == STATUS_OK ? check(o, fault) : status;
 }
