@@ -137,7 +137,7 @@ void statistic_format(enum operation operation, const struct column_moments *m,
 {
 	static statistic_formula *const formulas[NOPERATIONS] = {
 #define FORMULA_REDUCE(formula) formula
-#define FORMULA_SCAN(new_column) NULL
+#define FORMULA_RUNNING(new_column) NULL
 #define FORMULA_OFFSET(new_column) NULL
 #define OPERATION(id, kind, name, argument, title, needs, value, help) \
 		[OPERATION_##id] = FORMULA_##kind(value),

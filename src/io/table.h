@@ -8,8 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "query/options.h"
 #include "base/status.h"
+
+enum format { FORMAT_AUTO, FORMAT_PLAIN, FORMAT_CSV, FORMAT_TSV, FORMAT_JSON, FORMAT_TABLE };
 
 struct cell {
 	char *text; /* owned by the table; "": no value, null in JSON if is_number */

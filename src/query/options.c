@@ -237,7 +237,7 @@ static enum status check(struct options *o, struct fault *fault)
 	for (size_t i = 0; i < o->nuses; i++) {
 		enum operation_kind kind = operation_kind(o->uses[i].operation);
 		*(kind == OPERATION_REDUCE ? &reduce : &column) = operation_name(o->uses[i].operation);
-		running |= kind == OPERATION_SCAN;
+		running |= kind == OPERATION_RUNNING;
 	}
 	o->emits = column || (o->where && !reduce);
 	if (reduce && column)

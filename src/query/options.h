@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "io/table.h"
 #include "query/option_table.h"
 #include "query/plan.h"
 #include "base/status.h"
@@ -18,10 +19,9 @@ enum operation {
 	NOPERATIONS
 };
 
-enum operation_kind { OPERATION_REDUCE, OPERATION_SCAN, OPERATION_OFFSET };
+enum operation_kind { OPERATION_REDUCE, OPERATION_RUNNING, OPERATION_OFFSET };
 
 enum header_mode { HEADER_AUTO, HEADER_YES, HEADER_NO };
-enum format { FORMAT_AUTO, FORMAT_PLAIN, FORMAT_CSV, FORMAT_TSV, FORMAT_JSON, FORMAT_TABLE };
 enum device { DEVICE_AUTO, DEVICE_CPU, DEVICE_GPU, DEVICE_ALL };
 
 /* One operation of the command line. */
