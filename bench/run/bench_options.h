@@ -13,39 +13,34 @@
 #include "base/status.h"
 
 enum bench_command {
-#define COMMAND(id, name, help) COMMAND_##id,
-#define OPTION(id, letter, name, argument, commands, help)
+#define COMMAND(id, ...) COMMAND_##id,
 #include "bench/run/bench_options.def"
-#undef COMMAND
-#undef OPTION
 	NCOMMANDS
 };
 
 struct bench_options {
-	enum bench_command command; /* NCOMMANDS: none, with help or version */
+	enum bench_command command; /* NCOMMANDS: none, with `about` */
+	unsigned given;             /* bit i: row i of the table */
 	uint64_t n;                 /* 0: 2 GiB of values; never 0 for COMMAND_MODEL */
 	unsigned types;             /* bit BENCH_x: that type */
 	size_t nrungs;
 	const char **rungs; /* none: every rung */
-	char *rungs_text;   /* what rungs point into */
-	unsigned repeat;    /* 0: to be chosen */
+	int repeat;         /* 0: the command's default */
 	enum format format; /* FORMAT_TABLE, FORMAT_CSV or FORMAT_JSON */
 	const char *trace;  /* a path, or NULL */
 	const char *output; /* a path */
 	int nwords;         /* of COMMAND_PIPELINE: */
 	char **words;       /* the command, then gpustat's own command line; within argv */
-	bool help, version;
+	enum option_about about;
 };
 
-/* Reads the command line into o. Errors: STATUS_USAGE with the whole sentence in fault's
- * detail, STATUS_NO_MEMORY. o keeps pointers into argv. Free with bench_options_free, after
- * an error too. */
+/* Reads the command line into o, and reorders argv as option_parse does. Errors: STATUS_USAGE with
+ * the whole sentence in fault's detail, STATUS_NO_MEMORY. o keeps pointers into argv. Free with
+ * bench_options_free, after an error too. */
 enum status bench_options_parse(struct bench_options *o, int argc, char **argv,
 				struct fault *fault);
 void bench_options_free(struct bench_options *o);
 
-/* Prints --help's text, or --version's, to stdout. */
-void bench_options_print_help(void);
-void bench_options_print_version(void);
+extern const struct option_table bench_options_table;
 
 #endif

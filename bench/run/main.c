@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * main.c - gpustat-bench at a glance.
- *
- * What needs no GPU (options, model, pipeline, report) is C; the measuring of GPUs is
- * ladder_bench.cu and ceilings.cu, and is there only in a build with CUDA.
+ * main.c - gpustat-bench at a glance. Only a build with CUDA has the ladders and ceilings.
  */
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,13 +20,13 @@
 
 #define PIPELINE_NREPEATS 5
 
-static void today(char *text, size_t nbytes)
+static const char *today(void)
 {
+	static char text[16];
 	time_t now = time(NULL);
 	struct tm utc;
 
-	if (!gmtime_r(&now, &utc) || !strftime(text, nbytes, "%Y-%m-%d", &utc))
-		*text = '\0';
+	return gmtime_r(&now, &utc) && strftime(text, sizeof text, "%Y-%m-%d", &utc) ? text : "";
 }
 
 #ifdef HAVE_CUDA
@@ -45,12 +41,10 @@ static enum status run_ladder(const struct bench_options *o, struct fault *fault
 		.repeat = o->repeat,
 	};
 	struct bench_run run = {0};
-	char date[16];
 	enum status status = ladder_bench(&request, &run, fault);
 
-	today(date, sizeof date);
 	if (status == STATUS_OK)
-		status = report_run(&run, date, o->format, fault);
+		status = report_run(&run, today(), o->format, fault);
 	if (status == STATUS_OK)
 		status = report_verdict(&run, fault);
 	bench_run_free(&run);
@@ -113,16 +107,14 @@ static enum status measure_pipeline(const struct bench_options *o, const struct 
 		.repeat = o->repeat ? o->repeat : PIPELINE_NREPEATS,
 	};
 	static struct pipeline_run run;
-	char date[16];
 	enum status status = o->trace ? check_trace(o->trace, fault) : STATUS_OK;
 
 	if (status == STATUS_OK)
 		status = pipeline_measure(&request, &run, fault);
-	today(date, sizeof date);
 	if (status == STATUS_OK)
-		status = report_pipeline(&run, date, o->format, fault);
+		status = report_pipeline(&run, today(), o->format, fault);
 	if (status == STATUS_OK && o->trace)
-		status = write_trace(&run, date, o->trace, fault);
+		status = write_trace(&run, today(), o->trace, fault);
 	pipeline_run_free(&run);
 	return status;
 }
@@ -130,11 +122,9 @@ static enum status measure_pipeline(const struct bench_options *o, const struct 
 static enum status run_pipeline(const struct bench_options *o, struct fault *fault)
 {
 	static struct options gpustat;
-	enum status status;
+	enum status status = options_parse(&gpustat, o->nwords, o->words, fault);
 
-	optind = 0; /* getopt is to begin anew, with another command line */
-	status = options_parse(&gpustat, o->nwords, o->words, fault);
-	if (status == STATUS_OK && (gpustat.help || gpustat.version))
+	if (status == STATUS_OK && gpustat.about != ABOUT_NOTHING)
 		status = fault_set_usage(fault, "pipeline times a run, and that is none");
 	if (status == STATUS_OK)
 		status = measure_pipeline(o, &gpustat, fault);
@@ -149,23 +139,13 @@ static enum status run(struct bench_options *o, int argc, char **argv, struct fa
 
 	if (status != STATUS_OK)
 		return status;
-	if (o->help || o->version) {
-		o->help ? bench_options_print_help() : bench_options_print_version();
+	if (option_print_about(&bench_options_table, o->about))
 		return output_flush(fault);
-	}
-	switch (o->command) {
-	case COMMAND_MODEL:
+	if (o->command == COMMAND_MODEL)
 		return report_model((unsigned)o->n, o->format, fault);
-	case COMMAND_CEILINGS:
+	if (o->command == COMMAND_CEILINGS)
 		return run_ceilings(o, fault);
-	case COMMAND_PIPELINE:
-		return run_pipeline(o, fault);
-	case COMMAND_REDUCE:
-	case COMMAND_SCAN:
-	case NCOMMANDS:
-		break;
-	}
-	return run_ladder(o, fault);
+	return o->command == COMMAND_PIPELINE ? run_pipeline(o, fault) : run_ladder(o, fault);
 }
 
 int main(int argc, char **argv)
@@ -178,7 +158,7 @@ int main(int argc, char **argv)
 	if (run(&options, argc, argv, &fault) != STATUS_OK) {
 		exit_status = message_fault(&fault);
 		if (options.command == COMMAND_PIPELINE)
-			_exit(exit_status); /* other threads may still be inside the run */
+			_exit(exit_status); /* other threads may still be running */
 	}
 	bench_options_free(&options);
 	return exit_status;

@@ -67,11 +67,6 @@ static bool totals_fit(int128 carry, int scale, const struct column_tally *t,
 	return bound < most;
 }
 
-static const struct wide *chosen(enum new_column_kind kind, const struct wide_fold *f)
-{
-	return kind == NEW_MIN ? &f->min : kind == NEW_MAX ? &f->max : &f->sum;
-}
-
 /* Prepares the column of a sum, minimum or maximum. Returns false if that is one for the
  * CPU. */
 static bool prepare_total(const struct worker *w, const struct wide_fold *before,
@@ -81,7 +76,8 @@ static bool prepare_total(const struct worker *w, const struct wide_fold *before
 	int finest = largest_scale(t->scales);
 	int128 carry = 0;
 
-	if (before->count > 0 && !wide_to_int128(chosen(c->kind, before), before->scale, &carry))
+	if (before->count > 0 &&
+	    !wide_to_int128(running_total(c->kind, before), before->scale, &carry))
 		return false;
 	c->scale_before = before->scale;
 	c->scale = finest > before->scale ? finest : before->scale;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * clock.h - what time it is, for how long something took.
+ * clock.h - a monotonic clock.
  */
 #ifndef GPUSTAT_CLOCK_H
 #define GPUSTAT_CLOCK_H
 
 #include <time.h>
 
-/* Seconds since some time before the process began; in a signal's handler, too. */
+/* Returns seconds since a fixed time in the past. Async-signal-safe. */
 static inline double clock_s(void)
 {
 	struct timespec t;

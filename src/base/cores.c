@@ -16,7 +16,7 @@
 
 #define MOUNT "/sys/fs/cgroup"
 
-/* Reads the file's beginning, room_nbytes - 1 bytes at most, as a text. */
+/* Reads up to room_nbytes - 1 bytes of a file, and adds a NUL. */
 static bool read_text(const char *folder, const char *name, char *text, size_t room_nbytes)
 {
 	char path[PATH_MAX];
@@ -34,8 +34,8 @@ static bool read_text(const char *folder, const char *name, char *text, size_t r
 	return n > 0;
 }
 
-/* Cores that a quota grants; both in microseconds. What is no positive number means no limit. */
-static int cores_of(const char *quota_text, const char *period_text)
+/* Converts a quota to cores; both texts are in microseconds. Not a positive number: no limit. */
+static int quota_cores(const char *quota_text, const char *period_text)
 {
 	long long quota = strtoll(quota_text, NULL, 10), period = strtoll(period_text, NULL, 10);
 	long long ncores;
@@ -46,7 +46,7 @@ static int cores_of(const char *quota_text, const char *period_text)
 	return ncores < INT_MAX ? (int)ncores : INT_MAX;
 }
 
-/* What one group grants, by whichever of the two files it has. */
+/* Returns one group's quota in cores, cgroup v2 or v1. */
 static int granted_by(const char *folder)
 {
 	char quota[64], period[64];
@@ -54,16 +54,16 @@ static int granted_by(const char *folder)
 
 	if (read_text(folder, "cpu.max", quota, sizeof quota)) {
 		blank = strchr(quota, ' ');
-		return blank ? cores_of(quota, blank) : INT_MAX; /* "max" is no number */
+		return blank ? quota_cores(quota, blank) : INT_MAX; /* "max": no limit */
 	}
 	if (!read_text(folder, "cpu.cfs_quota_us", quota, sizeof quota) ||
 	    !read_text(folder, "cpu.cfs_period_us", period, sizeof period))
 		return INT_MAX;
-	return cores_of(quota, period);
+	return quota_cores(quota, period);
 }
 
-/* What is granted by the group and those that it lies in, up to the hierarchy's own folder. A
- * container sees its own group there, while group may be its path outside. */
+/* Returns the least quota of a group and its ancestors, up to the hierarchy's root. In a container
+ * the root is its own group, and `group` may be its path on the host. */
 static int granted_within(const char *root, const char *hierarchy, const char *group)
 {
 	char folder[PATH_MAX];
@@ -73,7 +73,7 @@ static int granted_within(const char *root, const char *hierarchy, const char *g
 	if (n < 0 || n >= (int)sizeof folder)
 		return INT_MAX;
 	least_nbytes = (size_t)n - strlen(group);
-	if (strstr(group, "/..") || !strcmp(group, "/")) /* outside of what may be seen; the top */
+	if (strstr(group, "/..") || !strcmp(group, "/")) /* not visible here; the root */
 		folder[least_nbytes] = '\0';
 	least = granted_by(folder);
 	for (nbytes = strlen(folder); nbytes > least_nbytes; nbytes--) {
@@ -86,25 +86,11 @@ static int granted_within(const char *root, const char *hierarchy, const char *g
 	return least;
 }
 
-static bool has_cpu(const char *controllers)
-{
-	const char *at = controllers;
-
-	for (;;) {
-		size_t nbytes = strcspn(at, ",");
-		if (nbytes == 3 && !memcmp(at, "cpu", 3))
-			return true;
-		if (at[nbytes] == '\0')
-			return false;
-		at += nbytes + 1;
-	}
-}
-
-/* One line of /proc/self/cgroup: ID:CONTROLLERS:GROUP, where version 2 has no controllers. Those
- * of version 1 are mounted by their names, or by one of them that is a link. */
+/* Reads a line of /proc/self/cgroup: ID:CONTROLLERS:GROUP. Version 2 has no controllers. Version 1
+ * mounts a hierarchy under its controllers' names, or under a link with one of the names. */
 static int granted_by_line(const char *root, char *line)
 {
-	char *controllers = strchr(line, ':'), *group, hierarchy[128];
+	char *controllers = strchr(line, ':'), *group, hierarchy[128], list[130];
 	int together, alone;
 
 	group = controllers ? strchr(controllers + 1, ':') : NULL;
@@ -113,8 +99,9 @@ static int granted_by_line(const char *root, char *line)
 	*controllers++ = *group++ = '\0';
 	if (*controllers == '\0')
 		return granted_within(root, "", group);
-	if (!has_cpu(controllers) ||
-	    snprintf(hierarchy, sizeof hierarchy, "/%s", controllers) >= (int)sizeof hierarchy)
+	snprintf(list, sizeof list, ",%s,", controllers);
+	if (snprintf(hierarchy, sizeof hierarchy, "/%s", controllers) >= (int)sizeof hierarchy ||
+	    !strstr(list, ",cpu,"))
 		return INT_MAX;
 	alone = granted_within(root, "/cpu", group);
 	together = strcmp(controllers, "cpu") ? granted_within(root, hierarchy, group) : alone;
@@ -140,7 +127,7 @@ int cores_granted(const char *root)
 	return least;
 }
 
-/* Where there are more cores than the set has room for. */
+/* For machines with more than CPU_SETSIZE cores. */
 static int cores_online(void)
 {
 	long n = sysconf(_SC_NPROCESSORS_ONLN);
@@ -158,7 +145,7 @@ int cores_count(void)
 	return granted < ncores ? granted : ncores;
 }
 
-/* Adds cores first to last, as "0-15" or "7" names them; *end: what stands behind. */
+/* Adds the cores of a range "0-15" or "7" to set. Sets *end behind it. */
 static void set_add_range(cpu_set_t *set, const char *text, char **end)
 {
 	unsigned long first = strtoul(text, end, 10), last = first;
@@ -184,5 +171,5 @@ void cores_keep_to(const char *folder, const char *name)
 	} while (*end == ',');
 	CPU_AND(&set, &set, &allowed);
 	if (CPU_COUNT(&set) > 0)
-		(void)sched_setaffinity(0, sizeof set, &set); /* else it works from afar */
+		(void)sched_setaffinity(0, sizeof set, &set); /* a failure only costs time */
 }

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * cores.h - how many threads are worth starting, and where.
+ * cores.h - how many threads to start, and on which cores.
  */
 #ifndef GPUSTAT_CORES_H
 #define GPUSTAT_CORES_H
 
-/* Cores that this process may run on, or as much time as its control groups grant, rounded up to
- * whole cores, if that is less; at least 1. Cost: some opens of small files, 0.05 ms. */
+/* Returns the smaller of the cores that this process may run on and cores_granted(""); at least 1.
+ * Cost: opens some small files, 0.05 ms. */
 int cores_count(void);
 
-/* What the control groups grant, cgroup v2 (cpu.max) and v1 (cpu.cfs_quota_us): the least of the
- * process's own group and all that it lies in, in cores, rounded up. root: the folder where proc/
- * and sys/ are, "" for the system's own. INT_MAX: there is no limit, or none can be read. */
+/* Returns the CPU quota of the process's control group, or of the ancestor that grants least, in
+ * cores, rounded up: cgroup v2 (cpu.max) and v1 (cpu.cfs_quota_us). INT_MAX: no readable limit.
+ * root: the folder with proc/ and sys/, "" for the system's. */
 int cores_granted(const char *root);
 
-/* Keeps the calling thread to those cores of a list that it may run on, and that stand near a
- * device: "0-15,32-47", in folder/name. Leaves it alone if there are none, or no such list. */
+/* Binds the calling thread to the cores in the list "0-15,32-47" in the file folder/name, such as a
+ * device's local_cpulist. Does nothing if there is no list, or none of its cores is allowed. */
 void cores_keep_to(const char *folder, const char *name);
 
 #endif

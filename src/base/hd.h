@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * hd.h - marks a function that gcc and nvcc compile from the same text.
- *
- * The numeric core (dfa.h, decimal.h) is inline and has no other
- * dependency, so that a CPU thread and a GPU lane cannot disagree on it.
+ * hd.h - HD marks an inline function that gcc and nvcc compile from the same source, so that CPU
+ * threads and GPU lanes agree.
  */
 #ifndef GPUSTAT_HD_H
 #define GPUSTAT_HD_H

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * status.c - the words and exit status of each status; filling in a fault.
+ * status.c - see status.h.
  */
 #include "base/status.h"
 
-#include <stdio.h>
 #include <string.h>
 
-struct status_row {
+static const struct {
 	const char *words;
 	int exit_status;
-};
-
-static const struct status_row rows[] = {
+} rows[] = {
 #define STATUS_ROW(name, words, exit_status) [name] = {words, exit_status},
 	STATUS_TABLE(STATUS_ROW)
 #undef STATUS_ROW

@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The length and least code point that a first byte announces; 0: no first byte. */
-static size_t announced(unsigned char c, uint32_t *least)
+/* Returns the length of a character with first byte c, and its least code point; 0: none. */
+static size_t length_of(unsigned char c, uint32_t *least)
 {
 	*least = c < 0x80 ? 0 : c < 0xe0 ? 0x80 : c < 0xf0 ? 0x800 : 0x10000;
 	return c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
@@ -17,7 +17,7 @@ static size_t announced(unsigned char c, uint32_t *least)
 static size_t decode(const char *text, size_t nbytes, uint32_t *code)
 {
 	uint32_t least;
-	size_t length = nbytes ? announced((unsigned char)*text, &least) : 0;
+	size_t length = nbytes ? length_of((unsigned char)*text, &least) : 0;
 
 	if (length == 0 || length > nbytes)
 		return 0;
@@ -36,12 +36,10 @@ static size_t decode(const char *text, size_t nbytes, uint32_t *code)
 
 size_t utf8_length(const char *text, size_t nbytes)
 {
-	uint32_t code;
-
-	return decode(text, nbytes, &code);
+	return decode(text, nbytes, &(uint32_t){0});
 }
 
-/* The escape for a control character or a byte that is no UTF-8; returns its length. */
+/* Writes the escape for byte c and a NUL. Returns its length. */
 static size_t escape(char c, char out[5])
 {
 	const char *special = "\n\t\r", *at = c ? strchr(special, c) : NULL;
@@ -56,8 +54,8 @@ static bool is_control(uint32_t code)
 	return code < 0x20 || (code >= 0x7f && code < 0xa0);
 }
 
-/* Line and paragraph separators, and what embeds, overrides or isolates a direction. */
-static bool turns_line(uint32_t code)
+/* Line and paragraph separators, and controls of text direction. */
+static bool is_separator_or_direction(uint32_t code)
 {
 	return code == 0x061c || code == 0x200e || code == 0x200f ||
 	       (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
@@ -68,7 +66,7 @@ bool utf8_prints(const char *text, size_t nbytes, size_t *length)
 	uint32_t code;
 
 	*length = decode(text, nbytes, &code);
-	return *length && !is_control(code) && !turns_line(code);
+	return *length && !is_control(code) && !is_separator_or_direction(code);
 }
 
 size_t utf8_width(const char *text)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * utf8.h - printing bytes that strangers wrote.
+ * utf8.h - prints untrusted bytes.
  */
 #ifndef GPUSTAT_UTF8_H
 #define GPUSTAT_UTF8_H
@@ -9,20 +9,20 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* The length of the UTF-8 character that text[0 .. nbytes) begins with (RFC 3629: no
- * overlong form, no surrogate), or 0 where it begins with none. */
+/* Returns the length of the UTF-8 character (RFC 3629: no overlong form, no surrogate) that
+ * text[0 .. nbytes) begins with, or 0. */
 size_t utf8_length(const char *text, size_t nbytes);
 
-/* Whether text[0 .. nbytes) begins with a character that a terminal shows as itself: none of
- * those that control it, break the line or turn the direction of what stands beside them
- * (Unicode 15.1, section 23.2). *length: its bytes, or 0 where there is no UTF-8. */
+/* Whether text[0 .. nbytes) begins with a character that is safe on a terminal: no control
+ * character, line separator, or control of text direction (Unicode 15.1, section 23.2). Sets
+ * *length to utf8_length. */
 bool utf8_prints(const char *text, size_t nbytes, size_t *length);
 
-/* The columns that utf8_print's output takes, counting one for each character. */
+/* Returns the number of characters that utf8_print prints. */
 size_t utf8_width(const char *text);
 
-/* Prints text[0 .. nbytes) on one line and harmlessly to a terminal: what
- * utf8_prints refuses prints as \n, \t, \r or \xNN, byte by byte. */
+/* Prints text[0 .. nbytes) on one line. Bytes that utf8_prints refuses print as \n, \t, \r or
+ * \xNN each. */
 void utf8_print(FILE *to, const char *text, size_t nbytes);
 
 #endif

@@ -34,11 +34,6 @@ static enum status widen(struct running *r)
 	return STATUS_OK;
 }
 
-static const struct wide *chosen(enum new_column_kind kind, const struct wide_fold *f)
-{
-	return kind == NEW_MIN ? &f->min : kind == NEW_MAX ? &f->max : &f->sum;
-}
-
 enum status running_begin(struct running *r, enum new_column_kind kind, const struct plan_column *column,
 			  const struct column_partial *before)
 {
@@ -49,12 +44,12 @@ enum status running_begin(struct running *r, enum new_column_kind kind, const st
 	r->counts_text = !column->parses;
 	r->count = f.count;
 	r->scale = f.scale;
-	r->is_wide = !wide_to_int128(chosen(kind, &f), f.scale, &r->value);
+	r->is_wide = !wide_to_int128(running_total(kind, &f), f.scale, &r->value);
 	if (!r->is_wide)
 		return STATUS_OK;
 	if (need_wide(r) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	*r->wide = *chosen(kind, &f);
+	*r->wide = *running_total(kind, &f);
 	return STATUS_OK;
 }
 

@@ -31,6 +31,12 @@ struct running {
 /* Zero is a running total that has not begun: running_free may take it. */
 void running_free(struct running *r);
 
+/* Returns the sum, minimum or maximum in a fold. */
+static inline const struct wide *running_total(enum new_column_kind kind, const struct wide_fold *f)
+{
+	return kind == NEW_MIN ? &f->min : kind == NEW_MAX ? &f->max : &f->sum;
+}
+
 /* Makes r the total of all the numbers in before: the fold of the records before the
  * first. column: the plan's. Keeps r's memory. Errors: STATUS_NO_MEMORY. */
 enum status running_begin(struct running *r, enum new_column_kind kind, const struct plan_column *column,

@@ -137,14 +137,11 @@ void statistic_format(enum operation operation, const struct column_moments *m,
 {
 	static statistic_formula *const formulas[NOPERATIONS] = {
 #define FORMULA_REDUCE(formula) formula
-#define FORMULA_SCAN(new_column) NULL
+#define FORMULA_RUNNING(new_column) NULL
 #define FORMULA_OFFSET(new_column) NULL
 #define OPERATION(id, kind, name, argument, title, needs, value, help) \
 		[OPERATION_##id] = FORMULA_##kind(value),
-#define OPTION(id, letter, name, argument, help)
 #include "query/options.def"
-#undef OPERATION
-#undef OPTION
 	};
 
 	*text = '\0';

@@ -24,21 +24,16 @@ void message_program(const char *name)
 	program = name;
 }
 
-/* A message leaves in as few pieces as it has lines, not byte by byte, so that lines of
- * processes that share a log stay whole. */
-static void begin_message(void)
-{
-	static char buffer[BUFSIZ];
-	static bool begun;
-
-	if (!begun)
-		setvbuf(stderr, buffer, _IOLBF, sizeof buffer);
-	begun = true;
-}
-
+/* Begins a message. stderr becomes line-buffered, so that lines of processes that share a log stay
+ * whole. */
 static void print_program(void)
 {
-	begin_message();
+	static char buffer[BUFSIZ];
+	static bool is_buffered;
+
+	if (!is_buffered)
+		setvbuf(stderr, buffer, _IOLBF, sizeof buffer);
+	is_buffered = true;
 	fprintf(stderr, "%s: ", program);
 }
 
@@ -47,7 +42,7 @@ static void print_text(const char *text)
 	utf8_print(stderr, text, strlen(text));
 }
 
-/* What the value itself says, or a library's or the system's words. */
+/* Prints the value, or the library's or the system's text. */
 static void print_detail(const struct fault *f)
 {
 	switch (f->status) {
@@ -85,7 +80,7 @@ static void print_place(const struct fault *f)
 	}
 }
 
-/* Our own lines, each made harmless: an expression and a caret below it, say. */
+/* Prints a usage fault's lines, such as an expression and a caret below it. */
 static void print_lines(const char *text)
 {
 	while (*text) {
@@ -142,9 +137,8 @@ void message_left_out(uint64_t n, const char *column)
 
 void message_undecided(uint64_t n)
 {
-	print_program();
-	fprintf(stderr, "warning: %" PRIu64 " record%s without an answer to the condition: "
-		"text was compared with a number\n", n, n == 1 ? "" : "s");
+	message_note("warning: %" PRIu64 " record%s without an answer to the condition: text was "
+		     "compared with a number", n, n == 1 ? "" : "s");
 }
 
 void message_note(const char *format, ...)
@@ -174,7 +168,7 @@ static char *write_words(char *to, const char *words)
 	return to + nbytes;
 }
 
-/* In a signal's handler: nothing is called here but what may be called there. */
+/* A signal handler: calls only async-signal-safe functions. */
 static void print_progress(int number)
 {
 	uint64_t done = *progress.done, all = progress.all;
@@ -195,7 +189,7 @@ static void print_progress(int number)
 	to = decimal_write(write_words(to, " s: "), (int128)(ns ? done * 100 / ns : 0), 2);
 	to = write_words(to, " GB/s\n");
 	if (write(STDERR_FILENO, text, (size_t)(to - text)) < 0)
-		to = text; /* there is nobody to tell */
+		to = text; /* nothing can be done */
 	errno = error;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * message.h - the only writer to stderr.
+ * message.h - all output to stderr.
  */
 #ifndef GPUSTAT_MESSAGE_H
 #define GPUSTAT_MESSAGE_H
@@ -11,31 +11,29 @@
 
 #include "base/status.h"
 
-/* Sets the name that every message begins with: "gpustat" until then. name is not copied. */
+/* Sets the program's name in messages; "gpustat" by default. name is not copied. */
 void message_program(const char *name);
 
-/* Prints a fault as one line, `gpustat: FILE:LINE: column 'NAME': what: 'value'`, bytes
- * that could harm a terminal escaped; a usage fault points to --help. Returns the exit
- * status that it asks for. */
+/* Prints a fault as `gpustat: FILE:LINE: column 'NAME': what: 'value'` on one line, with bytes that
+ * could harm a terminal escaped; a usage fault adds a line that points to --help. Returns the
+ * program's exit status. */
 int message_fault(const struct fault *fault);
 
-/* Prints the names that an unknown column could have had: of ncolumns columns, those that
- * have one. */
+/* Prints the number of columns and the names that are not NULL. */
 void message_columns(char *const *names, size_t ncolumns);
 
-/* Warns that n values of the column were left out for being no numbers, or (column NULL) n
- * records for having too few fields. */
+/* Warns that n values of the column were left out as they are no numbers, or, if column is NULL, n
+ * records with too few fields. */
 void message_left_out(uint64_t n, const char *column);
 
-/* Warns that for n records a condition compared text with a number. */
+/* Warns that in n records a condition compared text with a number. */
 void message_undecided(uint64_t n);
 
-/* Lets SIGUSR1, unless it is ignored, print one line: how many bytes are done, of how many, since
- * the first call, and how fast. done: counts bytes, and outlives the process's signals. all:
- * UINT64_MAX if it is not known. */
+/* Makes SIGUSR1, unless it is ignored, print the bytes done, the total, and the speed since the
+ * first call; later calls only set the total. done: static storage. all: UINT64_MAX: unknown. */
 void message_progress(const _Atomic uint64_t *done, uint64_t all);
 
-/* Prints the program's name and a line, for --verbose. */
+/* Prints one line, for --verbose. */
 void message_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -18,28 +18,20 @@
 enum status table_init(struct table *t, size_t ncolumns, size_t nrows)
 {
 	memset(t, 0, sizeof *t);
-	t->names = calloc(ncolumns + 1, sizeof *t->names);
-	t->cells = calloc(ncolumns * nrows + 1, sizeof *t->cells);
-	if (!t->names || !t->cells) {
-		table_free(t);
+	t->names = calloc(ncolumns * (nrows + 1) + 1, sizeof *t->names);
+	if (!t->names)
 		return STATUS_NO_MEMORY;
-	}
+	t->cells = t->names + ncolumns;
 	t->ncolumns = ncolumns;
 	t->nrows = nrows;
 	return STATUS_OK;
 }
 
-static void cells_free(struct cell *cells, size_t ncells)
-{
-	for (size_t i = 0; i < ncells; i++)
-		free(cells[i].text);
-	free(cells);
-}
-
 void table_free(struct table *t)
 {
-	cells_free(t->names, t->ncolumns);
-	cells_free(t->cells, t->ncolumns * t->nrows);
+	for (size_t i = 0; i < t->ncolumns * (t->nrows + 1); i++)
+		free(t->names[i].text);
+	free(t->names);
 	memset(t, 0, sizeof *t);
 }
 
@@ -54,7 +46,7 @@ enum status output_close(struct fault *fault)
 {
 	enum status status = output_flush(fault);
 
-	/* It may never have been open: that matters to whoever has something to write. */
+	/* EBADF: it was never open. If there was output, the flush has failed. */
 	if (status == STATUS_OK && close(STDOUT_FILENO) && errno != EBADF)
 		return fault_set(fault, STATUS_WRITE, errno, NULL);
 	return status;
@@ -82,7 +74,7 @@ static void print_csv_cell(const char *text)
 	output_field(text, ',');
 }
 
-/* Tabs and line ends would break the row: they print as \t, \n, \r, and \ as \\. */
+/* Prints tabs and line ends as \t, \n, \r, and \ as \\. */
 static void print_tsv_cell(const char *text)
 {
 	for (; *text; text++) {
@@ -96,7 +88,7 @@ static void print_tsv_cell(const char *text)
 	}
 }
 
-/* JSON is UTF-8: a byte that is none prints as the replacement character. */
+/* JSON is UTF-8: any other byte prints as the replacement character. */
 static void print_json_string(const char *text)
 {
 	const char *end = text + strlen(text);
@@ -148,7 +140,7 @@ static void print_rows(const struct table *t, char separator, bool names,
 		print_separated(t->cells + i * t->ncolumns, t->ncolumns, separator, print);
 }
 
-/* The values without names: one a line, or a row a line where rows mean something. */
+/* Prints the values without names: of one record, one a line; otherwise a row a line. */
 static void print_plain(const struct table *t)
 {
 	print_rows(t, t->one_record ? '\n' : '\t', false, print_tsv_cell);
@@ -179,10 +171,10 @@ static void print_json(const struct table *t)
 	puts(t->one_record ? "" : "]");
 }
 
-/* ---- for eyes ---- */
+/* ---- aligned ---- */
 
-/* The widest cell's width. A column of text is not widened beyond TEXT_WIDTH_MAX: with one long
- * name, the blanks beside many short ones would be more than all of the input. */
+/* Returns the widest cell's width. In a column of text, cells beyond TEXT_WIDTH_MAX do not count:
+ * padding many short cells to one long one would exceed the size of the input. */
 static size_t column_width(const struct table *t, size_t column)
 {
 	size_t limit = t->names[column].is_number ? SIZE_MAX : TEXT_WIDTH_MAX;
@@ -195,8 +187,7 @@ static size_t column_width(const struct table *t, size_t column)
 	return width;
 }
 
-/* Numbers stand to the right of their column and text to the left. No blanks at a row's
- * end. */
+/* Aligns numbers right and text left, without trailing blanks. */
 static void print_aligned(const struct table *t, const struct cell *row, const size_t *widths)
 {
 	size_t pending = 0, end = t->ncolumns;
@@ -231,24 +222,15 @@ static enum status print_table(const struct table *t)
 
 enum status table_print(const struct table *t, enum format format, struct fault *fault)
 {
-	switch (format) {
-	case FORMAT_CSV:
+	if (format == FORMAT_CSV)
 		print_rows(t, ',', true, print_csv_cell);
-		break;
-	case FORMAT_TSV:
+	else if (format == FORMAT_TSV)
 		print_rows(t, '\t', true, print_tsv_cell);
-		break;
-	case FORMAT_JSON:
+	else if (format == FORMAT_JSON)
 		print_json(t);
-		break;
-	case FORMAT_TABLE:
-		if (print_table(t) != STATUS_OK)
-			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-		break;
-	case FORMAT_PLAIN:
-	case FORMAT_AUTO:
+	else if (format != FORMAT_TABLE)
 		print_plain(t);
-		break;
-	}
+	else if (print_table(t) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	return output_flush(fault);
 }

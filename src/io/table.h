@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * table.h - a table of text on standard output, in the format asked for.
+ * table.h - prints a table of text to standard output in one of the formats.
  */
 #ifndef GPUSTAT_OUTPUT_H
 #define GPUSTAT_OUTPUT_H
@@ -8,38 +8,37 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "query/options.h"
 #include "base/status.h"
 
-/* One value. Text "" is an empty value: null in JSON if the cell is a number's. */
+enum format { FORMAT_AUTO, FORMAT_PLAIN, FORMAT_CSV, FORMAT_TSV, FORMAT_JSON, FORMAT_TABLE };
+
 struct cell {
-	char *text; /* owned by the table */
+	char *text; /* owned by the table; "": no value, null in JSON if is_number */
 	bool is_number;
 };
 
 struct table {
 	size_t ncolumns, nrows;
-	struct cell *names; /* ncolumns */
+	struct cell *names; /* ncolumns; owned, with the cells behind them */
 	struct cell *cells; /* nrows x ncolumns, row by row */
-	bool one_record;    /* the one row is an object by itself, not the first of a list */
+	bool one_record;    /* the only row prints as an object, not as a list */
 };
 
 /* Makes a table whose cells are all NULL. Errors: STATUS_NO_MEMORY. */
 enum status table_init(struct table *t, size_t ncolumns, size_t nrows);
 void table_free(struct table *t);
 
-/* Prints t and makes sure that it was written. format is not FORMAT_AUTO.
- * Errors: STATUS_WRITE. */
+/* Prints and flushes t; FORMAT_AUTO is as FORMAT_PLAIN. Errors: STATUS_NO_MEMORY, STATUS_WRITE. */
 enum status table_print(const struct table *t, enum format format, struct fault *fault);
 
-/* Prints text as a field of a record, in quotes if it needs them. */
+/* Prints text as a CSV field, quoted if needed. */
 void output_field(const char *text, char delimiter);
 
-/* Makes sure that all of standard output was written. Errors: STATUS_WRITE. */
+/* Flushes standard output. Errors: STATUS_WRITE for this or an earlier write. */
 enum status output_flush(struct fault *fault);
 
-/* Likewise, once and for all: closes it, which is when some file systems say that they have no
- * room. Errors: STATUS_WRITE. */
+/* Flushes and closes standard output: some file systems report a full disk only then. Errors:
+ * STATUS_WRITE. */
 enum status output_close(struct fault *fault);
 
 #endif

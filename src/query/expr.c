@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * expr.c - recursive descent, straight to a chain of tests. See expr.h, expr_eval.h.
+ * expr.c - compiles by recursive descent to a chain of tests. See expr.h, expr_eval.h.
  *
- * There is no tree. Each part of an expression is compiled when it has been read, to tests
- * whose ends are still loose: those that make the part true, and those that do not. Joining
- * two parts with `and` ties the first one's true ends to the second's first test; `or`, its
- * others. `not` only says so to the functions below it: they then swap and/or and turn
- * comparisons round (De Morgan). Loose ends are linked through the places that they will fill:
- * backpatching, as in Aho, Lam, Sethi, Ullman: Compilers, section 6.7.
+ * There is no syntax tree. Each part of an expression becomes tests whose exits are not yet set: the
+ * exits taken when the part is true, and those when it is not. `and` sets the first part's true
+ * exits to the second part's first test; `or`, the other exits. `not` sets a flag for the functions
+ * below it, which swap and/or and complement comparisons (De Morgan). Unset exits form a list
+ * linked through the exits themselves: backpatching, as in Aho, Lam, Sethi, Ullman: Compilers,
+ * section 6.7.
  */
 #include "query/expr.h"
 
@@ -23,25 +23,25 @@
 #define TEST_NBYTES_LEAST 3 /* a=1 */
 #define EXPR_NBYTES_MAX ((size_t)1 << 28)
 
-/* A list of loose ends: test i's if_true is end 2 i, its if_not 2 i + 1. */
-#define END_NONE UINT32_MAX
-struct ends {
+/* A list of exits to be set: test i's if_true is exit 2 i, its if_not 2 i + 1. */
+#define EXIT_NONE UINT32_MAX
+struct exits {
 	uint32_t first, last;
 };
 
-/* A compiled part: its tests are those from `begin` to where the next part begins. */
+/* A compiled part: tests from `begin` to the start of the next part. */
 struct part {
 	uint32_t begin;
-	struct ends if_true, if_not;
+	struct exits if_true, if_not;
 };
 
 struct parser {
 	struct expr_request *request;
 	struct expr *e;          /* request->expr */
-	struct expr_test *tests; /* e->tests, to be written */
+	struct expr_test *tests; /* e->tests, writable */
 	char *literals;
 	const char *option, *text;
-	struct expr_token token; /* the one to be taken next */
+	struct expr_token token; /* the look-ahead */
 	int nlevels;
 	enum status status;
 	struct fault *fault;
@@ -49,7 +49,7 @@ struct parser {
 
 /* ---- errors ---- */
 
-/* Notes the first error; returns false. */
+/* Stores the first error. Returns false. */
 __attribute__((format(printf, 3, 4))) static bool fail(struct parser *p, size_t offset,
 						       const char *format, ...)
 {
@@ -69,7 +69,7 @@ __attribute__((format(printf, 3, 4))) static bool fail(struct parser *p, size_t 
 	return false;
 }
 
-/* The token in hand is not what the language wants here. */
+/* Reports that the look-ahead is not what the grammar wants. */
 static bool unexpected(struct parser *p, const char *wanted)
 {
 	if (p->token.kind == EXPR_TOKEN_BAD)
@@ -78,34 +78,33 @@ static bool unexpected(struct parser *p, const char *wanted)
 		    p->token.kind == EXPR_TOKEN_END ? ", not the end" : "");
 }
 
-/* ---- loose ends ---- */
+/* ---- backpatching ---- */
 
-static uint32_t *end_at(struct parser *p, uint32_t end)
+static uint32_t *exit_at(struct parser *p, uint32_t exit)
 {
-	struct expr_test *test = &p->tests[end / 2];
+	struct expr_test *test = &p->tests[exit / 2];
 
-	return end % 2 ? &test->if_not : &test->if_true;
+	return exit % 2 ? &test->if_not : &test->if_true;
 }
 
-/* Ties all ends to target. */
-static void tie(struct parser *p, struct ends ends, uint32_t target)
+static void set_exits(struct parser *p, struct exits exits, uint32_t target)
 {
-	for (uint32_t end = ends.first, next; end != END_NONE; end = next) {
-		next = *end_at(p, end);
-		*end_at(p, end) = target;
+	for (uint32_t exit = exits.first, next; exit != EXIT_NONE; exit = next) {
+		next = *exit_at(p, exit);
+		*exit_at(p, exit) = target;
 	}
 }
 
-static struct ends concatenate(struct parser *p, struct ends a, struct ends b)
+static struct exits concatenate(struct parser *p, struct exits a, struct exits b)
 {
-	*end_at(p, a.last) = b.first; /* no part is without ends of either sort */
-	return (struct ends){a.first, b.last};
+	*exit_at(p, a.last) = b.first; /* every part has exits of both kinds */
+	return (struct exits){a.first, b.last};
 }
 
-/* part becomes `part and next` or `part or next`. */
+/* Makes part `part and next` or `part or next`. */
 static void join(struct parser *p, bool with_and, struct part *part, const struct part *next)
 {
-	tie(p, with_and ? part->if_true : part->if_not, next->begin);
+	set_exits(p, with_and ? part->if_true : part->if_not, next->begin);
 	if (with_and) {
 		part->if_not = concatenate(p, part->if_not, next->if_not);
 		part->if_true = next->if_true;
@@ -115,12 +114,12 @@ static void join(struct parser *p, bool with_and, struct part *part, const struc
 	}
 }
 
-/* Appends a test; it is a part by itself. */
+/* Appends a test. Returns it as a part. */
 static struct part emit(struct parser *p, struct expr_test test)
 {
 	uint32_t at = p->e->ntests++;
 
-	test.if_true = test.if_not = END_NONE;
+	test.if_true = test.if_not = EXIT_NONE;
 	p->tests[at] = test;
 	return (struct part){at, {2 * at, 2 * at}, {2 * at + 1, 2 * at + 1}};
 }
@@ -132,8 +131,8 @@ static void advance(struct parser *p)
 	p->token = expr_lex(p->text, p->token.begin + p->token.nbytes);
 }
 
-/* The column of a selector, which is taken over; a new one where there is none like it. */
-static uint32_t column_of(struct parser *p, struct selector s)
+/* Returns the index of the selector's column, added if it is new. Owns s.text from here on. */
+static uint32_t find_column(struct parser *p, struct selector s)
 {
 	struct selection *columns = &p->request->columns;
 
@@ -148,7 +147,7 @@ static uint32_t column_of(struct parser *p, struct selector s)
 	return p->e->ncolumns++;
 }
 
-static bool take_column(struct parser *p, const struct expr_token *token, uint32_t *column)
+static bool add_column(struct parser *p, const struct expr_token *token, uint32_t *column)
 {
 	const char *text = p->text + token->begin;
 	struct selector s = {.text = strndup(text, token->nbytes), .quoted = *text == '`'};
@@ -159,18 +158,18 @@ static bool take_column(struct parser *p, const struct expr_token *token, uint32
 	}
 	if (s.quoted)
 		s.text[expr_unquote(text, token->nbytes, s.text)] = '\0';
-	*column = column_of(p, s);
+	*column = find_column(p, s);
 	return true;
 }
 
-/* Whether a token is a word of the language, not a sign. */
+/* Whether a token is a keyword, not a sign. first: its first byte. */
 static bool is_keyword(const struct expr_token *token, char first)
 {
 	return token->kind >= EXPR_TOKEN_AND && token->kind <= EXPR_TOKEN_MISSING &&
 	       (first | 0x20) >= 'a' && (first | 0x20) <= 'z';
 }
 
-/* Takes a column or a literal out of the text. */
+/* Reads a column or a literal. */
 static bool parse_operand(struct parser *p, struct expr_token *operand)
 {
 	const char *text = p->text + p->token.begin;
@@ -190,7 +189,7 @@ static bool parse_operand(struct parser *p, struct expr_token *operand)
 	}
 }
 
-/* Puts a literal's text into the program. */
+/* Copies a literal's text into the compiled condition. */
 static void add_literal(struct parser *p, const struct expr_token *token, struct expr_test *test)
 {
 	char *to = p->literals + p->e->nliteral_bytes;
@@ -222,20 +221,20 @@ static bool add_number(struct parser *p, const struct expr_token *token, struct 
 
 /* ---- comparisons ---- */
 
-/* What is true of b and a, from what is of a and b. */
+/* Returns the orders of (b, a) from those of (a, b). */
 static unsigned mirrored(unsigned accepts)
 {
 	return (accepts & EXPR_EQUAL) | (accepts & EXPR_LESS ? EXPR_GREATER : 0u) |
 	       (accepts & EXPR_GREATER ? EXPR_LESS : 0u);
 }
 
-/* Fills in test->kind and what the columns are used for. left is a column. */
+/* Sets the test's kind, columns and literal, and the columns' uses. left is a column. */
 static bool set_operands(struct parser *p, const struct expr_token *left,
 			 const struct expr_token *right, struct expr_test *test)
 {
 	uint8_t *uses = p->request->uses;
 
-	if (!take_column(p, left, &test->left))
+	if (!add_column(p, left, &test->left))
 		return false;
 	if (right->kind == EXPR_TOKEN_STRING) {
 		test->kind = EXPR_TEST_TEXT;
@@ -250,7 +249,7 @@ static bool set_operands(struct parser *p, const struct expr_token *left,
 		return add_number(p, right, test);
 	}
 	test->kind = EXPR_TEST_COLUMNS;
-	if (!take_column(p, right, &test->right))
+	if (!add_column(p, right, &test->right))
 		return false;
 	uses[test->right] |= EXPR_AS_NUMBER;
 	return true;
@@ -287,7 +286,7 @@ static bool parse_is(struct parser *p, const struct expr_token *left, struct exp
 	if (p->token.kind != EXPR_TOKEN_MISSING)
 		return unexpected(p, "'missing' or 'not missing'");
 	advance(p);
-	if (!take_column(p, left, &test->left))
+	if (!add_column(p, left, &test->left))
 		return false;
 	p->request->uses[test->left] |= EXPR_FOR_PRESENCE;
 	return true;
@@ -389,15 +388,15 @@ static bool parse_all(struct parser *p)
 		return fail(p, p->token.begin, "no parenthesis is open here");
 	if (p->token.kind != EXPR_TOKEN_END)
 		return unexpected(p, "'and', 'or' or the end");
-	tie(p, part.if_true, EXPR_ACCEPT);
-	tie(p, part.if_not, EXPR_REJECT);
+	set_exits(p, part.if_true, EXPR_ACCEPT);
+	set_exits(p, part.if_not, EXPR_REJECT);
 	return true;
 }
 
 /* ---- the whole ---- */
 
-/* Makes room for all that a text of nbytes can hold, so that nothing need grow. */
-static bool reserve(struct parser *p, size_t nbytes)
+/* Allocates for the most tests and columns that nbytes of text can have. */
+static bool allocate(struct parser *p, size_t nbytes)
 {
 	struct expr_request *r = p->request;
 	size_t ntests = nbytes / TEST_NBYTES_LEAST + 1, ncolumns = 2 * ntests;
@@ -421,13 +420,13 @@ enum status expr_parse(struct expr_request *r, const char *option, const char *t
 		.request = r, .e = &r->expr, .option = option, .text = text, .fault = fault};
 
 	memset(r, 0, sizeof *r);
-	if (!reserve(&p, strlen(text)))
+	if (!allocate(&p, strlen(text)))
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	parse_all(&p);
 	return p.status;
 }
 
-/* selector_resolve, but :N is a position even where a column is so called. */
+/* Like selector_resolve, but :N is a position even if a column has that name. */
 static enum status resolve(const struct selector *s, char *const *names, size_t nfields,
 			   uint32_t *field, struct fault *fault)
 {

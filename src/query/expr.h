@@ -12,13 +12,12 @@
  *     string      = '"' ... '"' | "'" ... "'"
  *
  * Words of the language are case-insensitive. A quote within quotes is doubled. A
- * comparison has at least one column: with a string it compares bytes; with a number or
- * another column, exact numbers. It does not chain.
+ * comparison has at least one column. With a string it compares bytes; with a number or
+ * another column, exact numbers. Comparisons do not chain.
  *
- * Order of use: expr_parse, before anything of the input is known; r->columns then helps
- * to tell whether there is a header; expr_resolve with its names; the planner makes a plan
- * that has r->fields, used as r->uses say, and sets r->expr.columns to their places. Then
- * r->expr is complete: expr_eval.h evaluates it.
+ * Order of use: expr_parse, before the input is opened; r->columns helps to detect a header;
+ * expr_resolve with its names; the planner plans r->fields for r->uses, and sets r->expr.columns
+ * to their indexes in the plan. Then expr_eval.h can evaluate r->expr.
  */
 #ifndef GPUSTAT_EXPR_H
 #define GPUSTAT_EXPR_H
@@ -30,33 +29,32 @@
 #include "query/select.h"
 #include "base/status.h"
 
-#define EXPR_NLEVELS 200 /* parentheses within parentheses */
+#define EXPR_NLEVELS 200 /* of nested parentheses */
 
-/* What a condition does with a column; a set. */
+/* What a condition uses a column for; a set. */
 enum expr_use {
-	EXPR_AS_NUMBER = 1, /* its values must be numbers or missing, where they decide */
+	EXPR_AS_NUMBER = 1, /* a value that decides must be a number or missing */
 	EXPR_AS_TEXT = 2,
 	EXPR_FOR_PRESENCE = 4,
 };
 
 struct expr_request {
-	struct expr expr;         /* its arrays owned; what follows has its ncolumns */
-	struct selection columns; /* as written, none twice; owned */
+	struct expr expr;         /* its arrays owned; the arrays below have expr.ncolumns items */
+	struct selection columns; /* as written, no duplicates; owned */
 	uint8_t *uses;            /* sets of enum expr_use; owned */
-	uint32_t *fields;         /* once resolved; two columns may be one field; owned */
-	size_t error_offset;      /* after STATUS_USAGE: the byte of text it is about */
+	uint32_t *fields;         /* set by expr_resolve; may have duplicates; owned */
+	size_t error_offset;      /* after STATUS_USAGE: the byte of text at fault */
 };
 
 /* Compiles text. option: the option's name without dashes, for messages.
- * Errors: STATUS_USAGE, with three lines in fault's detail: what is wrong, the expression
- * around it as one line of printing characters, and a caret below the culprit;
- * STATUS_NO_MEMORY. Free with expr_free in any case.
- * Cost: memory of some 50 times text's length. */
+ * Errors: STATUS_USAGE with three lines in fault's detail (the error, an excerpt of the expression
+ * in printing characters, a caret below the error); STATUS_NO_MEMORY. Free with expr_free, after
+ * an error too. Cost: memory of some 50 times text's length. */
 enum status expr_parse(struct expr_request *r, const char *option, const char *text,
 		       struct fault *fault);
 
-/* Finds the fields that the columns mean. names: nfields header names, NULL for a column
- * without one. Errors: selector_resolve's. */
+/* Finds the columns' fields. names: nfields header names, NULL for a column without one.
+ * Errors: selector_resolve's. */
 enum status expr_resolve(struct expr_request *r, char *const *names, size_t nfields,
 			 struct fault *fault);
 

@@ -2,19 +2,18 @@
  *
  * expr_eval.h - a compiled condition, and whether it keeps a record.
  *
- * expr.c compiles the language of --where to a chain of tests: each looks at one or two
- * fields and names the test to go on with, if true and if not, always one further on. So a
- * record needs no stack, no recursion, no memory, and as few tests as decide it. Plain
- * arrays, inline code: a CPU thread and a GPU lane run the same text.
+ * expr.c compiles the language of --where to a chain of tests. Each test compares one or two fields
+ * and has two exits, to later tests. So a record needs no stack, no recursion, no memory, and only
+ * the tests that decide it. Plain arrays and inline code: a CPU thread and a GPU lane run the same
+ * source.
  *
- * `not` was pushed down to the tests when they were compiled: not (a < 1) is a >= 1. A
- * comparison with a missing value is then never true, and that is all of SQL's
- * three-valued logic that a filter can tell: without `not`, and/or of truths is true where
- * and/or of `is it true?` is.
+ * The compiler pushes `not` down to the tests: not (a < 1) is a >= 1. A comparison with a missing
+ * value is then never true. For a filter that is all of SQL's three-valued logic: and/or are
+ * monotone, so without `not` unknown and false lead to the same records.
  *
- * By the same monotony a field that is not a number matters only if the record is kept
- * when every test of such a field is taken as true, and dropped when none is. Elsewhere the
- * rest decides, in whatever order it was written.
+ * By the same monotony, a field that is not a number matters only if the record is kept when every
+ * test of such a field counts as true, and dropped when each counts as false. Otherwise the other
+ * tests decide, in whatever order they were written.
  */
 #ifndef GPUSTAT_EXPR_EVAL_H
 #define GPUSTAT_EXPR_EVAL_H
@@ -28,7 +27,7 @@
 
 /* ---- the compiled form ---- */
 
-/* How two values stand; a test has the set of those that make it true. */
+/* The order of two values; a test has the set of orders that make it true. */
 enum expr_order { EXPR_LESS = 1, EXPR_EQUAL = 2, EXPR_GREATER = 4, EXPR_ANY_ORDER = 7 };
 
 enum expr_test_kind {
@@ -39,10 +38,10 @@ enum expr_test_kind {
 };
 
 enum expr_value_kind {
-	EXPR_UNREAD,        /* a field whose number nobody has asked for yet */
+	EXPR_UNREAD,        /* a field whose number has not been parsed */
 	EXPR_MISSING,
 	EXPR_NUMBER,        /* number is set */
-	EXPR_WIDE,          /* a number that only its text holds */
+	EXPR_WIDE,          /* a number too long for struct decimal: use the text */
 	EXPR_NOT_A_NUMBER,
 	EXPR_OUT_OF_RANGE,  /* a number, but beyond wide.h */
 };
@@ -55,7 +54,7 @@ struct expr_value {
 	enum expr_value_kind kind;
 };
 
-/* Where a test leads that is the last. */
+/* Exits that end the chain. */
 #define EXPR_ACCEPT UINT32_MAX
 #define EXPR_REJECT (UINT32_MAX - 1)
 
@@ -69,18 +68,18 @@ struct expr_test {
 	struct decimal number;
 };
 
-/* A compiled condition. To have it elsewhere, copy the arrays and set the pointers. */
+/* A compiled condition. To move it to a GPU, copy the arrays and set the pointers. */
 struct expr {
 	uint32_t ntests, ncolumns, nliteral_bytes;
-	const struct expr_test *tests; /* ntests >= 1, begun with the first */
+	const struct expr_test *tests; /* ntests >= 1, evaluated from the first */
 	const char *literals;          /* nliteral_bytes, no terminators */
-	uint32_t *columns;             /* ncolumns: the place of each in the plan */
+	uint32_t *columns;             /* ncolumns indexes into the plan */
 };
 
 enum expr_truth {
 	EXPR_FALSE, /* false, or unknown because a value is missing */
 	EXPR_TRUE,
-	EXPR_INVALID, /* it hangs on a field that is not a number */
+	EXPR_INVALID, /* it depends on a field that is not a number */
 };
 
 /* ---- comparing ---- */
@@ -90,8 +89,8 @@ HD enum expr_order expr_order_of(int comparison)
 	return comparison < 0 ? EXPR_LESS : comparison > 0 ? EXPR_GREATER : EXPR_EQUAL;
 }
 
-/* Compares exactly; -1, 0 or 1. A significand that is not 0 and is raised by
- * DECIMAL_NDIGITS places exceeds every other one, so the product below fits. */
+/* Compares exactly; -1, 0 or 1. A significand other than 0, shifted by DECIMAL_NDIGITS places,
+ * exceeds every other one, so the product below fits. */
 HD int decimal_compare(struct decimal a, struct decimal b)
 {
 	int32_t nplaces = b.scale - a.scale;
@@ -108,7 +107,7 @@ HD int decimal_compare(struct decimal a, struct decimal b)
 	return raised < fine ? -sign : raised > fine ? sign : 0;
 }
 
-/* The next digit of a number's text at *p, its point passed over; 0 behind the last. */
+/* Returns the digit at *p and moves *p beyond it; skips the point; 0 after the last. */
 HD int expr_next_digit(const char **p, const char *end)
 {
 	if (*p < end && **p == '.')
@@ -116,8 +115,8 @@ HD int expr_next_digit(const char **p, const char *end)
 	return *p < end && decimal_is_digit(**p) ? *(*p)++ - '0' : 0;
 }
 
-/* Compares two numbers by their texts, of whatever length; -1, 0 or 1. First the signs,
- * then where the first significant digits stand, then digit by digit. */
+/* Compares two numbers' texts of any length; -1, 0 or 1: by sign, then by the place of the first
+ * significant digit, then digit by digit. */
 HD int expr_compare_texts(const char *a, size_t a_nbytes, const char *b, size_t b_nbytes)
 {
 	struct decimal_syntax x, y;
@@ -150,7 +149,7 @@ HD int expr_compare_texts(const char *a, size_t a_nbytes, const char *b, size_t 
 	return 0;
 }
 
-/* Compares bytes, as unsigned; a beginning is less than the whole. */
+/* Compares bytes as unsigned; a prefix is less than the whole. */
 HD int expr_compare_bytes(const char *a, size_t a_nbytes, const char *b, size_t b_nbytes)
 {
 	size_t i, nbytes = a_nbytes < b_nbytes ? a_nbytes : b_nbytes;
@@ -161,8 +160,7 @@ HD int expr_compare_bytes(const char *a, size_t a_nbytes, const char *b, size_t 
 	return a_nbytes < b_nbytes ? -1 : a_nbytes > b_nbytes;
 }
 
-/* Reads a value's number, once; v->kind is then never EXPR_UNREAD. The range is that of
- * wide_parse(). */
+/* Parses a value's number if it is EXPR_UNREAD and sets its kind. Range: wide_parse()'s. */
 HD void expr_read(struct expr_value *v)
 {
 	struct decimal_syntax s;
@@ -193,7 +191,7 @@ HD void expr_read(struct expr_value *v)
 		v->kind = EXPR_OUT_OF_RANGE;
 }
 
-/* Compares two values that were read and are numbers; -1, 0 or 1. */
+/* Compares two values that expr_is_number accepts; -1, 0 or 1. */
 HD int expr_compare_numbers(const struct expr_value *a, const struct expr_value *b)
 {
 	if (a->kind == EXPR_NUMBER && b->kind == EXPR_NUMBER)
@@ -219,7 +217,7 @@ HD struct expr_value expr_literal(const struct expr *e, const struct expr_test *
 	return v;
 }
 
-/* One test as a set of numbers: EXPR_FALSE where a value is missing, whatever the other. */
+/* Evaluates a test of two numbers: EXPR_FALSE if one is missing, even if the other is invalid. */
 HD enum expr_truth expr_test_numbers(const struct expr_test *t, struct expr_value *left,
 				     struct expr_value *right)
 {
@@ -252,8 +250,8 @@ HD enum expr_truth expr_test_truth(const struct expr *e, const struct expr_test 
 	return t->accepts & expr_order_of(order) ? EXPR_TRUE : EXPR_FALSE;
 }
 
-/* Whether the record is kept if an invalid test counts as true from test
- * `true_from` on, and as false before it. Sets *ninvalid to how many were met. */
+/* Whether the record is kept if an invalid test counts as true from test `true_from` on, and as
+ * false before it. Sets *ninvalid to the number of invalid tests evaluated. */
 HD int expr_keeps(const struct expr *e, struct expr_value *values, uint32_t true_from,
 		  uint32_t *ninvalid)
 {
@@ -271,8 +269,8 @@ HD int expr_keeps(const struct expr *e, struct expr_value *values, uint32_t true
 	return at == EXPR_ACCEPT;
 }
 
-/* The column that decides about an invalid record. Raising true_from only ever turns kept
- * into dropped: the test where it turns is the one. */
+/* Returns the column that makes the record invalid. A higher true_from can only turn kept into
+ * dropped; the test where that happens has the column. */
 HD uint32_t expr_culprit(const struct expr *e, struct expr_value *values)
 {
 	uint32_t kept = 0, dropped = e->ntests, ignored;
@@ -288,12 +286,12 @@ HD uint32_t expr_culprit(const struct expr *e, struct expr_value *values)
 							    : e->tests[kept].left;
 }
 
-/* Tells whether the condition keeps a record.
- * values: e->ncolumns in the order of e->columns; kind EXPR_MISSING, or EXPR_UNREAD with
- * the text, or already read. Numbers that are asked for are read in place.
- * Returns the truth; with EXPR_INVALID, *culprit is the column whose value decides but is
- * no number, and values[*culprit].kind says why. Otherwise *culprit is untouched.
- * Cost: one pass; records with a field that is no number take up to 2 + log2(ntests). */
+/* Evaluates the condition for a record.
+ * values: e->ncolumns in the order of e->columns; kind EXPR_MISSING, EXPR_UNREAD with text, or
+ * parsed. Parses numbers in place as needed.
+ * With EXPR_INVALID, *culprit is the column that decides but is not a number, and
+ * values[*culprit].kind tells why; otherwise *culprit is unchanged.
+ * Cost: one pass; up to 2 + log2(ntests) for a record with an invalid field. */
 HD enum expr_truth expr_eval(const struct expr *e, struct expr_value *values,
 			     uint32_t *culprit)
 {

@@ -2,8 +2,8 @@
  *
  * expr_lex.c - see expr_lex.h.
  *
- * Bytes from 0x80 on are letters, so that a name may be in any script; no locale is asked.
- * A minus sign is no part of a name, which leaves it to arithmetic, should there ever be any.
+ * Bytes from 0x80 on are letters in every locale, so that a name may be in any script. A minus sign
+ * is not part of a name: it is reserved for arithmetic.
  */
 #include "query/expr_lex.h"
 
@@ -14,7 +14,7 @@
 #include "number/decimal.h"
 #include "query/expr_eval.h"
 
-/* Longer ones before their beginnings. */
+/* "==" stands before "=": the first match counts. */
 static const struct sign {
 	const char *text;
 	enum expr_token_kind kind;
@@ -88,7 +88,7 @@ static struct expr_token name_or_keyword(const char *p)
 	return token;
 }
 
-/* Takes all that could be meant as one number, so that 0x10 is one wrong number. */
+/* Reads letters too, so that 0x10 is one malformed number, not a number and a name. */
 static struct expr_token number(const char *p)
 {
 	const char *end = p + 1;

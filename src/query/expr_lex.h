@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * expr_lex.h - the words of the EXPR language.
+ * expr_lex.h - the tokens of the EXPR language.
  */
 #ifndef GPUSTAT_EXPR_LEX_H
 #define GPUSTAT_EXPR_LEX_H
@@ -11,7 +11,7 @@ enum expr_token_kind {
 	EXPR_TOKEN_END,
 	EXPR_TOKEN_BAD,     /* no token begins here */
 	EXPR_TOKEN_COLUMN,  /* name, `quoted name`, :N */
-	EXPR_TOKEN_NUMBER,  /* looks like one; whether it is, the parser finds out */
+	EXPR_TOKEN_NUMBER,  /* begins like one; the parser checks the rest */
 	EXPR_TOKEN_STRING,  /* "..." or '...' */
 	EXPR_TOKEN_COMPARE, /* = == != < <= > >= */
 	EXPR_TOKEN_AND,
@@ -25,16 +25,16 @@ enum expr_token_kind {
 
 struct expr_token {
 	enum expr_token_kind kind;
-	size_t begin, nbytes; /* in the expression, quotes and all */
+	size_t begin, nbytes; /* in the expression, with quotes */
 	unsigned accepts;     /* EXPR_TOKEN_COMPARE: set of enum expr_order */
 	const char *words;    /* EXPR_TOKEN_BAD: what is wrong at begin; not owned */
 };
 
-/* The first token at or after byte `from` of text (NUL-terminated, any bytes). */
+/* Returns the first token at or after byte `from` of text (NUL-terminated, any bytes). */
 struct expr_token expr_lex(const char *text, size_t from);
 
-/* Copies what is between the quotes of a quoted token, doubled quotes made one; returns its
- * length, less than nbytes. No terminator is written. */
+/* Copies a quoted token's text to `to`, a doubled quote as one, without a terminator. Returns its
+ * length, which is less than nbytes. */
 size_t expr_unquote(const char *token, size_t nbytes, char *to);
 
 #endif

@@ -9,10 +9,10 @@
 
 #include "base/utf8.h"
 
-#define WINDOW_NBYTES 36 /* of the expression shown on either side of the error */
+#define WINDOW_NBYTES 36 /* shown on each side of the error */
 
-/* Copies text, what a terminal would not show as itself as '?'; returns how many
- * characters that makes. to has room for nbytes and a NUL. */
+/* Copies text to `to`, with '?' for what does not print, and a NUL. Returns the number of
+ * characters. */
 static size_t copy_printing(const char *text, size_t nbytes, char *to)
 {
 	size_t ncharacters = 0, length;
@@ -30,7 +30,7 @@ static size_t copy_printing(const char *text, size_t nbytes, char *to)
 	return ncharacters;
 }
 
-/* Moves offset back to the start of the character that it is in. */
+/* Returns the start of the character that has byte `offset`. */
 static size_t character_start(const char *text, size_t offset)
 {
 	for (size_t back = 1; back < 4 && back <= offset; back++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * expr_show.h - points at a character of an expression, for messages.
+ * expr_show.h - an excerpt of an expression with a caret, for messages.
  */
 #ifndef GPUSTAT_EXPR_SHOW_H
 #define GPUSTAT_EXPR_SHOW_H
@@ -9,9 +9,9 @@
 
 #define EXPR_SHOW_NBYTES 128
 
-/* Writes two lines without a last line end: the expression around byte `offset` of text
- * (NUL-terminated, any bytes), as printing characters, "..." where it was cut; and a
- * caret below the character that has the byte. Characters count one column each. */
+/* Writes two lines, the second without a line end: text (NUL-terminated, any bytes) around byte
+ * `offset` in printing characters, with "..." for what is cut; and a caret below that byte's
+ * character. A character counts as one column. */
 void expr_show(const char *text, size_t offset, char lines[EXPR_SHOW_NBYTES]);
 
 #endif

@@ -8,25 +8,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "io/table.h"
+#include "query/option_table.h"
 #include "query/plan.h"
 #include "base/status.h"
 
 enum operation {
-#define OPERATION(id, kind, name, argument, title, needs, value, help) OPERATION_##id,
-#define OPTION(id, letter, name, argument, help)
+#define OPERATION(id, ...) OPERATION_##id,
 #include "query/options.def"
-#undef OPERATION
-#undef OPTION
 	NOPERATIONS
 };
 
-enum operation_kind { OPERATION_REDUCE, OPERATION_SCAN, OPERATION_OFFSET };
+enum operation_kind { OPERATION_REDUCE, OPERATION_RUNNING, OPERATION_OFFSET };
 
 enum header_mode { HEADER_AUTO, HEADER_YES, HEADER_NO };
-enum format { FORMAT_AUTO, FORMAT_PLAIN, FORMAT_CSV, FORMAT_TSV, FORMAT_JSON, FORMAT_TABLE };
 enum device { DEVICE_AUTO, DEVICE_CPU, DEVICE_GPU, DEVICE_ALL };
 
-/* --sum COLS and its like, in the order given. */
+/* One operation of the command line. */
 struct operation_use {
 	enum operation operation;
 	const char *argument; /* COLS, EXPR, or NULL */
@@ -34,9 +32,8 @@ struct operation_use {
 
 struct options {
 	size_t nuses;
-	struct operation_use *uses; /* none, and no where: the summary */
-	bool emits;                 /* records are printed: there is a scan, an offset, or only a
-				     * condition */
+	struct operation_use *uses; /* in the order given; none, and no where: the summary */
+	bool emits;                 /* records are printed: with new columns, or for where alone */
 	const char *where;          /* EXPR, or NULL */
 	bool exclusive, only;
 	char delimiter;
@@ -49,18 +46,19 @@ struct options {
 	int device_number; /* with DEVICE_GPU: which; -1: every one */
 	int nthreads;      /* 0: as many as there are cores to run on */
 	size_t chunk_nbytes; /* 0: the workers' own choice; tests set it down to 1 */
-	bool verbose, help, version;
+	bool verbose;
+	enum option_about about;
 	int npaths;
 	const char *const *paths; /* "-": standard input; at least one */
 };
 
-/* Reads the command line into o. Errors: STATUS_USAGE with the whole sentence in fault's
- * detail, STATUS_NO_MEMORY. o keeps pointers into argv. Free with options_free. */
+/* Reads the command line and the environment into o, and reorders argv as option_parse does.
+ * Errors: STATUS_USAGE with the whole sentence in fault's detail, STATUS_NO_MEMORY. o keeps
+ * pointers into argv. Free with options_free. */
 enum status options_parse(struct options *o, int argc, char **argv, struct fault *fault);
 void options_free(struct options *o);
 
-/* The name of an operation, "cumsum"; what its results are called, "running_sum"; and what kind
- * it is. */
+/* The operation's name, "cumsum"; the title of its results, "running_sum"; and its kind. */
 const char *operation_name(enum operation operation);
 const char *operation_title(enum operation operation);
 enum operation_kind operation_kind(enum operation operation);
@@ -68,8 +66,6 @@ enum operation_kind operation_kind(enum operation operation);
 /* The moments that an operation is computed from: a set of enum moment. */
 unsigned operation_needs(enum operation operation);
 
-/* Prints --help's text, or --version's, to stdout. */
-void options_print_help(void);
-void options_print_version(void);
+extern const struct option_table options_table;
 
 #endif

@@ -311,14 +311,11 @@ static enum status plan_predicates(struct making *m)
 /* What a new column shows, by operation. */
 static const enum new_column_kind new_column_kinds[NOPERATIONS] = {
 #define KIND_REDUCE(formula) 0
-#define KIND_SCAN(new_column) new_column
+#define KIND_RUNNING(new_column) new_column
 #define KIND_OFFSET(new_column) new_column
 #define OPERATION(id, kind, name, argument, title, needs, value, help) \
 	[OPERATION_##id] = KIND_##kind(value),
-#define OPTION(id, letter, name, argument, help)
 #include "query/options.def"
-#undef OPERATION
-#undef OPTION
 };
 
 /* The new columns, in the order of the command line. */

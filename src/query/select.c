@@ -4,18 +4,18 @@
  */
 #include "query/select.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "number/decimal.h"
+#include "query/option_table.h"
 
-#define BLIND_RANGE_LIMIT 4096 /* columns that a range may ask of an empty input */
+#define BLIND_RANGE_LIMIT 4096 /* the most columns of a range if the input is empty */
 
 /* ---- the list ---- */
 
-/* Copies a quoted item at p, "" made ", to to; returns what follows its closing quote, or
- * NULL where there is none. */
+/* Copies the quoted item at p, its "" as ", to `to`. Returns what follows the closing quote, or
+ * NULL if there is none. */
 static const char *unquote_item(const char *p, char *to)
 {
 	for (p++; *p; p++) {
@@ -28,7 +28,7 @@ static const char *unquote_item(const char *p, char *to)
 	return NULL;
 }
 
-/* Reads one item at p into s; returns where it ends, or NULL where it is malformed. */
+/* Reads the item at p into s. Returns its end, or NULL if it is malformed. */
 static const char *parse_item(const char *p, struct selector *s)
 {
 	size_t nbytes = strcspn(p, ",");
@@ -59,7 +59,6 @@ static struct selector *append(struct selection *out, size_t text_nbytes)
 
 enum status selection_parse(const char *cols, struct selection *out, struct fault *fault)
 {
-	char words[FAULT_DETAIL_NBYTES];
 	const char *p = cols;
 
 	memset(out, 0, sizeof *out);
@@ -68,11 +67,10 @@ enum status selection_parse(const char *cols, struct selection *out, struct faul
 		if (!s)
 			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 		p = parse_item(p, s);
-		if (!p) {
-			snprintf(words, sizeof words, "'%.128s' is not a list of columns: %s", cols,
-				 s->quoted ? "a quote does not close its item" : "an item is empty");
-			return fault_set_usage(fault, words);
-		}
+		if (!p)
+			return option_fault(fault, "'%.128s' is not a list of columns: %s", cols,
+					    s->quoted ? "a quote does not close its item"
+						      : "an item is empty");
 		if (!*p)
 			return STATUS_OK;
 	}
@@ -88,7 +86,7 @@ void selection_free(struct selection *s)
 
 /* ---- positions ---- */
 
-/* Reads a field number, counted from 1; returns what follows it, or NULL. */
+/* Reads a field's number, counted from 1. Returns what follows, or NULL. */
 static const char *parse_field(const char *p, uint32_t *field)
 {
 	uint32_t number = 0;
@@ -137,7 +135,6 @@ bool selector_by_position(const struct selector *s, size_t nfields, struct field
 enum status selector_resolve(const struct selector *s, char *const *names, size_t nfields,
 			     struct field_range *out, struct fault *fault)
 {
-	char words[FAULT_DETAIL_NBYTES];
 	bool always_position = !s->quoted && *s->text == ':';
 	size_t nfound = 0;
 
@@ -147,11 +144,9 @@ enum status selector_resolve(const struct selector *s, char *const *names, size_
 		nfound++;
 		*out = (struct field_range){(uint32_t)i, (uint32_t)i, false};
 	}
-	if (nfound > 1) {
-		snprintf(words, sizeof words, "%zu columns are called '%.64s': say which with :N",
-			 nfound, s->text);
-		return fault_set_usage(fault, words);
-	}
+	if (nfound > 1)
+		return option_fault(fault, "%zu columns are called '%.64s': say which with :N", nfound,
+				    s->text);
 	if (nfound == 1 || (selector_by_position(s, nfields, out) &&
 			    out->last - out->first < BLIND_RANGE_LIMIT + nfields))
 		return STATUS_OK;

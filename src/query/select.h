@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * select.h - the COLS language: which columns an option means.
+ * select.h - the COLS language: parses a list of columns and finds their fields.
  */
 #ifndef GPUSTAT_SELECT_H
 #define GPUSTAT_SELECT_H
@@ -13,8 +13,8 @@
 
 /* One item of a COLS list, its quotes removed. */
 struct selector {
-	char *text; /* owned */
-	bool quoted; /* only ever a name */
+	char *text;  /* owned */
+	bool quoted; /* it is a name, never a position */
 };
 
 struct selection {
@@ -28,23 +28,22 @@ struct field_range {
 	bool star;
 };
 
-/* No record has more fields; selectors beyond are unknown columns. */
+/* The most fields that a record can have; a selector beyond is an unknown column. */
 #define FIELD_LIMIT ((uint32_t)1 << 24)
 
-/* Cuts a COLS list into its items. Errors: STATUS_USAGE with the sentence in fault's detail
- * (an empty item, a quote that does not close), STATUS_NO_MEMORY. */
+/* Splits a COLS list into items. Errors: STATUS_USAGE for an empty item or an open quote,
+ * STATUS_NO_MEMORY. Free with selection_free, after an error too. */
 enum status selection_parse(const char *cols, struct selection *out, struct fault *fault);
 void selection_free(struct selection *s);
 
-/* What a selector says without looking at names: :N, N, colN, N-M, N-, -M or *, with
- * fields counted from 1, of records of nfields fields. nfields 0: nothing is known of
- * the records, any field may be. False: it says nothing, or names fields beyond. */
+/* Reads a selector as a position: :N, N, colN, N-M, N-, -M or *, with fields counted from 1.
+ * nfields: of each record; 0: unknown, any position counts. Returns false if the selector is not a
+ * position, or lies beyond nfields. */
 bool selector_by_position(const struct selector *s, size_t nfields, struct field_range *out);
 
-/* Finds the fields that a selector means. names: nfields header names, NULL for a column
- * without one. An exact name wins over a position, but for :N.
- * Errors: STATUS_UNKNOWN_COLUMN with the selector as fault's value; STATUS_USAGE where
- * several columns have the name. */
+/* Finds a selector's fields. names: nfields header names, NULL for a column without one. An exact
+ * name wins over a position other than :N. Errors: STATUS_UNKNOWN_COLUMN with the selector as
+ * fault's value; STATUS_USAGE if several columns have the name. */
 enum status selector_resolve(const struct selector *s, char *const *names, size_t nfields,
 			     struct field_range *out, struct fault *fault);
 

@@ -113,10 +113,8 @@ static enum status run(struct run *r, int argc, char **argv, struct fault *fault
 
 	if (status != STATUS_OK)
 		return status;
-	if (r->options.help || r->options.version) {
-		r->options.help ? options_print_help() : options_print_version();
+	if (option_print_about(&options_table, r->options.about))
 		return output_close(fault);
-	}
 	if (is_idle(&r->options))
 		return fault_set(fault, STATUS_USAGE, 0, "usage: gpustat [OPTION]... [FILE]...: "
 							 "no operation, and nothing to read");

@@ -4,6 +4,8 @@ import gzip
 import json
 import os
 import pty
+import re
+import shutil
 import subprocess
 
 import harness
@@ -288,6 +290,139 @@ def check_usage():
                repr(p))
 
 
+def options_of(tool):
+    """{name: whether it takes an argument}, as --help has them."""
+    out = harness.run(["--help"], tool=tool).out.decode("utf-8")
+    return {name: bool(argument) for name, argument in re.findall(r"^  (?:-\w,|   ) --([a-z-]+)(?: ([A-Z,]+))? ", out, re.M)}
+
+
+def complains(name, args, sentence, tool="gpustat"):
+    """Wrong usage: exactly this sentence, then the pointer to --help."""
+    r = harness.run(args, b"1\n2\n", tool=tool)
+    harness.is_((r.status, r.out, r.err.decode("utf-8")), (2, b"", "%s: %s\nTry '%s --help'.\n" % (tool, sentence, tool)), name)
+
+
+def check_abbreviations():
+    """No beginning of an option's name means the option."""
+    for tool in ("gpustat", "gpustat-bench"):
+        options = options_of(tool)
+        prefixes = sorted({name[:n] for name in options for n in range(1, len(name))} - set(options))
+        jobs = [dict(args=["--" + prefix + ending, "1"], stdin=b"1\n2\n", tool=tool) for prefix in prefixes for ending in ("", "=1")]
+        results = harness.run_many(jobs)
+        wrong = [r for job, r in zip(jobs, results) if r.status != 2 or r.out or not r.err.startswith(
+            b"%s: unknown option '%s'" % (tool.encode(), job["args"][0].split("=")[0].encode()))]
+        harness.ok(len(options) > 9 and len(prefixes) > 30 and not wrong, "%s: no option is abbreviated" % tool,
+                   lambda: "%d prefixes of %s\n" % (len(prefixes), list(options)) + "\n".join(map(harness.describe, wrong[:3])))
+        complaints = [r.err for r in harness.run_many([dict(args=["--" + name] + ["="] * takes, tool=tool)
+                                                       for name, takes in options.items()])]
+        harness.is_([e for e in complaints if b"unknown option" in e], [], "%s: every option is known in full" % tool)
+
+
+def check_wrong_options():
+    for typed, meant in (
+            ("--sume", "--sum"), ("--sum1=1", "--sum"), ("--su=1", "--sum"), ("--by", "--byte-offset"), ("--me", "--mean"),
+            ("--Sum", "--sum"), ("--smu", None), ("--runing-sum", "--running-sum"), ("--running_sum=1", "--running-sum"),
+            ("--runningsum", "--running-sum"), ("--cumulsum", "--cumsum"), ("--delimeter=;", "--delimiter"), ("--head", "--header"),
+            ("--verbos", "--verbose"), ("--wehre", "--where"), ("--formats=csv", "--format"), ("--m", None), ("--x", None),
+            ("--nosuch", None), ("--group-by=a", None), ("--=x", None), ("---", None), ("--sum --max", None), ("--" + "sum" * 40, None)):
+        hint = ": did you mean '%s'?" % meant if meant else ""
+        complains("unknown: " + typed, [typed], "unknown option '%s'%s" % (typed.split("=")[0][:64], hint))
+    complains("unknown: a letter", ["-Q"], "unknown option '-Q'")
+    complains("unknown: a letter behind others", ["-vQ"], "unknown option '-Q'")
+    complains("unknown, of gpustat-bench", ["scan", "--repeet=3"], "unknown option '--repeet': did you mean '--repeat'?", "gpustat-bench")
+    complains("unknown, behind the -- of gpustat-bench", ["pipeline", "--", "--su=1", "x.csv"],
+              "unknown option '--su': did you mean '--sum'?", "gpustat-bench")
+    for option in ("help", "version", "verbose", "exclusive", "only", "byte-offset"):
+        for value in ("x", ""):
+            complains("no argument: --%s=%s" % (option, value), ["--%s=%s" % (option, value)], "option '--%s' takes no argument" % option)
+    for args, option in ((["--sum"], "--sum"), (["-d"], "-d"), (["-vd"], "-d"), (["--sum=1", "--threads"], "--threads")):
+        complains("an argument is missing: " + " ".join(args), args, "option '%s' needs an argument" % option)
+    complains("a word that is none", ["--format=xml"], "--format: 'xml' is none of auto, plain, csv, tsv, json, table")
+    complains("the beginning of a word", ["--header", "y"], "--header: 'y' is none of auto, yes, no")
+    complains("two words", ["--invalid=error, skip"], "--invalid: 'error, skip' is none of error, skip")
+    complains("no word", ["--device="], "--device: '' is none of auto, cpu, gpu, all")
+    complains("a shell that is none", ["--completion=csh"], "--completion: 'csh' is none of bash, zsh, fish")
+
+
+def check_forms():
+    path = fixture("forms.csv", b"a,b\n1,2\n3,4\n")
+    for args in (["--sum", "a", path], [path, "--sum", "a"], ["--sum=a", "--", path], ["-d", ",", "--sum=a", path], ["-d,", path, "--sum=a"],
+                 ["--sum", "a", "-d", ",", "--", path], [path, "--header=yes", "--sum=a", "--"]):
+        answers("forms: " + " ".join(args).replace(path, "FILE"), args, b"", "4\n")
+    r = harness.run(["-vd,", "--sum=a", path])
+    harness.ok(r.status == 0 and r.out == b"4\n" and r.err, "forms: -vd,", lambda: harness.describe(r))
+    answers("an argument may look like an option", ["--sum", "--max"], b"--max,b\n1,2\n", "1\n")
+    answers("an argument may be --", ["--sum", "--", "--max=b"], b"--,b\n1,2\n", "sum(--),max(b)\n1,2\n")
+    answers("an argument may have =", ["--sum=a=b"], b"a=b,b\n1,2\n", "1\n")
+    answers("an argument may be empty, and is no option then", ["--missing=", "--sum=a"], b"a\n1\n", "1\n")
+    answers("- is an operand", ["-", "--sum=a"], b"a\n1\n", "1\n")
+    os.environ["POSIXLY_CORRECT"] = "1"
+    answers("POSIXLY_CORRECT: options before files", ["--sum=a", path], b"", "4\n")
+    refuses("POSIXLY_CORRECT: the first file ends them", ["--sum=a", path, "--sum=b"], b"", 1, "--sum=b: cannot open")
+    refuses("POSIXLY_CORRECT: behind it -- is a file", ["--sum=a", path, "--", path], b"", 1, "--: cannot open")
+    del os.environ["POSIXLY_CORRECT"]
+
+
+def check_completion():
+    for tool in ("gpustat", "gpustat-bench"):
+        scripts = {}
+        for shell in ("bash", "zsh", "fish"):
+            r = harness.run(["--completion", shell], tool=tool)
+            harness.ok(r.status == 0 and not r.err and all(name.encode() in r.out for name in options_of(tool)),
+                       "%s --completion %s names every option" % (tool, shell), lambda: harness.describe(r))
+            scripts[shell] = fixture("%s.%s" % (tool, shell), r.out)
+        check_bash(tool, scripts["bash"])
+        check_other_shells(tool, scripts)
+
+
+def check_bash(tool, script):
+    if not shutil.which("bash"):
+        harness.skip(tool + ": bash completes it", "no bash")
+        return
+
+    def bash(text, *words):
+        return subprocess.run(["bash", "--norc", "-uc", 'source "$0"; ' + text, script] + list(words), env=harness.environment(),
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout.decode("utf-8")
+
+    def completes(want, *words):
+        got = bash('COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _%s; printf "%%s\\n" "${COMPREPLY[@]-}"' % tool, tool, *words).split()
+        harness.is_(sorted(got), sorted(want), "bash completes: %s %s" % (tool, " ".join(words)))
+
+    harness.is_(bash("complete -p " + tool), "complete -o default -F _%s %s\n" % (tool, tool), "bash knows how to complete " + tool)
+    completes(["--" + name for name in options_of(tool)], "--")
+    completes(["--format"], "--fo")
+    completes(["--help"], "scan", "--hel")
+    completes([], "--nosuch")
+    completes(["bash", "fish", "zsh"], "--completion", "")
+    completes(["bash", "fish", "zsh"], "--completion", "=")
+    completes(["json"], "--format", "=", "j")
+    if tool == "gpustat":
+        completes("auto plain csv tsv json table".split(), "--format", "")
+        completes("auto cpu gpu all".split(), "--sum=1", "--device", "")
+        completes("error skip".split(), "--invalid", "=")
+        completes([], "")
+        completes(["--sum"], "file.csv", "--su")
+        return
+    completes("reduce scan model ceilings pipeline".split(), "")
+    completes(["ceilings"], "ce")
+    completes("float32 int32 int64 int128 all".split(), "scan", "--type", "")
+
+
+def check_other_shells(tool, scripts):
+    """zsh reads bash's script; fish has its own."""
+    for shell, text, want in (
+            ("zsh", "autoload -U compinit; compinit -u -D; source $0; print ${_comps[%s]}" % tool, "_bash_complete -o default -F _%s\n" % tool),
+            ("fish", "source $argv[1]; complete -C '%s --format '" % tool, "json"),
+            ("fish", "source $argv[1]; complete -C '%s --compl'" % tool, "--completion\tprint completion for bash, zsh or fish, and exit\n")):
+        name = "%s completes %s" % (shell, tool)
+        if not shutil.which(shell):
+            harness.skip(name, "no " + shell)
+            continue
+        p = subprocess.run([shell, "-c", text, scripts[shell]], env=dict(harness.environment(), HOME=harness.folder()),
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        harness.ok(want in p.stdout.decode("utf-8") and not p.stderr, name, repr(p))
+
+
 check_selectors()
 check_headers()
 check_formats()
@@ -295,4 +430,8 @@ check_summary()
 check_files()
 check_missing_and_invalid()
 check_usage()
+check_abbreviations()
+check_wrong_options()
+check_forms()
+check_completion()
 harness.done()

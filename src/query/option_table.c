@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * option_table.c - see option_table.h.
+ */
+#include "query/option_table.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "number/decimal.h"
+
+#define NAME_NBYTES 32 /* every name is shorter */
+
+struct parser {
+	const struct option_table *table;
+	char **next, **end; /* the arguments not yet read */
+	void *options;
+	enum option_about *about;
+	struct fault *fault;
+};
+
+enum status option_fault(struct fault *fault, const char *format, ...)
+{
+	char text[FAULT_DETAIL_NBYTES];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	return fault_set_usage(fault, text);
+}
+
+/* ---- unknown options ---- */
+
+/* The Levenshtein distance, row by row: V. Levenshtein, Soviet Physics Doklady 10 (8), 1966. */
+static size_t edit_distance(const char *typed, size_t nbytes, const char *name)
+{
+	size_t length = strlen(name), row[NAME_NBYTES];
+
+	for (size_t j = 0; j <= length; j++)
+		row[j] = j;
+	for (size_t i = 0; i < nbytes; i++) {
+		size_t diagonal = row[0]++;
+		for (size_t j = 1; j <= length; j++) {
+			size_t edited = diagonal + (typed[i] != name[j - 1]);
+			diagonal = row[j];
+			row[j] = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+			row[j] = edited < row[j] ? edited : row[j];
+		}
+	}
+	return row[length];
+}
+
+/* Suggests the nearest name that is no further than a third of the letters. A name that begins
+ * with what was typed counts as near: it may have been meant as an abbreviation. */
+static enum status fail_unknown(const struct parser *p, const char *typed, size_t nbytes)
+{
+	size_t limit = nbytes > 1 ? (nbytes + 2) / 3 : 0;
+	int shown = nbytes < 62 ? (int)nbytes : 62;
+	const char *nearest = NULL;
+
+	for (size_t i = 0; i < p->table->nrows; i++) {
+		const char *name = p->table->rows[i].name;
+		size_t distance =
+			strncmp(typed, name, nbytes) ? edit_distance(typed, nbytes, name) : 1;
+		if (distance > limit)
+			continue;
+		limit = distance - 1;
+		nearest = name;
+	}
+	if (!nearest)
+		return option_fault(p->fault, "unknown option '--%.*s'", shown, typed);
+	return option_fault(p->fault, "unknown option '--%.*s': did you mean '--%s'?", shown, typed,
+			    nearest);
+}
+
+/* ---- parsing ---- */
+
+static enum status handle(const struct parser *p, const struct option_row *row,
+			  const char *argument)
+{
+	size_t index = (size_t)(row - p->table->rows);
+	int about = (int)(p->table->nrows - index), word = 0;
+
+	if (about > ABOUT_BASH)
+		return p->table->handle(p->options, index, argument, p->fault);
+	if (about == ABOUT_BASH)
+		word = option_find_word(row, argument, strlen(argument), p->fault);
+	if (word >= 0 && about + word > (int)*p->about)
+		*p->about = (enum option_about)(about + word);
+	return word < 0 ? STATUS_USAGE : STATUS_OK;
+}
+
+static enum status parse_long(struct parser *p, const char *typed)
+{
+	size_t nbytes = strcspn(typed, "=");
+	const char *argument = typed[nbytes] ? typed + nbytes + 1 : NULL;
+	const struct option_row *row = p->table->rows, *end = row + p->table->nrows;
+
+	while (row < end && (strncmp(row->name, typed, nbytes) || row->name[nbytes]))
+		row++;
+	if (row == end)
+		return fail_unknown(p, typed, nbytes);
+	if (argument && !*row->argument)
+		return option_fault(p->fault, "option '--%s' takes no argument", row->name);
+	if (*row->argument && !argument && p->next == p->end)
+		return option_fault(p->fault, "option '--%s' needs an argument", row->name);
+	return handle(p, row, *row->argument && !argument ? *p->next++ : argument);
+}
+
+static enum status parse_letters(struct parser *p, const char *typed)
+{
+	enum status status = STATUS_OK;
+
+	for (; status == STATUS_OK && *typed; typed++) {
+		const struct option_row *row = p->table->rows, *end = row + p->table->nrows;
+		while (row < end && row->letter != *typed)
+			row++;
+		if (row == end)
+			return option_fault(p->fault, "unknown option '-%c'", *typed);
+		if (*row->argument && !typed[1] && p->next == p->end)
+			return option_fault(p->fault, "option '-%c' needs an argument", *typed);
+		if (*row->argument)
+			return handle(p, row, typed[1] ? typed + 1 : *p->next++);
+		status = handle(p, row, NULL);
+	}
+	return status;
+}
+
+enum status option_parse(const struct option_table *table, int argc, char **argv, void *options,
+			 enum option_about *about, int *noperands, struct fault *fault)
+{
+	struct parser p = {table, argv + 1, argv + argc, options, about, fault};
+	enum status status = STATUS_OK;
+	bool ended = false;
+
+	*about = ABOUT_NOTHING;
+	*noperands = 0;
+	while (status == STATUS_OK && p.next < p.end) {
+		char *word = *p.next++;
+		if (ended || word[0] != '-' || !word[1]) {
+			argv[++*noperands] = word;
+			ended |= getenv("POSIXLY_CORRECT") != NULL;
+		} else if (!strcmp(word, "--")) {
+			ended = true;
+		} else {
+			status = word[1] == '-' ? parse_long(&p, word + 2)
+						: parse_letters(&p, word + 1);
+		}
+	}
+	return status;
+}
+
+/* ---- arguments ---- */
+
+int option_find_word(const struct option_row *row, const char *text, size_t nbytes,
+		     struct fault *fault)
+{
+	int index = 0;
+
+	for (const char *word = row->words; *word; index++) {
+		size_t length = strcspn(word, ",");
+		if (length == nbytes && !strncmp(word, text, nbytes))
+			return index;
+		word += length + strspn(word + length, ", ");
+	}
+	option_fault(fault, "--%s: '%.*s' is none of %s", row->name,
+		     nbytes < 64 ? (int)nbytes : 64, text, row->words);
+	return -1;
+}
+
+const char *option_digits(const char *text, uint64_t most, uint64_t *number)
+{
+	char *end;
+
+	if (!decimal_is_digit(*text))
+		return NULL;
+	errno = 0;
+	*number = strtoull(text, &end, 10);
+	return !errno && *number <= most ? end : NULL;
+}
+
+enum status option_number(const struct option_row *row, const char *text, int most, int *number,
+			  struct fault *fault)
+{
+	uint64_t read;
+	const char *end = option_digits(text, (uint64_t)most, &read);
+
+	if (!end || *end || read == 0)
+		return option_fault(fault, "--%s: '%.64s' is not a number from 1 to %d", row->name,
+				    text, most);
+	*number = (int)read;
+	return STATUS_OK;
+}
+
+enum status option_add_items(const char *list, const char ***items, size_t *nitems,
+			     struct fault *fault)
+{
+	for (;; list++) {
+		size_t nbytes = strcspn(list, ","), trimmed = nbytes;
+		const char *item = decimal_trim(list, &trimmed);
+		const char **grown = realloc(*items, (*nitems + 1) * sizeof *grown);
+		if (grown)
+			*items = grown;
+		if (!grown || !(grown[*nitems] = strndup(item, trimmed)))
+			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		++*nitems;
+		list += nbytes;
+		if (!*list)
+			return STATUS_OK;
+	}
+}
+
+void option_free_items(const char **items, size_t nitems)
+{
+	for (size_t i = 0; i < nitems; i++)
+		free((void *)items[i]);
+	free(items);
+}
+
+/* ---- completion ---- */
+
+/* Prints "a, b" as "a b" between two texts, or nothing if there are no words. */
+static void print_words(const char *before, const char *words, const char *after)
+{
+	if (!*words)
+		return;
+	fputs(before, stdout);
+	for (; *words; words++)
+		if (*words != ',')
+			putchar(*words);
+	fputs(after, stdout);
+}
+
+/* For bash, which splits --name=word at the "=" (COMP_WORDBREAKS), and zsh. */
+static void print_bash(const struct option_table *t)
+{
+	printf("[ -z \"${ZSH_VERSION-}\" ] || { autoload -U +X bashcompinit && bashcompinit; }\n"
+	       "_%s() {\n"
+	       "\tlocal word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=\n",
+	       t->program);
+	print_words("\twords='", t->operands, "'\n");
+	printf("\t[[ $word == \"=\" ]] && word=\n"
+	       "\t[[ $before == \"=\" ]] && before=${COMP_WORDS[COMP_CWORD-2]}\n"
+	       "\tcase $before in\n");
+	for (size_t i = 0; i < t->nrows; i++) {
+		if (*t->rows[i].words)
+			printf("\t--%s)", t->rows[i].name);
+		print_words(" words='", t->rows[i].words, "' ;;\n");
+	}
+	printf("\t*) [[ $word == -* ]] && words='");
+	for (size_t i = 0; i < t->nrows; i++)
+		printf("%s--%s", i ? " " : "", t->rows[i].name);
+	printf("' ;;\n"
+	       "\tesac\n"
+	       "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+	       "}\n"
+	       "complete -o default -F _%s %s\n", t->program, t->program);
+}
+
+static void print_fish(const struct option_table *t)
+{
+	for (size_t i = 0; i < t->nrows; i++) {
+		const struct option_row *row = &t->rows[i];
+		bool is_file = !strcmp(row->argument, "FILE");
+		printf("complete -c %s -l %s", t->program, row->name);
+		if (row->letter)
+			printf(" -s %c", row->letter);
+		print_words(" -a '", row->words, "'");
+		printf("%s -d '%s'\n", is_file ? " -rF" : *row->argument ? " -x" : "", row->help);
+	}
+	if (*t->operands)
+		printf("complete -c %s -n __fish_use_subcommand", t->program);
+	print_words(" -a '", t->operands, "'\n");
+}
+
+/* ---- help, version ---- */
+
+void option_print_row(const struct option_row *row, int width)
+{
+	char names[2 * NAME_NBYTES];
+
+	snprintf(names, sizeof names, "%s %s", row->name, row->argument);
+	printf("  %c%c%c --%-*s %s", row->letter ? '-' : ' ', row->letter ? row->letter : ' ',
+	       row->letter ? ',' : ' ', width, names, row->help);
+}
+
+static void print_version(const struct option_table *t)
+{
+	printf("%s %s\n", t->program, PACKAGE_VERSION);
+	if (t->print_libraries)
+		t->print_libraries();
+#ifdef HAVE_CUDA
+	printf("CUDA %s, built for %s\n", CUDA_VERSION_TEXT, CUDA_ARCH_TEXT);
+#else
+	printf("CUDA not built in\n");
+#endif
+	printf("License: MIT\n");
+}
+
+bool option_print_about(const struct option_table *table, enum option_about about)
+{
+	if (about == ABOUT_HELP)
+		table->print_help();
+	else if (about == ABOUT_VERSION)
+		print_version(table);
+	else if (about == ABOUT_FISH)
+		print_fish(table);
+	else if (about != ABOUT_NOTHING)
+		print_bash(table);
+	return about != ABOUT_NOTHING;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * option_table.h - the command line of a program, from a table of its options: parsing, errors,
+ * --help, --version, and completion for shells.
+ *
+ * Options may follow operands; "--" ends them, and so does the first operand if POSIXLY_CORRECT is
+ * set. Forms: --name ARG, --name=ARG, -x ARG, -xARG, -xyz. Unlike getopt_long this accepts no
+ * abbreviated name, so that a new option never changes what an old command line means.
+ */
+#ifndef GPUSTAT_OPTION_TABLE_H
+#define GPUSTAT_OPTION_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+struct option_row {
+	char letter; /* 0: none */
+	const char *name;
+	const char *argument; /* what --help calls it, "FILE" if it is one; "": takes none */
+	const char *words;    /* the arguments there are, "auto, yes, no"; "": any */
+	unsigned group;       /* for the program's own use */
+	const char *help;
+};
+
+/* The last rows of every table. option_parse itself handles them. */
+#define OPTION_ABOUT_ROWS \
+	{0, "completion", "SHELL", "bash, zsh, fish", ~0u, \
+	 "print completion for bash, zsh or fish, and exit"}, \
+	{'h', "help", "", "", ~0u, "print this and exit"}, \
+	{'V', "version", "", "", ~0u, "print the version and what was built in, and exit"}
+
+/* What to print instead of running; the greatest given counts. In the order of OPTION_ABOUT_ROWS,
+ * from the last one, and of completion's words. */
+enum option_about { ABOUT_NOTHING, ABOUT_VERSION, ABOUT_HELP, ABOUT_BASH, ABOUT_ZSH, ABOUT_FISH };
+
+struct option_table {
+	const char *program;
+	const char *operands; /* words that the first may be, "reduce, scan"; "": operands are files */
+	const struct option_row *rows;
+	size_t nrows;
+	/* Handles rows[row] with its argument, NULL if it takes none. */
+	enum status (*handle)(void *options, size_t row, const char *argument, struct fault *fault);
+	void (*print_help)(void);
+	void (*print_libraries)(void); /* for --version */
+};
+
+/* Calls table->handle(options, ...) for each option in order until one fails, and sets *about.
+ * Moves the operands to argv[1] ... and stores their number. Errors: handle's; STATUS_USAGE for an
+ * unknown option, a missing argument, or one too many. */
+enum status option_parse(const struct option_table *table, int argc, char **argv, void *options,
+			 enum option_about *about, int *noperands, struct fault *fault);
+
+/* Prints what `about` says to stdout; returns false if that is nothing. */
+bool option_print_about(const struct option_table *table, enum option_about about);
+
+/* Prints a row of --help to stdout, its names padded to `width` columns, without a line end. */
+void option_print_row(const struct option_row *row, int width);
+
+/* Returns the index in row->words of text[0 .. nbytes), or -1 with STATUS_USAGE in fault. */
+int option_find_word(const struct option_row *row, const char *text, size_t nbytes,
+		     struct fault *fault);
+
+/* Reads digits at the start of text, at most `most`. Returns what follows, or NULL. */
+const char *option_digits(const char *text, uint64_t most, uint64_t *number);
+
+/* Reads text as a number from 1 to most. Errors: STATUS_USAGE. */
+enum status option_number(const struct option_row *row, const char *text, int most, int *number,
+			  struct fault *fault);
+
+/* Appends copies of the items of a comma-separated list, blanks around each trimmed, to *items.
+ * Free with option_free_items, after an error too. Errors: STATUS_NO_MEMORY. */
+enum status option_add_items(const char *list, const char ***items, size_t *nitems,
+			     struct fault *fault);
+void option_free_items(const char **items, size_t nitems);
+
+/* Formats fault's detail, cut to what fits. Returns STATUS_USAGE. */
+__attribute__((format(printf, 2, 3))) enum status option_fault(struct fault *fault,
+							       const char *format, ...);
+
+#endif
