@@ -10,7 +10,7 @@
 int cores_count(void);
 
 /* Returns the CPU quota of the process's control group, or of the ancestor that grants least, in
- * cores, rounded up: cgroup v2 (cpu.max) and v1 (cpu.cfs_quota_us). INT_MAX: no readable limit.
+ * cores, rounded up: cgroup v2's cpu.max. INT_MAX: no readable limit.
  * root: the folder with proc/ and sys/, "" for the system's. */
 int cores_granted(const char *root);
 
