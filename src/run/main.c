@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * main.c - the pipeline at a glance.
+ * main.c - the whole program: options, input, query, devices, engine, result.
  */
 #include <stdio.h>
 #include <string.h>
@@ -8,25 +8,25 @@
 
 #include "base/clock.h"
 #include "engine/engine.h"
+#include "engine/total.h"
+#include "fold/result.h"
 #include "io/input.h"
 #include "io/message.h"
-#include "query/options.h"
 #include "io/table.h"
+#include "query/options.h"
 #include "query/query.h"
-#include "fold/result.h"
 #include "run/device_choice.h"
-#include "engine/total.h"
 
-/* All that one run owns. */
+/* What one pass over the input owns. */
 struct run {
 	struct options options;
-	off_t stdin_offset; /* where standard input was at the start; -1: it cannot be asked */
+	off_t stdin_offset; /* of standard input at the start; -1: it cannot seek */
 	struct input *input;
 	struct query query;
 	struct device_choice devices;
 	struct total total;
-	bool careful;   /* no guesses: the run before has made a wrong one */
-	bool all_ended; /* no thread of the devices is left */
+	bool careful;   /* fold no chunk on a guess: the pass before guessed wrong */
+	bool all_ended; /* every thread of the engine has ended */
 };
 
 static void report_left_out(const struct run *r)
@@ -52,7 +52,6 @@ static enum status print_result(const struct run *r, struct fault *fault)
 	if (r->query.plan.emits)
 		return STATUS_OK; /* the engine has printed the records */
 	status = result_table(&r->query, &r->total.partial, &table, fault);
-
 	if (status != STATUS_OK)
 		return status;
 	status = table_print(&table, result_format(&r->query, &table, r->options.format), fault);
@@ -100,7 +99,7 @@ static enum status process(struct run *r, struct fault *fault)
 	return status;
 }
 
-/* Nothing to do and nobody to ask: no operation, no file, and a terminal as input. */
+/* Returns whether there is nothing to do: no operation, no file, and a terminal as input. */
 static bool is_idle(const struct options *o)
 {
 	return o->nuses == 0 && !o->where && o->npaths == 1 && !strcmp(o->paths[0], "-") &&
@@ -122,7 +121,8 @@ static enum status run(struct run *r, int argc, char **argv, struct fault *fault
 	return process(r, fault);
 }
 
-/* Does it all again, carefully, with another run than before, whose threads may be at work yet. */
+/* Makes a second pass without guesses. It has a struct run of its own, because threads of the first
+ * pass may still use theirs. */
 static enum status run_again(struct run *r, const struct run *before, struct fault *fault)
 {
 	r->options = before->options;
@@ -155,7 +155,7 @@ int main(int argc, char **argv)
 		_exit(exit_status); /* other threads may still be inside a library */
 	}
 	if (!runs[0].all_ended || !runs[1].all_ended)
-		_exit(fflush(stdout) ? 1 : 0); /* a GPU is still waking, and not needed */
+		_exit(fflush(stdout) ? 1 : 0); /* a thread is still opening a GPU that is not needed */
 	total_free(&r->total);
 	query_free(&r->query);
 	input_close(r->input);
