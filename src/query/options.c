@@ -10,13 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "query/argument.h"
 #include "number/decimal.h"
-#include "codec/inflate.h"
+#include "codec/codec.h"
 #include "simd/simd.h"
-#include "codec/zstd_frames.h"
 
 #define MAX_THREADS 1024
 #define CHUNK_VARIABLE "GPUSTAT_CHUNK_BYTES"
@@ -129,10 +127,9 @@ static void print_codec(const char *name, const char *version)
 void options_print_version(void)
 {
 	printf("gpustat %s\n", PACKAGE_VERSION);
-	print_codec("zlib", zlibVersion());
-	print_codec("ISA-L", inflate_isal_version());
-	print_codec("libdeflate", inflate_libdeflate_version());
-	print_codec("zstd", unzstd_version());
+	for (const struct codec *const *c = codecs; *c; c++)
+		for (const struct codec_library *l = (*c)->libraries; l->name; l++)
+			print_codec(l->name, l->version());
 #ifdef HAVE_CUDA
 	printf("CUDA %s, built for %s\n", CUDA_VERSION_TEXT, CUDA_ARCH_TEXT);
 #else
