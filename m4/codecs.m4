@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# codecs.m4 - finds the libraries that decompress: zlib, which must be there, and ISA-L,
-# libdeflate and libzstd, which may. Each is taken from its static archive where there is
-# one: loading shared ones would take a good part of the time that a short run takes.
+# codecs.m4 - finds the libraries that decompress: zlib, which is required, and ISA-L, libdeflate
+# and libzstd, which are optional. A static archive is preferred: to load shared libraries would
+# take a good part of the time of a short run.
 
 # GPUSTAT_CODECS
 # Options: --with-isal, --with-libdeflate, --with-zstd, --disable-static-codecs.
@@ -24,21 +24,22 @@ codecs_summary="zlib ($codec_how)"
 
 _GPUSTAT_CODEC([isal], [ISAL], [ISA-L], [isa-l/igzip_lib.h], [isal],
   [int isal_inflate(void *);], [isal_inflate(0)])
+AS_CASE([$codec_how], [no*], [libdeflate_default=auto], [libdeflate_default=no]) # ISA-L is faster
 _GPUSTAT_CODEC([libdeflate], [LIBDEFLATE], [libdeflate], [libdeflate.h], [deflate],
   [void libdeflate_free_decompressor(void *); int libdeflate_deflate_decompress_ex(void *);],
-  [libdeflate_deflate_decompress_ex(0)])
+  [libdeflate_deflate_decompress_ex(0)], [$libdeflate_default])
 _GPUSTAT_CODEC([zstd], [ZSTD], [libzstd], [zstd.h], [zstd],
   [void *ZSTD_createDStream(void);], [ZSTD_createDStream() == 0])
 ])
 
-# _GPUSTAT_CODEC(OPTION, NAME, WORDS, HEADER, LIBRARY, DECLARATION, CALL)
-# One that may be missing.
+# _GPUSTAT_CODEC(OPTION, NAME, WORDS, HEADER, LIBRARY, DECLARATION, CALL, [DEFAULT = auto])
+# An optional library. auto: it is used if it is there.
 AC_DEFUN([_GPUSTAT_CODEC],
 [AC_ARG_WITH([$1],
-  [AS_HELP_STRING([--with-$1], [use $3 @<:@default: if it is there@:>@])],
-  [], [with_$1=auto])
+  [AS_HELP_STRING([--with-$1], [use $3 @<:@default: if it is there and of use@:>@])],
+  [], [with_$1=m4_default([$8], [auto])])
 AC_SUBST([with_$1])
-codec_how="no (--without-$1)"
+codec_how="no (not asked for)"
 AS_IF([test "x$with_$1" != xno],
   [AC_CHECK_HEADER([$4],
     [m4_if([$1], [isal], [_GPUSTAT_LINK_OR_LOAD([$2], [$5], [$6], [$7])],

@@ -1,129 +1,130 @@
 /* SPDX-License-Identifier: MIT
  *
- * bgzf.c - see bgzf.h. SAM/BAM format specification, section 4.1: the extra subfield BC
- * holds the block's length less one; the trailer, as in every gzip member, the inflated one.
+ * bgzf.c - BGZF blocks, which bgzip writes: gzip members that say in the extra subfield BC how
+ * long they are. SAM/BAM format specification, section 4.1.
+ *
+ * A batch holds of each block what its header and trailer said, as struct block, then the deflate
+ * data. That is shorter than the block.
  */
-#include "codec/bgzf.h"
-
-#include <stdlib.h>
 #include <string.h>
 
-bool bgzf_make_room(struct bgzf_batch *batch, size_t inflated_nbytes)
-{
-	size_t nbytes = inflated_nbytes > BGZF_BLOCK_NBYTES ? inflated_nbytes : BGZF_BLOCK_NBYTES;
+#include "codec/gzip.h"
+#include "codec/inflate.h"
 
-	if (nbytes > batch->room_nbytes) {
-		free(batch->data);
-		batch->data = malloc(nbytes);
-		batch->room_nbytes = batch->data ? nbytes : 0;
-	}
-	batch->inflated_room_nbytes = inflated_nbytes;
-	batch->nbytes = batch->inflated_nbytes = 0;
-	return batch->data != NULL;
-}
-
-/* What a block's sizes tell before it is inflated. */
 struct block {
-	struct gzip_header header;
-	const unsigned char *trailer;
-	size_t inflated_nbytes;
+	uint32_t nbytes; /* of deflate data */
+	uint32_t text_nbytes, text_crc;
 };
 
-/* Looks at the end of a whole block; false: it says more than a block may hold. */
-static bool look_at_end(struct block *b, const unsigned char *data)
+/* Looks for a whole block; *data: its deflate data, block_nbytes: its length. */
+static enum block_next find(const void *state, const struct feed *feed, struct block *b,
+			    const unsigned char **data, size_t *block_nbytes)
 {
-	b->trailer = data + b->header.block_nbytes - GZIP_TRAILER_NBYTES;
-	b->inflated_nbytes = gzip_trailer_nbytes(b->trailer);
-	return b->inflated_nbytes <= BGZF_BLOCK_NBYTES;
-}
-
-/* What the feed has next; *b is filled where that is a block. */
-static enum bgzf_next find(struct block *b, const struct feed *feed, const struct inflate_ops *ops)
-{
-	enum bgzf_next starves = feed->at_end ? BGZF_OTHER : BGZF_STARVES;
+	enum block_next starves = feed->at_end ? BLOCK_NONE : BLOCK_STARVES;
+	struct gzip_header header;
+	enum gzip_parse parse;
 	const char *words;
 	size_t have;
-	const unsigned char *data = feed_data(feed, &have);
+	const unsigned char *begin = feed_data(feed, &have), *trailer;
 
+	if (!gzip_is_between(state))
+		return BLOCK_NONE;
 	if (have < 2)
 		return starves;
-	if (!gzip_is_magic(data, have))
-		return BGZF_OTHER;
-	switch (gzip_parse_header(&b->header, data, have, ops, &words)) {
-	case GZIP_INCOMPLETE:
-		return have < BGZF_BLOCK_NBYTES ? starves : BGZF_OTHER;
-	case GZIP_DAMAGED:
-		return BGZF_OTHER;
-	case GZIP_PARSED:
-		break;
-	}
-	if (b->header.block_nbytes == 0)
-		return BGZF_OTHER;
-	if (b->header.block_nbytes <= b->header.nbytes + GZIP_TRAILER_NBYTES)
-		return BGZF_LIES;
-	if (b->header.block_nbytes > have)
-		return feed->at_end ? BGZF_TRUNCATED : BGZF_STARVES;
-	return look_at_end(b, data) ? BGZF_BLOCK : BGZF_LIES;
+	parse = gzip_parse_header(&header, begin, have, &words);
+	if (parse == GZIP_INCOMPLETE && have < BGZF_BLOCK_NBYTES)
+		return starves;
+	*block_nbytes = header.block_nbytes;
+	if (parse != GZIP_PARSED || *block_nbytes <= header.nbytes + GZIP_TRAILER_NBYTES)
+		return BLOCK_NONE;
+	if (*block_nbytes > have)
+		return starves;
+	*data = begin + header.nbytes;
+	trailer = begin + *block_nbytes - GZIP_TRAILER_NBYTES;
+	*b = (struct block){(uint32_t)(trailer - *data), gzip_trailer_nbytes(trailer),
+			    gzip_trailer_crc(trailer)};
+	return b->text_nbytes <= BGZF_BLOCK_NBYTES ? BLOCK_WHOLE : BLOCK_NONE;
 }
 
-enum bgzf_next bgzf_next(const struct feed *feed, const struct inflate_ops *ops)
+static enum block_next bgzf_next(const void *state, const struct feed *feed)
 {
+	const unsigned char *data;
+	size_t block_nbytes;
 	struct block b;
 
-	return find(&b, feed, ops);
+	return find(state, feed, &b, &data, &block_nbytes);
 }
 
-enum bgzf_next bgzf_cut(struct bgzf_batch *batch, struct feed *feed, const struct inflate_ops *ops)
+static enum block_next bgzf_cut(const void *state, struct feed *feed, struct block_batch *batch)
 {
-	for (;;) {
-		struct block b;
-		size_t have;
-		const unsigned char *data = feed_data(feed, &have);
-		enum bgzf_next next = find(&b, feed, ops);
-		if (next != BGZF_BLOCK ||
-		    batch->nbytes + b.header.block_nbytes > batch->room_nbytes ||
-		    batch->inflated_nbytes + b.inflated_nbytes > batch->inflated_room_nbytes)
-			return next;
-		memcpy(batch->data + batch->nbytes, data, b.header.block_nbytes);
-		batch->nbytes += b.header.block_nbytes;
-		batch->inflated_nbytes += b.inflated_nbytes;
-		feed_use(feed, b.header.block_nbytes);
+	const unsigned char *data;
+	size_t block_nbytes;
+	enum block_next next;
+	struct block b;
+
+	while ((next = find(state, feed, &b, &data, &block_nbytes)) == BLOCK_WHOLE &&
+	       batch->nbytes + sizeof b + b.nbytes <= batch->room_nbytes &&
+	       batch->text_nbytes + b.text_nbytes <= batch->text_room_nbytes) {
+		memcpy(batch->data + batch->nbytes, &b, sizeof b);
+		memcpy(batch->data + batch->nbytes + sizeof b, data, b.nbytes);
+		batch->nbytes += sizeof b + b.nbytes;
+		batch->text_nbytes += b.text_nbytes;
+		feed_use(feed, block_nbytes);
 	}
+	return next;
 }
 
-static enum status inflate_block_into(const struct block *b, const unsigned char *data,
-				      const struct inflate_ops *ops, void *state,
-				      unsigned char *to, struct fault *fault)
+static void *bgzf_open(void)
 {
-	const unsigned char *deflated = data + b->header.nbytes;
-	enum inflate_result result = ops->whole(
-		state, deflated, (size_t)(b->trailer - deflated), to, b->inflated_nbytes);
+	return inflate_block()->open();
+}
+
+static void bgzf_close(void *thread_state)
+{
+	inflate_block()->close(thread_state);
+}
+
+static enum status decode_block(void *thread_state, const struct block *b,
+				const unsigned char *data, unsigned char *to, struct fault *fault)
+{
+	const struct inflate_ops *ops = inflate_block();
+	enum inflate_result result = ops->whole(thread_state, data, b->nbytes, to, b->text_nbytes);
 
 	if (result == INFLATE_NO_MEMORY)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (result != INFLATE_ENDED)
-		return fault_set(fault, STATUS_GZIP_DATA, 0, "damaged block, or of another length");
-	if (ops->crc(0, to, b->inflated_nbytes) != gzip_trailer_crc(b->trailer))
-		return fault_set(fault, STATUS_GZIP_DATA, 0, "incorrect data check");
+		return codec_fault(fault, STATUS_DAMAGED, &codec_gzip,
+				   "damaged block, or of another length");
+	if (ops->crc(0, to, b->text_nbytes) != b->text_crc)
+		return codec_fault(fault, STATUS_DAMAGED, &codec_gzip, "incorrect data check");
 	return STATUS_OK;
 }
 
-enum status bgzf_inflate(const struct bgzf_batch *batch, const struct inflate_ops *ops,
-			 void *state, unsigned char *to, size_t *nbytes, struct fault *fault)
+static enum status bgzf_decode(void *thread_state, struct block_batch *batch, unsigned char *to,
+			       struct fault *fault)
 {
-	enum status status;
+	const unsigned char *data = batch->data, *end = data + batch->nbytes;
 
-	*nbytes = 0;
-	for (size_t at = 0; at < batch->nbytes;) {
+	batch->text_nbytes = 0;
+	while (data < end) {
 		struct block b;
-		const char *words;
-		gzip_parse_header(&b.header, batch->data + at, batch->nbytes - at, ops, &words);
-		look_at_end(&b, batch->data + at);
-		status = inflate_block_into(&b, batch->data + at, ops, state, to + *nbytes, fault);
+		memcpy(&b, data, sizeof b);
+		data += sizeof b;
+		enum status status = decode_block(thread_state, &b, data, to + batch->text_nbytes,
+						  fault);
 		if (status != STATUS_OK)
 			return status;
-		*nbytes += b.inflated_nbytes;
-		at += b.header.block_nbytes;
+		data += b.nbytes;
+		batch->text_nbytes += b.text_nbytes;
 	}
 	return STATUS_OK;
 }
+
+const struct codec_blocks bgzf_blocks = {
+	.block_nbytes = BGZF_BLOCK_NBYTES,
+	.next = bgzf_next,
+	.cut = bgzf_cut,
+	.open = bgzf_open,
+	.close = bgzf_close,
+	.decode = bgzf_decode,
+};

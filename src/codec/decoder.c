@@ -6,33 +6,24 @@
 
 #include <stdlib.h>
 
-/* ---- opening ---- */
-
-enum status decoder_open(struct decoder *d, enum decoder_format format, int fd,
+enum status decoder_open(struct decoder *d, const struct codec *codec, int fd,
 			 const void *prefix, size_t nbytes, struct fault *fault)
 {
-	d->gzip = NULL;
-	d->zstd = NULL;
-	d->block_state = NULL;
-	d->batch = (struct bgzf_batch){0};
+	d->codec = codec;
+	d->state = NULL;
+	block_pool_init(&d->pool);
 	feed_init(&d->feed, fd, prefix, nbytes);
-	if (format == DECODER_ZSTD)
-		return unzstd_open(&d->zstd, fault);
-	d->gzip = gzip_open();
-	d->block_ops = inflate_block();
-	return d->gzip ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	return codec->open(&d->state, fault);
 }
 
 void decoder_close(struct decoder *d)
 {
-	gzip_close(d->gzip);
-	unzstd_close(d->zstd);
-	if (d->block_state)
-		d->block_ops->close(d->block_state);
-	free(d->batch.data);
+	if (d->state)
+		d->codec->close(d->state);
+	block_pool_free(&d->pool);
 }
 
-/* ---- filling ---- */
+/* ---- text ---- */
 
 static enum status make_room(struct piece *p)
 {
@@ -41,57 +32,7 @@ static enum status make_room(struct piece *p)
 	return p->data ? STATUS_OK : fault_set(&p->fault, STATUS_NO_MEMORY, 0, NULL);
 }
 
-/* Inflates into the piece what blocks come next, as many as the feed has and the piece has room
- * for. *next: what comes behind them; BGZF_BLOCK: one for which there is no room. */
-static enum status unpack_blocks(struct decoder *d, struct piece *p, enum bgzf_next *next)
-{
-	enum status status;
-	size_t n;
-
-	if (!d->block_state)
-		d->block_state = d->block_ops->open();
-	if (!d->block_state || !bgzf_make_room(&d->batch, PIECE_NBYTES - p->nbytes))
-		return fault_set(&p->fault, STATUS_NO_MEMORY, 0, NULL);
-	*next = bgzf_cut(&d->batch, &d->feed, d->block_ops);
-	status = bgzf_inflate(&d->batch, d->block_ops, d->block_state, p->data + p->nbytes, &n,
-			      &p->fault);
-	p->nbytes += n;
-	return status;
-}
-
-/* Does what can be done about blocks; *next: what comes then. */
-static enum status unpack(struct decoder *d, struct piece *p, enum bgzf_next *next)
-{
-	enum status status = STATUS_OK;
-
-	*next = BGZF_OTHER;
-	if (!d->gzip || !gzip_is_between(d->gzip))
-		return STATUS_OK;
-	*next = bgzf_next(&d->feed, d->block_ops);
-	if (*next == BGZF_BLOCK)
-		status = unpack_blocks(d, p, next);
-	if (status == STATUS_OK && *next == BGZF_TRUNCATED)
-		return fault_set(&p->fault, STATUS_GZIP_TRUNCATED, 0, NULL);
-	if (status == STATUS_OK && *next == BGZF_LIES)
-		return fault_set(&p->fault, STATUS_GZIP_DATA, 0, "impossible length of a block");
-	return status;
-}
-
-/* Decompresses into the piece. */
-static enum status step(struct decoder *d, struct piece *p, enum step *how)
-{
-	unsigned char *to = p->data + p->nbytes;
-	size_t room = PIECE_NBYTES - p->nbytes, n;
-	enum status status =
-		d->gzip ? gzip_step(d->gzip, &d->feed, to, room, &n, how, &p->fault)
-			: unzstd_step(d->zstd, &d->feed, to, room, &n, how, &p->fault);
-
-	p->nbytes += n;
-	return status;
-}
-
-/* The reader has done what it can with what the feed holds: reads more, unless the piece has
- * something to say and more would have to be waited for. */
+/* Reads more, unless the piece has text and input would have to be waited for: then *full. */
 static enum status feed_piece(struct decoder *d, struct piece *p, bool *full)
 {
 	enum status status;
@@ -104,24 +45,46 @@ static enum status feed_piece(struct decoder *d, struct piece *p, bool *full)
 	return status;
 }
 
-/* Fills the piece until nothing more can come into it, or more would have to be waited for. */
+static enum block_next next_block(const struct decoder *d)
+{
+	const struct codec_blocks *blocks = d->codec->blocks;
+
+	return blocks ? blocks->next(d->state, &d->feed) : BLOCK_NONE;
+}
+
+/* Appends the text of the blocks that are next. *full: the piece has no room for another. */
+static enum status decode_blocks(struct decoder *d, struct piece *p, bool *full)
+{
+	const struct codec_blocks *blocks = d->codec->blocks;
+	struct block_decoder *b = block_pool_get(&d->pool, blocks, PIECE_NBYTES - p->nbytes);
+	enum status status;
+
+	if (!b)
+		return fault_set(&p->fault, STATUS_NO_MEMORY, 0, NULL);
+	*full = blocks->cut(d->state, &d->feed, &b->batch) == BLOCK_WHOLE;
+	status = block_decoder_run(b, p->data + p->nbytes, &p->fault);
+	p->nbytes += b->batch.text_nbytes;
+	block_pool_put(&d->pool, b);
+	return status;
+}
+
 static enum status fill(struct decoder *d, struct piece *p)
 {
 	enum status status = make_room(p);
 	bool full = false;
 
 	while (status == STATUS_OK && !full && !p->last) {
-		enum bgzf_next next;
-		enum step how = STEP_GOES_ON;
-		status = unpack(d, p, &next);
-		if (status != STATUS_OK)
-			break;
-		full = next == BGZF_BLOCK;
-		if (next == BGZF_OTHER)
-			status = step(d, p, &how);
+		enum block_next next = next_block(d);
+		enum decode_step step = DECODE_GOES_ON;
+		if (next == BLOCK_WHOLE)
+			status = decode_blocks(d, p, &full);
+		else if (next == BLOCK_STARVES)
+			step = DECODE_STARVES;
+		else
+			status = d->codec->step(d->state, &d->feed, p, &step);
 		full = full || p->nbytes == PIECE_NBYTES;
-		p->last = how == STEP_ENDED;
-		if (status == STATUS_OK && (next == BGZF_STARVES || how == STEP_STARVES))
+		p->last = step == DECODE_ENDED;
+		if (status == STATUS_OK && step == DECODE_STARVES)
 			status = feed_piece(d, p, &full);
 	}
 	return status;
@@ -134,33 +97,28 @@ void decoder_fill(struct decoder *d, struct piece *p)
 	p->status = fill(d, p);
 }
 
-/* ---- blocks alone ---- */
+/* ---- blocks ---- */
 
-bool decoder_has_blocks(const struct decoder *d)
+const struct codec_blocks *decoder_blocks(const struct decoder *d)
 {
-	enum bgzf_next next;
-
-	if (!d->gzip || !gzip_is_between(d->gzip))
-		return false;
-	next = bgzf_next(&d->feed, d->block_ops);
-	return next == BGZF_BLOCK || next == BGZF_STARVES;
+	return next_block(d) == BLOCK_NONE ? NULL : d->codec->blocks;
 }
 
-enum status decoder_cut(struct decoder *d, struct bgzf_batch *batch, bool prompt, bool *ended,
+enum status decoder_cut(struct decoder *d, struct block_batch *batch, bool prompt, bool *ended,
 			struct fault *fault)
 {
 	enum status status = STATUS_OK;
-	enum bgzf_next next;
+	enum block_next next;
 	size_t have;
 
-	while ((next = bgzf_cut(batch, &d->feed, d->block_ops)) == BGZF_STARVES &&
+	while ((next = d->codec->blocks->cut(d->state, &d->feed, batch)) == BLOCK_STARVES &&
 	       status == STATUS_OK) {
 		if (prompt && batch->nbytes && !feed_is_ready(&d->feed))
 			break;
 		status = feed_more(&d->feed, fault);
 	}
 	feed_data(&d->feed, &have);
-	*ended = next == BGZF_OTHER && d->feed.at_end && have == 0;
+	*ended = next == BLOCK_NONE && d->feed.at_end && have == 0;
 	return batch->nbytes ? STATUS_OK : status;
 }
 

@@ -58,7 +58,7 @@ static int poll_again(struct pollfd *p, nfds_t nfds, int timeout_ms)
 	return n;
 }
 
-/* Waits for a byte or for wake. Files are always ready. */
+/* Waits for a byte or for wake. A plain file is always ready. */
 static void wait_for_byte(struct feed *f)
 {
 	struct pollfd p[2] = {{.fd = f->fd, .events = POLLIN}, {.fd = f->wake, .events = POLLIN}};

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * gzip.c - what surrounds deflate data: headers, trailers, what lies between members and at
- * the end. RFC 1952; extra subfield BC: SAM/BAM format specification, section 4.1.
+ * gzip.c - a stream of gzip members, each one checked: headers, trailers, what stands between
+ * members and at the end. RFC 1952; extra subfield BC: SAM/BAM format specification, section 4.1.
  */
 #include "codec/gzip.h"
 
 #include <stdlib.h>
 
+#include "codec/inflate.h"
+
+#define MAGIC "\x1f\x8b"
 #define FIXED_NBYTES 10 /* of the header: magic, method, flags, time, flags, system */
 #define METHOD_DEFLATE 8
 
@@ -18,8 +21,9 @@ struct gzip {
 	const struct inflate_ops *ops;
 	void *state;
 	enum place place;
-	uint32_t crc;    /* of the member so far */
-	uint32_t nbytes; /* modulo 2^32, as the trailer has it */
+	/* Of the member so far. */
+	uint32_t crc;
+	uint32_t text_nbytes; /* modulo 2^32, as in the trailer */
 };
 
 static uint32_t load16(const unsigned char *p)
@@ -42,14 +46,14 @@ uint32_t gzip_trailer_nbytes(const unsigned char *trailer)
 	return load32(trailer + 4);
 }
 
-bool gzip_is_magic(const unsigned char *data, size_t nbytes)
+static enum codec_match gzip_begins(const unsigned char *data, size_t nbytes)
 {
-	return nbytes >= 2 && data[0] == 0x1f && data[1] == 0x8b;
+	return codec_match_magic(data, nbytes, MAGIC, sizeof MAGIC - 1);
 }
 
 /* ---- the header ---- */
 
-/* The size of the BGZF block among the extra subfields, or 0. */
+/* The length of the BGZF block among the extra subfields, or 0. */
 static uint32_t find_block_nbytes(const unsigned char *extra, size_t nbytes)
 {
 	while (nbytes >= 4) {
@@ -64,8 +68,8 @@ static uint32_t find_block_nbytes(const unsigned char *extra, size_t nbytes)
 	return 0;
 }
 
-/* Passes over a text and its NUL. False: there is no NUL yet. */
-static bool pass_text(const unsigned char *data, size_t nbytes, size_t *at)
+/* Moves *at behind the next NUL. False: there is none yet. */
+static bool skip_string(const unsigned char *data, size_t nbytes, size_t *at)
 {
 	while (*at < nbytes)
 		if (data[(*at)++] == '\0')
@@ -74,8 +78,7 @@ static bool pass_text(const unsigned char *data, size_t nbytes, size_t *at)
 }
 
 static enum gzip_parse parse_optional(struct gzip_header *header, const unsigned char *data,
-				      size_t nbytes, const struct inflate_ops *ops,
-				      const char **words)
+				      size_t nbytes, const char **words)
 {
 	unsigned flags = data[3];
 	size_t at = FIXED_NBYTES;
@@ -87,14 +90,14 @@ static enum gzip_parse parse_optional(struct gzip_header *header, const unsigned
 			return GZIP_INCOMPLETE;
 		header->block_nbytes = find_block_nbytes(data + at - extra_nbytes, extra_nbytes);
 	}
-	if ((flags & FLAG_NAME && !pass_text(data, nbytes, &at)) ||
-	    (flags & FLAG_COMMENT && !pass_text(data, nbytes, &at)))
+	if ((flags & FLAG_NAME && !skip_string(data, nbytes, &at)) ||
+	    (flags & FLAG_COMMENT && !skip_string(data, nbytes, &at)))
 		return GZIP_INCOMPLETE;
 	if (flags & FLAG_HCRC) {
 		if (at + 2 > nbytes)
 			return GZIP_INCOMPLETE;
 		*words = "header crc mismatch";
-		if (load16(data + at) != (ops->crc(0, data, at) & 0xffff))
+		if (load16(data + at) != (inflate_stream()->crc(0, data, at) & 0xffff))
 			return GZIP_DAMAGED;
 		at += 2;
 	}
@@ -103,40 +106,42 @@ static enum gzip_parse parse_optional(struct gzip_header *header, const unsigned
 }
 
 enum gzip_parse gzip_parse_header(struct gzip_header *header, const unsigned char *data,
-				  size_t nbytes, const struct inflate_ops *ops,
-				  const char **words)
+				  size_t nbytes, const char **words)
 {
 	*header = (struct gzip_header){0};
+	if (gzip_begins(data, nbytes) != CODEC_BEGINS)
+		return GZIP_OTHER;
 	*words = "unknown compression method";
 	if (nbytes > 2 && data[2] != METHOD_DEFLATE)
 		return GZIP_DAMAGED;
 	*words = "unknown header flags set";
 	if (nbytes > 3 && data[3] & FLAG_RESERVED)
 		return GZIP_DAMAGED;
-	return nbytes < FIXED_NBYTES ? GZIP_INCOMPLETE
-				     : parse_optional(header, data, nbytes, ops, words);
+	return nbytes < FIXED_NBYTES ? GZIP_INCOMPLETE : parse_optional(header, data, nbytes, words);
 }
 
 /* ---- members ---- */
 
-struct gzip *gzip_open(void)
+static enum status gzip_open(void **state, struct fault *fault)
 {
 	struct gzip *g = calloc(1, sizeof *g);
 
-	if (!g)
-		return NULL;
-	g->ops = inflate_stream();
-	g->state = g->ops->open();
-	if (g->state)
-		return g;
-	free(g);
-	return NULL;
+	if (g) {
+		g->ops = inflate_stream();
+		g->state = g->ops->open();
+	}
+	if (!g || !g->state) {
+		free(g);
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	}
+	*state = g;
+	return STATUS_OK;
 }
 
-void gzip_close(struct gzip *g)
+static void gzip_close(void *state)
 {
-	if (!g)
-		return;
+	struct gzip *g = state;
+
 	g->ops->close(g->state);
 	free(g);
 }
@@ -148,38 +153,39 @@ bool gzip_is_between(const struct gzip *g)
 
 static enum status damaged(struct fault *fault, const char *words)
 {
-	return fault_set(fault, STATUS_GZIP_DATA, 0, words);
+	return codec_fault(fault, STATUS_DAMAGED, &codec_gzip, words);
 }
 
-/* The feed has too little of something that must come as a whole. */
-static enum status starve(struct feed *feed, enum step *step, struct fault *fault)
+/* The feed has only a part of the header, the data or the trailer. */
+static enum status starve(const struct feed *feed, enum decode_step *step, struct fault *fault)
 {
 	if (feed->at_end)
-		return fault_set(fault, STATUS_GZIP_TRUNCATED, 0, NULL);
+		return codec_fault(fault, STATUS_TRUNCATED, &codec_gzip, NULL);
 	if (feed_is_full(feed))
 		return damaged(fault, "header without end");
-	*step = STEP_STARVES;
+	*step = DECODE_STARVES;
 	return STATUS_OK;
 }
 
-/* Between members: begins the next one if there is one. */
-static enum status next_member(struct gzip *g, struct feed *feed, enum step *step,
-			       struct fault *fault)
+static enum status begin_member(struct gzip *g, struct feed *feed, enum decode_step *step,
+				struct fault *fault)
 {
 	struct gzip_header header;
 	const char *words;
 	size_t have;
 	const unsigned char *data = feed_data(feed, &have);
 
-	if (have == 0) {
-		*step = feed->at_end ? STEP_ENDED : STEP_STARVES;
+	if (have < 2 && !feed->at_end) {
+		*step = DECODE_STARVES;
 		return STATUS_OK;
 	}
-	if (have < 2 && !feed->at_end)
-		return starve(feed, step, fault);
-	if (!gzip_is_magic(data, have))
-		return fault_set(fault, STATUS_GZIP_TRAILING, 0, NULL);
-	switch (gzip_parse_header(&header, data, have, g->ops, &words)) {
+	if (have == 0) {
+		*step = DECODE_ENDED;
+		return STATUS_OK;
+	}
+	switch (gzip_parse_header(&header, data, have, &words)) {
+	case GZIP_OTHER:
+		return codec_fault(fault, STATUS_TRAILING, &codec_gzip, NULL);
 	case GZIP_INCOMPLETE:
 		return starve(feed, step, fault);
 	case GZIP_DAMAGED:
@@ -187,34 +193,39 @@ static enum status next_member(struct gzip *g, struct feed *feed, enum step *ste
 	case GZIP_PARSED:
 		break;
 	}
+	/* A block that bgzf.c does not find. */
+	if (header.block_nbytes > have)
+		return codec_fault(fault, STATUS_TRUNCATED, &codec_gzip, NULL);
+	if (header.block_nbytes)
+		return damaged(fault, "impossible length of a block");
 	feed_use(feed, header.nbytes);
 	g->ops->reset(g->state);
 	g->place = IN_DATA;
-	g->crc = g->nbytes = 0;
+	g->crc = g->text_nbytes = 0;
 	return STATUS_OK;
 }
 
-/* The deflate data. Sets STEP_STARVES where all input is used and room is left. */
-static enum status inflate_some(struct gzip *g, struct feed *feed, unsigned char *to,
-				size_t capacity, size_t *nbytes, enum step *step,
-				struct fault *fault)
+static enum status inflate_some(struct gzip *g, struct feed *feed, struct piece *piece,
+				enum decode_step *step)
 {
-	struct inflate_span span = {.out = to, .out_nbytes = capacity};
+	unsigned char *text = piece->data + piece->nbytes;
+	struct inflate_span span = {.out = text, .out_nbytes = PIECE_NBYTES - piece->nbytes};
 	enum inflate_result result;
-	size_t have;
+	size_t have, text_nbytes;
 
 	span.in = feed_data(feed, &have);
 	span.in_nbytes = have;
 	result = g->ops->run(g->state, &span);
-	*nbytes = capacity - span.out_nbytes;
 	feed_use(feed, have - span.in_nbytes);
-	g->crc = g->ops->crc(g->crc, to, *nbytes);
-	g->nbytes += (uint32_t)*nbytes;
+	text_nbytes = (size_t)(span.out - text);
+	g->crc = g->ops->crc(g->crc, text, text_nbytes);
+	g->text_nbytes += (uint32_t)text_nbytes;
+	piece->nbytes += text_nbytes;
 	switch (result) {
 	case INFLATE_NO_MEMORY:
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		return fault_set(&piece->fault, STATUS_NO_MEMORY, 0, NULL);
 	case INFLATE_DAMAGED:
-		return damaged(fault, span.words);
+		return damaged(&piece->fault, span.words);
 	case INFLATE_ENDED:
 		feed_give_back(feed, span.in_excess_nbytes);
 		g->place = AT_TRAILER;
@@ -223,11 +234,11 @@ static enum status inflate_some(struct gzip *g, struct feed *feed, unsigned char
 		break;
 	}
 	/* With no room left it may still hold output, and then end without more input. */
-	return span.out_nbytes == 0 ? STATUS_OK : starve(feed, step, fault);
+	return span.out_nbytes == 0 ? STATUS_OK : starve(feed, step, &piece->fault);
 }
 
-static enum status check_trailer(struct gzip *g, struct feed *feed, enum step *step,
-				 struct fault *fault)
+static enum status end_member(struct gzip *g, struct feed *feed, enum decode_step *step,
+			      struct fault *fault)
 {
 	size_t have;
 	const unsigned char *trailer = feed_data(feed, &have);
@@ -236,37 +247,51 @@ static enum status check_trailer(struct gzip *g, struct feed *feed, enum step *s
 		return starve(feed, step, fault);
 	if (gzip_trailer_crc(trailer) != g->crc)
 		return damaged(fault, "incorrect data check");
-	if (gzip_trailer_nbytes(trailer) != g->nbytes)
+	if (gzip_trailer_nbytes(trailer) != g->text_nbytes)
 		return damaged(fault, "incorrect length check");
 	feed_use(feed, GZIP_TRAILER_NBYTES);
 	g->place = BETWEEN_MEMBERS;
 	return STATUS_OK;
 }
 
-enum status gzip_step(struct gzip *g, struct feed *feed, unsigned char *to, size_t capacity,
-		      size_t *nbytes, enum step *step, struct fault *fault)
+/* Returns at each member's end, where blocks may follow. */
+static enum status gzip_step(void *state, struct feed *feed, struct piece *piece,
+			     enum decode_step *step)
 {
+	struct gzip *g = state;
 	enum status status = STATUS_OK;
-	bool ended = false;
 
-	*nbytes = 0;
-	*step = STEP_GOES_ON;
-	while (status == STATUS_OK && *step == STEP_GOES_ON && *nbytes < capacity && !ended) {
-		size_t n = 0;
+	*step = DECODE_GOES_ON;
+	do {
 		switch (g->place) {
 		case BETWEEN_MEMBERS:
-			status = next_member(g, feed, step, fault);
+			status = begin_member(g, feed, step, &piece->fault);
 			break;
 		case IN_DATA:
-			status = inflate_some(g, feed, to + *nbytes, capacity - *nbytes, &n, step,
-					      fault);
-			*nbytes += n;
+			status = inflate_some(g, feed, piece, step);
 			break;
 		case AT_TRAILER:
-			status = check_trailer(g, feed, step, fault);
-			ended = g->place == BETWEEN_MEMBERS;
+			status = end_member(g, feed, step, &piece->fault);
 			break;
 		}
-	}
+	} while (status == STATUS_OK && *step == DECODE_GOES_ON && piece->nbytes < PIECE_NBYTES &&
+		 g->place != BETWEEN_MEMBERS);
 	return status;
 }
+
+static const struct codec_library libraries[] = {
+	{"zlib", inflate_zlib_version},
+	{"ISA-L", inflate_isal_version},
+	{"libdeflate", inflate_libdeflate_version},
+	{NULL, NULL},
+};
+
+const struct codec codec_gzip = {
+	.name = "gzip",
+	.libraries = libraries,
+	.begins = gzip_begins,
+	.open = gzip_open,
+	.close = gzip_close,
+	.step = gzip_step,
+	.blocks = &bgzf_blocks,
+};

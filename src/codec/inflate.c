@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * inflate.c - chooses between the libraries.
+ * inflate.c - chooses a library.
  *
  * Blocks of 64 KiB of a log, one core of a Xeon with AVX-512, 2026-11-21: ISA-L 2.30
  * 0.69 GB/s with the CRC, libdeflate 1.14 0.58, zlib 1.2.13 0.15.
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether GPUSTAT_INFLATE names one of the libraries, and that is not this one. */
+/* Whether GPUSTAT_INFLATE names another library. */
 static bool is_masked(const char *name)
 {
 	const char *only = getenv("GPUSTAT_INFLATE");

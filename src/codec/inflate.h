@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * inflate.h - raw deflate data (RFC 1951) by whichever library is there.
+ * inflate.h - raw deflate data (RFC 1951) by one of several libraries.
  *
- * zlib always is. ISA-L inflates streams twice as fast and more, libdeflate whole blocks.
- * What surrounds the data, and every check of it, is gzip.c's and bgzf.c's: so they
- * all accept and refuse the same.
+ * zlib is always built in. ISA-L decodes streams more than twice as fast; libdeflate decodes whole
+ * blocks where ISA-L is not there. gzip.c and bgzf.c check CRCs and lengths, so that the result
+ * does not depend on the library.
  */
 #ifndef GPUSTAT_INFLATE_H
 #define GPUSTAT_INFLATE_H
@@ -20,14 +20,14 @@ enum inflate_result {
 	INFLATE_NO_MEMORY,
 };
 
-/* What one call may use; it moves the pointers on. */
+/* Input and room for output of one call, which moves the pointers forward. */
 struct inflate_span {
 	const unsigned char *in;
 	size_t in_nbytes;
 	unsigned char *out;
 	size_t out_nbytes;
-	/* At INFLATE_ENDED: how many of the bytes before in were not part of the data after
-	 * all, at most 8. They may be from earlier calls. */
+	/* At INFLATE_ENDED: how many of the bytes before in do not belong to the data, at most 8.
+	 * Earlier calls may have used them. */
 	size_t in_excess_nbytes;
 	const char *words; /* at INFLATE_DAMAGED: what is wrong, or NULL */
 };
@@ -39,33 +39,34 @@ struct inflate_ops {
 	void *(*open)(void);
 	void (*close)(void *state);
 
-	/* Makes ready for a stream. NULL, as is run: whole blocks only. */
+	/* Prepares for a stream. NULL, as run is: the library decodes whole blocks only. */
 	void (*reset)(void *state);
 
-	/* Inflates what it can. Gives out all that the input it used determines. */
+	/* Inflates as much as input and room allow. */
 	enum inflate_result (*run)(void *state, struct inflate_span *span);
 
-	/* Inflates a whole stream. INFLATE_ENDED: it is exactly in_nbytes long and makes exactly
-	 * out_nbytes. INFLATE_DAMAGED, INFLATE_NO_MEMORY: out may hold anything. */
+	/* Inflates a whole stream. INFLATE_ENDED: the stream takes exactly in_nbytes and gives exactly
+	 * out_nbytes. INFLATE_DAMAGED, INFLATE_NO_MEMORY: out is undefined. */
 	enum inflate_result (*whole)(void *state, const unsigned char *in, size_t in_nbytes,
 				     unsigned char *out, size_t out_nbytes);
 
-	/* Continues a CRC-32 (RFC 1952), which begins as 0. */
+	/* Continues a CRC-32 (RFC 1952), which starts at 0. */
 	uint32_t (*crc)(uint32_t crc, const unsigned char *data, size_t nbytes);
 };
 
-/* The fastest for streams, and for whole blocks. The environment's GPUSTAT_INFLATE, naming
- * one, masks the others (zlib stands in for what that one cannot do). Tests use it. Any
+/* The fastest library for streams, and for whole blocks. For tests, the environment's
+ * GPUSTAT_INFLATE may name the only library to use; zlib then does what that one cannot. Any
  * thread. */
 const struct inflate_ops *inflate_stream(void);
 const struct inflate_ops *inflate_block(void);
 
-/* Each library's own; NULL: not built in, or not there now. */
+/* One library each. NULL: not built in, or the shared library is missing now. */
 const struct inflate_ops *inflate_zlib(void);
 const struct inflate_ops *inflate_isal(void);
 const struct inflate_ops *inflate_libdeflate(void);
 
 /* The version that was built in; NULL: none. */
+const char *inflate_zlib_version(void);
 const char *inflate_isal_version(void);
 const char *inflate_libdeflate_version(void);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * inflate_isal.c - raw deflate by ISA-L, the fastest for streams.
+ * inflate_isal.c - raw deflate by ISA-L.
  *
- * Debian has no static archive of it, and loading its shared one costs every start 0.25 ms
- * of 0.8 (2026-11-21): so there it is loaded when the first compressed file is opened, by
- * the name that configure read in it. Where it is gone by then, others do its work.
+ * Debian has no static archive of it, and loading its shared library takes 0.25 of the 0.8 ms of
+ * a start (2026-11-21). It is therefore loaded when the first gzip file is opened, by the name
+ * that configure read in it. If it is missing then, the other libraries take its place.
  */
 #include "codec/inflate.h"
 
@@ -18,7 +18,7 @@
 #include <dlfcn.h>
 #endif
 
-/* Those of its functions that are used. */
+/* The functions that are used. */
 #define FUNCTIONS(X) X(isal_inflate_init) X(isal_inflate_reset) X(isal_inflate) \
 		     X(isal_inflate_stateless) X(crc32_gzip_refl)
 
@@ -26,7 +26,7 @@ static struct {
 #define FUNCTION_MEMBER(name) __typeof__(&name) name;
 	FUNCTIONS(FUNCTION_MEMBER)
 #undef FUNCTION_MEMBER
-	bool there;
+	bool loaded;
 } isal;
 
 static void load(void)
@@ -36,17 +36,17 @@ static void load(void)
 
 	if (!library)
 		return;
-	isal.there = true;
+	isal.loaded = true;
 #define FUNCTION_FIND(name)                                                      \
 	isal.name = (__typeof__(isal.name))dlsym(library, #name);                \
-	isal.there = isal.there && isal.name;
+	isal.loaded = isal.loaded && isal.name;
 	FUNCTIONS(FUNCTION_FIND)
 #undef FUNCTION_FIND
 #else
-#define FUNCTION_TAKE(name) isal.name = name;
-	FUNCTIONS(FUNCTION_TAKE)
-#undef FUNCTION_TAKE
-	isal.there = true;
+#define FUNCTION_SET(name) isal.name = name;
+	FUNCTIONS(FUNCTION_SET)
+#undef FUNCTION_SET
+	isal.loaded = true;
 #endif
 }
 
@@ -67,7 +67,7 @@ static void isal_reset(void *state)
 	s->crc_flag = ISAL_DEFLATE;
 }
 
-static void lend(struct inflate_state *s, const struct inflate_span *span)
+static void set_buffers(struct inflate_state *s, const struct inflate_span *span)
 {
 	s->next_in = (uint8_t *)span->in;
 	s->avail_in = span->in_nbytes < UINT32_MAX ? (uint32_t)span->in_nbytes : UINT32_MAX;
@@ -86,7 +86,7 @@ static enum inflate_result isal_run(void *state, struct inflate_span *span)
 	struct inflate_state *s = state;
 	int result;
 
-	lend(s, span);
+	set_buffers(s, span);
 	result = isal.isal_inflate(s);
 	span->in_nbytes -= (size_t)(s->next_in - span->in);
 	span->in = s->next_in;
@@ -98,7 +98,7 @@ static enum inflate_result isal_run(void *state, struct inflate_span *span)
 	}
 	if (s->block_state != ISAL_BLOCK_FINISH)
 		return INFLATE_GOES_ON;
-	/* It reads ahead into a word, of which whole bytes are left. */
+	/* ISA-L has read up to 8 bytes too many into a register: the whole bytes left there. */
 	span->in_excess_nbytes = s->read_in_length > 0 ? (size_t)s->read_in_length / 8 : 0;
 	return INFLATE_ENDED;
 }
@@ -107,12 +107,10 @@ static enum inflate_result isal_whole(void *state, const unsigned char *in, size
 				      unsigned char *out, size_t out_nbytes)
 {
 	struct inflate_state *s = state;
-	unsigned char past_end;
-	struct inflate_span span = {.in = in, .in_nbytes = in_nbytes, .out_nbytes = out_nbytes,
-				    .out = out_nbytes ? out : &past_end};
+	struct inflate_span span = {in, in_nbytes, out, out_nbytes, 0, NULL};
 
 	isal_reset(s);
-	lend(s, &span);
+	set_buffers(s, &span);
 	return isal.isal_inflate_stateless(s) == ISAL_DECOMP_OK && s->avail_in == 0 &&
 			       s->avail_out == 0
 		       ? INFLATE_ENDED
@@ -138,7 +136,7 @@ const struct inflate_ops *inflate_isal(void)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, load);
-	return isal.there ? &ops : NULL;
+	return isal.loaded ? &ops : NULL;
 }
 
 #define TEXT_OF(x) #x

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * inflate_libdeflate.c - raw deflate by libdeflate, which knows whole blocks only.
+ * inflate_libdeflate.c - raw deflate by libdeflate, which decodes whole blocks only.
  */
 #include "codec/inflate.h"
 

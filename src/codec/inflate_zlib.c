@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * inflate_zlib.c - raw deflate by zlib, which is always there.
+ * inflate_zlib.c - raw deflate by zlib, which is always built in.
  */
 #include "codec/inflate.h"
 
@@ -63,9 +63,7 @@ static enum inflate_result zlib_run(void *state, struct inflate_span *span)
 static enum inflate_result zlib_whole(void *state, const unsigned char *in, size_t in_nbytes,
 				      unsigned char *out, size_t out_nbytes)
 {
-	unsigned char past_end; /* zlib wants a place for output even where there is none */
-	struct inflate_span span = {.in = in, .in_nbytes = in_nbytes, .out_nbytes = out_nbytes,
-				    .out = out_nbytes ? out : &past_end};
+	struct inflate_span span = {in, in_nbytes, out, out_nbytes, 0, NULL};
 
 	zlib_reset(state);
 	enum inflate_result result = zlib_run(state, &span);
@@ -96,4 +94,9 @@ const struct inflate_ops *inflate_zlib(void)
 	};
 
 	return &ops;
+}
+
+const char *inflate_zlib_version(void)
+{
+	return zlibVersion();
 }

@@ -2,11 +2,10 @@
  *
  * input.h - files and standard input as one stream of chunks.
  *
- * Workers take chunks themselves: whoever takes the next one reads it into its own
- * buffer. A plain regular file's chunks are read at their offsets, many at a time;
- * a pipe or a packed stream is read by one worker at a time while the others fold what
- * they took. What is packed is decoded ahead by a thread of its own (read_ahead.h), but for blocks
- * of BGZF, which say how long they are: a worker takes some, and inflates them itself.
+ * A worker thread reads the next chunk into its own buffer. Chunks of a plain file are ranges, read
+ * by many threads at once. A pipe or a compressed stream is read by one thread at a time, while the
+ * others fold. A thread of its own decodes a compressed stream (read_ahead.h), except for blocks,
+ * which the worker threads decode (block_pool.h).
  */
 #ifndef GPUSTAT_INPUT_H
 #define GPUSTAT_INPUT_H
@@ -20,74 +19,65 @@
 
 struct input;
 
-/* Opens the first of the files; the others follow as they are reached. paths: npaths
- * names, "-" is standard input; not copied. Compressed files, by their first bytes, are
- * decompressed; a UTF-8 byte-order mark at a file's start is dropped.
- * Errors, here and below, name the file in fault: STATUS_OPEN, STATUS_READ,
- * STATUS_NO_MEMORY, STATUS_GZIP_*, STATUS_SHRANK. */
+/* Opens the first file; the others are opened when they are reached. paths: npaths names, "-" is
+ * standard input; not copied. Compressed files, recognised by their first bytes, are decompressed;
+ * a UTF-8 byte-order mark at a file's beginning is skipped.
+ * Errors, here and below, name the file in fault: STATUS_OPEN, STATUS_READ, STATUS_NO_MEMORY,
+ * STATUS_DAMAGED, STATUS_TRUNCATED, STATUS_TRAILING, STATUS_SHRANK, STATUS_HEADER_DIFFERS. */
 enum status input_open(struct input **out, const char *const *paths, int npaths,
 		       struct fault *fault);
 void input_close(struct input *in);
 
-/* A file's name, as messages print it. */
+int input_nfiles(const struct input *in);
+
+/* A file's name for messages. */
 const char *input_name(const struct input *in, int file);
 
-/* The file in hand: before the first chunk is taken, the first that is not empty. */
-int input_file(const struct input *in);
+/* ---- before the first chunk is read ---- */
 
-/* Looks at the stream's beginning without taking it: reads on until more than *nbytes
- * bytes of its first file are there, or that file ends (*at_end); empty files before it
- * are passed over, as by input_pass(). *data stays valid until the next call. Not to be
- * called once a chunk has been taken. */
-enum status input_peek(struct input *in, const char **data, size_t *nbytes, bool *at_end,
-		       struct fault *fault);
+/* Peeks at a file's beginning: reads on until more than *nbytes bytes are there, or the file ends
+ * (*at_end). *data stays valid until the next call. All earlier files must have been peeked at to
+ * their ends; they are kept in memory. */
+enum status input_peek(struct input *in, int file, const char **data, size_t *nbytes,
+		       bool *at_end, struct fault *fault);
 
-/* What has been peeked at and not been taken; *nbytes may be 0. */
+/* What was peeked at of the first file that will be read; *nbytes may be 0. */
 const char *input_peeked(const struct input *in, size_t *nbytes);
 
-/* Whether there are files after the one in hand. */
-bool input_has_more_files(const struct input *in);
+/* Makes this file the first that will be read. Earlier ones only count in offsets. */
+void input_begin_with(struct input *in, int file);
 
-/* Passes over the file in hand, which was peeked at to its end, and opens the next. It is kept in
- * memory until input_go_back() or input_forget(). There must be a file after it. */
-enum status input_pass(struct input *in, struct fault *fault);
-
-/* Has the stream begin with the first of the files passed over. Errors: STATUS_NO_MEMORY. */
-enum status input_go_back(struct input *in, struct fault *fault);
-
-/* Leaves the files passed over out of the stream for good. */
-void input_forget(struct input *in);
-
-/* Takes the first nbytes of what was peeked at out of the stream. */
+/* Skips the first nbytes of what input_peeked returns. */
 void input_skip(struct input *in, size_t nbytes);
 
-/* Says that files after the first may repeat this first record, which is then skipped.
- * header: nbytes bytes without the line end; copied. required: a file that does not
- * repeat it is an error, STATUS_HEADER_DIFFERS. Errors: STATUS_NO_MEMORY. */
+/* Skips this first record in files that are opened from now on. header: nbytes bytes without the
+ * line end; copied. required: a file that begins otherwise is an error, STATUS_HEADER_DIFFERS.
+ * Errors: STATUS_NO_MEMORY. */
 enum status input_expect_header(struct input *in, const char *header, size_t nbytes,
 				bool required);
 
-/* Says that records are printed as they come: a pipe's chunk then ends early where the
- * next byte would have to be waited for. Otherwise chunks are filled. */
-void input_be_prompt(struct input *in);
+/* Ends a chunk early where the next byte of a pipe would have to be waited for: records are
+ * printed as they come. Otherwise chunks are filled. */
+void input_set_prompt(struct input *in);
 
-/* Bytes still to come where that can be known (plain regular files only), else
- * UINT64_MAX. Files not reached yet are looked at, not opened. */
+/* The length of all files that will be read if they are plain, else UINT64_MAX. */
 uint64_t input_nbytes_left(const struct input *in);
 
-/* Whether the file in hand is decompressed by a thread of the input's own. */
+/* Whether a thread of its own decodes the first file. */
 bool input_has_thread(const struct input *in);
 
-/* Takes the next chunk, reading as much as the reader has room for. Any thread.
- * Returns true with *chunk filled and *status telling how reading went: if it failed,
- * chunk->index still says where in the order. Returns false at the input's end. */
-bool input_read_chunk(struct input *in, const struct reader *reader, struct chunk *chunk,
-		enum status *status, struct fault *fault);
+/* ---- reading: any thread ---- */
 
-/* Whether the last chunk has been taken, or input_stop() called. Any thread. */
+/* Reads the next chunk, as long as the reader has room for. Returns false at the input's end.
+ * Otherwise *status tells how reading went; if it failed, chunk->index still is the chunk's place
+ * in the order. */
+bool input_read_chunk(struct input *in, const struct reader *reader, struct chunk *chunk,
+		      enum status *status, struct fault *fault);
+
+/* Whether the last chunk has been handed out, or input_stop() called. */
 bool input_is_over(struct input *in);
 
-/* Makes every later input_read_chunk return false. Any thread. */
+/* Makes every later input_read_chunk return false. */
 void input_stop(struct input *in);
 
 #endif

@@ -55,6 +55,12 @@ static void print_detail(const struct fault *f)
 		if (f->value_nbytes > f->detail_nbytes)
 			fprintf(stderr, "... (%zu bytes)", f->value_nbytes);
 		break;
+	case STATUS_DAMAGED:
+	case STATUS_TRUNCATED:
+	case STATUS_TRAILING:
+		fputs(" ", stderr);
+		utf8_print(stderr, f->detail, f->detail_nbytes);
+		break;
 	default:
 		if (f->detail_nbytes) {
 			fputs(": ", stderr);

@@ -2,13 +2,13 @@
  *
  * read_ahead.c - see read_ahead.h.
  *
- * The reader fills the ring's slots in the order of the file. It publishes a slot when it is
- * full, and sooner where it would have to wait for input: so what a pipe has said can be
- * answered while it is silent. An error is in the slot where it happened, behind what was good.
+ * The decoder fills the ring's slots in the file's order. It publishes a slot when it is full, and
+ * earlier where input would have to be waited for, so that a silent pipe delays nothing it has
+ * sent. An error is in the slot where it occurred, behind the text before it.
  *
- * Whoever takes is mostly faster, and a thread that sleeps takes a while to wake: 30 us
- * of the reader's time on a virtual machine (2026-11-21), a tenth of what a slot takes to
- * fill. So it is woken for half a ring, or when nothing more will come without waiting.
+ * The reader is mostly faster than the decoder. To wake a sleeping thread takes 30 us of the
+ * decoder's time on a virtual machine (2026-11-21), a tenth of what it takes to fill a slot. The
+ * reader is therefore woken for half a ring, or when no more will come without waiting.
  */
 #include "io/read_ahead.h"
 
@@ -20,268 +20,265 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NSLOTS 8 /* 2 MiB: half of them are made while the other half is taken */
+#define NSLOTS 8 /* 2 MiB: half of them are filled while the other half is read */
 
-struct ahead {
-	/* The reader's alone; it is the calling thread until it has one of its own. */
+struct read_ahead {
+	/* The decoding thread's: the caller's until there is a thread of its own. */
 	struct decoder decoder;
-	bool cut; /* blocks were, since something was filled */
+	bool cut; /* blocks were, since a slot was filled */
 
-	size_t offset; /* ahead_read's alone: taken of slot ntaken */
+	size_t offset; /* the reader's: bytes read of slot nread */
 
 	struct piece slots[NSLOTS];
 
 	pthread_mutex_t lock; /* guards all below */
 	pthread_cond_t freed, ready, ended;
-	uint64_t nmade, ntaken; /* slots published, taken */
-	bool all_made, stop;
-	bool waits_for_input; /* the reader does, and has published all that it has */
-	bool threaded;        /* the reader has a thread */
-	bool running;         /* that has not ended; detached, as after an error the process ends */
-	int wake[2];          /* a pipe; its end wakes the reader where it waits for input */
+	uint64_t nfilled, nread; /* slots published, read */
+	bool all_filled, stop;
+	bool waits_for_input; /* the decoder; it has published all that it has */
+	bool threaded;        /* a thread was started */
+	bool running;         /* ... and has not ended; detached, as after an error the process ends */
+	int wake[2];          /* a pipe; closing its end wakes the decoder where it waits for input */
 };
 
-static struct piece *slot_of(struct ahead *a, uint64_t index)
+static struct piece *slot_of(struct read_ahead *r, uint64_t index)
 {
-	return &a->slots[index % NSLOTS];
+	return &r->slots[index % NSLOTS];
 }
 
-/* ---- threads ---- */
+/* ---- the decoding thread ---- */
 
-/* Under the lock: wakes whoever takes, if enough is ready. If not, the reader goes on, and will
- * call this again. */
-static void wake_taker(struct ahead *a)
+/* Under the lock. Wakes the reader if enough is ready, or the decoder will not call this again
+ * soon. */
+static void wake_reader(struct read_ahead *r)
 {
-	uint64_t nready = a->nmade - a->ntaken;
-	bool goes_on = !a->all_made && !a->waits_for_input && nready < NSLOTS;
+	uint64_t nready = r->nfilled - r->nread;
 
-	if (nready >= NSLOTS / 2 || !goes_on)
-		pthread_cond_signal(&a->ready);
+	if (nready >= NSLOTS / 2 || r->all_filled || r->waits_for_input)
+		pthread_cond_signal(&r->ready);
 }
 
-/* The reader has to wait for input, or no longer. */
 static void note_wait(void *argument, bool waits)
 {
-	struct ahead *a = argument;
+	struct read_ahead *r = argument;
 
-	pthread_mutex_lock(&a->lock);
-	a->waits_for_input = waits;
-	wake_taker(a);
-	pthread_mutex_unlock(&a->lock);
+	pthread_mutex_lock(&r->lock);
+	r->waits_for_input = waits;
+	wake_reader(r);
+	pthread_mutex_unlock(&r->lock);
 }
 
-/* Gives the slot away. */
-static void publish(struct ahead *a, const struct piece *p)
+static void fill_slot(struct read_ahead *r, struct piece *p)
 {
-	pthread_mutex_lock(&a->lock);
-	a->nmade++;
-	a->all_made = piece_is_last(p);
-	wake_taker(a);
-	pthread_mutex_unlock(&a->lock);
+	decoder_fill(&r->decoder, p);
+	pthread_mutex_lock(&r->lock);
+	r->nfilled++;
+	r->all_filled = piece_is_last(p);
+	wake_reader(r);
+	pthread_mutex_unlock(&r->lock);
 }
 
-/* Waits for a slot to fill; NULL: the file is no longer wanted. */
-static struct piece *wait_for_free(struct ahead *a)
+/* Waits for a free slot; NULL: all are filled, or the file is no longer wanted. */
+static struct piece *wait_for_free(struct read_ahead *r)
 {
-	bool stop;
+	bool done;
 
-	pthread_mutex_lock(&a->lock);
-	while (!a->stop && a->nmade - a->ntaken == NSLOTS)
-		pthread_cond_wait(&a->freed, &a->lock);
-	stop = a->stop;
-	pthread_mutex_unlock(&a->lock);
-	return stop ? NULL : slot_of(a, a->nmade);
+	pthread_mutex_lock(&r->lock);
+	while (!(done = r->stop || r->all_filled) && r->nfilled - r->nread == NSLOTS)
+		pthread_cond_wait(&r->freed, &r->lock);
+	pthread_mutex_unlock(&r->lock);
+	return done ? NULL : slot_of(r, r->nfilled);
 }
 
-static void *reader_main(void *argument)
+static void *thread_main(void *argument)
 {
-	struct ahead *a = argument;
-	bool last = false;
+	struct read_ahead *r = argument;
 	struct piece *p;
 
-	while (!last && (p = wait_for_free(a))) {
-		decoder_fill(&a->decoder, p);
-		last = piece_is_last(p);
-		publish(a, p);
-	}
-	pthread_mutex_lock(&a->lock);
-	a->running = false;
-	pthread_cond_signal(&a->ended);
-	pthread_mutex_unlock(&a->lock);
+	while ((p = wait_for_free(r)))
+		fill_slot(r, p);
+	pthread_mutex_lock(&r->lock);
+	r->running = false;
+	pthread_cond_signal(&r->ended);
+	pthread_mutex_unlock(&r->lock);
 	return NULL;
 }
 
-/* Starts the thread, which no signal interrupts; those are the program's own. */
-static bool start_thread(struct ahead *a)
+/* Starts a thread with all signals blocked: they are the program's own threads'. */
+static bool create_thread(struct read_ahead *r)
 {
 	sigset_t all, before;
 	pthread_t thread;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	a->threaded = a->running = true;
-	if (pthread_create(&thread, NULL, reader_main, a))
-		a->threaded = a->running = false;
+	r->threaded = r->running = true;
+	if (pthread_create(&thread, NULL, thread_main, r))
+		r->threaded = r->running = false;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (a->threaded)
+	if (r->threaded)
 		pthread_detach(thread);
-	return a->threaded;
+	return r->threaded;
 }
 
-/* False where the system has no thread, or no pipe, left. */
-static bool start_reader(struct ahead *a)
+/* False: the system has no thread or no pipe left. */
+static bool start_thread(struct read_ahead *r)
 {
-	if (pipe2(a->wake, O_CLOEXEC))
+	struct feed *feed = &r->decoder.feed;
+
+	if (pipe2(r->wake, O_CLOEXEC))
 		return false;
-	a->decoder.feed.wake = a->wake[0];
-	a->decoder.feed.note_wait = note_wait;
-	a->decoder.feed.note_argument = a;
-	if (start_thread(a))
+	feed->wake = r->wake[0];
+	feed->note_wait = note_wait;
+	feed->note_argument = r;
+	if (create_thread(r))
 		return true;
-	a->decoder.feed.wake = -1;
-	close(a->wake[0]);
-	close(a->wake[1]);
+	feed->wake = -1;
+	close(r->wake[0]);
+	close(r->wake[1]);
 	return false;
 }
 
-static void stop_thread(struct ahead *a)
+static void stop_thread(struct read_ahead *r)
 {
-	if (!a->threaded)
+	if (!r->threaded)
 		return;
-	pthread_mutex_lock(&a->lock);
-	a->stop = true;
-	pthread_cond_signal(&a->freed);
-	close(a->wake[1]);
-	while (a->running)
-		pthread_cond_wait(&a->ended, &a->lock);
-	pthread_mutex_unlock(&a->lock);
-	close(a->wake[0]);
+	pthread_mutex_lock(&r->lock);
+	r->stop = true;
+	pthread_cond_signal(&r->freed);
+	close(r->wake[1]);
+	while (r->running)
+		pthread_cond_wait(&r->ended, &r->lock);
+	pthread_mutex_unlock(&r->lock);
+	close(r->wake[0]);
 }
 
 /* ---- opening ---- */
 
-enum status ahead_open(struct ahead **out, enum decoder_format format, int fd, const void *prefix,
-		       size_t prefix_nbytes, struct fault *fault)
+enum status read_ahead_open(struct read_ahead **out, const struct codec *codec, int fd,
+			    const void *prefix, size_t prefix_nbytes, struct fault *fault)
 {
-	struct ahead *a = calloc(1, sizeof *a);
+	struct read_ahead *r = calloc(1, sizeof *r);
 	enum status status;
 
-	if (!a)
+	if (!r)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	pthread_mutex_init(&a->lock, NULL);
-	pthread_cond_init(&a->freed, NULL);
-	pthread_cond_init(&a->ready, NULL);
-	pthread_cond_init(&a->ended, NULL);
-	status = decoder_open(&a->decoder, format, fd, prefix, prefix_nbytes, fault);
+	pthread_mutex_init(&r->lock, NULL);
+	pthread_cond_init(&r->freed, NULL);
+	pthread_cond_init(&r->ready, NULL);
+	pthread_cond_init(&r->ended, NULL);
+	status = decoder_open(&r->decoder, codec, fd, prefix, prefix_nbytes, fault);
 	if (status == STATUS_OK)
-		*out = a;
+		*out = r;
 	else
-		ahead_close(a);
+		read_ahead_close(r);
 	return status;
 }
 
-void ahead_close(struct ahead *a)
+void read_ahead_close(struct read_ahead *r)
 {
-	if (!a)
+	if (!r)
 		return;
-	stop_thread(a);
-	decoder_close(&a->decoder);
+	stop_thread(r);
+	decoder_close(&r->decoder);
 	for (size_t i = 0; i < NSLOTS; i++)
-		piece_free(&a->slots[i]);
-	pthread_mutex_destroy(&a->lock);
-	pthread_cond_destroy(&a->freed);
-	pthread_cond_destroy(&a->ready);
-	pthread_cond_destroy(&a->ended);
-	free(a);
+		piece_free(&r->slots[i]);
+	pthread_mutex_destroy(&r->lock);
+	pthread_cond_destroy(&r->freed);
+	pthread_cond_destroy(&r->ready);
+	pthread_cond_destroy(&r->ended);
+	free(r);
 }
 
-/* ---- taking ---- */
+/* ---- reading ---- */
 
-/* Whether the next slot is to be filled by the calling thread: the first, which tells what the file
- * is, the first behind blocks, which may be followed by blocks, and all where no thread can be
- * had. Otherwise there is a reader from now on. */
-static bool is_alone(struct ahead *a)
+/* Whether all slots have been read and no thread fills another. */
+static bool is_drained(const struct read_ahead *r)
 {
-	return !a->threaded && a->ntaken == a->nmade &&
-	       (a->nmade == 0 || a->cut || !start_reader(a));
+	return !r->threaded && r->nread == r->nfilled;
 }
 
-/* The slot that is next to be taken, waited for. */
-static struct piece *wait_for_ready(struct ahead *a)
+/* Whether the next slot may make a thread unnecessary: the first slot tells whether blocks follow,
+ * or the end; the first one behind blocks, too. */
+static bool is_first(const struct read_ahead *r)
 {
-	if (is_alone(a)) {
-		a->cut = false;
-		decoder_fill(&a->decoder, slot_of(a, a->nmade));
-		publish(a, slot_of(a, a->nmade));
+	return r->nfilled == 0 || r->cut;
+}
+
+/* Returns the slot to be read next. Fills it in the calling thread, starts a thread, or waits. */
+static struct piece *next_slot(struct read_ahead *r)
+{
+	if (is_drained(r) && (is_first(r) || !start_thread(r))) {
+		r->cut = false;
+		fill_slot(r, slot_of(r, r->nfilled));
 	}
-	pthread_mutex_lock(&a->lock);
-	while (a->ntaken == a->nmade)
-		pthread_cond_wait(&a->ready, &a->lock);
-	pthread_mutex_unlock(&a->lock);
-	return slot_of(a, a->ntaken);
+	pthread_mutex_lock(&r->lock);
+	while (r->nread == r->nfilled)
+		pthread_cond_wait(&r->ready, &r->lock);
+	pthread_mutex_unlock(&r->lock);
+	return slot_of(r, r->nread);
 }
 
-/* The slot has been taken, unless it has more to say than its text. */
-static void release_if_taken(struct ahead *a, const struct piece *p)
+/* Frees the slot if all of it was read. The last one stays: its status is asked for again. */
+static void free_if_read(struct read_ahead *r, const struct piece *p)
 {
-	if (a->offset < p->nbytes || piece_is_last(p))
+	if (r->offset < p->nbytes || piece_is_last(p))
 		return;
-	pthread_mutex_lock(&a->lock);
-	a->ntaken++;
-	a->offset = 0;
-	pthread_cond_signal(&a->freed);
-	pthread_mutex_unlock(&a->lock);
+	pthread_mutex_lock(&r->lock);
+	r->nread++;
+	r->offset = 0;
+	pthread_cond_signal(&r->freed);
+	pthread_mutex_unlock(&r->lock);
 }
 
-enum status ahead_read(struct ahead *a, char *to, size_t capacity, size_t *nbytes,
-		       struct fault *fault)
+enum status read_ahead_read(struct read_ahead *r, char *to, size_t capacity, size_t *nbytes,
+			    struct fault *fault)
 {
 	*nbytes = 0;
 	if (capacity == 0)
 		return STATUS_OK;
 	do {
-		const struct piece *p = wait_for_ready(a);
-		size_t left = p->nbytes - a->offset;
+		const struct piece *p = next_slot(r);
+		size_t left = p->nbytes - r->offset;
 		if (left == 0 && p->status != STATUS_OK)
 			*fault = p->fault;
 		if (left == 0 && piece_is_last(p))
 			return p->status;
 		*nbytes = left < capacity ? left : capacity;
-		memcpy(to, p->data + a->offset, *nbytes);
-		a->offset += *nbytes;
-		release_if_taken(a, p);
+		memcpy(to, p->data + r->offset, *nbytes);
+		r->offset += *nbytes;
+		free_if_read(r, p);
 	} while (*nbytes == 0);
 	return STATUS_OK;
 }
 
-bool ahead_has_blocks(const struct ahead *a)
-{
-	return !a->threaded && a->nmade && a->ntaken == a->nmade && decoder_has_blocks(&a->decoder);
-}
-
-enum status ahead_cut(struct ahead *a, struct bgzf_batch *batch, bool prompt, bool *ended,
-		      struct fault *fault)
-{
-	enum status status = decoder_cut(&a->decoder, batch, prompt, ended, fault);
-
-	a->cut = a->cut || batch->nbytes;
-	return status;
-}
-
-bool ahead_has_thread(const struct ahead *a)
-{
-	return a->threaded;
-}
-
-bool ahead_is_ready(struct ahead *a)
+bool read_ahead_is_ready(struct read_ahead *r)
 {
 	bool ready;
 
-	/* Whether the stream has more to say without waiting, only a thread can find out. */
-	if (is_alone(a))
-		return feed_is_ready(&a->decoder.feed);
-	pthread_mutex_lock(&a->lock);
-	ready = a->ntaken < a->nmade;
-	pthread_mutex_unlock(&a->lock);
+	pthread_mutex_lock(&r->lock);
+	ready = r->nread < r->nfilled;
+	pthread_mutex_unlock(&r->lock);
 	return ready;
+}
+
+/* ---- blocks ---- */
+
+const struct codec_blocks *read_ahead_blocks(const struct read_ahead *r)
+{
+	return is_drained(r) && r->nfilled ? decoder_blocks(&r->decoder) : NULL;
+}
+
+enum status read_ahead_cut(struct read_ahead *r, struct block_batch *batch, bool prompt,
+			   bool *ended, struct fault *fault)
+{
+	enum status status = decoder_cut(&r->decoder, batch, prompt, ended, fault);
+
+	r->cut = r->cut || batch->nbytes;
+	return status;
+}
+
+bool read_ahead_has_thread(const struct read_ahead *r)
+{
+	return r->threaded;
 }

@@ -1,51 +1,50 @@
 /* SPDX-License-Identifier: MIT
  *
- * read_ahead.h - a compressed file, decompressed ahead of whoever reads it.
+ * read_ahead.h - a compressed file, decoded by a thread ahead of its reader.
  *
- * A thread of its own decompresses into a ring of buffers while what it made before is
- * taken out: members are not known to end before they have been inflated, and so come one
- * after the other; so do frames of zstd. A file that ends within the first buffer starts no
- * thread. Nor do blocks of BGZF: they are cut for others to inflate (ahead_cut).
+ * Nobody knows where a gzip member ends before it has been decoded, so one thread decodes all of
+ * them in order, into a ring of slots. A file that ends within the first slot starts no thread.
+ * Blocks start none either: they are cut for other threads to decode (read_ahead_cut).
  */
-#ifndef GPUSTAT_AHEAD_H
-#define GPUSTAT_AHEAD_H
+#ifndef GPUSTAT_READ_AHEAD_H
+#define GPUSTAT_READ_AHEAD_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "codec/decoder.h"
 #include "base/status.h"
+#include "codec/decoder.h"
 
-struct ahead;
+struct read_ahead;
 
-/* Makes a reader of the compressed stream that fd delivers. prefix: bytes already read from
- * fd, at most FEED_NBYTES, copied. fd stays the caller's, who closes it after ahead_close.
- * Memory: 2.5 MiB.
- * Errors: STATUS_NO_MEMORY; STATUS_OPEN, with words: this build cannot. */
-enum status ahead_open(struct ahead **out, enum decoder_format format, int fd, const void *prefix,
-		       size_t prefix_nbytes, struct fault *fault);
+/* Starts on the compressed stream that fd delivers. prefix: bytes already read from fd, at most
+ * FEED_NBYTES; copied. The caller closes fd, after read_ahead_close. Memory: 2.5 MiB.
+ * Errors: the codec's open. */
+enum status read_ahead_open(struct read_ahead **out, const struct codec *codec, int fd,
+			    const void *prefix, size_t prefix_nbytes, struct fault *fault);
 
-/* Ends the thread, which waits for no input then, and frees all. NULL is good. */
-void ahead_close(struct ahead *a);
+/* Ends the thread, even where it waits for input, and frees all. NULL is good. */
+void read_ahead_close(struct read_ahead *r);
 
-/* Copies up to capacity bytes into to; *nbytes of them. 0 bytes: the stream has ended, and all
- * of it was right. May return fewer bytes than there are; waits only while there are none. One
- * thread at a time.
- * Errors: STATUS_READ, STATUS_NO_MEMORY, STATUS_GZIP_*, for ever again. */
-enum status ahead_read(struct ahead *a, char *to, size_t capacity, size_t *nbytes,
-		       struct fault *fault);
+/* Copies up to capacity bytes of text into to; *nbytes of them, perhaps fewer than there are. 0
+ * bytes: the stream is complete. Waits only while there are none. One thread at a time.
+ * Errors: STATUS_READ, STATUS_NO_MEMORY, the codec's step. They stay. */
+enum status read_ahead_read(struct read_ahead *r, char *to, size_t capacity, size_t *nbytes,
+			    struct fault *fault);
 
-/* Whether ahead_cut may find blocks: all text has been taken, and no thread is ahead. */
-bool ahead_has_blocks(const struct ahead *a);
+/* Whether read_ahead_read would return at once. False also where no thread runs and only reading
+ * on can tell. */
+bool read_ahead_is_ready(struct read_ahead *r);
 
-/* Like decoder_cut(), where ahead_has_blocks. What it does not take, ahead_read has next. */
-enum status ahead_cut(struct ahead *a, struct bgzf_batch *batch, bool prompt, bool *ended,
-		      struct fault *fault);
+/* The codec's blocks if all text has been read, no thread runs, and read_ahead_cut may find some
+ * next; else NULL. */
+const struct codec_blocks *read_ahead_blocks(const struct read_ahead *r);
 
-/* Whether a thread decompresses. */
-bool ahead_has_thread(const struct ahead *a);
+/* Like decoder_cut(), where there are read_ahead_blocks. read_ahead_read goes on behind them. */
+enum status read_ahead_cut(struct read_ahead *r, struct block_batch *batch, bool prompt,
+			   bool *ended, struct fault *fault);
 
-/* Whether ahead_read would return at once. */
-bool ahead_is_ready(struct ahead *a);
+/* Whether a thread decodes. */
+bool read_ahead_has_thread(const struct read_ahead *r);
 
 #endif

@@ -9,16 +9,35 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PEEK_NBYTES (64 * 1024)
 #define PIPE_NBYTES (1024 * 1024) /* as much as an ordinary user may ask for */
 
-static enum status fail(const struct source *s, struct fault *fault, enum status status,
+static bool is_stdin(const struct source *s)
+{
+	return !strcmp(s->path, "-");
+}
+
+const char *source_name(const struct source *s)
+{
+	return is_stdin(s) ? "<stdin>" : s->path;
+}
+
+enum status source_fail(const struct source *s, struct fault *fault, enum status status,
 			int error_number)
 {
 	fault_set(fault, status, error_number, NULL);
-	fault->file = s->name;
+	fault->file = source_name(s);
+	return status;
+}
+
+/* Names the file in a fault that another module has filled. */
+static enum status name_fault(const struct source *s, enum status status, struct fault *fault)
+{
+	if (status != STATUS_OK)
+		fault->file = source_name(s);
 	return status;
 }
 
@@ -33,7 +52,7 @@ static enum status read_fd(struct source *s, char *to, size_t capacity, size_t *
 		n = read(s->fd, to, capacity);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
-		return fail(s, fault, STATUS_READ, errno);
+		return fault_set(fault, STATUS_READ, errno, NULL);
 	*nbytes = (size_t)n;
 	return STATUS_OK;
 }
@@ -46,36 +65,28 @@ enum status source_read(struct source *s, char *to, size_t capacity, size_t *nby
 	*nbytes = 0;
 	if (s->at_end || capacity == 0)
 		return STATUS_OK;
-	status = s->packed ? ahead_read(s->packed, to, capacity, nbytes, fault)
-			 : read_fd(s, to, capacity, nbytes, fault);
-	if (status != STATUS_OK)
-		fault->file = s->name;
+	status = s->packed ? read_ahead_read(s->packed, to, capacity, nbytes, fault)
+			   : read_fd(s, to, capacity, nbytes, fault);
 	s->at_end = status == STATUS_OK && *nbytes == 0;
-	return status;
+	return name_fault(s, status, fault);
 }
 
-bool source_has_blocks(const struct source *s)
-{
-	return s->packed && !s->at_end && s->begin == s->end && ahead_has_blocks(s->packed);
-}
-
-enum status source_cut(struct source *s, struct bgzf_batch *batch, bool prompt,
-		       struct fault *fault)
-{
-	enum status status = ahead_cut(s->packed, batch, prompt, &s->at_end, fault);
-
-	if (status != STATUS_OK)
-		fault->file = s->name;
-	return status;
-}
-
-bool source_is_ready(const struct source *s)
+bool source_is_ready(struct source *s)
 {
 	struct pollfd p = {.fd = s->fd, .events = POLLIN};
 
-	if (s->packed)
-		return ahead_is_ready(s->packed);
-	return poll(&p, 1, 0) != 0;
+	return s->packed ? read_ahead_is_ready(s->packed) : poll(&p, 1, 0) != 0;
+}
+
+const struct codec_blocks *source_blocks(const struct source *s)
+{
+	return s->packed && !s->at_end && s->begin == s->end ? read_ahead_blocks(s->packed) : NULL;
+}
+
+enum status source_cut(struct source *s, struct block_batch *batch, bool prompt,
+		       struct fault *fault)
+{
+	return name_fault(s, read_ahead_cut(s->packed, batch, prompt, &s->at_end, fault), fault);
 }
 
 /* ---- peeking ---- */
@@ -89,7 +100,7 @@ static enum status peek_more(struct source *s, struct fault *fault)
 		size_t capacity = 2 * s->capacity + PEEK_NBYTES;
 		char *grown = realloc(s->data, capacity);
 		if (!grown)
-			return fail(s, fault, STATUS_NO_MEMORY, 0);
+			return source_fail(s, fault, STATUS_NO_MEMORY, 0);
 		s->data = grown;
 		s->capacity = capacity;
 	}
@@ -101,7 +112,7 @@ static enum status peek_more(struct source *s, struct fault *fault)
 const char *source_peeked(const struct source *s, size_t at, size_t *nbytes)
 {
 	*nbytes = s->end - s->begin - at;
-	return s->data ? s->data + s->begin + at : NULL; /* nothing has been peeked at yet */
+	return s->data ? s->data + s->begin + at : NULL;
 }
 
 enum status source_peek(struct source *s, size_t nbytes, struct fault *fault)
@@ -113,7 +124,17 @@ enum status source_peek(struct source *s, size_t nbytes, struct fault *fault)
 	return status;
 }
 
-bool source_matches(struct source *s, size_t at, const char *wanted, size_t nbytes,
+void source_skip(struct source *s, size_t nbytes)
+{
+	for (size_t i = 0; i < nbytes; i++)
+		s->line += s->data[s->begin + i] == '\n';
+	s->begin += nbytes;
+	s->nskipped += nbytes;
+}
+
+/* Whether the bytes from the one at on are wanted[0 .. nbytes). Reads on only while what is there
+ * agrees with it. */
+static bool matches(struct source *s, size_t at, const char *wanted, size_t nbytes,
 		    enum status *status, struct fault *fault)
 {
 	for (;;) {
@@ -131,7 +152,8 @@ bool source_matches(struct source *s, size_t at, const char *wanted, size_t nbyt
 	}
 }
 
-bool source_ends(struct source *s, size_t at, enum status *status, struct fault *fault)
+/* Whether the file ends before the byte at. Waits for that byte. */
+static bool ends(struct source *s, size_t at, enum status *status, struct fault *fault)
 {
 	*status = source_peek(s, at + 1, fault);
 	return *status == STATUS_OK && s->end - s->begin <= at;
@@ -141,13 +163,13 @@ bool source_ends(struct source *s, size_t at, enum status *status, struct fault 
  * stands for LF. 0: another byte, or none. */
 static size_t line_end(struct source *s, size_t at, enum status *status, struct fault *fault)
 {
-	if (source_matches(s, at, "\n", 1, status, fault))
+	if (matches(s, at, "\n", 1, status, fault))
 		return 1;
-	if (*status != STATUS_OK || !source_matches(s, at, "\r", 1, status, fault))
+	if (*status != STATUS_OK || !matches(s, at, "\r", 1, status, fault))
 		return 0;
-	if (source_matches(s, at + 1, "\n", 1, status, fault))
+	if (matches(s, at + 1, "\n", 1, status, fault))
 		return 2;
-	return *status == STATUS_OK && source_ends(s, at + 1, status, fault);
+	return *status == STATUS_OK && ends(s, at + 1, status, fault);
 }
 
 size_t source_find_line(struct source *s, const char *wanted, size_t wanted_nbytes, bool *blank,
@@ -159,140 +181,190 @@ size_t source_find_line(struct source *s, const char *wanted, size_t wanted_nbyt
 		nbytes = line_end(s, at, status, fault);
 		at += nbytes;
 	} while (nbytes && *status == STATUS_OK);
-	*blank = *status == STATUS_OK && source_ends(s, at, status, fault);
-	if (*status != STATUS_OK || *blank ||
-	    !source_matches(s, at, wanted, wanted_nbytes, status, fault))
+	*blank = *status == STATUS_OK && ends(s, at, status, fault);
+	if (*status != STATUS_OK || *blank || !matches(s, at, wanted, wanted_nbytes, status, fault))
 		return 0;
 	at += wanted_nbytes;
 	nbytes = line_end(s, at, status, fault);
-	if (nbytes == 0 && *status == STATUS_OK && !source_ends(s, at, status, fault))
+	if (nbytes == 0 && *status == STATUS_OK && !ends(s, at, status, fault))
 		return 0;
 	return at + nbytes;
 }
 
-/* ---- opening ---- */
+/* ---- opening and closing ---- */
 
-/* What was peeked at is compressed: gives it to a reader of that format. */
-static enum status begin_ahead(struct source *s, enum decoder_format format, struct fault *fault)
+/* Whether a short file, which is the beginning of a magic number, is text as well. */
+static bool is_printable(const unsigned char *data, size_t nbytes)
 {
-	enum status status = ahead_open(&s->packed, format, s->fd, s->data + s->begin,
-					s->end - s->begin, fault);
+	for (size_t i = 0; i < nbytes; i++)
+		if (data[i] < ' ' || data[i] > '~')
+			return false;
+	return true;
+}
 
+/* Finds the codec and has it decode from the first byte on. */
+static enum status begin_decoding(struct source *s, struct fault *fault)
+{
+	const struct codec *codec;
+	const unsigned char *data;
+	enum codec_match match;
+	enum status status;
+	size_t nbytes = 0;
+
+	do {
+		status = source_peek(s, nbytes + 1, fault);
+		if (status != STATUS_OK)
+			return status;
+		data = (const unsigned char *)source_peeked(s, 0, &nbytes);
+		match = codec_find(data, nbytes, &codec);
+	} while (match == CODEC_PERHAPS && !s->at_end);
+	if (match == CODEC_PERHAPS && !is_printable(data, nbytes))
+		return name_fault(s, codec_fault(fault, STATUS_TRUNCATED, codec, NULL), fault);
+	if (match != CODEC_BEGINS)
+		return STATUS_OK;
+	status = read_ahead_open(&s->packed, codec, s->fd, data, nbytes, fault);
 	s->begin = s->end = 0;
 	s->at_end = false;
-	if (status != STATUS_OK)
-		fault->file = s->name;
-	return status;
+	return name_fault(s, status, fault);
 }
 
-/* Whether a frame of zstd is next, or one of those that it skips (RFC 8878, 3.1.1, 3.1.2).
- * No text begins so. */
-static bool begins_zstd(struct source *s, enum status *status, struct fault *fault)
-{
-	if (source_matches(s, 0, "\x28\xb5\x2f\xfd", 4, status, fault))
-		return true;
-	return *status == STATUS_OK && s->end > s->begin && (s->data[s->begin] & 0xf0) == 0x50 &&
-	       source_matches(s, 1, "\x2a\x4d\x18", 3, status, fault);
-}
-
-/* What compressed files begin with, for those that are damaged there: taken for text they would be
- * answered. No text is known to begin with any of these but for one bit, nor to be no more than
- * the first `least` bytes of one. Of gzip with its only method. */
-static const struct magic {
-	const char *bytes;
-	size_t nbytes, least;
-	enum status damaged, cut;
-	const char *damaged_words, *cut_words;
-} magics[] = {
-	{"\x1f\x8b\x08", 3, 1, STATUS_GZIP_DATA, STATUS_GZIP_TRUNCATED, "damaged magic number", NULL},
-	{"\x28\xb5\x2f\xfd", 4, 2, STATUS_READ, STATUS_READ, "corrupt zstd data: damaged magic number",
-	 "truncated zstd data"},
-};
-
-static bool begins_damaged(struct source *s, const struct magic *m, enum status *status,
-			   struct fault *fault)
-{
-	char like[sizeof "\x28\xb5\x2f\xfd"];
-
-	for (size_t bit = 0; bit < 8 * m->nbytes && *status == STATUS_OK; bit++) {
-		memcpy(like, m->bytes, m->nbytes);
-		like[bit / 8] ^= (char)(1 << bit % 8);
-		if (source_matches(s, 0, like, m->nbytes, status, fault))
-			return true;
-	}
-	return false;
-}
-
-/* Whether a beginning of it is all there is. */
-static bool is_cut(struct source *s, const struct magic *m, enum status *status,
-		   struct fault *fault)
-{
-	size_t nbytes;
-
-	if (!source_matches(s, 0, m->bytes, m->least, status, fault) || !s->at_end)
-		return false;
-	nbytes = s->end - s->begin;
-	return nbytes < m->nbytes && !memcmp(s->data + s->begin, m->bytes, nbytes);
-}
-
-/* The file is not compressed, unless damage says so. */
-static enum status refuse_damaged(struct source *s, struct fault *fault)
-{
-	enum status status = STATUS_OK;
-
-	for (size_t i = 0; status == STATUS_OK && i < sizeof magics / sizeof *magics; i++) {
-		const struct magic *m = &magics[i];
-		if (begins_damaged(s, m, &status, fault))
-			status = fault_set(fault, m->damaged, 0, m->damaged_words);
-		else if (status == STATUS_OK && is_cut(s, m, &status, fault))
-			status = fault_set(fault, m->cut, 0, m->cut_words);
-	}
-	if (status != STATUS_OK)
-		fault->file = s->name;
-	return status;
-}
-
-static enum status begin_if_compressed(struct source *s, struct fault *fault)
-{
-	enum status status = STATUS_OK;
-
-	if (source_matches(s, 0, "\x1f\x8b", 2, &status, fault))
-		return begin_ahead(s, DECODER_GZIP, fault);
-	if (status == STATUS_OK && begins_zstd(s, &status, fault))
-		return begin_ahead(s, DECODER_ZSTD, fault);
-	return status == STATUS_OK ? refuse_damaged(s, fault) : status;
-}
-
-enum status source_open(struct source *s, const char *path, size_t *nskipped, struct fault *fault)
+enum status source_open(struct source *s, struct fault *fault)
 {
 	enum status status;
-	bool is_file = strcmp(path, "-") != 0;
 
-	s->name = is_file ? path : "<stdin>";
-	s->at_end = false;
-	s->begin = s->end = *nskipped = 0;
-	s->fd = is_file ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+	s->fd = is_stdin(s) ? STDIN_FILENO : open(s->path, O_RDONLY | O_CLOEXEC);
 	if (s->fd < 0)
-		return fail(s, fault, STATUS_OPEN, errno);
+		return source_fail(s, fault, STATUS_OPEN, errno);
+	s->state = SOURCE_OPEN;
+	s->line = 1;
+	s->nusers = 1;
 	fcntl(s->fd, F_SETPIPE_SZ, PIPE_NBYTES); /* fails harmlessly on what is no pipe */
-	status = begin_if_compressed(s, fault);
-	if (status == STATUS_OK && source_matches(s, 0, "\xef\xbb\xbf", 3, &status, fault))
-		s->begin = *nskipped = 3;
+	status = begin_decoding(s, fault);
+	if (status == STATUS_OK && matches(s, 0, "\xef\xbb\xbf", 3, &status, fault))
+		source_skip(s, 3);
 	return status;
+}
+
+static void release(struct source *s)
+{
+	if (atomic_fetch_sub(&s->nusers, 1) == 1 && s->fd > STDIN_FILENO)
+		close(s->fd);
+}
+
+static void close_file(struct source *s)
+{
+	read_ahead_close(s->packed);
+	s->packed = NULL;
+	if (s->state == SOURCE_OPEN)
+		release(s);
+	s->state = SOURCE_CLOSED;
 }
 
 void source_close(struct source *s)
 {
-	ahead_close(s->packed);
-	s->packed = NULL;
-	if (s->fd > STDIN_FILENO)
-		close(s->fd);
-	s->fd = -1;
-}
-
-void source_free(struct source *s)
-{
-	source_close(s);
+	close_file(s);
 	free(s->data);
 	s->data = NULL;
+	s->begin = s->end = 0;
+}
+
+void source_settle(struct source *s)
+{
+	char *shrunk;
+
+	close_file(s);
+	shrunk = realloc(s->data, s->end + 1);
+	if (shrunk)
+		s->data = shrunk;
+}
+
+/* ---- ranges ---- */
+
+/* Whether a file's size can be trusted: /proc and /sys have files with a false one, and no blocks. */
+static bool is_plain(const struct stat *st)
+{
+	return S_ISREG(st->st_mode) && st->st_size > 0 && st->st_blocks > 0;
+}
+
+void source_make_ranged(struct source *s)
+{
+	struct stat st;
+	off_t now;
+
+	if (s->state != SOURCE_OPEN || s->packed || (now = lseek(s->fd, 0, SEEK_CUR)) < 0 ||
+	    fstat(s->fd, &st) || !is_plain(&st))
+		return;
+	s->ranged = true;
+	s->position = now - (off_t)(s->end - s->begin);
+	s->size = st.st_size > s->position ? st.st_size : s->position;
+	s->begin = s->end = 0;
+	if (s->fd == STDIN_FILENO)
+		lseek(s->fd, s->size, SEEK_SET);
+}
+
+size_t source_cut_range(struct source *s, size_t capacity, off_t *position)
+{
+	off_t left = s->size - s->position;
+	size_t nbytes = left < (off_t)capacity ? (size_t)left : capacity;
+
+	*position = s->position;
+	s->position += (off_t)nbytes;
+	s->at_end = s->position == s->size;
+	atomic_fetch_add(&s->nusers, 1);
+	return nbytes;
+}
+
+static enum status read_whole(int fd, off_t position, struct room room, struct fault *fault)
+{
+	while (room.nbytes > 0) {
+		ssize_t n = pread(fd, room.data, room.nbytes, position);
+		if (n == 0)
+			return fault_set(fault, STATUS_SHRANK, 0, NULL);
+		if (n < 0 && errno != EINTR)
+			return fault_set(fault, STATUS_READ, errno, NULL);
+		n = n > 0 ? n : 0;
+		room.data += n;
+		room.nbytes -= (size_t)n;
+		position += n;
+	}
+	return STATUS_OK;
+}
+
+/* Reads a range to where reader->next says. */
+static enum status read_pieces(int fd, off_t position, const struct chunk *chunk,
+			       const struct reader *reader, struct fault *fault)
+{
+	enum status status = STATUS_OK;
+	size_t done = 0;
+
+	while (done < chunk->nbytes && status == STATUS_OK) {
+		struct room room = reader->next(reader->worker, chunk, done);
+		status = read_whole(fd, position + (off_t)done, room, fault);
+		done += room.nbytes;
+	}
+	if (status == STATUS_OK)
+		reader->next(reader->worker, chunk, done);
+	return status;
+}
+
+enum status source_read_range(struct source *s, off_t position, const struct chunk *chunk,
+			      const struct reader *reader, struct fault *fault)
+{
+	struct room room = {chunk->data, chunk->nbytes};
+	enum status status = reader->next ? read_pieces(s->fd, position, chunk, reader, fault)
+					  : read_whole(s->fd, position, room, fault);
+
+	release(s);
+	return name_fault(s, status, fault);
+}
+
+uint64_t source_nbytes(const struct source *s)
+{
+	struct stat st;
+	int failed;
+
+	if (s->packed || s->state == SOURCE_CLOSED || (s->state == SOURCE_UNOPENED && is_stdin(s)))
+		return UINT64_MAX;
+	failed = s->state == SOURCE_OPEN ? fstat(s->fd, &st) : stat(s->path, &st);
+	return failed || !is_plain(&st) ? UINT64_MAX : (uint64_t)st.st_size;
 }

@@ -1,74 +1,106 @@
 /* SPDX-License-Identifier: MIT
  *
- * source.h - one file: opened, recognised, inflated if need be, looked at before it is
- * taken.
+ * source.h - one file of the input: recognised and decompressed, peeked at, read in order or in
+ * ranges.
  *
- * No locks: input.c has one thread at a time here. Errors name the file in fault:
- * STATUS_OPEN, STATUS_READ, STATUS_NO_MEMORY, STATUS_GZIP_*.
+ * No locks: one thread at a time, except for source_read_range. Errors name the file in fault:
+ * STATUS_OPEN, STATUS_READ, STATUS_NO_MEMORY, and what a codec reports.
  */
 #ifndef GPUSTAT_SOURCE_H
 #define GPUSTAT_SOURCE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
-#include "io/read_ahead.h"
 #include "base/status.h"
+#include "csv/chunk.h"
+#include "io/read_ahead.h"
 
-struct source {
-	const char *name;     /* as messages print it; not owned */
-	int fd;               /* -1: none open */
-	struct ahead *packed; /* gzip or zstd; NULL: not compressed */
-	bool at_end;          /* nothing more will come */
-	/* Bytes read before they were wanted: data[begin .. end). The buffer is kept from
-	 * file to file. */
-	char *data;
-	size_t begin, end, capacity;
+enum source_state {
+	SOURCE_UNOPENED,
+	SOURCE_OPEN,
+	SOURCE_CLOSED, /* what was peeked at may still be there */
 };
 
-/* Opens path, "-" being standard input, and recognises gzip and zstd by their first bytes. A
- * UTF-8 byte-order mark is dropped; *nskipped is its length, or 0. */
-enum status source_open(struct source *s, const char *path, size_t *nskipped,
-			struct fault *fault);
+/* All 0 but for the path to begin with. */
+struct source {
+	const char *path; /* "-": standard input; not owned */
+	enum source_state state;
+	int fd;
+	atomic_uint nusers;        /* this, and the ranges being read; the last one closes fd */
+	struct read_ahead *packed; /* NULL: not compressed */
+	bool at_end;               /* all bytes have been peeked at, read, or cut to ranges */
+	uint64_t nskipped;         /* bytes left out at the beginning: byte-order mark, header */
+	uint64_t line;             /* of the first byte behind them */
+	char *data;                /* peeked at: data[begin .. end) */
+	size_t begin, end, capacity;
+	bool ranged;          /* a plain file, read in ranges */
+	off_t position, size; /* ranged: the next byte's, the file's when it was opened */
+};
 
-/* Closes the file; standard input stays open. */
+/* The name for messages. */
+const char *source_name(const struct source *s);
+
+/* Like fault_set, and names the file. */
+enum status source_fail(const struct source *s, struct fault *fault, enum status status,
+			int error_number);
+
+/* Opens the file, finds its codec by its first bytes, and skips a UTF-8 byte-order mark. */
+enum status source_open(struct source *s, struct fault *fault);
+
+/* Closes the file, but not standard input, and frees the rest. Ranges can still be read. */
 void source_close(struct source *s);
 
-/* Closes, and frees the buffer. */
-void source_free(struct source *s);
+/* Closes a file that has been peeked at to its end. Keeps what was peeked at, and no more memory
+ * than that takes. */
+void source_settle(struct source *s);
 
 /* Reads up to capacity bytes behind all peeked ones into to; 0 bytes: the end. */
 enum status source_read(struct source *s, char *to, size_t capacity, size_t *nbytes,
 			struct fault *fault);
 
-/* The bytes peeked at, from the one at on; *nbytes of them. */
+/* Whether source_read would return at once. May be false where only reading on can tell. */
+bool source_is_ready(struct source *s);
+
+/* The bytes peeked at, from the one at on; *nbytes of them. NULL: nothing was peeked at yet. */
 const char *source_peeked(const struct source *s, size_t at, size_t *nbytes);
 
 /* Reads on until at least nbytes are peeked at, or the file ends. */
 enum status source_peek(struct source *s, size_t nbytes, struct fault *fault);
 
-/* Whether the bytes from the one at on are wanted[0 .. nbytes). Reads on only while what
- * is there is a true beginning of it: never waits for a byte that cannot matter. */
-bool source_matches(struct source *s, size_t at, const char *wanted, size_t nbytes,
-		    enum status *status, struct fault *fault);
+/* Skips the first nbytes of what was peeked at. */
+void source_skip(struct source *s, size_t nbytes);
 
-/* Whether nothing is left from the peeked byte at on. Waits for one more byte. */
-bool source_ends(struct source *s, size_t at, enum status *status, struct fault *fault);
-
-/* Whether blocks of BGZF may come next, with nothing peeked at before them. */
-bool source_has_blocks(const struct source *s);
-
-/* Moves such blocks into the batch, as decoder_cut() does; at the end, sets at_end. */
-enum status source_cut(struct source *s, struct bgzf_batch *batch, bool prompt,
-		       struct fault *fault);
-
-/* Finds a line at the beginning of what is left, perhaps behind blank lines: wanted, without its
- * line end. Returns the bytes up to its end, or 0 where it is not there; *blank: whether
- * there is nothing but blank lines. */
+/* Finds the line wanted (without its line end) at the beginning, perhaps behind blank lines.
+ * Returns the number of bytes up to its end, or 0: another line. *blank: there is nothing but
+ * blank lines. Waits for no byte that cannot matter. */
 size_t source_find_line(struct source *s, const char *wanted, size_t wanted_nbytes, bool *blank,
 			enum status *status, struct fault *fault);
 
-/* Whether a read would return at once. */
-bool source_is_ready(const struct source *s);
+/* The codec's blocks if source_cut may find some next, else NULL. */
+const struct codec_blocks *source_blocks(const struct source *s);
+
+/* Like decoder_cut(); sets at_end. */
+enum status source_cut(struct source *s, struct block_batch *batch, bool prompt,
+		       struct fault *fault);
+
+/* Makes the source ranged if it is a plain file, and drops what was peeked at. Standard input is
+ * left at its end, as if it had been read. */
+void source_make_ranged(struct source *s);
+
+/* Cuts the next range, of up to capacity bytes. Returns its length; *position: where it begins.
+ * source_read_range must be called for it. */
+size_t source_cut_range(struct source *s, size_t capacity, off_t *position);
+
+/* Reads a range of chunk->nbytes to where reader says. Any thread.
+ * Errors: STATUS_SHRANK, STATUS_READ. */
+enum status source_read_range(struct source *s, off_t position, const struct chunk *chunk,
+			      const struct reader *reader, struct fault *fault);
+
+/* The length of a plain file, opened or not. UINT64_MAX: unknown, or no plain file. */
+uint64_t source_nbytes(const struct source *s);
 
 #endif

@@ -22,6 +22,7 @@
 
 /* What the text so far holds of the first records. */
 struct first_text {
+	int file;
 	const char *data;
 	size_t nbytes;
 	bool at_end;
@@ -90,7 +91,7 @@ static enum status open_quote(const struct input *input, const struct first_text
 	int i = t->record[1].nfields != 0;
 
 	fault_set(fault, STATUS_OPEN_QUOTE, 0, NULL);
-	fault->file = input_name(input, input_file(input));
+	fault->file = input_name(input, t->file);
 	fault->line = 1 + count_lines(t->data,
 						t->begin[i] + t->record[i].fields[0].begin);
 	return STATUS_OPEN_QUOTE;
@@ -112,12 +113,12 @@ static enum status too_long(const struct input *input, const struct first_text *
 			    struct fault *fault)
 {
 	fault_set(fault, STATUS_LONG_RECORD, 0, NULL);
-	fault->file = input_name(input, input_file(input));
+	fault->file = input_name(input, t->file);
 	fault->line = 1 + count_lines(t->data, t->begin[i]);
 	return STATUS_LONG_RECORD;
 }
 
-/* Reads on until the records wanted are whole, or the file ends. A short text is cut anew
+/* Reads file t->file on until the records wanted are whole, or it ends. A short text is cut anew
  * with every piece that comes, so that a slow pipe is not waited for needlessly; a long one
  * only when it has doubled, so that the work stays linear. */
 static enum status read_file(struct first_text *t, struct input *input, char delimiter,
@@ -127,11 +128,11 @@ static enum status read_file(struct first_text *t, struct input *input, char del
 	enum status status = STATUS_OK;
 	int i;
 
-	memset(t, 0, sizeof *t);
+	*t = (struct first_text){.file = t->file};
 	while (status == STATUS_OK && !whole && !t->at_end) {
 		if (t->nbytes > PATIENCE_NBYTES)
 			t->nbytes *= 2;
-		status = input_peek(input, &t->data, &t->nbytes, &t->at_end, fault);
+		status = input_peek(input, t->file, &t->data, &t->nbytes, &t->at_end, fault);
 		if (status != STATUS_OK)
 			return status;
 		status = cut_both(t, delimiter, and_second, &whole);
@@ -143,22 +144,21 @@ static enum status read_file(struct first_text *t, struct input *input, char del
 	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
 }
 
-/* Likewise, passing over files that hold nothing but blank lines. What is passed over is kept, so
- * all together must not be longer than what may stand before a record in one file. */
+/* Likewise, from file t->file on, past empty files and (unless blank_counts) files of blank lines.
+ * These stay in memory, so that all together must not be longer than a record may be. */
 static enum status read_first(struct first_text *t, struct input *input, char delimiter,
-			      bool and_second, struct fault *fault)
+			      bool and_second, bool blank_counts, struct fault *fault)
 {
 	enum status status = read_file(t, input, delimiter, and_second, fault);
 	size_t nbytes = 0;
 
-	while (status == STATUS_OK && t->record[0].nfields == 0 && t->nbytes &&
-	       input_has_more_files(input)) {
+	while (status == STATUS_OK && t->record[0].nfields == 0 &&
+	       (t->nbytes == 0 || !blank_counts) && t->file + 1 < input_nfiles(input)) {
 		nbytes += t->nbytes;
 		if (nbytes > RECORD_MAX_NBYTES)
 			return too_long(input, t, 0, fault);
-		status = input_pass(input, fault);
-		if (status == STATUS_OK)
-			status = read_file(t, input, delimiter, and_second, fault);
+		t->file++;
+		status = read_file(t, input, delimiter, and_second, fault);
 	}
 	return status;
 }
@@ -204,10 +204,11 @@ static enum status take_values(struct first_record *r, const struct first_text *
 enum status header_read(struct header *h, struct input *input, const struct plan *plan,
 			bool and_second, struct fault *fault)
 {
-	struct first_text t;
-	enum status status = read_first(&t, input, plan->dialect.delimiter, and_second, fault);
+	struct first_text t = {.file = 0};
+	enum status status = read_first(&t, input, plan->dialect.delimiter, and_second, false, fault);
 
 	memset(h, 0, sizeof *h);
+	h->file = t.file;
 	if (status == STATUS_OK && (take_values(&h->record[0], &t, 0, plan) != STATUS_OK ||
 				    take_values(&h->record[1], &t, 1, plan) != STATUS_OK))
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
@@ -227,19 +228,20 @@ enum status header_read_second(struct header *h, struct input *input, const stru
 			       struct fault *fault)
 {
 	bool blank_counts = h->nfields == 1;
-	struct first_text t;
-	enum status status = STATUS_OK;
+	struct first_text t = {.file = h->file};
+	enum status status;
 
 	if (!h->present || h->has_second)
 		return STATUS_OK;
-	status = (blank_counts ? read_file : read_first)(&t, input, plan->dialect.delimiter, false, fault);
+	status = read_first(&t, input, plan->dialect.delimiter, false, blank_counts, fault);
 	free(h->record[1].values);
 	h->record[1] = (struct first_record){0, NULL};
 	if (status == STATUS_OK && !(blank_counts && t.begin[0]) &&
 	    take_values(&h->record[1], &t, 0, plan) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	record_free(&t.record[0]);
-	input_forget(input);
+	if (status == STATUS_OK)
+		input_begin_with(input, t.file);
 	return status;
 }
 
@@ -310,17 +312,13 @@ static enum status name_columns(struct header *h)
 	return h->names ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-/* Takes the header out of the input, and has it expected in later files. */
-static enum status take_header(struct header *h, struct input *input, bool required,
+/* Skips the header, also where later files repeat it. */
+static enum status skip_header(struct header *h, struct input *input, bool required,
 			       struct fault *fault)
 {
-	const char *data;
-	size_t nbytes = 0;
-	bool at_end;
-	enum status status = input_peek(input, &data, &nbytes, &at_end, fault);
+	size_t nbytes;
+	const char *data = input_peeked(input, &nbytes);
 
-	if (status != STATUS_OK)
-		return status;
 	h->line_nbytes = h->nbytes - h->begin;
 	h->line = malloc(h->line_nbytes + 1);
 	if (h->line)
@@ -340,9 +338,9 @@ enum status header_decide(struct header *h, struct input *input, enum header_mod
 	if (name_columns(h) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (!h->present && h->nfields <= 1)
-		return input_go_back(input, fault); /* blank lines are records */
-	input_forget(input);
-	return h->present ? take_header(h, input, mode == HEADER_YES, fault) : STATUS_OK;
+		return STATUS_OK; /* blank lines are records: begin with the first file */
+	input_begin_with(input, h->file);
+	return h->present ? skip_header(h, input, mode == HEADER_YES, fault) : STATUS_OK;
 }
 
 void header_free(struct header *h)

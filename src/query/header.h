@@ -34,6 +34,7 @@ struct header {
 	char *line;                    /* a header that is present, as it came, with its line
 					* end or none: line_nbytes. Owned. */
 	size_t line_nbytes;
+	int file;                      /* of the first */
 	size_t nbytes;                 /* of the first, with blank lines before it */
 	size_t begin, end; /* of the first, in those bytes, line end left out */
 };

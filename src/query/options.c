@@ -7,12 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
+#include "codec/codec.h"
 #include "number/decimal.h"
-#include "codec/inflate.h"
 #include "simd/simd.h"
-#include "codec/zstd_frames.h"
 
 #define MAX_THREADS 1024
 #define MAX_DEVICE 1023
@@ -99,10 +97,9 @@ static void print_codec(const char *name, const char *version)
 
 static void print_libraries(void)
 {
-	print_codec("zlib", zlibVersion());
-	print_codec("ISA-L", inflate_isal_version());
-	print_codec("libdeflate", inflate_libdeflate_version());
-	print_codec("zstd", unzstd_version());
+	for (const struct codec *const *c = codecs; *c; c++)
+		for (const struct codec_library *l = (*c)->libraries; l->name; l++)
+			print_codec(l->name, l->version());
 }
 
 /* ---- arguments ---- */

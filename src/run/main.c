@@ -77,7 +77,7 @@ static enum status process(struct run *r, struct fault *fault)
 	if (status == STATUS_OK && total_init(&r->total, &r->query.plan) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (status == STATUS_OK && r->query.plan.emits) {
-		input_be_prompt(r->input);
+		input_set_prompt(r->input);
 		status = result_heading(&r->query, fault);
 	}
 	if (status == STATUS_OK) {

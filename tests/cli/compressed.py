@@ -451,8 +451,9 @@ def check_zstd():
     gives("zstd: a raw block", raw, SMALL[:100], [None])
     gives("zstd: a frame to be skipped first", skippable(b"words") + raw, SMALL[:100], [None])
     for name, data in (("cut", raw[:-1]), ("cut in the header", raw[:5])):
-        fails("zstd: " + name, data, b"truncated zstd data", [None])
-    fails("zstd: trailing garbage", raw + b"garbage", b"zstd data", [None])
+        fails("zstd: " + name, data, b": truncated zstd data\n", [None])
+    fails("zstd: a block of a type that is none", raw[:6] + b"\x27\3\0" + raw[9:], b": corrupt zstd data: ", [None])
+    fails("zstd: trailing garbage", raw + b"garbage", b": trailing garbage after zstd data\n", [None])
     fails("zstd: a trailing byte", raw + b"x", b"zstd data", [None])
     if not ZSTD:
         harness.skip("zstd: what the program zstd makes", "no program zstd")
@@ -467,7 +468,7 @@ def check_zstd():
     small = zstd(SMALL, "--check")
     check_truncation("zstd", SMALL, small, None, {1})
     bad = small[:-1] + bytes([small[-1] ^ 1])
-    fails("zstd: a wrong checksum", bad, b"corrupt zstd data", [None])
+    fails("zstd: a wrong checksum", bad, b": corrupt zstd data: ", [None])
     check_flips("zstd", SMALL, small, None)
     is_(talk(None, [(zstd(t), t) for t in (b"v,t\n1,a\n", b"2,b\n", CUT[4:], b"3,c\n")], 0), None, "at once: zstd frames")
 

@@ -59,20 +59,12 @@ harness.agrees("a name of a mebibyte in JSON takes no longer than its length", [
                harness.exactly(b'{"sum(' + name.replace(b"\t", b"\\u0009") + b')": 5}\n'), [(None, 1), (65536, 3)])
 
 
-# ---- compressed files that are damaged in their first bytes ----------------------------------
+# ---- compressed files that are cut in their first bytes --------------------------------------
 
-# As text they would be answered: --sum=1 printed 0 for one that it took for a header (by hand, 2026-11-21).
-ZSTD = b"\x28\xb5\x2f\xfd\x20\x0a\x51\0\0v,t\n1,a\n2,"
-for what, packed, size in (("gzip", gzip.compress(b"v,t\n1,a\n2,b\n"), 2), ("zstd", ZSTD, 4)):
-    flips = [packed[:k] + bytes([packed[k] ^ 1 << bit]) + packed[k + 1:] for k in range(size) for bit in range(8)]
-    for args in (["--sum=1"], ["--count=1"], ["--format=csv"], ["--byte-offset"], ["--where=:1 is not missing"]):
-        got = harness.run_many([dict(args=args, stdin=flip) for flip in flips])
-        wrong = [r for r in got if r.status != 1 or r.out or b": damaged magic number\n" not in r.err]
-        harness.ok(not wrong, "every bit of a magic number flipped: %s, %s" % (what, args[0]), lambda: harness.describe(wrong[0]))
-for data, words in ((b"\x1f", b"truncated gzip data"), (b"\x28\xb5", b"truncated zstd data"), (ZSTD[:3], b"truncated zstd data")):
+for data, words in ((b"\x1f", b"truncated gzip data"), (b"\x28\xb5", b"truncated zstd data"), (b"\x28\xb5\x2f", b"truncated zstd data")):
     harness.agrees("a piece of a magic number: %r" % data, ["--count=1"], data,
                    lambda r, words=words: None if (r.status, r.out) == (1, b"") and words in r.err else "wrong", WAYS)
-for data in (b"(", b"8", b"_\n", b"?", b"\x1fx\n", b"(\xb5)\n", b"\x1e\x8b\n"):
+for data in (b"(", b"8", b"_\n", b"?", b"P*M", b"\x1fx\n", b"(\xb5)\n", b"\x1e\x8b\n"):
     harness.agrees("text that begins much like one: %r" % data, ["--count=1", "--header=no"], data, harness.exactly(b"1\n"), WAYS)
 
 

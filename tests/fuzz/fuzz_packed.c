@@ -40,16 +40,16 @@ static int file_with(const uint8_t *data, size_t nbytes)
 /* Reads all of the file, or MAX_TEXT_NBYTES. Returns whether it is right as far as it was read. */
 static bool read_by(const char *library, int fd, unsigned char *text, size_t *nbytes, bool *packed)
 {
-	struct source s = {.fd = -1};
-	struct fault fault = {0};
 	char path[64];
-	size_t nskipped, n = 0;
+	struct source s = {.path = path};
+	struct fault fault = {0};
+	size_t n = 0;
 	enum status status;
 
 	setenv("GPUSTAT_INFLATE", library, 1);
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	*nbytes = 0;
-	status = source_open(&s, path, &nskipped, &fault);
+	status = source_open(&s, &fault);
 	*packed = s.packed != NULL;
 	if (status == STATUS_OK) {
 		const char *peeked = source_peeked(&s, 0, &n);
@@ -66,7 +66,7 @@ static bool read_by(const char *library, int fd, unsigned char *text, size_t *nb
 		}
 	}
 	FUZZ_CHECK(status == STATUS_OK || fault.status == status);
-	source_free(&s);
+	source_close(&s);
 	return status == STATUS_OK;
 }
 

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * codec.c - see codec.h.
+ */
+#include "codec/codec.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const struct codec *const codecs[] = {&codec_gzip, &codec_zstd, NULL};
+
+enum codec_match codec_find(const unsigned char *data, size_t nbytes, const struct codec **codec)
+{
+	enum codec_match found = CODEC_OTHER;
+
+	*codec = NULL;
+	for (const struct codec *const *c = codecs; *c && found != CODEC_BEGINS; c++) {
+		enum codec_match match = (*c)->begins(data, nbytes);
+		if (match > found) {
+			found = match;
+			*codec = *c;
+		}
+	}
+	return found;
+}
+
+enum codec_match codec_match_magic(const unsigned char *data, size_t nbytes, const char *magic,
+				   size_t magic_nbytes)
+{
+	if (memcmp(data, magic, nbytes < magic_nbytes ? nbytes : magic_nbytes))
+		return CODEC_OTHER;
+	return nbytes < magic_nbytes ? CODEC_PERHAPS : CODEC_BEGINS;
+}
+
+enum status codec_fault(struct fault *fault, enum status status, const struct codec *codec,
+			const char *words)
+{
+	char detail[FAULT_DETAIL_NBYTES];
+
+	snprintf(detail, sizeof detail, "%s data%s%s", codec->name, words ? ": " : "",
+		 words ? words : "");
+	return fault_set(fault, status, 0, detail);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * codec.h - compressed formats, each a row of one table.
+ *
+ * A codec decodes bytes from a feed and never reads: its caller decides whether to wait for
+ * more. Nothing outside of a format's own file knows the format. To add one, write a file that
+ * exports its row, and name the row here and in codec.c.
+ */
+#ifndef GPUSTAT_CODEC_H
+#define GPUSTAT_CODEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/status.h"
+#include "codec/feed.h"
+
+#define PIECE_NBYTES (256 * 1024) /* of text; a few pieces stay in L2 */
+
+/* Decoded text. All 0 to begin with; reused. */
+struct piece {
+	unsigned char *data; /* room for PIECE_NBYTES; NULL: not used yet */
+	size_t nbytes;
+	bool last;           /* the stream ends behind it */
+	enum status status;  /* of the stream behind data; if not STATUS_OK, fault has the details */
+	struct fault fault;
+};
+
+/* Why a call of step ended. */
+enum decode_step {
+	DECODE_GOES_ON, /* the piece is full, or a member or frame has ended */
+	DECODE_STARVES, /* the feed has too little */
+	DECODE_ENDED,   /* the feed has ended between members or frames: the stream is complete */
+};
+
+enum codec_match {
+	CODEC_OTHER,   /* another format, or text */
+	CODEC_PERHAPS, /* as far as the bytes go */
+	CODEC_BEGINS,
+};
+
+/* Whole compressed blocks, one after the other. All 0 to begin with. */
+struct block_batch {
+	unsigned char *data; /* as the codec's cut stores them */
+	size_t nbytes, room_nbytes;
+	size_t text_nbytes, text_room_nbytes; /* of their text: so far, at most */
+};
+
+/* What the feed has next. */
+enum block_next {
+	BLOCK_NONE,    /* none, or one of impossible length: step decodes what is next, or fails */
+	BLOCK_STARVES, /* too little to tell, or part of a block */
+	BLOCK_WHOLE,
+};
+
+/* Blocks: parts of a stream that say how long they are, packed and as text, so that several
+ * threads can each decode some. */
+struct codec_blocks {
+	size_t block_nbytes; /* the longest block and its longest text */
+
+	/* What the feed has next. state: the codec's. */
+	enum block_next (*next)(const void *state, const struct feed *feed);
+
+	/* Moves whole blocks from the feed to the batch while it has room, and returns what is next.
+	 * A batch with room for block_nbytes has room for any block. */
+	enum block_next (*cut)(const void *state, struct feed *feed, struct block_batch *batch);
+
+	/* A thread's means of decoding batches. open returns NULL: out of memory. */
+	void *(*open)(void);
+	void (*close)(void *thread_state);
+
+	/* Decodes a batch into to, which has room for its text_nbytes; these become fewer if a block
+	 * is damaged. Errors: STATUS_DAMAGED, STATUS_NO_MEMORY. */
+	enum status (*decode)(void *thread_state, struct block_batch *batch, unsigned char *to,
+			      struct fault *fault);
+};
+
+/* A library that a codec uses. */
+struct codec_library {
+	const char *name;
+	const char *(*version)(void); /* returns NULL: not built in */
+};
+
+struct codec {
+	const char *name;                      /* for messages: "corrupt NAME data" */
+	const struct codec_library *libraries; /* the one without a name ends them */
+
+	/* Compares a file's first nbytes with the magic number. */
+	enum codec_match (*begins)(const unsigned char *data, size_t nbytes);
+
+	/* Starts a stream; *state is one thread's at a time. Errors: STATUS_NO_MEMORY; STATUS_OPEN,
+	 * with words: not built in, and what is below may be NULL. */
+	enum status (*open)(void **state, struct fault *fault);
+	void (*close)(void *state);
+
+	/* Appends text to the piece, which is not full; fills its fault. Sets *step. Not for whole
+	 * blocks, nor while the feed has less than one.
+	 * Errors: STATUS_NO_MEMORY, STATUS_DAMAGED, STATUS_TRUNCATED, STATUS_TRAILING. */
+	enum status (*step)(void *state, struct feed *feed, struct piece *piece,
+			    enum decode_step *step);
+
+	const struct codec_blocks *blocks; /* NULL: the format has none */
+};
+
+extern const struct codec codec_gzip, codec_zstd;
+
+/* All rows; NULL ends them. */
+extern const struct codec *const codecs[];
+
+/* Finds the codec of a file that begins with nbytes of data, or sets *codec to NULL.
+ * CODEC_PERHAPS: more bytes decide. */
+enum codec_match codec_find(const unsigned char *data, size_t nbytes, const struct codec **codec);
+
+/* A `begins` for a fixed magic number. */
+enum codec_match codec_match_magic(const unsigned char *data, size_t nbytes, const char *magic,
+				   size_t magic_nbytes);
+
+/* Fills the fault with STATUS_DAMAGED, STATUS_TRUNCATED or STATUS_TRAILING, the codec's name and
+ * words, which may be NULL; returns status. */
+enum status codec_fault(struct fault *fault, enum status status, const struct codec *codec,
+			const char *words);
+
+#endif
