@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fold/numbers.h"
-
 enum status row_folder_init(struct row_folder *f, const struct plan *plan)
 {
 	memset(f, 0, sizeof *f);
@@ -97,7 +95,7 @@ static enum status fold_converted(const struct fold *m, size_t c, const struct r
 	uint64_t numbers = rows & x->numbers, empty = rows & x->empty;
 	enum status status = STATUS_OK;
 
-	numbers_fold(&column->fast, x, numbers);
+	simd()->fold_numbers(x, numbers, &column->fast);
 	moments_add(&column->moments, x->significand, x->scale, numbers);
 	column->nmissing += (uint64_t)__builtin_popcountll(empty);
 	if (numbers)

@@ -166,6 +166,7 @@ const struct simd_ops simd_avx2 = {
 	.count = simd_count,
 	.fold = groups_fold,
 	.convert = simd_convert_rows,
+	.fold_numbers = simd_fold_numbers,
 };
 
 #if defined(__clang__)

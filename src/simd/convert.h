@@ -46,6 +46,16 @@ static __attribute__((noinline)) void simd_convert_others(const char *text, cons
 		simd_convert_some(text, ends, stride, rows, false, out);
 }
 
+/* Folds converted numbers one by one. */
+static void simd_fold_singles(const struct simd_numbers *x, uint64_t rows,
+			      struct decimal_fold *fold)
+{
+	for (; rows; rows &= rows - 1) {
+		unsigned r = (unsigned)__builtin_ctzll(rows);
+		decimal_fold_add(fold, (struct decimal){x->significand[r], x->scale[r]});
+	}
+}
+
 #ifdef GROUP_NROWS
 
 /* Converts the rows that have the format, and returns them. *out is undefined for others. */
@@ -103,6 +113,57 @@ static void simd_convert_rows(const char *text, const uint32_t *ends, size_t str
 	simd_convert_others(text, ends, stride, all, drops_cr, out);
 	if ((size_t)_mm_popcnt_u64(all) > nrows / 2)
 		simd_convert_learn(text, ends, stride, all & out->numbers, drops_cr, hint);
+}
+
+/* ---- folding converted numbers ---- */
+
+/* The rows in `rows` whose number has the scale. */
+static inline uint64_t simd_rows_of_scale(const struct simd_numbers *x, uint64_t rows,
+					  uint8_t scale)
+{
+	uint64_t same = 0;
+
+	for (unsigned r = 0; r < SIMD_NUMBERS_NROWS; r += 8) {
+		uint64_t differing, equal;
+		memcpy(&differing, &x->scale[r], sizeof differing);
+		differing ^= SIMD_EACH * scale; /* less than 0x80 in each byte */
+		equal = ~(differing + SIMD_EACH * 0x7f) & SIMD_TOPS;
+		same |= ((equal >> 7) * UINT64_C(0x0102040810204080) >> 56) << r;
+	}
+	return same & rows;
+}
+
+/* Folds rows of one scale. Numbers from 2^56 on are folded one by one: their sum may not fit. */
+static void simd_fold_scale(const struct simd_numbers *x, uint64_t rows, struct decimal_fold *fold)
+{
+	const lanes limit = LANES_64(INT64_C(1) << 56);
+	struct simd_sums sums = sums_none();
+	lanes large = LANES_64(0);
+
+	for (unsigned r = 0; r < SIMD_NUMBERS_NROWS; r += GROUP_NROWS) {
+		unsigned in = rows >> r & GROUP_ALL;
+		struct simd_group g;
+		memcpy(&g.whole, &x->significand[r], sizeof g.whole);
+		g.low = g.whole = lanes_only(g.whole, in);
+		large = LANES_BITS(or)(large,
+				       LANES(srli_epi64)(LANES(add_epi64)(g.low, limit), 57));
+		sums_add(&sums, &g, false, in);
+	}
+	if (lanes_zeros(large) == GROUP_ALL)
+		sums_flush(&sums, x->scale[__builtin_ctzll(rows)], fold);
+	else
+		simd_fold_singles(x, rows, fold);
+}
+
+/* simd_ops.fold_numbers */
+static void simd_fold_numbers(const struct simd_numbers *x, uint64_t rows,
+			      struct decimal_fold *fold)
+{
+	while (rows) {
+		uint64_t same = simd_rows_of_scale(x, rows, x->scale[__builtin_ctzll(rows)]);
+		simd_fold_scale(x, same, fold);
+		rows &= ~same;
+	}
 }
 
 #else

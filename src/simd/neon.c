@@ -58,6 +58,7 @@ const struct simd_ops simd_neon = {
 	.count = simd_count,
 	.fold = simd_fold_rows,
 	.convert = simd_convert_rows,
+	.fold_numbers = simd_fold_singles,
 };
 
 #endif

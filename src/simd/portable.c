@@ -109,4 +109,5 @@ const struct simd_ops simd_portable = {
 	.count = simd_count,
 	.fold = simd_fold_rows,
 	.convert = simd_convert_rows,
+	.fold_numbers = simd_fold_singles,
 };

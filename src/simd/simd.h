@@ -100,6 +100,10 @@ struct simd_ops {
 	 * stop. 1 <= nrows <= SIMD_NUMBERS_NROWS. */
 	void (*convert)(const char *text, const uint32_t *ends, size_t stride, size_t nrows,
 			bool drops_cr, struct simd_numbers *out, struct simd_hint *hint);
+
+	/* Folds x's numbers in `rows`, a subset of x->numbers. */
+	void (*fold_numbers)(const struct simd_numbers *x, uint64_t rows,
+			     struct decimal_fold *fold);
 };
 
 /* Those compiled in, best first, the last always there; NULL-terminated. */
