@@ -4,10 +4,10 @@
  *
  * A byte's meaning depends on whether it is inside quotes, and that depends on
  * every byte before it. A piece of text that starts in an unknown state
- * (a thread's chunk, a GPU lane's 32 bytes) is therefore summed up as a map: for each
- * state it might have been entered in, the state it is left in. Maps compose
- * associatively, so finding the state at every byte is a scan, and no piece
- * ever guesses (Stehle and Jacobsen, ParPaRaw, VLDB 2020).
+ * (a thread's chunk, a GPU lane's 32 bytes) is therefore reduced to a map: for each
+ * state it may be entered in, the state it is left in. Maps compose associatively,
+ * so the states at all bytes are a prefix scan, and no piece ever guesses (Stehle and Jacobsen,
+ * ParPaRaw, VLDB 2020).
  *
  * The rules are RFC 4180's as people write it: a quote opens a quoted field
  * only as the field's first byte, "" inside is a quote, and what follows the

@@ -102,6 +102,7 @@ csv_map quotes_map(struct simd_bits bits, size_t nbytes, size_t *resolved)
 	}
 	ends_field = bits.separators[nwords - 1] >> last & 1;
 	return CSV_MAP(state_of(at[FROM_OUTSIDE], ends_field),
-		       state_of(at[FROM_UNQUOTED], ends_field), state_of(at[FROM_QUOTED], ends_field),
+		       state_of(at[FROM_UNQUOTED], ends_field),
+		       state_of(at[FROM_QUOTED], ends_field),
 		       state_of(at[FROM_OUTSIDE], ends_field));
 }

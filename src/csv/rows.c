@@ -11,7 +11,8 @@
 
 /* A window of 32 KiB of text stays in a first-level cache, with its positions. But the cost of each
  * column and window must pay: with 6 records of 600 columns in a window, a run took 2.7 times as
- * long as with 100 (Zen 5, 2026-11-22). So it grows with the records, up to all of a CPU's chunk. */
+ * long as with 100 (Zen 5, 2026-11-22). So it grows with the records, up to all of a CPU's
+ * chunk. */
 #define WINDOW_MIN_NWORDS 512
 #define WINDOW_MIN_NBYTES ((size_t)WINDOW_MIN_NWORDS * SIMD_WORD_NBYTES)
 #define WINDOW_MAX_NWORDS 8192
@@ -133,8 +134,8 @@ static size_t enter(struct rows *r, struct chunk_entry entry)
 
 /* ---- windows ---- */
 
-/* Makes the next window as large as its rows ask for; the last one had n words. Few rows twice are
- * still too few to halve it, and half of many still enough not to double it. */
+/* Adapts the next window's size to the rows in this one, of n words. The thresholds are far enough
+ * apart that it does not alternate. */
 static void adapt_window(struct rows *r, size_t n)
 {
 	if (r->nlines < WINDOW_MIN_NROWS && n == r->window_nwords && n < WINDOW_MAX_NWORDS)
@@ -172,8 +173,8 @@ static enum status next_window(struct rows *r, size_t *word)
 
 /* ---- rows ---- */
 
-/* Whether all nlines rows from ends[0] on have stride fields: then each ends with the last of its
- * separators, and no line end is left for any between. */
+/* Whether all nlines rows from ends[0] on have stride fields: every stride-th separator is an LF,
+ * so none is left between. */
 static bool is_regular(const char *text, const uint32_t *ends, size_t nends, size_t nlines,
 		       size_t stride)
 {
@@ -186,7 +187,7 @@ static bool is_regular(const char *text, const uint32_t *ends, size_t nends, siz
 	return differ == 0;
 }
 
-/* The number of separators up to the first that ends a record, and with it; there is one. */
+/* The number of separators up to and including the first that ends a record; there is one. */
 static size_t nfields_of(const char *text, const uint32_t *ends)
 {
 	size_t n = 1;
@@ -221,7 +222,7 @@ static bool is_blank(const struct rows *r, const char *text, const struct row_ru
 	return run->stride == 1 && span.end == span.begin && !r->dialect.one_column;
 }
 
-/* What one call of rows_walk works on. */
+/* One call of rows_walk. */
 struct walk {
 	struct rows *rows;
 	const char *text;

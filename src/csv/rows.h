@@ -33,7 +33,7 @@ struct rows {
 	csv_map map;
 	size_t resolved;    /* the quotes in words [resolved, nwords) are resolved for any entry, */
 	bool head_resolved; /* ... and those before for the entry of the last walk */
-	/* Positions of separators outside quotes. ends[-1] exists: the current row's begin, less 1. */
+	/* Positions of separators outside quotes. ends[-1]: the current row's begin, less 1. */
 	uint32_t *ends, *ends_memory;
 	size_t nends, ends_capacity;
 	size_t nlines; /* of the current window: those that end records */

@@ -48,7 +48,7 @@ enum status cpu_folder_fold(struct cpu_folder *f, const char *text, size_t nbyte
 
 /* ---- printing ---- */
 
-/* What one call of cpu_folder_emit works on. */
+/* One call of cpu_folder_emit. */
 struct printing {
 	struct cpu_folder *f;
 	const char *text;
@@ -68,8 +68,8 @@ static inline char *copy_text(char *to, const char *from, size_t nbytes)
 	return to + nbytes;
 }
 
-/* Prints the rows that are kept, each with its nnew_columns new fields. Returns the end of what it
- * wrote. Inline, so that the commonest plans have a loop of their own. */
+/* Prints the kept rows, each with its nnew_columns new fields. Returns the end of the output.
+ * Inline, so that the most common plans have a loop of their own. */
 static inline __attribute__((always_inline)) char *print_rows(const struct printing *m, char *to,
 							      size_t nnew_columns, bool only)
 {
@@ -85,7 +85,7 @@ static inline __attribute__((always_inline)) char *print_rows(const struct print
 			to = copy_text(to, text + r.begin, r.end - r.begin);
 		for (size_t i = 0; i < nnew_columns; i++, begin += ROW_BLOCK_NROWS + 1)
 			to = copy_text(to, new_text + begin[0], begin[1] - begin[0]);
-		memcpy(to, text + r.end, 2); /* the line end, or that and what comes behind it */
+		memcpy(to, text + r.end, 2); /* the line end, perhaps a byte more */
 		to += r.next - r.end;
 	}
 	return to;
@@ -130,7 +130,7 @@ static enum status print_run(void *context, const struct row_run *run)
 	return status;
 }
 
-/* Prints the records that were noted, as they are. */
+/* Copies the ranges that rows_fold noted. */
 static enum status print_kept(const struct row_folder *f, const char *text,
 			      struct text_buffer *out)
 {

@@ -64,7 +64,7 @@ bool new_fields_need_quotes(const struct plan *plan)
 	return plan->nnew_columns > 0 && (d == '-' || d == '.' || decimal_is_digit(d));
 }
 
-/* What one call of new_fields_write works on. */
+/* One call of new_fields_write. */
 struct writing {
 	struct new_fields *f;
 	struct row_block *b;
@@ -113,7 +113,7 @@ static inline enum status add_row(const struct writing *w, size_t i, const struc
 	return x->empty >> row & 1 ? STATUS_OK : add_other(w, i, row);
 }
 
-/* What running_write writes. */
+/* Like running_write. */
 static inline char *write_total(struct decimal_writer *d, const struct running *r, char *to)
 {
 	int64_t value = (int64_t)r->value;
@@ -130,7 +130,8 @@ static inline char *write_total(struct decimal_writer *d, const struct running *
 
 /* Writes the total of new column i in a row, whatever its value. NULL: no memory. */
 static __attribute__((noinline)) char *write_any(const struct writing *w, size_t i,
-						 const struct simd_numbers *x, unsigned row, char *to)
+						 const struct simd_numbers *x, unsigned row,
+						 char *to)
 {
 	bool exclusive = w->f->plan->exclusive;
 
@@ -140,7 +141,7 @@ static __attribute__((noinline)) char *write_any(const struct writing *w, size_t
 	return exclusive && add_row(w, i, x, row) != STATUS_OK ? NULL : to;
 }
 
-/* A sum, minimum or maximum as long as it fits in 64 bits: then it need not be stored after each
+/* A sum, minimum or maximum while it fits in 64 bits, so that it need not be stored after each
  * row. */
 struct short_total {
 	bool fits; /* the others are set */
@@ -199,8 +200,8 @@ static void short_total_store(const struct short_total *s, struct running *r)
 	r->count = s->count;
 }
 
-/* Writes the running totals of new column i. x: its column's numbers. Returns the last one's end, or NULL where
- * memory ran out. */
+/* Writes the running totals of new column i. x: its column's numbers. Returns the last one's end,
+ * or NULL where memory ran out. */
 static char *write_totals(const struct writing *w, size_t i, const struct simd_numbers *x,
 			  unsigned leads, size_t *begins, char *data, char *to)
 {
@@ -268,7 +269,7 @@ static char *write_offsets(const struct writing *w, size_t i, unsigned leads, si
 
 /* ---- all of them ---- */
 
-/* The numbers that the total of new column i adds up: none in a column of which only presence counts. */
+/* The numbers that the total of new column i adds up: none in a column that does not parse. */
 static const struct simd_numbers *numbers_of(const struct writing *w, size_t i)
 {
 	static const struct simd_numbers none;

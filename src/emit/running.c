@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * running.c - see running.h. The total stays in 128 bits as long as it fits there; from
- * then on it is wide, to the end of the chunk.
+ * running.c - see running.h. The total stays in 128 bits while it fits; after that it is wide to
+ * the end of the chunk.
  */
 #include "emit/running.h"
 
@@ -21,7 +21,7 @@ static enum status need_wide(struct running *r)
 	return r->wide ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-/* Moves the total out of the 128 bits. */
+/* Makes the total wide. */
 static enum status widen(struct running *r)
 {
 	if (r->is_wide)
@@ -34,8 +34,8 @@ static enum status widen(struct running *r)
 	return STATUS_OK;
 }
 
-enum status running_begin(struct running *r, enum new_column_kind kind, const struct plan_column *column,
-			  const struct column_partial *before)
+enum status running_begin(struct running *r, enum new_column_kind kind,
+			  const struct plan_column *column, const struct column_partial *before)
 {
 	struct wide_fold f;
 
@@ -53,14 +53,14 @@ enum status running_begin(struct running *r, enum new_column_kind kind, const st
 	return STATUS_OK;
 }
 
-/* Whether x takes the total's place as the minimum or maximum; order: how x compares. */
+/* Whether a number replaces the minimum or maximum; order: how it compares. */
 static bool replaces(const struct running *r, int order)
 {
 	return r->count == 1 || (r->kind == NEW_MIN ? order < 0 : order > 0);
 }
 
-/* Takes x, which has the total's scale. Returns false where the sum does not fit. */
-static bool take_aligned(struct running *r, int128 x)
+/* Adds x, which has the total's scale. Returns false where the sum does not fit. */
+static bool add_aligned(struct running *r, int128 x)
 {
 	int128 sum;
 
@@ -75,7 +75,7 @@ static bool take_aligned(struct running *r, int128 x)
 	return true;
 }
 
-static void take_wide(struct running *r, const struct wide *x)
+static void add_wide(struct running *r, const struct wide *x)
 {
 	if (r->kind == NEW_SUM)
 		wide_add(r->wide, x);
@@ -83,9 +83,9 @@ static void take_wide(struct running *r, const struct wide *x)
 		*r->wide = *x;
 }
 
-/* Takes a number the fast way; false: it does not fit, and nothing has changed but,
- * perhaps, the common scale of total and number. */
-static bool take_fast(struct running *r, struct decimal number)
+/* Adds a number in 128 bits. Returns false where it does not fit; the total is then unchanged, but
+ * its scale may have grown. */
+static bool add_fast(struct running *r, struct decimal number)
 {
 	int128 x = number.significand, value = r->value;
 
@@ -97,7 +97,7 @@ static bool take_fast(struct running *r, struct decimal number)
 		r->value = value;
 		r->scale = number.scale;
 	}
-	return decimal_rescale(&x, r->scale - number.scale) && take_aligned(r, x);
+	return decimal_rescale(&x, r->scale - number.scale) && add_aligned(r, x);
 }
 
 enum status running_add_number(struct running *r, struct decimal number)
@@ -105,13 +105,13 @@ enum status running_add_number(struct running *r, struct decimal number)
 	struct wide x;
 
 	r->count++;
-	if (r->kind == NEW_COUNT || take_fast(r, number))
+	if (r->kind == NEW_COUNT || add_fast(r, number))
 		return STATUS_OK;
 	if (widen(r) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	wide_clear(&x);
 	wide_add_decimal(&x, number.significand, number.scale);
-	take_wide(r, &x);
+	add_wide(r, &x);
 	if (number.scale > r->scale)
 		r->scale = number.scale;
 	return STATUS_OK;
@@ -131,7 +131,7 @@ enum status running_add_value(struct running *r, const struct value *v)
 	r->count++;
 	if (widen(r) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	take_wide(r, &x);
+	add_wide(r, &x);
 	if (scale > r->scale)
 		r->scale = scale;
 	return STATUS_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * running.h - a running total: what one new column shows from record to record.
+ * running.h - a running total: the value of one new column, record after record.
  */
 #ifndef GPUSTAT_RUNNING_H
 #define GPUSTAT_RUNNING_H
@@ -16,8 +16,8 @@
 #include "base/status.h"
 #include "number/wide.h"
 
-/* The state of one scan. It holds the numbers so far at the largest scale seen so far,
- * so that what it prints depends on the records before and on nothing else. */
+/* The state of one running column. It has the largest scale seen so far, so what it prints depends
+ * on the records before and on nothing else. */
 struct running {
 	enum new_column_kind kind;   /* NEW_SUM ... NEW_COUNT */
 	bool counts_text; /* the column does not parse: any value counts */
@@ -28,7 +28,7 @@ struct running {
 	struct wide *wide; /* owned; NULL until needed */
 };
 
-/* Zero is a running total that has not begun: running_free may take it. */
+/* Frees what r owns. r may be zeroed. */
 void running_free(struct running *r);
 
 /* Returns the sum, minimum or maximum in a fold. */
@@ -37,20 +37,19 @@ static inline const struct wide *running_total(enum new_column_kind kind, const 
 	return kind == NEW_MIN ? &f->min : kind == NEW_MAX ? &f->max : &f->sum;
 }
 
-/* Makes r the total of all the numbers in before: the fold of the records before the
- * first. column: the plan's. Keeps r's memory. Errors: STATUS_NO_MEMORY. */
-enum status running_begin(struct running *r, enum new_column_kind kind, const struct plan_column *column,
-			  const struct column_partial *before);
+/* Makes r the total of all numbers in before, the fold of the records so far. column: the plan's.
+ * Keeps r's memory. Errors: STATUS_NO_MEMORY. */
+enum status running_begin(struct running *r, enum new_column_kind kind,
+			  const struct plan_column *column, const struct column_partial *before);
 
-/* Takes the next value, whatever it is: missing values and text leave the total as it
- * is. Errors: STATUS_NO_MEMORY. */
+/* Adds the next value; missing values and text change nothing. Errors: STATUS_NO_MEMORY. */
 enum status running_add_value(struct running *r, const struct value *v);
 
-/* Like running_add_value, of a number of the fast path. */
+/* Like running_add_value, for a number of the fast path. */
 enum status running_add_number(struct running *r, struct decimal number);
 
-/* The same, with the common case where it is called: a sum that fits, of numbers with no more
- * digits behind the point than those before. */
+/* Like running_add_number, with the common case inline: a sum that fits, of a number with no more
+ * digits after the point than those before. */
 static inline enum status running_add_decimal(struct running *r, struct decimal number)
 {
 	int nplaces = r->scale - number.scale;
@@ -67,8 +66,8 @@ static inline enum status running_add_decimal(struct running *r, struct decimal 
 	return STATUS_OK;
 }
 
-/* Writes the total: plain decimal at r->scale; nothing where it is the minimum or maximum
- * of no numbers. No terminator. Returns the text's end. */
+/* Writes the total in plain decimal at r->scale; nothing for the minimum or maximum of no numbers.
+ * No terminator. Returns the text's end. */
 static inline char *running_write(const struct running *r, char text[WIDE_TEXT_NBYTES])
 {
 	if (r->kind == NEW_COUNT)

@@ -61,7 +61,7 @@ static void place_fault(const struct plan *plan, const struct text *text, size_t
 		fault->column = plan->columns[c].name;
 }
 
-/* The value at offset, which column c cannot take. */
+/* Sets fault to the value at offset, which is invalid in column c. */
 static enum status fault_value(const struct total *t, const struct text *text, size_t offset,
 			       size_t c, struct scratch *scratch, struct fault *fault)
 {
@@ -72,8 +72,8 @@ static enum status fault_value(const struct total *t, const struct text *text, s
 	size_t nbytes;
 	const char *value;
 
-	if (record_split(text->data + offset, text->nbytes - offset, t->plan->dialect.delimiter, true,
-			 &r) != STATUS_OK)
+	if (record_split(text->data + offset, text->nbytes - offset, t->plan->dialect.delimiter,
+			 true, &r) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	value = field_value(text->data + offset + r.fields[0].begin,
 			    r.fields[0].end - r.fields[0].begin, scratch, &nbytes);
@@ -87,15 +87,15 @@ static enum status fault_value(const struct total *t, const struct text *text, s
 	return status;
 }
 
-/* The record at offset, which lacks a selected field: names the first such column. */
+/* Sets fault to the record at offset, and to the first selected column that it lacks. */
 static enum status fault_short(const struct total *t, const struct text *text, size_t offset,
 			       struct fault *fault)
 {
 	struct record r;
 	size_t c = 0;
 
-	if (record_split(text->data + offset, text->nbytes - offset, t->plan->dialect.delimiter, true,
-			 &r) != STATUS_OK)
+	if (record_split(text->data + offset, text->nbytes - offset, t->plan->dialect.delimiter,
+			 true, &r) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	while (c < t->plan->ncolumns && t->plan->columns[c].field < r.nfields)
 		c++;
@@ -105,7 +105,7 @@ static enum status fault_short(const struct total *t, const struct text *text, s
 	return STATUS_SHORT_RECORD;
 }
 
-/* Whether column c is one of text, as far as it may be: then nothing in it is an error. */
+/* Whether column c may be text, and is: then no value of it is an error. */
 static bool is_text(const struct total *t, const struct partial *later, size_t c)
 {
 	enum column_kind kind = column_kind(&t->partial.columns[c]);
@@ -115,8 +115,8 @@ static bool is_text(const struct total *t, const struct partial *later, size_t c
 	return t->plan->columns[c].if_numeric && kind == COLUMN_TEXT;
 }
 
-/* Where the first value is that column c cannot take: text, or a number out of range. In
- * the summary, text only makes the column one of text. */
+/* The offset of column c's first invalid value: text, or a number out of range. In the summary,
+ * text is none: it only decides the column's kind. */
 static size_t first_error(const struct total *t, const struct partial *later, size_t c)
 {
 	const struct column_partial *column = &later->columns[c];
@@ -265,7 +265,7 @@ void chunk_output_free(struct chunk_output *e)
 	text_free(&e->tail);
 }
 
-/* Remembers the total so far for the printing of the chunk. */
+/* Copies the total so far, for printing the chunk. */
 static enum status begin_output(const struct total *t, struct chunk_output *e, struct fault *fault)
 {
 	if (!t->plan->emits)
@@ -276,8 +276,8 @@ static enum status begin_output(const struct total *t, struct chunk_output *e, s
 	return STATUS_OK;
 }
 
-/* The chunk's head joins the record that it ends, or begins with a record itself: see
- * CHUNK_UNKNOWN. line: the chunk's first. */
+/* Appends the chunk's head to the seam, and folds the seam if a record ends there. A head may begin
+ * with a record: see CHUNK_UNKNOWN. line: the chunk's first. */
 static enum status add_head(struct total *t, const struct chunk *chunk, uint64_t line,
 			    const struct partial *later, const struct seam_use *use,
 			    struct fault *fault)
@@ -295,7 +295,7 @@ static enum status add_head(struct total *t, const struct chunk *chunk, uint64_t
 	return status;
 }
 
-/* The chunk's tail begins a record, or goes on with one, and the file's end ends it. */
+/* Appends the chunk's tail to the seam, and folds the seam at the file's end. */
 static enum status add_tail(struct total *t, const struct chunk *chunk,
 			    const struct partial *later, const struct seam_use *use,
 			    struct fault *fault)
@@ -314,7 +314,7 @@ static enum status add_tail(struct total *t, const struct chunk *chunk,
 	return status;
 }
 
-/* Moves on by a chunk of nlines; returns the line that it starts on. */
+/* Adds a chunk's nlines; returns the line that it starts on. */
 static uint64_t pass_lines(struct total *t, const struct chunk *chunk, uint64_t nlines)
 {
 	uint64_t line = chunk->first_of_file ? chunk->first_line : t->line;

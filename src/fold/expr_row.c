@@ -30,8 +30,8 @@ void expr_row_free(struct expr_row *row)
 }
 
 /* Removes the quotes of a raw field and sees whether it is missing. */
-static enum status take(struct expr_value *v, struct scratch *scratch, const struct plan *plan,
-			const char *field, size_t nbytes)
+static enum status read_value(struct expr_value *v, struct scratch *scratch,
+			      const struct plan *plan, const char *field, size_t nbytes)
 {
 	v->text = field_value(field, nbytes, scratch, &v->nbytes);
 	if (!v->text)
@@ -48,8 +48,8 @@ enum status expr_row_eval(struct expr_row *row, const struct expr *e, const stru
 
 	for (uint32_t i = 0; i < e->ncolumns; i++) {
 		struct field_span span = spans[e->columns[i]];
-		enum status status = take(&row->values[i], &row->scratch[i], plan,
-					  text + span.begin, span.end - span.begin);
+		enum status status = read_value(&row->values[i], &row->scratch[i], plan,
+						text + span.begin, span.end - span.begin);
 		if (status != STATUS_OK)
 			return status;
 	}

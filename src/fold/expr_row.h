@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * expr_row.h - asks a condition about one record's raw fields, on the CPU.
+ * expr_row.h - evaluates a condition for one record's raw fields, on the CPU.
  */
 #ifndef GPUSTAT_EXPR_ROW_H
 #define GPUSTAT_EXPR_ROW_H
@@ -15,12 +15,12 @@
 
 /* One worker's working memory for one condition. */
 struct expr_row {
-	struct expr_value *values; /* the condition's columns of the record in hand; owned */
-	struct scratch *scratch;   /* one a column: a field with its quotes removed; owned */
+	struct expr_value *values; /* of the condition's columns in the current record; owned */
+	struct scratch *scratch;   /* one for each column: a field without its quotes; owned */
 	uint32_t ncolumns;
 };
 
-/* Makes working memory for e. STATUS_NO_MEMORY or STATUS_OK; free with expr_row_free. */
+/* Errors: STATUS_NO_MEMORY. Free with expr_row_free. */
 enum status expr_row_init(struct expr_row *row, const struct expr *e);
 void expr_row_free(struct expr_row *row);
 
@@ -28,7 +28,7 @@ void expr_row_free(struct expr_row *row);
  * e->columns: where in plan and in spans each of its columns is.
  * spans: plan->ncolumns raw fields in text, quotes and all, without the record's CR.
  * Sets *truth. With EXPR_INVALID, *culprit is the plan's column whose field is at fault,
- * and *why STATUS_NOT_A_NUMBER or STATUS_OUT_OF_RANGE; otherwise they are untouched.
+ * and *why STATUS_NOT_A_NUMBER or STATUS_OUT_OF_RANGE; otherwise they are unchanged.
  * Errors: STATUS_NO_MEMORY. Cost: memory only for fields with irregular quotes. */
 enum status expr_row_eval(struct expr_row *row, const struct expr *e, const struct plan *plan,
 			  const char *text, const struct field_span *spans,

@@ -31,14 +31,14 @@ void row_block_free(struct row_block *b)
 	memset(b, 0, sizeof *b);
 }
 
-size_t row_block_set(struct row_block *b, const char *text, const struct row_run *some,
+size_t row_block_set(struct row_block *b, const char *text, const struct row_run *run,
 		     size_t first)
 {
-	size_t left = some->nrows - first;
+	size_t left = run->nrows - first;
 
 	b->text = text;
-	b->ends = some->ends + first * some->stride;
-	b->stride = some->stride;
+	b->ends = run->ends + first * run->stride;
+	b->stride = run->stride;
 	b->nrows = (unsigned)(left < ROW_BLOCK_NROWS ? left : ROW_BLOCK_NROWS);
 	memset(b->has_numbers, 0, b->plan->ncolumns * sizeof *b->has_numbers);
 	return b->nrows;
@@ -76,7 +76,7 @@ enum row_value row_block_value(const struct row_block *b, size_t c, unsigned row
 	const char *value = b->text + span.begin;
 	size_t n = span.end - span.begin;
 
-	if (n > 0 && *value == '"') { /* as field_value has it, but for quotes in quotes */
+	if (n > 0 && *value == '"') { /* like field_value, except for quotes in quotes */
 		if (n < 2 || memchr(value + 1, '"', n - 1) != value + n - 1)
 			return ROW_QUOTED;
 		value++;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * row_block.h - up to 64 rows of separator positions, so that a word of bits has one for each.
+ * row_block.h - up to 64 rows of separator positions, so that a set of rows is a word of bits.
  *
- * What folds, judges and prints rows asks a block for the numbers of a column, which are converted
- * at once and kept until the block is set to other rows. What is no plain number, in quotes for
- * example, is for the caller to read.
+ * Filters, folds and printing ask the block for a column's numbers, which are converted all at once
+ * and kept until the block is set to other rows. The caller reads fields that are no plain numbers,
+ * quoted ones for example.
  */
 #ifndef GPUSTAT_ROW_BLOCK_H
 #define GPUSTAT_ROW_BLOCK_H
@@ -24,23 +24,23 @@
 /* One thread's block. All memory owned. */
 struct row_block {
 	const struct plan *plan;
-	bool missing_is_number;  /* a spelling of "missing" that could pass for a number */
-	bool may_be_missing[256]; /* by first byte: the value may be blank, or such a spelling */
+	bool missing_is_number;  /* a spelling of "missing" could pass for a number */
+	bool may_be_missing[256]; /* by first byte: the value may be blank or such a spelling */
 	const char *text;
 	const uint32_t *ends; /* as in struct row_run */
 	size_t stride;
 	unsigned nrows;
 	struct simd_numbers *numbers; /* plan->ncolumns */
-	bool *has_numbers;            /* ... and which of them are the block's */
-	struct simd_hint *hints;      /* ... and what is known of each */
+	bool *has_numbers;            /* plan->ncolumns: numbers[c] is the block's */
+	struct simd_hint *hints;      /* plan->ncolumns */
 };
 
 /* Errors: STATUS_NO_MEMORY; b can then be freed. */
 enum status row_block_init(struct row_block *b, const struct plan *plan);
 void row_block_free(struct row_block *b);
 
-/* Sets the block to the rows of `some` from `first` on, as many as it holds. Returns how many. */
-size_t row_block_set(struct row_block *b, const char *text, const struct row_run *some,
+/* Sets the block to the run's rows from `first` on, as many as fit. Returns their number. */
+size_t row_block_set(struct row_block *b, const char *text, const struct row_run *run,
 		     size_t first);
 
 /* A bit for each row. */
@@ -49,7 +49,7 @@ static inline uint64_t row_block_all(const struct row_block *b)
 	return ~UINT64_C(0) >> (ROW_BLOCK_NROWS - b->nrows);
 }
 
-/* The place of a row's first separator; its record begins behind the one before. */
+/* The row's ends[0]; its record begins behind ends[-1]. */
 static inline const uint32_t *row_block_ends(const struct row_block *b, unsigned row)
 {
 	return b->ends + row * b->stride;
@@ -60,7 +60,7 @@ struct row_record {
 	uint32_t begin, end, next;
 };
 
-/* That of which ends[0] is the first separator, and ends[stride - 1] the LF. */
+/* The record whose first separator is ends[0] and whose LF is ends[stride - 1]. */
 static inline struct row_record row_record_at(const char *text, const uint32_t *ends, size_t stride)
 {
 	struct row_record r = {ends[-1] + 1, ends[stride - 1], ends[stride - 1] + 1};
@@ -72,11 +72,11 @@ static inline struct row_record row_record_at(const char *text, const uint32_t *
 /* The raw field of the plan's column c in a row. */
 struct field_span row_block_field(const struct row_block *b, size_t c, unsigned row);
 
-/* The numbers of the plan's column c. None where a number may mean "missing". */
+/* The numbers of the plan's column c; none if a number may mean "missing". */
 const struct simd_numbers *row_block_numbers(struct row_block *b, size_t c);
 
-/* What is known of a field at a glance. */
-enum row_value { ROW_MISSING, ROW_PRESENT, ROW_QUOTED /* in quotes that take more than that */ };
+/* What a quick look at a field tells. ROW_QUOTED: quotes within quotes; use value_read. */
+enum row_value { ROW_MISSING, ROW_PRESENT, ROW_QUOTED };
 
 /* Looks at the field of column c in a row. ROW_PRESENT: *text, *nbytes is its value. */
 enum row_value row_block_value(const struct row_block *b, size_t c, unsigned row,

@@ -9,7 +9,7 @@
 
 /* ---- thresholds ---- */
 
-/* The literal raised by nplaces; beyond every significand where it does not fit. */
+/* The literal times 10^nplaces; where that does not fit, a bound beyond every significand. */
 static struct row_threshold threshold_above(int64_t literal, int nplaces)
 {
 	const int64_t limit = 1000000000000000000; /* no significand reaches it */
@@ -20,7 +20,7 @@ static struct row_threshold threshold_above(int64_t literal, int nplaces)
 	return (struct row_threshold){(int64_t)x, (int64_t)x};
 }
 
-/* The literal lowered by nplaces: where digits are lost, it lies between two significands. */
+/* The literal divided by 10^nplaces; where digits are lost, it lies between two significands. */
 static struct row_threshold threshold_below(int64_t literal, int nplaces)
 {
 	bool between = false;
@@ -48,8 +48,8 @@ static void set_thresholds(const struct expr_test *t, struct row_threshold *out)
 static enum status predicate_init(struct row_predicate *p, const struct expr *e)
 {
 	p->thresholds = calloc((size_t)e->ntests * DECIMAL_NSCALES, sizeof *p->thresholds);
-	p->standing = calloc(e->ntests, sizeof *p->standing);
-	if (!p->thresholds || !p->standing)
+	p->pending = calloc(e->ntests, sizeof *p->pending);
+	if (!p->thresholds || !p->pending)
 		return STATUS_NO_MEMORY;
 	for (uint32_t t = 0; t < e->ntests; t++)
 		if (e->tests[t].kind == EXPR_TEST_NUMBER && e->tests[t].literal_kind == EXPR_NUMBER)
@@ -57,36 +57,36 @@ static enum status predicate_init(struct row_predicate *p, const struct expr *e)
 	return expr_row_init(&p->row, e);
 }
 
-enum status row_filter_init(struct row_filter *j, const struct plan *plan)
+enum status row_filter_init(struct row_filter *f, const struct plan *plan)
 {
 	enum status status = STATUS_OK;
 
-	memset(j, 0, sizeof *j);
-	j->plan = plan;
-	j->predicates = calloc(plan->npredicates + 1, sizeof *j->predicates);
-	j->spans = calloc(plan->ncolumns + 1, sizeof *j->spans);
-	j->holds = calloc(plan->npredicates + 1, sizeof *j->holds);
-	if (!j->predicates || !j->spans || !j->holds)
+	memset(f, 0, sizeof *f);
+	f->plan = plan;
+	f->predicates = calloc(plan->npredicates + 1, sizeof *f->predicates);
+	f->spans = calloc(plan->ncolumns + 1, sizeof *f->spans);
+	f->holds = calloc(plan->npredicates + 1, sizeof *f->holds);
+	if (!f->predicates || !f->spans || !f->holds)
 		return STATUS_NO_MEMORY;
 	for (size_t p = 0; status == STATUS_OK && p < plan->npredicates; p++)
-		status = predicate_init(&j->predicates[p], plan->predicates[p]);
+		status = predicate_init(&f->predicates[p], plan->predicates[p]);
 	return status;
 }
 
-void row_filter_free(struct row_filter *j)
+void row_filter_free(struct row_filter *f)
 {
-	for (size_t p = 0; j->predicates && p < j->plan->npredicates; p++) {
-		free(j->predicates[p].thresholds);
-		free(j->predicates[p].standing);
-		expr_row_free(&j->predicates[p].row);
+	for (size_t p = 0; f->predicates && p < f->plan->npredicates; p++) {
+		free(f->predicates[p].thresholds);
+		free(f->predicates[p].pending);
+		expr_row_free(&f->predicates[p].row);
 	}
-	free(j->predicates);
-	free(j->spans);
-	free(j->holds);
-	memset(j, 0, sizeof *j);
+	free(f->predicates);
+	free(f->spans);
+	free(f->holds);
+	memset(f, 0, sizeof *f);
 }
 
-/* ---- tests: which of the rows in `of` pass; *odd: those that this cannot tell of ---- */
+/* ---- tests: which of the rows in `of` pass; *odd: those left to expr_row.c ---- */
 
 static uint64_t if_accepted(const struct expr_test *t, enum expr_order order, uint64_t rows)
 {
@@ -135,12 +135,12 @@ static uint64_t test_columns(const struct expr_test *t, struct row_block *b, siz
 	return passes;
 }
 
-/* How a value that is there stands to a text. */
+/* How a value compares with a text. */
 static enum expr_order text_order(const struct expr_test *t, const char *literal,
 				  const char *value, size_t nbytes)
 {
 	if (t->accepts == EXPR_EQUAL && nbytes != t->literal_nbytes)
-		return EXPR_LESS; /* or greater: it does not matter */
+		return EXPR_LESS; /* or EXPR_GREATER: neither is accepted */
 	return expr_order_of(expr_compare_bytes(value, nbytes, literal, t->literal_nbytes));
 }
 
@@ -182,57 +182,58 @@ static uint64_t test(const struct expr *e, uint32_t i, const struct row_predicat
 
 /* ---- conditions ---- */
 
-/* Sends rows on to test `to`, or accepts them, or forgets them. */
-static void send_on(const struct expr *e, struct row_predicate *p, uint32_t to, uint64_t rows,
+/* Makes rows pending at test `to`, or accepts them, or drops them. */
+static void move_on(const struct expr *e, struct row_predicate *p, uint32_t to, uint64_t rows,
 		    uint64_t *accepted)
 {
 	if (to < e->ntests)
-		p->standing[to] |= rows;
+		p->pending[to] |= rows;
 	else if (to == EXPR_ACCEPT)
 		*accepted |= rows;
 }
 
-/* Returns the rows in `of` where e holds; *odd: those that have to be asked by themselves. */
+/* Returns the rows in `of` where e holds; *odd: those left to expr_row.c. */
 static uint64_t evaluate(const struct expr *e, struct row_predicate *p, struct row_block *b,
 			 uint64_t of, uint64_t *odd)
 {
 	uint64_t accepted = 0;
 
-	memset(p->standing, 0, e->ntests * sizeof *p->standing);
-	p->standing[0] = of;
+	memset(p->pending, 0, e->ntests * sizeof *p->pending);
+	p->pending[0] = of;
 	for (uint32_t i = 0; i < e->ntests; i++) {
-		uint64_t at = p->standing[i], unread = 0, passes;
+		uint64_t at = p->pending[i], unread = 0, passes;
 		if (at == 0)
 			continue;
 		passes = test(e, i, p, b, at, &unread);
 		*odd |= unread;
-		send_on(e, p, e->tests[i].if_true, passes, &accepted);
-		send_on(e, p, e->tests[i].if_not, at & ~passes & ~unread, &accepted);
+		move_on(e, p, e->tests[i].if_true, passes, &accepted);
+		move_on(e, p, e->tests[i].if_not, at & ~passes & ~unread, &accepted);
 	}
 	return accepted;
 }
 
-/* Asks one row by itself. */
-static enum status ask_row(struct row_filter *j, size_t p, const struct row_block *b, unsigned row,
-			   enum expr_truth *truth, uint32_t *culprit)
+/* Evaluates predicate p for one row. */
+static enum status evaluate_row(struct row_filter *f, size_t p, const struct row_block *b,
+				unsigned row, enum expr_truth *truth, uint32_t *culprit)
 {
 	enum status why;
 
-	for (size_t c = 0; c < j->plan->ncolumns; c++)
-		j->spans[c] = row_block_field(b, c, row);
-	return expr_row_eval(&j->predicates[p].row, j->plan->predicates[p], j->plan, b->text,
-			     j->spans, truth, culprit, &why);
+	for (size_t c = 0; c < f->plan->ncolumns; c++)
+		f->spans[c] = row_block_field(b, c, row);
+	return expr_row_eval(&f->predicates[p].row, f->plan->predicates[p], f->plan, b->text,
+			     f->spans, truth, culprit, &why);
 }
 
-/* Asks the rows in `odd`: those where it holds join *holds, undecided ones the verdict. */
-static enum status ask_rows(struct row_filter *j, size_t p, const struct row_block *b, uint64_t odd,
-			    uint64_t *holds)
+/* Evaluates predicate p for each row in `odd`: adds those where it holds to *holds, and undecided
+ * ones to the result. */
+static enum status evaluate_rows(struct row_filter *f, size_t p, const struct row_block *b,
+				 uint64_t odd, uint64_t *holds)
 {
 	for (; odd; odd &= odd - 1) {
 		uint64_t bit = odd & -odd;
 		enum expr_truth truth;
 		uint32_t culprit;
-		enum status status = ask_row(j, p, b, (unsigned)__builtin_ctzll(odd), &truth,
+		enum status status = evaluate_row(f, p, b, (unsigned)__builtin_ctzll(odd), &truth,
 					     &culprit);
 		if (status != STATUS_OK)
 			return status;
@@ -240,29 +241,29 @@ static enum status ask_rows(struct row_filter *j, size_t p, const struct row_blo
 			*holds |= bit;
 		if (truth != EXPR_INVALID)
 			continue;
-		if ((j->undecided & (bit - 1)) == 0)
-			j->culprit = culprit;
-		j->undecided |= bit;
+		if ((f->undecided & (bit - 1)) == 0)
+			f->culprit = culprit;
+		f->undecided |= bit;
 	}
 	return STATUS_OK;
 }
 
-enum status row_filter_block(struct row_filter *j, struct row_block *b)
+enum status row_filter_block(struct row_filter *f, struct row_block *b)
 {
-	j->kept = row_block_all(b);
-	j->undecided = 0;
-	for (size_t p = 0; p < j->plan->npredicates; p++) {
-		uint64_t odd = 0, holds = evaluate(j->plan->predicates[p], &j->predicates[p], b,
-						   j->kept, &odd);
-		enum status status = ask_rows(j, p, b, odd, &holds);
+	f->kept = row_block_all(b);
+	f->undecided = 0;
+	for (size_t p = 0; p < f->plan->npredicates; p++) {
+		uint64_t odd = 0, holds = evaluate(f->plan->predicates[p], &f->predicates[p], b,
+						   f->kept, &odd);
+		enum status status = evaluate_rows(f, p, b, odd, &holds);
 		if (status != STATUS_OK)
 			return status;
-		j->kept &= ~j->undecided;
-		if (p == j->plan->where)
-			j->kept &= holds;
-		j->holds[p] = holds;
+		f->kept &= ~f->undecided;
+		if (p == f->plan->where)
+			f->kept &= holds;
+		f->holds[p] = holds;
 	}
-	for (size_t p = 0; p < j->plan->npredicates; p++)
-		j->holds[p] &= j->kept;
+	for (size_t p = 0; p < f->plan->npredicates; p++)
+		f->holds[p] &= f->kept;
 	return STATUS_OK;
 }

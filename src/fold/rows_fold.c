@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fold/numbers.h"
-
 enum status row_folder_init(struct row_folder *f, const struct plan *plan)
 {
 	memset(f, 0, sizeof *f);
@@ -32,7 +30,7 @@ void row_folder_free(struct row_folder *f)
 	memset(f, 0, sizeof *f);
 }
 
-/* What one call of rows_fold works on. */
+/* One call of rows_fold. */
 struct fold {
 	struct row_folder *f;
 	const char *text;
@@ -55,15 +53,14 @@ static enum status fold_field(const struct fold *m, size_t c, struct field_span 
 			   span.begin, &m->f->scratch);
 }
 
-/* At the row that a fold began with: before its first number there may be missing values. */
+/* offset may be that of missing values before the first number. */
 static void note_first_number(struct column_partial *column, size_t offset)
 {
 	if (column->first_number_offset == OFFSET_NONE)
 		column->first_number_offset = offset;
 }
 
-/* Folds those of the fields that are plain numbers, up to the first that is not. Returns how
- * many. */
+/* Folds fields that are plain numbers, up to the first that is not. Returns their number. */
 static size_t fold_numbers(const struct fold *m, size_t c, const struct row_fields *fields)
 {
 	struct column_partial *partial = &m->out->columns[c];
@@ -98,7 +95,7 @@ static enum status fold_converted(const struct fold *m, size_t c, const struct r
 	uint64_t numbers = rows & x->numbers, empty = rows & x->empty;
 	enum status status = STATUS_OK;
 
-	numbers_fold(&column->fast, x, numbers);
+	simd()->fold_numbers(x, numbers, &column->fast);
 	moments_add(&column->moments, x->significand, x->scale, numbers);
 	column->nmissing += (uint64_t)__builtin_popcountll(empty);
 	if (numbers)
@@ -216,11 +213,12 @@ static void fold_undecided(const struct fold *m)
 	m->out->nundecided += (uint64_t)__builtin_popcountll(filter->undecided);
 	if (m->out->first_undecided_offset != OFFSET_NONE)
 		return;
-	m->out->first_undecided_offset = row_block_field(&m->f->block, filter->culprit, first).begin;
+	m->out->first_undecided_offset =
+		row_block_field(&m->f->block, filter->culprit, first).begin;
 	m->out->undecided_column = filter->culprit;
 }
 
-/* Adds a range to those that are kept, or lengthens the last. */
+/* Appends a range to the kept ones, or lengthens the last. */
 static enum status keep_range(struct row_folder *f, uint32_t begin, uint32_t end)
 {
 	if (f->nkept > 0 && f->kept[f->nkept - 1].end == begin) {
@@ -239,7 +237,7 @@ static enum status keep_range(struct row_folder *f, uint32_t begin, uint32_t end
 	return STATUS_OK;
 }
 
-/* Notes the block's rows that are kept, neighbours as one range. */
+/* Appends the block's kept rows, neighbours as one range. */
 static enum status keep_rows(struct row_folder *f)
 {
 	const struct row_block *b = &f->block;
@@ -247,7 +245,7 @@ static enum status keep_rows(struct row_folder *f)
 
 	for (uint64_t rows = f->filter.kept; rows && status == STATUS_OK;) {
 		unsigned first = lowest(rows);
-		uint64_t behind = rows + (rows & -rows); /* the run's rows are 0 in it */
+		uint64_t behind = rows + (rows & -rows); /* without the first row's neighbours */
 		unsigned last = behind ? lowest(behind) - 1
 				       : ROW_BLOCK_NROWS - 1;
 		status = keep_range(f, row_block_ends(b, first)[-1] + 1,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * simd/avx2.c - AVX2: 64 bytes are two registers, and VPMOVMSKB makes bits of a comparison.
+ * simd/avx2.c - AVX2: 64 bytes are two registers; VPMOVMSKB turns a comparison into bits.
  */
 #include "simd/simd.h"
 
@@ -8,7 +8,7 @@
 
 #include <immintrin.h>
 
-/* The same list is asked for in simd.c. */
+/* simd.c checks for the same list. */
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx2,bmi,bmi2,pclmul,popcnt"))),              \
 			     apply_to = function)
@@ -27,8 +27,8 @@ static inline uint64_t top_bits(__m256i low, __m256i high)
 	       (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32;
 }
 
-static struct simd_counts scan(const char *text, size_t nwords, char delimiter,
-			       struct simd_bits bits)
+static struct simd_counts classify(const char *text, size_t nwords, char delimiter,
+				   struct simd_bits bits)
 {
 	const __m256i delimiter_32 = _mm256_set1_epi8(delimiter);
 	const __m256i newline_32 = _mm256_set1_epi8('\n'), quote_32 = _mm256_set1_epi8('"');
@@ -128,7 +128,7 @@ static inline lanes lanes_only(lanes x, unsigned rows)
 
 static inline lanes lanes_pack(lanes x, unsigned rows)
 {
-	/* Halves of 64 bits to take, a byte each, for each set of rows; the first the lowest. */
+	/* For each set of rows, the 32-bit halves to keep, a byte each, the first the lowest. */
 	static const uint64_t halves[] = {
 		0x0000000000000000, 0x0000000000000100, 0x0000000000000302, 0x0000000003020100,
 		0x0000000000000504, 0x0000000005040100, 0x0000000005040302, 0x0000050403020100,
@@ -159,13 +159,14 @@ static inline lanes lanes_fold_max(lanes a, lanes x, unsigned rows)
 
 const struct simd_ops simd_avx2 = {
 	.name = "avx2",
-	.classify = scan,
+	.classify = classify,
 	.pack = simd_pack_x86,
 	.positions = simd_positions,
-	.clear_quoted = simd_unquote,
+	.clear_quoted = simd_clear_quoted,
 	.count = simd_count,
-	.fold = fold_rows,
+	.fold = groups_fold,
 	.convert = simd_convert_rows,
+	.fold_numbers = simd_fold_numbers,
 };
 
 #if defined(__clang__)

@@ -3,8 +3,8 @@
  * simd/avx512.c - AVX-512: 64 bytes are one register, and a comparison of it is a word of bits.
  *
  * Positions: VPCOMPRESSB (VBMI2) moves those of the bytes 0, 1 .. 63 whose bit is set to the
- * front, all at once; what is left is to widen and to store them, 16 a step. More than 16
- * separators in 64 bytes are fields of fewer than three, so the one branch is rarely taken.
+ * front, all at once; then they are widened and stored, 16 a step. More than 16 separators in 64
+ * bytes mean fields of fewer than three bytes, so the one branch is rarely taken.
  * (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, VPCOMPRESSB.)
  */
 #include "simd/simd.h"
@@ -13,7 +13,7 @@
 
 #include <immintrin.h>
 
-/* The same list is asked for in simd.c. */
+/* simd.c checks for the same list. */
 #if defined(__clang__)
 #pragma clang attribute push(                                                                      \
 	__attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi2,bmi,bmi2,pclmul,popcnt"))),   \
@@ -26,8 +26,8 @@
 #include "simd/positions.h"
 #include "simd/quote_parity.h"
 
-static struct simd_counts scan(const char *text, size_t nwords, char delimiter,
-			       struct simd_bits bits)
+static struct simd_counts classify(const char *text, size_t nwords, char delimiter,
+				   struct simd_bits bits)
 {
 	const __m512i delimiter_64 = _mm512_set1_epi8(delimiter);
 	const __m512i newline_64 = _mm512_set1_epi8('\n'), quote_64 = _mm512_set1_epi8('"');
@@ -153,7 +153,7 @@ static inline lanes lanes_only(lanes x, unsigned rows)
 	return _mm512_maskz_mov_epi64((__mmask8)rows, x);
 }
 
-/* Compressed in the register: straight to memory it is slow on some machines. */
+/* Compresses in the register: compressing to memory is slow on some machines. */
 static inline lanes lanes_pack(lanes x, unsigned rows)
 {
 	return _mm512_maskz_compress_epi64((__mmask8)rows, x);
@@ -174,13 +174,14 @@ static inline lanes lanes_fold_max(lanes a, lanes x, unsigned rows)
 
 const struct simd_ops simd_avx512 = {
 	.name = "avx512",
-	.classify = scan,
+	.classify = classify,
 	.pack = simd_pack_x86,
 	.positions = positions,
-	.clear_quoted = simd_unquote,
+	.clear_quoted = simd_clear_quoted,
 	.count = simd_count,
-	.fold = fold_rows,
+	.fold = groups_fold,
 	.convert = simd_convert_rows,
+	.fold_numbers = simd_fold_numbers,
 };
 
 #if defined(__clang__)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * simd/convert.h - the body of simd_ops.convert, compiled once by each simd_*.c for its own
- * instruction set. It converts as the fold does: in groups of one form where simd/groups.h was
- * included before, and what has not that form, or elsewhere everything, row by row.
+ * simd/convert.h - the body of simd_ops.convert, compiled by each instruction set's file. Where
+ * simd/groups.h was included before, rows of the learned format are converted in groups, the
+ * others one by one; elsewhere all are converted one by one.
  */
 #ifndef GPUSTAT_SIMD_CONVERT_H
 #define GPUSTAT_SIMD_CONVERT_H
 
 #include "simd/fold_numbers.h"
 
-/* Converts the rows in `rows`; what is said of others in *out is left. */
+/* Converts the rows in `rows`; leaves other rows of *out unchanged. */
 SIMD_INLINE void simd_convert_some(const char *text, const uint32_t *ends, size_t stride,
 				   uint64_t rows, bool drops_cr, struct simd_numbers *out)
 {
@@ -35,7 +35,7 @@ SIMD_INLINE void simd_convert_some(const char *text, const uint32_t *ends, size_
 	out->empty |= empty;
 }
 
-/* The same: two loops, so that only the last field's looks for a CR. */
+/* Like simd_convert_some: two loops, so that only the one for the last field checks for a CR. */
 static __attribute__((noinline)) void simd_convert_others(const char *text, const uint32_t *ends,
 							  size_t stride, uint64_t rows,
 							  bool drops_cr, struct simd_numbers *out)
@@ -46,10 +46,20 @@ static __attribute__((noinline)) void simd_convert_others(const char *text, cons
 		simd_convert_some(text, ends, stride, rows, false, out);
 }
 
+/* Folds converted numbers one by one. */
+static void simd_fold_singles(const struct simd_numbers *x, uint64_t rows,
+			      struct decimal_fold *fold)
+{
+	for (; rows; rows &= rows - 1) {
+		unsigned r = (unsigned)__builtin_ctzll(rows);
+		decimal_fold_add(fold, (struct decimal){x->significand[r], x->scale[r]});
+	}
+}
+
 #ifdef GROUP_NROWS
 
-/* Converts the rows that have the form, and says which. Of others, *out is undefined. */
-SIMD_INLINE uint64_t simd_convert_groups(const struct simd_form *form, const char *text,
+/* Converts the rows that have the format, and returns them. *out is undefined for others. */
+SIMD_INLINE uint64_t simd_convert_groups(const struct simd_format *format, const char *text,
 					 const uint32_t *ends, size_t stride, size_t nrows,
 					 bool is_long, struct simd_numbers *out)
 {
@@ -62,14 +72,14 @@ SIMD_INLINE uint64_t simd_convert_groups(const struct simd_form *form, const cha
 		struct simd_group g;
 		if (n < GROUP_NROWS)
 			rows = few_rows(&few, rows, n);
-		g = convert_rows(form, rows, is_long);
+		g = convert_rows(format, rows, is_long);
 		memcpy(&out->significand[r], &g.whole, sizeof g.whole);
 		matches |= (uint64_t)(g.matches & ((1u << n) - 1)) << r;
 	}
 	return matches;
 }
 
-/* Makes the form of the last of the rows that have a number the hint. */
+/* Learns the number format from the last of the rows, which have numbers. */
 static void simd_convert_learn(const char *text, const uint32_t *ends, size_t stride,
 			       uint64_t rows, bool drops_cr, struct simd_hint *hint)
 {
@@ -80,21 +90,21 @@ static void simd_convert_learn(const char *text, const uint32_t *ends, size_t st
 		return;
 	at = ends + (63 - (unsigned)__builtin_clzll(rows)) * stride;
 	has_cr = drops_cr && text[at[0] - 1] == '\r';
-	form_learn(hint, text, at[-1] + 1, at[0], has_cr);
+	format_learn(hint, text, at[-1] + 1, at[0], has_cr);
 }
 
-/* simd_ops.convert. Where fewer than half of the rows had the form, another one is learned. */
+/* simd_ops.convert. Learns another format if fewer than half of the rows had this one. */
 static void simd_convert_rows(const char *text, const uint32_t *ends, size_t stride, size_t nrows,
 			      bool drops_cr, struct simd_numbers *out, struct simd_hint *hint)
 {
 	uint64_t all = ~UINT64_C(0) >> (64 - nrows);
-	struct simd_form form;
+	struct simd_format format;
 
 	hint_forget_cr(hint, drops_cr);
-	form_make(&form, hint);
+	format_make(&format, hint);
 	out->numbers = hint->is_long
-		? simd_convert_groups(&form, text, ends, stride, nrows, true, out)
-		: simd_convert_groups(&form, text, ends, stride, nrows, false, out);
+		? simd_convert_groups(&format, text, ends, stride, nrows, true, out)
+		: simd_convert_groups(&format, text, ends, stride, nrows, false, out);
 	out->empty = 0;
 	memset(out->scale, hint->scale, sizeof out->scale);
 	if (out->numbers == all)
@@ -103,6 +113,57 @@ static void simd_convert_rows(const char *text, const uint32_t *ends, size_t str
 	simd_convert_others(text, ends, stride, all, drops_cr, out);
 	if ((size_t)_mm_popcnt_u64(all) > nrows / 2)
 		simd_convert_learn(text, ends, stride, all & out->numbers, drops_cr, hint);
+}
+
+/* ---- folding converted numbers ---- */
+
+/* The rows in `rows` whose number has the scale. */
+static inline uint64_t simd_rows_of_scale(const struct simd_numbers *x, uint64_t rows,
+					  uint8_t scale)
+{
+	uint64_t same = 0;
+
+	for (unsigned r = 0; r < SIMD_NUMBERS_NROWS; r += 8) {
+		uint64_t differing, equal;
+		memcpy(&differing, &x->scale[r], sizeof differing);
+		differing ^= SIMD_EACH * scale; /* less than 0x80 in each byte */
+		equal = ~(differing + SIMD_EACH * 0x7f) & SIMD_TOPS;
+		same |= ((equal >> 7) * UINT64_C(0x0102040810204080) >> 56) << r;
+	}
+	return same & rows;
+}
+
+/* Folds rows of one scale. Numbers from 2^56 on are folded one by one: their sum may not fit. */
+static void simd_fold_scale(const struct simd_numbers *x, uint64_t rows, struct decimal_fold *fold)
+{
+	const lanes limit = LANES_64(INT64_C(1) << 56);
+	struct simd_sums sums = sums_none();
+	lanes large = LANES_64(0);
+
+	for (unsigned r = 0; r < SIMD_NUMBERS_NROWS; r += GROUP_NROWS) {
+		unsigned in = rows >> r & GROUP_ALL;
+		struct simd_group g;
+		memcpy(&g.whole, &x->significand[r], sizeof g.whole);
+		g.low = g.whole = lanes_only(g.whole, in);
+		large = LANES_BITS(or)(large,
+				       LANES(srli_epi64)(LANES(add_epi64)(g.low, limit), 57));
+		sums_add(&sums, &g, false, in);
+	}
+	if (lanes_zeros(large) == GROUP_ALL)
+		sums_flush(&sums, x->scale[__builtin_ctzll(rows)], fold);
+	else
+		simd_fold_singles(x, rows, fold);
+}
+
+/* simd_ops.fold_numbers */
+static void simd_fold_numbers(const struct simd_numbers *x, uint64_t rows,
+			      struct decimal_fold *fold)
+{
+	while (rows) {
+		uint64_t same = simd_rows_of_scale(x, rows, x->scale[__builtin_ctzll(rows)]);
+		simd_fold_scale(x, same, fold);
+		rows &= ~same;
+	}
 }
 
 #else

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * simd/fold_groups.h - the body of simd_ops.fold for sets with wide registers: what is done with
- * the groups of simd/groups.h.
+ * simd/fold_groups.h - the body of simd_ops.fold for sets with wide registers, over the groups of
+ * simd/groups.h.
  *
- * Rows are folded in blocks. Those of the form in hand are added; the ends of the others are packed
- * together, and are rows again, of which those are added that have the form of the last one,
- * and so on, until few are left for groups of any forms. Where a number in ten has a digit
- * more or less, at random, no group is held up by it. That is for blocks of which every row can be
- * folded: else nothing of the block counts, and its rows are folded group by group, in their
- * order, up to the one that cannot be. With which of both to begin, the column's last folds tell.
+ * Rows are folded in blocks. Rows of the current format are added. The ends of the others are
+ * packed together as rows again; of these, the rows that have the last one's format are added,
+ * and so on, until few are left for groups of mixed formats. So a column in which one number in ten
+ * has a digit more or less does not fall back to single rows. This works only for blocks in which
+ * every row can be folded: otherwise the block is discarded, and its rows are folded group by
+ * group, in order, up to the one that cannot be. The column's last folds decide which way is tried
+ * first.
  *
- * A simd_*.c includes this after it has said, beside what simd/groups.h asks for:
- *   lanes_only(x, rows)                x, but 0 in 64 bits number i if bit i of rows is not set
- *   lanes_pack(x, rows)                64 bits number i of x where bit i of rows is set, from
- *                                      number 0 on; what is behind them: any
- *   lanes_fold_min(a, x, rows), _max   of 64 bits, a where bit i of rows is not set
+ * The including file defines, besides what simd/groups.h needs (an element has 64 bits):
+ *   lanes_only(x, rows)                x, but 0 in element i if bit i of rows is not set
+ *   lanes_pack(x, rows)                x's elements whose bit in rows is set, from element 0 on;
+ *                                      undefined behind them
+ *   lanes_fold_min(a, x, rows), _max   by elements; a where the bit in rows is not set
  */
 #ifndef GPUSTAT_SIMD_GROUPS_FOLD_H
 #define GPUSTAT_SIMD_GROUPS_FOLD_H
@@ -22,9 +23,9 @@
 #define SIMD_OWN_FOLD
 #include "simd/groups.h"
 
-#define GROUPS_MAX 512 /* so many numbers below 10^16 fit in a sum of 64 bits */
+#define GROUPS_MAX 512 /* so many numbers below 10^16 can be added in 64 bits */
 
-/* Sums, minima and maxima; 64 bits for each row of a group. */
+/* Sums, minima and maxima: an element for each row of a group. */
 struct simd_sums {
 	lanes low, high, min, max; /* the sum is low + high x 10^16 */
 	unsigned ngroups, nrows;
@@ -36,7 +37,7 @@ static inline struct simd_sums sums_none(void)
 				  LANES_64(INT64_MAX), LANES_64(INT64_MIN), 0, 0};
 }
 
-/* Puts the sums into the bin of their scale. */
+/* Adds the sums to the bin of their scale. */
 static __attribute__((noinline)) void sums_flush(const struct simd_sums *s, int scale,
 						 struct decimal_fold *fold)
 {
@@ -58,7 +59,7 @@ static __attribute__((noinline)) void sums_flush(const struct simd_sums *s, int 
 	fold->count += s->nrows;
 }
 
-/* The same, and makes them none. They go by a copy, so that *s can stay in registers. */
+/* Like sums_flush, and clears them. Passes a copy, so that *s can stay in registers. */
 SIMD_INLINE void sums_move(struct simd_sums *s, int scale, struct decimal_fold *fold)
 {
 	const struct simd_sums copy = *s;
@@ -82,18 +83,18 @@ SIMD_INLINE void sums_add(struct simd_sums *s, const struct simd_group *g, bool 
 
 /* ---- the fold ---- */
 
-/* What one call of simd_ops.fold is about. */
+/* One call of simd_ops.fold. */
 struct simd_folding {
 	const char *text;
 	bool drops_cr;
 	struct decimal_fold *fold;
 	uint64_t *nmissing;
 	struct simd_hint *hint;
-	struct simd_form form; /* of *hint */
+	struct simd_format format; /* of *hint */
 };
 
-/* Folds those of a group's first n rows that are not in `done` one by one, up to the first that
- * cannot be folded. Returns how many rows lie before it. */
+/* Folds, one by one, those of a group's first n rows that are not in `done`, up to the first that
+ * cannot be folded. Returns the number of rows before it. */
 static __attribute__((noinline)) unsigned fold_singles(const struct simd_folding *f,
 						       struct simd_rows rows, unsigned n,
 						       unsigned done)
@@ -107,7 +108,7 @@ static __attribute__((noinline)) unsigned fold_singles(const struct simd_folding
 	return r;
 }
 
-/* Makes the form of the last of a group's first n rows that has one the form in hand. */
+/* Learns the number format from the last non-empty field of rows [0, n) and makes it current. */
 static __attribute__((noinline)) void learn(struct simd_folding *f, struct simd_rows rows,
 					    unsigned n)
 {
@@ -117,14 +118,15 @@ static __attribute__((noinline)) void learn(struct simd_folding *f, struct simd_
 		bool has_cr = f->drops_cr && *end != begin && f->text[*end - 1] == '\r';
 		if (*end - begin <= has_cr)
 			continue;
-		form_learn(f->hint, f->text, begin, *end, has_cr);
-		form_make(&f->form, f->hint);
+		format_learn(f->hint, f->text, begin, *end, has_cr);
+		format_make(&f->format, f->hint);
 		return;
 	}
 }
 
-/* The exponents of a group's rows, by which the scale is less than the digits behind the point.
- * Returns the rows whose suffix is an exponent as long as the form's, or the same. */
+/* Sets the exponents of a group's rows: the scale is the number of digits after the point less
+ * the exponent. Returns the rows whose suffix is the format's, or an exponent of the same
+ * length. */
 static inline unsigned find_exponents(const struct simd_folding *f,
 				      const struct simd_fields *fields, int exponents[GROUP_NROWS])
 {
@@ -136,21 +138,21 @@ static inline unsigned find_exponents(const struct simd_folding *f,
 		unsigned r = (unsigned)__builtin_ctz(left);
 		const char *last = f->text + fields->ends[r * fields->stride];
 		bool has_cr = f->drops_cr && last[-1] == '\r';
-		uint32_t n = f->form.suffix_nbytes - has_cr;
-		/* It is looked for behind one byte, whatever that is. */
+		uint32_t n = f->format.suffix_nbytes - has_cr;
+		/* simd_exponent needs one byte before it, of any value. */
 		uint32_t at = simd_exponent(last - has_cr - n - 1, 0, n + 1, &exponents[r]);
 		rows |= (unsigned)(at == 1) << r;
 	}
 	return rows;
 }
 
-/* Folds a group of n rows of which not all have the form. Returns how many rows lie before the
- * first that cannot be folded; *g: those of them that have the form, still to be added. */
+/* Folds a group of n rows of mixed formats. Returns the number of rows before the first that
+ * cannot be folded. *g: those of them that have the current format, which the caller adds. */
 static __attribute__((noinline)) unsigned fold_rest(const struct simd_folding *f,
 						    struct simd_rows rows, unsigned n,
 						    struct simd_group *g)
 {
-	struct simd_fields fields = fields_find(&f->form, rows);
+	struct simd_fields fields = fields_find(&f->format, rows);
 	int exponents[GROUP_NROWS], scales[GROUP_NROWS];
 	uint64_t places[GROUP_NROWS];
 	int64_t numbers[GROUP_NROWS];
@@ -176,8 +178,8 @@ static __attribute__((noinline)) unsigned fold_rest(const struct simd_folding *f
 	return ndone;
 }
 
-/* Folds a group of n rows, fewer than GROUP_NROWS or not all of the form. Returns how many were
- * done; *unlike: whether none has the form. */
+/* Folds a group of n rows, fewer than GROUP_NROWS or of mixed formats. Returns the number of rows
+ * folded; *unlike: whether none has the current format. */
 SIMD_INLINE unsigned fold_part(const struct simd_folding *f, struct simd_rows rows, unsigned n,
 			       struct simd_sums *sums, bool *unlike)
 {
@@ -189,8 +191,9 @@ SIMD_INLINE unsigned fold_part(const struct simd_folding *f, struct simd_rows ro
 	return ndone;
 }
 
-/* Folds rows up to a group of which none has the form, and that one, too; or to the first that
- * cannot be folded. Returns how many were done. *unlike: the size of such a group, or 0. */
+/* Folds rows up to and including a group in which none has the current format, or up to the first
+ * row that cannot be folded. Returns the number of rows folded. *unlike: that group's size, or
+ * 0. */
 SIMD_INLINE size_t fold_alike(const struct simd_folding *f, struct simd_rows rows, size_t nrows,
 			      bool is_long, unsigned *unlike)
 {
@@ -209,7 +212,7 @@ SIMD_INLINE size_t fold_alike(const struct simd_folding *f, struct simd_rows row
 			n = (unsigned)(nrows - r);
 			group = few_rows(&few, rows, n);
 		}
-		g = convert_rows(&f->form, group, is_long);
+		g = convert_rows(&f->format, group, is_long);
 		if (g.matches == GROUP_ALL && n == GROUP_NROWS)
 			sums_add(&sums, &g, is_long, GROUP_ALL);
 		else if (g.matches == GROUP_ALL)
@@ -224,17 +227,17 @@ SIMD_INLINE size_t fold_alike(const struct simd_folding *f, struct simd_rows row
 	return r;
 }
 
-/* ---- rows of the form first ---- */
+/* ---- rows of the current format first ---- */
 
 #define BLOCK_NROWS 1024 /* no more than GROUPS_MAX groups */
-#define WHOLE_FOLDS_MIN 8 /* one in so many may be done in vain */
+#define WHOLE_FOLDS_MIN 8 /* at most one block fold in so many is discarded */
 
-/* Adds those of a group's first n rows that have the form, and writes the ends of the others to
- * `left`, two for each: that before the field, and its own. Returns how many. */
-SIMD_INLINE size_t pass_group(const struct simd_form *form, struct simd_rows rows, unsigned n,
+/* Adds those of a group's first n rows that have the format, and writes the ends of the others to
+ * `left`, two for each: the end before the field, and its own. Returns the number of others. */
+SIMD_INLINE size_t pass_group(const struct simd_format *format, struct simd_rows rows, unsigned n,
 			      bool is_long, struct simd_sums *sums, uint32_t *left)
 {
-	struct simd_group g = convert_rows(form, rows, is_long);
+	struct simd_group g = convert_rows(format, rows, is_long);
 	unsigned all = (1u << n) - 1, others = all & ~g.matches;
 	lanes pairs;
 
@@ -250,25 +253,25 @@ SIMD_INLINE size_t pass_group(const struct simd_form *form, struct simd_rows row
 	return (unsigned)__builtin_popcount(others);
 }
 
-/* The same for any number of rows. They may themselves be what is at `left`, which has room for
- * a group more. */
-SIMD_INLINE size_t pass_rows(const struct simd_form *form, struct simd_rows rows, size_t nrows,
+/* Like pass_group, for any number of rows. They may be stored in `left` themselves, which has room
+ * for a group more. */
+SIMD_INLINE size_t pass_rows(const struct simd_format *format, struct simd_rows rows, size_t nrows,
 			     bool is_long, struct simd_sums *sums, uint32_t *left)
 {
 	size_t nleft = 0;
 	struct simd_few few;
 
 	for (; nrows >= GROUP_NROWS; nrows -= GROUP_NROWS) {
-		nleft += pass_group(form, rows, GROUP_NROWS, is_long, sums, left + 2 * nleft);
+		nleft += pass_group(format, rows, GROUP_NROWS, is_long, sums, left + 2 * nleft);
 		rows.ends += GROUP_NROWS * rows.stride;
 	}
 	if (nrows == 0)
 		return nleft;
 	rows = few_rows(&few, rows, (unsigned)nrows);
-	return nleft + pass_group(form, rows, (unsigned)nrows, is_long, sums, left + 2 * nleft);
+	return nleft + pass_group(format, rows, (unsigned)nrows, is_long, sums, left + 2 * nleft);
 }
 
-/* Folds nrows rows of any forms. Returns false where one of them cannot be folded. */
+/* Folds nrows rows of mixed formats. Returns false where one of them cannot be folded. */
 static bool fold_any(const struct simd_folding *f, struct simd_rows rows, size_t nrows)
 {
 	struct simd_sums sums = sums_none();
@@ -288,10 +291,10 @@ static bool fold_any(const struct simd_folding *f, struct simd_rows rows, size_t
 	return true;
 }
 
-/* Folds the nrows rows at `left`, each time those that have the form of the last one, and once
- * they are fewer than a quarter, the rest whatever their forms. Returns false where one cannot be
+/* Folds the nrows rows at `left`: repeatedly those that have the last one's format; once a pass
+ * folds less than a quarter, the rest as mixed formats. Returns false where one cannot be
  * folded. */
-static bool fold_by_forms(struct simd_folding *f, uint32_t *left, size_t nrows)
+static bool fold_by_formats(struct simd_folding *f, uint32_t *left, size_t nrows)
 {
 	const struct simd_rows rows = {f->text, left + 1, 2};
 	size_t before = 2 * nrows;
@@ -300,15 +303,15 @@ static bool fold_by_forms(struct simd_folding *f, uint32_t *left, size_t nrows)
 		struct simd_sums sums = sums_none();
 		learn(f, rows, (unsigned)nrows);
 		before = nrows;
-		nrows = f->form.is_long ? pass_rows(&f->form, rows, nrows, true, &sums, left)
-					: pass_rows(&f->form, rows, nrows, false, &sums, left);
+		nrows = f->format.is_long ? pass_rows(&f->format, rows, nrows, true, &sums, left)
+					: pass_rows(&f->format, rows, nrows, false, &sums, left);
 		sums_move(&sums, f->hint->scale, f->fold);
 	}
 	return fold_any(f, rows, nrows);
 }
 
-/* The same, of rows that have not the form in hand, and that stays. Where one cannot be folded,
- * none is. */
+/* Folds the nrows rows at `left`, which lack the current format; keeps it current. If one cannot be
+ * folded, folds none and returns false. */
 static __attribute__((noinline)) bool fold_others(const struct simd_folding *f, uint32_t *left,
 						  size_t nrows)
 {
@@ -321,21 +324,20 @@ static __attribute__((noinline)) bool fold_others(const struct simd_folding *f, 
 	others.fold = &fold;
 	others.nmissing = &nmissing;
 	others.hint = &hint;
-	if (!fold_by_forms(&others, left, nrows))
+	if (!fold_by_formats(&others, left, nrows))
 		return false;
 	decimal_fold_combine(f->fold, &fold);
 	*f->nmissing += nmissing;
 	return true;
 }
 
-/* Folds up to BLOCK_NROWS rows, or none where one of them cannot be folded, and returns whether
- * it did. */
+/* Folds up to BLOCK_NROWS rows. If one cannot be folded, folds none and returns false. */
 SIMD_INLINE bool fold_block(struct simd_folding *f, struct simd_rows rows, size_t nrows,
 			    bool is_long)
 {
 	uint32_t left[2 * (BLOCK_NROWS + GROUP_NROWS)];
 	struct simd_sums sums = sums_none();
-	size_t nleft = pass_rows(&f->form, rows, nrows, is_long, &sums, left);
+	size_t nleft = pass_rows(&f->format, rows, nrows, is_long, &sums, left);
 
 	if (nleft > 0 && !fold_others(f, left, nleft))
 		return false;
@@ -345,14 +347,15 @@ SIMD_INLINE bool fold_block(struct simd_folding *f, struct simd_rows rows, size_
 	return true;
 }
 
-/* Folds rows block by block, up to one of which a row cannot be folded. Returns how many. */
+/* Folds rows block by block, up to a block with a row that cannot be folded. Returns the number of
+ * rows folded. */
 static size_t fold_blocks(struct simd_folding *f, struct simd_rows rows, size_t nrows)
 {
 	size_t r = 0;
 
 	while (r < nrows) {
 		size_t n = nrows - r < BLOCK_NROWS ? nrows - r : BLOCK_NROWS;
-		if (!(f->form.is_long ? fold_block(f, rows, n, true)
+		if (!(f->format.is_long ? fold_block(f, rows, n, true)
 				      : fold_block(f, rows, n, false)))
 			break;
 		r += n;
@@ -362,9 +365,9 @@ static size_t fold_blocks(struct simd_folding *f, struct simd_rows rows, size_t 
 }
 
 /* simd_ops.fold */
-static size_t fold_rows(const char *text, const uint32_t *ends, size_t stride, size_t nrows,
-			bool drops_cr, struct decimal_fold *fold, uint64_t *nmissing,
-			struct simd_hint *hint)
+static size_t groups_fold(const char *text, const uint32_t *ends, size_t stride, size_t nrows,
+			  bool drops_cr, struct decimal_fold *fold, uint64_t *nmissing,
+			  struct simd_hint *hint)
 {
 	struct simd_folding f;
 	unsigned unlike = 1;
@@ -376,12 +379,12 @@ static size_t fold_rows(const char *text, const uint32_t *ends, size_t stride, s
 	f.nmissing = nmissing;
 	f.hint = hint;
 	hint_forget_cr(hint, drops_cr);
-	form_make(&f.form, hint);
+	format_make(&f.format, hint);
 	if (hint->nwhole_folds >= WHOLE_FOLDS_MIN)
 		r = fold_blocks(&f, (struct simd_rows){text, ends, stride}, nrows);
 	while (unlike && r < nrows) {
 		struct simd_rows rows = {text, ends + r * stride, stride};
-		r += f.form.is_long ? fold_alike(&f, rows, nrows - r, true, &unlike)
+		r += f.format.is_long ? fold_alike(&f, rows, nrows - r, true, &unlike)
 				    : fold_alike(&f, rows, nrows - r, false, &unlike);
 		rows.ends = ends + (r - unlike) * stride;
 		if (unlike)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * simd/fold_numbers.h - the body of simd_ops.fold, compiled once by each simd_*.c for its own
- * instruction set.
+ * simd/fold_numbers.h - the body of simd_ops.fold, compiled by each instruction set's file; those
+ * with wide registers fold groups instead (simd/fold_groups.h), which is 2 to 4 times as fast, and
+ * use this for single rows.
  *
- * A field of up to 16 bytes is converted without a loop, and without a branch that its
- * length, sign or point could mispredict. Its last byte is put into the last of 16 lanes;
- * what lies before it in the text fills the others and is masked away. The digits before a
- * point move one lane on, over it. Then neighbouring lanes are joined, 10 a + b, into 8
- * numbers of two digits, those into 4, into 2, into one.
+ * A field of up to 16 bytes is converted without a loop, and without a branch that its length, sign
+ * or point could mispredict. Its last byte goes into the last of 16 lanes; the text before it fills
+ * the others and is masked away. The digits before a point move up one lane, over it. Then
+ * neighbouring lanes are joined, 10 a + b, into 8 numbers of two digits, those into 4, 2 and 1.
  * (The joining: W. Mula, "SIMD-ized conversion of decimal numbers", 2014.)
  */
 #ifndef GPUSTAT_SIMD_FOLD_H
@@ -20,13 +20,13 @@
 
 #define SIMD_NDIGITS 16 /* lanes: bytes that are converted at once */
 
-/* What up to 16 bytes of digits with a point, or none, come to. */
+/* The value of up to 16 bytes of digits with a point or none. */
 struct simd_digits {
 	uint64_t number;
 	unsigned ndigits;
 	int nfraction; /* digits behind the point; 0 without */
 	unsigned has_point;
-	unsigned others; /* not 0: something else is among them */
+	unsigned others; /* not 0: there are other bytes or several points */
 };
 
 #if defined(__SSE4_1__)
@@ -34,17 +34,17 @@ struct simd_digits {
 
 typedef __m128i simd_text;
 
-/* What is in a field's lanes, as bits: lane i is bit i, the field's last byte is lane 15. */
+/* The classes of a field's lanes: bit i is lane i; the field's last byte is lane 15. */
 struct simd_lanes {
 	unsigned digits, points;
 };
 
-/* What is the same for every field. */
+/* Constants in registers. */
 struct simd_constants {
 	__m128i lane, zero_digit, nine, point, tens, hundreds, ten_thousands;
 };
 
-/* Made once, and in such a way that the compiler does not make them anew for each field. */
+/* The asm keeps the compiler from making them anew for each field. */
 static inline struct simd_constants simd_constants(void)
 {
 	struct simd_constants k = {
@@ -71,7 +71,7 @@ static inline uint64_t simd_join(const struct simd_constants *k, __m128i x)
 	x = _mm_packus_epi32(x, x);
 	x = _mm_madd_epi16(x, k->ten_thousands);
 	uint64_t both = (uint64_t)_mm_cvtsi128_si64(x);
-	__asm__("" : "+r"(both)); /* from here on in a plain register */
+	__asm__("" : "+r"(both)); /* keeps the rest in plain registers */
 	return (both & UINT32_MAX) * 100000000 + (both >> 32);
 }
 
@@ -87,8 +87,8 @@ static inline struct simd_lanes simd_classify(const struct simd_constants *k, si
 	return lanes;
 }
 
-/* The number that the last ndigits lanes make, once a point is taken out: the nmoving first
- * lanes, which end with it, move up by one. */
+/* The number in the last ndigits lanes once the point is removed: the first nmoving lanes, which
+ * end with it, move up by one. */
 static inline uint64_t simd_number(const struct simd_constants *k, simd_text v,
 				   unsigned nmoving, unsigned ndigits)
 {
@@ -114,8 +114,8 @@ static inline struct simd_lanes simd_classify(const struct simd_constants *k, si
 	return lanes;
 }
 
-/* The number that the last ndigits lanes make, once a point is taken out: the nmoving first
- * lanes, which end with it, move up by one. */
+/* The number in the last ndigits lanes once the point is removed: the first nmoving lanes, which
+ * end with it, move up by one. */
 static inline uint64_t simd_number(const struct simd_constants *k, simd_text v,
 				   unsigned nmoving, unsigned ndigits)
 {
@@ -147,10 +147,10 @@ SIMD_INLINE struct simd_digits simd_digits(const struct simd_constants *k, const
 		(((lanes.digits & all) | points) ^ all) | more_points};
 }
 
-#else /* plain registers, little-endian or not */
+#else /* plain registers, of either byte order */
 
 struct simd_constants {
-	char none; /* they are part of the instructions */
+	char none; /* immediate operands */
 };
 
 static inline struct simd_constants simd_constants(void)
@@ -194,8 +194,8 @@ SIMD_INLINE struct simd_digits simd_digits(const struct simd_constants *k, const
 
 #endif
 
-/* Converts text[begin .. end), digits[.digits], 1 to 16 bytes. Its scale is SIMD_NO_NUMBER where
- * it is none. */
+/* Converts text[begin .. end), digits[.digits], 1 to 16 bytes. No number: the scale is
+ * SIMD_NO_NUMBER. */
 SIMD_INLINE struct decimal simd_convert_lanes(const struct simd_constants *k, const char *text,
 					      uint32_t begin, uint32_t end, unsigned is_negative)
 {
@@ -209,8 +209,8 @@ SIMD_INLINE struct decimal simd_convert_lanes(const struct simd_constants *k, co
 	return x;
 }
 
-/* Converts text[begin .. end), as simd_convert_lanes, but 17 to 32 bytes: the last 16, and those
- * before them, which give no more than the first few of 18 digits. */
+/* Like simd_convert_lanes, but for 17 to 32 bytes: the last 16, and those before them, which may
+ * hold only the first few of 18 digits. */
 SIMD_INLINE struct decimal simd_convert_two(const struct simd_constants *k, const char *text,
 					    uint32_t begin, uint32_t end, unsigned is_negative)
 {
@@ -231,12 +231,12 @@ SIMD_INLINE struct decimal simd_convert_two(const struct simd_constants *k, cons
 	return x;
 }
 
-/* Where the exponent of text[begin .. end) begins, one of up to two digits, which it sets
- * *exponent to; or end. */
+/* Returns where the exponent of text[begin .. end) begins, and sets *exponent to it; end: it has
+ * none of one or two digits. */
 static inline uint32_t simd_exponent(const char *text, uint32_t begin, uint32_t end,
 				     int *exponent)
 {
-	uint32_t at = end - 2; /* where the e is, if one digit is all there is */
+	uint32_t at = end - 2; /* of the e, if the exponent has one digit */
 	int value = text[end - 1] - '0';
 
 	if (end - begin < 3 || !decimal_is_digit(text[end - 1]))
@@ -254,7 +254,7 @@ static inline uint32_t simd_exponent(const char *text, uint32_t begin, uint32_t 
 
 #if !defined(__SSE4_1__)
 
-/* Whether text[end - 4 .. end) is an exponent as printf writes it, which it sets *exponent to. */
+/* Whether text[end - 4 .. end) is an exponent as printf writes it; sets *exponent. */
 SIMD_INLINE bool simd_printed_exponent(const char *end, int *exponent)
 {
 	unsigned tens = (unsigned char)end[-2] - '0', ones = (unsigned char)end[-1] - '0';
@@ -264,8 +264,7 @@ SIMD_INLINE bool simd_printed_exponent(const char *end, int *exponent)
 	return (end[-4] | 0x20) == 'e' && (is_negative || end[-3] == '+') && tens <= 9 && ones <= 9;
 }
 
-/* Converts text[begin .. end), as simd_convert_lanes, but up to SIMD_NPOINTED bytes, and behind them
- * such an exponent. */
+/* Like simd_convert_lanes, but for up to SIMD_NPOINTED bytes, and such an exponent behind them. */
 SIMD_INLINE struct decimal simd_convert_words(const struct simd_constants *k, const char *text,
 					      uint32_t begin, uint32_t end, unsigned is_negative)
 {
@@ -290,7 +289,7 @@ SIMD_INLINE struct decimal simd_convert_words(const struct simd_constants *k, co
 
 #else
 
-/* The same without an exponent, and up to 16 bytes. */
+/* Like simd_convert_lanes, for any number of bytes; only up to 16 are converted. */
 SIMD_INLINE struct decimal simd_convert_words(const struct simd_constants *k, const char *text,
 					      uint32_t begin, uint32_t end, unsigned is_negative)
 {
@@ -301,7 +300,7 @@ SIMD_INLINE struct decimal simd_convert_words(const struct simd_constants *k, co
 
 #endif
 
-/* x times 10^exponent, or SIMD_NO_NUMBER where the fast path does not hold it. */
+/* x times 10^exponent; the scale is SIMD_NO_NUMBER where that does not fit the fast path. */
 static inline struct decimal simd_scale(struct decimal x, int exponent)
 {
 	static const int64_t limits[] = { /* 10^(18 - i) */
@@ -324,8 +323,8 @@ static inline struct decimal simd_scale(struct decimal x, int exponent)
 	return x;
 }
 
-/* Converts text[begin .. end) as decimal_parse does, if it is a number for the fast path: one
- * that simd_convert_lanes does not take, longer or with an exponent. */
+/* Converts text[begin .. end), which simd_convert_words does not: it is longer, or has an exponent.
+ * The result is decimal_parse's, if that is DECIMAL_NUMBER. */
 static __attribute__((noinline)) struct decimal simd_convert_long(const char *text, uint32_t begin,
 								  uint32_t end)
 {
@@ -359,7 +358,7 @@ SIMD_INLINE struct decimal simd_convert(const struct simd_constants *k, const ch
 	return x.scale == SIMD_NO_NUMBER ? simd_convert_long(text, begin, end) : x;
 }
 
-/* The bin of a scale, made empty if it was not there. */
+/* Returns the bin of a scale, which it empties if it was not in use. */
 static inline struct decimal_bin *simd_bin(struct decimal_fold *fold, int scale)
 {
 	const struct decimal_bin none = {0, INT64_MAX, INT64_MIN};
@@ -401,7 +400,7 @@ SIMD_INLINE size_t simd_fold_some(const char *text, const uint32_t *ends, size_t
 }
 
 #ifndef SIMD_OWN_FOLD
-/* simd_ops.fold: two loops, so that only the last field's looks for a CR. */
+/* simd_ops.fold: two loops, so that only the one for the last field checks for a CR. */
 static size_t simd_fold_rows(const char *text, const uint32_t *ends, size_t stride, size_t nrows,
 			     bool drops_cr, struct decimal_fold *fold, uint64_t *nmissing,
 			     struct simd_hint *hint)

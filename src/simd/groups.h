@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * simd/groups.h - the numbers of a group of rows, four or eight, at once, for sets with wide
- * registers. What simd/fold_numbers.h does to 16 lanes is done to each 16 lanes of two
- * registers, and their joins share one.
+ * simd/groups.h - converting a group of four or eight rows' numbers at once, for sets with wide
+ * registers. Two registers hold 16 lanes for each field; simd/fold_numbers.h does the same for the
+ * 16 lanes of one field.
  *
- * The numbers of a column mostly have one form: so many digits behind the point, the same
- * exponent behind them, or none. The form in hand says for each lane, counted from the
- * field's end, what may be there: '.' in one lane, digits in all others. So one subtraction and
- * one comparison check every lane of a group, and one shuffle closes the gap of the point,
- * whatever the lengths and signs. Where some rows of a group have another form, each is looked at
- * with a point of its own; what is left then is converted one by one. Where no row of a group has
- * the form in hand, the last one's takes its place.
+ * The numbers of a column mostly have one format: the number of digits after the point, and the
+ * exponent or none. The current format tells for each lane, counted from the field's end, what may
+ * be there: '.' in one lane, digits in all others. So one subtraction and one comparison check
+ * every lane of a group, and one shuffle closes the gap of the point, for any lengths and signs. A
+ * group of mixed formats is converted with a point for each row; rows left then are converted one
+ * by one. If no row of a group has the current format, the last row's becomes current.
  *
- * A simd_*.c includes this after it has said what registers there are:
+ * The including file defines its registers:
  *   lanes, LANES(op), LANES_BITS(op)   the type, and the names of its instructions
  *   LANES_NFIELDS                      how many times 16 bytes it has
- *   lanes_repeat(x)                    16 bytes, in every part
+ *   lanes_repeat(x)                    the 16 bytes of x in every part
  *   lanes_fields(text, ends, step)     the 16 bytes before text + ends[0], ends[step] .. by parts
  *   lanes_pairs(p, stride)             the pairs of 32 bits at p, p + stride .., one for each row
  *   lanes_within(counts, above, x)     x where counts > above, else 0
@@ -24,7 +23,7 @@
  *   lanes_less_where(x, a, b)          x, less 1 where a > b
  *   lanes_less_minus(counts, first)    counts, less 1 where first is '-'
  *   lanes_signed(x, first)             x, negated in 64 bits where first is '-'
- *   lanes_zeros(x)                     bit i: 64 bits number i are 0
+ *   lanes_zeros(x)                     bit i: the 64 bits of element i are 0
  */
 #ifndef GPUSTAT_SIMD_GROUPS_H
 #define GPUSTAT_SIMD_GROUPS_H
@@ -33,54 +32,55 @@
 
 #define GROUP_NROWS (2 * LANES_NFIELDS)
 #define GROUP_ALL ((1u << GROUP_NROWS) - 1)
-/* Counts are one too many, and half of 64 bits, of which the other half may be anything. */
+/* A count is one more than the number of bytes, in the low half of 64 bits; the high half is
+ * undefined. */
 #define COUNT_MAX(n) ((int64_t)(UINT64_C(0xffffffff00000000) | (unsigned)(n)))
 
-/* What a lane of 16 may hold, the field's last byte in lane 15 of the first; and where a digit goes
- * once the point is taken out. */
-struct simd_form_lanes {
+/* What each of 16 lanes may hold, with the field's last byte in lane 15; and where its digit goes
+ * once the point is removed. */
+struct simd_format_lanes {
 	lanes base, limit; /* byte - base <= limit */
-	lanes above;       /* the lane is the field's if this is less than the count */
+	lanes above;       /* the lane belongs to the field if this is less than the count */
 	lanes order;       /* PSHUFB's control */
 };
 
-/* The form of numbers: simd_hint in registers. */
-struct simd_form {
+/* A number format: simd_hint in registers. */
+struct simd_format {
 	bool is_long;
 	uint32_t suffix_nbytes;
-	uint64_t suffix, suffix_mask; /* as the highest bytes of 8 */
+	uint64_t suffix, suffix_mask; /* the highest of 8 bytes */
 	lanes count_min, count_max, nsuffix; /* of lanes_pairs */
-	struct simd_form_lanes low, high;
+	struct simd_format_lanes low, high;
 	lanes carry; /* moves the last lane of high to the first of low */
 };
 
 /* A group's numbers, 64 bits each: low + high x 10^16. */
 struct simd_group {
 	lanes low, high, whole;
-	unsigned matches; /* bit r: row r had the form */
+	unsigned matches; /* bit r: row r has the format */
 };
 
-/* ---- the form ---- */
+/* ---- the format ---- */
 
-/* Makes the 16 lanes that are `first`, first - 1 .. places before a field's end, the last byte
- * being at 1, if its point is at place `point`; 0: there is none. */
-static inline struct simd_form_lanes form_lanes(int first, int point)
+/* Makes the lanes for places `first`, first - 1 .. first - 15 from a field's end, the last byte
+ * being at place 1. point: the point's place; 0: there is none. */
+static inline struct simd_format_lanes format_lanes(int first, int point)
 {
 	const __m128i lane = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 	__m128i place = _mm_sub_epi8(_mm_set1_epi8((char)first), lane);
 	__m128i is_point = _mm_cmpeq_epi8(place, _mm_set1_epi8((char)point));
 	__m128i moves = _mm_cmpgt_epi8(place, _mm_set1_epi8((char)(point > 0 ? point - 1 : 127)));
-	/* A lane that must be the field's is looked at in any case. */
+	/* A lane that the field must have is checked whatever the count. */
 	__m128i must = _mm_or_si128(is_point, _mm_cmpeq_epi8(place, _mm_set1_epi8(1)));
 
-	return (struct simd_form_lanes){
+	return (struct simd_format_lanes){
 		lanes_repeat(_mm_blendv_epi8(_mm_set1_epi8('0'), _mm_set1_epi8('.'), is_point)),
 		lanes_repeat(_mm_andnot_si128(is_point, _mm_set1_epi8(9))),
 		lanes_repeat(_mm_blendv_epi8(place, _mm_set1_epi8(-128), must)),
-		lanes_repeat(_mm_add_epi8(lane, moves))}; /* lane 0 takes none, -1, and is 0 */
+		lanes_repeat(_mm_add_epi8(lane, moves))}; /* -1 makes lane 0 0 */
 }
 
-static inline void form_make(struct simd_form *f, const struct simd_hint *hint)
+static inline void format_make(struct simd_format *f, const struct simd_hint *hint)
 {
 	int point = hint->nfraction > 0 ? hint->nfraction + 1 : 0;
 	bool carries = point > 0 && point <= SIMD_NDIGITS;
@@ -92,16 +92,16 @@ static inline void form_make(struct simd_form *f, const struct simd_hint *hint)
 	f->count_min = LANES_64(hint->nfraction + 2);
 	f->count_max = LANES_64(COUNT_MAX(f->is_long ? 33 : 17));
 	f->nsuffix = LANES_64(hint->suffix_nbytes);
-	f->low = form_lanes(SIMD_NDIGITS, point);
+	f->low = format_lanes(SIMD_NDIGITS, point);
 	if (!f->is_long)
 		return;
-	f->high = form_lanes(2 * SIMD_NDIGITS, point);
+	f->high = format_lanes(2 * SIMD_NDIGITS, point);
 	f->carry = lanes_repeat(_mm_insert_epi8(_mm_set1_epi8(-128), carries ? 15 : -128, 0));
 }
 
-/* Makes *hint that of the field text[begin .. end), a number. Returns false where that is not
- * for groups. */
-static __attribute__((noinline)) bool form_learn(struct simd_hint *hint, const char *text,
+/* Learns the format of the field text[begin .. end), a number. Returns false, and learns nothing,
+ * where groups cannot convert it. */
+static __attribute__((noinline)) bool format_learn(struct simd_hint *hint, const char *text,
 						 uint32_t begin, uint32_t end, bool has_cr)
 {
 	uint32_t last = end - has_cr, point = begin, digits_end;
@@ -129,7 +129,7 @@ static __attribute__((noinline)) bool form_learn(struct simd_hint *hint, const c
 	return true;
 }
 
-/* A form that ends with a CR is that of a record's last field, and of no other. */
+/* A format that ends with a CR is for a record's last field only. */
 static inline void hint_forget_cr(struct simd_hint *hint, bool drops_cr)
 {
 	if (!drops_cr && hint->suffix >> 56 == '\r')
@@ -138,24 +138,24 @@ static inline void hint_forget_cr(struct simd_hint *hint, bool drops_cr)
 
 /* ---- a group ---- */
 
-/* Where a group lies: as simd_ops.fold has it. */
+/* A group's fields, as in simd_ops.fold. */
 struct simd_rows {
 	const char *text;
 	const uint32_t *ends;
 	size_t stride;
 };
 
-/* Where its digits lie. */
+/* Where a group's digits lie. */
 struct simd_fields {
 	const char *text; /* so that a row's digits end at text + its end */
 	const uint32_t *ends;
 	size_t stride;
-	lanes counts;      /* bytes, and one: in the low half of 64 bits for each row */
-	unsigned suffixes; /* bit r: row r has the form's suffix */
+	lanes counts;      /* the number of bytes plus 1, an element for each row */
+	unsigned suffixes; /* bit r: row r has the format's suffix */
 };
 
-/* The rows that have the form's suffix. */
-static inline unsigned find_suffixes(const struct simd_form *f, struct simd_rows rows)
+/* Returns the rows that have the format's suffix. */
+static inline unsigned find_suffixes(const struct simd_format *f, struct simd_rows rows)
 {
 	unsigned found = 0;
 
@@ -168,7 +168,7 @@ static inline unsigned find_suffixes(const struct simd_form *f, struct simd_rows
 	return found;
 }
 
-SIMD_INLINE struct simd_fields fields_find(const struct simd_form *f, struct simd_rows rows)
+SIMD_INLINE struct simd_fields fields_find(const struct simd_format *f, struct simd_rows rows)
 {
 	lanes counts = lanes_pairs(rows.ends - 1, rows.stride);
 
@@ -178,8 +178,8 @@ SIMD_INLINE struct simd_fields fields_find(const struct simd_form *f, struct sim
 				    f->suffix_nbytes ? find_suffixes(f, rows) : GROUP_ALL};
 }
 
-/* The last 16 bytes of the digits in the even rows, or those `before` bytes before; and in the odd
- * ones. */
+/* The 16 bytes that end `before` bytes before the digits' end, in the even rows; odd_bytes: in the
+ * odd ones. */
 SIMD_INLINE lanes even_bytes(const struct simd_fields *f, size_t before)
 {
 	return lanes_fields(f->text - before, f->ends, 2 * f->stride);
@@ -190,7 +190,7 @@ SIMD_INLINE lanes odd_bytes(const struct simd_fields *f, size_t before)
 	return lanes_fields(f->text - before, f->ends + f->stride, 2 * f->stride);
 }
 
-/* Their counts, in all lanes. */
+/* The counts of the even rows, in all lanes. */
 SIMD_INLINE lanes even_counts(const struct simd_fields *f)
 {
 	return LANES(shuffle_epi8)(f->counts, LANES(set1_epi8)(0));
@@ -201,22 +201,22 @@ SIMD_INLINE lanes odd_counts(const struct simd_fields *f)
 	return LANES(shuffle_epi8)(f->counts, LANES(set1_epi8)(8));
 }
 
-/* 16 bytes of each field of one register, on their way to a number. */
+/* 16 bytes of each field of one register. wrong: not 0 in a lane that the format forbids. */
 struct simd_part {
 	lanes digits, wrong;
 };
 
-/* counts: of the fields' bytes without sign, and one, in every lane. */
-SIMD_INLINE struct simd_part part_check(const struct simd_form_lanes *form, lanes bytes,
+/* counts: the number of each field's bytes without sign plus 1, in every lane. */
+SIMD_INLINE struct simd_part part_check(const struct simd_format_lanes *format, lanes bytes,
 					lanes counts)
 {
-	lanes x = LANES(sub_epi8)(bytes, form->base);
+	lanes x = LANES(sub_epi8)(bytes, format->base);
 
-	x = lanes_within(counts, form->above, x);
-	return (struct simd_part){x, LANES(subs_epu8)(x, form->limit)};
+	x = lanes_within(counts, format->above, x);
+	return (struct simd_part){x, LANES(subs_epu8)(x, format->limit)};
 }
 
-/* The first byte of each field, in all its lanes; counts: of bytes, and one. */
+/* The first byte of each field, in all its lanes. counts: the number of bytes plus 1. */
 SIMD_INLINE lanes first_of(lanes low, lanes counts)
 {
 	return LANES(shuffle_epi8)(low, LANES(sub_epi8)(LANES(set1_epi8)(17), counts));
@@ -226,7 +226,7 @@ SIMD_INLINE lanes first_of_long(lanes low, lanes high, lanes counts)
 {
 	lanes from_end = LANES(sub_epi8)(LANES(set1_epi8)(33), counts);
 
-	/* From 16 on it is not here: bit 7 set makes it 0. */
+	/* From 16 on it is in the other register: bit 7 set makes it 0. */
 	from_end = LANES(add_epi8)(from_end, LANES(set1_epi8)(0x70));
 	return LANES_BITS(or)(first_of(low, counts), LANES(shuffle_epi8)(high, from_end));
 }
@@ -238,7 +238,7 @@ SIMD_INLINE lanes join_fours(lanes x)
 	return LANES(madd_epi16)(x, LANES(set1_epi32)(0x00010064));
 }
 
-/* The same of two registers as one number in 64 bits for each 16 lanes, theirs by turns. */
+/* Joins two registers into one number in 64 bits for each 16 lanes, even and odd rows in turn. */
 SIMD_INLINE lanes join_all(lanes even, lanes odd)
 {
 	lanes x = LANES(packus_epi32)(join_fours(even), join_fours(odd));
@@ -248,8 +248,8 @@ SIMD_INLINE lanes join_all(lanes even, lanes odd)
 				LANES(srli_epi64)(x, 32));
 }
 
-/* 64 bits that are 0 for each row where wrong is 0 in its 16 lanes, and its count from min to
- * max. */
+/* Returns an element for each row: 0 if the row's 16 lanes of even or odd are 0 and its count is
+ * from min to max. */
 SIMD_INLINE lanes rows_wrong(lanes min, lanes max, lanes counts, lanes even, lanes odd)
 {
 	lanes wrong = LANES_BITS(or)(LANES(unpacklo_epi64)(even, odd),
@@ -259,7 +259,7 @@ SIMD_INLINE lanes rows_wrong(lanes min, lanes max, lanes counts, lanes even, lan
 	return LANES_BITS(or)(wrong, LANES_BITS(or)(few, many));
 }
 
-SIMD_INLINE struct simd_group group_convert(const struct simd_form *f,
+SIMD_INLINE struct simd_group group_convert(const struct simd_format *f,
 					    const struct simd_fields *fields)
 {
 	lanes even = even_bytes(fields, 0), odd = odd_bytes(fields, 0);
@@ -279,18 +279,18 @@ SIMD_INLINE struct simd_group group_convert(const struct simd_form *f,
 	return g;
 }
 
-/* Not 0 where more than two of the high digits are left: 18 are not enough. */
+/* Not 0 where more than two high digits are left: the number has more than 18. */
 SIMD_INLINE lanes high_wrong(lanes high)
 {
 	return LANES(subs_epu16)(high, lanes_repeat(_mm_setr_epi32(0, 0, 0, 99)));
 }
 
-/* Up to 32 digits of each field of one register: those of two times 16 lanes. */
+/* Up to 32 digits of each field, from two registers. */
 struct simd_long {
 	lanes low, high, wrong, first;
 };
 
-SIMD_INLINE struct simd_long long_check(const struct simd_form *f, lanes low, lanes high,
+SIMD_INLINE struct simd_long long_check(const struct simd_format *f, lanes low, lanes high,
 					lanes counts)
 {
 	struct simd_long x;
@@ -306,8 +306,8 @@ SIMD_INLINE struct simd_long long_check(const struct simd_form *f, lanes low, la
 	return x;
 }
 
-/* Joins the digits of two registers; high: as join_fours left them; first: the fields' first
- * bytes, in 64 bits each. */
+/* Joins the digits of even and odd rows. high_*: as join_fours leaves them; first: the fields'
+ * first bytes, an element each. */
 SIMD_INLINE struct simd_group group_join(lanes low_even, lanes low_odd, lanes high_even,
 					 lanes high_odd, lanes first)
 {
@@ -326,7 +326,7 @@ SIMD_INLINE struct simd_group group_join(lanes low_even, lanes low_odd, lanes hi
 	return g;
 }
 
-SIMD_INLINE struct simd_group group_convert_long(const struct simd_form *f,
+SIMD_INLINE struct simd_group group_convert_long(const struct simd_format *f,
 						 const struct simd_fields *fields)
 {
 	struct simd_long a = long_check(f, even_bytes(fields, 0), even_bytes(fields, SIMD_NDIGITS),
@@ -341,7 +341,7 @@ SIMD_INLINE struct simd_group group_convert_long(const struct simd_form *f,
 	return g;
 }
 
-/* Rows for a group that is not full: the last one again for those not there. */
+/* The ends of a group that is not full; the last row stands for those that are missing. */
 struct simd_few {
 	uint32_t ends[2 * GROUP_NROWS];
 };
@@ -356,24 +356,23 @@ static inline struct simd_rows few_rows(struct simd_few *few, struct simd_rows r
 	return (struct simd_rows){rows.text, few->ends + 1, 2};
 }
 
-SIMD_INLINE struct simd_group convert_rows(const struct simd_form *form, struct simd_rows rows,
+SIMD_INLINE struct simd_group convert_rows(const struct simd_format *format, struct simd_rows rows,
 					   bool is_long)
 {
-	struct simd_fields fields = fields_find(form, rows);
+	struct simd_fields fields = fields_find(format, rows);
 
-	return is_long ? group_convert_long(form, &fields) : group_convert(form, &fields);
+	return is_long ? group_convert_long(format, &fields) : group_convert(format, &fields);
 }
 
-/* ---- a group of any forms ---- */
+/* ---- a group of mixed formats ---- */
 
-/* As simd_long, but each field has its own point. */
+/* Like simd_long, but each field has its own point. */
 struct simd_any {
 	lanes low, high, wrong, first;
-	lanes point; /* in all lanes: its place from the field's end, whose last byte is at 1 */
+	lanes point; /* in all lanes: its place from the field's end, the last byte being at 1 */
 };
 
-/* Digits moved up over the point, if it is at a place less than or equal to theirs; limit: that
- * place less 1. */
+/* Moves the digits at or before the point's place up by one. limit: that place less 1. */
 SIMD_INLINE lanes close_gap(lanes digits, lanes place, lanes limit)
 {
 	const lanes lane = lanes_repeat(
@@ -382,7 +381,7 @@ SIMD_INLINE lanes close_gap(lanes digits, lanes place, lanes limit)
 	return LANES(shuffle_epi8)(digits, lanes_less_where(lane, place, limit));
 }
 
-/* The sum of each field's lanes of a and b, in all lanes; below 256. */
+/* The sum of each field's lanes of a and b, which is below 256, in all lanes. */
 SIMD_INLINE lanes sum_of_lanes(lanes a, lanes b)
 {
 	const lanes zero = LANES(set1_epi8)(0);
@@ -406,14 +405,14 @@ SIMD_INLINE struct simd_any any_check(lanes low, lanes high, lanes counts)
 	high = lanes_within(counts, place_high, LANES(sub_epi8)(high, zeros));
 	x.point = sum_of_lanes(lanes_where_equal(low, point, place_low),
 			       lanes_where_equal(high, point, place_high));
-	/* Of two points neither lies where their places add up to. */
+	/* If there are two points, their places add up to a third, and both stay wrong. */
 	low = lanes_unless_equal(place_low, x.point, low);
 	high = lanes_unless_equal(place_high, x.point, high);
 	x.wrong = LANES_BITS(or)(LANES(subs_epu8)(low, nines), LANES(subs_epu8)(high, nines));
-	/* There is a digit: counts, which are one too many, are at least 2, with a point 3. */
+	/* There must be a digit: counts, which are one more, are at least 2, with a point 3. */
 	lanes few = LANES(add_epi8)(LANES(min_epu8)(x.point, one), LANES(set1_epi8)(2));
 	x.wrong = LANES_BITS(or)(x.wrong, LANES(subs_epu8)(few, counts));
-	/* Without a point, no place is beyond the limit. */
+	/* Without a point, the limit is beyond every place. */
 	lanes limit = LANES(min_epu8)(LANES(sub_epi8)(x.point, one), LANES(set1_epi8)(127));
 	/* The last lane of high is carried if the point is in low: bit 7 set makes it 0. */
 	lanes carry = LANES_BITS(and)(LANES(add_epi8)(limit, LANES(set1_epi8)(127 - 15)),
@@ -425,8 +424,7 @@ SIMD_INLINE struct simd_any any_check(lanes low, lanes high, lanes counts)
 	return x;
 }
 
-/* Converts a group whatever the forms of its rows; group->matches: rows with a number. places:
- * their points', as above. */
+/* Converts a group of mixed formats. g->matches: rows with a number. places: of their points. */
 SIMD_INLINE void group_convert_any(const struct simd_fields *fields, struct simd_group *g,
 				   uint64_t places[GROUP_NROWS])
 {

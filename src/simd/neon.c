@@ -2,8 +2,8 @@
  *
  * simd/neon.c - NEON, which every AArch64 has: 64 bytes are four registers.
  *
- * Nothing makes bits of a comparison here. Each byte keeps the bit of its place among eight,
- * and three rounds of adding neighbours leave eight bytes of eight bits each.
+ * NEON has no instruction that turns a comparison into bits. Each byte keeps the bit of its place
+ * among eight, and three rounds of pairwise additions leave eight bytes of eight bits each.
  */
 #include "simd/simd.h"
 
@@ -30,8 +30,8 @@ static inline uint64_t match(uint8x16x4_t bytes, uint8_t byte)
 	return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(sums, sums)), 0);
 }
 
-static struct simd_counts scan(const char *text, size_t nwords, char delimiter,
-			       struct simd_bits bits)
+static struct simd_counts classify(const char *text, size_t nwords, char delimiter,
+				   struct simd_bits bits)
 {
 	struct simd_counts counts = {0, 0};
 
@@ -51,13 +51,14 @@ static struct simd_counts scan(const char *text, size_t nwords, char delimiter,
 
 const struct simd_ops simd_neon = {
 	.name = "neon",
-	.classify = scan,
+	.classify = classify,
 	.pack = simd_pack,
 	.positions = simd_positions,
-	.clear_quoted = simd_unquote,
+	.clear_quoted = simd_clear_quoted,
 	.count = simd_count,
 	.fold = simd_fold_rows,
 	.convert = simd_convert_rows,
+	.fold_numbers = simd_fold_singles,
 };
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * nibbles.c - see nibbles.h. What takes time is simd.h's.
+ * nibbles.c - see nibbles.h. The inner loop is simd_ops.pack.
  */
 #include "simd/nibbles.h"
 

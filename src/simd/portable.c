@@ -2,11 +2,10 @@
  *
  * simd/portable.c - plain C: 64 bytes a step, in plain registers.
  *
- * Eight words are eight bytes wide, eight bits deep, and eight high. Turned, they are a word for
- * each bit of a byte, in which 64 bytes lie side by side: what takes an operation for each word to
- * compare eight bytes then takes one for each bit to compare 64. What comes out is a square of 8 x 8
- * bits, with a byte of it for each place in a word; turned as well, it has a byte for each word,
- * which is the order of the text.
+ * Eight words of eight bytes are transposed (bit-sliced) into eight words, one for each bit of a
+ * byte, each with that bit of all 64 bytes. One operation for each bit then compares 64 bytes. The
+ * result is an 8 x 8 bit matrix, a byte for each place in a word; transposed, it has a byte for
+ * each word, which is the order of the text.
  * (H. S. Warren, Hacker's Delight, 2nd ed., section 7-3.)
  */
 #include "simd/simd.h"
@@ -41,9 +40,9 @@ static inline void exchange(uint64_t *a, uint64_t *b, uint64_t low, unsigned dis
 	*b ^= differing;
 }
 
-/* Bit p of each of 64 bytes becomes b[p]; that of text[8 i + j] is bit 8 j + i. Which bit of a byte,
- * and which of eight words it is in, change places in halves, then in quarters, then one by one.
- * No loops: what a compiler makes of them is slower by a third. */
+/* Bit p of each of 64 bytes becomes b[p]; that of text[8 i + j] is bit 8 j + i. The index of
+ * the bit and that of the word are exchanged in halves, then in quarters, then one by one.
+ * Unrolled: compilers make loops a third slower. */
 static inline void slice(const char *text, uint64_t b[8])
 {
 	const uint64_t halves = SIMD_EACH * 0x0f, quarters = SIMD_EACH * 0x33;
@@ -71,15 +70,15 @@ static inline void slice(const char *text, uint64_t b[8])
 	exchange(&b[6], &b[7], singles, 1);
 }
 
-/* Of 64 bytes as slice leaves them: those that are not the one whose bits are `wanted`. */
+/* Of 64 bytes as slice leaves them: those that differ from the byte whose bits are `wanted`. */
 static inline uint64_t differ(const uint64_t b[8], const uint64_t wanted[8])
 {
 	return (b[0] ^ wanted[0]) | (b[1] ^ wanted[1]) | (b[2] ^ wanted[2]) | (b[3] ^ wanted[3]) |
 	       (b[4] ^ wanted[4]) | (b[5] ^ wanted[5]) | (b[6] ^ wanted[6]) | (b[7] ^ wanted[7]);
 }
 
-static struct simd_counts scan(const char *text, size_t nwords, char delimiter,
-			       struct simd_bits bits)
+static struct simd_counts classify(const char *text, size_t nwords, char delimiter,
+				   struct simd_bits bits)
 {
 	struct simd_counts counts = {0, 0};
 	uint64_t wanted[8];
@@ -103,11 +102,12 @@ static struct simd_counts scan(const char *text, size_t nwords, char delimiter,
 
 const struct simd_ops simd_portable = {
 	.name = "portable",
-	.classify = scan,
+	.classify = classify,
 	.pack = simd_pack,
 	.positions = simd_positions,
-	.clear_quoted = simd_unquote,
+	.clear_quoted = simd_clear_quoted,
 	.count = simd_count,
 	.fold = simd_fold_rows,
 	.convert = simd_convert_rows,
+	.fold_numbers = simd_fold_singles,
 };

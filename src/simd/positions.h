@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * simd/positions.h - bits to positions in plain C, for where no instruction does many at once.
+ * simd/positions.h - bits to positions in plain C, for sets without an instruction for many.
  *
- * Taking the lowest bit until none is left ends after another number of steps at each word, and
- * a branch mispredicted at each word costs more than the bits. So eight are taken
- * whatever is there, those that were not there being written over by the next word's, and
- * the branch is on whether there are more than eight, which most words decide alike.
+ * Removing the lowest bit until none is left takes a different number of steps for each word, and
+ * a mispredicted branch for each word costs more than the bits. So eight positions are written for
+ * every word; the next word overwrites those that were none. The branch is on whether there are
+ * more than eight, which predicts well.
  *
- * A simd_*.c includes this after choosing its instruction set, and says before whether the set
- * has an instruction for SIMD_LOWEST_ONE and for SIMD_COUNT_ONES.
+ * The including file chooses its instruction set before, and defines SIMD_LOWEST_ONE and
+ * SIMD_COUNT_ONES if the set has instructions for them.
  */
 #ifndef GPUSTAT_SIMD_POSITIONS_H
 #define GPUSTAT_SIMD_POSITIONS_H
@@ -16,8 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The number of bits set (Hacker's Delight, 2nd ed., section 5-1). Not the compiler's own
- * function, which is a call where there is no instruction. */
+/* The number of bits set (Hacker's Delight, 2nd ed., section 5-1). The compiler's own function is
+ * a call where there is no instruction. */
 static inline unsigned simd_count_ones(uint64_t bits)
 {
 	bits -= bits >> 1 & UINT64_C(0x5555555555555555);
@@ -40,14 +40,14 @@ static inline size_t simd_count(const uint64_t *bits, size_t nwords)
 	return n;
 }
 
-/* The index of the lowest bit set, any number where none is. To the compiler's own function
- * that would be undefined, hence the top bit. */
+/* The index of the lowest bit set; any number if none is, for which the compiler's own function is
+ * undefined, hence the top bit. */
 #ifndef SIMD_LOWEST_ONE
 #define SIMD_LOWEST_ONE(bits) __builtin_ctzll((bits) | UINT64_C(1) << 63)
 #endif
 
-/* Clears the lowest bit set and returns its position; where none is, any number. */
-static inline uint32_t simd_take_position(uint64_t *left, uint32_t base)
+/* Clears the lowest bit set and returns its position; any number if none is. */
+static inline uint32_t simd_next_position(uint64_t *left, uint32_t base)
 {
 	uint32_t position = base + (uint32_t)SIMD_LOWEST_ONE(*left);
 
@@ -66,14 +66,14 @@ static inline size_t simd_positions(const uint64_t *bits, size_t nwords, uint32_
 		uint32_t *next = end;
 		end += SIMD_COUNT_ONES(left);
 		do {
-			next[0] = simd_take_position(&left, base);
-			next[1] = simd_take_position(&left, base);
-			next[2] = simd_take_position(&left, base);
-			next[3] = simd_take_position(&left, base);
-			next[4] = simd_take_position(&left, base);
-			next[5] = simd_take_position(&left, base);
-			next[6] = simd_take_position(&left, base);
-			next[7] = simd_take_position(&left, base);
+			next[0] = simd_next_position(&left, base);
+			next[1] = simd_next_position(&left, base);
+			next[2] = simd_next_position(&left, base);
+			next[3] = simd_next_position(&left, base);
+			next[4] = simd_next_position(&left, base);
+			next[5] = simd_next_position(&left, base);
+			next[6] = simd_next_position(&left, base);
+			next[7] = simd_next_position(&left, base);
 			next += 8;
 		} while (next < end);
 	}

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * simd/quote_parity.h - the body of simd_ops.unquote, compiled once by each simd_*.c for its own
- * instruction set.
+ * simd/quote_parity.h - the body of simd_ops.clear_quoted, compiled by each instruction set's file.
  *
- * A word XORed with itself moved up by 1, then 2, 4 ... 32 has in each bit the parity of all
- * bits up to it: the prefix sum of Hillis and Steele, without carry. It is also the word
- * multiplied by all ones without carry, which some sets can do in one instruction; a simd_*.c
- * then says so in SIMD_PARITY before it includes this.
+ * XORing a word with itself shifted up by 1, then 2, 4 ... 32 gives in each bit the parity of all
+ * bits up to it: the prefix sum of Hillis and Steele, without carry. It is also the carry-less
+ * product of the word and all ones; a set that has an instruction for that defines SIMD_PARITY
+ * before it includes this.
  * (G. Langdale, D. Lemire, "Parsing Gigabytes of JSON per Second", VLDB Journal 28, 2019.)
  */
 #ifndef GPUSTAT_SIMD_QUOTES_H
@@ -14,7 +13,7 @@
 
 #include "simd/simd.h"
 
-/* In each bit: whether an odd number of the bits up to it, and itself, are set. */
+/* Each bit of the result: whether an odd number of x's bits up to it, inclusive, are set. */
 static inline uint64_t simd_parity(uint64_t x)
 {
 	x ^= x << 1;
@@ -29,8 +28,8 @@ static inline uint64_t simd_parity(uint64_t x)
 #define SIMD_PARITY(bits) simd_parity(bits)
 #endif
 
-/* simd_ops.unquote */
-static size_t simd_unquote(struct simd_bits bits, size_t nwords, struct simd_quotes *at)
+/* simd_ops.clear_quoted */
+static size_t simd_clear_quoted(struct simd_bits bits, size_t nwords, struct simd_quotes *at)
 {
 	uint64_t in_quotes = at->inside, may_open_next = at->may_open;
 	size_t k;

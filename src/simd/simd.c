@@ -21,7 +21,7 @@ const struct simd_ops *const simd_all[] = {
 	NULL,
 };
 
-/* What is asked for here is what the files were compiled for. */
+/* Checks for what the files were compiled for. */
 bool simd_runs(const struct simd_ops *ops)
 {
 #if defined(__x86_64__)
@@ -51,7 +51,7 @@ static const struct simd_ops *find(const char *name)
 	return *ops;
 }
 
-/* Atomic for threads that ask first at the same time: each then finds the same. */
+/* Atomic: several threads may be the first to ask; all find the same. */
 static _Atomic(const struct simd_ops *) chosen;
 
 bool simd_choose(const char *name)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * simd/words.h - eight bytes of text in a plain register, and numbers of them, for sets without wide
- * registers and for what is too little for those.
+ * simd/words.h - eight bytes of text in a plain register, and their numbers: for sets without wide
+ * registers, and for texts too short for those.
  */
 #ifndef GPUSTAT_SIMD_WORDS_H
 #define GPUSTAT_SIMD_WORDS_H
@@ -25,7 +25,7 @@ static inline uint64_t simd_load_word(const char *at)
 	return word;
 }
 
-/* Words with the same in each of their bytes: 1, and the top bit. */
+/* Words with 1, or the top bit, in each byte. */
 #define SIMD_EACH UINT64_C(0x0101010101010101)
 #define SIMD_TOPS (SIMD_EACH * 0x80)
 
@@ -44,8 +44,8 @@ static inline uint64_t simd_point_bits(uint64_t word)
 	return ~(((x & SIMD_EACH * 0x7f) + SIMD_EACH * 0x7f) | x) & SIMD_TOPS;
 }
 
-/* Eight lanes of 0 to 9, the lowest the most significant. Of the pairs that the first step leaves,
- * two are multiplied at once, and meet in the upper half. */
+/* Joins eight lanes of 0 to 9, the lowest the most significant. Of the pairs that the first step
+ * leaves, two are multiplied at once, and their sum is in the upper half. */
 static inline uint64_t simd_join_word(uint64_t x)
 {
 	const uint64_t pairs = UINT64_C(0x000000ff000000ff);
@@ -82,9 +82,9 @@ struct simd_three {
 	uint64_t whole, power, high, low;
 };
 
-/* Reads text[begin .. end), 9 to SIMD_NPOINTED bytes of which the first eight have the points. What
- * is before the first is a word, and so are the last eight of up to 16 digits behind it, and those
- * before them: no gap is to be closed. Lanes behind those of `whole` count as zeros, of eight. */
+/* Reads text[begin .. end), 9 to SIMD_NPOINTED bytes with a point among the first eight. The digits
+ * before the first point, the last eight behind it, and those between are a word each, so no gap
+ * needs closing. `whole` is padded with zeros to eight lanes. */
 SIMD_INLINE struct simd_three simd_read_three(const char *text, uint32_t begin, uint32_t end,
 					      uint64_t points)
 {
@@ -107,8 +107,8 @@ SIMD_INLINE struct simd_three simd_read_three(const char *text, uint32_t begin, 
 	return x;
 }
 
-/* Converts text[begin .. end), of the bytes that simd_read_three takes. Its scale is
- * SIMD_NO_NUMBER where it is none. */
+/* Converts text[begin .. end), of a length for simd_read_three. No number: the scale is
+ * SIMD_NO_NUMBER. */
 SIMD_INLINE struct decimal simd_convert_three(const char *text, uint32_t begin, uint32_t end,
 					      uint64_t points, unsigned is_negative)
 {

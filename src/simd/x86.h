@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * simd/x86.h - what simd/avx2.c and simd/avx512.c have in common: instructions for words, loads of
- * 16 bytes, and packing. To be included after the instruction set has been chosen.
+ * simd/x86.h - what simd/avx2.c and simd/avx512.c share: instructions for words, loads of 16 bytes,
+ * and packing. Included after the instruction set has been chosen.
  */
 #ifndef GPUSTAT_SIMD_X86_H
 #define GPUSTAT_SIMD_X86_H
@@ -48,7 +48,7 @@ static inline bool simd_pack_x86(const char *text, size_t nwords, const unsigned
 	return _mm256_testz_si256(differing, differing);
 }
 
-/* Two times two words. */
+/* Loads two words from each. */
 static inline __m128i load_pairs(const uint32_t *low, const uint32_t *high)
 {
 	__m128i x = _mm_loadl_epi64((const __m128i *)(const void *)low);

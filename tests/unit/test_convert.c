@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_convert.c - numbers of a column by each instruction set, and numbers as text, both against
- * decimal.h.
+ * test_convert.c - numbers of a column converted and folded by each instruction set, and numbers as
+ * text, all against decimal.h.
  */
 #include "number/decimal_text.h"
 #include "simd_test.h"
@@ -115,6 +115,68 @@ static void test_columns(const struct simd_ops *ops, char *text)
 	ok(right, "%s: converts columns of random fields", ops->name);
 }
 
+/* ---- folding what was converted ---- */
+
+/* Of mostly one scale and size; rows that are no numbers hold anything. */
+static void random_numbers(struct simd_numbers *x, uint64_t rows)
+{
+	unsigned nbits = 1 + random_below(59), oddness = 1 + random_below(64);
+	uint8_t scale = (uint8_t)random_below(DECIMAL_NSCALES);
+
+	for (unsigned r = 0; r < SIMD_NUMBERS_NROWS; r++) {
+		bool odd = random_below(64) < oddness / 8;
+		uint64_t any = (uint64_t)random_below(1u << 31) << 33 ^
+			       (uint64_t)random_below(1u << 31) << 16 ^ random_below(1u << 16);
+		int64_t number = (int64_t)(any >> (64 - (odd ? 59 : nbits)));
+		x->significand[r] = random_below(2) ? number : -number;
+		if (!(rows >> r & 1))
+			x->significand[r] = (int64_t)any;
+		x->scale[r] = odd ? (uint8_t)random_below(DECIMAL_NSCALES) : scale;
+	}
+	x->numbers = rows;
+}
+
+static bool folds_equal(const struct decimal_fold *a, const struct decimal_fold *b)
+{
+	if (a->count != b->count || a->scales != b->scales)
+		return false;
+	for (unsigned s = 0; s < DECIMAL_NSCALES; s++)
+		if ((a->scales >> s & 1) != 0 &&
+		    (a->bin[s].sum != b->bin[s].sum || a->bin[s].min != b->bin[s].min ||
+		     a->bin[s].max != b->bin[s].max))
+			return false;
+	return true;
+}
+
+static void test_fold_numbers(const struct simd_ops *ops)
+{
+	static struct decimal_fold seen, wanted;
+	struct simd_numbers x;
+	bool right = true;
+
+	if (!simd_runs(ops))
+		return skip(1, "%s: this CPU has not got it", ops->name);
+	decimal_fold_clear(&seen);
+	decimal_fold_clear(&wanted);
+	for (unsigned i = 0; i < 100000 && right; i++) {
+		uint64_t rows = ~UINT64_C(0);
+		for (unsigned n = random_below(4); n > 0; n--)
+			rows &= (uint64_t)random_below(1u << 31) << 33 ^
+				(uint64_t)random_below(1u << 31) << 16 ^ random_below(1u << 16);
+		if (i % 50 == 0) {
+			decimal_fold_clear(&seen);
+			decimal_fold_clear(&wanted);
+		}
+		random_numbers(&x, rows);
+		ops->fold_numbers(&x, rows, &seen);
+		for (unsigned r = 0; r < SIMD_NUMBERS_NROWS; r++)
+			if (rows >> r & 1)
+				decimal_fold_add(&wanted, (struct decimal){x.significand[r], x.scale[r]});
+		right = folds_equal(&seen, &wanted);
+	}
+	ok(right, "%s: folds converted numbers", ops->name);
+}
+
 /* ---- text ---- */
 
 /* Whether decimal_write writes what decimal_format does, and no more than it may. */
@@ -214,6 +276,8 @@ int main(void)
 	plan_lazy();
 	for (const struct simd_ops *const *ops = simd_all; *ops; ops++)
 		test_columns(*ops, text);
+	for (const struct simd_ops *const *ops = simd_all; *ops; ops++)
+		test_fold_numbers(*ops);
 	test_powers();
 	test_random_numbers();
 	test_writer();
