@@ -5,8 +5,7 @@
 # folder with gcov's counters, runs the tests (all of them where none is named), and prints a
 # table, the least covered file first. Branches that only an exception could take are not counted, since C
 # has none. A run that ends by _exit would leave no counters, so that it is made exit here.
-# cli_faults cannot pass here: gcov's own calls, as it writes its counters, are made to fail, too. It counts
-# all the same.
+# cli/faults fails here, because it makes gcov's own calls fail, too; its runs are counted.
 set -eu
 
 top=$(cd "$(dirname "$0")/.." && pwd)

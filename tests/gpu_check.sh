@@ -59,7 +59,7 @@ nproc
 
 step 'build and test'
 must ./bootstrap check ${GPUSTAT_CONFIGURE:---with-cuda-arch=native}
-grep -hE '# SKIP.*(device|GPU)' build/tests/*.log && failed=1
+grep -hE '# SKIP.*(device|GPU)' build/tests/*/*.log && failed=1
 must ./bootstrap demo
 gpustat=$PWD/build/gpustat
 

@@ -3,17 +3,17 @@
 #
 # sanitised.sh [address|thread|valgrind|configure-argument]... - builds in sanitised.build/KIND of the
 # current folder with AddressSanitizer and UBSan, with ThreadSanitizer, or for valgrind, and runs the
-# tests; all three where none is named. What is left out, and why:
+# tests; all three kinds if none is named. Left out, and why:
 #
-#   cli_faults             makes malloc fail, which a sanitizer replaces
-#   cli_memory, cli_bombs  measure memory, of which a sanitizer takes a multiple
-#   cli_signals            under thread: it takes signals late, and says so; under address, leaks: the thread
-#                          that looks for them hangs the process if that is stopped meanwhile
-#   include_order, cli_documentation, cli_bench    have nothing to do with it, or run hardly any of it
+#   cli/faults             makes malloc fail, which a sanitizer replaces
+#   cli/memory, cli/bombs  measure memory, of which a sanitizer takes a multiple
+#   cli/signal_handling    thread: the sanitizer delays signals; address: its leak detection hangs in a
+#                          process that is stopped, so it runs without
+#   lint, cli/documentation, cli/bench, cli/draw    run little or nothing of the program
 #
-# valgrind takes 50 times as long; so there the C tests run under it, the fuzzers' harnesses over their
-# seeds, 150 cases of the differential fuzzer (one process, which forks), and the shorter of the
-# command-line tests. It knows no AVX-512; the program then chooses AVX2.
+# valgrind is 50 times as slow: only the C tests, the fuzzers' harnesses over their seeds, 150 cases of
+# the differential fuzzer and the shorter command-line tests run under it. It does not know AVX-512, so
+# the program chooses AVX2.
 set -eu
 
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -30,6 +30,8 @@ njobs=$(nproc 2>/dev/null || echo 1)
 GPUSTAT_TEST_CASES=${GPUSTAT_TEST_CASES-300}
 export GPUSTAT_TEST_CASES
 short='tests/cli/regressions.py tests/cli/messages.py tests/cli/where.py'
+
+left_out='cli/(faults|memory|bombs|bench|draw|documentation|signal_handling)|lint/'
 
 # The tests of this build, but for those that match $1.
 tests_without() {
@@ -57,7 +59,7 @@ sanitised_address() {
 	result=0
 	ASAN_OPTIONS=$options:detect_leaks=0 check TESTS=tests/cli/signal_handling.py || result=1
 	ASAN_OPTIONS=$options check \
-		TESTS="$(tests_without 'cli_(faults|memory|bombs|bench|documentation|signals)|include_order')" ||
+		TESTS="$(tests_without "$left_out")" ||
 		result=1
 	return $result
 }
@@ -65,7 +67,7 @@ sanitised_address() {
 sanitised_thread() {
 	build thread '-g -O1 -fno-omit-frame-pointer -fsanitize=thread'
 	TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 \
-		check TESTS="$(tests_without 'cli_(faults|memory|bombs|bench|documentation|signals)|include_order')"
+		check TESTS="$(tests_without "$left_out")"
 }
 
 sanitised_valgrind() {

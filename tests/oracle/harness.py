@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """TAP verbs, a runner for the program under test, and fixtures in a folder that goes away.
 
-Every tests/cli_*.py is a TAP producer for automake's driver. It finds the program in $GPUSTAT,
+Every tests/cli/*.py is a TAP producer for automake's driver. It finds the program in $GPUSTAT,
 says `answers`, `refuses`, `agrees` … and ends with `done()`, which prints the plan. A test that
 dies on the way prints no plan and so cannot pass.
 """
