@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/csv/lane.cuh"
 #include "kernels/level/grid.cuh"
 
 #define RECORDS_NTHREADS 256

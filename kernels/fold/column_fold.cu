@@ -431,18 +431,7 @@ column_fold(struct column_job job, uint32_t ntiles, struct reduce_memory results
 
 cudaError_t column_fold_nblocks(uint32_t *nblocks)
 {
-	int device, nprocessors, nresident;
-	cudaError_t error = cudaGetDevice(&device);
-
-	if (error == cudaSuccess)
-		error = cudaDeviceGetAttribute(&nprocessors, cudaDevAttrMultiProcessorCount,
-					       device);
-	if (error == cudaSuccess)
-		error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&nresident, column_fold,
-								      WINDOW_NTHREADS, 0);
-	if (error == cudaSuccess)
-		*nblocks = (uint32_t)(nprocessors * nresident);
-	return error;
+	return grid_nresident(column_fold, WINDOW_NTHREADS, 0, nblocks);
 }
 
 cudaError_t column_fold_launch(struct text_view text, struct window_entry entry,

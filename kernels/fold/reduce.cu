@@ -16,7 +16,7 @@
  */
 #include "kernels/fold/reduce.cuh"
 
-#include "kernels/fold/reduce_strips.cuh"
+#include "kernels/level/lane.cuh"
 
 #define REDUCE_NTHREADS 256
 #define REDUCE_NCODES 16 /* codes a thread loads at once: 16 bytes */
@@ -75,7 +75,7 @@ static __device__ struct column_tally tally_reduce_block(const struct column_tal
 	return block;
 }
 
-/* A column's codes, 16 a load, for reduce_strips. */
+/* A column's codes, 16 a load, for lane_reduce. */
 struct tally_items {
 	typedef struct column_tally value;
 	typedef struct {
@@ -123,7 +123,7 @@ reduce_codes(struct field_table table, struct record_table records,
 
 		/* 1. One partial a block. */
 		struct column_tally t = tally_identity();
-		reduce_strips<REDUCE_NTHREADS, 1>(
+		lane_reduce<REDUCE_NTHREADS, 1>(
 			tally_items{table.code + first, *records.nrecords}, &t);
 		t = tally_reduce_block(t);
 		if (threadIdx.x == 0)
@@ -170,7 +170,7 @@ static __device__ void bin_add(struct decimal_bin *bin, int64_t significand)
 	bin->max = max_i64::combine(bin->max, significand);
 }
 
-/* A column's rows of one scale, two rows a load, for reduce_strips. */
+/* A column's rows of one scale, two rows a load, for lane_reduce. */
 struct bin_items {
 	typedef struct decimal_bin value;
 	typedef struct {
@@ -227,7 +227,7 @@ reduce_values(struct field_table table, struct record_table records,
 		for (uint32_t left = scales; left; left &= left - 1) {
 			unsigned scale = (unsigned)__ffs((int)left) - 1;
 			struct decimal_bin bin = bin_identity();
-			reduce_strips<REDUCE_NTHREADS, REDUCE_NPAIRS>(
+			lane_reduce<REDUCE_NTHREADS, REDUCE_NPAIRS>(
 				bin_items{table.significand + first, table.code + first,
 					  *records.nrecords, scale},
 				&bin);
@@ -249,20 +249,11 @@ reduce_values(struct field_table table, struct record_table records,
 
 cudaError_t reduce_npartials(uint32_t ncolumns, uint32_t *npartials)
 {
-	int device, nprocessors, nblocks;
-	cudaError_t error = cudaGetDevice(&device);
+	cudaError_t error = grid_nresident(reduce_values, REDUCE_NTHREADS, 0, npartials);
 
-	if (error == cudaSuccess)
-		error = cudaDeviceGetAttribute(&nprocessors, cudaDevAttrMultiProcessorCount,
-					       device);
-	if (error == cudaSuccess)
-		error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&nblocks, reduce_values,
-								      REDUCE_NTHREADS, 0);
-	if (error != cudaSuccess)
-		return error;
-	uint32_t running = (uint32_t)(nprocessors * nblocks);
-	*npartials = ncolumns > running ? ncolumns : running;
-	return cudaSuccess;
+	if (error == cudaSuccess && *npartials < ncolumns)
+		*npartials = ncolumns;
+	return error;
 }
 
 /* Slices a column is cut into: what the partials have room for, and no more than there

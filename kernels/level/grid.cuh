@@ -29,7 +29,7 @@
 #include <cuda/atomic>
 #include <string.h>
 
-#include "kernels/level/block.cuh"
+#include "block.cuh"
 
 template <class T> using grid_atomic = cuda::atomic_ref<T, cuda::thread_scope_device>;
 
@@ -54,6 +54,26 @@ static inline cudaError_t grid_domino_advance(struct grid_domino *d, cudaStream_
 		return cudaSuccess;
 	d->epoch = 1;
 	return cudaMemsetAsync(d->slots, 0, d->nslots * sizeof *d->slots, stream);
+}
+
+/* Sets *nblocks to the number of blocks of kernel that the current device runs at once, with nthreads
+ * threads and shared_nbytes of dynamic shared memory each. Host. Errors: the runtime's. */
+template <class KERNEL>
+static inline cudaError_t grid_nresident(KERNEL kernel, unsigned nthreads, size_t shared_nbytes,
+					 uint32_t *nblocks)
+{
+	int device, nprocessors, neach;
+	cudaError_t error = cudaGetDevice(&device);
+
+	if (error == cudaSuccess)
+		error = cudaDeviceGetAttribute(&nprocessors, cudaDevAttrMultiProcessorCount,
+					       device);
+	if (error == cudaSuccess)
+		error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&neach, kernel, (int)nthreads,
+								      shared_nbytes);
+	if (error == cudaSuccess)
+		*nblocks = (uint32_t)(nprocessors * neach);
+	return error;
 }
 
 /* A slot's word: epoch in bits 33 to 63, whether the value is a prefix in bit 32, the

@@ -6,8 +6,8 @@
 #ifndef GPUSTAT_SCAN_LAUNCH_CUH
 #define GPUSTAT_SCAN_LAUNCH_CUH
 
-#include "kernels/scan/lookahead.cuh"
-#include "kernels/scan/lookback.cuh"
+#include "lookahead.cuh"
+#include "lookback.cuh"
 
 #ifndef SCAN_LOOKBACK_NTHREADS
 #define SCAN_LOOKBACK_NTHREADS 256
@@ -47,15 +47,14 @@ static cudaError_t lookahead_shape(uint32_t nstages, struct scan_shape *shape)
 	const uint32_t nthreads = LOOKAHEAD_NTHREADS(NGROUPS, NWARPS);
 	const uint32_t stage_nbytes = NWARPS * WARP_NLANES * NPACKS * SCAN_PACK_NBYTES;
 	auto kernel = scan_lookahead<F, NGROUPS, NWARPS, NPACKS>;
-	int device, nprocessors, nbytes, nblocks;
 	struct cudaFuncAttributes code;
+	int device, nbytes;
+	uint32_t nblocks;
 	cudaError_t error;
 
 	static_assert(NPACKS % 2 == 1 && stage_nbytes <= ASYNC_NBYTES_MAX, "see kernels/scan/tile.cuh");
 	if ((error = cudaGetDevice(&device)) != cudaSuccess ||
 	    (error = cudaFuncGetAttributes(&code, kernel)) != cudaSuccess ||
-	    (error = cudaDeviceGetAttribute(&nprocessors, cudaDevAttrMultiProcessorCount,
-					    device)) != cudaSuccess ||
 	    (error = cudaDeviceGetAttribute(&nbytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
 					    device)) != cudaSuccess)
 		return error;
@@ -68,15 +67,13 @@ static cudaError_t lookahead_shape(uint32_t nstages, struct scan_shape *shape)
 	error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
 				     (int)(nstages * stage_nbytes));
 	if (error == cudaSuccess)
-		error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-			&nblocks, kernel, (int)nthreads, nstages * stage_nbytes);
+		error = grid_nresident(kernel, nthreads, nstages * stage_nbytes, &nblocks);
 	if (error != cudaSuccess)
 		return error;
 	if (nblocks == 0)
 		return cudaErrorNotSupported;
-	*shape = {SCAN_LOOKAHEAD,
-		  (uint32_t)(stage_nbytes / sizeof(typename F::value)),
-		  (uint32_t)(nblocks * nprocessors), nstages, nstages * stage_nbytes};
+	*shape = {SCAN_LOOKAHEAD, (uint32_t)(stage_nbytes / sizeof(typename F::value)), nblocks,
+		  nstages, nstages * stage_nbytes};
 	return cudaSuccess;
 }
 

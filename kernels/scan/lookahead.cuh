@@ -47,8 +47,8 @@
 #ifndef GPUSTAT_SCAN_LOOKAHEAD_CUH
 #define GPUSTAT_SCAN_LOOKAHEAD_CUH
 
-#include "kernels/level/async_copy.cuh"
-#include "kernels/scan/tile.cuh"
+#include "../level/async_copy.cuh"
+#include "tile.cuh"
 
 #define LOOKAHEAD_NTURNS_MAX 24
 #define LOOKAHEAD_NTHREADS(ngroups, nwarps) (((ngroups) * (nwarps) + 3) * WARP_NLANES)

@@ -9,7 +9,7 @@
 #ifndef GPUSTAT_SCAN_LOOKBACK_CUH
 #define GPUSTAT_SCAN_LOOKBACK_CUH
 
-#include "kernels/scan/tile.cuh"
+#include "tile.cuh"
 
 template <class F, unsigned NTHREADS, unsigned NPACKS>
 __global__ static void __launch_bounds__(NTHREADS)

@@ -23,13 +23,9 @@ cudaError_t scan_memory_open(struct scan_memory *memory, void *data, size_t nbyt
 	FOLD(scan_sum_u32) \
 	FOLD(scan_sum_u64) \
 	FOLD(scan_sum_i128) \
-	FOLD(scan_min_i32) \
 	FOLD(scan_max_i32) \
-	FOLD(scan_min_i64) \
-	FOLD(scan_max_i64) \
 	FOLD(scan_min_i128) \
-	FOLD(scan_max_i128) \
-	FOLD(fold_csv_map)
+	FOLD(scan_max_i128)
 
 #define SCAN_INSTANTIATE(F)                                                                \
 	template cudaError_t scan_shape_of<F>(enum scan_engine, struct scan_shape *);      \

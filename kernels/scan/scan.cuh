@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/level/grid.cuh"
+#include "../level/grid.cuh"
 
 #define SCAN_ALIGN 16 /* of in and out, in bytes */
 
@@ -84,10 +84,7 @@ cudaError_t scan_launch(const struct scan_shape *shape, struct scan_memory *memo
 typedef fold_sum<uint32_t> scan_sum_u32; /* also counts, flags, and int32 modulo 2^32 */
 typedef fold_sum<uint64_t> scan_sum_u64; /* also lengths, and int64 modulo 2^64 */
 typedef fold_sum<int128> scan_sum_i128;
-typedef fold_min<int32_t, INT32_MAX> scan_min_i32;
 typedef fold_max<int32_t, INT32_MIN> scan_max_i32;
-typedef fold_min<int64_t, INT64_MAX> scan_min_i64;
-typedef fold_max<int64_t, INT64_MIN> scan_max_i64;
 /* nvcc takes no int128 constant as a template's argument: the identities are given here. */
 struct scan_min_i128 : fold_min<int128, 0> {
 	HD int128 identity(void) { return (int128)(~(uint128)0 >> 1); }

@@ -9,7 +9,7 @@
 #ifndef GPUSTAT_SCAN_TILE_CUH
 #define GPUSTAT_SCAN_TILE_CUH
 
-#include "kernels/scan/scan.cuh"
+#include "scan.cuh"
 
 #define SCAN_PACK_NBYTES 16
 typedef uint4 scan_pack;

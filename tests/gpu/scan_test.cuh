@@ -8,6 +8,7 @@
 
 #include "kernel_test.cuh"
 
+#include "kernels/csv/map_fold.cuh"
 #include "kernels/ladder/sample.cuh"
 #include "kernels/scan/launch.cuh"
 

@@ -121,10 +121,10 @@ static void test_folds(enum scan_engine engine)
 	test_fold<fold_bytes>("csv maps", engine);
 	test_fold<fold_bits<scan_sum_u32>>("32-bit sums", engine);
 	test_fold<fold_bits<scan_sum_u64>>("64-bit sums", engine);
-	test_fold<fold_bits<scan_min_i32>>("32-bit minima", engine);
+	test_fold<fold_bits<fold_min<int32_t, INT32_MAX>>>("32-bit minima", engine);
 	test_fold<fold_bits<scan_max_i32>>("32-bit maxima", engine);
-	test_fold<fold_bits<scan_min_i64>>("64-bit minima", engine);
-	test_fold<fold_bits<scan_max_i64>>("64-bit maxima", engine);
+	test_fold<fold_bits<fold_min<int64_t, INT64_MAX>>>("64-bit minima", engine);
+	test_fold<fold_bits<fold_max<int64_t, INT64_MIN>>>("64-bit maxima", engine);
 	test_fold<fold_bits<scan_sum_i128>>("128-bit sums", engine);
 	test_fold<fold_bits<scan_min_i128>>("128-bit minima", engine);
 	test_fold<fold_bits<scan_max_i128>>("128-bit maxima", engine);
