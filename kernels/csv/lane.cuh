@@ -146,8 +146,8 @@ static __device__ inline uint32_t lane_states(const struct lane_bits &bits)
 	}
 	lane_quoted(bits, CSV_FIELD_START, &from_start);
 	lane_quoted(bits, CSV_QUOTED, &from_quoted);
-	/* Whether a quote may open depends on the entry state for the first byte only; after a quote
-	 * that closed it may, as at a field's start. */
+	/* Whether a quote may open depends on the entry state for the first byte only; after a
+	 * quote that closed it may, as at a field's start. */
 	from_unquoted = from_start;
 	if (bits.quotes & 1)
 		lane_quoted(bits, CSV_UNQUOTED, &from_unquoted);

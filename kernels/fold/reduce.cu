@@ -2,17 +2,16 @@
  *
  * reduce.cu - the value fold on the GPU. See reduce.cuh.
  *
- * A column has one bin for each scale (decimal.h says why: no rescaling, no overflow),
- * 32 bins of 32 bytes: far too much for a thread to keep in registers, and indexed by
- * the data besides. So there are two kernels. The first reads the codes only, a byte a
- * record, and finds which scales occur: mostly one, seldom more than three. The second
- * goes over the values once for each of them, with that scale's bin in registers.
+ * A column has one bin for each scale (decimal.h: no rescaling, no overflow). These are 32 bins of
+ * 32 bytes, too much for a thread's registers, and indexed by the data. So there are two kernels.
+ * The first reads the codes only, a byte a record, and finds which scales occur: mostly one, seldom
+ * more than three. The second goes over the values once for each of them, with that scale's bin in
+ * registers.
  *
- * Both: a grid of slices x columns. Each thread folds its items in registers, shuffles
- * fold the warp, shared memory the block; each block leaves one partial, and the last
- * block of a column folds the column's partials. Source of the shape: M. Harris,
- * "Optimizing parallel reduction in CUDA", 2007, and the threadFenceReduction sample for
- * the last block.
+ * Both have a grid of slices x columns. Each thread folds its items in registers; shuffles fold the
+ * warp, and shared memory the block; each block writes one partial, and the last block of a column
+ * folds the column's partials. Sources: M. Harris, "Optimizing parallel reduction in CUDA", 2007;
+ * the threadFenceReduction sample for the last block.
  */
 #include "kernels/fold/reduce.cuh"
 
@@ -21,7 +20,7 @@
 #define REDUCE_NTHREADS 256
 #define REDUCE_NCODES 16 /* codes a thread loads at once: 16 bytes */
 #define REDUCE_NPAIRS 4  /* pairs of values a thread has in flight: 64 bytes */
-#define REDUCE_STRIP (2 * REDUCE_NPAIRS * REDUCE_NTHREADS) /* rows a block takes at once */
+#define REDUCE_STRIP (2 * REDUCE_NPAIRS * REDUCE_NTHREADS) /* rows a block loads at once */
 #define REDUCE_GRID_Y_MAX 65535
 
 typedef fold_sum<uint32_t> sum_u32;
@@ -256,8 +255,8 @@ cudaError_t reduce_npartials(uint32_t ncolumns, uint32_t *npartials)
 	return error;
 }
 
-/* Slices a column is cut into: what the partials have room for, and no more than there
- * are strips of rows. */
+/* The number of slices of a column: as many as the partials have room for, but no more than
+ * strips. */
 static uint32_t reduce_nslices(uint32_t ncolumns, uint32_t nrows, uint32_t npartials)
 {
 	uint32_t nstrips = nrows / REDUCE_STRIP + 1, nslices = npartials / ncolumns;

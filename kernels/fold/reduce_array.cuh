@@ -2,9 +2,9 @@
  *
  * reduce_array.cuh - the shipped reduction over a plain array: the top of the ladder.
  *
- * gpustat's own arrays are columns of significands with a code for each (reduce.cu), this
- * one has values and nothing else; both are lane_reduce, then shuffles, shared memory, and
- * a last block that folds the blocks' partials, in one launch.
+ * gpustat's own arrays are columns of significands with a code for each (reduce.cu); this one has
+ * values only. Both are lane_reduce, then shuffles, shared memory, and a last block that folds the
+ * blocks' partials, in one launch.
  *
  * Sizes: 512 threads with 4 loads of 16 bytes each, as many blocks as run at once: the
  * best for all types, at 2 GiB and at 128 MiB, of 35 tried on an H200 (2026-11-21; 256 to
@@ -53,7 +53,7 @@ reduce_array(const typename F::value *in, uint64_t n, typename F::value *partial
 	const struct reduce_array_items<F> items = {in, n};
 	T all = F::identity();
 
-	/* 1. The thread's share; what does not fill a load is the first thread's. */
+	/* 1. The thread's share; the first thread folds what does not fill a load. */
 	lane_reduce<REDUCE_ARRAY_NTHREADS, REDUCE_ARRAY_NLOADS>(items, &all);
 	if (blockIdx.x == 0 && threadIdx.x == 0)
 		for (uint64_t i = items.nloads() * items.nvalues; i < n; i++)

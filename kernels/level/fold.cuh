@@ -43,8 +43,8 @@ template <class T, T LEAST> struct fold_max {
 	HD T combine(T earlier, T later) { return later > earlier ? later : earlier; }
 };
 
-/* Composes maps x -> a x + b modulo 2^(half of T's bits); a is in the upper half of the value. It does
- * not commute, and every bit counts: tests use it to check that a level keeps the order.
+/* Composes maps x -> a x + b modulo 2^(half of T's bits); a is in the upper half of the value. It
+ * does not commute, and every bit counts: tests use it to check that a level keeps the order.
  * UNSIGNED: T without a sign. */
 template <class T, class UNSIGNED = T> struct fold_affine {
 	typedef T value;

@@ -2,10 +2,10 @@
  *
  * lane.cuh - level 1: one thread folds its share of an array, with many loads in flight.
  *
- * The array is cut into strips of NTHREADS x NLOADS loads, and the blocks of the grid take strips in
- * turn, so that at any moment they read one narrow window of it. Device memory likes that best: one
- * run of strips a block is 1 % slower, a block a strip 15 %. All NLOADS loads of a thread are in
- * flight before it uses the first.
+ * The array is cut into strips of NTHREADS x NLOADS loads, and the blocks of the grid take strips
+ * in turn, so that at any moment they read one narrow window of it. Device memory likes that best:
+ * one run of strips a block is 1 % slower, a block a strip 15 %. All NLOADS loads of a thread are
+ * in flight before it uses the first.
  */
 #ifndef GPUSTAT_LANE_CUH
 #define GPUSTAT_LANE_CUH
