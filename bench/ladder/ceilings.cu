@@ -186,7 +186,7 @@ static cudaError_t measure_transfers(struct survey *s)
  * chain that a scan's tiles make, with the words that they use (grid.cuh). */
 __global__ static void hop_chain(struct grid_domino domino, uint32_t *length)
 {
-	uint32_t tile = grid_take_tile(domino), before = 0;
+	uint32_t tile = grid_draw_tile(domino), before = 0;
 
 	if (threadIdx.x != 0)
 		return;

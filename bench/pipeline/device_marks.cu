@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "bench/ladder/gpu_fault.cuh"
-#include "kernels/worker/worker_gpu.cuh"
+#include "kernels/worker/worker.cuh"
 
 extern "C" {
 #include "bench/ladder/timing.h"

@@ -72,8 +72,8 @@ static enum status read_chunk(struct stepper *s, struct fault *fault)
 {
 	struct lockstep *ls = s->of;
 	const struct reader reader = {
-		{ls->ops->buffer(s->worker), ls->request->pool->setup.chunk_nbytes},
-		s->worker, ls->ops->next};
+		ls->ops->buffer(s->worker), ls->request->pool->setup.chunk_nbytes, s->worker,
+		ls->ops->read};
 	enum status status = STATUS_OK;
 
 	s->has_chunk = input_read_chunk(ls->request->input, &reader, &s->chunk, &status, fault);

@@ -171,14 +171,15 @@ void traced_has_read(struct worker *w, const struct chunk *chunk)
 }
 
 #ifdef HAVE_CUDA
-static struct room traced_next(struct worker *w, const struct chunk *chunk, size_t done)
+static enum status traced_read(struct worker *w, int fd, off_t position, const struct chunk *chunk,
+			       struct fault *fault)
 {
-	return w->ops->next(w->inside, chunk, done);
+	return w->ops->read(w->inside, fd, position, chunk, fault);
 }
 
-static void traced_restore(struct worker *w)
+static void traced_load_text(struct worker *w)
 {
-	w->ops->restore(w->inside);
+	w->ops->load_text(w->inside);
 }
 
 static enum status traced_start(struct worker *w, const struct chunk *chunk, struct fault *fault)
@@ -256,8 +257,8 @@ static const struct worker_ops traced_gpu = {
 	.name = "gpu",
 	.open = traced_gpu_open,
 	.buffer = traced_buffer,
-	.next = traced_next,
-	.restore = traced_restore,
+	.read = traced_read,
+	.load_text = traced_load_text,
 	.begin = traced_start,
 	.map = traced_map,
 	.fold = traced_fold,

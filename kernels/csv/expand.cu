@@ -2,9 +2,9 @@
  *
  * expand.cu - see expand.cuh. A thread makes 16 bytes of 8.
  *
- * Four letters at once: PRMT takes each byte of its result from eight, so two of them look each
- * nibble up among the first eight letters and among the last, and a third makes the mask that
- * chooses. (CUDA C++ Programming Guide, __byte_perm.)
+ * Four letters at once: PRMT selects each byte of its result from eight, so one looks the nibbles
+ * up among the first eight letters, one among the last eight, and a third makes the mask that
+ * selects (CUDA C++ Programming Guide, __byte_perm).
  */
 #include <string.h>
 
@@ -18,9 +18,9 @@ __device__ static uint32_t expand_four(uint32_t nibbles, uint4 letters)
 	uint32_t place = nibbles & 0x7777, is_late = nibbles >> 1 & 0x4444;
 	uint32_t early = __byte_perm(letters.x, letters.y, place);
 	uint32_t late = __byte_perm(letters.z, letters.w, place);
-	uint32_t chosen = __byte_perm(0, UINT32_MAX, is_late);
+	uint32_t mask = __byte_perm(0, UINT32_MAX, is_late);
 
-	return (early & ~chosen) | (late & chosen);
+	return (early & ~mask) | (late & mask);
 }
 
 __global__ static void __launch_bounds__(EXPAND_NTHREADS)

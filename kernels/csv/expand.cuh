@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * expand.cuh - text that has come up as nibbles (src/simd/nibbles.h), a byte each again.
+ * expand.cuh - unpacks text on the device from nibbles (src/simd/nibbles.h).
  */
 #ifndef GPUSTAT_EXPAND_CUH
 #define GPUSTAT_EXPAND_CUH
@@ -12,8 +12,9 @@ extern "C" {
 #include "simd/nibbles.h"
 }
 
-/* Makes nbytes of text, and up to 15 more behind them, of half as many bytes of packed. text is
- * aligned to 16 bytes, packed to 8. Launches on the stream. Errors: the launch's. */
+/* Unpacks nbytes of text, and writes up to 15 bytes more. text: 16-byte aligned; packed: 8-byte
+ * aligned, half as many bytes; both device memory. Launches one kernel on stream, and does not
+ * wait. Errors: the launch's. */
 cudaError_t expand_launch(char *text, const unsigned char *packed, uint32_t nbytes,
 			  struct nibble_letters letters, cudaStream_t stream);
 

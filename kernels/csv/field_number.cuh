@@ -2,10 +2,10 @@
  *
  * field_number.cuh - a thread reads a plain number from shared memory, 8 digits at a time.
  *
- * What decimal_parse() does byte by byte is done here on 64-bit words that end where the
- * number ends; bytes before its begin become '0'. The point is taken out by moving what
- * stands before it down by a byte. Anything but [+-]digits[.digits], quoted or not, of at
- * most 18 significant digits is for decimal_parse().
+ * decimal_parse() goes byte by byte; this works on 64-bit words that end where the number ends.
+ * Bytes before its beginning become '0', and the bytes before the point move down by one to remove
+ * it. It handles [+-]digits[.digits] of at most 18 significant digits, quoted or not; the rest is
+ * left to decimal_parse().
  *
  * Source of the conversion: D. Lemire, "Number parsing at a gigabyte per second", Software:
  * Practice and Experience 51(8), 2021, section 4, after J. Mula.
@@ -45,7 +45,7 @@ static __device__ inline uint64_t number_points(uint64_t word)
 	return ~(low | difference) & NUMBER_EVERY(0x80);
 }
 
-/* 0 if all bytes are digits. */
+/* 0 if all bytes are digits, else not. */
 static __device__ inline uint64_t number_wrong(uint64_t word)
 {
 	return ((word & NUMBER_EVERY(0xf0)) ^ NUMBER_EVERY('0')) |
@@ -74,8 +74,8 @@ static __device__ inline uint64_t number_tail(int nbytes)
 					    : ~UINT64_C(0) << 8 * (NUMBER_WORD_NBYTES - nbytes);
 }
 
-/* Reads digits with or without a point, the last nbytes bytes of word; the first word
- * holds the first ones. Returns false if they are something else, or too many. */
+/* Reads digits with or without a point: the last nbytes bytes of word, the first digits in the
+ * first word. Returns false if they are something else, or too many. */
 template <unsigned NWORDS>
 static __device__ inline bool number_convert(uint64_t (&word)[NWORDS], int nbytes,
 					     uint64_t *significand, unsigned *scale)
@@ -90,8 +90,8 @@ static __device__ inline bool number_convert(uint64_t (&word)[NWORDS], int nbyte
 		uint64_t own = number_tail(nbytes - (int)(NWORDS - 1 - i) * NUMBER_WORD_NBYTES);
 		word[i] = (word[i] & own) | (NUMBER_EVERY('0') & ~own);
 	}
-	/* From the last word on: bytes up to the point are replaced by those before them. Of
-	 * two points the one that is left is no digit. */
+	/* From the last word on, bytes up to the point are replaced by those before them. If there
+	 * are two points, the first one stays and is no digit. */
 #pragma unroll
 	for (unsigned i = NWORDS; i-- > 0;) {
 		uint64_t point = number_points(word[i]), moved = ~UINT64_C(0);
@@ -129,9 +129,9 @@ static __device__ inline bool number_read_words(const char *text, uint32_t begin
 	return number_convert<NWORDS>(word, (int)(end - begin), significand, scale);
 }
 
-/* Reads the number text[begin .. end). Returns true and sets *significand and *scale, as
- * decimal_parse() does; or false if it is for decimal_parse() to say what this is.
- * text: shared memory, 4-byte aligned, readable from 27 bytes before begin to 4 behind end. */
+/* Reads the number text[begin .. end). Returns true and sets *significand and *scale as
+ * decimal_parse() does, or returns false if decimal_parse() must decide. text: shared memory,
+ * 4-byte aligned, readable from 27 bytes before begin to 4 behind end. */
 static __device__ inline bool number_read(const char *text, uint32_t begin, uint32_t end,
 					  int64_t *significand, unsigned *scale)
 {

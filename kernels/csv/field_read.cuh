@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * field_read.cuh - a thread finds a field's end, and says what a field is: number, missing,
- * text, or one for the CPU.
+ * field_read.cuh - a thread finds a field's end, and determines its code.
  */
 #ifndef GPUSTAT_FIELD_READ_CUH
 #define GPUSTAT_FIELD_READ_CUH
@@ -13,7 +12,7 @@ struct span {
 	size_t begin, end;
 };
 
-/* One record, and where its fields go. */
+/* One record. */
 struct row {
 	const char *text;
 	struct span bytes; /* of the record, without its line end */
@@ -37,8 +36,8 @@ static __device__ inline size_t field_find_end(const struct row &row, size_t beg
 	return i;
 }
 
-/* Removes the quotes of a field that has one at either end and none within. Returns
- * whether the field's text is now as it stands; if not, its quotes are irregular. */
+/* Removes the quotes of a field that has one at either end and none within. Returns false if its
+ * quotes are irregular: the field's text then is not its value. */
 static __device__ inline bool field_unquote(const char *text, struct span *field)
 {
 	if (field->begin == field->end || text[field->begin] != '"')
@@ -77,7 +76,7 @@ static __device__ inline bool field_is_missing(const struct fields_plan &plan, c
 	return false;
 }
 
-/* Says what a field is. Returns its code, and for a number sets *significand. */
+/* Returns the code of a field, and for a number sets *significand. */
 static __device__ inline unsigned field_read(const struct fields_plan &plan, bool parses,
 					     const char *text, struct span field, int64_t *significand)
 {
@@ -90,14 +89,14 @@ static __device__ inline unsigned field_read(const struct fields_plan &plan, boo
 	if (field_is_missing(plan, value, nbytes))
 		return FIELD_MISSING;
 	if (!parses)
-		return 0; /* present: that is all that is asked */
+		return 0; /* present, which is all that counts */
 	switch (decimal_parse(value, nbytes, &x)) {
 	case DECIMAL_NUMBER:
 		*significand = x.significand;
 		return (unsigned)x.scale;
 	case DECIMAL_WIDE:
 		return FIELD_EXCEPTION;
-	case DECIMAL_MISSING: /* blank: field_is_missing has seen to it */
+	case DECIMAL_MISSING: /* blank: field_is_missing has returned true */
 	case DECIMAL_INVALID:
 		break;
 	}

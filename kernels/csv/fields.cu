@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * fields.cu - one thread walks one record. See fields.cuh.
+ * fields.cu - one thread parses one record. See fields.cuh.
  *
- * The walk steps the automaton of dfa.h byte by byte, from the record's start, where
- * the state is known: a record begins at a field's start. It reads no byte beyond the
- * last selected field. Conditions are asked by the same thread, once it knows all fields;
- * without any, the kernel is one that has no trace of them.
+ * It steps the automaton of dfa.h byte by byte from the record's beginning, which is a field's
+ * start, and reads no byte beyond the last selected field. Then it evaluates the conditions. Plans
+ * without conditions have a kernel of their own.
  */
 #include "kernels/csv/field_read.cuh"
 
@@ -18,9 +17,9 @@ static __device__ void field_put(const struct field_table &table, uint32_t c, ui
 	table.significand[field_at(table, c, r)] = significand;
 }
 
-/* Folds one field into the table. An exception's span stays in the significand's place
- * until its whole record is known to count. */
-static __device__ void field_take(const struct fields_plan &plan, const struct field_table &table,
+/* Parses one field into the table. The span of an exception replaces the significand until the
+ * record is known to count. */
+static __device__ void field_parse(const struct fields_plan &plan, const struct field_table &table,
 				  const struct row &row, uint32_t c, struct span field)
 {
 	int64_t significand = 0;
@@ -33,32 +32,32 @@ static __device__ void field_take(const struct fields_plan &plan, const struct f
 	field_put(table, c, row.number, code, significand);
 }
 
-/* Where the fields lie that conditions look at. */
-struct judged_spans {
+/* The fields that conditions look at. */
+struct filter_spans {
 	struct span at[FIELDS_NSPANS_MAX];
 };
 
-/* Takes field c of a plan with conditions. */
-static __device__ void field_take_judged(const struct fields_plan &plan,
-					 const struct field_table &table, const struct row &row,
-					 uint32_t c, struct span field, struct judged_spans *spans)
+/* Parses field c if it is folded, and notes its span if a condition looks at it. */
+static __device__ void field_note(const struct fields_plan &plan, const struct field_table &table,
+				  const struct row &row, uint32_t c, struct span field,
+				  struct filter_spans *spans)
 {
 	uint8_t place = plan.conditions.span_of[c];
 
 	if (place != FIELDS_NO_SPAN)
 		spans->at[place] = field;
 	if (plan.conditions.folds[c])
-		field_take(plan, table, row, c, field);
+		field_parse(plan, table, row, c, field);
 	else
 		field_put(table, c, row.number, FIELD_MISSING, 0);
 }
 
-/* Takes the record's selected fields. Returns how many it had; if that is not all,
- * they must not count. */
-template <bool JUDGES>
-static __device__ uint32_t record_walk(const struct fields_plan &plan,
+/* Parses the record's selected fields. Returns their number; if fields are missing, those that are
+ * there must not count. */
+template <bool FILTERS>
+static __device__ uint32_t fields_parse(const struct fields_plan &plan,
 				       const struct field_table &table, const struct row &row,
-				       struct judged_spans *spans)
+				       struct filter_spans *spans)
 {
 	struct span field = {row.bytes.begin, 0};
 	uint32_t c = 0;
@@ -66,10 +65,10 @@ static __device__ uint32_t record_walk(const struct fields_plan &plan,
 	for (uint32_t position = 0; c < plan.ncolumns; position++) {
 		field.end = field_find_end(row, field.begin);
 		if (plan.field[c] == position) {
-			if (JUDGES)
-				field_take_judged(plan, table, row, c, field, spans);
+			if (FILTERS)
+				field_note(plan, table, row, c, field, spans);
 			else
-				field_take(plan, table, row, c, field);
+				field_parse(plan, table, row, c, field);
 			c++;
 		}
 		if (field.end == row.bytes.end)
@@ -86,7 +85,7 @@ static __device__ void record_omit(const struct field_table &table, uint32_t r)
 		field_put(table, c, r, FIELD_ABSENT, 0);
 }
 
-/* Lists the record's exceptions, as far as there is room, and counts them all. */
+/* Counts the record's exceptions, and lists those for which there is room. */
 static __device__ void record_list_exceptions(const struct field_table &table,
 					      uint32_t ncolumns, uint32_t r,
 					      const struct exception_list &exceptions,
@@ -105,9 +104,9 @@ static __device__ void record_list_exceptions(const struct field_table &table,
 
 /* ---- conditions ---- */
 
-/* The value of a field for a condition: as expr_row.c takes it. Returns false where the
- * quotes are irregular. */
-static __device__ bool value_take(const struct fields_plan &plan, const char *text,
+/* The value of a field for a condition, as in expr_row.c. Returns false if the quotes are
+ * irregular. */
+static __device__ bool value_read(const struct fields_plan &plan, const char *text,
 				  struct span field, struct expr_value *v)
 {
 	if (!field_unquote(text, &field))
@@ -118,29 +117,29 @@ static __device__ bool value_take(const struct fields_plan &plan, const char *te
 	return true;
 }
 
-/* Asks predicate p. EXPR_INVALID: the CPU has to say what that means. */
-static __device__ enum expr_truth predicate_ask(const struct fields_plan &plan, uint32_t p,
-						const char *text,
-						const struct judged_spans &spans)
+/* Evaluates predicate p. EXPR_INVALID: the CPU must. */
+static __device__ enum expr_truth predicate_eval(const struct fields_plan &plan, uint32_t p,
+						 const char *text,
+						 const struct filter_spans &spans)
 {
 	const struct expr &e = plan.conditions.exprs[p];
 	struct expr_value values[FIELDS_NSPANS_MAX];
 	uint32_t culprit;
 
 	for (uint32_t i = 0; i < e.ncolumns; i++)
-		if (!value_take(plan, text, spans.at[e.columns[i]], &values[i]))
+		if (!value_read(plan, text, spans.at[e.columns[i]], &values[i]))
 			return EXPR_INVALID;
 	return expr_eval(&e, values, &culprit);
 }
 
-/* Asks the predicates about a record, and fills their columns: record_filter() of
- * src/fold/row_filter.c. Returns whether it is kept; *decided: whether all had an answer. */
+/* Evaluates the predicates of a record, and fills their columns, as src/fold does. Returns whether
+ * it is kept; *decided: false if the CPU must evaluate one. */
 static __device__ bool record_filter(const struct fields_plan &plan,
 				    const struct field_table &table, const struct row &row,
-				    const struct judged_spans &spans, bool *decided)
+				    const struct filter_spans &spans, bool *decided)
 {
 	for (uint32_t p = 0; p < plan.conditions.npredicates; p++) {
-		enum expr_truth truth = predicate_ask(plan, p, row.text, spans);
+		enum expr_truth truth = predicate_eval(plan, p, row.text, spans);
 
 		*decided = truth != EXPR_INVALID;
 		if (!*decided || (p == plan.conditions.where && truth != EXPR_TRUE))
@@ -153,23 +152,23 @@ static __device__ bool record_filter(const struct fields_plan &plan,
 
 /* ---- the kernel ---- */
 
-/* Takes one record that is not ignored as blank. */
-template <bool JUDGES>
-static __device__ void record_take(const struct fields_plan &plan,
+/* Parses and filters one record that is not ignored as blank. */
+template <bool FILTERS>
+static __device__ void record_parse(const struct fields_plan &plan,
 				   const struct field_table &table, const struct row &row,
 				   const struct exception_list &exceptions,
 				   struct chunk_summary *summary)
 {
-	struct judged_spans spans;
+	struct filter_spans spans;
 	bool kept = true, decided = true;
 
-	if (record_walk<JUDGES>(plan, table, row, &spans) < plan.ncolumns) {
+	if (fields_parse<FILTERS>(plan, table, row, &spans) < plan.ncolumns) {
 		record_omit(table, row.number);
 		atomicAdd(&summary->nshort, 1);
 		atomicMin(&summary->first_short, (uint32_t)row.bytes.begin);
 		return;
 	}
-	if (JUDGES)
+	if (FILTERS)
 		kept = record_filter(plan, table, row, spans, &decided);
 	if (!decided)
 		atomicAdd(&summary->nundecided, 1);
@@ -179,7 +178,7 @@ static __device__ void record_take(const struct fields_plan &plan,
 		record_omit(table, row.number);
 }
 
-template <bool JUDGES>
+template <bool FILTERS>
 __global__ static void __launch_bounds__(FIELDS_NTHREADS)
 fields(struct text_view text, struct record_table records, struct fields_plan plan,
        struct field_table table, struct exception_list exceptions,
@@ -199,7 +198,7 @@ fields(struct text_view text, struct record_table records, struct fields_plan pl
 	if (bytes.begin == bytes.end && !plan.one_column)
 		record_omit(table, r);
 	else
-		record_take<JUDGES>(plan, table, row, exceptions, summary);
+		record_parse<FILTERS>(plan, table, row, exceptions, summary);
 }
 
 cudaError_t fields_launch(struct text_view text, struct record_table records,
@@ -207,7 +206,7 @@ cudaError_t fields_launch(struct text_view text, struct record_table records,
 			  struct exception_list exceptions, struct chunk_summary *summary,
 			  cudaStream_t stream)
 {
-	/* At least one block: it also tells where the first and the last record end. */
+	/* At least one block: it also sets first_end and last_end. */
 	uint32_t nblocks = records.nrecords_at_most / FIELDS_NTHREADS + 1;
 
 	if (plan.conditions.npredicates > 0)

@@ -2,9 +2,9 @@
  *
  * fields.cuh - from records to columns of values, on the GPU.
  *
- * Every selected field of every complete record becomes one code and one significand.
- * What the fast path cannot hold (see decimal.h), and what needs its quotes rewritten, is
- * listed as an exception, for column_add_field() on the CPU.
+ * Every selected field of every complete record becomes a code and a significand. Fields that the
+ * fast path cannot hold (decimal.h), or whose quotes must be rewritten, are listed as exceptions,
+ * for column_add_field() on the CPU.
  */
 #ifndef GPUSTAT_FIELDS_CUH
 #define GPUSTAT_FIELDS_CUH
@@ -19,21 +19,20 @@ extern "C" {
 
 #include "kernels/csv/records.cuh"
 
-/* What a field is. A code below FIELD_NCODES_NUMBER is a number's scale. */
+/* A field's code; below FIELD_NCODES_NUMBER: a number's scale. */
 #define FIELD_NCODES_NUMBER DECIMAL_NSCALES
 enum field_code {
 	FIELD_MISSING = FIELD_NCODES_NUMBER,
-	FIELD_INVALID,   /* not a number; its offset stands in the significand's place */
+	FIELD_INVALID,   /* not a number; its offset replaces the significand */
 	FIELD_EXCEPTION, /* in the exception list */
 	FIELD_ABSENT,    /* not folded: a blank line, or a record that lacks a field */
 };
 
-/* The fields of a chunk, column after column: field (c, r) at [c * stride + r]. Behind the
- * plan's columns there is one for each of its predicates: 0 in records where it holds,
- * FIELD_MISSING where it does not. Records that the plan's condition drops are FIELD_ABSENT
- * in all columns.
- * Device memory; stride is a multiple of FIELD_ROWS_ALIGN, at least the number of records;
- * both arrays begin at 16-byte boundaries. */
+/* The fields of a chunk, column after column: field (c, r) at [c * stride + r]. After the plan's
+ * columns comes one for each predicate: 0 in records where it is true, FIELD_MISSING in others.
+ * Records that the plan's condition drops are FIELD_ABSENT in all columns. Device memory; stride is
+ * a multiple of FIELD_ROWS_ALIGN, at least the number of records; both arrays begin at 16-byte
+ * boundaries. */
 struct field_table {
 	int64_t *significand;
 	uint8_t *code;
@@ -47,14 +46,14 @@ static __device__ inline size_t field_at(const struct field_table &t, uint32_t c
 	return (size_t)c * t.stride + r;
 }
 
-/* A field for the CPU: raw bytes [begin, end) of the text, quotes and all, the CR that
- * belongs to the record's end left out. */
+/* A field for the CPU: bytes [begin, end) of the text, with quotes, without the CR of the record's
+ * end. */
 struct field_exception {
 	uint32_t begin, end, column;
 };
 
-/* Receives exceptions in any order. list: capacity elements, device memory. How many
- * there were, listed or not, is in the summary. */
+/* Receives exceptions in any order. list: capacity elements, device memory. The summary has the
+ * number of all exceptions, listed or not. */
 struct exception_list {
 	struct field_exception *list;
 	uint32_t capacity;
@@ -62,12 +61,12 @@ struct exception_list {
 
 /* A plan's conditions as the device sees them. All pointers: device memory. */
 struct fields_conditions {
-	const struct expr *exprs; /* npredicates; expr.columns: places for spans, see below */
+	const struct expr *exprs; /* npredicates; expr.columns: places of spans, see below */
 	uint32_t npredicates;
 	uint32_t where;           /* the one that drops records, or FIELDS_NO_WHERE */
 	const uint8_t *folds;     /* ncolumns: values are folded */
-	const uint8_t *span_of;   /* ncolumns: the place for its span, if a condition looks
-				   * at it, or FIELDS_NO_SPAN */
+	const uint8_t *span_of;   /* ncolumns: the place of its span, if a condition looks at it,
+				   * or FIELDS_NO_SPAN */
 };
 #define FIELDS_NO_WHERE UINT32_MAX
 #define FIELDS_NO_SPAN UINT8_MAX
@@ -86,11 +85,10 @@ struct fields_plan {
 	struct fields_conditions conditions;
 };
 
-/* Fills table, and the summary's members that fields writes, from the complete records
- * of text. summary: as records_ends left it. If it then counts undecided records, or more
- * exceptions than the list holds, the chunk is one for the CPU.
- * Launches one kernel on stream, a thread a record, and does not wait. Errors: the
- * launch's. */
+/* Fills table, and the members of the summary that fields writes, from the complete records of
+ * text. summary: as records_ends left it. If it then counts undecided records, or more exceptions
+ * than the list holds, the CPU must fold the chunk. Launches one kernel on stream, a thread a
+ * record, and does not wait. Errors: the launch's. */
 cudaError_t fields_launch(struct text_view text, struct record_table records,
 			  struct fields_plan plan, struct field_table table,
 			  struct exception_list exceptions, struct chunk_summary *summary,

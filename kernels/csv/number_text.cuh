@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * number_text.cuh - how long a number's text will be, before anybody writes it.
+ * number_text.cuh - the length of a number's text, before it is written.
  *
- * Rows of output have to be placed before they can be written, all at once. So numbers are
- * measured here, and written by decimal_format() of decimal.h, as on the CPU.
+ * Rows of output must be placed before all of them can be written at once. decimal_format() of
+ * decimal.h then writes the numbers, as on the CPU.
  */
 #ifndef GPUSTAT_NUMBER_TEXT_CUH
 #define GPUSTAT_NUMBER_TEXT_CUH
@@ -12,8 +12,8 @@ extern "C" {
 #include "number/decimal.h"
 }
 
-#define NUMBER_TEXT_STEP ((uint64_t)1000000000000000000) /* 10^18: a division of 128 bits
-							  * does for 18 of 64 */
+#define NUMBER_TEXT_STEP ((uint64_t)1000000000000000000) /* 10^18: one 128-bit division
+							  * for 18 digits */
 
 /* Digits of x, none for 0. */
 HD unsigned number_ndigits(uint128 x)

@@ -3,8 +3,8 @@
  * records.cu - the syntax fold on the GPU. See records.cuh.
  *
  * Source: E. Stehle and H.-A. Jacobsen, "ParPaRaw: Massively parallel parsing of
- * delimiter-separated raw data", VLDB 2020, with its two scans (of maps, then of counts)
- * each made a single pass by the domino of grid.cuh.
+ * delimiter-separated raw data", VLDB 2020; its two scans (of maps, then of counts) are each a
+ * single pass here, by the decoupled look-back of grid.cuh.
  */
 #include "kernels/csv/records.cuh"
 
@@ -16,7 +16,7 @@ static __device__ struct lane_text tile_load(const struct text_view &text, uint3
 	return lane_load(text.data, text.nbytes, offset);
 }
 
-/* What nothing counted looks like. */
+/* Sets what fields and column_fold count to nothing counted. */
 static __device__ void summary_begin(struct chunk_summary *summary)
 {
 	summary->first_end = summary->last_end = 0;
@@ -30,7 +30,7 @@ records_map(struct text_view text, struct grid_domino domino, csv_map *tile_pref
 	    struct chunk_summary *summary)
 {
 	/* 1. The tile's aggregate, valid in thread 0. */
-	uint32_t tile = grid_take_tile(domino);
+	uint32_t tile = grid_draw_tile(domino);
 	struct lane_bits bits = lane_classify(tile_load(text, tile), text.delimiter);
 	uint32_t counts = (uint32_t)__popc(bits.newlines) | (uint32_t)__popc(bits.quotes) << 16;
 	uint64_t aggregate = block_reduce<fold_csv_counts, RECORDS_NTHREADS>(
@@ -50,7 +50,7 @@ records_map(struct text_view text, struct grid_domino domino, csv_map *tile_pref
 	counts = (uint32_t)(aggregate >> 32);
 	if (counts >> 16)
 		grid_atomic<uint32_t>(summary->has_quotes).store(1, cuda::memory_order_relaxed);
-	/* A sum of integers commutes: the order of tiles does not show. */
+	/* Integer sums commute: the order of tiles does not matter. */
 	grid_atomic<uint32_t>(summary->nlines)
 		.fetch_add(counts & 0xffff, cuda::memory_order_relaxed);
 }
@@ -61,7 +61,7 @@ records_ends(struct text_view text, struct grid_domino domino, const csv_map *ti
 	     struct chunk_summary *summary)
 {
 	/* 1. The state at each thread's first byte: chunk, then tile, then block. */
-	uint32_t tile = grid_take_tile(domino), tile_states;
+	uint32_t tile = grid_draw_tile(domino), tile_states;
 	struct lane_bits bits = lane_classify(tile_load(text, tile), text.delimiter);
 	uint32_t before = block_exclusive<fold_csv_states, RECORDS_NTHREADS>(lane_states(bits),
 									     &tile_states);

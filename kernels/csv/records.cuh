@@ -2,10 +2,9 @@
  *
  * records.cuh - from bytes to record ends: the syntax fold on the GPU.
  *
- * Two launches a chunk. The first needs nothing but the bytes and says what the chunk
- * does to the automaton; the second runs once the state that the chunk is entered in is
- * known, and says where every record ends. What follows (fields, reduce) takes records
- * by number from a record_table.
+ * Two launches a chunk. The first needs the bytes only and computes the chunk's transition map; the
+ * second needs the chunk's entry state and finds where every record ends. fields and reduce then
+ * address records by number, through a record_table.
  */
 #ifndef GPUSTAT_RECORDS_CUH
 #define GPUSTAT_RECORDS_CUH
@@ -14,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/csv/lane.cuh"
 #include "kernels/level/grid.cuh"
 
 #define RECORDS_NTHREADS 256
@@ -34,7 +34,7 @@ HD uint32_t records_ntiles(size_t nbytes)
 	return (uint32_t)((nbytes + RECORDS_TILE_NBYTES - 1) / RECORDS_TILE_NBYTES);
 }
 
-/* What the launches of one chunk tell the host. Each member names its writer. */
+/* What the launches of one chunk report to the host. Each member names its writer. */
 struct chunk_summary {
 	uint32_t nlines;      /* records_map: LF bytes, quoted or not */
 	uint32_t map;         /* records_map: the chunk's csv_map */
@@ -46,7 +46,7 @@ struct chunk_summary {
 	uint32_t nshort;      /* fields: records that lack a field */
 	uint32_t first_short; /* fields: least start of such a record, or UINT32_MAX */
 	uint32_t nexceptions; /* fields: exceptions met, listed or not */
-	uint32_t nundecided;  /* fields: records whose conditions are for the CPU to judge */
+	uint32_t nundecided;  /* fields: records whose conditions the CPU must evaluate */
 	uint32_t noff_scale;  /* column_fold: numbers added one by one, see there */
 };
 
@@ -55,8 +55,8 @@ struct chunk_summary {
 struct record_table {
 	const uint32_t *ends;      /* device memory: offset after each record end, ascending */
 	const uint32_t *nrecords;  /* device memory */
-	uint32_t nheads;           /* 1: the first end is that of an earlier chunk's record */
-	uint32_t nrecords_at_most; /* what the host knows: launches are sized by it */
+	uint32_t nheads;           /* 1: the first end is of a record of an earlier chunk */
+	uint32_t nrecords_at_most; /* the host's bound, by which launches are sized */
 };
 
 static __device__ inline uint32_t record_begin(const struct record_table &t, uint32_t r)
@@ -79,12 +79,10 @@ static __device__ inline uint32_t record_text_end(const struct record_table &t, 
 	return end > record_begin(t, r) && text[end - 1] == '\r' ? end - 1 : end;
 }
 
-/* Maps the text.
- * tile_prefix: records_ntiles(nbytes) maps, device memory; receives each tile's exclusive
- * prefix map. summary: device memory, zeroed; receives nlines, map and has_quotes, and has
- * what fields and column_fold count set to nothing counted.
- * domino: advanced for this launch.
- * Launches one kernel on stream, and does not wait. Errors: the launch's. */
+/* Computes the text's transition map. tile_prefix: records_ntiles(nbytes) maps, device memory;
+ * receives each tile's exclusive prefix map. summary: device memory, zeroed; receives nlines, map
+ * and has_quotes, and the initial values of what fields and column_fold count. domino: advanced for
+ * this launch. Launches one kernel on stream, and does not wait. Errors: the launch's. */
 cudaError_t records_map_launch(struct text_view text, struct grid_domino domino,
 			       csv_map *tile_prefix, struct chunk_summary *summary,
 			       cudaStream_t stream);
@@ -92,8 +90,8 @@ cudaError_t records_map_launch(struct text_view text, struct grid_domino domino,
 /* Finds the record ends of a text that is entered in state.
  * tile_prefix: from records_map_launch. nheads: as in record_table.
  * ends: room for summary->nlines offsets, device memory; receives the offset just after
- * each record end, in order. summary: device memory; receives nends and nrecords, and
- * has what fields counts set to nothing counted.
+ * each record end, in order. summary: device memory; receives nends and nrecords, and the initial
+ * values of what fields counts.
  * domino: advanced for this launch.
  * Launches one kernel on stream, and does not wait. Errors: the launch's. */
 cudaError_t records_ends_launch(struct text_view text, struct grid_domino domino,

@@ -2,10 +2,10 @@
  *
  * window.cuh - a tile of text in shared memory, cut into fields.
  *
- * A window is a tile of records.cuh and some bytes behind it, so that nearly every record
- * that begins in the tile ends in the window. A block loads it, 32 bytes a thread, works out
- * the quotes exactly (a scan of transition maps, which a window without quotes is spared),
- * and lists where fields begin. From the lists any thread finds any field of any record:
+ * A window is a tile of records.cuh and some bytes behind it, so that nearly every record that
+ * begins in the tile ends in the window. A block loads it, 32 bytes a thread, resolves the quotes
+ * exactly (by a scan of transition maps, unless the window has no quotes), and lists where fields
+ * begin. From the lists any thread finds any field of any record:
  *
  *     text      a,b\nc,"d\ne",f\n
  *     starts    0 2 4 6 12 14        behind each separator that is not in quotes
@@ -33,11 +33,11 @@ struct window {
 	uint32_t ntile_separators; /* in the tile: starts[1 .. ntile_separators] are theirs */
 };
 
-/* What a block knows of its window, in all threads. */
+/* Of a window; the same in all threads of the block. */
 struct window_records {
 	size_t base;     /* of the tile, in the chunk's text */
 	uint32_t nlines; /* entries of lines: the records that end in the window, and one more */
-	uint32_t nends;  /* record ends in the window; nlines, but for a record before the tile */
+	uint32_t nends;  /* record ends in it: nlines, or one less if a record begins the tile */
 };
 
 /* How a chunk is entered. */
@@ -45,8 +45,8 @@ struct window_entry {
 	const csv_map *tile_prefix; /* from records_map */
 	enum csv_state state;
 	uint32_t nheads; /* as in record_table */
-	uint32_t head_nbytes; /* records that begin before are not taken; 0: all are. Then what is
-			       * known of the state need only hold from there on. */
+	uint32_t head_nbytes; /* records that begin before are not folded, and state need only be
+			       * right from there on; 0: all are folded */
 };
 
 static __device__ inline const char *window_text(const struct window &w)
@@ -68,14 +68,14 @@ static __device__ inline uint32_t window_quoted(const struct lane_bits &bits, en
 {
 	uint32_t states;
 
-	/* All threads have left the window's last text and lists behind, too. */
+	/* The barrier also ends all use of the window's previous text and lists. */
 	if (!__syncthreads_or(bits.quotes != 0))
 		return state == CSV_QUOTED ? ~0u : 0;
 	states = block_exclusive<fold_csv_states, WINDOW_NTHREADS>(lane_states(bits), &states);
 	return lane_quoted(bits, csv_states_apply(states, state), &state);
 }
 
-/* Lists the thread's separators: `at` entries of starts, and `line` of lines, are before. */
+/* Lists the thread's separators, from entry `at` of starts and `line` of lines on. */
 static __device__ inline void window_list(struct window *w, uint32_t separators,
 					  uint32_t newlines, uint32_t at, uint32_t line)
 {
@@ -89,8 +89,8 @@ static __device__ inline void window_list(struct window *w, uint32_t separators,
 	}
 }
 
-/* Fills the window of a tile. All WINDOW_NTHREADS threads of the block call it, once they
- * need what it held before no longer. */
+/* Fills the window of a tile. All WINDOW_NTHREADS threads of the block call it, and no longer use
+ * what the window held. */
 static __device__ inline struct window_records window_fill(struct window *w,
 							   const struct text_view &text,
 							   const struct window_entry &entry,
@@ -112,7 +112,7 @@ static __device__ inline struct window_records window_fill(struct window *w,
 	w->text[2 * threadIdx.x + 1] =
 		make_uint4(lane.word[4], lane.word[5], lane.word[6], lane.word[7]);
 
-	/* 2. Both lists' places by one scan: neither has more than 2^15 entries. */
+	/* 2. The threads' places in both lists, by one scan: neither has 2^15 entries or more. */
 	bits.separators &= outside;
 	bits.newlines &= outside;
 	uint32_t before = block_exclusive<fold_sum<uint32_t>, WINDOW_NTHREADS>(
@@ -134,7 +134,7 @@ static __device__ inline struct window_records window_fill(struct window *w,
 	return records;
 }
 
-/* Where a field lies in the window: [begin, end), the CR before its record's LF left out. */
+/* A field of the window: [begin, end), without the CR before its record's LF. */
 struct window_field {
 	uint32_t begin, end;
 };

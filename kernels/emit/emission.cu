@@ -2,9 +2,9 @@
  *
  * emission.cu - see emission.cuh.
  *
- * Rows have lengths of their own, so their places are an exclusive scan of the lengths, and
- * a row that is not printed has length 0: stream compaction and placement are one
- * (G. Blelloch, "Prefix sums and their applications", CMU-CS-90-190, 1990).
+ * Rows differ in length, so their places are an exclusive scan of the lengths; a row that is not
+ * printed has length 0, so that one scan both compacts and places (G. Blelloch, "Prefix sums and
+ * their applications", CMU-CS-90-190, 1990).
  */
 #include "kernels/emit/emission.cuh"
 #include "kernels/csv/number_text.cuh"
@@ -23,7 +23,7 @@ static uint32_t nblocks_of(uint32_t nrecords)
 
 /* ---- totals ---- */
 
-/* Every number at one scale; where there is none, the identity. */
+/* Rescales every number to one scale; other values become the identity. */
 __global__ static void __launch_bounds__(EMISSION_NTHREADS)
 lift_numbers(struct field_table table, uint32_t nrecords, struct emission_column column,
 	     int128 identity)
@@ -103,8 +103,7 @@ cudaError_t emission_total_launch(const struct emission &e, const struct emissio
 	error = cudaGetLastError();
 	if (error == cudaSuccess)
 		error = scan_totals(c, scans, n, stream);
-	/* No number has scale INT32_MIN, so that the exclusive maximum of none, its
-	 * identity, is below scale_before. */
+	/* The identity INT32_MIN, the exclusive maximum of no numbers, is below scale_before. */
 	if (error == cudaSuccess && c.scales)
 		error = scan_in_place<scan_max_i32>(&scans->max_i32, &scans->memory, c.scales, n,
 						    c.exclusive, stream);
@@ -113,7 +112,7 @@ cudaError_t emission_total_launch(const struct emission &e, const struct emissio
 
 /* ---- one field of one row ---- */
 
-/* What a row shows in a new column. */
+/* The value of a new column in a row. */
 struct shown {
 	int128 significand;
 	int scale;
@@ -129,8 +128,7 @@ static __device__ int128 without_zeros(int128 x, int nzeros)
 	return x / divisor;
 }
 
-/* The total up to the row, at the largest scale so far: nothing in it is finer, so the
- * division leaves no rest. */
+/* The total up to the row, at the largest scale so far: the division leaves no remainder. */
 static __device__ struct shown show_total(const struct emission_column &c, uint32_t r)
 {
 	int128 in_chunk = c.totals[r], total;
@@ -219,7 +217,7 @@ cudaError_t emission_place_launch(const struct emission &e, struct emission_scan
 
 /* ---- text ---- */
 
-/* Writes the new columns and the line end to `to`: what follows the record's own text. */
+/* Writes to `to` what follows the record's own text: the new columns and the line end. */
 static __device__ void write_columns(const struct emission &e, uint32_t r, uint32_t text_end,
 				     char *to)
 {
@@ -243,7 +241,7 @@ static __device__ void warp_copy(char *__restrict__ to, const char *__restrict__
 		to[i] = from[i];
 }
 
-/* A thread writes what is new in a row; the warp then copies its 32 records, one after the
+/* A thread writes the new columns of a row; the warp then copies its 32 records, one after the
  * other. */
 __global__ static void __launch_bounds__(EMISSION_NTHREADS)
 write_rows(struct emission e, const uint64_t *places, const uint64_t *output_nbytes, char *output,
@@ -256,7 +254,7 @@ write_rows(struct emission e, const uint64_t *places, const uint64_t *output_nby
 	if (*output_nbytes > room_nbytes)
 		return;
 
-	/* 1. A row that is kept has a byte at least: its LF. */
+	/* 1. The new columns. A row that is kept has at least a byte, its LF. */
 	if (r < e.nrecords) {
 		place = places[r];
 		uint64_t next = r + 1 < e.nrecords ? places[r + 1] : *output_nbytes;
@@ -268,7 +266,7 @@ write_rows(struct emission e, const uint64_t *places, const uint64_t *output_nby
 		}
 	}
 
-	/* 2. Rows without text of the record are passed over. */
+	/* 2. The records' own text. */
 	for (unsigned left = __ballot_sync(WARP_ALL, nbytes > 0); left; left &= left - 1) {
 		unsigned lane = (unsigned)__ffs((int)left) - 1;
 		warp_copy(output + warp_broadcast(place, lane),
@@ -285,7 +283,7 @@ cudaError_t emission_write_launch(const struct emission &e, const uint64_t *plac
 	return cudaGetLastError();
 }
 
-/* ---- how it scans ---- */
+/* ---- the scans ---- */
 
 cudaError_t emission_scans_choose(struct emission_scans *s)
 {

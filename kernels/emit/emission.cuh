@@ -2,16 +2,15 @@
  *
  * emission.cuh - printing a chunk's records with their running totals, on the GPU.
  *
- * What src/emit/cpu_folder.h does block by block is done here for all records
- * of a chunk at once, by scans: of values, for the totals; of scales, since a row prints
- * with the largest scale so far; and of the lengths of the rows, for their places.
+ * The CPU prints block by block (src/emit/cpu_folder.h); this prints all records of a chunk at once,
+ * by scans: of values, for the totals; of scales, since a row prints with the largest scale so far;
+ * and of the lengths of the rows, for their places.
  *
  *     emission_total_launch    for each new column: fields  -> totals up to each record
  *     emission_place_launch    record, totals               -> where each row begins
  *     emission_write_launch    record, totals, places       -> the text
  *
- * Totals are held in 128 bits, at one scale for the whole chunk. Whether they fit is for
- * the caller to know beforehand.
+ * Totals have 128 bits, at one scale for the whole chunk. The caller must know that they fit.
  */
 #ifndef GPUSTAT_EMISSION_CUH
 #define GPUSTAT_EMISSION_CUH
@@ -27,18 +26,18 @@ extern "C" {
 #include "kernels/csv/fields.cuh"
 #include "kernels/scan/scan.cuh"
 
-/* One new column. n: the chunk's records. All pointers: device memory, 16-byte aligned;
- * NULL where not wanted. */
+/* One new column. n: the chunk's records. All pointers: device memory, 16-byte aligned; NULL if not
+ * needed. */
 struct emission_column {
 	enum new_column_kind kind;
 	uint32_t column; /* of the field table; not for NEW_BYTE_OFFSET */
 	bool exclusive;
 	int scale;       /* of carry and of totals: the largest of carry and chunk */
-	int scale_before; /* of what comes before the chunk */
-	int128 carry;    /* the total of what comes before: the identity where that is
-			  * nothing. NEW_BYTE_OFFSET: of the chunk in the input. */
+	int scale_before; /* of the total before the chunk */
+	int128 carry;    /* the total before the chunk, or the identity. NEW_BYTE_OFFSET: the
+			  * chunk's offset in the input. */
 	int128 *totals;   /* n, for NEW_SUM, NEW_MIN, NEW_MAX: without carry */
-	int32_t *scales;  /* n, likewise, if scale > scale_before: largest, without it */
+	int32_t *scales;  /* n, likewise, if scale > scale_before: the largest in the chunk */
 	uint32_t *counts; /* n, for NEW_COUNT, NEW_OFFSET: without carry */
 };
 
@@ -51,13 +50,13 @@ struct emission {
 	const struct emission_column *columns; /* ncolumns, device memory */
 	uint32_t ncolumns;
 	uint32_t kept_column; /* of table: FIELD_ABSENT in records that are not printed; or
-			       * EMISSION_KEEPS: all are that are not ignored as blank */
+			       * EMISSION_KEEPS: all records are printed but blank lines */
 	bool only;            /* without the record's own text */
 	bool one_column;      /* blank lines are records */
 };
 #define EMISSION_KEEPS UINT32_MAX
 
-/* How the device scans, and the scans' memory. */
+/* The shapes of the scans on the device, and their memory. */
 struct emission_scans {
 	struct scan_shape sum_u32, sum_u64, sum_i128, min_i128, max_i128, max_i32;
 	struct scan_memory memory;
@@ -72,13 +71,13 @@ size_t emission_scans_nbytes(const struct emission_scans *scans, uint64_t nrecor
 /* The identity of NEW_MIN's or NEW_MAX's totals, as carry; 0 for the others. */
 int128 emission_identity(enum new_column_kind kind);
 
-/* Computes the totals of one new column, which lies in host memory: e.columns is not
- * looked at. Launches up to three kernels on stream, and does not wait. Errors: theirs. */
+/* Computes the totals of one new column, given in host memory; e.columns is not used. Launches up
+ * to three kernels on stream, and does not wait. Errors: theirs. */
 cudaError_t emission_total_launch(const struct emission &e, const struct emission_column &column,
 				  struct emission_scans *scans, cudaStream_t stream);
 
-/* Finds the rows' places. places: nrecords offsets in the output, device memory, 16-byte
- * aligned; *output_nbytes: device memory, where the last one ends.
+/* Finds the rows' places. places: nrecords offsets in the output, device memory, 16-byte aligned;
+ * *output_nbytes: the output's length, device memory.
  * Launches two kernels on stream, and does not wait. Errors: theirs. */
 cudaError_t emission_place_launch(const struct emission &e, struct emission_scans *scans,
 				  uint64_t *places, uint64_t *output_nbytes, cudaStream_t stream);

@@ -2,18 +2,18 @@
  *
  * column_fold.cu - see column_fold.cuh.
  *
- * A block takes windows in turn, and has each cut into fields (window.cuh). Then thread
- * t takes column t modulo ncolumns of every so many records: so it knows its column, keeps
- * one bin in registers for the whole launch, and neighbours read neighbouring fields, be it
- * one column of fifty or all. Mostly a column has one scale; a number of another is added
- * to its bin in device memory at once.
+ * A block loads one window after another, and cuts each into fields (window.cuh). Thread t then
+ * folds column t modulo ncolumns of every ngroups-th record. So a thread has one column, with one
+ * bin in registers for the whole launch, and neighbours read neighbouring fields, whether one
+ * column of fifty is folded or all. Mostly a column has one scale; a number of another scale is
+ * added to its bin in device memory at once.
  *
- * At the end the threads of a column are folded in shared memory, and each block adds what it
- * has to the bins in device memory. Sums of integers, minima and maxima commute: the order of
- * blocks does not show. The last block turns the bins into results.
+ * At the end the threads of a column are folded in shared memory, and each block adds its columns
+ * to the bins in device memory. Integer sums, minima and maxima commute: the order of blocks does
+ * not matter. The last block turns the bins into results.
  *
- * A record longer than the window is looked for in the tiles behind, until its end is
- * found; its fields are then read from device memory.
+ * For a record longer than the window the block searches the tiles behind it until it finds the
+ * end; the fields are then read from device memory.
  */
 #include "kernels/fold/column_fold.cuh"
 
@@ -23,7 +23,7 @@
 #define NO_SCALE DECIMAL_NSCALES
 #define BIN_ZERO ((int64_t)1 << 62) /* beyond all significands: 18 digits */
 
-/* What a thread knows of its column. */
+/* A thread's fold of its column. */
 struct column_state {
 	int128 sum;
 	int64_t min, max;
@@ -32,7 +32,7 @@ struct column_state {
 	uint32_t first_number, first_invalid;
 };
 
-/* What all functions below need. */
+/* The kernel's arguments. */
 struct column_job {
 	struct text_view text;
 	struct window_entry entry;
@@ -42,8 +42,8 @@ struct column_job {
 	struct chunk_summary *summary;
 };
 
-/* Where thread t stands: column t % ncolumns of records t / ncolumns, and every ngroups-th
- * from there on. */
+/* The fields that thread t folds: column t % ncolumns of record t / ncolumns, and of every
+ * ngroups-th from there on. */
 struct column_place {
 	uint32_t column, group, ngroups;
 	uint32_t field, last_field; /* the column's, and the last column's */
@@ -57,8 +57,8 @@ static __device__ struct column_state column_identity(void)
 
 /* ---- bins in device memory ---- */
 
-/* *greatest becomes at least x. It never falls: who finds it there already leaves it alone, and
- * does not queue with those who cannot. */
+/* Raises *greatest to x. It never falls, so a thread that finds it large enough skips the atomic,
+ * which others would queue behind. */
 static __device__ void bin_raise(unsigned long long *greatest, unsigned long long x)
 {
 	if (x > __ldcg(greatest))
@@ -139,7 +139,7 @@ static __device__ void count_short(const struct column_job &job, uint32_t record
 
 /* ---- a window ---- */
 
-/* Says what a field of the window is. */
+/* Returns the code of a field of the window; for a number sets *significand. */
 static __device__ unsigned window_read(const struct column_job &job, bool parses,
 				       const struct window &w, struct window_field field,
 				       int64_t *significand)
@@ -166,7 +166,7 @@ static __device__ void window_fold(const struct column_job &job, const struct co
 		int64_t significand = 0;
 
 		if (record_begin >= RECORDS_TILE_NBYTES)
-			break; /* this one and the others begin in the next tile */
+			break; /* this and the later records begin in the next tile */
 		if (base + record_begin < job.entry.head_nbytes)
 			continue;
 		struct window_field field = window_field_at(w, first, next);
@@ -187,19 +187,21 @@ static __device__ void window_fold(const struct column_job &job, const struct co
 
 /* ---- a record longer than the window ---- */
 
-/* Where the thread's field of it is: [begin, end) in the chunk's text, as far as it is known.
- * nfields: how many fields begin in the tiles seen so far. */
+/* The thread's field of it: [begin, end) in the chunk's text, as far as they have been found.
+ * nfields: the fields that begin in the tiles searched so far. */
 struct long_record {
 	size_t begin, end;
 	uint32_t nfields;
 };
 
-/* Takes from a window the fields that begin in its tile: entries `first` and on of starts. */
-static __device__ void long_record_take(const struct column_place &place, const struct window &w,
+/* Adds the fields that begin in a window's tile: the entries of starts from `first` on. */
+static __device__ void long_record_add(const struct column_place &place, const struct window &w,
 					size_t base, uint32_t first, struct long_record *record)
 {
 	uint32_t end = w.ntile_separators + 1;
-	uint32_t at = first + (place.field - record->nfields); /* wraps around: not here */
+	/* The field's entry; if it is in an earlier tile the difference wraps, and at is out of
+	 * range. */
+	uint32_t at = first + (place.field - record->nfields);
 
 	if (at >= first && at < end)
 		record->begin = base + w.starts[at];
@@ -208,7 +210,7 @@ static __device__ void long_record_take(const struct column_place &place, const 
 	record->nfields += end - first;
 }
 
-/* Whether the window's last record, beginning in the tile, goes on behind the window. */
+/* Whether the last record that begins in the tile continues behind the window. */
 static __device__ bool window_has_long(const struct column_job &job, const struct window &w,
 				       const struct window_records &records)
 {
@@ -218,8 +220,8 @@ static __device__ bool window_has_long(const struct column_job &job, const struc
 	return begin < RECORDS_TILE_NBYTES && records.base + begin >= job.entry.head_nbytes;
 }
 
-/* Folds that record, if the chunk has its end. The block looks for it tile by tile, and the
- * first group of threads keeps in mind where its fields are. */
+/* Folds that record, if the chunk has its end. The block searches tile by tile, and the first group
+ * of threads notes where the record's fields are. */
 static __device__ void long_record_fold(const struct column_job &job,
 					const struct column_place &place, uint32_t tile,
 					struct window *w, struct window_records records,
@@ -232,7 +234,7 @@ static __device__ void long_record_fold(const struct column_job &job,
 
 	/* 1. Tiles in which it does not end. */
 	for (;; at = 1) {
-		long_record_take(place, *w, records.base, at, &record);
+		long_record_add(place, *w, records.base, at, &record);
 		if (++tile == ntiles)
 			return;
 		records = window_fill(w, job.text, job.entry, tile);
@@ -240,9 +242,9 @@ static __device__ void long_record_fold(const struct column_job &job,
 			break;
 	}
 
-	/* 2. That in which it does: what is behind its LF is another's. */
+	/* 2. The tile in which it ends: the fields behind its LF are of the next record. */
 	uint32_t nfields = record.nfields + w->lines[0] - 1;
-	long_record_take(place, *w, records.base, 1, &record);
+	long_record_add(place, *w, records.base, 1, &record);
 	if (place.group != 0)
 		return;
 	if (place.last_field >= nfields) {
@@ -283,8 +285,7 @@ static __device__ void state_publish(const struct column_job &job, uint32_t c,
 		atomicAdd(&job.summary->noff_scale, s.noff_scale);
 }
 
-/* state becomes the fold of itself and another's: numbers of another scale go to device
- * memory. */
+/* Adds another state to *s; if it is of another scale, its numbers go to device memory. */
 static __device__ void state_combine(const struct column_job &job, uint32_t c,
 				     struct column_state *s, const struct column_state &other)
 {
@@ -327,7 +328,7 @@ static __device__ void block_publish(const struct column_job &job,
 		state_publish(job, place.column, s);
 }
 
-/* Turns what all blocks have added into results, and leaves zeros. */
+/* Turns the sums of all blocks into results, and zeroes the sums. */
 static __device__ void results_write(const struct column_job &job,
 				     const struct reduce_memory &results)
 {
@@ -369,12 +370,12 @@ static __device__ struct column_place column_place_of(const struct fields_plan &
 	place.field = plan.field[place.column];
 	place.last_field = plan.field[plan.ncolumns - 1];
 	place.parses = plan.parses[place.column];
-	if (place.group >= place.ngroups) /* left over: it takes no record */
+	if (place.group >= place.ngroups) /* a surplus thread: it folds no record */
 		place.group = UINT32_MAX - 1;
 	return place;
 }
 
-/* In one thread: the first and the last record end that the block knows of. */
+/* In one thread: adds a window to the first and the last record end that the block found. */
 static __device__ void ends_note(const struct window &w, const struct window_records &records,
 				 struct column_fold_ends *ends)
 {
@@ -388,7 +389,7 @@ static __device__ void ends_note(const struct window &w, const struct window_rec
 	ends->last = max(ends->last, base + last);
 }
 
-/* Blocks a multiprocessor. Before 8.0 there is shared memory for one. */
+/* Blocks a multiprocessor. Before compute capability 8.0 shared memory is enough for one. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 #define COLUMN_FOLD_NRESIDENT 1
 #else
@@ -431,18 +432,7 @@ column_fold(struct column_job job, uint32_t ntiles, struct reduce_memory results
 
 cudaError_t column_fold_nblocks(uint32_t *nblocks)
 {
-	int device, nprocessors, nresident;
-	cudaError_t error = cudaGetDevice(&device);
-
-	if (error == cudaSuccess)
-		error = cudaDeviceGetAttribute(&nprocessors, cudaDevAttrMultiProcessorCount,
-					       device);
-	if (error == cudaSuccess)
-		error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&nresident, column_fold,
-								      WINDOW_NTHREADS, 0);
-	if (error == cudaSuccess)
-		*nblocks = (uint32_t)(nprocessors * nresident);
-	return error;
+	return grid_nresident(column_fold, WINDOW_NTHREADS, 0, nblocks);
 }
 
 cudaError_t column_fold_launch(struct text_view text, struct window_entry entry,

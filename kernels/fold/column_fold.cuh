@@ -2,9 +2,8 @@
  *
  * column_fold.cuh - from bytes to one fold a column, in one kernel, on the GPU.
  *
- * What records_ends, fields and reduce do one after the other for those who want each
- * record's values, for those who want nothing but the columns' folds: values go from the
- * text in shared memory to the registers of the thread that has their column.
+ * Replaces records_ends, fields and reduce if only the columns' folds are needed, not each record's
+ * values: values go from the text in shared memory to the registers of the column's threads.
  */
 #ifndef GPUSTAT_COLUMN_FOLD_CUH
 #define GPUSTAT_COLUMN_FOLD_CUH
@@ -14,11 +13,11 @@
 
 #define COLUMN_FOLD_NCOLUMNS_MAX WINDOW_NTHREADS /* a thread has one column */
 
-/* One scale of a column, while blocks add to it. Zero: nothing added. The sum is 2^32
- * sum_high + sum_low: neither overflows in a chunk, so that nobody has to wait for a carry. */
+/* One scale of a column, to which blocks add. Zero: nothing was added. The sum is 2^32 sum_high +
+ * sum_low: neither overflows in a chunk, so there is no carry between them. */
 struct column_bin {
 	unsigned long long sum_low;  /* of less than 2^32 each */
-	unsigned long long sum_high; /* two's complement; the rest, down to its sign */
+	unsigned long long sum_high; /* two's complement: the upper bits, with the sign */
 	unsigned long long least, greatest; /* 2^62 - the minimum, 2^62 + the maximum */
 };
 
@@ -32,7 +31,7 @@ struct column_fold_ends {
 	uint32_t last;
 };
 
-/* What blocks add to, with atomics: device memory, zeroed once, left zero. */
+/* The sums to which blocks add, with atomics. Device memory, zeroed once, and left zero. */
 struct column_fold_memory {
 	struct column_counts *counts; /* ncolumns */
 	struct column_bin *bins;      /* ncolumns x DECIMAL_NSCALES */
@@ -44,15 +43,14 @@ struct column_fold_memory {
 /* Sets *nblocks to the number that the current device runs at once. Errors: the runtime's. */
 cudaError_t column_fold_nblocks(uint32_t *nblocks);
 
-/* Folds the complete records of text, which has been mapped and is entered as entry says,
- * into results.tally and results.bins, as reduce_launch leaves them, and sets the summary's
- * members that fields sets. Only these members of results are looked at.
- * plan: without conditions; 0 < ncolumns <= COLUMN_FOLD_NCOLUMNS_MAX.
- * summary: as records_map left it. If it then counts more exceptions than the list holds,
- * the chunk is one for the CPU. summary->noff_scale: numbers that had not the scale of
- * others of their column; each costs two atomics on the same bin.
- * entry.head_nbytes > 0: a record end. summary->first_end then means nothing.
- * Launches one kernel on stream, and does not wait. Errors: the launch's. */
+/* Folds the complete records of text, which has been mapped, into results.tally and results.bins in
+ * reduce_launch's form, and sets the members of the summary that fields sets. Other members of
+ * results are not used. plan: without conditions; 0 < ncolumns <= COLUMN_FOLD_NCOLUMNS_MAX.
+ * summary: as records_map left it. If it then counts more exceptions than the list holds, the CPU
+ * must fold the chunk. summary->noff_scale: numbers whose scale differed from the others of their
+ * thread; each costs two atomics on the same bin. entry.head_nbytes > 0: a record end.
+ * summary->first_end is then undefined. Launches one kernel on stream, and does not wait. Errors:
+ * the launch's. */
 cudaError_t column_fold_launch(struct text_view text, struct window_entry entry,
 			       struct fields_plan plan, struct column_fold_memory memory,
 			       struct reduce_memory results, struct exception_list exceptions,

@@ -2,26 +2,25 @@
  *
  * reduce.cu - the value fold on the GPU. See reduce.cuh.
  *
- * A column has one bin for each scale (decimal.h says why: no rescaling, no overflow),
- * 32 bins of 32 bytes: far too much for a thread to keep in registers, and indexed by
- * the data besides. So there are two kernels. The first reads the codes only, a byte a
- * record, and finds which scales occur: mostly one, seldom more than three. The second
- * goes over the values once for each of them, with that scale's bin in registers.
+ * A column has one bin for each scale (decimal.h: no rescaling, no overflow). These are 32 bins of
+ * 32 bytes, too much for a thread's registers, and indexed by the data. So there are two kernels.
+ * The first reads the codes only, a byte a record, and finds which scales occur: mostly one, seldom
+ * more than three. The second goes over the values once for each of them, with that scale's bin in
+ * registers.
  *
- * Both: a grid of slices x columns. Each thread folds its items in registers, shuffles
- * fold the warp, shared memory the block; each block leaves one partial, and the last
- * block of a column folds the column's partials. Source of the shape: M. Harris,
- * "Optimizing parallel reduction in CUDA", 2007, and the threadFenceReduction sample for
- * the last block.
+ * Both have a grid of slices x columns. Each thread folds its items in registers; shuffles fold the
+ * warp, and shared memory the block; each block writes one partial, and the last block of a column
+ * folds the column's partials. Sources: M. Harris, "Optimizing parallel reduction in CUDA", 2007;
+ * the threadFenceReduction sample for the last block.
  */
 #include "kernels/fold/reduce.cuh"
 
-#include "kernels/fold/reduce_strips.cuh"
+#include "kernels/level/lane.cuh"
 
 #define REDUCE_NTHREADS 256
 #define REDUCE_NCODES 16 /* codes a thread loads at once: 16 bytes */
 #define REDUCE_NPAIRS 4  /* pairs of values a thread has in flight: 64 bytes */
-#define REDUCE_STRIP (2 * REDUCE_NPAIRS * REDUCE_NTHREADS) /* rows a block takes at once */
+#define REDUCE_STRIP (2 * REDUCE_NPAIRS * REDUCE_NTHREADS) /* rows a block loads at once */
 #define REDUCE_GRID_Y_MAX 65535
 
 typedef fold_sum<uint32_t> sum_u32;
@@ -75,7 +74,7 @@ static __device__ struct column_tally tally_reduce_block(const struct column_tal
 	return block;
 }
 
-/* A column's codes, 16 a load, for reduce_strips. */
+/* A column's codes, 16 a load, for lane_reduce. */
 struct tally_items {
 	typedef struct column_tally value;
 	typedef struct {
@@ -123,7 +122,7 @@ reduce_codes(struct field_table table, struct record_table records,
 
 		/* 1. One partial a block. */
 		struct column_tally t = tally_identity();
-		reduce_strips<REDUCE_NTHREADS, 1>(
+		lane_reduce<REDUCE_NTHREADS, 1>(
 			tally_items{table.code + first, *records.nrecords}, &t);
 		t = tally_reduce_block(t);
 		if (threadIdx.x == 0)
@@ -170,7 +169,7 @@ static __device__ void bin_add(struct decimal_bin *bin, int64_t significand)
 	bin->max = max_i64::combine(bin->max, significand);
 }
 
-/* A column's rows of one scale, two rows a load, for reduce_strips. */
+/* A column's rows of one scale, two rows a load, for lane_reduce. */
 struct bin_items {
 	typedef struct decimal_bin value;
 	typedef struct {
@@ -227,7 +226,7 @@ reduce_values(struct field_table table, struct record_table records,
 		for (uint32_t left = scales; left; left &= left - 1) {
 			unsigned scale = (unsigned)__ffs((int)left) - 1;
 			struct decimal_bin bin = bin_identity();
-			reduce_strips<REDUCE_NTHREADS, REDUCE_NPAIRS>(
+			lane_reduce<REDUCE_NTHREADS, REDUCE_NPAIRS>(
 				bin_items{table.significand + first, table.code + first,
 					  *records.nrecords, scale},
 				&bin);
@@ -249,24 +248,15 @@ reduce_values(struct field_table table, struct record_table records,
 
 cudaError_t reduce_npartials(uint32_t ncolumns, uint32_t *npartials)
 {
-	int device, nprocessors, nblocks;
-	cudaError_t error = cudaGetDevice(&device);
+	cudaError_t error = grid_nresident(reduce_values, REDUCE_NTHREADS, 0, npartials);
 
-	if (error == cudaSuccess)
-		error = cudaDeviceGetAttribute(&nprocessors, cudaDevAttrMultiProcessorCount,
-					       device);
-	if (error == cudaSuccess)
-		error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&nblocks, reduce_values,
-								      REDUCE_NTHREADS, 0);
-	if (error != cudaSuccess)
-		return error;
-	uint32_t running = (uint32_t)(nprocessors * nblocks);
-	*npartials = ncolumns > running ? ncolumns : running;
-	return cudaSuccess;
+	if (error == cudaSuccess && *npartials < ncolumns)
+		*npartials = ncolumns;
+	return error;
 }
 
-/* Slices a column is cut into: what the partials have room for, and no more than there
- * are strips of rows. */
+/* The number of slices of a column: as many as the partials have room for, but no more than
+ * strips. */
 static uint32_t reduce_nslices(uint32_t ncolumns, uint32_t nrows, uint32_t npartials)
 {
 	uint32_t nstrips = nrows / REDUCE_STRIP + 1, nslices = npartials / ncolumns;

@@ -11,7 +11,7 @@
 
 #include "kernels/csv/fields.cuh"
 
-/* What a column's codes tell. */
+/* The fold of a column's codes. */
 struct column_tally {
 	uint32_t nnumbers, nmissing, ninvalid;
 	uint32_t scales;        /* bit s: there is a number of scale s */
@@ -19,7 +19,7 @@ struct column_tally {
 	uint32_t first_invalid; /* likewise */
 };
 
-/* The result, and the memory that blocks leave their partials in. Device memory. */
+/* The results, and memory for the blocks' partials. Device memory. */
 struct reduce_memory {
 	struct column_tally *tally;           /* ncolumns: result */
 	struct decimal_bin *bins;             /* ncolumns x DECIMAL_NSCALES: result; bin s is
@@ -30,8 +30,8 @@ struct reduce_memory {
 	uint32_t npartials;                   /* at least ncolumns: see reduce_npartials */
 };
 
-/* The number of partials that keep the current device busy with ncolumns columns: as many
- * as blocks run at once, and at least one a column. */
+/* Sets *npartials to the number that keeps the current device busy with ncolumns columns: as many
+ * as blocks run at once, and at least one a column. Errors: the runtime's. */
 cudaError_t reduce_npartials(uint32_t ncolumns, uint32_t *npartials);
 
 /* Reduces table's columns over records into memory->tally and memory->bins. The tally's

@@ -2,9 +2,9 @@
  *
  * reduce_array.cuh - the shipped reduction over a plain array: the top of the ladder.
  *
- * gpustat's own arrays are columns of significands with a code for each (reduce.cu), this
- * one has values and nothing else; both are reduce_strips, then shuffles, shared memory, and
- * a last block that folds the blocks' partials, in one launch.
+ * gpustat's own arrays are columns of significands with a code for each (reduce.cu); this one has
+ * values only. Both are lane_reduce, then shuffles, shared memory, and a last block that folds the
+ * blocks' partials, in one launch.
  *
  * Sizes: 512 threads with 4 loads of 16 bytes each, as many blocks as run at once: the
  * best for all types, at 2 GiB and at 128 MiB, of 35 tried on an H200 (2026-11-21; 256 to
@@ -14,14 +14,14 @@
 #ifndef GPUSTAT_REDUCE_ARRAY_CUH
 #define GPUSTAT_REDUCE_ARRAY_CUH
 
-#include "kernels/level/grid.cuh"
-#include "kernels/fold/reduce_strips.cuh"
+#include "../level/grid.cuh"
+#include "../level/lane.cuh"
 
 #define REDUCE_ARRAY_NTHREADS 512
 #define REDUCE_ARRAY_NLOADS 4
 #define REDUCE_ARRAY_ALIGN 16 /* of the array, in bytes: one load */
 
-/* The whole loads of an array, for reduce_strips. */
+/* The whole loads of an array, for lane_reduce. */
 template <class F> struct reduce_array_items {
 	typedef typename F::value value;
 	typedef uint4 load;
@@ -53,8 +53,8 @@ reduce_array(const typename F::value *in, uint64_t n, typename F::value *partial
 	const struct reduce_array_items<F> items = {in, n};
 	T all = F::identity();
 
-	/* 1. The thread's share; what does not fill a load is the first thread's. */
-	reduce_strips<REDUCE_ARRAY_NTHREADS, REDUCE_ARRAY_NLOADS>(items, &all);
+	/* 1. The thread's share; the first thread folds what does not fill a load. */
+	lane_reduce<REDUCE_ARRAY_NTHREADS, REDUCE_ARRAY_NLOADS>(items, &all);
 	if (blockIdx.x == 0 && threadIdx.x == 0)
 		for (uint64_t i = items.nloads() * items.nvalues; i < n; i++)
 			all = F::combine(all, in[i]);
@@ -75,21 +75,10 @@ reduce_array(const typename F::value *in, uint64_t n, typename F::value *partial
 		*out = all;
 }
 
-/* The number of blocks of reduce_array<F> that keep the current device busy. */
+/* Sets *nblocks to the number of blocks of reduce_array<F> that keep the current device busy. */
 template <class F> static cudaError_t reduce_array_nblocks(uint32_t *nblocks)
 {
-	int device, nprocessors, nresident;
-	cudaError_t error = cudaGetDevice(&device);
-
-	if (error == cudaSuccess)
-		error = cudaDeviceGetAttribute(&nprocessors, cudaDevAttrMultiProcessorCount,
-					       device);
-	if (error == cudaSuccess)
-		error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-			&nresident, reduce_array<F>, REDUCE_ARRAY_NTHREADS, 0);
-	if (error == cudaSuccess)
-		*nblocks = (uint32_t)(nprocessors * nresident);
-	return error;
+	return grid_nresident(reduce_array<F>, REDUCE_ARRAY_NTHREADS, 0, nblocks);
 }
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * async_copy.cuh - bulk copies between device and shared memory that the copy engine
- * does by itself, and the barriers in shared memory that tell when: the PTX for it.
- * For code compiled for compute capability 9.0 and up.
+ * async_copy.cuh - bulk asynchronous copies between device and shared memory, and the barriers in
+ * shared memory that signal their completion, as PTX. For code compiled for compute capability 9.0
+ * and up.
  *
- * The copy engine is the "async proxy": ordinary accesses to shared memory and its own
- * are ordered by a completed barrier wait (its writes before our reads) or by
- * async_fence() and then a barrier (our writes before its reads).
+ * The copy engine is the "async proxy". Its writes come before our reads after a completed barrier
+ * wait; our writes come before its reads after async_fence() and then a barrier.
  * Source: PTX ISA 9.0, sections on mbarrier and cp.async.bulk.
  */
 #ifndef GPUSTAT_ASYNC_COPY_CUH
@@ -17,7 +16,7 @@
 typedef uint64_t async_barrier; /* in shared memory */
 
 #define ASYNC_ALIGN 16                 /* of both addresses and the size of a copy, in bytes */
-#define ASYNC_NBYTES_MAX ((1u << 20) - 1) /* what a barrier can await in one phase */
+#define ASYNC_NBYTES_MAX ((1u << 20) - 1) /* that a barrier can expect in one phase */
 
 static __device__ inline uint32_t async_shared(const void *shared)
 {
@@ -33,20 +32,20 @@ static __device__ inline void async_barrier_init(async_barrier *b, uint32_t narr
 		     : "memory");
 }
 
-/* Lets the copy engine see the barriers as well. */
+/* Makes the barriers visible to the copy engine. */
 static __device__ inline void async_barrier_publish(void)
 {
 	asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 	asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-/* Arrives; what the thread wrote before is seen by who waits. */
+/* Arrives; what the thread wrote before is visible to threads that wait. */
 static __device__ inline void async_barrier_arrive(async_barrier *b)
 {
 	asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(async_shared(b)) : "memory");
 }
 
-/* Arrives, and lets the phase end only when copies have brought nbytes more. */
+/* Arrives; the phase ends only when copies have also written nbytes more. */
 static __device__ inline void async_barrier_expect(async_barrier *b, uint32_t nbytes)
 {
 	asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(async_shared(b)),
@@ -54,8 +53,8 @@ static __device__ inline void async_barrier_expect(async_barrier *b, uint32_t nb
 		     : "memory");
 }
 
-/* Waits for the end of the phase of this parity: 0 for the first, 1 for the second, 0 for
- * the third ... The caller must have seen the end of the one before. */
+/* Waits for the end of the phase of this parity: 0 for the first, 1 for the second, 0 for the third
+ * ... The caller must have waited for the phase before. */
 static __device__ inline void async_barrier_wait(async_barrier *b, unsigned parity)
 {
 	uint32_t ended;
@@ -72,14 +71,14 @@ static __device__ inline void async_barrier_wait(async_barrier *b, unsigned pari
 	while (!ended);
 }
 
-/* Ordinary accesses of this thread to shared memory come before what the copy engine
- * does there after a synchronisation with this thread. */
+/* Orders this thread's ordinary accesses to shared memory before those of the copy engine that
+ * follow a synchronisation with this thread. */
 static __device__ inline void async_fence(void)
 {
 	asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-/* Data that passes once should not push out of the L2 cache what is used again. */
+/* For data that is used once: it should not evict other data from the L2 cache. */
 static __device__ inline uint64_t async_streaming(void)
 {
 	uint64_t policy;
@@ -88,10 +87,10 @@ static __device__ inline uint64_t async_streaming(void)
 	return policy;
 }
 
-/* Loaded data that nobody needs in the L2 cache again is best kept all the same, if it is
- * written out by the same kernel: then what is evicted is what was written, in long runs,
- * and the memory turns between reading and writing less often (an H200, a scan of 2 GiB,
- * 2026-11-21: 4.2 TB/s, against 4.0 with async_streaming for both). */
+/* For loaded data in a kernel that also writes: keeping it in the L2 cache makes the evictions
+ * those of written data, in long runs, so that the memory switches between reading and writing less
+ * often (an H200, a scan of 2 GiB, 2026-11-21: 4.2 TB/s, against 4.0 with async_streaming for
+ * both). */
 static __device__ inline uint64_t async_keeping(void)
 {
 	uint64_t policy;
@@ -100,7 +99,7 @@ static __device__ inline uint64_t async_keeping(void)
 	return policy;
 }
 
-/* Starts a copy into shared memory; b, which must expect nbytes, tells when it is there. */
+/* Starts a copy into shared memory; b, which must expect nbytes, signals its completion. */
 static __device__ inline void async_load(void *shared, const void *global, uint32_t nbytes,
 					 async_barrier *b, uint64_t policy)
 {
@@ -128,14 +127,14 @@ static __device__ inline void async_store_wait_read(void)
 	asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 }
 
-/* Waits until they are done. */
+/* Waits until the calling thread's async_stores are complete. */
 static __device__ inline void async_store_wait(void)
 {
 	asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
 
-/* The barrier of a group of NTHREADS threads, whole warps; groups are numbered from 0 to 14.
- * What they wrote before is seen by them after. */
+/* A barrier for a group of NTHREADS threads, whole warps, numbered 0 to 14. Orders memory within
+ * the group. */
 template <unsigned NTHREADS> static __device__ inline void async_sync_group(unsigned group)
 {
 	asm volatile("barrier.sync %0, %1;" ::"r"(group + 1), "n"(NTHREADS) : "memory");

@@ -2,14 +2,14 @@
  *
  * block.cuh - level 3: the warps of a block, whose partials travel through shared memory.
  *
- * Every function here is called by all NTHREADS threads of the block, together;
- * NTHREADS is the block's size, a multiple of 32, at most 1024. Each leaves its shared
- * memory free for its next call: the last thing it does is a barrier.
+ * All NTHREADS threads of the block call each function together; NTHREADS is the block's size, a
+ * multiple of 32, at most 1024. Each function ends with a barrier, or has passed one after its last
+ * read of shared memory, so that it can be called again at once.
  */
 #ifndef GPUSTAT_BLOCK_CUH
 #define GPUSTAT_BLOCK_CUH
 
-#include "kernels/level/warp.cuh"
+#include "warp.cuh"
 
 /* The fold of the block's x in thread order. Valid in thread 0 only. */
 template <class F, unsigned NTHREADS>

@@ -10,7 +10,7 @@
 
 #define LARGE_PAGE_NBYTES ((size_t)2 << 20)
 
-void pinned_buffer_take(struct pinned_buffer *b, size_t nbytes)
+void pinned_buffer_reserve(struct pinned_buffer *b, size_t nbytes)
 {
 	size_t page_nbytes = (size_t)sysconf(_SC_PAGESIZE);
 	void *data;
@@ -18,24 +18,24 @@ void pinned_buffer_take(struct pinned_buffer *b, size_t nbytes)
 	b->nbytes = nbytes;
 	if (nbytes < LARGE_PAGE_NBYTES || posix_memalign(&data, LARGE_PAGE_NBYTES, nbytes) != 0)
 		return;
-	(void)madvise(data, nbytes, MADV_HUGEPAGE); /* where there are none, small ones do */
+	(void)madvise(data, nbytes, MADV_HUGEPAGE); /* if it fails, small pages do */
 	for (size_t at = 0; at < nbytes; at += page_nbytes)
 		((volatile char *)data)[at] = 0;
 	b->data = (char *)data;
-	b->taken = true;
+	b->reserved = true;
 }
 
 cudaError_t pinned_buffer_pin(struct pinned_buffer *b)
 {
-	if (b->taken) {
+	if (b->reserved) {
 		b->registered = cudaHostRegister(b->data, b->nbytes, cudaHostRegisterDefault) ==
 				cudaSuccess;
 		if (b->registered)
 			return cudaSuccess;
-		(void)cudaGetLastError(); /* dealt with: there is another way */
+		(void)cudaGetLastError(); /* handled: cudaMallocHost may succeed */
 		free(b->data);
 		b->data = NULL;
-		b->taken = false;
+		b->reserved = false;
 	}
 	return cudaMallocHost((void **)&b->data, b->nbytes);
 }
@@ -46,7 +46,7 @@ cudaError_t pinned_buffer_free(struct pinned_buffer *b)
 
 	if (b->registered)
 		error = cudaHostUnregister(b->data);
-	if (b->taken)
+	if (b->reserved)
 		free(b->data);
 	else if (b->data)
 		error = cudaFreeHost(b->data);

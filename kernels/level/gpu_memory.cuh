@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu_memory.cuh - the ways a GPU worker holds memory: arenas, whose layout is known when it
- * opens, buffers that grow with what the chunks bring, and large buffers of the host.
+ * gpu_memory.cuh - three kinds of memory: arenas, whose layout is known when they are made, device
+ * buffers that grow, and large pinned buffers of the host.
  */
 #ifndef GPUSTAT_GPU_MEMORY_CUH
 #define GPUSTAT_GPU_MEMORY_CUH
@@ -10,15 +10,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One allocation, cut into arrays. It is laid out twice by the same code: once with base
- * NULL, to learn the size, and once for good. */
+/* One allocation, cut into arrays. The same code lays it out twice: with base NULL, to measure the
+ * size, and then for good. */
 struct arena {
 	char *base;
 	size_t nbytes; /* cut off so far */
 };
 #define ARENA_ALIGN 256 /* as cudaMalloc aligns */
 
-/* Cuts off an array of n T, aligned for anything. NULL in the first round. */
+/* Cuts off an array of n T, aligned for any type. NULL if base is. */
 template <class T> static inline T *arena_cut(struct arena *a, size_t n)
 {
 	T *array = a->base ? (T *)(a->base + a->nbytes) : NULL;
@@ -33,10 +33,9 @@ struct gpu_buffer {
 	size_t nbytes;
 };
 
-/* Makes room for nbytes; what was there is lost if it has to grow. A quarter more is
- * taken then, so that chunks of a kind soon stop asking: growing waits for the device.
- * New memory is cleared in stream, since a 16-byte load of the last items takes in what
- * lies behind them. Errors: cudaMalloc's; the buffer is then empty. */
+/* Reserves nbytes; growing loses the contents. It waits for the device, so a quarter more is
+ * allocated. New memory is cleared in stream, since a 16-byte load of the last items reads what is
+ * behind them. Errors: cudaMalloc's; the buffer is then empty. */
 static inline cudaError_t gpu_buffer_reserve(struct gpu_buffer *b, size_t nbytes,
 					     cudaStream_t stream)
 {
@@ -56,24 +55,24 @@ static inline cudaError_t gpu_buffer_reserve(struct gpu_buffer *b, size_t nbytes
 	return error;
 }
 
-/* Pinned memory of the host for what is copied by the device's engines; kernels do not touch it.
- * It is the host's own, of large pages where there are such, and registered, since cudaMallocHost
- * takes 8 ms for 21 MB, one thread after the other, while the device stands still (H200,
- * 2026-11-21). Where that is refused, and where it is small, it is cudaMallocHost's. Zeroed: empty. */
+/* Pinned memory of the host for the device's copy engines; kernels do not access it. It is ordinary
+ * memory, of large pages if the system has them, and registered, since cudaMallocHost takes 8 ms
+ * for 21 MB, one thread after the other, while the device is idle (H200, 2026-11-21). If
+ * registering fails, and for small sizes, it is cudaMallocHost's. Zeroed: empty. */
 struct pinned_buffer {
 	char *data;
 	size_t nbytes;
-	bool taken, registered; /* of malloc's memory; else it is cudaMallocHost's */
+	bool reserved, registered; /* malloc's memory, pinned; else it is cudaMallocHost's */
 };
 
-/* Takes nbytes, not pinned yet, for an empty buffer. That asks no device, and can be done while one
+/* Reserves nbytes, not pinned yet, for an empty buffer. Needs no device, so it can run while one
  * wakes. */
-void pinned_buffer_take(struct pinned_buffer *b, size_t nbytes);
+void pinned_buffer_reserve(struct pinned_buffer *b, size_t nbytes);
 
-/* Pins what was taken. Errors: cudaMallocHost's; nothing is there then but b->nbytes. */
+/* Pins the reserved memory. Errors: cudaMallocHost's; then only b->nbytes is valid. */
 cudaError_t pinned_buffer_pin(struct pinned_buffer *b);
 
-/* Makes it empty, whatever was done with it. Errors: those of earlier work of the device. */
+/* Empties the buffer, in any state. Errors: those of earlier work of the device. */
 cudaError_t pinned_buffer_free(struct pinned_buffer *b);
 
 #endif

@@ -3,25 +3,23 @@
  * grid.cuh - level 4: the blocks of one launch, whose partials travel through device
  * memory.
  *
- * The domino: a prefix over tiles in a single pass. Each block takes one tile, publishes
- * the tile's aggregate, finds its prefix by looking back over what earlier tiles have
- * published, and publishes that. From naive to shipped:
- *  - blockIdx says nothing about the order in which blocks start; a block that waited for
- *    a lower blockIdx could wait for one that never gets a place. Tiles are therefore
- *    numbered by a ticket, drawn when a block starts: all lower tiles are running or done.
- *  - Waiting for the neighbour's prefix alone makes a chain, one hop a tile. Instead a
- *    warp reads the 32 tiles before its own: aggregates up to the nearest prefix will do
- *    (D. Merrill and M. Garland, "Single-pass parallel prefix scan with decoupled
- *    look-back", NVR-2016-002).
- *  - Value, status and epoch share one 64-bit word, read and written whole. Nobody reads
- *    other memory on the strength of it, so relaxed order is enough.
- *  - A value of more than 32 bits takes several words, and each carries status and epoch.
- *    A tile publishes at most one aggregate and one prefix in a launch, so words of the
- *    same epoch and status are parts of the same value, in whatever order they arrived.
- *    Words that differ were caught between the two: read again. This needs no 128-bit
- *    atomics, no order between the words, and no fence.
- *  - The epoch, another in every launch, makes all earlier launches' words read as not
- *    yet written: no reset. The ticket is put back by whoever draws the last one.
+ * The domino: a scan over tiles in a single pass, by decoupled look-back. Each block draws one
+ * tile, publishes the tile's aggregate, finds its prefix by looking back over what earlier tiles
+ * have published, and publishes that. From naive to shipped:
+ *  - blockIdx does not tell the order in which blocks start; a block that waited for a lower blockIdx
+ *    could wait for one that is never scheduled. Tiles are therefore numbered by a ticket, drawn
+ *    when a block starts: all lower tiles are running or done.
+ *  - Waiting for the neighbour's prefix makes a chained scan, one hop a tile. Instead a warp reads
+ *    the 32 tiles before its own: the aggregates up to the nearest prefix suffice (D. Merrill and
+ *    M. Garland, "Single-pass parallel prefix scan with decoupled look-back", NVR-2016-002).
+ *  - Value, status and epoch share one 64-bit word, read and written whole. No other memory is read
+ *    because of it, so relaxed order is enough.
+ *  - A value of more than 32 bits takes several words, each with status and epoch. A tile publishes
+ *    at most one aggregate and one prefix in a launch, so words of the same epoch and status are
+ *    parts of the same value, in whatever order they arrive. If they differ, they are read again.
+ *    This needs no 128-bit atomics, no order between the words, and no fence.
+ *  - The epoch differs in every launch, so words of earlier launches count as not written: no reset.
+ *    The block that draws the last ticket resets the ticket.
  */
 #ifndef GPUSTAT_GRID_CUH
 #define GPUSTAT_GRID_CUH
@@ -29,15 +27,15 @@
 #include <cuda/atomic>
 #include <string.h>
 
-#include "kernels/level/block.cuh"
+#include "block.cuh"
 
 template <class T> using grid_atomic = cuda::atomic_ref<T, cuda::thread_scope_device>;
 
-/* What a launch needs for one domino; gridDim.x is its number of tiles.
- * slots: nslots words, grid_nwords<value>() a tile; ticket: 0. Device memory, both zeroed
- * once and from then on left to the dominoes of one stream, of whatever values.
- * epoch: 1 ... GRID_EPOCH_MAX, never one that these slots have seen since they were
- * zeroed; 0 before the first launch. */
+/* The memory of one look-back; gridDim.x is its number of tiles.
+ * slots: nslots words, grid_nwords<value>() a tile; ticket: 0. Device memory, both zeroed once, and
+ * then used only by the launches of one stream, for any values.
+ * epoch: 1 ... GRID_EPOCH_MAX, different for each launch since slots were zeroed; 0 before the
+ * first. */
 struct grid_domino {
 	uint64_t *slots;
 	uint32_t *ticket;
@@ -56,8 +54,28 @@ static inline cudaError_t grid_domino_advance(struct grid_domino *d, cudaStream_
 	return cudaMemsetAsync(d->slots, 0, d->nslots * sizeof *d->slots, stream);
 }
 
-/* A slot's word: epoch in bits 33 to 63, whether the value is a prefix in bit 32, the
- * value below. */
+/* Sets *nblocks to the number of blocks of kernel that the current device runs at once, with
+ * nthreads threads and shared_nbytes of dynamic shared memory each. Host. Errors: the runtime's. */
+template <class KERNEL>
+static inline cudaError_t grid_nresident(KERNEL kernel, unsigned nthreads, size_t shared_nbytes,
+					 uint32_t *nblocks)
+{
+	int device, nprocessors, neach;
+	cudaError_t error = cudaGetDevice(&device);
+
+	if (error == cudaSuccess)
+		error = cudaDeviceGetAttribute(&nprocessors, cudaDevAttrMultiProcessorCount,
+					       device);
+	if (error == cudaSuccess)
+		error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&neach, kernel, (int)nthreads,
+								      shared_nbytes);
+	if (error == cudaSuccess)
+		*nblocks = (uint32_t)(nprocessors * neach);
+	return error;
+}
+
+/* A slot's word: the epoch in bits 33 to 63, whether the value is a prefix in bit 32, and the value
+ * below. */
 static __device__ inline uint64_t grid_word(uint32_t epoch, bool is_prefix, uint32_t value)
 {
 	return (uint64_t)epoch << 33 | (uint64_t)is_prefix << 32 | value;
@@ -68,7 +86,7 @@ static __device__ inline bool grid_word_is_prefix(uint64_t word)
 	return word >> 32 & 1;
 }
 
-/* The number of words that a T takes. */
+/* The number of words of a T. */
 template <class T> static constexpr __host__ __device__ inline unsigned grid_nwords(void)
 {
 	static_assert(sizeof(T) <= 4 || sizeof(T) % 4 == 0, "a word holds 32 bits of value");
@@ -133,17 +151,16 @@ static __device__ inline uint32_t grid_draw(const struct grid_domino &d)
 	return grid_atomic<uint32_t>(*d.ticket).fetch_add(1, cuda::memory_order_relaxed);
 }
 
-/* For each ticket that was drawn beyond the last tile, in a launch that draws ndraws in
- * all: puts the tickets back if it was the last. */
+/* Resets the tickets if the one drawn is the last of a launch's ndraws. */
 static __device__ inline void grid_draws_end(const struct grid_domino &d, uint32_t drawn,
 					     uint32_t ndraws)
 {
-	if (drawn == ndraws - 1) /* nobody draws after us in this launch */
+	if (drawn == ndraws - 1) /* no other draw follows in this launch */
 		grid_atomic<uint32_t>(*d.ticket).store(0, cuda::memory_order_relaxed);
 }
 
 /* Draws the block's tile. All threads call it; valid in all. */
-static __device__ inline uint32_t grid_take_tile(const struct grid_domino &d)
+static __device__ inline uint32_t grid_draw_tile(const struct grid_domino &d)
 {
 	__shared__ uint32_t drawn;
 	uint32_t tile;
@@ -183,8 +200,8 @@ static __device__ inline struct grid_slot<T> grid_look(const struct grid_domino 
 	return slot;
 }
 
-/* Waits until the tile has published in this launch. Ends: the tile's block is running,
- * and publishes its aggregate before it waits for anyone. */
+/* Waits until the tile has published in this launch. Terminates, since the tile's block is running,
+ * and publishes its aggregate before it waits for another. */
 template <class T = uint32_t>
 static __device__ inline struct grid_slot<T> grid_await(const struct grid_domino &d,
 							 uint32_t tile)
@@ -208,7 +225,7 @@ static __device__ inline typename F::value grid_look_back(const struct grid_domi
 
 	for (int64_t end = tile;; end -= WARP_NLANES) {
 		int64_t mine = end - WARP_NLANES + warp_lane();
-		/* Before tile 0 lies nothing, and that is known. */
+		/* The prefix before tile 0 is the identity. */
 		struct grid_slot<value> slot =
 			mine < 0 ? grid_slot_make<value>(d.epoch, true, F::identity())
 				 : grid_await<value>(d, (uint32_t)mine);
@@ -224,8 +241,8 @@ static __device__ inline typename F::value grid_look_back(const struct grid_domi
 	}
 }
 
-/* The fold of all tiles before the block's own. aggregate: the fold of the block's tile,
- * looked at in thread 0 only. All threads call it, once in a launch; valid in all. */
+/* The fold of all tiles before the block's own. aggregate: the fold of the block's tile, from
+ * thread 0. All threads call it, once in a launch; valid in all. */
 template <class F>
 static __device__ inline typename F::value grid_exclusive(const struct grid_domino &d,
 							  uint32_t tile,
@@ -261,11 +278,11 @@ static __device__ inline void grid_reduce_rows(typename F::value (&x)[NROWS])
 			x[i] = F::combine(x[i], warp_shuffle_down(x[i], delta));
 }
 
-/* prefix and then the aggregates of tiles [begin, end), in order, for launches in which
- * tiles publish nothing but aggregates. One whole warp calls it; prefix and the result are
- * lane 0's. All loads of a round are on their way before the first is looked at. Then the
- * warp waits as one, row by row: lanes that wait apart send apart, and every block's at
- * once at the same words (ten times slower). */
+/* The fold of prefix and the aggregates of tiles [begin, end), in order, for launches in which
+ * tiles publish aggregates only. One whole warp calls it; prefix and the result are lane 0's. All
+ * loads of a round are in flight before the first is used. Then the warp polls as one, row by row:
+ * lanes that poll separately send separate loads, as all blocks do, to the same words (ten times
+ * slower). */
 template <class F>
 static __device__ inline typename F::value grid_fold_tiles(const struct grid_domino &d,
 							   uint32_t begin, uint32_t end,
@@ -296,9 +313,9 @@ static __device__ inline typename F::value grid_fold_tiles(const struct grid_dom
 	return prefix;
 }
 
-/* Whether the calling block is the last of nblocks to come here; then all that the others
- * wrote before is visible to all its threads. All threads call it; valid in all.
- * ndone: 0, in device memory, the same for the nblocks; left 0. */
+/* Whether the calling block is the last of nblocks to call this; then all that the others wrote
+ * before is visible to all its threads. All threads call it; valid in all. ndone: 0, in device
+ * memory, the same for the nblocks; left 0. */
 static __device__ inline bool grid_is_last_block(uint32_t *ndone, uint32_t nblocks)
 {
 	__shared__ bool is_last;

@@ -2,8 +2,8 @@
  *
  * warp.cuh - level 2: 32 lanes, whose partials travel by shuffles.
  *
- * Every function here is called by all 32 lanes of a warp, together. Blocks have one
- * dimension, a multiple of 32 threads.
+ * All 32 lanes of a warp call each function together. Blocks have one dimension, a multiple of 32
+ * threads.
  *
  * The scan is that of Hillis and Steele ("Data parallel algorithms", CACM 29(12), 1986):
  * five steps, each adding the partial from 1, 2, 4, 8, 16 lanes below. The reduction
@@ -12,11 +12,7 @@
 #ifndef GPUSTAT_WARP_CUH
 #define GPUSTAT_WARP_CUH
 
-#include "kernels/level/lane.cuh"
-
-extern "C" {
-#include "number/decimal.h"
-}
+#include "fold.cuh"
 
 #define WARP_NLANES 32
 #define WARP_ALL 0xffffffffu /* every lane takes part */
@@ -84,7 +80,7 @@ static __device__ inline typename F::value warp_reduce(typename F::value x)
 	return x;
 }
 
-/* In each lane: the fold of the lanes up to and with itself. Lane 31 has the warp's. */
+/* In each lane: the fold of the lanes up to and including itself. Lane 31 has the warp's. */
 template <class F>
 static __device__ inline typename F::value warp_inclusive(typename F::value x)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * kernels/scan/launch.cuh - the host's side of scan.cuh, for any fold. scan.cu includes it for the
- * folds that gpustat has, tests and benchmarks for others.
+ * launch.cuh - the host's side of scan.cuh, for any fold. scan.cu includes it for gpustat's folds,
+ * tests and benchmarks for others.
  */
 #ifndef GPUSTAT_SCAN_LAUNCH_CUH
 #define GPUSTAT_SCAN_LAUNCH_CUH
 
-#include "kernels/scan/lookahead.cuh"
-#include "kernels/scan/lookback.cuh"
+#include "lookahead.cuh"
+#include "lookback.cuh"
 
 #ifndef SCAN_LOOKBACK_NTHREADS
 #define SCAN_LOOKBACK_NTHREADS 256
@@ -47,15 +47,14 @@ static cudaError_t lookahead_shape(uint32_t nstages, struct scan_shape *shape)
 	const uint32_t nthreads = LOOKAHEAD_NTHREADS(NGROUPS, NWARPS);
 	const uint32_t stage_nbytes = NWARPS * WARP_NLANES * NPACKS * SCAN_PACK_NBYTES;
 	auto kernel = scan_lookahead<F, NGROUPS, NWARPS, NPACKS>;
-	int device, nprocessors, nbytes, nblocks;
 	struct cudaFuncAttributes code;
+	int device, nbytes;
+	uint32_t nblocks;
 	cudaError_t error;
 
-	static_assert(NPACKS % 2 == 1 && stage_nbytes <= ASYNC_NBYTES_MAX, "see kernels/scan/tile.cuh");
+	static_assert(NPACKS % 2 == 1 && stage_nbytes <= ASYNC_NBYTES_MAX, "see tile.cuh");
 	if ((error = cudaGetDevice(&device)) != cudaSuccess ||
 	    (error = cudaFuncGetAttributes(&code, kernel)) != cudaSuccess ||
-	    (error = cudaDeviceGetAttribute(&nprocessors, cudaDevAttrMultiProcessorCount,
-					    device)) != cudaSuccess ||
 	    (error = cudaDeviceGetAttribute(&nbytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
 					    device)) != cudaSuccess)
 		return error;
@@ -68,15 +67,13 @@ static cudaError_t lookahead_shape(uint32_t nstages, struct scan_shape *shape)
 	error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
 				     (int)(nstages * stage_nbytes));
 	if (error == cudaSuccess)
-		error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-			&nblocks, kernel, (int)nthreads, nstages * stage_nbytes);
+		error = grid_nresident(kernel, nthreads, nstages * stage_nbytes, &nblocks);
 	if (error != cudaSuccess)
 		return error;
 	if (nblocks == 0)
 		return cudaErrorNotSupported;
-	*shape = {SCAN_LOOKAHEAD,
-		  (uint32_t)(stage_nbytes / sizeof(typename F::value)),
-		  (uint32_t)(nblocks * nprocessors), nstages, nstages * stage_nbytes};
+	*shape = {SCAN_LOOKAHEAD, (uint32_t)(stage_nbytes / sizeof(typename F::value)), nblocks,
+		  nstages, nstages * stage_nbytes};
 	return cudaSuccess;
 }
 
@@ -85,13 +82,13 @@ static inline uint64_t scan_ntiles(const struct scan_shape *shape, uint64_t n)
 	return n / shape->tile_nvalues + (n % shape->tile_nvalues != 0);
 }
 
-/* There is nothing but the carry. */
+/* The scan of no values: copies the carry. */
 template <class F> __global__ static void scan_nothing(struct scan_job<typename F::value> job)
 {
 	*job.carry_out = job.carry_in != NULL ? *job.carry_in : F::identity();
 }
 
-/* Whether the launch is as scan.cuh wants it. */
+/* Checks the arguments of scan_launch. */
 template <class T>
 static cudaError_t scan_check(const struct scan_memory *memory, uint64_t ntiles,
 			      const struct scan_job<T> &job)
@@ -103,7 +100,7 @@ static cudaError_t scan_check(const struct scan_memory *memory, uint64_t ntiles,
 	return cudaSuccess;
 }
 
-/* scan_launch of scan.cuh, for SCAN_LOOKAHEAD with the given sizes; shape: its. */
+/* Like scan_launch, for SCAN_LOOKAHEAD with the given sizes. */
 template <class F, unsigned NGROUPS, unsigned NWARPS, unsigned NPACKS>
 static cudaError_t lookahead_launch(const struct scan_shape *shape, struct scan_memory *memory,
 				    const struct scan_job<typename F::value> &job,
@@ -142,7 +139,7 @@ static cudaError_t lookback_shape(struct scan_shape *shape)
 	struct cudaFuncAttributes code;
 	const uint32_t tile_nbytes = NTHREADS * NPACKS * SCAN_PACK_NBYTES;
 
-	static_assert(NPACKS % 2 == 1, "see kernels/scan/tile.cuh");
+	static_assert(NPACKS % 2 == 1, "see tile.cuh");
 	*shape = {SCAN_LOOKBACK, (uint32_t)(tile_nbytes / sizeof(typename F::value)), 0, 0, 0};
 	return cudaFuncGetAttributes(&code, scan_lookback<F, NTHREADS, NPACKS>);
 }

@@ -1,54 +1,50 @@
 /* SPDX-License-Identifier: MIT
  *
- * kernels/scan/lookahead.cuh - the scan from compute capability 9.0 on: one persistent block a
- * multiprocessor, which publishes tiles' aggregates long before it needs their prefixes.
+ * lookahead.cuh - the scan from compute capability 9.0 on: one persistent block a multiprocessor,
+ * which publishes tiles' aggregates long before it needs their prefixes.
  *
  * From look-back to here:
- *  - In look-back a tile's successors wait from its draw until its data has come, about a
- *    microsecond of doing nothing, in every tile. Here a block fetches tiles ahead, and
- *    publishes an aggregate as soon as the data is there, before the tiles in hand are
- *    scanned. When a prefix is asked for, all aggregates before it have mostly been out for
- *    long.
- *  - So nobody needs to publish prefixes. A block knows the prefix of its last tile; the
- *    prefix of its next is that and the aggregates from there on, about one a block of
- *    the grid, which a warp reads in one round. No chain leads through the blocks: an
- *    aggregate depends on data only.
- *  - Every block reads every aggregate, so there should be few blocks and large tiles: one
- *    block a multiprocessor. What keeps it busy while warps wait for each other is that
- *    NGROUPS groups of warps have a tile in hand each.
- *  - Roles, so that nobody does the one thing while the other waits. A fetcher, one thread:
- *    draws tiles and fetches them. A sender, one thread: sends results off. Both only
- *    start the copy engine. A prefix warp: folds aggregates. The groups, NWARPS warps each,
- *    take the block's tiles in turn: a tile's aggregate, then the scan of the group's tile
- *    before.
+ *  - In look-back a tile's successors wait from its draw until its data has come, about a microsecond
+ *    in every tile. Here a block fetches tiles ahead, and publishes an aggregate as soon as the
+ *    data is there, before it scans the current tiles. When a prefix is needed, all aggregates
+ *    before it have mostly been published long before.
+ *  - So prefixes need not be published. A block knows the prefix of its last tile; the prefix of its
+ *    next is that and the aggregates from there on, about one a block of the grid, which a warp
+ *    reads in one round. Blocks do not form a chain: an aggregate depends on data only.
+ *  - Every block reads every aggregate, so there should be few blocks and large tiles: one block a
+ *    multiprocessor. NGROUPS groups of warps with a tile each keep it busy while warps wait for
+ *    each other.
+ *  - Roles, so that no work waits for other work. A fetcher, one thread, draws tiles and starts their
+ *    copies. A sender, one thread, starts the copies of results. A prefix warp folds aggregates.
+ *    The groups, NWARPS warps each, take the block's tiles in turn: they publish a tile's
+ *    aggregate, then scan the group's previous tile.
  *
  * A stage of the ring holds one tile from its draw until its results have left:
  *     fetcher -> drawn -> prefix warp -> prefixed
  *     fetcher -> (the copy) full -> its group: publish the aggregate; when prefixed, scan in
  *     place -> written -> sender -> left -> fetcher, for another tile.
- * Each arrow is a barrier. A wait tells a barrier's phase by its parity, so nobody may wait
- * for a phase before the one before it has ended. The roles that go through all tiles
- * cannot, but a group could: if the stage's last tile was another group's, that one's copy
- * may still be under way, for copies overtake each other (one launch in ten thousand hung).
- * So barriers do not belong to stages but to turns: the block's k-th tile has stage k modulo
- * nstages, and turn k modulo the least common multiple of nstages and NGROUPS, and a group
- * always has the same turns. No phase is missed either: the next of drawn, full and prefixed
- * needs left, that needs written, and that every thread of the group, which have seen full
- * and prefixed; and the sender and the prefix warp have seen theirs.
+ * Each arrow is a barrier. A wait identifies a barrier's phase by its parity, so no thread may
+ * wait for a phase before the previous one has ended. The roles that handle all tiles cannot, but
+ * a group could: if the stage's last tile was another group's, that copy may still be in flight,
+ * for copies overtake each other (one launch in ten thousand hung). So barriers belong not to
+ * stages but to turns: the block's k-th tile has stage k modulo nstages, and turn k modulo the
+ * least common multiple of nstages and NGROUPS, so that a group always has the same turns. No
+ * phase is missed either: the next phase of drawn, full and prefixed requires left, which requires
+ * written, which requires that every thread of the group has passed full and prefixed; and the
+ * sender and the prefix warp have passed theirs.
  *
- * It ends. Say that tile t is the block's k-th. To publish it, its group must have scanned its
- * last but one tile, number k - 2 NGROUPS, and stage k must have been left by number
- * k - nstages. Those scans wait for the data of tiles up to number k - nstages + NGROUPS,
- * which is less than k: there are more stages than groups; and for the aggregates of tiles
- * before them, all less than t, drawn, so their blocks run. By induction over t every tile
- * is published, and every prefix then known. It does not matter how many blocks run at
- * once.
+ * Proof that it terminates. Let tile t be the block's k-th. To publish it, its group must have
+ * scanned its last but one tile, number k - 2 NGROUPS, and number k - nstages must have left stage
+ * k. Those scans wait for the data of tiles up to number k - nstages + NGROUPS, which is less than
+ * k since there are more stages than groups; and for the aggregates of tiles before them, all less
+ * than t and drawn, so that their blocks run. By induction over t every tile is published, and
+ * every prefix then known, with any number of blocks at once.
  */
 #ifndef GPUSTAT_SCAN_LOOKAHEAD_CUH
 #define GPUSTAT_SCAN_LOOKAHEAD_CUH
 
-#include "kernels/level/async_copy.cuh"
-#include "kernels/scan/tile.cuh"
+#include "../level/async_copy.cuh"
+#include "tile.cuh"
 
 #define LOOKAHEAD_NTURNS_MAX 24
 #define LOOKAHEAD_NTHREADS(ngroups, nwarps) (((ngroups) * (nwarps) + 3) * WARP_NLANES)
@@ -71,12 +67,12 @@ struct lookahead_size {
 	uint32_t nstages, nturns;
 };
 
-/* Where one of the roles is in the ring. */
+/* A role's position in the ring. */
 struct lookahead_place {
 	unsigned stage, turn, parity;
 };
 
-/* n <= nstages tiles on. */
+/* Moves n <= nstages tiles on. */
 static __device__ inline void lookahead_advance(struct lookahead_place *at, unsigned n,
 						struct lookahead_size size)
 {
@@ -111,7 +107,7 @@ static __device__ inline struct lookahead_extent lookahead_extent_of(uint32_t ti
 
 /* ---- the fetcher: one thread ---- */
 
-/* Starts fetching a tile into a stage that nobody uses. */
+/* Starts the copy of a tile into a free stage. */
 template <class T, unsigned TILE_NPACKS>
 static __device__ inline void lookahead_fetch(const struct scan_job<T> &job, uint32_t tile,
 					      scan_pack *packs, async_barrier *full, uint64_t policy)
@@ -136,10 +132,10 @@ static __device__ inline void lookahead_fetch_tiles(const struct scan_job<typena
 						    struct lookahead_size size)
 {
 	typedef typename F::value T;
-	const uint32_t ndraws = ntiles + 2 * gridDim.x; /* each block draws two too many */
+	const uint32_t ndraws = ntiles + 2 * gridDim.x; /* each block draws two in excess */
 	const uint64_t policy = async_keeping();
 	struct lookahead_place at = {}, oldest = {};
-	/* A draw takes as long as a look at device memory, so one is always under way. */
+	/* A draw takes as long as an access to device memory, so one is always in flight. */
 	uint32_t tile = grid_draw(domino), next = grid_draw(domino), nheld = 0;
 
 	for (unsigned nends = 0; nends < NGROUPS; lookahead_advance(&at, 1, size)) {
@@ -149,15 +145,15 @@ static __device__ inline void lookahead_fetch_tiles(const struct scan_job<typena
 			async_barrier_wait(&ring.left[oldest.turn], oldest.parity);
 			lookahead_advance(&oldest, 1, size);
 		}
-		if (tile >= ntiles) { /* each group takes an end from the ring */
+		if (tile >= ntiles) { /* each group needs an end in the ring */
 			nends++;
 			ring.tile[at.turn] = LOOKAHEAD_END;
 			async_barrier_arrive(&ring.drawn[at.turn]);
 			async_barrier_arrive(&ring.full[at.turn]);
 			continue;
 		}
-		/* Only here is carry_in read, which carry_out may be: whoever writes that
-		 * has read an aggregate that came of this value. */
+		/* The only read of carry_in, which may be carry_out: the thread that writes
+		 * carry_out depends on an aggregate computed from it. */
 		if (tile == 0)
 			ring.carry = job.carry_in != NULL ? *job.carry_in : F::identity();
 		ring.tile[at.turn] = tile;
@@ -173,7 +169,7 @@ static __device__ inline void lookahead_fetch_tiles(const struct scan_job<typena
 
 /* ---- the sender: one thread ---- */
 
-/* Sends a tile's whole packs off; on return its stage may be filled again. */
+/* Starts the copy of a tile's whole packs; on return its stage may be filled again. */
 template <class T, unsigned TILE_NPACKS>
 static __device__ inline void lookahead_send(const struct scan_job<T> &job, uint32_t tile,
 					     const scan_pack *packs, uint64_t policy)
@@ -204,8 +200,8 @@ static __device__ inline void lookahead_send_tiles(const struct scan_job<T> &job
 	async_store_wait(); /* shared memory ends with the block */
 }
 
-/* Writes the part of a pack that the last tile may end in: the copy engine moves whole
- * ones only. mine: the packs of the group's thread `thread`; the one who owns it does it. */
+/* Writes the incomplete pack that the last tile may end with, since copies are of whole packs.
+ * mine: the packs of the group's thread `thread`; the thread that owns the pack writes it. */
 template <class T, unsigned TILE_NPACKS, unsigned NPACKS>
 static __device__ inline void lookahead_send_part(const struct scan_job<T> &job, uint32_t tile,
 						  unsigned thread, const scan_pack *mine)
@@ -218,13 +214,13 @@ static __device__ inline void lookahead_send_part(const struct scan_job<T> &job,
 
 /* ---- the prefix warp ---- */
 
-/* It does not wait for its own tile's data: that is not part of the prefix. */
+/* Does not wait for the tile's own data, which is not part of its prefix. */
 template <class F, class RING>
 static __device__ inline void lookahead_find_prefixes(const struct grid_domino &domino, RING &ring,
 						      struct lookahead_size size)
 {
 	typename F::value prefix = F::identity();
-	uint32_t nfolded = 0; /* prefix is the fold of so many tiles, and the carry */
+	uint32_t nfolded = 0; /* prefix: the fold of the carry and so many tiles */
 
 	for (struct lookahead_place at = {};; lookahead_advance(&at, 1, size)) {
 		uint32_t tile = 0;
@@ -245,18 +241,18 @@ static __device__ inline void lookahead_find_prefixes(const struct grid_domino &
 
 /* ---- the groups ---- */
 
-/* One of a group's threads. */
-struct lookahead_member {
-	unsigned group, thread, warp; /* the group; number of the thread and its warp there */
+/* A thread's numbers: its group, and in the group the thread and its warp. */
+struct lookahead_rank {
+	unsigned group, thread, warp;
 };
 
-/* Waits for the tile at `at`, publishes its aggregate, and puts into *within the fold of
- * the tile's values before the thread's. A whole group calls it. The tile, in all. */
+/* Waits for the tile at `at`, publishes its aggregate, and sets *within to the fold of the tile's
+ * values before the thread's. All threads of a group call it. Returns the tile, in all of them. */
 template <class F, unsigned NWARPS, unsigned NPACKS, class RING>
 static __device__ inline uint32_t lookahead_publish(const struct grid_domino &domino, RING &ring,
 						    const scan_pack *stages,
 						    struct lookahead_place at,
-						    struct lookahead_member me, unsigned side,
+						    struct lookahead_rank me, unsigned side,
 						    typename F::value *within)
 {
 	typedef typename F::value T;
@@ -270,8 +266,8 @@ static __device__ inline uint32_t lookahead_publish(const struct grid_domino &do
 	T inclusive = warp_inclusive<F>(packs_fold<F, NPACKS>(mine));
 	if (warp_lane() == WARP_NLANES - 1)
 		of_warp[me.warp] = inclusive;
-	/* Every warp's total is there. And all have read those of the tile before, in whose
-	 * place the next tile's will be. */
+	/* Every warp's total is there. And all have read the previous tile's totals, which the next
+	 * tile's will overwrite. */
 	async_sync_group<NWARPS * WARP_NLANES>(me.group);
 	T warps = warp_lane() < NWARPS ? of_warp[warp_lane()] : F::identity();
 	warps = warp_inclusive<F>(warps);
@@ -292,7 +288,7 @@ static __device__ inline void lookahead_scan_tiles(const struct scan_job<typenam
 {
 	typedef typename F::value T;
 	const unsigned nthreads = NWARPS * WARP_NLANES, tile_npacks = nthreads * NPACKS;
-	const struct lookahead_member me = {threadIdx.x / nthreads, threadIdx.x % nthreads,
+	const struct lookahead_rank me = {threadIdx.x / nthreads, threadIdx.x % nthreads,
 					    warp_index() % NWARPS};
 	struct lookahead_place at = {me.group, me.group, 0}, next = at;
 	T within, next_within;
@@ -301,12 +297,12 @@ static __device__ inline void lookahead_scan_tiles(const struct scan_job<typenam
 
 	tile = lookahead_publish<F, NWARPS, NPACKS>(domino, ring, stages, at, me, side, &within);
 	for (; tile != LOOKAHEAD_END; tile = next_tile, at = next, within = next_within) {
-		/* 1. Let others go on. */
+		/* 1. The next tile's aggregate, for which other blocks wait. */
 		lookahead_advance(&next, NGROUPS, size);
 		side ^= 1;
 		next_tile = lookahead_publish<F, NWARPS, NPACKS>(domino, ring, stages, next, me,
 								 side, &next_within);
-		/* 2. The tile in hand. */
+		/* 2. The current tile. */
 		scan_pack *mine = stages + at.stage * tile_npacks + me.thread * NPACKS;
 		async_barrier_wait(&ring.prefixed[at.turn], at.parity);
 		T before = F::combine(ring.prefix[at.turn], within);

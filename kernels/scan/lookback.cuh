@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * kernels/scan/lookback.cuh - the scan for every GPU: a tile a block, and the domino of grid.cuh,
- * decoupled look-back (D. Merrill and M. Garland, NVR-2016-002).
+ * lookback.cuh - the scan for every GPU: a tile a block, and the decoupled look-back of grid.cuh
+ * (D. Merrill and M. Garland, NVR-2016-002).
  *
- * Any number of blocks may run at once: tiles are drawn, and grid.cuh says why no one
- * waits for ever.
+ * Any number of blocks may run at once: tiles are drawn, and grid.cuh proves that waiting ends.
  */
 #ifndef GPUSTAT_SCAN_LOOKBACK_CUH
 #define GPUSTAT_SCAN_LOOKBACK_CUH
 
-#include "kernels/scan/tile.cuh"
+#include "tile.cuh"
 
 template <class F, unsigned NTHREADS, unsigned NPACKS>
 __global__ static void __launch_bounds__(NTHREADS)
@@ -21,7 +20,7 @@ scan_lookback(struct scan_job<typename F::value> job, struct grid_domino domino)
 	__shared__ T carry;
 
 	/* 1. The tile, each warp's part in coalesced rows. Loads before stores. */
-	uint32_t tile = grid_take_tile(domino);
+	uint32_t tile = grid_draw_tile(domino);
 	uint64_t tile_pack = (uint64_t)tile * tile_npacks;
 	unsigned row = warp_index() * warp_npacks + warp_lane();
 	scan_pack loaded[NPACKS];
@@ -31,11 +30,11 @@ scan_lookback(struct scan_job<typename F::value> job, struct grid_domino domino)
 #pragma unroll
 	for (unsigned i = 0; i < NPACKS; i++)
 		packs[row + i * WARP_NLANES] = loaded[i];
-	/* Only the thread that publishes tile 0 reads carry_in, which carry_out may be:
-	 * whoever writes that has read a value that came of this one. */
+	/* Only thread 0 of tile 0 reads carry_in, which may be carry_out: the thread that writes
+	 * carry_out depends on a value computed from it. */
 	if (threadIdx.x == 0)
 		carry = tile == 0 && job.carry_in != NULL ? *job.carry_in : F::identity();
-	__syncwarp(); /* the warp's packs are there; nobody else uses them */
+	__syncwarp(); /* the warp's packs are there; no other warp uses them */
 
 	/* 2. The tile's aggregate; tile 0's begins with the carry. */
 	scan_pack *mine = packs + threadIdx.x * NPACKS;

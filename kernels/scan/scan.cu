@@ -11,7 +11,7 @@ cudaError_t scan_memory_open(struct scan_memory *memory, void *data, size_t nbyt
 
 	if ((uintptr_t)data % sizeof(uint64_t) != 0 || nwords < 2)
 		return cudaErrorInvalidValue;
-	/* The ticket first, then the slots; more than can be numbered are not used. */
+	/* The ticket first, then the slots, as many as can be numbered. */
 	memory->domino.ticket = (uint32_t *)data;
 	memory->domino.slots = (uint64_t *)data + 1;
 	memory->domino.nslots = (uint32_t)(nwords - 1 < UINT32_MAX ? nwords - 1 : UINT32_MAX);
@@ -23,13 +23,9 @@ cudaError_t scan_memory_open(struct scan_memory *memory, void *data, size_t nbyt
 	FOLD(scan_sum_u32) \
 	FOLD(scan_sum_u64) \
 	FOLD(scan_sum_i128) \
-	FOLD(scan_min_i32) \
 	FOLD(scan_max_i32) \
-	FOLD(scan_min_i64) \
-	FOLD(scan_max_i64) \
 	FOLD(scan_min_i128) \
-	FOLD(scan_max_i128) \
-	FOLD(fold_csv_map)
+	FOLD(scan_max_i128)
 
 #define SCAN_INSTANTIATE(F)                                                                \
 	template cudaError_t scan_shape_of<F>(enum scan_engine, struct scan_shape *);      \

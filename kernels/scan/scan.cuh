@@ -2,10 +2,9 @@
  *
  * scan.cuh - running folds over an array in device memory, in one pass and one launch.
  *
- * Any fold of fold.cuh that scan.cu names (SCAN_FOLDS there); any at all to who includes
- * kernels/scan/launch.cuh. Two engines do it, kernels/scan/lookback.cuh on every GPU and
- * kernels/scan/lookahead.cuh from compute capability 9.0 on. Integers come out the same whichever
- * ran; floats do not, since nobody says which partials meet first.
+ * scan.cu instantiates it for the folds of SCAN_FOLDS; launch.cuh, for any. There are two engines:
+ * lookback.cuh for every GPU, lookahead.cuh from compute capability 9.0 on. Integer results are the
+ * same; floats may differ, since the order in which partials combine is not fixed.
  */
 #ifndef GPUSTAT_SCAN_CUH
 #define GPUSTAT_SCAN_CUH
@@ -14,17 +13,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/level/grid.cuh"
+#include "../level/grid.cuh"
 
 #define SCAN_ALIGN 16 /* of in and out, in bytes */
 
-/* What to scan. All pointers: device memory.
- * in, out: n values, 16-byte aligned; out == in is allowed, any other overlap is not.
- * Nothing beyond out[n - 1] is written.
- * carry_in: what comes before in[0]; NULL: nothing. carry_out: receives the fold of
- * carry_in and all of in, for the next launch in the stream; NULL: nobody asks. They may
- * be the same, but must not lie within out.
- * out[i] becomes the fold of carry_in and in[0 .. i], or of carry_in and in[0 .. i) if
+/* The arguments of a scan. All pointers: device memory. in, out: n values, 16-byte aligned; out ==
+ * in is allowed, any other overlap is not. Nothing beyond out[n - 1] is written. carry_in: the fold
+ * of what comes before in[0]; NULL: the identity. carry_out: receives the fold of carry_in and all
+ * of in, for the next launch in the stream; NULL: not needed. They may be equal, but must not lie
+ * within out. out[i] becomes the fold of carry_in and in[0 .. i], or of carry_in and in[0 .. i) if
  * exclusive. */
 template <class T> struct scan_job {
 	const T *in;
@@ -43,33 +40,33 @@ enum scan_engine {
 struct scan_shape {
 	enum scan_engine engine;
 	uint32_t tile_nvalues;
-	uint32_t nblocks;       /* SCAN_LOOKAHEAD: at most; as many as run at once. Any
-				 * number is right, this one is fast. */
+	uint32_t nblocks;       /* SCAN_LOOKAHEAD: at most. Any number is right; as many as run at
+				 * once is fast. */
 	uint32_t nstages;       /* SCAN_LOOKAHEAD: tiles a block holds */
 	uint32_t shared_nbytes; /* SCAN_LOOKAHEAD: dynamic shared memory */
 };
 
-/* Chooses the best engine for fold F on the current device: once, then for all launches
- * there. Errors: the device cannot be asked, or none of this program's code runs on it. */
+/* Chooses the best engine for fold F on the current device; the shape serves all launches there.
+ * Errors: the runtime's, if this program has no code for the device, too. */
 template <class F> cudaError_t scan_shape_choose(struct scan_shape *shape);
 
-/* Likewise, but the engine is given. cudaErrorNotSupported: it cannot run on the device,
+/* Like scan_shape_choose, for a given engine. cudaErrorNotSupported: it cannot run on the device,
  * or was not compiled for it. */
 template <class F>
 cudaError_t scan_shape_of(enum scan_engine engine, struct scan_shape *shape);
 
-/* The slots of a stream's scans, see grid_domino. Shared by launches of any fold and
- * shape in that stream; not by two streams. */
+/* The slots of a stream's scans, see grid_domino. Launches of any fold and shape in that stream
+ * share it; two streams must not. */
 struct scan_memory {
 	struct grid_domino domino;
 };
 
-/* Bytes of device memory that scans of up to n values want: about n x sizeof(value) / 4000. */
+/* Bytes of device memory that scans of up to n values need: about n x sizeof(value) / 4000. */
 template <class F> size_t scan_memory_nbytes(const struct scan_shape *shape, uint64_t n);
 
-/* Prepares nbytes at data, device memory, 8-byte aligned, for the scans of stream; the
- * caller goes on owning it. Sets it to zero in the stream, once; launches need no reset.
- * Errors: the memset's; cudaErrorInvalidValue: misaligned, or less than 16 bytes. */
+/* Prepares nbytes at data, device memory, 8-byte aligned, owned by the caller, for the scans of
+ * stream. Zeroes it in the stream, once; launches need no reset. Errors: the memset's;
+ * cudaErrorInvalidValue: misaligned, or less than 16 bytes. */
 cudaError_t scan_memory_open(struct scan_memory *memory, void *data, size_t nbytes,
 			     cudaStream_t stream);
 
@@ -84,11 +81,8 @@ cudaError_t scan_launch(const struct scan_shape *shape, struct scan_memory *memo
 typedef fold_sum<uint32_t> scan_sum_u32; /* also counts, flags, and int32 modulo 2^32 */
 typedef fold_sum<uint64_t> scan_sum_u64; /* also lengths, and int64 modulo 2^64 */
 typedef fold_sum<int128> scan_sum_i128;
-typedef fold_min<int32_t, INT32_MAX> scan_min_i32;
 typedef fold_max<int32_t, INT32_MIN> scan_max_i32;
-typedef fold_min<int64_t, INT64_MAX> scan_min_i64;
-typedef fold_max<int64_t, INT64_MIN> scan_max_i64;
-/* nvcc takes no int128 constant as a template's argument: the identities are given here. */
+/* nvcc accepts no int128 constant as a template argument: the identities are defined here. */
 struct scan_min_i128 : fold_min<int128, 0> {
 	HD int128 identity(void) { return (int128)(~(uint128)0 >> 1); }
 };

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * kernels/scan/tile.cuh - a tile of a scan in shared memory: what both engines do with it.
+ * tile.cuh - a tile of a scan in shared memory, for both engines.
  *
- * A tile lies there as in the array, in packs of 16 bytes, and each thread owns NPACKS
- * packs in a row. NPACKS is odd: 8 threads then read their i-th packs, 16 bytes each,
- * from 8 different groups of 4 banks, so there is no conflict and no need to transpose.
+ * The tile has the array's layout, in packs of 16 bytes, and each thread owns NPACKS packs in a
+ * row. NPACKS is odd: 8 threads then read their i-th packs, 16 bytes each, from 8 different groups
+ * of 4 banks, without conflicts and without a transposition.
  */
 #ifndef GPUSTAT_SCAN_TILE_CUH
 #define GPUSTAT_SCAN_TILE_CUH
 
-#include "kernels/scan/scan.cuh"
+#include "scan.cuh"
 
 #define SCAN_PACK_NBYTES 16
 typedef uint4 scan_pack;
@@ -74,7 +74,7 @@ static __device__ inline typename F::value packs_fold(const scan_pack *packs)
 	return all;
 }
 
-/* Scans a thread's packs where they are; `all` is the fold of everything before. */
+/* Scans a thread's packs in place; all: the fold of everything before. */
 template <class F, unsigned NPACKS>
 static __device__ inline void packs_scan(scan_pack *packs, typename F::value all, bool exclusive)
 {
@@ -97,8 +97,8 @@ static __device__ inline void packs_scan(scan_pack *packs, typename F::value all
 	}
 }
 
-/* Where thread number `thread` of the last tile holds the job's last value, writes the
- * carry. Called before packs_scan: exclusive results do not hold it. */
+/* Writes the carry, if this thread of the last tile has the job's last value. Called before
+ * packs_scan, since exclusive results do not contain it. */
 template <class F, unsigned NPACKS>
 static __device__ inline void packs_carry_out(const struct scan_job<typename F::value> &job,
 					      uint64_t tile_begin, unsigned thread,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu.cu - see gpu.h. Errors become answers here, and are cleared.
+ * gpu.cu - see gpu.h. Errors of the CUDA runtime become answers, and are cleared.
  */
 #include "kernels/worker/gpu.h"
 
@@ -25,7 +25,7 @@ int gpu_count(void)
 	return 0;
 }
 
-/* nvidia0, nvidia1 ...; and dxg, which is all that a guest of Windows has. */
+/* nvidia0, nvidia1 ...; dxg: the only one in a virtual machine on Windows. */
 static bool is_device_file(const char *name)
 {
 	if (!strcmp(name, "dxg"))
@@ -34,7 +34,7 @@ static bool is_device_file(const char *name)
 								 strlen(name + 6);
 }
 
-/* As many as CUDA_VISIBLE_DEVICES names, at most. */
+/* The lesser of count and the number of devices that CUDA_VISIBLE_DEVICES names. */
 static int named_at_most(int count)
 {
 	const char *names = getenv("CUDA_VISIBLE_DEVICES");

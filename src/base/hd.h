@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * hd.h - HD marks an inline function that gcc and nvcc compile from the same source, so that CPU
- * threads and GPU lanes agree.
+ * hd.h - for inline functions that gcc and nvcc compile from the same source, so that CPU threads
+ * and GPU lanes agree: HD marks them; and 128-bit integers.
  */
 #ifndef GPUSTAT_HD_H
 #define GPUSTAT_HD_H
@@ -11,5 +11,8 @@
 #else
 #define HD static inline
 #endif
+
+__extension__ typedef __int128 int128;
+__extension__ typedef unsigned __int128 uint128;
 
 #endif

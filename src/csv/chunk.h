@@ -19,7 +19,7 @@
  * in input order over all files; nbytes may be 0. */
 struct chunk {
 	char *data;            /* in the worker's buffer, which may hold only the text's ends: see
-				* restore of worker.h */
+				* load_text of worker.h */
 	size_t nbytes;         /* < 4 GiB */
 	uint64_t index;        /* 0, 1, 2, ... in input order */
 	int file;              /* which of the input's files */
@@ -27,22 +27,6 @@ struct chunk {
 	bool first_of_file;    /* the automaton starts afresh here */
 	bool last_of_file;     /* an unfinished record ends with this chunk */
 	uint64_t first_line;   /* with first_of_file: the line that data starts on */
-};
-
-/* Where bytes may be written. */
-struct room {
-	char *data;
-	size_t nbytes;
-};
-
-/* Where a worker wants its chunk. */
-struct reader {
-	struct room buffer; /* chunk->data, and the longest chunk's length */
-	struct worker *worker;
-	/* For chunks of a plain file. Called when the chunk's first `done` bytes have been read,
-	 * first with 0 and last with all; returns where the next ones go, at least one while some
-	 * are left; the last call's result is ignored. NULL: all go into the buffer. */
-	struct room (*next)(struct worker *worker, const struct chunk *chunk, size_t done);
 };
 
 /* How a chunk is entered: known only once every earlier chunk has been mapped. */

@@ -10,7 +10,7 @@
 
 enum { WAITER_AWAKE, WAITER_ASLEEP, WAITER_CALLED };
 
-#define NSPINS 100 /* some 4 us: sooner than the system could wake anybody */
+#define NSPINS 100 /* some 4 us: less than the system takes to wake a thread */
 
 static inline void spin_pause(void)
 {
@@ -122,10 +122,10 @@ static void wake_all(struct chain *c)
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* Turns between two calls to those who wait for a slot. One call for each turn, to some dozens of
- * threads, took longer than the turns: with 64 of them 70 GB of text took 0.9 to 6 s (64 cores,
- * 2026-11-22). Nobody is forgotten: all turns up to the next call are of chunks that have had a slot
- * since the last call, so none of their holders sleeps, and the call comes. */
+/* Turns between two broadcasts to the threads that wait for a slot. One broadcast a turn, to dozens
+ * of threads, took longer than the turns: with 64 threads 70 GB of text took 0.9 to 6 s (64 cores,
+ * 2026-11-22). The next broadcast always comes: the turns up to it are of chunks that had a slot at
+ * the last one, so none of their threads sleeps. */
 static uint64_t wake_stride(const struct chain *c)
 {
 	return c->nslots > 4 ? c->nslots / 4 : 1;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * engine.c - see engine.h. Here is how the team's threads start and end; what each of them does
- * is in worker_thread.c.
+ * engine.c - see engine.h. This file starts and ends the threads; worker_thread.c is what each of
+ * them does.
  *
- * A GPU takes some time to wake, and the CPUs may be done before that. So nobody waits for the
- * threads of an optional pool while they wake it: they count only from then on, and those that come
- * too late touch nothing.
+ * A GPU takes some time to wake, and the CPUs may finish before that. The threads of an optional
+ * pool therefore count as running only once their device is awake; those that are too late touch
+ * nothing.
  */
 #include "engine/engine.h"
 
@@ -15,133 +15,133 @@
 
 #include "engine/worker_thread.h"
 
-/* Chunks that may be folded while the total waits for one. Those that have gone through the
- * entry chain may be ahead of these by one for each thread; who asks later how one was entered
- * must still find its slot. */
+/* Chunks that may be folded while the total waits for one. The entry chain has more slots, one for
+ * each thread: its threads may be a chunk ahead, and an entry must still be there when it is asked
+ * for. */
 #define TOTAL_NSLOTS 1024
 
 _Atomic uint64_t engine_nbytes_begun;
 
 /* ---- one thread ---- */
 
-/* Counts an optional member in, now that it can work or has found that it cannot. Returns false
- * if all is over: then nobody waits for it, and it leaves everything as it is. */
-static bool admit(struct worker_thread *m)
+/* Counts an optional thread as running, once its device is awake or has failed to wake. Returns
+ * false if the run is over: the thread then must not touch anything. */
+static bool admit(struct worker_thread *t)
 {
-	struct engine *e = m->engine;
+	struct engine *e = t->engine;
 	bool in_time;
 
 	pthread_mutex_lock(&e->lock);
 	in_time = !e->over && !e->failed;
-	if (in_time && m->opening) {
-		m->opening = false;
+	if (in_time && t->opening) {
+		t->opening = false;
 		e->nrunning++;
 	}
 	pthread_mutex_unlock(&e->lock);
 	return in_time;
 }
 
-static void leave(struct worker_thread *m)
+static void leave(struct worker_thread *t)
 {
-	struct engine *e = m->engine;
+	struct engine *e = t->engine;
 
 	pthread_mutex_lock(&e->lock);
-	m->pool->nbytes += m->nbytes;
-	m->pool->nchunks += m->nchunks;
+	t->pool->nbytes += t->nbytes;
+	t->pool->nchunks += t->nchunks;
 	e->over = --e->nrunning == 0;
 	if (e->over)
 		pthread_cond_broadcast(&e->finished);
 	pthread_mutex_unlock(&e->lock);
 }
 
-/* Opens a worker; a CPU in the place of a GPU that fails, or that cannot be had where another thread
- * has retired for it. Somebody who may do without the GPU is not warned. */
-static bool open_worker(struct worker_thread *m, struct work_slot *slot)
+/* Opens a worker; a CPU in place of a GPU that fails, or, in an optional pool, that cannot be
+ * opened. The user is not warned of the latter. */
+static bool open_worker(struct worker_thread *t, struct work_slot *slot)
 {
-	struct worker_pool *pool = m->pool;
+	struct worker_pool *pool = t->pool;
 	struct fault fault, *first = pool->optional ? &pool->open_fault : &pool->work_fault;
-	enum status status = slot->ops->open(&slot->worker, m->engine->plan, &pool->setup, &fault);
+	enum status status = slot->ops->open(&slot->worker, t->engine->plan, &pool->setup, &fault);
 
 	if (status == STATUS_GPU || (status != STATUS_OK && pool->optional))
-		status = worker_thread_use_cpu(m, slot, first, &fault);
+		status = worker_thread_use_cpu(t, slot, first, &fault);
 	if (status != STATUS_OK)
-		engine_fail(m->engine, &fault);
+		engine_fail(t->engine, &fault);
 	return status == STATUS_OK;
 }
 
-static bool open_workers(struct worker_thread *m)
+static bool open_workers(struct worker_thread *t)
 {
-	for (int i = 0; i < m->nslots; i++)
-		if (!open_worker(m, &m->slots[i]))
+	for (int i = 0; i < t->nslots; i++)
+		if (!open_worker(t, &t->slots[i]))
 			return false;
 	return true;
 }
 
-/* Has another thread retire, whose core this one needs. */
-static void take_place(struct worker_thread *m)
+/* Makes a thread of a retiring pool end, whose core this one needs. */
+static void replace_other(struct worker_thread *t)
 {
-	if (m->pool->replaces && !m->has_place)
-		atomic_fetch_add(&m->engine->nsurplus, 1);
-	m->has_place = m->pool->replaces;
+	if (t->pool->replaces && !t->has_place)
+		atomic_fetch_add(&t->engine->nsurplus, 1);
+	t->has_place = t->pool->replaces;
 }
 
-/* Wakes the device, if others work in the meantime; else whoever opens a worker does. */
-static enum status wake(const struct worker_thread *m, struct fault *fault)
+/* Wakes the device if others work meanwhile; otherwise opening the worker does. */
+static enum status wake(const struct worker_thread *t, struct fault *fault)
 {
-	const struct worker_pool *pool = m->pool;
+	const struct worker_pool *pool = t->pool;
 
 	if (!pool->replaces || !pool->ops->wake)
 		return STATUS_OK;
 	return pool->ops->wake(pool->setup.device, fault);
 }
 
-/* Whether an admitted member has work to do. One whose device did not wake has none, unless it must
- * open something all the same: a fault that is to be reported, or a CPU. */
-static bool has_work(struct worker_thread *m, enum status woken, const struct fault *fault)
+/* Whether an admitted thread has work to do. If its device did not wake it has none, unless a core
+ * was left for it: then it opens a CPU worker instead. */
+static bool has_work(struct worker_thread *t, enum status woken, const struct fault *fault)
 {
-	if (!m->pool->optional)
+	if (!t->pool->optional)
 		return true;
-	if (woken == STATUS_OK || m->has_place)
-		return !input_is_over(m->engine->input);
-	pthread_mutex_lock(&m->engine->lock);
-	m->pool->open_fault = *fault;
-	pthread_mutex_unlock(&m->engine->lock);
+	if (woken == STATUS_OK || t->has_place)
+		return !input_is_over(t->engine->input);
+	pthread_mutex_lock(&t->engine->lock);
+	t->pool->open_fault = *fault;
+	pthread_mutex_unlock(&t->engine->lock);
 	return false;
 }
 
-static void close_workers(struct worker_thread *m)
+static void close_workers(struct worker_thread *t)
 {
-	for (int i = 0; i < m->nslots; i++)
-		if (m->slots[i].worker)
-			m->slots[i].ops->close(m->slots[i].worker);
+	for (int i = 0; i < t->nslots; i++)
+		if (t->slots[i].worker)
+			t->slots[i].ops->close(t->slots[i].worker);
 }
 
 static void *thread_main(void *argument)
 {
-	struct worker_thread *m = argument;
+	struct worker_thread *t = argument;
 	struct fault fault;
-	enum status woken = wake(m, &fault);
+	enum status woken = wake(t, &fault);
 
-	if (!admit(m))
+	if (!admit(t))
 		return NULL;
-	if (has_work(m, woken, &fault)) {
-		take_place(m);
-		if (open_workers(m))
-			worker_thread_run(m);
+	if (has_work(t, woken, &fault)) {
+		replace_other(t);
+		if (open_workers(t))
+			worker_thread_run(t);
 	}
-	close_workers(m);
-	leave(m);
+	close_workers(t);
+	leave(t);
 	return NULL;
 }
 
-/* ---- the team ---- */
+/* ---- all threads ---- */
 
 static enum status chains_init(struct engine *e)
 {
 	uint64_t nthreads = (uint64_t)e->nthreads;
 
 	if (chain_init(&e->entries, TOTAL_NSLOTS + nthreads) != STATUS_OK ||
-	    chain_init(&e->writes, 2 * nthreads) != STATUS_OK || /* each may have two chunks */
+	    chain_init(&e->writes, 2 * nthreads) != STATUS_OK || /* a thread may have two chunks */
 	    chain_init(&e->totals, TOTAL_NSLOTS) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	e->entry_slots = calloc(e->entries.nslots, sizeof *e->entry_slots);
@@ -150,36 +150,36 @@ static enum status chains_init(struct engine *e)
 	return e->entry_slots && e->write_slots && e->total_slots ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-static enum status thread_init(struct worker_thread *m, struct engine *e, struct worker_pool *pool,
+static enum status thread_init(struct worker_thread *t, struct engine *e, struct worker_pool *pool,
 			       bool is_first)
 {
-	m->engine = e;
-	m->pool = pool;
-	m->nslots = pool->reads_ahead ? 2 : 1;
-	m->slots[0].ops = m->slots[1].ops = pool->ops;
-	m->opening = pool->optional;
-	m->has_place = is_first && pool->has_core;
-	waiter_init(&m->waiter);
-	if (partial_init(&m->partial, e->plan) != STATUS_OK ||
-	    partial_init(&m->deferred, e->plan) != STATUS_OK ||
-	    seam_folder_init(&m->folder, e->plan) != STATUS_OK)
+	t->engine = e;
+	t->pool = pool;
+	t->nslots = pool->reads_ahead ? 2 : 1;
+	t->slots[0].ops = t->slots[1].ops = pool->ops;
+	t->opening = pool->optional;
+	t->has_place = is_first && pool->has_core;
+	waiter_init(&t->waiter);
+	if (partial_init(&t->partial, e->plan) != STATUS_OK ||
+	    partial_init(&t->deferred, e->plan) != STATUS_OK ||
+	    seam_folder_init(&t->folder, e->plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	return chunk_output_init(&m->output, e->plan);
+	return chunk_output_init(&t->output, e->plan);
 }
 
 static enum status threads_init(struct engine *e, struct worker_pool *pools, size_t npools)
 {
-	struct worker_thread *m;
+	struct worker_thread *t;
 
 	for (size_t i = 0; i < npools; i++)
 		e->nthreads += pools[i].nthreads;
-	m = e->threads = calloc((size_t)e->nthreads + 1, sizeof *m);
-	if (!m || e->nthreads == 0)
+	t = e->threads = calloc((size_t)e->nthreads + 1, sizeof *t);
+	if (!t || e->nthreads == 0)
 		return STATUS_NO_MEMORY;
 	for (size_t i = 0; i < npools; i++) {
 		e->nrunning += pools[i].optional ? 0 : pools[i].nthreads;
 		for (int j = 0; j < pools[i].nthreads; j++)
-			if (thread_init(m++, e, &pools[i], j == 0) != STATUS_OK)
+			if (thread_init(t++, e, &pools[i], j == 0) != STATUS_OK)
 				return STATUS_NO_MEMORY;
 	}
 	return STATUS_OK;
@@ -209,12 +209,12 @@ static struct engine *engine_make(const struct plan *plan, struct input *input,
 static void engine_free(struct engine *e)
 {
 	for (int i = 0; i < e->nthreads; i++) {
-		struct worker_thread *m = &e->threads[i];
-		waiter_destroy(&m->waiter);
-		partial_free(&m->partial);
-		partial_free(&m->deferred);
-		seam_folder_free(&m->folder);
-		chunk_output_free(&m->output);
+		struct worker_thread *t = &e->threads[i];
+		waiter_destroy(&t->waiter);
+		partial_free(&t->partial);
+		partial_free(&t->deferred);
+		seam_folder_free(&t->folder);
+		chunk_output_free(&t->output);
 	}
 	free(e->threads);
 	free(e->entry_slots);
@@ -229,8 +229,7 @@ static void engine_free(struct engine *e)
 	free(e);
 }
 
-/* Starts a thread for each member. Where the system has no thread left, the calling thread takes
- * that member's part. */
+/* Starts the threads. The calling thread does the work of those that the system refuses. */
 static void start_threads(struct engine *e, bool *started)
 {
 	for (int i = 0; i < e->nthreads; i++)
@@ -241,7 +240,7 @@ static void start_threads(struct engine *e, bool *started)
 			thread_main(&e->threads[i]);
 }
 
-/* Waits until all work is done or the run has failed. Returns whether every thread has ended. */
+/* Waits until all work is done or the run has failed. Returns whether all threads have ended. */
 static bool end_threads(struct engine *e, const bool *started)
 {
 	bool all_ended = true;
@@ -254,7 +253,7 @@ static bool end_threads(struct engine *e, const bool *started)
 			all_ended = false;
 	pthread_mutex_unlock(&e->lock);
 	if (e->failed)
-		pthread_mutex_lock(&e->writing); /* for good: nobody writes any more */
+		pthread_mutex_lock(&e->writing); /* for good: no thread writes any more */
 	for (int i = 0; i < e->nthreads; i++) {
 		if (started[i] && (e->failed || e->threads[i].opening))
 			pthread_detach(e->threads[i].thread);
@@ -264,7 +263,7 @@ static bool end_threads(struct engine *e, const bool *started)
 	return all_ended;
 }
 
-/* Adds what the threads have kept to themselves. */
+/* Adds the threads' own partials to the total. */
 static enum status add_deferred(struct engine *e)
 {
 	for (int i = 0; i < e->nthreads; i++)
@@ -284,7 +283,7 @@ enum status engine_run(const struct plan *plan, struct input *input, struct work
 	if (!e)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, "no worker");
 	e->guesses = may_guess && !plan->emits && e->nthreads > 1;
-	if (e->nthreads == 1) { /* no thread to start: a short input is answered sooner */
+	if (e->nthreads == 1) { /* a short input: no thread is started */
 		thread_main(&e->threads[0]);
 	} else {
 		bool started[e->nthreads];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * stage.h - the stages that a chunk goes through, by name: for those who time them.
+ * stage.h - the names of the stages that a chunk goes through, for timing.
  */
 #ifndef GPUSTAT_STAGE_H
 #define GPUSTAT_STAGE_H
 
-/* (id, name, place, what is done). place: where it is done, an enum stage_place. The calls of a
- * GPU's worker are HOST, too: most of a call is waiting for what the device does. */
+/* (id, name, place, what is done). place: an enum stage_place. For a GPU's worker, a HOST stage is
+ * the call, which mostly waits for the device. */
 #define STAGE_TABLE(STAGE)                                                                   \
 	STAGE(READ, "read", HOST, "from the page cache into the worker's buffer, or packed")  \
 	STAGE(MAP, "map", HOST, "separators and quotes; of a GPU: the call, with its waiting") \
@@ -28,10 +28,10 @@ enum stage {
 	STAGE_TABLE(STAGE)
 #undef STAGE
 	STAGE_COUNT,
-	STAGE_BEGINS = STAGE_COUNT /* no stage: where one begins */
+	STAGE_BEGINS = STAGE_COUNT /* no stage: the mark where one begins */
 };
 
-/* A thread of the host; the three of a stream: copying up, computing, copying back. */
+/* A thread of the host; or, in a stream: copies up, kernels, copies back. */
 enum stage_place { STAGE_HOST, STAGE_UP, STAGE_KERNELS, STAGE_BACK, STAGE_NPLACES };
 
 #endif

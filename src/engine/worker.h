@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * worker.h - the one interface of everything that can fold a chunk.
+ * worker.h - the interface of everything that folds chunks.
  *
- * A worker is one thread's means of computing: a CPU core (worker_cpu.c), or a
- * stream of a GPU with its buffers (kernels/worker/worker_gpu.cu); several threads, each
- * with a stream of its own, keep one GPU busy. The engine drives every worker
- * the same way, in the worker's own thread:
+ * A worker is one thread's means of computing: a CPU core (worker_cpu.c), or a stream of a GPU with
+ * its buffers (kernels/worker/worker.cu). Several threads, each with a stream, keep one GPU busy.
+ * The engine drives every worker in the same way, in the worker's own thread:
  *
  *     open
- *     for each chunk, in input order: map, then fold, then (if the plan emits) emit
+ *     for each chunk, in input order: read, begin, map, fold, then (if the plan emits) emit
  *     close
  *
- * map needs nothing but the bytes, so all workers map at once; fold is called when the maps
- * of all earlier chunks have told how this chunk is entered, or before that if it hardly
- * matters (and then again, if it did matter); emit when their folds have told the totals
- * before it.
+ * map needs the chunk's bytes only, so all workers map at once. fold is called when the maps of all
+ * earlier chunks have determined this chunk's entry; or before that, if the fold hardly depends on
+ * the entry, and again if it turns out that it did. emit is called when the total before the chunk
+ * is known.
  */
 #ifndef GPUSTAT_WORKER_H
 #define GPUSTAT_WORKER_H
@@ -27,87 +26,84 @@
 #include "fold/column.h"
 #include "csv/dfa.h"
 #include "base/text_buffer.h"
+#include "io/reader.h"
 #include "query/plan.h"
 #include "base/status.h"
 
 struct worker;
 
-/* What a chunk does to the automaton, whatever state it is entered in. */
+/* What a chunk does to the automaton, for every entry state. */
 struct chunk_map {
 	csv_map map;
 	uint64_t nlines; /* LF bytes, quoted or not: for line numbers in messages */
 	enum chunk_dependence dependence;
 };
 
-/* What a worker is made for. */
 struct worker_setup {
-	size_t chunk_nbytes; /* of the longest chunk */
-	int device;          /* its number, from 0; ignored by a CPU */
-	bool packs;          /* text is packed for its way to the device, where it can be */
+	size_t chunk_nbytes; /* the longest chunk */
+	int device;          /* number of the GPU, from 0; a CPU ignores it */
+	int nreaders;        /* threads that read plain files for the device; 0: there are none */
 };
 
-/* So much of either end of a chunk's text is in the buffer in any case: see next. */
+/* The first and the last bytes of a chunk's text that are always in the buffer. */
 #define WORKER_ENDS_NBYTES 4096
 
+/* Where a device can fail, the result may be STATUS_GPU. */
 struct worker_ops {
 	const char *name; /* "cpu", "gpu": for --verbose */
 
-	/* Wakes the device of that number, which open would wait for; that takes long. NULL: none
-	 * sleeps. Errors: STATUS_NO_GPU, STATUS_GPU. */
+	/* Makes the device's context, for which open would otherwise wait: 0.2 s or more. NULL:
+	 * there is none. Errors: STATUS_NO_GPU, STATUS_GPU. */
 	enum status (*wake)(int device, struct fault *fault);
 
 	/* Makes a worker. Called in the thread that will use it. The plan outlives the worker. */
 	enum status (*open)(struct worker **out, const struct plan *plan,
 			    const struct worker_setup *setup, struct fault *fault);
 
-	/* The buffer that chunks are to be read into: chunk_nbytes bytes, with
-	 * SIMD_PAD_NBYTES readable ones on either side, owned by the worker, pinned where that
-	 * helps. */
+	/* Returns the buffer for the next chunk: chunk_nbytes bytes, with SIMD_PAD_NBYTES readable
+	 * ones on either side, owned by the worker. */
 	char *(*buffer)(struct worker *w);
 
-	/* A chunk is read to where this says: see struct reader. NULL: into the buffer. */
-	struct room (*next)(struct worker *w, const struct chunk *chunk, size_t done);
+	/* Reads the chunk from a plain file, beginning at position. Only its ends need be in the
+	 * buffer then. NULL: the caller reads it into the buffer. Errors: file_read_range's. */
+	enum status (*read)(struct worker *w, int fd, off_t position, const struct chunk *chunk,
+			    struct fault *fault);
 
-	/* Has all of the chunk's text lie in the buffer, as it does for who has no next: otherwise,
-	 * from begin on, only its ends may. Until the next chunk is read, as often as one likes.
-	 * NULL: it does. */
-	void (*restore)(struct worker *w);
+	/* Completes the chunk's text in the buffer. Idempotent. NULL: it always is complete. */
+	void (*load_text)(struct worker *w);
 
-	/* Starts on the chunk, which the worker has, and does not wait; map is next to
-	 * be called, and finds work done. NULL: there is nothing to start. Errors: STATUS_GPU. */
+	/* Starts work on a chunk that has been read, and does not wait for it; map is called next.
+	 * NULL: map does all of it. */
 	enum status (*begin)(struct worker *w, const struct chunk *chunk, struct fault *fault);
 
-	/* Computes the transition map of the chunk, which the worker has.
-	 * An empty chunk has the identity. */
+	/* Computes the transition map of the chunk. An empty chunk has the identity. */
 	enum status (*map)(struct worker *w, const struct chunk *chunk, struct chunk_map *out,
 			   struct fault *fault);
 
-	/* Folds the complete records of the chunk just mapped into out, which the caller
-	 * has cleared: the columns, nshort, head_nbytes and tail_offset. entry may be
-	 * CHUNK_UNKNOWN unless the map said CHUNK_DEPENDS; if it turns out to be needed after
-	 * all, needs_entry of out is set, and nothing else holds. */
+	/* Folds the complete records of the chunk that was mapped into out, which the caller has
+	 * cleared: the columns, nshort, head_nbytes and tail_offset. entry may be CHUNK_UNKNOWN
+	 * unless map reported CHUNK_DEPENDS; if the fold needs it after all, needs_entry of out is
+	 * set and the rest of out is undefined. */
 	enum status (*fold)(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
 			    struct partial *out, struct fault *fault);
 
-	/* Prints the chunk just folded, as cpu_folder_emit does. before: the fold of all records
-	 * before the chunk's own. *out: the text, in memory of the worker's, until the next emit
-	 * or close. Called only if the plan emits. */
+	/* Prints the records of the chunk that was folded. before: the fold of all earlier records.
+	 * *out: the text, owned by the worker, valid until the next emit or close. Called only if
+	 * the plan emits. */
 	enum status (*emit)(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
 			    const struct partial *before, struct text_buffer **out,
 			    struct fault *fault);
 
 	void (*close)(struct worker *w);
 
-	/* Told when the output of the chunk in slot begins to be written, and when it is written;
-	 * NULL: not interested. */
+	/* Called before and after the chunk's output is written. NULL: not needed. */
 	void (*writes)(struct worker *w, bool begins);
 };
 
-/* As ops->restore, if there is one. */
-static inline void worker_restore(const struct worker_ops *ops, struct worker *w)
+static inline void worker_load_text(const struct worker_ops *ops, struct worker *w)
 {
-	if (ops->restore)
-		ops->restore(w);
+	if (ops->load_text)
+		ops->load_text(w);
 }
 
 extern const struct worker_ops worker_cpu;

@@ -8,15 +8,15 @@
  *   total chain   chunk k's partial is added to the total of all chunks before it
  *   write chain   if records are printed, chunk k's output follows chunk k - 1's
  *
- * A thread leaves its chunk's map in the entry chain, and waits for the entry only where the
- * fold depends on it (enum chunk_dependence). In the total chain it need not wait, mostly: sums
- * are exact, so that what a chunk without a fault folds to may be added at any time. The thread
- * adds it to a partial of its own and leaves only the ends of the chunk in the chain, where
- * records are cut. Where order matters, it waits: for a chunk with a fault in it or with long
- * ends, for the first values of a column, and for records to print.
+ * A thread posts its chunk's map to the entry chain, and waits for the entry only if the fold
+ * depends on it (enum chunk_dependence). In the total chain it mostly need not wait: sums are
+ * exact, so the fold of a chunk without a fault may be added at any time. The thread adds it to a
+ * partial of its own and posts only the chunk's border, its ends, where records are cut. Where
+ * order matters, it waits: for a chunk with a fault or with long ends, for the first values of a
+ * column, and to print records.
  *
- * Deadlock cannot arise: chunks are handed out in order, every thread finishes those it has in that
- * order (it may have read one more), and none waits for a later one.
+ * There is no deadlock: chunks are handed out in order, every thread finishes its chunks in that
+ * order (it may have read one more), and none waits for a later chunk.
  */
 #include "engine/worker_thread.h"
 
@@ -40,17 +40,17 @@ void engine_fail(struct engine *e, const struct fault *fault)
 	input_stop(e->input);
 }
 
-/* Waits for the turn of the member's chunk; false if the run has failed. at: where others
- * look for who waits in the chunk's slot. */
-static bool wait_for_turn(struct worker_thread *m, struct chain *chain, struct worker_thread **at)
+/* Waits for the turn of the thread's chunk; false if the run has failed. *at, the chunk's slot,
+ * tells others which thread waits. */
+static bool wait_for_turn(struct worker_thread *t, struct chain *chain, struct worker_thread **at)
 {
-	waiter_reset(&m->waiter);
-	if (!chain_enter(chain, m->slot->chunk.index))
+	waiter_reset(&t->waiter);
+	if (!chain_enter(chain, t->slot->chunk.index))
 		return false;
-	*at = m;
-	if (!chain_join(chain, m->slot->chunk.index, CHAIN_WAITING))
-		waiter_wait(&m->waiter);
-	return !m->engine->failed;
+	*at = t;
+	if (!chain_join(chain, t->slot->chunk.index, CHAIN_WAITING))
+		waiter_wait(&t->waiter);
+	return !t->engine->failed;
 }
 
 static struct entry_slot *entry_slot(struct engine *e, uint64_t k)
@@ -58,7 +58,8 @@ static struct entry_slot *entry_slot(struct engine *e, uint64_t k)
 	return &e->entry_slots[chain_slot(&e->entries, k)];
 }
 
-/* Says how the chunks from k on are entered, whose turn is the caller's. */
+/* Determines the entries of chunk k, whose turn the caller has, and of the posted ones behind
+ * it. */
 static void pass_entries(struct engine *e, uint64_t k)
 {
 	const struct chunk_entry afresh = {CSV_FIELD_START, false, false};
@@ -75,16 +76,16 @@ static void pass_entries(struct engine *e, uint64_t k)
 	} while (next == CHAIN_POSTED);
 }
 
-/* The entry chain: leaves what the chunk does to the automaton. */
-static bool leave_map(struct worker_thread *m)
+/* The entry chain: posts the chunk's map. */
+static bool post_map(struct worker_thread *t)
 {
-	struct engine *e = m->engine;
-	const struct chunk *chunk = &m->slot->chunk;
+	struct engine *e = t->engine;
+	const struct chunk *chunk = &t->slot->chunk;
 	struct entry_slot *s = entry_slot(e, chunk->index);
 
 	if (!chain_enter(&e->entries, chunk->index))
 		return false;
-	s->map = m->map.map;
+	s->map = t->map.map;
 	s->first_of_file = chunk->first_of_file;
 	s->is_empty = chunk->nbytes == 0;
 	s->ends_line = chunk->nbytes > 0 && chunk->data[chunk->nbytes - 1] == '\n';
@@ -94,59 +95,58 @@ static bool leave_map(struct worker_thread *m)
 	return true;
 }
 
-/* Waits until it is known how chunk k is entered, which has left its map; false if the run has
- * failed. */
-static bool learn_entry(struct worker_thread *m, uint64_t k, struct chunk_entry *entry)
+/* Waits for the entry of chunk k, whose map has been posted; false if the run has failed. */
+static bool await_entry(struct worker_thread *t, uint64_t k, struct chunk_entry *entry)
 {
-	struct entry_slot *s = entry_slot(m->engine, k);
+	struct entry_slot *s = entry_slot(t->engine, k);
 	int unknown = ENTRY_UNKNOWN;
 
-	waiter_reset(&m->waiter);
-	if (m->engine->failed)
+	waiter_reset(&t->waiter);
+	if (t->engine->failed)
 		return false;
-	s->waiter = &m->waiter;
+	s->waiter = &t->waiter;
 	if (atomic_compare_exchange_strong(&s->state, &unknown, ENTRY_AWAITED))
-		waiter_wait(&m->waiter);
-	if (m->engine->failed)
-		return false; /* which may be what woke it: nobody has written the entry, or is at it */
+		waiter_wait(&t->waiter);
+	if (t->engine->failed)
+		return false; /* the failure may have ended the wait: the entry may be unset */
 	*entry = s->entry;
 	return true;
 }
 
-/* Tells the worker that its chunk's output begins to be written, or that it is. */
-static void tell_writes(struct worker_thread *m, bool begins)
+/* Reports the beginning or the end of a write to the worker. */
+static void report_write(struct worker_thread *t, bool begins)
 {
-	if (m->slot->ops->writes)
-		m->slot->ops->writes(m->slot->worker, begins);
+	if (t->slot->ops->writes)
+		t->slot->ops->writes(t->slot->worker, begins);
 }
 
-/* Writes the chunk's output, all of it or, once the run has failed, none. */
-static enum status write_whole(struct worker_thread *m, struct fault *fault)
+/* Writes the chunk's output: all of it or, once the run has failed, none. */
+static enum status write_whole(struct worker_thread *t, struct fault *fault)
 {
-	struct engine *e = m->engine;
-	struct text_buffer *texts[] = {&m->output.head, m->text, &m->output.tail};
+	struct engine *e = t->engine;
+	struct text_buffer *texts[] = {&t->output.head, t->text, &t->output.tail};
 	enum status status = STATUS_OK;
 
 	pthread_mutex_lock(&e->writing);
-	tell_writes(m, true);
+	report_write(t, true);
 	for (int i = e->failed ? 3 : 0; i < 3 && status == STATUS_OK; i++)
 		status = texts[i] ? writer_write(&e->writer, texts[i], fault) : STATUS_OK;
-	tell_writes(m, false);
+	report_write(t, false);
 	pthread_mutex_unlock(&e->writing);
 	return status;
 }
 
 /* The write chain: writes the chunk's output when its turn has come. */
-static bool write_in_turn(struct worker_thread *m)
+static bool write_in_turn(struct worker_thread *t)
 {
-	struct engine *e = m->engine;
-	uint64_t k = m->slot->chunk.index;
+	struct engine *e = t->engine;
+	uint64_t k = t->slot->chunk.index;
 	struct worker_thread **slots = e->write_slots;
 	struct fault fault;
 
-	if (!wait_for_turn(m, &e->writes, &slots[chain_slot(&e->writes, k)]))
+	if (!wait_for_turn(t, &e->writes, &slots[chain_slot(&e->writes, k)]))
 		return false;
-	if (write_whole(m, &fault) != STATUS_OK) {
+	if (write_whole(t, &fault) != STATUS_OK) {
 		engine_fail(e, &fault);
 		return false;
 	}
@@ -155,15 +155,15 @@ static bool write_in_turn(struct worker_thread *m)
 	return true;
 }
 
-/* What comes before a fault in the chunk is printed all the same, so that the output ends
- * at the same record whoever did what. */
-static void fail_after_output(struct worker_thread *m, const struct fault *fault)
+/* Fails the run at a fault in the chunk. The records before the fault are printed, so that the
+ * output ends at the same record on any number of workers. */
+static void fail_after_output(struct worker_thread *t, const struct fault *fault)
 {
-	struct engine *e = m->engine;
+	struct engine *e = t->engine;
 
-	m->text = NULL;
-	total_emit_before_fault(e->total, &m->slot->chunk, m->entry, &m->output);
-	if (!e->plan->emits || write_in_turn(m))
+	t->text = NULL;
+	total_emit_before_fault(e->total, &t->slot->chunk, t->entry, &t->output);
+	if (!e->plan->emits || write_in_turn(t))
 		engine_fail(e, fault);
 }
 
@@ -173,114 +173,114 @@ static struct total_slot *total_slot(struct engine *e, uint64_t k)
 }
 
 /* Whether the border's chunk was folded as if it were entered outside quotes, and is not. All
- * earlier chunks have left their maps, so that the entry is about to be known. */
-static bool is_misguessed(struct worker_thread *m, const struct border *border)
+ * earlier chunks have posted their maps, so the wait is short. */
+static bool is_misguessed(struct worker_thread *t, const struct border *border)
 {
 	struct chunk_entry entry;
 
-	return border->guesses && learn_entry(m, border->chunk.index, &entry) &&
+	return border->guesses && await_entry(t, border->chunk.index, &entry) &&
 	       entry.state == CSV_QUOTED;
 }
 
-/* Adds to the total what was left at chunk k, whose turn m has. */
-static bool add_border(struct worker_thread *m, uint64_t k)
+/* Adds to the total the border that was posted at chunk k, whose turn the thread has. */
+static bool add_border(struct worker_thread *t, uint64_t k)
 {
-	struct engine *e = m->engine;
+	struct engine *e = t->engine;
 	const struct border *border = &total_slot(e, k)->border;
 	struct fault fault;
 
-	if (is_misguessed(m, border)) {
+	if (is_misguessed(t, border)) {
 		fault_set(&fault, STATUS_MISGUESSED, 0, NULL);
 		engine_fail(e, &fault);
 		return false;
 	}
-	if (total_add_border(e->total, border, &m->folder, &m->deferred, &fault) == STATUS_OK)
+	if (total_add_border(e->total, border, &t->folder, &t->deferred, &fault) == STATUS_OK)
 		return true;
 	fault.file = input_name(e->input, border->chunk.file);
 	engine_fail(e, &fault);
 	return false;
 }
 
-/* Ends the turn of chunk k in the total chain, and takes those that were left to whoever
- * passes. False if the run has failed. */
-static bool pass_totals(struct worker_thread *m, uint64_t k)
+/* Ends the turn of chunk k in the total chain, and does those of the posted chunks behind it. False
+ * if the run has failed. */
+static bool pass_totals(struct worker_thread *t, uint64_t k)
 {
-	struct engine *e = m->engine;
+	struct engine *e = t->engine;
 	enum chain_slot next;
 
 	if (!e->settled && e->total->settled)
 		e->settled = true;
 	while ((next = chain_pass(&e->totals, k)) == CHAIN_POSTED)
-		if (!add_border(m, ++k))
+		if (!add_border(t, ++k))
 			return false;
 	if (next == CHAIN_WAITING)
-		waiter_call(&total_slot(e, k + 1)->member->waiter);
+		waiter_call(&total_slot(e, k + 1)->thread->waiter);
 	return true;
 }
 
-/* The total chain, where order does not matter: only the chunk's ends take part. */
-static bool defer_to_total(struct worker_thread *m)
+/* The total chain, where order does not matter: posts the chunk's border. */
+static bool post_border(struct worker_thread *t)
 {
-	struct engine *e = m->engine;
-	uint64_t k = m->slot->chunk.index;
+	struct engine *e = t->engine;
+	uint64_t k = t->slot->chunk.index;
 	struct fault fault;
 
-	if (partial_combine(&m->deferred, &m->partial) != STATUS_OK) {
+	if (partial_combine(&t->deferred, &t->partial) != STATUS_OK) {
 		fault_set(&fault, STATUS_NO_MEMORY, 0, NULL);
 		engine_fail(e, &fault);
 		return false;
 	}
 	if (!chain_enter(&e->totals, k))
 		return false;
-	border_copy(&total_slot(e, k)->border, &m->slot->chunk, m->map.nlines, &m->partial);
-	total_slot(e, k)->border.guesses = m->guessed;
+	border_copy(&total_slot(e, k)->border, &t->slot->chunk, t->map.nlines, &t->partial);
+	total_slot(e, k)->border.guesses = t->guessed;
 	if (!chain_join(&e->totals, k, CHAIN_POSTED))
 		return true;
-	return add_border(m, k) && pass_totals(m, k);
+	return add_border(t, k) && pass_totals(t, k);
 }
 
-/* Has all that the total looks at lie in the worker's buffer. */
-static void restore_for_total(struct worker_thread *m)
+/* Loads the chunk's text if the total needs more of it than its ends. */
+static void load_for_total(struct worker_thread *t)
 {
-	struct engine *e = m->engine;
-	const struct partial *p = &m->partial;
+	struct engine *e = t->engine;
+	const struct partial *p = &t->partial;
 
 	if (p->head_nbytes > WORKER_ENDS_NBYTES ||
-	    m->slot->chunk.nbytes - p->tail_offset > WORKER_ENDS_NBYTES ||
+	    t->slot->chunk.nbytes - p->tail_offset > WORKER_ENDS_NBYTES ||
 	    !ends_suffice(e->plan, p, e->settled))
-		worker_restore(m->slot->ops, m->slot->worker);
+		worker_load_text(t->slot->ops, t->slot->worker);
 }
 
 /* The total chain: adds the chunk to the total when its turn has come. */
-static bool add_in_turn(struct worker_thread *m)
+static bool add_in_turn(struct worker_thread *t)
 {
-	struct engine *e = m->engine;
-	const struct chunk *chunk = &m->slot->chunk;
+	struct engine *e = t->engine;
+	const struct chunk *chunk = &t->slot->chunk;
 	uint64_t k = chunk->index;
 	struct fault fault;
 
-	restore_for_total(m); /* before others wait for it */
-	if (!wait_for_turn(m, &e->totals, &total_slot(e, k)->member))
+	load_for_total(t); /* before the turn: others wait for it */
+	if (!wait_for_turn(t, &e->totals, &total_slot(e, k)->thread))
 		return false;
-	if (total_add(e->total, chunk, m->map.nlines, &m->partial, &m->output, &fault) !=
+	if (total_add(e->total, chunk, t->map.nlines, &t->partial, &t->output, &fault) !=
 	    STATUS_OK) {
 		fault.file = input_name(e->input, chunk->file);
-		fail_after_output(m, &fault);
+		fail_after_output(t, &fault);
 		return false;
 	}
-	return pass_totals(m, k);
+	return pass_totals(t, k);
 }
 
-/* Reading failed at this chunk: an error, unless an earlier chunk has one. */
-static void fail_in_turn(struct worker_thread *m, const struct fault *fault)
+/* Fails the run because reading failed at this chunk, unless an earlier chunk has a fault. */
+static void fail_in_turn(struct worker_thread *t, const struct fault *fault)
 {
-	struct engine *e = m->engine;
+	struct engine *e = t->engine;
 
-	if (!wait_for_turn(m, &e->totals, &total_slot(e, m->slot->chunk.index)->member))
+	if (!wait_for_turn(t, &e->totals, &total_slot(e, t->slot->chunk.index)->thread))
 		return;
-	m->text = NULL;
-	m->output.head.nbytes = m->output.tail.nbytes = 0;
-	if (!e->plan->emits || write_in_turn(m))
+	t->text = NULL;
+	t->output.head.nbytes = t->output.tail.nbytes = 0;
+	if (!e->plan->emits || write_in_turn(t))
 		engine_fail(e, fault);
 }
 
@@ -288,48 +288,48 @@ static void fail_in_turn(struct worker_thread *m, const struct fault *fault)
 
 enum phase { PHASE_MAP, PHASE_FOLD, PHASE_EMIT };
 
-/* Does a step of the work on the chunk in slot, given those before it. */
-static enum status run_phase(struct worker_thread *m, enum phase step, struct fault *fault)
+/* Runs a phase of the work on the current chunk; the phases before it have run. */
+static enum status run_phase(struct worker_thread *t, enum phase phase, struct fault *fault)
 {
-	const struct worker_ops *ops = m->slot->ops;
-	struct worker *w = m->slot->worker;
+	const struct worker_ops *ops = t->slot->ops;
+	struct worker *w = t->slot->worker;
 
-	switch (step) {
+	switch (phase) {
 	case PHASE_MAP:
-		if (m->slot->status == STATUS_OK)
-			return ops->map(w, &m->slot->chunk, &m->map, fault);
-		*fault = m->slot->fault; /* it has failed to begin */
-		return m->slot->status;
+		if (t->slot->status == STATUS_OK)
+			return ops->map(w, &t->slot->chunk, &t->map, fault);
+		*fault = t->slot->fault; /* begin failed */
+		return t->slot->status;
 	case PHASE_FOLD:
-		partial_clear(&m->partial);
-		return ops->fold(w, &m->slot->chunk, m->entry, &m->partial, fault);
+		partial_clear(&t->partial);
+		return ops->fold(w, &t->slot->chunk, t->entry, &t->partial, fault);
 	default:
-		return ops->emit(w, &m->slot->chunk, m->entry, &m->output.before, &m->text,
+		return ops->emit(w, &t->slot->chunk, t->entry, &t->output.before, &t->text,
 				 fault);
 	}
 }
 
-enum status worker_thread_use_cpu(struct worker_thread *m, struct work_slot *slot, struct fault *first,
-			   struct fault *fault)
+enum status worker_thread_use_cpu(struct worker_thread *t, struct work_slot *slot,
+				  struct fault *first, struct fault *fault)
 {
-	struct worker_pool *pool = m->pool;
+	struct worker_pool *pool = t->pool;
 
-	pthread_mutex_lock(&m->engine->lock);
+	pthread_mutex_lock(&t->engine->lock);
 	if (first->status == STATUS_OK)
 		*first = *fault;
-	pthread_mutex_unlock(&m->engine->lock);
+	pthread_mutex_unlock(&t->engine->lock);
 	slot->ops = &worker_cpu;
 	slot->worker = NULL;
-	return worker_cpu.open(&slot->worker, m->engine->plan, &pool->setup, fault);
+	return worker_cpu.open(&slot->worker, t->engine->plan, &pool->setup, fault);
 }
 
-/* Puts a CPU in the place of a worker that has failed; the chunk in slot goes with it. */
-static enum status replace_worker(struct worker_thread *m, struct fault *fault)
+/* Replaces a GPU worker that has failed by a CPU's, which takes over the chunk. */
+static enum status replace_worker(struct worker_thread *t, struct fault *fault)
 {
-	struct work_slot failed = *m->slot, *slot = m->slot;
-	enum status status = worker_thread_use_cpu(m, slot, &m->pool->work_fault, fault);
+	struct work_slot failed = *t->slot, *slot = t->slot;
+	enum status status = worker_thread_use_cpu(t, slot, &t->pool->work_fault, fault);
 
-	worker_restore(failed.ops, failed.worker);
+	worker_load_text(failed.ops, failed.worker);
 	slot->status = STATUS_OK;
 	if (status == STATUS_OK) {
 		memcpy(slot->ops->buffer(slot->worker), slot->chunk.data, slot->chunk.nbytes);
@@ -339,146 +339,148 @@ static enum status replace_worker(struct worker_thread *m, struct fault *fault)
 	return status;
 }
 
-/* Begins anew with the chunk, up to a step that a GPU has failed in. A map of the same chunk is the
- * same, but a fold that did not know the entry may need it now. */
-static enum status begin_anew(struct worker_thread *m, enum phase last, struct fault *fault)
+/* Repeats the chunk's phases on a CPU, up to the one in which a GPU failed. The map comes out the
+ * same, but a fold without the entry may need it now. */
+static enum status repeat_on_cpu(struct worker_thread *t, enum phase last, struct fault *fault)
 {
-	enum status status = replace_worker(m, fault);
+	enum status status = replace_worker(t, fault);
 
-	for (int step = PHASE_MAP; status == STATUS_OK && step <= (int)last; step++) {
-		if (step == PHASE_FOLD && m->entry.unknown) {
-			partial_clear(&m->partial);
-			m->partial.needs_entry = true;
+	for (int phase = PHASE_MAP; status == STATUS_OK && phase <= (int)last; phase++) {
+		if (phase == PHASE_FOLD && t->entry.unknown) {
+			partial_clear(&t->partial);
+			t->partial.needs_entry = true;
 			break;
 		}
-		status = run_phase(m, (enum phase)step, fault);
+		status = run_phase(t, (enum phase)phase, fault);
 	}
 	return status;
 }
 
-/* Does a step, if need be in the place of a GPU that fails; false if the run has failed. */
-static bool step(struct worker_thread *m, enum phase step)
+/* Completes a phase, on a CPU if a GPU fails in it; false if the run has failed. */
+static bool complete(struct worker_thread *t, enum phase phase)
 {
 	struct fault fault;
-	enum status status = run_phase(m, step, &fault);
+	enum status status = run_phase(t, phase, &fault);
 
-	if (status == STATUS_GPU && m->slot->ops != &worker_cpu)
-		status = begin_anew(m, step, &fault);
+	if (status == STATUS_GPU && t->slot->ops != &worker_cpu)
+		status = repeat_on_cpu(t, phase, &fault);
 	if (status != STATUS_OK)
-		engine_fail(m->engine, &fault);
+		engine_fail(t->engine, &fault);
 	return status == STATUS_OK;
 }
 
-/* Folds the chunk in slot, given how it is entered, or CHUNK_UNKNOWN. */
-static bool fold(struct worker_thread *m, struct chunk_entry entry)
+/* Folds the current chunk. entry may be CHUNK_UNKNOWN. */
+static bool fold(struct worker_thread *t, struct chunk_entry entry)
 {
-	m->entry = entry;
-	return step(m, PHASE_FOLD);
+	t->entry = entry;
+	return complete(t, PHASE_FOLD);
 }
 
-static bool may_defer(const struct worker_thread *m)
+/* Whether the total needs no more of the chunk than its border. */
+static bool border_is_enough(const struct worker_thread *t)
 {
-	return border_suffices(m->engine->plan, &m->slot->chunk, &m->partial, m->engine->settled);
+	return border_suffices(t->engine->plan, &t->slot->chunk, &t->partial, t->engine->settled);
 }
 
-/* Folds the chunk before it is known how it is entered, if that hardly matters. *folded: whether it
- * is folded, so that nothing but a wrong guess can be against it. False if the run has failed. */
-static bool fold_ahead(struct worker_thread *m, bool *folded)
+/* Folds the chunk before its entry is known, if it hardly depends on the entry. *folded: whether
+ * the fold is valid, unless a guess turns out wrong. False if the run has failed. */
+static bool fold_early(struct worker_thread *t, bool *folded)
 {
 	*folded = false;
-	m->guessed = m->map.dependence == CHUNK_GUESSES;
-	if (!m->engine->guesses || m->map.dependence == CHUNK_DEPENDS)
+	t->guessed = t->map.dependence == CHUNK_GUESSES;
+	if (!t->engine->guesses || t->map.dependence == CHUNK_DEPENDS)
 		return true;
-	if (!fold(m, CHUNK_UNKNOWN))
+	if (!fold(t, CHUNK_UNKNOWN))
 		return false;
-	*folded = !m->partial.needs_entry;
+	*folded = !t->partial.needs_entry;
 	return true;
 }
 
-/* Folds the chunk when it is known how it is entered, unless what was folded ahead holds, and adds
- * it to the total. */
-static bool fold_in_turn(struct worker_thread *m, bool folded)
+/* Waits for the chunk's entry, folds the chunk unless the early fold is valid, and adds it to the
+ * total. */
+static bool fold_in_turn(struct worker_thread *t, bool folded)
 {
 	struct chunk_entry entry;
 
-	if (!learn_entry(m, m->slot->chunk.index, &entry))
+	if (!await_entry(t, t->slot->chunk.index, &entry))
 		return false;
-	folded = folded && !(m->guessed && entry.state == CSV_QUOTED);
-	if (!folded && !fold(m, entry))
+	folded = folded && !(t->guessed && entry.state == CSV_QUOTED);
+	if (!folded && !fold(t, entry))
 		return false;
-	m->guessed = false;
-	if (may_defer(m))
-		return defer_to_total(m);
-	if (!add_in_turn(m))
+	t->guessed = false;
+	if (border_is_enough(t))
+		return post_border(t);
+	if (!add_in_turn(t))
 		return false;
-	return !m->engine->plan->emits || (step(m, PHASE_EMIT) && write_in_turn(m));
+	return !t->engine->plan->emits || (complete(t, PHASE_EMIT) && write_in_turn(t));
 }
 
-static bool fold_chunk(struct worker_thread *m)
+static bool fold_chunk(struct worker_thread *t)
 {
 	bool folded;
 
-	if (!step(m, PHASE_MAP))
+	if (!complete(t, PHASE_MAP))
 		return false;
-	m->nbytes += m->slot->chunk.nbytes;
-	atomic_fetch_add_explicit(&engine_nbytes_begun, m->slot->chunk.nbytes,
+	t->nbytes += t->slot->chunk.nbytes;
+	atomic_fetch_add_explicit(&engine_nbytes_begun, t->slot->chunk.nbytes,
 				  memory_order_relaxed);
-	m->nchunks++;
-	if (!leave_map(m) || !fold_ahead(m, &folded))
+	t->nchunks++;
+	if (!post_map(t) || !fold_early(t, &folded))
 		return false;
-	return folded && may_defer(m) ? defer_to_total(m) : fold_in_turn(m, folded);
+	return folded && border_is_enough(t) ? post_border(t) : fold_in_turn(t, folded);
 }
 
-/* Whether another thread has come for this one, and takes its core. */
-static bool retires(struct worker_thread *m)
+/* Whether the thread ends because another one needs its core. */
+static bool retires(struct worker_thread *t)
 {
-	atomic_int *nsurplus = &m->engine->nsurplus;
+	atomic_int *nsurplus = &t->engine->nsurplus;
 
-	if (!m->pool->retires || atomic_load(nsurplus) <= 0)
+	if (!t->pool->retires || atomic_load(nsurplus) <= 0)
 		return false;
 	if (atomic_fetch_sub(nsurplus, 1) > 0)
 		return true;
-	atomic_fetch_add(nsurplus, 1); /* somebody else was sooner */
+	atomic_fetch_add(nsurplus, 1); /* another thread was sooner */
 	return false;
 }
 
-/* Takes the next chunk into a slot; false if there is none, or none for this thread. */
-static bool take(struct worker_thread *m, struct work_slot *slot)
+/* Reads the next chunk into a slot and begins with it; false if there is none, or the thread
+ * retires. */
+static bool read_next(struct worker_thread *t, struct work_slot *slot)
 {
 	const struct worker_ops *ops = slot->ops;
 
-	if (retires(m))
+	if (retires(t))
 		return false;
-	const struct reader reader = {{ops->buffer(slot->worker), m->pool->setup.chunk_nbytes},
-				      slot->worker, ops->next};
-	if (!input_read_chunk(m->engine->input, &reader, &slot->chunk, &slot->status, &slot->fault))
+	const struct reader reader = {ops->buffer(slot->worker), t->pool->setup.chunk_nbytes,
+				      slot->worker, ops->read};
+	if (!input_read_chunk(t->engine->input, &reader, &slot->chunk, &slot->status, &slot->fault))
 		return false;
 	if (slot->status == STATUS_OK && ops->begin)
 		slot->status = ops->begin(slot->worker, &slot->chunk, &slot->fault);
 	return true;
 }
 
-/* Does all there is to do with the chunk in a slot; false if the run has failed. */
-static bool work_off(struct worker_thread *m, struct work_slot *slot)
+/* Folds, adds and prints the chunk in a slot; false if the run has failed. */
+static bool finish_chunk(struct worker_thread *t, struct work_slot *slot)
 {
-	m->slot = slot;
+	t->slot = slot;
 	if (slot->status == STATUS_OK || slot->status == STATUS_GPU)
-		return fold_chunk(m);
-	fail_in_turn(m, &slot->fault);
+		return fold_chunk(t);
+	fail_in_turn(t, &slot->fault);
 	return false;
 }
 
-void worker_thread_run(struct worker_thread *m)
+void worker_thread_run(struct worker_thread *t)
 {
-	struct work_slot *slot = &m->slots[0], *next = &m->slots[m->nslots - 1];
-	bool full = take(m, slot);
+	struct work_slot *slot = &t->slots[0], *next = &t->slots[t->nslots - 1];
+	bool full = read_next(t, slot);
 
 	while (full) {
-		bool next_full = next != slot && take(m, next);
+		bool next_full = next != slot && read_next(t, next);
 		struct work_slot *done = slot;
-		if (!work_off(m, slot))
+		if (!finish_chunk(t, slot))
 			return;
-		full = next == done ? take(m, done) : next_full;
+		full = next == done ? read_next(t, done) : next_full;
 		slot = next;
 		next = done;
 	}

@@ -357,9 +357,9 @@ bool input_read_chunk(struct input *in, const struct reader *reader, struct chun
 		pthread_mutex_unlock(&in->lock);
 		return false;
 	}
-	*status = begin_chunk(in, reader->buffer.data, chunk, fault);
+	*status = begin_chunk(in, reader->buffer, chunk, fault);
 	if (*status == STATUS_OK)
-		*status = begin_reading(in, chunk, reader->buffer.nbytes, &deferred, fault);
+		*status = begin_reading(in, chunk, reader->nbytes, &deferred, fault);
 	if (*status != STATUS_OK)
 		input_stop(in);
 	end_chunk(in, chunk);

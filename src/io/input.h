@@ -16,6 +16,7 @@
 
 #include "csv/chunk.h"
 #include "base/status.h"
+#include "io/reader.h"
 
 struct input;
 

@@ -314,45 +314,10 @@ size_t source_cut_range(struct source *s, size_t capacity, off_t *position)
 	return nbytes;
 }
 
-static enum status read_whole(int fd, off_t position, struct room room, struct fault *fault)
-{
-	while (room.nbytes > 0) {
-		ssize_t n = pread(fd, room.data, room.nbytes, position);
-		if (n == 0)
-			return fault_set(fault, STATUS_SHRANK, 0, NULL);
-		if (n < 0 && errno != EINTR)
-			return fault_set(fault, STATUS_READ, errno, NULL);
-		n = n > 0 ? n : 0;
-		room.data += n;
-		room.nbytes -= (size_t)n;
-		position += n;
-	}
-	return STATUS_OK;
-}
-
-/* Reads a range to where reader->next says. */
-static enum status read_pieces(int fd, off_t position, const struct chunk *chunk,
-			       const struct reader *reader, struct fault *fault)
-{
-	enum status status = STATUS_OK;
-	size_t done = 0;
-
-	while (done < chunk->nbytes && status == STATUS_OK) {
-		struct room room = reader->next(reader->worker, chunk, done);
-		status = read_whole(fd, position + (off_t)done, room, fault);
-		done += room.nbytes;
-	}
-	if (status == STATUS_OK)
-		reader->next(reader->worker, chunk, done);
-	return status;
-}
-
 enum status source_read_range(struct source *s, off_t position, const struct chunk *chunk,
 			      const struct reader *reader, struct fault *fault)
 {
-	struct room room = {chunk->data, chunk->nbytes};
-	enum status status = reader->next ? read_pieces(s->fd, position, chunk, reader, fault)
-					  : read_whole(s->fd, position, room, fault);
+	enum status status = reader_read(reader, s->fd, position, chunk, fault);
 
 	release(s);
 	return name_fault(s, status, fault);

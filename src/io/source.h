@@ -18,6 +18,7 @@
 #include "base/status.h"
 #include "csv/chunk.h"
 #include "io/read_ahead.h"
+#include "io/reader.h"
 
 enum source_state {
 	SOURCE_UNOPENED,

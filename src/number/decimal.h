@@ -25,9 +25,6 @@
 #define DECIMAL_NDIGITS 18 /* significant digits the fast path holds: fits int64 */
 #define DECIMAL_NSCALES 32 /* scales 0 to 31 have a bin */
 
-__extension__ typedef __int128 int128;
-__extension__ typedef unsigned __int128 uint128;
-
 enum decimal_kind {
 	DECIMAL_NUMBER,  /* parsed: *out is set */
 	DECIMAL_MISSING, /* empty, or blanks only */

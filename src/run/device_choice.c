@@ -2,10 +2,10 @@
  *
  * device_choice.c - see device_choice.h.
  *
- * A CUDA context costs as long as a few cores need for a gigabyte (AUTO_COST_S). --device auto
- * therefore does not touch the driver at all unless the input is known to be so large that GPUs
- * save more than that; and then only in the threads of the GPUs: the CPUs have begun by then. Every
- * thread that has a GPU awake takes the place of a CPU's.
+ * Making a CUDA context takes as long as a few cores take to fold a gigabyte (AUTO_COST_S).
+ * --device auto therefore does not touch the driver unless the input is known to be so large that
+ * GPUs save more than that; and then only the GPUs' threads do, while the CPUs work. Each of these
+ * threads replaces a CPU's once its GPU is awake.
  */
 #include "run/device_choice.h"
 
@@ -14,7 +14,6 @@
 
 #include "base/cores.h"
 #include "io/message.h"
-#include "simd/nibbles.h"
 #include "simd/simd.h"
 #ifdef HAVE_CUDA
 #include "kernels/worker/gpu.h"
@@ -23,61 +22,33 @@
 #define CPU_CHUNK_NBYTES ((size_t)512 << 10) /* with its bitmaps in a second-level cache */
 #define GPU_CHUNK_NBYTES ((size_t)4 << 20)
 #define GPU_PRINTED_CHUNK_NBYTES ((size_t)8 << 20) /* more kernels, which larger chunks keep busy */
-#define SAMPLE_NBYTES ((size_t)16 << 10) /* of the text, to see what it is like */
-#define SAMPLE_NWORDS (SAMPLE_NBYTES / SIMD_WORD_NBYTES)
-#define LIKELY_FIELD_NBYTES 8            /* where there is none to see */
-#define GPU_MIN_FEEDERS 3 /* threads, each with a stream: one reads, one copies, one computes */
-#define GPU_MAX_FEEDERS 16        /* who pack, or read no chunk before theirs is folded */
-#define GPU_MAX_IN_TURN 12        /* who wait for a pipe, or to print, are no faster with more */
-#define GPU_MAX_READING_AHEAD 10  /* these keep the bus as busy */
-#define ALL_GPUS_READING_AHEAD 24 /* more of them get less out of the host's memory */
+#define SAMPLE_NWORDS 256     /* of the text, to estimate the size of its fields */
+#define LIKELY_FIELD_NBYTES 8 /* if the text is not known */
 
-/* Threads that pack the text make more of the bus; but fewer of them do less than others that do
- * not (79 GB/s with 16, 55 with 10, where 52 is all without: H200, 2026-11-22). Two GPUs have more
- * bus than the host's memory can fill. */
-#define GPU_MIN_PACKING 12
-
-/* What --device auto reckons with (Xeon with AVX-512, 16 threads, and H200, 2026-11-22:
+/* What --device auto estimates with (Xeon with AVX-512, 16 threads, and H200, 2026-11-22:
  * docs/speed.md). A GPU wakes in 0.2 s, its workers open in 0.03, and a process that has woken one
- * takes 0.1 s longer to end; in the meantime the CPUs do what they can. Several GPUs wake one
- * after the other. */
+ * takes 0.1 s longer to end; meanwhile the CPUs do what they can. Several GPUs wake one after the
+ * other. */
 #define AUTO_COST_S 0.32
 #define AUTO_COST_S_EACH_MORE 0.2
 #define CORES_MANY 12
 
-/* A core's seconds: for reading and finding separators, for what a field adds to that, and for
- * converting numbers; for a condition; for reading for a GPU beside such work, and for reading and
- * packing. And a GPU's, which are its bus's, or those of 16 threads that wait for their folds, as
- * with a condition; 300 columns take twice as many. */
+/* Seconds of a core: for reading and finding separators, and what each field adds to that; for
+ * converting numbers; for a condition. */
 #define SCAN_S_PER_BYTE 0.19e-9
 #define SCAN_S_PER_FIELD 0.65e-9
 #define CONVERT_S_PER_BYTE 0.24e-9
 #define PREDICATE_S_PER_RECORD 8e-9
-#define FEED_S_PER_BYTE 0.18e-9
-#define PACK_S_PER_BYTE 0.22e-9
-#define GPU_S_PER_BYTE 0.019e-9
-#define GPU_PACKED_S_PER_BYTE 0.0125e-9
-#define GPU_WAITED_S_PER_BYTE 0.036e-9
 
-/* What is to be done. */
 struct job {
 	const struct options *options;
 	const struct query *query;
 	const struct input *input;
-	uint64_t nbytes; /* of all of it; UINT64_MAX: not known */
+	uint64_t nbytes; /* of the input; UINT64_MAX: not known */
 };
 
-/* The beginning of the text, if it has been peeked at; *nbytes may be 0. */
-static const char *sample(const struct job *job, size_t *nbytes)
-{
-	const char *text = input_peeked(job->input, nbytes);
-
-	*nbytes = *nbytes < SAMPLE_NBYTES ? *nbytes : SAMPLE_NBYTES;
-	return text;
-}
-
-/* As many threads as were asked for (0: as there are cores), but no more than chunks: a short
- * input is not worth starting one for, nor looking how many cores there are. */
+/* The number of threads asked for (0: of cores), but no more than chunks: a short input does not
+ * repay starting a thread, or counting the cores. */
 static int count_threads(int nasked, size_t chunk_nbytes, uint64_t input_nbytes)
 {
 	uint64_t nfull = input_nbytes / chunk_nbytes;
@@ -89,71 +60,19 @@ static int count_threads(int nasked, size_t chunk_nbytes, uint64_t input_nbytes)
 	return nfull < (uint64_t)nthreads ? (int)nfull + 1 : nthreads;
 }
 
-/* decoding: the input has a thread of its own, which is one of those that were asked for. */
+/* decoding: the input has a thread of its own, which counts as one of those asked for. */
 static void add_cpu(struct device_choice *devices, const struct job *job, bool decoding)
 {
 	const struct options *o = job->options;
-	struct worker_pool *s = &devices->pools[devices->npools++];
+	struct worker_pool *p = &devices->pools[devices->npools++];
 
-	s->ops = &worker_cpu;
-	s->setup.chunk_nbytes = o->chunk_nbytes ? o->chunk_nbytes : CPU_CHUNK_NBYTES;
-	s->nthreads = count_threads(o->nthreads, s->setup.chunk_nbytes, job->nbytes);
-	s->nthreads -= decoding && s->nthreads > 1;
-	s->retires = true;
+	*p = (struct worker_pool){.ops = &worker_cpu, .retires = true};
+	p->setup.chunk_nbytes = o->chunk_nbytes ? o->chunk_nbytes : CPU_CHUNK_NBYTES;
+	p->nthreads = count_threads(o->nthreads, p->setup.chunk_nbytes, job->nbytes);
+	p->nthreads -= decoding && p->nthreads > 1;
 }
 
 #ifdef HAVE_CUDA
-/* Whether a GPU's thread may read one chunk while its GPU works on another. Where it might wait for
- * what it reads, or where chunks wait for each other, more threads do better: 300 columns took 1.54
- * s so, and take 0.82; a sum with a condition 1.10 and 0.88 (H200, 2026-11-22). */
-static bool may_read_ahead(const struct job *job)
-{
-	return job->nbytes != UINT64_MAX && gpu_folds_ahead(&job->query->plan);
-}
-
-/* Whether the text can be packed, as far as can be seen. */
-static bool is_packable(const struct job *job)
-{
-	struct nibble_letters letters = nibble_letters(job->query->plan.dialect.delimiter);
-	unsigned char packed[SAMPLE_NBYTES / 2];
-	size_t nbytes;
-	const char *text = sample(job, &nbytes);
-
-	return nbytes > 0 && nibbles_pack(text, nbytes, letters, packed);
-}
-
-/* The cores that each of ngpus can have. */
-static int cores_each(const struct job *job, int ngpus)
-{
-	int nasked = job->options->nthreads;
-
-	return (nasked ? nasked : cores_count()) / ngpus;
-}
-
-/* As many threads as a GPU of the pool may have, of ngpus. */
-static int gpu_most_threads(const struct job *job, const struct worker_pool *s, int ngpus)
-{
-	int share = ALL_GPUS_READING_AHEAD / ngpus;
-
-	if (job->nbytes == UINT64_MAX || job->query->plan.emits)
-		return GPU_MAX_IN_TURN;
-	if (s->setup.packs || !s->reads_ahead)
-		return GPU_MAX_FEEDERS;
-	return share < GPU_MAX_READING_AHEAD ? share : GPU_MAX_READING_AHEAD;
-}
-
-/* Threads that keep a GPU of the pool busy: no more than most, but GPU_MIN_FEEDERS at least. What
- * takes longest is reading, at 7 GB/s a thread. Those that read and nothing else leave half of the
- * cores to CPUs beside them. */
-static int gpu_nthreads(const struct worker_pool *s, int ncores, int most)
-{
-	bool halve = s->replaces && s->reads_ahead && !s->setup.packs;
-	int nthreads = halve ? ncores / 2 : ncores;
-
-	nthreads = nthreads < most ? nthreads : most;
-	return nthreads > GPU_MIN_FEEDERS ? nthreads : GPU_MIN_FEEDERS;
-}
-
 static size_t gpu_chunk_nbytes(const struct job *job)
 {
 	if (job->options->chunk_nbytes)
@@ -161,29 +80,34 @@ static size_t gpu_chunk_nbytes(const struct job *job)
 	return job->query->plan.emits ? GPU_PRINTED_CHUNK_NBYTES : GPU_CHUNK_NBYTES;
 }
 
-/* The pool of one of ngpus. */
-static void add_gpu(struct device_choice *devices, const struct job *job, int device, int ngpus, bool optional)
+/* Adds the pool of one of ngpus. */
+static void add_gpu(struct device_choice *devices, const struct job *job, int device, int ngpus,
+		    bool optional)
 {
-	int ncores = cores_each(job, ngpus), wanted;
-	bool beside_cpus = devices->pools[0].retires;
-	struct worker_pool *s = &devices->pools[devices->npools++];
+	const struct plan *plan = &job->query->plan;
+	int nasked = job->options->nthreads, wanted;
+	struct gpu_work work = {.plan = plan, .input_nbytes = job->nbytes, .ngpus = ngpus,
+				.ncores = (nasked ? nasked : cores_count()) / ngpus,
+				.beside_cpus = devices->pools[0].retires};
+	struct worker_pool *p = &devices->pools[devices->npools++];
 
-	s->ops = &worker_gpu;
-	s->setup.device = device;
-	s->setup.chunk_nbytes = gpu_chunk_nbytes(job);
-	s->optional = optional;
-	s->replaces = beside_cpus;
-	s->reads_ahead = may_read_ahead(job);
-	s->setup.packs = s->reads_ahead && ngpus == 1 && ncores >= GPU_MIN_PACKING &&
-			 is_packable(job);
-	wanted = gpu_nthreads(s, ncores, gpu_most_threads(job, s, ngpus));
-	s->nthreads = count_threads(wanted, s->setup.chunk_nbytes, job->nbytes);
-	s->reads_ahead =
-		s->reads_ahead && job->nbytes / s->setup.chunk_nbytes >= (uint64_t)wanted;
+	work.sample = input_peeked(job->input, &work.sample_nbytes);
+	wanted = gpu_nthreads(&work);
+	p->ops = &worker_gpu;
+	p->setup.device = device;
+	p->setup.chunk_nbytes = gpu_chunk_nbytes(job);
+	p->optional = optional;
+	p->replaces = work.beside_cpus;
+	p->nthreads = count_threads(wanted, p->setup.chunk_nbytes, job->nbytes);
+	p->reads_ahead = gpu_reads_ahead(&work) &&
+			 job->nbytes / p->setup.chunk_nbytes >= (uint64_t)wanted;
+	p->setup.nreaders = job->nbytes == UINT64_MAX ? 0 : p->nthreads;
+	p->note = gpu_packs(plan, &p->setup) ? " that pack" : NULL;
+	devices->gpu_speed += gpu_speed(plan, p);
 }
 
-/* Adds the GPU that was asked for by number, or every one; returns how many. optional: the driver
- * is not asked yet, as that takes long. */
+/* Adds the GPU that was asked for by number, or all; returns how many. optional: the driver, which
+ * would take long, is not asked for their number. */
 static int add_gpus(struct device_choice *devices, const struct job *job, bool optional)
 {
 	int ngpus = optional ? gpu_estimate() : gpu_count(), first = 0, end = ngpus;
@@ -217,22 +141,23 @@ static enum status no_gpu(const struct options *o, struct fault *fault)
 	return fault_set(fault, STATUS_NO_GPU, 0, words);
 }
 
-/* Bytes of text for each field, as far as can be seen. */
+/* Bytes of text a field, estimated from the beginning of the text, if that has been peeked at. */
 static double field_nbytes(const struct job *job)
 {
 	uint64_t separators[SAMPLE_NWORDS], newlines[SAMPLE_NWORDS], quotes[SAMPLE_NWORDS];
 	const struct simd_bits bits = {separators, newlines, quotes};
 	size_t nbytes, nwords, nfields;
-	const char *text = sample(job, &nbytes);
+	const char *text = input_peeked(job->input, &nbytes);
 
 	nwords = nbytes / SIMD_WORD_NBYTES;
+	nwords = nwords < SAMPLE_NWORDS ? nwords : SAMPLE_NWORDS;
 	simd()->classify(text, nwords, job->query->plan.dialect.delimiter, bits);
 	nfields = simd()->count(separators, nwords);
 	return nfields ? (double)(nwords * SIMD_WORD_NBYTES) / (double)nfields
 		       : LIKELY_FIELD_NBYTES;
 }
 
-/* What a CPU's thread does, in bytes a second. */
+/* The speed of a CPU thread, in bytes a second. */
 static double thread_speed(const struct job *job)
 {
 	const struct query *q = job->query;
@@ -244,32 +169,19 @@ static double thread_speed(const struct job *job)
 		    (double)q->plan.npredicates * PREDICATE_S_PER_RECORD / record);
 }
 
-/* What a GPU does with its threads, likewise. */
-static double gpu_speed(const struct worker_pool *s)
-{
-	double feeds = s->nthreads / (s->setup.packs ? PACK_S_PER_BYTE : FEED_S_PER_BYTE);
-	double takes = 1 / (!s->reads_ahead  ? GPU_WAITED_S_PER_BYTE
-			    : s->setup.packs ? GPU_PACKED_S_PER_BYTE
-					     : GPU_S_PER_BYTE);
-
-	return feeds < takes ? feeds : takes;
-}
-
-/* What CPUs and GPUs would do together, once all are awake; each_speed: a CPU's thread. */
+/* The speed of CPUs and GPUs together, once all are awake; each_speed: of a CPU thread. */
 static double devices_speed(const struct device_choice *devices, double each_speed)
 {
 	int ncpus = devices->pools[0].nthreads;
-	double speed = 0;
 
-	for (size_t i = 1; i < devices->npools; i++) {
-		speed += gpu_speed(&devices->pools[i]);
+	for (size_t i = 1; i < devices->npools; i++)
 		ncpus -= devices->pools[i].nthreads;
-	}
-	return speed + (ncpus > 0 ? ncpus * each_speed : 0);
+	return devices->gpu_speed + (ncpus > 0 ? ncpus * each_speed : 0);
 }
 
-/* Why the GPUs added to the CPUs would not pay; NULL: they would. */
-static const char *why_no_gpu(const struct device_choice *devices, const struct job *job, double each_speed)
+/* The reason why GPUs beside the CPUs would not pay; NULL: they would. */
+static const char *why_no_gpu(const struct device_choice *devices, const struct job *job,
+			      double each_speed)
 {
 	size_t ngpus = devices->npools - 1;
 	double nbytes = (double)job->nbytes, gain_s;
@@ -285,8 +197,8 @@ static const char *why_no_gpu(const struct device_choice *devices, const struct 
 	return NULL;
 }
 
-/* Leaves a core to each GPU that wakes, if there are many: to wake beside as many busy threads as
- * there are cores took 45 ms longer than 200 (H200, 2026-11-22). */
+/* Leaves a core to each GPU that wakes, if there are many cores: to wake it while every core was
+ * busy took 245 ms instead of 200 (H200, 2026-11-22). */
 static void leave_cores(struct device_choice *devices)
 {
 	struct worker_pool *cpus = &devices->pools[0];
@@ -297,7 +209,7 @@ static void leave_cores(struct device_choice *devices)
 	}
 }
 
-/* --device auto: adds GPUs to the CPUs if that pays; says why or why not. */
+/* --device auto: adds GPUs to the CPUs if that pays; returns the reason for or against. */
 static const char *add_gpus_if_they_pay(struct device_choice *devices, const struct job *job)
 {
 	const char *why_not;
@@ -308,7 +220,7 @@ static const char *add_gpus_if_they_pay(struct device_choice *devices, const str
 	if (job->query->plan.emits)
 		return "CPU only: records are printed";
 	each_speed = thread_speed(job);
-	/* Known before anybody looks for GPUs: */
+	/* Decided before the system is asked for GPUs: */
 	if ((double)job->nbytes < AUTO_COST_S * devices->pools[0].nthreads * each_speed)
 		return "CPU only: the input is too small for GPUs to pay";
 	add_gpus(devices, job, true);
@@ -339,7 +251,8 @@ static void use_cpu_instead(struct device_choice *devices, const struct job *job
 }
 
 enum status devices_choose(struct device_choice *devices, const struct options *options,
-			const struct query *query, const struct input *input, struct fault *fault)
+			   const struct query *query, const struct input *input,
+			   struct fault *fault)
 {
 	const struct job job = {options, query, input, input_nbytes_left(input)};
 
@@ -366,16 +279,16 @@ enum status devices_choose(struct device_choice *devices, const struct options *
 	return STATUS_OK;
 }
 
-static const char *device_name(const struct worker_pool *s, char *text, size_t nbytes)
+static const char *device_name(const struct worker_pool *p, char *text, size_t nbytes)
 {
 	snprintf(text, nbytes, "cpu");
 #ifdef HAVE_CUDA
-	if (s->ops == &worker_gpu) {
-		int used = snprintf(text, nbytes, "gpu:%d ", s->setup.device);
-		gpu_name(s->setup.device, text + used, nbytes - (size_t)used);
+	if (p->ops == &worker_gpu) {
+		int used = snprintf(text, nbytes, "gpu:%d ", p->setup.device);
+		gpu_name(p->setup.device, text + used, nbytes - (size_t)used);
 	}
 #else
-	(void)s;
+	(void)p;
 #endif
 	return text;
 }
@@ -385,11 +298,11 @@ void devices_report_failures(const struct device_choice *devices)
 	char name[128];
 
 	for (size_t i = 0; i < devices->npools; i++) {
-		const struct worker_pool *s = &devices->pools[i];
-		if (s->work_fault.status == STATUS_OK)
+		const struct worker_pool *p = &devices->pools[i];
+		if (p->work_fault.status == STATUS_OK)
 			continue;
 		message_note("warning: %s failed: %s; the CPU has done its work",
-			     device_name(s, name, sizeof name), s->work_fault.detail);
+			     device_name(p, name, sizeof name), p->work_fault.detail);
 	}
 }
 
@@ -401,14 +314,14 @@ void devices_report(const struct device_choice *devices, double elapsed_s)
 	message_note("%s", devices->why);
 	message_note("instruction set of the CPU: %s", simd()->name);
 	for (size_t i = 0; i < devices->npools; i++) {
-		const struct worker_pool *s = &devices->pools[i];
-		nbytes += s->nbytes;
+		const struct worker_pool *p = &devices->pools[i];
+		nbytes += p->nbytes;
 		message_note("%s: threads %d%s, chunks %llu, bytes %llu",
-			     device_name(s, name, sizeof name), s->nthreads,
-			     s->setup.packs ? " that pack" : "",
-			     (unsigned long long)s->nchunks, (unsigned long long)s->nbytes);
-		if (s->open_fault.status != STATUS_OK)
-			message_fault(&s->open_fault);
+			     device_name(p, name, sizeof name), p->nthreads,
+			     p->note ? p->note : "",
+			     (unsigned long long)p->nchunks, (unsigned long long)p->nbytes);
+		if (p->open_fault.status != STATUS_OK)
+			message_fault(&p->open_fault);
 	}
 	message_note("%llu bytes in %.3f s: %.2f GB/s", (unsigned long long)nbytes, elapsed_s,
 		     elapsed_s > 0 ? (double)nbytes / elapsed_s / 1e9 : 0.0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * device_choice.h - who works on this input: how many CPU threads, which GPUs, and why.
+ * device_choice.h - chooses the devices for an input: how many CPU threads, which GPUs, and why.
  */
 #ifndef GPUSTAT_DEVICE_CHOICE_H
 #define GPUSTAT_DEVICE_CHOICE_H
@@ -18,18 +18,20 @@
 struct device_choice {
 	size_t npools;
 	struct worker_pool pools[MAX_POOLS];
+	double gpu_speed; /* of all GPUs, in bytes a second, as estimated */
 	const char *why; /* the choice in words, for --verbose */
 };
 
-/* Chooses the devices that options ask for. Asks the GPU driver nothing unless a GPU may be
- * used. Errors: STATUS_NO_GPU where --device asks for one that is not there. */
+/* Chooses the devices that options ask for. Does not touch the GPU driver unless a GPU is asked
+ * for. Errors: STATUS_NO_GPU if --device asks for a GPU that is not there. */
 enum status devices_choose(struct device_choice *devices, const struct options *options,
-			const struct query *query, const struct input *input, struct fault *fault);
+			   const struct query *query, const struct input *input,
+			   struct fault *fault);
 
-/* Warns on stderr of each GPU that failed while it worked. The answer is none the worse for it. */
+/* Warns on stderr of each GPU that failed while it worked; the answer is right all the same. */
 void devices_report_failures(const struct device_choice *devices);
 
-/* Says on stderr what every pool did. */
+/* Reports on stderr what every pool did. */
 void devices_report(const struct device_choice *devices, double elapsed_s);
 
 #endif

@@ -12,7 +12,7 @@ extern "C" {
 #include "query/expr.h"
 }
 
-#include "kernels/worker/worker_gpu.cuh"
+#include "kernels/worker/worker.cuh"
 
 #define CHUNK_NBYTES ((size_t)1 << 17)
 #define NFIELDS 5
@@ -74,7 +74,7 @@ static void trial_condition(struct trial *t, const char *text)
 
 static void trial_open(struct trial *t, size_t chunk_nbytes)
 {
-	const struct worker_setup setup = {chunk_nbytes, 0, false};
+	const struct worker_setup setup = {chunk_nbytes, 0, 0};
 	struct fault fault;
 
 	if (worker_gpu.open(&t->worker, &t->plan, &setup, &fault) != STATUS_OK)

@@ -8,6 +8,7 @@
 
 #include "kernel_test.cuh"
 
+#include "kernels/csv/map_fold.cuh"
 #include "kernels/ladder/sample.cuh"
 #include "kernels/scan/launch.cuh"
 
@@ -69,7 +70,7 @@ static void check_launch(const struct scan_job<typename F::value> &job, unsigned
 }
 
 /* The count, which is cleared. */
-static unsigned check_take(unsigned *nwrong)
+static unsigned check_count(unsigned *nwrong)
 {
 	unsigned *host = host_copy(nwrong, 1), seen = *host;
 

@@ -153,7 +153,7 @@ __global__ static void domino_scan(const uint32_t *in, const uint32_t *wanted, u
 				   bool late, struct grid_domino domino, uint32_t *nwrong,
 				   uint32_t *nright)
 {
-	uint32_t tile = grid_take_tile(domino), i = tile * DOMINO_NTHREADS + threadIdx.x;
+	uint32_t tile = grid_draw_tile(domino), i = tile * DOMINO_NTHREADS + threadIdx.x;
 	uint32_t x = i < n ? in[i] : affine32::identity(), total;
 	uint32_t before = block_exclusive<affine32, DOMINO_NTHREADS>(x, &total);
 

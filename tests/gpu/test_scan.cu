@@ -121,10 +121,10 @@ static void test_folds(enum scan_engine engine)
 	test_fold<fold_bytes>("csv maps", engine);
 	test_fold<fold_bits<scan_sum_u32>>("32-bit sums", engine);
 	test_fold<fold_bits<scan_sum_u64>>("64-bit sums", engine);
-	test_fold<fold_bits<scan_min_i32>>("32-bit minima", engine);
+	test_fold<fold_bits<fold_min<int32_t, INT32_MAX>>>("32-bit minima", engine);
 	test_fold<fold_bits<scan_max_i32>>("32-bit maxima", engine);
-	test_fold<fold_bits<scan_min_i64>>("64-bit minima", engine);
-	test_fold<fold_bits<scan_max_i64>>("64-bit maxima", engine);
+	test_fold<fold_bits<fold_min<int64_t, INT64_MAX>>>("64-bit minima", engine);
+	test_fold<fold_bits<fold_max<int64_t, INT64_MIN>>>("64-bit maxima", engine);
 	test_fold<fold_bits<scan_sum_i128>>("128-bit sums", engine);
 	test_fold<fold_bits<scan_min_i128>>("128-bit minima", engine);
 	test_fold<fold_bits<scan_max_i128>>("128-bit maxima", engine);
@@ -143,7 +143,7 @@ template <class F, class LAUNCH> static unsigned scan_checked(uint64_t n, LAUNCH
 
 	must(launch(job), "launch");
 	check_launch<F>(job, nwrong);
-	seen = check_take(nwrong);
+	seen = check_count(nwrong);
 	device_free(in);
 	device_free(out);
 	device_free(carries);
@@ -282,11 +282,11 @@ static void test_relaunches(void)
 		case 2: of64.launch(&s.memory, nwrong); break;
 		default: of128.launch(&s.memory, nwrong);
 		}
-	is_uint(0, check_take(nwrong), "%u launches without a reset", nlaunches);
+	is_uint(0, check_count(nwrong), "%u launches without a reset", nlaunches);
 	s.memory.domino.epoch = GRID_EPOCH_MAX - 3;
 	for (unsigned i = 0; i < 8; i++)
 		of128.launch(&s.memory, nwrong), of32.launch(&s.memory, nwrong);
-	is_uint(0, check_take(nwrong), "the end of the epochs passes unnoticed");
+	is_uint(0, check_count(nwrong), "the end of the epochs passes unnoticed");
 	of8.close(), of32.close(), of64.close(), of128.close();
 	device_free(s.slots);
 	device_free(nwrong);

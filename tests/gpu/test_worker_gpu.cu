@@ -3,7 +3,7 @@
  * test_worker_gpu.cu - the GPU worker as the engine uses it, against the CPU's fold of
  * the same chunk, member by member.
  */
-#include "kernels/worker/worker_gpu.cuh"
+#include "kernels/worker/worker.cuh"
 #include "worker_test.cuh"
 
 /* ---- tests ---- */
@@ -21,7 +21,7 @@ static void test_cuts(struct both *b, const char *text, size_t nbytes, const cha
 		length = length < nbytes - at ? length : nbytes - at;
 		difference = both_fold(b, text + at, length, entry);
 		if (!difference)
-			difference = both_fold_ahead(b, text + at, length, entry, at == 0);
+			difference = both_fold_early(b, text + at, length, entry, at == 0);
 		for (size_t end = at + length; at < end; at++) {
 			enum csv_class c = csv_classify((unsigned char)text[at],
 							(unsigned char)b->plan->dialect.delimiter);
@@ -137,7 +137,7 @@ static void test_limits(void)
 
 static void test_faults(void)
 {
-	const struct worker_setup setup = {64, 1000, false};
+	const struct worker_setup setup = {64, 1000, 0};
 	struct plan p = plan_make(1, 0, 1, ',');
 	struct worker *w;
 	struct fault fault = {};
@@ -164,10 +164,10 @@ static const char *arrives(struct both *b, const char *text, size_t nbytes)
 	free(up);
 	if (difference || !same)
 		return difference ? difference : "the text on the device";
-	bool restored = b->worker->nibbles.restored;
-	gpu_restore(b->worker);
-	b->worker->nibbles.restored = restored; /* as if nobody had asked */
-	return memcmp(b->worker->buffer.data, text, nbytes) ? "the text on the host" : NULL;
+	bool loaded = b->worker->packing.loaded;
+	gpu_load_text(b->worker);
+	b->worker->packing.loaded = loaded; /* as if nobody had asked */
+	return memcmp(worker_buffer(b->worker), text, nbytes) ? "the text on the host" : NULL;
 }
 
 static void number_text(char *text, size_t nbytes)
@@ -179,7 +179,7 @@ static void number_text(char *text, size_t nbytes)
 /* Texts of numbers, as long as a few pieces and a little more or less. */
 static void test_packed_lengths(struct both *b, char *text)
 {
-	size_t piece = b->worker->nibbles.piece_nbytes, wrong = 0;
+	size_t piece = b->worker->packing.piece_nbytes, wrong = 0;
 	unsigned npacked = 0;
 
 	for (size_t npieces = 0; npieces <= CHUNK_NBYTES / piece; npieces++)
@@ -189,7 +189,7 @@ static void test_packed_lengths(struct both *b, char *text)
 				continue;
 			number_text(text, nbytes);
 			const char *difference = arrives(b, text, nbytes);
-			npacked += b->worker->nibbles.packs;
+			npacked += b->worker->packing.packs;
 			wrong = difference ? nbytes : 0;
 			if (difference)
 				diag("%s differs: %zu bytes", difference, nbytes);
@@ -206,7 +206,7 @@ static void test_packed_foreign(const struct plan *plan, char *text)
 	for (size_t k = 0; k < 60 && !difference; k++) {
 		struct both b;
 		both_open(&b, plan, CHUNK_NBYTES);
-		size_t piece = b.worker->nibbles.piece_nbytes;
+		size_t piece = b.worker->packing.piece_nbytes;
 		size_t at = k < 40 ? k / 2 * piece - k % 2 : random_below(nbytes);
 		number_text(text, nbytes);
 		text[at < nbytes ? at : nbytes - 1] = "xX\"\r +e"[k % 7];
@@ -229,7 +229,7 @@ static void test_packed_pauses(struct both *b, char *text)
 		if (i < 3)
 			text[random_below(CHUNK_NBYTES)] = 'x';
 		difference = arrives(b, text, CHUNK_NBYTES);
-		npacked += b->worker->nibbles.packs;
+		npacked += b->worker->packing.packs;
 	}
 	ok(!difference && npacked > 15 && npacked < 28, "%u of 30 texts packed after three that "
 	   "cannot be", npacked);
@@ -259,8 +259,8 @@ static void test_pinned(size_t nbytes, const char *name)
 	char *device = NULL;
 	bool same = false;
 
-	pinned_buffer_take(&a, nbytes);
-	pinned_buffer_take(&b, nbytes);
+	pinned_buffer_reserve(&a, nbytes);
+	pinned_buffer_reserve(&b, nbytes);
 	if (pinned_buffer_pin(&a) == cudaSuccess && pinned_buffer_pin(&b) == cudaSuccess &&
 	    cudaMalloc(&device, nbytes) == cudaSuccess) {
 		for (size_t i = 0; i < nbytes; i++)
@@ -274,7 +274,7 @@ static void test_pinned(size_t nbytes, const char *name)
 	(void)cudaFree(device);
 	ok(pinned_buffer_free(&a) == cudaSuccess && pinned_buffer_free(&b) == cudaSuccess &&
 	   !a.data && !a.nbytes, "and none left");
-	pinned_buffer_take(&a, nbytes);
+	pinned_buffer_reserve(&a, nbytes);
 	ok(pinned_buffer_free(&a) == cudaSuccess && !a.data, "nor if it never was pinned");
 }
 

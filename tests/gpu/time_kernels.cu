@@ -5,16 +5,16 @@
  *
  *     time_kernels [--table] FILE [COLUMNS [CHUNK_MIB...]]
  *
- * COLUMNS: positions from 1, as 6 or 1,3 or 1-50; default 1. --table: with the kernels for
- * those who want each record's values, as if records were to be printed. The file's first line
- * is passed over. A chunk is folded by the worker first, so that memory is there and the stages have
- * what those before them leave. Each stage: median of many by CUDA events, ns and GB/s of
- * CSV. The last line is the worker's map and fold by the host's clock, copies and all.
+ * COLUMNS: positions from 1, as 6 or 1,3 or 1-50; default 1. --table: with the kernels for those
+ * who want each record's values, as if records were to be printed. The file's first line is passed
+ * over. A chunk is folded by the worker first, so that memory is there and the stages have what
+ * those before them leave. Each stage: median of many by CUDA events, ns and GB/s of CSV. The last
+ * line is the worker's map and fold by the host's clock, copies and all.
  */
 #include "bench/ladder/event_timer.cuh"
 #include "kernels/worker/gpu.h"
 #include "kernel_test.cuh"
-#include "kernels/worker/worker_gpu.cuh"
+#include "kernels/worker/worker.cuh"
 
 #define NREPEATS 51
 
@@ -197,7 +197,7 @@ static void time_stages(struct worker *w, const struct chunk *chunk)
 
 static void time_chunk(const struct plan *plan, const char *text, size_t nbytes)
 {
-	const struct worker_setup setup = {nbytes, 0, false};
+	const struct worker_setup setup = {nbytes, 0, 0};
 	struct worker *w;
 	struct fault fault;
 	struct partial partial;
@@ -209,7 +209,7 @@ static void time_chunk(const struct plan *plan, const char *text, size_t nbytes)
 		bail("out of memory");
 	chunk.data = worker_gpu.buffer(w);
 	chunk.nbytes = nbytes;
-	chunk.first_of_file = true; /* so that it is folded ahead */
+	chunk.first_of_file = true; /* so that it is folded early */
 	memcpy(chunk.data, text, nbytes);
 	time_worker(w, &chunk, &partial);
 	if (!w->on_device)

@@ -67,7 +67,7 @@ template <class F, class LAUNCH> static bool bench_check(struct bench<F> *b, LAU
 	must(launch(b->in[0], b->out[0]), "launch");
 	compare<F><<<1024, 256>>>(b->wanted, b->out[0], b->n, b->nwrong);
 	must(cudaGetLastError(), "compare");
-	return check_take(b->nwrong) == 0;
+	return check_count(b->nwrong) == 0;
 }
 
 /* Times launch(in, out) and prints a line. */
@@ -154,7 +154,7 @@ template <class F> static void time_cub(struct bench<F> *b)
 	must(cub::DeviceScan::InclusiveSum(temporary, nbytes, b->in[0], b->wanted, b->n), "CUB");
 	if (!std::is_same<T, float>::value)
 		check_launch<F>(job, b->nwrong);
-	if (check_take(b->nwrong) != 0)
+	if (check_count(b->nwrong) != 0)
 		printf("CUB is WRONG\n");
 	bench_time(b, "CUB", [&](const T *in, T *out) {
 		return cub::DeviceScan::InclusiveSum(temporary, nbytes, in, out, b->n);

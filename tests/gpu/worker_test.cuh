@@ -111,10 +111,10 @@ struct both {
 	struct partial gpu, cpu;
 };
 
-/* Workers pack what can be packed: other text goes up as it is all the same. */
+/* Workers pack what can be packed, as those of many readers do. */
 static void both_open(struct both *b, const struct plan *plan, size_t chunk_nbytes)
 {
-	const struct worker_setup setup = {chunk_nbytes, 0, true};
+	const struct worker_setup setup = {chunk_nbytes, 0, 100};
 	struct fault fault;
 
 	b->plan = plan;
@@ -144,17 +144,21 @@ static void cpu_fold(struct both *b, const char *text, size_t nbytes, struct chu
 		bail("out of memory");
 }
 
-/* Has the worker read text as a chunk, as if it were a plain file's. */
+/* Makes the worker read text as a chunk of a plain file. */
 static void read_text(struct worker *w, struct chunk *chunk, const char *text, size_t nbytes)
 {
+	static FILE *file;
+	struct fault fault;
+
+	if (!file && !(file = tmpfile()))
+		bail("no file can be made");
+	rewind(file);
+	if (fwrite(text, 1, nbytes, file) != nbytes || fflush(file))
+		bail("no file can be written");
 	chunk->data = worker_gpu.buffer(w);
 	chunk->nbytes = nbytes;
-	for (size_t done = 0; done < nbytes;) {
-		struct room room = worker_gpu.next(w, chunk, done);
-		memcpy(room.data, text + done, room.nbytes);
-		done += room.nbytes;
-	}
-	worker_gpu.next(w, chunk, nbytes);
+	if (worker_gpu.read(w, fileno(file), 0, chunk, &fault) != STATUS_OK)
+		bail("read: %s", fault.detail);
 }
 
 /* Folds text, entered so, with both. The first difference, or NULL. */
@@ -187,9 +191,9 @@ static const char *both_fold(struct both *b, const char *text, size_t nbytes,
 	return partial_difference(&b->gpu, &b->cpu);
 }
 
-/* ---- folding ahead ---- */
+/* ---- folding before the entry is known ---- */
 
-static unsigned nahead; /* chunks that were folded before it was known how they are entered */
+static unsigned nearly; /* chunks that were folded early */
 
 /* Whether a record ends with byte nbytes - 1 of a text that is entered so. */
 static bool record_ends(const struct both *b, const char *text, size_t nbytes,
@@ -211,9 +215,9 @@ static void shift(size_t *offset, size_t nbytes)
 	*offset += *offset == OFFSET_NONE ? 0 : nbytes;
 }
 
-/* Folds text with the GPU before it is told that it is entered so, and what is behind the
- * head that it leaves with the CPU. The first difference, or NULL. */
-static const char *both_fold_ahead(struct both *b, const char *text, size_t nbytes,
+/* Folds text with the GPU before its entry is known, and with the CPU what is behind the head that
+ * the GPU leaves. The first difference, or NULL. */
+static const char *both_fold_early(struct both *b, const char *text, size_t nbytes,
 				   struct chunk_entry entry, bool first_of_file)
 {
 	struct chunk chunk = {};
@@ -234,7 +238,7 @@ static const char *both_fold_ahead(struct both *b, const char *text, size_t nbyt
 		bail("worker: %s", fault.detail);
 	if (b->gpu.needs_entry)
 		return NULL;
-	nahead++;
+	nearly++;
 	size_t head = b->gpu.head_nbytes;
 	if (map.nlines > 0 && !(head == 0 ? first_of_file : record_ends(b, text, head, entry.state)))
 		return "where the head ends";

@@ -13,7 +13,7 @@ import harness
 
 # HACKING.md's map names the folders in this order; there is no second list.
 MAP_ROW = r"^\| `((?:src|kernels|bench)/\w+)/` \|"
-LEVELS = ("fold", "lane", "warp", "block", "grid")
+LEVELS = ("fold", "warp", "block", "grid")
 SPEAKS = "src/io/message.c"
 ENDS = ("src/run/main.c", "bench/run/main.c")
 MAY_TRAP = ("kernels/scan/lookahead.cuh",)  # in code for chips on which nobody launches it
@@ -212,7 +212,7 @@ RULES = (
       ("src/fold/column.c", '#include "engine/engine.h"'), ("kernels/level/lane.cuh", '#include "kernels/scan/scan.cuh"'),
       ("src/query/plan.h", '#  include "fold/column.h"'), ("src/engine/total.c", '#include "nowhere.h"'),
       ("src/emit/running.c", '#include "engine/total.h"'), ("src/csv/rows.h", '#include "query/plan.h"'),
-      ("kernels/emit/emission.cuh", '#include "kernels/worker/worker_gpu.cuh"'),
+      ("kernels/emit/emission.cuh", '#include "kernels/worker/worker.cuh"'),
       ("kernels/fold/reduce.cu", '#include "kernels/ladder/ladder.cuh"'),
       ("src/run/main.c", '#include "bench/ladder/bench.h"'), ("src/run/main.c", '#include "unit/tap.h"'),
       ("bench/report/report.c", '#include "bench/run/bench_options.h"')]),
@@ -220,9 +220,9 @@ RULES = (
      [("src/number/decimal.h", '#include "number/wide.h"'), ("src/query/expr_eval.h", '#include "expr.h"')]),
     (a_header_includes_no_source, "no file includes a source",
      [("src/run/main.c", '#include "engine/engine.c"'), ("kernels/fold/reduce.cu", '#include "kernels/csv/fields.cu"')]),
-    (levels_include_one_before, "lane, warp, block and grid each include only the one before",
+    (levels_include_one_before, "warp, block and grid each include only the level before, and warp the folds",
      [("kernels/level/grid.cuh", '#include "kernels/level/lane.cuh"'),
-      ("kernels/level/warp.cuh", '#include "kernels/level/fold.cuh"')]),
+      ("kernels/level/warp.cuh", '#include "kernels/level/lane.cuh"')]),
     (src_knows_kernels_by_gpu_h, "src/ knows the kernels by gpu.h, and only src/run/ does",
      [("src/engine/engine.c", '#include "kernels/worker/gpu.h"'),
       ("src/run/main.c", '#include "kernels/level/grid.cuh"')]),

@@ -193,26 +193,32 @@ static void test_reads_ahead(const char *second, bool may_guess)
 	failing_index = UINT64_MAX;
 }
 
-/* ---- text that is elsewhere ---- */
+/* ---- text that is not in the buffer ---- */
 
 #define PIECED_NBYTES 20000
 
 static _Thread_local char whole[PIECED_NBYTES]; /* the chunk, as it is read */
-static atomic_uint nrestored;
+static atomic_uint nloaded;
 
 /* Reads in pieces of odd sizes. */
-static struct room piece_next(struct worker *w, const struct chunk *chunk, size_t done)
+static enum status piece_read(struct worker *w, int fd, off_t position, const struct chunk *chunk,
+			      struct fault *fault)
 {
 	static const size_t sizes[] = {1, 63, 64, 777, 5000};
-	size_t left = chunk->nbytes - done, size = sizes[done % (sizeof sizes / sizeof *sizes)];
+	enum status status = STATUS_OK;
 
 	(void)w;
-	return (struct room){whole + done, size < left ? size : left};
+	for (size_t done = 0, n; done < chunk->nbytes && status == STATUS_OK; done += n) {
+		n = sizes[done % (sizeof sizes / sizeof *sizes)];
+		n = n < chunk->nbytes - done ? n : chunk->nbytes - done;
+		status = file_read_range(fd, position + (off_t)done, whole + done, n, fault);
+	}
+	return status;
 }
 
-static void piece_restore(struct worker *w)
+static void piece_load_text(struct worker *w)
 {
-	nrestored++;
+	nloaded++;
 	memcpy(worker_cpu.buffer(w), whole, PIECED_NBYTES);
 }
 
@@ -241,13 +247,13 @@ static struct run *run_in_pieces(const char *second, const struct plan *plan)
 	struct run *r = &runs[nruns++];
 
 	r->ops = worker_cpu;
-	r->ops.next = piece_next;
-	r->ops.restore = piece_restore;
+	r->ops.read = piece_read;
+	r->ops.load_text = piece_load_text;
 	r->ops.map = piece_map;
 	r->ops.fold = piece_fold;
 	r->squad = (struct worker_pool){.ops = &r->ops, .nthreads = 3,
 				  .setup.chunk_nbytes = PIECED_NBYTES};
-	nrestored = 0;
+	nloaded = 0;
 	run_squad(r, second, plan, true);
 	return r;
 }
@@ -263,10 +269,10 @@ static void test_pieces(void)
 	r = run_in_pieces(number, &test_plan);
 
 	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS && r->squad.nchunks > 5 &&
-	   nrestored < r->squad.nchunks, "text that is nowhere whole, restored %u times for %u "
-	   "chunks", nrestored, (unsigned)r->squad.nchunks);
+	   nloaded < r->squad.nchunks, "text that is nowhere whole, loaded %u times for %u "
+	   "chunks", nloaded, (unsigned)r->squad.nchunks);
 	r = run_in_pieces(repeated("x", 5 * WORKER_ENDS_NBYTES, ""), &test_plan);
-	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS && nrestored > 0,
+	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS && nloaded > 0,
 	   "records longer than what is kept");
 	failing_index = 3;
 	r = run_in_pieces(number, &test_plan);
@@ -288,8 +294,8 @@ static void test_pieces(void)
 
 #define NDEVICE_THREADS 3
 
-/* A run by CPUs and a device, which has its number. As threads that come too late may be at work yet,
- * it stays. */
+/* A run by CPUs and a device, which has its number. As threads that come too late may be at work
+ * yet, it stays. */
 static struct beside {
 	enum status wakes, opens;
 	atomic_uint ntried; /* threads of the device that have tried to wake or to open it */
@@ -340,7 +346,7 @@ static void beside_make(struct beside *b, bool has_core)
 	b->pools[0] = (struct worker_pool){.ops = &b->cpu, .nthreads = 2, .retires = true,
 				      .setup.chunk_nbytes = CHUNK_NBYTES};
 	b->pools[1] = (struct worker_pool){.ops = &b->device, .nthreads = NDEVICE_THREADS,
-				      .setup = {CHUNK_NBYTES, nbesides, false}, .optional = true,
+				      .setup = {CHUNK_NBYTES, nbesides, 0}, .optional = true,
 				      .replaces = true, .has_core = has_core};
 	b->paths[0] = file_of("2");
 	if (input_open(&b->input, b->paths, 1, &b->fault) || total_init(&b->total, &test_plan))

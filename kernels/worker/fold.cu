@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: MIT
  *
- * worker_gpu_fold.cu - the GPU worker folds the chunk that it has mapped.
+ * fold.cu - the GPU worker folds the chunk that it has mapped.
  *
  *     column_fold                                            -> summary, tallies, bins
  *
- * or, where each record's values are needed (to print it, or to ask conditions), or where
- * there are more columns than column_fold takes:
+ * or, if each record's values are needed (to print it, or to evaluate conditions), or if there are
+ * more columns than column_fold takes:
  *
  *     records_ends, fields, reduce_codes, reduce_values      -> summary, tallies, bins
  *
- * The list of exceptions comes back, too, and the CPU folds them in the order of the input.
- * A chunk is folded on the CPU altogether if it does not fit (too many records for the
- * memory there is, too many exceptions for their list), or if a condition hangs on a field
- * that the device leaves to the CPU.
+ * The list of exceptions comes back, too, and the CPU folds them in input order. The CPU folds the
+ * whole chunk if it does not fit (too many records for the memory, too many exceptions for their
+ * list), or if a condition depends on a field that the device cannot parse.
  */
 #include <stdlib.h>
 
-#include "kernels/worker/worker_gpu.cuh"
+#include "kernels/worker/worker.cuh"
 
-/* A record with all its fields has at least a byte for each, and a field takes 9 bytes of
- * the table: that much is always granted, and as much for each predicate. Only chunks of
- * blank or short records, or of many quoted LFs, can ask for more. */
+/* A record with all its fields has at least a byte for each, and a field takes 9 bytes of the
+ * table: that much is always granted, and as much for each predicate. Only chunks of blank or short
+ * records, or of many quoted LFs, need more. */
 #define FIELD_NBYTES (sizeof(int64_t) + sizeof(uint8_t))
 #define TABLE_SLACK_NBYTES ((size_t)64 << 20)
 
-/* Makes room for the ends and the field table of the chunk. *fits: whether there was. */
+/* Reserves the record ends and the field table of the chunk. *fits: whether there is memory. */
 static enum status fold_reserve(struct worker *w, bool *fits, struct fault *fault)
 {
 	size_t stride = ((size_t)w->nlines + FIELD_ROWS_ALIGN - 1) / FIELD_ROWS_ALIGN *
@@ -42,7 +41,7 @@ static enum status fold_reserve(struct worker *w, bool *fits, struct fault *faul
 	if (error == cudaSuccess)
 		error = gpu_buffer_reserve(&w->codes, nfields * sizeof(uint8_t), w->stream);
 	if (error == cudaErrorMemoryAllocation) {
-		(void)cudaGetLastError(); /* dealt with: the CPU has memory */
+		(void)cudaGetLastError(); /* handled: the CPU has memory */
 		*fits = false;
 		return STATUS_OK;
 	}
@@ -99,7 +98,7 @@ enum status worker_launch_columns(struct worker *w, const struct chunk *chunk,
 	return STATUS_OK;
 }
 
-/* Launches all that a fold consists of, and the copies of its results. */
+/* Launches the fold, and the copies of its results. */
 static enum status fold_launch(struct worker *w, const struct chunk *chunk,
 			       struct chunk_entry entry, struct fault *fault)
 {
@@ -109,7 +108,7 @@ static enum status fold_launch(struct worker *w, const struct chunk *chunk,
 	if (!w->folds_columns) {
 		status = launch_table(w, chunk, entry, fault);
 	} else {
-		if (w->ahead.launched) /* it has counted; the map begins anew */
+		if (w->early.launched) /* map again: the early fold has changed the summary */
 			status = worker_launch_map(w, chunk, fault);
 		if (status == STATUS_OK)
 			status = worker_launch_columns(w, chunk, entry, 0, fault);
@@ -125,8 +124,8 @@ static int exception_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Folds the exceptions on the CPU, in the order of the input. */
-static enum status take_exceptions(struct worker *w, const struct chunk *chunk,
+/* Folds the exceptions on the CPU, in input order. */
+static enum status add_exceptions(struct worker *w, const struct chunk *chunk,
 				   struct partial *out, struct fault *fault)
 {
 	size_t n = w->summary->nexceptions;
@@ -134,7 +133,7 @@ static enum status take_exceptions(struct worker *w, const struct chunk *chunk,
 
 	if (n == 0)
 		return STATUS_OK;
-	gpu_restore(w);
+	gpu_load_text(w);
 	TRY("copy exceptions", copy_back(w, w->exceptions, w->exception_list.list, n));
 	status = worker_wait(w, "copy exceptions", fault);
 	qsort(w->exceptions, status == STATUS_OK ? n : 0, sizeof *w->exceptions,
@@ -149,7 +148,7 @@ static enum status take_exceptions(struct worker *w, const struct chunk *chunk,
 	return status;
 }
 
-/* *first becomes the lesser of itself and an offset from the device. */
+/* *first becomes the minimum of itself and an offset from the device. */
 static void note_first(size_t *first, uint32_t offset)
 {
 	if (offset != UINT32_MAX && offset < *first)
@@ -172,7 +171,7 @@ static void column_add(struct column_partial *out, bool parses, const struct col
 	note_first(&out->first_invalid_offset, t->first_invalid);
 }
 
-/* Says where the chunk's complete records lie; first_end, last_end: 0 if none ends. */
+/* Sets the range of the chunk's complete records; first_end, last_end: 0 if no record ends. */
 static void place_records(struct partial *out, size_t nbytes, bool inside_record,
 			  size_t first_end, size_t last_end)
 {
@@ -187,12 +186,12 @@ static enum status fold_on_cpu(struct worker *w, const struct chunk *chunk,
 {
 	enum status status;
 
-	gpu_restore(w);
+	gpu_load_text(w);
 	status = cpu_folder_fold(&w->on_cpu, chunk->data, chunk->nbytes, entry, out);
 	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
 }
 
-/* Adds what came back. */
+/* Adds the device's results. */
 static void partial_add(const struct worker *w, const struct chunk *chunk,
 			struct chunk_entry entry, struct partial *out)
 {
@@ -211,8 +210,8 @@ static void partial_add(const struct worker *w, const struct chunk *chunk,
 		out->nmatched[p] += w->tally[plan->ncolumns + p].nnumbers;
 }
 
-/* Takes the results, which are there; they are some if w->on_device is then set. */
-static enum status take_results(struct worker *w, const struct chunk *chunk,
+/* Adds the results that have come back to out, and sets w->on_device, unless the CPU must fold. */
+static enum status add_results(struct worker *w, const struct chunk *chunk,
 				struct chunk_entry entry, struct partial *out,
 				struct fault *fault)
 {
@@ -221,7 +220,7 @@ static enum status take_results(struct worker *w, const struct chunk *chunk,
 	if (!w->on_device)
 		return STATUS_OK;
 	partial_add(w, chunk, entry, out);
-	return take_exceptions(w, chunk, out, fault);
+	return add_exceptions(w, chunk, out, fault);
 }
 
 /* Folds the chunk on the GPU, which has room for it; waits for the results. */
@@ -231,21 +230,21 @@ static enum status fold_on_gpu(struct worker *w, const struct chunk *chunk,
 {
 	enum status status = fold_launch(w, chunk, entry, fault);
 
-	w->ahead.launched = false; /* its results are overwritten */
+	w->early.launched = false; /* its results are overwritten */
 	if (status == STATUS_OK)
 		status = worker_wait(w, "fold", fault);
-	return status == STATUS_OK ? take_results(w, chunk, entry, out, fault) : status;
+	return status == STATUS_OK ? add_results(w, chunk, entry, out, fault) : status;
 }
 
-/* Takes what was folded ahead. */
-static enum status fold_as_launched(struct worker *w, const struct chunk *chunk,
+/* Adds the results of the early fold. */
+static enum status add_early_results(struct worker *w, const struct chunk *chunk,
 				    struct partial *out, struct fault *fault)
 {
-	bool has_head = w->ahead.head_nbytes > 0;
+	bool has_head = w->early.head_nbytes > 0;
 
-	if (has_head) /* found on the CPU; the device's is for those who know the entry */
-		w->summary->first_end = (uint32_t)w->ahead.head_nbytes;
-	return take_results(w, chunk, {w->ahead.state, has_head, false}, out, fault);
+	if (has_head) /* found on the CPU: the device does not know the head's end */
+		w->summary->first_end = (uint32_t)w->early.head_nbytes;
+	return add_results(w, chunk, {w->early.state, has_head, false}, out, fault);
 }
 
 enum status gpu_fold(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
@@ -259,10 +258,10 @@ enum status gpu_fold(struct worker *w, const struct chunk *chunk, struct chunk_e
 		place_records(out, chunk->nbytes, entry.inside_record, 0, 0);
 		return STATUS_OK;
 	}
-	if (!w->judges)
+	if (!w->filters)
 		return fold_on_cpu(w, chunk, entry, out, fault);
-	if (w->ahead.launched && ahead_serves(w, chunk, entry)) {
-		status = fold_as_launched(w, chunk, out, fault);
+	if (w->early.launched && early_fold_matches(w, chunk, entry)) {
+		status = add_early_results(w, chunk, out, fault);
 	} else {
 		fits = w->folds_columns;
 		status = fits ? STATUS_OK : fold_reserve(w, &fits, fault);

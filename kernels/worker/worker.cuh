@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * worker_gpu.cuh - what the parts of the GPU worker share: worker_gpu.cu opens, maps and
- * closes, worker_gpu_plan.cu takes the plan up, worker_gpu_read.cu reads chunks and takes them up,
- * worker_gpu_ahead.cu sees what can be folded ahead, worker_gpu_fold.cu folds, and
- * worker_gpu_emit.cu prints. Nobody else includes this, but tests and the benchmark that look
- * inside.
+ * worker.cuh - what the parts of the GPU worker share: worker.cu opens, maps and closes, plan.cu
+ * copies the plan up, read.cu reads chunks and copies them up, early.cu finds what can be folded
+ * before the entry is known, fold.cu folds, emit.cu prints. Only these include it, and tests and
+ * the benchmark.
  */
-#ifndef GPUSTAT_WORKER_GPU_CUH
-#define GPUSTAT_WORKER_GPU_CUH
+#ifndef GPUSTAT_WORKER_CUH
+#define GPUSTAT_WORKER_CUH
 
 #include <cuda_runtime.h>
 
@@ -26,22 +25,22 @@ extern const struct worker_ops worker_gpu;
 
 #define EXCEPTIONS_CAPACITY ((uint32_t)1 << 16)
 
-/* A fold that is launched with the map, before it is known how the chunk is entered. */
-struct worker_ahead {
+/* A speculative fold, launched with the map before the chunk's entry is known. */
+struct early_fold {
 	bool launched;
 	enum chunk_dependence dependence; /* of the result */
-	enum csv_state state; /* how the chunk is taken to be entered */
-	size_t head_nbytes;   /* where the first record begins that is folded; 0: the chunk begins
-			       * a file, and its first record counts */
+	enum csv_state state; /* the entry that the fold assumes */
+	size_t head_nbytes;   /* the first record that is folded begins here; 0: the chunk begins a
+			       * file, and its first record is folded */
 };
 
-/* The plan's arrays, as fields_plan points to them, in either memory. */
+/* The arrays to which fields_plan points, in pinned or device memory. */
 struct plan_arrays {
 	uint32_t *field;
 	uint8_t *parses;
 	char *missing;
 	uint32_t *missing_end;
-	/* Of conditions; those of all predicates one after the other. */
+	/* Of conditions: the arrays of all predicates one after the other. */
 	uint8_t *folds, *span_of;
 	struct expr *exprs;
 	struct expr_test *tests;
@@ -49,52 +48,51 @@ struct plan_arrays {
 	uint32_t *places;
 };
 
-/* A chunk's text as nibbles, half of what the bus would carry. It is packed piece by piece as it is
- * read: the first and the last stay in the buffer, and those between are read to where the second
- * would be, one over the other, in a core's own cache. So they are nowhere but here. */
-struct worker_nibbles {
+/* A chunk's text as nibbles (src/simd/nibbles.h), half of what the bus would carry. It is packed
+ * piece by piece as it is read. The first and the last piece stay in the buffer; those between are
+ * all read to where the second one belongs, and so stay in a core's cache. */
+struct packing {
 	bool wanted;
 	struct nibble_letters letters;
 	size_t piece_nbytes; /* a multiple of 64; at least WORKER_ENDS_NBYTES */
 	struct pinned_buffer pinned;
 	unsigned char *device;
 
-	/* The chunk in hand. */
-	bool tried, packs; /* packing; so far, all of it could be packed */
-	bool restored;     /* what is packed is in the buffer, too */
+	/* The current chunk. */
+	bool tried, packs; /* packing was tried; all of the text so far could be packed */
+	bool loaded;       /* the packed text has been unpacked into the buffer */
 	size_t nbytes;     /* of text that are packed */
-	struct room piece; /* being read */
-	unsigned npauses;      /* chunks still to be left as they are ... */
-	unsigned npauses_next; /* ... and how many after the next that does not pay */
+	unsigned npauses;      /* chunks that are not tried, as packing did not pay of late */
+	unsigned npauses_next; /* npauses if packing the next one that is tried does not pay */
 };
 
-/* Who wants to know what a worker's stream does, and when: gpustat-bench's pipeline. */
+/* Watches a worker's stream: gpustat-bench's pipeline. */
 struct worker_watch {
-	/* What was put into the stream since the mark before is this stage; STAGE_BEGINS: a stage
-	 * begins here, behind work of the host. */
+	/* What was put into the stream since the previous mark is this stage. STAGE_BEGINS: a stage
+	 * begins here, after work of the host. */
 	void (*mark)(struct worker_watch *watch, enum stage stage, cudaStream_t stream);
 };
 
 struct worker {
-	struct worker_watch *watch; /* NULL: nobody. Not owned. */
+	struct worker_watch *watch; /* NULL: none. Not owned. */
 	const struct plan *plan;
 	size_t chunk_nbytes;
 	int device;
 	cudaStream_t stream;
-	cudaEvent_t idle; /* recorded behind all work, to wait for */
+	cudaEvent_t idle; /* recorded after all work, to wait for */
 
-	/* The chunk in hand. */
-	bool begun;      /* text and map are on their way; map is next */
-	uint32_t nlines; /* once mapped */
-	struct worker_ahead ahead; /* once mapped */
-	bool on_device;  /* once folded: the field table and the record ends are valid, if
-			  * there are any */
+	/* The current chunk. */
+	bool begun;      /* text and map are launched; map is called next */
+	uint32_t nlines; /* valid once mapped, as early is */
+	struct early_fold early;
+	bool on_device;  /* once folded: the device did it, and the field table and the record ends,
+			  * if the plan needs them, are valid */
 	struct field_table table;
 	struct record_table records;
-	bool printed; /* once emitted: by the device, for tests to see */
-	unsigned nagain; /* chunks so far that were written twice, likewise */
+	bool printed;    /* once emitted: the device did it; for tests */
+	unsigned nagain; /* chunks so far that were written twice; for tests */
 
-	struct worker_nibbles nibbles;
+	struct packing packing;
 
 	/* Pinned memory. */
 	struct pinned_buffer buffer; /* for the chunk's text, and ARENA_ALIGN bytes on either side */
@@ -107,8 +105,8 @@ struct worker {
 	struct emission_column *columns; /* plan->nnew_columns */
 	uint64_t *output_nbytes;
 	struct pinned_buffer output_memory;
-	struct text_buffer output_pinned; /* what is printed of a chunk; grows. Not owned. */
-	double output_share; /* bytes printed of a chunk's byte, the last time */
+	struct text_buffer output_pinned; /* what is printed of a chunk, in output_memory */
+	double output_share; /* bytes printed for each byte of the previous chunk */
 
 	/* Device memory. */
 	struct arena arena;
@@ -128,21 +126,21 @@ struct worker {
 	struct gpu_buffer ends, significands, codes; /* of a fold */
 	struct gpu_buffer totals, output;            /* of an emission */
 
-	bool folds_columns; /* nobody needs the values: column_fold does for this plan */
-	bool judges; /* the device can ask all of the plan's predicates, if there are any */
+	bool folds_columns; /* column_fold suffices: nothing needs each record's values */
+	bool filters;       /* the device can evaluate all of the plan's predicates */
 	struct cpu_folder on_cpu; /* for what the CPU finishes */
-	struct partial ignored; /* what the CPU folds only to print */
+	struct partial ignored;   /* what the CPU folds only to print */
 	struct text_buffer output_pageable; /* what the CPU prints of a chunk */
 };
 
 /* ---- errors ---- */
 
-/* Fills fault with what was done and the device's reason; returns status. */
+/* Sets fault to what was tried and the reason of the CUDA runtime; returns status. */
 enum status gpu_fault(struct fault *fault, enum status status, const char *what,
 		      cudaError_t error);
 
-/* What a call has returned; or, for tests, an error instead: GPUSTAT_GPU_FAULT=K makes the K-th
- * call of the process fail, K+ all from then on. */
+/* Returns error; or, for tests, another: GPUSTAT_GPU_FAULT=K makes the K-th call of the process
+ * fail, K+ all from then on. */
 cudaError_t gpu_checked(cudaError_t error);
 
 /* Leaves the function with STATUS_GPU if call fails. */
@@ -164,7 +162,7 @@ static inline size_t table_ncolumns(const struct plan *plan)
 	return plan->ncolumns + plan->npredicates;
 }
 
-/* Where a chunk's text goes. */
+/* The buffer for a chunk's text. */
 static inline char *worker_buffer(const struct worker *w)
 {
 	static_assert(ARENA_ALIGN >= SIMD_PAD_NBYTES, "the CPU reads beside the text");
@@ -190,9 +188,9 @@ static inline cudaError_t copy_back(struct worker *w, T *to, const T *from, size
 	return cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDeviceToHost, w->stream);
 }
 
-/* Copies nbytes from one memory to the other by a kernel, between arrays of arenas: on the engines
- * that copy, it would wait behind the texts of other streams. Launches it on the worker's stream,
- * and does not wait. Errors: the launch's. */
+/* Copies nbytes between arrays of arenas, in pinned and device memory, by a kernel: a copy engine
+ * would make it wait behind the texts of other streams. Launches it on the worker's stream, and
+ * does not wait. Errors: the launch's. */
 cudaError_t worker_copy_small(struct worker *w, void *to, const void *from, size_t nbytes);
 
 static inline void worker_mark(struct worker *w, enum stage stage)
@@ -201,64 +199,66 @@ static inline void worker_mark(struct worker *w, enum stage stage)
 		w->watch->mark(w->watch, stage, w->stream);
 }
 
-/* ---- a chunk's way to the device: worker_gpu_read.cu ---- */
+/* ---- reading a chunk: read.cu ---- */
 
-/* Takes memory for nibbles, if the setup asks for them; needs no device. */
-void worker_nibbles_take(struct worker *w, const struct worker_setup *setup);
+/* Decides whether the worker packs text, and reserves the memory; needs no device. */
+void packing_init(struct worker *w, const struct worker_setup *setup);
 
-/* A new chunk is about to be read. */
-void worker_nibbles_begin(struct worker *w);
+/* Prepares for the next chunk. */
+void packing_begin(struct packing *p);
 
-/* Launches what takes the text to the device, packed or as it is. */
+/* Launches the copy of the text to the device, packed or as it is. */
 enum status worker_text_up(struct worker *w, const struct chunk *chunk, struct fault *fault);
 
-/* ---- the plan on the device: worker_gpu_plan.cu ---- */
+/* ---- the plan on the device: plan.cu ---- */
 
-/* Whether the device can ask the plan's predicates: they may be too large for it. */
-bool plan_judges(const struct plan *plan);
+/* Whether the device can evaluate the plan's predicates: they may look at too many columns. */
+bool plan_filters_on_device(const struct plan *plan);
 void plan_arrays_cut(struct plan_arrays *a, struct arena *arena, const struct plan *plan);
 
-/* Copies the plan up. To be waited for. */
+/* Launches the copies of the plan; worker_wait must follow. */
 enum status plan_copy_up(struct worker *w, struct fault *fault);
 struct fields_plan fields_plan_of(const struct worker *w);
 
-/* ---- memory that grows, for a chunk as it may be expected ---- */
+/* ---- memory that grows, as a typical chunk needs it ---- */
 
-/* Records of a chunk that is full, or a few more than there are likely to be. */
+/* The likely number of records of a full chunk, and a few more. */
 size_t worker_likely_nrecords(const struct worker *w);
 
-/* Bytes that are likely to be printed of nbytes of text, and a few more. */
+/* The likely number of bytes printed of nbytes of text, and a few more. */
 size_t worker_likely_output(const struct worker *w, size_t nbytes);
 
-/* To grow waits for the device, and for all others that do, so that is done when the worker
- * opens. Errors: STATUS_GPU; that there is no memory is none. */
+/* Reserve that memory when the worker opens: growing later would make all streams of the device
+ * wait. Errors: STATUS_GPU; not that there is too little memory. */
 enum status fold_reserve_likely(struct worker *w, struct fault *fault);
 enum status emit_reserve_likely(struct worker *w, struct fault *fault);
 
-/* ---- what map and fold both launch ---- */
+/* ---- what map and fold launch ---- */
 
 enum status worker_launch_map(struct worker *w, const struct chunk *chunk, struct fault *fault);
 
-/* For a plan that needs no values. head_nbytes: see window_entry. */
+/* Launches column_fold. head_nbytes: see window_entry. */
 enum status worker_launch_columns(struct worker *w, const struct chunk *chunk,
 				  struct chunk_entry entry, size_t head_nbytes,
 				  struct fault *fault);
 
-/* Summary, tallies and bins. */
+/* Launches the copy of summary, tallies and bins to pinned memory. */
 enum status worker_copy_results(struct worker *w, struct fault *fault);
 
-/* ---- folding ahead: worker_gpu_ahead.cu ---- */
+/* ---- folding before the entry is known: early.cu ---- */
 
-/* Sets w->ahead, but for launched, if the chunk can be folded ahead; returns whether. */
-bool ahead_plan(struct worker *w, const struct chunk *chunk);
+/* Sets w->early, except launched, and returns true if the chunk can be folded early. */
+bool early_fold_plan(struct worker *w, const struct chunk *chunk);
 
-/* Whether what was folded ahead is what an entry asks for. */
-bool ahead_serves(const struct worker *w, const struct chunk *chunk, struct chunk_entry entry);
+/* Whether the early fold is valid for an entry. */
+bool early_fold_matches(const struct worker *w, const struct chunk *chunk,
+			struct chunk_entry entry);
 
 /* ---- members of worker_gpu ---- */
 
-struct room gpu_next(struct worker *w, const struct chunk *chunk, size_t done);
-void gpu_restore(struct worker *w);
+enum status gpu_read(struct worker *w, int fd, off_t position, const struct chunk *chunk,
+		     struct fault *fault);
+void gpu_load_text(struct worker *w);
 
 enum status gpu_fold(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
 		     struct partial *out, struct fault *fault);

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * worker_gpu_emit.cu - the GPU worker prints the chunk that it has folded.
+ * emit.cu - the GPU worker prints the chunk that it has folded.
  *
- * Text, record ends and field table are still on the device. What comes before the chunk
- * and the tallies of the fold tell beforehand whether all totals fit 128 bits at one scale:
+ * Text, record ends and field table are still on the device. The total before the chunk and the
+ * tallies of the fold tell whether all totals fit 128 bits at one scale. If so:
  *
  *     emission_total, for each new column; emission_place    -> the output's length
  *     emission_write                                         -> the output
  *
- * All of it is launched at once, with room for as much as is likely.
- *
- * Else, or if the chunk has a number that the fast path cannot hold, or there is no memory
- * for the totals, the CPU prints it.
+ * All of it is launched at once, with room for the likely length. Otherwise, or if the chunk has a
+ * number that the fast path cannot hold, or if there is no memory for the totals, the CPU prints
+ * it.
  */
 #include <string.h>
 
-#include "kernels/worker/worker_gpu.cuh"
+#include "kernels/worker/worker.cuh"
 
-#define OUTPUT_SLACK 1.03 /* room for so much more than is likely */
+#define OUTPUT_SLACK 1.03 /* room for 3 % more than is likely */
 
 static enum status emit_on_cpu(struct worker *w, const struct chunk *chunk,
 			       struct chunk_entry entry, const struct partial *before,
@@ -46,8 +45,8 @@ static int largest_scale(uint32_t scales)
 	return scale;
 }
 
-/* Whether no total of a column can leave 128 bits, or reach the identities there: not
- * even if all its numbers were as far from 0 as the farthest of each scale. */
+/* Whether no total of a column can overflow 128 bits, or reach the identities there, even if all
+ * numbers of each scale were as far from 0 as its farthest. */
 static bool totals_fit(int128 carry, int scale, const struct column_tally *t,
 		       const struct decimal_bin bins[DECIMAL_NSCALES])
 {
@@ -67,8 +66,7 @@ static bool totals_fit(int128 carry, int scale, const struct column_tally *t,
 	return bound < most;
 }
 
-/* Prepares the column of a sum, minimum or maximum. Returns false if that is one for the
- * CPU. */
+/* Prepares the column of a sum, minimum or maximum. Returns false if the CPU must print it. */
 static bool prepare_total(const struct worker *w, const struct wide_fold *before,
 			  struct emission_column *c)
 {
@@ -88,7 +86,7 @@ static bool prepare_total(const struct worker *w, const struct wide_fold *before
 	return true;
 }
 
-/* Prepares one new column. Returns false if it is one for the CPU. */
+/* Prepares one new column. Returns false if the CPU must print it. */
 static bool prepare_column(const struct worker *w, const struct new_column *s,
 			   const struct chunk *chunk, const struct partial *before,
 			   struct emission_column *c)
@@ -127,7 +125,7 @@ static bool prepare_columns(const struct worker *w, const struct chunk *chunk,
 
 /* ---- memory ---- */
 
-/* Makes room, or finds that there is none. */
+/* Reserves nbytes. *fits: whether there is memory. */
 static enum status reserve(struct worker *w, struct gpu_buffer *buffer, size_t nbytes, bool *fits,
 			   struct fault *fault)
 {
@@ -135,7 +133,7 @@ static enum status reserve(struct worker *w, struct gpu_buffer *buffer, size_t n
 
 	*fits = error != cudaErrorMemoryAllocation;
 	if (!*fits)
-		(void)cudaGetLastError(); /* dealt with: the CPU has memory */
+		(void)cudaGetLastError(); /* handled: the CPU has memory */
 	else
 		TRY("allocate output", error);
 	return STATUS_OK;
@@ -173,7 +171,7 @@ static enum status totals_reserve(struct worker *w, uint64_t **places, bool *fit
 
 /* ---- the emission ---- */
 
-/* The column of the field table that tells which records are printed. */
+/* The column of the field table that marks the records that are printed. */
 static uint32_t kept_column(const struct plan *plan)
 {
 	if (plan->npredicates == 0)
@@ -197,7 +195,7 @@ static struct emission emission_of(const struct worker *w, const struct chunk *c
 	return e;
 }
 
-/* Launches what finds every row's place, and the output's length. */
+/* Launches the kernels that find every row's place, and the output's length. */
 static enum status place(struct worker *w, const struct emission &e, uint64_t *places,
 			 struct fault *fault)
 {
@@ -215,8 +213,8 @@ static enum status place(struct worker *w, const struct emission &e, uint64_t *p
 	return STATUS_OK;
 }
 
-/* Makes room for nbytes of pinned text, or finds that there is none. As with gpu_buffer_reserve, a
- * quarter more is taken: growing waits for the device. */
+/* Reserves nbytes of pinned text, and a quarter more as gpu_buffer_reserve does, since growing
+ * waits for the device. *fits: whether there is memory. */
 static enum status text_pinned_reserve(struct worker *w, size_t nbytes, bool *fits,
 				       struct fault *fault)
 {
@@ -230,7 +228,7 @@ static enum status text_pinned_reserve(struct worker *w, size_t nbytes, bool *fi
 	text->capacity = 0;
 	if (memory->nbytes < nbytes) {
 		TRY("free output", pinned_buffer_free(memory));
-		pinned_buffer_take(memory, nbytes + nbytes / 4);
+		pinned_buffer_reserve(memory, nbytes + nbytes / 4);
 	}
 	error = pinned_buffer_pin(memory);
 	*fits = error != cudaErrorMemoryAllocation;
@@ -242,7 +240,7 @@ static enum status text_pinned_reserve(struct worker *w, size_t nbytes, bool *fi
 	return STATUS_OK;
 }
 
-/* Makes room for nbytes of output on both sides. */
+/* Reserves nbytes of output on the device and the host. */
 static enum status output_reserve(struct worker *w, size_t nbytes, bool *fits, struct fault *fault)
 {
 	enum status status = reserve(w, &w->output, nbytes, fits, fault);
@@ -269,8 +267,8 @@ enum status emit_reserve_likely(struct worker *w, struct fault *fault)
 	return output_reserve(w, worker_likely_output(w, w->chunk_nbytes), &fits, fault);
 }
 
-/* Launches what writes the output, and copies its first nbytes back, for which there is room; if
- * it is longer, that is not all of it, or nothing. */
+/* Launches the kernel that writes the output, and the copy of its first nbytes, for which there is
+ * room. If it is longer, the copy is incomplete or undefined. */
 static enum status write_output(struct worker *w, const struct emission &e,
 				const uint64_t *places, size_t nbytes, struct fault *fault)
 {
@@ -284,9 +282,8 @@ static enum status write_output(struct worker *w, const struct emission &e,
 	return STATUS_OK;
 }
 
-/* Prints the chunk on the supposition that each of its bytes makes as many of the output's as those
- * of the chunk before, and a few more: so it is waited for once. If they make more, it is written
- * once more. */
+/* Prints the chunk. Expects as many bytes of output for each byte of text as in the previous chunk,
+ * and a few more, so that the host waits once. If there are more, writes the output again. */
 static enum status print(struct worker *w, const struct emission &e, uint64_t *places, bool *fits,
 			 struct fault *fault)
 {
@@ -316,8 +313,7 @@ static enum status print(struct worker *w, const struct emission &e, uint64_t *p
 	return status;
 }
 
-/* Prints the chunk on the GPU; *fits: false, and nothing printed, if it is one for the CPU
- * after all. */
+/* Prints the chunk on the GPU. *fits: false, and nothing is printed, if the CPU must. */
 static enum status emit_on_gpu(struct worker *w, const struct chunk *chunk,
 			       const struct partial *before, bool *fits, struct fault *fault)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * worker_gpu_plan.cu - the plan goes up to the device: arrays without pointers to host
- * memory, laid out in pinned memory as on the device, and copied one by one.
+ * plan.cu - copies the plan to the device: arrays without pointers to host memory, laid out in
+ * pinned memory as on the device, and copied one by one.
  */
 #include <string.h>
 
-#include "kernels/worker/worker_gpu.cuh"
+#include "kernels/worker/worker.cuh"
 
-/* Lengths of the arrays that a plan's conditions make. */
+/* Lengths of the arrays of a plan's conditions. */
 struct condition_sizes {
 	size_t ntests, nliteral_bytes, ncolumns;
 };
@@ -33,25 +33,25 @@ static size_t missing_nbytes(const struct plan *plan)
 	return nbytes;
 }
 
-/* Gives every column that a predicate looks at a place for its span: span_of, which has
- * plan->ncolumns and may be NULL to learn the number of places. */
+/* Numbers the columns that predicates look at, in span_of, of plan->ncolumns, which may be NULL.
+ * Returns the number of them. */
 static size_t number_places(const struct plan *plan, uint8_t *span_of)
 {
 	size_t nplaces = 0;
 
 	for (size_t c = 0; c < plan->ncolumns; c++) {
-		bool is_judged = false;
+		bool is_used = false;
 		for (size_t p = 0; p < plan->npredicates; p++)
 			for (uint32_t i = 0; i < plan->predicates[p]->ncolumns; i++)
-				is_judged |= plan->predicates[p]->columns[i] == c;
+				is_used |= plan->predicates[p]->columns[i] == c;
 		if (span_of)
-			span_of[c] = is_judged ? (uint8_t)nplaces : FIELDS_NO_SPAN;
-		nplaces += is_judged;
+			span_of[c] = is_used ? (uint8_t)nplaces : FIELDS_NO_SPAN;
+		nplaces += is_used;
 	}
 	return nplaces;
 }
 
-bool plan_judges(const struct plan *plan)
+bool plan_filters_on_device(const struct plan *plan)
 {
 	for (size_t p = 0; p < plan->npredicates; p++)
 		if (plan->predicates[p]->ncolumns > FIELDS_NSPANS_MAX)
@@ -92,7 +92,7 @@ static void flatten_columns(const struct plan *plan, const struct plan_arrays *t
 	}
 }
 
-/* Predicate p, its arrays at `to`, as the device will find it: in `there`. */
+/* Copies predicate p and its arrays to `to`, with pointers to the device's arrays, `there`. */
 static void flatten_predicate(const struct plan *plan, size_t p, const struct plan_arrays *to,
 			      const struct plan_arrays *there)
 {
@@ -138,7 +138,7 @@ enum status plan_copy_up(struct worker *w, struct fault *fault)
 	TRY("copy plan", copy_up(w, to->parses, from->parses, plan->ncolumns));
 	TRY("copy plan", copy_up(w, to->missing, from->missing, missing_nbytes(plan)));
 	TRY("copy plan", copy_up(w, to->missing_end, from->missing_end, plan->nmissing));
-	if (plan->npredicates && w->judges)
+	if (plan->npredicates && w->filters)
 		return copy_conditions(w, fault);
 	return STATUS_OK;
 }

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * worker_gpu.cu - a stream of a GPU as a worker: see src/engine/worker.h.
+ * worker.cu - a stream of a GPU as a worker: see src/engine/worker.h.
  *
- * The chunk's text goes up once; map, fold and emit then work on the copy. Only results
- * come back.
+ * The chunk's text goes up once; map, fold and emit then work on the copy. Only results come back.
  *
- *     begin: worker_gpu_read.cu: text up
- *     map:   records_map                            -> summary
- *     fold:  worker_gpu_fold.cu                     -> summary, tallies, bins; mostly launched
- *            right behind map, without waiting to hear how the chunk is entered
- *     emit:  worker_gpu_emit.cu                     -> the text to print
+ *     read:  read.cu                -> text in pinned memory
+ *     begin: the copy up, records_map, and mostly column_fold, before the entry is known: early.cu
+ *     map:   waits                  -> summary
+ *     fold:  fold.cu                -> summary, tallies, bins
+ *     emit:  emit.cu                -> the text to print
  *
- * The answer never depends on the device: what does not fit it is done on the CPU instead.
+ * Whatever does not fit the device is done on the CPU, with the same result.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -19,10 +18,10 @@
 
 #include "base/clock.h"
 #include "kernels/worker/gpu.h"
-#include "kernels/worker/worker_gpu.cuh"
+#include "kernels/worker/worker.cuh"
 
 #define POLL_S 2e-3
-#define LIKELY_FIELD_NBYTES 8 /* of a record, and no fewer, mostly */
+#define LIKELY_FIELD_NBYTES 8 /* mostly no fewer */
 
 /* ---- errors ---- */
 
@@ -31,7 +30,7 @@ enum status gpu_fault(struct fault *fault, enum status status, const char *what,
 {
 	char words[FAULT_DETAIL_NBYTES];
 
-	(void)cudaGetLastError(); /* reported here: the next call starts clean */
+	(void)cudaGetLastError(); /* reported here: clear it */
 	snprintf(words, sizeof words, "%s: %s", what, cudaGetErrorString(error));
 	return fault_set(fault, status, 0, words);
 }
@@ -50,16 +49,16 @@ cudaError_t gpu_checked(cudaError_t error)
 	return now == first || (*end == '+' && now > first) ? cudaErrorUnknown : error;
 }
 
-/* Work on a chunk takes a fraction of a millisecond, and to sleep until the device's interrupt half
- * of one more (a virtual machine, H200, 2026-11-21). So this looks for itself first, while others
- * may have the core, and sleeps only where it takes long. */
+/* Work on a chunk takes a fraction of a millisecond, and sleeping until the device's interrupt
+ * takes half of one more (a virtual machine, H200, 2026-11-21). So this polls at first, yielding
+ * the core to other threads, and sleeps only if it takes long. */
 static cudaError_t wait_idle(cudaEvent_t idle)
 {
 	double end_s = clock_s() + POLL_S;
 	cudaError_t error = cudaEventQuery(idle);
 
 	while (error == cudaErrorNotReady) {
-		(void)cudaGetLastError(); /* no error, but it is remembered like one */
+		(void)cudaGetLastError(); /* not an error, but recorded like one */
 		if (clock_s() > end_s)
 			return cudaEventSynchronize(idle);
 		sched_yield();
@@ -75,7 +74,7 @@ enum status worker_wait(struct worker *w, const char *what, struct fault *fault)
 	return STATUS_OK;
 }
 
-/* ---- what is small ---- */
+/* ---- small copies ---- */
 
 #define SMALL_NTHREADS 256
 
@@ -98,7 +97,7 @@ cudaError_t worker_copy_small(struct worker *w, void *to, const void *from, size
 
 /* ---- open and close ---- */
 
-/* In both memories alike, one after the other: they come back in one copy. */
+/* The same layout in both memories, so that all results come back in one copy. */
 static void results_cut(struct arena *a, size_t ncolumns, struct chunk_summary **summary,
 			struct column_tally **tally, struct decimal_bin **bins)
 {
@@ -135,10 +134,10 @@ static void device_cut(struct worker *w, struct arena *a)
 	struct reduce_memory *r = &w->reduce;
 	size_t ncolumns = table_ncolumns(w->plan);
 
-	/* Every array is padded to 256 bytes, and so is text, as lane_load asks. */
+	/* Every array is padded to 256 bytes, and so is text, as lane_load requires. */
 	w->text = arena_cut<char>(a, w->chunk_nbytes);
-	if (w->nibbles.wanted)
-		w->nibbles.device =
+	if (w->packing.wanted)
+		w->packing.device =
 			arena_cut<unsigned char>(a, nibbles_nbytes(w->chunk_nbytes));
 	w->domino.nslots = records_ntiles(w->chunk_nbytes);
 	w->domino.slots = arena_cut<uint64_t>(a, w->domino.nslots);
@@ -167,14 +166,13 @@ static void device_cut(struct worker *w, struct arena *a)
 	w->scans_data = arena_cut<char>(a, w->scans_nbytes);
 }
 
-bool gpu_folds_ahead(const struct plan *plan)
+bool gpu_folds_early(const struct plan *plan)
 {
 	return !plan->emits && plan->npredicates == 0 && plan->ncolumns > 0 &&
 	       plan->ncolumns <= COLUMN_FOLD_NCOLUMNS_MAX;
 }
 
-/* What needs no device. The host's memory is touched here, while the device wakes, if it is not
- * awake. */
+/* Opens what needs no device: another thread may be waking it meanwhile. */
 static enum status open_host(struct worker *w, const struct worker_setup *setup,
 			     struct fault *fault)
 {
@@ -184,10 +182,10 @@ static enum status open_host(struct worker *w, const struct worker_setup *setup,
 		status = partial_init(&w->ignored, w->plan);
 	if (status != STATUS_OK)
 		return fault_set(fault, status, 0, NULL);
-	pinned_buffer_take(&w->buffer, w->chunk_nbytes + 2 * ARENA_ALIGN);
-	worker_nibbles_take(w, setup);
+	pinned_buffer_reserve(&w->buffer, w->chunk_nbytes + 2 * ARENA_ALIGN);
+	packing_init(w, setup);
 	if (w->plan->emits)
-		pinned_buffer_take(&w->output_memory, worker_likely_output(w, w->chunk_nbytes));
+		pinned_buffer_reserve(&w->output_memory, worker_likely_output(w, w->chunk_nbytes));
 	return STATUS_OK;
 }
 
@@ -215,7 +213,7 @@ static enum status open_device(struct worker *w, struct fault *fault)
 	TRY("create stream", cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking));
 	TRY("create event", cudaEventCreateWithFlags(&w->idle, cudaEventBlockingSync |
 								       cudaEventDisableTiming));
-	/* The first question about a kernel: it fails where the build has none for this GPU. */
+	/* The first call about a kernel: it fails if the build has no code for this GPU. */
 	TRY("find kernels",
 	    reduce_npartials((uint32_t)table_ncolumns(w->plan), &w->reduce.npartials));
 	if (w->folds_columns)
@@ -230,8 +228,8 @@ static enum status open_memory(struct worker *w, struct fault *fault)
 	struct arena measure = {NULL, 0};
 
 	TRY("pin memory", pinned_buffer_pin(&w->buffer));
-	if (w->nibbles.wanted)
-		TRY("pin memory", pinned_buffer_pin(&w->nibbles.pinned));
+	if (w->packing.wanted)
+		TRY("pin memory", pinned_buffer_pin(&w->packing.pinned));
 	pinned_cut(w, &measure);
 	TRY("allocate pinned memory", cudaMallocHost((void **)&w->pinned.base, measure.nbytes));
 	pinned_cut(w, &w->pinned);
@@ -248,7 +246,7 @@ static enum status open_memory(struct worker *w, struct fault *fault)
 	return STATUS_OK;
 }
 
-/* Takes what gpu_open has made, all or some. Nothing is left to report to. */
+/* Closes what gpu_open has made, all or part of it. Errors have no one to go to. */
 static void gpu_close(struct worker *w)
 {
 	if (w->stream)
@@ -261,7 +259,7 @@ static void gpu_close(struct worker *w)
 	(void)cudaFree(w->arena.base);
 	(void)cudaFreeHost(w->pinned.base);
 	(void)pinned_buffer_free(&w->buffer);
-	(void)pinned_buffer_free(&w->nibbles.pinned);
+	(void)pinned_buffer_free(&w->packing.pinned);
 	(void)pinned_buffer_free(&w->output_memory);
 	if (w->idle)
 		(void)cudaEventDestroy(w->idle);
@@ -286,14 +284,14 @@ static enum status gpu_open(struct worker **out, const struct plan *plan,
 	w->output_share = 2; /* for the first chunk */
 	w->chunk_nbytes = setup->chunk_nbytes;
 	w->device = setup->device;
-	w->judges = plan_judges(plan);
-	w->folds_columns = gpu_folds_ahead(plan);
+	w->filters = plan_filters_on_device(plan);
+	w->folds_columns = gpu_folds_early(plan);
 	status = open_host(w, setup, fault);
 	if (status == STATUS_OK)
 		status = open_device(w, fault);
 	if (status == STATUS_OK)
 		status = open_memory(w, fault);
-	if (status == STATUS_OK && w->judges && !w->folds_columns)
+	if (status == STATUS_OK && w->filters && !w->folds_columns)
 		status = fold_reserve_likely(w, fault);
 	if (status == STATUS_OK && plan->emits)
 		status = emit_reserve_likely(w, fault);
@@ -318,7 +316,7 @@ size_t worker_likely_nrecords(const struct worker *w)
 
 static char *gpu_buffer(struct worker *w)
 {
-	worker_nibbles_begin(w);
+	packing_begin(&w->packing);
 	return worker_buffer(w);
 }
 
@@ -335,22 +333,22 @@ enum status worker_launch_map(struct worker *w, const struct chunk *chunk, struc
 	return STATUS_OK;
 }
 
-/* Launches the map, and behind it the fold, if it can be done ahead: then the chunk is waited
- * for once. */
+/* Launches the map, and behind it the early fold if there can be one: then the host waits once for
+ * the chunk. */
 static enum status launch_all(struct worker *w, const struct chunk *chunk, struct fault *fault)
 {
 	enum status status = worker_launch_map(w, chunk, fault);
 
-	w->ahead.launched = status == STATUS_OK && w->folds_columns && ahead_plan(w, chunk);
-	if (!w->ahead.launched) {
+	w->early.launched = status == STATUS_OK && w->folds_columns && early_fold_plan(w, chunk);
+	if (!w->early.launched) {
 		TRY("copy summary", worker_copy_small(w, w->summary, w->device_summary,
 						      sizeof *w->summary));
 		worker_mark(w, STAGE_COPY_BACK);
 		return status;
 	}
 	status = worker_launch_columns(w, chunk,
-				       {w->ahead.state, w->ahead.head_nbytes > 0, false},
-				       w->ahead.head_nbytes, fault);
+				       {w->early.state, w->early.head_nbytes > 0, false},
+				       w->early.head_nbytes, fault);
 	return status == STATUS_OK ? worker_copy_results(w, fault) : status;
 }
 
@@ -358,7 +356,7 @@ static enum status gpu_begin(struct worker *w, const struct chunk *chunk, struct
 {
 	enum status status;
 
-	w->on_device = w->ahead.launched = false;
+	w->on_device = w->early.launched = false;
 	w->begun = true;
 	if (chunk->nbytes == 0)
 		return STATUS_OK;
@@ -384,9 +382,10 @@ static enum status gpu_map(struct worker *w, const struct chunk *chunk, struct c
 		return status;
 	out->map = (csv_map)w->summary->map;
 	out->nlines = w->nlines = w->summary->nlines;
-	/* A guess in spite of quotes, farther on, is for who knows the entry to confirm. */
-	if (w->ahead.launched && !(w->ahead.dependence == CHUNK_GUESSES && w->summary->has_quotes))
-		out->dependence = w->ahead.dependence;
+	/* A guess does not hold if there are quotes after all, beyond the part that was
+	 * searched. */
+	if (w->early.launched && !(w->early.dependence == CHUNK_GUESSES && w->summary->has_quotes))
+		out->dependence = w->early.dependence;
 	return STATUS_OK;
 }
 
@@ -395,8 +394,8 @@ const struct worker_ops worker_gpu = {
 	gpu_wake,
 	gpu_open,
 	gpu_buffer,
-	gpu_next,
-	gpu_restore,
+	gpu_read,
+	gpu_load_text,
 	gpu_begin,
 	gpu_map,
 	gpu_fold,

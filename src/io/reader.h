@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * reader.h - reads a chunk from a range of a plain file.
+ */
+#ifndef GPUSTAT_READER_H
+#define GPUSTAT_READER_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/status.h"
+#include "csv/chunk.h"
+
+struct worker;
+
+/* Where chunks are read to. */
+struct reader {
+	char *buffer; /* of nbytes, the longest chunk */
+	size_t nbytes;
+	struct worker *worker;
+	/* Reads a chunk of a plain file: see worker.h. NULL: it goes into the buffer. */
+	enum status (*read)(struct worker *worker, int fd, off_t position,
+			    const struct chunk *chunk, struct fault *fault);
+};
+
+/* Reads nbytes of a plain file from position on into data. Any thread.
+ * Errors: STATUS_SHRANK, STATUS_READ. */
+enum status file_read_range(int fd, off_t position, char *data, size_t nbytes, struct fault *fault);
+
+/* Reads chunk->nbytes from position on, as reader says. Errors: file_read_range's. */
+enum status reader_read(const struct reader *reader, int fd, off_t position,
+			const struct chunk *chunk, struct fault *fault);
+
+#endif
