@@ -105,6 +105,8 @@ static const char *partial_difference(const struct partial *gpu, const struct pa
 
 struct both {
 	const struct plan *plan;
+	/* The CPU's: a moment that the fused fold does not have makes it note exact offsets. */
+	struct plan exact;
 	struct worker *worker;
 	struct cpu_folder on_cpu;
 	char *padded; /* room for a text of chunk_nbytes, padded for the CPU */
@@ -118,10 +120,18 @@ static void both_open(struct both *b, const struct plan *plan, size_t chunk_nbyt
 	struct fault fault;
 
 	b->plan = plan;
+	b->exact = *plan;
+	b->exact.columns = (struct plan_column *)calloc(plan->ncolumns + 1, sizeof *plan->columns);
+	if (!b->exact.columns)
+		bail("out of memory");
+	for (size_t c = 0; c < plan->ncolumns; c++) {
+		b->exact.columns[c] = plan->columns[c];
+		b->exact.columns[c].needs |= plan->columns[c].needs ? MOMENT_SQUARES : 0;
+	}
 	if (worker_gpu.open(&b->worker, plan, &setup, &fault) != STATUS_OK)
 		bail("open: %s", fault.detail);
-	if (partial_init(&b->gpu, plan) || partial_init(&b->cpu, plan) ||
-	    cpu_folder_init(&b->on_cpu, plan) ||
+	if (partial_init(&b->gpu, plan) || partial_init(&b->cpu, &b->exact) ||
+	    cpu_folder_init(&b->on_cpu, &b->exact) ||
 	    !(b->padded = (char *)calloc(1, chunk_nbytes + 2 * SIMD_PAD_NBYTES)))
 		bail("out of memory");
 }
@@ -132,6 +142,7 @@ static void both_close(struct both *b)
 	partial_free(&b->gpu);
 	partial_free(&b->cpu);
 	cpu_folder_free(&b->on_cpu);
+	free(b->exact.columns);
 	free(b->padded);
 }
 
