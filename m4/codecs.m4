@@ -39,7 +39,7 @@ AC_DEFUN([_GPUSTAT_CODEC],
   [AS_HELP_STRING([--with-$1], [use $3 @<:@default: if it is there and of use@:>@])],
   [], [with_$1=m4_default([$8], [auto])])
 AC_SUBST([with_$1])
-codec_how="no (not asked for)"
+codec_how="no, not asked for"
 AS_IF([test "x$with_$1" != xno],
   [AC_CHECK_HEADER([$4],
     [m4_if([$1], [isal], [_GPUSTAT_LINK_OR_LOAD([$2], [$5], [$6], [$7])],

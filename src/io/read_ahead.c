@@ -198,9 +198,9 @@ static bool is_drained(const struct read_ahead *r)
 	return !r->threaded && r->nread == r->nfilled;
 }
 
-/* Whether the next slot may make a thread unnecessary: the first slot tells whether blocks follow,
- * or the end; the first one behind blocks, too. */
-static bool is_first(const struct read_ahead *r)
+/* Whether filling the next slot shows if a thread is needed: behind the first slot of the file, and
+ * behind the first after blocks, there may be blocks or the end. */
+static bool decides_on_thread(const struct read_ahead *r)
 {
 	return r->nfilled == 0 || r->cut;
 }
@@ -208,7 +208,7 @@ static bool is_first(const struct read_ahead *r)
 /* Returns the slot to be read next. Fills it in the calling thread, starts a thread, or waits. */
 static struct piece *next_slot(struct read_ahead *r)
 {
-	if (is_drained(r) && (is_first(r) || !start_thread(r))) {
+	if (is_drained(r) && (decides_on_thread(r) || !start_thread(r))) {
 		r->cut = false;
 		fill_slot(r, slot_of(r, r->nfilled));
 	}

@@ -2,9 +2,9 @@
  *
  * read_ahead.h - a compressed file, decoded by a thread ahead of its reader.
  *
- * Nobody knows where a gzip member ends before it has been decoded, so one thread decodes all of
- * them in order, into a ring of slots. A file that ends within the first slot starts no thread.
- * Blocks start none either: they are cut for other threads to decode (read_ahead_cut).
+ * Where a gzip member ends is known only when it has been decoded. One thread therefore decodes
+ * all members in order, into a ring of slots. A file that ends within the first slot starts no
+ * thread. Nor do blocks: they are cut for other threads to decode (read_ahead_cut).
  */
 #ifndef GPUSTAT_READ_AHEAD_H
 #define GPUSTAT_READ_AHEAD_H
