@@ -75,33 +75,6 @@ static inline uint64_t simd_join(const struct simd_constants *k, __m128i x)
 	return (both & UINT32_MAX) * 100000000 + (both >> 32);
 }
 
-#if defined(__AVX512BW__) && defined(__AVX512VL__)
-
-/* Which of all 16 lanes are digits, and which points. */
-static inline struct simd_lanes simd_classify(const struct simd_constants *k, simd_text v)
-{
-	__m128i x = _mm_sub_epi8(v, k->zero_digit);
-	struct simd_lanes lanes = {_mm_cmple_epu8_mask(x, k->nine),
-				   _mm_cmpeq_epi8_mask(v, k->point)};
-
-	return lanes;
-}
-
-/* The number in the last ndigits lanes once the point is removed: the first nmoving lanes, which
- * end with it, move up by one. */
-static inline uint64_t simd_number(const struct simd_constants *k, simd_text v,
-				   unsigned nmoving, unsigned ndigits)
-{
-	__mmask16 moves = (__mmask16)((1u << nmoving) - 1);
-	__mmask16 counts = (__mmask16)(0xffffu << (SIMD_NDIGITS - ndigits));
-	__m128i x = _mm_sub_epi8(v, k->zero_digit);
-
-	x = _mm_mask_mov_epi8(x, moves, _mm_slli_si128(x, 1));
-	return simd_join(k, _mm_maskz_mov_epi8(counts, x));
-}
-
-#else
-
 /* Which of all 16 lanes are digits, and which points. */
 static inline struct simd_lanes simd_classify(const struct simd_constants *k, simd_text v)
 {
@@ -127,8 +100,6 @@ static inline uint64_t simd_number(const struct simd_constants *k, simd_text v,
 	x = _mm_and_si128(_mm_sub_epi8(x, k->zero_digit), counts);
 	return simd_join(k, x);
 }
-
-#endif
 
 /* Reads text[end - nbytes .. end), 1 to 16 bytes. */
 SIMD_INLINE struct simd_digits simd_digits(const struct simd_constants *k, const char *text,
