@@ -11,16 +11,6 @@ extern "C" {
 #include "csv/dfa.h"
 }
 
-/* Transition maps of adjacent texts: composes them. */
-struct fold_csv_map {
-	typedef csv_map value;
-	HD csv_map identity(void) { return CSV_MAP_IDENTITY; }
-	HD csv_map combine(csv_map earlier, csv_map later)
-	{
-		return csv_map_compose(earlier, later);
-	}
-};
-
 /* A transition map with a byte for each state: entry s at bits 8s. */
 static __device__ inline uint32_t csv_states_of(uint32_t from_start, uint32_t from_unquoted,
 						uint32_t from_quoted, uint32_t from_quote_seen)
@@ -39,8 +29,8 @@ static __device__ inline csv_map csv_states_map(uint32_t states)
 			 (states >> 18 & 0xc0));
 }
 
-/* Like fold_csv_map, but in four instructions: once the earlier map's bytes are packed to nibbles,
- * one byte permutation looks up all four states. */
+/* Composes maps of adjacent texts, in four instructions: once the earlier map's bytes are packed to
+ * nibbles, one byte permutation looks up all four states. */
 struct fold_csv_states {
 	typedef uint32_t value;
 	static __device__ inline uint32_t identity(void) { return 0x03020100u; }

@@ -287,32 +287,22 @@ cudaError_t emission_write_launch(const struct emission &e, const uint64_t *plac
 
 cudaError_t emission_scans_choose(struct emission_scans *s)
 {
-	cudaError_t error = scan_shape_choose<scan_sum_u32>(&s->sum_u32);
+	cudaError_t error = cudaSuccess;
 
-	if (error == cudaSuccess)
-		error = scan_shape_choose<scan_sum_u64>(&s->sum_u64);
-	if (error == cudaSuccess)
-		error = scan_shape_choose<scan_sum_i128>(&s->sum_i128);
-	if (error == cudaSuccess)
-		error = scan_shape_choose<scan_min_i128>(&s->min_i128);
-	if (error == cudaSuccess)
-		error = scan_shape_choose<scan_max_i128>(&s->max_i128);
-	if (error == cudaSuccess)
-		error = scan_shape_choose<scan_max_i32>(&s->max_i32);
+#define CHOOSE(fold)                                                   \
+	if (error == cudaSuccess)                                      \
+		error = scan_shape_choose<scan_##fold>(&s->fold);
+	SCAN_FOLDS(CHOOSE)
 	return error;
 }
 
 size_t emission_scans_nbytes(const struct emission_scans *s, uint64_t n)
 {
-	const size_t wanted[] = {scan_memory_nbytes<scan_sum_u32>(&s->sum_u32, n),
-				 scan_memory_nbytes<scan_sum_u64>(&s->sum_u64, n),
-				 scan_memory_nbytes<scan_sum_i128>(&s->sum_i128, n),
-				 scan_memory_nbytes<scan_min_i128>(&s->min_i128, n),
-				 scan_memory_nbytes<scan_max_i128>(&s->max_i128, n),
-				 scan_memory_nbytes<scan_max_i32>(&s->max_i32, n)};
+#define NEEDED(fold) scan_memory_nbytes<scan_##fold>(&s->fold, n),
+	const size_t needed[] = {SCAN_FOLDS(NEEDED)};
 	size_t most = 0;
 
-	for (size_t nbytes : wanted)
+	for (size_t nbytes : needed)
 		most = nbytes > most ? nbytes : most;
 	return most;
 }

@@ -2,9 +2,9 @@
  *
  * emission.cuh - printing a chunk's records with their running totals, on the GPU.
  *
- * The CPU prints block by block (src/emit/cpu_folder.h); this prints all records of a chunk at once,
- * by scans: of values, for the totals; of scales, since a row prints with the largest scale so far;
- * and of the lengths of the rows, for their places.
+ * The CPU prints block by block (src/emit/cpu_folder.h); this prints all records of a chunk at
+ * once, by scans: of values, for the totals; of scales, since a row prints with the largest scale
+ * so far; and of the lengths of the rows, for their places.
  *
  *     emission_total_launch    for each new column: fields  -> totals up to each record
  *     emission_place_launch    record, totals               -> where each row begins
@@ -58,7 +58,9 @@ struct emission {
 
 /* The shapes of the scans on the device, and their memory. */
 struct emission_scans {
-	struct scan_shape sum_u32, sum_u64, sum_i128, min_i128, max_i128, max_i32;
+#define SHAPE(fold) struct scan_shape fold;
+	SCAN_FOLDS(SHAPE)
+#undef SHAPE
 	struct scan_memory memory;
 };
 

@@ -6,9 +6,9 @@
  * The domino: a scan over tiles in a single pass, by decoupled look-back. Each block draws one
  * tile, publishes the tile's aggregate, finds its prefix by looking back over what earlier tiles
  * have published, and publishes that. From naive to shipped:
- *  - blockIdx does not tell the order in which blocks start; a block that waited for a lower blockIdx
- *    could wait for one that is never scheduled. Tiles are therefore numbered by a ticket, drawn
- *    when a block starts: all lower tiles are running or done.
+ *  - blockIdx does not tell the order in which blocks start; a block that waited for a lower
+ *    blockIdx could wait for one that is never scheduled. Tiles are therefore numbered by a ticket,
+ *    drawn when a block starts: all lower tiles are running or done.
  *  - Waiting for the neighbour's prefix makes a chained scan, one hop a tile. Instead a warp reads
  *    the 32 tiles before its own: the aggregates up to the nearest prefix suffice (D. Merrill and
  *    M. Garland, "Single-pass parallel prefix scan with decoupled look-back", NVR-2016-002).
@@ -18,8 +18,8 @@
  *    at most one aggregate and one prefix in a launch, so words of the same epoch and status are
  *    parts of the same value, in whatever order they arrive. If they differ, they are read again.
  *    This needs no 128-bit atomics, no order between the words, and no fence.
- *  - The epoch differs in every launch, so words of earlier launches count as not written: no reset.
- *    The block that draws the last ticket resets the ticket.
+ *  - The epoch differs in every launch, so words of earlier launches count as not written: no
+ *    reset. The block that draws the last ticket resets the ticket.
  */
 #ifndef GPUSTAT_GRID_CUH
 #define GPUSTAT_GRID_CUH

@@ -4,20 +4,20 @@
  * which publishes tiles' aggregates long before it needs their prefixes.
  *
  * From look-back to here:
- *  - In look-back a tile's successors wait from its draw until its data has come, about a microsecond
- *    in every tile. Here a block fetches tiles ahead, and publishes an aggregate as soon as the
- *    data is there, before it scans the current tiles. When a prefix is needed, all aggregates
- *    before it have mostly been published long before.
- *  - So prefixes need not be published. A block knows the prefix of its last tile; the prefix of its
- *    next is that and the aggregates from there on, about one a block of the grid, which a warp
+ *  - In look-back a tile's successors wait from its draw until its data has come, about a
+ *    microsecond in every tile. Here a block fetches tiles ahead, and publishes an aggregate as
+ *    soon as the data is there, before it scans the current tiles. When a prefix is needed, all
+ *    aggregates before it have mostly been published long before.
+ *  - So prefixes need not be published. A block knows the prefix of its last tile; the prefix of
+ *    its next is that and the aggregates from there on, about one a block of the grid, which a warp
  *    reads in one round. Blocks do not form a chain: an aggregate depends on data only.
  *  - Every block reads every aggregate, so there should be few blocks and large tiles: one block a
  *    multiprocessor. NGROUPS groups of warps with a tile each keep it busy while warps wait for
  *    each other.
- *  - Roles, so that no work waits for other work. A fetcher, one thread, draws tiles and starts their
- *    copies. A sender, one thread, starts the copies of results. A prefix warp folds aggregates.
- *    The groups, NWARPS warps each, take the block's tiles in turn: they publish a tile's
- *    aggregate, then scan the group's previous tile.
+ *  - Roles, so that no work waits for other work. A fetcher, one thread, draws tiles and starts
+ *    their copies. A sender, one thread, starts the copies of results. A prefix warp folds
+ *    aggregates. The groups, NWARPS warps each, take the block's tiles in turn: they publish a
+ *    tile's aggregate, then scan the group's previous tile.
  *
  * A stage of the ring holds one tile from its draw until its results have left:
  *     fetcher -> drawn -> prefix warp -> prefixed

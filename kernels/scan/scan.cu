@@ -19,18 +19,11 @@ cudaError_t scan_memory_open(struct scan_memory *memory, void *data, size_t nbyt
 	return cudaMemsetAsync(data, 0, nbytes, stream);
 }
 
-#define SCAN_FOLDS(FOLD) \
-	FOLD(scan_sum_u32) \
-	FOLD(scan_sum_u64) \
-	FOLD(scan_sum_i128) \
-	FOLD(scan_max_i32) \
-	FOLD(scan_min_i128) \
-	FOLD(scan_max_i128)
-
-#define SCAN_INSTANTIATE(F)                                                                \
-	template cudaError_t scan_shape_of<F>(enum scan_engine, struct scan_shape *);      \
-	template cudaError_t scan_shape_choose<F>(struct scan_shape *);                    \
-	template size_t scan_memory_nbytes<F>(const struct scan_shape *, uint64_t);        \
-	template cudaError_t scan_launch<F>(const struct scan_shape *, struct scan_memory *, \
-					    struct scan_job<F::value>, cudaStream_t);
+#define SCAN_INSTANTIATE(F)                                                                     \
+	template cudaError_t scan_shape_of<scan_##F>(enum scan_engine, struct scan_shape *);    \
+	template cudaError_t scan_shape_choose<scan_##F>(struct scan_shape *);                  \
+	template size_t scan_memory_nbytes<scan_##F>(const struct scan_shape *, uint64_t);      \
+	template cudaError_t scan_launch<scan_##F>(const struct scan_shape *,                   \
+						   struct scan_memory *,                        \
+						   struct scan_job<scan_##F::value>, cudaStream_t);
 SCAN_FOLDS(SCAN_INSTANTIATE)

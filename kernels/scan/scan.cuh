@@ -89,5 +89,7 @@ struct scan_min_i128 : fold_min<int128, 0> {
 struct scan_max_i128 : fold_max<int128, 0> {
 	HD int128 identity(void) { return (int128)((uint128)1 << 127); }
 };
+#define SCAN_FOLDS(FOLD) \
+	FOLD(sum_u32) FOLD(sum_u64) FOLD(sum_i128) FOLD(min_i128) FOLD(max_i128) FOLD(max_i32)
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * plan.cu - copies the plan to the device: arrays without pointers to host memory, laid out in
- * pinned memory as on the device, and copied one by one.
+ * pinned memory as on the device.
  */
 #include <string.h>
 
@@ -110,36 +110,21 @@ static void flatten_predicate(const struct plan *plan, size_t p, const struct pl
 	to->exprs[p].columns = there->places + at.ncolumns;
 }
 
-static enum status copy_conditions(struct worker *w, struct fault *fault)
-{
-	const struct plan_arrays *from = &w->plan_pinned, *to = &w->plan_device;
-	const struct plan *plan = w->plan;
-	struct condition_sizes n = sizes_of(plan, plan->npredicates);
-
-	number_places(plan, from->span_of);
-	for (size_t p = 0; p < plan->npredicates; p++)
-		flatten_predicate(plan, p, from, to);
-	TRY("copy plan", copy_up(w, to->folds, from->folds, plan->ncolumns));
-	TRY("copy plan", copy_up(w, to->span_of, from->span_of, plan->ncolumns));
-	TRY("copy plan", copy_up(w, to->exprs, from->exprs, plan->npredicates));
-	TRY("copy plan", copy_up(w, to->tests, from->tests, n.ntests));
-	TRY("copy plan", copy_up(w, to->literals, from->literals, n.nliteral_bytes));
-	TRY("copy plan", copy_up(w, to->places, from->places, n.ncolumns));
-	return STATUS_OK;
-}
-
+/* The arrays lie alike in both memories, one after the other: one copy takes them all. */
 enum status plan_copy_up(struct worker *w, struct fault *fault)
 {
 	const struct plan_arrays *from = &w->plan_pinned, *to = &w->plan_device;
 	const struct plan *plan = w->plan;
+	const uint32_t *end = from->places + sizes_of(plan, plan->npredicates).ncolumns;
 
 	flatten_columns(plan, from);
-	TRY("copy plan", copy_up(w, to->field, from->field, plan->ncolumns));
-	TRY("copy plan", copy_up(w, to->parses, from->parses, plan->ncolumns));
-	TRY("copy plan", copy_up(w, to->missing, from->missing, missing_nbytes(plan)));
-	TRY("copy plan", copy_up(w, to->missing_end, from->missing_end, plan->nmissing));
-	if (plan->npredicates && w->filters)
-		return copy_conditions(w, fault);
+	if (w->filters) {
+		number_places(plan, from->span_of);
+		for (size_t p = 0; p < plan->npredicates; p++)
+			flatten_predicate(plan, p, from, to);
+	}
+	TRY("copy plan", copy_up(w, (char *)to->field, (const char *)from->field,
+				 (size_t)((const char *)end - (const char *)from->field)));
 	return STATUS_OK;
 }
 

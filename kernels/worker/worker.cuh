@@ -95,7 +95,7 @@ struct worker {
 	struct packing packing;
 
 	/* Pinned memory. */
-	struct pinned_buffer buffer; /* for the chunk's text, and ARENA_ALIGN bytes on either side */
+	struct pinned_buffer buffer; /* the text, with ARENA_ALIGN bytes on either side */
 	struct arena pinned;
 	struct chunk_summary *summary;
 	struct column_tally *tally;

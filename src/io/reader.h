@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * reader.h - reads a chunk from a range of a plain file.
+ * reader.h - how a chunk is read from a range of a plain file.
  */
 #ifndef GPUSTAT_READER_H
 #define GPUSTAT_READER_H
@@ -26,9 +26,5 @@ struct reader {
 /* Reads nbytes of a plain file from position on into data. Any thread.
  * Errors: STATUS_SHRANK, STATUS_READ. */
 enum status file_read_range(int fd, off_t position, char *data, size_t nbytes, struct fault *fault);
-
-/* Reads chunk->nbytes from position on, as reader says. Errors: file_read_range's. */
-enum status reader_read(const struct reader *reader, int fd, off_t position,
-			const struct chunk *chunk, struct fault *fault);
 
 #endif

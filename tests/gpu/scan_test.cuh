@@ -21,8 +21,14 @@ typedef sample_affine<int128, uint128> affine128;
 /* A shipped fold, with any bits for values. */
 template <class F> using fold_bits = sample_any<F>;
 
-/* The maps of one byte each, which is what occurs. */
-struct fold_bytes : fold_csv_map {
+/* Transition maps of adjacent texts; the values are the maps of one byte each. */
+struct fold_bytes {
+	typedef csv_map value;
+	HD csv_map identity(void) { return CSV_MAP_IDENTITY; }
+	HD csv_map combine(csv_map earlier, csv_map later)
+	{
+		return csv_map_compose(earlier, later);
+	}
 	HD csv_map random(uint128 bits) { return csv_map_of((enum csv_class)((unsigned)bits & 3)); }
 };
 
