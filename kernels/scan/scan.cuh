@@ -67,8 +67,20 @@ template <class F> size_t scan_memory_nbytes(const struct scan_shape *shape, uin
 /* Prepares nbytes at data, device memory, 8-byte aligned, owned by the caller, for the scans of
  * stream. Zeroes it in the stream, once; launches need no reset. Errors: the memset's;
  * cudaErrorInvalidValue: misaligned, or less than 16 bytes. */
-cudaError_t scan_memory_open(struct scan_memory *memory, void *data, size_t nbytes,
-			     cudaStream_t stream);
+static inline cudaError_t scan_memory_open(struct scan_memory *memory, void *data, size_t nbytes,
+					   cudaStream_t stream)
+{
+	size_t nwords = nbytes / sizeof(uint64_t);
+
+	if ((uintptr_t)data % sizeof(uint64_t) != 0 || nwords < 2)
+		return cudaErrorInvalidValue;
+	/* The ticket first, then the slots, as many as can be numbered. */
+	memory->domino.ticket = (uint32_t *)data;
+	memory->domino.slots = (uint64_t *)data + 1;
+	memory->domino.nslots = (uint32_t)(nwords - 1 < UINT32_MAX ? nwords - 1 : UINT32_MAX);
+	memory->domino.epoch = 0;
+	return cudaMemsetAsync(data, 0, nbytes, stream);
+}
 
 /* Scans. Launches one kernel on stream, and does not wait.
  * Errors: the launch's; cudaErrorInvalidValue: in or out is misaligned, or memory is too
