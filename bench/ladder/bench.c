@@ -1,41 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench.c - see bench.h: names and sizes of the types and folds, and of what was measured.
+ * bench.c - see bench.h.
  */
 #include "bench/ladder/bench.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-
-static const struct {
-	const char *name;
-	size_t nbytes;
-} types[] = {
-#define BENCH_TYPE(id, name, nbytes) [BENCH_##id] = {name, nbytes},
-	BENCH_TYPE_TABLE(BENCH_TYPE)
-#undef BENCH_TYPE
-};
-
-static const char *const folds[BENCH_NFOLDS] = {
-	[BENCH_SUM] = "sum",
-	[BENCH_MIN] = "min",
-	[BENCH_MAX] = "max",
-};
-
-const char *bench_type_name(enum bench_type type)
-{
-	return types[type].name;
-}
-
-const char *bench_fold_name(enum bench_fold fold)
-{
-	return folds[fold];
-}
-
-size_t bench_type_nbytes(enum bench_type type)
-{
-	return types[type].nbytes;
-}
 
 double bench_gbps(const struct bench_figure *figure)
 {

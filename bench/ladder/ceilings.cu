@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/ladder/sample.cuh"
+#include "kernels/level/grid.cuh"
 #include "bench/ladder/event_timer.cuh"
 #include "bench/ladder/gpu_fault.cuh"
-#include "kernels/level/grid.cuh"
-#include "bench/ladder/ladder_value.cuh"
 #include "bench/ladder/sweep.cuh"
 
 #define DEVICE_NBYTES ((size_t)2 << 30) /* each of two arrays */
@@ -19,7 +19,7 @@
 #define NLAUNCHES 500 /* queued one behind the other */
 #define HOP_NTILES 65536
 
-/* What is filled in, and what it is measured with. */
+/* The ceilings measured so far, and the arrays to measure with. */
 struct survey {
 	struct bench_ceiling *ceilings;
 	size_t nroom, count;
@@ -35,14 +35,14 @@ static void survey_add(struct survey *s, struct bench_ceiling ceiling)
 		s->ceilings[s->count++] = ceiling;
 }
 
-/* Adds a ceiling that is the speed of moving nbytes in time. */
+/* Adds a ceiling: the speed of moving nbytes in time. */
 static void survey_add_speed(struct survey *s, const char *name, const char *what, double nbytes,
 			     struct bench_time time)
 {
 	survey_add(s, {name, "GB/s", what, time, nbytes / time.median_ns});
 }
 
-/* Times launch() by the host's clock, from a device at rest until it is at rest again. */
+/* Times launch() by the host's clock, from an idle device until it is idle again. */
 template <class LAUNCH>
 static cudaError_t time_by_host(LAUNCH launch, struct bench_time *time)
 {
@@ -136,9 +136,9 @@ static cudaError_t measure_sweeps(struct survey *s)
 	return error;
 }
 
-/* ---- the way to the device and back ---- */
+/* ---- copies to the device and back ---- */
 
-/* A way, by what kind of host memory. */
+/* A direction, and a kind of host memory. */
 struct transfer {
 	const char *name, *what;
 	bool up, down; /* up: from stream 0's buffer; down: to stream 1's */
@@ -182,8 +182,8 @@ static cudaError_t measure_transfers(struct survey *s)
 
 /* ---- from tile to tile ---- */
 
-/* Each block waits for the word of the one before and publishes its own: nothing but the
- * chain that a scan's tiles make, with the words that they use (grid.cuh). */
+/* Each block waits for the word of the one before and publishes its own: only the chain that a
+ * scan's tiles make, with the words that they use (grid.cuh). */
 __global__ static void hop_chain(struct grid_domino domino, uint32_t *length)
 {
 	uint32_t tile = grid_draw_tile(domino), before = 0;
@@ -218,7 +218,7 @@ static cudaError_t measure_hops(struct survey *s)
 	if (error == cudaSuccess)
 		error = cudaMemcpy(&length, device_length, sizeof length, cudaMemcpyDeviceToHost);
 	if (error == cudaSuccess && length != HOP_NTILES)
-		error = cudaErrorAssert; /* a chain that lost a link has no time */
+		error = cudaErrorAssert; /* the chain was broken: no time to report */
 	if (error == cudaSuccess)
 		survey_add(s, {"hop", "ns", "from a tile to the next, in a chain of 65536 tiles",
 			       time, time.median_ns / HOP_NTILES});
@@ -226,6 +226,14 @@ static cudaError_t measure_hops(struct survey *s)
 }
 
 /* ---- all ---- */
+
+/* Fills device memory with random bits. */
+static cudaError_t fill(char *data, size_t nbytes, uint64_t seed)
+{
+	sample_fill<sample_any<fold_sum<uint64_t>>><<<1024, 256>>>((uint64_t *)data,
+								   nbytes / sizeof(uint64_t), seed);
+	return cudaGetLastError();
+}
 
 /* Device memory and streams. */
 static cudaError_t survey_open_device(struct survey *s)
@@ -243,13 +251,11 @@ static cudaError_t survey_open_device(struct survey *s)
 	for (unsigned i = 0; i < 2 && error == cudaSuccess; i++)
 		error = cudaStreamCreate(&s->streams[i]);
 	if (error == cudaSuccess)
-		error = value_fill(BENCH_INT64, VALUE_ANY, s->in, s->nbytes / sizeof(int64_t), 1);
-	if (error == cudaSuccess)
-		error = value_fill(BENCH_INT64, VALUE_ANY, s->out, s->nbytes / sizeof(int64_t), 2);
-	return error;
+		error = fill(s->in, s->nbytes, 1);
+	return error == cudaSuccess ? fill(s->out, s->nbytes, 2) : error;
 }
 
-/* Host memory, every page of which is there before it is timed. */
+/* Host memory. Every page is touched before it is timed. */
 static cudaError_t survey_open_host(struct survey *s)
 {
 	cudaError_t error = cudaMallocHost(&s->pinned[0], HOST_NBYTES);
@@ -279,10 +285,10 @@ static void survey_close(struct survey *s)
 	free(s->pageable);
 }
 
-/* The steps, in order; hops last, since they spoil the arrays. */
+/* The steps, in order; hops last, since they overwrite the arrays. */
 struct step {
 	const char *name;
-	cudaError_t (*take)(struct survey *);
+	cudaError_t (*measure)(struct survey *);
 };
 static const struct step steps[] = {
 	{"device memory", survey_open_device},
@@ -308,7 +314,7 @@ enum status ceilings_measure(struct bench_ceiling *ceilings, size_t *nceilings,
 	}
 	for (const struct step &step : steps) {
 		if (status == STATUS_OK)
-			status = gpu_fault_of(fault, step.name, step.take(&s));
+			status = gpu_fault_of(fault, step.name, step.measure(&s));
 	}
 	survey_close(&s);
 	*nceilings = s.count;

@@ -1,22 +1,37 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu_ladder.h - the rungs of the CPU: what the GPU's are held against. Sums only, of the
- * four timed types.
+ * cpu_ladder.h - the rungs of the CPU, which the GPU's are compared with; checked and timed. Sums
+ * only, of the four timed types.
  */
 #ifndef GPUSTAT_CPU_LADDER_H
 #define GPUSTAT_CPU_LADDER_H
 
 #include "bench/ladder/bench.h"
 
-/* Writes the sum of in[0 .. n) to out[0]. nthreads > 0: so many threads take equal parts,
- * the caller one of them; where one cannot be started the caller does its part. Starting
- * and joining them is part of the time, as it is for whoever uses them. */
-void cpu_reduce(enum bench_type type, const void *in, uint64_t n, unsigned nthreads, void *out);
+/* A rung of the CPU. */
+struct cpu_rung {
+	const char *name, *idea;
+	enum bench_ladder ladder;
+	bool all_threads;
+};
+extern const struct cpu_rung cpu_ladder[];
+extern const size_t cpu_ladder_nrungs;
 
-/* The additions that a value of cpu_reduce goes through, at most. */
-uint64_t cpu_reduce_depth(uint64_t n, unsigned nthreads);
+/* The input, in host memory: nslots arrays of n values, slot_nbytes apart, that runs use in turn.
+ * out: room for n values, reductions 1, and at least one. whole: the sum of the first array. */
+struct reference;
+struct cpu_arrays {
+	enum bench_type type;
+	const char *in;
+	char *out;
+	uint64_t n;
+	size_t slot_nbytes, nslots;
+	const struct reference *whole;
+};
 
-/* Writes the sum of in[0 .. i] to out[i], for all i < n. */
-void cpu_scan(enum bench_type type, const void *in, uint64_t n, void *out);
+/* Checks rung on the beginning of the first array, at awkward n, and on all of it; times it nwanted
+ * times, or as often as timing_nrepeats allows. Sets all of *figure but the indices. */
+void cpu_measure(const struct cpu_rung *rung, const struct cpu_arrays *arrays, unsigned nwanted,
+		 struct bench_figure *figure);
 
 #endif

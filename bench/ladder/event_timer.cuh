@@ -2,11 +2,10 @@
  *
  * event_timer.cuh - times work on the default stream by CUDA's events.
  *
- * All runs are queued behind a kernel that does nothing for a while, and the host is far
- * ahead when it ends: so between a run's two events the device has nothing to wait for,
- * and what is timed is the run and not the host's way to it. (Work of less than a few
- * microseconds catches up with the host if it is repeated often; it is then timed with its
- * launch.)
+ * All runs are queued behind a kernel that idles, and the host has queued them all when it ends: so
+ * between a run's two events the device waits for nothing, and the time is that of the run without
+ * its launch. (Work of less than a few microseconds catches up with the host if it is repeated
+ * often; it is then timed with its launch.)
  */
 #ifndef GPUSTAT_EVENT_TIMER_CUH
 #define GPUSTAT_EVENT_TIMER_CUH
@@ -18,7 +17,7 @@ extern "C" {
 #include "bench/ladder/timing.h"
 }
 
-#define EVENT_HOLD_NS 20000    /* what queueing one run takes the host, and more */
+#define EVENT_HOLD_NS 20000    /* more than the host takes to queue one run */
 #define EVENT_HOLD_NS_MAX 5e6
 #define EVENT_CYCLES_PER_NS 2  /* no GPU's clock is faster: so the hold is no shorter */
 
@@ -30,10 +29,10 @@ __global__ static void event_hold(long long ncycles)
 		;
 }
 
-/* One event before each run, one after. */
+/* Two events a run: one before, one after. */
 struct event_pairs {
 	unsigned n;
-	cudaEvent_t *events; /* 2n; those made so far, then NULL */
+	cudaEvent_t *events; /* 2n; NULL from the first on that was not created */
 	double *ns;
 };
 
@@ -73,8 +72,8 @@ static inline cudaError_t event_pairs_read(struct event_pairs *p)
 	return error;
 }
 
-/* Times nrepeats > 0 runs of launch(); before each, and not timed, comes prepare(). Both
- * return a cudaError_t, and do not wait. Waits. Errors: theirs, and the runs'. */
+/* Times nrepeats > 0 runs of launch(); prepare() before each is not timed. Both return a
+ * cudaError_t, and do not wait. Waits. Errors: theirs, and the runs'. */
 template <class PREPARE, class LAUNCH>
 static cudaError_t event_timer_run(unsigned nrepeats, PREPARE prepare, LAUNCH launch,
 				   struct bench_time *time)
@@ -105,7 +104,7 @@ static cudaError_t event_timer_run(unsigned nrepeats, PREPARE prepare, LAUNCH la
 	return error;
 }
 
-/* Runs once and waits, for nothing but the time it took, by the host's clock. */
+/* Runs once and waits. *ns: the time it took, by the host's clock. */
 template <class PREPARE, class LAUNCH>
 static cudaError_t event_timer_once(PREPARE prepare, LAUNCH launch, double *ns)
 {
@@ -123,7 +122,7 @@ static cudaError_t event_timer_once(PREPARE prepare, LAUNCH launch, double *ns)
 	return error;
 }
 
-/* Warms up, finds out how often the time allows (timing_nrepeats), and times. */
+/* Warms up, then times as often as timing_nrepeats allows. */
 template <class PREPARE, class LAUNCH>
 static cudaError_t event_timer_warm(unsigned nwanted, PREPARE prepare, LAUNCH launch,
 				    struct bench_time *time)
@@ -131,7 +130,7 @@ static cudaError_t event_timer_warm(unsigned nwanted, PREPARE prepare, LAUNCH la
 	double once_ns = 0;
 	cudaError_t error = event_timer_once(prepare, launch, &once_ns); /* loads the code */
 
-	/* What took long the first time is not made to run for nothing once more. */
+	/* Slow work is not run a second time only to measure how slow it is. */
 	if (error == cudaSuccess && once_ns < TIMING_BUDGET_NS / TIMING_NREPEATS_MIN)
 		error = event_timer_once(prepare, launch, &once_ns);
 	if (error != cudaSuccess)

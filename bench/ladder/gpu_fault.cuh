@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu_fault.cuh - CUDA's errors as faults of gpustat-bench.
+ * gpu_fault.cuh - makes a CUDA error a fault of gpustat-bench.
  */
 #ifndef GPUSTAT_GPU_FAULT_CUH
 #define GPUSTAT_GPU_FAULT_CUH

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ladder_bench.cu - see ladder_bench.h. Rungs are selected by ladder_select, validated by
- * ladder_check and timed by ladder_time; what is here brings them together.
+ * ladder_bench.cu - see ladder_bench.h. ladder_select selects rungs, check.cuh validates them,
+ * ladder_time times them.
  */
 #include "bench/ladder/ladder_bench.h"
 
@@ -9,19 +9,18 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "kernels/ladder/check.cuh"
 #include "kernels/worker/gpu.h"
 #include "bench/ladder/gpu_fault.cuh"
-#include "bench/ladder/ladder_check.cuh"
 #include "bench/ladder/ladder_select.cuh"
 #include "bench/ladder/ladder_time.cuh"
-#include "bench/ladder/ladder_value.cuh"
 #include "bench/ladder/sweep.cuh"
 
 #define DEFAULT_NBYTES ((uint64_t)2 << 30)
-#define HOST_POOL_NBYTES ((size_t)512 << 20) /* more than CPUs' caches hold */
+#define HOST_POOL_NBYTES ((size_t)512 << 20) /* more than a CPU's caches hold */
 #define HOST_ALIGN ((size_t)2 << 20)         /* of huge pages */
 
-/* The rungs that do one fold of one type, and what validation found out about them. */
+/* The rungs that do one operation on one type, and their validation. */
 struct fold_rungs {
 	size_t nrungs;
 	const struct ladder_rung *rungs[LADDER_NRUNGS_MAX];
@@ -31,15 +30,15 @@ struct fold_rungs {
 struct session {
 	const struct ladder_request *request;
 	struct ladder_selection selection;
-	struct fold_rungs affine;            /* whether they keep the order */
-	struct fold_rungs folds[BENCH_NFOLDS]; /* of the type at hand */
+	struct fold_rungs affine;              /* whether they keep the order */
+	struct fold_rungs folds[BENCH_NFOLDS]; /* of the current type */
 	struct bench_run *run;
-	uint64_t n; /* of the type at hand */
+	uint64_t n; /* of the current type */
 };
 
 /* ---- validation ---- */
 
-/* Selects those of the selection that do the fold. */
+/* Sets *some to those of the selection that do the operation on the type. */
 static void gather(const struct session *s, enum bench_type type, enum bench_fold fold,
 		   struct fold_rungs *some)
 {
@@ -55,15 +54,16 @@ static void gather(const struct session *s, enum bench_type type, enum bench_fol
 static enum status validate(const struct session *s, enum bench_type type, enum bench_fold fold,
 			    uint64_t n, struct fold_rungs *some, struct fault *fault)
 {
-	enum status status;
+	const char *what;
+	cudaError_t error;
 
 	gather(s, type, fold, some);
 	struct ladder_check check = {s->run->ladder, type,        fold,
 				     some->nrungs,   some->rungs, some->verdicts};
-	status = ladder_check_sizes(&check, LADDER_SIZES_ALL, fault);
-	if (status == STATUS_OK && n > 0)
-		status = ladder_check_at(&check, n, fault);
-	return status;
+	error = ladder_check_sizes(&check, LADDER_SIZES_ALL, &what);
+	if (error == cudaSuccess && n > 0)
+		error = ladder_check_at(&check, n, &what);
+	return gpu_fault_of(fault, what, error);
 }
 
 /* ---- figures ---- */
@@ -73,7 +73,7 @@ static struct bench_figure *figure_add(struct session *s)
 	return &s->run->figures[s->run->nfigures++];
 }
 
-/* Adds what was found out about the rung's keeping the order. */
+/* Adds the checks of whether the rung keeps the order. */
 static void figure_add_affine(const struct session *s, const struct ladder_rung *rung,
 			      struct bench_figure *figure)
 {
@@ -115,7 +115,7 @@ static enum status measure_rung(struct session *s, const struct ladder_pool *poo
 	return STATUS_OK;
 }
 
-/* nbytes of host memory, in huge pages where there are any. Freed by free. */
+/* Allocates nbytes of host memory, in huge pages if the system has them. Freed by free. */
 static char *host_array(size_t nbytes)
 {
 	void *data = NULL;
@@ -154,7 +154,7 @@ static enum status measure_cpu(struct session *s, const struct ladder_pool *pool
 	return gpu_fault_of(fault, "cpu", error);
 }
 
-/* Measures the ceiling on the pool; the highest of all types' stands. */
+/* Measures the ceiling on the pool. The run keeps the highest of all types. */
 static enum status measure_ceiling(struct session *s, const struct ladder_pool *pool,
 				   struct fault *fault)
 {
@@ -178,10 +178,10 @@ static enum status measure_ceiling(struct session *s, const struct ladder_pool *
 
 /* ---- one type ---- */
 
-/* 2 GiB of values, or as much of them as the free memory allows. */
+/* Sets *n to 2 GiB of values, or less if the free memory does not allow that. */
 static cudaError_t default_n(enum bench_ladder ladder, enum bench_type type, uint64_t *n)
 {
-	const uint64_t ncopies = ladder == BENCH_REDUCE ? 3 : 5; /* pool, and a rung's own */
+	const uint64_t ncopies = ladder == BENCH_REDUCE ? 3 : 5; /* pool, and scratch */
 	size_t nfree = 0, ntotal = 0;
 	cudaError_t error = cudaMemGetInfo(&nfree, &ntotal);
 	uint64_t nbytes = DEFAULT_NBYTES;
@@ -235,8 +235,8 @@ static bool is_of_same(const struct bench_figure *a, const struct bench_figure *
 	return a->type == b->type && a->fold == b->fold && a->n == b->n;
 }
 
-/* The first figure comparable to figure i that is of the CPU or not, and has the name (NULL:
- * any); BENCH_NONE: there is none. */
+/* The first figure of the same type, operation and n as figure i that is on_cpu or not and has the
+ * name (NULL: any name); BENCH_NONE: there is none. */
 static size_t find_figure(const struct bench_run *run, size_t i, bool on_cpu, const char *name)
 {
 	for (size_t j = 0; j < run->nfigures; j++) {
@@ -260,7 +260,7 @@ static void link_figures(struct bench_run *run)
 	}
 }
 
-/* The datasheet's memory bandwidth: both edges of the clock carry data. 0: not known. */
+/* The datasheet's memory bandwidth: both edges of the clock carry data. 0: unknown. */
 static double peak_gbps(void)
 {
 	int clock_khz = 0, bus_nbits = 0;
@@ -290,7 +290,7 @@ static enum status session_open(struct session *s, struct fault *fault)
 enum status ladder_bench(const struct ladder_request *request, struct bench_run *run,
 			 struct fault *fault)
 {
-	static struct session s; /* as large as a stack should not have to hold */
+	static struct session s; /* too large for the stack */
 	enum status status;
 
 	memset(run, 0, sizeof *run);

@@ -19,20 +19,20 @@ struct ladder_request {
 	size_t nrungs;
 	const char *const *rungs; /* by name; none: every rung */
 	uint64_t n;      /* 0: 2 GiB of each type, less where the device has less memory */
-	unsigned repeat; /* 0: to be chosen */
+	unsigned repeat; /* 0: timing_nrepeats chooses */
 };
 
-/* Validates every rung asked for (ladder_check.cuh), and only then times each, on arrays
- * that all rungs of a type share. Rungs of one block run on as many values as they take,
- * all others on n. A rung that does not let itself be repeated so often in 1.5 s is
- * repeated less, but three times.
+/* Validates every rung asked for (kernels/ladder/check.cuh), and only then times each, on arrays
+ * that all rungs of a type share. Rungs of one block run on as many values as they take, all others
+ * on n. A rung that is too slow for `repeat` runs in 1.5 s is run less often, but at least three
+ * times.
  *
- * Fills *run, which the caller frees with bench_run_free whatever is returned. A figure for
- * each rung, type and fold, in this order: by type, sums before minima and maxima, and the
- * CPU's rungs before the ladder's in the ladder's order. A rung that gives a wrong result is
- * measured all the same, with is_right false. A rung that does not run on this GPU has no
- * figure; if it was asked for by name, that is an error. first, cpu and cub are figures of
- * the same type, fold and n; first is of a rung of the GPU if there is one.
+ * Sets *run, which the caller frees with bench_run_free whatever is returned. It has a figure for
+ * each rung, type and operation, ordered by type, sums before minima and maxima, and the CPU's
+ * rungs before the ladder's. A rung with a wrong result is measured all the same, with is_right
+ * false. A rung that does not run on this GPU has no figure; if it was asked for by name, that is
+ * an error. first, cpu and cub are figures of the same type, operation and n; first is of a rung of
+ * the GPU if there is one.
  *
  * Errors: STATUS_USAGE, with the whole sentence in fault's detail, for a name that no rung
  * has, and for a rung that takes none of the types; STATUS_NO_GPU; STATUS_GPU, with the
@@ -41,7 +41,7 @@ struct ladder_request {
 enum status ladder_bench(const struct ladder_request *request, struct bench_run *run,
 			 struct fault *fault);
 
-/* Frees what ladder_bench allocated; a zeroed run is fine, too. */
+/* Frees what ladder_bench allocated. A zeroed run is allowed. */
 void bench_run_free(struct bench_run *run);
 
 #ifdef __cplusplus

@@ -8,12 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct ladder_rung *ladder_of(enum bench_ladder ladder, size_t *nrungs)
-{
-	*nrungs = ladder == BENCH_REDUCE ? reduce_ladder_nrungs : scan_ladder_nrungs;
-	return ladder == BENCH_REDUCE ? reduce_ladder : scan_ladder;
-}
-
 unsigned ladder_types(const struct ladder_request *request)
 {
 	const unsigned timed = (1u << BENCH_NTYPES_TIMED) - 1;
@@ -29,7 +23,7 @@ struct sentence {
 	bool is_cut;
 };
 
-/* Adds words; from those on that do not fit, dots stand for them. */
+/* Appends words. If they do not fit, appends " ..." instead, and nothing after that. */
 static void __attribute__((format(printf, 2, 3)))
 sentence_add(struct sentence *s, const char *format, ...)
 {
@@ -53,15 +47,14 @@ static enum status unknown_rung(const struct ladder_request *request, const char
 				struct fault *fault)
 {
 	struct sentence s = {};
-	size_t nrungs;
-	const struct ladder_rung *rungs = ladder_of(request->ladder, &nrungs);
 
 	sentence_add(&s, "no rung '%.30s'; there are", name);
 	for (size_t i = 0; i < cpu_ladder_nrungs; i++)
 		if (cpu_ladder[i].ladder == request->ladder)
 			sentence_add(&s, " %s", cpu_ladder[i].name);
-	for (size_t i = 0; i < nrungs; i++)
-		sentence_add(&s, " %s", rungs[i].name);
+	for (size_t i = 0; i < ladder_nrungs; i++)
+		if (ladder_rungs[i]->ladder == request->ladder)
+			sentence_add(&s, " %s", ladder_rungs[i]->name);
 	return fault_set_usage(fault, s.text);
 }
 
@@ -78,7 +71,7 @@ static enum status no_type(const struct ladder_rung *rung, struct fault *fault)
 
 /* ---- selection ---- */
 
-/* Whether the name was asked for; with no names all were. */
+/* Whether the name was asked for; no names ask for all rungs. */
 static bool is_wanted(const struct ladder_request *request, const char *name)
 {
 	for (size_t i = 0; i < request->nrungs; i++)
@@ -90,11 +83,8 @@ static bool is_wanted(const struct ladder_request *request, const char *name)
 /* Whether the name is that of a rung of the GPU or of the CPU. */
 static bool is_known(enum bench_ladder ladder, const char *name)
 {
-	size_t nrungs;
-	const struct ladder_rung *rungs = ladder_of(ladder, &nrungs);
-
-	for (size_t i = 0; i < nrungs; i++)
-		if (strcmp(rungs[i].name, name) == 0)
+	for (size_t i = 0; i < ladder_nrungs; i++)
+		if (ladder_rungs[i]->ladder == ladder && strcmp(ladder_rungs[i]->name, name) == 0)
 			return true;
 	for (size_t i = 0; i < cpu_ladder_nrungs; i++)
 		if (cpu_ladder[i].ladder == ladder && strcmp(cpu_ladder[i].name, name) == 0)
@@ -114,19 +104,17 @@ static void select_cpu(const struct ladder_request *request, struct ladder_selec
 enum status ladder_select(const struct ladder_request *request, struct ladder_selection *s,
 			  struct fault *fault)
 {
-	size_t nrungs;
-	const struct ladder_rung *rungs = ladder_of(request->ladder, &nrungs);
-
 	memset(s, 0, sizeof *s);
 	for (size_t i = 0; i < request->nrungs; i++)
 		if (!is_known(request->ladder, request->rungs[i]))
 			return unknown_rung(request, request->rungs[i], fault);
-	for (size_t i = 0; i < nrungs && s->nrungs < LADDER_NRUNGS_MAX; i++) {
-		if (!is_wanted(request, rungs[i].name))
+	for (size_t i = 0; i < ladder_nrungs && s->nrungs < LADDER_NRUNGS_MAX; i++) {
+		const struct ladder_rung *rung = ladder_rungs[i];
+		if (rung->ladder != request->ladder || !is_wanted(request, rung->name))
 			continue;
-		if (request->nrungs > 0 && (rungs[i].types & ladder_types(request)) == 0)
-			return no_type(&rungs[i], fault);
-		s->rungs[s->nrungs++] = &rungs[i];
+		if (request->nrungs > 0 && (rung->types & ladder_types(request)) == 0)
+			return no_type(rung, fault);
+		s->rungs[s->nrungs++] = rung;
 	}
 	select_cpu(request, s);
 	return STATUS_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ladder_select.cuh - from the names that were asked for to rungs. Asks no GPU.
+ * ladder_select.cuh - the rungs of the names that were asked for. Needs no GPU.
  */
 #ifndef GPUSTAT_LADDER_SELECT_CUH
 #define GPUSTAT_LADDER_SELECT_CUH
@@ -9,12 +9,12 @@
 #include "bench/ladder/ladder_bench.h"
 
 extern "C" {
-#include "bench/ladder/cpu_measure.h"
+#include "bench/ladder/cpu_ladder.h"
 }
 
 #define LADDER_NRUNGS_MAX 64
 
-/* The rungs asked for, in the ladder's order whatever order they were named in. */
+/* The rungs asked for, in the ladder's order. */
 struct ladder_selection {
 	size_t nrungs, ncpu_rungs;
 	const struct ladder_rung *rungs[LADDER_NRUNGS_MAX];

@@ -4,12 +4,12 @@
  */
 #include "bench/ladder/ladder_time.cuh"
 
+#include "kernels/ladder/value.cuh"
 #include "bench/ladder/event_timer.cuh"
-#include "bench/ladder/ladder_value.cuh"
 
 #define SLOT_ALIGN 256 /* as cudaMalloc aligns */
 #define POOL_NBYTES_MIN ((size_t)512 << 20)
-#define POOL_NCACHES 4 /* so many times the cache goes into the pool */
+#define POOL_NCACHES 4 /* the pool is at least this many times the L2 cache */
 #define POOL_SEED 1
 
 static size_t slot_nbytes(size_t nbytes)
@@ -19,7 +19,7 @@ static size_t slot_nbytes(size_t nbytes)
 	return rounded > 0 ? rounded : SLOT_ALIGN;
 }
 
-/* Of all the pool's slots, when arrays have nbytes. */
+/* Sets *total to the size of the pool for arrays of nbytes. */
 static cudaError_t pool_nbytes(size_t nbytes, size_t *total)
 {
 	int l2_nbytes = 0;
@@ -49,7 +49,7 @@ cudaError_t ladder_pool_open(struct ladder_pool *pool, enum bench_ladder ladder,
 		error = cudaMalloc(&p.in, p.in_nbytes);
 	if (error == cudaSuccess)
 		error = cudaMalloc(&p.out, p.out_nbytes);
-	/* The first write to memory is not like others: not in what is timed. */
+	/* The first write to memory is slower: keep it out of what is timed. */
 	if (error == cudaSuccess)
 		error = cudaMemset(p.out, 0, p.out_nbytes);
 	if (error == cudaSuccess)
@@ -72,7 +72,7 @@ struct ladder_slots ladder_slots_of(const struct ladder_pool *pool, size_t nbyte
 	return slots;
 }
 
-/* One rung's way round the slots. */
+/* A rung that visits the slots in turn. */
 struct tour {
 	const struct ladder_rung *rung;
 	struct ladder_run run;
@@ -81,7 +81,7 @@ struct tour {
 	uint64_t nlaunched;
 };
 
-/* Makes the pool's values anew if the rung has spoiled them all. */
+/* Refills the pool if the rung has spoiled all of it. */
 static cudaError_t tour_prepare(const struct tour *t)
 {
 	bool all_spoiled = t->nlaunched > 0 && t->nlaunched % t->slots.nslots == 0;
@@ -93,7 +93,7 @@ static cudaError_t tour_launch(struct tour *t)
 {
 	size_t at = t->nlaunched++ % t->slots.nslots * t->slots.nbytes;
 
-	/* A reduction has one result, and the pool one place for it. */
+	/* The pool has one place for the result of a reduction. */
 	return t->rung->launch(&t->run, t->pool->in + at,
 			       t->pool->out + (at < t->pool->out_nbytes ? at : 0));
 }

@@ -2,8 +2,8 @@
  *
  * model.c - see model.h.
  *
- * The counts come from running the functions that the kernels run; a formula appears only
- * in what is published, which stands beside the count and never in its place.
+ * The counts come from running the functions that the kernels run. Formulas appear only in the
+ * published figures, which are printed beside the counts.
  */
 #include "bench/ladder/model.h"
 
@@ -104,7 +104,7 @@ static void count_iteration(struct model_cost *cost, step_function step, unsigne
 	cost->niterations++;
 }
 
-/* ---- the rungs: which strides, in the kernels' order ---- */
+/* ---- the rungs: their strides, in the kernels' order ---- */
 
 static void count_simple(struct model_cost *cost, unsigned n)
 {
@@ -120,8 +120,8 @@ static void count_convergent(struct model_cost *cost, unsigned n)
 		count_iteration(cost, step_convergent, stride, n, LOADS | STORES);
 }
 
-/* The first addition loads from global memory; the rest stays in shared memory, until one
- * thread stores the result. */
+/* The first addition loads from global memory; the others access shared memory, until one thread
+ * stores the result. */
 static void count_shared_memory(struct model_cost *cost, unsigned n)
 {
 	cost->nthreads = n / 2;

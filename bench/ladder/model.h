@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * model.h - what the textbook rungs cost, counted by running their index functions
- * (kernels/ladder/index.h) for every thread of one block. No GPU is asked.
+ * (kernels/ladder/index.h) for every thread of one block. Needs no GPU.
  *
  * Source of the accounting: W. Hwu, D. Kirk, I. El Hajj, "Programming Massively Parallel
  * Processors", 4th ed., 2022, chapters 10 (reduction) and 11 (prefix sum).
@@ -18,8 +18,8 @@
 #define MODEL_LEAST_N 2
 #define MODEL_GREATEST_N 2048
 
-/* The machine that is modelled: a warp's lanes, and the bytes that one request to global
- * memory can serve; values are float32. */
+/* The modelled machine: the lanes of a warp, and the bytes of one request to global memory; values
+ * are float32. */
 #define MODEL_WARP_NLANES 32
 #define MODEL_LINE_NBYTES 128
 #define MODEL_VALUE_NBYTES 4
@@ -50,10 +50,10 @@ struct model_cost {
 			     * accesses; 0: not counted (the scans work in shared memory) */
 };
 
-/* What is printed about the same; 0: nothing is, for this n. */
+/* The published counts; 0: nothing is published for this n. */
 struct model_published {
 	uint64_t nactive, nissued, nrequests;
-	const char *why; /* why the count differs from it; NULL: it does not */
+	const char *why; /* why the count differs; NULL: it does not */
 };
 
 const char *model_name(enum model_rung rung);
@@ -65,7 +65,7 @@ bool model_takes(uint64_t n);
 /* Counts, for n that model_takes. Time n log n. */
 struct model_cost model_count(enum model_rung rung, unsigned n);
 
-/* What the source prints for n, be it a figure or, for the scans, a formula. */
+/* What the source prints for n: a figure or, for the scans, a formula. */
 struct model_published model_published(enum model_rung rung, unsigned n);
 
 #endif

@@ -9,8 +9,8 @@
 #define SWEEP_NREPEATS 15
 #define SWEEP_NTHREADS_MAX 1024
 
-/* A block takes tiles of blockDim.x x NPACKS packs of 16 bytes, gridDim.x apart. All of a
- * tile's loads are on their way before the first is used. */
+/* A block reads tiles of blockDim.x x NPACKS packs of 16 bytes, gridDim.x apart. All loads of a
+ * tile are in flight before the first is used. */
 template <unsigned NPACKS, class USE>
 static __device__ inline void sweep_tiles(const uint4 *in, uint64_t npacks, USE use)
 {
@@ -38,7 +38,7 @@ __global__ static void __launch_bounds__(SWEEP_NTHREADS_MAX)
 	sweep_tiles<NPACKS>(in, npacks, [&all](uint64_t, uint4 pack) {
 		all ^= pack.x ^ pack.y ^ pack.z ^ pack.w;
 	});
-	/* Hardly ever so, but the compiler cannot know: it has to load everything. */
+	/* Almost never true, but the compiler cannot know: it must load everything. */
 	if (all == 0x9e3779b9)
 		*(uint32_t *)out = all;
 }
@@ -55,8 +55,8 @@ __global__ static void __launch_bounds__(SWEEP_NTHREADS_MAX)
 
 typedef void sweep_kernel(const uint4 *in, uint4 *out, uint64_t npacks);
 
-/* A shape to try: so many threads a block, so many packs a thread at once, so many blocks a
- * multiprocessor (0: a tile a block). */
+/* A shape to try: threads a block, packs in flight a thread, blocks a multiprocessor (0: a tile a
+ * block). */
 struct sweep_shape {
 	sweep_kernel *read, *copy;
 	unsigned npacks, nthreads, nblocks;

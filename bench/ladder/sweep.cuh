@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sweep.cuh - how fast device memory can be read, and copied: the ceilings that rungs are
- * held against, beside the datasheet's figure, which nothing reaches.
+ * sweep.cuh - how fast device memory can be read and copied: the ceilings that rungs are compared
+ * with, beside the datasheet's figure, which nothing reaches.
  */
 #ifndef GPUSTAT_SWEEP_CUH
 #define GPUSTAT_SWEEP_CUH
@@ -19,18 +19,17 @@ enum sweep_kind {
 	SWEEP_MEMCPY, /* by cudaMemcpyAsync; likewise */
 };
 
-/* What to sweep over: nslots arrays of nbytes, slot_nbytes apart, taking turns so that the
- * cache does not answer. Device memory, 16-byte aligned. out: not for SWEEP_READ, which
- * takes the first 4 bytes there for itself. */
+/* The arrays: nslots of nbytes, slot_nbytes apart, used in turn so that they are not in the cache.
+ * Device memory, 16-byte aligned. SWEEP_READ may write the first 4 bytes of out, and no more. */
 struct sweep_arrays {
 	const char *in;
 	char *out;
 	size_t nbytes, slot_nbytes, nslots;
-	size_t out_slot_nbytes; /* slot_nbytes, or 0: all write to the same */
+	size_t out_slot_nbytes; /* slot_nbytes, or 0: one slot for all */
 };
 
-/* Times each of a few shapes of the sweep (how many loads a thread has in flight, how many
- * blocks) and gives the median time and the speed of the fastest. Waits. Errors: the launches'. */
+/* Times several shapes of the sweep (loads in flight a thread, number of blocks) and returns the
+ * median time and the speed of the fastest. Waits. Errors: the launches'. */
 cudaError_t sweep_measure(enum sweep_kind kind, const struct sweep_arrays *arrays,
 			  struct bench_time *time, double *gbps);
 

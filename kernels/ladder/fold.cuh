@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
  * kernels/ladder/fold.cuh - the folds that the ladders run on: one for each type and operation of
- * bench.h. See fold.cuh for what a fold is.
+ * types.h. kernels/level/fold.cuh says what a fold is.
  */
 #ifndef GPUSTAT_LADDER_FOLD_CUH
 #define GPUSTAT_LADDER_FOLD_CUH
 
 #include <math.h>
 
-#include "kernels/level/fold.cuh"
-#include "kernels/ladder/ladder.cuh"
+#include "../scan/scan.cuh"
+
+extern "C" {
+#include "types.h"
+}
 
 /* Signed integers that add modulo 2^bits. */
 template <class T, class UNSIGNED> struct ladder_wrapping_sum {
@@ -18,7 +21,7 @@ template <class T, class UNSIGNED> struct ladder_wrapping_sum {
 	HD T combine(T earlier, T later) { return (T)((UNSIGNED)earlier + (UNSIGNED)later); }
 };
 
-/* A template takes no float: no fold_min<float, INFINITY>. */
+/* fold_min and fold_max take their identity as a template argument, which cannot be a float. */
 struct ladder_min_f32 {
 	typedef float value;
 	HD float identity(void) { return INFINITY; }
@@ -30,25 +33,25 @@ struct ladder_max_f32 {
 	HD float combine(float earlier, float later) { return later > earlier ? later : earlier; }
 };
 
-/* ladder_fold<TYPE, FOLD>::type is the fold; TYPE is an enum bench_type. */
+/* The fold of a type and an operation, and the operation itself. */
 template <enum bench_type TYPE, enum bench_fold FOLD> struct ladder_fold;
-#define LADDER_FOLD(TYPE_ID, FOLD_ID, ...)                              \
-	template <> struct ladder_fold<TYPE_ID, FOLD_ID> { \
-		typedef __VA_ARGS__ type;                  \
+#define LADDER_FOLD(TYPE, FOLD, ...)                                                \
+	template <> struct ladder_fold<BENCH_##TYPE, BENCH_##FOLD> : __VA_ARGS__ {   \
+		static const enum bench_fold fold = BENCH_##FOLD;                    \
 	};
-LADDER_FOLD(BENCH_FLOAT32, BENCH_SUM, fold_sum<float>)
-LADDER_FOLD(BENCH_FLOAT32, BENCH_MIN, ladder_min_f32)
-LADDER_FOLD(BENCH_FLOAT32, BENCH_MAX, ladder_max_f32)
-LADDER_FOLD(BENCH_INT32, BENCH_SUM, ladder_wrapping_sum<int32_t, uint32_t>)
-LADDER_FOLD(BENCH_INT32, BENCH_MIN, fold_min<int32_t, INT32_MAX>)
-LADDER_FOLD(BENCH_INT32, BENCH_MAX, fold_max<int32_t, INT32_MIN>)
-LADDER_FOLD(BENCH_INT64, BENCH_SUM, ladder_wrapping_sum<int64_t, uint64_t>)
-LADDER_FOLD(BENCH_INT64, BENCH_MIN, fold_min<int64_t, INT64_MAX>)
-LADDER_FOLD(BENCH_INT64, BENCH_MAX, fold_max<int64_t, INT64_MIN>)
-LADDER_FOLD(BENCH_INT128, BENCH_SUM, ladder_wrapping_sum<int128, uint128>)
-LADDER_FOLD(BENCH_INT128, BENCH_MIN, scan_min_i128)
-LADDER_FOLD(BENCH_INT128, BENCH_MAX, scan_max_i128)
-LADDER_FOLD(BENCH_AFFINE, BENCH_SUM, fold_affine<uint64_t>)
+LADDER_FOLD(FLOAT32, SUM, fold_sum<float>)
+LADDER_FOLD(FLOAT32, MIN, ladder_min_f32)
+LADDER_FOLD(FLOAT32, MAX, ladder_max_f32)
+LADDER_FOLD(INT32, SUM, ladder_wrapping_sum<int32_t, uint32_t>)
+LADDER_FOLD(INT32, MIN, fold_min<int32_t, INT32_MAX>)
+LADDER_FOLD(INT32, MAX, fold_max<int32_t, INT32_MIN>)
+LADDER_FOLD(INT64, SUM, ladder_wrapping_sum<int64_t, uint64_t>)
+LADDER_FOLD(INT64, MIN, fold_min<int64_t, INT64_MAX>)
+LADDER_FOLD(INT64, MAX, fold_max<int64_t, INT64_MIN>)
+LADDER_FOLD(INT128, SUM, ladder_wrapping_sum<int128, uint128>)
+LADDER_FOLD(INT128, MIN, scan_min_i128)
+LADDER_FOLD(INT128, MAX, scan_max_i128)
+LADDER_FOLD(AFFINE, SUM, fold_affine<uint64_t>)
 #undef LADDER_FOLD
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * ladder.cuh - what a rung is. gpustat-bench runs them; gpustat runs the last of each
- * ladder only.
+ * ladder.cuh - what a rung is to those who check and time it.
  *
- * A rung is one idea, in one kernel, in one place: ladder_reduce_*.cu and ladder_scan_*.cu,
- * naive to shipped, each with its why. The tables reduce_ladder and scan_ladder list them.
+ * A rung is one idea in one kernel, with its why, in a file named for it: reduce_*.cu and
+ * scan_*.cu. The two ladders go from naive to shipped; ladder.cu lists them. gpustat-bench runs all
+ * rungs; gpustat itself runs none of these files.
  */
 #ifndef GPUSTAT_LADDER_CUH
 #define GPUSTAT_LADDER_CUH
@@ -13,10 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/scan/scan.cuh"
+#include "../scan/scan.cuh"
 
 extern "C" {
-#include "bench/ladder/bench.h"
+#include "types.h"
 }
 
 /* A rung that is ready for arrays of one size: opened once, launched often. */
@@ -24,42 +24,59 @@ struct ladder_run {
 	enum bench_type type;
 	enum bench_fold fold;
 	uint64_t n;
-	uint32_t nblocks;       /* where the rung chooses its grid once */
-	void *scratch;          /* device memory, zeroed once, then the rung's own */
+	uint32_t nblocks;       /* for rungs that choose their grid when they are opened */
+	void *scratch;          /* device memory, zeroed by ladder_scratch, then the rung's own */
 	size_t scratch_nbytes;
-	struct scan_shape shape; /* rungs that are engines of scan.cuh */
+	struct scan_shape shape; /* for rungs that are engines of scan.cuh */
 	struct scan_memory memory;
 };
 
-/* A row of a ladder. */
 struct ladder_rung {
 	const char *name; /* of its idea: "warp_shuffle" */
 	const char *idea; /* what is new, in one line of up to 60 bytes */
-	uint64_t n_max;   /* the largest n; 0: any */
+	enum bench_ladder ladder;
 	unsigned types;   /* bit BENCH_x: the type is allowed; BENCH_AFFINE: keeps the order */
-	unsigned folds;   /* bit BENCH_SUM ...; the scans': SUM only */
+	unsigned folds;   /* bit BENCH_SUM ...; scans: SUM only */
+	uint64_t n_max;   /* the largest n; 0: any */
 	bool spoils_input;
 	bool exclusive;          /* scans */
-	uint32_t section_nbytes; /* scans: so many bytes of values are scanned together,
-				  * apart from the others; 0: all of them */
-	/* An upper bound on the additions that a value goes through on its way into a
-	 * result: what bounds the rounding of float32. */
+	uint32_t section_nbytes; /* scans: values of this many bytes are scanned together, apart
+				  * from the others; 0: all of them */
+	/* An upper bound on the additions that a value goes through on its way into a result.
+	 * It bounds the rounding of float32. */
 	uint64_t (*depth)(const struct ladder_run *run);
-	/* Makes run ready: type, fold and n are set, the rest is zero. Errors: CUDA's. */
+	/* Makes run ready: type, fold and n are set, the rest is zero. Errors: CUDA's;
+	 * cudaErrorNotSupported: this GPU cannot run the rung. */
 	cudaError_t (*open)(struct ladder_run *run);
-	/* in: n values, 16-byte aligned, device memory, left as they are unless
-	 * spoils_input. out: reduce, 1 value; scan, n values, 16-byte aligned, apart from
+	/* in: n values, 16-byte aligned, device memory, unchanged on return unless
+	 * spoils_input. out: reduce, 1 value; scan, n values, 16-byte aligned, no overlap with
 	 * in. Launches on the default stream, and does not wait. Errors: the launches'. */
 	cudaError_t (*launch)(struct ladder_run *run, void *in, void *out);
 };
 
-extern const struct ladder_rung reduce_ladder[], scan_ladder[];
-extern const size_t reduce_ladder_nrungs, scan_ladder_nrungs;
+/* Both ladders: the reductions, then the scans, each naive to shipped, then CUB. */
+extern const struct ladder_rung *const ladder_rungs[];
+extern const size_t ladder_nrungs;
 
-/* Frees what open allocated (run->scratch). */
-void ladder_close(struct ladder_run *run);
+/* Allocates run->scratch, nbytes of it, zeroed. A rung that needs none still gets an address. */
+static inline cudaError_t ladder_scratch(struct ladder_run *run, size_t nbytes)
+{
+	cudaError_t error = cudaMalloc(&run->scratch, nbytes > 0 ? nbytes : 1);
 
-/* Allocates run->scratch, nbytes of it, zeroed. */
-cudaError_t ladder_scratch(struct ladder_run *run, size_t nbytes);
+	if (error != cudaSuccess) {
+		run->scratch = NULL;
+		return error;
+	}
+	run->scratch_nbytes = nbytes;
+	return cudaMemset(run->scratch, 0, nbytes);
+}
+
+/* Frees what open allocated. */
+static inline void ladder_close(struct ladder_run *run)
+{
+	(void)cudaFree(run->scratch); /* an error of earlier work was reported by its own wait */
+	run->scratch = NULL;
+	run->scratch_nbytes = 0;
+}
 
 #endif

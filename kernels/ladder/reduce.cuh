@@ -1,107 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * kernels/ladder/reduce.cuh - the rungs of the reduction: which there are, and what their files
- * share. For ladder_reduce*.cu only; everyone else sees the table in ladder.cuh.
+ * kernels/ladder/reduce.cuh - what rungs of the reduction share: trees, and how kernels are
+ * launched.
  *
- * A kernel is a template on its fold; a rung is called with a type's and a fold's number.
- * ladder_choose goes from these to the instance.
+ * A family below is the base of the rungs that are launched alike. Its RUNG gives kernel<F>(), the
+ * kernel for fold F.
  */
 #ifndef GPUSTAT_LADDER_REDUCE_CUH
 #define GPUSTAT_LADDER_REDUCE_CUH
 
-#include "kernels/ladder/fold.cuh"
+#include "rung.cuh"
 
-#define LADDER_NTHREADS 256 /* threads a block, wherever a rung does not choose them */
+extern "C" {
+#include "index.h"
+}
+
+#define LADDER_NTHREADS 256 /* threads a block, unless a rung chooses them */
 #define LADDER_NTHREADS_LOG2 8
 static_assert(1u << LADDER_NTHREADS_LOG2 == LADDER_NTHREADS, "trees halve the threads");
 
-#define REDUCE_BLOCK_NMAX 2048 /* values that one block of 1024 threads reduces */
-
-/* What a rung allows. ORDERED: it keeps the order of its operands as well. */
-#define REDUCE_TYPES \
-	(1u << BENCH_FLOAT32 | 1u << BENCH_INT32 | 1u << BENCH_INT64 | 1u << BENCH_INT128)
-#define REDUCE_TYPES_ORDERED (REDUCE_TYPES | 1u << BENCH_AFFINE)
-#define REDUCE_TYPES_ATOMIC (REDUCE_TYPES & ~(1u << BENCH_INT128)) /* no 128-bit atomicAdd */
-#define REDUCE_SUM (1u << BENCH_SUM)
-#define REDUCE_FOLDS ((1u << BENCH_NFOLDS) - 1)
-
-/* The rungs, naive to shipped, then CUB: (name, types, folds, largest n, whether it spoils
- * its input, idea). Each has reduce_NAME_open, _launch and _depth. */
-#define REDUCE_RUNG_TABLE(RUNG)                                                               \
-	RUNG(simple, REDUCE_TYPES_ORDERED, REDUCE_SUM, REDUCE_BLOCK_NMAX, true,               \
-	     "a tree; the stride grows, every other thread drops out")                        \
-	RUNG(convergent, REDUCE_TYPES, REDUCE_SUM, REDUCE_BLOCK_NMAX, true,                   \
-	     "the stride shrinks: whole warps drop out")                                      \
-	RUNG(shared_memory, REDUCE_TYPES, REDUCE_SUM, REDUCE_BLOCK_NMAX, false,               \
-	     "each value is read once; the tree is in shared memory")                         \
-	RUNG(segmented_atomic, REDUCE_TYPES_ATOMIC, REDUCE_SUM, 0, false,                     \
-	     "many blocks, 2 values a thread, one atomic a block")                            \
-	RUNG(coarsened, REDUCE_TYPES_ATOMIC, REDUCE_SUM, 0, false,                            \
-	     "more values a thread, in a register, before the tree")                          \
-	RUNG(interleaved_modulo, REDUCE_TYPES_ORDERED, REDUCE_SUM, 0, false,                  \
-	     "a partial a block, launched again on the partials")                             \
-	RUNG(interleaved_index, REDUCE_TYPES_ORDERED, REDUCE_SUM, 0, false,                   \
-	     "the index is computed: no modulo, no divergence")                               \
-	RUNG(sequential, REDUCE_TYPES, REDUCE_SUM, 0, false,                                  \
-	     "adjacent threads, adjacent words: no bank conflicts")                           \
-	RUNG(add_on_load, REDUCE_TYPES, REDUCE_SUM, 0, false,                                 \
-	     "2 values a thread: none is idle in the first step")                             \
-	RUNG(unroll_last_warp, REDUCE_TYPES, REDUCE_SUM, 0, false,                            \
-	     "the last 6 steps need one warp and no block barrier")                           \
-	RUNG(unroll_all, REDUCE_TYPES, REDUCE_SUM, 0, false,                                  \
-	     "the block's size is known when compiling: no loop")                             \
-	RUNG(multi_add, REDUCE_TYPES, REDUCE_SUM, 0, false,                                   \
-	     "a grid that fits the GPU, many values a thread")                                \
-	RUNG(warp_shuffle, REDUCE_TYPES, REDUCE_SUM, 0, false,                                \
-	     "the tree in registers, by shuffles")                                            \
-	RUNG(shuffle_pack, REDUCE_TYPES, REDUCE_SUM, 0, false,                                \
-	     "16 bytes a load, a running sum for each value of a pack")                       \
-	RUNG(shipped, REDUCE_TYPES, REDUCE_FOLDS, 0, false,                                   \
-	     "the kernel that gpustat runs")                                                  \
-	RUNG(cub, REDUCE_TYPES, REDUCE_FOLDS, 0, false,                                       \
-	     "cub::DeviceReduce of the CUDA toolkit")
-
-#define REDUCE_DECLARE(name, types, folds, n_max, spoils_input, idea)                         \
-	enum { reduce_##name##_types = (types), reduce_##name##_folds = (folds) };            \
-	cudaError_t reduce_##name##_open(struct ladder_run *run);                             \
-	cudaError_t reduce_##name##_launch(struct ladder_run *run, void *in, void *out);      \
-	uint64_t reduce_##name##_depth(const struct ladder_run *run);
-REDUCE_RUNG_TABLE(REDUCE_DECLARE)
-#undef REDUCE_DECLARE
-
-/* A fold with its number. */
-template <enum bench_type TYPE, enum bench_fold FOLD>
-struct ladder_choice : ladder_fold<TYPE, FOLD> {
-	static const enum bench_fold fold = FOLD;
-};
-
-/* Returns act(choice), of run's type and fold; cudaErrorInvalidValue if they are not in TYPES
- * and FOLDS, which also say what is compiled. ID counts through all there are. */
-template <unsigned TYPES, unsigned FOLDS, unsigned ID = 0, class ACT>
-static inline cudaError_t ladder_choose(const struct ladder_run *run, ACT act)
-{
-	constexpr enum bench_type type = (enum bench_type)(ID / BENCH_NFOLDS);
-	constexpr enum bench_fold fold = (enum bench_fold)(ID % BENCH_NFOLDS);
-
-	if constexpr (type < BENCH_NTYPES) {
-		if constexpr ((TYPES >> type & FOLDS >> fold & 1) != 0) {
-			if (run->type == type && run->fold == fold)
-				return act(ladder_choice<type, fold>());
-		}
-		return ladder_choose<TYPES, FOLDS, ID + 1>(run, act);
-	}
-	return cudaErrorInvalidValue;
-}
-
-/* The value of an expression that names the fold F, for the fold that run asks rung NAME
- * for. */
-#define REDUCE_WITH_FOLD(name, run, ...)                                                      \
-	ladder_choose<reduce_##name##_types, reduce_##name##_folds>(run, [=](auto choice) {   \
-		typedef typename decltype(choice)::type F;                                    \
-		return __VA_ARGS__;                                                           \
-	})
-
-/* in[i], as far as there is one. */
+/* in[i], or the identity beyond the end. */
 template <class F>
 static __device__ inline typename F::value ladder_value(const typename F::value *in, uint64_t n,
 							uint64_t i)
@@ -109,10 +27,10 @@ static __device__ inline typename F::value ladder_value(const typename F::value 
 	return i < n ? in[i] : F::identity();
 }
 
-/* Blocks that n values take, at nvalues a block; no values take one, to say what they are. */
+/* Blocks for n values, nvalues a block; at least one, which writes the identity if n = 0. */
 static inline uint64_t ladder_nblocks(uint64_t n, uint64_t nvalues)
 {
-	return n == 0 ? 1 : (n - 1) / nvalues + 1;
+	return n == 0 ? 1 : ladder_ntiles(n, nvalues);
 }
 
 /* Sets run->nblocks. Error: more than a grid may have. */
@@ -120,10 +38,172 @@ static inline cudaError_t ladder_choose_nblocks(struct ladder_run *run, uint64_t
 {
 	uint64_t nblocks = ladder_nblocks(run->n, nvalues);
 
-	if (nblocks > INT32_MAX)
-		return cudaErrorInvalidValue;
 	run->nblocks = (uint32_t)nblocks;
-	return cudaSuccess;
+	return nblocks <= INT32_MAX ? cudaSuccess : cudaErrorInvalidValue;
 }
+
+/* The steps of convergent over part[0 .. blockDim.x) in shared memory; each thread contributes x.
+ * Valid in thread 0 only, which is also the last to write part[0]. */
+template <class F>
+static __device__ inline typename F::value convergent_tree(typename F::value *part,
+							   typename F::value x)
+{
+	part[threadIdx.x] = x;
+	for (unsigned stride = blockDim.x / 2; stride >= 1; stride /= 2) {
+		__syncthreads(); /* other threads have written what this step reads */
+		struct ladder_step step = convergent_step(threadIdx.x, stride);
+		if (step.active)
+			part[step.to] = F::combine(part[step.to], part[step.from]);
+	}
+	return part[threadIdx.x];
+}
+
+/* ---- one block ---- */
+
+#define REDUCE_BLOCK_NMAX 2048 /* values that a block of 1024 threads reduces */
+#define REDUCE_BLOCK_NTHREADS_MAX (REDUCE_BLOCK_NMAX / 2)
+
+/* kernel<F>(): void (T *in, unsigned n, T *out), for one block of n / 2 threads, rounded up to a
+ * power of two. */
+template <class RUNG> struct reduce_one_block : reduce_rung {
+	static const uint64_t n_max = REDUCE_BLOCK_NMAX;
+
+	static unsigned nthreads(uint64_t n)
+	{
+		unsigned nthreads = 1;
+
+		while (2 * nthreads < n)
+			nthreads *= 2;
+		return nthreads;
+	}
+
+	template <class F, class T>
+	static cudaError_t launch(struct ladder_run *run, T *in, T *out)
+	{
+		auto kernel = RUNG::template kernel<F>();
+
+		kernel<<<1, nthreads(run->n)>>>(in, (unsigned)run->n, out);
+		return cudaGetLastError();
+	}
+
+	/* At most one addition a step, and the steps halve 2 x nthreads to 1. */
+	static uint64_t depth(const struct ladder_run *run)
+	{
+		uint64_t nsteps = 1;
+
+		for (unsigned n = nthreads(run->n); n > 1; n /= 2)
+			nsteps++;
+		return nsteps;
+	}
+};
+
+/* ---- many blocks, each of which adds its sum to the output ---- */
+
+/* Adds x to *to, as other blocks do. CUDA has no signed 64-bit atomicAdd; modulo 2^bits the
+ * unsigned one is the same. */
+static __device__ inline void add_to(float *to, float x)
+{
+	atomicAdd(to, x);
+}
+
+static __device__ inline void add_to(int32_t *to, int32_t x)
+{
+	atomicAdd((unsigned *)to, (unsigned)x);
+}
+
+static __device__ inline void add_to(int64_t *to, int64_t x)
+{
+	atomicAdd((unsigned long long *)to, (unsigned long long)x);
+}
+
+/* kernel<F>(): void (const T *in, uint64_t n, T *out), for blocks of LADDER_NTHREADS threads with
+ * NVALUES values each. */
+template <class RUNG, unsigned NVALUES> struct reduce_atomic : reduce_rung {
+	static const unsigned types = LADDER_TYPES & ~(1u << BENCH_INT128); /* no such atomicAdd */
+
+	template <class F> static cudaError_t open(struct ladder_run *run)
+	{
+		return ladder_choose_nblocks(run, NVALUES * LADDER_NTHREADS);
+	}
+
+	template <class F, class T>
+	static cudaError_t launch(struct ladder_run *run, const T *in, T *out)
+	{
+		auto kernel = RUNG::template kernel<F>();
+		/* Part of the work. 0 is a sum's identity in every bit. */
+		cudaError_t error = cudaMemsetAsync(out, 0, sizeof *out, 0);
+
+		if (error != cudaSuccess)
+			return error;
+		kernel<<<run->nblocks, LADDER_NTHREADS>>>(in, run->n, out);
+		return cudaGetLastError();
+	}
+
+	/* A value goes through its thread's other additions, its block's tree, and, if its block is
+	 * the first to arrive, the atomics of all. */
+	static uint64_t depth(const struct ladder_run *run)
+	{
+		return NVALUES - 1 + LADDER_NTHREADS_LOG2 + (uint64_t)run->nblocks;
+	}
+};
+
+/* ---- a grid that fits the GPU, and a second launch of one block for its partials ---- */
+
+/* The fold of the thread's share of in[0 .. n): two values of every stretch of the block's. The
+ * stretches of the blocks alternate, so that the grid reads one window of memory at a time. */
+template <class F>
+static __device__ inline typename F::value fold_share(const typename F::value *in, uint64_t n)
+{
+	uint64_t step = (uint64_t)gridDim.x * 2 * LADDER_NTHREADS;
+	uint64_t i = (uint64_t)blockIdx.x * 2 * LADDER_NTHREADS + threadIdx.x;
+	typename F::value x = F::identity();
+
+	for (; i < n; i += step)
+		x = F::combine(x, F::combine(in[i], ladder_value<F>(in, n, i + LADDER_NTHREADS)));
+	return x;
+}
+
+/* kernel<F>(): void (const T *in, uint64_t n, T *partials), for blocks of LADDER_NTHREADS threads,
+ * each of which writes partials[blockIdx.x]. */
+template <class RUNG> struct reduce_fitting_grid : reduce_rung {
+	/* As many blocks as run at once, but at least a value a thread. */
+	template <class F> static cudaError_t open(struct ladder_run *run)
+	{
+		uint64_t nuseful = ladder_nblocks(run->n, LADDER_NTHREADS);
+		cudaError_t error = grid_nresident(RUNG::template kernel<F>(), LADDER_NTHREADS, 0,
+						   &run->nblocks);
+
+		if (error != cudaSuccess)
+			return error;
+		if (run->nblocks > nuseful)
+			run->nblocks = (uint32_t)nuseful;
+		return ladder_scratch(run, run->nblocks * sizeof(typename F::value));
+	}
+
+	template <class F, class T>
+	static cudaError_t launch(struct ladder_run *run, const T *in, T *out)
+	{
+		auto kernel = RUNG::template kernel<F>();
+		T *partials = (T *)run->scratch;
+
+		kernel<<<run->nblocks, LADDER_NTHREADS>>>(in, run->n, partials);
+		cudaError_t error = cudaGetLastError();
+		if (error != cudaSuccess)
+			return error;
+		kernel<<<1, LADDER_NTHREADS>>>(partials, run->nblocks, out);
+		return cudaGetLastError();
+	}
+
+	/* In either launch a value goes through its thread's additions, a value each and one for
+	 * the pair, or a pack each, 3 for its places and one for the values behind; and the
+	 * tree. */
+	static uint64_t depth(const struct ladder_run *run)
+	{
+		uint64_t nthreads = (uint64_t)run->nblocks * LADDER_NTHREADS;
+
+		return ladder_nblocks(run->n, nthreads) + 4 + LADDER_NTHREADS_LOG2 +
+		       ladder_nblocks(run->nblocks, LADDER_NTHREADS) + 4 + LADDER_NTHREADS_LOG2;
+	}
+};
 
 #endif

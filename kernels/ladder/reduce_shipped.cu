@@ -1,61 +1,122 @@
 /* SPDX-License-Identifier: MIT
  *
- * kernels/ladder/reduce_shipped.cu - the top rung: reduce_array.cuh, the kernel that gpustat runs,
- * over an array of values.
+ * reduce_shipped.cu - the top rung: several packs in flight, and one launch.
  *
- * What shuffle_pack still wasted: a thread had one load of 16 bytes on its way, and waited
- * for it; and the partials took a second launch. Here there are four, from a strip that the
- * whole block reads together, and the last block to finish folds the partials itself.
+ * A thread of shuffle_pack had one load of 16 bytes in flight and waited for it, and the partials
+ * took a second launch. Here a thread has four loads in flight, from a strip that the whole block
+ * reads together, and the last block to finish folds the partials.
+ *
+ * Where gpustat runs this: its arrays are columns of significands with a code for each, so not this
+ * kernel but reduce_codes and reduce_values of kernels/fold/reduce.cu, which consist of the same
+ * parts (lane_reduce, block_reduce, grid_is_last_block). They run where each record's values are
+ * needed: to ask conditions, to print records, and for more columns than column_fold takes. All
+ * other results come from column_fold (kernels/fold/column_fold.cu), one kernel from the text to
+ * one bin a column.
+ *
+ * Sizes: 512 threads with 4 loads of 16 bytes each, as many blocks as run at once: the best for all
+ * types, at 2 GiB and at 128 MiB, of 35 tried on an H200 (2026-11-21; 256 to 1024 threads, 4 to 16
+ * loads, caching hints, bulk copies into shared memory): docs/ladder.md.
  */
-#include "kernels/ladder/reduce.cuh"
-#include "kernels/fold/reduce_array.cuh"
+#include "../level/lane.cuh"
+#include "reduce.cuh"
 
-/* Blocks beyond the strips that there are would only add partials. */
-template <class F> static cudaError_t shipped_open(struct ladder_run *run)
-{
-	const size_t strip = REDUCE_ARRAY_NTHREADS * REDUCE_ARRAY_NLOADS *
-			     reduce_array_items<F>::nvalues;
-	cudaError_t error = reduce_array_nblocks<F>(&run->nblocks);
+#define SHIPPED_NTHREADS 512
+#define SHIPPED_NLOADS 4
 
-	if (error != cudaSuccess)
-		return error;
-	uint64_t nuseful = ladder_nblocks(run->n, strip);
-	if (run->nblocks > nuseful)
-		run->nblocks = (uint32_t)nuseful;
-	/* The partials, and the count of blocks behind them. */
-	return ladder_scratch(run, run->nblocks * sizeof(typename F::value) + sizeof(uint32_t));
-}
-
-template <class F>
-static cudaError_t shipped_launch(const struct ladder_run *run, const void *in, void *out)
-{
+/* The whole loads of an array, for lane_reduce. */
+template <class F> struct shipped_items {
 	typedef typename F::value value;
-	value *partials = (value *)run->scratch;
+	typedef uint4 load;
+	static const unsigned nvalues = sizeof(load) / sizeof(value);
+	const value *in;
+	uint64_t n;
 
-	reduce_array<F><<<run->nblocks, REDUCE_ARRAY_NTHREADS>>>(
-		(const value *)in, run->n, partials, (uint32_t *)(partials + run->nblocks),
-		(value *)out);
-	return cudaGetLastError();
-}
+	__device__ uint64_t nloads(void) const { return n / nvalues; }
+	__device__ load get(uint64_t i) const { return ((const load *)in)[i]; }
+	__device__ void add(value *all, const load &pack) const
+	{
+		value x[nvalues];
 
-cudaError_t reduce_shipped_open(struct ladder_run *run)
+		memcpy(x, &pack, sizeof x);
+#pragma unroll
+		for (unsigned i = 0; i < nvalues; i++)
+			*all = F::combine(*all, x[i]);
+	}
+};
+
+/* Sets *out to the fold of in[0 .. n). partials: gridDim.x values; ndone: 0, and left 0. F
+ * commutes. */
+template <class F>
+__global__ static void __launch_bounds__(SHIPPED_NTHREADS)
+shipped(const typename F::value *in, uint64_t n, typename F::value *partials, uint32_t *ndone,
+	typename F::value *out)
 {
-	return REDUCE_WITH_FOLD(shipped, run, shipped_open<F>(run));
+	typedef typename F::value T;
+	const struct shipped_items<F> items = {in, n};
+	T all = F::identity();
+
+	/* 1. The thread's share; the first thread adds what does not fill a load. */
+	lane_reduce<SHIPPED_NTHREADS, SHIPPED_NLOADS>(items, &all);
+	if (blockIdx.x == 0 && threadIdx.x == 0)
+		for (uint64_t i = items.nloads() * items.nvalues; i < n; i++)
+			all = F::combine(all, in[i]);
+
+	/* 2. The block's partial. */
+	all = block_reduce<F, SHIPPED_NTHREADS>(all);
+	if (threadIdx.x == 0)
+		partials[blockIdx.x] = all;
+
+	/* 3. The last block folds them. */
+	if (!grid_is_last_block(ndone, gridDim.x))
+		return;
+	all = F::identity();
+	for (uint32_t i = threadIdx.x; i < gridDim.x; i += SHIPPED_NTHREADS)
+		all = F::combine(all, partials[i]);
+	all = block_reduce<F, SHIPPED_NTHREADS>(all);
+	if (threadIdx.x == 0)
+		*out = all;
 }
 
-cudaError_t reduce_shipped_launch(struct ladder_run *run, void *in, void *out)
-{
-	return REDUCE_WITH_FOLD(shipped, run, shipped_launch<F>(run, in, out));
-}
+struct reduce_shipped_rung : reduce_rung {
+	static const unsigned folds = LADDER_FOLDS;
 
-/* A thread's share, at most a strip more than the even one, and less than a load's values
- * behind it; then a block's tree, 5 levels in the warps and 4 over them; then the last block
- * likewise over the partials. */
-uint64_t reduce_shipped_depth(const struct ladder_run *run)
-{
-	uint64_t nthreads = (uint64_t)run->nblocks * REDUCE_ARRAY_NTHREADS;
-	uint64_t nload = REDUCE_ARRAY_ALIGN / bench_type_nbytes(run->type);
+	/* Scratch: the partials, and the count of blocks behind them. No more blocks than
+	 * strips. */
+	template <class F> static cudaError_t open(struct ladder_run *run)
+	{
+		const unsigned strip = SHIPPED_NTHREADS * SHIPPED_NLOADS *
+				       shipped_items<F>::nvalues;
+		uint64_t nuseful = ladder_nblocks(run->n, strip);
+		cudaError_t error = grid_nresident(shipped<F>, SHIPPED_NTHREADS, 0, &run->nblocks);
 
-	return run->n / nthreads + (REDUCE_ARRAY_NLOADS + 2) * nload + 9 +
-	       ladder_nblocks(run->nblocks, REDUCE_ARRAY_NTHREADS) + 9;
-}
+		if (error != cudaSuccess)
+			return error;
+		if (run->nblocks > nuseful)
+			run->nblocks = (uint32_t)nuseful;
+		return ladder_scratch(run, run->nblocks * sizeof(typename F::value) +
+						   sizeof(uint32_t));
+	}
+
+	template <class F, class T>
+	static cudaError_t launch(struct ladder_run *run, const T *in, T *out)
+	{
+		T *partials = (T *)run->scratch;
+		uint32_t *ndone = (uint32_t *)(partials + run->nblocks);
+
+		shipped<F><<<run->nblocks, SHIPPED_NTHREADS>>>(in, run->n, partials, ndone, out);
+		return cudaGetLastError();
+	}
+
+	/* A thread's share, at most a strip more than the even one, and less than a load's values
+	 * behind it; then a block's tree, 5 levels in the warps and 4 over them; then the last
+	 * block likewise over the partials. */
+	static uint64_t depth(const struct ladder_run *run)
+	{
+		uint64_t nthreads = (uint64_t)run->nblocks * SHIPPED_NTHREADS;
+		uint64_t nload = sizeof(uint4) / bench_type_nbytes(run->type);
+
+		return run->n / nthreads + (SHIPPED_NLOADS + 2) * nload + 9 +
+		       ladder_nblocks(run->nblocks, SHIPPED_NTHREADS) + 9;
+	}
+};
+LADDER_RUNG(reduce, shipped, "4 such loads in flight; the last block folds the partials")

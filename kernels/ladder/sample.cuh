@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * sample.cuh - random values for folds, by index, on the host and on the device: what tests
- * and benchmarks run on. gpustat itself does not include it.
+ * sample.cuh - random values for folds, by index, on the host and on the device: the input of tests
+ * and benchmarks. gpustat itself does not include it.
  *
- * Value i of a sample depends on the seed and on i alone: so whoever wants to know whether
- * an array still holds its sample needs no copy of it.
+ * Value i of a sample depends on the seed and on i alone, so whether an array still holds its
+ * sample can be checked without a copy.
  */
 #ifndef GPUSTAT_SAMPLE_CUH
 #define GPUSTAT_SAMPLE_CUH
 
-#include "kernels/level/fold.cuh"
-
-extern "C" {
-#include "number/decimal.h"
-}
+#include "../level/fold.cuh"
 
 /* 128 random bits for number i (the finaliser of splitmix64: G. Steele, D. Lea and
  * C. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014). */
@@ -30,14 +26,14 @@ HD uint128 sample_bits(uint64_t seed, uint64_t i)
 	return bits;
 }
 
-/* A sample is a fold that also has random(bits): the value that random bits stand for. */
+/* A sample is a fold with one more function, random(bits): a value made of random bits. */
 
-/* Any bits for values. */
+/* Values of any bits. */
 template <class F> struct sample_any : F {
 	HD typename F::value random(uint128 bits) { return (typename F::value)bits; }
 };
 
-/* Maps with odd a, so nothing absorbs what came before. */
+/* Maps with odd a: no map makes the result independent of the maps before it. */
 template <class T, class UNSIGNED = T> struct sample_affine : fold_affine<T, UNSIGNED> {
 	HD T random(uint128 bits)
 	{
@@ -45,15 +41,15 @@ template <class T, class UNSIGNED = T> struct sample_affine : fold_affine<T, UNS
 	}
 };
 
-/* Uniform in [-1, 1), in steps of 2^-23: of both signs and many exponents, so that order
- * shows in how a sum is rounded; yet 2^29 of them add without rounding in double. */
+/* Uniform in [-1, 1), in steps of 2^-23. Signs and exponents vary, so that the rounding of a sum
+ * depends on the order; yet double adds 2^29 of them without rounding. */
 struct sample_f32 : fold_sum<float> {
 	HD float random(uint128 bits) { return (float)((int32_t)bits >> 8) * 0x1p-23f; }
 };
 
-/* Odd numbers, -15 ... 15, of mean 0. float32 adds them without rounding, in any order,
- * while sums stay below 2^24, and they do: 2^32 of them would have to end 27 standard
- * deviations out. So a single value that is lost, doubled or misplaced shows. */
+/* Odd numbers, -15 ... 15, of mean 0. float32 adds them without rounding, in any order, while sums
+ * stay below 2^24; the sum of 2^32 of them exceeds that only 27 standard deviations out. So a
+ * single value that is lost, doubled or misplaced changes the result. */
 struct sample_f32_odd : fold_sum<float> {
 	HD float random(uint128 bits) { return (float)(2 * ((int32_t)bits >> 28) + 1); }
 };

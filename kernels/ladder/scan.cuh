@@ -1,148 +1,220 @@
 /* SPDX-License-Identifier: MIT
  *
- * kernels/ladder/scan.cuh - the rungs of the scan, one line each, and how a rung becomes a row of
- * the table scan_ladder (kernels/ladder/scan.cu).
+ * kernels/ladder/scan.cuh - what rungs of the scan share: sections of an array in the shared memory
+ * of a block.
  *
- * The way up. A section in shared memory: kogge_stone, kogge_stone_double_buffer,
- * kogge_stone_exclusive, brent_kung, coarsened_three_phase (ladder_scan_section). Any n in
- * three kernels: hierarchical, hierarchical_exclusive (ladder_scan_hierarchical). Any n in
- * one: domino (ladder_scan_domino), lookback, persistent (ladder_scan_persistent), shipped,
- * shipped_exclusive; and cub (ladder_scan_cub) to hold against them.
- * Source of the first seven and of domino: W. Hwu, D. Kirk, I. El Hajj, "Programming
- * Massively Parallel Processors", 4th ed., 2022, chapter 11: "the book" in what follows.
+ * A section is scanned by one block, apart from the others. section_kogge_stone is the whole of the
+ * rung kogge_stone; larger scans call it for the small scan inside. The three phases of
+ * coarsened_three_phase are here as well: hierarchical and domino differ from it only between and
+ * after them. Source of kogge_stone ... domino: W. Hwu, D. Kirk, I. El Hajj, "Programming Massively
+ * Parallel Processors", 4th ed., 2022, chapter 11: "the book" in these files.
  *
- * Each rung is right at any n and keeps the order of the operands.
+ * Every rung of the scan is right at any n and keeps the order of the operands.
  */
 #ifndef GPUSTAT_LADDER_SCAN_CUH
 #define GPUSTAT_LADDER_SCAN_CUH
 
-#include "kernels/ladder/fold.cuh"
+#include "rung.cuh"
 
-/* Blocks of the textbook rungs have a thread for each value in so many bytes: 1024 threads
- * for values of 4 bytes, 512 for 8, 256 for 16. Then sections have as many bytes
- * whatever the type. */
+extern "C" {
+#include "index.h"
+}
+
+/* A block has a thread for each value in so many bytes: 1024 threads for values of 4 bytes, 512 for
+ * 8, 256 for 16. So sections have the same size in bytes whatever the type. */
 #define SCAN_THREADS_NBYTES 4096
 /* coarsened_three_phase and up: values a thread. Odd, and so free of bank conflicts, see
- * kernels/ladder/scan_section.cuh. */
+ * scan_section. */
 #define SCAN_FACTOR 9
+#define SCAN_SECTION_NBYTES (SCAN_FACTOR * SCAN_THREADS_NBYTES)
 
-/* The rungs: (name, bytes of a section or 0, exclusive, idea). */
-#define SCAN_RUNGS(RUNG)                                                                         \
-	RUNG(kogge_stone, SCAN_THREADS_NBYTES, false,                                            \
-	     "log2(n) steps, each adds what lies twice as far back")                             \
-	RUNG(kogge_stone_double_buffer, SCAN_THREADS_NBYTES, false,                              \
-	     "read one buffer, write the other: half the barriers")                              \
-	RUNG(kogge_stone_exclusive, SCAN_THREADS_NBYTES, true,                                   \
-	     "shifted by one on load: results without their own value")                          \
-	RUNG(brent_kung, 2 * SCAN_THREADS_NBYTES, false,                                         \
-	     "up a tree and down: 2 n additions, not n log2(n)")                                 \
-	RUNG(coarsened_three_phase, SCAN_FACTOR * SCAN_THREADS_NBYTES, false,                    \
-	     "a thread adds up its own run, only the ends are shared")                           \
-	RUNG(hierarchical, 0, false, "sections, then their totals, then both added: any n")      \
-	RUNG(hierarchical_exclusive, 0, true, "shifted by one in shared memory, after the scan") \
-	RUNG(domino, 0, false, "one kernel: each block waits for its neighbour's prefix")        \
-	RUNG(lookback, 0, false, "totals published early, a warp reads 32 at a time")            \
-	RUNG(persistent, 0, false, "blocks stay, fetch a tile ahead, but publish it late")       \
-	RUNG(shipped, 0, false, "what is fetched ahead is published ahead")                      \
-	RUNG(shipped_exclusive, 0, true, "the same, results without their own value")            \
-	RUNG(cub, 0, false, "NVIDIA's: cub::DeviceScan::InclusiveSum")
+/* Threads of a block that scans values of type T. A power of two. */
+template <class T> static constexpr __host__ __device__ inline unsigned scan_nthreads(void)
+{
+	return SCAN_THREADS_NBYTES / sizeof(T);
+}
 
-/* A rung NAME is a class scan_rung_NAME with
- *     open<F>(run)             makes run ready, F being the fold of run's type
- *     launch<F>(run, in, out)  launches; n is at least 1
- *     depth(run)               as in ladder.cuh
- * SCAN_RUNG_DEFINE makes of it the three functions of its row. */
-#define SCAN_RUNG_DECLARE(name, section_nbytes, exclusive, idea)                       \
-	cudaError_t scan_##name##_open(struct ladder_run *run);                        \
-	cudaError_t scan_##name##_launch(struct ladder_run *run, void *in, void *out); \
-	uint64_t scan_##name##_depth(const struct ladder_run *run);
-SCAN_RUNGS(SCAN_RUNG_DECLARE)
-#undef SCAN_RUNG_DECLARE
+/* Scans x[0 .. N), N being the number of threads: after the step of stride s, x[i] is the fold of
+ * the 2 s values up to and including i, or of all there are. All threads call it after writing
+ * x[threadIdx.x]; on return all threads see all of x. A step has two barriers, one more than Kogge
+ * and Stone's circuit: there all adders read at once and write at once. Here warps are not in step,
+ * and one that wrote early would give its neighbour a value of the next step. */
+template <class F, unsigned N>
+static __device__ inline void section_kogge_stone(typename F::value *x)
+{
+	for (unsigned stride = 1; stride < N; stride *= 2) {
+		struct ladder_step step = kogge_stone_step(threadIdx.x, stride);
+		typename F::value sum;
 
-#define SCAN_RUNG_DEFINE(name)                                                        \
-	cudaError_t scan_##name##_open(struct ladder_run *run)                        \
-	{                                                                             \
-		return scan_rung_open<scan_rung_##name>(run);                         \
-	}                                                                             \
-	cudaError_t scan_##name##_launch(struct ladder_run *run, void *in, void *out) \
-	{                                                                             \
-		return scan_rung_launch<scan_rung_##name>(run, in, out);              \
-	}                                                                             \
-	uint64_t scan_##name##_depth(const struct ladder_run *run)                    \
-	{                                                                             \
-		return scan_rung_##name::depth(run);                                  \
+		__syncthreads(); /* all results of the last step are written */
+		if (step.active)
+			sum = F::combine(x[step.from], x[step.to]);
+		__syncthreads(); /* all threads have read them: they may be overwritten */
+		if (step.active)
+			x[step.to] = sum;
+	}
+	__syncthreads(); /* the results are written */
+}
+
+/* A section whose threads have SCAN_FACTOR consecutive values each: their runs. SCAN_FACTOR is odd:
+ * a warp reads word i of 32 runs in 32 different banks, since it has no factor in common with 32.
+ * With 8 it would be 4 banks, 8 times each. (Values of 8 and 16 bytes are read by half and quarter
+ * warps: the same.) */
+template <class T> struct scan_section {
+	static const unsigned nthreads = scan_nthreads<T>(), nvalues = nthreads * SCAN_FACTOR;
+	static_assert(SCAN_FACTOR % 2 == 1, "see above");
+	T x[nvalues];
+	T last[nthreads]; /* [t]: the fold of runs 0 .. t, after phase 2 */
+};
+
+/* Loads in[begin .. begin + nvalues), and the identity beyond n. A warp's loads are adjacent;
+ * loaded run by run they would touch SCAN_FACTOR times as many lines. */
+template <class F>
+static __device__ inline void section_load(struct scan_section<typename F::value> &s,
+					   const typename F::value *in, uint64_t n, uint64_t begin)
+{
+	typename F::value loaded[SCAN_FACTOR]; /* all in flight before one is waited for */
+
+#pragma unroll
+	for (unsigned row = 0; row < SCAN_FACTOR; row++) {
+		uint64_t i = begin + row * s.nthreads + threadIdx.x;
+		loaded[row] = i < n ? in[i] : F::identity();
+	}
+#pragma unroll
+	for (unsigned row = 0; row < SCAN_FACTOR; row++)
+		s.x[row * s.nthreads + threadIdx.x] = loaded[row];
+	__syncthreads(); /* a run was loaded by other threads than its owner */
+}
+
+/* Phase 1: each thread scans its run, alone. */
+template <class F>
+static __device__ inline void section_scan_runs(struct scan_section<typename F::value> &s)
+{
+	typename F::value *run = s.x + threadIdx.x * SCAN_FACTOR;
+
+#pragma unroll
+	for (unsigned i = 1; i < SCAN_FACTOR; i++)
+		run[i] = F::combine(run[i - 1], run[i]);
+	s.last[threadIdx.x] = run[SCAN_FACTOR - 1];
+}
+
+/* Phase 2: the block scans the last values of the runs. Returns the fold of the section, in all
+ * threads. */
+template <class F>
+static __device__ inline typename F::value
+section_scan_last(struct scan_section<typename F::value> &s)
+{
+	section_kogge_stone<F, scan_section<typename F::value>::nthreads>(s.last);
+	return s.last[s.nthreads - 1];
+}
+
+/* Phase 3: each thread combines its run with what precedes it: prefix, and the runs of lower
+ * threads. Exclusive results move up by one, so the run is processed from its end. */
+template <class F, bool EXCLUSIVE>
+static __device__ inline void
+section_distribute(struct scan_section<typename F::value> &s, typename F::value prefix)
+{
+	typename F::value *run = s.x + threadIdx.x * SCAN_FACTOR, before = prefix;
+
+	if (threadIdx.x > 0)
+		before = F::combine(prefix, s.last[threadIdx.x - 1]);
+#pragma unroll
+	for (unsigned i = SCAN_FACTOR; i-- > 0;) {
+		if (!EXCLUSIVE)
+			run[i] = F::combine(before, run[i]);
+		else
+			run[i] = i == 0 ? before : F::combine(before, run[i - 1]);
+	}
+	__syncthreads(); /* other threads than its owner store the run */
+}
+
+/* Stores the section as it was loaded, and nothing beyond out[n - 1]. */
+template <class T>
+static __device__ inline void section_store(const struct scan_section<T> &s, T *out,
+					    uint64_t n, uint64_t begin)
+{
+#pragma unroll
+	for (unsigned row = 0; row < SCAN_FACTOR; row++) {
+		unsigned i = row * s.nthreads + threadIdx.x;
+		if (begin + i < n)
+			out[begin + i] = s.x[i];
+	}
+}
+
+/* Steps of Kogge-Stone over so many bytes of values, an addition each: log2 of the values. */
+static inline uint64_t section_nsteps(const struct ladder_run *run, uint64_t nbytes)
+{
+	uint64_t nsteps = 0, nvalues = nbytes / bench_type_nbytes(run->type);
+
+	while ((uint64_t)1 << nsteps < nvalues)
+		nsteps++;
+	return nsteps;
+}
+
+/* The depth of a section of three phases: SCAN_FACTOR - 1 additions in the run, the steps over the
+ * threads, and one in phase 3. */
+static inline uint64_t section_depth(const struct ladder_run *run)
+{
+	return SCAN_FACTOR - 1 + section_nsteps(run, SCAN_THREADS_NBYTES) + 1;
+}
+
+/* Sections of three phases in run's array. */
+static inline uint64_t section_count(const struct ladder_run *run)
+{
+	return ladder_ntiles(run->n, SCAN_SECTION_NBYTES / bench_type_nbytes(run->type));
+}
+
+/* The base of rungs that scan sections, a block each. How to join sections is the subject of the
+ * others. kernel<F>(): void (const T *in, T *out, uint64_t n), for blocks of scan_nthreads<T>()
+ * threads. */
+template <class RUNG, uint32_t SECTION_NBYTES> struct scan_sections : scan_rung {
+	static const uint32_t section_nbytes = SECTION_NBYTES;
+
+	/* A grid has 2^31 blocks, more than any device's memory has sections. */
+	template <class F, class T>
+	static cudaError_t launch(struct ladder_run *run, const T *in, T *out)
+	{
+		auto kernel = RUNG::template kernel<F>();
+		unsigned nblocks = (unsigned)ladder_ntiles(run->n, SECTION_NBYTES / sizeof(T));
+
+		kernel<<<nblocks, scan_nthreads<T>()>>>(in, out, run->n);
+		return cudaGetLastError();
 	}
 
-/* From the type, known at run time, to the fold, known to the compiler. */
-template <class RUNG> static cudaError_t scan_rung_open(struct ladder_run *run)
-{
-	switch (run->type) {
-#define BENCH_TYPE(id, name, nbytes) \
-	case BENCH_##id:             \
-		return RUNG::template open<typename ladder_fold<BENCH_##id, BENCH_SUM>::type>(run);
-		BENCH_TYPE_TABLE(BENCH_TYPE)
-#undef BENCH_TYPE
-	default:
-		return cudaErrorInvalidValue;
+	/* Kogge-Stone's. */
+	static uint64_t depth(const struct ladder_run *run)
+	{
+		return section_nsteps(run, SECTION_NBYTES);
 	}
-}
+};
 
-template <class RUNG, class F>
-static cudaError_t scan_rung_start(struct ladder_run *run, void *in, void *out)
-{
-	typedef typename F::value T;
-
-	return RUNG::template launch<F>(run, (const T *)in, (T *)out);
-}
-
-template <class RUNG>
-static cudaError_t scan_rung_launch(struct ladder_run *run, void *in, void *out)
-{
-	if (run->n == 0) /* a grid of no blocks would be an error */
-		return cudaSuccess;
-	switch (run->type) {
-#define BENCH_TYPE(id, name, nbytes)                                                             \
-	case BENCH_##id:                                                                         \
-		return scan_rung_start<RUNG, typename ladder_fold<BENCH_##id, BENCH_SUM>::type>( \
-			run, in, out);
-		BENCH_TYPE_TABLE(BENCH_TYPE)
-#undef BENCH_TYPE
-	default:
-		return cudaErrorInvalidValue;
-	}
-}
-
-/* Tiles or sections of so many values in n. */
-static inline uint64_t scan_ntiles_of(uint64_t n, uint64_t tile_nvalues)
-{
-	return n / tile_nvalues + (n % tile_nvalues != 0);
-}
-
-/* Slots for the tiles of run->shape. Whoever calls it includes kernels/scan/launch.cuh. */
-template <class F> static cudaError_t scan_rung_slots(struct ladder_run *run)
-{
-	size_t nbytes = scan_memory_nbytes<F>(&run->shape, run->n);
-	cudaError_t error = ladder_scratch(run, nbytes);
-
-	if (error != cudaSuccess)
-		return error;
-	return scan_memory_open(&run->memory, run->scratch, nbytes, 0);
-}
-
-/* The depth where tiles of least to most values hand on their totals, in whatever pattern. A
- * result is a tree of additions: its leaves are totals of tiles and values of its own
- * tile, a total is a tree of the tile's values, and no tree is deeper than it has leaves. */
+/* The depth where tiles of least to most values pass on their totals, in whatever pattern. A result
+ * is a tree of additions: its leaves are totals of tiles and values of its own tile, a total is a
+ * tree of the tile's values, and no tree is deeper than it has leaves. */
 static inline uint64_t scan_tiles_depth(uint64_t n, uint64_t least, uint64_t most)
 {
-	uint64_t depth = 2 * most + scan_ntiles_of(n, least);
+	uint64_t depth = 2 * most + ladder_ntiles(n, least);
 
-	return depth < n ? depth : n; /* all in all no more leaves than values */
+	return depth < n ? depth : n; /* there are no more leaves than values */
 }
 
-/* Likewise, with the tiles of run->shape. */
-static inline uint64_t scan_shape_depth(const struct ladder_run *run)
-{
-	return scan_tiles_depth(run->n, run->shape.tile_nvalues, run->shape.tile_nvalues);
-}
+/* The base of rungs that are engines of scan.cuh: their tiles are those of run->shape. */
+struct scan_engine_rung : scan_rung {
+	/* Allocates the tiles' slots. The caller includes kernels/scan/launch.cuh. */
+	template <class F> static cudaError_t open_slots(struct ladder_run *run)
+	{
+		size_t nbytes = scan_memory_nbytes<F>(&run->shape, run->n);
+		cudaError_t error = ladder_scratch(run, nbytes);
+
+		if (error != cudaSuccess)
+			return error;
+		return scan_memory_open(&run->memory, run->scratch, nbytes, 0);
+	}
+
+	static uint64_t depth(const struct ladder_run *run)
+	{
+		return scan_tiles_depth(run->n, run->shape.tile_nvalues, run->shape.tile_nvalues);
+	}
+};
 
 #endif

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: MIT
  *
- * kernels/ladder/scan_domino.cu - any n in one kernel, each value read once and written once: the
- * domino, adjacent synchronisation.
+ * scan_domino.cu - any n in one kernel, each value read once and written once: the book's domino, a
+ * chained scan with adjacent synchronisation.
  *
- * hierarchical ends its kernel only to learn what precedes a section. Here a block asks the
- * block before it: waits for its flag, takes its prefix, adds its own total, and sets a
- * flag for the next. One domino topples the next while the blocks behind still load.
+ * hierarchical ends its kernel only to learn what precedes a section. Here a block waits for the
+ * flag of the block before it, reads its prefix, adds its own total, and sets a flag for the next.
+ * The prefix runs down the chain of blocks, as dominoes topple, while later blocks still load.
  *
  * What it takes to be right:
- *  - Block b + 1 must not keep a multiprocessor from block b while it waits for it, and
- *    nothing says that CUDA starts blocks in the order of blockIdx. So a block draws its
- *    number from a counter once it runs: whoever has a lower one is running, too.
+ *  - Block b + 1 must not keep a multiprocessor from block b while it waits for it, and CUDA
+ *    does not promise to start blocks in the order of blockIdx. So a block draws its number
+ *    from a counter once it runs: every block with a lower number is running, too.
  *  - The prefix is another word than the flag. A release store of the flag, and an acquire
  *    load, make what was written before the one visible after the other. The book, section
- *    11.7, has the fence in front of the store but none after the load, and reads the
- *    prefix as any other memory: allowed to come back older than the flag.
- *  - Flags must be clear at the start. A memset in front of the kernel does that, counted
- *    in the rung's time; look-back's epochs (grid.cuh) do without.
+ *    11.7, has the fence before the store but none after the load, and reads the prefix with an
+ *    ordinary load, which may return an older value.
+ *  - Flags must be clear at the start. A memset before the kernel does that, and counts in the
+ *    rung's time; the epochs of look-back (grid.cuh) need none.
  *
- * What it costs: the chain. A hop is a store that reaches the L2 cache, a load that finds
- * it there, and another for the prefix, most of a microsecond; and hops do not overlap.
- * However wide the memory is, it scans no more than one tile's bytes a hop.
+ * What it costs: the chain. A hop is a store that reaches the L2 cache, a load that finds it there,
+ * and another for the prefix, most of a microsecond; and hops do not overlap. However fast the
+ * memory is, it scans no more than one tile's bytes a hop. Decoupled look-back (scan_engines.cu)
+ * shortens the chain.
  */
-#include "kernels/ladder/scan_section.cuh"
+#include "scan.cuh"
 
-/* What blocks hand on. The counter comes right before the flags: one memset for both. */
+/* What blocks pass on. The counter comes right before the flags: one memset for both. */
 template <class T> struct domino_chain {
-	T *prefix;        /* a tile: the fold of all tiles up to and with it */
+	T *prefix;        /* [tile]: the fold of all tiles up to and including it */
 	uint32_t *ndrawn; /* the next tile's number */
-	uint32_t *is_set; /* a tile: its prefix is there */
+	uint32_t *is_set; /* [tile]: its prefix is written */
 };
 
 template <class T>
@@ -45,8 +46,8 @@ static size_t domino_flags_nbytes(uint64_t ntiles)
 	return (1 + ntiles) * sizeof(uint32_t);
 }
 
-/* Hands on the prefix: the fold of the tiles before `tile`, whose own is total. One thread
- * of the block calls it. */
+/* Waits for the fold of the tiles before `tile`, publishes that of the tiles up to and including
+ * it, and returns the former. total: the tile's own fold. One thread of the block calls it. */
 template <class F>
 static __device__ inline typename F::value
 domino_pass(const struct domino_chain<typename F::value> &chain, uint32_t tile,
@@ -57,7 +58,7 @@ domino_pass(const struct domino_chain<typename F::value> &chain, uint32_t tile,
 	if (tile > 0) {
 		grid_atomic<uint32_t> is_set(chain.is_set[tile - 1]);
 		while (!is_set.load(cuda::memory_order_acquire))
-			; /* its block runs, and waits for none but lower ones */
+			; /* its block runs, and waits for lower tiles only */
 		before = chain.prefix[tile - 1];
 	}
 	chain.prefix[tile] = F::combine(before, total);
@@ -65,37 +66,37 @@ domino_pass(const struct domino_chain<typename F::value> &chain, uint32_t tile,
 	return before;
 }
 
-template <class F, unsigned FACTOR>
+template <class F>
 __global__ static void __launch_bounds__(scan_nthreads<typename F::value>())
 domino(const typename F::value *in, typename F::value *out, uint64_t n,
        struct domino_chain<typename F::value> chain)
 {
-	__shared__ struct scan_section<typename F::value, FACTOR> s;
+	__shared__ struct scan_section<typename F::value> s;
 	__shared__ typename F::value before;
 	__shared__ uint32_t drawn;
 
 	/* 1. The number. */
 	if (threadIdx.x == 0)
 		drawn = atomicAdd(chain.ndrawn, 1);
-	__syncthreads(); /* it is drawn */
+	__syncthreads(); /* the number is drawn */
 	uint64_t begin = (uint64_t)drawn * s.nvalues;
 
-	/* 2. The tile: all of this goes on in many blocks at once. */
+	/* 2. The tile: many blocks do this at once. */
 	section_load<F>(s, in, n, begin);
 	section_scan_runs<F>(s);
 	typename F::value total = section_scan_last<F>(s);
 
-	/* 3. The chain: this goes on in one block at a time. */
+	/* 3. The chain: one block at a time. */
 	if (threadIdx.x == 0)
 		before = domino_pass<F>(chain, drawn, total);
-	__syncthreads(); /* what precedes the tile is there */
+	__syncthreads(); /* what precedes the tile is written */
 
-	/* 4. Phase 3 adds it together with what precedes the run. */
+	/* 4. Phase 3 adds it, together with what precedes the run. */
 	section_distribute<F, false>(s, before);
 	section_store(s, out, n, begin);
 }
 
-struct scan_rung_domino {
+struct scan_domino_rung : scan_rung {
 	template <class F> static cudaError_t open(struct ladder_run *run)
 	{
 		uint64_t ntiles = section_count(run);
@@ -113,7 +114,7 @@ struct scan_rung_domino {
 
 		if (error != cudaSuccess)
 			return error;
-		domino<F, SCAN_FACTOR><<<(unsigned)ntiles, scan_nthreads<T>()>>>(in, out, run->n,
+		domino<F><<<(unsigned)ntiles, scan_nthreads<T>()>>>(in, out, run->n,
 										  chain);
 		return cudaGetLastError();
 	}
@@ -124,4 +125,4 @@ struct scan_rung_domino {
 		return section_depth(run) + section_count(run);
 	}
 };
-SCAN_RUNG_DEFINE(domino)
+LADDER_RUNG(scan, domino, "one kernel: each block waits for its neighbour's prefix")

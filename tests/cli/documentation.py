@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The documents say what the program does: --help, the man page and the README's examples."""
+import glob
 import os
 import re
 import shutil
@@ -64,12 +65,15 @@ def check_commands():
 
 
 def check_rungs():
-    """Every rung of the ladders is an item of gpustat-bench's man page, with its idea."""
+    """Every rung that a file defines is in ladder.cu, and with its idea in gpustat-bench's man page."""
     source = man_source("gpustat-bench") or ""
+    files = sorted(glob.glob(harness.source("kernels", "ladder", "*.cu")))
+    text = "".join(open(path, encoding="utf-8").read() for path in files)
+    listed = re.findall(r"\bRUNG\((\w+)\)", text)
+    defined = ["%s_%s" % rung for rung in re.findall(r"^LADDER_RUNG\((\w+), (\w+),", text, re.M)]
+    harness.is_(sorted(listed), sorted(defined), "ladder.cu lists the rungs that are defined")
     for ladder in ("reduce", "scan"):
-        with open(harness.source("kernels", "ladder_%s.cuh" % ladder), encoding="utf-8") as f:
-            table = f.read().replace("\\\n", " ")
-        rungs = re.findall(r'RUNG\((\w+),[^"]*"([^"]*)"\)', table)
+        rungs = re.findall(r'^LADDER_RUNG\(%s, (\w+), "([^"]*)"\)' % ladder, text, re.M)
         missing = [name for name, idea in rungs if ".It %s\n%s\n" % (name, idea) not in source]
         harness.ok(len(rungs) > 10 and not missing, "gpustat-bench.1 explains the rungs of %s" % ladder,
                    lambda: "%d rungs, missing: %s" % (len(rungs), missing))

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_ladder.cu - every rung of both ladders, with every type and fold that it takes, at
- * awkward sizes; and whether a rung that is wrong would be found out.
+ * test_ladder.cu - every rung of both ladders, with every type and operation that it takes, at
+ * awkward sizes; and whether check.cuh notices rungs that are wrong.
  *
- * An argument, any, makes it quick: few sizes, all small. For the sanitizers.
+ * Any argument makes it quick, for the sanitizers: few sizes, all small.
  */
 #include "kernel_test.cuh"
 
-#include "bench/ladder/ladder_check.cuh"
+#include "kernels/ladder/check.cuh"
 
 #define NRUNGS_MAX 64
 
 static bool quick;
 static const char *const ladder_names[] = {"reduce", "scan"};
 
-static const struct ladder_rung *ladder_of(enum bench_ladder ladder, size_t *nrungs)
+static bool does(const struct ladder_rung *rung, enum bench_ladder ladder, enum bench_type type,
+		 enum bench_fold fold)
 {
-	*nrungs = ladder == BENCH_REDUCE ? reduce_ladder_nrungs : scan_ladder_nrungs;
-	return ladder == BENCH_REDUCE ? reduce_ladder : scan_ladder;
+	return rung->ladder == ladder && (rung->types >> type & rung->folds >> fold & 1) != 0;
 }
 
-/* The rungs that do a fold of a type, and what came of checking them. */
+/* The rungs that do an operation on a type, and their checks. */
 struct checked {
 	struct ladder_check check;
 	const struct ladder_rung *rungs[NRUNGS_MAX];
@@ -30,26 +30,26 @@ struct checked {
 static void gather(struct checked *c, enum bench_ladder ladder, enum bench_type type,
 		   enum bench_fold fold)
 {
-	size_t nrungs;
-	const struct ladder_rung *rungs = ladder_of(ladder, &nrungs);
-
 	memset(c, 0, sizeof *c);
 	c->check.ladder = ladder;
 	c->check.type = type;
 	c->check.fold = fold;
 	c->check.rungs = c->rungs;
 	c->check.verdicts = c->verdicts;
-	for (size_t i = 0; i < nrungs; i++)
-		if ((rungs[i].types >> type & 1) != 0 && (rungs[i].folds >> fold & 1) != 0)
-			c->rungs[c->check.nrungs++] = &rungs[i];
+	for (size_t i = 0; i < ladder_nrungs; i++)
+		if (does(ladder_rungs[i], ladder, type, fold))
+			c->rungs[c->check.nrungs++] = ladder_rungs[i];
 }
 
-/* Ends the program unless checking went well: a launch that fails leaves no context to go
- * on with. */
-static void must_check(enum status status, const struct fault *fault)
+/* Like ladder_check_at, or ladder_check_sizes with n 0. Ends the program on an error: a failed
+ * launch leaves no usable context. */
+static void must_check(const struct ladder_check *check, uint64_t n, enum ladder_sizes which)
 {
-	if (status != STATUS_OK)
-		bail("%s: %s", status_words(status), fault->detail);
+	const char *what = "";
+	cudaError_t error = n > 0 ? ladder_check_at(check, n, &what)
+				  : ladder_check_sizes(check, which, &what);
+
+	must(error, what);
 }
 
 /* ---- the ladders ---- */
@@ -76,15 +76,11 @@ static void report(const struct checked *c, const char *at)
 static void test_ladder(enum bench_ladder ladder)
 {
 	static struct checked c;
-	static struct fault fault;
 
 	for (unsigned type = 0; type < BENCH_NTYPES; type++)
 		for (unsigned fold = 0; fold < BENCH_NFOLDS; fold++) {
 			gather(&c, ladder, (enum bench_type)type, (enum bench_fold)fold);
-			must_check(ladder_check_sizes(&c.check, quick ? LADDER_SIZES_FEW
-								      : LADDER_SIZES_ALL,
-						      &fault),
-				   &fault);
+			must_check(&c.check, 0, quick ? LADDER_SIZES_FEW : LADDER_SIZES_ALL);
 			report(&c, "awkward sizes");
 		}
 }
@@ -93,7 +89,6 @@ static void test_ladder(enum bench_ladder ladder)
 static void test_large(enum bench_ladder ladder)
 {
 	static struct checked c;
-	static struct fault fault;
 	const uint64_t n = (UINT64_C(1) << 32) + 77;
 	size_t nfree, ntotal;
 
@@ -103,13 +98,13 @@ static void test_large(enum bench_ladder ladder)
 		return;
 	}
 	gather(&c, ladder, BENCH_INT32, BENCH_SUM);
-	must_check(ladder_check_at(&c.check, n, &fault), &fault);
+	must_check(&c.check, n, LADDER_SIZES_ALL);
 	report(&c, "2^32 + 77 values");
 }
 
 /* ---- wrong rungs ---- */
 
-/* What a wrong rung does: a right one's work, and damage. */
+/* A wrong rung does a right one's work, and damage. */
 enum damage {
 	DAMAGE_NONE,
 	DAMAGE_VALUE,   /* the lowest bit of the last result is flipped */
@@ -149,7 +144,7 @@ static cudaError_t damaged_open(struct ladder_run *run)
 	return right_rung->open(run);
 }
 
-/* The right rung between two exchanges, so that the input is as it was. */
+/* The right rung between two swaps, so that the input is restored. */
 static cudaError_t launch_swapped(struct ladder_run *run, void *in, void *out)
 {
 	unsigned nbytes = (unsigned)bench_type_nbytes(run->type);
@@ -189,7 +184,7 @@ static cudaError_t damaged_launch(struct ladder_run *run, void *in, void *out)
 	return cudaSuccess;
 }
 
-/* What must be found out; NULL: nothing wrong. */
+/* `found`: what the check must report; NULL: nothing. */
 struct damage_case {
 	enum damage damage;
 	const char *what, *found;
@@ -204,24 +199,22 @@ static const struct damage_case damage_cases[] = {
 	{DAMAGE_SECOND, "a second launch", "a value of the output"},
 };
 
-/* A rung of the ladder that does sums of the type, whole and inclusive, at any n. */
+/* A rung of the ladder that does inclusive sums of the type over the whole array, at any n. */
 static const struct ladder_rung *find_right(enum bench_ladder ladder, enum bench_type type)
 {
-	size_t nrungs;
-	const struct ladder_rung *rungs = ladder_of(ladder, &nrungs);
-
-	for (size_t i = 0; i < nrungs; i++)
-		if ((rungs[i].types >> type & 1) != 0 && rungs[i].n_max == 0 &&
-		    rungs[i].section_nbytes == 0 && !rungs[i].exclusive && !rungs[i].spoils_input)
-			return &rungs[i];
+	for (size_t i = 0; i < ladder_nrungs; i++) {
+		const struct ladder_rung *rung = ladder_rungs[i];
+		if (does(rung, ladder, type, BENCH_SUM) && rung->n_max == 0 &&
+		    rung->section_nbytes == 0 && !rung->exclusive && !rung->spoils_input)
+			return rung;
+	}
 	bail("no rung of the ladder takes any n");
 }
 
-/* What is said of the damaged rung; n 0: at small awkward sizes. */
+/* What the check reports of the damaged rung; n 0: at small awkward sizes. */
 static const char *found_at(enum bench_ladder ladder, enum bench_type type, enum damage what,
 			    uint64_t n)
 {
-	static struct fault fault;
 	struct ladder_rung damaged = *(right_rung = find_right(ladder, type));
 	const struct ladder_rung *rungs[] = {&damaged};
 	struct ladder_verdict verdict = {};
@@ -231,14 +224,12 @@ static const char *found_at(enum bench_ladder ladder, enum bench_type type, enum
 	damage_ladder = ladder;
 	damaged.open = damaged_open;
 	damaged.launch = damaged_launch;
-	must_check(n == 0 ? ladder_check_sizes(&check, LADDER_SIZES_FEW, &fault)
-			  : ladder_check_at(&check, n, &fault),
-		   &fault);
+	must_check(&check, n, LADDER_SIZES_FEW);
 	return verdict.nwrong > 0 ? verdict.wrong_what : NULL;
 }
 
-/* Each kind of damage, on values of each kind of comparison, looked at on the host and (a
- * large scan) on the device. */
+/* Each kind of damage, for types that are compared differently, checked on the host and (a large
+ * scan) on the device. */
 static void test_damage(enum bench_ladder ladder)
 {
 	static const enum bench_type types[] = {BENCH_FLOAT32, BENCH_INT32, BENCH_INT64,
@@ -256,7 +247,7 @@ static void test_damage(enum bench_ladder ladder)
 		}
 }
 
-/* Sums do not tell in which order they were made, and the canary does. */
+/* Sums do not depend on the order of their operands; compositions of affine maps do. */
 static void test_order(void)
 {
 	is_string(NULL, found_at(BENCH_REDUCE, BENCH_INT32, DAMAGE_ORDER, 0),

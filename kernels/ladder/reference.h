@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: MIT
  *
- * reference.h - what a fold of values must come to: a plain loop, one value after the other,
- * in arithmetic that does not round. What every rung is held against.
+ * reference.h - the expected fold of an array: a plain loop over its values, in arithmetic that
+ * does not round. Every rung is checked against it.
  *
- * Integers: 128 bits, of which the type's own are looked at; so sums wrap as the type does.
- * float32: double, which adds the samples of sample.cuh exactly; and beside it the sum of
- * the absolute values, since that bounds what rounding may do: if no value goes through
- * more than d additions, the computed sum s' of x_i is off by at most
+ * Integers: 128 bits, of which the type's own are compared, so sums wrap as the type does. float32:
+ * double, which adds the samples of sample.cuh exactly, and beside it the sum of the absolute
+ * values, which bounds the rounding: if no value goes through more than d additions, the computed
+ * sum s' of x_i is off by at most
  *     |s' - s| <= gamma_d sum |x_i|,   gamma_d = d u / (1 - d u),   u = 2^-24
- * in whatever order they were made (N. Higham, "Accuracy and Stability of Numerical
- * Algorithms", 2nd ed., 2002, chapters 3 and 4). Compiled by both compilers from this
- * text: references of arrays that lie on the device are made there.
+ * in any order (N. Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., 2002,
+ * chapters 3 and 4). Both compilers compile this text: arrays in device memory are folded there.
  */
 #ifndef GPUSTAT_REFERENCE_H
 #define GPUSTAT_REFERENCE_H
 
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
 
-#include "bench/ladder/bench.h"
-#include "number/decimal.h"
+#include "../../src/base/hd.h"
+#include "types.h"
 
 struct reference {
 	enum bench_type type;
 	enum bench_fold fold;
-	double sum, magnitude; /* float32, sums: of the values, and of their sizes */
-	float extreme;         /* float32, minima and maxima */
+	double sum, magnitude; /* float32: the sum of the values, and of their absolute values */
+	float extreme;         /* float32: the minimum or maximum */
 	int128 bits;           /* integers; AFFINE: a in bits 32 to 63, b below */
 };
 
@@ -81,7 +82,7 @@ HD struct reference reference_of(enum bench_type type, enum bench_fold fold, con
 	return r;
 }
 
-/* x -> a x + b modulo 2^32, first earlier and then later. */
+/* The map x -> a x + b modulo 2^32 that is `earlier` followed by `later`. */
 HD int128 reference_affine(int128 earlier, int128 later)
 {
 	uint32_t a = (uint32_t)(later >> 32);
@@ -91,7 +92,7 @@ HD int128 reference_affine(int128 earlier, int128 later)
 			(uint32_t)(a * (uint32_t)earlier + b));
 }
 
-/* The fold of earlier's values followed by later's, which are of the same type and fold. */
+/* The fold of earlier's values followed by later's. Both are of the same type and operation. */
 HD struct reference reference_join(struct reference earlier, struct reference later)
 {
 	struct reference r = earlier;
@@ -121,8 +122,8 @@ HD struct reference reference_of_range(enum bench_type type, enum bench_fold fol
 	return r;
 }
 
-/* Whether value i of an array is the fold that r is, float32 sums within gamma_depth.
- * depth: how many additions a value may have gone through; 0: none may have rounded. */
+/* Whether value i of an array equals r; a float32 sum may differ by gamma_depth.
+ * depth: the most additions that a value goes through; 0: the sum must be exact. */
 HD bool reference_agrees(const struct reference *r, const void *values, uint64_t i,
 			 uint64_t depth)
 {
@@ -134,7 +135,7 @@ HD bool reference_agrees(const struct reference *r, const void *values, uint64_t
 	}
 	if (r->fold != BENCH_SUM)
 		return ((const float *)values)[i] == r->extreme;
-	/* Past 1 / u additions nothing is known but that the result is a number. */
+	/* Beyond 1 / u additions any number is within the bound. */
 	bound = du < 1 ? du / (1 - du) * r->magnitude : DBL_MAX;
 	return fabs(((const float *)values)[i] - r->sum) <= bound; /* NaN does not pass */
 }
