@@ -17,6 +17,8 @@ enum status row_folder_init(struct row_folder *f, const struct plan *plan)
 	f->hints = calloc(plan->ncolumns + 1, sizeof *f->hints);
 	if (!f->hints || row_block_init(&f->block, plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		f->hints[c].sums_only = !(plan->columns[c].needs & MOMENT_EXTREMES);
 	return row_filter_init(&f->filter, plan);
 }
 

@@ -137,7 +137,7 @@ static inline uint64_t simd_rows_of_scale(const struct simd_numbers *x, uint64_t
 static void simd_fold_scale(const struct simd_numbers *x, uint64_t rows, struct decimal_fold *fold)
 {
 	const lanes limit = LANES_64(INT64_C(1) << 56);
-	struct simd_sums sums = sums_none();
+	struct simd_sums sums = sums_none(true);
 	lanes large = LANES_64(0);
 
 	for (unsigned r = 0; r < SIMD_NUMBERS_NROWS; r += GROUP_NROWS) {

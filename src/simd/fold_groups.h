@@ -29,12 +29,13 @@
 struct simd_sums {
 	lanes low, high, min, max; /* the sum is low + high x 10^16 */
 	unsigned ngroups, nrows;
+	bool extremes; /* minima and maxima are wanted */
 };
 
-static inline struct simd_sums sums_none(void)
+static inline struct simd_sums sums_none(bool extremes)
 {
-	return (struct simd_sums){LANES_64(0), LANES_64(0),
-				  LANES_64(INT64_MAX), LANES_64(INT64_MIN), 0, 0};
+	return (struct simd_sums){LANES_64(0), LANES_64(0), LANES_64(INT64_MAX),
+				  LANES_64(INT64_MIN), 0, 0, extremes};
 }
 
 /* Adds the sums to the bin of their scale. */
@@ -65,7 +66,7 @@ SIMD_INLINE void sums_move(struct simd_sums *s, int scale, struct decimal_fold *
 	const struct simd_sums copy = *s;
 
 	sums_flush(&copy, scale, fold);
-	*s = sums_none();
+	*s = sums_none(copy.extremes);
 }
 
 /* Adds the rows of the group that are in `rows`. */
@@ -75,8 +76,10 @@ SIMD_INLINE void sums_add(struct simd_sums *s, const struct simd_group *g, bool 
 	s->low = LANES(add_epi64)(s->low, rows == GROUP_ALL ? g->low : lanes_only(g->low, rows));
 	if (is_long)
 		s->high = LANES(add_epi64)(s->high, lanes_only(g->high, rows));
-	s->min = lanes_fold_min(s->min, g->whole, rows);
-	s->max = lanes_fold_max(s->max, g->whole, rows);
+	if (s->extremes) {
+		s->min = lanes_fold_min(s->min, g->whole, rows);
+		s->max = lanes_fold_max(s->max, g->whole, rows);
+	}
 	s->ngroups++;
 	s->nrows += rows == GROUP_ALL ? GROUP_NROWS : (unsigned)__builtin_popcount(rows);
 }
@@ -197,7 +200,7 @@ SIMD_INLINE unsigned fold_part(const struct simd_folding *f, struct simd_rows ro
 SIMD_INLINE size_t fold_alike(const struct simd_folding *f, struct simd_rows rows, size_t nrows,
 			      bool is_long, unsigned *unlike)
 {
-	struct simd_sums sums = sums_none();
+	struct simd_sums sums = sums_none(!f->hint->sums_only);
 	unsigned n = GROUP_NROWS, ndone = GROUP_NROWS;
 	bool none = false;
 	size_t r = 0;
@@ -274,7 +277,7 @@ SIMD_INLINE size_t pass_rows(const struct simd_format *format, struct simd_rows 
 /* Folds nrows rows of mixed formats. Returns false where one of them cannot be folded. */
 static bool fold_any(const struct simd_folding *f, struct simd_rows rows, size_t nrows)
 {
-	struct simd_sums sums = sums_none();
+	struct simd_sums sums = sums_none(!f->hint->sums_only);
 	bool unlike;
 
 	for (size_t r = 0; r < nrows; r += GROUP_NROWS) {
@@ -300,7 +303,7 @@ static bool fold_by_formats(struct simd_folding *f, uint32_t *left, size_t nrows
 	size_t before = 2 * nrows;
 
 	while (nrows > GROUP_NROWS && nrows < before - before / 4) {
-		struct simd_sums sums = sums_none();
+		struct simd_sums sums = sums_none(!f->hint->sums_only);
 		learn(f, rows, (unsigned)nrows);
 		before = nrows;
 		nrows = f->format.is_long ? pass_rows(&f->format, rows, nrows, true, &sums, left)
@@ -336,7 +339,7 @@ SIMD_INLINE bool fold_block(struct simd_folding *f, struct simd_rows rows, size_
 			    bool is_long)
 {
 	uint32_t left[2 * (BLOCK_NROWS + GROUP_NROWS)];
-	struct simd_sums sums = sums_none();
+	struct simd_sums sums = sums_none(!f->hint->sums_only);
 	size_t nleft = pass_rows(&f->format, rows, nrows, is_long, &sums, left);
 
 	if (nleft > 0 && !fold_others(f, left, nleft))

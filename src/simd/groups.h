@@ -133,7 +133,7 @@ static __attribute__((noinline)) bool format_learn(struct simd_hint *hint, const
 static inline void hint_forget_cr(struct simd_hint *hint, bool drops_cr)
 {
 	if (!drops_cr && hint->suffix >> 56 == '\r')
-		*hint = (struct simd_hint){.scale = 0};
+		*hint = (struct simd_hint){.sums_only = hint->sums_only};
 }
 
 /* ---- a group ---- */

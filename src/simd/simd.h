@@ -52,9 +52,11 @@ struct simd_numbers {
 	uint8_t scale[SIMD_NUMBERS_NROWS]; /* < DECIMAL_NSCALES, for others too */
 };
 
-/* The number format of a column, learned from one of the numbers converted last. All zeros:
- * integers of up to 16 bytes. It affects speed only, never results. */
+/* The number format of a column, learned from one of the numbers converted last, which affects
+ * speed only; and whether the minimum and maximum may be left out. All zeros: integers of up to 16
+ * bytes, with minimum and maximum. */
 struct simd_hint {
+	bool sums_only;           /* fold need not set min and max of the bins */
 	uint8_t scale, nfraction; /* nfraction digits behind the point: scale before the exponent */
 	bool is_long;             /* more than 16 bytes before the suffix */
 	uint8_t nwhole_folds;     /* so many folds in succession reached the end of their rows */

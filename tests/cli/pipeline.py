@@ -49,7 +49,10 @@ def rounded(gbps):
 
 
 def hangs_together(row):
-    """Times in order, and a percentage that follows from two speeds, as they are rounded."""
+    """Times in order, and a percentage that follows from two speeds, as they are rounded. A device that got no
+    chunk beside the others has figures of its stages apart alone."""
+    if row["stage"] != "whole" and not row["nspans"]:
+        return row["gbps"] is row["percent_of_ceiling"] is None and row["apart_gbps"] > 0 and not row["nbytes"]
     (slowest, fastest), (low, high) = rounded(row["gbps"]), rounded(row["ceiling_gbps"])
     if not (0 < row["least_wall_ms"] <= row["wall_ms"] <= row["greatest_wall_ms"] and row["busy_ms"] > 0 and low > 0):
         return False
