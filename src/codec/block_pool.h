@@ -15,7 +15,7 @@ struct block_decoder {
 	struct block_batch batch;
 	const struct codec_blocks *blocks;
 	void *state;                /* of blocks, for one thread at a time */
-	struct block_decoder *next; /* idle, too */
+	struct block_decoder *next; /* the next idle one */
 };
 
 struct block_pool {

@@ -3,8 +3,7 @@
  * codec.h - compressed formats, each a row of one table.
  *
  * A codec decodes bytes from a feed and never reads: its caller decides whether to wait for
- * more. Nothing outside of a format's own file knows the format. To add one, write a file that
- * exports its row, and name the row here and in codec.c.
+ * more. Nothing outside of a format's own file knows the format. To add one: HACKING.md.
  */
 #ifndef GPUSTAT_CODEC_H
 #define GPUSTAT_CODEC_H
@@ -35,7 +34,7 @@ enum decode_step {
 
 enum codec_match {
 	CODEC_OTHER,   /* another format, or text */
-	CODEC_PERHAPS, /* as far as the bytes go */
+	CODEC_PERHAPS, /* the bytes agree so far; more decide */
 	CODEC_BEGINS,
 };
 
@@ -43,7 +42,7 @@ enum codec_match {
 struct block_batch {
 	unsigned char *data; /* as the codec's cut stores them */
 	size_t nbytes, room_nbytes;
-	size_t text_nbytes, text_room_nbytes; /* of their text: so far, at most */
+	size_t text_nbytes, text_room_nbytes; /* of the blocks' text, and the most it may become */
 };
 
 /* What the feed has next. */
@@ -83,18 +82,18 @@ struct codec_library {
 
 struct codec {
 	const char *name;                      /* for messages: "corrupt NAME data" */
-	const struct codec_library *libraries; /* the one without a name ends them */
+	const struct codec_library *libraries; /* an array that a NULL name ends */
 
 	/* Compares a file's first nbytes with the magic number. */
 	enum codec_match (*begins)(const unsigned char *data, size_t nbytes);
 
-	/* Starts a stream; *state is one thread's at a time. Errors: STATUS_NO_MEMORY; STATUS_OPEN,
-	 * with words: not built in, and what is below may be NULL. */
+	/* Starts a stream; *state is one thread's at a time. Errors: STATUS_NO_MEMORY; STATUS_OPEN:
+	 * the library is not built in, and all members below may be NULL. */
 	enum status (*open)(void **state, struct fault *fault);
 	void (*close)(void *state);
 
-	/* Appends text to the piece, which is not full; fills its fault. Sets *step. Not for whole
-	 * blocks, nor while the feed has less than one.
+	/* Appends text to the piece, which is not full; fills its fault. Sets *step. Not
+	 * called while blocks->next returns BLOCK_WHOLE or BLOCK_STARVES.
 	 * Errors: STATUS_NO_MEMORY, STATUS_DAMAGED, STATUS_TRUNCATED, STATUS_TRAILING. */
 	enum status (*step)(void *state, struct feed *feed, struct piece *piece,
 			    enum decode_step *step);

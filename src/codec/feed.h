@@ -11,7 +11,7 @@
 #include "base/status.h"
 
 #define FEED_NBYTES (256 * 1024) /* the most unused bytes; more than any BGZF block has */
-#define FEED_KEPT 8              /* used bytes that can be given back */
+#define FEED_KEPT 8              /* used bytes kept for feed_give_back */
 
 struct feed {
 	int fd;   /* not owned */

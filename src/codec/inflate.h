@@ -26,7 +26,7 @@ struct inflate_span {
 	size_t in_nbytes;
 	unsigned char *out;
 	size_t out_nbytes;
-	/* At INFLATE_ENDED: how many of the bytes before in do not belong to the data, at most 8.
+	/* At INFLATE_ENDED: how many bytes just before `in` lie behind the stream's end, at most 8.
 	 * Earlier calls may have used them. */
 	size_t in_excess_nbytes;
 	const char *words; /* at INFLATE_DAMAGED: what is wrong, or NULL */

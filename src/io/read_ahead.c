@@ -25,7 +25,7 @@
 struct read_ahead {
 	/* The decoding thread's: the caller's until there is a thread of its own. */
 	struct decoder decoder;
-	bool cut; /* blocks were, since a slot was filled */
+	bool cut; /* blocks were cut after the last slot was filled */
 
 	size_t offset; /* the reader's: bytes read of slot nread */
 

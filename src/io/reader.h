@@ -13,7 +13,7 @@
 
 struct worker;
 
-/* Where chunks are read to. */
+/* A worker's buffer, and its own way to read a chunk if it has one. */
 struct reader {
 	char *buffer; /* of nbytes, the longest chunk */
 	size_t nbytes;

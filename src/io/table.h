@@ -2,8 +2,8 @@
  *
  * table.h - prints a table of text to standard output in one of the formats.
  */
-#ifndef GPUSTAT_OUTPUT_H
-#define GPUSTAT_OUTPUT_H
+#ifndef GPUSTAT_TABLE_H
+#define GPUSTAT_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -154,5 +154,6 @@ for program in TOOLS:
     check_lint(program)
     check_examples(program + ".1", man_path(program), man_blocks)
 check_commands()
+check_rungs()
 check_examples("README.md", harness.source("README.md"), readme_blocks)
 harness.done()
