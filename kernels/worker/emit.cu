@@ -76,7 +76,7 @@ static bool prepare_total(const struct worker *w, const struct wide_fold *before
 	int128 carry = 0;
 
 	if (before->count > 0 &&
-	    !wide_to_int128(running_total(c->kind, before), before->scale, &carry))
+	    !wide_to_int128(fold_total(c->kind, before), before->scale, &carry))
 		return false;
 	c->scale_before = before->scale;
 	c->scale = finest > before->scale ? finest : before->scale;

@@ -44,12 +44,12 @@ enum status running_begin(struct running *r, enum new_column_kind kind,
 	r->counts_text = !column->parses;
 	r->count = f.count;
 	r->scale = f.scale;
-	r->is_wide = !wide_to_int128(running_total(kind, &f), f.scale, &r->value);
+	r->is_wide = !wide_to_int128(fold_total(kind, &f), f.scale, &r->value);
 	if (!r->is_wide)
 		return STATUS_OK;
 	if (need_wide(r) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	*r->wide = *running_total(kind, &f);
+	*r->wide = *fold_total(kind, &f);
 	return STATUS_OK;
 }
 

@@ -32,7 +32,7 @@ struct running {
 void running_free(struct running *r);
 
 /* Returns the sum, minimum or maximum in a fold. */
-static inline const struct wide *running_total(enum new_column_kind kind, const struct wide_fold *f)
+static inline const struct wide *fold_total(enum new_column_kind kind, const struct wide_fold *f)
 {
 	return kind == NEW_MIN ? &f->min : kind == NEW_MAX ? &f->max : &f->sum;
 }

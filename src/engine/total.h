@@ -92,8 +92,8 @@ void total_emit_before_fault(struct total *t, const struct chunk *chunk, struct 
 			     struct chunk_output *output);
 
 /* Whether the total needs nothing of a chunk's text but its ends: the chunk has no fault, nothing
- * of it is printed, and it decides no column's kind, or every one. settled: that of a total of
- * earlier chunks. */
+ * of it is printed, and the kind of every column is known, from earlier chunks or from this one.
+ * settled: that of a total of earlier chunks. */
 bool ends_suffice(const struct plan *plan, const struct partial *later, bool settled);
 
 /* The same, and the ends are short enough for a border. */

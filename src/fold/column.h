@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * column.h - what a run of records folds to: one summary a column.
+ * column.h - what a run of records folds to: the moments of each column.
  *
- * This is the value fold of the design. Identity: partial_clear. Combine:
- * partial_combine(earlier, later), associative, always called in this order of
- * operands. The same numbers come out of a GPU's reduce kernel (kernels/fold/reduce.cu)
- * and of column_add_field; everything that neither the kernel nor the fast path can hold
- * passes through column_add_field on the CPU.
+ * Identity: partial_clear. Combine: partial_combine(earlier, later), associative, always called in
+ * this order of operands. The kernels of kernels/fold/ fold to the same numbers; a field that
+ * neither they nor the SIMD folds can hold goes through column_add_field on the CPU.
  */
 #ifndef GPUSTAT_COLUMN_H
 #define GPUSTAT_COLUMN_H

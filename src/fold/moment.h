@@ -24,7 +24,7 @@
 
 struct moment_ops {
 	enum moment moment;
-	size_t cell_nbytes; /* a cell of zero bytes is the identity */
+	size_t cell_nbytes; /* a cell whose bytes are all 0 is the identity */
 
 	/* Makes the cell the identity. Keeps its memory. */
 	void (*clear)(void *cell);

@@ -36,8 +36,8 @@ static void statistic_max(const struct column_moments *m, char *text)
 		wide_format(&m->numbers.max, m->numbers.scale, text);
 }
 
-/* *out = |the sum| x 10^scale, scale being a multiple of WIDE_LIMB_DIGITS that no number's scale
- * exceeds. Returns whether the sum is negative. */
+/* *out = |the sum| x 10^scale; scale: a multiple of WIDE_LIMB_DIGITS, at least every number's scale.
+ * Returns whether the sum is negative. */
 static bool scaled_sum(const struct column_moments *m, int scale, struct natural *out)
 {
 	int from = WIDE_POINT - scale / WIDE_LIMB_DIGITS; /* limbs below it are 0 */

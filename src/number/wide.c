@@ -224,8 +224,8 @@ void wide_fold_combine(struct wide_fold *f, const struct wide_fold *later)
 		f->max = later->max;
 }
 
-/* One bin as a wide fold of at least one number: its true count stands in the fold
- * that the bin is from. */
+/* Makes a bin a wide fold. A bin does not know its count: 1 stands for it, and the caller sets the
+ * true one. */
 static void from_bin(struct wide_fold *f, const struct decimal_bin *bin, int scale)
 {
 	memset(f, 0, sizeof *f);

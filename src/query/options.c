@@ -19,7 +19,7 @@
 
 /* A row's index in the table: first the operations, then the options. */
 enum option_id {
-	OPTION_NONE = NOPERATIONS - 1,
+	OPTION_NONE = NOPERATIONS - 1, /* so that the first option's index is NOPERATIONS */
 #define OPTION(id, ...) OPTION_##id,
 #include "query/options.def"
 };

@@ -69,9 +69,9 @@ struct plan {
 	const struct expr **predicates; /* --where's, and one for each --offsets */
 	size_t where; /* the predicate without which a record is left out, or PREDICATE_NONE */
 
-	bool emits;       /* records are printed, each with a field for each scan */
+	bool emits;       /* records are printed, each with its new columns */
 	bool only;        /* the new fields without the record */
-	bool inside_line; /* the header, already printed, lacked its LF */
+	bool inside_line; /* the header record has no LF: the first record printed needs one before it */
 	bool exclusive;   /* totals before the record instead of after it */
 	size_t nnew_columns;
 	struct new_column *new_columns;

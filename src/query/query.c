@@ -15,7 +15,8 @@
 struct demand {
 	bool selected;        /* at all */
 	unsigned needs;       /* the moments that operations need; 0: only a condition reads it */
-	bool number, star;    /* by a numeric operation by itself; by '*' */
+	bool number;          /* named in COLS of an operation that needs numbers */
+	bool star;            /* included by '*' */
 	size_t column;        /* its place in the plan */
 };
 
@@ -164,7 +165,7 @@ static enum status add_result(struct making *m, struct result result)
 	return STATUS_OK;
 }
 
-/* Asks operation of one field. result->column is the field, until the plan is made. */
+/* Asks operation of one field. Until the plan is made, the new result's column is the field. */
 static enum status demand_field(struct making *m, enum operation operation, uint32_t field,
 				bool star)
 {

@@ -247,7 +247,7 @@ static void use_cpu_instead(struct device_choice *devices, const struct job *job
 {
 	devices->npools = 0;
 	add_cpu(devices, job, input_has_thread(job->input));
-	devices->why = "CPU only: no GPU computes squares";
+	devices->why = "CPU only: no GPU computes all that is asked";
 }
 
 enum status devices_choose(struct device_choice *devices, const struct options *options,
