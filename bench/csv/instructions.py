@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Instructions of gpustat a byte of text, counted by callgrind.
 
-Counts hardly depend on the machine or on what else it does, so a change of one is a change of the
-program. What a start costs is taken out: two sizes are counted, and the difference is divided.
-valgrind knows no AVX-512; AVX2 is what is counted.
+Counts depend very little on the machine and its load, so a changed count means a changed program.
+The cost of starting is excluded: two sizes are counted, and their difference is divided.
+valgrind does not support AVX-512, so the AVX2 code is counted.
 """
 import re
 

@@ -30,7 +30,7 @@ struct bench_figure {
 	unsigned nchecks;
 	struct bench_time time;
 	size_t first;    /* figures[first]: the first rung of this size and type */
-	size_t cpu, cub; /* likewise one CPU thread, and CUB; BENCH_NONE: not measured */
+	size_t cpu, cub; /* the figures of one CPU thread, and of CUB; BENCH_NONE: not measured */
 };
 #define BENCH_NONE SIZE_MAX
 

@@ -29,7 +29,7 @@ struct ladder_request {
  *
  * Sets *run, which the caller frees with bench_run_free whatever is returned. It has a figure for
  * each rung, type and operation, ordered by type, sums before minima and maxima, and the CPU's
- * rungs before the ladder's. A rung with a wrong result is measured all the same, with is_right
+ * rungs before the ladder's. A rung with a wrong result is measured, too, with is_right
  * false. A rung that does not run on this GPU has no figure; if it was asked for by name, that is
  * an error. first, cpu and cub are figures of the same type, operation and n; first is of a rung of
  * the GPU if there is one.

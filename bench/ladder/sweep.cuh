@@ -16,7 +16,7 @@ extern "C" {
 enum sweep_kind {
 	SWEEP_READ,
 	SWEEP_COPY,   /* by a kernel; bytes count twice, read and written */
-	SWEEP_MEMCPY, /* by cudaMemcpyAsync; likewise */
+	SWEEP_MEMCPY, /* by cudaMemcpyAsync; bytes count twice, too */
 };
 
 /* The arrays: nslots of nbytes, slot_nbytes apart, used in turn so that they are not in the cache.

@@ -24,7 +24,7 @@ struct sheet {
 	bool lacks_memory;
 };
 
-/* Makes a sheet for nrecords records at most. Lack of memory is told by sheet_print. */
+/* Makes a sheet for nrecords records at most. sheet_print reports a lack of memory. */
 void sheet_init(struct sheet *s, enum format format, size_t nrecords);
 
 /* Begins the next record. */

@@ -68,7 +68,7 @@ records_ends(struct text_view text, struct grid_domino domino, const csv_map *ti
 	state = csv_map_apply(tile_prefix[tile], state);
 	state = csv_states_apply(before, state);
 
-	/* 2. Where each thread's ends go: likewise. */
+	/* 2. Where each thread's ends go: its offset in the tile, then the tile's in the chunk. */
 	uint32_t mask = bits.newlines & ~lane_quoted(bits, state, &state), tile_nends;
 	uint32_t in_tile = block_exclusive<fold_sum<uint32_t>, RECORDS_NTHREADS>(
 		(uint32_t)__popc(mask), &tile_nends);

@@ -37,7 +37,7 @@ struct emission_column {
 	int128 carry;    /* the total before the chunk, or the identity. NEW_BYTE_OFFSET: the
 			  * chunk's offset in the input. */
 	int128 *totals;   /* n, for NEW_SUM, NEW_MIN, NEW_MAX: without carry */
-	int32_t *scales;  /* n, likewise, if scale > scale_before: the largest in the chunk */
+	int32_t *scales;  /* n, same kinds, if scale > scale_before: the largest in the chunk */
 	uint32_t *counts; /* n, for NEW_COUNT, NEW_OFFSET: without carry */
 };
 

@@ -21,7 +21,7 @@ struct column_bin {
 	unsigned long long least, greatest; /* 2^62 - the minimum, 2^62 + the maximum */
 };
 
-/* A column and the whole, likewise. */
+/* The counts of a column, and of the whole chunk. All zero: nothing was added. */
 struct column_counts {
 	uint32_t nnumbers, nmissing, ninvalid, scales;
 	uint32_t first_number, first_invalid; /* UINT32_MAX - the offset */

@@ -16,7 +16,7 @@ struct column_tally {
 	uint32_t nnumbers, nmissing, ninvalid;
 	uint32_t scales;        /* bit s: there is a number of scale s */
 	uint32_t first_number;  /* record number of the first one, UINT32_MAX: none */
-	uint32_t first_invalid; /* likewise */
+	uint32_t first_invalid; /* record number of the first one, UINT32_MAX: none */
 };
 
 /* The results, and memory for the blocks' partials. Device memory. */

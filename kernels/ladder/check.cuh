@@ -46,7 +46,7 @@ struct trial {
 	enum value_sample sample;
 	size_t nbytes, out_nbytes; /* of the input and the output, without guards */
 	char *in, *out;            /* device memory, GUARD_NBYTES more */
-	char *host_in, *host_out;  /* likewise, or room for the guard only if the array is large */
+	char *host_in, *host_out;  /* the same on the host; of a large array, only the guard */
 	unsigned *nwrong;          /* device memory: one count */
 	struct reference whole;    /* reductions: the expected result */
 };
@@ -333,7 +333,7 @@ static inline cudaError_t ladder_check_at(const struct ladder_check *c, uint64_t
 					  const char **what)
 {
 	bool is_float_sum = c->type == BENCH_FLOAT32 && c->fold == BENCH_SUM, any_reaches = false;
-	/* The check of a large float32 scan knows no bound, so values must add exactly. */
+	/* The check of a large float32 scan has no error bound, so values must add exactly. */
 	bool has_any = !is_float_sum || c->ladder == BENCH_REDUCE || n <= HOST_NVALUES_MAX;
 	cudaError_t error = cudaSuccess;
 

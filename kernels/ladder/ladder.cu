@@ -4,7 +4,7 @@
  *
  * Printed versions of these kernels, in books, slides and posts, have errors: a loop condition that
  * assigns, missing bounds, a first load dropped, an atomic on the address of the pointer. Every
- * rung here is right at every n that it takes, and says where that needed more than was printed.
+ * rung here is right at every n that it takes; comments mark what the printed versions lack.
  */
 #include "kernels/ladder/ladder.cuh"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ladder.cuh - what a rung is to those who check and time it.
+ * ladder.cuh - the interface of a rung, for the code that checks and times it.
  *
  * A rung is one idea in one kernel, with its why, in a file named for it: reduce_*.cu and
  * scan_*.cu. The two ladders go from naive to shipped; ladder.cu lists them. gpustat-bench runs all

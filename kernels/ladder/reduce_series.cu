@@ -177,7 +177,7 @@ LADDER_RUNG(reduce, add_on_load, "2 values a thread: none is idle in the first s
 
 /* The last 6 steps, over part[0 .. 64), which all threads have written. The block's first warp
  * calls it, as a whole; valid in lane 0. All lanes take part in all steps: lanes beyond the stride
- * compute sums that nobody reads, which is cheaper than a test. */
+ * compute sums that are not used, which is cheaper than a test. */
 template <class F>
 static __device__ inline typename F::value last_warp_tree(typename F::value *part)
 {

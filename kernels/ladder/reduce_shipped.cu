@@ -108,8 +108,8 @@ struct reduce_shipped_rung : reduce_rung {
 	}
 
 	/* A thread's share, at most a strip more than the even one, and less than a load's values
-	 * behind it; then a block's tree, 5 levels in the warps and 4 over them; then the last
-	 * block likewise over the partials. */
+	 * behind it; then a block's tree, 5 levels in the warps and 4 over them; then the same in
+	 * the last block, over the partials. */
 	static uint64_t depth(const struct ladder_run *run)
 	{
 		uint64_t nthreads = (uint64_t)run->nblocks * SHIPPED_NTHREADS;

@@ -27,7 +27,7 @@
 #define LADDER_TYPES_ORDERED ((1u << BENCH_NTYPES) - 1)
 #define LADDER_TYPES (LADDER_TYPES_ORDERED & ~(1u << BENCH_AFFINE))
 
-/* What a rung is unless it says otherwise. */
+/* The properties of a rung that does not define its own. */
 struct ladder_defaults {
 	static const unsigned folds = LADDER_SUM;
 	static const uint64_t n_max = 0;

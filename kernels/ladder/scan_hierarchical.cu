@@ -2,7 +2,7 @@
  *
  * scan_hierarchical.cu - from sections to any n, in three kernels.
  *
- * The sections of coarsened_three_phase are right but for what precedes them. So:
+ * The sections of coarsened_three_phase lack only the fold of what precedes them. So:
  *  1. scan the sections, and write the total of each into an array of totals;
  *  2. scan that array: it then holds the fold of all sections up to each;
  *  3. add to every section what precedes it.
@@ -109,8 +109,8 @@ template <bool EXCLUSIVE> struct scan_in_three_kernels : scan_rung {
 		return hierarchical_start<F, EXCLUSIVE>(in, out, run->n, (T *)run->scratch);
 	}
 
-	/* Up the levels a value goes through a section but for its phase 3; down again through step
-	 * 3, one addition; at the top through phase 3 instead. */
+	/* On each level up, a section without its phase 3; on each level down, step 3, which is one
+	 * addition; at the top, phase 3. */
 	static uint64_t depth(const struct ladder_run *run)
 	{
 		uint64_t nlevels;

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One allocation, cut into arrays. The same code lays it out twice: with base NULL, to measure the
- * size, and then for good. */
+/* One allocation, cut into arrays. The same code lays it out twice: first with base NULL, to
+ * measure the size, then in the allocated memory. */
 struct arena {
 	char *base;
 	size_t nbytes; /* cut off so far */

@@ -2,11 +2,11 @@
  *
  * early.cu - a chunk is folded before its entry is known.
  *
- * Mostly the entry ceases to matter within a few records: in a chunk with quotes, at the place
- * where their positions tell which of them open a field (quotes.h); in one without, at its first
- * LF, unless it is entered in quotes. The CPU looks for that place at the chunk's beginning, while
- * the text is still in pinned memory. The records up to it are the chunk's head, which the seam
- * (total.h) folds; the device folds those behind it.
+ * In most chunks the entry no longer matters after a few records: in a chunk with quotes, from the
+ * place on where their positions show which of them open a field (quotes.h); in one without quotes,
+ * from its first LF on, unless it is entered in quotes. The CPU searches the chunk's beginning in
+ * pinned memory for that place. The records up to it are the chunk's head, which the seam (total.h)
+ * folds; the device folds the records behind it.
  */
 #include "kernels/worker/worker.cuh"
 

@@ -16,9 +16,9 @@
 #define MAX_READING_AHEAD_ALL 24 /* for all GPUs: more get less out of the host's memory */
 
 /* Packing makes more of the bus, but it takes threads: 16 do 79 GB/s and 10 do 55, where 52 is all
- * that the bus carries unpacked (H200, 2026-11-22). Two GPUs have more bus than the host's memory
- * can fill. Text that cannot be packed has fewer readers, so that their number tells whether they
- * pack. */
+ * that the bus carries unpacked (H200, 2026-11-22). Two GPUs' buses together are faster than the
+ * host's memory, so packing does not help there. Text that cannot be packed has at most
+ * MAX_READING_AHEAD readers, so gpu_packs can decide by their number. */
 #define MIN_PACKING 12
 static_assert(MAX_READING_AHEAD < MIN_PACKING, "see gpu_packs");
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu.cu - see gpu.h. Errors of the CUDA runtime become answers, and are cleared.
+ * gpu.cu - see gpu.h. Errors of the CUDA runtime are cleared: callers get a count
+ * of 0 or a default text instead.
  */
 #include "kernels/worker/gpu.h"
 

@@ -42,9 +42,10 @@ struct gpu_work {
  * Otherwise a chunk waits for those before it. */
 bool gpu_folds_early(const struct plan *plan);
 
-/* Whether a thread should read one chunk while its GPU works on another: unless it may have to wait
- * for its input, or for other chunks. More threads do better then: 300 columns took 1.54 s with
- * reading ahead and 0.82 without, a sum with a condition 1.10 and 0.88 (H200, 2026-11-22). */
+/* Whether a thread should read one chunk while its GPU works on another. False if the thread may
+ * have to wait for its input or for other chunks; more threads are faster then: 300 columns took
+ * 1.54 s with reading ahead and 0.82 without, a sum with a condition 1.10 and 0.88 (H200,
+ * 2026-11-22). */
 bool gpu_reads_ahead(const struct gpu_work *work);
 
 /* The number of threads that keep a GPU busy. Reading takes longest, at 7 GB/s a thread; threads
@@ -67,7 +68,7 @@ void gpu_keep_near(int device);
  * "unknown GPU" if the driver does not tell. Returns text. */
 const char *gpu_name(int device, char *text, size_t nbytes);
 
-/* Writes the versions of the CUDA runtime and of the driver, likewise. Returns text. */
+/* Like gpu_name, but writes the versions of the CUDA runtime and of the driver. */
 const char *gpu_versions(char *text, size_t nbytes);
 
 #ifdef __cplusplus

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * read.cu - the GPU worker reads a chunk, and copies its text up: as it is, or as nibbles.
+ * read.cu - the GPU worker reads a chunk, and copies its text up: as bytes, or as nibbles.
  *
- * Text that is read to the same place again and again stays in a core's cache, and half as many
- * bytes leave it packed: 16 threads carry 79 GB/s of text so, 65 if the unpacked text is kept as
- * well, and 52, which is all of the bus, if it goes up as it is (H200, 2026-11-22). Text that was
- * not kept is unpacked again where it is needed, which is seldom.
+ * Text that is read to the same place again and again stays in a core's cache, and only the packed
+ * half is written to memory: 16 threads carry 79 GB/s of text this way, 65 if the unpacked text is
+ * kept as well, and 52, the limit of the bus, unpacked (H200, 2026-11-22). Text that was not kept
+ * is unpacked again in the rare cases that need it.
  */
 #include <string.h>
 
@@ -33,7 +33,8 @@ void packing_init(struct worker *w, const struct worker_setup *setup)
 	pinned_buffer_reserve(&p->pinned, nibbles_nbytes(setup->chunk_nbytes));
 }
 
-/* Doubles the pause if packing the previous chunk did not pay, or ends it. */
+/* Starts a pause, about twice as long as the last one, if the previous chunk had to be unpacked;
+ * otherwise resets it. */
 static void learn_from_last(struct packing *p)
 {
 	if (!p->loaded) {

@@ -10,7 +10,7 @@
  *     fold:  fold.cu                -> summary, tallies, bins
  *     emit:  emit.cu                -> the text to print
  *
- * Whatever does not fit the device is done on the CPU, with the same result.
+ * Chunks that the device cannot hold or parse are done on the CPU, with the same result.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 #include "kernels/worker/worker.cuh"
 
 #define POLL_S 2e-3
-#define LIKELY_FIELD_NBYTES 8 /* mostly no fewer */
+#define LIKELY_FIELD_NBYTES 8 /* fields of most files are at least as long */
 
 /* ---- errors ---- */
 
@@ -50,8 +50,8 @@ cudaError_t gpu_checked(cudaError_t error)
 }
 
 /* Work on a chunk takes a fraction of a millisecond, and sleeping until the device's interrupt
- * takes half of one more (a virtual machine, H200, 2026-11-21). So this polls at first, yielding
- * the core to other threads, and sleeps only if it takes long. */
+ * takes half a millisecond more (a virtual machine, H200, 2026-11-21). So this polls first,
+ * yielding the core to other threads, and sleeps after POLL_S. */
 static cudaError_t wait_idle(cudaEvent_t idle)
 {
 	double end_s = clock_s() + POLL_S;
@@ -246,7 +246,7 @@ static enum status open_memory(struct worker *w, struct fault *fault)
 	return STATUS_OK;
 }
 
-/* Closes what gpu_open has made, all or part of it. Errors have no one to go to. */
+/* Frees all or part of what gpu_open has made. Errors are ignored. */
 static void gpu_close(struct worker *w)
 {
 	if (w->stream)

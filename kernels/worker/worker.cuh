@@ -49,8 +49,8 @@ struct plan_arrays {
 };
 
 /* A chunk's text as nibbles (src/simd/nibbles.h), half of what the bus would carry. It is packed
- * piece by piece as it is read. The first and the last piece stay in the buffer; those between are
- * all read to where the second one belongs, and so stay in a core's cache. */
+ * piece by piece as it is read. The first and the last piece stay in the buffer. All others are
+ * read to the place of the second one, each over the one before, and so stay in a core's cache. */
 struct packing {
 	bool wanted;
 	struct nibble_letters letters;
@@ -62,8 +62,8 @@ struct packing {
 	bool tried, packs; /* packing was tried; all of the text so far could be packed */
 	bool loaded;       /* the packed text has been unpacked into the buffer */
 	size_t nbytes;     /* of text that are packed */
-	unsigned npauses;      /* chunks that are not tried, as packing did not pay of late */
-	unsigned npauses_next; /* npauses if packing the next one that is tried does not pay */
+	unsigned npauses;      /* chunks left for which packing is not tried */
+	unsigned npauses_next; /* the next pause, if the next packed chunk has to be unpacked */
 };
 
 /* Watches a worker's stream: gpustat-bench's pipeline. */
@@ -188,9 +188,9 @@ static inline cudaError_t copy_back(struct worker *w, T *to, const T *from, size
 	return cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDeviceToHost, w->stream);
 }
 
-/* Copies nbytes between arrays of arenas, in pinned and device memory, by a kernel: a copy engine
- * would make it wait behind the texts of other streams. Launches it on the worker's stream, and
- * does not wait. Errors: the launch's. */
+/* Copies nbytes between arrays of arenas, in pinned and device memory, by a kernel: in a copy
+ * engine's queue it would wait for the texts of other streams. Launches it on the worker's stream,
+ * and does not wait. Errors: the launch's. */
 cudaError_t worker_copy_small(struct worker *w, void *to, const void *from, size_t nbytes);
 
 static inline void worker_mark(struct worker *w, enum stage stage)
@@ -207,12 +207,12 @@ void packing_init(struct worker *w, const struct worker_setup *setup);
 /* Prepares for the next chunk. */
 void packing_begin(struct packing *p);
 
-/* Launches the copy of the text to the device, packed or as it is. */
+/* Launches the copy of the text to the device, packed or unpacked. */
 enum status worker_text_up(struct worker *w, const struct chunk *chunk, struct fault *fault);
 
 /* ---- the plan on the device: plan.cu ---- */
 
-/* Whether the device can evaluate the plan's predicates: they may look at too many columns. */
+/* Whether the device can evaluate the plan's predicates: not if they read too many columns. */
 bool plan_filters_on_device(const struct plan *plan);
 void plan_arrays_cut(struct plan_arrays *a, struct arena *arena, const struct plan *plan);
 

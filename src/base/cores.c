@@ -74,7 +74,7 @@ static int granted_within(const char *root, const char *group)
 }
 
 /* /proc/self/cgroup has a line "0::GROUP" for version 2. Version 1's groups are not read: on two
- * cores, 16 threads are as fast as 2 (2026-11-22), so a quota that is not seen costs nothing. */
+ * cores, 16 threads are as fast as 2 (2026-11-22), so ignoring a quota costs nothing. */
 int cores_granted(const char *root)
 {
 	char folder[PATH_MAX], text[16384], *group;

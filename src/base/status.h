@@ -3,8 +3,8 @@
  * status.h - what can go wrong, in one table, and the record of one fault.
  *
  * The lowest layer above the numeric core: no I/O, no allocation. Every function
- * that can fail returns a status and, where it knows more, fills a fault; only
- * message.c turns one into words on stderr.
+ * that can fail returns a status, and fills a fault with the details it has; only
+ * message.c prints a fault, on stderr.
  */
 #ifndef GPUSTAT_STATUS_H
 #define GPUSTAT_STATUS_H

@@ -3,8 +3,8 @@
  * bgzf.c - BGZF blocks, which bgzip writes: gzip members that say in the extra subfield BC how
  * long they are. SAM/BAM format specification, section 4.1.
  *
- * A batch holds of each block what its header and trailer said, as struct block, then the deflate
- * data. That is shorter than the block.
+ * For each block, a batch holds a struct block, filled from its header and trailer, and then the
+ * deflate data. That is shorter than the block.
  */
 #include <string.h>
 

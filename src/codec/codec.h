@@ -3,7 +3,7 @@
  * codec.h - compressed formats, each a row of one table.
  *
  * A codec decodes bytes from a feed and never reads: its caller decides whether to wait for
- * more. Nothing outside of a format's own file knows the format. To add one: HACKING.md.
+ * more. Code outside of a format's own file does not depend on it. To add one: HACKING.md.
  */
 #ifndef GPUSTAT_CODEC_H
 #define GPUSTAT_CODEC_H

@@ -11,8 +11,8 @@
 
 #include "csv/dfa.h"
 
-/* A record may be longer than any buffer, but not than this: it is kept in memory, and a compressed
- * one can be a thousand times as long as its input. Longer: STATUS_LONG_RECORD. */
+/* The longest record; a longer one is STATUS_LONG_RECORD. A record may exceed a worker's buffer,
+ * but is kept in memory, and decompressed text can be a thousand times as long as its input. */
 #define RECORD_MAX_NBYTES ((size_t)256 << 20)
 
 /* Consecutive bytes of one file, cut without regard to records. Chunks are numbered
@@ -39,11 +39,11 @@ struct chunk_entry {
 /* How much of a chunk's fold depends on its entry. */
 enum chunk_dependence {
 	CHUNK_DEPENDS,     /* perhaps all of it */
-	CHUNK_INDEPENDENT, /* nothing behind the head, if enough is counted as head */
-	CHUNK_GUESSES,     /* nothing, unless it is entered in quotes: it has none */
+	CHUNK_INDEPENDENT, /* only the head, which then may have several records */
+	CHUNK_GUESSES,     /* the chunk has no quotes: nothing, unless it is entered in quotes */
 };
 
-/* The entry with which a chunk that does not CHUNK_DEPENDS can be folded before it is known. */
+/* The entry for a fold before the entry is known; not for a chunk that is CHUNK_DEPENDS. */
 #define CHUNK_UNKNOWN ((struct chunk_entry){CSV_UNQUOTED, true, true})
 
 /* The entry of a file's first chunk, and of text between records. */

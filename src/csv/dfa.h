@@ -6,13 +6,13 @@
  * every byte before it. A piece of text that starts in an unknown state
  * (a thread's chunk, a GPU lane's 32 bytes) is therefore reduced to a map: for each
  * state it may be entered in, the state it is left in. Maps compose associatively,
- * so the states at all bytes are a prefix scan, and no piece ever guesses (Stehle and Jacobsen,
+ * so the states at all bytes are a prefix scan, without speculation (Stehle and Jacobsen,
  * ParPaRaw, VLDB 2020).
  *
  * The rules are RFC 4180's as people write it: a quote opens a quoted field
  * only as the field's first byte, "" inside is a quote, and what follows the
- * closing quote up to the delimiter is taken as it is. CR has no part in the
- * automaton: records end at LF, and whoever cuts fields drops a CR before it.
+ * closing quote up to the delimiter is kept unchanged. The automaton ignores CR:
+ * records end at LF, and the code that cuts fields drops a CR before it.
  */
 #ifndef GPUSTAT_CSV_DFA_H
 #define GPUSTAT_CSV_DFA_H

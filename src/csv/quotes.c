@@ -6,8 +6,8 @@
 
 #define LAST (SIMD_WORD_NBYTES - 1)
 
-/* How a text is entered in a state. FIELD_START and QUOTE_SEEN differ in name only: after either,
- * a quote opens. */
+/* The bitmap form of a state. FIELD_START and QUOTE_SEEN have the same: in both, a quote that comes
+ * next begins quoted text. */
 static struct simd_quotes enter(enum csv_state state)
 {
 	return (struct simd_quotes){-(uint64_t)(state == CSV_QUOTED),
@@ -70,8 +70,8 @@ static enum csv_state state_of(struct simd_quotes at, uint64_t ends_field)
 	return ends_field ? CSV_FIELD_START : CSV_QUOTE_SEEN;
 }
 
-/* Three walks at once, one for each state that can differ. They soon meet: what one takes for
- * text in quotes has quotes that are none to the others. */
+/* Three walks at once, one for each entry state that can differ. They soon reach the same state: in
+ * text that one walk takes as quoted, another one finds quotes that cannot open a field. */
 enum { FROM_OUTSIDE, FROM_UNQUOTED, FROM_QUOTED, NWALKS };
 
 static int have_met(const struct simd_quotes at[NWALKS])

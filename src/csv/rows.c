@@ -9,16 +9,16 @@
 
 #include "csv/quotes.h"
 
-/* A window of 32 KiB of text stays in a first-level cache, with its positions. But the cost of each
- * column and window must pay: with 6 records of 600 columns in a window, a run took 2.7 times as
- * long as with 100 (Zen 5, 2026-11-22). So it grows with the records, up to all of a CPU's
- * chunk. */
+/* A window of 32 KiB of text stays in a first-level cache, with its positions. But each window
+ * costs a fixed time for each column: with 6 records of 600 columns in a window, a run took 2.7
+ * times as long as with 100 (Zen 5, 2026-11-22). So windows of long records are larger, up to all
+ * of a CPU's chunk. */
 #define WINDOW_MIN_NWORDS 512
 #define WINDOW_MIN_NBYTES ((size_t)WINDOW_MIN_NWORDS * SIMD_WORD_NBYTES)
 #define WINDOW_MAX_NWORDS 8192
 #define WINDOW_MIN_NROWS 96
 #define UNFINISHED_MAX_NFIELDS 65536
-#define POSITIONS_SLACK 64 /* simd_ops.positions may write so many too many */
+#define POSITIONS_SLACK 64 /* elements that simd_ops.positions may write beyond its result */
 
 static size_t nwords_of(size_t nbytes)
 {
@@ -144,7 +144,7 @@ static void adapt_window(struct rows *r, size_t n)
 		r->window_nwords /= 2;
 }
 
-/* Bounds the memory for an unfinished record: joins fields that nobody reads. */
+/* Bounds the memory for an unfinished record: joins fields that are not read. */
 static void join_fields(struct rows *r)
 {
 	size_t kept = r->nfields < UNFINISHED_MAX_NFIELDS ? UNFINISHED_MAX_NFIELDS : r->nfields;
@@ -173,8 +173,8 @@ static enum status next_window(struct rows *r, size_t *word)
 
 /* ---- rows ---- */
 
-/* Whether all nlines rows from ends[0] on have stride fields: every stride-th separator is an LF,
- * so none is left between. */
+/* Whether all nlines rows from ends[0] on have stride fields: if nlines separators at steps of
+ * stride are LFs, no other separator among them is one. */
 static bool is_regular(const char *text, const uint32_t *ends, size_t nends, size_t nlines,
 		       size_t stride)
 {
@@ -197,7 +197,8 @@ static size_t nfields_of(const char *text, const uint32_t *ends)
 	return n;
 }
 
-/* Whether rows of so many fields form runs: none is a blank line, or blank lines are records. */
+/* Whether rows of `stride` fields form runs: no such row is a blank line, or blank lines are
+ * records. */
 static bool makes_runs(const struct rows *r, size_t stride)
 {
 	return stride > 1 || (stride == 1 && r->dialect.one_column);

@@ -48,8 +48,8 @@ void rows_free(struct rows *r);
 /* Makes room for a text of nbytes < 4 GiB. Errors: STATUS_NO_MEMORY. */
 enum status rows_reserve(struct rows *r, size_t nbytes);
 
-/* Classifies text[0 .. nbytes), for which there is room, padded as simd.h says. Sets *nlines to
- * the number of its LFs, and returns its transition map. */
+/* Classifies text[0 .. nbytes), padded as simd.h requires; rows_reserve has made room for it. Sets
+ * *nlines to the number of its LFs, and returns its transition map. */
 csv_map rows_classify(struct rows *r, const char *text, size_t nbytes, uint64_t *nlines);
 
 /* How much of a walk depends on the entry, as rows_classify has found. */
@@ -79,13 +79,13 @@ typedef enum status (*row_visitor)(void *context, const struct row_run *run);
 struct rows_extent {
 	bool head_ends; /* as in struct partial */
 	size_t head_nbytes, tail_offset;
-	size_t open_quote; /* where the field begins in whose quotes the text ends, if the text was
-			    * entered between records; else SIZE_MAX */
+	size_t open_quote; /* if the text ends inside quotes: where that field begins, valid if the
+			    * text was entered between records; else SIZE_MAX */
 };
 
-/* Visits the complete records of the text classified last, blank lines left out. entry: the same as
- * for the last walk of this text, if that was known; or unknown: then everything up to the end of
- * the first record behind which the entry does not matter is head.
+/* Visits the complete records of the text classified last, except blank lines. entry: if an earlier
+ * walk of this text had a known entry, the same one. If unknown, the head extends to the end of the
+ * first record behind which the entry does not matter.
  * Errors: STATUS_NO_MEMORY, and what visit returns. */
 enum status rows_walk(struct rows *r, const char *text, size_t nbytes, struct chunk_entry entry,
 		      row_visitor visit, void *context, struct rows_extent *out);

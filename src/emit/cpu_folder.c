@@ -4,8 +4,8 @@
  * rows_fold noted. Others are printed a block at a time: first the new fields of all its rows
  * (new_fields.h), then row by row the record and its fields, in room that was reserved for all.
  *
- * Copying may overshoot a text's end, so that no length is looked at twice; the next piece is
- * written over that.
+ * A copy may write beyond its end: fixed lengths are faster than exact ones. The next piece
+ * overwrites the surplus.
  */
 #include "emit/cpu_folder.h"
 

@@ -74,7 +74,7 @@ struct writing {
 
 /* ---- totals ---- */
 
-/* Adds a raw field, whatever it holds, to the total of new column i. */
+/* Adds a raw field of any kind to the total of new column i. */
 static enum status add_field(struct new_fields *f, size_t i, const char *field, size_t nbytes)
 {
 	bool parses = f->plan->columns[f->plan->new_columns[i].column].parses;
@@ -95,7 +95,7 @@ static enum status add_other(const struct writing *w, size_t i, unsigned row)
 	enum row_value is = parses ? ROW_QUOTED
 				   : row_block_value(w->b, c, row, &ignored, &nbytes);
 
-	if (is != ROW_QUOTED) { /* presence is all that is counted */
+	if (is != ROW_QUOTED) { /* the column counts values only */
 		w->f->runnings[i].count += is == ROW_PRESENT;
 		return STATUS_OK;
 	}
@@ -128,7 +128,7 @@ static inline char *write_total(struct decimal_writer *d, const struct running *
 	return decimal_writer_i64(d, to, value);
 }
 
-/* Writes the total of new column i in a row, whatever its value. NULL: no memory. */
+/* Adds a row's value of any kind to new column i, and writes the total. NULL: no memory. */
 static __attribute__((noinline)) char *write_any(const struct writing *w, size_t i,
 						 const struct simd_numbers *x, unsigned row,
 						 char *to)
@@ -178,8 +178,8 @@ static inline bool short_total_add(struct short_total *s, int64_t term)
 	return true;
 }
 
-/* Adds the row's number. Returns false, and changes nothing, where it is none or the total would
- * not fit. */
+/* Adds the row's number. Returns false, and changes nothing, if the field is no plain number or the
+ * total would not fit. */
 static inline bool short_total_add_row(struct short_total *s, const struct simd_numbers *x,
 				       unsigned row)
 {

@@ -25,8 +25,8 @@ struct new_fields {
 	uint64_t *nmatched;       /* plan->npredicates: records so far where it holds */
 	struct scratch scratch;
 	struct text_buffer text; /* the fields, each behind the delimiter that comes before it */
-	/* plan->nnew_columns times ROW_BLOCK_NROWS + 1: where in text a column's fields begin, that
-	 * of rows[k] at the k-th; behind the last, where that ends. */
+	/* plan->nnew_columns times ROW_BLOCK_NROWS + 1 offsets in text: for each column, where the
+	 * field of rows[k] begins, k < nrows, and at index nrows where the last field ends. */
 	size_t *begins;
 	struct decimal_writer *writers; /* plan->nnew_columns */
 	unsigned nrows;                 /* the rows of the block that are kept: */
@@ -41,9 +41,10 @@ void new_fields_free(struct new_fields *f);
  * Errors: STATUS_NO_MEMORY. */
 enum status new_fields_begin(struct new_fields *f, const struct partial *before);
 
-/* Writes the fields of the block's rows that filter, which has seen it last, keeps, and moves the
- * totals and positions on. offset_bytes: where the block's text starts in the input. Behind the
- * fields there are EMIT_SLACK readable bytes. Errors: STATUS_NO_MEMORY. */
+/* Writes the fields of the block's rows that are kept, and advances the totals and positions.
+ * filter: row_filter_block was called with this block last. offset_bytes: where the block's text
+ * starts in the input. Behind the fields there are EMIT_SLACK readable bytes.
+ * Errors: STATUS_NO_MEMORY. */
 enum status new_fields_write(struct new_fields *f, struct row_block *b,
 			     const struct row_filter *filter, uint64_t offset_bytes);
 

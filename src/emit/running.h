@@ -16,8 +16,8 @@
 #include "base/status.h"
 #include "number/wide.h"
 
-/* The state of one running column. It has the largest scale seen so far, so what it prints depends
- * on the records before and on nothing else. */
+/* The state of one running column. Its scale is the largest so far, so the text of a total depends
+ * only on the records up to it. */
 struct running {
 	enum new_column_kind kind;   /* NEW_SUM ... NEW_COUNT */
 	bool counts_text; /* the column does not parse: any value counts */

@@ -5,9 +5,9 @@
  *
  * Chunk k's turn begins when chunk k - 1's ends. The thread that has chunk k joins the chain in one
  * of two ways: it waits for the turn; or it posts what the turn needs and continues with other
- * work, and the thread that ends the turn of k - 1 then does that of k as well. Only the thread
- * whose turn begins is woken. One atomic exchange at the chunk's slot decides which came first, the
- * join or the turn, so that no turn is lost and none is done twice.
+ * work, and the thread that ends the turn of k - 1 then also does the turn of k. Only the thread
+ * that waits for the new turn is woken. One atomic exchange at the chunk's slot decides which came
+ * first, the join or the turn, so that no turn is lost and none is done twice.
  */
 #ifndef GPUSTAT_CHAIN_H
 #define GPUSTAT_CHAIN_H
@@ -29,10 +29,10 @@ struct waiter {
 void waiter_init(struct waiter *w);
 void waiter_destroy(struct waiter *w);
 
-/* Discards earlier calls. Call this before another thread can know of the wait. */
+/* Discards earlier calls. Call this before another thread can call the waiter for this wait. */
 void waiter_reset(struct waiter *w);
 
-/* Waits for a call: spins for a few microseconds, since it mostly comes soon, then sleeps. */
+/* Waits for a call: spins for a few microseconds, which is usually enough, then sleeps. */
 void waiter_wait(struct waiter *w);
 
 /* Ends the wait, or the next one. Any thread. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * total.c - see total.h. The order of all records is known here, so it is decided here what a value
- * that is no number means.
+ * total.c - see total.h. Chunks are added in input order, so this file decides whether a value that
+ * is no number is an error.
  */
 #include "engine/total.h"
 
@@ -115,8 +115,8 @@ static bool is_text(const struct total *t, const struct partial *later, size_t c
 	return t->plan->columns[c].if_numeric && kind == COLUMN_TEXT;
 }
 
-/* The offset of column c's first invalid value: text, or a number out of range. In the summary,
- * text is none: it only decides the column's kind. */
+/* The offset of column c's first invalid value: text, or a number out of range. In the summary
+ * text is valid: it only decides the column's kind. */
 static size_t first_error(const struct total *t, const struct partial *later, size_t c)
 {
 	const struct column_partial *column = &later->columns[c];

@@ -45,8 +45,8 @@ struct chunk_output {
 					* file's end completes */
 };
 
-/* What the total needs of a chunk whose partial is added at another time: its ends, where records
- * are cut, and its lines. */
+/* What the total needs of a chunk whose partial is added at another time: the text of its two ends,
+ * which hold cut records, and its number of lines. */
 #define BORDER_NBYTES 4096 /* two halves of records of some hundred columns */
 struct border {
 	struct chunk chunk; /* the chunk, but data and nbytes are those of text */
@@ -105,8 +105,8 @@ void border_copy(struct border *b, const struct chunk *chunk, uint64_t nlines,
 		 const struct partial *later);
 
 /* Like total_add, for a chunk that has left a border. The caller combines the chunk's partial with
- * the total's afterwards, in any order; likewise deferred, to which the record that the chunk ends
- * may be added. */
+ * the total's afterwards, in any order. The same holds for deferred, to which this adds the record
+ * that ends in the chunk. */
 enum status total_add_border(struct total *t, const struct border *b, struct seam_folder *folder,
 			     struct partial *deferred, struct fault *fault);
 

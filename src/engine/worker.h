@@ -11,9 +11,9 @@
  *     close
  *
  * map needs the chunk's bytes only, so all workers map at once. fold is called when the maps of all
- * earlier chunks have determined this chunk's entry; or before that, if the fold hardly depends on
- * the entry, and again if it turns out that it did. emit is called when the total before the chunk
- * is known.
+ * earlier chunks have determined this chunk's entry. If map reports that the fold depends little on
+ * the entry, fold may be called before that, and again if the first result is not valid. emit is
+ * called when the total before the chunk is known.
  */
 #ifndef GPUSTAT_WORKER_H
 #define GPUSTAT_WORKER_H

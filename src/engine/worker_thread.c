@@ -9,11 +9,11 @@
  *   write chain   if records are printed, chunk k's output follows chunk k - 1's
  *
  * A thread posts its chunk's map to the entry chain, and waits for the entry only if the fold
- * depends on it (enum chunk_dependence). In the total chain it mostly need not wait: sums are
+ * depends on it (enum chunk_dependence). In the total chain it rarely has to wait: sums are
  * exact, so the fold of a chunk without a fault may be added at any time. The thread adds it to a
- * partial of its own and posts only the chunk's border, its ends, where records are cut. Where
- * order matters, it waits: for a chunk with a fault or with long ends, for the first values of a
- * column, and to print records.
+ * partial of its own and posts only the chunk's border: its two ends, which hold cut records. It
+ * waits only where order matters: if the chunk has a fault or long ends, until every column has had
+ * a value, and to print records.
  *
  * There is no deadlock: chunks are handed out in order, every thread finishes its chunks in that
  * order (it may have read one more), and none waits for a later chunk.
@@ -382,8 +382,8 @@ static bool border_is_enough(const struct worker_thread *t)
 	return border_suffices(t->engine->plan, &t->slot->chunk, &t->partial, t->engine->settled);
 }
 
-/* Folds the chunk before its entry is known, if it hardly depends on the entry. *folded: whether
- * the fold is valid, unless a guess turns out wrong. False if the run has failed. */
+/* Folds the chunk before its entry is known, unless it is CHUNK_DEPENDS. *folded: whether the fold
+ * is valid; if t->guessed, only if the chunk is not entered in quotes. False if the run failed. */
 static bool fold_early(struct worker_thread *t, bool *folded)
 {
 	*folded = false;
@@ -430,7 +430,7 @@ static bool fold_chunk(struct worker_thread *t)
 	return folded && border_is_enough(t) ? post_border(t) : fold_in_turn(t, folded);
 }
 
-/* Whether the thread ends because another one needs its core. */
+/* Whether the thread ends to free its core for a GPU's thread. */
 static bool retires(struct worker_thread *t)
 {
 	atomic_int *nsurplus = &t->engine->nsurplus;

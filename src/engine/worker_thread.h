@@ -47,8 +47,8 @@ struct engine {
 	struct chunk_entry entry; /* of the next chunk; guarded by the entry chain's turn */
 	struct total *total;      /* guarded by the total chain's turn */
 	struct writer writer;     /* guarded by the write chain's turn */
-	pthread_mutex_t writing;  /* held while a chunk's output is written; and for good once the
-				   * run has failed, so that the process does not end in a write */
+	pthread_mutex_t writing;  /* held while a chunk's output is written. Once the run has failed
+				   * it stays locked: the process must not end during a write. */
 	atomic_bool settled;      /* total->settled, once it is */
 
 	atomic_int nsurplus; /* threads of retiring pools that must end */
@@ -76,7 +76,7 @@ struct worker_thread {
 	struct engine *engine;
 	struct worker_pool *pool;
 	pthread_t thread;
-	bool opening;   /* its device is still waking, and nobody waits for the thread */
+	bool opening;   /* its device is still waking; the run does not wait for the thread */
 	bool has_place; /* a core has been freed for it, so it works even if the device fails */
 	struct waiter waiter;
 	struct work_slot slots[2];

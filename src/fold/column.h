@@ -22,7 +22,7 @@
 
 #define OFFSET_NONE SIZE_MAX
 
-/* What a column is, as its first value that is not missing tells. */
+/* A column's kind, decided by its first value that is not missing. */
 enum column_kind { COLUMN_UNKNOWN, COLUMN_NUMBER, COLUMN_TEXT };
 
 /* One column over a run of records. Offsets are bytes from the start of the text
@@ -79,12 +79,12 @@ enum column_kind column_kind(const struct column_partial *column);
 /* All numbers of a column, wherever they were kept, as one fold. */
 void column_numbers(const struct column_partial *column, struct wide_fold *out);
 
-/* Folds one field into column c of p, whatever it holds: number, missing value,
- * wide number, text, quotes.
- * field: nbytes raw bytes of the record, quotes and all; a CR that belongs to the
- * record's end already dropped. offset: of field[0] in the folded text.
- * Errors: STATUS_NO_MEMORY. A value that is no number is counted, not an error: what
- * it means is decided where the order of all records is known (engine.c). */
+/* Folds one field into column c of p: a number, a missing value, a wide number or text,
+ * with or without quotes.
+ * field: nbytes raw bytes of the record, with its quotes, without the CR of the line end.
+ * offset: of field[0] in the folded text.
+ * Errors: STATUS_NO_MEMORY. A value that is no number is counted, not an error: total.c
+ * decides what it means, in the order of all records. */
 enum status column_add_field(const struct plan *plan, struct partial *p, size_t c, const char *field,
 			size_t nbytes, size_t offset, struct scratch *scratch);
 

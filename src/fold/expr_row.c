@@ -29,7 +29,7 @@ void expr_row_free(struct expr_row *row)
 	memset(row, 0, sizeof *row);
 }
 
-/* Removes the quotes of a raw field and sees whether it is missing. */
+/* Removes the quotes of a raw field and decides whether it is missing. */
 static enum status read_value(struct expr_value *v, struct scratch *scratch,
 			      const struct plan *plan, const char *field, size_t nbytes)
 {

@@ -47,13 +47,13 @@ enum { CELL_SQUARES, NCELLS };
 /* By cell. */
 extern const struct moment_ops *const moment_table[NCELLS];
 
-/* A column's cells: NULL where the moment is not asked for. Owned. */
+/* A column's cells; NULL: the plan does not need that moment. Owned. */
 struct moment_cells {
 	void *cell[NCELLS];
 };
 
-/* Makes the cells that needs, a set of enum moment, asks for. Errors: STATUS_NO_MEMORY; free
- * them all the same. */
+/* Makes the cells for `needs`, a set of enum moment. Errors: STATUS_NO_MEMORY; free m after an
+ * error, too. */
 enum status moments_init(struct moment_cells *m, unsigned needs);
 void moments_free(struct moment_cells *m);
 void moments_clear(struct moment_cells *m);

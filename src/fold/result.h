@@ -11,7 +11,7 @@
 #include "query/query.h"
 #include "base/status.h"
 
-/* Makes the table of what q asks for: a row of results, or the summary, a row for each
+/* Makes the table of results of q: one row, or for the summary a row for each
  * column. total: the fold of all records, the plan's columns.
  * Errors: STATUS_NO_NUMERIC_COLUMN where '*' was all that was asked and no column holds
  * numbers; STATUS_NO_MEMORY. */
@@ -25,7 +25,7 @@ enum format result_format(const struct query *q, const struct table *t, enum for
  * it came and the names of the new columns. Errors: STATUS_WRITE, STATUS_NO_MEMORY. */
 enum status result_heading(const struct query *q, struct fault *fault);
 
-/* Whether column c is text, as far as it may be: values that are no numbers belong there. */
+/* Whether the column is text: then values that are no numbers count as present. */
 bool result_is_text(const struct plan_column *plan, const struct column_partial *column);
 
 #endif

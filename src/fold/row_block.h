@@ -75,10 +75,10 @@ struct field_span row_block_field(const struct row_block *b, size_t c, unsigned 
 /* The numbers of the plan's column c; none if a number may mean "missing". */
 const struct simd_numbers *row_block_numbers(struct row_block *b, size_t c);
 
-/* What a quick look at a field tells. ROW_QUOTED: quotes within quotes; use value_read. */
+/* The result of row_block_value. ROW_QUOTED: the field has quotes within quotes; use value_read. */
 enum row_value { ROW_MISSING, ROW_PRESENT, ROW_QUOTED };
 
-/* Looks at the field of column c in a row. ROW_PRESENT: *text, *nbytes is its value. */
+/* Classifies the field of column c in a row. At ROW_PRESENT sets *text and *nbytes to its value. */
 enum row_value row_block_value(const struct row_block *b, size_t c, unsigned row,
 			       const char **text, size_t *nbytes);
 

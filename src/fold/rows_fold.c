@@ -55,7 +55,8 @@ static enum status fold_field(const struct fold *m, size_t c, struct field_span 
 			   span.begin, &m->f->scratch);
 }
 
-/* offset may be that of missing values before the first number. */
+/* Sets the first number's offset if there is none yet. offset: of the number, or of a missing value
+ * before it. */
 static void note_first_number(struct column_partial *column, size_t offset)
 {
 	if (column->first_number_offset == OFFSET_NONE)

@@ -196,7 +196,7 @@ bool input_has_thread(const struct input *in)
 
 /* ---- chunks ---- */
 
-/* What remains to be done for a chunk without the lock: one of the two at most. */
+/* The work left for a chunk once the lock is released: a range, blocks, or nothing. */
 struct deferred {
 	bool ranged; /* to read, from position on */
 	off_t position;

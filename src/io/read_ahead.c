@@ -3,10 +3,10 @@
  * read_ahead.c - see read_ahead.h.
  *
  * The decoder fills the ring's slots in the file's order. It publishes a slot when it is full, and
- * earlier where input would have to be waited for, so that a silent pipe delays nothing it has
- * sent. An error is in the slot where it occurred, behind the text before it.
+ * earlier where input would have to be waited for, so that all text received so far is available
+ * while a pipe is silent. An error is stored in its slot, behind the text before it.
  *
- * The reader is mostly faster than the decoder. To wake a sleeping thread takes 30 us of the
+ * The reader is usually faster than the decoder. Waking a sleeping thread takes 30 us of the
  * decoder's time on a virtual machine (2026-11-21), a tenth of what it takes to fill a slot. The
  * reader is therefore woken for half a ring, or when no more will come without waiting.
  */
@@ -23,9 +23,9 @@
 #define NSLOTS 8 /* 2 MiB: half of them are filled while the other half is read */
 
 struct read_ahead {
-	/* The decoding thread's: the caller's until there is a thread of its own. */
+	/* Used by the decoding thread only; before it is started, by the caller. */
 	struct decoder decoder;
-	bool cut; /* blocks were cut after the last slot was filled */
+	bool cut; /* blocks were cut since the last slot was filled */
 
 	size_t offset; /* the reader's: bytes read of slot nread */
 

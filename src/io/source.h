@@ -26,7 +26,7 @@ enum source_state {
 	SOURCE_CLOSED, /* what was peeked at may still be there */
 };
 
-/* All 0 but for the path to begin with. */
+/* Initially all 0 except for the path. */
 struct source {
 	const char *path; /* "-": standard input; not owned */
 	enum source_state state;

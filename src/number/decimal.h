@@ -9,10 +9,10 @@
  * numbers at a common scale would need rescaling and overflow checks at every
  * addition. Instead a column keeps one bin for each scale: a 128-bit sum, a minimum
  * and a maximum of the significands written with that scale. 10^18 < 2^60, so a bin
- * holds 2^67 values before its sum could overflow, and no column has so many: the
+ * holds 2^67 values before its sum could overflow, more than any column has: the
  * inner loop is one add, exact by construction, and combining two folds is plain
- * addition of bins. The bins meet only once, at the end, in wide.h, which also
- * takes every number that does not fit here.
+ * addition of bins. The bins are added up only once, at the end, in wide.h, which also
+ * holds every number that does not fit here.
  */
 #ifndef GPUSTAT_DECIMAL_H
 #define GPUSTAT_DECIMAL_H
@@ -59,7 +59,7 @@ HD const char *decimal_trim(const char *text, size_t *nbytes)
 	return text;
 }
 
-/* What the syntax of a number says, before anyone asks whether it fits. */
+/* The parts of a number's text, before it is decided whether the fast path holds it. */
 struct decimal_syntax {
 	uint64_t significand; /* of the leading DECIMAL_NDIGITS significant digits */
 	int64_t ndigits;      /* significant digits: from the first that is not 0 */
@@ -138,7 +138,7 @@ HD int64_t decimal_shift(int64_t significand, int64_t nzeros)
 
 /* Parses one field's text, quotes already removed.
  * text: nbytes bytes, no terminator needed; blanks around the number are trimmed.
- * Returns DECIMAL_NUMBER and sets *out, or says why not; *out is then untouched. */
+ * Returns DECIMAL_NUMBER and sets *out, or another kind and leaves *out unchanged. */
 HD enum decimal_kind decimal_parse(const char *text, size_t nbytes, struct decimal *out)
 {
 	struct decimal_syntax s;

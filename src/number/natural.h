@@ -76,8 +76,8 @@ void natural_shift(struct natural *n, int ndigits);
  * RATIO_NDIGITS significant digits: plain decimal, no exponent, trailing zeros after the
  * point (and then the point) trimmed, -0 as 0, NUL-terminated.
  * numerator, denominator: at most RATIO_NLIMBS limbs each; denominator > 0; |scale| <=
- * RATIO_SCALE_MAX. text: RATIO_TEXT_NBYTES always suffice; a caller that knows its range
- * may pass fewer. Returns the text's length.
+ * RATIO_SCALE_MAX. text: RATIO_TEXT_NBYTES bytes, or fewer if the
+ * caller knows a bound for the text. Returns the text's length.
  * Cost: about 80 subtractions of the length of the longer one, where the zero limbs at
  * the low end of each do not count. */
 size_t ratio_format(bool negative, const struct natural *numerator,

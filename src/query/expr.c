@@ -69,7 +69,7 @@ __attribute__((format(printf, 3, 4))) static bool fail(struct parser *p, size_t 
 	return false;
 }
 
-/* Reports that the look-ahead is not what the grammar wants. */
+/* Reports that the next token is not what the grammar requires. */
 static bool unexpected(struct parser *p, const char *wanted)
 {
 	if (p->token.kind == EXPR_TOKEN_BAD)

@@ -3,9 +3,9 @@
  * header.c - see header.h.
  *
  * A first record is a header if a selector is a name, or if a field selected by position
- * is no number. Where nothing is selected by itself (`*`, the summary), it is
- * one if it has no number at all, or if some column has text in it and a number below: so
- * a file without header never loses its first record to these.
+ * is no number. For `*` and the summary it is a header if it has no number at all, or if
+ * some column has text in it and a number below. So a file of numbers without a header
+ * never loses its first record.
  */
 #include "query/header.h"
 
@@ -144,8 +144,8 @@ static enum status read_file(struct first_text *t, struct input *input, char del
 	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
 }
 
-/* Likewise, from file t->file on, past empty files and (unless blank_counts) files of blank lines.
- * These stay in memory, so that all together must not be longer than a record may be. */
+/* Like read_file, but skips empty files and (unless blank_counts) files of blank lines, from file
+ * t->file on. Skipped files stay in memory, so their total length is limited like a record's. */
 static enum status read_first(struct first_text *t, struct input *input, char delimiter,
 			      bool and_second, bool blank_counts, struct fault *fault)
 {

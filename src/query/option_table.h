@@ -53,7 +53,7 @@ struct option_table {
 enum status option_parse(const struct option_table *table, int argc, char **argv, void *options,
 			 enum option_about *about, int *noperands, struct fault *fault);
 
-/* Prints what `about` says to stdout; returns false if that is nothing. */
+/* Prints what `about` names to stdout. Returns false, and prints nothing, for ABOUT_NOTHING. */
 bool option_print_about(const struct option_table *table, enum option_about about);
 
 /* Prints a row of --help to stdout, its names padded to `width` columns, without a line end. */

@@ -103,8 +103,8 @@ static enum status parse_selections(struct making *m)
 	return status;
 }
 
-/* Whether the second record must be seen too: some column is not selected by itself, or
- * none is and nobody says whether there is a header. */
+/* Whether the second record must be read too: some selector is `*`, or nothing is selected and
+ * --header is auto. */
 static bool needs_second(const struct making *m)
 {
 	struct field_range range;
@@ -122,9 +122,9 @@ static bool needs_second(const struct making *m)
 
 /* ---- what is asked of the fields ---- */
 
-/* Whether the first record that is no header shows that '*' cannot mean this field. What
- * is not decided there is decided by the first value, but for records that are printed:
- * their header comes first. */
+/* Whether the first record that is no header excludes this field from '*'. If its value is missing
+ * there, the field's first value decides later. If records are printed, that would be too late for
+ * their header: the field is then excluded. */
 static bool starts_unfit(const struct making *m, uint32_t field)
 {
 	const struct header *h = &m->q->header;
@@ -235,7 +235,7 @@ static enum status demand_conditions(struct making *m)
 	return status;
 }
 
-/* The summary asks for everything; what each column is, its values will tell. */
+/* The summary asks for every column. Each column's values decide whether it is number or text. */
 static enum status demand_all(struct making *m)
 {
 	const struct field_range all = {0, (uint32_t)m->q->header.nfields - 1, false};

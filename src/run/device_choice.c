@@ -47,8 +47,8 @@ struct job {
 	uint64_t nbytes; /* of the input; UINT64_MAX: not known */
 };
 
-/* The number of threads asked for (0: of cores), but no more than chunks: a short input does not
- * repay starting a thread, or counting the cores. */
+/* The number of threads asked for (0: one for each core), but no more than there are chunks. For a
+ * single chunk the cores are not counted: that and a thread's start would take longer. */
 static int count_threads(int nasked, size_t chunk_nbytes, uint64_t input_nbytes)
 {
 	uint64_t nfull = input_nbytes / chunk_nbytes;
@@ -60,7 +60,7 @@ static int count_threads(int nasked, size_t chunk_nbytes, uint64_t input_nbytes)
 	return nfull < (uint64_t)nthreads ? (int)nfull + 1 : nthreads;
 }
 
-/* decoding: the input has a thread of its own, which counts as one of those asked for. */
+/* decoding: the input has a decoding thread, which counts as one of --threads. */
 static void add_cpu(struct device_choice *devices, const struct job *job, bool decoding)
 {
 	const struct options *o = job->options;
@@ -179,7 +179,7 @@ static double devices_speed(const struct device_choice *devices, double each_spe
 	return devices->gpu_speed + (ncpus > 0 ? ncpus * each_speed : 0);
 }
 
-/* The reason why GPUs beside the CPUs would not pay; NULL: they would. */
+/* The reason why GPUs would not shorten the run; NULL: they would. */
 static const char *why_no_gpu(const struct device_choice *devices, const struct job *job,
 			      double each_speed)
 {
@@ -209,7 +209,7 @@ static void leave_cores(struct device_choice *devices)
 	}
 }
 
-/* --device auto: adds GPUs to the CPUs if that pays; returns the reason for or against. */
+/* --device auto: adds GPUs to the CPUs if that shortens the run; returns the reason. */
 static const char *add_gpus_if_they_pay(struct device_choice *devices, const struct job *job)
 {
 	const char *why_not;

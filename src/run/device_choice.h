@@ -28,7 +28,7 @@ enum status devices_choose(struct device_choice *devices, const struct options *
 			   const struct query *query, const struct input *input,
 			   struct fault *fault);
 
-/* Warns on stderr of each GPU that failed while it worked; the answer is right all the same. */
+/* Warns on stderr of each GPU that failed during the run. CPUs have done its work correctly. */
 void devices_report_failures(const struct device_choice *devices);
 
 /* Reports on stderr what every pool did. */

@@ -23,7 +23,7 @@
 #define SIMD_OWN_FOLD
 #include "simd/groups.h"
 
-#define GROUPS_MAX 512 /* so many numbers below 10^16 can be added in 64 bits */
+#define GROUPS_MAX 512 /* numbers below 10^16 whose sum fits in 64 bits */
 
 /* Sums, minima and maxima: an element for each row of a group. */
 struct simd_sums {
@@ -233,7 +233,7 @@ SIMD_INLINE size_t fold_alike(const struct simd_folding *f, struct simd_rows row
 /* ---- rows of the current format first ---- */
 
 #define BLOCK_NROWS 1024 /* no more than GROUPS_MAX groups */
-#define WHOLE_FOLDS_MIN 8 /* at most one block fold in so many is discarded */
+#define WHOLE_FOLDS_MIN 8 /* at most one block fold in 8 is discarded */
 
 /* Adds those of a group's first n rows that have the format, and writes the ends of the others to
  * `left`, two for each: the end before the field, and its own. Returns the number of others. */

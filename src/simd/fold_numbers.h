@@ -174,7 +174,7 @@ SIMD_INLINE struct decimal simd_convert_lanes(const struct simd_constants *k, co
 	struct decimal x = {(int64_t)((d.number ^ -(uint64_t)is_negative) + is_negative),
 			    d.nfraction};
 
-	/* Every lane is a digit, but for at most one point, and not for that alone. */
+	/* A number has at least one digit, at most one point, and no other byte. */
 	if (d.others | (d.ndigits == 0))
 		x.scale = SIMD_NO_NUMBER;
 	return x;

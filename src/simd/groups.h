@@ -341,7 +341,7 @@ SIMD_INLINE struct simd_group group_convert_long(const struct simd_format *f,
 	return g;
 }
 
-/* The ends of a group that is not full; the last row stands for those that are missing. */
+/* The ends of a group that is not full; the missing rows repeat the last one. */
 struct simd_few {
 	uint32_t ends[2 * GROUP_NROWS];
 };

@@ -3,9 +3,9 @@
  * nibbles.h - text of few letters, packed into half a byte each.
  *
  * The bus to a GPU is slower than the cores that read the text. Columns of numbers consist of ten
- * digits and a handful of signs, which the low half of a byte tells apart: text of no other bytes
- * needs half the bus. All other text stays unpacked: letters, quotes, blanks, CR (which would be
- * -), exponents; and with a tab as delimiter, text with a 9.
+ * digits and a few signs, whose low halves of a byte all differ: text of these bytes alone is
+ * packed to half its length. Other text is not packed: letters, quotes, blanks, exponents, CR (it
+ * has the low half of -); and with a tab as delimiter, text with a 9.
  *
  * Packed byte k has the low half of text[2 k] in its low half, and that of text[2 k + 1] above it.
  */

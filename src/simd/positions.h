@@ -40,13 +40,13 @@ static inline size_t simd_count(const uint64_t *bits, size_t nwords)
 	return n;
 }
 
-/* The index of the lowest bit set; any number if none is, for which the compiler's own function is
- * undefined, hence the top bit. */
+/* The index of the lowest bit set; for 0 any number. The top bit is set because __builtin_ctzll(0)
+ * is undefined. */
 #ifndef SIMD_LOWEST_ONE
 #define SIMD_LOWEST_ONE(bits) __builtin_ctzll((bits) | UINT64_C(1) << 63)
 #endif
 
-/* Clears the lowest bit set and returns its position; any number if none is. */
+/* Clears the lowest bit set and returns its position; for 0 any number. */
 static inline uint32_t simd_next_position(uint64_t *left, uint32_t base)
 {
 	uint32_t position = base + (uint32_t)SIMD_LOWEST_ONE(*left);

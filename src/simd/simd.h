@@ -17,7 +17,7 @@
 
 #define SIMD_WORD_NBYTES 64 /* bytes of text that a word of bits describes */
 
-/* A text has so many readable bytes on either side, of any value. */
+/* Readable bytes, of any value, that every text must have on either side. */
 #define SIMD_PAD_NBYTES 64
 
 /* Bitmaps of a text, a word for each 64 bytes: bit i of word k describes byte 64 k + i. */
