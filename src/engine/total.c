@@ -323,10 +323,10 @@ static uint64_t pass_lines(struct total *t, const struct chunk *chunk, uint64_t 
 	return line;
 }
 
-static bool columns_are_known(const struct partial *p)
+static bool columns_are_known(const struct plan *plan, const struct partial *p)
 {
 	for (size_t c = 0; c < p->ncolumns; c++)
-		if (column_kind(&p->columns[c]) == COLUMN_UNKNOWN)
+		if (plan->columns[c].parses && column_kind(&p->columns[c]) == COLUMN_UNKNOWN)
 			return false;
 	return true;
 }
@@ -352,7 +352,7 @@ enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nline
 		status = combine(&t->partial, later, fault);
 	if (status == STATUS_OK)
 		status = add_tail(t, chunk, later, &tail, fault);
-	t->settled = t->settled || columns_are_known(&t->partial);
+	t->settled = t->settled || columns_are_known(t->plan, &t->partial);
 	return status;
 }
 
@@ -386,7 +386,7 @@ static bool has_fault(const struct partial *p)
 
 bool ends_suffice(const struct plan *plan, const struct partial *later, bool settled)
 {
-	return !plan->emits && !has_fault(later) && (settled || columns_are_known(later));
+	return !plan->emits && !has_fault(later) && (settled || columns_are_known(plan, later));
 }
 
 bool border_suffices(const struct plan *plan, const struct chunk *chunk,

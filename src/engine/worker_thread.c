@@ -62,12 +62,11 @@ static struct entry_slot *entry_slot(struct engine *e, uint64_t k)
  * it. */
 static void pass_entries(struct engine *e, uint64_t k)
 {
-	const struct chunk_entry afresh = {CSV_FIELD_START, false, false};
 	enum chain_slot next;
 
 	do {
 		struct entry_slot *s = entry_slot(e, k);
-		s->entry = s->first_of_file ? afresh : e->entry;
+		s->entry = s->first_of_file ? CHUNK_BETWEEN_RECORDS : e->entry;
 		e->entry = s->is_empty ? s->entry
 				       : chunk_entry_after(s->map, s->ends_line, s->entry);
 		if (atomic_exchange(&s->state, ENTRY_KNOWN) == ENTRY_AWAITED)

@@ -39,7 +39,7 @@ enum status option_fault(struct fault *fault, const char *format, ...)
 /* The Levenshtein distance, row by row: V. Levenshtein, Soviet Physics Doklady 10 (8), 1966. */
 static size_t edit_distance(const char *typed, size_t nbytes, const char *name)
 {
-	size_t length = strlen(name), row[NAME_NBYTES];
+	size_t length = strnlen(name, NAME_NBYTES - 1), row[NAME_NBYTES];
 
 	for (size_t j = 0; j <= length; j++)
 		row[j] = j;
@@ -271,7 +271,10 @@ static void print_fish(const struct option_table *t)
 		if (row->letter)
 			printf(" -s %c", row->letter);
 		print_words(" -a '", row->words, "'");
-		printf("%s -d '%s'\n", is_file ? " -rF" : *row->argument ? " -x" : "", row->help);
+		printf("%s -d '", is_file ? " -rF" : *row->argument ? " -x" : "");
+		for (const char *c = row->help; *c; c++)
+			printf("%s%c", *c == '\'' ? "\\" : "", *c);
+		puts("'");
 	}
 	if (*t->operands)
 		printf("complete -c %s -n __fish_use_subcommand", t->program);

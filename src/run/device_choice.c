@@ -242,12 +242,18 @@ static bool has_device_moments(const struct plan *plan)
 	return true;
 }
 
-/* Gives the work to the CPUs alone: a GPU does not compute all of the plan's moments. */
-static void use_cpu_instead(struct device_choice *devices, const struct job *job)
+/* Chooses GPUs beside the CPUs, or CPUs alone; says why. */
+static const char *add_cpus_and_gpus(struct device_choice *devices, const struct job *job)
 {
-	devices->npools = 0;
 	add_cpu(devices, job, input_has_thread(job->input));
-	devices->why = "CPU only: no GPU computes all that is asked";
+	if (job->options->device == DEVICE_CPU)
+		return "CPU only, as asked";
+	if (!has_device_moments(&job->query->plan))
+		return "CPU only: no GPU computes all that is asked";
+	if (job->options->device == DEVICE_AUTO)
+		return add_gpus_if_they_pay(devices, job);
+	return add_gpus(devices, job, false) ? "every device, as asked"
+					     : "every device, as asked: no GPU";
 }
 
 enum status devices_choose(struct device_choice *devices, const struct options *options,
@@ -257,25 +263,14 @@ enum status devices_choose(struct device_choice *devices, const struct options *
 	const struct job job = {options, query, input, input_nbytes_left(input)};
 
 	memset(devices, 0, sizeof *devices);
-	if (options->device == DEVICE_GPU) {
+	if (options->device == DEVICE_GPU && !add_gpus(devices, &job, false))
+		return no_gpu(options, fault);
+	if (options->device == DEVICE_GPU && has_device_moments(&query->plan)) {
 		devices->why = "GPU only, as asked";
-		if (!add_gpus(devices, &job, false))
-			return no_gpu(options, fault);
-		if (!has_device_moments(&query->plan))
-			use_cpu_instead(devices, &job);
 		return STATUS_OK;
 	}
-	add_cpu(devices, &job, input_has_thread(input));
-	devices->why = "CPU only, as asked";
-	if (options->device != DEVICE_CPU && !has_device_moments(&query->plan)) {
-		use_cpu_instead(devices, &job);
-		return STATUS_OK;
-	}
-	if (options->device == DEVICE_ALL)
-		devices->why = add_gpus(devices, &job, false) ? "every device, as asked"
-							: "every device, as asked: no GPU";
-	if (options->device == DEVICE_AUTO)
-		devices->why = add_gpus_if_they_pay(devices, &job);
+	devices->npools = 0; /* GPUs that were asked for are there, but cannot do the work */
+	devices->why = add_cpus_and_gpus(devices, &job);
 	return STATUS_OK;
 }
 
