@@ -165,7 +165,7 @@ static enum status read_first(struct first_text *t, struct input *input, char de
 
 /* ---- values ---- */
 
-static enum status take_value(struct first_value *v, const char *field, size_t nbytes,
+static enum status copy_value(struct first_value *v, const char *field, size_t nbytes,
 			      const struct plan *plan)
 {
 	struct scratch scratch = {NULL, 0};
@@ -184,7 +184,7 @@ static enum status take_value(struct first_value *v, const char *field, size_t n
 	return v->text ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-static enum status take_values(struct first_record *r, const struct first_text *t, int i,
+static enum status copy_values(struct first_record *r, const struct first_text *t, int i,
 			       const struct plan *plan)
 {
 	const struct record *cut = &t->record[i];
@@ -194,7 +194,7 @@ static enum status take_values(struct first_record *r, const struct first_text *
 		return STATUS_NO_MEMORY;
 	for (; r->nfields < cut->nfields; r->nfields++) {
 		struct field_span f = cut->fields[r->nfields];
-		if (take_value(&r->values[r->nfields], t->data + t->begin[i] + f.begin,
+		if (copy_value(&r->values[r->nfields], t->data + t->begin[i] + f.begin,
 			       f.end - f.begin, plan) != STATUS_OK)
 			return STATUS_NO_MEMORY;
 	}
@@ -209,8 +209,8 @@ enum status header_read(struct header *h, struct input *input, const struct plan
 
 	memset(h, 0, sizeof *h);
 	h->file = t.file;
-	if (status == STATUS_OK && (take_values(&h->record[0], &t, 0, plan) != STATUS_OK ||
-				    take_values(&h->record[1], &t, 1, plan) != STATUS_OK))
+	if (status == STATUS_OK && (copy_values(&h->record[0], &t, 0, plan) != STATUS_OK ||
+				    copy_values(&h->record[1], &t, 1, plan) != STATUS_OK))
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (status == STATUS_OK && t.record[0].nfields) {
 		h->nfields = t.record[0].nfields;
@@ -237,7 +237,7 @@ enum status header_read_second(struct header *h, struct input *input, const stru
 	free(h->record[1].values);
 	h->record[1] = (struct first_record){0, NULL};
 	if (status == STATUS_OK && !(blank_counts && t.begin[0]) &&
-	    take_values(&h->record[1], &t, 0, plan) != STATUS_OK)
+	    copy_values(&h->record[1], &t, 0, plan) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	record_free(&t.record[0]);
 	if (status == STATUS_OK)
