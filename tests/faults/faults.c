@@ -44,7 +44,7 @@ static struct {
 	unsigned long first; /* the K-th call */
 	bool all_later;
 	const char *note; /* NULL: no fault is asked for */
-	bool begun;       /* main has: libraries that begin before it may not survive a fault */
+	bool begun;       /* main has begun; constructors before it may not survive a fault */
 	atomic_ulong ncalls;
 } fault;
 
@@ -84,7 +84,7 @@ static bool strikes(const char *what)
 	return true;
 }
 
-/* Likewise, for those that fail with an errno: sets it. */
+/* Like strikes(), for faults that are an errno. Sets errno. */
 static bool breaks(const char *what)
 {
 	if (!asked(what, NULL) || !fault.error_number || !strikes(what))
@@ -193,8 +193,8 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 
 /* ---- reading ---- */
 
-/* What the program asks of the system about the machine, in /proc and /sys, it can do without:
- * such files are left alone, and not counted. */
+/* gpustat reads files in /proc and /sys to learn about the machine, and can run without them.
+ * Calls on these files get no fault and are not counted. */
 #define NFDS 1024
 static bool is_about_machine[NFDS];
 
@@ -208,7 +208,7 @@ static bool reads_machine(int fd)
 	return fd >= 0 && fd < NFDS && is_about_machine[fd];
 }
 
-/* Whether a read fails; otherwise how much it may take. */
+/* Returns whether this read fails. If not, limits *nbytes. */
 static bool spoil_read(size_t *nbytes)
 {
 	if (asked("read", "stop") && strikes("read"))
@@ -227,7 +227,7 @@ ssize_t pread(int fd, void *to, size_t nbytes, off_t offset)
 	return spoil_read(&nbytes) ? -1 : syscall(SYS_pread64, fd, to, nbytes, offset);
 }
 
-/* What _FORTIFY_SOURCE makes of them. */
+/* _FORTIFY_SOURCE calls these instead of read and pread. */
 ssize_t __read_chk(int fd, void *to, size_t nbytes, size_t room)
 {
 	if (nbytes > room)
@@ -327,8 +327,8 @@ static ssize_t write_stdout(void *cookie, const char *from, size_t nbytes)
 	return (ssize_t)done;
 }
 
-/* The C library's own calls of write cannot be got at: so stdout becomes a stream whose can,
- * and which does as that of a file does: it goes on after a short write, and stops at an error. */
+/* The C library's internal calls of write cannot be replaced. So stdout becomes a stream that
+ * calls write() above. Like a file's stream, it resumes a short write and stops at an error. */
 static void replace_stdout(void)
 {
 	static const cookie_io_functions_t functions = {.write = write_stdout};

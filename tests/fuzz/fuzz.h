@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes);
 
-/* Ends the process, so that whoever runs it keeps the input. */
+/* Aborts the process, so that libFuzzer keeps the input. */
 #define FUZZ_CHECK(holds)                                                                \
 	do {                                                                             \
 		if (!(holds)) {                                                          \

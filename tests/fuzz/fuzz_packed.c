@@ -70,8 +70,8 @@ static bool read_by(const char *library, int fd, unsigned char *text, size_t *nb
 	return status == STATUS_OK;
 }
 
-/* zlib's own reading of gzip members one after the other. Sets *refuses_set to whether it ended at
- * a set of Huffman codes that is none. */
+/* Inflates gzip members one after the other with zlib alone. Sets *refuses_set to whether zlib
+ * rejected a set of Huffman codes. */
 static bool read_plainly(const uint8_t *data, size_t nbytes, unsigned char *text, size_t *ntext,
 			 bool *refuses_set)
 {
@@ -119,7 +119,7 @@ static size_t wrap(const uint8_t *data, size_t nbytes, uint8_t *file)
 	return nbytes + 18;
 }
 
-/* Whether ISA-L alone took the file, for the one reason for which it may. */
+/* Whether only ISA-L accepted the file, and zlib rejected one of its sets of Huffman codes. */
 static bool is_incomplete_set(const uint8_t *file, size_t nbytes, const bool right[3])
 {
 	size_t nexpected;

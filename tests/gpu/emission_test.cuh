@@ -32,7 +32,7 @@ struct trial {
 	struct partial gpu, cpu, before;
 	struct cpu_folder on_cpu;
 	char *padded; /* room for a text of chunk_nbytes, padded for the CPU */
-	unsigned nprinted, nchunks; /* by the device; all that have a record end */
+	unsigned nprinted, nchunks; /* chunks printed by the device; chunks with an LF */
 };
 
 /* A plan for all of NFIELDS columns, the fourth of text, without scans or conditions. */
@@ -140,7 +140,7 @@ static bool text_equal(const struct text_buffer *a, const struct text_buffer *b)
 	return a->nbytes == b->nbytes && (a->nbytes == 0 || !memcmp(a->data, b->data, a->nbytes));
 }
 
-/* Where two texts part, for the reader. */
+/* Prints where two texts first differ. */
 static void text_diag(const struct text_buffer *gpu, const struct text_buffer *cpu)
 {
 	size_t i = 0, from;
@@ -155,7 +155,7 @@ static void text_diag(const struct text_buffer *gpu, const struct text_buffer *c
 	     cpu->data + from);
 }
 
-/* Sends a chunk, entered so, through both. The first difference, or NULL. */
+/* Runs a chunk with this entry on the GPU and the CPU. Returns the first difference, or NULL. */
 static const char *trial_chunk(struct trial *t, const char *data, size_t nbytes, uint64_t offset,
 			       struct chunk_entry entry)
 {

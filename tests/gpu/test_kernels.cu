@@ -316,7 +316,7 @@ static void test_records_of(size_t nbytes)
 	random_hostile(t.text, nbytes, ';');
 	for (size_t i = 0; i < nbytes; i++)
 		nlines += t.text[i] == '\n';
-	/* Past the end lies what would do most harm: '\n' everywhere. */
+	/* Memory past the end is filled with '\n', the byte that would do most harm. */
 	char *data = device_filled<char>(nbytes + 2 * LANE_NBYTES, '\n');
 	must(cudaMemcpy(data, t.text, nbytes, cudaMemcpyHostToDevice), "copy up");
 	t.view = {data, nbytes, ';'};
@@ -360,14 +360,14 @@ static void test_records(void)
 
 #define LARGEST INT64_C(999999999999999999) /* DECIMAL_NDIGITS digits */
 
-/* Random codes and values, in host memory: numbers of scales below nscales. The extremes
- * are left out of large tables, where every block would meet them. */
+/* Random codes and values, in host memory: numbers of scales below nscales. Large tables hold no
+ * extreme values, since every block would see one. */
 static void random_fields(const struct field_table *table, uint32_t nrows, unsigned nscales)
 {
 	for (size_t i = 0; i < table->ncolumns * table->stride; i++) {
 		unsigned r = random_below(20);
 		int64_t x = (int64_t)(random_next() % (2 * (uint64_t)LARGEST + 1)) - LARGEST;
-		/* Beyond nrows: numbers too, which must not count. */
+		/* Rows from nrows on hold numbers that the kernel must ignore. */
 		bool is_number = i % table->stride >= nrows || r > 3;
 		table->code[i] = (uint8_t)(is_number ? random_below(nscales) : FIELD_MISSING + r);
 		table->significand[i] = nrows > 5000 || r < 8 ? x : r < 12 ? LARGEST : -LARGEST;

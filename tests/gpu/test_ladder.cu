@@ -109,8 +109,8 @@ enum damage {
 	DAMAGE_NONE,
 	DAMAGE_VALUE,   /* the lowest bit of the last result is flipped */
 	DAMAGE_DROPPED, /* nothing is written */
-	DAMAGE_BEHIND,  /* one byte too many is written */
-	DAMAGE_AHEAD,   /* likewise, behind the input */
+	DAMAGE_BEHIND,  /* the byte after the output is changed */
+	DAMAGE_AHEAD,   /* the byte after the input is changed */
 	DAMAGE_INPUT,   /* a value of the input is changed */
 	DAMAGE_ORDER,   /* the first two operands change places */
 	DAMAGE_SECOND,  /* only the first launch is right */

@@ -8,7 +8,7 @@
 
 /* ---- tests ---- */
 
-/* Folds every chunk of a random cut of text, each entered as those before say. */
+/* Cuts text into random chunks and folds each. The chunks before it determine its entry. */
 static void test_cuts(struct both *b, const char *text, size_t nbytes, const char *name)
 {
 	struct chunk_entry entry = {CSV_FIELD_START, false, false};
@@ -113,7 +113,7 @@ static void test_repeated(const struct plan *plan, const char *pattern, size_t n
 	ok(!difference, "%s", name);
 	if (difference)
 		diag("%s differs", difference);
-	/* And the worker is as good as new. */
+	/* The worker must still fold a plain chunk. */
 	difference = both_fold(&b, "1,2,3\n4,5", 9, {CSV_FIELD_START, false, false});
 	ok(!difference, "... and a plain chunk after that");
 	both_close(&b);
@@ -153,7 +153,7 @@ static void test_faults(void)
 
 /* ---- packed text ---- */
 
-/* Whether the device has the text, and the host has it again once it is asked for. */
+/* Checks the text on the device, and on the host after gpu_load_text(). Returns what differs. */
 static const char *arrives(struct both *b, const char *text, size_t nbytes)
 {
 	const struct chunk_entry entry = {CSV_FIELD_START, false, false};
@@ -166,7 +166,7 @@ static const char *arrives(struct both *b, const char *text, size_t nbytes)
 		return difference ? difference : "the text on the device";
 	bool loaded = b->worker->packing.loaded;
 	gpu_load_text(b->worker);
-	b->worker->packing.loaded = loaded; /* as if nobody had asked */
+	b->worker->packing.loaded = loaded; /* undoes the effect of the call */
 	return memcmp(worker_buffer(b->worker), text, nbytes) ? "the text on the host" : NULL;
 }
 

@@ -37,8 +37,8 @@ static void test_sizes(struct both *b, const char *text, const char *name)
 		diag("%s differs in %zu bytes", difference, nbytes);
 }
 
-/* The text behind 0 to nborders / 2 bytes of a first field: so each of its bytes
- * about the tile's end comes to lie there. */
+/* Puts 0 to nborders / 2 bytes before the text, so that each byte near the end of a tile
+ * lies on the border once. */
 static void test_shifts(struct both *b, const char *text, const char *name)
 {
 	size_t nbytes = 3 * RECORDS_TILE_NBYTES, shift = 0;
@@ -121,7 +121,7 @@ static void test_tiles(void)
 
 /* ---- folding before the entry is known ---- */
 
-/* Long runs without quotes before and behind them, so that the guess is right or wrong. */
+/* Quoted text, plain text, and plain before quoted text, so that guesses are right and wrong. */
 static void test_early(void)
 {
 	struct plan p = plan_make(2, 0, 2, ',');

@@ -5,11 +5,11 @@
  *
  *     time_kernels [--table] FILE [COLUMNS [CHUNK_MIB...]]
  *
- * COLUMNS: positions from 1, as 6 or 1,3 or 1-50; default 1. --table: with the kernels for those
- * who want each record's values, as if records were to be printed. The file's first line is passed
- * over. A chunk is folded by the worker first, so that memory is there and the stages have what
- * those before them leave. Each stage: median of many by CUDA events, ns and GB/s of CSV. The last
- * line is the worker's map and fold by the host's clock, copies and all.
+ * COLUMNS: positions from 1, as 6 or 1,3 or 1-50; default 1. --table: instead of
+ * column_fold, times the kernels that make a table of each record's values, as printed records
+ * need them. The file's first line is skipped. The worker first folds a chunk, which allocates
+ * memory and leaves each stage its input. Each stage: median of many by CUDA events, ns and GB/s
+ * of CSV. The line `worker: map and fold` is by the host's clock and includes the copies.
  */
 #include "bench/ladder/event_timer.cuh"
 #include "kernels/worker/gpu.h"
@@ -147,7 +147,7 @@ static void time_worker(struct worker *w, const struct chunk *chunk, struct part
 	       t.median_ns, (double)chunk->nbytes / t.median_ns, t.least_ns);
 }
 
-/* The kernels of a chunk whose values are wanted one by one. */
+/* Times the kernels that make a table of each record's values. */
 static void time_table(struct worker *w, const struct chunk *chunk)
 {
 	size_t n = chunk->nbytes;

@@ -67,8 +67,8 @@ static bool fast_equal(const struct decimal_fold *a, const struct decimal_fold *
 	return a->count == b->count && a->scales == b->scales;
 }
 
-/* The GPU may name the record's start for the first number; which of the two offsets
- * comes first must not change by that. */
+/* The GPU may report the start of the record as the offset of its first number. The order of
+ * the first number and the first invalid field must stay the same. */
 static bool first_equal(const struct column_partial *gpu, const struct column_partial *cpu)
 {
 	return gpu->first_invalid_offset == cpu->first_invalid_offset &&
@@ -105,7 +105,7 @@ static const char *partial_difference(const struct partial *gpu, const struct pa
 
 struct both {
 	const struct plan *plan;
-	/* The CPU's: a moment that the fused fold does not have makes it note exact offsets. */
+	/* The CPU's plan. A moment that is not fused makes it record exact offsets. */
 	struct plan exact;
 	struct worker *worker;
 	struct cpu_folder on_cpu;
@@ -113,7 +113,7 @@ struct both {
 	struct partial gpu, cpu;
 };
 
-/* Workers pack what can be packed, as those of many readers do. */
+/* Opens the worker for 100 readers, so that it packs text where it can. */
 static void both_open(struct both *b, const struct plan *plan, size_t chunk_nbytes)
 {
 	const struct worker_setup setup = {chunk_nbytes, 0, 100};
@@ -172,7 +172,7 @@ static void read_text(struct worker *w, struct chunk *chunk, const char *text, s
 		bail("read: %s", fault.detail);
 }
 
-/* Folds text, entered so, with both. The first difference, or NULL. */
+/* Folds text with this entry on the GPU and the CPU. Returns the first difference, or NULL. */
 static const char *both_fold(struct both *b, const char *text, size_t nbytes,
 			     struct chunk_entry entry)
 {
@@ -226,8 +226,8 @@ static void shift(size_t *offset, size_t nbytes)
 	*offset += *offset == OFFSET_NONE ? 0 : nbytes;
 }
 
-/* Folds text with the GPU before its entry is known, and with the CPU what is behind the head that
- * the GPU leaves. The first difference, or NULL. */
+/* Folds text on the GPU before its entry is known. Folds the text after the GPU's head on the CPU.
+ * Returns the first difference, or NULL. */
 static const char *both_fold_early(struct both *b, const char *text, size_t nbytes,
 				   struct chunk_entry entry, bool first_of_file)
 {

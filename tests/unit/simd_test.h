@@ -2,8 +2,8 @@
  *
  * simd_test.h - what tests of simd.h share: random numbers, and memory between pages that trap.
  *
- * What a function may not touch lies on a page without access, so that one byte too many
- * ends the program. What it may read but must not heed is filled with what would mislead it.
+ * Memory out of bounds lies on a page without access, so that an access to it ends the program.
+ * Padding that a function may read but must ignore is filled with misleading bytes.
  */
 #ifndef GPUSTAT_SIMD_TEST_H
 #define GPUSTAT_SIMD_TEST_H
@@ -40,7 +40,7 @@ static inline struct arena arena_of(size_t nbytes_min)
 	return (struct arena){all + page, all + page + nbytes};
 }
 
-/* The instruction set of that name, or NULL where it is not of this architecture. */
+/* Returns the instruction set `name`, or NULL if this architecture does not have it. */
 static inline const struct simd_ops *simd_named(const char *name)
 {
 	for (const struct simd_ops *const *ops = simd_all; *ops; ops++)

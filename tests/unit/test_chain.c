@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_chain.c - turns come in order, each once, whoever waits, leaves or is late; and an end
- * frees whoever waits.
+ * test_chain.c - every turn is taken once and in order, whether threads wait, leave or come late.
+ * After chain_stop(), chain_enter() returns false.
  */
 #include "engine/chain.h"
 #include "tap.h"
@@ -21,9 +21,9 @@ struct run {
 	enum manner manner;
 	int nthreads;
 	_Atomic uint64_t taken;           /* the next chunk to hand out */
-	struct waiter *waiters[NSLOTS];   /* who waits at a slot ... */
-	uint64_t left[NSLOTS];            /* ... or what was left there: the chunk's number */
-	uint64_t next, nout_of_order;     /* his whose turn it is */
+	struct waiter *waiters[NSLOTS];   /* by slot: the thread that waits */
+	uint64_t left[NSLOTS];            /* by slot: the number of the posted chunk */
+	uint64_t next, nout_of_order;     /* next: the chunk whose turn comes next */
 };
 
 static void take_turn(struct run *r, uint64_t k)
@@ -32,7 +32,7 @@ static void take_turn(struct run *r, uint64_t k)
 	r->next = k + 1;
 }
 
-/* Ends k's turn, and takes those that were left. */
+/* Ends the turn of chunk k, then takes the turns of the posted chunks that follow it. */
 static void pass(struct run *r, uint64_t k)
 {
 	enum chain_slot next;
@@ -105,7 +105,7 @@ static void test_order(enum manner manner, const char *words, int nthreads, uint
 	chain_destroy(&r.chain);
 }
 
-/* Waits at chunk 1, whose turn never comes, for a call; then at one that has no slot. */
+/* Waits for the turn of chunk 1, which never comes. Then enters a chunk that has no slot. */
 static void *stranded(void *argument)
 {
 	struct run *r = argument;

@@ -12,8 +12,8 @@
 
 /* ---- columns ---- */
 
-/* Writes a field that may be anything, and the oftener has nfraction digits behind the point, and
- * suffix after them, the greater plainness is. Returns its length. */
+/* Writes a random field and returns its length. The greater plainness is, the more fields are a
+ * number with nfraction digits after the point, followed by suffix. */
 static size_t random_field(char *field, uint32_t plainness, int nfraction, const char *suffix)
 {
 	static const char *const others[] = {"", "\r", " 1", "1 ", "1e2", "abc", "\"1\"", "+", "-",
@@ -45,7 +45,7 @@ static bool is_plain(const char *field, size_t nbytes)
 	return nbytes > 0;
 }
 
-/* Whether row r of *seen is what the field is. */
+/* Whether row r of *seen holds the value of the field. */
 static bool right_row(const struct simd_numbers *seen, unsigned r, const char *field,
 		      size_t nbytes, bool drops_cr)
 {
@@ -60,7 +60,7 @@ static bool right_row(const struct simd_numbers *seen, unsigned r, const char *f
 	return !is_number || (seen->significand[r] == x.significand && seen->scale[r] == x.scale);
 }
 
-/* A table of random fields at either end of the text, but for its padding. */
+/* Converts a table of random fields at the start or the end of the text, inside the padding. */
 static bool converts_table(const struct simd_ops *ops, char *text, bool at_end)
 {
 	static char fields[TEXT_NBYTES];
@@ -117,7 +117,7 @@ static void test_columns(const struct simd_ops *ops, char *text)
 
 /* ---- folding what was converted ---- */
 
-/* Of mostly one scale and size; rows that are no numbers hold anything. */
+/* Fills *x with numbers, mostly of one scale and size. Other rows hold arbitrary values. */
 static void random_numbers(struct simd_numbers *x, uint64_t rows)
 {
 	unsigned nbits = 1 + random_below(59), oddness = 1 + random_below(64);
@@ -179,7 +179,7 @@ static void test_fold_numbers(const struct simd_ops *ops)
 
 /* ---- text ---- */
 
-/* Whether decimal_write writes what decimal_format does, and no more than it may. */
+/* Whether decimal_write writes the text of decimal_format, and no byte past its slack. */
 static bool writes(int128 significand, int scale)
 {
 	char wanted[DECIMAL_TEXT_NBYTES], seen[DECIMAL_TEXT_NBYTES + 2 * DECIMAL_TEXT_SLACK];
@@ -193,7 +193,7 @@ static bool writes(int128 significand, int scale)
 	return false;
 }
 
-/* Whether a writer writes the same, whatever it wrote before. */
+/* Whether a writer that has written other numbers writes the text of decimal_format. */
 static bool writes_on(struct decimal_writer *w, int64_t x, int scale)
 {
 	char wanted[DECIMAL_TEXT_NBYTES], seen[DECIMAL_TEXT_NBYTES + 2 * DECIMAL_TEXT_SLACK];
@@ -209,7 +209,7 @@ static bool writes_on(struct decimal_writer *w, int64_t x, int scale)
 	return false;
 }
 
-/* Numbers near each other, as totals are, and leaps; beside powers of 10; the largest. */
+/* Numbers near the one before (like running totals), far from it, near powers of 10, and large. */
 static void test_writer(void)
 {
 	struct decimal_writer w = {.scale = 0};

@@ -15,7 +15,7 @@
 
 static char root[] = "/tmp/test_cores.XXXXXX";
 
-/* Writes text to the file of that path below the root, and makes the folders it is in. */
+/* Writes text to the file `path` below the root. Makes its parent folders. */
 static void put(const char *path, const char *text)
 {
 	char whole[PATH_MAX];
@@ -114,7 +114,7 @@ static void unlink_list(void)
 	unlink(path);
 }
 
-/* How many cores are left of the allowed ones, for a thread that keeps to a list. */
+/* Returns the number of cores that the thread may use after cores_keep_to(). */
 static void *keep_to(void *list)
 {
 	cpu_set_t set;
@@ -136,7 +136,7 @@ static int count_kept(const char *list)
 	return (int)(intptr_t)count;
 }
 
-/* first: a core that may be used; nallowed: so many may. */
+/* first: a core that this process may use; nallowed: the number of such cores. */
 static void check_keep_to(int first, int nallowed)
 {
 	static const char *const strange[] = {"", "\n", "x", "-", "1023\n", ",", "99999999999999999999\n"};

@@ -77,7 +77,7 @@ static void test_steps(void)
 		       "case %zu of the transition table", i);
 }
 
-/* Text that ends where a page does that may not be read. */
+/* Returns nbytes bytes of memory that end where a page without access begins. */
 static char *guarded(size_t nbytes, char **page_end)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -97,7 +97,7 @@ static void random_text(char *text, size_t nbytes)
 		text[i] = alphabet[random_below(sizeof alphabet - 1)];
 }
 
-/* The map by quotes.h, of a text of up to 5 words. */
+/* Returns the map that quotes_map() finds for a text of up to 5 words. */
 static csv_map map_by_bitmaps(const char *text, size_t nbytes)
 {
 	uint64_t separators[8] = {0}, newlines[8] = {0}, quotes[8] = {0};
@@ -134,7 +134,7 @@ static void test_maps(void)
 		bool maps = true, lines = true;
 		text = end - nbytes;
 		for (int round = 0; round < 200; round++) {
-			/* Each instruction set in turn; one that does not run leaves the last. */
+			/* Uses each instruction set in turn. A failed choice keeps the last. */
 			simd_choose(simd_all[round % 2 ? nsets - 1 : round / 2 % nsets]->name);
 			random_text(text, nbytes);
 			maps &= map_by_bitmaps(text, nbytes) == map_by_bytes(text, nbytes);

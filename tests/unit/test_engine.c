@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_engine.c - the engine folds each chunk once, whatever it has to wait for, and begins
- * again only where a guess was wrong.
+ * test_engine.c - the engine folds each chunk once, and again only after a wrong guess.
  *
- * The workers are those of the CPU, whose folds are counted on their way.
+ * The workers are CPU workers. Wrappers of their operations count the calls.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -25,14 +24,14 @@ static enum status counted_fold(struct worker *w, const struct chunk *chunk,
 	return worker_cpu.fold(w, chunk, entry, out, fault);
 }
 
-/* What a thread's workers have begun with. */
+/* The chunk that each of the thread's two workers has begun. */
 static _Thread_local struct {
 	struct worker *worker;
 	uint64_t index;
 	bool begun;
 } begun[2];
 static _Atomic uint64_t failing_index = UINT64_MAX; /* a GPU fails at this chunk */
-static atomic_uint nbegun, nahead, nwrong; /* nahead: while the other one's chunk was mapped */
+static atomic_uint nbegun, nahead, nwrong; /* nahead: maps while the other worker had begun */
 
 static int place_of(const struct worker *w)
 {
@@ -77,7 +76,7 @@ static struct plan_column columns[] = {
 static const struct plan test_plan = {.dialect = {.delimiter = ','}, .short_record = INVALID_ERROR,
 				      .where = PREDICATE_NONE, .ncolumns = 2, .columns = columns};
 
-/* A file of NRECORDS records 1,second; the caller's to free and unlink. */
+/* Writes NRECORDS records `1,second`. Returns the path, which the caller unlinks and frees. */
 static char *file_of(const char *second)
 {
 	char *path = strdup("test_engine.XXXXXX");
@@ -93,10 +92,10 @@ static char *file_of(const char *second)
 	return path;
 }
 
-/* One run, and what it came to. All static, as the threads of a failed one may be at work yet. */
+/* One run and its results. Static, since threads of a failed run may still be running. */
 static struct run {
 	struct worker_ops ops;
-	struct worker_pool squad;
+	struct worker_pool pool;
 	struct input *input;
 	struct total total;
 	struct fault fault;
@@ -106,15 +105,15 @@ static struct run {
 } runs[16];
 static size_t nruns;
 
-/* The run, whose squad is made, over records 1,second. */
-static void run_squad(struct run *r, const char *second, const struct plan *plan, bool may_guess)
+/* Runs the engine with r->pool over records `1,second`. */
+static void run_pool(struct run *r, const char *second, const struct plan *plan, bool may_guess)
 {
 	bool all_ended;
 
 	r->paths[0] = file_of(second);
 	if (input_open(&r->input, r->paths, 1, &r->fault) || total_init(&r->total, plan))
 		bail("no input, or no memory");
-	r->status = engine_run(plan, r->input, &r->squad, 1, &r->total, may_guess, &all_ended,
+	r->status = engine_run(plan, r->input, &r->pool, 1, &r->total, may_guess, &all_ended,
 			       &r->fault);
 	r->nnumbers = r->total.partial.columns[0].fast.count;
 	unlink(r->paths[0]);
@@ -130,10 +129,10 @@ static struct run *run_with(const char *second, bool may_guess, bool reads_ahead
 		r->ops.begin = noted_begin;
 		r->ops.map = noted_map;
 	}
-	r->squad = (struct worker_pool){.ops = &r->ops, .nthreads = 3, .setup.chunk_nbytes = CHUNK_NBYTES,
+	r->pool = (struct worker_pool){.ops = &r->ops, .nthreads = 3, .setup.chunk_nbytes = CHUNK_NBYTES,
 				  .reads_ahead = reads_ahead};
 	nfolds = nbegun = nahead = nwrong = 0;
-	run_squad(r, second, &test_plan, may_guess);
+	run_pool(r, second, &test_plan, may_guess);
 	return r;
 }
 
@@ -146,11 +145,11 @@ static void test_folds_once(const char *what, const char *second, bool may_guess
 {
 	struct run *r = run(second, may_guess);
 
-	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS && nfolds == r->squad.nchunks &&
+	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS && nfolds == r->pool.nchunks &&
 	   nfolds > 1, "%s, %s", what, may_guess ? "ahead" : "in turn");
 }
 
-/* Some nbytes of `of`, again and again, with `around` on both sides. */
+/* Returns `of`, repeated to at least nbytes bytes, between two copies of `around`. */
 static const char *repeated(const char *of, size_t nbytes, const char *around)
 {
 	static char text[40 * CHUNK_NBYTES];
@@ -163,7 +162,7 @@ static const char *repeated(const char *of, size_t nbytes, const char *around)
 	return text;
 }
 
-/* Chunks in quotes that look like records. */
+/* Chunks inside a quoted field whose text looks like records. */
 static void test_wrong_guesses(void)
 {
 	const char *rows = repeated("4,4\n", 3 * CHUNK_NBYTES, "\"");
@@ -171,25 +170,25 @@ static void test_wrong_guesses(void)
 
 	ok(r->status == STATUS_MISGUESSED, "a wrong guess is seen in its turn");
 	r = run(rows, false);
-	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS && nfolds == r->squad.nchunks,
+	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS && nfolds == r->pool.nchunks,
 	   "without guesses there is none");
 	r = run(repeated("4\n", 3 * CHUNK_NBYTES, "\""), true);
-	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS && nfolds > r->squad.nchunks,
+	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS && nfolds > r->pool.nchunks,
 	   "where the chunk has to wait, it is folded again");
 }
 
-/* Two workers a thread: the second one's chunk is begun before the first one's is mapped. */
+/* Two workers per thread: one worker begins its chunk before the other maps an earlier chunk. */
 static void test_reads_ahead(const char *second, bool may_guess)
 {
 	struct run *r = run_with(second, may_guess, true);
 
-	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS && nbegun == r->squad.nchunks &&
+	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS && nbegun == r->pool.nchunks &&
 	   nahead > 0 && nwrong == 0, "two workers a thread, %u of %u chunks begun ahead", nahead,
 	   nbegun);
 	failing_index = 1;
 	r = run_with(second, may_guess, true);
 	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS && nwrong == 0 &&
-	   r->squad.work_fault.status == STATUS_GPU, "one of them fails: a CPU has its place");
+	   r->pool.work_fault.status == STATUS_GPU, "one of them fails: a CPU has its place");
 	failing_index = UINT64_MAX;
 }
 
@@ -197,7 +196,7 @@ static void test_reads_ahead(const char *second, bool may_guess)
 
 #define PIECED_NBYTES 20000
 
-static _Thread_local char whole[PIECED_NBYTES]; /* the chunk, as it is read */
+static _Thread_local char whole[PIECED_NBYTES]; /* the whole chunk */
 static atomic_uint nloaded;
 
 /* Reads in pieces of odd sizes. */
@@ -231,7 +230,7 @@ static enum status piece_map(struct worker *w, const struct chunk *chunk, struct
 	return worker_cpu.map(w, chunk, out, fault);
 }
 
-/* Leaves no more of the text than a worker must. */
+/* After the fold, overwrites all of the buffer but the ends that a worker must keep. */
 static enum status piece_fold(struct worker *w, const struct chunk *chunk,
 			      struct chunk_entry entry, struct partial *out, struct fault *fault)
 {
@@ -251,10 +250,10 @@ static struct run *run_in_pieces(const char *second, const struct plan *plan)
 	r->ops.load_text = piece_load_text;
 	r->ops.map = piece_map;
 	r->ops.fold = piece_fold;
-	r->squad = (struct worker_pool){.ops = &r->ops, .nthreads = 3,
+	r->pool = (struct worker_pool){.ops = &r->ops, .nthreads = 3,
 				  .setup.chunk_nbytes = PIECED_NBYTES};
 	nloaded = 0;
-	run_squad(r, second, plan, true);
+	run_pool(r, second, plan, true);
 	return r;
 }
 
@@ -268,9 +267,9 @@ static void test_pieces(void)
 	memset(number, '5', 350);
 	r = run_in_pieces(number, &test_plan);
 
-	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS && r->squad.nchunks > 5 &&
-	   nloaded < r->squad.nchunks, "text that is nowhere whole, loaded %u times for %u "
-	   "chunks", nloaded, (unsigned)r->squad.nchunks);
+	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS && r->pool.nchunks > 5 &&
+	   nloaded < r->pool.nchunks, "text that is nowhere whole, loaded %u times for %u "
+	   "chunks", nloaded, (unsigned)r->pool.nchunks);
 	r = run_in_pieces(repeated("x", 5 * WORKER_ENDS_NBYTES, ""), &test_plan);
 	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS && nloaded > 0,
 	   "records longer than what is kept");
@@ -278,7 +277,7 @@ static void test_pieces(void)
 	r = run_in_pieces(number, &test_plan);
 	failing_index = UINT64_MAX;
 	ok(r->status == STATUS_OK && r->nnumbers == NRECORDS &&
-	   r->squad.work_fault.status == STATUS_GPU, "a CPU takes the place of who had it");
+	   r->pool.work_fault.status == STATUS_GPU, "a CPU takes the place of who had it");
 	memcpy(strict, columns, sizeof strict);
 	strict[0].invalid = INVALID_ERROR;
 	strict[0].if_numeric = false;
@@ -294,8 +293,8 @@ static void test_pieces(void)
 
 #define NDEVICE_THREADS 3
 
-/* A run by CPUs and a device, which has its number. As threads that come too late may be at work
- * yet, it stays. */
+/* A run with CPU workers and a device, whose number is its index. Static, since late threads may
+ * still use it. */
 static struct beside {
 	enum status wakes, opens;
 	atomic_uint ntried; /* threads of the device that have tried to wake or to open it */
@@ -329,7 +328,7 @@ static enum status device_open(struct worker **out, const struct plan *plan,
 	return worker_cpu.open(out, plan, setup, fault);
 }
 
-/* A CPU that does nothing before a thread of the device has tried. */
+/* Delays a CPU worker until a thread of the device has tried to wake or open it, at most 1 s. */
 static char *late_buffer(struct worker *w)
 {
 	for (int n = 0; besides[nbesides].ntried == 0 && n < 10000; n++)
@@ -353,7 +352,7 @@ static void beside_make(struct beside *b, bool has_core)
 		bail("no input, or no memory");
 }
 
-/* The answer is whole, whatever the device does. */
+/* The result is complete whether or not the device wakes and opens. */
 static void test_beside(enum status wakes, enum status opens, bool has_core, const char *what)
 {
 	struct beside *b = &besides[nbesides];
@@ -392,5 +391,5 @@ int main(void)
 	test_reads_ahead("2000000000", true); /* more chunks than threads: one has two */
 	test_reads_ahead(repeated("x", 2 * CHUNK_NBYTES, "2,"), false);
 	test_wrong_guesses();
-	_exit(done()); /* threads of the run that failed may be at work yet */
+	_exit(done()); /* threads of the failed run may still be running */
 }

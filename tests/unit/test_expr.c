@@ -74,7 +74,7 @@ static const struct meaning {
 	{"`a``b` = 5", "||||||5", T}, {"`7` = 5", "|||||||5", T}, {"`:1` = 5", "||||||||5", T},
 	{":1 = 5", "5|||||||||", T}, {":10 is missing", "", T}, {"`a` = 1", "1", T},
 	{"a = 1 and :1 = 1 and `a` = 1 and col1 = 1", "1", T},
-	/* a field that is not a number matters where it decides */
+	/* a field that is not a number makes the result invalid only where it decides */
 	{"a > 1", "x", X}, {"not a > 1", "x", X}, {"a > 1 and b > 1", "x|0", F},
 	{"b > 1 and a > 1", "x|0", F}, {"a > 1 and b > 1", "x|2", X}, {"a > 1 or b > 1", "x|2", T},
 	{"b > 1 or a > 1", "x|2", T}, {"a > 1 or b > 1", "x|0", X}, {"a > 1 and b > 1", "x|", F},

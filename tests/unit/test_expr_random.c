@@ -14,7 +14,7 @@ static uint32_t random_below(uint32_t n)
 	return (uint32_t)(random_state >> 33) % n;
 }
 
-/* Words thrown together, and bytes: nothing must break, whatever it says. */
+/* Random words and random bytes: the parser must not crash, whether or not it accepts them. */
 static void test_hostile(void)
 {
 	static const char *const words[] = {"a", "b ", "(", ")", "not ", "!", " and ", "&&", " or ",
@@ -114,7 +114,7 @@ TAP_PRINTF(2, 3) static void say(struct random_case *c, const char *format, ...)
 
 static const char *const signs[] = {"=", "!=", "<", "<=", ">", ">="};
 
-/* What a comparison of a with b comes to, where a bad field makes it `bad`. */
+/* Compares a with b: unknown if one is missing, else `bad` if one is not a number. */
 static int compare(int a, int b, int sign, int bad)
 {
 	const bool holds[] = {a == b, a != b, a < b, a <= b, a > b, a >= b};
@@ -199,7 +199,7 @@ static void test_trees(void)
 	ok(ntrue > 20000 && ntrue < 80000, "true and not (%lu)", ntrue);
 }
 
-/* n truths joined by `and` where joins[k] says so before the k-th, else by `or`. */
+/* Evaluates n truths. joins[k] joins the k-th to the one before: nonzero `and`, 0 `or`. */
 static int or_of_ands(const int *truths, const int *joins, int n)
 {
 	int best = 0, run = truths[0];
@@ -239,8 +239,8 @@ static void make_bad_case(struct bad_case *c)
 	}
 }
 
-/* What it should come to: every way of choosing the truths of the bad tests must agree on
- * whether the record is kept, or else it is invalid. */
+/* Returns the expected truth. It tries every assignment of true and false to the bad tests. If
+ * all agree on whether the record is kept, that is the result; else the record is invalid. */
 static enum expr_truth truth_of_choices(const struct bad_case *c)
 {
 	int joins[NTESTS / 2] = {0, c->joins[2], c->joins[4]};

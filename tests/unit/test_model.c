@@ -60,7 +60,7 @@ static void test_every_n(void)
 	}
 }
 
-/* Where a figure is published, the count is the same, or it is said why not. */
+/* Each published figure equals the count, or model_published() gives the reason in `why`. */
 static void test_published(void)
 {
 	for (int rung = 0; rung < MODEL_NRUNGS; rung++)

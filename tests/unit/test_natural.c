@@ -5,7 +5,7 @@
 #include "tap.h"
 #include "number/natural.h"
 
-/* What the functions under test write to: nothing may depend on what was there. */
+/* Fills a result before the call under test, which must not depend on the old contents. */
 static void poison(struct natural *n)
 {
 	memset(n, 0xff, sizeof *n);
@@ -289,7 +289,7 @@ static const char *const factors[] = {
 	"1", "7", "1e9", "999999999", "123456789123456789e31", "9*300",
 };
 
-/* The text of (p f / q f) x 10^-scale is that of p / q; the root of its square too. */
+/* Whether p f / (q f) and the root of p^2 f / (q^2 f) have the text of p / q, at this scale. */
 static bool is_invariant(const char *p, const char *q, const char *factor, int scale)
 {
 	struct natural a = parsed(p), b = parsed(q), f = parsed(factor), af, bf, aa, bb;

@@ -10,7 +10,7 @@
 
 static const char delimiters[] = {',', ';', '\t', '|', ' ', ':', '\xac'};
 
-/* Whether text comes back from nibbles, with not a byte more written. */
+/* Whether unpacking restores the packed text, and neither call writes past its end. */
 static bool comes_back(const char *text, size_t nbytes, struct nibble_letters letters)
 {
 	unsigned char packed[NBYTES_MAX + 1];

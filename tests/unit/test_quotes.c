@@ -42,7 +42,7 @@ static void sample_scan(struct sample *s)
 	}
 }
 
-/* Of few kinds of bytes; the fewer quotes, the longer what they enclose. */
+/* Random text of 6 byte values. A greater rarity gives fewer quotes and longer quoted parts. */
 static void sample_random(struct sample *s, size_t nbytes_max)
 {
 	static const char bytes[] = {',', '\n', 'a', 'b', ' '};
@@ -54,7 +54,7 @@ static void sample_random(struct sample *s, size_t nbytes_max)
 	sample_scan(s);
 }
 
-/* Well-kept records, cut at either end: fields in quotes with all that quotes are for. */
+/* Valid records, cut at both ends. Quoted fields hold delimiters, LFs and quotes. */
 static void sample_regular(struct sample *s, size_t nbytes_max)
 {
 	static const char *const fields[] = {"1", "", "\"a,b\"", "\"\"", "\"x\"\"y\"", "\"\n\"",
@@ -86,8 +86,8 @@ static csv_map map_of(const struct sample *s)
 	return map;
 }
 
-/* Whether separators that are left in words [begin, end) are those outside quotes when the
- * text is entered in state. before: what they were. */
+/* Whether words [begin, end) keep exactly the separators outside quotes, for a text entered in
+ * `state`. before: the sample before any were cleared. */
 static bool resolved(const struct sample *s, const struct sample *before, enum csv_state state,
 		     size_t begin, size_t end)
 {
@@ -140,7 +140,7 @@ static void test_texts(void (*make)(struct sample *, size_t), const char *what,
 	ok(nwords >= nwords_min, "and %llu of their words need no entry", (unsigned long long)nwords);
 }
 
-/* Random quotes and separators in words [0, NWORDS); the fewer quotes, the more often parity tells. */
+/* Random quotes and separators in words [0, NWORDS). With few quotes, parity often decides. */
 static void sample_bits(struct sample *s)
 {
 	uint32_t rarity = 1 + random_below(40), openers = random_below(100);
@@ -156,7 +156,7 @@ static void sample_bits(struct sample *s)
 	}
 }
 
-/* ops->clear_quoted, a bit at a time; s: as it was, to be changed. */
+/* Like ops->clear_quoted, one bit at a time. Clears the bits in *s. */
 static size_t plain_clear_quoted(struct sample *s, size_t nwords, struct simd_quotes *at)
 {
 	struct simd_quotes next = *at;
@@ -178,7 +178,7 @@ static size_t plain_clear_quoted(struct sample *s, size_t nwords, struct simd_qu
 	return nwords;
 }
 
-/* What each instruction set makes of words of every density, entered in every way. */
+/* Compares ops->clear_quoted with the plain version, for every density and entry state. */
 static void test_clear_quoted(const struct simd_ops *ops)
 {
 	uint64_t nall = 0, nstopped = 0;

@@ -54,7 +54,7 @@ static void test_figures(void)
 	lane_add(a, STAGE_MAP, 2, 300, 30, 50);
 	lane_add(a, STAGE_FOLD, 2, 300, 50, 60);
 	lane_add(b, STAGE_MAP, 1, 100, 5, 35);
-	lane_add(b, STAGE_MAP, 1, 100, 40, 45); /* once more, within a's */
+	lane_add(b, STAGE_MAP, 1, 100, 40, 45); /* chunk 1 again, during a span of lane a */
 	lane_add(g, STAGE_MAP, 3, 100, 0, 1000);
 
 	f = figure(&t, "cpu", STAGE_MAP);
@@ -112,7 +112,7 @@ static void test_ceilings(void)
 	ok(near(pipeline_percent(&run, 25), 50), "half of it");
 
 	run = (struct pipeline_run){0};
-	pipeline_add_copies(&run, 50, 40, 80, 3); /* 3 bytes back for each */
+	pipeline_add_copies(&run, 50, 40, 80, 3); /* 3 bytes of output per input byte */
 	is_uint(3, run.nceilings, "up, back, both");
 	ok(near(run.ceilings[1].gbps, 40. / 3) && near(run.ceilings[2].gbps, 20), "in input");
 	is_string("copy back", run.ceilings[run.slowest].name, "the slowest");

@@ -134,12 +134,12 @@ static void test_long_lists(void)
 
 /* ---- positions ---- */
 
-#define NO UINT32_MAX /* says nothing by position, or of fields that are not there */
+#define NO UINT32_MAX /* not a position, or one past the last field */
 
 static const struct {
 	const char *text;
 	uint32_t first, last;             /* of records of 5 fields */
-	uint32_t blind_first, blind_last; /* where nothing is known of them */
+	uint32_t blind_first, blind_last; /* when the number of fields is unknown */
 } positions[] = {
 	{"1", 0, 0, 0, 0},
 	{"5", 4, 4, 4, 4},
@@ -271,11 +271,11 @@ static const struct {
 	{"-2", false, STATUS_OK, 0, 1},
 	{"*", false, STATUS_OK, 7, 7},
 	{"*", true, STATUS_OK, 7, 7},
-	/* a column without a name has none, not an empty one */
+	/* an empty name does not select a column without a name */
 	{"6", false, STATUS_OK, 5, 5},
 	{"col6", false, STATUS_OK, 5, 5},
 	{"", true, STATUS_UNKNOWN_COLUMN, 0, 0},
-	/* two columns of a name */
+	/* two columns with the same name */
 	{"x", false, STATUS_USAGE, 0, 0},
 	{"x", true, STATUS_USAGE, 0, 0},
 	{"4", false, STATUS_OK, 3, 3},
@@ -332,7 +332,7 @@ static enum status resolve_blind(const char *text, size_t nfields, struct field_
 	return status;
 }
 
-/* Without names, and without records: a position is taken at its word, up to a limit. */
+/* No header: names do not resolve. No records either: any position does, up to a limit. */
 static void test_nameless(void)
 {
 	struct field_range range = {0};

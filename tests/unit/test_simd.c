@@ -45,7 +45,7 @@ static uint64_t plain_match(const char *text, char one, char other)
 	return bits;
 }
 
-/* Whether ops->scan finds in text what a loop finds, and writes no word more. */
+/* Whether ops->classify makes the bitmaps that a loop makes, and writes no word past them. */
 static bool scans(const struct simd_ops *ops, const char *text, size_t nwords, char delimiter)
 {
 	static uint64_t separators[NWORDS_MAX + 1], newlines[NWORDS_MAX + 1];
@@ -72,7 +72,7 @@ static bool scans(const struct simd_ops *ops, const char *text, size_t nwords, c
 	       quotes[nwords] == poison;
 }
 
-/* As scans, of a text that lies `shift` bytes from either end of texts, less its padding. */
+/* Like scans(), for a text `shift` bytes from the padding at each end of texts. */
 static bool scans_at_ends(const struct simd_ops *ops, size_t nwords, size_t shift, char delimiter)
 {
 	size_t nbytes = nwords * SIMD_WORD_NBYTES;
@@ -109,8 +109,8 @@ static void test_scan(const struct simd_ops *ops)
 
 /* ---- pack ---- */
 
-/* Whether ops->pack makes of text what a loop makes, says whether all are letters, and writes no
- * byte more. */
+/* Whether ops->pack returns whether every byte is a letter, packs the text as a loop does, and
+ * writes no byte past it. */
 static bool packs(const struct simd_ops *ops, const char *text, size_t nwords,
 		  const unsigned char letters[16])
 {
@@ -151,7 +151,7 @@ static void test_pack(const struct simd_ops *ops)
 
 /* ---- positions ---- */
 
-/* A word with about one bit in 2^sparsity, or, below 0, all but so many. */
+/* A word with one bit set in about 2^sparsity; if sparsity < 0, one bit clear in 2^-sparsity. */
 static uint64_t random_bits(int sparsity)
 {
 	uint64_t bits = ~UINT64_C(0);

@@ -43,8 +43,8 @@ static bool has_only(const char *field, size_t nbytes, const char *others)
 	return true;
 }
 
-/* Folds a field into c. Returns false where ops->fold must stop: it is no number of the fast path, or
- * in blanks or quotes. */
+/* Folds a field into c. Returns false where ops->fold must stop: at a field that is not a number
+ * of the fast path, or has blanks or quotes. */
 static bool plain_field(const char *field, size_t nbytes, bool drops_cr, struct column *c)
 {
 	struct decimal x;
@@ -59,7 +59,7 @@ static bool plain_field(const char *field, size_t nbytes, bool drops_cr, struct 
 	return true;
 }
 
-/* Whether ops->fold was right to do `seen` of nrows rows, folded into c. */
+/* Folds `seen` of nrows rows into c. Returns whether ops->fold was right to stop after them. */
 static bool right_rows(const char *text, const uint32_t *ends, size_t stride, size_t nrows,
 		       bool drops_cr, size_t seen, struct column *c)
 {
@@ -75,8 +75,8 @@ static bool right_rows(const char *text, const uint32_t *ends, size_t stride, si
 	return seen <= nrows;
 }
 
-/* Whether ops->fold does with a field, alone in its text at either end of texts, what it
- * should: as the first, and after a number of scale 2. */
+/* Whether ops->fold is right on one field, at either end of texts: as the first value of the
+ * column, and after a number of scale 2. */
 static bool folds_field(const struct simd_ops *ops, const char *field, size_t nbytes)
 {
 	const uint32_t ends[] = {UINT32_MAX, (uint32_t)nbytes};
@@ -147,7 +147,7 @@ static bool folds_long_fields(const struct simd_ops *ops)
 	return true;
 }
 
-/* Writes a field of the given scale, but for one in `nth` another one. Returns its length. */
+/* Writes a number of the given scale, or, once in `nth`, an odd field. Returns its length. */
 static size_t random_field(char *field, unsigned scale, uint32_t nth)
 {
 	static const char *const others[] = {"", "\r", " 1", "1 ", "1e2", "abc", "\"1\"", "+", "-",
@@ -165,8 +165,8 @@ static size_t random_field(char *field, unsigned scale, uint32_t nth)
 			       number / 7);
 }
 
-/* Whether ops->fold folds a column, in runs of random length or at once, going on behind the row that
- * stopped it. */
+/* Whether ops->fold folds a column, in runs of random length or in one call. After a row that
+ * stops it, the fold resumes at the next row. */
 static bool folds_column(const struct simd_ops *ops, const char *text, const uint32_t *ends,
 			 size_t stride, size_t nrows, bool drops_cr, struct simd_hint *hint)
 {
@@ -232,8 +232,8 @@ static bool folds_large_sum(const struct simd_ops *ops)
 
 #define NALIKE 21
 
-/* Whether ops->fold folds rows of a field, some of them another one, without and with what it has
- * learnt; in a text that starts or ends where the padding does. */
+/* Whether ops->fold folds rows that hold `field`, and some `other`, without and with a hint. The
+ * text lies next to the padding at the start or the end of texts. */
 static bool folds_alike(const struct simd_ops *ops, const char *field, const char *other)
 {
 	uint32_t ends[1 + NALIKE] = {UINT32_MAX}, nbytes = 0;
@@ -317,7 +317,7 @@ static bool folds_printed_values(const struct simd_ops *ops)
 	return true;
 }
 
-/* More groups than fit in a sum of 64 bits, of numbers as large as there are. */
+/* So many rows of the largest numbers that a 64-bit sum would overflow. */
 static bool folds_many(const struct simd_ops *ops, const char *field)
 {
 	uint32_t n = (uint32_t)strlen(field), nrows = (uint32_t)(sizeof many - 2 * SIMD_PAD_NBYTES) / (n + 1);
