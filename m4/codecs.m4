@@ -72,8 +72,8 @@ AC_MSG_RESULT([$codec_how])
 ])
 
 # _GPUSTAT_LINK_OR_LOAD(NAME, LIBRARY, DECLARATION, CALL)
-# Like _GPUSTAT_LINK, but instead of a shared library that every start would load the program
-# gets its name, NAME_SONAME in config.h, to load it when it is needed.
+# Like _GPUSTAT_LINK, but a shared library is not linked, since it would be loaded at every start.
+# Instead NAME_SONAME in config.h is its name, by which the program loads it when it is needed.
 AC_DEFUN([_GPUSTAT_LINK_OR_LOAD],
 [codec_LIBS=$LIBS
 _GPUSTAT_LINK([$2], [$3], [$4])

@@ -66,8 +66,8 @@ CFLAGS=$saved_CFLAGS
 LDFLAGS=$saved_LDFLAGS
 ])
 
-# The highest level of _FORTIFY_SOURCE that the compiler and the C library know between them:
-# they say by a warning if they do not.
+# The highest level of _FORTIFY_SOURCE that both the compiler and the C library know:
+# they warn about a level that they do not know.
 AC_DEFUN([_GPUSTAT_FORTIFY],
 [AC_MSG_CHECKING([for _FORTIFY_SOURCE])
 fortify=

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Input that is made to exhaust: small files that become large. Memory and time stay bounded.
 
-A record that never ends, plain or compressed, is an error at 256 MiB, where 1000 MiB would follow;
-many members, blocks and frames that hold nothing end; nothing takes more memory than LIMIT_KIB.
+A record of 1000 MiB, plain or compressed, is an error at 256 MiB. Input of many empty members,
+blocks and frames is read to its end. No run takes more memory than LIMIT_KIB.
 """
 import gzip
 import time

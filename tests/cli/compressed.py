@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Compressed input: every library gives the same bytes and finds the same damage.
 
-GPUSTAT_INFLATE names the one library that inflates (zlib, isal, libdeflate); zlib stands in for
-what that one cannot do. Those that `gpustat --version` lists are tried. BGZF files, which bgzip
+GPUSTAT_INFLATE names the library that inflates (zlib, isal, libdeflate); zlib does
+what that library cannot do. The tests run each library that `gpustat --version` lists. BGZF files, which bgzip
 writes, are made here from struct and zlib.
 
-To see what the reader gives out, and not a sum of it: a filter that keeps every record.
+A filter that keeps every record shows the bytes that the reader returns, rather than a sum of them.
 """
 import concurrent.futures
 import gzip
@@ -344,7 +344,7 @@ def check_damage():
 # ---- time -----------------------------------------------------------------------------------
 
 def talk(reader, pieces, read):
-    """Says piece after piece, and waits for each one's answer while the pipe stays open."""
+    """Writes piece after piece, and waits for the answer to each while the pipe stays open."""
     env = dict(harness.environment(), **({"GPUSTAT_INFLATE": reader} if reader else {}))
     p = subprocess.Popen([harness.program()] + ECHO, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE, env=env, bufsize=0)
@@ -397,7 +397,7 @@ def check_slow():
 
 
 def check_early_ends():
-    """The program ends although its input does not."""
+    """The program ends while its input pipe is still open."""
     large = {"gzip": member(LARGE), "BGZF": bgzf(LARGE), "members": member(CUT) * 5}
     for kind, data in large.items():
         for name, args, status in (("an unknown column", ["--sum=nosuch"], 2), ("a bad value", ["--sum=t"], 1)):

@@ -149,7 +149,7 @@ def check_long_record():
 
 
 def check_instruction_sets():
-    """What an unknown one is, and what the others make of the same table."""
+    """An unknown instruction set is wrong usage; the others give the same answer for the same table."""
     r = harness.run(["--sum=1"], b"1\n", simd="abacus")
     harness.ok(r.status == 2 and b"GPUSTAT_SIMD" in r.err and b"abacus" in r.err and not r.out,
                "an unknown instruction set is refused", lambda: harness.describe(r))

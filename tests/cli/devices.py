@@ -116,7 +116,8 @@ PACKING = [(20000, 12), (65536, 12), (200000, 13)]  # chunk, threads: they pack 
 
 
 def check_packed():
-    """Files of numbers go up as nibbles, where 12 threads or more read them: the same, whatever is in their way."""
+    """Files of numbers are copied up as nibbles if 12 threads or more read them: the answer is the same, whatever else
+    they contain."""
     rng = random.Random(SEED)
     every = ["--%s=*" % o for o in oracle.ON_DEVICE]
     numbers = table(rng, 150000, ["int", "decimal", "holes"]).replace(b"e", b"").replace(b"E", b"")

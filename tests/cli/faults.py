@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Every call that can fail is made to fail in turn: an error that says so, or the right answer.
+"""Every call that can fail is made to fail in turn: the run prints an error or the right answer.
 
 tests/faults/faults.c is loaded before the program and makes the K-th allocation, read, write, thread
-… fail; K goes up from 1 until a run gets by without the fault. After each fault the program must
-end with status 1, a message and no answer (of printed records, whole ones from the first on); or, if
-it can do without what failed, with the right answer and no word. It may not crash, hang, or answer
-anything else. Why GPUs are not in here: docs/reliability.md.
+… fail; K grows from 1 until a run ends without reaching the fault. After each fault the program must
+end with status 1, a message and no answer (if it prints records: whole ones from the first on). If
+it does not need the call that failed, it must print the right answer and no message. It may not crash, hang, or
+print another answer. Why GPUs are not in here: docs/reliability.md.
 """
 import gzip
 import os
@@ -110,7 +110,7 @@ class Request:
 
     def complaint(self, result, words, answered=False):
         """None, or what is wrong with a run that met a fault. words: one of them is in the message.
-        answered: the answer may be out when the fault comes about."""
+        answered: the answer may have been printed when the fault occurs."""
         status, out, err, _ = result
         right = self.right[1]
         if status == 0:

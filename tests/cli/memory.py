@@ -2,7 +2,7 @@
 """Peak memory is bounded and does not grow with the input: two streams of very different sizes.
 
 GPUSTAT_TEST_STREAM_MB sets the larger one (10000 for the promise of 10 GB), 300 by default.
-A peak below this interpreter's own (some 16 MB) shows as that: a child inherits the mark.
+A peak below that of this interpreter (some 16 MB) is reported as the interpreter's: a child process inherits it.
 """
 import gzip
 import os

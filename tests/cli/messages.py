@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What strangers wrote, in messages: every byte that could harm a terminal or a log is escaped.
+"""Untrusted text in messages: every byte that could harm a terminal or a log is escaped.
 
-Names of files and columns, values, values of options and of environment variables hold what turns
-up in none of them by chance: escape sequences, line ends, bytes that are no UTF-8, characters that
-turn the direction of text. A message must be lines of plain text, each of the program's own making.
+Names of files and columns, values, values of options and of environment variables contain hostile
+text: escape sequences, line ends, bytes that are no UTF-8, characters that
+change the direction of text. A message must be lines of plain text, and only the program may begin a line.
 """
 import os
 import re

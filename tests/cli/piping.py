@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Scans and filters between pipes: answers come at once, ends are quiet, memory is bounded.
+"""Scans and filters between pipes: answers come at once, a closed pipe causes no message, memory is bounded.
 
-What waits is held to a deadline by select, not to a stopwatch: the other end stays open and silent
-until the answer is there. GPUSTAT_TEST_STREAM_MB sets the size of the long stream, 300 by default.
+The tests wait for an answer by select with a deadline and measure no time. The other end of the pipe stays
+open, and nothing is written to it, until the answer has come.
+GPUSTAT_TEST_STREAM_MB sets the size of the long stream, 300 by default.
 """
 import gzip
 import os
@@ -62,7 +63,7 @@ class Talk:
 # ---- answers at once ------------------------------------------------------------------------
 
 TALKS = [
-    # name, args, then what is said and what must come without more being said
+    # name, args, then pairs: what is written, and the answer that must come before more is written
     ("a first total", ["--cumsum", "v"], [(b"v\n1\n", b"v,running_sum(v)\n1,1\n"), (b"2\n", b"2,3\n")]),
     ("a first total, on the CPU alone", ["--cumsum", "v", "--device=cpu"],
      [(b"v\n1\n", b"v,running_sum(v)\n1,1\n"), (b"2\n3\n", b"2,3\n3,6\n")]),

@@ -46,7 +46,8 @@ harness.agrees("a header alone in its file, then blank lines: '*' finds what it 
                ["--cumsum=*", fixture("head.csv", b"v\n"), blanks, five], None,
                lambda r: None if r.status == 1 and b"no column holds numbers" in r.err else "wrong", WAYS)
 
-# A chunk folded ahead whose quotes tell late leaves several records to the seam: the first fault counts.
+# A chunk folded ahead leaves several records to the seam if its quotes decide the entry state late:
+# the first fault counts.
 late = fixture("late.csv", b"a\n" + b"1\n" * 2000 + b'"84"83x\n"-5"\r\n"-4534662203292949341336.63314\n23')
 harness.agrees("a fault before a quote that never closes (fuzz 758, delimiters of 2026-11-21)", ["--sum=a", late], None,
                lambda r: None if r.status == 1 and b":2002: column 'a': not a number: '8483x'" in r.err else "wrong",
@@ -87,7 +88,7 @@ for chunk in (1000, None):
                                 ("named twice, from its middle on", ["--sum=1", "-", "-"], 2)):
         harness.is_(redirected(args, numbers, before, chunk=chunk), (total, b""), name + words)
 
-# A pipe cannot be read twice, even where a file has its name: so nothing may be folded by guess.
+# A pipe cannot be read twice, even if a file has its name: so no chunk may be folded with a guessed entry state.
 nowhere = os.path.join(harness.folder(), "dash")
 os.mkdir(nowhere)
 fixture(os.path.join("dash", "-"), b"a,b\n1,2\n" * 2000)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Records printed, and conditions asked, many at a time: tables long enough for whole blocks of rows
-(src/fold/row_block.h), nearly all of them plain, with what is not in every place of a block. The model is
+"""Records are printed, and conditions evaluated, in blocks of rows (src/fold/row_block.h). The tables are long
+enough for whole blocks. Nearly all rows are plain; rows that are not stand at every place of a block. The model is
 oracle_scan.py; every instruction set, number of threads and size of chunk must write the same.
 
 GPUSTAT_TEST_SEED sets the seed.
@@ -179,7 +179,7 @@ def check_text_for_numbers(rng):
 
 
 def check_irregular(rng):
-    """A stray quote, from which on the automaton takes over, in mid-chunk."""
+    """A stray quote in the middle of a chunk: from there on the automaton parses."""
     for at in (3, 100, 240):
         lines = table(rng, decimals, ("missing",)).split(b"\n")
         lines.insert(at + 1, b'5,6.5,7,12" disk')

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Signals at random moments: the program dies of them, at once and without a word, or is done.
+"""Signals at random moments: the signal ends the program at once and without a message, or the program has finished.
 
-What it has written by then begins the right output; it may end inside a record, as that of any
-filter does that is killed. Stopped and continued, it goes on as if nothing had been. SIGUSR1 asks how
-far it is.
+The output up to then is a prefix of the right output. It may end inside a record, like the output of any
+filter that is killed. A program that is stopped and continued gives the right output. SIGUSR1 makes it report
+its progress.
 """
 import gzip
 import os
@@ -77,7 +77,7 @@ def catches_usr1(p):
 
 
 def check_usr1(job, rng):
-    """It asks for a word on standard error; the answer is not touched."""
+    """The signal makes the program report on standard error; the answer does not change."""
     wrong, told = [], 0
     for _ in range(ROUNDS):
         moment = rng.random() * job.seconds
@@ -95,7 +95,7 @@ def check_usr1(job, rng):
 
 
 def check_progress():
-    """A pipe: what is done so far, and no more is known; an ignored signal stays ignored."""
+    """On a pipe the report has no total, which is not known; an ignored signal stays ignored."""
     argv = [harness.program(), "--device=cpu", "--sum=1"]
     for ignored in (False, True):
         p = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

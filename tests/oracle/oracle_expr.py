@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """An independent model of EXPR, the language of --where and --offsets.
 
-Written from the grammar. The truth of a condition is a pair (least, most), so that a field that is
-no number shows only where the whole hangs on it.
+Written from the grammar. The truth of a condition is a pair (least, most): a field that is no number
+is an error only if it leaves open whether the whole condition is true.
 """
 import collections
 import re

@@ -19,8 +19,8 @@ def no_gpu():
 
 
 def ways(start=0, chunks=CHUNKS):
-    """Triples (chunk, threads, device); `start` turns the threads so that each meets each chunk. A GPU
-    takes a third of a second to wake, so it gets one of the chunks, another in the next case."""
+    """Triples (chunk, threads, device); `start` rotates the thread counts so that each is used with each chunk size. A
+    GPU takes a third of a second to start, so it runs with one chunk size, and with another in the next case."""
     out = [(c, THREADS[(start + i) % len(THREADS)], "cpu") for i, c in enumerate(chunks)]
     if not no_gpu():
         out += [(c, t, "gpu") for c, t, _ in [out[start % len(out)]]]
