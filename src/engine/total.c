@@ -413,7 +413,8 @@ void border_copy(struct border *b, const struct chunk *chunk, uint64_t nlines,
 	memcpy(b->text + later->head_nbytes, chunk->data + later->tail_offset, tail_nbytes);
 }
 
-/* A chunk without a fault has had numbers in every column. */
+/* A chunk that posts a border has had numbers in every column that parses; the kind of others is
+ * not used. */
 static void settle(struct total *t)
 {
 	for (size_t c = 0; !t->settled && c < t->partial.ncolumns; c++)

@@ -58,15 +58,6 @@ enum status moments_init(struct moment_cells *m, unsigned needs);
 void moments_free(struct moment_cells *m);
 void moments_clear(struct moment_cells *m);
 
-/* Whether there is any cell. */
-static inline bool moments_exist(const struct moment_cells *m)
-{
-	for (int i = 0; i < NCELLS; i++)
-		if (m->cell[i])
-			return true;
-	return false;
-}
-
 /* These call the function of that name for every cell there is. */
 void moments_add(struct moment_cells *m, const int64_t *significand, const uint8_t *scale,
 		 uint64_t rows);

@@ -130,9 +130,10 @@ static enum status fold_moments(const struct fold *m, size_t c, struct row_field
 
 static enum status fold_fields(const struct fold *m, size_t c, struct row_fields fields)
 {
+	const struct plan_column *column = &m->f->plan->columns[c];
 	enum status status = STATUS_OK;
 
-	if (m->f->plan->columns[c].parses && moments_exist(&m->out->columns[c].moments))
+	if (column->parses && plan_column_has_moments(column))
 		return fold_moments(m, c, fields);
 	while (status == STATUS_OK && fields.nrows > 0) {
 		size_t n = fold_numbers(m, c, &fields);

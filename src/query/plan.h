@@ -60,6 +60,12 @@ struct plan_column {
 	enum invalid_policy invalid;
 };
 
+/* Whether the column needs a moment that the fused fold does not keep. */
+static inline bool plan_column_has_moments(const struct plan_column *column)
+{
+	return (column->needs & ~(unsigned)MOMENTS_FUSED) != 0;
+}
+
 struct plan {
 	struct csv_dialect dialect;
 	enum invalid_policy short_record; /* ERROR or SKIP */

@@ -237,7 +237,7 @@ static const char *add_gpus_if_they_pay(struct device_choice *devices, const str
 static bool has_device_moments(const struct plan *plan)
 {
 	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (plan->columns[c].needs & ~(unsigned)MOMENTS_FUSED)
+		if (plan_column_has_moments(&plan->columns[c]))
 			return false;
 	return true;
 }
