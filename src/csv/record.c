@@ -33,11 +33,11 @@ static enum status finish(struct record *r, const char *data, size_t begin, size
 
 /* Returns where the first separator outside quotes lies from `at` on, a field's start, or nbytes.
  * *state: the automaton's there. */
-static size_t field_end(const char *data, size_t at, size_t nbytes, char delimiter,
-			enum csv_state *state)
+static size_t field_end(const char *data, size_t at, size_t nbytes,
+			const struct csv_dialect *dialect, enum csv_state *state)
 {
 	for (*state = CSV_FIELD_START; at < nbytes; at++) {
-		enum csv_class c = csv_classify((unsigned char)data[at], (unsigned char)delimiter);
+		enum csv_class c = csv_classify((unsigned char)data[at], (unsigned char)dialect->delimiter);
 		if (*state != CSV_QUOTED && (c == CSV_DELIMITER || c == CSV_NEWLINE))
 			return at;
 		*state = csv_step(*state, c);
@@ -45,14 +45,14 @@ static size_t field_end(const char *data, size_t at, size_t nbytes, char delimit
 	return nbytes;
 }
 
-enum status record_split(const char *data, size_t nbytes, char delimiter, bool at_end,
-			 struct record *out)
+enum status record_split(const char *data, size_t nbytes, const struct csv_dialect *dialect,
+			 bool at_end, struct record *out)
 {
 	size_t begin = 0, end;
 	enum csv_state state;
 
 	memset(out, 0, sizeof *out);
-	while ((end = field_end(data, begin, nbytes, delimiter, &state)) < nbytes) {
+	while ((end = field_end(data, begin, nbytes, dialect, &state)) < nbytes) {
 		if (data[end] == '\n')
 			return finish(out, data, begin, end, end + 1);
 		if (append_field(out, begin, end) != STATUS_OK)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "csv/dialect.h"
 #include "csv/field.h"
 
 struct record {
@@ -23,8 +24,8 @@ struct record {
  * at_end: the file ends here, which completes a record that lacks its LF.
  * Free with record_free. Errors: STATUS_NO_MEMORY; STATUS_OPEN_QUOTE with at_end, then fields
  * holds the one that never closes. */
-enum status record_split(const char *data, size_t nbytes, char delimiter, bool at_end,
-			 struct record *out);
+enum status record_split(const char *data, size_t nbytes, const struct csv_dialect *dialect,
+			 bool at_end, struct record *out);
 void record_free(struct record *r);
 
 /* Returns the number of LFs in text[0 .. nbytes). */

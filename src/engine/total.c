@@ -72,8 +72,8 @@ static enum status fault_value(const struct total *t, const struct text *text, s
 	size_t nbytes;
 	const char *value;
 
-	if (record_split(text->data + offset, text->nbytes - offset, t->plan->dialect.delimiter,
-			 true, &r) != STATUS_OK)
+	if (record_split(text->data + offset, text->nbytes - offset, &t->plan->dialect, true,
+			 &r) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	value = field_value(text->data + offset + r.fields[0].begin,
 			    r.fields[0].end - r.fields[0].begin, scratch, &nbytes);
@@ -94,8 +94,8 @@ static enum status fault_short(const struct total *t, const struct text *text, s
 	struct record r;
 	size_t c = 0;
 
-	if (record_split(text->data + offset, text->nbytes - offset, t->plan->dialect.delimiter,
-			 true, &r) != STATUS_OK)
+	if (record_split(text->data + offset, text->nbytes - offset, &t->plan->dialect, true,
+			 &r) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	while (c < t->plan->ncolumns && t->plan->columns[c].field < r.nfields)
 		c++;

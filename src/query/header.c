@@ -47,7 +47,8 @@ static size_t blank_nbytes(const char *data, size_t nbytes)
 
 /* Cuts record i at or after position `from`, passing over blank lines unless one is a
  * record: the second one of a table of one column. */
-static enum status cut(struct first_text *t, int i, size_t from, char delimiter)
+static enum status cut(struct first_text *t, int i, size_t from,
+		       const struct csv_dialect *dialect)
 {
 	bool blank_counts = i == 1 && t->record[0].nfields == 1;
 	enum status status;
@@ -57,7 +58,7 @@ static enum status cut(struct first_text *t, int i, size_t from, char delimiter)
 		if (!blank_counts)
 			from += blank_nbytes(t->data + from, t->nbytes - from);
 		t->begin[i] = from;
-		status = record_split(t->data + from, t->nbytes - from, delimiter, t->at_end,
+		status = record_split(t->data + from, t->nbytes - from, dialect, t->at_end,
 				      &t->record[i]);
 		if (status != STATUS_OK || t->record[i].nfields || t->record[i].nbytes == 0 ||
 		    blank_counts)
@@ -73,14 +74,15 @@ static bool is_whole(struct first_text *t, int i)
 	return t->record[i].nbytes != 0;
 }
 
-static enum status cut_both(struct first_text *t, char delimiter, bool and_second, bool *whole)
+static enum status cut_both(struct first_text *t, const struct csv_dialect *dialect,
+			    bool and_second, bool *whole)
 {
-	enum status status = cut(t, 0, 0, delimiter);
+	enum status status = cut(t, 0, 0, dialect);
 
 	*whole = status == STATUS_OK && is_whole(t, 0);
 	if (!*whole || !and_second)
 		return status;
-	status = cut(t, 1, t->begin[0] + t->record[0].nbytes, delimiter);
+	status = cut(t, 1, t->begin[0] + t->record[0].nbytes, dialect);
 	*whole = status == STATUS_OK && is_whole(t, 1);
 	return status;
 }
@@ -121,7 +123,7 @@ static enum status too_long(const struct input *input, const struct first_text *
 /* Reads file t->file on until the records wanted are whole, or it ends. A short text is cut anew
  * with every piece that comes, so that a slow pipe is not waited for needlessly; a long one
  * only when it has doubled, so that the work stays linear. */
-static enum status read_file(struct first_text *t, struct input *input, char delimiter,
+static enum status read_file(struct first_text *t, struct input *input, const struct csv_dialect *dialect,
 			     bool and_second, struct fault *fault)
 {
 	bool whole = false;
@@ -135,7 +137,7 @@ static enum status read_file(struct first_text *t, struct input *input, char del
 		status = input_peek(input, t->file, &t->data, &t->nbytes, &t->at_end, fault);
 		if (status != STATUS_OK)
 			return status;
-		status = cut_both(t, delimiter, and_second, &whole);
+		status = cut_both(t, dialect, and_second, &whole);
 		if (status == STATUS_OK && is_too_long(t, whole, &i))
 			return too_long(input, t, i, fault);
 	}
@@ -146,10 +148,10 @@ static enum status read_file(struct first_text *t, struct input *input, char del
 
 /* Like read_file, but skips empty files and (unless blank_counts) files of blank lines, from file
  * t->file on. Skipped files stay in memory, so their total length is limited like a record's. */
-static enum status read_first(struct first_text *t, struct input *input, char delimiter,
+static enum status read_first(struct first_text *t, struct input *input, const struct csv_dialect *dialect,
 			      bool and_second, bool blank_counts, struct fault *fault)
 {
-	enum status status = read_file(t, input, delimiter, and_second, fault);
+	enum status status = read_file(t, input, dialect, and_second, fault);
 	size_t nbytes = 0;
 
 	while (status == STATUS_OK && t->record[0].nfields == 0 &&
@@ -158,7 +160,7 @@ static enum status read_first(struct first_text *t, struct input *input, char de
 		if (nbytes > RECORD_MAX_NBYTES)
 			return too_long(input, t, 0, fault);
 		t->file++;
-		status = read_file(t, input, delimiter, and_second, fault);
+		status = read_file(t, input, dialect, and_second, fault);
 	}
 	return status;
 }
@@ -205,7 +207,7 @@ enum status header_read(struct header *h, struct input *input, const struct plan
 			bool and_second, struct fault *fault)
 {
 	struct first_text t = {.file = 0};
-	enum status status = read_first(&t, input, plan->dialect.delimiter, and_second, false, fault);
+	enum status status = read_first(&t, input, &plan->dialect, and_second, false, fault);
 
 	memset(h, 0, sizeof *h);
 	h->file = t.file;
@@ -233,7 +235,7 @@ enum status header_read_second(struct header *h, struct input *input, const stru
 
 	if (!h->present || h->has_second)
 		return STATUS_OK;
-	status = read_first(&t, input, plan->dialect.delimiter, false, blank_counts, fault);
+	status = read_first(&t, input, &plan->dialect, false, blank_counts, fault);
 	free(h->record[1].values);
 	h->record[1] = (struct first_record){0, NULL};
 	if (status == STATUS_OK && !(blank_counts && t.begin[0]) &&

@@ -104,14 +104,71 @@ static void print_libraries(void)
 
 /* ---- arguments ---- */
 
+/* One byte, or \t. Returns 0 where it is neither. */
+static char byte_of(const char *argument)
+{
+	if (!strcmp(argument, "\\t"))
+		return '\t';
+	return argument[0] && !argument[1] ? argument[0] : '\0';
+}
+
+static enum status set_byte(enum option_id id, const char *argument, char *byte,
+			    struct fault *fault)
+{
+	*byte = byte_of(argument);
+	if (!*byte)
+		return option_fault(fault, "--%s: '%.64s' is not one byte", rows[id].name, argument);
+	return STATUS_OK;
+}
+
 static enum status set_delimiter(struct options *o, const char *argument, struct fault *fault)
 {
-	o->delimiter = strcmp(argument, "\\t") ? argument[0] : '\t';
-	if (o->delimiter == '\0' || (argument[1] && o->delimiter != '\t') ||
-	    (argument[0] == '\t' && argument[1]))
-		return option_fault(fault, "--delimiter: '%.64s' is not one byte", argument);
-	if (strchr("\"\r\n", o->delimiter))
+	enum status status = set_byte(OPTION_DELIMITER, argument, &o->dialect.delimiter, fault);
+
+	if (status == STATUS_OK && strchr("\"\r\n", o->dialect.delimiter))
 		return option_fault(fault, "--delimiter: a quote or a line end cannot separate fields");
+	o->has_delimiter = true;
+	return status;
+}
+
+static enum status set_quote(struct options *o, const char *argument, struct fault *fault)
+{
+	o->dialect.quote = '\0';
+	if (!strcmp(argument, "none"))
+		return STATUS_OK;
+	return set_byte(OPTION_QUOTE, argument, &o->dialect.quote, fault);
+}
+
+/* One character of UTF-8. */
+static enum status set_thousands(struct options *o, const char *argument, struct fault *fault)
+{
+	size_t nbytes = strlen(argument);
+
+	if (nbytes == 0 || nbytes > NOTATION_THOUSANDS_NBYTES)
+		return option_fault(fault, "--thousands: '%.64s' is not one character", argument);
+	memcpy(o->notation.thousands, argument, nbytes + 1);
+	return STATUS_OK;
+}
+
+static enum status set_skip_lines(struct options *o, const char *argument, struct fault *fault)
+{
+	const char *end = option_digits(argument, UINT64_MAX / 10 - 1, &o->nskipped_lines);
+
+	if (!end || *end)
+		return option_fault(fault, "--skip-lines: '%.64s' is not a number of lines", argument);
+	return STATUS_OK;
+}
+
+static enum status set_max_invalid(struct options *o, const char *argument, struct fault *fault)
+{
+	struct invalid_limit *limit = &o->max_invalid;
+	const char *end = option_digits(argument, UINT64_MAX / 10 - 1, &limit->most);
+
+	limit->given = true;
+	limit->is_percentage = end && !strcmp(end, "%");
+	if (!end || (*end && !limit->is_percentage) || (limit->is_percentage && limit->most > 100))
+		return option_fault(fault, "--max-invalid: '%.64s' is neither a number nor a percentage",
+				    argument);
 	return STATUS_OK;
 }
 
@@ -153,6 +210,32 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 		break;
 	case OPTION_DELIMITER:
 		return set_delimiter(o, argument, fault);
+	case OPTION_WHITESPACE:
+		o->dialect.whitespace = true;
+		break;
+	case OPTION_QUOTE:
+		return set_quote(o, argument, fault);
+	case OPTION_ESCAPE:
+		return set_byte(id, argument, &o->dialect.escape, fault);
+	case OPTION_COMMENT:
+		return set_byte(id, argument, &o->dialect.comment, fault);
+	case OPTION_SKIP_LINES:
+		return set_skip_lines(o, argument, fault);
+	case OPTION_RAGGED:
+		o->ragged = (enum ragged_policy)word;
+		break;
+	case OPTION_DECIMAL:
+		return set_byte(id, argument, &o->notation.decimal, fault);
+	case OPTION_THOUSANDS:
+		return set_thousands(o, argument, fault);
+	case OPTION_MONEY:
+		o->notation.money = true;
+		break;
+	case OPTION_PERCENT:
+		o->notation.percent = true;
+		break;
+	case OPTION_MAX_INVALID:
+		return set_max_invalid(o, argument, fault);
 	case OPTION_HEADER:
 		o->header = (enum header_mode)word;
 		break;
@@ -266,7 +349,9 @@ enum status options_parse(struct options *o, int argc, char **argv, struct fault
 	enum status status;
 
 	memset(o, 0, sizeof *o);
-	o->delimiter = ',';
+	o->dialect.delimiter = ',';
+	o->dialect.quote = '"';
+	o->notation.decimal = '.';
 	o->device_number = -1;
 	status = option_parse(&options_table, argc, argv, o, &o->about, &npaths, fault);
 	if (status != STATUS_OK)

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "io/table.h"
+#include "number/notation.h"
 #include "query/option_table.h"
 #include "query/plan.h"
 #include "base/status.h"
@@ -24,6 +25,12 @@ enum operation_kind { OPERATION_REDUCE, OPERATION_RUNNING, OPERATION_OFFSET };
 enum header_mode { HEADER_AUTO, HEADER_YES, HEADER_NO };
 enum device { DEVICE_AUTO, DEVICE_CPU, DEVICE_GPU, DEVICE_ALL };
 
+/* How many values may be left out: at most `most` of them, in percent if is_percentage. */
+struct invalid_limit {
+	bool given, is_percentage;
+	uint64_t most;
+};
+
 /* One operation of the command line. */
 struct operation_use {
 	enum operation operation;
@@ -36,7 +43,12 @@ struct options {
 	bool emits;                 /* records are printed: with new columns, or for where alone */
 	const char *where;          /* EXPR, or NULL */
 	bool exclusive, only;
-	char delimiter;
+	struct csv_dialect dialect;
+	bool has_delimiter; /* it was given */
+	uint64_t nskipped_lines;
+	enum ragged_policy ragged;
+	struct number_notation notation;
+	struct invalid_limit max_invalid;
 	enum header_mode header;
 	size_t nmissing;
 	const char **missing; /* blanks trimmed */

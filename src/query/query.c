@@ -347,7 +347,9 @@ static enum status plan_new_columns(struct making *m)
 
 static void begin_plan(struct query *q, const struct options *options)
 {
-	q->plan.dialect.delimiter = options->delimiter;
+	q->plan.dialect = options->dialect;
+	q->plan.notation = options->notation;
+	q->plan.ragged = options->ragged;
 	q->plan.short_record = options->invalid;
 	q->plan.nmissing = options->nmissing;
 	q->plan.missing = options->missing;

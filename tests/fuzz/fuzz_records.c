@@ -35,7 +35,9 @@ static struct new_column scans[] = {{NEW_SUM, 0, PREDICATE_NONE}, {NEW_MAX, 0, P
 static struct plan make_plan(const uint8_t *bytes)
 {
 	static const char delimiters[] = {',', ';', '\t', '|'};
-	struct plan plan = {.dialect = {delimiters[bytes[0] & 3], bytes[0] & 4},
+	struct plan plan = {.dialect = {.delimiter = delimiters[bytes[0] & 3], .quote = '"',
+					.one_column = bytes[0] & 4},
+			    .notation = {.decimal = '.'},
 			    .short_record = bytes[0] & 8 ? INVALID_SKIP : INVALID_ERROR,
 			    .emits = bytes[0] & 16,
 			    .only = bytes[0] & 32,

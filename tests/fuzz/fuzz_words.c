@@ -66,7 +66,7 @@ static void check_cols(const char *text)
 static void check_row(struct expr_request *r, const char *text, size_t nbytes)
 {
 	struct plan_column columns[NFIELDS];
-	struct plan plan = {.dialect = {.delimiter = ','}, .ncolumns = NFIELDS, .columns = columns};
+	struct plan plan = {.dialect = {.delimiter = ',', .quote = '"'}, .notation = {.decimal = '.'}, .ncolumns = NFIELDS, .columns = columns};
 	struct field_span spans[NFIELDS];
 	struct record record;
 	struct expr_row row;
@@ -74,7 +74,7 @@ static void check_row(struct expr_request *r, const char *text, size_t nbytes)
 
 	for (uint32_t c = 0; c < NFIELDS; c++)
 		columns[c] = (struct plan_column){.field = c, .name = "x"};
-	if (record_split(text, nbytes, ',', true, &record) == STATUS_OK && record.nfields >= NFIELDS) {
+	if (record_split(text, nbytes, &plan.dialect, true, &record) == STATUS_OK && record.nfields >= NFIELDS) {
 		memcpy(spans, record.fields, sizeof spans);
 		for (size_t c = 0; c < r->columns.nselectors; c++)
 			r->expr.columns[c] = r->fields[c];

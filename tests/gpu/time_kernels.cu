@@ -236,6 +236,8 @@ int main(int argc, char **argv)
 	if (gpu_count() == 0)
 		bail("no CUDA device");
 	plan.dialect.delimiter = ',';
+	plan.dialect.quote = '"';
+	plan.notation.decimal = '.';
 	plan.where = PREDICATE_NONE;
 	plan.short_record = INVALID_SKIP;
 	plan.columns = columns;

@@ -31,6 +31,8 @@ static struct plan plan_make(size_t ncolumns, uint32_t first_field, uint32_t str
 	struct plan p = {};
 
 	p.dialect.delimiter = delimiter;
+	p.dialect.quote = '"';
+	p.notation.decimal = '.';
 	p.where = PREDICATE_NONE;
 	p.ncolumns = ncolumns;
 	p.short_record = INVALID_SKIP;

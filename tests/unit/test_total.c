@@ -13,7 +13,7 @@ static struct plan_column columns[] = {
 	{.field = 0, .name = "a", .needs = MOMENTS_FUSED, .parses = true, .invalid = INVALID_SKIP},
 	{.field = 2, .name = "c", .needs = MOMENTS_FUSED, .parses = true, .invalid = INVALID_SKIP},
 };
-static const struct plan test_plan = {.dialect = {.delimiter = ','}, .short_record = INVALID_SKIP,
+static const struct plan test_plan = {.dialect = {.delimiter = ',', .quote = '"'}, .notation = {.decimal = '.'}, .short_record = INVALID_SKIP,
 				      .where = PREDICATE_NONE, .ncolumns = 2, .columns = columns};
 
 static const char *const texts[] = {
