@@ -20,11 +20,6 @@ enum status partial_init(struct partial *p, const struct plan *plan)
 		partial_free(p);
 		return STATUS_NO_MEMORY;
 	}
-	for (size_t c = 0; c < p->ncolumns; c++)
-		if (moments_init(&p->columns[c].moments, plan->columns[c].needs) != STATUS_OK) {
-			partial_free(p);
-			return STATUS_NO_MEMORY;
-		}
 	partial_clear(p);
 	return STATUS_OK;
 }
@@ -32,6 +27,7 @@ enum status partial_init(struct partial *p, const struct plan *plan)
 void partial_free(struct partial *p)
 {
 	for (size_t c = 0; p->columns && c < p->ncolumns; c++) {
+		by_scale_free(&p->columns[c].fast);
 		free(p->columns[c].wide);
 		moments_free(&p->columns[c].moments);
 	}
@@ -50,7 +46,7 @@ void partial_clear(struct partial *p)
 {
 	for (size_t c = 0; c < p->ncolumns; c++) {
 		struct column_partial *column = &p->columns[c];
-		decimal_fold_clear(&column->fast);
+		by_scale_clear(&column->fast);
 		if (column->wide)
 			column->wide->count = 0;
 		moments_clear(&column->moments);
@@ -90,10 +86,11 @@ static enum status column_combine(struct column_partial *column, const struct co
 	column->kind = column_kind(column);
 	if (column->kind == COLUMN_UNKNOWN)
 		column->kind = column_kind(later);
-	decimal_fold_combine(&column->fast, &later->fast);
 	column->nmissing += later->nmissing;
 	column->ninvalid += later->ninvalid;
 	forget_offsets(column);
+	if (by_scale_combine(&column->fast, &later->fast) != STATUS_OK)
+		return STATUS_NO_MEMORY;
 	if (later->wide && later->wide->count > 0) {
 		if (!wide_of(column))
 			return STATUS_NO_MEMORY;
@@ -133,8 +130,8 @@ static void note_first(size_t *first, size_t offset)
 }
 
 /* Folds a value that is not missing and that the fast path does not hold. */
-static enum status add_wide(struct column_partial *column, const char *text, size_t nbytes,
-			     size_t offset)
+static enum status add_wide(struct column_partial *column, unsigned needs, const char *text,
+			    size_t nbytes, size_t offset)
 {
 	struct wide x;
 	int scale;
@@ -142,7 +139,7 @@ static enum status add_wide(struct column_partial *column, const char *text, siz
 
 	if (status == STATUS_OK && !wide_of(column))
 		return STATUS_NO_MEMORY;
-	if (status == STATUS_OK && moments_add_wide(&column->moments, &x) != STATUS_OK)
+	if (status == STATUS_OK && moments_add_wide(&column->moments, needs, &x) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	if (status == STATUS_OK)
 		wide_fold_add(column->wide, &x, scale);
@@ -160,6 +157,7 @@ enum status column_add_field(const struct plan *plan, struct partial *p, size_t 
 {
 	struct column_partial *column = &p->columns[c];
 	bool parses = plan->columns[c].parses;
+	unsigned needs = plan->columns[c].needs;
 	struct value v;
 	enum status status = value_read(plan, parses, field, nbytes, scratch, &v);
 
@@ -171,11 +169,12 @@ enum status column_add_field(const struct plan *plan, struct partial *p, size_t 
 		column->fast.count++;
 	} else if (v.kind == DECIMAL_NUMBER) {
 		uint8_t scale = (uint8_t)v.number.scale;
-		decimal_fold_add(&column->fast, v.number);
-		moments_add(&column->moments, &v.number.significand, &scale, 1);
 		note_first(&column->first_number_offset, offset);
+		if (by_scale_add(&column->fast, v.number) != STATUS_OK)
+			return STATUS_NO_MEMORY;
+		return moments_add(&column->moments, needs, &v.number.significand, &scale, 1);
 	} else {
-		return add_wide(column, v.text, v.nbytes, offset);
+		return add_wide(column, needs, v.text, v.nbytes, offset);
 	}
 	return STATUS_OK;
 }

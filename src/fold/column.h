@@ -16,7 +16,7 @@
 #include "base/status.h"
 #include "csv/field.h"
 #include "fold/moment.h"
-#include "number/decimal.h"
+#include "number/by_scale.h"
 #include "query/plan.h"
 #include "number/wide.h"
 
@@ -29,7 +29,7 @@ enum column_kind { COLUMN_UNKNOWN, COLUMN_NUMBER, COLUMN_TEXT };
  * that was folded, OFFSET_NONE where there was none; they mean nothing after a
  * combine, which drops them. */
 struct column_partial {
-	struct decimal_fold fast;  /* numbers the fast path holds; also counts presence
+	struct by_scale fast;      /* numbers the fast path holds; also counts presence
 				    * in a column that does not parse */
 	struct wide_fold *wide;    /* the others; NULL until one came. Owned. */
 	struct moment_cells moments; /* what else the plan's column needs */

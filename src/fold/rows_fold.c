@@ -63,20 +63,23 @@ static void note_first_number(struct column_partial *column, size_t offset)
 		column->first_number_offset = offset;
 }
 
-/* Folds fields that are plain numbers, up to the first that is not. Returns their number. */
-static size_t fold_numbers(const struct fold *m, size_t c, const struct row_fields *fields)
+/* Folds fields that are plain numbers, up to the first that is not. *n: how many. */
+static enum status fold_numbers(const struct fold *m, size_t c, const struct row_fields *fields,
+				size_t *n)
 {
 	struct column_partial *partial = &m->out->columns[c];
-	uint64_t before = partial->fast.count;
-	size_t n;
+	struct decimal_fold *fold = &m->f->fold;
 
+	*n = 0;
 	if (!m->f->plan->columns[c].parses || m->f->block.missing_is_number)
-		return 0;
-	n = simd()->fold(m->text, fields->ends, fields->stride, fields->nrows, fields->drops_cr,
-			 &partial->fast, &partial->nmissing, &m->f->hints[c]);
-	if (n > 0 && partial->fast.count > before)
-		note_first_number(partial, (uint32_t)(fields->ends[-1] + 1));
-	return n;
+		return STATUS_OK;
+	decimal_fold_clear(fold);
+	*n = simd()->fold(m->text, fields->ends, fields->stride, fields->nrows, fields->drops_cr,
+			  fold, &partial->nmissing, &m->f->hints[c]);
+	if (fold->count == 0)
+		return STATUS_OK;
+	note_first_number(partial, (uint32_t)(fields->ends[-1] + 1));
+	return by_scale_add_fold(&partial->fast, fold);
 }
 
 static struct field_span field_at(const struct fold *m, const struct row_fields *fields,
@@ -90,16 +93,29 @@ static unsigned lowest(uint64_t rows)
 	return (unsigned)__builtin_ctzll(rows);
 }
 
+/* Folds the numbers of the rows in `rows`. */
+static enum status add_converted(const struct fold *m, size_t c, const struct simd_numbers *x,
+				 uint64_t rows)
+{
+	struct column_partial *column = &m->out->columns[c];
+	struct decimal_fold *fold = &m->f->fold;
+
+	decimal_fold_clear(fold);
+	simd()->fold_numbers(x, rows, fold);
+	if (by_scale_add_fold(&column->fast, fold) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	return moments_add(&column->moments, m->f->plan->columns[c].needs, x->significand,
+			   x->scale, rows);
+}
+
 /* Folds the fields of some of up to 64 rows. x: their numbers. */
 static enum status fold_converted(const struct fold *m, size_t c, const struct row_fields *fields,
 				  const struct simd_numbers *x, uint64_t rows)
 {
 	struct column_partial *column = &m->out->columns[c];
 	uint64_t numbers = rows & x->numbers, empty = rows & x->empty;
-	enum status status = STATUS_OK;
+	enum status status = numbers ? add_converted(m, c, x, numbers) : STATUS_OK;
 
-	simd()->fold_numbers(x, numbers, &column->fast);
-	moments_add(&column->moments, x->significand, x->scale, numbers);
 	column->nmissing += (uint64_t)__builtin_popcountll(empty);
 	if (numbers)
 		note_first_number(column, field_at(m, fields, lowest(numbers)).begin);
@@ -136,10 +152,11 @@ static enum status fold_fields(const struct fold *m, size_t c, struct row_fields
 	if (column->parses && plan_column_has_moments(column))
 		return fold_moments(m, c, fields);
 	while (status == STATUS_OK && fields.nrows > 0) {
-		size_t n = fold_numbers(m, c, &fields);
+		size_t n;
+		status = fold_numbers(m, c, &fields, &n);
 		fields.ends += n * fields.stride;
 		fields.nrows -= n;
-		if (fields.nrows == 0)
+		if (fields.nrows == 0 || status != STATUS_OK)
 			break;
 		status = fold_field(m, c, row_field(m->text, fields.ends, fields.drops_cr));
 		fields.ends += fields.stride;

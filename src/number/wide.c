@@ -236,15 +236,14 @@ static void from_bin(struct wide_fold *f, const struct decimal_bin *bin, int sca
 	wide_add_decimal(&f->max, bin->max, scale);
 }
 
-void wide_fold_add_bins(struct wide_fold *f, const struct decimal_fold *fast)
+void wide_fold_add_bins(struct wide_fold *f, const struct by_scale *fast)
 {
+	const union scale_value *value = by_scale_values(fast);
 	uint64_t count = f->count + fast->count;
 	struct wide_fold one;
 
-	for (int s = 0; s < DECIMAL_NSCALES; s++) {
-		if (!(fast->scales >> s & 1))
-			continue;
-		from_bin(&one, &fast->bin[s], s);
+	for (uint32_t left = fast->scales; left; left &= left - 1) {
+		from_bin(&one, &value++->bin, __builtin_ctz(left));
 		wide_fold_combine(f, &one);
 	}
 	f->count = count;
