@@ -10,12 +10,16 @@
 
 #include "csv/record.h"
 
-enum status seam_folder_init(struct seam_folder *f, const struct plan *plan)
+/* Makes the folder's tables unless they are there, and clears the partial. */
+static enum status seam_folder_begin(struct seam_folder *f, const struct plan *plan)
 {
-	memset(f, 0, sizeof *f);
-	if (partial_init(&f->partial, plan) != STATUS_OK)
+	if (partial_need(&f->partial, plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	return cpu_folder_init(&f->cpu, plan);
+	partial_clear(&f->partial);
+	if (f->cpu.plan || cpu_folder_init(&f->cpu, plan) == STATUS_OK)
+		return STATUS_OK;
+	cpu_folder_free(&f->cpu);
+	return STATUS_NO_MEMORY;
 }
 
 void seam_folder_free(struct seam_folder *f)
@@ -28,12 +32,7 @@ enum status total_init(struct total *t, const struct plan *plan)
 {
 	memset(t, 0, sizeof *t);
 	t->plan = plan;
-	if (partial_init(&t->partial, plan) != STATUS_OK ||
-	    seam_folder_init(&t->folder, plan) != STATUS_OK) {
-		total_free(t);
-		return STATUS_NO_MEMORY;
-	}
-	return STATUS_OK;
+	return partial_init(&t->partial, plan);
 }
 
 void total_free(struct total *t)
@@ -63,8 +62,9 @@ static void place_fault(const struct plan *plan, const struct text *text, size_t
 
 /* Sets fault to the value at offset, which is invalid in column c. */
 static enum status fault_value(const struct total *t, const struct text *text, size_t offset,
-			       size_t c, struct scratch *scratch, struct fault *fault)
+			       size_t c, struct fault *fault)
 {
+	struct scratch scratch = {NULL, 0};
 	struct record r;
 	struct wide ignored;
 	enum status status;
@@ -76,13 +76,14 @@ static enum status fault_value(const struct total *t, const struct text *text, s
 			 &r) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	value = field_value(text->data + offset + r.fields[0].begin,
-			    r.fields[0].end - r.fields[0].begin, scratch, &nbytes);
+			    r.fields[0].end - r.fields[0].begin, &scratch, &nbytes);
 	record_free(&r);
 	if (!value)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	value = decimal_trim(value, &nbytes);
 	status = wide_parse(value, nbytes, &ignored, &scale);
 	fault_set_value(fault, status, value, nbytes);
+	free(scratch.data);
 	place_fault(t->plan, text, offset, c, fault);
 	return status;
 }
@@ -150,7 +151,7 @@ static enum status check(struct total *t, const struct text *text, const struct 
 	    later->first_short_offset < first)
 		return fault_short(t, text, later->first_short_offset, fault);
 	if (first != OFFSET_NONE)
-		return fault_value(t, text, first, column, &t->folder.cpu.folder.scratch, fault);
+		return fault_value(t, text, first, column, fault);
 	return STATUS_OK;
 }
 
@@ -235,8 +236,9 @@ static enum status seam_fold(struct total *t, bool at_end, const struct seam_use
 		return STATUS_OK;
 	if (at_end)
 		s->data[s->nbytes] = '\n';
-	partial_clear(p);
-	if (cpu_folder_fold(cpu, s->data, nbytes, CHUNK_BETWEEN_RECORDS, p) != STATUS_OK)
+	if (partial_need(use->into, t->plan) != STATUS_OK ||
+	    seam_folder_begin(use->folder, t->plan) != STATUS_OK ||
+	    cpu_folder_fold(cpu, s->data, nbytes, CHUNK_BETWEEN_RECORDS, p) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	s->nbytes = 0;
 	status = check(t, &text, p, fault);
@@ -252,12 +254,6 @@ static enum status seam_fold(struct total *t, bool at_end, const struct seam_use
 
 /* ---- a chunk's turn ---- */
 
-enum status chunk_output_init(struct chunk_output *e, const struct plan *plan)
-{
-	memset(e, 0, sizeof *e);
-	return partial_init(&e->before, plan);
-}
-
 void chunk_output_free(struct chunk_output *e)
 {
 	partial_free(&e->before);
@@ -270,6 +266,8 @@ static enum status begin_output(const struct total *t, struct chunk_output *e, s
 {
 	if (!t->plan->emits)
 		return STATUS_OK;
+	if (partial_need(&e->before, t->plan) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	partial_clear(&e->before);
 	if (partial_combine(&e->before, &t->partial) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
@@ -365,8 +363,8 @@ void total_emit_before_fault(struct total *t, const struct chunk *chunk, struct 
 
 	if (!t->plan->emits || output->good_nbytes == 0)
 		return;
-	partial_clear(ignored);
-	if (cpu_folder_fold(cpu, chunk->data, output->good_nbytes, entry, ignored) == STATUS_OK &&
+	if (seam_folder_begin(&t->folder, t->plan) == STATUS_OK &&
+	    cpu_folder_fold(cpu, chunk->data, output->good_nbytes, entry, ignored) == STATUS_OK &&
 	    cpu_folder_emit(cpu, chunk->data, output->good_nbytes, entry, &output->before,
 			    chunk->offset_bytes, &output->head) == STATUS_OK)
 		return;

@@ -27,19 +27,19 @@ struct seam {
 	uint64_t offset_bytes; /* of data[0] in the input */
 };
 
-/* One thread's means of folding the record in the seam. */
+/* One thread's means of folding the record in the seam. Zeroed: its tables are made when a record
+ * is folded. */
 struct seam_folder {
 	struct partial partial;
 	struct cpu_folder cpu;
 };
 
-/* Errors: STATUS_NO_MEMORY; f can then be freed. */
-enum status seam_folder_init(struct seam_folder *f, const struct plan *plan);
 void seam_folder_free(struct seam_folder *f);
 
 /* What is printed around a chunk's own output. Zeroed: nothing. */
 struct chunk_output {
-	struct partial before;         /* the fold of all records before the chunk's own */
+	struct partial before;         /* the fold of all records before the chunk's own, if the plan
+					* emits */
 	size_t good_nbytes;            /* bytes of the chunk before its first fault */
 	struct text_buffer head, tail; /* the record that ends in the chunk; the one that the
 					* file's end completes */
@@ -72,8 +72,6 @@ struct total {
 enum status total_init(struct total *t, const struct plan *plan);
 void total_free(struct total *t);
 
-/* Errors: STATUS_NO_MEMORY. */
-enum status chunk_output_init(struct chunk_output *e, const struct plan *plan);
 void chunk_output_free(struct chunk_output *e);
 
 /* Adds the next chunk. Called in input order, by one thread at a time.

@@ -24,6 +24,11 @@ enum status partial_init(struct partial *p, const struct plan *plan)
 	return STATUS_OK;
 }
 
+enum status partial_need(struct partial *p, const struct plan *plan)
+{
+	return p->columns ? STATUS_OK : partial_init(p, plan);
+}
+
 void partial_free(struct partial *p)
 {
 	for (size_t c = 0; p->columns && c < p->ncolumns; c++) {

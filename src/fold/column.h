@@ -65,6 +65,10 @@ struct partial {
 
 /* Makes an empty partial for the plan's columns. STATUS_NO_MEMORY or STATUS_OK. */
 enum status partial_init(struct partial *p, const struct plan *plan);
+
+/* Like partial_init, but does nothing if p, zeroed before, is a partial already. A partial takes
+ * 112 bytes a column or more, so threads make theirs when they need them. */
+enum status partial_need(struct partial *p, const struct plan *plan);
 void partial_free(struct partial *p);
 
 /* Makes p the fold of no records. Keeps its memory. */

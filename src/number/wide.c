@@ -193,7 +193,14 @@ static size_t write_digits(const struct digits *d, int point, int scale, char *t
 size_t wide_format(const struct wide *x, int scale, char text[WIDE_TEXT_NBYTES])
 {
 	struct digits d;
+	int128 value;
+	size_t nbytes;
 
+	if (wide_to_int128(x, scale, &value)) { /* several times as fast */
+		nbytes = decimal_format(value, scale, text);
+		text[nbytes] = '\0';
+		return nbytes;
+	}
 	to_digits(x, &d);
 	return write_digits(&d, POINT_DIGITS, scale, text);
 }

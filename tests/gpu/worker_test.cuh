@@ -60,13 +60,16 @@ static bool wide_equal(const struct column_partial *a, const struct column_parti
 	       memcmp(&a->wide->max, &b->wide->max, sizeof a->wide->max) == 0;
 }
 
-static bool fast_equal(const struct decimal_fold *a, const struct decimal_fold *b)
+static bool fast_equal(const struct by_scale *a, const struct by_scale *b)
 {
-	for (int s = 0; s < DECIMAL_NSCALES; s++)
-		if (a->scales >> s & b->scales >> s & 1 &&
-		    memcmp(&a->bin[s], &b->bin[s], sizeof a->bin[s]) != 0)
+	const union scale_value *x = by_scale_values(a), *y = by_scale_values(b);
+
+	if (a->count != b->count || a->scales != b->scales)
+		return false;
+	for (int i = 0; i < __builtin_popcount(a->scales); i++)
+		if (memcmp(&x[i].bin, &y[i].bin, sizeof x[i].bin) != 0)
 			return false;
-	return a->count == b->count && a->scales == b->scales;
+	return true;
 }
 
 /* The GPU may report the start of the record as the offset of its first number. The order of

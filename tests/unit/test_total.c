@@ -42,13 +42,13 @@ static enum status feed(struct total *t, const char *text, size_t first, size_t 
 	struct chunk_entry entry = {CSV_FIELD_START, false, false};
 	struct worker *w;
 	struct partial partial;
-	struct chunk_output output;
+	struct chunk_output output = {0};
 	size_t at = 0, nbytes = strlen(text);
 	struct chunk c = {.first_of_file = true, .first_line = 1};
 	enum status status = STATUS_OK;
 
 	if (worker_cpu.open(&w, t->plan, &(struct worker_setup){nbytes + 1, 0, 0}, fault) ||
-	    partial_init(&partial, t->plan) || chunk_output_init(&output, t->plan))
+	    partial_init(&partial, t->plan))
 		bail("out of memory");
 	c.data = worker_cpu.buffer(w);
 	for (; status == STATUS_OK && !c.last_of_file; c.first_of_file = false, c.index++) {
