@@ -39,15 +39,14 @@ static void squares_free(void *cell)
 
 static enum status add_sum(struct squares *s, int scale, struct sum192 sum)
 {
-	bool is_new;
-	union scale_value *value = by_scale_at(&s->sums, scale, &is_new);
+	static const union scale_value none = {.square = {0, 0}};
+	struct sum192 *to;
 
-	if (!value)
+	if (by_scale_need(&s->sums, (uint32_t)1 << scale, &none) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	if (is_new)
-		value->square = (struct sum192){0, 0};
-	value->square.low += sum.low;
-	value->square.high += sum.high + (value->square.low < sum.low);
+	to = &by_scale_at(&s->sums, scale)->square;
+	to->low += sum.low;
+	to->high += sum.high + (to->low < sum.low);
 	return STATUS_OK;
 }
 

@@ -63,23 +63,21 @@ static void note_first_number(struct column_partial *column, size_t offset)
 		column->first_number_offset = offset;
 }
 
-/* Folds fields that are plain numbers, up to the first that is not. *n: how many. */
-static enum status fold_numbers(const struct fold *m, size_t c, const struct row_fields *fields,
-				size_t *n)
+/* Folds fields that are plain numbers, up to the first that is not. Returns their number. */
+static size_t fold_numbers(const struct fold *m, size_t c, const struct row_fields *fields)
 {
 	struct column_partial *partial = &m->out->columns[c];
 	struct decimal_fold *fold = &m->f->fold;
+	uint64_t before = fold->count;
+	size_t n;
 
-	*n = 0;
 	if (!m->f->plan->columns[c].parses || m->f->block.missing_is_number)
-		return STATUS_OK;
-	decimal_fold_clear(fold);
-	*n = simd()->fold(m->text, fields->ends, fields->stride, fields->nrows, fields->drops_cr,
-			  fold, &partial->nmissing, &m->f->hints[c]);
-	if (fold->count == 0)
-		return STATUS_OK;
-	note_first_number(partial, (uint32_t)(fields->ends[-1] + 1));
-	return by_scale_add_fold(&partial->fast, fold);
+		return 0;
+	n = simd()->fold(m->text, fields->ends, fields->stride, fields->nrows, fields->drops_cr,
+			 fold, &partial->nmissing, &m->f->hints[c]);
+	if (n > 0 && fold->count > before)
+		note_first_number(partial, (uint32_t)(fields->ends[-1] + 1));
+	return n;
 }
 
 static struct field_span field_at(const struct fold *m, const struct row_fields *fields,
@@ -93,29 +91,19 @@ static unsigned lowest(uint64_t rows)
 	return (unsigned)__builtin_ctzll(rows);
 }
 
-/* Folds the numbers of the rows in `rows`. */
-static enum status add_converted(const struct fold *m, size_t c, const struct simd_numbers *x,
-				 uint64_t rows)
-{
-	struct column_partial *column = &m->out->columns[c];
-	struct decimal_fold *fold = &m->f->fold;
-
-	decimal_fold_clear(fold);
-	simd()->fold_numbers(x, rows, fold);
-	if (by_scale_add_fold(&column->fast, fold) != STATUS_OK)
-		return STATUS_NO_MEMORY;
-	return moments_add(&column->moments, m->f->plan->columns[c].needs, x->significand,
-			   x->scale, rows);
-}
-
 /* Folds the fields of some of up to 64 rows. x: their numbers. */
 static enum status fold_converted(const struct fold *m, size_t c, const struct row_fields *fields,
 				  const struct simd_numbers *x, uint64_t rows)
 {
 	struct column_partial *column = &m->out->columns[c];
 	uint64_t numbers = rows & x->numbers, empty = rows & x->empty;
-	enum status status = numbers ? add_converted(m, c, x, numbers) : STATUS_OK;
+	const struct plan_column *plan = &m->f->plan->columns[c];
+	enum status status = STATUS_OK;
 
+	simd()->fold_numbers(x, numbers, &m->f->fold);
+	if (numbers && plan_column_has_moments(plan))
+		status = moments_add(&column->moments, plan->needs, x->significand, x->scale,
+				     numbers);
 	column->nmissing += (uint64_t)__builtin_popcountll(empty);
 	if (numbers)
 		note_first_number(column, field_at(m, fields, lowest(numbers)).begin);
@@ -152,11 +140,10 @@ static enum status fold_fields(const struct fold *m, size_t c, struct row_fields
 	if (column->parses && plan_column_has_moments(column))
 		return fold_moments(m, c, fields);
 	while (status == STATUS_OK && fields.nrows > 0) {
-		size_t n;
-		status = fold_numbers(m, c, &fields, &n);
+		size_t n = fold_numbers(m, c, &fields);
 		fields.ends += n * fields.stride;
 		fields.nrows -= n;
-		if (fields.nrows == 0 || status != STATUS_OK)
+		if (fields.nrows == 0)
 			break;
 		status = fold_field(m, c, row_field(m->text, fields.ends, fields.drops_cr));
 		fields.ends += fields.stride;
@@ -174,15 +161,28 @@ static struct row_fields fields_of(const struct fold *m, size_t c, const struct 
 				   field == run->stride - 1};
 }
 
+/* Adds the dense fold of the current column to its bins, and clears it. */
+static enum status end_column(const struct fold *m, size_t c)
+{
+	enum status status = by_scale_add_fold(&m->out->columns[c].fast, &m->f->fold);
+
+	decimal_fold_clear(&m->f->fold);
+	return status;
+}
+
 /* Folds all rows of the run. */
 static enum status fold_all(const struct fold *m, const struct row_run *run)
 {
 	const struct plan *plan = m->f->plan;
 	enum status status = STATUS_OK;
 
-	for (size_t c = 0; status == STATUS_OK && c < plan->ncolumns; c++)
-		if (plan->columns[c].needs)
-			status = fold_fields(m, c, fields_of(m, c, run));
+	for (size_t c = 0; status == STATUS_OK && c < plan->ncolumns; c++) {
+		if (!plan->columns[c].needs)
+			continue;
+		status = fold_fields(m, c, fields_of(m, c, run));
+		if (status == STATUS_OK)
+			status = end_column(m, c);
+	}
 	return status;
 }
 
@@ -219,9 +219,13 @@ static enum status fold_kept(const struct fold *m)
 	const struct plan *plan = m->f->plan;
 	enum status status = STATUS_OK;
 
-	for (size_t c = 0; status == STATUS_OK && c < plan->ncolumns; c++)
-		if (plan->columns[c].needs)
-			status = fold_kept_column(m, c);
+	for (size_t c = 0; status == STATUS_OK && c < plan->ncolumns; c++) {
+		if (!plan->columns[c].needs)
+			continue;
+		status = fold_kept_column(m, c);
+		if (status == STATUS_OK)
+			status = end_column(m, c);
+	}
 	return status;
 }
 
@@ -325,6 +329,7 @@ enum status rows_fold(struct row_folder *f, struct rows *r, const char *text, si
 	enum status status;
 
 	f->nkept = 0;
+	decimal_fold_clear(&f->fold);
 	status = rows_walk(r, text, nbytes, entry, fold_run, &m, &extent);
 	out->head_ends = extent.head_ends;
 	out->head_nbytes = extent.head_nbytes;

@@ -32,35 +32,39 @@ static enum status grow(struct by_scale *b, uint32_t n)
 	return STATUS_OK;
 }
 
-union scale_value *by_scale_at(struct by_scale *b, int scale, bool *is_new)
+static enum status insert_one(struct by_scale *b, int scale, const union scale_value *value)
 {
-	uint32_t bit = (uint32_t)1 << scale, n = (uint32_t)__builtin_popcount(b->scales);
-	uint32_t i = (uint32_t)__builtin_popcount(b->scales & (bit - 1));
-	union scale_value *values;
+	uint32_t n = (uint32_t)__builtin_popcount(b->scales), i;
+	union scale_value *at;
 
-	*is_new = !(b->scales & bit);
-	if (*is_new && grow(b, n) != STATUS_OK)
-		return NULL;
-	values = b->capacity ? b->many : &b->one;
-	if (*is_new)
-		memmove(values + i + 1, values + i, (n - i) * sizeof *values);
-	b->scales |= bit;
-	return values + i;
+	if (grow(b, n) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	at = by_scale_at(b, scale);
+	i = (uint32_t)(at - by_scale_values(b));
+	memmove(at + 1, at, (n - i) * sizeof *at);
+	*at = *value;
+	b->scales |= (uint32_t)1 << scale;
+	return STATUS_OK;
+}
+
+enum status by_scale_insert(struct by_scale *b, uint32_t scales, const union scale_value *value)
+{
+	enum status status = STATUS_OK;
+
+	for (; scales && status == STATUS_OK; scales &= scales - 1)
+		status = insert_one(b, __builtin_ctz(scales), value);
+	return status;
 }
 
 /* ---- bins ---- */
 
+static const union scale_value no_bin = {.bin = {0, INT64_MAX, INT64_MIN}};
+
 enum status by_scale_add_bin(struct by_scale *b, int scale, const struct decimal_bin *later)
 {
-	bool is_new;
-	union scale_value *value = by_scale_at(b, scale, &is_new);
-
-	if (!value)
+	if (by_scale_need(b, (uint32_t)1 << scale, &no_bin) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	if (is_new)
-		value->bin = *later;
-	else
-		decimal_bin_combine(&value->bin, later);
+	decimal_bin_combine(&by_scale_at(b, scale)->bin, later);
 	return STATUS_OK;
 }
 
@@ -72,25 +76,33 @@ enum status by_scale_add(struct by_scale *b, struct decimal x)
 	return by_scale_add_bin(b, x.scale, &one);
 }
 
+/* Both add the bins of scales that `later` has, in ascending order: without a search. */
+
 enum status by_scale_add_fold(struct by_scale *b, const struct decimal_fold *later)
 {
-	enum status status = STATUS_OK;
+	union scale_value *value;
 
+	if (by_scale_need(b, later->scales, &no_bin) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	value = b->capacity ? b->many : &b->one;
+	for (uint32_t left = b->scales; left; left &= left - 1, value++)
+		if (later->scales & left & -left)
+			decimal_bin_combine(&value->bin, &later->bin[__builtin_ctz(left)]);
 	b->count += later->count;
-	for (uint32_t left = later->scales; left && status == STATUS_OK; left &= left - 1) {
-		int scale = __builtin_ctz(left);
-		status = by_scale_add_bin(b, scale, &later->bin[scale]);
-	}
-	return status;
+	return STATUS_OK;
 }
 
 enum status by_scale_combine(struct by_scale *b, const struct by_scale *later)
 {
-	const union scale_value *value = by_scale_values(later);
-	enum status status = STATUS_OK;
+	const union scale_value *from = by_scale_values(later);
+	union scale_value *value;
 
+	if (by_scale_need(b, later->scales, &no_bin) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	value = b->capacity ? b->many : &b->one;
+	for (uint32_t left = b->scales; left; left &= left - 1, value++)
+		if (later->scales & left & -left)
+			decimal_bin_combine(&value->bin, &from++->bin);
 	b->count += later->count;
-	for (uint32_t left = later->scales; left && status == STATUS_OK; left &= left - 1)
-		status = by_scale_add_bin(b, __builtin_ctz(left), &value++->bin);
-	return status;
+	return STATUS_OK;
 }

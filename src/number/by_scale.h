@@ -12,7 +12,6 @@
 #ifndef GPUSTAT_BY_SCALE_H
 #define GPUSTAT_BY_SCALE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -55,9 +54,26 @@ static inline const union scale_value *by_scale_values(const struct by_scale *b)
 	return b->capacity ? b->many : &b->one;
 }
 
-/* Returns the value of a scale. *is_new: there was none, and its content is undefined. NULL: no
- * memory. */
-union scale_value *by_scale_at(struct by_scale *b, int scale, bool *is_new);
+/* Gives each of a set of scales, which have none yet, a copy of a value. Errors: STATUS_NO_MEMORY;
+ * some may have theirs then. */
+enum status by_scale_insert(struct by_scale *b, uint32_t scales, const union scale_value *value);
+
+/* Gives each of a set of scales a value: *identity if it has none yet. Errors: as above. */
+static inline enum status by_scale_need(struct by_scale *b, uint32_t scales,
+					const union scale_value *identity)
+{
+	scales &= ~b->scales;
+	return scales ? by_scale_insert(b, scales, identity) : STATUS_OK;
+}
+
+/* The value of a scale that has one. */
+static inline union scale_value *by_scale_at(struct by_scale *b, int scale)
+{
+	uint32_t below = b->scales & (((uint32_t)1 << scale) - 1);
+	union scale_value *values = b->capacity ? b->many : &b->one;
+
+	return below ? values + __builtin_popcount(below) : values;
+}
 
 /* ---- bins ---- */
 

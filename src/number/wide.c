@@ -57,13 +57,26 @@ static void add_piece(struct wide *x, int64_t piece, int digit)
 	x->limb[digit / WIDE_LIMB_DIGITS] += piece * power_of_ten[digit % WIDE_LIMB_DIGITS];
 }
 
+/* x = significand x 10^-scale */
+static void set_decimal(struct wide *x, int128 significand, int scale)
+{
+	int digit = POINT_DIGITS - scale, limb = digit / WIDE_LIMB_DIGITS;
+	int32_t unit = power_of_ten[digit % WIDE_LIMB_DIGITS]; /* 1 in the lowest limb */
+
+	wide_clear(x);
+	for (; significand; unit = 1) {
+		int32_t base = WIDE_LIMB_BASE / unit;
+		x->limb[limb++] = (int64_t)(significand % base) * unit;
+		significand /= base;
+	}
+}
+
 void wide_add_decimal(struct wide *x, int128 significand, int scale)
 {
-	for (int digit = POINT_DIGITS - scale; significand; digit += WIDE_LIMB_DIGITS) {
-		add_piece(x, (int64_t)(significand % WIDE_LIMB_BASE), digit);
-		significand /= WIDE_LIMB_BASE;
-	}
-	normalize(x);
+	struct wide y;
+
+	set_decimal(&y, significand, scale);
+	wide_add(x, &y);
 }
 
 void wide_add(struct wide *x, const struct wide *y)
@@ -235,12 +248,11 @@ void wide_fold_combine(struct wide_fold *f, const struct wide_fold *later)
  * true one. */
 static void from_bin(struct wide_fold *f, const struct decimal_bin *bin, int scale)
 {
-	memset(f, 0, sizeof *f);
 	f->count = 1;
 	f->scale = scale;
-	wide_add_decimal(&f->sum, bin->sum, scale);
-	wide_add_decimal(&f->min, bin->min, scale);
-	wide_add_decimal(&f->max, bin->max, scale);
+	set_decimal(&f->sum, bin->sum, scale);
+	set_decimal(&f->min, bin->min, scale);
+	set_decimal(&f->max, bin->max, scale);
 }
 
 void wide_fold_add_bins(struct wide_fold *f, const struct by_scale *fast)
