@@ -96,7 +96,7 @@ static enum status column_combine(struct column_partial *column, const struct co
 	forget_offsets(column);
 	if (by_scale_combine(&column->fast, &later->fast) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	if (later->wide && later->wide->count > 0) {
+	if (column_has_wide(later)) {
 		if (!wide_of(column))
 			return STATUS_NO_MEMORY;
 		wide_fold_combine(column->wide, later->wide);
@@ -123,7 +123,7 @@ enum status partial_combine(struct partial *p, const struct partial *later)
 void column_numbers(const struct column_partial *column, struct wide_fold *out)
 {
 	memset(out, 0, sizeof *out);
-	if (column->wide && column->wide->count)
+	if (column_has_wide(column))
 		*out = *column->wide;
 	wide_fold_add_bins(out, &column->fast);
 }

@@ -80,6 +80,12 @@ enum status partial_combine(struct partial *p, const struct partial *later);
 /* The kind of a column: that of the earliest value folded into it. */
 enum column_kind column_kind(const struct column_partial *column);
 
+/* Whether the column has numbers that the fast path does not hold. */
+static inline bool column_has_wide(const struct column_partial *column)
+{
+	return column->wide && column->wide->count > 0;
+}
+
 /* All numbers of a column, wherever they were kept, as one fold. */
 void column_numbers(const struct column_partial *column, struct wide_fold *out);
 

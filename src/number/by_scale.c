@@ -106,3 +106,28 @@ enum status by_scale_combine(struct by_scale *b, const struct by_scale *later)
 	b->count += later->count;
 	return STATUS_OK;
 }
+
+/* Adds a bin to *t. nzeros: how many digits its scale is short of that of *t. */
+static bool total_add(struct decimal_total *t, const struct decimal_bin *bin, int nzeros, bool first)
+{
+	struct decimal_total x = {bin->sum, bin->min, bin->max};
+
+	if (!decimal_rescale(&x.sum, nzeros) || !decimal_rescale(&x.min, nzeros) ||
+	    !decimal_rescale(&x.max, nzeros))
+		return false;
+	t->min = first || x.min < t->min ? x.min : t->min;
+	t->max = first || x.max > t->max ? x.max : t->max;
+	return !__builtin_add_overflow(t->sum, x.sum, &t->sum);
+}
+
+bool by_scale_total(const struct by_scale *b, struct decimal_total *out, int *scale)
+{
+	const union scale_value *value = by_scale_values(b);
+
+	*out = (struct decimal_total){0, 0, 0};
+	*scale = b->scales ? 31 - __builtin_clz(b->scales) : 0;
+	for (uint32_t left = b->scales; left; left &= left - 1, value++)
+		if (!total_add(out, &value->bin, *scale - __builtin_ctz(left), left == b->scales))
+			return false;
+	return true;
+}

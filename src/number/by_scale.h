@@ -12,6 +12,7 @@
 #ifndef GPUSTAT_BY_SCALE_H
 #define GPUSTAT_BY_SCALE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -26,6 +27,11 @@ struct sum192 {
 union scale_value {
 	struct decimal_bin bin;
 	struct sum192 square;
+};
+
+/* Like a bin, for numbers beyond 64 bits. */
+struct decimal_total {
+	int128 sum, min, max;
 };
 
 /* Zeroed: no value, which is the identity. */
@@ -83,5 +89,9 @@ enum status by_scale_add_bin(struct by_scale *b, int scale, const struct decimal
 enum status by_scale_add(struct by_scale *b, struct decimal x);
 enum status by_scale_add_fold(struct by_scale *b, const struct decimal_fold *later);
 enum status by_scale_combine(struct by_scale *b, const struct by_scale *later);
+
+/* Sets *out to the fold of all bins at the largest of their scales, *scale; 0 without a bin. Returns
+ * false where that does not fit in 128 bits. */
+bool by_scale_total(const struct by_scale *b, struct decimal_total *out, int *scale);
 
 #endif

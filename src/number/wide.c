@@ -90,8 +90,11 @@ void wide_add(struct wide *x, const struct wide *y)
 static bool upper_limbs(const struct wide *x, int from, int128 *out)
 {
 	int128 value = 0;
+	int i = WIDE_NLIMBS - 1;
 
-	for (int i = WIDE_NLIMBS - 1; i >= from; i--) {
+	while (i >= from && x->limb[i] == 0)
+		i--;
+	for (; i >= from; i--) {
 		if (value > DECIMAL_INT128_MAX / WIDE_LIMB_BASE - 1 ||
 		    value < -(DECIMAL_INT128_MAX / WIDE_LIMB_BASE - 1))
 			return false;

@@ -278,7 +278,7 @@ static bool selector_tells(const struct header *h, const struct selector *s)
 		bool selected = !range.star && range.first <= i && i <= range.last;
 		if (selected && !v->is_number && !v->is_missing)
 			return true;
-		if (!strcmp(v->text, s->text) && !(by_position && v->is_number))
+		if (!(by_position && v->is_number) && !strcmp(v->text, s->text))
 			return true;
 	}
 	return range.star && looks_like_header(h);
