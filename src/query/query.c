@@ -11,6 +11,8 @@
 #include "query/expr.h"
 #include "query/select.h"
 
+#define FEW_SELECTORS 16
+
 /* What is asked of one field. */
 struct demand {
 	bool selected;        /* at all */
@@ -28,6 +30,7 @@ struct making {
 	size_t nselections;
 	struct demand *demands;       /* by field */
 	size_t ndemands;
+	struct name_index index; /* if there are many selectors */
 	struct fault *fault;
 };
 
@@ -196,18 +199,38 @@ static enum status demand_range(struct making *m, enum operation operation,
 	return status;
 }
 
-static enum status demand_selected(struct making *m)
+static enum status resolve(struct making *m, const struct selector *s, struct field_range *range)
 {
 	const struct header *h = &m->q->header;
+
+	if (m->index.entries)
+		return selector_resolve_indexed(s, &m->index, h->nfields, range, m->fault);
+	return selector_resolve(s, h->names, h->nfields, range, m->fault);
+}
+
+/* Sorts the names if that is faster than searching all of them for each selector. */
+static enum status index_names(struct making *m)
+{
+	const struct header *h = &m->q->header;
+	size_t nselectors = 0;
+
+	for (size_t i = 0; i < m->nselections; i++)
+		nselectors += m->selections[i].nselectors;
+	if (nselectors <= FEW_SELECTORS)
+		return STATUS_OK;
+	return name_index_init(&m->index, h->names, h->nfields) ? no_memory(m) : STATUS_OK;
+}
+
+static enum status demand_selected(struct making *m)
+{
 	struct field_range range;
-	enum status status = STATUS_OK;
+	enum status status = index_names(m);
 
 	for (size_t i = 0; i < m->options->nuses; i++) {
 		const struct operation_use *use = &m->options->uses[i];
 		const struct selection *s = &m->selections[i];
 		for (size_t j = 0; status == STATUS_OK && j < s->nselectors; j++) {
-			status = selector_resolve(&s->selectors[j], h->names, h->nfields, &range,
-						  m->fault);
+			status = resolve(m, &s->selectors[j], &range);
 			if (status == STATUS_OK)
 				status = demand_range(m, use->operation, range);
 		}
@@ -406,6 +429,7 @@ enum status query_make(struct query *q, const struct options *options, struct in
 		selection_free(&m.selections[i]);
 	free(m.selections);
 	free(m.demands);
+	name_index_free(&m.index);
 	return status;
 }
 
