@@ -86,30 +86,42 @@ static csv_map map_without_quotes(char last, char delimiter)
 	return CSV_MAP(outside, outside, CSV_QUOTED, outside);
 }
 
-csv_map rows_classify(struct rows *r, const char *text, size_t nbytes, uint64_t *nlines)
+/* Fills r->bits. Without a quote byte, its zeros count as no quotes. */
+static struct simd_counts classify(const struct rows *r, const char *text, size_t nbytes)
 {
-	size_t nwords = nwords_of(nbytes), whole = nbytes / SIMD_WORD_NBYTES;
-	char delimiter = r->dialect.delimiter;
-	struct simd_counts counts = simd()->classify(text, whole, delimiter, r->bits);
+	size_t whole = nbytes / SIMD_WORD_NBYTES;
+	char delimiter = r->dialect.delimiter, quote = r->dialect.quote;
+	struct simd_counts counts = simd()->classify(text, whole, delimiter, quote, r->bits);
 
-	if (whole < nwords) { /* the padding is classified too, and masked away */
+	if (nbytes % SIMD_WORD_NBYTES) { /* the padding is classified too, and masked away */
 		struct simd_bits last = {r->bits.separators + whole, r->bits.newlines + whole,
 					 r->bits.quotes + whole};
 		uint64_t valid = (UINT64_C(1) << nbytes % SIMD_WORD_NBYTES) - 1;
-		simd()->classify(text + whole * SIMD_WORD_NBYTES, 1, delimiter, last);
+		simd()->classify(text + whole * SIMD_WORD_NBYTES, 1, delimiter, quote, last);
 		*last.separators &= valid;
 		*last.newlines &= valid;
 		*last.quotes &= valid;
 		counts.nlines += (uint64_t)__builtin_popcountll(*last.newlines);
 		counts.nquotes |= *last.quotes;
 	}
-	r->counts = counts;
-	*nlines = counts.nlines;
-	r->nwords = r->resolved = nwords;
-	r->head_resolved = false;
-	if (nbytes > 0 && counts.nquotes == 0)
-		return r->map = map_without_quotes(text[nbytes - 1], delimiter);
-	return r->map = quotes_map(r->bits, nbytes, &r->resolved);
+	if (quote == 0)
+		counts.nquotes = 0;
+	return counts;
+}
+
+csv_full_map rows_classify(struct rows *r, const char *text, size_t nbytes, uint64_t *nlines)
+{
+	csv_map map;
+
+	r->counts = classify(r, text, nbytes);
+	*nlines = r->counts.nlines;
+	r->nwords = r->resolved = nwords_of(nbytes);
+	r->head_resolved = r->has_strays = false;
+	if (nbytes > 0 && r->counts.nquotes == 0)
+		map = map_without_quotes(text[nbytes - 1], r->dialect.delimiter);
+	else
+		map = quotes_map(r->bits, nbytes, &r->resolved, &r->has_strays);
+	return r->map = csv_full_map_of(map);
 }
 
 enum chunk_dependence rows_dependence(const struct rows *r)
@@ -120,15 +132,15 @@ enum chunk_dependence rows_dependence(const struct rows *r)
 }
 
 /* Returns the word at which a walk begins, and resolves the quotes that rows_classify left. If the
- * entry is unknown, that is where it no longer matters; if it matters everywhere, the text's
- * beginning, as if outside quotes. */
+ * entry is unknown, that is where it no longer matters; if that is nowhere, there are no quotes or
+ * no records, and it is the text's beginning. */
 static size_t enter(struct rows *r, struct chunk_entry entry)
 {
-	if (entry.unknown && r->resolved < r->nwords)
-		return r->resolved;
+	if (entry.unknown)
+		return r->resolved < r->nwords ? r->resolved : 0;
 	if (!r->head_resolved && (r->counts.nquotes != 0 || entry.state == CSV_QUOTED))
-		quotes_resolve(r->bits, r->resolved, entry.state);
-	r->head_resolved = !entry.unknown;
+		r->has_strays |= quotes_resolve(r->bits, r->resolved, entry.state);
+	r->head_resolved = true;
 	return 0;
 }
 
@@ -283,6 +295,48 @@ static bool pass_head(const struct walk *w)
 	return true;
 }
 
+/* ---- text behind a closing quote ---- */
+
+/* Whether text[at], behind a closing quote, belongs to no line end. Complete records go on. */
+static bool is_stray(const char *text, size_t at)
+{
+	return text[at] != '\r' || text[at + 1] != '\n';
+}
+
+/* Returns the first byte of text behind a closing quote in [begin, end), or end. */
+static size_t first_stray(const struct rows *r, const char *text, size_t begin, size_t end)
+{
+	uint64_t in_range = ~UINT64_C(0) << begin % SIMD_WORD_NBYTES;
+
+	for (size_t word = begin / SIMD_WORD_NBYTES; word * SIMD_WORD_NBYTES < end; word++) {
+		for (uint64_t left = r->bits.quotes[word] & in_range; left; left &= left - 1) {
+			size_t at = word * SIMD_WORD_NBYTES + (size_t)__builtin_ctzll(left);
+			if (at < end && is_stray(text, at))
+				return at;
+		}
+		in_range = ~UINT64_C(0);
+	}
+	return end;
+}
+
+/* Returns where the record around text[at] begins, in [begin, at]. */
+static size_t record_begin(const struct rows *r, size_t begin, size_t at)
+{
+	while (at > begin && !(r->bits.newlines[(at - 1) / SIMD_WORD_NBYTES] >>
+			       (at - 1) % SIMD_WORD_NBYTES & 1))
+		at--;
+	return at;
+}
+
+/* Finds the first of the complete records that has text behind a closing quote. */
+static void find_stray(const struct rows *r, const char *text, struct rows_extent *out)
+{
+	size_t at = first_stray(r, text, out->head_nbytes, out->tail_offset);
+
+	if (at < out->tail_offset)
+		out->stray = record_begin(r, out->head_nbytes, at);
+}
+
 enum status rows_walk(struct rows *r, const char *text, size_t nbytes, struct chunk_entry entry,
 		      row_visitor visit, void *context, struct rows_extent *out)
 {
@@ -291,7 +345,7 @@ enum status rows_walk(struct rows *r, const char *text, size_t nbytes, struct ch
 	size_t word = enter(r, entry);
 	enum status status = STATUS_OK;
 
-	*out = (struct rows_extent){0};
+	*out = (struct rows_extent){.stray = SIZE_MAX};
 	r->nends = 0;
 	r->ends[-1] = UINT32_MAX; /* the first row begins behind it, at 0 */
 	while (status == STATUS_OK && word < r->nwords) {
@@ -303,7 +357,9 @@ enum status rows_walk(struct rows *r, const char *text, size_t nbytes, struct ch
 	}
 	if (in_head)
 		out->head_nbytes = out->tail_offset = nbytes;
-	out->open_quote = csv_map_apply(r->map, entry.state) == CSV_QUOTED
+	out->open_quote = csv_full_map_apply(r->map, chunk_entry_state(entry)) == CSV_QUOTED
 				  ? (uint32_t)(r->ends[(ptrdiff_t)r->nends - 1] + 1) : SIZE_MAX;
+	if (status == STATUS_OK && r->has_strays)
+		find_stray(r, text, out);
 	return status;
 }

@@ -30,9 +30,10 @@ struct rows {
 	struct simd_bits bits; /* of the text classified last; one allocation */
 	size_t nwords, capacity_nwords;
 	struct simd_counts counts;
-	csv_map map;
+	csv_full_map map;
 	size_t resolved;    /* the quotes in words [resolved, nwords) are resolved for any entry, */
 	bool head_resolved; /* ... and those before for the entry of the last walk */
+	bool has_strays;    /* resolved words have bits behind closing quotes: see quotes.h */
 	/* Positions of separators outside quotes. ends[-1]: the current row's begin, less 1. */
 	uint32_t *ends, *ends_memory;
 	size_t nends, ends_capacity;
@@ -50,7 +51,7 @@ enum status rows_reserve(struct rows *r, size_t nbytes);
 
 /* Classifies text[0 .. nbytes), padded as simd.h requires; rows_reserve has made room for it. Sets
  * *nlines to the number of its LFs, and returns its transition map. */
-csv_map rows_classify(struct rows *r, const char *text, size_t nbytes, uint64_t *nlines);
+csv_full_map rows_classify(struct rows *r, const char *text, size_t nbytes, uint64_t *nlines);
 
 /* How much of a walk depends on the entry, as rows_classify has found. */
 enum chunk_dependence rows_dependence(const struct rows *r);
@@ -79,6 +80,8 @@ typedef enum status (*row_visitor)(void *context, const struct row_run *run);
 struct rows_extent {
 	bool head_ends; /* as in struct partial */
 	size_t head_nbytes, tail_offset;
+	size_t stray;      /* the first complete record with text behind a closing quote; else
+			    * SIZE_MAX */
 	size_t open_quote; /* if the text ends inside quotes: where that field begins, valid if the
 			    * text was entered between records; else SIZE_MAX */
 };

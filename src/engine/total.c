@@ -75,7 +75,7 @@ static enum status fault_value(const struct total *t, const struct text *text, s
 	if (record_split(text->data + offset, text->nbytes - offset, &t->plan->dialect, true,
 			 &r) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	value = field_value(text->data + offset + r.fields[0].begin,
+	value = field_value(&t->plan->dialect, text->data + offset + r.fields[0].begin,
 			    r.fields[0].end - r.fields[0].begin, scratch, &nbytes);
 	record_free(&r);
 	if (!value)
@@ -103,6 +103,23 @@ static enum status fault_short(const struct total *t, const struct text *text, s
 	fault_set(fault, STATUS_SHORT_RECORD, 0, NULL);
 	place_fault(t->plan, text, offset, c, fault);
 	return STATUS_SHORT_RECORD;
+}
+
+/* Sets fault to the text behind a closing quote in the record at offset. */
+static enum status fault_stray(const struct total *t, const struct text *text, size_t offset,
+			       struct fault *fault)
+{
+	const char *data = text->data + offset;
+	struct record r;
+	size_t at;
+
+	if (record_split(data, text->nbytes - offset, &t->plan->dialect, true, &r) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	at = r.stray_offset;
+	record_free(&r);
+	record_fault_stray(data, at, &t->plan->dialect, fault);
+	place_fault(t->plan, text, offset + at, t->plan->ncolumns, fault);
+	return STATUS_STRAY_QUOTE;
 }
 
 /* Whether column c may be text, and is: then no value of it is an error. */
@@ -133,6 +150,7 @@ static enum status check(struct total *t, const struct text *text, const struct 
 			 struct fault *fault)
 {
 	size_t first = OFFSET_NONE, column = 0;
+	bool is_short, is_stray;
 
 	for (size_t c = 0; c < t->plan->ncolumns; c++) {
 		size_t offset = first_error(t, later, c);
@@ -145,10 +163,15 @@ static enum status check(struct total *t, const struct text *text, const struct 
 		first = later->first_undecided_offset;
 		column = later->undecided_column;
 	}
-	t->fault_offset = later->first_short_offset < first ? later->first_short_offset : first;
-	if (later->nshort && t->plan->short_record == INVALID_ERROR &&
-	    later->first_short_offset < first)
-		return fault_short(t, text, later->first_short_offset, fault);
+	is_short = later->first_short_offset < first && t->plan->short_record == INVALID_ERROR;
+	if (is_short)
+		first = later->first_short_offset;
+	is_stray = later->first_stray_offset != OFFSET_NONE && later->first_stray_offset <= first;
+	t->fault_offset = is_stray ? later->first_stray_offset : first;
+	if (is_stray) /* before all else in its record */
+		return fault_stray(t, text, t->fault_offset, fault);
+	if (is_short)
+		return fault_short(t, text, t->fault_offset, fault);
 	if (first != OFFSET_NONE)
 		return fault_value(t, text, first, column, &t->folder.cpu.folder.scratch, fault);
 	return STATUS_OK;
@@ -381,7 +404,7 @@ static bool has_fault(const struct partial *p)
 	for (size_t c = 0; c < p->ncolumns; c++)
 		if (p->columns[c].ninvalid > 0)
 			return true;
-	return p->nshort > 0 || p->nundecided > 0;
+	return p->nshort > 0 || p->nundecided > 0 || p->first_stray_offset != OFFSET_NONE;
 }
 
 bool ends_suffice(const struct plan *plan, const struct partial *later, bool settled)

@@ -33,7 +33,7 @@ void expr_row_free(struct expr_row *row)
 static enum status read_value(struct expr_value *v, struct scratch *scratch,
 			      const struct plan *plan, const char *field, size_t nbytes)
 {
-	v->text = field_value(field, nbytes, scratch, &v->nbytes);
+	v->text = field_value(&plan->dialect, field, nbytes, scratch, &v->nbytes);
 	if (!v->text)
 		return STATUS_NO_MEMORY;
 	v->kind = value_is_missing(plan, v->text, v->nbytes) ? EXPR_MISSING : EXPR_UNREAD;

@@ -313,5 +313,6 @@ enum status rows_fold(struct row_folder *f, struct rows *r, const char *text, si
 	out->head_nbytes = extent.head_nbytes;
 	out->tail_offset = extent.tail_offset;
 	out->open_quote_offset = extent.open_quote;
+	out->first_stray_offset = extent.stray;
 	return status;
 }

@@ -45,8 +45,8 @@ static size_t blank_nbytes(const char *data, size_t nbytes)
 	}
 }
 
-/* Cuts record i at or after position `from`, passing over blank lines unless one is a
- * record: the second one of a table of one column. */
+/* Cuts record i at or after position `from`, passing over comments, and over blank lines unless one
+ * is a record: the second one of a table of one column. */
 static enum status cut(struct first_text *t, int i, size_t from,
 		       const struct csv_dialect *dialect)
 {
@@ -61,7 +61,7 @@ static enum status cut(struct first_text *t, int i, size_t from,
 		status = record_split(t->data + from, t->nbytes - from, dialect, t->at_end,
 				      &t->record[i]);
 		if (status != STATUS_OK || t->record[i].nfields || t->record[i].nbytes == 0 ||
-		    blank_counts)
+		    (blank_counts && !t->record[i].is_comment))
 			return status;
 	}
 }
@@ -87,16 +87,29 @@ static enum status cut_both(struct first_text *t, const struct csv_dialect *dial
 	return status;
 }
 
-static enum status open_quote(const struct input *input, const struct first_text *t,
-			      struct fault *fault)
+/* status: STATUS_OPEN_QUOTE or STATUS_OPEN_ESCAPE. */
+static enum status open_field(const struct input *input, const struct first_text *t,
+			      enum status status, struct fault *fault)
 {
 	int i = t->record[1].nfields != 0;
 
-	fault_set(fault, STATUS_OPEN_QUOTE, 0, NULL);
+	fault_set(fault, status, 0, NULL);
 	fault->file = input_name(input, t->file);
 	fault->line = 1 + count_lines(t->data,
 						t->begin[i] + t->record[i].fields[0].begin);
-	return STATUS_OPEN_QUOTE;
+	return status;
+}
+
+/* Text behind a closing quote, in the first record. */
+static enum status stray(const struct input *input, const struct first_text *t,
+			 const struct csv_dialect *dialect, struct fault *fault)
+{
+	size_t offset = t->record[0].stray_offset;
+
+	record_fault_stray(t->data + t->begin[0], offset, dialect, fault);
+	fault->file = input_name(input, t->file);
+	fault->line = 1 + count_lines(t->data, t->begin[0] + offset);
+	return STATUS_STRAY_QUOTE;
 }
 
 /* Whether a record, whole or not yet, is longer than any may be, blank lines before it
@@ -141,8 +154,11 @@ static enum status read_file(struct first_text *t, struct input *input, const st
 		if (status == STATUS_OK && is_too_long(t, whole, &i))
 			return too_long(input, t, i, fault);
 	}
-	if (status == STATUS_OPEN_QUOTE)
-		return open_quote(input, t, fault);
+	if ((status == STATUS_OK || status == STATUS_OPEN_QUOTE) && t->record[0].nbytes &&
+	    t->record[0].stray_offset != SIZE_MAX)
+		return stray(input, t, dialect, fault);
+	if (status == STATUS_OPEN_QUOTE || status == STATUS_OPEN_ESCAPE)
+		return open_field(input, t, status, fault);
 	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
 }
 
@@ -173,7 +189,7 @@ static enum status copy_value(struct first_value *v, const char *field, size_t n
 	struct scratch scratch = {NULL, 0};
 	struct decimal ignored;
 	enum decimal_kind kind;
-	const char *text = field_value(field, nbytes, &scratch, &nbytes);
+	const char *text = field_value(&plan->dialect, field, nbytes, &scratch, &nbytes);
 
 	/* With a NUL in it, it is no name: what stands before might be one, or a number of COLS. */
 	v->text = text ? strndup(text, memchr(text, '\0', nbytes) ? 0 : nbytes) : NULL;

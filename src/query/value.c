@@ -31,7 +31,7 @@ bool missing_is_number(const struct plan *plan)
 enum status value_read(const struct plan *plan, bool parses, const char *field, size_t nbytes,
 		       struct scratch *scratch, struct value *out)
 {
-	out->text = field_value(field, nbytes, scratch, &out->nbytes);
+	out->text = field_value(&plan->dialect, field, nbytes, scratch, &out->nbytes);
 	if (!out->text)
 		return STATUS_NO_MEMORY;
 	if (value_is_missing(plan, out->text, out->nbytes))

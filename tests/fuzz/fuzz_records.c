@@ -206,7 +206,7 @@ static void go_by_bytes(const struct plan *plan, const char *text, size_t nbytes
 	begin_record(&r, 0);
 	for (size_t i = 0; i < nbytes; i++) {
 		enum csv_class c = csv_classify((unsigned char)text[i],
-						(unsigned char)plan->dialect.delimiter);
+						(unsigned char)plan->dialect.delimiter, '"');
 		if (csv_outside_quotes(state) && c == CSV_NEWLINE)
 			end_line(&r, i, &in_head);
 		else if (csv_outside_quotes(state) && c == CSV_DELIMITER)
@@ -231,7 +231,7 @@ static csv_map walk_automaton(const struct plan *plan, const uint8_t *text, size
 	for (size_t i = 0; i < nbytes; i++) {
 		*nlines += text[i] == '\n';
 		map = csv_map_compose(map, csv_map_of(csv_classify(
-						   text[i], (unsigned char)plan->dialect.delimiter)));
+						   text[i], (unsigned char)plan->dialect.delimiter, '"')));
 	}
 	return map;
 }
@@ -252,7 +252,8 @@ static void go_by_worker(const struct plan *plan, const uint8_t *text, size_t nb
 	chunk.data = worker_cpu.buffer(w);
 	memcpy(chunk.data, text, nbytes);
 	FUZZ_CHECK(worker_cpu.map(w, &chunk, &map, &fault) == STATUS_OK);
-	FUZZ_CHECK(map.map == walk_automaton(plan, text, nbytes, &nlines));
+	FUZZ_CHECK(map.map.exits ==
+		   csv_full_map_of(walk_automaton(plan, text, nbytes, &nlines)).exits);
 	FUZZ_CHECK(map.nlines == nlines);
 	FUZZ_CHECK(worker_cpu.fold(w, &chunk, entry, &out->partial, &fault) == STATUS_OK);
 	FUZZ_CHECK(!out->partial.needs_entry);
