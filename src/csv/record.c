@@ -94,6 +94,32 @@ static enum status split(struct walk *w, struct record *r)
 	return finish_text(r, w, begin);
 }
 
+/* Cuts a record whose fields end at blanks. */
+static enum status split_words(const struct walk *w, struct record *r)
+{
+	const char *lf = memchr(w->data, '\n', w->nbytes);
+	size_t at = 0, begin, end = lf ? (size_t)(lf - w->data) : w->nbytes;
+
+	if (!lf && !w->at_end)
+		return STATUS_OK;
+	r->nbytes = lf ? end + 1 : end;
+	end -= field_cr_nbytes(w->data, 0, end, '\0');
+	while (end > 0 && field_is_blank(w->data[end - 1]))
+		end--;
+	for (;;) {
+		while (at < end && field_is_blank(w->data[at]))
+			at++;
+		if (at == end)
+			return STATUS_OK;
+		for (begin = at; at < end && !field_is_blank(w->data[at]); at++)
+			;
+		if (r->nfields + 1 == w->dialect->nfields)
+			at = end;
+		if (append_field(r, begin, at) != STATUS_OK)
+			return STATUS_NO_MEMORY;
+	}
+}
+
 /* Passes over a comment. */
 static void split_comment(const struct walk *w, struct record *r)
 {
@@ -115,7 +141,7 @@ enum status record_split(const char *data, size_t nbytes, const struct csv_diale
 		split_comment(&w, out);
 		return STATUS_OK;
 	}
-	status = split(&w, out);
+	status = dialect->whitespace ? split_words(&w, out) : split(&w, out);
 	out->stray_offset = w.stray_offset;
 	return status;
 }

@@ -20,6 +20,7 @@
 #include "csv/chunk.h"
 #include "csv/dfa.h"
 #include "csv/dialect.h"
+#include "csv/dialect_quotes.h"
 #include "csv/field.h"
 #include "simd/simd.h"
 
@@ -27,10 +28,11 @@
 struct rows {
 	struct csv_dialect dialect;
 	size_t nfields; /* fields 0 .. nfields - 1 are read */
-	struct simd_bits bits; /* of the text classified last; one allocation */
+	struct dialect_bits bits; /* of the text classified last; one allocation */
 	size_t nwords, capacity_nwords;
 	struct simd_counts counts;
 	csv_full_map map;
+	enum chunk_dependence dependence;
 	size_t resolved;    /* the quotes in words [resolved, nwords) are resolved for any entry, */
 	bool head_resolved; /* ... and those before for the entry of the last walk */
 	bool has_strays;    /* resolved words have bits behind closing quotes: see quotes.h */
@@ -50,11 +52,9 @@ void rows_free(struct rows *r);
 enum status rows_reserve(struct rows *r, size_t nbytes);
 
 /* Classifies text[0 .. nbytes), padded as simd.h requires; rows_reserve has made room for it. Sets
- * *nlines to the number of its LFs, and returns its transition map. */
+ * *nlines to the number of its LFs, r->dependence to how much of a walk depends on the entry, and
+ * returns the text's transition map. */
 csv_full_map rows_classify(struct rows *r, const char *text, size_t nbytes, uint64_t *nlines);
-
-/* How much of a walk depends on the entry, as rows_classify has found. */
-enum chunk_dependence rows_dependence(const struct rows *r);
 
 /* Rows with the same number of fields: ends[0 .. nrows x stride), ends[-1] before them. */
 struct row_run {
@@ -82,11 +82,12 @@ struct rows_extent {
 	size_t head_nbytes, tail_offset;
 	size_t stray;      /* the first complete record with text behind a closing quote; else
 			    * SIZE_MAX */
-	size_t open_quote; /* if the text ends inside quotes: where that field begins, valid if the
-			    * text was entered between records; else SIZE_MAX */
+	size_t open_field; /* if the text ends inside quotes, or with an LF that is escaped: where
+			    * that field begins, valid if the text was entered between records; else
+			    * SIZE_MAX */
 };
 
-/* Visits the complete records of the text classified last, except blank lines. entry: if an earlier
+/* Visits the complete records of the text classified last, except blank lines and comments. entry: if an earlier
  * walk of this text had a known entry, the same one. If unknown, the head extends to the end of the
  * first record behind which the entry does not matter.
  * Errors: STATUS_NO_MEMORY, and what visit returns. */

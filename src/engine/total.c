@@ -61,10 +61,23 @@ static void place_fault(const struct plan *plan, const struct text *text, size_t
 		fault->column = plan->columns[c].name;
 }
 
+/* The dialect of a text that begins with a field of a record, `before` fields behind its first: that
+ * field is no comment, and with whitespace, fewer follow. */
+static struct csv_dialect dialect_inside(const struct total *t, size_t before)
+{
+	struct csv_dialect d = t->plan->dialect;
+
+	d.comment = '\0';
+	if (d.nfields)
+		d.nfields = before < d.nfields ? d.nfields - before : 1;
+	return d;
+}
+
 /* Sets fault to the value at offset, which is invalid in column c. */
 static enum status fault_value(const struct total *t, const struct text *text, size_t offset,
 			       size_t c, struct scratch *scratch, struct fault *fault)
 {
+	struct csv_dialect d = dialect_inside(t, t->plan->columns[c].field);
 	struct record r;
 	struct wide ignored;
 	enum status status;
@@ -72,8 +85,7 @@ static enum status fault_value(const struct total *t, const struct text *text, s
 	size_t nbytes;
 	const char *value;
 
-	if (record_split(text->data + offset, text->nbytes - offset, &t->plan->dialect, true,
-			 &r) != STATUS_OK)
+	if (record_split(text->data + offset, text->nbytes - offset, &d, true, &r) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	value = field_value(&t->plan->dialect, text->data + offset + r.fields[0].begin,
 			    r.fields[0].end - r.fields[0].begin, scratch, &nbytes);
@@ -103,6 +115,21 @@ static enum status fault_short(const struct total *t, const struct text *text, s
 	fault_set(fault, STATUS_SHORT_RECORD, 0, NULL);
 	place_fault(t->plan, text, offset, c, fault);
 	return STATUS_SHORT_RECORD;
+}
+
+/* Sets fault to the field at offset, which the file's end leaves open. */
+static enum status fault_open(const struct total *t, const struct text *text, size_t offset,
+			      struct fault *fault)
+{
+	struct csv_dialect d = dialect_inside(t, 0);
+	struct record r;
+	enum status status =
+		record_split(text->data + offset, text->nbytes - offset, &d, true, &r);
+
+	record_free(&r);
+	fault_set(fault, status, 0, NULL);
+	place_fault(t->plan, text, offset, t->plan->ncolumns, fault);
+	return status;
 }
 
 /* Sets fault to the text behind a closing quote in the record at offset. */
@@ -263,11 +290,8 @@ static enum status seam_fold(struct total *t, bool at_end, const struct seam_use
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	s->nbytes = 0;
 	status = check(t, &text, p, fault);
-	if (status == STATUS_OK && p->open_quote_offset != OFFSET_NONE) {
-		fault_set(fault, STATUS_OPEN_QUOTE, 0, NULL);
-		place_fault(t->plan, &text, p->open_quote_offset, t->plan->ncolumns, fault);
-		return STATUS_OPEN_QUOTE;
-	}
+	if (status == STATUS_OK && p->open_field_offset != OFFSET_NONE)
+		return fault_open(t, &text, p->open_field_offset, fault);
 	if (status == STATUS_OK && t->plan->emits)
 		status = seam_emit(t, cpu, nbytes, at_end, use->out, fault);
 	return status == STATUS_OK ? combine(use->into, p, fault) : status;

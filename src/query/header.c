@@ -219,6 +219,21 @@ static enum status copy_values(struct first_record *r, const struct first_text *
 	return STATUS_OK;
 }
 
+/* With --whitespace, the header may have more words than the second record has fields: "Mounted on".
+ * Then the last name is the rest of the line. */
+static enum status join_words(struct header *h, const struct first_text *t)
+{
+	const struct record *first = &t->record[0];
+	size_t n = t->record[1].nfields, begin;
+
+	if (n == 0 || n >= first->nfields)
+		return STATUS_OK;
+	begin = first->fields[n - 1].begin;
+	h->last_name = strndup(t->data + t->begin[0] + begin,
+			       first->fields[first->nfields - 1].end - begin);
+	return h->last_name ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
 enum status header_read(struct header *h, struct input *input, const struct plan *plan,
 			bool and_second, struct fault *fault)
 {
@@ -229,6 +244,8 @@ enum status header_read(struct header *h, struct input *input, const struct plan
 	h->file = t.file;
 	if (status == STATUS_OK && (copy_values(&h->record[0], &t, 0, plan) != STATUS_OK ||
 				    copy_values(&h->record[1], &t, 1, plan) != STATUS_OK))
+		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (status == STATUS_OK && plan->dialect.whitespace && join_words(h, &t) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (status == STATUS_OK && t.record[0].nfields) {
 		h->nfields = t.record[0].nfields;
@@ -318,6 +335,19 @@ static bool is_header(const struct header *h, enum header_mode mode,
 	return nselectors == 0 && looks_like_header(h);
 }
 
+/* Gives the header the last name that join_words found. */
+static void use_last_name(struct header *h)
+{
+	struct first_record *first = &h->record[0];
+
+	while (first->nfields > h->record[1].nfields)
+		free(first->values[--first->nfields].text);
+	free(first->values[first->nfields - 1].text);
+	first->values[first->nfields - 1].text = h->last_name;
+	h->last_name = NULL;
+	h->nfields = first->nfields;
+}
+
 /* Names the columns that the header has a name for. */
 static enum status name_columns(struct header *h)
 {
@@ -353,6 +383,8 @@ enum status header_decide(struct header *h, struct input *input, enum header_mod
 			  struct fault *fault)
 {
 	h->present = is_header(h, mode, selections, nselections);
+	if (h->present && h->last_name)
+		use_last_name(h);
 	if (name_columns(h) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (!h->present && h->nfields <= 1)
@@ -367,6 +399,7 @@ void header_free(struct header *h)
 		free(h->names[i]);
 	free(h->names);
 	free(h->line);
+	free(h->last_name);
 	for (int i = 0; i < 2; i++) {
 		for (size_t j = 0; j < h->record[i].nfields; j++)
 			free(h->record[i].values[j].text);

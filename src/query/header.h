@@ -30,6 +30,8 @@ struct header {
 	size_t nfields;                /* of the first record; 0: the input is empty */
 	char **names;                  /* nfields; NULL for a column that has none. Owned. */
 	struct first_record record[2]; /* the first, and the second if it was asked for ... */
+	char *last_name; /* with --whitespace: of the second record's last field, if the header has
+			  * more words; NULL: none. Owned. */
 	bool has_second;               /* ... and is in the same file: it may be a blank line */
 	char *line;                    /* a header that is present, as it came, with its line
 					* end or none: line_nbytes. Owned. */
