@@ -141,14 +141,14 @@ static enum status check(struct total *t, const struct text *text, const struct 
 			column = c;
 		}
 	}
-	if (later->first_undecided_offset < first && t->plan->short_record == INVALID_ERROR) {
+	if (later->first_undecided_offset < first && t->plan->bad_record == INVALID_ERROR) {
 		first = later->first_undecided_offset;
 		column = later->undecided_column;
 	}
-	t->fault_offset = later->first_short_offset < first ? later->first_short_offset : first;
-	if (later->nshort && t->plan->short_record == INVALID_ERROR &&
-	    later->first_short_offset < first)
-		return fault_short(t, text, later->first_short_offset, fault);
+	t->fault_offset = later->first_ragged_offset < first ? later->first_ragged_offset : first;
+	if (later->nragged && t->plan->bad_record == INVALID_ERROR &&
+	    later->first_ragged_offset < first)
+		return fault_short(t, text, later->first_ragged_offset, fault);
 	if (first != OFFSET_NONE)
 		return fault_value(t, text, first, column, &t->folder.cpu.folder.scratch, fault);
 	return STATUS_OK;
@@ -381,7 +381,7 @@ static bool has_fault(const struct partial *p)
 	for (size_t c = 0; c < p->ncolumns; c++)
 		if (p->columns[c].ninvalid > 0)
 			return true;
-	return p->nshort > 0 || p->nundecided > 0;
+	return p->nragged > 0 || p->nundecided > 0;
 }
 
 bool ends_suffice(const struct plan *plan, const struct partial *later, bool settled)

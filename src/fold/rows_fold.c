@@ -286,9 +286,9 @@ static enum status fold_run(void *context, const struct row_run *run)
 	enum status status = STATUS_OK;
 
 	if (row_run_is_short(run, m->f->plan)) {
-		m->out->nshort += run->nrows;
-		if (m->out->first_short_offset == OFFSET_NONE)
-			m->out->first_short_offset = (uint32_t)(run->ends[-1] + 1);
+		m->out->nragged += run->nrows;
+		if (m->out->first_ragged_offset == OFFSET_NONE)
+			m->out->first_ragged_offset = (uint32_t)(run->ends[-1] + 1);
 		return STATUS_OK;
 	}
 	if (m->f->plan->npredicates == 0)

@@ -349,8 +349,8 @@ static void begin_plan(struct query *q, const struct options *options)
 {
 	q->plan.dialect = options->dialect;
 	q->plan.notation = options->notation;
-	q->plan.ragged = options->ragged;
-	q->plan.short_record = options->invalid;
+	q->plan.ragged.policy = options->ragged;
+	q->plan.bad_record = options->invalid;
 	q->plan.nmissing = options->nmissing;
 	q->plan.missing = options->missing;
 	q->summary = options->nuses == 0 && !options->where;
@@ -390,6 +390,8 @@ static enum status make(struct making *m, struct input *input)
 	if (status == STATUS_OK)
 		status = plan_new_columns(m);
 	q->plan.dialect.one_column = q->header.nfields <= 1;
+	q->plan.ragged.nfields = q->header.nfields ? (uint32_t)q->header.nfields : 1;
+	q->plan.ragged.last_is_empty = q->header.ends_empty;
 	return status;
 }
 

@@ -40,8 +40,8 @@ static void report_left_out(const struct run *r)
 	}
 	if (r->total.partial.nundecided)
 		message_undecided(r->total.partial.nundecided);
-	if (r->total.partial.nshort)
-		message_left_out(r->total.partial.nshort, NULL);
+	if (r->total.partial.nragged)
+		message_left_out(r->total.partial.nragged, NULL);
 }
 
 static enum status print_result(const struct run *r, struct fault *fault)

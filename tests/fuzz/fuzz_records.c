@@ -38,7 +38,7 @@ static struct plan make_plan(const uint8_t *bytes)
 	struct plan plan = {.dialect = {.delimiter = delimiters[bytes[0] & 3], .quote = '"',
 					.one_column = bytes[0] & 4},
 			    .notation = {.decimal = '.'},
-			    .short_record = bytes[0] & 8 ? INVALID_SKIP : INVALID_ERROR,
+			    .bad_record = bytes[0] & 8 ? INVALID_SKIP : INVALID_ERROR,
 			    .emits = bytes[0] & 16,
 			    .only = bytes[0] & 32,
 			    .exclusive = bytes[0] & 64,
@@ -155,8 +155,8 @@ static void end_record(struct reference *r, size_t at)
 		return;
 	end_field(r, end);
 	if (r->nfound < r->plan->ncolumns) {
-		if (out->nshort++ == 0)
-			out->first_short_offset = r->record_begin;
+		if (out->nragged++ == 0)
+			out->first_ragged_offset = r->record_begin;
 		return;
 	}
 	for (size_t c = 0; c < r->plan->ncolumns; c++)
@@ -299,7 +299,7 @@ static void check_same(const struct outcome *a, const struct outcome *b)
 
 	FUZZ_CHECK(p->head_ends == q->head_ends && p->head_nbytes == q->head_nbytes);
 	FUZZ_CHECK(p->tail_offset == q->tail_offset);
-	FUZZ_CHECK(p->nshort == q->nshort && p->first_short_offset == q->first_short_offset);
+	FUZZ_CHECK(p->nragged == q->nragged && p->first_ragged_offset == q->first_ragged_offset);
 	for (size_t c = 0; c < p->ncolumns; c++)
 		check_columns(&p->columns[c], &q->columns[c]);
 	FUZZ_CHECK(a->text.nbytes == b->text.nbytes);

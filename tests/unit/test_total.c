@@ -13,7 +13,7 @@ static struct plan_column columns[] = {
 	{.field = 0, .name = "a", .needs = MOMENTS_FUSED, .parses = true, .invalid = INVALID_SKIP},
 	{.field = 2, .name = "c", .needs = MOMENTS_FUSED, .parses = true, .invalid = INVALID_SKIP},
 };
-static const struct plan test_plan = {.dialect = {.delimiter = ',', .quote = '"'}, .notation = {.decimal = '.'}, .short_record = INVALID_SKIP,
+static const struct plan test_plan = {.dialect = {.delimiter = ',', .quote = '"'}, .notation = {.decimal = '.'}, .bad_record = INVALID_SKIP,
 				      .where = PREDICATE_NONE, .ncolumns = 2, .columns = columns};
 
 static const char *const texts[] = {
@@ -92,7 +92,7 @@ static bool same_column(const struct column_partial *a, const struct column_part
 
 static bool same_total(const struct total *a, const struct total *b)
 {
-	return a->partial.nshort == b->partial.nshort && a->line == b->line &&
+	return a->partial.nragged == b->partial.nragged && a->line == b->line &&
 	       same_column(&a->partial.columns[0], &b->partial.columns[0]) &&
 	       same_column(&a->partial.columns[1], &b->partial.columns[1]);
 }
@@ -159,7 +159,7 @@ static void test_faults(void)
 
 	struct plan strict = test_plan;
 
-	columns[0].invalid = columns[1].invalid = strict.short_record = INVALID_ERROR;
+	columns[0].invalid = columns[1].invalid = strict.bad_record = INVALID_ERROR;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		for (size_t size = 1; size <= strlen(cases[i].text); size++) {
 			struct total t;
