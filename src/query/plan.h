@@ -72,6 +72,7 @@ struct plan {
 	struct csv_dialect dialect;
 	struct number_notation notation;
 	struct ragged_rule ragged;
+	bool has_header; /* the first record is one */
 	enum invalid_policy bad_record; /* ERROR or SKIP: one that is ragged and not taken, or for
 					 * which a predicate compares text with a number */
 	size_t ncolumns;
