@@ -87,8 +87,8 @@ struct note *note_make(const struct fault *fault, int file)
 
 	if (!note)
 		return NULL;
-	*note = (struct note){fault->status, file, fault->line, fault->value_nbytes,
-			      fault->detail_nbytes};
+	*note = (struct note){fault->status, file, fault->line, fault->column,
+			      fault->value_nbytes, fault->detail_nbytes};
 	memcpy(note->detail, fault->detail, fault->detail_nbytes);
 	return note;
 }
@@ -98,4 +98,5 @@ void note_read(const struct note *note, struct fault *fault)
 	fault_set_value(fault, note->status, note->detail, note->detail_nbytes);
 	fault->value_nbytes = note->value_nbytes;
 	fault->line = note->line;
+	fault->column = note->column;
 }

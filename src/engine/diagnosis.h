@@ -44,6 +44,7 @@ struct note {
 	enum status status;
 	int file;
 	uint64_t line;
+	const char *column; /* the plan's */
 	size_t value_nbytes, detail_nbytes; /* as in struct fault */
 	char detail[];
 };
@@ -51,7 +52,7 @@ struct note {
 /* Returns a copy of fault, which lies in the given file. NULL: out of memory. */
 struct note *note_make(const struct fault *fault, int file);
 
-/* Sets fault to what was noted, but for its file and column. */
+/* Sets fault to what was noted, but for its file. */
 void note_read(const struct note *note, struct fault *fault);
 
 #endif

@@ -182,7 +182,7 @@ enum summary_column {
 	SUMMARY_COLUMN, SUMMARY_TYPE, SUMMARY_COUNT, SUMMARY_MISSING, SUMMARY_INVALID, SUMMARY_SUM
 };
 
-/* The columns and their operations. Those from SUMMARY_INVALID on are empty for text. */
+/* The columns and their operations. Those from SUMMARY_SUM on are empty for text. */
 static const struct {
 	const char *name;
 	enum operation operation;
@@ -209,8 +209,7 @@ static bool set_summary_row(const struct plan_column *plan, const struct column_
 	bool ok = set_cell(&row[SUMMARY_COLUMN], plan->name, false) &&
 		  set_cell(&row[SUMMARY_TYPE], type_name(plan, column), false) &&
 		  set_count(&row[SUMMARY_MISSING], column->nmissing) &&
-		  (is_text ? set_cell(&row[SUMMARY_INVALID], "", true)
-			   : set_count(&row[SUMMARY_INVALID], column->ninvalid));
+		  set_count(&row[SUMMARY_INVALID], is_text ? 0 : column->ninvalid);
 
 	read_moments(plan, column, &moments);
 	for (size_t i = 0; ok && i < NSUMMARY; i++) {

@@ -43,19 +43,22 @@ void left_out_report(const struct left_out *l)
 		if (n == 0)
 			continue;
 		read_note(l, total_note_of_values(l->total, c), &first);
+		first.column = NULL; /* the sentence names it */
 		message_values_left_out(n, l->query->plan.columns[c].name, &first);
 	}
 	if (total->nundecided)
 		message_undecided(total->nundecided);
 	if (total->nragged) {
 		read_note(l, total_note_of_ragged(l->total), &first);
+		if (count_ragged(l) == 0) /* the summary's */
+			snprintf(first.hint, sizeof first.hint, ": see --ragged");
 		message_ragged(total->nragged, count_ragged(l) > 0, &first);
 	}
 }
 
 /* ---- too much ---- */
 
-/* n of `of` values or records, which `what` says. */
+/* n of `of` values or records; what: one of them. */
 struct share {
 	uint64_t n, of;
 	const char *what;
@@ -76,13 +79,16 @@ static enum status fail(const struct left_out *l, const struct share *s, const s
 	const struct invalid_limit *limit = &l->options->max_invalid;
 
 	read_note(l, note, fault);
-	if (s->n == s->of)
+	if (s->of == 1)
 		snprintf(fault->hint, sizeof fault->hint,
-			 "; --invalid skip leaves out all %" PRIu64 " %s", s->n, s->what);
+			 "; --invalid skip leaves out the only %s", s->what);
+	else if (s->n == s->of)
+		snprintf(fault->hint, sizeof fault->hint,
+			 "; --invalid skip leaves out all %" PRIu64 " %ss", s->n, s->what);
 	else
 		snprintf(fault->hint, sizeof fault->hint,
 			 "; --invalid skip leaves out %" PRIu64 " of %" PRIu64
-			 " %s, more than --max-invalid %" PRIu64 "%s",
+			 " %ss, more than --max-invalid %" PRIu64 "%s",
 			 s->n, s->of, s->what, limit->most, limit->is_percentage ? "%" : "");
 	return fault->status;
 }
@@ -97,21 +103,17 @@ static enum status check_column(const struct left_out *l, size_t c, struct fault
 {
 	uint64_t n = count_values(l, c);
 	uint64_t nnumbers = result_nnumbers(&l->total->partial.columns[c]);
-	struct share s = {n, n + nnumbers, n + nnumbers == 1 ? "value" : "values"};
-	enum status status;
+	struct share s = {n, n + nnumbers, "value"};
 
-	if (!is_too_much(l, &s))
-		return STATUS_OK;
-	status = fail(l, &s, total_note_of_values(l->total, c), fault);
-	fault->column = l->query->plan.columns[c].name;
-	return status;
+	return is_too_much(l, &s) ? fail(l, &s, total_note_of_values(l->total, c), fault)
+				  : STATUS_OK;
 }
 
 /* n of `of` records; note: of the first. */
 static enum status check_records(const struct left_out *l, uint64_t n, uint64_t of,
 				 const struct note *note, struct fault *fault)
 {
-	struct share s = {n, of, of == 1 ? "record" : "records"};
+	struct share s = {n, of, "record"};
 
 	return is_too_much(l, &s) ? fail(l, &s, note, fault) : STATUS_OK;
 }
