@@ -186,13 +186,13 @@ def check_long():
     harness.agrees("200,001 fields where 2 should be", ["--sum=a"], lines, says(
         1, "", "gpustat: <stdin>:3: 200001 fields where the header has 2" + HINT), some)
     harness.agrees("200,001 fields where 2 should be, extra", ["--sum=b", "--ragged=extra"], lines, says(0, "6\n"), some)
-    n = 70000
-    names, whole = b",".join(b"c%d" % i for i in range(n)), b",".join(b"%d" % (i % 10) for i in range(n))
+    n = 150000
+    names, whole = b",".join(b"c%d" % i for i in range(n)), b",".join(b"%04d" % (i % 10) for i in range(n))
     for name, record, message in (("one too many", whole + b",7", "%d fields where the header has %d" % (n + 1, n) + HINT),
-                                  ("one too few", whole[:-2], "%d fields where the header has %d: see --ragged\n" % (n - 1, n)),
+                                  ("one too few", whole[:-5], "%d fields where the header has %d: see --ragged\n" % (n - 1, n)),
                                   ("two too many", whole + b",,", "%d fields where the header has %d" % (n + 2, n) + HINT)):
         data = names + b"\n" + whole + b"\n" + whole + b",\n" + record + b"\n" + whole + b"\n"
-        harness.agrees("70,000 columns: " + name, ["--sum=c0,c3"], data, says(1, "", "gpustat: <stdin>:4: " + message), some)
+        harness.agrees("150,000 columns: " + name, ["--sum=c0,c3"], data, says(1, "", "gpustat: <stdin>:4: " + message), some)
 
 
 # ---- random tables ------------------------------------------------------------------------------
