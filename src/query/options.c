@@ -10,10 +10,12 @@
 
 #include "codec/codec.h"
 #include "number/decimal.h"
+#include "number/decimal_text.h"
 #include "simd/simd.h"
 
 #define MAX_THREADS 1024
 #define MAX_DEVICE 1023
+#define PERCENT_NPLACES 9
 #define CHUNK_VARIABLE "GPUSTAT_CHUNK_BYTES"
 #define SIMD_VARIABLE "GPUSTAT_SIMD"
 
@@ -166,17 +168,34 @@ static enum status set_skip_lines(struct options *o, const char *argument, struc
 	return STATUS_OK;
 }
 
+/* The digits of a fraction of a percentage, which are added to limit. Returns what follows, or NULL. */
+static const char *read_places(const char *p, struct invalid_limit *limit)
+{
+	for (; decimal_is_digit(*p); p++) {
+		if (++limit->nplaces > PERCENT_NPLACES)
+			return NULL;
+		limit->most = limit->most * 10 + (uint64_t)(*p - '0');
+	}
+	return limit->nplaces ? p : NULL;
+}
+
+/* N, N% or N.N% */
 static enum status set_max_invalid(struct options *o, const char *argument, struct fault *fault)
 {
 	struct invalid_limit *limit = &o->max_invalid;
 	const char *end = option_digits(argument, UINT64_MAX / 10 - 1, &limit->most);
 
-	limit->given = true;
+	limit->text = argument;
+	limit->nplaces = 0;
+	if (end && *end == '.' && limit->most <= 100)
+		end = read_places(end + 1, limit);
 	limit->is_percentage = end && !strcmp(end, "%");
-	if (!end || (*end && !limit->is_percentage) || (limit->is_percentage && limit->most > 100))
-		return option_fault(fault, "--max-invalid: '%.64s' is neither a number nor a percentage",
-				    argument);
-	return STATUS_OK;
+	if (limit->is_percentage && limit->most <= 100 * (uint64_t)decimal_powers[limit->nplaces])
+		return STATUS_OK;
+	if (end && !*end && limit->nplaces == 0)
+		return STATUS_OK;
+	return option_fault(fault, "--max-invalid: '%.64s' is neither a number nor a percentage",
+			    argument);
 }
 
 /* gpu:N */
@@ -336,7 +355,7 @@ static enum status check(struct options *o, struct fault *fault)
 		return option_fault(fault, "--only: there is no new column to print");
 	if (o->exclusive && !running)
 		return option_fault(fault, "--exclusive: there is no running total");
-	if (o->max_invalid.given && o->invalid != INVALID_SKIP)
+	if (o->max_invalid.text && o->invalid != INVALID_SKIP)
 		return option_fault(fault, "--max-invalid: nothing is left out without --invalid skip");
 	if (o->emits && o->format != FORMAT_AUTO)
 		return option_fault(fault, "--format is for results: records are printed as they came");
