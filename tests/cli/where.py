@@ -92,7 +92,7 @@ CULPRITS = [
     ("x >= 0 or seconds < 0", 4, ("<stdin>:7:", "column 'x'")),
     ("x <= 0 or x > 0", 4, ("<stdin>:7:", "column 'x'", "not a number: 'x'")),
     ("id = 5 and x > seconds", 4, ("<stdin>:7:", "column 'x'", "not a number: 'x'")),
-    ("method > 0", 0, ("<stdin>:2:", "column 'method'", "not a number: 'GET'")),
+    ("method > 0 and id < 6", 0, ("<stdin>:2:", "column 'method'", "not a number: 'GET'")),
     ("method > 0 and seconds > 1 and bytes is missing or id = 2 and 5 < method", 1,
      ("<stdin>:3:", "column 'method'", "not a number: 'POST'")),
 ]
