@@ -89,8 +89,11 @@ static size_t blank_before_end(struct piece p)
 static size_t currency_at(struct piece p)
 {
 	size_t n;
-	uint32_t x = first_character(p, &n);
+	uint32_t x;
 
+	if (p.begin < p.end && decimal_is_digit(*p.begin))
+		return 0;
+	x = first_character(p, &n);
 	if (n > 0 && is_currency_sign(x))
 		return n;
 	for (n = 0; n < 3; n++)
@@ -101,6 +104,8 @@ static size_t currency_at(struct piece p)
 
 static size_t currency_before_end(struct piece p)
 {
+	if (p.begin < p.end && decimal_is_digit(p.end[-1]))
+		return 0;
 	for (size_t n = 1; n <= 4 && n <= nbytes_of(p); n++)
 		if (currency_at((struct piece){p.end - n, p.end}) == n)
 			return n;
@@ -112,14 +117,16 @@ static size_t thousands_at(const struct number_notation *n, struct piece p)
 {
 	size_t nbytes;
 
-	if (p.begin < p.end && n->thousands[0] == *p.begin && !n->thousands[1])
+	if (p.begin == p.end || !n->thousands[0])
+		return 0;
+	if (*p.begin == n->thousands[0] && !n->thousands[1])
 		return 1;
-	if (n->thousands[0] == ' ') {
-		nbytes = blank_at(p);
-		return nbytes > 1 ? nbytes : 0;
-	}
+	if ((unsigned char)*p.begin < 0x80) /* the others begin beyond ASCII */
+		return 0;
+	if (n->thousands[0] == ' ')
+		return blank_at(p);
 	nbytes = strlen(n->thousands);
-	return nbytes && begins_with(p, n->thousands, nbytes) ? nbytes : 0;
+	return begins_with(p, n->thousands, nbytes) ? nbytes : 0;
 }
 
 /* ---- around the digits ---- */
