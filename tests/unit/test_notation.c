@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "number/notation.h"
+#include "query/value.h"
 #include "tap.h"
 
 static const struct number_notation plain = {.decimal = '.'};
@@ -188,6 +189,35 @@ static void test_faults(void)
 	   "one character of UTF-8, or one byte");
 }
 
+/* Reads a raw field, its value in the scratch if it has quotes within quotes. */
+static void reads(const char *field, int64_t significand, int scale)
+{
+	const struct plan p = {.notation = {.decimal = ',', .thousands = "\"", .percent = true}};
+	struct scratch scratch = {NULL, 0};
+	size_t nbytes = strlen(field);
+	char *text = malloc(nbytes);
+	struct value v;
+
+	if (!text)
+		bail("no memory");
+	memcpy(text, field, nbytes);
+	is_int(STATUS_OK, value_read(&p, true, text, nbytes, &scratch, &v), "%s is read", field);
+	if (ok(v.kind == DECIMAL_NUMBER, "%s is a number", field)) {
+		is_int(significand, v.number.significand, "%s: its digits", field);
+		is_int(scale, v.number.scale, "%s: its scale", field);
+	}
+	free(text);
+	free(scratch.data);
+}
+
+static void test_values(void)
+{
+	reads("1,5", 15, 1);
+	reads("\"1,50\"", 150, 2);
+	reads("\"1\"\"234,5%\"", 12345, 3);
+	reads("\" 1\"\"234\"\"567 % \"", 1234567, 2);
+}
+
 int main(void)
 {
 	plan_lazy();
@@ -197,5 +227,6 @@ int main(void)
 	test_suggestions();
 	test_resemblance();
 	test_faults();
+	test_values();
 	return done();
 }
