@@ -227,8 +227,8 @@ def check_summary():
 
 
 def check_devices():
-    r = harness.run(["-v", "--decimal=,", "-d;", "--sum=1"], b"1,5;2\n2;3\n")
-    harness.ok(b"gpustat: CPU only" in r.err, "--verbose says that CPUs do it", lambda: harness.describe(r))
+    r = harness.run(["-v", "--device=all", "--decimal=,", "-d;", "--sum=1"], b"1,5;2\n2;3\n")
+    harness.ok(b"gpustat: CPU only: no GPU reads numbers in this notation\n" in r.err, "--verbose says that CPUs do it", lambda: harness.describe(r))
 
 
 # ---- random values ----------------------------------------------------------------------------
