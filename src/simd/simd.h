@@ -94,7 +94,8 @@ struct simd_ops {
 	 * [+-]digits[.digits][e[+-]digits] with the hint's decimal point, beyond the fast path of
 	 * decimal.h, or with blanks or quotes around it; with another point than '.' it may also
 	 * stop at one of more than 16 bytes, or with an exponent of more than two digits. Counts
-	 * empty fields in *nmissing. Returns the number of rows folded. Row r's field is text[ends[r x stride - 1] + 1 .. ends[r x stride]), modulo 2^32;
+	 * empty fields in *nmissing. Returns the number of rows folded.
+	 * Row r's field is text[ends[r x stride - 1] + 1 .. ends[r x stride]), modulo 2^32;
 	 * with drops_cr, without a CR at its end. text: padded. hint: the column's. */
 	size_t (*fold)(const char *text, const uint32_t *ends, size_t stride, size_t nrows,
 		       bool drops_cr, struct decimal_fold *fold, uint64_t *nmissing,

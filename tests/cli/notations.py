@@ -209,6 +209,8 @@ def check_conditions():
     money = 'p,n\n"$1,234.5",a\n"(3)",b\n12%,c\n5,d\n'
     notation = ["--thousands=,", "--money", "--percent"]
     everywhere("--where with money", notation + ["--sum=p", "--where", "p < 1000 and p != 5"], money, "-2.88\n")
+    everywhere("text and number of one column", notation + ["--sum=p", "--where", "p = '(3)' or p > 1000 or p = '12%'"], money,
+               "1231.62\n")
     everywhere("--offsets", notation + ["--only", "--offsets", "p > 1"], money, "offset\n0\n\n\n1\n")
     harness.refuses("text in a condition", ["--decimal=,", "-d;", "--sum=q", "--where", "p > 1"], b"p;q\n1.5;1\n", 1,
                     "gpustat: <stdin>:2: column 'p': not a number: '1.5' (try --decimal .)\n")
