@@ -45,6 +45,7 @@ enum status {
 };
 
 #define FAULT_DETAIL_NBYTES 256
+#define FAULT_REMEDY_NBYTES 96
 
 /* One fault, with all that its message needs. Fields that do not apply are 0 or "". */
 struct fault {
@@ -56,6 +57,7 @@ struct fault {
 	char detail[FAULT_DETAIL_NBYTES]; /* the value, or a library's words */
 	size_t detail_nbytes;             /* bytes in detail; may hold NUL bytes */
 	size_t value_nbytes;              /* length of the whole value where detail is its start */
+	char remedy[FAULT_REMEDY_NBYTES]; /* options to try, or "" */
 };
 
 /* The status's words, for a message. */

@@ -54,6 +54,8 @@ static void print_detail(const struct fault *f)
 		fputs("'", stderr);
 		if (f->value_nbytes > f->detail_nbytes)
 			fprintf(stderr, "... (%zu bytes)", f->value_nbytes);
+		if (f->remedy[0])
+			fprintf(stderr, " (try %s)", f->remedy);
 		break;
 	case STATUS_DAMAGED:
 	case STATUS_TRUNCATED:

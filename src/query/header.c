@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "number/decimal.h"
 #include "csv/record.h"
 #include "query/value.h"
 
@@ -171,16 +170,13 @@ static enum status copy_value(struct first_value *v, const char *field, size_t n
 			      const struct plan *plan)
 {
 	struct scratch scratch = {NULL, 0};
-	struct decimal ignored;
-	enum decimal_kind kind;
 	const char *text = field_value(field, nbytes, &scratch, &nbytes);
 
 	/* With a NUL in it, it is no name: what stands before might be one, or a number of COLS. */
 	v->text = text ? strndup(text, memchr(text, '\0', nbytes) ? 0 : nbytes) : NULL;
 	if (v->text) {
-		kind = decimal_parse(text, nbytes, &ignored);
 		v->is_missing = value_is_missing(plan, text, nbytes);
-		v->is_number = !v->is_missing && (kind == DECIMAL_NUMBER || kind == DECIMAL_WIDE);
+		v->is_number = !v->is_missing && value_is_number(plan, text, nbytes);
 	}
 	free(scratch.data);
 	return v->text ? STATUS_OK : STATUS_NO_MEMORY;
