@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "csv/record.h"
+#include "query/remedy.h"
 
 enum status seam_folder_init(struct seam_folder *f, const struct plan *plan)
 {
@@ -81,8 +82,11 @@ static enum status fault_value(const struct total *t, const struct text *text, s
 	if (!value)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	value = decimal_trim(value, &nbytes);
-	status = wide_parse(value, nbytes, &ignored, &scale);
+	status = memchr(value, '\0', nbytes) ? STATUS_NUL
+					     : wide_parse(value, nbytes, &ignored, &scale);
 	fault_set_value(fault, status, value, nbytes);
+	remedy_repeated_header(t->plan, text->data, text->nbytes, offset, t->plan->columns[c].field,
+			       fault);
 	place_fault(t->plan, text, offset, c, fault);
 	return status;
 }

@@ -167,6 +167,9 @@ enum status column_add_field(const struct plan *plan, struct partial *p, size_t 
 		return status;
 	if (v.kind == DECIMAL_MISSING) {
 		column->nmissing++;
+	} else if (!parses && memchr(v.text, '\0', v.nbytes)) {
+		column->ninvalid++;
+		note_first(&column->first_invalid_offset, offset);
 	} else if (!parses) {
 		column->fast.count++;
 	} else if (v.kind == DECIMAL_NUMBER) {

@@ -6,6 +6,7 @@
 #define GPUSTAT_NOTATION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #define NOTATION_THOUSANDS_NBYTES 4
 
@@ -15,5 +16,9 @@ struct number_notation {
 	bool money;                                 /* currency signs, (5), 5- */
 	bool percent;                               /* 12% is 0.12 */
 };
+
+/* Whether the value would be a number with some --decimal, --thousands, --money and --percent, or
+ * in a program's notation (0x10, 1_000): no name of a column looks like that. */
+bool notation_resembles_number(const char *text, size_t nbytes);
 
 #endif

@@ -328,7 +328,8 @@ static enum status check(struct options *o, struct fault *fault)
 	if (o->exclusive && !running)
 		return option_fault(fault, "--exclusive: there is no running total");
 	if (o->emits && o->format != FORMAT_AUTO)
-		return option_fault(fault, "--format is for results: records are printed as they came");
+		return option_fault(fault, "--format is for results: --%s prints records as they came",
+				    column ? column : "where");
 	return STATUS_OK;
 }
 
