@@ -18,7 +18,8 @@ bool notation_resembles_number(const char *text, size_t nbytes)
 		return true;
 	for (size_t i = 0; i < nbytes; i++) {
 		ndigits += (size_t)decimal_is_digit(text[i]);
-		nothers += !decimal_is_digit(text[i]) && !strchr("+-.,' _$%()eE", text[i]);
+		nothers += !decimal_is_digit(text[i]) && !strchr(".,' _$%()eE", text[i]) &&
+			   !(strchr("+-", text[i]) && (i == 0 || i + 1 == nbytes));
 	}
 	return ndigits > 0 && nothers == 0 && (text[0] | 0x20) != 'e';
 }

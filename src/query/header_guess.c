@@ -20,23 +20,24 @@
 /* ---- names ---- */
 
 /* 1O, 10.0.0.1 */
-static bool begins_like_number(const char *text)
+static bool begins_like_number(const struct first_value *v)
 {
+	size_t nbytes = strlen(v->text);
+	const char *text = decimal_trim(v->text, &nbytes);
+
 	text += *text == '+' || *text == '-';
 	text += *text == '.';
 	return decimal_is_digit(*text);
 }
 
-/* Whether a value can only be a name. wants_number: its column's values must be numbers, so that
- * one that begins with a digit may be a number with a slip. */
-static bool is_name(const struct first_value *v, bool wants_number)
+/* Whether a value is text, and neither stands for no value nor is a number in some notation. */
+static bool is_name(const struct first_value *v)
 {
 	size_t nbytes = strlen(v->text);
 	const char *text = decimal_trim(v->text, &nbytes);
 
 	return !v->is_missing && !v->is_number && !v->has_nul && !remedy_is_no_value(text, nbytes) &&
-	       !notation_resembles_number(text, nbytes) &&
-	       !(wants_number && begins_like_number(text));
+	       !notation_resembles_number(text, nbytes);
 }
 
 /* ---- votes ---- */
@@ -45,6 +46,7 @@ static bool is_name(const struct first_value *v, bool wants_number)
 struct votes {
 	bool named; /* a column is selected by name */
 	const struct first_value *name, *number, *doubt;
+	const struct first_value *slip; /* a number with a slip, unless there is a name */
 };
 
 static void note(const struct first_value **first, const struct first_value *v)
@@ -58,8 +60,8 @@ static void vote(struct votes *votes, const struct first_value *v, bool wants_nu
 {
 	if (v->is_number)
 		note(&votes->number, v);
-	else if (is_name(v, wants_number))
-		note(&votes->name, v);
+	else if (is_name(v))
+		note(wants_number && begins_like_number(v) ? &votes->slip : &votes->name, v);
 	else if (!v->is_missing)
 		note(&votes->doubt, v);
 }
@@ -76,7 +78,7 @@ static void vote_all(struct votes *votes, const struct header *h)
 		has_number |= v->is_number;
 		if (v->is_number || (i < second->nfields && second->values[i].is_number))
 			vote(votes, v, true);
-		else if (is_name(v, false))
+		else if (is_name(v))
 			note(&text, v);
 	}
 	if (!has_number && text)
@@ -96,7 +98,7 @@ static void vote_selector(struct votes *votes, const struct header *h, const str
 	}
 	for (size_t i = 0; i < h->nfields; i++) {
 		const struct first_value *v = &h->record[0].values[i];
-		if (!strcmp(v->text, s->text) && (!by_position || is_name(v, false)))
+		if (!strcmp(v->text, s->text) && (!by_position || is_name(v)))
 			votes->named = true;
 		else if (!range.star && range.first <= i && i <= range.last)
 			vote(votes, v, wants_number);
@@ -138,11 +140,13 @@ enum status header_guess(struct header *h, const struct input *input, enum heade
 	}
 	if (nselectors == 0)
 		vote_all(&votes, h);
-	h->present = votes.named || votes.name;
+	h->present = votes.named || votes.name || (summary && votes.slip && !votes.number);
 	if (votes.named || summary) /* the summary shows what it takes for names */
 		return STATUS_OK;
-	if (votes.doubt || (votes.name && votes.number))
-		return doubt(h, input, votes.doubt ? votes.doubt : votes.name, fault);
+	if (!votes.doubt && (!votes.name || votes.number))
+		votes.doubt = votes.slip ? votes.slip : votes.name;
+	if (votes.doubt)
+		return doubt(h, input, votes.doubt, fault);
 	h->guess = votes.name;
 	return STATUS_OK;
 }

@@ -246,7 +246,7 @@ static void print_fish(const struct option_table *t)
 		print_words(" -a '", row->words, "'");
 		printf("%s -d '", is_file ? " -rF" : *row->argument ? " -x" : "");
 		for (const char *c = row->help; *c; c++)
-			printf("%s%c", *c == '\'' ? "\\" : "", *c);
+			printf("%s%c", *c == '\'' || *c == '\\' ? "\\" : "", *c);
 		puts("'");
 	}
 	if (*t->operands)
