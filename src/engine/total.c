@@ -10,6 +10,7 @@
 
 #include "csv/record.h"
 #include "query/remedy.h"
+#include "query/value.h"
 
 enum status seam_folder_init(struct seam_folder *f, const struct plan *plan)
 {
@@ -62,14 +63,36 @@ static void place_fault(const struct plan *plan, const struct text *text, size_t
 		fault->column = plan->columns[c].name;
 }
 
+/* Sets fault to what is wrong with the value text[0 .. nbytes), which may lie in the scratch. */
+static enum status fault_number(const struct plan *plan, const char *text, size_t nbytes,
+				struct scratch *scratch, struct fault *fault)
+{
+	enum status status = STATUS_NOT_A_NUMBER;
+	const char *plain = text;
+	size_t plain_nbytes = nbytes;
+	struct wide ignored;
+	bool is_number;
+	int scale;
+
+	fault_set_value(fault, status, text, nbytes);
+	if (value_to_plain(plan, &plain, &plain_nbytes, scratch, &is_number) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (memchr(text, '\0', nbytes))
+		return fault->status = STATUS_NUL;
+	if (is_number)
+		status = fault->status = wide_parse(plain, plain_nbytes, &ignored, &scale);
+	if (status == STATUS_NOT_A_NUMBER && fault->detail_nbytes == nbytes)
+		notation_suggest(&plan->notation, fault->detail, fault->detail_nbytes,
+				 fault->remedy);
+	return status;
+}
+
 /* Sets fault to the value at offset, which is invalid in column c. */
 static enum status fault_value(const struct total *t, const struct text *text, size_t offset,
 			       size_t c, struct scratch *scratch, struct fault *fault)
 {
 	struct record r;
-	struct wide ignored;
 	enum status status;
-	int scale;
 	size_t nbytes;
 	const char *value;
 
@@ -82,9 +105,7 @@ static enum status fault_value(const struct total *t, const struct text *text, s
 	if (!value)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	value = decimal_trim(value, &nbytes);
-	status = memchr(value, '\0', nbytes) ? STATUS_NUL
-					     : wide_parse(value, nbytes, &ignored, &scale);
-	fault_set_value(fault, status, value, nbytes);
+	status = fault_number(t->plan, value, nbytes, scratch, fault);
 	remedy_repeated_header(t->plan, text->data, text->nbytes, offset, t->plan->columns[c].field,
 			       fault);
 	place_fault(t->plan, text, offset, c, fault);

@@ -132,14 +132,15 @@ static void note_first(size_t *first, size_t offset)
 		*first = offset;
 }
 
-/* Folds a value that is not missing and that the fast path does not hold. */
-static enum status add_wide(struct column_partial *column, const char *text, size_t nbytes,
-			     size_t offset)
+/* Folds a value that is not missing and that the fast path does not hold: a wide number or none. */
+static enum status add_wide(struct column_partial *column, const struct value *v, size_t offset)
 {
 	struct wide x;
 	int scale;
-	enum status status = wide_parse(text, nbytes, &x, &scale);
+	enum status status = STATUS_NOT_A_NUMBER;
 
+	if (v->kind == DECIMAL_WIDE)
+		status = wide_parse(v->text, v->nbytes, &x, &scale);
 	if (status == STATUS_OK && !wide_of(column))
 		return STATUS_NO_MEMORY;
 	if (status == STATUS_OK && moments_add_wide(&column->moments, &x) != STATUS_OK)
@@ -178,7 +179,7 @@ enum status column_add_field(const struct plan *plan, struct partial *p, size_t 
 		moments_add(&column->moments, &v.number.significand, &scale, 1);
 		note_first(&column->first_number_offset, offset);
 	} else {
-		return add_wide(column, v.text, v.nbytes, offset);
+		return add_wide(column, &v, offset);
 	}
 	return STATUS_OK;
 }

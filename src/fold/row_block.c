@@ -20,7 +20,11 @@ enum status row_block_init(struct row_block *b, const struct plan *plan)
 	b->numbers = calloc(plan->ncolumns + 1, sizeof *b->numbers);
 	b->has_numbers = calloc(plan->ncolumns + 1, sizeof *b->has_numbers);
 	b->hints = calloc(plan->ncolumns + 1, sizeof *b->hints);
-	return b->numbers && b->has_numbers && b->hints ? STATUS_OK : STATUS_NO_MEMORY;
+	if (!b->numbers || !b->has_numbers || !b->hints)
+		return STATUS_NO_MEMORY;
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		b->hints[c].decimal = plan->notation.decimal;
+	return STATUS_OK;
 }
 
 void row_block_free(struct row_block *b)

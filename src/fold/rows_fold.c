@@ -17,8 +17,10 @@ enum status row_folder_init(struct row_folder *f, const struct plan *plan)
 	f->hints = calloc(plan->ncolumns + 1, sizeof *f->hints);
 	if (!f->hints || row_block_init(&f->block, plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	for (size_t c = 0; c < plan->ncolumns; c++)
+	for (size_t c = 0; c < plan->ncolumns; c++) {
+		f->hints[c].decimal = plan->notation.decimal;
 		f->hints[c].sums_only = !(plan->columns[c].needs & MOMENT_EXTREMES);
+	}
 	return row_filter_init(&f->filter, plan);
 }
 
@@ -128,10 +130,16 @@ static enum status fold_moments(const struct fold *m, size_t c, struct row_field
 	return status;
 }
 
+/* To begin the SIMD fold costs as much as folding a few fields one by one. If it folds fewer than
+ * RUN_NROWS, twice as many are folded one by one before it is tried again. */
+#define RUN_NROWS 8
+#define SINGLES_MAX 32
+
 static enum status fold_fields(const struct fold *m, size_t c, struct row_fields fields)
 {
 	const struct plan_column *column = &m->f->plan->columns[c];
 	enum status status = STATUS_OK;
+	size_t nsingles = 1;
 
 	if (column->parses && plan_column_has_moments(column))
 		return fold_moments(m, c, fields);
@@ -139,11 +147,15 @@ static enum status fold_fields(const struct fold *m, size_t c, struct row_fields
 		size_t n = fold_numbers(m, c, &fields);
 		fields.ends += n * fields.stride;
 		fields.nrows -= n;
-		if (fields.nrows == 0)
-			break;
-		status = fold_field(m, c, row_field(m->text, fields.ends, fields.drops_cr));
-		fields.ends += fields.stride;
-		fields.nrows--;
+		if (n >= RUN_NROWS)
+			nsingles = 1;
+		for (size_t i = 0; i < nsingles && fields.nrows > 0 && status == STATUS_OK; i++) {
+			status = fold_field(m, c,
+					    row_field(m->text, fields.ends, fields.drops_cr));
+			fields.ends += fields.stride;
+			fields.nrows--;
+		}
+		nsingles = nsingles < SINGLES_MAX ? 2 * nsingles : nsingles;
 	}
 	return status;
 }

@@ -138,23 +138,30 @@ static void advance(struct parser *p)
 	p->token = expr_lex(p->text, p->token.begin + p->token.nbytes);
 }
 
-/* Returns the index of the selector's column, added if it is new. Owns s.text from here on. */
-static uint32_t find_column(struct parser *p, struct selector s)
+/* Returns the index of the selector's column, added if it is new. A column that is compared both as
+ * text and as a number is two. Owns s.text from here on. */
+static uint32_t find_column(struct parser *p, struct selector s, enum expr_use use)
 {
+	const unsigned text_or_number = EXPR_AS_TEXT | EXPR_AS_NUMBER;
 	struct selection *columns = &p->request->columns;
+	uint8_t *uses = p->request->uses;
 
 	for (size_t i = 0; i < columns->nselectors; i++) {
 		if (columns->selectors[i].quoted != s.quoted ||
-		    strcmp(columns->selectors[i].text, s.text))
+		    strcmp(columns->selectors[i].text, s.text) ||
+		    ((uses[i] | use) & text_or_number) == text_or_number)
 			continue;
+		uses[i] |= (uint8_t)use;
 		free(s.text);
 		return (uint32_t)i;
 	}
+	uses[columns->nselectors] = (uint8_t)use;
 	columns->selectors[columns->nselectors++] = s;
 	return p->e->ncolumns++;
 }
 
-static bool add_column(struct parser *p, const struct expr_token *token, uint32_t *column)
+static bool add_column(struct parser *p, const struct expr_token *token, enum expr_use use,
+		       uint32_t *column)
 {
 	const char *text = p->text + token->begin;
 	struct selector s = {.text = strndup(text, token->nbytes), .quoted = *text == '`'};
@@ -165,7 +172,7 @@ static bool add_column(struct parser *p, const struct expr_token *token, uint32_
 	}
 	if (s.quoted)
 		s.text[expr_unquote(text, token->nbytes, s.text)] = '\0';
-	*column = find_column(p, s);
+	*column = find_column(p, s, use);
 	return true;
 }
 
@@ -238,27 +245,22 @@ static unsigned mirrored(unsigned accepts)
 static bool set_operands(struct parser *p, const struct expr_token *left,
 			 const struct expr_token *right, struct expr_test *test)
 {
-	uint8_t *uses = p->request->uses;
+	bool is_text = right->kind == EXPR_TOKEN_STRING;
 
-	if (!add_column(p, left, &test->left))
+	if (!add_column(p, left, is_text ? EXPR_AS_TEXT : EXPR_AS_NUMBER, &test->left))
 		return false;
-	if (right->kind == EXPR_TOKEN_STRING) {
+	if (is_text) {
 		test->kind = EXPR_TEST_TEXT;
-		uses[test->left] |= EXPR_AS_TEXT;
 		add_literal(p, right, test);
 		return test->literal_nbytes ||
 		       fail(p, right->begin, "an empty field is missing: write 'is missing'");
 	}
-	uses[test->left] |= EXPR_AS_NUMBER;
 	if (right->kind == EXPR_TOKEN_NUMBER) {
 		test->kind = EXPR_TEST_NUMBER;
 		return add_number(p, right, test);
 	}
 	test->kind = EXPR_TEST_COLUMNS;
-	if (!add_column(p, right, &test->right))
-		return false;
-	uses[test->right] |= EXPR_AS_NUMBER;
-	return true;
+	return add_column(p, right, EXPR_AS_NUMBER, &test->right);
 }
 
 static bool parse_compare(struct parser *p, const struct expr_token *left, struct expr_test *test)
@@ -292,10 +294,7 @@ static bool parse_is(struct parser *p, const struct expr_token *left, struct exp
 	if (p->token.kind != EXPR_TOKEN_MISSING)
 		return unexpected(p, "'missing' or 'not missing'");
 	advance(p);
-	if (!add_column(p, left, &test->left))
-		return false;
-	p->request->uses[test->left] |= EXPR_FOR_PRESENCE;
-	return true;
+	return add_column(p, left, EXPR_FOR_PRESENCE, &test->left);
 }
 
 static bool parse_comparison(struct parser *p, bool negated, struct part *out)

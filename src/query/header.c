@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "number/decimal.h"
 #include "csv/record.h"
 #include "query/header_guess.h"
 #include "query/remedy.h"
@@ -168,16 +167,13 @@ static enum status copy_value(struct first_value *v, const char *field, size_t n
 			      const struct plan *plan)
 {
 	struct scratch scratch = {NULL, 0};
-	struct decimal ignored;
-	enum decimal_kind kind;
 	const char *text = field_value(field, nbytes, &scratch, &nbytes);
 
 	v->text = text ? strndup(text, nbytes) : NULL;
 	if (v->text) {
-		kind = decimal_parse(text, nbytes, &ignored);
 		v->has_nul = memchr(text, '\0', nbytes) != NULL;
 		v->is_missing = value_is_missing(plan, text, nbytes);
-		v->is_number = !v->is_missing && (kind == DECIMAL_NUMBER || kind == DECIMAL_WIDE);
+		v->is_number = !v->is_missing && value_is_number(plan, text, nbytes);
 	}
 	free(scratch.data);
 	return v->text ? STATUS_OK : STATUS_NO_MEMORY;

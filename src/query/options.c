@@ -323,6 +323,11 @@ static enum status check(struct options *o, struct fault *fault)
 	if (reduce && column)
 		return option_fault(fault, "--%s prints one value and --%s prints every record: not both",
 			     reduce, column);
+	if (notation_fault(&o->notation))
+		return option_fault(fault, "%s", notation_fault(&o->notation));
+	if (o->notation.decimal == o->dialect.delimiter && !o->dialect.quote &&
+	    !o->dialect.whitespace)
+		return option_fault(fault, "--decimal: the delimiter, and --quote none, leave no such number");
 	if (o->only && !column)
 		return option_fault(fault, "--only: there is no new column to print");
 	if (o->exclusive && !running)

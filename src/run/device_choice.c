@@ -242,14 +242,24 @@ static bool has_device_moments(const struct plan *plan)
 	return true;
 }
 
+/* The reason why no GPU can fold the plan; NULL: one can. */
+static const char *why_not_on_gpu(const struct plan *plan)
+{
+	if (!has_device_moments(plan))
+		return "CPU only: no GPU computes all that is asked";
+	if (!notation_is_plain(&plan->notation))
+		return "CPU only: no GPU reads numbers in this notation";
+	return NULL;
+}
+
 /* Chooses GPUs beside the CPUs, or CPUs alone; says why. */
 static const char *add_cpus_and_gpus(struct device_choice *devices, const struct job *job)
 {
 	add_cpu(devices, job, input_has_thread(job->input));
 	if (job->options->device == DEVICE_CPU)
 		return "CPU only, as asked";
-	if (!has_device_moments(&job->query->plan))
-		return "CPU only: no GPU computes all that is asked";
+	if (why_not_on_gpu(&job->query->plan))
+		return why_not_on_gpu(&job->query->plan);
 	if (job->options->device == DEVICE_AUTO)
 		return add_gpus_if_they_pay(devices, job);
 	return add_gpus(devices, job, false) ? "every device, as asked"
@@ -265,7 +275,7 @@ enum status devices_choose(struct device_choice *devices, const struct options *
 	memset(devices, 0, sizeof *devices);
 	if (options->device == DEVICE_GPU && !add_gpus(devices, &job, false))
 		return no_gpu(options, fault);
-	if (options->device == DEVICE_GPU && has_device_moments(&query->plan)) {
+	if (options->device == DEVICE_GPU && !why_not_on_gpu(&query->plan)) {
 		devices->why = "GPU only, as asked";
 		return STATUS_OK;
 	}
