@@ -31,6 +31,8 @@
 	X(STATUS_SHORT_RECORD, "record has no such field", 1)                      \
 	X(STATUS_LONG_RECORD, "record longer than 256 MiB; is a quote left open?", 1) \
 	X(STATUS_OPEN_QUOTE, "quoted field is never closed", 1)                    \
+	X(STATUS_OPEN_ESCAPE, "nothing follows the escape byte that ends the file", 1) \
+	X(STATUS_STRAY_QUOTE, "text behind a closing quote", 1)                    \
 	X(STATUS_HEADER_DIFFERS, "header differs from the first file's", 1)        \
 	X(STATUS_DOUBTFUL_HEADER,                                                  \
 	  "@ is neither a number nor surely a name: say --header yes or --header no", 1) \

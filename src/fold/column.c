@@ -63,7 +63,8 @@ void partial_clear(struct partial *p)
 	p->nundecided = 0;
 	p->first_undecided_offset = OFFSET_NONE;
 	p->nshort = 0;
-	p->first_short_offset = p->open_quote_offset = OFFSET_NONE;
+	p->first_short_offset = p->open_field_offset = OFFSET_NONE;
+	p->first_stray_offset = OFFSET_NONE;
 	p->head_ends = p->needs_entry = false;
 	p->head_nbytes = p->tail_offset = 0;
 }
@@ -114,7 +115,7 @@ enum status partial_combine(struct partial *p, const struct partial *later)
 	p->nundecided += later->nundecided;
 	p->first_undecided_offset = OFFSET_NONE;
 	p->nshort += later->nshort;
-	p->first_short_offset = OFFSET_NONE;
+	p->first_short_offset = p->first_stray_offset = OFFSET_NONE;
 	return STATUS_OK;
 }
 

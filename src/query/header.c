@@ -41,8 +41,8 @@ static size_t blank_nbytes(const char *data, size_t nbytes)
 	}
 }
 
-/* Cuts record i at or after position `from`, passing over blank lines unless one is a
- * record: the second one of a table of one column. */
+/* Cuts record i at or after position `from`, passing over comments, and over blank lines unless one
+ * is a record: the second one of a table of one column. */
 static enum status cut(struct first_text *t, int i, size_t from,
 		       const struct csv_dialect *dialect)
 {
@@ -57,7 +57,7 @@ static enum status cut(struct first_text *t, int i, size_t from,
 		status = record_split(t->data + from, t->nbytes - from, dialect, t->at_end,
 				      &t->record[i]);
 		if (status != STATUS_OK || t->record[i].nfields || t->record[i].nbytes == 0 ||
-		    blank_counts)
+		    (blank_counts && !t->record[i].is_comment))
 			return status;
 	}
 }
@@ -83,16 +83,29 @@ static enum status cut_both(struct first_text *t, const struct csv_dialect *dial
 	return status;
 }
 
-static enum status open_quote(const struct input *input, const struct first_text *t,
-			      struct fault *fault)
+/* status: STATUS_OPEN_QUOTE or STATUS_OPEN_ESCAPE. */
+static enum status open_field(const struct input *input, const struct first_text *t,
+			      enum status status, struct fault *fault)
 {
 	int i = t->record[1].nfields != 0;
 
-	fault_set(fault, STATUS_OPEN_QUOTE, 0, NULL);
+	fault_set(fault, status, 0, NULL);
 	fault->file = input_name(input, t->file);
 	fault->line = input_line(input, t->file) +
 		      count_lines(t->data, t->begin[i] + t->record[i].fields[0].begin);
-	return STATUS_OPEN_QUOTE;
+	return status;
+}
+
+/* Text behind a closing quote, in the first record. */
+static enum status stray(const struct input *input, const struct first_text *t,
+			 const struct csv_dialect *dialect, struct fault *fault)
+{
+	size_t offset = t->record[0].stray_offset;
+
+	record_fault_stray(t->data + t->begin[0], offset, dialect, fault);
+	fault->file = input_name(input, t->file);
+	fault->line = input_line(input, t->file) + count_lines(t->data, t->begin[0] + offset);
+	return STATUS_STRAY_QUOTE;
 }
 
 /* Whether a record, whole or not yet, is longer than any may be, blank lines before it
@@ -137,8 +150,11 @@ static enum status read_file(struct first_text *t, struct input *input, const st
 		if (status == STATUS_OK && is_too_long(t, whole, &i))
 			return too_long(input, t, i, fault);
 	}
-	if (status == STATUS_OPEN_QUOTE)
-		return open_quote(input, t, fault);
+	if ((status == STATUS_OK || status == STATUS_OPEN_QUOTE) && t->record[0].nbytes &&
+	    t->record[0].stray_offset != SIZE_MAX)
+		return stray(input, t, dialect, fault);
+	if (status == STATUS_OPEN_QUOTE || status == STATUS_OPEN_ESCAPE)
+		return open_field(input, t, status, fault);
 	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
 }
 
@@ -167,7 +183,7 @@ static enum status copy_value(struct first_value *v, const char *field, size_t n
 			      const struct plan *plan)
 {
 	struct scratch scratch = {NULL, 0};
-	const char *text = field_value(field, nbytes, &scratch, &nbytes);
+	const char *text = field_value(&plan->dialect, field, nbytes, &scratch, &nbytes);
 
 	v->text = text ? strndup(text, nbytes) : NULL;
 	if (v->text) {
@@ -213,6 +229,21 @@ static char other_delimiter(const struct first_text *t)
 	return found;
 }
 
+/* With --whitespace, the header may have more words than the second record has fields: "Mounted on".
+ * Then the last name is the rest of the line. */
+static enum status join_words(struct header *h, const struct first_text *t)
+{
+	const struct record *first = &t->record[0];
+	size_t n = t->record[1].nfields, begin;
+
+	if (n == 0 || n >= first->nfields)
+		return STATUS_OK;
+	begin = first->fields[n - 1].begin;
+	h->last_name = strndup(t->data + t->begin[0] + begin,
+			       first->fields[first->nfields - 1].end - begin);
+	return h->last_name ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
 enum status header_read(struct header *h, struct input *input, const struct plan *plan,
 			bool and_second, struct fault *fault)
 {
@@ -223,6 +254,8 @@ enum status header_read(struct header *h, struct input *input, const struct plan
 	h->file = t.file;
 	if (status == STATUS_OK && (copy_values(&h->record[0], &t, 0, plan) != STATUS_OK ||
 				    copy_values(&h->record[1], &t, 1, plan) != STATUS_OK))
+		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (status == STATUS_OK && plan->dialect.whitespace && join_words(h, &t) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (status == STATUS_OK && t.record[0].nfields) {
 		h->nfields = t.record[0].nfields;
@@ -261,6 +294,21 @@ enum status header_read_second(struct header *h, struct input *input, const stru
 }
 
 /* ---- deciding ---- */
+
+/* Gives the header the last name that join_words found. */
+static void use_last_name(struct header *h)
+{
+	struct first_record *first = &h->record[0];
+
+	while (first->nfields > h->record[1].nfields)
+		free(first->values[--first->nfields].text);
+	free(first->values[first->nfields - 1].text);
+	first->values[first->nfields - 1].text = h->last_name;
+	if (h->guess >= first->values + first->nfields)
+		h->guess = first->values + first->nfields - 1;
+	h->last_name = NULL;
+	h->nfields = first->nfields;
+}
 
 /* Names the columns that the header has a name for. */
 static enum status name_columns(struct header *h)
@@ -312,6 +360,8 @@ enum status header_decide(struct header *h, struct input *input, enum header_mod
 {
 	if (header_guess(h, input, mode, selections, nselections, summary, fault) != STATUS_OK)
 		return fault->status;
+	if (h->present && h->last_name)
+		use_last_name(h);
 	if (name_columns(h) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (!h->present && h->nfields <= 1)
@@ -326,6 +376,7 @@ void header_free(struct header *h)
 		free(h->names[i]);
 	free(h->names);
 	free(h->line);
+	free(h->last_name);
 	for (int i = 0; i < 2; i++) {
 		for (size_t j = 0; j < h->record[i].nfields; j++)
 			free(h->record[i].values[j].text);

@@ -106,7 +106,7 @@ static enum status parse_selections(struct making *m)
 }
 
 /* Whether the second record must be read too: some selector is `*`, or nothing is selected and
- * --header is auto. */
+ * --header is auto, or the header's last name may have several words. */
 static bool needs_second(const struct making *m)
 {
 	struct field_range range;
@@ -119,6 +119,8 @@ static bool needs_second(const struct making *m)
 			if (selector_by_position(&s->selectors[j], 0, &range) && range.star)
 				return true;
 	}
+	if (m->options->dialect.whitespace)
+		return true;
 	return nselectors == 0 && m->options->header == HEADER_AUTO;
 }
 
@@ -472,6 +474,8 @@ static enum status make(struct making *m, struct input *input)
 	if (status == STATUS_OK)
 		status = plan_new_columns(m);
 	q->plan.dialect.one_column = q->header.nfields <= 1;
+	if (q->plan.dialect.whitespace)
+		q->plan.dialect.nfields = q->header.nfields;
 	return status;
 }
 
