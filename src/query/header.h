@@ -37,7 +37,6 @@ struct header {
 	bool has_second;               /* ... and is there: it may be a blank line */
 	char *last_name; /* with --whitespace: of the second record's last field, if the header has
 			  * more words; NULL: none. Owned. */
-	bool has_second;               /* ... and is in the same file: it may be a blank line */
 	char *line;                    /* a header that is present, as it came, with its line
 					* end or none: line_nbytes. Owned. */
 	size_t line_nbytes;

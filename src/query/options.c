@@ -404,7 +404,6 @@ static enum status check(struct options *o, struct fault *fault)
 	if (o->emits && o->format != FORMAT_AUTO)
 		return option_fault(fault, "--format is for results: --%s prints records as they came",
 				    column ? column : "where");
-		return option_fault(fault, "--format is for results: records are printed as they came");
 	if (column && !o->dialect.quote && separates_numbers(o))
 		return option_fault(fault, "--quote none: the numbers of a new column can hold the "
 				    "delimiter '%c': nothing can quote them", o->dialect.delimiter);
