@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "number/decimal.h"
 #include "number/notation.h"
@@ -30,6 +31,17 @@ static bool begins_like_number(const struct first_value *v)
 	return decimal_is_digit(*text);
 }
 
+/* inf, -Infinity */
+static bool is_infinity(const char *text, size_t nbytes)
+{
+	size_t nsigns = nbytes && (*text == '+' || *text == '-');
+
+	text += nsigns;
+	nbytes -= nsigns;
+	return (nbytes == 3 && !strncasecmp(text, "inf", 3)) ||
+	       (nbytes == 8 && !strncasecmp(text, "infinity", 8));
+}
+
 /* Whether a value is text, and neither stands for no value nor is a number in some notation. */
 static bool is_name(const struct first_value *v)
 {
@@ -37,7 +49,7 @@ static bool is_name(const struct first_value *v)
 	const char *text = decimal_trim(v->text, &nbytes);
 
 	return !v->is_missing && !v->is_number && !v->has_nul && !remedy_is_no_value(text, nbytes) &&
-	       !notation_resembles_number(text, nbytes);
+	       !is_infinity(text, nbytes) && !notation_resembles_number(text, nbytes);
 }
 
 /* ---- votes ---- */

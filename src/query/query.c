@@ -200,9 +200,17 @@ static enum status demand_range(struct making *m, enum operation operation,
 	return status;
 }
 
-static enum status demand_selected(struct making *m)
+/* In an empty input, a position is none of the columns that name_blindly made. */
+static enum status resolve(struct making *m, const struct selector *s, struct field_range *range)
 {
 	const struct header *h = &m->q->header;
+	bool blindly = h->nfields == 0 && selector_by_position(s, 0, range);
+
+	return selector_resolve(s, h->names, blindly ? 0 : h->nnames, range, m->fault);
+}
+
+static enum status demand_selected(struct making *m)
+{
 	struct field_range range;
 	enum status status = STATUS_OK;
 
@@ -210,8 +218,7 @@ static enum status demand_selected(struct making *m)
 		const struct operation_use *use = &m->options->uses[i];
 		const struct selection *s = &m->selections[i];
 		for (size_t j = 0; status == STATUS_OK && j < s->nselectors; j++) {
-			status = selector_resolve(&s->selectors[j], h->names, h->nnames, &range,
-						  m->fault);
+			status = resolve(m, &s->selectors[j], &range);
 			if (status == STATUS_OK)
 				status = demand_range(m, use->operation, range);
 		}

@@ -11,10 +11,9 @@
 
 /* What programs write where there is no value, in any case. */
 static const char *const no_values[] = {
-	"na",   "n/a",  "n.a.", "n.a",   "nan",   "-nan",     "+nan",      "nat",       "null",
-	"none", "nil",  "inf",  "-inf",  "+inf",  "infinity", "-infinity", "+infinity", "-",
-	"--",   "---",  "?",    ".",     "..",    "...",      "\\n",       "<na>",      "<null>",
-	"#na",  "#n/a", "#ref!", "#num!", "#null!", "#name?", "#value!",   "#div/0!",   "(null)",
+	"na",    "n/a",   "n.a.",  "n.a",   "nan",    "-nan", "+nan",    "nat",     "null", "none", "nil",
+	"-",     "--",    "---",   "?",     ".",      "..",   "...",     "\\n",     "<na>", "<null>",
+	"(null)", "#na",  "#n/a",  "#ref!", "#num!",  "#null!", "#name?", "#value!", "#div/0!",
 };
 
 bool remedy_is_no_value(const char *text, size_t nbytes)
