@@ -296,7 +296,7 @@ static void set_points(struct new_fields *f, const size_t *begins, unsigned lead
 static void quote_fields(struct new_fields *f, size_t *begins, unsigned leads)
 {
 	char *data = f->text.data;
-	char delimiter = f->plan->dialect.delimiter;
+	char delimiter = f->plan->dialect.delimiter, quote = f->plan->dialect.quote;
 
 	for (unsigned k = 0; k < f->nrows; k++) {
 		char *field = data + begins[k] + leads;
@@ -304,10 +304,10 @@ static void quote_fields(struct new_fields *f, size_t *begins, unsigned leads)
 		if (!memchr(field, delimiter, nbytes))
 			continue;
 		memmove(field + 1, field, (size_t)(data + f->text.nbytes - field));
-		field[0] = '"';
+		field[0] = quote;
 		field += nbytes + 1;
 		memmove(field + 1, field, (size_t)(data + f->text.nbytes + 1 - field));
-		field[0] = '"';
+		field[0] = quote;
 		f->text.nbytes += 2;
 		for (unsigned later = k + 1; later <= f->nrows; later++)
 			begins[later] += 2;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "csv/record.h"
+#include "query/remedy.h"
 #include "query/value.h"
 
 /* Makes the folder's tables unless they are there, and clears the partial. */
@@ -73,6 +74,8 @@ static enum status fault_number(const struct plan *plan, const char *text, size_
 	int scale;
 
 	fault_set_value(fault, status, text, nbytes);
+	if (memchr(text, '\0', nbytes))
+		return fault->status = STATUS_NUL;
 	if (value_to_plain(plan, &plain, &plain_nbytes, scratch, &is_number) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (is_number)
@@ -83,20 +86,32 @@ static enum status fault_number(const struct plan *plan, const char *text, size_
 	return status;
 }
 
+/* The dialect of a text that begins with a field of a record, `before` fields behind its first: that
+ * field is no comment, and with whitespace, fewer follow. */
+static struct csv_dialect dialect_inside(const struct total *t, size_t before)
+{
+	struct csv_dialect d = t->plan->dialect;
+
+	d.comment = '\0';
+	if (d.nfields)
+		d.nfields = before < d.nfields ? d.nfields - before : 1;
+	return d;
+}
+
 /* Sets fault to the value at offset, which is invalid in column c. */
 static enum status fault_value(const struct total *t, const struct text *text, size_t offset,
 			       size_t c, struct fault *fault)
 {
+	struct csv_dialect d = dialect_inside(t, t->plan->columns[c].field);
 	struct scratch scratch = {NULL, 0};
 	struct record r;
 	enum status status;
 	size_t nbytes;
 	const char *value;
 
-	if (record_split(text->data + offset, text->nbytes - offset, &t->plan->dialect, true,
-			 &r) != STATUS_OK)
+	if (record_split(text->data + offset, text->nbytes - offset, &d, true, &r) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	value = field_value(text->data + offset + r.fields[0].begin,
+	value = field_value(&t->plan->dialect, text->data + offset + r.fields[0].begin,
 			    r.fields[0].end - r.fields[0].begin, &scratch, &nbytes);
 	record_free(&r);
 	if (!value)
@@ -104,6 +119,8 @@ static enum status fault_value(const struct total *t, const struct text *text, s
 	value = decimal_trim(value, &nbytes);
 	status = fault_number(t->plan, value, nbytes, &scratch, fault);
 	free(scratch.data);
+	remedy_repeated_header(t->plan, text->data, text->nbytes, offset, t->plan->columns[c].field,
+			       fault);
 	place_fault(t->plan, text, offset, c, fault);
 	return status;
 }
@@ -124,6 +141,38 @@ static enum status fault_short(const struct total *t, const struct text *text, s
 	fault_set(fault, STATUS_SHORT_RECORD, 0, NULL);
 	place_fault(t->plan, text, offset, c, fault);
 	return STATUS_SHORT_RECORD;
+}
+
+/* Sets fault to the field at offset, which the file's end leaves open. */
+static enum status fault_open(const struct total *t, const struct text *text, size_t offset,
+			      struct fault *fault)
+{
+	struct csv_dialect d = dialect_inside(t, 0);
+	struct record r;
+	enum status status =
+		record_split(text->data + offset, text->nbytes - offset, &d, true, &r);
+
+	record_free(&r);
+	fault_set(fault, status, 0, NULL);
+	place_fault(t->plan, text, offset, t->plan->ncolumns, fault);
+	return status;
+}
+
+/* Sets fault to the text behind a closing quote in the record at offset. */
+static enum status fault_stray(const struct total *t, const struct text *text, size_t offset,
+			       struct fault *fault)
+{
+	const char *data = text->data + offset;
+	struct record r;
+	size_t at;
+
+	if (record_split(data, text->nbytes - offset, &t->plan->dialect, true, &r) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	at = r.stray_offset;
+	record_free(&r);
+	record_fault_stray(data, at, &t->plan->dialect, fault);
+	place_fault(t->plan, text, offset + at, t->plan->ncolumns, fault);
+	return STATUS_STRAY_QUOTE;
 }
 
 /* Whether column c may be text, and is: then no value of it is an error. */
@@ -154,6 +203,7 @@ static enum status check(struct total *t, const struct text *text, const struct 
 			 struct fault *fault)
 {
 	size_t first = OFFSET_NONE, column = 0;
+	bool is_short, is_stray;
 
 	for (size_t c = 0; c < t->plan->ncolumns; c++) {
 		size_t offset = first_error(t, later, c);
@@ -166,10 +216,15 @@ static enum status check(struct total *t, const struct text *text, const struct 
 		first = later->first_undecided_offset;
 		column = later->undecided_column;
 	}
-	t->fault_offset = later->first_short_offset < first ? later->first_short_offset : first;
-	if (later->nshort && t->plan->short_record == INVALID_ERROR &&
-	    later->first_short_offset < first)
-		return fault_short(t, text, later->first_short_offset, fault);
+	is_short = later->first_short_offset < first && t->plan->short_record == INVALID_ERROR;
+	if (is_short)
+		first = later->first_short_offset;
+	is_stray = later->first_stray_offset != OFFSET_NONE && later->first_stray_offset <= first;
+	t->fault_offset = is_stray ? later->first_stray_offset : first;
+	if (is_stray) /* before all else in its record */
+		return fault_stray(t, text, t->fault_offset, fault);
+	if (is_short)
+		return fault_short(t, text, t->fault_offset, fault);
 	if (first != OFFSET_NONE)
 		return fault_value(t, text, first, column, fault);
 	return STATUS_OK;
@@ -262,11 +317,8 @@ static enum status seam_fold(struct total *t, bool at_end, const struct seam_use
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	s->nbytes = 0;
 	status = check(t, &text, p, fault);
-	if (status == STATUS_OK && p->open_quote_offset != OFFSET_NONE) {
-		fault_set(fault, STATUS_OPEN_QUOTE, 0, NULL);
-		place_fault(t->plan, &text, p->open_quote_offset, t->plan->ncolumns, fault);
-		return STATUS_OPEN_QUOTE;
-	}
+	if (status == STATUS_OK && p->open_field_offset != OFFSET_NONE)
+		return fault_open(t, &text, p->open_field_offset, fault);
 	if (status == STATUS_OK && t->plan->emits)
 		status = seam_emit(t, cpu, nbytes, at_end, use->out, fault);
 	return status == STATUS_OK ? combine(use->into, p, fault) : status;
@@ -399,7 +451,7 @@ static bool has_fault(const struct partial *p)
 	for (size_t c = 0; c < p->ncolumns; c++)
 		if (p->columns[c].ninvalid > 0)
 			return true;
-	return p->nshort > 0 || p->nundecided > 0;
+	return p->nshort > 0 || p->nundecided > 0 || p->first_stray_offset != OFFSET_NONE;
 }
 
 bool ends_suffice(const struct plan *plan, const struct partial *later, bool settled)

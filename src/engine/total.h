@@ -78,7 +78,7 @@ void chunk_output_free(struct chunk_output *e);
  * later: the chunk's partial; nlines: LFs in the chunk. output: if the plan emits, set to what
  * surrounds the chunk's own output.
  * Errors: STATUS_NO_MEMORY, and what the plan counts as an error: STATUS_NOT_A_NUMBER,
- * STATUS_OUT_OF_RANGE, STATUS_SHORT_RECORD, STATUS_OPEN_QUOTE; fault then has the line,
+ * STATUS_OUT_OF_RANGE, STATUS_SHORT_RECORD, STATUS_STRAY_QUOTE, STATUS_OPEN_QUOTE; fault then has the line,
  * column and value of the first in input order, but not the file. */
 enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nlines,
 		      const struct partial *later, struct chunk_output *output,

@@ -64,7 +64,8 @@ void partial_clear(struct partial *p)
 	p->nundecided = 0;
 	p->first_undecided_offset = OFFSET_NONE;
 	p->nshort = 0;
-	p->first_short_offset = p->open_quote_offset = OFFSET_NONE;
+	p->first_short_offset = p->open_field_offset = OFFSET_NONE;
+	p->first_stray_offset = OFFSET_NONE;
 	p->head_ends = p->needs_entry = false;
 	p->head_nbytes = p->tail_offset = 0;
 }
@@ -116,7 +117,7 @@ enum status partial_combine(struct partial *p, const struct partial *later)
 	p->nundecided += later->nundecided;
 	p->first_undecided_offset = OFFSET_NONE;
 	p->nshort += later->nshort;
-	p->first_short_offset = OFFSET_NONE;
+	p->first_short_offset = p->first_stray_offset = OFFSET_NONE;
 	return STATUS_OK;
 }
 
@@ -172,6 +173,9 @@ enum status column_add_field(const struct plan *plan, struct partial *p, size_t 
 		return status;
 	if (v.kind == DECIMAL_MISSING) {
 		column->nmissing++;
+	} else if (!parses && memchr(v.text, '\0', v.nbytes)) {
+		column->ninvalid++;
+		note_first(&column->first_invalid_offset, offset);
 	} else if (!parses) {
 		column->fast.count++;
 	} else if (v.kind == DECIMAL_NUMBER) {

@@ -60,7 +60,9 @@ struct partial {
 	bool head_ends;
 	size_t head_nbytes;
 	size_t tail_offset;
-	size_t open_quote_offset; /* at the input's end: the field whose quote never closes */
+	size_t open_field_offset; /* at the input's end: the field whose quote or escape is open */
+	size_t first_stray_offset; /* where the first complete record with text behind a closing
+				    * quote starts */
 };
 
 /* Makes an empty partial for the plan's columns. STATUS_NO_MEMORY or STATUS_OK. */

@@ -47,7 +47,7 @@ static enum status read_value(struct expr_row *row, uint32_t i, const struct pla
 	bool is_number = true;
 	enum status status = STATUS_OK;
 
-	v->text = field_value(field, nbytes, &row->scratch[i], &v->nbytes);
+	v->text = field_value(&plan->dialect, field, nbytes, &row->scratch[i], &v->nbytes);
 	if (!v->text)
 		return STATUS_NO_MEMORY;
 	v->kind = value_is_missing(plan, v->text, v->nbytes) ? EXPR_MISSING : EXPR_UNREAD;

@@ -346,6 +346,7 @@ enum status rows_fold(struct row_folder *f, struct rows *r, const char *text, si
 	out->head_ends = extent.head_ends;
 	out->head_nbytes = extent.head_nbytes;
 	out->tail_offset = extent.tail_offset;
-	out->open_quote_offset = extent.open_quote;
+	out->open_field_offset = extent.open_field;
+	out->first_stray_offset = extent.stray;
 	return status;
 }

@@ -20,6 +20,7 @@
 #include "query/expr_lex.h"
 #include "query/expr_show.h"
 
+#define QUOTES " (text is written in quotes)"
 #define TEST_NBYTES_LEAST 3 /* a=1 */
 #define EXPR_NBYTES_MAX ((size_t)1 << 28)
 
@@ -76,6 +77,12 @@ static bool unexpected(struct parser *p, const char *wanted)
 		return fail(p, p->token.begin, "%s", p->token.words);
 	return fail(p, p->token.begin, "expected %s%s", wanted,
 		    p->token.kind == EXPR_TOKEN_END ? ", not the end" : "");
+}
+
+/* Whether the next token is a column or a number. */
+static bool is_operand(const struct parser *p)
+{
+	return p->token.kind == EXPR_TOKEN_COLUMN || p->token.kind == EXPR_TOKEN_NUMBER;
 }
 
 /* ---- backpatching ---- */
@@ -217,9 +224,8 @@ static bool add_number(struct parser *p, const struct expr_token *token, struct 
 
 	expr_read(&v);
 	if (!expr_is_number(&v))
-		return fail(p, token->begin, "%s", status_words(v.kind == EXPR_OUT_OF_RANGE
-									? STATUS_OUT_OF_RANGE
-									: STATUS_NOT_A_NUMBER));
+		return fail(p, token->begin, "%s", v.kind == EXPR_OUT_OF_RANGE
+				? status_words(STATUS_OUT_OF_RANGE) : "not a number" QUOTES);
 	add_literal(p, token, test);
 	test->literal_kind = (uint8_t)v.kind;
 	test->number = v.number;
@@ -329,7 +335,8 @@ static bool parse_parentheses(struct parser *p, bool negated, struct part *out)
 	if (!parse_or(p, negated, out))
 		return false;
 	if (p->token.kind != EXPR_TOKEN_CLOSE)
-		return unexpected(p, "')', 'and' or 'or'");
+		return unexpected(p, is_operand(p) ? "')', 'and' or 'or'" QUOTES
+						   : "')', 'and' or 'or'");
 	advance(p);
 	p->nlevels--;
 	return true;
@@ -386,7 +393,8 @@ static bool parse_all(struct parser *p)
 	if (p->token.kind == EXPR_TOKEN_CLOSE)
 		return fail(p, p->token.begin, "no parenthesis is open here");
 	if (p->token.kind != EXPR_TOKEN_END)
-		return unexpected(p, "'and', 'or' or the end");
+		return unexpected(p, is_operand(p) ? "'and', 'or' or the end" QUOTES
+						   : "'and', 'or' or the end");
 	set_exits(p, part.if_true, EXPR_ACCEPT);
 	set_exits(p, part.if_not, EXPR_REJECT);
 	return true;
@@ -439,13 +447,44 @@ static enum status resolve(const struct selector *s, char *const *names, size_t 
 	return status;
 }
 
+/* The column with which the condition compares column i, or UINT32_MAX. */
+static uint32_t compared_with(const struct expr *e, uint32_t i)
+{
+	for (uint32_t t = 0; t < e->ntests; t++) {
+		const struct expr_test *test = &e->tests[t];
+		if (test->kind == EXPR_TEST_COLUMNS && test->left == i)
+			return test->right;
+		if (test->kind == EXPR_TEST_COLUMNS && test->right == i)
+			return test->left;
+	}
+	return UINT32_MAX;
+}
+
+/* Says how text is written if column i, which is unknown, is compared with one that is known. */
+static void suggest_quotes(const struct expr_request *r, uint32_t i, char *const *names,
+			   size_t nfields, struct fault *fault)
+{
+	const struct selector *s = &r->columns.selectors[i];
+	uint32_t other = compared_with(&r->expr, i), field;
+	struct fault ignored;
+
+	if (s->quoted || *s->text == ':' || other == UINT32_MAX ||
+	    resolve(&r->columns.selectors[other], names, nfields, &field, &ignored) != STATUS_OK)
+		return;
+	snprintf(fault->remedy, sizeof fault->remedy, "\"%.64s\": text is written in quotes",
+		 s->text);
+}
+
 enum status expr_resolve(struct expr_request *r, char *const *names, size_t nfields,
 			 struct fault *fault)
 {
 	enum status status = STATUS_OK;
 
-	for (size_t i = 0; status == STATUS_OK && i < r->columns.nselectors; i++)
+	for (size_t i = 0; status == STATUS_OK && i < r->columns.nselectors; i++) {
 		status = resolve(&r->columns.selectors[i], names, nfields, &r->fields[i], fault);
+		if (status == STATUS_UNKNOWN_COLUMN)
+			suggest_quotes(r, (uint32_t)i, names, nfields, fault);
+	}
 	return status;
 }
 

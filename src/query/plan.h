@@ -92,6 +92,9 @@ struct plan {
 	size_t nnew_columns;
 	struct new_column *new_columns;
 
+	const char *header; /* the header record, without its line end; NULL: none. Not owned. */
+	size_t header_nbytes;
+
 	size_t nmissing;             /* spellings besides the empty field */
 	const char *const *missing;  /* each NUL-terminated, blanks trimmed */
 };

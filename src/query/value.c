@@ -80,7 +80,7 @@ enum status value_read(const struct plan *plan, bool parses, const char *field, 
 	enum status status = STATUS_OK;
 	bool is_number;
 
-	out->text = field_value(field, nbytes, scratch, &out->nbytes);
+	out->text = field_value(&plan->dialect, field, nbytes, scratch, &out->nbytes);
 	if (!out->text)
 		return STATUS_NO_MEMORY;
 	out->kind = DECIMAL_INVALID;

@@ -32,6 +32,8 @@ struct simd_quotes {
 	uint64_t inside;   /* all ones in quotes, 0 outside */
 	uint64_t may_open; /* 1: a quote would open a field: it follows a separator, or a quote that
 			    * closed */
+	uint64_t closed;   /* 1: the byte before closed a quoted field, unless a quote follows */
+	uint64_t strays;   /* not 0: bits.quotes was left with a bit set */
 };
 
 /* What classify counts. */
@@ -69,11 +71,12 @@ struct simd_ops {
 	const char *name; /* "avx512", "avx2", "neon", "portable" */
 
 	/* Fills nwords words of each of bits from text[0 .. 64 x nwords); needs no padding. */
-	struct simd_counts (*classify)(const char *text, size_t nwords, char delimiter,
+	struct simd_counts (*classify)(const char *text, size_t nwords, char delimiter, char quote,
 				   struct simd_bits bits);
 
 	/* Clears separators and newlines that lie in quotes, in words [0, nwords) up to the first
-	 * that parity does not explain: a quote opens a field where it may not. Moves *at past
+	 * that parity does not explain: a quote opens a field where it may not. Replaces quotes by
+	 * the bytes behind a closing quote that are neither a separator nor a quote. Moves *at past
 	 * those words. Returns their number. */
 	size_t (*clear_quoted)(struct simd_bits bits, size_t nwords, struct simd_quotes *at);
 

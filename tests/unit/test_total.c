@@ -27,7 +27,7 @@ static const char *const texts[] = {
 	"1,\"x\"\"\n,9\n\"\"y\",2\n\"3\",\"\",\"4\"\n",
 	"\n\n1,x,2\n\r\n\n3,y,4\n\n",
 	"1,12\" disk,2\n3,a\"b\"c,4\n",
-	"\"1\"5,x,\"2\"\"\"\n3,\"y\"z\"w,4\n",
+	"\"15\",x,\"2\"\"\"\r\n3,\"y\"\"z\",\"4\"\r\n",
 	"1,x\n3,y,4\n5\n6,7,8\n",
 	"1,x,2,more,\"and\nmore\"\n3,y,4,,\n",
 	"abc,x,1e300\n,y,\n1e-300,,12345678901234567890\n",
@@ -154,6 +154,9 @@ static void test_faults(void)
 		{"1,\"\n\n\",2\n3,\"\n\",bad\n", STATUS_NOT_A_NUMBER, 5},
 		{"1,x,2\n3,y\n", STATUS_SHORT_RECORD, 2},
 		{"1,x,2\n\n3,\"y\n\n", STATUS_OPEN_QUOTE, 3},
+		{"1,\"x\n\"y,2\n3,y,4\n", STATUS_STRAY_QUOTE, 2},
+		{"1,x,2\nbad,\"y\" ,4\n", STATUS_STRAY_QUOTE, 2},
+		{"1,x,2\n3,y\n4,\"y\"\r", STATUS_SHORT_RECORD, 2},
 		{"1,x,2\n3,y,1e500\n", STATUS_OUT_OF_RANGE, 2},
 	};
 
