@@ -20,6 +20,7 @@
 #include "csv/chunk.h"
 #include "csv/dfa.h"
 #include "csv/dialect.h"
+#include "csv/dialect_quotes.h"
 #include "csv/field.h"
 #include "simd/simd.h"
 
@@ -27,12 +28,14 @@
 struct rows {
 	struct csv_dialect dialect;
 	size_t nfields; /* fields 0 .. nfields - 1 are read */
-	struct simd_bits bits; /* of the text classified last; one allocation */
+	struct dialect_bits bits; /* of the text classified last; one allocation */
 	size_t nwords, capacity_nwords;
 	struct simd_counts counts;
-	csv_map map;
+	csv_full_map map;
+	enum chunk_dependence dependence;
 	size_t resolved;    /* the quotes in words [resolved, nwords) are resolved for any entry, */
 	bool head_resolved; /* ... and those before for the entry of the last walk */
+	bool has_strays;    /* resolved words have bits behind closing quotes: see quotes.h */
 	/* Positions of separators outside quotes. ends[-1]: the current row's begin, less 1. */
 	uint32_t *ends, *ends_memory;
 	size_t nends, ends_capacity;
@@ -50,11 +53,9 @@ void rows_free(struct rows *r);
 enum status rows_reserve(struct rows *r, size_t nbytes);
 
 /* Classifies text[0 .. nbytes), padded as simd.h requires; rows_reserve has made room for it. Sets
- * *nlines to the number of its LFs, and returns its transition map. */
-csv_map rows_classify(struct rows *r, const char *text, size_t nbytes, uint64_t *nlines);
-
-/* How much of a walk depends on the entry, as rows_classify has found. */
-enum chunk_dependence rows_dependence(const struct rows *r);
+ * *nlines to the number of its LFs, r->dependence to how much of a walk depends on the entry, and
+ * returns the text's transition map. */
+csv_full_map rows_classify(struct rows *r, const char *text, size_t nbytes, uint64_t *nlines);
 
 /* Rows with the same number of fields: ends[0 .. nrows x stride), ends[-1] before them. */
 struct row_run {
@@ -80,11 +81,14 @@ typedef enum status (*row_visitor)(void *context, const struct row_run *run);
 struct rows_extent {
 	bool head_ends; /* as in struct partial */
 	size_t head_nbytes, tail_offset;
-	size_t open_quote; /* if the text ends inside quotes: where that field begins, valid if the
-			    * text was entered between records; else SIZE_MAX */
+	size_t stray;      /* the first complete record with text behind a closing quote; else
+			    * SIZE_MAX */
+	size_t open_field; /* if the text ends inside quotes, or with an LF that is escaped: where
+			    * that field begins, valid if the text was entered between records; else
+			    * SIZE_MAX */
 };
 
-/* Visits the complete records of the text classified last, except blank lines. entry: if an earlier
+/* Visits the complete records of the text classified last, except blank lines and comments. entry: if an earlier
  * walk of this text had a known entry, the same one. If unknown, the head extends to the end of the
  * first record behind which the entry does not matter.
  * Errors: STATUS_NO_MEMORY, and what visit returns. */

@@ -46,7 +46,7 @@ struct options {
 	const char *where;          /* EXPR, or NULL */
 	bool exclusive, only;
 	struct csv_dialect dialect;
-	bool has_delimiter; /* it was given */
+	bool has_delimiter, has_quote; /* they were given */
 	uint64_t nskipped_lines;
 	enum ragged_policy ragged;
 	bool has_ragged; /* it was given */

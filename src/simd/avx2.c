@@ -27,11 +27,11 @@ static inline uint64_t top_bits(__m256i low, __m256i high)
 	       (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32;
 }
 
-static struct simd_counts classify(const char *text, size_t nwords, char delimiter,
+static struct simd_counts classify(const char *text, size_t nwords, char delimiter, char quote,
 				   struct simd_bits bits)
 {
 	const __m256i delimiter_32 = _mm256_set1_epi8(delimiter);
-	const __m256i newline_32 = _mm256_set1_epi8('\n'), quote_32 = _mm256_set1_epi8('"');
+	const __m256i newline_32 = _mm256_set1_epi8('\n'), quote_32 = _mm256_set1_epi8(quote);
 	struct simd_counts counts = {0, 0};
 
 	for (size_t k = 0; k < nwords; k++) {

@@ -26,11 +26,11 @@
 #include "simd/positions.h"
 #include "simd/quote_parity.h"
 
-static struct simd_counts classify(const char *text, size_t nwords, char delimiter,
+static struct simd_counts classify(const char *text, size_t nwords, char delimiter, char quote,
 				   struct simd_bits bits)
 {
 	const __m512i delimiter_64 = _mm512_set1_epi8(delimiter);
-	const __m512i newline_64 = _mm512_set1_epi8('\n'), quote_64 = _mm512_set1_epi8('"');
+	const __m512i newline_64 = _mm512_set1_epi8('\n'), quote_64 = _mm512_set1_epi8(quote);
 	struct simd_counts counts = {0, 0};
 
 	for (size_t k = 0; k < nwords; k++) {
