@@ -149,7 +149,7 @@ def check_messages():
             ("(5)", "--money", {}), ("$1,234.50", "--thousands , --money", {}), ("1.5", "--decimal .", dict(decimal=",")),
             ("12,5%", "--decimal , --percent", dict(money=True)), ("EUR 5", "--money", {})):
         message(text, "not a number: '%s' (try %s)" % (text, remedy), **notation)
-    for text in ("abc", "0x10", "1_000", "nan", "inf", "COL1", "1,23,4", "2026-01-01"):
+    for text in ("abc", "0x10", "1_000", "inf", "COL1", "1,23,4", "2026-01-01"):
         message(text, "not a number: '%s'" % text)
     message("1,234e500", "number beyond 10^-400 to 10^400: '1,234e500'", thousands=",")
     message("1e-399%", "number beyond 10^-400 to 10^400: '1e-399%'", percent=True)
