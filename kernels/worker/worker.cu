@@ -178,8 +178,6 @@ static enum status open_host(struct worker *w, const struct worker_setup *setup,
 {
 	enum status status = cpu_folder_init(&w->on_cpu, w->plan);
 
-	if (status == STATUS_OK)
-		status = partial_init(&w->ignored, w->plan);
 	if (status != STATUS_OK)
 		return fault_set(fault, status, 0, NULL);
 	pinned_buffer_reserve(&w->buffer, w->chunk_nbytes + 2 * ARENA_ALIGN);

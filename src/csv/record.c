@@ -29,6 +29,7 @@ struct walk {
 	const struct csv_dialect *dialect;
 	enum csv_state state;
 	size_t stray_offset;
+	size_t nfields_max; /* cut no more; 0: all */
 };
 
 /* Ends the record at `end`, the LF or the text's end; nbytes counts it with its line end. */
@@ -89,6 +90,8 @@ static enum status split(struct walk *w, struct record *r)
 			return finish(r, w, begin, end, end + 1);
 		if (append_field(r, begin, end) != STATUS_OK)
 			return STATUS_NO_MEMORY;
+		if (r->nfields == w->nfields_max)
+			return STATUS_OK;
 		begin = end + 1;
 	}
 	return finish_text(r, w, begin);
@@ -117,6 +120,8 @@ static enum status split_words(const struct walk *w, struct record *r)
 			at = end;
 		if (append_field(r, begin, at) != STATUS_OK)
 			return STATUS_NO_MEMORY;
+		if (r->nfields == w->nfields_max)
+			return STATUS_OK;
 	}
 }
 
@@ -132,7 +137,7 @@ static void split_comment(const struct walk *w, struct record *r)
 enum status record_split(const char *data, size_t nbytes, const struct csv_dialect *dialect,
 			 bool at_end, struct record *out)
 {
-	struct walk w = {data, nbytes, at_end, dialect, CSV_RECORD_START, SIZE_MAX};
+	struct walk w = {data, nbytes, at_end, dialect, CSV_RECORD_START, SIZE_MAX, 0};
 	enum status status;
 
 	memset(out, 0, sizeof *out);
@@ -153,6 +158,15 @@ enum status record_fault_stray(const char *data, size_t offset, const struct csv
 
 	return fault_set(fault, STATUS_STRAY_QUOTE, 0,
 			 escapes ? "try --escape '\\'" : "try --quote none");
+}
+
+enum status record_split_first(const char *data, size_t nbytes, const struct csv_dialect *dialect,
+			       struct record *out)
+{
+	struct walk w = {data, nbytes, true, dialect, CSV_RECORD_START, SIZE_MAX, 1};
+
+	memset(out, 0, sizeof *out);
+	return dialect->whitespace ? split_words(&w, out) : split(&w, out);
 }
 
 void record_free(struct record *r)

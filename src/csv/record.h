@@ -30,6 +30,10 @@ enum status record_split(const char *data, size_t nbytes, const struct csv_diale
 			 bool at_end, struct record *out);
 void record_free(struct record *r);
 
+/* Like record_split of a text that ends with the file, but cuts the first field only: 1 or none. */
+enum status record_split_first(const char *data, size_t nbytes, const struct csv_dialect *dialect,
+			       struct record *out);
+
 /* Sets fault to STATUS_STRAY_QUOTE, with the words of the remedy, for the text behind a closing
  * quote at data[offset]. Returns the status. */
 enum status record_fault_stray(const char *data, size_t offset, const struct csv_dialect *dialect,

@@ -44,7 +44,8 @@ struct rows {
 	size_t stride; /* fields of the last row, or 0 */
 };
 
-/* nfields: how many of a record's first fields are read; later ones may be joined. */
+/* nfields: how many of a record's first fields are read. Later ones may be joined, but a record of
+ * more than nfields fields has more than nfields + 1 left then. */
 void rows_init(struct rows *r, struct csv_dialect dialect, size_t nfields);
 void rows_free(struct rows *r);
 

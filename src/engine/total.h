@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "csv/chunk.h"
+#include "engine/diagnosis.h"
 #include "fold/column.h"
 #include "base/text_buffer.h"
 #include "emit/cpu_folder.h"
@@ -23,23 +24,24 @@ struct seam {
 	char *memory; /* SIMD_PAD_NBYTES, data, SIMD_PAD_NBYTES; owned */
 	char *data;   /* nbytes of capacity; NULL: none yet */
 	size_t nbytes, capacity;
+	int file;              /* of the input */
 	uint64_t line;         /* of data[0] */
 	uint64_t offset_bytes; /* of data[0] in the input */
 };
 
-/* One thread's means of folding the record in the seam. */
+/* One thread's means of folding the record in the seam. Zeroed: its tables are made when a record
+ * is folded. */
 struct seam_folder {
 	struct partial partial;
 	struct cpu_folder cpu;
 };
 
-/* Errors: STATUS_NO_MEMORY; f can then be freed. */
-enum status seam_folder_init(struct seam_folder *f, const struct plan *plan);
 void seam_folder_free(struct seam_folder *f);
 
 /* What is printed around a chunk's own output. Zeroed: nothing. */
 struct chunk_output {
-	struct partial before;         /* the fold of all records before the chunk's own */
+	struct partial before;         /* the fold of all records before the chunk's own, if the plan
+					* emits */
 	size_t good_nbytes;            /* bytes of the chunk before its first fault */
 	struct text_buffer head, tail; /* the record that ends in the chunk; the one that the
 					* file's end completes */
@@ -66,25 +68,31 @@ struct total {
 	struct seam_folder folder;
 	uint64_t line; /* of the next chunk's first byte */
 	size_t fault_offset; /* of the first fault in the text checked last */
+	struct note **notes; /* the first of each kind of what is left out; NULL: none. Owned. */
 };
 
 /* Makes the total of no chunks. Errors: STATUS_NO_MEMORY. */
 enum status total_init(struct total *t, const struct plan *plan);
 void total_free(struct total *t);
 
-/* Errors: STATUS_NO_MEMORY. */
-enum status chunk_output_init(struct chunk_output *e, const struct plan *plan);
 void chunk_output_free(struct chunk_output *e);
 
 /* Adds the next chunk. Called in input order, by one thread at a time.
  * later: the chunk's partial; nlines: LFs in the chunk. output: if the plan emits, set to what
  * surrounds the chunk's own output.
  * Errors: STATUS_NO_MEMORY, and what the plan counts as an error: STATUS_NOT_A_NUMBER,
- * STATUS_OUT_OF_RANGE, STATUS_SHORT_RECORD, STATUS_STRAY_QUOTE, STATUS_OPEN_QUOTE; fault then has the line,
+ * STATUS_OUT_OF_RANGE, STATUS_NUL, STATUS_RAGGED, STATUS_STRAY_QUOTE, STATUS_OPEN_QUOTE,
+ * STATUS_OPEN_ESCAPE; fault then has the line,
  * column and value of the first in input order, but not the file. */
 enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nlines,
 		      const struct partial *later, struct chunk_output *output,
 		      struct fault *fault);
+
+/* The first value of the plan's column c that is no number, if those are no errors; the first ragged
+ * record counted; the first value that leaves a condition undecided. NULL: there is none. */
+const struct note *total_note_of_values(const struct total *t, size_t c);
+const struct note *total_note_of_ragged(const struct total *t);
+const struct note *total_note_of_undecided(const struct total *t);
 
 /* After total_add has found a fault in the chunk: appends to output->head the records before the
  * fault; where memory runs out, none. entry: the chunk's. */

@@ -85,7 +85,7 @@ struct worker_thread {
 	struct chunk_map map;
 	struct chunk_entry entry; /* with which it was folded */
 	bool guessed;             /* the fold assumed that the chunk is entered outside quotes */
-	struct partial partial;
+	struct partial partial;   /* these four are zeroed, and their tables made when needed */
 	struct partial deferred;  /* the fold of all chunks that posted only their borders */
 	struct seam_folder folder;
 	struct chunk_output output;

@@ -16,7 +16,7 @@
 #include "base/status.h"
 #include "csv/field.h"
 #include "fold/moment.h"
-#include "number/decimal.h"
+#include "number/by_scale.h"
 #include "query/plan.h"
 #include "number/wide.h"
 
@@ -29,7 +29,7 @@ enum column_kind { COLUMN_UNKNOWN, COLUMN_NUMBER, COLUMN_TEXT };
  * that was folded, OFFSET_NONE where there was none; they mean nothing after a
  * combine, which drops them. */
 struct column_partial {
-	struct decimal_fold fast;  /* numbers the fast path holds; also counts presence
+	struct by_scale fast;      /* numbers the fast path holds; also counts presence
 				    * in a column that does not parse */
 	struct wide_fold *wide;    /* the others; NULL until one came. Owned. */
 	struct moment_cells moments; /* what else the plan's column needs */
@@ -49,8 +49,9 @@ struct partial {
 	uint64_t nundecided; /* records for which a predicate compares text with a number */
 	size_t first_undecided_offset; /* the first such value, and its column */
 	uint32_t undecided_column;
-	uint64_t nshort;                /* records that lacked a field, left out */
-	size_t first_short_offset;      /* where the first of them starts */
+	uint64_t nrecords; /* taken, whether or not a predicate holds; blank lines are none */
+	uint64_t nragged;  /* records for which ragged_is_counted */
+	size_t first_ragged_offset; /* where the first of them starts */
 	/* Where a chunk's complete records lie; set by a worker's fold. Bytes before
 	 * head_nbytes belong to a record that began in an earlier chunk: 0 if the chunk was
 	 * entered between records, nbytes if that record does not end here either
@@ -67,6 +68,10 @@ struct partial {
 
 /* Makes an empty partial for the plan's columns. STATUS_NO_MEMORY or STATUS_OK. */
 enum status partial_init(struct partial *p, const struct plan *plan);
+
+/* Like partial_init, but does nothing if p, zeroed before, is a partial already. A partial takes
+ * 112 bytes a column or more, so threads make theirs when they need them. */
+enum status partial_need(struct partial *p, const struct plan *plan);
 void partial_free(struct partial *p);
 
 /* Makes p the fold of no records. Keeps its memory. */
@@ -77,6 +82,12 @@ enum status partial_combine(struct partial *p, const struct partial *later);
 
 /* The kind of a column: that of the earliest value folded into it. */
 enum column_kind column_kind(const struct column_partial *column);
+
+/* Whether the column has numbers that the fast path does not hold. */
+static inline bool column_has_wide(const struct column_partial *column)
+{
+	return column->wide && column->wide->count > 0;
+}
 
 /* All numbers of a column, wherever they were kept, as one fold. */
 void column_numbers(const struct column_partial *column, struct wide_fold *out);

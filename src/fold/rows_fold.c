@@ -17,8 +17,10 @@ enum status row_folder_init(struct row_folder *f, const struct plan *plan)
 	f->hints = calloc(plan->ncolumns + 1, sizeof *f->hints);
 	if (!f->hints || row_block_init(&f->block, plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	for (size_t c = 0; c < plan->ncolumns; c++)
+	for (size_t c = 0; c < plan->ncolumns; c++) {
+		f->hints[c].decimal = plan->notation.decimal;
 		f->hints[c].sums_only = !(plan->columns[c].needs & MOMENT_EXTREMES);
+	}
 	return row_filter_init(&f->filter, plan);
 }
 
@@ -67,14 +69,15 @@ static void note_first_number(struct column_partial *column, size_t offset)
 static size_t fold_numbers(const struct fold *m, size_t c, const struct row_fields *fields)
 {
 	struct column_partial *partial = &m->out->columns[c];
-	uint64_t before = partial->fast.count;
+	struct decimal_fold *fold = &m->f->fold;
+	uint64_t before = fold->count;
 	size_t n;
 
 	if (!m->f->plan->columns[c].parses || m->f->block.missing_is_number)
 		return 0;
 	n = simd()->fold(m->text, fields->ends, fields->stride, fields->nrows, fields->drops_cr,
-			 &partial->fast, &partial->nmissing, &m->f->hints[c]);
-	if (n > 0 && partial->fast.count > before)
+			 fold, &partial->nmissing, &m->f->hints[c]);
+	if (n > 0 && fold->count > before)
 		note_first_number(partial, (uint32_t)(fields->ends[-1] + 1));
 	return n;
 }
@@ -96,10 +99,13 @@ static enum status fold_converted(const struct fold *m, size_t c, const struct r
 {
 	struct column_partial *column = &m->out->columns[c];
 	uint64_t numbers = rows & x->numbers, empty = rows & x->empty;
+	const struct plan_column *plan = &m->f->plan->columns[c];
 	enum status status = STATUS_OK;
 
-	simd()->fold_numbers(x, numbers, &column->fast);
-	moments_add(&column->moments, x->significand, x->scale, numbers);
+	simd()->fold_numbers(x, numbers, &m->f->fold);
+	if (numbers && plan_column_has_moments(plan))
+		status = moments_add(&column->moments, plan->needs, x->significand, x->scale,
+				     numbers);
 	column->nmissing += (uint64_t)__builtin_popcountll(empty);
 	if (numbers)
 		note_first_number(column, field_at(m, fields, lowest(numbers)).begin);
@@ -128,11 +134,17 @@ static enum status fold_moments(const struct fold *m, size_t c, struct row_field
 	return status;
 }
 
+/* To begin the SIMD fold costs as much as folding a few fields one by one. If it folds fewer than
+ * RUN_NROWS, twice as many are folded one by one before it is tried again. */
+#define RUN_NROWS 8
+#define SINGLES_MAX 32
+
 /* Folds fields of which none has blanks around it that mean nothing. */
 static enum status fold_exact(const struct fold *m, size_t c, struct row_fields fields)
 {
 	const struct plan_column *column = &m->f->plan->columns[c];
 	enum status status = STATUS_OK;
+	size_t nsingles = 1;
 
 	if (column->parses && plan_column_has_moments(column))
 		return fold_moments(m, c, fields);
@@ -140,11 +152,15 @@ static enum status fold_exact(const struct fold *m, size_t c, struct row_fields 
 		size_t n = fold_numbers(m, c, &fields);
 		fields.ends += n * fields.stride;
 		fields.nrows -= n;
-		if (fields.nrows == 0)
-			break;
-		status = fold_field(m, c, row_field(m->text, fields.ends, fields.drops_cr));
-		fields.ends += fields.stride;
-		fields.nrows--;
+		if (n >= RUN_NROWS)
+			nsingles = 1;
+		for (size_t i = 0; i < nsingles && fields.nrows > 0 && status == STATUS_OK; i++) {
+			status = fold_field(m, c,
+					    row_field(m->text, fields.ends, fields.drops_cr));
+			fields.ends += fields.stride;
+			fields.nrows--;
+		}
+		nsingles = nsingles < SINGLES_MAX ? 2 * nsingles : nsingles;
 	}
 	return status;
 }
@@ -170,7 +186,7 @@ static enum status fold_fields(const struct fold *m, size_t c, struct row_fields
 	return m->f->plan->dialect.whitespace ? fold_words(m, c, fields) : fold_exact(m, c, fields);
 }
 
-/* Column c of the rows of a run. */
+/* Column c of rows of `stride` fields, that one among them. */
 static struct row_fields fields_of(const struct fold *m, size_t c, const struct row_run *run)
 {
 	uint32_t field = m->f->plan->columns[c].field;
@@ -179,15 +195,32 @@ static struct row_fields fields_of(const struct fold *m, size_t c, const struct 
 				   field == run->stride - 1};
 }
 
-/* Folds all rows of the run. */
+/* Adds the dense fold of the current column to its bins, and clears it. */
+static enum status end_column(const struct fold *m, size_t c)
+{
+	enum status status = by_scale_add_fold(&m->out->columns[c].fast, &m->f->fold);
+
+	decimal_fold_clear(&m->f->fold);
+	return status;
+}
+
+/* Folds all rows of the run. Fields that are not there are missing. */
 static enum status fold_all(const struct fold *m, const struct row_run *run)
 {
 	const struct plan *plan = m->f->plan;
 	enum status status = STATUS_OK;
 
-	for (size_t c = 0; status == STATUS_OK && c < plan->ncolumns; c++)
-		if (plan->columns[c].needs)
-			status = fold_fields(m, c, fields_of(m, c, run));
+	for (size_t c = 0; status == STATUS_OK && c < plan->ncolumns; c++) {
+		if (!plan->columns[c].needs)
+			continue;
+		if (plan->columns[c].field >= run->stride) {
+			m->out->columns[c].nmissing += run->nrows;
+			continue;
+		}
+		status = fold_fields(m, c, fields_of(m, c, run));
+		if (status == STATUS_OK)
+			status = end_column(m, c);
+	}
 	return status;
 }
 
@@ -214,6 +247,10 @@ static enum status fold_kept_column(const struct fold *m, size_t c)
 	struct row_fields fields = fields_of(m, c, &(struct row_run){b->ends, b->stride, b->nrows});
 	uint64_t kept = m->f->filter.kept;
 
+	if (m->f->plan->columns[c].field >= b->stride) {
+		m->out->columns[c].nmissing += (uint64_t)__builtin_popcountll(kept);
+		return STATUS_OK;
+	}
 	if (b->has_numbers[c] && m->f->plan->columns[c].parses)
 		return fold_converted(m, c, &fields, &b->numbers[c], kept);
 	return kept == row_block_all(b) ? fold_fields(m, c, fields) : fold_copied(m, c, &fields);
@@ -224,9 +261,13 @@ static enum status fold_kept(const struct fold *m)
 	const struct plan *plan = m->f->plan;
 	enum status status = STATUS_OK;
 
-	for (size_t c = 0; status == STATUS_OK && c < plan->ncolumns; c++)
-		if (plan->columns[c].needs)
-			status = fold_kept_column(m, c);
+	for (size_t c = 0; status == STATUS_OK && c < plan->ncolumns; c++) {
+		if (!plan->columns[c].needs)
+			continue;
+		status = fold_kept_column(m, c);
+		if (status == STATUS_OK)
+			status = end_column(m, c);
+	}
 	return status;
 }
 
@@ -302,17 +343,11 @@ static enum status fold_block(const struct fold *m)
 
 /* ---- rows ---- */
 
-static enum status fold_run(void *context, const struct row_run *run)
+static enum status fold_taken(const struct fold *m, const struct row_run *run)
 {
-	const struct fold *m = context;
 	enum status status = STATUS_OK;
 
-	if (row_run_is_short(run, m->f->plan)) {
-		m->out->nshort += run->nrows;
-		if (m->out->first_short_offset == OFFSET_NONE)
-			m->out->first_short_offset = (uint32_t)(run->ends[-1] + 1);
-		return STATUS_OK;
-	}
+	m->out->nrecords += run->nrows;
 	if (m->f->plan->npredicates == 0)
 		return fold_all(m, run);
 	for (size_t row = 0; status == STATUS_OK && row < run->nrows;) {
@@ -320,6 +355,61 @@ static enum status fold_run(void *context, const struct row_run *run)
 		status = fold_block(m);
 	}
 	return status;
+}
+
+/* Whether the last field of a row of `stride` fields has no byte. */
+static bool ends_empty(const char *text, const uint32_t *ends, size_t stride)
+{
+	struct field_span last = row_field(text, ends + stride - 1, true);
+
+	return last.begin == last.end;
+}
+
+struct row_part row_run_part(const struct ragged_rule *rule, const char *text,
+			     const struct row_run *run, size_t first)
+{
+	uint32_t n = (uint32_t)run->stride;
+	const uint32_t *ends = run->ends + first * run->stride;
+	struct row_part part = {.rows = {ends, run->stride, run->nrows - first}};
+	bool looks = n == rule->nfields + 1; /* at each row's last field: it decides */
+	size_t nrows = 1;
+
+	part.is_ragged = ragged_is(rule, n, looks && ends_empty(text, ends, n));
+	part.is_taken = !part.is_ragged || ragged_is_taken(rule, n);
+	if (!looks)
+		return part;
+	while (nrows < part.rows.nrows &&
+	       ends_empty(text, ends + nrows * n, n) == !part.is_ragged)
+		nrows++;
+	part.rows.nrows = nrows;
+	return part;
+}
+
+/* Folds rows of another number of fields than the first record's. */
+static enum status fold_uneven(const struct fold *m, const struct row_run *run)
+{
+	const struct ragged_rule *rule = &m->f->plan->ragged;
+	enum status status = STATUS_OK;
+
+	for (size_t row = 0; status == STATUS_OK && row < run->nrows;) {
+		struct row_part part = row_run_part(rule, m->text, run, row);
+		row += part.rows.nrows;
+		if (part.is_ragged && ragged_is_counted(rule, (uint32_t)run->stride)) {
+			m->out->nragged += part.rows.nrows;
+			if (m->out->first_ragged_offset == OFFSET_NONE)
+				m->out->first_ragged_offset = (uint32_t)(part.rows.ends[-1] + 1);
+		}
+		if (part.is_taken)
+			status = fold_taken(m, &part.rows);
+	}
+	return status;
+}
+
+static enum status fold_run(void *context, const struct row_run *run)
+{
+	const struct fold *m = context;
+
+	return run->stride == m->f->plan->ragged.nfields ? fold_taken(m, run) : fold_uneven(m, run);
 }
 
 enum status rows_fold(struct row_folder *f, struct rows *r, const char *text, size_t nbytes,
@@ -330,6 +420,7 @@ enum status rows_fold(struct row_folder *f, struct rows *r, const char *text, si
 	enum status status;
 
 	f->nkept = 0;
+	decimal_fold_clear(&f->fold);
 	status = rows_walk(r, text, nbytes, entry, fold_run, &m, &extent);
 	out->head_ends = extent.head_ends;
 	out->head_nbytes = extent.head_nbytes;

@@ -54,10 +54,11 @@ struct simd_numbers {
 	uint8_t scale[SIMD_NUMBERS_NROWS]; /* < DECIMAL_NSCALES, for others too */
 };
 
-/* The number format of a column, learned from one of the numbers converted last, which affects
- * speed only; and whether the minimum and maximum may be left out. All zeros: integers of up to 16
- * bytes, with minimum and maximum. */
+/* What is asked of a column: its decimal point, and whether the minimum and maximum may be left out;
+ * and its number format, learned from one of the numbers converted last, which affects speed only.
+ * All zeros: integers of up to 16 bytes, with minimum and maximum. */
 struct simd_hint {
+	char decimal;             /* no digit, sign, e or E; 0: '.' */
 	bool sums_only;           /* fold need not set min and max of the bins */
 	uint8_t scale, nfraction; /* nfraction digits behind the point: scale before the exponent */
 	bool is_long;             /* more than 16 bytes before the suffix */
@@ -93,8 +94,10 @@ struct simd_ops {
 	size_t (*positions)(const uint64_t *bits, size_t nwords, uint32_t base, uint32_t *out);
 
 	/* Folds one field of each of nrows rows, up to the first that is no plain number: not
-	 * [+-]digits[.digits][e[+-]digits], beyond the fast path of decimal.h, or with blanks or
-	 * quotes around it. Counts empty fields in *nmissing. Returns the number of rows folded.
+	 * [+-]digits[.digits][e[+-]digits] with the hint's decimal point, beyond the fast path of
+	 * decimal.h, or with blanks or quotes around it; with another point than '.' it may also
+	 * stop at one of more than 16 bytes, or with an exponent of more than two digits. Counts
+	 * empty fields in *nmissing. Returns the number of rows folded.
 	 * Row r's field is text[ends[r x stride - 1] + 1 .. ends[r x stride]), modulo 2^32;
 	 * with drops_cr, without a CR at its end. text: padded. hint: the column's. */
 	size_t (*fold)(const char *text, const uint32_t *ends, size_t stride, size_t nrows,
@@ -120,6 +123,12 @@ bool simd_runs(const struct simd_ops *ops);
 /* Chooses for the process: the best that runs here, or the one named; NULL or "": the best.
  * Returns false where the name is unknown or does not run here. Before any thread starts. */
 bool simd_choose(const char *name);
+
+/* The column's decimal point. */
+static inline char simd_decimal(const struct simd_hint *hint)
+{
+	return hint->decimal ? hint->decimal : '.';
+}
 
 /* The one chosen; the best that runs here if none was. */
 const struct simd_ops *simd(void);
