@@ -50,7 +50,7 @@ static enum status cpu_map(struct worker *w, const struct chunk *chunk, struct c
 {
 	(void)fault;
 	out->map = rows_classify(&w->folder.rows, chunk->data, chunk->nbytes, &out->nlines);
-	out->dependence = rows_dependence(&w->folder.rows);
+	out->dependence = w->folder.rows.dependence;
 	return STATUS_OK;
 }
 

@@ -18,7 +18,7 @@
 
 /* A chunk's slot of the entry chain: the chunk's transition map, and, after its turn, its entry. */
 struct entry_slot {
-	csv_map map;
+	csv_full_map map;
 	bool first_of_file;
 	bool is_empty, ends_line; /* no bytes; the last is an LF */
 	struct chunk_entry entry;

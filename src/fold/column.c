@@ -63,8 +63,9 @@ void partial_clear(struct partial *p)
 		p->nmatched[i] = 0;
 	p->nundecided = 0;
 	p->first_undecided_offset = OFFSET_NONE;
-	p->nshort = 0;
-	p->first_short_offset = p->open_quote_offset = OFFSET_NONE;
+	p->nrecords = p->nragged = 0;
+	p->first_ragged_offset = p->open_field_offset = OFFSET_NONE;
+	p->first_stray_offset = OFFSET_NONE;
 	p->head_ends = p->needs_entry = false;
 	p->head_nbytes = p->tail_offset = 0;
 }
@@ -115,8 +116,9 @@ enum status partial_combine(struct partial *p, const struct partial *later)
 		p->nmatched[i] += later->nmatched[i];
 	p->nundecided += later->nundecided;
 	p->first_undecided_offset = OFFSET_NONE;
-	p->nshort += later->nshort;
-	p->first_short_offset = OFFSET_NONE;
+	p->nrecords += later->nrecords;
+	p->nragged += later->nragged;
+	p->first_ragged_offset = p->first_stray_offset = OFFSET_NONE;
 	return STATUS_OK;
 }
 
@@ -134,14 +136,16 @@ static void note_first(size_t *first, size_t offset)
 		*first = offset;
 }
 
-/* Folds a value that is not missing and that the fast path does not hold. */
-static enum status add_wide(struct column_partial *column, unsigned needs, const char *text,
-			    size_t nbytes, size_t offset)
+/* Folds a value that is not missing and that the fast path does not hold: a wide number or none. */
+static enum status add_wide(struct column_partial *column, unsigned needs, const struct value *v,
+			    size_t offset)
 {
 	struct wide x;
 	int scale;
-	enum status status = wide_parse(text, nbytes, &x, &scale);
+	enum status status = STATUS_NOT_A_NUMBER;
 
+	if (v->kind == DECIMAL_WIDE)
+		status = wide_parse(v->text, v->nbytes, &x, &scale);
 	if (status == STATUS_OK && !wide_of(column))
 		return STATUS_NO_MEMORY;
 	if (status == STATUS_OK && moments_add_wide(&column->moments, needs, &x) != STATUS_OK)
@@ -170,6 +174,9 @@ enum status column_add_field(const struct plan *plan, struct partial *p, size_t 
 		return status;
 	if (v.kind == DECIMAL_MISSING) {
 		column->nmissing++;
+	} else if (!parses && memchr(v.text, '\0', v.nbytes)) {
+		column->ninvalid++;
+		note_first(&column->first_invalid_offset, offset);
 	} else if (!parses) {
 		column->fast.count++;
 	} else if (v.kind == DECIMAL_NUMBER) {
@@ -179,7 +186,7 @@ enum status column_add_field(const struct plan *plan, struct partial *p, size_t 
 			return STATUS_NO_MEMORY;
 		return moments_add(&column->moments, needs, &v.number.significand, &scale, 1);
 	} else {
-		return add_wide(column, needs, v.text, v.nbytes, offset);
+		return add_wide(column, needs, &v, offset);
 	}
 	return STATUS_OK;
 }

@@ -17,8 +17,10 @@ enum status row_folder_init(struct row_folder *f, const struct plan *plan)
 	f->hints = calloc(plan->ncolumns + 1, sizeof *f->hints);
 	if (!f->hints || row_block_init(&f->block, plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	for (size_t c = 0; c < plan->ncolumns; c++)
+	for (size_t c = 0; c < plan->ncolumns; c++) {
+		f->hints[c].decimal = plan->notation.decimal;
 		f->hints[c].sums_only = !(plan->columns[c].needs & MOMENT_EXTREMES);
+	}
 	return row_filter_init(&f->filter, plan);
 }
 
@@ -132,10 +134,17 @@ static enum status fold_moments(const struct fold *m, size_t c, struct row_field
 	return status;
 }
 
-static enum status fold_fields(const struct fold *m, size_t c, struct row_fields fields)
+/* To begin the SIMD fold costs as much as folding a few fields one by one. If it folds fewer than
+ * RUN_NROWS, twice as many are folded one by one before it is tried again. */
+#define RUN_NROWS 8
+#define SINGLES_MAX 32
+
+/* Folds fields of which none has blanks around it that mean nothing. */
+static enum status fold_exact(const struct fold *m, size_t c, struct row_fields fields)
 {
 	const struct plan_column *column = &m->f->plan->columns[c];
 	enum status status = STATUS_OK;
+	size_t nsingles = 1;
 
 	if (column->parses && plan_column_has_moments(column))
 		return fold_moments(m, c, fields);
@@ -143,16 +152,41 @@ static enum status fold_fields(const struct fold *m, size_t c, struct row_fields
 		size_t n = fold_numbers(m, c, &fields);
 		fields.ends += n * fields.stride;
 		fields.nrows -= n;
-		if (fields.nrows == 0)
-			break;
-		status = fold_field(m, c, row_field(m->text, fields.ends, fields.drops_cr));
-		fields.ends += fields.stride;
-		fields.nrows--;
+		if (n >= RUN_NROWS)
+			nsingles = 1;
+		for (size_t i = 0; i < nsingles && fields.nrows > 0 && status == STATUS_OK; i++) {
+			status = fold_field(m, c,
+					    row_field(m->text, fields.ends, fields.drops_cr));
+			fields.ends += fields.stride;
+			fields.nrows--;
+		}
+		nsingles = nsingles < SINGLES_MAX ? 2 * nsingles : nsingles;
 	}
 	return status;
 }
 
-/* Column c of the rows of a run. */
+/* Folds fields with blanks around them. */
+static enum status fold_words(const struct fold *m, size_t c, struct row_fields fields)
+{
+	uint32_t pairs[2 * ROW_BLOCK_NROWS];
+	enum status status = STATUS_OK;
+
+	while (status == STATUS_OK && fields.nrows > 0) {
+		size_t n = fields.nrows < ROW_BLOCK_NROWS ? fields.nrows : ROW_BLOCK_NROWS;
+		rows_trim(m->text, fields.ends, fields.stride, n, fields.drops_cr, pairs);
+		status = fold_exact(m, c, (struct row_fields){pairs + 1, 2, n, false});
+		fields.ends += n * fields.stride;
+		fields.nrows -= n;
+	}
+	return status;
+}
+
+static enum status fold_fields(const struct fold *m, size_t c, struct row_fields fields)
+{
+	return m->f->plan->dialect.whitespace ? fold_words(m, c, fields) : fold_exact(m, c, fields);
+}
+
+/* Column c of rows of `stride` fields, that one among them. */
 static struct row_fields fields_of(const struct fold *m, size_t c, const struct row_run *run)
 {
 	uint32_t field = m->f->plan->columns[c].field;
@@ -170,7 +204,7 @@ static enum status end_column(const struct fold *m, size_t c)
 	return status;
 }
 
-/* Folds all rows of the run. */
+/* Folds all rows of the run. Fields that are not there are missing. */
 static enum status fold_all(const struct fold *m, const struct row_run *run)
 {
 	const struct plan *plan = m->f->plan;
@@ -179,6 +213,10 @@ static enum status fold_all(const struct fold *m, const struct row_run *run)
 	for (size_t c = 0; status == STATUS_OK && c < plan->ncolumns; c++) {
 		if (!plan->columns[c].needs)
 			continue;
+		if (plan->columns[c].field >= run->stride) {
+			m->out->columns[c].nmissing += run->nrows;
+			continue;
+		}
 		status = fold_fields(m, c, fields_of(m, c, run));
 		if (status == STATUS_OK)
 			status = end_column(m, c);
@@ -209,6 +247,10 @@ static enum status fold_kept_column(const struct fold *m, size_t c)
 	struct row_fields fields = fields_of(m, c, &(struct row_run){b->ends, b->stride, b->nrows});
 	uint64_t kept = m->f->filter.kept;
 
+	if (m->f->plan->columns[c].field >= b->stride) {
+		m->out->columns[c].nmissing += (uint64_t)__builtin_popcountll(kept);
+		return STATUS_OK;
+	}
 	if (b->has_numbers[c] && m->f->plan->columns[c].parses)
 		return fold_converted(m, c, &fields, &b->numbers[c], kept);
 	return kept == row_block_all(b) ? fold_fields(m, c, fields) : fold_copied(m, c, &fields);
@@ -301,17 +343,11 @@ static enum status fold_block(const struct fold *m)
 
 /* ---- rows ---- */
 
-static enum status fold_run(void *context, const struct row_run *run)
+static enum status fold_taken(const struct fold *m, const struct row_run *run)
 {
-	const struct fold *m = context;
 	enum status status = STATUS_OK;
 
-	if (row_run_is_short(run, m->f->plan)) {
-		m->out->nshort += run->nrows;
-		if (m->out->first_short_offset == OFFSET_NONE)
-			m->out->first_short_offset = (uint32_t)(run->ends[-1] + 1);
-		return STATUS_OK;
-	}
+	m->out->nrecords += run->nrows;
 	if (m->f->plan->npredicates == 0)
 		return fold_all(m, run);
 	for (size_t row = 0; status == STATUS_OK && row < run->nrows;) {
@@ -319,6 +355,61 @@ static enum status fold_run(void *context, const struct row_run *run)
 		status = fold_block(m);
 	}
 	return status;
+}
+
+/* Whether the last field of a row of `stride` fields has no byte. */
+static bool ends_empty(const char *text, const uint32_t *ends, size_t stride)
+{
+	struct field_span last = row_field(text, ends + stride - 1, true);
+
+	return last.begin == last.end;
+}
+
+struct row_part row_run_part(const struct ragged_rule *rule, const char *text,
+			     const struct row_run *run, size_t first)
+{
+	uint32_t n = (uint32_t)run->stride;
+	const uint32_t *ends = run->ends + first * run->stride;
+	struct row_part part = {.rows = {ends, run->stride, run->nrows - first}};
+	bool looks = n == rule->nfields + 1; /* at each row's last field: it decides */
+	size_t nrows = 1;
+
+	part.is_ragged = ragged_is(rule, n, looks && ends_empty(text, ends, n));
+	part.is_taken = !part.is_ragged || ragged_is_taken(rule, n);
+	if (!looks)
+		return part;
+	while (nrows < part.rows.nrows &&
+	       ends_empty(text, ends + nrows * n, n) == !part.is_ragged)
+		nrows++;
+	part.rows.nrows = nrows;
+	return part;
+}
+
+/* Folds rows of another number of fields than the first record's. */
+static enum status fold_uneven(const struct fold *m, const struct row_run *run)
+{
+	const struct ragged_rule *rule = &m->f->plan->ragged;
+	enum status status = STATUS_OK;
+
+	for (size_t row = 0; status == STATUS_OK && row < run->nrows;) {
+		struct row_part part = row_run_part(rule, m->text, run, row);
+		row += part.rows.nrows;
+		if (part.is_ragged && ragged_is_counted(rule, (uint32_t)run->stride)) {
+			m->out->nragged += part.rows.nrows;
+			if (m->out->first_ragged_offset == OFFSET_NONE)
+				m->out->first_ragged_offset = (uint32_t)(part.rows.ends[-1] + 1);
+		}
+		if (part.is_taken)
+			status = fold_taken(m, &part.rows);
+	}
+	return status;
+}
+
+static enum status fold_run(void *context, const struct row_run *run)
+{
+	const struct fold *m = context;
+
+	return run->stride == m->f->plan->ragged.nfields ? fold_taken(m, run) : fold_uneven(m, run);
 }
 
 enum status rows_fold(struct row_folder *f, struct rows *r, const char *text, size_t nbytes,
@@ -334,6 +425,7 @@ enum status rows_fold(struct row_folder *f, struct rows *r, const char *text, si
 	out->head_ends = extent.head_ends;
 	out->head_nbytes = extent.head_nbytes;
 	out->tail_offset = extent.tail_offset;
-	out->open_quote_offset = extent.open_quote;
+	out->open_field_offset = extent.open_field;
+	out->first_stray_offset = extent.stray;
 	return status;
 }

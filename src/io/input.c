@@ -37,6 +37,9 @@ struct input {
 	atomic_bool stopped;    /* set without the lock: its holder may wait for a pipe */
 	struct block_pool pool; /* has a lock of its own for the same reason */
 
+	struct preamble preamble; /* to skip in each file */
+	bool has_preamble;
+
 	char *header; /* to skip in later files; NULL: none */
 	size_t header_nbytes;
 	bool header_required;
@@ -73,13 +76,15 @@ static enum status skip_header(const struct input *in, struct source *s, struct 
 }
 
 /* Opens the source unless it has been opened. */
-static enum status open_source(const struct input *in, struct source *s, struct fault *fault)
+static enum status open_source(struct input *in, struct source *s, struct fault *fault)
 {
 	enum status status;
 
 	if (s->state != SOURCE_UNOPENED)
 		return STATUS_OK;
 	status = source_open(s, fault);
+	if (status == STATUS_OK && in->has_preamble)
+		status = preamble_skip(&in->preamble, s, fault);
 	return status == STATUS_OK ? skip_header(in, s, fault) : status;
 }
 
@@ -122,6 +127,19 @@ void input_close(struct input *in)
 }
 
 /* ---- before the first chunk ---- */
+
+enum status input_skip_preamble(struct input *in, const struct preamble *preamble,
+				struct fault *fault)
+{
+	in->preamble = *preamble;
+	in->has_preamble = true;
+	return preamble_skip(&in->preamble, &in->sources[0], fault);
+}
+
+uint64_t input_line(const struct input *in, int file)
+{
+	return in->sources[file].line;
+}
 
 enum status input_peek(struct input *in, int file, const char **data, size_t *nbytes,
 		       bool *at_end, struct fault *fault)

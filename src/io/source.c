@@ -159,9 +159,13 @@ static bool ends(struct source *s, size_t at, enum status *status, struct fault 
 	return *status == STATUS_OK && s->end - s->begin <= at;
 }
 
-/* The length of the line end at the peeked byte at: LF or CRLF, where the file's end
- * stands for LF. 0: another byte, or none. */
-static size_t line_end(struct source *s, size_t at, enum status *status, struct fault *fault)
+bool source_begins_with(struct source *s, size_t at, const char *text, enum status *status,
+			struct fault *fault)
+{
+	return matches(s, at, text, strlen(text), status, fault);
+}
+
+size_t source_line_end(struct source *s, size_t at, enum status *status, struct fault *fault)
 {
 	if (matches(s, at, "\n", 1, status, fault))
 		return 1;
@@ -178,17 +182,59 @@ size_t source_find_line(struct source *s, const char *wanted, size_t wanted_nbyt
 	size_t at = 0, nbytes;
 
 	do {
-		nbytes = line_end(s, at, status, fault);
+		nbytes = source_line_end(s, at, status, fault);
 		at += nbytes;
 	} while (nbytes && *status == STATUS_OK);
 	*blank = *status == STATUS_OK && ends(s, at, status, fault);
 	if (*status != STATUS_OK || *blank || !matches(s, at, wanted, wanted_nbytes, status, fault))
 		return 0;
 	at += wanted_nbytes;
-	nbytes = line_end(s, at, status, fault);
+	nbytes = source_line_end(s, at, status, fault);
 	if (nbytes == 0 && *status == STATUS_OK && !ends(s, at, status, fault))
 		return 0;
 	return at + nbytes;
+}
+
+/* Skips all that was peeked at, up to the nlines-th LF at most. Returns the number of LFs. */
+static uint64_t skip_peeked_lines(struct source *s, uint64_t nlines)
+{
+	uint64_t before = s->line;
+	size_t nbytes, n = 0;
+	const char *data = source_peeked(s, 0, &nbytes);
+
+	for (uint64_t nfound = 0; nfound < nlines && n < nbytes; nfound++) {
+		const char *lf = memchr(data + n, '\n', nbytes - n);
+		n = lf ? (size_t)(lf - data) + 1 : nbytes;
+	}
+	source_skip(s, n);
+	if (s->begin == s->end)
+		s->begin = s->end = 0;
+	return s->line - before;
+}
+
+enum status source_skip_lines(struct source *s, uint64_t nlines, struct fault *fault)
+{
+	uint64_t before = s->nskipped, nfound = 0;
+	bool has_cr = false; /* one that no LF follows, and no line ends before it */
+	char last = '\n';
+	size_t nbytes;
+
+	while (nfound < nlines) {
+		enum status status = source_peek(s, 1, fault);
+		const char *data = source_peeked(s, 0, &nbytes);
+		if (status != STATUS_OK)
+			return status;
+		if (nbytes == 0)
+			break;
+		has_cr = has_cr || last == '\r' || memchr(data, '\r', nbytes - 1);
+		last = data[nbytes - 1];
+		nfound += skip_peeked_lines(s, nlines - nfound);
+	}
+	if (nfound == 0 && has_cr)
+		return source_fail(s, fault, STATUS_CR_LINES, 0);
+	if (nfound + (last != '\n') < nlines && s->nskipped > before)
+		return source_fail(s, fault, STATUS_FEW_LINES, 0);
+	return STATUS_OK;
 }
 
 /* ---- opening and closing ---- */

@@ -54,24 +54,57 @@ enum status output_close(struct fault *fault)
 
 /* ---- one cell ---- */
 
-void output_field(const char *text, char delimiter)
+static bool separates(const struct csv_dialect *d, char byte)
 {
-	if (!strpbrk(text, "\"\r\n") && !strchr(text, delimiter)) {
-		fputs(text, stdout);
+	return byte == d->delimiter || byte == '\r' || byte == '\n';
+}
+
+/* Whether text as it is would be read as another value. */
+static bool needs_quotes(const struct csv_dialect *d, const char *text)
+{
+	while (*text && !separates(d, *text) && *text != d->quote)
+		text++;
+	return *text != '\0';
+}
+
+bool output_field_fits(const char *text, const struct csv_dialect *d)
+{
+	return d->whitespace || d->quote || d->escape || !needs_quotes(d, text);
+}
+
+/* Like output_field: fields end at blanks, and nothing quotes one. */
+static void print_word(const char *text)
+{
+	for (; *text; text++)
+		putchar(field_is_blank(*text) || separates(&(struct csv_dialect){0}, *text) ? '_' : *text);
+}
+
+void output_field(const char *text, const struct csv_dialect *d)
+{
+	bool quoted = needs_quotes(d, text), escaped = quoted && !d->quote;
+
+	if (d->whitespace) {
+		print_word(text);
 		return;
 	}
-	putchar('"');
+	if (quoted && d->quote)
+		putchar(d->quote);
 	for (; *text; text++) {
-		if (*text == '"')
-			putchar('"');
+		if (*text == d->quote)
+			putchar(d->quote);
+		else if (d->escape && (*text == d->escape || (escaped && separates(d, *text))))
+			putchar(d->escape);
 		putchar(*text);
 	}
-	putchar('"');
+	if (quoted && d->quote)
+		putchar(d->quote);
 }
 
 static void print_csv_cell(const char *text)
 {
-	output_field(text, ',');
+	static const struct csv_dialect of_results = {.delimiter = ',', .quote = '"'};
+
+	output_field(text, &of_results);
 }
 
 /* Prints tabs and line ends as \t, \n, \r, and \ as \\. */

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "base/status.h"
+#include "csv/field.h"
 
 enum format { FORMAT_AUTO, FORMAT_PLAIN, FORMAT_CSV, FORMAT_TSV, FORMAT_JSON, FORMAT_TABLE };
 
@@ -31,8 +32,12 @@ void table_free(struct table *t);
 /* Prints and flushes t; FORMAT_AUTO is as FORMAT_PLAIN. Errors: STATUS_NO_MEMORY, STATUS_WRITE. */
 enum status table_print(const struct table *t, enum format format, struct fault *fault);
 
-/* Prints text as a CSV field, quoted if needed. */
-void output_field(const char *text, char delimiter);
+/* Prints text as a field of the dialect, quoted or escaped if needed. With whitespace, a blank or a
+ * line end in it becomes "_". */
+void output_field(const char *text, const struct csv_dialect *dialect);
+
+/* Whether output_field can: the text is read as it is, or the dialect can quote or escape it. */
+bool output_field_fits(const char *text, const struct csv_dialect *dialect);
 
 /* Flushes standard output. Errors: STATUS_WRITE for this or an earlier write. */
 enum status output_flush(struct fault *fault);

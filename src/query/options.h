@@ -20,15 +20,17 @@ enum operation {
 	NOPERATIONS
 };
 
-enum operation_kind { OPERATION_REDUCE, OPERATION_RUNNING, OPERATION_OFFSET };
+enum operation_kind { OPERATION_REDUCE, OPERATION_RECORDS, OPERATION_RUNNING, OPERATION_OFFSET };
 
 enum header_mode { HEADER_AUTO, HEADER_YES, HEADER_NO };
 enum device { DEVICE_AUTO, DEVICE_CPU, DEVICE_GPU, DEVICE_ALL };
 
-/* How many values may be left out: at most `most` of them, in percent if is_percentage. */
+/* How many values may be left out: at most `most` of them, or most / 10^nplaces percent. */
 struct invalid_limit {
-	bool given, is_percentage;
+	const char *text; /* as it was given; NULL: it was not */
+	bool is_percentage;
 	uint64_t most;
+	int nplaces;
 };
 
 /* One operation of the command line. */
@@ -44,9 +46,10 @@ struct options {
 	const char *where;          /* EXPR, or NULL */
 	bool exclusive, only;
 	struct csv_dialect dialect;
-	bool has_delimiter; /* it was given */
+	bool has_delimiter, has_quote; /* they were given */
 	uint64_t nskipped_lines;
 	enum ragged_policy ragged;
+	bool has_ragged; /* it was given */
 	struct number_notation notation;
 	struct invalid_limit max_invalid;
 	enum header_mode header;
@@ -74,6 +77,9 @@ void options_free(struct options *o);
 const char *operation_name(enum operation operation);
 const char *operation_title(enum operation operation);
 enum operation_kind operation_kind(enum operation operation);
+
+/* Whether the operation's argument is COLS. */
+bool operation_has_columns(enum operation operation);
 
 /* The moments that an operation is computed from: a set of enum moment. */
 unsigned operation_needs(enum operation operation);

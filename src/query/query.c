@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "query/expr.h"
+#include "query/query_header.h"
+#include "query/remedy.h"
 #include "query/select.h"
 
 #define FEW_SELECTORS 16
@@ -98,8 +100,9 @@ static enum status parse_selections(struct making *m)
 		return no_memory(m);
 	for (size_t i = 0; status == STATUS_OK && i < o->nuses; i++) {
 		struct selection *to = &m->selections[m->nselections++];
-		if (operation_kind(o->uses[i].operation) != OPERATION_OFFSET)
+		if (operation_has_columns(o->uses[i].operation))
 			status = selection_parse(o->uses[i].argument, to, m->fault);
+		to->takes_text = operation_needs(o->uses[i].operation) == MOMENT_COUNT;
 	}
 	for (size_t i = 0; status == STATUS_OK && i < m->q->nconditions; i++)
 		status = select_telling(m, &m->q->conditions[i]);
@@ -107,7 +110,7 @@ static enum status parse_selections(struct making *m)
 }
 
 /* Whether the second record must be read too: some selector is `*`, or nothing is selected and
- * --header is auto. */
+ * --header is auto, or the header's last name may have several words. */
 static bool needs_second(const struct making *m)
 {
 	struct field_range range;
@@ -120,6 +123,8 @@ static bool needs_second(const struct making *m)
 			if (selector_by_position(&s->selectors[j], 0, &range) && range.star)
 				return true;
 	}
+	if (m->options->dialect.whitespace)
+		return true;
 	return nselectors == 0 && m->options->header == HEADER_AUTO;
 }
 
@@ -199,13 +204,15 @@ static enum status demand_range(struct making *m, enum operation operation,
 	return status;
 }
 
+/* In an empty input, a position is none of the columns that name_blindly made. */
 static enum status resolve(struct making *m, const struct selector *s, struct field_range *range)
 {
 	const struct header *h = &m->q->header;
+	bool blindly = h->nfields == 0 && selector_by_position(s, 0, range);
 
 	if (m->index.entries)
-		return selector_resolve_indexed(s, &m->index, h->nfields, range, m->fault);
-	return selector_resolve(s, h->names, h->nfields, range, m->fault);
+		return selector_resolve_indexed(s, &m->index, h->nnames, range, m->fault);
+	return selector_resolve(s, h->names, blindly ? 0 : h->nnames, range, m->fault);
 }
 
 /* Sorts the names if that is faster than searching all of them for each selector. */
@@ -216,9 +223,9 @@ static enum status index_names(struct making *m)
 
 	for (size_t i = 0; i < m->nselections; i++)
 		nselectors += m->selections[i].nselectors;
-	if (nselectors <= FEW_SELECTORS)
+	if (nselectors <= FEW_SELECTORS || h->nfields == 0)
 		return STATUS_OK;
-	return name_index_init(&m->index, h->names, h->nfields) ? no_memory(m) : STATUS_OK;
+	return name_index_init(&m->index, h->names, h->nnames) ? no_memory(m) : STATUS_OK;
 }
 
 static enum status demand_selected(struct making *m)
@@ -234,7 +241,7 @@ static enum status demand_selected(struct making *m)
 			if (status == STATUS_OK)
 				status = demand_range(m, use->operation, range);
 		}
-		if (status == STATUS_OK && operation_kind(use->operation) == OPERATION_OFFSET)
+		if (status == STATUS_OK && !operation_has_columns(use->operation))
 			status = add_result(m, (struct result){.operation = use->operation});
 	}
 	return status;
@@ -248,7 +255,7 @@ static enum status demand_conditions(struct making *m)
 
 	for (size_t i = 0; status == STATUS_OK && i < m->q->nconditions; i++) {
 		struct expr_request *r = &m->q->conditions[i];
-		status = expr_resolve(r, h->names, h->nfields, m->fault);
+		status = expr_resolve(r, h->names, h->nnames, m->fault);
 		for (size_t j = 0; status == STATUS_OK && j < r->columns.nselectors; j++) {
 			status = grow_demands(m, (size_t)r->fields[j] + 1);
 			if (status == STATUS_OK)
@@ -273,7 +280,7 @@ static char *column_name(const struct header *h, size_t field)
 {
 	char *name;
 
-	if (field < h->nfields && h->names[field])
+	if (field < h->nnames && h->names[field])
 		return strdup(h->names[field]);
 	return asprintf(&name, "col%zu", field + 1) < 0 ? NULL : name;
 }
@@ -308,7 +315,7 @@ static enum status plan_columns(struct making *m)
 		if (m->demands[i].selected)
 			status = plan_column(m, i);
 	for (size_t i = 0; status == STATUS_OK && i < q->nresults; i++)
-		if (operation_kind(q->results[i].operation) != OPERATION_OFFSET)
+		if (operation_has_columns(q->results[i].operation))
 			q->results[i].column = m->demands[q->results[i].column].column;
 	return status;
 }
@@ -335,6 +342,7 @@ static enum status plan_predicates(struct making *m)
 /* What a new column shows, by operation. */
 static const enum new_column_kind new_column_kinds[NOPERATIONS] = {
 #define KIND_REDUCE(formula) 0
+#define KIND_RECORDS(formula) 0
 #define KIND_RUNNING(new_column) new_column
 #define KIND_OFFSET(new_column) new_column
 #define OPERATION(id, kind, name, argument, title, needs, value, help) \
@@ -372,11 +380,15 @@ static void begin_plan(struct query *q, const struct options *options)
 {
 	q->plan.dialect = options->dialect;
 	q->plan.notation = options->notation;
-	q->plan.ragged = options->ragged;
-	q->plan.short_record = options->invalid;
+	q->plan.bad_record = options->invalid;
 	q->plan.nmissing = options->nmissing;
 	q->plan.missing = options->missing;
+	q->guesses_delimiter = !options->has_delimiter && !options->dialect.whitespace;
 	q->summary = options->nuses == 0 && !options->where;
+	q->plan.ragged.policy = q->summary && !options->has_ragged ? RAGGED_COUNT : options->ragged;
+	q->plan.counts_records = options->invalid == INVALID_SKIP;
+	for (size_t i = 0; i < options->nuses; i++)
+		q->plan.counts_records |= options->uses[i].operation == OPERATION_COUNT_RECORDS;
 }
 
 /* Whether '*' has found any column. */
@@ -394,12 +406,8 @@ static enum status make(struct making *m, struct input *input)
 	enum status status = parse_selections(m);
 
 	if (status == STATUS_OK)
-		status = header_read(&q->header, input, &q->plan, needs_second(m), m->fault);
-	if (status == STATUS_OK)
-		status = header_decide(&q->header, input, m->options->header, m->selections,
-				       m->nselections, m->fault);
-	if (status == STATUS_OK && m->options->emits && needs_second(m))
-		status = header_read_second(&q->header, input, &q->plan, m->fault);
+		status = query_read_header(q, m->options, m->selections, m->nselections,
+					   needs_second(m), input, m->fault);
 	if (status == STATUS_OK)
 		status = q->summary ? demand_all(m) : demand_selected(m);
 	if (status == STATUS_OK)
@@ -413,7 +421,47 @@ static enum status make(struct making *m, struct input *input)
 	if (status == STATUS_OK)
 		status = plan_new_columns(m);
 	q->plan.dialect.one_column = q->header.nfields <= 1;
+	q->plan.ragged.nfields = q->header.nfields ? (uint32_t)q->header.nfields : 1;
+	q->plan.ragged.last_is_empty = q->header.ends_empty;
+	if (q->plan.dialect.whitespace)
+		q->plan.dialect.nfields = q->header.nfields;
 	return status;
+}
+
+char query_other_delimiter(const struct query *q)
+{
+	return q->guesses_delimiter ? q->header.other_delimiter : '\0';
+}
+
+void query_explain(const struct query *q, struct fault *fault)
+{
+	char delimiter = query_other_delimiter(q);
+
+	switch (fault->status) {
+	case STATUS_NOT_A_NUMBER:
+		if (!delimiter && q->guesses_delimiter && q->header.nfields == 1)
+			delimiter = remedy_delimiter(fault->detail, fault->detail_nbytes);
+		break;
+	case STATUS_RAGGED:
+		if (delimiter) /* the better remedy */
+			fault->detail_nbytes = strcspn(fault->detail, ":");
+		break;
+	case STATUS_UNKNOWN_COLUMN:
+	case STATUS_DOUBTFUL_HEADER:
+	case STATUS_NO_NUMERIC_COLUMN:
+		break;
+	default:
+		return;
+	}
+	if (*fault->remedy)
+		return;
+	if (delimiter)
+		snprintf(fault->remedy, sizeof fault->remedy, "%s",
+			 remedy_delimiter_option(delimiter));
+	else if (fault->status != STATUS_UNKNOWN_COLUMN &&
+		 remedy_is_no_value(fault->detail, fault->detail_nbytes))
+		snprintf(fault->remedy, sizeof fault->remedy, "--missing '%.16s'",
+			 fault->detail);
 }
 
 enum status query_make(struct query *q, const struct options *options, struct input *input,

@@ -15,7 +15,9 @@
 #include "io/table.h"
 #include "query/options.h"
 #include "query/query.h"
+#include "query/remedy.h"
 #include "run/device_choice.h"
+#include "run/left_out.h"
 
 /* What one pass over the input owns. */
 struct run {
@@ -29,19 +31,18 @@ struct run {
 	bool all_ended; /* every thread of the engine has ended */
 };
 
-static void report_left_out(const struct run *r)
+/* Says what was guessed, where a guess may be wrong. */
+static void report_guesses(const struct run *r)
 {
-	for (size_t c = 0; c < r->query.plan.ncolumns; c++) {
-		const struct plan_column *column = &r->query.plan.columns[c];
-		const struct column_partial *total = &r->total.partial.columns[c];
-		if (total->ninvalid && column->invalid == INVALID_SKIP &&
-		    !result_is_text(column, total))
-			message_left_out(total->ninvalid, column->name);
-	}
-	if (r->total.partial.nundecided)
-		message_undecided(r->total.partial.nundecided);
-	if (r->total.partial.nshort)
-		message_left_out(r->total.partial.nshort, NULL);
+	const struct header *h = &r->query.header;
+	char delimiter = query_other_delimiter(&r->query);
+
+	if (header_may_be_data(h))
+		message_name_guessed(input_name(r->input, h->file), h->line_number, h->guess->text);
+	if (r->query.summary && delimiter)
+		message_note("warning: there is one column, and it holds '%s': try %s",
+			     delimiter == '\t' ? "\\t" : (const char[]){delimiter, '\0'},
+			     remedy_delimiter_option(delimiter));
 }
 
 static enum status print_result(const struct run *r, struct fault *fault)
@@ -63,6 +64,28 @@ static enum status print_result(const struct run *r, struct fault *fault)
 static bool is_repeatable(const struct run *r)
 {
 	return input_nbytes_left(r->input) != UINT64_MAX;
+}
+
+/* Prints the result, and what was left out for it. If that is too much, no result is printed;
+ * records have been printed before. */
+static enum status finish(const struct run *r, struct fault *fault)
+{
+	const struct left_out left_out = {&r->options, &r->query, r->input, &r->total};
+	bool emits = r->query.plan.emits;
+	enum status status = emits ? STATUS_OK : left_out_check(&left_out, fault);
+
+	if (status == STATUS_OK)
+		status = print_result(r, fault);
+	if (status == STATUS_OK)
+		status = output_close(fault);
+	if (status == STATUS_OK && emits)
+		status = left_out_check(&left_out, fault);
+	if (status == STATUS_OK) {
+		left_out_report(&left_out);
+		report_guesses(r);
+		devices_report_failures(&r->devices);
+	}
+	return status;
 }
 
 static enum status process(struct run *r, struct fault *fault)
@@ -87,13 +110,7 @@ static enum status process(struct run *r, struct fault *fault)
 				    fault);
 	}
 	if (status == STATUS_OK)
-		status = print_result(r, fault);
-	if (status == STATUS_OK)
-		status = output_close(fault);
-	if (status == STATUS_OK) {
-		report_left_out(r);
-		devices_report_failures(&r->devices);
-	}
+		status = finish(r, fault);
 	if (status == STATUS_OK && r->options.verbose)
 		devices_report(&r->devices, clock_s() - begin_s);
 	return status;
@@ -149,9 +166,12 @@ int main(int argc, char **argv)
 		status = run_again(r, &runs[0], &fault);
 	}
 	if (status != STATUS_OK) {
-		int exit_status = message_fault(&fault);
+		int exit_status;
+		query_explain(&r->query, &fault);
+		exit_status = message_fault(&fault);
 		if (fault.status == STATUS_UNKNOWN_COLUMN)
-			message_columns(r->query.header.names, r->query.header.nfields);
+			message_columns(r->query.header.names, r->query.header.nfields,
+					fault.detail);
 		_exit(exit_status); /* other threads may still be inside a library */
 	}
 	if (!runs[0].all_ended || !runs[1].all_ended)

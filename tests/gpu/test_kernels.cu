@@ -272,7 +272,7 @@ static uint32_t automaton_run(const struct record_test *t, enum csv_state *state
 
 	for (size_t i = 0; i < t->view.nbytes; i++) {
 		enum csv_class c = csv_classify((unsigned char)t->text[i],
-						(unsigned char)t->view.delimiter);
+						(unsigned char)t->view.delimiter, '"');
 		if (c == CSV_NEWLINE && csv_outside_quotes(*state))
 			ends[nends++] = (uint32_t)i + 1;
 		*state = csv_step(*state, c);
@@ -297,8 +297,8 @@ static bool ends_are_right(struct record_test *t, enum csv_state state, uint32_t
 	struct chunk_summary *summary = host_copy(t->summary, 1);
 	bool right = summary->nends == nends && csv_map_apply(map, state) == left_in &&
 		     summary->nrecords == (nends > nheads ? nends - nheads : 0) &&
-		     summary->nshort == 0 && summary->nexceptions == 0 &&
-		     summary->first_short == UINT32_MAX &&
+		     summary->nragged == 0 && summary->nexceptions == 0 &&
+		     summary->first_ragged == UINT32_MAX &&
 		     memcmp(seen, wanted, nends * sizeof *seen) == 0 &&
 		     device_untouched(t->ends + nends, nbytes - nends);
 	free(wanted);

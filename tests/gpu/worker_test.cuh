@@ -35,7 +35,7 @@ static struct plan plan_make(size_t ncolumns, uint32_t first_field, uint32_t str
 	p.notation.decimal = '.';
 	p.where = PREDICATE_NONE;
 	p.ncolumns = ncolumns;
-	p.short_record = INVALID_SKIP;
+	p.bad_record = INVALID_SKIP;
 	p.where = PREDICATE_NONE;
 	p.columns = (struct plan_column *)calloc(ncolumns + 1, sizeof *p.columns);
 	for (size_t c = 0; c < ncolumns; c++) {
@@ -90,7 +90,7 @@ static const char *partial_difference(const struct partial *gpu, const struct pa
 		return "head";
 	if (gpu->tail_offset != cpu->tail_offset)
 		return "tail_offset";
-	if (gpu->nshort != cpu->nshort || gpu->first_short_offset != cpu->first_short_offset)
+	if (gpu->nragged != cpu->nragged || gpu->first_ragged_offset != cpu->first_ragged_offset)
 		return "short records";
 	for (size_t c = 0; c < cpu->ncolumns; c++) {
 		const struct column_partial *a = &gpu->columns[c], *b = &cpu->columns[c];
@@ -191,7 +191,7 @@ static const char *both_fold(struct both *b, const char *text, size_t nbytes,
 		nlines += text[i] == '\n';
 		map = csv_map_compose(
 			map, csv_map_of(csv_classify((unsigned char)text[i],
-						     (unsigned char)b->plan->dialect.delimiter)));
+						     (unsigned char)b->plan->dialect.delimiter, '"')));
 	}
 	read_text(b->worker, &chunk, text, nbytes);
 	partial_clear(&b->gpu);
@@ -199,7 +199,7 @@ static const char *both_fold(struct both *b, const char *text, size_t nbytes,
 	if (worker_gpu.map(b->worker, &chunk, &seen, &fault) != STATUS_OK ||
 	    worker_gpu.fold(b->worker, &chunk, entry, &b->gpu, &fault) != STATUS_OK)
 		bail("worker: %s", fault.detail);
-	if (seen.map != map)
+	if (seen.map.exits != csv_full_map_of(map).exits)
 		return "map";
 	if (seen.nlines != nlines)
 		return "nlines";
@@ -219,7 +219,7 @@ static bool record_ends(const struct both *b, const char *text, size_t nbytes,
 
 	for (size_t i = 0; i < nbytes; i++) {
 		enum csv_class c = csv_classify((unsigned char)text[i],
-						(unsigned char)b->plan->dialect.delimiter);
+						(unsigned char)b->plan->dialect.delimiter, '"');
 		ends = c == CSV_NEWLINE && csv_outside_quotes(state);
 		state = csv_step(state, c);
 	}
@@ -262,7 +262,7 @@ static const char *both_fold_early(struct both *b, const char *text, size_t nbyt
 	b->cpu.head_ends = map.nlines > 0 && head > 0;
 	b->cpu.head_nbytes = head;
 	b->cpu.tail_offset += head;
-	shift(&b->cpu.first_short_offset, head);
+	shift(&b->cpu.first_ragged_offset, head);
 	for (size_t c = 0; c < b->cpu.ncolumns; c++) {
 		shift(&b->cpu.columns[c].first_number_offset, head);
 		shift(&b->cpu.columns[c].first_invalid_offset, head);
