@@ -105,7 +105,7 @@ def check_columns(name, args, nrows, kib, answer):
 
 def summarises(nrows):
     """The heading, and a line a column."""
-    last = ["a%d" % (NCOLUMNS - 1), "number", str(nrows), "0", str(nrows), "1", "1", "1"]
+    last = ["a%d" % (NCOLUMNS - 1), "number", str(nrows), "0", "0", str(nrows), "1", "1", "1"]
     return lambda lines: len(lines) == NCOLUMNS + 2 and lines[-2].split() == last
 
 
