@@ -10,23 +10,26 @@
 static size_t copy_value(const struct csv_dialect *dialect, const char *field, size_t nbytes,
 			 char *to)
 {
-	enum csv_state state = CSV_FIELD_START;
-	size_t length = 0;
+	char quote = dialect->quote, escape = dialect->escape;
+	bool quoted = quote && *field == quote; /* up to the closing quote */
+	char *end = to;
 
-	for (size_t i = 0; i < nbytes; i++) {
-		enum csv_state before = state;
-		enum csv_class c = csv_dialect_classify(dialect, field[i]);
-		if (c == CSV_DELIMITER || c == CSV_NEWLINE)
-			c = CSV_OTHER; /* in quotes or escaped */
-		state = csv_full_step(state, c);
-		if (state == CSV_QUOTE_SEEN || state == CSV_ESCAPED || state == CSV_ESCAPED_QUOTED ||
-		    (state == CSV_QUOTED && before == CSV_FIELD_START))
-			continue;
-		to[length++] = field[i];
+	for (size_t i = quoted; i < nbytes; i++) {
+		while (i < nbytes && field[i] != quote && field[i] != escape)
+			*end++ = field[i++];
+		if (i == nbytes)
+			break;
+		if (field[i] == escape && escape) {
+			*end++ = ++i < nbytes ? field[i] : '\r';
+		} else if (!quoted || field[i] != quote) {
+			*end++ = field[i];
+		} else if (i + 1 < nbytes && field[i + 1] == quote) {
+			*end++ = field[i++];
+		} else {
+			quoted = false;
+		}
 	}
-	if (state == CSV_ESCAPED)
-		to[length++] = '\r';
-	return length;
+	return (size_t)(end - to);
 }
 
 const char *field_value(const struct csv_dialect *dialect, const char *field, size_t nbytes,

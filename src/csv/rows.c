@@ -140,7 +140,7 @@ static csv_full_map map_whitespace(struct rows *r, const char *text, size_t nbyt
 	enum csv_state exit = text[nbytes - 1] == '\n' ? CSV_RECORD_START : CSV_UNQUOTED;
 	csv_full_map map = {0};
 
-	whitespace_separate(&r->dialect, r->bits.simd, text, nbytes);
+	whitespace_separate(r->bits.simd, text, nbytes);
 	r->resolved = 0;
 	for (unsigned s = 0; s < CSV_NSTATES_FULL; s++)
 		map = csv_full_map_with(map, (enum csv_state)s, exit);
@@ -234,24 +234,6 @@ static void join_fields(struct rows *r)
 	r->nends = kept + 1;
 }
 
-/* Appends the positions of the window that begins at *word, and moves *word behind it. */
-static enum status next_window(struct rows *r, size_t *word)
-{
-	size_t left = r->nwords - *word, n = left < r->window_nwords ? left : r->window_nwords;
-	uint32_t base = (uint32_t)(*word * SIMD_WORD_NBYTES);
-
-	join_fields(r);
-	if (reserve_ends(r, n * SIMD_WORD_NBYTES) != STATUS_OK)
-		return STATUS_NO_MEMORY;
-	r->nends += simd()->positions(r->bits.simd.separators + *word, n, base, r->ends + r->nends);
-	r->nlines = simd()->count(r->bits.simd.newlines + *word, n);
-	*word += n;
-	adapt_window(r, n);
-	return STATUS_OK;
-}
-
-/* ---- rows ---- */
-
 /* Whether all nlines rows from ends[0] on have stride fields: if nlines separators at steps of
  * stride are LFs, no other separator among them is one. */
 static bool is_regular(const char *text, const uint32_t *ends, size_t nends, size_t nlines,
@@ -265,6 +247,36 @@ static bool is_regular(const char *text, const uint32_t *ends, size_t nends, siz
 		differ |= (unsigned char)(text[ends[i]] ^ '\n');
 	return differ == 0;
 }
+
+/* With --whitespace: joins the fields of the last column. Most often there are none to join. */
+static void join_words(struct rows *r, const char *text)
+{
+	size_t nfields = r->dialect.nfields;
+
+	if (nfields > 1 && is_regular(text, r->ends, r->nends, r->nlines, nfields))
+		return;
+	r->nends = whitespace_join(&r->dialect, text, r->ends, r->nends);
+}
+
+/* Appends the positions of the window that begins at *word, and moves *word behind it. */
+static enum status next_window(struct rows *r, const char *text, size_t *word)
+{
+	size_t left = r->nwords - *word, n = left < r->window_nwords ? left : r->window_nwords;
+	uint32_t base = (uint32_t)(*word * SIMD_WORD_NBYTES);
+
+	join_fields(r);
+	if (reserve_ends(r, n * SIMD_WORD_NBYTES) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	r->nends += simd()->positions(r->bits.simd.separators + *word, n, base, r->ends + r->nends);
+	r->nlines = simd()->count(r->bits.simd.newlines + *word, n);
+	if (r->dialect.whitespace)
+		join_words(r, text);
+	*word += n;
+	adapt_window(r, n);
+	return STATUS_OK;
+}
+
+/* ---- rows ---- */
 
 /* The number of separators up to and including the first that ends a record; there is one. */
 static size_t nfields_of(const char *text, const uint32_t *ends)
@@ -436,6 +448,20 @@ static bool is_open(const struct rows *r, const char *text, size_t nbytes, struc
 	return exit == CSV_UNQUOTED && r->dialect.escape && nbytes > 0 && text[nbytes - 1] == '\n';
 }
 
+void rows_trim(const char *text, const uint32_t *ends, size_t stride, size_t nrows, bool drops_cr,
+	       uint32_t *pairs)
+{
+	for (size_t row = 0; row < nrows; row++, ends += stride, pairs += 2) {
+		struct field_span span = row_field(text, ends, drops_cr);
+		while (span.end > span.begin && field_is_blank(text[span.end - 1]))
+			span.end--;
+		while (span.end > span.begin && field_is_blank(text[span.begin]))
+			span.begin++;
+		pairs[0] = (uint32_t)(span.begin - 1);
+		pairs[1] = (uint32_t)span.end;
+	}
+}
+
 enum status rows_walk(struct rows *r, const char *text, size_t nbytes, struct chunk_entry entry,
 		      row_visitor visit, void *context, struct rows_extent *out)
 {
@@ -448,7 +474,7 @@ enum status rows_walk(struct rows *r, const char *text, size_t nbytes, struct ch
 	r->nends = 0;
 	r->ends[-1] = UINT32_MAX; /* the first row begins behind it, at 0 */
 	while (status == STATUS_OK && word < r->nwords) {
-		status = next_window(r, &word);
+		status = next_window(r, text, &word);
 		if (status != STATUS_OK || (in_head && !pass_head(&w)))
 			continue;
 		in_head = false;

@@ -39,7 +39,15 @@ static void join_runs(struct simd_bits bits, size_t nwords)
 	}
 }
 
-/* The separators that a line may have before its LF, from its first byte. */
+void whitespace_separate(struct simd_bits bits, const char *text, size_t nbytes)
+{
+	size_t nwords = (nbytes + LAST) / SIMD_WORD_NBYTES;
+
+	find_blanks(bits, text, nwords);
+	join_runs(bits, nwords);
+}
+
+/* The separators that a row may have before its LF, from its first byte. */
 static size_t nallowed(const struct csv_dialect *d, char first)
 {
 	if (d->comment && first == d->comment)
@@ -47,33 +55,17 @@ static size_t nallowed(const struct csv_dialect *d, char first)
 	return d->nfields ? d->nfields - 1 : SIZE_MAX;
 }
 
-/* Clears the separators of comments, and those in the last column. */
-static void drop_surplus(const struct csv_dialect *d, struct simd_bits bits, const char *text,
-			 size_t nwords)
+size_t whitespace_join(const struct csv_dialect *dialect, const char *text, uint32_t *ends,
+		       size_t nends)
 {
-	size_t left = nallowed(d, *text);
+	size_t left = nallowed(dialect, text[(uint32_t)(ends[-1] + 1)]), n = 0;
 
-	for (size_t k = 0; k < nwords; k++) {
-		for (uint64_t of = bits.separators[k]; of; of &= of - 1) {
-			uint64_t bit = of & -of;
-			if (bits.newlines[k] & bit)
-				left = nallowed(d, text[k * SIMD_WORD_NBYTES + 1 +
-							(size_t)__builtin_ctzll(of)]);
-			else if (left == 0)
-				bits.separators[k] &= ~bit;
-			else
-				left--;
-		}
+	for (size_t i = 0; i < nends; i++) {
+		uint32_t at = ends[i];
+		if (text[at] != '\n' && left == 0)
+			continue;
+		ends[n++] = at;
+		left = text[at] == '\n' ? nallowed(dialect, text[at + 1]) : left - 1;
 	}
-}
-
-void whitespace_separate(const struct csv_dialect *dialect, struct simd_bits bits, const char *text,
-			 size_t nbytes)
-{
-	size_t nwords = (nbytes + LAST) / SIMD_WORD_NBYTES;
-
-	find_blanks(bits, text, nwords);
-	join_runs(bits, nwords);
-	if (dialect->nfields || dialect->comment)
-		drop_surplus(dialect, bits, text, nwords);
+	return n;
 }

@@ -10,6 +10,7 @@
 #define GPUSTAT_WHITESPACE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "csv/dialect.h"
 #include "simd/simd.h"
@@ -18,10 +19,13 @@
 #define WHITESPACE_TAB '\t'
 
 /* Reduces the separators of text[0 .. nbytes) to one a field; bits was filled with the two bytes
- * above. With dialect->nfields, a line keeps at most so many; a comment keeps its LF only. If the
- * text begins inside a record, that record's separators mean nothing. bits.quotes: undefined
- * then. */
-void whitespace_separate(const struct csv_dialect *dialect, struct simd_bits bits, const char *text,
-			 size_t nbytes);
+ * above. bits.quotes: undefined then. */
+void whitespace_separate(struct simd_bits bits, const char *text, size_t nbytes);
+
+/* Drops from ends[0 .. nends), the separators of rows as in rows.h, those in the last of
+ * dialect->nfields columns, which takes the rest of its line, and those of comments. Returns the
+ * number of those left. */
+size_t whitespace_join(const struct csv_dialect *dialect, const char *text, uint32_t *ends,
+		       size_t nends);
 
 #endif

@@ -68,17 +68,29 @@ struct field_span row_block_field(const struct row_block *b, size_t c, unsigned 
 	return row_field(b->text, ends + b->plan->columns[c].field, drops_cr(b, c));
 }
 
+/* Converts column c, whose fields have blanks around them. */
+static void convert_words(struct row_block *b, size_t c, struct simd_numbers *numbers)
+{
+	uint32_t pairs[2 * ROW_BLOCK_NROWS];
+
+	rows_trim(b->text, b->ends + b->plan->columns[c].field, b->stride, b->nrows, drops_cr(b, c),
+		  pairs);
+	simd()->convert(b->text, pairs + 1, 2, b->nrows, false, numbers, &b->hints[c]);
+}
+
 const struct simd_numbers *row_block_numbers(struct row_block *b, size_t c)
 {
 	struct simd_numbers *numbers = &b->numbers[c];
 
 	if (b->has_numbers[c])
 		return numbers;
-	if (has_field(b, c))
+	if (!has_field(b, c))
+		*numbers = (struct simd_numbers){.empty = row_block_all(b)};
+	else if (b->plan->dialect.whitespace)
+		convert_words(b, c, numbers);
+	else
 		simd()->convert(b->text, b->ends + b->plan->columns[c].field, b->stride, b->nrows,
 				drops_cr(b, c), numbers, &b->hints[c]);
-	else
-		*numbers = (struct simd_numbers){.empty = row_block_all(b)};
 	if (b->missing_is_number)
 		numbers->numbers = 0;
 	b->has_numbers[c] = true;

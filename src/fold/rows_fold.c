@@ -139,7 +139,8 @@ static enum status fold_moments(const struct fold *m, size_t c, struct row_field
 #define RUN_NROWS 8
 #define SINGLES_MAX 32
 
-static enum status fold_fields(const struct fold *m, size_t c, struct row_fields fields)
+/* Folds fields of which none has blanks around it that mean nothing. */
+static enum status fold_exact(const struct fold *m, size_t c, struct row_fields fields)
 {
 	const struct plan_column *column = &m->f->plan->columns[c];
 	enum status status = STATUS_OK;
@@ -162,6 +163,27 @@ static enum status fold_fields(const struct fold *m, size_t c, struct row_fields
 		nsingles = nsingles < SINGLES_MAX ? 2 * nsingles : nsingles;
 	}
 	return status;
+}
+
+/* Folds fields with blanks around them. */
+static enum status fold_words(const struct fold *m, size_t c, struct row_fields fields)
+{
+	uint32_t pairs[2 * ROW_BLOCK_NROWS];
+	enum status status = STATUS_OK;
+
+	while (status == STATUS_OK && fields.nrows > 0) {
+		size_t n = fields.nrows < ROW_BLOCK_NROWS ? fields.nrows : ROW_BLOCK_NROWS;
+		rows_trim(m->text, fields.ends, fields.stride, n, fields.drops_cr, pairs);
+		status = fold_exact(m, c, (struct row_fields){pairs + 1, 2, n, false});
+		fields.ends += n * fields.stride;
+		fields.nrows -= n;
+	}
+	return status;
+}
+
+static enum status fold_fields(const struct fold *m, size_t c, struct row_fields fields)
+{
+	return m->f->plan->dialect.whitespace ? fold_words(m, c, fields) : fold_exact(m, c, fields);
 }
 
 /* Column c of rows of `stride` fields, that one among them. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "query/expr.h"
+#include "query/query_header.h"
 #include "query/remedy.h"
 #include "query/select.h"
 
@@ -397,90 +398,6 @@ static bool found_star(const struct query *q)
 	return false;
 }
 
-/* ---- the first records ---- */
-
-static enum status skip_preamble(struct making *m, struct input *input)
-{
-	const struct options *o = m->options;
-	const struct preamble preamble = {
-		.nlines = o->nskipped_lines,
-		.seeks_delimiter = !o->has_delimiter && !o->dialect.whitespace,
-		.dialect = &m->q->plan.dialect,
-	};
-
-	return input_skip_preamble(input, &preamble, m->fault);
-}
-
-/* Reads the record behind the header, and requires one behind a header that was guessed. */
-static enum status read_second(struct making *m, struct input *input)
-{
-	struct header *h = &m->q->header;
-	enum status status;
-
-	if (!h->guess && !(m->options->emits && needs_second(m)))
-		return STATUS_OK;
-	status = header_read_second(h, input, &m->q->plan, m->fault);
-	if (status != STATUS_OK || !h->guess || h->has_second)
-		return status;
-	fault_set(m->fault, STATUS_LONE_HEADER, 0, NULL);
-	m->fault->file = input_name(input, h->file);
-	m->fault->line = h->line_number;
-	return STATUS_LONE_HEADER;
-}
-
-/* The selections of operations, then those of conditions. */
-static const struct selection *selection_at(const struct making *m, size_t i)
-{
-	return i < m->options->nuses ? &m->selections[i]
-				     : &m->q->conditions[i - m->options->nuses].columns;
-}
-
-/* Names the columns of an input without records after the selectors that are names, behind those
- * that are selected by number: it has every column that is asked for. */
-static enum status name_blindly(struct making *m)
-{
-	struct header *h = &m->q->header;
-	size_t nselections = m->options->nuses + m->q->nconditions, nselectors = 0, nfields = 0;
-	struct field_range range;
-
-	for (size_t i = 0; i < nselections; i++)
-		for (size_t j = 0; j < selection_at(m, i)->nselectors; j++, nselectors++)
-			if (selector_by_position(&selection_at(m, i)->selectors[j], 0, &range) &&
-			    range.last >= nfields)
-				nfields = (size_t)range.last + 1;
-	free(h->names);
-	h->nnames = nfields;
-	h->names = calloc(nfields + nselectors + 1, sizeof *h->names);
-	for (size_t i = 0; h->names && i < nselections; i++)
-		for (size_t j = 0; j < selection_at(m, i)->nselectors; j++)
-			if (header_add_name(h, &selection_at(m, i)->selectors[j]) != STATUS_OK)
-				return no_memory(m);
-	return h->names ? STATUS_OK : no_memory(m);
-}
-
-static enum status read_header(struct making *m, struct input *input)
-{
-	struct query *q = m->q;
-	struct header *h = &q->header;
-	enum status status = skip_preamble(m, input);
-
-	if (status == STATUS_OK)
-		status = header_read(h, input, &q->plan, needs_second(m), m->fault);
-	q->guesses_delimiter &= q->plan.dialect.delimiter == ',';
-	if (status == STATUS_OK)
-		status = header_decide(h, input, m->options->header, m->selections,
-				       m->nselections, q->summary, m->fault);
-	if (status == STATUS_OK && h->nfields == 0)
-		status = name_blindly(m);
-	if (status == STATUS_OK)
-		status = read_second(m, input);
-	if (h->present) {
-		q->plan.header = h->line;
-		q->plan.header_nbytes = h->end - h->begin;
-	}
-	return status;
-}
-
 static enum status make(struct making *m, struct input *input)
 {
 	struct query *q = m->q;
@@ -488,7 +405,8 @@ static enum status make(struct making *m, struct input *input)
 	size_t nfields;
 
 	if (status == STATUS_OK)
-		status = read_header(m, input);
+		status = query_read_header(q, m->options, m->selections, m->nselections,
+					   needs_second(m), input, m->fault);
 	if (status == STATUS_OK)
 		status = q->summary ? demand_all(m) : demand_selected(m);
 	if (status == STATUS_OK)
@@ -540,7 +458,8 @@ void query_explain(const struct query *q, struct fault *fault)
 	if (delimiter)
 		snprintf(fault->remedy, sizeof fault->remedy, "%s",
 			 remedy_delimiter_option(delimiter));
-	else if (remedy_is_no_value(fault->detail, fault->detail_nbytes))
+	else if (fault->status != STATUS_UNKNOWN_COLUMN &&
+		 remedy_is_no_value(fault->detail, fault->detail_nbytes))
 		snprintf(fault->remedy, sizeof fault->remedy, "--missing '%.16s'",
 			 fault->detail);
 }

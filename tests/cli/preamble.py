@@ -38,6 +38,7 @@ def check_carriage_returns():
             ("before LF", b"a,b\r\n1,2\r\n", ["--sum=b"], "2\n"), ("mixed ends", b"a,b\n1,2\r\n3,4\n", ["--sum=b"], "6\n"),
             ("at the end", b"a,b\n1,2\r", ["--sum=b"], "2\n"), ("one value", b"5\r", ["--sum=1"], "5\n"),
             ("a header alone", b"a,b\r", ["--sum=b"], "0\n"), ("in quotes that never hold LF", b'"a\r\r",b\n1,2', ["--sum=b"], "2\n"),
+            ("in quotes, no line end", b'"a\rb",c', ["--sum=c"], "0\n"),
             ("CR CR LF", b"a,b\r\r\n1,2\r\r\n", ["--sum=a"], "1\n")):
         says("CR " + name, args, data, 0, out)
 

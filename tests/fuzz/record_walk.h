@@ -114,8 +114,8 @@ static bool is_blank(char byte)
 	return byte == ' ' || byte == '\t';
 }
 
-/* Finds the fields of a record in text[record_begin .. end) that end at blanks. The first begins
- * with the blanks before it. Returns whether there are any. */
+/* Finds the fields of a record in text[record_begin .. end) that end at blanks. Returns whether there
+ * are any. */
 static bool end_words(struct reference *r, size_t end)
 {
 	size_t at = r->record_begin, nfields = r->plan->dialect.nfields;
@@ -128,7 +128,7 @@ static bool end_words(struct reference *r, size_t end)
 			at++;
 		if (at == end)
 			break;
-		r->field_begin = any ? at : r->record_begin;
+		r->field_begin = at;
 		any = true;
 		while (at < end && (r->field + 1 == nfields || !is_blank(r->text[at])))
 			at++;
