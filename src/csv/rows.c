@@ -253,7 +253,8 @@ static void join_words(struct rows *r, const char *text)
 {
 	size_t nfields = r->dialect.nfields;
 
-	if (nfields > 1 && is_regular(text, r->ends, r->nends, r->nlines, nfields))
+	if (nfields > 1 && !r->dialect.comment &&
+	    is_regular(text, r->ends, r->nends, r->nlines, nfields))
 		return;
 	r->nends = whitespace_join(&r->dialect, text, r->ends, r->nends);
 }

@@ -75,7 +75,7 @@ static enum status check_line_ends(struct source *s, const struct csv_dialect *d
 static bool can_delimit(char c, const struct csv_dialect *d)
 {
 	return !strchr("\r\n\"0123456789", c) && !((c | 0x20) >= 'a' && (c | 0x20) <= 'z') &&
-	       c != d->quote && c != d->escape;
+	       c != d->quote && c != d->escape && c != d->comment;
 }
 
 /* Sets the delimiter by the line sep=C at offset 0, or compares it with the first file's. */

@@ -49,7 +49,7 @@ def check_seams():
     """A table of several KiB whose chunk borders fall everywhere, held against the model."""
     rows = [b'id,note,value\n']
     for i in range(400):
-        note = (b'"a ""b"", c"', b'"line\none"', b'12" disk', b'""', b'"x"y', b"plain")[i % 6]
+        note = (b'"a ""b"", c"', b'"line\none"', b'12" disk', b'""', b'"x""y"', b"plain")[i % 6]
         rows.append(b"%d,%s,%d.%02d%s" % (i, note, i * 7919 % 1000, i % 100, (b"\n", b"\r\n")[i % 3 == 0]))
     data = b"".join(rows)
     for columns in ("value", "id,value"):
@@ -81,7 +81,7 @@ def check_large():
     """A megabyte of hostile records, at sizes where many chunks are in flight."""
     rows = [b"id,note,value\r\n"]
     for i in range(30000):
-        note = (b'"a ""b"", c"', b'"line\none\n"', b'12" disk', b'""', b'"x"y', b"plain", b"")[i * i % 7]
+        note = (b'"a ""b"", c"', b'"line\none\n"', b'12" disk', b'""', b'"x""y"', b"plain", b"")[i * i % 7]
         rows.append(b"%d,%s,%d.%03d\r\n" % (i, note, i * 7919 % 100003 - 50000, i % 1000))
     data = b"".join(rows)
     rows = oracle_text.records_by_csv_module(data)[1:]

@@ -40,7 +40,7 @@ def floats(rng):
 # What stands now and then where a plain number is expected.
 ODD = {
     "missing": (b"", b" ", b"NA", b'""', b"\t"),
-    "quoted": (b'"5"', b'"-7.5"', b'"+1"', b'"1"2', b'" 8 "', b'"1e2"'),
+    "quoted": (b'"5"', b'"-7.5"', b'"+1"', b'"12"', b'" 8 "', b'"1e2"'),
     "scales": (b"0.1", b"1.25", b"3.00000", b"1e-9", b"7", b"-0.000000000000001", b".5", b"5.", b"1E3"),
     "larger scales": (b"1e-19", b"2e-20", b"-1e-31", b"1e-25"),
     "wide": (b"12345678901234567890", b"-1e300", b"1e-200", b"99999999999999999999.5", b"1e-32"),

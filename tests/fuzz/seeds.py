@@ -32,6 +32,7 @@ def records(rng):
                       rng.randrange(256)))
         yield head + dialect_text(rng, rng.choice((20, 90, 400, 3000)))
     yield b"\x10\x31\x00\x0c\x19" + b'1,"a \\"b\\", c",2\n# "x\n3,\\,,4\\\n\n' * 20
+    yield b"\x00\x10\x00\x58\x10" + b"1 2\n#3 4\n5 6\n" * 40
     yield b"\x10\x31\x00\x70\x11" + b"  1  2\tx y z\r\n\n \t\n1 2\n# a b\n" * 20
 
 
