@@ -15,7 +15,7 @@ from hostile_dialect import (COMMENTS, DELIMITERS, PREAMBLES, in_notation, rando
 from oracle_dialect import Dialect
 from oracle_notation import PLAIN
 
-FEATURES = ("ragged", "dialect", "notation", "header", "files", "count", "nul", "stray")
+FEATURES = ("ragged", "dialect", "notation", "header", "files", "count", "nul", "stray", "preamble")
 SET = os.environ.get("GPUSTAT_TEST_FEATURES")
 CHOSEN = frozenset(FEATURES if SET is None else SET.split(","))
 
@@ -89,7 +89,7 @@ class Shape:
         self.features, other = features, rng.randrange(10)
         self.dialect, self.delimiter = Dialect(rng.choice(DELIMITERS)), None
         if "dialect" in features and other < 3:
-            self.dialect, self.delimiter = random_dialect(rng)
+            self.dialect, self.delimiter = random_dialect(rng, "preamble" in features)
         self.delimiter = self.delimiter or self.dialect.delimiter or b","
         self.notation = PLAIN
         if "notation" in features and other in (2, 3, 4):

@@ -13,13 +13,14 @@ CURRENCIES = ("$", "€", "£", "USD", "EUR", "kr".upper() + "X", "¥")
 
 # ---- dialects --------------------------------------------------------------------------------
 
-def random_dialect(rng):
-    """One that is not the usual, mostly in one way. -> (Dialect, the delimiter that is written)."""
+def random_dialect(rng, preamble):
+    """One that is not the usual, mostly in one way. preamble: may it have lines before the table? -> (Dialect, the
+    delimiter that is written)."""
     form = rng.randrange(9)
     delimiter = rng.choice((None, None, b";", b"\t", b"|"))
     if form == 0:
         return Dialect(comment=rng.choice((None, None, b"#")), whitespace=True), b" "
-    if form == 1:
+    if form == 1 and preamble:
         return Dialect(), rng.choice((b";", b"\t", b",", b"|", b":"))      # sep=
     how = {}
     if form in (2, 3, 8):
@@ -28,7 +29,7 @@ def random_dialect(rng):
         how["escape"] = rng.choice((b"\\", b"\\", b"^"))
     if form in (6, 8):
         how["comment"] = rng.choice((b"#", b"%"))
-    if form in (7, 8):
+    if form in (7, 8) and preamble:
         how["skip_lines"] = rng.choice((1, 1, 2, 3))
     return Dialect(delimiter, **how), delimiter or b","
 

@@ -280,19 +280,17 @@ def summary(q, table, rows, trouble, out):
     names, kinds, notes, lines = table.names, [], [], []
     for k in range(table.ncolumns):
         fields = [(r, r.fields[k]) for r in rows if not q.is_missing(r.fields[k])]
-        bad = [(r, f) for r, f in fields if not q.is_number(f)]
+        bad = [(r, f) for r, f in fields if value(q, f)[1]]
         kinds.append("empty" if not fields else "number" if len(bad) * 10 <= len(fields) else "text")
         if bad and q.invalid == "skip":
             raise Unclear("the summary, and values to be skipped")
-        if kinds[k] == "text" and any(value(q, f)[1] == "out of range" for _, f in fields):
-            raise Unclear("a number beyond the range in a column of text")
         if bad and kinds[k] == "number":
             notes.append(Note(b"%s:%d:" % (bad[0][0].file.encode(), bad[0][0].lines[k])))
     for k, kind in enumerate(kinds):
         column, invalid = Column(), 0
         for row in rows:
             field = row.fields[k]
-            if kind == "number" and not q.is_missing(field) and not q.is_number(field):
+            if kind == "number" and not q.is_missing(field) and value(q, field)[1]:
                 invalid += 1
                 continue
             for pair in pairs_of(q, names, row, {k: kind == "number"}, out).values():

@@ -111,8 +111,7 @@ class _Cutter:
         self.at, self.line = self.at + len(end), self.line + 1
         self.rows.append(Row(self.name, first, tuple(fields), tuple(lines), raw, end, self.base + begin, not raw, self.stray))
         if self.stray is not None:
-            places = {(self.name, n) for n in range(first, self.stray + 1)}
-            self.trouble = BadData("text behind a closing quote", places, kind="stray")
+            self.trouble = BadData("text behind a closing quote", {(self.name, self.stray)}, kind="stray")
 
     def field(self):
         data, quote = self.data, self.dialect.quote

@@ -169,7 +169,7 @@ def has_header(request, exprs, first, second):
         return False, "number"
     if not items or any(text == b"*" for _, text, _ in items):
         if second is UNCLEAR:
-            raise Unclear("the second record is in another file")
+            raise Unclear("the second record is in another file, or not whole")
         return _looks_like_header(request, first, second), "look"
     return False, "number"
 

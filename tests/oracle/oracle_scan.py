@@ -73,10 +73,21 @@ class Offset:
         self.expr, self.kept, self.text = expr, 0, b""
 
 
-def quoted(name, delimiter):
-    if any(c in name for c in (delimiter, b'"', b"\r", b"\n")):
-        return b'"' + name.replace(b'"', b'""') + b'"'
-    return name
+def quoted(cell, dialect, delimiter):
+    """A new field, so that it can be read back; Usage where the dialect has no way to say it."""
+    escape, quote = dialect.escape, dialect.quote
+    if dialect.whitespace:
+        return cell.replace(b" ", b"_").replace(b"\t", b"_")
+    if escape:
+        cell = cell.replace(escape, escape * 2)
+    odd = [c for c in (delimiter, b"\r", b"\n") if c in cell]
+    if quote and (odd or quote in cell):
+        return quote + cell.replace(quote, quote * 2) + quote
+    if odd and not escape:
+        raise Usage("nothing can quote the new field %r" % cell)
+    for c in odd:
+        cell = cell.replace(c, escape + c)
+    return cell
 
 
 def plan(q, table, rows, offsets):
@@ -167,7 +178,7 @@ class _Printer:
     def put(self, raw, cells, end):
         if self.out and not self.out[-1].endswith(b"\n"):
             self.out.append(b"\n")              # a file may end without a line end, the stream goes on
-        record = ([] if self.q.only else [raw]) + [quoted(c, self.delimiter) for c in cells]
+        record = ([] if self.q.only else [raw]) + [quoted(c, self.q.dialect, self.delimiter) for c in cells]
         self.out.append(self.delimiter.join(record) + end)
 
     def answer(self, bad, left_out):

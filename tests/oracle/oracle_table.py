@@ -32,7 +32,7 @@ class Table:
         self.q, self.files, self.trouble = q, [], None
         self.nothing = not any(data[len(BOM):] if data.startswith(BOM) else data for _, data in files)
         self.policy = q.ragged or ("allow" if q.sums_up() else "error")
-        self.delimiter = q.dialect.delimiter or COMMA
+        self.delimiter = b" " if q.dialect.whitespace else q.dialect.delimiter or COMMA
         self._read(files)
         self._find_header(exprs)
 
@@ -52,8 +52,6 @@ class Table:
             rows, self.trouble = cut(self.q.dialect, self.delimiter, name, data, base)
             self.files.append(rows)
             if self.trouble:
-                if i and not any(not r.blank for r in rows):
-                    raise Unclear("an error, perhaps in what should be a header")
                 break
             base += len(data)
 
@@ -63,28 +61,40 @@ class Table:
         full = next((r for rows in self.files for r in rows if not r.blank), None)
         if full is None:
             if self.trouble:
-                raise self.trouble if self.trouble.kind in ("cr", "sep") else Unclear("an error before there is a record")
+                raise self.trouble
             self.ncolumns, self.known = 0, "look"
             return
-        self.ncolumns, self.open_end = len(full.fields), ends_open(full, self.delimiter)
-        if self.ncolumns > 1:
+        if len(full.fields) > 1:
             self.files = [[r for r in rows if not r.blank] for rows in self.files]
         flat = [r for rows in self.files for r in rows]
         if flat[0].blank and q.header != "no" and (exprs or q.news or q.header == "yes" or not q.is_number(full.fields[0])
                                                    or not all(is_position(text) for _, text, _ in q.items())):
             raise Unclear("a blank line where the header may be")
-        if self.trouble and sum(not r.blank for r in flat) < 2:
-            raise Unclear("an error before there are two records")
-        second = flat[1].fields if len(flat) > 1 else None
-        if len(flat) > 1 and flat[0].file != flat[1].file:
+        if flat[0].stray or flat[0].blank and self.trouble:
+            raise self.trouble
+        first = self._of_words(flat)
+        second = flat[1].fields if len(flat) > 1 else UNCLEAR if self.trouble else None
+        if len(flat) > 1 and (flat[0].file != flat[1].file or flat[1].stray):
             second = UNCLEAR
-        found, self.known = has_header(q, exprs, list(flat[0].fields), second)
+        found, self.known = has_header(q, exprs, list(first.fields), second)
         if found:
-            self.header, self.names = flat[0], list(flat[0].fields)
+            self.header, self.names = first, list(first.fields)
             self._check_header(flat)
+        elif first is not flat[0] and self.known != "said":
+            raise Unclear("more words in the first line than in the second, and no header")
+        self.ncolumns = len(first.fields if found else full.fields)
+        self.open_end = not q.dialect.whitespace and ends_open(full, self.delimiter)
+
+    def _of_words(self, flat):
+        """The first record. Of -W, a header's last name may have several words: then the second record tells how many
+        fields there are."""
+        first = flat[0]
+        if self.q.dialect.whitespace and self.q.header != "no" and len(flat) > 1 and flat[1].file == first.file:
+            first = with_rest(first, len(flat[1].fields))
+        return first
 
     def _check_header(self, flat):
-        if self.known in ("number", "look") and len(flat) == 1:
+        if self.known in ("number", "look") and len(flat) == 1 and not self.trouble:
             if self.known == "look":
                 raise Unclear("a header that is guessed by its look, and nothing behind it")
             raise BadData("a guessed header and nothing behind it", {(self.header.file, None)}, kind="nothing")
@@ -98,7 +108,7 @@ class Table:
         out, first, self.tolerated = [], self.header, []
         for rows in self.files:
             columns, n, open_end = None, self.ncolumns, self.open_end
-            if rows and rows[0] is first:
+            if rows and first and rows[0].offset == first.offset:
                 rows = rows[1:]
             elif rows and first:
                 columns = self._columns_of(rows[0], needed)
@@ -107,7 +117,7 @@ class Table:
                 if columns is not None:
                     n, open_end = len(rows[0].fields), ends_open(rows[0], self.delimiter)
                     rows = rows[1:]
-            out += [self._record(r, columns, n, open_end) for r in rows]
+            out += [self._record(r, columns, n, open_end) for r in rows if r.stray is None]
         return out, self.trouble
 
     def _columns_of(self, row, needed):
