@@ -29,38 +29,42 @@ if hasattr(sys, "set_int_max_str_digits"):
 # ---- records and values that are left out -------------------------------------------------------
 
 class LeftOut:
-    """What --invalid skip left out. values: {column: Counter of "not a number", "out of range"}, present: {column: values
-    that are not missing}; records: Counter of "ragged" and "condition", of `all` records."""
+    """What --invalid skip left out. values: {column: how many}, of the `present` ones, those that are not missing; records:
+    {"ragged" or "condition": how many} of `all`. first: for each of these keys where the first is."""
     def __init__(self):
-        self.values, self.present = collections.defaultdict(collections.Counter), collections.Counter()
-        self.records, self.all = collections.Counter(), 0
+        self.values, self.present = collections.Counter(), collections.Counter()
+        self.records, self.all, self.first = collections.Counter(), 0, {}
+
+    def value(self, k, row):
+        self.values[k] += 1
+        self.first.setdefault(k, (row.file, row.lines[k]))
+
+    def record(self, why, row):
+        self.records[why] += 1
+        self.first.setdefault(why, (row.file, row.line))
 
     def notes(self):
-        out = []
-        for counts in self.values.values():
-            several = len(counts) > 1
-            out += [Note(n, optional=several) for n in counts.values()]
-            if several:
-                out.append(Note(sum(counts.values()), optional=True))
-        return out + [Note(n) for n in self.records.values()]
+        out = [Note(n, place(*self.first[k])) for k, n in self.values.items()]
+        return out + [Note(n, place(*self.first[why])) if why == "ragged" else Note(n, b"condition")
+                      for why, n in self.records.items()]
 
     def too_much(self, q):
-        """The BadData that says so, or None. Unclear where it depends on how records are counted."""
-        limit = q.max_invalid
-        for k, counts in self.values.items():
-            n = sum(counts.values())
-            if n and n == self.present[k]:
-                return BadData("every value is left out", kind="all left out")
-            if limit is not None and n > allowed_of(limit, self.present[k]):
-                return BadData("too many values are left out", kind="too many")
-        n = sum(self.records.values())
-        if n and n == self.all:
-            raise Unclear("every record is left out")
-        if limit is not None and n > allowed_of(limit, self.all):
-            if len(self.records) > 1 or limit.endswith(b"%"):
-                raise Unclear("which records are counted together?")
-            return BadData("too many records are left out", kind="too many")
-        return None
+        """The BadData that says so, or None."""
+        columns = {k for k, n in self.values.items() if above(n, self.present[k], q.max_invalid)}
+        records = sum(self.records.values())
+        if above(records, self.all, q.max_invalid):
+            columns.update(self.records)
+        places = {self.first[key] for key in columns if key != "condition"}
+        return BadData("too much is left out", places if "condition" not in columns else (), kind="left out") if columns else None
+
+
+def place(file, line):
+    return b"%s:%d:" % (file.encode(), line)
+
+
+def above(n, present, limit):
+    """Are n of `present` all of them, or more than --max-invalid says?"""
+    return n > 0 and (n == present or (limit is not None and n > allowed_of(limit, present)))
 
 
 def allowed_of(limit, present):
@@ -86,7 +90,7 @@ def admit(q, names, row, where, offsets, out):
     if row.shape:
         if not skips or (q.sums_up() and not q.ragged):
             raise ragged(row)
-        out.records["ragged"] += 1
+        out.record("ragged", row)
         return False, []
     truths = []
     for expr in ([where] if where else []) + offsets:
@@ -97,7 +101,7 @@ def admit(q, names, row, where, offsets, out):
             raise fault("NUL", row, names, with_nul, "nul")
         holds, culprits = expr.truth(q, row)
         if holds is None and skips:
-            out.records["condition"] += 1
+            out.record("condition", row)
             return False, []
         if holds is None:
             raise fault("text compared with a number", row, names, sorted(culprits))
@@ -126,7 +130,7 @@ def pairs_of(q, names, row, wanted, out):
         out.present[k] += 1
         pairs[k], why = (True, None) if not as_number else value(q, field)
         if why and q.invalid == "skip":
-            out.values[k][why] += 1
+            out.value(k, row)
         elif why:
             wrong.append(k)
             kinds.add("range" if why == "out of range" else None)
@@ -165,15 +169,15 @@ def answer(q, files):
     table = Table(q, [where] if where else [], files)
     if not table.ncolumns:
         return of_nothing(q, table)
-    names, n = table.names, table.ncolumns
-    if where:
-        where.resolve(names, n)
-    named = {k for _, text, quoted in q.items() if text != b"*" for k in resolve(text, quoted, names, n)}
-    needed = set(range(n)) if q.sums_up() or q.asks_star() else named | (where.needs() if where else set())
+    names, n, needed = table.names, table.ncolumns, table.resolve()
+    if q.sums_up() or q.asks_star():
+        needed = set(range(n))
     rows, trouble = table.rows(needed)
     out = LeftOut()
     kept, trouble = kept_rows(q, names, rows, trouble, where, out)
     if q.sums_up():
+        if q.max_invalid is not None:
+            raise Unclear("the summary, and what may be left out")
         return summary(q, table, kept, trouble, out)
     if where and q.asks_star():
         _check_star(q, rows, kept, trouble)
@@ -191,17 +195,28 @@ def _check_star(q, rows, kept, trouble):
 
 
 def of_nothing(q, table):
-    """The answer where there is no record at all."""
-    if q.where is not None or q.sums_up() and not table.nothing:
-        raise Unclear("a summary of blank lines, or a condition about nothing")
+    """The answer where there is no record at all: every column exists that is asked for."""
+    if q.sums_up() and not table.nothing:
+        raise Unclear("a summary of blank lines")
     values = []
     for operation, columns in q.operations:
-        if columns not in (b"*", b"1", b":1", b"col1"):
-            raise Unclear("a column of an empty input")
-        if columns == b"*":
-            raise BadData("no numeric column")
-        values.append((title(operation, b"col1"), Column().answer(operation)))
-    return Answer(values=values) if values else Answer(rows=[])
+        if columns is None:
+            values.append((b"records", "0"))
+            continue
+        for _, text, quoted in Request([(operation, columns)]).items():
+            if text == b"*":
+                raise BadData("no numeric column")
+            values.append((title(operation, label_of_nothing(text, quoted)), Column().answer(operation)))
+    return Answer(values=values) if q.operations else Answer(rows=[])
+
+
+def label_of_nothing(text, quoted):
+    m = re.match(rb"(?::|col)?([0-9]+)(-?)\Z", text)
+    if quoted or not (is_position(text) or text.startswith(b":")):
+        return text
+    if m is None or m[1].startswith(b"0") or len(m[1]) > 6:
+        raise Unclear("a range, or column 0, of nothing")
+    return b"col" + m[1]
 
 
 def title(operation, label):
@@ -230,7 +245,7 @@ def results(q, table, kept, trouble, out):
         raise out.too_much(q)
     values = [(b"records", str(len(kept))) if k is None else (title(o, label_of(names, k)), columns[k].answer(o))
               for o, k in chosen]
-    return Answer(values=values, notes=out.notes() + header_notes(q, table, numeric))
+    return Answer(values=values, notes=out.notes() + header_notes(q, table))
 
 
 def first_kinds(q, rows, ncolumns):
@@ -264,11 +279,14 @@ def fill(q, names, rows, wanted, out):
     return columns
 
 
-def header_notes(q, table, numeric):
-    """A header that was guessed away where all else is text."""
-    if table.known in ("number", "look") and table.header and not numeric:
-        return [Note(b"header", optional=True)]
-    return []
+def header_notes(q, table):
+    """A header that was found by its values alone, and text below it, gets a note."""
+    second = table.second
+    if table.known != "values" or not table.header or q.sums_up():
+        return []
+    if not isinstance(second, tuple) or any(q.is_number(f) and not q.is_missing(f) for f in second):
+        return [Note(b"is taken for a column's name", optional=True)] if not isinstance(second, tuple) else []
+    return [Note(b"is taken for a column's name", b"--header no", optional=any(q.is_missing(f) for f in second))]
 
 
 # ---- the summary ----------------------------------------------------------------------------
@@ -282,10 +300,8 @@ def summary(q, table, rows, trouble, out):
         fields = [(r, r.fields[k]) for r in rows if not q.is_missing(r.fields[k])]
         bad = [(r, f) for r, f in fields if value(q, f)[1]]
         kinds.append("empty" if not fields else "number" if len(bad) * 10 <= len(fields) else "text")
-        if bad and q.invalid == "skip":
-            raise Unclear("the summary, and values to be skipped")
         if bad and kinds[k] == "number":
-            notes.append(Note(b"%s:%d:" % (bad[0][0].file.encode(), bad[0][0].lines[k])))
+            notes.append(Note(len(bad), place(bad[0][0].file, bad[0][0].lines[k])))
     for k, kind in enumerate(kinds):
         column, invalid = Column(), 0
         for row in rows:
@@ -320,16 +336,17 @@ def ragged_notes(q, table):
     if q.ragged:
         return []
     found = table.tolerated
-    return [Note(len(found), b"%s:%d" % (found[0].file.encode(), found[0].line))] if found else []
+    return [Note(len(found), place(found[0].file, found[0].line))] if found else []
 
 
 def delimiter_notes(q, table, rows):
     if table.ncolumns > 1 or q.dialect.delimiter is not None or q.dialect.whitespace or table.said:
         return []
-    others = re.compile(rb"[;\t|]")
-    if table.names and others.search(table.names[0]):
+    first = ([table.names[0]] if table.names else []) + [r.fields[0] for r in rows[:2 - bool(table.names)]]
+    held = [{c for c in (b";", b"\t", b"|") if c in text} for text in first]
+    if len(held) == 2 and held[0] & held[1]:
         return [Note(b"-d")]
-    return [Note(b"-d", optional=True)] if any(others.search(r.raw) for r in rows) else []
+    return [Note(b"-d", optional=True)] if any(held) else []
 
 
 def judge(q, files):

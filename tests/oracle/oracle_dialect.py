@@ -44,23 +44,21 @@ Row = collections.namedtuple("Row", "file line fields lines raw end offset blank
 
 # ---- what stands before the records ------------------------------------------------------------
 
-def preamble(dialect, data):
+def preamble(dialect, name, data):
     """-> (where the records begin, its line number, the delimiter that a line 'sep=' names, or None)."""
     at, line = len(BOM) if data.startswith(BOM) else 0, 1
-    for _ in range(dialect.skip_lines):
+    for _ in range(dialect.skip_lines if at < len(data) else 0):
+        if at == len(data):
+            raise BadData("fewer lines than --skip-lines says", {(name, None)}, kind="few")
         stop = data.find(b"\n", at)
-        if stop < 0:
-            raise Unclear("fewer lines than --skip-lines says")
-        at, line = stop + 1, line + 1
+        at, line = (stop + 1 if stop >= 0 else len(data)), line + 1
     if dialect.skip_lines and data.startswith(BOM, at):
         raise Unclear("a byte-order mark behind skipped lines")
     said = re.compile(rb"sep=([^\r\n])(\r?\n|\r?\Z)").match(data, at)
-    if said is None or dialect.delimiter is not None or dialect.whitespace:
+    if said is None or dialect.delimiter is not None or dialect.whitespace or said[1].isalnum() or said[1] == b'"':
         return at, line, None
-    if said[1].isalnum() or said[1] == b'"':
-        return at, line, None
-    if dialect.skip_lines or said[1] in (dialect.quote, dialect.escape, dialect.comment) or said[1] >= b"\x80":
-        raise Unclear("a line 'sep=' in an odd place, or of an odd byte")
+    if said[1] in (dialect.quote, dialect.escape, dialect.comment):
+        raise Unclear("a line 'sep=' of an odd byte")
     return said.end(), line + 1, said[1]
 
 
@@ -168,7 +166,7 @@ def with_rest(row, n):
 
 def cut(dialect, delimiter, name, data, base=0):
     """-> (the Rows of a file, blank ones too, the BadData behind them or None). base: bytes of the files before."""
-    at, line, _ = preamble(dialect, data)
+    at, line, _ = preamble(dialect, name, data)
     if dialect.whitespace:
         return _cut_blanks(dialect, name, data, at, line, base)
     return _Cutter(dialect, delimiter, name, data, at, line, base).run()

@@ -11,13 +11,18 @@ from oracle_text import Unclear, in_json, is_utf8
 
 SUMMARY = ("column", "type", "count", "missing", "invalid", "sum", "min", "max", "mean")
 KINDS = {       # what a message of each kind must hold
-    "ragged": rb"[0-9]+ fields? where the (header|first record|first line) has [0-9]+",
-    "stray": rb"behind a closing quote",
-    "nothing": rb"--header",
-    "doubtful": rb"--header",
-    "range": rb"range|beyond",
-    "nul": rb"NUL",
-    "cr": rb"tr '\\r' '\\n'",
+    "ragged": rb"[0-9]+ fields? where the (header|first record) has [0-9]+",
+    "stray": rb"text behind a closing quote",
+    "open": rb"quoted field is never closed",
+    "nothing": rb"no record follows what may be a header: say --header yes or --header no",
+    "doubtful": rb"is neither a number nor surely a name: say --header yes or --header no",
+    "range": rb"number beyond 10\^-400 to 10\^400",
+    "nul": rb"NUL byte in ",
+    "cr": rb"lines end in CR alone: try tr '\\r' '\\n'",
+    "few": rb"fewer lines than --skip-lines drops",
+    "sep": rb"another delimiter than the first file's",
+    "files": rb"header",
+    "left out": rb"--invalid skip leaves out ",
 }
 
 

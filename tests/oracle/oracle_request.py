@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""What the command line asks, and what COLS means: the chapters OPTIONS, COLUMN SELECTION and HEADER of gpustat(1)."""
+"""What the command line asks, and what COLS means: the chapters OPTIONS and COLUMN SELECTION of gpustat(1)."""
 import re
 
 from oracle_dialect import Dialect
-from oracle_notation import PLAIN, is_number_somewhere
+from oracle_notation import PLAIN
 from oracle_statistic import STATISTICS
-from oracle_text import BadData, Unclear, Usage, strip
+from oracle_text import Unclear, Usage, strip
 
 ON_DEVICE = ("sum", "min", "max", "count", "mean")
 OPERATIONS = ON_DEVICE + tuple(STATISTICS)
 TOTALS = ("sum", "min", "max", "count")
 COUNT_RECORDS = "count-records"
-UNCLEAR = object()                  # where a value would be, but the contract is silent
 
 
 def as_bytes(text):
@@ -125,83 +124,3 @@ def resolve(text, quoted, names, ncolumns):
     if found is None:
         raise Usage("unknown column: %r" % text)
     return found
-
-
-# ---- is the first record a header? --------------------------------------------------------------
-
-NO_NAMES = re.compile(rb"(?:na|n/a|n\.a\.|#n/a|null|none|nil|nan|[+-]?inf|[+-]?infinity|-|--|\?|\.|0x[0-9a-f]+)\Z", re.I)
-NAMES = re.compile(rb"[A-Za-z_][A-Za-z_0-9 ]*\Z")
-
-
-def looks(request, field):
-    """number, missing, name, doubtful (it names --header), or unclear."""
-    text = strip(field)
-    if request.is_missing(field):
-        return "missing"
-    if request.is_number(field):
-        return "number"
-    elsewhere = is_number_somewhere(field)
-    if NO_NAMES.match(text) or elsewhere:
-        return "doubtful"
-    return "name" if NAMES.match(text) and not elsewhere else "unclear"
-
-
-def has_header(request, exprs, first, second):
-    """gpustat(1), --header auto. first, second: the fields of the first two records. -> (is it one?, how it was known:
-    "said", "name", "number", "look")."""
-    if request.header != "auto":
-        return request.header == "yes", "said"
-    n, items = len(first), list(request.items())
-    if any(e.names_one(first) for e in exprs) or any(
-            text in first and text != b"*" and not text.startswith(b":") and not _counts_columns(text, n)
-            for _, text, _ in items):
-        return True, "name"
-    chosen = {k for e in exprs for k in e.numbers_at(n)}
-    for _, text, _ in items:
-        try:
-            chosen.update(positions(text, n) or [] if text != b"*" else [])
-        except Usage:
-            pass
-    found = _by_number(request, [first[k] for k in sorted(chosen)])
-    if found is not None:
-        return found, "number"
-    if not request.operations and any(e.tells() for e in exprs) and not any(True for _ in items):
-        return False, "number"
-    if not items or any(text == b"*" for _, text, _ in items):
-        if second is UNCLEAR:
-            raise Unclear("the second record is in another file, or not whole")
-        return _looks_like_header(request, first, second), "look"
-    return False, "number"
-
-
-def _by_number(request, fields):
-    """Do the fields that are selected by number make it a header? None where they say nothing."""
-    kinds = {looks(request, f) for f in fields}
-    if kinds <= {"number", "missing"}:
-        return None
-    if "unclear" in kinds or kinds >= {"doubtful", "name"}:
-        raise Unclear("is it surely a name?")
-    if "doubtful" in kinds:
-        raise BadData("neither a number nor surely a name", kind="doubtful")
-    return True
-
-
-def _counts_columns(text, n):
-    """Is it a number, as 2 and -2 are, that means a position or a range in n columns? Then it is no name."""
-    m = re.match(rb"-?([0-9]+)\Z", text)
-    return m is not None and 1 <= int(m[1]) <= n
-
-
-def _looks_like_header(request, first, second):
-    is_number, verdicts = request.is_number, set()
-    for missing_counts in (True, False):
-        pairs = [(a, b) for a, b in zip(first, second or ()) if missing_counts or not request.is_missing(a)]
-        some = any(not is_number(a) and is_number(b) and not request.is_missing(b) for a, b in pairs)
-        fields = [a for a in first if missing_counts or not request.is_missing(a)]
-        none = bool(fields) and not any(is_number(a) for a in fields)
-        verdicts.add(some or none)
-    if len(verdicts) > 1 or any(is_number(a) and request.is_missing(a) for a in first):
-        raise Unclear("missing fields in what may be a header")
-    if any(looks(request, a) == "doubtful" for a in first):
-        raise Unclear("spellings of missing in what may be a header")
-    return verdicts.pop()

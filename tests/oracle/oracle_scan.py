@@ -147,19 +147,19 @@ def answer(q, files):
     except BadData as bad:
         return Answer(b"", bad)
     if not table.ncolumns:
-        raise Unclear("no record at all")
-    needed = set()
-    for expr in exprs:
-        expr.resolve(table.names, table.ncolumns)
-        needed |= expr.needs()
-    for _, text, as_written in q.items():
-        if text != b"*":
-            needed.update(resolve(text, as_written, table.names, table.ncolumns))
+        if q.asks_star():
+            return Answer(b"", BadData("no numeric column"))
+        if not table.nothing:
+            raise Unclear("records are printed, and all lines are blank")
+        return Answer(b"")
+    needed = table.resolve()
     rows, trouble = table.rows(set(range(table.ncolumns)) if q.asks_star() else needed)
     try:
         columns = plan(q, table, rows, offsets)
     except BadData as bad:
         return Answer(b"", bad)
+    if trouble and trouble.kind == "nothing":
+        return Answer(b"", trouble)
     return scan(q, table, rows, trouble, where, columns)
 
 
@@ -181,8 +181,8 @@ class _Printer:
         record = ([] if self.q.only else [raw]) + [quoted(c, self.q.dialect, self.delimiter) for c in cells]
         self.out.append(self.delimiter.join(record) + end)
 
-    def answer(self, bad, left_out):
-        return Answer(b"".join(self.out), bad, left_out.notes())
+    def answer(self, bad, notes):
+        return Answer(b"".join(self.out), bad, notes)
 
 
 def scan(q, table, rows, trouble, where, columns):
@@ -197,10 +197,11 @@ def scan(q, table, rows, trouble, where, columns):
             keep, truths = admit(q, table.names, row, where, [o.expr for o in offsets], left_out)
             pairs = pairs_of(q, table.names, row, wanted, left_out) if keep else {}
         except BadData as bad:
-            return printer.answer(bad, left_out)
+            return printer.answer(bad, left_out.notes())
         if keep:
             printer.put(row.raw, step(q, row, columns, offsets, truths, pairs), row.end)
-    return printer.answer(trouble or left_out.too_much(q), left_out)
+    notes = oracle.header_notes(q, table)
+    return printer.answer(trouble or left_out.too_much(q), left_out.notes() + notes)
 
 
 def step(q, row, columns, offsets, truths, pairs):

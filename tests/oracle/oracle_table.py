@@ -8,21 +8,35 @@ import collections
 import re
 
 from oracle_dialect import COMMA, cut, preamble, with_rest
-from oracle_request import UNCLEAR, has_header, is_position
-from oracle_text import BOM, BadData, Unclear
+from oracle_header import UNCLEAR, has_header, names_of
+from oracle_request import is_position, resolve
+from oracle_text import BOM, BadData, Unclear, Usage
 
 # fields, lines: one for each column of the table, empty where the record has none. shape: None, or the pair (how many
-# fields it has, how many it should have) where it is ragged under the policy that is asked. Table.tolerated lists all ragged ones, whatever the policy.
+# fields it has, how many it should have) where it is ragged under the policy that is asked.
 Record = collections.namedtuple("Record", "file line fields lines raw end offset shape")
 
 
-def only_cr(data):
-    """Are its line ends CR only?"""
-    if b"\n" in data or b"\r" not in data:
+def only_cr(data, dialect, delimiter):
+    """Do its records end in CR, and none in LF?"""
+    quote, escape = None if dialect.whitespace else dialect.quote, dialect.escape
+    found, at, start = False, 0, True
+    if b"\r" not in data[:-1]:
         return False
-    if data.rstrip(b"\r").count(b"\r") == 0 or b'"' in data:
-        raise Unclear("a CR at the end of what has no other line end, or in quotes")
-    return True
+    inside = re.compile(b"(?:[^%s]|%s)*" % (re.escape(quote + (escape or b"")), re.escape(quote) * 2 + (
+        b"|" + re.escape(escape) + b"[\\s\\S]" if escape else b""))) if quote else None
+    while at < len(data):
+        here = data[at:at + 1]
+        if quote and start and here == quote:
+            at = inside.match(data, at + 1).end()
+        elif here == escape:
+            at += 1
+        elif here == b"\n":
+            return False
+        found |= here == b"\r" and at < len(data) - 1
+        start = here in (b"\r", delimiter)
+        at += 1
+    return found
 
 
 class Table:
@@ -34,21 +48,32 @@ class Table:
         self.policy = q.ragged or ("allow" if q.sums_up() else "error")
         self.delimiter = b" " if q.dialect.whitespace else q.dialect.delimiter or COMMA
         self._read(files)
-        self._find_header(exprs)
+        self.exprs = exprs
+        try:
+            self._find_header(exprs)
+        except BadData as bad:
+            if bad.kind in ("doubtful", "nul", "open", "stray"):
+                self._may_be_usage()
+            raise
 
     def _read(self, files):
-        base, self.said = 0, None
-        for i, (name, data) in enumerate(files):
-            said = preamble(self.q.dialect, data)[2]
+        base, self.said, begun = 0, None, False
+        for name, data in files:
+            try:
+                at, line, said = preamble(self.q.dialect, name, data)
+            except BadData as bad:
+                self.trouble, at = bad, 0
+            if only_cr(data[at:], self.q.dialect, said or self.delimiter):
+                self.trouble = BadData("CR only", {(name, None)}, kind="cr")
+            if self.trouble:
+                break
             self.said = self.said or said
-            if i == 0 and said:
+            if not begun and said:
                 self.delimiter = said
             elif said and said != self.delimiter:
-                self.trouble = BadData("another 'sep='", {(name, 1)}, kind="sep")
+                self.trouble = BadData("another 'sep='", {(name, line - 1)}, kind="sep")
                 break
-            if only_cr(data):
-                self.trouble = BadData("CR only", {(name, None)}, kind="cr")
-                break
+            begun = begun or len(data) > 0
             rows, self.trouble = cut(self.q.dialect, self.delimiter, name, data, base)
             self.files.append(rows)
             if self.trouble:
@@ -62,7 +87,7 @@ class Table:
         if full is None:
             if self.trouble:
                 raise self.trouble
-            self.ncolumns, self.known = 0, "look"
+            self.ncolumns, self.known, self.second = 0, "values", None
             return
         if len(full.fields) > 1:
             self.files = [[r for r in rows if not r.blank] for rows in self.files]
@@ -76,11 +101,11 @@ class Table:
         second = flat[1].fields if len(flat) > 1 else UNCLEAR if self.trouble else None
         if len(flat) > 1 and (flat[0].file != flat[1].file or flat[1].stray):
             second = UNCLEAR
-        found, self.known = has_header(q, exprs, list(first.fields), second)
+        found, self.known = has_header(q, exprs, first, second)
         if found:
-            self.header, self.names = first, list(first.fields)
-            self._check_header(flat)
-        elif first is not flat[0] and self.known != "said":
+            self.header, self.names = first, names_of(first)
+        self.second = second
+        if not found and first is not flat[0] and self.known != "said":
             raise Unclear("more words in the first line than in the second, and no header")
         self.ncolumns = len(first.fields if found else full.fields)
         self.open_end = not q.dialect.whitespace and ends_open(full, self.delimiter)
@@ -93,13 +118,33 @@ class Table:
             first = with_rest(first, len(flat[1].fields))
         return first
 
-    def _check_header(self, flat):
-        if self.known in ("number", "look") and len(flat) == 1 and not self.trouble:
-            if self.known == "look":
-                raise Unclear("a header that is guessed by its look, and nothing behind it")
-            raise BadData("a guessed header and nothing behind it", {(self.header.file, None)}, kind="nothing")
-        if any(b"\0" in name for name in self.names):
-            raise Unclear("NUL in a name")
+    # ---- columns ----------------------------------------------------------------------------
+
+    def resolve(self):
+        """The columns that are selected otherwise than by '*'; Usage."""
+        needed = set()
+        try:
+            for expr in self.exprs:
+                expr.resolve(self.names, self.ncolumns)
+                needed |= expr.needs()
+            for _, text, as_written in self.q.items():
+                if text != b"*":
+                    needed.update(resolve(text, as_written, self.names, self.ncolumns))
+        except Usage:
+            if self.second is UNCLEAR or self.known == "values" and self.header and self.second is None:
+                raise Unclear("which of two errors comes first") from None
+            raise
+        return needed
+
+    def _may_be_usage(self):
+        """Unclear where an item is unknown besides what is wrong with the first record."""
+        first = next((r for rows in self.files for r in rows if not r.blank), None)
+        self.ncolumns, self.names, self.second = (len(first.fields), names_of(first), ()) if first else (0, [], ())
+        self.known = "said"
+        try:
+            self.resolve()
+        except Usage:
+            raise Unclear("which of two errors comes first") from None
 
     # ---- records ----------------------------------------------------------------------------
 
@@ -116,38 +161,50 @@ class Table:
                     return out, columns
                 if columns is not None:
                     n, open_end = len(rows[0].fields), ends_open(rows[0], self.delimiter)
+                    if (n == 1) != (self.ncolumns == 1) and any(not r.raw for r in rows):
+                        raise Unclear("blank lines in a file of one column, of a table of more")
                     rows = rows[1:]
             out += [self._record(r, columns, n, open_end) for r in rows if r.stray is None]
-        return out, self.trouble
+        trouble = self.trouble
+        if first and not out and not trouble and self.known == "values" and not self.q.sums_up():
+            trouble = BadData("nothing behind a guessed header", {(first.file, first.line)}, kind="nothing")
+        return out, trouble
 
     def _columns_of(self, row, needed):
         """What the first record of a later file is: the file's own columns in the header's order (None for one that it
         lacks) where it is a header, else None; or what is wrong with it."""
-        names, own = self.names, list(row.fields)
+        names, own = self.names, names_of(row)
         if row.blank:
             raise Unclear("a blank line where a repeated header may be")
         if own == names:
             return list(range(len(names)))
-        twice = [n for n in names if names.count(n) > 1 or own.count(n) > 1]
-        shared = set(own) & set(names) - {b""}
-        if shared and not twice and all(names[k] in own and names[k] for k in needed):
-            if shared == set(names) == set(own) or (needed and self.q.header != "no" and all(
-                    not self.q.is_number(f) and not self.q.is_missing(f) for f in own)):
-                return self._matched(own)
-        if not shared and any(self.q.is_number(f) for f in own) and not any(
-                self._may_be_name(own, k) for k in needed):
-            if self.q.header == "yes":
-                return BadData("another header", {(row.file, None), (row.file, row.line)})
-            return None
-        raise Unclear("is it a header?")
+        if self.q.dialect.whitespace and len(own) != len(names):
+            raise Unclear("-W, and another header")
+        shared = (set(own) & set(names)) - {b""}
+        numbers = any(self.q.is_number(f) for f in own)
+        missing = any(self.q.is_missing(f) for f in own)
+        if self.q.header != "yes":
+            if not shared and numbers:
+                return None
+            if missing or (shared and numbers):
+                raise Unclear("is it a header?")
+            if not shared:
+                return BadData("may be a header or a record", {(row.file, row.line)}, kind="files")
+        return self._matched(row, own, needed)
 
-    def _may_be_name(self, own, k):
-        return k < len(own) and not self.q.is_number(own[k]) and not self.q.is_missing(own[k])
+    def _matched(self, row, own, needed):
+        names = self.names
+        if any(own.count(names[k]) != names.count(names[k]) for k in needed) or self._prints_records():
+            return BadData("another header", {(row.file, row.line)}, kind="files")
+        found, left = [], list(own)
+        for name in names:
+            found.append(left.index(name) if name in left else None)
+            if name in left:
+                left[left.index(name)] = None
+        return found
 
-    def _matched(self, own):
-        if not self.q.sums_up() and not self.q.operations:
-            raise Unclear("records are printed, and the columns have another order")
-        return [own.index(n) if n in own else None for n in self.names]
+    def _prints_records(self):
+        return not self.q.operations and not self.q.sums_up() and not self.q.only
 
     def _record(self, row, columns, n, open_end):
         if self.q.dialect.whitespace:
