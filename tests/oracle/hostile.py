@@ -93,7 +93,7 @@ class Shape:
         self.delimiter = self.delimiter or self.dialect.delimiter or b","
         self.notation = PLAIN
         if "notation" in features and other in (2, 3, 4):
-            self.notation = random_notation(rng, self.delimiter)
+            self.notation = random_notation(rng, self.delimiter, self.dialect.quote)
         self.n = rng.choice((1, 1, 2, 3, 4, 6, 9))
         self.kinds = [rng.choice(("small", "int", "decimal", "decimal", "edge", "zeros", "exponent", "wide",
                                   "mixed", "text", "text", "empty")) for _ in range(self.n)]

@@ -97,7 +97,7 @@ def write_record(rng, contents, dialect, delimiter, style, stray=False):
 
 # ---- notations -------------------------------------------------------------------------------
 
-def random_notation(rng, delimiter):
+def random_notation(rng, delimiter, quote=b'"'):
     how = {}
     form = rng.randrange(6)
     if form in (0, 1, 5):
@@ -107,7 +107,7 @@ def random_notation(rng, delimiter):
         how["thousands"] = rng.choice(marks if "decimal" in how else [b","] * 3 + marks[1:])
     how["money"] = form in (3, 5)
     how["percent"] = form == 4 or rng.randrange(8) == 0
-    if delimiter in (b".", b"-", b"5", b"e") or delimiter == how.get("decimal", b"."):
+    if delimiter in (b".", b"-", b"5", b"e") or delimiter == how.get("decimal", b".") or quote == how.get("thousands"):
         return PLAIN
     return Notation(**how)
 

@@ -94,11 +94,6 @@ def admit(q, names, row, where, offsets, out):
         return False, []
     truths = []
     for expr in ([where] if where else []) + offsets:
-        with_nul = [k for k in expr.needs() if b"\0" in row.fields[k]]
-        if with_nul and (skips or len(expr.needs()) > 1):
-            raise Unclear("a NUL in a condition")
-        if with_nul:
-            raise fault("NUL", row, names, with_nul, "nul")
         holds, culprits = expr.truth(q, row)
         if holds is None and skips:
             out.record("condition", row)
@@ -118,22 +113,20 @@ def pairs_of(q, names, row, wanted, out):
     pairs, wrong, kinds = {}, [], set()
     for k, as_number in wanted.items():
         field = row.fields[k]
-        if b"\0" in field:
-            if q.invalid == "skip" or q.sums_up():
-                raise Unclear("a NUL, to be skipped or summed up")
-            wrong.append(k)
-            kinds.add("nul")
-            continue
         if q.is_missing(field):
             pairs[k] = "missing"
             continue
         out.present[k] += 1
         pairs[k], why = (True, None) if not as_number else value(q, field)
+        if b"\0" in field:
+            pairs[k], why = None, "NUL"
+            if q.sums_up():
+                raise Unclear("a NUL, in a summary")
         if why and q.invalid == "skip":
             out.value(k, row)
         elif why:
             wrong.append(k)
-            kinds.add("range" if why == "out of range" else None)
+            kinds.add({"out of range": "range", "NUL": "nul"}.get(why))
     if wrong:
         raise fault("a bad value", row, names, wrong, kinds.pop() if len(kinds) == 1 else None)
     return pairs
@@ -201,6 +194,8 @@ def of_nothing(q, table):
     values = []
     for operation, columns in q.operations:
         if columns is None:
+            if not table.nothing:
+                raise Unclear("is a blank line a record where all are blank?")
             values.append((b"records", "0"))
             continue
         for _, text, quoted in Request([(operation, columns)]).items():
@@ -226,8 +221,6 @@ def title(operation, label):
 def results(q, table, kept, trouble, out):
     names, n = table.names, table.ncolumns
     star = {k for k, kind in enumerate(first_kinds(q, kept, n)) if kind == "number"} if q.asks_star() else set()
-    if q.asks_star() and not star:
-        raise trouble or BadData("no numeric column")
     chosen = []
     for operation, columns in q.operations:
         if columns is None:
@@ -239,10 +232,9 @@ def results(q, table, kept, trouble, out):
     numeric = {k for o, k in chosen if o != "count"} | star
     _check_counts(q, chosen, numeric, kept)
     columns = fill(q, names, kept, {k: k in numeric for _, k in chosen if k is not None}, out)
-    if trouble:
-        raise trouble
-    if out.too_much(q):
-        raise out.too_much(q)
+    bad = trouble or (BadData("no numeric column") if q.asks_star() and not star else out.too_much(q))
+    if bad:
+        raise bad
     values = [(b"records", str(len(kept))) if k is None else (title(o, label_of(names, k)), columns[k].answer(o))
               for o, k in chosen]
     return Answer(values=values, notes=out.notes() + header_notes(q, table))
@@ -284,9 +276,13 @@ def header_notes(q, table):
     second = table.second
     if table.known != "values" or not table.header or q.sums_up():
         return []
-    if not isinstance(second, tuple) or any(q.is_number(f) and not q.is_missing(f) for f in second):
-        return [Note(b"is taken for a column's name", optional=True)] if not isinstance(second, tuple) else []
-    return [Note(b"is taken for a column's name", b"--header no", optional=any(q.is_missing(f) for f in second))]
+    if not isinstance(second, tuple):
+        return [Note(b"is taken for a column's name", optional=True)]
+    pairs = list(zip(table.header.fields, second))
+    if any(q.is_number(b) and not q.is_missing(b) and not q.is_missing(a) for a, b in pairs):
+        return []
+    return [Note(b"is taken for a column's name", b"--header no", optional=any(
+        q.is_missing(b) or q.is_number(b) for _, b in pairs))]
 
 
 # ---- the summary ----------------------------------------------------------------------------
@@ -299,7 +295,10 @@ def summary(q, table, rows, trouble, out):
     for k in range(table.ncolumns):
         fields = [(r, r.fields[k]) for r in rows if not q.is_missing(r.fields[k])]
         bad = [(r, f) for r, f in fields if value(q, f)[1]]
-        kinds.append("empty" if not fields else "number" if len(bad) * 10 <= len(fields) else "text")
+        few = len(bad) * 10 <= len(fields) or (q.invalid == "skip" and q.is_number(fields[0][1]))
+        kinds.append("empty" if not fields else "number" if few else "text")
+        if bad and len(bad) == len(fields) and kinds[k] == "number":
+            raise BadData("every value is left out", kind="left out")
         if bad and kinds[k] == "number":
             notes.append(Note(len(bad), place(bad[0][0].file, bad[0][0].lines[k])))
     for k, kind in enumerate(kinds):

@@ -122,10 +122,10 @@ class _Cutter:
             self.trouble = BadData("open quote", {(self.name, opened)}, kind="open")
             return None
         self.at += 1
-        closed = self.at
+        closed, here = self.at, self.line
         behind = self.take(self.plain, None)
         if self.at > closed:
-            self.stray = self.stray or self.line
+            self.stray = self.stray or here
         return text + behind
 
     def take(self, pattern, doubled):
@@ -161,7 +161,9 @@ def with_rest(row, n):
     """A record of -W in a table of n columns: the last one holds the rest of the line."""
     if len(row.fields) <= n:
         return row
-    return row._replace(fields=tuple(re.split(rb"[ \t]+", row.raw.strip(BLANKS), maxsplit=n - 1)), lines=row.lines[:n])
+    text = row.raw.strip(BLANKS)
+    fields = re.split(rb"[ \t]+", text, maxsplit=n - 1) if n > 1 else [text]
+    return row._replace(fields=tuple(fields), lines=row.lines[:n])
 
 
 def cut(dialect, delimiter, name, data, base=0):

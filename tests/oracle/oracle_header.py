@@ -9,7 +9,7 @@ from oracle_text import BadData, Unclear, Usage, strip
 UNCLEAR = object()                  # where a record would be, but the contract does not say which
 
 NO_VALUES = re.compile(rb"(?:na|n/a|n\.a\.|#n/a|<na>|null|none|nil|nan|[+-]?inf|[+-]?infinity|-|--|\?|\.|#div/0!|\\n"
-                       rb"|[+-]?0x[0-9a-f]+|[0-9]+(?:_[0-9]+)+)\Z", re.I)
+                       rb"|[+-]?0x[0-9a-f]+|[+-]?[0-9.,'_]*[0-9][0-9.,'_]*|[.]+)\Z", re.I)
 
 
 def names_of(row):
@@ -29,8 +29,8 @@ def looks(q, field):
     if NO_VALUES.match(text) or is_number_somewhere(field):
         return "doubtful"
     if re.match(rb"[+-]?\.?[0-9]", text):
-        return "digits"
-    return "unclear" if text[:1] in (b"+", b"-", b".") else "name"
+        return "unclear" if re.match(rb"[-+0-9., '_]+\Z", text) and b" " in text else "digits"
+    return "name"
 
 
 def _counts_columns(text, n):
@@ -93,21 +93,24 @@ def verdict_of(q, row, chosen):
 
 
 def by_look(q, row, second):
-    """The same for '*' and where no column is selected."""
+    """The same for '*' and where no column is selected: what has a number below it tells, and, where the first record has
+    no number, its other values."""
     if second is UNCLEAR:
         raise Unclear("the second record is in another file, or not whole")
     kinds = [looks(q, f) for f in row.fields]
-    above = {k: True for k, below in enumerate((second or ())[:len(kinds)]) if q.is_number(below) and not q.is_missing(below)}
     if "unclear" in kinds or "nul" in kinds:
         raise Unclear("is it surely a name?")
+    above = {k for k, below in enumerate((second or ())[:len(kinds)]) if q.is_number(below) and not q.is_missing(below)}
     others = [kind for k, kind in enumerate(kinds) if "number" not in kinds and k not in above]
+    found = {kinds[k] for k in above} - {"missing"}
     if q.sums_up():
-        if "name" in others or any(kinds[k] == "name" for k in above):
-            return True
-        if "digits" in others:
-            raise Unclear("what begins with a digit, in a summary")
+        text = {"name", "digits"} if "number" not in kinds else {"name"}
+        return bool(text & (found | set(others)))
+    if "doubtful" in found or ("digits" in found and "name" not in found | set(others)) or (
+            "number" in kinds and found & {"name", "digits"}):
+        raise BadData("neither a number nor surely a name", {(row.file, n) for n in row.lines}, kind="doubtful")
+    if "number" in found:
         return False
-    verdict = verdict_of(q, row, above)
-    if verdict is None and "digits" in others and "name" not in others:
+    if not found and "digits" in others and "name" not in others:
         raise Unclear("what begins with a digit, and '*'")
-    return "name" in others or None if verdict is None else verdict
+    return "name" in found or "name" in others or None

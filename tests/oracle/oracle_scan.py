@@ -8,6 +8,7 @@ import oracle
 import oracle_judge
 from oracle import LeftOut, admit, label_of, pairs_of
 from oracle_expr import Expr
+from oracle_header import UNCLEAR
 from oracle_judge import Answer
 from oracle_request import TOTALS, Request, as_bytes, resolve
 from oracle_table import Table
@@ -160,6 +161,8 @@ def answer(q, files):
         return Answer(b"", bad)
     if trouble and trouble.kind == "nothing":
         return Answer(b"", trouble)
+    if trouble and not rows and table.second is UNCLEAR:
+        raise Unclear("is the header printed before an error in the second record?")
     return scan(q, table, rows, trouble, where, columns)
 
 

@@ -52,7 +52,7 @@ class Table:
         try:
             self._find_header(exprs)
         except BadData as bad:
-            if bad.kind in ("doubtful", "nul", "open", "stray"):
+            if bad.kind in ("doubtful", "guess", "nul", "open", "stray"):
                 self._may_be_usage()
             raise
 
@@ -62,7 +62,7 @@ class Table:
             try:
                 at, line, said = preamble(self.q.dialect, name, data)
             except BadData as bad:
-                self.trouble, at = bad, 0
+                self.trouble, at, said = bad, 0, None
             if only_cr(data[at:], self.q.dialect, said or self.delimiter):
                 self.trouble = BadData("CR only", {(name, None)}, kind="cr")
             if self.trouble:
@@ -73,7 +73,7 @@ class Table:
             elif said and said != self.delimiter:
                 self.trouble = BadData("another 'sep='", {(name, line - 1)}, kind="sep")
                 break
-            begun = begun or len(data) > 0
+            begun = begun or len(data) > len(BOM) * data.startswith(BOM)
             rows, self.trouble = cut(self.q.dialect, self.delimiter, name, data, base)
             self.files.append(rows)
             if self.trouble:
@@ -101,14 +101,24 @@ class Table:
         second = flat[1].fields if len(flat) > 1 else UNCLEAR if self.trouble else None
         if len(flat) > 1 and (flat[0].file != flat[1].file or flat[1].stray):
             second = UNCLEAR
-        found, self.known = has_header(q, exprs, first, second)
+        found, self.known = self._guess(exprs, flat, first, second)
         if found:
             self.header, self.names = first, names_of(first)
         self.second = second
-        if not found and first is not flat[0] and self.known != "said":
-            raise Unclear("more words in the first line than in the second, and no header")
         self.ncolumns = len(first.fields if found else full.fields)
         self.open_end = not q.dialect.whitespace and ends_open(full, self.delimiter)
+
+    def _guess(self, exprs, flat, first, second):
+        try:
+            found, known = has_header(self.q, exprs, first, second)
+        except BadData as bad:
+            if first is not flat[0]:
+                raise Unclear("more words in the first line than in the second") from None
+            bad.kind = "guess" if bad.kind == "doubtful" and len(flat) == 1 else bad.kind
+            raise
+        if first is not flat[0] and known not in ("said", "name"):
+            raise Unclear("more words in the first line than in the second")
+        return found, known
 
     def _of_words(self, flat):
         """The first record. Of -W, a header's last name may have several words: then the second record tells how many
@@ -178,7 +188,7 @@ class Table:
             raise Unclear("a blank line where a repeated header may be")
         if own == names:
             return list(range(len(names)))
-        if self.q.dialect.whitespace and len(own) != len(names):
+        if self.q.dialect.whitespace and names_of(with_rest(row, len(names))) != own:
             raise Unclear("-W, and another header")
         shared = (set(own) & set(names)) - {b""}
         numbers = any(self.q.is_number(f) for f in own)
