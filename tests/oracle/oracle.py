@@ -169,8 +169,6 @@ def answer(q, files):
     out = LeftOut()
     kept, trouble = kept_rows(q, names, rows, trouble, where, out)
     if q.sums_up():
-        if q.max_invalid is not None:
-            raise Unclear("the summary, and what may be left out")
         return summary(q, table, kept, trouble, out)
     if where and q.asks_star():
         _check_star(q, rows, kept, trouble)
@@ -194,15 +192,21 @@ def of_nothing(q, table):
     values = []
     for operation, columns in q.operations:
         if columns is None:
-            if not table.nothing:
-                raise Unclear("is a blank line a record where all are blank?")
-            values.append((b"records", "0"))
+            values.append((b"records", str(blank_records(q, table))))
             continue
         for _, text, quoted in Request([(operation, columns)]).items():
             if text == b"*":
                 raise BadData("no numeric column")
             values.append((title(operation, label_of_nothing(text, quoted)), Column().answer(operation)))
     return Answer(values=values) if q.operations else Answer(rows=[])
+
+
+def blank_records(q, table):
+    """Blank lines are records where there is no column but the first."""
+    labels = {label_of_nothing(text, quoted) for _, text, quoted in q.items()}
+    if q.header == "yes" or table.nothing is False and any(re.match(rb"col[0-9]+\Z", label) is None for label in labels):
+        raise Unclear("blank lines, and a header or names")
+    return sum(len(rows) for rows in table.files) if labels <= {b"col1"} else 0
 
 
 def label_of_nothing(text, quoted):
@@ -295,11 +299,10 @@ def summary(q, table, rows, trouble, out):
     for k in range(table.ncolumns):
         fields = [(r, r.fields[k]) for r in rows if not q.is_missing(r.fields[k])]
         bad = [(r, f) for r, f in fields if value(q, f)[1]]
-        few = len(bad) * 10 <= len(fields) or (q.invalid == "skip" and q.is_number(fields[0][1]))
-        kinds.append("empty" if not fields else "number" if few else "text")
-        if bad and len(bad) == len(fields) and kinds[k] == "number":
-            raise BadData("every value is left out", kind="left out")
+        kinds.append("empty" if not fields else "number" if len(bad) * 10 <= len(fields) else "text")
         if bad and kinds[k] == "number":
+            if q.max_invalid is not None and above(len(bad), len(fields), q.max_invalid):
+                raise BadData("too many values are left out", {(bad[0][0].file, bad[0][0].lines[k])}, kind="left out")
             notes.append(Note(len(bad), place(bad[0][0].file, bad[0][0].lines[k])))
     for k, kind in enumerate(kinds):
         column, invalid = Column(), 0
@@ -311,6 +314,8 @@ def summary(q, table, rows, trouble, out):
             for pair in pairs_of(q, names, row, {k: kind == "number"}, out).values():
                 _put(column, pair)
         lines.append(_row(label_of(names, k), kind, column, invalid))
+    if q.max_invalid is not None and above(sum(out.records.values()), out.all, q.max_invalid):
+        raise BadData("too many records are left out", kind="left out")
     return Answer(rows=lines, notes=notes + out.notes() + ragged_notes(q, table) + delimiter_notes(q, table, rows))
 
 

@@ -9,7 +9,7 @@ from oracle_text import BadData, Unclear, Usage, strip
 UNCLEAR = object()                  # where a record would be, but the contract does not say which
 
 NO_VALUES = re.compile(rb"(?:na|n/a|n\.a\.|#n/a|<na>|null|none|nil|nan|[+-]?inf|[+-]?infinity|-|--|\?|\.|#div/0!|\\n"
-                       rb"|[+-]?0x[0-9a-f]+|[+-]?[0-9.,'_]*[0-9][0-9.,'_]*|[.]+)\Z", re.I)
+                       rb"|[+-]?0x[0-9a-f]+|[+-]?[.,']?[0-9][0-9.,'_]*|[.]+)\Z", re.I)
 
 
 def names_of(row):

@@ -141,7 +141,7 @@ class Table:
                 if text != b"*":
                     needed.update(resolve(text, as_written, self.names, self.ncolumns))
         except Usage:
-            if self.second is UNCLEAR or self.known == "values" and self.header and self.second is None:
+            if self.second is UNCLEAR or self.second is None:
                 raise Unclear("which of two errors comes first") from None
             raise
         return needed
