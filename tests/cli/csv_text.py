@@ -7,6 +7,7 @@ import time
 
 import harness
 import oracle
+import oracle_dialect
 import oracle_text
 from csv_cases import GOOD
 
@@ -84,7 +85,7 @@ def check_large():
         note = (b'"a ""b"", c"', b'"line\none\n"', b'12" disk', b'""', b'"x""y"', b"plain", b"")[i * i % 7]
         rows.append(b"%d,%s,%d.%03d\r\n" % (i, note, i * 7919 % 100003 - 50000, i % 1000))
     data = b"".join(rows)
-    rows = oracle_text.records_by_csv_module(data)[1:]
+    rows = oracle_dialect.records_by_csv_module(data)[1:]
     total, low = oracle.Column(), None
     for row in rows:
         total.add(oracle_text.number(row[2]))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Differential test: random hostile tables and options against the model, in several ways each.
 
-GPUSTAT_TEST_SEED sets the first seed, GPUSTAT_TEST_CASES how many follow. A case that fails leaves
+GPUSTAT_TEST_SEED sets the first seed, GPUSTAT_TEST_CASES how many follow, GPUSTAT_TEST_FEATURES what
+may be in them (hostile.FEATURES). A case that fails leaves
 its files and the command in cli_random.failed/SEED/ of the current folder.
 """
 import gzip

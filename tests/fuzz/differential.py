@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: MIT
 """Random hostile tables and requests, hundreds a second, against the models: a library and a program.
 
-    differential.py --serve SERVE [--seconds N] [--cases N] [--seed N] [--ways N]
+    differential.py --serve SERVE [--seconds N] [--cases N] [--seed N] [--ways N] [--jobs N] [--device D]
+                    [--features LIST]
 
-SERVE is tests/fuzz/serve.c, built. A case is tests/oracle/hostile.py's table, in half of all cases spoiled
+SERVE is tests/fuzz/serve.c, built. --jobs: so many at once, each with seeds of its own. --device: one more way runs with
+this --device; it needs a SERVE that was built with CUDA. --features: what may be in a case, of hostile.FEATURES. A case is tests/oracle/hostile.py's table, now and then spoiled
 by edits that know nothing of CSV, and a request for results or for records. It is run in several
 ways: chunks, threads, instruction sets, libraries that inflate, a file or a pipe, plain or packed.
 All must say the same, byte for byte; and what the models (oracle.py, oracle_scan.py) say, where they
 say anything. A case that fails is cut down and left in fuzz.failed/SEED; the seed alone makes it again.
 """
 import argparse
+import collections
 import gzip
+import multiprocessing
 import os
 import random
 import shlex
@@ -27,6 +31,7 @@ import hostile                                                  # noqa: E402
 import hostile_scan                                             # noqa: E402
 import oracle                                                   # noqa: E402
 import oracle_scan                                              # noqa: E402
+from oracle_table import seems_foreign                          # noqa: E402
 
 TOKENS = (b'"', b'""', b'",', b',"', b'"\n', b'\n"', b",", b";", b"\t", b"|", b"\n", b"\r", b"\r\n", b"\n\n", b"\r\r\n",
           b"\0", b"\xff", b"\xc3", b"\xef\xbb\xbf", b" ", b"+", b"-", b".", b"e", b"E", b"e5", b"e-9", b"0", b"00000000",
@@ -37,6 +42,7 @@ TOKENS = (b'"', b'""', b'",', b',"', b'"\n', b'\n"', b",", b";", b"\t", b"|", b"
           b"1e99999999999999999999", b"1e-99999999999999999999", b"0e99999999999999999999", b"NA", b"x" * 63, b"y" * 64,
           b"z" * 65, b"1," * 40, b'"' * 63, b'"' * 64, b"\n" * 63, b"," * 65)
 PACKED_ONE_IN = 8
+SPOILED_ONE_IN = 4
 BLANK_ONE_IN = 24       # one file more, of nothing but blank lines
 BLANKS = (b"", b"\n", b"\r\n", b"\n\n\n", b"\n\r", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n")
 LONG_ONE_IN = 400       # a field of 64 KiB to 2 MiB
@@ -105,32 +111,33 @@ def seems_packed(data):
 
 class Case:
     """What the seed makes: files, request, and the model that judges it."""
-    def __init__(self, seed):
+    def __init__(self, seed, features=hostile.CHOSEN):
         rng = random.Random(seed)
         scans = rng.randrange(2) == 0
-        case = hostile.make_case(seed, request_of=hostile_scan.make_request if scans else None)
+        case = hostile.make_case(seed, None, hostile_scan.make_request if scans else None, features)
         self.seed, self.request, self.files = seed, case.request, case.files
-        if rng.randrange(2) == 0:
+        if rng.randrange(SPOILED_ONE_IN) == 0:
             self.files = [(name, spoil(rng, data)) for name, data in case.files]
         if rng.randrange(BLANK_ONE_IN) == 0:
             self.files.insert(rng.randrange(len(self.files) + 1), ("blank.csv", rng.choice(BLANKS)))
         self.model = oracle_scan if scans else oracle
-        self.piped = len(self.files) == 1
+        self.piped, self.silent = len(self.files) == 1, "another format"
         self.rng = rng
 
     def judge(self):
         """The model's judge of results, or None where it is silent."""
-        if any(seems_packed(data) for _, data in self.files):
+        if any(seems_foreign(data) for _, data in self.files):
             return None
         files = [("<stdin>", self.files[0][1])] if self.piped else self.files
         try:
             return self.model.judge(self.request, files)
-        except (oracle.Unclear, UnicodeDecodeError):
+        except (oracle.Unclear, UnicodeDecodeError) as why:
+            self.silent = str(why)
             return None
 
 
-def ways(rng, case, n, sets, inflaters):
-    """n ways to run it: (arguments, environment, mode, packed?)."""
+def ways(rng, case, n, sets, inflaters, device=None):
+    """n ways to run it, and one more on the device: (arguments, environment, mode, packed?)."""
     size = max((len(d) for _, d in case.files), default=0)
     chunks = [1, rng.randrange(2, 9), rng.randrange(2, max(3, min(size, 5000)) + 1), rng.choice((64, 4096, 65536)), None]
     if size > 100000:
@@ -144,6 +151,8 @@ def ways(rng, case, n, sets, inflaters):
         if packed:
             env.append("GPUSTAT_INFLATE=" + rng.choice(inflaters))
         out.append((["--threads=%d" % rng.choice((1, 2, 3, 7))], env, rng.choice("fp"), packed))
+    if device:
+        out.append((["--device=" + device, *out[0][0]], *out[0][1:]))
     return out
 
 
@@ -153,8 +162,9 @@ def pack(rng, data):
 
 
 class Fuzzer:
-    def __init__(self, serve, nways):
-        self.server, self.nways = Server(serve), nways
+    def __init__(self, serve, nways, features=hostile.CHOSEN, device=None):
+        self.server, self.nways, self.features, self.device = Server(serve), nways, features, device
+        self.seen = collections.Counter()
         self.folder = tempfile.mkdtemp(prefix="gpustat-fuzz-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
         self.sets = [s for s in ("avx512", "avx2", "neon", "portable")
                      if self.server.run(["--version"], b"", "f", ["GPUSTAT_SIMD=" + s]).status == 0]
@@ -184,6 +194,7 @@ class Fuzzer:
     def complaint(self, case, chosen):
         """None, "unclear", or what is wrong."""
         results = [self.run_way(case, way) for way in chosen]
+        case.status = results[0].status
         for r in results:
             if r.status not in (0, 1, 2):
                 return "status %s\n%s" % (r.status, harness.describe(r))
@@ -200,9 +211,10 @@ class Fuzzer:
 
     def run_seed(self, seed):
         """None, "unclear", or what is wrong with the case."""
-        case = Case(seed)
-        chosen = ways(case.rng, case, self.nways, self.sets, self.inflaters)
+        case = Case(seed, self.features)
+        chosen = ways(case.rng, case, self.nways, self.sets, self.inflaters, self.device)
         wrong = self.complaint(case, chosen)
+        self.seen["silent: " + case.silent if wrong == "unclear" else "status %d" % case.status] += 1
         if wrong in (None, "unclear"):
             return wrong
         self.shrink(case, chosen)
@@ -252,22 +264,43 @@ def run(fuzzer, seed, cases=None, seconds=None, tell=None, limit=20):
     return done, unclear, wrong
 
 
+STRIDE = 10 ** 7    # seeds between two jobs
+
+
+def job(options, k):
+    """The k-th of --jobs -> (cases, runs, unclear, wrong, what was seen)."""
+    fuzzer = Fuzzer(os.path.abspath(options.serve), options.ways, options.features, options.device)
+    cases = options.cases and options.cases // options.jobs + (k < options.cases % options.jobs)
+    done, unclear, wrong = run(fuzzer, options.seed + k * STRIDE, cases, options.seconds, lambda said: print(said, flush=True),
+                               options.limit)
+    fuzzer.close()
+    return done, fuzzer.server.nruns, unclear, len(wrong), fuzzer.seen
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--serve", required=True)
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--cases", type=int)
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(6), "big"))
     parser.add_argument("--ways", type=int, default=2)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--limit", type=int, default=20, help="how many wrong cases end a job")
+    parser.add_argument("--device", help="one more way, with this --device")
+    parser.add_argument("--features", type=lambda text: frozenset(text.split(",")), default=hostile.CHOSEN)
+    parser.add_argument("--tell", action="store_true", help="say which outcomes there were, and where the models are silent")
     options = parser.parse_args()
-    fuzzer = Fuzzer(os.path.abspath(options.serve), options.ways)
     start = time.monotonic()
     print("seeds from %d" % options.seed, flush=True)
-    done, unclear, wrong = run(fuzzer, options.seed, options.cases, options.seconds, print)
+    with multiprocessing.Pool(options.jobs) as pool:
+        found = pool.starmap(job, [(options, k) for k in range(options.jobs)], 1)
+    done, runs, unclear, wrong = (sum(f[i] for f in found) for i in range(4))
     took = time.monotonic() - start
     print("%d cases, %d runs, %d where the models are silent, %d wrong; %.0f s, %.0f cases/s"
-          % (done, fuzzer.server.nruns, unclear, len(wrong), took, done / took))
-    fuzzer.close()
+          % (done, runs, unclear, wrong, took, done / took))
+    if options.tell:
+        for what, n in sum((f[4] for f in found), collections.Counter()).most_common():
+            print("%7d %s" % (n, what))
     return 1 if wrong else 0
 
 

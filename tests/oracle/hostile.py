@@ -1,24 +1,36 @@
 # SPDX-License-Identifier: MIT
 """Random hostile tables and random requests over them, the same for the same seed.
 
-A table has quoted and unquoted fields, delimiters, newlines and doubled quotes inside quotes, stray
-quotes, text after a closing quote, CRLF and lone CR, blank lines, missing values, long records,
-wide numbers; now and then one fault. make_case(seed) gives a Case.
+A table has quoted and unquoted fields, delimiters, newlines and doubled quotes inside quotes, stray quotes, CRLF and lone CR,
+blank lines, missing values, wide numbers; now and then another dialect (hostile_dialect.py), another notation, ragged records,
+files with other columns, or one fault. make_case(seed) gives a Case.
 """
+import os
 import random
 
 import harness
 import oracle
+from hostile_dialect import (COMMENTS, DELIMITERS, PREAMBLES, in_notation, random_dialect, random_notation, says_sep,
+                             write_record)
+from oracle_dialect import Dialect
+from oracle_notation import PLAIN
 
-FAULTS = ("not a number", "short record", "out of range", "open quote")
+FEATURES = ("ragged", "dialect", "notation", "header", "files", "count", "nul", "stray", "preamble")
+SET = os.environ.get("GPUSTAT_TEST_FEATURES")
+CHOSEN = frozenset(FEATURES if SET is None else SET.split(","))
+
+FAULTS = ("not a number", "out of range", "open quote", "ragged", "stray")
 SPELLINGS = (b"NA", b"null", b"-", b"n/a", b"-999")
-DELIMITERS = (b",",) * 5 + (b";", b"\t", b"|", b"-", b".", b"5", b"e", b" ")
 NAMES = (b"a", b"bytes", b"two words", b"x,y", b"semi;colon", b"say \"hi\"", b"12\" disk",
          b"line\nbreak", "größe".encode(), b"seconds", b"c_1", b"tab\there", b"p|q")
 TEXTS = (b"", b"foo", b"x,y", b"a;b", b"1.2.3", b"12\" disk", b"\"", b"\"\"", b"line\none",
          b"\n", b"\r\n", b"nan", b"inf", b"0x10", b"--1", "ü€".encode(), b"tab\t", b" lead",
-         b"1e", b".", b"+", b"lone\rcr", b"\0", b"\xff\xfe", b"a\"b\"c", b"end\"", b"e5", b"|")
+         b"1e", b".", b"+", b"lone\rcr", b"\xff\xfe", b"a\"b\"c", b"end\"", b"e5", b"|", b"it's", b"a\\b", b"#", b"\\")
 NOT_NUMBERS = (b"abc", b"1x", b"1e", b"1.2.3", b"0x10", b"nan", b"1 2", b"--1", b".", b"e5")
+OTHER_NOTATIONS = (b"$5", b"1,234.50", b"12%", b"1,5", b"(12.00)", b"5-", b"1'000", b"1.234,5", b"5 EUR", b"1,2,3", b"1.23.4")
+BEYOND = (b"1e400", b"-1e400", b"1e-401", b"1" * 401)
+DOUBTFUL = (b"N/A", b"NaN", b"inf", b"$5", b"1,5", b"null", b"-", b"?", b"0x10", b"12%", b"NA")
+NUMBERS = ("small", "int", "decimal", "edge", "zeros", "exponent", "wide")
 
 
 class Case:
@@ -26,6 +38,8 @@ class Case:
     def __init__(self, files, request):
         self.files, self.request = files, request
 
+
+# ---- values -----------------------------------------------------------------------------------
 
 def number_text(rng, kind):
     sign = rng.choice(("", "", "", "-", "+"))
@@ -56,27 +70,6 @@ def number_text(rng, kind):
     return "%s%s.%se%d" % (sign, digits, digits[::-1][:20], rng.randrange(-300, 300))
 
 
-def quoted(rng, content, split=True):
-    """`content` as a quoted field; perhaps with its tail after the closing quote."""
-    cut = len(content)
-    if split and content and rng.randrange(5) == 0:
-        cut = rng.randrange(len(content) + 1)
-        tail = content[cut:]
-        if tail[:1] == b'"' or any(c in b'",;|\t\r\n' for c in tail):
-            cut = len(content)
-    return b'"' + content[:cut].replace(b'"', b'""') + b'"' + content[cut:]
-
-
-def must_quote(content, delimiter):
-    return content[:1] == b'"' or any(c in delimiter + b"\n" for c in content) or content[-1:] == b"\r"
-
-
-def encode(rng, content, delimiter, style):
-    if must_quote(content, delimiter) or rng.randrange(100) < style:
-        return quoted(rng, content)
-    return content
-
-
 def pad(rng, text, delimiter):
     blanks = b" " if delimiter == b"\t" else b" \t"
     if rng.randrange(12):
@@ -90,18 +83,78 @@ def column_names(rng, n):
     return names + [b"n%d" % k for k in range(len(names), n)]
 
 
-def cell(rng, kind, missing, delimiter):
-    """The content of a field and whether it may stand unquoted."""
-    if rng.randrange(10) == 0:
-        return rng.choice((b"", b"", b" ", *missing))
-    if kind == "text":
-        return rng.choice(TEXTS)
-    if kind == "empty":
-        return b""
-    if kind == "mixed":
-        kind = rng.choice(("small", "int", "decimal", "edge", "zeros", "exponent", "wide"))
-    return pad(rng, number_text(rng, kind).encode(), delimiter)
+class Shape:
+    """What one table is like: drawn once, then used for every record."""
+    def __init__(self, rng, features):
+        self.features, other = features, rng.randrange(10)
+        self.dialect, self.delimiter = Dialect(rng.choice(DELIMITERS)), None
+        if "dialect" in features and other < 3:
+            self.dialect, self.delimiter = random_dialect(rng, "preamble" in features)
+        self.delimiter = self.delimiter or self.dialect.delimiter or b","
+        self.notation = PLAIN
+        if "notation" in features and other in (2, 3, 4):
+            self.notation = random_notation(rng, self.delimiter, self.dialect.quote)
+        self.n = rng.choice((1, 1, 2, 3, 4, 6, 9))
+        self.kinds = [rng.choice(("small", "int", "decimal", "decimal", "edge", "zeros", "exponent", "wide",
+                                  "mixed", "text", "text", "empty")) for _ in range(self.n)]
+        self.names = column_names(rng, self.n) if rng.randrange(4) else None
+        self.missing = rng.sample(SPELLINGS, rng.randrange(1, 4)) if rng.randrange(3) == 0 else []
+        if self.dialect.whitespace and b"-" not in self.missing:
+            self.missing.append(b"-")
+        self.fault = rng.choice(FAULTS) if rng.randrange(8) == 0 else None
+        self.invalid = "skip" if rng.randrange(5) == 0 else "error"
+        self.style = rng.choice((0, 5, 30, 100))
+        self.eols = rng.choice(((b"\n",), (b"\r\n",), (b"\n", b"\r\n")))
+        self.ragged = self.policy = None
+        if "ragged" in features and other in (4, 5, 6):
+            self.policy = rng.choice((None, "error", "extra", "extra", "allow", "allow"))
+            self.ragged = rng.choice(("open end", "open end", "more", "more", "any", "any"))
+        self.blanks = rng.randrange(3) == 0
+        self.nul = "nul" in features and rng.randrange(25) == 0
+        self.stray = "stray" in features and self.fault == "stray"
+        self.files = "files" in features and self.n > 1 and self.names and other in (6, 7)
+        self.doubtful = "header" in features and not self.names and rng.randrange(8) == 0
 
+    def cell(self, rng, kind):
+        """The content of a field."""
+        if rng.randrange(10) == 0:
+            return rng.choice((b"", b"", b" ", *self.missing))
+        if kind == "text":
+            return rng.choice(TEXTS) if not self.nul or rng.randrange(9) else b"x\0y"
+        if kind == "empty":
+            return b""
+        if kind == "mixed":
+            kind = rng.choice(NUMBERS)
+        return pad(rng, in_notation(rng, number_text(rng, kind), self.notation), self.delimiter)
+
+    def record(self, rng):
+        """The contents of one record."""
+        fields = [self.cell(rng, kind) for kind in self.kinds]
+        if self.invalid == "skip" and rng.randrange(4) == 0:
+            fields[rng.randrange(self.n)] = rng.choice(NOT_NUMBERS + OTHER_NOTATIONS * (self.notation.plain is False) + BEYOND[:1])
+        if self.ragged == "open end":
+            fields += [b""] * (rng.randrange(8) > 0)
+        elif self.ragged and rng.randrange(4 if self.policy else 12) == 0:
+            if self.policy == "extra" or self.ragged == "more" or rng.randrange(2):
+                fields += [rng.choice(TEXTS) for _ in range(rng.choice((1, 1, 2, 3)))]
+            elif self.n > 1:
+                fields = fields[:rng.randrange(1, self.n)]
+        return fields
+
+    def spoil(self, rng, table):
+        """Puts the one fault in."""
+        at = rng.randrange(len(table))
+        if self.fault == "ragged":
+            table[at] = table[at][:-1] or [b"1", b"2"]
+        elif self.fault == "not a number":
+            table[at][rng.randrange(len(table[at]))] = rng.choice(NOT_NUMBERS + OTHER_NOTATIONS)
+        elif self.fault == "out of range":
+            table[at][rng.randrange(len(table[at]))] = rng.choice(BEYOND)
+        elif self.fault == "open quote":
+            table[at].append(self.fault)
+
+
+# ---- requests ---------------------------------------------------------------------------------
 
 def spell_item(rng, k, n, names):
     """An item of COLS that means column k, or, seldom, none."""
@@ -116,10 +169,19 @@ def spell_item(rng, k, n, names):
     return rng.choice(forms)
 
 
-def make_request(rng, n, names, kinds, missing, delimiter, invalid):
-    numeric = [k for k in range(n) if kinds[k] not in ("text", "empty")]
-    operations = []
-    for _ in range(rng.choice((0, 1, 1, 1, 2, 3, 4))):
+def common_of(rng, shape):
+    """What a request says besides columns."""
+    said = None
+    if shape.invalid == "skip" and "count" in shape.features and rng.randrange(3) == 0:
+        said = rng.choice((b"0", b"1", b"2", b"5", b"10%", b"50%", b"0.5%", b"100%"))
+    return dict(header=rng.choice(("auto", "auto", "auto", "yes" if shape.names else "no")), missing=shape.missing,
+                invalid=shape.invalid, ragged=shape.policy, max_invalid=said, dialect=shape.dialect, notation=shape.notation)
+
+
+def spell_operations(rng, shape, some):
+    n, names, operations = shape.n, shape.names, []
+    numeric = [k for k in range(n) if shape.kinds[k] not in ("text", "empty")]
+    for _ in range(some):
         operation = rng.choice(oracle.OPERATIONS)
         pool = list(range(n)) if operation == "count" else numeric
         form = rng.randrange(8)
@@ -134,82 +196,97 @@ def make_request(rng, n, names, kinds, missing, delimiter, invalid):
             continue
         chosen = rng.sample(pool, rng.randrange(1, min(3, len(pool)) + 1))
         operations.append((operation, b",".join(spell_item(rng, k, n, names) for k in chosen)))
-    header = rng.choice(("auto", "auto", "auto", "yes" if names else "no"))
+    if "count" in shape.features and rng.randrange(12) == 0:
+        operations.insert(rng.randrange(len(operations) + 1), (oracle.COUNT_RECORDS, None))
+    return operations
+
+
+def make_request(rng, shape):
+    operations = spell_operations(rng, shape, rng.choice((0, 1, 1, 1, 2, 3, 4)))
     format = rng.choice(("auto", "auto", "plain", "csv", "tsv", "json", "table"))
     if not operations:
         format = rng.choice(("auto", "csv", "csv", "json", "tsv", "table"))
-    return oracle.Request(operations, header, missing, invalid, delimiter, format)
+    return oracle.Request(operations, format=format, **common_of(rng, shape))
 
 
-def make_case(seed, rows=None, request_of=None):
-    """A Case from a seed. rows: how many records, None for some dozens at most. request_of: what
-    makes the request, None for make_request()."""
+# ---- tables -----------------------------------------------------------------------------------
+
+def make_case(seed, rows=None, request_of=None, features=CHOSEN):
+    """A Case from a seed. rows: how many records, None for some dozens at most. request_of: what makes the request, None
+    for make_request(). features: those of FEATURES that may be in it."""
     rng = random.Random(seed)
-    delimiter = rng.choice(DELIMITERS)
-    n = rng.choice((1, 1, 2, 3, 4, 6, 9))
-    kinds = [rng.choice(("small", "int", "decimal", "decimal", "edge", "zeros", "exponent", "wide",
-                         "mixed", "text", "text", "empty")) for _ in range(n)]
-    names = column_names(rng, n) if rng.randrange(4) else None
-    missing = rng.sample(SPELLINGS, rng.randrange(1, 4)) if rng.randrange(3) == 0 else []
-    fault = rng.choice(FAULTS) if rng.randrange(6) == 0 else None
-    invalid = "skip" if rng.randrange(5) == 0 else "error"
-    style, eols = rng.choice((0, 5, 30, 100)), rng.choice(((b"\n",), (b"\r\n",), (b"\n", b"\r\n")))
-    ragged, blanks = rng.randrange(3) == 0, rng.randrange(3) == 0
-    nrows = rng.choice((0, 1, 2, 3, 5, 12, 40)) if rows is None else rows
-
-    def encode_all(contents):
-        return delimiter.join(encode(rng, c, delimiter, style) for c in contents)
-
-    table = []
-    for _ in range(nrows):
-        fields = [cell(rng, kind, missing, delimiter) for kind in kinds]
-        if invalid == "skip" and rng.randrange(4) == 0:
-            if rng.randrange(3) or n == 1:
-                fields[rng.randrange(n)] = rng.choice(NOT_NUMBERS)
-            else:
-                fields = fields[:rng.randrange(1, n)]
-        if ragged and rng.randrange(6) == 0:
-            fields += [rng.choice(TEXTS) for _ in range(rng.randrange(1, 4))]
-        table.append(encode_all(fields))
-    if fault and table:
-        at = rng.randrange(len(table))
-        if fault == "short record" and n > 1:
-            table[at] = encode_all([cell(rng, kind, missing, delimiter)
-                                    for kind in kinds[:rng.randrange(1, n)]])
-        elif fault == "open quote":
-            table[at] += delimiter + b'"tail'
-        else:
-            bad = rng.choice(NOT_NUMBERS) if fault == "not a number" else rng.choice(
-                (b"1e400", b"-1e400", b"1e-401", b"1" * 401))
-            fields = [cell(rng, kind, missing, delimiter) for kind in kinds]
-            fields[rng.randrange(n)] = bad
-            table[at] = encode_all(fields)
-    head = encode_all(names) if names else None
-    files = lay_out(rng, head, table, eols, blanks)
-    return Case(files, (request_of or make_request)(rng, n, names, kinds, missing, delimiter, invalid))
+    shape = Shape(rng, features)
+    table = [shape.record(rng) for _ in range(rng.choice((0, 1, 2, 3, 5, 12, 40)) if rows is None else rows)]
+    if shape.fault and table:
+        shape.spoil(rng, table)
+    if shape.doubtful and table:
+        table[0] = [rng.choice(DOUBTFUL) for _ in table[0]]
+    files = lay_out(rng, shape, table)
+    return Case(files, (request_of or make_request)(rng, shape))
 
 
-def lay_out(rng, head, table, eols, blanks):
-    """The records as one to three files, with line ends, blank lines, BOMs, repeated headers."""
-    nfiles = rng.choice((1, 1, 1, 1, 2, 3))
+def lines_of(rng, shape, columns, rows, header):
+    """The text of some records, those columns of theirs that are asked; None is a column of its own."""
+    def text(fields):
+        tail = fields[shape.n:]
+        if columns is not None:
+            fields = [fields[k] if k is not None and k < len(fields) else b"7" if k is None else b"" for k in columns] + tail
+        open_quote = fields[-1:] == ["open quote"]
+        out = write_record(rng, fields[:-1] if open_quote else fields, shape.dialect, shape.delimiter, shape.style, shape.stray)
+        return out + shape.delimiter + (shape.dialect.quote or b'"') + b"tail" if open_quote else out
+
+    names = [text(shape.names + [b""] * (rng.randrange(4) == 0 and shape.ragged == "open end"))] if header else []
+    if header and columns is not None and None in columns:
+        names = [write_record(rng, [shape.names[k] if k is not None else b"added" for k in columns], shape.dialect,
+                              shape.delimiter, shape.style)]
+    return names + [text(fields) for fields in rows]
+
+
+def other_columns(rng, n):
+    """The columns of a later file: in another order, with one more or without one."""
+    columns = list(range(n))
+    if rng.randrange(3):
+        rng.shuffle(columns)
+    form = rng.randrange(4)
+    if form == 0:
+        columns.insert(rng.randrange(n + 1), None)
+    elif form == 1:
+        columns.pop(rng.randrange(n))
+    return columns
+
+
+def lay_out(rng, shape, table):
+    """The records as one to three files, with line ends, blank lines, BOMs, comments, preambles, repeated headers."""
+    nfiles = rng.choice((2, 2, 3)) if shape.files else rng.choice((1, 1, 1, 1, 2, 3))
     bounds = sorted(rng.randrange(len(table) + 1) for _ in range(nfiles - 1))
     files = []
     for k, (low, high) in enumerate(zip([0] + bounds, bounds + [len(table)])):
-        lines = table[low:high]
-        if head is not None and (k == 0 or rng.randrange(2)):
-            lines = [head] + lines
-        data = bytearray(b"\xef\xbb\xbf" if rng.randrange(8) == 0 else b"")
-        for i, line in enumerate(lines):
-            data += line + rng.choice(eols)
-            if blanks and rng.randrange(5) == 0:
-                data += rng.choice(eols) * rng.randrange(1, 4)
-        if rng.randrange(3) == 0:
-            for end in (b"\r\n", b"\n"):
-                if data.endswith(end):
-                    data = data[:-len(end)] + rng.choice((b"", b"", b"\r"))
-                    break
-        files.append(("part%d.csv" % k, bytes(data)))
+        columns = other_columns(rng, shape.n) if k and shape.files else None
+        header = shape.names is not None and (k == 0 or columns is not None or rng.randrange(2))
+        lines = lines_of(rng, shape, columns, table[low:high], header)
+        files.append(("part%d.csv" % k, file_of(rng, shape, lines)))
     return files
+
+
+def file_of(rng, shape, lines):
+    dialect, eols = shape.dialect, shape.eols
+    data = bytearray(b"\xef\xbb\xbf" if rng.randrange(8) == 0 else b"")
+    for _ in range(dialect.skip_lines):
+        data += rng.choice(PREAMBLES) + rng.choice(eols)
+    if says_sep(dialect, shape.delimiter):
+        data += b"sep=" + shape.delimiter + rng.choice(eols)
+    for line in lines:
+        if dialect.comment and rng.randrange(4) == 0:
+            data += dialect.comment + rng.choice(COMMENTS) + rng.choice(eols)
+        data += line + rng.choice(eols)
+        if shape.blanks and rng.randrange(5) == 0:
+            data += rng.choice(eols) * rng.randrange(1, 4)
+    if rng.randrange(3) == 0:
+        for end in (b"\r\n", b"\n"):
+            if data.endswith(end):
+                data = data[:-len(end)] + (rng.choice((b"", b"", b"\r")) if len(lines) > 1 else b"")
+                break
+    return bytes(data)
 
 
 # ---- the two kinds of differential test ----------------------------------------------------------

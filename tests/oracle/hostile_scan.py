@@ -7,7 +7,6 @@ are, and new columns of every kind.
 import re
 
 import hostile
-import oracle
 from oracle_scan import TOTALS, Scan
 
 BARE = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -87,16 +86,14 @@ def spell_columns(rng, operation, n, names, kinds):
     return b",".join(hostile.spell_item(rng, k, n, names) for k in chosen)
 
 
-def make_request(rng, n, names, kinds, missing, delimiter, invalid):
-    about = (n, names, kinds, missing)
-    common = dict(missing=missing, invalid=invalid, delimiter=delimiter,
-                  header=rng.choice(("auto", "auto", "auto", "yes" if names else "no")))
+def make_request(rng, shape):
+    n, names, kinds = about = shape.n, shape.names, shape.kinds
+    about = (*about, shape.missing)
+    common = hostile.common_of(rng, shape)
     where = spell_condition(rng, rng.randrange(4), *about) if rng.randrange(5) < 2 else None
     if rng.randrange(8) == 0:
-        operations = [(o, spell_columns(rng, o, n, names, kinds))
-                      for o in rng.choices(oracle.OPERATIONS, k=rng.randrange(1, 4))]
-        where = where or spell_condition(rng, 2, *about)
-        return Scan(operations=operations, where=where, **common)
+        return Scan(operations=hostile.spell_operations(rng, shape, rng.randrange(1, 4)),
+                    where=where or spell_condition(rng, 2, *about), **common)
     news = []
     for _ in range(rng.choice((0, 1, 1, 1, 2, 3, 5)) if where else rng.choice((1, 1, 1, 2, 3, 5))):
         form = rng.randrange(7)

@@ -1,472 +1,364 @@
 # SPDX-License-Identifier: MIT
-"""An independent model of the contract (gpustat(1)): what gpustat must answer.
+"""An independent model of the contract (gpustat(1)): what gpustat must answer, results and the summary.
 
-It stands on oracle_text.py (records and numbers), reads the options as a Request, and says what
-must come out. It is slow and plain on purpose. Where the contract leaves a question open the model
-raises Unclear, so that no test rests on a guess.
+From the bottom: oracle_text.py (numbers), oracle_notation.py, oracle_dialect.py (fields), oracle_request.py (options, COLS,
+the header), oracle_table.py (records of all files under their columns). It is slow and plain on purpose. Where the contract
+leaves a question open the model raises Unclear, so that no test rests on a guess.
 """
+import collections
 import decimal
-import json
+import fractions
 import re
 import sys
 
+import oracle_judge
+from oracle_expr import Expr
+from oracle_judge import Answer, Note
+from oracle_request import COUNT_RECORDS, ON_DEVICE, OPERATIONS, TOTALS, Request, is_position, resolve
 from oracle_statistic import STATISTICS, Column
-from oracle_text import BOM, EXACT, BadData, in_json, in_plain, is_number, is_utf8, mean_text, number, records, strip
+from oracle_table import Table, ragged
+from oracle_text import BadData, Unclear, Usage, strip
+
+__all__ = ["COUNT_RECORDS", "ON_DEVICE", "OPERATIONS", "STATISTICS", "TOTALS", "Answer", "BadData", "Column", "Request",
+           "Unclear", "Usage", "answer", "judge"]
 
 if hasattr(sys, "set_int_max_str_digits"):
     sys.set_int_max_str_digits(0)
 
-ON_DEVICE = ("sum", "min", "max", "count", "mean")
-OPERATIONS = ON_DEVICE + tuple(STATISTICS)
-SUMMARY = ("column", "type", "count", "missing", "sum", "min", "max", "mean")
+
+# ---- records and values that are left out -------------------------------------------------------
+
+class LeftOut:
+    """What --invalid skip left out. values: {column: how many}, of the `present` ones, those that are not missing; records:
+    {"ragged" or "condition": how many} of `all`. first: for each of these keys where the first is."""
+    def __init__(self):
+        self.values, self.present = collections.Counter(), collections.Counter()
+        self.records, self.all, self.first = collections.Counter(), 0, {}
+
+    def value(self, k, row):
+        self.values[k] += 1
+        self.first.setdefault(k, (row.file, row.lines[k]))
+
+    def record(self, why, row):
+        self.records[why] += 1
+        self.first.setdefault(why, (row.file, row.line))
+
+    def notes(self):
+        out = [Note(n, place(*self.first[k])) for k, n in self.values.items()]
+        return out + [Note(n, place(*self.first[why])) if why == "ragged" else Note(n, b"condition")
+                      for why, n in self.records.items()]
+
+    def too_much(self, q):
+        """The BadData that says so, or None."""
+        columns = {k for k, n in self.values.items() if above(n, self.present[k], q.max_invalid)}
+        records = sum(self.records.values())
+        if above(records, self.all, q.max_invalid):
+            columns.update(self.records)
+        places = {self.first[key] for key in columns if key != "condition"}
+        return BadData("too much is left out", places if "condition" not in columns else (), kind="left out") if columns else None
 
 
-class Unclear(Exception):
-    """The contract does not say; the caller must not test this."""
+def place(file, line):
+    return b"%s:%d:" % (file.encode(), line)
 
 
-UNCLEAR = object()                  # where a value would be, but the contract is silent
+def above(n, present, limit):
+    """Are n of `present` all of them, or more than --max-invalid says?"""
+    return n > 0 and (n == present or (limit is not None and n > allowed_of(limit, present)))
 
 
-class Usage(Exception):
-    """Exit 2."""
+def allowed_of(limit, present):
+    if limit.endswith(b"%"):
+        return present * fractions.Fraction(limit[:-1].decode()) / 100
+    return int(limit)
 
 
-# ---- requests -------------------------------------------------------------------------------
-
-class Request:
-    """What the command line asks. operations: pairs such as ("sum", "a,2-3"); none: the summary."""
-    def __init__(self, operations=(), header="auto", missing=(), invalid="error", delimiter=b",",
-                 format="auto"):
-        self.operations = [(o, c if isinstance(c, bytes) else c.encode()) for o, c in operations]
-        self.header, self.invalid, self.delimiter = header, invalid, delimiter
-        self.missing = [m if isinstance(m, bytes) else m.encode() for m in missing]
-        self.format = format
-
-    def args(self):
-        out = []
-        for operation, columns in self.operations:
-            out += [b"--" + operation.encode(), columns]
-        if self.header != "auto":
-            out.append(b"--header=" + self.header.encode())
-        if self.missing:
-            out.append(b"--missing=" + b",".join(self.missing))
-        if self.invalid != "error":
-            out.append(b"--invalid=" + self.invalid.encode())
-        if self.delimiter != b",":
-            out += [b"-d", self.delimiter]
-        if self.format != "auto":
-            out.append(b"--format=" + self.format.encode())
-        return out
-
-    def is_missing(self, field):
-        field = strip(field)
-        return not field or field in self.missing
-
-    def items(self):
-        """All COLS items as (operation, text, quoted?)."""
-        for operation, columns in self.operations:
-            for text, raw in zip(records(columns)[0][0].fields, _raw_items(columns)):
-                yield operation, text, raw.startswith(b'"')
+def label_of(names, k):
+    return names[k] if names and names[k] else b"col%d" % (k + 1)
 
 
-def _raw_items(columns):
-    """The items as spelled. A comma inside quotes does not end one."""
-    parts, start, quoted = [], 0, False
-    for i, c in enumerate(columns):
-        if c == 0x22 and (quoted or i == start):
-            quoted = not quoted
-        elif c == 0x2C and not quoted:
-            parts.append(columns[start:i])
-            start = i + 1
-    return parts + [columns[start:]]
+def fault(what, row, names, fields, kind=None):
+    """The BadData about some fields of a record."""
+    return BadData(what, [(row.file, row.lines[k]) for k in fields], [label_of(names, k) for k in fields],
+                   [strip(row.fields[k]) for k in fields], kind)
 
 
-def is_position(text):
-    """Is this item of COLS a number, colN, :N or a range?"""
-    return re.match(rb"(:|col)?[0-9]+\Z|[0-9]+-[0-9]*\Z|-[0-9]+\Z", text) is not None
+def admit(q, names, row, where, offsets, out):
+    """-> (is the record kept?, the truth of each of offsets). Raises what is wrong with it. out: a LeftOut."""
+    out.all += 1
+    skips = q.invalid == "skip"
+    if row.shape:
+        if not skips or (q.sums_up() and not q.ragged):
+            raise ragged(row)
+        out.record("ragged", row)
+        return False, []
+    truths = []
+    for expr in ([where] if where else []) + offsets:
+        holds, culprits = expr.truth(q, row)
+        if holds is None and skips:
+            out.record("condition", row)
+            return False, []
+        if holds is None:
+            raise fault("text compared with a number", row, names, sorted(culprits))
+        if expr is where and not holds:
+            return False, []
+        if expr is not where:
+            truths.append(holds)
+    return True, truths
 
 
-def positions(text, ncolumns):
-    """0-based columns of an item that speaks of positions; None where it does not; Usage beyond."""
-    m = re.match(rb":([0-9]+)\Z|([0-9]+)\Z|col([0-9]+)\Z", text)
-    if m:
-        first = last = int(next(g for g in m.groups() if g is not None))
-    else:
-        m = re.match(rb"([0-9]*)-([0-9]*)\Z", text)
-        if not m or text == b"-":
-            return None
-        first, last = int(m[1] or b"1"), int(m[2] or str(ncolumns))
-        if first > last and m[1] and m[2]:
-            raise Unclear("a range that runs backwards")
-    if not 1 <= first <= last <= ncolumns:
-        raise Usage("no such column: %r" % text)
-    return list(range(first - 1, last))
-
-
-def resolve(text, quoted, names, ncolumns):
-    """An item other than '*' as 0-based columns. names: the header's fields, or None."""
-    if names is not None and not text.startswith(b":") and text in names:
-        if names.count(text) > 1:
-            raise Usage("ambiguous name: %r" % text)
-        return [names.index(text)]
-    if quoted and is_position(text):
-        raise Unclear("a quoted item that looks like a position")
-    found = positions(text, ncolumns)
-    if found is None:
-        raise Usage("unknown column: %r" % text)
-    return found
-
-
-def has_header(request, first, second):
-    """gpustat(1), --header auto. first, second: the fields of the first two records."""
-    if request.header != "auto":
-        return request.header == "yes"
-    n = len(first)
-    for _, text, quoted in request.items():
-        if text == b"*" or text.startswith(b":"):
+def pairs_of(q, names, row, wanted, out):
+    """wanted: {column: is it taken as numbers?} -> {column: pair, True for a text that counts, "missing", or None for a
+    value that is left out}. Raises what is wrong with them."""
+    pairs, wrong, kinds = {}, [], set()
+    for k, as_number in wanted.items():
+        field = row.fields[k]
+        if q.is_missing(field):
+            pairs[k] = "missing"
             continue
-        if text in first and not _counts_columns(text, n):
-            return True
-    for _, text, quoted in request.items():
-        if text == b"*":
-            continue
+        out.present[k] += 1
+        pairs[k], why = (True, None) if not as_number else value(q, field)
+        if b"\0" in field:
+            pairs[k], why = None, "NUL"
+            if q.sums_up():
+                raise Unclear("a NUL, in a summary")
+        if why and q.invalid == "skip":
+            out.value(k, row)
+        elif why:
+            wrong.append(k)
+            kinds.add({"out of range": "range", "NUL": "nul"}.get(why))
+    if wrong:
+        raise fault("a bad value", row, names, wrong, kinds.pop() if len(kinds) == 1 else None)
+    return pairs
+
+
+def value(q, field):
+    """-> (pair, None) or (None, why there is none)."""
+    try:
+        pair = q.number(field)
+    except BadData:
+        return None, "out of range"
+    return pair, None if pair else "not a number"
+
+
+# ---- results --------------------------------------------------------------------------------
+
+def kept_rows(q, names, rows, trouble, where, out):
+    """-> (the records that are taken, the BadData behind them)."""
+    kept = []
+    for row in rows:
         try:
-            chosen = positions(text, n) or []
-        except Usage:
-            chosen = []
-        if any(not request.is_missing(first[k]) and not is_number(first[k]) for k in chosen):
-            return True
-    if not request.operations or any(text == b"*" for _, text, _ in request.items()):
-        if second is UNCLEAR:
-            raise Unclear("the second record is in another file")
-        return _looks_like_header(request, first, second)
-    return False
+            if admit(q, names, row, where, [], out)[0]:
+                kept.append(row)
+        except BadData as bad:
+            return kept, bad
+    return kept, trouble
 
 
-def _counts_columns(text, n):
-    """Is it a number, as 2 and -2 are, that means a position or a range in n columns? Then it is no name."""
-    m = re.match(rb"-?([0-9]+)\Z", text)
-    return m is not None and 1 <= int(m[1]) <= n
+def answer(q, files):
+    """files: bytes (stdin) or pairs (name, decompressed bytes) -> Answer; Usage, BadData, Unclear."""
+    files = [("<stdin>", files)] if isinstance(files, bytes) else files
+    where = None if q.where is None else Expr(q.where)
+    table = Table(q, [where] if where else [], files)
+    if not table.ncolumns:
+        return of_nothing(q, table)
+    names, n, needed = table.names, table.ncolumns, table.resolve()
+    if q.sums_up() or q.asks_star():
+        needed = set(range(n))
+    rows, trouble = table.rows(needed)
+    out = LeftOut()
+    kept, trouble = kept_rows(q, names, rows, trouble, where, out)
+    if q.sums_up():
+        return summary(q, table, kept, trouble, out)
+    if where and q.asks_star():
+        _check_star(q, rows, kept, trouble)
+    if where and not table.header and not kept:
+        raise Unclear("nothing is left, and no header")
+    return results(q, table, kept, trouble, out)
 
 
-def _looks_like_header(request, first, second):
-    verdicts = set()
-    for missing_counts in (True, False):
-        pairs = [(a, b) for a, b in zip(first, second or ())
-                 if missing_counts or not request.is_missing(a)]
-        some = any(not is_number(a) and is_number(b) and not request.is_missing(b)
-                   for a, b in pairs)
-        fields = [a for a in first if missing_counts or not request.is_missing(a)]
-        none = bool(fields) and not any(is_number(a) for a in fields)
-        verdicts.add(some or none)
-    if len(verdicts) > 1 or any(is_number(a) and request.is_missing(a) for a in first):
-        raise Unclear("missing fields in what may be a header")
-    return verdicts.pop()
+def _check_star(q, rows, kept, trouble):
+    if rows and not (kept and kept[0] is rows[0]) and any(
+            not q.is_missing(f) and not q.is_number(f) for f in rows[0].fields):
+        raise Unclear("does '*' mean a column where the first record has text, if that is not kept?")
+    if trouble:
+        raise Unclear("which columns does '*' mean before an error?")
 
 
-# ---- the answer -----------------------------------------------------------------------------
-
-def _stream(request, files):
-    """files: pairs (name, bytes) -> (header Record or None, ncolumns, [(file name, Record)],
-    the BadData that comes after these records, or None)."""
-    per_file = [(name, records(data, request.delimiter)[0]) for name, data in files]
-    full = next((r for _, rs in per_file for r in rs if r.raw), None)
-    if full is None:
-        if any(rs for _, rs in per_file) and not request.operations:
-            raise Unclear("a summary of blank lines")
-        return None, 0, [], None
-    ncolumns = len(full.fields)
-    if ncolumns > 1:
-        per_file = [(name, [r for r in rs if r.raw]) for name, rs in per_file]
-    elif not next(r for _, rs in per_file for r in rs).raw and not all(
-            positions(text, 1) for _, text, _ in request.items()):
-        raise Unclear("a blank line where the header may be")
-    flat = [(name, r) for name, rs in per_file for r in rs]
-    first, second = flat[0][1], flat[1][1].fields if len(flat) > 1 else None
-    if len(flat) > 1 and flat[0][0] != flat[1][0]:
-        second = UNCLEAR
-    if not first.raw and request.header == "yes":
-        raise Unclear("a blank line where the header must be")
-    if not first.raw and request.header == "auto" and not is_number(full.fields[0]):
-        raise Unclear("a blank line, then what may be a header")
-    if not has_header(request, list(first.fields), second):
-        return None, ncolumns, flat, None
-    rest, started = [], False
-    for name, rs in per_file:
-        if rs and not started:
-            started, rs = True, rs[1:]
-        elif rs and rs[0].raw == first.raw:
-            rs = rs[1:]
-        elif rs and not rs[0].raw:
-            raise Unclear("a blank line where a repeated header may be")
-        elif rs and request.header == "yes":
-            return first, ncolumns, rest, BadData("another header", {(name, None)})
-        rest += [(name, r) for r in rs]
-    return first, ncolumns, rest, None
+def of_nothing(q, table):
+    """The answer where there is no record at all: every column exists that is asked for."""
+    if q.sums_up() and not table.nothing:
+        raise Unclear("a summary of blank lines")
+    values = []
+    for operation, columns in q.operations:
+        if columns is None:
+            values.append((b"records", str(blank_records(q, table))))
+            continue
+        for _, text, quoted in Request([(operation, columns)]).items():
+            if text == b"*":
+                raise BadData("no numeric column")
+            values.append((title(operation, label_of_nothing(text, quoted)), Column().answer(operation)))
+    return Answer(values=values) if q.operations else Answer(rows=[])
 
 
-def _kinds(request, ncolumns, rows):
+def blank_records(q, table):
+    """Blank lines are records where there is no column but the first."""
+    labels = {label_of_nothing(text, quoted) for _, text, quoted in q.items()}
+    if q.header == "yes" or table.nothing is False and any(re.match(rb"col[0-9]+\Z", label) is None for label in labels):
+        raise Unclear("blank lines, and a header or names")
+    return sum(len(rows) for rows in table.files) if labels <= {b"col1"} else 0
+
+
+def label_of_nothing(text, quoted):
+    m = re.match(rb"(?::|col)?([0-9]+)(-?)\Z", text)
+    if quoted or not (is_position(text) or text.startswith(b":")):
+        return text
+    if m is None or m[1].startswith(b"0") or len(m[1]) > 6:
+        raise Unclear("a range, or column 0, of nothing")
+    return b"col" + m[1]
+
+
+def title(operation, label):
+    return operation.replace("-", "_").encode() + b"(" + label + b")"
+
+
+def results(q, table, kept, trouble, out):
+    names, n = table.names, table.ncolumns
+    star = {k for k, kind in enumerate(first_kinds(q, kept, n)) if kind == "number"} if q.asks_star() else set()
+    chosen = []
+    for operation, columns in q.operations:
+        if columns is None:
+            chosen.append((operation, None))
+            continue
+        for _, text, quoted in Request([(operation, columns)]).items():
+            found = sorted(star) if text == b"*" else resolve(text, quoted, names, n)
+            chosen += [(operation, k) for k in found]
+    numeric = {k for o, k in chosen if o != "count"} | star
+    _check_counts(q, chosen, numeric, kept)
+    columns = fill(q, names, kept, {k: k in numeric for _, k in chosen if k is not None}, out)
+    bad = trouble or (BadData("no numeric column") if q.asks_star() and not star else out.too_much(q))
+    if bad:
+        raise bad
+    values = [(b"records", str(len(kept))) if k is None else (title(o, label_of(names, k)), columns[k].answer(o))
+              for o, k in chosen]
+    return Answer(values=values, notes=out.notes() + header_notes(q, table))
+
+
+def first_kinds(q, rows, ncolumns):
     """number, text or empty for each column, by its first value that is not missing."""
     kinds = ["empty"] * ncolumns
-    for _, r in rows:
-        for k, field in enumerate(r.fields[:ncolumns]):
-            if kinds[k] == "empty" and not request.is_missing(field):
-                kinds[k] = "number" if is_number(field) else "text"
+    for row in rows:
+        for k, field in enumerate(row.fields):
+            if kinds[k] == "empty" and not q.is_missing(field):
+                kinds[k] = "number" if q.is_number(field) else "text"
     return kinds
 
 
-def _whole_kind(request, kind, k, rows):
-    """The summary's type of column k: text as soon as one value is no number."""
-    fields = [r.fields[k] for _, r in rows if k < len(r.fields) and not request.is_missing(r.fields[k])]
-    if kind != "number" or all(is_number(f) for f in fields):
-        return kind
-    for f in fields:
-        try:
-            number(f)
-        except BadData:
-            raise Unclear("a number beyond the range in a column of text") from None
-    return "text"
-
-
-def _choose(request, names, ncolumns, kinds):
-    """[(operation, column)] in the order of the command line."""
-    chosen = []
-    for operation, text, quoted in request.items():
-        if text != b"*":
-            resolve(text, quoted, names, ncolumns)      # wrong usage comes before bad data
-    for operation, text, quoted in request.items():
-        if text != b"*":
-            chosen += [(operation, k) for k in resolve(text, quoted, names, ncolumns)]
-        elif "number" in kinds:
-            chosen += [(operation, k) for k in range(ncolumns) if kinds[k] == "number"]
-        else:
-            raise BadData("no numeric column")
-    return chosen
-
-
-def _fill(request, columns, numeric, rows, label, all_needed):
-    """Puts the rows into `columns` ({index: Column}). Raises the first record's errors."""
-    skipped = dict.fromkeys(sorted(columns), 0)
-    skipped["records"] = 0
-    for name, r in rows:
-        errors, pairs = [], []
-        short = [k for k in all_needed if k >= len(r.fields)]
-        if short and request.invalid == "skip":
-            skipped["records"] += 1
-            continue
-        errors += [((name, r.lines[0]), label(k), b"\n") for k in short]
-        for k in sorted(columns):
-            if k >= len(r.fields):
-                continue
-            field, pair = r.fields[k], None
-            if request.is_missing(field):
-                pairs.append((k, "missing"))
-                continue
-            if k in numeric:
-                try:
-                    pair = number(field)
-                except BadData:
-                    errors.append(((name, r.lines[k]), label(k), b"\n"))
-                    if request.invalid == "skip":
-                        raise Unclear("is a number beyond the range invalid, to be skipped?")
-                    continue
-                if pair is None and request.invalid == "skip":
-                    skipped[k] += 1
-                elif pair is None:
-                    errors.append(((name, r.lines[k]), label(k), strip(field)))
-            pairs.append((k, pair))
-        if errors:
-            raise BadData("bad record", *zip(*errors))
-        for k, pair in pairs:
-            if pair == "missing":
-                columns[k].missing += 1
-            elif pair is not None:
-                columns[k].add(pair)
-            elif k not in numeric:
-                columns[k].texts += 1
-    return skipped
-
-
-class Answer:
-    """values: (name, text or None) for an operation; rows: the summary's. skipped: values by
-    column, and "records"."""
-    def __init__(self, values=None, rows=None, skipped=None):
-        self.values, self.rows, self.skipped = values, rows, skipped or {}
-
-    def text(self, format):
-        """The bytes on stdout; Unclear for a format whose bytes are not fixed."""
-        if self.rows is not None:
-            table = [[c.encode() for c in SUMMARY]] + self.rows
-            if format not in ("csv", "tsv"):
-                raise Unclear("compare the summary by its meaning")
-            return b"".join(_line(row, b"," if format == "csv" else b"\t") for row in table)
-        if format == "plain" or (format == "auto" and len(self.values) == 1):
-            return b"".join((v or "").encode() + b"\n" for _, v in self.values)
-        if format in ("auto", "csv", "tsv"):
-            delim = b"\t" if format == "tsv" else b","
-            return (_line([n for n, _ in self.values], delim)
-                    + _line([(v or "").encode() for _, v in self.values], delim))
-        raise Unclear("compare json and table by their meaning")
-
-    def matches_json(self, out):
-        keep = dict(parse_float=str, parse_int=str, parse_constant=str)
-        got = json.loads(out.decode("utf-8"), object_pairs_hook=list, **keep)
-        if self.rows is None:
-            return got == [(in_json(n), v) for n, v in self.values]
-        return got == [[(c, None if v == b"" and c not in ("column", "type") else in_json(v))
-                        for c, v in zip(SUMMARY, row)] for row in self.rows]
-
-
-def _line(cells, delimiter):
-    """A line as Python's csv writer quotes it; TSV escapes tabs, line ends and backslashes."""
-    out = []
-    for cell in cells:
-        if delimiter == b"\t":
-            for byte, escape in ((b"\\", b"\\\\"), (b"\t", b"\\t"), (b"\n", b"\\n"), (b"\r", b"\\r")):
-                cell = cell.replace(byte, escape)
-        elif re.search(rb'[,"\r\n]', cell):
-            cell = b'"' + cell.replace(b'"', b'""') + b'"'
-        out.append(cell)
-    return delimiter.join(out) + b"\n"
-
-
-def answer(request, files):
-    """files: bytes (stdin) or pairs (name, decompressed bytes) -> Answer; Usage, BadData, Unclear."""
-    if isinstance(files, bytes):
-        files = [("<stdin>", files)]
-    files = [(name, data[len(BOM):] if data.startswith(BOM) else data) for name, data in files]
-    for i, (name, data) in enumerate(files):
-        whole, opened = records(data, request.delimiter)
-        if opened is not None:
-            if i and not any(r.raw for r in whole):
-                raise Unclear("an open quote, perhaps in what should be a header")
-            before = files[:i] + [(name, b"".join(r.raw + b"\r\n" for r in whole))]
-            try:
-                _answer(request, before)
-            except (Usage, BadData):
-                raise Unclear("which of two errors comes first") from None
-            raise BadData("open quote", {(name, opened)})
-    return _answer(request, files)
-
-
-def _answer(request, files):
-    header, ncolumns, rows, trouble = _stream(request, files)
-    found = _reduce(request, header, ncolumns, rows)
-    if trouble:
-        raise trouble
-    return found
-
-
-def _reduce(request, header, ncolumns, rows):
-    names = list(header.fields) if header else None
-    if names and any(b"\0" in name for name in names):
-        raise Unclear("NUL in a name")
-
-    def label(k):
-        return names[k] if names and names[k] else b"col%d" % (k + 1)
-
-    nothing = header is None and not rows
-    if nothing:
-        for _, text, _ in request.items():
-            if text != b"*" and not is_position(text):
-                raise Usage("unknown column: %r" % text)
-            if text not in (b"*", b"1", b":1", b"col1"):
-                raise Unclear("a column of an empty input")
-        ncolumns = 1 if request.operations else 0
-    kinds = _kinds(request, ncolumns, rows)
-    ragged = any(len(r.fields) < ncolumns for _, r in rows)
-    if not request.operations:
-        if ragged and request.invalid == "skip":
-            raise Unclear("does a skipped record decide the type?")
-        if request.invalid == "error":
-            kinds = [_whole_kind(request, kind, k, rows) for k, kind in enumerate(kinds)]
-        return _summary(request, ncolumns, rows, kinds, label)
-    star = any(text == b"*" for _, text, _ in request.items())
-    if star and ragged and "number" not in kinds:
-        raise Unclear("does a short record decide what '*' means?")
-    chosen = _choose(request, names, ncolumns, kinds)
-    needed = {k for _, k in chosen}
-    numeric = {k for o, k in chosen if o != "count" or
-               any(text == b"*" and kinds[k] == "number" for _, text, _ in request.items())}
-    _check_clear(request, chosen, needed, numeric, rows, ragged, ncolumns)
-    columns = {k: Column() for k in needed}
-    skipped = _fill(request, columns, numeric, rows, label, needed)
-    values = [(o.replace("-", "_").encode() + b"(" + label(k) + b")", columns[k].answer(o)) for o, k in chosen]
-    return Answer(values, None, skipped)
-
-
-def _check_clear(request, chosen, needed, numeric, rows, ragged, ncolumns):
-    star = any(text == b"*" for _, text, _ in request.items())
-    if star and ragged:
-        raise Unclear("which columns does '*' need of a short record?")
-    counted = {k for o, k in chosen if o == "count"}
-    if (request.invalid == "skip" or star) and counted & numeric and any(
-            len(r.fields) > k and not request.is_missing(r.fields[k]) and not is_number(r.fields[k])
-            for k in counted & numeric for _, r in rows):
+def _check_counts(q, chosen, numeric, kept):
+    counted = {k for o, k in chosen if o == "count"} & numeric
+    if (q.invalid == "skip" or q.asks_star()) and any(
+            not q.is_missing(r.fields[k]) and not q.is_number(r.fields[k]) for k in counted for r in kept):
         raise Unclear("is a value that is no number counted?")
 
 
-def _summary(request, ncolumns, rows, kinds, label):
-    columns = {k: Column() for k in range(ncolumns)}
-    numeric = {k for k in columns if kinds[k] == "number"}
-    skipped = _fill(request, columns, numeric, rows, label, set(columns))
-    out = []
-    for k, column in columns.items():
-        row = [label(k), kinds[k].encode(), column.answer("count").encode(),
-               str(column.missing).encode()]
-        for o in ("sum", "min", "max", "mean"):
-            value = None if kinds[k] == "text" else column.answer(o)
-            row.append((value or "").encode())
-        out.append(row)
-    return Answer(None, out, skipped)
+def fill(q, names, rows, wanted, out):
+    """-> {column: Column} of the rows. Raises the first record's errors."""
+    columns = {k: Column() for k in wanted}
+    for row in rows:
+        for k, pair in pairs_of(q, names, row, wanted, out).items():
+            if pair == "missing":
+                columns[k].missing += 1
+            elif pair is True:
+                columns[k].texts += 1
+            elif pair is not None:
+                columns[k].add(pair)
+    return columns
 
 
-def tells(skipped, warning):
-    """Does the warning say how many were left out: in all, by kind, or by column?"""
-    counts = [n for n in skipped.values() if n]
-    values = sum(counts) - skipped.get("records", 0)
-    said = {int(n) for n in re.findall(rb"[0-9]+", warning)}
-    if not counts:
-        return warning == b""
-    return sum(counts) in said or set(counts) <= said or {values, skipped["records"]} - {0} <= said
+def header_notes(q, table):
+    """A header that was found by its values alone, and text below it, gets a note."""
+    second = table.second
+    if table.known != "values" or not table.header or q.sums_up():
+        return []
+    if not isinstance(second, tuple):
+        return [Note(b"is taken for a column's name", optional=True)]
+    pairs = list(zip(table.header.fields, second))
+    if any(q.is_number(b) and not q.is_missing(b) and not q.is_missing(a) for a, b in pairs):
+        return []
+    return [Note(b"is taken for a column's name", b"--header no", optional=any(
+        q.is_missing(b) or q.is_number(b) for _, b in pairs))]
 
 
-def judge(request, files):
+# ---- the summary ----------------------------------------------------------------------------
+
+def summary(q, table, rows, trouble, out):
+    """At most a tenth of a column's values may be no numbers."""
+    if trouble:
+        raise trouble
+    names, kinds, notes, lines = table.names, [], [], []
+    for k in range(table.ncolumns):
+        fields = [(r, r.fields[k]) for r in rows if not q.is_missing(r.fields[k])]
+        bad = [(r, f) for r, f in fields if value(q, f)[1]]
+        kinds.append("empty" if not fields else "number" if len(bad) * 10 <= len(fields) else "text")
+        if bad and kinds[k] == "number":
+            if q.max_invalid is not None and above(len(bad), len(fields), q.max_invalid):
+                raise BadData("too many values are left out", {(bad[0][0].file, bad[0][0].lines[k])}, kind="left out")
+            notes.append(Note(len(bad), place(bad[0][0].file, bad[0][0].lines[k])))
+    for k, kind in enumerate(kinds):
+        column, invalid = Column(), 0
+        for row in rows:
+            field = row.fields[k]
+            if kind == "number" and not q.is_missing(field) and value(q, field)[1]:
+                invalid += 1
+                continue
+            for pair in pairs_of(q, names, row, {k: kind == "number"}, out).values():
+                _put(column, pair)
+        lines.append(_row(label_of(names, k), kind, column, invalid))
+    if q.max_invalid is not None and above(sum(out.records.values()), out.all, q.max_invalid):
+        raise BadData("too many records are left out", kind="left out")
+    return Answer(rows=lines, notes=notes + out.notes() + ragged_notes(q, table) + delimiter_notes(q, table, rows))
+
+
+def _put(column, pair):
+    if pair == "missing":
+        column.missing += 1
+    elif pair is True:
+        column.texts += 1
+    elif pair is not None:
+        column.add(pair)
+
+
+def _row(label, kind, column, invalid):
+    cells = [label, kind.encode(), column.answer("count").encode(), b"%d" % column.missing]
+    if "invalid" in oracle_judge.SUMMARY:
+        cells.append(b"%d" % invalid)
+    return cells + [(kind != "text" and column.answer(o) or "").encode() for o in ("sum", "min", "max", "mean")]
+
+
+def ragged_notes(q, table):
+    """The summary takes ragged records and says how many there are, and where the first is."""
+    if q.ragged:
+        return []
+    found = table.tolerated
+    return [Note(len(found), place(found[0].file, found[0].line))] if found else []
+
+
+def delimiter_notes(q, table, rows):
+    if table.ncolumns > 1 or q.dialect.delimiter is not None or q.dialect.whitespace or table.said:
+        return []
+    first = ([table.names[0]] if table.names else []) + [r.fields[0] for r in rows[:2 - bool(table.names)]]
+    held = [{c for c in (b";", b"\t", b"|") if c in text} for text in first]
+    if len(held) == 2 and held[0] & held[1]:
+        return [Note(b"-d")]
+    return [Note(b"-d", optional=True)] if any(held) else []
+
+
+def judge(q, files):
     """A function for harness.agrees() that holds a Result against the model; or Unclear."""
     try:
-        want = answer(request, files)
-    except Usage:
-        return lambda r: None if r.status == 2 and not r.out and r.err else "wanted: status 2"
+        want = answer(q, files)
+    except Usage as wrong:
+        return oracle_judge.refusal(2, wrong)
     except BadData as bad:
-        def refused(r, bad=bad):
-            if r.status != 1 or r.out or not r.err.startswith(b"gpustat: "):
-                return "wanted: status 1 (%s), an empty stdout, a message" % bad
-            if bad.places and not any(
-                    ("%s:%d:" % (name, line) if line else name + ":").encode() in r.err for name, line in bad.places):
-                return "wanted: a message that names one of %s" % sorted(bad.places)
-            for called, words in (("column", bad.columns), ("value", bad.values)):
-                if words and all(w.isalnum() and w.isascii() and len(w) < 200 for w in words) \
-                        and not any(b"'" + w + b"'" in r.err for w in words):
-                    return "wanted: a message that names the %s, one of %s" % (called, sorted(words))
-            return None
-        return refused
-
-    shown = request.format == "table" or (request.format == "auto" and want.rows is not None)
-    text = None if shown or request.format == "json" else want.text(request.format)
-
-    def right(r):
-        if r.status != 0:
-            return "wanted: status 0"
-        if not tells(want.skipped, r.err):
-            return "wanted: a warning where any were left out: %s" % want.skipped
-        if request.format == "json":
-            return None if want.matches_json(r.out) else "wanted: %r" % (want.values or want.rows)
-        if shown:
-            cells = [v or "" for _, v in want.values or ()]
-            cells += [c.decode("utf-8") for row in want.rows or () for c in row if is_utf8(c)]
-            seen = r.out.decode("utf-8", "replace")
-            lost = [c for c in cells if c.isprintable() and c not in seen]
-            return "wanted in the table: %r" % lost if lost else None
-        return None if r.out == text else "wanted: %r" % text[:2000]
-    return right
+        want = Answer(bad=bad)
+    return oracle_judge.judge_of(want, q.format)

@@ -7,7 +7,7 @@ is an error only if it leaves open whether the whole condition is true.
 import collections
 import re
 
-from oracle import BadData, Usage, is_number, number
+from oracle_text import BadData, Usage, number
 
 FALSE, UNKNOWN, TRUE = 0, 1, 2
 
@@ -154,15 +154,14 @@ class Expr:
         """Has it a column that can tell whether there is a header?"""
         return any(as_number or position(c) is None for c, as_number in self.uses)
 
-    def sees_header(self, q, first):
-        for c, as_number in self.uses:
-            if not c.text.startswith(b":") and c.text in first:
-                return True
-            k = position(c)
-            if as_number and k is not None and 0 <= k < len(first) \
-                    and not q.is_missing(first[k]) and not is_number(first[k]):
-                return True
-        return False
+    def names_one(self, first):
+        """Does it name a field of what may be the header?"""
+        return any(not c.text.startswith(b":") and c.text in first for c, _ in self.uses)
+
+    def numbers_at(self, n):
+        """The 0-based columns, of n, that it compares as numbers by their position."""
+        found = {position(c) for c, as_number in self.uses if as_number}
+        return {k for k in found if k is not None and 0 <= k < n}
 
     def resolve(self, names, ncolumns):
         self.fields = {}
@@ -216,7 +215,7 @@ class Expr:
             elif any(isinstance(s, bytes) for s in sides):
                 values.append(fields[self.fields[side]])
             else:
-                values.append(value_of(fields[self.fields[side]]))
+                values.append(value_of(q, fields[self.fields[side]]))
                 if values[-1] is None:
                     culprits.add(self.fields[side])
         if culprits:
@@ -225,9 +224,9 @@ class Expr:
         return truth, truth, set()
 
 
-def value_of(field):
+def value_of(q, field):
     try:
-        pair = number(field)
+        pair = q.number(field)
     except BadData:
         return None
     return pair and pair[0]

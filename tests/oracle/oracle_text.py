@@ -1,15 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What a record, a field and a number are: the lower half of the model of the contract.
+"""What a value is: the chapter NUMBERS of gpustat(1), by Python's decimal with room for every digit.
 
-The chapters CSV and NUMBERS of gpustat(1), one byte at a time for CSV and Python's decimal with room for every digit
-for numbers. tests/oracle/oracle_check.py holds it against csv.reader and fractions. Nothing here was
-taken from the program.
+tests/oracle/oracle_check.py holds it against fractions. Nothing here was taken from the program.
 """
 import codecs
-import collections
-import csv
 import decimal
-import io
 import re
 
 LIMIT = 400                       # |x| < 10^400 and scale <= 400
@@ -21,80 +16,20 @@ BLANKS = b" \t"
 NUMBER = re.compile(rb"([+-]?)(?:([0-9]+)(?:\.([0-9]*))?|\.([0-9]+))(?:[eE]([+-]?[0-9]+))?\Z")
 
 
+class Unclear(Exception):
+    """The contract does not say; the caller must not test this."""
+
+
+class Usage(Exception):
+    """Exit 2."""
+
+
 class BadData(Exception):
     """Exit 1. places: pairs (file name, line), each a right one to name; columns: names.
-    values: what stands in the field, stripped of blanks, where it is no number."""
-    def __init__(self, what, places=(), columns=(), values=()):
+    values: what stands in the field, stripped of blanks, where it is no number. kind: a key of oracle_judge.KINDS."""
+    def __init__(self, what, places=(), columns=(), values=(), kind=None):
         super().__init__(what)
-        self.places, self.columns, self.values = set(places), set(columns), set(values)
-
-
-# ---- syntax ---------------------------------------------------------------------------------
-
-# fields: contents, unquoted. lines: the physical line each field starts on. raw: without its end.
-Record = collections.namedtuple("Record", "fields lines raw")
-
-
-def records(data, delimiter=b","):
-    """Cuts `data` (no BOM) into Records, blank lines too. Returns them and the line of a quote that
-    stays open (the record it is in is left out), or None."""
-    out, fields, lines = [], [], []
-    delim = delimiter[0]
-    text, state = bytearray(), "start"          # start, plain, quoted, closed
-    line, i, begin, n = 1, 0, 0, len(data)
-    here, opened = 1, 1                         # lines where the field, the quote began
-
-    def end_field():
-        fields.append(bytes(text))
-        lines.append(here)
-        text.clear()
-
-    while i < n:
-        c = data[i]
-        if state == "quoted":
-            if c == 0x22:
-                state = "closed"
-            else:
-                text.append(c)
-                line += c == 0x0A
-        elif c == 0x0A or (c == 0x0D and (i + 1 == n or data[i + 1] == 0x0A)):
-            end_field()
-            out.append(Record(tuple(fields), tuple(lines), data[begin:i]))
-            fields, lines = [], []
-            if c == 0x0D:
-                i += 1
-            line += 1
-            begin, here, state = i + 1, line, "start"
-        elif c == delim:
-            end_field()
-            here, state = line, "start"
-        elif c == 0x22 and state == "start":
-            state, opened = "quoted", line
-        elif c == 0x22 and state == "closed":
-            text.append(c)
-            state = "quoted"
-        else:
-            text.append(c)
-            state = "plain"
-        i += 1
-    if state == "quoted":
-        return out, opened
-    if begin < n:
-        end_field()
-        out.append(Record(tuple(fields), tuple(lines), data[begin:]))
-    return out, None
-
-
-def has_lone_cr(data):
-    return re.search(rb"\r(?!\n)", data) is not None
-
-
-def records_by_csv_module(data, delimiter=b","):
-    """The same by Python's csv module, contents only, [] for a blank line. No lone CR, please."""
-    csv.field_size_limit(1 << 30)
-    text = io.StringIO(data.decode("latin-1"), newline="")
-    rows = csv.reader(text, delimiter=delimiter.decode("latin-1"))
-    return [[field.encode("latin-1") for field in row] for row in rows]
+        self.places, self.columns, self.values, self.kind = set(places), set(columns), set(values), kind
 
 
 # ---- numbers --------------------------------------------------------------------------------
@@ -108,18 +43,19 @@ def is_number(field):
     return NUMBER.match(strip(field)) is not None
 
 
-def number(field):
-    """field -> (exact Decimal, scale), None where it is no number, BadData beyond the range."""
+def number(field, more_places=0):
+    """field -> (exact Decimal, scale), None where it is no number, BadData beyond the range.
+    more_places: of a percentage, 2: its value has the point two places further left."""
     m = NUMBER.match(strip(field))
     if not m:
         return None
     sign, whole, fraction, bare, exponent = m.groups()
     fraction = bare if bare is not None else fraction or b""
     digits = ((whole or b"") + fraction).lstrip(b"0")
-    power = int(exponent or b"0") - len(fraction)
+    power = int(exponent or b"0") - len(fraction) - more_places
     scale = max(0, -power)
     if scale > LIMIT or (digits and len(digits) + power > LIMIT):
-        raise BadData("out of range")
+        raise BadData("out of range", kind="range")
     if not digits:
         return decimal.Decimal(0), scale
     value = decimal.Decimal((1 if sign == b"-" else 0, tuple(d - 48 for d in digits), power))

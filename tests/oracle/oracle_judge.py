@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""Holds what the program wrote against what the models want: the exit status, standard output, and the messages.
+
+An Answer says what must come out. What is said on standard error is a list of Notes, each of which must be there, and
+nothing else.
+"""
+import json
+import re
+
+from oracle_text import Unclear, in_json, is_utf8
+
+SUMMARY = ("column", "type", "count", "missing", "invalid", "sum", "min", "max", "mean")
+KINDS = {       # what a message of each kind must hold
+    "ragged": rb"[0-9]+ fields? where the (header|first record) has [0-9]+",
+    "stray": rb"text behind a closing quote",
+    "open": rb"quoted field is never closed",
+    "nothing": rb"no record follows what may be a header: say --header yes or --header no",
+    "doubtful": rb"is neither a number nor surely a name: say --header yes or --header no",
+    "guess": rb"say --header yes or --header no",
+    "range": rb"number beyond 10\^-400 to 10\^400",
+    "nul": rb"NUL byte in ",
+    "cr": rb"lines end in CR alone: try tr '\\r' '\\n'",
+    "few": rb"fewer lines than --skip-lines drops",
+    "sep": rb"another delimiter than the first file's",
+    "files": rb"header",
+    "left out": rb"--invalid skip leaves out ",
+}
+
+
+class Note:
+    """A line of standard error that must be there: all of `words`, or, where these are numbers, each as a number.
+    optional: may be missing."""
+    def __init__(self, *words, optional=False):
+        self.words, self.optional = words, optional
+
+    def fits(self, line):
+        said = {int(n) for n in re.findall(rb"[0-9]+", line)}
+        return all(w in said if isinstance(w, int) else w in line for w in self.words)
+
+
+def notes_differ(notes, err):
+    """None, or what is wrong with standard error."""
+    lines = err.split(b"\n")[:-1] if err.endswith(b"\n") else err.split(b"\n") if err else []
+    lines = [line for line in lines if not line.startswith(b"gpustat: note: device")]
+    for note in notes:
+        if not note.optional and not any(note.fits(line) for line in lines):
+            return "wanted: a line on stderr with %r" % (note.words,)
+    for line in lines:
+        if not line.startswith(b"gpustat: ") or not any(note.fits(line) for note in notes):
+            return "not wanted on stderr: %r" % line
+    return None
+
+
+# ---- the answer -----------------------------------------------------------------------------
+
+class Answer:
+    """out: the records that are printed, or None where results are: values, pairs (name, text or None), or rows, the
+    summary's. bad: the BadData that ends them. notes: what stands on standard error besides."""
+    def __init__(self, out=None, bad=None, notes=(), values=None, rows=None, titles=SUMMARY):
+        self.out, self.bad, self.notes, self.values, self.rows, self.titles = out, bad, list(notes), values, rows, titles
+
+    def text(self, format):
+        """The bytes on stdout; Unclear for a format whose bytes are not fixed."""
+        if self.out is not None:
+            return self.out
+        if self.bad:
+            return b""
+        if self.rows is not None:
+            table = [[c.encode() for c in self.titles]] + self.rows
+            if format not in ("csv", "tsv"):
+                raise Unclear("compare the summary by its meaning")
+            return b"".join(_line(row, b"," if format == "csv" else b"\t") for row in table)
+        if format == "plain" or (format == "auto" and len(self.values) == 1):
+            return b"".join((v or "").encode() + b"\n" for _, v in self.values)
+        if format in ("auto", "csv", "tsv"):
+            delim = b"\t" if format == "tsv" else b","
+            return _line([n for n, _ in self.values], delim) + _line([(v or "").encode() for _, v in self.values], delim)
+        raise Unclear("compare json and table by their meaning")
+
+    def matches_json(self, out):
+        keep = dict(parse_float=str, parse_int=str, parse_constant=str)
+        got = json.loads(out.decode("utf-8"), object_pairs_hook=list, **keep)
+        if self.rows is None:
+            return got == [(in_json(n), v) for n, v in self.values]
+        return got == [[(c, None if v == b"" and c not in ("column", "type") else in_json(v))
+                        for c, v in zip(self.titles, row)] for row in self.rows]
+
+    def lost_in_table(self, out):
+        """The cells that a table for people does not show."""
+        cells = [v or "" for _, v in self.values or ()]
+        cells += [c.decode("utf-8") for row in self.rows or () for c in row if is_utf8(c)]
+        seen = out.decode("utf-8", "replace")
+        return [c for c in cells if c.isprintable() and c not in seen]
+
+
+def _line(cells, delimiter):
+    """A line as Python's csv writer quotes it; TSV escapes tabs, line ends and backslashes."""
+    out = []
+    for cell in cells:
+        if delimiter == b"\t":
+            for byte, escape in ((b"\\", b"\\\\"), (b"\t", b"\\t"), (b"\n", b"\\n"), (b"\r", b"\\r")):
+                cell = cell.replace(byte, escape)
+        elif re.search(rb'[,"\r\n]', cell):
+            cell = b'"' + cell.replace(b'"', b'""') + b'"'
+        out.append(cell)
+    return delimiter.join(out) + b"\n"
+
+
+# ---- judging --------------------------------------------------------------------------------
+
+def names_the_fault(bad, err):
+    """None where the message fits, else what is missing in it."""
+    if b"gpustat: " not in err:
+        return "a message"
+    if bad.places and not any((b"%s:%d:" % (name.encode(), line) if line else name.encode() + b":") in err
+                              for name, line in bad.places):
+        return "a message that names one of %s" % sorted(bad.places, key=str)
+    if bad.kind in KINDS and not re.search(KINDS[bad.kind], err):
+        return "a message of kind '%s', with %r" % (bad.kind, KINDS[bad.kind])
+    for called, words in (("column", bad.columns), ("value", bad.values)):
+        if words and all(w.isalnum() and w.isascii() and len(w) < 100 for w in words) \
+                and not any(b"'" + w + b"'" in err for w in words):
+            return "a message that names the %s, one of %s" % (called, sorted(words))
+    return None
+
+
+def refusal(status, why):
+    """The judge of a run that only has a message and this status."""
+    def right(r):
+        if r.status != status or r.out or not r.err.startswith(b"gpustat: "):
+            return "wanted: status %d (%s), an empty stdout, a message" % (status, why)
+        return None
+    return right
+
+
+def judge_of(want, format):
+    """The function for harness.agrees() that holds a Result against an Answer."""
+    shown = want.out is None and not want.bad and (format == "table" or (format == "auto" and want.rows is not None))
+    text = None if shown or (want.out is None and format == "json") else want.text(format)
+
+    def right(r):
+        if r.status != (1 if want.bad else 0):
+            return "wanted: status %d%s" % (1 if want.bad else 0, " (%s)" % want.bad if want.bad else "")
+        if want.bad:
+            if r.out != (want.out or b""):
+                return "wanted on stdout: %r" % (want.out or b"")[:2000]
+            lacks = names_the_fault(want.bad, r.err)
+            return lacks and "wanted: %s (%s)" % (lacks, want.bad)
+        if shown:
+            lost = want.lost_in_table(r.out)
+            if lost:
+                return "wanted in the table: %r" % lost
+        elif text is None:
+            if not want.matches_json(r.out):
+                return "wanted: %r" % (want.values or want.rows)
+        elif r.out != text:
+            return "wanted on stdout: %r" % text[:2000]
+        return notes_differ(want.notes, r.err)
+    return right

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""What the command line asks, and what COLS means: the chapters OPTIONS and COLUMN SELECTION of gpustat(1)."""
+import re
+
+from oracle_dialect import Dialect
+from oracle_notation import PLAIN
+from oracle_statistic import STATISTICS
+from oracle_text import Unclear, Usage, strip
+
+ON_DEVICE = ("sum", "min", "max", "count", "mean")
+OPERATIONS = ON_DEVICE + tuple(STATISTICS)
+TOTALS = ("sum", "min", "max", "count")
+COUNT_RECORDS = "count-records"
+
+
+def as_bytes(text):
+    return text.encode() if isinstance(text, str) else text
+
+
+class Request:
+    """operations: pairs such as ("sum", "a,2-3") or ("count-records", None); none: the summary.
+    ragged: None where the option is not given. max_invalid: as it is written, or None."""
+    where, news, exclusive, only = None, (), False, False
+
+    def __init__(self, operations=(), header="auto", missing=(), invalid="error", delimiter=None, format="auto",
+                 ragged=None, max_invalid=None, dialect=None, notation=PLAIN):
+        self.operations = [(o, as_bytes(c)) for o, c in operations]
+        self.header, self.invalid, self.format = header, invalid, format
+        self.ragged, self.max_invalid, self.notation = ragged, max_invalid, notation
+        self.dialect = dialect or Dialect(delimiter)
+        self.missing = [as_bytes(m) for m in missing]
+        self.number, self.is_number = notation.number, notation.is_number
+
+    def args(self):
+        out = []
+        for operation, columns in self.operations:
+            out += [b"--" + operation.encode()] + ([] if columns is None else [columns])
+        for name, value, usual in (("header", self.header, "auto"), ("invalid", self.invalid, "error"),
+                                   ("format", self.format, "auto"), ("ragged", self.ragged, None),
+                                   ("max-invalid", self.max_invalid, None)):
+            if value != usual:
+                out.append(b"--%s=%s" % (name.encode(), as_bytes(value)))
+        if self.missing:
+            out.append(b"--missing=" + b",".join(self.missing))
+        return out + self.dialect.args() + self.notation.args()
+
+    def is_missing(self, field):
+        field = strip(field)
+        return not field or field in self.missing
+
+    def columns_asked(self):
+        """The pairs (operation, COLS)."""
+        return self.operations
+
+    def items(self):
+        """All COLS items as (operation, text, quoted?)."""
+        for operation, columns in self.columns_asked():
+            if columns is not None:
+                for raw in _raw_items(columns):
+                    yield operation, _unquoted(raw), raw.startswith(b'"')
+
+    def asks_star(self):
+        return any(text == b"*" for _, text, _ in self.items())
+
+    def sums_up(self):
+        """Is it the summary?"""
+        return not self.operations and not self.news and self.where is None
+
+
+def _raw_items(columns):
+    """The items as spelled. A comma inside quotes does not end one."""
+    parts, start, quoted = [], 0, False
+    for i, c in enumerate(columns):
+        if c == 0x22 and (quoted or i == start):
+            quoted = not quoted
+        elif c == 0x2C and not quoted:
+            parts.append(columns[start:i])
+            start = i + 1
+    return parts + [columns[start:]]
+
+
+def _unquoted(raw):
+    if not raw.startswith(b'"'):
+        return raw
+    m = re.match(rb'"((?:[^"]|"")*)"\Z', raw)
+    if not m:
+        raise Unclear("text behind a quoted item")
+    return m[1].replace(b'""', b'"')
+
+
+# ---- COLS -----------------------------------------------------------------------------------
+
+def is_position(text):
+    """Is this item of COLS a number, colN, :N or a range?"""
+    return re.match(rb"(:|col)?[0-9]+\Z|[0-9]+-[0-9]*\Z|-[0-9]+\Z", text) is not None
+
+
+def positions(text, ncolumns):
+    """0-based columns of an item that speaks of positions; None where it does not; Usage beyond."""
+    m = re.match(rb":([0-9]+)\Z|([0-9]+)\Z|col([0-9]+)\Z", text)
+    if m:
+        first = last = int(next(g for g in m.groups() if g is not None))
+    else:
+        m = re.match(rb"([0-9]*)-([0-9]*)\Z", text)
+        if not m or text == b"-":
+            return None
+        first, last = int(m[1] or b"1"), int(m[2] or str(ncolumns))
+        if first > last and m[1] and m[2]:
+            raise Unclear("a range that runs backwards")
+    if not 1 <= first <= last <= ncolumns:
+        raise Usage("no such column: %r" % text)
+    return list(range(first - 1, last))
+
+
+def resolve(text, quoted, names, ncolumns):
+    """An item other than '*' as 0-based columns. names: the header's fields, or None."""
+    if names is not None and not text.startswith(b":") and text in names:
+        if names.count(text) > 1:
+            raise Usage("ambiguous name: %r" % text)
+        return [names.index(text)]
+    if quoted and is_position(text):
+        raise Unclear("a quoted item that looks like a position")
+    found = positions(text, ncolumns)
+    if found is None:
+        raise Usage("unknown column: %r" % text)
+    return found

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: MIT
+"""From files to a table: the header, the records of all files under its columns, and which of them are ragged.
+
+Table(q, exprs, files) finds the header. rows() says, once it is known which columns are needed, what the records are and
+the BadData that comes behind them.
+"""
+import collections
+import re
+
+from oracle_dialect import COMMA, cut, preamble, with_rest
+from oracle_header import UNCLEAR, has_header, names_of
+from oracle_request import is_position, resolve
+from oracle_text import BOM, BadData, Unclear, Usage
+
+# fields, lines: one for each column of the table, empty where the record has none. shape: None, or the pair (how many
+# fields it has, how many it should have) where it is ragged under the policy that is asked.
+Record = collections.namedtuple("Record", "file line fields lines raw end offset shape")
+
+
+def only_cr(data, dialect, delimiter):
+    """Do its records end in CR, and none in LF?"""
+    quote, escape = None if dialect.whitespace else dialect.quote, dialect.escape
+    found, at, start = False, 0, True
+    if b"\r" not in data[:-1]:
+        return False
+    inside = re.compile(b"(?:[^%s]|%s)*" % (re.escape(quote + (escape or b"")), re.escape(quote) * 2 + (
+        b"|" + re.escape(escape) + b"[\\s\\S]" if escape else b""))) if quote else None
+    while at < len(data):
+        here = data[at:at + 1]
+        if quote and start and here == quote:
+            at = inside.match(data, at + 1).end()
+        elif here == escape:
+            at += 1
+        elif here == b"\n":
+            return False
+        found |= here == b"\r" and at < len(data) - 1
+        start = here in (b"\r", delimiter)
+        at += 1
+    return found
+
+
+class Table:
+    """header: a Row or None. known: how that was known (has_header()). names: its fields, or None. ncolumns: 0 where
+    there is no record. nothing: is there no byte at all?"""
+    def __init__(self, q, exprs, files):
+        self.q, self.files, self.trouble = q, [], None
+        self.nothing = not any(data[len(BOM):] if data.startswith(BOM) else data for _, data in files)
+        self.policy = q.ragged or ("allow" if q.sums_up() else "error")
+        self.delimiter = b" " if q.dialect.whitespace else q.dialect.delimiter or COMMA
+        self._read(files)
+        self.exprs = exprs
+        try:
+            self._find_header(exprs)
+        except BadData as bad:
+            if bad.kind in ("doubtful", "guess", "nul", "open", "stray"):
+                self._may_be_usage()
+            raise
+
+    def _read(self, files):
+        base, self.said, begun = 0, None, False
+        for name, data in files:
+            try:
+                at, line, said = preamble(self.q.dialect, name, data)
+            except BadData as bad:
+                self.trouble, at, said = bad, 0, None
+            if only_cr(data[at:], self.q.dialect, said or self.delimiter):
+                self.trouble = BadData("CR only", {(name, None)}, kind="cr")
+            if self.trouble:
+                break
+            self.said = self.said or said
+            if not begun and said:
+                self.delimiter = said
+            elif said and said != self.delimiter:
+                self.trouble = BadData("another 'sep='", {(name, line - 1)}, kind="sep")
+                break
+            begun = begun or len(data) > len(BOM) * data.startswith(BOM)
+            rows, self.trouble = cut(self.q.dialect, self.delimiter, name, data, base)
+            self.files.append(rows)
+            if self.trouble:
+                break
+            base += len(data)
+
+    def _find_header(self, exprs):
+        q = self.q
+        self.header = self.names = None
+        full = next((r for rows in self.files for r in rows if not r.blank), None)
+        if full is None:
+            if self.trouble:
+                raise self.trouble
+            self.ncolumns, self.known, self.second = 0, "values", None
+            return
+        if len(full.fields) > 1:
+            self.files = [[r for r in rows if not r.blank] for rows in self.files]
+        flat = [r for rows in self.files for r in rows]
+        if flat[0].blank and q.header != "no" and (exprs or q.news or q.header == "yes" or not q.is_number(full.fields[0])
+                                                   or not all(is_position(text) for _, text, _ in q.items())):
+            raise Unclear("a blank line where the header may be")
+        if flat[0].stray or flat[0].blank and self.trouble:
+            raise self.trouble
+        first = self._of_words(flat)
+        second = flat[1].fields if len(flat) > 1 else UNCLEAR if self.trouble else None
+        if len(flat) > 1 and (flat[0].file != flat[1].file or flat[1].stray):
+            second = UNCLEAR
+        found, self.known = self._guess(exprs, flat, first, second)
+        if found:
+            self.header, self.names = first, names_of(first)
+        self.second = second
+        self.ncolumns = len(first.fields if found else full.fields)
+        self.open_end = not q.dialect.whitespace and ends_open(full, self.delimiter)
+
+    def _guess(self, exprs, flat, first, second):
+        try:
+            found, known = has_header(self.q, exprs, first, second)
+        except BadData as bad:
+            if first is not flat[0]:
+                raise Unclear("more words in the first line than in the second") from None
+            bad.kind = "guess" if bad.kind == "doubtful" and len(flat) == 1 else bad.kind
+            raise
+        if first is not flat[0] and known not in ("said", "name"):
+            raise Unclear("more words in the first line than in the second")
+        return found, known
+
+    def _of_words(self, flat):
+        """The first record. Of -W, a header's last name may have several words: then the second record tells how many
+        fields there are."""
+        first = flat[0]
+        if self.q.dialect.whitespace and self.q.header != "no" and len(flat) > 1 and flat[1].file == first.file:
+            first = with_rest(first, len(flat[1].fields))
+        return first
+
+    # ---- columns ----------------------------------------------------------------------------
+
+    def resolve(self):
+        """The columns that are selected otherwise than by '*'; Usage."""
+        needed = set()
+        try:
+            for expr in self.exprs:
+                expr.resolve(self.names, self.ncolumns)
+                needed |= expr.needs()
+            for _, text, as_written in self.q.items():
+                if text != b"*":
+                    needed.update(resolve(text, as_written, self.names, self.ncolumns))
+        except Usage:
+            if self.second is UNCLEAR or self.second is None:
+                raise Unclear("which of two errors comes first") from None
+            raise
+        return needed
+
+    def _may_be_usage(self):
+        """Unclear where an item is unknown besides what is wrong with the first record."""
+        first = next((r for rows in self.files for r in rows if not r.blank), None)
+        self.ncolumns, self.names, self.second = (len(first.fields), names_of(first), ()) if first else (0, [], ())
+        self.known = "said"
+        try:
+            self.resolve()
+        except Usage:
+            raise Unclear("which of two errors comes first") from None
+
+    # ---- records ----------------------------------------------------------------------------
+
+    def rows(self, needed):
+        """needed: 0-based columns that the answer depends on. -> ([Record], the BadData behind them or None)."""
+        out, first, self.tolerated = [], self.header, []
+        for rows in self.files:
+            columns, n, open_end = None, self.ncolumns, self.open_end
+            if rows and first and rows[0].offset == first.offset:
+                rows = rows[1:]
+            elif rows and first:
+                columns = self._columns_of(rows[0], needed)
+                if isinstance(columns, BadData):
+                    return out, columns
+                if columns is not None:
+                    n, open_end = len(rows[0].fields), ends_open(rows[0], self.delimiter)
+                    if (n == 1) != (self.ncolumns == 1) and any(not r.raw for r in rows):
+                        raise Unclear("blank lines in a file of one column, of a table of more")
+                    rows = rows[1:]
+            out += [self._record(r, columns, n, open_end) for r in rows if r.stray is None]
+        trouble = self.trouble
+        if first and not out and not trouble and self.known == "values" and not self.q.sums_up():
+            trouble = BadData("nothing behind a guessed header", {(first.file, first.line)}, kind="nothing")
+        return out, trouble
+
+    def _columns_of(self, row, needed):
+        """What the first record of a later file is: the file's own columns in the header's order (None for one that it
+        lacks) where it is a header, else None; or what is wrong with it."""
+        names, own = self.names, names_of(row)
+        if row.blank:
+            raise Unclear("a blank line where a repeated header may be")
+        if own == names:
+            return list(range(len(names)))
+        if self.q.dialect.whitespace and names_of(with_rest(row, len(names))) != own:
+            raise Unclear("-W, and another header")
+        shared = (set(own) & set(names)) - {b""}
+        numbers = any(self.q.is_number(f) for f in own)
+        missing = any(self.q.is_missing(f) for f in own)
+        if self.q.header != "yes":
+            if not shared and numbers:
+                return None
+            if missing or (shared and numbers):
+                raise Unclear("is it a header?")
+            if not shared:
+                return BadData("may be a header or a record", {(row.file, row.line)}, kind="files")
+        return self._matched(row, own, needed)
+
+    def _matched(self, row, own, needed):
+        names = self.names
+        if any(own.count(names[k]) != names.count(names[k]) for k in needed) or self._prints_records():
+            return BadData("another header", {(row.file, row.line)}, kind="files")
+        found, left = [], list(own)
+        for name in names:
+            found.append(left.index(name) if name in left else None)
+            if name in left:
+                left[left.index(name)] = None
+        return found
+
+    def _prints_records(self):
+        return not self.q.operations and not self.q.sums_up() and not self.q.only
+
+    def _record(self, row, columns, n, open_end):
+        if self.q.dialect.whitespace:
+            row = with_rest(row, n)
+        count, fields, lines = len(row.fields), row.fields, row.lines
+        shape = None
+        if count != n and not fits(row, count, n, open_end, self.delimiter):
+            if not (self.policy == "allow" or (self.policy == "extra" and count > n)):
+                shape = count, n
+            self.tolerated.append(row)
+        if columns is not None and columns != list(range(self.ncolumns)):
+            fields = [fields[k] if k is not None and k < count else b"" for k in columns]
+            lines = [lines[k] if k is not None and k < count else row.line for k in columns]
+        elif count != self.ncolumns:
+            fields = fields[:self.ncolumns] + (b"",) * (self.ncolumns - count)
+            lines = lines[:self.ncolumns] + (row.line,) * (self.ncolumns - count)
+        return Record(row.file, row.line, fields, lines, row.raw, row.end, row.offset, shape)
+
+
+def ends_open(row, delimiter):
+    """Does it end with a delimiter, so that its last field is empty?"""
+    return row.fields[-1] == b"" and row.raw.endswith(delimiter)
+
+
+def fits(row, count, n, open_end, delimiter):
+    """Is a record of `count` fields as good as one of n? open_end: does the first one end with a delimiter?"""
+    if count == n + 1:
+        return ends_open(row, delimiter)
+    return count == n - 1 and open_end
+
+
+def ragged(record):
+    count, n = record.shape
+    return BadData("%d fields, not %d" % (count, n), {(record.file, record.line)}, kind="ragged")
+
+
+FOREIGN = re.compile(rb"\x1f\x8b|.\x2a\x4d\x18|\x28\xb5\x2f|BZh|\xfd7zXZ|PK|PAR1|ARROW1|SQLite|%PDF|\x7fELF|\xff\xfe|\xfe\xff|[\s]*[\[{]", re.S)
+
+
+def seems_foreign(data):
+    """May the program take it for another format: packed, UTF-16, JSON …?"""
+    if data in (b"\x1f", b"\x28\xb5", b"\x28\xb5\x2f"):
+        return True
+    head = data[:4096]
+    return FOREIGN.match(data) is not None or head.count(b"\0") * 8 > len(head)
