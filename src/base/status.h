@@ -18,12 +18,15 @@
 	X(STATUS_NO_MEMORY, "out of memory", 1)                                    \
 	X(STATUS_OPEN, "cannot open", 1)                                           \
 	X(STATUS_READ, "read error", 1)                                            \
+	X(STATUS_IS_OUTPUT, "is the output as well: write to another file", 1)      \
 	X(STATUS_SHRANK, "file shrank while it was read", 1)                       \
 	X(STATUS_WRITE, "write error", 1)                                          \
 	/* of compressed data, "FORMAT data" by the fault's detail */               \
 	X(STATUS_DAMAGED, "corrupt", 1)                                            \
 	X(STATUS_TRUNCATED, "truncated", 1)                                        \
 	X(STATUS_TRAILING, "trailing garbage after", 1)                            \
+	/* a format that is not read; its name and the remedy are the fault's detail */ \
+	X(STATUS_FOREIGN, "not CSV but", 1)                                        \
 	X(STATUS_NOT_A_NUMBER, "not a number", 1)                                  \
 	X(STATUS_OUT_OF_RANGE, "number beyond 10^-400 to 10^400", 1)               \
 	X(STATUS_SHORT_RECORD, "record has no such field", 1)                      \

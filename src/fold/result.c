@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "fold/statistic.h"
+#include "io/output.h"
 
 bool result_is_text(const struct plan_column *plan, const struct column_partial *column)
 {
@@ -129,15 +130,16 @@ static void print_heading(const struct query *q, char **names)
 {
 	const struct header *h = &q->header;
 	size_t nbytes = h->end - h->begin; /* without the line end */
+	FILE *out = output_stream();
 
 	if (!q->plan.only)
-		fwrite(h->line, 1, nbytes, stdout);
+		fwrite(h->line, 1, nbytes, out);
 	for (size_t i = 0; i < q->nresults; i++) {
 		if (i || !q->plan.only)
-			putchar(q->plan.dialect.delimiter);
-		output_field(names[i], q->plan.dialect.delimiter);
+			putc(q->plan.dialect.delimiter, out);
+		output_field(out, names[i], q->plan.dialect.delimiter);
 	}
-	fwrite(h->line + nbytes, 1, h->line_nbytes - nbytes, stdout);
+	fwrite(h->line + nbytes, 1, h->line_nbytes - nbytes, out);
 }
 
 enum status result_heading(const struct query *q, struct fault *fault)

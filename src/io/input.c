@@ -4,7 +4,7 @@
  *
  * Each file is a source, opened when it is peeked at or reached. The current one is read in one of
  * two ways. Ranged, a plain file: a chunk's offset and length are handed out under the lock, and
- * read outside of it. The file's size is fixed when its first chunk is read; what is appended later
+ * read outside of it. The file's size is taken when it is opened; what is appended later
  * is ignored, and a file that turns out shorter is an error. Streamed, all others: chunks are read
  * in order under the lock. So are blocks cut, but not decoded.
  */
@@ -50,6 +50,11 @@ int input_nfiles(const struct input *in)
 const char *input_name(const struct input *in, int file)
 {
 	return source_name(&in->sources[file]);
+}
+
+bool input_is_padded(const struct input *in, int file)
+{
+	return in->sources[file].padded;
 }
 
 /* ---- opening ---- */

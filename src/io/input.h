@@ -24,7 +24,8 @@ struct input;
  * standard input; not copied. Compressed files, recognised by their first bytes, are decompressed;
  * a UTF-8 byte-order mark at a file's beginning is skipped.
  * Errors, here and below, name the file in fault: STATUS_OPEN, STATUS_READ, STATUS_NO_MEMORY,
- * STATUS_DAMAGED, STATUS_TRUNCATED, STATUS_TRAILING, STATUS_SHRANK, STATUS_HEADER_DIFFERS. */
+ * STATUS_DAMAGED, STATUS_TRUNCATED, STATUS_TRAILING, STATUS_SHRANK, STATUS_IS_OUTPUT,
+ * STATUS_FOREIGN, STATUS_HEADER_DIFFERS. */
 enum status input_open(struct input **out, const char *const *paths, int npaths,
 		       struct fault *fault);
 void input_close(struct input *in);
@@ -33,6 +34,9 @@ int input_nfiles(const struct input *in);
 
 /* A file's name for messages. */
 const char *input_name(const struct input *in, int file);
+
+/* Whether zero bytes behind a file's compressed data were left out, once it has been read. */
+bool input_is_padded(const struct input *in, int file);
 
 /* ---- before the first chunk is read ---- */
 

@@ -31,14 +31,4 @@ void table_free(struct table *t);
 /* Prints and flushes t; FORMAT_AUTO is as FORMAT_PLAIN. Errors: STATUS_NO_MEMORY, STATUS_WRITE. */
 enum status table_print(const struct table *t, enum format format, struct fault *fault);
 
-/* Prints text as a CSV field, quoted if needed. */
-void output_field(const char *text, char delimiter);
-
-/* Flushes standard output. Errors: STATUS_WRITE for this or an earlier write. */
-enum status output_flush(struct fault *fault);
-
-/* Flushes and closes standard output: some file systems report a full disk only then. Errors:
- * STATUS_WRITE. */
-enum status output_close(struct fault *fault);
-
 #endif

@@ -12,6 +12,7 @@
 #include "fold/result.h"
 #include "io/input.h"
 #include "io/message.h"
+#include "io/output.h"
 #include "io/table.h"
 #include "query/options.h"
 #include "query/query.h"
@@ -31,6 +32,9 @@ struct run {
 
 static void report_left_out(const struct run *r)
 {
+	for (int i = 0; i < input_nfiles(r->input); i++)
+		if (input_is_padded(r->input, i))
+			message_padded(input_name(r->input, i));
 	for (size_t c = 0; c < r->query.plan.ncolumns; c++) {
 		const struct plan_column *column = &r->query.plan.columns[c];
 		const struct column_partial *total = &r->total.partial.columns[c];
