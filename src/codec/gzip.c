@@ -21,7 +21,6 @@ struct gzip {
 	const struct inflate_ops *ops;
 	void *state;
 	enum place place;
-	bool begun; /* a member has begun */
 	/* Of the member so far. */
 	uint32_t crc;
 	uint32_t text_nbytes; /* modulo 2^32, as in the trailer */
@@ -186,7 +185,7 @@ static enum status begin_member(struct gzip *g, struct feed *feed, enum decode_s
 	}
 	switch (gzip_parse_header(&header, data, have, &words)) {
 	case GZIP_OTHER:
-		if (g->begun && *data == '\0') {
+		if (*data == '\0') { /* the file began with the magic number */
 			g->place = IN_PADDING;
 			return STATUS_OK;
 		}
@@ -206,7 +205,6 @@ static enum status begin_member(struct gzip *g, struct feed *feed, enum decode_s
 	feed_use(feed, header.nbytes);
 	g->ops->reset(g->state);
 	g->place = IN_DATA;
-	g->begun = true;
 	g->crc = g->text_nbytes = 0;
 	return STATUS_OK;
 }
