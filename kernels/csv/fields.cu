@@ -164,8 +164,8 @@ static __device__ void record_parse(const struct fields_plan &plan,
 
 	if (fields_parse<FILTERS>(plan, table, row, &spans) < plan.ncolumns) {
 		record_omit(table, row.number);
-		atomicAdd(&summary->nshort, 1);
-		atomicMin(&summary->first_short, (uint32_t)row.bytes.begin);
+		atomicAdd(&summary->nragged, 1);
+		atomicMin(&summary->first_ragged, (uint32_t)row.bytes.begin);
 		return;
 	}
 	if (FILTERS)

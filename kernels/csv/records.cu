@@ -20,9 +20,9 @@ static __device__ struct lane_text tile_load(const struct text_view &text, uint3
 static __device__ void summary_begin(struct chunk_summary *summary)
 {
 	summary->first_end = summary->last_end = 0;
-	summary->nshort = summary->nexceptions = summary->nundecided = 0;
+	summary->nragged = summary->nexceptions = summary->nundecided = 0;
 	summary->noff_scale = 0;
-	summary->first_short = UINT32_MAX;
+	summary->first_ragged = UINT32_MAX;
 }
 
 __global__ static void __launch_bounds__(RECORDS_NTHREADS)

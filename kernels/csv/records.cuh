@@ -43,8 +43,8 @@ struct chunk_summary {
 	uint32_t nrecords;    /* records_ends: records that begin and end here */
 	uint32_t first_end;   /* fields: offset after the first record end; 0: none */
 	uint32_t last_end;    /* fields: offset after the last record end; 0: none */
-	uint32_t nshort;      /* fields: records that lack a field */
-	uint32_t first_short; /* fields: least start of such a record, or UINT32_MAX */
+	uint32_t nragged;     /* fields: records that lack a field */
+	uint32_t first_ragged; /* fields: least start of such a record, or UINT32_MAX */
 	uint32_t nexceptions; /* fields: exceptions met, listed or not */
 	uint32_t nundecided;  /* fields: records whose conditions the CPU must evaluate */
 	uint32_t noff_scale;  /* column_fold: numbers added one by one, see there */

@@ -131,10 +131,10 @@ static __device__ void state_add(const struct column_job &job, uint32_t c, struc
 	}
 }
 
-static __device__ void count_short(const struct column_job &job, uint32_t record_begin)
+static __device__ void count_ragged(const struct column_job &job, uint32_t record_begin)
 {
-	atomicAdd(&job.summary->nshort, 1);
-	atomicMin(&job.summary->first_short, record_begin);
+	atomicAdd(&job.summary->nragged, 1);
+	atomicMin(&job.summary->first_ragged, record_begin);
 }
 
 /* ---- a window ---- */
@@ -174,7 +174,7 @@ static __device__ void window_fold(const struct column_job &job, const struct co
 			continue; /* a blank line */
 		if (first + place.last_field >= next) {
 			if (place.column == 0)
-				count_short(job, base + record_begin);
+				count_ragged(job, base + record_begin);
 			continue;
 		}
 		if (place.field > 0)
@@ -249,7 +249,7 @@ static __device__ void long_record_fold(const struct column_job &job,
 		return;
 	if (place.last_field >= nfields) {
 		if (place.column == 0)
-			count_short(job, (uint32_t)record_begin);
+			count_ragged(job, (uint32_t)record_begin);
 		return;
 	}
 	struct span field = {record.begin, record.end};

@@ -200,8 +200,8 @@ static void partial_add(const struct worker *w, const struct chunk *chunk,
 
 	place_records(out, chunk->nbytes, entry.inside_record, summary->first_end,
 		      summary->last_end);
-	out->nshort += summary->nshort;
-	note_first(&out->first_short_offset, summary->first_short);
+	out->nragged += summary->nragged;
+	note_first(&out->first_ragged_offset, summary->first_ragged);
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		if (plan->columns[c].needs)
 			column_add(&out->columns[c], plan->columns[c].parses, &w->tally[c],

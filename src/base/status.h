@@ -29,7 +29,7 @@
 	X(STATUS_FOREIGN, "not CSV but", 1)                                        \
 	X(STATUS_NOT_A_NUMBER, "not a number", 1)                                  \
 	X(STATUS_OUT_OF_RANGE, "number beyond 10^-400 to 10^400", 1)               \
-	X(STATUS_SHORT_RECORD, "record has no such field", 1)                      \
+	X(STATUS_RAGGED, "", 1) /* the detail has the words */                     \
 	X(STATUS_LONG_RECORD, "record longer than 256 MiB; is a quote left open?", 1) \
 	X(STATUS_OPEN_QUOTE, "quoted field is never closed", 1)                    \
 	X(STATUS_HEADER_DIFFERS, "header differs from the first file's", 1)        \
@@ -48,6 +48,7 @@ enum status {
 };
 
 #define FAULT_DETAIL_NBYTES 256
+#define FAULT_HINT_NBYTES 128
 
 /* One fault, with all that its message needs. Fields that do not apply are 0 or "". */
 struct fault {
@@ -59,6 +60,7 @@ struct fault {
 	char detail[FAULT_DETAIL_NBYTES]; /* the value, or a library's words */
 	size_t detail_nbytes;             /* bytes in detail; may hold NUL bytes */
 	size_t value_nbytes;              /* length of the whole value where detail is its start */
+	char hint[FAULT_HINT_NBYTES];     /* the message's end: a remedy */
 };
 
 /* The status's words, for a message. */

@@ -67,6 +67,15 @@ enum status record_split(const char *data, size_t nbytes, const struct csv_diale
 	return append_field(out, begin, nbytes) ? STATUS_NO_MEMORY : STATUS_OPEN_QUOTE;
 }
 
+size_t record_first_field(const char *data, size_t nbytes, const struct csv_dialect *dialect)
+{
+	enum csv_state state;
+	size_t end = field_end(data, 0, nbytes, dialect, &state);
+	bool ends_line = end == nbytes || data[end] == '\n';
+
+	return end - (ends_line && end > 0 && data[end - 1] == '\r');
+}
+
 void record_free(struct record *r)
 {
 	free(r->fields);

@@ -28,6 +28,10 @@ enum status record_split(const char *data, size_t nbytes, const struct csv_diale
 			 bool at_end, struct record *out);
 void record_free(struct record *r);
 
+/* The length of the field at data[0], of a text that ends at data[nbytes]; without the CR of a line
+ * end. */
+size_t record_first_field(const char *data, size_t nbytes, const struct csv_dialect *dialect);
+
 /* Returns the number of LFs in text[0 .. nbytes). */
 uint64_t count_lines(const char *text, size_t nbytes);
 

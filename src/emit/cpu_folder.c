@@ -15,7 +15,8 @@
 
 enum status cpu_folder_init(struct cpu_folder *f, const struct plan *plan)
 {
-	size_t nfields = plan->ncolumns ? plan->columns[plan->ncolumns - 1].field + (size_t)1 : 0;
+	size_t last = plan->ncolumns ? plan->columns[plan->ncolumns - 1].field : 0;
+	size_t nfields = last < plan->ragged.nfields ? plan->ragged.nfields : last + 1;
 
 	memset(f, 0, sizeof *f);
 	f->plan = plan;
@@ -116,16 +117,30 @@ static enum status print_block(const struct printing *m)
 	return STATUS_OK;
 }
 
-static enum status print_run(void *context, const struct row_run *run)
+static enum status print_taken(const struct printing *m, const struct row_run *run)
 {
-	const struct printing *m = context;
 	enum status status = STATUS_OK;
 
-	if (row_run_is_short(run, m->f->plan))
-		return STATUS_OK;
 	for (size_t row = 0; status == STATUS_OK && row < run->nrows;) {
 		row += row_block_set(&m->f->folder.block, m->text, run, row);
 		status = print_block(m);
+	}
+	return status;
+}
+
+static enum status print_run(void *context, const struct row_run *run)
+{
+	const struct printing *m = context;
+	const struct ragged_rule *rule = &m->f->plan->ragged;
+	enum status status = STATUS_OK;
+
+	if (run->stride == rule->nfields)
+		return print_taken(m, run);
+	for (size_t row = 0; status == STATUS_OK && row < run->nrows;) {
+		struct row_part part = row_run_part(rule, m->text, run, row);
+		row += part.rows.nrows;
+		if (part.is_taken)
+			status = print_taken(m, &part.rows);
 	}
 	return status;
 }

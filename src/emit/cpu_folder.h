@@ -36,7 +36,7 @@ enum status cpu_folder_fold(struct cpu_folder *f, const char *text, size_t nbyte
 			    struct chunk_entry entry, struct partial *out);
 
 /* Appends to out the records of the text folded last that are kept: byte for byte, each with its
- * new fields before the line end. Records without all fields of the plan are left out.
+ * new fields before the line end. Ragged records that are not taken are left out.
  * entry: known. before: the fold of all records before the text. offset_bytes: where the text
  * starts in the input. Errors: STATUS_NO_MEMORY. */
 enum status cpu_folder_emit(struct cpu_folder *f, const char *text, size_t nbytes,

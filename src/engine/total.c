@@ -10,6 +10,9 @@
 
 #include "csv/record.h"
 
+/* Indices of t->notes; those of the columns follow. */
+enum { NOTE_UNDECIDED, NOTE_RAGGED, NNOTES_OF_RECORDS };
+
 enum status seam_folder_init(struct seam_folder *f, const struct plan *plan)
 {
 	memset(f, 0, sizeof *f);
@@ -28,7 +31,8 @@ enum status total_init(struct total *t, const struct plan *plan)
 {
 	memset(t, 0, sizeof *t);
 	t->plan = plan;
-	if (partial_init(&t->partial, plan) != STATUS_OK ||
+	t->notes = calloc(NNOTES_OF_RECORDS + plan->ncolumns, sizeof *t->notes);
+	if (!t->notes || partial_init(&t->partial, plan) != STATUS_OK ||
 	    seam_folder_init(&t->folder, plan) != STATUS_OK) {
 		total_free(t);
 		return STATUS_NO_MEMORY;
@@ -38,6 +42,9 @@ enum status total_init(struct total *t, const struct plan *plan)
 
 void total_free(struct total *t)
 {
+	for (size_t i = 0; t->notes && i < NNOTES_OF_RECORDS + t->plan->ncolumns; i++)
+		free(t->notes[i]);
+	free(t->notes);
 	partial_free(&t->partial);
 	seam_folder_free(&t->folder);
 	free(t->seam.memory);
@@ -45,65 +52,6 @@ void total_free(struct total *t)
 }
 
 /* ---- faults ---- */
-
-/* A piece of the input that was folded as one: a chunk, or the seam. */
-struct text {
-	const char *data;
-	size_t nbytes;
-	uint64_t line; /* of data[0] */
-};
-
-static void place_fault(const struct plan *plan, const struct text *text, size_t offset, size_t c,
-			struct fault *fault)
-{
-	fault->line = text->line + count_lines(text->data, offset);
-	if (c < plan->ncolumns)
-		fault->column = plan->columns[c].name;
-}
-
-/* Sets fault to the value at offset, which is invalid in column c. */
-static enum status fault_value(const struct total *t, const struct text *text, size_t offset,
-			       size_t c, struct scratch *scratch, struct fault *fault)
-{
-	struct record r;
-	struct wide ignored;
-	enum status status;
-	int scale;
-	size_t nbytes;
-	const char *value;
-
-	if (record_split(text->data + offset, text->nbytes - offset, &t->plan->dialect, true,
-			 &r) != STATUS_OK)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	value = field_value(text->data + offset + r.fields[0].begin,
-			    r.fields[0].end - r.fields[0].begin, scratch, &nbytes);
-	record_free(&r);
-	if (!value)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	value = decimal_trim(value, &nbytes);
-	status = wide_parse(value, nbytes, &ignored, &scale);
-	fault_set_value(fault, status, value, nbytes);
-	place_fault(t->plan, text, offset, c, fault);
-	return status;
-}
-
-/* Sets fault to the record at offset, and to the first selected column that it lacks. */
-static enum status fault_short(const struct total *t, const struct text *text, size_t offset,
-			       struct fault *fault)
-{
-	struct record r;
-	size_t c = 0;
-
-	if (record_split(text->data + offset, text->nbytes - offset, &t->plan->dialect, true,
-			 &r) != STATUS_OK)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	while (c < t->plan->ncolumns && t->plan->columns[c].field < r.nfields)
-		c++;
-	record_free(&r);
-	fault_set(fault, STATUS_SHORT_RECORD, 0, NULL);
-	place_fault(t->plan, text, offset, c, fault);
-	return STATUS_SHORT_RECORD;
-}
 
 /* Whether column c may be text, and is: then no value of it is an error. */
 static bool is_text(const struct total *t, const struct partial *later, size_t c)
@@ -115,24 +63,98 @@ static bool is_text(const struct total *t, const struct partial *later, size_t c
 	return t->plan->columns[c].if_numeric && kind == COLUMN_TEXT;
 }
 
-/* The offset of column c's first invalid value: text, or a number out of range. In the summary
- * text is valid: it only decides the column's kind. */
+/* The offset of column c's first invalid value: text, or a number out of range. */
+static size_t first_invalid(const struct column_partial *column)
+{
+	size_t text = column->first_invalid_offset, number = column->first_out_of_range_offset;
+
+	return text < number ? text : number;
+}
+
+/* Whether invalid values of column c are left out, or make it a column of text. */
+static bool tolerates(const struct plan *plan, size_t c)
+{
+	return plan->columns[c].invalid != INVALID_ERROR;
+}
+
+/* The first note of column c, or of a kind of records. */
+static struct note **note_at(const struct total *t, size_t c)
+{
+	return &t->notes[NNOTES_OF_RECORDS + c];
+}
+
+/* Keeps a diagnosis as a note, unless it failed. */
+static enum status keep_note(struct note **note, const struct text *text, struct fault *fault)
+{
+	if (fault->status != STATUS_NO_MEMORY)
+		*note = note_make(fault, text->file);
+	return *note ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+}
+
+/* Notes the first value or record of each kind that is no error. */
+static enum status note_tolerated(struct total *t, struct text *text, const struct partial *later,
+				  struct fault *fault)
+{
+	struct scratch *scratch = &t->folder.cpu.folder.scratch;
+	enum status status = STATUS_OK;
+
+	for (size_t c = 0; status == STATUS_OK && c < t->plan->ncolumns; c++) {
+		if (later->columns[c].ninvalid == 0 || *note_at(t, c) || !tolerates(t->plan, c))
+			continue;
+		diagnose_value(t->plan, text, first_invalid(&later->columns[c]), c, scratch, fault);
+		status = keep_note(note_at(t, c), text, fault);
+	}
+	if (status == STATUS_OK && later->nundecided && !t->notes[NOTE_UNDECIDED]) {
+		diagnose_value(t->plan, text, later->first_undecided_offset,
+			       later->undecided_column, scratch, fault);
+		status = keep_note(&t->notes[NOTE_UNDECIDED], text, fault);
+	}
+	if (status == STATUS_OK && later->nragged && !t->notes[NOTE_RAGGED]) {
+		diagnose_ragged(t->plan, text, later->first_ragged_offset, fault);
+		status = keep_note(&t->notes[NOTE_RAGGED], text, fault);
+	}
+	return status;
+}
+
+const struct note *total_note_of_values(const struct total *t, size_t c)
+{
+	return *note_at(t, c);
+}
+
+const struct note *total_note_of_ragged(const struct total *t)
+{
+	return t->notes[NOTE_RAGGED];
+}
+
+const struct note *total_note_of_undecided(const struct total *t)
+{
+	return t->notes[NOTE_UNDECIDED];
+}
+
+/* The offset of column c's first value that is an error. */
 static size_t first_error(const struct total *t, const struct partial *later, size_t c)
 {
 	const struct column_partial *column = &later->columns[c];
-	enum invalid_policy invalid = t->plan->columns[c].invalid;
-	size_t text = column->first_invalid_offset, number = column->first_out_of_range_offset;
 
-	if (column->ninvalid == 0 || invalid == INVALID_SKIP || is_text(t, later, c))
+	if (column->ninvalid == 0 || tolerates(t->plan, c) || is_text(t, later, c))
 		return OFFSET_NONE;
-	return invalid == INVALID_ERROR && text < number ? text : number;
+	return first_invalid(column);
 }
 
-/* Finds the first error in text, whose partial is `later`. */
-static enum status check(struct total *t, const struct text *text, const struct partial *later,
+/* The offset of the first ragged record that is an error. */
+static size_t first_ragged(const struct plan *plan, const struct partial *later)
+{
+	bool is_error = plan->ragged.policy != RAGGED_COUNT && plan->bad_record == INVALID_ERROR;
+
+	return is_error ? later->first_ragged_offset : OFFSET_NONE;
+}
+
+/* Finds the first error in text, whose partial is `later`. If there is none, notes what is left
+ * out. */
+static enum status check(struct total *t, struct text *text, const struct partial *later,
 			 struct fault *fault)
 {
-	size_t first = OFFSET_NONE, column = 0;
+	size_t first = OFFSET_NONE, column = 0, ragged = first_ragged(t->plan, later);
 
 	for (size_t c = 0; c < t->plan->ncolumns; c++) {
 		size_t offset = first_error(t, later, c);
@@ -141,17 +163,17 @@ static enum status check(struct total *t, const struct text *text, const struct 
 			column = c;
 		}
 	}
-	if (later->first_undecided_offset < first && t->plan->short_record == INVALID_ERROR) {
+	if (later->first_undecided_offset < first && t->plan->bad_record == INVALID_ERROR) {
 		first = later->first_undecided_offset;
 		column = later->undecided_column;
 	}
-	t->fault_offset = later->first_short_offset < first ? later->first_short_offset : first;
-	if (later->nshort && t->plan->short_record == INVALID_ERROR &&
-	    later->first_short_offset < first)
-		return fault_short(t, text, later->first_short_offset, fault);
+	t->fault_offset = ragged < first ? ragged : first;
+	if (ragged < first)
+		return diagnose_ragged(t->plan, text, ragged, fault);
 	if (first != OFFSET_NONE)
-		return fault_value(t, text, first, column, &t->folder.cpu.folder.scratch, fault);
-	return STATUS_OK;
+		return diagnose_value(t->plan, text, first, column, &t->folder.cpu.folder.scratch,
+				      fault);
+	return note_tolerated(t, text, later, fault);
 }
 
 static enum status combine(struct partial *p, const struct partial *later, struct fault *fault)
@@ -227,7 +249,7 @@ static enum status seam_fold(struct total *t, bool at_end, const struct seam_use
 	struct seam *s = &t->seam;
 	struct partial *p = &use->folder->partial;
 	struct cpu_folder *cpu = &use->folder->cpu;
-	const struct text text = {s->data, s->nbytes, s->line};
+	struct text text = {s->data, s->nbytes, s->file, s->line, 0, 0};
 	size_t nbytes = s->nbytes + at_end;
 	enum status status;
 
@@ -242,7 +264,7 @@ static enum status seam_fold(struct total *t, bool at_end, const struct seam_use
 	status = check(t, &text, p, fault);
 	if (status == STATUS_OK && p->open_quote_offset != OFFSET_NONE) {
 		fault_set(fault, STATUS_OPEN_QUOTE, 0, NULL);
-		place_fault(t->plan, &text, p->open_quote_offset, t->plan->ncolumns, fault);
+		diagnose_place(t->plan, &text, p->open_quote_offset, t->plan->ncolumns, fault);
 		return STATUS_OPEN_QUOTE;
 	}
 	if (status == STATUS_OK && t->plan->emits)
@@ -285,6 +307,7 @@ static enum status add_head(struct total *t, const struct chunk *chunk, uint64_t
 	enum status status;
 
 	if (t->seam.nbytes == 0) {
+		t->seam.file = chunk->file;
 		t->seam.line = line;
 		t->seam.offset_bytes = chunk->offset_bytes;
 	}
@@ -305,6 +328,7 @@ static enum status add_tail(struct total *t, const struct chunk *chunk,
 	enum status status;
 
 	if (t->seam.nbytes == 0) {
+		t->seam.file = chunk->file;
 		t->seam.line = t->line - count_lines(tail, nbytes);
 		t->seam.offset_bytes = chunk->offset_bytes + later->tail_offset;
 	}
@@ -334,14 +358,15 @@ static bool columns_are_known(const struct plan *plan, const struct partial *p)
 enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nlines,
 		      const struct partial *later, struct chunk_output *output, struct fault *fault)
 {
-	struct text text = {chunk->data, chunk->nbytes, pass_lines(t, chunk, nlines)};
+	uint64_t line = pass_lines(t, chunk, nlines);
+	struct text text = {chunk->data, chunk->nbytes, chunk->file, line, 0, 0};
 	struct seam_use head = {&t->folder, &t->partial, &output->head};
 	struct seam_use tail = {&t->folder, &t->partial, &output->tail};
 	enum status status;
 
 	output->head.nbytes = output->tail.nbytes = 0;
 	output->good_nbytes = 0;
-	status = add_head(t, chunk, text.line, later, &head, fault);
+	status = add_head(t, chunk, line, later, &head, fault);
 	if (status == STATUS_OK)
 		status = begin_output(t, output, fault);
 	if (status != STATUS_OK)
@@ -381,7 +406,7 @@ static bool has_fault(const struct partial *p)
 	for (size_t c = 0; c < p->ncolumns; c++)
 		if (p->columns[c].ninvalid > 0)
 			return true;
-	return p->nshort > 0 || p->nundecided > 0;
+	return p->nragged > 0 || p->nundecided > 0;
 }
 
 bool ends_suffice(const struct plan *plan, const struct partial *later, bool settled)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "csv/chunk.h"
+#include "engine/diagnosis.h"
 #include "fold/column.h"
 #include "base/text_buffer.h"
 #include "emit/cpu_folder.h"
@@ -23,6 +24,7 @@ struct seam {
 	char *memory; /* SIMD_PAD_NBYTES, data, SIMD_PAD_NBYTES; owned */
 	char *data;   /* nbytes of capacity; NULL: none yet */
 	size_t nbytes, capacity;
+	int file;              /* of the input */
 	uint64_t line;         /* of data[0] */
 	uint64_t offset_bytes; /* of data[0] in the input */
 };
@@ -66,6 +68,7 @@ struct total {
 	struct seam_folder folder;
 	uint64_t line; /* of the next chunk's first byte */
 	size_t fault_offset; /* of the first fault in the text checked last */
+	struct note **notes; /* the first of each kind of what is left out; NULL: none. Owned. */
 };
 
 /* Makes the total of no chunks. Errors: STATUS_NO_MEMORY. */
@@ -80,11 +83,17 @@ void chunk_output_free(struct chunk_output *e);
  * later: the chunk's partial; nlines: LFs in the chunk. output: if the plan emits, set to what
  * surrounds the chunk's own output.
  * Errors: STATUS_NO_MEMORY, and what the plan counts as an error: STATUS_NOT_A_NUMBER,
- * STATUS_OUT_OF_RANGE, STATUS_SHORT_RECORD, STATUS_OPEN_QUOTE; fault then has the line,
+ * STATUS_OUT_OF_RANGE, STATUS_RAGGED, STATUS_OPEN_QUOTE; fault then has the line,
  * column and value of the first in input order, but not the file. */
 enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nlines,
 		      const struct partial *later, struct chunk_output *output,
 		      struct fault *fault);
+
+/* The first value of the plan's column c that is no number, if those are no errors; the first ragged
+ * record counted; the first value that leaves a condition undecided. NULL: there is none. */
+const struct note *total_note_of_values(const struct total *t, size_t c);
+const struct note *total_note_of_ragged(const struct total *t);
+const struct note *total_note_of_undecided(const struct total *t);
 
 /* After total_add has found a fault in the chunk: appends to output->head the records before the
  * fault; where memory runs out, none. entry: the chunk's. */

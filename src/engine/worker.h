@@ -81,9 +81,9 @@ struct worker_ops {
 			   struct fault *fault);
 
 	/* Folds the complete records of the chunk that was mapped into out, which the caller has
-	 * cleared: the columns, nshort, head_nbytes and tail_offset. entry may be CHUNK_UNKNOWN
-	 * unless map reported CHUNK_DEPENDS; if the fold needs it after all, needs_entry of out is
-	 * set and the rest of out is undefined. */
+	 * cleared: the columns, nrecords, nragged, head_nbytes and tail_offset. entry may be
+	 * CHUNK_UNKNOWN unless map reported CHUNK_DEPENDS; if the fold needs it after all,
+	 * needs_entry of out is set and the rest of out is undefined. */
 	enum status (*fold)(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
 			    struct partial *out, struct fault *fault);
 

@@ -62,8 +62,8 @@ void partial_clear(struct partial *p)
 		p->nmatched[i] = 0;
 	p->nundecided = 0;
 	p->first_undecided_offset = OFFSET_NONE;
-	p->nshort = 0;
-	p->first_short_offset = p->open_quote_offset = OFFSET_NONE;
+	p->nrecords = p->nragged = 0;
+	p->first_ragged_offset = p->open_quote_offset = OFFSET_NONE;
 	p->head_ends = p->needs_entry = false;
 	p->head_nbytes = p->tail_offset = 0;
 }
@@ -113,8 +113,9 @@ enum status partial_combine(struct partial *p, const struct partial *later)
 		p->nmatched[i] += later->nmatched[i];
 	p->nundecided += later->nundecided;
 	p->first_undecided_offset = OFFSET_NONE;
-	p->nshort += later->nshort;
-	p->first_short_offset = OFFSET_NONE;
+	p->nrecords += later->nrecords;
+	p->nragged += later->nragged;
+	p->first_ragged_offset = OFFSET_NONE;
 	return STATUS_OK;
 }
 

@@ -49,8 +49,9 @@ struct partial {
 	uint64_t nundecided; /* records for which a predicate compares text with a number */
 	size_t first_undecided_offset; /* the first such value, and its column */
 	uint32_t undecided_column;
-	uint64_t nshort;                /* records that lacked a field, left out */
-	size_t first_short_offset;      /* where the first of them starts */
+	uint64_t nrecords; /* taken, whether or not a predicate holds; blank lines are none */
+	uint64_t nragged;  /* records for which ragged_is_counted */
+	size_t first_ragged_offset; /* where the first of them starts */
 	/* Where a chunk's complete records lie; set by a worker's fold. Bytes before
 	 * head_nbytes belong to a record that began in an earlier chunk: 0 if the chunk was
 	 * entered between records, nbytes if that record does not end here either

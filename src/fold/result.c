@@ -12,21 +12,32 @@
 #include "fold/statistic.h"
 #include "io/output.h"
 
+uint64_t result_nnumbers(const struct column_partial *column)
+{
+	return column->fast.count + (column->wide ? column->wide->count : 0);
+}
+
+/* In the summary a column is text if more than a tenth of its values are no numbers: fewer are taken
+ * for slips. */
 bool result_is_text(const struct plan_column *plan, const struct column_partial *column)
 {
-	if (plan->invalid == INVALID_TEXT && column->ninvalid)
-		return true;
+	if (plan->invalid == INVALID_TEXT)
+		return column->ninvalid > (result_nnumbers(column) + column->ninvalid) / 10;
 	return plan->if_numeric && column_kind(column) == COLUMN_TEXT;
+}
+
+uint64_t result_nrecords(const struct plan *plan, const struct partial *total)
+{
+	return plan->where == PREDICATE_NONE ? total->nrecords : total->nmatched[plan->where];
 }
 
 /* Text is present in a column that may hold it, and left out elsewhere. */
 static void read_moments(const struct plan_column *plan, const struct column_partial *column,
 			 struct column_moments *out)
 {
-	uint64_t nwide = column->wide ? column->wide->count : 0;
 	uint64_t ntexts = result_is_text(plan, column) ? column->ninvalid : 0;
 
-	statistic_moments(column, column->fast.count + nwide + ntexts, out);
+	statistic_moments(column, result_nnumbers(column) + ntexts, out);
 }
 
 static bool set_cell(struct cell *cell, const char *text, bool is_number)
@@ -44,6 +55,14 @@ static enum status no_memory(struct table *t, struct fault *fault)
 
 /* ---- a row of results ---- */
 
+static bool set_count(struct cell *cell, uint64_t count)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "%" PRIu64, count);
+	return set_cell(cell, text, true);
+}
+
 static bool set_result(const struct query *q, const struct partial *total, const struct result *r,
 		       struct cell *name, struct cell *value)
 {
@@ -51,6 +70,9 @@ static bool set_result(const struct query *q, const struct partial *total, const
 	char text[STATISTIC_TEXT_NBYTES];
 	struct column_moments moments;
 
+	if (!operation_has_columns(r->operation))
+		return set_cell(name, operation_title(r->operation), true) &&
+		       set_count(value, result_nrecords(&q->plan, total));
 	if (asprintf(&name->text, "%s(%s)", operation_title(r->operation), column->name) < 0)
 		name->text = NULL;
 	name->is_number = true;
@@ -97,7 +119,7 @@ static char *new_column_name(const struct query *q, const struct result *r)
 	const char *title = operation_title(r->operation);
 	char *name;
 
-	if (operation_kind(r->operation) == OPERATION_OFFSET)
+	if (!operation_has_columns(r->operation))
 		return strdup(title);
 	if (asprintf(&name, "%s(%s)", title, q->plan.columns[r->column].name) < 0)
 		return NULL;
@@ -158,16 +180,18 @@ enum status result_heading(const struct query *q, struct fault *fault)
 
 /* ---- the summary ---- */
 
-enum summary_column { SUMMARY_COLUMN, SUMMARY_TYPE, SUMMARY_COUNT, SUMMARY_MISSING, SUMMARY_SUM };
+enum summary_column {
+	SUMMARY_COLUMN, SUMMARY_TYPE, SUMMARY_COUNT, SUMMARY_MISSING, SUMMARY_INVALID, SUMMARY_SUM
+};
 
-/* The columns from SUMMARY_SUM on, and their operations. */
+/* The columns and their operations. Those from SUMMARY_SUM on are empty for text. */
 static const struct {
 	const char *name;
 	enum operation operation;
 } summary_columns[] = {
 	{"column", NOPERATIONS},   {"type", NOPERATIONS},    {"count", OPERATION_COUNT},
-	{"missing", NOPERATIONS},  {"sum", OPERATION_SUM},   {"min", OPERATION_MIN},
-	{"max", OPERATION_MAX},    {"mean", OPERATION_MEAN},
+	{"missing", NOPERATIONS},  {"invalid", NOPERATIONS}, {"sum", OPERATION_SUM},
+	{"min", OPERATION_MIN},    {"max", OPERATION_MAX},   {"mean", OPERATION_MEAN},
 };
 #define NSUMMARY (sizeof summary_columns / sizeof *summary_columns)
 
@@ -175,7 +199,7 @@ static const char *type_name(const struct plan_column *plan, const struct column
 {
 	if (result_is_text(plan, column))
 		return "text";
-	return column->fast.count || (column->wide && column->wide->count) ? "number" : "empty";
+	return result_nnumbers(column) ? "number" : "empty";
 }
 
 static bool set_summary_row(const struct plan_column *plan, const struct column_partial *column,
@@ -183,17 +207,18 @@ static bool set_summary_row(const struct plan_column *plan, const struct column_
 {
 	char text[STATISTIC_TEXT_NBYTES];
 	struct column_moments moments;
+	bool is_text = result_is_text(plan, column);
 	bool ok = set_cell(&row[SUMMARY_COLUMN], plan->name, false) &&
-		  set_cell(&row[SUMMARY_TYPE], type_name(plan, column), false);
+		  set_cell(&row[SUMMARY_TYPE], type_name(plan, column), false) &&
+		  set_count(&row[SUMMARY_MISSING], column->nmissing) &&
+		  set_count(&row[SUMMARY_INVALID], is_text ? 0 : column->ninvalid);
 
-	snprintf(text, sizeof text, "%" PRIu64, column->nmissing);
-	ok = ok && set_cell(&row[SUMMARY_MISSING], text, true);
 	read_moments(plan, column, &moments);
 	for (size_t i = 0; ok && i < NSUMMARY; i++) {
 		if (summary_columns[i].operation == NOPERATIONS)
 			continue;
 		statistic_format(summary_columns[i].operation, &moments, text);
-		if (i >= SUMMARY_SUM && result_is_text(plan, column))
+		if (i >= SUMMARY_SUM && is_text)
 			*text = '\0';
 		ok = set_cell(&row[i], text, true);
 	}

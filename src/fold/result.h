@@ -25,7 +25,14 @@ enum format result_format(const struct query *q, const struct table *t, enum for
  * it came and the names of the new columns. Errors: STATUS_WRITE, STATUS_NO_MEMORY. */
 enum status result_heading(const struct query *q, struct fault *fault);
 
-/* Whether the column is text: then values that are no numbers count as present. */
+/* The number of the column's numbers. */
+uint64_t result_nnumbers(const struct column_partial *column);
+
+/* The number of records, with --where of those where it holds. */
+uint64_t result_nrecords(const struct plan *plan, const struct partial *total);
+
+/* Whether the column is text: then values that are no numbers count as present; elsewhere they are
+ * left out. */
 bool result_is_text(const struct plan_column *plan, const struct column_partial *column);
 
 #endif

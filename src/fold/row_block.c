@@ -44,6 +44,12 @@ size_t row_block_set(struct row_block *b, const char *text, const struct row_run
 	return b->nrows;
 }
 
+/* Whether the rows have the field of column c. */
+static bool has_field(const struct row_block *b, size_t c)
+{
+	return b->plan->columns[c].field < b->stride;
+}
+
 static bool drops_cr(const struct row_block *b, size_t c)
 {
 	return b->plan->columns[c].field == b->stride - 1;
@@ -51,8 +57,11 @@ static bool drops_cr(const struct row_block *b, size_t c)
 
 struct field_span row_block_field(const struct row_block *b, size_t c, unsigned row)
 {
-	return row_field(b->text, row_block_ends(b, row) + b->plan->columns[c].field,
-			 drops_cr(b, c));
+	const uint32_t *ends = row_block_ends(b, row);
+
+	if (!has_field(b, c))
+		return (struct field_span){ends[b->stride - 1], ends[b->stride - 1]};
+	return row_field(b->text, ends + b->plan->columns[c].field, drops_cr(b, c));
 }
 
 const struct simd_numbers *row_block_numbers(struct row_block *b, size_t c)
@@ -61,8 +70,11 @@ const struct simd_numbers *row_block_numbers(struct row_block *b, size_t c)
 
 	if (b->has_numbers[c])
 		return numbers;
-	simd()->convert(b->text, b->ends + b->plan->columns[c].field, b->stride, b->nrows,
-			drops_cr(b, c), numbers, &b->hints[c]);
+	if (has_field(b, c))
+		simd()->convert(b->text, b->ends + b->plan->columns[c].field, b->stride, b->nrows,
+				drops_cr(b, c), numbers, &b->hints[c]);
+	else
+		*numbers = (struct simd_numbers){.empty = row_block_all(b)};
 	if (b->missing_is_number)
 		numbers->numbers = 0;
 	b->has_numbers[c] = true;

@@ -69,7 +69,7 @@ static inline struct row_record row_record_at(const char *text, const uint32_t *
 	return r;
 }
 
-/* The raw field of the plan's column c in a row. */
+/* The raw field of the plan's column c in a row; if it is not there, no byte at the record's end. */
 struct field_span row_block_field(const struct row_block *b, size_t c, unsigned row);
 
 /* The numbers of the plan's column c; none if a number may mean "missing". */

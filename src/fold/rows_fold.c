@@ -148,7 +148,7 @@ static enum status fold_fields(const struct fold *m, size_t c, struct row_fields
 	return status;
 }
 
-/* Column c of the rows of a run. */
+/* Column c of rows of `stride` fields, that one among them. */
 static struct row_fields fields_of(const struct fold *m, size_t c, const struct row_run *run)
 {
 	uint32_t field = m->f->plan->columns[c].field;
@@ -157,15 +157,20 @@ static struct row_fields fields_of(const struct fold *m, size_t c, const struct 
 				   field == run->stride - 1};
 }
 
-/* Folds all rows of the run. */
+/* Folds all rows of the run. Fields that are not there are missing. */
 static enum status fold_all(const struct fold *m, const struct row_run *run)
 {
 	const struct plan *plan = m->f->plan;
 	enum status status = STATUS_OK;
 
-	for (size_t c = 0; status == STATUS_OK && c < plan->ncolumns; c++)
-		if (plan->columns[c].needs)
+	for (size_t c = 0; status == STATUS_OK && c < plan->ncolumns; c++) {
+		if (!plan->columns[c].needs)
+			continue;
+		if (plan->columns[c].field < run->stride)
 			status = fold_fields(m, c, fields_of(m, c, run));
+		else
+			m->out->columns[c].nmissing += run->nrows;
+	}
 	return status;
 }
 
@@ -192,6 +197,10 @@ static enum status fold_kept_column(const struct fold *m, size_t c)
 	struct row_fields fields = fields_of(m, c, &(struct row_run){b->ends, b->stride, b->nrows});
 	uint64_t kept = m->f->filter.kept;
 
+	if (m->f->plan->columns[c].field >= b->stride) {
+		m->out->columns[c].nmissing += (uint64_t)__builtin_popcountll(kept);
+		return STATUS_OK;
+	}
 	if (b->has_numbers[c] && m->f->plan->columns[c].parses)
 		return fold_converted(m, c, &fields, &b->numbers[c], kept);
 	return kept == row_block_all(b) ? fold_fields(m, c, fields) : fold_copied(m, c, &fields);
@@ -280,17 +289,11 @@ static enum status fold_block(const struct fold *m)
 
 /* ---- rows ---- */
 
-static enum status fold_run(void *context, const struct row_run *run)
+static enum status fold_taken(const struct fold *m, const struct row_run *run)
 {
-	const struct fold *m = context;
 	enum status status = STATUS_OK;
 
-	if (row_run_is_short(run, m->f->plan)) {
-		m->out->nshort += run->nrows;
-		if (m->out->first_short_offset == OFFSET_NONE)
-			m->out->first_short_offset = (uint32_t)(run->ends[-1] + 1);
-		return STATUS_OK;
-	}
+	m->out->nrecords += run->nrows;
 	if (m->f->plan->npredicates == 0)
 		return fold_all(m, run);
 	for (size_t row = 0; status == STATUS_OK && row < run->nrows;) {
@@ -298,6 +301,61 @@ static enum status fold_run(void *context, const struct row_run *run)
 		status = fold_block(m);
 	}
 	return status;
+}
+
+/* Whether the last field of a row of `stride` fields has no byte. */
+static bool ends_empty(const char *text, const uint32_t *ends, size_t stride)
+{
+	struct field_span last = row_field(text, ends + stride - 1, true);
+
+	return last.begin == last.end;
+}
+
+struct row_part row_run_part(const struct ragged_rule *rule, const char *text,
+			     const struct row_run *run, size_t first)
+{
+	uint32_t n = (uint32_t)run->stride;
+	const uint32_t *ends = run->ends + first * run->stride;
+	struct row_part part = {.rows = {ends, run->stride, run->nrows - first}};
+	bool looks = n == rule->nfields + 1; /* at each row's last field: it decides */
+	size_t nrows = 1;
+
+	part.is_ragged = ragged_is(rule, n, looks && ends_empty(text, ends, n));
+	part.is_taken = !part.is_ragged || ragged_is_taken(rule, n);
+	if (!looks)
+		return part;
+	while (nrows < part.rows.nrows &&
+	       ends_empty(text, ends + nrows * n, n) == !part.is_ragged)
+		nrows++;
+	part.rows.nrows = nrows;
+	return part;
+}
+
+/* Folds rows of another number of fields than the first record's. */
+static enum status fold_uneven(const struct fold *m, const struct row_run *run)
+{
+	const struct ragged_rule *rule = &m->f->plan->ragged;
+	enum status status = STATUS_OK;
+
+	for (size_t row = 0; status == STATUS_OK && row < run->nrows;) {
+		struct row_part part = row_run_part(rule, m->text, run, row);
+		row += part.rows.nrows;
+		if (part.is_ragged && ragged_is_counted(rule, (uint32_t)run->stride)) {
+			m->out->nragged += part.rows.nrows;
+			if (m->out->first_ragged_offset == OFFSET_NONE)
+				m->out->first_ragged_offset = (uint32_t)(part.rows.ends[-1] + 1);
+		}
+		if (part.is_taken)
+			status = fold_taken(m, &part.rows);
+	}
+	return status;
+}
+
+static enum status fold_run(void *context, const struct row_run *run)
+{
+	const struct fold *m = context;
+
+	return run->stride == m->f->plan->ragged.nfields ? fold_taken(m, run) : fold_uneven(m, run);
 }
 
 enum status rows_fold(struct row_folder *f, struct rows *r, const char *text, size_t nbytes,

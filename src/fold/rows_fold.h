@@ -37,11 +37,16 @@ struct row_folder {
 enum status row_folder_init(struct row_folder *f, const struct plan *plan);
 void row_folder_free(struct row_folder *f);
 
-/* Whether the run's rows lack a field of the plan. */
-static inline bool row_run_is_short(const struct row_run *run, const struct plan *plan)
-{
-	return plan->ncolumns > 0 && plan->columns[plan->ncolumns - 1].field >= run->stride;
-}
+/* Rows of a run that are all ragged, or none of them is. */
+struct row_part {
+	struct row_run rows;
+	bool is_ragged;
+	bool is_taken; /* not ragged, or folded and printed all the same */
+};
+
+/* Returns the rows of the run from `first` on that are ragged alike: at least one. */
+struct row_part row_run_part(const struct ragged_rule *rule, const char *text,
+			     const struct row_run *run, size_t first);
 
 /* Folds into out, which the caller has cleared, the complete records of the text that r has
  * classified last. entry: as in rows_walk. Sets all of out but needs_entry. Values that are no

@@ -55,6 +55,9 @@ static void print_detail(const struct fault *f)
 		if (f->value_nbytes > f->detail_nbytes)
 			fprintf(stderr, "... (%zu bytes)", f->value_nbytes);
 		break;
+	case STATUS_RAGGED:
+		utf8_print(stderr, f->detail, f->detail_nbytes);
+		break;
 	case STATUS_DAMAGED:
 	case STATUS_TRUNCATED:
 	case STATUS_TRAILING:
@@ -98,6 +101,15 @@ static void print_lines(const char *text)
 	}
 }
 
+/* Prints what is wrong, and where. */
+static void print_fault(const struct fault *f)
+{
+	print_place(f);
+	fputs(status_words(f->status), stderr);
+	print_detail(f);
+	print_text(f->hint);
+}
+
 int message_fault(const struct fault *fault)
 {
 	print_program();
@@ -105,9 +117,7 @@ int message_fault(const struct fault *fault)
 		print_lines(fault->detail);
 		fprintf(stderr, "Try '%s --help'.", program);
 	} else {
-		print_place(fault);
-		fputs(status_words(fault->status), stderr);
-		print_detail(fault);
+		print_fault(fault);
 	}
 	fputc('\n', stderr);
 	return status_exit(fault->status);
@@ -129,17 +139,33 @@ void message_columns(char *const *names, size_t ncolumns)
 	fputc('\n', stderr);
 }
 
-void message_left_out(uint64_t n, const char *column)
+/* Prints the first of the n that a warning is about. */
+static void print_first(uint64_t n, const struct fault *first)
+{
+	fputs(n == 1 ? ": " : "; the first: ", stderr);
+	print_fault(first);
+	fputc('\n', stderr);
+}
+
+void message_values_left_out(uint64_t n, const char *column, const struct fault *first)
+{
+	print_program();
+	fprintf(stderr, "warning: %" PRIu64 " value%s of column '", n, n == 1 ? "" : "s");
+	print_text(column);
+	fputs("' left out", stderr);
+	print_first(n, first);
+}
+
+void message_ragged(uint64_t n, bool left_out, const struct fault *first)
 {
 	print_program();
 	fprintf(stderr, "warning: %" PRIu64 " ", n);
-	if (column) {
-		fputs(n == 1 ? "value of column '" : "values of column '", stderr);
-		print_text(column);
-		fputs("' left out: not a number\n", stderr);
-	} else {
-		fprintf(stderr, "%s left out: too few fields\n", n == 1 ? "record" : "records");
-	}
+	if (left_out)
+		fputs(n == 1 ? "record left out" : "records left out", stderr);
+	else
+		fputs(n == 1 ? "record has too many or too few fields"
+			     : "records have too many or too few fields", stderr);
+	print_first(n, first);
 }
 
 void message_undecided(uint64_t n)

@@ -6,6 +6,7 @@
 #define GPUSTAT_MESSAGE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,9 +23,12 @@ int message_fault(const struct fault *fault);
 /* Prints the number of columns and the names that are not NULL. */
 void message_columns(char *const *names, size_t ncolumns);
 
-/* Warns that n values of the column were left out as they are no numbers, or, if column is NULL, n
- * records with too few fields. */
-void message_left_out(uint64_t n, const char *column);
+/* Warns that n values of the column were left out. first: what is wrong with the first of them, and
+ * where. */
+void message_values_left_out(uint64_t n, const char *column, const struct fault *first);
+
+/* Warns that n ragged records were left out, or taken all the same. */
+void message_ragged(uint64_t n, bool left_out, const struct fault *first);
 
 /* Warns that in n records a condition compared text with a number. */
 void message_undecided(uint64_t n);

@@ -217,7 +217,9 @@ enum status header_read(struct header *h, struct input *input, const struct plan
 	if (status == STATUS_OK && t.record[0].nfields) {
 		h->nfields = t.record[0].nfields;
 		h->begin = t.begin[0];
-		h->end = t.begin[0] + t.record[0].fields[h->nfields - 1].end;
+		struct field_span last = t.record[0].fields[h->nfields - 1];
+		h->ends_empty = last.begin == last.end;
+		h->end = t.begin[0] + last.end;
 		h->nbytes = t.begin[0] + t.record[0].nbytes;
 	}
 	h->has_second = t.record[1].nbytes != 0;

@@ -28,6 +28,7 @@ struct first_record {
 struct header {
 	bool present;                  /* the first record is a header, and was skipped */
 	size_t nfields;                /* of the first record; 0: the input is empty */
+	bool ends_empty;               /* its last field has no byte */
 	char **names;                  /* nfields; NULL for a column that has none. Owned. */
 	struct first_record record[2]; /* the first, and the second if it was asked for ... */
 	bool has_second;               /* ... and is in the same file: it may be a blank line */

@@ -59,6 +59,13 @@ enum operation_kind operation_kind(enum operation operation)
 	return operations[operation].kind;
 }
 
+bool operation_has_columns(enum operation operation)
+{
+	enum operation_kind kind = operation_kind(operation);
+
+	return kind == OPERATION_REDUCE || kind == OPERATION_RUNNING;
+}
+
 unsigned operation_needs(enum operation operation)
 {
 	return operations[operation].needs;
@@ -224,6 +231,7 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 		return set_skip_lines(o, argument, fault);
 	case OPTION_RAGGED:
 		o->ragged = (enum ragged_policy)word;
+		o->has_ragged = true;
 		break;
 	case OPTION_DECIMAL:
 		return set_byte(id, argument, &o->notation.decimal, fault);
@@ -328,7 +336,8 @@ static enum status check(struct options *o, struct fault *fault)
 
 	for (size_t i = 0; i < o->nuses; i++) {
 		enum operation_kind kind = operation_kind(o->uses[i].operation);
-		*(kind == OPERATION_REDUCE ? &reduce : &column) = operation_name(o->uses[i].operation);
+		bool emits = kind == OPERATION_RUNNING || kind == OPERATION_OFFSET;
+		*(emits ? &column : &reduce) = operation_name(o->uses[i].operation);
 		running |= kind == OPERATION_RUNNING;
 	}
 	o->emits = column || (o->where && !reduce);
@@ -339,6 +348,8 @@ static enum status check(struct options *o, struct fault *fault)
 		return option_fault(fault, "--only: there is no new column to print");
 	if (o->exclusive && !running)
 		return option_fault(fault, "--exclusive: there is no running total");
+	if (o->max_invalid.given && o->invalid != INVALID_SKIP)
+		return option_fault(fault, "--max-invalid: nothing is left out without --invalid skip");
 	if (o->emits && o->format != FORMAT_AUTO)
 		return option_fault(fault, "--format is for results: records are printed as they came");
 	return STATUS_OK;

@@ -20,7 +20,7 @@ enum operation {
 	NOPERATIONS
 };
 
-enum operation_kind { OPERATION_REDUCE, OPERATION_RUNNING, OPERATION_OFFSET };
+enum operation_kind { OPERATION_REDUCE, OPERATION_RECORDS, OPERATION_RUNNING, OPERATION_OFFSET };
 
 enum header_mode { HEADER_AUTO, HEADER_YES, HEADER_NO };
 enum device { DEVICE_AUTO, DEVICE_CPU, DEVICE_GPU, DEVICE_ALL };
@@ -47,6 +47,7 @@ struct options {
 	bool has_delimiter; /* it was given */
 	uint64_t nskipped_lines;
 	enum ragged_policy ragged;
+	bool has_ragged; /* it was given */
 	struct number_notation notation;
 	struct invalid_limit max_invalid;
 	enum header_mode header;
@@ -74,6 +75,9 @@ void options_free(struct options *o);
 const char *operation_name(enum operation operation);
 const char *operation_title(enum operation operation);
 enum operation_kind operation_kind(enum operation operation);
+
+/* Whether the operation's argument is COLS. */
+bool operation_has_columns(enum operation operation);
 
 /* The moments that an operation is computed from: a set of enum moment. */
 unsigned operation_needs(enum operation operation);

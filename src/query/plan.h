@@ -11,20 +11,14 @@
 #include <stdint.h>
 
 #include "csv/dialect.h"
+#include "csv/ragged.h"
 #include "number/notation.h"
 
-/* What to do about a value that is no number, or a record without the field. */
+/* What to do about a value that is no number. */
 enum invalid_policy {
 	INVALID_ERROR, /* stop with a message */
 	INVALID_SKIP,  /* leave it out, and say at the end how many there were */
 	INVALID_TEXT,  /* the column is text, then: the summary's way */
-};
-
-/* What to do about records with more or fewer fields than the first. */
-enum ragged_policy {
-	RAGGED_ERROR,
-	RAGGED_EXTRA, /* those with more are taken */
-	RAGGED_ALLOW, /* all are taken; fields that are not there are missing */
 };
 
 /* What is kept of a column's values: a set of these. The first three are kept by one fused fold
@@ -77,13 +71,17 @@ static inline bool plan_column_has_moments(const struct plan_column *column)
 struct plan {
 	struct csv_dialect dialect;
 	struct number_notation notation;
-	enum ragged_policy ragged;
-	enum invalid_policy short_record; /* ERROR or SKIP */
+	struct ragged_rule ragged;
+	bool has_header; /* the first record is one */
+	enum invalid_policy bad_record; /* ERROR or SKIP: one that is ragged and not taken, or for
+					 * which a predicate compares text with a number */
 	size_t ncolumns;
 	struct plan_column *columns; /* by field, ascending, no field twice */
 	size_t npredicates;
 	const struct expr **predicates; /* --where's, and one for each --offsets */
 	size_t where; /* the predicate without which a record is left out, or PREDICATE_NONE */
+
+	bool counts_records; /* partial.nrecords is needed: else a device may leave it 0 */
 
 	bool emits;       /* records are printed, each with its new columns */
 	bool only;        /* the new fields without the record */

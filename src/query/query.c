@@ -95,7 +95,7 @@ static enum status parse_selections(struct making *m)
 		return no_memory(m);
 	for (size_t i = 0; status == STATUS_OK && i < o->nuses; i++) {
 		struct selection *to = &m->selections[m->nselections++];
-		if (operation_kind(o->uses[i].operation) != OPERATION_OFFSET)
+		if (operation_has_columns(o->uses[i].operation))
 			status = selection_parse(o->uses[i].argument, to, m->fault);
 	}
 	for (size_t i = 0; status == STATUS_OK && i < m->q->nconditions; i++)
@@ -211,7 +211,7 @@ static enum status demand_selected(struct making *m)
 			if (status == STATUS_OK)
 				status = demand_range(m, use->operation, range);
 		}
-		if (status == STATUS_OK && operation_kind(use->operation) == OPERATION_OFFSET)
+		if (status == STATUS_OK && !operation_has_columns(use->operation))
 			status = add_result(m, (struct result){.operation = use->operation});
 	}
 	return status;
@@ -285,7 +285,7 @@ static enum status plan_columns(struct making *m)
 		if (m->demands[i].selected)
 			status = plan_column(m, i);
 	for (size_t i = 0; status == STATUS_OK && i < q->nresults; i++)
-		if (operation_kind(q->results[i].operation) != OPERATION_OFFSET)
+		if (operation_has_columns(q->results[i].operation))
 			q->results[i].column = m->demands[q->results[i].column].column;
 	return status;
 }
@@ -312,6 +312,7 @@ static enum status plan_predicates(struct making *m)
 /* What a new column shows, by operation. */
 static const enum new_column_kind new_column_kinds[NOPERATIONS] = {
 #define KIND_REDUCE(formula) 0
+#define KIND_RECORDS(formula) 0
 #define KIND_RUNNING(new_column) new_column
 #define KIND_OFFSET(new_column) new_column
 #define OPERATION(id, kind, name, argument, title, needs, value, help) \
@@ -349,11 +350,14 @@ static void begin_plan(struct query *q, const struct options *options)
 {
 	q->plan.dialect = options->dialect;
 	q->plan.notation = options->notation;
-	q->plan.ragged = options->ragged;
-	q->plan.short_record = options->invalid;
+	q->plan.bad_record = options->invalid;
 	q->plan.nmissing = options->nmissing;
 	q->plan.missing = options->missing;
 	q->summary = options->nuses == 0 && !options->where;
+	q->plan.ragged.policy = q->summary && !options->has_ragged ? RAGGED_COUNT : options->ragged;
+	q->plan.counts_records = options->invalid == INVALID_SKIP;
+	for (size_t i = 0; i < options->nuses; i++)
+		q->plan.counts_records |= options->uses[i].operation == OPERATION_COUNT_RECORDS;
 }
 
 /* Whether '*' has found any column. */
@@ -390,6 +394,9 @@ static enum status make(struct making *m, struct input *input)
 	if (status == STATUS_OK)
 		status = plan_new_columns(m);
 	q->plan.dialect.one_column = q->header.nfields <= 1;
+	q->plan.ragged.nfields = q->header.nfields ? (uint32_t)q->header.nfields : 1;
+	q->plan.ragged.last_is_empty = q->header.ends_empty;
+	q->plan.has_header = q->header.present;
 	return status;
 }
 

@@ -17,6 +17,7 @@
 #include "query/options.h"
 #include "query/query.h"
 #include "run/device_choice.h"
+#include "run/left_out.h"
 
 /* What one pass over the input owns. */
 struct run {
@@ -29,24 +30,6 @@ struct run {
 	bool careful;   /* fold no chunk on a guess: the pass before guessed wrong */
 	bool all_ended; /* every thread of the engine has ended */
 };
-
-static void report_left_out(const struct run *r)
-{
-	for (int i = 0; i < input_nfiles(r->input); i++)
-		if (input_is_padded(r->input, i))
-			message_padded(input_name(r->input, i));
-	for (size_t c = 0; c < r->query.plan.ncolumns; c++) {
-		const struct plan_column *column = &r->query.plan.columns[c];
-		const struct column_partial *total = &r->total.partial.columns[c];
-		if (total->ninvalid && column->invalid == INVALID_SKIP &&
-		    !result_is_text(column, total))
-			message_left_out(total->ninvalid, column->name);
-	}
-	if (r->total.partial.nundecided)
-		message_undecided(r->total.partial.nundecided);
-	if (r->total.partial.nshort)
-		message_left_out(r->total.partial.nshort, NULL);
-}
 
 static enum status print_result(const struct run *r, struct fault *fault)
 {
@@ -67,6 +50,27 @@ static enum status print_result(const struct run *r, struct fault *fault)
 static bool is_repeatable(const struct run *r)
 {
 	return input_nbytes_left(r->input) != UINT64_MAX;
+}
+
+/* Prints the result, and what was left out for it. If that is too much, no result is printed;
+ * records have been printed before. */
+static enum status finish(const struct run *r, struct fault *fault)
+{
+	const struct left_out left_out = {&r->options, &r->query, r->input, &r->total};
+	bool emits = r->query.plan.emits;
+	enum status status = emits ? STATUS_OK : left_out_check(&left_out, fault);
+
+	if (status == STATUS_OK)
+		status = print_result(r, fault);
+	if (status == STATUS_OK)
+		status = output_close(fault);
+	if (status == STATUS_OK && emits)
+		status = left_out_check(&left_out, fault);
+	if (status == STATUS_OK) {
+		left_out_report(&left_out);
+		devices_report_failures(&r->devices);
+	}
+	return status;
 }
 
 static enum status process(struct run *r, struct fault *fault)
@@ -91,13 +95,7 @@ static enum status process(struct run *r, struct fault *fault)
 				    fault);
 	}
 	if (status == STATUS_OK)
-		status = print_result(r, fault);
-	if (status == STATUS_OK)
-		status = output_close(fault);
-	if (status == STATUS_OK) {
-		report_left_out(r);
-		devices_report_failures(&r->devices);
-	}
+		status = finish(r, fault);
 	if (status == STATUS_OK && r->options.verbose)
 		devices_report(&r->devices, clock_s() - begin_s);
 	return status;

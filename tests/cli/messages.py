@@ -64,7 +64,6 @@ def check_names(what, raw, escaped):
     for name, args, data, status in (
             ("not a number", ["--sum=:2"], head + b"1,x\n", 1),
             ("out of range", ["--sum=:2"], head + b"1,1e999\n", 1),
-            ("a short record", ["--sum=:2"], head + b"1\n", 1),
             ("left out", ["--sum=:2", "--invalid=skip"], head + b"1,x\n1,2\n", 0),
             ("the names there are", ["--sum=nosuch"], head + b"1,2\n", 2),
             ("text in a condition", ["--where=:2 > 1"], head + b"1,x\n", 1)):

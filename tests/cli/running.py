@@ -76,7 +76,7 @@ TABLE = [
     case("a stray quote", b'v,t\n1,12" disk\n2,a"b\n', "sum", 'v,t,running_sum(v)\n1,12" disk,1\n2,a"b,3\n'),
     case("a lone CR is data", b"v,t\n1,a\rb\n2,\r\r\n3,c\n", "sum",
          "v,t,running_sum(v)\n1,a\rb,1\n2,\r,3\r\n3,c,6\n"),
-    case("longer records", b"v,t\n1,a,b,c\n2,d\n", "sum", "v,t,running_sum(v)\n1,a,b,c,1\n2,d,3\n"),
+    case("a delimiter at the record's end", b"v,t\n1,a,\n2,d\n", "sum", "v,t,running_sum(v)\n1,a,,1\n2,d,3\n"),
     case("any byte", b"v,t\n1,\xff\x00\xfe\n2,\xc3\xbc\n", "sum",
          b"v,t,running_sum(v)\n1,\xff\x00\xfe,1\n2,\xc3\xbc,3\n"),
     # ---- blank lines, missing -------------------------------------------------------------------
@@ -175,7 +175,8 @@ BAD = [
      't,v,running_max(v)\n"a\nb",1,1\n"c\n\nd",2,2\n', "<stdin>:7: column 'v': not a number: 'x'"),
     ("of two columns the second", b"a,b\n1,2\n3,y\n", [("sum", "b"), ("min", "a")],
      "a,b,running_sum(b),running_min(a)\n1,2,2,1\n", "<stdin>:3: column 'b': not a number: 'y'"),
-    ("a short record", b"a,b\n1,2\n3\n5,6\n", [("sum", "b")], "a,b,running_sum(b)\n1,2,2\n", "<stdin>:3: column 'b'"),
+    ("a short record", b"a,b\n1,2\n3\n5,6\n", [("sum", "b")], "a,b,running_sum(b)\n1,2,2\n",
+     "gpustat: <stdin>:3: 1 field where the header has 2: see --ragged\n"),
     ("an open quote", b'a,b\n1,2\n3,"4\n5,6\n7,8\n', [("sum", "a")], "a,b,running_sum(a)\n1,2,1\n", "<stdin>:3:"),
     ("out of range", b"a,b\n1,2\n3,1e400\n5,6\n", [("sum", "b")], "a,b,running_sum(b)\n1,2,2\n",
      "<stdin>:3: column 'b'"),

@@ -179,11 +179,11 @@ def check_headers():
 # ---- records pass unchanged -----------------------------------------------------------------------
 
 def check_passing():
-    data = b'"a" ,t\r\n1, x\n\r\n2,"y\n\r\n"\r\n\n3,"",more\n4,\xff\x00\n5,last'
+    data = b'"a" ,t\r\n1, x\n\r\n2,"y\n\r\n"\r\n\n3,"",\n4,\xff\x00\n5,last'
     models("bytes pass as they came", Scan(where=":1 > 0"), data, ways(0),
-           b'"a" ,t\r\n1, x\n2,"y\n\r\n"\r\n3,"",more\n4,\xff\x00\n5,last')
+           b'"a" ,t\r\n1, x\n2,"y\n\r\n"\r\n3,"",\n4,\xff\x00\n5,last')
     models("the last is dropped, its end is not missed", Scan(where=":1 < 5"), data, ways(1),
-           b'"a" ,t\r\n1, x\n2,"y\n\r\n"\r\n3,"",more\n4,\xff\x00\n')
+           b'"a" ,t\r\n1, x\n2,"y\n\r\n"\r\n3,"",\n4,\xff\x00\n')
     models("blank lines in one column are records", Scan(where="v is missing"), b"v\n1\n\n\r\n2\n\n", ways(2),
            "v\n\n\r\n\n")
     models("another delimiter", Scan(where="b = 'x,y'", delimiter=b";"), b"a;b\n1;x,y\n2;x\n", ways(3),
@@ -191,7 +191,6 @@ def check_passing():
     short = b"a,b\n1,2\n3\n5,6\n"
     models("a short record", Scan(where="b > 0"), short, ways(0))
     models("a short record, skipped", Scan(where="b > 0", invalid="skip"), short, ways(1))
-    models("a record short of what is not asked", Scan(where="a > 0"), short, ways(2), "a,b\n1,2\n3\n5,6\n")
     models("an open quote", Scan(where="a > 0"), b'a,b\n1,2\n3,"4\n5,6\n', ways(3))
     many = b"id,t\n" + b"".join(b'%d,"x\n%d"\n' % (i, i % 10) for i in range(5000))
     for i, condition in enumerate(("t = 'x\n7'", "id >= 4990", "id < 0", "id >= 0", "id = 2500 or t = 'x\n0'")):

@@ -4,7 +4,7 @@
  * byte at a time (dfa.h), and the CPU worker with every instruction set of this machine (simd.h,
  * rows.h). Both must agree.
  *
- * Input: three bytes that make the plan and the entry, then text.
+ * Input: PLAN_NBYTES bytes that make the plan and the entry, then text.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -18,6 +18,7 @@
 #include "simd/simd.h"
 #include "engine/worker.h"
 
+#define PLAN_NBYTES 4
 #define MAX_TEXT_NBYTES 20000
 
 /* What one way has made of the text. */
@@ -38,7 +39,10 @@ static struct plan make_plan(const uint8_t *bytes)
 	struct plan plan = {.dialect = {.delimiter = delimiters[bytes[0] & 3], .quote = '"',
 					.one_column = bytes[0] & 4},
 			    .notation = {.decimal = '.'},
-			    .short_record = bytes[0] & 8 ? INVALID_SKIP : INVALID_ERROR,
+			    .ragged = {.policy = (enum ragged_policy)(bytes[3] & 3),
+				       .last_is_empty = bytes[3] & 4,
+				       .nfields = 1 + (bytes[3] >> 3 & 7)},
+			    .bad_record = bytes[0] & 8 ? INVALID_SKIP : INVALID_ERROR,
 			    .emits = bytes[0] & 16,
 			    .only = bytes[0] & 32,
 			    .exclusive = bytes[0] & 64,
@@ -50,7 +54,7 @@ static struct plan make_plan(const uint8_t *bytes)
 	uint32_t field = plan.dialect.one_column ? 0 : bytes[1] >> 2 & 3;
 
 	if (plan.dialect.one_column)
-		plan.ncolumns = 1;
+		plan.ncolumns = plan.ragged.nfields = 1;
 	for (size_t c = 0; c < plan.ncolumns; c++) {
 		bool parses = bytes[1] >> (4 + c) & 1 || c == 0;
 		columns[c] = (struct plan_column){field, "x", MOMENTS_FUSED, parses, false,
@@ -94,6 +98,7 @@ struct reference {
 	struct field_span spans[NSPANS]; /* of the plan's columns */
 	uint32_t field;
 	size_t nfound;
+	bool last_is_empty; /* the field that ended last */
 	struct running runnings[4];
 	struct scratch scratch;
 	struct outcome *out;
@@ -141,8 +146,28 @@ static void end_field(struct reference *r, size_t end)
 {
 	if (r->nfound < r->plan->ncolumns && r->plan->columns[r->nfound].field == r->field)
 		r->spans[r->nfound++] = (struct field_span){r->field_begin, end};
+	r->last_is_empty = end == r->field_begin;
 	r->field++;
 	r->field_begin = end + 1;
+}
+
+/* Counts the record if it is ragged. Returns whether it is left out. */
+static bool is_omitted(struct reference *r)
+{
+	const struct ragged_rule *rule = &r->plan->ragged;
+	struct partial *out = &r->out->partial;
+	bool more = r->field > rule->nfields, taken = rule->policy != RAGGED_ERROR;
+
+	if (r->field == rule->nfields || (r->field == rule->nfields + 1 && r->last_is_empty) ||
+	    (rule->last_is_empty && r->field + 1 == rule->nfields))
+		return false;
+	if (rule->policy == RAGGED_EXTRA)
+		taken = more;
+	if (taken && rule->policy != RAGGED_COUNT)
+		return false;
+	if (out->nragged++ == 0)
+		out->first_ragged_offset = r->record_begin;
+	return !taken;
 }
 
 /* The record's LF is at text[at]. */
@@ -154,11 +179,11 @@ static void end_record(struct reference *r, size_t at)
 	if (end == r->record_begin && !r->plan->dialect.one_column)
 		return;
 	end_field(r, end);
-	if (r->nfound < r->plan->ncolumns) {
-		if (out->nshort++ == 0)
-			out->first_short_offset = r->record_begin;
+	if (is_omitted(r))
 		return;
-	}
+	out->nrecords++;
+	while (r->nfound < r->plan->ncolumns) /* what is not there is missing */
+		r->spans[r->nfound++] = (struct field_span){end, end};
 	for (size_t c = 0; c < r->plan->ncolumns; c++)
 		FUZZ_CHECK(column_add_field(r->plan, out, c, r->text + r->spans[c].begin,
 					    r->spans[c].end - r->spans[c].begin, r->spans[c].begin,
@@ -299,7 +324,8 @@ static void check_same(const struct outcome *a, const struct outcome *b)
 
 	FUZZ_CHECK(p->head_ends == q->head_ends && p->head_nbytes == q->head_nbytes);
 	FUZZ_CHECK(p->tail_offset == q->tail_offset);
-	FUZZ_CHECK(p->nshort == q->nshort && p->first_short_offset == q->first_short_offset);
+	FUZZ_CHECK(p->nrecords == q->nrecords);
+	FUZZ_CHECK(p->nragged == q->nragged && p->first_ragged_offset == q->first_ragged_offset);
 	for (size_t c = 0; c < p->ncolumns; c++)
 		check_columns(&p->columns[c], &q->columns[c]);
 	FUZZ_CHECK(a->text.nbytes == b->text.nbytes);
@@ -313,19 +339,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 	struct outcome bytes, rows;
 	struct partial before;
 
-	if (nbytes < 4 || nbytes > MAX_TEXT_NBYTES)
+	if (nbytes <= PLAN_NBYTES || nbytes > MAX_TEXT_NBYTES)
 		return 0;
 	plan = make_plan(data);
 	entry = make_entry(data);
 	FUZZ_CHECK(partial_init(&before, &plan) == STATUS_OK);
 	partial_clear(&before);
 	outcome_init(&bytes, &plan);
-	go_by_bytes(&plan, (const char *)data + 3, nbytes - 3, entry, &before, &bytes);
+	go_by_bytes(&plan, (const char *)data + PLAN_NBYTES, nbytes - PLAN_NBYTES, entry,
+		    &before, &bytes);
 	for (size_t i = 0; simd_all[i]; i++) {
 		if (!simd_choose(simd_all[i]->name))
 			continue;
 		outcome_init(&rows, &plan);
-		go_by_worker(&plan, data + 3, nbytes - 3, entry, &before, &rows);
+		go_by_worker(&plan, data + PLAN_NBYTES, nbytes - PLAN_NBYTES, entry, &before,
+			     &rows);
 		check_same(&bytes, &rows);
 		outcome_free(&rows);
 	}

@@ -22,11 +22,11 @@ TEXTS = [case.data for case in csv_cases.GOOD]
 def records(rng):
     for k in range(60):
         data = hostile.make_case(k, rng.choice((1, 3, 12, 60))).files[0][1]
-        yield bytes((rng.randrange(256), rng.randrange(256), rng.randrange(256))) + data[:4000]
-    yield b"\x00\x10\x00" + b"1,2.5,-3\n" * 200
-    yield b"\x10\x10\x00" + b'"a",2.5,-3\r\n' * 100
-    for data in TEXTS[:80]:
-        yield b"\x10\x30\x00" + data
+        yield bytes(rng.randrange(256) for _ in range(4)) + data[:4000]
+    yield b"\x00\x10\x00\x10" + b"1,2.5,-3\n" * 200
+    yield b"\x10\x10\x00\x10" + b'"a",2.5,-3\r\n' * 100
+    for k, data in enumerate(TEXTS[:80]):
+        yield b"\x10\x30\x00" + bytes((k % 64,)) + data
 
 
 def decimals(rng):

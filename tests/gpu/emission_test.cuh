@@ -40,7 +40,7 @@ static void trial_begin(struct trial *t)
 {
 	memset(t, 0, sizeof *t);
 	t->plan.dialect.delimiter = ',';
-	t->plan.short_record = INVALID_SKIP;
+	t->plan.bad_record = INVALID_SKIP;
 	t->plan.ncolumns = NFIELDS;
 	t->plan.columns = t->columns;
 	t->plan.new_columns = t->scans;
@@ -117,7 +117,7 @@ static const char *partial_difference(const struct partial *gpu, const struct pa
 {
 	if (gpu->head_nbytes != cpu->head_nbytes || gpu->tail_offset != cpu->tail_offset)
 		return "head or tail";
-	if (gpu->nshort != cpu->nshort || gpu->first_short_offset != cpu->first_short_offset)
+	if (gpu->nragged != cpu->nragged || gpu->first_ragged_offset != cpu->first_ragged_offset)
 		return "short records";
 	if (gpu->nundecided != cpu->nundecided ||
 	    gpu->first_undecided_offset != cpu->first_undecided_offset)

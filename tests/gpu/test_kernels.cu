@@ -297,8 +297,8 @@ static bool ends_are_right(struct record_test *t, enum csv_state state, uint32_t
 	struct chunk_summary *summary = host_copy(t->summary, 1);
 	bool right = summary->nends == nends && csv_map_apply(map, state) == left_in &&
 		     summary->nrecords == (nends > nheads ? nends - nheads : 0) &&
-		     summary->nshort == 0 && summary->nexceptions == 0 &&
-		     summary->first_short == UINT32_MAX &&
+		     summary->nragged == 0 && summary->nexceptions == 0 &&
+		     summary->first_ragged == UINT32_MAX &&
 		     memcmp(seen, wanted, nends * sizeof *seen) == 0 &&
 		     device_untouched(t->ends + nends, nbytes - nends);
 	free(wanted);

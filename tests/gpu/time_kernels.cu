@@ -239,7 +239,7 @@ int main(int argc, char **argv)
 	plan.dialect.quote = '"';
 	plan.notation.decimal = '.';
 	plan.where = PREDICATE_NONE;
-	plan.short_record = INVALID_SKIP;
+	plan.bad_record = INVALID_SKIP;
 	plan.columns = columns;
 	plan.ncolumns = columns_parse(argc > 2 ? argv[2] : "1", columns, 4096);
 	const char *defaults[] = {"8", "16", "32", "64"};

@@ -35,7 +35,7 @@ static struct plan plan_make(size_t ncolumns, uint32_t first_field, uint32_t str
 	p.notation.decimal = '.';
 	p.where = PREDICATE_NONE;
 	p.ncolumns = ncolumns;
-	p.short_record = INVALID_SKIP;
+	p.bad_record = INVALID_SKIP;
 	p.where = PREDICATE_NONE;
 	p.columns = (struct plan_column *)calloc(ncolumns + 1, sizeof *p.columns);
 	for (size_t c = 0; c < ncolumns; c++) {
@@ -87,7 +87,7 @@ static const char *partial_difference(const struct partial *gpu, const struct pa
 		return "head";
 	if (gpu->tail_offset != cpu->tail_offset)
 		return "tail_offset";
-	if (gpu->nshort != cpu->nshort || gpu->first_short_offset != cpu->first_short_offset)
+	if (gpu->nragged != cpu->nragged || gpu->first_ragged_offset != cpu->first_ragged_offset)
 		return "short records";
 	for (size_t c = 0; c < cpu->ncolumns; c++) {
 		const struct column_partial *a = &gpu->columns[c], *b = &cpu->columns[c];
@@ -259,7 +259,7 @@ static const char *both_fold_early(struct both *b, const char *text, size_t nbyt
 	b->cpu.head_ends = map.nlines > 0 && head > 0;
 	b->cpu.head_nbytes = head;
 	b->cpu.tail_offset += head;
-	shift(&b->cpu.first_short_offset, head);
+	shift(&b->cpu.first_ragged_offset, head);
 	for (size_t c = 0; c < b->cpu.ncolumns; c++) {
 		shift(&b->cpu.columns[c].first_number_offset, head);
 		shift(&b->cpu.columns[c].first_invalid_offset, head);

@@ -83,9 +83,9 @@ GOOD = [
     good("blank lines are missing in one column", b"n\n1\n\n3\n\n\n", [("count", "n"), ("mean", "n")],
          "count(n),mean(n)\n2,2\n"),
     good("blank lines, one column, the summary", b"n\n1\n\n3\r\n\r\n\n", [],
-         "column,type,count,missing,sum,min,max,mean\nn,number,2,3,4,1,3,2\n", format="csv"),
+         "column,type,count,missing,invalid,sum,min,max,mean\nn,number,2,3,0,4,1,3,2\n", format="csv"),
     good("blank lines, the summary", b"n,m\n\n1,2\n\n", [],
-         "column,type,count,missing,sum,min,max,mean\nn,number,1,0,1,1,1,1\nm,number,1,0,2,2,2,2\n",
+         "column,type,count,missing,invalid,sum,min,max,mean\nn,number,1,0,0,1,1,1,1\nm,number,1,0,0,2,2,2,2\n",
          format="csv"),
     good("blank lines first, one column", b"\n\n1\n2\n", [("sum", "1"), ("count", "1")],
          "sum(col1),count(col1)\n3,2\n"),
@@ -104,8 +104,9 @@ GOOD = [
          "sum(n),min(n),max(n),mean(n),count(n)\n0,,,,0\n"),
     good("blanks around numbers", b"a,n\nx, 1\nx,2 \nx,\t3\t\nx,  4.5\t \n", "n", "10.5\n"),
     # ---- shapes ----------------------------------------------------------------------------
-    good("long records", b"a,b\n1,2,3,4\n5,6,\"x\ny\"\n7,8,,,\n", "b", "16\n"),
-    good("records too short for others", b"a,b,c\n1\n2,3\n4,5,6\n", "a", "7\n"),
+    good("a delimiter at a record's end", b"a,b\n1,2,\n5,6\n7,8,\r\n9,10,", "b", "26\n"),
+    good("a name missing at the header's end", b"a,b,\n1,2\n3,4,5\n6,7,\n8,9,,\n", [("sum", "b"), ("count", "3")],
+         "sum(b),count(col3)\n22,1\n"),
     good("empty input", b"", "1", "0\n"),
     good("one value", b"5\n", "1", "5\n"),
     good("many columns", b",".join(b"c%d" % i for i in range(1, 101)) + b"\n"

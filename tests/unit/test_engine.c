@@ -73,8 +73,10 @@ static struct plan_column columns[] = {
 	{.field = 1, .name = "b", .needs = MOMENTS_FUSED, .parses = true, .if_numeric = true,
 	 .invalid = INVALID_SKIP},
 };
-static const struct plan test_plan = {.dialect = {.delimiter = ',', .quote = '"'}, .notation = {.decimal = '.'}, .short_record = INVALID_ERROR,
-				      .where = PREDICATE_NONE, .ncolumns = 2, .columns = columns};
+static const struct plan test_plan = {.dialect = {.delimiter = ',', .quote = '"'},
+				      .notation = {.decimal = '.'}, .ragged = {RAGGED_EXTRA, 2, false},
+				      .bad_record = INVALID_ERROR, .where = PREDICATE_NONE,
+				      .ncolumns = 2, .columns = columns};
 
 /* Writes NRECORDS records `1,second`. Returns the path, which the caller unlinks and frees. */
 static char *file_of(const char *second)

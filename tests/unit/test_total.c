@@ -13,8 +13,10 @@ static struct plan_column columns[] = {
 	{.field = 0, .name = "a", .needs = MOMENTS_FUSED, .parses = true, .invalid = INVALID_SKIP},
 	{.field = 2, .name = "c", .needs = MOMENTS_FUSED, .parses = true, .invalid = INVALID_SKIP},
 };
-static const struct plan test_plan = {.dialect = {.delimiter = ',', .quote = '"'}, .notation = {.decimal = '.'}, .short_record = INVALID_SKIP,
-				      .where = PREDICATE_NONE, .ncolumns = 2, .columns = columns};
+static const struct plan test_plan = {.dialect = {.delimiter = ',', .quote = '"'},
+				      .notation = {.decimal = '.'}, .ragged = {.nfields = 3},
+				      .bad_record = INVALID_SKIP, .where = PREDICATE_NONE,
+				      .ncolumns = 2, .columns = columns};
 
 static const char *const texts[] = {
 	"",
@@ -30,6 +32,7 @@ static const char *const texts[] = {
 	"\"1\"5,x,\"2\"\"\"\n3,\"y\"z\"w,4\n",
 	"1,x\n3,y,4\n5\n6,7,8\n",
 	"1,x,2,more,\"and\nmore\"\n3,y,4,,\n",
+	"1,x,2,\n3,y,4,\r\n5,x,6,7\n8,y,9,\n1,2\n3,x,4,5\n6,y\n",
 	"abc,x,1e300\n,y,\n1e-300,,12345678901234567890\n",
 	",,\n,,\n",
 	"\"\"\"\",\"\n\n\n\",\"5\n\"\n1,2,3\n",
@@ -90,9 +93,22 @@ static bool same_column(const struct column_partial *a, const struct column_part
 		!wide_compare(&x.min, &y.min) && !wide_compare(&x.max, &y.max));
 }
 
+static bool same_note(const struct note *a, const struct note *b)
+{
+	if (!a || !b)
+		return a == b;
+	return a->status == b->status && a->line == b->line &&
+	       a->detail_nbytes == b->detail_nbytes &&
+	       !memcmp(a->detail, b->detail, a->detail_nbytes);
+}
+
 static bool same_total(const struct total *a, const struct total *b)
 {
-	return a->partial.nshort == b->partial.nshort && a->line == b->line &&
+	return a->partial.nragged == b->partial.nragged &&
+	       a->partial.nrecords == b->partial.nrecords && a->line == b->line &&
+	       same_note(total_note_of_ragged(a), total_note_of_ragged(b)) &&
+	       same_note(total_note_of_values(a, 0), total_note_of_values(b, 0)) &&
+	       same_note(total_note_of_values(a, 1), total_note_of_values(b, 1)) &&
 	       same_column(&a->partial.columns[0], &b->partial.columns[0]) &&
 	       same_column(&a->partial.columns[1], &b->partial.columns[1]);
 }
@@ -104,21 +120,21 @@ static bool agrees(const struct total *whole, const char *text, size_t first, si
 	struct fault fault;
 	bool same;
 
-	if (total_init(&t, &test_plan))
+	if (total_init(&t, whole->plan))
 		bail("out of memory");
 	same = feed(&t, text, first, size, &fault) == STATUS_OK && same_total(whole, &t);
 	total_free(&t);
 	return same;
 }
 
-static void test_text(size_t i)
+static void test_text(size_t i, const struct plan *plan)
 {
 	struct total whole;
 	struct fault fault;
 	size_t nbytes = strlen(texts[i]);
 	bool halves = true, sizes = true;
 
-	if (total_init(&whole, &test_plan))
+	if (total_init(&whole, plan))
 		bail("out of memory");
 	is_int(STATUS_OK, feed(&whole, texts[i], nbytes, nbytes, &fault), "text %zu in one chunk", i);
 	for (size_t cut = 0; cut <= nbytes; cut++)
@@ -152,14 +168,17 @@ static void test_faults(void)
 	} cases[] = {
 		{"1,x,2\n3,y,z\n", STATUS_NOT_A_NUMBER, 2},
 		{"1,\"\n\n\",2\n3,\"\n\",bad\n", STATUS_NOT_A_NUMBER, 5},
-		{"1,x,2\n3,y\n", STATUS_SHORT_RECORD, 2},
+		{"1,x,2\n3,y\n", STATUS_RAGGED, 2},
+		{"1,x,2\n3,\"\n\",4,5\n6,y,z\n", STATUS_RAGGED, 2},
+		{"1,x,2\n3,y,z\n3,y,4,5\n", STATUS_NOT_A_NUMBER, 2},
+		{"1,x,2,\n3,y,4,,\n", STATUS_RAGGED, 2},
 		{"1,x,2\n\n3,\"y\n\n", STATUS_OPEN_QUOTE, 3},
 		{"1,x,2\n3,y,1e500\n", STATUS_OUT_OF_RANGE, 2},
 	};
 
 	struct plan strict = test_plan;
 
-	columns[0].invalid = columns[1].invalid = strict.short_record = INVALID_ERROR;
+	columns[0].invalid = columns[1].invalid = strict.bad_record = INVALID_ERROR;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		for (size_t size = 1; size <= strlen(cases[i].text); size++) {
 			struct total t;
@@ -174,12 +193,47 @@ static void test_faults(void)
 	}
 }
 
+/* Records of 2, 3 and 4 fields where 3 are expected: how many are taken and counted by each policy. */
+static void test_policies(void)
+{
+	static const struct {
+		enum ragged_policy policy;
+		uint64_t nrecords, nragged, nmissing;
+	} cases[] = {
+		{RAGGED_ERROR, 2, 3, 0},
+		{RAGGED_EXTRA, 3, 2, 0},
+		{RAGGED_ALLOW, 5, 0, 2},
+		{RAGGED_COUNT, 5, 3, 2},
+	};
+	static const char text[] = "1,x,2\n1,x\n1,x,2,\n1,x,2,3\n\n1\n";
+	struct plan plan = test_plan;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct total t;
+		struct fault fault;
+		plan.ragged.policy = cases[i].policy;
+		if (total_init(&t, &plan))
+			bail("out of memory");
+		is_int(STATUS_OK, feed(&t, text, 100, 100, &fault), "policy %zu", i);
+		is_uint(cases[i].nrecords, t.partial.nrecords, "the records taken");
+		is_uint(cases[i].nragged, t.partial.nragged, "the records counted");
+		is_uint(cases[i].nmissing, t.partial.columns[1].nmissing, "what they lack");
+		total_free(&t);
+	}
+}
+
 int main(void)
 {
+	struct plan plan = test_plan;
+
 	plan_lazy();
-	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-		test_text(i);
+	for (int policy = RAGGED_ERROR; policy <= RAGGED_COUNT; policy++) {
+		plan.ragged.policy = (enum ragged_policy)policy;
+		for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+			test_text(i, &plan);
+	}
 	test_canary();
+	test_policies();
 	test_faults();
 	return done();
 }

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * diagnosis.h - what is wrong at a place of a text, in words: for the first error of a run, and for
+ * the first of those values or records that are left out.
+ */
+#ifndef GPUSTAT_DIAGNOSIS_H
+#define GPUSTAT_DIAGNOSIS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "csv/field.h"
+#include "query/plan.h"
+
+/* A piece of the input that was folded as one: a chunk, or the seam. */
+struct text {
+	const char *data;
+	size_t nbytes;
+	int file;      /* which of the input's files */
+	uint64_t line; /* of data[0] */
+	/* The place whose line was counted last, so that a fault nearby costs little. */
+	size_t counted_nbytes;
+	uint64_t ncounted; /* LFs in data[0 .. counted_nbytes) */
+};
+
+/* Sets fault's line to that of data[offset], and its column to the plan's column c, if there is
+ * such a column. */
+void diagnose_place(const struct plan *plan, struct text *text, size_t offset, size_t c,
+		    struct fault *fault);
+
+/* Sets fault to the value at offset, which is invalid in column c: STATUS_NOT_A_NUMBER or
+ * STATUS_OUT_OF_RANGE. Returns that. Errors: STATUS_NO_MEMORY. */
+enum status diagnose_value(const struct plan *plan, struct text *text, size_t offset, size_t c,
+			   struct scratch *scratch, struct fault *fault);
+
+/* Sets fault to the ragged record that begins at offset: STATUS_RAGGED, which it returns.
+ * Errors: STATUS_NO_MEMORY. */
+enum status diagnose_ragged(const struct plan *plan, struct text *text, size_t offset,
+			    struct fault *fault);
+
+/* A fault that ends no run. Its memory is one allocation, to be freed with free. */
+struct note {
+	enum status status;
+	int file;
+	uint64_t line;
+	const char *column; /* the plan's */
+	size_t value_nbytes, detail_nbytes; /* as in struct fault */
+	char detail[];
+};
+
+/* Returns a copy of fault, which lies in the given file. NULL: out of memory. */
+struct note *note_make(const struct fault *fault, int file);
+
+/* Sets fault to what was noted, but for its file. */
+void note_read(const struct note *note, struct fault *fault);
+
+#endif

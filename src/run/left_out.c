@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * left_out.c - see left_out.h.
+ */
+#include "run/left_out.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hd.h"
+#include "fold/result.h"
+#include "io/message.h"
+
+/* Sets fault to what was noted, and its file. */
+static void read_note(const struct left_out *l, const struct note *note, struct fault *fault)
+{
+	note_read(note, fault);
+	fault->file = input_name(l->input, note->file);
+}
+
+/* The number of values of column c that were left out. */
+static uint64_t count_values(const struct left_out *l, size_t c)
+{
+	const struct column_partial *column = &l->total->partial.columns[c];
+
+	return result_is_text(&l->query->plan.columns[c], column) ? 0 : column->ninvalid;
+}
+
+/* The number of ragged records that were left out. */
+static uint64_t count_ragged(const struct left_out *l)
+{
+	return l->query->plan.ragged.policy == RAGGED_COUNT ? 0 : l->total->partial.nragged;
+}
+
+void left_out_report(const struct left_out *l)
+{
+	const struct partial *total = &l->total->partial;
+	struct fault first;
+
+	for (int i = 0; i < input_nfiles(l->input); i++)
+		if (input_is_padded(l->input, i))
+			message_padded(input_name(l->input, i));
+	for (size_t c = 0; c < l->query->plan.ncolumns; c++) {
+		uint64_t n = count_values(l, c);
+		if (n == 0)
+			continue;
+		read_note(l, total_note_of_values(l->total, c), &first);
+		first.column = NULL; /* the sentence names it */
+		message_values_left_out(n, l->query->plan.columns[c].name, &first);
+	}
+	if (total->nundecided)
+		message_undecided(total->nundecided);
+	if (total->nragged) {
+		read_note(l, total_note_of_ragged(l->total), &first);
+		if (count_ragged(l) == 0) /* the summary's */
+			snprintf(first.hint, sizeof first.hint, ": see --ragged");
+		message_ragged(total->nragged, count_ragged(l) > 0, &first);
+	}
+}
+
+/* ---- too much ---- */
+
+/* n of `of` values or records; what: one of them. */
+struct share {
+	uint64_t n, of;
+	const char *what;
+};
+
+static bool is_above(const struct invalid_limit *limit, const struct share *s)
+{
+	if (!limit->given)
+		return false;
+	return limit->is_percentage ? (uint128)s->n * 100 > (uint128)s->of * limit->most
+				    : s->n > limit->most;
+}
+
+/* Sets fault to the note, and says why the share is too much. */
+static enum status fail(const struct left_out *l, const struct share *s, const struct note *note,
+			struct fault *fault)
+{
+	const struct invalid_limit *limit = &l->options->max_invalid;
+
+	read_note(l, note, fault);
+	if (s->of == 1)
+		snprintf(fault->hint, sizeof fault->hint,
+			 "; --invalid skip leaves out the only %s", s->what);
+	else if (s->n == s->of)
+		snprintf(fault->hint, sizeof fault->hint,
+			 "; --invalid skip leaves out all %" PRIu64 " %ss", s->n, s->what);
+	else
+		snprintf(fault->hint, sizeof fault->hint,
+			 "; --invalid skip leaves out %" PRIu64 " of %" PRIu64
+			 " %ss, more than --max-invalid %" PRIu64 "%s",
+			 s->n, s->of, s->what, limit->most, limit->is_percentage ? "%" : "");
+	return fault->status;
+}
+
+/* Whether it is an error to leave out the share. */
+static bool is_too_much(const struct left_out *l, const struct share *s)
+{
+	return s->n > 0 && (s->n == s->of || is_above(&l->options->max_invalid, s));
+}
+
+static enum status check_column(const struct left_out *l, size_t c, struct fault *fault)
+{
+	uint64_t n = count_values(l, c);
+	uint64_t nnumbers = result_nnumbers(&l->total->partial.columns[c]);
+	struct share s = {n, n + nnumbers, "value"};
+
+	return is_too_much(l, &s) ? fail(l, &s, total_note_of_values(l->total, c), fault)
+				  : STATUS_OK;
+}
+
+/* n of `of` records; note: of the first. */
+static enum status check_records(const struct left_out *l, uint64_t n, uint64_t of,
+				 const struct note *note, struct fault *fault)
+{
+	struct share s = {n, of, "record"};
+
+	return is_too_much(l, &s) ? fail(l, &s, note, fault) : STATUS_OK;
+}
+
+enum status left_out_check(const struct left_out *l, struct fault *fault)
+{
+	const struct partial *total = &l->total->partial;
+	uint64_t nragged = count_ragged(l);
+	enum status status = STATUS_OK;
+
+	if (l->options->invalid != INVALID_SKIP)
+		return STATUS_OK;
+	for (size_t c = 0; status == STATUS_OK && c < l->query->plan.ncolumns; c++)
+		status = check_column(l, c, fault);
+	if (status == STATUS_OK)
+		status = check_records(l, total->nundecided, total->nrecords,
+				       total_note_of_undecided(l->total), fault);
+	if (status == STATUS_OK)
+		status = check_records(l, nragged, nragged + total->nrecords,
+				       total_note_of_ragged(l->total), fault);
+	return status;
+}
