@@ -47,6 +47,8 @@ static bool find_head(const struct chunk *chunk, char delimiter, struct early_fo
 
 bool early_fold_plan(struct worker *w, const struct chunk *chunk)
 {
+	if (chunk->plan)
+		return false;
 	if (!chunk->first_of_file)
 		return find_head(chunk, w->plan->dialect.delimiter, &w->early);
 	w->early.dependence = CHUNK_INDEPENDENT;

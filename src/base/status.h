@@ -32,7 +32,13 @@
 	X(STATUS_RAGGED, "", 1) /* the detail has the words */                     \
 	X(STATUS_LONG_RECORD, "record longer than 256 MiB; is a quote left open?", 1) \
 	X(STATUS_OPEN_QUOTE, "quoted field is never closed", 1)                    \
-	X(STATUS_HEADER_DIFFERS, "header differs from the first file's", 1)        \
+	X(STATUS_HEADER_DIFFERS, "header differs from the first file's: print each file by itself", 1) \
+	X(STATUS_HEADER_LACKS,                                                     \
+	  "in the first file's header, but not in this one: rename it, or leave the file out", 1) \
+	X(STATUS_HEADER_REPEATS, "not as often in this header as in the first file's", 1) \
+	X(STATUS_HEADER_UNCLEAR,                                                   \
+	  "may be a header or a record, and has none of the first file's names: if it is a "  \
+	  "record, try: cat FILE... | gpustat ...", 1)                             \
 	X(STATUS_NO_NUMERIC_COLUMN, "no column holds numbers", 1)                  \
 	X(STATUS_GPU, "GPU failed", 1)                                             \
 	X(STATUS_NO_GPU, "no usable GPU", 1)                                       \

@@ -30,7 +30,7 @@ void seam_folder_free(struct seam_folder *f)
 enum status total_init(struct total *t, const struct plan *plan)
 {
 	memset(t, 0, sizeof *t);
-	t->plan = plan;
+	t->plan = t->file_plan = plan;
 	t->notes = calloc(NNOTES_OF_RECORDS + plan->ncolumns, sizeof *t->notes);
 	if (!t->notes || partial_init(&t->partial, plan) != STATUS_OK ||
 	    seam_folder_init(&t->folder, plan) != STATUS_OK) {
@@ -101,16 +101,16 @@ static enum status note_tolerated(struct total *t, struct text *text, const stru
 	for (size_t c = 0; status == STATUS_OK && c < t->plan->ncolumns; c++) {
 		if (later->columns[c].ninvalid == 0 || *note_at(t, c) || !tolerates(t->plan, c))
 			continue;
-		diagnose_value(t->plan, text, first_invalid(&later->columns[c]), c, scratch, fault);
+		diagnose_value(t->file_plan, text, first_invalid(&later->columns[c]), c, scratch, fault);
 		status = keep_note(note_at(t, c), text, fault);
 	}
 	if (status == STATUS_OK && later->nundecided && !t->notes[NOTE_UNDECIDED]) {
-		diagnose_value(t->plan, text, later->first_undecided_offset,
+		diagnose_value(t->file_plan, text, later->first_undecided_offset,
 			       later->undecided_column, scratch, fault);
 		status = keep_note(&t->notes[NOTE_UNDECIDED], text, fault);
 	}
 	if (status == STATUS_OK && later->nragged && !t->notes[NOTE_RAGGED]) {
-		diagnose_ragged(t->plan, text, later->first_ragged_offset, fault);
+		diagnose_ragged(t->file_plan, text, later->first_ragged_offset, fault);
 		status = keep_note(&t->notes[NOTE_RAGGED], text, fault);
 	}
 	return status;
@@ -169,9 +169,9 @@ static enum status check(struct total *t, struct text *text, const struct partia
 	}
 	t->fault_offset = ragged < first ? ragged : first;
 	if (ragged < first)
-		return diagnose_ragged(t->plan, text, ragged, fault);
+		return diagnose_ragged(t->file_plan, text, ragged, fault);
 	if (first != OFFSET_NONE)
-		return diagnose_value(t->plan, text, first, column, &t->folder.cpu.folder.scratch,
+		return diagnose_value(t->file_plan, text, first, column, &t->folder.cpu.folder.scratch,
 				      fault);
 	return note_tolerated(t, text, later, fault);
 }
@@ -264,7 +264,7 @@ static enum status seam_fold(struct total *t, bool at_end, const struct seam_use
 	status = check(t, &text, p, fault);
 	if (status == STATUS_OK && p->open_quote_offset != OFFSET_NONE) {
 		fault_set(fault, STATUS_OPEN_QUOTE, 0, NULL);
-		diagnose_place(t->plan, &text, p->open_quote_offset, t->plan->ncolumns, fault);
+		diagnose_place(t->file_plan, &text, p->open_quote_offset, t->plan->ncolumns, fault);
 		return STATUS_OPEN_QUOTE;
 	}
 	if (status == STATUS_OK && t->plan->emits)
@@ -347,6 +347,13 @@ static uint64_t pass_lines(struct total *t, const struct chunk *chunk, uint64_t 
 	return line;
 }
 
+/* Makes the chunk's plan the one by which its texts are folded. */
+static void use_plan(struct total *t, const struct chunk *chunk, struct seam_folder *folder)
+{
+	t->file_plan = chunk_plan(chunk, t->plan);
+	cpu_folder_use(&folder->cpu, t->file_plan);
+}
+
 static bool columns_are_known(const struct plan *plan, const struct partial *p)
 {
 	for (size_t c = 0; c < p->ncolumns; c++)
@@ -364,6 +371,7 @@ enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nline
 	struct seam_use tail = {&t->folder, &t->partial, &output->tail};
 	enum status status;
 
+	use_plan(t, chunk, &t->folder);
 	output->head.nbytes = output->tail.nbytes = 0;
 	output->good_nbytes = 0;
 	status = add_head(t, chunk, line, later, &head, fault);
@@ -457,6 +465,7 @@ enum status total_add_border(struct total *t, const struct border *b, struct sea
 	enum status status;
 	uint64_t line;
 
+	use_plan(t, &b->chunk, folder);
 	line = pass_lines(t, &b->chunk, b->nlines);
 	status = add_head(t, &b->chunk, line, &ends, &use, fault);
 	settle(t);

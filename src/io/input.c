@@ -37,9 +37,8 @@ struct input {
 	atomic_bool stopped;    /* set without the lock: its holder may wait for a pipe */
 	struct block_pool pool; /* has a lock of its own for the same reason */
 
-	char *header; /* to skip in later files; NULL: none */
-	size_t header_nbytes;
-	bool header_required;
+	struct input_headers headers; /* find and place may be NULL */
+	const struct plan *plan;      /* of the current file's chunks; NULL: the run's */
 };
 
 int input_nfiles(const struct input *in)
@@ -59,26 +58,21 @@ bool input_is_padded(const struct input *in, int file)
 
 /* ---- opening ---- */
 
-static enum status skip_header(const struct input *in, struct source *s, struct fault *fault)
+static enum status skip_header(struct input *in, struct source *s, struct fault *fault)
 {
+	size_t nbytes = 0;
 	enum status status = STATUS_OK;
-	size_t nbytes;
-	bool blank;
 
-	if (!in->header)
-		return STATUS_OK;
-	nbytes = source_find_line(s, in->header, in->header_nbytes, &blank, &status, fault);
-	if (status == STATUS_OK && nbytes == 0 && !blank && in->header_required) {
-		status = source_fail(s, fault, STATUS_HEADER_DIFFERS, 0);
-		fault->line = 1;
-	}
+	if (in->headers.find)
+		status = in->headers.find(in->headers.context, in, (int)(s - in->sources), &nbytes,
+					  fault);
 	if (status == STATUS_OK)
 		source_skip(s, nbytes);
 	return status;
 }
 
 /* Opens the source unless it has been opened. */
-static enum status open_source(const struct input *in, struct source *s, struct fault *fault)
+static enum status open_source(struct input *in, struct source *s, struct fault *fault)
 {
 	enum status status;
 
@@ -122,7 +116,6 @@ void input_close(struct input *in)
 	pthread_mutex_destroy(&in->lock);
 	block_pool_free(&in->pool);
 	free(in->sources);
-	free(in->header);
 	free(in);
 }
 
@@ -162,16 +155,14 @@ void input_skip(struct input *in, size_t nbytes)
 	source_skip(&in->sources[in->file], nbytes);
 }
 
-enum status input_expect_header(struct input *in, const char *header, size_t nbytes,
-				bool required)
+uint64_t input_line(const struct input *in, int file)
 {
-	in->header = malloc(nbytes + 1);
-	if (!in->header)
-		return STATUS_NO_MEMORY;
-	memcpy(in->header, header, nbytes);
-	in->header_nbytes = nbytes;
-	in->header_required = required;
-	return STATUS_OK;
+	return in->sources[file].line;
+}
+
+void input_expect_headers(struct input *in, const struct input_headers *headers)
+{
+	in->headers = *headers;
 }
 
 void input_set_prompt(struct input *in)
@@ -311,13 +302,19 @@ static enum status begin_chunk(struct input *in, char *buffer, struct chunk *chu
 
 	if (first)
 		status = open_source(in, s, fault);
-	if (first && status == STATUS_OK)
-		source_make_ranged(s);
+	if (first) {
+		in->plan = NULL;
+		if (status == STATUS_OK && in->headers.place)
+			status = in->headers.place(in->headers.context, in, in->file, &in->plan,
+						   fault);
+		if (status == STATUS_OK)
+			source_make_ranged(s);
+	}
 	in->offset_bytes += first ? s->nskipped : 0;
 	in->begun = true;
 	*chunk = (struct chunk){.data = buffer, .index = in->index++, .file = in->file,
 				.offset_bytes = in->offset_bytes, .first_of_file = first,
-				.first_line = s->line};
+				.first_line = s->line, .plan = in->plan};
 	return status;
 }
 

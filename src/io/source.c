@@ -155,45 +155,6 @@ static bool matches(struct source *s, size_t at, const char *wanted, size_t nbyt
 	}
 }
 
-/* Whether the file ends before the byte at. Waits for that byte. */
-static bool ends(struct source *s, size_t at, enum status *status, struct fault *fault)
-{
-	*status = source_peek(s, at + 1, fault);
-	return *status == STATUS_OK && s->end - s->begin <= at;
-}
-
-/* The length of the line end at the peeked byte at: LF or CRLF, where the file's end
- * stands for LF. 0: another byte, or none. */
-static size_t line_end(struct source *s, size_t at, enum status *status, struct fault *fault)
-{
-	if (matches(s, at, "\n", 1, status, fault))
-		return 1;
-	if (*status != STATUS_OK || !matches(s, at, "\r", 1, status, fault))
-		return 0;
-	if (matches(s, at + 1, "\n", 1, status, fault))
-		return 2;
-	return *status == STATUS_OK && ends(s, at + 1, status, fault);
-}
-
-size_t source_find_line(struct source *s, const char *wanted, size_t wanted_nbytes, bool *blank,
-			enum status *status, struct fault *fault)
-{
-	size_t at = 0, nbytes;
-
-	do {
-		nbytes = line_end(s, at, status, fault);
-		at += nbytes;
-	} while (nbytes && *status == STATUS_OK);
-	*blank = *status == STATUS_OK && ends(s, at, status, fault);
-	if (*status != STATUS_OK || *blank || !matches(s, at, wanted, wanted_nbytes, status, fault))
-		return 0;
-	at += wanted_nbytes;
-	nbytes = line_end(s, at, status, fault);
-	if (nbytes == 0 && *status == STATUS_OK && !ends(s, at, status, fault))
-		return 0;
-	return at + nbytes;
-}
-
 /* ---- opening and closing ---- */
 
 /* Whether a short file, which is the beginning of a magic number, is text as well. */

@@ -80,12 +80,6 @@ enum status source_peek(struct source *s, size_t nbytes, struct fault *fault);
 /* Skips the first nbytes of what was peeked at. */
 void source_skip(struct source *s, size_t nbytes);
 
-/* Finds the line wanted (without its line end) at the beginning, perhaps behind blank lines.
- * Returns the number of bytes up to its end, or 0: another line. *blank: there is nothing but
- * blank lines. Waits for no byte that cannot matter. */
-size_t source_find_line(struct source *s, const char *wanted, size_t wanted_nbytes, bool *blank,
-			enum status *status, struct fault *fault);
-
 /* The codec's blocks if source_cut may find some next, else NULL. */
 const struct codec_blocks *source_blocks(const struct source *s);
 

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "io/input.h"
 #include "query/options.h"
@@ -36,6 +37,7 @@ struct header {
 					* end or none: line_nbytes. Owned. */
 	size_t line_nbytes;
 	int file;                      /* of the first */
+	uint64_t line_number;          /* of the first */
 	size_t nbytes;                 /* of the first, with blank lines before it */
 	size_t begin, end; /* of the first, in those bytes, line end left out */
 };
@@ -45,6 +47,11 @@ struct header {
  * Errors: input's, STATUS_OPEN_QUOTE, STATUS_NO_MEMORY. */
 enum status header_read(struct header *h, struct input *input, const struct plan *plan,
 			bool and_second, struct fault *fault);
+
+/* Like header_read, but reads the first record of one file; a file without records is one of no
+ * fields. */
+enum status header_read_file(struct header *h, struct input *input, int file,
+			     const struct plan *plan, struct fault *fault);
 
 /* Decides whether the first record is a header, as mode and the selections say, then
  * takes it out of the input and names the columns.

@@ -379,6 +379,9 @@ static enum status make(struct making *m, struct input *input)
 	if (status == STATUS_OK)
 		status = header_decide(&q->header, input, m->options->header, m->selections,
 				       m->nselections, m->fault);
+	if (status == STATUS_OK && q->header.present)
+		status = file_headers_init(&q->later, &q->header, &q->plan,
+					   m->options->header == HEADER_YES, input, m->fault);
 	if (status == STATUS_OK && m->options->emits && needs_second(m))
 		status = header_read_second(&q->header, input, &q->plan, m->fault);
 	if (status == STATUS_OK)
@@ -427,6 +430,7 @@ void query_free(struct query *q)
 	free(q->plan.predicates);
 	free(q->plan.new_columns);
 	free(q->results);
+	file_headers_free(&q->later);
 	header_free(&q->header);
 	memset(q, 0, sizeof *q);
 }
