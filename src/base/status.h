@@ -54,7 +54,7 @@ enum status {
 };
 
 #define FAULT_DETAIL_NBYTES 256
-#define FAULT_HINT_NBYTES 128
+#define FAULT_EXCESS_NBYTES 128
 
 /* One fault, with all that its message needs. Fields that do not apply are 0 or "". */
 struct fault {
@@ -66,7 +66,7 @@ struct fault {
 	char detail[FAULT_DETAIL_NBYTES]; /* the value, or a library's words */
 	size_t detail_nbytes;             /* bytes in detail; may hold NUL bytes */
 	size_t value_nbytes;              /* length of the whole value where detail is its start */
-	char hint[FAULT_HINT_NBYTES];     /* the message's end: a remedy */
+	char excess[FAULT_EXCESS_NBYTES]; /* how much was left out, if that is the error */
 };
 
 /* The status's words, for a message. */

@@ -69,11 +69,10 @@ enum status diagnose_ragged(const struct plan *plan, struct text *text, size_t o
 	if (record_split(text->data + offset, text->nbytes - offset, &plan->dialect, true, &r) !=
 	    STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	snprintf(words, sizeof words, "%zu field%s where the %s has %" PRIu32, r.nfields,
+	snprintf(words, sizeof words, "%zu field%s where the %s has %" PRIu32 "%s", r.nfields,
 		 r.nfields == 1 ? "" : "s", plan->has_header ? "header" : "first record",
-		 plan->ragged.nfields);
+		 plan->ragged.nfields, ragged_hint(r.nfields, plan->ragged.nfields));
 	fault_set(fault, STATUS_RAGGED, 0, words);
-	snprintf(fault->hint, sizeof fault->hint, "%s", ragged_hint(r.nfields, plan->ragged.nfields));
 	record_free(&r);
 	diagnose_place(plan, text, offset, plan->ncolumns, fault);
 	return STATUS_RAGGED;

@@ -107,7 +107,7 @@ static void print_fault(const struct fault *f)
 	print_place(f);
 	fputs(status_words(f->status), stderr);
 	print_detail(f);
-	print_text(f->hint);
+	print_text(f->excess);
 }
 
 int message_fault(const struct fault *fault)

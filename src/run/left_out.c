@@ -53,8 +53,6 @@ void left_out_report(const struct left_out *l)
 		message_undecided(total->nundecided);
 	if (total->nragged) {
 		read_note(l, total_note_of_ragged(l->total), &first);
-		if (count_ragged(l) == 0) /* the summary's */
-			snprintf(first.hint, sizeof first.hint, ": see --ragged");
 		message_ragged(total->nragged, count_ragged(l) > 0, &first);
 	}
 }
@@ -83,13 +81,13 @@ static enum status fail(const struct left_out *l, const struct share *s, const s
 
 	read_note(l, note, fault);
 	if (s->of == 1)
-		snprintf(fault->hint, sizeof fault->hint,
+		snprintf(fault->excess, sizeof fault->excess,
 			 "; --invalid skip leaves out the only %s", s->what);
 	else if (s->n == s->of)
-		snprintf(fault->hint, sizeof fault->hint,
+		snprintf(fault->excess, sizeof fault->excess,
 			 "; --invalid skip leaves out all %" PRIu64 " %ss", s->n, s->what);
 	else
-		snprintf(fault->hint, sizeof fault->hint,
+		snprintf(fault->excess, sizeof fault->excess,
 			 "; --invalid skip leaves out %" PRIu64 " of %" PRIu64
 			 " %ss, more than --max-invalid %" PRIu64 "%s",
 			 s->n, s->of, s->what, limit->most, limit->is_percentage ? "%" : "");

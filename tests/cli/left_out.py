@@ -35,7 +35,7 @@ def check_warnings():
          "warning: 1 value of column 'n' left out: <stdin>:3: not a number: 'x'")
     says("values and records", SKIP + ["--sum=n"], b"n,m\n1,2\nx,3\n5\n", 0, "1\n",
          "warning: 1 value of column 'n' left out: <stdin>:3: not a number: 'x'",
-         "warning: 1 record left out: <stdin>:4: 1 field where the header has 2")
+         "warning: 1 record left out: <stdin>:4: 1 field where the header has 2: see --ragged")
     says("only of records that are kept", SKIP + ["--sum=n", "--where=m > 2"], b"n,m\nx,1\n1,3\ny,4\n", 0, "1\n",
          "warning: 1 value of column 'n' left out: <stdin>:4: not a number: 'y'")
     says("a condition", SKIP + ["--sum=m", "--where=n > 0"], b"n,m\nx,1\n1,3\n", 0, "3\n",
@@ -64,7 +64,7 @@ def check_too_much():
     says("no record is none", SKIP + ["--sum=n"], b"n,m\n", 0, "0\n")
     says("text that is only counted", SKIP + ["--count=n"], b"n,m\nx,1\n", 0, "1\n")
     says("every record", SKIP + ["--sum=n"], b"n,m\n1\n2\n", 1, "",
-         "<stdin>:2: 1 field where the header has 2; --invalid skip leaves out all 2 records")
+         "<stdin>:2: 1 field where the header has 2: see --ragged; --invalid skip leaves out all 2 records")
     says("every record, by a condition", SKIP + ["--sum=m", "--where=n > 0"], b"n,m\nx,1\ny,1\n", 1, "",
          "<stdin>:2: column 'n': not a number: 'x'; --invalid skip leaves out all 2 records")
     says("every value, printed", SKIP + ["--cumsum=n"], b"n,m\nx,2\ny,3\n", 1, "n,m,running_sum(n)\nx,2,0\ny,3,0\n",
@@ -86,9 +86,9 @@ def check_too_much():
          "<stdin>:6: column 'n': not a number: 'x'; --invalid skip leaves out 1 of 2 values, more than --max-invalid 49%")
     short = b"n,m\n1,2\n3\n4,5\n6\n"
     says("records, a count", SKIP + ["--max-invalid=1", "--sum=n"], short, 1, "",
-         "<stdin>:3: 1 field where the header has 2; --invalid skip leaves out 2 of 4 records, more than --max-invalid 1")
+         "<stdin>:3: 1 field where the header has 2: see --ragged; --invalid skip leaves out 2 of 4 records, more than --max-invalid 1")
     says("records, a percentage", SKIP + ["--max-invalid=50%", "--sum=n"], short, 0, "5\n",
-         "warning: 2 records left out; the first: <stdin>:3: 1 field where the header has 2")
+         "warning: 2 records left out; the first: <stdin>:3: 1 field where the header has 2: see --ragged")
     says("records of a condition", SKIP + ["--max-invalid=1", "--sum=m", "--where=n >= 5"], four, 1, "",
          first.replace("leaves out ", "leaves out 2 of 4 records, more than --max-invalid 1"))
     says("records of a condition, among those that it drops", SKIP + ["--max-invalid=50%", "--sum=m", "--where=n >= 5"], four, 0,

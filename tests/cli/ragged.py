@@ -124,13 +124,13 @@ def check_policies():
           "column,type,count,missing,invalid,sum,min,max,mean\na,number,3,0,0,11,1,6,3.6666666666666667\n"
           "b,number,3,0,0,14,2,7,4.6666666666666667\n")
     gives("skip", ["--invalid=skip", "--sum=a,b"], data, "sum(a),sum(b)\n9,11\n",
-          "2 records left out; the first: <stdin>:3: 1 field where the header has 2\n")
+          "2 records left out; the first: <stdin>:3: 1 field where the header has 2: see --ragged\n")
     gives("skip, one", ["--invalid=skip", "--sum=a"], b"a,b\n1,2\n3,4,5\n", "1\n",
-          "1 record left out: <stdin>:3: 3 fields where the header has 2\n")
+          "1 record left out: <stdin>:3: 3 fields where the header has 2" + HINT)
     gives("skip and extra", ["--invalid=skip", "--ragged=extra", "--sum=a,b"], data, "sum(a),sum(b)\n14,17\n",
-          "1 record left out: <stdin>:3: 1 field where the header has 2\n")
+          "1 record left out: <stdin>:3: 1 field where the header has 2: see --ragged\n")
     gives("skip, printed", ["--invalid=skip", "--cumsum=a"], data, "a,b,running_sum(a)\n1,2,1\n8,9,,9\n",
-          "2 records left out; the first: <stdin>:3: 1 field where the header has 2\n")
+          "2 records left out; the first: <stdin>:3: 1 field where the header has 2: see --ragged\n")
 
 
 def check_summary():
@@ -140,7 +140,7 @@ def check_summary():
           "2 records have too many or too few fields; the first: <stdin>:3: 1 field where the header has 2: see --ragged\n")
     gives("the summary, one", ["--format=csv"], b"1,2\n3,4\n5,6,7\n",
           head + "col1,number,3,0,0,9,1,5,3\ncol2,number,3,0,0,12,2,6,4\n",
-          "1 record has too many or too few fields: <stdin>:3: 3 fields where the first record has 2: see --ragged\n")
+          "1 record has too many or too few fields: <stdin>:3: 3 fields where the first record has 2" + HINT)
     gives("the summary, allow", ["--format=csv", "--ragged=allow"], b"a,b\n1,2\n3\n",
           head + "a,number,2,0,0,4,1,3,2\nb,number,1,1,0,2,2,2,2\n")
     first, second = fixture("first.csv", b"a,b\n1,2\n3,4\n"), fixture("second.csv", b"a,b\n5,6\n7\n8,9\n10\n")
@@ -168,7 +168,7 @@ def check_records():
     gives("records, csv", ["--count-records", "--format=csv"], text, "records\n3\n")
     gives("no record", ["--count-records"], b"", "0\n")
     harness.agrees("records with skip", ["--count-records", "--invalid=skip"], b"a,b\n1,2\n3\n5,6\n", says(
-        0, "2\n", "gpustat: warning: 1 record left out: <stdin>:3: 1 field where the header has 2\n"), WAYS)
+        0, "2\n", "gpustat: warning: 1 record left out: <stdin>:3: 1 field where the header has 2: see --ragged\n"), WAYS)
     many = b"a,b\n" + b"".join(b'%d,"x\n,%d"\n' % (i, i) for i in range(30000))
     harness.agrees("many records", ["--count-records"], many, harness.exactly("30000\n"),
                    [(c, t) for c in (100, 4096, None) for t in (1, 3)])
