@@ -28,7 +28,7 @@ static __device__ inline size_t field_find_end(const struct row &row, size_t beg
 
 	for (; i < row.bytes.end; i++) {
 		enum csv_class c = csv_classify((unsigned char)row.text[i],
-						(unsigned char)row.delimiter);
+						(unsigned char)row.delimiter, '"');
 		if (c == CSV_DELIMITER && csv_outside_quotes(state))
 			break;
 		state = csv_step(state, c);

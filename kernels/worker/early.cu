@@ -28,17 +28,21 @@ static size_t first_bit(const uint64_t *bits, size_t begin, size_t end)
 }
 
 /* Finds the first record end behind which the entry does not matter; false: there is none. */
-static bool find_head(const struct chunk *chunk, char delimiter, struct early_fold *early)
+static bool find_head(const struct chunk *chunk, const struct csv_dialect *dialect,
+		      struct early_fold *early)
 {
 	uint64_t separators[HEAD_NWORDS], newlines[HEAD_NWORDS], quotes[HEAD_NWORDS];
 	const struct simd_bits bits = {separators, newlines, quotes};
 	size_t nwords = chunk->nbytes / SIMD_WORD_NBYTES, resolved = 0, first;
 
 	nwords = nwords < HEAD_NWORDS ? nwords : HEAD_NWORDS;
-	struct simd_counts counts = simd()->classify(chunk->data, nwords, delimiter, bits);
+	struct simd_counts counts = simd()->classify(chunk->data, nwords, dialect->delimiter,
+						     dialect->quote, bits);
+	bool strays;
+
 	early->dependence = counts.nquotes ? CHUNK_INDEPENDENT : CHUNK_GUESSES;
 	if (counts.nquotes)
-		(void)quotes_map(bits, nwords * SIMD_WORD_NBYTES, &resolved);
+		(void)quotes_map(bits, nwords * SIMD_WORD_NBYTES, &resolved, &strays);
 	first = first_bit(newlines, resolved, nwords);
 	early->state = CSV_UNQUOTED;
 	early->head_nbytes = first + 1;
@@ -50,7 +54,7 @@ bool early_fold_plan(struct worker *w, const struct chunk *chunk)
 	if (chunk->plan)
 		return false;
 	if (!chunk->first_of_file)
-		return find_head(chunk, w->plan->dialect.delimiter, &w->early);
+		return find_head(chunk, &w->plan->dialect, &w->early);
 	w->early.dependence = CHUNK_INDEPENDENT;
 	w->early.state = CSV_FIELD_START;
 	w->early.head_nbytes = 0;
@@ -60,13 +64,12 @@ bool early_fold_plan(struct worker *w, const struct chunk *chunk)
 bool early_fold_matches(const struct worker *w, const struct chunk *chunk, struct chunk_entry entry)
 {
 	size_t head_nbytes = w->early.head_nbytes;
-	unsigned char delimiter = (unsigned char)w->plan->dialect.delimiter;
 
 	if (entry.unknown || head_nbytes == 0)
 		return entry.unknown || (entry.state == CSV_FIELD_START && !entry.inside_record);
 	/* The early fold holds if the head is the rest of one record. */
 	for (size_t i = 0; i < head_nbytes; i++) {
-		enum csv_class c = csv_classify((unsigned char)chunk->data[i], delimiter);
+		enum csv_class c = csv_dialect_classify(&w->plan->dialect, chunk->data[i]);
 		if (c == CSV_NEWLINE && csv_outside_quotes(entry.state))
 			return entry.inside_record && i + 1 == head_nbytes;
 		entry.state = csv_step(entry.state, c);

@@ -25,9 +25,12 @@ static enum status emit_on_cpu(struct worker *w, const struct chunk *chunk,
 	enum status status = STATUS_OK;
 
 	if (w->on_device) { /* the CPU has not folded it */
-		partial_clear(&w->ignored);
-		status = cpu_folder_fold(&w->on_cpu, chunk->data, chunk->nbytes, entry,
-					 &w->ignored);
+		status = partial_need(&w->ignored, w->plan);
+		if (status == STATUS_OK) {
+			partial_clear(&w->ignored);
+			status = cpu_folder_fold(&w->on_cpu, chunk->data, chunk->nbytes, entry,
+						 &w->ignored);
+		}
 	}
 	if (status == STATUS_OK)
 		status = cpu_folder_emit(&w->on_cpu, chunk->data, chunk->nbytes, entry, before,

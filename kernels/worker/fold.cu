@@ -155,20 +155,22 @@ static void note_first(size_t *first, uint32_t offset)
 		*first = offset;
 }
 
-/* Adds what the kernels found in one column. */
-static void column_add(struct column_partial *out, bool parses, const struct column_tally *t,
+/* Adds what the kernels found in one column. Errors: STATUS_NO_MEMORY. */
+static enum status column_add(struct column_partial *out, bool parses, const struct column_tally *t,
 		       const struct decimal_bin bins[DECIMAL_NSCALES])
 {
 	out->fast.count += t->nnumbers;
 	out->nmissing += t->nmissing;
 	out->ninvalid += t->ninvalid;
 	if (!parses)
-		return;
-	for (int s = 0; s < DECIMAL_NSCALES; s++)
-		if (t->scales >> s & 1)
-			decimal_fold_add_bin(&out->fast, s, &bins[s]);
+		return STATUS_OK;
 	note_first(&out->first_number_offset, t->first_number);
 	note_first(&out->first_invalid_offset, t->first_invalid);
+	for (int s = 0; s < DECIMAL_NSCALES; s++)
+		if (t->scales >> s & 1 &&
+		    by_scale_add_bin(&out->fast, s, &bins[s]) != STATUS_OK)
+			return STATUS_NO_MEMORY;
+	return STATUS_OK;
 }
 
 /* Sets the range of the chunk's complete records; first_end, last_end: 0 if no record ends. */
@@ -191,8 +193,8 @@ static enum status fold_on_cpu(struct worker *w, const struct chunk *chunk,
 	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
 }
 
-/* Adds the device's results. */
-static void partial_add(const struct worker *w, const struct chunk *chunk,
+/* Adds the device's results. Errors: STATUS_NO_MEMORY. */
+static enum status partial_add(const struct worker *w, const struct chunk *chunk,
 			struct chunk_entry entry, struct partial *out)
 {
 	const struct chunk_summary *summary = w->summary;
@@ -203,11 +205,13 @@ static void partial_add(const struct worker *w, const struct chunk *chunk,
 	out->nragged += summary->nragged;
 	note_first(&out->first_ragged_offset, summary->first_ragged);
 	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (plan->columns[c].needs)
-			column_add(&out->columns[c], plan->columns[c].parses, &w->tally[c],
-				   &w->bins[c * DECIMAL_NSCALES]);
+		if (plan->columns[c].needs &&
+		    column_add(&out->columns[c], plan->columns[c].parses, &w->tally[c],
+			       &w->bins[c * DECIMAL_NSCALES]) != STATUS_OK)
+			return STATUS_NO_MEMORY;
 	for (size_t p = 0; p < plan->npredicates; p++)
 		out->nmatched[p] += w->tally[plan->ncolumns + p].nnumbers;
+	return STATUS_OK;
 }
 
 /* Adds the results that have come back to out, and sets w->on_device, unless the CPU must fold. */
@@ -219,7 +223,8 @@ static enum status add_results(struct worker *w, const struct chunk *chunk,
 		       w->summary->nexceptions <= EXCEPTIONS_CAPACITY;
 	if (!w->on_device)
 		return STATUS_OK;
-	partial_add(w, chunk, entry, out);
+	if (partial_add(w, chunk, entry, out) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	return add_exceptions(w, chunk, out, fault);
 }
 

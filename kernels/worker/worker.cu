@@ -178,8 +178,6 @@ static enum status open_host(struct worker *w, const struct worker_setup *setup,
 {
 	enum status status = cpu_folder_init(&w->on_cpu, w->plan);
 
-	if (status == STATUS_OK)
-		status = partial_init(&w->ignored, w->plan);
 	if (status != STATUS_OK)
 		return fault_set(fault, status, 0, NULL);
 	pinned_buffer_reserve(&w->buffer, w->chunk_nbytes + 2 * ARENA_ALIGN);
@@ -371,7 +369,7 @@ static enum status gpu_map(struct worker *w, const struct chunk *chunk, struct c
 	enum status status = w->begun ? STATUS_OK : gpu_begin(w, chunk, fault);
 
 	w->begun = false;
-	out->map = CSV_MAP_IDENTITY;
+	out->map = csv_full_map_identity();
 	out->nlines = w->nlines = 0;
 	out->dependence = CHUNK_DEPENDS;
 	if (chunk->nbytes == 0)
@@ -380,7 +378,7 @@ static enum status gpu_map(struct worker *w, const struct chunk *chunk, struct c
 		status = worker_wait(w, "map", fault);
 	if (status != STATUS_OK)
 		return status;
-	out->map = (csv_map)w->summary->map;
+	out->map = csv_full_map_of((csv_map)w->summary->map);
 	out->nlines = w->nlines = w->summary->nlines;
 	/* A guess does not hold if there are quotes after all, beyond the part that was
 	 * searched. */

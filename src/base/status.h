@@ -28,6 +28,8 @@
 	/* a format that is not read; its name and the remedy are the fault's detail */ \
 	X(STATUS_FOREIGN, "not CSV but", 1)                                        \
 	X(STATUS_NOT_A_NUMBER, "not a number", 1)                                  \
+	/* @ stands for the value */                                               \
+	X(STATUS_NUL, "NUL byte in @: try iconv -f UTF-16 -t UTF-8, or tr '\\0' '\\n'", 1) \
 	X(STATUS_OUT_OF_RANGE, "number beyond 10^-400 to 10^400", 1)               \
 	X(STATUS_RAGGED, "", 1) /* the detail has the words */                     \
 	X(STATUS_LONG_RECORD, "record longer than 256 MiB; is a quote left open?", 1) \
@@ -39,6 +41,15 @@
 	X(STATUS_HEADER_UNCLEAR,                                                   \
 	  "may be a header or a record, and has none of the first file's names: if it is a "  \
 	  "record, try: cat FILE... | gpustat ...", 1)                             \
+	X(STATUS_OPEN_ESCAPE, "nothing follows the escape byte that ends the file", 1) \
+	X(STATUS_STRAY_QUOTE, "text behind a closing quote", 1)                    \
+	X(STATUS_DOUBTFUL_HEADER,                                                  \
+	  "@ is neither a number nor surely a name: say --header yes or --header no", 1) \
+	X(STATUS_LONE_HEADER,                                                      \
+	  "no record follows what may be a header: say --header yes or --header no", 1) \
+	X(STATUS_CR_LINES, "lines end in CR alone: try tr '\\r' '\\n'", 1)         \
+	X(STATUS_FEW_LINES, "fewer lines than --skip-lines drops", 1)              \
+	X(STATUS_DELIMITER_DIFFERS, "another delimiter than the first file's: @", 1) \
 	X(STATUS_NO_NUMERIC_COLUMN, "no column holds numbers", 1)                  \
 	X(STATUS_GPU, "GPU failed", 1)                                             \
 	X(STATUS_NO_GPU, "no usable GPU", 1)                                       \
@@ -55,6 +66,7 @@ enum status {
 
 #define FAULT_DETAIL_NBYTES 256
 #define FAULT_EXCESS_NBYTES 128
+#define FAULT_REMEDY_NBYTES 128
 
 /* One fault, with all that its message needs. Fields that do not apply are 0 or "". */
 struct fault {
@@ -67,6 +79,7 @@ struct fault {
 	size_t detail_nbytes;             /* bytes in detail; may hold NUL bytes */
 	size_t value_nbytes;              /* length of the whole value where detail is its start */
 	char excess[FAULT_EXCESS_NBYTES]; /* how much was left out, if that is the error */
+	char remedy[FAULT_REMEDY_NBYTES]; /* what to try instead, or "" */
 };
 
 /* The status's words, for a message. */

@@ -58,14 +58,24 @@ enum chunk_dependence {
 /* The entry of a file's first chunk, and of text between records. */
 #define CHUNK_BETWEEN_RECORDS ((struct chunk_entry){CSV_FIELD_START, false, false})
 
+/* The automaton's state at an entry, for a full map. Between records, entry.state is
+ * CSV_FIELD_START, which every device knows. */
+static inline enum csv_state chunk_entry_state(struct chunk_entry entry)
+{
+	return entry.inside_record ? entry.state : CSV_RECORD_START;
+}
+
 /* How the text behind a chunk of at least a byte is entered, given the chunk's map and its own
  * entry. A record ends with an LF outside quotes, after which the automaton is at a field's
  * start. ends_line: the chunk's last byte is an LF. */
-static inline struct chunk_entry chunk_entry_after(csv_map map, bool ends_line,
+static inline struct chunk_entry chunk_entry_after(csv_full_map map, bool ends_line,
 						   struct chunk_entry entry)
 {
-	entry.state = csv_map_apply(map, entry.state);
-	entry.inside_record = entry.state != CSV_FIELD_START || !ends_line;
+	entry.state = csv_full_map_apply(map, chunk_entry_state(entry));
+	entry.inside_record = entry.state != CSV_RECORD_START &&
+			      (entry.state != CSV_FIELD_START || !ends_line);
+	if (!entry.inside_record)
+		entry.state = CSV_FIELD_START;
 	return entry;
 }
 

@@ -6,6 +6,9 @@
 #define GPUSTAT_CSV_DIALECT_H
 
 #include <stdbool.h>
+#include <stddef.h>
+
+#include "csv/dfa.h"
 
 struct csv_dialect {
 	char delimiter;
@@ -15,6 +18,25 @@ struct csv_dialect {
 	char escape;     /* the byte behind it is data */
 	char comment;    /* as a line's first byte: the line is no record */
 	bool one_column; /* records have one field: a blank line is a record with a missing value */
+	size_t nfields;  /* with whitespace: the last of so many fields takes the rest of the line; 0:
+			  * not known yet */
 };
+
+/* Whether the dialect needs no more than the four states of csv_map. */
+static inline bool csv_dialect_is_ordinary(const struct csv_dialect *d)
+{
+	return !d->whitespace && !d->escape && !d->comment;
+}
+
+/* Classifies one byte of a dialect whose fields end at delimiters, for csv_full_step. */
+static inline enum csv_class csv_dialect_classify(const struct csv_dialect *d, char byte)
+{
+	enum csv_class c = csv_classify((unsigned char)byte, (unsigned char)d->delimiter,
+					(unsigned char)d->quote);
+
+	if (c == CSV_OTHER && byte == d->escape && byte)
+		return CSV_ESCAPE;
+	return c == CSV_OTHER && byte == d->comment && byte ? CSV_COMMENT_SIGN : c;
+}
 
 #endif

@@ -5,36 +5,42 @@
 #include "csv/field.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "csv/dfa.h"
-
-/* Copies a field without its quotes; to: nbytes. Returns the length. */
-static size_t unquote(const char *field, size_t nbytes, char *to)
+/* Copies a field's value; to: nbytes. Returns its length. */
+static size_t copy_value(const struct csv_dialect *dialect, const char *field, size_t nbytes,
+			 char *to)
 {
-	enum csv_state state = CSV_FIELD_START;
-	size_t length = 0;
+	char quote = dialect->quote, escape = dialect->escape;
+	bool quoted = quote && *field == quote; /* up to the closing quote */
+	char *end = to;
 
-	for (size_t i = 0; i < nbytes; i++) {
-		enum csv_state before = state;
-		state = csv_step(state, field[i] == '"' ? CSV_QUOTE : CSV_OTHER);
-		if (state == CSV_QUOTE_SEEN || (state == CSV_QUOTED && before == CSV_FIELD_START))
-			continue;
-		to[length++] = field[i];
+	for (size_t i = quoted; i < nbytes; i++) {
+		while (i < nbytes && field[i] != quote && field[i] != escape)
+			*end++ = field[i++];
+		if (i == nbytes)
+			break;
+		if (field[i] == escape && escape) {
+			*end++ = ++i < nbytes ? field[i] : '\r';
+		} else if (!quoted || field[i] != quote) {
+			*end++ = field[i];
+		} else if (i + 1 < nbytes && field[i + 1] == quote) {
+			*end++ = field[i++];
+		} else {
+			quoted = false;
+		}
 	}
-	return length;
+	return (size_t)(end - to);
 }
 
-const char *field_value(const char *field, size_t nbytes, struct scratch *scratch,
-			size_t *value_nbytes)
+const char *field_value(const struct csv_dialect *dialect, const char *field, size_t nbytes,
+			struct scratch *scratch, size_t *value_nbytes)
 {
+	const char *in_place;
+
 	*value_nbytes = nbytes;
-	if (nbytes == 0 || field[0] != '"')
-		return field;
-	if (nbytes >= 2 && memchr(field + 1, '"', nbytes - 1) == field + nbytes - 1) {
-		*value_nbytes = nbytes - 2;
-		return field + 1;
-	}
+	in_place = field_in_place(dialect, field, value_nbytes);
+	if (in_place)
+		return in_place;
 	if (scratch->nbytes < nbytes) {
 		char *grown = realloc(scratch->data, nbytes);
 		if (!grown)
@@ -42,6 +48,6 @@ const char *field_value(const char *field, size_t nbytes, struct scratch *scratc
 		scratch->data = grown;
 		scratch->nbytes = nbytes;
 	}
-	*value_nbytes = unquote(field, nbytes, scratch->data);
+	*value_nbytes = copy_value(dialect, field, nbytes, scratch->data);
 	return scratch->data;
 }

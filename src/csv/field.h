@@ -5,23 +5,71 @@
 #ifndef GPUSTAT_FIELD_H
 #define GPUSTAT_FIELD_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
+
+#include "csv/dialect.h"
 
 /* Where a field lies in a text: [begin, end), quotes included. */
 struct field_span {
 	size_t begin, end;
 };
 
-/* Memory for a field's value once its quotes are removed. Zeroed: empty; grows. */
+/* Memory for a field's value where it is not the field's bytes. Zeroed: empty; grows. */
 struct scratch {
 	char *data; /* owned */
 	size_t nbytes;
 };
 
-/* Removes the quotes of field[0 .. nbytes): the outer ones; "" becomes "; text after the closing
- * quote is kept. Returns a pointer into field or into scratch, and the length in *value_nbytes;
- * NULL where memory ran out. */
-const char *field_value(const char *field, size_t nbytes, struct scratch *scratch,
-			size_t *value_nbytes);
+static inline bool field_is_blank(char byte)
+{
+	return byte == ' ' || byte == '\t';
+}
+
+/* The number of bytes, 1 or 0, of the CR that belongs to the line end of text[begin .. end), a
+ * record or a field. An escaped CR is data. */
+static inline size_t field_cr_nbytes(const char *text, size_t begin, size_t end, char escape)
+{
+	size_t nescapes = 0;
+
+	if (end <= begin || text[end - 1] != '\r')
+		return 0;
+	while (escape && end - 1 - nescapes > begin && text[end - 2 - nescapes] == escape)
+		nescapes++;
+	return nescapes % 2 == 0;
+}
+
+/* The value of field[0 .. *nbytes) where it is some of the field's bytes: sets *nbytes to their
+ * number. NULL where bytes must be taken out of its midst: then only field_value knows it. */
+static inline const char *field_in_place(const struct csv_dialect *dialect, const char *field,
+					 size_t *nbytes)
+{
+	size_t n = *nbytes;
+
+	if (dialect->whitespace) {
+		for (; n > 0 && field_is_blank(*field); n--)
+			field++;
+		while (n > 0 && field_is_blank(field[n - 1]))
+			n--;
+		*nbytes = n;
+		return field;
+	}
+	if (dialect->escape && memchr(field, dialect->escape, n))
+		return NULL;
+	if (n == 0 || *field != dialect->quote || dialect->quote == 0)
+		return field;
+	if (n < 2 || memchr(field + 1, dialect->quote, n - 1) != field + n - 1)
+		return NULL;
+	*nbytes = n - 2;
+	return field + 1;
+}
+
+/* Returns the value of field[0 .. nbytes): without the outer quotes, "" within them as ", without
+ * escape bytes; with whitespace, without the blanks around it. field lacks the CR of a line end; if
+ * an escape byte is its last, that CR was data and belongs to the value. The result points into
+ * field or into scratch, its length is *value_nbytes; NULL where memory ran out. */
+const char *field_value(const struct csv_dialect *dialect, const char *field, size_t nbytes,
+			struct scratch *scratch, size_t *value_nbytes);
 
 #endif

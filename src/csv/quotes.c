@@ -6,21 +6,32 @@
 
 #define LAST (SIMD_WORD_NBYTES - 1)
 
-/* The bitmap form of a state. FIELD_START and QUOTE_SEEN have the same: in both, a quote that comes
- * next begins quoted text. */
-static struct simd_quotes enter(enum csv_state state)
+struct simd_quotes quotes_enter(enum csv_state state)
 {
-	return (struct simd_quotes){-(uint64_t)(state == CSV_QUOTED),
-				    state == CSV_FIELD_START || state == CSV_QUOTE_SEEN};
+	bool closed = state == CSV_QUOTE_SEEN;
+	bool starts = state == CSV_FIELD_START || state == CSV_RECORD_START;
+
+	return (struct simd_quotes){
+		.inside = -(uint64_t)(state == CSV_QUOTED || state == CSV_ESCAPED_QUOTED),
+		.may_open = starts || closed, .closed = closed};
 }
 
-/* Moves *at past a word that ends with byte `last`, quote by quote. Returns the bytes that lie in
- * quotes. */
-static uint64_t step_word(struct simd_bits bits, size_t word, unsigned last, struct simd_quotes *at)
+enum csv_state quotes_state(const struct simd_quotes *at)
 {
-	uint64_t separators = bits.separators[word], inside = at->inside, closed = 0;
+	if (at->inside)
+		return CSV_QUOTED;
+	if (at->closed)
+		return CSV_QUOTE_SEEN;
+	return at->may_open ? CSV_FIELD_START : CSV_UNQUOTED;
+}
 
-	for (uint64_t left = bits.quotes[word]; left; left &= left - 1) {
+struct quotes_word quotes_step(uint64_t separators, uint64_t quotes, unsigned last,
+			       struct simd_quotes *at)
+{
+	uint64_t inside = at->inside, closed = 0;
+	struct quotes_word word;
+
+	for (uint64_t left = quotes; left; left &= left - 1) {
 		uint64_t quote = left & -left;
 		if (inside & quote)
 			closed |= quote;
@@ -28,21 +39,25 @@ static uint64_t step_word(struct simd_bits bits, size_t word, unsigned last, str
 			continue;
 		inside ^= -quote;
 	}
+	word.inside = inside;
+	word.strays = (closed << 1 | at->closed) & ~(separators | quotes);
 	at->inside = -(inside >> LAST);
 	at->may_open = (separators | closed) >> last & 1;
-	return inside;
+	at->closed = closed >> last & 1;
+	at->strays |= word.strays;
+	return word;
 }
 
 static void clear_word(struct simd_bits bits, size_t word, unsigned last, struct simd_quotes *at)
 {
-	uint64_t inside = step_word(bits, word, last, at);
+	struct quotes_word w = quotes_step(bits.separators[word], bits.quotes[word], last, at);
 
-	bits.separators[word] &= ~inside;
-	bits.newlines[word] &= ~inside;
+	bits.separators[word] &= ~w.inside;
+	bits.newlines[word] &= ~w.inside;
+	bits.quotes[word] = w.strays;
 }
 
-/* Moves *at past words [begin, end), and clears what lies in quotes there. */
-static void resolve(struct simd_bits bits, size_t begin, size_t end, struct simd_quotes *at)
+void quotes_clear(struct simd_bits bits, size_t begin, size_t end, struct simd_quotes *at)
 {
 	while (begin < end) {
 		struct simd_bits from = {bits.separators + begin, bits.newlines + begin,
@@ -53,21 +68,12 @@ static void resolve(struct simd_bits bits, size_t begin, size_t end, struct simd
 	}
 }
 
-void quotes_resolve(struct simd_bits bits, size_t nwords, enum csv_state state)
+bool quotes_resolve(struct simd_bits bits, size_t nwords, enum csv_state state)
 {
-	struct simd_quotes at = enter(state);
+	struct simd_quotes at = quotes_enter(state);
 
-	resolve(bits, 0, nwords, &at);
-}
-
-/* The state behind a text. ends_field: its last byte is a separator. */
-static enum csv_state state_of(struct simd_quotes at, uint64_t ends_field)
-{
-	if (at.inside)
-		return CSV_QUOTED;
-	if (!at.may_open)
-		return CSV_UNQUOTED;
-	return ends_field ? CSV_FIELD_START : CSV_QUOTE_SEEN;
+	quotes_clear(bits, 0, nwords, &at);
+	return at.strays != 0;
 }
 
 /* Three walks at once, one for each entry state that can differ. They soon reach the same state: in
@@ -80,29 +86,29 @@ static int have_met(const struct simd_quotes at[NWALKS])
 	       at[0].may_open == at[1].may_open && at[0].may_open == at[2].may_open;
 }
 
-csv_map quotes_map(struct simd_bits bits, size_t nbytes, size_t *resolved)
+csv_map quotes_map(struct simd_bits bits, size_t nbytes, size_t *resolved, bool *strays)
 {
-	struct simd_quotes at[NWALKS] = {enter(CSV_FIELD_START), enter(CSV_UNQUOTED),
-					 enter(CSV_QUOTED)};
+	struct simd_quotes at[NWALKS] = {quotes_enter(CSV_FIELD_START), quotes_enter(CSV_UNQUOTED),
+					 quotes_enter(CSV_QUOTED)};
 	size_t nwords = (nbytes + LAST) / SIMD_WORD_NBYTES, word = 0;
 	unsigned last = (unsigned)((nbytes + LAST) % SIMD_WORD_NBYTES); /* in the last word */
-	uint64_t ends_field;
 
 	*resolved = 0;
+	*strays = false;
 	if (nbytes == 0)
 		return CSV_MAP_IDENTITY;
 	for (; word < nwords && !have_met(at); word++)
 		for (int walk = 0; walk < NWALKS; walk++)
-			step_word(bits, word, word + 1 < nwords ? LAST : last, &at[walk]);
+			quotes_step(bits.separators[word], bits.quotes[word],
+				    word + 1 < nwords ? LAST : last, &at[walk]);
 	*resolved = word;
 	if (word < nwords) {
-		resolve(bits, word, nwords - 1, &at[0]);
+		at[FROM_OUTSIDE].strays = 0;
+		quotes_clear(bits, word, nwords - 1, &at[0]);
 		clear_word(bits, nwords - 1, last, &at[0]);
+		*strays = at[FROM_OUTSIDE].strays != 0;
 		at[FROM_UNQUOTED] = at[FROM_QUOTED] = at[FROM_OUTSIDE];
 	}
-	ends_field = bits.separators[nwords - 1] >> last & 1;
-	return CSV_MAP(state_of(at[FROM_OUTSIDE], ends_field),
-		       state_of(at[FROM_UNQUOTED], ends_field),
-		       state_of(at[FROM_QUOTED], ends_field),
-		       state_of(at[FROM_OUTSIDE], ends_field));
+	return CSV_MAP(quotes_state(&at[FROM_OUTSIDE]), quotes_state(&at[FROM_UNQUOTED]),
+		       quotes_state(&at[FROM_QUOTED]), quotes_state(&at[FROM_OUTSIDE]));
 }

@@ -21,59 +21,152 @@ static enum status append_field(struct record *r, size_t begin, size_t end)
 	return STATUS_OK;
 }
 
+/* A walk over one record. */
+struct walk {
+	const char *data;
+	size_t nbytes;
+	bool at_end; /* the file ends with data */
+	const struct csv_dialect *dialect;
+	enum csv_state state;
+	size_t stray_offset;
+	size_t nfields_max; /* cut no more; 0: all */
+};
+
 /* Ends the record at `end`, the LF or the text's end; nbytes counts it with its line end. */
-static enum status finish(struct record *r, const char *data, size_t begin, size_t end,
+static enum status finish(struct record *r, const struct walk *w, size_t begin, size_t end,
 			  size_t nbytes)
 {
 	r->nbytes = nbytes;
-	if (end > 0 && data[end - 1] == '\r')
-		end--;
+	end -= field_cr_nbytes(w->data, 0, end, w->dialect->escape);
 	return end == 0 ? STATUS_OK : append_field(r, begin, end);
 }
 
-/* Returns where the first separator outside quotes lies from `at` on, a field's start, or nbytes.
- * *state: the automaton's there. */
-static size_t field_end(const char *data, size_t at, size_t nbytes,
-			const struct csv_dialect *dialect, enum csv_state *state)
+/* Whether data[at], behind a closing quote, belongs to no separator and no line end. */
+static bool is_stray(const struct walk *w, size_t at, enum csv_class c)
 {
-	for (*state = CSV_FIELD_START; at < nbytes; at++) {
-		enum csv_class c = csv_classify((unsigned char)data[at], (unsigned char)dialect->delimiter);
-		if (*state != CSV_QUOTED && (c == CSV_DELIMITER || c == CSV_NEWLINE))
+	if (c == CSV_DELIMITER || c == CSV_NEWLINE || c == CSV_QUOTE)
+		return false;
+	if (w->data[at] != '\r')
+		return true;
+	return at + 1 < w->nbytes ? w->data[at + 1] != '\n' : !w->at_end;
+}
+
+/* Returns where the first separator outside quotes lies from `at` on, or nbytes. */
+static size_t field_end(struct walk *w, size_t at)
+{
+	for (; at < w->nbytes; at++) {
+		enum csv_class c = csv_dialect_classify(w->dialect, w->data[at]);
+		enum csv_state before = w->state;
+		w->state = csv_full_step(before, c);
+		if (w->state == CSV_RECORD_START || (w->state == CSV_FIELD_START && c == CSV_DELIMITER))
 			return at;
-		*state = csv_step(*state, c);
+		if (before == CSV_QUOTE_SEEN && w->stray_offset == SIZE_MAX && is_stray(w, at, c))
+			w->stray_offset = at;
 	}
-	return nbytes;
+	return w->nbytes;
+}
+
+/* Ends a text in which no LF ends the record; its last field starts at begin. */
+static enum status finish_text(struct record *r, const struct walk *w, size_t begin)
+{
+	bool escaped = w->state == CSV_ESCAPED;
+
+	if (!w->at_end || w->nbytes == 0)
+		return STATUS_OK;
+	if (!escaped && w->state != CSV_QUOTED && w->state != CSV_ESCAPED_QUOTED)
+		return finish(r, w, begin, w->nbytes, w->nbytes);
+	r->nfields = 0;
+	if (append_field(r, begin, w->nbytes) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	return escaped ? STATUS_OPEN_ESCAPE : STATUS_OPEN_QUOTE;
+}
+
+static enum status split(struct walk *w, struct record *r)
+{
+	size_t begin = 0, end;
+
+	while ((end = field_end(w, begin)) < w->nbytes) {
+		if (w->data[end] == '\n')
+			return finish(r, w, begin, end, end + 1);
+		if (append_field(r, begin, end) != STATUS_OK)
+			return STATUS_NO_MEMORY;
+		if (r->nfields == w->nfields_max)
+			return STATUS_OK;
+		begin = end + 1;
+	}
+	return finish_text(r, w, begin);
+}
+
+/* Cuts a record whose fields end at blanks. */
+static enum status split_words(const struct walk *w, struct record *r)
+{
+	const char *lf = memchr(w->data, '\n', w->nbytes);
+	size_t at = 0, begin, end = lf ? (size_t)(lf - w->data) : w->nbytes;
+
+	if (!lf && !w->at_end)
+		return STATUS_OK;
+	r->nbytes = lf ? end + 1 : end;
+	end -= field_cr_nbytes(w->data, 0, end, '\0');
+	while (end > 0 && field_is_blank(w->data[end - 1]))
+		end--;
+	for (;;) {
+		while (at < end && field_is_blank(w->data[at]))
+			at++;
+		if (at == end)
+			return STATUS_OK;
+		for (begin = at; at < end && !field_is_blank(w->data[at]); at++)
+			;
+		if (r->nfields + 1 == w->dialect->nfields)
+			at = end;
+		if (append_field(r, begin, at) != STATUS_OK)
+			return STATUS_NO_MEMORY;
+		if (r->nfields == w->nfields_max)
+			return STATUS_OK;
+	}
+}
+
+/* Passes over a comment. */
+static void split_comment(const struct walk *w, struct record *r)
+{
+	const char *end = memchr(w->data, '\n', w->nbytes);
+
+	r->nbytes = end ? (size_t)(end - w->data) + 1 : w->at_end ? w->nbytes : 0;
+	r->is_comment = r->nbytes != 0;
 }
 
 enum status record_split(const char *data, size_t nbytes, const struct csv_dialect *dialect,
 			 bool at_end, struct record *out)
 {
-	size_t begin = 0, end;
-	enum csv_state state;
+	struct walk w = {data, nbytes, at_end, dialect, CSV_RECORD_START, SIZE_MAX, 0};
+	enum status status;
 
 	memset(out, 0, sizeof *out);
-	while ((end = field_end(data, begin, nbytes, dialect, &state)) < nbytes) {
-		if (data[end] == '\n')
-			return finish(out, data, begin, end, end + 1);
-		if (append_field(out, begin, end) != STATUS_OK)
-			return STATUS_NO_MEMORY;
-		begin = end + 1;
-	}
-	if (!at_end || nbytes == 0)
+	out->stray_offset = SIZE_MAX;
+	if (nbytes > 0 && dialect->comment && data[0] == dialect->comment) {
+		split_comment(&w, out);
 		return STATUS_OK;
-	if (state != CSV_QUOTED)
-		return finish(out, data, begin, nbytes, nbytes);
-	out->nfields = 0;
-	return append_field(out, begin, nbytes) ? STATUS_NO_MEMORY : STATUS_OPEN_QUOTE;
+	}
+	status = dialect->whitespace ? split_words(&w, out) : split(&w, out);
+	out->stray_offset = w.stray_offset;
+	return status;
 }
 
-size_t record_first_field(const char *data, size_t nbytes, const struct csv_dialect *dialect)
+enum status record_fault_stray(const char *data, size_t offset, const struct csv_dialect *dialect,
+			       struct fault *fault)
 {
-	enum csv_state state;
-	size_t end = field_end(data, 0, nbytes, dialect, &state);
-	bool ends_line = end == nbytes || data[end] == '\n';
+	bool escapes = offset >= 2 && data[offset - 2] == '\\' && dialect->escape != '\\';
 
-	return end - (ends_line && end > 0 && data[end - 1] == '\r');
+	return fault_set(fault, STATUS_STRAY_QUOTE, 0,
+			 escapes ? "try --escape '\\'" : "try --quote none");
+}
+
+enum status record_split_first(const char *data, size_t nbytes, const struct csv_dialect *dialect,
+			       struct record *out)
+{
+	struct walk w = {data, nbytes, true, dialect, CSV_RECORD_START, SIZE_MAX, 1};
+
+	memset(out, 0, sizeof *out);
+	return dialect->whitespace ? split_words(&w, out) : split(&w, out);
 }
 
 void record_free(struct record *r)

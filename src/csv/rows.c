@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "csv/quotes.h"
+#include "csv/whitespace.h"
 
 /* A window of 32 KiB of text stays in a first-level cache, with its positions. But each window
  * costs a fixed time for each column: with 6 records of 600 columns in a window, a run took 2.7
@@ -59,11 +60,13 @@ enum status rows_reserve(struct rows *r, size_t nbytes)
 
 	if (nwords > r->capacity_nwords) {
 		nwords += r->capacity_nwords;
-		bits = malloc(3 * nwords * sizeof *bits);
+		bits = malloc((csv_dialect_is_ordinary(&r->dialect) ? 3 : 5) * nwords * sizeof *bits);
 		if (!bits)
 			return STATUS_NO_MEMORY;
-		free(r->bits.separators);
-		r->bits = (struct simd_bits){bits, bits + nwords, bits + 2 * nwords};
+		free(r->bits.simd.separators);
+		r->bits.simd = (struct simd_bits){bits, bits + nwords, bits + 2 * nwords};
+		r->bits.escapes = bits + 3 * nwords;
+		r->bits.comments = bits + 4 * nwords;
 		r->capacity_nwords = nwords;
 	}
 	return reserve_ends(r, nbytes < WINDOW_MIN_NBYTES ? nbytes : WINDOW_MIN_NBYTES);
@@ -71,7 +74,7 @@ enum status rows_reserve(struct rows *r, size_t nbytes)
 
 void rows_free(struct rows *r)
 {
-	free(r->bits.separators); /* and the others, behind them */
+	free(r->bits.simd.separators); /* and the others, behind them */
 	free(r->ends_memory);
 	memset(r, 0, sizeof *r);
 }
@@ -86,49 +89,125 @@ static csv_map map_without_quotes(char last, char delimiter)
 	return CSV_MAP(outside, outside, CSV_QUOTED, outside);
 }
 
-csv_map rows_classify(struct rows *r, const char *text, size_t nbytes, uint64_t *nlines)
+/* Fills bits, in which the last word's bits beyond the text are 0. */
+static struct simd_counts classify(const char *text, size_t nbytes, char delimiter, char quote,
+				   struct simd_bits bits)
 {
-	size_t nwords = nwords_of(nbytes), whole = nbytes / SIMD_WORD_NBYTES;
-	char delimiter = r->dialect.delimiter;
-	struct simd_counts counts = simd()->classify(text, whole, delimiter, r->bits);
+	size_t whole = nbytes / SIMD_WORD_NBYTES;
+	struct simd_counts counts = simd()->classify(text, whole, delimiter, quote, bits);
 
-	if (whole < nwords) { /* the padding is classified too, and masked away */
-		struct simd_bits last = {r->bits.separators + whole, r->bits.newlines + whole,
-					 r->bits.quotes + whole};
+	if (nbytes % SIMD_WORD_NBYTES) { /* the padding is classified too, and masked away */
+		struct simd_bits last = {bits.separators + whole, bits.newlines + whole,
+					 bits.quotes + whole};
 		uint64_t valid = (UINT64_C(1) << nbytes % SIMD_WORD_NBYTES) - 1;
-		simd()->classify(text + whole * SIMD_WORD_NBYTES, 1, delimiter, last);
+		simd()->classify(text + whole * SIMD_WORD_NBYTES, 1, delimiter, quote, last);
 		*last.separators &= valid;
 		*last.newlines &= valid;
 		*last.quotes &= valid;
 		counts.nlines += (uint64_t)__builtin_popcountll(*last.newlines);
 		counts.nquotes |= *last.quotes;
 	}
-	r->counts = counts;
-	*nlines = counts.nlines;
-	r->nwords = r->resolved = nwords;
-	r->head_resolved = false;
-	if (nbytes > 0 && counts.nquotes == 0)
-		return r->map = map_without_quotes(text[nbytes - 1], delimiter);
-	return r->map = quotes_map(r->bits, nbytes, &r->resolved);
+	return counts;
 }
 
-enum chunk_dependence rows_dependence(const struct rows *r)
+/* The map of the text, of at least a byte, in an ordinary dialect. */
+static csv_full_map map_ordinary(struct rows *r, const char *text, size_t nbytes)
 {
-	if (r->resolved < r->nwords || r->counts.nlines == 0)
+	char last = text[nbytes - 1];
+
+	if (r->counts.nquotes == 0)
+		return csv_full_map_of(map_without_quotes(last, r->dialect.delimiter));
+	return csv_full_map_of(quotes_map(r->bits.simd, nbytes, &r->resolved, &r->has_strays));
+}
+
+/* The same, in a dialect with an escape byte or comments. */
+static csv_full_map map_dialect(struct rows *r, const char *text, size_t nbytes)
+{
+	const struct csv_dialect *d = &r->dialect;
+	const struct simd_bits marks = {r->bits.escapes, r->bits.simd.newlines, r->bits.comments};
+
+	classify(text, nbytes, d->escape ? d->escape : '\n', d->comment, marks);
+	if (!d->quote)
+		memset(r->bits.simd.quotes, 0, r->nwords * sizeof *r->bits.simd.quotes);
+	dialect_prepare(d, &r->bits, r->nwords);
+	return dialect_map(d, &r->bits, nbytes, r->counts.nquotes != 0, &r->resolved,
+			   &r->has_strays);
+}
+
+/* The same, where blanks separate fields: nothing depends on the entry. */
+static csv_full_map map_whitespace(struct rows *r, const char *text, size_t nbytes)
+{
+	enum csv_state exit = text[nbytes - 1] == '\n' ? CSV_RECORD_START : CSV_UNQUOTED;
+	csv_full_map map = {0};
+
+	whitespace_separate(r->bits.simd, text, nbytes);
+	r->resolved = 0;
+	for (unsigned s = 0; s < CSV_NSTATES_FULL; s++)
+		map = csv_full_map_with(map, (enum csv_state)s, exit);
+	return map;
+}
+
+/* How much of a walk depends on the entry. */
+static enum chunk_dependence dependence(const struct rows *r)
+{
+	bool quotes_matter = r->dialect.quote != 0 && !csv_dialect_is_ordinary(&r->dialect);
+
+	if (r->counts.nlines == 0)
 		return CHUNK_INDEPENDENT;
-	return r->counts.nquotes == 0 ? CHUNK_GUESSES : CHUNK_DEPENDS;
+	if (r->resolved < r->nwords)
+		return r->counts.nquotes == 0 && quotes_matter ? CHUNK_GUESSES : CHUNK_INDEPENDENT;
+	return r->counts.nquotes == 0 && csv_dialect_is_ordinary(&r->dialect) ? CHUNK_GUESSES
+									      : CHUNK_DEPENDS;
+}
+
+csv_full_map rows_classify(struct rows *r, const char *text, size_t nbytes, uint64_t *nlines)
+{
+	const struct csv_dialect *d = &r->dialect;
+	char delimiter = d->whitespace ? WHITESPACE_BLANK : d->delimiter;
+	char quote = d->whitespace ? WHITESPACE_TAB : d->quote;
+
+	r->counts = classify(text, nbytes, delimiter, quote, r->bits.simd);
+	if (!d->quote)
+		r->counts.nquotes = 0;
+	*nlines = r->counts.nlines;
+	r->nwords = r->resolved = nwords_of(nbytes);
+	r->head_resolved = r->has_strays = false;
+	r->map = nbytes == 0			 ? csv_full_map_identity()
+		 : d->whitespace		 ? map_whitespace(r, text, nbytes)
+		 : csv_dialect_is_ordinary(d) ? map_ordinary(r, text, nbytes)
+						 : map_dialect(r, text, nbytes);
+	r->dependence = dependence(r);
+	return r->map;
+}
+
+/* Resolves the words whose quotes rows_classify has left. */
+static void resolve_head(struct rows *r, struct chunk_entry entry)
+{
+	bool in_quotes = entry.state == CSV_QUOTED || entry.state == CSV_ESCAPED_QUOTED;
+	bool any_quotes = r->counts.nquotes != 0;
+
+	if (r->dialect.whitespace)
+		return;
+	if (in_quotes && !any_quotes) { /* all is data, in words that are resolved as well */
+		memset(r->bits.simd.separators, 0, r->nwords * sizeof *r->bits.simd.separators);
+		memset(r->bits.simd.newlines, 0, r->nwords * sizeof *r->bits.simd.newlines);
+	} else if (!csv_dialect_is_ordinary(&r->dialect)) {
+		r->has_strays |= dialect_resolve(&r->bits, r->resolved, chunk_entry_state(entry));
+	} else if (any_quotes) {
+		r->has_strays |= quotes_resolve(r->bits.simd, r->resolved, entry.state);
+	}
 }
 
 /* Returns the word at which a walk begins, and resolves the quotes that rows_classify left. If the
- * entry is unknown, that is where it no longer matters; if it matters everywhere, the text's
- * beginning, as if outside quotes. */
+ * entry is unknown, that is where it no longer matters; if that is nowhere, there are no quotes or
+ * no records, and it is the text's beginning. */
 static size_t enter(struct rows *r, struct chunk_entry entry)
 {
-	if (entry.unknown && r->resolved < r->nwords)
-		return r->resolved;
-	if (!r->head_resolved && (r->counts.nquotes != 0 || entry.state == CSV_QUOTED))
-		quotes_resolve(r->bits, r->resolved, entry.state);
-	r->head_resolved = !entry.unknown;
+	if (entry.unknown)
+		return r->resolved < r->nwords ? r->resolved : 0;
+	if (!r->head_resolved)
+		resolve_head(r, entry);
+	r->head_resolved = true;
 	return 0;
 }
 
@@ -155,24 +234,6 @@ static void join_fields(struct rows *r)
 	r->nends = kept + 1;
 }
 
-/* Appends the positions of the window that begins at *word, and moves *word behind it. */
-static enum status next_window(struct rows *r, size_t *word)
-{
-	size_t left = r->nwords - *word, n = left < r->window_nwords ? left : r->window_nwords;
-	uint32_t base = (uint32_t)(*word * SIMD_WORD_NBYTES);
-
-	join_fields(r);
-	if (reserve_ends(r, n * SIMD_WORD_NBYTES) != STATUS_OK)
-		return STATUS_NO_MEMORY;
-	r->nends += simd()->positions(r->bits.separators + *word, n, base, r->ends + r->nends);
-	r->nlines = simd()->count(r->bits.newlines + *word, n);
-	*word += n;
-	adapt_window(r, n);
-	return STATUS_OK;
-}
-
-/* ---- rows ---- */
-
 /* Whether all nlines rows from ends[0] on have stride fields: if nlines separators at steps of
  * stride are LFs, no other separator among them is one. */
 static bool is_regular(const char *text, const uint32_t *ends, size_t nends, size_t nlines,
@@ -186,6 +247,36 @@ static bool is_regular(const char *text, const uint32_t *ends, size_t nends, siz
 		differ |= (unsigned char)(text[ends[i]] ^ '\n');
 	return differ == 0;
 }
+
+/* With --whitespace: joins the fields of the last column. Most often there are none to join. */
+static void join_words(struct rows *r, const char *text)
+{
+	size_t nfields = r->dialect.nfields;
+
+	if (nfields > 1 && is_regular(text, r->ends, r->nends, r->nlines, nfields))
+		return;
+	r->nends = whitespace_join(&r->dialect, text, r->ends, r->nends);
+}
+
+/* Appends the positions of the window that begins at *word, and moves *word behind it. */
+static enum status next_window(struct rows *r, const char *text, size_t *word)
+{
+	size_t left = r->nwords - *word, n = left < r->window_nwords ? left : r->window_nwords;
+	uint32_t base = (uint32_t)(*word * SIMD_WORD_NBYTES);
+
+	join_fields(r);
+	if (reserve_ends(r, n * SIMD_WORD_NBYTES) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	r->nends += simd()->positions(r->bits.simd.separators + *word, n, base, r->ends + r->nends);
+	r->nlines = simd()->count(r->bits.simd.newlines + *word, n);
+	if (r->dialect.whitespace)
+		join_words(r, text);
+	*word += n;
+	adapt_window(r, n);
+	return STATUS_OK;
+}
+
+/* ---- rows ---- */
 
 /* The number of separators up to and including the first that ends a record; there is one. */
 static size_t nfields_of(const char *text, const uint32_t *ends)
@@ -204,23 +295,45 @@ static bool makes_runs(const struct rows *r, size_t stride)
 	return stride > 1 || (stride == 1 && r->dialect.one_column);
 }
 
-/* The first of nlines rows from ends[0] on, and those after it that have as many fields. */
+/* Whether the row, of one field, is a comment. */
+static bool is_comment(const struct rows *r, const char *text, const uint32_t *ends)
+{
+	return r->dialect.comment && text[(uint32_t)(ends[-1] + 1)] == r->dialect.comment;
+}
+
+/* The first of nlines rows from ends[0] on, and those after it that have as many fields. A comment
+ * is a run of its own. */
 static struct row_run next_run(const struct rows *r, const char *text, const uint32_t *ends)
 {
 	size_t stride = nfields_of(text, ends), nrows = 1;
+	struct row_run run = {ends, stride, 1};
 
-	if (makes_runs(r, stride))
-		while (nrows < r->nlines && nfields_of(text, ends + nrows * stride) == stride)
-			nrows++;
-	return (struct row_run){ends, stride, nrows};
+	if (!makes_runs(r, stride) || (stride == 1 && is_comment(r, text, ends)))
+		return run;
+	for (; nrows < r->nlines; nrows++) {
+		const uint32_t *next = ends + nrows * stride;
+		if (nfields_of(text, next) != stride || (stride == 1 && is_comment(r, text, next)))
+			break;
+	}
+	run.nrows = nrows;
+	return run;
 }
 
-/* Whether the run is a blank line, which is no record. */
-static bool is_blank(const struct rows *r, const char *text, const struct row_run *run)
+/* Whether the run is a blank line or a comment, which is no record. */
+static bool is_no_record(const struct rows *r, const char *text, const struct row_run *run)
 {
-	struct field_span span = row_field(text, run->ends, true);
+	struct field_span span;
+	size_t nbytes;
 
-	return run->stride == 1 && span.end == span.begin && !r->dialect.one_column;
+	if (run->stride != 1)
+		return false;
+	if (is_comment(r, text, run->ends))
+		return true;
+	span = row_field(text, run->ends, true);
+	nbytes = span.end - span.begin;
+	if (r->dialect.whitespace)
+		field_in_place(&r->dialect, text + span.begin, &nbytes);
+	return nbytes == 0 && !r->dialect.one_column;
 }
 
 /* One call of rows_walk. */
@@ -248,7 +361,7 @@ static void drop_rows(const struct walk *w, size_t n)
 static enum status visit_rows(const struct walk *w)
 {
 	struct rows *r = w->rows;
-	bool regular = makes_runs(r, r->stride) &&
+	bool regular = makes_runs(r, r->stride) && (r->stride > 1 || !r->dialect.comment) &&
 		       is_regular(w->text, r->ends, r->nends, r->nlines, r->stride);
 	size_t done = 0;
 	enum status status = STATUS_OK;
@@ -257,7 +370,7 @@ static enum status visit_rows(const struct walk *w)
 		struct row_run run = {r->ends, r->stride, r->nlines};
 		if (!regular)
 			run = next_run(r, w->text, r->ends + done);
-		if (!is_blank(r, w->text, &run))
+		if (!is_no_record(r, w->text, &run))
 			status = w->visit(w->context, &run);
 		done += run.nrows * run.stride;
 		r->nlines -= run.nrows;
@@ -283,6 +396,72 @@ static bool pass_head(const struct walk *w)
 	return true;
 }
 
+/* ---- text behind a closing quote ---- */
+
+/* Whether text[at], behind a closing quote, belongs to no line end. Complete records go on. */
+static bool is_stray(const char *text, size_t at)
+{
+	return text[at] != '\r' || text[at + 1] != '\n';
+}
+
+/* Returns the first byte of text behind a closing quote in [begin, end), or end. */
+static size_t first_stray(const struct rows *r, const char *text, size_t begin, size_t end)
+{
+	uint64_t in_range = ~UINT64_C(0) << begin % SIMD_WORD_NBYTES;
+
+	for (size_t word = begin / SIMD_WORD_NBYTES; word * SIMD_WORD_NBYTES < end; word++) {
+		for (uint64_t left = r->bits.simd.quotes[word] & in_range; left; left &= left - 1) {
+			size_t at = word * SIMD_WORD_NBYTES + (size_t)__builtin_ctzll(left);
+			if (at < end && is_stray(text, at))
+				return at;
+		}
+		in_range = ~UINT64_C(0);
+	}
+	return end;
+}
+
+/* Returns where the record around text[at] begins, in [begin, at]. */
+static size_t record_begin(const struct rows *r, size_t begin, size_t at)
+{
+	while (at > begin && !(r->bits.simd.newlines[(at - 1) / SIMD_WORD_NBYTES] >>
+			       (at - 1) % SIMD_WORD_NBYTES & 1))
+		at--;
+	return at;
+}
+
+/* Finds the first of the complete records that has text behind a closing quote. */
+static void find_stray(const struct rows *r, const char *text, struct rows_extent *out)
+{
+	size_t at = first_stray(r, text, out->head_nbytes, out->tail_offset);
+
+	if (at < out->tail_offset)
+		out->stray = record_begin(r, out->head_nbytes, at);
+}
+
+/* Whether the text ends inside quotes, or with an LF that is escaped. */
+static bool is_open(const struct rows *r, const char *text, size_t nbytes, struct chunk_entry entry)
+{
+	enum csv_state exit = csv_full_map_apply(r->map, chunk_entry_state(entry));
+
+	if (exit == CSV_QUOTED || exit == CSV_ESCAPED_QUOTED)
+		return true;
+	return exit == CSV_UNQUOTED && r->dialect.escape && nbytes > 0 && text[nbytes - 1] == '\n';
+}
+
+void rows_trim(const char *text, const uint32_t *ends, size_t stride, size_t nrows, bool drops_cr,
+	       uint32_t *pairs)
+{
+	for (size_t row = 0; row < nrows; row++, ends += stride, pairs += 2) {
+		struct field_span span = row_field(text, ends, drops_cr);
+		while (span.end > span.begin && field_is_blank(text[span.end - 1]))
+			span.end--;
+		while (span.end > span.begin && field_is_blank(text[span.begin]))
+			span.begin++;
+		pairs[0] = (uint32_t)(span.begin - 1);
+		pairs[1] = (uint32_t)span.end;
+	}
+}
+
 enum status rows_walk(struct rows *r, const char *text, size_t nbytes, struct chunk_entry entry,
 		      row_visitor visit, void *context, struct rows_extent *out)
 {
@@ -291,11 +470,11 @@ enum status rows_walk(struct rows *r, const char *text, size_t nbytes, struct ch
 	size_t word = enter(r, entry);
 	enum status status = STATUS_OK;
 
-	*out = (struct rows_extent){0};
+	*out = (struct rows_extent){.stray = SIZE_MAX, .open_field = SIZE_MAX};
 	r->nends = 0;
 	r->ends[-1] = UINT32_MAX; /* the first row begins behind it, at 0 */
 	while (status == STATUS_OK && word < r->nwords) {
-		status = next_window(r, &word);
+		status = next_window(r, text, &word);
 		if (status != STATUS_OK || (in_head && !pass_head(&w)))
 			continue;
 		in_head = false;
@@ -303,7 +482,9 @@ enum status rows_walk(struct rows *r, const char *text, size_t nbytes, struct ch
 	}
 	if (in_head)
 		out->head_nbytes = out->tail_offset = nbytes;
-	out->open_quote = csv_map_apply(r->map, entry.state) == CSV_QUOTED
-				  ? (uint32_t)(r->ends[(ptrdiff_t)r->nends - 1] + 1) : SIZE_MAX;
+	if (is_open(r, text, nbytes, entry))
+		out->open_field = (uint32_t)(r->ends[(ptrdiff_t)r->nends - 1] + 1);
+	if (status == STATUS_OK && r->has_strays)
+		find_stray(r, text, out);
 	return status;
 }

@@ -20,6 +20,7 @@
 #include "csv/chunk.h"
 #include "csv/dfa.h"
 #include "csv/dialect.h"
+#include "csv/dialect_quotes.h"
 #include "csv/field.h"
 #include "simd/simd.h"
 
@@ -27,12 +28,14 @@
 struct rows {
 	struct csv_dialect dialect;
 	size_t nfields; /* fields 0 .. nfields - 1 are read */
-	struct simd_bits bits; /* of the text classified last; one allocation */
+	struct dialect_bits bits; /* of the text classified last; one allocation */
 	size_t nwords, capacity_nwords;
 	struct simd_counts counts;
-	csv_map map;
+	csv_full_map map;
+	enum chunk_dependence dependence;
 	size_t resolved;    /* the quotes in words [resolved, nwords) are resolved for any entry, */
 	bool head_resolved; /* ... and those before for the entry of the last walk */
+	bool has_strays;    /* resolved words have bits behind closing quotes: see quotes.h */
 	/* Positions of separators outside quotes. ends[-1]: the current row's begin, less 1. */
 	uint32_t *ends, *ends_memory;
 	size_t nends, ends_capacity;
@@ -41,7 +44,8 @@ struct rows {
 	size_t stride; /* fields of the last row, or 0 */
 };
 
-/* nfields: how many of a record's first fields are read; later ones may be joined. */
+/* nfields: how many of a record's first fields are read. Later ones may be joined, but a record of
+ * more than nfields fields has more than nfields + 1 left then. */
 void rows_init(struct rows *r, struct csv_dialect dialect, size_t nfields);
 void rows_free(struct rows *r);
 
@@ -49,11 +53,9 @@ void rows_free(struct rows *r);
 enum status rows_reserve(struct rows *r, size_t nbytes);
 
 /* Classifies text[0 .. nbytes), padded as simd.h requires; rows_reserve has made room for it. Sets
- * *nlines to the number of its LFs, and returns its transition map. */
-csv_map rows_classify(struct rows *r, const char *text, size_t nbytes, uint64_t *nlines);
-
-/* How much of a walk depends on the entry, as rows_classify has found. */
-enum chunk_dependence rows_dependence(const struct rows *r);
+ * *nlines to the number of its LFs, r->dependence to how much of a walk depends on the entry, and
+ * returns the text's transition map. */
+csv_full_map rows_classify(struct rows *r, const char *text, size_t nbytes, uint64_t *nlines);
 
 /* Rows with the same number of fields: ends[0 .. nrows x stride), ends[-1] before them. */
 struct row_run {
@@ -72,6 +74,11 @@ static inline struct field_span row_field(const char *text, const uint32_t *ends
 	return span;
 }
 
+/* Writes one field of each of nrows rows, ended by ends[row x stride], without the blanks around it,
+ * as rows of two separators: the byte before it and the one behind it. pairs: 2 x nrows. */
+void rows_trim(const char *text, const uint32_t *ends, size_t stride, size_t nrows, bool drops_cr,
+	       uint32_t *pairs);
+
 /* Called for each run, in order. Any status but STATUS_OK ends the walk. */
 typedef enum status (*row_visitor)(void *context, const struct row_run *run);
 
@@ -79,11 +86,14 @@ typedef enum status (*row_visitor)(void *context, const struct row_run *run);
 struct rows_extent {
 	bool head_ends; /* as in struct partial */
 	size_t head_nbytes, tail_offset;
-	size_t open_quote; /* if the text ends inside quotes: where that field begins, valid if the
-			    * text was entered between records; else SIZE_MAX */
+	size_t stray;      /* the first complete record with text behind a closing quote; else
+			    * SIZE_MAX */
+	size_t open_field; /* if the text ends inside quotes, or with an LF that is escaped: where
+			    * that field begins, valid if the text was entered between records; else
+			    * SIZE_MAX */
 };
 
-/* Visits the complete records of the text classified last, except blank lines. entry: if an earlier
+/* Visits the complete records of the text classified last, except blank lines and comments. entry: if an earlier
  * walk of this text had a known entry, the same one. If unknown, the head extends to the end of the
  * first record behind which the entry does not matter.
  * Errors: STATUS_NO_MEMORY, and what visit returns. */

@@ -95,9 +95,11 @@ static inline __attribute__((always_inline)) char *print_rows(const struct print
 	const char *new_text = fields->text.data, *text = m->text;
 	const uint32_t *ends = m->f->folder.block.ends;
 	size_t stride = m->f->folder.block.stride;
+	char escape = m->f->plan->dialect.escape;
 
 	for (unsigned k = 0, nrows = fields->nrows; k < nrows; k++) {
-		struct row_record r = row_record_at(text, ends + fields->rows[k] * stride, stride);
+		struct row_record r = row_record_at(text, ends + fields->rows[k] * stride, stride,
+						    escape);
 		const size_t *begin = fields->begins + k;
 		if (!only)
 			to = copy_text(to, text + r.begin, r.end - r.begin);

@@ -61,7 +61,8 @@ bool new_fields_need_quotes(const struct plan *plan)
 {
 	char d = plan->dialect.delimiter;
 
-	return plan->nnew_columns > 0 && (d == '-' || d == '.' || decimal_is_digit(d));
+	return plan->nnew_columns > 0 &&
+	       (d == '-' || d == plan->notation.decimal || decimal_is_digit(d));
 }
 
 /* One call of new_fields_write. */
@@ -278,12 +279,24 @@ static const struct simd_numbers *numbers_of(const struct writing *w, size_t i)
 	return w->f->plan->columns[c].parses ? row_block_numbers(w->b, c) : &none;
 }
 
+/* Sets the input's decimal point in the fields of the column written last, so that the file keeps one
+ * notation; each has `leads` bytes before it. */
+static void set_points(struct new_fields *f, const size_t *begins, unsigned leads)
+{
+	for (unsigned k = 0; k < f->nrows; k++) {
+		char *field = f->text.data + begins[k] + leads;
+		char *point = memchr(field, '.', (size_t)(f->text.data + begins[k + 1] - field));
+		if (point)
+			*point = f->plan->notation.decimal;
+	}
+}
+
 /* Puts quotes around the fields that hold the delimiter, in the column written last; each has
  * `leads` bytes before it, and room for quotes. */
 static void quote_fields(struct new_fields *f, size_t *begins, unsigned leads)
 {
 	char *data = f->text.data;
-	char delimiter = f->plan->dialect.delimiter;
+	char delimiter = f->plan->dialect.delimiter, quote = f->plan->dialect.quote;
 
 	for (unsigned k = 0; k < f->nrows; k++) {
 		char *field = data + begins[k] + leads;
@@ -291,10 +304,10 @@ static void quote_fields(struct new_fields *f, size_t *begins, unsigned leads)
 		if (!memchr(field, delimiter, nbytes))
 			continue;
 		memmove(field + 1, field, (size_t)(data + f->text.nbytes - field));
-		field[0] = '"';
+		field[0] = quote;
 		field += nbytes + 1;
 		memmove(field + 1, field, (size_t)(data + f->text.nbytes + 1 - field));
-		field[0] = '"';
+		field[0] = quote;
 		f->text.nbytes += 2;
 		for (unsigned later = k + 1; later <= f->nrows; later++)
 			begins[later] += 2;
@@ -320,6 +333,8 @@ static enum status write_column(const struct writing *w, size_t i)
 	if (!to)
 		return STATUS_NO_MEMORY;
 	text->nbytes = begins[w->f->nrows] = (size_t)(to - text->data);
+	if (w->f->plan->notation.decimal != '.')
+		set_points(w->f, begins, leads);
 	if (new_fields_need_quotes(w->f->plan))
 		quote_fields(w->f, begins, leads);
 	return STATUS_OK;

@@ -37,11 +37,18 @@ static enum status widen(struct running *r)
 enum status running_begin(struct running *r, enum new_column_kind kind,
 			  const struct plan_column *column, const struct column_partial *before)
 {
+	struct decimal_total total;
 	struct wide_fold f;
 
-	column_numbers(before, &f);
 	r->kind = kind;
 	r->counts_text = !column->parses;
+	r->count = before->fast.count;
+	r->is_wide = false;
+	if (!column_has_wide(before) && by_scale_total(&before->fast, &total, &r->scale)) {
+		r->value = kind == NEW_MIN ? total.min : kind == NEW_MAX ? total.max : total.sum;
+		return STATUS_OK;
+	}
+	column_numbers(before, &f);
 	r->count = f.count;
 	r->scale = f.scale;
 	r->is_wide = !wide_to_int128(fold_total(kind, &f), f.scale, &r->value);

@@ -9,9 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "csv/field.h"
 #include "csv/record.h"
 #include "number/decimal.h"
 #include "number/wide.h"
+#include "query/value.h"
 
 /* Returns the number of LFs before data[offset]. */
 static uint64_t count_lines_before(struct text *text, size_t offset)
@@ -34,22 +36,93 @@ void diagnose_place(const struct plan *plan, struct text *text, size_t offset, s
 		fault->column = plan->columns[c].name;
 }
 
-enum status diagnose_value(const struct plan *plan, struct text *text, size_t offset, size_t c,
-			   struct scratch *scratch, struct fault *fault)
+/* Sets fault to what is wrong with the value text[0 .. nbytes), which may lie in the scratch. */
+static enum status diagnose_number(const struct plan *plan, const char *text, size_t nbytes,
+				   struct scratch *scratch, struct fault *fault)
 {
-	const char *field = text->data + offset, *value;
+	enum status status = STATUS_NOT_A_NUMBER;
+	const char *plain = text;
+	size_t plain_nbytes = nbytes;
 	struct wide ignored;
-	enum status status;
+	bool is_number;
 	int scale;
-	size_t nbytes = record_first_field(field, text->nbytes - offset, &plan->dialect);
 
-	value = field_value(field, nbytes, scratch, &nbytes);
+	fault_set_value(fault, status, text, nbytes);
+	if (memchr(text, '\0', nbytes))
+		return fault->status = STATUS_NUL;
+	if (value_to_plain(plan, &plain, &plain_nbytes, scratch, &is_number) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (is_number)
+		status = fault->status = wide_parse(plain, plain_nbytes, &ignored, &scale);
+	if (status == STATUS_NOT_A_NUMBER && fault->detail_nbytes == nbytes)
+		notation_suggest(&plan->notation, fault->detail, fault->detail_nbytes,
+				 fault->remedy);
+	return status;
+}
+
+/* The dialect of a text that begins with a field of a record, `before` fields behind its first: that
+ * field is no comment, and with whitespace, fewer follow. */
+static struct csv_dialect dialect_inside(const struct plan *plan, size_t before)
+{
+	struct csv_dialect d = plan->dialect;
+
+	d.comment = '\0';
+	if (d.nfields)
+		d.nfields = before < d.nfields ? d.nfields - before : 1;
+	return d;
+}
+
+enum status diagnose_value(const struct plan *plan, struct text *text, size_t offset, size_t c,
+			   struct fault *fault)
+{
+	struct csv_dialect d = dialect_inside(plan, plan->columns[c].field);
+	const char *field = text->data + offset, *value;
+	struct scratch scratch = {NULL, 0};
+	struct record r;
+	enum status status;
+	size_t nbytes;
+
+	if (record_split_first(field, text->nbytes - offset, &d, &r) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	value = field_value(&plan->dialect, field + r.fields[0].begin,
+			    r.fields[0].end - r.fields[0].begin, &scratch, &nbytes);
+	record_free(&r);
 	if (!value)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	value = decimal_trim(value, &nbytes);
-	status = wide_parse(value, nbytes, &ignored, &scale);
-	fault_set_value(fault, status, value, nbytes);
+	status = diagnose_number(plan, value, nbytes, &scratch, fault);
+	free(scratch.data);
 	diagnose_place(plan, text, offset, c, fault);
+	return status;
+}
+
+enum status diagnose_stray(const struct plan *plan, struct text *text, size_t offset,
+			   struct fault *fault)
+{
+	const char *data = text->data + offset;
+	struct record r;
+	size_t at;
+
+	if (record_split(data, text->nbytes - offset, &plan->dialect, true, &r) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	at = r.stray_offset;
+	record_free(&r);
+	record_fault_stray(data, at, &plan->dialect, fault);
+	diagnose_place(plan, text, offset + at, plan->ncolumns, fault);
+	return STATUS_STRAY_QUOTE;
+}
+
+enum status diagnose_open(const struct plan *plan, struct text *text, size_t offset,
+			  struct fault *fault)
+{
+	struct csv_dialect d = dialect_inside(plan, 0);
+	struct record r;
+	enum status status =
+		record_split(text->data + offset, text->nbytes - offset, &d, true, &r);
+
+	record_free(&r);
+	fault_set(fault, status, 0, NULL);
+	diagnose_place(plan, text, offset, plan->ncolumns, fault);
 	return status;
 }
 
@@ -70,7 +143,7 @@ enum status diagnose_ragged(const struct plan *plan, struct text *text, size_t o
 	    STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	snprintf(words, sizeof words, "%zu field%s where the %s has %" PRIu32 "%s", r.nfields,
-		 r.nfields == 1 ? "" : "s", plan->has_header ? "header" : "first record",
+		 r.nfields == 1 ? "" : "s", plan->header ? "header" : "first record",
 		 plan->ragged.nfields, ragged_hint(r.nfields, plan->ragged.nfields));
 	fault_set(fault, STATUS_RAGGED, 0, words);
 	record_free(&r);

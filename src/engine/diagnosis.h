@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "csv/field.h"
 #include "query/plan.h"
 
 /* A piece of the input that was folded as one: a chunk, or the seam. */
@@ -29,15 +28,26 @@ struct text {
 void diagnose_place(const struct plan *plan, struct text *text, size_t offset, size_t c,
 		    struct fault *fault);
 
-/* Sets fault to the value at offset, which is invalid in column c: STATUS_NOT_A_NUMBER or
- * STATUS_OUT_OF_RANGE. Returns that. Errors: STATUS_NO_MEMORY. */
+/* Sets fault to the value at offset, which is invalid in column c: STATUS_NOT_A_NUMBER,
+ * STATUS_OUT_OF_RANGE or STATUS_NUL, with a remedy if there is one. Returns that.
+ * Errors: STATUS_NO_MEMORY. */
 enum status diagnose_value(const struct plan *plan, struct text *text, size_t offset, size_t c,
-			   struct scratch *scratch, struct fault *fault);
+			   struct fault *fault);
 
 /* Sets fault to the ragged record that begins at offset: STATUS_RAGGED, which it returns.
  * Errors: STATUS_NO_MEMORY. */
 enum status diagnose_ragged(const struct plan *plan, struct text *text, size_t offset,
 			    struct fault *fault);
+
+/* Sets fault to the text behind a closing quote in the record that begins at offset:
+ * STATUS_STRAY_QUOTE, which it returns. Errors: STATUS_NO_MEMORY. */
+enum status diagnose_stray(const struct plan *plan, struct text *text, size_t offset,
+			   struct fault *fault);
+
+/* Sets fault to the field at offset, which the file's end leaves open: STATUS_OPEN_QUOTE or
+ * STATUS_OPEN_ESCAPE. Returns that. Errors: STATUS_NO_MEMORY. */
+enum status diagnose_open(const struct plan *plan, struct text *text, size_t offset,
+			  struct fault *fault);
 
 /* A fault that ends no run. Its memory is one allocation, to be freed with free. */
 struct note {

@@ -150,8 +150,8 @@ static enum status chains_init(struct engine *e)
 	return e->entry_slots && e->write_slots && e->total_slots ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-static enum status thread_init(struct worker_thread *t, struct engine *e, struct worker_pool *pool,
-			       bool is_first)
+static void thread_init(struct worker_thread *t, struct engine *e, struct worker_pool *pool,
+			bool is_first)
 {
 	t->engine = e;
 	t->pool = pool;
@@ -160,11 +160,6 @@ static enum status thread_init(struct worker_thread *t, struct engine *e, struct
 	t->opening = pool->optional;
 	t->has_place = is_first && pool->has_core;
 	waiter_init(&t->waiter);
-	if (partial_init(&t->partial, e->plan) != STATUS_OK ||
-	    partial_init(&t->deferred, e->plan) != STATUS_OK ||
-	    seam_folder_init(&t->folder, e->plan) != STATUS_OK)
-		return STATUS_NO_MEMORY;
-	return chunk_output_init(&t->output, e->plan);
 }
 
 static enum status threads_init(struct engine *e, struct worker_pool *pools, size_t npools)
@@ -179,8 +174,7 @@ static enum status threads_init(struct engine *e, struct worker_pool *pools, siz
 	for (size_t i = 0; i < npools; i++) {
 		e->nrunning += pools[i].optional ? 0 : pools[i].nthreads;
 		for (int j = 0; j < pools[i].nthreads; j++)
-			if (thread_init(t++, e, &pools[i], j == 0) != STATUS_OK)
-				return STATUS_NO_MEMORY;
+			thread_init(t++, e, &pools[i], j == 0);
 	}
 	return STATUS_OK;
 }
@@ -267,7 +261,8 @@ static bool end_threads(struct engine *e, const bool *started)
 static enum status add_deferred(struct engine *e)
 {
 	for (int i = 0; i < e->nthreads; i++)
-		if (partial_combine(&e->total->partial, &e->threads[i].deferred) != STATUS_OK)
+		if (e->threads[i].deferred.columns &&
+		    partial_combine(&e->total->partial, &e->threads[i].deferred) != STATUS_OK)
 			return fault_set(e->fault, STATUS_NO_MEMORY, 0, NULL);
 	return STATUS_OK;
 }

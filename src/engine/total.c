@@ -9,16 +9,23 @@
 #include <string.h>
 
 #include "csv/record.h"
+#include "query/remedy.h"
 
 /* Indices of t->notes; those of the columns follow. */
 enum { NOTE_UNDECIDED, NOTE_RAGGED, NNOTES_OF_RECORDS };
 
-enum status seam_folder_init(struct seam_folder *f, const struct plan *plan)
+/* Makes the folder's tables unless they are there, and clears the partial. */
+static enum status seam_folder_begin(const struct total *t, struct seam_folder *f)
 {
-	memset(f, 0, sizeof *f);
-	if (partial_init(&f->partial, plan) != STATUS_OK)
+	if (partial_need(&f->partial, t->plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	return cpu_folder_init(&f->cpu, plan);
+	partial_clear(&f->partial);
+	if (!f->cpu.plan && cpu_folder_init(&f->cpu, t->plan) != STATUS_OK) {
+		cpu_folder_free(&f->cpu);
+		return STATUS_NO_MEMORY;
+	}
+	cpu_folder_use(&f->cpu, t->file_plan);
+	return STATUS_OK;
 }
 
 void seam_folder_free(struct seam_folder *f)
@@ -32,12 +39,7 @@ enum status total_init(struct total *t, const struct plan *plan)
 	memset(t, 0, sizeof *t);
 	t->plan = t->file_plan = plan;
 	t->notes = calloc(NNOTES_OF_RECORDS + plan->ncolumns, sizeof *t->notes);
-	if (!t->notes || partial_init(&t->partial, plan) != STATUS_OK ||
-	    seam_folder_init(&t->folder, plan) != STATUS_OK) {
-		total_free(t);
-		return STATUS_NO_MEMORY;
-	}
-	return STATUS_OK;
+	return t->notes ? partial_init(&t->partial, plan) : STATUS_NO_MEMORY;
 }
 
 void total_free(struct total *t)
@@ -95,18 +97,17 @@ static enum status keep_note(struct note **note, const struct text *text, struct
 static enum status note_tolerated(struct total *t, struct text *text, const struct partial *later,
 				  struct fault *fault)
 {
-	struct scratch *scratch = &t->folder.cpu.folder.scratch;
 	enum status status = STATUS_OK;
 
 	for (size_t c = 0; status == STATUS_OK && c < t->plan->ncolumns; c++) {
 		if (later->columns[c].ninvalid == 0 || *note_at(t, c) || !tolerates(t->plan, c))
 			continue;
-		diagnose_value(t->file_plan, text, first_invalid(&later->columns[c]), c, scratch, fault);
+		diagnose_value(t->file_plan, text, first_invalid(&later->columns[c]), c, fault);
 		status = keep_note(note_at(t, c), text, fault);
 	}
 	if (status == STATUS_OK && later->nundecided && !t->notes[NOTE_UNDECIDED]) {
 		diagnose_value(t->file_plan, text, later->first_undecided_offset,
-			       later->undecided_column, scratch, fault);
+			       later->undecided_column, fault);
 		status = keep_note(&t->notes[NOTE_UNDECIDED], text, fault);
 	}
 	if (status == STATUS_OK && later->nragged && !t->notes[NOTE_RAGGED]) {
@@ -155,6 +156,7 @@ static enum status check(struct total *t, struct text *text, const struct partia
 			 struct fault *fault)
 {
 	size_t first = OFFSET_NONE, column = 0, ragged = first_ragged(t->plan, later);
+	enum status status;
 
 	for (size_t c = 0; c < t->plan->ncolumns; c++) {
 		size_t offset = first_error(t, later, c);
@@ -167,13 +169,21 @@ static enum status check(struct total *t, struct text *text, const struct partia
 		first = later->first_undecided_offset;
 		column = later->undecided_column;
 	}
-	t->fault_offset = ragged < first ? ragged : first;
 	if (ragged < first)
-		return diagnose_ragged(t->file_plan, text, ragged, fault);
-	if (first != OFFSET_NONE)
-		return diagnose_value(t->file_plan, text, first, column, &t->folder.cpu.folder.scratch,
-				      fault);
-	return note_tolerated(t, text, later, fault);
+		first = ragged;
+	t->fault_offset = first;
+	if (later->first_stray_offset != OFFSET_NONE && later->first_stray_offset <= first) {
+		t->fault_offset = later->first_stray_offset; /* before all else in its record */
+		return diagnose_stray(t->file_plan, text, t->fault_offset, fault);
+	}
+	if (first == OFFSET_NONE)
+		return note_tolerated(t, text, later, fault);
+	if (first == ragged)
+		return diagnose_ragged(t->file_plan, text, first, fault);
+	status = diagnose_value(t->file_plan, text, first, column, fault);
+	remedy_repeated_header(t->file_plan, text->data, text->nbytes, first,
+			       t->file_plan->columns[column].field, fault);
+	return status;
 }
 
 static enum status combine(struct partial *p, const struct partial *later, struct fault *fault)
@@ -257,28 +267,20 @@ static enum status seam_fold(struct total *t, bool at_end, const struct seam_use
 		return STATUS_OK;
 	if (at_end)
 		s->data[s->nbytes] = '\n';
-	partial_clear(p);
-	if (cpu_folder_fold(cpu, s->data, nbytes, CHUNK_BETWEEN_RECORDS, p) != STATUS_OK)
+	if (partial_need(use->into, t->plan) != STATUS_OK ||
+	    seam_folder_begin(t, use->folder) != STATUS_OK ||
+	    cpu_folder_fold(cpu, s->data, nbytes, CHUNK_BETWEEN_RECORDS, p) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	s->nbytes = 0;
 	status = check(t, &text, p, fault);
-	if (status == STATUS_OK && p->open_quote_offset != OFFSET_NONE) {
-		fault_set(fault, STATUS_OPEN_QUOTE, 0, NULL);
-		diagnose_place(t->file_plan, &text, p->open_quote_offset, t->plan->ncolumns, fault);
-		return STATUS_OPEN_QUOTE;
-	}
+	if (status == STATUS_OK && p->open_field_offset != OFFSET_NONE)
+		return diagnose_open(t->file_plan, &text, p->open_field_offset, fault);
 	if (status == STATUS_OK && t->plan->emits)
 		status = seam_emit(t, cpu, nbytes, at_end, use->out, fault);
 	return status == STATUS_OK ? combine(use->into, p, fault) : status;
 }
 
 /* ---- a chunk's turn ---- */
-
-enum status chunk_output_init(struct chunk_output *e, const struct plan *plan)
-{
-	memset(e, 0, sizeof *e);
-	return partial_init(&e->before, plan);
-}
 
 void chunk_output_free(struct chunk_output *e)
 {
@@ -292,6 +294,8 @@ static enum status begin_output(const struct total *t, struct chunk_output *e, s
 {
 	if (!t->plan->emits)
 		return STATUS_OK;
+	if (partial_need(&e->before, t->plan) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	partial_clear(&e->before);
 	if (partial_combine(&e->before, &t->partial) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
@@ -347,13 +351,6 @@ static uint64_t pass_lines(struct total *t, const struct chunk *chunk, uint64_t 
 	return line;
 }
 
-/* Makes the chunk's plan the one by which its texts are folded. */
-static void use_plan(struct total *t, const struct chunk *chunk, struct seam_folder *folder)
-{
-	t->file_plan = chunk_plan(chunk, t->plan);
-	cpu_folder_use(&folder->cpu, t->file_plan);
-}
-
 static bool columns_are_known(const struct plan *plan, const struct partial *p)
 {
 	for (size_t c = 0; c < p->ncolumns; c++)
@@ -371,7 +368,7 @@ enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nline
 	struct seam_use tail = {&t->folder, &t->partial, &output->tail};
 	enum status status;
 
-	use_plan(t, chunk, &t->folder);
+	t->file_plan = chunk_plan(chunk, t->plan);
 	output->head.nbytes = output->tail.nbytes = 0;
 	output->good_nbytes = 0;
 	status = add_head(t, chunk, line, later, &head, fault);
@@ -398,8 +395,8 @@ void total_emit_before_fault(struct total *t, const struct chunk *chunk, struct 
 
 	if (!t->plan->emits || output->good_nbytes == 0)
 		return;
-	partial_clear(ignored);
-	if (cpu_folder_fold(cpu, chunk->data, output->good_nbytes, entry, ignored) == STATUS_OK &&
+	if (seam_folder_begin(t, &t->folder) == STATUS_OK &&
+	    cpu_folder_fold(cpu, chunk->data, output->good_nbytes, entry, ignored) == STATUS_OK &&
 	    cpu_folder_emit(cpu, chunk->data, output->good_nbytes, entry, &output->before,
 			    chunk->offset_bytes, &output->head) == STATUS_OK)
 		return;
@@ -414,7 +411,7 @@ static bool has_fault(const struct partial *p)
 	for (size_t c = 0; c < p->ncolumns; c++)
 		if (p->columns[c].ninvalid > 0)
 			return true;
-	return p->nragged > 0 || p->nundecided > 0;
+	return p->nragged > 0 || p->nundecided > 0 || p->first_stray_offset != OFFSET_NONE;
 }
 
 bool ends_suffice(const struct plan *plan, const struct partial *later, bool settled)
@@ -465,7 +462,7 @@ enum status total_add_border(struct total *t, const struct border *b, struct sea
 	enum status status;
 	uint64_t line;
 
-	use_plan(t, &b->chunk, folder);
+	t->file_plan = chunk_plan(&b->chunk, t->plan);
 	line = pass_lines(t, &b->chunk, b->nlines);
 	status = add_head(t, &b->chunk, line, &ends, &use, fault);
 	settle(t);

@@ -29,19 +29,19 @@ struct seam {
 	uint64_t offset_bytes; /* of data[0] in the input */
 };
 
-/* One thread's means of folding the record in the seam. */
+/* One thread's means of folding the record in the seam. Zeroed: its tables are made when a record
+ * is folded. */
 struct seam_folder {
 	struct partial partial;
 	struct cpu_folder cpu;
 };
 
-/* Errors: STATUS_NO_MEMORY; f can then be freed. */
-enum status seam_folder_init(struct seam_folder *f, const struct plan *plan);
 void seam_folder_free(struct seam_folder *f);
 
 /* What is printed around a chunk's own output. Zeroed: nothing. */
 struct chunk_output {
-	struct partial before;         /* the fold of all records before the chunk's own */
+	struct partial before;         /* the fold of all records before the chunk's own, if the plan
+					* emits */
 	size_t good_nbytes;            /* bytes of the chunk before its first fault */
 	struct text_buffer head, tail; /* the record that ends in the chunk; the one that the
 					* file's end completes */
@@ -76,15 +76,14 @@ struct total {
 enum status total_init(struct total *t, const struct plan *plan);
 void total_free(struct total *t);
 
-/* Errors: STATUS_NO_MEMORY. */
-enum status chunk_output_init(struct chunk_output *e, const struct plan *plan);
 void chunk_output_free(struct chunk_output *e);
 
 /* Adds the next chunk. Called in input order, by one thread at a time.
  * later: the chunk's partial; nlines: LFs in the chunk. output: if the plan emits, set to what
  * surrounds the chunk's own output.
  * Errors: STATUS_NO_MEMORY, and what the plan counts as an error: STATUS_NOT_A_NUMBER,
- * STATUS_OUT_OF_RANGE, STATUS_RAGGED, STATUS_OPEN_QUOTE; fault then has the line,
+ * STATUS_OUT_OF_RANGE, STATUS_NUL, STATUS_RAGGED, STATUS_STRAY_QUOTE, STATUS_OPEN_QUOTE,
+ * STATUS_OPEN_ESCAPE; fault then has the line,
  * column and value of the first in input order, but not the file. */
 enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nlines,
 		      const struct partial *later, struct chunk_output *output,

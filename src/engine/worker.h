@@ -34,7 +34,7 @@ struct worker;
 
 /* What a chunk does to the automaton, for every entry state. */
 struct chunk_map {
-	csv_map map;
+	csv_full_map map;
 	uint64_t nlines; /* LF bytes, quoted or not: for line numbers in messages */
 	enum chunk_dependence dependence;
 };

@@ -224,7 +224,8 @@ static bool post_border(struct worker_thread *t)
 	uint64_t k = t->slot->chunk.index;
 	struct fault fault;
 
-	if (partial_combine(&t->deferred, &t->partial) != STATUS_OK) {
+	if (partial_need(&t->deferred, e->plan) != STATUS_OK ||
+	    partial_combine(&t->deferred, &t->partial) != STATUS_OK) {
 		fault_set(&fault, STATUS_NO_MEMORY, 0, NULL);
 		engine_fail(e, &fault);
 		return false;
@@ -300,6 +301,8 @@ static enum status run_phase(struct worker_thread *t, enum phase phase, struct f
 		*fault = t->slot->fault; /* begin failed */
 		return t->slot->status;
 	case PHASE_FOLD:
+		if (partial_need(&t->partial, t->engine->plan) != STATUS_OK)
+			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 		partial_clear(&t->partial);
 		return ops->fold(w, &t->slot->chunk, t->entry, &t->partial, fault);
 	default:

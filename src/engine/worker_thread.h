@@ -18,7 +18,7 @@
 
 /* A chunk's slot of the entry chain: the chunk's transition map, and, after its turn, its entry. */
 struct entry_slot {
-	csv_map map;
+	csv_full_map map;
 	bool first_of_file;
 	bool is_empty, ends_line; /* no bytes; the last is an LF */
 	struct chunk_entry entry;
@@ -85,7 +85,7 @@ struct worker_thread {
 	struct chunk_map map;
 	struct chunk_entry entry; /* with which it was folded */
 	bool guessed;             /* the fold assumed that the chunk is entered outside quotes */
-	struct partial partial;
+	struct partial partial;   /* these four are zeroed, and their tables made when needed */
 	struct partial deferred;  /* the fold of all chunks that posted only their borders */
 	struct seam_folder folder;
 	struct chunk_output output;

@@ -20,18 +20,19 @@ enum status partial_init(struct partial *p, const struct plan *plan)
 		partial_free(p);
 		return STATUS_NO_MEMORY;
 	}
-	for (size_t c = 0; c < p->ncolumns; c++)
-		if (moments_init(&p->columns[c].moments, plan->columns[c].needs) != STATUS_OK) {
-			partial_free(p);
-			return STATUS_NO_MEMORY;
-		}
 	partial_clear(p);
 	return STATUS_OK;
+}
+
+enum status partial_need(struct partial *p, const struct plan *plan)
+{
+	return p->columns ? STATUS_OK : partial_init(p, plan);
 }
 
 void partial_free(struct partial *p)
 {
 	for (size_t c = 0; p->columns && c < p->ncolumns; c++) {
+		by_scale_free(&p->columns[c].fast);
 		free(p->columns[c].wide);
 		moments_free(&p->columns[c].moments);
 	}
@@ -50,7 +51,7 @@ void partial_clear(struct partial *p)
 {
 	for (size_t c = 0; c < p->ncolumns; c++) {
 		struct column_partial *column = &p->columns[c];
-		decimal_fold_clear(&column->fast);
+		by_scale_clear(&column->fast);
 		if (column->wide)
 			column->wide->count = 0;
 		moments_clear(&column->moments);
@@ -63,7 +64,8 @@ void partial_clear(struct partial *p)
 	p->nundecided = 0;
 	p->first_undecided_offset = OFFSET_NONE;
 	p->nrecords = p->nragged = 0;
-	p->first_ragged_offset = p->open_quote_offset = OFFSET_NONE;
+	p->first_ragged_offset = p->open_field_offset = OFFSET_NONE;
+	p->first_stray_offset = OFFSET_NONE;
 	p->head_ends = p->needs_entry = false;
 	p->head_nbytes = p->tail_offset = 0;
 }
@@ -90,11 +92,12 @@ static enum status column_combine(struct column_partial *column, const struct co
 	column->kind = column_kind(column);
 	if (column->kind == COLUMN_UNKNOWN)
 		column->kind = column_kind(later);
-	decimal_fold_combine(&column->fast, &later->fast);
 	column->nmissing += later->nmissing;
 	column->ninvalid += later->ninvalid;
 	forget_offsets(column);
-	if (later->wide && later->wide->count > 0) {
+	if (by_scale_combine(&column->fast, &later->fast) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	if (column_has_wide(later)) {
 		if (!wide_of(column))
 			return STATUS_NO_MEMORY;
 		wide_fold_combine(column->wide, later->wide);
@@ -115,14 +118,14 @@ enum status partial_combine(struct partial *p, const struct partial *later)
 	p->first_undecided_offset = OFFSET_NONE;
 	p->nrecords += later->nrecords;
 	p->nragged += later->nragged;
-	p->first_ragged_offset = OFFSET_NONE;
+	p->first_ragged_offset = p->first_stray_offset = OFFSET_NONE;
 	return STATUS_OK;
 }
 
 void column_numbers(const struct column_partial *column, struct wide_fold *out)
 {
 	memset(out, 0, sizeof *out);
-	if (column->wide && column->wide->count)
+	if (column_has_wide(column))
 		*out = *column->wide;
 	wide_fold_add_bins(out, &column->fast);
 }
@@ -133,17 +136,19 @@ static void note_first(size_t *first, size_t offset)
 		*first = offset;
 }
 
-/* Folds a value that is not missing and that the fast path does not hold. */
-static enum status add_wide(struct column_partial *column, const char *text, size_t nbytes,
-			     size_t offset)
+/* Folds a value that is not missing and that the fast path does not hold: a wide number or none. */
+static enum status add_wide(struct column_partial *column, unsigned needs, const struct value *v,
+			    size_t offset)
 {
 	struct wide x;
 	int scale;
-	enum status status = wide_parse(text, nbytes, &x, &scale);
+	enum status status = STATUS_NOT_A_NUMBER;
 
+	if (v->kind == DECIMAL_WIDE)
+		status = wide_parse(v->text, v->nbytes, &x, &scale);
 	if (status == STATUS_OK && !wide_of(column))
 		return STATUS_NO_MEMORY;
-	if (status == STATUS_OK && moments_add_wide(&column->moments, &x) != STATUS_OK)
+	if (status == STATUS_OK && moments_add_wide(&column->moments, needs, &x) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	if (status == STATUS_OK)
 		wide_fold_add(column->wide, &x, scale);
@@ -161,6 +166,7 @@ enum status column_add_field(const struct plan *plan, struct partial *p, size_t 
 {
 	struct column_partial *column = &p->columns[c];
 	bool parses = plan->columns[c].parses;
+	unsigned needs = plan->columns[c].needs;
 	struct value v;
 	enum status status = value_read(plan, parses, field, nbytes, scratch, &v);
 
@@ -168,15 +174,19 @@ enum status column_add_field(const struct plan *plan, struct partial *p, size_t 
 		return status;
 	if (v.kind == DECIMAL_MISSING) {
 		column->nmissing++;
+	} else if (!parses && memchr(v.text, '\0', v.nbytes)) {
+		column->ninvalid++;
+		note_first(&column->first_invalid_offset, offset);
 	} else if (!parses) {
 		column->fast.count++;
 	} else if (v.kind == DECIMAL_NUMBER) {
 		uint8_t scale = (uint8_t)v.number.scale;
-		decimal_fold_add(&column->fast, v.number);
-		moments_add(&column->moments, &v.number.significand, &scale, 1);
 		note_first(&column->first_number_offset, offset);
+		if (by_scale_add(&column->fast, v.number) != STATUS_OK)
+			return STATUS_NO_MEMORY;
+		return moments_add(&column->moments, needs, &v.number.significand, &scale, 1);
 	} else {
-		return add_wide(column, v.text, v.nbytes, offset);
+		return add_wide(column, needs, &v, offset);
 	}
 	return STATUS_OK;
 }

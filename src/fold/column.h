@@ -16,7 +16,7 @@
 #include "base/status.h"
 #include "csv/field.h"
 #include "fold/moment.h"
-#include "number/decimal.h"
+#include "number/by_scale.h"
 #include "query/plan.h"
 #include "number/wide.h"
 
@@ -29,7 +29,7 @@ enum column_kind { COLUMN_UNKNOWN, COLUMN_NUMBER, COLUMN_TEXT };
  * that was folded, OFFSET_NONE where there was none; they mean nothing after a
  * combine, which drops them. */
 struct column_partial {
-	struct decimal_fold fast;  /* numbers the fast path holds; also counts presence
+	struct by_scale fast;      /* numbers the fast path holds; also counts presence
 				    * in a column that does not parse */
 	struct wide_fold *wide;    /* the others; NULL until one came. Owned. */
 	struct moment_cells moments; /* what else the plan's column needs */
@@ -61,11 +61,17 @@ struct partial {
 	bool head_ends;
 	size_t head_nbytes;
 	size_t tail_offset;
-	size_t open_quote_offset; /* at the input's end: the field whose quote never closes */
+	size_t open_field_offset; /* at the input's end: the field whose quote or escape is open */
+	size_t first_stray_offset; /* where the first complete record with text behind a closing
+				    * quote starts */
 };
 
 /* Makes an empty partial for the plan's columns. STATUS_NO_MEMORY or STATUS_OK. */
 enum status partial_init(struct partial *p, const struct plan *plan);
+
+/* Like partial_init, but does nothing if p, zeroed before, is a partial already. A partial takes
+ * 112 bytes a column or more, so threads make theirs when they need them. */
+enum status partial_need(struct partial *p, const struct plan *plan);
 void partial_free(struct partial *p);
 
 /* Makes p the fold of no records. Keeps its memory. */
@@ -76,6 +82,12 @@ enum status partial_combine(struct partial *p, const struct partial *later);
 
 /* The kind of a column: that of the earliest value folded into it. */
 enum column_kind column_kind(const struct column_partial *column);
+
+/* Whether the column has numbers that the fast path does not hold. */
+static inline bool column_has_wide(const struct column_partial *column)
+{
+	return column->wide && column->wide->count > 0;
+}
 
 /* All numbers of a column, wherever they were kept, as one fold. */
 void column_numbers(const struct column_partial *column, struct wide_fold *out);

@@ -14,10 +14,18 @@ enum status expr_row_init(struct expr_row *row, const struct expr *e)
 	row->ncolumns = e->ncolumns;
 	row->values = calloc(e->ncolumns + (size_t)1, sizeof *row->values);
 	row->scratch = calloc(e->ncolumns + (size_t)1, sizeof *row->scratch);
-	if (row->values && row->scratch)
-		return STATUS_OK;
-	expr_row_free(row);
-	return STATUS_NO_MEMORY;
+	row->is_number = calloc(e->ncolumns + (size_t)1, sizeof *row->is_number);
+	if (!row->values || !row->scratch || !row->is_number) {
+		expr_row_free(row);
+		return STATUS_NO_MEMORY;
+	}
+	for (uint32_t i = 0; i < e->ntests; i++) {
+		const struct expr_test *t = &e->tests[i];
+		row->is_number[t->left] |= t->kind == EXPR_TEST_NUMBER;
+		if (t->kind == EXPR_TEST_COLUMNS)
+			row->is_number[t->left] = row->is_number[t->right] = true;
+	}
+	return STATUS_OK;
 }
 
 void expr_row_free(struct expr_row *row)
@@ -25,19 +33,29 @@ void expr_row_free(struct expr_row *row)
 	for (uint32_t i = 0; row->scratch && i < row->ncolumns; i++)
 		free(row->scratch[i].data);
 	free(row->scratch);
+	free(row->is_number);
 	free(row->values);
 	memset(row, 0, sizeof *row);
 }
 
-/* Removes the quotes of a raw field and decides whether it is missing. */
-static enum status read_value(struct expr_value *v, struct scratch *scratch,
-			      const struct plan *plan, const char *field, size_t nbytes)
+/* Removes the quotes of column i's raw field, decides whether it is missing, and brings a number into
+ * decimal.h's syntax. */
+static enum status read_value(struct expr_row *row, uint32_t i, const struct plan *plan,
+			      const char *field, size_t nbytes)
 {
-	v->text = field_value(field, nbytes, scratch, &v->nbytes);
+	struct expr_value *v = &row->values[i];
+	bool is_number = true;
+	enum status status = STATUS_OK;
+
+	v->text = field_value(&plan->dialect, field, nbytes, &row->scratch[i], &v->nbytes);
 	if (!v->text)
 		return STATUS_NO_MEMORY;
 	v->kind = value_is_missing(plan, v->text, v->nbytes) ? EXPR_MISSING : EXPR_UNREAD;
-	return STATUS_OK;
+	if (v->kind == EXPR_UNREAD && row->is_number[i])
+		status = value_to_plain(plan, &v->text, &v->nbytes, &row->scratch[i], &is_number);
+	if (!is_number)
+		v->kind = EXPR_NOT_A_NUMBER;
+	return status;
 }
 
 enum status expr_row_eval(struct expr_row *row, const struct expr *e, const struct plan *plan,
@@ -48,8 +66,8 @@ enum status expr_row_eval(struct expr_row *row, const struct expr *e, const stru
 
 	for (uint32_t i = 0; i < e->ncolumns; i++) {
 		struct field_span span = spans[e->columns[i]];
-		enum status status = read_value(&row->values[i], &row->scratch[i], plan,
-						text + span.begin, span.end - span.begin);
+		enum status status = read_value(row, i, plan, text + span.begin,
+						span.end - span.begin);
 		if (status != STATUS_OK)
 			return status;
 	}

@@ -5,6 +5,7 @@
 #ifndef GPUSTAT_EXPR_ROW_H
 #define GPUSTAT_EXPR_ROW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,7 @@
 /* One worker's working memory for one condition. */
 struct expr_row {
 	struct expr_value *values; /* of the condition's columns in the current record; owned */
+	bool *is_number;           /* a number of the column is compared, not its text; owned */
 	struct scratch *scratch;   /* one for each column: a field without its quotes; owned */
 	uint32_t ncolumns;
 };

@@ -5,26 +5,12 @@
 #include "fold/moment.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 extern const struct moment_ops moment_squares;
 
 const struct moment_ops *const moment_table[NCELLS] = {
 	[CELL_SQUARES] = &moment_squares,
 };
-
-enum status moments_init(struct moment_cells *m, unsigned needs)
-{
-	memset(m, 0, sizeof *m);
-	for (int i = 0; i < NCELLS; i++) {
-		if (!(needs & moment_table[i]->moment))
-			continue;
-		m->cell[i] = calloc(1, moment_table[i]->cell_nbytes);
-		if (!m->cell[i])
-			return STATUS_NO_MEMORY;
-	}
-	return STATUS_OK;
-}
 
 void moments_free(struct moment_cells *m)
 {
@@ -43,21 +29,40 @@ void moments_clear(struct moment_cells *m)
 			moment_table[i]->clear(m->cell[i]);
 }
 
-void moments_add(struct moment_cells *m, const int64_t *significand, const uint8_t *scale,
-		 uint64_t rows)
+/* Makes cell i unless it is there. */
+static enum status need_cell(struct moment_cells *m, int i)
 {
-	for (int i = 0; i < NCELLS; i++)
-		if (m->cell[i])
-			moment_table[i]->add(m->cell[i], significand, scale, rows);
+	if (!m->cell[i])
+		m->cell[i] = calloc(1, moment_table[i]->cell_nbytes);
+	return m->cell[i] ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-enum status moments_add_wide(struct moment_cells *m, const struct wide *x)
+enum status moments_add(struct moment_cells *m, unsigned needs, const int64_t *significand,
+			const uint8_t *scale, uint64_t rows)
 {
 	enum status status = STATUS_OK;
 
-	for (int i = 0; i < NCELLS && status == STATUS_OK; i++)
-		if (m->cell[i])
+	for (int i = 0; i < NCELLS && status == STATUS_OK; i++) {
+		if (!(needs & moment_table[i]->moment))
+			continue;
+		status = need_cell(m, i);
+		if (status == STATUS_OK)
+			status = moment_table[i]->add(m->cell[i], significand, scale, rows);
+	}
+	return status;
+}
+
+enum status moments_add_wide(struct moment_cells *m, unsigned needs, const struct wide *x)
+{
+	enum status status = STATUS_OK;
+
+	for (int i = 0; i < NCELLS && status == STATUS_OK; i++) {
+		if (!(needs & moment_table[i]->moment))
+			continue;
+		status = need_cell(m, i);
+		if (status == STATUS_OK)
 			status = moment_table[i]->add_wide(m->cell[i], x);
+	}
 	return status;
 }
 
@@ -65,8 +70,12 @@ enum status moments_combine(struct moment_cells *m, const struct moment_cells *l
 {
 	enum status status = STATUS_OK;
 
-	for (int i = 0; i < NCELLS && status == STATUS_OK; i++)
-		if (m->cell[i])
+	for (int i = 0; i < NCELLS && status == STATUS_OK; i++) {
+		if (!later->cell[i])
+			continue;
+		status = need_cell(m, i);
+		if (status == STATUS_OK)
 			status = moment_table[i]->combine(m->cell[i], later->cell[i]);
+	}
 	return status;
 }

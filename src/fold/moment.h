@@ -29,8 +29,10 @@ struct moment_ops {
 	/* Makes the cell the identity. Keeps its memory. */
 	void (*clear)(void *cell);
 
-	/* Adds the numbers significand[i] x 10^-scale[i] for each bit i that is set in rows. */
-	void (*add)(void *cell, const int64_t *significand, const uint8_t *scale, uint64_t rows);
+	/* Adds the numbers significand[i] x 10^-scale[i] for each bit i that is set in rows.
+	 * Errors: STATUS_NO_MEMORY. */
+	enum status (*add)(void *cell, const int64_t *significand, const uint8_t *scale,
+			   uint64_t rows);
 
 	/* Adds a number that does not fit the fast path. Errors: STATUS_NO_MEMORY. */
 	enum status (*add_wide)(void *cell, const struct wide *x);
@@ -47,21 +49,21 @@ enum { CELL_SQUARES, NCELLS };
 /* By cell. */
 extern const struct moment_ops *const moment_table[NCELLS];
 
-/* A column's cells; NULL: the plan does not need that moment. Owned. */
+/* A column's cells. A cell is allocated for its first number; NULL: the identity. Owned. */
 struct moment_cells {
 	void *cell[NCELLS];
 };
 
-/* Makes the cells for `needs`, a set of enum moment. Errors: STATUS_NO_MEMORY; free m after an
- * error, too. */
-enum status moments_init(struct moment_cells *m, unsigned needs);
 void moments_free(struct moment_cells *m);
 void moments_clear(struct moment_cells *m);
 
-/* These call the function of that name for every cell there is. */
-void moments_add(struct moment_cells *m, const int64_t *significand, const uint8_t *scale,
-		 uint64_t rows);
-enum status moments_add_wide(struct moment_cells *m, const struct wide *x);
+/* These call the function of that name for every cell in `needs`, a set of enum moment.
+ * Errors: STATUS_NO_MEMORY. */
+enum status moments_add(struct moment_cells *m, unsigned needs, const int64_t *significand,
+			const uint8_t *scale, uint64_t rows);
+enum status moments_add_wide(struct moment_cells *m, unsigned needs, const struct wide *x);
+
+/* m becomes the moments of m's numbers followed by later's. Errors: STATUS_NO_MEMORY. */
 enum status moments_combine(struct moment_cells *m, const struct moment_cells *later);
 
 /* ---- squares (moment_squares.c) ---- */

@@ -3,25 +3,20 @@
  * moment_squares.c - the exact sum of the squares of a column's numbers. See moment.h.
  *
  * A significand is below 10^18 < 2^60, its square below 2^120: 64 of them fit in 128 bits, and
- * 2^64 of them in 192. So there is one sum of 192 bits for each scale, as there is one bin for
- * each scale in number/decimal.h. The square of a wide number, 94 limbs in base 10^9, has 188;
+ * 2^64 of them in 192. So there is one sum of 192 bits for each scale, packed like the bins
+ * (number/by_scale.h). The square of a wide number, 94 limbs in base 10^9, has 188;
  * wide squares are added limb by limb.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "fold/moment.h"
+#include "number/by_scale.h"
 
 #define WIDE_SQUARE_NLIMBS (2 * WIDE_NLIMBS) /* limb i weighs 10^(9 (i - 2 WIDE_POINT)) */
 
-struct sum192 {
-	uint128 low;
-	uint64_t high;
-};
-
 struct squares {
-	uint32_t scales; /* bit s: sum[s] is defined. Its numbers had scale s. */
-	struct sum192 sum[DECIMAL_NSCALES];
+	struct by_scale sums;
 	int64_t *wide; /* WIDE_SQUARE_NLIMBS canonical limbs; NULL: 0. Owned. */
 };
 
@@ -29,31 +24,38 @@ static void squares_clear(void *cell)
 {
 	struct squares *s = cell;
 
-	s->scales = 0;
+	by_scale_clear(&s->sums);
 	if (s->wide)
 		memset(s->wide, 0, WIDE_SQUARE_NLIMBS * sizeof *s->wide);
 }
 
 static void squares_free(void *cell)
 {
-	free(((struct squares *)cell)->wide);
+	struct squares *s = cell;
+
+	by_scale_free(&s->sums);
+	free(s->wide);
 }
 
-static void add_sum(struct squares *s, int scale, uint128 low, uint64_t high)
+static enum status add_sum(struct squares *s, int scale, struct sum192 sum)
 {
-	struct sum192 *to = &s->sum[scale];
+	static const union scale_value none = {.square = {0, 0}};
+	struct sum192 *to;
 
-	if (!(s->scales >> scale & 1)) {
-		s->scales |= (uint32_t)1 << scale;
-		*to = (struct sum192){0, 0};
-	}
-	to->low += low;
-	to->high += high + (to->low < low);
+	if (by_scale_need(&s->sums, (uint32_t)1 << scale, &none) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	to = &by_scale_at(&s->sums, scale)->square;
+	to->low += sum.low;
+	to->high += sum.high + (to->low < sum.low);
+	return STATUS_OK;
 }
 
-static void squares_add(void *cell, const int64_t *significand, const uint8_t *scale, uint64_t rows)
+static enum status squares_add(void *cell, const int64_t *significand, const uint8_t *scale,
+			       uint64_t rows)
 {
-	while (rows) { /* the rows that have the scale of the first that is left */
+	enum status status = STATUS_OK;
+
+	while (rows && status == STATUS_OK) { /* the rows that have the scale of the first that is left */
 		int first = __builtin_ctzll(rows);
 		uint64_t others = 0;
 		uint128 sum = 0;
@@ -64,9 +66,10 @@ static void squares_add(void *cell, const int64_t *significand, const uint8_t *s
 			else
 				others |= left & -left;
 		}
-		add_sum(cell, scale[first], sum, 0);
+		status = add_sum(cell, scale[first], (struct sum192){sum, 0});
 		rows = others;
 	}
+	return status;
 }
 
 static enum status need_wide(struct squares *s)
@@ -107,12 +110,13 @@ static enum status squares_combine(void *cell, const void *later_cell)
 {
 	struct squares *s = cell;
 	const struct squares *later = later_cell;
+	const union scale_value *value = by_scale_values(&later->sums);
+	enum status status = STATUS_OK;
 
-	for (int scale = 0; scale < DECIMAL_NSCALES; scale++)
-		if (later->scales >> scale & 1)
-			add_sum(s, scale, later->sum[scale].low, later->sum[scale].high);
-	if (!later->wide)
-		return STATUS_OK;
+	for (uint32_t left = later->sums.scales; left && status == STATUS_OK; left &= left - 1)
+		status = add_sum(s, __builtin_ctz(left), value++->square);
+	if (status != STATUS_OK || !later->wide)
+		return status;
 	if (need_wide(s) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	for (int i = 0; i < WIDE_SQUARE_NLIMBS; i++)
@@ -139,13 +143,13 @@ static void add_to_natural(struct natural *to, const struct sum192 *sum, int ndi
 void squares_sum(const struct squares *s, int scale, struct natural *out)
 {
 	int from = 2 * (WIDE_POINT - scale / WIDE_LIMB_DIGITS); /* limbs below it are 0 */
+	const union scale_value *value = by_scale_values(&s->sums);
 
 	natural_set(out, 0);
 	if (s->wide)
 		natural_set_limbs(out, s->wide + from, WIDE_SQUARE_NLIMBS - from);
-	for (int i = 0; i < DECIMAL_NSCALES; i++)
-		if (s->scales >> i & 1)
-			add_to_natural(out, &s->sum[i], 2 * (scale - i));
+	for (uint32_t left = s->sums.scales; left; left &= left - 1)
+		add_to_natural(out, &value++->square, 2 * (scale - __builtin_ctz(left)));
 }
 
 const struct moment_ops moment_squares = {

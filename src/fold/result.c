@@ -159,13 +159,29 @@ static void print_heading(const struct query *q, char **names)
 	for (size_t i = 0; i < q->nresults; i++) {
 		if (i || !q->plan.only)
 			putc(q->plan.dialect.delimiter, out);
-		output_field(out, names[i], q->plan.dialect.delimiter);
+		output_field(out, names[i], &q->plan.dialect);
 	}
 	fwrite(h->line + nbytes, 1, h->line_nbytes - nbytes, out);
 }
 
+/* Whether every name can be printed in the input's dialect. */
+static enum status check_names(const struct query *q, char **names, struct fault *fault)
+{
+	char words[FAULT_DETAIL_NBYTES];
+
+	for (size_t i = 0; i < q->nresults; i++) {
+		if (output_field_fits(names[i], &q->plan.dialect))
+			continue;
+		snprintf(words, sizeof words, "--quote none: the name of the new column '%.128s' holds "
+			 "the delimiter: nothing can quote it", names[i]);
+		return fault_set_usage(fault, words);
+	}
+	return STATUS_OK;
+}
+
 enum status result_heading(const struct query *q, struct fault *fault)
 {
+	enum status status;
 	char **names;
 
 	if (!q->header.present)
@@ -173,9 +189,11 @@ enum status result_heading(const struct query *q, struct fault *fault)
 	names = new_column_names(q); /* all, before the first is printed */
 	if (!names)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	print_heading(q, names);
+	status = check_names(q, names, fault);
+	if (status == STATUS_OK)
+		print_heading(q, names);
 	free_names(names, q->nresults);
-	return output_flush(fault);
+	return status == STATUS_OK ? output_flush(fault) : status;
 }
 
 /* ---- the summary ---- */

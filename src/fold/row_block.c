@@ -20,7 +20,11 @@ enum status row_block_init(struct row_block *b, const struct plan *plan)
 	b->numbers = calloc(plan->ncolumns + 1, sizeof *b->numbers);
 	b->has_numbers = calloc(plan->ncolumns + 1, sizeof *b->has_numbers);
 	b->hints = calloc(plan->ncolumns + 1, sizeof *b->hints);
-	return b->numbers && b->has_numbers && b->hints ? STATUS_OK : STATUS_NO_MEMORY;
+	if (!b->numbers || !b->has_numbers || !b->hints)
+		return STATUS_NO_MEMORY;
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		b->hints[c].decimal = plan->notation.decimal;
+	return STATUS_OK;
 }
 
 void row_block_free(struct row_block *b)
@@ -64,17 +68,29 @@ struct field_span row_block_field(const struct row_block *b, size_t c, unsigned 
 	return row_field(b->text, ends + b->plan->columns[c].field, drops_cr(b, c));
 }
 
+/* Converts column c, whose fields have blanks around them. */
+static void convert_words(struct row_block *b, size_t c, struct simd_numbers *numbers)
+{
+	uint32_t pairs[2 * ROW_BLOCK_NROWS];
+
+	rows_trim(b->text, b->ends + b->plan->columns[c].field, b->stride, b->nrows, drops_cr(b, c),
+		  pairs);
+	simd()->convert(b->text, pairs + 1, 2, b->nrows, false, numbers, &b->hints[c]);
+}
+
 const struct simd_numbers *row_block_numbers(struct row_block *b, size_t c)
 {
 	struct simd_numbers *numbers = &b->numbers[c];
 
 	if (b->has_numbers[c])
 		return numbers;
-	if (has_field(b, c))
+	if (!has_field(b, c))
+		*numbers = (struct simd_numbers){.empty = row_block_all(b)};
+	else if (b->plan->dialect.whitespace)
+		convert_words(b, c, numbers);
+	else
 		simd()->convert(b->text, b->ends + b->plan->columns[c].field, b->stride, b->nrows,
 				drops_cr(b, c), numbers, &b->hints[c]);
-	else
-		*numbers = (struct simd_numbers){.empty = row_block_all(b)};
 	if (b->missing_is_number)
 		numbers->numbers = 0;
 	b->has_numbers[c] = true;
@@ -85,15 +101,11 @@ enum row_value row_block_value(const struct row_block *b, size_t c, unsigned row
 			       const char **text, size_t *nbytes)
 {
 	struct field_span span = row_block_field(b, c, row);
-	const char *value = b->text + span.begin;
 	size_t n = span.end - span.begin;
+	const char *value = field_in_place(&b->plan->dialect, b->text + span.begin, &n);
 
-	if (n > 0 && *value == '"') { /* like field_value, except for quotes in quotes */
-		if (n < 2 || memchr(value + 1, '"', n - 1) != value + n - 1)
-			return ROW_QUOTED;
-		value++;
-		n -= 2;
-	}
+	if (!value)
+		return ROW_QUOTED;
 	if (n == 0 || (b->may_be_missing[(unsigned char)*value] &&
 		       value_is_missing(b->plan, value, n)))
 		return ROW_MISSING;

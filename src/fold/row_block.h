@@ -60,12 +60,14 @@ struct row_record {
 	uint32_t begin, end, next;
 };
 
-/* The record whose first separator is ends[0] and whose LF is ends[stride - 1]. */
-static inline struct row_record row_record_at(const char *text, const uint32_t *ends, size_t stride)
+/* The record whose first separator is ends[0] and whose LF is ends[stride - 1]. escape: the
+ * dialect's. */
+static inline struct row_record row_record_at(const char *text, const uint32_t *ends, size_t stride,
+					      char escape)
 {
 	struct row_record r = {ends[-1] + 1, ends[stride - 1], ends[stride - 1] + 1};
 
-	r.end -= r.end > r.begin && text[r.end - 1] == '\r';
+	r.end -= (uint32_t)field_cr_nbytes(text, r.begin, r.end, escape);
 	return r;
 }
 
@@ -75,7 +77,7 @@ struct field_span row_block_field(const struct row_block *b, size_t c, unsigned 
 /* The numbers of the plan's column c; none if a number may mean "missing". */
 const struct simd_numbers *row_block_numbers(struct row_block *b, size_t c);
 
-/* The result of row_block_value. ROW_QUOTED: the field has quotes within quotes; use value_read. */
+/* The result of row_block_value. ROW_QUOTED: bytes must be taken out of the field's midst; use value_read. */
 enum row_value { ROW_MISSING, ROW_PRESENT, ROW_QUOTED };
 
 /* Classifies the field of column c in a row. At ROW_PRESENT sets *text and *nbytes to its value. */

@@ -17,8 +17,10 @@ enum status row_folder_init(struct row_folder *f, const struct plan *plan)
 	f->hints = calloc(plan->ncolumns + 1, sizeof *f->hints);
 	if (!f->hints || row_block_init(&f->block, plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	for (size_t c = 0; c < plan->ncolumns; c++)
+	for (size_t c = 0; c < plan->ncolumns; c++) {
+		f->hints[c].decimal = plan->notation.decimal;
 		f->hints[c].sums_only = !(plan->columns[c].needs & MOMENT_EXTREMES);
+	}
 	return row_filter_init(&f->filter, plan);
 }
 
@@ -67,14 +69,15 @@ static void note_first_number(struct column_partial *column, size_t offset)
 static size_t fold_numbers(const struct fold *m, size_t c, const struct row_fields *fields)
 {
 	struct column_partial *partial = &m->out->columns[c];
-	uint64_t before = partial->fast.count;
+	struct decimal_fold *fold = &m->f->fold;
+	uint64_t before = fold->count;
 	size_t n;
 
 	if (!m->f->plan->columns[c].parses || m->f->block.missing_is_number)
 		return 0;
 	n = simd()->fold(m->text, fields->ends, fields->stride, fields->nrows, fields->drops_cr,
-			 &partial->fast, &partial->nmissing, &m->f->hints[c]);
-	if (n > 0 && partial->fast.count > before)
+			 fold, &partial->nmissing, &m->f->hints[c]);
+	if (n > 0 && fold->count > before)
 		note_first_number(partial, (uint32_t)(fields->ends[-1] + 1));
 	return n;
 }
@@ -96,10 +99,13 @@ static enum status fold_converted(const struct fold *m, size_t c, const struct r
 {
 	struct column_partial *column = &m->out->columns[c];
 	uint64_t numbers = rows & x->numbers, empty = rows & x->empty;
+	const struct plan_column *plan = &m->f->plan->columns[c];
 	enum status status = STATUS_OK;
 
-	simd()->fold_numbers(x, numbers, &column->fast);
-	moments_add(&column->moments, x->significand, x->scale, numbers);
+	simd()->fold_numbers(x, numbers, &m->f->fold);
+	if (numbers && plan_column_has_moments(plan))
+		status = moments_add(&column->moments, plan->needs, x->significand, x->scale,
+				     numbers);
 	column->nmissing += (uint64_t)__builtin_popcountll(empty);
 	if (numbers)
 		note_first_number(column, field_at(m, fields, lowest(numbers)).begin);
@@ -128,10 +134,17 @@ static enum status fold_moments(const struct fold *m, size_t c, struct row_field
 	return status;
 }
 
-static enum status fold_fields(const struct fold *m, size_t c, struct row_fields fields)
+/* To begin the SIMD fold costs as much as folding a few fields one by one. If it folds fewer than
+ * RUN_NROWS, twice as many are folded one by one before it is tried again. */
+#define RUN_NROWS 8
+#define SINGLES_MAX 32
+
+/* Folds fields of which none has blanks around it that mean nothing. */
+static enum status fold_exact(const struct fold *m, size_t c, struct row_fields fields)
 {
 	const struct plan_column *column = &m->f->plan->columns[c];
 	enum status status = STATUS_OK;
+	size_t nsingles = 1;
 
 	if (column->parses && plan_column_has_moments(column))
 		return fold_moments(m, c, fields);
@@ -139,13 +152,38 @@ static enum status fold_fields(const struct fold *m, size_t c, struct row_fields
 		size_t n = fold_numbers(m, c, &fields);
 		fields.ends += n * fields.stride;
 		fields.nrows -= n;
-		if (fields.nrows == 0)
-			break;
-		status = fold_field(m, c, row_field(m->text, fields.ends, fields.drops_cr));
-		fields.ends += fields.stride;
-		fields.nrows--;
+		if (n >= RUN_NROWS)
+			nsingles = 1;
+		for (size_t i = 0; i < nsingles && fields.nrows > 0 && status == STATUS_OK; i++) {
+			status = fold_field(m, c,
+					    row_field(m->text, fields.ends, fields.drops_cr));
+			fields.ends += fields.stride;
+			fields.nrows--;
+		}
+		nsingles = nsingles < SINGLES_MAX ? 2 * nsingles : nsingles;
 	}
 	return status;
+}
+
+/* Folds fields with blanks around them. */
+static enum status fold_words(const struct fold *m, size_t c, struct row_fields fields)
+{
+	uint32_t pairs[2 * ROW_BLOCK_NROWS];
+	enum status status = STATUS_OK;
+
+	while (status == STATUS_OK && fields.nrows > 0) {
+		size_t n = fields.nrows < ROW_BLOCK_NROWS ? fields.nrows : ROW_BLOCK_NROWS;
+		rows_trim(m->text, fields.ends, fields.stride, n, fields.drops_cr, pairs);
+		status = fold_exact(m, c, (struct row_fields){pairs + 1, 2, n, false});
+		fields.ends += n * fields.stride;
+		fields.nrows -= n;
+	}
+	return status;
+}
+
+static enum status fold_fields(const struct fold *m, size_t c, struct row_fields fields)
+{
+	return m->f->plan->dialect.whitespace ? fold_words(m, c, fields) : fold_exact(m, c, fields);
 }
 
 /* Column c of rows of `stride` fields, that one among them. */
@@ -157,6 +195,15 @@ static struct row_fields fields_of(const struct fold *m, size_t c, const struct 
 				   field == run->stride - 1};
 }
 
+/* Adds the dense fold of the current column to its bins, and clears it. */
+static enum status end_column(const struct fold *m, size_t c)
+{
+	enum status status = by_scale_add_fold(&m->out->columns[c].fast, &m->f->fold);
+
+	decimal_fold_clear(&m->f->fold);
+	return status;
+}
+
 /* Folds all rows of the run. Fields that are not there are missing. */
 static enum status fold_all(const struct fold *m, const struct row_run *run)
 {
@@ -166,10 +213,13 @@ static enum status fold_all(const struct fold *m, const struct row_run *run)
 	for (size_t c = 0; status == STATUS_OK && c < plan->ncolumns; c++) {
 		if (!plan->columns[c].needs)
 			continue;
-		if (plan->columns[c].field < run->stride)
-			status = fold_fields(m, c, fields_of(m, c, run));
-		else
+		if (plan->columns[c].field >= run->stride) {
 			m->out->columns[c].nmissing += run->nrows;
+			continue;
+		}
+		status = fold_fields(m, c, fields_of(m, c, run));
+		if (status == STATUS_OK)
+			status = end_column(m, c);
 	}
 	return status;
 }
@@ -211,9 +261,13 @@ static enum status fold_kept(const struct fold *m)
 	const struct plan *plan = m->f->plan;
 	enum status status = STATUS_OK;
 
-	for (size_t c = 0; status == STATUS_OK && c < plan->ncolumns; c++)
-		if (plan->columns[c].needs)
-			status = fold_kept_column(m, c);
+	for (size_t c = 0; status == STATUS_OK && c < plan->ncolumns; c++) {
+		if (!plan->columns[c].needs)
+			continue;
+		status = fold_kept_column(m, c);
+		if (status == STATUS_OK)
+			status = end_column(m, c);
+	}
 	return status;
 }
 
@@ -366,10 +420,12 @@ enum status rows_fold(struct row_folder *f, struct rows *r, const char *text, si
 	enum status status;
 
 	f->nkept = 0;
+	decimal_fold_clear(&f->fold);
 	status = rows_walk(r, text, nbytes, entry, fold_run, &m, &extent);
 	out->head_ends = extent.head_ends;
 	out->head_nbytes = extent.head_nbytes;
 	out->tail_offset = extent.tail_offset;
-	out->open_quote_offset = extent.open_quote;
+	out->open_field_offset = extent.open_field;
+	out->first_stray_offset = extent.stray;
 	return status;
 }

@@ -28,6 +28,7 @@ struct row_folder {
 	struct row_filter filter;
 	struct scratch scratch;
 	struct simd_hint *hints; /* of each of the plan's columns */
+	struct decimal_fold fold; /* of the current column; added to its bins at the end */
 	/* If records are printed without new fields: those to print, in order, not adjacent. */
 	struct row_range *kept;
 	size_t nkept, kept_capacity;

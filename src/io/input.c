@@ -37,6 +37,9 @@ struct input {
 	atomic_bool stopped;    /* set without the lock: its holder may wait for a pipe */
 	struct block_pool pool; /* has a lock of its own for the same reason */
 
+	struct preamble preamble; /* to skip in each file */
+	bool has_preamble;
+
 	struct input_headers headers; /* find and place may be NULL */
 	const struct plan *plan;      /* of the current file's chunks; NULL: the run's */
 };
@@ -79,6 +82,8 @@ static enum status open_source(struct input *in, struct source *s, struct fault 
 	if (s->state != SOURCE_UNOPENED)
 		return STATUS_OK;
 	status = source_open(s, fault);
+	if (status == STATUS_OK && in->has_preamble)
+		status = preamble_skip(&in->preamble, s, fault);
 	return status == STATUS_OK ? skip_header(in, s, fault) : status;
 }
 
@@ -121,6 +126,19 @@ void input_close(struct input *in)
 
 /* ---- before the first chunk ---- */
 
+enum status input_skip_preamble(struct input *in, const struct preamble *preamble,
+				struct fault *fault)
+{
+	in->preamble = *preamble;
+	in->has_preamble = true;
+	return preamble_skip(&in->preamble, &in->sources[0], fault);
+}
+
+uint64_t input_line(const struct input *in, int file)
+{
+	return in->sources[file].line;
+}
+
 enum status input_peek(struct input *in, int file, const char **data, size_t *nbytes,
 		       bool *at_end, struct fault *fault)
 {
@@ -153,11 +171,6 @@ void input_begin_with(struct input *in, int file)
 void input_skip(struct input *in, size_t nbytes)
 {
 	source_skip(&in->sources[in->file], nbytes);
-}
-
-uint64_t input_line(const struct input *in, int file)
-{
-	return in->sources[file].line;
 }
 
 void input_expect_headers(struct input *in, const struct input_headers *headers)

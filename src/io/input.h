@@ -16,6 +16,7 @@
 
 #include "csv/chunk.h"
 #include "base/status.h"
+#include "io/preamble.h"
 #include "io/reader.h"
 
 struct input;
@@ -41,6 +42,14 @@ bool input_is_padded(const struct input *in, int file);
 
 /* ---- before the first chunk is read ---- */
 
+/* Skips what stands before the first record of each file, from the first one on, which has been
+ * opened; preamble is copied. Errors: preamble_skip's, here and where later files are opened. */
+enum status input_skip_preamble(struct input *in, const struct preamble *preamble,
+				struct fault *fault);
+
+/* The line of a file's first byte that is peeked at: what is skipped counts. */
+uint64_t input_line(const struct input *in, int file);
+
 /* Peeks at a file's beginning: reads on until more than *nbytes bytes are there, or the file ends
  * (*at_end). *data stays valid until the next call. All earlier files must have been peeked at to
  * their ends; they are kept in memory. */
@@ -55,9 +64,6 @@ void input_begin_with(struct input *in, int file);
 
 /* Skips the first nbytes of what input_peeked returns. */
 void input_skip(struct input *in, size_t nbytes);
-
-/* The line of a file's first byte that is peeked at: what is skipped counts. */
-uint64_t input_line(const struct input *in, int file);
 
 /* What is done with the headers of files that are opened from now on. Called by one thread at a
  * time, perhaps under the input's lock, in the order of the files. Errors are the caller's. */

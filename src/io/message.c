@@ -14,8 +14,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/nearest.h"
 #include "number/decimal_text.h"
 #include "base/utf8.h"
+
+#define NAMES_SHOWN 20       /* of an input's columns */
+#define NAME_SHOWN_NBYTES 60 /* of each */
 
 static const char *program = "gpustat";
 
@@ -42,6 +46,15 @@ static void print_text(const char *text)
 	utf8_print(stderr, text, strlen(text));
 }
 
+static void print_value(const struct fault *f)
+{
+	fputc('\'', stderr);
+	utf8_print(stderr, f->detail, f->detail_nbytes);
+	fputc('\'', stderr);
+	if (f->value_nbytes > f->detail_nbytes)
+		fprintf(stderr, "... (%zu bytes)", f->value_nbytes);
+}
+
 /* Prints the value, or the library's or the system's text. */
 static void print_detail(const struct fault *f)
 {
@@ -49,11 +62,8 @@ static void print_detail(const struct fault *f)
 	case STATUS_NOT_A_NUMBER:
 	case STATUS_OUT_OF_RANGE:
 	case STATUS_UNKNOWN_COLUMN:
-		fputs(f->status == STATUS_UNKNOWN_COLUMN ? " '" : ": '", stderr);
-		utf8_print(stderr, f->detail, f->detail_nbytes);
-		fputs("'", stderr);
-		if (f->value_nbytes > f->detail_nbytes)
-			fprintf(stderr, "... (%zu bytes)", f->value_nbytes);
+		fputs(f->status == STATUS_UNKNOWN_COLUMN ? " " : ": ", stderr);
+		print_value(f);
 		break;
 	case STATUS_RAGGED:
 		utf8_print(stderr, f->detail, f->detail_nbytes);
@@ -90,6 +100,26 @@ static void print_place(const struct fault *f)
 	}
 }
 
+/* Prints the status's words and the detail. */
+static void print_words(const struct fault *f)
+{
+	const char *words = status_words(f->status), *at = strchr(words, '@');
+
+	if (at) {
+		fprintf(stderr, "%.*s", (int)(at - words), words);
+		print_value(f);
+		fputs(at + 1, stderr);
+	} else {
+		fputs(words, stderr);
+		print_detail(f);
+	}
+	if (*f->remedy) {
+		fputs(" (try ", stderr);
+		print_text(f->remedy);
+		fputc(')', stderr);
+	}
+}
+
 /* Prints a usage fault's lines, such as an expression and a caret below it. */
 static void print_lines(const char *text)
 {
@@ -105,8 +135,7 @@ static void print_lines(const char *text)
 static void print_fault(const struct fault *f)
 {
 	print_place(f);
-	fputs(status_words(f->status), stderr);
-	print_detail(f);
+	print_words(f);
 	print_text(f->excess);
 }
 
@@ -123,18 +152,45 @@ int message_fault(const struct fault *fault)
 	return status_exit(fault->status);
 }
 
-void message_columns(char *const *names, size_t ncolumns)
+/* Prints a column's name, or its beginning. */
+static void print_name(const char *name, size_t column)
 {
-	const char *before = ": ";
+	size_t nbytes;
+
+	if (!name) {
+		fprintf(stderr, "col%zu", column + 1);
+		return;
+	}
+	nbytes = strnlen(name, NAME_SHOWN_NBYTES + 1);
+	if (nbytes <= NAME_SHOWN_NBYTES) {
+		utf8_print(stderr, name, nbytes);
+		return;
+	}
+	for (nbytes = NAME_SHOWN_NBYTES; nbytes && (name[nbytes] & 0xc0) == 0x80;)
+		nbytes--; /* not within a character */
+	utf8_print(stderr, name, nbytes);
+	fputs("...", stderr);
+}
+
+void message_columns(char *const *names, size_t ncolumns, const char *unknown)
+{
+	struct nearest nearest = nearest_begin(unknown, strlen(unknown));
 
 	print_program();
 	fprintf(stderr, "the input has %zu column%s", ncolumns, ncolumns == 1 ? "" : "s");
-	for (size_t i = 0; i < ncolumns; i++) {
-		if (!names[i])
-			continue;
-		fputs(before, stderr);
-		print_text(names[i]);
-		before = ", ";
+	for (size_t i = 0; i < ncolumns && i < NAMES_SHOWN; i++) {
+		fputs(i ? ", " : ": ", stderr);
+		print_name(names[i], i);
+	}
+	if (ncolumns > NAMES_SHOWN)
+		fprintf(stderr, " and %zu more", ncolumns - NAMES_SHOWN);
+	for (size_t i = 0; i < ncolumns; i++)
+		if (names[i])
+			nearest_offer(&nearest, names[i]);
+	if (nearest.name) {
+		fputs("; did you mean '", stderr);
+		print_name(nearest.name, 0);
+		fputs("'?", stderr);
 	}
 	fputc('\n', stderr);
 }
@@ -166,6 +222,16 @@ void message_ragged(uint64_t n, bool left_out, const struct fault *first)
 		fputs(n == 1 ? "record has too many or too few fields"
 			     : "records have too many or too few fields", stderr);
 	print_first(n, first);
+}
+
+void message_name_guessed(const char *file, uint64_t line, const char *name)
+{
+	print_program();
+	fputs("note: ", stderr);
+	print_text(file);
+	fprintf(stderr, ":%" PRIu64 ": '", line);
+	print_name(name, 0);
+	fputs("' is taken for a column's name: say --header no if it is data\n", stderr);
 }
 
 void message_undecided(uint64_t n)

@@ -20,8 +20,9 @@ void message_program(const char *name);
  * program's exit status. */
 int message_fault(const struct fault *fault);
 
-/* Prints the number of columns and the names that are not NULL. */
-void message_columns(char *const *names, size_t ncolumns);
+/* Prints the number of columns, the first names, colN for NULL, and the name that is nearest to the
+ * unknown one. */
+void message_columns(char *const *names, size_t ncolumns, const char *unknown);
 
 /* Warns that n values of the column were left out. first: what is wrong with the first of them, and
  * where. */
@@ -29,6 +30,9 @@ void message_values_left_out(uint64_t n, const char *column, const struct fault 
 
 /* Warns that n ragged records were left out, or taken all the same. */
 void message_ragged(uint64_t n, bool left_out, const struct fault *first);
+
+/* Notes that a value of the first record was taken for a column's name. */
+void message_name_guessed(const char *file, uint64_t line, const char *name);
 
 /* Warns that in n records a condition compared text with a number. */
 void message_undecided(uint64_t n);

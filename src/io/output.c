@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "csv/field.h"
 
 static ssize_t write_output(void *ignored, const char *data, size_t nbytes)
 {
@@ -25,19 +26,50 @@ FILE *output_stream(void)
 	return stream ? stream : stdout; /* out of memory */
 }
 
-void output_field(FILE *to, const char *text, char delimiter)
+static bool separates(const struct csv_dialect *d, char byte)
 {
-	if (!strpbrk(text, "\"\r\n") && !strchr(text, delimiter)) {
-		fputs(text, to);
+	return byte == d->delimiter || byte == '\r' || byte == '\n';
+}
+
+/* Whether text as it is would be read as another value. */
+static bool needs_quotes(const struct csv_dialect *d, const char *text)
+{
+	while (*text && !separates(d, *text) && *text != d->quote)
+		text++;
+	return *text != '\0';
+}
+
+bool output_field_fits(const char *text, const struct csv_dialect *d)
+{
+	return d->whitespace || d->quote || d->escape || !needs_quotes(d, text);
+}
+
+/* Like output_field: fields end at blanks, and nothing quotes one. */
+static void print_word(FILE *to, const char *text)
+{
+	for (; *text; text++)
+		putc(field_is_blank(*text) || separates(&(struct csv_dialect){0}, *text) ? '_' : *text, to);
+}
+
+void output_field(FILE *to, const char *text, const struct csv_dialect *d)
+{
+	bool quoted = needs_quotes(d, text), escaped = quoted && !d->quote;
+
+	if (d->whitespace) {
+		print_word(to, text);
 		return;
 	}
-	putc('"', to);
+	if (quoted && d->quote)
+		putc(d->quote, to);
 	for (; *text; text++) {
-		if (*text == '"')
-			putc('"', to);
+		if (*text == d->quote)
+			putc(d->quote, to);
+		else if (d->escape && (*text == d->escape || (escaped && separates(d, *text))))
+			putc(d->escape, to);
 		putc(*text, to);
 	}
-	putc('"', to);
+	if (quoted && d->quote)
+		putc(d->quote, to);
 }
 
 enum status output_flush(struct fault *fault)

@@ -155,6 +155,72 @@ static bool matches(struct source *s, size_t at, const char *wanted, size_t nbyt
 	}
 }
 
+/* Whether the file ends before the byte at. Waits for that byte. */
+static bool ends(struct source *s, size_t at, enum status *status, struct fault *fault)
+{
+	*status = source_peek(s, at + 1, fault);
+	return *status == STATUS_OK && s->end - s->begin <= at;
+}
+
+bool source_begins_with(struct source *s, size_t at, const char *text, enum status *status,
+			struct fault *fault)
+{
+	return matches(s, at, text, strlen(text), status, fault);
+}
+
+size_t source_line_end(struct source *s, size_t at, enum status *status, struct fault *fault)
+{
+	if (matches(s, at, "\n", 1, status, fault))
+		return 1;
+	if (*status != STATUS_OK || !matches(s, at, "\r", 1, status, fault))
+		return 0;
+	if (matches(s, at + 1, "\n", 1, status, fault))
+		return 2;
+	return *status == STATUS_OK && ends(s, at + 1, status, fault);
+}
+
+/* Skips all that was peeked at, up to the nlines-th LF at most. Returns the number of LFs. */
+static uint64_t skip_peeked_lines(struct source *s, uint64_t nlines)
+{
+	uint64_t before = s->line;
+	size_t nbytes, n = 0;
+	const char *data = source_peeked(s, 0, &nbytes);
+
+	for (uint64_t nfound = 0; nfound < nlines && n < nbytes; nfound++) {
+		const char *lf = memchr(data + n, '\n', nbytes - n);
+		n = lf ? (size_t)(lf - data) + 1 : nbytes;
+	}
+	source_skip(s, n);
+	if (s->begin == s->end)
+		s->begin = s->end = 0;
+	return s->line - before;
+}
+
+enum status source_skip_lines(struct source *s, uint64_t nlines, struct fault *fault)
+{
+	uint64_t before = s->nskipped, nfound = 0;
+	bool has_cr = false; /* one that no LF follows, and no line ends before it */
+	char last = '\n';
+	size_t nbytes;
+
+	while (nfound < nlines) {
+		enum status status = source_peek(s, 1, fault);
+		const char *data = source_peeked(s, 0, &nbytes);
+		if (status != STATUS_OK)
+			return status;
+		if (nbytes == 0)
+			break;
+		has_cr = has_cr || last == '\r' || memchr(data, '\r', nbytes - 1);
+		last = data[nbytes - 1];
+		nfound += skip_peeked_lines(s, nlines - nfound);
+	}
+	if (nfound == 0 && has_cr)
+		return source_fail(s, fault, STATUS_CR_LINES, 0);
+	if (nfound + (last != '\n') < nlines && s->nskipped > before)
+		return source_fail(s, fault, STATUS_FEW_LINES, 0);
+	return STATUS_OK;
+}
+
 /* ---- opening and closing ---- */
 
 /* Whether a short file, which is the beginning of a magic number, is text as well. */

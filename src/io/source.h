@@ -80,6 +80,18 @@ enum status source_peek(struct source *s, size_t nbytes, struct fault *fault);
 /* Skips the first nbytes of what was peeked at. */
 void source_skip(struct source *s, size_t nbytes);
 
+/* Drops the first nlines lines, which need not fit into memory. Errors: STATUS_FEW_LINES where a file
+ * that is not empty has fewer, STATUS_CR_LINES where it has CR and no LF. */
+enum status source_skip_lines(struct source *s, uint64_t nlines, struct fault *fault);
+
+/* Whether the bytes from the peeked one at on are those of text. Reads on only while they agree. */
+bool source_begins_with(struct source *s, size_t at, const char *text, enum status *status,
+			struct fault *fault);
+
+/* The length of the line end at the peeked byte at: LF or CRLF, where the file's end stands for LF.
+ * 0: another byte, or none. */
+size_t source_line_end(struct source *s, size_t at, enum status *status, struct fault *fault);
+
 /* The codec's blocks if source_cut may find some next, else NULL. */
 const struct codec_blocks *source_blocks(const struct source *s);
 

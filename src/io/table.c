@@ -39,7 +39,9 @@ void table_free(struct table *t)
 
 static void print_csv_cell(FILE *out, const char *text)
 {
-	output_field(out, text, ',');
+	static const struct csv_dialect of_results = {.delimiter = ',', .quote = '"'};
+
+	output_field(out, text, &of_results);
 }
 
 /* Prints tabs and line ends as \t, \n, \r, and \ as \\. */

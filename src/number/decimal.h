@@ -214,8 +214,9 @@ struct decimal_bin {
 	int64_t min, max;
 };
 
-/* The fold of a column's fast-path numbers. Bin s is defined only where bit s of
- * scales is set, so that clearing and combining cost what is used, not 1 KiB. */
+/* A fold of fast-path numbers. Bin s is defined only where bit s of scales is set, so that
+ * clearing and combining cost what is used, not 1 KiB. Inner loops fold into it; columns keep the
+ * packed struct by_scale (by_scale.h). */
 struct decimal_fold {
 	uint64_t count;
 	uint32_t scales;
@@ -229,6 +230,14 @@ HD void decimal_fold_clear(struct decimal_fold *f)
 	f->scales = 0;
 }
 
+/* bin becomes the fold of bin's significands followed by later's. */
+HD void decimal_bin_combine(struct decimal_bin *bin, const struct decimal_bin *later)
+{
+	bin->sum += later->sum;
+	bin->min = later->min < bin->min ? later->min : bin->min;
+	bin->max = later->max > bin->max ? later->max : bin->max;
+}
+
 /* Folds bin `later` of scale s into f. */
 HD void decimal_fold_add_bin(struct decimal_fold *f, int s, const struct decimal_bin *later)
 {
@@ -238,9 +247,7 @@ HD void decimal_fold_add_bin(struct decimal_fold *f, int s, const struct decimal
 		*bin = *later;
 		return;
 	}
-	bin->sum += later->sum;
-	bin->min = later->min < bin->min ? later->min : bin->min;
-	bin->max = later->max > bin->max ? later->max : bin->max;
+	decimal_bin_combine(bin, later);
 }
 
 /* Folds one number into f. */

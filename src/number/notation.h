@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * notation.h - how an input writes numbers, where that is not decimal.h's syntax.
+ * notation.h - how an input writes numbers, where that is not decimal.h's syntax, and the plain
+ * text of such numbers. All other code reads plain text only.
  */
 #ifndef GPUSTAT_NOTATION_H
 #define GPUSTAT_NOTATION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #define NOTATION_THOUSANDS_NBYTES 4
 
@@ -15,5 +17,38 @@ struct number_notation {
 	bool money;                                 /* currency signs, (5), 5- */
 	bool percent;                               /* 12% is 0.12 */
 };
+
+/* Whether numbers are decimal.h's: then no function below is needed. */
+static inline bool notation_is_plain(const struct number_notation *n)
+{
+	return n->decimal == '.' && !n->thousands[0] && !n->money && !n->percent;
+}
+
+/* Bytes by which a plain text may be longer than the value: a percentage's exponent. */
+#define NOTATION_ROOM 24
+
+/* Rewrites the value text[0 .. nbytes), unquoted, blanks around it allowed, as decimal.h's
+ * [+-]digits[.digits][e[+-]digits]; 12% becomes 12e-2.
+ * to: nbytes + NOTATION_ROOM bytes, which do not overlap the text; NULL: the value is only checked.
+ * Returns the plain text's length, or 0 where the value is no number. Whether the number is in
+ * range is for wide_parse to say. */
+size_t notation_to_plain(const struct number_notation *n, const char *text, size_t nbytes, char *to);
+
+/* Whether the value would be a number with some --decimal, --thousands, --money and --percent, or
+ * in a program's notation (0x10, 1_000): no name of a column looks like that. True for plain
+ * numbers as well, whatever their range. */
+bool notation_resembles_number(const char *text, size_t nbytes);
+
+/* Longest text of notation_suggest. */
+#define NOTATION_SUGGESTION_NBYTES 96
+
+/* Writes the options, as for a shell, with which a value that is no number in notation n would be
+ * one: the fewest that suffice; of equally many, at most two choices, joined by " or ". Writes ""
+ * where none helps. NUL-terminated. */
+void notation_suggest(const struct number_notation *n, const char *text, size_t nbytes,
+		      char suggestion[NOTATION_SUGGESTION_NBYTES]);
+
+/* Returns what is wrong with the options, for a message, or NULL. */
+const char *notation_fault(const struct number_notation *n);
 
 #endif

@@ -57,13 +57,26 @@ static void add_piece(struct wide *x, int64_t piece, int digit)
 	x->limb[digit / WIDE_LIMB_DIGITS] += piece * power_of_ten[digit % WIDE_LIMB_DIGITS];
 }
 
+/* x = significand x 10^-scale */
+static void set_decimal(struct wide *x, int128 significand, int scale)
+{
+	int digit = POINT_DIGITS - scale, limb = digit / WIDE_LIMB_DIGITS;
+	int32_t unit = power_of_ten[digit % WIDE_LIMB_DIGITS]; /* 1 in the lowest limb */
+
+	wide_clear(x);
+	for (; significand; unit = 1) {
+		int32_t base = WIDE_LIMB_BASE / unit;
+		x->limb[limb++] = (int64_t)(significand % base) * unit;
+		significand /= base;
+	}
+}
+
 void wide_add_decimal(struct wide *x, int128 significand, int scale)
 {
-	for (int digit = POINT_DIGITS - scale; significand; digit += WIDE_LIMB_DIGITS) {
-		add_piece(x, (int64_t)(significand % WIDE_LIMB_BASE), digit);
-		significand /= WIDE_LIMB_BASE;
-	}
-	normalize(x);
+	struct wide y;
+
+	set_decimal(&y, significand, scale);
+	wide_add(x, &y);
 }
 
 void wide_add(struct wide *x, const struct wide *y)
@@ -77,8 +90,11 @@ void wide_add(struct wide *x, const struct wide *y)
 static bool upper_limbs(const struct wide *x, int from, int128 *out)
 {
 	int128 value = 0;
+	int i = WIDE_NLIMBS - 1;
 
-	for (int i = WIDE_NLIMBS - 1; i >= from; i--) {
+	while (i >= from && x->limb[i] == 0)
+		i--;
+	for (; i >= from; i--) {
 		if (value > DECIMAL_INT128_MAX / WIDE_LIMB_BASE - 1 ||
 		    value < -(DECIMAL_INT128_MAX / WIDE_LIMB_BASE - 1))
 			return false;
@@ -193,7 +209,14 @@ static size_t write_digits(const struct digits *d, int point, int scale, char *t
 size_t wide_format(const struct wide *x, int scale, char text[WIDE_TEXT_NBYTES])
 {
 	struct digits d;
+	int128 value;
+	size_t nbytes;
 
+	if (wide_to_int128(x, scale, &value)) { /* several times as fast */
+		nbytes = decimal_format(value, scale, text);
+		text[nbytes] = '\0';
+		return nbytes;
+	}
 	to_digits(x, &d);
 	return write_digits(&d, POINT_DIGITS, scale, text);
 }
@@ -228,23 +251,21 @@ void wide_fold_combine(struct wide_fold *f, const struct wide_fold *later)
  * true one. */
 static void from_bin(struct wide_fold *f, const struct decimal_bin *bin, int scale)
 {
-	memset(f, 0, sizeof *f);
 	f->count = 1;
 	f->scale = scale;
-	wide_add_decimal(&f->sum, bin->sum, scale);
-	wide_add_decimal(&f->min, bin->min, scale);
-	wide_add_decimal(&f->max, bin->max, scale);
+	set_decimal(&f->sum, bin->sum, scale);
+	set_decimal(&f->min, bin->min, scale);
+	set_decimal(&f->max, bin->max, scale);
 }
 
-void wide_fold_add_bins(struct wide_fold *f, const struct decimal_fold *fast)
+void wide_fold_add_bins(struct wide_fold *f, const struct by_scale *fast)
 {
+	const union scale_value *value = by_scale_values(fast);
 	uint64_t count = f->count + fast->count;
 	struct wide_fold one;
 
-	for (int s = 0; s < DECIMAL_NSCALES; s++) {
-		if (!(fast->scales >> s & 1))
-			continue;
-		from_bin(&one, &fast->bin[s], s);
+	for (uint32_t left = fast->scales; left; left &= left - 1) {
+		from_bin(&one, &value++->bin, __builtin_ctz(left));
 		wide_fold_combine(f, &one);
 	}
 	f->count = count;

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "number/by_scale.h"
 #include "number/decimal.h"
 #include "base/status.h"
 
@@ -73,6 +74,6 @@ void wide_fold_add(struct wide_fold *f, const struct wide *x, int scale);
 void wide_fold_combine(struct wide_fold *f, const struct wide_fold *later);
 
 /* Lifts a fold of fast-path numbers into the wide fold f: f becomes the fold of both. */
-void wide_fold_add_bins(struct wide_fold *f, const struct decimal_fold *fast);
+void wide_fold_add_bins(struct wide_fold *f, const struct by_scale *fast);
 
 #endif

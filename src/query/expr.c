@@ -20,6 +20,7 @@
 #include "query/expr_lex.h"
 #include "query/expr_show.h"
 
+#define QUOTES " (text is written in quotes)"
 #define TEST_NBYTES_LEAST 3 /* a=1 */
 #define EXPR_NBYTES_MAX ((size_t)1 << 28)
 
@@ -78,6 +79,12 @@ static bool unexpected(struct parser *p, const char *wanted)
 		    p->token.kind == EXPR_TOKEN_END ? ", not the end" : "");
 }
 
+/* Whether the next token is a column or a number. */
+static bool is_operand(const struct parser *p)
+{
+	return p->token.kind == EXPR_TOKEN_COLUMN || p->token.kind == EXPR_TOKEN_NUMBER;
+}
+
 /* ---- backpatching ---- */
 
 static uint32_t *exit_at(struct parser *p, uint32_t exit)
@@ -131,23 +138,30 @@ static void advance(struct parser *p)
 	p->token = expr_lex(p->text, p->token.begin + p->token.nbytes);
 }
 
-/* Returns the index of the selector's column, added if it is new. Owns s.text from here on. */
-static uint32_t find_column(struct parser *p, struct selector s)
+/* Returns the index of the selector's column, added if it is new. A column that is compared both as
+ * text and as a number is two. Owns s.text from here on. */
+static uint32_t find_column(struct parser *p, struct selector s, enum expr_use use)
 {
+	const unsigned text_or_number = EXPR_AS_TEXT | EXPR_AS_NUMBER;
 	struct selection *columns = &p->request->columns;
+	uint8_t *uses = p->request->uses;
 
 	for (size_t i = 0; i < columns->nselectors; i++) {
 		if (columns->selectors[i].quoted != s.quoted ||
-		    strcmp(columns->selectors[i].text, s.text))
+		    strcmp(columns->selectors[i].text, s.text) ||
+		    ((uses[i] | use) & text_or_number) == text_or_number)
 			continue;
+		uses[i] |= (uint8_t)use;
 		free(s.text);
 		return (uint32_t)i;
 	}
+	uses[columns->nselectors] = (uint8_t)use;
 	columns->selectors[columns->nselectors++] = s;
 	return p->e->ncolumns++;
 }
 
-static bool add_column(struct parser *p, const struct expr_token *token, uint32_t *column)
+static bool add_column(struct parser *p, const struct expr_token *token, enum expr_use use,
+		       uint32_t *column)
 {
 	const char *text = p->text + token->begin;
 	struct selector s = {.text = strndup(text, token->nbytes), .quoted = *text == '`'};
@@ -158,7 +172,7 @@ static bool add_column(struct parser *p, const struct expr_token *token, uint32_
 	}
 	if (s.quoted)
 		s.text[expr_unquote(text, token->nbytes, s.text)] = '\0';
-	*column = find_column(p, s);
+	*column = find_column(p, s, use);
 	return true;
 }
 
@@ -210,9 +224,8 @@ static bool add_number(struct parser *p, const struct expr_token *token, struct 
 
 	expr_read(&v);
 	if (!expr_is_number(&v))
-		return fail(p, token->begin, "%s", status_words(v.kind == EXPR_OUT_OF_RANGE
-									? STATUS_OUT_OF_RANGE
-									: STATUS_NOT_A_NUMBER));
+		return fail(p, token->begin, "%s", v.kind == EXPR_OUT_OF_RANGE
+				? status_words(STATUS_OUT_OF_RANGE) : "not a number" QUOTES);
 	add_literal(p, token, test);
 	test->literal_kind = (uint8_t)v.kind;
 	test->number = v.number;
@@ -232,27 +245,22 @@ static unsigned mirrored(unsigned accepts)
 static bool set_operands(struct parser *p, const struct expr_token *left,
 			 const struct expr_token *right, struct expr_test *test)
 {
-	uint8_t *uses = p->request->uses;
+	bool is_text = right->kind == EXPR_TOKEN_STRING;
 
-	if (!add_column(p, left, &test->left))
+	if (!add_column(p, left, is_text ? EXPR_AS_TEXT : EXPR_AS_NUMBER, &test->left))
 		return false;
-	if (right->kind == EXPR_TOKEN_STRING) {
+	if (is_text) {
 		test->kind = EXPR_TEST_TEXT;
-		uses[test->left] |= EXPR_AS_TEXT;
 		add_literal(p, right, test);
 		return test->literal_nbytes ||
 		       fail(p, right->begin, "an empty field is missing: write 'is missing'");
 	}
-	uses[test->left] |= EXPR_AS_NUMBER;
 	if (right->kind == EXPR_TOKEN_NUMBER) {
 		test->kind = EXPR_TEST_NUMBER;
 		return add_number(p, right, test);
 	}
 	test->kind = EXPR_TEST_COLUMNS;
-	if (!add_column(p, right, &test->right))
-		return false;
-	uses[test->right] |= EXPR_AS_NUMBER;
-	return true;
+	return add_column(p, right, EXPR_AS_NUMBER, &test->right);
 }
 
 static bool parse_compare(struct parser *p, const struct expr_token *left, struct expr_test *test)
@@ -286,10 +294,7 @@ static bool parse_is(struct parser *p, const struct expr_token *left, struct exp
 	if (p->token.kind != EXPR_TOKEN_MISSING)
 		return unexpected(p, "'missing' or 'not missing'");
 	advance(p);
-	if (!add_column(p, left, &test->left))
-		return false;
-	p->request->uses[test->left] |= EXPR_FOR_PRESENCE;
-	return true;
+	return add_column(p, left, EXPR_FOR_PRESENCE, &test->left);
 }
 
 static bool parse_comparison(struct parser *p, bool negated, struct part *out)
@@ -330,7 +335,8 @@ static bool parse_parentheses(struct parser *p, bool negated, struct part *out)
 	if (!parse_or(p, negated, out))
 		return false;
 	if (p->token.kind != EXPR_TOKEN_CLOSE)
-		return unexpected(p, "')', 'and' or 'or'");
+		return unexpected(p, is_operand(p) ? "')', 'and' or 'or'" QUOTES
+						   : "')', 'and' or 'or'");
 	advance(p);
 	p->nlevels--;
 	return true;
@@ -387,7 +393,8 @@ static bool parse_all(struct parser *p)
 	if (p->token.kind == EXPR_TOKEN_CLOSE)
 		return fail(p, p->token.begin, "no parenthesis is open here");
 	if (p->token.kind != EXPR_TOKEN_END)
-		return unexpected(p, "'and', 'or' or the end");
+		return unexpected(p, is_operand(p) ? "'and', 'or' or the end" QUOTES
+						   : "'and', 'or' or the end");
 	set_exits(p, part.if_true, EXPR_ACCEPT);
 	set_exits(p, part.if_not, EXPR_REJECT);
 	return true;
@@ -440,13 +447,44 @@ static enum status resolve(const struct selector *s, char *const *names, size_t 
 	return status;
 }
 
+/* The column with which the condition compares column i, or UINT32_MAX. */
+static uint32_t compared_with(const struct expr *e, uint32_t i)
+{
+	for (uint32_t t = 0; t < e->ntests; t++) {
+		const struct expr_test *test = &e->tests[t];
+		if (test->kind == EXPR_TEST_COLUMNS && test->left == i)
+			return test->right;
+		if (test->kind == EXPR_TEST_COLUMNS && test->right == i)
+			return test->left;
+	}
+	return UINT32_MAX;
+}
+
+/* Says how text is written if column i, which is unknown, is compared with one that is known. */
+static void suggest_quotes(const struct expr_request *r, uint32_t i, char *const *names,
+			   size_t nfields, struct fault *fault)
+{
+	const struct selector *s = &r->columns.selectors[i];
+	uint32_t other = compared_with(&r->expr, i), field;
+	struct fault ignored;
+
+	if (s->quoted || *s->text == ':' || other == UINT32_MAX ||
+	    resolve(&r->columns.selectors[other], names, nfields, &field, &ignored) != STATUS_OK)
+		return;
+	snprintf(fault->remedy, sizeof fault->remedy, "\"%.64s\": text is written in quotes",
+		 s->text);
+}
+
 enum status expr_resolve(struct expr_request *r, char *const *names, size_t nfields,
 			 struct fault *fault)
 {
 	enum status status = STATUS_OK;
 
-	for (size_t i = 0; status == STATUS_OK && i < r->columns.nselectors; i++)
+	for (size_t i = 0; status == STATUS_OK && i < r->columns.nselectors; i++) {
 		status = resolve(&r->columns.selectors[i], names, nfields, &r->fields[i], fault);
+		if (status == STATUS_UNKNOWN_COLUMN)
+			suggest_quotes(r, (uint32_t)i, names, nfields, fault);
+	}
 	return status;
 }
 

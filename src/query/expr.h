@@ -40,7 +40,9 @@ enum expr_use {
 
 struct expr_request {
 	struct expr expr;         /* its arrays owned; the arrays below have expr.ncolumns items */
-	struct selection columns; /* as written, no duplicates; owned */
+	/* As written; no duplicates, but a column that is compared both as text and as a number is
+	 * two: in the input's notation its number's text may be another one. Owned. */
+	struct selection columns;
 	uint8_t *uses;            /* sets of enum expr_use; owned */
 	uint32_t *fields;         /* set by expr_resolve; may have duplicates; owned */
 	size_t error_offset;      /* after STATUS_USAGE: the byte of text at fault */

@@ -198,6 +198,8 @@ static enum status make_plan(const struct file_headers *f, const struct input *i
 	plan->ragged.nfields = (uint32_t)file->header.nfields;
 	plan->ragged.last_is_empty = file->header.ends_empty;
 	plan->dialect.one_column = file->header.nfields == 1;
+	if (plan->dialect.nfields)
+		plan->dialect.nfields = file->header.nfields;
 	return place_columns(f, input, file, fault);
 }
 

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * header.c - see header.h.
- *
- * A first record is a header if a selector is a name, or if a field selected by position
- * is no number. For `*` and the summary it is a header if it has no number at all, or if
- * some column has text in it and a number below. So a file of numbers without a header
- * never loses its first record.
+ * header.c - see header.h. header_guess.c decides whether the first record is a header.
  */
 #include "query/header.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "number/decimal.h"
 #include "csv/record.h"
+#include "query/header_guess.h"
+#include "query/remedy.h"
 #include "query/value.h"
 
 #define PATIENCE_NBYTES (1024 * 1024)
@@ -45,8 +41,8 @@ static size_t blank_nbytes(const char *data, size_t nbytes)
 	}
 }
 
-/* Cuts record i at or after position `from`, passing over blank lines unless one is a
- * record: the second one of a table of one column. */
+/* Cuts record i at or after position `from`, passing over comments, and over blank lines unless one
+ * is a record: the second one of a table of one column. */
 static enum status cut(struct first_text *t, int i, size_t from,
 		       const struct csv_dialect *dialect)
 {
@@ -61,7 +57,7 @@ static enum status cut(struct first_text *t, int i, size_t from,
 		status = record_split(t->data + from, t->nbytes - from, dialect, t->at_end,
 				      &t->record[i]);
 		if (status != STATUS_OK || t->record[i].nfields || t->record[i].nbytes == 0 ||
-		    blank_counts)
+		    (blank_counts && !t->record[i].is_comment))
 			return status;
 	}
 }
@@ -87,16 +83,29 @@ static enum status cut_both(struct first_text *t, const struct csv_dialect *dial
 	return status;
 }
 
-static enum status open_quote(const struct input *input, const struct first_text *t,
-			      struct fault *fault)
+/* status: STATUS_OPEN_QUOTE or STATUS_OPEN_ESCAPE. */
+static enum status open_field(const struct input *input, const struct first_text *t,
+			      enum status status, struct fault *fault)
 {
 	int i = t->record[1].nfields != 0;
 
-	fault_set(fault, STATUS_OPEN_QUOTE, 0, NULL);
+	fault_set(fault, status, 0, NULL);
 	fault->file = input_name(input, t->file);
-	fault->line = 1 + count_lines(t->data,
-						t->begin[i] + t->record[i].fields[0].begin);
-	return STATUS_OPEN_QUOTE;
+	fault->line = input_line(input, t->file) +
+		      count_lines(t->data, t->begin[i] + t->record[i].fields[0].begin);
+	return status;
+}
+
+/* Text behind a closing quote, in the first record. */
+static enum status stray(const struct input *input, const struct first_text *t,
+			 const struct csv_dialect *dialect, struct fault *fault)
+{
+	size_t offset = t->record[0].stray_offset;
+
+	record_fault_stray(t->data + t->begin[0], offset, dialect, fault);
+	fault->file = input_name(input, t->file);
+	fault->line = input_line(input, t->file) + count_lines(t->data, t->begin[0] + offset);
+	return STATUS_STRAY_QUOTE;
 }
 
 /* Whether a record, whole or not yet, is longer than any may be, blank lines before it
@@ -116,7 +125,7 @@ static enum status too_long(const struct input *input, const struct first_text *
 {
 	fault_set(fault, STATUS_LONG_RECORD, 0, NULL);
 	fault->file = input_name(input, t->file);
-	fault->line = 1 + count_lines(t->data, t->begin[i]);
+	fault->line = input_line(input, t->file) + count_lines(t->data, t->begin[i]);
 	return STATUS_LONG_RECORD;
 }
 
@@ -141,8 +150,11 @@ static enum status read_file(struct first_text *t, struct input *input, const st
 		if (status == STATUS_OK && is_too_long(t, whole, &i))
 			return too_long(input, t, i, fault);
 	}
-	if (status == STATUS_OPEN_QUOTE)
-		return open_quote(input, t, fault);
+	if ((status == STATUS_OK || status == STATUS_OPEN_QUOTE) && t->record[0].nbytes &&
+	    t->record[0].stray_offset != SIZE_MAX)
+		return stray(input, t, dialect, fault);
+	if (status == STATUS_OPEN_QUOTE || status == STATUS_OPEN_ESCAPE)
+		return open_field(input, t, status, fault);
 	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
 }
 
@@ -171,16 +183,13 @@ static enum status copy_value(struct first_value *v, const char *field, size_t n
 			      const struct plan *plan)
 {
 	struct scratch scratch = {NULL, 0};
-	struct decimal ignored;
-	enum decimal_kind kind;
-	const char *text = field_value(field, nbytes, &scratch, &nbytes);
+	const char *text = field_value(&plan->dialect, field, nbytes, &scratch, &nbytes);
 
-	/* With a NUL in it, it is no name: what stands before might be one, or a number of COLS. */
-	v->text = text ? strndup(text, memchr(text, '\0', nbytes) ? 0 : nbytes) : NULL;
+	v->text = text ? strndup(text, nbytes) : NULL;
 	if (v->text) {
-		kind = decimal_parse(text, nbytes, &ignored);
+		v->has_nul = memchr(text, '\0', nbytes) != NULL;
 		v->is_missing = value_is_missing(plan, text, nbytes);
-		v->is_number = !v->is_missing && (kind == DECIMAL_NUMBER || kind == DECIMAL_WIDE);
+		v->is_number = !v->is_missing && value_is_number(plan, text, nbytes);
 	}
 	free(scratch.data);
 	return v->text ? STATUS_OK : STATUS_NO_MEMORY;
@@ -190,17 +199,49 @@ static enum status copy_values(struct first_record *r, const struct first_text *
 			       const struct plan *plan)
 {
 	const struct record *cut = &t->record[i];
+	const char *data = t->data + t->begin[i];
+	size_t counted = 0;
+	uint32_t nlines = 0;
 
 	r->values = calloc(cut->nfields + 1, sizeof *r->values);
 	if (!r->values)
 		return STATUS_NO_MEMORY;
 	for (; r->nfields < cut->nfields; r->nfields++) {
 		struct field_span f = cut->fields[r->nfields];
-		if (copy_value(&r->values[r->nfields], t->data + t->begin[i] + f.begin,
-			       f.end - f.begin, plan) != STATUS_OK)
+		struct first_value *v = &r->values[r->nfields];
+		if (copy_value(v, data + f.begin, f.end - f.begin, plan) != STATUS_OK)
 			return STATUS_NO_MEMORY;
+		nlines += (uint32_t)count_lines(data + counted, f.begin - counted);
+		counted = f.begin;
+		v->nlines = nlines;
 	}
 	return STATUS_OK;
+}
+
+/* See struct header. */
+static char other_delimiter(const struct first_text *t)
+{
+	char found = '\0';
+
+	for (int i = 0; i < 2 && !found && t->record[0].nfields == 1; i++)
+		if (t->record[i].nfields == 1)
+			found = remedy_delimiter(t->data + t->begin[i], t->record[i].nbytes);
+	return found;
+}
+
+/* With --whitespace, the header may have more words than the second record has fields: "Mounted on".
+ * Then the last name is the rest of the line. */
+static enum status join_words(struct header *h, const struct first_text *t)
+{
+	const struct record *first = &t->record[0];
+	size_t n = t->record[1].nfields, begin;
+
+	if (n == 0 || n >= first->nfields)
+		return STATUS_OK;
+	begin = first->fields[n - 1].begin;
+	h->last_name = strndup(t->data + t->begin[0] + begin,
+			       first->fields[first->nfields - 1].end - begin);
+	return h->last_name ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 /* Fills h, which is all 0, with what was cut. */
@@ -213,7 +254,8 @@ static enum status fill_header(struct header *h, const struct input *input,
 	h->file = t->file;
 	h->has_second = t->record[1].nbytes != 0;
 	if (copy_values(&h->record[0], t, 0, plan) != STATUS_OK ||
-	    copy_values(&h->record[1], t, 1, plan) != STATUS_OK)
+	    copy_values(&h->record[1], t, 1, plan) != STATUS_OK ||
+	    (plan->dialect.whitespace && join_words(h, t) != STATUS_OK))
 		return STATUS_NO_MEMORY;
 	if (first->nfields == 0)
 		return STATUS_OK;
@@ -224,6 +266,7 @@ static enum status fill_header(struct header *h, const struct input *input,
 	h->ends_empty = last.begin == last.end;
 	h->nbytes = t->begin[0] + first->nbytes;
 	h->line_number = input_line(input, t->file) + count_lines(t->data, t->begin[0]);
+	h->other_delimiter = other_delimiter(t);
 	return STATUS_OK;
 }
 
@@ -269,6 +312,7 @@ enum status header_read_second(struct header *h, struct input *input, const stru
 	if (status == STATUS_OK && !(blank_counts && t.begin[0]) &&
 	    copy_values(&h->record[1], &t, 0, plan) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	h->has_second = t.record[0].nfields > 0 || (blank_counts && t.nbytes > 0);
 	record_free(&t.record[0]);
 	if (status == STATUS_OK)
 		input_begin_with(input, t.file);
@@ -277,69 +321,45 @@ enum status header_read_second(struct header *h, struct input *input, const stru
 
 /* ---- deciding ---- */
 
-/* The rule for `*` and the summary. */
-static bool looks_like_header(const struct header *h)
+/* Gives the header the last name that join_words found. */
+static void use_last_name(struct header *h)
 {
-	const struct first_record *first = &h->record[0], *second = &h->record[1];
-	size_t nnumbers = 0, ntexts = 0;
+	struct first_record *first = &h->record[0];
 
-	for (size_t i = 0; i < first->nfields; i++) {
-		bool is_text = !first->values[i].is_number && !first->values[i].is_missing;
-		nnumbers += first->values[i].is_number;
-		ntexts += is_text;
-		if (is_text && i < second->nfields && second->values[i].is_number)
-			return true;
-	}
-	return nnumbers == 0 && ntexts > 0;
-}
-
-/* Whether a selector tells that the first record is a header. */
-static bool selector_tells(const struct header *h, const struct selector *s)
-{
-	struct field_range range;
-	bool by_position = selector_by_position(s, h->nfields, &range);
-
-	if (!by_position && !selector_by_position(s, 0, &range))
-		return true; /* a name: if the header has it not, that will be the error */
-	for (size_t i = 0; i < h->nfields; i++) {
-		const struct first_value *v = &h->record[0].values[i];
-		bool selected = !range.star && range.first <= i && i <= range.last;
-		if (selected && !v->is_number && !v->is_missing)
-			return true;
-		if (!strcmp(v->text, s->text) && !(by_position && v->is_number))
-			return true;
-	}
-	return range.star && looks_like_header(h);
-}
-
-static bool is_header(const struct header *h, enum header_mode mode,
-		      const struct selection *selections, size_t nselections)
-{
-	size_t nselectors = 0;
-
-	if (h->nfields == 0 || mode == HEADER_NO)
-		return false;
-	if (mode == HEADER_YES)
-		return true;
-	for (size_t i = 0; i < nselections; i++) {
-		nselectors += selections[i].nselectors;
-		for (size_t j = 0; j < selections[i].nselectors; j++)
-			if (selector_tells(h, &selections[i].selectors[j]))
-				return true;
-	}
-	return nselectors == 0 && looks_like_header(h);
+	while (first->nfields > h->record[1].nfields)
+		free(first->values[--first->nfields].text);
+	free(first->values[first->nfields - 1].text);
+	first->values[first->nfields - 1].text = h->last_name;
+	if (h->guess >= first->values + first->nfields)
+		h->guess = first->values + first->nfields - 1;
+	h->last_name = NULL;
+	h->nfields = first->nfields;
 }
 
 /* Names the columns that the header has a name for. */
 static enum status name_columns(struct header *h)
 {
-	h->names = calloc(h->nfields + 1, sizeof *h->names);
+	h->nnames = h->nfields;
+	h->names = calloc(h->nnames + 1, sizeof *h->names);
 	for (size_t i = 0; h->names && h->present && i < h->nfields; i++) {
 		const char *text = h->record[0].values[i].text;
 		if (*text && !(h->names[i] = strdup(text)))
 			return STATUS_NO_MEMORY;
 	}
 	return h->names ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+enum status header_add_name(struct header *h, const struct selector *s)
+{
+	struct field_range ignored;
+
+	if (selector_by_position(s, 0, &ignored))
+		return STATUS_OK;
+	for (size_t i = 0; i < h->nnames; i++)
+		if (h->names[i] && !strcmp(h->names[i], s->text))
+			return STATUS_OK;
+	h->names[h->nnames] = strdup(s->text);
+	return h->names[h->nnames++] ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 static enum status skip_header(struct header *h, struct input *input, struct fault *fault)
@@ -358,9 +378,12 @@ static enum status skip_header(struct header *h, struct input *input, struct fau
 
 enum status header_decide(struct header *h, struct input *input, enum header_mode mode,
 			  const struct selection *selections, size_t nselections,
-			  struct fault *fault)
+			  bool summary, struct fault *fault)
 {
-	h->present = is_header(h, mode, selections, nselections);
+	if (header_guess(h, input, mode, selections, nselections, summary, fault) != STATUS_OK)
+		return fault->status;
+	if (h->present && h->last_name)
+		use_last_name(h);
 	if (name_columns(h) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (!h->present && h->nfields <= 1)
@@ -371,10 +394,11 @@ enum status header_decide(struct header *h, struct input *input, enum header_mod
 
 void header_free(struct header *h)
 {
-	for (size_t i = 0; h->names && i < h->nfields; i++)
+	for (size_t i = 0; h->names && i < h->nnames; i++)
 		free(h->names[i]);
 	free(h->names);
 	free(h->line);
+	free(h->last_name);
 	for (int i = 0; i < 2; i++) {
 		for (size_t j = 0; j < h->record[i].nfields; j++)
 			free(h->record[i].values[j].text);

@@ -17,8 +17,9 @@
 
 /* A field of one of the first records, its quotes removed. */
 struct first_value {
-	char *text; /* NUL-terminated; owned */
-	bool is_missing, is_number;
+	char *text; /* up to its first NUL; owned */
+	bool is_missing, is_number, has_nul;
+	uint32_t nlines; /* LFs of the record before it */
 };
 
 struct first_record {
@@ -28,16 +29,22 @@ struct first_record {
 
 struct header {
 	bool present;                  /* the first record is a header, and was skipped */
+	const struct first_value *guess; /* the value that alone tells so; NULL: no guess was needed */
 	size_t nfields;                /* of the first record; 0: the input is empty */
 	bool ends_empty;               /* its last field has no byte */
-	char **names;                  /* nfields; NULL for a column that has none. Owned. */
+	char **names;                  /* NULL for a column that has none. Owned. */
+	size_t nnames;                 /* nfields, unless the input is empty */
 	struct first_record record[2]; /* the first, and the second if it was asked for ... */
-	bool has_second;               /* ... and is in the same file: it may be a blank line */
+	bool has_second;               /* ... and is there: it may be a blank line */
+	char *last_name; /* with --whitespace: of the second record's last field, if the header has
+			  * more words; NULL: none. Owned. */
 	char *line;                    /* a header that is present, as it came, with its line
 					* end or none: line_nbytes. Owned. */
 	size_t line_nbytes;
 	int file;                      /* of the first */
 	uint64_t line_number;          /* of the first */
+	char other_delimiter;          /* the first records have one field each, and hold this byte */
+	char doubtful_column[24];      /* the name of a fault's column */
 	size_t nbytes;                 /* of the first, with blank lines before it */
 	size_t begin, end; /* of the first, in those bytes, line end left out */
 };
@@ -55,13 +62,22 @@ enum status header_read_file(struct header *h, struct input *input, int file,
 
 /* Decides whether the first record is a header, as mode and the selections say, then
  * takes it out of the input and names the columns.
- * selections: nselections lists; all of them empty for the summary. Errors: STATUS_NO_MEMORY. */
+ * selections: nselections lists; all of them empty for the summary.
+ * Errors: STATUS_NO_MEMORY; STATUS_DOUBTFUL_HEADER or STATUS_NUL for a first value that may be a
+ * number or a name. */
 enum status header_decide(struct header *h, struct input *input, enum header_mode mode,
 			  const struct selection *selections, size_t nselections,
-			  struct fault *fault);
+			  bool summary, struct fault *fault);
 
-/* If the header, and perhaps blank lines, was all there was in its file, reads the record after
- * it from the next that has one. */
+/* Gives the next column of an empty input the selector's name, if it is a name that no column has.
+ * h->names has room. Errors: STATUS_NO_MEMORY. */
+enum status header_add_name(struct header *h, const struct selector *s);
+
+/* Whether the header was guessed, and all that is known of the next record is text as well. */
+bool header_may_be_data(const struct header *h);
+
+/* If the header, and perhaps blank lines, was all there was in its file, or the second record was
+ * not asked for, reads the record after it, from the next file that has one; sets h->has_second. */
 enum status header_read_second(struct header *h, struct input *input, const struct plan *plan,
 			       struct fault *fault);
 

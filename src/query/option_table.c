@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "number/decimal.h"
 
 #define NAME_NBYTES 32 /* every name is shorter */
@@ -36,46 +37,18 @@ enum status option_fault(struct fault *fault, const char *format, ...)
 
 /* ---- unknown options ---- */
 
-/* The Levenshtein distance, row by row: V. Levenshtein, Soviet Physics Doklady 10 (8), 1966. */
-static size_t edit_distance(const char *typed, size_t nbytes, const char *name)
-{
-	size_t length = strnlen(name, NAME_NBYTES - 1), row[NAME_NBYTES];
-
-	for (size_t j = 0; j <= length; j++)
-		row[j] = j;
-	for (size_t i = 0; i < nbytes; i++) {
-		size_t diagonal = row[0]++;
-		for (size_t j = 1; j <= length; j++) {
-			size_t edited = diagonal + (typed[i] != name[j - 1]);
-			diagonal = row[j];
-			row[j] = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-			row[j] = edited < row[j] ? edited : row[j];
-		}
-	}
-	return row[length];
-}
-
-/* Suggests the nearest name that is no further than a third of the letters. A name that begins
- * with what was typed counts as near: it may have been meant as an abbreviation. */
+/* Suggests the nearest name. */
 static enum status fail_unknown(const struct parser *p, const char *typed, size_t nbytes)
 {
-	size_t limit = nbytes > 1 ? (nbytes + 2) / 3 : 0;
+	struct nearest nearest = nearest_begin(typed, nbytes);
 	int shown = nbytes < 62 ? (int)nbytes : 62;
-	const char *nearest = NULL;
 
-	for (size_t i = 0; i < p->table->nrows; i++) {
-		const char *name = p->table->rows[i].name;
-		size_t distance =
-			strncmp(typed, name, nbytes) ? edit_distance(typed, nbytes, name) : 1;
-		if (distance > limit)
-			continue;
-		limit = distance - 1;
-		nearest = name;
-	}
-	if (!nearest)
+	for (size_t i = 0; i < p->table->nrows; i++)
+		nearest_offer(&nearest, p->table->rows[i].name);
+	if (!nearest.name)
 		return option_fault(p->fault, "unknown option '--%.*s'", shown, typed);
 	return option_fault(p->fault, "unknown option '--%.*s': did you mean '--%s'?", shown, typed,
-			    nearest);
+			    nearest.name);
 }
 
 /* ---- parsing ---- */
@@ -273,7 +246,7 @@ static void print_fish(const struct option_table *t)
 		print_words(" -a '", row->words, "'");
 		printf("%s -d '", is_file ? " -rF" : *row->argument ? " -x" : "");
 		for (const char *c = row->help; *c; c++)
-			printf("%s%c", *c == '\'' ? "\\" : "", *c);
+			printf("%s%c", *c == '\'' || *c == '\\' ? "\\" : "", *c);
 		puts("'");
 	}
 	if (*t->operands)

@@ -10,11 +10,14 @@
 
 #include "codec/codec.h"
 #include "codec/inflate.h"
+#include "csv/field.h"
 #include "number/decimal.h"
+#include "number/decimal_text.h"
 #include "simd/simd.h"
 
 #define MAX_THREADS 1024
 #define MAX_DEVICE 1023
+#define PERCENT_NPLACES 9
 #define CHUNK_VARIABLE "GPUSTAT_CHUNK_BYTES"
 #define SIMD_VARIABLE "GPUSTAT_SIMD"
 
@@ -131,16 +134,13 @@ static enum status set_byte(enum option_id id, const char *argument, char *byte,
 
 static enum status set_delimiter(struct options *o, const char *argument, struct fault *fault)
 {
-	enum status status = set_byte(OPTION_DELIMITER, argument, &o->dialect.delimiter, fault);
-
-	if (status == STATUS_OK && strchr("\"\r\n", o->dialect.delimiter))
-		return option_fault(fault, "--delimiter: a quote or a line end cannot separate fields");
 	o->has_delimiter = true;
-	return status;
+	return set_byte(OPTION_DELIMITER, argument, &o->dialect.delimiter, fault);
 }
 
 static enum status set_quote(struct options *o, const char *argument, struct fault *fault)
 {
+	o->has_quote = true;
 	o->dialect.quote = '\0';
 	if (!strcmp(argument, "none"))
 		return STATUS_OK;
@@ -167,17 +167,34 @@ static enum status set_skip_lines(struct options *o, const char *argument, struc
 	return STATUS_OK;
 }
 
+/* The digits of a fraction of a percentage, which are added to limit. Returns what follows, or NULL. */
+static const char *read_places(const char *p, struct invalid_limit *limit)
+{
+	for (; decimal_is_digit(*p); p++) {
+		if (++limit->nplaces > PERCENT_NPLACES)
+			return NULL;
+		limit->most = limit->most * 10 + (uint64_t)(*p - '0');
+	}
+	return limit->nplaces ? p : NULL;
+}
+
+/* N, N% or N.N% */
 static enum status set_max_invalid(struct options *o, const char *argument, struct fault *fault)
 {
 	struct invalid_limit *limit = &o->max_invalid;
 	const char *end = option_digits(argument, UINT64_MAX / 10 - 1, &limit->most);
 
-	limit->given = true;
+	limit->text = argument;
+	limit->nplaces = 0;
+	if (end && *end == '.' && limit->most <= 100)
+		end = read_places(end + 1, limit);
 	limit->is_percentage = end && !strcmp(end, "%");
-	if (!end || (*end && !limit->is_percentage) || (limit->is_percentage && limit->most > 100))
-		return option_fault(fault, "--max-invalid: '%.64s' is neither a number nor a percentage",
-				    argument);
-	return STATUS_OK;
+	if (limit->is_percentage && limit->most <= 100 * (uint64_t)decimal_powers[limit->nplaces])
+		return STATUS_OK;
+	if (end && !*end && limit->nplaces == 0)
+		return STATUS_OK;
+	return option_fault(fault, "--max-invalid: '%.64s' is neither a number nor a percentage",
+			    argument);
 }
 
 /* gpu:N */
@@ -328,6 +345,77 @@ static enum status read_environment(struct options *o, struct fault *fault)
 	return STATUS_OK;
 }
 
+/* ---- what goes together ---- */
+
+/* Whether a byte can be part of a number, which is read without a look at quotes and escapes. */
+static bool is_of_number(const struct options *o, char byte)
+{
+	return decimal_is_digit(byte) || (byte && strchr("+-.eE", byte)) ||
+	       byte == o->notation.decimal || byte == *o->notation.thousands;
+}
+
+static bool is_line_end(char byte)
+{
+	return byte == '\r' || byte == '\n';
+}
+
+/* With --whitespace. */
+static enum status check_words(struct options *o, struct fault *fault)
+{
+	const char *other = o->has_delimiter	? "delimiter"
+			    : o->has_quote	? "quote"
+			    : o->dialect.escape ? "escape"
+						: NULL;
+
+	if (other)
+		return option_fault(fault, "--whitespace: fields end at blanks and nothing quotes them: "
+				    "--%s has no meaning then", other);
+	if (field_is_blank(o->dialect.comment))
+		return option_fault(fault, "--comment: a blank separates fields");
+	o->dialect.delimiter = ' ';
+	o->dialect.quote = '\0';
+	return STATUS_OK;
+}
+
+/* Checks that the bytes of the dialect can be told apart. */
+static enum status check_dialect(struct options *o, struct fault *fault)
+{
+	const struct csv_dialect *d = &o->dialect;
+	const struct {
+		const char *name;
+		char byte;
+		bool in_fields;
+	} bytes[] = {{"delimiter", d->delimiter, false}, {"quote", d->quote, true},
+		     {"escape", d->escape, true}, {"comment", d->comment, false}};
+
+	if (is_line_end(d->delimiter) || d->delimiter == d->quote)
+		return option_fault(fault, "--delimiter: a quote or a line end cannot separate fields");
+	if (d->whitespace)
+		return check_words(o, fault);
+	for (size_t i = 1; i < sizeof bytes / sizeof *bytes; i++) {
+		if (bytes[i].byte == '\0')
+			continue;
+		if (is_line_end(bytes[i].byte))
+			return option_fault(fault, "--%s: a line end has a meaning already", bytes[i].name);
+		if (bytes[i].in_fields && is_of_number(o, bytes[i].byte))
+			return option_fault(fault, "--%s: '%c' can be part of a number", bytes[i].name,
+					    bytes[i].byte);
+		for (size_t j = 0; j < i; j++)
+			if (bytes[i].byte == bytes[j].byte)
+				return option_fault(fault, "--%s and --%s are the same byte",
+						    bytes[j].name, bytes[i].name);
+	}
+	return STATUS_OK;
+}
+
+/* Whether a number can hold the delimiter. */
+static bool separates_numbers(const struct options *o)
+{
+	char d = o->dialect.delimiter;
+
+	return d == '-' || d == o->notation.decimal || decimal_is_digit(d);
+}
+
 /* Checks that the options go together, and sets o->emits. */
 static enum status check(struct options *o, struct fault *fault)
 {
@@ -344,14 +432,23 @@ static enum status check(struct options *o, struct fault *fault)
 	if (reduce && column)
 		return option_fault(fault, "--%s prints one value and --%s prints every record: not both",
 			     reduce, column);
+	if (notation_fault(&o->notation))
+		return option_fault(fault, "%s", notation_fault(&o->notation));
+	if (o->notation.decimal == o->dialect.delimiter && !o->dialect.quote &&
+	    !o->dialect.whitespace)
+		return option_fault(fault, "--decimal: the delimiter, and --quote none, leave no such number");
 	if (o->only && !column)
 		return option_fault(fault, "--only: there is no new column to print");
 	if (o->exclusive && !running)
 		return option_fault(fault, "--exclusive: there is no running total");
-	if (o->max_invalid.given && o->invalid != INVALID_SKIP)
+	if (o->max_invalid.text && o->invalid != INVALID_SKIP)
 		return option_fault(fault, "--max-invalid: nothing is left out without --invalid skip");
 	if (o->emits && o->format != FORMAT_AUTO)
-		return option_fault(fault, "--format is for results: records are printed as they came");
+		return option_fault(fault, "--format is for results: --%s prints records as they came",
+				    column ? column : "where");
+	if (column && !o->dialect.quote && separates_numbers(o))
+		return option_fault(fault, "--quote none: the numbers of a new column can hold the "
+				    "delimiter '%c': nothing can quote them", o->dialect.delimiter);
 	return STATUS_OK;
 }
 
@@ -382,6 +479,8 @@ enum status options_parse(struct options *o, int argc, char **argv, struct fault
 	o->npaths = npaths ? npaths : 1;
 	o->paths = npaths ? (const char *const *)argv + 1 : standard_input;
 	status = read_environment(o, fault);
+	if (status == STATUS_OK)
+		status = check_dialect(o, fault);
 	return status == STATUS_OK ? check(o, fault) : status;
 }
 

@@ -25,10 +25,12 @@ enum operation_kind { OPERATION_REDUCE, OPERATION_RECORDS, OPERATION_RUNNING, OP
 enum header_mode { HEADER_AUTO, HEADER_YES, HEADER_NO };
 enum device { DEVICE_AUTO, DEVICE_CPU, DEVICE_GPU, DEVICE_ALL };
 
-/* How many values may be left out: at most `most` of them, in percent if is_percentage. */
+/* How many values may be left out: at most `most` of them, or most / 10^nplaces percent. */
 struct invalid_limit {
-	bool given, is_percentage;
+	const char *text; /* as it was given; NULL: it was not */
+	bool is_percentage;
 	uint64_t most;
+	int nplaces;
 };
 
 /* One operation of the command line. */
@@ -44,7 +46,7 @@ struct options {
 	const char *where;          /* EXPR, or NULL */
 	bool exclusive, only;
 	struct csv_dialect dialect;
-	bool has_delimiter; /* it was given */
+	bool has_delimiter, has_quote; /* they were given */
 	uint64_t nskipped_lines;
 	enum ragged_policy ragged;
 	bool has_ragged; /* it was given */

@@ -72,7 +72,6 @@ struct plan {
 	struct csv_dialect dialect;
 	struct number_notation notation;
 	struct ragged_rule ragged;
-	bool has_header; /* the first record is one */
 	enum invalid_policy bad_record; /* ERROR or SKIP: one that is ragged and not taken, or for
 					 * which a predicate compares text with a number */
 	size_t ncolumns;
@@ -89,6 +88,9 @@ struct plan {
 	bool exclusive;   /* totals before the record instead of after it */
 	size_t nnew_columns;
 	struct new_column *new_columns;
+
+	const char *header; /* the header record, without its line end; NULL: none. Not owned. */
+	size_t header_nbytes;
 
 	size_t nmissing;             /* spellings besides the empty field */
 	const char *const *missing;  /* each NUL-terminated, blanks trimmed */

@@ -9,7 +9,11 @@
 #include <string.h>
 
 #include "query/expr.h"
+#include "query/query_header.h"
+#include "query/remedy.h"
 #include "query/select.h"
+
+#define FEW_SELECTORS 16
 
 /* What is asked of one field. */
 struct demand {
@@ -28,6 +32,7 @@ struct making {
 	size_t nselections;
 	struct demand *demands;       /* by field */
 	size_t ndemands;
+	struct name_index index; /* if there are many selectors */
 	struct fault *fault;
 };
 
@@ -97,6 +102,7 @@ static enum status parse_selections(struct making *m)
 		struct selection *to = &m->selections[m->nselections++];
 		if (operation_has_columns(o->uses[i].operation))
 			status = selection_parse(o->uses[i].argument, to, m->fault);
+		to->takes_text = operation_needs(o->uses[i].operation) == MOMENT_COUNT;
 	}
 	for (size_t i = 0; status == STATUS_OK && i < m->q->nconditions; i++)
 		status = select_telling(m, &m->q->conditions[i]);
@@ -104,7 +110,7 @@ static enum status parse_selections(struct making *m)
 }
 
 /* Whether the second record must be read too: some selector is `*`, or nothing is selected and
- * --header is auto. */
+ * --header is auto, or the header's last name may have several words. */
 static bool needs_second(const struct making *m)
 {
 	struct field_range range;
@@ -117,6 +123,8 @@ static bool needs_second(const struct making *m)
 			if (selector_by_position(&s->selectors[j], 0, &range) && range.star)
 				return true;
 	}
+	if (m->options->dialect.whitespace)
+		return true;
 	return nselectors == 0 && m->options->header == HEADER_AUTO;
 }
 
@@ -196,18 +204,40 @@ static enum status demand_range(struct making *m, enum operation operation,
 	return status;
 }
 
-static enum status demand_selected(struct making *m)
+/* In an empty input, a position is none of the columns that name_blindly made. */
+static enum status resolve(struct making *m, const struct selector *s, struct field_range *range)
 {
 	const struct header *h = &m->q->header;
+	bool blindly = h->nfields == 0 && selector_by_position(s, 0, range);
+
+	if (m->index.entries)
+		return selector_resolve_indexed(s, &m->index, h->nnames, range, m->fault);
+	return selector_resolve(s, h->names, blindly ? 0 : h->nnames, range, m->fault);
+}
+
+/* Sorts the names if that is faster than searching all of them for each selector. */
+static enum status index_names(struct making *m)
+{
+	const struct header *h = &m->q->header;
+	size_t nselectors = 0;
+
+	for (size_t i = 0; i < m->nselections; i++)
+		nselectors += m->selections[i].nselectors;
+	if (nselectors <= FEW_SELECTORS || h->nfields == 0)
+		return STATUS_OK;
+	return name_index_init(&m->index, h->names, h->nnames) ? no_memory(m) : STATUS_OK;
+}
+
+static enum status demand_selected(struct making *m)
+{
 	struct field_range range;
-	enum status status = STATUS_OK;
+	enum status status = index_names(m);
 
 	for (size_t i = 0; i < m->options->nuses; i++) {
 		const struct operation_use *use = &m->options->uses[i];
 		const struct selection *s = &m->selections[i];
 		for (size_t j = 0; status == STATUS_OK && j < s->nselectors; j++) {
-			status = selector_resolve(&s->selectors[j], h->names, h->nfields, &range,
-						  m->fault);
+			status = resolve(m, &s->selectors[j], &range);
 			if (status == STATUS_OK)
 				status = demand_range(m, use->operation, range);
 		}
@@ -225,7 +255,7 @@ static enum status demand_conditions(struct making *m)
 
 	for (size_t i = 0; status == STATUS_OK && i < m->q->nconditions; i++) {
 		struct expr_request *r = &m->q->conditions[i];
-		status = expr_resolve(r, h->names, h->nfields, m->fault);
+		status = expr_resolve(r, h->names, h->nnames, m->fault);
 		for (size_t j = 0; status == STATUS_OK && j < r->columns.nselectors; j++) {
 			status = grow_demands(m, (size_t)r->fields[j] + 1);
 			if (status == STATUS_OK)
@@ -250,7 +280,7 @@ static char *column_name(const struct header *h, size_t field)
 {
 	char *name;
 
-	if (field < h->nfields && h->names[field])
+	if (field < h->nnames && h->names[field])
 		return strdup(h->names[field]);
 	return asprintf(&name, "col%zu", field + 1) < 0 ? NULL : name;
 }
@@ -353,6 +383,7 @@ static void begin_plan(struct query *q, const struct options *options)
 	q->plan.bad_record = options->invalid;
 	q->plan.nmissing = options->nmissing;
 	q->plan.missing = options->missing;
+	q->guesses_delimiter = !options->has_delimiter && !options->dialect.whitespace;
 	q->summary = options->nuses == 0 && !options->where;
 	q->plan.ragged.policy = q->summary && !options->has_ragged ? RAGGED_COUNT : options->ragged;
 	q->plan.counts_records = options->invalid == INVALID_SKIP;
@@ -375,15 +406,8 @@ static enum status make(struct making *m, struct input *input)
 	enum status status = parse_selections(m);
 
 	if (status == STATUS_OK)
-		status = header_read(&q->header, input, &q->plan, needs_second(m), m->fault);
-	if (status == STATUS_OK)
-		status = header_decide(&q->header, input, m->options->header, m->selections,
-				       m->nselections, m->fault);
-	if (status == STATUS_OK && q->header.present)
-		status = file_headers_init(&q->later, &q->header, &q->plan,
-					   m->options->header == HEADER_YES, input, m->fault);
-	if (status == STATUS_OK && m->options->emits && needs_second(m))
-		status = header_read_second(&q->header, input, &q->plan, m->fault);
+		status = query_read_header(q, m->options, m->selections, m->nselections,
+					   needs_second(m), input, m->fault);
 	if (status == STATUS_OK)
 		status = q->summary ? demand_all(m) : demand_selected(m);
 	if (status == STATUS_OK)
@@ -399,8 +423,45 @@ static enum status make(struct making *m, struct input *input)
 	q->plan.dialect.one_column = q->header.nfields <= 1;
 	q->plan.ragged.nfields = q->header.nfields ? (uint32_t)q->header.nfields : 1;
 	q->plan.ragged.last_is_empty = q->header.ends_empty;
-	q->plan.has_header = q->header.present;
+	if (q->plan.dialect.whitespace)
+		q->plan.dialect.nfields = q->header.nfields;
 	return status;
+}
+
+char query_other_delimiter(const struct query *q)
+{
+	return q->guesses_delimiter ? q->header.other_delimiter : '\0';
+}
+
+void query_explain(const struct query *q, struct fault *fault)
+{
+	char delimiter = query_other_delimiter(q);
+
+	switch (fault->status) {
+	case STATUS_NOT_A_NUMBER:
+		if (!delimiter && q->guesses_delimiter && q->header.nfields == 1)
+			delimiter = remedy_delimiter(fault->detail, fault->detail_nbytes);
+		break;
+	case STATUS_RAGGED:
+		if (delimiter) /* the better remedy */
+			fault->detail_nbytes = strcspn(fault->detail, ":");
+		break;
+	case STATUS_UNKNOWN_COLUMN:
+	case STATUS_DOUBTFUL_HEADER:
+	case STATUS_NO_NUMERIC_COLUMN:
+		break;
+	default:
+		return;
+	}
+	if (*fault->remedy)
+		return;
+	if (delimiter)
+		snprintf(fault->remedy, sizeof fault->remedy, "%s",
+			 remedy_delimiter_option(delimiter));
+	else if (fault->status != STATUS_UNKNOWN_COLUMN &&
+		 remedy_is_no_value(fault->detail, fault->detail_nbytes))
+		snprintf(fault->remedy, sizeof fault->remedy, "--missing '%.16s'",
+			 fault->detail);
 }
 
 enum status query_make(struct query *q, const struct options *options, struct input *input,
@@ -416,6 +477,7 @@ enum status query_make(struct query *q, const struct options *options, struct in
 		selection_free(&m.selections[i]);
 	free(m.selections);
 	free(m.demands);
+	name_index_free(&m.index);
 	return status;
 }
 

@@ -31,9 +31,17 @@ struct query {
 	struct expr_request *conditions;
 	bool summary;      /* no operation was given: every column, every operation */
 	bool star;         /* some operation is asked of every numeric column */
+	bool guesses_delimiter; /* nothing said that fields end at a comma */
 	size_t nresults;   /* in the order of the command line */
 	struct result *results;
 };
+
+/* Returns the delimiter that the input probably has instead of a comma, as its first records have
+ * one field each, or 0. */
+char query_other_delimiter(const struct query *q);
+
+/* Adds to a fault how that delimiter is given. */
+void query_explain(const struct query *q, struct fault *fault);
 
 /* Reads the input's first record and works out what the options ask of the others. The
  * header, if there is one, is taken out of the input. q points into options.

@@ -132,23 +132,104 @@ bool selector_by_position(const struct selector *s, size_t nfields, struct field
 
 /* ---- names ---- */
 
-enum status selector_resolve(const struct selector *s, char *const *names, size_t nfields,
-			     struct field_range *out, struct fault *fault)
+static int compare_entries(const void *a, const void *b)
 {
-	bool always_position = !s->quoted && *s->text == ':';
+	const struct name_entry *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	return order ? order : (x->field > y->field) - (x->field < y->field);
+}
+
+enum status name_index_init(struct name_index *index, char *const *names, size_t nfields)
+{
+	index->nentries = 0;
+	index->entries = malloc((nfields + 1) * sizeof *index->entries);
+	if (!index->entries)
+		return STATUS_NO_MEMORY;
+	for (size_t i = 0; i < nfields; i++)
+		if (names[i])
+			index->entries[index->nentries++] =
+				(struct name_entry){names[i], (uint32_t)i};
+	qsort(index->entries, index->nentries, sizeof *index->entries, compare_entries);
+	return STATUS_OK;
+}
+
+void name_index_free(struct name_index *index)
+{
+	free(index->entries);
+	memset(index, 0, sizeof *index);
+}
+
+/* Returns how many columns have the name; *field: the last of them. */
+static size_t find_indexed(const struct name_index *index, const char *name, uint32_t *field)
+{
+	size_t first = 0, end = index->nentries, nfound = 0;
+
+	while (first < end) { /* the entries before `first` are less, those from `end` on not */
+		size_t middle = first + (end - first) / 2;
+		if (strcmp(index->entries[middle].name, name) < 0)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	for (; first < index->nentries && !strcmp(index->entries[first].name, name); first++) {
+		*field = index->entries[first].field;
+		nfound++;
+	}
+	return nfound;
+}
+
+/* Like find_indexed, without an index. */
+static size_t find_name(char *const *names, size_t nfields, const char *name, uint32_t *field)
+{
 	size_t nfound = 0;
 
-	for (size_t i = 0; !always_position && i < nfields; i++) {
-		if (!names[i] || strcmp(names[i], s->text))
+	for (size_t i = 0; i < nfields; i++) {
+		if (!names[i] || strcmp(names[i], name))
 			continue;
 		nfound++;
-		*out = (struct field_range){(uint32_t)i, (uint32_t)i, false};
+		*field = (uint32_t)i;
 	}
+	return nfound;
+}
+
+/* Resolves a selector whose name nfound columns have, `field` the last of them. */
+static enum status resolve(const struct selector *s, size_t nfound, uint32_t field, size_t nfields,
+			   struct field_range *out, struct fault *fault)
+{
 	if (nfound > 1)
 		return option_fault(fault, "%zu columns are called '%.64s': say which with :N", nfound,
 				    s->text);
-	if (nfound == 1 || (selector_by_position(s, nfields, out) &&
-			    out->last - out->first < BLIND_RANGE_LIMIT + nfields))
+	if (nfound == 1) {
+		*out = (struct field_range){field, field, false};
+		return STATUS_OK;
+	}
+	if (selector_by_position(s, nfields, out) &&
+	    out->last - out->first < BLIND_RANGE_LIMIT + nfields)
 		return STATUS_OK;
 	return fault_set_value(fault, STATUS_UNKNOWN_COLUMN, s->text, strlen(s->text));
+}
+
+/* Whether the selector is a position even if a column has that name. */
+static bool always_position(const struct selector *s)
+{
+	return !s->quoted && *s->text == ':';
+}
+
+enum status selector_resolve(const struct selector *s, char *const *names, size_t nfields,
+			     struct field_range *out, struct fault *fault)
+{
+	uint32_t field = 0;
+	size_t nfound = always_position(s) ? 0 : find_name(names, nfields, s->text, &field);
+
+	return resolve(s, nfound, field, nfields, out, fault);
+}
+
+enum status selector_resolve_indexed(const struct selector *s, const struct name_index *index,
+				     size_t nfields, struct field_range *out, struct fault *fault)
+{
+	uint32_t field = 0;
+	size_t nfound = always_position(s) ? 0 : find_indexed(index, s->text, &field);
+
+	return resolve(s, nfound, field, nfields, out, fault);
 }

@@ -20,6 +20,7 @@ struct selector {
 struct selection {
 	size_t nselectors;
 	struct selector *selectors; /* owned */
+	bool takes_text; /* the columns are only counted */
 };
 
 /* Fields first ... last (0-based) of the records, or every numeric column. */
@@ -41,10 +42,27 @@ void selection_free(struct selection *s);
  * position, or lies beyond nfields. */
 bool selector_by_position(const struct selector *s, size_t nfields, struct field_range *out);
 
+/* The names of a header, sorted, so that many selectors need not search all of them. */
+struct name_index {
+	struct name_entry {
+		const char *name; /* not owned */
+		uint32_t field;
+	} *entries; /* owned; NULL: no index */
+	size_t nentries;
+};
+
+/* Sorts the names that are not NULL. Errors: STATUS_NO_MEMORY. */
+enum status name_index_init(struct name_index *index, char *const *names, size_t nfields);
+void name_index_free(struct name_index *index);
+
 /* Finds a selector's fields. names: nfields header names, NULL for a column without one. An exact
  * name wins over a position other than :N. Errors: STATUS_UNKNOWN_COLUMN with the selector as
  * fault's value; STATUS_USAGE if several columns have the name. */
 enum status selector_resolve(const struct selector *s, char *const *names, size_t nfields,
 			     struct field_range *out, struct fault *fault);
+
+/* Like selector_resolve, with an index of the names. */
+enum status selector_resolve_indexed(const struct selector *s, const struct name_index *index,
+				     size_t nfields, struct field_range *out, struct fault *fault);
 
 #endif

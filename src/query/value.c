@@ -4,6 +4,8 @@
  */
 #include "query/value.h"
 
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool value_is_missing(const struct plan *plan, const char *text, size_t nbytes)
@@ -19,26 +21,75 @@ bool value_is_missing(const struct plan *plan, const char *text, size_t nbytes)
 
 bool missing_is_number(const struct plan *plan)
 {
-	struct decimal ignored;
-
 	for (size_t i = 0; i < plan->nmissing; i++)
-		if (decimal_parse(plan->missing[i], strlen(plan->missing[i]), &ignored) !=
-		    DECIMAL_INVALID)
+		if (value_is_number(plan, plan->missing[i], strlen(plan->missing[i])))
 			return true;
 	return false;
+}
+
+bool value_is_number(const struct plan *plan, const char *text, size_t nbytes)
+{
+	return notation_to_plain(&plan->notation, text, nbytes, NULL) > 0;
+}
+
+/* Returns room for nbytes behind the value *text, which may lie in the scratch and then moves with
+ * it. NULL where memory ran out. */
+static char *scratch_behind(struct scratch *scratch, const char **text, size_t text_nbytes,
+			    size_t nbytes)
+{
+	size_t begin = (size_t)((uintptr_t)*text - (uintptr_t)scratch->data);
+	bool is_inside = scratch->data && begin < scratch->nbytes;
+	size_t used = is_inside ? begin + text_nbytes : 0;
+
+	if (scratch->nbytes < used + nbytes) {
+		char *grown = realloc(scratch->data, used + nbytes);
+		if (!grown)
+			return NULL;
+		scratch->data = grown;
+		scratch->nbytes = used + nbytes;
+		if (is_inside)
+			*text = grown + begin;
+	}
+	return scratch->data + used;
+}
+
+enum status value_to_plain(const struct plan *plan, const char **text, size_t *nbytes,
+			   struct scratch *scratch, bool *is_number)
+{
+	char *to;
+	size_t length;
+
+	*is_number = true;
+	if (notation_is_plain(&plan->notation))
+		return STATUS_OK;
+	to = scratch_behind(scratch, text, *nbytes, *nbytes + NOTATION_ROOM);
+	if (!to)
+		return STATUS_NO_MEMORY;
+	length = notation_to_plain(&plan->notation, *text, *nbytes, to);
+	*is_number = length > 0;
+	if (length > 0) {
+		*text = to;
+		*nbytes = length;
+	}
+	return STATUS_OK;
 }
 
 enum status value_read(const struct plan *plan, bool parses, const char *field, size_t nbytes,
 		       struct scratch *scratch, struct value *out)
 {
-	out->text = field_value(field, nbytes, scratch, &out->nbytes);
+	enum status status = STATUS_OK;
+	bool is_number;
+
+	out->text = field_value(&plan->dialect, field, nbytes, scratch, &out->nbytes);
 	if (!out->text)
 		return STATUS_NO_MEMORY;
-	if (value_is_missing(plan, out->text, out->nbytes))
+	out->kind = DECIMAL_INVALID;
+	if (value_is_missing(plan, out->text, out->nbytes)) {
 		out->kind = DECIMAL_MISSING;
-	else if (!parses)
-		out->kind = DECIMAL_INVALID;
-	else
-		out->kind = decimal_parse(out->text, out->nbytes, &out->number);
-	return STATUS_OK;
+	} else if (parses) {
+		status = value_to_plain(plan, &out->text, &out->nbytes, scratch, &is_number);
+		if (status == STATUS_OK && is_number)
+			out->kind = decimal_parse(out->text, out->nbytes, &out->number);
+	}
+	return status;
 }

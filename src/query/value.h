@@ -16,7 +16,8 @@
 struct value {
 	enum decimal_kind kind; /* DECIMAL_WIDE: not for the fast path; wide_parse knows */
 	struct decimal number;  /* of kind DECIMAL_NUMBER */
-	const char *text;       /* unquoted, blanks and all; in the field or the scratch */
+	const char *text;       /* unquoted, blanks and all; of a number: in decimal.h's syntax, as
+				 * value_to_plain leaves it. In the field or the scratch */
 	size_t nbytes;
 };
 
@@ -31,5 +32,15 @@ bool value_is_missing(const struct plan *plan, const char *text, size_t nbytes);
 
 /* Whether a spelling of plan->missing could pass for a number. */
 bool missing_is_number(const struct plan *plan);
+
+/* Whether the value text[0 .. nbytes) is a number in the plan's notation, in range or not. */
+bool value_is_number(const struct plan *plan, const char *text, size_t nbytes);
+
+/* Replaces the value *text, *nbytes by the number's text in decimal.h's syntax. The value may lie in
+ * the scratch, and the result does. Sets *is_number to false, and keeps the value, where it is no
+ * number in the plan's notation. If that is decimal.h's syntax, nothing is checked or changed.
+ * Errors: STATUS_NO_MEMORY. */
+enum status value_to_plain(const struct plan *plan, const char **text, size_t *nbytes,
+			   struct scratch *scratch, bool *is_number);
 
 #endif

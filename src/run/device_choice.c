@@ -151,7 +151,7 @@ static double field_nbytes(const struct job *job)
 
 	nwords = nbytes / SIMD_WORD_NBYTES;
 	nwords = nwords < SAMPLE_NWORDS ? nwords : SAMPLE_NWORDS;
-	simd()->classify(text, nwords, job->query->plan.dialect.delimiter, bits);
+	simd()->classify(text, nwords, job->query->plan.dialect.delimiter, '\0', bits);
 	nfields = simd()->count(separators, nwords);
 	return nfields ? (double)(nwords * SIMD_WORD_NBYTES) / (double)nfields
 		       : LIKELY_FIELD_NBYTES;
@@ -233,13 +233,25 @@ static const char *add_gpus_if_they_pay(struct device_choice *devices, const str
 	return why_not;
 }
 
-/* Whether every moment that the plan needs is computed on a GPU as well. */
-static bool has_device_moments(const struct plan *plan)
+/* The reason why no GPU can do the work; NULL: one can. */
+static const char *beyond_gpus(const struct plan *plan)
 {
+	const struct csv_dialect *dialect = &plan->dialect;
+
+	if (dialect->whitespace)
+		return "CPU only: no GPU reads --whitespace";
+	if (dialect->escape)
+		return "CPU only: no GPU reads --escape";
+	if (dialect->comment)
+		return "CPU only: no GPU reads --comment";
+	if (dialect->quote != '"')
+		return "CPU only: no GPU reads this --quote";
+	if (!notation_is_plain(&plan->notation))
+		return "CPU only: no GPU reads numbers in this notation";
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		if (plan_column_has_moments(&plan->columns[c]))
-			return false;
-	return true;
+			return "CPU only: no GPU computes all that is asked";
+	return NULL;
 }
 
 /* Chooses GPUs beside the CPUs, or CPUs alone; says why. */
@@ -248,8 +260,8 @@ static const char *add_cpus_and_gpus(struct device_choice *devices, const struct
 	add_cpu(devices, job, input_has_thread(job->input));
 	if (job->options->device == DEVICE_CPU)
 		return "CPU only, as asked";
-	if (!has_device_moments(&job->query->plan))
-		return "CPU only: no GPU computes all that is asked";
+	if (beyond_gpus(&job->query->plan))
+		return beyond_gpus(&job->query->plan);
 	if (job->options->device == DEVICE_AUTO)
 		return add_gpus_if_they_pay(devices, job);
 	return add_gpus(devices, job, false) ? "every device, as asked"
@@ -265,7 +277,7 @@ enum status devices_choose(struct device_choice *devices, const struct options *
 	memset(devices, 0, sizeof *devices);
 	if (options->device == DEVICE_GPU && !add_gpus(devices, &job, false))
 		return no_gpu(options, fault);
-	if (options->device == DEVICE_GPU && has_device_moments(&query->plan)) {
+	if (options->device == DEVICE_GPU && !beyond_gpus(&query->plan)) {
 		devices->why = "GPU only, as asked";
 		return STATUS_OK;
 	}

@@ -11,6 +11,7 @@
 #include "base/hd.h"
 #include "fold/result.h"
 #include "io/message.h"
+#include "number/decimal_text.h"
 
 /* Sets fault to what was noted, and its file. */
 static void read_note(const struct left_out *l, const struct note *note, struct fault *fault)
@@ -67,9 +68,11 @@ struct share {
 
 static bool is_above(const struct invalid_limit *limit, const struct share *s)
 {
-	if (!limit->given)
+	uint128 scale = 100 * (uint128)decimal_powers[limit->nplaces];
+
+	if (!limit->text)
 		return false;
-	return limit->is_percentage ? (uint128)s->n * 100 > (uint128)s->of * limit->most
+	return limit->is_percentage ? s->n * scale > (uint128)s->of * limit->most
 				    : s->n > limit->most;
 }
 
@@ -89,8 +92,8 @@ static enum status fail(const struct left_out *l, const struct share *s, const s
 	else
 		snprintf(fault->excess, sizeof fault->excess,
 			 "; --invalid skip leaves out %" PRIu64 " of %" PRIu64
-			 " %ss, more than --max-invalid %" PRIu64 "%s",
-			 s->n, s->of, s->what, limit->most, limit->is_percentage ? "%" : "");
+			 " %ss, more than --max-invalid %s",
+			 s->n, s->of, s->what, limit->text);
 	return fault->status;
 }
 

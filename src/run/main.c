@@ -16,6 +16,7 @@
 #include "io/table.h"
 #include "query/options.h"
 #include "query/query.h"
+#include "query/remedy.h"
 #include "run/device_choice.h"
 #include "run/left_out.h"
 
@@ -30,6 +31,20 @@ struct run {
 	bool careful;   /* fold no chunk on a guess: the pass before guessed wrong */
 	bool all_ended; /* every thread of the engine has ended */
 };
+
+/* Says what was guessed, where a guess may be wrong. */
+static void report_guesses(const struct run *r)
+{
+	const struct header *h = &r->query.header;
+	char delimiter = query_other_delimiter(&r->query);
+
+	if (header_may_be_data(h))
+		message_name_guessed(input_name(r->input, h->file), h->line_number, h->guess->text);
+	if (r->query.summary && delimiter)
+		message_note("warning: there is one column, and it holds '%s': try %s",
+			     delimiter == '\t' ? "\\t" : (const char[]){delimiter, '\0'},
+			     remedy_delimiter_option(delimiter));
+}
 
 static enum status print_result(const struct run *r, struct fault *fault)
 {
@@ -68,6 +83,7 @@ static enum status finish(const struct run *r, struct fault *fault)
 		status = left_out_check(&left_out, fault);
 	if (status == STATUS_OK) {
 		left_out_report(&left_out);
+		report_guesses(r);
 		devices_report_failures(&r->devices);
 	}
 	return status;
@@ -151,9 +167,12 @@ int main(int argc, char **argv)
 		status = run_again(r, &runs[0], &fault);
 	}
 	if (status != STATUS_OK) {
-		int exit_status = message_fault(&fault);
+		int exit_status;
+		query_explain(&r->query, &fault);
+		exit_status = message_fault(&fault);
 		if (fault.status == STATUS_UNKNOWN_COLUMN)
-			message_columns(r->query.header.names, r->query.header.nfields);
+			message_columns(r->query.header.names, r->query.header.nfields,
+					fault.detail);
 		_exit(exit_status); /* other threads may still be inside a library */
 	}
 	if (!runs[0].all_ended || !runs[1].all_ended)

@@ -18,7 +18,6 @@
 
 #include "simd/x86.h"
 #include "simd/positions.h"
-#include "simd/quote_parity.h"
 
 /* The top bits of 64 bytes. */
 static inline uint64_t top_bits(__m256i low, __m256i high)
@@ -27,11 +26,11 @@ static inline uint64_t top_bits(__m256i low, __m256i high)
 	       (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32;
 }
 
-static struct simd_counts classify(const char *text, size_t nwords, char delimiter,
+static struct simd_counts classify(const char *text, size_t nwords, char delimiter, char quote,
 				   struct simd_bits bits)
 {
 	const __m256i delimiter_32 = _mm256_set1_epi8(delimiter);
-	const __m256i newline_32 = _mm256_set1_epi8('\n'), quote_32 = _mm256_set1_epi8('"');
+	const __m256i newline_32 = _mm256_set1_epi8('\n'), quote_32 = _mm256_set1_epi8(quote);
 	struct simd_counts counts = {0, 0};
 
 	for (size_t k = 0; k < nwords; k++) {
@@ -154,15 +153,34 @@ static inline lanes lanes_fold_max(lanes a, lanes x, unsigned rows)
 	return _mm256_blendv_epi8(a, x, rows == 0xf ? more : lanes_only(more, rows));
 }
 
+static inline unsigned lanes_tops(lanes x)
+{
+	return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(x));
+}
+
+static inline lanes lanes_inverted(lanes x, unsigned words)
+{
+	return _mm256_xor_si256(x, rows_mask(words));
+}
+
+static inline lanes lanes_shift_in(lanes x, lanes before)
+{
+	lanes low = _mm256_blend_epi32(_mm256_permute4x64_epi64(x, 0x93),
+				       _mm256_permute4x64_epi64(before, 0x93), 3);
+
+	return _mm256_or_si256(_mm256_slli_epi64(x, 1), _mm256_srli_epi64(low, 63));
+}
+
 #include "simd/fold_groups.h"
 #include "simd/convert.h"
+#include "simd/quote_lanes.h"
 
 const struct simd_ops simd_avx2 = {
 	.name = "avx2",
 	.classify = classify,
 	.pack = simd_pack_x86,
 	.positions = simd_positions,
-	.clear_quoted = simd_clear_quoted,
+	.clear_quoted = quote_clear_lanes,
 	.count = simd_count,
 	.fold = groups_fold,
 	.convert = simd_convert_rows,

@@ -24,13 +24,12 @@
 
 #include "simd/x86.h"
 #include "simd/positions.h"
-#include "simd/quote_parity.h"
 
-static struct simd_counts classify(const char *text, size_t nwords, char delimiter,
+static struct simd_counts classify(const char *text, size_t nwords, char delimiter, char quote,
 				   struct simd_bits bits)
 {
 	const __m512i delimiter_64 = _mm512_set1_epi8(delimiter);
-	const __m512i newline_64 = _mm512_set1_epi8('\n'), quote_64 = _mm512_set1_epi8('"');
+	const __m512i newline_64 = _mm512_set1_epi8('\n'), quote_64 = _mm512_set1_epi8(quote);
 	struct simd_counts counts = {0, 0};
 
 	for (size_t k = 0; k < nwords; k++) {
@@ -169,15 +168,31 @@ static inline lanes lanes_fold_max(lanes a, lanes x, unsigned rows)
 	return _mm512_mask_max_epi64(a, (__mmask8)rows, a, x);
 }
 
+static inline unsigned lanes_tops(lanes x)
+{
+	return _mm512_cmplt_epi64_mask(x, _mm512_setzero_si512());
+}
+
+static inline lanes lanes_inverted(lanes x, unsigned words)
+{
+	return _mm512_mask_xor_epi64(x, (__mmask8)words, x, _mm512_set1_epi64(-1));
+}
+
+static inline lanes lanes_shift_in(lanes x, lanes before)
+{
+	return _mm512_shldi_epi64(x, _mm512_alignr_epi64(x, before, 7), 1);
+}
+
 #include "simd/fold_groups.h"
 #include "simd/convert.h"
+#include "simd/quote_lanes.h"
 
 const struct simd_ops simd_avx512 = {
 	.name = "avx512",
 	.classify = classify,
 	.pack = simd_pack_x86,
 	.positions = positions,
-	.clear_quoted = simd_clear_quoted,
+	.clear_quoted = quote_clear_lanes,
 	.count = simd_count,
 	.fold = groups_fold,
 	.convert = simd_convert_rows,

@@ -11,9 +11,10 @@
 
 /* Converts the rows in `rows`; leaves other rows of *out unchanged. */
 SIMD_INLINE void simd_convert_some(const char *text, const uint32_t *ends, size_t stride,
-				   uint64_t rows, bool drops_cr, struct simd_numbers *out)
+				   uint64_t rows, bool drops_cr, char decimal,
+				   struct simd_numbers *out)
 {
-	const struct simd_constants k = simd_constants();
+	const struct simd_constants k = simd_constants(decimal);
 	uint64_t numbers = 0, empty = 0;
 
 	for (; rows; rows &= rows - 1) {
@@ -35,15 +36,18 @@ SIMD_INLINE void simd_convert_some(const char *text, const uint32_t *ends, size_
 	out->empty |= empty;
 }
 
-/* Like simd_convert_some: two loops, so that only the one for the last field checks for a CR. */
+/* Like simd_convert_some: the loops of simd_fold_rows. */
 static __attribute__((noinline)) void simd_convert_others(const char *text, const uint32_t *ends,
 							  size_t stride, uint64_t rows,
-							  bool drops_cr, struct simd_numbers *out)
+							  bool drops_cr, char decimal,
+							  struct simd_numbers *out)
 {
-	if (drops_cr)
-		simd_convert_some(text, ends, stride, rows, true, out);
+	if (decimal != '.')
+		simd_convert_some(text, ends, stride, rows, drops_cr, decimal, out);
+	else if (drops_cr)
+		simd_convert_some(text, ends, stride, rows, true, '.', out);
 	else
-		simd_convert_some(text, ends, stride, rows, false, out);
+		simd_convert_some(text, ends, stride, rows, false, '.', out);
 }
 
 /* Folds converted numbers one by one. */
@@ -110,7 +114,7 @@ static void simd_convert_rows(const char *text, const uint32_t *ends, size_t str
 	if (out->numbers == all)
 		return;
 	all &= ~out->numbers;
-	simd_convert_others(text, ends, stride, all, drops_cr, out);
+	simd_convert_others(text, ends, stride, all, drops_cr, simd_decimal(hint), out);
 	if ((size_t)_mm_popcnt_u64(all) > nrows / 2)
 		simd_convert_learn(text, ends, stride, all & out->numbers, drops_cr, hint);
 }
@@ -171,9 +175,9 @@ static void simd_fold_numbers(const struct simd_numbers *x, uint64_t rows,
 static void simd_convert_rows(const char *text, const uint32_t *ends, size_t stride, size_t nrows,
 			      bool drops_cr, struct simd_numbers *out, struct simd_hint *hint)
 {
-	(void)hint;
 	out->numbers = out->empty = 0;
-	simd_convert_others(text, ends, stride, ~UINT64_C(0) >> (64 - nrows), drops_cr, out);
+	simd_convert_others(text, ends, stride, ~UINT64_C(0) >> (64 - nrows), drops_cr,
+			    simd_decimal(hint), out);
 }
 
 #endif

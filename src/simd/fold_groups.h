@@ -106,7 +106,8 @@ static __attribute__((noinline)) unsigned fold_singles(const struct simd_folding
 
 	while (r < n && (done >> r & 1 ||
 			 simd_fold_some(f->text, rows.ends + r * rows.stride, rows.stride, 1,
-					f->drops_cr, f->fold, f->nmissing) == 1))
+					f->drops_cr, simd_decimal(f->hint), f->fold,
+					f->nmissing) == 1))
 		r++;
 	return r;
 }
@@ -162,7 +163,7 @@ static __attribute__((noinline)) unsigned fold_rest(const struct simd_folding *f
 	unsigned found = find_exponents(f, &fields, exponents) & ((1u << n) - 1);
 	unsigned ndone = n, same = 0;
 
-	group_convert_any(&fields, g, places);
+	group_convert_any(&fields, simd_decimal(f->hint), g, places);
 	found &= g->matches;
 	for (unsigned r = 0; r < GROUP_NROWS; r++) {
 		scales[r] = (int)places[r] - (places[r] > 0) - exponents[r];

@@ -42,15 +42,16 @@ struct simd_lanes {
 /* Constants in registers. */
 struct simd_constants {
 	__m128i lane, zero_digit, nine, point, tens, hundreds, ten_thousands;
+	char decimal;
 };
 
 /* The asm keeps the compiler from making them anew for each field. */
-static inline struct simd_constants simd_constants(void)
+SIMD_INLINE struct simd_constants simd_constants(char decimal)
 {
 	struct simd_constants k = {
 		_mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
-		_mm_set1_epi8('0'), _mm_set1_epi8(9), _mm_set1_epi8('.'), _mm_set1_epi16(0x010a),
-		_mm_set1_epi32(0x00010064), _mm_set1_epi32(0x00012710),
+		_mm_set1_epi8('0'), _mm_set1_epi8(9), _mm_set1_epi8(decimal), _mm_set1_epi16(0x010a),
+		_mm_set1_epi32(0x00010064), _mm_set1_epi32(0x00012710), decimal,
 	};
 
 	__asm__("" : "+x"(k.lane), "+x"(k.zero_digit), "+x"(k.nine), "+x"(k.point), "+x"(k.tens),
@@ -121,19 +122,20 @@ SIMD_INLINE struct simd_digits simd_digits(const struct simd_constants *k, const
 #else /* plain registers, of either byte order */
 
 struct simd_constants {
-	char none; /* immediate operands */
+	char decimal; /* the others are immediate operands */
 };
 
-static inline struct simd_constants simd_constants(void)
+SIMD_INLINE struct simd_constants simd_constants(char decimal)
 {
-	return (struct simd_constants){0};
+	return (struct simd_constants){decimal};
 }
 
 /* Reads the nbytes before end, 1 to 8, as lanes of a word: the last is the highest. */
-SIMD_INLINE struct simd_digits simd_word_digits(const char *end, unsigned nbytes)
+SIMD_INLINE struct simd_digits simd_word_digits(const struct simd_constants *k, const char *end,
+						unsigned nbytes)
 {
 	uint64_t word = simd_load_word(end - 8), all = ~UINT64_C(0) << 8 * (8 - nbytes);
-	uint64_t points = simd_point_bits(word) & all, has_point = points != 0;
+	uint64_t points = simd_point_bits(word, k->decimal) & all, has_point = points != 0;
 	uint64_t known = (simd_digit_bits(word) & all) | points, point = points >> 7;
 	uint64_t below = (point - 1) & -has_point, digits = word & SIMD_EACH * 0x0f & all;
 	unsigned at = (unsigned)__builtin_ctzll(points | UINT64_C(1) << 63) / 8; /* 7: or none */
@@ -152,11 +154,10 @@ SIMD_INLINE struct simd_digits simd_digits(const struct simd_constants *k, const
 	static const uint64_t factors[] = {100000000, 10000000};
 	struct simd_digits low, high;
 
-	(void)k;
 	if (nbytes <= 8)
-		return simd_word_digits(text + end, nbytes);
-	low = simd_word_digits(text + end, 8);
-	high = simd_word_digits(text + end - 8, nbytes - 8);
+		return simd_word_digits(k, text + end, nbytes);
+	low = simd_word_digits(k, text + end, 8);
+	high = simd_word_digits(k, text + end - 8, nbytes - 8);
 	return (struct simd_digits){
 		high.number * factors[low.has_point] + low.number, high.ndigits + low.ndigits,
 		high.has_point ? high.nfraction + 8 : low.nfraction, high.has_point | low.has_point,
@@ -244,7 +245,7 @@ SIMD_INLINE struct decimal simd_convert_words(const struct simd_constants *k, co
 	bool has_exponent = simd_printed_exponent(text + end, &exponent);
 	uint32_t last = has_exponent ? end - 4 : end;
 
-	uint64_t points = simd_point_bits(simd_load_word(text + begin));
+	uint64_t points = simd_point_bits(simd_load_word(text + begin), k->decimal);
 
 	if (last - begin - 9 < SIMD_NPOINTED - 8 && points != 0)
 		x = simd_convert_three(text, begin, last, points, is_negative);
@@ -295,11 +296,11 @@ static inline struct decimal simd_scale(struct decimal x, int exponent)
 }
 
 /* Converts text[begin .. end), which simd_convert_words does not: it is longer, or has an exponent.
- * The result is decimal_parse's, if that is DECIMAL_NUMBER. */
+ * The result is decimal_parse's, if that is DECIMAL_NUMBER and the decimal point is its own. */
 static __attribute__((noinline)) struct decimal simd_convert_long(const char *text, uint32_t begin,
-								  uint32_t end)
+								  uint32_t end, char decimal)
 {
-	const struct simd_constants k = simd_constants();
+	const struct simd_constants k = simd_constants(decimal);
 	struct decimal x = {0, SIMD_NO_NUMBER};
 	unsigned is_negative = text[begin] == '-';
 	uint32_t first = begin + (is_negative | (text[begin] == '+'));
@@ -312,7 +313,7 @@ static __attribute__((noinline)) struct decimal simd_convert_long(const char *te
 		x = simd_convert_two(&k, text, first, last, is_negative);
 	if (x.scale != SIMD_NO_NUMBER && last != end)
 		x = simd_scale(x, exponent);
-	if (x.scale == SIMD_NO_NUMBER && !decimal_is_blank(text[begin]) &&
+	if (x.scale == SIMD_NO_NUMBER && decimal == '.' && !decimal_is_blank(text[begin]) &&
 	    !decimal_is_blank(text[end - 1]))
 		decimal_parse(text + begin, end - begin, &x);
 	return x;
@@ -326,7 +327,7 @@ SIMD_INLINE struct decimal simd_convert(const struct simd_constants *k, const ch
 	uint32_t first = begin + (is_negative | (text[begin] == '+'));
 	struct decimal x = simd_convert_words(k, text, first, end, is_negative);
 
-	return x.scale == SIMD_NO_NUMBER ? simd_convert_long(text, begin, end) : x;
+	return x.scale == SIMD_NO_NUMBER ? simd_convert_long(text, begin, end, k->decimal) : x;
 }
 
 /* Returns the bin of a scale, which it empties if it was not in use. */
@@ -341,10 +342,10 @@ static inline struct decimal_bin *simd_bin(struct decimal_fold *fold, int scale)
 }
 
 SIMD_INLINE size_t simd_fold_some(const char *text, const uint32_t *ends, size_t stride,
-				  size_t nrows, bool drops_cr, struct decimal_fold *fold,
-				  uint64_t *nmissing)
+				  size_t nrows, bool drops_cr, char decimal,
+				  struct decimal_fold *fold, uint64_t *nmissing)
 {
-	const struct simd_constants k = simd_constants();
+	const struct simd_constants k = simd_constants(decimal);
 	uint64_t nempty = 0;
 	size_t r;
 
@@ -371,14 +372,18 @@ SIMD_INLINE size_t simd_fold_some(const char *text, const uint32_t *ends, size_t
 }
 
 #ifndef SIMD_OWN_FOLD
-/* simd_ops.fold: two loops, so that only the one for the last field checks for a CR. */
+/* simd_ops.fold: two loops, so that only the one for the last field checks for a CR; and one for any
+ * decimal point but '.', which is then no immediate operand. */
 static size_t simd_fold_rows(const char *text, const uint32_t *ends, size_t stride, size_t nrows,
 			     bool drops_cr, struct decimal_fold *fold, uint64_t *nmissing,
 			     struct simd_hint *hint)
 {
-	(void)hint;
-	return drops_cr ? simd_fold_some(text, ends, stride, nrows, true, fold, nmissing)
-			: simd_fold_some(text, ends, stride, nrows, false, fold, nmissing);
+	char decimal = simd_decimal(hint);
+
+	if (decimal != '.')
+		return simd_fold_some(text, ends, stride, nrows, drops_cr, decimal, fold, nmissing);
+	return drops_cr ? simd_fold_some(text, ends, stride, nrows, true, '.', fold, nmissing)
+			: simd_fold_some(text, ends, stride, nrows, false, '.', fold, nmissing);
 }
 
 #endif

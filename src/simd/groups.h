@@ -6,7 +6,7 @@
  *
  * The numbers of a column mostly have one format: the number of digits after the point, and the
  * exponent or none. The current format tells for each lane, counted from the field's end, what may
- * be there: '.' in one lane, digits in all others. So one subtraction and one comparison check
+ * be there: the decimal point in one lane, digits in all others. So one subtraction and one comparison check
  * every lane of a group, and one shuffle closes the gap of the point, for any lengths and signs. A
  * group of mixed formats is converted with a point for each row; rows left then are converted one
  * by one. If no row of a group has the current format, the last row's becomes current.
@@ -63,8 +63,8 @@ struct simd_group {
 /* ---- the format ---- */
 
 /* Makes the lanes for places `first`, first - 1 .. first - 15 from a field's end, the last byte
- * being at place 1. point: the point's place; 0: there is none. */
-static inline struct simd_format_lanes format_lanes(int first, int point)
+ * being at place 1. point: the place of the byte decimal; 0: there is none. */
+static inline struct simd_format_lanes format_lanes(int first, int point, char decimal)
 {
 	const __m128i lane = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 	__m128i place = _mm_sub_epi8(_mm_set1_epi8((char)first), lane);
@@ -74,7 +74,7 @@ static inline struct simd_format_lanes format_lanes(int first, int point)
 	__m128i must = _mm_or_si128(is_point, _mm_cmpeq_epi8(place, _mm_set1_epi8(1)));
 
 	return (struct simd_format_lanes){
-		lanes_repeat(_mm_blendv_epi8(_mm_set1_epi8('0'), _mm_set1_epi8('.'), is_point)),
+		lanes_repeat(_mm_blendv_epi8(_mm_set1_epi8('0'), _mm_set1_epi8(decimal), is_point)),
 		lanes_repeat(_mm_andnot_si128(is_point, _mm_set1_epi8(9))),
 		lanes_repeat(_mm_blendv_epi8(place, _mm_set1_epi8(-128), must)),
 		lanes_repeat(_mm_add_epi8(lane, moves))}; /* -1 makes lane 0 0 */
@@ -92,10 +92,10 @@ static inline void format_make(struct simd_format *f, const struct simd_hint *hi
 	f->count_min = LANES_64(hint->nfraction + 2);
 	f->count_max = LANES_64(COUNT_MAX(f->is_long ? 33 : 17));
 	f->nsuffix = LANES_64(hint->suffix_nbytes);
-	f->low = format_lanes(SIMD_NDIGITS, point);
+	f->low = format_lanes(SIMD_NDIGITS, point, simd_decimal(hint));
 	if (!f->is_long)
 		return;
-	f->high = format_lanes(2 * SIMD_NDIGITS, point);
+	f->high = format_lanes(2 * SIMD_NDIGITS, point, simd_decimal(hint));
 	f->carry = lanes_repeat(_mm_insert_epi8(_mm_set1_epi8(-128), carries ? 15 : -128, 0));
 }
 
@@ -109,7 +109,7 @@ static __attribute__((noinline)) bool format_learn(struct simd_hint *hint, const
 	uint64_t suffix;
 
 	digits_end = simd_exponent(text, begin, last, &exponent);
-	while (point < digits_end && text[point] != '.')
+	while (point < digits_end && text[point] != simd_decimal(hint))
 		point++;
 	if (digits_end - begin > 2 * SIMD_NDIGITS)
 		return false;
@@ -133,7 +133,7 @@ static __attribute__((noinline)) bool format_learn(struct simd_hint *hint, const
 static inline void hint_forget_cr(struct simd_hint *hint, bool drops_cr)
 {
 	if (!drops_cr && hint->suffix >> 56 == '\r')
-		*hint = (struct simd_hint){.sums_only = hint->sums_only};
+		*hint = (struct simd_hint){.decimal = hint->decimal, .sums_only = hint->sums_only};
 }
 
 /* ---- a group ---- */
@@ -390,21 +390,22 @@ SIMD_INLINE lanes sum_of_lanes(lanes a, lanes b)
 	return LANES(shuffle_epi8)(LANES(add_epi64)(x, LANES(unpackhi_epi64)(x, x)), zero);
 }
 
-SIMD_INLINE struct simd_any any_check(lanes low, lanes high, lanes counts)
+/* decimal: the decimal point in all lanes, less '0'. */
+SIMD_INLINE struct simd_any any_check(lanes low, lanes high, lanes counts, lanes decimal)
 {
 	const lanes place_low = lanes_repeat(
 		_mm_setr_epi8(16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1));
 	const lanes place_high = LANES(add_epi8)(place_low, LANES(set1_epi8)(16));
 	const lanes zeros = LANES(set1_epi8)('0'), nines = LANES(set1_epi8)(9);
-	const lanes point = LANES(set1_epi8)('.' - '0'), one = LANES(set1_epi8)(1);
+	const lanes one = LANES(set1_epi8)(1);
 	struct simd_any x;
 
 	x.first = first_of_long(low, high, counts);
 	counts = lanes_less_minus(counts, x.first);
 	low = lanes_within(counts, place_low, LANES(sub_epi8)(low, zeros));
 	high = lanes_within(counts, place_high, LANES(sub_epi8)(high, zeros));
-	x.point = sum_of_lanes(lanes_where_equal(low, point, place_low),
-			       lanes_where_equal(high, point, place_high));
+	x.point = sum_of_lanes(lanes_where_equal(low, decimal, place_low),
+			       lanes_where_equal(high, decimal, place_high));
 	/* If there are two points, their places add up to a third, and both stay wrong. */
 	low = lanes_unless_equal(place_low, x.point, low);
 	high = lanes_unless_equal(place_high, x.point, high);
@@ -425,19 +426,20 @@ SIMD_INLINE struct simd_any any_check(lanes low, lanes high, lanes counts)
 }
 
 /* Converts a group of mixed formats. g->matches: rows with a number. places: of their points. */
-SIMD_INLINE void group_convert_any(const struct simd_fields *fields, struct simd_group *g,
-				   uint64_t places[GROUP_NROWS])
+SIMD_INLINE void group_convert_any(const struct simd_fields *fields, char decimal,
+				   struct simd_group *g, uint64_t places[GROUP_NROWS])
 {
+	const lanes point = LANES(set1_epi8)((char)(decimal - '0'));
 	struct simd_any a = any_check(even_bytes(fields, 0), even_bytes(fields, SIMD_NDIGITS),
-				      even_counts(fields));
+				      even_counts(fields), point);
 	struct simd_any b = any_check(odd_bytes(fields, 0), odd_bytes(fields, SIMD_NDIGITS),
-				      odd_counts(fields));
-	lanes point = LANES(srli_epi64)(LANES(unpacklo_epi64)(a.point, b.point), 56);
+				      odd_counts(fields), point);
+	lanes place = LANES(srli_epi64)(LANES(unpacklo_epi64)(a.point, b.point), 56);
 
 	*g = group_join(a.low, b.low, a.high, b.high, LANES(unpacklo_epi64)(a.first, b.first));
 	g->matches = lanes_zeros(rows_wrong(LANES_64(2), LANES_64(COUNT_MAX(33)), fields->counts,
 					    a.wrong, b.wrong));
-	memcpy(places, &point, sizeof point);
+	memcpy(places, &place, sizeof place);
 }
 
 #endif

@@ -30,7 +30,7 @@ static inline uint64_t match(uint8x16x4_t bytes, uint8_t byte)
 	return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(sums, sums)), 0);
 }
 
-static struct simd_counts classify(const char *text, size_t nwords, char delimiter,
+static struct simd_counts classify(const char *text, size_t nwords, char delimiter, char quote,
 				   struct simd_bits bits)
 {
 	struct simd_counts counts = {0, 0};
@@ -39,7 +39,7 @@ static struct simd_counts classify(const char *text, size_t nwords, char delimit
 		const uint8_t *at = (const uint8_t *)text + k * SIMD_WORD_NBYTES;
 		uint8x16x4_t bytes = {{vld1q_u8(at), vld1q_u8(at + 16), vld1q_u8(at + 32),
 				       vld1q_u8(at + 48)}};
-		uint64_t newlines = match(bytes, '\n'), quotes = match(bytes, '"');
+		uint64_t newlines = match(bytes, '\n'), quotes = match(bytes, (uint8_t)quote);
 		bits.separators[k] = match(bytes, (uint8_t)delimiter) | newlines;
 		bits.newlines[k] = newlines;
 		bits.quotes[k] = quotes;

@@ -77,23 +77,29 @@ static inline uint64_t differ(const uint64_t b[8], const uint64_t wanted[8])
 	       (b[4] ^ wanted[4]) | (b[5] ^ wanted[5]) | (b[6] ^ wanted[6]) | (b[7] ^ wanted[7]);
 }
 
-static struct simd_counts classify(const char *text, size_t nwords, char delimiter,
+/* Bit p of byte, in all bits of word p. */
+static inline void spread(char byte, uint64_t words[8])
+{
+	for (unsigned i = 0; i < 8; i++)
+		words[i] = -(uint64_t)((unsigned char)byte >> i & 1);
+}
+
+static struct simd_counts classify(const char *text, size_t nwords, char delimiter, char quote,
 				   struct simd_bits bits)
 {
 	struct simd_counts counts = {0, 0};
-	uint64_t wanted[8];
+	uint64_t delimiters[8], quotes[8];
 
-	for (unsigned i = 0; i < 8; i++)
-		wanted[i] = -(uint64_t)((unsigned char)delimiter >> i & 1);
+	spread(delimiter, delimiters);
+	spread(quote, quotes);
 	for (size_t k = 0; k < nwords; k++, text += SIMD_WORD_NBYTES) {
-		uint64_t b[8], neither, newlines;
+		uint64_t b[8], newlines;
 		slice(text, b);
-		/* LF is 00001010, the quote 00100010. */
-		neither = b[7] | b[6] | b[4] | b[2] | ~b[1] | b[0];
-		newlines = b[3] & ~(neither | b[5]);
-		bits.separators[k] = transpose(~differ(b, wanted) | newlines);
+		/* LF is 00001010. */
+		newlines = b[3] & b[1] & ~(b[7] | b[6] | b[5] | b[4] | b[2] | b[0]);
+		bits.separators[k] = transpose(~differ(b, delimiters) | newlines);
 		bits.newlines[k] = transpose(newlines);
-		bits.quotes[k] = transpose(b[5] & ~(neither | b[3]));
+		bits.quotes[k] = transpose(~differ(b, quotes));
 		counts.nlines += simd_count_ones(newlines);
 		counts.nquotes |= bits.quotes[k];
 	}

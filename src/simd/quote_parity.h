@@ -32,21 +32,27 @@ static inline uint64_t simd_parity(uint64_t x)
 static size_t simd_clear_quoted(struct simd_bits bits, size_t nwords, struct simd_quotes *at)
 {
 	uint64_t in_quotes = at->inside, may_open_next = at->may_open;
+	uint64_t closed = at->closed, strays = at->strays;
 	size_t k;
 
 	for (k = 0; k < nwords; k++) {
 		uint64_t quotes = bits.quotes[k], separators = bits.separators[k];
 		uint64_t inside = SIMD_PARITY(quotes) ^ in_quotes;
-		uint64_t may_open = (separators | quotes) << 1 | may_open_next;
-		if (quotes & inside & ~may_open)
+		uint64_t ends = separators | quotes, closing = quotes & ~inside;
+		if (quotes & inside & ~(ends << 1 | may_open_next))
 			break;
+		bits.quotes[k] = (closing << 1 | closed) & ~ends;
+		strays |= bits.quotes[k];
+		closed = closing >> 63;
 		bits.separators[k] = separators & ~inside;
 		bits.newlines[k] &= ~inside;
 		in_quotes = -(inside >> 63);
-		may_open_next = (separators | quotes) >> 63;
+		may_open_next = ends >> 63;
 	}
 	at->inside = in_quotes;
 	at->may_open = may_open_next;
+	at->closed = closed;
+	at->strays = strays;
 	return k;
 }
 

@@ -32,6 +32,8 @@ struct simd_quotes {
 	uint64_t inside;   /* all ones in quotes, 0 outside */
 	uint64_t may_open; /* 1: a quote would open a field: it follows a separator, or a quote that
 			    * closed */
+	uint64_t closed;   /* 1: the byte before closed a quoted field, unless a quote follows */
+	uint64_t strays;   /* not 0: bits.quotes was left with a bit set */
 };
 
 /* What classify counts. */
@@ -52,10 +54,11 @@ struct simd_numbers {
 	uint8_t scale[SIMD_NUMBERS_NROWS]; /* < DECIMAL_NSCALES, for others too */
 };
 
-/* The number format of a column, learned from one of the numbers converted last, which affects
- * speed only; and whether the minimum and maximum may be left out. All zeros: integers of up to 16
- * bytes, with minimum and maximum. */
+/* What is asked of a column: its decimal point, and whether the minimum and maximum may be left out;
+ * and its number format, learned from one of the numbers converted last, which affects speed only.
+ * All zeros: integers of up to 16 bytes, with minimum and maximum. */
 struct simd_hint {
+	char decimal;             /* no digit, sign, e or E; 0: '.' */
 	bool sums_only;           /* fold need not set min and max of the bins */
 	uint8_t scale, nfraction; /* nfraction digits behind the point: scale before the exponent */
 	bool is_long;             /* more than 16 bytes before the suffix */
@@ -68,11 +71,12 @@ struct simd_ops {
 	const char *name; /* "avx512", "avx2", "neon", "portable" */
 
 	/* Fills nwords words of each of bits from text[0 .. 64 x nwords); needs no padding. */
-	struct simd_counts (*classify)(const char *text, size_t nwords, char delimiter,
+	struct simd_counts (*classify)(const char *text, size_t nwords, char delimiter, char quote,
 				   struct simd_bits bits);
 
 	/* Clears separators and newlines that lie in quotes, in words [0, nwords) up to the first
-	 * that parity does not explain: a quote opens a field where it may not. Moves *at past
+	 * that parity does not explain: a quote opens a field where it may not. Replaces quotes by
+	 * the bytes behind a closing quote that are neither a separator nor a quote. Moves *at past
 	 * those words. Returns their number. */
 	size_t (*clear_quoted)(struct simd_bits bits, size_t nwords, struct simd_quotes *at);
 
@@ -90,8 +94,10 @@ struct simd_ops {
 	size_t (*positions)(const uint64_t *bits, size_t nwords, uint32_t base, uint32_t *out);
 
 	/* Folds one field of each of nrows rows, up to the first that is no plain number: not
-	 * [+-]digits[.digits][e[+-]digits], beyond the fast path of decimal.h, or with blanks or
-	 * quotes around it. Counts empty fields in *nmissing. Returns the number of rows folded.
+	 * [+-]digits[.digits][e[+-]digits] with the hint's decimal point, beyond the fast path of
+	 * decimal.h, or with blanks or quotes around it; with another point than '.' it may also
+	 * stop at one of more than 16 bytes, or with an exponent of more than two digits. Counts
+	 * empty fields in *nmissing. Returns the number of rows folded.
 	 * Row r's field is text[ends[r x stride - 1] + 1 .. ends[r x stride]), modulo 2^32;
 	 * with drops_cr, without a CR at its end. text: padded. hint: the column's. */
 	size_t (*fold)(const char *text, const uint32_t *ends, size_t stride, size_t nrows,
@@ -117,6 +123,12 @@ bool simd_runs(const struct simd_ops *ops);
 /* Chooses for the process: the best that runs here, or the one named; NULL or "": the best.
  * Returns false where the name is unknown or does not run here. Before any thread starts. */
 bool simd_choose(const char *name);
+
+/* The column's decimal point. */
+static inline char simd_decimal(const struct simd_hint *hint)
+{
+	return hint->decimal ? hint->decimal : '.';
+}
 
 /* The one chosen; the best that runs here if none was. */
 const struct simd_ops *simd(void);

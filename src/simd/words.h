@@ -37,9 +37,10 @@ static inline uint64_t simd_digit_bits(uint64_t word)
 	return ~(((x & SIMD_EACH * 0x7f) + SIMD_EACH * (0x7f - 9)) | x) & SIMD_TOPS;
 }
 
-static inline uint64_t simd_point_bits(uint64_t word)
+/* The high bit of each byte that is the decimal point. */
+static inline uint64_t simd_point_bits(uint64_t word, char decimal)
 {
-	uint64_t x = word ^ SIMD_EACH * '.';
+	uint64_t x = word ^ SIMD_EACH * (unsigned char)decimal;
 
 	return ~(((x & SIMD_EACH * 0x7f) + SIMD_EACH * 0x7f) | x) & SIMD_TOPS;
 }

@@ -72,7 +72,8 @@ def check_too_much():
     warning = "warning: 2 values of column 'n' left out; the first: <stdin>:3: not a number: 'x'"
     for limit, too_much in (("0", "2 of 4 values, more than --max-invalid 0"), ("1", "2 of 4 values, more than --max-invalid 1"),
                             ("2", None), ("3", None), ("0%", "2 of 4 values, more than --max-invalid 0%"),
-                            ("49%", "2 of 4 values, more than --max-invalid 49%"), ("50%", None), ("100%", None)):
+                            ("49%", "2 of 4 values, more than --max-invalid 49%"), ("50%", None), ("100%", None),
+                            ("49.999999999%", "2 of 4 values, more than --max-invalid 49.999999999%"), ("50.0%", None)):
         args = SKIP + ["--max-invalid", limit, "--sum=n"]
         if too_much:
             says("--max-invalid " + limit, args, four, 1, "", first + too_much)
@@ -93,6 +94,9 @@ def check_too_much():
          first.replace("leaves out ", "leaves out 2 of 4 records, more than --max-invalid 1"))
     says("records of a condition, among those that it drops", SKIP + ["--max-invalid=50%", "--sum=m", "--where=n >= 5"], four, 0,
          "6\n", "warning: 2 records without an answer to the condition: text was compared with a number")
+    for text in ("x", "", "-1", "1.5", "101%", "100.1%", "1.%", ".5%", "1.1234567891%", "5%%", "99999999999999999999"):
+        says("--max-invalid " + text, SKIP + ["--max-invalid=" + text, "--sum=n"], b"n\n1\n", 2, "",
+             "--max-invalid: '%s' is neither a number nor a percentage\nTry 'gpustat --help'." % text)
     for name, args in (("alone", ["--max-invalid=5", "--sum=n"]), ("with error", ["--max-invalid=5", "--invalid=error"])):
         says("--max-invalid " + name, args, b"n\n1\n", 2, "", "--max-invalid: nothing is left out without --invalid skip\n"
              "Try 'gpustat --help'.")

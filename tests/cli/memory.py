@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Peak memory is bounded and does not grow with the input: two streams of very different sizes.
+"""Peak memory is bounded: it does not grow with the input (two streams of very different sizes), and many columns
+take little, on any number of threads.
 
 GPUSTAT_TEST_STREAM_MB sets the larger one (10000 for the promise of 10 GB), 300 by default.
 A peak below that of this interpreter (some 16 MB) is reported as the interpreter's: a child process inherits it.
@@ -84,4 +85,38 @@ check("a pipe, several operations, 3 threads", plain,
 check("gzip", zipped, ["--device=cpu", "--sum=n"], sum_of, LARGE_MB // 2)
 check("gzip of many members", members, ["--device=cpu", "--sum=n"], sum_of, LARGE_MB // 2)
 check("bgzip", bgzip, ["--device=cpu", "--threads=3", "--sum=n"], sum_of, LARGE_MB // 2)
+
+
+# ---- many columns ----
+
+NCOLUMNS = 300000
+NAMES = b",".join(b"a%d" % i for i in range(NCOLUMNS)) + b"\n"
+
+
+def check_columns(name, args, nrows, kib, answer):
+    """kib: the limit. A dense fold of 1 KiB a column would take 300 MB for each of a thread's tables."""
+    rows = [NAMES] + nrows * [b",".join([b"1"] * NCOLUMNS) + b"\n"]
+    status, out, err, peak = harness.feed(["--device=cpu"] + args, rows)
+    harness.is_((status, err), (0, b""), name)
+    harness.ok(answer(out.decode().split("\n")), name + ": the answer", lambda: out[-300:])
+    harness.ok(peak < kib, name + ": under %d MB" % (kib * 1024 // 10**6), "peak %d KiB" % peak)
+    harness.note("%s: peak %d KiB" % (name, peak))
+
+
+def summarises(nrows):
+    """The heading, and a line a column."""
+    last = ["a%d" % (NCOLUMNS - 1), "number", str(nrows), "0", str(nrows), "1", "1", "1"]
+    return lambda lines: len(lines) == NCOLUMNS + 2 and lines[-2].split() == last
+
+
+def prints(value):
+    return lambda lines: lines[1] == ",".join([value] * NCOLUMNS)
+
+
+check_columns("300,000 columns, 1 thread", ["--threads=1"], 1, 450000, summarises(1))
+check_columns("300,000 columns, 8 threads", ["--threads=8"], 1, 550000, summarises(1))
+check_columns("300,000 columns, 8 threads that all work", ["--threads=8"], 20, 800000, summarises(20))
+check_columns("the sums of 300,000 columns", ["--threads=8", "--sum=*"], 1, 450000, prints("1"))
+check_columns("the variances of 300,000 columns", ["--threads=8", "--var-pop=*"], 2, 700000, prints("0"))
+check_columns("one of 300,000 columns", ["--threads=8", "--sum=5"], 2, 100000, lambda lines: lines == ["2", ""])
 harness.done()

@@ -92,7 +92,7 @@ CULPRITS = [
     ("x >= 0 or seconds < 0", 4, ("<stdin>:7:", "column 'x'")),
     ("x <= 0 or x > 0", 4, ("<stdin>:7:", "column 'x'", "not a number: 'x'")),
     ("id = 5 and x > seconds", 4, ("<stdin>:7:", "column 'x'", "not a number: 'x'")),
-    ("method > 0", 0, ("<stdin>:2:", "column 'method'", "not a number: 'GET'")),
+    ("method > 0 and id < 6", 0, ("<stdin>:2:", "column 'method'", "not a number: 'GET'")),
     ("method > 0 and seconds > 1 and bytes is missing or id = 2 and 5 < method", 1,
      ("<stdin>:3:", "column 'method'", "not a number: 'POST'")),
 ]
@@ -162,7 +162,6 @@ HEADERS = [
     ("a missing field is no header", b",2\n3,4\n", ":1 > 0", "3,4\n", {}),
     ("a position compared with a string: two records tell", b"a,b\n1,2\n3,4\n", ":2 = '4'", "a,b\n3,4\n", {}),
     ("the same, numbers first", b"1,2\n3,4\n", ":2 = '2'", "1,2\n", {}),
-    ("the same, one text column", b"x,y\n", ":2 = 'y'", "x,y\n", {}),
     ("--header=no", b"a,b\n1,2\n", ":1 = 'a'", "a,b\n", {"header": "no"}),
     ("--header=yes", b"1,2\n3,4\n", ":1 > 0", "1,2\n3,4\n", {"header": "yes"}),
     ("--header=yes, names are numbers", b"1,2\n3,4\n", "`2` = 4", "1,2\n3,4\n", {"header": "yes"}),

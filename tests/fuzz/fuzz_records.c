@@ -4,7 +4,8 @@
  * byte at a time (dfa.h), and the CPU worker with every instruction set of this machine (simd.h,
  * rows.h). Both must agree.
  *
- * Input: PLAN_NBYTES bytes that make the plan and the entry, then text.
+ * Input: five bytes that make the plan, the entry, the dialect and the rule for ragged records; then
+ * text.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -18,8 +19,8 @@
 #include "simd/simd.h"
 #include "engine/worker.h"
 
-#define PLAN_NBYTES 4
 #define MAX_TEXT_NBYTES 20000
+#define NHEAD 5 /* bytes before the text */
 
 /* What one way has made of the text. */
 struct outcome {
@@ -33,15 +34,32 @@ static struct new_column scans[] = {{NEW_SUM, 0, PREDICATE_NONE}, {NEW_MAX, 0, P
 				   {NEW_BYTE_OFFSET, 0, PREDICATE_NONE},
 				   {NEW_COUNT, 1, PREDICATE_NONE}};
 
+static struct csv_dialect make_dialect(const uint8_t *bytes)
+{
+	static const char delimiters[] = {',', ';', '\t', '|'}, quotes[] = {'"', '\'', '\0', '"'};
+	struct csv_dialect d = {.delimiter = delimiters[bytes[0] & 3],
+				.quote = quotes[bytes[3] & 3],
+				.escape = bytes[3] & 4 ? '\\' : '\0',
+				.comment = bytes[3] & 8 ? '#' : '\0',
+				.whitespace = bytes[3] & 16,
+				.one_column = bytes[0] & 4};
+
+	if (d.whitespace) {
+		d.delimiter = ' ';
+		d.quote = d.escape = '\0';
+		d.nfields = d.one_column ? 1 : bytes[3] >> 5;
+		d.one_column = d.nfields == 1;
+	}
+	return d;
+}
+
 static struct plan make_plan(const uint8_t *bytes)
 {
-	static const char delimiters[] = {',', ';', '\t', '|'};
-	struct plan plan = {.dialect = {.delimiter = delimiters[bytes[0] & 3], .quote = '"',
-					.one_column = bytes[0] & 4},
+	struct plan plan = {.dialect = make_dialect(bytes),
 			    .notation = {.decimal = '.'},
-			    .ragged = {.policy = (enum ragged_policy)(bytes[3] & 3),
-				       .last_is_empty = bytes[3] & 4,
-				       .nfields = 1 + (bytes[3] >> 3 & 7)},
+			    .ragged = {.policy = (enum ragged_policy)(bytes[4] & 3),
+				       .last_is_empty = bytes[4] & 4,
+				       .nfields = 1 + (bytes[4] >> 3 & 7)},
 			    .bad_record = bytes[0] & 8 ? INVALID_SKIP : INVALID_ERROR,
 			    .emits = bytes[0] & 16,
 			    .only = bytes[0] & 32,
@@ -66,10 +84,26 @@ static struct plan make_plan(const uint8_t *bytes)
 	return plan;
 }
 
-static struct chunk_entry make_entry(const uint8_t *bytes)
+/* Whether a text can be entered in this state. */
+static bool has_state(const struct csv_dialect *d, enum csv_state state)
 {
-	enum csv_state state = (enum csv_state)(bytes[2] & 3);
+	if (d->whitespace)
+		return state == CSV_RECORD_START || state == CSV_UNQUOTED;
+	if (state == CSV_QUOTED || state == CSV_QUOTE_SEEN)
+		return d->quote;
+	if (state == CSV_COMMENT)
+		return d->comment;
+	if (state == CSV_ESCAPED || state == CSV_ESCAPED_QUOTED)
+		return d->escape && (d->quote || state == CSV_ESCAPED);
+	return true;
+}
 
+static struct chunk_entry make_entry(const struct csv_dialect *d, const uint8_t *bytes)
+{
+	enum csv_state state = (enum csv_state)((bytes[2] & 3) | (bytes[3] >> 3 & 4));
+
+	if (state == CSV_RECORD_START || !has_state(d, state))
+		state = CSV_FIELD_START;
 	return (struct chunk_entry){state, state != CSV_FIELD_START || bytes[0] & 128, false};
 }
 
@@ -95,6 +129,8 @@ struct reference {
 	const struct plan *plan;
 	const char *text;
 	size_t record_begin, field_begin;
+	size_t head_min; /* records that end up to here belong to the head */
+	bool stray;      /* the record has text behind a closing quote */
 	struct field_span spans[NSPANS]; /* of the plan's columns */
 	uint32_t field;
 	size_t nfound;
@@ -170,15 +206,71 @@ static bool is_omitted(struct reference *r)
 	return !taken;
 }
 
+static bool is_blank(char byte)
+{
+	return byte == ' ' || byte == '\t';
+}
+
+/* Finds the fields of a record in text[record_begin .. end) that end at blanks. Returns whether there
+ * are any. */
+static bool end_words(struct reference *r, size_t end)
+{
+	size_t at = r->record_begin, nfields = r->plan->dialect.nfields;
+	bool any = false;
+
+	while (end > at && is_blank(r->text[end - 1]))
+		end--;
+	for (;;) {
+		while (at < end && is_blank(r->text[at]))
+			at++;
+		if (at == end)
+			break;
+		r->field_begin = at;
+		any = true;
+		while (at < end && (r->field + 1 == nfields || !is_blank(r->text[at])))
+			at++;
+		end_field(r, at);
+	}
+	if (!any && r->plan->dialect.one_column)
+		end_field(r, end);
+	return any || r->plan->dialect.one_column;
+}
+
+/* Ends the last field of a record that is text[record_begin .. end). Returns whether the record is
+ * one, not a blank line. */
+static bool end_fields(struct reference *r, size_t end)
+{
+	if (r->plan->dialect.whitespace)
+		return end_words(r, end);
+	if (end == r->record_begin && !r->plan->dialect.one_column)
+		return false;
+	end_field(r, end);
+	return true;
+}
+
+/* Whether text[at] comes behind an odd number of escape bytes. */
+static bool is_escaped(const struct reference *r, size_t at)
+{
+	char escape = r->plan->dialect.escape;
+	size_t n = 0;
+
+	while (escape && at - n > r->record_begin && r->text[at - n - 1] == escape)
+		n++;
+	return n % 2;
+}
+
 /* The record's LF is at text[at]. */
 static void end_record(struct reference *r, size_t at)
 {
 	size_t end = at > r->record_begin && r->text[at - 1] == '\r' ? at - 1 : at;
 	struct partial *out = &r->out->partial;
 
-	if (end == r->record_begin && !r->plan->dialect.one_column)
+	if (r->stray && out->first_stray_offset == OFFSET_NONE)
+		out->first_stray_offset = r->record_begin;
+	if (!end_fields(r, end))
 		return;
-	end_field(r, end);
+	if (end < at && is_escaped(r, end))
+		end = at; /* that CR is data */
 	if (is_omitted(r))
 		return;
 	out->nrecords++;
@@ -202,42 +294,64 @@ static void begin_record(struct reference *r, size_t at)
 	r->record_begin = r->field_begin = r->out->partial.tail_offset = at;
 	r->field = 0;
 	r->nfound = 0;
+	r->stray = false;
 }
 
-/* Ends the record at text[at], if it is not the one that began before the text. */
-static void end_line(struct reference *r, size_t at, bool *in_head)
+/* Ends the record at text[at], if it is not the one that began before the text, and no comment. */
+static void end_line(struct reference *r, size_t at, bool is_comment, bool *in_head)
 {
 	struct partial *out = &r->out->partial;
 
-	if (!*in_head)
-		end_record(r, at);
-	else
+	if (*in_head)
 		out->head_nbytes = at + 1;
-	out->head_ends |= *in_head;
-	*in_head = false;
+	else if (!is_comment)
+		end_record(r, at);
+	out->head_ends |= *in_head && at + 1 >= r->head_min;
+	*in_head = *in_head && at + 1 < r->head_min;
 	begin_record(r, at + 1);
 }
 
-static void go_by_bytes(const struct plan *plan, const char *text, size_t nbytes,
-			struct chunk_entry entry, const struct partial *before, struct outcome *out)
+/* Whether text[i], of class c, is text behind a closing quote, if a quote comes before it. */
+static bool is_stray(const char *text, size_t nbytes, size_t i, enum csv_class c)
 {
-	struct reference r = {.plan = plan, .text = text, .out = out};
-	enum csv_state state = entry.state;
-	bool in_head = entry.inside_record;
+	bool ends_line = text[i] == '\r' && i + 1 < nbytes && text[i + 1] == '\n';
+
+	return c != CSV_DELIMITER && c != CSV_NEWLINE && c != CSV_QUOTE && !ends_line;
+}
+
+/* Goes past text[i]. */
+static void go_by_byte(struct reference *r, size_t nbytes, size_t i, enum csv_state *state,
+		       bool *in_head)
+{
+	enum csv_class c = csv_dialect_classify(&r->plan->dialect, r->text[i]);
+	enum csv_state before = *state;
+
+	if (r->plan->dialect.whitespace) { /* only LFs and comments have a meaning here */
+		bool is_comment = c == CSV_COMMENT_SIGN && before == CSV_RECORD_START;
+		c = c == CSV_NEWLINE ? c : is_comment ? CSV_COMMENT_SIGN : CSV_OTHER;
+	}
+	*state = csv_full_step(before, c);
+	if (*state == CSV_RECORD_START)
+		end_line(r, i, before == CSV_COMMENT, in_head);
+	else if (*state == CSV_FIELD_START)
+		end_field(r, i);
+	r->stray |= before == CSV_QUOTE_SEEN && is_stray(r->text, nbytes, i, c);
+}
+
+static void go_by_bytes(const struct plan *plan, const char *text, size_t nbytes,
+			struct chunk_entry entry, const struct partial *before, size_t head_min,
+			struct outcome *out)
+{
+	struct reference r = {.plan = plan, .text = text, .head_min = head_min, .out = out};
+	enum csv_state state = chunk_entry_state(entry);
+	bool in_head = entry.inside_record || head_min > 0;
 
 	for (size_t i = 0; i < plan->nnew_columns; i++)
 		FUZZ_CHECK(running_begin(&r.runnings[i], scans[i].kind, &plan->columns[scans[i].column],
 					 &before->columns[scans[i].column]) == STATUS_OK);
 	begin_record(&r, 0);
-	for (size_t i = 0; i < nbytes; i++) {
-		enum csv_class c = csv_classify((unsigned char)text[i],
-						(unsigned char)plan->dialect.delimiter);
-		if (csv_outside_quotes(state) && c == CSV_NEWLINE)
-			end_line(&r, i, &in_head);
-		else if (csv_outside_quotes(state) && c == CSV_DELIMITER)
-			end_field(&r, i);
-		state = csv_step(state, c);
-	}
+	for (size_t i = 0; i < nbytes; i++)
+		go_by_byte(&r, nbytes, i, &state, &in_head);
 	if (in_head)
 		out->partial.head_nbytes = out->partial.tail_offset = nbytes;
 	for (size_t i = 0; i < plan->nnew_columns; i++)
@@ -247,18 +361,62 @@ static void go_by_bytes(const struct plan *plan, const char *text, size_t nbytes
 
 /* ---- the worker ---- */
 
-static csv_map walk_automaton(const struct plan *plan, const uint8_t *text, size_t nbytes,
-			      uint64_t *nlines)
+/* The state in which a text that is entered in `state` is left. */
+static enum csv_state walk_automaton(const struct csv_dialect *d, const uint8_t *text,
+				     size_t nbytes, enum csv_state state)
 {
-	csv_map map = CSV_MAP_IDENTITY;
+	for (size_t i = 0; i < nbytes; i++)
+		state = csv_full_step(state, csv_dialect_classify(d, (char)text[i]));
+	if (d->whitespace && nbytes > 0)
+		return text[nbytes - 1] == '\n' ? CSV_RECORD_START : CSV_UNQUOTED;
+	return state;
+}
 
-	*nlines = 0;
-	for (size_t i = 0; i < nbytes; i++) {
-		*nlines += text[i] == '\n';
-		map = csv_map_compose(map, csv_map_of(csv_classify(
-						   text[i], (unsigned char)plan->dialect.delimiter)));
+/* Checks the text's map. In ordinary dialects it does not have CSV_RECORD_START, but for entries. */
+static void check_map(const struct csv_dialect *d, const uint8_t *text, size_t nbytes,
+		      const struct chunk_map *map)
+{
+	uint64_t nlines = 0;
+
+	for (size_t i = 0; i < nbytes; i++)
+		nlines += text[i] == '\n';
+	FUZZ_CHECK(map->nlines == nlines);
+	for (unsigned s = 0; s < CSV_NSTATES_FULL; s++) {
+		enum csv_state state = (enum csv_state)s, exit;
+		if (!has_state(d, state))
+			continue;
+		exit = walk_automaton(d, text, nbytes, state);
+		if (csv_dialect_is_ordinary(d) && exit == CSV_RECORD_START && nbytes > 0)
+			exit = CSV_FIELD_START;
+		FUZZ_CHECK(csv_full_map_apply(map->map, state) == exit);
 	}
-	return map;
+}
+
+static void check_same(const struct outcome *a, const struct outcome *b);
+
+/* Folds the chunk before its entry is known, if that is allowed, and checks the result against the
+ * records behind the head that the fold has chosen. */
+static void check_unknown(struct worker *w, const struct plan *plan, const struct chunk *chunk,
+			  enum chunk_dependence dependence, struct chunk_entry entry,
+			  const struct partial *before)
+{
+	bool in_quotes = entry.state == CSV_QUOTED || entry.state == CSV_ESCAPED_QUOTED;
+	struct plan silent = *plan;
+	struct outcome seen, wanted;
+	struct fault fault;
+
+	if (dependence == CHUNK_DEPENDS || (dependence == CHUNK_GUESSES && in_quotes))
+		return;
+	silent.emits = false;
+	outcome_init(&seen, plan);
+	outcome_init(&wanted, plan);
+	FUZZ_CHECK(worker_cpu.fold(w, chunk, CHUNK_UNKNOWN, &seen.partial, &fault) == STATUS_OK);
+	FUZZ_CHECK(!seen.partial.needs_entry);
+	go_by_bytes(&silent, chunk->data, chunk->nbytes, entry, before,
+		    seen.partial.head_ends ? seen.partial.head_nbytes : SIZE_MAX, &wanted);
+	check_same(&wanted, &seen);
+	outcome_free(&seen);
+	outcome_free(&wanted);
 }
 
 static void go_by_worker(const struct plan *plan, const uint8_t *text, size_t nbytes,
@@ -271,14 +429,13 @@ static void go_by_worker(const struct plan *plan, const uint8_t *text, size_t nb
 	struct fault fault;
 	struct text_buffer *printed;
 	struct worker *w;
-	uint64_t nlines;
 
 	FUZZ_CHECK(worker_cpu.open(&w, plan, &setup, &fault) == STATUS_OK);
 	chunk.data = worker_cpu.buffer(w);
 	memcpy(chunk.data, text, nbytes);
 	FUZZ_CHECK(worker_cpu.map(w, &chunk, &map, &fault) == STATUS_OK);
-	FUZZ_CHECK(map.map == walk_automaton(plan, text, nbytes, &nlines));
-	FUZZ_CHECK(map.nlines == nlines);
+	check_map(&plan->dialect, text, nbytes, &map);
+	check_unknown(w, plan, &chunk, map.dependence, entry, before);
 	FUZZ_CHECK(worker_cpu.fold(w, &chunk, entry, &out->partial, &fault) == STATUS_OK);
 	FUZZ_CHECK(!out->partial.needs_entry);
 	if (plan->emits) {
@@ -325,6 +482,7 @@ static void check_same(const struct outcome *a, const struct outcome *b)
 	FUZZ_CHECK(p->head_ends == q->head_ends && p->head_nbytes == q->head_nbytes);
 	FUZZ_CHECK(p->tail_offset == q->tail_offset);
 	FUZZ_CHECK(p->nrecords == q->nrecords);
+	FUZZ_CHECK(p->first_stray_offset == q->first_stray_offset);
 	FUZZ_CHECK(p->nragged == q->nragged && p->first_ragged_offset == q->first_ragged_offset);
 	for (size_t c = 0; c < p->ncolumns; c++)
 		check_columns(&p->columns[c], &q->columns[c]);
@@ -339,21 +497,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 	struct outcome bytes, rows;
 	struct partial before;
 
-	if (nbytes <= PLAN_NBYTES || nbytes > MAX_TEXT_NBYTES)
+	if (nbytes < NHEAD + 1 || nbytes > MAX_TEXT_NBYTES)
 		return 0;
 	plan = make_plan(data);
-	entry = make_entry(data);
+	entry = make_entry(&plan.dialect, data);
 	FUZZ_CHECK(partial_init(&before, &plan) == STATUS_OK);
 	partial_clear(&before);
 	outcome_init(&bytes, &plan);
-	go_by_bytes(&plan, (const char *)data + PLAN_NBYTES, nbytes - PLAN_NBYTES, entry,
-		    &before, &bytes);
+	go_by_bytes(&plan, (const char *)data + NHEAD, nbytes - NHEAD, entry, &before, 0, &bytes);
 	for (size_t i = 0; simd_all[i]; i++) {
 		if (!simd_choose(simd_all[i]->name))
 			continue;
 		outcome_init(&rows, &plan);
-		go_by_worker(&plan, data + PLAN_NBYTES, nbytes - PLAN_NBYTES, entry, &before,
-			     &rows);
+		go_by_worker(&plan, data + NHEAD, nbytes - NHEAD, entry, &before, &rows);
 		check_same(&bytes, &rows);
 		outcome_free(&rows);
 	}

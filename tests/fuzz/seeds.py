@@ -22,11 +22,27 @@ TEXTS = [case.data for case in csv_cases.GOOD]
 def records(rng):
     for k in range(60):
         data = hostile.make_case(k, rng.choice((1, 3, 12, 60))).files[0][1]
-        yield bytes(rng.randrange(256) for _ in range(4)) + data[:4000]
-    yield b"\x00\x10\x00\x10" + b"1,2.5,-3\n" * 200
-    yield b"\x10\x10\x00\x10" + b'"a",2.5,-3\r\n' * 100
+        yield bytes((rng.randrange(256), rng.randrange(256), rng.randrange(256), 0, rng.randrange(256))) + data[:4000]
+    yield b"\x00\x10\x00\x00\x10" + b"1,2.5,-3\n" * 200
+    yield b"\x10\x10\x00\x00\x10" + b'"a",2.5,-3\r\n' * 100
     for k, data in enumerate(TEXTS[:80]):
-        yield b"\x10\x30\x00" + bytes((k % 64,)) + data
+        yield b"\x10\x30\x00\x00" + bytes((k % 64,)) + data
+    for k in range(120):
+        head = bytes((rng.randrange(256), rng.randrange(256), rng.randrange(256), rng.randrange(1, 256),
+                      rng.randrange(256)))
+        yield head + dialect_text(rng, rng.choice((20, 90, 400, 3000)))
+    yield b"\x10\x31\x00\x0c\x19" + b'1,"a \\"b\\", c",2\n# "x\n3,\\,,4\\\n\n' * 20
+    yield b"\x10\x31\x00\x70\x11" + b"  1  2\tx y z\r\n\n \t\n1 2\n# a b\n" * 20
+
+
+def dialect_text(rng, nbytes):
+    """Bytes that some dialect gives a meaning, in runs."""
+    alphabet = rng.choices((b",", b";", b"\t", b"|", b" ", b"\n", b"\r\n", b'"', b"'", b"\\", b"#", b"\n#", b"1", b"-2.5", b"a",
+                            b'","', b'"\n"', b"\0"), k=rng.randrange(2, 14)) + [b"\n", b"7", b","]
+    out = b""
+    while len(out) < nbytes:
+        out += rng.choice(alphabet) * rng.choice((1, 1, 1, 2, 3, rng.randrange(1, 80)))
+    return out
 
 
 def decimals(rng):

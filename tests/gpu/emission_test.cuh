@@ -204,7 +204,7 @@ static const char *trial_text(struct trial *t, const char *text, size_t nbytes, 
 		length = length < nbytes - at ? length : nbytes - at;
 		difference = trial_chunk(t, text + at, length, 1000000007u + at, entry);
 		for (size_t end = at + length; at < end; at++) {
-			enum csv_class c = csv_classify((unsigned char)text[at], ',');
+			enum csv_class c = csv_classify((unsigned char)text[at], ',', '"');
 			entry.inside_record = c != CSV_NEWLINE || !csv_outside_quotes(entry.state);
 			entry.state = csv_step(entry.state, c);
 		}

@@ -272,7 +272,7 @@ static uint32_t automaton_run(const struct record_test *t, enum csv_state *state
 
 	for (size_t i = 0; i < t->view.nbytes; i++) {
 		enum csv_class c = csv_classify((unsigned char)t->text[i],
-						(unsigned char)t->view.delimiter);
+						(unsigned char)t->view.delimiter, '"');
 		if (c == CSV_NEWLINE && csv_outside_quotes(*state))
 			ends[nends++] = (uint32_t)i + 1;
 		*state = csv_step(*state, c);

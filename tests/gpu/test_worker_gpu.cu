@@ -24,7 +24,7 @@ static void test_cuts(struct both *b, const char *text, size_t nbytes, const cha
 			difference = both_fold_early(b, text + at, length, entry, at == 0);
 		for (size_t end = at + length; at < end; at++) {
 			enum csv_class c = csv_classify((unsigned char)text[at],
-							(unsigned char)b->plan->dialect.delimiter);
+							(unsigned char)b->plan->dialect.delimiter, '"');
 			entry.inside_record = c != CSV_NEWLINE || !csv_outside_quotes(entry.state);
 			entry.state = csv_step(entry.state, c);
 		}

@@ -24,7 +24,7 @@ static csv_map map_by_bytes(const char *text, size_t nbytes)
 	csv_map map = CSV_MAP_IDENTITY;
 
 	for (size_t i = 0; i < nbytes; i++)
-		map = csv_map_compose(map, csv_map_of(csv_classify((unsigned char)text[i], ',')));
+		map = csv_map_compose(map, csv_map_of(csv_classify((unsigned char)text[i], ',', '"')));
 	return map;
 }
 
@@ -102,6 +102,7 @@ static csv_map map_by_bitmaps(const char *text, size_t nbytes)
 {
 	uint64_t separators[8] = {0}, newlines[8] = {0}, quotes[8] = {0};
 	size_t ignored;
+	bool strays;
 
 	for (size_t i = 0; i < nbytes; i++) {
 		uint64_t bit = UINT64_C(1) << i % SIMD_WORD_NBYTES;
@@ -110,7 +111,7 @@ static csv_map map_by_bitmaps(const char *text, size_t nbytes)
 		newlines[k] |= text[i] == '\n' ? bit : 0;
 		quotes[k] |= text[i] == '"' ? bit : 0;
 	}
-	return quotes_map((struct simd_bits){separators, newlines, quotes}, nbytes, &ignored);
+	return quotes_map((struct simd_bits){separators, newlines, quotes}, nbytes, &ignored, &strays);
 }
 
 static uint64_t lines_by_bytes(const char *text, size_t nbytes)

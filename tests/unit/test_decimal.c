@@ -2,6 +2,7 @@
  *
  * test_decimal.c - the fast path: what is a number, and the laws of its fold.
  */
+#include "number/by_scale.h"
 #include "number/decimal.h"
 #include "tap.h"
 
@@ -125,11 +126,91 @@ static void test_laws(void)
 	ok(!same(&left, &whole), "and this comparison can fail");
 }
 
+/* ---- laws of the packed fold ---- */
+
+/* The packed fold of values [begin, end), over what was left by other numbers. */
+static struct by_scale pack(int begin, int end)
+{
+	struct by_scale b = {0};
+
+	for (int i = 0; i < NVALUES; i += 2)
+		if (by_scale_add(&b, values[i]) != STATUS_OK)
+			bail("out of memory");
+	by_scale_clear(&b);
+	for (int i = begin; i < end; i++)
+		if (by_scale_add(&b, values[i]) != STATUS_OK)
+			bail("out of memory");
+	return b;
+}
+
+/* Whether the packed fold has the dense one's content. */
+static bool packs(const struct by_scale *b, const struct decimal_fold *f)
+{
+	const union scale_value *value = by_scale_values(b);
+	struct decimal_fold dense = {.count = b->count, .scales = b->scales};
+
+	for (int s = 0; s < DECIMAL_NSCALES; s++)
+		if (b->scales >> s & 1)
+			dense.bin[s] = value++->bin;
+	return same(&dense, f);
+}
+
+/* combine(fold [begin, cut), fold [cut, end)): of two packed folds, or of a packed and a dense one. */
+static bool combines(int begin, int cut, int end)
+{
+	struct decimal_fold whole = fold(begin, end), dense = fold(cut, end);
+	struct by_scale a = pack(begin, cut), b = pack(begin, cut), later = pack(cut, end);
+	bool equal = by_scale_combine(&a, &later) == STATUS_OK && packs(&a, &whole) &&
+		     by_scale_add_fold(&b, &dense) == STATUS_OK && packs(&b, &whole);
+
+	by_scale_free(&a);
+	by_scale_free(&b);
+	by_scale_free(&later);
+	return equal;
+}
+
+static void test_packed(void)
+{
+	struct decimal_fold whole = fold(0, NVALUES);
+	struct by_scale b = pack(0, NVALUES - 1);
+	bool all = true;
+
+	for (int i = 0; i <= NVALUES; i++)
+		ok(combines(0, i, NVALUES), "packed, too, cut at %d", i);
+	for (int begin = 0; begin < NVALUES; begin++)
+		for (int end = begin; end <= NVALUES; end++)
+			all &= combines(begin, begin, end) && combines(begin, end, end);
+	ok(all, "the empty packed fold is an identity on both sides");
+	ok(!packs(&b, &whole), "and this comparison can fail");
+	by_scale_free(&b);
+	is_int(48, sizeof b, "a packed fold of one scale is small");
+}
+
+static void test_total(void)
+{
+	struct by_scale b = {0};
+	struct decimal_total total;
+	int scale = -1;
+
+	ok(by_scale_total(&b, &total, &scale) && scale == 0 && total.sum == 0, "nothing totals 0");
+	by_scale_add(&b, (struct decimal){-3, 2});
+	by_scale_add(&b, (struct decimal){5, 0});
+	by_scale_add(&b, (struct decimal){12, 2});
+	ok(by_scale_total(&b, &total, &scale) && scale == 2 && total.sum == 509 &&
+	   total.min == -3 && total.max == 500, "bins total at the largest scale");
+	by_scale_add(&b, (struct decimal){999999999999999999, 0});
+	by_scale_add(&b, (struct decimal){1, 31});
+	ok(!by_scale_total(&b, &total, &scale), "a total beyond 128 bits is refused");
+	by_scale_free(&b);
+}
+
 int main(void)
 {
 	plan_lazy();
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		test_parse(&cases[i]);
 	test_laws();
+	test_packed();
+	test_total();
 	return done();
 }

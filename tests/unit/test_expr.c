@@ -311,9 +311,11 @@ static void test_uses(void)
 	ok(!r.columns.selectors[2].quoted && r.columns.selectors[3].quoted, "quotes are told");
 	is_string(":3", r.columns.selectors[2].text, "by position");
 	expr_free(&r);
-	is_int(STATUS_OK, expr_parse(&r, "where", "x > 1 and x = 'z' or x is missing", &fault), "one");
-	is_uint(1, r.expr.ncolumns, "column is one");
-	is_uint(7, r.uses[0], "with all its uses");
+	is_int(STATUS_OK, expr_parse(&r, "where", "x > 1 and x < 2 or x is missing or x = 'z'", &fault),
+	       "parses with a column of two kinds");
+	is_uint(2, r.expr.ncolumns, "as numbers and as text it is two");
+	is_uint(EXPR_AS_NUMBER | EXPR_FOR_PRESENCE, r.uses[0], "the number's uses");
+	is_uint(EXPR_AS_TEXT, r.uses[1], "the text's");
 	expr_free(&r);
 }
 

@@ -32,7 +32,7 @@ static void sample_scan(struct sample *s)
 	memset(s->quotes, 0, sizeof s->quotes);
 	for (size_t i = 0; i < s->nbytes; i++) {
 		uint64_t bit = UINT64_C(1) << i % 64;
-		enum csv_class c = csv_classify((unsigned char)s->text[i], ',');
+		enum csv_class c = csv_classify((unsigned char)s->text[i], ',', '"');
 		if (c == CSV_DELIMITER || c == CSV_NEWLINE)
 			s->separators[i / 64] |= bit;
 		if (c == CSV_NEWLINE)
@@ -82,23 +82,36 @@ static csv_map map_of(const struct sample *s)
 	csv_map map = CSV_MAP_IDENTITY;
 
 	for (size_t i = 0; i < s->nbytes; i++)
-		map = csv_map_compose(map, csv_map_of(csv_classify((unsigned char)s->text[i], ',')));
+		map = csv_map_compose(map, csv_map_of(csv_classify((unsigned char)s->text[i], ',', '"')));
 	return map;
 }
 
-/* Whether words [begin, end) keep exactly the separators outside quotes, for a text entered in
- * `state`. before: the sample before any were cleared. */
+/* Whether words [begin, end) keep exactly the separators outside quotes, and have in quotes exactly
+ * the stray bytes, for a text entered in `state`. before: the sample before any were cleared. */
 static bool resolved(const struct sample *s, const struct sample *before, enum csv_state state,
 		     size_t begin, size_t end)
 {
 	for (size_t i = 0; i < s->nbytes; i++) {
 		bool was = before->separators[i / 64] >> i % 64 & 1;
 		bool is = s->separators[i / 64] >> i % 64 & 1;
-		if (i / 64 >= begin && i / 64 < end && is != (was && csv_outside_quotes(state)))
+		enum csv_class c = csv_classify((unsigned char)s->text[i], ',', '"');
+		bool stray = state == CSV_QUOTE_SEEN && c == CSV_OTHER;
+		if (i / 64 >= begin && i / 64 < end &&
+		    (is != (was && csv_outside_quotes(state)) ||
+		     stray != (s->quotes[i / 64] >> i % 64 & 1)))
 			return false;
-		state = csv_step(state, csv_classify((unsigned char)s->text[i], ','));
+		state = csv_step(state, c);
 	}
 	return true;
+}
+
+/* Whether words [begin, end) of the quotes have a bit set. */
+static bool has_bits(const struct sample *s, size_t begin, size_t end)
+{
+	for (size_t k = begin; k < end; k++)
+		if (s->quotes[k])
+			return true;
+	return false;
 }
 
 /* Checks map and resolving of one text; *nwords counts the words that need no entry. */
@@ -107,13 +120,17 @@ static bool text_is_right(struct sample *s, uint64_t *nwords)
 	struct sample before = *s;
 	size_t nall = (s->nbytes + 63) / 64, first;
 	csv_map wanted = map_of(s);
-	bool right = quotes_map(bits_of(s), s->nbytes, &first) == wanted;
+	bool strays, right = quotes_map(bits_of(s), s->nbytes, &first, &strays) == wanted;
+
+	right = right && strays == has_bits(s, first, nall);
 
 	for (unsigned state = 0; state < CSV_NSTATES && right; state++) {
 		struct sample again = before, rest = *s;
-		quotes_resolve(bits_of(&again), nall, (enum csv_state)state);
-		quotes_resolve(bits_of(&rest), first, (enum csv_state)state);
-		right = resolved(s, &before, (enum csv_state)state, first, nall) &&
+		right = quotes_resolve(bits_of(&again), nall, (enum csv_state)state) ==
+				has_bits(&again, 0, nall) &&
+			quotes_resolve(bits_of(&rest), first, (enum csv_state)state) ==
+				has_bits(&rest, 0, first) &&
+			resolved(s, &before, (enum csv_state)state, first, nall) &&
 			resolved(&again, &before, (enum csv_state)state, 0, nall) &&
 			resolved(&rest, &before, (enum csv_state)state, 0, nall);
 	}
@@ -162,17 +179,21 @@ static size_t plain_clear_quoted(struct sample *s, size_t nwords, struct simd_qu
 	struct simd_quotes next = *at;
 
 	for (size_t k = 0; k < nwords; k++) {
-		uint64_t inside = 0;
+		uint64_t inside = 0, strays = 0;
 		for (unsigned i = 0; i < 64; i++) {
 			bool quote = s->quotes[k] >> i & 1, separator = s->separators[k] >> i & 1;
 			if (quote && !next.inside && !next.may_open)
 				return k;
+			strays |= (next.closed && !quote && !separator ? UINT64_C(1) : 0) << i;
 			next.inside ^= -(uint64_t)quote;
+			next.closed = quote && !next.inside;
 			next.may_open = quote || separator;
 			inside |= next.inside & UINT64_C(1) << i;
 		}
 		s->separators[k] &= ~inside;
 		s->newlines[k] &= ~inside;
+		s->quotes[k] = strays;
+		next.strays |= strays;
 		*at = next;
 	}
 	return nwords;
@@ -187,13 +208,15 @@ static void test_clear_quoted(const struct simd_ops *ops)
 	for (unsigned i = 0; i < 60000 && right; i++) {
 		struct sample seen, wanted;
 		size_t nwords = random_below(NWORDS + 1), n;
-		struct simd_quotes at = {-(uint64_t)(i & 1), i >> 1 & 1}, wanted_at = at;
+		struct simd_quotes at = {.inside = -(uint64_t)(i & 1), .may_open = i >> 1 & 1,
+					 .closed = (i & 7) == 6}, wanted_at = at;
 		sample_bits(&seen);
 		wanted = seen;
 		n = ops->clear_quoted(bits_of(&seen), nwords, &at);
 		right = n == plain_clear_quoted(&wanted, nwords, &wanted_at) &&
 			memcmp(&seen, &wanted, sizeof seen) == 0 && at.inside == wanted_at.inside &&
-			at.may_open == wanted_at.may_open;
+			at.may_open == wanted_at.may_open && at.closed == wanted_at.closed &&
+			(at.strays != 0) == (wanted_at.strays != 0);
 		nall += n;
 		nstopped += n < nwords;
 	}

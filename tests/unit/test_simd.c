@@ -46,7 +46,8 @@ static uint64_t plain_match(const char *text, char one, char other)
 }
 
 /* Whether ops->classify makes the bitmaps that a loop makes, and writes no word past them. */
-static bool scans(const struct simd_ops *ops, const char *text, size_t nwords, char delimiter)
+static bool scans(const struct simd_ops *ops, const char *text, size_t nwords, char delimiter,
+		  char quote)
 {
 	static uint64_t separators[NWORDS_MAX + 1], newlines[NWORDS_MAX + 1];
 	static uint64_t quotes[NWORDS_MAX + 1];
@@ -58,12 +59,12 @@ static bool scans(const struct simd_ops *ops, const char *text, size_t nwords, c
 	memset(newlines, 0x5a, sizeof newlines);
 	memset(quotes, 0x5a, sizeof quotes);
 	separators[nwords] = newlines[nwords] = quotes[nwords] = poison;
-	struct simd_counts counts = ops->classify(text, nwords, delimiter,
+	struct simd_counts counts = ops->classify(text, nwords, delimiter, quote,
 					      (struct simd_bits){separators, newlines, quotes});
 	for (size_t k = 0; k < nwords; k++, text += SIMD_WORD_NBYTES) {
 		same = same && separators[k] == plain_match(text, delimiter, '\n') &&
 		       newlines[k] == plain_match(text, '\n', '\n') &&
-		       quotes[k] == plain_match(text, '"', '"');
+		       quotes[k] == plain_match(text, quote, quote);
 		nlines += (uint64_t)__builtin_popcountll(newlines[k]);
 		any_quotes |= quotes[k];
 	}
@@ -73,15 +74,17 @@ static bool scans(const struct simd_ops *ops, const char *text, size_t nwords, c
 }
 
 /* Like scans(), for a text `shift` bytes from the padding at each end of texts. */
-static bool scans_at_ends(const struct simd_ops *ops, size_t nwords, size_t shift, char delimiter)
+static bool scans_at_ends(const struct simd_ops *ops, size_t nwords, size_t shift, char delimiter,
+			  char quote)
 {
 	size_t nbytes = nwords * SIMD_WORD_NBYTES;
 
-	if (scans(ops, texts.begin + SIMD_PAD_NBYTES + shift, nwords, delimiter) &&
-	    scans(ops, texts.end - SIMD_PAD_NBYTES - shift - nbytes, nwords, delimiter))
+	if (scans(ops, texts.begin + SIMD_PAD_NBYTES + shift, nwords, delimiter, quote) &&
+	    scans(ops, texts.end - SIMD_PAD_NBYTES - shift - nbytes, nwords, delimiter,
+		  quote))
 		return true;
-	diag("%zu words, shifted by %zu, delimiter 0x%02x", nwords, shift,
-	     (unsigned char)delimiter);
+	diag("%zu words, shifted by %zu, delimiter 0x%02x, quote 0x%02x", nwords, shift,
+	     (unsigned char)delimiter, (unsigned char)quote);
 	return false;
 }
 
@@ -94,14 +97,15 @@ static void test_scan(const struct simd_ops *ops)
 		fill_texts(kind);
 		for (size_t nwords = 0; nwords <= NWORDS_MAX && lengths; nwords++)
 			lengths = scans_at_ends(ops, nwords, 0,
-						delimiters[nwords % COUNT(delimiters)]);
+						delimiters[nwords % COUNT(delimiters)], '"');
 		for (size_t i = 0; i < 64 * 10 * COUNT(delimiters) && alignments; i++)
-			alignments = scans_at_ends(ops, i / 64 % 10, i % 64, delimiters[i / 640]);
+			alignments = scans_at_ends(ops, i / 64 % 10, i % 64, delimiters[i / 640],
+						   "\"'\xa2"[i % 3]);
 	}
 	for (char *c = texts.begin; c < texts.end; c++)
 		*c = (char)(c - texts.begin);
 	for (int delimiter = 0; delimiter < 256 && bytes; delimiter++)
-		bytes = scans_at_ends(ops, 4, 0, (char)delimiter);
+		bytes = scans_at_ends(ops, 4, 0, (char)delimiter, (char)(delimiter * 7));
 	ok(lengths, "%s: scans 0 to %d words", ops->name, NWORDS_MAX);
 	ok(alignments, "%s: scans a text at every alignment", ops->name);
 	ok(bytes, "%s: scans for each byte among all bytes", ops->name);

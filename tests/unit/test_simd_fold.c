@@ -10,6 +10,15 @@ static struct arena texts;
 static char many[1 << 18];
 static uint32_t many_ends[1 + sizeof many / 17] = {UINT32_MAX};
 
+/* The decimal point of all texts. Another one than '.' changes places with it. */
+static char decimal = '.';
+
+static void exchange_points(char *text, size_t nbytes)
+{
+	for (size_t i = 0; i < nbytes; i++)
+		text[i] = text[i] == '.' ? decimal : text[i] == decimal ? '.' : text[i];
+}
+
 /* What a column comes to. */
 struct column {
 	struct decimal_fold fold;
@@ -48,15 +57,30 @@ static bool has_only(const char *field, size_t nbytes, const char *others)
 static bool plain_field(const char *field, size_t nbytes, bool drops_cr, struct column *c)
 {
 	struct decimal x;
+	char text[64];
 
 	nbytes -= drops_cr && nbytes > 0 && field[nbytes - 1] == '\r';
 	c->nmissing += nbytes == 0;
 	if (nbytes == 0)
 		return true;
-	if (!has_only(field, nbytes, "+-.eE") || decimal_parse(field, nbytes, &x) != DECIMAL_NUMBER)
+	if (nbytes > sizeof text)
+		return false;
+	memcpy(text, field, nbytes);
+	exchange_points(text, nbytes);
+	if (!has_only(text, nbytes, "+-.eE") || decimal_parse(text, nbytes, &x) != DECIMAL_NUMBER)
 		return false;
 	decimal_fold_add(&c->fold, x);
 	return true;
+}
+
+/* Whether ops->fold may stop at a number: one that is long or has a long exponent, with another
+ * decimal point. */
+static bool may_stop(const char *field, uint32_t nbytes)
+{
+	const char *e = memchr(field, 'e', nbytes);
+
+	e = e ? e : memchr(field, 'E', nbytes);
+	return decimal != '.' && (nbytes > 16 || (e && field + nbytes - e > 3));
 }
 
 /* Folds `seen` of nrows rows into c. Returns whether ops->fold was right to stop after them. */
@@ -69,7 +93,7 @@ static bool right_rows(const char *text, const uint32_t *ends, size_t stride, si
 	for (size_t r = 0; r <= seen && r < nrows; r++, ends += stride) {
 		uint32_t begin = ends[-1] + 1;
 		if (plain_field(text + begin, ends[0] - begin, drops_cr, r < seen ? c : &refused) !=
-		    (r < seen))
+		    (r < seen) && !(r == seen && may_stop(text + begin, ends[0] - begin)))
 			return false;
 	}
 	return seen <= nrows;
@@ -93,9 +117,11 @@ static bool folds_field(const struct simd_ops *ops, const char *field, size_t nb
 			decimal_fold_add(&wanted.fold, (struct decimal){150, 2});
 			decimal_fold_add(&seen.fold, (struct decimal){150, 2});
 		}
-		struct simd_hint hint = {.nwhole_folds = random_below(2) ? UINT8_MAX : 0};
+		struct simd_hint hint = {.nwhole_folds = random_below(2) ? UINT8_MAX : 0,
+					 .decimal = decimal};
 		memcpy(saved, text, nbytes);
 		memcpy(text, field, nbytes);
+		exchange_points(text, nbytes);
 		size_t n = ops->fold(text, ends + 1, 1, 1, drops_cr, &seen.fold, &seen.nmissing, &hint);
 		right = right_rows(text, ends + 1, 1, 1, drops_cr, n, &wanted) && same(&wanted, &seen);
 		memcpy(text, saved, nbytes);
@@ -173,6 +199,7 @@ static bool folds_column(const struct simd_ops *ops, const char *text, const uin
 	struct column wanted, seen;
 	bool at_once = random_below(2);
 
+	hint->decimal = decimal;
 	clear(&wanted);
 	clear(&seen);
 	for (size_t r = 0; r < nrows;) {
@@ -205,6 +232,7 @@ static bool folds_table(const struct simd_ops *ops, size_t stride, uint32_t nth,
 	}
 	char *text = at_end ? texts.end - SIMD_PAD_NBYTES - nbytes : texts.begin + SIMD_PAD_NBYTES;
 	memcpy(text, fields, nbytes);
+	exchange_points(text, nbytes);
 	for (size_t column = 0; column < stride && right; column++)
 		right = folds_column(ops, text, ends + 1 + column, stride, nrows, drops_cr, &hint);
 	return right;
@@ -251,6 +279,7 @@ static bool folds_alike(const struct simd_ops *ops, const char *field, const cha
 	char *text = random_below(2) ? texts.end - SIMD_PAD_NBYTES - nbytes
 				     : texts.begin + SIMD_PAD_NBYTES;
 	memcpy(text, rows, nbytes);
+	exchange_points(text, nbytes);
 	for (unsigned i = 0; i < 2 && right; i++) {
 		hint.nwhole_folds = i ? UINT8_MAX : 0;
 		right = folds_column(ops, text, ends + 1, 1, NALIKE, true, &hint);
@@ -360,6 +389,7 @@ static bool folds_mixed_forms(const struct simd_ops *ops)
 								   : formed_field(field, 1 + i % 10));
 			many_ends[1 + r] = nbytes++;
 		}
+		exchange_points(many + SIMD_PAD_NBYTES, nbytes);
 		if (!folds_column(ops, many + SIMD_PAD_NBYTES, many_ends + 1, 1, nrows, i % 3 == 0,
 				  &hint))
 			return false;
@@ -390,9 +420,22 @@ static void test_fold(const struct simd_ops *ops)
 	   folds_many(ops, "99999999999999.9999e-13"), "%s: folds more than a sum holds", ops->name);
 }
 
+static void test_decimal(const struct simd_ops *ops)
+{
+	bool tables = true, fields = true;
+
+	decimal = ',';
+	for (unsigned i = 0; i < 7 * 300 && tables; i++)
+		tables = folds_table(ops, 1 + i % 7, i % 3 ? 3 : 200, i & 1);
+	fields = folds_short_fields(ops) && folds_long_fields(ops);
+	ok(fields && tables && folds_every_shape(ops) && folds_printed_values(ops) &&
+	   folds_mixed_forms(ops), "%s: folds all of that with a decimal comma", ops->name);
+	decimal = '.';
+}
+
 static void test_all(const char *name)
 {
-	const unsigned long nchecks = 8;
+	const unsigned long nchecks = 9;
 	const struct simd_ops *ops = simd_named(name);
 
 	if (!ops)
@@ -400,6 +443,7 @@ static void test_all(const char *name)
 	if (!simd_runs(ops))
 		return skip(nchecks, "%s: this CPU has not got it", name);
 	test_fold(ops);
+	test_decimal(ops);
 }
 
 int main(void)
@@ -407,7 +451,7 @@ int main(void)
 	static const char *const names[] = {"avx512", "avx2", "neon", "portable"};
 
 	texts = arena_of((1 << 15) + 2 * SIMD_PAD_NBYTES);
-	plan(COUNT(names) * 8);
+	plan(COUNT(names) * 9);
 	for (size_t i = 0; i < COUNT(names); i++)
 		test_all(names[i]);
 	return done();

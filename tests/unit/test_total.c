@@ -29,7 +29,7 @@ static const char *const texts[] = {
 	"1,\"x\"\"\n,9\n\"\"y\",2\n\"3\",\"\",\"4\"\n",
 	"\n\n1,x,2\n\r\n\n3,y,4\n\n",
 	"1,12\" disk,2\n3,a\"b\"c,4\n",
-	"\"1\"5,x,\"2\"\"\"\n3,\"y\"z\"w,4\n",
+	"\"15\",x,\"2\"\"\"\r\n3,\"y\"\"z\",\"4\"\r\n",
 	"1,x\n3,y,4\n5\n6,7,8\n",
 	"1,x,2,more,\"and\nmore\"\n3,y,4,,\n",
 	"1,x,2,\n3,y,4,\r\n5,x,6,7\n8,y,9,\n1,2\n3,x,4,5\n6,y\n",
@@ -45,13 +45,13 @@ static enum status feed(struct total *t, const char *text, size_t first, size_t 
 	struct chunk_entry entry = {CSV_FIELD_START, false, false};
 	struct worker *w;
 	struct partial partial;
-	struct chunk_output output;
+	struct chunk_output output = {0};
 	size_t at = 0, nbytes = strlen(text);
 	struct chunk c = {.first_of_file = true, .first_line = 1};
 	enum status status = STATUS_OK;
 
 	if (worker_cpu.open(&w, t->plan, &(struct worker_setup){nbytes + 1, 0, 0}, fault) ||
-	    partial_init(&partial, t->plan) || chunk_output_init(&output, t->plan))
+	    partial_init(&partial, t->plan))
 		bail("out of memory");
 	c.data = worker_cpu.buffer(w);
 	for (; status == STATUS_OK && !c.last_of_file; c.first_of_file = false, c.index++) {
@@ -173,6 +173,9 @@ static void test_faults(void)
 		{"1,x,2\n3,y,z\n3,y,4,5\n", STATUS_NOT_A_NUMBER, 2},
 		{"1,x,2,\n3,y,4,,\n", STATUS_RAGGED, 2},
 		{"1,x,2\n\n3,\"y\n\n", STATUS_OPEN_QUOTE, 3},
+		{"1,\"x\n\"y,2\n3,y,4\n", STATUS_STRAY_QUOTE, 2},
+		{"1,x,2\nbad,\"y\" ,4\n", STATUS_STRAY_QUOTE, 2},
+		{"1,x,2\n3,y\n4,\"y\"\r", STATUS_RAGGED, 2},
 		{"1,x,2\n3,y,1e500\n", STATUS_OUT_OF_RANGE, 2},
 	};
 

@@ -180,13 +180,12 @@ static void test_means(void)
 static void test_bins(void)
 {
 	static const struct decimal values[] = {{10, 2}, {20, 2}, {-3, 0}, {5, 1}};
-	struct decimal_fold fast;
+	struct by_scale fast = {0};
 	struct wide_fold f = {0};
 	char text[WIDE_TEXT_NBYTES];
 
-	decimal_fold_clear(&fast);
 	for (int i = 0; i < 4; i++)
-		decimal_fold_add(&fast, values[i]);
+		by_scale_add(&fast, values[i]);
 	wide_fold_add_bins(&f, &fast);
 	is_uint(4, f.count, "bins lift with their count");
 	is_int(2, f.scale, "and the largest scale");
@@ -196,6 +195,7 @@ static void test_bins(void)
 	is_string("-3.00", text, "the minimum over all scales");
 	wide_format(&f.max, f.scale, text);
 	is_string("0.50", text, "the maximum over all scales");
+	by_scale_free(&fast);
 }
 
 int main(void)

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * notation.c - see notation.h.
+ *
+ * A value is peeled from both ends: parentheses, sign, currency and percent sign, each at most once
+ * and only where the notation has it. What is left must be digits[.digits][e[+-]digits] with the
+ * notation's decimal point, and with separators before it, if there are any, at every third digit.
+ */
+#include "number/notation.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "number/decimal.h"
+
+/* ---- characters ---- */
+
+/* Code points of general category Sc (Unicode 15.1), ascending. */
+static const uint32_t currency_signs[][2] = {
+	{0x24, 0x24},       {0xa2, 0xa5},       {0x58f, 0x58f},     {0x60b, 0x60b},
+	{0x7fe, 0x7ff},     {0x9f2, 0x9f3},     {0x9fb, 0x9fb},     {0xaf1, 0xaf1},
+	{0xbf9, 0xbf9},     {0xe3f, 0xe3f},     {0x17db, 0x17db},   {0x20a0, 0x20c0},
+	{0xa838, 0xa838},   {0xfdfc, 0xfdfc},   {0xfe69, 0xfe69},   {0xff04, 0xff04},
+	{0xffe0, 0xffe1},   {0xffe5, 0xffe6},   {0x11fdd, 0x11fe0}, {0x1e2ff, 0x1e2ff},
+	{0x1ecb0, 0x1ecb0},
+};
+
+/* A part of a value's text. */
+struct piece {
+	const char *begin, *end;
+};
+
+static size_t nbytes_of(struct piece p)
+{
+	return (size_t)(p.end - p.begin);
+}
+
+static bool begins_with(struct piece p, const char *what, size_t nbytes)
+{
+	return nbytes_of(p) >= nbytes && !memcmp(p.begin, what, nbytes);
+}
+
+/* The character that the piece begins with. Sets *nbytes to its length, 0 where it is not UTF-8. */
+static uint32_t first_character(struct piece p, size_t *nbytes)
+{
+	unsigned char first = p.begin < p.end ? (unsigned char)*p.begin : 0xff;
+	size_t n = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3
+		 : first < 0xf5 ? 4 : 0;
+	uint32_t x = n == 1 ? first : first & (0x7fu >> n);
+
+	for (size_t i = 1; i < n; i++) {
+		if (nbytes_of(p) <= i || (p.begin[i] & 0xc0) != 0x80)
+			n = 0;
+		else
+			x = x << 6 | (p.begin[i] & 0x3fu);
+	}
+	*nbytes = n;
+	return x;
+}
+
+static bool is_currency_sign(uint32_t x)
+{
+	for (size_t i = 0; i < sizeof currency_signs / sizeof *currency_signs; i++)
+		if (x <= currency_signs[i][1])
+			return x >= currency_signs[i][0];
+	return false;
+}
+
+/* The length of the blank, or U+00A0 or U+202F, that the piece begins with; 0: none. */
+static size_t blank_at(struct piece p)
+{
+	if (p.begin < p.end && decimal_is_blank(*p.begin))
+		return 1;
+	if (begins_with(p, "\u00a0", 2))
+		return 2;
+	return begins_with(p, "\u202f", 3) ? 3 : 0;
+}
+
+/* The same at its end. */
+static size_t blank_before_end(struct piece p)
+{
+	for (size_t n = 1; n <= 3 && n <= nbytes_of(p); n++)
+		if (blank_at((struct piece){p.end - n, p.end}) == n)
+			return n;
+	return 0;
+}
+
+/* The length of the currency that the piece begins with: a sign, or three capital letters. */
+static size_t currency_at(struct piece p)
+{
+	size_t n;
+	uint32_t x;
+
+	if (p.begin < p.end && decimal_is_digit(*p.begin))
+		return 0;
+	x = first_character(p, &n);
+	if (n > 0 && is_currency_sign(x))
+		return n;
+	for (n = 0; n < 3; n++)
+		if (nbytes_of(p) <= n || p.begin[n] < 'A' || p.begin[n] > 'Z')
+			return 0;
+	return n;
+}
+
+static size_t currency_before_end(struct piece p)
+{
+	if (p.begin < p.end && decimal_is_digit(p.end[-1]))
+		return 0;
+	for (size_t n = 1; n <= 4 && n <= nbytes_of(p); n++)
+		if (currency_at((struct piece){p.end - n, p.end}) == n)
+			return n;
+	return 0;
+}
+
+/* The length of the thousands separator that the piece begins with. Blanks are all alike. */
+static size_t thousands_at(const struct number_notation *n, struct piece p)
+{
+	size_t nbytes;
+
+	if (p.begin == p.end || !n->thousands[0])
+		return 0;
+	if (*p.begin == n->thousands[0] && !n->thousands[1])
+		return 1;
+	if ((unsigned char)*p.begin < 0x80) /* the others begin beyond ASCII */
+		return 0;
+	if (n->thousands[0] == ' ')
+		return blank_at(p);
+	nbytes = strlen(n->thousands);
+	return begins_with(p, n->thousands, nbytes) ? nbytes : 0;
+}
+
+/* ---- around the digits ---- */
+
+/* What has been peeled off a value. */
+struct peeled {
+	struct piece rest;
+	struct piece currency;
+	bool has_sign, is_negative, has_currency, has_percent;
+};
+
+static bool peel_parentheses(const struct number_notation *n, struct peeled *v)
+{
+	struct piece *p = &v->rest;
+
+	if (!n->money || v->has_sign || nbytes_of(*p) < 2 || *p->begin != '(' || p->end[-1] != ')')
+		return false;
+	v->has_sign = v->is_negative = true;
+	p->begin++;
+	p->end--;
+	return true;
+}
+
+/* A sign at the beginning, or with money a minus at the end. */
+static bool peel_sign(const struct number_notation *n, struct peeled *v)
+{
+	struct piece *p = &v->rest;
+
+	if (v->has_sign || p->begin == p->end)
+		return false;
+	if (*p->begin == '+' || *p->begin == '-')
+		v->is_negative = *p->begin++ == '-';
+	else if (n->money && p->end[-1] == '-')
+		v->is_negative = p->end-- != NULL;
+	else
+		return false;
+	v->has_sign = true;
+	return true;
+}
+
+/* A currency, and a blank between it and the rest. A value is an amount or a percentage, not both. */
+static bool peel_currency(const struct number_notation *n, struct peeled *v)
+{
+	struct piece *p = &v->rest;
+	size_t nbytes;
+
+	if (!n->money || v->has_currency || v->has_percent)
+		return false;
+	if ((nbytes = currency_at(*p)) > 0) {
+		v->currency = (struct piece){p->begin, p->begin + nbytes};
+		p->begin += nbytes;
+		p->begin += blank_at(*p);
+	} else if ((nbytes = currency_before_end(*p)) > 0) {
+		v->currency = (struct piece){p->end - nbytes, p->end};
+		p->end -= nbytes;
+		p->end -= blank_before_end(*p);
+	}
+	v->has_currency = nbytes > 0;
+	return nbytes > 0;
+}
+
+static bool peel_percent(const struct number_notation *n, struct peeled *v)
+{
+	struct piece *p = &v->rest;
+
+	if (!n->percent || v->has_currency || v->has_percent || p->begin == p->end ||
+	    p->end[-1] != '%')
+		return false;
+	p->end--;
+	p->end -= blank_before_end(*p);
+	v->has_percent = true;
+	return true;
+}
+
+static struct peeled peel(const struct number_notation *n, const char *text, size_t nbytes)
+{
+	struct peeled v = {.rest = {text, text + nbytes}};
+
+	while (peel_parentheses(n, &v) || peel_sign(n, &v) || peel_currency(n, &v) ||
+	       peel_percent(n, &v))
+		continue;
+	return v;
+}
+
+/* ---- the digits ---- */
+
+/* A plain text that is being written; at NULL: only its length is counted. */
+struct plain {
+	char *to;
+	size_t nbytes;
+};
+
+static inline void put(struct plain *out, char c)
+{
+	if (out->to)
+		out->to[out->nbytes] = c;
+	out->nbytes++;
+}
+
+/* Writes the digits that the piece begins with. Returns their number. */
+static inline size_t put_digits(struct piece *p, struct plain *out)
+{
+	const char *begin = p->begin;
+
+	for (; p->begin < p->end && decimal_is_digit(*p->begin); p->begin++)
+		put(out, *p->begin);
+	return (size_t)(p->begin - begin);
+}
+
+/* Writes the digits before the point. Returns their number; -1 where they are grouped wrongly. */
+static inline int64_t put_integer(const struct number_notation *n, struct piece *p,
+				  struct plain *out)
+{
+	int64_t ndigits = (int64_t)put_digits(p, out);
+	size_t separator = thousands_at(n, *p);
+
+	if (separator && (ndigits < 1 || ndigits > 3))
+		return -1;
+	for (; separator; separator = thousands_at(n, *p)) {
+		p->begin += separator;
+		if (put_digits(p, out) != 3)
+			return -1;
+		ndigits += 3;
+	}
+	return ndigits;
+}
+
+/* Writes an exponent, unless it is 0. */
+static void put_exponent(int64_t exponent, struct plain *out)
+{
+	uint64_t left = exponent < 0 ? -(uint64_t)exponent : (uint64_t)exponent;
+	char reversed[24];
+	size_t n = 0;
+
+	if (exponent == 0)
+		return;
+	put(out, 'e');
+	if (exponent < 0)
+		put(out, '-');
+	for (; left; left /= 10)
+		reversed[n++] = (char)('0' + left % 10);
+	while (n > 0)
+		put(out, reversed[--n]);
+}
+
+/* Writes digits[.digits][e[+-]digits]. Returns false where the piece is something else. */
+static bool put_number(const struct number_notation *n, struct piece p, bool is_percentage,
+		       struct plain *out)
+{
+	int64_t exponent = 0, ninteger = put_integer(n, &p, out);
+	size_t nfraction = 0;
+
+	if (ninteger >= 0 && p.begin < p.end && *p.begin == n->decimal) {
+		p.begin++;
+		put(out, '.');
+		nfraction = put_digits(&p, out);
+	}
+	if (ninteger < 0 || (size_t)ninteger + nfraction == 0)
+		return false;
+	if (p.begin < p.end && (*p.begin == 'e' || *p.begin == 'E'))
+		p.begin = decimal_exponent(p.begin, p.end, &exponent);
+	put_exponent(exponent - 2 * is_percentage, out);
+	return p.begin == p.end;
+}
+
+size_t notation_to_plain(const struct number_notation *n, const char *text, size_t nbytes, char *to)
+{
+	struct plain out = {to, 0};
+	struct peeled v;
+
+	text = decimal_trim(text, &nbytes);
+	v = peel(n, text, nbytes);
+	if (v.is_negative)
+		put(&out, '-');
+	return put_number(n, v.rest, v.has_percent, &out) ? out.nbytes : 0;
+}
+
+/* ---- options ---- */
+
+/* Whether a byte means something else in numbers, or cannot be in them. */
+static bool is_taken(char c)
+{
+	return decimal_is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
+	       strchr("+-%()\"$\t\r\n", c);
+}
+
+const char *notation_fault(const struct number_notation *n)
+{
+	struct piece p = {n->thousands, n->thousands + strlen(n->thousands)};
+	size_t nbytes;
+
+	if (is_taken(n->decimal) || n->decimal == ' ')
+		return "--decimal: a sign, letter, digit, quote or blank is no decimal point";
+	if (n->thousands[0] == n->decimal && n->decimal)
+		return "--decimal and --thousands are the same character";
+	first_character(p, &nbytes);
+	if (n->thousands[0] && nbytes != nbytes_of(p) && nbytes_of(p) > 1)
+		return "--thousands takes one character";
+	if (n->thousands[0] && is_taken(n->thousands[0]))
+		return "--thousands: a sign, letter, digit or quote does not separate groups";
+	return NULL;
+}

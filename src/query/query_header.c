@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * query_header.c - see query_header.h.
+ */
+#include "query/query_header.h"
+
+#include <stdlib.h>
+
+static enum status skip_preamble(struct query *q, const struct options *o, struct input *input,
+				 struct fault *fault)
+{
+	const struct preamble preamble = {
+		.nlines = o->nskipped_lines,
+		.seeks_delimiter = q->guesses_delimiter,
+		.dialect = &q->plan.dialect,
+	};
+
+	return input_skip_preamble(input, &preamble, fault);
+}
+
+/* Reads the record behind the header, and requires one behind a header that was guessed. */
+static enum status read_second(struct query *q, struct input *input, bool wanted,
+			       struct fault *fault)
+{
+	struct header *h = &q->header;
+	enum status status;
+
+	if (!h->guess && !wanted)
+		return STATUS_OK;
+	status = header_read_second(h, input, &q->plan, fault);
+	if (status != STATUS_OK || !h->guess || h->has_second)
+		return status;
+	fault_set(fault, STATUS_LONE_HEADER, 0, NULL);
+	fault->file = input_name(input, h->file);
+	fault->line = h->line_number;
+	return STATUS_LONE_HEADER;
+}
+
+/* ---- no records ---- */
+
+/* All that is selected: the columns of operations, then those of conditions. */
+static const struct selection *selection_at(const struct query *q, const struct options *o,
+					    const struct selection *selections, size_t i)
+{
+	return i < o->nuses ? &selections[i] : &q->conditions[i - o->nuses].columns;
+}
+
+/* Names the columns of an input without records after the selectors that are names, behind those
+ * that are selected by number: it has every column that is asked for. */
+static enum status name_blindly(struct query *q, const struct options *o,
+				const struct selection *selections)
+{
+	struct header *h = &q->header;
+	size_t nselections = o->nuses + q->nconditions, nselectors = 0, nfields = 0;
+	struct field_range range;
+
+	for (size_t i = 0; i < nselections; i++) {
+		const struct selection *s = selection_at(q, o, selections, i);
+		nselectors += s->nselectors;
+		for (size_t j = 0; j < s->nselectors; j++)
+			if (selector_by_position(&s->selectors[j], 0, &range) &&
+			    range.last >= nfields)
+				nfields = (size_t)range.last + 1;
+	}
+	free(h->names);
+	h->nnames = nfields;
+	h->names = calloc(nfields + nselectors + 1, sizeof *h->names);
+	for (size_t i = 0; h->names && i < nselections; i++) {
+		const struct selection *s = selection_at(q, o, selections, i);
+		for (size_t j = 0; j < s->nselectors; j++)
+			if (header_add_name(h, &s->selectors[j]) != STATUS_OK)
+				return STATUS_NO_MEMORY;
+	}
+	return h->names ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+enum status query_read_header(struct query *q, const struct options *o,
+			      const struct selection *selections, size_t nselections,
+			      bool and_second, struct input *input, struct fault *fault)
+{
+	struct header *h = &q->header;
+	enum status status = skip_preamble(q, o, input, fault);
+
+	if (status == STATUS_OK)
+		status = header_read(h, input, &q->plan, and_second, fault);
+	q->guesses_delimiter &= q->plan.dialect.delimiter == ',';
+	if (status == STATUS_OK)
+		status = header_decide(h, input, o->header, selections, nselections, q->summary,
+				       fault);
+	if (status == STATUS_OK && h->present)
+		status = file_headers_init(&q->later, h, &q->plan, o->header == HEADER_YES, input,
+					   fault);
+	if (status == STATUS_OK && h->nfields == 0 && name_blindly(q, o, selections) != STATUS_OK)
+		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (status == STATUS_OK)
+		status = read_second(q, input, o->emits && and_second, fault);
+	if (h->present) {
+		q->plan.header = h->line;
+		q->plan.header_nbytes = h->end - h->begin;
+	}
+	return status;
+}

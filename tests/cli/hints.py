@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: MIT
+"""What an error suggests: another delimiter, the name that was meant, quotes around text, files named instead of joined."""
+import harness
+from harness import fixture
+
+WAYS = [(chunk, threads) for chunk in (1, 2, 3, 7, None) for threads in (1, 3)]
+AGAIN = " (try naming the files instead of joining them: this is the header again)"
+
+
+def says(name, args, stdin, status, out, err=""):
+    wanted = (status, harness._bytes(out), harness._bytes(err))
+    harness.agrees(name, args, stdin, lambda r: None if (r.status, r.out, r.err) == wanted else "wanted: %r" % (wanted,),
+                   WAYS)
+
+
+def check_delimiters():
+    for c, option in ((b";", "-d ';'"), (b"\t", "-d '\\t'"), (b"|", "-d '|'")):
+        table, hint = b"id;price\n1;0.10\n2;0.20\n".replace(b";", c), " (try %s)\n" % option
+        head = "id\\tprice" if c == b"\t" else "id%sprice" % c.decode()
+        row = "1\\t0.10" if c == b"\t" else "1%s0.10" % c.decode()
+        says(option + ", an unknown column", ["--sum=price"], table, 2, "",
+             "gpustat: unknown column 'price'" + hint + "gpustat: the input has 1 column: %s\n" % head)
+        says(option + ", beyond the last column", ["--sum=2"], table, 2, "",
+             "gpustat: unknown column '2'" + hint + "gpustat: the input has 1 column: col1\n")
+        says(option + ", not a number", ["--sum=1"], table, 1, "",
+             "gpustat: <stdin>:2: column '%s': not a number: '%s'%s" % (head, row, hint))
+        says(option + ", no header", ["--sum=1"], table[9:], 1, "",
+             "gpustat: <stdin>:1: column 'col1': '%s' is neither a number nor surely a name: say --header yes or --header no%s"
+             % (row, hint))
+        says(option + ", --header no", ["--sum=1", "--header=no"], table[9:], 1, "",
+             "gpustat: <stdin>:1: column 'col1': not a number: '%s'%s" % (row, hint))
+        says(option + ", '*'", ["--sum=*"], table, 1, "", "gpustat: no column holds numbers" + hint)
+        says(option + ", in a value only", ["--sum=x"], b"x\n5\n1;0.10\n".replace(b";", c), 1, "",
+             "gpustat: <stdin>:3: column 'x': not a number: '%s'%s" % (row, hint))
+        says(option + ", the summary", ["--format=csv"], table, 0, harness.run(["--format=csv", "-d,"], table).out,
+             "gpustat: warning: there is one column, and it holds '%s': try %s\n" % ("\\t" if c == b"\t" else c.decode(), option))
+        says(option + ", given", ["-d", c, "--sum=price"], table, 0, "0.30\n")
+    says("the most frequent one", ["--sum=a"], b"x;y|z|w\n1;2|3|4\n", 2, "",
+         "gpustat: unknown column 'a' (try -d '|')\ngpustat: the input has 1 column: x;y|z|w\n")
+    says("-d was given", ["-d,", "--sum=b"], b"a;b\n1;2\n", 2, "", "gpustat: unknown column 'b'\ngpustat: the input has 1 column: a;b\n")
+    says("-d was given, the summary", ["-d,", "--format=csv"], b"a;b\n1;2\n", 0, harness.run(["-d,", "--format=csv"], b"a;b\n1;2\n").out)
+    says("-W was given", ["-W", "--sum=b"], b"a;b\n1;2\n", 2, "", "gpustat: unknown column 'b'\ngpustat: the input has 1 column: a;b\n")
+    says("several columns", ["--sum=b"], b"a;b,c\n1;2,3\n", 2, "", "gpustat: unknown column 'b'\ngpustat: the input has 2 columns: a;b, c\n")
+    says("no other delimiter", ["--sum=x"], b"x\na b\n", 1, "", "gpustat: <stdin>:2: column 'x': not a number: 'a b'\n")
+    says("a value that stands for none", ["--sum=x"], b"x,y\nN/A,2\n", 1, "",
+         "gpustat: <stdin>:2: column 'x': not a number: 'N/A' (try --missing 'N/A')\n")
+
+
+def check_names():
+    def unknown(name, typed, data, listed, *args):
+        says(name, ["--sum", typed] + list(args), data, 2, "", "gpustat: unknown column '%s'\ngpustat: the input has %s\n" % (typed, listed))
+
+    unknown("an empty name", "nope", b"a,,c\n1,2,3\n", "3 columns: a, col2, c")
+    unknown("no header", "price", b"1,2\n", "2 columns: col1, col2", "--header=no")
+    unknown("one column", "xyz", b"a\n1\n", "1 column: a")
+    unknown("a slip", "prise", b"name,price\nx,2\n", "2 columns: name, price; did you mean 'price'?")
+    unknown("another case", "PRICE", b"name,price\nx,2\n", "2 columns: name, price; did you mean 'price'?")
+    unknown("a blank before it", "price", b"name, price\nx,2\n", "2 columns: name,  price; did you mean ' price'?")
+    unknown("a beginning", "inst", b"name,installed_size\nx,2\n", "2 columns: name, installed_size; did you mean 'installed_size'?")
+    unknown("the nearest of several", "amount2", b"amount,amount1,amount22\n1,2,3\n",
+            "3 columns: amount, amount1, amount22; did you mean 'amount'?")
+    unknown("far from all", "zzz", b"name,price\nx,2\n", "2 columns: name, price")
+    unknown("a letter", "x", b"a,b\nx,2\n", "2 columns: a, b")
+    names = ["c%d" % i for i in range(1, 21)]
+    unknown("twenty columns", "zzz", ",".join(names).encode() + b"\n" + b"1," * 19 + b"1\n", "20 columns: " + ", ".join(names))
+    unknown("more columns", "zzz", ",".join(names).encode() + b",d,target\n" + b"1," * 21 + b"1\n",
+            "22 columns: " + ", ".join(names) + " and 2 more")
+    unknown("the nearest is not listed", "tarket", ",".join(names).encode() + b",d,target\n" + b"1," * 21 + b"1\n",
+            "22 columns: " + ", ".join(names) + " and 2 more; did you mean 'target'?")
+    unknown("long names are cut", "zzz", b"x" * 100 + b"," + "é".encode() * 100 + b"\n1,2\n",
+            "2 columns: %s..., %s..." % ("x" * 60, "é" * 30))
+    wide = b",".join(b"name%d" % i for i in range(500000)) + b"\n"
+    r = harness.run(["--sum=nosuch"], wide)
+    harness.ok(r.status == 2 and len(r.err) < 2000 and b"the input has 500000 columns: name0, name1, " in r.err, "a header of 5 MB",
+               lambda: "%s, %d bytes of message" % (r.status, len(r.err)))
+
+
+def check_conditions():
+    def unknown(name, condition, column, hint, listed="2 columns: region, x"):
+        says(name, ["--where", condition], b"region,x\nnorth,1\n", 2, "",
+             "gpustat: unknown column '%s'%s\ngpustat: the input has %s\n" % (column, hint, listed))
+
+    quotes = ' (try "north": text is written in quotes)'
+    unknown("text without quotes", "region == north", "north", quotes)
+    unknown("on the left", "north = region", "north", quotes)
+    unknown("not the first test", "x > 1 and not (region != north)", "north", quotes)
+    unknown("a name that is no column's", "regoin == north", "regoin", "", "2 columns: region, x; did you mean 'region'?")
+    unknown("in backquotes it is a column", "region == `north`", "north", "")
+    unknown("a position", "region == :9", ":9", "")
+    unknown("is missing", "north is missing", "north", "")
+    for condition, place, words in (
+            ("region = North America", 15, "expected 'and', 'or' or the end (text is written in quotes)"),
+            ("region = 2024-01-02", 13, "expected 'and', 'or' or the end (text is written in quotes)"),
+            ("(region = north pole)", 16, "expected ')', 'and' or 'or' (text is written in quotes)"),
+            ("region = 10.0.0.1", 9, "not a number (text is written in quotes)"),
+            ("region = 'a' )", 13, "no parenthesis is open here"), ("region = 'a' = 'b'", 13, "comparisons do not chain: join them with 'and'")):
+        says("an error in " + condition, ["--where", condition], b"region,x\nnorth,1\n", 2, "",
+             "gpustat: --where: %s\n%s\n%s^\nTry 'gpustat --help'.\n" % (words, condition, " " * place))
+
+
+def check_repeated_headers():
+    for end in (b"\n", b"\r\n"):
+        table = b"a,b\n1,2\n".replace(b"\n", end)
+        says("a header in the middle", ["--sum=b"], table + table, 1, "",
+             "gpustat: <stdin>:3: column 'b': not a number: 'b'" + AGAIN + "\n")
+        says("the last line", ["--sum=b"], table + b"a,b", 1, "", "gpustat: <stdin>:3: column 'b': not a number: 'b'" + AGAIN + "\n")
+        says("records that are printed", ["--cumsum=a", "--only"], table + table, 1,
+             b"running_sum(a)\n1\n".replace(b"\n", end), "gpustat: <stdin>:3: column 'a': not a number: 'a'" + AGAIN + "\n")
+        says("a condition", ["--where=b > 1", "--count=a"], table + table, 1, "",
+             "gpustat: <stdin>:3: column 'b': not a number: 'b'" + AGAIN + "\n")
+    says("names in quotes", ["--sum=b"], b'"a\n,","b"\n1,2\n' * 2, 1, "", "gpustat: <stdin>:5: column 'b': not a number: 'b'" + AGAIN + "\n")
+    path = fixture("part.csv", b"a,b\n1,2\n")
+    says("the files named", ["--sum=b", path, path], None, 0, "4\n")
+    says("another record with this name", ["--sum=b"], b"a,b\n1,2\nx,b\n", 1, "", "gpustat: <stdin>:3: column 'b': not a number: 'b'\n")
+    says("a longer record", ["--sum=b"], b"a,b\n1,2\na,bb\n", 1, "", "gpustat: <stdin>:3: column 'b': not a number: 'bb'\n")
+    says("the end of a longer one", ["--sum=b"], b"a,b\n1,2\nxa,b\n", 1, "", "gpustat: <stdin>:3: column 'b': not a number: 'b'\n")
+
+
+def check_exclusions():
+    for args, words in (
+            (["--sum=1", "--cumsum=1"], "--sum prints one value and --cumsum prints every record: not both"),
+            (["--byte-offset", "--mean=1"], "--mean prints one value and --byte-offset prints every record: not both"),
+            (["--format=json", "--running-max=1"], "--format is for results: --running-max prints records as they came"),
+            (["--format=json", "--where=:1 > 1"], "--format is for results: --where prints records as they came"),
+            (["--where=:1 > 1", "--where=:1 > 2"], "--where is given twice: join the conditions with and")):
+        says("excluded: " + " ".join(args), args, b"1\n", 2, "", "gpustat: %s\nTry 'gpustat --help'.\n" % words)
+
+
+check_delimiters()
+check_names()
+check_conditions()
+check_repeated_headers()
+check_exclusions()
+harness.done()

@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: MIT
+"""Numbers in other notations: --decimal, --thousands, --money, --percent, as the chapter NUMBERS of gpustat(1) has them.
+
+The model below tries every way to take a value apart; the program peels it from both ends.
+"""
+import random
+import re
+import unicodedata
+
+import harness
+import oracle_statistic
+import oracle_text
+
+SEED = 17
+BARE = ["--header=no", "--format=plain"]
+SIGNS = "".join(c for c in map(chr, range(0x110000)) if unicodedata.category(c) == "Sc")
+GAP = "[ \t\u00a0\u202f]?"
+CURRENCY = "(?:[%s]|[A-Z]{3})" % re.escape(SIGNS)
+CHUNKS = (1, 2, 3, 7)
+
+
+# ---- the model ------------------------------------------------------------------------------
+
+def number(text, decimal, thousands):
+    """[+-]digits[.digits][e...] in the notation, without a sign -> its plain text, or None."""
+    group = "[ \u00a0\u202f]" if thousands == " " else re.escape(thousands)
+    whole = "[0-9]+" if not thousands else "[0-9]{1,3}(?:%s[0-9]{3})+|[0-9]+" % group
+    m = re.fullmatch("(%s)?(?:%s([0-9]*))?(?:[eE]([+-]?[0-9]+))?" % (whole, re.escape(decimal)), text)
+    if not m or not (m[1] or m[2]):
+        return None
+    return "%s.%s" % ("".join(c for c in m[1] or "" if c in "0123456789"), m[2] or ""), int(m[3] or 0)
+
+
+def signs(text, money):
+    """Every way to take a sign off: pairs of the sign and the rest."""
+    if text[:1] in ("+", "-"):
+        yield text[0], text[1:]
+    if money and text[-1:] == "-":
+        yield "-", text[:-1]
+    if money and len(text) > 1 and text[0] == "(" and text[-1] == ")":
+        yield "-", text[1:-1]
+
+
+def units(text, money, percent):
+    """Every way to take a currency or a percent sign off: pairs of the exponent and the rest."""
+    for pattern in ((CURRENCY + GAP + "(.*)", "(.*?)" + GAP + CURRENCY) if money else ()):
+        m = re.fullmatch(pattern, text, re.S)
+        if m:
+            yield 0, m[1]
+    if percent and (m := re.fullmatch("(.*?)" + GAP + "%", text, re.S)):
+        yield -2, m[1]
+
+
+def plain_texts(text, decimal, thousands, money, percent):
+    found = [("", 0, text)]
+    found += [(s, 0, rest) for s, rest in signs(text, money)]
+    for e, rest in units(text, money, percent):
+        found.append(("", e, rest))
+        found += [(s, e, r) for s, r in signs(rest, money)]
+    for s, rest in signs(text, money):
+        found += [(s, e, r) for e, r in units(rest, money, percent)]
+    for sign, e, rest in found:
+        plain = number(rest, decimal, thousands)
+        if plain:
+            yield "%s%se%d" % (sign, plain[0], plain[1] + e)
+
+
+def value(text, decimal=".", thousands="", money=False, percent=False):
+    """(exact Decimal, scale), or None where it is no number."""
+    texts = set(plain_texts(text.strip(" \t"), decimal, thousands, money, percent))
+    assert len(texts) < 2, (text, texts)
+    return oracle_text.number(texts.pop().encode()) if texts else None
+
+
+def value_in_range(text, **notation):
+    try:
+        return value(text, **notation)
+    except oracle_text.BadData:
+        return None
+
+
+def options(decimal=".", thousands="", money=False, percent=False):
+    return ((["--decimal", decimal] if decimal != "." else []) + (["--thousands", thousands] if thousands else []) +
+            ["--money"] * money + ["--percent"] * percent)
+
+
+# ---- what is in the manual --------------------------------------------------------------------
+
+def quoted(text):
+    return '"%s"' % text.replace('"', '""')
+
+
+def sums(values, want, **notation):
+    data = "".join(quoted(v) + "\n" for v in values).encode()
+    harness.answers("%s of %s" % (" ".join(options(**notation)), harness.short(" ".join(values), 60)),
+                    BARE + options(**notation) + ["--sum=1"], data, want + "\n")
+
+
+def check_forms():
+    sums(["1,5", "-2,25", ",5", "1e1"], "9.75", decimal=",")
+    sums(["1,234.50", "1234.5", "-1,000,000"], "-997531.00", thousands=",")
+    sums(["1.234,50", "0,001"], "1234.501", decimal=",", thousands=".")
+    sums(["1 234,5", "1\u00a0234,5", "1\u202f234,5"], "3703.5", decimal=",", thousands=" ")
+    sums(["1'234'567.89"], "1234567.89", thousands="'")
+    sums(["1\u2019234"], "1234", thousands="\u2019")
+    sums(["1\u00a0234"], "1234", thousands="\u00a0")
+    sums(["1\u202f234"], "1234", thousands="\u202f")
+    sums(["$5", "5 EUR", "EUR5", "(12.00)", "12.00-", "-\u20ac 3", "$(1.5)", "$ -1", "+5\u00a0\u00a3"], "-9.50", money=True)
+    sums(["12%", "12 %", "-0.5%", "3"], "3.235", percent=True)
+    sums(["(1,234 %)", "$1,000"], "987.66", thousands=",", money=True, percent=True)
+    sums(["9" * 200 + "," + "9" * 200, "1e-400"], "9" * 200 + "." + "9" * 200 + "0" * 199 + "1", decimal=",")
+    sums(["-" + ",".join(["999"] * 133), "$1e399"], str(10 ** 399 - int("999" * 133)),
+         thousands=",", money=True)
+    sums(["0" * 600 + "1,5"], "1.5", decimal=",")
+    sums(["000," * 300 + "001"], "1", thousands=",")
+    sums(["0e99999999999999999999%", "5%"], "0.05", percent=True)
+    harness.answers("missing is decided first", ["--decimal=,", "--missing", "-1,-", "--sum=a", "--count=a", "-d;"],
+                    b"a;b\n-1;x\n1,5;x\n-;x\n;x\n", "sum(a),count(a)\n1.5,1\n")
+    harness.answers("a spelling of missing that is a number", ["--decimal=;", "--missing", "9;9", "--sum=a"],
+                    b"a,b\n9;9,1\n1;5,2\n", "1.5\n")
+
+
+def check_none():
+    for text, notation in (
+            ("1.5", dict(decimal=",")), ("1.23.4", dict(decimal=",", thousands=".")), ("1,5", dict(thousands=",")),
+            ("1234,567", dict(thousands=",")), ("1,2345", dict(thousands=",")), (",123", dict(thousands=",")),
+            ("0.123,456", dict(thousands=",")), ("1 234", dict(thousands=",")), ("$5", {}), ("(5)", {}), ("5-", {}),
+            ("5%", {}), ("5%", dict(money=True)), ("$5", dict(percent=True)), ("$5 EUR", dict(money=True)),
+            ("-5-", dict(money=True)), ("usd 5", dict(money=True)), ("$5%", dict(money=True, percent=True)),
+            ("5%%", dict(percent=True)), ("-", dict(money=True)), ("()", dict(money=True)), ("$", dict(money=True))):
+        assert value(text, **notation) is None, text
+        harness.refuses("%s is no number %s" % (text, options(**notation)), ["--header=no", "--sum=1"] + options(**notation),
+                        ("5\n%s\n6\n" % quoted(text)).encode(), 1, "<stdin>:2: column 'col1': not a number: '%s'" % text)
+
+
+# ---- messages ---------------------------------------------------------------------------------
+
+def message(text, want, **notation):
+    r = harness.run(["--header=no", "--sum=1"] + options(**notation), ("5\n%s\n" % quoted(text)).encode())
+    harness.is_((r.status, r.out, r.err.decode()), (1, b"", "gpustat: <stdin>:2: column 'col1': %s\n" % want),
+                "message for %s %s" % (text, options(**notation)))
+
+
+def check_messages():
+    for text, remedy, notation in (
+            ("1,234.50", "--thousands ,", {}), ("1,5", "--decimal ,", {}), ("1,234", "--decimal , or --thousands ,", {}),
+            ("1.234,50", "--decimal , --thousands .", {}), ("1'234", "--thousands \"'\"", {}),
+            ("1 234,5", "--decimal , --thousands ' '", {}), ("$5", "--money", {}), ("12 %", "--percent", {}),
+            ("(5)", "--money", {}), ("$1,234.50", "--thousands , --money", {}), ("1.5", "--decimal .", dict(decimal=",")),
+            ("12,5%", "--decimal , --percent", dict(money=True)), ("EUR 5", "--money", {})):
+        message(text, "not a number: '%s' (try %s)" % (text, remedy), **notation)
+    for text in ("abc", "0x10", "1_000", "inf", "COL1", "1,23,4", "2026-01-01"):
+        message(text, "not a number: '%s'" % text)
+    message("1,234e500", "number beyond 10^-400 to 10^400: '1,234e500'", thousands=",")
+    message("1e-399%", "number beyond 10^-400 to 10^400: '1e-399%'", percent=True)
+    long = "1," + "234," * 100 + "5"
+    message(long, "not a number: '%s'... (%d bytes)" % (long[:255], len(long)))
+    for args, words in (
+            (["--decimal", ",", "--thousands", ","], "--decimal and --thousands are the same character"),
+            (["--thousands", "."], "--decimal and --thousands are the same character"),
+            (["--decimal", "5"], "--decimal: a sign, letter, digit, quote or blank is no decimal point"),
+            (["--decimal", "e"], "--decimal: a sign, letter, digit, quote or blank is no decimal point"),
+            (["--decimal", "-"], "--decimal: a sign, letter, digit, quote or blank is no decimal point"),
+            (["--decimal", '"'], "--decimal: a sign, letter, digit, quote or blank is no decimal point"),
+            (["--decimal", " "], "--decimal: a sign, letter, digit, quote or blank is no decimal point"),
+            (["--decimal", ",,"], "--decimal: ',,' is not one byte"),
+            (["--thousands", "-"], "--thousands: a sign, letter, digit or quote does not separate groups"),
+            (["--thousands", "0"], "--thousands: a sign, letter, digit or quote does not separate groups"),
+            (["--thousands", "''"], "--thousands takes one character"),
+            (["--thousands", ""], "--thousands: '' is not one character"),
+            (["--thousands", "12345"], "--thousands: '12345' is not one character"),
+            (["--decimal", ",", "--quote", "none"],
+             "--decimal: the delimiter, and --quote none, leave no such number")):
+        r = harness.run(args + ["--sum", "1"], b"1\n")
+        harness.is_((r.status, r.out, r.err.decode()),
+                    (2, b"", "gpustat: %s\nTry 'gpustat --help'.\n" % words), "usage: %s" % " ".join(args))
+    harness.answers("thousands at the delimiter's byte", ["-d;", "--decimal=,", "--quote=none", "--sum=1"], b"1,5;2\n2;3\n",
+                    "3.5\n")
+
+
+# ---- new columns and conditions ---------------------------------------------------------------
+
+def everywhere(name, args, data, want):
+    harness.agrees(name, args, data.encode(), harness.exactly(want),
+                   [(c, t) for c in CHUNKS + (None,) for t in (1, 3)])
+
+
+def check_new_columns():
+    data = "a;b\n1,5;x\n-2;y\n;z\n0,25;w\n"
+    everywhere("new columns have the input's decimal point", ["-d;", "--decimal=,", "--running-sum=a", "--running-max=a"],
+               data, "a;b;running_sum(a);running_max(a)\n1,5;x;1,5;1,5\n-2;y;-0,5;1,5\n;z;-0,5;1,5\n0,25;w;-0,25;1,50\n")
+    everywhere("and quotes, where that is the delimiter", ["--decimal=,", "--cumsum=a"],
+               'a,b\n"1,5",x\n2,y\n-4,z\n', 'a,b,running_sum(a)\n"1,5",x,"1,5"\n2,y,"3,5"\n-4,z,"-0,5"\n')
+    wide = "9" * 50
+    everywhere("wide ones, too", ["-d;", "--decimal=,", "--only", "--cumsum=a"], "a;b\n%s,5;x\n1,5;y\n" % wide,
+               "running_sum(a)\n%s,5\n%d,0\n" % (wide, int(wide) + 2))
+    everywhere("results have a point", ["-d;", "--decimal=,", "--sum=a", "--mean=a"], data, "sum(a),mean(a)\n-0.25,-0.083333333333333333\n")
+    everywhere("thousands are not written", ["--thousands=,", "--money", "--cumsum=a"], 'a,b\n"$1,234.5",x\n"(234.50)",y\n',
+               'a,b,running_sum(a)\n"$1,234.5",x,1234.5\n"(234.50)",y,1000.00\n')
+
+
+def check_conditions():
+    data = "p;q;n\n1,5;1,50;a\n1,6;2;b\n;1;c\n1,50;-3;d\n%s,5;1e60;e\n" % ("9" * 50)
+    for condition, want in (("p > 1.5", "be"), ("p = 1.5", "ad"), ("1.55 < p", "be"), ("p = q", "a"), ("p < q", "be"),
+                            ("p > %s.4" % ("9" * 50), "e"), ("p = '1,50'", "d"), ("p = '1,50' or p > 1.55", "bde"),
+                            ("p = '1,50' and p = 1.5", "d"), ("p is missing", "c"), ("not (p > 1.5)", "ad")):
+        rows = "".join(line + "\n" for line in data.splitlines() if line[-1] in want + "n" and line[-1] != ";")
+        everywhere("--where %s" % harness.short(condition, 40), ["-d;", "--decimal=,", "--where", condition], data, rows)
+    money = 'p,n\n"$1,234.5",a\n"(3)",b\n12%,c\n5,d\n'
+    notation = ["--thousands=,", "--money", "--percent"]
+    everywhere("--where with money", notation + ["--sum=p", "--where", "p < 1000 and p != 5"], money, "-2.88\n")
+    everywhere("text and number of one column", notation + ["--sum=p", "--where", "p = '(3)' or p > 1000 or p = '12%'"], money,
+               "1231.62\n")
+    everywhere("--offsets", notation + ["--only", "--offsets", "p > 1"], money, "offset\n0\n\n\n1\n")
+    harness.refuses("text in a condition", ["--decimal=,", "-d;", "--sum=q", "--where", "p > 1"], b"p;q\n1.5;1\n", 1,
+                    "gpustat: <stdin>:2: column 'p': not a number: '1.5' (try --decimal .)\n")
+    harness.refuses("a literal has a point", ["--decimal=,", "-d;", "--where", "p > 1,5"], b"p;q\n1,5;1\n", 2, "--where")
+
+
+def check_header():
+    harness.answers("a first value in the notation is no header", ["--decimal=,", "-d;", "--sum=1"], b"1,5;a\n2,5;b\n", "4.0\n")
+    harness.answers("nor for *", ["--money", "--sum=*"], b"$1,a\n$2,b\n", "3\n")
+    harness.answers("a name is one", ["--money", "--sum=1"], b"price,a\n$2,b\n", "2\n")
+
+
+def check_summary():
+    r = harness.run(["--money", "--thousands=,", "--format=csv"], b'p,n\n"$1,234.5",a\n"(3)",b\n')
+    harness.ok(r.status == 0 and b"1231.5" in r.out, "the summary reads them", lambda: harness.describe(r))
+
+
+def check_devices():
+    r = harness.run(["-v", "--device=all", "--decimal=,", "-d;", "--sum=1"], b"1,5;2\n2;3\n")
+    harness.ok(b"gpustat: CPU only: no GPU reads numbers in this notation\n" in r.err, "--verbose says that CPUs do it", lambda: harness.describe(r))
+
+
+# ---- random values ----------------------------------------------------------------------------
+
+def grouped(digits, separator):
+    first = len(digits) % 3 or 3
+    return separator.join([digits[:first]] + [digits[i:i + 3] for i in range(first, len(digits), 3)])
+
+
+def random_value(rng, decimal, thousands, money, percent):
+    separator = rng.choice(" \u00a0\u202f") if thousands == " " else thousands
+    whole = str(rng.randrange(10 ** rng.choice((1, 2, 3, 4, 6, 7, 12, 15, 19, 30))))
+    text = grouped(whole, separator) if separator and rng.randrange(3) else whole
+    text += decimal + str(rng.randrange(10 ** rng.randrange(1, 12))) if rng.randrange(2) else ""
+    text += "e%d" % rng.randrange(-20, 20) if rng.randrange(12) == 0 else ""
+    unit = rng.choice(("money", "percent", ""))
+    sign = rng.choice(("", "", "", "-", "+", "(", "after") if money else ("", "", "-", "+"))
+    steps = ["sign", "unit"] if rng.randrange(2) else ["unit", "sign"]
+    for step in steps:
+        if step == "unit" and unit == "money" and money:
+            mark, gap = rng.choice((rng.choice(SIGNS), "EUR", "$", "\u20ac")), rng.choice(("", "", " ", "\u00a0"))
+            text = mark + gap + text if rng.randrange(2) else text + gap + mark
+        elif step == "unit" and unit == "percent" and percent:
+            text += rng.choice(("%", " %", "\u00a0%"))
+        elif step == "sign":
+            text = "(%s)" % text if sign == "(" else text + "-" if sign == "after" else sign + text
+    return text
+
+
+def spoiled(rng, text):
+    """A value with one character changed, dropped or doubled."""
+    at = rng.randrange(len(text) + 1)
+    return text[:at] + rng.choice(("", text[at:at + 1] * 2, rng.choice("0123456789.,' $%()-+eE\u00a0ZU"))) + text[at + 1:]
+
+
+NOTATIONS = [dict(decimal=d, thousands=t, money=m, percent=p) for d, t in (
+    (".", ""), (".", ","), (".", "'"), (".", " "), (",", ""), (",", "."), (",", " "), (",", "\u2019"), (";", "\u00a0"))
+    for m, p in ((False, False), (True, False), (False, True), (True, True))]
+
+
+def check_random_sums():
+    """Numbers: the sum and the extremes, on any instruction set, cut anywhere."""
+    rng = random.Random(SEED)
+    sets = harness.instruction_sets()
+    for notation in NOTATIONS:
+        jobs, wants = [], []
+        for i in range(24):
+            values = [random_value(rng, **notation) for _ in range(rng.choice((1, 3, 20, 200)))]
+            column = oracle_statistic.Column()
+            for v in values:
+                pair = value(v, **notation)
+                assert pair, (v, notation)
+                column.add(pair)
+            operations = ("sum", "min", "max", "count", "var")
+            wants.append("".join((column.answer(o) or "") + "\n" for o in operations))
+            data = "".join((quoted(v) if "|" in v or rng.randrange(4) == 0 else v) + "|%d\n" % rng.randrange(99) for v in values)
+            jobs.append(dict(args=BARE + ["-d|"] + options(**notation) + ["--%s=1" % o for o in operations],
+                             stdin=data.encode(), chunk=rng.choice(CHUNKS + (64, 500, None)), threads=rng.choice((1, 2, 3)),
+                             simd=sets[i % len(sets)]))
+        wrong = [harness.describe(r, job["stdin"]) + "\nwanted: " + want
+                 for job, want, r in zip(jobs, wants, harness.run_many(jobs)) if r.status or r.out != want.encode()]
+        harness.ok(not wrong, "random numbers %s" % " ".join(options(**notation)), lambda: wrong[0])
+
+
+def check_random_values():
+    """Spoiled numbers, each in a column of its own: which of them are numbers, and their sum."""
+    rng = random.Random(SEED + 1)
+    sets = harness.instruction_sets()
+    for notation in NOTATIONS:
+        jobs, wants = [], []
+        for i in range(12):
+            values = [spoiled(rng, random_value(rng, **notation)) for _ in range(150)]
+            pairs = [value_in_range(v, **notation) if v.strip(" \t") else None for v in values]
+            columns = [oracle_statistic.Column() for _ in values]
+            for column, pair in zip(columns, pairs):
+                if pair:
+                    column.add(pair)
+            wants.append("".join("%s\n" % column.answer("sum") for column in columns))
+            jobs.append(dict(args=BARE + ["-d|", "--invalid=skip"] + options(**notation) + ["--sum=1-%d" % len(values)],
+                             stdin=("|".join(quoted(v) for v in values) + "\n" + "|".join("" for v in values) + "\n").encode(),
+                             chunk=rng.choice(CHUNKS + (None,)), simd=sets[i % len(sets)]))
+        wrong = [harness.describe(r, job["stdin"]) + "\nwanted: " + want
+                 for job, want, r in zip(jobs, wants, harness.run_many(jobs)) if r.status or r.out != want.encode()]
+        harness.ok(not wrong, "spoiled numbers %s" % " ".join(options(**notation)), lambda: wrong[0])
+
+
+check_forms()
+check_none()
+check_messages()
+check_new_columns()
+check_conditions()
+check_header()
+check_summary()
+check_devices()
+check_random_sums()
+check_random_values()
+harness.done()
