@@ -94,6 +94,26 @@ def check_texts():
     gives("a name beside one that is there twice", ["--sum=b"], [b"a,a,b\n1,2,3\n", b"b,a\n10,1\n"], "13\n")
 
 
+def check_dialects():
+    gives("--skip-lines", ["--skip-lines=2", "--sum=a"], [b"x\ny\n" + FIRST, b"p\nq\nb,a\n20,10\n"], "15\n")
+    fails("--skip-lines, the line of an error", ["--skip-lines=2", "--sum=a"], [b"x\ny\n" + FIRST, b"p\nq\nb,a\n20,z\n"],
+          "4: column 'a': not a number: 'z'")
+    fails("--skip-lines, the line of a header", ["--skip-lines=2", "--sum=a"], [b"x\ny\n" + FIRST, b"p\nq\nb,c\n20,1\n"],
+          "3: " + LACKS % "a")
+    gives("sep=", ["--sum=a"], [b"sep=;\na;b\n1;2\n", b"sep=;\nb;a\n20;10\n"], "11\n")
+    gives("comments", ["--comment=#", "--sum=a"], [b"#x\n" + FIRST, b"#,y\n\n#\nb,a\n#\n20,10\n"], "15\n")
+    gives("a quote byte", ["--quote='", "--sum=a"], [FIRST, b"'b','a'\n'20','10'\n"], "15\n")
+    gives("no quotes", ["--quote=none", "--sum=a"], [b'a,"b\n1,2\n', b'"b,a\n20,10\n'], "11\n")
+    gives("an escape byte", ["--escape=\\", "--sum=a"], [b"a,b\\,c\n1,2\n", b"b\\,c,a\n2\\,0,10\n"], "11\n")
+    gives("--whitespace", ["-W", "--sum=a"], [b"a  b\n1  2\n", b" b a\n 20   10\n"], "11\n")
+    gives("--whitespace, a last name of several words", ["-W", "--sum=a", "--count=b c"],
+          [b"a  b c\n1  x\n", b" a b c\n 20   x\n"], "sum(a),count(b c)\n21,2\n")
+    gives("--whitespace, fewer names", ["-W", "--sum=a"], [b"x a b\n1 2 3\n", b"b a\n10 20\n"], "22\n")
+    gives("--decimal", ["-d", ";", "--decimal=,", "--sum=a"], [b"a;b\n1,5;2\n", b"b;a\n2,5;0,5\n"], "2.0\n")
+    gives("--decimal, no header", ["-d", ";", "--decimal=,", "--sum=a"], [b"a;b\n1,5;2\n", b"2,5;0,5\n"], "4.0\n")
+    gives("--money, no header", ["--money", "--sum=a"], [b"a,b\n$1,2\n", b"$2,$3\n"], "3\n")
+
+
 def check_data():
     """A later file without a header, as its first record has numbers and no name."""
     gives("no header", ["--sum=a"], [FIRST, b"10,20,30\n"], "15\n")
@@ -188,6 +208,7 @@ def check_random():
 
 check_names()
 check_texts()
+check_dialects()
 check_data()
 check_errors()
 check_ragged()
