@@ -68,13 +68,14 @@ cd build || exit 1
 rm -f sanitizer.*.log
 for tool in memcheck racecheck synccheck; do
 	sanitize $tool tests/gpu/test_kernels
+	sanitize $tool tests/gpu/test_records
 	sanitize $tool tests/gpu/test_scan quick
 	sanitize $tool tests/gpu/test_ladder quick
-	sanitize $tool tests/gpu/test_worker_gpu
+	sanitize $tool tests/gpu/test_worker_gpu quick
 	sanitize $tool tests/gpu/test_worker_tiles quick
 	sanitize $tool tests/gpu/test_field_number
 done
-sanitize initcheck tests/gpu/test_worker_gpu
+sanitize initcheck tests/gpu/test_worker_gpu quick
 sanitize memcheck tests/gpu/test_emission
 sanitize memcheck ./gpustat --device gpu --format csv ../data/debian-packages.csv.gz
 sanitize memcheck ./gpustat --device gpu --sum '*' ../data/seattle-weather.csv

@@ -130,15 +130,15 @@ static __device__ inline bool number_read_words(const char *text, uint32_t begin
 }
 
 /* Reads the number text[begin .. end). Returns true and sets *significand and *scale as
- * decimal_parse() does, or returns false if decimal_parse() must decide. text: shared memory,
- * 4-byte aligned, readable from 27 bytes before begin to 4 behind end. */
+ * decimal_parse() does, or returns false if decimal_parse() must decide. quote: may be around it.
+ * text: shared memory, 4-byte aligned, readable from 27 bytes before begin to 4 behind end. */
 static __device__ inline bool number_read(const char *text, uint32_t begin, uint32_t end,
-					  int64_t *significand, unsigned *scale)
+					  char quote, int64_t *significand, unsigned *scale)
 {
 	uint64_t magnitude;
 	bool negative, read;
 
-	if (end - begin >= 2 && text[begin] == '"' && text[end - 1] == '"') {
+	if (end - begin >= 2 && text[begin] == quote && text[end - 1] == quote) {
 		begin++;
 		end--;
 	}

@@ -17,7 +17,7 @@ struct row {
 	const char *text;
 	struct span bytes; /* of the record, without its line end */
 	uint32_t number;
-	char delimiter;
+	char delimiter, quote;
 };
 
 /* Finds the end of the field that begins at `begin`: its delimiter, or the record's end. */
@@ -28,7 +28,8 @@ static __device__ inline size_t field_find_end(const struct row &row, size_t beg
 
 	for (; i < row.bytes.end; i++) {
 		enum csv_class c = csv_classify((unsigned char)row.text[i],
-						(unsigned char)row.delimiter, '"');
+						(unsigned char)row.delimiter,
+						(unsigned char)row.quote);
 		if (c == CSV_DELIMITER && csv_outside_quotes(state))
 			break;
 		state = csv_step(state, c);
@@ -38,12 +39,12 @@ static __device__ inline size_t field_find_end(const struct row &row, size_t beg
 
 /* Removes the quotes of a field that has one at either end and none within. Returns false if its
  * quotes are irregular: the field's text then is not its value. */
-static __device__ inline bool field_unquote(const char *text, struct span *field)
+static __device__ inline bool field_unquote(const char *text, char quote, struct span *field)
 {
-	if (field->begin == field->end || text[field->begin] != '"')
+	if (field->begin == field->end || text[field->begin] != quote)
 		return true;
 	for (size_t i = field->begin + 1; i < field->end; i++) {
-		if (text[i] != '"')
+		if (text[i] != quote)
 			continue;
 		if (i + 1 != field->end)
 			return false;
@@ -78,11 +79,12 @@ static __device__ inline bool field_is_missing(const struct fields_plan &plan, c
 
 /* Returns the code of a field, and for a number sets *significand. */
 static __device__ inline unsigned field_read(const struct fields_plan &plan, bool parses,
-					     const char *text, struct span field, int64_t *significand)
+					     const char *text, struct span field,
+					     int64_t *significand)
 {
 	struct decimal x;
 
-	if (!field_unquote(text, &field))
+	if (!field_unquote(text, plan.quote, &field))
 		return FIELD_EXCEPTION;
 	const char *value = text + field.begin;
 	size_t nbytes = field.end - field.begin;

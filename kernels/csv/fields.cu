@@ -52,10 +52,9 @@ static __device__ void field_note(const struct fields_plan &plan, const struct f
 		field_put(table, c, row.number, FIELD_MISSING, 0);
 }
 
-/* Parses the record's selected fields. Returns their number; if fields are missing, those that are
- * there must not count. */
+/* Parses the record's selected fields. Those that are not there are empty ones at its end. */
 template <bool FILTERS>
-static __device__ uint32_t fields_parse(const struct fields_plan &plan,
+static __device__ void fields_parse(const struct fields_plan &plan,
 				       const struct field_table &table, const struct row &row,
 				       struct filter_spans *spans)
 {
@@ -64,18 +63,18 @@ static __device__ uint32_t fields_parse(const struct fields_plan &plan,
 
 	for (uint32_t position = 0; c < plan.ncolumns; position++) {
 		field.end = field_find_end(row, field.begin);
-		if (plan.field[c] == position) {
+		bool is_last = field.end == row.bytes.end;
+		while (c < plan.ncolumns && (is_last || plan.field[c] == position)) {
+			if (is_last && plan.field[c] > position)
+				field.begin = field.end;
 			if (FILTERS)
 				field_note(plan, table, row, c, field, spans);
 			else
 				field_parse(plan, table, row, c, field);
 			c++;
 		}
-		if (field.end == row.bytes.end)
-			break;
 		field.begin = field.end + 1;
 	}
-	return c;
 }
 
 /* Leaves the record out of every column. */
@@ -109,7 +108,7 @@ static __device__ void record_list_exceptions(const struct field_table &table,
 static __device__ bool value_read(const struct fields_plan &plan, const char *text,
 				  struct span field, struct expr_value *v)
 {
-	if (!field_unquote(text, &field))
+	if (!field_unquote(text, plan.quote, &field))
 		return false;
 	v->text = text + field.begin;
 	v->nbytes = field.end - field.begin;
@@ -152,7 +151,7 @@ static __device__ bool record_filter(const struct fields_plan &plan,
 
 /* ---- the kernel ---- */
 
-/* Parses and filters one record that is not ignored as blank. */
+/* Parses and filters one record. */
 template <bool FILTERS>
 static __device__ void record_parse(const struct fields_plan &plan,
 				   const struct field_table &table, const struct row &row,
@@ -162,12 +161,7 @@ static __device__ void record_parse(const struct fields_plan &plan,
 	struct filter_spans spans;
 	bool kept = true, decided = true;
 
-	if (fields_parse<FILTERS>(plan, table, row, &spans) < plan.ncolumns) {
-		record_omit(table, row.number);
-		atomicAdd(&summary->nragged, 1);
-		atomicMin(&summary->first_ragged, (uint32_t)row.bytes.begin);
-		return;
-	}
+	fields_parse<FILTERS>(plan, table, row, &spans);
 	if (FILTERS)
 		kept = record_filter(plan, table, row, spans, &decided);
 	if (!decided)
@@ -194,11 +188,17 @@ fields(struct text_view text, struct record_table records, struct fields_plan pl
 	if (thread >= *records.nrecords)
 		return;
 	struct span bytes = {record_begin(records, r), record_text_end(records, text.data, r)};
-	struct row row = {text.data, bytes, r, text.delimiter};
-	if (bytes.begin == bytes.end && !plan.one_column)
-		record_omit(table, r);
-	else
+	struct row row = {text.data, bytes, r, text.delimiter, text.quote};
+	uint32_t nfields = record_nfields(records, r);
+	enum record_kind kind = record_kind_of(text, plan.ragged, bytes.begin, bytes.end, nfields);
+	if (kind == RECORD_RAGGED)
+		record_count_ragged(plan.ragged, (uint32_t)bytes.begin, nfields, summary);
+	if (record_is_taken(plan.ragged, kind, nfields)) {
 		record_parse<FILTERS>(plan, table, row, exceptions, summary);
+	} else {
+		record_omit(table, r);
+		atomicAdd(&summary->nomitted, 1);
+	}
 }
 
 cudaError_t fields_launch(struct text_view text, struct record_table records,

@@ -25,7 +25,7 @@ enum field_code {
 	FIELD_MISSING = FIELD_NCODES_NUMBER,
 	FIELD_INVALID,   /* not a number; its offset replaces the significand */
 	FIELD_EXCEPTION, /* in the exception list */
-	FIELD_ABSENT,    /* not folded: a blank line, or a record that lacks a field */
+	FIELD_ABSENT,    /* not folded: a blank line, or a ragged record that is not taken */
 };
 
 /* The fields of a chunk, column after column: field (c, r) at [c * stride + r]. After the plan's
@@ -80,7 +80,8 @@ struct fields_plan {
 	const uint32_t *missing_end; /* nmissing: where each one ends */
 	uint32_t nmissing;
 	bool missing_is_number;      /* a spelling that could pass for a number */
-	bool one_column;
+	char quote;                  /* as in text_view */
+	struct ragged_rule ragged;   /* blank lines are records if it has one field */
 	uint32_t ncolumns;           /* table has this many, and conditions.npredicates */
 	struct fields_conditions conditions;
 };

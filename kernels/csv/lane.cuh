@@ -80,17 +80,38 @@ static __device__ inline uint32_t lane_equal(const struct lane_text &lane, char 
 	return sum[0] >> 7 | sum[1] << 1 | sum[2] << 9 | sum[3] << 17;
 }
 
-static __device__ inline struct lane_bits lane_classify(const struct lane_text &lane,
-							char delimiter)
+/* The bits of a lane's first nbytes bytes. */
+static __device__ inline uint32_t lane_valid(uint32_t nbytes)
 {
-	uint32_t valid = lane.nbytes < LANE_NBYTES ? (1u << lane.nbytes) - 1 : ~0u;
+	return nbytes < LANE_NBYTES ? (1u << nbytes) - 1 : ~0u;
+}
+
+/* quote: the delimiter if no byte quotes. */
+static __device__ inline struct lane_bits lane_classify(const struct lane_text &lane,
+							char delimiter, char quote)
+{
+	uint32_t valid = lane_valid(lane.nbytes);
 	struct lane_bits bits;
 
-	bits.quotes = lane_equal(lane, '"') & valid;
 	bits.newlines = lane_equal(lane, '\n') & valid;
 	bits.separators = (lane_equal(lane, delimiter) & valid) | bits.newlines;
+	bits.quotes = lane_equal(lane, quote) & valid & ~bits.separators;
 	bits.nbytes = lane.nbytes;
 	return bits;
+}
+
+/* Whether a byte of the lane is 0. */
+static __device__ inline bool lane_has_nul(const struct lane_text &lane)
+{
+	uint32_t zeros = 0;
+
+	if (lane.nbytes < LANE_NBYTES)
+		return (lane_equal(lane, 0) & lane_valid(lane.nbytes)) != 0;
+	/* Bit 7 of the lowest zero byte is set, and above it perhaps that of a byte 1. */
+#pragma unroll
+	for (unsigned i = 0; i < LANE_NWORDS; i++)
+		zeros |= (lane.word[i] - LANE_EVERY(1)) & ~lane.word[i];
+	return (zeros & LANE_EVERY(0x80)) != 0;
 }
 
 /* Bit i: the parity of bits 0 .. i. */
@@ -130,6 +151,16 @@ static __device__ inline uint32_t lane_quoted(const struct lane_bits &bits, enum
 		: bits.separators >> last & 1 ? CSV_FIELD_START
 					     : CSV_UNQUOTED;
 	return before;
+}
+
+/* The bytes of a lane behind a closing quote that neither end the field nor continue it. CRs are
+ * among them, also those before an LF. state: before the lane; quoted: from lane_quoted. */
+static __device__ inline uint32_t lane_stray(const struct lane_bits &bits, enum csv_state state,
+					     uint32_t quoted)
+{
+	uint32_t behind = (bits.quotes & quoted) << 1 | (state == CSV_QUOTE_SEEN);
+
+	return behind & ~(bits.quotes | bits.separators) & lane_valid(bits.nbytes);
 }
 
 /* The transition map of the lane's bytes, in fold_csv_states's form. */

@@ -20,7 +20,7 @@ static __device__ struct lane_text tile_load(const struct text_view &text, uint3
 static __device__ void summary_begin(struct chunk_summary *summary)
 {
 	summary->first_end = summary->last_end = 0;
-	summary->nragged = summary->nexceptions = summary->nundecided = 0;
+	summary->nragged = summary->nomitted = summary->nexceptions = summary->nundecided = 0;
 	summary->noff_scale = 0;
 	summary->first_ragged = UINT32_MAX;
 }
@@ -31,7 +31,10 @@ records_map(struct text_view text, struct grid_domino domino, csv_map *tile_pref
 {
 	/* 1. The tile's aggregate, valid in thread 0. */
 	uint32_t tile = grid_draw_tile(domino);
-	struct lane_bits bits = lane_classify(tile_load(text, tile), text.delimiter);
+	struct lane_text lane = tile_load(text, tile);
+	struct lane_bits bits = lane_classify(lane, text.delimiter, text.quote);
+	if (lane_has_nul(lane))
+		grid_atomic<uint32_t>(summary->has_nul).store(1, cuda::memory_order_relaxed);
 	uint32_t counts = (uint32_t)__popc(bits.newlines) | (uint32_t)__popc(bits.quotes) << 16;
 	uint64_t aggregate = block_reduce<fold_csv_counts, RECORDS_NTHREADS>(
 		(uint64_t)counts << 32 | lane_states(bits));
@@ -57,31 +60,42 @@ records_map(struct text_view text, struct grid_domino domino, csv_map *tile_pref
 
 __global__ static void __launch_bounds__(RECORDS_NTHREADS)
 records_ends(struct text_view text, struct grid_domino domino, const csv_map *tile_prefix,
-	     enum csv_state state, uint32_t nheads, uint32_t *ends,
-	     struct chunk_summary *summary)
+	     enum csv_state state, uint32_t nheads, uint32_t *ends, uint16_t *nseparators,
+	     uint16_t *tile_nseparators, struct chunk_summary *summary)
 {
 	/* 1. The state at each thread's first byte: chunk, then tile, then block. */
 	uint32_t tile = grid_draw_tile(domino), tile_states;
-	struct lane_bits bits = lane_classify(tile_load(text, tile), text.delimiter);
+	struct lane_bits bits = lane_classify(tile_load(text, tile), text.delimiter, text.quote);
 	uint32_t before = block_exclusive<fold_csv_states, RECORDS_NTHREADS>(lane_states(bits),
 									     &tile_states);
 	state = csv_map_apply(tile_prefix[tile], state);
 	state = csv_states_apply(before, state);
 
-	/* 2. Where each thread's ends go: its offset in the tile, then the tile's in the chunk. */
-	uint32_t mask = bits.newlines & ~lane_quoted(bits, state, &state), tile_nends;
-	uint32_t in_tile = block_exclusive<fold_sum<uint32_t>, RECORDS_NTHREADS>(
-		(uint32_t)__popc(mask), &tile_nends);
-	uint32_t in_chunk = grid_exclusive<fold_sum<uint32_t>>(domino, tile, tile_nends);
-
-	/* 3. The ends themselves. */
-	uint32_t *to = ends + in_chunk + in_tile;
+	/* 2. Text behind closing quotes. */
 	size_t lane_begin = (size_t)tile * RECORDS_TILE_NBYTES + threadIdx.x * LANE_NBYTES;
-	for (; mask; mask &= mask - 1)
-		*to++ = (uint32_t)(lane_begin + (size_t)__ffs((int)mask));
+	enum csv_state left;
+	uint32_t quoted = lane_quoted(bits, state, &left);
+	for (uint32_t stray = lane_stray(bits, state, quoted); stray; stray &= stray - 1)
+		record_note_stray(text, lane_begin + (size_t)__ffs((int)stray) - 1, summary);
 
+	/* 3. Where each thread's ends go: its offset in the tile, then the tile's in the chunk. One
+	 * scan counts ends, in the upper half, and separators: at most 2^13 of each. */
+	uint32_t mask = bits.newlines & ~quoted, separators = bits.separators & ~quoted, counts;
+	uint32_t in_tile = block_exclusive<fold_sum<uint32_t>, RECORDS_NTHREADS>(
+		(uint32_t)__popc(mask) << 16 | (uint32_t)__popc(separators), &counts);
+	uint32_t in_chunk = grid_exclusive<fold_sum<uint32_t>>(domino, tile, counts >> 16);
+
+	/* 4. The ends themselves. */
+	for (uint32_t to = in_chunk + (in_tile >> 16); mask; mask &= mask - 1, to++) {
+		uint32_t up_to_end = mask ^ (mask - 1);
+		ends[to] = (uint32_t)(lane_begin + (size_t)__ffs((int)mask));
+		nseparators[to] = (uint16_t)(in_tile + (uint32_t)__popc(separators & up_to_end));
+	}
+
+	if (threadIdx.x == 0)
+		tile_nseparators[tile] = (uint16_t)counts;
 	if (threadIdx.x == 0 && tile == gridDim.x - 1) {
-		uint32_t nends = in_chunk + tile_nends;
+		uint32_t nends = in_chunk + (counts >> 16);
 		summary->nends = nends;
 		summary->nrecords = nends > nheads ? nends - nheads : 0;
 		summary_begin(summary);
@@ -99,10 +113,12 @@ cudaError_t records_map_launch(struct text_view text, struct grid_domino domino,
 
 cudaError_t records_ends_launch(struct text_view text, struct grid_domino domino,
 				const csv_map *tile_prefix, enum csv_state state,
-				uint32_t nheads, uint32_t *ends, struct chunk_summary *summary,
+				uint32_t nheads, uint32_t *ends, uint16_t *nseparators,
+				uint16_t *tile_nseparators, struct chunk_summary *summary,
 				cudaStream_t stream)
 {
 	records_ends<<<records_ntiles(text.nbytes), RECORDS_NTHREADS, 0, stream>>>(
-		text, domino, tile_prefix, state, nheads, ends, summary);
+		text, domino, tile_prefix, state, nheads, ends, nseparators, tile_nseparators,
+		summary);
 	return cudaGetLastError();
 }

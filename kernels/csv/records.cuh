@@ -16,6 +16,10 @@
 #include "kernels/csv/lane.cuh"
 #include "kernels/level/grid.cuh"
 
+extern "C" {
+#include "csv/ragged.h"
+}
+
 #define RECORDS_NTHREADS 256
 #define RECORDS_TILE_NBYTES (RECORDS_NTHREADS * LANE_NBYTES)
 
@@ -25,6 +29,7 @@ struct text_view {
 	const char *data;
 	size_t nbytes;
 	char delimiter;
+	char quote; /* the delimiter if no byte quotes */
 };
 
 /* The number of tiles that nbytes bytes make: the blocks of a launch, the slots of its
@@ -39,12 +44,17 @@ struct chunk_summary {
 	uint32_t nlines;      /* records_map: LF bytes, quoted or not */
 	uint32_t map;         /* records_map: the chunk's csv_map */
 	uint32_t has_quotes;  /* records_map: 1 if there is a quote, or 0 */
+	uint32_t has_nul;     /* records_map: 1 if there is a NUL byte, or 0 */
+	uint32_t has_stray;   /* records_ends, column_fold: 1 if there is text behind a closing
+			       * quote, or 0 */
 	uint32_t nends;       /* records_ends: LF bytes that end a record */
 	uint32_t nrecords;    /* records_ends: records that begin and end here */
 	uint32_t first_end;   /* fields: offset after the first record end; 0: none */
 	uint32_t last_end;    /* fields: offset after the last record end; 0: none */
-	uint32_t nragged;     /* fields: records that lack a field */
+	uint32_t nragged;     /* fields: ragged records that count (csv/ragged.h) */
 	uint32_t first_ragged; /* fields: least start of such a record, or UINT32_MAX */
+	uint32_t nomitted;    /* fields, not column_fold: blank lines, and ragged records that are
+			       * not taken */
 	uint32_t nexceptions; /* fields: exceptions met, listed or not */
 	uint32_t nundecided;  /* fields: records whose conditions the CPU must evaluate */
 	uint32_t noff_scale;  /* column_fold: numbers added one by one, see there */
@@ -54,6 +64,9 @@ struct chunk_summary {
  * the one before it ends. */
 struct record_table {
 	const uint32_t *ends;      /* device memory: offset after each record end, ascending */
+	/* Device memory; separators outside quotes: for each record end, those of its tile up to
+	 * this end; and all of each tile. */
+	const uint16_t *nseparators, *tile_nseparators;
 	const uint32_t *nrecords;  /* device memory */
 	uint32_t nheads;           /* 1: the first end is of a record of an earlier chunk */
 	uint32_t nrecords_at_most; /* the host's bound, by which launches are sized */
@@ -79,10 +92,70 @@ static __device__ inline uint32_t record_text_end(const struct record_table &t, 
 	return end > record_begin(t, r) && text[end - 1] == '\r' ? end - 1 : end;
 }
 
+/* The record's number of fields: of separators behind the end before, up to its own. */
+static __device__ inline uint32_t record_nfields(const struct record_table &t, uint32_t r)
+{
+	uint32_t end = r + t.nheads, tile = 0, n = t.nseparators[end];
+
+	if (end > 0) {
+		tile = (t.ends[end - 1] - 1) / RECORDS_TILE_NBYTES;
+		n -= t.nseparators[end - 1];
+	}
+	for (; tile < (t.ends[end] - 1) / RECORDS_TILE_NBYTES; tile++)
+		n += t.tile_nseparators[tile];
+	return n;
+}
+
+enum record_kind { RECORD_REGULAR, RECORD_RAGGED, RECORD_BLANK /* and no record */ };
+
+/* The kind of a record of nfields fields. [begin, end): its text, without the line end. */
+static __device__ inline enum record_kind record_kind_of(const struct text_view &text,
+							 const struct ragged_rule &rule,
+							 size_t begin, size_t end,
+							 uint32_t nfields)
+{
+	if (nfields == rule.nfields)
+		return RECORD_REGULAR;
+	if (begin == end)
+		return RECORD_BLANK;
+	/* The LF is not in quotes, so a delimiter in front of it is not, either. */
+	bool ends_empty = text.data[end - 1] == text.delimiter;
+	return ragged_is(&rule, nfields, ends_empty) ? RECORD_RAGGED : RECORD_REGULAR;
+}
+
+/* Whether a record of that kind is folded and printed. */
+static __device__ inline bool record_is_taken(const struct ragged_rule &rule,
+					      enum record_kind kind, uint32_t nfields)
+{
+	return kind == RECORD_REGULAR ||
+	       (kind == RECORD_RAGGED && ragged_is_taken(&rule, nfields));
+}
+
+/* Counts a ragged record that begins at `begin`, if it is one that counts. */
+static __device__ inline void record_count_ragged(const struct ragged_rule &rule, uint32_t begin,
+						  uint32_t nfields, struct chunk_summary *summary)
+{
+	if (!ragged_is_counted(&rule, nfields))
+		return;
+	atomicAdd(&summary->nragged, 1);
+	atomicMin(&summary->first_ragged, begin);
+}
+
+/* Notes text behind a closing quote, which lane_stray has found at text[at]. A CR before an LF is
+ * none; nor is a CR as the last byte, which belongs to a record that does not end here. */
+static __device__ inline void record_note_stray(const struct text_view &text, size_t at,
+						struct chunk_summary *summary)
+{
+	if (text.data[at] == '\r' && (at + 1 == text.nbytes || text.data[at + 1] == '\n'))
+		return;
+	grid_atomic<uint32_t>(summary->has_stray).store(1, cuda::memory_order_relaxed);
+}
+
 /* Computes the text's transition map. tile_prefix: records_ntiles(nbytes) maps, device memory;
- * receives each tile's exclusive prefix map. summary: device memory, zeroed; receives nlines, map
- * and has_quotes, and the initial values of what fields and column_fold count. domino: advanced for
- * this launch. Launches one kernel on stream, and does not wait. Errors: the launch's. */
+ * receives each tile's exclusive prefix map. summary: device memory, zeroed; receives nlines, map,
+ * has_quotes and has_nul, and the initial values of what fields and column_fold count. domino:
+ * advanced for this launch. Launches one kernel on stream, and does not wait. Errors: the
+ * launch's. */
 cudaError_t records_map_launch(struct text_view text, struct grid_domino domino,
 			       csv_map *tile_prefix, struct chunk_summary *summary,
 			       cudaStream_t stream);
@@ -90,13 +163,15 @@ cudaError_t records_map_launch(struct text_view text, struct grid_domino domino,
 /* Finds the record ends of a text that is entered in state.
  * tile_prefix: from records_map_launch. nheads: as in record_table.
  * ends: room for summary->nlines offsets, device memory; receives the offset just after
- * each record end, in order. summary: device memory; receives nends and nrecords, and the initial
- * values of what fields counts.
+ * each record end, in order. nseparators, tile_nseparators: receive what record_table has; as long
+ * as ends, and an element for each tile. summary: device memory; receives nends, nrecords and
+ * has_stray, and the initial values of what fields counts.
  * domino: advanced for this launch.
  * Launches one kernel on stream, and does not wait. Errors: the launch's. */
 cudaError_t records_ends_launch(struct text_view text, struct grid_domino domino,
 				const csv_map *tile_prefix, enum csv_state state,
-				uint32_t nheads, uint32_t *ends, struct chunk_summary *summary,
+				uint32_t nheads, uint32_t *ends, uint16_t *nseparators,
+				uint16_t *tile_nseparators, struct chunk_summary *summary,
 				cudaStream_t stream);
 
 #endif

@@ -63,16 +63,35 @@ static __device__ inline bool window_begins_record(const struct text_view &text,
 	return state == CSV_FIELD_START && text.data[base - 1] == '\n';
 }
 
-/* The thread's bytes that are entered in quotes. */
-static __device__ inline uint32_t window_quoted(const struct lane_bits &bits, enum csv_state state)
+/* The thread's bytes that are entered in quotes. state: the tile's. *stray: those of lane_stray,
+ * but for the tile's first byte, which the window before it has as well. */
+static __device__ inline uint32_t window_quoted(const struct lane_bits &bits, enum csv_state state,
+						uint32_t *stray)
 {
-	uint32_t states;
+	uint32_t states, quoted;
+	enum csv_state left;
 
+	*stray = 0;
 	/* The barrier also ends all use of the window's previous text and lists. */
 	if (!__syncthreads_or(bits.quotes != 0))
 		return state == CSV_QUOTED ? ~0u : 0;
 	states = block_exclusive<fold_csv_states, WINDOW_NTHREADS>(lane_states(bits), &states);
-	return lane_quoted(bits, csv_states_apply(states, state), &state);
+	state = csv_states_apply(states, state);
+	quoted = lane_quoted(bits, state, &left);
+	*stray = lane_stray(bits, state, quoted);
+	return quoted;
+}
+
+/* Notes text behind closing quotes in the thread's bytes, which begin at `offset`. */
+static __device__ inline void window_note_stray(const struct text_view &text,
+						const struct window_entry &entry, size_t offset,
+						uint32_t stray, struct chunk_summary *summary)
+{
+	for (; stray; stray &= stray - 1) {
+		size_t at = offset + (size_t)__ffs((int)stray) - 1;
+		if (at >= entry.head_nbytes)
+			record_note_stray(text, at, summary);
+	}
 }
 
 /* Lists the thread's separators, from entry `at` of starts and `line` of lines on. */
@@ -89,28 +108,31 @@ static __device__ inline void window_list(struct window *w, uint32_t separators,
 	}
 }
 
-/* Fills the window of a tile. All WINDOW_NTHREADS threads of the block call it, and no longer use
- * what the window held. */
+/* Fills the window of a tile, and notes stray text in it. All WINDOW_NTHREADS threads of the block
+ * call it, and no longer use what the window held. */
 static __device__ inline struct window_records window_fill(struct window *w,
 							   const struct text_view &text,
 							   const struct window_entry &entry,
-							   uint32_t tile)
+							   uint32_t tile,
+							   struct chunk_summary *summary)
 {
 	struct window_records records;
-	uint32_t total;
+	uint32_t total, stray;
 
 	/* 1. The text: to registers, where it is classified, and to shared memory. */
 	records.base = (size_t)tile * RECORDS_TILE_NBYTES;
 	struct lane_text lane = lane_load(text.data, text.nbytes,
 					  records.base + threadIdx.x * LANE_NBYTES);
-	struct lane_bits bits = lane_classify(lane, text.delimiter);
+	struct lane_bits bits = lane_classify(lane, text.delimiter, text.quote);
 	enum csv_state state = csv_map_apply(entry.tile_prefix[tile], entry.state);
 	bool begins = window_begins_record(text, records.base, state, entry.nheads);
-	uint32_t outside = ~window_quoted(bits, state);
+	uint32_t outside = ~window_quoted(bits, state, &stray);
 	w->text[2 * threadIdx.x] =
 		make_uint4(lane.word[0], lane.word[1], lane.word[2], lane.word[3]);
 	w->text[2 * threadIdx.x + 1] =
 		make_uint4(lane.word[4], lane.word[5], lane.word[6], lane.word[7]);
+
+	window_note_stray(text, entry, records.base + threadIdx.x * LANE_NBYTES, stray, summary);
 
 	/* 2. The threads' places in both lists, by one scan: neither has 2^15 entries or more. */
 	bits.separators &= outside;

@@ -177,8 +177,11 @@ static __device__ bool row_is_kept(const struct emission &e, uint32_t r)
 {
 	if (e.kept_column != EMISSION_KEEPS)
 		return e.table.code[field_at(e.table, e.kept_column, r)] != FIELD_ABSENT;
-	return e.one_column ||
-	       record_text_end(e.records, e.text.data, r) > record_begin(e.records, r);
+	uint32_t nfields = record_nfields(e.records, r);
+	enum record_kind kind =
+		record_kind_of(e.text, e.ragged, record_begin(e.records, r),
+			       record_text_end(e.records, e.text.data, r), nfields);
+	return record_is_taken(e.ragged, kind, nfields);
 }
 
 __global__ static void __launch_bounds__(EMISSION_NTHREADS)

@@ -50,9 +50,9 @@ struct emission {
 	const struct emission_column *columns; /* ncolumns, device memory */
 	uint32_t ncolumns;
 	uint32_t kept_column; /* of table: FIELD_ABSENT in records that are not printed; or
-			       * EMISSION_KEEPS: all records are printed but blank lines */
+			       * EMISSION_KEEPS: `ragged` alone decides */
+	struct ragged_rule ragged;
 	bool only;            /* without the record's own text */
-	bool one_column;      /* blank lines are records */
 };
 #define EMISSION_KEEPS UINT32_MAX
 

@@ -46,7 +46,7 @@ struct column_job {
  * ngroups-th from there on. */
 struct column_place {
 	uint32_t column, group, ngroups;
-	uint32_t field, last_field; /* the column's, and the last column's */
+	uint32_t field; /* the column's */
 	bool parses;
 };
 
@@ -131,10 +131,17 @@ static __device__ void state_add(const struct column_job &job, uint32_t c, struc
 	}
 }
 
-static __device__ void count_ragged(const struct column_job &job, uint32_t record_begin)
+/* Whether a record is folded; text[begin .. end): without its line end. A thread of the first column
+ * counts it if it is ragged. */
+static __device__ bool record_check(const struct column_job &job, const struct column_place &place,
+				    size_t begin, size_t end, uint32_t nfields)
 {
-	atomicAdd(&job.summary->nragged, 1);
-	atomicMin(&job.summary->first_ragged, record_begin);
+	const struct ragged_rule &rule = job.plan.ragged;
+	enum record_kind kind = record_kind_of(job.text, rule, begin, end, nfields);
+
+	if (place.column == 0 && kind == RECORD_RAGGED)
+		record_count_ragged(rule, (uint32_t)begin, nfields, job.summary);
+	return record_is_taken(rule, kind, nfields);
 }
 
 /* ---- a window ---- */
@@ -149,7 +156,8 @@ static __device__ unsigned window_read(const struct column_job &job, bool parses
 	if (field.begin == field.end)
 		return FIELD_MISSING;
 	if (parses && !job.plan.missing_is_number &&
-	    number_read(window_text(w), field.begin, field.end, significand, &scale))
+	    number_read(window_text(w), field.begin, field.end, job.text.quote, significand,
+			&scale))
 		return scale;
 	return field_read(job.plan, parses, window_text(w), {field.begin, field.end}, significand);
 }
@@ -160,7 +168,7 @@ static __device__ void window_fold(const struct column_job &job, const struct co
 				   struct column_state *s)
 {
 	for (uint32_t r = place.group; r + 1 < records.nlines; r += place.ngroups) {
-		uint32_t first = w.lines[r], next = w.lines[r + 1];
+		uint32_t first = w.lines[r], next = w.lines[r + 1], nfields = next - first;
 		uint32_t record_begin = w.starts[first];
 		uint32_t base = (uint32_t)records.base;
 		int64_t significand = 0;
@@ -169,16 +177,16 @@ static __device__ void window_fold(const struct column_job &job, const struct co
 			break; /* this and the later records begin in the next tile */
 		if (base + record_begin < job.entry.head_nbytes)
 			continue;
-		struct window_field field = window_field_at(w, first, next);
-		if (next - first == 1 && field.begin == field.end && !job.plan.one_column)
-			continue; /* a blank line */
-		if (first + place.last_field >= next) {
-			if (place.column == 0)
-				count_ragged(job, base + record_begin);
-			continue;
+		if (nfields != job.plan.ragged.nfields) {
+			uint32_t end = window_field_at(w, next - 1, next).end;
+			if (!record_check(job, place, base + record_begin, base + end, nfields))
+				continue;
+			if (place.field >= nfields) {
+				s->nmissing++;
+				continue;
+			}
 		}
-		if (place.field > 0)
-			field = window_field_at(w, first + place.field, next);
+		struct window_field field = window_field_at(w, first + place.field, next);
 		unsigned code = window_read(job, place.parses, w, field, &significand);
 		state_add(job, place.column, s, code, significand, base + record_begin,
 			  base + field.begin, base + field.end);
@@ -237,7 +245,7 @@ static __device__ void long_record_fold(const struct column_job &job,
 		long_record_add(place, *w, records.base, at, &record);
 		if (++tile == ntiles)
 			return;
-		records = window_fill(w, job.text, job.entry, tile);
+		records = window_fill(w, job.text, job.entry, tile, job.summary);
 		if (records.nlines > 0 && w->starts[w->lines[0]] <= RECORDS_TILE_NBYTES)
 			break;
 	}
@@ -247,15 +255,15 @@ static __device__ void long_record_fold(const struct column_job &job,
 	long_record_add(place, *w, records.base, 1, &record);
 	if (place.group != 0)
 		return;
-	if (place.last_field >= nfields) {
-		if (place.column == 0)
-			count_ragged(job, (uint32_t)record_begin);
+	size_t end = records.base + w->starts[w->lines[0]] - 1;
+	end -= job.text.data[end - 1] == '\r';
+	if (!record_check(job, place, record_begin, end, nfields))
+		return;
+	if (place.field >= nfields) {
+		s->nmissing++;
 		return;
 	}
-	struct span field = {record.begin, record.end};
-	if (place.field + 1 == nfields && field.end > field.begin &&
-	    job.text.data[field.end - 1] == '\r')
-		field.end--;
+	struct span field = {record.begin, place.field + 1 == nfields ? end : record.end};
 	unsigned code = field_read(job.plan, place.parses, job.text.data, field, &significand);
 	state_add(job, place.column, s, code, significand, (uint32_t)record_begin,
 		  (uint32_t)field.begin, (uint32_t)field.end);
@@ -368,7 +376,6 @@ static __device__ struct column_place column_place_of(const struct fields_plan &
 	place.group = threadIdx.x / plan.ncolumns;
 	place.ngroups = WINDOW_NTHREADS / plan.ncolumns;
 	place.field = plan.field[place.column];
-	place.last_field = plan.field[plan.ncolumns - 1];
 	place.parses = plan.parses[place.column];
 	if (place.group >= place.ngroups) /* a surplus thread: it folds no record */
 		place.group = UINT32_MAX - 1;
@@ -410,7 +417,7 @@ column_fold(struct column_job job, uint32_t ntiles, struct reduce_memory results
 	/* 1. Windows. */
 	for (uint32_t tile = blockIdx.x; tile < ntiles; tile += gridDim.x) {
 		struct window_records records =
-			window_fill(&shared.window, job.text, job.entry, tile);
+			window_fill(&shared.window, job.text, job.entry, tile, job.summary);
 		window_fold(job, place, shared.window, records, &s);
 		if (threadIdx.x == 0)
 			ends_note(shared.window, records, &ends);

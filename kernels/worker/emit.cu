@@ -195,7 +195,7 @@ static struct emission emission_of(const struct worker *w, const struct chunk *c
 	e.ncolumns = (uint32_t)w->plan->nnew_columns;
 	e.kept_column = kept_column(w->plan);
 	e.only = w->plan->only;
-	e.one_column = w->plan->dialect.one_column;
+	e.ragged = w->plan->ragged;
 	return e;
 }
 

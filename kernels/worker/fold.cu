@@ -11,7 +11,8 @@
  *
  * The list of exceptions comes back, too, and the CPU folds them in input order. The CPU folds the
  * whole chunk if it does not fit (too many records for the memory, too many exceptions for their
- * list), or if a condition depends on a field that the device cannot parse.
+ * list), if a condition depends on a field that the device cannot parse, or if the text may be at
+ * fault (NUL bytes, text behind a closing quote): the CPU then decides which byte is.
  */
 #include <stdlib.h>
 
@@ -36,6 +37,9 @@ static enum status fold_reserve(struct worker *w, bool *fits, struct fault *faul
 	if (!*fits)
 		return STATUS_OK;
 	error = gpu_buffer_reserve(&w->ends, w->nlines * sizeof(uint32_t), w->stream);
+	if (error == cudaSuccess)
+		error = gpu_buffer_reserve(&w->nseparators, w->nlines * sizeof(uint16_t),
+					   w->stream);
 	if (error == cudaSuccess)
 		error = gpu_buffer_reserve(&w->significands, nfields * sizeof(int64_t), w->stream);
 	if (error == cudaSuccess)
@@ -68,12 +72,15 @@ static enum status launch_table(struct worker *w, const struct chunk *chunk,
 {
 	struct text_view text = text_of(w, chunk);
 	uint32_t *ends = (uint32_t *)w->ends.data;
+	uint16_t *nseparators = (uint16_t *)w->nseparators.data;
 
-	w->records = {ends, &w->device_summary->nrecords, entry.inside_record, w->nlines};
+	w->records = {ends, nseparators, w->tile_nseparators, &w->device_summary->nrecords,
+		      entry.inside_record, w->nlines};
 	TRY("advance domino", grid_domino_advance(&w->domino, w->stream));
 	TRY("launch records_ends",
 	    records_ends_launch(text, w->domino, w->tile_prefix, entry.state, w->records.nheads,
-				ends, w->device_summary, w->stream));
+				ends, nseparators, w->tile_nseparators, w->device_summary,
+				w->stream));
 	worker_mark(w, STAGE_RECORDS);
 	TRY("launch fields", fields_launch(text, w->records, fields_plan_of(w), w->table,
 					   w->exception_list, w->device_summary, w->stream));
@@ -140,6 +147,7 @@ static enum status add_exceptions(struct worker *w, const struct chunk *chunk,
 	      exception_compare);
 	for (size_t i = 0; status == STATUS_OK && i < n; i++) {
 		struct field_exception e = w->exceptions[i];
+		out->nrecords += w->folds_columns && w->plan->counts_records && e.column == 0;
 		status = column_add_field(w->plan, out, e.column, chunk->data + e.begin,
 				     e.end - e.begin, e.begin, &w->on_cpu.folder.scratch);
 		if (status != STATUS_OK)
@@ -193,6 +201,17 @@ static enum status fold_on_cpu(struct worker *w, const struct chunk *chunk,
 	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
 }
 
+/* The number of records that were folded, but those of which column_fold lists the first column's
+ * field as an exception: each of the others adds to one count of that column. */
+static uint64_t nrecords_taken(const struct worker *w)
+{
+	const struct column_tally *t = &w->tally[0];
+
+	if (!w->folds_columns)
+		return w->summary->nrecords - w->summary->nomitted;
+	return (uint64_t)t->nnumbers + t->nmissing + t->ninvalid;
+}
+
 /* Adds the device's results. Errors: STATUS_NO_MEMORY. */
 static enum status partial_add(const struct worker *w, const struct chunk *chunk,
 			struct chunk_entry entry, struct partial *out)
@@ -202,6 +221,8 @@ static enum status partial_add(const struct worker *w, const struct chunk *chunk
 
 	place_records(out, chunk->nbytes, entry.inside_record, summary->first_end,
 		      summary->last_end);
+	if (plan->counts_records)
+		out->nrecords += nrecords_taken(w);
 	out->nragged += summary->nragged;
 	note_first(&out->first_ragged_offset, summary->first_ragged);
 	for (size_t c = 0; c < plan->ncolumns; c++)
@@ -219,8 +240,10 @@ static enum status add_results(struct worker *w, const struct chunk *chunk,
 				struct chunk_entry entry, struct partial *out,
 				struct fault *fault)
 {
-	w->on_device = w->summary->nundecided == 0 &&
-		       w->summary->nexceptions <= EXCEPTIONS_CAPACITY;
+	const struct chunk_summary *s = w->summary;
+
+	w->on_device = !s->has_nul && !s->has_stray && s->nundecided == 0 &&
+		       s->nexceptions <= EXCEPTIONS_CAPACITY;
 	if (!w->on_device)
 		return STATUS_OK;
 	if (partial_add(w, chunk, entry, out) != STATUS_OK)

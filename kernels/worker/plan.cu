@@ -140,7 +140,8 @@ struct fields_plan fields_plan_of(const struct worker *w)
 	to.missing_end = a->missing_end;
 	to.nmissing = (uint32_t)plan->nmissing;
 	to.missing_is_number = missing_is_number(plan);
-	to.one_column = plan->dialect.one_column;
+	to.quote = device_quote(plan);
+	to.ragged = plan->ragged;
 	to.ncolumns = (uint32_t)plan->ncolumns;
 	to.conditions.exprs = a->exprs;
 	to.conditions.npredicates = (uint32_t)plan->npredicates;

@@ -143,6 +143,7 @@ static void device_cut(struct worker *w, struct arena *a)
 	w->domino.slots = arena_cut<uint64_t>(a, w->domino.nslots);
 	w->domino.ticket = arena_cut<uint32_t>(a, 1);
 	w->tile_prefix = arena_cut<csv_map>(a, w->domino.nslots);
+	w->tile_nseparators = arena_cut<uint16_t>(a, w->domino.nslots);
 	results_cut(a, ncolumns, &w->device_summary, &r->tally, &r->bins);
 	w->exception_list.capacity = EXCEPTIONS_CAPACITY;
 	w->exception_list.list = arena_cut<struct field_exception>(a, EXCEPTIONS_CAPACITY);
@@ -253,6 +254,7 @@ static void gpu_close(struct worker *w)
 	(void)cudaFree(w->totals.data);
 	(void)cudaFree(w->codes.data);
 	(void)cudaFree(w->significands.data);
+	(void)cudaFree(w->nseparators.data);
 	(void)cudaFree(w->ends.data);
 	(void)cudaFree(w->arena.base);
 	(void)cudaFreeHost(w->pinned.base);

@@ -112,6 +112,7 @@ struct worker {
 	struct arena arena;
 	char *text;
 	csv_map *tile_prefix;
+	uint16_t *tile_nseparators;
 	struct chunk_summary *device_summary;
 	struct grid_domino domino;
 	struct exception_list exception_list;
@@ -123,7 +124,7 @@ struct worker {
 	size_t scans_nbytes;
 	struct emission_column *device_columns;
 	uint64_t *device_output_nbytes;
-	struct gpu_buffer ends, significands, codes; /* of a fold */
+	struct gpu_buffer ends, nseparators, significands, codes; /* of a fold */
 	struct gpu_buffer totals, output;            /* of an emission */
 
 	bool folds_columns; /* column_fold suffices: nothing needs each record's values */
@@ -169,9 +170,15 @@ static inline char *worker_buffer(const struct worker *w)
 	return w->buffer.data + ARENA_ALIGN;
 }
 
+/* The kernels' quote byte: see text_view. */
+static inline char device_quote(const struct plan *plan)
+{
+	return plan->dialect.quote ? plan->dialect.quote : plan->dialect.delimiter;
+}
+
 static inline struct text_view text_of(const struct worker *w, const struct chunk *chunk)
 {
-	return {w->text, chunk->nbytes, w->plan->dialect.delimiter};
+	return {w->text, chunk->nbytes, w->plan->dialect.delimiter, device_quote(w->plan)};
 }
 
 /* Copies n T up. */

@@ -155,19 +155,23 @@ enum status diagnose_ragged(const struct plan *plan, struct text *text, size_t o
 
 struct note *note_make(const struct fault *fault, int file)
 {
-	struct note *note = malloc(sizeof *note + fault->detail_nbytes);
+	size_t remedy_nbytes = strlen(fault->remedy) + 1;
+	struct note *note = malloc(sizeof *note + remedy_nbytes + fault->detail_nbytes);
 
 	if (!note)
 		return NULL;
 	*note = (struct note){fault->status, file, fault->line, fault->column,
 			      fault->value_nbytes, fault->detail_nbytes};
-	memcpy(note->detail, fault->detail, fault->detail_nbytes);
+	memcpy(note->text, fault->remedy, remedy_nbytes);
+	memcpy(note->text + remedy_nbytes, fault->detail, fault->detail_nbytes);
 	return note;
 }
 
 void note_read(const struct note *note, struct fault *fault)
 {
-	fault_set_value(fault, note->status, note->detail, note->detail_nbytes);
+	fault_set_value(fault, note->status, note->text + strlen(note->text) + 1,
+			note->detail_nbytes);
+	strcpy(fault->remedy, note->text);
 	fault->value_nbytes = note->value_nbytes;
 	fault->line = note->line;
 	fault->column = note->column;

@@ -56,7 +56,7 @@ struct note {
 	uint64_t line;
 	const char *column; /* the plan's */
 	size_t value_nbytes, detail_nbytes; /* as in struct fault */
-	char detail[];
+	char text[]; /* the remedy, NUL-terminated, and the detail */
 };
 
 /* Returns a copy of fault, which lies in the given file. NULL: out of memory. */

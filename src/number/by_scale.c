@@ -108,7 +108,8 @@ enum status by_scale_combine(struct by_scale *b, const struct by_scale *later)
 }
 
 /* Adds a bin to *t. nzeros: how many digits its scale is short of that of *t. */
-static bool total_add(struct decimal_total *t, const struct decimal_bin *bin, int nzeros, bool first)
+static bool total_add(struct decimal_total *t, const struct decimal_bin *bin, int nzeros,
+		      bool first)
 {
 	struct decimal_total x = {bin->sum, bin->min, bin->max};
 

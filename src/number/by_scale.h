@@ -90,8 +90,8 @@ enum status by_scale_add(struct by_scale *b, struct decimal x);
 enum status by_scale_add_fold(struct by_scale *b, const struct decimal_fold *later);
 enum status by_scale_combine(struct by_scale *b, const struct by_scale *later);
 
-/* Sets *out to the fold of all bins at the largest of their scales, *scale; 0 without a bin. Returns
- * false where that does not fit in 128 bits. */
+/* Sets *out to the fold of all bins at the largest of their scales, *scale; to 0 without a bin.
+ * Returns false where that does not fit in 128 bits. */
 bool by_scale_total(const struct by_scale *b, struct decimal_total *out, int *scale);
 
 #endif

@@ -408,6 +408,19 @@ static enum status check_dialect(struct options *o, struct fault *fault)
 	return STATUS_OK;
 }
 
+/* Checks that numbers can be written in the notation, and in the dialect. */
+static enum status check_notation(const struct options *o, struct fault *fault)
+{
+	const struct csv_dialect *d = &o->dialect;
+
+	if (notation_fault(&o->notation))
+		return option_fault(fault, "%s", notation_fault(&o->notation));
+	if (o->notation.decimal == d->delimiter && !d->quote && !d->escape && !d->whitespace)
+		return option_fault(fault, "--decimal: '%c' is the delimiter, and with --quote none "
+				    "no field can hold it", d->delimiter);
+	return STATUS_OK;
+}
+
 /* Whether a number can hold the delimiter. */
 static bool separates_numbers(const struct options *o)
 {
@@ -432,11 +445,6 @@ static enum status check(struct options *o, struct fault *fault)
 	if (reduce && column)
 		return option_fault(fault, "--%s prints one value and --%s prints every record: not both",
 			     reduce, column);
-	if (notation_fault(&o->notation))
-		return option_fault(fault, "%s", notation_fault(&o->notation));
-	if (o->notation.decimal == o->dialect.delimiter && !o->dialect.quote &&
-	    !o->dialect.whitespace)
-		return option_fault(fault, "--decimal: the delimiter, and --quote none, leave no such number");
 	if (o->only && !column)
 		return option_fault(fault, "--only: there is no new column to print");
 	if (o->exclusive && !running)
@@ -479,6 +487,8 @@ enum status options_parse(struct options *o, int argc, char **argv, struct fault
 	o->npaths = npaths ? npaths : 1;
 	o->paths = npaths ? (const char *const *)argv + 1 : standard_input;
 	status = read_environment(o, fault);
+	if (status == STATUS_OK)
+		status = check_notation(o, fault);
 	if (status == STATUS_OK)
 		status = check_dialect(o, fault);
 	return status == STATUS_OK ? check(o, fault) : status;

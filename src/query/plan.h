@@ -18,7 +18,7 @@
 enum invalid_policy {
 	INVALID_ERROR, /* stop with a message */
 	INVALID_SKIP,  /* leave it out, and say at the end how many there were */
-	INVALID_TEXT,  /* the column is text, then: the summary's way */
+	INVALID_TEXT,  /* the column is text if there are many: the summary's way */
 };
 
 /* What is kept of a column's values: a set of these. The first three are kept by one fused fold

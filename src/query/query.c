@@ -296,9 +296,7 @@ static enum status plan_column(struct making *m, size_t field)
 	c->needs = d->needs;
 	c->parses = d->number || d->star;
 	c->if_numeric = m->q->summary || (d->star && !d->number);
-	c->invalid = m->options->invalid;
-	if (m->q->summary && c->invalid == INVALID_ERROR)
-		c->invalid = INVALID_TEXT;
+	c->invalid = m->q->summary ? INVALID_TEXT : m->options->invalid;
 	d->column = plan->ncolumns++;
 	return c->name ? STATUS_OK : no_memory(m);
 }
@@ -404,6 +402,7 @@ static enum status make(struct making *m, struct input *input)
 {
 	struct query *q = m->q;
 	enum status status = parse_selections(m);
+	size_t nfields;
 
 	if (status == STATUS_OK)
 		status = query_read_header(q, m->options, m->selections, m->nselections,
@@ -420,8 +419,9 @@ static enum status make(struct making *m, struct input *input)
 		status = plan_predicates(m);
 	if (status == STATUS_OK)
 		status = plan_new_columns(m);
-	q->plan.dialect.one_column = q->header.nfields <= 1;
-	q->plan.ragged.nfields = q->header.nfields ? (uint32_t)q->header.nfields : 1;
+	nfields = q->header.nfields ? q->header.nfields : q->header.nnames;
+	q->plan.dialect.one_column = nfields <= 1;
+	q->plan.ragged.nfields = nfields ? (uint32_t)nfields : 1;
 	q->plan.ragged.last_is_empty = q->header.ends_empty;
 	if (q->plan.dialect.whitespace)
 		q->plan.dialect.nfields = q->header.nfields;

@@ -244,8 +244,6 @@ static const char *beyond_gpus(const struct plan *plan)
 		return "CPU only: no GPU reads --escape";
 	if (dialect->comment)
 		return "CPU only: no GPU reads --comment";
-	if (dialect->quote != '"')
-		return "CPU only: no GPU reads this --quote";
 	if (!notation_is_plain(&plan->notation))
 		return "CPU only: no GPU reads numbers in this notation";
 	for (size_t c = 0; c < plan->ncolumns; c++)

@@ -13,11 +13,12 @@
 #include "io/message.h"
 #include "number/decimal_text.h"
 
-/* Sets fault to what was noted, and its file. */
+/* Sets fault to what was noted, with its file and a remedy. */
 static void read_note(const struct left_out *l, const struct note *note, struct fault *fault)
 {
 	note_read(note, fault);
 	fault->file = input_name(l->input, note->file);
+	query_explain(l->query, fault);
 }
 
 /* The number of values of column c that were left out. */
@@ -83,10 +84,10 @@ static enum status fail(const struct left_out *l, const struct share *s, const s
 	const struct invalid_limit *limit = &l->options->max_invalid;
 
 	read_note(l, note, fault);
-	if (s->of == 1)
+	if (s->of == 1 && !is_above(limit, s))
 		snprintf(fault->excess, sizeof fault->excess,
 			 "; --invalid skip leaves out the only %s", s->what);
-	else if (s->n == s->of)
+	else if (s->n == s->of && !is_above(limit, s))
 		snprintf(fault->excess, sizeof fault->excess,
 			 "; --invalid skip leaves out all %" PRIu64 " %ss", s->n, s->what);
 	else
@@ -100,7 +101,9 @@ static enum status fail(const struct left_out *l, const struct share *s, const s
 /* Whether it is an error to leave out the share. */
 static bool is_too_much(const struct left_out *l, const struct share *s)
 {
-	return s->n > 0 && (s->n == s->of || is_above(&l->options->max_invalid, s));
+	bool is_all = s->n == s->of && !l->query->summary; /* it is a first look */
+
+	return s->n > 0 && (is_all || is_above(&l->options->max_invalid, s));
 }
 
 static enum status check_column(const struct left_out *l, size_t c, struct fault *fault)

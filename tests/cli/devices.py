@@ -112,6 +112,61 @@ def check_tables():
          harness.exactly("count(col70),sum(col101)\n0,10000\n"))
 
 
+def uneven(rng, rows, nfields):
+    """Records of which one in twenty has another number of fields than the header."""
+    lines = [",".join("c%d" % (k + 1) for k in range(nfields))]
+    for i in range(rows):
+        n = nfields if rng.randrange(20) else rng.choice((0, 1, nfields - 1, nfields + 1, nfields + 3))
+        end = rng.choice(("", ",", "\r")) if rng.randrange(20) == 0 else ""
+        lines.append(",".join(str(rng.randrange(1000)) for _ in range(n)) + end)
+    return ("\n".join(lines) + "\n").encode()
+
+
+RAGGED = [["--ragged", "error"], ["--ragged", "extra"], ["--ragged", "allow"], ["--invalid", "skip"],
+          ["--invalid", "skip", "--ragged", "extra"]]
+ASKED = [["--sum=*", "--max=*", "--count=3"], ["--sum=1"], ["--sum=1", "--count-records"], ["--count-records"],
+         ["--cumsum=3", "--byte-offset"], ["--byte-offset", "--only"], ["--where", "c2 > 500"],
+         ["--where", "c3 is missing", "--sum=1", "--count-records"]]
+
+
+def check_ragged():
+    """Records with too few and too many fields, and what is behind quotes: the same answer or the same error."""
+    rng = random.Random(SEED)
+    usual = [(None, None), (4096, 2), (30011, 3)]
+    plain = b"a,b,c\n" + b"1,2,3\n" * 30000
+    mixed = uneven(rng, 20000, 3)
+    for asked in ASKED:
+        for policy in RAGGED:
+            same("ragged: %s" % " ".join(asked + policy), asked + policy, mixed, usual)
+    same("ragged: the summary", ["--format=csv"], mixed, usual)
+    for name, inside in (("long, then short", b"1,2,3,4\n" + b"1,2,3\n" * 40 + b"1,2\n"),
+                         ("short, then long", b"1,2\n" + b"1,2,3\n" * 40 + b"1,2,3,4\n"),
+                         ("short, then no number", b"1,2\n1,2,x\n"), ("no number, then short", b"1,2,x\n1,2\n"),
+                         ("stray text", b'"1" x,2,3\n'), ("stray text, then short", b'1,"2"x,3\n1,2\n'),
+                         ("short, then stray text", b'1,2\n1,"2"x,3\n'), ("a stray CR", b'1,2,"3"\rx\n'),
+                         ("stray text in quotes", b'1,"2,""x"" ""y",3\n'), ("quotes and CR LF", b'1,2,"3"\r\n' * 9),
+                         ("a NUL", b"1,2,3\0\n"), ("a NUL in text", b"1,te\0xt,3\n"),
+                         ("a long record of megabytes", b'1,"' + b"x,\n" * 400000 + b'",3,4\n'),
+                         ("a short record of megabytes", b'1,"' + b"x,\n" * 400000 + b'"\n')):
+        for args in (["--sum=1"], ["--sum=1,3", "--count=2"], ["--sum=1", "--invalid=skip"],
+                     ["--cumsum=1", "--ragged=allow"], ["--sum=1", "--ragged=allow", "--count=2"]):
+            same("far away: %s, %s" % (name, " ".join(args)), args, plain + inside + plain[6:], usual)
+    quoted = b"a,b,c\n" + b"1,'2,\n''x\"',3\n4,it's,'6'\r\n" * 20000
+    same("another quote", ["--sum=*", "--count=2", "--quote", "'"], quoted, usual,
+         harness.exactly("sum(a),sum(c),count(b)\n100000,180000,40000\n"))
+    same("another quote: stray text", ["--sum=1", "--quote", "'"], quoted + b"1,'2'x,3\n" + quoted[6:], usual)
+    bare = b"a,b,c\n" + b'1,5" disk,3\n4,"six,6\n' * 20000
+    same("no quotes", ["--sum=1,3", "--count=2", "--quote", "none"], bare, usual,
+         harness.exactly("sum(a),sum(c),count(b)\n100000,180000,40000\n"))
+    for quote in ("'", "none"):
+        r = harness.run(["--verbose", "--sum=1", "--quote", quote], bare, device="gpu")
+        harness.ok(b"GPU only" in r.err, "--quote %s on the GPU" % quote, lambda: harness.describe(r))
+    ends = b"a,b,c\n" + b"1,2,3,\n4,5,6,\r\n" * 20000
+    same("delimiters at line ends", ["--sum=*"], ends, usual, harness.exactly("sum(a),sum(b),sum(c)\n100000,140000,180000\n"))
+    ends = b"a,b,\n" + b"1,2,\n4,5\n" * 20000
+    same("a name less", ["--sum=1,2"], ends, usual, harness.exactly("sum(a),sum(b)\n100000,140000\n"))
+
+
 PACKING = [(20000, 12), (65536, 12), (200000, 13)]  # chunk, threads: they pack what they read
 
 
@@ -125,10 +180,12 @@ def check_packed():
     for name, inside in (("numbers", b""), ("a field in quotes", b'"1",2,3\n'), ("a blank", b"1, 2,3\n"),
                          ("an exponent", b"1e3,2,3\n"), ("a number of 300 digits", b"7" * 300 + b",2,3\n"),
                          ("no number", b"1,2-3,4\n"), ("text", b"1,two,4\n"), ("a short record", b"1\n"),
+                         ("a long record", b"1,2,3,4\n"), ("a delimiter at the end", b"1,2,3,\n"),
                          ("CRLF", b"1,2,3\r\n"), ("a record of 200 kB", b"1,2," + b"5" * 200000 + b"\n"),
                          ("an open quote", b'1,2,"3\n'), ("blank lines", b"\n" * 100000)):
         path = harness.fixture("packed.csv", numbers[:middle] + inside + numbers[middle:])
         same("packed: " + name, every, None, PACKING, files=[path], gpu="gpu:0")
+        same("packed, all allowed: " + name, every + ["--ragged", "allow"], None, PACKING, files=[path], gpu="gpu:0")
     r = harness.run(["--verbose", "--sum=1", path], chunk=65536, threads=12, device="gpu:0")
     harness.ok(b"that pack" in r.err, "packed: they are", lambda: harness.describe(r))
     # A plus has the low half of a semicolon.
@@ -187,12 +244,13 @@ def check_faults():
 
 reason = reason_to_skip()
 if reason:
-    for title in ("good cases", "hostile tables", "large tables", "packed text", "auto", "faults"):
+    for title in ("good cases", "hostile tables", "large tables", "ragged records", "packed text", "auto", "faults"):
         harness.skip("devices: " + title, reason)
 else:
     check_cases()
     check_hostile()
     check_tables()
+    check_ragged()
     check_packed()
     check_auto()
     check_faults()

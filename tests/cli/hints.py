@@ -29,6 +29,10 @@ def check_delimiters():
              % (row, hint))
         says(option + ", --header no", ["--sum=1", "--header=no"], table[9:], 1, "",
              "gpustat: <stdin>:1: column 'col1': not a number: '%s'%s" % (row, hint))
+        says(option + ", a ragged record", ["--sum=1"], table + b"3;0,5\n".replace(b";", c), 1, "",
+             "gpustat: <stdin>:2: column '%s': not a number: '%s'%s" % (head, row, hint))
+        says(option + ", a ragged record first", ["--count=1"], table + b"3;0,5\n".replace(b";", c), 1, "",
+             "gpustat: <stdin>:4: 2 fields where the header has 1" + hint)
         says(option + ", '*'", ["--sum=*"], table, 1, "", "gpustat: no column holds numbers" + hint)
         says(option + ", in a value only", ["--sum=x"], b"x\n5\n1;0.10\n".replace(b";", c), 1, "",
              "gpustat: <stdin>:3: column 'x': not a number: '%s'%s" % (row, hint))

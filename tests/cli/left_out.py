@@ -29,6 +29,8 @@ def check_warnings():
          "warning: 2 values of column 'n' left out; the first: <stdin>:3: not a number: 'x'")
     says("a number out of range before text", SKIP + ["--sum=n"], b"n\n1\n1e500\nx\n", 0, "1\n",
          "warning: 2 values of column 'n' left out; the first: <stdin>:3: number beyond 10^-400 to 10^400: '1e500'")
+    says("a remedy", SKIP + ["--sum=n"], b'n\n1\n"1,234"\n', 0, "1\n",
+         "warning: 1 value of column 'n' left out: <stdin>:3: not a number: '1,234' (try --decimal , or --thousands ,)")
     says("in quotes, after lines", SKIP + ["--sum=n"], b't,n\n"a\nb",1\n"\n\n"," x ""y"""\r\n', 0, "1\n",
          "warning: 1 value of column 'n' left out: <stdin>:6: not a number: 'x \"y\"'")
     says("printed records", SKIP + ["--cumsum=n"], b"n,m\n1,2\nx,3\n", 0, "n,m,running_sum(n)\n1,2,1\nx,3,1\n",
@@ -104,7 +106,7 @@ def check_too_much():
 
 def check_summary():
     rows = b"".join(b"%d,%s\n" % (i, b"?" if i == 3 else b"%d" % i) for i in range(1, 11))
-    note = "warning: 1 value of column 'n' left out: <stdin>:4: not a number: '?'"
+    note = "warning: 1 value of column 'n' left out: <stdin>:4: not a number: '?' (try --missing '?')"
     number = HEAD + "id,number,10,0,0,55,1,10,5.5\nn,number,9,0,1,52,1,10,5.7777777777777778\n"
     says("a tenth", ["--format=csv"], b"id,n\n" + rows, 0, number, note)
     rows = rows.replace(b"10,10\n", b"10,\n")
@@ -113,9 +115,16 @@ def check_summary():
     first = b"n\n?\n" + b"1\n" * 19 + b"1e999\n"
     says("the first, and one out of range", ["--format=csv", "--header=yes"], first, 0,
          HEAD + "n,number,19,0,2,19,1,1,1\n",
-         "warning: 2 values of column 'n' left out; the first: <stdin>:2: not a number: '?'")
+         "warning: 2 values of column 'n' left out; the first: <stdin>:2: not a number: '?' (try --missing '?')")
     says("only out of range", ["--format=csv"], b"n\n" + b"1\n" * 19 + b"1e999\n", 0, HEAD + "n,number,19,0,1,19,1,1,1\n",
          "warning: 1 value of column 'n' left out: <stdin>:21: number beyond 10^-400 to 10^400: '1e999'")
+    says("skipping changes nothing", SKIP + ["--format=csv"], b"n\n1\nx\n", 0, HEAD + "n,text,2,0,0,,,,\n")
+    says("every record", SKIP + ["--format=csv", "--ragged=error"], b"n\n1,2\n", 0, HEAD + "n,empty,0,0,0,0,,,\n",
+         "warning: 1 record left out: <stdin>:2: 2 fields where the header has 1: a delimiter in a value that is not "
+         "quoted? See --ragged")
+    says("with --max-invalid", SKIP + ["--max-invalid=1"], first, 1, "",
+         "<stdin>:2: column 'n': not a number: '?' (try --missing '?'); --invalid skip leaves out 2 of 21 values, "
+         "more than --max-invalid 1")
     table = b"id,n\n" + b"".join(b"%d,%s\n" % (i, b"?" if i == 3 else b"%d" % i) for i in range(1, 11))
     for form in ("table", "tsv", "plain", "json"):
         r = harness.run(["--format=" + form], table)

@@ -149,6 +149,7 @@ def check_messages():
             ("(5)", "--money", {}), ("$1,234.50", "--thousands , --money", {}), ("1.5", "--decimal .", dict(decimal=",")),
             ("12,5%", "--decimal , --percent", dict(money=True)), ("EUR 5", "--money", {})):
         message(text, "not a number: '%s' (try %s)" % (text, remedy), **notation)
+    message("nan", "not a number: 'nan' (try --missing 'nan')")
     for text in ("abc", "0x10", "1_000", "inf", "COL1", "1,23,4", "2026-01-01"):
         message(text, "not a number: '%s'" % text)
     message("1,234e500", "number beyond 10^-400 to 10^400: '1,234e500'", thousands=",")
@@ -170,11 +171,13 @@ def check_messages():
             (["--thousands", ""], "--thousands: '' is not one character"),
             (["--thousands", "12345"], "--thousands: '12345' is not one character"),
             (["--decimal", ",", "--quote", "none"],
-             "--decimal: the delimiter, and --quote none, leave no such number")):
+             "--decimal: ',' is the delimiter, and with --quote none no field can hold it")):
         r = harness.run(args + ["--sum", "1"], b"1\n")
         harness.is_((r.status, r.out, r.err.decode()),
                     (2, b"", "gpustat: %s\nTry 'gpustat --help'.\n" % words), "usage: %s" % " ".join(args))
-    harness.answers("thousands at the delimiter's byte", ["-d;", "--decimal=,", "--quote=none", "--sum=1"], b"1,5;2\n2;3\n",
+    harness.answers("escaped decimal commas", ["--decimal=,", "--quote=none", "--escape=\\", "--sum=1"],
+                    b"1\\,5,2\n-2\\,25,3\n", "-0.75\n")
+    harness.answers("a decimal comma and --quote none", ["-d;", "--decimal=,", "--quote=none", "--sum=1"], b"1,5;2\n2;3\n",
                     "3.5\n")
 
 

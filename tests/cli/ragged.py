@@ -167,6 +167,9 @@ def check_records():
     gives("records as JSON", ["--count-records", "--sum=a", "--format=json"], text, '{"records": 3, "sum(a)": 9}\n')
     gives("records, csv", ["--count-records", "--format=csv"], text, "records\n3\n")
     gives("no record", ["--count-records"], b"", "0\n")
+    gives("blank lines, no columns", ["--count-records"], b"\n\r\n", "2\n")
+    gives("blank lines, one column", ["--count-records", "--count=1"], b"\n\n", "records,count(col1)\n2,0\n")
+    gives("blank lines, two columns", ["--count-records", "--count=2"], b"\n\n", "records,count(col2)\n0,0\n")
     harness.agrees("records with skip", ["--count-records", "--invalid=skip"], b"a,b\n1,2\n3\n5,6\n", says(
         0, "2\n", "gpustat: warning: 1 record left out: <stdin>:3: 1 field where the header has 2: see --ragged\n"), WAYS)
     many = b"a,b\n" + b"".join(b'%d,"x\n,%d"\n' % (i, i) for i in range(30000))

@@ -56,13 +56,14 @@ def run(gpustat, args, device, stdin=None, env=None):
     return p.returncode, p.stdout, p.stderr, time.monotonic() - start
 
 
-def compare(gpustat, name, args, stdin=None, env=None):
+def compare(gpustat, name, args, stdin=None, env=None, status=0):
     ways = {d: run(gpustat, args, d, stdin, env) for d in ("cpu", "gpu", "auto")}
     cpu = ways["cpu"]
-    holds = cpu[0] == 0 and cpu[1] != b"" and all(w[:2] == cpu[:2] for w in ways.values())
+    said = cpu[2] if status else cpu[1]
+    holds = cpu[0] == status and said != b"" and all(w[:3] == cpu[:3] for w in ways.values())
     times = "  ".join("%s %6.3f s" % (d, w[3]) for d, w in ways.items())
     more = "".join("  %s: status %s, %r, %r\n" % (d, w[0], w[1][:300], w[2][:300]) for d, w in ways.items())
-    report(holds, "%-44s %s  sha256 %s" % (name, times, hashlib.sha256(cpu[1]).hexdigest()[:12]), more)
+    report(holds, "%-44s %s  sha256 %s" % (name, times, hashlib.sha256(said).hexdigest()[:12]), more)
 
 
 def check_by_python(gpustat, path, label):
@@ -94,6 +95,24 @@ def check_by_python(gpustat, path, label):
                "".join("  %s: wanted %s, got %s\n" % (k, want.get(k), got.get(k)) for k in wrong[:5]) + repr(err[:300]))
 
 
+def compare_ragged(gpustat, path):
+    """A copy of the input that has one record too short and, in the middle and at the end, two too long."""
+    with open(path, "rb") as f:
+        lines = f.read().splitlines()
+    n, ragged = len(lines), path + ".ragged"
+    for k in (n // 2, n - 2):
+        lines[k] += b",5"
+    lines[n // 2 + 3] = lines[n // 2 + 3].rpartition(b",")[0]
+    with open(ragged, "wb") as f:
+        f.write(b"\n".join(lines) + b"\n")
+    name = os.path.basename(ragged)
+    compare(gpustat, name, ["--sum=1", ragged], status=1)
+    for args in (["--ragged=extra"], ["--ragged=allow"], ["--invalid=skip"]):
+        compare(gpustat, name + " " + args[0], ["--count=*", "--count-records", ragged] + args,
+                status=args == ["--ragged=extra"])
+    os.remove(ragged)
+
+
 def compare_all(options, folder):
     jobs = [(options.gen, os.path.join(folder, "%s-%d.csv" % (kind, k)), kind, seed, options.size)
             for kind in KINDS for k, seed in enumerate(SEEDS)]
@@ -108,6 +127,8 @@ def compare_all(options, folder):
         name = os.path.basename(path)
         compare(options.gpustat, name, EVERY + [path])
         compare(options.gpustat, name + ", the summary, redirected", ["--format=csv"], path)
+    for path in paths[::2]:
+        compare_ragged(options.gpustat, path)
     for path in zipped:
         compare(options.gpustat, os.path.basename(path), EVERY + [path])
     tiny = dict(os.environ, GPUSTAT_CHUNK_BYTES="1000003")

@@ -84,14 +84,14 @@ static unsigned random_below(unsigned n)
 }
 
 /* Text of every kind of trouble that the automaton knows, and little else. */
-static inline void random_hostile(char *text, size_t nbytes, char delimiter)
+static inline void random_hostile(char *text, size_t nbytes, char delimiter, char quote)
 {
-	static const char bytes[] = {'"', '"', '\n', '\r', '1', 'x', 0, (char)0xff};
+	const char bytes[] = {quote, '"', '\n', '\r', '1', 'x', 0, (char)0xff};
 	unsigned nquotes = 1 + random_below(40); /* some texts are mostly inside quotes */
 
 	for (size_t i = 0; i < nbytes; i++) {
 		unsigned r = random_below(nquotes + 9);
-		text[i] = r == 0 ? '"' : r == 1 ? delimiter : bytes[random_below(sizeof bytes)];
+		text[i] = r == 0 ? quote : r == 1 ? delimiter : bytes[random_below(sizeof bytes)];
 	}
 }
 

@@ -58,6 +58,8 @@ static void trial_random_scans(struct trial *t)
 			trial_scan(t, NEW_OFFSET, 0, p);
 	for (unsigned c = 0; c < NFIELDS && t->plan.npredicates; c++)
 		t->columns[c].needs = wanted[c] ? MOMENTS_FUSED : 0;
+	t->plan.ragged.policy = (enum ragged_policy)random_below(4);
+	t->plan.ragged.last_is_empty = random_below(2);
 	t->plan.only = random_below(2) && t->plan.nnew_columns;
 	t->plan.exclusive = random_below(2);
 }
@@ -142,7 +144,9 @@ static unsigned nwrong_hostile(struct trial *t, unsigned ntexts)
 
 	for (unsigned i = 0; i < ntexts; i++) {
 		size_t nbytes = 1 + random_below(sizeof text);
-		random_hostile(text, nbytes, ',');
+		random_hostile(text, nbytes, ',', '"');
+		if (i % 3)
+			text_faults_remove(&t->plan.dialect, text, nbytes);
 		nwrong += trial_text(t, text, nbytes, 50 + random_below(2000)) != NULL;
 	}
 	return nwrong;
@@ -196,12 +200,16 @@ static void test_before(void)
 static void test_narrow(void)
 {
 	static const char *const texts[] = {"",   "\n",     "\r\n",  "\r",        "1",   "1\n", "1\r\n",
-					    "\"\n", "\n\n1\n\n", "1\n2\n3", "\"\"\n\r\n", "1e99\n", ",\n"};
+					    "\"\n", "\n\n1\n\n", "1\n2\n3", "\"\"\n\r\n", "1e99\n", ",\n",
+					    "1,\n2,3\n", "1,\r\n4,5,\n,,\n6\n", "\"1\"2\n3\n"};
 
-	for (unsigned kind = 0; kind < 6; kind++) {
+	for (unsigned n = 0; n < 24; n++) {
+		unsigned kind = n % 6;
 		struct trial t;
 		trial_begin(&t);
 		t.plan.ncolumns = kind / 2 == 1 ? 0 : 1;
+		t.plan.ragged.nfields = kind % 2 ? 1 : 2;
+		t.plan.ragged.policy = (enum ragged_policy)(n / 6);
 		t.plan.dialect.one_column = kind % 2;
 		if (kind / 2 != 1)
 			trial_scan(&t, NEW_SUM, 0, 0);
@@ -223,7 +231,7 @@ static void test_narrow(void)
 		for (size_t i = 0; i < CHUNK_NBYTES; i++)
 			lines[i] = i % 4 == 2 ? '7' : '\n';
 		ok(!trial_chunk(&t, lines, CHUNK_NBYTES, 0, {CSV_FIELD_START, false, false}),
-		   "short and blank lines, kind %u", kind);
+		   "short and blank lines, kind %u", n);
 		memset(lines, 'x', CHUNK_NBYTES);
 		lines[CHUNK_NBYTES - 1] = '\n';
 		ok(!trial_chunk(&t, lines, CHUNK_NBYTES, 0, {CSV_FIELD_START, false, false}),
@@ -242,6 +250,9 @@ static void test_delimiters(void)
 		struct trial t;
 		trial_begin(&t);
 		t.plan.dialect.delimiter = delimiter;
+		t.plan.ragged.nfields = 1;
+		t.plan.ragged.policy = RAGGED_ALLOW;
+		t.plan.dialect.one_column = true;
 		t.plan.ncolumns = 1;
 		trial_scan(&t, NEW_SUM, 0, 0);
 		trial_scan(&t, NEW_BYTE_OFFSET, 0, 0);

@@ -30,7 +30,7 @@ __global__ static void numbers_read(const char *texts, const uint32_t *nbytes,
 		((char *)memory)[i] = "7.-"[i % 3]; /* what would do most harm */
 	for (uint32_t i = begin; i < end; i++)
 		text[i] = texts[blockIdx.x * NUMBER_NBYTES + i - begin];
-	r.read = number_read(text, begin, end, &r.significand, &r.scale);
+	r.read = number_read(text, begin, end, '"', &r.significand, &r.scale);
 	results[blockIdx.x] = r;
 }
 

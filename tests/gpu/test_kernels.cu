@@ -253,109 +253,6 @@ static void test_domino(void)
 	domino_close(&t);
 }
 
-/* ---- records ---- */
-
-struct record_test {
-	char *text; /* host memory; the rest on the device */
-	struct text_view view;
-	struct grid_domino domino;
-	csv_map *tile_prefix;
-	uint32_t *ends;
-	struct chunk_summary *summary;
-};
-
-/* What the automaton says of the text, entered in state; ends may be NULL. */
-static uint32_t automaton_run(const struct record_test *t, enum csv_state *state,
-			      uint32_t *ends)
-{
-	uint32_t nends = 0;
-
-	for (size_t i = 0; i < t->view.nbytes; i++) {
-		enum csv_class c = csv_classify((unsigned char)t->text[i],
-						(unsigned char)t->view.delimiter, '"');
-		if (c == CSV_NEWLINE && csv_outside_quotes(*state))
-			ends[nends++] = (uint32_t)i + 1;
-		*state = csv_step(*state, c);
-	}
-	return nends;
-}
-
-/* Finds the ends as entered in state, and compares. */
-static bool ends_are_right(struct record_test *t, enum csv_state state, uint32_t nheads,
-			   csv_map map)
-{
-	size_t nbytes = t->view.nbytes;
-	uint32_t *wanted = (uint32_t *)malloc((nbytes + 1) * sizeof *wanted);
-	enum csv_state left_in = state;
-	uint32_t nends = automaton_run(t, &left_in, wanted);
-
-	must(cudaMemset(t->ends, POISON, nbytes * sizeof *t->ends), "poison");
-	must(grid_domino_advance(&t->domino, 0), "advance");
-	must(records_ends_launch(t->view, t->domino, t->tile_prefix, state, nheads, t->ends,
-				 t->summary, 0), "launch records_ends");
-	uint32_t *seen = host_copy(t->ends, nbytes);
-	struct chunk_summary *summary = host_copy(t->summary, 1);
-	bool right = summary->nends == nends && csv_map_apply(map, state) == left_in &&
-		     summary->nrecords == (nends > nheads ? nends - nheads : 0) &&
-		     summary->nragged == 0 && summary->nexceptions == 0 &&
-		     summary->first_ragged == UINT32_MAX &&
-		     memcmp(seen, wanted, nends * sizeof *seen) == 0 &&
-		     device_untouched(t->ends + nends, nbytes - nends);
-	free(wanted);
-	free(seen);
-	free(summary);
-	return right;
-}
-
-static void test_records_of(size_t nbytes)
-{
-	struct record_test t;
-	uint32_t nlines = 0;
-
-	t.text = (char *)malloc(nbytes);
-	random_hostile(t.text, nbytes, ';');
-	for (size_t i = 0; i < nbytes; i++)
-		nlines += t.text[i] == '\n';
-	/* Memory past the end is filled with '\n', the byte that would do most harm. */
-	char *data = device_filled<char>(nbytes + 2 * LANE_NBYTES, '\n');
-	must(cudaMemcpy(data, t.text, nbytes, cudaMemcpyHostToDevice), "copy up");
-	t.view = {data, nbytes, ';'};
-	uint32_t ntiles = records_ntiles(nbytes);
-	t.domino = {device_filled<uint64_t>(ntiles, 0), device_filled<uint32_t>(1, 0), ntiles, 0};
-	t.tile_prefix = device_filled<csv_map>(ntiles, POISON);
-	t.ends = device_filled<uint32_t>(nbytes, POISON);
-	t.summary = device_filled<struct chunk_summary>(1, 0);
-
-	must(grid_domino_advance(&t.domino, 0), "advance");
-	must(records_map_launch(t.view, t.domino, t.tile_prefix, t.summary, 0),
-	     "launch records_map");
-	struct chunk_summary *summary = host_copy(t.summary, 1);
-	bool right = summary->nlines == nlines;
-	for (unsigned state = 0; state < CSV_NSTATES; state++)
-		right = ends_are_right(&t, (enum csv_state)state, state != CSV_FIELD_START,
-				       (csv_map)summary->map) && right;
-	ok(right, "record ends in %zu bytes, from every state", nbytes);
-
-	void *owned[] = {data, t.domino.slots, t.domino.ticket, t.tile_prefix, t.ends, t.summary};
-	for (void *memory : owned)
-		device_free(memory);
-	free(summary);
-	free(t.text);
-}
-
-static void test_records(void)
-{
-	const size_t tile = RECORDS_TILE_NBYTES;
-	const size_t sizes[] = {1,        2,        15,           16,       17,       31,
-				32,       33,       63,           64,       65,       tile - 1,
-				tile,     tile + 1, tile + 17,    2 * tile, 32 * tile, 33 * tile + 5,
-				70 * tile - 1};
-
-	for (size_t nbytes : sizes)
-		for (unsigned again = 0; again < 3; again++)
-			test_records_of(nbytes);
-}
-
 /* ---- reduce ---- */
 
 #define LARGEST INT64_C(999999999999999999) /* DECIMAL_NDIGITS digits */
@@ -426,8 +323,8 @@ static void test_reduce_of(uint32_t ncolumns, uint32_t nrows, unsigned nscales,
 	struct field_table table = {device_copy(host.significand, nfields),
 				    device_copy(host.code, nfields), stride, ncolumns};
 	uint32_t *device_ends = device_copy(ends, nrows + 2);
-	struct record_table records = {device_ends + !nheads, device_copy(&nrows, 1), nheads,
-				       nrows};
+	struct record_table records = {device_ends + !nheads, NULL, NULL,
+				       device_copy(&nrows, 1), nheads, nrows};
 	struct reduce_memory memory = {
 		device_filled<struct column_tally>(ncolumns, POISON),
 		device_filled<struct decimal_bin>(ncolumns * DECIMAL_NSCALES, POISON),
@@ -484,7 +381,6 @@ int main(void)
 	plan_lazy();
 	test_levels();
 	test_domino();
-	test_records();
 	test_reduce();
 	return done();
 }

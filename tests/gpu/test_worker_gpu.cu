@@ -2,6 +2,9 @@
  *
  * test_worker_gpu.cu - the GPU worker as the engine uses it, against the CPU's fold of
  * the same chunk, member by member.
+ *
+ * An argument, any, makes it quick: each plan has one policy for ragged records, not every one. For
+ * the sanitizers.
  */
 #include "kernels/worker/worker.cuh"
 #include "worker_test.cuh"
@@ -23,8 +26,7 @@ static void test_cuts(struct both *b, const char *text, size_t nbytes, const cha
 		if (!difference)
 			difference = both_fold_early(b, text + at, length, entry, at == 0);
 		for (size_t end = at + length; at < end; at++) {
-			enum csv_class c = csv_classify((unsigned char)text[at],
-							(unsigned char)b->plan->dialect.delimiter, '"');
+			enum csv_class c = class_of(&b->plan->dialect, text[at]);
 			entry.inside_record = c != CSV_NEWLINE || !csv_outside_quotes(entry.state);
 			entry.state = csv_step(entry.state, c);
 		}
@@ -34,44 +36,83 @@ static void test_cuts(struct both *b, const char *text, size_t nbytes, const cha
 		diag("%s differs before byte %zu", difference, at);
 }
 
-/* Random texts of both kinds under a plan. */
-static void test_plan(const struct plan *plan, unsigned nfields, const char *name)
+/* The text, with faults and without. Without them the device must fold most of it. */
+static void test_text(struct both *b, char *text, size_t nbytes, const char *name)
 {
+	unsigned before = nfolded_on_device;
+
+	test_cuts(b, text, nbytes, name);
+	text_faults_remove(&b->plan->dialect, text, nbytes);
+	unsigned between = nfolded_on_device;
+	test_cuts(b, text, nbytes, "... without NULs and stray text");
+	ok(nfolded_on_device > between + 4, "... %u chunks folded by the device, %u with faults",
+	   nfolded_on_device - between, between - before);
+}
+
+/* Random texts of both kinds under a plan. */
+static void test_policy(const struct plan *plan, const char *name)
+{
+	char quote = plan->dialect.quote, delimiter = plan->dialect.delimiter;
 	size_t nbytes = 4 * CHUNK_NBYTES;
 	char *text = (char *)malloc(nbytes);
 	struct both b;
 
 	both_open(&b, plan, CHUNK_NBYTES);
-	random_records(text, nbytes, nfields, plan->dialect.delimiter);
-	test_cuts(&b, text, nbytes, name);
-	random_hostile(text, nbytes, plan->dialect.delimiter);
-	test_cuts(&b, text, nbytes, "hostile text");
+	random_records(text, nbytes, plan->ragged.nfields, delimiter);
+	for (size_t i = 0; quote && i < nbytes; i++)
+		text[i] = text[i] == '"' ? quote : text[i];
+	test_text(&b, text, nbytes, name);
+	random_hostile(text, nbytes, delimiter, quote ? quote : '"');
+	test_text(&b, text, nbytes, "hostile text");
 	both_close(&b);
 	free(text);
+}
+
+static unsigned npolicies = 4; /* for each plan */
+
+static void test_plan(struct plan *plan, const char *name)
+{
+	static const char *const policies[] = {"error", "extra", "allow", "count"};
+	static unsigned policy;
+	char title[120];
+
+	for (unsigned i = 0; i < npolicies; i++, policy = (policy + 1) % 4) {
+		plan->ragged.policy = (enum ragged_policy)policy;
+		plan->ragged.last_is_empty = random_below(2);
+		snprintf(title, sizeof title, "%s, ragged %s%s", name, policies[policy],
+			 plan->ragged.last_is_empty ? ", the last may lack" : "");
+		test_policy(plan, title);
+	}
 	free(plan->columns);
 }
 
 static void test_plans(void)
 {
-	struct plan p = plan_make(4, 1, 2, ';');
+	struct plan p = plan_make(9, 4, 1, 2, ';');
 	p.nmissing = 3;
 	p.missing = spellings;
-	test_plan(&p, 9, "four columns of nine, three missing spellings");
-	p = plan_make(1, 0, 1, '\t');
-	p.dialect.one_column = true;
-	test_plan(&p, 1, "one column, alone");
-	p = plan_make(1, 2, 1, ',');
-	test_plan(&p, 4, "the third column of four");
-	p = plan_make(0, 0, 1, ',');
-	test_plan(&p, 3, "no column");
-	p = plan_make(300, 0, 1, ',');
-	test_plan(&p, 300, "300 columns");
-	p = plan_make(COLUMN_FOLD_NCOLUMNS_MAX, 0, 1, ',');
-	test_plan(&p, COLUMN_FOLD_NCOLUMNS_MAX, "as many columns as a block has threads");
-	p = plan_make(COLUMN_FOLD_NCOLUMNS_MAX / 2 + 1, 0, 1, ',');
-	test_plan(&p, COLUMN_FOLD_NCOLUMNS_MAX / 2 + 2, "half as many, and one more");
-	p = plan_make(50, 0, 1, ';');
-	test_plan(&p, 50, "50 columns");
+	test_plan(&p, "four columns of nine, three missing spellings");
+	p = plan_make(9, 4, 2, 2, ';');
+	p.dialect.quote = '\'';
+	test_plan(&p, "four columns of nine, the last as well, another quote");
+	p = plan_make(4, 2, 1, 2, ',');
+	p.dialect.quote = 0;
+	test_plan(&p, "two columns of four, no quotes");
+	p = plan_make(1, 1, 0, 1, '\t');
+	test_plan(&p, "one column, alone");
+	p = plan_make(4, 1, 2, 1, ',');
+	test_plan(&p, "the third column of four");
+	p = plan_make(3, 0, 0, 1, ',');
+	test_plan(&p, "no column");
+	p = plan_make(300, 300, 0, 1, ',');
+	test_plan(&p, "300 columns");
+	p = plan_make(COLUMN_FOLD_NCOLUMNS_MAX, COLUMN_FOLD_NCOLUMNS_MAX, 0, 1, ',');
+	test_plan(&p, "as many columns as a block has threads");
+	p = plan_make(COLUMN_FOLD_NCOLUMNS_MAX / 2 + 2, COLUMN_FOLD_NCOLUMNS_MAX / 2 + 1, 0, 1,
+		      ',');
+	test_plan(&p, "half as many, and one more");
+	p = plan_make(50, 50, 0, 1, ';');
+	test_plan(&p, "50 columns");
 }
 
 /* A text that is one record, or none, in every state. */
@@ -79,8 +120,10 @@ static void test_small(void)
 {
 	static const char *const texts[] = {"",    "\n",     "\r\n", "\r",    "1",        "\"",
 					    "1\n", "1\r\n",  "\"\n", "1\n2",  "\n1\n\n2\n", ",\n",
-					    "x\n", "\"\"\n", "5\"\n", "1e99\n", "\"1\n\"\n", "\n\n"};
-	struct plan p = plan_make(1, 0, 1, ',');
+					    "x\n", "\"\"\n", "5\"\n", "1e99\n", "\"1\n\"\n", "\n\n",
+					    "1,2\n", "1,\r\n", "1,\"\"\n", "\"1\"2\n", "1,2,3\n",
+					    "\"1\"\r\n", "\"1\"\r", "\"1\"\r\r\n", "1,,\n"};
+	struct plan p = plan_make(2, 1, 0, 1, ',');
 	struct both b;
 
 	both_open(&b, &p, 64);
@@ -123,22 +166,32 @@ static void test_repeated(const struct plan *plan, const char *pattern, size_t n
 
 static void test_limits(void)
 {
-	struct plan p = plan_make(1, 0, 1, ',');
+	struct plan p = plan_make(1, 1, 0, 1, ',');
 	test_repeated(&p, "\"1\"\"\"\n", 1 << 19, "more exceptions than the list holds");
-	p = plan_make(500, 0, 1, ',');
+	p = plan_make(500, 500, 0, 1, ',');
 	test_repeated(&p, "\n", 1 << 19, "more blank lines than the table holds");
-	p = plan_make(2, 0, 1, ',');
+	p = plan_make(2, 2, 0, 1, ',');
 	test_repeated(&p, "7", 1 << 19, "no line at all");
-	p = plan_make(2, 0, 1, ',');
+	p = plan_make(2, 2, 0, 1, ',');
 	test_repeated(&p, "\n", 1 << 19, "blank lines only");
-	p = plan_make(2, 0, 1, ',');
+	p = plan_make(3, 2, 0, 1, ',');
 	test_repeated(&p, "1,2,3\n4,5,6\n", (1 << 23) - 1, "8 MiB of short lines");
+	p = plan_make(3, 2, 0, 2, ',');
+	test_repeated(&p, "1,2\n4,5,6,7\n", (1 << 20) - 1, "as many records too long as too short");
+	p = plan_make(3, 2, 0, 2, ',');
+	p.ragged.policy = RAGGED_ALLOW;
+	test_repeated(&p, "1,2\n4,5,6,7\n", (1 << 20) - 1, "... and all allowed");
+	p = plan_make(3, 2, 0, 2, ',');
+	test_repeated(&p, "1,2,3,\n4,5,6\r\n7,8,9,\r\n", 1 << 20, "delimiters at line ends");
+	p = plan_make(3, 2, 0, 2, ',');
+	p.ragged.last_is_empty = true;
+	test_repeated(&p, "1,2,3\n4,5\n7,8,\n", 1 << 20, "a last field that may lack");
 }
 
 static void test_faults(void)
 {
 	const struct worker_setup setup = {64, 1000, 0};
-	struct plan p = plan_make(1, 0, 1, ',');
+	struct plan p = plan_make(1, 1, 0, 1, ',');
 	struct worker *w;
 	struct fault fault = {};
 	char text[300];
@@ -239,7 +292,7 @@ static void test_packed_pauses(struct both *b, char *text)
 
 static void test_packed(void)
 {
-	struct plan p = plan_make(3, 0, 2, ',');
+	struct plan p = plan_make(5, 3, 0, 2, ',');
 	char *text = (char *)malloc(CHUNK_NBYTES);
 	struct both b;
 
@@ -278,10 +331,13 @@ static void test_pinned(size_t nbytes, const char *name)
 	ok(pinned_buffer_free(&a) == cudaSuccess && !a.data, "nor if it never was pinned");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	(void)argv;
 	if (gpu_count() == 0)
 		skip_all("no CUDA device");
+	if (argc > 1)
+		npolicies = 1;
 	plan_lazy();
 	test_small();
 	test_plans();

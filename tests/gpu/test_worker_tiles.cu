@@ -3,7 +3,8 @@
  * test_worker_tiles.cu - the GPU worker where column_fold cuts text: every byte on a tile's
  * border, and chunks that are folded before it is known how they are entered.
  *
- * An argument, any, makes it quick: a tenth of the borders. For the sanitizers.
+ * An argument, any, makes it quick: a tenth of the borders, and fewer policies for ragged records.
+ * For the sanitizers.
  */
 #include "worker_test.cuh"
 
@@ -13,6 +14,7 @@
 #define TEST_NBORDERS 400 /* chunks of sizes about a tile's and a window's */
 #endif
 static unsigned nborders = TEST_NBORDERS;
+static unsigned step = 1; /* through policies */
 
 /* Folds text[0 .. nbytes), entered between records. */
 static const char *fold_whole(struct both *b, const char *text, size_t nbytes)
@@ -83,14 +85,35 @@ static void long_records(char *text, size_t nbytes, size_t length, const char *e
 	}
 }
 
+/* Long records, of which some have more or fewer fields than the plan. */
+static void test_ragged_tiles(struct plan *p, char *text, size_t nbytes)
+{
+	static const char *const ends[] = {"\n", ",\n", ",\r\n", ",7\n"};
+
+	for (unsigned i = 0; i < 8; i += step) {
+		p->ragged.policy = (enum ragged_policy)(i % 4);
+		p->ragged.nfields = i < 4 ? 3 : 4;
+		p->ragged.last_is_empty = i > 4;
+		long_records(text, nbytes, i % 3 ? 3000 : 10000, ends[i / 2]);
+		test_tiles_of(p, text, "long records of other numbers of fields");
+	}
+}
+
 static void test_tiles(void)
 {
 	const size_t nbytes = 4 * RECORDS_TILE_NBYTES;
 	char *text = (char *)malloc(nbytes);
-	struct plan p = plan_make(2, 0, 2, ',');
+	struct plan p = plan_make(4, 2, 0, 2, ',');
 
-	random_records(text, nbytes, 4, ',');
-	test_tiles_of(&p, text, "records of all kinds");
+	for (unsigned policy = RAGGED_ERROR; policy <= RAGGED_COUNT; policy += step) {
+		p.ragged.policy = (enum ragged_policy)policy;
+		random_records(text, nbytes, 4, ',');
+		test_tiles_of(&p, text, "records of all kinds");
+		text_faults_remove(&p.dialect, text, nbytes);
+		test_tiles_of(&p, text, "... without NULs and stray text");
+	}
+	free(p.columns);
+	p = plan_make(3, 2, 0, 2, ',');
 	long_records(text, nbytes, 30, "\n");
 	test_tiles_of(&p, text, "quoted fields");
 	long_records(text, nbytes, 700, "\r\n");
@@ -100,17 +123,20 @@ static void test_tiles(void)
 	long_records(text, nbytes, 10000, "\r\n");
 	test_tiles_of(&p, text, "records longer than a tile");
 	free(p.columns);
-	p = plan_make(3, 0, 1, ',');
+	p = plan_make(3, 3, 0, 1, ',');
 	test_tiles_of(&p, text, "all fields of such records");
+	test_ragged_tiles(&p, text, nbytes);
 	free(p.columns);
-	p = plan_make(250, 0, 1, ',');
+	p = plan_make(250, 250, 0, 1, ',');
 	random_records(text, nbytes, 250, ',');
+	text_faults_remove(&p.dialect, text, nbytes);
 	test_tiles_of(&p, text, "records of 250 fields");
 	free(p.columns);
-	p = plan_make(2, 0, 1, ',');
+	p = plan_make(2, 2, 0, 1, ',');
 	memset(text, '\n', nbytes);
 	test_tiles_of(&p, text, "blank lines");
 	p.dialect.one_column = true;
+	p.ragged.nfields = 1;
 	p.ncolumns = 1;
 	test_tiles_of(&p, text, "blank lines that are values");
 	memset(text, ',', nbytes);
@@ -124,7 +150,7 @@ static void test_tiles(void)
 /* Quoted text, plain text, and plain before quoted text, so that guesses are right and wrong. */
 static void test_early(void)
 {
-	struct plan p = plan_make(2, 0, 2, ',');
+	struct plan p = plan_make(3, 2, 0, 2, ',');
 	const size_t nbytes = 3 * RECORDS_TILE_NBYTES;
 	char *text = (char *)malloc(nbytes);
 	const char *difference = NULL;
@@ -158,10 +184,14 @@ int main(int argc, char **argv)
 	(void)argv;
 	if (gpu_count() == 0)
 		skip_all("no CUDA device");
-	if (argc > 1)
+	if (argc > 1) {
 		nborders /= 10;
+		step = 3;
+	}
 	plan_lazy();
 	test_tiles();
 	test_early();
+	ok(nfolded_on_device > nborders * 10, "%u chunks were folded by the device, %u have faults",
+	   nfolded_on_device, nfaulty);
 	return done();
 }

@@ -97,6 +97,7 @@ static cudaError_t ends_launch(struct worker *w, const struct chunk *chunk)
 		       ? error
 		       : records_ends_launch(text_of(w, chunk), w->domino, w->tile_prefix,
 					     CSV_FIELD_START, 0, (uint32_t *)w->ends.data,
+					     (uint16_t *)w->nseparators.data, w->tile_nseparators,
 					     w->device_summary, 0);
 }
 
@@ -249,6 +250,9 @@ int main(int argc, char **argv)
 		most = strtoul(sizes[i], NULL, 10) > most ? strtoul(sizes[i], NULL, 10) : most;
 	most <<= 20;
 	char *text = text_read(argv[1], &most);
+	plan.ragged.nfields = 1;
+	for (const char *c = text; c < text + most && *c != '\n'; c++)
+		plan.ragged.nfields += *c == ',';
 	for (int i = 0; i < nsizes; i++) {
 		size_t nbytes = (size_t)strtoul(sizes[i], NULL, 10) << 20;
 		nbytes = nbytes < most ? nbytes : most;

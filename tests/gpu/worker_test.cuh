@@ -6,7 +6,7 @@
 #ifndef GPUSTAT_WORKER_TEST_CUH
 #define GPUSTAT_WORKER_TEST_CUH
 
-#include "kernel_test.cuh"
+#include "text_faults.cuh"
 
 extern "C" {
 #include "emit/cpu_folder.h"
@@ -23,16 +23,19 @@ extern const struct worker_ops worker_gpu;
 
 __attribute__((unused)) static const char *const spellings[] = {"NA", "null", "-999"};
 
-/* Makes a plan for every stride-th field, beginning with the first_field-th. Columns are
+/* Makes a plan for every stride-th field of nfields, beginning with the first_field-th. Columns are
  * freed by the caller. */
-static struct plan plan_make(size_t ncolumns, uint32_t first_field, uint32_t stride,
-			     char delimiter)
+static struct plan plan_make(uint32_t nfields, size_t ncolumns, uint32_t first_field,
+			     uint32_t stride, char delimiter)
 {
 	struct plan p = {};
 
 	p.dialect.delimiter = delimiter;
 	p.dialect.quote = '"';
+	p.dialect.one_column = nfields == 1;
 	p.notation.decimal = '.';
+	p.ragged.nfields = nfields;
+	p.counts_records = true;
 	p.where = PREDICATE_NONE;
 	p.ncolumns = ncolumns;
 	p.bad_record = INVALID_SKIP;
@@ -91,7 +94,9 @@ static const char *partial_difference(const struct partial *gpu, const struct pa
 	if (gpu->tail_offset != cpu->tail_offset)
 		return "tail_offset";
 	if (gpu->nragged != cpu->nragged || gpu->first_ragged_offset != cpu->first_ragged_offset)
-		return "short records";
+		return "ragged records";
+	if (gpu->nrecords != cpu->nrecords)
+		return "nrecords";
 	for (size_t c = 0; c < cpu->ncolumns; c++) {
 		const struct column_partial *a = &gpu->columns[c], *b = &cpu->columns[c];
 		if (!fast_equal(&a->fast, &b->fast))
@@ -189,9 +194,7 @@ static const char *both_fold(struct both *b, const char *text, size_t nbytes,
 
 	for (size_t i = 0; i < nbytes; i++) {
 		nlines += text[i] == '\n';
-		map = csv_map_compose(
-			map, csv_map_of(csv_classify((unsigned char)text[i],
-						     (unsigned char)b->plan->dialect.delimiter, '"')));
+		map = csv_map_compose(map, csv_map_of(class_of(&b->plan->dialect, text[i])));
 	}
 	read_text(b->worker, &chunk, text, nbytes);
 	partial_clear(&b->gpu);
@@ -203,6 +206,9 @@ static const char *both_fold(struct both *b, const char *text, size_t nbytes,
 		return "map";
 	if (seen.nlines != nlines)
 		return "nlines";
+	const char *difference = text_faults_difference(b->worker, text, nbytes, 0, entry.state);
+	if (difference)
+		return difference;
 	cpu_fold(b, text, nbytes, entry);
 	return partial_difference(&b->gpu, &b->cpu);
 }
@@ -218,8 +224,7 @@ static bool record_ends(const struct both *b, const char *text, size_t nbytes,
 	bool ends = false;
 
 	for (size_t i = 0; i < nbytes; i++) {
-		enum csv_class c = csv_classify((unsigned char)text[i],
-						(unsigned char)b->plan->dialect.delimiter, '"');
+		enum csv_class c = class_of(&b->plan->dialect, text[i]);
 		ends = c == CSV_NEWLINE && csv_outside_quotes(state);
 		state = csv_step(state, c);
 	}
@@ -252,8 +257,11 @@ static const char *both_fold_early(struct both *b, const char *text, size_t nbyt
 	if (worker_gpu.fold(b->worker, &chunk, {CSV_UNQUOTED, true, true}, &b->gpu, &fault) !=
 	    STATUS_OK)
 		bail("worker: %s", fault.detail);
-	if (b->gpu.needs_entry)
-		return NULL;
+	const char *difference = text_faults_difference(b->worker, text, nbytes,
+							 b->worker->early.head_nbytes,
+							 CSV_FIELD_START);
+	if (difference || b->gpu.needs_entry)
+		return difference;
 	nearly++;
 	size_t head = b->gpu.head_nbytes;
 	if (map.nlines > 0 && !(head == 0 ? first_of_file : record_ends(b, text, head, entry.state)))
@@ -294,20 +302,40 @@ static size_t random_field(char *to)
 	return (size_t)sprintf(to, "\"%ld.%0*u\"", value, 1 + random_below(12), random_below(10));
 }
 
-/* Fills text with records of about nfields fields; the last may be cut anywhere. */
+/* The number of fields of a record. Most have nfields. */
+static unsigned random_nfields(unsigned nfields)
+{
+	switch (random_below(50)) {
+	case 0:
+		return random_below(nfields) + 1;
+	case 1:
+		return nfields - 1;
+	case 2:
+		return nfields + 1;
+	case 3:
+		return nfields + 1 + random_below(4);
+	default:
+		return nfields;
+	}
+}
+
+/* Fills text with records of about nfields fields, with and without a delimiter at the line's end;
+ * the last may be cut anywhere. */
 static void random_records(char *text, size_t nbytes, unsigned nfields, char delimiter)
 {
 	static char line[65536];
 	size_t at = 0;
 
 	while (at < nbytes) {
-		unsigned r = random_below(50), n = r == 0 ? random_below(nfields) : nfields;
+		unsigned n = random_below(50) ? random_nfields(nfields) : 0;
 		size_t length = 0;
-		for (unsigned f = 0; r != 1 && f < n; f++) {
+		for (unsigned f = 0; f < n; f++) {
 			if (f > 0)
 				line[length++] = delimiter;
 			length += random_field(line + length);
 		}
+		if (random_below(30) == 0)
+			line[length++] = delimiter;
 		if (random_below(5) == 0)
 			line[length++] = '\r';
 		line[length++] = '\n';

@@ -155,7 +155,8 @@ static bool packs(const struct by_scale *b, const struct decimal_fold *f)
 	return same(&dense, f);
 }
 
-/* combine(fold [begin, cut), fold [cut, end)): of two packed folds, or of a packed and a dense one. */
+/* combine(fold [begin, cut), fold [cut, end)) of two packed folds, and of a packed and a dense
+ * one. */
 static bool combines(int begin, int cut, int end)
 {
 	struct decimal_fold whole = fold(begin, end), dense = fold(cut, end);

@@ -99,7 +99,7 @@ static bool same_note(const struct note *a, const struct note *b)
 		return a == b;
 	return a->status == b->status && a->line == b->line &&
 	       a->detail_nbytes == b->detail_nbytes &&
-	       !memcmp(a->detail, b->detail, a->detail_nbytes);
+	       !memcmp(a->text, b->text, strlen(a->text) + 1 + a->detail_nbytes);
 }
 
 static bool same_total(const struct total *a, const struct total *b)
