@@ -8,6 +8,7 @@
 #include "bench/ladder/model.h"
 #include "bench/report/report.h"
 #include "bench/report/sheet.h"
+#include "io/output.h"
 
 #define NOTE_WIDTH 86
 

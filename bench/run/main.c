@@ -10,6 +10,7 @@
 #include "bench/ladder/bench.h"
 #include "bench/run/bench_options.h"
 #include "io/message.h"
+#include "io/output.h"
 #include "io/table.h"
 #include "bench/pipeline/pipeline.h"
 #include "bench/report/report.h"

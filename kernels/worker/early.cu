@@ -51,6 +51,8 @@ static bool find_head(const struct chunk *chunk, const struct csv_dialect *diale
 
 bool early_fold_plan(struct worker *w, const struct chunk *chunk)
 {
+	if (chunk->plan)
+		return false;
 	if (!chunk->first_of_file)
 		return find_head(chunk, &w->plan->dialect, &w->early);
 	w->early.dependence = CHUNK_INDEPENDENT;

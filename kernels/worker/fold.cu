@@ -282,11 +282,12 @@ enum status gpu_fold(struct worker *w, const struct chunk *chunk, struct chunk_e
 	bool fits;
 
 	w->on_device = false;
+	cpu_folder_use(&w->on_cpu, chunk_plan(chunk, w->plan));
 	if (w->nlines == 0) { /* no record ends here */
 		place_records(out, chunk->nbytes, entry.inside_record, 0, 0);
 		return STATUS_OK;
 	}
-	if (!w->filters)
+	if (!w->filters || chunk->plan) /* the device has the run's plan only */
 		return fold_on_cpu(w, chunk, entry, out, fault);
 	if (w->early.launched && early_fold_matches(w, chunk, entry)) {
 		status = add_early_results(w, chunk, out, fault);

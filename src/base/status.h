@@ -18,12 +18,15 @@
 	X(STATUS_NO_MEMORY, "out of memory", 1)                                    \
 	X(STATUS_OPEN, "cannot open", 1)                                           \
 	X(STATUS_READ, "read error", 1)                                            \
+	X(STATUS_IS_OUTPUT, "is the output as well: write to another file", 1)      \
 	X(STATUS_SHRANK, "file shrank while it was read", 1)                       \
 	X(STATUS_WRITE, "write error", 1)                                          \
 	/* of compressed data, "FORMAT data" by the fault's detail */               \
 	X(STATUS_DAMAGED, "corrupt", 1)                                            \
 	X(STATUS_TRUNCATED, "truncated", 1)                                        \
 	X(STATUS_TRAILING, "trailing garbage after", 1)                            \
+	/* a format that is not read; its name and the remedy are the fault's detail */ \
+	X(STATUS_FOREIGN, "not CSV but", 1)                                        \
 	X(STATUS_NOT_A_NUMBER, "not a number", 1)                                  \
 	/* @ stands for the value */                                               \
 	X(STATUS_NUL, "NUL byte in @: try iconv -f UTF-16 -t UTF-8, or tr '\\0' '\\n'", 1) \
@@ -31,9 +34,15 @@
 	X(STATUS_RAGGED, "", 1) /* the detail has the words */                     \
 	X(STATUS_LONG_RECORD, "record longer than 256 MiB; is a quote left open?", 1) \
 	X(STATUS_OPEN_QUOTE, "quoted field is never closed", 1)                    \
+	X(STATUS_HEADER_DIFFERS, "header differs from the first file's: print each file by itself", 1) \
+	X(STATUS_HEADER_LACKS,                                                     \
+	  "in the first file's header, but not in this one: rename it, or leave the file out", 1) \
+	X(STATUS_HEADER_REPEATS, "not as often in this header as in the first file's", 1) \
+	X(STATUS_HEADER_UNCLEAR,                                                   \
+	  "may be a header or a record, and has none of the first file's names: if it is a "  \
+	  "record, try: cat FILE... | gpustat ...", 1)                             \
 	X(STATUS_OPEN_ESCAPE, "nothing follows the escape byte that ends the file", 1) \
 	X(STATUS_STRAY_QUOTE, "text behind a closing quote", 1)                    \
-	X(STATUS_HEADER_DIFFERS, "header differs from the first file's", 1)        \
 	X(STATUS_DOUBTFUL_HEADER,                                                  \
 	  "@ is neither a number nor surely a name: say --header yes or --header no", 1) \
 	X(STATUS_LONE_HEADER,                                                      \

@@ -93,7 +93,7 @@ static enum status fill(struct decoder *d, struct piece *p)
 void decoder_fill(struct decoder *d, struct piece *p)
 {
 	p->nbytes = 0;
-	p->last = false;
+	p->last = p->padded = false;
 	p->status = fill(d, p);
 }
 

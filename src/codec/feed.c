@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fd.h"
+
 void feed_init(struct feed *f, int fd, const void *prefix, size_t nbytes)
 {
 	f->fd = fd;
@@ -71,21 +73,29 @@ static void wait_for_byte(struct feed *f)
 	f->stopped = p[1].revents != 0;
 }
 
+/* Whether a read that has failed is to be tried again, with O_NONBLOCK when there is a byte. */
+static bool may_retry(const struct feed *f)
+{
+	if (f->wake >= 0 && errno == EAGAIN)
+		return true; /* another reader of the pipe was faster: wait for a byte or wake */
+	return fd_may_retry(f->fd, POLLIN);
+}
+
 enum status feed_more(struct feed *f, struct fault *fault)
 {
 	size_t kept_from = f->begin - FEED_KEPT;
 	ssize_t n;
 
-	if (f->wake >= 0)
-		wait_for_byte(f);
-	if (f->stopped)
-		return STATUS_OK;
 	memmove(f->data, f->data + kept_from, f->end - kept_from);
 	f->end -= kept_from;
 	f->begin = FEED_KEPT;
-	do
+	do {
+		if (f->wake >= 0)
+			wait_for_byte(f);
+		if (f->stopped)
+			return STATUS_OK;
 		n = read(f->fd, f->data + f->end, sizeof f->data - f->end);
-	while (n < 0 && errno == EINTR);
+	} while (n < 0 && may_retry(f));
 	if (n < 0)
 		return fault_set(fault, STATUS_READ, errno, NULL);
 	f->end += (size_t)n;

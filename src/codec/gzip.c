@@ -15,7 +15,7 @@
 
 enum flag { FLAG_HCRC = 2, FLAG_EXTRA = 4, FLAG_NAME = 8, FLAG_COMMENT = 16, FLAG_RESERVED = 0xe0 };
 
-enum place { BETWEEN_MEMBERS, IN_DATA, AT_TRAILER };
+enum place { BETWEEN_MEMBERS, IN_DATA, AT_TRAILER, IN_PADDING };
 
 struct gzip {
 	const struct inflate_ops *ops;
@@ -185,6 +185,10 @@ static enum status begin_member(struct gzip *g, struct feed *feed, enum decode_s
 	}
 	switch (gzip_parse_header(&header, data, have, &words)) {
 	case GZIP_OTHER:
+		if (*data == '\0') { /* the file began with the magic number */
+			g->place = IN_PADDING;
+			return STATUS_OK;
+		}
 		return codec_fault(fault, STATUS_TRAILING, &codec_gzip, NULL);
 	case GZIP_INCOMPLETE:
 		return starve(feed, step, fault);
@@ -254,6 +258,22 @@ static enum status end_member(struct gzip *g, struct feed *feed, enum decode_ste
 	return STATUS_OK;
 }
 
+/* Tapes and some devices pad a file with zeros to a whole block. gzip(1) ignores them, too. */
+static enum status pass_padding(struct feed *feed, struct piece *piece, enum decode_step *step)
+{
+	size_t have, n = 0;
+	const unsigned char *data = feed_data(feed, &have);
+
+	while (n < have && data[n] == '\0')
+		n++;
+	feed_use(feed, n);
+	if (n < have)
+		return codec_fault(&piece->fault, STATUS_TRAILING, &codec_gzip, NULL);
+	piece->padded = feed->at_end;
+	*step = feed->at_end ? DECODE_ENDED : DECODE_STARVES;
+	return STATUS_OK;
+}
+
 /* Returns at each member's end, where blocks may follow. */
 static enum status gzip_step(void *state, struct feed *feed, struct piece *piece,
 			     enum decode_step *step)
@@ -272,6 +292,9 @@ static enum status gzip_step(void *state, struct feed *feed, struct piece *piece
 			break;
 		case AT_TRAILER:
 			status = end_member(g, feed, step, &piece->fault);
+			break;
+		case IN_PADDING:
+			status = pass_padding(feed, piece, step);
 			break;
 		}
 	} while (status == STATUS_OK && *step == DECODE_GOES_ON && piece->nbytes < PIECE_NBYTES &&

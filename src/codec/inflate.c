@@ -10,14 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool inflate_is_library(const char *name)
+{
+	return !strcmp(name, "zlib") || !strcmp(name, "isal") || !strcmp(name, "libdeflate");
+}
+
 /* Whether GPUSTAT_INFLATE names another library. */
 static bool is_masked(const char *name)
 {
-	const char *only = getenv("GPUSTAT_INFLATE");
+	const char *only = getenv(INFLATE_VARIABLE);
 
-	if (!only || (strcmp(only, "zlib") && strcmp(only, "isal") && strcmp(only, "libdeflate")))
-		return false;
-	return strcmp(only, name) != 0;
+	return only && inflate_is_library(only) && strcmp(only, name) != 0;
 }
 
 const struct inflate_ops *inflate_stream(void)

@@ -54,9 +54,13 @@ struct inflate_ops {
 	uint32_t (*crc)(uint32_t crc, const unsigned char *data, size_t nbytes);
 };
 
-/* The fastest library for streams, and for whole blocks. For tests, the environment's
- * GPUSTAT_INFLATE may name the only library to use; zlib then does what that one cannot. Any
- * thread. */
+/* For tests: names the only library to use; zlib then does what that one cannot. */
+#define INFLATE_VARIABLE "GPUSTAT_INFLATE"
+
+/* Whether the variable may have this value: a library, built in or not. */
+bool inflate_is_library(const char *name);
+
+/* The fastest library for streams, and for whole blocks. Any thread. */
 const struct inflate_ops *inflate_stream(void);
 const struct inflate_ops *inflate_block(void);
 

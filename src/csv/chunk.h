@@ -15,6 +15,8 @@
  * but is kept in memory, and decompressed text can be a thousand times as long as its input. */
 #define RECORD_MAX_NBYTES ((size_t)256 << 20)
 
+struct plan;
+
 /* Consecutive bytes of one file, cut without regard to records. Chunks are numbered
  * in input order over all files; nbytes may be 0. */
 struct chunk {
@@ -27,7 +29,14 @@ struct chunk {
 	bool first_of_file;    /* the automaton starts afresh here */
 	bool last_of_file;     /* an unfinished record ends with this chunk */
 	uint64_t first_line;   /* with first_of_file: the line that data starts on */
+	const struct plan *plan; /* the file's, if its columns are elsewhere than in the run's */
 };
+
+/* The plan by which a chunk of the run is folded. */
+static inline const struct plan *chunk_plan(const struct chunk *chunk, const struct plan *run)
+{
+	return chunk->plan ? chunk->plan : run;
+}
 
 /* How a chunk is entered: known only once every earlier chunk has been mapped. */
 struct chunk_entry {

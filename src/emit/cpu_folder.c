@@ -13,17 +13,34 @@
 
 #define COPY_NBYTES 32 /* copied at once; reads beyond a piece's end stay within the padding */
 
+/* How many of a record's first fields are read. */
+static size_t count_fields(const struct plan *plan)
+{
+	size_t n = plan->ragged.nfields;
+
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		if (plan->columns[c].field >= n)
+			n = plan->columns[c].field + (size_t)1;
+	return n;
+}
+
 enum status cpu_folder_init(struct cpu_folder *f, const struct plan *plan)
 {
-	size_t last = plan->ncolumns ? plan->columns[plan->ncolumns - 1].field : 0;
-	size_t nfields = last < plan->ragged.nfields ? plan->ragged.nfields : last + 1;
-
 	memset(f, 0, sizeof *f);
 	f->plan = plan;
-	rows_init(&f->rows, plan->dialect, nfields);
+	rows_init(&f->rows, plan->dialect, count_fields(plan));
 	if (row_folder_init(&f->folder, plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	return new_fields_init(&f->fields, plan);
+}
+
+void cpu_folder_use(struct cpu_folder *f, const struct plan *plan)
+{
+	if (f->plan == plan)
+		return;
+	f->plan = f->folder.plan = f->folder.block.plan = plan;
+	f->rows.dialect = plan->dialect;
+	f->rows.nfields = count_fields(plan);
 }
 
 void cpu_folder_free(struct cpu_folder *f)

@@ -30,6 +30,10 @@ struct cpu_folder {
 enum status cpu_folder_init(struct cpu_folder *f, const struct plan *plan);
 void cpu_folder_free(struct cpu_folder *f);
 
+/* Makes plan the one by which texts are folded and printed from now on: that of the init, or one
+ * that differs from it in the places of the columns and the number of fields. */
+void cpu_folder_use(struct cpu_folder *f, const struct plan *plan);
+
 /* Classifies text[0 .. nbytes), padded as simd.h says, and folds its complete records into out, as
  * rows_fold does. Errors: STATUS_NO_MEMORY. */
 enum status cpu_folder_fold(struct cpu_folder *f, const char *text, size_t nbytes,

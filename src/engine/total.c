@@ -15,15 +15,17 @@
 enum { NOTE_UNDECIDED, NOTE_RAGGED, NNOTES_OF_RECORDS };
 
 /* Makes the folder's tables unless they are there, and clears the partial. */
-static enum status seam_folder_begin(struct seam_folder *f, const struct plan *plan)
+static enum status seam_folder_begin(const struct total *t, struct seam_folder *f)
 {
-	if (partial_need(&f->partial, plan) != STATUS_OK)
+	if (partial_need(&f->partial, t->plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	partial_clear(&f->partial);
-	if (f->cpu.plan || cpu_folder_init(&f->cpu, plan) == STATUS_OK)
-		return STATUS_OK;
-	cpu_folder_free(&f->cpu);
-	return STATUS_NO_MEMORY;
+	if (!f->cpu.plan && cpu_folder_init(&f->cpu, t->plan) != STATUS_OK) {
+		cpu_folder_free(&f->cpu);
+		return STATUS_NO_MEMORY;
+	}
+	cpu_folder_use(&f->cpu, t->file_plan);
+	return STATUS_OK;
 }
 
 void seam_folder_free(struct seam_folder *f)
@@ -35,7 +37,7 @@ void seam_folder_free(struct seam_folder *f)
 enum status total_init(struct total *t, const struct plan *plan)
 {
 	memset(t, 0, sizeof *t);
-	t->plan = plan;
+	t->plan = t->file_plan = plan;
 	t->notes = calloc(NNOTES_OF_RECORDS + plan->ncolumns, sizeof *t->notes);
 	return t->notes ? partial_init(&t->partial, plan) : STATUS_NO_MEMORY;
 }
@@ -100,16 +102,16 @@ static enum status note_tolerated(struct total *t, struct text *text, const stru
 	for (size_t c = 0; status == STATUS_OK && c < t->plan->ncolumns; c++) {
 		if (later->columns[c].ninvalid == 0 || *note_at(t, c) || !tolerates(t->plan, c))
 			continue;
-		diagnose_value(t->plan, text, first_invalid(&later->columns[c]), c, fault);
+		diagnose_value(t->file_plan, text, first_invalid(&later->columns[c]), c, fault);
 		status = keep_note(note_at(t, c), text, fault);
 	}
 	if (status == STATUS_OK && later->nundecided && !t->notes[NOTE_UNDECIDED]) {
-		diagnose_value(t->plan, text, later->first_undecided_offset,
+		diagnose_value(t->file_plan, text, later->first_undecided_offset,
 			       later->undecided_column, fault);
 		status = keep_note(&t->notes[NOTE_UNDECIDED], text, fault);
 	}
 	if (status == STATUS_OK && later->nragged && !t->notes[NOTE_RAGGED]) {
-		diagnose_ragged(t->plan, text, later->first_ragged_offset, fault);
+		diagnose_ragged(t->file_plan, text, later->first_ragged_offset, fault);
 		status = keep_note(&t->notes[NOTE_RAGGED], text, fault);
 	}
 	return status;
@@ -172,15 +174,15 @@ static enum status check(struct total *t, struct text *text, const struct partia
 	t->fault_offset = first;
 	if (later->first_stray_offset != OFFSET_NONE && later->first_stray_offset <= first) {
 		t->fault_offset = later->first_stray_offset; /* before all else in its record */
-		return diagnose_stray(t->plan, text, t->fault_offset, fault);
+		return diagnose_stray(t->file_plan, text, t->fault_offset, fault);
 	}
 	if (first == OFFSET_NONE)
 		return note_tolerated(t, text, later, fault);
 	if (first == ragged)
-		return diagnose_ragged(t->plan, text, first, fault);
-	status = diagnose_value(t->plan, text, first, column, fault);
-	remedy_repeated_header(t->plan, text->data, text->nbytes, first,
-			       t->plan->columns[column].field, fault);
+		return diagnose_ragged(t->file_plan, text, first, fault);
+	status = diagnose_value(t->file_plan, text, first, column, fault);
+	remedy_repeated_header(t->file_plan, text->data, text->nbytes, first,
+			       t->file_plan->columns[column].field, fault);
 	return status;
 }
 
@@ -266,13 +268,13 @@ static enum status seam_fold(struct total *t, bool at_end, const struct seam_use
 	if (at_end)
 		s->data[s->nbytes] = '\n';
 	if (partial_need(use->into, t->plan) != STATUS_OK ||
-	    seam_folder_begin(use->folder, t->plan) != STATUS_OK ||
+	    seam_folder_begin(t, use->folder) != STATUS_OK ||
 	    cpu_folder_fold(cpu, s->data, nbytes, CHUNK_BETWEEN_RECORDS, p) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	s->nbytes = 0;
 	status = check(t, &text, p, fault);
 	if (status == STATUS_OK && p->open_field_offset != OFFSET_NONE)
-		return diagnose_open(t->plan, &text, p->open_field_offset, fault);
+		return diagnose_open(t->file_plan, &text, p->open_field_offset, fault);
 	if (status == STATUS_OK && t->plan->emits)
 		status = seam_emit(t, cpu, nbytes, at_end, use->out, fault);
 	return status == STATUS_OK ? combine(use->into, p, fault) : status;
@@ -366,6 +368,7 @@ enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nline
 	struct seam_use tail = {&t->folder, &t->partial, &output->tail};
 	enum status status;
 
+	t->file_plan = chunk_plan(chunk, t->plan);
 	output->head.nbytes = output->tail.nbytes = 0;
 	output->good_nbytes = 0;
 	status = add_head(t, chunk, line, later, &head, fault);
@@ -392,7 +395,7 @@ void total_emit_before_fault(struct total *t, const struct chunk *chunk, struct 
 
 	if (!t->plan->emits || output->good_nbytes == 0)
 		return;
-	if (seam_folder_begin(&t->folder, t->plan) == STATUS_OK &&
+	if (seam_folder_begin(t, &t->folder) == STATUS_OK &&
 	    cpu_folder_fold(cpu, chunk->data, output->good_nbytes, entry, ignored) == STATUS_OK &&
 	    cpu_folder_emit(cpu, chunk->data, output->good_nbytes, entry, &output->before,
 			    chunk->offset_bytes, &output->head) == STATUS_OK)
@@ -459,6 +462,7 @@ enum status total_add_border(struct total *t, const struct border *b, struct sea
 	enum status status;
 	uint64_t line;
 
+	t->file_plan = chunk_plan(&b->chunk, t->plan);
 	line = pass_lines(t, &b->chunk, b->nlines);
 	status = add_head(t, &b->chunk, line, &ends, &use, fault);
 	settle(t);

@@ -62,6 +62,7 @@ struct border {
 /* The fold of all chunks so far. */
 struct total {
 	const struct plan *plan;
+	const struct plan *file_plan; /* of the file whose chunk is added: see chunk_plan */
 	struct partial partial;
 	bool settled; /* every column has had a value: its kind is known */
 	struct seam seam;

@@ -10,6 +10,7 @@
 struct worker {
 	char *memory; /* the buffer, and padding on both sides */
 	char *buffer;
+	const struct plan *plan; /* the run's */
 	struct cpu_folder folder;
 	struct text_buffer text; /* what is printed of a chunk */
 };
@@ -29,6 +30,7 @@ static enum status cpu_open(struct worker **out, const struct plan *plan,
 
 	if (!w)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	w->plan = plan;
 	w->memory = calloc(1, setup->chunk_nbytes + 2 * SIMD_PAD_NBYTES);
 	w->buffer = w->memory + SIMD_PAD_NBYTES;
 	if (!w->memory || cpu_folder_init(&w->folder, plan) != STATUS_OK ||
@@ -49,6 +51,7 @@ static enum status cpu_map(struct worker *w, const struct chunk *chunk, struct c
 			   struct fault *fault)
 {
 	(void)fault;
+	cpu_folder_use(&w->folder, chunk_plan(chunk, w->plan));
 	out->map = rows_classify(&w->folder.rows, chunk->data, chunk->nbytes, &out->nlines);
 	out->dependence = w->folder.rows.dependence;
 	return STATUS_OK;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "fold/statistic.h"
+#include "io/output.h"
 
 uint64_t result_nnumbers(const struct column_partial *column)
 {
@@ -151,15 +152,16 @@ static void print_heading(const struct query *q, char **names)
 {
 	const struct header *h = &q->header;
 	size_t nbytes = h->end - h->begin; /* without the line end */
+	FILE *out = output_stream();
 
 	if (!q->plan.only)
-		fwrite(h->line, 1, nbytes, stdout);
+		fwrite(h->line, 1, nbytes, out);
 	for (size_t i = 0; i < q->nresults; i++) {
 		if (i || !q->plan.only)
-			putchar(q->plan.dialect.delimiter);
-		output_field(names[i], &q->plan.dialect);
+			putc(q->plan.dialect.delimiter, out);
+		output_field(out, names[i], &q->plan.dialect);
 	}
-	fwrite(h->line + nbytes, 1, h->line_nbytes - nbytes, stdout);
+	fwrite(h->line + nbytes, 1, h->line_nbytes - nbytes, out);
 }
 
 /* Whether every name can be printed in the input's dialect. */

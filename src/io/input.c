@@ -4,7 +4,7 @@
  *
  * Each file is a source, opened when it is peeked at or reached. The current one is read in one of
  * two ways. Ranged, a plain file: a chunk's offset and length are handed out under the lock, and
- * read outside of it. The file's size is fixed when its first chunk is read; what is appended later
+ * read outside of it. The file's size is taken when it is opened; what is appended later
  * is ignored, and a file that turns out shorter is an error. Streamed, all others: chunks are read
  * in order under the lock. So are blocks cut, but not decoded.
  */
@@ -40,9 +40,8 @@ struct input {
 	struct preamble preamble; /* to skip in each file */
 	bool has_preamble;
 
-	char *header; /* to skip in later files; NULL: none */
-	size_t header_nbytes;
-	bool header_required;
+	struct input_headers headers; /* find and place may be NULL */
+	const struct plan *plan;      /* of the current file's chunks; NULL: the run's */
 };
 
 int input_nfiles(const struct input *in)
@@ -55,21 +54,21 @@ const char *input_name(const struct input *in, int file)
 	return source_name(&in->sources[file]);
 }
 
+bool input_is_padded(const struct input *in, int file)
+{
+	return in->sources[file].padded;
+}
+
 /* ---- opening ---- */
 
-static enum status skip_header(const struct input *in, struct source *s, struct fault *fault)
+static enum status skip_header(struct input *in, struct source *s, struct fault *fault)
 {
+	size_t nbytes = 0;
 	enum status status = STATUS_OK;
-	size_t nbytes;
-	bool blank;
 
-	if (!in->header)
-		return STATUS_OK;
-	nbytes = source_find_line(s, in->header, in->header_nbytes, &blank, &status, fault);
-	if (status == STATUS_OK && nbytes == 0 && !blank && in->header_required) {
-		status = source_fail(s, fault, STATUS_HEADER_DIFFERS, 0);
-		fault->line = 1;
-	}
+	if (in->headers.find)
+		status = in->headers.find(in->headers.context, in, (int)(s - in->sources), &nbytes,
+					  fault);
 	if (status == STATUS_OK)
 		source_skip(s, nbytes);
 	return status;
@@ -122,7 +121,6 @@ void input_close(struct input *in)
 	pthread_mutex_destroy(&in->lock);
 	block_pool_free(&in->pool);
 	free(in->sources);
-	free(in->header);
 	free(in);
 }
 
@@ -175,16 +173,9 @@ void input_skip(struct input *in, size_t nbytes)
 	source_skip(&in->sources[in->file], nbytes);
 }
 
-enum status input_expect_header(struct input *in, const char *header, size_t nbytes,
-				bool required)
+void input_expect_headers(struct input *in, const struct input_headers *headers)
 {
-	in->header = malloc(nbytes + 1);
-	if (!in->header)
-		return STATUS_NO_MEMORY;
-	memcpy(in->header, header, nbytes);
-	in->header_nbytes = nbytes;
-	in->header_required = required;
-	return STATUS_OK;
+	in->headers = *headers;
 }
 
 void input_set_prompt(struct input *in)
@@ -324,13 +315,19 @@ static enum status begin_chunk(struct input *in, char *buffer, struct chunk *chu
 
 	if (first)
 		status = open_source(in, s, fault);
-	if (first && status == STATUS_OK)
-		source_make_ranged(s);
+	if (first) {
+		in->plan = NULL;
+		if (status == STATUS_OK && in->headers.place)
+			status = in->headers.place(in->headers.context, in, in->file, &in->plan,
+						   fault);
+		if (status == STATUS_OK)
+			source_make_ranged(s);
+	}
 	in->offset_bytes += first ? s->nskipped : 0;
 	in->begun = true;
 	*chunk = (struct chunk){.data = buffer, .index = in->index++, .file = in->file,
 				.offset_bytes = in->offset_bytes, .first_of_file = first,
-				.first_line = s->line};
+				.first_line = s->line, .plan = in->plan};
 	return status;
 }
 

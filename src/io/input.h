@@ -20,12 +20,14 @@
 #include "io/reader.h"
 
 struct input;
+struct plan;
 
 /* Opens the first file; the others are opened when they are reached. paths: npaths names, "-" is
  * standard input; not copied. Compressed files, recognised by their first bytes, are decompressed;
  * a UTF-8 byte-order mark at a file's beginning is skipped.
  * Errors, here and below, name the file in fault: STATUS_OPEN, STATUS_READ, STATUS_NO_MEMORY,
- * STATUS_DAMAGED, STATUS_TRUNCATED, STATUS_TRAILING, STATUS_SHRANK, STATUS_HEADER_DIFFERS. */
+ * STATUS_DAMAGED, STATUS_TRUNCATED, STATUS_TRAILING, STATUS_SHRANK, STATUS_IS_OUTPUT,
+ * STATUS_FOREIGN, and of struct input_headers. */
 enum status input_open(struct input **out, const char *const *paths, int npaths,
 		       struct fault *fault);
 void input_close(struct input *in);
@@ -34,6 +36,9 @@ int input_nfiles(const struct input *in);
 
 /* A file's name for messages. */
 const char *input_name(const struct input *in, int file);
+
+/* Whether zero bytes behind a file's compressed data were left out, once it has been read. */
+bool input_is_padded(const struct input *in, int file);
 
 /* ---- before the first chunk is read ---- */
 
@@ -60,11 +65,22 @@ void input_begin_with(struct input *in, int file);
 /* Skips the first nbytes of what input_peeked returns. */
 void input_skip(struct input *in, size_t nbytes);
 
-/* Skips this first record in files that are opened from now on. header: nbytes bytes without the
- * line end; copied. required: a file that begins otherwise is an error, STATUS_HEADER_DIFFERS.
- * Errors: STATUS_NO_MEMORY. */
-enum status input_expect_header(struct input *in, const char *header, size_t nbytes,
-				bool required);
+/* What is done with the headers of files that are opened from now on. Called by one thread at a
+ * time, perhaps under the input's lock, in the order of the files. Errors are the caller's. */
+struct input_headers {
+	void *context; /* not owned */
+
+	/* The file has been opened: input_peek may be called for it. Sets *nbytes to the length of
+	 * its header and all before it, which is then skipped. */
+	enum status (*find)(void *context, struct input *in, int file, size_t *nbytes,
+			    struct fault *fault);
+
+	/* The file's first chunk is next. Sets *plan, which is NULL, to that of its chunks if it is
+	 * not the run's. */
+	enum status (*place)(void *context, const struct input *in, int file,
+			     const struct plan **plan, struct fault *fault);
+};
+void input_expect_headers(struct input *in, const struct input_headers *headers);
 
 /* Ends a chunk early where the next byte of a pipe would have to be waited for: records are
  * printed as they come. Otherwise chunks are filled. */

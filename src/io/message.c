@@ -71,6 +71,7 @@ static void print_detail(const struct fault *f)
 	case STATUS_DAMAGED:
 	case STATUS_TRUNCATED:
 	case STATUS_TRAILING:
+	case STATUS_FOREIGN:
 		fputs(" ", stderr);
 		utf8_print(stderr, f->detail, f->detail_nbytes);
 		break;
@@ -237,6 +238,14 @@ void message_undecided(uint64_t n)
 {
 	message_note("warning: %" PRIu64 " record%s without an answer to the condition: text was "
 		     "compared with a number", n, n == 1 ? "" : "s");
+}
+
+void message_padded(const char *file)
+{
+	print_program();
+	fputs("warning: ", stderr);
+	print_text(file);
+	fputs(": zero bytes behind the gzip data left out\n", stderr);
 }
 
 void message_note(const char *format, ...)

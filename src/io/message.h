@@ -37,6 +37,9 @@ void message_name_guessed(const char *file, uint64_t line, const char *name);
 /* Warns that in n records a condition compared text with a number. */
 void message_undecided(uint64_t n);
 
+/* Warns that zero bytes behind the file's compressed data were left out. */
+void message_padded(const char *file);
+
 /* Makes SIGUSR1, unless it is ignored, print the bytes done, the total, and the speed since the
  * first call; later calls only set the total. done: static storage. all: UINT64_MAX: unknown. */
 void message_progress(const _Atomic uint64_t *done, uint64_t all);

@@ -282,3 +282,8 @@ bool read_ahead_has_thread(const struct read_ahead *r)
 {
 	return r->threaded;
 }
+
+bool read_ahead_is_padded(struct read_ahead *r)
+{
+	return slot_of(r, r->nread)->padded;
+}

@@ -44,6 +44,9 @@ const struct codec_blocks *read_ahead_blocks(const struct read_ahead *r);
 enum status read_ahead_cut(struct read_ahead *r, struct block_batch *batch, bool prompt,
 			   bool *ended, struct fault *fault);
 
+/* Whether zero bytes behind the stream were left out; after read_ahead_read has found its end. */
+bool read_ahead_is_padded(struct read_ahead *r);
+
 /* Whether a thread decodes. */
 bool read_ahead_has_thread(const struct read_ahead *r);
 

@@ -12,6 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fd.h"
+#include "codec/foreign.h"
+
 #define PEEK_NBYTES (64 * 1024)
 #define PIPE_NBYTES (1024 * 1024) /* as much as an ordinary user may ask for */
 
@@ -22,7 +25,9 @@ static bool is_stdin(const struct source *s)
 
 const char *source_name(const struct source *s)
 {
-	return is_stdin(s) ? "<stdin>" : s->path;
+	if (is_stdin(s))
+		return "<stdin>";
+	return *s->path ? s->path : "''";
 }
 
 enum status source_fail(const struct source *s, struct fault *fault, enum status status,
@@ -46,11 +51,8 @@ static enum status name_fault(const struct source *s, enum status status, struct
 static enum status read_fd(struct source *s, char *to, size_t capacity, size_t *nbytes,
 			   struct fault *fault)
 {
-	ssize_t n;
+	ssize_t n = fd_read(s->fd, to, capacity);
 
-	do
-		n = read(s->fd, to, capacity);
-	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return fault_set(fault, STATUS_READ, errno, NULL);
 	*nbytes = (size_t)n;
@@ -68,6 +70,7 @@ enum status source_read(struct source *s, char *to, size_t capacity, size_t *nby
 	status = s->packed ? read_ahead_read(s->packed, to, capacity, nbytes, fault)
 			   : read_fd(s, to, capacity, nbytes, fault);
 	s->at_end = status == STATUS_OK && *nbytes == 0;
+	s->padded = s->at_end && s->packed && read_ahead_is_padded(s->packed);
 	return name_fault(s, status, fault);
 }
 
@@ -176,25 +179,6 @@ size_t source_line_end(struct source *s, size_t at, enum status *status, struct 
 	return *status == STATUS_OK && ends(s, at + 1, status, fault);
 }
 
-size_t source_find_line(struct source *s, const char *wanted, size_t wanted_nbytes, bool *blank,
-			enum status *status, struct fault *fault)
-{
-	size_t at = 0, nbytes;
-
-	do {
-		nbytes = source_line_end(s, at, status, fault);
-		at += nbytes;
-	} while (nbytes && *status == STATUS_OK);
-	*blank = *status == STATUS_OK && ends(s, at, status, fault);
-	if (*status != STATUS_OK || *blank || !matches(s, at, wanted, wanted_nbytes, status, fault))
-		return 0;
-	at += wanted_nbytes;
-	nbytes = source_line_end(s, at, status, fault);
-	if (nbytes == 0 && *status == STATUS_OK && !ends(s, at, status, fault))
-		return 0;
-	return at + nbytes;
-}
-
 /* Skips all that was peeked at, up to the nlines-th LF at most. Returns the number of LFs. */
 static uint64_t skip_peeked_lines(struct source *s, uint64_t nlines)
 {
@@ -268,15 +252,54 @@ static enum status begin_decoding(struct source *s, struct fault *fault)
 		return name_fault(s, codec_fault(fault, STATUS_TRUNCATED, codec, NULL), fault);
 	if (match != CODEC_BEGINS)
 		return STATUS_OK;
+	s->codec = codec;
 	status = read_ahead_open(&s->packed, codec, s->fd, data, nbytes, fault);
 	s->begin = s->end = 0;
 	s->at_end = false;
 	return name_fault(s, status, fault);
 }
 
+/* Refuses what is no text. */
+static enum status refuse_foreign(struct source *s, struct fault *fault)
+{
+	const struct foreign *foreign;
+	const unsigned char *data;
+	enum codec_match match;
+	enum status status;
+	size_t nbytes = 0;
+
+	do {
+		status = source_peek(s, nbytes + 1, fault);
+		if (status != STATUS_OK)
+			return status;
+		data = (const unsigned char *)source_peeked(s, 0, &nbytes);
+		match = foreign_find(data, nbytes, s->at_end, &foreign);
+	} while (match == CODEC_PERHAPS);
+	if (match != CODEC_BEGINS)
+		return STATUS_OK;
+	status = foreign_fault(fault, foreign, is_stdin(s) ? "" : s->path, s->codec);
+	return name_fault(s, status, fault);
+}
+
+/* Whether a file's size can be trusted: /proc and /sys have files with a false one, and no blocks. */
+static bool is_plain(const struct stat *st)
+{
+	return S_ISREG(st->st_mode) && st->st_size > 0 && st->st_blocks > 0;
+}
+
+/* Whether the file is what standard output goes to: it would be read as it is written. */
+static bool is_output(const struct stat *in)
+{
+	struct stat out;
+
+	return S_ISREG(in->st_mode) && fstat(STDOUT_FILENO, &out) == 0 &&
+	       in->st_dev == out.st_dev && in->st_ino == out.st_ino;
+}
+
 enum status source_open(struct source *s, struct fault *fault)
 {
 	enum status status;
+	struct stat st;
 
 	s->fd = is_stdin(s) ? STDIN_FILENO : open(s->path, O_RDONLY | O_CLOEXEC);
 	if (s->fd < 0)
@@ -284,11 +307,17 @@ enum status source_open(struct source *s, struct fault *fault)
 	s->state = SOURCE_OPEN;
 	s->line = 1;
 	s->nusers = 1;
+	if (fstat(s->fd, &st))
+		return source_fail(s, fault, STATUS_OPEN, errno);
+	if (is_output(&st))
+		return source_fail(s, fault, STATUS_IS_OUTPUT, 0);
+	s->is_plain = is_plain(&st);
+	s->size = st.st_size;
 	fcntl(s->fd, F_SETPIPE_SZ, PIPE_NBYTES); /* fails harmlessly on what is no pipe */
 	status = begin_decoding(s, fault);
 	if (status == STATUS_OK && matches(s, 0, "\xef\xbb\xbf", 3, &status, fault))
 		source_skip(s, 3);
-	return status;
+	return status == STATUS_OK ? refuse_foreign(s, fault) : status;
 }
 
 static void release(struct source *s)
@@ -326,23 +355,16 @@ void source_settle(struct source *s)
 
 /* ---- ranges ---- */
 
-/* Whether a file's size can be trusted: /proc and /sys have files with a false one, and no blocks. */
-static bool is_plain(const struct stat *st)
-{
-	return S_ISREG(st->st_mode) && st->st_size > 0 && st->st_blocks > 0;
-}
-
 void source_make_ranged(struct source *s)
 {
-	struct stat st;
 	off_t now;
 
-	if (s->state != SOURCE_OPEN || s->packed || (now = lseek(s->fd, 0, SEEK_CUR)) < 0 ||
-	    fstat(s->fd, &st) || !is_plain(&st))
+	if (s->state != SOURCE_OPEN || s->packed || !s->is_plain ||
+	    (now = lseek(s->fd, 0, SEEK_CUR)) < 0)
 		return;
 	s->ranged = true;
 	s->position = now - (off_t)(s->end - s->begin);
-	s->size = st.st_size > s->position ? st.st_size : s->position;
+	s->size = s->size > s->position ? s->size : s->position;
 	s->begin = s->end = 0;
 	if (s->fd == STDIN_FILENO)
 		lseek(s->fd, s->size, SEEK_SET);
@@ -390,10 +412,10 @@ enum status source_read_range(struct source *s, off_t position, const struct chu
 uint64_t source_nbytes(const struct source *s)
 {
 	struct stat st;
-	int failed;
 
-	if (s->packed || s->state == SOURCE_CLOSED || (s->state == SOURCE_UNOPENED && is_stdin(s)))
+	if (s->state == SOURCE_OPEN)
+		return s->packed || !s->is_plain ? UINT64_MAX : (uint64_t)s->size;
+	if (s->state == SOURCE_CLOSED || is_stdin(s) || stat(s->path, &st) || !is_plain(&st))
 		return UINT64_MAX;
-	failed = s->state == SOURCE_OPEN ? fstat(s->fd, &st) : stat(s->path, &st);
-	return failed || !is_plain(&st) ? UINT64_MAX : (uint64_t)st.st_size;
+	return (uint64_t)st.st_size;
 }

@@ -32,14 +32,18 @@ struct source {
 	enum source_state state;
 	int fd;
 	atomic_uint nusers;        /* this, and the ranges being read; the last one closes fd */
-	struct read_ahead *packed; /* NULL: not compressed */
+	const struct codec *codec; /* NULL: not compressed */
+	struct read_ahead *packed; /* likewise */
 	bool at_end;               /* all bytes have been peeked at, read, or cut to ranges */
+	bool padded;               /* zero bytes behind compressed data were left out */
 	uint64_t nskipped;         /* bytes left out at the beginning: byte-order mark, header */
 	uint64_t line;             /* of the first byte behind them */
 	char *data;                /* peeked at: data[begin .. end) */
 	size_t begin, end, capacity;
-	bool ranged;          /* a plain file, read in ranges */
-	off_t position, size; /* ranged: the next byte's, the file's when it was opened */
+	bool is_plain;  /* a regular file whose size can be trusted */
+	bool ranged;    /* a plain file, read in ranges */
+	off_t size;     /* of the file when it was opened */
+	off_t position; /* ranged: of the next byte */
 };
 
 /* The name for messages. */
@@ -49,7 +53,8 @@ const char *source_name(const struct source *s);
 enum status source_fail(const struct source *s, struct fault *fault, enum status status,
 			int error_number);
 
-/* Opens the file, finds its codec by its first bytes, and skips a UTF-8 byte-order mark. */
+/* Opens the file, finds its codec by its first bytes, and skips a UTF-8 byte-order mark.
+ * Errors, besides those above: STATUS_IS_OUTPUT; STATUS_FOREIGN, a format that is not read. */
 enum status source_open(struct source *s, struct fault *fault);
 
 /* Closes the file, but not standard input, and frees the rest. Ranges can still be read. */
@@ -86,12 +91,6 @@ bool source_begins_with(struct source *s, size_t at, const char *text, enum stat
 /* The length of the line end at the peeked byte at: LF or CRLF, where the file's end stands for LF.
  * 0: another byte, or none. */
 size_t source_line_end(struct source *s, size_t at, enum status *status, struct fault *fault);
-
-/* Finds the line wanted (without its line end) at the beginning, perhaps behind blank lines.
- * Returns the number of bytes up to its end, or 0: another line. *blank: there is nothing but
- * blank lines. Waits for no byte that cannot matter. */
-size_t source_find_line(struct source *s, const char *wanted, size_t wanted_nbytes, bool *blank,
-			enum status *status, struct fault *fault);
 
 /* The codec's blocks if source_cut may find some next, else NULL. */
 const struct codec_blocks *source_blocks(const struct source *s);

@@ -32,18 +32,4 @@ void table_free(struct table *t);
 /* Prints and flushes t; FORMAT_AUTO is as FORMAT_PLAIN. Errors: STATUS_NO_MEMORY, STATUS_WRITE. */
 enum status table_print(const struct table *t, enum format format, struct fault *fault);
 
-/* Prints text as a field of the dialect, quoted or escaped if needed. With whitespace, a blank or a
- * line end in it becomes "_". */
-void output_field(const char *text, const struct csv_dialect *dialect);
-
-/* Whether output_field can: the text is read as it is, or the dialect can quote or escape it. */
-bool output_field_fits(const char *text, const struct csv_dialect *dialect);
-
-/* Flushes standard output. Errors: STATUS_WRITE for this or an earlier write. */
-enum status output_flush(struct fault *fault);
-
-/* Flushes and closes standard output: some file systems report a full disk only then. Errors:
- * STATUS_WRITE. */
-enum status output_close(struct fault *fault);
-
 #endif

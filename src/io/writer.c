@@ -8,16 +8,12 @@
 #include <stdbool.h>
 #include <unistd.h>
 
+#include "base/fd.h"
+
 static enum status write_all(const char *data, size_t nbytes, struct fault *fault)
 {
-	while (nbytes) {
-		ssize_t n = write(STDOUT_FILENO, data, nbytes);
-		if (n < 0 && errno != EINTR)
-			return fault_set(fault, STATUS_WRITE, errno, NULL);
-		data += n < 0 ? 0 : n;
-		nbytes -= n < 0 ? 0 : (size_t)n;
-	}
-	return STATUS_OK;
+	return fd_write(STDOUT_FILENO, data, nbytes) ? STATUS_OK
+						     : fault_set(fault, STATUS_WRITE, errno, NULL);
 }
 
 enum status writer_write(struct writer *w, struct text_buffer *text, struct fault *fault)

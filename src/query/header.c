@@ -244,6 +244,32 @@ static enum status join_words(struct header *h, const struct first_text *t)
 	return h->last_name ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
+/* Fills h, which is all 0, with what was cut. */
+static enum status fill_header(struct header *h, const struct input *input,
+			       const struct first_text *t, const struct plan *plan)
+{
+	const struct record *first = &t->record[0];
+	struct field_span last;
+
+	h->file = t->file;
+	h->has_second = t->record[1].nbytes != 0;
+	if (copy_values(&h->record[0], t, 0, plan) != STATUS_OK ||
+	    copy_values(&h->record[1], t, 1, plan) != STATUS_OK ||
+	    (plan->dialect.whitespace && join_words(h, t) != STATUS_OK))
+		return STATUS_NO_MEMORY;
+	if (first->nfields == 0)
+		return STATUS_OK;
+	last = first->fields[first->nfields - 1];
+	h->nfields = first->nfields;
+	h->begin = t->begin[0];
+	h->end = t->begin[0] + last.end;
+	h->ends_empty = last.begin == last.end;
+	h->nbytes = t->begin[0] + first->nbytes;
+	h->line_number = input_line(input, t->file) + count_lines(t->data, t->begin[0]);
+	h->other_delimiter = other_delimiter(t);
+	return STATUS_OK;
+}
+
 enum status header_read(struct header *h, struct input *input, const struct plan *plan,
 			bool and_second, struct fault *fault)
 {
@@ -251,25 +277,23 @@ enum status header_read(struct header *h, struct input *input, const struct plan
 	enum status status = read_first(&t, input, &plan->dialect, and_second, false, fault);
 
 	memset(h, 0, sizeof *h);
-	h->file = t.file;
-	if (status == STATUS_OK && (copy_values(&h->record[0], &t, 0, plan) != STATUS_OK ||
-				    copy_values(&h->record[1], &t, 1, plan) != STATUS_OK))
+	if (status == STATUS_OK && fill_header(h, input, &t, plan) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	if (status == STATUS_OK && plan->dialect.whitespace && join_words(h, &t) != STATUS_OK)
-		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	if (status == STATUS_OK && t.record[0].nfields) {
-		h->nfields = t.record[0].nfields;
-		h->begin = t.begin[0];
-		struct field_span last = t.record[0].fields[h->nfields - 1];
-		h->ends_empty = last.begin == last.end;
-		h->end = t.begin[0] + last.end;
-		h->nbytes = t.begin[0] + t.record[0].nbytes;
-		h->line_number = input_line(input, t.file) + count_lines(t.data, t.begin[0]);
-		h->other_delimiter = other_delimiter(&t);
-	}
-	h->has_second = t.record[1].nbytes != 0;
 	record_free(&t.record[0]);
 	record_free(&t.record[1]);
+	return status;
+}
+
+enum status header_read_file(struct header *h, struct input *input, int file,
+			     const struct plan *plan, struct fault *fault)
+{
+	struct first_text t = {.file = file};
+	enum status status = read_file(&t, input, &plan->dialect, false, fault);
+
+	memset(h, 0, sizeof *h);
+	if (status == STATUS_OK && fill_header(h, input, &t, plan) != STATUS_OK)
+		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	record_free(&t.record[0]);
 	return status;
 }
 
@@ -338,20 +362,16 @@ enum status header_add_name(struct header *h, const struct selector *s)
 	return h->names[h->nnames++] ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-/* Skips the header, also where later files repeat it. */
-static enum status skip_header(struct header *h, struct input *input, bool required,
-			       struct fault *fault)
+static enum status skip_header(struct header *h, struct input *input, struct fault *fault)
 {
 	size_t nbytes;
 	const char *data = input_peeked(input, &nbytes);
 
 	h->line_nbytes = h->nbytes - h->begin;
 	h->line = malloc(h->line_nbytes + 1);
-	if (h->line)
-		memcpy(h->line, data + h->begin, h->line_nbytes);
-	if (!h->line ||
-	    input_expect_header(input, data + h->begin, h->end - h->begin, required) != STATUS_OK)
+	if (!h->line)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	memcpy(h->line, data + h->begin, h->line_nbytes);
 	input_skip(input, h->nbytes);
 	return STATUS_OK;
 }
@@ -369,7 +389,7 @@ enum status header_decide(struct header *h, struct input *input, enum header_mod
 	if (!h->present && h->nfields <= 1)
 		return STATUS_OK; /* blank lines are records: begin with the first file */
 	input_begin_with(input, h->file);
-	return h->present ? skip_header(h, input, mode == HEADER_YES, fault) : STATUS_OK;
+	return h->present ? skip_header(h, input, fault) : STATUS_OK;
 }
 
 void header_free(struct header *h)

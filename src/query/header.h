@@ -55,6 +55,11 @@ struct header {
 enum status header_read(struct header *h, struct input *input, const struct plan *plan,
 			bool and_second, struct fault *fault);
 
+/* Like header_read, but reads the first record of one file; a file without records is one of no
+ * fields. */
+enum status header_read_file(struct header *h, struct input *input, int file,
+			     const struct plan *plan, struct fault *fault);
+
 /* Decides whether the first record is a header, as mode and the selections say, then
  * takes it out of the input and names the columns.
  * selections: nselections lists; all of them empty for the summary.

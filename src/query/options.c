@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "codec/codec.h"
+#include "codec/inflate.h"
 #include "csv/field.h"
 #include "number/decimal.h"
 #include "number/decimal_text.h"
@@ -318,10 +319,21 @@ static enum status choose_simd(struct fault *fault)
 			      name);
 }
 
+/* Refuses a name that inflate.c would ignore. */
+static enum status check_inflate(struct fault *fault)
+{
+	const char *name = getenv(INFLATE_VARIABLE);
+
+	if (!name || !*name || inflate_is_library(name))
+		return STATUS_OK;
+	return option_fault(fault, INFLATE_VARIABLE ": '%.64s' is none of isal, libdeflate, zlib",
+			    name);
+}
+
 static enum status read_environment(struct options *o, struct fault *fault)
 {
 	const char *text = getenv(CHUNK_VARIABLE), *end;
-	enum status status = choose_simd(fault);
+	enum status status = choose_simd(fault) ? STATUS_USAGE : check_inflate(fault);
 	uint64_t number;
 
 	if (status != STATUS_OK || !text || !*text)

@@ -492,6 +492,7 @@ void query_free(struct query *q)
 	free(q->plan.predicates);
 	free(q->plan.new_columns);
 	free(q->results);
+	file_headers_free(&q->later);
 	header_free(&q->header);
 	memset(q, 0, sizeof *q);
 }

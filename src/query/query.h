@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "query/expr.h"
+#include "query/file_header.h"
 #include "query/header.h"
 #include "io/input.h"
 #include "query/options.h"
@@ -25,6 +26,7 @@ struct result {
 struct query {
 	struct plan plan;
 	struct header header;
+	struct file_headers later; /* the headers of files behind the header's */
 	size_t nconditions; /* --where's, if it is there, then each --offsets' */
 	struct expr_request *conditions;
 	bool summary;      /* no operation was given: every column, every operation */

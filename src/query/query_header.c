@@ -87,6 +87,9 @@ enum status query_read_header(struct query *q, const struct options *o,
 	if (status == STATUS_OK)
 		status = header_decide(h, input, o->header, selections, nselections, q->summary,
 				       fault);
+	if (status == STATUS_OK && h->present)
+		status = file_headers_init(&q->later, h, &q->plan, o->header == HEADER_YES, input,
+					   fault);
 	if (status == STATUS_OK && h->nfields == 0 && name_blindly(q, o, selections) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (status == STATUS_OK)

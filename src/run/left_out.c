@@ -40,6 +40,9 @@ void left_out_report(const struct left_out *l)
 	const struct partial *total = &l->total->partial;
 	struct fault first;
 
+	for (int i = 0; i < input_nfiles(l->input); i++)
+		if (input_is_padded(l->input, i))
+			message_padded(input_name(l->input, i));
 	for (size_t c = 0; c < l->query->plan.ncolumns; c++) {
 		uint64_t n = count_values(l, c);
 		if (n == 0)

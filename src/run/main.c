@@ -12,6 +12,7 @@
 #include "fold/result.h"
 #include "io/input.h"
 #include "io/message.h"
+#include "io/output.h"
 #include "io/table.h"
 #include "query/options.h"
 #include "query/query.h"

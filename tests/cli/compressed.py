@@ -221,7 +221,7 @@ def check_bgzf_lies():
     fails("a block shorter than it says", bad + second, b"corrupt gzip data")
     fails("BGZF, then text", bgzf(CUT) + b"garbage", b"trailing garbage")
     fails("BGZF, then one byte", bgzf(CUT) + b"\x1f", b"gzip data")
-    fails("BGZF, then zeros", bgzf(CUT) + bytes(512), b"trailing garbage")
+    fails("BGZF, then zeros and a byte", bgzf(CUT) + bytes(512) + b"x", b"trailing garbage")
     fails("BGZF cut in the last block", bgzf(CUT, end=b"")[:-5], b"truncated gzip data")
     fails("BGZF cut in the EOF block", bgzf(CUT)[:-5], b"truncated gzip data")
 
@@ -280,7 +280,7 @@ def check_faults_in_order():
 # ---- what is wrong --------------------------------------------------------------------------
 
 def check_ends():
-    for name, rest in (("text", b"garbage"), ("a byte", b"x"), ("zeros", bytes(1000)), ("a record", b"1,2\n")):
+    for name, rest in (("text", b"garbage"), ("a byte", b"x"), ("zeros and a byte", bytes(1000) + b"x"), ("a record", b"1,2\n")):
         fails("trailing " + name, member(SMALL) + rest, b"trailing garbage after gzip data")
         fails("after much, trailing " + name, member(LARGE) + rest, b"trailing garbage after gzip data")
     for name, rest in (("the magic", b"\x1f\x8b"), ("a header", member(b"")[:10]), ("less than a member", member(b"1\n")[:-1])):

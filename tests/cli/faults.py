@@ -63,6 +63,10 @@ REQUESTS = (
     ("BGZF", ["--sum", "n,x"], bgzip(TABLE), False, 1000, 3),
     ("zlib BGZF", ["--sum", "n,x"], bgzip(TABLE), False, 1000, 3),
     ("zstd", ["--sum", "n,x"], zstd(TABLE), False, 1000, 2),
+    ("another order", ["--sum", "n", "--count", "name", harness.fixture("order.csv", b"x,new,n,name\n1,2,3,4\n")], TABLE, False,
+     700, 2),
+    ("one name in JSON", ["--sum", "n,n,x,n", "--format=json"], TABLE, False, None, 1),
+    ("padded gzip", ["--sum", "n"], gzip.compress(TABLE) + bytes(600), False, None, 1),
     ("blank lines before", ["--cumsum", "1", harness.fixture("blank.csv", b"\n\n")], b"5\n6\n" * 900, False, 1000, 2),
 )
 

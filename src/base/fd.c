@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fd.c - see fd.h.
+ */
+#include "base/fd.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <unistd.h>
+
+bool fd_may_retry(int fd, short events)
+{
+	struct pollfd p = {.fd = fd, .events = events};
+
+	if (errno == EAGAIN || errno == EWOULDBLOCK)
+		poll(&p, 1, -1); /* a failure shows at the next try */
+	else if (errno != EINTR)
+		return false;
+	return true;
+}
+
+ssize_t fd_read(int fd, void *to, size_t nbytes)
+{
+	ssize_t n;
+
+	do
+		n = read(fd, to, nbytes);
+	while (n < 0 && fd_may_retry(fd, POLLIN));
+	return n;
+}
+
+bool fd_write(int fd, const void *from, size_t nbytes)
+{
+	const char *data = from;
+
+	while (nbytes) {
+		ssize_t n = write(fd, data, nbytes);
+		if (n < 0 && !fd_may_retry(fd, POLLOUT))
+			return false;
+		data += n < 0 ? 0 : n;
+		nbytes -= n < 0 ? 0 : (size_t)n;
+	}
+	return true;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fd.h - reads and writes that neither a signal nor O_NONBLOCK interrupts.
+ */
+#ifndef GPUSTAT_FD_H
+#define GPUSTAT_FD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* After a read or a write of fd that has failed with errno: whether it is to be called again. With
+ * O_NONBLOCK set, waits for events (of poll) before. Keeps errno if it returns false. */
+bool fd_may_retry(int fd, short events);
+
+/* read(), which waits for at least one byte or the end. Returns -1 with errno set at an error. */
+ssize_t fd_read(int fd, void *to, size_t nbytes);
+
+/* Writes all nbytes. Returns false with errno set at an error. */
+bool fd_write(int fd, const void *from, size_t nbytes);
+
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * foreign.c - see foreign.h. Magic numbers: those of the formats' specifications, with so many
+ * bytes that no text begins with them.
+ */
+#include "codec/foreign.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "codec/json.h"
+
+/* ---- formats without one magic number ---- */
+
+static bool begins_with(const unsigned char *data, size_t nbytes, const char *words)
+{
+	return nbytes >= strlen(words) && memcmp(data, words, strlen(words)) == 0;
+}
+
+/* "BZh", the level, and the magic number of a block or of the stream's end: the first four bytes
+ * could be a name. */
+static bool is_bzip2(const unsigned char *data, size_t nbytes)
+{
+	return nbytes >= 10 && begins_with(data, nbytes, "BZh") &&
+	       (begins_with(data + 4, nbytes - 4, "1AY&SY") ||
+		begins_with(data + 4, nbytes - 4, "\x17\x72\x45\x38\x50\x90"));
+}
+
+/* Whether data[0 .. nbytes) holds the words. */
+static bool holds(const unsigned char *data, size_t nbytes, const char *words)
+{
+	for (size_t i = 0; i + strlen(words) <= nbytes; i++)
+		if (begins_with(data + i, nbytes - i, words))
+			return true;
+	return false;
+}
+
+static bool is_zip(const unsigned char *data, size_t nbytes)
+{
+	return begins_with(data, nbytes, "PK\3\4") || begins_with(data, nbytes, "PK\5\6");
+}
+
+/* A zip archive with one of the files that a workbook begins with. */
+static bool is_workbook(const unsigned char *data, size_t nbytes)
+{
+	return is_zip(data, nbytes) &&
+	       (holds(data, nbytes, "[Content_Types].xml") || holds(data, nbytes, "xl/") ||
+		holds(data, nbytes, "opendocument.spreadsheet"));
+}
+
+/* Behind "ORC" comes a stripe, which is no text. */
+static bool is_orc(const unsigned char *data, size_t nbytes)
+{
+	return begins_with(data, nbytes, "ORC") && memchr(data, '\0', nbytes);
+}
+
+static bool is_html(const unsigned char *data, size_t nbytes)
+{
+	return begins_with(data, nbytes, "<!DOCTYPE") || begins_with(data, nbytes, "<!doctype") ||
+	       begins_with(data, nbytes, "<html") || begins_with(data, nbytes, "<HTML");
+}
+
+/* Whether NULs stand at the places i of each group of `unit` bytes where bit i of nuls is set, in
+ * at least three quarters of the groups, and nowhere else. */
+static bool has_nuls_at(const unsigned char *data, size_t nbytes, size_t unit, unsigned nuls)
+{
+	size_t ngroups = nbytes / unit, count[4] = {0};
+
+	for (size_t i = 0; i < ngroups * unit; i++)
+		count[i % unit] += data[i] == '\0';
+	for (size_t i = 0; i < unit; i++)
+		if (nuls >> i & 1 ? 4 * count[i] < 3 * ngroups : count[i] > 0)
+			return false;
+	return ngroups >= 2;
+}
+
+static bool has_utf16_mark(const unsigned char *data, size_t nbytes)
+{
+	return begins_with(data, nbytes, "\xff\xfe") || begins_with(data, nbytes, "\xfe\xff");
+}
+
+static bool is_utf32(const unsigned char *data, size_t nbytes)
+{
+	return begins_with(data, nbytes, "\xff\xfe") && nbytes >= 4
+		       ? data[2] == 0 && data[3] == 0
+		       : nbytes >= 4 && memcmp(data, "\0\0\xfe\xff", 4) == 0;
+}
+
+static bool is_utf32le(const unsigned char *data, size_t nbytes)
+{
+	return has_nuls_at(data, nbytes, 4, 0xe);
+}
+
+static bool is_utf32be(const unsigned char *data, size_t nbytes)
+{
+	return has_nuls_at(data, nbytes, 4, 0x7);
+}
+
+/* With the mark alone it could be text of one byte a character. */
+static bool is_utf16(const unsigned char *data, size_t nbytes)
+{
+	return has_utf16_mark(data, nbytes) && memchr(data, '\0', nbytes);
+}
+
+/* Short values with a NUL behind each look like UTF-16 of one line. */
+static bool has_lines(const unsigned char *data, size_t nbytes)
+{
+	return nbytes >= FOREIGN_NBYTES || memchr(data, '\n', nbytes);
+}
+
+static bool is_utf16le(const unsigned char *data, size_t nbytes)
+{
+	return has_lines(data, nbytes) && has_nuls_at(data, nbytes, 2, 0x2);
+}
+
+static bool is_utf16be(const unsigned char *data, size_t nbytes)
+{
+	return has_lines(data, nbytes) && has_nuls_at(data, nbytes, 2, 0x1);
+}
+
+/* Bytes that text has no use for. *nnuls: NULs; *nkinds: how many different ones. */
+static size_t count_controls(const unsigned char *data, size_t nbytes, size_t *nnuls,
+			     size_t *nkinds)
+{
+	const uint32_t in_text = 1u << '\t' | 1u << '\n' | 1u << '\v' | 1u << '\f' | 1u << '\r' |
+				 1u << '\x1b';
+	uint32_t kinds = 0;
+	size_t n = 0;
+
+	*nnuls = 0;
+	for (size_t i = 0; i < nbytes; i++) {
+		if (data[i] >= ' ' || in_text >> data[i] & 1)
+			continue;
+		kinds |= 1u << data[i];
+		*nnuls += data[i] == '\0';
+		n++;
+	}
+	*nkinds = (size_t)__builtin_popcount(kinds);
+	return n;
+}
+
+/* A few control bytes may be delimiters, so it takes many kinds of them, or many NULs, or both
+ * where no line ends. */
+static bool is_binary(const unsigned char *data, size_t nbytes)
+{
+	size_t nnuls, nkinds, n = count_controls(data, nbytes, &nnuls, &nkinds);
+
+	return (nbytes >= 16 && (2 * nnuls > nbytes || (nkinds >= 6 && 16 * n > nbytes))) ||
+	       (nkinds >= 3 && nnuls >= 2 && !memchr(data, '\n', nbytes));
+}
+
+/* Values or records with a NUL behind each, as find -print0 writes them. */
+static bool has_nuls_for_lines(const unsigned char *data, size_t nbytes)
+{
+	size_t nnuls, nkinds;
+
+	count_controls(data, nbytes, &nnuls, &nkinds);
+	return nnuls >= 2 && !memchr(data, '\n', nbytes);
+}
+
+/* ---- the table: the first row that fits counts ---- */
+
+#define MAGIC(text) text, sizeof text - 1, 0, NULL
+#define MAGIC_AT(offset, text) text, sizeof text - 1, offset, NULL
+#define IS(function) NULL, 0, 0, function
+#define PANDAS(read) \
+	"try: python3 -c 'import sys, pandas; pandas." read "(sys.argv[1])" \
+	".to_csv(sys.stdout, index=False)' % | gpustat ..."
+#define ICONV(from) "try: iconv -f " from " -t UTF-8 % | gpustat ..."
+
+static const struct foreign rows[] = {
+	{"bzip2 data", "try: bzcat % | gpustat ...", IS(is_bzip2)},
+	{"xz data", "try: xzcat % | gpustat ...", MAGIC("\xfd" "7zXZ\0")},
+	{"lzma data", "try: xzcat % | gpustat ...", MAGIC("\x5d\0\0")},
+	{"lzip data", "try: lzip -dc % | gpustat ...", MAGIC("LZIP\1")},
+	{"lz4 data", "try: lz4 -dc % | gpustat ...", MAGIC("\x04\x22\x4d\x18")},
+	{"compress data", "try: gzip -dc % | gpustat ...", MAGIC("\x1f\x9d")},
+	{"a workbook", "save it as CSV, or try: in2csv % | gpustat ...", IS(is_workbook)},
+	{"a zip archive", "try: unzip -p % | gpustat ...", IS(is_zip)},
+	{"a 7z archive", "try: 7z x -so % | gpustat ...", MAGIC("7z\xbc\xaf\x27\x1c")},
+	{"a RAR archive", "try: unrar p -inul % | gpustat ...", MAGIC("Rar!\x1a\7")},
+	{"a tar archive", "try: tar -xOf % | gpustat ...", MAGIC_AT(257, "ustar")},
+	{"a workbook", "save it as CSV, or try: in2csv % | gpustat ...",
+	 MAGIC("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")},
+	{"a Parquet file", "try: duckdb -csv -c \"from '%'\" | gpustat ...", MAGIC("PAR1\x15")},
+	{"an Arrow file", PANDAS("read_feather"), MAGIC("ARROW1\0\0")},
+	{"a Feather file", PANDAS("read_feather"), MAGIC("FEA1\0\0")},
+	{"an ORC file", PANDAS("read_orc"), IS(is_orc)},
+	{"an Avro file",
+	 "try: duckdb -csv -c \"install avro; load avro; from read_avro('%')\" | gpustat ...",
+	 MAGIC("Obj\1")},
+	{"an HDF5 file", PANDAS("read_hdf"), MAGIC("\x89HDF\r\n")},
+	{"an SQLite database", "try: sqlite3 -csv -header % 'select * from TABLE' | gpustat ...",
+	 MAGIC("SQLite format 3\0")},
+	{"a PDF document", "export its table as CSV", MAGIC("%PDF-")},
+	{"an ELF program or library", "give a text file", MAGIC("\x7f" "ELF")},
+	{"an HTML page", "export its table as CSV", IS(is_html)},
+	{"XML", "export its table as CSV", MAGIC("<?xml ")},
+	{"UTF-32 text", ICONV("UTF-32"), IS(is_utf32)},
+	{"UTF-16 text", ICONV("UTF-16"), IS(is_utf16)},
+	{"UTF-32 text", ICONV("UTF-32LE"), IS(is_utf32le)},
+	{"UTF-32 text", ICONV("UTF-32BE"), IS(is_utf32be)},
+	{"UTF-16 text", ICONV("UTF-16LE"), IS(is_utf16le)},
+	{"UTF-16 text", ICONV("UTF-16BE"), IS(is_utf16be)},
+	{"binary data", "to see what it is: file %", IS(is_binary)},
+	{"text with NUL bytes for line ends", "try: tr '\\0' '\\n' <% | gpustat ...",
+	 IS(has_nuls_for_lines)},
+};
+
+/* Found by json_begins, which may need more than the first line. */
+static const struct foreign json_array = {
+	"a JSON array", "try: jq -r '.[] | [.NAME, .NAME] | @csv' % | gpustat ...", IS(NULL)};
+static const struct foreign json = {
+	"JSON", "try: jq -r '[.NAME, .NAME] | @csv' % | gpustat ...", IS(NULL)};
+
+static bool fits(const struct foreign *f, const unsigned char *data, size_t nbytes)
+{
+	if (f->is)
+		return f->is(data, nbytes);
+	return nbytes >= f->offset_bytes + f->magic_nbytes &&
+	       memcmp(data + f->offset_bytes, f->magic, f->magic_nbytes) == 0;
+}
+
+/* Whether the bytes so far cannot be text's, so that all that may decide is waited for. */
+static bool is_suspicious(const unsigned char *data, size_t nbytes)
+{
+	size_t nnuls, nkinds;
+
+	count_controls(data, nbytes, &nnuls, &nkinds);
+	return nnuls > 0 || nkinds >= 6 || has_utf16_mark(data, nbytes);
+}
+
+/* The length of the part that decides: the first line, or FOREIGN_NBYTES where that is no text.
+ * *perhaps: part of it has not come. */
+static size_t deciding_nbytes(const unsigned char *data, size_t nbytes, bool at_end, bool *perhaps)
+{
+	size_t n = nbytes < FOREIGN_NBYTES ? nbytes : FOREIGN_NBYTES;
+	const unsigned char *line_end = memchr(data, '\n', n);
+	size_t line = line_end ? (size_t)(line_end - data) + 1 : n;
+	bool suspicious = is_suspicious(data, line);
+
+	*perhaps = !at_end && n < FOREIGN_NBYTES && (!line_end || suspicious);
+	return suspicious ? n : line;
+}
+
+enum codec_match foreign_find(const unsigned char *data, size_t nbytes, bool at_end,
+			      const struct foreign **found)
+{
+	bool perhaps, is_array;
+	enum codec_match is_json;
+	size_t n;
+
+	*found = NULL;
+	if (nbytes == 0)
+		return at_end ? CODEC_OTHER : CODEC_PERHAPS;
+	n = deciding_nbytes(data, nbytes, at_end, &perhaps);
+	is_json = json_begins(data, nbytes, at_end, &is_array);
+	if (perhaps || is_json == CODEC_PERHAPS)
+		return CODEC_PERHAPS;
+	if (is_json == CODEC_BEGINS)
+		*found = is_array ? &json_array : &json;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows && !*found; i++)
+		if (fits(&rows[i], data, n))
+			*found = &rows[i];
+	return *found ? CODEC_BEGINS : CODEC_OTHER;
+}
+
+/* ---- the message ---- */
+
+/* Whether a shell takes the name as one word, and no command as an option. */
+static bool is_word(const char *name)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_./+=@:,-";
+	size_t nbytes = strlen(name);
+
+	return nbytes > 0 && nbytes <= 64 && *name != '-' && strspn(name, plain) == nbytes;
+}
+
+enum status foreign_fault(struct fault *fault, const struct foreign *f, const char *name,
+			  const struct codec *codec)
+{
+	char detail[FAULT_DETAIL_NBYTES];
+	size_t n;
+
+	if (codec || !is_word(name))
+		name = "FILE";
+	n = (size_t)snprintf(detail, sizeof detail, "%s%s%s: %s", f->name, codec ? " in " : "",
+			     codec ? codec->name : "", codec ? "decompress it; then " : "");
+	for (const char *c = f->remedy; *c && n < sizeof detail - 1; c++)
+		n += (size_t)snprintf(detail + n, sizeof detail - n, "%.*s", *c == '%' ? 64 : 1,
+				      *c == '%' ? name : c);
+	return fault_set(fault, STATUS_FOREIGN, 0, detail);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * output.c - see output.h.
+ */
+#include "io/output.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "csv/field.h"
+
+static ssize_t write_output(void *ignored, const char *data, size_t nbytes)
+{
+	(void)ignored;
+	return fd_write(STDOUT_FILENO, data, nbytes) ? (ssize_t)nbytes : 0;
+}
+
+FILE *output_stream(void)
+{
+	static FILE *stream;
+
+	if (!stream)
+		stream = fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_output});
+	return stream ? stream : stdout; /* out of memory */
+}
+
+static bool separates(const struct csv_dialect *d, char byte)
+{
+	return byte == d->delimiter || byte == '\r' || byte == '\n';
+}
+
+/* Whether text as it is would be read as another value. */
+static bool needs_quotes(const struct csv_dialect *d, const char *text)
+{
+	while (*text && !separates(d, *text) && *text != d->quote)
+		text++;
+	return *text != '\0';
+}
+
+bool output_field_fits(const char *text, const struct csv_dialect *d)
+{
+	return d->whitespace || d->quote || d->escape || !needs_quotes(d, text);
+}
+
+/* Like output_field: fields end at blanks, and nothing quotes one. */
+static void print_word(FILE *to, const char *text)
+{
+	for (; *text; text++)
+		putc(field_is_blank(*text) || separates(&(struct csv_dialect){0}, *text) ? '_' : *text, to);
+}
+
+void output_field(FILE *to, const char *text, const struct csv_dialect *d)
+{
+	bool quoted = needs_quotes(d, text), escaped = quoted && !d->quote;
+
+	if (d->whitespace) {
+		print_word(to, text);
+		return;
+	}
+	if (quoted && d->quote)
+		putc(d->quote, to);
+	for (; *text; text++) {
+		if (*text == d->quote)
+			putc(d->quote, to);
+		else if (d->escape && (*text == d->escape || (escaped && separates(d, *text))))
+			putc(d->escape, to);
+		putc(*text, to);
+	}
+	if (quoted && d->quote)
+		putc(d->quote, to);
+}
+
+enum status output_flush(struct fault *fault)
+{
+	FILE *out = output_stream();
+
+	if (fflush(stdout) || ferror(stdout) || fflush(out) || ferror(out))
+		return fault_set(fault, STATUS_WRITE, errno, NULL);
+	return STATUS_OK;
+}
+
+enum status output_close(struct fault *fault)
+{
+	enum status status = output_flush(fault);
+
+	/* EBADF: it was never open. If there was output, the flush has failed. */
+	if (status == STATUS_OK && close(STDOUT_FILENO) && errno != EBADF)
+		return fault_set(fault, STATUS_WRITE, errno, NULL);
+	return status;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * output.h - standard output as a stream. Records go past it, through writer.h.
+ */
+#ifndef GPUSTAT_OUTPUT_H
+#define GPUSTAT_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/status.h"
+#include "csv/dialect.h"
+
+/* Standard output, also where it is set to O_NONBLOCK, with which stdout would lose what it cannot
+ * write at once. What is printed to stdout before comes before. */
+FILE *output_stream(void);
+
+/* Prints text to `to` as a field of the dialect, quoted or escaped if needed. With whitespace, a
+ * blank or a line end in it becomes "_". */
+void output_field(FILE *to, const char *text, const struct csv_dialect *dialect);
+
+/* Whether output_field can: the text is read as it is, or the dialect can quote or escape it. */
+bool output_field_fits(const char *text, const struct csv_dialect *dialect);
+
+/* Flushes standard output. Errors: STATUS_WRITE for this or an earlier write. */
+enum status output_flush(struct fault *fault);
+
+/* Flushes and closes standard output: some file systems report a full disk only then. Errors:
+ * STATUS_WRITE. */
+enum status output_close(struct fault *fault);
+
+#endif

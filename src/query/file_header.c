@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * file_header.c - see file_header.h.
+ *
+ * The first record of a later file is a header if --header says so, or if one of its values is the
+ * name that the first file has at that place. So is one with names of the first file in another
+ * order, unless there are numbers beside them. A record with numbers and without such names is
+ * data: the file has no header. Any other record could be either, which is an error.
+ */
+#include "query/file_header.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "csv/record.h"
+
+/* ---- names ---- */
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(((const struct field_name *)a)->text, ((const struct field_name *)b)->text);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct field_name *x = a, *y = b;
+	int order = compare_texts(x, y);
+
+	return order ? order : (x->field > y->field) - (x->field < y->field);
+}
+
+static enum status sort_names(struct field_names *names, const struct first_record *r)
+{
+	names->sorted = calloc(r->nfields + 1, sizeof *names->sorted);
+	if (!names->sorted)
+		return STATUS_NO_MEMORY;
+	for (; names->n < r->nfields; names->n++)
+		names->sorted[names->n] =
+			(struct field_name){r->values[names->n].text, names->n};
+	qsort(names->sorted, names->n, sizeof *names->sorted, compare_names);
+	return STATUS_OK;
+}
+
+/* The fields that are called text, in order; *n of them. */
+static const struct field_name *find_names(const struct field_names *names, const char *text,
+					   size_t *n)
+{
+	const struct field_name wanted = {text, 0}, *end = names->sorted + names->n;
+	const struct field_name *found =
+		bsearch(&wanted, names->sorted, names->n, sizeof wanted, compare_texts);
+
+	*n = 0;
+	if (!found)
+		return NULL;
+	while (found > names->sorted && !strcmp(found[-1].text, text))
+		found--;
+	while (found + *n < end && !strcmp(found[*n].text, text))
+		++*n;
+	return found;
+}
+
+/* ---- is it a header? ---- */
+
+static bool is_same(const struct first_record *a, const struct first_record *b)
+{
+	bool same = a->nfields == b->nfields;
+
+	for (size_t i = 0; same && i < a->nfields; i++)
+		same = !strcmp(a->values[i].text, b->values[i].text);
+	return same;
+}
+
+/* What the values of a first record are. */
+struct likeness {
+	size_t nknown;  /* names of the first header, */
+	size_t nplaced; /* ... and at the same place there */
+	size_t ndata;   /* no names of it, but numbers, or spellings of "missing" */
+};
+
+static struct likeness compare(const struct file_headers *f, const struct first_record *r)
+{
+	const struct first_record *first = &f->first->record[0];
+	struct likeness like = {0};
+	size_t n;
+
+	for (size_t i = 0; i < r->nfields; i++) {
+		const struct first_value *v = &r->values[i];
+		if (*v->text && find_names(&f->names, v->text, &n)) {
+			like.nknown++;
+			like.nplaced += i < first->nfields &&
+					!strcmp(first->values[i].text, v->text);
+		} else {
+			like.ndata += v->is_number || (v->is_missing && *v->text);
+		}
+	}
+	return like;
+}
+
+/* Sets fault to a status at the file's first record. */
+static enum status fail(const struct input *input, const struct file_header *file,
+			enum status status, struct fault *fault)
+{
+	fault_set(fault, status, 0, NULL);
+	fault->file = input_name(input, file->header.file);
+	fault->line = file->header.line_number;
+	return status;
+}
+
+/* Whether the first record, which is not the first header, is a header as well. */
+static enum status is_header(const struct file_headers *f, const struct file_header *file,
+			     const struct input *input, bool *is, struct fault *fault)
+{
+	const struct first_record *r = &file->header.record[0];
+	struct likeness like = compare(f, r);
+
+	*is = f->always || like.nplaced || 2 * like.nknown > r->nfields ||
+	      (like.nknown && !like.ndata);
+	if (*is || like.ndata || r->nfields == 0)
+		return STATUS_OK;
+	return fail(input, file, STATUS_HEADER_UNCLEAR, fault);
+}
+
+/* The input's find: see struct input_headers. */
+static enum status find(void *context, struct input *input, int index, size_t *nbytes,
+			struct fault *fault)
+{
+	struct file_headers *f = context;
+	struct file_header *file = &f->files[index];
+	struct header *h = &file->header;
+	enum status status = header_read_file(h, input, index, f->plan, fault);
+	bool is = true;
+
+	if (status == STATUS_OK && !is_same(&h->record[0], &f->first->record[0])) {
+		status = is_header(f, file, input, &is, fault);
+		file->differs = status == STATUS_OK && is && h->nfields > 0;
+	}
+	*nbytes = is ? h->nbytes : 0;
+	if (!file->differs)
+		header_free(h);
+	return status;
+}
+
+/* ---- where its columns are ---- */
+
+/* Sets *field to the place in the file of the first file's field of that number. */
+static enum status place_field(const struct file_headers *f, const struct field_names *names,
+			       uint32_t *field)
+{
+	const struct first_record *first = &f->first->record[0];
+	const char *text = *field < first->nfields ? first->values[*field].text : NULL;
+	const struct field_name *here, *there;
+	size_t nhere, nthere, k = 0;
+
+	if (!text) /* beyond the names: it has none here either */
+		return *field < names->n ? STATUS_HEADER_LACKS : STATUS_OK;
+	here = find_names(names, text, &nhere);
+	there = find_names(&f->names, text, &nthere);
+	if (!here)
+		return STATUS_HEADER_LACKS;
+	if (nhere != nthere)
+		return STATUS_HEADER_REPEATS;
+	while (there[k].field != *field)
+		k++;
+	*field = (uint32_t)here[k].field;
+	return STATUS_OK;
+}
+
+static enum status place_columns(const struct file_headers *f, const struct input *input,
+				 struct file_header *file, struct fault *fault)
+{
+	struct field_names names = {0};
+	enum status status = sort_names(&names, &file->header.record[0]);
+
+	for (size_t c = 0; status == STATUS_OK && c < f->plan->ncolumns; c++) {
+		status = place_field(f, &names, &file->plan.columns[c].field);
+		if (status == STATUS_OK)
+			continue;
+		fail(input, file, status, fault);
+		fault->column = f->plan->columns[c].name;
+	}
+	free(names.sorted);
+	return status == STATUS_NO_MEMORY ? fault_set(fault, status, 0, NULL) : status;
+}
+
+/* Makes the file's plan. */
+static enum status make_plan(const struct file_headers *f, const struct input *input,
+			     struct file_header *file, struct fault *fault)
+{
+	const struct plan *run = f->plan;
+	struct plan *plan = &file->plan;
+
+	*plan = *run;
+	plan->columns = malloc((run->ncolumns + 1) * sizeof *plan->columns);
+	if (!plan->columns)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (run->ncolumns)
+		memcpy(plan->columns, run->columns, run->ncolumns * sizeof *plan->columns);
+	plan->ragged.nfields = (uint32_t)file->header.nfields;
+	plan->ragged.last_is_empty = file->header.ends_empty;
+	plan->dialect.one_column = file->header.nfields == 1;
+	if (plan->dialect.nfields)
+		plan->dialect.nfields = file->header.nfields;
+	return place_columns(f, input, file, fault);
+}
+
+/* The input's place: see struct input_headers. */
+static enum status place(void *context, const struct input *input, int index,
+			 const struct plan **plan, struct fault *fault)
+{
+	struct file_headers *f = context;
+	struct file_header *file = &f->files[index];
+	enum status status;
+
+	if (!file->differs)
+		return STATUS_OK;
+	if (f->plan->emits && !f->plan->only)
+		return fail(input, file, STATUS_HEADER_DIFFERS, fault);
+	status = make_plan(f, input, file, fault);
+	header_free(&file->header);
+	*plan = &file->plan;
+	return status;
+}
+
+/* ---- */
+
+enum status file_headers_init(struct file_headers *f, const struct header *first,
+			      const struct plan *plan, bool always, struct input *input,
+			      struct fault *fault)
+{
+	const struct input_headers headers = {f, find, place};
+
+	*f = (struct file_headers){.first = first, .plan = plan, .always = always};
+	f->files = calloc((size_t)input_nfiles(input), sizeof *f->files);
+	if (!f->files || sort_names(&f->names, &first->record[0]) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	f->nfiles = input_nfiles(input);
+	input_expect_headers(input, &headers);
+	return STATUS_OK;
+}
+
+void file_headers_free(struct file_headers *f)
+{
+	for (int i = 0; i < f->nfiles; i++) {
+		header_free(&f->files[i].header);
+		free(f->files[i].plan.columns);
+	}
+	free(f->files);
+	free(f->names.sorted);
+	memset(f, 0, sizeof *f);
+}

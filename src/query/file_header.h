@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * file_header.h - the headers of files behind the first: columns are matched by name.
+ */
+#ifndef GPUSTAT_FILE_HEADER_H
+#define GPUSTAT_FILE_HEADER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/status.h"
+#include "io/input.h"
+#include "query/header.h"
+#include "query/plan.h"
+
+/* A field's name, and where it is. */
+struct field_name {
+	const char *text;
+	size_t field;
+};
+
+/* The names of a record's fields, by text, then by field. */
+struct field_names {
+	struct field_name *sorted; /* owned */
+	size_t n;
+};
+
+/* A file whose header is not the first one's. */
+struct file_header {
+	bool differs;
+	struct header header;
+	struct plan plan; /* the run's, but for the places of the columns, which are owned */
+};
+
+struct file_headers {
+	const struct header *first;
+	const struct plan *plan;    /* the run's */
+	bool always;                /* the first record of each file is a header */
+	struct field_names names;   /* of first */
+	struct file_header *files;  /* one for each file of the input; owned */
+	int nfiles;
+};
+
+/* Has the input skip the header of each file behind the first's, which is present, and give
+ * the file's chunks a plan of their own where the header differs. first and plan are not copied;
+ * plan->columns, emits and only are read when a file's first chunk is.
+ * Errors: STATUS_NO_MEMORY, and of the input, later: those of header_read;
+ * STATUS_HEADER_UNCLEAR: the first record is no header for sure, and no data for sure;
+ * STATUS_HEADER_LACKS, STATUS_HEADER_REPEATS: a column of the plan is not in the header, or not as
+ * often as in the first; STATUS_HEADER_DIFFERS where records are printed. */
+enum status file_headers_init(struct file_headers *f, const struct header *first,
+			      const struct plan *plan, bool always, struct input *input,
+			      struct fault *fault);
+
+/* Also for one that is all 0. */
+void file_headers_free(struct file_headers *f);
+
+#endif
