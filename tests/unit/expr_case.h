@@ -28,7 +28,8 @@ __attribute__((unused)) static struct outcome ask(const char *text, const char *
 	static const char *const spellings[] = {"NA"};
 	struct outcome out = {.field = UINT32_MAX};
 	struct field_span spans[NFIELDS];
-	struct plan the_plan = {.notation = {.decimal = '.'}, .ncolumns = NFIELDS, .nmissing = 1,
+	struct plan the_plan = {.dialect = {.delimiter = '|', .quote = '"'},
+				.notation = {.decimal = '.'}, .ncolumns = NFIELDS, .nmissing = 1,
 				.missing = spellings};
 	struct expr_request r;
 	struct expr_row row;

@@ -192,7 +192,8 @@ static void test_faults(void)
 /* Reads a raw field, its value in the scratch if it has quotes within quotes. */
 static void reads(const char *field, int64_t significand, int scale)
 {
-	const struct plan p = {.notation = {.decimal = ',', .thousands = "\"", .percent = true}};
+	const struct plan p = {.dialect = {.delimiter = ';', .quote = '"'},
+			       .notation = {.decimal = ',', .thousands = "\"", .percent = true}};
 	struct scratch scratch = {NULL, 0};
 	size_t nbytes = strlen(field);
 	char *text = malloc(nbytes);
