@@ -204,6 +204,32 @@ static void test_faults(void)
 	free(p.columns);
 }
 
+/* Chunks of a file with other columns, between others: the CPU folds them, by the file's plan. */
+static void test_file_plan(void)
+{
+	struct plan p = plan_make(4, 2, 0, 2, ','), other = plan_make(5, 2, 1, 2, ',');
+	const char *text = "1,2,3,4\n5,6,7,8\n1,2,3,4,5\n6,7,8,9,10\n", *difference = NULL;
+	bool right_device = true;
+	struct both b;
+
+	for (unsigned emits = 0; emits < 2 && !difference; emits++) {
+		p.emits = other.emits = emits; /* without column_fold */
+		both_open(&b, &p, 64);
+		for (unsigned i = 0; i < 5 && !difference; i++) {
+			b.file_plan = i % 2 ? &other : NULL;
+			difference = both_fold(&b, text, strlen(text), {CSV_FIELD_START, false, false});
+			right_device = right_device && b.worker->on_device == (i % 2 == 0) &&
+				       b.gpu.nrecords == 2;
+		}
+		both_close(&b);
+	}
+	ok(!difference && right_device, "chunks of a file with other columns");
+	if (difference)
+		diag("%s differs", difference);
+	free(p.columns);
+	free(other.columns);
+}
+
 /* ---- packed text ---- */
 
 /* Checks the text on the device, and on the host after gpu_load_text(). Returns what differs. */
@@ -342,6 +368,7 @@ int main(int argc, char **argv)
 	test_small();
 	test_plans();
 	test_limits();
+	test_file_plan();
 	test_packed();
 	test_faults();
 	test_pinned(1, "a byte");

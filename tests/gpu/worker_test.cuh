@@ -121,6 +121,7 @@ struct both {
 	struct cpu_folder on_cpu;
 	char *padded; /* room for a text of chunk_nbytes, padded for the CPU */
 	struct partial gpu, cpu;
+	const struct plan *file_plan; /* of the chunks; NULL: plan */
 };
 
 /* Opens the worker for 100 readers, so that it packs text where it can. */
@@ -130,6 +131,7 @@ static void both_open(struct both *b, const struct plan *plan, size_t chunk_nbyt
 	struct fault fault;
 
 	b->plan = plan;
+	b->file_plan = NULL;
 	b->exact = *plan;
 	b->exact.columns = (struct plan_column *)calloc(plan->ncolumns + 1, sizeof *plan->columns);
 	if (!b->exact.columns)
@@ -159,6 +161,7 @@ static void both_close(struct both *b)
 /* Folds text, entered so, with the CPU. */
 static void cpu_fold(struct both *b, const char *text, size_t nbytes, struct chunk_entry entry)
 {
+	cpu_folder_use(&b->on_cpu, b->file_plan ? b->file_plan : &b->exact);
 	memcpy(b->padded + SIMD_PAD_NBYTES, text, nbytes);
 	if (cpu_folder_fold(&b->on_cpu, b->padded + SIMD_PAD_NBYTES, nbytes, entry, &b->cpu) !=
 	    STATUS_OK)
@@ -196,6 +199,7 @@ static const char *both_fold(struct both *b, const char *text, size_t nbytes,
 		nlines += text[i] == '\n';
 		map = csv_map_compose(map, csv_map_of(class_of(&b->plan->dialect, text[i])));
 	}
+	chunk.plan = b->file_plan;
 	read_text(b->worker, &chunk, text, nbytes);
 	partial_clear(&b->gpu);
 	partial_clear(&b->cpu);
@@ -206,7 +210,9 @@ static const char *both_fold(struct both *b, const char *text, size_t nbytes,
 		return "map";
 	if (seen.nlines != nlines)
 		return "nlines";
-	const char *difference = text_faults_difference(b->worker, text, nbytes, 0, entry.state);
+	const char *difference = NULL;
+	if (!b->file_plan)
+		difference = text_faults_difference(b->worker, text, nbytes, 0, entry.state);
 	if (difference)
 		return difference;
 	cpu_fold(b, text, nbytes, entry);
