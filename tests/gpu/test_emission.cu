@@ -51,7 +51,8 @@ static void trial_random_scans(struct trial *t)
 		trial_scan(t, kind, column, 0);
 		wanted[column] = true;
 	}
-	if (random_below(2))
+	/* Records are printed for a new column or a condition. */
+	if (random_below(2) || t->plan.nnew_columns + t->plan.npredicates == 0)
 		trial_scan(t, NEW_BYTE_OFFSET, 0, 0);
 	for (unsigned p = 0; p < t->plan.npredicates; p++)
 		if (p != t->plan.where && random_below(4))

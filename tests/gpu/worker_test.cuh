@@ -206,7 +206,8 @@ static const char *both_fold(struct both *b, const char *text, size_t nbytes,
 	if (worker_gpu.map(b->worker, &chunk, &seen, &fault) != STATUS_OK ||
 	    worker_gpu.fold(b->worker, &chunk, entry, &b->gpu, &fault) != STATUS_OK)
 		bail("worker: %s", fault.detail);
-	if (seen.map.exits != csv_full_map_of(map).exits)
+	csv_full_map full = nbytes ? csv_full_map_of(map) : csv_full_map_identity();
+	if (seen.map.exits != full.exits)
 		return "map";
 	if (seen.nlines != nlines)
 		return "nlines";
