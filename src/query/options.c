@@ -10,9 +10,9 @@
 
 #include "codec/codec.h"
 #include "codec/inflate.h"
-#include "csv/field.h"
 #include "number/decimal.h"
 #include "number/decimal_text.h"
+#include "query/options_check.h"
 #include "simd/simd.h"
 
 #define MAX_THREADS 1024
@@ -345,121 +345,6 @@ static enum status read_environment(struct options *o, struct fault *fault)
 	return STATUS_OK;
 }
 
-/* ---- what goes together ---- */
-
-/* Whether a byte can be part of a number, which is read without a look at quotes and escapes. */
-static bool is_of_number(const struct options *o, char byte)
-{
-	return decimal_is_digit(byte) || (byte && strchr("+-.eE", byte)) ||
-	       byte == o->notation.decimal || byte == *o->notation.thousands;
-}
-
-static bool is_line_end(char byte)
-{
-	return byte == '\r' || byte == '\n';
-}
-
-/* With --whitespace. */
-static enum status check_words(struct options *o, struct fault *fault)
-{
-	const char *other = o->has_delimiter	? "delimiter"
-			    : o->has_quote	? "quote"
-			    : o->dialect.escape ? "escape"
-						: NULL;
-
-	if (other)
-		return option_fault(fault, "--whitespace: fields end at blanks and nothing quotes them: "
-				    "--%s has no meaning then", other);
-	if (field_is_blank(o->dialect.comment))
-		return option_fault(fault, "--comment: a blank separates fields");
-	o->dialect.delimiter = ' ';
-	o->dialect.quote = '\0';
-	return STATUS_OK;
-}
-
-/* Checks that the bytes of the dialect can be told apart. */
-static enum status check_dialect(struct options *o, struct fault *fault)
-{
-	const struct csv_dialect *d = &o->dialect;
-	const struct {
-		const char *name;
-		char byte;
-		bool in_fields;
-	} bytes[] = {{"delimiter", d->delimiter, false}, {"quote", d->quote, true},
-		     {"escape", d->escape, true}, {"comment", d->comment, false}};
-
-	if (is_line_end(d->delimiter) || d->delimiter == d->quote)
-		return option_fault(fault, "--delimiter: a quote or a line end cannot separate fields");
-	if (d->whitespace)
-		return check_words(o, fault);
-	for (size_t i = 1; i < sizeof bytes / sizeof *bytes; i++) {
-		if (bytes[i].byte == '\0')
-			continue;
-		if (is_line_end(bytes[i].byte))
-			return option_fault(fault, "--%s: a line end has a meaning already", bytes[i].name);
-		if (bytes[i].in_fields && is_of_number(o, bytes[i].byte))
-			return option_fault(fault, "--%s: '%c' can be part of a number", bytes[i].name,
-					    bytes[i].byte);
-		for (size_t j = 0; j < i; j++)
-			if (bytes[i].byte == bytes[j].byte)
-				return option_fault(fault, "--%s and --%s are the same byte",
-						    bytes[j].name, bytes[i].name);
-	}
-	return STATUS_OK;
-}
-
-/* Checks that numbers can be written in the notation, and in the dialect. */
-static enum status check_notation(const struct options *o, struct fault *fault)
-{
-	const struct csv_dialect *d = &o->dialect;
-
-	if (notation_fault(&o->notation))
-		return option_fault(fault, "%s", notation_fault(&o->notation));
-	if (o->notation.decimal == d->delimiter && !d->quote && !d->escape && !d->whitespace)
-		return option_fault(fault, "--decimal: '%c' is the delimiter, and with --quote none "
-				    "no field can hold it", d->delimiter);
-	return STATUS_OK;
-}
-
-/* Whether a number can hold the delimiter. */
-static bool separates_numbers(const struct options *o)
-{
-	char d = o->dialect.delimiter;
-
-	return d == '-' || d == o->notation.decimal || decimal_is_digit(d);
-}
-
-/* Checks that the options go together, and sets o->emits. */
-static enum status check(struct options *o, struct fault *fault)
-{
-	const char *reduce = NULL, *column = NULL;
-	bool running = false;
-
-	for (size_t i = 0; i < o->nuses; i++) {
-		enum operation_kind kind = operation_kind(o->uses[i].operation);
-		bool emits = kind == OPERATION_RUNNING || kind == OPERATION_OFFSET;
-		*(emits ? &column : &reduce) = operation_name(o->uses[i].operation);
-		running |= kind == OPERATION_RUNNING;
-	}
-	o->emits = column || (o->where && !reduce);
-	if (reduce && column)
-		return option_fault(fault, "--%s prints one value and --%s prints every record: not both",
-			     reduce, column);
-	if (o->only && !column)
-		return option_fault(fault, "--only: there is no new column to print");
-	if (o->exclusive && !running)
-		return option_fault(fault, "--exclusive: there is no running total");
-	if (o->max_invalid.text && o->invalid != INVALID_SKIP)
-		return option_fault(fault, "--max-invalid: nothing is left out without --invalid skip");
-	if (o->emits && o->format != FORMAT_AUTO)
-		return option_fault(fault, "--format is for results: --%s prints records as they came",
-				    column ? column : "where");
-	if (column && !o->dialect.quote && separates_numbers(o))
-		return option_fault(fault, "--quote none: the numbers of a new column can hold the "
-				    "delimiter '%c': nothing can quote them", o->dialect.delimiter);
-	return STATUS_OK;
-}
-
 const struct option_table options_table = {
 	.program = "gpustat",
 	.operands = "",
@@ -487,11 +372,7 @@ enum status options_parse(struct options *o, int argc, char **argv, struct fault
 	o->npaths = npaths ? npaths : 1;
 	o->paths = npaths ? (const char *const *)argv + 1 : standard_input;
 	status = read_environment(o, fault);
-	if (status == STATUS_OK)
-		status = check_notation(o, fault);
-	if (status == STATUS_OK)
-		status = check_dialect(o, fault);
-	return status == STATUS_OK ? check(o, fault) : status;
+	return status == STATUS_OK ? options_check(o, fault) : status;
 }
 
 void options_free(struct options *o)
