@@ -116,3 +116,39 @@ csv_map quotes_map(struct simd_bits bits, size_t nbytes, size_t *resolved, bool 
 	return CSV_MAP(quotes_state(&at[FROM_OUTSIDE]), quotes_state(&at[FROM_UNQUOTED]),
 		       quotes_state(&at[FROM_QUOTED]), quotes_state(&at[FROM_OUTSIDE]));
 }
+
+/* ---- text behind a closing quote ---- */
+
+/* Whether text[at], behind a closing quote, belongs to no line end. */
+static bool is_stray(const char *text, size_t at)
+{
+	return text[at] != '\r' || text[at + 1] != '\n';
+}
+
+/* Returns the first byte of such text in [begin, end), or end. */
+static size_t first_stray(struct simd_bits bits, const char *text, size_t begin, size_t end)
+{
+	uint64_t in_range = ~UINT64_C(0) << begin % SIMD_WORD_NBYTES;
+
+	for (size_t word = begin / SIMD_WORD_NBYTES; word * SIMD_WORD_NBYTES < end; word++) {
+		for (uint64_t left = bits.quotes[word] & in_range; left; left &= left - 1) {
+			size_t at = word * SIMD_WORD_NBYTES + (size_t)__builtin_ctzll(left);
+			if (at < end && is_stray(text, at))
+				return at;
+		}
+		in_range = ~UINT64_C(0);
+	}
+	return end;
+}
+
+size_t quotes_find_stray(struct simd_bits bits, const char *text, size_t begin, size_t end)
+{
+	size_t at = first_stray(bits, text, begin, end);
+
+	if (at == end)
+		return SIZE_MAX;
+	while (at > begin && !(bits.newlines[(at - 1) / SIMD_WORD_NBYTES] >>
+			       (at - 1) % SIMD_WORD_NBYTES & 1))
+		at--;
+	return at;
+}

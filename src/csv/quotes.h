@@ -9,7 +9,7 @@
  *
  * Stray text: behind a closing quote only a separator may come, or CR and LF. Resolved words have in
  * bits.quotes the bytes that come behind a closing quote and are no separators, CRs included: the
- * text tells a CR of a line end from a stray one (rows.c). A bit beyond the text's end means
+ * text tells a CR of a line end from a stray one (quotes_find_stray). A bit beyond the text's end means
  * nothing.
  */
 #ifndef GPUSTAT_QUOTES_H
@@ -30,6 +30,10 @@ bool quotes_resolve(struct simd_bits bits, size_t nwords, enum csv_state state);
  * entry state does not matter; those words are resolved here. None such: the number of words.
  * *strays: as quotes_resolve's result, of those words. */
 csv_map quotes_map(struct simd_bits bits, size_t nbytes, size_t *resolved, bool *strays);
+
+/* Returns where the first record with stray text begins, of the complete records text[begin .. end),
+ * whose words are resolved; SIZE_MAX: there is none. */
+size_t quotes_find_stray(struct simd_bits bits, const char *text, size_t begin, size_t end);
 
 /* ---- the parts, for other dialects ---- */
 

@@ -397,58 +397,6 @@ static bool pass_head(const struct walk *w)
 	return true;
 }
 
-/* ---- text behind a closing quote ---- */
-
-/* Whether text[at], behind a closing quote, belongs to no line end. Complete records go on. */
-static bool is_stray(const char *text, size_t at)
-{
-	return text[at] != '\r' || text[at + 1] != '\n';
-}
-
-/* Returns the first byte of text behind a closing quote in [begin, end), or end. */
-static size_t first_stray(const struct rows *r, const char *text, size_t begin, size_t end)
-{
-	uint64_t in_range = ~UINT64_C(0) << begin % SIMD_WORD_NBYTES;
-
-	for (size_t word = begin / SIMD_WORD_NBYTES; word * SIMD_WORD_NBYTES < end; word++) {
-		for (uint64_t left = r->bits.simd.quotes[word] & in_range; left; left &= left - 1) {
-			size_t at = word * SIMD_WORD_NBYTES + (size_t)__builtin_ctzll(left);
-			if (at < end && is_stray(text, at))
-				return at;
-		}
-		in_range = ~UINT64_C(0);
-	}
-	return end;
-}
-
-/* Returns where the record around text[at] begins, in [begin, at]. */
-static size_t record_begin(const struct rows *r, size_t begin, size_t at)
-{
-	while (at > begin && !(r->bits.simd.newlines[(at - 1) / SIMD_WORD_NBYTES] >>
-			       (at - 1) % SIMD_WORD_NBYTES & 1))
-		at--;
-	return at;
-}
-
-/* Finds the first of the complete records that has text behind a closing quote. */
-static void find_stray(const struct rows *r, const char *text, struct rows_extent *out)
-{
-	size_t at = first_stray(r, text, out->head_nbytes, out->tail_offset);
-
-	if (at < out->tail_offset)
-		out->stray = record_begin(r, out->head_nbytes, at);
-}
-
-/* Whether the text ends inside quotes, or with an LF that is escaped. */
-static bool is_open(const struct rows *r, const char *text, size_t nbytes, struct chunk_entry entry)
-{
-	enum csv_state exit = csv_full_map_apply(r->map, chunk_entry_state(entry));
-
-	if (exit == CSV_QUOTED || exit == CSV_ESCAPED_QUOTED)
-		return true;
-	return exit == CSV_UNQUOTED && r->dialect.escape && nbytes > 0 && text[nbytes - 1] == '\n';
-}
-
 void rows_trim(const char *text, const uint32_t *ends, size_t stride, size_t nrows, bool drops_cr,
 	       uint32_t *pairs)
 {
@@ -461,6 +409,16 @@ void rows_trim(const char *text, const uint32_t *ends, size_t stride, size_t nro
 		pairs[0] = (uint32_t)(span.begin - 1);
 		pairs[1] = (uint32_t)span.end;
 	}
+}
+
+/* Whether the text ends inside quotes, or with an LF that is escaped. */
+static bool is_open(const struct rows *r, const char *text, size_t nbytes, struct chunk_entry entry)
+{
+	enum csv_state exit = csv_full_map_apply(r->map, chunk_entry_state(entry));
+
+	if (exit == CSV_QUOTED || exit == CSV_ESCAPED_QUOTED)
+		return true;
+	return exit == CSV_UNQUOTED && r->dialect.escape && nbytes > 0 && text[nbytes - 1] == '\n';
 }
 
 enum status rows_walk(struct rows *r, const char *text, size_t nbytes, struct chunk_entry entry,
@@ -486,6 +444,6 @@ enum status rows_walk(struct rows *r, const char *text, size_t nbytes, struct ch
 	if (is_open(r, text, nbytes, entry))
 		out->open_field = (uint32_t)(r->ends[(ptrdiff_t)r->nends - 1] + 1);
 	if (status == STATUS_OK && r->has_strays)
-		find_stray(r, text, out);
+		out->stray = quotes_find_stray(r->bits.simd, text, out->head_nbytes, out->tail_offset);
 	return status;
 }
