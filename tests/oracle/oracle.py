@@ -236,7 +236,9 @@ def results(q, table, kept, trouble, out):
     numeric = {k for o, k in chosen if o != "count"} | star
     _check_counts(q, chosen, numeric, kept)
     columns = fill(q, names, kept, {k: k in numeric for _, k in chosen if k is not None}, out)
-    bad = trouble or (BadData("no numeric column") if q.asks_star() and not star else out.too_much(q))
+    if q.asks_star() and not star:
+        raise BadData("no numeric column", kind="no numbers" if trouble is None else None)
+    bad = trouble or out.too_much(q)
     if bad:
         raise bad
     values = [(b"records", str(len(kept))) if k is None else (title(o, label_of(names, k)), columns[k].answer(o))

@@ -22,6 +22,7 @@ KINDS = {       # what a message of each kind must hold
     "cr": rb"lines end in CR alone: try tr '\\r' '\\n'",
     "few": rb"fewer lines than --skip-lines drops",
     "sep": rb"another delimiter than the first file's",
+    "no numbers": rb"no column holds numbers",
     "files": rb"header",
     "left out": rb"--invalid skip leaves out ",
 }
@@ -81,7 +82,7 @@ class Answer:
         keep = dict(parse_float=str, parse_int=str, parse_constant=str)
         got = json.loads(out.decode("utf-8"), object_pairs_hook=list, **keep)
         if self.rows is None:
-            return got == [(in_json(n), v) for n, v in self.values]
+            return got == list(zip(json_names(n for n, _ in self.values), (v for _, v in self.values)))
         return got == [[(c, None if v == b"" and c not in ("column", "type") else in_json(v))
                         for c, v in zip(self.titles, row)] for row in self.rows]
 
@@ -91,6 +92,18 @@ class Answer:
         cells += [c.decode("utf-8") for row in self.rows or () for c in row if is_utf8(c)]
         seen = out.decode("utf-8", "replace")
         return [c for c in cells if c.isprintable() and c not in seen]
+
+
+def json_names(names):
+    """No name is there twice."""
+    out = []
+    for name in map(in_json, names):
+        k, base = 1, name
+        while name in out:
+            k += 1
+            name = "%s_%d" % (base, k)
+        out.append(name)
+    return out
 
 
 def _line(cells, delimiter):

@@ -114,6 +114,8 @@ class Table:
         except BadData as bad:
             if first is not flat[0]:
                 raise Unclear("more words in the first line than in the second") from None
+            if self.trouble and second is UNCLEAR:
+                raise Unclear("which of two errors comes first") from None
             bad.kind = "guess" if bad.kind == "doubtful" and len(flat) == 1 else bad.kind
             raise
         if first is not flat[0] and known not in ("said", "name"):
@@ -165,8 +167,12 @@ class Table:
             columns, n, open_end = None, self.ncolumns, self.open_end
             if rows and first and rows[0].offset == first.offset:
                 rows = rows[1:]
+            elif rows and rows[0].stray:
+                return out, self.trouble
             elif rows and first:
                 columns = self._columns_of(rows[0], needed)
+                if isinstance(columns, BadData) and not out and self.known == "values":
+                    raise Unclear("another header, and no record behind the first")
                 if isinstance(columns, BadData):
                     return out, columns
                 if columns is not None:
@@ -190,15 +196,14 @@ class Table:
             return list(range(len(names)))
         if self.q.dialect.whitespace and names_of(with_rest(row, len(names))) != own:
             raise Unclear("-W, and another header")
-        shared = (set(own) & set(names)) - {b""}
         numbers = any(self.q.is_number(f) for f in own)
-        missing = any(self.q.is_missing(f) for f in own)
+        in_place = {a for a, b in zip(own, names) if a == b}
         if self.q.header != "yes":
-            if not shared and numbers:
+            if numbers and not in_place:
                 return None
-            if missing or (shared and numbers):
+            if in_place == {b""} or (not numbers and any(self.q.is_missing(f) for f in own)):
                 raise Unclear("is it a header?")
-            if not shared:
+            if not (set(own) & set(names)) - {b""}:
                 return BadData("may be a header or a record", {(row.file, row.line)}, kind="files")
         return self._matched(row, own, needed)
 
