@@ -73,12 +73,15 @@ static bool is_whole(struct first_text *t, int i)
 static enum status cut_both(struct first_text *t, const struct csv_dialect *dialect,
 			    bool and_second, bool *whole)
 {
+	struct csv_dialect of_second = *dialect;
 	enum status status = cut(t, 0, 0, dialect);
 
 	*whole = status == STATUS_OK && is_whole(t, 0);
 	if (!*whole || !and_second)
 		return status;
-	status = cut(t, 1, t->begin[0] + t->record[0].nbytes, dialect);
+	if (dialect->whitespace)
+		of_second.nfields = t->record[0].nfields;
+	status = cut(t, 1, t->begin[0] + t->record[0].nbytes, &of_second);
 	*whole = status == STATUS_OK && is_whole(t, 1);
 	return status;
 }
@@ -230,18 +233,28 @@ static char other_delimiter(const struct first_text *t)
 }
 
 /* With --whitespace, the header may have more words than the second record has fields: "Mounted on".
- * Then the last name is the rest of the line. */
+ * Then the last name is the rest of the line, unless it would be the only one. */
 static enum status join_words(struct header *h, const struct first_text *t)
 {
 	const struct record *first = &t->record[0];
 	size_t n = t->record[1].nfields, begin;
 
-	if (n == 0 || n >= first->nfields)
+	if (n < 2 || n >= first->nfields)
 		return STATUS_OK;
 	begin = first->fields[n - 1].begin;
 	h->last_name = strndup(t->data + t->begin[0] + begin,
 			       first->fields[first->nfields - 1].end - begin);
 	return h->last_name ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+/* The length of the first record without its line end, but with the blanks before that. */
+static size_t words_end(const struct first_text *t)
+{
+	const char *data = t->data + t->begin[0];
+	size_t end = t->record[0].nbytes;
+
+	end -= data[end - 1] == '\n';
+	return end - field_cr_nbytes(data, 0, end, '\0');
 }
 
 /* Fills h, which is all 0, with what was cut. */
@@ -262,7 +275,7 @@ static enum status fill_header(struct header *h, const struct input *input,
 	last = first->fields[first->nfields - 1];
 	h->nfields = first->nfields;
 	h->begin = t->begin[0];
-	h->end = t->begin[0] + last.end;
+	h->end = t->begin[0] + (plan->dialect.whitespace ? words_end(t) : last.end);
 	h->ends_empty = last.begin == last.end;
 	h->nbytes = t->begin[0] + first->nbytes;
 	h->line_number = input_line(input, t->file) + count_lines(t->data, t->begin[0]);
@@ -301,12 +314,15 @@ enum status header_read_second(struct header *h, struct input *input, const stru
 			       struct fault *fault)
 {
 	bool blank_counts = h->nfields == 1;
+	struct csv_dialect dialect = plan->dialect;
 	struct first_text t = {.file = h->file};
 	enum status status;
 
 	if (!h->present || h->has_second)
 		return STATUS_OK;
-	status = read_first(&t, input, &plan->dialect, false, blank_counts, fault);
+	if (dialect.whitespace)
+		dialect.nfields = h->nfields;
+	status = read_first(&t, input, &dialect, false, blank_counts, fault);
 	free(h->record[1].values);
 	h->record[1] = (struct first_record){0, NULL};
 	if (status == STATUS_OK && !(blank_counts && t.begin[0]) &&

@@ -192,6 +192,10 @@ def check_whitespace():
     says("ps aux: the command is one value", ["-W", "--where", 'COMMAND = "/bin/sh -c \'sleep  1\'"', "--sum=PID"], PS, 0, "1\n")
     says("ps aux: text and numbers in conditions", ["-W", "--where", 'USER = "root" and `%CPU` < 0.4', "--sum=VSZ"], PS, 0, "4356\n")
     says("tabs, blanks at both ends, CR LF", ["-W", "--sum=b"], b" a \t b\t\r\n\t1   2  \r\n3 4\r\n  5\t6 \t\r\n", 0, "12\n")
+    says("new fields come behind the blanks at a record's end", ["-W", "--running-sum=b"], b" a b \t\r\n1 2 \n", 0,
+         " a b \t running_sum(b)\r\n1 2  2\n")
+    says("'*' looks at all of the second record's last value", ["-W", "--running-sum=*"], b"a b\n1 2 3\n", 0, "a b running_sum(a)\n1 2 3 1\n")
+    says("one name has no rest", ["-W", "--sum=1"], b"Mounted on\n1\n", 1, "", "gpustat: <stdin>:2: 1 field where the header has 2: see --ragged\n")
     says("lines of blanks are blank lines", ["-W", "--sum=b"], b"\n  \na b\n\n \t \r\n1 2\n   ", 0, "2\n")
     says("one column", ["-W", "--sum=1", "--count=1"], b"  1\n2  \n\n \t\n 3", 0, "sum(1),count(1)\n6,3\n".replace("(1)", "(col1)"))
     says("one column takes the line", ["-W", "--where=a = 'x  y'", "--count=a"], b"a\n x  y \nx y\n", 0, "1\n")

@@ -130,7 +130,7 @@ class Table:
         """The first record. Of -W, a header's last name may have several words: then the second record tells how many
         fields there are."""
         first = flat[0]
-        if self.q.dialect.whitespace and self.q.header != "no" and len(flat) > 1 and flat[1].file == first.file:
+        if self.q.dialect.whitespace and self.q.header != "no" and len(flat) > 1 and flat[1].file == first.file and len(flat[1].fields) > 1:
             first = with_rest(first, len(flat[1].fields))
         return first
 
