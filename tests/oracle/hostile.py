@@ -152,7 +152,7 @@ class Shape:
         elif self.fault == "out of range":
             table[at][rng.randrange(len(table[at]))] = rng.choice(BEYOND)
         elif self.fault == "open quote":
-            table[at].append(self.fault)
+            table[at].append("open quote")      # what lines_of() writes so
 
 
 # ---- requests ---------------------------------------------------------------------------------
@@ -230,11 +230,11 @@ def make_case(seed, rows=None, request_of=None, features=CHOSEN):
 def lines_of(rng, shape, columns, rows, header):
     """The text of some records, those columns of theirs that are asked; None is a column of its own."""
     def text(fields):
-        tail = fields[shape.n:]
-        if columns is not None:
-            fields = [b"7" if k is None else fields[k] if k < len(fields) else b"" for k in columns] + tail
         open_quote = fields[-1:] == ["open quote"]
         fields = fields[:-1] if open_quote else fields
+        if columns is not None:
+            tail = fields[shape.n:]
+            fields = [b"7" if k is None else fields[k] if k < len(fields) else b"" for k in columns] + tail
         out = write_record(rng, fields, shape.dialect, shape.delimiter, shape.style, shape.stray)
         return out + shape.delimiter + (shape.dialect.quote or b'"') + b"tail" if open_quote else out
 

@@ -99,7 +99,7 @@ class _Cutter:
         while True:
             lines.append(self.line)
             field = self.field()
-            if field is None:
+            if self.trouble:
                 return
             fields.append(field)
             if not self.data.startswith(self.delimiter, self.at):
@@ -120,7 +120,7 @@ class _Cutter:
         opened = self.line
         self.at += 1
         text = self.take(self.inside, quote)
-        if not data.startswith(quote, self.at):
+        if self.trouble or not data.startswith(quote, self.at):
             self.trouble = BadData("open quote", {(self.name, opened)}, kind="open")
             return None
         self.at += 1
@@ -137,7 +137,7 @@ class _Cutter:
         self.line += piece.count(b"\n")
         escape = self.dialect.escape
         if escape and self.data.startswith(escape, self.at):
-            raise Unclear("an escape byte is the last one")
+            self.trouble = BadData("an escape byte is the last one", {(self.name, self.line)}, kind="escape")
         if escape and escape in piece:
             return self.change.sub(lambda m: m[1] or m[0][:1], piece) if doubled else \
                 re.sub(re.escape(escape) + rb"([\s\S])", rb"\1", piece)

@@ -13,6 +13,7 @@ SUMMARY = ("column", "type", "count", "missing", "invalid", "sum", "min", "max",
 KINDS = {       # what a message of each kind must hold
     "ragged": rb"[0-9]+ fields? where the (header|first record) has [0-9]+",
     "stray": rb"text behind a closing quote",
+    "escape": rb"nothing follows the escape byte that ends the file",
     "open": rb"quoted field is never closed",
     "nothing": rb"no record follows what may be a header: say --header yes or --header no",
     "doubtful": rb"is neither a number nor surely a name: say --header yes or --header no",

@@ -90,7 +90,7 @@ class Table:
             self.ncolumns, self.known, self.second = 0, "values", None
             return
         self.with_blanks = self.files
-        if len(full.fields) > 1:
+        if len(self._of_words([r for rows in self.files for r in rows if not r.blank]).fields) > 1:
             self.files = [[r for r in rows if not r.blank] for rows in self.files]
         flat = [r for rows in self.files for r in rows]
         only_positions = not exprs and all(is_position(text) for _, text, _ in q.items())
@@ -103,6 +103,8 @@ class Table:
             raise Unclear("a blank line, then an error")
         self.first = first = self._of_words(flat)
         second = flat[1].fields if len(flat) > 1 else UNCLEAR if self.trouble else None
+        if len(flat) > 1 and q.dialect.whitespace:
+            second = with_rest(flat[1], len(first.fields)).fields
         if len(flat) > 1 and (flat[0].file != flat[1].file or flat[1].stray):
             second = UNCLEAR
         found, self.known = self._guess(exprs, flat, first, second)
@@ -129,9 +131,11 @@ class Table:
     def _of_words(self, flat):
         """The first record. Of -W, a header's last name may have several words: then the second record tells how many
         fields there are."""
-        first = flat[0]
-        if self.q.dialect.whitespace and self.q.header != "no" and len(flat) > 1 and flat[1].file == first.file and len(flat[1].fields) > 1:
-            first = with_rest(first, len(flat[1].fields))
+        first, next_one = flat[0], flat[1] if len(flat) > 1 else None
+        if not self.q.dialect.whitespace or self.q.header == "no" or next_one is None or next_one.file != first.file:
+            return first
+        if len(next_one.fields) > 1:
+            first = with_rest(first, len(next_one.fields))
         return first
 
     # ---- columns ----------------------------------------------------------------------------
@@ -183,6 +187,8 @@ class Table:
                     return out, columns
                 if columns is not None:
                     n, open_end = len(rows[0].fields), ends_open(rows[0], self.delimiter)
+                    if names_of(rows[0]) == self.names:
+                        open_end |= self.open_end
                     if n == 1:
                         rows = with_blanks[with_blanks.index(rows[0]):]
                     rows = [r for r in rows[1:] if n == 1 or not r.blank]
@@ -205,6 +211,8 @@ class Table:
         numbers = any(self.q.is_number(f) for f in own)
         in_place = {a for a, b in zip(own, names) if a == b}
         if self.q.header != "yes":
+            if numbers and not in_place and (set(own) & set(names)) - {b""}:
+                raise Unclear("numbers, and names elsewhere")
             if numbers and not in_place:
                 return None
             if in_place == {b""} or (not numbers and any(self.q.is_missing(f) for f in own)):
