@@ -35,6 +35,8 @@ def like_csv_module(data, dialect):
     except oracle.Unclear:
         return None
     theirs = oracle_dialect.records_by_csv_module(data, dialect.delimiter or b",", dialect.quote, dialect.escape)
+    if trouble and trouble.kind == "escape":
+        return None
     if trouble and trouble.kind == "open":
         theirs = theirs[:-1]            # csv.reader hands out the unfinished record
     elif trouble:

@@ -4,6 +4,8 @@
 It stands on oracle.py and what is below that. A Scan says what the command line asks; answer() says what must come out,
 byte for byte, and which error ends it. Where the contract is silent the model raises Unclear.
 """
+import re
+
 import oracle
 import oracle_judge
 from oracle import LeftOut, admit, label_of, pairs_of
@@ -78,7 +80,7 @@ def quoted(cell, dialect, delimiter):
     """A new field, so that it can be read back; Usage where the dialect has no way to say it."""
     escape, quote = dialect.escape, dialect.quote
     if dialect.whitespace:
-        return cell.replace(b" ", b"_").replace(b"\t", b"_")
+        return re.sub(rb"[ \t\r\n]", b"_", cell)
     if escape:
         cell = cell.replace(escape, escape * 2)
     odd = [c for c in (delimiter, b"\r", b"\n") if c in cell]
