@@ -208,6 +208,8 @@ class Table:
             return list(range(len(names)))
         if self.q.dialect.whitespace and names_of(with_rest(row, len(names))) != own:
             raise Unclear("-W, and another header")
+        if any(b"\0" in f for f in row.fields):
+            raise Unclear("a NUL in what may be a header")
         numbers = any(self.q.is_number(f) for f in own)
         in_place = {a for a, b in zip(own, names) if a == b}
         if self.q.header != "yes":
