@@ -59,6 +59,7 @@ struct votes {
 	bool named; /* a column is selected by name */
 	const struct first_value *name, *number, *doubt;
 	const struct first_value *slip; /* a number with a slip, unless there is a name */
+	const struct first_value *weak; /* begins like a number: a name, unless there is a slip */
 };
 
 static void note(const struct first_value **first, const struct first_value *v)
@@ -72,8 +73,10 @@ static void vote(struct votes *votes, const struct first_value *v, bool wants_nu
 {
 	if (v->is_number)
 		note(&votes->number, v);
+	else if (is_name(v) && begins_like_number(v))
+		note(wants_number ? &votes->slip : &votes->weak, v);
 	else if (is_name(v))
-		note(wants_number && begins_like_number(v) ? &votes->slip : &votes->name, v);
+		note(&votes->name, v);
 	else if (!v->is_missing)
 		note(&votes->doubt, v);
 }
@@ -94,7 +97,7 @@ static void vote_all(struct votes *votes, const struct header *h)
 			note(&text, v);
 	}
 	if (!has_number && text)
-		note(&votes->name, text);
+		note(begins_like_number(text) ? &votes->weak : &votes->name, text);
 }
 
 /* Counts what a selector says. */
@@ -152,6 +155,8 @@ enum status header_guess(struct header *h, const struct input *input, enum heade
 	}
 	if (nselectors == 0)
 		vote_all(&votes, h);
+	if (!votes.name && !votes.slip)
+		votes.name = votes.weak;
 	h->present = votes.named || votes.name || (summary && votes.slip && !votes.number);
 	if (votes.named || summary) /* the summary shows what it takes for names */
 		return STATUS_OK;

@@ -295,7 +295,7 @@ def judge_changed(request, status, out, err, then, packed):
         return "status %s" % status
     if out and not (request.prints_records and request.right[1].startswith(out)):
         return "an answer beside an error"
-    known = (b"truncated", b"trailing garbage", b"corrupt") if packed else (b"shrank", b"never closed")
+    known = (b"shrank", b"truncated", b"trailing garbage", b"corrupt") if packed else (b"shrank", b"never closed")
     return None if any(w in err for w in known) else "another message"
 
 

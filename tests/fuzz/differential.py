@@ -17,6 +17,7 @@ import gzip
 import multiprocessing
 import os
 import random
+import re
 import shlex
 import shutil
 import struct
@@ -41,6 +42,8 @@ TOKENS = (b'"', b'""', b'",', b',"', b'"\n', b'\n"', b",", b";", b"\t", b"|", b"
           b"1e399", b"1e400", b"1e-400", b"1e-401", b"0e400", b"0e-401", b"0." + b"0" * 399 + b"1", b"9" * 400, b"9" * 401,
           b"1e99999999999999999999", b"1e-99999999999999999999", b"0e99999999999999999999", b"NA", b"x" * 63, b"y" * 64,
           b"z" * 65, b"1," * 40, b'"' * 63, b'"' * 64, b"\n" * 63, b"," * 65)
+FOREIGN = re.compile(rb": not CSV but .*")       # what it is; packed, "in gzip" is added
+ODD = re.compile(rb"[\0-\x08\x0e-\x1f\x7f]")     # bytes that another format may have been recognised by
 PACKED_ONE_IN = 8
 SPOILED_ONE_IN = 4
 BLANK_ONE_IN = 24       # one file more, of nothing but blank lines
@@ -194,6 +197,7 @@ class Fuzzer:
     def complaint(self, case, chosen):
         """None, "unclear", or what is wrong."""
         results = [self.run_way(case, way) for way in chosen]
+        results = [r._replace(err=FOREIGN.sub(b": not CSV", r.err)) for r in results]
         case.status = results[0].status
         for r in results:
             if r.status not in (0, 1, 2):
@@ -201,6 +205,8 @@ class Fuzzer:
         if len({(r.status, r.out, r.err) for r in results}) > 1:
             return "the ways differ:\n" + "\n".join(harness.describe(r) for r in results)
         right = case.judge()
+        if b": not CSV" in results[0].err and any(ODD.search(data) for _, data in case.files):
+            right, case.silent = None, "another format"
         if not right:
             return "unclear"
         try:

@@ -12,7 +12,7 @@ import re
 import sys
 
 import oracle_judge
-from oracle_expr import Expr
+from oracle_expr import Expr, position
 from oracle_judge import Answer, Note
 from oracle_request import COUNT_RECORDS, ON_DEVICE, OPERATIONS, TOTALS, Request, is_position, resolve
 from oracle_statistic import STATISTICS, Column
@@ -161,6 +161,7 @@ def answer(q, files):
     where = None if q.where is None else Expr(q.where)
     table = Table(q, [where] if where else [], files)
     if not table.ncolumns:
+        no_column_0([where] if where else [])
         return of_nothing(q, table)
     names, n, needed = table.names, table.ncolumns, table.resolve()
     if q.sums_up() or q.asks_star():
@@ -189,6 +190,8 @@ def of_nothing(q, table):
     """The answer where there is no record at all: every column exists that is asked for."""
     if q.sums_up() and not table.nothing:
         raise Unclear("a summary of blank lines")
+    if q.where is not None and not table.nothing:
+        raise Unclear("a condition about blank lines")
     values = []
     for operation, columns in q.operations:
         if columns is None:
@@ -199,6 +202,11 @@ def of_nothing(q, table):
                 raise BadData("no numeric column")
             values.append((title(operation, label_of_nothing(text, quoted)), Column().answer(operation)))
     return Answer(values=values) if q.operations else Answer(rows=[])
+
+
+def no_column_0(exprs):
+    if any(position(c) == -1 for e in exprs for c, _ in e.uses):
+        raise Usage("column 0")
 
 
 def blank_records(q, table):
@@ -235,9 +243,14 @@ def results(q, table, kept, trouble, out):
             chosen += [(operation, k) for k in found]
     numeric = {k for o, k in chosen if o != "count"} | star
     _check_counts(q, chosen, numeric, kept)
-    columns = fill(q, names, kept, {k: k in numeric for _, k in chosen if k is not None}, out)
+    try:
+        columns = fill(q, names, kept, {k: k in numeric for _, k in chosen if k is not None}, out)
+    except BadData as bad:
+        if q.asks_star() and not star:
+            raise BadData("a bad value, or no numeric column") from None
+        raise bad
     if q.asks_star() and not star:
-        raise BadData("no numeric column", kind="no numbers" if trouble is None else None)
+        raise BadData("no numeric column", kind=None if trouble or out.values or out.records else "no numbers")
     bad = trouble or out.too_much(q)
     if bad:
         raise bad
@@ -303,7 +316,7 @@ def summary(q, table, rows, trouble, out):
         bad = [(r, f) for r, f in fields if value(q, f)[1]]
         kinds.append("empty" if not fields else "number" if len(bad) * 10 <= len(fields) else "text")
         if bad and kinds[k] == "number":
-            if q.max_invalid is not None and above(len(bad), len(fields), q.max_invalid):
+            if q.max_invalid is not None and q.invalid == "skip" and len(bad) > allowed_of(q.max_invalid, len(fields)):
                 raise BadData("too many values are left out", {(bad[0][0].file, bad[0][0].lines[k])}, kind="left out")
             notes.append(Note(len(bad), place(bad[0][0].file, bad[0][0].lines[k])))
     for k, kind in enumerate(kinds):
@@ -316,7 +329,7 @@ def summary(q, table, rows, trouble, out):
             for pair in pairs_of(q, names, row, {k: kind == "number"}, out).values():
                 _put(column, pair)
         lines.append(_row(label_of(names, k), kind, column, invalid))
-    if q.max_invalid is not None and above(sum(out.records.values()), out.all, q.max_invalid):
+    if q.max_invalid is not None and sum(out.records.values()) > allowed_of(q.max_invalid, out.all):
         raise BadData("too many records are left out", kind="left out")
     return Answer(rows=lines, notes=notes + out.notes() + ragged_notes(q, table) + delimiter_notes(q, table, rows))
 

@@ -49,13 +49,19 @@ def has_header(q, exprs, row, second):
             text in names and text != b"*" and not text.startswith(b":") and not _counts_columns(text, len(names))
             for _, text, _ in items):
         return True, "name"
-    verdict = verdict_of(q, row, by_number(q, exprs, items, len(names)))
-    if any(text == b"*" for _, text, _ in items) or not items and (q.sums_up() or not any(e.tells() for e in exprs)):
+    chosen = by_number(q, exprs, items, len(names))
+    if not any(text == b"*" for _, text, _ in items) and (items or not q.sums_up() and any(e.tells() for e in exprs)):
+        return bool(verdict_of(q, row, chosen)), "values"
+    try:
+        verdict = verdict_of(q, row, chosen)
         found = by_look(q, row, second)
-        if verdict is not None and found is not None and verdict is not found:
-            raise Unclear("columns by number, and '*'")
-        verdict = found if verdict is None else verdict
-    return bool(verdict), "values"
+    except BadData:
+        if {looks(q, row.fields[k]) for k in chosen} <= {"missing"}:
+            raise
+        raise Unclear("columns by number, and '*'") from None
+    if verdict is not None and found is not None and verdict is not found:
+        raise Unclear("columns by number, and '*'")
+    return bool(found if verdict is None else verdict), "values"
 
 
 def by_number(q, exprs, items, n):
@@ -106,6 +112,8 @@ def by_look(q, row, second):
     if q.sums_up():
         text = {"name", "digits"} if "number" not in kinds else {"name"}
         return bool(text & (found | set(others)))
+    if "digits" in found and "digits" in others:
+        raise Unclear("what begins with a digit, and '*'")
     if "doubtful" in found or ("digits" in found and "name" not in found | set(others)) or (
             "number" in kinds and found & {"name", "digits"}):
         raise BadData("neither a number nor surely a name", {(row.file, n) for n in row.lines}, kind="doubtful")

@@ -148,6 +148,7 @@ def answer(q, files):
     except BadData as bad:
         return Answer(b"", bad)
     if not table.ncolumns:
+        oracle.no_column_0(exprs)
         if q.asks_star():
             return Answer(b"", BadData("no numeric column"))
         if not table.nothing:
@@ -161,7 +162,7 @@ def answer(q, files):
         return Answer(b"", bad)
     if trouble and trouble.kind == "nothing":
         return Answer(b"", trouble)
-    if trouble and not rows and table.second is UNCLEAR:
+    if trouble and not any(r.raw for r in rows) and (table.header or table.second is UNCLEAR):
         raise Unclear("is the header printed before an error in the second record?")
     return scan(q, table, rows, trouble, where, columns)
 

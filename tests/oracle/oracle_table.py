@@ -8,7 +8,7 @@ import collections
 import re
 
 from oracle_dialect import COMMA, cut, preamble, with_rest
-from oracle_header import UNCLEAR, has_header, names_of
+from oracle_header import UNCLEAR, has_header, looks, names_of
 from oracle_request import is_position, resolve
 from oracle_text import BOM, BadData, Unclear, Usage
 
@@ -89,15 +89,18 @@ class Table:
                 raise self.trouble
             self.ncolumns, self.known, self.second = 0, "values", None
             return
+        self.with_blanks = self.files
         if len(full.fields) > 1:
             self.files = [[r for r in rows if not r.blank] for rows in self.files]
         flat = [r for rows in self.files for r in rows]
         if flat[0].blank and q.header != "no" and (exprs or q.news or q.header == "yes" or not q.is_number(full.fields[0])
                                                    or not all(is_position(text) for _, text, _ in q.items())):
             raise Unclear("a blank line where the header may be")
-        if flat[0].stray or flat[0].blank and self.trouble:
+        if flat[0].stray:
             raise self.trouble
-        first = self._of_words(flat)
+        if flat[0].blank and self.trouble and q.header != "no":
+            raise Unclear("a blank line, then an error")
+        self.first = first = self._of_words(flat)
         second = flat[1].fields if len(flat) > 1 else UNCLEAR if self.trouble else None
         if len(flat) > 1 and (flat[0].file != flat[1].file or flat[1].stray):
             second = UNCLEAR
@@ -143,7 +146,8 @@ class Table:
                 if text != b"*":
                     needed.update(resolve(text, as_written, self.names, self.ncolumns))
         except Usage:
-            if self.second is UNCLEAR or self.second is None:
+            doubt = self.known == "values" and any(looks(self.q, f) not in ("number", "missing") for f in self.first.fields)
+            if self.second is UNCLEAR or self.second is None or doubt:
                 raise Unclear("which of two errors comes first") from None
             raise
         return needed
@@ -152,6 +156,7 @@ class Table:
         """Unclear where an item is unknown besides what is wrong with the first record."""
         first = next((r for rows in self.files for r in rows if not r.blank), None)
         self.ncolumns, self.names, self.second = (len(first.fields), names_of(first), ()) if first else (0, [], ())
+        self.first = first
         self.known = "said"
         try:
             self.resolve()
@@ -163,7 +168,7 @@ class Table:
     def rows(self, needed):
         """needed: 0-based columns that the answer depends on. -> ([Record], the BadData behind them or None)."""
         out, first, self.tolerated = [], self.header, []
-        for rows in self.files:
+        for rows, with_blanks in zip(self.files, self.with_blanks):
             columns, n, open_end = None, self.ncolumns, self.open_end
             if rows and first and rows[0].offset == first.offset:
                 rows = rows[1:]
@@ -177,9 +182,9 @@ class Table:
                     return out, columns
                 if columns is not None:
                     n, open_end = len(rows[0].fields), ends_open(rows[0], self.delimiter)
-                    if (n == 1) != (self.ncolumns == 1) and any(not r.raw for r in rows):
-                        raise Unclear("blank lines in a file of one column, of a table of more")
-                    rows = rows[1:]
+                    if n == 1:
+                        rows = with_blanks[with_blanks.index(rows[0]):]
+                    rows = [r for r in rows[1:] if n == 1 or not r.blank]
             out += [self._record(r, columns, n, open_end) for r in rows if r.stray is None]
         trouble = self.trouble
         if first and not out and not trouble and self.known == "values" and not self.q.sums_up():
@@ -210,6 +215,8 @@ class Table:
     def _matched(self, row, own, needed):
         names = self.names
         if any(own.count(names[k]) != names.count(names[k]) for k in needed) or self._prints_records():
+            if self.q.asks_star() and not self._prints_records():
+                raise Unclear("'*', and a column that a later header lacks")
             return BadData("another header", {(row.file, row.line)}, kind="files")
         found, left = [], list(own)
         for name in names:
