@@ -102,6 +102,8 @@ class Table:
             raise Unclear("a blank line, then an error")
         self.first = first = self._of_words(flat)
         second = flat[1].fields if len(flat) > 1 else UNCLEAR if self.trouble else None
+        if q.dialect.whitespace and len(flat) > 1:
+            second = with_rest(flat[1], len(first.fields)).fields
         if len(flat) > 1 and (flat[0].file != flat[1].file or flat[1].stray):
             second = UNCLEAR
         found, self.known = self._guess(exprs, flat, first, second)
