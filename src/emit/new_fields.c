@@ -91,13 +91,13 @@ static enum status add_other(const struct writing *w, size_t i, unsigned row)
 	size_t c = w->f->plan->new_columns[i].column;
 	bool parses = w->f->plan->columns[c].parses;
 	struct field_span span;
-	const char *ignored;
+	const char *value;
 	size_t nbytes;
 	enum row_value is = parses ? ROW_QUOTED
-				   : row_block_value(w->b, c, row, &ignored, &nbytes);
+				   : row_block_value(w->b, c, row, &value, &nbytes);
 
-	if (is != ROW_QUOTED) { /* the column counts values only */
-		w->f->runnings[i].count += is == ROW_PRESENT;
+	if (is != ROW_QUOTED) { /* the column counts values only; one with a NUL is invalid */
+		w->f->runnings[i].count += is == ROW_PRESENT && !memchr(value, '\0', nbytes);
 		return STATUS_OK;
 	}
 	span = row_block_field(w->b, c, row);

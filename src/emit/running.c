@@ -131,7 +131,7 @@ enum status running_add_value(struct running *r, const struct value *v)
 
 	if (v->kind == DECIMAL_NUMBER)
 		return running_add_number(r, v->number);
-	if (v->kind == DECIMAL_INVALID && r->counts_text)
+	if (v->kind == DECIMAL_INVALID && r->counts_text && !memchr(v->text, '\0', v->nbytes))
 		r->count++;
 	if (v->kind != DECIMAL_WIDE || wide_parse(v->text, v->nbytes, &x, &scale) != STATUS_OK)
 		return STATUS_OK;

@@ -116,30 +116,34 @@ static enum status check_column(const struct left_out *l, size_t c, struct fault
 				  : STATUS_OK;
 }
 
-/* n of `of` records; note: of the first. */
-static enum status check_records(const struct left_out *l, uint64_t n, uint64_t of,
-				 const struct note *note, struct fault *fault)
+/* The note that is earlier in the input; either may be NULL. */
+static const struct note *earlier(const struct note *a, const struct note *b)
 {
-	struct share s = {n, of, "record"};
+	if (!a || !b)
+		return a ? a : b;
+	return b->file < a->file || (b->file == a->file && b->line < a->line) ? b : a;
+}
+
+/* Ragged records, and those whose condition is undecided. */
+static enum status check_records(const struct left_out *l, struct fault *fault)
+{
+	const struct partial *total = &l->total->partial;
+	uint64_t nragged = count_ragged(l);
+	struct share s = {nragged + total->nundecided, nragged + total->nrecords, "record"};
+	const struct note *note = earlier(
+		total->nundecided ? total_note_of_undecided(l->total) : NULL,
+		nragged ? total_note_of_ragged(l->total) : NULL);
 
 	return is_too_much(l, &s) ? fail(l, &s, note, fault) : STATUS_OK;
 }
 
 enum status left_out_check(const struct left_out *l, struct fault *fault)
 {
-	const struct partial *total = &l->total->partial;
-	uint64_t nragged = count_ragged(l);
 	enum status status = STATUS_OK;
 
 	if (l->options->invalid != INVALID_SKIP)
 		return STATUS_OK;
 	for (size_t c = 0; status == STATUS_OK && c < l->query->plan.ncolumns; c++)
 		status = check_column(l, c, fault);
-	if (status == STATUS_OK)
-		status = check_records(l, total->nundecided, total->nrecords,
-				       total_note_of_undecided(l->total), fault);
-	if (status == STATUS_OK)
-		status = check_records(l, nragged, nragged + total->nrecords,
-				       total_note_of_ragged(l->total), fault);
-	return status;
+	return status == STATUS_OK ? check_records(l, fault) : status;
 }

@@ -2,8 +2,8 @@
 """Differential test: random hostile tables and random scans and filters against the model.
 
 Each case runs with several sizes of chunks and numbers of threads, and some on the GPU where there is
-one (GPUSTAT_TEST_GPU_EVERY). GPUSTAT_TEST_SEED sets the first seed, GPUSTAT_TEST_CASES how many follow, GPUSTAT_TEST_FEATURES what
-may be in them (hostile.FEATURES). A case that fails
+one (GPUSTAT_TEST_GPU_EVERY). GPUSTAT_TEST_SEED sets the first seed, GPUSTAT_TEST_CASES how many follow,
+GPUSTAT_TEST_FEATURES what may be in them (hostile.FEATURES). A case that fails
 leaves its files and the command in cli_random.failed/scan-SEED/ of the current folder.
 """
 import gzip

@@ -4,8 +4,10 @@
     differential.py --serve SERVE [--seconds N] [--cases N] [--seed N] [--ways N] [--jobs N] [--device D]
                     [--features LIST]
 
-SERVE is tests/fuzz/serve.c, built. --jobs: so many at once, each with seeds of its own. --device: one more way runs with
-this --device; it needs a SERVE that was built with CUDA. --features: what may be in a case, of hostile.FEATURES. A case is tests/oracle/hostile.py's table, now and then spoiled
+SERVE is tests/fuzz/serve.c, built. --jobs: so many at once, each with seeds of its own. --device: one more way runs
+with this --device; it needs a SERVE that was built with CUDA. --features: what may be in a case, of hostile.FEATURES.
+
+A case is tests/oracle/hostile.py's table, now and then spoiled
 by edits that know nothing of CSV, and a request for results or for records. It is run in several
 ways: chunks, threads, instruction sets, libraries that inflate, a file or a pipe, plain or packed.
 All must say the same, byte for byte; and what the models (oracle.py, oracle_scan.py) say, where they
@@ -277,8 +279,8 @@ def job(options, k):
     """The k-th of --jobs -> (cases, runs, unclear, wrong, what was seen)."""
     fuzzer = Fuzzer(os.path.abspath(options.serve), options.ways, options.features, options.device)
     cases = options.cases and options.cases // options.jobs + (k < options.cases % options.jobs)
-    done, unclear, wrong = run(fuzzer, options.seed + k * STRIDE, cases, options.seconds, lambda said: print(said, flush=True),
-                               options.limit)
+    done, unclear, wrong = run(fuzzer, options.seed + k * STRIDE, cases, options.seconds,
+                               lambda said: print(said, flush=True), options.limit)
     fuzzer.close()
     return done, fuzzer.server.nruns, unclear, len(wrong), fuzzer.seen
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Random hostile tables and random requests over them, the same for the same seed.
 
-A table has quoted and unquoted fields, delimiters, newlines and doubled quotes inside quotes, stray quotes, CRLF and lone CR,
-blank lines, missing values, wide numbers; now and then another dialect (hostile_dialect.py), another notation, ragged records,
-files with other columns, or one fault. make_case(seed) gives a Case.
+A table has quoted and unquoted fields, delimiters, newlines and doubled quotes inside quotes, stray quotes, CRLF and
+lone CR, blank lines, missing values, wide numbers; now and then another dialect (hostile_dialect.py), another notation,
+ragged records, files with other columns, or one fault. make_case(seed) gives a Case.
 """
 import os
 import random
@@ -27,7 +27,8 @@ TEXTS = (b"", b"foo", b"x,y", b"a;b", b"1.2.3", b"12\" disk", b"\"", b"\"\"", b"
          b"\n", b"\r\n", b"nan", b"inf", b"0x10", b"--1", "ü€".encode(), b"tab\t", b" lead",
          b"1e", b".", b"+", b"lone\rcr", b"\xff\xfe", b"a\"b\"c", b"end\"", b"e5", b"|", b"it's", b"a\\b", b"#", b"\\")
 NOT_NUMBERS = (b"abc", b"1x", b"1e", b"1.2.3", b"0x10", b"nan", b"1 2", b"--1", b".", b"e5")
-OTHER_NOTATIONS = (b"$5", b"1,234.50", b"12%", b"1,5", b"(12.00)", b"5-", b"1'000", b"1.234,5", b"5 EUR", b"1,2,3", b"1.23.4")
+OTHER_NOTATIONS = (b"$5", b"1,234.50", b"12%", b"1,5", b"(12.00)", b"5-", b"1'000", b"1.234,5", b"5 EUR", b"1,2,3",
+                   b"1.23.4")
 BEYOND = (b"1e400", b"-1e400", b"1e-401", b"1" * 401)
 DOUBTFUL = (b"N/A", b"NaN", b"inf", b"$5", b"1,5", b"null", b"-", b"?", b"0x10", b"12%", b"NA")
 NUMBERS = ("small", "int", "decimal", "edge", "zeros", "exponent", "wide")
@@ -131,7 +132,7 @@ class Shape:
         """The contents of one record."""
         fields = [self.cell(rng, kind) for kind in self.kinds]
         if self.invalid == "skip" and rng.randrange(4) == 0:
-            fields[rng.randrange(self.n)] = rng.choice(NOT_NUMBERS + OTHER_NOTATIONS * (self.notation.plain is False) + BEYOND[:1])
+            fields[rng.randrange(self.n)] = rng.choice(NOT_NUMBERS + OTHER_NOTATIONS * (not self.notation.plain) + BEYOND[:1])
         if self.ragged == "open end":
             fields += [b""] * (rng.randrange(8) > 0)
         elif self.ragged and rng.randrange(4 if self.policy else 12) == 0:
@@ -175,7 +176,8 @@ def common_of(rng, shape):
     if shape.invalid == "skip" and "count" in shape.features and rng.randrange(3) == 0:
         said = rng.choice((b"0", b"1", b"2", b"5", b"10%", b"50%", b"0.5%", b"100%"))
     return dict(header=rng.choice(("auto", "auto", "auto", "yes" if shape.names else "no")), missing=shape.missing,
-                invalid=shape.invalid, ragged=shape.policy, max_invalid=said, dialect=shape.dialect, notation=shape.notation)
+                invalid=shape.invalid, ragged=shape.policy, max_invalid=said, dialect=shape.dialect,
+                notation=shape.notation)
 
 
 def spell_operations(rng, shape, some):
@@ -212,8 +214,8 @@ def make_request(rng, shape):
 # ---- tables -----------------------------------------------------------------------------------
 
 def make_case(seed, rows=None, request_of=None, features=CHOSEN):
-    """A Case from a seed. rows: how many records, None for some dozens at most. request_of: what makes the request, None
-    for make_request(). features: those of FEATURES that may be in it."""
+    """A Case from a seed. rows: how many records, None for some dozens at most. request_of: what makes the request,
+    None for make_request(). features: those of FEATURES that may be in it."""
     rng = random.Random(seed)
     shape = Shape(rng, features)
     table = [shape.record(rng) for _ in range(rng.choice((0, 1, 2, 3, 5, 12, 40)) if rows is None else rows)]
@@ -230,9 +232,10 @@ def lines_of(rng, shape, columns, rows, header):
     def text(fields):
         tail = fields[shape.n:]
         if columns is not None:
-            fields = [fields[k] if k is not None and k < len(fields) else b"7" if k is None else b"" for k in columns] + tail
+            fields = [b"7" if k is None else fields[k] if k < len(fields) else b"" for k in columns] + tail
         open_quote = fields[-1:] == ["open quote"]
-        out = write_record(rng, fields[:-1] if open_quote else fields, shape.dialect, shape.delimiter, shape.style, shape.stray)
+        fields = fields[:-1] if open_quote else fields
+        out = write_record(rng, fields, shape.dialect, shape.delimiter, shape.style, shape.stray)
         return out + shape.delimiter + (shape.dialect.quote or b'"') + b"tail" if open_quote else out
 
     names = [text(shape.names + [b""] * (rng.randrange(4) == 0 and shape.ragged == "open end"))] if header else []

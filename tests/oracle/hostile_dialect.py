@@ -65,7 +65,8 @@ def escaped(rng, content, dialect, delimiter):
     out = bytearray()
     for i, c in enumerate(content):
         byte = bytes((c,))
-        if byte in (delimiter, b"\n", b"\r", dialect.escape) or (i == 0 and byte == dialect.quote) or rng.randrange(30) == 0:
+        needs = byte in (delimiter, b"\n", b"\r", dialect.escape) or (i == 0 and byte == dialect.quote)
+        if needs or rng.randrange(30) == 0:
             out += dialect.escape
         out += byte
     return bytes(out)

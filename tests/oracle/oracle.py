@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """An independent model of the contract (gpustat(1)): what gpustat must answer, results and the summary.
 
-From the bottom: oracle_text.py (numbers), oracle_notation.py, oracle_dialect.py (fields), oracle_request.py (options, COLS,
-the header), oracle_table.py (records of all files under their columns). It is slow and plain on purpose. Where the contract
-leaves a question open the model raises Unclear, so that no test rests on a guess.
+From the bottom: oracle_text.py and oracle_notation.py (numbers), oracle_dialect.py (fields), oracle_request.py (options
+and COLS), oracle_header.py, oracle_table.py (the records of all files under their columns), oracle_judge.py. It is slow
+and plain on purpose. Where the contract leaves a question open the model raises Unclear, so that no test rests on a guess.
 """
 import collections
 import decimal
@@ -29,8 +29,8 @@ if hasattr(sys, "set_int_max_str_digits"):
 # ---- records and values that are left out -------------------------------------------------------
 
 class LeftOut:
-    """What --invalid skip left out. values: {column: how many}, of the `present` ones, those that are not missing; records:
-    {"ragged" or "condition": how many} of `all`. first: for each of these keys where the first is."""
+    """What --invalid skip left out. values: {column: how many}, of the `present` ones, which are those not missing.
+    records: {"ragged" or "condition": how many} of `all`. first: for each of these keys where the first is."""
     def __init__(self):
         self.values, self.present = collections.Counter(), collections.Counter()
         self.records, self.all, self.first = collections.Counter(), 0, {}
@@ -54,8 +54,8 @@ class LeftOut:
         records = sum(self.records.values())
         if above(records, self.all, q.max_invalid):
             columns.update(self.records)
-        places = {self.first[key] for key in columns if key != "condition"}
-        return BadData("too much is left out", places if "condition" not in columns else (), kind="left out") if columns else None
+        places = () if "condition" in columns else {self.first[key] for key in columns}
+        return BadData("too much is left out", places, kind="left out") if columns else None
 
 
 def place(file, line):
@@ -212,7 +212,7 @@ def no_column_0(exprs):
 def blank_records(q, table):
     """Blank lines are records where there is no column but the first."""
     labels = {label_of_nothing(text, quoted) for _, text, quoted in q.items()}
-    if q.header == "yes" or table.nothing is False and any(re.match(rb"col[0-9]+\Z", label) is None for label in labels):
+    if q.header == "yes" or not table.nothing and not all(re.match(rb"col[0-9]+\Z", label) for label in labels):
         raise Unclear("blank lines, and a header or names")
     return sum(len(rows) for rows in table.files) if labels <= {b"col1"} else 0
 

@@ -38,7 +38,8 @@ class Dialect:
 
 
 # fields: contents, without quotes and escapes. lines: the physical line on which each begins. raw: the record
-# without its line end. offset: its first byte in the whole input. stray: the line of text behind a closing quote, or None.
+# without its line end. offset: its first byte in the whole input. stray: the line of text behind a closing quote, or
+# None.
 Row = collections.namedtuple("Row", "file line fields lines raw end offset blank stray")
 
 
@@ -107,7 +108,8 @@ class _Cutter:
         raw = self.data[begin:self.at]
         end = re.compile(rb"\r?\n|\r\Z|\Z").match(self.data, self.at)[0]
         self.at, self.line = self.at + len(end), self.line + 1
-        self.rows.append(Row(self.name, first, tuple(fields), tuple(lines), raw, end, self.base + begin, not raw, self.stray))
+        self.rows.append(Row(self.name, first, tuple(fields), tuple(lines), raw, end, self.base + begin, not raw,
+                             self.stray))
         if self.stray is not None:
             self.trouble = BadData("text behind a closing quote", {(self.name, self.stray)}, kind="stray")
 

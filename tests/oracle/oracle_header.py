@@ -18,7 +18,7 @@ def names_of(row):
 
 
 def looks(q, field):
-    """number, missing, name, doubtful (no value, or a number elsewhere), digits (it begins with one), nul, or unclear."""
+    """number, missing, name, doubtful (no value, or a number elsewhere), digits (it begins with one), nul or unclear."""
     text = strip(field)
     if q.is_missing(field):
         return "missing"
@@ -40,8 +40,8 @@ def _counts_columns(text, n):
 
 
 def has_header(q, exprs, row, second):
-    """row: the first record; second: the fields of the second, None where there is none, or UNCLEAR. -> (is it a header?,
-    how that is known: "said", "name", "values")."""
+    """row: the first record; second: the fields of the second, None where there is none, or UNCLEAR.
+    -> (is it a header?, how that is known: "said", "name", "values")."""
     if q.header != "auto":
         return q.header == "yes", "said"
     names, items = names_of(row), list(q.items())
@@ -80,7 +80,8 @@ def by_number(q, exprs, items, n):
 def verdict_of(q, row, chosen):
     """What the values of `chosen` tell: True, a header; False, data; None, nothing. BadData where they are doubtful."""
     kinds = {k: looks(q, row.fields[k]) for k in chosen}
-    kinds = {k: "name" if kind == "digits" and not chosen[k] else kind for k, kind in kinds.items() if kind != "missing"}
+    kinds = {k: "name" if kind == "digits" and not chosen[k] else kind
+             for k, kind in kinds.items() if kind != "missing"}
     found = set(kinds.values())
     if not found:
         return None
@@ -94,13 +95,13 @@ def verdict_of(q, row, chosen):
         raise BadData("NUL in the first record", {(row.file, row.lines[k]) for k in kinds}, kind="nul")
     if "nul" in found:
         raise Unclear("NUL and other things in the first record")
-    raise BadData("neither a number nor surely a name", {(row.file, row.lines[k]) for k in kinds if kinds[k] != "number"},
-                  kind="doubtful")
+    places = {(row.file, row.lines[k]) for k in kinds if kinds[k] != "number"}
+    raise BadData("neither a number nor surely a name", places, kind="doubtful")
 
 
 def by_look(q, row, second):
-    """The same for '*' and where no column is selected: what has a number below it tells, and, where the first record has
-    no number, its other values."""
+    """The same for '*' and where no column is selected: what has a number below it tells, and, where the first record
+    has no number, its other values."""
     if second is UNCLEAR:
         raise Unclear("the second record is in another file, or not whole")
     kinds = [looks(q, f) for f in row.fields]

@@ -58,7 +58,8 @@ class Answer:
     """out: the records that are printed, or None where results are: values, pairs (name, text or None), or rows, the
     summary's. bad: the BadData that ends them. notes: what stands on standard error besides."""
     def __init__(self, out=None, bad=None, notes=(), values=None, rows=None, titles=SUMMARY):
-        self.out, self.bad, self.notes, self.values, self.rows, self.titles = out, bad, list(notes), values, rows, titles
+        self.out, self.bad, self.notes = out, bad, list(notes)
+        self.values, self.rows, self.titles = values, rows, titles
 
     def text(self, format):
         """The bytes on stdout; Unclear for a format whose bytes are not fixed."""
@@ -75,7 +76,8 @@ class Answer:
             return b"".join((v or "").encode() + b"\n" for _, v in self.values)
         if format in ("auto", "csv", "tsv"):
             delim = b"\t" if format == "tsv" else b","
-            return _line([n for n, _ in self.values], delim) + _line([(v or "").encode() for _, v in self.values], delim)
+            names, cells = [n for n, _ in self.values], [(v or "").encode() for _, v in self.values]
+            return _line(names, delim) + _line(cells, delim)
         raise Unclear("compare json and table by their meaning")
 
     def matches_json(self, out):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """From files to a table: the header, the records of all files under its columns, and which of them are ragged.
 
-Table(q, exprs, files) finds the header. rows() says, once it is known which columns are needed, what the records are and
+Table(q, exprs, files) finds the header, resolve() the columns that are asked for. rows() says what the records are, and
 the BadData that comes behind them.
 """
 import collections
@@ -93,8 +93,9 @@ class Table:
         if len(full.fields) > 1:
             self.files = [[r for r in rows if not r.blank] for rows in self.files]
         flat = [r for rows in self.files for r in rows]
-        if flat[0].blank and q.header != "no" and (exprs or q.news or q.header == "yes" or not q.is_number(full.fields[0])
-                                                   or not all(is_position(text) for _, text, _ in q.items())):
+        only_positions = not exprs and all(is_position(text) for _, text, _ in q.items())
+        if flat[0].blank and q.header != "no" and (not only_positions or q.news or q.header == "yes"
+                                                   or not q.is_number(full.fields[0])):
             raise Unclear("a blank line where the header may be")
         if flat[0].stray:
             raise self.trouble
@@ -148,7 +149,7 @@ class Table:
                 if text != b"*":
                     needed.update(resolve(text, as_written, self.names, self.ncolumns))
         except Usage:
-            doubt = self.known == "values" and any(looks(self.q, f) not in ("number", "missing") for f in self.first.fields)
+            doubt = self.known == "values" and {looks(self.q, f) for f in self.first.fields} - {"number", "missing"}
             if self.second is UNCLEAR or self.second is None or doubt:
                 raise Unclear("which of two errors comes first") from None
             raise
@@ -265,7 +266,8 @@ def ragged(record):
     return BadData("%d fields, not %d" % (count, n), {(record.file, record.line)}, kind="ragged")
 
 
-FOREIGN = re.compile(rb"\x1f\x8b|.\x2a\x4d\x18|\x28\xb5\x2f|BZh|\xfd7zXZ|PK|PAR1|ARROW1|SQLite|%PDF|\x7fELF|\xff\xfe|\xfe\xff|[\s]*[\[{]", re.S)
+FOREIGN = re.compile(rb"\x1f\x8b|.\x2a\x4d\x18|\x28\xb5\x2f|BZh|\xfd7zXZ|PK|PAR1|ARROW1|SQLite|%PDF|\x7fELF|\xff\xfe"
+                     rb"|\xfe\xff|[\s]*[\[{]", re.S)
 
 
 def seems_foreign(data):
