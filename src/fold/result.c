@@ -148,19 +148,10 @@ static char **new_column_names(const struct query *q)
 	return names;
 }
 
-/* The length of the header without its line end. */
-static size_t heading_nbytes(const struct header *h)
-{
-	size_t nbytes = h->line_nbytes;
-
-	nbytes -= nbytes > 0 && h->line[nbytes - 1] == '\n';
-	return nbytes - (nbytes > h->end - h->begin && h->line[nbytes - 1] == '\r');
-}
-
 static void print_heading(const struct query *q, char **names)
 {
 	const struct header *h = &q->header;
-	size_t nbytes = heading_nbytes(h);
+	size_t nbytes = h->end - h->begin; /* without the line end */
 	FILE *out = output_stream();
 
 	if (!q->plan.only)

@@ -48,7 +48,7 @@ bool output_field_fits(const char *text, const struct csv_dialect *d)
 static void print_word(FILE *to, const char *text)
 {
 	for (; *text; text++)
-		putc(field_is_blank(*text) || separates(&(struct csv_dialect){0}, *text) ? '_' : *text, to);
+		putc(field_is_blank(*text) ? '_' : *text, to);
 }
 
 void output_field(FILE *to, const char *text, const struct csv_dialect *d)

@@ -16,7 +16,7 @@
 FILE *output_stream(void);
 
 /* Prints text to `to` as a field of the dialect, quoted or escaped if needed. With whitespace, a
- * blank or a line end in it becomes "_". */
+ * blank in it becomes "_". */
 void output_field(FILE *to, const char *text, const struct csv_dialect *dialect);
 
 /* Whether output_field can: the text is read as it is, or the dialect can quote or escape it. */

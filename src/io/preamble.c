@@ -63,7 +63,8 @@ static enum status check_line_ends(struct source *s, const struct csv_dialect *d
 		const char *data = source_peeked(s, 0, &nbytes);
 		if (status != STATUS_OK)
 			return status;
-		if (finds_lf(&search, data, nbytes, &d))
+		/* How much has been read by now is up to the kind of input. */
+		if (finds_lf(&search, data, nbytes < PATIENCE_NBYTES ? nbytes : PATIENCE_NBYTES, &d))
 			return STATUS_OK;
 	} while (!s->at_end && nbytes < PATIENCE_NBYTES);
 	return search.cr_ends ? source_fail(s, fault, STATUS_CR_LINES, 0) : STATUS_OK;

@@ -161,6 +161,18 @@ static enum status read_file(struct first_text *t, struct input *input, const st
 	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
 }
 
+/* Whether the first nbytes have a line, which may be blank, that is no comment. */
+static bool has_lines(const struct first_text *t, const struct csv_dialect *dialect, size_t nbytes)
+{
+	const char *at = t->data, *end = t->data + nbytes;
+
+	while (at < end && dialect->comment && *at == dialect->comment) {
+		at = memchr(at, '\n', (size_t)(end - at));
+		at = at ? at + 1 : end;
+	}
+	return at < end;
+}
+
 /* Like read_file, but skips empty files and (unless blank_counts) files of blank lines, from file
  * t->file on. Skipped files stay in memory, so their total length is limited like a record's. */
 static enum status read_first(struct first_text *t, struct input *input, const struct csv_dialect *dialect,
@@ -170,7 +182,7 @@ static enum status read_first(struct first_text *t, struct input *input, const s
 	size_t nbytes = 0;
 
 	while (status == STATUS_OK && t->record[0].nfields == 0 &&
-	       (t->nbytes == 0 || !blank_counts) && t->file + 1 < input_nfiles(input)) {
+	       (!has_lines(t, dialect, t->nbytes) || !blank_counts) && t->file + 1 < input_nfiles(input)) {
 		nbytes += t->nbytes;
 		if (nbytes > RECORD_MAX_NBYTES)
 			return too_long(input, t, 0, fault);
@@ -325,10 +337,10 @@ enum status header_read_second(struct header *h, struct input *input, const stru
 	status = read_first(&t, input, &dialect, false, blank_counts, fault);
 	free(h->record[1].values);
 	h->record[1] = (struct first_record){0, NULL};
-	if (status == STATUS_OK && !(blank_counts && t.begin[0]) &&
+	if (status == STATUS_OK && !(blank_counts && has_lines(&t, &dialect, t.begin[0])) &&
 	    copy_values(&h->record[1], &t, 0, plan) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	h->has_second = t.record[0].nfields > 0 || (blank_counts && t.nbytes > 0);
+	h->has_second = t.record[0].nfields > 0 || (blank_counts && has_lines(&t, &dialect, t.nbytes));
 	record_free(&t.record[0]);
 	if (status == STATUS_OK)
 		input_begin_with(input, t.file);

@@ -20,6 +20,7 @@ Record = collections.namedtuple("Record", "file line fields lines raw end offset
 def only_cr(data, dialect, delimiter):
     """Do its records end in CR, and none in LF?"""
     quote, escape = None if dialect.whitespace else dialect.quote, dialect.escape
+    data = data[:1 << 20]
     found, at, start = False, 0, True
     if b"\r" not in data[:-1]:
         return False
