@@ -130,15 +130,28 @@ static bool needs_second(const struct making *m)
 
 /* ---- what is asked of the fields ---- */
 
+/* Whether --invalid skip leaves the record out because it is ragged. */
+static bool is_left_out(const struct making *m, const struct first_record *r)
+{
+	const struct ragged_rule rule = {.policy = m->q->plan.ragged.policy,
+					 .nfields = (uint32_t)m->q->header.nfields,
+					 .last_is_empty = m->q->header.ends_empty};
+	uint32_t n = (uint32_t)r->nfields;
+	bool ends_empty = n > 0 && !*r->values[n - 1].text;
+
+	return m->options->invalid == INVALID_SKIP && n > 0 && ragged_is(&rule, n, ends_empty) &&
+	       !ragged_is_taken(&rule, n);
+}
+
 /* Whether the first record that is no header excludes this field from '*'. If its value is missing
- * there, the field's first value decides later. If records are printed, that would be too late for
- * their header: the field is then excluded. */
+ * there, or the record is left out, the field's first value decides later. If records are printed,
+ * that would be too late for their header: the field is then excluded. */
 static bool starts_unfit(const struct making *m, uint32_t field)
 {
 	const struct header *h = &m->q->header;
 	const struct first_record *r = &h->record[h->present ? 1 : 0];
 
-	if (field >= r->nfields)
+	if (field >= r->nfields || (!m->options->emits && is_left_out(m, r)))
 		return m->options->emits;
 	return !r->values[field].is_number && (m->options->emits || !r->values[field].is_missing);
 }

@@ -33,6 +33,9 @@ def check_warnings():
          "warning: 1 value of column 'n' left out: <stdin>:3: not a number: '1,234' (try --decimal , or --thousands ,)")
     says("in quotes, after lines", SKIP + ["--sum=n"], b't,n\n"a\nb",1\n"\n\n"," x ""y"""\r\n', 0, "1\n",
          "warning: 1 value of column 'n' left out: <stdin>:6: not a number: 'x \"y\"'")
+    says("'*' looks behind a record that is left out", SKIP + ["--sum=*"], b"y,e\n0,1,z\n6,2\n", 0, "sum(y),sum(e)\n6,2\n",
+         "warning: 1 record left out: <stdin>:2: 3 fields where the header has 2: "
+         "a delimiter in a value that is not quoted? See --ragged")
     says("printed records", SKIP + ["--cumsum=n"], b"n,m\n1,2\nx,3\n", 0, "n,m,running_sum(n)\n1,2,1\nx,3,1\n",
          "warning: 1 value of column 'n' left out: <stdin>:3: not a number: 'x'")
     says("values and records", SKIP + ["--sum=n"], b"n,m\n1,2\nx,3\n5\n", 0, "1\n",
