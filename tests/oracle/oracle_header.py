@@ -9,7 +9,7 @@ from oracle_text import BadData, Unclear, Usage, strip
 UNCLEAR = object()                  # where a record would be, but the contract does not say which
 
 NO_VALUES = re.compile(rb"(?:na|n/a|n\.a\.|#n/a|<na>|null|none|nil|nan|[+-]?inf|[+-]?infinity|-|--|\?|\.|#div/0!|\\n"
-                       rb"|[+-]?0x[0-9a-f]+|[+-]?[.,']?[0-9][0-9.,'_]*|[.]+)\Z", re.I)
+                       rb"|[+-]?0x[0-9a-f]+|[+-]?[0-9][0-9.,'_]*|[.]+)\Z", re.I)
 
 
 def names_of(row):
@@ -28,6 +28,8 @@ def looks(q, field):
         return "number"
     if NO_VALUES.match(text) or is_number_somewhere(field):
         return "doubtful"
+    if re.match(rb"[+-]?[.,'][0-9][0-9.,'_]*\Z", text):
+        return "unclear"
     if re.match(rb"[+-]?\.?[0-9]", text):
         return "unclear" if re.match(rb"[-+0-9., '_]+\Z", text) and b" " in text else "digits"
     return "name"
