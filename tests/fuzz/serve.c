@@ -28,7 +28,7 @@
 
 #define CPU_LIMIT_S 30
 #define LIMIT_S 3600 /* the machine may have other work, or stop this one for a while */
-#define MAX_ARGS 64
+#define MAX_ARGS 256
 
 #undef main
 
