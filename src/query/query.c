@@ -10,7 +10,6 @@
 
 #include "query/expr.h"
 #include "query/query_header.h"
-#include "query/remedy.h"
 #include "query/select.h"
 
 #define FEW_SELECTORS 16
