@@ -4,7 +4,6 @@
  */
 #include "base/utf8.h"
 
-#include <stdint.h>
 #include <string.h>
 
 /* Returns the length of a character with first byte c, and its least code point; 0: none. */
@@ -14,7 +13,7 @@ static size_t length_of(unsigned char c, uint32_t *least)
 	return c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
 }
 
-static size_t decode(const char *text, size_t nbytes, uint32_t *code)
+size_t utf8_decode(const char *text, size_t nbytes, uint32_t *code)
 {
 	uint32_t least;
 	size_t length = nbytes ? length_of((unsigned char)*text, &least) : 0;
@@ -36,7 +35,7 @@ static size_t decode(const char *text, size_t nbytes, uint32_t *code)
 
 size_t utf8_length(const char *text, size_t nbytes)
 {
-	return decode(text, nbytes, &(uint32_t){0});
+	return utf8_decode(text, nbytes, &(uint32_t){0});
 }
 
 /* Writes the escape for byte c and a NUL. Returns its length. */
@@ -65,7 +64,7 @@ bool utf8_prints(const char *text, size_t nbytes, size_t *length)
 {
 	uint32_t code;
 
-	*length = decode(text, nbytes, &code);
+	*length = utf8_decode(text, nbytes, &code);
 	return *length && !is_control(code) && !is_separator_or_direction(code);
 }
 

@@ -7,10 +7,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* Returns the length of the UTF-8 character (RFC 3629: no overlong form, no surrogate) that
- * text[0 .. nbytes) begins with, or 0. */
+ * text[0 .. nbytes) begins with, and its code point; or 0, then *code is undefined. */
+size_t utf8_decode(const char *text, size_t nbytes, uint32_t *code);
+
+/* Like utf8_decode, for the length alone. */
 size_t utf8_length(const char *text, size_t nbytes);
 
 /* Whether text[0 .. nbytes) begins with a character that is safe on a terminal: no control

@@ -138,18 +138,6 @@ static inline csv_full_map csv_full_map_identity(void)
 	return map;
 }
 
-/* The map of `earlier`'s text followed by `later`'s. */
-static inline csv_full_map csv_full_map_compose(csv_full_map earlier, csv_full_map later)
-{
-	csv_full_map map = {0};
-
-	for (unsigned s = 0; s < CSV_NSTATES_FULL; s++)
-		map = csv_full_map_with(map, (enum csv_state)s,
-					csv_full_map_apply(later, csv_full_map_apply(
-									  earlier, (enum csv_state)s)));
-	return map;
-}
-
 /* The same text's map, for a dialect without escape byte and comments. A record starts as a field
  * does; states that do not occur stay as they are. */
 static inline csv_full_map csv_full_map_of(csv_map map)

@@ -219,16 +219,11 @@ static struct walks walks_begin(const struct csv_dialect *d)
 	return w;
 }
 
-static bool is_in_quotes(unsigned state)
-{
-	return state == CSV_QUOTED || state == CSV_ESCAPED_QUOTED;
-}
-
 /* Whether the walks are all in one state; with outside: those from outside quotes. */
 static bool have_met(const struct walks *w, bool outside)
 {
 	for (unsigned s = 0; s < CSV_NSTATES_FULL; s++)
-		if (w->at[s] != w->at[CSV_FIELD_START] && !(outside && is_in_quotes(s)))
+		if (w->at[s] != w->at[CSV_FIELD_START] && !(outside && csv_in_quotes((enum csv_state)s)))
 			return false;
 	return true;
 }
@@ -288,7 +283,7 @@ csv_full_map dialect_map(const struct csv_dialect *dialect, const struct dialect
 	*strays = behind != 0;
 	for (unsigned s = 0; s < CSV_NSTATES_FULL; s++)
 		map = csv_full_map_with(map, (enum csv_state)s,
-					is_in_quotes(s) && !has_quotes && dialect->quote
+					csv_in_quotes((enum csv_state)s) && !has_quotes && dialect->quote
 						? quoted_exit(bits, nbytes, (enum csv_state)s)
 						: w.at[s]);
 	return map;

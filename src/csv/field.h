@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "csv/dialect.h"
+#include "number/decimal.h"
 
 /* Where a field lies in a text: [begin, end), quotes included. */
 struct field_span {
@@ -21,11 +22,6 @@ struct scratch {
 	char *data; /* owned */
 	size_t nbytes;
 };
-
-static inline bool field_is_blank(char byte)
-{
-	return byte == ' ' || byte == '\t';
-}
 
 /* The number of bytes, 1 or 0, of the CR that belongs to the line end of text[begin .. end), a
  * record or a field. An escaped CR is data. */
@@ -47,14 +43,8 @@ static inline const char *field_in_place(const struct csv_dialect *dialect, cons
 {
 	size_t n = *nbytes;
 
-	if (dialect->whitespace) {
-		for (; n > 0 && field_is_blank(*field); n--)
-			field++;
-		while (n > 0 && field_is_blank(field[n - 1]))
-			n--;
-		*nbytes = n;
-		return field;
-	}
+	if (dialect->whitespace)
+		return decimal_trim(field, nbytes);
 	if (dialect->escape && memchr(field, dialect->escape, n))
 		return NULL;
 	if (n == 0 || *field != dialect->quote || dialect->quote == 0)

@@ -15,7 +15,7 @@ struct simd_quotes quotes_enter(enum csv_state state)
 	bool starts = state == CSV_FIELD_START || state == CSV_RECORD_START;
 
 	return (struct simd_quotes){
-		.inside = -(uint64_t)(state == CSV_QUOTED || state == CSV_ESCAPED_QUOTED),
+		.inside = -(uint64_t)csv_in_quotes(state),
 		.may_open = starts || closed, .closed = closed};
 }
 

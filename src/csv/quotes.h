@@ -37,6 +37,12 @@ size_t quotes_find_stray(struct simd_bits bits, const char *text, size_t begin, 
 
 /* ---- the parts, for other dialects ---- */
 
+/* Whether a byte in this state lies in quotes. */
+static inline bool csv_in_quotes(enum csv_state state)
+{
+	return state == CSV_QUOTED || state == CSV_ESCAPED_QUOTED;
+}
+
 /* The bitmap form of a state, and back. There, FIELD_START and RECORD_START are the same, and an
  * escape is not seen. */
 struct simd_quotes quotes_enter(enum csv_state state);

@@ -107,14 +107,14 @@ static enum status split_words(const struct walk *w, struct record *r)
 		return STATUS_OK;
 	r->nbytes = lf ? end + 1 : end;
 	end -= field_cr_nbytes(w->data, 0, end, '\0');
-	while (end > 0 && field_is_blank(w->data[end - 1]))
+	while (end > 0 && decimal_is_blank(w->data[end - 1]))
 		end--;
 	for (;;) {
-		while (at < end && field_is_blank(w->data[at]))
+		while (at < end && decimal_is_blank(w->data[at]))
 			at++;
 		if (at == end)
 			return STATUS_OK;
-		for (begin = at; at < end && !field_is_blank(w->data[at]); at++)
+		for (begin = at; at < end && !decimal_is_blank(w->data[at]); at++)
 			;
 		if (r->nfields + 1 == w->dialect->nfields)
 			at = end;

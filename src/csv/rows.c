@@ -183,12 +183,11 @@ csv_full_map rows_classify(struct rows *r, const char *text, size_t nbytes, uint
 /* Resolves the words whose quotes rows_classify has left. */
 static void resolve_head(struct rows *r, struct chunk_entry entry)
 {
-	bool in_quotes = entry.state == CSV_QUOTED || entry.state == CSV_ESCAPED_QUOTED;
 	bool any_quotes = r->counts.nquotes != 0;
 
 	if (r->dialect.whitespace)
 		return;
-	if (in_quotes && !any_quotes) { /* all is data, in words that are resolved as well */
+	if (csv_in_quotes(entry.state) && !any_quotes) { /* all is data, in words that are resolved as well */
 		memset(r->bits.simd.separators, 0, r->nwords * sizeof *r->bits.simd.separators);
 		memset(r->bits.simd.newlines, 0, r->nwords * sizeof *r->bits.simd.newlines);
 	} else if (!csv_dialect_is_ordinary(&r->dialect)) {
@@ -402,12 +401,10 @@ void rows_trim(const char *text, const uint32_t *ends, size_t stride, size_t nro
 {
 	for (size_t row = 0; row < nrows; row++, ends += stride, pairs += 2) {
 		struct field_span span = row_field(text, ends, drops_cr);
-		while (span.end > span.begin && field_is_blank(text[span.end - 1]))
-			span.end--;
-		while (span.end > span.begin && field_is_blank(text[span.begin]))
-			span.begin++;
-		pairs[0] = (uint32_t)(span.begin - 1);
-		pairs[1] = (uint32_t)span.end;
+		size_t nbytes = span.end - span.begin;
+		const char *value = decimal_trim(text + span.begin, &nbytes);
+		pairs[0] = (uint32_t)(value - text) - 1;
+		pairs[1] = pairs[0] + 1 + (uint32_t)nbytes;
 	}
 }
 
@@ -416,7 +413,7 @@ static bool is_open(const struct rows *r, const char *text, size_t nbytes, struc
 {
 	enum csv_state exit = csv_full_map_apply(r->map, chunk_entry_state(entry));
 
-	if (exit == CSV_QUOTED || exit == CSV_ESCAPED_QUOTED)
+	if (csv_in_quotes(exit))
 		return true;
 	return exit == CSV_UNQUOTED && r->dialect.escape && nbytes > 0 && text[nbytes - 1] == '\n';
 }

@@ -37,32 +37,35 @@ static enum status need_cell(struct moment_cells *m, int i)
 	return m->cell[i] ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-enum status moments_add(struct moment_cells *m, unsigned needs, const int64_t *significand,
-			const uint8_t *scale, uint64_t rows)
+/* Makes the cells of the moments in needs. */
+static enum status need_cells(struct moment_cells *m, unsigned needs)
 {
 	enum status status = STATUS_OK;
 
-	for (int i = 0; i < NCELLS && status == STATUS_OK; i++) {
-		if (!(needs & moment_table[i]->moment))
-			continue;
-		status = need_cell(m, i);
-		if (status == STATUS_OK)
+	for (int i = 0; i < NCELLS && status == STATUS_OK; i++)
+		if (needs & moment_table[i]->moment)
+			status = need_cell(m, i);
+	return status;
+}
+
+enum status moments_add(struct moment_cells *m, unsigned needs, const int64_t *significand,
+			const uint8_t *scale, uint64_t rows)
+{
+	enum status status = need_cells(m, needs);
+
+	for (int i = 0; i < NCELLS && status == STATUS_OK; i++)
+		if (needs & moment_table[i]->moment)
 			status = moment_table[i]->add(m->cell[i], significand, scale, rows);
-	}
 	return status;
 }
 
 enum status moments_add_wide(struct moment_cells *m, unsigned needs, const struct wide *x)
 {
-	enum status status = STATUS_OK;
+	enum status status = need_cells(m, needs);
 
-	for (int i = 0; i < NCELLS && status == STATUS_OK; i++) {
-		if (!(needs & moment_table[i]->moment))
-			continue;
-		status = need_cell(m, i);
-		if (status == STATUS_OK)
+	for (int i = 0; i < NCELLS && status == STATUS_OK; i++)
+		if (needs & moment_table[i]->moment)
 			status = moment_table[i]->add_wide(m->cell[i], x);
-	}
 	return status;
 }
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "csv/field.h"
+#include "number/decimal.h"
 
 static ssize_t write_output(void *ignored, const char *data, size_t nbytes)
 {
@@ -48,7 +48,7 @@ bool output_field_fits(const char *text, const struct csv_dialect *d)
 static void print_word(FILE *to, const char *text)
 {
 	for (; *text; text++)
-		putc(field_is_blank(*text) ? '_' : *text, to);
+		putc(decimal_is_blank(*text) ? '_' : *text, to);
 }
 
 void output_field(FILE *to, const char *text, const struct csv_dialect *d)

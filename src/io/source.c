@@ -232,6 +232,16 @@ static bool is_printable(const unsigned char *data, size_t nbytes)
 	return true;
 }
 
+/* Peeks at more than *nbytes bytes, unless the file ends; *data: all of them. */
+static enum status peek_further(struct source *s, const unsigned char **data, size_t *nbytes,
+				struct fault *fault)
+{
+	enum status status = source_peek(s, *nbytes + 1, fault);
+
+	*data = (const unsigned char *)source_peeked(s, 0, nbytes);
+	return status;
+}
+
 /* Finds the codec and has it decode from the first byte on. */
 static enum status begin_decoding(struct source *s, struct fault *fault)
 {
@@ -242,10 +252,9 @@ static enum status begin_decoding(struct source *s, struct fault *fault)
 	size_t nbytes = 0;
 
 	do {
-		status = source_peek(s, nbytes + 1, fault);
+		status = peek_further(s, &data, &nbytes, fault);
 		if (status != STATUS_OK)
 			return status;
-		data = (const unsigned char *)source_peeked(s, 0, &nbytes);
 		match = codec_find(data, nbytes, &codec);
 	} while (match == CODEC_PERHAPS && !s->at_end);
 	if (match == CODEC_PERHAPS && !is_printable(data, nbytes))
@@ -269,10 +278,9 @@ static enum status refuse_foreign(struct source *s, struct fault *fault)
 	size_t nbytes = 0;
 
 	do {
-		status = source_peek(s, nbytes + 1, fault);
+		status = peek_further(s, &data, &nbytes, fault);
 		if (status != STATUS_OK)
 			return status;
-		data = (const unsigned char *)source_peeked(s, 0, &nbytes);
 		match = foreign_find(data, nbytes, s->at_end, &foreign);
 	} while (match == CODEC_PERHAPS);
 	if (match != CODEC_BEGINS)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "number/decimal.h"
 
 /* ---- characters ---- */
@@ -38,24 +39,6 @@ static size_t nbytes_of(struct piece p)
 static bool begins_with(struct piece p, const char *what, size_t nbytes)
 {
 	return nbytes_of(p) >= nbytes && !memcmp(p.begin, what, nbytes);
-}
-
-/* The character that the piece begins with. Sets *nbytes to its length, 0 where it is not UTF-8. */
-static uint32_t first_character(struct piece p, size_t *nbytes)
-{
-	unsigned char first = p.begin < p.end ? (unsigned char)*p.begin : 0xff;
-	size_t n = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3
-		 : first < 0xf5 ? 4 : 0;
-	uint32_t x = n == 1 ? first : first & (0x7fu >> n);
-
-	for (size_t i = 1; i < n; i++) {
-		if (nbytes_of(p) <= i || (p.begin[i] & 0xc0) != 0x80)
-			n = 0;
-		else
-			x = x << 6 | (p.begin[i] & 0x3fu);
-	}
-	*nbytes = n;
-	return x;
 }
 
 static bool is_currency_sign(uint32_t x)
@@ -93,7 +76,7 @@ static size_t currency_at(struct piece p)
 
 	if (p.begin < p.end && decimal_is_digit(*p.begin))
 		return 0;
-	x = first_character(p, &n);
+	n = utf8_decode(p.begin, nbytes_of(p), &x);
 	if (n > 0 && is_currency_sign(x))
 		return n;
 	for (n = 0; n < 3; n++)
@@ -322,8 +305,8 @@ const char *notation_fault(const struct number_notation *n)
 		return "--decimal: a sign, letter, digit, quote or blank is no decimal point";
 	if (n->thousands[0] == n->decimal && n->decimal)
 		return "--decimal and --thousands are the same character";
-	first_character(p, &nbytes);
-	if (n->thousands[0] && nbytes != nbytes_of(p) && nbytes_of(p) > 1)
+	nbytes = nbytes_of(p);
+	if (nbytes > 1 && utf8_length(p.begin, nbytes) != nbytes)
 		return "--thousands takes one character";
 	if (n->thousands[0] && is_taken(n->thousands[0]))
 		return "--thousands: a sign, letter, digit or quote does not separate groups";

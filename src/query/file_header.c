@@ -16,47 +16,14 @@
 
 /* ---- names ---- */
 
-static int compare_texts(const void *a, const void *b)
+static enum status index_names(struct name_index *names, const struct first_record *r)
 {
-	return strcmp(((const struct field_name *)a)->text, ((const struct field_name *)b)->text);
-}
-
-static int compare_names(const void *a, const void *b)
-{
-	const struct field_name *x = a, *y = b;
-	int order = compare_texts(x, y);
-
-	return order ? order : (x->field > y->field) - (x->field < y->field);
-}
-
-static enum status sort_names(struct field_names *names, const struct first_record *r)
-{
-	names->sorted = calloc(r->nfields + 1, sizeof *names->sorted);
-	if (!names->sorted)
+	if (name_index_init(names, r->nfields) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	for (; names->n < r->nfields; names->n++)
-		names->sorted[names->n] =
-			(struct field_name){r->values[names->n].text, names->n};
-	qsort(names->sorted, names->n, sizeof *names->sorted, compare_names);
+	for (size_t i = 0; i < r->nfields; i++)
+		name_index_add(names, r->values[i].text, i);
+	name_index_sort(names);
 	return STATUS_OK;
-}
-
-/* The fields that are called text, in order; *n of them. */
-static const struct field_name *find_names(const struct field_names *names, const char *text,
-					   size_t *n)
-{
-	const struct field_name wanted = {text, 0}, *end = names->sorted + names->n;
-	const struct field_name *found =
-		bsearch(&wanted, names->sorted, names->n, sizeof wanted, compare_texts);
-
-	*n = 0;
-	if (!found)
-		return NULL;
-	while (found > names->sorted && !strcmp(found[-1].text, text))
-		found--;
-	while (found + *n < end && !strcmp(found[*n].text, text))
-		++*n;
-	return found;
 }
 
 /* ---- is it a header? ---- */
@@ -85,7 +52,7 @@ static struct likeness compare(const struct file_headers *f, const struct first_
 
 	for (size_t i = 0; i < r->nfields; i++) {
 		const struct first_value *v = &r->values[i];
-		if (*v->text && find_names(&f->names, v->text, &n)) {
+		if (*v->text && name_index_find(&f->names, v->text, &n)) {
 			like.nknown++;
 			like.nplaced += i < first->nfields &&
 					!strcmp(first->values[i].text, v->text);
@@ -143,33 +110,33 @@ static enum status find(void *context, struct input *input, int index, size_t *n
 /* ---- where its columns are ---- */
 
 /* Sets *field to the place in the file of the first file's field of that number. */
-static enum status place_field(const struct file_headers *f, const struct field_names *names,
+static enum status place_field(const struct file_headers *f, const struct name_index *names,
 			       uint32_t *field)
 {
 	const struct first_record *first = &f->first->record[0];
 	const char *text = *field < first->nfields ? first->values[*field].text : NULL;
-	const struct field_name *here, *there;
+	const struct name_entry *here, *there;
 	size_t nhere, nthere, k = 0;
 
 	if (!text) /* beyond the names: it has none here either */
-		return *field < names->n ? STATUS_HEADER_LACKS : STATUS_OK;
-	here = find_names(names, text, &nhere);
-	there = find_names(&f->names, text, &nthere);
+		return *field < names->nentries ? STATUS_HEADER_LACKS : STATUS_OK;
+	here = name_index_find(names, text, &nhere);
+	there = name_index_find(&f->names, text, &nthere);
 	if (!here)
 		return STATUS_HEADER_LACKS;
 	if (nhere != nthere)
 		return STATUS_HEADER_REPEATS;
 	while (there[k].field != *field)
 		k++;
-	*field = (uint32_t)here[k].field;
+	*field = here[k].field;
 	return STATUS_OK;
 }
 
 static enum status place_columns(const struct file_headers *f, const struct input *input,
 				 struct file_header *file, struct fault *fault)
 {
-	struct field_names names = {0};
-	enum status status = sort_names(&names, &file->header.record[0]);
+	struct name_index names = {0};
+	enum status status = index_names(&names, &file->header.record[0]);
 
 	for (size_t c = 0; status == STATUS_OK && c < f->plan->ncolumns; c++) {
 		status = place_field(f, &names, &file->plan.columns[c].field);
@@ -178,7 +145,7 @@ static enum status place_columns(const struct file_headers *f, const struct inpu
 		fail(input, file, status, fault);
 		fault->column = f->plan->columns[c].name;
 	}
-	free(names.sorted);
+	name_index_free(&names);
 	return status == STATUS_NO_MEMORY ? fault_set(fault, status, 0, NULL) : status;
 }
 
@@ -231,7 +198,7 @@ enum status file_headers_init(struct file_headers *f, const struct header *first
 
 	*f = (struct file_headers){.first = first, .plan = plan, .always = always};
 	f->files = calloc((size_t)input_nfiles(input), sizeof *f->files);
-	if (!f->files || sort_names(&f->names, &first->record[0]) != STATUS_OK)
+	if (!f->files || index_names(&f->names, &first->record[0]) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	f->nfiles = input_nfiles(input);
 	input_expect_headers(input, &headers);
@@ -245,6 +212,6 @@ void file_headers_free(struct file_headers *f)
 		free(f->files[i].plan.columns);
 	}
 	free(f->files);
-	free(f->names.sorted);
+	name_index_free(&f->names);
 	memset(f, 0, sizeof *f);
 }

@@ -12,18 +12,7 @@
 #include "io/input.h"
 #include "query/header.h"
 #include "query/plan.h"
-
-/* A field's name, and where it is. */
-struct field_name {
-	const char *text;
-	size_t field;
-};
-
-/* The names of a record's fields, by text, then by field. */
-struct field_names {
-	struct field_name *sorted; /* owned */
-	size_t n;
-};
+#include "query/select.h"
 
 /* A file whose header is not the first one's. */
 struct file_header {
@@ -36,7 +25,7 @@ struct file_headers {
 	const struct header *first;
 	const struct plan *plan;    /* the run's */
 	bool always;                /* the first record of each file is a header */
-	struct field_names names;   /* of first */
+	struct name_index names;    /* of first, empty ones too */
 	struct file_header *files;  /* one for each file of the input; owned */
 	int nfiles;
 };

@@ -86,6 +86,14 @@ static enum status cut_both(struct first_text *t, const struct csv_dialect *dial
 	return status;
 }
 
+/* Names the file, and the line of data[offset]. */
+static void place_fault(const struct input *input, const struct first_text *t, size_t offset,
+			struct fault *fault)
+{
+	fault->file = input_name(input, t->file);
+	fault->line = input_line(input, t->file) + count_lines(t->data, offset);
+}
+
 /* status: STATUS_OPEN_QUOTE or STATUS_OPEN_ESCAPE. */
 static enum status open_field(const struct input *input, const struct first_text *t,
 			      enum status status, struct fault *fault)
@@ -93,9 +101,7 @@ static enum status open_field(const struct input *input, const struct first_text
 	int i = t->record[1].nfields != 0;
 
 	fault_set(fault, status, 0, NULL);
-	fault->file = input_name(input, t->file);
-	fault->line = input_line(input, t->file) +
-		      count_lines(t->data, t->begin[i] + t->record[i].fields[0].begin);
+	place_fault(input, t, t->begin[i] + t->record[i].fields[0].begin, fault);
 	return status;
 }
 
@@ -106,8 +112,7 @@ static enum status stray(const struct input *input, const struct first_text *t,
 	size_t offset = t->record[0].stray_offset;
 
 	record_fault_stray(t->data + t->begin[0], offset, dialect, fault);
-	fault->file = input_name(input, t->file);
-	fault->line = input_line(input, t->file) + count_lines(t->data, t->begin[0] + offset);
+	place_fault(input, t, t->begin[0] + offset, fault);
 	return STATUS_STRAY_QUOTE;
 }
 
@@ -127,8 +132,7 @@ static enum status too_long(const struct input *input, const struct first_text *
 			    struct fault *fault)
 {
 	fault_set(fault, STATUS_LONG_RECORD, 0, NULL);
-	fault->file = input_name(input, t->file);
-	fault->line = input_line(input, t->file) + count_lines(t->data, t->begin[i]);
+	place_fault(input, t, t->begin[i], fault);
 	return STATUS_LONG_RECORD;
 }
 
@@ -295,18 +299,25 @@ static enum status fill_header(struct header *h, const struct input *input,
 	return STATUS_OK;
 }
 
+/* Makes h of what reading with this status has cut, and frees that. */
+static enum status make_header(struct header *h, const struct input *input, struct first_text *t,
+			       const struct plan *plan, enum status status, struct fault *fault)
+{
+	memset(h, 0, sizeof *h);
+	if (status == STATUS_OK && fill_header(h, input, t, plan) != STATUS_OK)
+		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	record_free(&t->record[0]);
+	record_free(&t->record[1]);
+	return status;
+}
+
 enum status header_read(struct header *h, struct input *input, const struct plan *plan,
 			bool and_second, struct fault *fault)
 {
 	struct first_text t = {.file = 0};
 	enum status status = read_first(&t, input, &plan->dialect, and_second, false, fault);
 
-	memset(h, 0, sizeof *h);
-	if (status == STATUS_OK && fill_header(h, input, &t, plan) != STATUS_OK)
-		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	record_free(&t.record[0]);
-	record_free(&t.record[1]);
-	return status;
+	return make_header(h, input, &t, plan, status, fault);
 }
 
 enum status header_read_file(struct header *h, struct input *input, int file,
@@ -315,11 +326,7 @@ enum status header_read_file(struct header *h, struct input *input, int file,
 	struct first_text t = {.file = file};
 	enum status status = read_file(&t, input, &plan->dialect, false, fault);
 
-	memset(h, 0, sizeof *h);
-	if (status == STATUS_OK && fill_header(h, input, &t, plan) != STATUS_OK)
-		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	record_free(&t.record[0]);
-	return status;
+	return make_header(h, input, &t, plan, status, fault);
 }
 
 enum status header_read_second(struct header *h, struct input *input, const struct plan *plan,

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "csv/field.h"
 #include "number/decimal.h"
 
 /* ---- the dialect and the notation ---- */
@@ -34,7 +33,7 @@ static enum status check_words(struct options *o, struct fault *fault)
 	if (other)
 		return option_fault(fault, "--whitespace: fields end at blanks and nothing quotes them: "
 				    "--%s has no meaning then", other);
-	if (field_is_blank(o->dialect.comment))
+	if (decimal_is_blank(o->dialect.comment))
 		return option_fault(fault, "--comment: a blank separates fields");
 	o->dialect.delimiter = ' ';
 	o->dialect.quote = '\0';

@@ -237,7 +237,13 @@ static enum status index_names(struct making *m)
 		nselectors += m->selections[i].nselectors;
 	if (nselectors <= FEW_SELECTORS || h->nfields == 0)
 		return STATUS_OK;
-	return name_index_init(&m->index, h->names, h->nnames) ? no_memory(m) : STATUS_OK;
+	if (name_index_init(&m->index, h->nnames) != STATUS_OK)
+		return no_memory(m);
+	for (size_t i = 0; i < h->nnames; i++)
+		if (h->names[i])
+			name_index_add(&m->index, h->names[i], i);
+	name_index_sort(&m->index);
+	return STATUS_OK;
 }
 
 static enum status demand_selected(struct making *m)

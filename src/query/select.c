@@ -140,18 +140,11 @@ static int compare_entries(const void *a, const void *b)
 	return order ? order : (x->field > y->field) - (x->field < y->field);
 }
 
-enum status name_index_init(struct name_index *index, char *const *names, size_t nfields)
+enum status name_index_init(struct name_index *index, size_t n)
 {
 	index->nentries = 0;
-	index->entries = malloc((nfields + 1) * sizeof *index->entries);
-	if (!index->entries)
-		return STATUS_NO_MEMORY;
-	for (size_t i = 0; i < nfields; i++)
-		if (names[i])
-			index->entries[index->nentries++] =
-				(struct name_entry){names[i], (uint32_t)i};
-	qsort(index->entries, index->nentries, sizeof *index->entries, compare_entries);
-	return STATUS_OK;
+	index->entries = malloc((n + 1) * sizeof *index->entries);
+	return index->entries ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 void name_index_free(struct name_index *index)
@@ -160,10 +153,20 @@ void name_index_free(struct name_index *index)
 	memset(index, 0, sizeof *index);
 }
 
-/* Returns how many columns have the name; *field: the last of them. */
-static size_t find_indexed(const struct name_index *index, const char *name, uint32_t *field)
+void name_index_add(struct name_index *index, const char *name, size_t field)
 {
-	size_t first = 0, end = index->nentries, nfound = 0;
+	index->entries[index->nentries++] = (struct name_entry){name, (uint32_t)field};
+}
+
+void name_index_sort(struct name_index *index)
+{
+	qsort(index->entries, index->nentries, sizeof *index->entries, compare_entries);
+}
+
+const struct name_entry *name_index_find(const struct name_index *index, const char *name,
+					 size_t *n)
+{
+	size_t first = 0, end = index->nentries;
 
 	while (first < end) { /* the entries before `first` are less, those from `end` on not */
 		size_t middle = first + (end - first) / 2;
@@ -172,14 +175,13 @@ static size_t find_indexed(const struct name_index *index, const char *name, uin
 		else
 			end = middle;
 	}
-	for (; first < index->nentries && !strcmp(index->entries[first].name, name); first++) {
-		*field = index->entries[first].field;
-		nfound++;
-	}
-	return nfound;
+	for (*n = 0; first + *n < index->nentries; ++*n)
+		if (strcmp(index->entries[first + *n].name, name))
+			break;
+	return *n ? index->entries + first : NULL;
 }
 
-/* Like find_indexed, without an index. */
+/* Returns how many columns have the name; *field: the last of them. */
 static size_t find_name(char *const *names, size_t nfields, const char *name, uint32_t *field)
 {
 	size_t nfound = 0;
@@ -228,8 +230,10 @@ enum status selector_resolve(const struct selector *s, char *const *names, size_
 enum status selector_resolve_indexed(const struct selector *s, const struct name_index *index,
 				     size_t nfields, struct field_range *out, struct fault *fault)
 {
-	uint32_t field = 0;
-	size_t nfound = always_position(s) ? 0 : find_indexed(index, s->text, &field);
+	const struct name_entry *found = NULL;
+	size_t nfound = 0;
 
-	return resolve(s, nfound, field, nfields, out, fault);
+	if (!always_position(s))
+		found = name_index_find(index, s->text, &nfound);
+	return resolve(s, nfound, found ? found->field : 0, nfields, out, fault);
 }

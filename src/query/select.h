@@ -42,7 +42,7 @@ void selection_free(struct selection *s);
  * position, or lies beyond nfields. */
 bool selector_by_position(const struct selector *s, size_t nfields, struct field_range *out);
 
-/* The names of a header, sorted, so that many selectors need not search all of them. */
+/* The names of a header by name, then by field, so that many searches need not pass over all. */
 struct name_index {
 	struct name_entry {
 		const char *name; /* not owned */
@@ -51,9 +51,17 @@ struct name_index {
 	size_t nentries;
 };
 
-/* Sorts the names that are not NULL. Errors: STATUS_NO_MEMORY. */
-enum status name_index_init(struct name_index *index, char *const *names, size_t nfields);
+/* Makes an empty index with room for n names. Errors: STATUS_NO_MEMORY. */
+enum status name_index_init(struct name_index *index, size_t n);
 void name_index_free(struct name_index *index);
+
+/* Adds a field's name, which is not copied; name_index_sort then makes all of them searchable. */
+void name_index_add(struct name_index *index, const char *name, size_t field);
+void name_index_sort(struct name_index *index);
+
+/* The entries of a name, in order of their fields; *n of them. NULL: there is none. */
+const struct name_entry *name_index_find(const struct name_index *index, const char *name,
+					 size_t *n);
 
 /* Finds a selector's fields. names: nfields header names, NULL for a column without one. An exact
  * name wins over a position other than :N. Errors: STATUS_UNKNOWN_COLUMN with the selector as

@@ -111,6 +111,18 @@ static void sample_random(struct sample *s, size_t nbytes_max)
 	sample_scan(s);
 }
 
+/* The map of `earlier`'s text followed by `later`'s. */
+static csv_full_map compose_maps(csv_full_map earlier, csv_full_map later)
+{
+	csv_full_map map = {0};
+
+	for (unsigned s = 0; s < CSV_NSTATES_FULL; s++)
+		map = csv_full_map_with(map, (enum csv_state)s,
+					csv_full_map_apply(later, csv_full_map_apply(
+									  earlier, (enum csv_state)s)));
+	return map;
+}
+
 static csv_full_map map_of(const struct sample *s)
 {
 	csv_full_map map = csv_full_map_identity();
@@ -120,7 +132,7 @@ static csv_full_map map_of(const struct sample *s)
 		for (unsigned state = 0; state < CSV_NSTATES_FULL; state++)
 			one = csv_full_map_with(one, (enum csv_state)state,
 						csv_full_step((enum csv_state)state, class_at(s, i)));
-		map = csv_full_map_compose(map, one);
+		map = compose_maps(map, one);
 	}
 	return map;
 }
@@ -209,12 +221,12 @@ static void test_monoid(void)
 
 	for (unsigned i = 0; i < 100000; i++) {
 		csv_full_map a = random_map(), b = random_map(), c = random_map();
-		csv_full_map one = csv_full_map_identity(), ab = csv_full_map_compose(a, b);
-		identity &= csv_full_map_compose(one, a).exits == a.exits &&
-			    csv_full_map_compose(a, one).exits == a.exits;
-		commutative &= ab.exits == csv_full_map_compose(b, a).exits;
-		associative &= csv_full_map_compose(ab, c).exits ==
-			       csv_full_map_compose(a, csv_full_map_compose(b, c)).exits;
+		csv_full_map one = csv_full_map_identity(), ab = compose_maps(a, b);
+		identity &= compose_maps(one, a).exits == a.exits &&
+			    compose_maps(a, one).exits == a.exits;
+		commutative &= ab.exits == compose_maps(b, a).exits;
+		associative &= compose_maps(ab, c).exits ==
+			       compose_maps(a, compose_maps(b, c)).exits;
 	}
 	ok(identity, "the identity is an identity on both sides");
 	ok(associative, "composition is associative");
