@@ -41,7 +41,7 @@ enum codec_match {
 
 /* Whole compressed blocks, one after the other. All 0 to begin with. */
 struct block_batch {
-	unsigned char *data; /* as the codec's cut stores them */
+	unsigned char *data; /* as the codec's cut stores them; FEED_PAD_NBYTES are readable behind */
 	size_t nbytes, room_nbytes;
 	size_t text_nbytes, text_room_nbytes; /* of the blocks' text, and the most it may become */
 };

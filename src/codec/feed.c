@@ -19,6 +19,7 @@ void feed_init(struct feed *f, int fd, const void *prefix, size_t nbytes)
 	f->begin = FEED_KEPT;
 	f->end = FEED_KEPT + nbytes;
 	memset(f->data, 0, FEED_KEPT);
+	memset(f->data + sizeof f->data - FEED_PAD_NBYTES, 0, FEED_PAD_NBYTES);
 	memcpy(f->data + f->begin, prefix, nbytes);
 }
 
@@ -94,7 +95,7 @@ enum status feed_more(struct feed *f, struct fault *fault)
 			wait_for_byte(f);
 		if (f->stopped)
 			return STATUS_OK;
-		n = read(f->fd, f->data + f->end, sizeof f->data - f->end);
+		n = read(f->fd, f->data + f->end, FEED_KEPT + FEED_NBYTES - f->end);
 	} while (n < 0 && may_retry(f));
 	if (n < 0)
 		return fault_set(fault, STATUS_READ, errno, NULL);

@@ -12,6 +12,7 @@
 
 #define FEED_NBYTES (256 * 1024) /* the most unused bytes; more than any BGZF block has */
 #define FEED_KEPT 8              /* used bytes kept for feed_give_back */
+#define FEED_PAD_NBYTES 64       /* readable bytes behind the unused ones, of any value */
 
 struct feed {
 	int fd;   /* not owned */
@@ -22,13 +23,13 @@ struct feed {
 	bool stopped;      /* wake was readable */
 	bool at_end;       /* fd has no more */
 	size_t begin, end; /* unused: data[begin .. end) */
-	unsigned char data[FEED_KEPT + FEED_NBYTES];
+	unsigned char data[FEED_KEPT + FEED_NBYTES + FEED_PAD_NBYTES];
 };
 
 /* prefix: bytes already read from fd, at most FEED_NBYTES; copied. */
 void feed_init(struct feed *f, int fd, const void *prefix, size_t nbytes);
 
-/* The unused bytes; *nbytes of them. Valid until feed_more. */
+/* The unused bytes; *nbytes of them, and FEED_PAD_NBYTES behind them. Valid until feed_more. */
 const unsigned char *feed_data(const struct feed *f, size_t *nbytes);
 
 /* Marks the first nbytes of the unused bytes as used. */

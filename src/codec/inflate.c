@@ -12,7 +12,8 @@
 
 bool inflate_is_library(const char *name)
 {
-	return !strcmp(name, "zlib") || !strcmp(name, "isal") || !strcmp(name, "libdeflate");
+	return !strcmp(name, "own") || !strcmp(name, "isal") || !strcmp(name, "libdeflate") ||
+	       !strcmp(name, "zlib");
 }
 
 /* Whether GPUSTAT_INFLATE names another library. */
@@ -25,9 +26,11 @@ static bool is_masked(const char *name)
 
 const struct inflate_ops *inflate_stream(void)
 {
-	const struct inflate_ops *isal = is_masked("isal") ? NULL : inflate_isal();
+	const struct inflate_ops *ops = is_masked("own") ? NULL : inflate_own();
 
-	return isal ? isal : inflate_zlib();
+	if (!ops && !is_masked("isal"))
+		ops = inflate_isal();
+	return ops ? ops : inflate_zlib();
 }
 
 const struct inflate_ops *inflate_block(void)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * inflate.h - raw deflate data (RFC 1951) by one of several libraries.
+ * inflate.h - raw deflate data (RFC 1951) by one of several libraries, or by the project's own
+ * decoder.
  *
- * zlib is always built in. ISA-L decodes streams more than twice as fast; libdeflate decodes whole
- * blocks where ISA-L is not there. gzip.c and bgzf.c check CRCs and lengths, so that the result
- * does not depend on the library.
+ * zlib and the own decoder (deflate.h) are always built in. gzip.c and bgzf.c check CRCs and
+ * lengths, so that the result does not depend on the library.
  */
 #ifndef GPUSTAT_INFLATE_H
 #define GPUSTAT_INFLATE_H
@@ -14,11 +14,14 @@
 #include <stdint.h>
 
 enum inflate_result {
-	INFLATE_GOES_ON, /* all input is used, or all room for output */
+	INFLATE_GOES_ON, /* all room for output is used, or all input but for the part of a code or of
+			  * a header, which must be given again with what follows it */
 	INFLATE_ENDED,   /* the last block's end was reached; output is complete */
 	INFLATE_DAMAGED,
 	INFLATE_NO_MEMORY,
 };
+
+#define INFLATE_PAD_NBYTES 64 /* readable bytes behind any input, of any value */
 
 /* Input and room for output of one call, which moves the pointers forward. */
 struct inflate_span {
@@ -63,6 +66,9 @@ bool inflate_is_library(const char *name);
 /* The fastest library for streams, and for whole blocks. Any thread. */
 const struct inflate_ops *inflate_stream(void);
 const struct inflate_ops *inflate_block(void);
+
+/* The project's own decoder. */
+const struct inflate_ops *inflate_own(void);
 
 /* One library each. NULL: not built in, or the shared library is missing now. */
 const struct inflate_ops *inflate_zlib(void);
