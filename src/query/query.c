@@ -19,6 +19,7 @@ struct demand {
 	bool selected;        /* at all */
 	unsigned needs;       /* the moments that operations need; 0: only a condition reads it */
 	bool number;          /* named in COLS of an operation that needs numbers */
+	bool counts_text;     /* named in COLS of an operation that takes text */
 	bool star;            /* included by '*' */
 	size_t column;        /* its place in the plan */
 };
@@ -201,6 +202,7 @@ static enum status demand_field(struct making *m, enum operation operation, uint
 	d->needs |= m->q->summary ? MOMENTS_FUSED : operation_needs(operation);
 	d->star |= star;
 	d->number |= star ? m->options->emits : !counts;
+	d->counts_text |= counts && !star;
 	return add_result(m, (struct result){operation, field, star});
 }
 
@@ -314,6 +316,7 @@ static enum status plan_column(struct making *m, size_t field)
 	c->needs = d->needs;
 	c->parses = d->number || d->star;
 	c->if_numeric = m->q->summary || (d->star && !d->number);
+	c->counts_text = d->counts_text;
 	c->invalid = m->q->summary ? INVALID_TEXT : m->options->invalid;
 	d->column = plan->ncolumns++;
 	return c->name ? STATUS_OK : no_memory(m);

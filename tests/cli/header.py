@@ -50,6 +50,10 @@ def check_nuls():
     says("a NUL in the first text", ["--count=1"], b"a\0b\nc\n", 1, "", NUL % (1, "col1", "a\\x00"))
     says("a NUL in a number", ["--sum=a"], b"a,b\n1,2\n3\0004,5\n", 1, "", NUL % (3, "a", "3\\x004"))
     says("a NUL in text that is counted", ["--count=a"], b"a,b\nx,2\ny\0,5\n", 1, "", NUL % (3, "a", "y\\x00"))
+    says("a NUL in text that is counted beside '*'", ["--count=b", "--sum=*"], b"a,b\n,\n8,x\0\n", 1, "", NUL % (3, "b", "x\\x00"))
+    says("the same, text before it", ["--count=b", "--sum=*"], b"a,b\n,\n8,x\n9,y\n7,z\0\n1,\0\n", 1, "", NUL % (5, "b", "z\\x00"))
+    says("the same, in a number", ["--count=b", "--sum=*"], b"a,b\n,\n8,x\n9,5\0\n", 1, "", NUL % (4, "b", "5\\x00"))
+    says("text that only '*' includes", ["--sum=*", "--header=yes"], b"a,b\n,\n8,x\0\n", 0, "8\n")
     says("a NUL in quotes", ["--count=a"], b'a,b\nx,2\n"y\0\n""z",5\n', 1, "", NUL % (3, "a", "y\\x00\\n\"z"))
     says("a NUL in records that are printed", ["--running-count=a"], b"a\nx\ny\0\nz\n", 1, "a,running_count(a)\nx,1\n",
          NUL % (3, "a", "y\\x00"))
