@@ -21,21 +21,24 @@ def only_cr(data, dialect, delimiter):
     """Do its records end in CR, and none in LF?"""
     quote, escape = None if dialect.whitespace else dialect.quote, dialect.escape
     data = data[:1 << 20]
-    found, at, start = False, 0, True
+    found, at, start, line, comment = False, 0, True, True, False
     if b"\r" not in data[:-1]:
         return False
     inside = re.compile(b"(?:[^%s]|%s)*" % (re.escape(quote + (escape or b"")), re.escape(quote) * 2 + (
         b"|" + re.escape(escape) + b"[\\s\\S]" if escape else b""))) if quote else None
     while at < len(data):
         here = data[at:at + 1]
-        if quote and start and here == quote:
+        comment = here == dialect.comment if line else comment
+        if comment and here != b"\n":
+            pass
+        elif quote and start and here == quote:
             at = inside.match(data, at + 1).end()
         elif here == escape:
             at += 1
         elif here == b"\n":
             return False
         found |= here == b"\r" and at < len(data) - 1
-        start = here in (b"\r", delimiter)
+        line, start = here == b"\r", here in (b"\r", delimiter)
         at += 1
     return found
 
