@@ -109,13 +109,15 @@ static enum status parse_selections(struct making *m)
 	return status;
 }
 
-/* Whether the second record must be read too: some selector is `*`, or nothing is selected and
- * --header is auto, or the header's last name may have several words. */
+/* Whether the second record must be read too: the first may be a header, and some selector is `*`, or
+ * nothing is selected, or the header's last name may have several words. */
 static bool needs_second(const struct making *m)
 {
 	struct field_range range;
 	size_t nselectors = 0;
 
+	if (m->options->header == HEADER_NO)
+		return false; /* a fault in it would hide one of the first record */
 	for (size_t i = 0; i < m->nselections; i++) {
 		const struct selection *s = &m->selections[i];
 		nselectors += s->nselectors;
