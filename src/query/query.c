@@ -109,27 +109,6 @@ static enum status parse_selections(struct making *m)
 	return status;
 }
 
-/* Whether the second record must be read too: the first may be a header, and some selector is `*`, or
- * nothing is selected, or the header's last name may have several words. */
-static bool needs_second(const struct making *m)
-{
-	struct field_range range;
-	size_t nselectors = 0;
-
-	if (m->options->header == HEADER_NO)
-		return false; /* a fault in it would hide one of the first record */
-	for (size_t i = 0; i < m->nselections; i++) {
-		const struct selection *s = &m->selections[i];
-		nselectors += s->nselectors;
-		for (size_t j = 0; j < s->nselectors; j++)
-			if (selector_by_position(&s->selectors[j], 0, &range) && range.star)
-				return true;
-	}
-	if (m->options->dialect.whitespace)
-		return true;
-	return nselectors == 0 && m->options->header == HEADER_AUTO;
-}
-
 /* ---- what is asked of the fields ---- */
 
 /* Whether --invalid skip leaves the record out because it is ragged. */
@@ -421,19 +400,42 @@ static bool found_star(const struct query *q)
 	return false;
 }
 
+static enum status demand(struct making *m)
+{
+	enum status status = m->q->summary ? demand_all(m) : demand_selected(m);
+
+	return status == STATUS_OK ? demand_conditions(m) : status;
+}
+
+/* A column that the first record cannot have is the error, if that record was understood, before one of
+ * its values or of what follows it. */
+static enum status prefer_unknown(struct making *m, enum status status)
+{
+	struct fault *fault = m->fault, unknown;
+
+	if (status == STATUS_NO_MEMORY || m->q->header.nnames == 0)
+		return status;
+	m->fault = &unknown;
+	if (demand(m) != STATUS_OK && unknown.status == STATUS_UNKNOWN_COLUMN) {
+		*fault = unknown;
+		status = unknown.status;
+	}
+	m->fault = fault;
+	return status;
+}
+
 static enum status make(struct making *m, struct input *input)
 {
 	struct query *q = m->q;
 	enum status status = parse_selections(m);
 	size_t nfields;
 
-	if (status == STATUS_OK)
-		status = query_read_header(q, m->options, m->selections, m->nselections,
-					   needs_second(m), input, m->fault);
-	if (status == STATUS_OK)
-		status = q->summary ? demand_all(m) : demand_selected(m);
-	if (status == STATUS_OK)
-		status = demand_conditions(m);
+	if (status != STATUS_OK)
+		return status;
+	status = query_read_header(q, m->options, m->selections, m->nselections, input, m->fault);
+	if (status != STATUS_OK)
+		return prefer_unknown(m, status);
+	status = demand(m);
 	if (status == STATUS_OK && m->options->emits && q->star && !found_star(q))
 		status = fault_set(m->fault, STATUS_NO_NUMERIC_COLUMN, 0, NULL);
 	if (status == STATUS_OK)

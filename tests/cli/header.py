@@ -45,6 +45,20 @@ def check_doubtful_values():
     says("a value that is not selected", ["--sum=2"], b"N/A,1\nx,2\n", 0, "3\n")
 
 
+def check_unknown_columns():
+    """A column that the first record cannot have is wrong usage, whatever its values are and whatever follows."""
+    unknown = "gpustat: unknown column '%s'\ngpustat: the input has 2 columns: %s, b\n"
+    says("a column beyond a doubtful value", ["--sum=1,9"], b"N/A,b\n2,3\n", 2, "", unknown.replace("b\n", "col2\n") % ("9", "col1"))
+    says("a condition, too", ["--count=1", "--where=:9 > 1"], b"$5,b\n2,3\n", 2, "", unknown.replace("b\n", "col2\n") % (":9", "col1"))
+    says("a column beyond a name beside a number", ["--sum=*", "--max=3"], b"1,b\n2,3\n", 2, "", unknown % ("3", "1"))
+    says("beyond a value with a NUL", ["--sum=1,3"], b"1\0,b\n2,3\n", 2, "", unknown.replace("b\n", "col2\n") % ("3", "col1"))
+    says("nothing follows the header", ["--sum=1,3"], b"a,b\n", 2, "", unknown % ("3", "a"))
+    says("an open quote follows", ["--sum=1,3"], b'a,b\n"3\n', 2, "", unknown % ("3", "a"))
+    says("all columns are there", ["--sum=1,2"], b'a,b\n"3\n', 1, "", "gpustat: <stdin>:2: quoted field is never closed\n")
+    says("a name that may be there twice is none that is not", ["--sum=1,2"], b"N/A,x,2,2\n1,2,3,4\n", 1, "",
+         DOUBT % (1, "col1", "N/A", " (try --missing 'N/A')"))
+
+
 def check_nuls():
     says("a NUL in the first value", ["--sum=1"], b"1\0002\n3\n", 1, "", NUL % (1, "col1", "1\\x00"))
     says("a NUL in the first text", ["--count=1"], b"a\0b\nc\n", 1, "", NUL % (1, "col1", "a\\x00"))
@@ -114,6 +128,7 @@ def check_empty():
 
 
 check_doubtful_values()
+check_unknown_columns()
 check_nuls()
 check_nothing_behind()
 check_notes()

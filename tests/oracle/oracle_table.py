@@ -57,7 +57,7 @@ class Table:
             self._find_header(exprs)
         except BadData as bad:
             if bad.kind in ("doubtful", "guess", "nul", "open", "stray"):
-                self._may_be_usage()
+                self._may_be_usage(bad.kind not in ("open", "stray"))
             raise
 
     def _read(self, files):
@@ -154,22 +154,29 @@ class Table:
             for _, text, as_written in self.q.items():
                 if text != b"*":
                     needed.update(resolve(text, as_written, self.names, self.ncolumns))
-        except Usage:
+        except Usage as wrong:
             doubt = self.known == "values" and {looks(self.q, f) for f in self.first.fields} - {"number", "missing"}
-            if self.second is UNCLEAR or self.second is None or doubt:
+            if (self.second is UNCLEAR and self.q.asks_star()) or (
+                    (self.second is UNCLEAR or self.second is None or doubt) and not self._comes_first(wrong)):
                 raise Unclear("which of two errors comes first") from None
             raise
         return needed
 
-    def _may_be_usage(self):
-        """Unclear where an item is unknown besides what is wrong with the first record."""
+    def _comes_first(self, wrong):
+        """Is it an error before those of the first record's values? Its number of fields is known, its names may not be."""
+        return not self.q.dialect.whitespace and "ambiguous" not in str(wrong)
+
+    def _may_be_usage(self, understood):
+        """Raises Usage, or Unclear, where an item is unknown besides what is wrong with the first record."""
         first = next((r for rows in self.files for r in rows if not r.blank), None)
         self.ncolumns, self.names, self.second = (len(first.fields), names_of(first), ()) if first else (0, [], ())
         self.first = first
         self.known = "said"
         try:
             self.resolve()
-        except Usage:
+        except Usage as wrong:
+            if understood and self._comes_first(wrong):
+                raise
             raise Unclear("which of two errors comes first") from None
 
     # ---- records ----------------------------------------------------------------------------
