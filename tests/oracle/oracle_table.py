@@ -163,7 +163,7 @@ class Table:
         return needed
 
     def _comes_first(self, wrong):
-        """Is it an error before those of the first record's values? Its number of fields is known, its names may not be."""
+        """Is it reported before a bad value of the first record? How many fields there are is known, names may not be."""
         return not self.q.dialect.whitespace and "ambiguous" not in str(wrong)
 
     def _may_be_usage(self, understood):
@@ -224,9 +224,10 @@ class Table:
         numbers = any(self.q.is_number(f) for f in own)
         in_place = {a for a, b in zip(own, names) if a == b}
         if self.q.header != "yes":
-            if numbers and not in_place and (set(own) & set(names)) - {b""}:
-                raise Unclear("numbers, and names elsewhere")
-            if numbers and not in_place:
+            known = sum(f in names for f in own if f)
+            if numbers and not in_place and 2 * known <= len(own):
+                if known and not any(self.q.is_number(f) and f not in names for f in own):
+                    raise Unclear("numbers that are names elsewhere")
                 return None
             if in_place == {b""} or (not numbers and any(self.q.is_missing(f) for f in own)):
                 raise Unclear("is it a header?")
