@@ -3,7 +3,7 @@
  * inflate_own.c - raw deflate by deflate.c.
  *
  * The output of a stream may lie elsewhere in each call. So a stream is decoded behind a window of
- * its own, a piece at a time, and copied from there: a twentieth of the time.
+ * its own, a piece at a time, and copied from there, which takes a twentieth of the time.
  */
 #include "codec/inflate.h"
 
