@@ -24,126 +24,22 @@
 #include "codec/deflate_find.h"
 
 #include <stdbool.h>
-#include <string.h>
 
-#define NORDER 19 /* the code of code lengths */
-#define LENGTH_MAX 7
-#define NLITERALS_MAX 286
-#define NDISTANCES_MAX 30
-#define END_OF_BLOCK 256
-#define REPEAT_MAX 138
+#include "codec/deflate_header.h"
+
 #define WHOLE 32768u /* Kraft's sum of a complete code with lengths of up to 15 bits */
 
 /* Places in a header. */
 #define AT_COUNT 13
 #define AT_LENGTHS 17
 
-static uint64_t load64(const unsigned char *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof v);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	v = __builtin_bswap64(v);
-#endif
-	return v;
-}
-
 /* At least the next 57 bits. Reads 8 bytes. */
 static uint64_t bits_at(const unsigned char *in, uint64_t bit)
 {
-	return load64(in + (bit >> 3)) >> (bit & 7);
+	return deflate_load64(in + (bit >> 3)) >> (bit & 7);
 }
 
 /* ---- the third filter: the whole header ---- */
-
-struct header {
-	const unsigned char *in;
-	uint64_t bit, end_bit;
-	unsigned nliterals, nlengths; /* lengths of literals, and of both codes */
-	uint8_t length[NLITERALS_MAX + NDISTANCES_MAX + REPEAT_MAX];
-};
-
-static unsigned take(struct header *h, unsigned nbits)
-{
-	unsigned bits = (unsigned)bits_at(h->in, h->bit) & ((1u << nbits) - 1);
-
-	h->bit += nbits;
-	return bits;
-}
-
-static unsigned reversed_7(unsigned x)
-{
-	x = (x & 0x55) << 1 | (x >> 1 & 0x55);
-	x = (x & 0x33) << 2 | (x >> 2 & 0x33);
-	return ((x & 15) << 4 | x >> 4) >> 1;
-}
-
-/* Reads the complete code of code lengths. table: the symbol for each 7 bits, times 8, plus its
- * length. */
-static void read_code(struct header *h, uint8_t table[1 << LENGTH_MAX], unsigned n)
-{
-	static const uint8_t order[NORDER] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2,
-					      14, 1, 15};
-	uint8_t lengths[NORDER] = {0};
-	unsigned count[LENGTH_MAX + 1] = {0}, next[LENGTH_MAX + 1]; /* next: bit 6 is its first bit */
-
-	for (unsigned i = 0; i < n; i++)
-		count[lengths[order[i]] = (uint8_t)take(h, 3)]++;
-	next[1] = 0;
-	for (unsigned length = 1; length < LENGTH_MAX; length++)
-		next[length + 1] = next[length] + (count[length] << (LENGTH_MAX - length));
-	for (unsigned symbol = 0; symbol < NORDER; symbol++) {
-		unsigned length = lengths[symbol];
-		if (length == 0)
-			continue;
-		for (unsigned i = reversed_7(next[length]); i < 1 << LENGTH_MAX; i += 1u << length)
-			table[i] = (uint8_t)(symbol << 3 | length);
-		next[length] += 1u << (LENGTH_MAX - length);
-	}
-}
-
-/* Reads one length, or a run of them, to length[at]. Returns how many; 0: a repeat of none. */
-static unsigned read_run(struct header *h, const uint8_t *table, unsigned at)
-{
-	unsigned entry = table[bits_at(h->in, h->bit) & ((1 << LENGTH_MAX) - 1)];
-	unsigned symbol = entry >> 3, value = 0, n;
-
-	h->bit += entry & 7;
-	if (symbol < 16) {
-		h->length[at] = (uint8_t)symbol;
-		return 1;
-	}
-	if (symbol == 16) {
-		if (at == 0)
-			return 0;
-		value = h->length[at - 1];
-		n = 3 + take(h, 2);
-	} else {
-		n = symbol == 17 ? 3 + take(h, 3) : 11 + take(h, 7);
-	}
-	memset(h->length + at, (int)value, n);
-	return n;
-}
-
-/* False: a wrong repeat, or the input's end. */
-static bool read_lengths(struct header *h)
-{
-	uint8_t table[1 << LENGTH_MAX];
-	unsigned at = 0, n;
-
-	h->nliterals = take(h, 5) + 257;
-	h->nlengths = h->nliterals + take(h, 5) + 1;
-	n = take(h, 4) + 4;
-	read_code(h, table, n);
-	while (at < h->nlengths && h->bit < h->end_bit) {
-		n = read_run(h, table, at);
-		if (n == 0)
-			return false;
-		at += n;
-	}
-	return at == h->nlengths && h->bit <= h->end_bit;
-}
 
 static unsigned kraft_sum(const uint8_t *length, unsigned n)
 {
@@ -154,21 +50,22 @@ static unsigned kraft_sum(const uint8_t *length, unsigned n)
 	return sum;
 }
 
-/* Whether what follows is a header, if the code of code lengths is complete. */
+/* Whether what follows is a header with complete codes; of distances there may be one or none. */
 static bool header_is_valid(const unsigned char *in, size_t nbytes, uint64_t bit)
 {
-	struct header h; /* to clear all of it would take longer than most reads */
+	struct deflate_bits b = deflate_bits_at(in, nbytes, bit + 3);
+	struct deflate_lengths lengths;
+	const uint8_t *distances;
 	unsigned sum, nused = 0;
+	const char *words;
 
-	h.in = in;
-	h.bit = bit + 3;
-	h.end_bit = (uint64_t)nbytes * 8;
-	if (!read_lengths(&h) || h.length[END_OF_BLOCK] == 0 ||
-	    kraft_sum(h.length, h.nliterals) != WHOLE)
+	if (!deflate_read_lengths(&b, &lengths, &words) ||
+	    kraft_sum(lengths.length, lengths.nliterals) != WHOLE)
 		return false;
-	sum = kraft_sum(h.length + h.nliterals, h.nlengths - h.nliterals);
-	for (unsigned i = h.nliterals; i < h.nlengths; i++)
-		nused += h.length[i] != 0;
+	distances = lengths.length + lengths.nliterals;
+	sum = kraft_sum(distances, lengths.ndistances);
+	for (unsigned i = 0; i < lengths.ndistances; i++)
+		nused += distances[i] != 0;
 	return sum == WHOLE || nused == 0 || (nused == 1 && sum == WHOLE / 2);
 }
 
@@ -184,7 +81,7 @@ static bool header_is_valid(const unsigned char *in, size_t nbytes, uint64_t bit
 /* In bit i < 56 whether a header may begin at bit i of *in. Reads 10 bytes. */
 static uint64_t places(const unsigned char *in)
 {
-	uint64_t type = load64(in), distances = load64(in + 1), count = load64(in + 2);
+	uint64_t type = deflate_load64(in), distances = deflate_load64(in + 1), count = deflate_load64(in + 2);
 	uint64_t begins = ~type & ~(type >> 1) & (type >> 2) & count;
 	uint64_t literals_30 = type >> 4 & type >> 5 & type >> 6 & type >> 7;
 	uint64_t distances_30 = distances >> 1 & distances >> 2 & distances >> 3 & distances >> 4;

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DEFLATE_MARKER 0x8000 /* a symbol below is a byte; this plus i stands for window[i] */
+#include "codec/deflate.h"
 
 /* Writes the bytes to[0 .. n) that symbols[0 .. n) stand for. window: the 32768 bytes before the
  * text that symbols[0] belongs to. Symbols from 256 to 0x7fff do not occur. `to` overlaps neither of the

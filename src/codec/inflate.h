@@ -52,9 +52,6 @@ struct inflate_ops {
 	 * out_nbytes. INFLATE_DAMAGED, INFLATE_NO_MEMORY: out is undefined. */
 	enum inflate_result (*whole)(void *state, const unsigned char *in, size_t in_nbytes,
 				     unsigned char *out, size_t out_nbytes);
-
-	/* Continues a CRC-32 (RFC 1952), which starts at 0. */
-	uint32_t (*crc)(uint32_t crc, const unsigned char *data, size_t nbytes);
 };
 
 /* For tests: names the only library to use; zlib then does what that one cannot. */
@@ -74,6 +71,11 @@ const struct inflate_ops *inflate_own(void);
 const struct inflate_ops *inflate_zlib(void);
 const struct inflate_ops *inflate_isal(void);
 const struct inflate_ops *inflate_libdeflate(void);
+
+/* The decoder of a stream that inflate_own() has run, and its window. Leaves text_nbytes to the
+ * caller. */
+struct deflate_trunk;
+void inflate_own_trunk(const void *state, struct deflate_trunk *trunk);
 
 /* The version that was built in; NULL: none. */
 const char *inflate_zlib_version(void);

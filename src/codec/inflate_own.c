@@ -12,6 +12,7 @@
 
 #include "codec/deflate.h"
 #include "codec/feed.h"
+#include "codec/sections.h"
 
 #define TEXT_NBYTES (128 * 1024) /* of a piece; window and piece stay in L2 */
 
@@ -55,15 +56,15 @@ static void slide(struct own *own)
 /* Decodes more text, and moves span->in behind the bytes of which no bit is left. */
 static void decode(struct own *own, struct inflate_span *span)
 {
-	unsigned char *out;
+	unsigned char *out, *limit = own->text + DEFLATE_WINDOW_NBYTES + TEXT_NBYTES;
 	size_t used;
 
 	slide(own);
 	out = own->text + own->end;
+	if (span->out_nbytes < (size_t)(limit - out))
+		limit = out + span->out_nbytes; /* at most a match is left to be copied */
 	deflate_continue(&own->deflate, span->in, span->in_nbytes, deflate_bit(&own->deflate) & 7);
-	own->result = deflate_bytes(&own->deflate, &out,
-				    own->text + DEFLATE_WINDOW_NBYTES + TEXT_NBYTES, own->text,
-				    UINT64_MAX);
+	own->result = deflate_bytes(&own->deflate, &out, limit, own->text, UINT64_MAX);
 	own->end = (size_t)(out - own->text);
 	used = (size_t)(deflate_bit(&own->deflate) >> 3);
 	if (own->result == DEFLATE_ENDED && deflate_bit(&own->deflate) & 7)
@@ -121,13 +122,6 @@ static enum inflate_result own_whole(void *state, const unsigned char *in, size_
 		       : INFLATE_DAMAGED;
 }
 
-static uint32_t own_crc(uint32_t crc, const unsigned char *data, size_t nbytes)
-{
-	const struct inflate_ops *isal = inflate_isal();
-
-	return (isal ? isal : inflate_zlib())->crc(crc, data, nbytes);
-}
-
 const struct inflate_ops *inflate_own(void)
 {
 	static const struct inflate_ops ops = {
@@ -137,8 +131,17 @@ const struct inflate_ops *inflate_own(void)
 		.reset = own_reset,
 		.run = own_run,
 		.whole = own_whole,
-		.crc = own_crc,
 	};
 
 	return &ops;
+}
+
+void inflate_own_trunk(const void *state, struct deflate_trunk *trunk)
+{
+	const struct own *own = state;
+	size_t n = own->end < DEFLATE_WINDOW_NBYTES ? own->end : DEFLATE_WINDOW_NBYTES;
+
+	trunk->deflate = own->deflate;
+	trunk->nunread = own->end - own->begin;
+	memcpy(trunk->window + DEFLATE_WINDOW_NBYTES - n, own->text + own->end - n, n);
 }

@@ -283,9 +283,9 @@ def check_ends():
     for name, rest in (("text", b"garbage"), ("a byte", b"x"), ("zeros and a byte", bytes(1000) + b"x"), ("a record", b"1,2\n")):
         fails("trailing " + name, member(SMALL) + rest, b"trailing garbage after gzip data")
         fails("after much, trailing " + name, member(LARGE) + rest, b"trailing garbage after gzip data")
-    for name, rest in (("the magic", b"\x1f\x8b"), ("a header", member(b"")[:10]), ("less than a member", member(b"1\n")[:-1])):
+    for name, rest in (("the magic", b"\x1f\x8b"), ("a header", member(b"")[:10]), ("less than a member", member(b"1,x\n")[:-1])):
         fails("trailing " + name, member(SMALL) + rest, b"truncated gzip data")
-    fails("a second member's CRC", member(SMALL) + member(b"1\n")[:-8] + bytes(8), b"corrupt gzip data")
+    fails("a second member's CRC", member(SMALL) + member(b"1,x\n")[:-8] + bytes(8), b"corrupt gzip data")
     fails("a second member's method", member(SMALL) + b"\x1f\x8b\x07" + member(b"1\n")[3:], b"corrupt gzip data")
     fails("a distance that reaches into the member before", member(SMALL) + member(b"")[:10] + bytes.fromhex("4b040200") +
           bytes(8), b"corrupt gzip data")
