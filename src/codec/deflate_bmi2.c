@@ -18,15 +18,7 @@
 
 #define DEFLATE_LOW _bzhi_u64
 
-/* Compilers make a branch of it, or compare too early for the flags to last. */
-static inline __attribute__((always_inline)) uint32_t select_if(uint32_t x, uint32_t bit,
-								 uint32_t yes, uint32_t no)
-{
-	__asm__("test %2, %1\n\tcmovnz %3, %0" : "+r"(no) : "r"(x), "i"(bit), "rm"(yes) : "cc");
-	return no;
-}
-#define DEFLATE_SELECT select_if
-
+#define DEFLATE_SELECT(x, bit, yes, no) ((x) & (bit) ? (yes) : (no))
 #define SYMBOL unsigned char
 #define ROOM struct deflate_byte_room
 #define NAME(x) bytes_##x
@@ -34,6 +26,17 @@ static inline __attribute__((always_inline)) uint32_t select_if(uint32_t x, uint
 #undef SYMBOL
 #undef ROOM
 #undef NAME
+
+/* Of a conditional expression compilers make a branch. Bytes are decoded 6 % faster with that, symbols
+ * 4 % slower (gcc 12, AMD EPYC, 2026-11-22). */
+static inline __attribute__((always_inline)) uint32_t select_if(uint32_t x, uint32_t bit,
+								 uint32_t yes, uint32_t no)
+{
+	__asm__("test %2, %1\n\tcmovnz %3, %0" : "+r"(no) : "r"(x), "i"(bit), "rm"(yes) : "cc");
+	return no;
+}
+#undef DEFLATE_SELECT
+#define DEFLATE_SELECT select_if
 
 #define SYMBOL uint16_t
 #define ROOM struct deflate_symbol_room
