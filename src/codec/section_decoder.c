@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "codec/deflate_find.h"
 #include "codec/deflate_resolve.h"
 
@@ -51,6 +52,23 @@ void section_assign(struct section_decoder *d, struct section *section)
 	d->nsymbols = d->nbytes = d->nread = 0;
 	d->crc = 0;
 	d->text_nbytes = 0;
+}
+
+void section_spend(struct section_decoder *d, enum section_stage stage, double *begin_s)
+{
+	double now_s = clock_s();
+
+	d->totals.stage_s[stage] += now_s - *begin_s;
+	*begin_s = now_s;
+}
+
+void section_hand_in_totals(struct section_decoder *d, struct section_totals *to)
+{
+	to->nsections += d->totals.nsections;
+	to->nright += d->totals.nright;
+	for (int i = 0; i < SECTION_NSTAGES; i++)
+		to->stage_s[i] += d->totals.stage_s[i];
+	d->totals = (struct section_totals){0};
 }
 
 static size_t readable_nbytes(const struct section *section)
@@ -100,8 +118,10 @@ void section_guess(struct section_decoder *d, const atomic_uint_least64_t *turn)
 {
 	uint16_t *text = d->symbols + DEFLATE_WINDOW_NBYTES, *out = text;
 	uint16_t *end = text + ROOM_NSYMBOLS;
+	double begin_s = clock_s();
 
 	d->start = find_start(d, turn);
+	section_spend(d, SECTION_FIND, &begin_s);
 	if (d->start == UINT64_MAX)
 		return;
 	d->guessed = true;
@@ -114,6 +134,7 @@ void section_guess(struct section_decoder *d, const atomic_uint_least64_t *turn)
 			d->result = DEFLATE_FULL;
 	} while (d->result == DEFLATE_FULL && out < end && !has_turn(d, turn));
 	d->nsymbols = (size_t)(out - text);
+	section_spend(d, SECTION_GUESS, &begin_s);
 }
 
 /* ---- in the turn ---- */
@@ -167,6 +188,7 @@ void section_go_on(struct section_decoder *d)
 	unsigned char *text = window + DEFLATE_WINDOW_NBYTES, *out = text;
 	unsigned char *end = (unsigned char *)d->symbols + MEMORY_NBYTES - DEFLATE_SLACK;
 	size_t before = min_size(d->window_nbytes + d->nsymbols, DEFLATE_WINDOW_NBYTES);
+	double begin_s = clock_s();
 
 	if (d->result != DEFLATE_FULL)
 		return;
@@ -177,6 +199,7 @@ void section_go_on(struct section_decoder *d)
 	d->bytes = text - d->nunread;
 	d->nbytes = (size_t)(out - d->bytes);
 	d->nunread = 0;
+	section_spend(d, SECTION_GO_ON, &begin_s);
 }
 
 void section_reuse(struct section_decoder *d)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * section_decoder.h - one section of a gzip member's data, and one thread's memory to decode it.
+ * section_decoder.h - one thread's memory for decoding a section of a gzip member's data.
  * Included by sections.c and section_decoder.c only; sections.h tells how all of it works.
  */
 #ifndef GPUSTAT_SECTION_DECODER_H
@@ -15,27 +15,8 @@
 #include "base/status.h"
 #include "codec/deflate.h"
 #include "codec/feed.h"
+#include "codec/section_pool.h"
 #include "codec/sections.h"
-
-#define SECTION_AHEAD_NBYTES (SECTION_NBYTES / 4)
-
-/* Compressed bytes. They are followed by the first ones of the next section, because the last block
- * that begins in a section ends behind it. */
-struct section {
-	struct feed_part part; /* its own bytes: part.data[0 .. nbytes) */
-	size_t nbytes, ahead_nbytes;
-	bool last;             /* nothing follows, because ... */
-	enum status status;    /* ... the file ends (STATUS_OK), or cannot be read */
-	struct fault fault;
-	struct sections *sections;
-	struct section *next;
-	uint64_t number;
-	int nusers; /* threads and lists that have it */
-	bool checked;
-	uint32_t crc; /* of its text, once it is checked */
-	uint64_t text_nbytes;
-	unsigned char data[SECTION_NBYTES + SECTION_AHEAD_NBYTES + DEFLATE_PAD_NBYTES];
-};
 
 /* Symbols: a window of markers, then those of the text. Bytes: a window of text, then more text,
  * behind the symbols in the same memory. */
@@ -58,6 +39,7 @@ struct section_decoder {
 	unsigned char window[DEFLATE_WINDOW_NBYTES + DEFLATE_PAD_NBYTES]; /* the text before */
 
 	pthread_cond_t called; /* the turn has come; with the lock of struct sections */
+	struct section_totals totals; /* since it was lent */
 	struct section_decoder *next; /* that waits, or is idle */
 };
 
@@ -67,6 +49,12 @@ void section_decoder_close(struct section_decoder *d);
 
 /* Gives the decoder a section, of which nothing is decoded. */
 void section_assign(struct section_decoder *d, struct section *section);
+
+/* Adds the time since *begin_s to a stage, and sets *begin_s to now. */
+void section_spend(struct section_decoder *d, enum section_stage stage, double *begin_s);
+
+/* Adds the decoder's totals to *to, and clears them. */
+void section_hand_in_totals(struct section_decoder *d, struct section_totals *to);
 
 /* Decodes to symbols from the first believable block on, until the section ends, memory is full or
  * the turn is the section's. turn: the number of the section that has it. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "codec/codec.h"
 #include "codec/crc32.h"
 #include "codec/section_decoder.h"
@@ -21,6 +22,7 @@
 struct sections {
 	/* Under the caller's lock. */
 	struct feed *feed;
+	struct section_pool pool; /* has a lock of its own */
 	struct section *ahead; /* read, but not handed out; NULL: none */
 	size_t section_nbytes;
 
@@ -34,8 +36,8 @@ struct sections {
 	int nusers; /* threads that have a section and have not decoded it */
 	struct section_decoder *waiting;         /* for their turns */
 	struct section *unchecked, *newest; /* the list of those whose text is not in the CRC */
-	struct section *spare;        /* memory for others */
 	struct section_decoder *idle;
+	struct section_totals totals;
 	uint32_t crc;                       /* of the text before unchecked */
 	uint64_t text_nbytes;
 
@@ -53,21 +55,14 @@ struct sections *sections_open(void)
 		return NULL;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->changed, NULL);
+	section_pool_init(&s->pool);
 	return s;
-}
-
-static void free_list(struct section *section)
-{
-	while (section) {
-		struct section *next = section->next;
-		free(section);
-		section = next;
-	}
 }
 
 void sections_close(struct sections *s)
 {
 	struct section_decoder *d;
+	struct section *section;
 
 	if (!s)
 		return;
@@ -76,54 +71,23 @@ void sections_close(struct sections *s)
 	while (s->nusers > 0)
 		pthread_cond_wait(&s->changed, &s->lock);
 	pthread_mutex_unlock(&s->lock);
-	free_list(s->unchecked);
-	free_list(s->spare);
+	while ((section = s->unchecked)) {
+		s->unchecked = section->next;
+		section_release(section);
+	}
+	if (s->ahead)
+		section_release(s->ahead);
+	section_pool_free(&s->pool);
 	while ((d = s->idle)) {
 		s->idle = d->next;
 		section_decoder_close(d);
 	}
-	free(s->ahead);
 	pthread_mutex_destroy(&s->lock);
 	pthread_cond_destroy(&s->changed);
 	free(s);
 }
 
-/* Under the lock. */
-static void release(struct sections *s, struct section *section)
-{
-	if (--section->nusers > 0)
-		return;
-	section->next = s->spare;
-	s->spare = section;
-}
-
-static void release_part(struct feed_part *part)
-{
-	struct section *section = (struct section *)part; /* its first member */
-	struct sections *s = section->sections;
-
-	pthread_mutex_lock(&s->lock);
-	release(s, section);
-	pthread_mutex_unlock(&s->lock);
-}
-
 /* ---- reading: under the caller's lock ---- */
-
-static struct section *new_section(struct sections *s)
-{
-	struct section *section;
-
-	pthread_mutex_lock(&s->lock);
-	section = s->spare;
-	if (section)
-		s->spare = section->next;
-	pthread_mutex_unlock(&s->lock);
-	if (!section)
-		section = malloc(sizeof *section);
-	if (section)
-		memset(section, 0, offsetof(struct section, data));
-	return section;
-}
 
 /* The first section takes all of the feed's unused bytes, so that others can be given back. */
 static size_t wanted_nbytes(const struct sections *s)
@@ -137,20 +101,17 @@ static size_t wanted_nbytes(const struct sections *s)
 /* NULL: out of memory. */
 static struct section *read_section(struct sections *s)
 {
-	struct section *section = new_section(s);
+	struct section *section = section_pool_get(&s->pool);
 	size_t capacity = wanted_nbytes(s), n = 1;
 
 	if (!section)
 		return NULL;
-	section->sections = s;
-	section->nusers = 1;
 	while (section->status == STATUS_OK && n > 0 && section->nbytes < capacity) {
 		section->status = feed_take(s->feed, section->data + section->nbytes,
 					    capacity - section->nbytes, &n, &section->fault);
 		section->nbytes += n;
 	}
 	section->last = section->status != STATUS_OK || n == 0;
-	section->part = (struct feed_part){.data = section->data, .release = release_part};
 	return section;
 }
 
@@ -167,9 +128,20 @@ static struct section_decoder *lend_decoder(struct sections *s)
 	return d ? d : section_decoder_open();
 }
 
-void sections_take_back(struct sections *s, struct section_decoder *d)
+void sections_sum_up(struct sections *s, struct section_totals *totals)
 {
 	pthread_mutex_lock(&s->lock);
+	*totals = s->totals;
+	pthread_mutex_unlock(&s->lock);
+}
+
+void sections_take_back(struct sections *s, struct section_decoder *d)
+{
+	if (d->section) /* it has failed */
+		section_release(d->section);
+	d->section = NULL;
+	pthread_mutex_lock(&s->lock);
+	section_hand_in_totals(d, &s->totals);
 	d->next = s->idle;
 	s->idle = d;
 	pthread_mutex_unlock(&s->lock);
@@ -222,9 +194,7 @@ static void join_last(struct sections *s, struct section *section)
 	section->status = last->status;
 	section->fault = last->fault;
 	s->ahead = NULL;
-	pthread_mutex_lock(&s->lock);
-	release(s, last);
-	pthread_mutex_unlock(&s->lock);
+	section_release(last);
 }
 
 /* Reads the section behind this one, and copies its first bytes. */
@@ -256,7 +226,7 @@ struct section_decoder *sections_cut(struct sections *s)
 	read_ahead(s, section);
 	pthread_mutex_lock(&s->lock);
 	section->number = s->ncut++;
-	section->nusers = 2; /* the thread and the list */
+	section->nusers = 2; /* the thread, and the list */
 	*(s->unchecked ? &s->newest->next : &s->unchecked) = section;
 	s->newest = section;
 	s->nusers++;
@@ -312,7 +282,7 @@ static void leave(struct sections *s, struct section_decoder *d, bool gone)
 {
 	pthread_mutex_lock(&s->lock);
 	if (gone) {
-		release(s, d->section);
+		section_release(d->section);
 		d->section = NULL;
 	}
 	if (--s->nusers == 0)
@@ -328,11 +298,19 @@ static bool may_guess(const struct sections *s, const struct section *section)
 /* Decodes until the section's turn. False: it is not needed. */
 static bool begin_section(struct sections *s, struct section_decoder *d)
 {
+	double begin_s;
+	bool right;
+
 	if (may_guess(s, d->section) && s->turn < d->section->number)
 		section_guess(d, &s->turn);
+	begin_s = clock_s();
 	if (!wait_for_turn(s, d))
 		return false;
-	s->nfailures = section_settle(d, &s->trunk, s->bit, s->in_block) ? 0 : s->nfailures + 1;
+	section_spend(d, SECTION_WAIT, &begin_s);
+	right = section_settle(d, &s->trunk, s->bit, s->in_block);
+	s->nfailures = right ? 0 : s->nfailures + 1;
+	d->totals.nsections++;
+	d->totals.nright += right;
 	d->has_turn = true;
 	return true;
 }
@@ -377,7 +355,7 @@ static void add_crcs(struct sections *s)
 		s->crc = crc32_join(s->crc, section->crc, section->text_nbytes);
 		s->text_nbytes += section->text_nbytes;
 		s->unchecked = section->next;
-		release(s, section);
+		section_release(section);
 	}
 	pthread_cond_broadcast(&s->changed);
 }
@@ -392,7 +370,7 @@ static void check_section(struct sections *s, struct section_decoder *d)
 	section->text_nbytes = d->text_nbytes;
 	section->checked = true;
 	add_crcs(s);
-	release(s, section);
+	section_release(section);
 	pthread_mutex_unlock(&s->lock);
 	d->section = NULL;
 }
@@ -426,8 +404,11 @@ size_t section_nbytes_left(const struct section_decoder *d)
 
 void section_read(struct sections *s, struct section_decoder *d, void *to, size_t nbytes)
 {
+	double begin_s = clock_s();
+
 	section_copy(d, d->nread, to, nbytes);
 	d->crc = crc32_continue(d->crc, to, nbytes);
+	section_spend(d, SECTION_RESOLVE, &begin_s);
 	d->nread += nbytes;
 	d->text_nbytes += nbytes;
 	if (!d->has_turn && section_nbytes_left(d) == 0)
@@ -473,7 +454,7 @@ void sections_end(struct sections *s, struct section_decoder *d)
 	s->open = false;
 	set_turn(s, s->ncut);
 	pthread_cond_broadcast(&s->changed);
-	release(s, d->section);
+	section_release(d->section);
 	s->nusers--;
 	pthread_mutex_unlock(&s->lock);
 	d->section = NULL;

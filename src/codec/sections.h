@@ -47,6 +47,23 @@ struct deflate_trunk {
 	unsigned char window[DEFLATE_WINDOW_NBYTES];
 };
 
+/* What the threads spend their time on. */
+enum section_stage {
+	SECTION_FIND,    /* the search for a beginning */
+	SECTION_GUESS,   /* decoding to symbols */
+	SECTION_WAIT,    /* for the turn */
+	SECTION_GO_ON,   /* decoding to bytes, in the turn */
+	SECTION_RESOLVE, /* symbols to bytes, and the CRC */
+	SECTION_NSTAGES
+};
+
+/* Of all members. */
+struct section_totals {
+	uint64_t nsections; /* whose turns have come */
+	uint64_t nright;    /* of these, guessed right */
+	double stage_s[SECTION_NSTAGES];
+};
+
 enum section_result {
 	SECTION_VOID,    /* the section is not needed: the member or the run has ended before it */
 	SECTION_DECODED, /* *text_nbytes of text, perhaps none; the caller has the turn */
@@ -107,5 +124,8 @@ void sections_end(struct sections *s, struct section_decoder *d);
 
 /* Makes all threads leave. Any thread. */
 void sections_stop(struct sections *s);
+
+/* What has been done by decoders that were taken back. Any thread. */
+void sections_sum_up(struct sections *s, struct section_totals *totals);
 
 #endif

@@ -180,6 +180,15 @@ bool input_is_repeatable(const struct input *in)
 	return true;
 }
 
+struct section_totals input_sections(struct input *in)
+{
+	struct section_totals totals = {0};
+
+	if (in->sections)
+		sections_sum_up(in->sections, &totals);
+	return totals;
+}
+
 bool input_has_thread(const struct input *in)
 {
 	const struct source *s = &in->sources[in->file];

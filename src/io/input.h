@@ -16,6 +16,7 @@
 
 #include "csv/chunk.h"
 #include "base/status.h"
+#include "codec/sections.h"
 #include "io/preamble.h"
 #include "io/reader.h"
 
@@ -96,6 +97,9 @@ uint64_t input_nbytes_left(const struct input *in);
 
 /* Whether all files are plain, compressed or not: they can be read a second time. */
 bool input_is_repeatable(const struct input *in);
+
+/* What has been decoded in sections, of all files; 0 sections: nothing. */
+struct section_totals input_sections(struct input *in);
 
 /* Whether a thread of its own decodes the first file. */
 bool input_has_thread(const struct input *in);

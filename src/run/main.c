@@ -84,6 +84,20 @@ static enum status finish(const struct run *r, struct fault *fault)
 	return status;
 }
 
+/* What compressed data cost all threads together. */
+static void report_sections(const struct run *r)
+{
+	struct section_totals totals = input_sections(r->input);
+	const double *s = totals.stage_s;
+
+	if (totals.nsections)
+		message_note("gzip: sections %llu, begun ahead of their turn %llu; seconds of all threads: "
+			     "find %.3f, symbols %.3f, wait %.3f, bytes %.3f, resolve %.3f",
+			     (unsigned long long)totals.nsections, (unsigned long long)totals.nright,
+			     s[SECTION_FIND], s[SECTION_GUESS], s[SECTION_WAIT], s[SECTION_GO_ON],
+			     s[SECTION_RESOLVE]);
+}
+
 static enum status process(struct run *r, struct fault *fault)
 {
 	double begin_s = clock_s();
@@ -109,8 +123,10 @@ static enum status process(struct run *r, struct fault *fault)
 	}
 	if (status == STATUS_OK)
 		status = finish(r, fault);
-	if (status == STATUS_OK && r->options.verbose)
+	if (status == STATUS_OK && r->options.verbose) {
+		report_sections(r);
 		devices_report(&r->devices, clock_s() - begin_s);
+	}
 	return status;
 }
 
