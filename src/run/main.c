@@ -92,7 +92,8 @@ static enum status finish(const struct run *r, struct fault *fault)
 static enum status process(struct run *r, struct fault *fault)
 {
 	double begin_s = clock_s();
-	enum status status = input_open(&r->input, r->options.paths, r->options.npaths, fault);
+	enum status status = input_open(&r->input, r->options.paths, r->options.npaths,
+					 r->options.nthreads, fault);
 
 	if (status == STATUS_OK)
 		status = query_make(&r->query, &r->options, r->input, fault);
