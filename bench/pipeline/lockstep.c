@@ -71,9 +71,10 @@ static void fail_memory(struct lockstep *ls)
 static enum status read_chunk(struct stepper *s, struct fault *fault)
 {
 	struct lockstep *ls = s->of;
-	const struct reader reader = {
-		ls->ops->buffer(s->worker), ls->request->pool->setup.chunk_nbytes, s->worker,
-		ls->ops->read};
+	const struct reader reader = {.buffer = ls->ops->buffer(s->worker),
+				      .nbytes = ls->request->pool->setup.chunk_nbytes,
+				      .worker = s->worker,
+				      .read = ls->ops->read};
 	enum status status = STATUS_OK;
 
 	s->has_chunk = input_read_chunk(ls->request->input, &reader, &s->chunk, &status, fault);

@@ -36,7 +36,7 @@ static void *reader_main(void *argument)
 {
 	struct reading *r = argument;
 	char *buffer = malloc(r->chunk_nbytes);
-	const struct reader reader = {buffer, r->chunk_nbytes, NULL, NULL};
+	const struct reader reader = {.buffer = buffer, .nbytes = r->chunk_nbytes};
 	struct chunk chunk;
 	struct fault fault = {0};
 	enum status status = STATUS_OK;

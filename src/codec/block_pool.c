@@ -62,7 +62,7 @@ static bool make_room(struct block_batch *batch, size_t text_nbytes, size_t bloc
 
 	if (nbytes > batch->room_nbytes) {
 		free(batch->data);
-		batch->data = malloc(nbytes);
+		batch->data = malloc(nbytes + FEED_PAD_NBYTES);
 		batch->room_nbytes = batch->data ? nbytes : 0;
 	}
 	batch->text_room_nbytes = text_nbytes;

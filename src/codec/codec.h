@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/status.h"
 #include "codec/feed.h"
@@ -41,7 +42,7 @@ enum codec_match {
 
 /* Whole compressed blocks, one after the other. All 0 to begin with. */
 struct block_batch {
-	unsigned char *data; /* as the codec's cut stores them */
+	unsigned char *data; /* as the codec's cut stores them; FEED_PAD_NBYTES are readable behind */
 	size_t nbytes, room_nbytes;
 	size_t text_nbytes, text_room_nbytes; /* of the blocks' text, and the most it may become */
 };
@@ -75,6 +76,21 @@ struct codec_blocks {
 			      struct fault *fault);
 };
 
+struct sections;
+
+/* Data in the midst of a stream that sections.h decodes. */
+struct codec_sections {
+	/* Whether the stream stands in such data, and all text before has been delivered. */
+	bool (*next)(const void *state);
+
+	/* Begins: the sections go on from the feed's first unused byte. False: out of memory. */
+	bool (*begin)(void *state, struct feed *feed, struct sections *sections,
+		      size_t section_nbytes);
+
+	/* The data has ended: the feed stands behind it. crc, text_nbytes: of the whole member. */
+	void (*end)(void *state, uint32_t crc, uint64_t text_nbytes);
+};
+
 /* A library that a codec uses. */
 struct codec_library {
 	const char *name;
@@ -100,7 +116,8 @@ struct codec {
 	enum status (*step)(void *state, struct feed *feed, struct piece *piece,
 			    enum decode_step *step);
 
-	const struct codec_blocks *blocks; /* NULL: the format has none */
+	const struct codec_blocks *blocks;     /* NULL: the format has none */
+	const struct codec_sections *sections; /* likewise */
 };
 
 extern const struct codec codec_gzip, codec_zstd, codec_bzip2, codec_xz;

@@ -20,6 +20,7 @@ void decoder_close(struct decoder *d)
 {
 	if (d->state)
 		d->codec->close(d->state);
+	feed_free(&d->feed);
 	block_pool_free(&d->pool);
 }
 
@@ -120,6 +121,13 @@ enum status decoder_cut(struct decoder *d, struct block_batch *batch, bool promp
 	feed_data(&d->feed, &have);
 	*ended = next == BLOCK_NONE && d->feed.at_end && have == 0;
 	return batch->nbytes ? STATUS_OK : status;
+}
+
+const struct codec_sections *decoder_sections(const struct decoder *d)
+{
+	const struct codec_sections *sections = d->codec->sections;
+
+	return sections && sections->next(d->state) ? sections : NULL;
 }
 
 /* ---- pieces ---- */

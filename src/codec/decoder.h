@@ -41,6 +41,9 @@ const struct codec_blocks *decoder_blocks(const struct decoder *d);
 enum status decoder_cut(struct decoder *d, struct block_batch *batch, bool prompt, bool *ended,
 			struct fault *fault);
 
+/* The codec's sections if its stream stands where they can go on, else NULL. */
+const struct codec_sections *decoder_sections(const struct decoder *d);
+
 /* Whether the stream ends behind the piece, complete or with an error. */
 bool piece_is_last(const struct piece *p);
 

@@ -15,11 +15,27 @@ void feed_init(struct feed *f, int fd, const void *prefix, size_t nbytes)
 {
 	f->fd = fd;
 	f->wake = -1;
+	f->parts = NULL;
 	f->stopped = f->at_end = false;
 	f->begin = FEED_KEPT;
 	f->end = FEED_KEPT + nbytes;
 	memset(f->data, 0, FEED_KEPT);
+	memset(f->data + sizeof f->data - FEED_PAD_NBYTES, 0, FEED_PAD_NBYTES);
 	memcpy(f->data + f->begin, prefix, nbytes);
+}
+
+static void drop_part(struct feed *f)
+{
+	struct feed_part *part = f->parts;
+
+	f->parts = part->next;
+	part->release(part);
+}
+
+void feed_free(struct feed *f)
+{
+	while (f->parts)
+		drop_part(f);
 }
 
 const unsigned char *feed_data(const struct feed *f, size_t *nbytes)
@@ -47,7 +63,7 @@ bool feed_is_ready(const struct feed *f)
 {
 	struct pollfd p = {.fd = f->fd, .events = POLLIN};
 
-	return poll(&p, 1, 0) != 0;
+	return f->parts || poll(&p, 1, 0) != 0;
 }
 
 static int poll_again(struct pollfd *p, nfds_t nfds, int timeout_ms)
@@ -81,24 +97,77 @@ static bool may_retry(const struct feed *f)
 	return fd_may_retry(f->fd, POLLIN);
 }
 
-enum status feed_more(struct feed *f, struct fault *fault)
+/* Copies bytes of the first part. Returns how many; 0: there is no part. */
+static size_t read_part(struct feed *f, void *to, size_t capacity)
 {
-	size_t kept_from = f->begin - FEED_KEPT;
+	struct feed_part *part = f->parts;
+	size_t n;
+
+	if (!part)
+		return 0;
+	n = part->end - part->begin;
+	n = n < capacity ? n : capacity;
+	memcpy(to, part->data + part->begin, n);
+	part->begin += n;
+	if (part->begin == part->end)
+		drop_part(f);
+	return n;
+}
+
+/* Reads what is next. *nbytes is 0 at the end, and if wake was readable. */
+static enum status read_next(struct feed *f, void *to, size_t capacity, size_t *nbytes,
+			     struct fault *fault)
+{
 	ssize_t n;
 
-	memmove(f->data, f->data + kept_from, f->end - kept_from);
-	f->end -= kept_from;
-	f->begin = FEED_KEPT;
+	*nbytes = read_part(f, to, capacity);
+	if (*nbytes)
+		return STATUS_OK;
 	do {
 		if (f->wake >= 0)
 			wait_for_byte(f);
 		if (f->stopped)
 			return STATUS_OK;
-		n = read(f->fd, f->data + f->end, sizeof f->data - f->end);
+		n = read(f->fd, to, capacity);
 	} while (n < 0 && may_retry(f));
 	if (n < 0)
 		return fault_set(fault, STATUS_READ, errno, NULL);
-	f->end += (size_t)n;
+	*nbytes = (size_t)n;
 	f->at_end = n == 0;
 	return STATUS_OK;
+}
+
+enum status feed_more(struct feed *f, struct fault *fault)
+{
+	size_t kept_from = f->begin - FEED_KEPT, n;
+	enum status status;
+
+	memmove(f->data, f->data + kept_from, f->end - kept_from);
+	f->end -= kept_from;
+	f->begin = FEED_KEPT;
+	status = read_next(f, f->data + f->end, FEED_KEPT + FEED_NBYTES - f->end, &n, fault);
+	f->end += n;
+	return status;
+}
+
+enum status feed_take(struct feed *f, void *to, size_t capacity, size_t *nbytes,
+		      struct fault *fault)
+{
+	size_t have = f->end - f->begin;
+
+	if (have == 0)
+		return read_next(f, to, capacity, nbytes, fault);
+	*nbytes = have < capacity ? have : capacity;
+	memcpy(to, f->data + f->begin, *nbytes);
+	f->begin += *nbytes;
+	return STATUS_OK;
+}
+
+void feed_give_back_part(struct feed *f, struct feed_part *part)
+{
+	f->at_end = false;
+	part->next = f->parts;
+	f->parts = part;
+	if (part->begin == part->end)
+		drop_part(f);
 }

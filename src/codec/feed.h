@@ -12,6 +12,15 @@
 
 #define FEED_NBYTES (256 * 1024) /* the most unused bytes; more than any BGZF block has */
 #define FEED_KEPT 8              /* used bytes kept for feed_give_back */
+#define FEED_PAD_NBYTES 64       /* readable bytes behind the unused ones, of any value */
+
+/* Bytes that were taken from a feed and given back. */
+struct feed_part {
+	const unsigned char *data;
+	size_t begin, end; /* unused: data[begin .. end) */
+	struct feed_part *next;
+	void (*release)(struct feed_part *part); /* called when all are used */
+};
 
 struct feed {
 	int fd;   /* not owned */
@@ -19,16 +28,20 @@ struct feed {
 	/* With wake: called before feed_more waits (true) and after (false). */
 	void (*note_wait)(void *argument, bool waits);
 	void *note_argument;
+	struct feed_part *parts; /* to be read before fd */
 	bool stopped;      /* wake was readable */
 	bool at_end;       /* fd has no more */
 	size_t begin, end; /* unused: data[begin .. end) */
-	unsigned char data[FEED_KEPT + FEED_NBYTES];
+	unsigned char data[FEED_KEPT + FEED_NBYTES + FEED_PAD_NBYTES];
 };
+
+/* Releases what was given back. */
+void feed_free(struct feed *f);
 
 /* prefix: bytes already read from fd, at most FEED_NBYTES; copied. */
 void feed_init(struct feed *f, int fd, const void *prefix, size_t nbytes);
 
-/* The unused bytes; *nbytes of them. Valid until feed_more. */
+/* The unused bytes; *nbytes of them, and FEED_PAD_NBYTES behind them. Valid until feed_more. */
 const unsigned char *feed_data(const struct feed *f, size_t *nbytes);
 
 /* Marks the first nbytes of the unused bytes as used. */
@@ -46,5 +59,14 @@ bool feed_is_ready(const struct feed *f);
 /* Reads more: waits for at least one byte, the end (at_end) or wake (stopped). The feed must not
  * be full. Errors: STATUS_READ. */
 enum status feed_more(struct feed *f, struct fault *fault);
+
+/* Moves up to capacity bytes to `to`: the unused ones, or else those that are next. Waits for at
+ * least one; *nbytes is 0 at the end (at_end). Errors: STATUS_READ. */
+enum status feed_take(struct feed *f, void *to, size_t capacity, size_t *nbytes,
+		      struct fault *fault);
+
+/* Gives taken bytes back, so that they come next. The feed must have no unused bytes. The part is the
+ * feed's until it is released, perhaps at once. Of several parts, the last comes first. */
+void feed_give_back_part(struct feed *f, struct feed_part *part);
 
 #endif

@@ -7,7 +7,9 @@
 
 #include <stdlib.h>
 
+#include "codec/crc32.h"
 #include "codec/inflate.h"
+#include "codec/sections.h"
 
 #define MAGIC "\x1f\x8b"
 #define FIXED_NBYTES 10 /* of the header: magic, method, flags, time, flags, system */
@@ -23,7 +25,7 @@ struct gzip {
 	enum place place;
 	/* Of the member so far. */
 	uint32_t crc;
-	uint32_t text_nbytes; /* modulo 2^32, as in the trailer */
+	uint64_t text_nbytes;
 };
 
 static uint32_t load16(const unsigned char *p)
@@ -97,7 +99,7 @@ static enum gzip_parse parse_optional(struct gzip_header *header, const unsigned
 		if (at + 2 > nbytes)
 			return GZIP_INCOMPLETE;
 		*words = "header crc mismatch";
-		if (load16(data + at) != (inflate_stream()->crc(0, data, at) & 0xffff))
+		if (load16(data + at) != (crc32_continue(0, data, at) & 0xffff))
 			return GZIP_DAMAGED;
 		at += 2;
 	}
@@ -223,8 +225,8 @@ static enum status inflate_some(struct gzip *g, struct feed *feed, struct piece 
 	result = g->ops->run(g->state, &span);
 	feed_use(feed, have - span.in_nbytes);
 	text_nbytes = (size_t)(span.out - text);
-	g->crc = g->ops->crc(g->crc, text, text_nbytes);
-	g->text_nbytes += (uint32_t)text_nbytes;
+	g->crc = crc32_continue(g->crc, text, text_nbytes);
+	g->text_nbytes += text_nbytes;
 	piece->nbytes += text_nbytes;
 	switch (result) {
 	case INFLATE_NO_MEMORY:
@@ -252,7 +254,7 @@ static enum status end_member(struct gzip *g, struct feed *feed, enum decode_ste
 		return starve(feed, step, fault);
 	if (gzip_trailer_crc(trailer) != g->crc)
 		return damaged(fault, "incorrect data check");
-	if (gzip_trailer_nbytes(trailer) != g->text_nbytes)
+	if (gzip_trailer_nbytes(trailer) != (uint32_t)g->text_nbytes)
 		return damaged(fault, "incorrect length check");
 	feed_use(feed, GZIP_TRAILER_NBYTES);
 	g->place = BETWEEN_MEMBERS;
@@ -303,6 +305,47 @@ static enum status gzip_step(void *state, struct feed *feed, struct piece *piece
 	return status;
 }
 
+/* ---- sections ---- */
+
+static bool gzip_has_sections(const void *state)
+{
+	const struct gzip *g = state;
+
+	return g->place == IN_DATA && g->ops == inflate_own();
+}
+
+static bool gzip_begin_sections(void *state, struct feed *feed, struct sections *sections,
+				size_t section_nbytes)
+{
+	const struct gzip *g = state;
+	struct deflate_trunk *trunk = malloc(sizeof *trunk);
+	bool begun;
+
+	if (!trunk)
+		return false;
+	inflate_own_trunk(g->state, trunk);
+	trunk->text_nbytes = g->text_nbytes;
+	begun = sections_begin(sections, feed, trunk, deflate_bit(&trunk->deflate) & 7, g->crc,
+			       section_nbytes);
+	free(trunk);
+	return begun;
+}
+
+static void gzip_end_sections(void *state, uint32_t crc, uint64_t text_nbytes)
+{
+	struct gzip *g = state;
+
+	g->crc = crc;
+	g->text_nbytes = text_nbytes;
+	g->place = AT_TRAILER;
+}
+
+static const struct codec_sections gzip_sections = {
+	.next = gzip_has_sections,
+	.begin = gzip_begin_sections,
+	.end = gzip_end_sections,
+};
+
 static const struct codec_library libraries[] = {
 	{"zlib", inflate_zlib_version},
 	{"ISA-L", inflate_isal_version},
@@ -318,4 +361,5 @@ const struct codec codec_gzip = {
 	.close = gzip_close,
 	.step = gzip_step,
 	.blocks = &bgzf_blocks,
+	.sections = &gzip_sections,
 };

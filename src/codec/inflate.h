@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * inflate.h - raw deflate data (RFC 1951) by one of several libraries.
+ * inflate.h - raw deflate data (RFC 1951) by one of several libraries, or by the project's own
+ * decoder.
  *
- * zlib is always built in. ISA-L decodes streams more than twice as fast; libdeflate decodes whole
- * blocks where ISA-L is not there. gzip.c and bgzf.c check CRCs and lengths, so that the result
- * does not depend on the library.
+ * zlib and the own decoder (deflate.h) are always built in. gzip.c and bgzf.c check CRCs and
+ * lengths, so that the result does not depend on the library.
  */
 #ifndef GPUSTAT_INFLATE_H
 #define GPUSTAT_INFLATE_H
@@ -14,11 +14,14 @@
 #include <stdint.h>
 
 enum inflate_result {
-	INFLATE_GOES_ON, /* all input is used, or all room for output */
+	INFLATE_GOES_ON, /* all room for output is used, or all input but for the part of a code or of
+			  * a header, which must be given again with what follows it */
 	INFLATE_ENDED,   /* the last block's end was reached; output is complete */
 	INFLATE_DAMAGED,
 	INFLATE_NO_MEMORY,
 };
+
+#define INFLATE_PAD_NBYTES 64 /* readable bytes behind any input, of any value */
 
 /* Input and room for output of one call, which moves the pointers forward. */
 struct inflate_span {
@@ -49,9 +52,6 @@ struct inflate_ops {
 	 * out_nbytes. INFLATE_DAMAGED, INFLATE_NO_MEMORY: out is undefined. */
 	enum inflate_result (*whole)(void *state, const unsigned char *in, size_t in_nbytes,
 				     unsigned char *out, size_t out_nbytes);
-
-	/* Continues a CRC-32 (RFC 1952), which starts at 0. */
-	uint32_t (*crc)(uint32_t crc, const unsigned char *data, size_t nbytes);
 };
 
 /* For tests: names the only library to use; zlib then does what that one cannot. */
@@ -64,10 +64,18 @@ bool inflate_is_library(const char *name);
 const struct inflate_ops *inflate_stream(void);
 const struct inflate_ops *inflate_block(void);
 
+/* The project's own decoder. */
+const struct inflate_ops *inflate_own(void);
+
 /* One library each. NULL: not built in, or the shared library is missing now. */
 const struct inflate_ops *inflate_zlib(void);
 const struct inflate_ops *inflate_isal(void);
 const struct inflate_ops *inflate_libdeflate(void);
+
+/* The decoder of a stream that inflate_own() has run, and its window. Leaves text_nbytes to the
+ * caller. */
+struct deflate_trunk;
+void inflate_own_trunk(const void *state, struct deflate_trunk *trunk);
 
 /* The version that was built in; NULL: none. */
 const char *inflate_zlib_version(void);

@@ -10,7 +10,6 @@
 
 #ifdef HAVE_ISAL
 #include <isa-l.h>
-#include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -20,7 +19,7 @@
 
 /* The functions that are used. */
 #define FUNCTIONS(X) X(isal_inflate_init) X(isal_inflate_reset) X(isal_inflate) \
-		     X(isal_inflate_stateless) X(crc32_gzip_refl)
+		     X(isal_inflate_stateless)
 
 static struct {
 #define FUNCTION_MEMBER(name) __typeof__(&name) name;
@@ -117,11 +116,6 @@ static enum inflate_result isal_whole(void *state, const unsigned char *in, size
 		       : INFLATE_DAMAGED;
 }
 
-static uint32_t isal_crc(uint32_t crc, const unsigned char *data, size_t nbytes)
-{
-	return isal.crc32_gzip_refl(crc, data, nbytes);
-}
-
 const struct inflate_ops *inflate_isal(void)
 {
 	static const struct inflate_ops ops = {
@@ -131,7 +125,6 @@ const struct inflate_ops *inflate_isal(void)
 		.reset = isal_reset,
 		.run = isal_run,
 		.whole = isal_whole,
-		.crc = isal_crc,
 	};
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 

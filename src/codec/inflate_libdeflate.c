@@ -29,11 +29,6 @@ static enum inflate_result libdeflate_whole(void *state, const unsigned char *in
 		       : INFLATE_DAMAGED;
 }
 
-static uint32_t libdeflate_crc(uint32_t crc, const unsigned char *data, size_t nbytes)
-{
-	return libdeflate_crc32(crc, data, nbytes);
-}
-
 const struct inflate_ops *inflate_libdeflate(void)
 {
 	static const struct inflate_ops ops = {
@@ -41,7 +36,6 @@ const struct inflate_ops *inflate_libdeflate(void)
 		.open = libdeflate_open,
 		.close = libdeflate_close,
 		.whole = libdeflate_whole,
-		.crc = libdeflate_crc,
 	};
 
 	return &ops;

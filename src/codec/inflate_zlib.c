@@ -74,13 +74,6 @@ static enum inflate_result zlib_whole(void *state, const unsigned char *in, size
 		       : INFLATE_DAMAGED;
 }
 
-static uint32_t zlib_crc(uint32_t crc, const unsigned char *data, size_t nbytes)
-{
-	for (; nbytes > UINT_MAX; data += UINT_MAX, nbytes -= UINT_MAX)
-		crc = (uint32_t)crc32(crc, data, UINT_MAX);
-	return (uint32_t)crc32(crc, data, (unsigned)nbytes);
-}
-
 const struct inflate_ops *inflate_zlib(void)
 {
 	static const struct inflate_ops ops = {
@@ -90,7 +83,6 @@ const struct inflate_ops *inflate_zlib(void)
 		.reset = zlib_reset,
 		.run = zlib_run,
 		.whole = zlib_whole,
-		.crc = zlib_crc,
 	};
 
 	return &ops;

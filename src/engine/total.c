@@ -55,21 +55,28 @@ void total_free(struct total *t)
 
 /* ---- faults ---- */
 
-/* Whether column c may be text, and is: then no value of it is an error. */
+/* Whether '*' includes column c, and it is text. The summary decides at the end. */
 static bool is_text(const struct total *t, const struct partial *later, size_t c)
 {
+	const struct plan_column *plan = &t->plan->columns[c];
 	enum column_kind kind = column_kind(&t->partial.columns[c]);
 
 	if (kind == COLUMN_UNKNOWN)
 		kind = column_kind(&later->columns[c]);
-	return t->plan->columns[c].if_numeric && kind == COLUMN_TEXT;
+	return plan->if_numeric && plan->invalid != INVALID_TEXT && kind == COLUMN_TEXT;
 }
 
-/* The offset of column c's first invalid value: text, or a number out of range. */
-static size_t first_invalid(const struct column_partial *column)
+/* The offset of column c's first value that is an error or left out: one that is no number or out of
+ * range, but in a column of text only one with a NUL. */
+static size_t first_wrong(const struct total *t, const struct partial *later, size_t c)
 {
+	const struct column_partial *column = &later->columns[c];
 	size_t text = column->first_invalid_offset, number = column->first_out_of_range_offset;
 
+	if (column->ninvalid == 0)
+		return OFFSET_NONE;
+	if (is_text(t, later, c))
+		return t->plan->columns[c].counts_text ? column->first_nul_offset : OFFSET_NONE;
 	return text < number ? text : number;
 }
 
@@ -100,9 +107,10 @@ static enum status note_tolerated(struct total *t, struct text *text, const stru
 	enum status status = STATUS_OK;
 
 	for (size_t c = 0; status == STATUS_OK && c < t->plan->ncolumns; c++) {
-		if (later->columns[c].ninvalid == 0 || *note_at(t, c) || !tolerates(t->plan, c))
+		size_t offset = first_wrong(t, later, c);
+		if (offset == OFFSET_NONE || *note_at(t, c) || !tolerates(t->plan, c))
 			continue;
-		diagnose_value(t->file_plan, text, first_invalid(&later->columns[c]), c, fault);
+		diagnose_value(t->file_plan, text, offset, c, fault);
 		status = keep_note(note_at(t, c), text, fault);
 	}
 	if (status == STATUS_OK && later->nundecided && !t->notes[NOTE_UNDECIDED]) {
@@ -135,11 +143,7 @@ const struct note *total_note_of_undecided(const struct total *t)
 /* The offset of column c's first value that is an error. */
 static size_t first_error(const struct total *t, const struct partial *later, size_t c)
 {
-	const struct column_partial *column = &later->columns[c];
-
-	if (column->ninvalid == 0 || tolerates(t->plan, c) || is_text(t, later, c))
-		return OFFSET_NONE;
-	return first_invalid(column);
+	return tolerates(t->plan, c) ? OFFSET_NONE : first_wrong(t, later, c);
 }
 
 /* The offset of the first ragged record that is an error. */

@@ -451,10 +451,10 @@ static bool read_next(struct worker_thread *t, struct work_slot *slot)
 {
 	const struct worker_ops *ops = slot->ops;
 
-	if (retires(t))
+	if (!t->section.decoder && retires(t))
 		return false;
 	const struct reader reader = {ops->buffer(slot->worker), t->pool->setup.chunk_nbytes,
-				      slot->worker, ops->read};
+				      slot->worker, &t->section, ops->read};
 	if (!input_read_chunk(t->engine->input, &reader, &slot->chunk, &slot->status, &slot->fault))
 		return false;
 	if (slot->status == STATUS_OK && ops->begin)

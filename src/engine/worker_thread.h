@@ -81,6 +81,7 @@ struct worker_thread {
 	struct waiter waiter;
 	struct work_slot slots[2];
 	int nslots;
+	struct section_reader section;
 	struct work_slot *slot;   /* the current one: all below belongs to its chunk */
 	struct chunk_map map;
 	struct chunk_entry entry; /* with which it was folded */

@@ -44,7 +44,7 @@ void partial_free(struct partial *p)
 static void forget_offsets(struct column_partial *column)
 {
 	column->first_number_offset = column->first_invalid_offset = OFFSET_NONE;
-	column->first_out_of_range_offset = OFFSET_NONE;
+	column->first_nul_offset = column->first_out_of_range_offset = OFFSET_NONE;
 }
 
 void partial_clear(struct partial *p)
@@ -55,7 +55,7 @@ void partial_clear(struct partial *p)
 		if (column->wide)
 			column->wide->count = 0;
 		moments_clear(&column->moments);
-		column->nmissing = column->ninvalid = 0;
+		column->nmissing = column->ninvalid = column->nnuls = 0;
 		column->kind = COLUMN_UNKNOWN;
 		forget_offsets(column);
 	}
@@ -94,6 +94,7 @@ static enum status column_combine(struct column_partial *column, const struct co
 		column->kind = column_kind(later);
 	column->nmissing += later->nmissing;
 	column->ninvalid += later->ninvalid;
+	column->nnuls += later->nnuls;
 	forget_offsets(column);
 	if (by_scale_combine(&column->fast, &later->fast) != STATUS_OK)
 		return STATUS_NO_MEMORY;
@@ -161,6 +162,15 @@ static enum status add_wide(struct column_partial *column, unsigned needs, const
 	return STATUS_OK;
 }
 
+/* Folds a value with a NUL, which is neither a number nor text. */
+static void add_nul(struct column_partial *column, size_t offset)
+{
+	column->ninvalid++;
+	column->nnuls++;
+	note_first(&column->first_invalid_offset, offset);
+	note_first(&column->first_nul_offset, offset);
+}
+
 enum status column_add_field(const struct plan *plan, struct partial *p, size_t c, const char *field,
 			size_t nbytes, size_t offset, struct scratch *scratch)
 {
@@ -174,9 +184,8 @@ enum status column_add_field(const struct plan *plan, struct partial *p, size_t 
 		return status;
 	if (v.kind == DECIMAL_MISSING) {
 		column->nmissing++;
-	} else if (!parses && memchr(v.text, '\0', v.nbytes)) {
-		column->ninvalid++;
-		note_first(&column->first_invalid_offset, offset);
+	} else if (v.kind == DECIMAL_INVALID && memchr(v.text, '\0', v.nbytes)) {
+		add_nul(column, offset);
 	} else if (!parses) {
 		column->fast.count++;
 	} else if (v.kind == DECIMAL_NUMBER) {

@@ -35,9 +35,11 @@ struct column_partial {
 	struct moment_cells moments; /* what else the plan's column needs */
 	uint64_t nmissing;
 	uint64_t ninvalid;
+	uint64_t nnuls; /* invalid values with a NUL */
 	enum column_kind kind; /* set by combine; ask column_kind() */
 	size_t first_number_offset;  /* of the first number, or of its record's start */
 	size_t first_invalid_offset; /* of the first invalid field's first byte */
+	size_t first_nul_offset;     /* of the first of them with a NUL */
 	size_t first_out_of_range_offset; /* of the first that is a number, but beyond wide.h */
 };
 
@@ -70,7 +72,7 @@ struct partial {
 enum status partial_init(struct partial *p, const struct plan *plan);
 
 /* Like partial_init, but does nothing if p, zeroed before, is a partial already. A partial takes
- * 112 bytes a column or more, so threads make theirs when they need them. */
+ * 128 bytes a column or more, so threads make theirs when they need them. */
 enum status partial_need(struct partial *p, const struct plan *plan);
 void partial_free(struct partial *p);
 

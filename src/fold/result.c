@@ -19,11 +19,18 @@ uint64_t result_nnumbers(const struct column_partial *column)
 
 /* In the summary a column is text if more than a tenth of its values are no numbers: fewer are taken
  * for slips. */
-bool result_is_text(const struct plan_column *plan, const struct column_partial *column)
+static bool is_text_column(const struct plan_column *plan, const struct column_partial *column)
 {
 	if (plan->invalid == INVALID_TEXT)
 		return column->ninvalid > (result_nnumbers(column) + column->ninvalid) / 10;
 	return plan->if_numeric && column_kind(column) == COLUMN_TEXT;
+}
+
+uint64_t result_nleft_out(const struct plan_column *plan, const struct column_partial *column)
+{
+	if (!is_text_column(plan, column))
+		return column->ninvalid;
+	return plan->counts_text ? column->nnuls : 0;
 }
 
 uint64_t result_nrecords(const struct plan *plan, const struct partial *total)
@@ -31,11 +38,10 @@ uint64_t result_nrecords(const struct plan *plan, const struct partial *total)
 	return plan->where == PREDICATE_NONE ? total->nrecords : total->nmatched[plan->where];
 }
 
-/* Text is present in a column that may hold it, and left out elsewhere. */
 static void read_moments(const struct plan_column *plan, const struct column_partial *column,
 			 struct column_moments *out)
 {
-	uint64_t ntexts = result_is_text(plan, column) ? column->ninvalid : 0;
+	uint64_t ntexts = column->ninvalid - result_nleft_out(plan, column);
 
 	statistic_moments(column, result_nnumbers(column) + ntexts, out);
 }
@@ -215,7 +221,7 @@ static const struct {
 
 static const char *type_name(const struct plan_column *plan, const struct column_partial *column)
 {
-	if (result_is_text(plan, column))
+	if (is_text_column(plan, column))
 		return "text";
 	return result_nnumbers(column) ? "number" : "empty";
 }
@@ -225,7 +231,7 @@ static bool set_summary_row(const struct plan_column *plan, const struct column_
 {
 	char text[STATISTIC_TEXT_NBYTES];
 	struct column_moments moments;
-	bool is_text = result_is_text(plan, column);
+	bool is_text = is_text_column(plan, column);
 	bool ok = set_cell(&row[SUMMARY_COLUMN], plan->name, false) &&
 		  set_cell(&row[SUMMARY_TYPE], type_name(plan, column), false) &&
 		  set_count(&row[SUMMARY_MISSING], column->nmissing) &&

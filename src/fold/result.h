@@ -31,8 +31,8 @@ uint64_t result_nnumbers(const struct column_partial *column);
 /* The number of records, with --where of those where it holds. */
 uint64_t result_nrecords(const struct plan *plan, const struct partial *total);
 
-/* Whether the column is text: then values that are no numbers count as present; elsewhere they are
- * left out. */
-bool result_is_text(const struct plan_column *plan, const struct column_partial *column);
+/* The number of invalid values that are left out. In a column of text, values that are no numbers are
+ * present, but for one with a NUL where --count names the column. */
+uint64_t result_nleft_out(const struct plan_column *plan, const struct column_partial *column);
 
 #endif

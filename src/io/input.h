@@ -83,12 +83,20 @@ struct input_headers {
 };
 void input_expect_headers(struct input *in, const struct input_headers *headers);
 
+/* Has all threads that read chunks decode compressed data, where its format can be decoded in
+ * sections. Before anything is peeked at beyond the first file's beginning. Errors:
+ * STATUS_NO_MEMORY. */
+enum status input_share_decoding(struct input *in, struct fault *fault);
+
 /* Ends a chunk early where the next byte of a pipe would have to be waited for: records are
  * printed as they come. Otherwise chunks are filled. */
 void input_set_prompt(struct input *in);
 
 /* The length of all files that will be read if they are plain, else UINT64_MAX. */
 uint64_t input_nbytes_left(const struct input *in);
+
+/* Whether all files are plain, compressed or not: they can be read a second time. */
+bool input_is_repeatable(const struct input *in);
 
 /* Whether a thread of its own decodes the first file. */
 bool input_has_thread(const struct input *in);

@@ -36,9 +36,9 @@ static bool finds_lf(struct line_search *l, const char *data, size_t nbytes,
 		if (l->at == 0 || l->after_cr)
 			l->is_comment = d->comment && c == d->comment;
 		l->after_cr = c == '\r' && !l->quoted;
-		if (d->escape && c == d->escape) {
+		if (d->escape && c == d->escape && !l->is_comment) {
 			l->at++;
-			l->may_quote = false;
+			l->may_quote = l->quoted;
 		} else if (d->quote && c == d->quote && l->may_quote && !l->is_comment) {
 			l->quoted = !l->quoted;
 		} else {

@@ -25,7 +25,8 @@
 struct read_ahead {
 	/* Used by the decoding thread only; before it is started, by the caller. */
 	struct decoder decoder;
-	bool cut; /* blocks were cut since the last slot was filled */
+	bool cut;    /* blocks were cut since the last slot was filled */
+	bool shared; /* sections are decoded by the readers */
 
 	size_t offset; /* the reader's: bytes read of slot nread */
 
@@ -206,10 +207,15 @@ static bool decides_on_thread(const struct read_ahead *r)
 	return r->nfilled == 0 || r->cut;
 }
 
+static bool has_sections(const struct read_ahead *r)
+{
+	return r->shared && decoder_sections(&r->decoder);
+}
+
 /* Returns the slot to be read next. Fills it in the calling thread, starts a thread, or waits. */
 static struct piece *next_slot(struct read_ahead *r)
 {
-	if (is_drained(r) && (decides_on_thread(r) || !start_thread(r))) {
+	if (is_drained(r) && (decides_on_thread(r) || has_sections(r) || !start_thread(r))) {
 		r->cut = false;
 		fill_slot(r, slot_of(r, r->nfilled));
 	}
@@ -277,6 +283,31 @@ enum status read_ahead_cut(struct read_ahead *r, struct block_batch *batch, bool
 
 	r->cut = r->cut || batch->nbytes;
 	return status;
+}
+
+/* ---- sections ---- */
+
+void read_ahead_share(struct read_ahead *r, bool shared)
+{
+	r->shared = shared;
+}
+
+const struct codec_sections *read_ahead_sections(const struct read_ahead *r)
+{
+	return is_drained(r) && r->nfilled && has_sections(r) ? decoder_sections(&r->decoder) : NULL;
+}
+
+bool read_ahead_split(struct read_ahead *r, struct sections *sections, size_t section_nbytes)
+{
+	struct decoder *d = &r->decoder;
+
+	return d->codec->sections->begin(d->state, &d->feed, sections, section_nbytes);
+}
+
+void read_ahead_join(struct read_ahead *r, uint32_t crc, uint64_t text_nbytes)
+{
+	r->decoder.codec->sections->end(r->decoder.state, crc, text_nbytes);
+	r->cut = true; /* there may be blocks, or the end */
 }
 
 bool read_ahead_has_thread(const struct read_ahead *r)

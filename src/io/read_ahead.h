@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/status.h"
 #include "codec/decoder.h"
@@ -44,6 +45,20 @@ const struct codec_blocks *read_ahead_blocks(const struct read_ahead *r);
 /* Like decoder_cut(), where there are read_ahead_blocks. read_ahead_read goes on behind them. */
 enum status read_ahead_cut(struct read_ahead *r, struct block_batch *batch, bool prompt,
 			   bool *ended, struct fault *fault);
+
+/* Whether the caller's threads decode what can be decoded in sections; otherwise a thread of its
+ * own does. */
+void read_ahead_share(struct read_ahead *r, bool shared);
+
+/* The codec's sections if all text has been read, no thread runs, and they can go on; else NULL. */
+const struct codec_sections *read_ahead_sections(const struct read_ahead *r);
+
+/* Begins with sections, where there are read_ahead_sections; read_ahead_join ends it. False:
+ * out of memory. */
+bool read_ahead_split(struct read_ahead *r, struct sections *sections, size_t section_nbytes);
+
+/* read_ahead_read goes on behind the sections. crc, text_nbytes: of the member's whole text. */
+void read_ahead_join(struct read_ahead *r, uint32_t crc, uint64_t text_nbytes);
 
 /* Whether zero bytes behind the stream were left out; after read_ahead_read has found its end. */
 bool read_ahead_is_padded(struct read_ahead *r);

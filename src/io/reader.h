@@ -5,6 +5,7 @@
 #ifndef GPUSTAT_READER_H
 #define GPUSTAT_READER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -13,11 +14,21 @@
 
 struct worker;
 
+/* A section of compressed data that a thread has decoded and reads chunk by chunk. All 0: none. */
+struct section_reader {
+	struct section_decoder *decoder; /* NULL: none. The input's. */
+	int result;                      /* an enum section_result */
+	bool finished;                   /* its turn has ended */
+	struct chunk next;               /* the next chunk, all but its data */
+	struct fault fault;              /* at SECTION_FAILED: what ends the text */
+};
+
 /* A worker's buffer, and its own way to read a chunk if it has one. */
 struct reader {
 	char *buffer; /* of nbytes, the longest chunk */
 	size_t nbytes;
 	struct worker *worker;
+	struct section_reader *section; /* the thread's */
 	/* Reads a chunk of a plain file: see worker.h. NULL: it goes into the buffer. */
 	enum status (*read)(struct worker *worker, int fd, off_t position,
 			    const struct chunk *chunk, struct fault *fault);

@@ -92,6 +92,39 @@ enum status source_cut(struct source *s, struct block_batch *batch, bool prompt,
 	return name_fault(s, read_ahead_cut(s->packed, batch, prompt, &s->at_end, fault), fault);
 }
 
+bool source_splits(const struct source *s)
+{
+	return s->packed && !s->at_end && s->begin == s->end && read_ahead_sections(s->packed);
+}
+
+static void update_sharing(struct source *s)
+{
+	if (s->packed)
+		read_ahead_share(s->packed, s->shared && (s->is_plain || !s->prompt));
+}
+
+void source_share(struct source *s, bool shared)
+{
+	s->shared = shared;
+	update_sharing(s);
+}
+
+void source_set_prompt(struct source *s)
+{
+	s->prompt = true;
+	update_sharing(s);
+}
+
+bool source_split(struct source *s, struct sections *sections, size_t section_nbytes)
+{
+	return read_ahead_split(s->packed, sections, section_nbytes);
+}
+
+void source_join(struct source *s, uint32_t crc, uint64_t text_nbytes)
+{
+	read_ahead_join(s->packed, crc, text_nbytes);
+}
+
 /* ---- peeking ---- */
 
 static enum status peek_more(struct source *s, struct fault *fault)
@@ -265,6 +298,8 @@ static enum status begin_decoding(struct source *s, struct fault *fault)
 	status = read_ahead_open(&s->packed, codec, s->fd, data, nbytes, s->nthreads, fault);
 	s->begin = s->end = 0;
 	s->at_end = false;
+	if (status == STATUS_OK)
+		update_sharing(s);
 	return name_fault(s, status, fault);
 }
 
@@ -415,6 +450,15 @@ enum status source_read_range(struct source *s, off_t position, const struct chu
 
 	release(s);
 	return name_fault(s, status, fault);
+}
+
+bool source_is_plain(const struct source *s)
+{
+	struct stat st;
+
+	if (s->state != SOURCE_UNOPENED)
+		return s->is_plain;
+	return !is_stdin(s) && stat(s->path, &st) == 0 && is_plain(&st);
 }
 
 uint64_t source_nbytes(const struct source *s)

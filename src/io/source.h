@@ -35,6 +35,8 @@ struct source {
 	atomic_uint nusers;        /* this, and the ranges being read; the last one closes fd */
 	const struct codec *codec; /* NULL: not compressed */
 	struct read_ahead *packed; /* likewise */
+	bool shared;               /* the caller's threads decode it, where its codec has sections, ... */
+	bool prompt;               /* ... unless text is wanted as soon as the packed bytes are there */
 	bool at_end;               /* all bytes have been peeked at, read, or cut to ranges */
 	bool padded;               /* zero bytes behind compressed data were left out */
 	uint64_t nskipped;         /* bytes left out at the beginning: byte-order mark, header */
@@ -100,6 +102,19 @@ const struct codec_blocks *source_blocks(const struct source *s);
 enum status source_cut(struct source *s, struct block_batch *batch, bool prompt,
 		       struct fault *fault);
 
+/* Whether the caller's threads share the decoding: false to begin with. */
+void source_share(struct source *s, bool shared);
+
+/* Has text come as soon as a pipe delivers its packed bytes. */
+void source_set_prompt(struct source *s);
+
+/* Whether the text that comes next can be decoded in sections. */
+bool source_splits(const struct source *s);
+
+/* Begins with that, and ends it: see read_ahead_split() and read_ahead_join(). */
+bool source_split(struct source *s, struct sections *sections, size_t section_nbytes);
+void source_join(struct source *s, uint32_t crc, uint64_t text_nbytes);
+
 /* Makes the source ranged if it is a plain file, and drops what was peeked at. Standard input is
  * left at its end, as if it had been read. */
 void source_make_ranged(struct source *s);
@@ -112,6 +127,9 @@ size_t source_cut_range(struct source *s, size_t capacity, off_t *position);
  * Errors: STATUS_SHRANK, STATUS_READ. */
 enum status source_read_range(struct source *s, off_t position, const struct chunk *chunk,
 			      const struct reader *reader, struct fault *fault);
+
+/* Whether this is a plain file, opened or not: it can be read again. */
+bool source_is_plain(const struct source *s);
 
 /* The length of a plain file, opened or not. UINT64_MAX: unknown, or no plain file. */
 uint64_t source_nbytes(const struct source *s);

@@ -4,8 +4,9 @@
  *
  * The first record of a later file is a header if --header says so, or if one of its values is the
  * name that the first file has at that place. So is one with names of the first file in another
- * order, unless there are numbers beside them. A record with numbers and without such names is
- * data: the file has no header. Any other record could be either, which is an error.
+ * order, unless there are numbers beside them and no more than half of its values are such names.
+ * Any other record with numbers is data: the file has no header. One without numbers could be
+ * either, which is an error.
  */
 #include "query/file_header.h"
 

@@ -415,12 +415,14 @@ enum status header_decide(struct header *h, struct input *input, enum header_mod
 			  const struct selection *selections, size_t nselections,
 			  bool summary, struct fault *fault)
 {
-	if (header_guess(h, input, mode, selections, nselections, summary, fault) != STATUS_OK)
-		return fault->status;
-	if (h->present && h->last_name)
+	enum status status = header_guess(h, input, mode, selections, nselections, summary, fault);
+
+	if (status == STATUS_OK && h->present && h->last_name)
 		use_last_name(h);
 	if (name_columns(h) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (status != STATUS_OK)
+		return status;
 	if (!h->present && h->nfields <= 1)
 		return STATUS_OK; /* blank lines are records: begin with the first file */
 	input_begin_with(input, h->file);

@@ -326,7 +326,7 @@ static enum status check_inflate(struct fault *fault)
 
 	if (!name || !*name || inflate_is_library(name))
 		return STATUS_OK;
-	return option_fault(fault, INFLATE_VARIABLE ": '%.64s' is none of isal, libdeflate, zlib",
+	return option_fault(fault, INFLATE_VARIABLE ": '%.64s' is none of isal, libdeflate, own, zlib",
 			    name);
 }
 

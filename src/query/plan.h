@@ -59,6 +59,8 @@ struct plan_column {
 	bool parses;         /* values must be numbers; false: only presence is counted */
 	bool if_numeric;     /* selected by '*' or the summary: text is no error if the first
 			      * value is text */
+	bool counts_text;    /* --count names it as well: its texts are present, but for those with
+			      * a NUL, which are invalid whatever its kind */
 	enum invalid_policy invalid;
 };
 

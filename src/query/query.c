@@ -19,6 +19,7 @@ struct demand {
 	bool selected;        /* at all */
 	unsigned needs;       /* the moments that operations need; 0: only a condition reads it */
 	bool number;          /* named in COLS of an operation that needs numbers */
+	bool counts_text;     /* named in COLS of an operation that takes text */
 	bool star;            /* included by '*' */
 	size_t column;        /* its place in the plan */
 };
@@ -108,25 +109,6 @@ static enum status parse_selections(struct making *m)
 	return status;
 }
 
-/* Whether the second record must be read too: some selector is `*`, or nothing is selected and
- * --header is auto, or the header's last name may have several words. */
-static bool needs_second(const struct making *m)
-{
-	struct field_range range;
-	size_t nselectors = 0;
-
-	for (size_t i = 0; i < m->nselections; i++) {
-		const struct selection *s = &m->selections[i];
-		nselectors += s->nselectors;
-		for (size_t j = 0; j < s->nselectors; j++)
-			if (selector_by_position(&s->selectors[j], 0, &range) && range.star)
-				return true;
-	}
-	if (m->options->dialect.whitespace)
-		return true;
-	return nselectors == 0 && m->options->header == HEADER_AUTO;
-}
-
 /* ---- what is asked of the fields ---- */
 
 /* Whether --invalid skip leaves the record out because it is ragged. */
@@ -201,6 +183,7 @@ static enum status demand_field(struct making *m, enum operation operation, uint
 	d->needs |= m->q->summary ? MOMENTS_FUSED : operation_needs(operation);
 	d->star |= star;
 	d->number |= star ? m->options->emits : !counts;
+	d->counts_text |= counts && !star;
 	return add_result(m, (struct result){operation, field, star});
 }
 
@@ -314,6 +297,7 @@ static enum status plan_column(struct making *m, size_t field)
 	c->needs = d->needs;
 	c->parses = d->number || d->star;
 	c->if_numeric = m->q->summary || (d->star && !d->number);
+	c->counts_text = d->counts_text;
 	c->invalid = m->q->summary ? INVALID_TEXT : m->options->invalid;
 	d->column = plan->ncolumns++;
 	return c->name ? STATUS_OK : no_memory(m);
@@ -416,19 +400,42 @@ static bool found_star(const struct query *q)
 	return false;
 }
 
+static enum status demand(struct making *m)
+{
+	enum status status = m->q->summary ? demand_all(m) : demand_selected(m);
+
+	return status == STATUS_OK ? demand_conditions(m) : status;
+}
+
+/* A column that the first record cannot have is the error, if that record was understood, before one of
+ * its values or of what follows it. */
+static enum status prefer_unknown(struct making *m, enum status status)
+{
+	struct fault *fault = m->fault, unknown;
+
+	if (status == STATUS_NO_MEMORY || m->q->header.nnames == 0)
+		return status;
+	m->fault = &unknown;
+	if (demand(m) != STATUS_OK && unknown.status == STATUS_UNKNOWN_COLUMN) {
+		*fault = unknown;
+		status = unknown.status;
+	}
+	m->fault = fault;
+	return status;
+}
+
 static enum status make(struct making *m, struct input *input)
 {
 	struct query *q = m->q;
 	enum status status = parse_selections(m);
 	size_t nfields;
 
-	if (status == STATUS_OK)
-		status = query_read_header(q, m->options, m->selections, m->nselections,
-					   needs_second(m), input, m->fault);
-	if (status == STATUS_OK)
-		status = q->summary ? demand_all(m) : demand_selected(m);
-	if (status == STATUS_OK)
-		status = demand_conditions(m);
+	if (status != STATUS_OK)
+		return status;
+	status = query_read_header(q, m->options, m->selections, m->nselections, input, m->fault);
+	if (status != STATUS_OK)
+		return prefer_unknown(m, status);
+	status = demand(m);
 	if (status == STATUS_OK && m->options->emits && q->star && !found_star(q))
 		status = fault_set(m->fault, STATUS_NO_NUMERIC_COLUMN, 0, NULL);
 	if (status == STATUS_OK)

@@ -18,6 +18,26 @@ static enum status skip_preamble(struct query *q, const struct options *o, struc
 	return input_skip_preamble(input, &preamble, fault);
 }
 
+/* Whether the second record must be read too: the first may be a header, and some selector is `*`, or
+ * nothing is selected, or the header's last name may have several words. */
+static bool needs_second(const struct options *o, const struct selection *selections,
+			 size_t nselections)
+{
+	struct field_range range;
+	size_t nselectors = 0;
+
+	if (o->header == HEADER_NO)
+		return false; /* a fault in it would hide one of the first record */
+	for (size_t i = 0; i < nselections; i++) {
+		const struct selection *s = &selections[i];
+		nselectors += s->nselectors;
+		for (size_t j = 0; j < s->nselectors; j++)
+			if (selector_by_position(&s->selectors[j], 0, &range) && range.star)
+				return true;
+	}
+	return o->dialect.whitespace || (nselectors == 0 && o->header == HEADER_AUTO);
+}
+
 /* Reads the record behind the header, and requires one behind a header that was guessed. */
 static enum status read_second(struct query *q, struct input *input, bool wanted,
 			       struct fault *fault)
@@ -76,8 +96,9 @@ static enum status name_blindly(struct query *q, const struct options *o,
 
 enum status query_read_header(struct query *q, const struct options *o,
 			      const struct selection *selections, size_t nselections,
-			      bool and_second, struct input *input, struct fault *fault)
+			      struct input *input, struct fault *fault)
 {
+	bool and_second = needs_second(o, selections, nselections);
 	struct header *h = &q->header;
 	enum status status = skip_preamble(q, o, input, fault);
 

@@ -26,7 +26,7 @@ static uint64_t count_values(const struct left_out *l, size_t c)
 {
 	const struct column_partial *column = &l->total->partial.columns[c];
 
-	return result_is_text(&l->query->plan.columns[c], column) ? 0 : column->ninvalid;
+	return result_nleft_out(&l->query->plan.columns[c], column);
 }
 
 /* The number of ragged records that were left out. */
@@ -108,9 +108,9 @@ static bool is_too_much(const struct left_out *l, const struct share *s)
 
 static enum status check_column(const struct left_out *l, size_t c, struct fault *fault)
 {
+	const struct column_partial *column = &l->total->partial.columns[c];
 	uint64_t n = count_values(l, c);
-	uint64_t nnumbers = result_nnumbers(&l->total->partial.columns[c]);
-	struct share s = {n, n + nnumbers, "value"};
+	struct share s = {n, column->ninvalid + result_nnumbers(column), "value"};
 
 	return is_too_much(l, &s) ? fail(l, &s, total_note_of_values(l->total, c), fault)
 				  : STATUS_OK;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/cores.h"
 #include "engine/engine.h"
 #include "engine/total.h"
 #include "fold/result.h"
@@ -61,12 +62,6 @@ static enum status print_result(const struct run *r, struct fault *fault)
 	return status;
 }
 
-/* Whether all of the input can be read a second time. */
-static bool is_repeatable(const struct run *r)
-{
-	return input_nbytes_left(r->input) != UINT64_MAX;
-}
-
 /* Prints the result, and what was left out for it. If that is too much, no result is printed;
  * records have been printed before. */
 static enum status finish(const struct run *r, struct fault *fault)
@@ -95,6 +90,8 @@ static enum status process(struct run *r, struct fault *fault)
 	enum status status = input_open(&r->input, r->options.paths, r->options.npaths,
 					 r->options.nthreads, fault);
 
+	if (status == STATUS_OK && (r->options.nthreads ? r->options.nthreads : cores_count()) > 1)
+		status = input_share_decoding(r->input, fault);
 	if (status == STATUS_OK)
 		status = query_make(&r->query, &r->options, r->input, fault);
 	if (status == STATUS_OK)
@@ -108,7 +105,7 @@ static enum status process(struct run *r, struct fault *fault)
 	if (status == STATUS_OK) {
 		message_progress(&engine_nbytes_begun, input_nbytes_left(r->input));
 		status = engine_run(&r->query.plan, r->input, r->devices.pools, r->devices.npools,
-				    &r->total, !r->careful && is_repeatable(r), &r->all_ended,
+				    &r->total, !r->careful && input_is_repeatable(r->input), &r->all_ended,
 				    fault);
 	}
 	if (status == STATUS_OK)

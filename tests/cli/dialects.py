@@ -108,6 +108,8 @@ def check_comments():
     says("without quotes", hash + ["--quote=none", "--sum=b"], b'a,b\n"x,1\n#"\ny",2\n', 0, "3\n")
     says("line numbers count them", hash + ["--sum=b"], b"#\na,b\n#x\ny,bad\n", 1, "", "gpustat: <stdin>:4: column 'b': not a number: 'bad'\n")
     says("only comments", hash + ["--sum=1"], b"# a\n# b", 0, "0\n")
+    says("a counted column, and a comment without line end behind it", hash + ["--count=:1"], b"f\n#x", 1, "",
+         "gpustat: <stdin>:1: no record follows what may be a header: say --header yes or --header no\n")
     says("a guessed header with nothing but comments behind it", hash + ["--running-count=1"], b"y\n#", 1, "",
          "gpustat: <stdin>:1: no record follows what may be a header: say --header yes or --header no\n")
     head, rest = fixture("head.csv", b"v\n# no more\n"), fixture("rest.csv", b"# still no more\n5\n7\n")

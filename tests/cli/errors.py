@@ -53,6 +53,9 @@ def check_values():
             ("no numeric column", b"a,b\nx,y\n", ["--sum=*"]),
             ("no numeric column, header only", b"a,b\n", ["--sum=*"])):
         harness.agrees("bad: " + name, args, data, refused(1, *parts), WAYS)
+    for name, args in (("'*'", ["--sum=*", "--max=2"]), ("'*' counted", ["--sum=2", "--count=*"]), ("a condition", ["--where=:2 > 1", "--count=*"])):
+        harness.agrees("bad: a value before a quote that stays open, no header, " + name, ["--header=no"] + args, b'1,x\n2,"3\n',
+                       refused(1, b"gpustat: <stdin>:1: column 'col2': not a number: 'x'\n"), WAYS)
     lines = b"".join(b"%d,%d\n" % (i, i) for i in range(5000))
     data = b"a,b\n" + lines + b"1,oops\n" + lines + b"1,later\n"
     harness.agrees("bad: the first of two, far away", ["--sum=b"], data,

@@ -39,10 +39,30 @@ def check_doubtful_values():
     says("a name beside a number", ["--sum=1,2"], b"a,7\n5,2\n", 1, "", DOUBT % (1, "col1", "a", ""))
     says("the same, counted", ["--count=1", "--sum=2"], b"ann,5\nbob,6\n", 1, "", DOUBT % (1, "col1", "ann", ""))
     says("the same, '*'", ["--sum=*"], b"1,b\n2,3\n", 1, "", DOUBT % (1, "col2", "b", ""))
+    beside = ["--sum=*", "--max=1"]
+    says("'*', a name in a numbered column", beside, b"x,4\ny,5\n", 1, "", DOUBT % (1, "col1", "x", ""))
+    says("'*', a name above a number, and a number in a numbered column", beside, b"3,y\n4,5\n", 1, "", DOUBT % (1, "col2", "y", ""))
+    says("'*', a numbered column of numbers", ["--sum=*", "--max=2"], b"x,4\ny,5\n", 0, "sum(col2),max(col2)\n9,5\n")
+    says("'*', a name in a counted column", ["--sum=*", "--count=1"], b"x,b,7\nu,v,4\n", 1, "", DOUBT % (1, "col1", "x", ""))
+    says("'*', names only", ["--sum=*", "--max=2"], b"x,y\nu,5\n", 0, "sum(y),max(y)\n5,5\n")
     says("a name beside a bad value", ["--sum=1,2"], b"price,N/A\n5,2\n", 1, "", DOUBT % (1, "col2", "N/A", " (try --missing 'N/A')"))
     says("a name beside one that begins with a digit", ["--sum=1,2"], b"x,1-2\n1,2\n", 0, "sum(x),sum(1-2)\n1,2\n")
     says("a name tells, whatever else there is", ["--sum=1,b"], b"N/A,b\n1,2\n", 0, "sum(N/A),sum(b)\n1,2\n")
     says("a value that is not selected", ["--sum=2"], b"N/A,1\nx,2\n", 0, "3\n")
+
+
+def check_unknown_columns():
+    """A column that the first record cannot have is wrong usage, whatever its values are and whatever follows."""
+    unknown = "gpustat: unknown column '%s'\ngpustat: the input has 2 columns: %s, b\n"
+    says("a column beyond a doubtful value", ["--sum=1,9"], b"N/A,b\n2,3\n", 2, "", unknown.replace("b\n", "col2\n") % ("9", "col1"))
+    says("a condition, too", ["--count=1", "--where=:9 > 1"], b"$5,b\n2,3\n", 2, "", unknown.replace("b\n", "col2\n") % (":9", "col1"))
+    says("a column beyond a name beside a number", ["--sum=*", "--max=3"], b"1,b\n2,3\n", 2, "", unknown % ("3", "1"))
+    says("beyond a value with a NUL", ["--sum=1,3"], b"1\0,b\n2,3\n", 2, "", unknown.replace("b\n", "col2\n") % ("3", "col1"))
+    says("nothing follows the header", ["--sum=1,3"], b"a,b\n", 2, "", unknown % ("3", "a"))
+    says("an open quote follows", ["--sum=1,3"], b'a,b\n"3\n', 2, "", unknown % ("3", "a"))
+    says("all columns are there", ["--sum=1,2"], b'a,b\n"3\n', 1, "", "gpustat: <stdin>:2: quoted field is never closed\n")
+    says("a name that may be there twice is none that is not", ["--sum=1,2"], b"N/A,x,2,2\n1,2,3,4\n", 1, "",
+         DOUBT % (1, "col1", "N/A", " (try --missing 'N/A')"))
 
 
 def check_nuls():
@@ -50,6 +70,10 @@ def check_nuls():
     says("a NUL in the first text", ["--count=1"], b"a\0b\nc\n", 1, "", NUL % (1, "col1", "a\\x00"))
     says("a NUL in a number", ["--sum=a"], b"a,b\n1,2\n3\0004,5\n", 1, "", NUL % (3, "a", "3\\x004"))
     says("a NUL in text that is counted", ["--count=a"], b"a,b\nx,2\ny\0,5\n", 1, "", NUL % (3, "a", "y\\x00"))
+    says("a NUL in text that is counted beside '*'", ["--count=b", "--sum=*"], b"a,b\n,\n8,x\0\n", 1, "", NUL % (3, "b", "x\\x00"))
+    says("the same, text before it", ["--count=b", "--sum=*"], b"a,b\n,\n8,x\n9,y\n7,z\0\n1,\0\n", 1, "", NUL % (5, "b", "z\\x00"))
+    says("the same, in a number", ["--count=b", "--sum=*"], b"a,b\n,\n8,x\n9,5\0\n", 1, "", NUL % (4, "b", "5\\x00"))
+    says("text that only '*' includes", ["--sum=*", "--header=yes"], b"a,b\n,\n8,x\0\n", 0, "8\n")
     says("a NUL in quotes", ["--count=a"], b'a,b\nx,2\n"y\0\n""z",5\n', 1, "", NUL % (3, "a", "y\\x00\\n\"z"))
     says("a NUL in records that are printed", ["--running-count=a"], b"a\nx\ny\0\nz\n", 1, "a,running_count(a)\nx,1\n",
          NUL % (3, "a", "y\\x00"))
@@ -110,6 +134,7 @@ def check_empty():
 
 
 check_doubtful_values()
+check_unknown_columns()
 check_nuls()
 check_nothing_behind()
 check_notes()

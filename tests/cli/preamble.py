@@ -31,6 +31,13 @@ def check_carriage_returns():
         says("CR alone, gzip: " + name, [], gzip.compress(data), 1, "", CR % "<stdin>")
     says("CR alone and lines to skip", ["--skip-lines=1", "--sum=1"], b"x\r1\r2\r", 1, "", CR % "<stdin>")
     says("CR alone in a comment", ["--comment=#", "--sum=1"], b'# "\r1\r2\r', 1, "", CR % "<stdin>")
+    escape = ["--escape=\\"]
+    for name, data in (("a quote behind an escaped byte", b'"a\\"",b\r1,2\r'), ("an escaped LF", b"a\\\n,b\r1,2\r"),
+                       ("an escaped LF in quotes", b'"a\\\n",b\r1,2\r'), ("an escaped quote", b'\\"a,b\r1,2\r')):
+        says("CR alone and an escape byte: " + name, escape + ["--count=1"], data, 1, "", CR % "<stdin>")
+    says("CR alone is data: escaped", escape + ["--count=1"], b"a\\\rb\\\rc,d", 1, "",
+         "gpustat: <stdin>:1: no record follows what may be a header: say --header yes or --header no\n")
+    says("LF ends a comment, an escape byte before it or not", escape + ["--comment=#", "--count=1", "--header=no"], b"#x\\\n1\r2", 0, "1\n")
     says("CR alone and no quotes", ["--quote=none", "--sum=1"], b'"a\r1\r2\r', 1, "", CR % "<stdin>")
     for name, data, args, out in (
             ("in a header's quotes", b'"a\rb",c\n1,2\n', ["--sum=c"], "2\n"),

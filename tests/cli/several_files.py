@@ -63,6 +63,10 @@ def check_names():
     gives("a record across the end of chunks", ["--sum=a", "--count=b"], [FIRST, b'b,a\n"x\n,1",10\n,20'],
           "sum(a),count(b)\n35,3\n")
     gives("names of the second file in the first's other columns", ["--sum=x"], [b"x,y\n1,2\n", b"y,x\n10,20\n"], "21\n")
+    gives("names that are numbers, more than half of all at other places", ["--sum=a"], [b"a,0,b\n1,2,3\n", b"b,5,a\n10,20,30\n"], "31\n")
+    fails("the same, a number that is no name there", ["--sum=a", "--max=2"], [b"a,0,b\n1,2,3\n", b"b,5,a\n10,20,30\n"], "1: " + LACKS % "0")
+    gives("the same, half of them", ["--sum=b"], [b"b,0,a,c\n1,2,3,4\n", b"5,b,7,a\n10,20,30,40\n"], "16\n")
+    gives("the same, less", ["--sum=b"], [b"a,0,b\n1,2,3\n", b"b,5,7\n10,20,30\n"], "40\n")
     gives("--header yes: a number as name", ["--sum=a", "--header=yes"], [FIRST, b"1,a,1\n10,20,30\n"], "25\n")
 
 

@@ -174,7 +174,7 @@ class Fuzzer:
         self.sets = [s for s in ("avx512", "avx2", "neon", "portable")
                      if self.server.run(["--version"], b"", "f", ["GPUSTAT_SIMD=" + s]).status == 0]
         version = self.server.run(["--version"], b"").out.decode()
-        self.inflaters = ["zlib"] + [key for key, name in (("isal", "ISA-L"), ("libdeflate", "libdeflate"))
+        self.inflaters = ["own", "zlib"] + [key for key, name in (("isal", "ISA-L"), ("libdeflate", "libdeflate"))
                                      if name + " not built in" not in version]
         self.here = os.getcwd()
 

@@ -62,7 +62,9 @@ def has_header(q, exprs, row, second):
             raise
         raise Unclear("columns by number, and '*'") from None
     if verdict is not None and found is not None and verdict is not found:
-        raise Unclear("columns by number, and '*'")
+        if "digits" in {looks(q, f) for f in row.fields}:
+            raise Unclear("columns by number, and '*'")
+        raise BadData("a name beside a number", {(row.file, n) for n in row.lines}, kind="doubtful")
     return bool(found if verdict is None else verdict), "values"
 
 

@@ -21,21 +21,24 @@ def only_cr(data, dialect, delimiter):
     """Do its records end in CR, and none in LF?"""
     quote, escape = None if dialect.whitespace else dialect.quote, dialect.escape
     data = data[:1 << 20]
-    found, at, start = False, 0, True
+    found, at, start, line, comment = False, 0, True, True, False
     if b"\r" not in data[:-1]:
         return False
     inside = re.compile(b"(?:[^%s]|%s)*" % (re.escape(quote + (escape or b"")), re.escape(quote) * 2 + (
         b"|" + re.escape(escape) + b"[\\s\\S]" if escape else b""))) if quote else None
     while at < len(data):
         here = data[at:at + 1]
-        if quote and start and here == quote:
+        comment = here == dialect.comment if line else comment
+        if comment and here != b"\n":
+            pass
+        elif quote and start and here == quote:
             at = inside.match(data, at + 1).end()
         elif here == escape:
             at += 1
         elif here == b"\n":
             return False
         found |= here == b"\r" and at < len(data) - 1
-        start = here in (b"\r", delimiter)
+        line, start = here == b"\r", here in (b"\r", delimiter)
         at += 1
     return found
 
@@ -54,7 +57,7 @@ class Table:
             self._find_header(exprs)
         except BadData as bad:
             if bad.kind in ("doubtful", "guess", "nul", "open", "stray"):
-                self._may_be_usage()
+                self._may_be_usage(bad.kind not in ("open", "stray"))
             raise
 
     def _read(self, files):
@@ -151,22 +154,29 @@ class Table:
             for _, text, as_written in self.q.items():
                 if text != b"*":
                     needed.update(resolve(text, as_written, self.names, self.ncolumns))
-        except Usage:
+        except Usage as wrong:
             doubt = self.known == "values" and {looks(self.q, f) for f in self.first.fields} - {"number", "missing"}
-            if self.second is UNCLEAR or self.second is None or doubt:
+            if (self.second is UNCLEAR and self.q.asks_star()) or (
+                    (self.second is UNCLEAR or self.second is None or doubt) and not self._comes_first(wrong)):
                 raise Unclear("which of two errors comes first") from None
             raise
         return needed
 
-    def _may_be_usage(self):
-        """Unclear where an item is unknown besides what is wrong with the first record."""
+    def _comes_first(self, wrong):
+        """Is it reported before a bad value of the first record? How many fields there are is known, names may not be."""
+        return not self.q.dialect.whitespace and "ambiguous" not in str(wrong)
+
+    def _may_be_usage(self, understood):
+        """Raises Usage, or Unclear, where an item is unknown besides what is wrong with the first record."""
         first = next((r for rows in self.files for r in rows if not r.blank), None)
         self.ncolumns, self.names, self.second = (len(first.fields), names_of(first), ()) if first else (0, [], ())
         self.first = first
         self.known = "said"
         try:
             self.resolve()
-        except Usage:
+        except Usage as wrong:
+            if understood and self._comes_first(wrong):
+                raise
             raise Unclear("which of two errors comes first") from None
 
     # ---- records ----------------------------------------------------------------------------
@@ -214,9 +224,10 @@ class Table:
         numbers = any(self.q.is_number(f) for f in own)
         in_place = {a for a, b in zip(own, names) if a == b}
         if self.q.header != "yes":
-            if numbers and not in_place and (set(own) & set(names)) - {b""}:
-                raise Unclear("numbers, and names elsewhere")
-            if numbers and not in_place:
+            known = sum(f in names for f in own if f)
+            if numbers and not in_place and 2 * known <= len(own):
+                if known and not any(self.q.is_number(f) and f not in names for f in own):
+                    raise Unclear("numbers that are names elsewhere")
                 return None
             if in_place == {b""} or (not numbers and any(self.q.is_missing(f) for f in own)):
                 raise Unclear("is it a header?")

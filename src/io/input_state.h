@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * input_state.h - the input's state. Included by input.c and input_chunks.c only.
+ */
+#ifndef GPUSTAT_INPUT_STATE_H
+#define GPUSTAT_INPUT_STATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "codec/block_pool.h"
+#include "codec/sections.h"
+#include "io/input.h"
+#include "io/source.h"
+
+struct input {
+	struct source *sources; /* one for each path */
+	int nsources;
+
+	pthread_mutex_t lock;  /* guards all below */
+	int file;              /* the current one; nsources: all were read */
+	bool begun;            /* a chunk of it was handed out */
+	uint64_t offset_bytes; /* of the next byte in the whole input, decompressed */
+	uint64_t index;        /* of the next chunk */
+	bool prompt;
+	atomic_bool stopped;    /* set without the lock: its holder may wait for a pipe */
+	struct block_pool pool; /* has a lock of its own for the same reason */
+
+	struct sections *sections; /* of the current file; NULL: threads do not share the decoding */
+
+	struct preamble preamble; /* to skip in each file */
+	bool has_preamble;
+
+	struct input_headers headers; /* find and place may be NULL */
+	const struct plan *plan;      /* of the current file's chunks; NULL: the run's */
+};
+
+/* Opens the source unless it has been opened. Under the lock once chunks are read. */
+enum status input_open_source(struct input *in, struct source *s, struct fault *fault);
+
+#endif
