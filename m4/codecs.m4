@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 #
-# codecs.m4 - finds the libraries that decompress: zlib, which is required, and ISA-L, libdeflate
-# and libzstd, which are optional. A static archive is preferred: to load shared libraries would
+# codecs.m4 - finds the libraries that decompress: zlib, which is required, and ISA-L, libdeflate,
+# libzstd, libbz2 and liblzma, which are optional. A static archive is preferred: to load shared libraries would
 # take a good part of the time of a short run.
 
 # GPUSTAT_CODECS
-# Options: --with-isal, --with-libdeflate, --with-zstd, --disable-static-codecs.
-# Sets: in config.h HAVE_ISAL, ISAL_SONAME, HAVE_LIBDEFLATE, HAVE_ZSTD; LIBS; codecs_summary
-# for the last words.
+# Options: --with-isal, --with-libdeflate, --with-zstd, --with-bzip2, --with-lzma,
+# --disable-static-codecs.
+# Sets: in config.h HAVE_ISAL, ISAL_SONAME, HAVE_LIBDEFLATE, HAVE_ZSTD, HAVE_BZIP2, HAVE_LZMA; LIBS;
+# codecs_summary for the last words.
 AC_DEFUN([GPUSTAT_CODECS],
 [AC_ARG_ENABLE([static-codecs],
   [AS_HELP_STRING([--disable-static-codecs],
@@ -30,6 +31,10 @@ _GPUSTAT_CODEC([libdeflate], [LIBDEFLATE], [libdeflate], [libdeflate.h], [deflat
   [libdeflate_deflate_decompress_ex(0)], [$libdeflate_default])
 _GPUSTAT_CODEC([zstd], [ZSTD], [libzstd], [zstd.h], [zstd],
   [void *ZSTD_createDStream(void);], [ZSTD_createDStream() == 0])
+_GPUSTAT_CODEC([bzip2], [BZIP2], [libbz2], [bzlib.h], [bz2],
+  [int BZ2_bzDecompress(void *);], [BZ2_bzDecompress(0)])
+_GPUSTAT_CODEC([lzma], [LZMA], [liblzma], [lzma.h], [lzma],
+  [int lzma_code(void *, int);], [lzma_code(0, 0)])
 ])
 
 # _GPUSTAT_CODEC(OPTION, NAME, WORDS, HEADER, LIBRARY, DECLARATION, CALL, [DEFAULT = auto])

@@ -16,7 +16,7 @@ if [ "${1-}" = -a ]; then
 fi
 [ $# -gt 0 ] || set -- no-isal libdeflate no-zstd zlib-alone shared soft unoptimised clang tarball
 njobs=$(nproc 2>/dev/null || echo 1)
-tests='tests/cli/compressed.py tests/cli/csv_text.py tests/cli/options.py tests/cli/regressions.py tests/cli/errors.py
+tests='tests/cli/compressed.py tests/cli/codecs.py tests/cli/csv_text.py tests/cli/options.py tests/cli/regressions.py tests/cli/errors.py
 	tests/lint/hardening.py tests/fuzz/fuzz_seeds.py tests/cli/differential_seeds.py tests/lint/include_order.py
 	tests/unit/test_decimal tests/unit/test_simd tests/unit/test_wide tests/unit/test_quotes'
 
@@ -24,8 +24,8 @@ arguments_of() {
 	case $1 in
 	no-isal) echo --without-isal ;;
 	libdeflate) echo --with-libdeflate ;;
-	no-zstd) echo --without-zstd ;;
-	zlib-alone) echo --without-isal --without-libdeflate --without-zstd ;;
+	no-zstd) echo --without-zstd --without-bzip2 --without-lzma ;;
+	zlib-alone) echo --without-isal --without-libdeflate --without-zstd --without-bzip2 --without-lzma ;;
 	shared) echo --disable-static-codecs ;;
 	soft) echo --disable-hardening ;;
 	unoptimised) echo CFLAGS=-O0 ;;

@@ -70,7 +70,7 @@ static enum status refuse_input(struct fault *fault)
 
 static enum status pass_open(struct pass *p, const struct options *o, struct fault *fault)
 {
-	enum status status = input_open(&p->input, o->paths, o->npaths, fault);
+	enum status status = input_open(&p->input, o->paths, o->npaths, o->nthreads, fault);
 
 	if (status == STATUS_OK)
 		status = query_make(&p->query, o, p->input, fault);

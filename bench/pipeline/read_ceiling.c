@@ -86,7 +86,7 @@ enum status read_ceiling(const char *const *paths, int npaths, int nthreads, siz
 	struct reading r = {.chunk_nbytes = chunk_nbytes, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 	for (unsigned i = 0; i < nrepeats + 1; i++) {
-		enum status status = input_open(&r.input, paths, npaths, fault);
+		enum status status = input_open(&r.input, paths, npaths, nthreads, fault);
 		if (status != STATUS_OK)
 			return status;
 		*nbytes = input_nbytes_left(r.input);

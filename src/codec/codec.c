@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct codec *const codecs[] = {&codec_gzip, &codec_zstd, NULL};
+const struct codec *const codecs[] = {&codec_gzip, &codec_zstd, &codec_bzip2, &codec_xz, NULL};
 
 enum codec_match codec_find(const unsigned char *data, size_t nbytes, const struct codec **codec)
 {

@@ -104,9 +104,10 @@ struct codec {
 	/* Compares a file's first nbytes with the magic number. */
 	enum codec_match (*begins)(const unsigned char *data, size_t nbytes);
 
-	/* Starts a stream; *state is one thread's at a time. Errors: STATUS_NO_MEMORY; STATUS_OPEN:
-	 * the library is not built in, and all members below may be NULL. */
-	enum status (*open)(void **state, struct fault *fault);
+	/* Starts a stream; *state is one thread's at a time. nthreads: so many may decode, 0: one for
+	 * each core. Errors: STATUS_NO_MEMORY; STATUS_OPEN: the library is not built in, and all
+	 * members below may be NULL. */
+	enum status (*open)(void **state, int nthreads, struct fault *fault);
 	void (*close)(void *state);
 
 	/* Appends text to the piece, which is not full; fills its fault. Sets *step. Not
@@ -119,7 +120,7 @@ struct codec {
 	const struct codec_sections *sections; /* likewise */
 };
 
-extern const struct codec codec_gzip, codec_zstd;
+extern const struct codec codec_gzip, codec_zstd, codec_bzip2, codec_xz;
 
 /* All rows; NULL ends them. */
 extern const struct codec *const codecs[];

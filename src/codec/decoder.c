@@ -6,14 +6,14 @@
 
 #include <stdlib.h>
 
-enum status decoder_open(struct decoder *d, const struct codec *codec, int fd,
-			 const void *prefix, size_t nbytes, struct fault *fault)
+enum status decoder_open(struct decoder *d, const struct codec *codec, int fd, const void *prefix,
+			 size_t nbytes, int nthreads, struct fault *fault)
 {
 	d->codec = codec;
 	d->state = NULL;
 	block_pool_init(&d->pool);
 	feed_init(&d->feed, fd, prefix, nbytes);
-	return codec->open(&d->state, fault);
+	return codec->open(&d->state, nthreads, fault);
 }
 
 void decoder_close(struct decoder *d)

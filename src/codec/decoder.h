@@ -22,9 +22,9 @@ struct decoder {
 };
 
 /* Starts on what fd delivers. prefix: bytes already read from it, at most FEED_NBYTES; copied.
- * Errors: the codec's open. */
-enum status decoder_open(struct decoder *d, const struct codec *codec, int fd,
-			 const void *prefix, size_t nbytes, struct fault *fault);
+ * nthreads: as codec.open takes it. Errors: the codec's open. */
+enum status decoder_open(struct decoder *d, const struct codec *codec, int fd, const void *prefix,
+			 size_t nbytes, int nthreads, struct fault *fault);
 void decoder_close(struct decoder *d);
 
 /* Fills the piece with text. It ends early where input would have to be waited for, and before a

@@ -124,10 +124,11 @@ enum gzip_parse gzip_parse_header(struct gzip_header *header, const unsigned cha
 
 /* ---- members ---- */
 
-static enum status gzip_open(void **state, struct fault *fault)
+static enum status gzip_open(void **state, int nthreads, struct fault *fault)
 {
 	struct gzip *g = calloc(1, sizeof *g);
 
+	(void)nthreads;
 	if (g) {
 		g->ops = inflate_stream();
 		g->state = g->ops->open();

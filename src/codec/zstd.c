@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * zstd.c - a stream of zstd frames (RFC 8878). libzstd decodes and checks a frame; what stands
- * between frames and at the end is checked here.
+ * between frames and at the end is checked here. Many frames are decoded ahead (zstd_frames.c).
  */
 #include "codec/codec.h"
 
@@ -10,9 +10,13 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+#include "codec/zstd_frames.h"
+
 struct zstd {
 	ZSTD_DStream *stream;
 	bool inside_frame; /* from its first byte until its checksum has been verified */
+	struct ahead ahead;
+	struct zstd_walk walk; /* of ahead */
 };
 
 static const char *version(void)
@@ -20,7 +24,7 @@ static const char *version(void)
 	return ZSTD_VERSION_STRING;
 }
 
-static enum status zstd_open(void **state, struct fault *fault)
+static enum status zstd_open(void **state, int nthreads, struct fault *fault)
 {
 	struct zstd *z = calloc(1, sizeof *z);
 
@@ -30,6 +34,7 @@ static enum status zstd_open(void **state, struct fault *fault)
 		free(z);
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	}
+	z->ahead = (struct ahead){.ops = &zstd_ahead, .walk = &z->walk, .nthreads = nthreads};
 	*state = z;
 	return STATUS_OK;
 }
@@ -38,6 +43,7 @@ static void zstd_close(void *state)
 {
 	struct zstd *z = state;
 
+	ahead_close(&z->ahead);
 	ZSTD_freeDStream(z->stream);
 	free(z);
 }
@@ -63,31 +69,41 @@ static enum status starve(const struct zstd *z, const struct feed *feed, enum de
 		       : STATUS_OK;
 }
 
+/* Decodes some, in order. */
+static enum status decode(struct zstd *z, struct feed *feed, struct piece *piece,
+			  enum decode_step *step)
+{
+	ZSTD_outBuffer out = {.dst = piece->data, .size = PIECE_NBYTES, .pos = piece->nbytes};
+	ZSTD_inBuffer in = {0};
+	size_t result;
+	bool is_stuck;
+
+	in.src = ahead_data(&z->ahead, feed, &in.size);
+	/* Without input it may still hold output. */
+	if (in.size == 0 && !z->inside_frame)
+		return starve(z, feed, step, &piece->fault);
+	result = ZSTD_decompressStream(z->stream, &out, &in);
+	is_stuck = in.pos == 0 && out.pos == piece->nbytes;
+	ahead_use(&z->ahead, feed, in.pos, out.pos - piece->nbytes);
+	piece->nbytes = out.pos;
+	if (ZSTD_isError(result))
+		return refused(z, result, &piece->fault);
+	z->inside_frame = result != 0;
+	return is_stuck && z->inside_frame ? starve(z, feed, step, &piece->fault) : STATUS_OK;
+}
+
 static enum status zstd_step(void *state, struct feed *feed, struct piece *piece,
 			     enum decode_step *step)
 {
 	struct zstd *z = state;
-	ZSTD_outBuffer out = {.dst = piece->data, .size = PIECE_NBYTES, .pos = piece->nbytes};
+	enum status status = STATUS_OK;
 
 	*step = DECODE_GOES_ON;
-	while (out.pos < out.size) {
-		ZSTD_inBuffer in = {0};
-		size_t result;
-		in.src = feed_data(feed, &in.size);
-		/* Without input it may still hold output. */
-		if (in.size == 0 && !z->inside_frame)
-			return starve(z, feed, step, &piece->fault);
-		result = ZSTD_decompressStream(z->stream, &out, &in);
-		bool is_stuck = in.pos == 0 && out.pos == piece->nbytes;
-		piece->nbytes = out.pos;
-		if (ZSTD_isError(result))
-			return refused(z, result, &piece->fault);
-		feed_use(feed, in.pos);
-		z->inside_frame = result != 0;
-		if (is_stuck && z->inside_frame)
-			return starve(z, feed, step, &piece->fault);
-	}
-	return STATUS_OK;
+	while (status == STATUS_OK && *step == DECODE_GOES_ON && piece->nbytes < PIECE_NBYTES)
+		if (z->inside_frame || !ahead_begins(&z->ahead, feed) ||
+		    !ahead_step(&z->ahead, feed, piece, step))
+			status = decode(z, feed, piece, step);
+	return status;
 }
 
 #else
@@ -97,9 +113,10 @@ static const char *version(void)
 	return NULL;
 }
 
-static enum status zstd_open(void **state, struct fault *fault)
+static enum status zstd_open(void **state, int nthreads, struct fault *fault)
 {
 	(void)state;
+	(void)nthreads;
 	return fault_set(fault, STATUS_OPEN, 0, "zstd data, and this build has no zstd");
 }
 

@@ -50,7 +50,7 @@ enum status input_open_source(struct input *in, struct source *s, struct fault *
 	return status == STATUS_OK ? skip_header(in, s, fault) : status;
 }
 
-enum status input_open(struct input **out, const char *const *paths, int npaths,
+enum status input_open(struct input **out, const char *const *paths, int npaths, int nthreads,
 		       struct fault *fault)
 {
 	struct input *in = calloc(1, sizeof *in);
@@ -63,8 +63,10 @@ enum status input_open(struct input **out, const char *const *paths, int npaths,
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	}
 	in->nsources = npaths;
-	for (int i = 0; i < npaths; i++)
+	for (int i = 0; i < npaths; i++) {
 		in->sources[i].path = paths[i];
+		in->sources[i].nthreads = nthreads;
+	}
 	pthread_mutex_init(&in->lock, NULL);
 	block_pool_init(&in->pool);
 	status = input_open_source(in, &in->sources[0], fault);

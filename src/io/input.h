@@ -25,11 +25,12 @@ struct plan;
 
 /* Opens the first file; the others are opened when they are reached. paths: npaths names, "-" is
  * standard input; not copied. Compressed files, recognised by their first bytes, are decompressed;
- * a UTF-8 byte-order mark at a file's beginning is skipped.
+ * a UTF-8 byte-order mark at a file's beginning is skipped. nthreads: so many may decompress, 0: one
+ * for each core.
  * Errors, here and below, name the file in fault: STATUS_OPEN, STATUS_READ, STATUS_NO_MEMORY,
  * STATUS_DAMAGED, STATUS_TRUNCATED, STATUS_TRAILING, STATUS_SHRANK, STATUS_IS_OUTPUT,
  * STATUS_FOREIGN, and of struct input_headers. */
-enum status input_open(struct input **out, const char *const *paths, int npaths,
+enum status input_open(struct input **out, const char *const *paths, int npaths, int nthreads,
 		       struct fault *fault);
 void input_close(struct input *in);
 

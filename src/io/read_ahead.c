@@ -157,7 +157,8 @@ static void stop_thread(struct read_ahead *r)
 /* ---- opening ---- */
 
 enum status read_ahead_open(struct read_ahead **out, const struct codec *codec, int fd,
-			    const void *prefix, size_t prefix_nbytes, struct fault *fault)
+			    const void *prefix, size_t prefix_nbytes, int nthreads,
+			    struct fault *fault)
 {
 	struct read_ahead *r = calloc(1, sizeof *r);
 	enum status status;
@@ -168,7 +169,7 @@ enum status read_ahead_open(struct read_ahead **out, const struct codec *codec, 
 	pthread_cond_init(&r->freed, NULL);
 	pthread_cond_init(&r->ready, NULL);
 	pthread_cond_init(&r->ended, NULL);
-	status = decoder_open(&r->decoder, codec, fd, prefix, prefix_nbytes, fault);
+	status = decoder_open(&r->decoder, codec, fd, prefix, prefix_nbytes, nthreads, fault);
 	if (status == STATUS_OK)
 		*out = r;
 	else

@@ -19,10 +19,11 @@
 struct read_ahead;
 
 /* Starts on the compressed stream that fd delivers. prefix: bytes already read from fd, at most
- * FEED_NBYTES; copied. The caller closes fd, after read_ahead_close. Memory: 2.5 MiB.
+ * FEED_NBYTES; copied. nthreads: as codec.open takes it. The caller closes fd, after read_ahead_close. Memory: 2.5 MiB.
  * Errors: the codec's open. */
 enum status read_ahead_open(struct read_ahead **out, const struct codec *codec, int fd,
-			    const void *prefix, size_t prefix_nbytes, struct fault *fault);
+			    const void *prefix, size_t prefix_nbytes, int nthreads,
+			    struct fault *fault);
 
 /* Ends the thread, even where it waits for input, and frees all. NULL is good. */
 void read_ahead_close(struct read_ahead *r);

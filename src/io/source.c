@@ -295,7 +295,7 @@ static enum status begin_decoding(struct source *s, struct fault *fault)
 	if (match != CODEC_BEGINS)
 		return STATUS_OK;
 	s->codec = codec;
-	status = read_ahead_open(&s->packed, codec, s->fd, data, nbytes, fault);
+	status = read_ahead_open(&s->packed, codec, s->fd, data, nbytes, s->nthreads, fault);
 	s->begin = s->end = 0;
 	s->at_end = false;
 	if (status == STATUS_OK)

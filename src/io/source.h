@@ -26,9 +26,10 @@ enum source_state {
 	SOURCE_CLOSED, /* what was peeked at may still be there */
 };
 
-/* Initially all 0 except for the path. */
+/* Initially all 0 except for the path and nthreads. */
 struct source {
 	const char *path; /* "-": standard input; not owned */
+	int nthreads;     /* so many may decode; 0: one for each core */
 	enum source_state state;
 	int fd;
 	atomic_uint nusers;        /* this, and the ranges being read; the last one closes fd */

@@ -101,7 +101,8 @@ static void report_sections(const struct run *r)
 static enum status process(struct run *r, struct fault *fault)
 {
 	double begin_s = clock_s();
-	enum status status = input_open(&r->input, r->options.paths, r->options.npaths, fault);
+	enum status status = input_open(&r->input, r->options.paths, r->options.npaths,
+					 r->options.nthreads, fault);
 
 	if (status == STATUS_OK && (r->options.nthreads ? r->options.nthreads : cores_count()) > 1)
 		status = input_share_decoding(r->input, fault);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_packed.c - compressed files: gzip, BGZF and zstd as source.h reads them, with each library
+ * fuzz_packed.c - compressed files: gzip, BGZF, zstd, bzip2 and xz as source.h reads them, with each library
  * that inflates, against zlib's own reading of gzip. All must give the same text, or all an error;
  * but ISA-L may take an incomplete set of Huffman codes (SECURITY.md), where zlib names the set.
  *

@@ -113,7 +113,7 @@ static void run_pool(struct run *r, const char *second, const struct plan *plan,
 	bool all_ended;
 
 	r->paths[0] = file_of(second);
-	if (input_open(&r->input, r->paths, 1, &r->fault) || total_init(&r->total, plan))
+	if (input_open(&r->input, r->paths, 1, 0, &r->fault) || total_init(&r->total, plan))
 		bail("no input, or no memory");
 	r->status = engine_run(plan, r->input, &r->pool, 1, &r->total, may_guess, &all_ended,
 			       &r->fault);
@@ -350,7 +350,7 @@ static void beside_make(struct beside *b, bool has_core)
 				      .setup = {CHUNK_NBYTES, nbesides, 0}, .optional = true,
 				      .replaces = true, .has_core = has_core};
 	b->paths[0] = file_of("2");
-	if (input_open(&b->input, b->paths, 1, &b->fault) || total_init(&b->total, &test_plan))
+	if (input_open(&b->input, b->paths, 1, 0, &b->fault) || total_init(&b->total, &test_plan))
 		bail("no input, or no memory");
 }
 
