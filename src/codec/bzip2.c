@@ -14,7 +14,7 @@
 #include <bzlib.h>
 #include <stdlib.h>
 
-#include "codec/ahead.h"
+#include "codec/part_stream.h"
 
 #define HEAD_NBYTES 10 /* what a stream with a block begins with: "BZh", a digit, BLOCK_MAGIC */
 #define BLOCK_MAGIC "1AY&SY"
@@ -25,7 +25,7 @@ struct bzip2 {
 	bz_stream stream;
 	bool inside_stream; /* it is initialised */
 	bool has_stream;    /* one has ended */
-	struct ahead ahead;
+	struct part_stream ahead;
 	char walk; /* there is nothing to remember */
 };
 
@@ -99,8 +99,8 @@ static bool decode_part(void *thread_state, struct part *p)
 	return true;
 }
 
-static const struct ahead_ops ahead_ops = {
-	.crew = {open_thread, free, decode_part},
+static const struct part_stream_ops part_stream_ops = {
+	.threads = {open_thread, free, decode_part},
 	.nthreads_most = 64,
 	.gather = gather,
 	.walk_nbytes = 1,
@@ -114,7 +114,7 @@ static enum status bzip2_open(void **state, int nthreads, struct fault *fault)
 
 	if (!z)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	z->ahead = (struct ahead){.ops = &ahead_ops, .walk = &z->walk, .nthreads = nthreads};
+	z->ahead = (struct part_stream){.ops = &part_stream_ops, .walk = &z->walk, .nthreads = nthreads};
 	*state = z;
 	return STATUS_OK;
 }
@@ -123,7 +123,7 @@ static void bzip2_close(void *state)
 {
 	struct bzip2 *z = state;
 
-	ahead_close(&z->ahead);
+	part_stream_close(&z->ahead);
 	if (z->inside_stream)
 		BZ2_bzDecompressEnd(&z->stream);
 	free(z);
@@ -171,7 +171,7 @@ static enum status decode(struct bzip2 *z, struct feed *feed, struct piece *piec
 			  enum decode_step *step)
 {
 	size_t have, room = PIECE_NBYTES - piece->nbytes, text_nbytes;
-	const unsigned char *data = ahead_data(&z->ahead, feed, &have);
+	const unsigned char *data = part_stream_data(&z->ahead, feed, &have);
 	enum status status = STATUS_OK;
 	bool is_stuck;
 	int result;
@@ -190,7 +190,7 @@ static enum status decode(struct bzip2 *z, struct feed *feed, struct piece *piec
 	text_nbytes = room - z->stream.avail_out;
 	is_stuck = have == z->stream.avail_in && text_nbytes == 0;
 	piece->nbytes += text_nbytes;
-	ahead_use(&z->ahead, feed, have - z->stream.avail_in, text_nbytes);
+	part_stream_use(&z->ahead, feed, have - z->stream.avail_in, text_nbytes);
 	if (result == BZ_STREAM_END)
 		end_stream(z);
 	else if (result != BZ_OK)
@@ -208,8 +208,8 @@ static enum status bzip2_step(void *state, struct feed *feed, struct piece *piec
 
 	*step = DECODE_GOES_ON;
 	while (status == STATUS_OK && *step == DECODE_GOES_ON && piece->nbytes < PIECE_NBYTES)
-		if (z->inside_stream || !ahead_begins(&z->ahead, feed) ||
-		    !ahead_step(&z->ahead, feed, piece, step))
+		if (z->inside_stream || !part_stream_begins(&z->ahead, feed) ||
+		    !part_stream_step(&z->ahead, feed, piece, step))
 			status = decode(z, feed, piece, step);
 	return status;
 }

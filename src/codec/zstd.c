@@ -15,7 +15,7 @@
 struct zstd {
 	ZSTD_DStream *stream;
 	bool inside_frame; /* from its first byte until its checksum has been verified */
-	struct ahead ahead;
+	struct part_stream ahead;
 	struct zstd_walk walk; /* of ahead */
 };
 
@@ -34,7 +34,7 @@ static enum status zstd_open(void **state, int nthreads, struct fault *fault)
 		free(z);
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	}
-	z->ahead = (struct ahead){.ops = &zstd_ahead, .walk = &z->walk, .nthreads = nthreads};
+	z->ahead = (struct part_stream){.ops = &zstd_ahead, .walk = &z->walk, .nthreads = nthreads};
 	*state = z;
 	return STATUS_OK;
 }
@@ -43,7 +43,7 @@ static void zstd_close(void *state)
 {
 	struct zstd *z = state;
 
-	ahead_close(&z->ahead);
+	part_stream_close(&z->ahead);
 	ZSTD_freeDStream(z->stream);
 	free(z);
 }
@@ -78,13 +78,13 @@ static enum status decode(struct zstd *z, struct feed *feed, struct piece *piece
 	size_t result;
 	bool is_stuck;
 
-	in.src = ahead_data(&z->ahead, feed, &in.size);
+	in.src = part_stream_data(&z->ahead, feed, &in.size);
 	/* Without input it may still hold output. */
 	if (in.size == 0 && !z->inside_frame)
 		return starve(z, feed, step, &piece->fault);
 	result = ZSTD_decompressStream(z->stream, &out, &in);
 	is_stuck = in.pos == 0 && out.pos == piece->nbytes;
-	ahead_use(&z->ahead, feed, in.pos, out.pos - piece->nbytes);
+	part_stream_use(&z->ahead, feed, in.pos, out.pos - piece->nbytes);
 	piece->nbytes = out.pos;
 	if (ZSTD_isError(result))
 		return refused(z, result, &piece->fault);
@@ -100,8 +100,8 @@ static enum status zstd_step(void *state, struct feed *feed, struct piece *piece
 
 	*step = DECODE_GOES_ON;
 	while (status == STATUS_OK && *step == DECODE_GOES_ON && piece->nbytes < PIECE_NBYTES)
-		if (z->inside_frame || !ahead_begins(&z->ahead, feed) ||
-		    !ahead_step(&z->ahead, feed, piece, step))
+		if (z->inside_frame || !part_stream_begins(&z->ahead, feed) ||
+		    !part_stream_step(&z->ahead, feed, piece, step))
 			status = decode(z, feed, piece, step);
 	return status;
 }

@@ -144,7 +144,7 @@ static enum gathering gather(void *walk, struct part *part, struct feed *feed)
 	return GATHER_WHOLE;
 }
 
-/* ---- a thread of the crew ---- */
+/* ---- a thread of the threads ---- */
 
 static void *open_thread(void)
 {
@@ -165,8 +165,8 @@ static bool decode(void *state, struct part *p)
 	return !ZSTD_isError(result);
 }
 
-const struct ahead_ops zstd_ahead = {
-	.crew = {open_thread, close_thread, decode},
+const struct part_stream_ops zstd_ahead = {
+	.threads = {open_thread, close_thread, decode},
 	.nthreads_most = 16,
 	.gather = gather,
 	.walk_nbytes = sizeof(struct zstd_walk),

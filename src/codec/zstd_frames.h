@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "codec/ahead.h"
+#include "codec/part_stream.h"
 
 /* Where a walk over the frames of a part is. All 0: at the part's beginning. */
 struct zstd_walk {
@@ -18,6 +18,6 @@ struct zstd_walk {
 	bool has_nbytes;   /* ... its text's length in its header */
 };
 
-extern const struct ahead_ops zstd_ahead;
+extern const struct part_stream_ops zstd_ahead;
 
 #endif

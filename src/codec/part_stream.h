@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * ahead.h - a stream of frames, decoded by several threads where that works and else in order.
+ * part_stream.h - a stream of frames, decoded by several threads where that works and else in order.
  *
- * A codec's step decodes the first frames itself, from ahead_data. Between frames it asks
- * ahead_begins, and then ahead_step does its work: it gathers whole frames to parts and takes the
- * text of parts that a crew has decoded. Whatever is not plain there - damage, a frame that is too
+ * A codec's step decodes the first frames itself, from part_stream_data. Between frames it asks
+ * part_stream_begins, and then part_stream_step does its work: it gathers whole frames to parts and takes the
+ * text of parts that threads have decoded. Whatever is not plain there - damage, a frame that is too
  * long, the stream's end, a pipe that keeps one waiting - goes back to the codec's own way, with all
  * bytes that were gathered. So text and errors do not depend on the threads.
  */
-#ifndef GPUSTAT_AHEAD_H
-#define GPUSTAT_AHEAD_H
+#ifndef GPUSTAT_PART_STREAM_H
+#define GPUSTAT_PART_STREAM_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "codec/codec.h"
-#include "codec/crew.h"
+#include "codec/part_threads.h"
 
 enum gathering {
 	GATHER_WHOLE,  /* the part has frames enough and ends where one ends */
@@ -23,8 +23,8 @@ enum gathering {
 	GATHER_OTHER,  /* no frame that can be decoded ahead */
 };
 
-struct ahead_ops {
-	struct crew_ops crew;
+struct part_stream_ops {
+	struct part_threads_ops threads;
 	int nthreads_most; /* more would wait for memory */
 
 	/* Moves bytes from the feed to the part, and adds to text_most_nbytes. walk: where it is, all 0
@@ -34,31 +34,31 @@ struct ahead_ops {
 };
 
 /* All 0 to begin with, but for the first three members. */
-struct ahead {
-	const struct ahead_ops *ops;
+struct part_stream {
+	const struct part_stream_ops *ops;
 	void *walk;
 	int nthreads;        /* as asked for; 0: one for each core */
-	bool refused;        /* no crew can be had, or none is wanted */
+	bool refused;        /* no threads can be had, or none is wanted */
 	size_t text_nbytes;  /* that the codec decoded */
-	struct crew *crew;   /* NULL: not begun */
+	struct part_threads *threads; /* NULL: not begun */
 	struct part *held;   /* decoded by the codec: a part that was gathered, or handed in */
-	size_t offset_bytes; /* what was used of it; or of the text of the crew's first part */
+	size_t offset_bytes; /* what was used of it; or of the first part's text */
 };
 
-void ahead_close(struct ahead *a);
+void part_stream_close(struct part_stream *a);
 
-/* Whether ahead_step is to be called, between frames. Starts the crew where there is more than a
+/* Whether part_stream_step is to be called, between frames. Starts threads where there is more than a
  * piece of text. */
-bool ahead_begins(struct ahead *a, const struct feed *feed);
+bool part_stream_begins(struct part_stream *a, const struct feed *feed);
 
 /* Like codec.step. False: it has done nothing, and the codec decodes what is next. */
-bool ahead_step(struct ahead *a, struct feed *feed, struct piece *piece, enum decode_step *step);
+bool part_stream_step(struct part_stream *a, struct feed *feed, struct piece *piece, enum decode_step *step);
 
 /* The bytes that the codec decodes next; *nbytes of them, 0 only if the feed has none. */
-const unsigned char *ahead_data(struct ahead *a, const struct feed *feed, size_t *nbytes);
+const unsigned char *part_stream_data(struct part_stream *a, const struct feed *feed, size_t *nbytes);
 
 /* Marks nbytes of them as used, which gave text_nbytes of text. */
-void ahead_use(struct ahead *a, struct feed *feed, size_t nbytes, size_t text_nbytes);
+void part_stream_use(struct part_stream *a, struct feed *feed, size_t nbytes, size_t text_nbytes);
 
 /* Moves up to nbytes from the feed to the part. False: out of memory. */
 bool part_take(struct part *p, struct feed *feed, size_t nbytes);

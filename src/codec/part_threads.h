@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * crew.h - threads that decode parts of one compressed stream, which are handed in and taken out
+ * part_threads.h - threads that decode parts of one compressed stream, which are handed in and taken out
  * in the stream's order. One thread calls these functions.
  */
-#ifndef GPUSTAT_CREW_H
-#define GPUSTAT_CREW_H
+#ifndef GPUSTAT_PART_THREADS_H
+#define GPUSTAT_PART_THREADS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,11 +16,11 @@ struct part {
 	unsigned char *text;
 	size_t text_nbytes, text_room_nbytes;
 	size_t text_most_nbytes; /* what data may decode to at most */
-	bool good;               /* after crew_wait: text is complete */
+	bool good;               /* after part_threads_wait: text is complete */
 };
 
-/* What a thread of the crew does with a part. */
-struct crew_ops {
+/* What a thread of the threads does with a part. */
+struct part_threads_ops {
 	void *(*open)(void); /* a thread's means of decoding; NULL: out of memory */
 	void (*close)(void *thread_state);
 
@@ -29,31 +29,31 @@ struct crew_ops {
 	bool (*decode)(void *thread_state, struct part *part);
 };
 
-struct crew;
+struct part_threads;
 
 /* Starts so many threads, or fewer where the system has no more. NULL: none was started. */
-struct crew *crew_open(const struct crew_ops *ops, int nthreads);
+struct part_threads *part_threads_open(const struct part_threads_ops *ops, int nthreads);
 
 /* Ends the threads. NULL is good. */
-void crew_close(struct crew *c);
+void part_threads_close(struct part_threads *c);
 
 /* The part to be filled next, or NULL: as many as there is room for have been handed in. */
-struct part *crew_next(struct crew *c);
+struct part *part_threads_next(struct part_threads *c);
 
-/* Hands in the part that crew_next returned. */
-void crew_submit(struct crew *c);
+/* Hands in the part that part_threads_next returned. */
+void part_threads_submit(struct part_threads *c);
 
 /* The first part that was handed in and not taken out, or NULL. */
-struct part *crew_first(struct crew *c);
+struct part *part_threads_first(struct part_threads *c);
 
-/* Whether crew_wait would return at once. */
-bool crew_is_done(struct crew *c);
+/* Whether part_threads_wait would return at once. */
+bool part_threads_is_done(struct part_threads *c);
 
 /* Waits until the first part has been decoded. */
-void crew_wait(struct crew *c);
+void part_threads_wait(struct part_threads *c);
 
-/* Takes the first part out; it is empty when crew_next returns it. */
-void crew_take_out(struct crew *c);
+/* Takes the first part out; it is empty when part_threads_next returns it. */
+void part_threads_take_out(struct part_threads *c);
 
 /* Makes room for nbytes of compressed data. False: out of memory. */
 bool part_reserve(struct part *p, size_t nbytes);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * crew.c - see crew.h. Parts stand in a ring: [ntaken, ndone...) are being decoded or done,
+ * part_threads.c - see part_threads.h. Parts stand in a ring: [ntaken, ndone...) are being decoded or done,
  * in any order; the one at nsubmitted is being filled.
  */
-#include "codec/crew.h"
+#include "codec/part_threads.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -13,8 +13,8 @@
 /* Beyond one for each thread: one that is filled, and one whose text is read. */
 #define SPARE_PARTS 2
 
-struct crew {
-	const struct crew_ops *ops;
+struct part_threads {
+	const struct part_threads_ops *ops;
 	struct part *parts; /* nparts of them */
 	bool *done;         /* likewise; guarded by lock */
 	size_t nparts;
@@ -63,7 +63,7 @@ static bool make_text_room(struct part *p)
 /* ---- threads ---- */
 
 /* Waits for a part to decode; returns its place in the ring, or nparts: there will be none. */
-static size_t begin_part(struct crew *c)
+static size_t begin_part(struct part_threads *c)
 {
 	size_t place = c->nparts;
 
@@ -76,7 +76,7 @@ static size_t begin_part(struct crew *c)
 	return place;
 }
 
-static void end_part(struct crew *c, size_t place)
+static void end_part(struct part_threads *c, size_t place)
 {
 	pthread_mutex_lock(&c->lock);
 	c->done[place] = true;
@@ -86,7 +86,7 @@ static void end_part(struct crew *c, size_t place)
 
 static void *thread_main(void *argument)
 {
-	struct crew *c = argument;
+	struct part_threads *c = argument;
 	void *state = c->ops->open();
 	size_t place;
 
@@ -101,7 +101,7 @@ static void *thread_main(void *argument)
 }
 
 /* Starts the threads with all signals blocked: they are the program's own threads'. */
-static void start_threads(struct crew *c, int nthreads)
+static void start_threads(struct part_threads *c, int nthreads)
 {
 	sigset_t all, before;
 
@@ -113,9 +113,9 @@ static void start_threads(struct crew *c, int nthreads)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-struct crew *crew_open(const struct crew_ops *ops, int nthreads)
+struct part_threads *part_threads_open(const struct part_threads_ops *ops, int nthreads)
 {
-	struct crew *c = calloc(1, sizeof *c);
+	struct part_threads *c = calloc(1, sizeof *c);
 
 	if (!c)
 		return NULL;
@@ -131,11 +131,11 @@ struct crew *crew_open(const struct crew_ops *ops, int nthreads)
 		start_threads(c, nthreads);
 	if (c->nthreads)
 		return c;
-	crew_close(c);
+	part_threads_close(c);
 	return NULL;
 }
 
-void crew_close(struct crew *c)
+void part_threads_close(struct part_threads *c)
 {
 	if (!c)
 		return;
@@ -160,13 +160,13 @@ void crew_close(struct crew *c)
 
 /* ---- the ring: nsubmitted and ntaken are changed by the caller's thread only ---- */
 
-struct part *crew_next(struct crew *c)
+struct part *part_threads_next(struct part_threads *c)
 {
 	return c->nsubmitted - c->ntaken < c->nparts - 1 ? &c->parts[c->nsubmitted % c->nparts]
 							 : NULL;
 }
 
-void crew_submit(struct crew *c)
+void part_threads_submit(struct part_threads *c)
 {
 	pthread_mutex_lock(&c->lock);
 	c->nsubmitted++;
@@ -174,12 +174,12 @@ void crew_submit(struct crew *c)
 	pthread_mutex_unlock(&c->lock);
 }
 
-struct part *crew_first(struct crew *c)
+struct part *part_threads_first(struct part_threads *c)
 {
 	return c->ntaken < c->nsubmitted ? &c->parts[c->ntaken % c->nparts] : NULL;
 }
 
-bool crew_is_done(struct crew *c)
+bool part_threads_is_done(struct part_threads *c)
 {
 	bool done;
 
@@ -189,7 +189,7 @@ bool crew_is_done(struct crew *c)
 	return done;
 }
 
-void crew_wait(struct crew *c)
+void part_threads_wait(struct part_threads *c)
 {
 	pthread_mutex_lock(&c->lock);
 	while (!c->done[c->ntaken % c->nparts])
@@ -197,9 +197,9 @@ void crew_wait(struct crew *c)
 	pthread_mutex_unlock(&c->lock);
 }
 
-void crew_take_out(struct crew *c)
+void part_threads_take_out(struct part_threads *c)
 {
-	part_clear(crew_first(c));
+	part_clear(part_threads_first(c));
 	c->done[c->ntaken % c->nparts] = false; /* no thread has this place now */
 	c->ntaken++;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * ahead.c - see ahead.h.
+ * part_stream.c - see part_stream.h.
  */
-#include "codec/ahead.h"
+#include "codec/part_stream.h"
 
 #include <string.h>
 
@@ -23,40 +23,40 @@ bool part_take(struct part *p, struct feed *feed, size_t nbytes)
 	return true;
 }
 
-void ahead_close(struct ahead *a)
+void part_stream_close(struct part_stream *a)
 {
-	crew_close(a->crew);
+	part_threads_close(a->threads);
 }
 
 /* ---- beginning ---- */
 
-static void begin(struct ahead *a)
+static void begin(struct part_stream *a)
 {
 	int nthreads = a->nthreads ? a->nthreads : cores_count();
 
 	if (nthreads > a->ops->nthreads_most)
 		nthreads = a->ops->nthreads_most;
 	if (nthreads > 1)
-		a->crew = crew_open(&a->ops->crew, nthreads);
-	a->refused = !a->crew;
+		a->threads = part_threads_open(&a->ops->threads, nthreads);
+	a->refused = !a->threads;
 }
 
-bool ahead_begins(struct ahead *a, const struct feed *feed)
+bool part_stream_begins(struct part_stream *a, const struct feed *feed)
 {
 	size_t have;
 
 	feed_data(feed, &have);
-	if (!a->crew && !a->refused && have && a->text_nbytes >= PIECE_NBYTES)
+	if (!a->threads && !a->refused && have && a->text_nbytes >= PIECE_NBYTES)
 		begin(a);
-	return a->crew && !a->held;
+	return a->threads && !a->held;
 }
 
 /* ---- what the codec decodes itself ---- */
 
-static void let_go(struct ahead *a)
+static void let_go(struct part_stream *a)
 {
-	if (a->held == crew_first(a->crew))
-		crew_take_out(a->crew);
+	if (a->held == part_threads_first(a->threads))
+		part_threads_take_out(a->threads);
 	else
 		part_clear(a->held);
 	a->held = NULL;
@@ -65,23 +65,23 @@ static void let_go(struct ahead *a)
 
 /* Takes the part that comes next in the stream: the first that was handed in, or what has been
  * gathered, or NULL, where the feed comes next. */
-static void hold_next(struct ahead *a)
+static void hold_next(struct part_stream *a)
 {
-	struct part *gathered = crew_next(a->crew);
+	struct part *gathered = part_threads_next(a->threads);
 
-	a->held = crew_first(a->crew);
+	a->held = part_threads_first(a->threads);
 	a->offset_bytes = 0;
 	if (a->held) {
-		crew_wait(a->crew);
+		part_threads_wait(a->threads);
 	} else if (gathered && gathered->nbytes) {
 		a->held = gathered;
 		memset(a->walk, 0, a->ops->walk_nbytes);
 	}
 }
 
-const unsigned char *ahead_data(struct ahead *a, const struct feed *feed, size_t *nbytes)
+const unsigned char *part_stream_data(struct part_stream *a, const struct feed *feed, size_t *nbytes)
 {
-	if (a->crew && !a->held)
+	if (a->threads && !a->held)
 		hold_next(a);
 	if (!a->held)
 		return feed_data(feed, nbytes);
@@ -89,7 +89,7 @@ const unsigned char *ahead_data(struct ahead *a, const struct feed *feed, size_t
 	return a->held->data + a->offset_bytes;
 }
 
-void ahead_use(struct ahead *a, struct feed *feed, size_t nbytes, size_t text_nbytes)
+void part_stream_use(struct part_stream *a, struct feed *feed, size_t nbytes, size_t text_nbytes)
 {
 	a->text_nbytes += text_nbytes;
 	if (!a->held) {
@@ -101,31 +101,31 @@ void ahead_use(struct ahead *a, struct feed *feed, size_t nbytes, size_t text_nb
 		let_go(a);
 }
 
-/* ---- what the crew decodes ---- */
+/* ---- what the threads decodes ---- */
 
 /* Hands in parts while the feed has whole ones. Returns what ended that. */
-static enum gathering gather(struct ahead *a, struct feed *feed)
+static enum gathering gather(struct part_stream *a, struct feed *feed)
 {
 	enum gathering result = GATHER_WHOLE;
 	struct part *part;
 
-	while (result == GATHER_WHOLE && (part = crew_next(a->crew))) {
+	while (result == GATHER_WHOLE && (part = part_threads_next(a->threads))) {
 		result = a->ops->gather(a->walk, part, feed);
 		if (result != GATHER_WHOLE)
 			break;
-		crew_submit(a->crew);
+		part_threads_submit(a->threads);
 		memset(a->walk, 0, a->ops->walk_nbytes);
 	}
 	return result;
 }
 
-/* Appends text of the crew's first part. One that is not good is left to the codec. */
-static void take_text(struct ahead *a, struct piece *piece)
+/* Appends text of the first part. One that is not good is left to the codec. */
+static void take_text(struct part_stream *a, struct piece *piece)
 {
-	struct part *first = crew_first(a->crew);
+	struct part *first = part_threads_first(a->threads);
 	size_t left, room = PIECE_NBYTES - piece->nbytes;
 
-	crew_wait(a->crew);
+	part_threads_wait(a->threads);
 	if (!first->good) {
 		a->held = first;
 		return;
@@ -138,7 +138,7 @@ static void take_text(struct ahead *a, struct piece *piece)
 	a->offset_bytes += room;
 	if (room < left)
 		return;
-	crew_take_out(a->crew);
+	part_threads_take_out(a->threads);
 	a->offset_bytes = 0;
 }
 
@@ -148,12 +148,12 @@ static bool has_more(const struct feed *feed)
 	return !feed->at_end && feed_is_ready(feed);
 }
 
-bool ahead_step(struct ahead *a, struct feed *feed, struct piece *piece, enum decode_step *step)
+bool part_stream_step(struct part_stream *a, struct feed *feed, struct piece *piece, enum decode_step *step)
 {
 	enum gathering result = gather(a, feed);
-	bool has_first = crew_first(a->crew);
+	bool has_first = part_threads_first(a->threads);
 
-	if (result == GATHER_STARVES && !(has_first && crew_is_done(a->crew)) && has_more(feed))
+	if (result == GATHER_STARVES && !(has_first && part_threads_is_done(a->threads)) && has_more(feed))
 		*step = DECODE_STARVES;
 	else if (has_first)
 		take_text(a, piece);
