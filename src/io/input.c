@@ -154,6 +154,12 @@ enum status input_share_decoding(struct input *in, struct fault *fault)
 	return STATUS_OK;
 }
 
+void input_decode_alone(struct input *in)
+{
+	for (int i = 0; i < in->nsources; i++)
+		source_share(&in->sources[i], false);
+}
+
 void input_keep_order(struct input *in)
 {
 	in->in_order = true;

@@ -89,6 +89,11 @@ void input_expect_headers(struct input *in, const struct input_headers *headers)
  * STATUS_NO_MEMORY. */
 enum status input_share_decoding(struct input *in, struct fault *fault);
 
+/* Undoes input_share_decoding: for threads that read a chunk before the last one is finished. Such a
+ * thread would wait for the turn of its section while others, which have the turns before, wait for
+ * its chunk. */
+void input_decode_alone(struct input *in);
+
 /* Says that chunks are worked on in their order: each one waits for the one before. A section's text
  * then is to fit into one chunk. */
 void input_keep_order(struct input *in);

@@ -295,6 +295,14 @@ enum status devices_choose(struct device_choice *devices, const struct options *
 	return STATUS_OK;
 }
 
+bool devices_read_ahead(const struct device_choice *devices)
+{
+	for (size_t i = 0; i < devices->npools; i++)
+		if (devices->pools[i].reads_ahead)
+			return true;
+	return false;
+}
+
 static const char *device_name(const struct worker_pool *p, char *text, size_t nbytes)
 {
 	snprintf(text, nbytes, "cpu");

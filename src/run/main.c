@@ -110,6 +110,8 @@ static enum status process(struct run *r, struct fault *fault)
 		status = query_make(&r->query, &r->options, r->input, fault);
 	if (status == STATUS_OK)
 		status = devices_choose(&r->devices, &r->options, &r->query, r->input, fault);
+	if (status == STATUS_OK && devices_read_ahead(&r->devices))
+		input_decode_alone(r->input);
 	if (status == STATUS_OK && total_init(&r->total, &r->query.plan) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (status == STATUS_OK && r->query.plan.emits) {
