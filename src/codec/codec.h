@@ -21,6 +21,7 @@
 struct piece {
 	unsigned char *data; /* room for PIECE_NBYTES; NULL: not used yet */
 	size_t nbytes;
+	size_t room_nbytes;  /* it is full with so many; gzip adds no more */
 	bool last;           /* the stream ends behind it */
 	bool padded;         /* ... and zero bytes behind the stream were left out */
 	enum status status;  /* of the stream behind data; if not STATUS_OK, fault has the details */

@@ -6,11 +6,20 @@
 
 #include <stdlib.h>
 
+static size_t piece_nbytes(void)
+{
+	const char *text = getenv(CHUNK_VARIABLE);
+	unsigned long long number = text ? strtoull(text, NULL, 10) : 0;
+
+	return number > 0 && number < PIECE_NBYTES ? (size_t)number : PIECE_NBYTES;
+}
+
 enum status decoder_open(struct decoder *d, const struct codec *codec, int fd, const void *prefix,
 			 size_t nbytes, int nthreads, struct fault *fault)
 {
 	d->codec = codec;
 	d->state = NULL;
+	d->piece_nbytes = piece_nbytes();
 	block_pool_init(&d->pool);
 	feed_init(&d->feed, fd, prefix, nbytes);
 	return codec->open(&d->state, nthreads, fault);
@@ -83,7 +92,7 @@ static enum status fill(struct decoder *d, struct piece *p)
 			step = DECODE_STARVES;
 		else
 			status = d->codec->step(d->state, &d->feed, p, &step);
-		full = full || p->nbytes == PIECE_NBYTES;
+		full = full || p->nbytes >= p->room_nbytes;
 		p->last = step == DECODE_ENDED;
 		if (status == STATUS_OK && step == DECODE_STARVES)
 			status = feed_piece(d, p, &full);
@@ -94,6 +103,7 @@ static enum status fill(struct decoder *d, struct piece *p)
 void decoder_fill(struct decoder *d, struct piece *p)
 {
 	p->nbytes = 0;
+	p->room_nbytes = d->piece_nbytes;
 	p->last = p->padded = false;
 	p->status = fill(d, p);
 }

@@ -14,10 +14,14 @@
 #include "codec/codec.h"
 #include "codec/feed.h"
 
+/* For tests: how long a chunk is at most, and a piece. */
+#define CHUNK_VARIABLE "GPUSTAT_CHUNK_BYTES"
+
 struct decoder {
 	struct feed feed;
 	const struct codec *codec;
 	void *state; /* the codec's */
+	size_t piece_nbytes; /* the longest piece */
 	struct block_pool pool;
 };
 

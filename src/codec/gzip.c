@@ -216,7 +216,7 @@ static enum status inflate_some(struct gzip *g, struct feed *feed, struct piece 
 				enum decode_step *step)
 {
 	unsigned char *text = piece->data + piece->nbytes;
-	struct inflate_span span = {.out = text, .out_nbytes = PIECE_NBYTES - piece->nbytes};
+	struct inflate_span span = {.out = text, .out_nbytes = piece->room_nbytes - piece->nbytes};
 	enum inflate_result result;
 	size_t have, text_nbytes;
 
@@ -300,7 +300,7 @@ static enum status gzip_step(void *state, struct feed *feed, struct piece *piece
 			status = pass_padding(feed, piece, step);
 			break;
 		}
-	} while (status == STATUS_OK && *step == DECODE_GOES_ON && piece->nbytes < PIECE_NBYTES &&
+	} while (status == STATUS_OK && *step == DECODE_GOES_ON && piece->nbytes < piece->room_nbytes &&
 		 g->place != BETWEEN_MEMBERS);
 	return status;
 }

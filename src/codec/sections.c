@@ -89,20 +89,29 @@ void sections_close(struct sections *s)
 
 /* ---- reading: under the caller's lock ---- */
 
-/* The first section takes all of the feed's unused bytes, so that others can be given back. */
-static size_t wanted_nbytes(const struct sections *s)
+/* Leaves the feed without unused bytes once the first section is read, so that sections can be given
+ * back to it: what is too much for that section becomes a part. Returns false: out of memory. */
+static bool set_aside(struct sections *s)
 {
+	struct section *section;
 	size_t nunused;
 
 	feed_data(s->feed, &nunused);
-	return nunused > s->section_nbytes ? nunused : s->section_nbytes;
+	if (nunused <= s->section_nbytes)
+		return true;
+	section = section_pool_get(&s->pool);
+	if (!section)
+		return false;
+	feed_take(s->feed, section->data, nunused, &section->part.end, &section->fault);
+	feed_give_back_part(s->feed, &section->part);
+	return true;
 }
 
 /* NULL: out of memory. */
 static struct section *read_section(struct sections *s)
 {
 	struct section *section = section_pool_get(&s->pool);
-	size_t capacity = wanted_nbytes(s), n = 1;
+	size_t capacity = s->section_nbytes, n = 1;
 
 	if (!section)
 		return NULL;
@@ -157,7 +166,7 @@ bool sections_begin(struct sections *s, struct feed *feed, const struct deflate_
 	sections_take_back(s, d);
 	s->feed = feed;
 	s->section_nbytes = section_nbytes;
-	s->ahead = read_section(s);
+	s->ahead = set_aside(s) ? read_section(s) : NULL;
 	if (!s->ahead)
 		return false;
 	pthread_mutex_lock(&s->lock);

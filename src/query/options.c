@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "codec/codec.h"
+#include "codec/decoder.h"
 #include "codec/inflate.h"
 #include "number/decimal.h"
 #include "number/decimal_text.h"
@@ -18,7 +19,6 @@
 #define MAX_THREADS 1024
 #define MAX_DEVICE 1023
 #define PERCENT_NPLACES 9
-#define CHUNK_VARIABLE "GPUSTAT_CHUNK_BYTES"
 #define SIMD_VARIABLE "GPUSTAT_SIMD"
 
 /* A row's index in the table: first the operations, then the options. */
