@@ -32,7 +32,7 @@ struct sections {
 	pthread_mutex_t lock; /* guards all below */
 	pthread_cond_t changed;
 	uint64_t ncut; /* the number of the section that is handed out next */
-	bool open;
+	bool open, stopped;
 	int nusers; /* threads that have a section and have not decoded it */
 	struct section_decoder *waiting;         /* for their turns */
 	struct section *unchecked, *newest; /* the list of those whose text is not in the CRC */
@@ -176,7 +176,7 @@ bool sections_begin(struct sections *s, struct feed *feed, const struct deflate_
 	s->crc = crc;
 	s->text_nbytes = trunk->text_nbytes;
 	s->nfailures = 0;
-	s->open = true;
+	s->open = !s->stopped;
 	pthread_mutex_unlock(&s->lock);
 	return true;
 }
@@ -473,6 +473,7 @@ void sections_stop(struct sections *s)
 {
 	pthread_mutex_lock(&s->lock);
 	s->open = false;
+	s->stopped = true;
 	set_turn(s, UINT64_MAX);
 	pthread_cond_broadcast(&s->changed);
 	pthread_mutex_unlock(&s->lock);

@@ -122,7 +122,7 @@ void sections_check(struct sections *s, struct section_decoder *d, uint32_t *crc
  * feed. */
 void sections_end(struct sections *s, struct section_decoder *d);
 
-/* Makes all threads leave. Any thread. */
+/* Makes all threads leave: what is handed out is void, and no member is open any more. Any thread. */
 void sections_stop(struct sections *s);
 
 /* What has been done by decoders that were taken back. Any thread. */

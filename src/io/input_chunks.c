@@ -184,18 +184,16 @@ void input_stop(struct input *in)
 
 /* ---- sections ---- */
 
-/* Under the lock: whether sections come next; begins with them if they can go on from here. Where
- * there is no memory for them, one thread decodes. */
+/* Under the lock: begins with sections if they can go on from here. Where there is no memory for
+ * them, one thread decodes. */
 static bool begin_sections(struct input *in, const struct reader *reader)
 {
 	size_t most = 2 * reader->nbytes < SECTION_NBYTES ? 2 * reader->nbytes : SECTION_NBYTES;
 	size_t nbytes = most > SECTION_NBYTES_MIN ? most : SECTION_NBYTES_MIN;
 	struct source *s = &in->sources[in->file];
 
-	if (!in->sections || !in->begun)
-		return false;
-	return sections_are_open(in->sections) ||
-	       (source_splits(s) && source_split(s, in->sections, nbytes));
+	return in->sections && in->begun && source_splits(s) &&
+	       source_split(s, in->sections, nbytes);
 }
 
 /* Under the lock: numbers the chunks in which the reader will read nbytes of text. */
@@ -331,12 +329,15 @@ bool input_read_chunk(struct input *in, const struct reader *reader, struct chun
 		      enum status *status, struct fault *fault)
 {
 	while (!continue_section(in, reader, chunk, status, fault)) {
+		bool open;
 		pthread_mutex_lock(&in->lock);
+		/* Asked before is_over: input_stop closes sections, which must not begin anew. */
+		open = in->sections && sections_are_open(in->sections);
 		if (is_over(in)) {
 			pthread_mutex_unlock(&in->lock);
 			return false;
 		}
-		if (!begin_sections(in, reader)) {
+		if (!open && !begin_sections(in, reader)) {
 			read_chunk(in, reader, chunk, status, fault);
 			return true;
 		}

@@ -2,7 +2,8 @@
  *
  * test_sections.c - deflate data that threads decode in sections gives zlib's text, and where zlib
  * finds damage, zlib's words behind zlib's text: for many ways to deflate, any number of threads,
- * sections of a thousand bytes and more. argv[1]: the number of damaged streams; argv[2]: the seed.
+ * sections of a thousand bytes and more. argv[1]: the number of streams, half of which are damaged;
+ * argv[2]: the seed.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -18,6 +19,9 @@
 
 #define TEXT_NBYTES ((size_t)1 << 21) /* the longest */
 #define NTHREADS_MAX 8
+#define PAUSE_NBYTES 10000 /* longer streams take long enough without */
+#define PAUSE_US 150
+#define NALL 10000 /* from so many damaged streams on, every bit of a small one is flipped, not every third */
 
 static uint64_t random_state;
 
@@ -65,6 +69,7 @@ struct run {
 	struct feed feed;
 	pthread_mutex_t lock; /* guards the order of sections and text */
 	size_t piece_nbytes;
+	unsigned pause_us; /* before a turn is passed on, for others to decode ahead of theirs */
 	struct verdict *verdict;
 };
 
@@ -120,6 +125,8 @@ static void finish(struct run *r, struct section_decoder *d)
 		at = r->verdict->nbytes;
 		r->verdict->nbytes += nbytes;
 		pthread_mutex_unlock(&r->lock);
+		if (result == SECTION_DECODED && r->pause_us)
+			usleep(r->pause_us);
 		if (result == SECTION_DECODED)
 			finished = section_pass(r->sections, d);
 		read_text(r, d, at);
@@ -174,7 +181,9 @@ static void ask_sections(struct verdict *v, const unsigned char *data, size_t nb
 	static struct deflate_trunk trunk;
 	pthread_t threads[NTHREADS_MAX];
 
-	r = (struct run){.sections = sections_open(), .piece_nbytes = piece_nbytes, .verdict = v};
+	r = (struct run){.sections = sections_open(), .piece_nbytes = piece_nbytes,
+			 .pause_us = nthreads > 1 && nbytes < PAUSE_NBYTES && draw(2) ? PAUSE_US : 0,
+			 .verdict = v};
 	v->nbytes = 0;
 	v->status = STATUS_OK;
 	v->words[0] = '\0';
@@ -336,6 +345,71 @@ static void check_long_runs(void)
 	ok(right, "a thousand times as much text as data");
 }
 
+/* Short blocks, just enough for two sections; most of them lie behind more text than a window has, so
+ * that what is guessed of them can be right. */
+static void make_small_stream(void)
+{
+	size_t nbytes = DEFLATE_WINDOW_NBYTES + 3000;
+
+	memset(text, '7', nbytes);
+	for (stream.nbytes = 0; stream.nbytes < 2 * SECTION_NBYTES_MIN + 20;) {
+		nbytes += make_text(text + nbytes, 200);
+		deflate_text(&stream, text, nbytes, &manners[0]);
+	}
+}
+
+static void check_every_cut(void)
+{
+	bool right = true;
+
+	make_small_stream();
+	for (size_t n = 0; n <= stream.nbytes && right; n++) {
+		ask_zlib(&wanted, stream.data, n);
+		right = check(stream.data, n, 2 + (int)(n % 2), SECTION_NBYTES_MIN);
+	}
+	ok(right, "a stream of %zu bytes, cut at every byte", stream.nbytes);
+}
+
+static void check_every_bit(size_t step)
+{
+	bool right = true;
+
+	make_small_stream();
+	for (size_t bit = 0; bit < stream.nbytes * 8 && right; bit += step) {
+		stream.data[bit / 8] ^= (unsigned char)(1u << bit % 8);
+		ask_zlib(&wanted, stream.data, stream.nbytes);
+		right = check(stream.data, stream.nbytes, 2 + (int)(bit / 8 % 2), SECTION_NBYTES_MIN);
+		stream.data[bit / 8] ^= (unsigned char)(1u << bit % 8);
+		if (!right)
+			diag("bit %zu", bit);
+	}
+	ok(right, "a stream of %zu bytes, every bit flipped, in steps of %zu", stream.nbytes, step);
+}
+
+/* A stop may come between a thread's decision to begin with sections and sections_begin(). */
+static void check_stop(void)
+{
+	static struct deflate_trunk trunk;
+	static struct feed feed;
+	struct sections *s = sections_open();
+	struct section_decoder *d;
+	struct fault fault = {0};
+	size_t nbytes;
+
+	make_small_stream();
+	feed_init(&feed, file_with(stream.data, stream.nbytes), "", 0);
+	deflate_begin(&trunk.deflate, stream.data, 0, 0);
+	sections_stop(s);
+	if (!sections_begin(s, &feed, &trunk, 0, 0, SECTION_NBYTES_MIN) || !(d = sections_cut(s)))
+		bail("no memory");
+	sections_wait(s);
+	ok(!sections_are_open(s) && section_decode(s, d, &nbytes, &fault) == SECTION_VOID,
+	   "what begins after a stop is void, and nobody waits for it");
+	sections_take_back(s, d);
+	feed_free(&feed);
+	sections_close(s);
+}
+
 static void damage(void)
 {
 	damaged.nbytes = stream.nbytes;
@@ -373,11 +447,14 @@ int main(int argc, char **argv)
 	unsigned long ncases = argc > 1 ? strtoul(argv[1], NULL, 10) : 1500;
 
 	random_state = 88172645463325252u + (argc > 2 ? strtoull(argv[2], NULL, 10) : 0) * 7919;
-	plan(NMANNERS + 3);
+	plan(NMANNERS + 6);
 	for (size_t i = 0; i < NMANNERS; i++)
 		check_manner(&manners[i]);
 	check_false_starts();
 	check_long_runs();
+	check_stop();
+	check_every_cut();
+	check_every_bit(ncases < NALL ? 3 : 1);
 	check_damage(ncases);
 	return done();
 }
