@@ -15,7 +15,6 @@ say anything. A case that fails is cut down and left in fuzz.failed/SEED; the se
 """
 import argparse
 import collections
-import gzip
 import multiprocessing
 import os
 import random
@@ -27,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "oracle"))
 import harness                                                  # noqa: E402
@@ -47,6 +47,8 @@ TOKENS = (b'"', b'""', b'",', b',"', b'"\n', b'\n"', b",", b";", b"\t", b"|", b"
 FOREIGN = re.compile(rb": not CSV but .*")       # what it is; packed, "in gzip" is added
 ODD = re.compile(rb"[\0-\x08\x0e-\x1f\x7f]")     # bytes that another format may have been recognised by
 PACKED_ONE_IN = 8
+MANY_ONE_IN = 40        # a table of MANY_ROWS records, mostly packed: enough for several sections of gzip
+MANY_ROWS = 800
 SPOILED_ONE_IN = 4
 BLANK_ONE_IN = 24       # one file more, of nothing but blank lines
 BLANKS = (b"", b"\n", b"\r\n", b"\n\n\n", b"\n\r", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n")
@@ -119,7 +121,8 @@ class Case:
     def __init__(self, seed, features=hostile.CHOSEN):
         rng = random.Random(seed)
         scans = rng.randrange(2) == 0
-        case = hostile.make_case(seed, None, hostile_scan.make_request if scans else None, features)
+        self.many = rng.randrange(MANY_ONE_IN) == 0
+        case = hostile.make_case(seed, MANY_ROWS if self.many else None, hostile_scan.make_request if scans else None, features)
         self.seed, self.request, self.files = seed, case.request, case.files
         if rng.randrange(SPOILED_ONE_IN) == 0:
             self.files = [(name, spoil(rng, data)) for name, data in case.files]
@@ -145,6 +148,8 @@ def ways(rng, case, n, sets, inflaters, device=None):
     """n ways to run it, and one more on the device: (arguments, environment, mode, packed?)."""
     size = max((len(d) for _, d in case.files), default=0)
     chunks = [1, rng.randrange(2, 9), rng.randrange(2, max(3, min(size, 5000)) + 1), rng.choice((64, 4096, 65536)), None]
+    if case.many:
+        chunks = [rng.randrange(10, 200), rng.randrange(200, 5000), 65536]
     if size > 100000:
         chunks = [rng.choice((100, 1000)), 65536, None]
     out = []
@@ -152,18 +157,24 @@ def ways(rng, case, n, sets, inflaters, device=None):
         env = ["GPUSTAT_SIMD=" + rng.choice(sets)]
         if chunk:
             env.append("GPUSTAT_CHUNK_BYTES=%d" % chunk)
-        packed = rng.randrange(PACKED_ONE_IN) == 0
+        packed = rng.randrange(2 if case.many else PACKED_ONE_IN) == 0
         if packed:
-            env.append("GPUSTAT_INFLATE=" + rng.choice(inflaters))
+            env.append("GPUSTAT_INFLATE=" + ("own" if case.many else rng.choice(inflaters)))
         out.append((["--threads=%d" % rng.choice((1, 2, 3, 7))], env, rng.choice("fp"), packed))
     if device:
         out.append((["--device=" + device, *out[0][0]], *out[0][1:]))
     return out
 
 
+def member(rng, data):
+    """A gzip member: short blocks, long ones or stored ones. Several threads decode it where chunks are short."""
+    z = zlib.compressobj(rng.choice((0, 1, 6)), zlib.DEFLATED, 31, rng.choice((1, 1, 2, 8)))
+    return z.compress(data) + z.flush()
+
+
 def pack(rng, data):
-    cut = rng.randrange(len(data) + 1)
-    return gzip.compress(data[:cut], 1) + gzip.compress(data[cut:], 1)
+    cut = rng.choice((0, 0, rng.randrange(len(data) + 1)))
+    return (member(rng, data[:cut]) if cut else b"") + member(rng, data[cut:])
 
 
 class Fuzzer:

@@ -3,6 +3,8 @@
  * fuzz_packed.c - compressed files: gzip, BGZF, zstd, bzip2 and xz as source.h reads them, with each library
  * that inflates, against zlib's own reading of gzip. All must give the same text, or all an error;
  * but ISA-L may take an incomplete set of Huffman codes (SECURITY.md), where zlib names the set.
+ * Then as input.h hands it to several threads that share the decoding, in short chunks and
+ * sections: the same text, and the same words for what ends it.
  *
  * Input: a byte, then the file's bytes. If the byte is 'd', the rest is deflate data, and a header
  * and a trailer that fits are put around it, so that damage is not always found by the CRC.
@@ -10,21 +12,37 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include "codec/decoder.h"
 #include "fuzz.h"
+#include "io/input.h"
 #include "io/source.h"
 
 #define MAX_FILE_NBYTES (1 << 17)
 #define MAX_TEXT_NBYTES ((size_t)1 << 21) /* no more is read, and compared */
 
-enum library { ZLIB, ISAL, LIBDEFLATE };
-static const char *const libraries[] = {"zlib", "isal", "libdeflate"};
-static unsigned char texts[3][MAX_TEXT_NBYTES], expected[MAX_TEXT_NBYTES];
+#define BOM_NBYTES 3
+
+enum library { OWN, ZLIB, ISAL, LIBDEFLATE, NLIBRARIES };
+static const char *const libraries[] = {"own", "zlib", "isal", "libdeflate"};
+
+/* A file's text, or its first MAX_TEXT_NBYTES, and what ends it. */
+struct reading {
+	unsigned char text[MAX_TEXT_NBYTES + BOM_NBYTES];
+	size_t nbytes;
+	enum status status;
+	char words[FAULT_DETAIL_NBYTES];
+	bool packed;
+};
+
+static struct reading readings[NLIBRARIES], shared;
+static unsigned char expected[MAX_TEXT_NBYTES];
 
 static int file_with(const uint8_t *data, size_t nbytes)
 {
@@ -37,37 +55,188 @@ static int file_with(const uint8_t *data, size_t nbytes)
 	return fd;
 }
 
-/* Reads all of the file, or MAX_TEXT_NBYTES. Returns whether it is right as far as it was read. */
-static bool read_by(const char *library, int fd, unsigned char *text, size_t *nbytes, bool *packed)
+static void keep_status(struct reading *r, enum status status, const struct fault *fault)
+{
+	FUZZ_CHECK(status == STATUS_OK || fault->status == status);
+	r->status = status;
+	r->words[0] = '\0';
+	if (status != STATUS_OK)
+		memcpy(r->words, fault->detail, sizeof r->words);
+}
+
+/* Appends what was peeked at, and all that source_read() gives. */
+static enum status read_on(struct source *s, struct reading *r, struct fault *fault)
+{
+	enum status status = STATUS_OK;
+	size_t n;
+	const char *peeked = source_peeked(s, 0, &n);
+
+	r->nbytes = n < MAX_TEXT_NBYTES ? n : MAX_TEXT_NBYTES;
+	if (r->nbytes)
+		memcpy(r->text, peeked, r->nbytes);
+	while (status == STATUS_OK && n > 0 && r->nbytes < MAX_TEXT_NBYTES) {
+		status = source_read(s, (char *)r->text + r->nbytes, MAX_TEXT_NBYTES - r->nbytes, &n,
+				     fault);
+		r->nbytes += n;
+	}
+	return status;
+}
+
+static void read_by(const char *library, int fd, struct reading *r)
 {
 	char path[64];
 	struct source s = {.path = path};
 	struct fault fault = {0};
-	size_t n = 0;
 	enum status status;
 
 	setenv("GPUSTAT_INFLATE", library, 1);
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	*nbytes = 0;
+	r->nbytes = 0;
 	status = source_open(&s, &fault);
-	*packed = s.packed != NULL;
-	if (status == STATUS_OK) {
-		const char *peeked = source_peeked(&s, 0, &n);
-		n = n < MAX_TEXT_NBYTES ? n : MAX_TEXT_NBYTES;
-		if (n)
-			memcpy(text, peeked, n);
-		*nbytes = n;
-		while (*nbytes < MAX_TEXT_NBYTES) {
-			status = source_read(&s, (char *)text + *nbytes, MAX_TEXT_NBYTES - *nbytes,
-					     &n, &fault);
-			if (status != STATUS_OK || n == 0)
-				break;
-			*nbytes += n;
-		}
-	}
-	FUZZ_CHECK(status == STATUS_OK || fault.status == status);
+	r->packed = s.packed != NULL;
+	if (status == STATUS_OK)
+		status = read_on(&s, r, &fault);
+	keep_status(r, status, &fault);
 	source_close(&s);
-	return status == STATUS_OK;
+}
+
+/* ---- by several threads ---- */
+
+#define NTHREADS 3
+#define MAX_NCHUNKS (1 << 18)
+
+struct sharing {
+	struct input *in;
+	size_t chunk_nbytes;
+	pthread_mutex_t lock; /* guards all below, and struct reading shared */
+	size_t nchunks;
+	struct kept {
+		bool read, failed;
+		uint64_t begin, end; /* in the text */
+	} chunks[MAX_NCHUNKS]; /* by their index */
+};
+
+static struct sharing sharing;
+
+static void keep_chunk(const struct chunk *chunk, enum status status, const struct fault *fault)
+{
+	struct kept *kept = &sharing.chunks[chunk->index];
+	uint64_t begin = chunk->offset_bytes, end = begin + chunk->nbytes;
+
+	FUZZ_CHECK(chunk->index < MAX_NCHUNKS && !kept->read);
+	*kept = (struct kept){true, status != STATUS_OK, begin, end};
+	sharing.nchunks++;
+	if (status != STATUS_OK) {
+		FUZZ_CHECK(shared.status == STATUS_OK);
+		keep_status(&shared, status, fault);
+		return;
+	}
+	if (end > sizeof shared.text) {
+		input_stop(sharing.in);
+		end = sizeof shared.text;
+	}
+	if (begin < end)
+		memcpy(shared.text + begin, chunk->data, end - begin);
+}
+
+static void *read_chunks(void *unused)
+{
+	struct section_reader section = {0};
+	const struct reader reader = {.buffer = malloc(sharing.chunk_nbytes),
+				      .nbytes = sharing.chunk_nbytes, .section = &section};
+	struct fault fault = {0};
+	struct chunk chunk;
+	enum status status;
+
+	FUZZ_CHECK(reader.buffer);
+	while (input_read_chunk(sharing.in, &reader, &chunk, &status, &fault)) {
+		pthread_mutex_lock(&sharing.lock);
+		keep_chunk(&chunk, status, &fault);
+		pthread_mutex_unlock(&sharing.lock);
+	}
+	free(reader.buffer);
+	return unused;
+}
+
+/* The chunks up to the first that failed must have been read, and follow each other. */
+static void join_chunks(void)
+{
+	uint64_t begin = sharing.chunks[0].begin, end = begin;
+	size_t n = 0;
+
+	for (; sharing.chunks[n].read && !sharing.chunks[n].failed; n++) {
+		FUZZ_CHECK(sharing.chunks[n].begin == end);
+		end = sharing.chunks[n].end;
+	}
+	shared.nbytes = end - begin < MAX_TEXT_NBYTES ? (size_t)(end - begin) : MAX_TEXT_NBYTES;
+	FUZZ_CHECK(n == sharing.nchunks || sharing.chunks[n].failed || shared.nbytes == MAX_TEXT_NBYTES);
+	memmove(shared.text, shared.text + begin, shared.nbytes);
+}
+
+static void run_threads(void)
+{
+	pthread_t threads[NTHREADS];
+
+	memset(sharing.chunks, 0, sharing.nchunks * sizeof *sharing.chunks);
+	sharing.nchunks = 0;
+	pthread_mutex_init(&sharing.lock, NULL);
+	for (int i = 0; i < NTHREADS; i++)
+		FUZZ_CHECK(pthread_create(&threads[i], NULL, read_chunks, NULL) == 0);
+	for (int i = 0; i < NTHREADS; i++)
+		pthread_join(threads[i], NULL);
+	pthread_mutex_destroy(&sharing.lock);
+	join_chunks();
+}
+
+/* chosen: any number, which chooses the length of chunks and sections, and of the text before. */
+static void read_shared(int fd, uint32_t chosen)
+{
+	char path[64], number[20];
+	const char *paths[] = {path};
+	struct fault fault = {0};
+	enum status status;
+
+	setenv("GPUSTAT_INFLATE", libraries[OWN], 1);
+	snprintf(number, sizeof number, "%u", 64 + chosen % 3000);
+	setenv(CHUNK_VARIABLE, number, 1);
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	shared.nbytes = 0;
+	status = input_open(&sharing.in, paths, 1, NTHREADS, &fault);
+	unsetenv(CHUNK_VARIABLE);
+	keep_status(&shared, status, &fault);
+	if (status != STATUS_OK)
+		return;
+	FUZZ_CHECK(input_share_decoding(sharing.in, &fault) == STATUS_OK);
+	sharing.chunk_nbytes = 64 + chosen / 3000 % 2000;
+	run_threads();
+	input_close(sharing.in);
+}
+
+static bool is_same_text(const struct reading *a, const struct reading *b)
+{
+	return a->nbytes == b->nbytes && !memcmp(a->text, b->text, a->nbytes);
+}
+
+static void check_shared(int fd, const uint8_t *file, size_t nbytes)
+{
+	const struct reading *one = &readings[OWN];
+
+	read_shared(fd, (uint32_t)crc32(0, file, (uInt)nbytes));
+	FUZZ_CHECK(is_same_text(&shared, one));
+	if (one->nbytes < MAX_TEXT_NBYTES)
+		FUZZ_CHECK(shared.status == one->status && !strcmp(shared.words, one->words));
+}
+
+/* ---- against zlib ---- */
+
+/* Whether nothing is left, or zeros behind a member. */
+static bool is_padding(const unsigned char *data, size_t nbytes)
+{
+	size_t n = 0;
+
+	while (n < nbytes && data[n] == '\0')
+		n++;
+	return n == nbytes;
 }
 
 /* Inflates gzip members one after the other with zlib alone. Sets *refuses_set to whether zlib
@@ -83,7 +252,7 @@ static bool read_plainly(const uint8_t *data, size_t nbytes, unsigned char *text
 	z.avail_in = (unsigned)nbytes;
 	z.next_out = text;
 	z.avail_out = MAX_TEXT_NBYTES;
-	while (result == Z_STREAM_END && z.avail_in) {
+	while (result == Z_STREAM_END && !is_padding(z.next_in, z.avail_in)) {
 		inflateReset(&z);
 		result = inflate(&z, Z_FINISH);
 	}
@@ -119,22 +288,51 @@ static size_t wrap(const uint8_t *data, size_t nbytes, uint8_t *file)
 	return nbytes + 18;
 }
 
+static bool is_right(enum library library)
+{
+	return readings[library].status == STATUS_OK;
+}
+
 /* Whether only ISA-L accepted the file, and zlib rejected one of its sets of Huffman codes. */
-static bool is_incomplete_set(const uint8_t *file, size_t nbytes, const bool right[3])
+static bool is_incomplete_set(const uint8_t *file, size_t nbytes)
 {
 	size_t nexpected;
 	bool refuses_set = false;
 
-	if (right[ISAL] && !right[ZLIB] && !right[LIBDEFLATE])
+	if (is_right(ISAL) && !is_right(OWN) && !is_right(ZLIB) && !is_right(LIBDEFLATE))
 		read_plainly(file, nbytes, expected, &nexpected, &refuses_set);
 	return refuses_set;
+}
+
+static void check_libraries(int fd, const uint8_t *file, size_t nbytes)
+{
+	for (int i = 0; i < NLIBRARIES; i++)
+		read_by(libraries[i], fd, &readings[i]);
+	for (int i = 0; i < NLIBRARIES; i++) {
+		if (i == ISAL && is_incomplete_set(file, nbytes))
+			continue;
+		FUZZ_CHECK(is_right(i) == is_right(ZLIB));
+		FUZZ_CHECK(!is_right(i) || is_same_text(&readings[i], &readings[ZLIB]));
+	}
+}
+
+static void check_zlib(const uint8_t *file, size_t nbytes)
+{
+	const struct reading *r = &readings[ZLIB];
+	bool plainly, refuses_set;
+	size_t nexpected;
+
+	plainly = read_plainly(file, nbytes, expected, &nexpected, &refuses_set);
+	/* A block of BGZF can lie about its length, which zlib does not look at. */
+	FUZZ_CHECK(plainly || !is_right(ZLIB));
+	FUZZ_CHECK(!is_right(ZLIB) || (nexpected >= r->nbytes && !memcmp(expected, r->text, r->nbytes)));
+	if (!memmem(file, nbytes, "BC\2", 3))
+		FUZZ_CHECK(plainly == is_right(ZLIB));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 {
 	static uint8_t file[MAX_FILE_NBYTES + 18];
-	size_t ntexts[3], nexpected;
-	bool right[3], packed = false, plainly, refuses_set;
 	int fd;
 
 	if (nbytes < 3 || nbytes > MAX_FILE_NBYTES)
@@ -142,22 +340,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 	memcpy(file, data + 1, nbytes - 1);
 	nbytes = *data == 'd' ? wrap(data + 1, nbytes - 1, file) : nbytes - 1;
 	fd = file_with(file, nbytes);
-	for (int i = 0; i < 3; i++)
-		right[i] = read_by(libraries[i], fd, texts[i], &ntexts[i], &packed);
-	if (is_incomplete_set(file, nbytes, right))
-		return 0;
-	for (int i = ISAL; i <= LIBDEFLATE; i++) {
-		FUZZ_CHECK(right[i] == right[0]);
-		FUZZ_CHECK(!right[0] || (ntexts[i] == ntexts[0] &&
-					 !memcmp(texts[i], texts[0], ntexts[0])));
-	}
-	if (!packed || file[0] != 0x1f)
-		return 0;
-	plainly = read_plainly(file, nbytes, expected, &nexpected, &refuses_set);
-	/* A block of BGZF can lie about its length, which zlib does not look at. */
-	FUZZ_CHECK(plainly || !right[0]);
-	FUZZ_CHECK(!right[0] || (nexpected >= ntexts[0] && !memcmp(expected, texts[0], ntexts[0])));
-	if (!memmem(file, nbytes, "BC\2", 3))
-		FUZZ_CHECK(plainly == right[0]);
+	check_libraries(fd, file, nbytes);
+	check_shared(fd, file, nbytes);
+	if (readings[OWN].packed && file[0] == 0x1f && readings[ZLIB].status != STATUS_FOREIGN)
+		check_zlib(file, nbytes);
 	return 0;
 }

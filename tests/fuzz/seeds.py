@@ -71,7 +71,24 @@ def block(data):
         struct.pack("<II", zlib.crc32(data), len(data))
 
 
+def deflated(data, memory=1, level=6, strategy=zlib.Z_DEFAULT_STRATEGY):
+    """Raw deflate data; with memory=1 a block has at most 127 codes."""
+    z = zlib.compressobj(level, zlib.DEFLATED, -15, memory, strategy)
+    return z.compress(data) + z.flush()
+
+
+def sections(rng):
+    """Members long enough for several sections of 1024 bytes, most of them behind 32 KiB of text."""
+    text = b"7" * 40000 + b"".join(b"%d,%d.%02d\n" % (rng.randrange(10 ** 6), rng.randrange(1000), i % 100) for i in range(600))
+    for data in (deflated(text), deflated(text, 2, 1), deflated(text, 1, 6, zlib.Z_HUFFMAN_ONLY)):
+        yield b"d" + data
+    yield b"d" + deflated(b"text\n" + deflated(text) * 2, 8, 0)     # blocks within a stored block, where none begin
+    yield b"f" + gzip.compress(b"text\n" + gzip.compress(text, 1), 0)
+    yield b"f" + gzip.compress(text[36000:]) * 3 + bytes(600)
+
+
 def packed(rng):
+    yield from sections(rng)
     text = b"n,x\n" + b"".join(b"%d,%d\n" % (i, i * i) for i in range(50))
     for level in (0, 1, 9):
         z = zlib.compressobj(level, zlib.DEFLATED, -15)
