@@ -154,6 +154,16 @@ enum status input_share_decoding(struct input *in, struct fault *fault)
 	return STATUS_OK;
 }
 
+void input_keep_order(struct input *in)
+{
+	in->in_order = true;
+}
+
+bool input_has_sections(const struct input *in)
+{
+	return source_has_sections(&in->sources[in->file]);
+}
+
 void input_set_prompt(struct input *in)
 {
 	in->prompt = true;

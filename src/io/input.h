@@ -89,6 +89,13 @@ void input_expect_headers(struct input *in, const struct input_headers *headers)
  * STATUS_NO_MEMORY. */
 enum status input_share_decoding(struct input *in, struct fault *fault);
 
+/* Says that chunks are worked on in their order: each one waits for the one before. A section's text
+ * then is to fit into one chunk. */
+void input_keep_order(struct input *in);
+
+/* Whether the first file that will be read is decoded in sections. */
+bool input_has_sections(const struct input *in);
+
 /* Ends a chunk early where the next byte of a pipe would have to be waited for: records are
  * printed as they come. Otherwise chunks are filled. */
 void input_set_prompt(struct input *in);

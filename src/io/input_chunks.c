@@ -184,16 +184,23 @@ void input_stop(struct input *in)
 
 /* ---- sections ---- */
 
+/* Text is usually two to eight times as long as its gzip data. */
+static size_t section_nbytes(const struct input *in, const struct reader *reader)
+{
+	size_t nbytes = in->in_order ? reader->nbytes / 4 : 2 * reader->nbytes;
+
+	nbytes = nbytes > SECTION_NBYTES_MIN ? nbytes : SECTION_NBYTES_MIN;
+	return nbytes < SECTION_NBYTES ? nbytes : SECTION_NBYTES;
+}
+
 /* Under the lock: begins with sections if they can go on from here. Where there is no memory for
  * them, one thread decodes. */
 static bool begin_sections(struct input *in, const struct reader *reader)
 {
-	size_t most = 2 * reader->nbytes < SECTION_NBYTES ? 2 * reader->nbytes : SECTION_NBYTES;
-	size_t nbytes = most > SECTION_NBYTES_MIN ? most : SECTION_NBYTES_MIN;
 	struct source *s = &in->sources[in->file];
 
 	return in->sections && in->begun && source_splits(s) &&
-	       source_split(s, in->sections, nbytes);
+	       source_split(s, in->sections, section_nbytes(in, reader));
 }
 
 /* Under the lock: numbers the chunks in which the reader will read nbytes of text. */

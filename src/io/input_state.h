@@ -25,6 +25,7 @@ struct input {
 	uint64_t offset_bytes; /* of the next byte in the whole input, decompressed */
 	uint64_t index;        /* of the next chunk */
 	bool prompt;
+	bool in_order; /* a section's text is to fit into one chunk */
 	atomic_bool stopped;    /* set without the lock: its holder may wait for a pipe */
 	struct block_pool pool; /* has a lock of its own for the same reason */
 

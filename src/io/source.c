@@ -97,10 +97,20 @@ bool source_splits(const struct source *s)
 	return s->packed && !s->at_end && s->begin == s->end && read_ahead_sections(s->packed);
 }
 
+static bool is_shared(const struct source *s)
+{
+	return s->shared && (s->is_plain || !s->prompt);
+}
+
 static void update_sharing(struct source *s)
 {
 	if (s->packed)
-		read_ahead_share(s->packed, s->shared && (s->is_plain || !s->prompt));
+		read_ahead_share(s->packed, is_shared(s));
+}
+
+bool source_has_sections(const struct source *s)
+{
+	return s->packed && is_shared(s) && s->codec->sections;
 }
 
 void source_share(struct source *s, bool shared)

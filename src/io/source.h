@@ -108,6 +108,9 @@ void source_share(struct source *s, bool shared);
 /* Has text come as soon as a pipe delivers its packed bytes. */
 void source_set_prompt(struct source *s);
 
+/* Whether its codec has sections, and the caller's threads decode them. */
+bool source_has_sections(const struct source *s);
+
 /* Whether the text that comes next can be decoded in sections. */
 bool source_splits(const struct source *s);
 

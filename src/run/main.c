@@ -117,6 +117,8 @@ static enum status process(struct run *r, struct fault *fault)
 		status = result_heading(&r->query, fault);
 	}
 	if (status == STATUS_OK) {
+		if (r->query.plan.emits || !input_is_repeatable(r->input))
+			input_keep_order(r->input);
 		message_progress(&engine_nbytes_begun, input_nbytes_left(r->input));
 		status = engine_run(&r->query.plan, r->input, r->devices.pools, r->devices.npools,
 				    &r->total, !r->careful && input_is_repeatable(r->input), &r->all_ended,
