@@ -46,7 +46,9 @@ TOKENS = (b'"', b'""', b'",', b',"', b'"\n', b'\n"', b",", b";", b"\t", b"|", b"
           b"z" * 65, b"1," * 40, b'"' * 63, b'"' * 64, b"\n" * 63, b"," * 65)
 FOREIGN = re.compile(rb": not CSV but .*")       # what it is; packed, "in gzip" is added
 ODD = re.compile(rb"[\0-\x08\x0e-\x1f\x7f]")     # bytes that another format may have been recognised by
-PACKED_ONE_IN = 5
+PACKED_ONE_IN = 8
+MANY_ONE_IN = 40        # a table of MANY_ROWS records, mostly packed: enough for several sections of gzip
+MANY_ROWS = 800
 SPOILED_ONE_IN = 4
 BLANK_ONE_IN = 24       # one file more, of nothing but blank lines
 BLANKS = (b"", b"\n", b"\r\n", b"\n\n\n", b"\n\r", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n")
@@ -119,7 +121,8 @@ class Case:
     def __init__(self, seed, features=hostile.CHOSEN):
         rng = random.Random(seed)
         scans = rng.randrange(2) == 0
-        case = hostile.make_case(seed, None, hostile_scan.make_request if scans else None, features)
+        self.many = rng.randrange(MANY_ONE_IN) == 0
+        case = hostile.make_case(seed, MANY_ROWS if self.many else None, hostile_scan.make_request if scans else None, features)
         self.seed, self.request, self.files = seed, case.request, case.files
         if rng.randrange(SPOILED_ONE_IN) == 0:
             self.files = [(name, spoil(rng, data)) for name, data in case.files]
@@ -145,6 +148,8 @@ def ways(rng, case, n, sets, inflaters, device=None):
     """n ways to run it, and one more on the device: (arguments, environment, mode, packed?)."""
     size = max((len(d) for _, d in case.files), default=0)
     chunks = [1, rng.randrange(2, 9), rng.randrange(2, max(3, min(size, 5000)) + 1), rng.choice((64, 4096, 65536)), None]
+    if case.many:
+        chunks = [rng.randrange(10, 200), rng.randrange(200, 5000), 65536]
     if size > 100000:
         chunks = [rng.choice((100, 1000)), 65536, None]
     out = []
@@ -152,9 +157,9 @@ def ways(rng, case, n, sets, inflaters, device=None):
         env = ["GPUSTAT_SIMD=" + rng.choice(sets)]
         if chunk:
             env.append("GPUSTAT_CHUNK_BYTES=%d" % chunk)
-        packed = rng.randrange(PACKED_ONE_IN) == 0
+        packed = rng.randrange(2 if case.many else PACKED_ONE_IN) == 0
         if packed:
-            env.append("GPUSTAT_INFLATE=" + rng.choice(inflaters))
+            env.append("GPUSTAT_INFLATE=" + ("own" if case.many else rng.choice(inflaters)))
         out.append((["--threads=%d" % rng.choice((1, 2, 3, 7))], env, rng.choice("fp"), packed))
     if device:
         out.append((["--device=" + device, *out[0][0]], *out[0][1:]))

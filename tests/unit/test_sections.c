@@ -21,7 +21,7 @@
 #define NTHREADS_MAX 8
 #define PAUSE_NBYTES 10000 /* longer streams take long enough without */
 #define PAUSE_US 150
-#define NALL 10000 /* from so many damaged streams on, every bit of a small one is flipped, not every third */
+#define NALL 10000 /* from so many damaged streams on, every bit of a small one is flipped, not every fifth */
 
 static uint64_t random_state;
 
@@ -345,12 +345,12 @@ static void check_long_runs(void)
 	ok(right, "a thousand times as much text as data");
 }
 
-/* Short blocks, just enough for two sections; most of them lie behind more text than a window has, so
- * that what is guessed of them can be right. */
-static void make_small_stream(void)
-{
-	size_t nbytes = DEFLATE_WINDOW_NBYTES + 3000;
+#define SHORT_RUN_NBYTES 0 /* less than a window: distances may reach too far back */
+#define LONG_RUN_NBYTES 36000  /* more: what is guessed can be right */
 
+/* A run of nbytes, then records in short blocks, just enough for two sections. */
+static void make_small_stream(size_t nbytes)
+{
 	memset(text, '7', nbytes);
 	for (stream.nbytes = 0; stream.nbytes < 2 * SECTION_NBYTES_MIN + 20;) {
 		nbytes += make_text(text + nbytes, 200);
@@ -362,7 +362,7 @@ static void check_every_cut(void)
 {
 	bool right = true;
 
-	make_small_stream();
+	make_small_stream(LONG_RUN_NBYTES);
 	for (size_t n = 0; n <= stream.nbytes && right; n++) {
 		ask_zlib(&wanted, stream.data, n);
 		right = check(stream.data, n, 2 + (int)(n % 2), SECTION_NBYTES_MIN);
@@ -370,11 +370,11 @@ static void check_every_cut(void)
 	ok(right, "a stream of %zu bytes, cut at every byte", stream.nbytes);
 }
 
-static void check_every_bit(size_t step)
+static void check_every_bit(size_t run_nbytes, size_t step)
 {
 	bool right = true;
 
-	make_small_stream();
+	make_small_stream(run_nbytes);
 	for (size_t bit = 0; bit < stream.nbytes * 8 && right; bit += step) {
 		stream.data[bit / 8] ^= (unsigned char)(1u << bit % 8);
 		ask_zlib(&wanted, stream.data, stream.nbytes);
@@ -384,6 +384,30 @@ static void check_every_bit(size_t step)
 			diag("bit %zu", bit);
 	}
 	ok(right, "a stream of %zu bytes, every bit flipped, in steps of %zu", stream.nbytes, step);
+}
+
+/* A stop may come between a thread's decision to begin with sections and sections_begin(). */
+static void check_stop(void)
+{
+	static struct deflate_trunk trunk;
+	static struct feed feed;
+	struct sections *s = sections_open();
+	struct section_decoder *d;
+	struct fault fault = {0};
+	size_t nbytes;
+
+	make_small_stream(LONG_RUN_NBYTES);
+	feed_init(&feed, file_with(stream.data, stream.nbytes), "", 0);
+	deflate_begin(&trunk.deflate, stream.data, 0, 0);
+	sections_stop(s);
+	if (!sections_begin(s, &feed, &trunk, 0, 0, SECTION_NBYTES_MIN) || !(d = sections_cut(s)))
+		bail("no memory");
+	sections_wait(s);
+	ok(!sections_are_open(s) && section_decode(s, d, &nbytes, &fault) == SECTION_VOID,
+	   "what begins after a stop is void, and nobody waits for it");
+	sections_take_back(s, d);
+	feed_free(&feed);
+	sections_close(s);
 }
 
 static void damage(void)
@@ -423,13 +447,15 @@ int main(int argc, char **argv)
 	unsigned long ncases = argc > 1 ? strtoul(argv[1], NULL, 10) : 1500;
 
 	random_state = 88172645463325252u + (argc > 2 ? strtoull(argv[2], NULL, 10) : 0) * 7919;
-	plan(NMANNERS + 5);
+	plan(NMANNERS + 7);
 	for (size_t i = 0; i < NMANNERS; i++)
 		check_manner(&manners[i]);
 	check_false_starts();
 	check_long_runs();
+	check_stop();
 	check_every_cut();
-	check_every_bit(ncases < NALL ? 3 : 1);
+	check_every_bit(SHORT_RUN_NBYTES, ncases < NALL ? 5 : 1);
+	check_every_bit(LONG_RUN_NBYTES, ncases < NALL ? 5 : 1);
 	check_damage(ncases);
 	return done();
 }
