@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "codec/section_decoder.h"
 #include "codec/sections.h"
 #include "tap.h"
 
@@ -442,14 +443,52 @@ static void check_damage(unsigned long ncases)
 	ok(nwrong == 0 && ndamaged >= ncases / 4, "%lu streams, %lu of them damaged", ncases, ndamaged);
 }
 
+/* A guess counts only at the trunk's own bit, between blocks, behind a whole window. */
+static bool settles(struct section_pool *pool, uint64_t later, bool in_block, uint64_t text_nbytes)
+{
+	static struct deflate_trunk trunk;
+	const atomic_uint_least64_t turn = 0;
+	struct section_decoder *d = section_decoder_open();
+	struct section *section = section_pool_get(pool);
+	bool right;
+
+	section->nbytes = stream.nbytes;
+	memcpy(section->data, stream.data, stream.nbytes);
+	section->number = 1;
+	section_assign(d, section);
+	section_guess(d, &turn);
+	trunk.text_nbytes = text_nbytes;
+	right = section_settle(d, &trunk, d->start + later, in_block);
+	if (right != (d->nsymbols > 0) || d->start == UINT64_MAX)
+		bail("text without a right guess, or no guess");
+	section_release(section);
+	section_decoder_close(d);
+	return right;
+}
+
+static void check_settling(void)
+{
+	struct section_pool pool;
+
+	section_pool_init(&pool);
+	deflate_text(&stream, text, make_text(text, 100000), &manners[0]);
+	ok(settles(&pool, 0, false, DEFLATE_WINDOW_NBYTES), "a right guess counts");
+	ok(!settles(&pool, 1, false, DEFLATE_WINDOW_NBYTES) &&
+	   !settles(&pool, (uint64_t)-1, false, DEFLATE_WINDOW_NBYTES), "not one bit beside the trunk");
+	ok(!settles(&pool, 0, true, DEFLATE_WINDOW_NBYTES), "nor in the midst of a block");
+	ok(!settles(&pool, 0, false, DEFLATE_WINDOW_NBYTES - 1), "nor without a whole window");
+	section_pool_free(&pool);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long ncases = argc > 1 ? strtoul(argv[1], NULL, 10) : 1500;
 
 	random_state = 88172645463325252u + (argc > 2 ? strtoull(argv[2], NULL, 10) : 0) * 7919;
-	plan(NMANNERS + 7);
+	plan(NMANNERS + 7 + 4);
 	for (size_t i = 0; i < NMANNERS; i++)
 		check_manner(&manners[i]);
+	check_settling();
 	check_false_starts();
 	check_long_runs();
 	check_stop();
