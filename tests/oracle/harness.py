@@ -165,10 +165,21 @@ def run(args, stdin=None, chunk=None, threads=None, device=None, stdout=subproce
     return Result(p.returncode, p.stdout, p.stderr, argv, chunk)
 
 
+# A process's peak begins with that of the one that started it, and a test may be larger than the program: a small
+# interpreter starts the program.
+MEASURE = """
+import os, sys
+_, status, usage = os.wait4(os.posix_spawn(sys.argv[2], sys.argv[2:], os.environ), 0)
+os.write(int(sys.argv[1]), b"%d %d" % (status, usage.ru_maxrss))
+"""
+
+
 def feed(args, blocks):
     """Feeds blocks of bytes through a pipe -> (exit status, stdout, stderr, peak resident set in KiB)."""
-    p = subprocess.Popen([program()] + args, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                         env=environment())
+    measured, end = os.pipe()
+    p = subprocess.Popen([sys.executable, "-S", "-E", "-c", MEASURE, str(end), program()] + args, pass_fds=[end],
+                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+    os.close(end)
 
     def write():
         try:
@@ -180,10 +191,11 @@ def feed(args, blocks):
     writer = threading.Thread(target=write)
     writer.start()
     out, err = p.stdout.read(), p.stderr.read()
-    _, status, usage = os.wait4(p.pid, 0)
-    p.returncode = os.waitstatus_to_exitcode(status)
+    p.wait()
     writer.join()
-    return p.returncode, out, err, usage.ru_maxrss
+    with os.fdopen(measured) as result:
+        status, peak = map(int, result.read().split())
+    return os.waitstatus_to_exitcode(status), out, err, peak
 
 
 def run_many(jobs):
