@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * section_decoder.h - one thread's memory for decoding a section of a gzip member's data.
- * Included by sections.c and section_decoder.c only; sections.h tells how all of it works.
+ * Included by sections.c, section_decoder.c and their test only; sections.h tells how it all works.
  */
 #ifndef GPUSTAT_SECTION_DECODER_H
 #define GPUSTAT_SECTION_DECODER_H

@@ -23,7 +23,7 @@ struct sections {
 	/* Under the caller's lock. */
 	struct feed *feed;
 	struct section_pool pool; /* has a lock of its own */
-	struct section *ahead; /* read, but not handed out; NULL: none */
+	struct section *ahead;    /* read, but not handed out; NULL: none */
 	size_t section_nbytes;
 
 	atomic_uint_least64_t turn; /* the number of the section that has it */
@@ -31,15 +31,14 @@ struct sections {
 
 	pthread_mutex_t lock; /* guards all below */
 	pthread_cond_t changed;
-	uint64_t ncut; /* the number of the section that is handed out next */
-	bool open, stopped;
-	int nusers; /* threads that have a section and have not decoded it */
-	struct section_decoder *waiting;         /* for their turns */
-	struct section *unchecked, *newest; /* the list of those whose text is not in the CRC */
-	struct section_decoder *idle;
+	uint64_t ncut;      /* the number of the section that is handed out next */
+	bool open, stopped; /* a member has begun and not ended; sections_stop() was called */
+	int nusers;         /* threads that have a section and have not decoded it */
+	struct section_decoder *waiting, *idle; /* for their turns; lent to nobody */
+	struct section *unchecked, *newest;     /* the list of those whose text is not in the CRC */
+	uint32_t crc;                           /* of the text before unchecked */
+	uint64_t text_nbytes;                   /* likewise */
 	struct section_totals totals;
-	uint32_t crc;                       /* of the text before unchecked */
-	uint64_t text_nbytes;
 
 	/* Guarded by the turn. */
 	struct deflate_trunk trunk;
