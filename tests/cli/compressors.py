@@ -2,9 +2,8 @@
 """gzip data of many compressors: each one's text, byte for byte, and of damaged data what zlib says.
 
 zlib at all levels and strategies, by way of Python; gzip, pigz, igzip and libdeflate-gzip where they are installed.
-Each reaches parts of the format that others do not: codes of its own for short blocks, lengths and distances that
-zlib never writes, code lengths up to 15 bits. The oracle is Python's zlib: its text, printed by a filter that keeps
-every record, and the words of its errors.
+Each cuts blocks and chooses codes and distances in its own way. The oracle is Python's zlib: its text, printed by a
+filter that keeps every record, and the words of its errors.
 """
 import concurrent.futures
 import os
