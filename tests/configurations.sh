@@ -41,13 +41,17 @@ check() {
 	echo "   $(grep -E '^# (PASS|SKIP|FAIL)' check.log | tr '\n' ' ')"
 }
 
-# Installs, runs what was installed, and takes it away; nothing may be left.
+# Installs under the name $1, runs what was installed, and takes it away; nothing may be left.
 check_install() {
-	make -s install DESTDIR="$PWD/destdir" prefix=/usr >install.log 2>&1
-	sum=$(printf '1\n2\n' | destdir/usr/bin/gpustat --sum 1)
+	set -- "$1" DESTDIR="$PWD/destdir" prefix=/usr program_transform_name="s/^gpustat/$1/"
+	make -s install "$2" "$3" "$4" >install.log 2>&1
+	sum=$(printf '1\n2\n' | "destdir/usr/bin/$1" --sum 1)
 	[ "$sum" = 3 ] || return 1
-	[ -f destdir/usr/share/man/man1/gpustat.1 ] || return 1
-	make -s uninstall DESTDIR="$PWD/destdir" prefix=/usr >>install.log 2>&1
+	[ -f "destdir/usr/share/man/man1/$1.1" ] || return 1
+	grep -q "complete .* $1\$" "destdir/usr/share/bash-completion/completions/$1" || return 1
+	grep -q "^#compdef $1\$" "destdir/usr/share/zsh/site-functions/_$1" || return 1
+	grep -q "^complete -c $1 -l sum" "destdir/usr/share/fish/vendor_completions.d/$1.fish" || return 1
+	make -s uninstall "$2" "$3" "$4" >>install.log 2>&1
 	left=$(find destdir -type f)
 	[ -z "$left" ] || {
 		echo "   left behind: $left"
@@ -86,7 +90,7 @@ configuration() {
 		grep -E '^(FAIL|ERROR|not ok)' check.log | head -n 20
 		return 1
 	}
-	[ "$1" != tarball ] || check_install
+	[ "$1" != tarball ] || { check_install gpustat && check_install csvstat; }
 }
 
 status=0

@@ -273,6 +273,9 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 	case OPTION_FORMAT:
 		o->format = (enum format)word;
 		break;
+	case OPTION_COLUMNS:
+		o->columns = true;
+		break;
 	case OPTION_DEVICE:
 		o->device = (enum device)word;
 		o->device_number = -1;
