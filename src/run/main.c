@@ -98,18 +98,11 @@ static void report_sections(const struct run *r)
 			     s[SECTION_RESOLVE]);
 }
 
-static enum status process(struct run *r, struct fault *fault)
+/* Folds the input as the query says, and prints the result. */
+static enum status compute(struct run *r, struct fault *fault)
 {
-	double begin_s = clock_s();
-	enum status status = input_open(&r->input, r->options.paths, r->options.npaths,
-					 r->options.nthreads, fault);
+	enum status status = devices_choose(&r->devices, &r->options, &r->query, r->input, fault);
 
-	if (status == STATUS_OK && (r->options.nthreads ? r->options.nthreads : cores_count()) > 1)
-		status = input_share_decoding(r->input, fault);
-	if (status == STATUS_OK)
-		status = query_make(&r->query, &r->options, r->input, fault);
-	if (status == STATUS_OK)
-		status = devices_choose(&r->devices, &r->options, &r->query, r->input, fault);
 	if (status == STATUS_OK && devices_read_ahead(&r->devices))
 		input_decode_alone(r->input);
 	if (status == STATUS_OK && total_init(&r->total, &r->query.plan) != STATUS_OK)
@@ -126,8 +119,25 @@ static enum status process(struct run *r, struct fault *fault)
 				    &r->total, !r->careful && input_is_repeatable(r->input), &r->all_ended,
 				    fault);
 	}
+	return status == STATUS_OK ? finish(r, fault) : status;
+}
+
+static enum status process(struct run *r, struct fault *fault)
+{
+	double begin_s = clock_s();
+	enum status status = input_open(&r->input, r->options.paths, r->options.npaths,
+					 r->options.nthreads, fault);
+
+	if (status == STATUS_OK && (r->options.nthreads ? r->options.nthreads : cores_count()) > 1)
+		status = input_share_decoding(r->input, fault);
 	if (status == STATUS_OK)
-		status = finish(r, fault);
+		status = query_make(&r->query, &r->options, r->input, fault);
+	if (status == STATUS_OK && r->options.columns) {
+		result_columns(&r->query);
+		return output_close(fault);
+	}
+	if (status == STATUS_OK)
+		status = compute(r, fault);
 	if (status == STATUS_OK && r->options.verbose) {
 		report_sections(r);
 		devices_report(&r->devices, clock_s() - begin_s);
