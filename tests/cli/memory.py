@@ -84,7 +84,8 @@ check("a pipe, several operations, 3 threads", plain,
       ["--device=cpu", "--threads=3", "--sum=n", "--max=m", "--mean=m", "--count=t"], all_of, LARGE_MB // 2)
 # The memory in which a thread decodes is touched as far as text comes: of data packed so well, only with some text.
 check("gzip", zipped, ["--device=cpu", "--threads=2", "--sum=n"], sum_of, LARGE_MB, LARGE_MB // 2)
-check("gzip of many members", members, ["--device=cpu", "--sum=n"], sum_of, LARGE_MB // 2)
+# Two threads: how many of sixteen get a section of a short member is chance.
+check("gzip of many members", members, ["--device=cpu", "--threads=2", "--sum=n"], sum_of, LARGE_MB // 2)
 check("bgzip", bgzip, ["--device=cpu", "--threads=3", "--sum=n"], sum_of, LARGE_MB // 2)
 
 
