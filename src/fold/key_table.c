@@ -11,8 +11,9 @@
 #include "fold/key_memory.h"
 
 #define NSLOTS_MIN 16
+#define NSLOTS_SMALL 4096
 #define ARENA_NBYTES_MIN ((size_t)1 << 10) /* of a block; the next one is twice as long, */
-#define ARENA_NBYTES_MAX ((size_t)1 << 20) /* ... up to this, unless a key is longer */
+#define ARENA_NBYTES_MAX ((size_t)2 << 20) /* ... up to a huge page, unless a key is longer */
 
 /* ---- the seed ---- */
 
@@ -39,7 +40,7 @@ struct key_seed key_seed_get(void)
 
 struct key_arena {
 	struct key_arena *next;
-	size_t nbytes, nused; /* of text */
+	size_t nbytes, nused; /* of the whole block, and of its text */
 	char text[];
 };
 
@@ -51,9 +52,10 @@ static enum status arena_grow(struct key_table *t, size_t nbytes)
 	enum status status;
 	void *memory;
 
+	nbytes += sizeof *block;
 	size = size < ARENA_NBYTES_MAX ? size : ARENA_NBYTES_MAX;
 	size = size < nbytes ? nbytes : size;
-	status = key_memory_new(sizeof *block + size, &memory);
+	status = key_memory_new(size, &memory);
 	if (status != STATUS_OK)
 		return status;
 	block = memory;
@@ -70,7 +72,7 @@ static enum status arena_copy(struct key_table *t, struct key *key)
 	enum status status = STATUS_OK;
 	char *to;
 
-	if (!t->arena || t->arena->nbytes - t->arena->nused < nbytes)
+	if (!t->arena || t->arena->nbytes - sizeof *t->arena - t->arena->nused < nbytes)
 		status = arena_grow(t, nbytes);
 	if (status != STATUS_OK)
 		return status;
@@ -84,7 +86,7 @@ static void arena_free(struct key_arena *block)
 {
 	while (block) {
 		struct key_arena *next = block->next;
-		key_memory_free(block, sizeof *block + block->nbytes);
+		key_memory_free(block, block->nbytes);
 		block = next;
 	}
 }
@@ -117,6 +119,13 @@ uint64_t key_table_hash(const struct key *key, struct key_seed of)
 static size_t most_keys(size_t nslots)
 {
 	return nslots / 16 * 10;
+}
+
+/* How many keys there is to be room for where one more does not fit: small tables grow to four times
+ * their size, so that fewer are cleared and left. */
+static size_t more_keys(const struct key_table *t)
+{
+	return t->nslots && t->nslots < NSLOTS_SMALL ? most_keys(4 * t->nslots) : t->nkeys + 1;
 }
 
 /* Returns the first slot without a key from the hash's place on. */
@@ -190,19 +199,20 @@ enum status key_table_reserve(struct key_table *t, size_t nkeys, struct key_seed
 	return STATUS_OK;
 }
 
-enum status key_table_adopt(struct key_table *t, const struct key *key, uint64_t hash,
-			    struct key_seed of, size_t *slot)
+enum status key_table_insert(struct key_table *t, const struct key *key, uint64_t hash,
+			     struct key_seed of, bool adopts, size_t *slot)
 {
-	*slot = key_table_find(t, key, hash);
-	if (*slot != SIZE_MAX)
-		return STATUS_OK;
-	if (t->nkeys >= most_keys(t->nslots)) {
-		enum status status = key_table_reserve(t, t->nkeys + 1, of);
-		if (status != STATUS_OK)
-			return status;
-	}
+	struct key owned = *key;
+	enum status status = STATUS_OK;
+
+	if (t->nkeys >= most_keys(t->nslots))
+		status = key_table_reserve(t, more_keys(t), of);
+	if (status == STATUS_OK && !adopts && key_is_long(key))
+		status = arena_copy(t, &owned);
+	if (status != STATUS_OK)
+		return status;
 	*slot = free_slot(t, hash);
-	t->slots[*slot] = *key;
+	t->slots[*slot] = owned;
 	t->nkeys++;
 	return STATUS_OK;
 }
@@ -210,16 +220,8 @@ enum status key_table_adopt(struct key_table *t, const struct key *key, uint64_t
 enum status key_table_add(struct key_table *t, const struct key *key, uint64_t hash,
 			  struct key_seed of, size_t *slot)
 {
-	struct key owned = *key;
-	enum status status;
-
-	if (!key_is_long(key))
-		return key_table_adopt(t, key, hash, of, slot);
 	*slot = key_table_find(t, key, hash);
-	if (*slot != SIZE_MAX)
-		return STATUS_OK;
-	status = arena_copy(t, &owned);
-	return status == STATUS_OK ? key_table_adopt(t, &owned, hash, of, slot) : status;
+	return *slot != SIZE_MAX ? STATUS_OK : key_table_insert(t, key, hash, of, false, slot);
 }
 
 void key_table_clear(struct key_table *t)

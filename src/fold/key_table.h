@@ -80,13 +80,13 @@ static inline void *key_table_value(const struct key_table *t, size_t slot)
 /* The hash of a key in a table, without its KEY_PART_BITS highest bits unless the key is in line. */
 uint64_t key_table_hash(const struct key *key, struct key_seed seed);
 
-/* Moves the bytes of from's long keys to t, so that t may add these keys without a copy:
- * key_table_adopt. from then is good for nothing but key_table_free. */
+/* Moves the bytes of from's long keys to t, so that t may insert these keys without a copy. from then is good for nothing but key_table_free. */
 void key_table_take_arena(struct key_table *t, struct key_table *from);
 
-/* Like key_table_add, but t owns the bytes of a long key already. */
-enum status key_table_adopt(struct key_table *t, const struct key *key, uint64_t hash,
-			    struct key_seed seed, size_t *slot);
+/* Like key_table_add, for a key that the table does not have. adopts: t owns the bytes of a long key
+ * already. */
+enum status key_table_insert(struct key_table *t, const struct key *key, uint64_t hash,
+			     struct key_seed seed, bool adopts, size_t *slot);
 
 /* Removes all keys. Keeps the slots. */
 void key_table_clear(struct key_table *t);

@@ -65,8 +65,7 @@ static inline enum status add_key(struct key_table *t, const struct key *key, ui
 	enum status status = STATUS_OK;
 
 	if (slot == SIZE_MAX)
-		status = adopts ? key_table_adopt(t, key, hash, seed, &slot)
-				: key_table_add(t, key, hash, seed, &slot);
+		status = key_table_insert(t, key, hash, seed, adopts, &slot);
 	if (status == STATUS_OK && t->value_nbytes)
 		add_times(key_table_value(t, slot), times);
 	return status;
