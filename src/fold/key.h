@@ -26,6 +26,7 @@
 #include "base/hd.h"
 
 #define KEY_INLINE_NBYTES 15
+#define KEY_SHORT_NBYTES 7     /* a key of up to these fits in a word: see key_word */
 #define KEY_LONG 0xff          /* the highest byte of `high`, where the key is not in line */
 #define KEY_LENGTH_BITS 29     /* of the length of a long key: records have up to 2^28 bytes */
 #define KEY_MAX_NBYTES (((size_t)1 << KEY_LENGTH_BITS) - 1)
@@ -71,6 +72,25 @@ static inline uint64_t key_load(const char *text)
 static inline bool key_is_long(const struct key *key)
 {
 	return key->high >> 56 == KEY_LONG;
+}
+
+/* Whether the key has up to KEY_SHORT_NBYTES bytes. */
+static inline bool key_is_short(const struct key *key)
+{
+	return key->high >> 56 <= KEY_SHORT_NBYTES + 1;
+}
+
+/* A short key as a word, which is not 0, and back. The word's first bytes are the key's. */
+static inline uint64_t key_word(const struct key *key)
+{
+	return key->low | key->high;
+}
+
+static inline struct key key_of_word(uint64_t word)
+{
+	uint64_t length = word >> 56 << 56;
+
+	return (struct key){.low = word ^ length, .high = length};
 }
 
 static inline size_t key_nbytes(const struct key *key)

@@ -133,20 +133,34 @@ static size_t free_slot(const struct key_table *t, uint64_t hash)
 {
 	size_t i = key_table_place(t, hash);
 
-	while (t->slots[i].high)
+	while (t->is_short ? t->words[i] != 0 : t->keys[i].high != 0)
 		i = (i + 1) & (t->nslots - 1);
 	return i;
+}
+
+static void set_slot(struct key_table *t, size_t slot, const struct key *key)
+{
+	if (t->is_short)
+		t->words[slot] = key_word(key);
+	else
+		t->keys[slot] = *key;
+}
+
+static size_t slots_nbytes(const struct key_table *t, size_t nslots)
+{
+	return nslots * (t->is_short ? sizeof *t->words : sizeof *t->keys);
 }
 
 /* Moves all keys and values from one table's slots to another's, which have none of them. */
 static void move_keys(struct key_table *to, const struct key_table *from, struct key_seed of)
 {
 	for (size_t i = 0; i < from->nslots; i++) {
+		struct key key = key_table_key(from, i);
 		size_t slot;
-		if (!from->slots[i].high)
+		if (!key.high)
 			continue;
-		slot = free_slot(to, key_table_hash(&from->slots[i], of));
-		to->slots[slot] = from->slots[i];
+		slot = free_slot(to, key_table_hash(&key, of));
+		set_slot(to, slot, &key);
 		if (to->value_nbytes)
 			memcpy(key_table_value(to, slot), key_table_value(from, i),
 			       to->value_nbytes);
@@ -155,21 +169,20 @@ static void move_keys(struct key_table *to, const struct key_table *from, struct
 
 static void free_slots(struct key_table *t)
 {
-	key_memory_free(t->slots, t->nslots * sizeof *t->slots);
+	key_memory_free(t->slots, slots_nbytes(t, t->nslots));
 	key_memory_free(t->values, t->nslots * t->value_nbytes);
 }
 
 /* Gives t new slots, all without a key. */
 static enum status new_slots(struct key_table *t, size_t nslots)
 {
-	size_t slots_nbytes = nslots * sizeof *t->slots;
 	void *slots, *values = NULL;
-	enum status status = key_memory_new(slots_nbytes, &slots);
+	enum status status = key_memory_new(slots_nbytes(t, nslots), &slots);
 
 	if (status == STATUS_OK && t->value_nbytes) {
 		status = key_memory_new(nslots * t->value_nbytes, &values);
 		if (status != STATUS_OK)
-			key_memory_free(slots, slots_nbytes);
+			key_memory_free(slots, slots_nbytes(t, nslots));
 	}
 	if (status != STATUS_OK)
 		return status;
@@ -212,7 +225,7 @@ enum status key_table_insert(struct key_table *t, const struct key *key, uint64_
 	if (status != STATUS_OK)
 		return status;
 	*slot = free_slot(t, hash);
-	t->slots[*slot] = owned;
+	set_slot(t, *slot, &owned);
 	t->nkeys++;
 	return STATUS_OK;
 }
@@ -228,7 +241,7 @@ void key_table_clear(struct key_table *t)
 {
 	if (t->nkeys == 0)
 		return;
-	memset(t->slots, 0, t->nslots * sizeof *t->slots);
+	memset(t->slots, 0, slots_nbytes(t, t->nslots));
 	if (t->value_nbytes)
 		memset(t->values, 0, t->nslots * t->value_nbytes);
 	arena_free(t->arena);
@@ -240,5 +253,5 @@ void key_table_free(struct key_table *t)
 {
 	free_slots(t);
 	arena_free(t->arena);
-	*t = (struct key_table){.value_nbytes = t->value_nbytes};
+	*t = (struct key_table){.value_nbytes = t->value_nbytes, .is_short = t->is_short};
 }

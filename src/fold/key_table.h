@@ -2,8 +2,9 @@
  *
  * key_table.h - a hash table from byte strings to values of a fixed size.
  *
- * Open addressing with linear probes. A slot is a struct key: 4 in a cache line, and the key is compared
- * where it was found, so that a look-up misses the cache once. Values lie in an array beside the
+ * Open addressing with linear probes. A slot is a struct key, 4 in a cache line, or, in a table of short
+ * keys, a word, 8 in a line. The key is compared where it was found, so that a look-up misses the
+ * cache once. Values lie in an array beside the
  * slots, at the same index, and cost nothing where there are none. A key's place is given by the
  * highest bits of its hash, so slots are ordered by hash but for collisions: growth, and adding one
  * table to another, run through both from front to back.
@@ -25,9 +26,14 @@
 
 /* Zeroed: an empty table without values. All owned. */
 struct key_table {
-	struct key *slots; /* nslots, a power of 2, or NULL: none */
+	union { /* nslots, a power of 2, or NULL: none */
+		void *slots;
+		struct key *keys; /* high is 0 where there is no key */
+		uint64_t *words;  /* if is_short; 0: no key */
+	};
 	char *values;      /* nslots x value_nbytes; those of slots without a key are 0 */
 	size_t nslots, nkeys, value_nbytes;
+	bool is_short;           /* it has no keys but short ones */
 	int shift;               /* of a hash without its highest bits, to its place */
 	struct key_arena *arena; /* the bytes of long keys; the last block first */
 };
@@ -46,7 +52,7 @@ static inline __attribute__((always_inline)) void key_table_prefetch(const struc
 	if (!t->slots)
 		return;
 	place = key_table_place(t, hash);
-	__builtin_prefetch(&t->slots[place]);
+	__builtin_prefetch(t->is_short ? (void *)&t->words[place] : (void *)&t->keys[place]);
 	if (t->value_nbytes)
 		__builtin_prefetch(t->values + place * t->value_nbytes);
 }
@@ -59,17 +65,41 @@ enum status key_table_reserve(struct key_table *t, size_t nkeys, struct key_seed
 enum status key_table_add(struct key_table *t, const struct key *key, uint64_t hash,
 			  struct key_seed seed, size_t *slot);
 
+static inline size_t key_table_find_word(const struct key_table *t, uint64_t word, uint64_t hash)
+{
+	for (size_t i = key_table_place(t, hash);; i = (i + 1) & (t->nslots - 1)) {
+		if (t->words[i] == word)
+			return i;
+		if (t->words[i] == 0)
+			return SIZE_MAX;
+	}
+}
+
 /* Like key_table_add, for a key that is there already; SIZE_MAX: it is not. */
 static inline size_t key_table_find(const struct key_table *t, const struct key *key, uint64_t hash)
 {
 	if (!t->slots)
 		return SIZE_MAX;
+	if (t->is_short)
+		return key_table_find_word(t, key_word(key), hash);
 	for (size_t i = key_table_place(t, hash);; i = (i + 1) & (t->nslots - 1)) {
-		if (key_equals(&t->slots[i], key))
+		if (key_equals(&t->keys[i], key))
 			return i;
-		if (t->slots[i].high == 0)
+		if (t->keys[i].high == 0)
 			return SIZE_MAX;
 	}
+}
+
+/* The key in a slot; high is 0 where there is none. */
+static inline struct key key_table_key(const struct key_table *t, size_t slot)
+{
+	return t->is_short ? key_of_word(t->words[slot]) : t->keys[slot];
+}
+
+/* The bytes of the key in a slot. They belong to the table. */
+static inline const char *key_table_text(const struct key_table *t, size_t slot)
+{
+	return t->is_short ? (const char *)&t->words[slot] : key_text(&t->keys[slot]);
 }
 
 static inline void *key_table_value(const struct key_table *t, size_t slot)
@@ -91,7 +121,7 @@ enum status key_table_insert(struct key_table *t, const struct key *key, uint64_
 /* Removes all keys. Keeps the slots. */
 void key_table_clear(struct key_table *t);
 
-/* Makes t an empty table without slots; value_nbytes stays. */
+/* Makes t an empty table without slots; value_nbytes and is_short stay. */
 void key_table_free(struct key_table *t);
 
 #endif

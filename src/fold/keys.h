@@ -23,6 +23,7 @@
 #include "fold/moment.h"
 
 #define KEYS_NPARTS ((size_t)1 << KEY_PART_BITS)
+#define KEYS_NTABLES (2 * KEYS_NPARTS) /* a part's: of short keys, and of others */
 
 /* Texts that have been folded and not been looked up: [begin, end) of a text. */
 struct key_span {
@@ -45,7 +46,8 @@ enum keys_order { KEYS_MOST_FREQUENT, KEYS_LEAST_FREQUENT, KEYS_NORDERS };
 
 /* The cell. Zeroed: no texts. All owned. */
 struct keys {
-	struct key_table parts[KEYS_NPARTS]; /* by the highest bits of the hash */
+	struct key_table tables[KEYS_NTABLES]; /* by the highest bits of the hash: see keys_table */
+	bool is_ready;  /* the tables know what they hold */
 	bool counts;    /* the tables hold a struct key_count for each key */
 	uint64_t nmost; /* with more keys than these, all are dropped; 0: no limit */
 	bool is_over;   /* it had more, and holds none */
@@ -61,6 +63,12 @@ struct keys_wanted {
 static inline struct keys_wanted keys_wanted_of(const struct plan_column *column)
 {
 	return (struct keys_wanted){(column->needs & MOMENT_KEY_COUNTS) != 0, column->nkeys_most};
+}
+
+/* The table in which the key is. */
+static inline struct key_table *keys_table(struct keys *k, const struct key *key, uint64_t hash)
+{
+	return &k->tables[2 * (hash >> (64 - KEY_PART_BITS)) + !key_is_short(key)];
 }
 
 /* Notes texts: returns room for nspans spans of text, to which the caller adds by increasing

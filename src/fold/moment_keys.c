@@ -13,28 +13,27 @@
 
 static_assert(SIMD_PAD_NBYTES >= sizeof(struct key), "a key is read whole, whatever its length");
 
-static struct key_table *part_of(struct keys *k, uint64_t hash)
-{
-	return &k->parts[hash >> (64 - KEY_PART_BITS)];
-}
-
-/* Makes the cell keep what is wanted. While it is the identity, it wants nothing. */
+/* Makes the cell keep what is wanted. While it is the identity, it wants nothing. All cells of a column
+ * want the same. */
 static void keys_want(struct keys *k, struct keys_wanted wanted)
 {
 	k->nmost = wanted.nmost ? wanted.nmost : k->nmost;
-	if (k->counts || !wanted.counts)
+	if (k->is_ready && (k->counts || !wanted.counts))
 		return;
-	k->counts = true;
-	for (size_t i = 0; i < KEYS_NPARTS; i++)
-		k->parts[i].value_nbytes = sizeof(struct key_count);
+	k->is_ready = true;
+	k->counts = wanted.counts;
+	for (size_t i = 0; i < KEYS_NTABLES; i++) {
+		k->tables[i].is_short = i % 2 == 0;
+		k->tables[i].value_nbytes = k->counts ? sizeof(struct key_count) : 0;
+	}
 }
 
 uint64_t keys_count(const struct keys *k)
 {
 	uint64_t n = 0;
 
-	for (size_t i = 0; k && i < KEYS_NPARTS; i++)
-		n += k->parts[i].nkeys;
+	for (size_t i = 0; k && i < KEYS_NTABLES; i++)
+		n += k->tables[i].nkeys;
 	return n;
 }
 
@@ -44,8 +43,8 @@ static void check_limit(struct keys *k)
 	if (k->nmost == 0 || (!k->is_over && keys_count(k) <= k->nmost))
 		return;
 	k->is_over = true;
-	for (size_t i = 0; i < KEYS_NPARTS; i++)
-		key_table_free(&k->parts[i]);
+	for (size_t i = 0; i < KEYS_NTABLES; i++)
+		key_table_free(&k->tables[i]);
 }
 
 /* ---- adding ---- */
@@ -57,9 +56,11 @@ static void add_times(struct key_count *to, struct key_count times)
 	to->count += times.count;
 }
 
-/* Adds the key with its times. adopts: the table owns its bytes already. */
-static inline enum status add_key(struct key_table *t, const struct key *key, uint64_t hash,
-				  struct key_seed seed, struct key_count times, bool adopts)
+/* Adds the key with its times. adopts: the table owns its bytes already. Inline: each caller's loop does
+ * little else. */
+static inline __attribute__((always_inline)) enum status
+add_key(struct key_table *t, const struct key *key, uint64_t hash, struct key_seed seed,
+	struct key_count times, bool adopts)
 {
 	size_t slot = key_table_find(t, key, hash);
 	enum status status = STATUS_OK;
@@ -82,7 +83,8 @@ enum status keys_add(struct keys *k, struct keys_wanted wanted, const char *text
 	keys_want(k, wanted);
 	if (k->is_over)
 		return STATUS_OK;
-	status = add_key(part_of(k, hash), &key, hash, seed, (struct key_count){1, first}, false);
+	status = add_key(keys_table(k, &key, hash), &key, hash, seed, (struct key_count){1, first},
+			 false);
 	check_limit(k);
 	return status;
 }
@@ -101,7 +103,7 @@ static inline void flight_begin(struct flight *f, struct keys *k, const struct k
 
 	f->hashes[at] = key_make(log->text + span->begin, span->end - span->begin, true, seed,
 				 &f->keys[at]);
-	key_table_prefetch(part_of(k, f->hashes[at]), f->hashes[at]);
+	key_table_prefetch(keys_table(k, &f->keys[at], f->hashes[at]), f->hashes[at]);
 }
 
 static inline enum status flight_end(const struct flight *f, struct keys *k,
@@ -110,7 +112,8 @@ static inline enum status flight_end(const struct flight *f, struct keys *k,
 	size_t at = i % (2 * FLIGHT_NKEYS);
 	struct key_count times = {1, log->offset_bytes + log->spans[i].begin};
 
-	return add_key(part_of(k, f->hashes[at]), &f->keys[at], f->hashes[at], seed, times, false);
+	return add_key(keys_table(k, &f->keys[at], f->hashes[at]), &f->keys[at], f->hashes[at], seed,
+		       times, false);
 }
 
 /* Looks up all that is noted in log, which may be k's own. */
@@ -172,13 +175,13 @@ static enum status add_table(struct key_table *t, const struct key_table *from, 
 	if (from->nkeys > 0)
 		status = key_table_reserve(t, t->nkeys + from->nkeys, seed);
 	for (size_t i = 0; i < from->nslots && status == STATUS_OK; i++) {
+		struct key key = key_table_key(from, i);
 		struct key_count times = {0, 0};
-		if (!from->slots[i].high)
+		if (!key.high)
 			continue;
 		if (from->value_nbytes)
 			times = *(const struct key_count *)key_table_value(from, i);
-		status = add_key(t, &from->slots[i], key_table_hash(&from->slots[i], seed), seed,
-				 times, adopts);
+		status = add_key(t, &key, key_table_hash(&key, seed), seed, times, adopts);
 	}
 	return status;
 }
@@ -193,9 +196,9 @@ static enum status keys_combine(void *cell, const void *later_cell)
 	keys_want(k, (struct keys_wanted){later->counts, later->nmost});
 	k->is_over = k->is_over || later->is_over;
 	status = add_own_log(k);
-	for (size_t i = 0; i < KEYS_NPARTS && status == STATUS_OK && !k->is_over; i++)
-		if (later->parts[i].nkeys > 0)
-			status = add_table(&k->parts[i], &later->parts[i], false, seed);
+	for (size_t i = 0; i < KEYS_NTABLES && status == STATUS_OK && !k->is_over; i++)
+		if (later->tables[i].nkeys > 0)
+			status = add_table(&k->tables[i], &later->tables[i], false, seed);
 	if (status == STATUS_OK)
 		status = add_log(k, &later->log);
 	check_limit(k);
@@ -206,8 +209,8 @@ static void keys_clear(void *cell)
 {
 	struct keys *k = cell;
 
-	for (size_t i = 0; i < KEYS_NPARTS; i++)
-		key_table_clear(&k->parts[i]);
+	for (size_t i = 0; i < KEYS_NTABLES; i++)
+		key_table_clear(&k->tables[i]);
 	k->log.nspans = 0;
 	k->is_over = false;
 }
@@ -216,8 +219,8 @@ static void keys_free(void *cell)
 {
 	struct keys *k = cell;
 
-	for (size_t i = 0; i < KEYS_NPARTS; i++)
-		key_table_free(&k->parts[i]);
+	for (size_t i = 0; i < KEYS_NTABLES; i++)
+		key_table_free(&k->tables[i]);
 	free(k->log.spans);
 }
 
@@ -239,23 +242,31 @@ enum status keys_join_begin(struct keys *const *all, size_t nall)
 	return status;
 }
 
-enum status keys_join_part(struct keys *const *all, size_t nall, size_t part)
+/* Moves the keys of `from` to `to`. is_over: drops them instead. */
+static enum status join_tables(struct key_table *to, struct key_table *from, bool is_over)
 {
-	struct key_table *to = &all[0]->parts[part];
-	struct key_seed seed = key_seed_get();
 	enum status status = STATUS_OK;
 
-	for (size_t i = 1; i < nall && status == STATUS_OK; i++) {
-		struct key_table *from = &all[i]->parts[part];
-		if (from->nkeys > to->nkeys) {
-			struct key_table larger = *from;
-			*from = *to;
-			*to = larger;
-		}
-		key_table_take_arena(to, from);
-		status = all[0]->is_over ? STATUS_OK : add_table(to, from, true, seed);
-		key_table_free(from);
+	if (from->nkeys > to->nkeys) {
+		struct key_table larger = *from;
+		*from = *to;
+		*to = larger;
 	}
+	key_table_take_arena(to, from);
+	if (!is_over)
+		status = add_table(to, from, true, key_seed_get());
+	key_table_free(from);
+	return status;
+}
+
+enum status keys_join_part(struct keys *const *all, size_t nall, size_t part)
+{
+	enum status status = STATUS_OK;
+
+	for (size_t i = 1; i < nall; i++)
+		for (size_t t = 2 * part; t < 2 * part + 2 && status == STATUS_OK; t++)
+			status = join_tables(&all[0]->tables[t], &all[i]->tables[t],
+					     all[0]->is_over);
 	return status;
 }
 
@@ -266,20 +277,24 @@ void keys_join_end(struct keys *all0)
 
 /* ---- reading ---- */
 
+static void each_of_table(const struct key_table *t, keys_visitor visit, void *context)
+{
+	for (size_t i = 0; i < t->nslots; i++) {
+		struct key key = key_table_key(t, i);
+		struct key_found found = {.text = key_table_text(t, i)};
+		if (!key.high)
+			continue;
+		found.nbytes = key_nbytes(&key);
+		if (t->value_nbytes)
+			found.times = *(const struct key_count *)key_table_value(t, i);
+		visit(context, &found);
+	}
+}
+
 void keys_each(const struct keys *k, keys_visitor visit, void *context)
 {
-	for (size_t p = 0; k && p < KEYS_NPARTS; p++) {
-		const struct key_table *t = &k->parts[p];
-		for (size_t i = 0; i < t->nslots; i++) {
-			struct key_found found = {key_text(&t->slots[i]), 0, {0, 0}};
-			if (!t->slots[i].high)
-				continue;
-			found.nbytes = key_nbytes(&t->slots[i]);
-			if (t->value_nbytes)
-				found.times = *(const struct key_count *)key_table_value(t, i);
-			visit(context, &found);
-		}
-	}
+	for (size_t i = 0; k && i < KEYS_NTABLES; i++)
+		each_of_table(&k->tables[i], visit, context);
 }
 
 struct search {

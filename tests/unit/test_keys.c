@@ -29,8 +29,12 @@ static uint64_t random_below(uint64_t n)
 /* Texts of 0 to 40 bytes; text i holds i, so that all differ, where there is room for it. */
 static char texts[NTEXTS][TEXT_NBYTES];
 
+static bool only_short; /* texts have up to KEY_SHORT_NBYTES bytes */
+
 static size_t text_nbytes(size_t i)
 {
+	if (only_short)
+		return i < 8 ? i : 3 + i % 5;
 	return i < 41 ? i : 3 + i % 38;
 }
 
@@ -38,7 +42,7 @@ static void make_texts(void)
 {
 	for (size_t i = 0; i < NTEXTS; i++) {
 		memset(texts[i], i % 3 == 0 ? 0 : 'x', TEXT_NBYTES); /* NULs are bytes as others */
-		if (i >= 41)
+		if (i >= (only_short ? 8 : 41))
 			memcpy(texts[i] + text_nbytes(i) - 3, &(uint32_t){(uint32_t)i}, 3);
 	}
 }
@@ -57,6 +61,11 @@ static void test_key(void)
 		same = same && key_make(copy, n, i % 2 == 0, seed, &b) == hash && key_equals(&a, &b);
 		same = same && key_nbytes(&b) == n && !memcmp(key_text(&b), texts[i], n);
 		same = same && key_is_long(&a) == (n > KEY_INLINE_NBYTES);
+		same = same && key_is_short(&a) == (n <= KEY_SHORT_NBYTES);
+		if (key_is_short(&a)) {
+			b = key_of_word(key_word(&a));
+			same = same && b.low == a.low && b.high == a.high && key_word(&a) != 0;
+		}
 		if (n > 0) { /* a byte changed, and a byte less */
 			copy[random_below(n)] ^= 1;
 			key_make(copy, n, true, seed, &b);
@@ -99,7 +108,7 @@ static uint64_t hash_few(uint64_t hash, size_t i)
  * for all is made at once where hashes are not the keys' own: growth computes these. */
 static void test_table(const char *name, uint64_t (*change)(uint64_t, size_t), size_t n, size_t value_nbytes)
 {
-	struct key_table t = {.value_nbytes = value_nbytes};
+	struct key_table t = {.value_nbytes = value_nbytes, .is_short = only_short};
 	bool right = true, found = true;
 	struct key key;
 	size_t slot;
@@ -115,9 +124,13 @@ static void test_table(const char *name, uint64_t (*change)(uint64_t, size_t), s
 	}
 	for (size_t i = 0; i < n; i++) {
 		uint64_t hash = change(key_make(texts[i], text_nbytes(i), true, seed, &key), i);
+		struct key held = {0};
 		slot = key_table_find(&t, &key, hash);
-		found = found && slot != SIZE_MAX && key_equals(&t.slots[slot], &key) &&
-			(!key_is_long(&key) || t.slots[slot].text != key.text);
+		if (slot != SIZE_MAX)
+			held = key_table_key(&t, slot);
+		found = found && slot != SIZE_MAX && key_equals(&held, &key) &&
+			!memcmp(key_table_text(&t, slot), texts[i], text_nbytes(i)) &&
+			key_table_text(&t, slot) != texts[i];
 		if (found && value_nbytes)
 			found = *(uint64_t *)key_table_value(&t, slot) == 2 * (i + 1);
 	}
@@ -133,10 +146,11 @@ static void test_table(const char *name, uint64_t (*change)(uint64_t, size_t), s
 
 static void test_tables(void)
 {
-	struct key_table empty = {0};
+	struct key_table empty = {.is_short = only_short};
 	struct key key;
 	uint64_t hash = key_make("a", 1, false, seed, &key);
 
+	make_texts();
 	ok(key_table_find(&empty, &key, hash) == SIZE_MAX, "an empty table has no key");
 	test_table("own hashes", hash_own, NTEXTS, 8);
 	test_table("own hashes, no values", hash_own, NTEXTS, 0);
@@ -384,6 +398,8 @@ int main(void)
 	make_texts();
 	make_values();
 	test_key();
+	test_tables();
+	only_short = true;
 	test_tables();
 	test_identity();
 	test_splits();
