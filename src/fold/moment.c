@@ -7,9 +7,15 @@
 #include <stdlib.h>
 
 extern const struct moment_ops moment_squares;
+extern const struct moment_ops moment_cubes;
+extern const struct moment_ops moment_fourths;
+extern const struct moment_ops moment_logs;
 
 const struct moment_ops *const moment_table[NCELLS] = {
 	[CELL_SQUARES] = &moment_squares,
+	[CELL_CUBES] = &moment_cubes,
+	[CELL_FOURTHS] = &moment_fourths,
+	[CELL_LOGS] = &moment_logs,
 };
 
 void moments_free(struct moment_cells *m)

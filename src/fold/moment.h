@@ -29,7 +29,8 @@ struct moment_ops {
 	/* Makes the cell the identity. Keeps its memory. */
 	void (*clear)(void *cell);
 
-	/* Adds the numbers significand[i] x 10^-scale[i] for each bit i that is set in rows.
+	/* Adds the numbers significand[i] x 10^-scale[i] for each bit i that is set in rows, of
+	 * arrays for SIMD_NUMBERS_NROWS rows, or for one if rows is 1.
 	 * Errors: STATUS_NO_MEMORY. */
 	enum status (*add)(void *cell, const int64_t *significand, const uint8_t *scale,
 			   uint64_t rows);
@@ -44,7 +45,7 @@ struct moment_ops {
 	void (*free)(void *cell);
 };
 
-enum { CELL_SQUARES, NCELLS };
+enum { CELL_SQUARES, CELL_CUBES, CELL_FOURTHS, CELL_LOGS, NCELLS };
 
 /* By cell. */
 extern const struct moment_ops *const moment_table[NCELLS];
@@ -74,5 +75,20 @@ struct squares;
  * more than scale digits after the point. scale is a multiple of NATURAL_LIMB_DIGITS, at most
  * WIDE_POINT x WIDE_LIMB_DIGITS. */
 void squares_sum(const struct squares *s, int scale, struct natural *out);
+
+/* ---- cubes and fourth powers (moment_powers.c) ---- */
+
+struct powers;
+
+/* Like squares_sum, but times 10^(3 scale) or 10^(4 scale). */
+void cubes_sum(const struct powers *cubes, int scale, struct integer *out);
+void fourths_sum(const struct powers *fourths, int scale, struct integer *out);
+
+/* ---- logarithms (moment_logs.c) ---- */
+
+struct logs;
+
+/* Writes the geometric mean of n > 0 numbers, all of them positive, as logarithm_format_mean() does. */
+void logs_format_mean(const struct logs *logs, uint64_t n, char *text);
 
 #endif

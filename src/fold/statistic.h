@@ -22,11 +22,23 @@
 struct column_moments {
 	uint64_t npresent;        /* values that are not missing, text where text is allowed */
 	struct wide_fold numbers; /* count, sum, extremes, and the largest scale */
-	const struct squares *squares; /* NULL: not asked for */
+	const struct squares *squares; /* these are NULL where they are not asked for */
+	const struct powers *cubes, *fourths;
+	const struct logs *logs;
 };
 
 /* A formula: writes the statistic, NUL-terminated; "" where it has no value. */
 typedef void statistic_formula(const struct column_moments *m, char text[STATISTIC_TEXT_NBYTES]);
+
+/* The largest scale of the numbers, rounded up to whole limbs. */
+int statistic_limb_scale(const struct column_moments *m);
+
+/* *out = |the sum| x 10^scale; scale: a multiple of WIDE_LIMB_DIGITS, at least every number's scale.
+ * Returns whether the sum is negative. */
+bool statistic_scaled_sum(const struct column_moments *m, int scale, struct natural *out);
+
+/* In statistic_shape.c: */
+statistic_formula statistic_skewness, statistic_kurtosis;
 
 /* Reads a column's moments out of its fold. npresent: as above. */
 void statistic_moments(const struct column_partial *column, uint64_t npresent,

@@ -28,6 +28,9 @@ enum moment {
 	MOMENT_SUM = 2,
 	MOMENT_EXTREMES = 4, /* the least and the greatest value */
 	MOMENT_SQUARES = 8,  /* the sum of squares */
+	MOMENT_CUBES = 16,   /* the sum of third powers */
+	MOMENT_FOURTHS = 32, /* the sum of fourth powers */
+	MOMENT_LOGS = 64,    /* the sum of logarithms */
 };
 #define MOMENTS_FUSED (MOMENT_COUNT | MOMENT_SUM | MOMENT_EXTREMES)
 

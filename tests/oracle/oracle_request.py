@@ -7,7 +7,7 @@ from oracle_notation import PLAIN
 from oracle_statistic import STATISTICS
 from oracle_text import Unclear, Usage, strip
 
-ON_DEVICE = ("sum", "min", "max", "count", "mean")
+ON_DEVICE = ("sum", "min", "max", "count", "mean", "range")
 OPERATIONS = ON_DEVICE + tuple(STATISTICS)
 TOTALS = ("sum", "min", "max", "count")
 COUNT_RECORDS = "count-records"
