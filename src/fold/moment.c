@@ -10,12 +10,14 @@ extern const struct moment_ops moment_squares;
 extern const struct moment_ops moment_cubes;
 extern const struct moment_ops moment_fourths;
 extern const struct moment_ops moment_logs;
+extern const struct moment_ops moment_ends;
 
 const struct moment_ops *const moment_table[NCELLS] = {
 	[CELL_SQUARES] = &moment_squares,
 	[CELL_CUBES] = &moment_cubes,
 	[CELL_FOURTHS] = &moment_fourths,
 	[CELL_LOGS] = &moment_logs,
+	[CELL_ENDS] = &moment_ends,
 };
 
 void moments_free(struct moment_cells *m)
@@ -35,12 +37,16 @@ void moments_clear(struct moment_cells *m)
 			moment_table[i]->clear(m->cell[i]);
 }
 
-/* Makes cell i unless it is there. */
-static enum status need_cell(struct moment_cells *m, int i)
+void *moments_need_cell(struct moment_cells *m, int i)
 {
 	if (!m->cell[i])
 		m->cell[i] = calloc(1, moment_table[i]->cell_nbytes);
-	return m->cell[i] ? STATUS_OK : STATUS_NO_MEMORY;
+	return m->cell[i];
+}
+
+static enum status need_cell(struct moment_cells *m, int i)
+{
+	return moments_need_cell(m, i) ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 /* Makes the cells of the moments in needs. */

@@ -20,6 +20,7 @@
 #include "number/natural.h"
 #include "number/wide.h"
 #include "query/plan.h"
+#include "query/value.h"
 #include "simd/simd.h"
 
 struct moment_ops {
@@ -45,7 +46,7 @@ struct moment_ops {
 	void (*free)(void *cell);
 };
 
-enum { CELL_SQUARES, CELL_CUBES, CELL_FOURTHS, CELL_LOGS, NCELLS };
+enum { CELL_SQUARES, CELL_CUBES, CELL_FOURTHS, CELL_LOGS, CELL_ENDS, NCELLS };
 
 /* By cell. */
 extern const struct moment_ops *const moment_table[NCELLS];
@@ -54,6 +55,9 @@ extern const struct moment_ops *const moment_table[NCELLS];
 struct moment_cells {
 	void *cell[NCELLS];
 };
+
+/* Returns cell i, which is made if it is not there; NULL: out of memory. */
+void *moments_need_cell(struct moment_cells *m, int i);
 
 void moments_free(struct moment_cells *m);
 void moments_clear(struct moment_cells *m);
@@ -90,5 +94,24 @@ struct logs;
 
 /* Writes the geometric mean of n > 0 numbers, all of them positive, as logarithm_format_mean() does. */
 void logs_format_mean(const struct logs *logs, uint64_t n, char *text);
+
+/* ---- the first and the last value (moment_ends.c) ---- */
+
+struct ends;
+
+/* Makes a field of the plan's column c the last value, or the first if not at_end, and sets *taken,
+ * unless the value is missing, has a NUL, or is no number where the column takes no text. The caller
+ * offers the fields of rows in order, or backwards at the end, until one is taken; the first only
+ * while there is none. scratch: as in value_read. Errors: STATUS_NO_MEMORY. */
+enum status ends_offer(struct ends *e, bool at_end, const struct plan *plan, size_t c,
+		       const char *field, size_t nbytes, struct scratch *scratch, bool *taken);
+
+bool ends_has_first(const struct ends *e);
+
+/* The value as it is spelled, without its quotes, NUL-terminated; NULL: there is none. */
+const char *ends_text(const struct ends *e, bool at_end);
+
+/* Sets *out to the value. Returns false where there is none, or no number. */
+bool ends_number(const struct ends *e, bool at_end, struct wide *out);
 
 #endif

@@ -28,6 +28,8 @@ static bool is_text_column(const struct plan_column *plan, const struct column_p
 
 uint64_t result_nleft_out(const struct plan_column *plan, const struct column_partial *column)
 {
+	if (plan->takes_text)
+		return column->nnuls;
 	if (!is_text_column(plan, column))
 		return column->ninvalid;
 	return plan->counts_text ? column->nnuls : 0;
@@ -69,6 +71,12 @@ static bool set_count(struct cell *cell, uint64_t count)
 	return set_cell(cell, text, true);
 }
 
+/* Whether a column that takes text has any. */
+static bool holds_text(const struct plan_column *plan, const struct column_partial *column)
+{
+	return plan->takes_text && column->ninvalid > column->nnuls;
+}
+
 static bool set_result(const struct query *q, const struct partial *total, const struct result *r,
 		       struct cell *name, struct cell *value)
 {
@@ -83,6 +91,9 @@ static bool set_result(const struct query *q, const struct partial *total, const
 		name->text = NULL;
 	name->is_number = true;
 	read_moments(column, &total->columns[r->column], &moments);
+	if (holds_text(column, &total->columns[r->column]) &&
+	    statistic_text(r->operation, &moments))
+		return set_cell(value, statistic_text(r->operation, &moments), false) && name->text;
 	statistic_format(r->operation, &moments, text);
 	return set_cell(value, text, true) && name->text;
 }

@@ -62,6 +62,24 @@ static void statistic_mean(const struct column_moments *m, char *text)
 	ratio_format(negative, &sum, &count, scale, text);
 }
 
+static void format_end(const struct column_moments *m, bool at_end, char *text)
+{
+	struct wide x;
+
+	if (m->ends && ends_number(m->ends, at_end, &x))
+		wide_format(&x, m->numbers.scale, text);
+}
+
+static void statistic_first(const struct column_moments *m, char *text)
+{
+	format_end(m, false, text);
+}
+
+static void statistic_last(const struct column_moments *m, char *text)
+{
+	format_end(m, true, text);
+}
+
 static void statistic_range(const struct column_moments *m, char *text)
 {
 	struct wide range = m->numbers.min;
@@ -156,7 +174,15 @@ void statistic_moments(const struct column_partial *column, uint64_t npresent,
 	out->cubes = column->moments.cell[CELL_CUBES];
 	out->fourths = column->moments.cell[CELL_FOURTHS];
 	out->logs = column->moments.cell[CELL_LOGS];
+	out->ends = column->moments.cell[CELL_ENDS];
 	column_numbers(column, &out->numbers);
+}
+
+const char *statistic_text(enum operation operation, const struct column_moments *m)
+{
+	bool is_end = operation == OPERATION_FIRST || operation == OPERATION_LAST;
+
+	return is_end && m->ends ? ends_text(m->ends, operation == OPERATION_LAST) : NULL;
 }
 
 void statistic_format(enum operation operation, const struct column_moments *m,

@@ -25,6 +25,7 @@ struct column_moments {
 	const struct squares *squares; /* these are NULL where they are not asked for */
 	const struct powers *cubes, *fourths;
 	const struct logs *logs;
+	const struct ends *ends;
 };
 
 /* A formula: writes the statistic, NUL-terminated; "" where it has no value. */
@@ -43,6 +44,10 @@ statistic_formula statistic_skewness, statistic_kurtosis;
 /* Reads a column's moments out of its fold. npresent: as above. */
 void statistic_moments(const struct column_partial *column, uint64_t npresent,
 		       struct column_moments *out);
+
+/* The result of an operation of kind REDUCE over a column of text, NUL-terminated; NULL: as
+ * statistic_format has it. */
+const char *statistic_text(enum operation operation, const struct column_moments *m);
 
 /* Writes the result of an operation of kind REDUCE. */
 void statistic_format(enum operation operation, const struct column_moments *m,

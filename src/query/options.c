@@ -74,6 +74,13 @@ unsigned operation_needs(enum operation operation)
 	return operations[operation].needs;
 }
 
+bool operation_takes_text(enum operation operation)
+{
+	unsigned needs = operation_needs(operation);
+
+	return needs != 0 && (needs & ~(unsigned)(MOMENT_COUNT | MOMENT_ENDS)) == 0;
+}
+
 /* ---- help ---- */
 
 static void print_rows(size_t first, size_t end)

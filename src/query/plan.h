@@ -31,6 +31,7 @@ enum moment {
 	MOMENT_CUBES = 16,   /* the sum of third powers */
 	MOMENT_FOURTHS = 32, /* the sum of fourth powers */
 	MOMENT_LOGS = 64,    /* the sum of logarithms */
+	MOMENT_ENDS = 128,   /* the first and the last value */
 };
 #define MOMENTS_FUSED (MOMENT_COUNT | MOMENT_SUM | MOMENT_EXTREMES)
 
@@ -64,6 +65,8 @@ struct plan_column {
 			      * value is text */
 	bool counts_text;    /* --count names it as well: its texts are present, but for those with
 			      * a NUL, which are invalid whatever its kind */
+	bool takes_text;     /* it parses, but only operations that take text ask for it: a value that
+			      * is no number is text, unless it has a NUL */
 	enum invalid_policy invalid;
 };
 

@@ -147,6 +147,48 @@ def check_digits_of_400():
     harness.ok(not wrong, "numbers of 400 digits", lambda: "%d\n%s" % (len(wrong), wrong[0]))
 
 
+def check_ends():
+    """--first and --last, in the order of the input however it is cut and by whichever threads it is folded."""
+    table = b'k,x,y\na,1,10\n"b, ""c""",2.25,\nz,,1e3\n'
+    header = "first(k),first(x),first(y),last(k),last(x),last(y)\n"
+    harness.answers("first and last", ["--first=k,x,y", "--last=k,x,y"], table, header + "a,1.00,10,z,2.25,1000\n")
+    harness.answers("with a condition", ["--where=y<=10 or k!='z'".replace("'", '"'), "--last=k,x", "--format=plain"], table, 'b, "c"\n2.25\n')
+    harness.answers("text is a string in JSON", ["--first=k,x", "--count=k", "--format=json"], table,
+                    '{"first(k)": "a", "first(x)": 1.00, "count(k)": 3}\n')
+    harness.answers("of no value", ["--first=x", "--last=x", "--format=plain"], b"x\n\n\n", "\n\n")
+    harness.answers("'*' is every numeric column", ["--first=*"], table, "first(x),first(y)\n1.00,10\n")
+    harness.answers("one text makes it a column of text: as spelled", ["--first=1", "--last=1", "--header=no", "--format=plain"],
+                    b"007\n1.5\nx1\n2e0\n", "007\n2e0\n")
+    harness.answers("without text: numbers, at the column's scale", ["--first=1", "--last=1", "--header=no", "--format=plain"],
+                    b"007\n1.5\n2e0\n", "7.0\n2.0\n")
+    harness.answers("out of range: as spelled", ["--last=1", "--header=no"], b"1\n1e500\n", "1e500\n")
+    harness.answers("another notation, of numbers", ["--last=1", "--header=no", "--percent"], b"1\n12%\n", "0.12\n")
+    harness.answers("another notation, with text", ["--last=1", "--header=no", "--percent"], b"x\n12%\n", "12%\n")
+    harness.answers("line ends in plain", ["--first=1", "--header=no"], b'"a\nb"\n', "a\\nb\n")
+    harness.warns("skipped values are not the last", ["--first=x", "--last=x", "--max=x", "--invalid=skip", "--format=plain"],
+                    b"x\nbad\n1\n2\nbad\n", "1\n2\n2\n", "not a number: 'bad'")
+    harness.refuses("text where numbers are asked for", ["--first=k", "--sum=k"], table, 1, "<stdin>:2: ", "not a number: 'a'")
+    harness.refuses("a NUL", ["--last=k"], b"k\na\nb\0\n", 1, "<stdin>:3: ")
+    rng, wrong, jobs, wants = random.Random(SEED + 2), [], [], []
+    for _ in range(200):
+        kind = rng.choice(("", "small", "wide", "text"))
+        values = [rng.choice(("", "NA", '"%d"' % k, "%d" % k, "%d.5" % k, "1e2%d" % (k % 10)) + (("x%d" % k,) if kind == "text" else ()))
+                  for k in range(rng.choice((1, 3, 64, 65, 200)))]
+        present = [v.strip('"') for v in values if v not in ("", "NA")]
+        pairs = [oracle_text.number(v.encode()) for v in present]
+        column = oracle.Column()
+        for value, pair in zip(present, pairs):
+            column.add_text(value.encode(), pair)
+        wants.append("".join((column.answer(o) or "") + "\n" for o in ("first", "last", "count")).encode())
+        jobs.append(dict(args=["--header=no", "--format=plain", "--missing=NA", "--first=1", "--last=1", "--count=1"],
+                         stdin=b"".join(v.encode() + b",1\n" for v in values), threads=rng.choice((1, 2, 5)),
+                         chunk=rng.choice((None, 1, 2, 3, 7, 64, 300))))
+    for job, want, r in zip(jobs, wants, harness.run_many(jobs)):
+        if r.status != 0 or r.out != want:
+            wrong.append(harness.describe(r, job["stdin"]) + "\nwanted: " + harness.short(want))
+    harness.ok(not wrong, "first and last of random values, seed %d" % SEED, lambda: "%d\n%s" % (len(wrong), wrong[0]))
+
+
 def check_forms():
     table = b"k,x,y\na,1,10\nb,,20\nc,4,30\n"
     harness.answers("names of results", ["--var=x", "--stddev-pop=y,x"], table,
@@ -166,6 +208,7 @@ check_shapes()
 check_laws()
 check_random()
 check_digits_of_400()
+check_ends()
 check_forms()
 assert oracle.OPERATIONS[-len(NAMES):] == NAMES
 harness.done()

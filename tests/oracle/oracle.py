@@ -14,13 +14,13 @@ import sys
 import oracle_judge
 from oracle_expr import Expr, position
 from oracle_judge import Answer, Note
-from oracle_request import COUNT_RECORDS, ON_DEVICE, OPERATIONS, TOTALS, Request, is_position, resolve
+from oracle_request import COUNT_RECORDS, ON_DEVICE, OPERATIONS, TAKES_TEXT, TOTALS, Request, is_position, resolve
 from oracle_statistic import STATISTICS, Column
 from oracle_table import Table, ragged
 from oracle_text import BadData, Unclear, Usage, strip
 
-__all__ = ["COUNT_RECORDS", "ON_DEVICE", "OPERATIONS", "STATISTICS", "TOTALS", "Answer", "BadData", "Column", "Request",
-           "Unclear", "Usage", "answer", "judge"]
+__all__ = ["COUNT_RECORDS", "ON_DEVICE", "OPERATIONS", "STATISTICS", "TAKES_TEXT", "TOTALS", "Answer", "BadData",
+           "Column", "Request", "Unclear", "Usage", "answer", "judge"]
 
 if hasattr(sys, "set_int_max_str_digits"):
     sys.set_int_max_str_digits(0)
@@ -241,7 +241,7 @@ def results(q, table, kept, trouble, out):
         for _, text, quoted in Request([(operation, columns)]).items():
             found = sorted(star) if text == b"*" else resolve(text, quoted, names, n)
             chosen += [(operation, k) for k in found]
-    numeric = {k for o, k in chosen if o != "count"} | star
+    numeric = {k for o, k in chosen if o not in TAKES_TEXT} | star
     _check_counts(q, chosen, numeric, kept)
     try:
         columns = fill(q, names, kept, {k: k in numeric for _, k in chosen if k is not None}, out)
@@ -284,7 +284,7 @@ def fill(q, names, rows, wanted, out):
             if pair == "missing":
                 columns[k].missing += 1
             elif pair is True:
-                columns[k].texts += 1
+                columns[k].add_text(row.fields[k], value(q, row.fields[k])[0])
             elif pair is not None:
                 columns[k].add(pair)
     return columns

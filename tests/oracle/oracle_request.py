@@ -8,7 +8,8 @@ from oracle_statistic import STATISTICS
 from oracle_text import Unclear, Usage, strip
 
 ON_DEVICE = ("sum", "min", "max", "count", "mean", "range")
-OPERATIONS = ON_DEVICE + tuple(STATISTICS)
+TAKES_TEXT = ("count", "first", "last")
+OPERATIONS = ON_DEVICE + ("first", "last") + tuple(STATISTICS)
 TOTALS = ("sum", "min", "max", "count")
 COUNT_RECORDS = "count-records"
 

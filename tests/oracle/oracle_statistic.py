@@ -116,11 +116,26 @@ def answer(operation, values):
 class Column:
     """The values of one column: what is asked of it comes from here."""
     def __init__(self):
-        self.values, self.scale, self.texts, self.missing = [], 0, 0, 0
+        self.values, self.scale, self.texts, self.missing, self.spelled = [], 0, 0, 0, []
 
     def add(self, pair):
         self.values.append(pair[0])
         self.scale = max(self.scale, pair[1])
+
+    def add_text(self, field, pair):
+        """A value of a column that need not have numbers. pair: None where it is none."""
+        self.texts += 1
+        self.spelled.append((field, pair))
+
+    def end(self, at):
+        """The first or last value: the number where all are numbers, else the value as it is spelled."""
+        if self.values:
+            return in_plain(self.values[at], self.scale)
+        if not self.spelled:
+            return None
+        if all(pair for _, pair in self.spelled):
+            return in_plain(self.spelled[at][1][0], max(pair[1] for _, pair in self.spelled))
+        return self.spelled[at][0].decode("utf-8", "surrogateescape")
 
     def total(self):
         total = decimal.Decimal(0)
@@ -135,6 +150,8 @@ class Column:
             return in_plain(self.total(), self.scale)
         if operation in STATISTICS:
             return answer(operation, self.values)
+        if operation in ("first", "last"):
+            return self.end(0 if operation == "first" else -1)
         if not self.values:
             return None
         if operation == "mean":
