@@ -80,6 +80,10 @@ struct squares;
  * WIDE_POINT x WIDE_LIMB_DIGITS. */
 void squares_sum(const struct squares *s, int scale, struct natural *out);
 
+/* Sets *out to the sum of the squares x 10^(2 scale); s: NULL, or as above. scale: at least every
+ * number's. Returns false where that does not fit. */
+bool squares_total(const struct squares *s, int scale, uint128 *out);
+
 /* ---- cubes and fourth powers (moment_powers.c) ---- */
 
 struct powers;

@@ -159,6 +159,34 @@ void squares_sum(const struct squares *s, int scale, struct natural *out)
 		add_to_natural(out, &value++->square, 2 * (scale - __builtin_ctz(left)));
 }
 
+/* *to += sum x 10^ndigits; false where that does not fit. */
+static bool add_to_total(uint128 *to, const struct sum192 *sum, int ndigits)
+{
+	uint128 x = sum->low;
+
+	for (; ndigits > 0 && x != 0; ndigits--)
+		if (__builtin_mul_overflow(x, (uint128)10, &x))
+			return false;
+	return sum->high == 0 && !__builtin_add_overflow(*to, x, to);
+}
+
+bool squares_total(const struct squares *s, int scale, uint128 *out)
+{
+	const union scale_value *value;
+
+	*out = 0;
+	if (!s)
+		return true;
+	value = by_scale_values(&s->sums);
+	for (uint32_t left = s->sums.scales; left; left &= left - 1)
+		if (!add_to_total(out, &value++->square, 2 * (scale - __builtin_ctz(left))))
+			return false;
+	for (int i = 0; s->wide && i < WIDE_SQUARE_NLIMBS; i++)
+		if (s->wide[i])
+			return false;
+	return true;
+}
+
 const struct moment_ops moment_squares = {
 	.moment = MOMENT_SQUARES,
 	.cell_nbytes = sizeof(struct squares),

@@ -99,4 +99,10 @@ size_t ratio_format(bool negative, const struct natural *numerator,
 size_t ratio_sqrt_format(const struct natural *numerator, const struct natural *denominator,
 			 int scale, char *text);
 
+/* Like the two above, for numbers that fit, denominator > 0; a root's scale is even. They cost about
+ * 0.1 and 0.3 us, where those take 1 and 3. */
+size_t ratio_format_short(bool negative, uint128 numerator, uint64_t denominator, int scale,
+			  char *text);
+size_t ratio_sqrt_format_short(uint128 numerator, uint64_t denominator, int scale, char *text);
+
 #endif

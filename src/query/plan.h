@@ -41,6 +41,9 @@ enum new_column_kind {
 	NEW_MIN,
 	NEW_MAX,
 	NEW_COUNT,
+	NEW_MEAN, /* the results of the numbers so far */
+	NEW_VAR,
+	NEW_STDDEV,
 	NEW_OFFSET,      /* the record's 0-based position among those where a predicate holds */
 	NEW_BYTE_OFFSET, /* where the record starts in the decompressed input */
 };
@@ -51,7 +54,7 @@ struct expr; /* a condition on records: expr_eval.h */
 /* One new column of the records that are printed. */
 struct new_column {
 	enum new_column_kind kind;
-	size_t column;    /* NEW_SUM ... NEW_COUNT: in the plan */
+	size_t column;    /* NEW_SUM ... NEW_STDDEV: in the plan */
 	size_t predicate; /* NEW_OFFSET: in the plan */
 };
 

@@ -11,6 +11,7 @@ ON_DEVICE = ("sum", "min", "max", "count", "mean", "range")
 TAKES_TEXT = ("count", "first", "last")
 OPERATIONS = ON_DEVICE + ("first", "last") + tuple(STATISTICS)
 TOTALS = ("sum", "min", "max", "count")
+RUNNING = TOTALS + ("mean", "var", "stddev")
 COUNT_RECORDS = "count-records"
 
 
