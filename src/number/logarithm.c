@@ -106,7 +106,7 @@ static uint128 log_of_mantissa(uint128 y)
 	for (int j = 0; j < NSTEPS; j++) {
 		int down = UNIT_NBITS - step_shift[j];
 		int k = (int)((e + ((int128)1 << (down - 1))) >> down);
-		e -= ((int128)k << down) + ((e * k) >> step_shift[j]);
+		e -= k * ((int128)1 << down) + ((e * k) >> step_shift[j]);
 		log += table.step[j][k + STEP_MAX];
 	}
 	log += log_near_one(e);
