@@ -171,7 +171,8 @@ static enum status add_result(struct making *m, struct result result)
 static enum status demand_field(struct making *m, enum operation operation, uint32_t field,
 				bool star)
 {
-	bool counts = operation_takes_text(operation);
+	bool takes_text = operation_takes_text(operation);
+	bool counts = takes_text && !(operation_needs(operation) & MOMENT_ENDS);
 	struct demand *d;
 
 	if (star && starts_unfit(m, field))
@@ -182,7 +183,7 @@ static enum status demand_field(struct making *m, enum operation operation, uint
 	d->selected = true;
 	d->needs |= m->q->summary ? MOMENTS_FUSED : operation_needs(operation);
 	d->star |= star;
-	d->number |= star ? m->options->emits : !counts;
+	d->number |= star ? m->options->emits : !takes_text;
 	d->counts_text |= counts && !star;
 	return add_result(m, (struct result){operation, field, star});
 }
@@ -295,7 +296,8 @@ static enum status plan_column(struct making *m, size_t field)
 	c->field = (uint32_t)field;
 	c->name = column_name(&m->q->header, field);
 	c->needs = d->needs;
-	c->parses = d->number || d->star;
+	c->takes_text = (d->needs & MOMENT_ENDS) && !d->number && !d->star;
+	c->parses = d->number || d->star || c->takes_text;
 	c->if_numeric = m->q->summary || (d->star && !d->number);
 	c->counts_text = d->counts_text;
 	c->invalid = m->q->summary ? INVALID_TEXT : m->options->invalid;
