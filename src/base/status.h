@@ -16,6 +16,7 @@
 #define STATUS_TABLE(X)                                                            \
 	X(STATUS_OK, "no error", 0)                                                \
 	X(STATUS_NO_MEMORY, "out of memory", 1)                                    \
+	X(STATUS_MEMORY_LIMIT, "more memory needed to keep values than --memory allows", 1) \
 	X(STATUS_OPEN, "cannot open", 1)                                           \
 	X(STATUS_READ, "read error", 1)                                            \
 	X(STATUS_IS_OUTPUT, "is the output as well: write to another file", 1)      \

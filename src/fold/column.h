@@ -79,7 +79,8 @@ void partial_free(struct partial *p);
 /* Makes p the fold of no records. Keeps its memory. */
 void partial_clear(struct partial *p);
 
-/* p becomes the fold of p's records followed by later's. STATUS_NO_MEMORY or OK. */
+/* p becomes the fold of p's records followed by later's, whose moments may then only be cleared or
+ * freed. STATUS_NO_MEMORY or OK. */
 enum status partial_combine(struct partial *p, const struct partial *later);
 
 /* The kind of a column: that of the earliest value folded into it. */

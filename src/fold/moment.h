@@ -37,22 +37,30 @@ struct moment_ops {
 	/* Adds a number that does not fit the fast path. Errors: STATUS_NO_MEMORY. */
 	enum status (*add_wide)(void *cell, const struct wide *x);
 
-	/* cell becomes the moment of cell's numbers followed by later's. Errors: STATUS_NO_MEMORY. */
-	enum status (*combine)(void *cell, const void *later);
+	/* cell becomes the moment of cell's numbers followed by later's, whose memory it may take
+	 * over: later may then only be cleared or freed. Errors: STATUS_NO_MEMORY. */
+	enum status (*combine)(void *cell, void *later);
 
 	/* Frees what the cell owns, but not the cell. */
 	void (*free)(void *cell);
 };
 
-enum { CELL_SQUARES, NCELLS };
+enum { CELL_SQUARES, CELL_VALUES, NCELLS };
 
 /* By cell. */
 extern const struct moment_ops *const moment_table[NCELLS];
 
-/* A column's cells. A cell is allocated for its first number; NULL: the identity. Owned. */
+/* A column's cells. Allocated for the first number, like each cell: an input may have 300,000 columns
+ * of which nothing is asked but sums. NULL: the identity. Owned. */
 struct moment_cells {
-	void *cell[NCELLS];
+	void **cells; /* NCELLS */
 };
+
+/* Cell i; NULL: the identity. */
+static inline void *moments_cell(const struct moment_cells *m, int i)
+{
+	return m->cells ? m->cells[i] : NULL;
+}
 
 void moments_free(struct moment_cells *m);
 void moments_clear(struct moment_cells *m);
@@ -63,7 +71,8 @@ enum status moments_add(struct moment_cells *m, unsigned needs, const int64_t *s
 			const uint8_t *scale, uint64_t rows);
 enum status moments_add_wide(struct moment_cells *m, unsigned needs, const struct wide *x);
 
-/* m becomes the moments of m's numbers followed by later's. Errors: STATUS_NO_MEMORY. */
+/* m becomes the moments of m's numbers followed by later's, which may then only be cleared or freed.
+ * Errors: STATUS_NO_MEMORY. */
 enum status moments_combine(struct moment_cells *m, const struct moment_cells *later);
 
 /* ---- squares (moment_squares.c) ---- */

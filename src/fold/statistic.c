@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "fold/moment.h"
+#include "fold/quantile.h"
 
 static void statistic_sum(const struct column_moments *m, char *text)
 {
@@ -128,7 +129,8 @@ void statistic_moments(const struct column_partial *column, uint64_t npresent,
 		       struct column_moments *out)
 {
 	out->npresent = npresent;
-	out->squares = column->moments.cell[CELL_SQUARES];
+	out->ranks = NULL;
+	out->squares = moments_cell(&column->moments, CELL_SQUARES);
 	column_numbers(column, &out->numbers);
 }
 

@@ -18,17 +18,21 @@
 
 #define STATISTIC_TEXT_NBYTES RATIO_TEXT_NBYTES
 
+struct ranks; /* quantile.h */
+
 /* The moments of a column, in the form that formulas take. */
 struct column_moments {
 	uint64_t npresent;        /* values that are not missing, text where text is allowed */
 	struct wide_fold numbers; /* count, sum, extremes, and the largest scale */
 	const struct squares *squares; /* NULL: not asked for */
+	const struct ranks *ranks;     /* all that its quantiles need; NULL: none */
+	struct percentile percentile;  /* of --pNN */
 };
 
 /* A formula: writes the statistic, NUL-terminated; "" where it has no value. */
 typedef void statistic_formula(const struct column_moments *m, char text[STATISTIC_TEXT_NBYTES]);
 
-/* Reads a column's moments out of its fold. npresent: as above. */
+/* Reads a column's moments out of its fold, without ranks. npresent: as above. */
 void statistic_moments(const struct column_partial *column, uint64_t npresent,
 		       struct column_moments *out);
 

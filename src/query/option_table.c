@@ -53,19 +53,38 @@ static enum status fail_unknown(const struct parser *p, const char *typed, size_
 
 /* ---- parsing ---- */
 
-static enum status handle(const struct parser *p, const struct option_row *row,
+static enum status handle(const struct parser *p, const struct option_row *row, const char *typed,
 			  const char *argument)
 {
 	size_t index = (size_t)(row - p->table->rows);
 	int about = (int)(p->table->nrows - index), word = 0;
 
 	if (about > ABOUT_BASH)
-		return p->table->handle(p->options, index, argument, p->fault);
+		return p->table->handle(p->options, index, typed, argument, p->fault);
 	if (about == ABOUT_BASH)
 		word = option_find_word(row, argument, strlen(argument), p->fault);
 	if (word >= 0 && about + word > (int)*p->about)
 		*p->about = (enum option_about)(about + word);
 	return word < 0 ? STATUS_USAGE : STATUS_OK;
+}
+
+/* The length of a name without OPTION_NUMBER, if it ends so; else 0. */
+static size_t before_number(const char *name)
+{
+	size_t nbytes = strlen(name), number_nbytes = strlen(OPTION_NUMBER);
+
+	if (nbytes <= number_nbytes || strcmp(name + nbytes - number_nbytes, OPTION_NUMBER))
+		return 0;
+	return nbytes - number_nbytes;
+}
+
+static bool row_matches(const struct option_row *row, const char *typed, size_t nbytes)
+{
+	size_t before = before_number(row->name);
+
+	if (before && nbytes > before && decimal_is_digit(typed[before]))
+		return !strncmp(row->name, typed, before);
+	return !strncmp(row->name, typed, nbytes) && !row->name[nbytes];
 }
 
 static enum status parse_long(struct parser *p, const char *typed)
@@ -74,7 +93,7 @@ static enum status parse_long(struct parser *p, const char *typed)
 	const char *argument = typed[nbytes] ? typed + nbytes + 1 : NULL;
 	const struct option_row *row = p->table->rows, *end = row + p->table->nrows;
 
-	while (row < end && (strncmp(row->name, typed, nbytes) || row->name[nbytes]))
+	while (row < end && !row_matches(row, typed, nbytes))
 		row++;
 	if (row == end)
 		return fail_unknown(p, typed, nbytes);
@@ -82,7 +101,7 @@ static enum status parse_long(struct parser *p, const char *typed)
 		return option_fault(p->fault, "option '--%s' takes no argument", row->name);
 	if (*row->argument && !argument && p->next == p->end)
 		return option_fault(p->fault, "option '--%s' needs an argument", row->name);
-	return handle(p, row, *row->argument && !argument ? *p->next++ : argument);
+	return handle(p, row, typed, *row->argument && !argument ? *p->next++ : argument);
 }
 
 static enum status parse_letters(struct parser *p, const char *typed)
@@ -98,8 +117,8 @@ static enum status parse_letters(struct parser *p, const char *typed)
 		if (*row->argument && !typed[1] && p->next == p->end)
 			return option_fault(p->fault, "option '-%c' needs an argument", *typed);
 		if (*row->argument)
-			return handle(p, row, typed[1] ? typed + 1 : *p->next++);
-		status = handle(p, row, NULL);
+			return handle(p, row, row->name, typed[1] ? typed + 1 : *p->next++);
+		status = handle(p, row, row->name, NULL);
 	}
 	return status;
 }
@@ -209,6 +228,29 @@ static void print_words(const char *before, const char *words, const char *after
 	fputs(after, stdout);
 }
 
+/* The numbers that are offered for OPTION_NUMBER. */
+static const char *const offered[] = {"50", "90", "95", "99"};
+
+/* How many names are offered for a name. */
+static int count_names(const char *name)
+{
+	return before_number(name) ? (int)(sizeof offered / sizeof *offered) : 1;
+}
+
+/* Prints the k-th name that is offered for a name, behind a text; false if there are fewer. */
+static bool print_name(const char *before, const char *name, int k)
+{
+	size_t nbytes = before_number(name);
+
+	if (k >= count_names(name))
+		return false;
+	if (nbytes)
+		printf("%s%.*s%s", before, (int)nbytes, name, offered[k]);
+	else
+		printf("%s%s", before, name);
+	return true;
+}
+
 /* For bash, which splits --name=word at the "=" (COMP_WORDBREAKS), and zsh. */
 static void print_bash(const struct option_table *t)
 {
@@ -227,7 +269,8 @@ static void print_bash(const struct option_table *t)
 	}
 	printf("\t*) [[ $word == -* ]] && words='");
 	for (size_t i = 0; i < t->nrows; i++)
-		printf("%s--%s", i ? " " : "", t->rows[i].name);
+		for (int k = 0; print_name(i ? " --" : "--", t->rows[i].name, k); k++)
+			;
 	printf("' ;;\n"
 	       "\tesac\n"
 	       "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
@@ -235,20 +278,30 @@ static void print_bash(const struct option_table *t)
 	       "complete -o default -F _%s %s\n", t->program, t->program);
 }
 
+/* Completes the k-th name of a row; false if there are fewer. */
+static bool print_fish_row(const struct option_table *t, const struct option_row *row, int k)
+{
+	bool is_file = !strcmp(row->argument, "FILE");
+
+	if (k >= count_names(row->name))
+		return false;
+	printf("complete -c %s", t->program);
+	print_name(" -l ", row->name, k);
+	if (row->letter)
+		printf(" -s %c", row->letter);
+	print_words(" -a '", row->words, "'");
+	printf("%s -d '", is_file ? " -rF" : *row->argument ? " -x" : "");
+	for (const char *c = row->help; *c; c++)
+		printf("%s%c", *c == '\'' || *c == '\\' ? "\\" : "", *c);
+	puts("'");
+	return true;
+}
+
 static void print_fish(const struct option_table *t)
 {
-	for (size_t i = 0; i < t->nrows; i++) {
-		const struct option_row *row = &t->rows[i];
-		bool is_file = !strcmp(row->argument, "FILE");
-		printf("complete -c %s -l %s", t->program, row->name);
-		if (row->letter)
-			printf(" -s %c", row->letter);
-		print_words(" -a '", row->words, "'");
-		printf("%s -d '", is_file ? " -rF" : *row->argument ? " -x" : "");
-		for (const char *c = row->help; *c; c++)
-			printf("%s%c", *c == '\'' || *c == '\\' ? "\\" : "", *c);
-		puts("'");
-	}
+	for (size_t i = 0; i < t->nrows; i++)
+		for (int k = 0; print_fish_row(t, &t->rows[i], k); k++)
+			;
 	if (*t->operands)
 		printf("complete -c %s -n __fish_use_subcommand", t->program);
 	print_words(" -a '", t->operands, "'\n");

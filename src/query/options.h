@@ -11,6 +11,7 @@
 #include "io/table.h"
 #include "number/notation.h"
 #include "query/option_table.h"
+#include "query/percentile.h"
 #include "query/plan.h"
 #include "base/status.h"
 
@@ -37,6 +38,9 @@ struct invalid_limit {
 struct operation_use {
 	enum operation operation;
 	const char *argument; /* COLS, EXPR, or NULL */
+	const char *name;     /* as it was typed, "p99.9"; name_nbytes of it */
+	size_t name_nbytes;
+	struct percentile percentile; /* of OPERATION_PERCENTILE */
 };
 
 struct options {
@@ -59,6 +63,7 @@ struct options {
 	enum format format;
 	enum device device;
 	int device_number; /* with DEVICE_GPU: which; -1: every one */
+	uint64_t memory_nbytes; /* of --memory; 0: not given */
 	int nthreads;      /* 0: as many as there are cores to run on */
 	size_t chunk_nbytes; /* 0: the workers' own choice; tests set it down to 1 */
 	bool verbose;

@@ -28,6 +28,7 @@ enum moment {
 	MOMENT_SUM = 2,
 	MOMENT_EXTREMES = 4, /* the least and the greatest value */
 	MOMENT_SQUARES = 8,  /* the sum of squares */
+	MOMENT_VALUES = 0x100, /* every value */
 };
 #define MOMENTS_FUSED (MOMENT_COUNT | MOMENT_SUM | MOMENT_EXTREMES)
 

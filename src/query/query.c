@@ -184,7 +184,8 @@ static enum status demand_field(struct making *m, enum operation operation, uint
 	d->star |= star;
 	d->number |= star ? m->options->emits : !counts;
 	d->counts_text |= counts && !star;
-	return add_result(m, (struct result){operation, field, star});
+	return add_result(m, (struct result){.operation = operation, .column = field,
+						     .if_numeric = star});
 }
 
 static enum status demand_range(struct making *m, enum operation operation,
@@ -233,6 +234,7 @@ static enum status demand_selected(struct making *m)
 {
 	struct field_range range;
 	enum status status = index_names(m);
+	size_t nresults = 0;
 
 	for (size_t i = 0; i < m->options->nuses; i++) {
 		const struct operation_use *use = &m->options->uses[i];
@@ -244,6 +246,8 @@ static enum status demand_selected(struct making *m)
 		}
 		if (status == STATUS_OK && !operation_has_columns(use->operation))
 			status = add_result(m, (struct result){.operation = use->operation});
+		for (; nresults < m->q->nresults; nresults++)
+			m->q->results[nresults].use = (uint32_t)i;
 	}
 	return status;
 }
@@ -384,6 +388,8 @@ static void begin_plan(struct query *q, const struct options *options)
 	q->plan.nmissing = options->nmissing;
 	q->plan.missing = options->missing;
 	q->guesses_delimiter = !options->has_delimiter && !options->dialect.whitespace;
+	q->uses = options->uses;
+	q->nthreads = options->nthreads;
 	q->summary = options->nuses == 0 && !options->where;
 	q->plan.ragged.policy = q->summary && !options->has_ragged ? RAGGED_COUNT : options->ragged;
 	q->plan.counts_records = options->invalid == INVALID_SKIP;

@@ -2,12 +2,14 @@
  *
  * main.c - the whole program: options, input, query, devices, engine, result.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/cores.h"
+#include "base/memory_limit.h"
 #include "engine/engine.h"
 #include "engine/total.h"
 #include "fold/result.h"
@@ -148,6 +150,8 @@ static enum status run(struct run *r, int argc, char **argv, struct fault *fault
 
 	if (status != STATUS_OK)
 		return status;
+	if (r->options.memory_nbytes)
+		memory_limit_set(r->options.memory_nbytes);
 	if (option_print_about(&options_table, r->options.about))
 		return output_close(fault);
 	if (is_idle(&r->options))
@@ -155,6 +159,18 @@ static enum status run(struct run *r, int argc, char **argv, struct fault *fault
 							 "no operation, and nothing to read");
 	r->stdin_offset = lseek(STDIN_FILENO, 0, SEEK_CUR);
 	return process(r, fault);
+}
+
+/* Explains that memory ran out because of the limit, if it did. */
+static void explain_memory(struct fault *fault)
+{
+	char words[FAULT_DETAIL_NBYTES];
+
+	if (fault->status != STATUS_NO_MEMORY || !memory_was_refused())
+		return;
+	snprintf(words, sizeof words, "%" PRIu64 " bytes", memory_limit_nbytes());
+	fault_set(fault, STATUS_MEMORY_LIMIT, 0, words);
+	snprintf(fault->remedy, sizeof fault->remedy, "--memory SIZE with more");
 }
 
 /* Makes a second pass without guesses. It has a struct run of its own, because threads of the first
@@ -186,6 +202,7 @@ int main(int argc, char **argv)
 	}
 	if (status != STATUS_OK) {
 		int exit_status;
+		explain_memory(&fault);
 		query_explain(&r->query, &fault);
 		exit_status = message_fault(&fault);
 		if (fault.status == STATUS_UNKNOWN_COLUMN)

@@ -268,7 +268,7 @@ def check_usage():
         r = harness.run([option])
         harness.ok(r.status == 0 and b"gpustat" in r.out and not r.err, option, lambda: harness.describe(r))
     r = harness.run(["--help"])
-    harness.ok(all(b"--" + o.encode() in r.out for o in oracle.OPERATIONS), "--help names the operations",
+    harness.ok(all(b"--" + re.sub(r"^p[0-9.]+$", "pNN", o).encode() in r.out for o in oracle.OPERATIONS), "--help names the operations",
                lambda: harness.describe(r))
     for args in (["-d", ";"], ["-d;"], ["--delimiter=;"], ["--delimiter", ";"]):
         answers("delimiter: " + " ".join(args), args + ["--sum=2"], b"1;2\n3;4\n", "6\n")
@@ -385,7 +385,8 @@ def check_bash(tool, script):
         harness.is_(sorted(got), sorted(want), "bash completes: %s %s" % (tool, " ".join(words)))
 
     harness.is_(bash("complete -p " + tool), "complete -o default -F _%s %s\n" % (tool, tool), "bash knows how to complete " + tool)
-    completes(["--" + name for name in options_of(tool)], "--")
+    percentiles = ["--p50", "--p90", "--p95", "--p99"] if tool == "gpustat" else []
+    completes(["--" + name for name in options_of(tool)] + percentiles, "--")
     completes(["--format"], "--fo")
     completes(["--help"], "scan", "--hel")
     completes([], "--nosuch")

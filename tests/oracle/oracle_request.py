@@ -4,11 +4,12 @@ import re
 
 from oracle_dialect import Dialect
 from oracle_notation import PLAIN
+from oracle_order import QUANTILES
 from oracle_statistic import STATISTICS
 from oracle_text import Unclear, Usage, strip
 
 ON_DEVICE = ("sum", "min", "max", "count", "mean")
-OPERATIONS = ON_DEVICE + tuple(STATISTICS)
+OPERATIONS = ON_DEVICE + QUANTILES + tuple(STATISTICS)
 TOTALS = ("sum", "min", "max", "count")
 COUNT_RECORDS = "count-records"
 

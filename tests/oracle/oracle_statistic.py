@@ -7,6 +7,7 @@ import decimal
 import fractions
 import math
 
+import oracle_order
 from oracle_text import EXACT, in_plain, mean_text
 
 NDIGITS = 17
@@ -84,6 +85,8 @@ class Column:
             return str(len(self.values) + self.texts)
         if operation == "sum":
             return in_plain(self.total(), self.scale)
+        if operation in oracle_order.QUANTILES:
+            return oracle_order.answer(operation, self.values, self.scale)
         if operation in STATISTICS:
             return answer(operation, self.values)
         if not self.values:

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * quantile.c - see quantile.h.
+ *
+ * With D = 100 x 10^nplaces, numerator P, and (n - 1) P = k D + r, the percentile is
+ * ((D - r) x[k] + r x[k + 1]) / D: an integer at D's scale more than the column's.
+ */
+#include "fold/quantile.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cores.h"
+#include "fold/result.h"
+#include "number/natural.h"
+
+#define RANKS_A_RESULT 4 /* of an interquartile range; others have 2 */
+#define LIMB_TEXT "%09" PRIu32
+
+static const struct percentile quartiles[] = {{25, 0}, {50, 0}, {75, 0}};
+
+/* ---- ranks ---- */
+
+/* A percentile's place among n > 0 numbers: rest / divisor of the way from a rank to the next. */
+struct place {
+	uint64_t rank, rest, divisor;
+};
+
+static struct place place_of(struct percentile p, uint64_t n)
+{
+	uint64_t divisor = 100 * (uint64_t)decimal_shift(1, p.nplaces);
+	uint128 h = (uint128)(n - 1) * p.numerator;
+
+	return (struct place){(uint64_t)(h / divisor), (uint64_t)(h % divisor), divisor};
+}
+
+/* Adds the ranks of a percentile. */
+static void add_ranks(struct ranks *r, struct percentile p, uint64_t n)
+{
+	struct place place = place_of(p, n);
+
+	r->at[r->n++].rank = place.rank;
+	if (place.rest)
+		r->at[r->n++].rank = place.rank + 1;
+}
+
+/* Adds the ranks of a result, of which there are up to RANKS_A_RESULT. percentile: of --pNN. */
+static void add_result(struct ranks *r, enum operation operation, struct percentile percentile,
+		       uint64_t n)
+{
+	switch (operation) {
+	case OPERATION_MEDIAN:
+		add_ranks(r, quartiles[1], n);
+		break;
+	case OPERATION_IQR:
+		add_ranks(r, quartiles[0], n);
+		add_ranks(r, quartiles[2], n);
+		break;
+	case OPERATION_PERCENTILE:
+		add_ranks(r, percentile, n);
+		break;
+	default:
+		break;
+	}
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+	uint64_t x = ((const struct ranked *)a)->rank, y = ((const struct ranked *)b)->rank;
+
+	return (x > y) - (x < y);
+}
+
+/* Sorts the ranks and leaves out what is there twice. */
+static void sort_ranks(struct ranks *r)
+{
+	size_t n = 0;
+
+	qsort(r->at, r->n, sizeof *r->at, compare_ranks);
+	for (size_t i = 0; i < r->n; i++)
+		if (i == 0 || r->at[i].rank != r->at[n - 1].rank)
+			r->at[n++].rank = r->at[i].rank;
+	r->n = n;
+}
+
+/* Finds the numbers of the ranks in column c. */
+static enum status find_in_column(const struct query *q, const struct partial *total, size_t c,
+				  struct ranks *r)
+{
+	const struct column_partial *column = &total->columns[c];
+	struct wide_fold numbers;
+	struct values_extent extent;
+
+	sort_ranks(r);
+	column_numbers(column, &numbers);
+	extent = (struct values_extent){numbers.count, numbers.scale, &numbers.min, &numbers.max};
+	return values_select(moments_cell(&column->moments, CELL_VALUES), &extent,
+			     q->nthreads ? q->nthreads : cores_count(), r->at, r->n);
+}
+
+static bool needs_ranks(const struct plan *plan)
+{
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		if (plan->columns[c].needs & MOMENT_VALUES)
+			return true;
+	return false;
+}
+
+enum status ranks_find(const struct query *q, const struct partial *total, struct ranks **out)
+{
+	enum status status = STATUS_OK;
+	struct ranks *ranks = *out = NULL;
+
+	if (!needs_ranks(&q->plan))
+		return STATUS_OK;
+	ranks = *out = calloc(q->plan.ncolumns + 1, sizeof *ranks);
+	if (!ranks)
+		return STATUS_NO_MEMORY;
+	for (size_t i = 0; i < q->nresults && status == STATUS_OK; i++) {
+		size_t c = q->results[i].column;
+		struct ranks *r = &ranks[c];
+		struct ranked *grown;
+		uint64_t n = result_nnumbers(&total->columns[c]);
+		if (!(operation_needs(q->results[i].operation) & MOMENT_VALUES) || n == 0)
+			continue;
+		grown = realloc(r->at, (r->n + RANKS_A_RESULT) * sizeof *grown);
+		if (!grown)
+			return STATUS_NO_MEMORY;
+		r->at = grown;
+		add_result(r, q->results[i].operation, q->uses[q->results[i].use].percentile, n);
+	}
+	for (size_t c = 0; c < q->plan.ncolumns && status == STATUS_OK; c++)
+		if (ranks[c].n > 0)
+			status = find_in_column(q, total, c, &ranks[c]);
+	return status;
+}
+
+void ranks_free(struct ranks *ranks, size_t ncolumns)
+{
+	for (size_t c = 0; ranks && c < ncolumns; c++)
+		free(ranks[c].at);
+	free(ranks);
+}
+
+static const struct wide *value_at(const struct ranks *r, uint64_t rank)
+{
+	const struct ranked wanted = {.rank = rank}, *found;
+
+	found = bsearch(&wanted, r->at, r->n, sizeof *r->at, compare_ranks);
+	return &found->value;
+}
+
+/* ---- values ---- */
+
+/* An integer. */
+struct integer {
+	bool negative;
+	struct natural magnitude;
+};
+
+/* *to += x, or -= x */
+static void integer_add(struct integer *to, const struct integer *x, bool subtract)
+{
+	bool negative = x->negative != subtract;
+	struct natural larger;
+
+	if (to->negative == negative) {
+		natural_add(&to->magnitude, &x->magnitude);
+	} else if (natural_compare(&to->magnitude, &x->magnitude) >= 0) {
+		natural_subtract(&to->magnitude, &x->magnitude);
+	} else {
+		larger = x->magnitude;
+		natural_subtract(&larger, &to->magnitude);
+		*to = (struct integer){negative, larger};
+	}
+}
+
+/* The column's scale, rounded up to whole limbs of a wide number. */
+static int limb_scale(const struct column_moments *m)
+{
+	return (m->numbers.scale + WIDE_LIMB_DIGITS - 1) / WIDE_LIMB_DIGITS * WIDE_LIMB_DIGITS;
+}
+
+/* *out = x factor 10^scale; scale: limb_scale. */
+static void set_product(struct integer *out, const struct wide *x, uint64_t factor, int scale)
+{
+	int from = WIDE_POINT - scale / WIDE_LIMB_DIGITS; /* limbs below it are 0 */
+	struct natural a, b;
+
+	out->negative = natural_set_limbs(&a, x->limb + from, WIDE_NLIMBS - from);
+	natural_set(&b, factor);
+	natural_multiply(&out->magnitude, &a, &b);
+}
+
+/* *out = the percentile x 10^limb_scale x its divisor; m has numbers. */
+static void set_percentile(const struct column_moments *m, struct percentile p, struct integer *out)
+{
+	struct place place = place_of(p, m->numbers.count);
+	struct integer next;
+
+	set_product(out, value_at(m->ranks, place.rank), place.divisor - place.rest, limb_scale(m));
+	if (place.rest == 0)
+		return;
+	set_product(&next, value_at(m->ranks, place.rank + 1), place.rest, limb_scale(m));
+	integer_add(out, &next, false);
+}
+
+/* Writes x 10^-scale, with least digits after the point, and more where they are not 0. */
+static void format(const struct integer *x, int scale, int least, char *text)
+{
+	char digits[NATURAL_NLIMBS * NATURAL_LIMB_DIGITS + 1];
+	const struct natural *n = &x->magnitude;
+	int ndigits = 0, nwhole, skipped = 0;
+
+	for (int i = n->nlimbs; i-- > 0; ndigits += NATURAL_LIMB_DIGITS)
+		snprintf(digits + ndigits, NATURAL_LIMB_DIGITS + 1, LIMB_TEXT, n->limb[i]);
+	while (skipped < ndigits && digits[skipped] == '0')
+		skipped++;
+	for (nwhole = ndigits - scale; scale > least; scale--, ndigits--)
+		if (nwhole + scale > 0 && digits[nwhole + scale - 1] != '0')
+			break;
+	if (x->negative && n->nlimbs > 0)
+		*text++ = '-';
+	if (nwhole <= skipped)
+		*text++ = '0';
+	for (int i = skipped; i < nwhole; i++)
+		*text++ = digits[i];
+	if (scale > 0)
+		*text++ = '.';
+	for (int i = nwhole; i < nwhole + scale; i++)
+		*text++ = i < skipped ? '0' : digits[i];
+	*text = '\0';
+}
+
+static void format_percentile(const struct column_moments *m, struct percentile p, char *text)
+{
+	struct integer x;
+
+	if (m->numbers.count == 0)
+		return;
+	set_percentile(m, p, &x);
+	format(&x, limb_scale(m) + 2 + p.nplaces, m->numbers.scale, text);
+}
+
+void quantile_median(const struct column_moments *m, char *text)
+{
+	format_percentile(m, quartiles[1], text);
+}
+
+void quantile_percentile(const struct column_moments *m, char *text)
+{
+	format_percentile(m, m->percentile, text);
+}
+
+void quantile_iqr(const struct column_moments *m, char *text)
+{
+	struct integer low, range;
+
+	if (m->numbers.count == 0)
+		return;
+	set_percentile(m, quartiles[0], &low);
+	set_percentile(m, quartiles[2], &range);
+	integer_add(&range, &low, true);
+	format(&range, limb_scale(m) + 2, m->numbers.scale, text);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * quantile.h - medians, percentiles and what is made of them.
+ *
+ * The p-th percentile of n numbers is that of rank h = (n - 1) p / 100, counted from 0 in ascending
+ * order; between two ranks it is interpolated linearly. This is definition 7 of Hyndman and Fan,
+ * "Sample Quantiles in Statistical Packages", 1996. Nothing is rounded: the result is a decimal.
+ */
+#ifndef GPUSTAT_QUANTILE_H
+#define GPUSTAT_QUANTILE_H
+
+#include <stddef.h>
+
+#include "base/status.h"
+#include "fold/column.h"
+#include "fold/statistic.h"
+#include "fold/values_select.h"
+#include "query/query.h"
+
+/* Numbers of a column by their ranks, ascending. */
+struct ranks {
+	size_t n;
+	struct ranked *at; /* owned */
+};
+
+/* Finds, for each of the plan's columns, the numbers of all ranks that the query's quantiles need.
+ * *out: one for each column, owned by the caller; NULL where none needs any. Threads: the query's.
+ * Errors: STATUS_NO_MEMORY; *out is to be freed then, too. */
+enum status ranks_find(const struct query *q, const struct partial *total, struct ranks **out);
+void ranks_free(struct ranks *ranks, size_t ncolumns);
+
+/* Formulas (statistic.h). They write the exact value, with the column's scale or more digits; nothing
+ * where there are no numbers. */
+statistic_formula quantile_median, quantile_percentile, quantile_iqr;
+
+#endif
