@@ -52,6 +52,7 @@
 	X(STATUS_FEW_LINES, "fewer lines than --skip-lines drops", 1)              \
 	X(STATUS_DELIMITER_DIFFERS, "another delimiter than the first file's: @", 1) \
 	X(STATUS_NO_NUMERIC_COLUMN, "no column holds numbers", 1)                  \
+	X(STATUS_MANY_BINS, "more than 100000 bins: try --hist with a greater WIDTH", 1) \
 	X(STATUS_GPU, "GPU failed", 1)                                             \
 	X(STATUS_NO_GPU, "no usable GPU", 1)                                       \
 	X(STATUS_MISGUESSED, "wrong guess: to be run again", 1)                    \

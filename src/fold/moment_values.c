@@ -412,10 +412,11 @@ size_t values_next64(struct values_cursor *at, int scale, int64_t *out)
 			unit = 0; /* the only number that still fits is 0 */
 	if (b->form == VALUES_INT32)
 		for (size_t i = 0; i < n; i++)
-			out[i] = ((const int32_t *)(const void *)b->data)[first + i] * unit;
+			out[i] = ((const int32_t *)(const void *)b->data)[first + i];
 	else
-		for (size_t i = 0; i < n; i++)
-			out[i] = ((const int64_t *)(const void *)b->data)[first + i] * unit;
+		memcpy(out, b->data + first * sizeof *out, n * sizeof *out);
+	for (size_t i = 0; i < n && unit != 1; i++)
+		out[i] *= unit;
 	return n;
 }
 

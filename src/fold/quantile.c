@@ -7,17 +7,13 @@
  */
 #include "fold/quantile.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/cores.h"
 #include "fold/result.h"
-#include "number/natural.h"
+#include "number/integer.h"
 
 #define RANKS_A_RESULT 4 /* of an interquartile range; others have 2 */
-#define LIMB_TEXT "%09" PRIu32
 
 static const struct percentile quartiles[] = {{25, 0}, {50, 0}, {75, 0}};
 
@@ -154,84 +150,18 @@ static const struct wide *value_at(const struct ranks *r, uint64_t rank)
 
 /* ---- values ---- */
 
-/* An integer. */
-struct integer {
-	bool negative;
-	struct natural magnitude;
-};
-
-/* *to += x, or -= x */
-static void integer_add(struct integer *to, const struct integer *x, bool subtract)
-{
-	bool negative = x->negative != subtract;
-	struct natural larger;
-
-	if (to->negative == negative) {
-		natural_add(&to->magnitude, &x->magnitude);
-	} else if (natural_compare(&to->magnitude, &x->magnitude) >= 0) {
-		natural_subtract(&to->magnitude, &x->magnitude);
-	} else {
-		larger = x->magnitude;
-		natural_subtract(&larger, &to->magnitude);
-		*to = (struct integer){negative, larger};
-	}
-}
-
-/* The column's scale, rounded up to whole limbs of a wide number. */
-static int limb_scale(const struct column_moments *m)
-{
-	return (m->numbers.scale + WIDE_LIMB_DIGITS - 1) / WIDE_LIMB_DIGITS * WIDE_LIMB_DIGITS;
-}
-
-/* *out = x factor 10^scale; scale: limb_scale. */
-static void set_product(struct integer *out, const struct wide *x, uint64_t factor, int scale)
-{
-	int from = WIDE_POINT - scale / WIDE_LIMB_DIGITS; /* limbs below it are 0 */
-	struct natural a, b;
-
-	out->negative = natural_set_limbs(&a, x->limb + from, WIDE_NLIMBS - from);
-	natural_set(&b, factor);
-	natural_multiply(&out->magnitude, &a, &b);
-}
-
 /* *out = the percentile x 10^limb_scale x its divisor; m has numbers. */
 static void set_percentile(const struct column_moments *m, struct percentile p, struct integer *out)
 {
 	struct place place = place_of(p, m->numbers.count);
+	int scale = integer_limb_scale(m->numbers.scale);
 	struct integer next;
 
-	set_product(out, value_at(m->ranks, place.rank), place.divisor - place.rest, limb_scale(m));
+	integer_set_product(out, value_at(m->ranks, place.rank), place.divisor - place.rest, scale);
 	if (place.rest == 0)
 		return;
-	set_product(&next, value_at(m->ranks, place.rank + 1), place.rest, limb_scale(m));
+	integer_set_product(&next, value_at(m->ranks, place.rank + 1), place.rest, scale);
 	integer_add(out, &next, false);
-}
-
-/* Writes x 10^-scale, with least digits after the point, and more where they are not 0. */
-static void format(const struct integer *x, int scale, int least, char *text)
-{
-	char digits[NATURAL_NLIMBS * NATURAL_LIMB_DIGITS + 1];
-	const struct natural *n = &x->magnitude;
-	int ndigits = 0, nwhole, skipped = 0;
-
-	for (int i = n->nlimbs; i-- > 0; ndigits += NATURAL_LIMB_DIGITS)
-		snprintf(digits + ndigits, NATURAL_LIMB_DIGITS + 1, LIMB_TEXT, n->limb[i]);
-	while (skipped < ndigits && digits[skipped] == '0')
-		skipped++;
-	for (nwhole = ndigits - scale; scale > least; scale--, ndigits--)
-		if (nwhole + scale > 0 && digits[nwhole + scale - 1] != '0')
-			break;
-	if (x->negative && n->nlimbs > 0)
-		*text++ = '-';
-	if (nwhole <= skipped)
-		*text++ = '0';
-	for (int i = skipped; i < nwhole; i++)
-		*text++ = digits[i];
-	if (scale > 0)
-		*text++ = '.';
-	for (int i = nwhole; i < nwhole + scale; i++)
-		*text++ = i < skipped ? '0' : digits[i];
-	*text = '\0';
 }
 
 static void format_percentile(const struct column_moments *m, struct percentile p, char *text)
@@ -241,7 +171,8 @@ static void format_percentile(const struct column_moments *m, struct percentile 
 	if (m->numbers.count == 0)
 		return;
 	set_percentile(m, p, &x);
-	format(&x, limb_scale(m) + 2 + p.nplaces, m->numbers.scale, text);
+	integer_format(&x, integer_limb_scale(m->numbers.scale) + 2 + p.nplaces, m->numbers.scale,
+		       text);
 }
 
 void quantile_median(const struct column_moments *m, char *text)
@@ -263,5 +194,5 @@ void quantile_iqr(const struct column_moments *m, char *text)
 	set_percentile(m, quartiles[0], &low);
 	set_percentile(m, quartiles[2], &range);
 	integer_add(&range, &low, true);
-	format(&range, limb_scale(m) + 2, m->numbers.scale, text);
+	integer_format(&range, integer_limb_scale(m->numbers.scale) + 2, m->numbers.scale, text);
 }

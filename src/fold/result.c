@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fold/histogram.h"
 #include "fold/quantile.h"
 #include "fold/statistic.h"
 #include "io/output.h"
@@ -288,6 +289,8 @@ enum status result_table(const struct query *q, const struct partial *total, str
 
 	if (q->summary)
 		return summary(q, total, out, fault);
+	if (q->nresults == 1 && operation_kind(q->results[0].operation) == OPERATION_TABLE)
+		return histogram_table(q, total, out, fault);
 	status = ranks_find(q, total, &ranks);
 	if (status == STATUS_OK)
 		status = results_row(q, total, ranks, out, fault);

@@ -17,18 +17,16 @@
  */
 #include "fold/values_select.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory_limit.h"
+#include "fold/values_pass.h"
 
 #define BIN_BITS 12
 #define NBINS (1 << BIN_BITS)
 #define FEW 16384 /* so many numbers of an interval are gathered */
-#define BLOCKS_AT_ONCE 8
-#define BLOCKS_A_THREAD 32 /* for fewer, a thread is not worth its start */
 
 /* What the numbers are taken for. */
 enum key_kind { KEY_64, KEY_128, KEY_OF_WIDE };
@@ -48,15 +46,13 @@ struct interval {
 };
 
 struct selection {
-	const struct values_block **blocks; /* owned */
-	size_t nblocks;
+	struct values_blocks blocks; /* owned */
 	enum key_kind kind;
 	int scale;
 	struct interval *intervals; /* owned */
 	size_t nintervals, ncounts; /* ncounts: of those that do not gather */
 	int nthreads;
 	uint64_t *counts; /* nthreads x ncounts x NBINS; owned */
-	atomic_size_t next_block;
 };
 
 /* ---- keys ---- */
@@ -123,7 +119,7 @@ static void count128(const int128 *x, size_t n, const struct interval *v, uint64
 /* Appends the batch's numbers that lie in the interval. */
 static void gather(const struct pass *p, struct interval *v)
 {
-	int64_t low = (int64_t)v->low, high = (int64_t)v->high;
+	uint64_t low = (uint64_t)(int64_t)v->low, width = (uint64_t)(int64_t)v->high - low;
 
 	if (p->s->kind == KEY_128) {
 		for (size_t i = 0; i < p->n; i++)
@@ -133,7 +129,7 @@ static void gather(const struct pass *p, struct interval *v)
 	}
 	for (size_t i = 0; i < p->n; i++) {
 		uint64_t at;
-		if (p->x64[i] < low || p->x64[i] > high)
+		if ((uint64_t)p->x64[i] - low > width)
 			continue;
 		at = atomic_fetch_add(&v->ngathered, 1);
 		if (p->s->kind == KEY_OF_WIDE)
@@ -158,8 +154,9 @@ static void pass_batch(const struct pass *p)
 	}
 }
 
-static void pass_block(struct pass *p, const struct values_block *block)
+static void pass_block(void *context, const struct values_block *block)
 {
+	struct pass *p = context;
 	struct values_cursor at = {.block = block};
 
 	do {
@@ -171,18 +168,6 @@ static void pass_block(struct pass *p, const struct values_block *block)
 			p->n = next_keys_of_wide(&at, p->x64, p->wide);
 		pass_batch(p);
 	} while (p->n > 0);
-}
-
-static void *pass_thread(void *argument)
-{
-	struct pass *p = argument;
-	struct selection *s = p->s;
-	size_t first;
-
-	while ((first = atomic_fetch_add(&s->next_block, BLOCKS_AT_ONCE)) < s->nblocks)
-		for (size_t i = first; i < first + BLOCKS_AT_ONCE && i < s->nblocks; i++)
-			pass_block(p, s->blocks[i]);
-	return NULL;
 }
 
 static void pass_free(struct pass *p)
@@ -204,20 +189,6 @@ static enum status pass_init(struct pass *p, struct selection *s, int thread)
 	return STATUS_NO_MEMORY;
 }
 
-/* Runs the threads of a pass; the calling thread does what no other one has begun. */
-static void pass_run(struct pass *passes, int nthreads)
-{
-	pthread_t threads[nthreads];
-	bool started[nthreads];
-
-	for (int i = 1; i < nthreads; i++)
-		started[i] = !pthread_create(&threads[i], NULL, pass_thread, &passes[i]);
-	pass_thread(&passes[0]);
-	for (int i = 1; i < nthreads; i++)
-		if (started[i])
-			pthread_join(threads[i], NULL);
-}
-
 /* A pass over all numbers. */
 static enum status pass_all(struct selection *s)
 {
@@ -226,13 +197,12 @@ static enum status pass_all(struct selection *s)
 
 	free(s->counts);
 	s->counts = calloc((size_t)s->nthreads * s->ncounts * NBINS + 1, sizeof *s->counts);
-	s->next_block = 0;
 	if (!s->counts)
 		status = STATUS_NO_MEMORY;
 	for (int i = 0; i < s->nthreads && status == STATUS_OK; i++)
 		status = pass_init(&passes[i], s, i);
 	if (status == STATUS_OK)
-		pass_run(passes, s->nthreads);
+		values_pass(&s->blocks, s->nthreads, pass_block, passes, sizeof *passes);
 	for (int i = 0; i < s->nthreads && passes; i++)
 		pass_free(&passes[i]);
 	free(passes);
@@ -388,31 +358,6 @@ static void next_intervals(struct selection *s, struct interval *next)
 
 /* ---- a selection ---- */
 
-static void count_block(void *context, const struct values_block *block)
-{
-	(void)block;
-	++*(size_t *)context;
-}
-
-static void add_block(void *context, const struct values_block *block)
-{
-	struct selection *s = context;
-
-	s->blocks[s->nblocks++] = block;
-}
-
-static enum status list_blocks(struct selection *s, const struct values *v)
-{
-	size_t nblocks = 0;
-
-	values_each_block(v, count_block, &nblocks);
-	s->blocks = calloc(nblocks + 1, sizeof(const struct values_block *));
-	if (!s->blocks)
-		return STATUS_NO_MEMORY;
-	values_each_block(v, add_block, s);
-	return STATUS_OK;
-}
-
 /* Chooses the keys, and sets the least and the greatest one. */
 static void choose_keys(struct selection *s, const struct values_extent *extent, int128 *low,
 			int128 *high)
@@ -454,16 +399,17 @@ enum status values_select(const struct values *v, const struct values_extent *ex
 {
 	struct selection s = {.intervals = calloc(nwanted + 1, sizeof *s.intervals)};
 	struct interval all = {.count = extent->count, .wanted = wanted, .nwanted = nwanted};
-	enum status status = s.intervals ? list_blocks(&s, v) : STATUS_NO_MEMORY;
-	size_t nuseful = s.nblocks / BLOCKS_A_THREAD + 1;
+	enum status status = values_blocks_list(v, &s.blocks);
 
-	s.nthreads = nuseful < (size_t)nthreads ? (int)nuseful : nthreads;
+	s.nthreads = values_pass_nthreads(&s.blocks, nthreads);
+	if (!s.intervals)
+		status = STATUS_NO_MEMORY;
 	if (status == STATUS_OK) {
 		choose_keys(&s, extent, &all.low, &all.high);
 		add_interval(&s, s.intervals, &s.nintervals, &all);
 		status = selection_run(&s, nwanted);
 	}
-	free(s.blocks);
+	values_blocks_free(&s.blocks);
 	free(s.intervals);
 	free(s.counts);
 	return status;

@@ -67,7 +67,7 @@ bool operation_has_columns(enum operation operation)
 {
 	enum operation_kind kind = operation_kind(operation);
 
-	return kind == OPERATION_REDUCE || kind == OPERATION_RUNNING;
+	return kind == OPERATION_REDUCE || kind == OPERATION_TABLE || kind == OPERATION_RUNNING;
 }
 
 unsigned operation_needs(enum operation operation)
@@ -318,6 +318,19 @@ static enum status read_percentile(struct operation_use *use, struct fault *faul
 			    PERCENTILE_NPLACES);
 }
 
+/* Reads COL:WIDTH. A column's name may have colons. */
+static enum status read_bins(struct operation_use *use, struct fault *fault)
+{
+	const char *colon = strrchr(use->argument, ':'), *width = colon ? colon + 1 : "";
+
+	if (decimal_parse(width, strlen(width), &use->width) != DECIMAL_NUMBER || use->width.significand <= 0)
+		return option_fault(fault, "--hist: '%.64s' is not COL:WIDTH, WIDTH a number above 0 with up to "
+				    "%d digits", use->argument, DECIMAL_NDIGITS);
+	use->column = strndup(use->argument, (size_t)(colon - use->argument));
+	use->argument = use->column;
+	return use->column ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+}
+
 static enum status handle(void *options, size_t row, const char *typed, const char *argument,
 			  struct fault *fault)
 {
@@ -333,9 +346,11 @@ static enum status handle(void *options, size_t row, const char *typed, const ch
 	o->uses[o->nuses++] = (struct operation_use){
 		.operation = (enum operation)row, .argument = argument, .name = typed,
 		.name_nbytes = strcspn(typed, "=")};
-	if (row != OPERATION_PERCENTILE)
-		return STATUS_OK;
-	return read_percentile(&o->uses[o->nuses - 1], fault);
+	if (row == OPERATION_PERCENTILE)
+		return read_percentile(&o->uses[o->nuses - 1], fault);
+	if (row == OPERATION_HIST)
+		return read_bins(&o->uses[o->nuses - 1], fault);
+	return STATUS_OK;
 }
 
 /* ---- environment ---- */
@@ -413,5 +428,7 @@ enum status options_parse(struct options *o, int argc, char **argv, struct fault
 void options_free(struct options *o)
 {
 	option_free_items(o->missing, o->nmissing);
+	for (size_t i = 0; i < o->nuses; i++)
+		free(o->uses[i].column);
 	free(o->uses);
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "io/table.h"
+#include "number/decimal.h"
 #include "number/notation.h"
 #include "query/option_table.h"
 #include "query/percentile.h"
@@ -21,7 +22,7 @@ enum operation {
 	NOPERATIONS
 };
 
-enum operation_kind { OPERATION_REDUCE, OPERATION_RECORDS, OPERATION_RUNNING, OPERATION_OFFSET };
+enum operation_kind { OPERATION_REDUCE, OPERATION_TABLE, OPERATION_RECORDS, OPERATION_RUNNING, OPERATION_OFFSET };
 
 enum header_mode { HEADER_AUTO, HEADER_YES, HEADER_NO };
 enum device { DEVICE_AUTO, DEVICE_CPU, DEVICE_GPU, DEVICE_ALL };
@@ -41,6 +42,8 @@ struct operation_use {
 	const char *name;     /* as it was typed, "p99.9"; name_nbytes of it */
 	size_t name_nbytes;
 	struct percentile percentile; /* of OPERATION_PERCENTILE */
+	char *column;                 /* of OPERATION_HIST: argument, which is owned then */
+	struct decimal width;         /* of OPERATION_HIST */
 };
 
 struct options {
@@ -83,7 +86,7 @@ const char *operation_name(enum operation operation);
 const char *operation_title(enum operation operation);
 enum operation_kind operation_kind(enum operation operation);
 
-/* Whether the operation's argument is COLS. */
+/* Whether the operation's argument names columns. */
 bool operation_has_columns(enum operation operation);
 
 /* The moments that an operation is computed from: a set of enum moment. */

@@ -246,6 +246,10 @@ static enum status demand_selected(struct making *m)
 		}
 		if (status == STATUS_OK && !operation_has_columns(use->operation))
 			status = add_result(m, (struct result){.operation = use->operation});
+		if (status == STATUS_OK && operation_kind(use->operation) == OPERATION_TABLE &&
+		    (m->q->star || m->q->nresults != 1))
+			status = option_fault(m->fault, "--%s: '%.64s' is not one column",
+					      operation_name(use->operation), use->argument);
 		for (; nresults < m->q->nresults; nresults++)
 			m->q->results[nresults].use = (uint32_t)i;
 	}
@@ -346,6 +350,7 @@ static enum status plan_predicates(struct making *m)
 /* What a new column shows, by operation. */
 static const enum new_column_kind new_column_kinds[NOPERATIONS] = {
 #define KIND_REDUCE(formula) 0
+#define KIND_TABLE(formula) 0
 #define KIND_RECORDS(formula) 0
 #define KIND_RUNNING(new_column) new_column
 #define KIND_OFFSET(new_column) new_column

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Order statistics of decimals, by sorted lists of Fractions: quantiles by definition 7 of Hyndman and Fan."""
+import collections
 import fractions
 
 # Some percentiles by their option, and what is made of percentiles.
@@ -35,5 +36,5 @@ def answer(operation, values, scale):
 
 def histogram(values, width):
     """[(low, high, count)] of Fractions: every bin from that of the least value to that of the greatest."""
-    bins = [v // width for v in values]
-    return [(k * width, (k + 1) * width, bins.count(k)) for k in range(min(bins), max(bins) + 1)] if bins else []
+    bins = collections.Counter(v // width for v in values)
+    return [(k * width, (k + 1) * width, bins[k]) for k in range(min(bins), max(bins) + 1)] if bins else []
