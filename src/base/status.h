@@ -21,6 +21,7 @@
 	X(STATUS_READ, "read error", 1)                                            \
 	X(STATUS_IS_OUTPUT, "is the output as well: write to another file", 1)      \
 	X(STATUS_SHRANK, "file shrank while it was read", 1)                       \
+	X(STATUS_CHANGED, "the input changed while it was read several times", 1)  \
 	X(STATUS_WRITE, "write error", 1)                                          \
 	/* of compressed data, "FORMAT data" by the fault's detail */               \
 	X(STATUS_DAMAGED, "corrupt", 1)                                            \

@@ -11,6 +11,7 @@
 
 #include "base/memory_limit.h"
 #include "fold/values.h"
+#include "fold/values_focus.h"
 
 #define BLOCK_LEAST_NBYTES 256
 #define BLOCK_GROWTH 4
@@ -26,14 +27,34 @@ static void block_free(struct values_block *b)
 	free(b);
 }
 
+static void free_full(struct values *v)
+{
+	for (struct values_block *b = v->first, *next; b; b = next) {
+		next = b->next;
+		block_free(b);
+	}
+	v->first = v->last = NULL;
+}
+
+static void free_all(struct values *v)
+{
+	free_full(v);
+	for (int i = 0; i < VALUES_NFORMS; i++) {
+		block_free(v->open[i]);
+		v->open[i] = NULL;
+	}
+}
+
 static struct values_block *block_new(struct values *v, enum values_form form, uint32_t least_nbytes)
 {
 	uint32_t nbytes = v->next_nbytes ? v->next_nbytes : BLOCK_LEAST_NBYTES;
 	struct values_block *b;
 
 	nbytes = nbytes < least_nbytes ? least_nbytes : nbytes;
-	if (!memory_take(sizeof *b + nbytes))
+	if (!memory_take(sizeof *b + nbytes)) {
+		values_note_refusal();
 		return NULL;
+	}
 	b = malloc(sizeof *b + nbytes);
 	if (!b) {
 		memory_give(sizeof *b + nbytes);
@@ -187,89 +208,95 @@ static enum status add_dense(struct values *v, const int64_t *significand, const
 	return status;
 }
 
-static enum status values_add(void *cell, const int64_t *significand, const uint8_t *scale,
-			      uint64_t rows)
+/* Adds numbers that memory may have no room for. */
+static enum status add_or_drop(struct values *v, const int64_t *significand, const uint8_t *scale,
+			       uint64_t rows)
 {
 	int64_t kept[SIMD_NUMBERS_NROWS];
 	uint8_t kept_scale[SIMD_NUMBERS_NROWS];
 	uint32_t n = 0;
 
 	if (rows == ~UINT64_C(0))
-		return add_dense(cell, significand, scale, SIMD_NUMBERS_NROWS);
+		return add_dense(v, significand, scale, SIMD_NUMBERS_NROWS);
 	for (; rows; rows &= rows - 1, n++) {
 		kept[n] = significand[__builtin_ctzll(rows)];
 		kept_scale[n] = scale[__builtin_ctzll(rows)];
 	}
-	return add_dense(cell, kept, kept_scale, n);
+	return add_dense(v, kept, kept_scale, n);
+}
+
+/* Adds those of the numbers that the focus is on. */
+static enum status add_focused(struct values *v, const struct values_focus *focus,
+			       const int64_t *significand, const uint8_t *scale, uint64_t rows)
+{
+	enum status status = STATUS_OK;
+
+	for (; rows && status == STATUS_OK; rows &= rows - 1) {
+		int i = __builtin_ctzll(rows);
+		int128 key = values_focus_key(focus, significand[i], scale[i]);
+		if (values_focus_find(focus, v, key, &status))
+			status = add_one(v, significand[i], scale[i]);
+	}
+	return status;
+}
+
+/* What became of numbers that there was no memory for. */
+static enum status drop_refused(struct values *v, enum status status)
+{
+	if (!values_are_dropped())
+		return status;
+	free_all(v);
+	return STATUS_OK;
+}
+
+static enum status values_add(void *cell, const int64_t *significand, const uint8_t *scale,
+			      uint64_t rows)
+{
+	const struct values_focus *focus = values_focus();
+	enum status status = STATUS_OK;
+
+	if (values_are_dropped())
+		return drop_refused(cell, STATUS_OK);
+	if (focus)
+		status = add_focused(cell, focus, significand, scale, rows);
+	else
+		status = add_or_drop(cell, significand, scale, rows);
+	return drop_refused(cell, status);
 }
 
 /* ---- wide numbers ---- */
 
-/* A record: the lowest limb that is not 0, 16 bits; the number of limbs up to the highest, 15 bits, and
- * the sign; the limbs, 32 bits each. */
-static uint32_t pack_wide(const struct wide *x, unsigned char *to)
+static enum status add_wide(struct values *v, const struct wide *x)
 {
-	uint16_t low = 0, high = WIDE_NLIMBS, head[2];
-	uint32_t limb;
-
-	while (low < WIDE_NLIMBS && x->limb[low] == 0)
-		low++;
-	while (high > low && x->limb[high - 1] == 0)
-		high--;
-	head[0] = low;
-	head[1] = (uint16_t)(high - low);
-	if (high > low && x->limb[high - 1] < 0)
-		head[1] |= 0x8000;
-	memcpy(to, head, sizeof head);
-	for (uint16_t i = low; i < high; i++) {
-		limb = (uint32_t)(x->limb[i] < 0 ? -x->limb[i] : x->limb[i]);
-		memcpy(to + 4 + 4 * (i - low), &limb, sizeof limb);
-	}
-	return 4u + 4u * (uint32_t)(high - low);
-}
-
-static uint32_t unpack_wide(const unsigned char *from, struct wide *x)
-{
-	uint16_t head[2], nlimbs;
-	uint32_t limb;
-
-	memcpy(head, from, sizeof head);
-	nlimbs = head[1] & 0x7fff;
-	wide_clear(x);
-	for (uint16_t i = 0; i < nlimbs; i++) {
-		memcpy(&limb, from + 4 + 4 * i, sizeof limb);
-		x->limb[head[0] + i] = head[1] & 0x8000 ? -(int64_t)limb : (int64_t)limb;
-	}
-	return 4u + 4u * nlimbs;
-}
-
-static enum status values_add_wide(void *cell, const struct wide *x)
-{
-	struct values_block *b = need_room(cell, VALUES_WIDE, WIDE_RECORD_NBYTES);
+	struct values_block *b = need_room(v, VALUES_WIDE, WIDE_RECORD_NBYTES);
 
 	if (!b)
 		return STATUS_NO_MEMORY;
-	b->nbytes += pack_wide(x, b->data + b->nbytes);
+	b->nbytes += values_pack_wide(x, b->data + b->nbytes);
 	b->nvalues++;
 	return STATUS_OK;
 }
 
-/* ---- cells ---- */
-
-static void free_full(struct values *v)
+static enum status values_add_wide(void *cell, const struct wide *x)
 {
-	for (struct values_block *b = v->first, *next; b; b = next) {
-		next = b->next;
-		block_free(b);
-	}
-	v->first = v->last = NULL;
+	const struct values_focus *focus = values_focus();
+	enum status status = STATUS_OK;
+
+	if (values_are_dropped())
+		return drop_refused(cell, STATUS_OK);
+	if (!focus || values_focus_find(focus, cell, values_focus_key_of_wide(focus, x), &status))
+		status = add_wide(cell, x);
+	return drop_refused(cell, status);
 }
+
+/* ---- cells ---- */
 
 static void values_clear(void *cell)
 {
 	struct values *v = cell;
 
 	free_full(v);
+	values_focus_clear(v);
 	for (int i = 0; i < VALUES_NFORMS; i++)
 		if (v->open[i])
 			v->open[i]->nbytes = v->open[i]->nvalues = 0;
@@ -283,9 +310,8 @@ static void values_free(void *cell)
 {
 	struct values *v = cell;
 
-	free_full(v);
-	for (int i = 0; i < VALUES_NFORMS; i++)
-		block_free(v->open[i]);
+	free_all(v);
+	free(v->counts);
 }
 
 /* Appends later's full blocks. */
@@ -318,8 +344,8 @@ static enum status copy_block(struct values *v, const struct values_block *b)
 	}
 	for (uint32_t i = 0; i < b->nbytes && status == STATUS_OK;) {
 		if (b->form == VALUES_WIDE) {
-			i += unpack_wide(b->data + i, &wide);
-			status = values_add_wide(v, &wide);
+			i += values_unpack_wide(b->data + i, &wide);
+			status = add_wide(v, &wide);
 			continue;
 		}
 		memcpy(x, b->data + i, sizeof *x);
@@ -333,15 +359,20 @@ static enum status copy_block(struct values *v, const struct values_block *b)
 static enum status values_combine(void *cell, void *later_cell)
 {
 	struct values *v = cell, *later = later_cell;
-	enum status status = STATUS_OK;
+	enum status status = values_focus_combine(v, later);
 
+	if (values_are_dropped()) {
+		free_all(later);
+		free_all(v);
+		return status;
+	}
 	splice(v, later);
 	if (later->scale > v->scale)
 		raise_scale(v, later->scale);
 	for (int i = 0; i < VALUES_NFORMS && status == STATUS_OK; i++)
 		if (later->open[i])
 			status = copy_block(v, later->open[i]);
-	return status;
+	return drop_refused(v, status);
 }
 
 void values_each_block(const struct values *v,
@@ -353,118 +384,6 @@ void values_each_block(const struct values *v,
 	for (int i = 0; i < VALUES_NFORMS; i++)
 		if (v->open[i] && v->open[i]->nvalues > 0)
 			visit(context, v->open[i]);
-}
-
-/* ---- reading ---- */
-
-/* The significand of a number of scale `from`, or a multiple of it, at a larger scale. */
-static int128 lift(int64_t significand, int from, int scale)
-{
-	int128 x = significand;
-
-	for (; from < scale && x; from++)
-		x *= 10;
-	return x;
-}
-
-/* Reads the record at the cursor, whose form is VALUES_DECIMAL or VALUES_WIDE, as an integer. */
-static int128 read_record(struct values_cursor *at, int scale)
-{
-	const unsigned char *from = at->block->data + at->offset_bytes;
-	int64_t significand;
-	struct wide wide;
-	int128 x = 0;
-
-	if (at->block->form == VALUES_WIDE) {
-		at->offset_bytes += unpack_wide(from, &wide);
-		wide_to_int128(&wide, scale, &x);
-		return x;
-	}
-	memcpy(&significand, from, sizeof significand);
-	at->offset_bytes += VALUES_DECIMAL_NBYTES;
-	return lift(significand, from[sizeof significand], scale);
-}
-
-/* How many numbers the next batch has; moves the cursor past them. */
-static size_t take_batch(struct values_cursor *at)
-{
-	uint32_t left = at->block->nvalues - at->nread;
-	uint32_t n = left < VALUES_BATCH ? left : VALUES_BATCH;
-
-	at->nread += n;
-	return n;
-}
-
-size_t values_next64(struct values_cursor *at, int scale, int64_t *out)
-{
-	const struct values_block *b = at->block;
-	uint32_t first = at->nread;
-	size_t n = take_batch(at);
-	int64_t unit = 1;
-
-	if (b->form == VALUES_DECIMAL || b->form == VALUES_WIDE) {
-		for (size_t i = 0; i < n; i++)
-			out[i] = (int64_t)read_record(at, scale);
-		return n;
-	}
-	for (int i = b->scale; i < scale; i++)
-		if (__builtin_mul_overflow(unit, 10, &unit))
-			unit = 0; /* the only number that still fits is 0 */
-	if (b->form == VALUES_INT32)
-		for (size_t i = 0; i < n; i++)
-			out[i] = ((const int32_t *)(const void *)b->data)[first + i];
-	else
-		memcpy(out, b->data + first * sizeof *out, n * sizeof *out);
-	for (size_t i = 0; i < n && unit != 1; i++)
-		out[i] *= unit;
-	return n;
-}
-
-size_t values_next128(struct values_cursor *at, int scale, int128 *out)
-{
-	const struct values_block *b = at->block;
-	int64_t x[VALUES_BATCH];
-	size_t n;
-
-	if (b->form == VALUES_DECIMAL || b->form == VALUES_WIDE) {
-		n = take_batch(at);
-		for (size_t i = 0; i < n; i++)
-			out[i] = read_record(at, scale);
-		return n;
-	}
-	n = values_next64(at, b->scale, x);
-	for (size_t i = 0; i < n; i++)
-		out[i] = lift(x[i], b->scale, scale);
-	return n;
-}
-
-size_t values_next_wide(struct values_cursor *at, struct wide *out)
-{
-	const struct values_block *b = at->block;
-	int64_t x[VALUES_BATCH];
-	size_t n;
-
-	if (b->form == VALUES_INT32 || b->form == VALUES_INT64) {
-		n = values_next64(at, b->scale, x);
-		for (size_t i = 0; i < n; i++) {
-			wide_clear(&out[i]);
-			wide_add_decimal(&out[i], x[i], b->scale);
-		}
-		return n;
-	}
-	n = take_batch(at);
-	for (size_t i = 0; i < n; i++) {
-		const unsigned char *from = b->data + at->offset_bytes;
-		if (b->form == VALUES_WIDE) {
-			at->offset_bytes += unpack_wide(from, &out[i]);
-			continue;
-		}
-		memcpy(x, from, sizeof *x);
-		at->offset_bytes += VALUES_DECIMAL_NBYTES;
-		wide_clear(&out[i]);
-		wide_add_decimal(&out[i], x[0], from[sizeof *x]);
-	}
-	return n;
 }
 
 const struct moment_ops moment_values = {

@@ -81,19 +81,32 @@ static void sort_ranks(struct ranks *r)
 	r->n = n;
 }
 
-/* Finds the numbers of the ranks in column c. */
-static enum status find_in_column(const struct query *q, const struct partial *total, size_t c,
-				  struct ranks *r)
+void ranks_extent(const struct wide_fold *numbers, struct values_extent *out)
 {
-	const struct column_partial *column = &total->columns[c];
+	*out = (struct values_extent){numbers->count, numbers->scale, &numbers->min, &numbers->max};
+}
+
+int ranks_nthreads(const struct query *q)
+{
+	return q->nthreads ? q->nthreads : cores_count();
+}
+
+enum status ranks_select(const struct query *q, const struct partial *total, struct ranks *ranks)
+{
+	enum status status = STATUS_OK;
 	struct wide_fold numbers;
 	struct values_extent extent;
 
-	sort_ranks(r);
-	column_numbers(column, &numbers);
-	extent = (struct values_extent){numbers.count, numbers.scale, &numbers.min, &numbers.max};
-	return values_select(moments_cell(&column->moments, CELL_VALUES), &extent,
-			     q->nthreads ? q->nthreads : cores_count(), r->at, r->n);
+	for (size_t c = 0; ranks && c < q->plan.ncolumns && status == STATUS_OK; c++) {
+		const struct column_partial *column = &total->columns[c];
+		if (ranks[c].n == 0)
+			continue;
+		column_numbers(column, &numbers);
+		ranks_extent(&numbers, &extent);
+		status = values_select(moments_cell(&column->moments, CELL_VALUES), &extent,
+				       ranks_nthreads(q), ranks[c].at, ranks[c].n);
+	}
+	return status;
 }
 
 static bool needs_ranks(const struct plan *plan)
@@ -104,9 +117,8 @@ static bool needs_ranks(const struct plan *plan)
 	return false;
 }
 
-enum status ranks_find(const struct query *q, const struct partial *total, struct ranks **out)
+enum status ranks_list(const struct query *q, const struct partial *total, struct ranks **out)
 {
-	enum status status = STATUS_OK;
 	struct ranks *ranks = *out = NULL;
 
 	if (!needs_ranks(&q->plan))
@@ -114,7 +126,7 @@ enum status ranks_find(const struct query *q, const struct partial *total, struc
 	ranks = *out = calloc(q->plan.ncolumns + 1, sizeof *ranks);
 	if (!ranks)
 		return STATUS_NO_MEMORY;
-	for (size_t i = 0; i < q->nresults && status == STATUS_OK; i++) {
+	for (size_t i = 0; i < q->nresults; i++) {
 		size_t c = q->results[i].column;
 		struct ranks *r = &ranks[c];
 		struct ranked *grown;
@@ -127,10 +139,10 @@ enum status ranks_find(const struct query *q, const struct partial *total, struc
 		r->at = grown;
 		add_result(r, q->results[i].operation, q->uses[q->results[i].use].percentile, n);
 	}
-	for (size_t c = 0; c < q->plan.ncolumns && status == STATUS_OK; c++)
+	for (size_t c = 0; c < q->plan.ncolumns; c++)
 		if (ranks[c].n > 0)
-			status = find_in_column(q, total, c, &ranks[c]);
-	return status;
+			sort_ranks(&ranks[c]);
+	return STATUS_OK;
 }
 
 void ranks_free(struct ranks *ranks, size_t ncolumns)

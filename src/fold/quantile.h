@@ -23,10 +23,18 @@ struct ranks {
 	struct ranked *at; /* owned */
 };
 
-/* Finds, for each of the plan's columns, the numbers of all ranks that the query's quantiles need.
- * *out: one for each column, owned by the caller; NULL where none needs any. Threads: the query's.
+/* Lists, for each of the plan's columns, the ranks that the query's quantiles need; the numbers are
+ * still to be found. *out: one for each column, owned by the caller; NULL where none needs any.
  * Errors: STATUS_NO_MEMORY; *out is to be freed then, too. */
-enum status ranks_find(const struct query *q, const struct partial *total, struct ranks **out);
+enum status ranks_list(const struct query *q, const struct partial *total, struct ranks **out);
+
+/* Finds the numbers among the kept ones of total, in ranks_nthreads(q) threads. ranks may be NULL.
+ * Errors: STATUS_NO_MEMORY. */
+enum status ranks_select(const struct query *q, const struct partial *total, struct ranks *ranks);
+int ranks_nthreads(const struct query *q);
+
+/* What a selection needs to know of a column's numbers, which must stay. */
+void ranks_extent(const struct wide_fold *numbers, struct values_extent *out);
 void ranks_free(struct ranks *ranks, size_t ncolumns);
 
 /* Formulas (statistic.h). They write the exact value, with the column's scale or more digits; nothing

@@ -281,23 +281,14 @@ static enum status summary(const struct query *q, const struct partial *total, s
 	return STATUS_OK;
 }
 
-enum status result_table(const struct query *q, const struct partial *total, struct table *out,
-			 struct fault *fault)
+enum status result_table(const struct query *q, const struct partial *total,
+			 const struct ranks *ranks, struct table *out, struct fault *fault)
 {
-	struct ranks *ranks;
-	enum status status;
-
 	if (q->summary)
 		return summary(q, total, out, fault);
 	if (q->nresults == 1 && operation_kind(q->results[0].operation) == OPERATION_TABLE)
 		return histogram_table(q, total, out, fault);
-	status = ranks_find(q, total, &ranks);
-	if (status == STATUS_OK)
-		status = results_row(q, total, ranks, out, fault);
-	else
-		fault_set(fault, status, 0, NULL);
-	ranks_free(ranks, q->plan.ncolumns);
-	return status;
+	return results_row(q, total, ranks, out, fault);
 }
 
 enum format result_format(const struct query *q, const struct table *t, enum format format)

@@ -46,12 +46,22 @@ struct values {
 	struct values_block *open[VALUES_NFORMS];   /* to which numbers are added; NULL: none. Owned. */
 	uint32_t next_nbytes; /* of the next block's data; 0: the least */
 	uint8_t scale;        /* of new blocks */
+	uint64_t *counts;     /* of values_focus.h; NULL: none. Owned. */
 };
 
 /* Calls visit for each block that holds numbers. */
 void values_each_block(const struct values *v,
 		       void (*visit)(void *context, const struct values_block *block),
 		       void *context);
+
+/* ---- packing ---- */
+
+/* Packs a wide number into up to 4 + 4 x WIDE_NLIMBS bytes, and back. Return how many. */
+uint32_t values_pack_wide(const struct wide *x, unsigned char *to);
+uint32_t values_unpack_wide(const unsigned char *from, struct wide *x);
+
+/* A significand of scale `from` at a scale that is no smaller; the caller knows that it fits. */
+int128 values_lift(int64_t significand, int from, int scale);
 
 /* ---- reading ---- */
 

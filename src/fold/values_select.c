@@ -22,56 +22,20 @@
 #include <string.h>
 
 #include "base/memory_limit.h"
+#include "fold/values_interval.h"
 #include "fold/values_pass.h"
 
-#define BIN_BITS 12
-#define NBINS (1 << BIN_BITS)
-#define FEW 16384 /* so many numbers of an interval are gathered */
-
-/* What the numbers are taken for. */
-enum key_kind { KEY_64, KEY_128, KEY_OF_WIDE };
-
-/* The numbers from low to high, and the wanted ranks among them. */
-struct interval {
-	int128 low, high;
-	uint64_t nbelow, count; /* numbers below it, and in it */
-	struct ranked *wanted;
-	size_t nwanted;
-	int shift;       /* a bin is 2^shift wide */
-	bool gathers;
-	size_t slot;     /* if it gathers, of the gathered, else of the counts */
-	_Atomic uint64_t ngathered;
-	int128 *gathered;           /* count of them; owned */
-	struct wide *gathered_wide; /* for KEY_OF_WIDE */
-};
+#define FEW 16384     /* so many numbers of an interval are gathered */
+#define FEW_WIDE 1024 /* of wide ones: 0.8 MB */
 
 struct selection {
 	struct values_blocks blocks; /* owned */
-	enum key_kind kind;
-	int scale;
+	struct values_keys keys;
 	struct interval *intervals; /* owned */
 	size_t nintervals, ncounts; /* ncounts: of those that do not gather */
 	int nthreads;
 	uint64_t *counts; /* nthreads x ncounts x NBINS; owned */
 };
-
-/* ---- keys ---- */
-
-#define KEY_EXPONENT_SHIFT 56
-
-/* The key of a wide number: the place of its highest limb, then 56 bits of its two highest limbs,
- * whose value is below 10^18 < 2^60. A number of greater magnitude has no smaller key. */
-static int64_t key_of_wide(const struct wide *x)
-{
-	int64_t magnitude, key;
-	int i = WIDE_NLIMBS - 1;
-
-	while (i > 0 && x->limb[i] == 0)
-		i--;
-	magnitude = x->limb[i] * WIDE_LIMB_BASE + (i > 0 ? x->limb[i - 1] : 0);
-	key = ((int64_t)i << KEY_EXPONENT_SHIFT) + ((magnitude < 0 ? -magnitude : magnitude) >> 4);
-	return magnitude < 0 ? -key : magnitude > 0 ? key : 0;
-}
 
 static size_t next_keys_of_wide(struct values_cursor *at, int64_t *keys, struct wide *wide)
 {
@@ -121,7 +85,7 @@ static void gather(const struct pass *p, struct interval *v)
 {
 	uint64_t low = (uint64_t)(int64_t)v->low, width = (uint64_t)(int64_t)v->high - low;
 
-	if (p->s->kind == KEY_128) {
+	if (p->s->keys.kind == KEY_128) {
 		for (size_t i = 0; i < p->n; i++)
 			if (p->x128[i] >= v->low && p->x128[i] <= v->high)
 				v->gathered[atomic_fetch_add(&v->ngathered, 1)] = p->x128[i];
@@ -132,7 +96,7 @@ static void gather(const struct pass *p, struct interval *v)
 		if ((uint64_t)p->x64[i] - low > width)
 			continue;
 		at = atomic_fetch_add(&v->ngathered, 1);
-		if (p->s->kind == KEY_OF_WIDE)
+		if (p->s->keys.kind == KEY_OF_WIDE)
 			v->gathered_wide[at] = p->wide[i];
 		else
 			v->gathered[at] = p->x64[i];
@@ -147,7 +111,7 @@ static void pass_batch(const struct pass *p)
 		struct interval *v = &s->intervals[i];
 		if (v->gathers)
 			gather(p, v);
-		else if (s->kind == KEY_128)
+		else if (s->keys.kind == KEY_128)
 			count128(p->x128, p->n, v, p->counts + v->slot * NBINS);
 		else
 			count64(p->x64, p->n, v, p->counts + v->slot * NBINS);
@@ -160,10 +124,10 @@ static void pass_block(void *context, const struct values_block *block)
 	struct values_cursor at = {.block = block};
 
 	do {
-		if (p->s->kind == KEY_64)
-			p->n = values_next64(&at, p->s->scale, p->x64);
-		else if (p->s->kind == KEY_128)
-			p->n = values_next128(&at, p->s->scale, p->x128);
+		if (p->s->keys.kind == KEY_64)
+			p->n = values_next64(&at, p->s->keys.scale, p->x64);
+		else if (p->s->keys.kind == KEY_128)
+			p->n = values_next128(&at, p->s->keys.scale, p->x128);
 		else
 			p->n = next_keys_of_wide(&at, p->x64, p->wide);
 		pass_batch(p);
@@ -183,8 +147,8 @@ static enum status pass_init(struct pass *p, struct selection *s, int thread)
 	p->counts = s->counts + (size_t)thread * s->ncounts * NBINS;
 	p->x64 = malloc(VALUES_BATCH * sizeof *p->x64);
 	p->x128 = malloc(VALUES_BATCH * sizeof *p->x128);
-	p->wide = s->kind == KEY_OF_WIDE ? malloc(VALUES_BATCH * sizeof *p->wide) : NULL;
-	if (p->x64 && p->x128 && (p->wide || s->kind != KEY_OF_WIDE))
+	p->wide = s->keys.kind == KEY_OF_WIDE ? malloc(VALUES_BATCH * sizeof *p->wide) : NULL;
+	if (p->x64 && p->x128 && (p->wide || s->keys.kind != KEY_OF_WIDE))
 		return STATUS_OK;
 	return STATUS_NO_MEMORY;
 }
@@ -215,15 +179,8 @@ static void interval_free(struct interval *v)
 {
 	free(v->gathered);
 	free(v->gathered_wide);
-	if (v->gathered_wide)
+	if (v->gathered_wide && v->count > FEW_WIDE)
 		memory_give(v->count * sizeof *v->gathered_wide);
-}
-
-/* Sets a wanted number to the integer x of the column's scale. */
-static void set_value(struct ranked *r, int128 x, int scale)
-{
-	wide_clear(&r->value);
-	wide_add_decimal(&r->value, x, scale);
 }
 
 static int compare128(const void *a, const void *b)
@@ -241,7 +198,7 @@ static int compare_wide(const void *a, const void *b)
 /* Sorts what was gathered, and sets the wanted numbers. */
 static void finish_gathered(const struct selection *s, struct interval *v)
 {
-	bool is_wide = s->kind == KEY_OF_WIDE;
+	bool is_wide = s->keys.kind == KEY_OF_WIDE;
 
 	if (is_wide)
 		qsort(v->gathered_wide, v->count, sizeof *v->gathered_wide, compare_wide);
@@ -252,27 +209,18 @@ static void finish_gathered(const struct selection *s, struct interval *v)
 		if (is_wide)
 			v->wanted[i].value = v->gathered_wide[at];
 		else
-			set_value(&v->wanted[i], v->gathered[at], s->scale);
+			ranked_set(&v->wanted[i], v->gathered[at], s->keys.scale);
 	}
-}
-
-/* Sets v->shift so that the interval has up to NBINS bins. */
-static void set_shift(struct interval *v)
-{
-	uint128 width = (uint128)v->high - (uint128)v->low;
-
-	for (v->shift = 0; width >> v->shift >= NBINS;)
-		v->shift++;
 }
 
 /* Decides what the next pass does about an interval, which is not a single number's. */
 static enum status prepare(struct selection *s, struct interval *v)
 {
-	bool is_wide = s->kind == KEY_OF_WIDE;
+	bool is_wide = s->keys.kind == KEY_OF_WIDE;
 
-	v->gathers = v->count <= FEW || (is_wide && v->low == v->high);
+	v->gathers = v->count <= (is_wide ? FEW_WIDE : FEW) || (is_wide && v->low == v->high);
 	if (!v->gathers) {
-		set_shift(v);
+		interval_set_shift(v);
 		v->slot = s->ncounts++;
 		return STATUS_OK;
 	}
@@ -280,63 +228,12 @@ static enum status prepare(struct selection *s, struct interval *v)
 		v->gathered = malloc(v->count * sizeof *v->gathered);
 		return v->gathered ? STATUS_OK : STATUS_NO_MEMORY;
 	}
-	if (!memory_take(v->count * sizeof *v->gathered_wide))
+	if (v->count > FEW_WIDE && !memory_take(v->count * sizeof *v->gathered_wide))
 		return STATUS_NO_MEMORY;
 	v->gathered_wide = malloc(v->count * sizeof *v->gathered_wide);
-	if (!v->gathered_wide)
+	if (!v->gathered_wide && v->count > FEW_WIDE)
 		memory_give(v->count * sizeof *v->gathered_wide);
 	return v->gathered_wide ? STATUS_OK : STATUS_NO_MEMORY;
-}
-
-/* Adds an interval to the next ones, unless it is a single number: then sets the wanted ones. */
-static void add_interval(const struct selection *s, struct interval *next, size_t *nnext,
-			 const struct interval *v)
-{
-	if (v->nwanted == 0)
-		return;
-	if (v->low < v->high || s->kind == KEY_OF_WIDE) {
-		next[(*nnext)++] = *v;
-		return;
-	}
-	for (size_t i = 0; i < v->nwanted; i++)
-		set_value(&v->wanted[i], v->low, s->scale);
-}
-
-/* The bin's part of the interval, with those of its wanted ranks from `first` on. */
-static struct interval bin_interval(const struct interval *v, size_t bin, uint64_t nbelow,
-				    uint64_t count, size_t first)
-{
-	struct interval part = {.nbelow = nbelow, .count = count, .wanted = v->wanted + first};
-
-	part.low = (int128)((uint128)v->low + ((uint128)bin << v->shift));
-	part.high = (int128)((uint128)part.low + (((uint128)1 << v->shift) - 1));
-	if (part.high > v->high || part.high < part.low)
-		part.high = v->high;
-	while (first + part.nwanted < v->nwanted &&
-	       part.wanted[part.nwanted].rank - nbelow < count)
-		part.nwanted++;
-	return part;
-}
-
-/* Adds the intervals of the bins that hold wanted ranks. */
-static void split(const struct selection *s, const struct interval *v, struct interval *next,
-		  size_t *nnext)
-{
-	uint64_t nbelow = v->nbelow;
-	size_t first = 0;
-
-	for (size_t bin = 0; bin < NBINS && first < v->nwanted; bin++) {
-		struct interval part;
-		uint64_t count = 0;
-		for (int i = 0; i < s->nthreads; i++)
-			count += s->counts[((size_t)i * s->ncounts + v->slot) * NBINS + bin];
-		if (v->wanted[first].rank - nbelow < count) {
-			part = bin_interval(v, bin, nbelow, count, first);
-			first += part.nwanted;
-			add_interval(s, next, nnext, &part);
-		}
-		nbelow += count;
-	}
 }
 
 /* Replaces the intervals of a pass by those of the next. next: room for as many as ranks. */
@@ -349,7 +246,8 @@ static void next_intervals(struct selection *s, struct interval *next)
 		if (done[i].gathers)
 			finish_gathered(s, &done[i]);
 		else
-			split(s, &done[i], next, &nnext);
+			interval_split(&s->keys, &done[i], s->counts + done[i].slot * NBINS,
+				       (size_t)s->nthreads, s->ncounts * NBINS, next, &nnext);
 		interval_free(&done[i]);
 	}
 	memcpy(done, next, nnext * sizeof *next);
@@ -357,22 +255,6 @@ static void next_intervals(struct selection *s, struct interval *next)
 }
 
 /* ---- a selection ---- */
-
-/* Chooses the keys, and sets the least and the greatest one. */
-static void choose_keys(struct selection *s, const struct values_extent *extent, int128 *low,
-			int128 *high)
-{
-	s->scale = extent->scale;
-	if (!wide_to_int128(extent->min, s->scale, low) ||
-	    !wide_to_int128(extent->max, s->scale, high) ||
-	    *low < -(DECIMAL_INT128_MAX / 2) || *high > DECIMAL_INT128_MAX / 2) {
-		s->kind = KEY_OF_WIDE;
-		*low = key_of_wide(extent->min);
-		*high = key_of_wide(extent->max);
-	} else {
-		s->kind = *low < INT64_MIN || *high > INT64_MAX ? KEY_128 : KEY_64;
-	}
-}
 
 static enum status selection_run(struct selection *s, size_t nwanted)
 {
@@ -405,8 +287,8 @@ enum status values_select(const struct values *v, const struct values_extent *ex
 	if (!s.intervals)
 		status = STATUS_NO_MEMORY;
 	if (status == STATUS_OK) {
-		choose_keys(&s, extent, &all.low, &all.high);
-		add_interval(&s, s.intervals, &s.nintervals, &all);
+		values_keys_choose(&s.keys, extent, &all.low, &all.high);
+		interval_add(&s.keys, s.intervals, &s.nintervals, &all);
 		status = selection_run(&s, nwanted);
 	}
 	values_blocks_free(&s.blocks);

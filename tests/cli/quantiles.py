@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Medians, percentiles and interquartile ranges, exact: sorted lists of Python's fractions on random hostile columns;
 definition 7, as numpy and DuckDB have it, on fixed ones; chunks down to one byte; --memory."""
+import gzip
 import os
 import random
+import subprocess
 
 import harness
 import hostile
@@ -11,6 +13,7 @@ import oracle_text
 
 SEED = int(os.environ.get("GPUSTAT_TEST_SEED", 20261123))
 ALL = ["--header=no", "--format=plain"] + ["--%s=1" % o for o in oracle_order.QUANTILES]
+WIDE = ("edge", "exponent", "wide", "mixed", "bits")
 KINDS = ("small", "int", "decimal", "edge", "zeros", "exponent", "wide")
 
 
@@ -101,6 +104,51 @@ def check_large():
                        lambda r=r, want=want: harness.describe(r) + "\nwanted: " + harness.short(want))
 
 
+def beyond_128_bits(answers):
+    """Whether the extremes are: of such numbers, many that agree in 17 digits must fit in memory."""
+    return any(len(x.strip("-").replace(".", "").lstrip("0")) > 37 for x in answers.split("\n"))
+
+
+def check_passes():
+    """Files whose values do not fit in memory are read several times."""
+    rng = random.Random(SEED + 2)
+    for kind in KINDS + ("mixed", "scales", "bits"):
+        wrong, jobs, wants, nrefused = [], [], [], 0
+        for i in range(12):
+            values = sum((random_column(rng, kind) for _ in range(10 if kind in WIDE else 2)), [])
+            path = harness.fixture("passes-%s-%d.csv" % (kind, i), lines(values) or b"\n")
+            wants.append(wanted(values))
+            jobs.append(dict(args=ALL + ["--memory", "96K" if kind in WIDE else rng.choice(("1", "4K"))] + [path], threads=rng.choice((1, 2, 3) if kind in WIDE else (1, 2, 3, 7)),
+                             chunk=rng.choice((None, 5, 64, 500))))
+        for job, want, r in zip(jobs, wants, harness.run_many(jobs)):
+            if r.status == 1 and b"more memory needed" in r.err and beyond_128_bits(want):
+                nrefused += 1
+            elif r.status != 0 or r.out != want.encode():
+                wrong.append(harness.describe(r) + "\nwanted: " + harness.short(want))
+        harness.ok(not wrong and nrefused < (6 if kind in WIDE else 1), "passes over random numbers: %s, seed %d" % (kind, SEED), lambda: "%d of %d, refused %d\n%s" % (len(wrong), len(jobs), nrefused, wrong[:1]))
+    values = [rng.choice(("5", "5.0", "6", "-3")) for _ in range(50000)]
+    path = harness.fixture("equal.csv", lines(values))
+    harness.answers("passes over few different values", ALL + ["--memory=1K", path], b"", wanted(values), threads=3)
+    n = 100000
+    pairs = [(str(rng.randrange(-10 ** 9, 10 ** 9)), "%d.%02d" % (rng.randrange(50), rng.randrange(100))) for _ in range(n)]
+    data = b"x,y,z\n" + "".join("%s,%s,1\n" % p for p in pairs).encode()
+    path, zipped = harness.fixture("two.csv", data), harness.fixture("two.csv.gz", gzip.compress(data, 1))
+    want = "median(x),p99(y),iqr(x),sum(z),p5(y)\n%s\n" % ",".join((
+        wanted([x for x, _ in pairs], ["median"]), wanted([y for _, y in pairs], ["p99"]), wanted([x for x, _ in pairs], ["iqr"]),
+        "%d\n" % n, wanted([y for _, y in pairs], ["p5"]))).replace("\n", "")
+    args = ["--median=x", "--p99=y", "--iqr=x", "--sum=z", "--p5=y", "--memory"]
+    for size in ("8M", "500K", "100K", "10K"):
+        for threads in (1, 3):
+            harness.answers("two columns, --memory %s, %d threads" % (size, threads), args + [size, path], b"", want, threads=threads)
+    harness.answers("... of a compressed file", args + ["100K", zipped], b"", want)
+    with open(path, "rb") as f:
+        got = subprocess.run([harness.program()] + args + ["100K"], stdin=f, stdout=subprocess.PIPE, env=harness.environment()).stdout
+    harness.is_(got, want.encode(), "... of a redirect")
+    few = ["--where", "z = 1 and y < 1", "--median=y"]
+    harness.answers("... with a condition", few + ["--memory=1K", path], b"", wanted([y for _, y in pairs if float(y) < 1], ["median"]))
+    harness.refuses("a histogram beyond --memory", ["--hist=x:1000000", "--memory=10K", path], b"", 1, "(try --memory SIZE with more)")
+
+
 def check_forms():
     table = b"k,x,y\na,1,10\nb,,20\nc,4,30\n"
     harness.answers("names of results", ["--median=x", "--p99.9=y,x", "--iqr=y", "--p050", "x"], table,
@@ -126,7 +174,8 @@ def check_memory():
     for threads in (1, 3):
         for chunk in (None, 1000):
             harness.refuses("a pipe and little --memory, %d threads" % threads, ["--header=no", "--median=1", "--memory=20K"], data, 1,
-                            "more memory needed to keep values than --memory allows: 20480 bytes (try --memory SIZE with more)",
+                            "more memory needed to keep values than --memory allows: 20480 bytes",
+                            "(try --memory SIZE with more, or a file instead of a pipe)",
                             threads=threads, chunk=chunk)
     for size in ("1M", "1m", "1048576", "1024K", "1G", "2T"):
         harness.answers("--memory " + size, ["--header=no", "--median=1", "--memory", size], data, "99990000.5\n")
@@ -139,5 +188,6 @@ check_fixed()
 check_definition()
 check_random()
 check_large()
+check_passes()
 check_forms()
 harness.done()
