@@ -45,7 +45,8 @@ static void read_moments(const struct plan_column *plan, const struct column_par
 {
 	uint64_t ntexts = column->ninvalid - result_nleft_out(plan, column);
 
-	statistic_moments(column, result_nnumbers(column) + ntexts, out);
+	statistic_moments(column, result_nnumbers(column) + ntexts, is_text_column(plan, column),
+			  out);
 }
 
 static bool set_cell(struct cell *cell, const char *text, bool is_number)
@@ -69,6 +70,23 @@ static bool set_count(struct cell *cell, uint64_t count)
 
 	snprintf(text, sizeof text, "%" PRIu64, count);
 	return set_cell(cell, text, true);
+}
+
+/* Sets the cell to the result of an operation of a column. */
+static bool set_statistic(enum operation operation, const struct column_moments *moments,
+			  struct cell *cell)
+{
+	char text[STATISTIC_TEXT_NBYTES];
+	struct key_found found;
+
+	if (operation_kind(operation) != OPERATION_TEXT) {
+		statistic_format(operation, moments, text);
+		return set_cell(cell, text, true);
+	}
+	if (!statistic_text(operation, moments, &found))
+		return set_cell(cell, "", true);
+	cell->text = strndup(found.text, found.nbytes);
+	return cell->text != NULL;
 }
 
 /* The title of a result: that of its operation, or the percentile as it was typed. To be freed; NULL:
@@ -100,7 +118,6 @@ static bool set_result(const struct query *q, const struct partial *total,
 		       struct cell *value)
 {
 	const struct plan_column *column = &q->plan.columns[r->column];
-	char text[STATISTIC_TEXT_NBYTES];
 	struct column_moments moments;
 
 	name->text = result_name(q, r);
@@ -110,8 +127,7 @@ static bool set_result(const struct query *q, const struct partial *total,
 	read_moments(column, &total->columns[r->column], &moments);
 	moments.ranks = ranks ? &ranks[r->column] : NULL;
 	moments.percentile = q->uses[r->use].percentile;
-	statistic_format(r->operation, &moments, text);
-	return set_cell(value, text, true) && name->text;
+	return set_statistic(r->operation, &moments, value) && name->text;
 }
 
 /* Whether '*' asked for this result of a column that holds no numbers. */
@@ -217,6 +233,14 @@ enum status result_heading(const struct query *q, struct fault *fault)
 		print_heading(q, names);
 	free_names(names, q->nresults);
 	return status == STATUS_OK ? output_flush(fault) : status;
+}
+
+void result_columns(const struct query *q)
+{
+	for (size_t c = 0; c < q->plan.ncolumns; c++) {
+		output_field(output_stream(), q->plan.columns[c].name, &q->plan.dialect);
+		putc('\n', output_stream());
+	}
 }
 
 /* ---- the summary ---- */

@@ -13,6 +13,7 @@
 
 #include "base/nearest.h"
 #include "number/decimal.h"
+#include "query/completion.h"
 
 #define NAME_NBYTES 32 /* every name is shorter */
 
@@ -68,8 +69,7 @@ static enum status handle(const struct parser *p, const struct option_row *row, 
 	return word < 0 ? STATUS_USAGE : STATUS_OK;
 }
 
-/* The length of a name without OPTION_NUMBER, if it ends so; else 0. */
-static size_t before_number(const char *name)
+size_t option_before_number(const char *name)
 {
 	size_t nbytes = strlen(name), number_nbytes = strlen(OPTION_NUMBER);
 
@@ -80,7 +80,7 @@ static size_t before_number(const char *name)
 
 static bool row_matches(const struct option_row *row, const char *typed, size_t nbytes)
 {
-	size_t before = before_number(row->name);
+	size_t before = option_before_number(row->name);
 
 	if (before && nbytes > before && decimal_is_digit(typed[before]))
 		return !strncmp(row->name, typed, before);
@@ -214,99 +214,6 @@ void option_free_items(const char **items, size_t nitems)
 	free(items);
 }
 
-/* ---- completion ---- */
-
-/* Prints "a, b" as "a b" between two texts, or nothing if there are no words. */
-static void print_words(const char *before, const char *words, const char *after)
-{
-	if (!*words)
-		return;
-	fputs(before, stdout);
-	for (; *words; words++)
-		if (*words != ',')
-			putchar(*words);
-	fputs(after, stdout);
-}
-
-/* The numbers that are offered for OPTION_NUMBER. */
-static const char *const offered[] = {"50", "90", "95", "99"};
-
-/* How many names are offered for a name. */
-static int count_names(const char *name)
-{
-	return before_number(name) ? (int)(sizeof offered / sizeof *offered) : 1;
-}
-
-/* Prints the k-th name that is offered for a name, behind a text; false if there are fewer. */
-static bool print_name(const char *before, const char *name, int k)
-{
-	size_t nbytes = before_number(name);
-
-	if (k >= count_names(name))
-		return false;
-	if (nbytes)
-		printf("%s%.*s%s", before, (int)nbytes, name, offered[k]);
-	else
-		printf("%s%s", before, name);
-	return true;
-}
-
-/* For bash, which splits --name=word at the "=" (COMP_WORDBREAKS), and zsh. */
-static void print_bash(const struct option_table *t)
-{
-	printf("[ -z \"${ZSH_VERSION-}\" ] || { autoload -U +X bashcompinit && bashcompinit; }\n"
-	       "_%s() {\n"
-	       "\tlocal word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=\n",
-	       t->program);
-	print_words("\twords='", t->operands, "'\n");
-	printf("\t[[ $word == \"=\" ]] && word=\n"
-	       "\t[[ $before == \"=\" ]] && before=${COMP_WORDS[COMP_CWORD-2]}\n"
-	       "\tcase $before in\n");
-	for (size_t i = 0; i < t->nrows; i++) {
-		if (*t->rows[i].words)
-			printf("\t--%s)", t->rows[i].name);
-		print_words(" words='", t->rows[i].words, "' ;;\n");
-	}
-	printf("\t*) [[ $word == -* ]] && words='");
-	for (size_t i = 0; i < t->nrows; i++)
-		for (int k = 0; print_name(i ? " --" : "--", t->rows[i].name, k); k++)
-			;
-	printf("' ;;\n"
-	       "\tesac\n"
-	       "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
-	       "}\n"
-	       "complete -o default -F _%s %s\n", t->program, t->program);
-}
-
-/* Completes the k-th name of a row; false if there are fewer. */
-static bool print_fish_row(const struct option_table *t, const struct option_row *row, int k)
-{
-	bool is_file = !strcmp(row->argument, "FILE");
-
-	if (k >= count_names(row->name))
-		return false;
-	printf("complete -c %s", t->program);
-	print_name(" -l ", row->name, k);
-	if (row->letter)
-		printf(" -s %c", row->letter);
-	print_words(" -a '", row->words, "'");
-	printf("%s -d '", is_file ? " -rF" : *row->argument ? " -x" : "");
-	for (const char *c = row->help; *c; c++)
-		printf("%s%c", *c == '\'' || *c == '\\' ? "\\" : "", *c);
-	puts("'");
-	return true;
-}
-
-static void print_fish(const struct option_table *t)
-{
-	for (size_t i = 0; i < t->nrows; i++)
-		for (int k = 0; print_fish_row(t, &t->rows[i], k); k++)
-			;
-	if (*t->operands)
-		printf("complete -c %s -n __fish_use_subcommand", t->program);
-	print_words(" -a '", t->operands, "'\n");
-}
-
 /* ---- help, version ---- */
 
 void option_print_row(const struct option_row *row, int width)
@@ -337,9 +244,7 @@ bool option_print_about(const struct option_table *table, enum option_about abou
 		table->print_help();
 	else if (about == ABOUT_VERSION)
 		print_version(table);
-	else if (about == ABOUT_FISH)
-		print_fish(table);
 	else if (about != ABOUT_NOTHING)
-		print_bash(table);
+		completion_print(table, about);
 	return about != ABOUT_NOTHING;
 }

@@ -59,6 +59,9 @@ struct option_table {
 enum status option_parse(const struct option_table *table, int argc, char **argv, void *options,
 			 enum option_about *about, int *noperands, struct fault *fault);
 
+/* The length of a name without OPTION_NUMBER, if it ends so; else 0. */
+size_t option_before_number(const char *name);
+
 /* Prints what `about` names to stdout. Returns false, and prints nothing, for ABOUT_NOTHING. */
 bool option_print_about(const struct option_table *table, enum option_about about);
 

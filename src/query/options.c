@@ -67,12 +67,20 @@ bool operation_has_columns(enum operation operation)
 {
 	enum operation_kind kind = operation_kind(operation);
 
-	return kind == OPERATION_REDUCE || kind == OPERATION_TABLE || kind == OPERATION_RUNNING;
+	return kind == OPERATION_REDUCE || kind == OPERATION_TEXT || kind == OPERATION_TABLE ||
+	       kind == OPERATION_RUNNING;
 }
 
 unsigned operation_needs(enum operation operation)
 {
 	return operations[operation].needs;
+}
+
+bool operation_takes_text(enum operation operation)
+{
+	unsigned needs = operation_needs(operation);
+
+	return needs != 0 && (needs & ~(unsigned)MOMENTS_OF_TEXT) == 0;
 }
 
 /* ---- help ---- */
@@ -291,6 +299,9 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 	case OPTION_FORMAT:
 		o->format = (enum format)word;
 		break;
+	case OPTION_COLUMNS:
+		o->columns = true;
+		break;
 	case OPTION_DEVICE:
 		o->device = (enum device)word;
 		o->device_number = -1;
@@ -374,10 +385,9 @@ static enum status check_inflate(struct fault *fault)
 {
 	const char *name = getenv(INFLATE_VARIABLE);
 
-	if (!name || !*name || inflate_is_library(name))
+	if (!name || !*name || inflate_find(name))
 		return STATUS_OK;
-	return option_fault(fault, INFLATE_VARIABLE ": '%.64s' is none of isal, libdeflate, own, zlib",
-			    name);
+	return option_fault(fault, INFLATE_VARIABLE ": '%.64s' is neither own nor zlib", name);
 }
 
 static enum status read_environment(struct options *o, struct fault *fault)

@@ -22,7 +22,10 @@ enum operation {
 	NOPERATIONS
 };
 
-enum operation_kind { OPERATION_REDUCE, OPERATION_TABLE, OPERATION_RECORDS, OPERATION_RUNNING, OPERATION_OFFSET };
+enum operation_kind {
+	OPERATION_REDUCE, OPERATION_TEXT, OPERATION_TABLE, OPERATION_RECORDS, OPERATION_RUNNING,
+	OPERATION_OFFSET
+};
 
 enum header_mode { HEADER_AUTO, HEADER_YES, HEADER_NO };
 enum device { DEVICE_AUTO, DEVICE_CPU, DEVICE_GPU, DEVICE_ALL };
@@ -69,6 +72,7 @@ struct options {
 	uint64_t memory_nbytes; /* of --memory; 0: not given */
 	int nthreads;      /* 0: as many as there are cores to run on */
 	size_t chunk_nbytes; /* 0: the workers' own choice; tests set it down to 1 */
+	bool columns; /* print their names instead of a result */
 	bool verbose;
 	enum option_about about;
 	int npaths;
@@ -91,6 +95,9 @@ bool operation_has_columns(enum operation operation);
 
 /* The moments that an operation is computed from: a set of enum moment. */
 unsigned operation_needs(enum operation operation);
+
+/* Whether the operation's columns may hold text. */
+bool operation_takes_text(enum operation operation);
 
 extern const struct option_table options_table;
 

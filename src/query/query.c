@@ -102,7 +102,7 @@ static enum status parse_selections(struct making *m)
 		struct selection *to = &m->selections[m->nselections++];
 		if (operation_has_columns(o->uses[i].operation))
 			status = selection_parse(o->uses[i].argument, to, m->fault);
-		to->takes_text = operation_needs(o->uses[i].operation) == MOMENT_COUNT;
+		to->takes_text = operation_takes_text(o->uses[i].operation);
 	}
 	for (size_t i = 0; status == STATUS_OK && i < m->q->nconditions; i++)
 		status = select_telling(m, &m->q->conditions[i]);
@@ -171,7 +171,7 @@ static enum status add_result(struct making *m, struct result result)
 static enum status demand_field(struct making *m, enum operation operation, uint32_t field,
 				bool star)
 {
-	bool counts = operation_needs(operation) == MOMENT_COUNT;
+	bool counts = operation_takes_text(operation);
 	struct demand *d;
 
 	if (star && starts_unfit(m, field))
@@ -351,6 +351,7 @@ static enum status plan_predicates(struct making *m)
 static const enum new_column_kind new_column_kinds[NOPERATIONS] = {
 #define KIND_REDUCE(formula) 0
 #define KIND_TABLE(formula) 0
+#define KIND_TEXT(formula) 0
 #define KIND_RECORDS(formula) 0
 #define KIND_RUNNING(new_column) new_column
 #define KIND_OFFSET(new_column) new_column

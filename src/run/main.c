@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/cores.h"
+#include "base/fd.h"
 #include "base/memory_limit.h"
 #include "engine/engine.h"
 #include "engine/total.h"
@@ -104,10 +105,10 @@ static void report_sections(const struct run *r)
 
 	if (totals.nsections)
 		message_note("gzip: sections %llu, begun ahead of their turn %llu; seconds of all threads: "
-			     "find %.3f, symbols %.3f, wait %.3f, bytes %.3f, resolve %.3f",
+			     "find %.3f, symbols %.3f, wait %.3f, bytes %.3f, again %.3f, resolve %.3f",
 			     (unsigned long long)totals.nsections, (unsigned long long)totals.nright,
 			     s[SECTION_FIND], s[SECTION_GUESS], s[SECTION_WAIT], s[SECTION_GO_ON],
-			     s[SECTION_RESOLVE]);
+			     s[SECTION_REDO], s[SECTION_RESOLVE]);
 }
 
 /* Whether the query prints a table, for which values are not searched in several passes. */
@@ -127,8 +128,8 @@ static void prepare_values(struct run *r)
 			r->query.plan.columns[c].needs &= ~(unsigned)MOMENT_VALUES;
 }
 
-/* Opens the input and folds it into the total, or prints its records. */
-static enum status fold_input(struct run *r, struct fault *fault)
+/* Opens the input, and makes the query. */
+static enum status open_input(struct run *r, struct fault *fault)
 {
 	enum status status = input_open(&r->input, r->options.paths, r->options.npaths,
 					 r->options.nthreads, fault);
@@ -137,19 +138,23 @@ static enum status fold_input(struct run *r, struct fault *fault)
 		status = input_share_decoding(r->input, fault);
 	if (status == STATUS_OK)
 		status = query_make(&r->query, &r->options, r->input, fault);
+	return status;
+}
+
+/* Folds the input as the query says, or prints its records. */
+static enum status fold_input(struct run *r, struct fault *fault)
+{
+	enum status status = devices_choose(&r->devices, &r->options, &r->query, r->input, fault);
+
 	if (status == STATUS_OK)
-		status = devices_choose(&r->devices, &r->options, &r->query, r->input, fault);
-	if (status == STATUS_OK && devices_read_ahead(&r->devices))
-		input_decode_alone(r->input);
+		devices_set_up_input(&r->devices, &r->query.plan, r->input);
 	if (status == STATUS_OK && total_init(&r->total, &r->query.plan) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (status == STATUS_OK && r->query.plan.emits) {
-		input_set_prompt(r->input);
+		fd_widen_pipe(STDOUT_FILENO);
 		status = result_heading(&r->query, fault);
 	}
 	if (status == STATUS_OK) {
-		if (r->query.plan.emits || !input_is_repeatable(r->input))
-			input_keep_order(r->input);
 		prepare_values(r);
 		message_progress(&engine_nbytes_begun, input_nbytes_left(r->input));
 		status = engine_run(&r->query.plan, r->input, r->devices.pools, r->devices.npools,
@@ -162,8 +167,14 @@ static enum status fold_input(struct run *r, struct fault *fault)
 static enum status process(struct run *r, struct fault *fault)
 {
 	double begin_s = clock_s();
-	enum status status = fold_input(r, fault);
+	enum status status = open_input(r, fault);
 
+	if (status == STATUS_OK && r->options.columns) {
+		result_columns(&r->query);
+		return output_close(fault);
+	}
+	if (status == STATUS_OK)
+		status = fold_input(r, fault);
 	if (status == STATUS_OK)
 		status = finish(r, fault);
 	if (status == STATUS_OK && r->options.verbose) {
@@ -192,7 +203,9 @@ static struct run *pass_again(const struct run *first, size_t column, enum statu
 	if (first->stdin_offset >= 0)
 		lseek(STDIN_FILENO, first->stdin_offset, SEEK_SET);
 	engine_nbytes_begun = 0;
-	*status = fold_input(r, fault);
+	*status = open_input(r, fault);
+	if (*status == STATUS_OK)
+		*status = fold_input(r, fault);
 	return r;
 }
 

@@ -3,7 +3,7 @@
 import re
 
 from oracle_notation import is_number_somewhere
-from oracle_request import positions
+from oracle_request import TAKE_TEXT, positions
 from oracle_text import BadData, Unclear, Usage, strip
 
 UNCLEAR = object()                  # where a record would be, but the contract does not say which
@@ -77,15 +77,16 @@ def by_number(q, exprs, items, n):
         except Usage:
             continue
         for k in found:
-            chosen[k] = chosen.get(k, False) or operation != "count"
+            chosen[k] = chosen.get(k, False) or operation not in TAKE_TEXT
     return chosen
 
 
 def verdict_of(q, row, chosen):
     """What the values of `chosen` tell: True, a header; False, data; None, nothing. BadData where they are doubtful."""
     kinds = {k: looks(q, row.fields[k]) for k in chosen}
-    kinds = {k: "name" if kind == "digits" and not chosen[k] else kind
-             for k, kind in kinds.items() if kind != "missing"}
+    kinds = {k: "weak" if kind == "digits" and not chosen[k] else kind for k, kind in kinds.items() if kind != "missing"}
+    slips = "digits" in kinds.values()      # beside 1O in a column of numbers, 2024-01-02 in a counted one is no name
+    kinds = {k: "name" if kind == "weak" else kind for k, kind in kinds.items() if kind != "weak" or not slips}
     found = set(kinds.values())
     if not found:
         return None
