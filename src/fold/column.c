@@ -139,7 +139,7 @@ enum status partial_fault(const struct partial *p, const struct plan *plan, enum
 	m = &p->columns[p->full_column].moments;
 	snprintf(words, sizeof words, "%" PRIu64 " in the table of one thread; all tables may have %" PRIu64
 		 " bytes",
-		 keys_count(m->cell[CELL_KEYS]) + keys_count(m->cell[CELL_TEXT_KEYS]),
+		 keys_count(moments_cell(m, CELL_KEYS)) + keys_count(moments_cell(m, CELL_TEXT_KEYS)),
 		 memory_limit_nbytes());
 	fault_set(fault, status, 0, words);
 	fault->column = plan->columns[p->full_column].name;

@@ -17,6 +17,7 @@
 
 #include "base/status.h"
 #include "number/decimal.h"
+#include "number/integer.h"
 #include "number/natural.h"
 #include "number/wide.h"
 #include "query/plan.h"
@@ -40,9 +41,10 @@ struct moment_ops {
 	 * STATUS_NO_MEMORY. */
 	enum status (*add_wide)(void *cell, const struct wide *x);
 
-	/* cell becomes the moment of cell's numbers followed by later's. Errors: STATUS_NO_MEMORY,
-	 * and what the moment's file says. */
-	enum status (*combine)(void *cell, const void *later);
+	/* cell becomes the moment of cell's numbers followed by later's, whose memory it may take
+	 * over: later may then only be cleared or freed. Errors: STATUS_NO_MEMORY, and what the
+	 * moment's file says. */
+	enum status (*combine)(void *cell, void *later);
 
 	/* Frees what the cell owns, but not the cell. */
 	void (*free)(void *cell);
@@ -54,6 +56,7 @@ enum {
 	CELL_FOURTHS,
 	CELL_LOGS,
 	CELL_ENDS,
+	CELL_VALUES,
 	CELL_KEYS,      /* of the column's values; if it parses, of its numbers */
 	CELL_TEXT_KEYS, /* if it parses, of the values that are no numbers */
 	NCELLS
@@ -62,10 +65,17 @@ enum {
 /* By cell. */
 extern const struct moment_ops *const moment_table[NCELLS];
 
-/* A column's cells. A cell is allocated for its first number; NULL: the identity. Owned. */
+/* A column's cells. Allocated for the first number, like each cell: an input may have 300,000 columns
+ * of which nothing is asked but sums. NULL: the identity. Owned. */
 struct moment_cells {
-	void *cell[NCELLS];
+	void **cells; /* NCELLS */
 };
+
+/* Cell i; NULL: the identity. */
+static inline void *moments_cell(const struct moment_cells *m, int i)
+{
+	return m->cells ? m->cells[i] : NULL;
+}
 
 void moments_free(struct moment_cells *m);
 void moments_clear(struct moment_cells *m);
@@ -79,8 +89,8 @@ enum status moments_add_wide(struct moment_cells *m, unsigned needs, const struc
 /* Makes cell i, unless it is there, and returns it; NULL: no memory. */
 void *moments_need(struct moment_cells *m, int i);
 
-/* m becomes the moments of m's numbers followed by later's. Errors: STATUS_NO_MEMORY,
- * STATUS_MANY_KEYS. */
+/* m becomes the moments of m's numbers followed by later's, which may then only be cleared or freed.
+ * Errors: STATUS_NO_MEMORY, and those of the moments' files. */
 enum status moments_combine(struct moment_cells *m, const struct moment_cells *later);
 
 /* ---- squares (moment_squares.c) ---- */

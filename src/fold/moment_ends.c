@@ -75,7 +75,7 @@ static enum status copy_value(struct end_value *to, const struct end_value *from
 			       : STATUS_OK;
 }
 
-static enum status ends_combine(void *cell, const void *later_cell)
+static enum status ends_combine(void *cell, void *later_cell)
 {
 	struct ends *e = cell;
 	const struct ends *later = later_cell;

@@ -32,6 +32,7 @@ enum moment {
 	MOMENT_FOURTHS = 32, /* the sum of fourth powers */
 	MOMENT_LOGS = 64,    /* the sum of logarithms */
 	MOMENT_ENDS = 128,   /* the first and the last value */
+	MOMENT_VALUES = 1024, /* every value */
 	MOMENT_KEYS = 256,   /* the different texts */
 	MOMENT_KEY_COUNTS = 512, /* with MOMENT_KEYS: how often each came, and where first */
 };

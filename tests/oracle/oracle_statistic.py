@@ -8,6 +8,7 @@ import decimal
 import fractions
 import math
 
+import oracle_order
 from oracle_text import EXACT, in_plain, mean_text
 
 NDIGITS = 17
@@ -155,6 +156,8 @@ class Column:
             return best(self.keys, key=self.keys.get) if self.keys else None
         if operation == "sum":
             return in_plain(self.total(), self.scale)
+        if operation in oracle_order.QUANTILES:
+            return oracle_order.answer(operation, self.values, self.scale)
         if operation in STATISTICS:
             return answer(operation, self.values)
         if operation in ("first", "last"):
