@@ -32,7 +32,7 @@ static enum status copy_fold(struct running_ratio *r, const struct column_partia
 enum status running_ratio_begin(struct running_ratio *r, enum new_column_kind kind,
 				const struct column_partial *before)
 {
-	const struct squares *squares = before->moments.cell[CELL_SQUARES];
+	const struct squares *squares = moments_cell(&before->moments, CELL_SQUARES);
 	struct decimal_total total;
 
 	r->kind = kind;

@@ -23,25 +23,28 @@ const struct moment_ops *const moment_table[NCELLS] = {
 void moments_free(struct moment_cells *m)
 {
 	for (int i = 0; i < NCELLS; i++) {
-		if (m->cell[i])
-			moment_table[i]->free(m->cell[i]);
-		free(m->cell[i]);
-		m->cell[i] = NULL;
+		if (moments_cell(m, i))
+			moment_table[i]->free(m->cells[i]);
+		free(moments_cell(m, i));
 	}
+	free(m->cells);
+	m->cells = NULL;
 }
 
 void moments_clear(struct moment_cells *m)
 {
-	for (int i = 0; i < NCELLS; i++)
-		if (m->cell[i])
-			moment_table[i]->clear(m->cell[i]);
+	for (int i = 0; m->cells && i < NCELLS; i++)
+		if (m->cells[i])
+			moment_table[i]->clear(m->cells[i]);
 }
 
 void *moments_need_cell(struct moment_cells *m, int i)
 {
-	if (!m->cell[i])
-		m->cell[i] = calloc(1, moment_table[i]->cell_nbytes);
-	return m->cell[i];
+	if (!m->cells)
+		m->cells = calloc(NCELLS, sizeof *m->cells);
+	if (m->cells && !m->cells[i])
+		m->cells[i] = calloc(1, moment_table[i]->cell_nbytes);
+	return moments_cell(m, i);
 }
 
 static enum status need_cell(struct moment_cells *m, int i)
@@ -67,7 +70,7 @@ enum status moments_add(struct moment_cells *m, unsigned needs, const int64_t *s
 
 	for (int i = 0; i < NCELLS && status == STATUS_OK; i++)
 		if (needs & moment_table[i]->moment)
-			status = moment_table[i]->add(m->cell[i], significand, scale, rows);
+			status = moment_table[i]->add(m->cells[i], significand, scale, rows);
 	return status;
 }
 
@@ -77,7 +80,7 @@ enum status moments_add_wide(struct moment_cells *m, unsigned needs, const struc
 
 	for (int i = 0; i < NCELLS && status == STATUS_OK; i++)
 		if (needs & moment_table[i]->moment)
-			status = moment_table[i]->add_wide(m->cell[i], x);
+			status = moment_table[i]->add_wide(m->cells[i], x);
 	return status;
 }
 
@@ -86,11 +89,11 @@ enum status moments_combine(struct moment_cells *m, const struct moment_cells *l
 	enum status status = STATUS_OK;
 
 	for (int i = 0; i < NCELLS && status == STATUS_OK; i++) {
-		if (!later->cell[i])
+		if (!moments_cell(later, i))
 			continue;
 		status = need_cell(m, i);
 		if (status == STATUS_OK)
-			status = moment_table[i]->combine(m->cell[i], later->cell[i]);
+			status = moment_table[i]->combine(m->cells[i], later->cells[i]);
 	}
 	return status;
 }

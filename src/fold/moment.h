@@ -51,10 +51,17 @@ enum { CELL_SQUARES, CELL_CUBES, CELL_FOURTHS, CELL_LOGS, CELL_ENDS, NCELLS };
 /* By cell. */
 extern const struct moment_ops *const moment_table[NCELLS];
 
-/* A column's cells. A cell is allocated for its first number; NULL: the identity. Owned. */
+/* A column's cells. A cell is allocated for its first number; NULL: the identity. Owned. Most columns
+ * have none, so they share one pointer. */
 struct moment_cells {
-	void *cell[NCELLS];
+	void **cells; /* NCELLS, or NULL: all are NULL */
 };
+
+/* Cell i; NULL: the identity. */
+static inline void *moments_cell(const struct moment_cells *m, int i)
+{
+	return m->cells ? m->cells[i] : NULL;
+}
 
 /* Returns cell i, which is made if it is not there; NULL: out of memory. */
 void *moments_need_cell(struct moment_cells *m, int i);

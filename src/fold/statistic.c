@@ -170,11 +170,11 @@ void statistic_moments(const struct column_partial *column, uint64_t npresent,
 		       struct column_moments *out)
 {
 	out->npresent = npresent;
-	out->squares = column->moments.cell[CELL_SQUARES];
-	out->cubes = column->moments.cell[CELL_CUBES];
-	out->fourths = column->moments.cell[CELL_FOURTHS];
-	out->logs = column->moments.cell[CELL_LOGS];
-	out->ends = column->moments.cell[CELL_ENDS];
+	out->squares = moments_cell(&column->moments, CELL_SQUARES);
+	out->cubes = moments_cell(&column->moments, CELL_CUBES);
+	out->fourths = moments_cell(&column->moments, CELL_FOURTHS);
+	out->logs = moments_cell(&column->moments, CELL_LOGS);
+	out->ends = moments_cell(&column->moments, CELL_ENDS);
 	column_numbers(column, &out->numbers);
 }
 
