@@ -107,7 +107,7 @@ static void format_long(struct running_ratio *r)
 	};
 	struct column_moments moments;
 
-	statistic_moments(&r->so_far.columns[0], 0, &moments);
+	statistic_moments(&r->so_far.columns[0], 0, false, &moments);
 	statistic_format(results[r->kind], &moments, r->text);
 }
 

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+extern const struct moment_ops moment_keys;
 extern const struct moment_ops moment_squares;
 extern const struct moment_ops moment_cubes;
 extern const struct moment_ops moment_fourths;
@@ -18,6 +19,8 @@ const struct moment_ops *const moment_table[NCELLS] = {
 	[CELL_FOURTHS] = &moment_fourths,
 	[CELL_LOGS] = &moment_logs,
 	[CELL_ENDS] = &moment_ends,
+	[CELL_KEYS] = &moment_keys,
+	[CELL_TEXT_KEYS] = &moment_keys,
 };
 
 void moments_free(struct moment_cells *m)
@@ -38,7 +41,7 @@ void moments_clear(struct moment_cells *m)
 			moment_table[i]->clear(m->cells[i]);
 }
 
-void *moments_need_cell(struct moment_cells *m, int i)
+void *moments_need(struct moment_cells *m, int i)
 {
 	if (!m->cells)
 		m->cells = calloc(NCELLS, sizeof *m->cells);
@@ -47,19 +50,20 @@ void *moments_need_cell(struct moment_cells *m, int i)
 	return moments_cell(m, i);
 }
 
-static enum status need_cell(struct moment_cells *m, int i)
+/* Whether cell i is of numbers and one of `needs`. */
+static bool takes_numbers(int i, unsigned needs)
 {
-	return moments_need_cell(m, i) ? STATUS_OK : STATUS_NO_MEMORY;
+	return moment_table[i]->add && (needs & moment_table[i]->moment);
 }
 
-/* Makes the cells of the moments in needs. */
+/* Makes the cells of the moments of numbers in needs. */
 static enum status need_cells(struct moment_cells *m, unsigned needs)
 {
 	enum status status = STATUS_OK;
 
 	for (int i = 0; i < NCELLS && status == STATUS_OK; i++)
-		if (needs & moment_table[i]->moment)
-			status = need_cell(m, i);
+		if (takes_numbers(i, needs) && !moments_need(m, i))
+			status = STATUS_NO_MEMORY;
 	return status;
 }
 
@@ -69,7 +73,7 @@ enum status moments_add(struct moment_cells *m, unsigned needs, const int64_t *s
 	enum status status = need_cells(m, needs);
 
 	for (int i = 0; i < NCELLS && status == STATUS_OK; i++)
-		if (needs & moment_table[i]->moment)
+		if (takes_numbers(i, needs))
 			status = moment_table[i]->add(m->cells[i], significand, scale, rows);
 	return status;
 }
@@ -79,7 +83,7 @@ enum status moments_add_wide(struct moment_cells *m, unsigned needs, const struc
 	enum status status = need_cells(m, needs);
 
 	for (int i = 0; i < NCELLS && status == STATUS_OK; i++)
-		if (needs & moment_table[i]->moment)
+		if (takes_numbers(i, needs))
 			status = moment_table[i]->add_wide(m->cells[i], x);
 	return status;
 }
@@ -91,9 +95,9 @@ enum status moments_combine(struct moment_cells *m, const struct moment_cells *l
 	for (int i = 0; i < NCELLS && status == STATUS_OK; i++) {
 		if (!moments_cell(later, i))
 			continue;
-		status = need_cell(m, i);
-		if (status == STATUS_OK)
-			status = moment_table[i]->combine(m->cells[i], later->cells[i]);
+		if (!moments_need(m, i))
+			return STATUS_NO_MEMORY;
+		status = moment_table[i]->combine(m->cells[i], later->cells[i]);
 	}
 	return status;
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "fold/column.h"
+#include "fold/keys.h"
 #include "number/natural.h"
 #include "number/wide.h"
 #include "query/options.h"
@@ -26,10 +27,14 @@ struct column_moments {
 	const struct powers *cubes, *fourths;
 	const struct logs *logs;
 	const struct ends *ends;
+	const struct keys *keys, *text_keys; /* of npresent values; NULL: none */
 };
 
 /* A formula: writes the statistic, NUL-terminated; "" where it has no value. */
 typedef void statistic_formula(const struct column_moments *m, char text[STATISTIC_TEXT_NBYTES]);
+
+/* Like that, for the kind TEXT: finds one of the column's texts; false where there is none. */
+typedef bool statistic_text_formula(const struct column_moments *m, struct key_found *out);
 
 /* The largest scale of the numbers, rounded up to whole limbs. */
 int statistic_limb_scale(const struct column_moments *m);
@@ -41,16 +46,21 @@ bool statistic_scaled_sum(const struct column_moments *m, int scale, struct natu
 /* In statistic_shape.c: */
 statistic_formula statistic_skewness, statistic_kurtosis;
 
-/* Reads a column's moments out of its fold. npresent: as above. */
-void statistic_moments(const struct column_partial *column, uint64_t npresent,
+/* Reads a column's moments out of its fold. npresent: as above. has_texts: values that are no numbers
+ * are among them. */
+void statistic_moments(const struct column_partial *column, uint64_t npresent, bool has_texts,
 		       struct column_moments *out);
 
-/* The result of an operation of kind REDUCE over a column of text, NUL-terminated; NULL: as
- * statistic_format has it. */
-const char *statistic_text(enum operation operation, const struct column_moments *m);
+/* The first or last value of a column of text, NUL-terminated; NULL: there is none, or the operation
+ * asks for neither. */
+const char *statistic_end(enum operation operation, const struct column_moments *m);
 
 /* Writes the result of an operation of kind REDUCE. */
 void statistic_format(enum operation operation, const struct column_moments *m,
 		      char text[STATISTIC_TEXT_NBYTES]);
+
+/* Finds the result of an operation of kind TEXT. It belongs to the moments. False where there is none. */
+bool statistic_text(enum operation operation, const struct column_moments *m,
+		    struct key_found *out);
 
 #endif

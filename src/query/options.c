@@ -66,7 +66,7 @@ bool operation_has_columns(enum operation operation)
 {
 	enum operation_kind kind = operation_kind(operation);
 
-	return kind == OPERATION_REDUCE || kind == OPERATION_RUNNING;
+	return kind == OPERATION_REDUCE || kind == OPERATION_TEXT || kind == OPERATION_RUNNING;
 }
 
 unsigned operation_needs(enum operation operation)
@@ -78,7 +78,7 @@ bool operation_takes_text(enum operation operation)
 {
 	unsigned needs = operation_needs(operation);
 
-	return needs != 0 && (needs & ~(unsigned)(MOMENT_COUNT | MOMENT_ENDS)) == 0;
+	return needs != 0 && (needs & ~(unsigned)MOMENTS_OF_TEXT) == 0;
 }
 
 /* ---- help ---- */

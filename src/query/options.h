@@ -20,7 +20,9 @@ enum operation {
 	NOPERATIONS
 };
 
-enum operation_kind { OPERATION_REDUCE, OPERATION_RECORDS, OPERATION_RUNNING, OPERATION_OFFSET };
+enum operation_kind {
+	OPERATION_REDUCE, OPERATION_TEXT, OPERATION_RECORDS, OPERATION_RUNNING, OPERATION_OFFSET
+};
 
 enum header_mode { HEADER_AUTO, HEADER_YES, HEADER_NO };
 enum device { DEVICE_AUTO, DEVICE_CPU, DEVICE_GPU, DEVICE_ALL };
@@ -85,7 +87,7 @@ bool operation_has_columns(enum operation operation);
 /* The moments that an operation is computed from: a set of enum moment. */
 unsigned operation_needs(enum operation operation);
 
-/* Whether the operation takes values that are no numbers. */
+/* Whether the operation's columns may hold text. */
 bool operation_takes_text(enum operation operation);
 
 extern const struct option_table options_table;

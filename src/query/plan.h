@@ -32,8 +32,12 @@ enum moment {
 	MOMENT_FOURTHS = 32, /* the sum of fourth powers */
 	MOMENT_LOGS = 64,    /* the sum of logarithms */
 	MOMENT_ENDS = 128,   /* the first and the last value */
+	MOMENT_KEYS = 256,   /* the different texts */
+	MOMENT_KEY_COUNTS = 512, /* with MOMENT_KEYS: how often each came, and where first */
 };
 #define MOMENTS_FUSED (MOMENT_COUNT | MOMENT_SUM | MOMENT_EXTREMES)
+/* These need no numbers: */
+#define MOMENTS_OF_TEXT (MOMENT_COUNT | MOMENT_ENDS | MOMENT_KEYS | MOMENT_KEY_COUNTS)
 
 /* What a new column shows. */
 enum new_column_kind {
@@ -66,11 +70,13 @@ struct plan_column {
 	bool parses;         /* values must be numbers; false: only presence is counted */
 	bool if_numeric;     /* selected by '*' or the summary: text is no error if the first
 			      * value is text */
-	bool counts_text;    /* --count names it as well: its texts are present, but for those with
-			      * a NUL, which are invalid whatever its kind */
+	bool counts_text;    /* --count, or another operation that takes text, names it as well: its
+			      * texts are present, but for those with a NUL, which are invalid
+			      * whatever its kind */
 	bool takes_text;     /* it parses, but only operations that take text ask for it: a value that
 			      * is no number is text, unless it has a NUL */
 	enum invalid_policy invalid;
+	uint64_t nkeys_most; /* with MOMENT_KEYS: so many different texts are kept; 0: all */
 };
 
 /* Whether the column needs a moment that the fused fold does not keep. */

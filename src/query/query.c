@@ -171,8 +171,7 @@ static enum status add_result(struct making *m, struct result result)
 static enum status demand_field(struct making *m, enum operation operation, uint32_t field,
 				bool star)
 {
-	bool counts = operation_needs(operation) == MOMENT_COUNT;
-	bool takes_text = operation_takes_text(operation);
+	bool counts = operation_takes_text(operation);
 	struct demand *d;
 
 	if (star && starts_unfit(m, field))
@@ -183,7 +182,7 @@ static enum status demand_field(struct making *m, enum operation operation, uint
 	d->selected = true;
 	d->needs |= m->q->summary ? MOMENTS_FUSED : operation_needs(operation);
 	d->star |= star;
-	d->number |= star ? m->options->emits : !takes_text;
+	d->number |= star ? m->options->emits : !counts;
 	d->counts_text |= counts && !star;
 	return add_result(m, (struct result){operation, field, star});
 }
@@ -344,6 +343,7 @@ static enum status plan_predicates(struct making *m)
 /* What a new column shows, by operation. */
 static const enum new_column_kind new_column_kinds[NOPERATIONS] = {
 #define KIND_REDUCE(formula) 0
+#define KIND_TEXT(formula) 0
 #define KIND_RECORDS(formula) 0
 #define KIND_RUNNING(new_column) new_column
 #define KIND_OFFSET(new_column) new_column

@@ -8,8 +8,9 @@ from oracle_statistic import STATISTICS
 from oracle_text import Unclear, Usage, strip
 
 ON_DEVICE = ("sum", "min", "max", "count", "mean", "range")
-TAKES_TEXT = ("count", "first", "last")
-OPERATIONS = ON_DEVICE + ("first", "last") + tuple(STATISTICS)
+OF_TEXT = ("count-distinct", "mode", "antimode")
+TAKE_TEXT = ("count", "first", "last") + OF_TEXT
+OPERATIONS = ON_DEVICE + ("first", "last") + OF_TEXT + tuple(STATISTICS)
 TOTALS = ("sum", "min", "max", "count")
 RUNNING = TOTALS + ("mean", "var", "stddev")
 COUNT_RECORDS = "count-records"

@@ -3,6 +3,7 @@
 
 Nothing here was taken from the program: it divides naturals by subtraction, and here is integer division.
 """
+import collections
 import decimal
 import fractions
 import math
@@ -117,6 +118,7 @@ class Column:
     """The values of one column: what is asked of it comes from here."""
     def __init__(self):
         self.values, self.scale, self.texts, self.missing, self.spelled = [], 0, 0, 0, []
+        self.keys = collections.Counter()  # by text, in the order of first appearance
 
     def add(self, pair):
         self.values.append(pair[0])
@@ -135,7 +137,7 @@ class Column:
             return None
         if all(pair for _, pair in self.spelled):
             return in_plain(self.spelled[at][1][0], max(pair[1] for _, pair in self.spelled))
-        return self.spelled[at][0].decode("utf-8", "surrogateescape")
+        return self.spelled[at][0]
 
     def total(self):
         total = decimal.Decimal(0)
@@ -146,6 +148,11 @@ class Column:
     def answer(self, operation):
         if operation == "count":
             return str(len(self.values) + self.texts)
+        if operation == "count-distinct":
+            return str(len(self.keys))
+        if operation in ("mode", "antimode"):  # max and min take the first of several
+            best = max if operation == "mode" else min
+            return best(self.keys, key=self.keys.get) if self.keys else None
         if operation == "sum":
             return in_plain(self.total(), self.scale)
         if operation in STATISTICS:
