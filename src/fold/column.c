@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fold/texts.h"
 #include "query/value.h"
 
 enum status partial_init(struct partial *p, const struct plan *plan)
@@ -171,6 +172,20 @@ static void add_nul(struct column_partial *column, size_t offset)
 	note_first(&column->first_nul_offset, offset);
 }
 
+/* Adds the field's value, a number or not, to the column's texts. */
+static __attribute__((noinline)) enum status add_text(const struct plan *plan, struct column_partial *column,
+			    const char *field, size_t nbytes, struct scratch *scratch)
+{
+	struct texts *texts = moments_texts(&column->moments);
+	struct value v;
+
+	if (!texts || value_read(plan, false, field, nbytes, scratch, &v) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	if (v.kind == DECIMAL_MISSING || memchr(v.text, '\0', v.nbytes))
+		return STATUS_OK;
+	return texts_add(texts, v.text, v.nbytes);
+}
+
 enum status column_add_field(const struct plan *plan, struct partial *p, size_t c, const char *field,
 			size_t nbytes, size_t offset, struct scratch *scratch)
 {
@@ -178,8 +193,12 @@ enum status column_add_field(const struct plan *plan, struct partial *p, size_t 
 	bool parses = plan->columns[c].parses;
 	unsigned needs = plan->columns[c].needs;
 	struct value v;
-	enum status status = value_read(plan, parses, field, nbytes, scratch, &v);
+	enum status status = STATUS_OK;
 
+	if (needs & MOMENT_TEXTS)
+		status = add_text(plan, column, field, nbytes, scratch);
+	if (status == STATUS_OK)
+		status = value_read(plan, parses, field, nbytes, scratch, &v);
 	if (status != STATUS_OK)
 		return status;
 	if (v.kind == DECIMAL_MISSING) {

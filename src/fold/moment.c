@@ -7,34 +7,52 @@
 #include <stdlib.h>
 
 extern const struct moment_ops moment_squares;
+extern const struct moment_ops moment_texts;
 
 const struct moment_ops *const moment_table[NCELLS] = {
 	[CELL_SQUARES] = &moment_squares,
+	[CELL_TEXTS] = &moment_texts,
 };
 
 void moments_free(struct moment_cells *m)
 {
-	for (int i = 0; i < NCELLS; i++) {
-		if (m->cell[i])
-			moment_table[i]->free(m->cell[i]);
-		free(m->cell[i]);
-		m->cell[i] = NULL;
+	for (int i = 0; m->cells && i < NCELLS; i++) {
+		if (m->cells[i])
+			moment_table[i]->free(m->cells[i]);
+		free(m->cells[i]);
 	}
+	free(m->cells);
+	m->cells = NULL;
 }
 
 void moments_clear(struct moment_cells *m)
 {
-	for (int i = 0; i < NCELLS; i++)
-		if (m->cell[i])
-			moment_table[i]->clear(m->cell[i]);
+	for (int i = 0; m->cells && i < NCELLS; i++)
+		if (m->cells[i])
+			moment_table[i]->clear(m->cells[i]);
 }
 
 /* Makes cell i unless it is there. */
 static enum status need_cell(struct moment_cells *m, int i)
 {
-	if (!m->cell[i])
-		m->cell[i] = calloc(1, moment_table[i]->cell_nbytes);
-	return m->cell[i] ? STATUS_OK : STATUS_NO_MEMORY;
+	if (!m->cells)
+		m->cells = calloc(NCELLS, sizeof *m->cells);
+	if (!m->cells)
+		return STATUS_NO_MEMORY;
+	if (!m->cells[i])
+		m->cells[i] = calloc(1, moment_table[i]->cell_nbytes);
+	return m->cells[i] ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+struct texts *moments_texts(struct moment_cells *m)
+{
+	return need_cell(m, CELL_TEXTS) == STATUS_OK ? m->cells[CELL_TEXTS] : NULL;
+}
+
+/* Whether numbers are added to cell i for the moments in needs. */
+static bool takes_numbers(int i, unsigned needs)
+{
+	return (needs & moment_table[i]->moment) && moment_table[i]->add;
 }
 
 /* Makes the cells of the moments in needs. */
@@ -43,7 +61,7 @@ static enum status need_cells(struct moment_cells *m, unsigned needs)
 	enum status status = STATUS_OK;
 
 	for (int i = 0; i < NCELLS && status == STATUS_OK; i++)
-		if (needs & moment_table[i]->moment)
+		if (takes_numbers(i, needs))
 			status = need_cell(m, i);
 	return status;
 }
@@ -54,8 +72,8 @@ enum status moments_add(struct moment_cells *m, unsigned needs, const int64_t *s
 	enum status status = need_cells(m, needs);
 
 	for (int i = 0; i < NCELLS && status == STATUS_OK; i++)
-		if (needs & moment_table[i]->moment)
-			status = moment_table[i]->add(m->cell[i], significand, scale, rows);
+		if (takes_numbers(i, needs))
+			status = moment_table[i]->add(m->cells[i], significand, scale, rows);
 	return status;
 }
 
@@ -64,8 +82,8 @@ enum status moments_add_wide(struct moment_cells *m, unsigned needs, const struc
 	enum status status = need_cells(m, needs);
 
 	for (int i = 0; i < NCELLS && status == STATUS_OK; i++)
-		if (needs & moment_table[i]->moment)
-			status = moment_table[i]->add_wide(m->cell[i], x);
+		if (takes_numbers(i, needs))
+			status = moment_table[i]->add_wide(m->cells[i], x);
 	return status;
 }
 
@@ -73,12 +91,12 @@ enum status moments_combine(struct moment_cells *m, const struct moment_cells *l
 {
 	enum status status = STATUS_OK;
 
-	for (int i = 0; i < NCELLS && status == STATUS_OK; i++) {
-		if (!later->cell[i])
+	for (int i = 0; later->cells && i < NCELLS && status == STATUS_OK; i++) {
+		if (!later->cells[i])
 			continue;
 		status = need_cell(m, i);
 		if (status == STATUS_OK)
-			status = moment_table[i]->combine(m->cell[i], later->cell[i]);
+			status = moment_table[i]->combine(m->cells[i], later->cells[i]);
 	}
 	return status;
 }

@@ -29,7 +29,8 @@ struct moment_ops {
 	/* Makes the cell the identity. Keeps its memory. */
 	void (*clear)(void *cell);
 
-	/* Adds the numbers significand[i] x 10^-scale[i] for each bit i that is set in rows.
+	/* NULL, as add_wide: the moment is not of numbers (fold/texts.h).
+	 * Adds the numbers significand[i] x 10^-scale[i] for each bit i that is set in rows.
 	 * Errors: STATUS_NO_MEMORY. */
 	enum status (*add)(void *cell, const int64_t *significand, const uint8_t *scale,
 			   uint64_t rows);
@@ -44,15 +45,22 @@ struct moment_ops {
 	void (*free)(void *cell);
 };
 
-enum { CELL_SQUARES, NCELLS };
+enum { CELL_SQUARES, CELL_TEXTS, NCELLS };
 
 /* By cell. */
 extern const struct moment_ops *const moment_table[NCELLS];
 
-/* A column's cells. A cell is allocated for its first number; NULL: the identity. Owned. */
+/* A column's cells, NCELLS pointers. A cell is allocated for its first number; NULL: the identity. The
+ * pointers are allocated with the first cell; NULL: there is none. All owned. */
 struct moment_cells {
-	void *cell[NCELLS];
+	void **cells;
 };
+
+/* One of them; NULL: the identity. */
+static inline void *moments_cell(const struct moment_cells *m, int i)
+{
+	return m->cells ? m->cells[i] : NULL;
+}
 
 void moments_free(struct moment_cells *m);
 void moments_clear(struct moment_cells *m);
@@ -62,6 +70,9 @@ void moments_clear(struct moment_cells *m);
 enum status moments_add(struct moment_cells *m, unsigned needs, const int64_t *significand,
 			const uint8_t *scale, uint64_t rows);
 enum status moments_add_wide(struct moment_cells *m, unsigned needs, const struct wide *x);
+
+/* The column's texts, for values to be added. NULL: out of memory. */
+struct texts *moments_texts(struct moment_cells *m);
 
 /* m becomes the moments of m's numbers followed by later's. Errors: STATUS_NO_MEMORY. */
 enum status moments_combine(struct moment_cells *m, const struct moment_cells *later);

@@ -128,8 +128,29 @@ void statistic_moments(const struct column_partial *column, uint64_t npresent,
 		       struct column_moments *out)
 {
 	out->npresent = npresent;
-	out->squares = column->moments.cell[CELL_SQUARES];
+	out->squares = moments_cell(&column->moments, CELL_SQUARES);
+	out->texts = moments_cell(&column->moments, CELL_TEXTS);
 	column_numbers(column, &out->numbers);
+}
+
+const struct kept_text *statistic_text(enum operation operation, const struct column_moments *m)
+{
+#define MEMBER_REDUCE(formula) NULL
+#define MEMBER_TEXT(member) &m->texts->member
+#define MEMBER_RECORDS(formula) NULL
+#define MEMBER_RUNNING(new_column) NULL
+#define MEMBER_OFFSET(new_column) NULL
+	if (!m->texts || m->texts->count == 0)
+		return NULL;
+	switch (operation) {
+#define OPERATION(id, kind, name, argument, title, needs, value, help) \
+	case OPERATION_##id: \
+		return MEMBER_##kind(value);
+#include "query/options.def"
+	case NOPERATIONS:
+		break;
+	}
+	return NULL;
 }
 
 void statistic_format(enum operation operation, const struct column_moments *m,
@@ -137,6 +158,7 @@ void statistic_format(enum operation operation, const struct column_moments *m,
 {
 	static statistic_formula *const formulas[NOPERATIONS] = {
 #define FORMULA_REDUCE(formula) formula
+#define FORMULA_TEXT(member) NULL
 #define FORMULA_RECORDS(formula) formula
 #define FORMULA_RUNNING(new_column) NULL
 #define FORMULA_OFFSET(new_column) NULL

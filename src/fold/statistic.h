@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "fold/column.h"
+#include "fold/texts.h"
 #include "number/natural.h"
 #include "number/wide.h"
 #include "query/options.h"
@@ -23,6 +24,7 @@ struct column_moments {
 	uint64_t npresent;        /* values that are not missing, text where text is allowed */
 	struct wide_fold numbers; /* count, sum, extremes, and the largest scale */
 	const struct squares *squares; /* NULL: not asked for */
+	const struct texts *texts;     /* NULL: there are none */
 };
 
 /* A formula: writes the statistic, NUL-terminated; "" where it has no value. */
@@ -31,6 +33,9 @@ typedef void statistic_formula(const struct column_moments *m, char text[STATIST
 /* Reads a column's moments out of its fold. npresent: as above. */
 void statistic_moments(const struct column_partial *column, uint64_t npresent,
 		       struct column_moments *out);
+
+/* The result of an operation of kind TEXT. NULL: there is none. */
+const struct kept_text *statistic_text(enum operation operation, const struct column_moments *m);
 
 /* Writes the result of an operation of kind REDUCE. */
 void statistic_format(enum operation operation, const struct column_moments *m,

@@ -66,7 +66,14 @@ bool operation_has_columns(enum operation operation)
 {
 	enum operation_kind kind = operation_kind(operation);
 
-	return kind == OPERATION_REDUCE || kind == OPERATION_RUNNING;
+	return kind == OPERATION_REDUCE || kind == OPERATION_TEXT || kind == OPERATION_RUNNING;
+}
+
+bool operation_takes_text(enum operation operation)
+{
+	unsigned needs = operation_needs(operation);
+
+	return needs == MOMENT_COUNT || needs == MOMENT_TEXTS;
 }
 
 unsigned operation_needs(enum operation operation)
@@ -279,6 +286,9 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 		break;
 	case OPTION_THREADS:
 		return option_number(&rows[id], argument, MAX_THREADS, &o->nthreads, fault);
+	case OPTION_ALL:
+		o->all = true;
+		break;
 	case OPTION_VERBOSE:
 		o->verbose = true;
 		break;

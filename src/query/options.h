@@ -20,7 +20,13 @@ enum operation {
 	NOPERATIONS
 };
 
-enum operation_kind { OPERATION_REDUCE, OPERATION_RECORDS, OPERATION_RUNNING, OPERATION_OFFSET };
+enum operation_kind {
+	OPERATION_REDUCE,
+	OPERATION_TEXT,
+	OPERATION_RECORDS,
+	OPERATION_RUNNING,
+	OPERATION_OFFSET,
+};
 
 enum header_mode { HEADER_AUTO, HEADER_YES, HEADER_NO };
 enum device { DEVICE_AUTO, DEVICE_CPU, DEVICE_GPU, DEVICE_ALL };
@@ -61,6 +67,7 @@ struct options {
 	int device_number; /* with DEVICE_GPU: which; -1: every one */
 	int nthreads;      /* 0: as many as there are cores to run on */
 	size_t chunk_nbytes; /* 0: the workers' own choice; tests set it down to 1 */
+	bool all; /* the summary has what is costly, too */
 	bool verbose;
 	enum option_about about;
 	int npaths;
@@ -80,6 +87,9 @@ enum operation_kind operation_kind(enum operation operation);
 
 /* Whether the operation's argument is COLS. */
 bool operation_has_columns(enum operation operation);
+
+/* Whether the operation takes values that are no numbers. */
+bool operation_takes_text(enum operation operation);
 
 /* The moments that an operation is computed from: a set of enum moment. */
 unsigned operation_needs(enum operation operation);

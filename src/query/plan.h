@@ -28,6 +28,7 @@ enum moment {
 	MOMENT_SUM = 2,
 	MOMENT_EXTREMES = 4, /* the least and the greatest value */
 	MOMENT_SQUARES = 8,  /* the sum of squares */
+	MOMENT_TEXTS = 1 << 8, /* of all values as text: lengths, least and greatest, dates */
 };
 #define MOMENTS_FUSED (MOMENT_COUNT | MOMENT_SUM | MOMENT_EXTREMES)
 
@@ -62,12 +63,19 @@ struct plan_column {
 	bool counts_text;    /* --count names it as well: its texts are present, but for those with
 			      * a NUL, which are invalid whatever its kind */
 	enum invalid_policy invalid;
+	bool begins_as_text; /* its value in the first record is no number */
 };
 
-/* Whether the column needs a moment that the fused fold does not keep. */
+/* Whether the column needs a moment of numbers that the fused fold does not keep. */
 static inline bool plan_column_has_moments(const struct plan_column *column)
 {
-	return (column->needs & ~(unsigned)MOMENTS_FUSED) != 0;
+	return (column->needs & ~(unsigned)(MOMENTS_FUSED | MOMENT_TEXTS)) != 0;
+}
+
+/* Whether it needs its values as text. */
+static inline bool plan_column_has_texts(const struct plan_column *column)
+{
+	return (column->needs & MOMENT_TEXTS) != 0;
 }
 
 struct plan {
@@ -82,6 +90,8 @@ struct plan {
 	const struct expr **predicates; /* --where's, and one for each --offsets */
 	size_t where; /* the predicate without which a record is left out, or PREDICATE_NONE */
 
+	bool guesses_texts; /* numbers may be left out of MOMENT_TEXTS: only a column of text needs
+			     * them. Where that was wrong, result_lacks_texts says so. */
 	bool counts_records; /* partial.nrecords is needed: else a device may leave it 0 */
 
 	bool emits;       /* records are printed, each with its new columns */

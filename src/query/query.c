@@ -11,6 +11,7 @@
 #include "query/expr.h"
 #include "query/query_header.h"
 #include "query/select.h"
+#include "query/summary.h"
 
 #define FEW_SELECTORS 16
 
@@ -102,7 +103,7 @@ static enum status parse_selections(struct making *m)
 		struct selection *to = &m->selections[m->nselections++];
 		if (operation_has_columns(o->uses[i].operation))
 			status = selection_parse(o->uses[i].argument, to, m->fault);
-		to->takes_text = operation_needs(o->uses[i].operation) == MOMENT_COUNT;
+		to->takes_text = operation_takes_text(o->uses[i].operation);
 	}
 	for (size_t i = 0; status == STATUS_OK && i < m->q->nconditions; i++)
 		status = select_telling(m, &m->q->conditions[i]);
@@ -171,7 +172,7 @@ static enum status add_result(struct making *m, struct result result)
 static enum status demand_field(struct making *m, enum operation operation, uint32_t field,
 				bool star)
 {
-	bool counts = operation_needs(operation) == MOMENT_COUNT;
+	bool counts = operation_takes_text(operation);
 	struct demand *d;
 
 	if (star && starts_unfit(m, field))
@@ -180,7 +181,7 @@ static enum status demand_field(struct making *m, enum operation operation, uint
 		return STATUS_NO_MEMORY;
 	d = &m->demands[field];
 	d->selected = true;
-	d->needs |= m->q->summary ? MOMENTS_FUSED : operation_needs(operation);
+	d->needs |= m->q->summary ? summary_needs(m->options->all) : operation_needs(operation);
 	d->star |= star;
 	d->number |= star ? m->options->emits : !counts;
 	d->counts_text |= counts && !star;
@@ -299,6 +300,7 @@ static enum status plan_column(struct making *m, size_t field)
 	c->if_numeric = m->q->summary || (d->star && !d->number);
 	c->counts_text = d->counts_text;
 	c->invalid = m->q->summary ? INVALID_TEXT : m->options->invalid;
+	c->begins_as_text = starts_unfit(m, (uint32_t)field);
 	d->column = plan->ncolumns++;
 	return c->name ? STATUS_OK : no_memory(m);
 }
@@ -342,6 +344,7 @@ static enum status plan_predicates(struct making *m)
 /* What a new column shows, by operation. */
 static const enum new_column_kind new_column_kinds[NOPERATIONS] = {
 #define KIND_REDUCE(formula) 0
+#define KIND_TEXT(member) 0
 #define KIND_RECORDS(formula) 0
 #define KIND_RUNNING(new_column) new_column
 #define KIND_OFFSET(new_column) new_column
@@ -385,6 +388,7 @@ static void begin_plan(struct query *q, const struct options *options)
 	q->plan.missing = options->missing;
 	q->guesses_delimiter = !options->has_delimiter && !options->dialect.whitespace;
 	q->summary = options->nuses == 0 && !options->where;
+	q->all = options->all;
 	q->plan.ragged.policy = q->summary && !options->has_ragged ? RAGGED_COUNT : options->ragged;
 	q->plan.counts_records = options->invalid == INVALID_SKIP;
 	for (size_t i = 0; i < options->nuses; i++)

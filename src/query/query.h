@@ -29,7 +29,8 @@ struct query {
 	struct file_headers later; /* the headers of files behind the header's */
 	size_t nconditions; /* --where's, if it is there, then each --offsets' */
 	struct expr_request *conditions;
-	bool summary;      /* no operation was given: every column, every operation */
+	bool summary;      /* no operation was given: every column (summary.h) */
+	bool all;          /* with what is costly */
 	bool star;         /* some operation is asked of every numeric column */
 	bool guesses_delimiter; /* nothing said that fields end at a comma */
 	size_t nresults;   /* in the order of the command line */

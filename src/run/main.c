@@ -108,6 +108,8 @@ static enum status process(struct run *r, struct fault *fault)
 		status = input_share_decoding(r->input, fault);
 	if (status == STATUS_OK)
 		status = query_make(&r->query, &r->options, r->input, fault);
+	r->query.plan.guesses_texts = r->query.summary && !r->careful &&
+				      status == STATUS_OK && input_is_repeatable(r->input);
 	if (status == STATUS_OK)
 		status = devices_choose(&r->devices, &r->options, &r->query, r->input, fault);
 	if (status == STATUS_OK && devices_read_ahead(&r->devices))
@@ -126,6 +128,8 @@ static enum status process(struct run *r, struct fault *fault)
 				    &r->total, !r->careful && input_is_repeatable(r->input), &r->all_ended,
 				    fault);
 	}
+	if (status == STATUS_OK && result_lacks_texts(&r->query, &r->total.partial))
+		status = fault->status = STATUS_MISGUESSED;
 	if (status == STATUS_OK)
 		status = finish(r, fault);
 	if (status == STATUS_OK && r->options.verbose) {

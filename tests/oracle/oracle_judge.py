@@ -9,7 +9,11 @@ import re
 
 from oracle_text import Unclear, in_json, is_utf8
 
-SUMMARY = ("column", "type", "count", "missing", "invalid", "sum", "min", "max", "mean")
+# The columns of the summary, with --all.
+SUMMARY_ALL = ("column", "type", "count", "missing", "invalid", "sum", "min", "max", "mean", "stddev", "shortest",
+               "longest")
+SUMMARY = tuple(c for c in SUMMARY_ALL if c not in ("stddev",))
+CUT = 24  # characters of a text in a table; longer ones end in an ellipsis
 KINDS = {       # what a message of each kind must hold
     "ragged": rb"[0-9]+ fields? where the (header|first record) has [0-9]+",
     "stray": rb"text behind a closing quote",
@@ -74,10 +78,10 @@ class Answer:
                 raise Unclear("compare the summary by its meaning")
             return b"".join(_line(row, b"," if format == "csv" else b"\t") for row in table)
         if format == "plain" or (format == "auto" and len(self.values) == 1):
-            return b"".join((v or "").encode() + b"\n" for _, v in self.values)
+            return b"".join(_line([_bytes(v)], b"\t") for _, v in self.values)
         if format in ("auto", "csv", "tsv"):
             delim = b"\t" if format == "tsv" else b","
-            names, cells = [n for n, _ in self.values], [(v or "").encode() for _, v in self.values]
+            names, cells = [n for n, _ in self.values], [_bytes(v) for _, v in self.values]
             return _line(names, delim) + _line(cells, delim)
         raise Unclear("compare json and table by their meaning")
 
@@ -85,16 +89,30 @@ class Answer:
         keep = dict(parse_float=str, parse_int=str, parse_constant=str)
         got = json.loads(out.decode("utf-8"), object_pairs_hook=list, **keep)
         if self.rows is None:
-            return got == list(zip(json_names(n for n, _ in self.values), (v for _, v in self.values)))
+            return got == list(zip(json_names(n for n, _ in self.values),
+                                   (in_json(v) if isinstance(v, bytes) else v for _, v in self.values)))
         return got == [[(c, None if v == b"" and c not in ("column", "type") else in_json(v))
                         for c, v in zip(self.titles, row)] for row in self.rows]
 
     def lost_in_table(self, out):
         """The cells that a table for people does not show."""
-        cells = [v or "" for _, v in self.values or ()]
-        cells += [c.decode("utf-8") for row in self.rows or () for c in row if is_utf8(c)]
         seen = out.decode("utf-8", "replace")
+        whole = [_bytes(v) for _, v in self.values or ()] + [row[0] for row in self.rows or ()]
+        whole += [c for row in self.rows or () if row[1] in (b"number", b"empty") for c in row]
+        cut = [c for row in self.rows or () for c in row[1:] if row[1] not in (b"number", b"empty")]
+        cells = [c.decode("utf-8") for c in whole if is_utf8(c)]
+        cells += [_cut(c.decode("utf-8")) for c in cut if is_utf8(c) and c.decode("utf-8").isprintable()]
         return [c for c in cells if c.isprintable() and c not in seen]
+
+
+def _bytes(value):
+    """A result as bytes: text is bytes, a number str, and nothing None."""
+    return value if isinstance(value, bytes) else (value or "").encode()
+
+
+def _cut(cell):
+    """A text in a table of several rows."""
+    return cell if len(cell) <= CUT else cell[:CUT - 1] + "\u2026"
 
 
 def json_names(names):

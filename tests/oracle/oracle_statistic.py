@@ -7,6 +7,7 @@ import decimal
 import fractions
 import math
 
+import oracle_texts
 from oracle_text import EXACT, in_plain, mean_text
 
 NDIGITS = 17
@@ -68,6 +69,7 @@ class Column:
     """The values of one column: what is asked of it comes from here."""
     def __init__(self):
         self.values, self.scale, self.texts, self.missing = [], 0, 0, 0
+        self.raw = []  # every value that is not missing, as it stands in the text
 
     def add(self, pair):
         self.values.append(pair[0])
@@ -86,6 +88,8 @@ class Column:
             return in_plain(self.total(), self.scale)
         if operation in STATISTICS:
             return answer(operation, self.values)
+        if operation in ("text-min", "text-max"):
+            return oracle_texts.answer(operation, self.raw)
         if not self.values:
             return None
         if operation == "mean":
