@@ -85,7 +85,7 @@ static bool set_statistic(enum operation operation, const struct column_moments 
 	char text[STATISTIC_TEXT_NBYTES];
 
 	if (operation_kind(operation) == OPERATION_TEXT)
-		return set_text(cell, statistic_text(operation, moments));
+		return set_text(cell, statistic_kept_text(operation, moments));
 	statistic_format(operation, moments, text);
 	return set_cell(cell, text, true);
 }
