@@ -106,12 +106,18 @@ static enum status fold_singles(const struct fold *m, size_t c, const struct row
 	return status;
 }
 
+static struct text_rows text_rows_of(const struct fold *m, size_t c,
+				     const struct row_fields *fields)
+{
+	return (struct text_rows){m->text, fields->ends, fields->stride, fields->drops_cr,
+				  m->f->plan->columns[c].parses};
+}
+
 /* Folds the texts of rows that are `numbers`, which are folded already, and all of the others. */
 static enum status fold_text_rows(const struct fold *m, size_t c, const struct row_fields *fields,
 				  uint64_t numbers, uint64_t others)
 {
-	const struct text_rows rows = {m->text, fields->ends, fields->stride, fields->drops_cr,
-				       m->f->plan->columns[c].parses};
+	const struct text_rows rows = text_rows_of(m, c, fields);
 	enum status status = text_folder_rows(&m->f->texts, c, &rows, numbers, &others,
 					      &m->out->columns[c]);
 
@@ -178,20 +184,34 @@ static enum status fold_moments(const struct fold *m, size_t c, struct row_field
 	return status;
 }
 
-/* Folds fields whose texts are needed: numbers as without texts as long as the column seems to have
- * nothing else, then block by block. */
+/* Folds fields up to the first that is no plain number, as long as the column has had nothing else. */
+static enum status fold_pure_numbers(const struct fold *m, size_t c, struct row_fields *fields)
+{
+	const struct text_rows rows = text_rows_of(m, c, fields);
+	struct column_partial *column = &m->out->columns[c];
+	enum status status = STATUS_OK;
+	size_t n;
+
+	if (column->ninvalid > 0 || plan_column_has_moments(&m->f->plan->columns[c]))
+		return STATUS_OK;
+	n = fold_numbers(m, c, fields);
+	if (n > 0 && m->f->texts.states[c].numbers_too)
+		status = text_folder_numbers(&rows, n, column);
+	pass_rows(fields, n);
+	return status;
+}
+
+/* Folds fields whose texts are needed: runs of numbers first, then block by block. */
 static enum status fold_texts(const struct fold *m, size_t c, struct row_fields fields)
 {
-	const struct plan_column *column = &m->f->plan->columns[c];
 	const struct text_state *state = &m->f->texts.states[c];
 	enum status status = STATUS_OK;
 
 	while (status == STATUS_OK && fields.nrows > 0) {
 		size_t n;
-		if (!state->numbers_too && !plan_column_has_moments(column))
-			pass_rows(&fields, fold_numbers(m, c, &fields));
+		status = fold_pure_numbers(m, c, &fields);
 		n = block_nrows(&fields);
-		if (n == 0)
+		if (status != STATUS_OK || n == 0)
 			break;
 		if (state->converts)
 			status = fold_block_converted(m, c, &fields, n);

@@ -270,6 +270,25 @@ static void adapt(struct text_state *state, bool parses, uint64_t numbers, uint6
 	state->converts = parses && MOSTLY(nnumbers + nleft, nnumbers + ntexts + nleft);
 }
 
+enum status text_folder_numbers(const struct text_rows *fields, size_t nrows,
+				struct column_partial *out)
+{
+	struct texts *texts = moments_texts(&out->moments);
+	struct text_rows at = *fields;
+	struct text_run run;
+
+	if (!texts)
+		return STATUS_NO_MEMORY;
+	text_run_begin(&run, texts);
+	for (size_t i = 0; i < nrows; i++, at.ends += at.stride) {
+		struct text_at x = field_at(&at, 0);
+		if (x.nbytes > 0)
+			text_run_add(&run, x.text, x.nbytes);
+	}
+	run.has_other |= run.count > texts->count;
+	return text_run_end(&run, texts);
+}
+
 enum status text_folder_rows(struct text_folder *f, size_t c, const struct text_rows *fields,
 			     uint64_t numbers, uint64_t *others, struct column_partial *out)
 {

@@ -65,6 +65,11 @@ struct text_rows {
 	bool parses;   /* numbers are looked for */
 };
 
+/* Folds the texts of nrows rows, each of a plain number without quotes or without a byte. Errors:
+ * STATUS_NO_MEMORY. */
+enum status text_folder_numbers(const struct text_rows *fields, size_t nrows,
+				struct column_partial *out);
+
 /* Folds rows of column c into out. numbers: rows of plain numbers, without quotes, of which only the
  * texts are folded, if they are needed. others: rows that are folded wholly; those that remain for
  * column_add_field are left in it. Errors: STATUS_NO_MEMORY. */
