@@ -29,6 +29,10 @@ enum status result_heading(const struct query *q, struct fault *fault);
  * one of text: see guesses_texts of the plan. The input must be folded again without the guess. */
 bool result_lacks_texts(const struct query *q, const struct partial *total);
 
+/* Prints the name of every column to output_stream(), a line each, in quotes where CSV needs them.
+ * q: the summary. */
+void result_columns(const struct query *q);
+
 /* The number of the column's numbers. */
 uint64_t result_nnumbers(const struct column_partial *column);
 

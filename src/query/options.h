@@ -68,6 +68,7 @@ struct options {
 	int nthreads;      /* 0: as many as there are cores to run on */
 	size_t chunk_nbytes; /* 0: the workers' own choice; tests set it down to 1 */
 	bool all; /* the summary has what is costly, too */
+	bool columns; /* print their names instead of a result */
 	bool verbose;
 	enum option_about about;
 	int npaths;

@@ -452,6 +452,7 @@ static enum status make(struct making *m, struct input *input)
 	q->plan.dialect.one_column = nfields <= 1;
 	q->plan.ragged.nfields = nfields ? (uint32_t)nfields : 1;
 	q->plan.ragged.last_is_empty = q->header.ends_empty;
+	q->plan.guesses_texts = q->summary && input_is_repeatable(input);
 	if (q->plan.dialect.whitespace)
 		q->plan.dialect.nfields = q->header.nfields;
 	return status;
