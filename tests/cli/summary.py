@@ -51,6 +51,11 @@ def check_texts():
           + "x,text,4,0,0,,7 USD,abc,,3,5\ny,number,4,0,0,10,1,4,2.5,,\n")
     gives("a tenth of texts: still numbers", ["--format=csv", "--max-invalid=1", "--invalid=skip", "--header=no"],
           b"1,a\n" * 3, HEAD + "col1,number,3,0,0,3,1,1,1,,\ncol2,text,3,0,0,,a,a,,1,1\n")
+    gives("a value with a NUL is counted, and is no text to compare", ["--format=csv"], rows(b"b", b"a\0z", b"c"),
+          HEAD + "x,text,3,0,0,,b,c,,1,1\n")
+    gives("nor is it a date", ["--format=csv"], rows(b"2025-01-02", b"2025-01-0\0", b"2025-01-01"),
+          HEAD + "x,text,3,0,0,,2025-01-01,2025-01-02,,10,10\n")
+    gives("NULs alone", ["--format=csv", "--header=yes"], rows(b"\0", b"\0"), HEAD + "x,text,2,0,0,,,,,,\n")
     gives("CR before the line end is no text", ["--format=csv"], b"y,x\r\n1,a\r\n2,bb\r\n", HEAD
           + "y,number,2,0,0,3,1,2,1.5,,\nx,text,2,0,0,,a,bb,,1,2\n")
 
