@@ -41,6 +41,13 @@ def check_texts():
     same = [b"prefix of many bytes %d" % k for k in (5, 55, 4, 44, 444, 5)]
     gives("the first 8 bytes alike", ["--format=csv"], rows(*same),
           HEAD + "x,text,6,0,0,,prefix of many bytes 4,prefix of many bytes 55,,22,24\n")
+    for n in (8, 16, 17, 20, 24):
+        for at in range(n):
+            one, other = bytearray(b"a" * n), bytearray(b"a" * n)
+            one[at], other[at] = 0x35, 0x7A
+            pair = rows(bytes(one), bytes(other))
+            gives("two values of %d bytes that differ in byte %d" % (n, at), ["--format=csv"], pair, HEAD
+                  + "x,text,2,0,0,,%s,%s,,%d,%d\n" % (one.decode(), other.decode(), n, n), [(None, 1)])
     gives("quotes doubled", ["--format=csv"], b'x,y\n"say ""b""",1\n"say ""a""",2\n', HEAD
           + 'x,text,2,0,0,,"say ""a""","say ""b""",,7,7\ny,number,2,0,0,3,1,2,1.5,,\n')
     gives("escaped bytes", ["--format=csv", "--escape=\\"], b"x,y\nb\\,c,1\nb\\,a,2\n", HEAD
