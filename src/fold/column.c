@@ -173,8 +173,9 @@ static void add_nul(struct column_partial *column, size_t offset)
 }
 
 /* Adds the field's value, a number or not, to the column's texts. */
-static __attribute__((noinline)) enum status add_text(const struct plan *plan, struct column_partial *column,
-			    const char *field, size_t nbytes, struct scratch *scratch)
+static __attribute__((noinline)) enum status
+add_text(const struct plan *plan, struct column_partial *column, const char *field, size_t nbytes,
+	 struct scratch *scratch)
 {
 	struct texts *texts = moments_texts(&column->moments);
 	struct value v;

@@ -133,7 +133,8 @@ void statistic_moments(const struct column_partial *column, uint64_t npresent,
 	column_numbers(column, &out->numbers);
 }
 
-const struct kept_text *statistic_kept_text(enum operation operation, const struct column_moments *m)
+const struct kept_text *statistic_kept_text(enum operation operation,
+					    const struct column_moments *m)
 {
 #define MEMBER_REDUCE(formula) NULL
 #define MEMBER_TEXT(member) &m->texts->member

@@ -35,7 +35,8 @@ void statistic_moments(const struct column_partial *column, uint64_t npresent,
 		       struct column_moments *out);
 
 /* The result of an operation of kind TEXT. NULL: there is none. */
-const struct kept_text *statistic_kept_text(enum operation operation, const struct column_moments *m);
+const struct kept_text *statistic_kept_text(enum operation operation,
+					    const struct column_moments *m);
 
 /* Writes the result of an operation of kind REDUCE. */
 void statistic_format(enum operation operation, const struct column_moments *m,

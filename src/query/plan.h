@@ -28,7 +28,7 @@ enum moment {
 	MOMENT_SUM = 2,
 	MOMENT_EXTREMES = 4, /* the least and the greatest value */
 	MOMENT_SQUARES = 8,  /* the sum of squares */
-	MOMENT_TEXTS = 1 << 8, /* of all values as text: lengths, least and greatest, dates */
+	MOMENT_TEXTS = 4096, /* of all values as text: lengths, least and greatest, dates */
 };
 #define MOMENTS_FUSED (MOMENT_COUNT | MOMENT_SUM | MOMENT_EXTREMES)
 
