@@ -6,12 +6,15 @@
 
 #include <stdlib.h>
 
+extern const struct moment_ops moment_keys;
 extern const struct moment_ops moment_squares;
 extern const struct moment_ops moment_texts;
 
 const struct moment_ops *const moment_table[NCELLS] = {
 	[CELL_SQUARES] = &moment_squares,
 	[CELL_TEXTS] = &moment_texts,
+	[CELL_KEYS] = &moment_keys,
+	[CELL_TEXT_KEYS] = &moment_keys,
 };
 
 void moments_free(struct moment_cells *m)
@@ -32,37 +35,31 @@ void moments_clear(struct moment_cells *m)
 			moment_table[i]->clear(m->cells[i]);
 }
 
-/* Makes cell i unless it is there. */
-static enum status need_cell(struct moment_cells *m, int i)
+void *moments_need(struct moment_cells *m, int i)
 {
 	if (!m->cells)
 		m->cells = calloc(NCELLS, sizeof *m->cells);
 	if (!m->cells)
-		return STATUS_NO_MEMORY;
+		return NULL;
 	if (!m->cells[i])
 		m->cells[i] = calloc(1, moment_table[i]->cell_nbytes);
-	return m->cells[i] ? STATUS_OK : STATUS_NO_MEMORY;
+	return m->cells[i];
 }
 
-struct texts *moments_texts(struct moment_cells *m)
-{
-	return need_cell(m, CELL_TEXTS) == STATUS_OK ? m->cells[CELL_TEXTS] : NULL;
-}
-
-/* Whether numbers are added to cell i for the moments in needs. */
+/* Whether cell i is of numbers and one of `needs`. */
 static bool takes_numbers(int i, unsigned needs)
 {
-	return (needs & moment_table[i]->moment) && moment_table[i]->add;
+	return moment_table[i]->add && (needs & moment_table[i]->moment);
 }
 
-/* Makes the cells of the moments in needs. */
+/* Makes the cells of the moments of numbers in needs. */
 static enum status need_cells(struct moment_cells *m, unsigned needs)
 {
 	enum status status = STATUS_OK;
 
 	for (int i = 0; i < NCELLS && status == STATUS_OK; i++)
-		if (takes_numbers(i, needs))
-			status = need_cell(m, i);
+		if (takes_numbers(i, needs) && !moments_need(m, i))
+			status = STATUS_NO_MEMORY;
 	return status;
 }
 
@@ -94,9 +91,9 @@ enum status moments_combine(struct moment_cells *m, const struct moment_cells *l
 	for (int i = 0; later->cells && i < NCELLS && status == STATUS_OK; i++) {
 		if (!later->cells[i])
 			continue;
-		status = need_cell(m, i);
-		if (status == STATUS_OK)
-			status = moment_table[i]->combine(m->cells[i], later->cells[i]);
+		if (!moments_need(m, i))
+			return STATUS_NO_MEMORY;
+		status = moment_table[i]->combine(m->cells[i], later->cells[i]);
 	}
 	return status;
 }

@@ -44,21 +44,14 @@ static void read_moments(const struct plan_column *plan, const struct column_par
 {
 	uint64_t ntexts = column->ninvalid - result_nleft_out(plan, column);
 
-	statistic_moments(column, result_nnumbers(column) + ntexts, out);
+	statistic_moments(column, result_nnumbers(column) + ntexts, is_text_column(plan, column),
+			  out);
 }
 
 static bool set_cell(struct cell *cell, const char *text, bool is_number)
 {
 	cell->text = strdup(text);
 	cell->is_number = is_number;
-	return cell->text != NULL;
-}
-
-/* value: NULL: none */
-static bool set_text(struct cell *cell, const struct kept_text *value)
-{
-	cell->text = value ? strndup(kept_text_bytes(value), value->nbytes) : strdup("");
-	cell->is_number = !value;
 	return cell->text != NULL;
 }
 
@@ -78,16 +71,21 @@ static bool set_count(struct cell *cell, uint64_t count)
 	return set_cell(cell, text, true);
 }
 
-/* Sets the cell to the result of an operation on a column. */
+/* Sets the cell to the result of an operation of a column. */
 static bool set_statistic(enum operation operation, const struct column_moments *moments,
 			  struct cell *cell)
 {
 	char text[STATISTIC_TEXT_NBYTES];
+	struct key_found found;
 
-	if (operation_kind(operation) == OPERATION_TEXT)
-		return set_text(cell, statistic_kept_text(operation, moments));
-	statistic_format(operation, moments, text);
-	return set_cell(cell, text, true);
+	if (operation_kind(operation) != OPERATION_TEXT) {
+		statistic_format(operation, moments, text);
+		return set_cell(cell, text, true);
+	}
+	if (!statistic_text(operation, moments, &found))
+		return set_cell(cell, "", true);
+	cell->text = strndup(found.text, found.nbytes);
+	return cell->text != NULL;
 }
 
 static bool set_result(const struct query *q, const struct partial *total, const struct result *r,
@@ -280,6 +278,18 @@ static bool set_length(struct cell *cell, const struct described *d, enum summar
 	return set_count(cell, value == SUMMARY_SHORTEST ? texts->shortest : texts->longest);
 }
 
+#define TEXT_OF(number) TEXT_OF_TOKEN(number)
+#define TEXT_OF_TOKEN(token) #token
+#define MORE_THAN_MOST ">" TEXT_OF(SUMMARY_NKEYS_MOST)
+
+/* Whether the column has more different values than are counted. */
+static bool has_many_keys(const struct described *d)
+{
+	const struct keys *keys = d->moments.keys, *text_keys = d->moments.text_keys;
+
+	return (keys && keys->is_over) || (text_keys && text_keys->is_over);
+}
+
 static bool set_summary_cell(struct cell *cell, const struct described *d,
 			     const struct summary_column *s)
 {
@@ -297,6 +307,10 @@ static bool set_summary_cell(struct cell *cell, const struct described *d,
 	case SUMMARY_SHORTEST:
 	case SUMMARY_LONGEST:
 		return set_length(cell, d, s->value);
+	case SUMMARY_DISTINCT:
+		if (has_many_keys(d))
+			return set_cell(cell, MORE_THAN_MOST, true);
+		break;
 	case SUMMARY_RESULT:
 		break;
 	}

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fold/keys.h"
 #include "number/decimal.h"
 
 /* ---- classes ---- */
@@ -141,15 +142,24 @@ static inline bool is_repeated(const struct text_at *x, const struct text_at *la
 /* Some of 64 rows, a bit each: those whose value was added, and those whose value is missing. */
 struct text_taken {
 	uint64_t texts, missing;
+	struct key_span *spans; /* room for the values' places; NULL: they are not needed */
 };
+
+static inline void note_span(struct text_taken *taken, const struct text_rows *fields,
+			     const struct text_at *x)
+{
+	uint32_t begin = (uint32_t)(x->text - fields->text);
+
+	if (taken->spans)
+		*taken->spans++ = (struct key_span){begin, begin + x->nbytes};
+}
 
 /* Adds to run the values of `rows` that are surely no numbers, or, if the column does not parse,
  * surely present. The text has no NUL. */
-static struct text_taken fold_others(const struct text_classes *k, const struct text_rows *fields,
-				     uint64_t rows, struct text_run *run)
+static void fold_others(const struct text_classes *k, const struct text_rows *fields, uint64_t rows,
+			struct text_run *run, struct text_taken *taken)
 {
 	const unsigned char *classes = fields->parses ? k->parsed : k->plain;
-	struct text_taken taken = {0, 0};
 	struct text_at last = {NULL, 0, 0}; /* the value added last: in sorted columns, many equal it */
 
 	for (; rows; rows &= rows - 1) {
@@ -159,16 +169,18 @@ static struct text_taken fold_others(const struct text_classes *k, const struct 
 		    !unquote(&x, k->quote))
 			continue;
 		if (x.nbytes == 0) {
-			taken.missing |= row;
-		} else if (is_repeated(&x, &last)) {
-			run->count++;
-			taken.texts |= row;
-		} else if (take(classes, fields->parses, &x, run)) {
-			taken.texts |= row;
-			last = x;
+			taken->missing |= row;
+			continue;
 		}
+		if (is_repeated(&x, &last))
+			run->count++;
+		else if (take(classes, fields->parses, &x, run))
+			last = x;
+		else
+			continue;
+		taken->texts |= row;
+		note_span(taken, fields, &x);
 	}
-	return taken;
 }
 
 static void fold_numbers(const struct text_rows *fields, uint64_t rows, struct text_run *run)
@@ -259,6 +271,24 @@ static void count_taken(struct column_partial *out, const struct text_rows *fiel
 	}
 }
 
+/* Makes room for the keys of rows, if the column needs its texts' keys. Errors: STATUS_NO_MEMORY. */
+static enum status note_keys(const struct text_folder *f, size_t c, const struct text_rows *fields,
+			     uint64_t rows, struct partial *out, struct keys **keys,
+			     struct key_span **spans)
+{
+	const struct plan_column *plan = &f->plan->columns[c];
+	int cell = fields->parses ? CELL_TEXT_KEYS : CELL_KEYS;
+
+	if (!rows || !(plan->needs & MOMENT_KEYS) ||
+	    (fields->parses && !plan_column_keeps_text_keys(plan)))
+		return STATUS_OK;
+	*keys = moments_need(&out->columns[c].moments, cell);
+	if (*keys)
+		*spans = keys_note(*keys, keys_wanted_of(plan), f->text, out->offset_bytes,
+				   (size_t)__builtin_popcountll(rows));
+	return *keys && *spans ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
 /* Chooses how the column's next rows are folded. */
 static void adapt(struct text_state *state, bool parses, uint64_t numbers, uint64_t texts,
 		  uint64_t left)
@@ -273,7 +303,7 @@ static void adapt(struct text_state *state, bool parses, uint64_t numbers, uint6
 enum status text_folder_numbers(const struct text_rows *fields, size_t nrows,
 				struct column_partial *out)
 {
-	struct texts *texts = moments_texts(&out->moments);
+	struct texts *texts = moments_need(&out->moments, CELL_TEXTS);
 	struct text_rows at = *fields;
 	struct text_run run;
 
@@ -290,19 +320,23 @@ enum status text_folder_numbers(const struct text_rows *fields, size_t nrows,
 }
 
 enum status text_folder_rows(struct text_folder *f, size_t c, const struct text_rows *fields,
-			     uint64_t numbers, uint64_t *others, struct column_partial *out)
+			     uint64_t numbers, uint64_t *others, struct partial *out)
 {
 	struct text_state *state = &f->states[c];
-	struct texts *texts = moments_texts(&out->moments);
-	struct text_taken taken = {0, 0};
+	struct column_partial *column = &out->columns[c];
+	struct texts *texts = moments_need(&column->moments, CELL_TEXTS);
+	struct text_taken taken = {0, 0, NULL};
 	struct text_run run;
+	struct keys *keys = NULL;
 
-	if (!texts)
+	if (!texts || note_keys(f, c, fields, *others, out, &keys, &taken.spans) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	text_run_begin(&run, texts);
 	if (*others && !has_nul(f))
-		taken = fold_others(&f->classes, fields, *others, &run);
-	count_taken(out, fields, &taken);
+		fold_others(&f->classes, fields, *others, &run, &taken);
+	if (keys)
+		keys->log.nspans += (size_t)__builtin_popcountll(taken.texts);
+	count_taken(column, fields, &taken);
 	*others &= ~(taken.texts | taken.missing);
 	adapt(state, fields->parses, numbers, taken.texts, *others);
 	if (state->numbers_too)

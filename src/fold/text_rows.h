@@ -71,9 +71,10 @@ enum status text_folder_numbers(const struct text_rows *fields, size_t nrows,
 				struct column_partial *out);
 
 /* Folds rows of column c into out. numbers: rows of plain numbers, without quotes, of which only the
- * texts are folded, if they are needed. others: rows that are folded wholly; those that remain for
- * column_add_field are left in it. Errors: STATUS_NO_MEMORY. */
+ * texts are folded, if they are needed. others: rows that are folded wholly, their keys with them if
+ * the column needs keys; those that remain for column_add_field are left in it. Errors:
+ * STATUS_NO_MEMORY. */
 enum status text_folder_rows(struct text_folder *f, size_t c, const struct text_rows *fields,
-			     uint64_t numbers, uint64_t *others, struct column_partial *out);
+			     uint64_t numbers, uint64_t *others, struct partial *out);
 
 #endif

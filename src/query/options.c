@@ -69,16 +69,16 @@ bool operation_has_columns(enum operation operation)
 	return kind == OPERATION_REDUCE || kind == OPERATION_TEXT || kind == OPERATION_RUNNING;
 }
 
+unsigned operation_needs(enum operation operation)
+{
+	return operations[operation].needs;
+}
+
 bool operation_takes_text(enum operation operation)
 {
 	unsigned needs = operation_needs(operation);
 
-	return needs == MOMENT_COUNT || needs == MOMENT_TEXTS;
-}
-
-unsigned operation_needs(enum operation operation)
-{
-	return operations[operation].needs;
+	return needs != 0 && (needs & ~(unsigned)MOMENTS_OF_TEXT) == 0;
 }
 
 /* ---- help ---- */

@@ -29,8 +29,11 @@ enum moment {
 	MOMENT_EXTREMES = 4, /* the least and the greatest value */
 	MOMENT_SQUARES = 8,  /* the sum of squares */
 	MOMENT_TEXTS = 4096, /* of all values as text: lengths, least and greatest, dates */
+	MOMENT_KEYS = 256,   /* the different texts */
+	MOMENT_KEY_COUNTS = 512, /* with MOMENT_KEYS: how often each came, and where first */
 };
 #define MOMENTS_FUSED (MOMENT_COUNT | MOMENT_SUM | MOMENT_EXTREMES)
+#define MOMENTS_OF_TEXT (MOMENT_COUNT | MOMENT_TEXTS | MOMENT_KEYS | MOMENT_KEY_COUNTS) /* need no numbers */
 
 /* What a new column shows. */
 enum new_column_kind {
@@ -60,10 +63,12 @@ struct plan_column {
 	bool parses;         /* values must be numbers; false: only presence is counted */
 	bool if_numeric;     /* selected by '*' or the summary: text is no error if the first
 			      * value is text */
-	bool counts_text;    /* --count names it as well: its texts are present, but for those with
-			      * a NUL, which are invalid whatever its kind */
+	bool counts_text;    /* --count, or another operation that takes text, names it as well: its
+			      * texts are present, but for those with a NUL, which are invalid
+			      * whatever its kind */
 	enum invalid_policy invalid;
 	bool begins_as_text; /* its value in the first record is no number */
+	uint64_t nkeys_most; /* with MOMENT_KEYS: so many different texts are kept; 0: all */
 };
 
 /* Whether the column needs a moment of numbers that the fused fold does not keep. */
@@ -76,6 +81,12 @@ static inline bool plan_column_has_moments(const struct plan_column *column)
 static inline bool plan_column_has_texts(const struct plan_column *column)
 {
 	return (column->needs & MOMENT_TEXTS) != 0;
+}
+
+/* Whether a column that parses and needs keys needs those of its texts as well. */
+static inline bool plan_column_keeps_text_keys(const struct plan_column *column)
+{
+	return column->counts_text || column->invalid == INVALID_TEXT;
 }
 
 struct plan {

@@ -300,6 +300,7 @@ static enum status plan_column(struct making *m, size_t field)
 	c->if_numeric = m->q->summary || (d->star && !d->number);
 	c->counts_text = d->counts_text;
 	c->invalid = m->q->summary ? INVALID_TEXT : m->options->invalid;
+	c->nkeys_most = m->q->summary ? SUMMARY_NKEYS_MOST : 0;
 	c->begins_as_text = starts_unfit(m, (uint32_t)field);
 	d->column = plan->ncolumns++;
 	return c->name ? STATUS_OK : no_memory(m);
@@ -344,7 +345,7 @@ static enum status plan_predicates(struct making *m)
 /* What a new column shows, by operation. */
 static const enum new_column_kind new_column_kinds[NOPERATIONS] = {
 #define KIND_REDUCE(formula) 0
-#define KIND_TEXT(member) 0
+#define KIND_TEXT(formula) 0
 #define KIND_RECORDS(formula) 0
 #define KIND_RUNNING(new_column) new_column
 #define KIND_OFFSET(new_column) new_column

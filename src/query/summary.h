@@ -17,8 +17,11 @@ enum summary_value {
 	SUMMARY_INVALID,
 	SUMMARY_SHORTEST,
 	SUMMARY_LONGEST,
+	SUMMARY_DISTINCT, /* the result of an operation, or more than SUMMARY_NKEYS_MOST */
 	SUMMARY_RESULT, /* of an operation */
 };
+
+#define SUMMARY_NKEYS_MOST 100000 /* different values of a column that are counted */
 
 struct summary_column {
 	const char *name;

@@ -178,6 +178,7 @@ def check_random():
             for v in values:
                 column.add(oracle_text.number(v.encode()))
                 column.raw.append(v.encode())
+                column.keys[v.encode()] += 1
             wants.append("".join(shown(column.answer(o)) + "\n" for o in oracle.OPERATIONS))
             args = BARE + ["--%s=1" % o for o in oracle.OPERATIONS]
             jobs.append(dict(args=args, stdin=lines(values), threads=rng.choice((1, 2, 3, 7)),

@@ -103,10 +103,10 @@ def check_dates():
 
 
 def check_all():
-    head = HEAD.replace("mean,", "mean,stddev,")
+    head = HEAD.replace("mean,", "mean,stddev,").replace("longest", "longest,distinct,mode")
     gives("--all", ["--all", "--format=csv"], b"a,b,c\n1,x,\n2,y,\n4,z,\n", head
-          + "a,number,3,0,0,7,1,4,2.3333333333333333,1.5275252316519467,,\nb,text,3,0,0,,x,z,,,1,1\n"
-          + "c,empty,0,3,0,0,,,,,,\n")
+          + "a,number,3,0,0,7,1,4,2.3333333333333333,1.5275252316519467,,,3,1\nb,text,3,0,0,,x,z,,,1,1,3,x\n"
+          + "c,empty,0,3,0,0,,,,,,,0,\n")
     for args in (["--sum=a"], ["--where", "a > 1"], ["--cumsum=a"], ["--count-records"]):
         r = harness.run(["--all"] + args, b"a\n1\n")
         harness.ok(r.status == 2 and not r.out and b"--all is for the summary" in r.err, "--all with %s" % args[0],

@@ -15,12 +15,12 @@ import oracle_judge
 import oracle_texts
 from oracle_expr import Expr, position
 from oracle_judge import Answer, Note
-from oracle_request import COUNT_RECORDS, ON_DEVICE, OPERATIONS, TEXTUAL, TOTALS, Request, is_position, resolve
+from oracle_request import COUNT_RECORDS, ON_DEVICE, OPERATIONS, TAKE_TEXT, TOTALS, Request, is_position, resolve
 from oracle_statistic import STATISTICS, Column
 from oracle_table import Table, ragged
 from oracle_text import BadData, Unclear, Usage, strip
 
-__all__ = ["COUNT_RECORDS", "ON_DEVICE", "OPERATIONS", "STATISTICS", "TEXTUAL", "TOTALS", "Answer", "BadData", "Column",
+__all__ = ["COUNT_RECORDS", "ON_DEVICE", "OPERATIONS", "STATISTICS", "TAKE_TEXT", "TOTALS", "Answer", "BadData", "Column",
            "Request", "Unclear", "Usage", "answer", "judge"]
 
 if hasattr(sys, "set_int_max_str_digits"):
@@ -243,7 +243,7 @@ def results(q, table, kept, trouble, out):
         for _, text, quoted in Request([(operation, columns)]).items():
             found = sorted(star) if text == b"*" else resolve(text, quoted, names, n)
             chosen += [(operation, k) for k in found]
-    numeric = {k for o, k in chosen if o not in TEXTUAL} | star
+    numeric = {k for o, k in chosen if o not in TAKE_TEXT} | star
     _check_counts(q, chosen, numeric, kept)
     try:
         columns = fill(q, names, kept, {k: k in numeric for _, k in chosen if k is not None}, out)
@@ -272,7 +272,7 @@ def first_kinds(q, rows, ncolumns):
 
 
 def _check_counts(q, chosen, numeric, kept):
-    counted = {k for o, k in chosen if o == "count"} & numeric
+    counted = {k for o, k in chosen if o in TAKE_TEXT} & numeric
     if (q.invalid == "skip" or q.asks_star()) and any(
             not q.is_missing(r.fields[k]) and not q.is_number(r.fields[k]) for k in counted for r in kept):
         raise Unclear("is a value that is no number counted?")
@@ -336,6 +336,8 @@ def summary(q, table, rows, trouble, out):
 def _put(column, pair, field):
     if pair != "missing" and b"\0" not in field:
         column.raw.append(field)
+        if pair is not None:
+            column.keys[field] += 1
     if pair == "missing":
         column.missing += 1
     elif pair is True:
@@ -350,12 +352,13 @@ def _row(q, label, kind, column, invalid):
     cells = [label, kind.encode(), column.answer("count").encode(), b"%d" % column.missing]
     if "invalid" in oracle_judge.SUMMARY:
         cells.append(b"%d" % invalid)
+    more = [column.answer("count-distinct").encode(), oracle_judge.as_cell(column.answer("mode"))] * q.everything
     if kind in ("number", "empty"):
         asked = ("sum", "min", "max", "mean") + (("stddev",) if q.everything else ())
-        return cells + [(column.answer(o) or "").encode() for o in asked] + [b"", b""]
+        return cells + [(column.answer(o) or "").encode() for o in asked] + [b"", b""] + more
     lengths = [len(v) for v in column.raw]
     return cells + [b"", column.answer("text-min"), column.answer("text-max"), b""] + [b""] * q.everything + [
-        b"%d" % min(lengths), b"%d" % max(lengths)]
+        b"%d" % min(lengths), b"%d" % max(lengths)] + more
 
 
 def ragged_notes(q, table):

@@ -11,8 +11,8 @@ from oracle_text import Unclear, in_json, is_utf8
 
 # The columns of the summary, with --all.
 SUMMARY_ALL = ("column", "type", "count", "missing", "invalid", "sum", "min", "max", "mean", "stddev", "shortest",
-               "longest")
-SUMMARY = tuple(c for c in SUMMARY_ALL if c not in ("stddev",))
+               "longest", "distinct", "mode")
+SUMMARY = tuple(c for c in SUMMARY_ALL if c not in ("stddev", "distinct", "mode"))
 CUT = 24  # characters of a text in a table; longer ones end in an ellipsis
 KINDS = {       # what a message of each kind must hold
     "ragged": rb"[0-9]+ fields? where the (header|first record) has [0-9]+",
@@ -77,10 +77,10 @@ class Answer:
                 raise Unclear("compare the summary by its meaning")
             return b"".join(_line(row, b"," if format == "csv" else b"\t") for row in table)
         if format == "plain" or (format == "auto" and len(self.values) == 1):
-            return b"".join(_line([_bytes(v)], b"\t") for _, v in self.values)
+            return b"".join(_line([as_cell(v)], b"\t") for _, v in self.values)
         if format in ("auto", "csv", "tsv"):
             delim = b"\t" if format == "tsv" else b","
-            names, cells = [n for n, _ in self.values], [_bytes(v) for _, v in self.values]
+            names, cells = [n for n, _ in self.values], [as_cell(v) for _, v in self.values]
             return _line(names, delim) + _line(cells, delim)
         raise Unclear("compare json and table by their meaning")
 
@@ -96,22 +96,24 @@ class Answer:
     def lost_in_table(self, out):
         """The cells that a table for people does not show."""
         seen = out.decode("utf-8", "replace")
-        whole = [_bytes(v) for _, v in self.values or ()] + [row[0] for row in self.rows or ()]
-        whole += [c for row in self.rows or () if row[1] in (b"number", b"empty") for c in row]
-        cut = [c for row in self.rows or () for c in row[1:] if row[1] not in (b"number", b"empty")]
+        whole = [as_cell(v) for _, v in self.values or ()] + [row[0] for row in self.rows or ()]
+        whole += [c for row in self.rows or () if row[1] in (b"number", b"empty")
+                  for title, c in zip(self.titles, row) if title != "mode"]
+        cut = [c for row in self.rows or () for title, c in zip(self.titles, row)
+               if title == "mode" or row[1] not in (b"number", b"empty") and title != "column"]
         cells = [c.decode("utf-8") for c in whole if is_utf8(c)]
         cells += [_cut(c.decode("utf-8")) for c in cut if is_utf8(c) and c.decode("utf-8").isprintable()]
         return [c for c in cells if c.isprintable() and c not in seen]
 
 
-def _bytes(value):
-    """A result as bytes: text is bytes, a number str, and nothing None."""
-    return value if isinstance(value, bytes) else (value or "").encode()
-
-
 def _cut(cell):
     """A text in a table of several rows."""
     return cell if len(cell) <= CUT else cell[:CUT - 1] + "\u2026"
+
+
+def as_cell(value):
+    """Of a result: text of the program's, bytes of the input, or None."""
+    return value if isinstance(value, bytes) else (value or "").encode()
 
 
 def json_names(names):

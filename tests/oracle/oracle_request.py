@@ -8,8 +8,9 @@ from oracle_statistic import STATISTICS
 from oracle_text import Unclear, Usage, strip
 
 ON_DEVICE = ("sum", "min", "max", "count", "mean")
-TEXTUAL = ("count", "text-min", "text-max")  # they take values that are no numbers
-OPERATIONS = ON_DEVICE + TEXTUAL[1:] + tuple(STATISTICS)
+OF_TEXT = ("text-min", "text-max", "count-distinct", "mode", "antimode")
+TAKE_TEXT = ("count",) + OF_TEXT
+OPERATIONS = ON_DEVICE + OF_TEXT + tuple(STATISTICS)
 TOTALS = ("sum", "min", "max", "count")
 COUNT_RECORDS = "count-records"
 
