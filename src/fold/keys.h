@@ -46,8 +46,8 @@ enum keys_order { KEYS_MOST_FREQUENT, KEYS_LEAST_FREQUENT, KEYS_NORDERS };
 
 /* The cell. Zeroed: no texts. All owned. */
 struct keys {
-	struct key_table tables[KEYS_NTABLES]; /* by the highest bits of the hash: see keys_table */
-	bool is_ready;  /* the tables know what they hold */
+	struct key_table *tables; /* KEYS_NTABLES, by the highest bits of the hash: see keys_table.
+				   * 4 KiB, made for the first key: most folds only note texts */
 	bool counts;    /* the tables hold a struct key_count for each key */
 	uint64_t nmost; /* with more keys than these, all are dropped; 0: no limit */
 	bool is_over;   /* it had more, and holds none */
@@ -65,7 +65,7 @@ static inline struct keys_wanted keys_wanted_of(const struct plan_column *column
 	return (struct keys_wanted){(column->needs & MOMENT_KEY_COUNTS) != 0, column->nkeys_most};
 }
 
-/* The table in which the key is. */
+/* The table in which the key is; the cell has tables. */
 static inline struct key_table *keys_table(struct keys *k, const struct key *key, uint64_t hash)
 {
 	return &k->tables[2 * (hash >> (64 - KEY_PART_BITS)) + !key_is_short(key)];

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fold/key_memory.h"
 #include "fold/keys.h"
 #include "simd/simd.h"
 
@@ -18,21 +19,39 @@ static_assert(SIMD_PAD_NBYTES >= sizeof(struct key), "a key is read whole, whate
 static void keys_want(struct keys *k, struct keys_wanted wanted)
 {
 	k->nmost = wanted.nmost ? wanted.nmost : k->nmost;
-	if (k->is_ready && (k->counts || !wanted.counts))
-		return;
-	k->is_ready = true;
-	k->counts = wanted.counts;
+	k->counts = k->counts || wanted.counts;
+}
+
+/* Makes the tables unless they are there. */
+static enum status need_tables(struct keys *k)
+{
+	enum status status;
+	void *memory;
+
+	if (k->tables)
+		return STATUS_OK;
+	status = key_memory_new(KEYS_NTABLES * sizeof *k->tables, &memory);
+	if (status != STATUS_OK)
+		return status;
+	k->tables = memory;
 	for (size_t i = 0; i < KEYS_NTABLES; i++) {
 		k->tables[i].is_short = i % 2 == 0;
 		k->tables[i].value_nbytes = k->counts ? sizeof(struct key_count) : 0;
 	}
+	return STATUS_OK;
+}
+
+/* The number of tables that the cell has. */
+static size_t count_tables(const struct keys *k)
+{
+	return k && k->tables ? KEYS_NTABLES : 0;
 }
 
 uint64_t keys_count(const struct keys *k)
 {
 	uint64_t n = 0;
 
-	for (size_t i = 0; k && i < KEYS_NTABLES; i++)
+	for (size_t i = 0; i < count_tables(k); i++)
 		n += k->tables[i].nkeys;
 	return n;
 }
@@ -43,7 +62,7 @@ static void check_limit(struct keys *k)
 	if (k->nmost == 0 || (!k->is_over && keys_count(k) <= k->nmost))
 		return;
 	k->is_over = true;
-	for (size_t i = 0; i < KEYS_NTABLES; i++)
+	for (size_t i = 0; i < count_tables(k); i++)
 		key_table_free(&k->tables[i]);
 }
 
@@ -83,6 +102,9 @@ enum status keys_add(struct keys *k, struct keys_wanted wanted, const char *text
 	keys_want(k, wanted);
 	if (k->is_over)
 		return STATUS_OK;
+	status = need_tables(k);
+	if (status != STATUS_OK)
+		return status;
 	status = add_key(keys_table(k, &key, hash), &key, hash, seed, (struct key_count){1, first},
 			 false);
 	check_limit(k);
@@ -121,9 +143,11 @@ static enum status add_log(struct keys *k, const struct key_log *log)
 {
 	struct key_seed seed = key_seed_get();
 	size_t n = log->nspans, nahead = n < FLIGHT_NKEYS ? n : FLIGHT_NKEYS;
-	enum status status = STATUS_OK;
+	enum status status = n ? need_tables(k) : STATUS_OK;
 	struct flight flight;
 
+	if (status != STATUS_OK)
+		return status;
 	for (size_t i = 0; i < nahead; i++)
 		flight_begin(&flight, k, log, i, seed);
 	for (size_t i = 0; i < n && status == STATUS_OK && !k->is_over; i++) {
@@ -196,7 +220,9 @@ static enum status keys_combine(void *cell, const void *later_cell)
 	keys_want(k, (struct keys_wanted){later->counts, later->nmost});
 	k->is_over = k->is_over || later->is_over;
 	status = add_own_log(k);
-	for (size_t i = 0; i < KEYS_NTABLES && status == STATUS_OK && !k->is_over; i++)
+	if (status == STATUS_OK && later->tables)
+		status = need_tables(k);
+	for (size_t i = 0; i < count_tables(later) && status == STATUS_OK && !k->is_over; i++)
 		if (later->tables[i].nkeys > 0)
 			status = add_table(&k->tables[i], &later->tables[i], false, seed);
 	if (status == STATUS_OK)
@@ -209,7 +235,7 @@ static void keys_clear(void *cell)
 {
 	struct keys *k = cell;
 
-	for (size_t i = 0; i < KEYS_NTABLES; i++)
+	for (size_t i = 0; i < count_tables(k); i++)
 		key_table_clear(&k->tables[i]);
 	k->log.nspans = 0;
 	k->is_over = false;
@@ -219,8 +245,9 @@ static void keys_free(void *cell)
 {
 	struct keys *k = cell;
 
-	for (size_t i = 0; i < KEYS_NTABLES; i++)
+	for (size_t i = 0; i < count_tables(k); i++)
 		key_table_free(&k->tables[i]);
+	key_memory_free(k->tables, KEYS_NTABLES * sizeof *k->tables);
 	free(k->log.spans);
 }
 
@@ -236,7 +263,9 @@ enum status keys_join_begin(struct keys *const *all, size_t nall)
 	}
 	for (size_t i = 0; i < nall && status == STATUS_OK; i++) {
 		keys_want(all[i], (struct keys_wanted){all[0]->counts, all[0]->nmost});
-		status = add_own_log(all[i]);
+		status = need_tables(all[i]);
+		if (status == STATUS_OK)
+			status = add_own_log(all[i]);
 	}
 	check_limit(all[0]);
 	return status;
@@ -293,7 +322,7 @@ static void each_of_table(const struct key_table *t, keys_visitor visit, void *c
 
 void keys_each(const struct keys *k, keys_visitor visit, void *context)
 {
-	for (size_t i = 0; k && i < KEYS_NTABLES; i++)
+	for (size_t i = 0; i < count_tables(k); i++)
 		each_of_table(&k->tables[i], visit, context);
 }
 

@@ -6,7 +6,6 @@ import io
 import json
 import os
 import random
-import resource
 
 import harness
 from oracle_text import in_json
@@ -164,22 +163,8 @@ def check_many():
                    [(None, 1), (None, 3), (70000, 7)])
 
 
-def check_limit():
-    """Half of what the process may have is for tables; 400000 keys of 40 bytes exceed half of 40 MB."""
-    path = harness.fixture("limit.csv", b"k,v\n" + b"".join(b"%040d,1\n" % i for i in range(400000)))
-    usual = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (40 << 20, usual[1]))
-    try:
-        r = harness.run(["--threads=1", "--count-distinct=k", path])
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, usual)
-    harness.ok(r.status == 1 and not r.out and b"column 'k': more different values than there is memory for: " in r.err and
-               b" in the table of one thread" in r.err, "more keys than memory", lambda: harness.describe(r))
-
-
 check_fixed()
 check_beside_numbers()
 check_random()
 check_many()
-check_limit()
 harness.done()
