@@ -11,6 +11,7 @@
 
 #include "base/memory_limit.h"
 #include "fold/keys.h"
+#include "fold/texts.h"
 #include "query/value.h"
 
 enum status partial_init(struct partial *p, const struct plan *plan)
@@ -223,6 +224,21 @@ static void add_nul(struct column_partial *column, size_t offset)
 	note_first(&column->first_nul_offset, offset);
 }
 
+/* Adds the field's value, a number or not, to the column's texts. */
+static __attribute__((noinline)) enum status
+add_text(const struct plan *plan, struct column_partial *column, const char *field, size_t nbytes,
+	 struct scratch *scratch)
+{
+	struct texts *texts = moments_need(&column->moments, CELL_TEXTS);
+	struct value v;
+
+	if (!texts || value_read(plan, false, field, nbytes, scratch, &v) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	if (v.kind == DECIMAL_MISSING || memchr(v.text, '\0', v.nbytes))
+		return STATUS_OK;
+	return texts_add(texts, v.text, v.nbytes);
+}
+
 /* Folds a value that is neither missing nor has a NUL. */
 static enum status add_value(const struct plan_column *plan, struct column_partial *column,
 			     const struct value *v, size_t offset)
@@ -238,12 +254,12 @@ static enum status add_value(const struct plan_column *plan, struct column_parti
 }
 
 /* Adds a value's text to the column's keys. is_invalid: it is no number, where one must be. */
-static enum status add_text(struct partial *p, size_t c, const struct plan_column *plan,
-			    const struct value *v, bool is_invalid, size_t offset)
+static enum status add_key(struct partial *p, size_t c, const struct plan_column *plan,
+			   const struct value *v, bool is_invalid, size_t offset)
 {
 	struct keys *keys;
 
-	if (is_invalid && !plan->counts_text && !plan->takes_text)
+	if (is_invalid && !plan_column_keeps_text_keys(plan))
 		return STATUS_OK;
 	p->full_column = c;
 	keys = moments_need(&p->columns[c].moments, is_invalid ? CELL_TEXT_KEYS : CELL_KEYS);
@@ -259,8 +275,12 @@ enum status column_add_field(const struct plan *plan, struct partial *p, size_t 
 	const struct plan_column *to = &plan->columns[c];
 	uint64_t ninvalid = column->ninvalid;
 	struct value v;
-	enum status status = value_read(plan, to->parses, field, nbytes, scratch, &v);
+	enum status status = STATUS_OK;
 
+	if (to->needs & MOMENT_TEXTS)
+		status = add_text(plan, column, field, nbytes, scratch);
+	if (status == STATUS_OK)
+		status = value_read(plan, to->parses, field, nbytes, scratch, &v);
 	if (status != STATUS_OK)
 		return status;
 	if (v.kind == DECIMAL_MISSING) {
@@ -276,6 +296,6 @@ enum status column_add_field(const struct plan *plan, struct partial *p, size_t 
 		return status;
 	if (to->parses) /* v.text may be in another notation */
 		v.text = field_value(&plan->dialect, field, nbytes, scratch, &v.nbytes);
-	return v.text ? add_text(p, c, to, &v, column->ninvalid > ninvalid, offset)
+	return v.text ? add_key(p, c, to, &v, column->ninvalid > ninvalid, offset)
 		      : STATUS_NO_MEMORY;
 }

@@ -57,6 +57,7 @@ enum {
 	CELL_LOGS,
 	CELL_ENDS,
 	CELL_VALUES,
+	CELL_TEXTS,
 	CELL_KEYS,      /* of the column's values; if it parses, of its numbers */
 	CELL_TEXT_KEYS, /* if it parses, of the values that are no numbers */
 	NCELLS

@@ -179,6 +179,22 @@ static bool statistic_mode(const struct column_moments *m, struct key_found *out
 	return keys_find(m->keys, m->text_keys, KEYS_MOST_FREQUENT, out);
 }
 
+static bool find_kept(const struct kept_text *kept, struct key_found *out)
+{
+	*out = (struct key_found){.text = kept_text_bytes(kept), .nbytes = kept->nbytes};
+	return true;
+}
+
+static bool statistic_text_min(const struct column_moments *m, struct key_found *out)
+{
+	return m->texts && m->texts->count > 0 && find_kept(&m->texts->least, out);
+}
+
+static bool statistic_text_max(const struct column_moments *m, struct key_found *out)
+{
+	return m->texts && m->texts->count > 0 && find_kept(&m->texts->greatest, out);
+}
+
 static bool statistic_antimode(const struct column_moments *m, struct key_found *out)
 {
 	return keys_find(m->keys, m->text_keys, KEYS_LEAST_FREQUENT, out);
@@ -189,13 +205,14 @@ void statistic_moments(const struct column_partial *column, uint64_t npresent, b
 {
 	out->npresent = npresent;
 	out->ranks = NULL;
-	out->keys = moments_cell(&column->moments, CELL_KEYS);
-	out->text_keys = has_texts ? moments_cell(&column->moments, CELL_TEXT_KEYS) : NULL;
 	out->squares = moments_cell(&column->moments, CELL_SQUARES);
 	out->cubes = moments_cell(&column->moments, CELL_CUBES);
 	out->fourths = moments_cell(&column->moments, CELL_FOURTHS);
 	out->logs = moments_cell(&column->moments, CELL_LOGS);
 	out->ends = moments_cell(&column->moments, CELL_ENDS);
+	out->texts = moments_cell(&column->moments, CELL_TEXTS);
+	out->keys = moments_cell(&column->moments, CELL_KEYS);
+	out->text_keys = has_texts ? moments_cell(&column->moments, CELL_TEXT_KEYS) : NULL;
 	column_numbers(column, &out->numbers);
 }
 

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "fold/column.h"
+#include "fold/texts.h"
 #include "fold/keys.h"
 #include "number/integer.h"
 #include "number/natural.h"
@@ -30,6 +31,7 @@ struct column_moments {
 	const struct powers *cubes, *fourths;
 	const struct logs *logs;
 	const struct ends *ends;
+	const struct texts *texts;
 	const struct ranks *ranks;     /* all that its quantiles need; NULL: none */
 	struct percentile percentile;  /* of --pNN */
 	const struct keys *keys, *text_keys; /* of npresent values; NULL: none */

@@ -11,6 +11,7 @@
 #include "query/expr.h"
 #include "query/query_header.h"
 #include "query/select.h"
+#include "query/summary.h"
 
 #define FEW_SELECTORS 16
 
@@ -181,7 +182,7 @@ static enum status demand_field(struct making *m, enum operation operation, uint
 		return STATUS_NO_MEMORY;
 	d = &m->demands[field];
 	d->selected = true;
-	d->needs |= m->q->summary ? MOMENTS_FUSED : operation_needs(operation);
+	d->needs |= m->q->summary ? summary_needs(m->options->all) : operation_needs(operation);
 	d->star |= star;
 	d->number |= star ? m->options->emits : !takes_text;
 	d->counts_text |= counts && !star;
@@ -309,6 +310,8 @@ static enum status plan_column(struct making *m, size_t field)
 	c->if_numeric = m->q->summary || (d->star && !d->number);
 	c->counts_text = d->counts_text;
 	c->invalid = m->q->summary ? INVALID_TEXT : m->options->invalid;
+	c->nkeys_most = m->q->summary ? SUMMARY_NKEYS_MOST : 0;
+	c->begins_as_text = starts_unfit(m, (uint32_t)field);
 	d->column = plan->ncolumns++;
 	return c->name ? STATUS_OK : no_memory(m);
 }
@@ -399,6 +402,7 @@ static void begin_plan(struct query *q, const struct options *options)
 	q->uses = options->uses;
 	q->nthreads = options->nthreads;
 	q->summary = options->nuses == 0 && !options->where;
+	q->all = options->all;
 	q->plan.ragged.policy = q->summary && !options->has_ragged ? RAGGED_COUNT : options->ragged;
 	q->plan.counts_records = options->invalid == INVALID_SKIP;
 	for (size_t i = 0; i < options->nuses; i++)
@@ -462,6 +466,7 @@ static enum status make(struct making *m, struct input *input)
 	q->plan.dialect.one_column = nfields <= 1;
 	q->plan.ragged.nfields = nfields ? (uint32_t)nfields : 1;
 	q->plan.ragged.last_is_empty = q->header.ends_empty;
+	q->plan.guesses_texts = q->summary && input_is_repeatable(input);
 	if (q->plan.dialect.whitespace)
 		q->plan.dialect.nfields = q->header.nfields;
 	return status;

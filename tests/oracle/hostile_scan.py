@@ -40,7 +40,7 @@ def spell_number(rng, kind):
 
 
 def spell_test(rng, n, names, kinds, missing):
-    numeric = [k for k in range(n) if kinds[k] not in ("text", "empty")]
+    numeric = [k for k in range(n) if kinds[k] not in hostile.NO_NUMBERS]
     k = rng.randrange(n)
     form = rng.randrange(10)
     if form == 0:
@@ -76,7 +76,7 @@ def spell_condition(rng, depth, *about):
 # ---- random requests ------------------------------------------------------------------------
 
 def spell_columns(rng, operation, n, names, kinds):
-    numeric = [k for k in range(n) if kinds[k] not in ("text", "empty")]
+    numeric = [k for k in range(n) if kinds[k] not in hostile.NO_NUMBERS]
     pool = list(range(n)) if operation == "count" else numeric
     if not pool or (operation != "count" and rng.randrange(10) == 0):
         return b"*"

@@ -9,6 +9,7 @@ import fractions
 import math
 
 import oracle_order
+import oracle_texts
 from oracle_text import EXACT, in_plain, mean_text
 
 NDIGITS = 17
@@ -119,6 +120,7 @@ class Column:
     """The values of one column: what is asked of it comes from here."""
     def __init__(self):
         self.values, self.scale, self.texts, self.missing, self.spelled = [], 0, 0, 0, []
+        self.raw = []  # every value that is not missing, as it stands in the text
         self.keys = collections.Counter()  # by text, in the order of first appearance
 
     def add(self, pair):
@@ -162,6 +164,8 @@ class Column:
             return answer(operation, self.values)
         if operation in ("first", "last"):
             return self.end(0 if operation == "first" else -1)
+        if operation in ("text-min", "text-max"):
+            return oracle_texts.answer(operation, self.raw)
         if not self.values:
             return None
         if operation == "mean":
