@@ -197,6 +197,7 @@ const struct simd_ops simd_avx512 = {
 	.fold = groups_fold,
 	.convert = simd_convert_rows,
 	.fold_numbers = simd_fold_numbers,
+	.sum_products = simd_sum_products,
 };
 
 #if defined(__clang__)

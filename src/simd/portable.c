@@ -116,4 +116,5 @@ const struct simd_ops simd_portable = {
 	.fold = simd_fold_rows,
 	.convert = simd_convert_rows,
 	.fold_numbers = simd_fold_singles,
+	.sum_products = simd_sum_products_singly,
 };

@@ -112,6 +112,10 @@ struct simd_ops {
 	/* Folds x's numbers in `rows`, a subset of x->numbers. */
 	void (*fold_numbers)(const struct simd_numbers *x, uint64_t rows,
 			     struct decimal_fold *fold);
+
+	/* The sum of x[r] y[r], r < SIMD_NUMBERS_NROWS. All of x and y lie in -2^31 ... 2^31 - 1, and no
+	 * sum of some of the products leaves 64 bits. */
+	int64_t (*sum_products)(const int64_t *x, const int64_t *y);
 };
 
 /* Those compiled in, best first, the last always there; NULL-terminated. */
