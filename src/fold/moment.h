@@ -75,4 +75,7 @@ struct squares;
  * WIDE_POINT x WIDE_LIMB_DIGITS. */
 void squares_sum(const struct squares *s, int scale, struct natural *out);
 
+/* *to += sum x 10^ndigits; sum: not negative. */
+void sum192_add_to(struct natural *to, const struct sum192 *sum, int ndigits);
+
 #endif

@@ -11,7 +11,7 @@
 #include "query/query.h"
 #include "base/status.h"
 
-/* Makes the table of results of q: one row, or for the summary a row for each
+/* Makes the table of results of q: one row, or for the summary and for a matrix a row for each
  * column. total: the fold of all records, the plan's columns.
  * Errors: STATUS_NO_NUMERIC_COLUMN where '*' was all that was asked and no column holds
  * numbers; STATUS_NO_MEMORY. */

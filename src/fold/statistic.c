@@ -137,6 +137,7 @@ void statistic_format(enum operation operation, const struct column_moments *m,
 {
 	static statistic_formula *const formulas[NOPERATIONS] = {
 #define FORMULA_REDUCE(formula) formula
+#define FORMULA_PAIR(formula) NULL
 #define FORMULA_RECORDS(formula) formula
 #define FORMULA_RUNNING(new_column) NULL
 #define FORMULA_OFFSET(new_column) NULL

@@ -19,14 +19,15 @@
 #define NATURAL_LIMB_DIGITS 9
 #define NATURAL_LIMB_BASE 1000000000
 
-/* The capacity: 2304 digits. S1, S2, ... are the sums of the powers of n values, n < 2^64,
+/* The capacity: 3456 digits. S1, S2, ... are the sums of the powers of n values, n < 2^64,
  * each value an integer below 10^805 (|x| < 10^400, times 10^405). Longest operands:
  *     mean      S1                                      825 digits,  92 limbs
  *     variance  n S2, S1^2                             1650 digits, 184 limbs
  *     the square of any struct wide                    1692 digits, 188 limbs
+ *     correlation, the root of a ratio: its square     3300 digits, 368 limbs
  * 3 more are for the digits of a root: RATIO_NLIMBS. Higher moments will need more: a
  * kurtosis about 3310 digits (368 limbs), a skewness as the root of a ratio 5000 (556). */
-#define NATURAL_NLIMBS 256
+#define NATURAL_NLIMBS 384
 
 /* The sum of limb[i] x 10^(9 i), i < nlimbs; nlimbs == 0: zero. Canonical: every limb
  * below 10^9 and the highest not 0. All functions take and leave canonical numbers. Limbs

@@ -66,7 +66,12 @@ bool operation_has_columns(enum operation operation)
 {
 	enum operation_kind kind = operation_kind(operation);
 
-	return kind == OPERATION_REDUCE || kind == OPERATION_RUNNING;
+	return kind == OPERATION_REDUCE || kind == OPERATION_PAIR || kind == OPERATION_RUNNING;
+}
+
+bool operation_use_is_matrix(const struct operation_use *use)
+{
+	return operation_kind(use->operation) == OPERATION_PAIR && !strcmp(use->argument, "*");
 }
 
 unsigned operation_needs(enum operation operation)

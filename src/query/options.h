@@ -20,7 +20,9 @@ enum operation {
 	NOPERATIONS
 };
 
-enum operation_kind { OPERATION_REDUCE, OPERATION_RECORDS, OPERATION_RUNNING, OPERATION_OFFSET };
+enum operation_kind {
+	OPERATION_REDUCE, OPERATION_PAIR, OPERATION_RECORDS, OPERATION_RUNNING, OPERATION_OFFSET
+};
 
 enum header_mode { HEADER_AUTO, HEADER_YES, HEADER_NO };
 enum device { DEVICE_AUTO, DEVICE_CPU, DEVICE_GPU, DEVICE_ALL };
@@ -36,7 +38,7 @@ struct invalid_limit {
 /* One operation of the command line. */
 struct operation_use {
 	enum operation operation;
-	const char *argument; /* COLS, EXPR, or NULL */
+	const char *argument; /* COLS, X:Y, EXPR, or NULL */
 };
 
 struct options {
@@ -78,8 +80,11 @@ const char *operation_name(enum operation operation);
 const char *operation_title(enum operation operation);
 enum operation_kind operation_kind(enum operation operation);
 
-/* Whether the operation's argument is COLS. */
+/* Whether the operation's argument is COLS or pairs of columns. */
 bool operation_has_columns(enum operation operation);
+
+/* Whether '*' asks a pair's operation of all pairs of numeric columns. */
+bool operation_use_is_matrix(const struct operation_use *use);
 
 /* The moments that an operation is computed from: a set of enum moment. */
 unsigned operation_needs(enum operation operation);

@@ -20,6 +20,8 @@
 struct result {
 	enum operation operation;
 	size_t column;   /* in the plan */
+	size_t other;    /* of a pair: its second column */
+	size_t pair;     /* of a pair: in the plan */
 	bool if_numeric; /* asked for by '*': dropped where the column is text */
 };
 
@@ -30,6 +32,8 @@ struct query {
 	size_t nconditions; /* --where's, if it is there, then each --offsets' */
 	struct expr_request *conditions;
 	bool summary;      /* no operation was given: every column, every operation */
+	bool matrix;       /* pairs of all numeric columns: a result for each column, a pair in the plan
+			    * for each two, see query_pairs.h */
 	bool star;         /* some operation is asked of every numeric column */
 	bool guesses_delimiter; /* nothing said that fields end at a comma */
 	size_t nresults;   /* in the order of the command line */
