@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: MIT
 #
 # configurations.sh [-a] [NAME...] - builds and tests the ways that configure knows, each in
-# configurations.build/NAME of the current folder: optional libraries off or on, alone and all together,
-# shared libraries, no hardening, no optimisation, another compiler; and last from the tarball, without git:
-# built, tested, installed below DESTDIR, run from there and taken away again. Each runs the tests that the
-# choice can matter to; -a: all tests.
+# configurations.build/NAME of the current folder: without the optional libraries, with shared libraries, no
+# hardening, no optimisation, another compiler; and last from the tarball, without git: built, tested, installed
+# below DESTDIR, run from there and taken away again. Each runs the tests that the choice can matter to; -a: all tests.
 set -eu
 
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -14,7 +13,7 @@ if [ "${1-}" = -a ]; then
 	all=yes
 	shift
 fi
-[ $# -gt 0 ] || set -- no-isal libdeflate no-zstd zlib-alone shared soft unoptimised clang tarball
+[ $# -gt 0 ] || set -- zlib-alone shared soft unoptimised clang tarball
 njobs=$(nproc 2>/dev/null || echo 1)
 tests='tests/cli/compressed.py tests/cli/codecs.py tests/cli/csv_text.py tests/cli/options.py tests/cli/regressions.py tests/cli/errors.py
 	tests/lint/hardening.py tests/fuzz/fuzz_seeds.py tests/cli/differential_seeds.py tests/lint/include_order.py
@@ -22,10 +21,7 @@ tests='tests/cli/compressed.py tests/cli/codecs.py tests/cli/csv_text.py tests/c
 
 arguments_of() {
 	case $1 in
-	no-isal) echo --without-isal ;;
-	libdeflate) echo --with-libdeflate ;;
-	no-zstd) echo --without-zstd --without-bzip2 --without-lzma ;;
-	zlib-alone) echo --without-isal --without-libdeflate --without-zstd --without-bzip2 --without-lzma ;;
+	zlib-alone) echo --without-zstd --without-bzip2 --without-lzma ;;
 	shared) echo --disable-static-codecs ;;
 	soft) echo --disable-hardening ;;
 	unoptimised) echo CFLAGS=-O0 ;;
@@ -45,13 +41,17 @@ check() {
 	echo "   $(grep -E '^# (PASS|SKIP|FAIL)' check.log | tr '\n' ' ')"
 }
 
-# Installs, runs what was installed, and takes it away; nothing may be left.
+# Installs under the name $1, runs what was installed, and takes it away; nothing may be left.
 check_install() {
-	make -s install DESTDIR="$PWD/destdir" prefix=/usr >install.log 2>&1
-	sum=$(printf '1\n2\n' | destdir/usr/bin/gpustat --sum 1)
+	set -- "$1" DESTDIR="$PWD/destdir" prefix=/usr program_transform_name="s/^gpustat/$1/"
+	make -s install "$2" "$3" "$4" >install.log 2>&1
+	sum=$(printf '1\n2\n' | "destdir/usr/bin/$1" --sum 1)
 	[ "$sum" = 3 ] || return 1
-	[ -f destdir/usr/share/man/man1/gpustat.1 ] || return 1
-	make -s uninstall DESTDIR="$PWD/destdir" prefix=/usr >>install.log 2>&1
+	[ -f "destdir/usr/share/man/man1/$1.1" ] || return 1
+	grep -q "complete .* $1\$" "destdir/usr/share/bash-completion/completions/$1" || return 1
+	grep -q "^#compdef $1\$" "destdir/usr/share/zsh/site-functions/_$1" || return 1
+	grep -q "^complete -c $1 -l sum" "destdir/usr/share/fish/vendor_completions.d/$1.fish" || return 1
+	make -s uninstall "$2" "$3" "$4" >>install.log 2>&1
 	left=$(find destdir -type f)
 	[ -z "$left" ] || {
 		echo "   left behind: $left"
@@ -90,7 +90,7 @@ configuration() {
 		grep -E '^(FAIL|ERROR|not ok)' check.log | head -n 20
 		return 1
 	}
-	[ "$1" != tarball ] || check_install
+	[ "$1" != tarball ] || { check_install gpustat && check_install csvstat; }
 }
 
 status=0

@@ -5,7 +5,8 @@
  * The run uses gpustat's own code, from the options to the engine; only its workers are wrapped
  * (traced_worker.h). Together: the whole run, several times without spans for its time and once
  * with spans. Apart: lockstep.h, for CPUs with all threads; for a GPU with all threads for reading
- * and with one for the rest, so that one stream has the device and the bus to itself.
+ * and with one for the rest, so that one stream has the device and the bus to itself. Compressed
+ * input has no figures apart: threads that decode sections wait for each other, not for a barrier.
  */
 #include "bench/pipeline/pipeline.h"
 
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cores.h"
 #include "engine/engine.h"
 #include "io/input.h"
 #include "bench/pipeline/lockstep.h"
@@ -64,20 +66,23 @@ static void settle_choice(struct device_choice *choice)
 
 static enum status refuse_input(struct fault *fault)
 {
-	return fault_set_usage(fault, "pipeline reads its input several times: name plain files, "
-				      "not packed");
+	return fault_set_usage(fault, "pipeline reads its input several times: name files");
 }
 
 static enum status pass_open(struct pass *p, const struct options *o, struct fault *fault)
 {
 	enum status status = input_open(&p->input, o->paths, o->npaths, o->nthreads, fault);
 
+	if (status == STATUS_OK && (o->nthreads ? o->nthreads : cores_count()) > 1)
+		status = input_share_decoding(p->input, fault);
 	if (status == STATUS_OK)
 		status = query_make(&p->query, o, p->input, fault);
-	if (status == STATUS_OK && input_nbytes_left(p->input) == UINT64_MAX)
+	if (status == STATUS_OK && !input_is_repeatable(p->input))
 		status = refuse_input(fault);
 	if (status == STATUS_OK)
 		status = devices_choose(&p->choice, o, &p->query, p->input, fault);
+	if (status == STATUS_OK)
+		devices_set_up_input(&p->choice, &p->query.plan, p->input);
 	if (status == STATUS_OK && total_init(&p->total, &p->query.plan) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	settle_choice(&p->choice);
@@ -144,6 +149,8 @@ static enum status run_engine(struct pass *p, struct trace *trace, bool spans, b
 
 	if (status != STATUS_OK)
 		return fault_set(fault, status, 0, NULL);
+	if (spans)
+		input_watch_sections(p->input, traced_section);
 	for (size_t i = 0; i < choice->npools; i++)
 		choice->pools[i].ops = traced_ops(choice->pools[i].ops);
 	traced_begin(trace, count_workers(choice), spans);
@@ -360,6 +367,7 @@ static enum status measure_copies(struct pipeline_run *run, struct fault *fault)
 static void describe_choice(struct pipeline_run *run, const struct pass *pass)
 {
 	run->why = pass->choice.why;
+	run->compressed = input_nbytes_left(pass->input) == UINT64_MAX;
 	for (size_t i = 0; i < pass->choice.npools; i++) {
 		const struct worker_pool *s = &pass->choice.pools[i];
 		if (!is_gpu(s)) {
@@ -410,8 +418,9 @@ enum status pipeline_measure(const struct pipeline_request *request, struct pipe
 	if (status != STATUS_OK)
 		return status;
 	describe_choice(run, &pass);
-	status = measure_reading(request, run, fault);
-	if (status == STATUS_OK)
+	if (!run->compressed)
+		status = measure_reading(request, run, fault);
+	if (status == STATUS_OK && !run->compressed)
 		status = time_apart(request, run, &pass.choice, fault);
 	if (status == STATUS_OK)
 		status = time_whole(request, run, &may_guess, fault);

@@ -42,6 +42,7 @@ struct pipeline_run {
 	int nthreads, nfeeders, ngpus;  /* CPU threads; threads that drive GPUs; GPUs */
 	size_t cpu_chunk_nbytes, gpu_chunk_nbytes;
 	bool packs;                     /* text goes to the GPU packed */
+	bool compressed;                /* some of the input: no stage is timed apart */
 	char gpu[256];                  /* its name; "" if the run has none */
 	const char *why;                /* why these were chosen; static */
 	struct bench_time wall;    /* of the whole run without its start-up, untraced */
@@ -55,7 +56,7 @@ struct pipeline_run {
 };
 
 /* Runs and measures. run: zeroed. Reads the input several times.
- * Errors: gpustat's own; STATUS_USAGE if the input is not plain files; STATUS_GPU if a GPU failed,
+ * Errors: gpustat's own; STATUS_USAGE if the input is not files; STATUS_GPU if a GPU failed,
  * also where gpustat would go on without it. After an error threads may still be in the run: the
  * caller must free nothing that it passed, and end the process. */
 enum status pipeline_measure(const struct pipeline_request *request, struct pipeline_run *run,

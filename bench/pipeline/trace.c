@@ -85,16 +85,19 @@ static bool lane_reserve(struct lane *lane)
 	return true;
 }
 
+void lane_append(struct lane *lane, struct span span)
+{
+	if (lane_reserve(lane))
+		lane->spans[lane->nspans++] = span;
+}
+
 void lane_add(struct lane *lane, enum stage stage, uint64_t chunk, uint64_t nbytes, double begin_ns,
 	      double end_ns)
 {
 	bool again = lane->nchunks_seen[stage] == chunk + 1;
 
-	if (!lane_reserve(lane))
-		return;
 	lane->nchunks_seen[stage] = chunk + 1;
-	lane->spans[lane->nspans++] =
-		(struct span){stage, chunk, again ? 0 : nbytes, begin_ns, end_ns};
+	lane_append(lane, (struct span){stage, chunk, again ? 0 : nbytes, begin_ns, end_ns});
 }
 
 /* ---- figures ---- */

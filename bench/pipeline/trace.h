@@ -68,6 +68,9 @@ struct lane *trace_add_lane(struct trace *t, const char *device);
 void lane_add(struct lane *lane, enum stage stage, uint64_t chunk, uint64_t nbytes, double begin_ns,
 	      double end_ns);
 
+/* Adds a span as it is, or sets lacks_memory. Likewise. */
+void lane_append(struct lane *lane, struct span span);
+
 /* Sums up one stage. Errors: STATUS_NO_MEMORY, also if a lane lacks_memory. */
 enum status trace_figure(const struct trace *t, const char *device, enum stage stage,
 			 struct stage_figure *out);

@@ -153,8 +153,22 @@ static enum status end_step(struct worker *w, enum stage stage, double begin_ns,
 	return STATUS_OK;
 }
 
+/* The worker for which this thread reads. */
+static _Thread_local struct worker *reader;
+
+void traced_section(enum section_stage stage, size_t text_nbytes, double begin_s, double end_s)
+{
+	_Static_assert(STAGE_RESOLVE - STAGE_FIND == SECTION_NSTAGES - 1, "a stage for each");
+
+	if (reader && reader->lane)
+		lane_append(reader->lane,
+			    (struct span){(enum stage)(STAGE_FIND + stage), reader->chunk.index,
+					  text_nbytes, begin_s * 1e9, end_s * 1e9});
+}
+
 static char *traced_buffer(struct worker *w)
 {
+	reader = w;
 	if (!w->waited)
 		wait_for_all();
 	w->waited = w->reads = true;
@@ -164,6 +178,7 @@ static char *traced_buffer(struct worker *w)
 
 void traced_has_read(struct worker *w, const struct chunk *chunk)
 {
+	reader = NULL;
 	w->chunk = *chunk;
 	if (w->reads && w->lane)
 		add_span(w, STAGE_READ, w->read_ns);

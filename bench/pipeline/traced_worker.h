@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "bench/pipeline/trace.h"
+#include "codec/sections.h"
 #include "engine/worker.h"
 
 /* Begins a run: traced workers that are opened from now on belong to trace. One run at a time.
@@ -22,6 +23,10 @@ void traced_begin(struct trace *trace, int nworkers, bool spans);
 
 /* Returns the traced kind of worker_cpu or worker_gpu. */
 const struct worker_ops *traced_ops(const struct worker_ops *ops);
+
+/* Records a stage of a section that this thread decodes, a part of its STAGE_READ. For
+ * input_watch_sections. */
+section_watcher traced_section;
 
 /* Ends STAGE_READ now, for a caller that does not call begin or map at once. */
 void traced_has_read(struct worker *w, const struct chunk *chunk);

@@ -18,9 +18,11 @@ WIDTH, HEADER = 960, 66
 PAGE, TEXT, FAINT, GRID, PEAK = "#ffffff", "#1f2328", "#59636e", "#e6eaef", "#8c2f5b"  # each contrasts with PAGE
 FONTS = "system-ui, 'Segoe UI', 'Liberation Sans', Helvetica, Arial, sans-serif"
 SPANS_MAX = 4000  # a viewer still shows so many quickly
-STAGES = {"read": "#2f6fb5", "map": "#c77700", "fold": "#17733f", "emit": "#8c2f5b", "write": "#1f2328",
+STAGES = {"read": "#2f6fb5", "find": "#8fb7de", "symbols": "#5b95cc", "turn": "#dfe5ec",
+          "bytes": "#1f4f80", "redo": "#d1242f", "resolve": "#74c7c0", "map": "#c77700", "fold": "#17733f", "emit": "#8c2f5b", "write": "#1f2328",
           "copy_up": "#4a90d9", "expand": "#b0503c", "records": "#e09b2d", "column_fold": "#2e9e5b",
           "fields": "#7bbf4a", "reduce": "#0f5c4d", "scan": "#7a5cc2", "format": "#c2478a", "copy_back": "#6e7781"}
+OF_READ = ("find", "symbols", "turn", "bytes", "redo", "resolve")  # parts of it, drawn above it
 LANES = {("cpu", "host"): "CPU threads", ("gpu", "host"): "threads that feed GPUs: reading, and calls that wait",
          ("gpu", "up"): "streams of GPUs, copying up", ("gpu", "kernels"): "streams of GPUs, kernels",
          ("gpu", "back"): "streams of GPUs, copying back"}
@@ -117,7 +119,7 @@ def legend(spans):
 
 def lane(spans, y, name, x_of):
     yield text(82, y + 9, name, "end", FAINT, 10)
-    for span in spans:
+    for span in sorted(spans, key=lambda s: s["stage"] in OF_READ):
         x, end = (x_of(float(span[name]) / 1e3) for name in ("begin_us", "end_us"))
         yield rect(x, y, max(end - x, 0.1), 10, STAGES.get(span["stage"], FAINT), ' class="bar"',
                    "%(stage)s %(chunk)s" % span)

@@ -92,20 +92,25 @@ static void print_team(const struct pipeline_run *run, const char *date)
 
 static void print_ceilings(const struct pipeline_run *run)
 {
+	if (!run->nceilings) {
+		puts("ceilings: none; compressed input has no figures of stages apart");
+		return;
+	}
 	printf("ceilings, GB/s of input:");
 	for (size_t i = 0; i < run->nceilings; i++)
 		printf("%s %s %.1f", i ? "," : "", run->ceilings[i].name, run->ceilings[i].gbps);
-	printf("; slowest: %s\n", run->nceilings ? run->ceilings[run->slowest].name : "none");
+	printf("; slowest: %s\n", run->ceilings[run->slowest].name);
 }
 
 static void print_whole(const struct pipeline_run *run)
 {
 	double gbps = trace_gbps(run->nbytes, run->wall.median_ns);
 
-	printf("whole run: %.2f ms (%.2f to %.2f; with spans noted %.2f): %.2f GB/s, "
-	       "%.1f %% of the slowest ceiling",
+	printf("whole run: %.2f ms (%.2f to %.2f; with spans noted %.2f): %.2f GB/s",
 	       run->wall.median_ns / 1e6, run->wall.least_ns / 1e6, run->wall.greatest_ns / 1e6,
-	       run->traced_ns / 1e6, gbps, pipeline_percent(run, gbps));
+	       run->traced_ns / 1e6, gbps);
+	if (run->nceilings)
+		printf(", %.1f %% of the slowest ceiling", pipeline_percent(run, gbps));
 	if (run->apart_gbps > 0)
 		printf(", %.1f %% of what the stages apart allow", 100 * gbps / run->apart_gbps);
 	puts("\n");

@@ -77,18 +77,18 @@ static enum block_next bgzf_cut(const void *state, struct feed *feed, struct blo
 
 static void *bgzf_open(void)
 {
-	return inflate_block()->open();
+	return inflate_chosen()->open();
 }
 
 static void bgzf_close(void *thread_state)
 {
-	inflate_block()->close(thread_state);
+	inflate_chosen()->close(thread_state);
 }
 
 static enum status decode_block(void *thread_state, const struct block *b,
 				const unsigned char *data, unsigned char *to, struct fault *fault)
 {
-	const struct inflate_ops *ops = inflate_block();
+	const struct inflate_ops *ops = inflate_chosen();
 	enum inflate_result result = ops->whole(thread_state, data, b->nbytes, to, b->text_nbytes);
 
 	if (result == INFLATE_NO_MEMORY)

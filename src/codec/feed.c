@@ -17,9 +17,8 @@ void feed_init(struct feed *f, int fd, const void *prefix, size_t nbytes)
 	f->wake = -1;
 	f->parts = NULL;
 	f->stopped = f->at_end = false;
-	f->begin = FEED_KEPT;
-	f->end = FEED_KEPT + nbytes;
-	memset(f->data, 0, FEED_KEPT);
+	f->begin = 0;
+	f->end = nbytes;
 	memset(f->data + sizeof f->data - FEED_PAD_NBYTES, 0, FEED_PAD_NBYTES);
 	memcpy(f->data + f->begin, prefix, nbytes);
 }
@@ -47,11 +46,6 @@ const unsigned char *feed_data(const struct feed *f, size_t *nbytes)
 void feed_use(struct feed *f, size_t nbytes)
 {
 	f->begin += nbytes;
-}
-
-void feed_give_back(struct feed *f, size_t nbytes)
-{
-	f->begin -= nbytes;
 }
 
 bool feed_is_full(const struct feed *f)
@@ -139,13 +133,13 @@ static enum status read_next(struct feed *f, void *to, size_t capacity, size_t *
 
 enum status feed_more(struct feed *f, struct fault *fault)
 {
-	size_t kept_from = f->begin - FEED_KEPT, n;
+	size_t n;
 	enum status status;
 
-	memmove(f->data, f->data + kept_from, f->end - kept_from);
-	f->end -= kept_from;
-	f->begin = FEED_KEPT;
-	status = read_next(f, f->data + f->end, FEED_KEPT + FEED_NBYTES - f->end, &n, fault);
+	memmove(f->data, f->data + f->begin, f->end - f->begin);
+	f->end -= f->begin;
+	f->begin = 0;
+	status = read_next(f, f->data + f->end, FEED_NBYTES - f->end, &n, fault);
 	f->end += n;
 	return status;
 }

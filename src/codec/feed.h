@@ -11,7 +11,6 @@
 #include "base/status.h"
 
 #define FEED_NBYTES (256 * 1024) /* the most unused bytes; more than any BGZF block has */
-#define FEED_KEPT 8              /* used bytes kept for feed_give_back */
 #define FEED_PAD_NBYTES 64       /* readable bytes behind the unused ones, of any value */
 
 /* Bytes that were taken from a feed and given back. */
@@ -32,7 +31,7 @@ struct feed {
 	bool stopped;      /* wake was readable */
 	bool at_end;       /* fd has no more */
 	size_t begin, end; /* unused: data[begin .. end) */
-	unsigned char data[FEED_KEPT + FEED_NBYTES + FEED_PAD_NBYTES];
+	unsigned char data[FEED_NBYTES + FEED_PAD_NBYTES];
 };
 
 /* Releases what was given back. */
@@ -46,9 +45,6 @@ const unsigned char *feed_data(const struct feed *f, size_t *nbytes);
 
 /* Marks the first nbytes of the unused bytes as used. */
 void feed_use(struct feed *f, size_t nbytes);
-
-/* Undoes the use of the last nbytes, at most FEED_KEPT. */
-void feed_give_back(struct feed *f, size_t nbytes);
 
 /* Whether there is no room for more: what is decoded must not need so much at once. */
 bool feed_is_full(const struct feed *f);

@@ -130,7 +130,7 @@ static enum status gzip_open(void **state, int nthreads, struct fault *fault)
 
 	(void)nthreads;
 	if (g) {
-		g->ops = inflate_stream();
+		g->ops = inflate_chosen();
 		g->state = g->ops->open();
 	}
 	if (!g || !g->state) {
@@ -234,7 +234,6 @@ static enum status inflate_some(struct gzip *g, struct feed *feed, struct piece 
 	case INFLATE_DAMAGED:
 		return damaged(&piece->fault, span.words);
 	case INFLATE_ENDED:
-		feed_give_back(feed, span.in_excess_nbytes);
 		g->place = AT_TRAILER;
 		return STATUS_OK;
 	case INFLATE_GOES_ON:
@@ -311,7 +310,7 @@ static bool gzip_has_sections(const void *state)
 {
 	const struct gzip *g = state;
 
-	return g->place == IN_DATA && g->ops == inflate_own();
+	return g->place == IN_DATA && g->ops == &inflate_own;
 }
 
 static bool gzip_begin_sections(void *state, struct feed *feed, struct sections *sections,
@@ -348,8 +347,6 @@ static const struct codec_sections gzip_sections = {
 
 static const struct codec_library libraries[] = {
 	{"zlib", inflate_zlib_version},
-	{"ISA-L", inflate_isal_version},
-	{"libdeflate", inflate_libdeflate_version},
 	{NULL, NULL},
 };
 

@@ -16,8 +16,7 @@
 
 #define TEXT_NBYTES (128 * 1024) /* of a piece; window and piece stay in L2 */
 
-_Static_assert(INFLATE_PAD_NBYTES >= DEFLATE_PAD_NBYTES, "pad of the input");
-_Static_assert(FEED_PAD_NBYTES >= INFLATE_PAD_NBYTES, "pad of the feed");
+_Static_assert(FEED_PAD_NBYTES >= DEFLATE_PAD_NBYTES, "pad of the input");
 
 struct own {
 	struct deflate deflate;
@@ -90,7 +89,6 @@ static enum inflate_result own_run(void *state, struct inflate_span *span)
 	struct own *own = state;
 	bool starves = false;
 
-	span->in_excess_nbytes = 0;
 	copy_out(own, span);
 	while (own->begin == own->end && !starves && own->result != DEFLATE_ENDED &&
 	       own->result != DEFLATE_DAMAGED && span->out_nbytes) {
@@ -122,19 +120,14 @@ static enum inflate_result own_whole(void *state, const unsigned char *in, size_
 		       : INFLATE_DAMAGED;
 }
 
-const struct inflate_ops *inflate_own(void)
-{
-	static const struct inflate_ops ops = {
-		.name = "own",
-		.open = own_open,
-		.close = free,
-		.reset = own_reset,
-		.run = own_run,
-		.whole = own_whole,
-	};
-
-	return &ops;
-}
+const struct inflate_ops inflate_own = {
+	.name = "own",
+	.open = own_open,
+	.close = free,
+	.reset = own_reset,
+	.run = own_run,
+	.whole = own_whole,
+};
 
 void inflate_own_trunk(const void *state, struct deflate_trunk *trunk)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * inflate_zlib.c - raw deflate by zlib, which is always built in.
+ * inflate_zlib.c - raw deflate by zlib.
  */
 #include "codec/inflate.h"
 
@@ -51,7 +51,6 @@ static enum inflate_result zlib_run(void *state, struct inflate_span *span)
 	span->in_nbytes -= in_nbytes - z->avail_in;
 	span->out = z->next_out;
 	span->out_nbytes -= out_nbytes - z->avail_out;
-	span->in_excess_nbytes = 0;
 	span->words = z->msg;
 	if (result == Z_STREAM_END)
 		return INFLATE_ENDED;
@@ -63,7 +62,7 @@ static enum inflate_result zlib_run(void *state, struct inflate_span *span)
 static enum inflate_result zlib_whole(void *state, const unsigned char *in, size_t in_nbytes,
 				      unsigned char *out, size_t out_nbytes)
 {
-	struct inflate_span span = {in, in_nbytes, out, out_nbytes, 0, NULL};
+	struct inflate_span span = {in, in_nbytes, out, out_nbytes, NULL};
 
 	zlib_reset(state);
 	enum inflate_result result = zlib_run(state, &span);
@@ -74,19 +73,14 @@ static enum inflate_result zlib_whole(void *state, const unsigned char *in, size
 		       : INFLATE_DAMAGED;
 }
 
-const struct inflate_ops *inflate_zlib(void)
-{
-	static const struct inflate_ops ops = {
-		.name = "zlib",
-		.open = zlib_open,
-		.close = zlib_close,
-		.reset = zlib_reset,
-		.run = zlib_run,
-		.whole = zlib_whole,
-	};
-
-	return &ops;
-}
+const struct inflate_ops inflate_zlib = {
+	.name = "zlib",
+	.open = zlib_open,
+	.close = zlib_close,
+	.reset = zlib_reset,
+	.run = zlib_run,
+	.whole = zlib_whole,
+};
 
 const char *inflate_zlib_version(void)
 {

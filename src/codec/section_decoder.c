@@ -46,7 +46,7 @@ void section_decoder_close(struct section_decoder *d)
 void section_assign(struct section_decoder *d, struct section *section)
 {
 	d->section = section;
-	d->has_turn = d->guessed = false;
+	d->has_turn = d->guessed = d->redoes = false;
 	d->result = DEFLATE_FULL;
 	d->stop_bit = section->last ? UINT64_MAX : (uint64_t)section->nbytes * 8;
 	d->nsymbols = d->nbytes = d->nread = 0;
@@ -54,11 +54,14 @@ void section_assign(struct section_decoder *d, struct section *section)
 	d->text_nbytes = 0;
 }
 
-void section_spend(struct section_decoder *d, enum section_stage stage, double *begin_s)
+void section_spend(struct section_decoder *d, enum section_stage stage, size_t text_nbytes,
+		   double *begin_s)
 {
 	double now_s = clock_s();
 
 	d->totals.stage_s[stage] += now_s - *begin_s;
+	if (d->watcher)
+		d->watcher(stage, text_nbytes, *begin_s, now_s);
 	*begin_s = now_s;
 }
 
@@ -121,7 +124,7 @@ void section_guess(struct section_decoder *d, const atomic_uint_least64_t *turn)
 	double begin_s = clock_s();
 
 	d->start = find_start(d, turn);
-	section_spend(d, SECTION_FIND, &begin_s);
+	section_spend(d, SECTION_FIND, 0, &begin_s);
 	if (d->start == UINT64_MAX)
 		return;
 	d->guessed = true;
@@ -134,7 +137,7 @@ void section_guess(struct section_decoder *d, const atomic_uint_least64_t *turn)
 			d->result = DEFLATE_FULL;
 	} while (d->result == DEFLATE_FULL && out < end && !has_turn(d, turn));
 	d->nsymbols = (size_t)(out - text);
-	section_spend(d, SECTION_GUESS, &begin_s);
+	section_spend(d, SECTION_GUESS, d->nsymbols, &begin_s);
 }
 
 /* ---- in the turn ---- */
@@ -158,6 +161,7 @@ bool section_settle(struct section_decoder *d, const struct deflate_trunk *trunk
 				   : DEFLATE_WINDOW_NBYTES;
 	if (right)
 		return true;
+	d->redoes = d->guessed;
 	d->nsymbols = 0;
 	d->result = DEFLATE_FULL;
 	d->stop_bit = section->last ? UINT64_MAX : (uint64_t)section->nbytes * 8;
@@ -199,7 +203,7 @@ void section_go_on(struct section_decoder *d)
 	d->bytes = text - d->nunread;
 	d->nbytes = (size_t)(out - d->bytes);
 	d->nunread = 0;
-	section_spend(d, SECTION_GO_ON, &begin_s);
+	section_spend(d, d->redoes ? SECTION_REDO : SECTION_GO_ON, d->nbytes, &begin_s);
 }
 
 void section_reuse(struct section_decoder *d)

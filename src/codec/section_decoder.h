@@ -24,6 +24,7 @@ struct section_decoder {
 	struct section *section;
 	bool has_turn;
 	bool guessed;        /* decoding began at bit start, where a block may begin */
+	bool redoes;         /* ... and that was wrong */
 	uint64_t start;
 	uint64_t stop_bit;   /* decoding ends at the first believable block at or behind it */
 	struct deflate deflate;
@@ -40,6 +41,7 @@ struct section_decoder {
 
 	pthread_cond_t called; /* the turn has come; with the lock of struct sections */
 	struct section_totals totals; /* since it was lent */
+	section_watcher *watcher;     /* NULL: none */
 	struct section_decoder *next; /* that waits, or is idle */
 };
 
@@ -50,8 +52,10 @@ void section_decoder_close(struct section_decoder *d);
 /* Gives the decoder a section, of which nothing is decoded. */
 void section_assign(struct section_decoder *d, struct section *section);
 
-/* Adds the time since *begin_s to a stage, and sets *begin_s to now. */
-void section_spend(struct section_decoder *d, enum section_stage stage, double *begin_s);
+/* Adds the time since *begin_s to a stage, tells the watcher, and sets *begin_s to now. text_nbytes:
+ * what has been made of text. */
+void section_spend(struct section_decoder *d, enum section_stage stage, size_t text_nbytes,
+		   double *begin_s);
 
 /* Adds the decoder's totals to *to, and clears them. */
 void section_hand_in_totals(struct section_decoder *d, struct section_totals *to);

@@ -39,6 +39,7 @@ struct sections {
 	uint32_t crc;                           /* of the text before unchecked */
 	uint64_t text_nbytes;                   /* likewise */
 	struct section_totals totals;
+	section_watcher *watcher; /* NULL: none */
 
 	/* Guarded by the turn. */
 	struct deflate_trunk trunk;
@@ -133,7 +134,17 @@ static struct section_decoder *lend_decoder(struct sections *s)
 	if (d)
 		s->idle = d->next;
 	pthread_mutex_unlock(&s->lock);
-	return d ? d : section_decoder_open();
+	if (d)
+		return d;
+	d = section_decoder_open();
+	if (d)
+		d->watcher = s->watcher;
+	return d;
+}
+
+void sections_watch(struct sections *s, section_watcher *watcher)
+{
+	s->watcher = watcher;
 }
 
 void sections_sum_up(struct sections *s, struct section_totals *totals)
@@ -314,7 +325,7 @@ static bool begin_section(struct sections *s, struct section_decoder *d)
 	begin_s = clock_s();
 	if (!wait_for_turn(s, d))
 		return false;
-	section_spend(d, SECTION_WAIT, &begin_s);
+	section_spend(d, SECTION_WAIT, 0, &begin_s);
 	right = section_settle(d, &s->trunk, s->bit, s->in_block);
 	s->nfailures = right ? 0 : s->nfailures + 1;
 	d->totals.nsections++;
@@ -416,7 +427,7 @@ void section_read(struct sections *s, struct section_decoder *d, void *to, size_
 
 	section_copy(d, d->nread, to, nbytes);
 	d->crc = crc32_continue(d->crc, to, nbytes);
-	section_spend(d, SECTION_RESOLVE, &begin_s);
+	section_spend(d, SECTION_RESOLVE, nbytes, &begin_s);
 	d->nread += nbytes;
 	d->text_nbytes += nbytes;
 	if (!d->has_turn && section_nbytes_left(d) == 0)

@@ -53,9 +53,15 @@ enum section_stage {
 	SECTION_GUESS,   /* decoding to symbols */
 	SECTION_WAIT,    /* for the turn */
 	SECTION_GO_ON,   /* decoding to bytes, in the turn */
+	SECTION_REDO,    /* likewise, of what had been guessed wrong */
 	SECTION_RESOLVE, /* symbols to bytes, and the CRC */
 	SECTION_NSTAGES
 };
+
+/* Called by a thread when it has spent time on a stage. text_nbytes: what it made of text; 0: none.
+ * Times are clock_s's. */
+typedef void section_watcher(enum section_stage stage, size_t text_nbytes, double begin_s,
+			     double end_s);
 
 /* Of all members. */
 struct section_totals {
@@ -73,6 +79,9 @@ enum section_result {
 
 /* NULL: out of memory. */
 struct sections *sections_open(void);
+
+/* Has every decoder call the watcher. Before the first one. */
+void sections_watch(struct sections *s, section_watcher *watcher);
 
 /* Stops, and waits until no thread is in section_decode. NULL is good. */
 void sections_close(struct sections *s);

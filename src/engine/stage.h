@@ -9,6 +9,12 @@
  * the call, which mostly waits for the device. */
 #define STAGE_TABLE(STAGE)                                                                   \
 	STAGE(READ, "read", HOST, "from the page cache into the worker's buffer, or packed")  \
+	STAGE(FIND, "find", HOST, "of read: the first block in a section of gzip data")      \
+	STAGE(SYMBOLS, "symbols", HOST, "of read: the section to symbols, its window unknown") \
+	STAGE(TURN, "turn", HOST, "of read: waiting for the section before")                 \
+	STAGE(BYTES, "bytes", HOST, "of read: to bytes, the window known")                   \
+	STAGE(REDO, "redo", HOST, "of read: to bytes, what had been begun at a wrong place") \
+	STAGE(RESOLVE, "resolve", HOST, "of read: symbols to bytes in the worker's buffer, CRC") \
 	STAGE(MAP, "map", HOST, "separators and quotes; of a GPU: the call, with its waiting") \
 	STAGE(FOLD, "fold", HOST, "fields, values and their fold; of a GPU: the call")       \
 	STAGE(EMIT, "emit", HOST, "records and their new fields as text; of a GPU: the call") \

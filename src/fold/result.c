@@ -294,6 +294,14 @@ enum status result_heading(const struct query *q, struct fault *fault)
 	return status == STATUS_OK ? output_flush(fault) : status;
 }
 
+void result_columns(const struct query *q)
+{
+	for (size_t c = 0; c < q->plan.ncolumns; c++) {
+		output_field(output_stream(), q->plan.columns[c].name, &q->plan.dialect);
+		putc('\n', output_stream());
+	}
+}
+
 /* ---- the summary ---- */
 
 enum summary_column {

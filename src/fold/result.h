@@ -25,6 +25,10 @@ enum format result_format(const struct query *q, const struct table *t, enum for
  * it came and the names of the new columns. Errors: STATUS_WRITE, STATUS_NO_MEMORY. */
 enum status result_heading(const struct query *q, struct fault *fault);
 
+/* Prints the name of every column to output_stream(), a line each, in quotes where CSV needs them.
+ * q: the summary. */
+void result_columns(const struct query *q);
+
 /* The number of the column's numbers. */
 uint64_t result_nnumbers(const struct column_partial *column);
 

@@ -198,6 +198,12 @@ bool input_is_repeatable(const struct input *in)
 	return true;
 }
 
+void input_watch_sections(struct input *in, section_watcher *watcher)
+{
+	if (in->sections)
+		sections_watch(in->sections, watcher);
+}
+
 struct section_totals input_sections(struct input *in)
 {
 	struct section_totals totals = {0};

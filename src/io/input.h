@@ -111,6 +111,9 @@ uint64_t input_nbytes_left(const struct input *in);
 /* Whether all files are plain, compressed or not: they can be read a second time. */
 bool input_is_repeatable(const struct input *in);
 
+/* Has what is decoded in sections call the watcher. Before the first chunk is read. */
+void input_watch_sections(struct input *in, section_watcher *watcher);
+
 /* What has been decoded in sections, of all files; 0 sections: nothing. */
 struct section_totals input_sections(struct input *in);
 

@@ -13,6 +13,7 @@
 
 #include "base/nearest.h"
 #include "number/decimal.h"
+#include "query/completion.h"
 
 #define NAME_NBYTES 32 /* every name is shorter */
 
@@ -195,65 +196,6 @@ void option_free_items(const char **items, size_t nitems)
 	free(items);
 }
 
-/* ---- completion ---- */
-
-/* Prints "a, b" as "a b" between two texts, or nothing if there are no words. */
-static void print_words(const char *before, const char *words, const char *after)
-{
-	if (!*words)
-		return;
-	fputs(before, stdout);
-	for (; *words; words++)
-		if (*words != ',')
-			putchar(*words);
-	fputs(after, stdout);
-}
-
-/* For bash, which splits --name=word at the "=" (COMP_WORDBREAKS), and zsh. */
-static void print_bash(const struct option_table *t)
-{
-	printf("[ -z \"${ZSH_VERSION-}\" ] || { autoload -U +X bashcompinit && bashcompinit; }\n"
-	       "_%s() {\n"
-	       "\tlocal word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=\n",
-	       t->program);
-	print_words("\twords='", t->operands, "'\n");
-	printf("\t[[ $word == \"=\" ]] && word=\n"
-	       "\t[[ $before == \"=\" ]] && before=${COMP_WORDS[COMP_CWORD-2]}\n"
-	       "\tcase $before in\n");
-	for (size_t i = 0; i < t->nrows; i++) {
-		if (*t->rows[i].words)
-			printf("\t--%s)", t->rows[i].name);
-		print_words(" words='", t->rows[i].words, "' ;;\n");
-	}
-	printf("\t*) [[ $word == -* ]] && words='");
-	for (size_t i = 0; i < t->nrows; i++)
-		printf("%s--%s", i ? " " : "", t->rows[i].name);
-	printf("' ;;\n"
-	       "\tesac\n"
-	       "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
-	       "}\n"
-	       "complete -o default -F _%s %s\n", t->program, t->program);
-}
-
-static void print_fish(const struct option_table *t)
-{
-	for (size_t i = 0; i < t->nrows; i++) {
-		const struct option_row *row = &t->rows[i];
-		bool is_file = !strcmp(row->argument, "FILE");
-		printf("complete -c %s -l %s", t->program, row->name);
-		if (row->letter)
-			printf(" -s %c", row->letter);
-		print_words(" -a '", row->words, "'");
-		printf("%s -d '", is_file ? " -rF" : *row->argument ? " -x" : "");
-		for (const char *c = row->help; *c; c++)
-			printf("%s%c", *c == '\'' || *c == '\\' ? "\\" : "", *c);
-		puts("'");
-	}
-	if (*t->operands)
-		printf("complete -c %s -n __fish_use_subcommand", t->program);
-	print_words(" -a '", t->operands, "'\n");
-}
-
 /* ---- help, version ---- */
 
 void option_print_row(const struct option_row *row, int width)
@@ -284,9 +226,7 @@ bool option_print_about(const struct option_table *table, enum option_about abou
 		table->print_help();
 	else if (about == ABOUT_VERSION)
 		print_version(table);
-	else if (about == ABOUT_FISH)
-		print_fish(table);
 	else if (about != ABOUT_NOTHING)
-		print_bash(table);
+		completion_print(table, about);
 	return about != ABOUT_NOTHING;
 }

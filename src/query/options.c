@@ -278,6 +278,9 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 	case OPTION_FORMAT:
 		o->format = (enum format)word;
 		break;
+	case OPTION_COLUMNS:
+		o->columns = true;
+		break;
 	case OPTION_DEVICE:
 		o->device = (enum device)word;
 		o->device_number = -1;
@@ -329,10 +332,9 @@ static enum status check_inflate(struct fault *fault)
 {
 	const char *name = getenv(INFLATE_VARIABLE);
 
-	if (!name || !*name || inflate_is_library(name))
+	if (!name || !*name || inflate_find(name))
 		return STATUS_OK;
-	return option_fault(fault, INFLATE_VARIABLE ": '%.64s' is none of isal, libdeflate, own, zlib",
-			    name);
+	return option_fault(fault, INFLATE_VARIABLE ": '%.64s' is neither own nor zlib", name);
 }
 
 static enum status read_environment(struct options *o, struct fault *fault)

@@ -63,6 +63,7 @@ struct options {
 	int device_number; /* with DEVICE_GPU: which; -1: every one */
 	int nthreads;      /* 0: as many as there are cores to run on */
 	size_t chunk_nbytes; /* 0: the workers' own choice; tests set it down to 1 */
+	bool columns; /* print their names instead of a result */
 	bool verbose;
 	enum option_about about;
 	int npaths;

@@ -131,11 +131,21 @@ static enum status check_operations(struct options *o, struct fault *fault)
 	return STATUS_OK;
 }
 
+static enum status check_columns(const struct options *o, struct fault *fault)
+{
+	if (o->nuses || o->where || o->format != FORMAT_AUTO)
+		return option_fault(fault, "--columns prints names, a line each: no operation and no "
+				    "--format goes with it");
+	return STATUS_OK;
+}
+
 enum status options_check(struct options *o, struct fault *fault)
 {
 	enum status status = check_notation(o, fault);
 
 	if (status == STATUS_OK)
 		status = check_dialect(o, fault);
+	if (status == STATUS_OK && o->columns)
+		status = check_columns(o, fault);
 	return status == STATUS_OK ? check_operations(o, fault) : status;
 }

@@ -295,12 +295,24 @@ enum status devices_choose(struct device_choice *devices, const struct options *
 	return STATUS_OK;
 }
 
-bool devices_read_ahead(const struct device_choice *devices)
+/* Whether a thread of any pool reads a chunk before it has finished the last one. */
+static bool any_reads_ahead(const struct device_choice *devices)
 {
 	for (size_t i = 0; i < devices->npools; i++)
 		if (devices->pools[i].reads_ahead)
 			return true;
 	return false;
+}
+
+void devices_set_up_input(const struct device_choice *devices, const struct plan *plan,
+			  struct input *input)
+{
+	if (any_reads_ahead(devices))
+		input_decode_alone(input);
+	if (plan->emits)
+		input_set_prompt(input);
+	if (plan->emits || !input_is_repeatable(input))
+		input_keep_order(input);
 }
 
 static const char *device_name(const struct worker_pool *p, char *text, size_t nbytes)

@@ -31,8 +31,9 @@ enum status devices_choose(struct device_choice *devices, const struct options *
 /* Warns on stderr of each GPU that failed during the run. CPUs have done its work correctly. */
 void devices_report_failures(const struct device_choice *devices);
 
-/* Whether a thread of any pool reads a chunk before it has finished the last one. */
-bool devices_read_ahead(const struct device_choice *devices);
+/* Has the input read as these devices and the plan need it. Before the first chunk is read. */
+void devices_set_up_input(const struct device_choice *devices, const struct plan *plan,
+			  struct input *input);
 
 /* Reports on stderr what every pool did. */
 void devices_report(const struct device_choice *devices, double elapsed_s);

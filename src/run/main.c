@@ -92,10 +92,30 @@ static void report_sections(const struct run *r)
 
 	if (totals.nsections)
 		message_note("gzip: sections %llu, begun ahead of their turn %llu; seconds of all threads: "
-			     "find %.3f, symbols %.3f, wait %.3f, bytes %.3f, resolve %.3f",
+			     "find %.3f, symbols %.3f, wait %.3f, bytes %.3f, again %.3f, resolve %.3f",
 			     (unsigned long long)totals.nsections, (unsigned long long)totals.nright,
 			     s[SECTION_FIND], s[SECTION_GUESS], s[SECTION_WAIT], s[SECTION_GO_ON],
-			     s[SECTION_RESOLVE]);
+			     s[SECTION_REDO], s[SECTION_RESOLVE]);
+}
+
+/* Folds the input as the query says, and prints the result. */
+static enum status compute(struct run *r, struct fault *fault)
+{
+	enum status status = devices_choose(&r->devices, &r->options, &r->query, r->input, fault);
+
+	if (status == STATUS_OK)
+		devices_set_up_input(&r->devices, &r->query.plan, r->input);
+	if (status == STATUS_OK && total_init(&r->total, &r->query.plan) != STATUS_OK)
+		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (status == STATUS_OK && r->query.plan.emits)
+		status = result_heading(&r->query, fault);
+	if (status == STATUS_OK) {
+		message_progress(&engine_nbytes_begun, input_nbytes_left(r->input));
+		status = engine_run(&r->query.plan, r->input, r->devices.pools, r->devices.npools,
+				    &r->total, !r->careful && input_is_repeatable(r->input), &r->all_ended,
+				    fault);
+	}
+	return status == STATUS_OK ? finish(r, fault) : status;
 }
 
 static enum status process(struct run *r, struct fault *fault)
@@ -108,26 +128,12 @@ static enum status process(struct run *r, struct fault *fault)
 		status = input_share_decoding(r->input, fault);
 	if (status == STATUS_OK)
 		status = query_make(&r->query, &r->options, r->input, fault);
-	if (status == STATUS_OK)
-		status = devices_choose(&r->devices, &r->options, &r->query, r->input, fault);
-	if (status == STATUS_OK && devices_read_ahead(&r->devices))
-		input_decode_alone(r->input);
-	if (status == STATUS_OK && total_init(&r->total, &r->query.plan) != STATUS_OK)
-		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	if (status == STATUS_OK && r->query.plan.emits) {
-		input_set_prompt(r->input);
-		status = result_heading(&r->query, fault);
-	}
-	if (status == STATUS_OK) {
-		if (r->query.plan.emits || !input_is_repeatable(r->input))
-			input_keep_order(r->input);
-		message_progress(&engine_nbytes_begun, input_nbytes_left(r->input));
-		status = engine_run(&r->query.plan, r->input, r->devices.pools, r->devices.npools,
-				    &r->total, !r->careful && input_is_repeatable(r->input), &r->all_ended,
-				    fault);
+	if (status == STATUS_OK && r->options.columns) {
+		result_columns(&r->query);
+		return output_close(fault);
 	}
 	if (status == STATUS_OK)
-		status = finish(r, fault);
+		status = compute(r, fault);
 	if (status == STATUS_OK && r->options.verbose) {
 		report_sections(r);
 		devices_report(&r->devices, clock_s() - begin_s);

@@ -93,6 +93,12 @@ def check_nothing_behind():
     says("then blank lines that are records", ["--count=1"], b"a\n\n\n", 0, "0\n")
     says("nothing is printed", ["--cumsum=1"], b"a,b\n", 1, "", LONE % 1)
     says("a condition on text", ["--where=:2 = 'y'"], b"x,y\n", 1, "", LONE % 1)
+    for name, behind in (("alone", b""), ("with a record behind it", b"2024-01-03,20\n")):
+        says("a slip beside text that begins with a digit, " + name, ["--count=1", "--sum=2"], b"2024-01-02,1O\n" + behind, 1, "",
+             DOUBT % (1, "col2", "1O", ""))
+    says("a doubtful value and nothing behind", ["--sum=1"], b"N/A\n", 1, "", DOUBT % (1, "col1", "N/A", " (try --missing 'N/A')"))
+    says("a counted text that begins with a digit, alone", ["--count=1"], b"2024-01-02\n", 1, "", LONE % 1)
+    says("the same beside a name, alone", ["--count=1", "--sum=2,3"], b"2024-01-02,1O,x\n", 1, "", LONE % 1)
     says("--header yes", ["--sum=1", "--header=yes"], b"abc\n", 0, "0\n")
     says("by name", ["--sum=abc"], b"abc\n", 0, "0\n")
     says("one by name", ["--count=1", "--sum=b"], b"a,b\n", 0, "count(a),sum(b)\n0,0\n")

@@ -5,7 +5,6 @@ import json
 import os
 import pty
 import re
-import shutil
 import subprocess
 
 import harness
@@ -359,66 +358,6 @@ def check_forms():
     del os.environ["POSIXLY_CORRECT"]
 
 
-def check_completion():
-    for tool in ("gpustat", "gpustat-bench"):
-        scripts = {}
-        for shell in ("bash", "zsh", "fish"):
-            r = harness.run(["--completion", shell], tool=tool)
-            harness.ok(r.status == 0 and not r.err and all(name.encode() in r.out for name in options_of(tool)),
-                       "%s --completion %s names every option" % (tool, shell), lambda: harness.describe(r))
-            scripts[shell] = fixture("%s.%s" % (tool, shell), r.out)
-        check_bash(tool, scripts["bash"])
-        check_other_shells(tool, scripts)
-
-
-def check_bash(tool, script):
-    if not shutil.which("bash"):
-        harness.skip(tool + ": bash completes it", "no bash")
-        return
-
-    def bash(text, *words):
-        return subprocess.run(["bash", "--norc", "-uc", 'source "$0"; ' + text, script] + list(words), env=harness.environment(),
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout.decode("utf-8")
-
-    def completes(want, *words):
-        got = bash('COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _%s; printf "%%s\\n" "${COMPREPLY[@]-}"' % tool, tool, *words).split()
-        harness.is_(sorted(got), sorted(want), "bash completes: %s %s" % (tool, " ".join(words)))
-
-    harness.is_(bash("complete -p " + tool), "complete -o default -F _%s %s\n" % (tool, tool), "bash knows how to complete " + tool)
-    completes(["--" + name for name in options_of(tool)], "--")
-    completes(["--format"], "--fo")
-    completes(["--help"], "scan", "--hel")
-    completes([], "--nosuch")
-    completes(["bash", "fish", "zsh"], "--completion", "")
-    completes(["bash", "fish", "zsh"], "--completion", "=")
-    completes(["json"], "--format", "=", "j")
-    if tool == "gpustat":
-        completes("auto plain csv tsv json table".split(), "--format", "")
-        completes("auto cpu gpu all".split(), "--sum=1", "--device", "")
-        completes("error skip".split(), "--invalid", "=")
-        completes([], "")
-        completes(["--sum"], "file.csv", "--su")
-        return
-    completes("reduce scan model ceilings pipeline".split(), "")
-    completes(["ceilings"], "ce")
-    completes("float32 int32 int64 int128 all".split(), "scan", "--type", "")
-
-
-def check_other_shells(tool, scripts):
-    """zsh reads bash's script; fish has its own."""
-    for shell, text, want in (
-            ("zsh", "autoload -U compinit; compinit -u -D; source $0; print ${_comps[%s]}" % tool, "_bash_complete -o default -F _%s\n" % tool),
-            ("fish", "source $argv[1]; complete -C '%s --format '" % tool, "json"),
-            ("fish", "source $argv[1]; complete -C '%s --compl'" % tool, "--completion\tprint completion for bash, zsh or fish, and exit\n")):
-        name = "%s completes %s" % (shell, tool)
-        if not shutil.which(shell):
-            harness.skip(name, "no " + shell)
-            continue
-        p = subprocess.run([shell, "-c", text, scripts[shell]], env=dict(harness.environment(), HOME=harness.folder()),
-                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        harness.ok(want in p.stdout.decode("utf-8") and not p.stderr, name, repr(p))
-
-
 check_selectors()
 check_headers()
 check_formats()
@@ -429,5 +368,4 @@ check_usage()
 check_abbreviations()
 check_wrong_options()
 check_forms()
-check_completion()
 harness.done()

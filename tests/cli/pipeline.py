@@ -6,6 +6,7 @@ trace, and the bars that draw.py makes of them, are counted against the table, a
 size of the file. How long anything took is not tested.
 """
 import csv
+import gzip
 import io
 import json
 import os
@@ -53,6 +54,8 @@ def hangs_together(row):
     chunk beside the others has figures of its stages apart alone."""
     if row["stage"] != "whole" and not row["nspans"]:
         return row["gbps"] is row["percent_of_ceiling"] is None and row["apart_gbps"] > 0 and not row["nbytes"]
+    if not row["ceiling_gbps"]:
+        return 0 < row["least_wall_ms"] <= row["wall_ms"] <= row["greatest_wall_ms"] and row["percent_of_ceiling"] is None
     (slowest, fastest), (low, high) = rounded(row["gbps"]), rounded(row["ceiling_gbps"])
     if not (0 < row["least_wall_ms"] <= row["wall_ms"] <= row["greatest_wall_ms"] and row["busy_ms"] > 0 and low > 0):
         return False
@@ -67,8 +70,8 @@ def is_speed_of_whole(row):
     return low <= fastest and slowest <= high
 
 
-def figures(name, args, chunk=None):
-    """The records of a run, after checks that hold of every run."""
+def figures(name, args, chunk=None, apart=True):
+    """The records of a run, after checks that hold of every run. apart: whether stages are timed apart."""
     r = run(["--repeat=2", "--format=json"] + args, chunk=chunk, timeout=120)
     rows = json.loads(r.out) if r.status == 0 and r.out else []
     harness.ok(r.status == 0 and r.err == b"" and len(rows) > 3, name + " ends well", lambda: harness.describe(r))
@@ -79,7 +82,7 @@ def figures(name, args, chunk=None):
     harness.is_(sum(row["nbytes"] for row in rows if row["stage"] == "map"), whole.get("nbytes"),
                 name + ": the whole is what was mapped")
     untimed = [row["stage"] for row in rows if row["device"] != "gpu" and not row["apart_gbps"]]
-    harness.is_(untimed, [], name + ": every stage was timed apart")
+    harness.is_(untimed, [] if apart else [row["stage"] for row in rows], name + ": every stage was timed apart, or none")
     return rows
 
 
@@ -157,6 +160,28 @@ def check_several_files(path):
     harness.is_(stages(rows)["map"]["nbytes"], 3 * (os.path.getsize(path) - 14), "their headers apart")
 
 
+def check_compressed(path):
+    """No stage is timed apart; those of sections lie within read. What they are made of adds up."""
+    trace, packed = (os.path.join(harness.folder(), name) for name in ("packed.trace", "input.csv.gz"))
+    with open(path, "rb") as f:
+        text = f.read()
+    with gzip.open(packed, "wb") as f:
+        f.write(text)
+    for nthreads in ("1", "3"):
+        name = "one .gz, threads: " + nthreads
+        rows = figures(name, ["--trace", trace, "--", "--device=cpu", "--threads", nthreads, "--sum=value", packed], CHUNK, apart=False)
+        of = stages(rows)
+        harness.is_(of["map"]["nbytes"], len(text) - 14, name + ": all of the text")
+        harness.is_("resolve" in of, nthreads == "3", name + ": decoded in sections by several threads alone")
+        if nthreads == "3":
+            text_nbytes = sum(of[stage]["nbytes"] for stage in ("bytes", "redo", "symbols") if stage in of)
+            harness.ok(0 < of["resolve"]["nbytes"] <= min(text_nbytes, len(text)), name + ": what was decoded became text", repr(of))
+            harness.ok(sum(of[s]["busy_ms"] for s in of if s == "turn") <= rows[-1]["busy_ms"] * 3, name + ": no longer than the run")
+        check_trace(name, rows, trace)
+    r = run(["--repeat=1", "--", "--device=cpu", "--sum=value", packed])
+    harness.ok(r.status == 0 and b"ceilings: none; compressed input" in r.out, "the table of one .gz", lambda: harness.describe(r))
+
+
 def check_formats(path):
     args = ["--repeat=1", "--", "--device=cpu", "--threads=2", "--sum=value", path]
     r = run(args)
@@ -232,6 +257,7 @@ def main():
     check_reduction(path)
     check_scan(path)
     check_several_files(path)
+    check_compressed(path)
     check_formats(path)
     check_refusals(path)
     check_gpu(path)

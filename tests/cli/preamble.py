@@ -30,6 +30,11 @@ def check_carriage_returns():
         says("CR alone, the second file: " + name, ["--count=1", "--header=no", fixture("lf.csv", b"1\n"), path], None, 1, "", CR % path)
         says("CR alone, gzip: " + name, [], gzip.compress(data), 1, "", CR % "<stdin>")
     says("CR alone and lines to skip", ["--skip-lines=1", "--sum=1"], b"x\r1\r2\r", 1, "", CR % "<stdin>")
+    two_crs, skip = fixture("two_crs.csv", b"\r\r"), ["--skip-lines=1", "--count=1", "--header=no"]
+    for name, args in (("", skip), (" that are too few", ["--skip-lines=2"] + skip[1:])):
+        says("CR alone, nothing but two, and lines to skip" + name, args + [fixture("none.csv", b""), two_crs], None, 1, "", CR % two_crs)
+    says("CR alone ends the only line to skip", skip, b"x\r", 0, "0\n")
+    says("CR alone in a line to skip that LF ends", skip, b"x\ry\r\n5\n", 0, "1\n")
     says("CR alone in a comment", ["--comment=#", "--sum=1"], b'# "\r1\r2\r', 1, "", CR % "<stdin>")
     escape = ["--escape=\\"]
     for name, data in (("a quote behind an escaped byte", b'"a\\"",b\r1,2\r'), ("an escaped LF", b"a\\\n,b\r1,2\r"),

@@ -105,7 +105,7 @@ def packed(rng):
     yield b"f" + b"\x28\xb5\x2f\xfd\x20\x05\x29\0\0" + b"1,2\n3"
     yield b"f" + b"\x50\x2a\x4d\x18\x03\0\0\0abc\x28\xb5\x2f\xfd\x20\x05\x29\0\0" + b"1,2\n3"
     yield b"f" + b"plain,text\n1,2\n"
-    # An incomplete set of Huffman codes, which of the libraries only ISA-L takes.
+    # An incomplete set of Huffman codes, which ISA-L takes; zlib does not.
     yield b"d" + bytes.fromhex("159039924531080373cea28027cdd85ceac773fce917" + "50" * 121 + "51662dca90657bd03f")
 
 

@@ -48,6 +48,8 @@ Row = collections.namedtuple("Row", "file line fields lines raw end offset blank
 def preamble(dialect, name, data):
     """-> (where the records begin, its line number, the delimiter that a line 'sep=' names, or None)."""
     at, line = len(BOM) if data.startswith(BOM) else 0, 1
+    if dialect.skip_lines and b"\n" not in data and b"\r" in data[at:-1]:
+        raise BadData("CR only, in the lines to skip", {(name, None)}, kind="cr")
     for _ in range(dialect.skip_lines if at < len(data) else 0):
         if at == len(data):
             raise BadData("fewer lines than --skip-lines says", {(name, None)}, kind="few")

@@ -84,8 +84,9 @@ def by_number(q, exprs, items, n):
 def verdict_of(q, row, chosen):
     """What the values of `chosen` tell: True, a header; False, data; None, nothing. BadData where they are doubtful."""
     kinds = {k: looks(q, row.fields[k]) for k in chosen}
-    kinds = {k: "name" if kind == "digits" and not chosen[k] else kind
-             for k, kind in kinds.items() if kind != "missing"}
+    kinds = {k: "weak" if kind == "digits" and not chosen[k] else kind for k, kind in kinds.items() if kind != "missing"}
+    slips = "digits" in kinds.values()      # beside 1O in a column of numbers, 2024-01-02 in a counted one is no name
+    kinds = {k: "name" if kind == "weak" else kind for k, kind in kinds.items() if kind != "weak" or not slips}
     found = set(kinds.values())
     if not found:
         return None

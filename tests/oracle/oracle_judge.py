@@ -17,7 +17,6 @@ KINDS = {       # what a message of each kind must hold
     "open": rb"quoted field is never closed",
     "nothing": rb"no record follows what may be a header: say --header yes or --header no",
     "doubtful": rb"is neither a number nor surely a name: say --header yes or --header no",
-    "guess": rb"say --header yes or --header no",
     "range": rb"number beyond 10\^-400 to 10\^400",
     "nul": rb"NUL byte in ",
     "cr": rb"lines end in CR alone: try tr '\\r' '\\n'",

@@ -56,7 +56,7 @@ class Table:
         try:
             self._find_header(exprs)
         except BadData as bad:
-            if bad.kind in ("doubtful", "guess", "nul", "open", "stray"):
+            if bad.kind in ("doubtful", "nul", "open", "stray"):
                 self._may_be_usage(bad.kind not in ("open", "stray"))
             raise
 
@@ -67,7 +67,7 @@ class Table:
                 at, line, said = preamble(self.q.dialect, name, data)
             except BadData as bad:
                 self.trouble, at, said = bad, 0, None
-            if only_cr(data[at:], self.q.dialect, said or self.delimiter):
+            if not self.trouble and only_cr(data[at:], self.q.dialect, said or self.delimiter):
                 self.trouble = BadData("CR only", {(name, None)}, kind="cr")
             if self.trouble:
                 break
@@ -126,7 +126,6 @@ class Table:
                 raise Unclear("more words in the first line than in the second") from None
             if self.trouble and second is UNCLEAR:
                 raise Unclear("which of two errors comes first") from None
-            bad.kind = "guess" if bad.kind == "doubtful" and len(flat) == 1 else bad.kind
             raise
         if first is not flat[0] and known not in ("said", "name"):
             raise Unclear("more words in the first line than in the second")

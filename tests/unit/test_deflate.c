@@ -168,7 +168,7 @@ static bool all_are_right(struct cuts cuts)
 /* The same through inflate_own, whose caller gives the unused input again. */
 static bool stream_is_right(struct cuts cuts)
 {
-	const struct inflate_ops *ops = inflate_own();
+	const struct inflate_ops *ops = &inflate_own;
 	void *state = ops->open();
 	size_t from = 0, to = 0, at = 0;
 	enum inflate_result result;
@@ -198,7 +198,7 @@ static bool stream_is_right(struct cuts cuts)
 /* A whole block, before a byte that must stay as it is. */
 static bool whole_is_right(void)
 {
-	const struct inflate_ops *ops = inflate_own();
+	const struct inflate_ops *ops = &inflate_own;
 	void *state = ops->open();
 	size_t n = wanted.text_nbytes;
 	bool ends = wanted.result == DEFLATE_ENDED && wanted.in_nbytes == packed_nbytes;
