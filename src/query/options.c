@@ -101,6 +101,7 @@ static void print_help(void)
 	print_rows(NOPERATIONS, NROWS);
 	printf("\nCOLS is a comma-separated list of header names, numbers (3), colN, :N, ranges\n"
 	       "(2-4, 2-, -4), or * for every numeric column; \"a,b\" quotes a name.\n"
+	       "PAIRS is a list of two columns each, with a colon between: x:y,2:3.\n"
 	       "EXPR: status >= 500 and not (method = \"GET\" or seconds is missing)\n"
 	       "\nExit status: 0 done, 1 bad data or failed input or output, 2 wrong usage.\n"
 	       "Not the GPU monitor of the same name. Full manual: man gpustat\n");

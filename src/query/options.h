@@ -38,7 +38,7 @@ struct invalid_limit {
 /* One operation of the command line. */
 struct operation_use {
 	enum operation operation;
-	const char *argument; /* COLS, X:Y, EXPR, or NULL */
+	const char *argument; /* COLS, PAIRS, EXPR, or NULL */
 };
 
 struct options {
