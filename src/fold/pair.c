@@ -91,11 +91,13 @@ static int64_t *wide_sum(struct pair_partial *p, int sign)
 	return p->wide[sign];
 }
 
-/* A product of two limbs is below 10^18, and a carry after each row keeps every limb below 2^61. */
+/* A product of two limbs is below 10^18: with a carry after each eight rows, a limb stays below
+ * 8 x 10^18 + 10^9 < 2^63. */
 enum status pair_add_wide(struct pair_partial *p, const struct wide *x, const struct wide *y)
 {
 	int negative = is_negative(x) != is_negative(y), sign = negative ? -1 : 1;
 	int64_t *sum = wide_sum(p, negative);
+	unsigned nrows = 0;
 
 	if (!sum)
 		return STATUS_NO_MEMORY;
@@ -104,8 +106,10 @@ enum status pair_add_wide(struct pair_partial *p, const struct wide *x, const st
 			continue;
 		for (int j = 0; j < WIDE_NLIMBS; j++)
 			sum[i + j] += sign * x->limb[i] * y->limb[j];
-		carry(sum);
+		if (++nrows % 8 == 0)
+			carry(sum);
 	}
+	carry(sum);
 	return STATUS_OK;
 }
 

@@ -8,7 +8,7 @@
 
 #include "query/option_table.h"
 
-/* A thread takes some 400 bytes a pair: 200 MB. */
+/* A thread takes up to 0.4 KiB a pair: 200 MB. */
 #define MATRIX_COLUMNS_MAX 1000
 
 static enum status reserve(struct plan *plan, size_t npairs, struct fault *fault)

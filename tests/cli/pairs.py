@@ -256,6 +256,10 @@ def check_digits_of_400():
         for chunk in (None, 1000):
             harness.answers("%s of numbers of 800 digits, chunks of %s" % (operation, chunk), ["--%s=x:y" % operation],
                             lines(["x", "y"], rows), want_of(operation, xs, ys) + "\n", chunk=chunk, threads=3)
+    nines = "9" * 400 + "." + "9" * 400
+    for x, y in ((nines, nines), (nines, "-" + nines), (digits() + "." + digits(), digits() + "." + digits())):
+        harness.answers("a product of 1600 digits, exact to the last: %s x %s" % (x[:4], y[:4]), ["--cov=x:y"],
+                        lines(["x", "y"], [[x, y], [x, y], [x, y]]), "0\n")
 
 
 check_definitions()
