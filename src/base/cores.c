@@ -1,93 +1,42 @@
 /* SPDX-License-Identifier: MIT
  *
- * cores.c - see cores.h. The files: cgroups(7); Linux, Documentation/admin-guide/cgroup-v2.rst.
+ * cores.c - see cores.h.
  */
 #include "base/cores.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#define MOUNT "/sys/fs/cgroup"
+#include "base/control_group.h"
 
-/* Reads up to room_nbytes - 1 bytes of a file, and adds a NUL. */
-static bool read_text(const char *folder, const char *name, char *text, size_t room_nbytes)
-{
-	char path[PATH_MAX];
-	ssize_t n = -1;
-	int fd;
-
-	if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
-		return false;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	n = read(fd, text, room_nbytes - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	return n > 0;
-}
-
-/* Returns one group's quota in cores, rounded up: "QUOTA PERIOD" or "max PERIOD", in microseconds. */
-static int granted_by(const char *folder)
+/* Lowers *least to a group's quota in cores, rounded up: "QUOTA PERIOD" or "max PERIOD", in
+ * microseconds. */
+static void limit_to_group(void *least, const char *folder)
 {
 	char text[64], *end;
 	long long quota, period, ncores;
 
-	if (!read_text(folder, "cpu.max", text, sizeof text))
-		return INT_MAX;
+	if (!control_group_read(folder, "cpu.max", text, sizeof text))
+		return;
 	quota = strtoll(text, &end, 10);
 	period = strtoll(end, NULL, 10);
 	if (quota <= 0 || period <= 0)
-		return INT_MAX;
+		return;
 	ncores = quota / period + (quota % period != 0);
-	return ncores < INT_MAX ? (int)ncores : INT_MAX;
+	if (ncores < *(int *)least)
+		*(int *)least = (int)ncores;
 }
 
-/* Returns the least quota of a group and its ancestors, up to the hierarchy's root. In a container
- * the root is its own group, and `group` may be its path on the host. */
-static int granted_within(const char *root, const char *group)
-{
-	char folder[PATH_MAX];
-	size_t least_nbytes, nbytes;
-	int least, n = snprintf(folder, sizeof folder, "%s" MOUNT "%s", root, group);
-
-	if (n < 0 || n >= (int)sizeof folder)
-		return INT_MAX;
-	least_nbytes = (size_t)n - strlen(group);
-	if (strstr(group, "/..") || !strcmp(group, "/")) /* not visible here; the root */
-		folder[least_nbytes] = '\0';
-	least = granted_by(folder);
-	for (nbytes = strlen(folder); nbytes > least_nbytes; nbytes--) {
-		if (folder[nbytes - 1] != '/')
-			continue;
-		folder[nbytes - 1] = '\0';
-		n = granted_by(folder);
-		least = n < least ? n : least;
-	}
-	return least;
-}
-
-/* /proc/self/cgroup has a line "0::GROUP" for version 2. Version 1's groups are not read: on two
- * cores, 16 threads are as fast as 2 (2026-11-22), so ignoring a quota costs nothing. */
+/* Version 1's groups are not read: on two cores, 16 threads are as fast as 2 (2026-11-22), so
+ * ignoring a quota costs nothing. */
 int cores_granted(const char *root)
 {
-	char folder[PATH_MAX], text[16384], *group;
+	int least = INT_MAX;
 
-	if (snprintf(folder, sizeof folder, "%s/proc/self", root) >= (int)sizeof folder ||
-	    !read_text(folder, "cgroup", text, sizeof text))
-		return INT_MAX;
-	group = strncmp(text, "0::", 3) ? strstr(text, "\n0::") : text;
-	if (!group)
-		return INT_MAX;
-	group = strchr(group, ':') + 2;
-	group[strcspn(group, "\n")] = '\0';
-	return granted_within(root, group);
+	control_group_each(root, NULL, "/sys/fs/cgroup", limit_to_group, &least);
+	return least;
 }
 
 /* For machines with more than CPU_SETSIZE cores. */
@@ -124,7 +73,7 @@ void cores_keep_to(const char *folder, const char *name)
 	cpu_set_t set, allowed;
 	char list[4096], *at = list, *end;
 
-	if (!read_text(folder, name, list, sizeof list) ||
+	if (!control_group_read(folder, name, list, sizeof list) ||
 	    sched_getaffinity(0, sizeof allowed, &allowed))
 		return;
 	CPU_ZERO(&set);

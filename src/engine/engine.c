@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "engine/total_join.h"
 #include "engine/worker_thread.h"
 
 /* Chunks that may be folded while the total waits for one. The entry chain has more slots, one for
@@ -260,11 +261,13 @@ static bool end_threads(struct engine *e, const bool *started)
 /* Adds the threads' own partials to the total. */
 static enum status add_deferred(struct engine *e)
 {
+	struct partial *deferred[e->nthreads];
+	size_t ndeferred = 0;
+
 	for (int i = 0; i < e->nthreads; i++)
-		if (e->threads[i].deferred.columns &&
-		    partial_combine(&e->total->partial, &e->threads[i].deferred) != STATUS_OK)
-			return fault_set(e->fault, STATUS_NO_MEMORY, 0, NULL);
-	return STATUS_OK;
+		if (e->threads[i].deferred.columns)
+			deferred[ndeferred++] = &e->threads[i].deferred;
+	return total_join(&e->total->partial, deferred, ndeferred, e->plan, e->nthreads, e->fault);
 }
 
 enum status engine_run(const struct plan *plan, struct input *input, struct worker_pool *pools,

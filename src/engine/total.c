@@ -190,11 +190,12 @@ static enum status check(struct total *t, struct text *text, const struct partia
 	return status;
 }
 
-static enum status combine(struct partial *p, const struct partial *later, struct fault *fault)
+static enum status combine(const struct total *t, struct partial *p, const struct partial *later,
+			   struct fault *fault)
 {
-	if (partial_combine(p, later) != STATUS_OK)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	return STATUS_OK;
+	enum status status = partial_combine(p, later);
+
+	return status == STATUS_OK ? status : partial_fault(p, t->plan, status, fault);
 }
 
 /* ---- the seam ---- */
@@ -272,16 +273,19 @@ static enum status seam_fold(struct total *t, bool at_end, const struct seam_use
 	if (at_end)
 		s->data[s->nbytes] = '\n';
 	if (partial_need(use->into, t->plan) != STATUS_OK ||
-	    seam_folder_begin(t, use->folder) != STATUS_OK ||
-	    cpu_folder_fold(cpu, s->data, nbytes, CHUNK_BETWEEN_RECORDS, p) != STATUS_OK)
+	    seam_folder_begin(t, use->folder) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	p->offset_bytes = s->offset_bytes;
+	status = cpu_folder_fold(cpu, s->data, nbytes, CHUNK_BETWEEN_RECORDS, p);
+	if (status != STATUS_OK)
+		return partial_fault(p, t->plan, status, fault);
 	s->nbytes = 0;
 	status = check(t, &text, p, fault);
 	if (status == STATUS_OK && p->open_field_offset != OFFSET_NONE)
 		return diagnose_open(t->file_plan, &text, p->open_field_offset, fault);
 	if (status == STATUS_OK && t->plan->emits)
 		status = seam_emit(t, cpu, nbytes, at_end, use->out, fault);
-	return status == STATUS_OK ? combine(use->into, p, fault) : status;
+	return status == STATUS_OK ? combine(t, use->into, p, fault) : status;
 }
 
 /* ---- a chunk's turn ---- */
@@ -383,7 +387,7 @@ enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nline
 	status = check(t, &text, later, fault);
 	output->good_nbytes = status == STATUS_OK ? chunk->nbytes : t->fault_offset;
 	if (status == STATUS_OK)
-		status = combine(&t->partial, later, fault);
+		status = combine(t, &t->partial, later, fault);
 	if (status == STATUS_OK)
 		status = add_tail(t, chunk, later, &tail, fault);
 	t->settled = t->settled || columns_are_known(t->plan, &t->partial);
@@ -440,6 +444,7 @@ void border_copy(struct border *b, const struct chunk *chunk, uint64_t nlines,
 	b->chunk = *chunk;
 	b->chunk.data = b->text;
 	b->chunk.nbytes = later->head_nbytes + tail_nbytes;
+	b->tail_offset_bytes = chunk->offset_bytes + later->tail_offset;
 	b->nlines = nlines;
 	b->head_ends = later->head_ends;
 	b->head_nbytes = later->head_nbytes;
@@ -463,6 +468,7 @@ enum status total_add_border(struct total *t, const struct border *b, struct sea
 	const struct partial ends = {.head_ends = b->head_ends, .head_nbytes = b->head_nbytes,
 				     .tail_offset = b->head_nbytes};
 	struct seam_use use = {folder, t->settled ? deferred : &t->partial, NULL};
+	struct chunk tail = b->chunk; /* as if its text began where the tail's offset says */
 	enum status status;
 	uint64_t line;
 
@@ -470,5 +476,6 @@ enum status total_add_border(struct total *t, const struct border *b, struct sea
 	line = pass_lines(t, &b->chunk, b->nlines);
 	status = add_head(t, &b->chunk, line, &ends, &use, fault);
 	settle(t);
-	return status == STATUS_OK ? add_tail(t, &b->chunk, &ends, &use, fault) : status;
+	tail.offset_bytes = b->tail_offset_bytes - b->head_nbytes;
+	return status == STATUS_OK ? add_tail(t, &tail, &ends, &use, fault) : status;
 }

@@ -52,6 +52,7 @@ struct chunk_output {
 #define BORDER_NBYTES 4096 /* two halves of records of some hundred columns */
 struct border {
 	struct chunk chunk; /* the chunk, but data and nbytes are those of text */
+	uint64_t tail_offset_bytes; /* of the tail in the input */
 	uint64_t nlines;    /* of the whole chunk */
 	bool guesses;       /* CHUNK_GUESSES, folded before its entry was known */
 	bool head_ends;     /* as in struct partial */

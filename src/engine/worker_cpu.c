@@ -60,10 +60,12 @@ static enum status cpu_map(struct worker *w, const struct chunk *chunk, struct c
 static enum status cpu_fold(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
 			    struct partial *out, struct fault *fault)
 {
-	enum status status = rows_fold(&w->folder.folder, &w->folder.rows, chunk->data,
-				       chunk->nbytes, entry, out);
+	enum status status;
 
-	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
+	out->offset_bytes = chunk->offset_bytes;
+	status = rows_fold(&w->folder.folder, &w->folder.rows, chunk->data, chunk->nbytes, entry,
+			   out);
+	return status == STATUS_OK ? status : partial_fault(out, w->plan, status, fault);
 }
 
 static enum status cpu_emit(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,

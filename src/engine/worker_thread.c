@@ -224,9 +224,12 @@ static bool post_border(struct worker_thread *t)
 	uint64_t k = t->slot->chunk.index;
 	struct fault fault;
 
-	if (partial_need(&t->deferred, e->plan) != STATUS_OK ||
-	    partial_combine(&t->deferred, &t->partial) != STATUS_OK) {
-		fault_set(&fault, STATUS_NO_MEMORY, 0, NULL);
+	enum status status = partial_need(&t->deferred, e->plan);
+
+	if (status == STATUS_OK)
+		status = partial_combine(&t->deferred, &t->partial);
+	if (status != STATUS_OK) {
+		partial_fault(&t->deferred, e->plan, status, &fault);
 		engine_fail(e, &fault);
 		return false;
 	}

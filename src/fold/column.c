@@ -4,9 +4,13 @@
  */
 #include "fold/column.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory_limit.h"
+#include "fold/keys.h"
 #include "fold/pair.h"
 #include "query/value.h"
 
@@ -78,7 +82,7 @@ void partial_clear(struct partial *p)
 		p->nmatched[i] = 0;
 	p->nundecided = 0;
 	p->first_undecided_offset = OFFSET_NONE;
-	p->nrecords = p->nragged = 0;
+	p->nrecords = p->nragged = p->offset_bytes = 0;
 	p->first_ragged_offset = p->open_field_offset = OFFSET_NONE;
 	p->first_stray_offset = OFFSET_NONE;
 	p->head_ends = p->needs_entry = false;
@@ -125,6 +129,7 @@ enum status partial_combine(struct partial *p, const struct partial *later)
 {
 	for (size_t c = 0; c < p->ncolumns; c++) {
 		enum status status = column_combine(&p->columns[c], &later->columns[c]);
+		p->full_column = c;
 		if (status != STATUS_OK)
 			return status;
 	}
@@ -139,6 +144,26 @@ enum status partial_combine(struct partial *p, const struct partial *later)
 	p->nragged += later->nragged;
 	p->first_ragged_offset = p->first_stray_offset = OFFSET_NONE;
 	return STATUS_OK;
+}
+
+enum status partial_fault(const struct partial *p, const struct plan *plan, enum status status,
+			  struct fault *fault)
+{
+	char words[FAULT_DETAIL_NBYTES];
+	const struct moment_cells *m;
+
+	if (status != STATUS_MANY_KEYS)
+		return fault_set(fault, status, 0, NULL);
+	m = &p->columns[p->full_column].moments;
+	snprintf(words, sizeof words, "%" PRIu64 " in the table of one thread; all tables may have %" PRIu64
+		 " bytes",
+		 keys_count(m->cell[CELL_KEYS]) + keys_count(m->cell[CELL_TEXT_KEYS]),
+		 memory_limit_nbytes());
+	fault_set(fault, status, 0, words);
+	fault->column = plan->columns[p->full_column].name;
+	snprintf(fault->remedy, sizeof fault->remedy,
+		 "a larger --memory, --threads 1, or one column at a time");
+	return status;
 }
 
 void column_numbers(const struct column_partial *column, struct wide_fold *out)
@@ -194,31 +219,63 @@ static void add_nul(struct column_partial *column, size_t offset)
 	note_first(&column->first_nul_offset, offset);
 }
 
+/* Folds a value that is neither missing nor has a NUL. */
+static enum status add_value(const struct plan_column *plan, struct column_partial *column,
+			     const struct value *v, size_t offset)
+{
+	uint8_t scale = (uint8_t)v->number.scale;
+
+	if (!plan->parses) {
+		column->fast.count++;
+		return STATUS_OK;
+	}
+	if (v->kind != DECIMAL_NUMBER)
+		return add_wide(column, plan->needs, v, offset);
+	note_first(&column->first_number_offset, offset);
+	if (by_scale_add(&column->fast, v->number) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	return moments_add(&column->moments, plan->needs, &v->number.significand, &scale, 1);
+}
+
+/* Adds a value's text to the column's keys. is_invalid: it is no number, where one must be. */
+static enum status add_text(struct partial *p, size_t c, const struct plan_column *plan,
+			    const struct value *v, bool is_invalid, size_t offset)
+{
+	struct keys *keys;
+
+	if (is_invalid && !plan->counts_text)
+		return STATUS_OK;
+	p->full_column = c;
+	keys = moments_need(&p->columns[c].moments, is_invalid ? CELL_TEXT_KEYS : CELL_KEYS);
+	if (!keys)
+		return STATUS_NO_MEMORY;
+	return keys_add(keys, keys_wanted_of(plan), v->text, v->nbytes, p->offset_bytes + offset);
+}
+
 enum status column_add_field(const struct plan *plan, struct partial *p, size_t c, const char *field,
 			size_t nbytes, size_t offset, struct scratch *scratch)
 {
 	struct column_partial *column = &p->columns[c];
-	bool parses = plan->columns[c].parses;
-	unsigned needs = plan->columns[c].needs;
+	const struct plan_column *to = &plan->columns[c];
+	uint64_t ninvalid = column->ninvalid;
 	struct value v;
-	enum status status = value_read(plan, parses, field, nbytes, scratch, &v);
+	enum status status = value_read(plan, to->parses, field, nbytes, scratch, &v);
 
 	if (status != STATUS_OK)
 		return status;
 	if (v.kind == DECIMAL_MISSING) {
 		column->nmissing++;
-	} else if (v.kind == DECIMAL_INVALID && memchr(v.text, '\0', v.nbytes)) {
-		add_nul(column, offset);
-	} else if (!parses) {
-		column->fast.count++;
-	} else if (v.kind == DECIMAL_NUMBER) {
-		uint8_t scale = (uint8_t)v.number.scale;
-		note_first(&column->first_number_offset, offset);
-		if (by_scale_add(&column->fast, v.number) != STATUS_OK)
-			return STATUS_NO_MEMORY;
-		return moments_add(&column->moments, needs, &v.number.significand, &scale, 1);
-	} else {
-		return add_wide(column, needs, &v, offset);
+		return STATUS_OK;
 	}
-	return STATUS_OK;
+	if (v.kind == DECIMAL_INVALID && memchr(v.text, '\0', v.nbytes)) {
+		add_nul(column, offset);
+		return STATUS_OK;
+	}
+	status = add_value(to, column, &v, offset);
+	if (status != STATUS_OK || !(to->needs & MOMENT_KEYS))
+		return status;
+	if (to->parses) /* v.text may be in another notation */
+		v.text = field_value(&plan->dialect, field, nbytes, scratch, &v.nbytes);
+	return v.text ? add_text(p, c, to, &v, column->ninvalid > ninvalid, offset)
+		      : STATUS_NO_MEMORY;
 }

@@ -54,6 +54,8 @@ struct partial {
 	uint64_t nundecided; /* records for which a predicate compares text with a number */
 	size_t first_undecided_offset; /* the first such value, and its column */
 	uint32_t undecided_column;
+	uint64_t offset_bytes; /* of the folded text in the input: whoever folds sets it */
+	size_t full_column; /* after STATUS_MANY_KEYS: whose values they are */
 	uint64_t nrecords; /* taken, whether or not a predicate holds; blank lines are none */
 	uint64_t nragged;  /* records for which ragged_is_counted */
 	size_t first_ragged_offset; /* where the first of them starts */
@@ -82,9 +84,14 @@ void partial_free(struct partial *p);
 /* Makes p the fold of no records. Keeps its memory. */
 void partial_clear(struct partial *p);
 
-/* p becomes the fold of p's records followed by later's. STATUS_NO_MEMORY or OK. */
+/* p becomes the fold of p's records followed by later's. Until then, a fold may point into the text
+ * that was folded (keys.h). Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status partial_combine(struct partial *p, const struct partial *later);
 
+/* Fills fault where memory ran out for p: with STATUS_MANY_KEYS, it tells of whose values and how many.
+ * Returns status. */
+enum status partial_fault(const struct partial *p, const struct plan *plan, enum status status,
+			  struct fault *fault);
 /* These do for one column what the function of that name does for a partial's. Zeroed: no
  * values. */
 void column_free(struct column_partial *column);
@@ -111,7 +118,7 @@ void column_numbers(const struct column_partial *column, struct wide_fold *out);
  * with or without quotes.
  * field: nbytes raw bytes of the record, with its quotes, without the CR of the line end.
  * offset: of field[0] in the folded text.
- * Errors: STATUS_NO_MEMORY. A value that is no number is counted, not an error: total.c
+ * Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. A value that is no number is counted, not an error: total.c
  * decides what it means, in the order of all records. */
 enum status column_add_field(const struct plan *plan, struct partial *p, size_t c, const char *field,
 			size_t nbytes, size_t offset, struct scratch *scratch);

@@ -6,10 +6,13 @@
 
 #include <stdlib.h>
 
+extern const struct moment_ops moment_keys;
 extern const struct moment_ops moment_squares;
 
 const struct moment_ops *const moment_table[NCELLS] = {
 	[CELL_SQUARES] = &moment_squares,
+	[CELL_KEYS] = &moment_keys,
+	[CELL_TEXT_KEYS] = &moment_keys,
 };
 
 void moments_free(struct moment_cells *m)
@@ -29,22 +32,27 @@ void moments_clear(struct moment_cells *m)
 			moment_table[i]->clear(m->cell[i]);
 }
 
-/* Makes cell i unless it is there. */
-static enum status need_cell(struct moment_cells *m, int i)
+void *moments_need(struct moment_cells *m, int i)
 {
 	if (!m->cell[i])
 		m->cell[i] = calloc(1, moment_table[i]->cell_nbytes);
-	return m->cell[i] ? STATUS_OK : STATUS_NO_MEMORY;
+	return m->cell[i];
 }
 
-/* Makes the cells of the moments in needs. */
+/* Whether cell i is of numbers and one of `needs`. */
+static bool takes_numbers(int i, unsigned needs)
+{
+	return moment_table[i]->add && (needs & moment_table[i]->moment);
+}
+
+/* Makes the cells of the moments of numbers in needs. */
 static enum status need_cells(struct moment_cells *m, unsigned needs)
 {
 	enum status status = STATUS_OK;
 
 	for (int i = 0; i < NCELLS && status == STATUS_OK; i++)
-		if (needs & moment_table[i]->moment)
-			status = need_cell(m, i);
+		if (takes_numbers(i, needs) && !moments_need(m, i))
+			status = STATUS_NO_MEMORY;
 	return status;
 }
 
@@ -54,7 +62,7 @@ enum status moments_add(struct moment_cells *m, unsigned needs, const int64_t *s
 	enum status status = need_cells(m, needs);
 
 	for (int i = 0; i < NCELLS && status == STATUS_OK; i++)
-		if (needs & moment_table[i]->moment)
+		if (takes_numbers(i, needs))
 			status = moment_table[i]->add(m->cell[i], significand, scale, rows);
 	return status;
 }
@@ -64,7 +72,7 @@ enum status moments_add_wide(struct moment_cells *m, unsigned needs, const struc
 	enum status status = need_cells(m, needs);
 
 	for (int i = 0; i < NCELLS && status == STATUS_OK; i++)
-		if (needs & moment_table[i]->moment)
+		if (takes_numbers(i, needs))
 			status = moment_table[i]->add_wide(m->cell[i], x);
 	return status;
 }
@@ -76,9 +84,9 @@ enum status moments_combine(struct moment_cells *m, const struct moment_cells *l
 	for (int i = 0; i < NCELLS && status == STATUS_OK; i++) {
 		if (!later->cell[i])
 			continue;
-		status = need_cell(m, i);
-		if (status == STATUS_OK)
-			status = moment_table[i]->combine(m->cell[i], later->cell[i]);
+		if (!moments_need(m, i))
+			return STATUS_NO_MEMORY;
+		status = moment_table[i]->combine(m->cell[i], later->cell[i]);
 	}
 	return status;
 }

@@ -30,21 +30,28 @@ struct moment_ops {
 	void (*clear)(void *cell);
 
 	/* Adds the numbers significand[i] x 10^-scale[i] for each bit i that is set in rows.
-	 * Errors: STATUS_NO_MEMORY. */
+	 * NULL: the moment is one of texts. Errors: STATUS_NO_MEMORY. */
 	enum status (*add)(void *cell, const int64_t *significand, const uint8_t *scale,
 			   uint64_t rows);
 
-	/* Adds a number that does not fit the fast path. Errors: STATUS_NO_MEMORY. */
+	/* Adds a number that does not fit the fast path. NULL where add is. Errors:
+	 * STATUS_NO_MEMORY. */
 	enum status (*add_wide)(void *cell, const struct wide *x);
 
-	/* cell becomes the moment of cell's numbers followed by later's. Errors: STATUS_NO_MEMORY. */
+	/* cell becomes the moment of cell's numbers followed by later's. Errors: STATUS_NO_MEMORY,
+	 * and what the moment's file says. */
 	enum status (*combine)(void *cell, const void *later);
 
 	/* Frees what the cell owns, but not the cell. */
 	void (*free)(void *cell);
 };
 
-enum { CELL_SQUARES, NCELLS };
+enum {
+	CELL_SQUARES,
+	CELL_KEYS,      /* of the column's values; if it parses, of its numbers */
+	CELL_TEXT_KEYS, /* if it parses, of the values that are no numbers */
+	NCELLS
+};
 
 /* By cell. */
 extern const struct moment_ops *const moment_table[NCELLS];
@@ -63,7 +70,11 @@ enum status moments_add(struct moment_cells *m, unsigned needs, const int64_t *s
 			const uint8_t *scale, uint64_t rows);
 enum status moments_add_wide(struct moment_cells *m, unsigned needs, const struct wide *x);
 
-/* m becomes the moments of m's numbers followed by later's. Errors: STATUS_NO_MEMORY. */
+/* Makes cell i, unless it is there, and returns it; NULL: no memory. */
+void *moments_need(struct moment_cells *m, int i);
+
+/* m becomes the moments of m's numbers followed by later's. Errors: STATUS_NO_MEMORY,
+ * STATUS_MANY_KEYS. */
 enum status moments_combine(struct moment_cells *m, const struct moment_cells *later);
 
 /* ---- squares (moment_squares.c) ---- */

@@ -183,6 +183,7 @@ void pair_statistic_format(enum operation operation, const struct plan *plan,
 {
 	static pair_formula *const formulas[NOPERATIONS] = {
 #define FORMULA_REDUCE(formula) NULL
+#define FORMULA_TEXT(formula) NULL
 #define FORMULA_PAIR(formula) formula
 #define FORMULA_RECORDS(formula) NULL
 #define FORMULA_RUNNING(new_column) NULL

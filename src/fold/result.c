@@ -45,7 +45,8 @@ static void read_moments(const struct plan_column *plan, const struct column_par
 {
 	uint64_t ntexts = column->ninvalid - result_nleft_out(plan, column);
 
-	statistic_moments(column, result_nnumbers(column) + ntexts, out);
+	statistic_moments(column, result_nnumbers(column) + ntexts, is_text_column(plan, column),
+			  out);
 }
 
 static bool set_cell(struct cell *cell, const char *text, bool is_number)
@@ -85,11 +86,27 @@ static bool set_pair(const struct query *q, const struct partial *total, const s
 	return set_cell(value, text, true) && name->text;
 }
 
+/* Sets the cell to the result of an operation of a column. */
+static bool set_statistic(enum operation operation, const struct column_moments *moments,
+			  struct cell *cell)
+{
+	char text[STATISTIC_TEXT_NBYTES];
+	struct key_found found;
+
+	if (operation_kind(operation) != OPERATION_TEXT) {
+		statistic_format(operation, moments, text);
+		return set_cell(cell, text, true);
+	}
+	if (!statistic_text(operation, moments, &found))
+		return set_cell(cell, "", true);
+	cell->text = strndup(found.text, found.nbytes);
+	return cell->text != NULL;
+}
+
 static bool set_result(const struct query *q, const struct partial *total, const struct result *r,
 		       struct cell *name, struct cell *value)
 {
 	const struct plan_column *column = &q->plan.columns[r->column];
-	char text[STATISTIC_TEXT_NBYTES];
 	struct column_moments moments;
 
 	if (!operation_has_columns(r->operation))
@@ -101,8 +118,7 @@ static bool set_result(const struct query *q, const struct partial *total, const
 		name->text = NULL;
 	name->is_number = true;
 	read_moments(column, &total->columns[r->column], &moments);
-	statistic_format(r->operation, &moments, text);
-	return set_cell(value, text, true) && name->text;
+	return set_statistic(r->operation, &moments, value) && name->text;
 }
 
 /* Whether '*' asked for this result of a column that holds no numbers. */

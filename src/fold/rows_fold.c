@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fold/row_keys.h"
+
 enum status row_folder_init(struct row_folder *f, const struct plan *plan)
 {
 	memset(f, 0, sizeof *f);
@@ -22,6 +24,7 @@ enum status row_folder_init(struct row_folder *f, const struct plan *plan)
 		f->hints[c].decimal = plan->notation.decimal;
 		f->hints[c].sums_only = !(plan->columns[c].needs & MOMENT_EXTREMES);
 	}
+	row_keys_init(f);
 	return row_filter_init(&f->filter, plan);
 }
 
@@ -44,13 +47,6 @@ struct fold {
 };
 
 /* ---- a column ---- */
-
-/* One field of each of nrows rows: row r's is ended by ends[r x stride]. */
-struct row_fields {
-	const uint32_t *ends;
-	size_t stride, nrows;
-	bool drops_cr;
-};
 
 /* Folds a field that is not a plain number. */
 static enum status fold_field(const struct fold *m, size_t c, struct field_span span)
@@ -108,6 +104,8 @@ static enum status fold_converted(const struct fold *m, size_t c, const struct r
 	if (numbers && plan_column_has_moments(plan))
 		status = moments_add(&column->moments, plan->needs, x->significand, x->scale,
 				     numbers);
+	if (numbers && (plan->needs & MOMENT_KEYS) && status == STATUS_OK)
+		status = row_keys_note_numbers(m->f, m->text, c, fields, numbers, m->out);
 	column->nmissing += (uint64_t)__builtin_popcountll(empty);
 	if (numbers)
 		note_first_number(column, field_at(m, fields, lowest(numbers)).begin);
@@ -152,6 +150,8 @@ static enum status fold_exact(const struct fold *m, size_t c, struct row_fields 
 		return fold_moments(m, c, fields);
 	while (status == STATUS_OK && fields.nrows > 0) {
 		size_t n = fold_numbers(m, c, &fields);
+		if (!column->parses && (column->needs & MOMENT_KEYS))
+			status = row_keys_note(m->f, m->text, c, &fields, m->out, &n);
 		fields.ends += n * fields.stride;
 		fields.nrows -= n;
 		if (n >= RUN_NROWS)
@@ -425,6 +425,7 @@ enum status rows_fold(struct row_folder *f, struct rows *r, const char *text, si
 	enum status status;
 
 	f->nkept = 0;
+	row_keys_begin(f, text, nbytes);
 	decimal_fold_clear(&f->fold);
 	status = rows_walk(r, text, nbytes, entry, fold_run, &m, &extent);
 	out->head_ends = extent.head_ends;

@@ -31,6 +31,9 @@ struct row_folder {
 	struct scratch scratch;
 	struct simd_hint *hints; /* of each of the plan's columns */
 	struct decimal_fold fold; /* of the current column; added to its bins at the end */
+	bool keeps_keys;     /* some column needs MOMENT_KEYS */
+	bool has_plain_texts; /* of the current text: no NUL, no escapes */
+	bool may_not_be_key[256]; /* by first byte: the field may be missing, or is quoted */
 	/* If records are printed without new fields: those to print, in order, not adjacent. */
 	struct row_range *kept;
 	size_t nkept, kept_capacity;

@@ -124,10 +124,29 @@ static void statistic_stddev_pop(const struct column_moments *m, char *text)
 	format_stddev(m, 0, text);
 }
 
-void statistic_moments(const struct column_partial *column, uint64_t npresent,
+static void statistic_count_distinct(const struct column_moments *m, char *text)
+{
+	snprintf(text, STATISTIC_TEXT_NBYTES, "%" PRIu64,
+		 keys_count(m->keys) + keys_count(m->text_keys));
+}
+
+/* A text is a number or none wherever it stands, so the two sets of keys have none in common. */
+static bool statistic_mode(const struct column_moments *m, struct key_found *out)
+{
+	return keys_find(m->keys, m->text_keys, KEYS_MOST_FREQUENT, out);
+}
+
+static bool statistic_antimode(const struct column_moments *m, struct key_found *out)
+{
+	return keys_find(m->keys, m->text_keys, KEYS_LEAST_FREQUENT, out);
+}
+
+void statistic_moments(const struct column_partial *column, uint64_t npresent, bool has_texts,
 		       struct column_moments *out)
 {
 	out->npresent = npresent;
+	out->keys = column->moments.cell[CELL_KEYS];
+	out->text_keys = has_texts ? column->moments.cell[CELL_TEXT_KEYS] : NULL;
 	out->squares = column->moments.cell[CELL_SQUARES];
 	column_numbers(column, &out->numbers);
 }
@@ -138,6 +157,7 @@ void statistic_format(enum operation operation, const struct column_moments *m,
 	static statistic_formula *const formulas[NOPERATIONS] = {
 #define FORMULA_REDUCE(formula) formula
 #define FORMULA_PAIR(formula) NULL
+#define FORMULA_TEXT(formula) NULL
 #define FORMULA_RECORDS(formula) formula
 #define FORMULA_RUNNING(new_column) NULL
 #define FORMULA_OFFSET(new_column) NULL
@@ -148,4 +168,22 @@ void statistic_format(enum operation operation, const struct column_moments *m,
 
 	*text = '\0';
 	formulas[operation](m, text);
+}
+
+bool statistic_text(enum operation operation, const struct column_moments *m,
+		    struct key_found *out)
+{
+	static statistic_text_formula *const formulas[NOPERATIONS] = {
+#define TEXT_FORMULA_REDUCE(formula) NULL
+#define TEXT_FORMULA_PAIR(formula) NULL
+#define TEXT_FORMULA_TEXT(formula) formula
+#define TEXT_FORMULA_RECORDS(formula) NULL
+#define TEXT_FORMULA_RUNNING(new_column) NULL
+#define TEXT_FORMULA_OFFSET(new_column) NULL
+#define OPERATION(id, kind, name, argument, title, needs, value, help) \
+		[OPERATION_##id] = TEXT_FORMULA_##kind(value),
+#include "query/options.def"
+	};
+
+	return formulas[operation](m, out);
 }

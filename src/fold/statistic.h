@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "fold/column.h"
+#include "fold/keys.h"
 #include "number/natural.h"
 #include "number/wide.h"
 #include "query/options.h"
@@ -23,17 +24,26 @@ struct column_moments {
 	uint64_t npresent;        /* values that are not missing, text where text is allowed */
 	struct wide_fold numbers; /* count, sum, extremes, and the largest scale */
 	const struct squares *squares; /* NULL: not asked for */
+	const struct keys *keys, *text_keys; /* of npresent values; NULL: none */
 };
 
 /* A formula: writes the statistic, NUL-terminated; "" where it has no value. */
 typedef void statistic_formula(const struct column_moments *m, char text[STATISTIC_TEXT_NBYTES]);
 
-/* Reads a column's moments out of its fold. npresent: as above. */
-void statistic_moments(const struct column_partial *column, uint64_t npresent,
+/* Like that, for the kind TEXT: finds one of the column's texts; false where there is none. */
+typedef bool statistic_text_formula(const struct column_moments *m, struct key_found *out);
+
+/* Reads a column's moments out of its fold. npresent: as above. has_texts: values that are no numbers
+ * are among them. */
+void statistic_moments(const struct column_partial *column, uint64_t npresent, bool has_texts,
 		       struct column_moments *out);
 
 /* Writes the result of an operation of kind REDUCE. */
 void statistic_format(enum operation operation, const struct column_moments *m,
 		      char text[STATISTIC_TEXT_NBYTES]);
+
+/* Finds the result of an operation of kind TEXT. It belongs to the moments. False where there is none. */
+bool statistic_text(enum operation operation, const struct column_moments *m,
+		    struct key_found *out);
 
 #endif

@@ -16,7 +16,6 @@
 #include "codec/foreign.h"
 
 #define PEEK_NBYTES (64 * 1024)
-#define PIPE_NBYTES (1024 * 1024) /* as much as an ordinary user may ask for */
 
 static bool is_stdin(const struct source *s)
 {
@@ -366,7 +365,7 @@ enum status source_open(struct source *s, struct fault *fault)
 		return source_fail(s, fault, STATUS_IS_OUTPUT, 0);
 	s->is_plain = is_plain(&st);
 	s->size = st.st_size;
-	fcntl(s->fd, F_SETPIPE_SZ, PIPE_NBYTES); /* fails harmlessly on what is no pipe */
+	fd_widen_pipe(s->fd);
 	status = begin_decoding(s, fault);
 	if (status == STATUS_OK && matches(s, 0, "\xef\xbb\xbf", 3, &status, fault))
 		source_skip(s, 3);

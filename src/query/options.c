@@ -66,7 +66,8 @@ bool operation_has_columns(enum operation operation)
 {
 	enum operation_kind kind = operation_kind(operation);
 
-	return kind == OPERATION_REDUCE || kind == OPERATION_PAIR || kind == OPERATION_RUNNING;
+	return kind == OPERATION_REDUCE || kind == OPERATION_TEXT || kind == OPERATION_PAIR ||
+	       kind == OPERATION_RUNNING;
 }
 
 bool operation_use_is_matrix(const struct operation_use *use)
@@ -77,6 +78,13 @@ bool operation_use_is_matrix(const struct operation_use *use)
 unsigned operation_needs(enum operation operation)
 {
 	return operations[operation].needs;
+}
+
+bool operation_takes_text(enum operation operation)
+{
+	unsigned needs = operation_needs(operation);
+
+	return needs != 0 && (needs & ~(unsigned)MOMENTS_OF_TEXT) == 0;
 }
 
 /* ---- help ---- */

@@ -21,7 +21,8 @@ enum operation {
 };
 
 enum operation_kind {
-	OPERATION_REDUCE, OPERATION_PAIR, OPERATION_RECORDS, OPERATION_RUNNING, OPERATION_OFFSET
+	OPERATION_REDUCE, OPERATION_TEXT, OPERATION_PAIR, OPERATION_RECORDS, OPERATION_RUNNING,
+	OPERATION_OFFSET
 };
 
 enum header_mode { HEADER_AUTO, HEADER_YES, HEADER_NO };
@@ -89,6 +90,9 @@ bool operation_use_is_matrix(const struct operation_use *use);
 
 /* The moments that an operation is computed from: a set of enum moment. */
 unsigned operation_needs(enum operation operation);
+
+/* Whether the operation's columns may hold text. */
+bool operation_takes_text(enum operation operation);
 
 extern const struct option_table options_table;
 

@@ -28,8 +28,11 @@ enum moment {
 	MOMENT_SUM = 2,
 	MOMENT_EXTREMES = 4, /* the least and the greatest value */
 	MOMENT_SQUARES = 8,  /* the sum of squares */
+	MOMENT_KEYS = 256,   /* the different texts */
+	MOMENT_KEY_COUNTS = 512, /* with MOMENT_KEYS: how often each came, and where first */
 };
 #define MOMENTS_FUSED (MOMENT_COUNT | MOMENT_SUM | MOMENT_EXTREMES)
+#define MOMENTS_OF_TEXT (MOMENT_COUNT | MOMENT_KEYS | MOMENT_KEY_COUNTS) /* need no numbers */
 
 /* What a new column shows. */
 enum new_column_kind {
@@ -59,9 +62,11 @@ struct plan_column {
 	bool parses;         /* values must be numbers; false: only presence is counted */
 	bool if_numeric;     /* selected by '*' or the summary: text is no error if the first
 			      * value is text */
-	bool counts_text;    /* --count names it as well: its texts are present, but for those with
-			      * a NUL, which are invalid whatever its kind */
+	bool counts_text;    /* --count, or another operation that takes text, names it as well: its
+			      * texts are present, but for those with a NUL, which are invalid
+			      * whatever its kind */
 	enum invalid_policy invalid;
+	uint64_t nkeys_most; /* with MOMENT_KEYS: so many different texts are kept; 0: all */
 };
 
 /* Whether the column needs a moment that the fused fold does not keep. */

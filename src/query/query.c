@@ -89,7 +89,7 @@ static enum status parse_selections(struct making *m)
 		struct selection *to = &m->selections[m->nselections++];
 		if (operation_has_columns(o->uses[i].operation))
 			status = parse_columns(m, &o->uses[i], to);
-		to->takes_text = operation_needs(o->uses[i].operation) == MOMENT_COUNT;
+		to->takes_text = operation_takes_text(o->uses[i].operation);
 	}
 	for (size_t i = 0; status == STATUS_OK && i < m->q->nconditions; i++)
 		if (query_select_telling(&m->q->conditions[i],
@@ -134,7 +134,7 @@ static enum status add_result(struct making *m, struct result result)
 static enum status demand_values(struct making *m, enum operation operation, uint32_t field,
 				 bool star)
 {
-	bool counts = operation_needs(operation) == MOMENT_COUNT;
+	bool counts = operation_takes_text(operation);
 	struct demand *d;
 
 	if (grow_demands(m, (size_t)field + 1) != STATUS_OK)
@@ -343,6 +343,7 @@ static enum status plan_predicates(struct making *m)
 static const enum new_column_kind new_column_kinds[NOPERATIONS] = {
 #define KIND_REDUCE(formula) 0
 #define KIND_PAIR(formula) 0
+#define KIND_TEXT(formula) 0
 #define KIND_RECORDS(formula) 0
 #define KIND_RUNNING(new_column) new_column
 #define KIND_OFFSET(new_column) new_column

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/cores.h"
+#include "base/fd.h"
 #include "engine/engine.h"
 #include "engine/total.h"
 #include "fold/result.h"
@@ -107,8 +108,10 @@ static enum status compute(struct run *r, struct fault *fault)
 		devices_set_up_input(&r->devices, &r->query.plan, r->input);
 	if (status == STATUS_OK && total_init(&r->total, &r->query.plan) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	if (status == STATUS_OK && r->query.plan.emits)
+	if (status == STATUS_OK && r->query.plan.emits) {
+		fd_widen_pipe(STDOUT_FILENO);
 		status = result_heading(&r->query, fault);
+	}
 	if (status == STATUS_OK) {
 		message_progress(&engine_nbytes_begun, input_nbytes_left(r->input));
 		status = engine_run(&r->query.plan, r->input, r->devices.pools, r->devices.npools,

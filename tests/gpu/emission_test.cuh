@@ -52,7 +52,7 @@ static void trial_begin(struct trial *t)
 	t->plan.nmissing = 2;
 	t->plan.missing = spellings;
 	for (uint32_t c = 0; c < NFIELDS; c++)
-		t->columns[c] = {c, "", MOMENTS_FUSED, c != 3, false, false, INVALID_SKIP};
+		t->columns[c] = {c, "", MOMENTS_FUSED, c != 3, false, false, INVALID_SKIP, 0};
 }
 
 static void trial_scan(struct trial *t, enum new_column_kind kind, size_t column, size_t predicate)

@@ -9,7 +9,9 @@ from oracle_statistic import STATISTICS
 from oracle_text import Unclear, Usage, strip
 
 ON_DEVICE = ("sum", "min", "max", "count", "mean")
-OPERATIONS = ON_DEVICE + tuple(STATISTICS)
+OF_TEXT = ("count-distinct", "mode", "antimode")
+TAKE_TEXT = ("count",) + OF_TEXT
+OPERATIONS = ON_DEVICE + OF_TEXT + tuple(STATISTICS)
 TOTALS = ("sum", "min", "max", "count")
 COUNT_RECORDS = "count-records"
 

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * memory_limit.h - how much memory may be used for what grows with the input: kept values and
+ * tables of texts. All of the process share one limit (--memory).
+ *
+ * Whoever keeps such data takes bytes before allocating and gives them back after freeing. Memory
+ * that does not grow with the input is not counted. Any thread may call memory_take and memory_give.
+ */
+#ifndef GPUSTAT_MEMORY_LIMIT_H
+#define GPUSTAT_MEMORY_LIMIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Returns what the process may use in all, in bytes: the least of physical memory, RLIMIT_AS, and
+ * the limits of its control groups and their ancestors, of version 2 (memory.max) and 1
+ * (memory.limit_in_bytes). UINT64_MAX: none is known.
+ * root: the folder with proc/ and sys/, "" for the system's. Cost: opens some small files. */
+uint64_t memory_usable_nbytes(const char *root);
+
+/* Sets the limit. Before any thread starts. */
+void memory_limit_set(uint64_t nbytes);
+
+/* The limit: that which was set, else half of memory_usable_nbytes(""). */
+uint64_t memory_limit_nbytes(void);
+
+/* Takes nbytes of the limit. Returns false, and takes nothing, where fewer are left. */
+bool memory_take(uint64_t nbytes);
+
+/* Gives back nbytes that were taken. */
+void memory_give(uint64_t nbytes);
+
+/* Whether memory_take has returned false: STATUS_NO_MEMORY then means the limit. */
+bool memory_was_refused(void);
+
+/* Makes memory_was_refused false again: for another pass, which needs less. */
+void memory_forget_refusal(void);
+
+#endif

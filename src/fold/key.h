@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * key.h - a byte string in 16 bytes, and its hash: what tables of keys compare.
+ *
+ * Up to KEY_INLINE_NBYTES bytes are the key's own: two words compare all of them. A longer key has its
+ * length and some bits of its hash instead, and its bytes lie elsewhere. Most fields are short, so
+ * most comparisons are of two words, and no pointer is followed.
+ *
+ * The hash multiplies 64 x 64 bits to 128 and folds the halves, as wyhash does (Wang Yi,
+ * github.com/wangyi-fudan/wyhash): one multiplication for a key in line, one for each 16 bytes of a
+ * longer one. A last multiplication by a constant makes the highest bits, which say where a key is, depend
+ * on all others: without it, probes among integers of seven digits were up to 1.4 times as long. XXH3
+ * needs as many for 16 bytes, and cannot be inlined out of a shared library; the
+ * call alone costs what this does. The seed differs from process to process, so that no input can be
+ * made to collide; results do not depend on it.
+ */
+#ifndef GPUSTAT_KEY_H
+#define GPUSTAT_KEY_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/hd.h"
+
+#define KEY_INLINE_NBYTES 15
+#define KEY_SHORT_NBYTES 7     /* a key of up to these fits in a word: see key_word */
+#define KEY_LONG 0xff          /* the highest byte of `high`, where the key is not in line */
+#define KEY_LENGTH_BITS 29     /* of the length of a long key: records have up to 2^28 bytes */
+#define KEY_MAX_NBYTES (((size_t)1 << KEY_LENGTH_BITS) - 1)
+#define KEY_LONG_HASH_BITS 32  /* the highest, which a long key's hash has; the others are 0 */
+#define KEY_ODD 0x9e3779b97f4a7c15 /* 2^64 / the golden ratio */
+#define KEY_HELD_HASH_BITS 27  /* the lowest of them: a long key holds these */
+
+static_assert(KEY_HELD_HASH_BITS + KEY_LENGTH_BITS == 56, "they fill a word but for a byte");
+
+/* All bits 0: no key. Little-endian, as every machine that this is built for. */
+struct key {
+	union {
+		uint64_t low;     /* in line: bytes 0 to 7, those behind the key 0 */
+		const char *text; /* long: all bytes; who owns them is the holder's affair */
+	};
+	uint64_t high; /* in line: bytes 8 to 14, and 1 + the length as the highest byte; long:
+			* KEY_LONG, bits of the hash, and the length */
+};
+
+/* Two words without which no one can make keys collide. */
+struct key_seed {
+	uint64_t word[2];
+};
+
+/* Returns the process's seed. Any thread may call it. */
+struct key_seed key_seed_get(void);
+
+static inline uint64_t key_mix(uint64_t a, uint64_t b)
+{
+	uint128 product = (uint128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static inline uint64_t key_load(const char *text)
+{
+	uint64_t word;
+
+	memcpy(&word, text, sizeof word);
+	return word;
+}
+
+static inline bool key_is_long(const struct key *key)
+{
+	return key->high >> 56 == KEY_LONG;
+}
+
+/* Whether the key has up to KEY_SHORT_NBYTES bytes. */
+static inline bool key_is_short(const struct key *key)
+{
+	return key->high >> 56 <= KEY_SHORT_NBYTES + 1;
+}
+
+/* A short key as a word, which is not 0, and back. The word's first bytes are the key's. */
+static inline uint64_t key_word(const struct key *key)
+{
+	return key->low | key->high;
+}
+
+static inline struct key key_of_word(uint64_t word)
+{
+	uint64_t length = word >> 56 << 56;
+
+	return (struct key){.low = word ^ length, .high = length};
+}
+
+static inline size_t key_nbytes(const struct key *key)
+{
+	return key_is_long(key) ? key->high & KEY_MAX_NBYTES : (key->high >> 56) - 1;
+}
+
+/* The key's bytes, which lie in *key or elsewhere. */
+static inline const char *key_text(const struct key *key)
+{
+	return key_is_long(key) ? key->text : (const char *)key;
+}
+
+/* The hash of a key in line. */
+static inline uint64_t key_hash_inline(const struct key *key, struct key_seed seed)
+{
+	return key_mix(key->low ^ seed.word[0], key->high ^ seed.word[1]) * KEY_ODD;
+}
+
+/* The hash of n > KEY_INLINE_NBYTES bytes, without the bits that a long key does not have. */
+static inline uint64_t key_hash_long(const char *text, size_t n, struct key_seed seed)
+{
+	uint64_t hash = seed.word[0] ^ n;
+
+	for (size_t i = 0; i < n - 16; i += 16)
+		hash = key_mix(key_load(text + i) ^ hash, key_load(text + i + 8) ^ seed.word[1]);
+	hash = key_mix(key_load(text + n - 16) ^ hash, key_load(text + n - 8) ^ seed.word[1]);
+	return (hash * KEY_ODD) >> (64 - KEY_LONG_HASH_BITS) << (64 - KEY_LONG_HASH_BITS);
+}
+
+/* Makes the key of text[0 .. n), n <= KEY_MAX_NBYTES, and returns its hash. A long key points to text.
+ * is_padded: 16 bytes from text on may be read, whatever n is. */
+static inline uint64_t key_make(const char *text, size_t n, bool is_padded, struct key_seed seed,
+				struct key *key)
+{
+	/* The bytes of a word that belong to a key of 0, 1, ... 7, 8 or more bytes. */
+#define KEY_BYTES(n) (((uint64_t)1 << 8 * (n)) - 1)
+	static const uint64_t bytes[] = {
+		KEY_BYTES(0), KEY_BYTES(1), KEY_BYTES(2), KEY_BYTES(3), KEY_BYTES(4), KEY_BYTES(5),
+		KEY_BYTES(6), KEY_BYTES(7), ~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0,
+		~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0};
+#undef KEY_BYTES
+	char copy[16];
+	uint64_t hash;
+
+	if (n > KEY_INLINE_NBYTES) {
+		hash = key_hash_long(text, n, seed);
+		key->text = text;
+		key->high = (uint64_t)KEY_LONG << 56 | n |
+			    (hash >> (64 - KEY_LONG_HASH_BITS) << KEY_LENGTH_BITS &
+			     (((uint64_t)1 << 56) - 1));
+		return hash;
+	}
+	if (!is_padded)
+		text = memcpy(copy, text, n);
+	key->low = key_load(text) & bytes[n];
+	key->high = (key_load(text + 8) & (n > 8 ? bytes[n - 8] : 0)) | (uint64_t)(n + 1) << 56;
+	return key_hash_inline(key, seed);
+}
+
+/* Whether two keys, of the same seed, are the same bytes. */
+static inline bool key_equals(const struct key *a, const struct key *b)
+{
+	if (a->high != b->high)
+		return false;
+	return a->low == b->low ||
+	       (key_is_long(a) && memcmp(a->text, b->text, key_nbytes(a)) == 0);
+}
+
+#endif

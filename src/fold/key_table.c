@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * key_table.c - see key_table.h. Linear probing: Knuth, The Art of Computer Programming 3, 6.4.
+ */
+#include "fold/key_table.h"
+
+#include <string.h>
+#include <sys/random.h>
+#include <pthread.h>
+
+#include "fold/key_memory.h"
+
+#define NSLOTS_MIN 16
+#define NSLOTS_SMALL 4096
+#define ARENA_NBYTES_MIN ((size_t)1 << 10) /* of a block; the next one is twice as long, */
+#define ARENA_NBYTES_MAX ((size_t)2 << 20) /* ... up to a huge page, unless a key is longer */
+
+/* ---- the seed ---- */
+
+static struct key_seed seed = {{0x9e3779b97f4a7c15, 0xd1b54a32d192ed03}};
+
+/* Where the system has no random bytes yet, constants do. */
+static void seed_set(void)
+{
+	struct key_seed bytes;
+
+	if (getrandom(&bytes, sizeof bytes, GRND_NONBLOCK) == sizeof bytes)
+		seed = bytes;
+}
+
+struct key_seed key_seed_get(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, seed_set);
+	return seed;
+}
+
+/* ---- the bytes of long keys ---- */
+
+struct key_arena {
+	struct key_arena *next;
+	size_t nbytes, nused; /* of the whole block, and of its text */
+	char text[];
+};
+
+/* Adds a block with room for nbytes of text. */
+static enum status arena_grow(struct key_table *t, size_t nbytes)
+{
+	size_t size = t->arena ? 2 * t->arena->nbytes : ARENA_NBYTES_MIN;
+	struct key_arena *block;
+	enum status status;
+	void *memory;
+
+	nbytes += sizeof *block;
+	size = size < ARENA_NBYTES_MAX ? size : ARENA_NBYTES_MAX;
+	size = size < nbytes ? nbytes : size;
+	status = key_memory_new(size, &memory);
+	if (status != STATUS_OK)
+		return status;
+	block = memory;
+	block->nbytes = size;
+	block->next = t->arena;
+	t->arena = block;
+	return STATUS_OK;
+}
+
+/* Copies a long key's bytes, and makes the key point to the copy. */
+static enum status arena_copy(struct key_table *t, struct key *key)
+{
+	size_t nbytes = key_nbytes(key);
+	enum status status = STATUS_OK;
+	char *to;
+
+	if (!t->arena || t->arena->nbytes - sizeof *t->arena - t->arena->nused < nbytes)
+		status = arena_grow(t, nbytes);
+	if (status != STATUS_OK)
+		return status;
+	to = t->arena->text + t->arena->nused;
+	t->arena->nused += nbytes;
+	key->text = memcpy(to, key->text, nbytes);
+	return STATUS_OK;
+}
+
+static void arena_free(struct key_arena *block)
+{
+	while (block) {
+		struct key_arena *next = block->next;
+		key_memory_free(block, block->nbytes);
+		block = next;
+	}
+}
+
+void key_table_take_arena(struct key_table *t, struct key_table *from)
+{
+	struct key_arena **end = &from->arena;
+
+	while (*end)
+		end = &(*end)->next;
+	if (t->arena) { /* its first block is the one that is being filled */
+		*end = t->arena->next;
+		t->arena->next = from->arena;
+	} else {
+		t->arena = from->arena;
+	}
+	from->arena = NULL;
+}
+
+/* ---- slots ---- */
+
+uint64_t key_table_hash(const struct key *key, struct key_seed of)
+{
+	if (key_is_long(key))
+		return key->high >> KEY_LENGTH_BITS << (64 - KEY_LONG_HASH_BITS);
+	return key_hash_inline(key, of);
+}
+
+/* Linear probes become long where more than about two thirds of the slots are taken. */
+static size_t most_keys(size_t nslots)
+{
+	return nslots / 16 * 10;
+}
+
+/* How many keys there is to be room for where one more does not fit: small tables grow to four times
+ * their size, so that fewer are cleared and left. */
+static size_t more_keys(const struct key_table *t)
+{
+	return t->nslots && t->nslots < NSLOTS_SMALL ? most_keys(4 * t->nslots) : t->nkeys + 1;
+}
+
+/* Returns the first slot without a key from the hash's place on. */
+static size_t free_slot(const struct key_table *t, uint64_t hash)
+{
+	size_t i = key_table_place(t, hash);
+
+	while (t->is_short ? t->words[i] != 0 : t->keys[i].high != 0)
+		i = (i + 1) & (t->nslots - 1);
+	return i;
+}
+
+static void set_slot(struct key_table *t, size_t slot, const struct key *key)
+{
+	if (t->is_short)
+		t->words[slot] = key_word(key);
+	else
+		t->keys[slot] = *key;
+}
+
+static size_t slots_nbytes(const struct key_table *t, size_t nslots)
+{
+	return nslots * (t->is_short ? sizeof *t->words : sizeof *t->keys);
+}
+
+/* Moves all keys and values from one table's slots to another's, which have none of them. */
+static void move_keys(struct key_table *to, const struct key_table *from, struct key_seed of)
+{
+	for (size_t i = 0; i < from->nslots; i++) {
+		struct key key = key_table_key(from, i);
+		size_t slot;
+		if (!key.high)
+			continue;
+		slot = free_slot(to, key_table_hash(&key, of));
+		set_slot(to, slot, &key);
+		if (to->value_nbytes)
+			memcpy(key_table_value(to, slot), key_table_value(from, i),
+			       to->value_nbytes);
+	}
+}
+
+static void free_slots(struct key_table *t)
+{
+	key_memory_free(t->slots, slots_nbytes(t, t->nslots));
+	key_memory_free(t->values, t->nslots * t->value_nbytes);
+}
+
+/* Gives t new slots, all without a key. */
+static enum status new_slots(struct key_table *t, size_t nslots)
+{
+	void *slots, *values = NULL;
+	enum status status = key_memory_new(slots_nbytes(t, nslots), &slots);
+
+	if (status == STATUS_OK && t->value_nbytes) {
+		status = key_memory_new(nslots * t->value_nbytes, &values);
+		if (status != STATUS_OK)
+			key_memory_free(slots, slots_nbytes(t, nslots));
+	}
+	if (status != STATUS_OK)
+		return status;
+	t->nslots = nslots;
+	t->shift = 64 - __builtin_ctzll(nslots);
+	t->slots = slots;
+	t->values = values;
+	return STATUS_OK;
+}
+
+enum status key_table_reserve(struct key_table *t, size_t nkeys, struct key_seed of)
+{
+	size_t nslots = t->nslots ? t->nslots : NSLOTS_MIN;
+	struct key_table grown = *t;
+	enum status status;
+
+	if (nkeys <= most_keys(t->nslots))
+		return STATUS_OK;
+	while (most_keys(nslots) < nkeys)
+		nslots *= 2;
+	status = new_slots(&grown, nslots);
+	if (status != STATUS_OK)
+		return status;
+	move_keys(&grown, t, of);
+	free_slots(t);
+	*t = grown;
+	return STATUS_OK;
+}
+
+enum status key_table_insert(struct key_table *t, const struct key *key, uint64_t hash,
+			     struct key_seed of, bool adopts, size_t *slot)
+{
+	struct key owned = *key;
+	enum status status = STATUS_OK;
+
+	if (t->nkeys >= most_keys(t->nslots))
+		status = key_table_reserve(t, more_keys(t), of);
+	if (status == STATUS_OK && !adopts && key_is_long(key))
+		status = arena_copy(t, &owned);
+	if (status != STATUS_OK)
+		return status;
+	*slot = free_slot(t, hash);
+	set_slot(t, *slot, &owned);
+	t->nkeys++;
+	return STATUS_OK;
+}
+
+enum status key_table_add(struct key_table *t, const struct key *key, uint64_t hash,
+			  struct key_seed of, size_t *slot)
+{
+	*slot = key_table_find(t, key, hash);
+	return *slot != SIZE_MAX ? STATUS_OK : key_table_insert(t, key, hash, of, false, slot);
+}
+
+void key_table_clear(struct key_table *t)
+{
+	if (t->nkeys == 0)
+		return;
+	memset(t->slots, 0, slots_nbytes(t, t->nslots));
+	if (t->value_nbytes)
+		memset(t->values, 0, t->nslots * t->value_nbytes);
+	arena_free(t->arena);
+	t->arena = NULL;
+	t->nkeys = 0;
+}
+
+void key_table_free(struct key_table *t)
+{
+	free_slots(t);
+	arena_free(t->arena);
+	*t = (struct key_table){.value_nbytes = t->value_nbytes, .is_short = t->is_short};
+}

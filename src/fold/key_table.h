@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * key_table.h - a hash table from byte strings to values of a fixed size.
+ *
+ * Open addressing with linear probes. A slot is a struct key, 4 in a cache line, or, in a table of short
+ * keys, a word, 8 in a line. The key is compared where it was found, so that a look-up misses the
+ * cache once. Values lie in an array beside the
+ * slots, at the same index, and cost nothing where there are none. A key's place is given by the
+ * highest bits of its hash, so slots are ordered by hash but for collisions: growth, and adding one
+ * table to another, run through both from front to back.
+ *
+ * The hash comes from the caller, who may divide keys between 2^KEY_PART_BITS tables by its highest
+ * bits: a table does not use these.
+ */
+#ifndef GPUSTAT_KEY_TABLE_H
+#define GPUSTAT_KEY_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "fold/key.h"
+
+#define KEY_PART_BITS (KEY_LONG_HASH_BITS - KEY_HELD_HASH_BITS)
+
+/* Zeroed: an empty table without values. All owned. */
+struct key_table {
+	union { /* nslots, a power of 2, or NULL: none */
+		void *slots;
+		struct key *keys; /* high is 0 where there is no key */
+		uint64_t *words;  /* if is_short; 0: no key */
+	};
+	char *values;      /* nslots x value_nbytes; those of slots without a key are 0 */
+	size_t nslots, nkeys, value_nbytes;
+	bool is_short;           /* it has no keys but short ones */
+	int shift;               /* of a hash without its highest bits, to its place */
+	struct key_arena *arena; /* the bytes of long keys; the last block first */
+};
+
+static inline size_t key_table_place(const struct key_table *t, uint64_t hash)
+{
+	return (size_t)(hash << KEY_PART_BITS >> t->shift);
+}
+
+/* Fetches the place of a hash into the cache. always_inline: gcc takes a function that does nothing else
+ * for one without effect, and removes the call. */
+static inline __attribute__((always_inline)) void key_table_prefetch(const struct key_table *t, uint64_t hash)
+{
+	size_t place;
+
+	if (!t->slots)
+		return;
+	place = key_table_place(t, hash);
+	__builtin_prefetch(t->is_short ? (void *)&t->words[place] : (void *)&t->keys[place]);
+	if (t->value_nbytes)
+		__builtin_prefetch(t->values + place * t->value_nbytes);
+}
+
+/* Makes room for nkeys keys in all. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+enum status key_table_reserve(struct key_table *t, size_t nkeys, struct key_seed seed);
+
+/* Finds the key, or adds it with a value of 0. The table copies a long key's bytes. *slot: its index,
+ * valid until a key is added. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS; the table is then as it was. */
+enum status key_table_add(struct key_table *t, const struct key *key, uint64_t hash,
+			  struct key_seed seed, size_t *slot);
+
+static inline size_t key_table_find_word(const struct key_table *t, uint64_t word, uint64_t hash)
+{
+	for (size_t i = key_table_place(t, hash);; i = (i + 1) & (t->nslots - 1)) {
+		if (t->words[i] == word)
+			return i;
+		if (t->words[i] == 0)
+			return SIZE_MAX;
+	}
+}
+
+/* Like key_table_add, for a key that is there already; SIZE_MAX: it is not. */
+static inline size_t key_table_find(const struct key_table *t, const struct key *key, uint64_t hash)
+{
+	if (!t->slots)
+		return SIZE_MAX;
+	if (t->is_short)
+		return key_table_find_word(t, key_word(key), hash);
+	for (size_t i = key_table_place(t, hash);; i = (i + 1) & (t->nslots - 1)) {
+		if (key_equals(&t->keys[i], key))
+			return i;
+		if (t->keys[i].high == 0)
+			return SIZE_MAX;
+	}
+}
+
+/* The key in a slot; high is 0 where there is none. */
+static inline struct key key_table_key(const struct key_table *t, size_t slot)
+{
+	return t->is_short ? key_of_word(t->words[slot]) : t->keys[slot];
+}
+
+/* The bytes of the key in a slot. They belong to the table. */
+static inline const char *key_table_text(const struct key_table *t, size_t slot)
+{
+	return t->is_short ? (const char *)&t->words[slot] : key_text(&t->keys[slot]);
+}
+
+static inline void *key_table_value(const struct key_table *t, size_t slot)
+{
+	return t->values + slot * t->value_nbytes;
+}
+
+/* The hash of a key in a table, without its KEY_PART_BITS highest bits unless the key is in line. */
+uint64_t key_table_hash(const struct key *key, struct key_seed seed);
+
+/* Moves the bytes of from's long keys to t, so that t may insert these keys without a copy. from then is good for nothing but key_table_free. */
+void key_table_take_arena(struct key_table *t, struct key_table *from);
+
+/* Like key_table_add, for a key that the table does not have. adopts: t owns the bytes of a long key
+ * already. */
+enum status key_table_insert(struct key_table *t, const struct key *key, uint64_t hash,
+			     struct key_seed seed, bool adopts, size_t *slot);
+
+/* Removes all keys. Keeps the slots. */
+void key_table_clear(struct key_table *t);
+
+/* Makes t an empty table without slots; value_nbytes and is_short stay. */
+void key_table_free(struct key_table *t);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * keys.h - the different texts of a column: how often each came, and where it came first.
+ *
+ * It is a moment (moment.h) of texts instead of numbers. A key is the text of a value: quotes undone,
+ * blanks and all. "First" is the least offset in the input, so the result does not depend on the order
+ * in which parts are combined, nor on the number of threads.
+ *
+ * The fold of a chunk only notes where its texts lie; combining looks them up. So each text is looked
+ * up once, in a table that outlives the chunk, and a chunk that is folded again, or that fails, has
+ * changed no table. A thread has tables of its own. At the end they are joined: a key's hash says in
+ * which of KEYS_NPARTS tables it is, and threads join different ones.
+ */
+#ifndef GPUSTAT_KEYS_H
+#define GPUSTAT_KEYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "fold/key_table.h"
+#include "fold/moment.h"
+
+#define KEYS_NPARTS ((size_t)1 << KEY_PART_BITS)
+#define KEYS_NTABLES (2 * KEYS_NPARTS) /* a part's: of short keys, and of others */
+
+/* Texts that have been folded and not been looked up: [begin, end) of a text. */
+struct key_span {
+	uint32_t begin, end;
+};
+struct key_log {
+	const char *text;      /* padded as simd.h says; valid as long as the folded text is */
+	uint64_t offset_bytes; /* of text[0] in the input */
+	struct key_span *spans; /* owned */
+	size_t nspans, capacity;
+};
+
+/* What a table holds for each key, if more is asked than how many there are. */
+struct key_count {
+	uint64_t count;
+	uint64_t first; /* offset in the input, in bytes */
+};
+
+enum keys_order { KEYS_MOST_FREQUENT, KEYS_LEAST_FREQUENT, KEYS_NORDERS };
+
+/* The cell. Zeroed: no texts. All owned. */
+struct keys {
+	struct key_table *tables; /* KEYS_NTABLES, by the highest bits of the hash: see keys_table.
+				   * 4 KiB, made for the first key: most folds only note texts */
+	bool counts;    /* the tables hold a struct key_count for each key */
+	uint64_t nmost; /* with more keys than these, all are dropped; 0: no limit */
+	bool is_over;   /* it had more, and holds none */
+	struct key_log log;
+};
+
+/* What a column asks of its keys. */
+struct keys_wanted {
+	bool counts;
+	uint64_t nmost;
+};
+
+static inline struct keys_wanted keys_wanted_of(const struct plan_column *column)
+{
+	return (struct keys_wanted){(column->needs & MOMENT_KEY_COUNTS) != 0, column->nkeys_most};
+}
+
+/* The table in which the key is; the cell has tables. */
+static inline struct key_table *keys_table(struct keys *k, const struct key *key, uint64_t hash)
+{
+	return &k->tables[2 * (hash >> (64 - KEY_PART_BITS)) + !key_is_short(key)];
+}
+
+/* Notes texts: returns room for nspans spans of text, to which the caller adds by increasing
+ * log->nspans; NULL: no memory. text and offset_bytes: as in struct key_log. */
+struct key_span *keys_note(struct keys *k, struct keys_wanted wanted, const char *text,
+			   uint64_t offset_bytes, size_t nspans);
+
+/* Adds a text that is not part of the folded text, or only for now: it is copied. first: its offset in
+ * the input. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+enum status keys_add(struct keys *k, struct keys_wanted wanted, const char *text, size_t nbytes,
+		     uint64_t first);
+
+/* Joins part `part` of all[1], ..., all[nall - 1] to that of all[0], and frees theirs. Threads may join
+ * different parts at once, between keys_join_begin and keys_join_end, which are for one thread.
+ * Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+enum status keys_join_begin(struct keys *const *all, size_t nall);
+enum status keys_join_part(struct keys *const *all, size_t nall, size_t part);
+void keys_join_end(struct keys *all0);
+
+/* ---- reading: of a cell into which all has been combined ---- */
+
+/* The number of different texts; if k->is_over, it is more than nmost, and this is 0. NULL: 0. */
+uint64_t keys_count(const struct keys *k);
+
+/* One of them. text: not NUL-terminated, owned by the cell. */
+struct key_found {
+	const char *text;
+	size_t nbytes;
+	struct key_count times;
+};
+
+/* Finds the most or the least frequent text; of several, the one that came first. k and other, either
+ * may be NULL, are searched together. Returns false where there is none. They hold counts. */
+bool keys_find(const struct keys *k, const struct keys *other, enum keys_order order,
+	       struct key_found *out);
+
+/* Calls visit for each text, in no order that means anything. times is 0 without counts. */
+typedef void (*keys_visitor)(void *context, const struct key_found *key);
+void keys_each(const struct keys *k, keys_visitor visit, void *context);
+
+#endif

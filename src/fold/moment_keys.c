@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * moment_keys.c - see keys.h.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fold/key_memory.h"
+#include "fold/keys.h"
+#include "simd/simd.h"
+
+#define FLIGHT_NKEYS 32 /* places that are fetched into the cache before they are needed */
+#define KEYS_BETWEEN_CHECKS 64 /* of the limit */
+
+static_assert(SIMD_PAD_NBYTES >= sizeof(struct key), "a key is read whole, whatever its length");
+
+/* Makes the cell keep what is wanted. While it is the identity, it wants nothing. All cells of a column
+ * want the same. */
+static void keys_want(struct keys *k, struct keys_wanted wanted)
+{
+	k->nmost = wanted.nmost ? wanted.nmost : k->nmost;
+	k->counts = k->counts || wanted.counts;
+}
+
+/* Makes the tables unless they are there. */
+static enum status need_tables(struct keys *k)
+{
+	enum status status;
+	void *memory;
+
+	if (k->tables)
+		return STATUS_OK;
+	status = key_memory_new(KEYS_NTABLES * sizeof *k->tables, &memory);
+	if (status != STATUS_OK)
+		return status;
+	k->tables = memory;
+	for (size_t i = 0; i < KEYS_NTABLES; i++) {
+		k->tables[i].is_short = i % 2 == 0;
+		k->tables[i].value_nbytes = k->counts ? sizeof(struct key_count) : 0;
+	}
+	return STATUS_OK;
+}
+
+/* The number of tables that the cell has. */
+static size_t count_tables(const struct keys *k)
+{
+	return k && k->tables ? KEYS_NTABLES : 0;
+}
+
+uint64_t keys_count(const struct keys *k)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < count_tables(k); i++)
+		n += k->tables[i].nkeys;
+	return n;
+}
+
+/* Drops all keys if there are more than wanted. */
+static void check_limit(struct keys *k)
+{
+	if (k->nmost == 0 || (!k->is_over && keys_count(k) <= k->nmost))
+		return;
+	k->is_over = true;
+	for (size_t i = 0; i < count_tables(k); i++)
+		key_table_free(&k->tables[i]);
+}
+
+/* ---- adding ---- */
+
+static void add_times(struct key_count *to, struct key_count times)
+{
+	if (to->count == 0 || times.first < to->first)
+		to->first = times.first;
+	to->count += times.count;
+}
+
+/* Adds the key with its times. adopts: the table owns its bytes already. Inline: each caller's loop does
+ * little else. */
+static inline __attribute__((always_inline)) enum status
+add_key(struct key_table *t, const struct key *key, uint64_t hash, struct key_seed seed,
+	struct key_count times, bool adopts)
+{
+	size_t slot = key_table_find(t, key, hash);
+	enum status status = STATUS_OK;
+
+	if (slot == SIZE_MAX)
+		status = key_table_insert(t, key, hash, seed, adopts, &slot);
+	if (status == STATUS_OK && t->value_nbytes)
+		add_times(key_table_value(t, slot), times);
+	return status;
+}
+
+enum status keys_add(struct keys *k, struct keys_wanted wanted, const char *text, size_t nbytes,
+		     uint64_t first)
+{
+	struct key_seed seed = key_seed_get();
+	struct key key;
+	uint64_t hash = key_make(text, nbytes, false, seed, &key);
+	enum status status;
+
+	keys_want(k, wanted);
+	if (k->is_over)
+		return STATUS_OK;
+	status = need_tables(k);
+	if (status != STATUS_OK)
+		return status;
+	status = add_key(keys_table(k, &key, hash), &key, hash, seed, (struct key_count){1, first},
+			 false);
+	check_limit(k);
+	return status;
+}
+
+/* Keys whose places are on their way into the cache. */
+struct flight {
+	struct key keys[2 * FLIGHT_NKEYS];
+	uint64_t hashes[2 * FLIGHT_NKEYS];
+};
+
+static inline void flight_begin(struct flight *f, struct keys *k, const struct key_log *log,
+				size_t i, struct key_seed seed)
+{
+	const struct key_span *span = &log->spans[i];
+	size_t at = i % (2 * FLIGHT_NKEYS);
+
+	f->hashes[at] = key_make(log->text + span->begin, span->end - span->begin, true, seed,
+				 &f->keys[at]);
+	key_table_prefetch(keys_table(k, &f->keys[at], f->hashes[at]), f->hashes[at]);
+}
+
+static inline enum status flight_end(const struct flight *f, struct keys *k,
+				     const struct key_log *log, size_t i, struct key_seed seed)
+{
+	size_t at = i % (2 * FLIGHT_NKEYS);
+	struct key_count times = {1, log->offset_bytes + log->spans[i].begin};
+
+	return add_key(keys_table(k, &f->keys[at], f->hashes[at]), &f->keys[at], f->hashes[at], seed,
+		       times, false);
+}
+
+/* Looks up all that is noted in log, which may be k's own. */
+static enum status add_log(struct keys *k, const struct key_log *log)
+{
+	struct key_seed seed = key_seed_get();
+	size_t n = log->nspans, nahead = n < FLIGHT_NKEYS ? n : FLIGHT_NKEYS;
+	enum status status = n ? need_tables(k) : STATUS_OK;
+	struct flight flight;
+
+	if (status != STATUS_OK)
+		return status;
+	for (size_t i = 0; i < nahead; i++)
+		flight_begin(&flight, k, log, i, seed);
+	for (size_t i = 0; i < n && status == STATUS_OK && !k->is_over; i++) {
+		if (i + nahead < n)
+			flight_begin(&flight, k, log, i + nahead, seed);
+		status = flight_end(&flight, k, log, i, seed);
+		if (k->nmost && i % KEYS_BETWEEN_CHECKS == 0)
+			check_limit(k);
+	}
+	return status;
+}
+
+static enum status add_own_log(struct keys *k)
+{
+	enum status status = add_log(k, &k->log);
+
+	k->log.nspans = 0;
+	return status;
+}
+
+struct key_span *keys_note(struct keys *k, struct keys_wanted wanted, const char *text,
+			   uint64_t offset_bytes, size_t nspans)
+{
+	struct key_log *log = &k->log;
+
+	keys_want(k, wanted);
+	if (log->capacity - log->nspans < nspans) {
+		size_t capacity = 2 * log->capacity + nspans;
+		struct key_span *grown = realloc(log->spans, capacity * sizeof *grown);
+		if (!grown)
+			return NULL;
+		log->spans = grown;
+		log->capacity = capacity;
+	}
+	log->text = text; /* a cell is cleared before another text is folded into it */
+	log->offset_bytes = offset_bytes;
+	return log->spans + log->nspans;
+}
+
+/* ---- combining ---- */
+
+/* Adds the keys of `from`, which belongs to another cell. adopts: t owns their bytes already. Both are
+ * in the order of hashes: without room for all, the keys would crowd at t's beginning. */
+static enum status add_table(struct key_table *t, const struct key_table *from, bool adopts,
+			     struct key_seed seed)
+{
+	enum status status = STATUS_OK;
+
+	if (from->nkeys > 0)
+		status = key_table_reserve(t, t->nkeys + from->nkeys, seed);
+	for (size_t i = 0; i < from->nslots && status == STATUS_OK; i++) {
+		struct key key = key_table_key(from, i);
+		struct key_count times = {0, 0};
+		if (!key.high)
+			continue;
+		if (from->value_nbytes)
+			times = *(const struct key_count *)key_table_value(from, i);
+		status = add_key(t, &key, key_table_hash(&key, seed), seed, times, adopts);
+	}
+	return status;
+}
+
+static enum status keys_combine(void *cell, const void *later_cell)
+{
+	struct keys *k = cell;
+	const struct keys *later = later_cell;
+	struct key_seed seed = key_seed_get();
+	enum status status;
+
+	keys_want(k, (struct keys_wanted){later->counts, later->nmost});
+	k->is_over = k->is_over || later->is_over;
+	status = add_own_log(k);
+	if (status == STATUS_OK && later->tables)
+		status = need_tables(k);
+	for (size_t i = 0; i < count_tables(later) && status == STATUS_OK && !k->is_over; i++)
+		if (later->tables[i].nkeys > 0)
+			status = add_table(&k->tables[i], &later->tables[i], false, seed);
+	if (status == STATUS_OK)
+		status = add_log(k, &later->log);
+	check_limit(k);
+	return status;
+}
+
+static void keys_clear(void *cell)
+{
+	struct keys *k = cell;
+
+	for (size_t i = 0; i < count_tables(k); i++)
+		key_table_clear(&k->tables[i]);
+	k->log.nspans = 0;
+	k->is_over = false;
+}
+
+static void keys_free(void *cell)
+{
+	struct keys *k = cell;
+
+	for (size_t i = 0; i < count_tables(k); i++)
+		key_table_free(&k->tables[i]);
+	key_memory_free(k->tables, KEYS_NTABLES * sizeof *k->tables);
+	free(k->log.spans);
+}
+
+/* ---- joining ---- */
+
+enum status keys_join_begin(struct keys *const *all, size_t nall)
+{
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < nall; i++) {
+		keys_want(all[0], (struct keys_wanted){all[i]->counts, all[i]->nmost});
+		all[0]->is_over = all[0]->is_over || all[i]->is_over;
+	}
+	for (size_t i = 0; i < nall && status == STATUS_OK; i++) {
+		keys_want(all[i], (struct keys_wanted){all[0]->counts, all[0]->nmost});
+		status = need_tables(all[i]);
+		if (status == STATUS_OK)
+			status = add_own_log(all[i]);
+	}
+	check_limit(all[0]);
+	return status;
+}
+
+/* Moves the keys of `from` to `to`. is_over: drops them instead. */
+static enum status join_tables(struct key_table *to, struct key_table *from, bool is_over)
+{
+	enum status status = STATUS_OK;
+
+	if (from->nkeys > to->nkeys) {
+		struct key_table larger = *from;
+		*from = *to;
+		*to = larger;
+	}
+	key_table_take_arena(to, from);
+	if (!is_over)
+		status = add_table(to, from, true, key_seed_get());
+	key_table_free(from);
+	return status;
+}
+
+enum status keys_join_part(struct keys *const *all, size_t nall, size_t part)
+{
+	enum status status = STATUS_OK;
+
+	for (size_t i = 1; i < nall; i++)
+		for (size_t t = 2 * part; t < 2 * part + 2 && status == STATUS_OK; t++)
+			status = join_tables(&all[0]->tables[t], &all[i]->tables[t],
+					     all[0]->is_over);
+	return status;
+}
+
+void keys_join_end(struct keys *all0)
+{
+	check_limit(all0);
+}
+
+/* ---- reading ---- */
+
+static void each_of_table(const struct key_table *t, keys_visitor visit, void *context)
+{
+	for (size_t i = 0; i < t->nslots; i++) {
+		struct key key = key_table_key(t, i);
+		struct key_found found = {.text = key_table_text(t, i)};
+		if (!key.high)
+			continue;
+		found.nbytes = key_nbytes(&key);
+		if (t->value_nbytes)
+			found.times = *(const struct key_count *)key_table_value(t, i);
+		visit(context, &found);
+	}
+}
+
+void keys_each(const struct keys *k, keys_visitor visit, void *context)
+{
+	for (size_t i = 0; i < count_tables(k); i++)
+		each_of_table(&k->tables[i], visit, context);
+}
+
+struct search {
+	enum keys_order order;
+	struct key_found best; /* count 0: none yet */
+};
+
+static void visit_search(void *context, const struct key_found *found)
+{
+	struct search *s = context;
+	struct key_count a = found->times, b = s->best.times;
+	bool beyond = s->order == KEYS_MOST_FREQUENT ? a.count > b.count : a.count < b.count;
+
+	if (b.count == 0 || beyond || (a.count == b.count && a.first < b.first))
+		s->best = *found;
+}
+
+bool keys_find(const struct keys *k, const struct keys *other, enum keys_order order,
+	       struct key_found *out)
+{
+	struct search s = {.order = order};
+
+	keys_each(k, visit_search, &s);
+	keys_each(other, visit_search, &s);
+	*out = s.best;
+	return s.best.times.count > 0;
+}
+
+const struct moment_ops moment_keys = {
+	.moment = MOMENT_KEYS,
+	.cell_nbytes = sizeof(struct keys),
+	.clear = keys_clear,
+	.combine = keys_combine,
+	.free = keys_free,
+};

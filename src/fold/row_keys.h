@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * row_keys.h - notes the texts of rows' fields for keys.h, straight from the separators' positions:
+ * no number is read.
+ */
+#ifndef GPUSTAT_ROW_KEYS_H
+#define GPUSTAT_ROW_KEYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "fold/rows_fold.h"
+
+/* One field of each of nrows rows: row r's is ended by ends[r x stride]. */
+struct row_fields {
+	const uint32_t *ends;
+	size_t stride, nrows;
+	bool drops_cr;
+};
+
+/* Sets what f knows of its plan, whose block has been made. */
+void row_keys_init(struct row_folder *f);
+
+/* Learns about the text that is folded next. */
+void row_keys_begin(struct row_folder *f, const char *text, size_t nbytes);
+
+/* Folds fields of column c, which does not parse: notes their texts and counts them, up to the first whose
+ * text is not part of the field. *ndone: their number. Errors: STATUS_NO_MEMORY. */
+enum status row_keys_note(struct row_folder *f, const char *text, size_t c,
+			  const struct row_fields *fields, struct partial *out, size_t *ndone);
+
+/* Notes the texts of the fields of some of up to 64 rows, which are numbers. Errors:
+ * STATUS_NO_MEMORY. */
+enum status row_keys_note_numbers(struct row_folder *f, const char *text, size_t c,
+				  const struct row_fields *fields, uint64_t rows,
+				  struct partial *out);
+
+#endif
