@@ -157,7 +157,7 @@ static enum status demand_field(struct making *m, enum operation operation, uint
 		return STATUS_OK;
 	if (demand_values(m, operation, field, star) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	return add_result(m, (struct result){operation, field, .if_numeric = star});
+	return add_result(m, (struct result){operation, .column = field, .if_numeric = star});
 }
 
 static enum status demand_range(struct making *m, enum operation operation,
@@ -199,7 +199,7 @@ static enum status demand_pair(struct making *m, enum operation operation,
 		if (status != STATUS_OK)
 			return status;
 	}
-	return add_result(m, (struct result){operation, sides[0].first, .other = sides[1].first});
+	return add_result(m, (struct result){operation, sides[1].first, .column = sides[0].first});
 }
 
 /* Sorts the names if that is faster than searching all of them for each selector. */
@@ -315,7 +315,7 @@ static enum status plan_columns(struct making *m)
 		if (!operation_has_columns(q->results[i].operation))
 			continue;
 		q->results[i].column = m->demands[q->results[i].column].column;
-		q->results[i].other = m->demands[q->results[i].other].column;
+		q->results[i].other = (uint32_t)m->demands[q->results[i].other].column;
 	}
 	return status;
 }

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "query/expr.h"
 #include "query/file_header.h"
@@ -19,9 +20,9 @@
 /* One value that is asked for. */
 struct result {
 	enum operation operation;
+	uint32_t other;  /* of a pair: its second column */
 	size_t column;   /* in the plan */
-	size_t other;    /* of a pair: its second column */
-	size_t pair;     /* of a pair: in the plan */
+	uint32_t pair;   /* of a pair: in the plan */
 	bool if_numeric; /* asked for by '*': dropped where the column is text */
 };
 

@@ -50,7 +50,7 @@ enum status query_plan_pairs(struct query *q, struct fault *fault)
 	for (size_t i = 0; status == STATUS_OK && i < q->nresults; i++) {
 		struct result *r = &q->results[i];
 		if (operation_kind(r->operation) == OPERATION_PAIR)
-			r->pair = add_pair(&q->plan, r->operation, r->column, r->other);
+			r->pair = (uint32_t)add_pair(&q->plan, r->operation, r->column, r->other);
 	}
 	return status;
 }
