@@ -8,11 +8,19 @@
 
 extern const struct moment_ops moment_keys;
 extern const struct moment_ops moment_squares;
+extern const struct moment_ops moment_cubes;
+extern const struct moment_ops moment_fourths;
+extern const struct moment_ops moment_logs;
+extern const struct moment_ops moment_ends;
 
 const struct moment_ops *const moment_table[NCELLS] = {
 	[CELL_SQUARES] = &moment_squares,
 	[CELL_KEYS] = &moment_keys,
 	[CELL_TEXT_KEYS] = &moment_keys,
+	[CELL_CUBES] = &moment_cubes,
+	[CELL_FOURTHS] = &moment_fourths,
+	[CELL_LOGS] = &moment_logs,
+	[CELL_ENDS] = &moment_ends,
 };
 
 void moments_free(struct moment_cells *m)

@@ -16,12 +16,6 @@
 #include "fold/moment.h"
 #include "fold/pair.h"
 
-/* An integer with a sign. */
-struct integer {
-	bool negative; /* not of 0 */
-	struct natural size;
-};
-
 /* One column's sums over the records that have both values. */
 struct side {
 	uint64_t n;
@@ -67,7 +61,7 @@ static void read_side(const struct column_partial *column, const struct column_p
 	from = WIDE_POINT - out->scale / WIDE_LIMB_DIGITS; /* limbs below it are 0 */
 	if (lone.count)
 		subtract(&numbers.sum, &lone.sum);
-	out->sum.negative = natural_set_limbs(&out->sum.size, numbers.sum.limb + from,
+	out->sum.negative = natural_set_limbs(&out->sum.magnitude, numbers.sum.limb + from,
 					      WIDE_NLIMBS - from);
 	if (!(needs & MOMENT_SQUARES) || !squares)
 		return;
@@ -87,30 +81,14 @@ static void read_pair(const struct plan_pair *plan, const struct partial *total,
 	for (int i = 0; i < PAIR_NSIDES; i++)
 		read_side(&total->columns[columns[i]], p->alone[i], plan->needs, &out->sides[i]);
 	out->products.negative = pair_products(p, out->sides[0].scale + out->sides[1].scale,
-					       &out->products.size);
+					       &out->products.magnitude);
 }
 
 /* *out = a b */
 static void multiply(struct integer *out, const struct integer *a, const struct integer *b)
 {
 	out->negative = a->negative != b->negative;
-	natural_multiply(&out->size, &a->size, &b->size);
-}
-
-/* *a -= b */
-static void subtract_integer(struct integer *a, const struct integer *b)
-{
-	struct natural larger = b->size;
-
-	if (a->negative != b->negative) {
-		natural_add(&a->size, &b->size);
-	} else if (natural_compare(&a->size, &b->size) >= 0) {
-		natural_subtract(&a->size, &b->size);
-	} else {
-		natural_subtract(&larger, &a->size);
-		a->size = larger;
-		a->negative = !a->negative;
-	}
+	natural_multiply(&out->magnitude, &a->magnitude, &b->magnitude);
 }
 
 /* *out = n times the sum of products, less the product of the sums */
@@ -119,10 +97,10 @@ static void scatter(uint64_t n, const struct integer *products, const struct int
 {
 	struct integer count = {.negative = false}, product;
 
-	natural_set(&count.size, n);
+	natural_set(&count.magnitude, n);
 	multiply(out, products, &count);
 	multiply(&product, x_sum, y_sum);
-	subtract_integer(out, &product);
+	integer_add(out, &product.magnitude, !product.negative);
 }
 
 /* A or B: n times the sum of squares, less the square of the sum. */
@@ -145,7 +123,7 @@ static void pair_cov(const struct pair_sums *s, char *text)
 		return;
 	scatter(x->n, &s->products, &x->sum, &y->sum, &c);
 	natural_set(&denominator, (uint128)x->n * (x->n - 1));
-	ratio_format(c.negative, &c.size, &denominator, x->scale + y->scale, text);
+	ratio_format(c.negative, &c.magnitude, &denominator, x->scale + y->scale, text);
 }
 
 static void pair_corr(const struct pair_sums *s, char *text)
@@ -158,12 +136,12 @@ static void pair_corr(const struct pair_sums *s, char *text)
 		return;
 	scatter_of_side(x, &a);
 	scatter_of_side(y, &b);
-	if (a.size.nlimbs == 0 || b.size.nlimbs == 0)
+	if (a.magnitude.nlimbs == 0 || b.magnitude.nlimbs == 0)
 		return; /* a constant */
 	scatter(x->n, &s->products, &x->sum, &y->sum, &c);
-	natural_multiply(&numerator, &c.size, &c.size);
-	natural_multiply(&denominator, &a.size, &b.size);
-	if (c.negative && c.size.nlimbs)
+	natural_multiply(&numerator, &c.magnitude, &c.magnitude);
+	natural_multiply(&denominator, &a.magnitude, &b.magnitude);
+	if (c.negative && c.magnitude.nlimbs)
 		*text++ = '-';
 	ratio_sqrt_format(&numerator, &denominator, 0, text);
 }
@@ -172,10 +150,10 @@ static void pair_wmean(const struct pair_sums *s, char *text)
 {
 	const struct side *x = &s->sides[PAIR_X], *weights = &s->sides[PAIR_Y];
 
-	if (weights->sum.size.nlimbs == 0)
+	if (weights->sum.magnitude.nlimbs == 0)
 		return;
-	ratio_format(s->products.negative != weights->sum.negative, &s->products.size,
-		     &weights->sum.size, x->scale, text);
+	ratio_format(s->products.negative != weights->sum.negative, &s->products.magnitude,
+		     &weights->sum.magnitude, x->scale, text);
 }
 
 void pair_statistic_format(enum operation operation, const struct plan *plan,

@@ -30,6 +30,8 @@ static bool is_text_column(const struct plan_column *plan, const struct column_p
 
 uint64_t result_nleft_out(const struct plan_column *plan, const struct column_partial *column)
 {
+	if (plan->takes_text)
+		return column->nnuls;
 	if (!is_text_column(plan, column))
 		return column->ninvalid;
 	return plan->counts_text ? column->nnuls : 0;
@@ -45,8 +47,7 @@ static void read_moments(const struct plan_column *plan, const struct column_par
 {
 	uint64_t ntexts = column->ninvalid - result_nleft_out(plan, column);
 
-	statistic_moments(column, result_nnumbers(column) + ntexts, is_text_column(plan, column),
-			  out);
+	statistic_moments(column, result_nnumbers(column) + ntexts, is_text_column(plan, column) || plan->takes_text, out);
 }
 
 static bool set_cell(struct cell *cell, const char *text, bool is_number)
@@ -86,28 +87,44 @@ static bool set_pair(const struct query *q, const struct partial *total, const s
 	return set_cell(value, text, true) && name->text;
 }
 
-/* Sets the cell to the result of an operation of a column. */
-static bool set_statistic(enum operation operation, const struct column_moments *moments,
-			  struct cell *cell)
+/* Whether a column that takes text has any. */
+static bool holds_text(const struct plan_column *plan, const struct column_partial *column)
 {
-	char text[STATISTIC_TEXT_NBYTES];
+	return plan->takes_text && column->ninvalid > column->nnuls;
+}
+
+/* Sets the cell to one of the column's texts, or "" where there is none. */
+static bool set_text(enum operation operation, const struct column_moments *moments,
+		     struct cell *cell)
+{
 	struct key_found found;
 
-	if (operation_kind(operation) != OPERATION_TEXT) {
-		statistic_format(operation, moments, text);
-		return set_cell(cell, text, true);
-	}
 	if (!statistic_text(operation, moments, &found))
 		return set_cell(cell, "", true);
 	cell->text = strndup(found.text, found.nbytes);
 	return cell->text != NULL;
 }
 
+/* Sets the cell to the result of an operation of a column. */
+static bool set_statistic(enum operation operation, const struct plan_column *plan,
+			  const struct column_partial *column, struct cell *cell)
+{
+	char text[STATISTIC_TEXT_NBYTES];
+	struct column_moments moments;
+
+	read_moments(plan, column, &moments);
+	if (operation_kind(operation) == OPERATION_TEXT)
+		return set_text(operation, &moments, cell);
+	if (holds_text(plan, column) && statistic_end_text(operation, &moments))
+		return set_cell(cell, statistic_end_text(operation, &moments), false);
+	statistic_format(operation, &moments, text);
+	return set_cell(cell, text, true);
+}
+
 static bool set_result(const struct query *q, const struct partial *total, const struct result *r,
 		       struct cell *name, struct cell *value)
 {
 	const struct plan_column *column = &q->plan.columns[r->column];
-	struct column_moments moments;
 
 	if (!operation_has_columns(r->operation))
 		return set_cell(name, operation_title(r->operation), true) &&
@@ -117,8 +134,7 @@ static bool set_result(const struct query *q, const struct partial *total, const
 	if (asprintf(&name->text, "%s(%s)", operation_title(r->operation), column->name) < 0)
 		name->text = NULL;
 	name->is_number = true;
-	read_moments(column, &total->columns[r->column], &moments);
-	return set_statistic(r->operation, &moments, value) && name->text;
+	return set_statistic(r->operation, column, &total->columns[r->column], value) && name->text;
 }
 
 /* Whether '*' asked for this result of a column that holds no numbers. */

@@ -84,7 +84,7 @@ bool operation_takes_text(enum operation operation)
 {
 	unsigned needs = operation_needs(operation);
 
-	return needs != 0 && (needs & ~(unsigned)MOMENTS_OF_TEXT) == 0;
+	return needs != 0 && (needs & ~(unsigned)(MOMENTS_OF_TEXT | MOMENT_ENDS)) == 0;
 }
 
 /* ---- help ---- */

@@ -91,7 +91,7 @@ bool operation_use_is_matrix(const struct operation_use *use);
 /* The moments that an operation is computed from: a set of enum moment. */
 unsigned operation_needs(enum operation operation);
 
-/* Whether the operation's columns may hold text. */
+/* Whether the operation takes values that are no numbers. */
 bool operation_takes_text(enum operation operation);
 
 extern const struct option_table options_table;

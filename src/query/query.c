@@ -134,7 +134,8 @@ static enum status add_result(struct making *m, struct result result)
 static enum status demand_values(struct making *m, enum operation operation, uint32_t field,
 				 bool star)
 {
-	bool counts = operation_takes_text(operation);
+	bool takes_text = operation_takes_text(operation);
+	bool counts = takes_text && !(operation_needs(operation) & MOMENT_ENDS);
 	struct demand *d;
 
 	if (grow_demands(m, (size_t)field + 1) != STATUS_OK)
@@ -144,7 +145,7 @@ static enum status demand_values(struct making *m, enum operation operation, uin
 	d->needs |= m->q->summary ? MOMENTS_FUSED : operation_needs(operation);
 	d->needs |= m->q->matrix ? MOMENT_SQUARES : 0; /* for its diagonal */
 	d->star |= star;
-	d->number |= star ? m->options->emits : !counts;
+	d->number |= star ? m->options->emits : !takes_text;
 	d->counts_text |= counts && !star;
 	return STATUS_OK;
 }
@@ -292,7 +293,8 @@ static enum status plan_column(struct making *m, size_t field)
 	c->field = (uint32_t)field;
 	c->name = column_name(&m->q->header, field);
 	c->needs = d->needs;
-	c->parses = d->number || d->star;
+	c->takes_text = (d->needs & MOMENT_ENDS) && !d->number && !d->star;
+	c->parses = d->number || d->star || c->takes_text;
 	c->if_numeric = m->q->summary || (d->star && !d->number);
 	c->counts_text = d->counts_text;
 	c->invalid = m->q->summary ? INVALID_TEXT : m->options->invalid;

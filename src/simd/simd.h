@@ -116,6 +116,11 @@ struct simd_ops {
 	/* The sum of x[r] y[r], r < SIMD_NUMBERS_NROWS. All of x and y lie in -2^31 ... 2^31 - 1, and no
 	 * sum of some of the products leaves 64 bits. */
 	int64_t (*sum_products)(const int64_t *x, const int64_t *y);
+
+	/* Sets *sum to the sum of the squares of the significands in `rows`. significand: of
+	 * SIMD_NUMBERS_NROWS rows. Returns false where one of `rows` is not in -2^30 ... 2^30 - 1;
+	 * *sum is then undefined. */
+	bool (*sum_squares)(const int64_t *significand, uint64_t rows, uint128 *sum);
 };
 
 /* Those compiled in, best first, the last always there; NULL-terminated. */

@@ -70,8 +70,9 @@ static struct plan make_plan(const uint8_t *bytes)
 		plan.ncolumns = plan.ragged.nfields = 1;
 	for (size_t c = 0; c < plan.ncolumns; c++) {
 		bool parses = bytes[1] >> (4 + c) & 1 || c == 0;
-		columns[c] = (struct plan_column){field, "x", MOMENTS_FUSED, parses, false, false,
-						  c == 1 ? INVALID_TEXT : INVALID_SKIP, 0};
+		columns[c] = (struct plan_column){.field = field, .name = "x", .needs = MOMENTS_FUSED,
+						  .parses = parses,
+						  .invalid = c == 1 ? INVALID_TEXT : INVALID_SKIP};
 		field += 1 + (bytes[2] >> (2 + 2 * c) & 3);
 	}
 	plan.new_columns = scans;

@@ -16,13 +16,13 @@ from oracle_expr import Expr, position
 from oracle_judge import Answer, Note
 from oracle_pair import PAIRS, SYMMETRIC, both, of_itself
 from oracle_pair import answer as pair_answer
-from oracle_request import (COUNT_RECORDS, ON_DEVICE, OPERATIONS, TAKE_TEXT, TOTALS, Request, is_pair, is_position,
+from oracle_request import (COUNT_RECORDS, ON_DEVICE, OPERATIONS, TAKES_TEXT, TOTALS, Request, is_pair, is_position,
                             resolve)
 from oracle_statistic import STATISTICS, Column
 from oracle_table import Table, ragged
 from oracle_text import BadData, Unclear, Usage, strip
 
-__all__ = ["COUNT_RECORDS", "ON_DEVICE", "OPERATIONS", "PAIRS", "STATISTICS", "SYMMETRIC", "TAKE_TEXT", "TOTALS",
+__all__ = ["COUNT_RECORDS", "ON_DEVICE", "OPERATIONS", "PAIRS", "STATISTICS", "SYMMETRIC", "TAKES_TEXT", "TOTALS",
            "Answer", "BadData", "Column", "Request", "Unclear", "Usage", "answer", "judge"]
 
 if hasattr(sys, "set_int_max_str_digits"):
@@ -256,7 +256,7 @@ def results(q, table, kept, trouble, out):
         for _, text, quoted in Request([(operation, columns)]).items():
             found = sorted(star) if text == b"*" else resolve(text, quoted, names, n)
             chosen += [(operation, k) for k in found]
-    numeric = {k for o, ks in chosen if o not in TAKE_TEXT for k in columns_of(ks)} | star
+    numeric = {k for o, ks in chosen if o not in TAKES_TEXT for k in columns_of(ks)} | star
     _check_counts(q, chosen, numeric, kept)
     records = []
     try:
@@ -310,7 +310,7 @@ def first_kinds(q, rows, ncolumns):
 
 
 def _check_counts(q, chosen, numeric, kept):
-    counted = {k for o, k in chosen if o in TAKE_TEXT} & numeric
+    counted = {k for o, k in chosen if o in TAKES_TEXT} & numeric
     if (q.invalid == "skip" or q.asks_star()) and any(
             not q.is_missing(r.fields[k]) and not q.is_number(r.fields[k]) for k in counted for r in kept):
         raise Unclear("is a value that is no number counted?")
@@ -323,8 +323,14 @@ def fill(q, names, rows, wanted, out, records):
     for row in rows:
         records.append(pairs_of(q, names, row, wanted, out))
         for k, pair in records[-1].items():
-            _put(columns[k], pair)
-            if pair != "missing" and pair is not None:
+            if pair == "missing":
+                columns[k].missing += 1
+                continue
+            if pair is True:
+                columns[k].add_text(row.fields[k], value(q, row.fields[k])[0])
+            elif pair is not None:
+                columns[k].add(pair)
+            if pair is not None:
                 columns[k].keys[row.fields[k]] += 1
     return columns
 

@@ -8,11 +8,12 @@ from oracle_pair import PAIRS, SYMMETRIC, sides
 from oracle_statistic import STATISTICS
 from oracle_text import Unclear, Usage, strip
 
-ON_DEVICE = ("sum", "min", "max", "count", "mean")
+ON_DEVICE = ("sum", "min", "max", "count", "mean", "range")
 OF_TEXT = ("count-distinct", "mode", "antimode")
-TAKE_TEXT = ("count",) + OF_TEXT
-OPERATIONS = ON_DEVICE + OF_TEXT + tuple(STATISTICS)
+TAKES_TEXT = ("count", "first", "last") + OF_TEXT
+OPERATIONS = ON_DEVICE + ("first", "last") + OF_TEXT + tuple(STATISTICS)
 TOTALS = ("sum", "min", "max", "count")
+RUNNING = TOTALS + ("mean", "var", "stddev")
 COUNT_RECORDS = "count-records"
 
 
