@@ -11,6 +11,7 @@
 
 #include "base/memory_limit.h"
 #include "fold/keys.h"
+#include "fold/pair.h"
 #include "fold/texts.h"
 #include "query/value.h"
 
@@ -19,9 +20,11 @@ enum status partial_init(struct partial *p, const struct plan *plan)
 	memset(p, 0, sizeof *p);
 	p->ncolumns = plan->ncolumns;
 	p->npredicates = plan->npredicates;
+	p->npairs = plan->npairs;
 	p->columns = calloc(p->ncolumns + 1, sizeof *p->columns);
 	p->nmatched = calloc(p->npredicates + 1, sizeof *p->nmatched);
-	if (!p->columns || !p->nmatched) {
+	p->pairs = calloc(p->npairs + 1, sizeof *p->pairs);
+	if (!p->columns || !p->nmatched || !p->pairs) {
 		partial_free(p);
 		return STATUS_NO_MEMORY;
 	}
@@ -34,15 +37,22 @@ enum status partial_need(struct partial *p, const struct plan *plan)
 	return p->columns ? STATUS_OK : partial_init(p, plan);
 }
 
+void column_free(struct column_partial *column)
+{
+	by_scale_free(&column->fast);
+	free(column->wide);
+	moments_free(&column->moments);
+}
+
 void partial_free(struct partial *p)
 {
-	for (size_t c = 0; p->columns && c < p->ncolumns; c++) {
-		by_scale_free(&p->columns[c].fast);
-		free(p->columns[c].wide);
-		moments_free(&p->columns[c].moments);
-	}
+	for (size_t c = 0; p->columns && c < p->ncolumns; c++)
+		column_free(&p->columns[c]);
+	for (size_t i = 0; p->pairs && i < p->npairs; i++)
+		pair_free(&p->pairs[i]);
 	free(p->columns);
 	free(p->nmatched);
+	free(p->pairs);
 	memset(p, 0, sizeof *p);
 }
 
@@ -52,18 +62,23 @@ static void forget_offsets(struct column_partial *column)
 	column->first_nul_offset = column->first_out_of_range_offset = OFFSET_NONE;
 }
 
+void column_clear(struct column_partial *column)
+{
+	by_scale_clear(&column->fast);
+	if (column->wide)
+		column->wide->count = 0;
+	moments_clear(&column->moments);
+	column->nmissing = column->ninvalid = column->nnuls = 0;
+	column->kind = COLUMN_UNKNOWN;
+	forget_offsets(column);
+}
+
 void partial_clear(struct partial *p)
 {
-	for (size_t c = 0; c < p->ncolumns; c++) {
-		struct column_partial *column = &p->columns[c];
-		by_scale_clear(&column->fast);
-		if (column->wide)
-			column->wide->count = 0;
-		moments_clear(&column->moments);
-		column->nmissing = column->ninvalid = column->nnuls = 0;
-		column->kind = COLUMN_UNKNOWN;
-		forget_offsets(column);
-	}
+	for (size_t c = 0; c < p->ncolumns; c++)
+		column_clear(&p->columns[c]);
+	for (size_t i = 0; i < p->npairs; i++)
+		pair_clear(&p->pairs[i]);
 	for (size_t i = 0; i < p->npredicates; i++)
 		p->nmatched[i] = 0;
 	p->nundecided = 0;
@@ -92,7 +107,7 @@ enum column_kind column_kind(const struct column_partial *column)
 	return column->first_invalid_offset != OFFSET_NONE ? COLUMN_TEXT : COLUMN_UNKNOWN;
 }
 
-static enum status column_combine(struct column_partial *column, const struct column_partial *later)
+enum status column_combine(struct column_partial *column, const struct column_partial *later)
 {
 	column->kind = column_kind(column);
 	if (column->kind == COLUMN_UNKNOWN)
@@ -119,6 +134,9 @@ enum status partial_combine(struct partial *p, const struct partial *later)
 		if (status != STATUS_OK)
 			return status;
 	}
+	for (size_t i = 0; i < p->npairs; i++)
+		if (pair_combine(&p->pairs[i], &later->pairs[i]) != STATUS_OK)
+			return STATUS_NO_MEMORY;
 	for (size_t i = 0; i < p->npredicates; i++)
 		p->nmatched[i] += later->nmatched[i];
 	p->nundecided += later->nundecided;
@@ -163,6 +181,15 @@ static void note_first(size_t *first, size_t offset)
 		*first = offset;
 }
 
+enum status column_add_wide(struct column_partial *column, unsigned needs, const struct wide *x,
+			    int scale)
+{
+	if (!wide_of(column) || moments_add_wide(&column->moments, needs, x) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	wide_fold_add(column->wide, x, scale);
+	return STATUS_OK;
+}
+
 /* Folds a wide number. Errors: STATUS_NO_MEMORY; STATUS_NOT_A_NUMBER, STATUS_OUT_OF_RANGE: it is
  * none. */
 static enum status add_wide_number(struct column_partial *column, unsigned needs,
@@ -176,10 +203,7 @@ static enum status add_wide_number(struct column_partial *column, unsigned needs
 		status = wide_parse(v->text, v->nbytes, &x, &scale);
 	if (status != STATUS_OK)
 		return status;
-	if (!wide_of(column) || moments_add_wide(&column->moments, needs, &x) != STATUS_OK)
-		return STATUS_NO_MEMORY;
-	wide_fold_add(column->wide, &x, scale);
-	return STATUS_OK;
+	return column_add_wide(column, needs, &x, scale);
 }
 
 static enum status add_fast_number(struct column_partial *column, unsigned needs, struct decimal x)

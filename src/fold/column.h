@@ -43,10 +43,13 @@ struct column_partial {
 	size_t first_out_of_range_offset; /* of the first that is a number, but beyond wide.h */
 };
 
+struct pair_partial; /* pair.h */
+
 /* All columns of a plan over a run of records. */
 struct partial {
-	size_t ncolumns, npredicates;
+	size_t ncolumns, npredicates, npairs;
 	struct column_partial *columns; /* ncolumns, in the plan's order. Owned. */
+	struct pair_partial *pairs;     /* npairs, in the plan's order. Owned. */
 	uint64_t *nmatched;             /* for each predicate, records where it holds. Owned. */
 	uint64_t nundecided; /* records for which a predicate compares text with a number */
 	size_t first_undecided_offset; /* the first such value, and its column */
@@ -90,6 +93,15 @@ enum status partial_combine(struct partial *p, const struct partial *later);
  * Returns status. */
 enum status partial_fault(const struct partial *p, const struct plan *plan, enum status status,
 			  struct fault *fault);
+/* These do for one column what the function of that name does for a partial's. Zeroed: no
+ * values. */
+void column_free(struct column_partial *column);
+void column_clear(struct column_partial *column);
+enum status column_combine(struct column_partial *column, const struct column_partial *later);
+
+/* Adds a number beyond the fast path; needs: a set of enum moment. Errors: STATUS_NO_MEMORY. */
+enum status column_add_wide(struct column_partial *column, unsigned needs, const struct wide *x,
+			    int scale);
 
 /* The kind of a column: that of the earliest value folded into it. */
 enum column_kind column_kind(const struct column_partial *column);

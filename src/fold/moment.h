@@ -103,6 +103,9 @@ struct squares;
  * WIDE_POINT x WIDE_LIMB_DIGITS. */
 void squares_sum(const struct squares *s, int scale, struct natural *out);
 
+/* *to += sum x 10^ndigits; sum: not negative. */
+void sum192_add_to(struct natural *to, const struct sum192 *sum, int ndigits);
+
 /* Sets *out to the sum of the squares x 10^(2 scale); s: NULL, or as above. scale: at least every
  * number's. Returns false where that does not fit. */
 bool squares_total(const struct squares *s, int scale, uint128 *out);

@@ -132,8 +132,7 @@ static enum status squares_combine(void *cell, void *later_cell)
 	return STATUS_OK;
 }
 
-/* *to += sum x 10^ndigits */
-static void add_to_natural(struct natural *to, const struct sum192 *sum, int ndigits)
+void sum192_add_to(struct natural *to, const struct sum192 *sum, int ndigits)
 {
 	struct natural high, two64, part;
 
@@ -156,7 +155,7 @@ void squares_sum(const struct squares *s, int scale, struct natural *out)
 	if (s->wide)
 		natural_set_limbs(out, s->wide + from, WIDE_SQUARE_NLIMBS - from);
 	for (uint32_t left = s->sums.scales; left; left &= left - 1)
-		add_to_natural(out, &value++->square, 2 * (scale - __builtin_ctz(left)));
+		sum192_add_to(out, &value++->square, 2 * (scale - __builtin_ctz(left)));
 }
 
 /* *to += sum x 10^ndigits; false where that does not fit. */

@@ -10,9 +10,11 @@
 #include <string.h>
 
 #include "fold/histogram.h"
+#include "fold/pair_statistic.h"
 #include "fold/quantile.h"
 #include "fold/statistic.h"
 #include "io/output.h"
+#include "query/query_pairs.h"
 #include "query/summary.h"
 
 uint64_t result_nnumbers(const struct column_partial *column)
@@ -72,6 +74,20 @@ static bool set_count(struct cell *cell, uint64_t count)
 
 	snprintf(text, sizeof text, "%" PRIu64, count);
 	return set_cell(cell, text, true);
+}
+
+static bool set_pair(const struct query *q, const struct partial *total, const struct result *r,
+		     struct cell *name, struct cell *value)
+{
+	const struct plan_column *columns = q->plan.columns;
+	char text[STATISTIC_TEXT_NBYTES];
+
+	if (asprintf(&name->text, "%s(%s:%s)", operation_title(r->operation),
+		     columns[r->column].name, columns[r->other].name) < 0)
+		name->text = NULL;
+	name->is_number = true;
+	pair_statistic_format(r->operation, &q->plan, total, r->pair, text);
+	return set_cell(value, text, true) && name->text;
 }
 
 /* Whether a column that takes text has any. */
@@ -135,6 +151,8 @@ static bool set_result(const struct query *q, const struct partial *total,
 	const struct plan_column *column = &q->plan.columns[r->column];
 	struct column_moments moments;
 
+	if (operation_kind(r->operation) == OPERATION_PAIR)
+		return set_pair(q, total, r, name, value);
 	name->text = result_name(q, r);
 	name->is_number = true;
 	if (!operation_has_columns(r->operation))
@@ -181,6 +199,80 @@ static enum status results_row(const struct query *q, const struct partial *tota
 		column++;
 	}
 	return STATUS_OK;
+}
+
+/* ---- a matrix ---- */
+
+/* The results that are kept. */
+struct matrix {
+	const struct query *q;
+	const struct partial *total;
+	size_t n;
+	size_t *results; /* n indices of q->results */
+};
+
+/* Of a column and itself: the variance, or where that is not 0 a correlation of 1. */
+static void matrix_diagonal(const struct matrix *m, size_t i, char *text)
+{
+	const struct result *r = &m->q->results[m->results[i]];
+	struct column_moments moments;
+
+	read_moments(&m->q->plan.columns[r->column], &m->total->columns[r->column], &moments);
+	statistic_format(OPERATION_VAR, &moments, text);
+	if (r->operation == OPERATION_CORR && *text)
+		strcpy(text, strcmp(text, "0") ? "1" : "");
+}
+
+/* Sets the cells of columns i and j, both ways. */
+static bool set_matrix_cells(const struct matrix *m, struct table *t, size_t i, size_t j)
+{
+	size_t a = m->results[i], b = m->results[j];
+	struct cell *cell = &t->cells[i * t->ncolumns + j + 1];
+	char text[STATISTIC_TEXT_NBYTES];
+
+	if (i == j) {
+		matrix_diagonal(m, i, text);
+		return set_cell(cell, text, true);
+	}
+	pair_statistic_format(m->q->results[a].operation, &m->q->plan, m->total,
+			      query_matrix_pair(m->q->nresults, a, b), text);
+	return set_cell(cell, text, true) &&
+	       set_cell(&t->cells[j * t->ncolumns + i + 1], text, true);
+}
+
+/* A row and a column for each column of numbers, and their names before them. */
+static bool set_matrix(const struct matrix *m, struct table *t)
+{
+	bool ok = set_cell(&t->names[0], "column", false);
+
+	for (size_t i = 0; ok && i < m->n; i++) {
+		const struct result *r = &m->q->results[m->results[i]];
+		const char *name = m->q->plan.columns[r->column].name;
+		ok = set_cell(&t->names[i + 1], name, true) &&
+		     set_cell(&t->cells[i * t->ncolumns], name, false);
+		for (size_t j = i; ok && j < m->n; j++)
+			ok = set_matrix_cells(m, t, i, j);
+	}
+	return ok;
+}
+
+static enum status matrix(const struct query *q, const struct partial *total, struct table *t,
+			  struct fault *fault)
+{
+	struct matrix m = {q, total, 0, calloc(q->nresults + 1, sizeof(size_t))};
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; m.results && i < q->nresults; i++)
+		if (!is_dropped(total, &q->results[i]))
+			m.results[m.n++] = i;
+	if (m.results && m.n == 0)
+		status = fault_set(fault, STATUS_NO_NUMERIC_COLUMN, 0, NULL);
+	else if (!m.results || table_init(t, m.n + 1, m.n) != STATUS_OK)
+		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	else if (!set_matrix(&m, t))
+		status = no_memory(t, fault);
+	free(m.results);
+	return status;
 }
 
 /* ---- the header of records ---- */
@@ -415,6 +507,8 @@ enum status result_table(const struct query *q, const struct partial *total,
 {
 	if (q->summary)
 		return summary(q, total, out, fault);
+	if (q->matrix)
+		return matrix(q, total, out, fault);
 	if (q->nresults == 1 && operation_kind(q->results[0].operation) == OPERATION_TABLE)
 		return histogram_table(q, total, out, fault);
 	return results_row(q, total, ranks, out, fault);
@@ -426,5 +520,5 @@ enum format result_format(const struct query *q, const struct table *t, enum for
 		return format;
 	if (q->summary)
 		return FORMAT_TABLE;
-	return t->ncolumns == 1 ? FORMAT_PLAIN : FORMAT_CSV;
+	return t->ncolumns == 1 ? FORMAT_PLAIN : FORMAT_CSV; /* a matrix has two or more */
 }

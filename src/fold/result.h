@@ -13,7 +13,7 @@
 
 struct ranks; /* quantile.h */
 
-/* Makes the table of results of q: one row, or for the summary a row for each
+/* Makes the table of results of q: one row, or for the summary and for a matrix a row for each
  * column. total: the fold of all records, the plan's columns. ranks: what quantiles need, found;
  * NULL where none do.
  * Errors: STATUS_NO_NUMERIC_COLUMN where '*' was all that was asked and no column holds

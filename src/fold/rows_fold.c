@@ -3,7 +3,7 @@
  * rows_fold.c - see rows_fold.h. Without conditions, a column of a run is folded straight from the
  * text. With conditions, a block of rows is filtered first. A column that the filter has converted
  * is folded from its numbers; another one from the ends of the kept rows' fields, copied as rows of
- * two separators.
+ * two separators. Pairs of columns are folded a block at a time, too, from the same numbers.
  */
 #include "fold/rows_fold.h"
 
@@ -18,7 +18,8 @@ enum status row_folder_init(struct row_folder *f, const struct plan *plan)
 	f->plan = plan;
 	f->hints = calloc(plan->ncolumns + 1, sizeof *f->hints);
 	if (!f->hints || row_block_init(&f->block, plan) != STATUS_OK ||
-	    text_folder_init(&f->texts, plan) != STATUS_OK)
+	    text_folder_init(&f->texts, plan) != STATUS_OK ||
+	    pair_block_init(&f->pairs, plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	for (size_t c = 0; c < plan->ncolumns; c++) {
 		f->hints[c].decimal = plan->notation.decimal;
@@ -33,6 +34,7 @@ void row_folder_free(struct row_folder *f)
 	row_block_free(&f->block);
 	row_filter_free(&f->filter);
 	text_folder_free(&f->texts);
+	pair_block_free(&f->pairs);
 	free(f->scratch.data);
 	free(f->hints);
 	free(f->kept);
@@ -426,6 +428,9 @@ static enum status fold_block(const struct fold *m)
 		m->out->nmatched[p] += (uint64_t)__builtin_popcountll(filter->holds[p]);
 	if (plan->emits && plan->nnew_columns == 0)
 		status = row_folder_keep(m->f);
+	if (status == STATUS_OK && plan->npairs) /* first: it converts columns for both */
+		status = pair_block_fold(&m->f->pairs, &m->f->block, filter->kept, &m->f->scratch,
+					 m->out);
 	return status == STATUS_OK ? fold_kept(m) : status;
 }
 
@@ -436,7 +441,7 @@ static enum status fold_taken(const struct fold *m, const struct row_run *run)
 	enum status status = STATUS_OK;
 
 	m->out->nrecords += run->nrows;
-	if (m->f->plan->npredicates == 0)
+	if (m->f->plan->npredicates == 0 && m->f->plan->npairs == 0)
 		return fold_all(m, run);
 	for (size_t row = 0; status == STATUS_OK && row < run->nrows;) {
 		row += row_block_set(&m->f->block, m->text, run, row);

@@ -12,6 +12,7 @@
 #include "csv/chunk.h"
 #include "csv/rows.h"
 #include "fold/column.h"
+#include "fold/pair_block.h"
 #include "fold/row_block.h"
 #include "fold/row_filter.h"
 #include "fold/text_rows.h"
@@ -27,6 +28,7 @@ struct row_folder {
 	const struct plan *plan;
 	struct row_block block;
 	struct row_filter filter;
+	struct pair_block pairs;
 	struct scratch scratch;
 	struct simd_hint *hints; /* of each of the plan's columns */
 	struct text_folder texts;

@@ -229,6 +229,7 @@ void statistic_format(enum operation operation, const struct column_moments *m,
 	static statistic_formula *const formulas[NOPERATIONS] = {
 #define FORMULA_REDUCE(formula) formula
 #define FORMULA_TABLE(formula) formula
+#define FORMULA_PAIR(formula) NULL
 #define FORMULA_TEXT(formula) NULL
 #define FORMULA_RECORDS(formula) formula
 #define FORMULA_RUNNING(new_column) NULL
@@ -248,6 +249,7 @@ bool statistic_text(enum operation operation, const struct column_moments *m,
 	static statistic_text_formula *const formulas[NOPERATIONS] = {
 #define TEXT_FORMULA_REDUCE(formula) NULL
 #define TEXT_FORMULA_TABLE(formula) NULL
+#define TEXT_FORMULA_PAIR(formula) NULL
 #define TEXT_FORMULA_TEXT(formula) formula
 #define TEXT_FORMULA_RECORDS(formula) NULL
 #define TEXT_FORMULA_RUNNING(new_column) NULL

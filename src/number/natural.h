@@ -23,6 +23,7 @@
  * each value an integer below 10^805 (|x| < 10^400, times 10^405). Longest operands:
  *     mean      S1                                      825 digits,  92 limbs
  *     variance  n S2, S1^2                             1650 digits, 184 limbs
+ *     correlation  the square of n Sxy - Sx Sy         3300 digits, 368 limbs
  *     kurtosis  n^5 S4, n (n S2 - S1^2)^2              3340 digits, 372 limbs
  *     skewness  n^2 (n S2 - S1^2)^3, as a root         4990 digits, 556 limbs
  *     the fourth power of any struct wide              3384 digits, 376 limbs

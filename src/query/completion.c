@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the argument of an option is. */
+/* What the argument of an option is. Of PAIRS, the first column of each is completed. */
 static bool takes_columns(const struct option_row *row)
 {
-	return !strcmp(row->argument, "COLS");
+	return !strcmp(row->argument, "COLS") || !strcmp(row->argument, "PAIRS");
 }
 
 static bool takes_file(const struct option_row *row)

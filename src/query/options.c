@@ -68,7 +68,12 @@ bool operation_has_columns(enum operation operation)
 	enum operation_kind kind = operation_kind(operation);
 
 	return kind == OPERATION_REDUCE || kind == OPERATION_TEXT || kind == OPERATION_TABLE ||
-	       kind == OPERATION_RUNNING;
+	       kind == OPERATION_PAIR || kind == OPERATION_RUNNING;
+}
+
+bool operation_use_is_matrix(const struct operation_use *use)
+{
+	return operation_kind(use->operation) == OPERATION_PAIR && !strcmp(use->argument, "*");
 }
 
 unsigned operation_needs(enum operation operation)
@@ -105,6 +110,7 @@ static void print_help(void)
 	print_rows(NOPERATIONS, NROWS);
 	printf("\nCOLS is a comma-separated list of header names, numbers (3), colN, :N, ranges\n"
 	       "(2-4, 2-, -4), or * for every numeric column; \"a,b\" quotes a name.\n"
+	       "PAIRS is a list of two columns each, with a colon between: x:y,2:3.\n"
 	       "EXPR: status >= 500 and not (method = \"GET\" or seconds is missing)\n"
 	       "\nExit status: 0 done, 1 bad data or failed input or output, 2 wrong usage.\n"
 	       "Not the GPU monitor of the same name. Full manual: man gpustat\n");

@@ -23,7 +23,7 @@ enum operation {
 };
 
 enum operation_kind {
-	OPERATION_REDUCE, OPERATION_TEXT, OPERATION_TABLE, OPERATION_RECORDS, OPERATION_RUNNING,
+	OPERATION_REDUCE, OPERATION_TEXT, OPERATION_TABLE, OPERATION_PAIR, OPERATION_RECORDS, OPERATION_RUNNING,
 	OPERATION_OFFSET
 };
 
@@ -41,7 +41,7 @@ struct invalid_limit {
 /* One operation of the command line. */
 struct operation_use {
 	enum operation operation;
-	const char *argument; /* COLS, EXPR, or NULL */
+	const char *argument; /* COLS, PAIRS, EXPR, or NULL */
 	const char *name;     /* as it was typed, "p99.9"; name_nbytes of it */
 	size_t name_nbytes;
 	struct percentile percentile; /* of OPERATION_PERCENTILE */
@@ -91,8 +91,11 @@ const char *operation_name(enum operation operation);
 const char *operation_title(enum operation operation);
 enum operation_kind operation_kind(enum operation operation);
 
-/* Whether the operation's argument names columns. */
+/* Whether the operation's argument is COLS, a column or pairs of columns. */
 bool operation_has_columns(enum operation operation);
+
+/* Whether '*' asks a pair's operation of all pairs of numeric columns. */
+bool operation_use_is_matrix(const struct operation_use *use);
 
 /* Whether the operation takes values that are no numbers. */
 bool operation_takes_text(enum operation operation);

@@ -102,6 +102,12 @@ static enum status check_operations(struct options *o, struct fault *fault)
 
 	for (size_t i = 0; i < o->nuses; i++) {
 		enum operation_kind kind = operation_kind(o->uses[i].operation);
+		const char *name = operation_name(o->uses[i].operation);
+		if (operation_use_is_matrix(&o->uses[i]) && o->uses[i].operation == OPERATION_WMEAN)
+			return option_fault(fault, "--%s: '*' is not a pair of columns: x:w", name);
+		if (operation_use_is_matrix(&o->uses[i]) && o->nuses > 1)
+			return option_fault(fault, "--%s '*' prints a matrix: no other result fits "
+					    "beside it", name);
 		bool emits = kind == OPERATION_RUNNING || kind == OPERATION_OFFSET;
 		*(emits ? &column : &reduce) = operation_name(o->uses[i].operation);
 		running |= kind == OPERATION_RUNNING;

@@ -99,6 +99,12 @@ static inline bool plan_column_keeps_text_keys(const struct plan_column *column)
 	return column->counts_text || column->invalid == INVALID_TEXT;
 }
 
+/* Two columns whose products are summed, over the records that have both values. */
+struct plan_pair {
+	size_t x, y;    /* in the plan */
+	unsigned needs; /* the moments that are asked of both columns, over those records */
+};
+
 struct plan {
 	struct csv_dialect dialect;
 	struct number_notation notation;
@@ -107,6 +113,8 @@ struct plan {
 					 * which a predicate compares text with a number */
 	size_t ncolumns;
 	struct plan_column *columns; /* by field, ascending, no field twice */
+	size_t npairs;
+	struct plan_pair *pairs;
 	size_t npredicates;
 	const struct expr **predicates; /* --where's, and one for each --offsets */
 	size_t where; /* the predicate without which a record is left out, or PREDICATE_NONE */

@@ -10,6 +10,7 @@
 
 #include "query/expr.h"
 #include "query/query_header.h"
+#include "query/query_pairs.h"
 #include "query/select.h"
 #include "query/summary.h"
 
@@ -68,27 +69,13 @@ static enum status parse_conditions(struct making *m)
 	return status;
 }
 
-/* The columns of a condition that tell of a header: names, and fields by position that
- * must be numbers. */
-static enum status select_telling(struct making *m, const struct expr_request *r)
+/* Parses the columns, or pairs of columns, of an operation. */
+static enum status parse_columns(struct making *m, const struct operation_use *use,
+				 struct selection *to)
 {
-	struct selection *to = &m->selections[m->nselections++];
-	struct field_range ignored;
-
-	to->selectors = calloc(r->columns.nselectors + 1, sizeof *to->selectors);
-	if (!to->selectors)
-		return no_memory(m);
-	for (size_t i = 0; i < r->columns.nselectors; i++) {
-		const struct selector *s = &r->columns.selectors[i];
-		struct selector *copy = &to->selectors[to->nselectors];
-		if (!(r->uses[i] & EXPR_AS_NUMBER) && selector_by_position(s, 0, &ignored))
-			continue;
-		*copy = (struct selector){strdup(s->text), s->quoted};
-		if (!copy->text)
-			return no_memory(m);
-		to->nselectors++;
-	}
-	return STATUS_OK;
+	if (operation_kind(use->operation) == OPERATION_PAIR && !operation_use_is_matrix(use))
+		return selection_parse_pairs(use->argument, to, m->fault);
+	return selection_parse(use->argument, to, m->fault);
 }
 
 static enum status parse_selections(struct making *m)
@@ -102,41 +89,17 @@ static enum status parse_selections(struct making *m)
 	for (size_t i = 0; status == STATUS_OK && i < o->nuses; i++) {
 		struct selection *to = &m->selections[m->nselections++];
 		if (operation_has_columns(o->uses[i].operation))
-			status = selection_parse(o->uses[i].argument, to, m->fault);
+			status = parse_columns(m, &o->uses[i], to);
 		to->takes_text = operation_takes_text(o->uses[i].operation);
 	}
 	for (size_t i = 0; status == STATUS_OK && i < m->q->nconditions; i++)
-		status = select_telling(m, &m->q->conditions[i]);
+		if (query_select_telling(&m->q->conditions[i],
+					 &m->selections[m->nselections++]) != STATUS_OK)
+			return no_memory(m);
 	return status;
 }
 
 /* ---- what is asked of the fields ---- */
-
-/* Whether --invalid skip leaves the record out because it is ragged. */
-static bool is_left_out(const struct making *m, const struct first_record *r)
-{
-	const struct ragged_rule rule = {.policy = m->q->plan.ragged.policy,
-					 .nfields = (uint32_t)m->q->header.nfields,
-					 .last_is_empty = m->q->header.ends_empty};
-	uint32_t n = (uint32_t)r->nfields;
-	bool ends_empty = n > 0 && !*r->values[n - 1].text;
-
-	return m->options->invalid == INVALID_SKIP && n > 0 && ragged_is(&rule, n, ends_empty) &&
-	       !ragged_is_taken(&rule, n);
-}
-
-/* Whether the first record that is no header excludes this field from '*'. If its value is missing
- * there, or the record is left out, the field's first value decides later. If records are printed,
- * that would be too late for their header: the field is then excluded. */
-static bool starts_unfit(const struct making *m, uint32_t field)
-{
-	const struct header *h = &m->q->header;
-	const struct first_record *r = &h->record[h->present ? 1 : 0];
-
-	if (field >= r->nfields || (!m->options->emits && is_left_out(m, r)))
-		return m->options->emits;
-	return !r->values[field].is_number && (m->options->emits || !r->values[field].is_missing);
-}
 
 static enum status grow_demands(struct making *m, size_t ndemands)
 {
@@ -168,26 +131,35 @@ static enum status add_result(struct making *m, struct result result)
 	return STATUS_OK;
 }
 
-/* Asks operation of one field. Until the plan is made, the new result's column is the field. */
-static enum status demand_field(struct making *m, enum operation operation, uint32_t field,
-				bool star)
+/* Asks for what operation needs of one field. */
+static enum status demand_values(struct making *m, enum operation operation, uint32_t field,
+				 bool star)
 {
 	bool takes_text = operation_takes_text(operation);
 	bool counts = takes_text && !(operation_needs(operation) & MOMENT_ENDS);
 	struct demand *d;
 
-	if (star && starts_unfit(m, field))
-		return STATUS_OK;
 	if (grow_demands(m, (size_t)field + 1) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	d = &m->demands[field];
 	d->selected = true;
 	d->needs |= m->q->summary ? summary_needs(m->options->all) : operation_needs(operation);
+	d->needs |= m->q->matrix ? MOMENT_SQUARES : 0; /* for its diagonal */
 	d->star |= star;
 	d->number |= star ? m->options->emits : !takes_text;
 	d->counts_text |= counts && !star;
-	return add_result(m, (struct result){.operation = operation, .column = field,
-						     .if_numeric = star});
+	return STATUS_OK;
+}
+
+/* Asks operation of one field. Until the plan is made, the new result's column is the field. */
+static enum status demand_field(struct making *m, enum operation operation, uint32_t field,
+				bool star)
+{
+	if (star && query_starts_unfit(m->q, m->options, field))
+		return STATUS_OK;
+	if (demand_values(m, operation, field, star) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	return add_result(m, (struct result){operation, .column = field, .if_numeric = star});
 }
 
 static enum status demand_range(struct making *m, enum operation operation,
@@ -211,6 +183,25 @@ static enum status resolve(struct making *m, const struct selector *s, struct fi
 	if (m->index.entries)
 		return selector_resolve_indexed(s, &m->index, h->nnames, range, m->fault);
 	return selector_resolve(s, h->names, blindly ? 0 : h->nnames, range, m->fault);
+}
+
+/* Asks operation of a pair of columns. */
+static enum status demand_pair(struct making *m, enum operation operation,
+			       const struct selector pair[2])
+{
+	struct field_range sides[2];
+
+	for (int i = 0; i < 2; i++) {
+		enum status status = resolve(m, &pair[i], &sides[i]);
+		if (status == STATUS_OK && (sides[i].star || sides[i].first != sides[i].last))
+			status = option_fault(m->fault, "--%s: '%.64s' is not one column",
+					      operation_name(operation), pair[i].text);
+		if (status == STATUS_OK)
+			status = demand_values(m, operation, sides[i].first, false);
+		if (status != STATUS_OK)
+			return status;
+	}
+	return add_result(m, (struct result){operation, sides[1].first, .column = sides[0].first});
 }
 
 /* Sorts the names if that is faster than searching all of them for each selector. */
@@ -241,7 +232,12 @@ static enum status demand_selected(struct making *m)
 	for (size_t i = 0; i < m->options->nuses; i++) {
 		const struct operation_use *use = &m->options->uses[i];
 		const struct selection *s = &m->selections[i];
-		for (size_t j = 0; status == STATUS_OK && j < s->nselectors; j++) {
+		bool in_pairs = !m->q->matrix && operation_kind(use->operation) == OPERATION_PAIR;
+		for (size_t j = 0; status == STATUS_OK && j < s->nselectors; j += 1 + in_pairs) {
+			if (in_pairs) {
+				status = demand_pair(m, use->operation, &s->selectors[j]);
+				continue;
+			}
 			status = resolve(m, &s->selectors[j], &range);
 			if (status == STATUS_OK)
 				status = demand_range(m, use->operation, range);
@@ -311,7 +307,7 @@ static enum status plan_column(struct making *m, size_t field)
 	c->counts_text = d->counts_text;
 	c->invalid = m->q->summary ? INVALID_TEXT : m->options->invalid;
 	c->nkeys_most = m->q->summary ? SUMMARY_NKEYS_MOST : 0;
-	c->begins_as_text = starts_unfit(m, (uint32_t)field);
+	c->begins_as_text = query_starts_unfit(m->q, m->options, (uint32_t)field);
 	d->column = plan->ncolumns++;
 	return c->name ? STATUS_OK : no_memory(m);
 }
@@ -327,9 +323,12 @@ static enum status plan_columns(struct making *m)
 	for (size_t i = 0; status == STATUS_OK && i < m->ndemands; i++)
 		if (m->demands[i].selected)
 			status = plan_column(m, i);
-	for (size_t i = 0; status == STATUS_OK && i < q->nresults; i++)
-		if (operation_has_columns(q->results[i].operation))
-			q->results[i].column = m->demands[q->results[i].column].column;
+	for (size_t i = 0; status == STATUS_OK && i < q->nresults; i++) {
+		if (!operation_has_columns(q->results[i].operation))
+			continue;
+		q->results[i].column = m->demands[q->results[i].column].column;
+		q->results[i].other = (uint32_t)m->demands[q->results[i].other].column;
+	}
 	return status;
 }
 
@@ -356,6 +355,7 @@ static enum status plan_predicates(struct making *m)
 static const enum new_column_kind new_column_kinds[NOPERATIONS] = {
 #define KIND_REDUCE(formula) 0
 #define KIND_TABLE(formula) 0
+#define KIND_PAIR(formula) 0
 #define KIND_TEXT(formula) 0
 #define KIND_RECORDS(formula) 0
 #define KIND_RUNNING(new_column) new_column
@@ -405,8 +405,10 @@ static void begin_plan(struct query *q, const struct options *options)
 	q->all = options->all;
 	q->plan.ragged.policy = q->summary && !options->has_ragged ? RAGGED_COUNT : options->ragged;
 	q->plan.counts_records = options->invalid == INVALID_SKIP;
-	for (size_t i = 0; i < options->nuses; i++)
+	for (size_t i = 0; i < options->nuses; i++) {
 		q->plan.counts_records |= options->uses[i].operation == OPERATION_COUNT_RECORDS;
+		q->matrix |= operation_use_is_matrix(&options->uses[i]);
+	}
 }
 
 /* Whether '*' has found any column. */
@@ -459,6 +461,8 @@ static enum status make(struct making *m, struct input *input)
 	if (status == STATUS_OK)
 		status = plan_columns(m);
 	if (status == STATUS_OK)
+		status = query_plan_pairs(q, m->fault);
+	if (status == STATUS_OK)
 		status = plan_predicates(m);
 	if (status == STATUS_OK)
 		status = plan_new_columns(m);
@@ -497,6 +501,7 @@ void query_free(struct query *q)
 		expr_free(&q->conditions[i]);
 	free(q->conditions);
 	free(q->plan.columns);
+	free(q->plan.pairs);
 	free(q->plan.predicates);
 	free(q->plan.new_columns);
 	free(q->results);

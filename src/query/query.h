@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "query/expr.h"
 #include "query/file_header.h"
@@ -20,7 +21,9 @@
 struct result {
 	enum operation operation;
 	uint32_t use;    /* of the query's uses: what asks for it */
+	uint32_t other;  /* of a pair: its second column */
 	size_t column;   /* in the plan */
+	uint32_t pair;   /* of a pair: in the plan */
 	bool if_numeric; /* asked for by '*': dropped where the column is text */
 };
 
@@ -34,6 +37,8 @@ struct query {
 	int nthreads;      /* for what is computed from the total; 0: one for each core */
 	bool summary;      /* no operation was given: every column (summary.h) */
 	bool all;          /* with what is costly */
+	bool matrix;       /* pairs of all numeric columns: a result for each column, a pair in the plan
+			    * for each two, see query_pairs.h */
 	bool star;         /* some operation is asked of every numeric column */
 	bool guesses_delimiter; /* nothing said that fields end at a comma */
 	size_t nresults;   /* in the order of the command line */

@@ -5,6 +5,7 @@
 #include "query/query_header.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static enum status skip_preamble(struct query *q, const struct options *o, struct input *input,
 				 struct fault *fault)
@@ -56,6 +57,58 @@ static enum status read_second(struct query *q, struct input *input, bool wanted
 	return STATUS_LONE_HEADER;
 }
 
+/* ---- what tells of a header ---- */
+
+enum status query_select_telling(const struct expr_request *r, struct selection *to)
+{
+	struct field_range ignored;
+
+	to->selectors = calloc(r->columns.nselectors + 1, sizeof *to->selectors);
+	if (!to->selectors)
+		return STATUS_NO_MEMORY;
+	for (size_t i = 0; i < r->columns.nselectors; i++) {
+		const struct selector *s = &r->columns.selectors[i];
+		struct selector *copy = &to->selectors[to->nselectors];
+		if (!(r->uses[i] & EXPR_AS_NUMBER) && selector_by_position(s, 0, &ignored))
+			continue;
+		*copy = (struct selector){strdup(s->text), s->quoted, false};
+		if (!copy->text)
+			return STATUS_NO_MEMORY;
+		to->nselectors++;
+	}
+	return STATUS_OK;
+}
+
+static bool has_joined(const struct selection *s)
+{
+	for (size_t i = 0; i < s->nselectors; i++)
+		if (s->selectors[i].joined)
+			return true;
+	return false;
+}
+
+/* Cuts the pairs of columns that have several colons, now that the first record is known. */
+static enum status cut_pairs(const struct header *h, struct selection *selections,
+			     size_t nselections, struct fault *fault)
+{
+	const struct first_record *first = &h->record[0];
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; status == STATUS_OK && i < nselections; i++) {
+		struct name_index names;
+		if (!has_joined(&selections[i]))
+			continue;
+		if (name_index_init(&names, first->nfields) != STATUS_OK)
+			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		for (size_t j = 0; j < first->nfields; j++)
+			name_index_add(&names, first->values[j].text, j);
+		name_index_sort(&names);
+		status = selection_cut_pairs(&selections[i], &names, first->nfields, fault);
+		name_index_free(&names);
+	}
+	return status;
+}
+
 /* ---- no records ---- */
 
 /* All that is selected: the columns of operations, then those of conditions. */
@@ -95,7 +148,7 @@ static enum status name_blindly(struct query *q, const struct options *o,
 }
 
 enum status query_read_header(struct query *q, const struct options *o,
-			      const struct selection *selections, size_t nselections,
+			      struct selection *selections, size_t nselections,
 			      struct input *input, struct fault *fault)
 {
 	bool and_second = needs_second(o, selections, nselections);
@@ -105,6 +158,8 @@ enum status query_read_header(struct query *q, const struct options *o,
 	if (status == STATUS_OK)
 		status = header_read(h, input, &q->plan, and_second, fault);
 	q->guesses_delimiter &= q->plan.dialect.delimiter == ',';
+	if (status == STATUS_OK)
+		status = cut_pairs(h, selections, nselections, fault);
 	if (status == STATUS_OK)
 		status = header_decide(h, input, o->header, selections, nselections, q->summary,
 				       fault);
@@ -120,4 +175,30 @@ enum status query_read_header(struct query *q, const struct options *o,
 		q->plan.header_nbytes = h->end - h->begin;
 	}
 	return status;
+}
+
+/* ---- what '*' means ---- */
+
+/* Whether --invalid skip leaves the record out because it is ragged. */
+static bool is_left_out(const struct query *q, const struct options *o,
+			const struct first_record *r)
+{
+	const struct ragged_rule rule = {.policy = q->plan.ragged.policy,
+					 .nfields = (uint32_t)q->header.nfields,
+					 .last_is_empty = q->header.ends_empty};
+	uint32_t n = (uint32_t)r->nfields;
+	bool ends_empty = n > 0 && !*r->values[n - 1].text;
+
+	return o->invalid == INVALID_SKIP && n > 0 && ragged_is(&rule, n, ends_empty) &&
+	       !ragged_is_taken(&rule, n);
+}
+
+bool query_starts_unfit(const struct query *q, const struct options *o, uint32_t field)
+{
+	const struct header *h = &q->header;
+	const struct first_record *r = &h->record[h->present ? 1 : 0];
+
+	if (field >= r->nfields || (!o->emits && is_left_out(q, o, r)))
+		return o->emits;
+	return !r->values[field].is_number && (o->emits || !r->values[field].is_missing);
 }

@@ -5,15 +5,27 @@
 #ifndef GPUSTAT_QUERY_HEADER_H
 #define GPUSTAT_QUERY_HEADER_H
 
+#include "query/expr.h"
 #include "query/query.h"
+#include "query/select.h"
+
+/* Sets *to to the columns of a condition that tell of a header: names, and fields by position that
+ * must be numbers. Errors: STATUS_NO_MEMORY. Free with selection_free, after an error too. */
+enum status query_select_telling(const struct expr_request *r, struct selection *to);
 
 /* Skips what stands before the first record, finds q->header, and takes it out of the input.
- * selections: one for each operation, then the columns of each condition that tell of a header.
+ * selections: one for each operation, then the columns of each condition that tell of a header;
+ * pairs in them that have several colons are cut, now that the names are known.
  * Errors: header_read's, header_decide's, input_skip_preamble's; STATUS_LONE_HEADER where no record
  * follows a header that was guessed. Where the first record was read and what is wrong is one of its
  * values or what follows it, q->header has its names, too. */
 enum status query_read_header(struct query *q, const struct options *options,
-			      const struct selection *selections, size_t nselections,
+			      struct selection *selections, size_t nselections,
 			      struct input *input, struct fault *fault);
+
+/* Whether the first record that is no header excludes this field from '*'. If its value is missing
+ * there, or the record is left out, the field's first value decides later. If records are printed,
+ * that would be too late for their header: the field is then excluded. */
+bool query_starts_unfit(const struct query *q, const struct options *options, uint32_t field);
 
 #endif

@@ -51,6 +51,7 @@ static struct selector *append(struct selection *out, size_t text_nbytes)
 		return NULL;
 	out->selectors = grown;
 	grown += out->nselectors;
+	grown->joined = false;
 	grown->text = malloc(text_nbytes);
 	if (grown->text)
 		out->nselectors++;
@@ -71,6 +72,68 @@ enum status selection_parse(const char *cols, struct selection *out, struct faul
 			return option_fault(fault, "'%.128s' is not a list of columns: %s", cols,
 					    s->quoted ? "a quote does not close its item"
 						      : "an item is empty");
+		if (!*p)
+			return STATUS_OK;
+	}
+}
+
+static enum status not_pairs(const char *pairs, struct fault *fault)
+{
+	return option_fault(fault, "'%.128s' is not a list of pairs of columns: x:y", pairs);
+}
+
+/* Where the first side of the pair at p ends, at a colon; NULL: it is no pair. *joined: it may be a
+ * later colon as well. */
+static const char *first_side_end(const char *p, bool *joined)
+{
+	const char *item_end = p + strcspn(p, ","), *quoted = strstr(p, ":\""), *colon;
+
+	*joined = false;
+	if (quoted && quoted > p && quoted < item_end)
+		return quoted;
+	colon = memchr(p + (p < item_end), ':', (size_t)(item_end - p) - (p < item_end));
+	if (!colon || colon + 1 == item_end)
+		return NULL;
+	*joined = memchr(colon + 1, ':', (size_t)(item_end - colon - 1)) != NULL;
+	return colon;
+}
+
+/* Reads the first side of the pair at p into s. Returns where the second begins, or NULL if the item
+ * is malformed. */
+static const char *parse_first_side(const char *p, struct selector *s)
+{
+	size_t nbytes = strcspn(p, ",");
+	const char *end;
+
+	s->quoted = *p == '"';
+	if (s->quoted) {
+		end = unquote_item(p, s->text);
+	} else if ((end = first_side_end(p, &s->joined))) {
+		memcpy(s->text, p, nbytes);
+		s->text[nbytes] = s->text[end - p] = '\0';
+	}
+	return end && *end == ':' ? end + 1 : NULL;
+}
+
+enum status selection_parse_pairs(const char *pairs, struct selection *out, struct fault *fault)
+{
+	const char *p = pairs;
+
+	memset(out, 0, sizeof *out);
+	for (;; p++) {
+		size_t plain = strcspn(p, ",\""), text_nbytes = (p[plain] == '"' ? strlen(p) : plain) + 1;
+		struct selector *s = append(out, text_nbytes);
+		if (!s)
+			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		p = parse_first_side(p, s);
+		if (!p)
+			return not_pairs(pairs, fault);
+		s = append(out, text_nbytes);
+		if (!s)
+			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		p = parse_item(p, s);
+		if (!p)
+			return not_pairs(pairs, fault);
 		if (!*p)
 			return STATUS_OK;
 	}
@@ -236,4 +299,60 @@ enum status selector_resolve_indexed(const struct selector *s, const struct name
 	if (!always_position(s))
 		found = name_index_find(index, s->text, &nfound);
 	return resolve(s, nfound, found ? found->field : 0, nfields, out, fault);
+}
+
+/* ---- pairs with several colons ---- */
+
+/* 2: the text names a column; 1: it is a position; 0: neither. */
+static int side_worth(const char *text, const struct name_index *names, size_t nfields)
+{
+	const struct selector s = {(char *)text, false, false};
+	struct field_range range;
+	size_t n;
+
+	return name_index_find(names, text, &n) ? 2 : selector_by_position(&s, nfields, &range);
+}
+
+/* Cuts x, the whole item, at its best colon; y gets what follows. */
+static enum status cut_pair(struct selector *x, struct selector *y, const struct name_index *names,
+			    size_t nfields, struct fault *fault)
+{
+	char *text = x->text, *best = NULL;
+	int best_worth = 0;
+	bool several = false;
+
+	for (char *colon = strchr(text + 1, ':'); colon && colon[1]; colon = strchr(colon + 1, ':')) {
+		*colon = '\0';
+		int first = side_worth(text, names, nfields);
+		int second = side_worth(colon + 1, names, nfields);
+		*colon = ':';
+		if (!first || !second || first + second < best_worth)
+			continue;
+		several = first + second == best_worth;
+		best_worth = first + second;
+		best = colon;
+	}
+	if (several)
+		return option_fault(fault, "'%.64s' is a pair of columns in several ways: put names "
+				    "in quotes, \"a:b\":c", text);
+	if (!best)
+		best = strchr(text + 1, ':');
+	*best = '\0';
+	strcpy(y->text, best + 1);
+	return STATUS_OK;
+}
+
+enum status selection_cut_pairs(struct selection *s, const struct name_index *names, size_t nfields,
+				struct fault *fault)
+{
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; status == STATUS_OK && i + 1 < s->nselectors; i += 2) {
+		struct selector *x = &s->selectors[i];
+		if (!x->joined)
+			continue;
+		x->text[strlen(x->text)] = ':'; /* what followed is still there */
+		status = cut_pair(x, x + 1, names, nfields, fault);
+	}
+	return status;
 }

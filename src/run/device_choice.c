@@ -266,7 +266,7 @@ static const char *beyond_gpus(const struct plan *plan)
 	if (!notation_is_plain(&plan->notation))
 		return "CPU only: no GPU reads numbers in this notation";
 	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (plan_column_has_moments(&plan->columns[c]) ||
+		if (plan_column_has_moments(&plan->columns[c]) || plan->npairs ||
 		    needs_texts_of_cpu(plan, &plan->columns[c]))
 			return "CPU only: no GPU computes all that is asked";
 	for (size_t i = 0; i < plan->nnew_columns; i++)

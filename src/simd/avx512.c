@@ -198,6 +198,7 @@ const struct simd_ops simd_avx512 = {
 	.fold = groups_fold,
 	.convert = simd_convert_rows,
 	.fold_numbers = simd_fold_numbers,
+	.sum_products = simd_sum_products,
 	.sum_squares = simd_sum_squares,
 };
 

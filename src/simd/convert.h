@@ -206,6 +206,28 @@ static void simd_fold_numbers(const struct simd_numbers *x, uint64_t rows,
 	}
 }
 
+/* ---- products ---- */
+
+/* simd_ops.sum_products: the low halves of 64 bits, which are all of x and y, are multiplied. */
+static int64_t simd_sum_products(const int64_t *x, const int64_t *y)
+{
+	lanes sums[2] = {LANES_64(0), LANES_64(0)};
+	int64_t sum[GROUP_NROWS], all = 0;
+
+	for (unsigned r = 0; r < SIMD_NUMBERS_NROWS; r += 2 * GROUP_NROWS)
+		for (unsigned i = 0; i < 2; i++) {
+			lanes a, b;
+			memcpy(&a, x + r + i * GROUP_NROWS, sizeof a);
+			memcpy(&b, y + r + i * GROUP_NROWS, sizeof b);
+			sums[i] = LANES(add_epi64)(sums[i], LANES(mul_epi32)(a, b));
+		}
+	sums[0] = LANES(add_epi64)(sums[0], sums[1]);
+	memcpy(sum, sums, sizeof sum);
+	for (unsigned i = 0; i < GROUP_NROWS; i++)
+		all += sum[i];
+	return all;
+}
+
 #else
 
 static void simd_convert_rows(const char *text, const uint32_t *ends, size_t stride, size_t nrows,

@@ -330,6 +330,16 @@ SIMD_INLINE struct decimal simd_convert(const struct simd_constants *k, const ch
 	return x.scale == SIMD_NO_NUMBER ? simd_convert_long(text, begin, end, k->decimal) : x;
 }
 
+/* simd_ops.sum_products where there is no wider register. */
+static inline int64_t simd_sum_products_singly(const int64_t *x, const int64_t *y)
+{
+	int64_t sum = 0;
+
+	for (unsigned r = 0; r < SIMD_NUMBERS_NROWS; r++)
+		sum += x[r] * y[r];
+	return sum;
+}
+
 /* Returns the bin of a scale, which it empties if it was not in use. */
 static inline struct decimal_bin *simd_bin(struct decimal_fold *fold, int scale)
 {

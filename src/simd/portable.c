@@ -117,5 +117,6 @@ const struct simd_ops simd_portable = {
 	.fold = simd_fold_rows,
 	.convert = simd_convert_rows,
 	.fold_numbers = simd_fold_singles,
+	.sum_products = simd_sum_products_singly,
 	.sum_squares = simd_sum_squares,
 };

@@ -113,6 +113,10 @@ struct simd_ops {
 	void (*fold_numbers)(const struct simd_numbers *x, uint64_t rows,
 			     struct decimal_fold *fold);
 
+	/* The sum of x[r] y[r], r < SIMD_NUMBERS_NROWS. All of x and y lie in -2^31 ... 2^31 - 1, and no
+	 * sum of some of the products leaves 64 bits. */
+	int64_t (*sum_products)(const int64_t *x, const int64_t *y);
+
 	/* Sets *sum to the sum of the squares of the significands in `rows`. significand: of
 	 * SIMD_NUMBERS_NROWS rows. Returns false where one of `rows` is not in -2^30 ... 2^30 - 1;
 	 * *sum is then undefined. */

@@ -77,6 +77,7 @@ def check_bash(tool, script):
         names = ["alpha", "beta\\ x", "c\\$\\(touch\\ EXPANDED\\)", "al2"]
         completes(names, "table.csv", "--sum", "")
         completes(names, "table.csv", "--sum", "=")
+        completes(names, "table.csv", "--cov", "")
         completes(["beta,alpha", "beta,al2"], "--sum", "1", "table.csv", "--max", "beta,al")
         completes([], "--sum", "al")
         return

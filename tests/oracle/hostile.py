@@ -15,7 +15,7 @@ from hostile_dialect import (COMMENTS, DELIMITERS, PREAMBLES, in_notation, rando
 from oracle_dialect import Dialect
 from oracle_notation import PLAIN
 
-FEATURES = ("ragged", "dialect", "notation", "header", "files", "count", "nul", "stray", "preamble")
+FEATURES = ("ragged", "dialect", "notation", "header", "files", "count", "nul", "stray", "preamble", "pairs")
 SET = os.environ.get("GPUSTAT_TEST_FEATURES")
 CHOSEN = frozenset(FEATURES if SET is None else SET.split(","))
 
@@ -188,9 +188,22 @@ def common_of(rng, shape):
                 notation=shape.notation)
 
 
+def spell_pairs(rng, shape, numeric):
+    """An operation and pairs of columns, or '*', which stands alone."""
+    if rng.randrange(3) == 0 or not numeric:
+        return rng.choice(oracle.SYMMETRIC), b"*"
+    chosen = [b"%s:%s" % tuple(spell_item(rng, rng.choice(numeric), shape.n, shape.names) for _ in range(2))
+              for _ in range(rng.choice((1, 1, 2, 3)))]
+    return rng.choice(oracle.PAIRS), b",".join(chosen)
+
+
 def spell_operations(rng, shape, some):
     n, names, operations = shape.n, shape.names, []
     numeric = [k for k in range(n) if shape.kinds[k] not in NO_NUMBERS]
+    if some and "pairs" in shape.features and rng.randrange(6) == 0:
+        operations.append(spell_pairs(rng, shape, numeric))
+        if operations[0][1] == b"*":
+            return operations
     for _ in range(some):
         operation = rng.choice(oracle.OPERATIONS)
         pool = list(range(n)) if operation in oracle.TAKES_TEXT else numeric

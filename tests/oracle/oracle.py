@@ -15,13 +15,16 @@ import oracle_judge
 import oracle_texts
 from oracle_expr import Expr, position
 from oracle_judge import Answer, Note
-from oracle_request import COUNT_RECORDS, ON_DEVICE, OPERATIONS, TAKES_TEXT, TOTALS, Request, is_position, resolve
+from oracle_pair import PAIRS, SYMMETRIC, both, of_itself
+from oracle_pair import answer as pair_answer
+from oracle_request import (COUNT_RECORDS, ON_DEVICE, OPERATIONS, TAKES_TEXT, TOTALS, Request, is_pair, is_position,
+                            resolve)
 from oracle_statistic import STATISTICS, Column
 from oracle_table import Table, ragged
 from oracle_text import BadData, Unclear, Usage, strip
 
-__all__ = ["COUNT_RECORDS", "ON_DEVICE", "OPERATIONS", "STATISTICS", "TAKES_TEXT", "TOTALS", "Answer", "BadData",
-           "Column", "Request", "Unclear", "Usage", "answer", "judge"]
+__all__ = ["COUNT_RECORDS", "ON_DEVICE", "OPERATIONS", "PAIRS", "STATISTICS", "SYMMETRIC", "TAKES_TEXT", "TOTALS",
+           "Answer", "BadData", "Column", "Request", "Unclear", "Usage", "answer", "judge"]
 
 if hasattr(sys, "set_int_max_str_digits"):
     sys.set_int_max_str_digits(0)
@@ -198,6 +201,11 @@ def of_nothing(q, table):
         if columns is None:
             values.append((b"records", str(blank_records(q, table))))
             continue
+        if is_pair(operation, columns):
+            for x, y in q.pairs(operation, columns):
+                labels = label_of_nothing(*x), label_of_nothing(*y)
+                values.append((title(operation, b"%s:%s" % labels), pair_answer(operation, [])))
+            continue
         for _, text, quoted in Request([(operation, columns)]).items():
             if text == b"*":
                 raise BadData("no numeric column")
@@ -240,13 +248,21 @@ def results(q, table, kept, trouble, out):
         if columns is None:
             chosen.append((operation, None))
             continue
+        if is_pair(operation, columns):
+            for x, y in q.pairs(operation, columns):
+                k = tuple(resolve(text, quoted, names, n) for text, quoted in (x, y))
+                if len(k[0]) != 1 or len(k[1]) != 1:
+                    raise Usage("a side of a pair is one column")
+                chosen.append((operation, (k[0][0], k[1][0])))
+            continue
         for _, text, quoted in Request([(operation, columns)]).items():
             found = sorted(star) if text == b"*" else resolve(text, quoted, names, n)
             chosen += [(operation, k) for k in found]
-    numeric = {k for o, k in chosen if o not in TAKES_TEXT} | star
+    numeric = {k for o, ks in chosen if o not in TAKES_TEXT for k in columns_of(ks)} | star
     _check_counts(q, chosen, numeric, kept)
+    records = []
     try:
-        columns = fill(q, names, kept, {k: k in numeric for _, k in chosen if k is not None}, out)
+        columns = fill(q, names, kept, {k: k in numeric for _, ks in chosen for k in columns_of(ks)}, out, records)
     except BadData as bad:
         if q.asks_star() and not star:
             raise BadData("a bad value, or no numeric column") from None
@@ -256,9 +272,33 @@ def results(q, table, kept, trouble, out):
     bad = trouble or out.too_much(q)
     if bad:
         raise bad
-    values = [(b"records", str(len(kept))) if k is None else (title(o, label_of(names, k)), columns[k].answer(o))
-              for o, k in chosen]
-    return Answer(values=values, notes=out.notes() + header_notes(q, table))
+    notes = out.notes() + header_notes(q, table)
+    if q.matrix():
+        return matrix(q.matrix(), names, sorted(star), records, columns, notes)
+    values = [(b"records", str(len(kept))) if k is None else one_result(o, k, names, columns, records) for o, k in chosen]
+    return Answer(values=values, notes=notes)
+
+
+def columns_of(chosen):
+    """None, a column, or a pair of columns, as a tuple."""
+    return () if chosen is None else chosen if isinstance(chosen, tuple) else (chosen,)
+
+
+def one_result(operation, k, names, columns, records):
+    if not isinstance(k, tuple):
+        return title(operation, label_of(names, k)), columns[k].answer(operation)
+    labels = label_of(names, k[0]), label_of(names, k[1])
+    return title(operation, b"%s:%s" % labels), pair_answer(operation, both(records, *k))
+
+
+def matrix(operation, names, star, records, columns, notes):
+    """A row and a column for each column of numbers."""
+    rows = []
+    for i in star:
+        cells = [of_itself(operation, columns[i].values) if i == j else pair_answer(operation, both(records, i, j))
+                 for j in star]
+        rows.append([label_of(names, i)] + [(c or "").encode() for c in cells])
+    return Answer(rows=rows, notes=notes, titles=["column"] + [label_of(names, k) for k in star], texts=1)
 
 
 def first_kinds(q, rows, ncolumns):
@@ -278,11 +318,13 @@ def _check_counts(q, chosen, numeric, kept):
         raise Unclear("is a value that is no number counted?")
 
 
-def fill(q, names, rows, wanted, out):
-    """-> {column: Column} of the rows. Raises the first record's errors."""
+def fill(q, names, rows, wanted, out, records):
+    """-> {column: Column} of the rows; appends what pairs_of() says of each to records. Raises the first record's
+    errors."""
     columns = {k: Column() for k in wanted}
     for row in rows:
-        for k, pair in pairs_of(q, names, row, wanted, out).items():
+        records.append(pairs_of(q, names, row, wanted, out))
+        for k, pair in records[-1].items():
             _put(q, columns[k], pair, row.fields[k])
     return columns
 

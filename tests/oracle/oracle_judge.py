@@ -60,10 +60,16 @@ def notes_differ(notes, err):
 
 class Answer:
     """out: the records that are printed, or None where results are: values, pairs (name, text or None), or rows, the
-    summary's. bad: the BadData that ends them. notes: what stands on standard error besides."""
-    def __init__(self, out=None, bad=None, notes=(), values=None, rows=None, titles=SUMMARY):
+    summary's or a matrix's. titles: of the columns of rows, the first `texts` of text. bad: the BadData that ends them.
+    notes: what stands on standard error besides."""
+    def __init__(self, out=None, bad=None, notes=(), values=None, rows=None, titles=SUMMARY, texts=2):
         self.out, self.bad, self.notes = out, bad, list(notes)
-        self.values, self.rows, self.titles = values, rows, titles
+        self.values, self.rows, self.titles, self.texts = values, rows, titles, texts
+
+    def is_shown(self, format):
+        """Is it a table for people?"""
+        results = self.out is None and not self.bad
+        return results and (format == "table" or (format == "auto" and self.rows is not None and self.titles is SUMMARY))
 
     def text(self, format):
         """The bytes on stdout; Unclear for a format whose bytes are not fixed."""
@@ -72,10 +78,10 @@ class Answer:
         if self.bad:
             return b""
         if self.rows is not None:
-            table = [[c.encode() for c in self.titles]] + self.rows
-            if format not in ("csv", "tsv"):
+            table = [[c.encode() if isinstance(c, str) else c for c in self.titles]] + self.rows
+            if format not in ("csv", "tsv") and (format != "auto" or self.is_shown(format)):
                 raise Unclear("compare the summary by its meaning")
-            return b"".join(_line(row, b"," if format == "csv" else b"\t") for row in table)
+            return b"".join(_line(row, b"\t" if format == "tsv" else b",") for row in table)
         if format == "plain" or (format == "auto" and len(self.values) == 1):
             return b"".join(_line([as_cell(v)], b"\t") for _, v in self.values)
         if format in ("auto", "csv", "tsv"):
@@ -90,8 +96,9 @@ class Answer:
         if self.rows is None:
             return got == list(zip(json_names(n for n, _ in self.values),
                                    (v if v is None else in_json(as_cell(v)) for _, v in self.values)))
-        return got == [[(c, None if v == b"" and c not in ("column", "type") else in_json(v))
-                        for c, v in zip(self.titles, row)] for row in self.rows]
+        titles = json_names(c.encode() if isinstance(c, str) else c for c in self.titles)
+        return got == [[(c, None if v == b"" and k >= self.texts else in_json(v))
+                         for k, (c, v) in enumerate(zip(titles, row))] for row in self.rows]
 
     def lost_in_table(self, out):
         """The cells that a table for people does not show."""
@@ -170,7 +177,7 @@ def refusal(status, why):
 
 def judge_of(want, format):
     """The function for harness.agrees() that holds a Result against an Answer."""
-    shown = want.out is None and not want.bad and (format == "table" or (format == "auto" and want.rows is not None))
+    shown = want.is_shown(format)
     text = None if shown or (want.out is None and format == "json") else want.text(format)
 
     def right(r):

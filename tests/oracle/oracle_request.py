@@ -5,6 +5,7 @@ import re
 from oracle_dialect import Dialect
 from oracle_notation import PLAIN
 from oracle_order import QUANTILES
+from oracle_pair import PAIRS, SYMMETRIC, sides
 from oracle_statistic import STATISTICS
 from oracle_text import Unclear, Usage, strip
 
@@ -63,8 +64,17 @@ class Request:
         """All COLS items as (operation, text, quoted?)."""
         for operation, columns in self.columns_asked():
             if columns is not None:
-                for raw in _raw_items(columns):
+                for raw in _raw_sides(columns) if is_pair(operation, columns) else _raw_items(columns):
                     yield operation, _unquoted(raw), raw.startswith(b'"')
+
+    def pairs(self, operation, columns):
+        """The items of one operation, two by two: ((text, quoted?), (text, quoted?))."""
+        items = [(text, quoted) for _, text, quoted in Request([(operation, columns)]).items()]
+        return list(zip(items[::2], items[1::2]))
+
+    def matrix(self):
+        """The operation that is asked of all pairs, or None."""
+        return next((o for o, c in self.operations if o in SYMMETRIC and c == b"*"), None)
 
     def asks_star(self):
         return any(text == b"*" for _, text, _ in self.items())
@@ -72,6 +82,17 @@ class Request:
     def sums_up(self):
         """Is it the summary?"""
         return not self.operations and not self.news and self.where is None
+
+
+def is_pair(operation, columns):
+    return operation in PAIRS and columns != b"*"
+
+
+def _raw_sides(columns):
+    found = sides(columns)
+    if found is None:
+        raise Unclear("pairs that are none, or that only names can cut")
+    return [side for pair in found for side in pair]
 
 
 def _raw_items(columns):

@@ -333,6 +333,42 @@ static void test_random_numbers(void)
 	ok(right, "writes random numbers of every size");
 }
 
+/* ---- products ---- */
+
+/* 64 factors of nbits: of both signs, or of one and as large as they can be. */
+static void random_factors(int64_t *x, unsigned nbits)
+{
+	bool extreme = random_below(2);
+	int64_t sign = random_below(2) ? -1 : 1;
+
+	for (unsigned r = 0; r < SIMD_NUMBERS_NROWS; r++) {
+		int64_t size = (int64_t)((uint64_t)random_below(1u << 31) >> (31 - nbits));
+		if (extreme)
+			x[r] = sign < 0 ? -(INT64_C(1) << nbits) : (INT64_C(1) << nbits) - 1;
+		else
+			x[r] = random_below(2) ? size : -size;
+	}
+}
+
+static void test_products(const struct simd_ops *ops)
+{
+	int64_t x[SIMD_NUMBERS_NROWS], y[SIMD_NUMBERS_NROWS];
+	bool right = true;
+
+	if (!simd_runs(ops))
+		return skip(1, "%s: this CPU has not got it", ops->name);
+	for (unsigned i = 0; i < 50000 && right; i++) {
+		unsigned nbits = random_below(32), most = nbits < 25 ? 31 : 56 - nbits;
+		int128 wanted = 0;
+		random_factors(x, nbits);
+		random_factors(y, random_below(most + 1));
+		for (unsigned r = 0; r < SIMD_NUMBERS_NROWS; r++)
+			wanted += (int128)x[r] * y[r];
+		right = ops->sum_products(x, y) == (int64_t)wanted && (int64_t)wanted == wanted;
+	}
+	ok(right, "%s: sums of products", ops->name);
+}
+
 int main(void)
 {
 	char *text = arena_of(TEXT_NBYTES).end - TEXT_NBYTES; /* before a page that traps */
@@ -342,6 +378,8 @@ int main(void)
 		test_columns(*ops, text);
 	for (const struct simd_ops *const *ops = simd_all; *ops; ops++)
 		test_fold_numbers(*ops);
+	for (const struct simd_ops *const *ops = simd_all; *ops; ops++)
+		test_products(*ops);
 	for (const struct simd_ops *const *ops = simd_all; *ops; ops++)
 		test_sum_squares(*ops);
 	test_powers();

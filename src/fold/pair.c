@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pair.c - see pair.h.
+ *
+ * A significand is below 10^18 < 2^60, a product below 2^120: 64 of them fit in 127 bits and a sign,
+ * and 2^64 of them in 192. A wide number has 94 limbs in base 10^9, a product 188; all limbs of a
+ * product have its sign, so two sums, one for each sign, have no limbs of both.
+ */
+#include "fold/pair.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WIDE_PRODUCT_NLIMBS (2 * WIDE_NLIMBS) /* limb i weighs 10^(9 (i - 2 WIDE_POINT)) */
+#define WIDE_PRODUCT_NBYTES (WIDE_PRODUCT_NLIMBS * sizeof(int64_t))
+
+static const union scale_value no_products = {.square = {0, 0}};
+
+void pair_free(struct pair_partial *p)
+{
+	for (int i = 0; i < 2; i++) {
+		by_scale_free(&p->products[i]);
+		free(p->wide[i]);
+		if (p->alone[i])
+			column_free(p->alone[i]);
+		free(p->alone[i]);
+	}
+	memset(p, 0, sizeof *p);
+}
+
+void pair_clear(struct pair_partial *p)
+{
+	for (int i = 0; i < 2; i++) {
+		by_scale_clear(&p->products[i]);
+		if (p->wide[i])
+			memset(p->wide[i], 0, WIDE_PRODUCT_NBYTES);
+		if (p->alone[i])
+			column_clear(p->alone[i]);
+	}
+}
+
+/* ---- numbers of the fast path ---- */
+
+/* Adds modulo 2^192, in which negative numbers are complements. */
+static void sum192_add(struct sum192 *to, struct sum192 sum)
+{
+	to->low += sum.low;
+	to->high += sum.high + (to->low < sum.low);
+}
+
+static enum status add_sum(struct pair_partial *p, unsigned scale, struct sum192 sum)
+{
+	struct by_scale *products = &p->products[scale / DECIMAL_NSCALES];
+
+	scale %= DECIMAL_NSCALES;
+	if (by_scale_need(products, (uint32_t)1 << scale, &no_products) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	sum192_add(&by_scale_at(products, (int)scale)->square, sum);
+	return STATUS_OK;
+}
+
+enum status pair_add_products(struct pair_partial *p, unsigned scale, int128 sum)
+{
+	return add_sum(p, scale, (struct sum192){(uint128)sum, sum < 0 ? UINT64_MAX : 0});
+}
+
+/* ---- wide numbers ---- */
+
+static bool is_negative(const struct wide *x)
+{
+	for (int i = WIDE_NLIMBS - 1; i >= 0; i--)
+		if (x->limb[i])
+			return x->limb[i] < 0;
+	return false;
+}
+
+/* Makes all limbs, which are not negative, smaller than the base. */
+static void carry(int64_t *limb)
+{
+	for (int i = 0; i < WIDE_PRODUCT_NLIMBS - 1; i++) {
+		limb[i + 1] += limb[i] / WIDE_LIMB_BASE;
+		limb[i] %= WIDE_LIMB_BASE;
+	}
+}
+
+/* The sum of that sign, made if there is none. NULL: out of memory. */
+static int64_t *wide_sum(struct pair_partial *p, int sign)
+{
+	if (!p->wide[sign])
+		p->wide[sign] = calloc(1, WIDE_PRODUCT_NBYTES);
+	return p->wide[sign];
+}
+
+/* A product of two limbs is below 10^18: with a carry after each eight rows, a limb stays below
+ * 8 x 10^18 + 10^9 < 2^63. */
+enum status pair_add_wide(struct pair_partial *p, const struct wide *x, const struct wide *y)
+{
+	int negative = is_negative(x) != is_negative(y), sign = negative ? -1 : 1;
+	int64_t *sum = wide_sum(p, negative);
+	unsigned nrows = 0;
+
+	if (!sum)
+		return STATUS_NO_MEMORY;
+	for (int i = 0; i < WIDE_NLIMBS; i++) {
+		if (x->limb[i] == 0)
+			continue;
+		for (int j = 0; j < WIDE_NLIMBS; j++)
+			sum[i + j] += sign * x->limb[i] * y->limb[j];
+		if (++nrows % 8 == 0)
+			carry(sum);
+	}
+	carry(sum);
+	return STATUS_OK;
+}
+
+static enum status combine_wide(struct pair_partial *p, const struct pair_partial *later, int sign)
+{
+	int64_t *sum;
+
+	if (!later->wide[sign])
+		return STATUS_OK;
+	sum = wide_sum(p, sign);
+	if (!sum)
+		return STATUS_NO_MEMORY;
+	for (int i = 0; i < WIDE_PRODUCT_NLIMBS; i++)
+		sum[i] += later->wide[sign][i];
+	carry(sum);
+	return STATUS_OK;
+}
+
+/* ---- values without a partner ---- */
+
+struct column_partial *pair_alone(struct pair_partial *p, int side)
+{
+	if (!p->alone[side]) {
+		p->alone[side] = calloc(1, sizeof *p->alone[side]);
+		if (p->alone[side])
+			column_clear(p->alone[side]);
+	}
+	return p->alone[side];
+}
+
+static enum status combine_alone(struct pair_partial *p, const struct pair_partial *later, int side)
+{
+	if (!later->alone[side])
+		return STATUS_OK;
+	if (!pair_alone(p, side))
+		return STATUS_NO_MEMORY;
+	return column_combine(p->alone[side], later->alone[side]);
+}
+
+/* ---- both ---- */
+
+static enum status combine_products(struct pair_partial *p, const struct pair_partial *later, int i)
+{
+	const struct by_scale *products = &later->products[i];
+	const union scale_value *value = by_scale_values(products);
+	enum status status = STATUS_OK;
+
+	for (uint32_t left = products->scales; left && status == STATUS_OK; left &= left - 1)
+		status = add_sum(p, (unsigned)(i * DECIMAL_NSCALES + __builtin_ctz(left)),
+				 value++->square);
+	return status;
+}
+
+enum status pair_combine(struct pair_partial *p, const struct pair_partial *later)
+{
+	enum status status = STATUS_OK;
+
+	for (int i = 0; i < 2 && status == STATUS_OK; i++) {
+		status = combine_products(p, later, i);
+		if (status == STATUS_OK)
+			status = combine_wide(p, later, i);
+		if (status == STATUS_OK)
+			status = combine_alone(p, later, i);
+	}
+	return status;
+}
+
+/* sums[1 if the sum is negative] += |sum| x 10^ndigits */
+static void add_signed(struct natural sums[2], struct sum192 sum, int ndigits)
+{
+	bool negative = sum.high >> 63;
+
+	if (negative) {
+		sum = (struct sum192){~sum.low, ~sum.high};
+		sum192_add(&sum, (struct sum192){1, 0});
+	}
+	sum192_add_to(&sums[negative], &sum, ndigits);
+}
+
+bool pair_products(const struct pair_partial *p, int scale, struct natural *out)
+{
+	int from = 2 * WIDE_POINT - scale / WIDE_LIMB_DIGITS; /* limbs below it are 0 */
+	struct natural sums[2];
+	bool negative;
+
+	for (int sign = 0; sign < 2; sign++) {
+		natural_set(&sums[sign], 0);
+		if (p->wide[sign])
+			natural_set_limbs(&sums[sign], p->wide[sign] + from,
+					  WIDE_PRODUCT_NLIMBS - from);
+	}
+	for (int i = 0; i < 2; i++) {
+		const union scale_value *value = by_scale_values(&p->products[i]);
+		for (uint32_t left = p->products[i].scales; left; left &= left - 1)
+			add_signed(sums, value++->square,
+				   scale - i * DECIMAL_NSCALES - __builtin_ctz(left));
+	}
+	negative = natural_compare(&sums[0], &sums[1]) < 0;
+	natural_subtract(&sums[negative], &sums[!negative]);
+	*out = sums[negative];
+	return negative;
+}
