@@ -72,8 +72,8 @@ static enum status join_column(struct partial *total, struct partial *const *par
 	struct join join = {.all = all};
 
 	for (size_t i = 0; i < npartials; i++)
-		if (partials[i]->columns[c].moments.cell[cell])
-			all[++join.nall] = partials[i]->columns[c].moments.cell[cell];
+		if (moments_cell(&partials[i]->columns[c].moments, cell))
+			all[++join.nall] = moments_cell(&partials[i]->columns[c].moments, cell);
 	if (join.nall++ == 0)
 		return STATUS_OK;
 	all[0] = moments_need(&total->columns[c].moments, cell);

@@ -8,35 +8,50 @@
 
 extern const struct moment_ops moment_keys;
 extern const struct moment_ops moment_squares;
+extern const struct moment_ops moment_cubes;
+extern const struct moment_ops moment_fourths;
+extern const struct moment_ops moment_logs;
+extern const struct moment_ops moment_ends;
+extern const struct moment_ops moment_texts;
+extern const struct moment_ops moment_values;
 
 const struct moment_ops *const moment_table[NCELLS] = {
 	[CELL_SQUARES] = &moment_squares,
+	[CELL_TEXTS] = &moment_texts,
+	[CELL_VALUES] = &moment_values,
 	[CELL_KEYS] = &moment_keys,
 	[CELL_TEXT_KEYS] = &moment_keys,
+	[CELL_CUBES] = &moment_cubes,
+	[CELL_FOURTHS] = &moment_fourths,
+	[CELL_LOGS] = &moment_logs,
+	[CELL_ENDS] = &moment_ends,
 };
 
 void moments_free(struct moment_cells *m)
 {
 	for (int i = 0; i < NCELLS; i++) {
-		if (m->cell[i])
-			moment_table[i]->free(m->cell[i]);
-		free(m->cell[i]);
-		m->cell[i] = NULL;
+		if (moments_cell(m, i))
+			moment_table[i]->free(m->cells[i]);
+		free(moments_cell(m, i));
 	}
+	free(m->cells);
+	m->cells = NULL;
 }
 
 void moments_clear(struct moment_cells *m)
 {
 	for (int i = 0; i < NCELLS; i++)
-		if (m->cell[i])
-			moment_table[i]->clear(m->cell[i]);
+		if (moments_cell(m, i))
+			moment_table[i]->clear(m->cells[i]);
 }
 
 void *moments_need(struct moment_cells *m, int i)
 {
-	if (!m->cell[i])
-		m->cell[i] = calloc(1, moment_table[i]->cell_nbytes);
-	return m->cell[i];
+	if (!m->cells)
+		m->cells = calloc(NCELLS, sizeof *m->cells);
+	if (m->cells && !m->cells[i])
+		m->cells[i] = calloc(1, moment_table[i]->cell_nbytes);
+	return moments_cell(m, i);
 }
 
 /* Whether cell i is of numbers and one of `needs`. */
@@ -63,7 +78,7 @@ enum status moments_add(struct moment_cells *m, unsigned needs, const int64_t *s
 
 	for (int i = 0; i < NCELLS && status == STATUS_OK; i++)
 		if (takes_numbers(i, needs))
-			status = moment_table[i]->add(m->cell[i], significand, scale, rows);
+			status = moment_table[i]->add(m->cells[i], significand, scale, rows);
 	return status;
 }
 
@@ -73,7 +88,7 @@ enum status moments_add_wide(struct moment_cells *m, unsigned needs, const struc
 
 	for (int i = 0; i < NCELLS && status == STATUS_OK; i++)
 		if (takes_numbers(i, needs))
-			status = moment_table[i]->add_wide(m->cell[i], x);
+			status = moment_table[i]->add_wide(m->cells[i], x);
 	return status;
 }
 
@@ -82,11 +97,11 @@ enum status moments_combine(struct moment_cells *m, const struct moment_cells *l
 	enum status status = STATUS_OK;
 
 	for (int i = 0; i < NCELLS && status == STATUS_OK; i++) {
-		if (!later->cell[i])
+		if (!moments_cell(later, i))
 			continue;
 		if (!moments_need(m, i))
 			return STATUS_NO_MEMORY;
-		status = moment_table[i]->combine(m->cell[i], later->cell[i]);
+		status = moment_table[i]->combine(m->cells[i], later->cells[i]);
 	}
 	return status;
 }

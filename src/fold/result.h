@@ -11,12 +11,15 @@
 #include "query/query.h"
 #include "base/status.h"
 
+struct ranks; /* quantile.h */
+
 /* Makes the table of results of q: one row, or for the summary a row for each
- * column. total: the fold of all records, the plan's columns.
+ * column. total: the fold of all records, the plan's columns. ranks: what quantiles need, found;
+ * NULL where none do.
  * Errors: STATUS_NO_NUMERIC_COLUMN where '*' was all that was asked and no column holds
  * numbers; STATUS_NO_MEMORY. */
-enum status result_table(const struct query *q, const struct partial *total, struct table *out,
-			 struct fault *fault);
+enum status result_table(const struct query *q, const struct partial *total,
+			 const struct ranks *ranks, struct table *out, struct fault *fault);
 
 /* The format that FORMAT_AUTO means for this table. */
 enum format result_format(const struct query *q, const struct table *t, enum format format);
@@ -24,6 +27,10 @@ enum format result_format(const struct query *q, const struct table *t, enum for
 /* Prints the header of the records that are printed, if the input has one: the record as
  * it came and the names of the new columns. Errors: STATUS_WRITE, STATUS_NO_MEMORY. */
 enum status result_heading(const struct query *q, struct fault *fault);
+
+/* Whether the total lacks texts of numbers that the summary needs after all, because their column is
+ * one of text: see guesses_texts of the plan. The input must be folded again without the guess. */
+bool result_lacks_texts(const struct query *q, const struct partial *total);
 
 /* Prints the name of every column to output_stream(), a line each, in quotes where CSV needs them.
  * q: the summary. */
