@@ -9,10 +9,9 @@
  * The hash multiplies 64 x 64 bits to 128 and folds the halves, as wyhash does (Wang Yi,
  * github.com/wangyi-fudan/wyhash): one multiplication for a key in line, one for each 16 bytes of a
  * longer one. A last multiplication by a constant makes the highest bits, which say where a key is, depend
- * on all others: without it, probes among integers of seven digits were up to 1.4 times as long. XXH3
- * needs as many for 16 bytes, and cannot be inlined out of a shared library; the
- * call alone costs what this does. The seed differs from process to process, so that no input can be
- * made to collide; results do not depend on it.
+ * on all others: without it, probes among integers of seven digits were up to 1.4 times as long. It is
+ * inlined where keys are made, which a library's hash cannot be. The seed differs from process to
+ * process, so that no input can be made to collide; results do not depend on it.
  */
 #ifndef GPUSTAT_KEY_H
 #define GPUSTAT_KEY_H

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * key_memory.h - the memory of tables of keys: zeroed, in huge pages where it is large, and taken of
- * the limit of memory_limit.h, because a column may have as many different values as the input has
- * records.
+ * key_memory.h - the memory of tables of keys: zeroed, and taken of the limit of memory_limit.h, because
+ * a column may have as many different values as the input has records.
  */
 #ifndef GPUSTAT_KEY_MEMORY_H
 #define GPUSTAT_KEY_MEMORY_H

@@ -13,7 +13,7 @@
 #define NSLOTS_MIN 16
 #define NSLOTS_SMALL 4096
 #define ARENA_NBYTES_MIN ((size_t)1 << 10) /* of a block; the next one is twice as long, */
-#define ARENA_NBYTES_MAX ((size_t)2 << 20) /* ... up to a huge page, unless a key is longer */
+#define ARENA_NBYTES_MAX ((size_t)1 << 20) /* ... up to this, unless a key is longer */
 
 /* ---- the seed ---- */
 
