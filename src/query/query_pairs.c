@@ -42,11 +42,14 @@ static enum status plan_matrix(struct query *q, struct fault *fault)
 
 enum status query_plan_pairs(struct query *q, struct fault *fault)
 {
+	size_t npairs = 0;
 	enum status status;
 
 	if (q->matrix)
 		return plan_matrix(q, fault);
-	status = reserve(&q->plan, q->nresults, fault);
+	for (size_t i = 0; i < q->nresults; i++)
+		npairs += operation_kind(q->results[i].operation) == OPERATION_PAIR;
+	status = reserve(&q->plan, npairs, fault);
 	for (size_t i = 0; status == STATUS_OK && i < q->nresults; i++) {
 		struct result *r = &q->results[i];
 		if (operation_kind(r->operation) == OPERATION_PAIR)
