@@ -201,7 +201,7 @@ static enum status demand_pair(struct making *m, enum operation operation,
 		if (status != STATUS_OK)
 			return status;
 	}
-	return add_result(m, (struct result){operation, sides[1].first, .column = sides[0].first});
+	return add_result(m, (struct result){.operation = operation, .column = sides[0].first, .other = sides[1].first});
 }
 
 /* Sorts the names if that is faster than searching all of them for each selector. */
