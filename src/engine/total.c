@@ -75,6 +75,8 @@ static size_t first_wrong(const struct total *t, const struct partial *later, si
 
 	if (column->ninvalid == 0)
 		return OFFSET_NONE;
+	if (t->plan->columns[c].takes_text)
+		return column->first_nul_offset;
 	if (is_text(t, later, c))
 		return t->plan->columns[c].counts_text ? column->first_nul_offset : OFFSET_NONE;
 	return text < number ? text : number;
@@ -431,10 +433,19 @@ static bool has_fault(const struct total *t, const struct partial *p)
 	return p->nragged > 0 || p->nundecided > 0 || p->first_stray_offset != OFFSET_NONE;
 }
 
+/* Whether the order in which chunks are added shows. */
+static bool is_ordered(const struct plan *plan)
+{
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		if (plan->columns[c].needs & MOMENT_ENDS)
+			return true;
+	return false;
+}
+
 bool ends_suffice(const struct total *t, const struct partial *later, bool settled)
 {
-	return !t->plan->emits && (settled || columns_are_known(t->plan, later)) &&
-	       !has_fault(t, later);
+	return !t->plan->emits && !is_ordered(t->plan) &&
+	       (settled || columns_are_known(t->plan, later)) && !has_fault(t, later);
 }
 
 bool border_suffices(const struct total *t, const struct chunk *chunk,

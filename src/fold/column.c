@@ -163,9 +163,10 @@ static void note_first(size_t *first, size_t offset)
 		*first = offset;
 }
 
-/* Folds a value that is not missing and that the fast path does not hold: a wide number or none. */
-static enum status add_wide(struct column_partial *column, unsigned needs, const struct value *v,
-			    size_t offset)
+/* Folds a wide number. Errors: STATUS_NO_MEMORY; STATUS_NOT_A_NUMBER, STATUS_OUT_OF_RANGE: it is
+ * none. */
+static enum status add_wide_number(struct column_partial *column, unsigned needs,
+				   const struct value *v)
 {
 	struct wide x;
 	int scale;
@@ -173,14 +174,40 @@ static enum status add_wide(struct column_partial *column, unsigned needs, const
 
 	if (v->kind == DECIMAL_WIDE)
 		status = wide_parse(v->text, v->nbytes, &x, &scale);
-	if (status == STATUS_OK && !wide_of(column))
+	if (status != STATUS_OK)
+		return status;
+	if (!wide_of(column) || moments_add_wide(&column->moments, needs, &x) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	if (status == STATUS_OK && moments_add_wide(&column->moments, needs, &x) != STATUS_OK)
+	wide_fold_add(column->wide, &x, scale);
+	return STATUS_OK;
+}
+
+static enum status add_fast_number(struct column_partial *column, unsigned needs, struct decimal x)
+{
+	uint8_t scale = (uint8_t)x.scale;
+
+	if (by_scale_add(&column->fast, x) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	if (status == STATUS_OK)
-		wide_fold_add(column->wide, &x, scale);
-	else
-		column->ninvalid++;
+	return moments_add(&column->moments, needs, &x.significand, &scale, 1);
+}
+
+enum status column_add_number(struct column_partial *column, unsigned needs, const struct value *v)
+{
+	enum status status = v->kind == DECIMAL_NUMBER ? add_fast_number(column, needs, v->number)
+						       : add_wide_number(column, needs, v);
+
+	return status == STATUS_NO_MEMORY ? status : STATUS_OK;
+}
+
+/* Folds a value that is not missing and that the fast path does not hold: a wide number or none. */
+static enum status add_wide(struct column_partial *column, unsigned needs, const struct value *v,
+			    size_t offset)
+{
+	enum status status = add_wide_number(column, needs, v);
+
+	if (status == STATUS_NO_MEMORY)
+		return status;
+	column->ninvalid += status != STATUS_OK;
 	if (status == STATUS_OUT_OF_RANGE)
 		note_first(&column->first_out_of_range_offset, offset);
 	note_first(status == STATUS_NOT_A_NUMBER ? &column->first_invalid_offset
@@ -216,8 +243,6 @@ add_text(const struct plan *plan, struct column_partial *column, const char *fie
 static enum status add_value(const struct plan_column *plan, struct column_partial *column,
 			     const struct value *v, size_t offset)
 {
-	uint8_t scale = (uint8_t)v->number.scale;
-
 	if (!plan->parses) {
 		column->fast.count++;
 		return STATUS_OK;
@@ -225,9 +250,7 @@ static enum status add_value(const struct plan_column *plan, struct column_parti
 	if (v->kind != DECIMAL_NUMBER)
 		return add_wide(column, plan->needs, v, offset);
 	note_first(&column->first_number_offset, offset);
-	if (by_scale_add(&column->fast, v->number) != STATUS_OK)
-		return STATUS_NO_MEMORY;
-	return moments_add(&column->moments, plan->needs, &v->number.significand, &scale, 1);
+	return add_fast_number(column, plan->needs, v->number);
 }
 
 /* Adds a value's text to the column's keys. is_invalid: it is no number, where one must be. */

@@ -81,8 +81,9 @@ void partial_free(struct partial *p);
 /* Makes p the fold of no records. Keeps its memory. */
 void partial_clear(struct partial *p);
 
-/* p becomes the fold of p's records followed by later's. Until then, a fold may point into the text
- * that was folded (keys.h). Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+/* p becomes the fold of p's records followed by later's, whose moments may then only be cleared or
+ * freed. Until then, a fold may point into the text that was folded (keys.h). Errors:
+ * STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status partial_combine(struct partial *p, const struct partial *later);
 
 /* Fills fault where memory ran out for p: with STATUS_MANY_KEYS, it tells of whose values and how many.
@@ -101,6 +102,10 @@ static inline bool column_has_wide(const struct column_partial *column)
 
 /* All numbers of a column, wherever they were kept, as one fold. */
 void column_numbers(const struct column_partial *column, struct wide_fold *out);
+
+/* Folds a number of either kind into a column; any other value changes nothing. needs: the plan's
+ * column's. Errors: STATUS_NO_MEMORY. */
+enum status column_add_number(struct column_partial *column, unsigned needs, const struct value *v);
 
 /* Folds one field into column c of p: a number, a missing value, a wide number or text,
  * with or without quotes.

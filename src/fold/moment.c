@@ -8,21 +8,31 @@
 
 extern const struct moment_ops moment_keys;
 extern const struct moment_ops moment_squares;
+extern const struct moment_ops moment_cubes;
+extern const struct moment_ops moment_fourths;
+extern const struct moment_ops moment_logs;
+extern const struct moment_ops moment_ends;
+extern const struct moment_ops moment_values;
 extern const struct moment_ops moment_texts;
 
 const struct moment_ops *const moment_table[NCELLS] = {
 	[CELL_SQUARES] = &moment_squares,
 	[CELL_TEXTS] = &moment_texts,
+	[CELL_VALUES] = &moment_values,
 	[CELL_KEYS] = &moment_keys,
 	[CELL_TEXT_KEYS] = &moment_keys,
+	[CELL_CUBES] = &moment_cubes,
+	[CELL_FOURTHS] = &moment_fourths,
+	[CELL_LOGS] = &moment_logs,
+	[CELL_ENDS] = &moment_ends,
 };
 
 void moments_free(struct moment_cells *m)
 {
-	for (int i = 0; m->cells && i < NCELLS; i++) {
-		if (m->cells[i])
+	for (int i = 0; i < NCELLS; i++) {
+		if (moments_cell(m, i))
 			moment_table[i]->free(m->cells[i]);
-		free(m->cells[i]);
+		free(moments_cell(m, i));
 	}
 	free(m->cells);
 	m->cells = NULL;
@@ -30,8 +40,8 @@ void moments_free(struct moment_cells *m)
 
 void moments_clear(struct moment_cells *m)
 {
-	for (int i = 0; m->cells && i < NCELLS; i++)
-		if (m->cells[i])
+	for (int i = 0; i < NCELLS; i++)
+		if (moments_cell(m, i))
 			moment_table[i]->clear(m->cells[i]);
 }
 
@@ -39,11 +49,9 @@ void *moments_need(struct moment_cells *m, int i)
 {
 	if (!m->cells)
 		m->cells = calloc(NCELLS, sizeof *m->cells);
-	if (!m->cells)
-		return NULL;
-	if (!m->cells[i])
+	if (m->cells && !m->cells[i])
 		m->cells[i] = calloc(1, moment_table[i]->cell_nbytes);
-	return m->cells[i];
+	return moments_cell(m, i);
 }
 
 /* Whether cell i is of numbers and one of `needs`. */
@@ -88,8 +96,8 @@ enum status moments_combine(struct moment_cells *m, const struct moment_cells *l
 {
 	enum status status = STATUS_OK;
 
-	for (int i = 0; later->cells && i < NCELLS && status == STATUS_OK; i++) {
-		if (!later->cells[i])
+	for (int i = 0; i < NCELLS && status == STATUS_OK; i++) {
+		if (!moments_cell(later, i))
 			continue;
 		if (!moments_need(m, i))
 			return STATUS_NO_MEMORY;

@@ -17,9 +17,11 @@
 
 #include "base/status.h"
 #include "number/decimal.h"
+#include "number/integer.h"
 #include "number/natural.h"
 #include "number/wide.h"
 #include "query/plan.h"
+#include "query/value.h"
 #include "simd/simd.h"
 
 struct moment_ops {
@@ -29,9 +31,9 @@ struct moment_ops {
 	/* Makes the cell the identity. Keeps its memory. */
 	void (*clear)(void *cell);
 
-	/* NULL, as add_wide: the moment is not of numbers (fold/texts.h).
-	 * Adds the numbers significand[i] x 10^-scale[i] for each bit i that is set in rows.
-	 * Errors: STATUS_NO_MEMORY. */
+	/* Adds the numbers significand[i] x 10^-scale[i] for each bit i that is set in rows, of
+	 * arrays for SIMD_NUMBERS_NROWS rows, or for one if rows is 1. NULL: the moment is one of
+	 * texts. Errors: STATUS_NO_MEMORY. */
 	enum status (*add)(void *cell, const int64_t *significand, const uint8_t *scale,
 			   uint64_t rows);
 
@@ -39,9 +41,10 @@ struct moment_ops {
 	 * STATUS_NO_MEMORY. */
 	enum status (*add_wide)(void *cell, const struct wide *x);
 
-	/* cell becomes the moment of cell's numbers followed by later's. Errors: STATUS_NO_MEMORY,
-	 * and what the moment's file says. */
-	enum status (*combine)(void *cell, const void *later);
+	/* cell becomes the moment of cell's numbers followed by later's, whose memory it may take
+	 * over: later may then only be cleared or freed. Errors: STATUS_NO_MEMORY, and what the
+	 * moment's file says. */
+	enum status (*combine)(void *cell, void *later);
 
 	/* Frees what the cell owns, but not the cell. */
 	void (*free)(void *cell);
@@ -50,6 +53,11 @@ struct moment_ops {
 enum {
 	CELL_SQUARES,
 	CELL_TEXTS,
+	CELL_CUBES,
+	CELL_FOURTHS,
+	CELL_LOGS,
+	CELL_ENDS,
+	CELL_VALUES,
 	CELL_KEYS,      /* of the column's values; if it parses, of its numbers */
 	CELL_TEXT_KEYS, /* if it parses, of the values that are no numbers */
 	NCELLS
@@ -58,13 +66,13 @@ enum {
 /* By cell. */
 extern const struct moment_ops *const moment_table[NCELLS];
 
-/* A column's cells, NCELLS pointers. A cell is allocated for its first number; NULL: the identity. The
- * pointers are allocated with the first cell; NULL: there is none. All owned. */
+/* A column's cells. Allocated for the first number, like each cell: an input may have 300,000 columns
+ * of which nothing is asked but sums. NULL: the identity. Owned. */
 struct moment_cells {
-	void **cells;
+	void **cells; /* NCELLS */
 };
 
-/* One of them; NULL: the identity. */
+/* Cell i; NULL: the identity. */
 static inline void *moments_cell(const struct moment_cells *m, int i)
 {
 	return m->cells ? m->cells[i] : NULL;
@@ -82,8 +90,8 @@ enum status moments_add_wide(struct moment_cells *m, unsigned needs, const struc
 /* Makes cell i, unless it is there, and returns it; NULL: no memory. */
 void *moments_need(struct moment_cells *m, int i);
 
-/* m becomes the moments of m's numbers followed by later's. Errors: STATUS_NO_MEMORY,
- * STATUS_MANY_KEYS. */
+/* m becomes the moments of m's numbers followed by later's, which may then only be cleared or freed.
+ * Errors: STATUS_NO_MEMORY, and those of the moments' files. */
 enum status moments_combine(struct moment_cells *m, const struct moment_cells *later);
 
 /* ---- squares (moment_squares.c) ---- */
@@ -94,5 +102,43 @@ struct squares;
  * more than scale digits after the point. scale is a multiple of NATURAL_LIMB_DIGITS, at most
  * WIDE_POINT x WIDE_LIMB_DIGITS. */
 void squares_sum(const struct squares *s, int scale, struct natural *out);
+
+/* Sets *out to the sum of the squares x 10^(2 scale); s: NULL, or as above. scale: at least every
+ * number's. Returns false where that does not fit. */
+bool squares_total(const struct squares *s, int scale, uint128 *out);
+
+/* ---- cubes and fourth powers (moment_powers.c) ---- */
+
+struct powers;
+
+/* Like squares_sum, but times 10^(3 scale) or 10^(4 scale). */
+void cubes_sum(const struct powers *cubes, int scale, struct integer *out);
+void fourths_sum(const struct powers *fourths, int scale, struct integer *out);
+
+/* ---- logarithms (moment_logs.c) ---- */
+
+struct logs;
+
+/* Writes the geometric mean of n > 0 numbers, all of them positive, as logarithm_format_mean() does. */
+void logs_format_mean(const struct logs *logs, uint64_t n, char *text);
+
+/* ---- the first and the last value (moment_ends.c) ---- */
+
+struct ends;
+
+/* Makes a field of the plan's column c the last value, or the first if not at_end, and sets *taken,
+ * unless the value is missing, has a NUL, or is no number where the column takes no text. The caller
+ * offers the fields of rows in order, or backwards at the end, until one is taken; the first only
+ * while there is none. scratch: as in value_read. Errors: STATUS_NO_MEMORY. */
+enum status ends_offer(struct ends *e, bool at_end, const struct plan *plan, size_t c,
+		       const char *field, size_t nbytes, struct scratch *scratch, bool *taken);
+
+bool ends_has_first(const struct ends *e);
+
+/* The value as it is spelled, without its quotes, NUL-terminated; NULL: there is none. */
+const char *ends_text(const struct ends *e, bool at_end);
+
+/* Sets *out to the value. Returns false where there is none, or no number. */
+bool ends_number(const struct ends *e, bool at_end, struct wide *out);
 
 #endif

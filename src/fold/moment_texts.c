@@ -140,7 +140,7 @@ static void texts_clear(void *cell)
 	t->has_other = t->has_time = false;
 }
 
-static enum status texts_combine(void *cell, const void *later_cell)
+static enum status texts_combine(void *cell, void *later_cell)
 {
 	const struct texts *later = later_cell;
 	struct text_run run;

@@ -221,6 +221,35 @@ static enum status fold_texts(const struct fold *m, size_t c, struct row_fields 
 	return status;
 }
 
+/* Offers fields to the column's ends: from the last one back if at_end, else from the first one on. */
+static enum status offer_fields(const struct fold *m, size_t c, const struct row_fields *fields,
+				struct ends *ends, bool at_end)
+{
+	enum status status = STATUS_OK;
+	bool taken = false;
+
+	for (size_t i = 0; i < fields->nrows && !taken && status == STATUS_OK; i++) {
+		size_t row = at_end ? fields->nrows - 1 - i : i;
+		struct field_span span = row_field(m->text, fields->ends + row * fields->stride,
+						   fields->drops_cr);
+		status = ends_offer(ends, at_end, m->f->plan, c, m->text + span.begin,
+				    span.end - span.begin, &m->f->scratch, &taken);
+	}
+	return status;
+}
+
+static enum status fold_ends(const struct fold *m, size_t c, const struct row_fields *fields)
+{
+	struct ends *ends = moments_need(&m->out->columns[c].moments, CELL_ENDS);
+	enum status status = STATUS_OK;
+
+	if (!ends)
+		return STATUS_NO_MEMORY;
+	if (!ends_has_first(ends))
+		status = offer_fields(m, c, fields, ends, false);
+	return status == STATUS_OK ? offer_fields(m, c, fields, ends, true) : status;
+}
+
 /* To begin the SIMD fold costs as much as folding a few fields one by one. If it folds fewer than
  * RUN_NROWS, twice as many are folded one by one before it is tried again. */
 #define RUN_NROWS 8
@@ -233,6 +262,10 @@ static enum status fold_exact(const struct fold *m, size_t c, struct row_fields 
 	enum status status = STATUS_OK;
 	size_t nsingles = 1;
 
+	if (column->needs & MOMENT_ENDS)
+		status = fold_ends(m, c, &fields);
+	if (status != STATUS_OK)
+		return status;
 	if (plan_column_has_texts(column))
 		return fold_texts(m, c, fields);
 	if (column->parses && plan_column_has_moments(column))
@@ -342,7 +375,8 @@ static enum status fold_kept_column(const struct fold *m, size_t c)
 		m->out->columns[c].nmissing += (uint64_t)__builtin_popcountll(kept);
 		return STATUS_OK;
 	}
-	if (b->has_numbers[c] && m->f->plan->columns[c].parses)
+	if (b->has_numbers[c] && m->f->plan->columns[c].parses &&
+	    !(m->f->plan->columns[c].needs & MOMENT_ENDS))
 		return fold_converted(m, c, &fields, &b->numbers[c], kept);
 	return kept == row_block_all(b) ? fold_fields(m, c, fields) : fold_copied(m, c, &fields);
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/cores.h"
+#include "emit/running_ratio.h"
 #include "io/message.h"
 #include "simd/simd.h"
 #ifdef HAVE_CUDA
@@ -267,6 +268,9 @@ static const char *beyond_gpus(const struct plan *plan)
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		if (plan_column_has_moments(&plan->columns[c]) ||
 		    needs_texts_of_cpu(plan, &plan->columns[c]))
+			return "CPU only: no GPU computes all that is asked";
+	for (size_t i = 0; i < plan->nnew_columns; i++)
+		if (running_ratio_is(plan->new_columns[i].kind))
 			return "CPU only: no GPU computes all that is asked";
 	return NULL;
 }

@@ -7,7 +7,8 @@ are, and new columns of every kind.
 import re
 
 import hostile
-from oracle_scan import TOTALS, Scan
+from oracle_request import RUNNING
+from oracle_scan import Scan
 
 BARE = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*\Z")
 RESERVED = (b"and", b"or", b"not", b"is", b"missing")
@@ -102,7 +103,7 @@ def make_request(rng, shape):
         elif form == 6:
             news.append(("byte-offset", None))
         else:
-            operation = rng.choice(TOTALS)
+            operation = rng.choice(RUNNING)
             news.append((operation, spell_columns(rng, operation, n, names, kinds)))
-    totals = any(o in TOTALS for o, _ in news)
+    totals = any(o in RUNNING for o, _ in news)
     return Scan(news, where, totals and rng.randrange(3) == 0, bool(news) and rng.randrange(4) == 0, **common)

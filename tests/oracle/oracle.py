@@ -15,13 +15,13 @@ import oracle_judge
 import oracle_texts
 from oracle_expr import Expr, position
 from oracle_judge import Answer, Note
-from oracle_request import COUNT_RECORDS, ON_DEVICE, OPERATIONS, TAKE_TEXT, TOTALS, Request, is_position, resolve
+from oracle_request import COUNT_RECORDS, ON_DEVICE, OPERATIONS, TAKES_TEXT, TOTALS, Request, is_position, resolve
 from oracle_statistic import STATISTICS, Column
 from oracle_table import Table, ragged
 from oracle_text import BadData, Unclear, Usage, strip
 
-__all__ = ["COUNT_RECORDS", "ON_DEVICE", "OPERATIONS", "STATISTICS", "TAKE_TEXT", "TOTALS", "Answer", "BadData", "Column",
-           "Request", "Unclear", "Usage", "answer", "judge"]
+__all__ = ["COUNT_RECORDS", "ON_DEVICE", "OPERATIONS", "STATISTICS", "TAKES_TEXT", "TOTALS", "Answer", "BadData",
+           "Column", "Request", "Unclear", "Usage", "answer", "judge"]
 
 if hasattr(sys, "set_int_max_str_digits"):
     sys.set_int_max_str_digits(0)
@@ -243,7 +243,7 @@ def results(q, table, kept, trouble, out):
         for _, text, quoted in Request([(operation, columns)]).items():
             found = sorted(star) if text == b"*" else resolve(text, quoted, names, n)
             chosen += [(operation, k) for k in found]
-    numeric = {k for o, k in chosen if o not in TAKE_TEXT} | star
+    numeric = {k for o, k in chosen if o not in TAKES_TEXT} | star
     _check_counts(q, chosen, numeric, kept)
     try:
         columns = fill(q, names, kept, {k: k in numeric for _, k in chosen if k is not None}, out)
@@ -272,7 +272,7 @@ def first_kinds(q, rows, ncolumns):
 
 
 def _check_counts(q, chosen, numeric, kept):
-    counted = {k for o, k in chosen if o in TAKE_TEXT} & numeric
+    counted = {k for o, k in chosen if o in TAKES_TEXT} & numeric
     if (q.invalid == "skip" or q.asks_star()) and any(
             not q.is_missing(r.fields[k]) and not q.is_number(r.fields[k]) for k in counted for r in kept):
         raise Unclear("is a value that is no number counted?")
@@ -284,6 +284,8 @@ def fill(q, names, rows, wanted, out):
     for row in rows:
         for k, pair in pairs_of(q, names, row, wanted, out).items():
             _put(columns[k], pair, row.fields[k])
+            if pair is True:
+                columns[k].spelled.append((row.fields[k], value(q, row.fields[k])[0]))
     return columns
 
 
@@ -352,7 +354,7 @@ def _row(q, label, kind, column, invalid):
     cells = [label, kind.encode(), column.answer("count").encode(), b"%d" % column.missing]
     if "invalid" in oracle_judge.SUMMARY:
         cells.append(b"%d" % invalid)
-    more = [column.answer("count-distinct").encode(), oracle_judge.as_cell(column.answer("mode"))] * q.everything
+    more = [column.answer("count-distinct").encode(), oracle_judge._bytes(column.answer("mode"))] * q.everything
     if kind in ("number", "empty"):
         asked = ("sum", "min", "max", "mean") + (("stddev",) if q.everything else ())
         return cells + [(column.answer(o) or "").encode() for o in asked] + [b"", b""] + more
