@@ -136,13 +136,15 @@ static enum status set_rungs(struct bench_options *o, const char *argument, stru
 	return status;
 }
 
-static enum status set_option(void *options, size_t row, const char *argument, struct fault *fault)
+static enum status set_option(void *options, size_t row, const char *typed, const char *argument,
+			      struct fault *fault)
 {
 	static const enum format formats[] = {FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON};
 	struct bench_options *o = options;
 	bool has_word = *rows[row].words && row != OPTION_TYPE;
 	int word = has_word ? option_find_word(&rows[row], argument, strlen(argument), fault) : 0;
 
+	(void)typed;
 	if (word < 0)
 		return STATUS_USAGE;
 	o->given |= 1u << row;

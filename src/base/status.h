@@ -16,10 +16,12 @@
 #define STATUS_TABLE(X)                                                            \
 	X(STATUS_OK, "no error", 0)                                                \
 	X(STATUS_NO_MEMORY, "out of memory", 1)                                    \
+	X(STATUS_MEMORY_LIMIT, "more memory needed to keep values than --memory allows", 1) \
 	X(STATUS_OPEN, "cannot open", 1)                                           \
 	X(STATUS_READ, "read error", 1)                                            \
 	X(STATUS_IS_OUTPUT, "is the output as well: write to another file", 1)      \
 	X(STATUS_SHRANK, "file shrank while it was read", 1)                       \
+	X(STATUS_CHANGED, "the input changed while it was read several times", 1)  \
 	X(STATUS_WRITE, "write error", 1)                                          \
 	/* of compressed data, "FORMAT data" by the fault's detail */               \
 	X(STATUS_DAMAGED, "corrupt", 1)                                            \
@@ -52,6 +54,7 @@
 	X(STATUS_DELIMITER_DIFFERS, "another delimiter than the first file's: @", 1) \
 	X(STATUS_MANY_KEYS, "more different values than there is memory for", 1)  \
 	X(STATUS_NO_NUMERIC_COLUMN, "no column holds numbers", 1)                  \
+	X(STATUS_MANY_BINS, "more than 100000 bins: try --hist with a greater WIDTH", 1) \
 	X(STATUS_GPU, "GPU failed", 1)                                             \
 	X(STATUS_NO_GPU, "no usable GPU", 1)                                       \
 	X(STATUS_MISGUESSED, "wrong guess: to be run again", 1)                    \

@@ -243,7 +243,7 @@ static enum status add_text(struct partial *p, size_t c, const struct plan_colum
 {
 	struct keys *keys;
 
-	if (is_invalid && !plan->counts_text)
+	if (is_invalid && !plan->counts_text && !plan->takes_text)
 		return STATUS_OK;
 	p->full_column = c;
 	keys = moments_need(&p->columns[c].moments, is_invalid ? CELL_TEXT_KEYS : CELL_KEYS);

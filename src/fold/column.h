@@ -81,8 +81,9 @@ void partial_free(struct partial *p);
 /* Makes p the fold of no records. Keeps its memory. */
 void partial_clear(struct partial *p);
 
-/* p becomes the fold of p's records followed by later's. Until then, a fold may point into the text
- * that was folded (keys.h). Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+/* p becomes the fold of p's records followed by later's, whose moments may then only be cleared or
+ * freed. Until then, a fold may point into the text that was folded (keys.h). Errors:
+ * STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status partial_combine(struct partial *p, const struct partial *later);
 
 /* Fills fault where memory ran out for p: with STATUS_MANY_KEYS, it tells of whose values and how many.

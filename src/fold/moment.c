@@ -12,15 +12,17 @@ extern const struct moment_ops moment_cubes;
 extern const struct moment_ops moment_fourths;
 extern const struct moment_ops moment_logs;
 extern const struct moment_ops moment_ends;
+extern const struct moment_ops moment_values;
 
 const struct moment_ops *const moment_table[NCELLS] = {
 	[CELL_SQUARES] = &moment_squares,
+	[CELL_VALUES] = &moment_values,
+	[CELL_KEYS] = &moment_keys,
+	[CELL_TEXT_KEYS] = &moment_keys,
 	[CELL_CUBES] = &moment_cubes,
 	[CELL_FOURTHS] = &moment_fourths,
 	[CELL_LOGS] = &moment_logs,
 	[CELL_ENDS] = &moment_ends,
-	[CELL_KEYS] = &moment_keys,
-	[CELL_TEXT_KEYS] = &moment_keys,
 };
 
 void moments_free(struct moment_cells *m)
@@ -36,8 +38,8 @@ void moments_free(struct moment_cells *m)
 
 void moments_clear(struct moment_cells *m)
 {
-	for (int i = 0; m->cells && i < NCELLS; i++)
-		if (m->cells[i])
+	for (int i = 0; i < NCELLS; i++)
+		if (moments_cell(m, i))
 			moment_table[i]->clear(m->cells[i]);
 }
 

@@ -17,6 +17,7 @@
 
 #include "base/status.h"
 #include "number/decimal.h"
+#include "number/integer.h"
 #include "number/natural.h"
 #include "number/wide.h"
 #include "query/plan.h"
@@ -31,8 +32,8 @@ struct moment_ops {
 	void (*clear)(void *cell);
 
 	/* Adds the numbers significand[i] x 10^-scale[i] for each bit i that is set in rows, of
-	 * arrays for SIMD_NUMBERS_NROWS rows, or for one if rows is 1.
-	 * NULL: the moment is one of texts. Errors: STATUS_NO_MEMORY. */
+	 * arrays for SIMD_NUMBERS_NROWS rows, or for one if rows is 1. NULL: the moment is one of
+	 * texts. Errors: STATUS_NO_MEMORY. */
 	enum status (*add)(void *cell, const int64_t *significand, const uint8_t *scale,
 			   uint64_t rows);
 
@@ -40,9 +41,10 @@ struct moment_ops {
 	 * STATUS_NO_MEMORY. */
 	enum status (*add_wide)(void *cell, const struct wide *x);
 
-	/* cell becomes the moment of cell's numbers followed by later's. Errors: STATUS_NO_MEMORY,
-	 * and what the moment's file says. */
-	enum status (*combine)(void *cell, const void *later);
+	/* cell becomes the moment of cell's numbers followed by later's, whose memory it may take
+	 * over: later may then only be cleared or freed. Errors: STATUS_NO_MEMORY, and what the
+	 * moment's file says. */
+	enum status (*combine)(void *cell, void *later);
 
 	/* Frees what the cell owns, but not the cell. */
 	void (*free)(void *cell);
@@ -54,6 +56,7 @@ enum {
 	CELL_FOURTHS,
 	CELL_LOGS,
 	CELL_ENDS,
+	CELL_VALUES,
 	CELL_KEYS,      /* of the column's values; if it parses, of its numbers */
 	CELL_TEXT_KEYS, /* if it parses, of the values that are no numbers */
 	NCELLS
@@ -62,10 +65,10 @@ enum {
 /* By cell. */
 extern const struct moment_ops *const moment_table[NCELLS];
 
-/* A column's cells. A cell is allocated for its first number; NULL: the identity. Owned. Most columns
- * have none, so they share one pointer. */
+/* A column's cells. Allocated for the first number, like each cell: an input may have 300,000 columns
+ * of which nothing is asked but sums. NULL: the identity. Owned. */
 struct moment_cells {
-	void **cells; /* NCELLS, or NULL: all are NULL */
+	void **cells; /* NCELLS */
 };
 
 /* Cell i; NULL: the identity. */
@@ -86,8 +89,8 @@ enum status moments_add_wide(struct moment_cells *m, unsigned needs, const struc
 /* Makes cell i, unless it is there, and returns it; NULL: no memory. */
 void *moments_need(struct moment_cells *m, int i);
 
-/* m becomes the moments of m's numbers followed by later's. Errors: STATUS_NO_MEMORY,
- * STATUS_MANY_KEYS. */
+/* m becomes the moments of m's numbers followed by later's, which may then only be cleared or freed.
+ * Errors: STATUS_NO_MEMORY, and those of the moments' files. */
 enum status moments_combine(struct moment_cells *m, const struct moment_cells *later);
 
 /* ---- squares (moment_squares.c) ---- */

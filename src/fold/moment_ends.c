@@ -4,7 +4,8 @@
  *
  * A value is kept as text, because a column may be one of text. Numbers by themselves do not tell
  * which comes first: those that are quoted or beyond the fast path are added behind the others of
- * their block. So whoever folds rows offers their values from both ends (fold/rows_fold.c).
+ * their block. So nothing is added here; whoever folds rows offers their values from both ends
+ * (fold/rows_fold.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,19 @@ static void ends_free(void *cell)
 	text_free(&e->last.plain);
 }
 
+static enum status ends_add(void *cell, const int64_t *significand, const uint8_t *scale,
+			    uint64_t rows)
+{
+	(void)cell, (void)significand, (void)scale, (void)rows;
+	return STATUS_OK;
+}
+
+static enum status ends_add_wide(void *cell, const struct wide *x)
+{
+	(void)cell, (void)x;
+	return STATUS_OK;
+}
+
 static enum status set_text(struct text_buffer *to, const char *text, size_t nbytes)
 {
 	to->nbytes = 0;
@@ -61,7 +75,7 @@ static enum status copy_value(struct end_value *to, const struct end_value *from
 			       : STATUS_OK;
 }
 
-static enum status ends_combine(void *cell, const void *later_cell)
+static enum status ends_combine(void *cell, void *later_cell)
 {
 	struct ends *e = cell;
 	const struct ends *later = later_cell;
@@ -132,6 +146,8 @@ const struct moment_ops moment_ends = {
 	.moment = MOMENT_ENDS,
 	.cell_nbytes = sizeof(struct ends),
 	.clear = ends_clear,
+	.add = ends_add,
+	.add_wide = ends_add_wide,
 	.combine = ends_combine,
 	.free = ends_free,
 };

@@ -210,7 +210,7 @@ static enum status add_table(struct key_table *t, const struct key_table *from, 
 	return status;
 }
 
-static enum status keys_combine(void *cell, const void *later_cell)
+static enum status keys_combine(void *cell, void *later_cell)
 {
 	struct keys *k = cell;
 	const struct keys *later = later_cell;

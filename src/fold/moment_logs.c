@@ -57,7 +57,7 @@ static enum status logs_add_wide(void *cell, const struct wide *x)
 	return STATUS_OK;
 }
 
-static enum status logs_combine(void *cell, const void *later)
+static enum status logs_combine(void *cell, void *later)
 {
 	logarithm_combine(&((struct logs *)cell)->sum, &((const struct logs *)later)->sum);
 	return STATUS_OK;

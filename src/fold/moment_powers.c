@@ -183,7 +183,7 @@ static enum status powers_add_wide(struct powers *p, int power, const struct wid
 	return STATUS_OK;
 }
 
-static enum status powers_combine(void *cell, const void *later_cell)
+static enum status powers_combine(void *cell, void *later_cell)
 {
 	struct powers *p = cell;
 	const struct powers *later = later_cell;

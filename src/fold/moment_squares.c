@@ -113,7 +113,7 @@ static enum status squares_add_wide(void *cell, const struct wide *x)
 	return STATUS_OK;
 }
 
-static enum status squares_combine(void *cell, const void *later_cell)
+static enum status squares_combine(void *cell, void *later_cell)
 {
 	struct squares *s = cell;
 	const struct squares *later = later_cell;

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fold/histogram.h"
+#include "fold/quantile.h"
 #include "fold/statistic.h"
 #include "io/output.h"
 
@@ -45,8 +47,7 @@ static void read_moments(const struct plan_column *plan, const struct column_par
 {
 	uint64_t ntexts = column->ninvalid - result_nleft_out(plan, column);
 
-	statistic_moments(column, result_nnumbers(column) + ntexts,
-			  plan->takes_text || is_text_column(plan, column), out);
+	statistic_moments(column, result_nnumbers(column) + ntexts, is_text_column(plan, column) || plan->takes_text, out);
 }
 
 static bool set_cell(struct cell *cell, const char *text, bool is_number)
@@ -78,39 +79,84 @@ static bool holds_text(const struct plan_column *plan, const struct column_parti
 	return plan->takes_text && column->ninvalid > column->nnuls;
 }
 
-/* Sets the cell to the result of an operation of a column. */
-static bool set_statistic(enum operation operation, const struct column_moments *moments,
-			  struct cell *cell)
+/* Sets the cell to one of the column's texts, or "" where there is none. */
+static bool set_text(enum operation operation, const struct column_moments *moments,
+		     struct cell *cell)
 {
-	char text[STATISTIC_TEXT_NBYTES];
 	struct key_found found;
 
-	if (operation_kind(operation) != OPERATION_TEXT) {
-		statistic_format(operation, moments, text);
-		return set_cell(cell, text, true);
-	}
 	if (!statistic_text(operation, moments, &found))
 		return set_cell(cell, "", true);
 	cell->text = strndup(found.text, found.nbytes);
 	return cell->text != NULL;
 }
 
-static bool set_result(const struct query *q, const struct partial *total, const struct result *r,
-		       struct cell *name, struct cell *value)
+/* What a result is made of. */
+struct source_of_result {
+	const struct plan_column *plan;
+	const struct column_partial *column;
+	const struct ranks *ranks; /* the column's; NULL: none */
+	struct percentile percentile;
+};
+
+/* Sets the cell to the result of an operation of a column. */
+static bool set_statistic(enum operation operation, const struct source_of_result *from,
+			  struct cell *cell)
 {
-	const struct plan_column *column = &q->plan.columns[r->column];
+	char text[STATISTIC_TEXT_NBYTES];
 	struct column_moments moments;
 
-	if (!operation_has_columns(r->operation))
-		return set_cell(name, operation_title(r->operation), true) &&
-		       set_count(value, result_nrecords(&q->plan, total));
-	if (asprintf(&name->text, "%s(%s)", operation_title(r->operation), column->name) < 0)
-		name->text = NULL;
+	read_moments(from->plan, from->column, &moments);
+	moments.ranks = from->ranks;
+	moments.percentile = from->percentile;
+	if (operation_kind(operation) == OPERATION_TEXT)
+		return set_text(operation, &moments, cell);
+	if (holds_text(from->plan, from->column) && statistic_end_text(operation, &moments))
+		return set_cell(cell, statistic_end_text(operation, &moments), false);
+	statistic_format(operation, &moments, text);
+	return set_cell(cell, text, true);
+}
+
+/* The title of a result: that of its operation, or the percentile as it was typed. To be freed; NULL:
+ * no memory. */
+static char *result_title(const struct query *q, const struct result *r)
+{
+	const struct operation_use *use = &q->uses[r->use];
+
+	return r->operation == OPERATION_PERCENTILE ? strndup(use->name, use->name_nbytes)
+						    : strdup(operation_title(r->operation));
+}
+
+/* "title(column)", to be freed. NULL: no memory. */
+static char *result_name(const struct query *q, const struct result *r)
+{
+	char *title = result_title(q, r), *name;
+
+	if (!title || !operation_has_columns(r->operation))
+		return title;
+	if (asprintf(&name, "%s(%s)", title, q->plan.columns[r->column].name) < 0)
+		name = NULL;
+	free(title);
+	return name;
+}
+
+/* ranks: of the columns of the plan. */
+static bool set_result(const struct query *q, const struct partial *total,
+		       const struct ranks *ranks, const struct result *r, struct cell *name,
+		       struct cell *value)
+{
+	const struct plan_column *column = &q->plan.columns[r->column];
+
+	name->text = result_name(q, r);
 	name->is_number = true;
-	read_moments(column, &total->columns[r->column], &moments);
-	if (holds_text(column, &total->columns[r->column]) && statistic_end(r->operation, &moments))
-		return set_cell(value, statistic_end(r->operation, &moments), false) && name->text;
-	return set_statistic(r->operation, &moments, value) && name->text;
+	if (!operation_has_columns(r->operation))
+		return set_count(value, result_nrecords(&q->plan, total)) && name->text;
+	return name->text &&
+	       set_statistic(r->operation,
+			     &(struct source_of_result){column, &total->columns[r->column],
+							ranks ? &ranks[r->column] : NULL,
+							q->uses[r->use].percentile},
+			     value);
 }
 
 /* Whether '*' asked for this result of a column that holds no numbers. */
@@ -119,8 +165,9 @@ static bool is_dropped(const struct partial *total, const struct result *r)
 	return r->if_numeric && column_kind(&total->columns[r->column]) != COLUMN_NUMBER;
 }
 
+/* ranks: of the columns of the plan. */
 static enum status results_row(const struct query *q, const struct partial *total,
-			       struct table *t, struct fault *fault)
+			       const struct ranks *ranks, struct table *t, struct fault *fault)
 {
 	size_t nkept = 0, nstar = 0, column = 0;
 
@@ -137,7 +184,8 @@ static enum status results_row(const struct query *q, const struct partial *tota
 	for (size_t i = 0; i < q->nresults; i++) {
 		if (is_dropped(total, &q->results[i]))
 			continue;
-		if (!set_result(q, total, &q->results[i], &t->names[column], &t->cells[column]))
+		if (!set_result(q, total, ranks, &q->results[i], &t->names[column],
+				&t->cells[column]))
 			return no_memory(t, fault);
 		column++;
 	}
@@ -145,18 +193,6 @@ static enum status results_row(const struct query *q, const struct partial *tota
 }
 
 /* ---- the header of records ---- */
-
-static char *new_column_name(const struct query *q, const struct result *r)
-{
-	const char *title = operation_title(r->operation);
-	char *name;
-
-	if (!operation_has_columns(r->operation))
-		return strdup(title);
-	if (asprintf(&name, "%s(%s)", title, q->plan.columns[r->column].name) < 0)
-		return NULL;
-	return name;
-}
 
 static void free_names(char **names, size_t nnames)
 {
@@ -171,7 +207,7 @@ static char **new_column_names(const struct query *q)
 	char **names = calloc(q->nresults + 1, sizeof *names);
 
 	for (size_t i = 0; names && i < q->nresults; i++) {
-		names[i] = new_column_name(q, &q->results[i]);
+		names[i] = result_name(q, &q->results[i]);
 		if (names[i])
 			continue;
 		free_names(names, i);
@@ -298,10 +334,14 @@ static enum status summary(const struct query *q, const struct partial *total, s
 	return STATUS_OK;
 }
 
-enum status result_table(const struct query *q, const struct partial *total, struct table *out,
-			 struct fault *fault)
+enum status result_table(const struct query *q, const struct partial *total,
+			 const struct ranks *ranks, struct table *out, struct fault *fault)
 {
-	return q->summary ? summary(q, total, out, fault) : results_row(q, total, out, fault);
+	if (q->summary)
+		return summary(q, total, out, fault);
+	if (q->nresults == 1 && operation_kind(q->results[0].operation) == OPERATION_TABLE)
+		return histogram_table(q, total, out, fault);
+	return results_row(q, total, ranks, out, fault);
 }
 
 enum format result_format(const struct query *q, const struct table *t, enum format format)

@@ -11,12 +11,15 @@
 #include "query/query.h"
 #include "base/status.h"
 
+struct ranks; /* quantile.h */
+
 /* Makes the table of results of q: one row, or for the summary a row for each
- * column. total: the fold of all records, the plan's columns.
+ * column. total: the fold of all records, the plan's columns. ranks: what quantiles need, found;
+ * NULL where none do.
  * Errors: STATUS_NO_NUMERIC_COLUMN where '*' was all that was asked and no column holds
  * numbers; STATUS_NO_MEMORY. */
-enum status result_table(const struct query *q, const struct partial *total, struct table *out,
-			 struct fault *fault);
+enum status result_table(const struct query *q, const struct partial *total,
+			 const struct ranks *ranks, struct table *out, struct fault *fault);
 
 /* The format that FORMAT_AUTO means for this table. */
 enum format result_format(const struct query *q, const struct table *t, enum format format);

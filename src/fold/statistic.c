@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "fold/moment.h"
+#include "fold/quantile.h"
 
 static void statistic_sum(const struct column_moments *m, char *text)
 {
@@ -46,7 +47,7 @@ bool statistic_scaled_sum(const struct column_moments *m, int scale, struct natu
 
 int statistic_limb_scale(const struct column_moments *m)
 {
-	return (m->numbers.scale + WIDE_LIMB_DIGITS - 1) / WIDE_LIMB_DIGITS * WIDE_LIMB_DIGITS;
+	return integer_limb_scale(m->numbers.scale);
 }
 
 static void statistic_mean(const struct column_moments *m, char *text)
@@ -187,17 +188,18 @@ void statistic_moments(const struct column_partial *column, uint64_t npresent, b
 		       struct column_moments *out)
 {
 	out->npresent = npresent;
+	out->ranks = NULL;
+	out->keys = moments_cell(&column->moments, CELL_KEYS);
+	out->text_keys = has_texts ? moments_cell(&column->moments, CELL_TEXT_KEYS) : NULL;
 	out->squares = moments_cell(&column->moments, CELL_SQUARES);
 	out->cubes = moments_cell(&column->moments, CELL_CUBES);
 	out->fourths = moments_cell(&column->moments, CELL_FOURTHS);
 	out->logs = moments_cell(&column->moments, CELL_LOGS);
 	out->ends = moments_cell(&column->moments, CELL_ENDS);
-	out->keys = moments_cell(&column->moments, CELL_KEYS);
-	out->text_keys = has_texts ? moments_cell(&column->moments, CELL_TEXT_KEYS) : NULL;
 	column_numbers(column, &out->numbers);
 }
 
-const char *statistic_end(enum operation operation, const struct column_moments *m)
+const char *statistic_end_text(enum operation operation, const struct column_moments *m)
 {
 	bool is_end = operation == OPERATION_FIRST || operation == OPERATION_LAST;
 
@@ -209,6 +211,7 @@ void statistic_format(enum operation operation, const struct column_moments *m,
 {
 	static statistic_formula *const formulas[NOPERATIONS] = {
 #define FORMULA_REDUCE(formula) formula
+#define FORMULA_TABLE(formula) formula
 #define FORMULA_TEXT(formula) NULL
 #define FORMULA_RECORDS(formula) formula
 #define FORMULA_RUNNING(new_column) NULL
@@ -227,6 +230,7 @@ bool statistic_text(enum operation operation, const struct column_moments *m,
 {
 	static statistic_text_formula *const formulas[NOPERATIONS] = {
 #define TEXT_FORMULA_REDUCE(formula) NULL
+#define TEXT_FORMULA_TABLE(formula) NULL
 #define TEXT_FORMULA_TEXT(formula) formula
 #define TEXT_FORMULA_RECORDS(formula) NULL
 #define TEXT_FORMULA_RUNNING(new_column) NULL

@@ -13,11 +13,14 @@
 
 #include "fold/column.h"
 #include "fold/keys.h"
+#include "number/integer.h"
 #include "number/natural.h"
 #include "number/wide.h"
 #include "query/options.h"
 
 #define STATISTIC_TEXT_NBYTES RATIO_TEXT_NBYTES
+
+struct ranks; /* quantile.h */
 
 /* The moments of a column, in the form that formulas take. */
 struct column_moments {
@@ -27,6 +30,8 @@ struct column_moments {
 	const struct powers *cubes, *fourths;
 	const struct logs *logs;
 	const struct ends *ends;
+	const struct ranks *ranks;     /* all that its quantiles need; NULL: none */
+	struct percentile percentile;  /* of --pNN */
 	const struct keys *keys, *text_keys; /* of npresent values; NULL: none */
 };
 
@@ -46,14 +51,14 @@ bool statistic_scaled_sum(const struct column_moments *m, int scale, struct natu
 /* In statistic_shape.c: */
 statistic_formula statistic_skewness, statistic_kurtosis;
 
-/* Reads a column's moments out of its fold. npresent: as above. has_texts: values that are no numbers
- * are among them. */
+/* Reads a column's moments out of its fold, without ranks. npresent: as above. has_texts: values that
+ * are no numbers are among them. */
 void statistic_moments(const struct column_partial *column, uint64_t npresent, bool has_texts,
 		       struct column_moments *out);
 
-/* The first or last value of a column of text, NUL-terminated; NULL: there is none, or the operation
- * asks for neither. */
-const char *statistic_end(enum operation operation, const struct column_moments *m);
+/* The result of an operation of kind REDUCE over a column of text, NUL-terminated; NULL: as
+ * statistic_format has it. */
+const char *statistic_end_text(enum operation operation, const struct column_moments *m);
 
 /* Writes the result of an operation of kind REDUCE. */
 void statistic_format(enum operation operation, const struct column_moments *m,

@@ -28,7 +28,7 @@ static void add_product(struct integer *sum, int factor, const struct integer *a
 	natural_set(&product, (uint128)(factor < 0 ? -factor : factor));
 	natural_multiply(&multiple, &a->magnitude, &product);
 	natural_multiply(&product, &multiple, &b->magnitude);
-	integer_add(sum, &product, (factor < 0) ^ a->negative ^ b->negative);
+	integer_add_natural(sum, &product, (factor < 0) ^ a->negative ^ b->negative);
 }
 
 static void set_integer(struct integer *x, uint128 value)

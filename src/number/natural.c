@@ -117,22 +117,6 @@ void natural_multiply(struct natural *product, const struct natural *a, const st
 	drop_high_zeros(product);
 }
 
-void integer_add(struct integer *sum, const struct natural *term, bool negative)
-{
-	struct natural before;
-
-	if (sum->negative == negative) {
-		natural_add(&sum->magnitude, term);
-	} else if (natural_compare(&sum->magnitude, term) >= 0) {
-		natural_subtract(&sum->magnitude, term);
-	} else {
-		before = sum->magnitude;
-		sum->magnitude = *term;
-		natural_subtract(&sum->magnitude, &before);
-		sum->negative = negative;
-	}
-}
-
 /* n *= factor, 0 < factor <= NATURAL_LIMB_BASE */
 static void multiply_limb(struct natural *n, uint32_t factor)
 {

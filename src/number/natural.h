@@ -63,15 +63,6 @@ void natural_multiply(struct natural *product, const struct natural *a, const st
 /* n *= 10^ndigits, ndigits >= 0. The product must fit into NATURAL_NLIMBS limbs. */
 void natural_shift(struct natural *n, int ndigits);
 
-/* An integer with a sign; 0 has either. */
-struct integer {
-	bool negative;
-	struct natural magnitude;
-};
-
-/* sum += term, or sum -= term if negative. term may be sum's magnitude. */
-void integer_add(struct integer *sum, const struct natural *term, bool negative);
-
 /* ---- ratios ---- */
 
 #define RATIO_NDIGITS 17                  /* significant digits of a result */

@@ -216,8 +216,42 @@ static void print_fish(const struct option_table *t)
 	print_words(" -a '", t->operands, "'\n");
 }
 
-void completion_print(const struct option_table *t, enum option_about shell)
+/* The numbers that are offered for OPTION_NUMBER. */
+static const char *const offered[] = {"50", "90", "95", "99"};
+#define NOFFERED (sizeof offered / sizeof *offered)
+#define NAME_NBYTES 32
+#define NROWS_MAX 256
+
+/* Copies the rows; one whose name ends in OPTION_NUMBER once for each number that is offered. Returns
+ * how many there are. names: of those. */
+static size_t offer_numbers(const struct option_table *t, struct option_row rows[NROWS_MAX],
+			    char names[NOFFERED][NAME_NBYTES])
 {
+	size_t n = 0, nnames = 0;
+
+	for (size_t i = 0; i < t->nrows && n + NOFFERED <= NROWS_MAX; i++) {
+		size_t before = option_before_number(t->rows[i].name);
+		rows[n++] = t->rows[i];
+		for (size_t k = 0; before && k < NOFFERED && nnames < NOFFERED; k++) {
+			snprintf(names[nnames], NAME_NBYTES, "%.*s%s", (int)before,
+				 t->rows[i].name, offered[k]);
+			rows[n - 1 + k] = t->rows[i];
+			rows[n - 1 + k].name = names[nnames++];
+		}
+		n += before ? NOFFERED - 1 : 0;
+	}
+	return n;
+}
+
+void completion_print(const struct option_table *table, enum option_about shell)
+{
+	static struct option_row rows[NROWS_MAX];
+	static char names[NOFFERED][NAME_NBYTES];
+	struct option_table all = *table;
+	const struct option_table *t = &all;
+
+	all.nrows = offer_numbers(table, rows, names);
+	all.rows = rows;
 	if (shell == ABOUT_BASH)
 		print_bash(t);
 	else if (shell == ABOUT_ZSH)

@@ -54,19 +54,37 @@ static enum status fail_unknown(const struct parser *p, const char *typed, size_
 
 /* ---- parsing ---- */
 
-static enum status handle(const struct parser *p, const struct option_row *row,
+static enum status handle(const struct parser *p, const struct option_row *row, const char *typed,
 			  const char *argument)
 {
 	size_t index = (size_t)(row - p->table->rows);
 	int about = (int)(p->table->nrows - index), word = 0;
 
 	if (about > ABOUT_BASH)
-		return p->table->handle(p->options, index, argument, p->fault);
+		return p->table->handle(p->options, index, typed, argument, p->fault);
 	if (about == ABOUT_BASH)
 		word = option_find_word(row, argument, strlen(argument), p->fault);
 	if (word >= 0 && about + word > (int)*p->about)
 		*p->about = (enum option_about)(about + word);
 	return word < 0 ? STATUS_USAGE : STATUS_OK;
+}
+
+size_t option_before_number(const char *name)
+{
+	size_t nbytes = strlen(name), number_nbytes = strlen(OPTION_NUMBER);
+
+	if (nbytes <= number_nbytes || strcmp(name + nbytes - number_nbytes, OPTION_NUMBER))
+		return 0;
+	return nbytes - number_nbytes;
+}
+
+static bool row_matches(const struct option_row *row, const char *typed, size_t nbytes)
+{
+	size_t before = option_before_number(row->name);
+
+	if (before && nbytes > before && decimal_is_digit(typed[before]))
+		return !strncmp(row->name, typed, before);
+	return !strncmp(row->name, typed, nbytes) && !row->name[nbytes];
 }
 
 static enum status parse_long(struct parser *p, const char *typed)
@@ -75,7 +93,7 @@ static enum status parse_long(struct parser *p, const char *typed)
 	const char *argument = typed[nbytes] ? typed + nbytes + 1 : NULL;
 	const struct option_row *row = p->table->rows, *end = row + p->table->nrows;
 
-	while (row < end && (strncmp(row->name, typed, nbytes) || row->name[nbytes]))
+	while (row < end && !row_matches(row, typed, nbytes))
 		row++;
 	if (row == end)
 		return fail_unknown(p, typed, nbytes);
@@ -83,7 +101,7 @@ static enum status parse_long(struct parser *p, const char *typed)
 		return option_fault(p->fault, "option '--%s' takes no argument", row->name);
 	if (*row->argument && !argument && p->next == p->end)
 		return option_fault(p->fault, "option '--%s' needs an argument", row->name);
-	return handle(p, row, *row->argument && !argument ? *p->next++ : argument);
+	return handle(p, row, typed, *row->argument && !argument ? *p->next++ : argument);
 }
 
 static enum status parse_letters(struct parser *p, const char *typed)
@@ -99,8 +117,8 @@ static enum status parse_letters(struct parser *p, const char *typed)
 		if (*row->argument && !typed[1] && p->next == p->end)
 			return option_fault(p->fault, "option '-%c' needs an argument", *typed);
 		if (*row->argument)
-			return handle(p, row, typed[1] ? typed + 1 : *p->next++);
-		status = handle(p, row, NULL);
+			return handle(p, row, row->name, typed[1] ? typed + 1 : *p->next++);
+		status = handle(p, row, row->name, NULL);
 	}
 	return status;
 }

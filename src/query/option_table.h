@@ -16,9 +16,13 @@
 
 #include "base/status.h"
 
+/* Stands for a number in a name: "pNN" is p50, p99.9 and so on. What begins with a digit matches; the
+ * program checks the rest. */
+#define OPTION_NUMBER "NN"
+
 struct option_row {
 	char letter; /* 0: none */
-	const char *name;
+	const char *name;     /* if it ends in OPTION_NUMBER, any number stands there */
 	const char *argument; /* what --help calls it, "FILE" if it is one; "": takes none */
 	const char *words;    /* the arguments there are, "auto, yes, no"; "": any */
 	unsigned group;       /* for the program's own use */
@@ -41,8 +45,10 @@ struct option_table {
 	const char *operands; /* words that the first may be, "reduce, scan"; "": operands are files */
 	const struct option_row *rows;
 	size_t nrows;
-	/* Handles rows[row] with its argument, NULL if it takes none. */
-	enum status (*handle)(void *options, size_t row, const char *argument, struct fault *fault);
+	/* Handles rows[row] with its argument, NULL if it takes none. typed: its name, which ends at a
+	 * '=' or NUL. */
+	enum status (*handle)(void *options, size_t row, const char *typed, const char *argument,
+			      struct fault *fault);
 	void (*print_help)(void);
 	void (*print_libraries)(void); /* for --version */
 };
@@ -52,6 +58,9 @@ struct option_table {
  * unknown option, a missing argument, or one too many. */
 enum status option_parse(const struct option_table *table, int argc, char **argv, void *options,
 			 enum option_about *about, int *noperands, struct fault *fault);
+
+/* The length of a name without OPTION_NUMBER, if it ends so; else 0. */
+size_t option_before_number(const char *name);
 
 /* Prints what `about` names to stdout. Returns false, and prints nothing, for ABOUT_NOTHING. */
 bool option_print_about(const struct option_table *table, enum option_about about);

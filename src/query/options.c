@@ -4,6 +4,7 @@
  */
 #include "query/options.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +67,8 @@ bool operation_has_columns(enum operation operation)
 {
 	enum operation_kind kind = operation_kind(operation);
 
-	return kind == OPERATION_REDUCE || kind == OPERATION_TEXT || kind == OPERATION_RUNNING;
+	return kind == OPERATION_REDUCE || kind == OPERATION_TEXT || kind == OPERATION_TABLE ||
+	       kind == OPERATION_RUNNING;
 }
 
 unsigned operation_needs(enum operation operation)
@@ -78,7 +80,7 @@ bool operation_takes_text(enum operation operation)
 {
 	unsigned needs = operation_needs(operation);
 
-	return needs != 0 && (needs & ~(unsigned)MOMENTS_OF_TEXT) == 0;
+	return needs != 0 && (needs & ~(unsigned)(MOMENTS_OF_TEXT | MOMENT_ENDS)) == 0;
 }
 
 /* ---- help ---- */
@@ -204,6 +206,23 @@ static enum status set_max_invalid(struct options *o, const char *argument, stru
 			    argument);
 }
 
+/* A number of bytes, or of KiB, MiB, GiB or TiB. */
+static enum status set_memory(struct options *o, const char *argument, struct fault *fault)
+{
+	static const char suffixes[] = "KMGT";
+	const char *end = option_digits(argument, UINT64_MAX / 10 - 1, &o->memory_nbytes);
+	const char *suffix = end && *end ? strchr(suffixes, toupper((unsigned char)*end)) : NULL;
+	int shift = suffix ? 10 * (int)(suffix - suffixes + 1) : 0;
+
+	if (end && !end[suffix != NULL] && o->memory_nbytes > 0 &&
+	    o->memory_nbytes <= UINT64_MAX >> shift) {
+		o->memory_nbytes <<= shift;
+		return STATUS_OK;
+	}
+	return option_fault(fault, "--memory: '%.64s' is no size: a number of bytes, or one with K, M, G "
+			    "or T", argument);
+}
+
 /* gpu:N */
 static enum status set_device_number(struct options *o, const char *argument, struct fault *fault)
 {
@@ -287,6 +306,8 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 		o->device = (enum device)word;
 		o->device_number = -1;
 		break;
+	case OPTION_MEMORY:
+		return set_memory(o, argument, fault);
 	case OPTION_THREADS:
 		return option_number(&rows[id], argument, MAX_THREADS, &o->nthreads, fault);
 	case OPTION_VERBOSE:
@@ -298,7 +319,31 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 	return STATUS_OK;
 }
 
-static enum status handle(void *options, size_t row, const char *argument, struct fault *fault)
+/* Reads NN of --pNN. */
+static enum status read_percentile(struct operation_use *use, struct fault *fault)
+{
+	if (percentile_parse(use->name + 1, use->name_nbytes - 1, &use->percentile))
+		return STATUS_OK;
+	return option_fault(fault, "--%.*s: percentiles are --p0 to --p100, such as --p99.9, with up to %d "
+			    "places", use->name_nbytes < 64 ? (int)use->name_nbytes : 64, use->name,
+			    PERCENTILE_NPLACES);
+}
+
+/* Reads COL:WIDTH. A column's name may have colons. */
+static enum status read_bins(struct operation_use *use, struct fault *fault)
+{
+	const char *colon = strrchr(use->argument, ':'), *width = colon ? colon + 1 : "";
+
+	if (decimal_parse(width, strlen(width), &use->width) != DECIMAL_NUMBER || use->width.significand <= 0)
+		return option_fault(fault, "--hist: '%.64s' is not COL:WIDTH, WIDTH a number above 0 with up to "
+				    "%d digits", use->argument, DECIMAL_NDIGITS);
+	use->column = strndup(use->argument, (size_t)(colon - use->argument));
+	use->argument = use->column;
+	return use->column ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+}
+
+static enum status handle(void *options, size_t row, const char *typed, const char *argument,
+			  struct fault *fault)
 {
 	struct options *o = options;
 	struct operation_use *grown;
@@ -309,7 +354,13 @@ static enum status handle(void *options, size_t row, const char *argument, struc
 	if (!grown)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	o->uses = grown;
-	o->uses[o->nuses++] = (struct operation_use){(enum operation)row, argument};
+	o->uses[o->nuses++] = (struct operation_use){
+		.operation = (enum operation)row, .argument = argument, .name = typed,
+		.name_nbytes = strcspn(typed, "=")};
+	if (row == OPERATION_PERCENTILE)
+		return read_percentile(&o->uses[o->nuses - 1], fault);
+	if (row == OPERATION_HIST)
+		return read_bins(&o->uses[o->nuses - 1], fault);
 	return STATUS_OK;
 }
 
@@ -387,5 +438,7 @@ enum status options_parse(struct options *o, int argc, char **argv, struct fault
 void options_free(struct options *o)
 {
 	option_free_items(o->missing, o->nmissing);
+	for (size_t i = 0; i < o->nuses; i++)
+		free(o->uses[i].column);
 	free(o->uses);
 }

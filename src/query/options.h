@@ -9,8 +9,10 @@
 #include <stddef.h>
 
 #include "io/table.h"
+#include "number/decimal.h"
 #include "number/notation.h"
 #include "query/option_table.h"
+#include "query/percentile.h"
 #include "query/plan.h"
 #include "base/status.h"
 
@@ -21,7 +23,8 @@ enum operation {
 };
 
 enum operation_kind {
-	OPERATION_REDUCE, OPERATION_TEXT, OPERATION_RECORDS, OPERATION_RUNNING, OPERATION_OFFSET
+	OPERATION_REDUCE, OPERATION_TEXT, OPERATION_TABLE, OPERATION_RECORDS, OPERATION_RUNNING,
+	OPERATION_OFFSET
 };
 
 enum header_mode { HEADER_AUTO, HEADER_YES, HEADER_NO };
@@ -39,6 +42,11 @@ struct invalid_limit {
 struct operation_use {
 	enum operation operation;
 	const char *argument; /* COLS, EXPR, or NULL */
+	const char *name;     /* as it was typed, "p99.9"; name_nbytes of it */
+	size_t name_nbytes;
+	struct percentile percentile; /* of OPERATION_PERCENTILE */
+	char *column;                 /* of OPERATION_HIST: argument, which is owned then */
+	struct decimal width;         /* of OPERATION_HIST */
 };
 
 struct options {
@@ -61,6 +69,7 @@ struct options {
 	enum format format;
 	enum device device;
 	int device_number; /* with DEVICE_GPU: which; -1: every one */
+	uint64_t memory_nbytes; /* of --memory; 0: not given */
 	int nthreads;      /* 0: as many as there are cores to run on */
 	size_t chunk_nbytes; /* 0: the workers' own choice; tests set it down to 1 */
 	bool columns; /* print their names instead of a result */
@@ -81,13 +90,13 @@ const char *operation_name(enum operation operation);
 const char *operation_title(enum operation operation);
 enum operation_kind operation_kind(enum operation operation);
 
-/* Whether the operation's argument is COLS. */
+/* Whether the operation's argument names columns. */
 bool operation_has_columns(enum operation operation);
 
 /* The moments that an operation is computed from: a set of enum moment. */
 unsigned operation_needs(enum operation operation);
 
-/* Whether the operation's columns may hold text. */
+/* Whether the operation takes values that are no numbers. */
 bool operation_takes_text(enum operation operation);
 
 extern const struct option_table options_table;

@@ -106,6 +106,11 @@ static enum status check_operations(struct options *o, struct fault *fault)
 		*(emits ? &column : &reduce) = operation_name(o->uses[i].operation);
 		running |= kind == OPERATION_RUNNING;
 	}
+	for (size_t i = 0; i < o->nuses; i++)
+		if (operation_kind(o->uses[i].operation) == OPERATION_TABLE && o->nuses > 1)
+			return option_fault(fault, "--%s prints a table of its own: it cannot go with --%s",
+					    operation_name(o->uses[i].operation),
+					    operation_name(o->uses[i == 0].operation));
 	o->emits = column || (o->where && !reduce);
 	if (reduce && column)
 		return option_fault(fault, "--%s prints one value and --%s prints every record: not both",

@@ -32,12 +32,12 @@ enum moment {
 	MOMENT_FOURTHS = 32, /* the sum of fourth powers */
 	MOMENT_LOGS = 64,    /* the sum of logarithms */
 	MOMENT_ENDS = 128,   /* the first and the last value */
+	MOMENT_VALUES = 1024, /* every value */
 	MOMENT_KEYS = 256,   /* the different texts */
 	MOMENT_KEY_COUNTS = 512, /* with MOMENT_KEYS: how often each came, and where first */
 };
 #define MOMENTS_FUSED (MOMENT_COUNT | MOMENT_SUM | MOMENT_EXTREMES)
-/* These need no numbers: */
-#define MOMENTS_OF_TEXT (MOMENT_COUNT | MOMENT_ENDS | MOMENT_KEYS | MOMENT_KEY_COUNTS)
+#define MOMENTS_OF_TEXT (MOMENT_COUNT | MOMENT_KEYS | MOMENT_KEY_COUNTS) /* need no numbers */
 
 /* What a new column shows. */
 enum new_column_kind {

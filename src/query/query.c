@@ -171,7 +171,8 @@ static enum status add_result(struct making *m, struct result result)
 static enum status demand_field(struct making *m, enum operation operation, uint32_t field,
 				bool star)
 {
-	bool counts = operation_takes_text(operation);
+	bool takes_text = operation_takes_text(operation);
+	bool counts = takes_text && !(operation_needs(operation) & MOMENT_ENDS);
 	struct demand *d;
 
 	if (star && starts_unfit(m, field))
@@ -182,9 +183,10 @@ static enum status demand_field(struct making *m, enum operation operation, uint
 	d->selected = true;
 	d->needs |= m->q->summary ? MOMENTS_FUSED : operation_needs(operation);
 	d->star |= star;
-	d->number |= star ? m->options->emits : !counts;
+	d->number |= star ? m->options->emits : !takes_text;
 	d->counts_text |= counts && !star;
-	return add_result(m, (struct result){operation, field, star});
+	return add_result(m, (struct result){.operation = operation, .column = field,
+						     .if_numeric = star});
 }
 
 static enum status demand_range(struct making *m, enum operation operation,
@@ -233,6 +235,7 @@ static enum status demand_selected(struct making *m)
 {
 	struct field_range range;
 	enum status status = index_names(m);
+	size_t nresults = 0;
 
 	for (size_t i = 0; i < m->options->nuses; i++) {
 		const struct operation_use *use = &m->options->uses[i];
@@ -244,6 +247,12 @@ static enum status demand_selected(struct making *m)
 		}
 		if (status == STATUS_OK && !operation_has_columns(use->operation))
 			status = add_result(m, (struct result){.operation = use->operation});
+		if (status == STATUS_OK && operation_kind(use->operation) == OPERATION_TABLE &&
+		    (m->q->star || m->q->nresults != 1))
+			status = option_fault(m->fault, "--%s: '%.64s' is not one column",
+					      operation_name(use->operation), use->argument);
+		for (; nresults < m->q->nresults; nresults++)
+			m->q->results[nresults].use = (uint32_t)i;
 	}
 	return status;
 }
@@ -343,6 +352,7 @@ static enum status plan_predicates(struct making *m)
 /* What a new column shows, by operation. */
 static const enum new_column_kind new_column_kinds[NOPERATIONS] = {
 #define KIND_REDUCE(formula) 0
+#define KIND_TABLE(formula) 0
 #define KIND_TEXT(formula) 0
 #define KIND_RECORDS(formula) 0
 #define KIND_RUNNING(new_column) new_column
@@ -386,6 +396,8 @@ static void begin_plan(struct query *q, const struct options *options)
 	q->plan.nmissing = options->nmissing;
 	q->plan.missing = options->missing;
 	q->guesses_delimiter = !options->has_delimiter && !options->dialect.whitespace;
+	q->uses = options->uses;
+	q->nthreads = options->nthreads;
 	q->summary = options->nuses == 0 && !options->where;
 	q->plan.ragged.policy = q->summary && !options->has_ragged ? RAGGED_COUNT : options->ragged;
 	q->plan.counts_records = options->invalid == INVALID_SKIP;

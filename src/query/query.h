@@ -19,6 +19,7 @@
 /* One value that is asked for. */
 struct result {
 	enum operation operation;
+	uint32_t use;    /* of the query's uses: what asks for it */
 	size_t column;   /* in the plan */
 	bool if_numeric; /* asked for by '*': dropped where the column is text */
 };
@@ -29,6 +30,8 @@ struct query {
 	struct file_headers later; /* the headers of files behind the header's */
 	size_t nconditions; /* --where's, if it is there, then each --offsets' */
 	struct expr_request *conditions;
+	const struct operation_use *uses; /* the options' */
+	int nthreads;      /* for what is computed from the total; 0: one for each core */
 	bool summary;      /* no operation was given: every column, every operation */
 	bool star;         /* some operation is asked of every numeric column */
 	bool guesses_delimiter; /* nothing said that fields end at a comma */

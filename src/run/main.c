@@ -2,16 +2,21 @@
  *
  * main.c - the whole program: options, input, query, devices, engine, result.
  */
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/cores.h"
 #include "base/fd.h"
+#include "base/memory_limit.h"
 #include "engine/engine.h"
 #include "engine/total.h"
+#include "fold/quantile.h"
 #include "fold/result.h"
+#include "fold/values_search.h"
 #include "io/input.h"
 #include "io/message.h"
 #include "io/output.h"
@@ -30,6 +35,9 @@ struct run {
 	struct query query;
 	struct device_choice devices;
 	struct total total;
+	struct ranks *ranks; /* what quantiles need; by the plan's columns */
+	bool searches;  /* a later pass, for the ranks of one column only: searched, in the plan */
+	size_t searched;
 	bool careful;   /* fold no chunk on a guess: the pass before guessed wrong */
 	bool all_ended; /* every thread of the engine has ended */
 };
@@ -48,14 +56,18 @@ static void report_guesses(const struct run *r)
 			     remedy_delimiter_option(delimiter));
 }
 
-static enum status print_result(const struct run *r, struct fault *fault)
+static enum status find_ranks(struct run *r, struct fault *fault);
+
+static enum status print_result(struct run *r, struct fault *fault)
 {
 	struct table table;
 	enum status status;
 
 	if (r->query.plan.emits)
 		return STATUS_OK; /* the engine has printed the records */
-	status = result_table(&r->query, &r->total.partial, &table, fault);
+	status = find_ranks(r, fault);
+	if (status == STATUS_OK)
+		status = result_table(&r->query, &r->total.partial, r->ranks, &table, fault);
 	if (status != STATUS_OK)
 		return status;
 	status = table_print(&table, result_format(&r->query, &table, r->options.format), fault);
@@ -65,7 +77,7 @@ static enum status print_result(const struct run *r, struct fault *fault)
 
 /* Prints the result, and what was left out for it. If that is too much, no result is printed;
  * records have been printed before. */
-static enum status finish(const struct run *r, struct fault *fault)
+static enum status finish(struct run *r, struct fault *fault)
 {
 	const struct left_out left_out = {&r->options, &r->query, r->input, &r->total};
 	bool emits = r->query.plan.emits;
@@ -99,8 +111,38 @@ static void report_sections(const struct run *r)
 			     s[SECTION_REDO], s[SECTION_RESOLVE]);
 }
 
-/* Folds the input as the query says, and prints the result. */
-static enum status compute(struct run *r, struct fault *fault)
+/* Whether the query prints a table, for which values are not searched in several passes. */
+static bool prints_table(const struct query *q)
+{
+	return q->nresults > 0 && operation_kind(q->results[0].operation) == OPERATION_TABLE;
+}
+
+/* Sets what is done with values that do not fit in memory. In a later pass, only one column's are
+ * looked at. */
+static void prepare_values(struct run *r)
+{
+	if (!r->searches)
+		values_focus_set(NULL, input_is_repeatable(r->input) && !prints_table(&r->query));
+	for (size_t c = 0; r->searches && c < r->query.plan.ncolumns; c++)
+		if (c != r->searched)
+			r->query.plan.columns[c].needs &= ~(unsigned)MOMENT_VALUES;
+}
+
+/* Opens the input, and makes the query. */
+static enum status open_input(struct run *r, struct fault *fault)
+{
+	enum status status = input_open(&r->input, r->options.paths, r->options.npaths,
+					 r->options.nthreads, fault);
+
+	if (status == STATUS_OK && (r->options.nthreads ? r->options.nthreads : cores_count()) > 1)
+		status = input_share_decoding(r->input, fault);
+	if (status == STATUS_OK)
+		status = query_make(&r->query, &r->options, r->input, fault);
+	return status;
+}
+
+/* Folds the input as the query says, or prints its records. */
+static enum status fold_input(struct run *r, struct fault *fault)
 {
 	enum status status = devices_choose(&r->devices, &r->options, &r->query, r->input, fault);
 
@@ -113,35 +155,103 @@ static enum status compute(struct run *r, struct fault *fault)
 		status = result_heading(&r->query, fault);
 	}
 	if (status == STATUS_OK) {
+		prepare_values(r);
 		message_progress(&engine_nbytes_begun, input_nbytes_left(r->input));
 		status = engine_run(&r->query.plan, r->input, r->devices.pools, r->devices.npools,
 				    &r->total, !r->careful && input_is_repeatable(r->input), &r->all_ended,
 				    fault);
 	}
-	return status == STATUS_OK ? finish(r, fault) : status;
+	return status;
 }
 
 static enum status process(struct run *r, struct fault *fault)
 {
 	double begin_s = clock_s();
-	enum status status = input_open(&r->input, r->options.paths, r->options.npaths,
-					 r->options.nthreads, fault);
+	enum status status = open_input(r, fault);
 
-	if (status == STATUS_OK && (r->options.nthreads ? r->options.nthreads : cores_count()) > 1)
-		status = input_share_decoding(r->input, fault);
-	if (status == STATUS_OK)
-		status = query_make(&r->query, &r->options, r->input, fault);
 	if (status == STATUS_OK && r->options.columns) {
 		result_columns(&r->query);
 		return output_close(fault);
 	}
 	if (status == STATUS_OK)
-		status = compute(r, fault);
+		status = fold_input(r, fault);
+	if (status == STATUS_OK)
+		status = finish(r, fault);
 	if (status == STATUS_OK && r->options.verbose) {
 		report_sections(r);
 		devices_report(&r->devices, clock_s() - begin_s);
 	}
 	return status;
+}
+
+/* ---- values that do not fit in memory ---- */
+
+/* Folds the input again, for the ranks of a column. No chunk is folded on a guess: the threads of a pass
+ * that fails would go on for a while, with the focus of the next. */
+static struct run *pass_again(const struct run *first, size_t column, enum status *status,
+			      struct fault *fault)
+{
+	struct run *r = calloc(1, sizeof *r);
+
+	if (!r) {
+		*status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		return NULL;
+	}
+	r->options = first->options;
+	r->searches = r->careful = true;
+	r->searched = column;
+	if (first->stdin_offset >= 0)
+		lseek(STDIN_FILENO, first->stdin_offset, SEEK_SET);
+	engine_nbytes_begun = 0;
+	*status = open_input(r, fault);
+	if (*status == STATUS_OK)
+		*status = fold_input(r, fault);
+	return r;
+}
+
+/* Finds the numbers of a column's ranks by passes over the input. */
+static enum status search_column(const struct run *first, size_t c, struct ranks *ranks,
+				 struct fault *fault)
+{
+	struct values_search search;
+	struct values_extent extent;
+	struct wide_fold numbers;
+	enum status status;
+
+	column_numbers(&first->total.partial.columns[c], &numbers);
+	ranks_extent(&numbers, &extent);
+	status = values_search_begin(&search, &extent, ranks->at, ranks->n);
+	while (status == STATUS_OK && values_search_focus(&search)) {
+		struct run *r = pass_again(first, c, &status, fault);
+		if (status != STATUS_OK)
+			return status; /* the process ends */
+		status = values_search_end_pass(
+			&search, moments_cell(&r->total.partial.columns[c].moments, CELL_VALUES),
+			ranks_nthreads(&r->query));
+		total_free(&r->total);
+		query_free(&r->query);
+		input_close(r->input);
+		free(r);
+	}
+	values_search_end(&search);
+	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
+}
+
+/* Finds what quantiles need: among the kept values, or by further passes. */
+static enum status find_ranks(struct run *r, struct fault *fault)
+{
+	enum status status = ranks_list(&r->query, &r->total.partial, &r->ranks);
+	bool dropped = values_are_dropped();
+
+	if (status == STATUS_OK && !dropped)
+		status = ranks_select(&r->query, &r->total.partial, r->ranks);
+	if (status != STATUS_OK)
+		return fault_set(fault, status, 0, NULL);
+	for (size_t c = 0; dropped && r->ranks && c < r->query.plan.ncolumns; c++)
+		if (r->ranks[c].n > 0 &&
+		    search_column(r, c, &r->ranks[c], fault) != STATUS_OK)
+			return fault->status;
+	return STATUS_OK;
 }
 
 /* Returns whether there is nothing to do: no operation, no file, and a terminal as input. */
@@ -157,6 +267,8 @@ static enum status run(struct run *r, int argc, char **argv, struct fault *fault
 
 	if (status != STATUS_OK)
 		return status;
+	if (r->options.memory_nbytes)
+		memory_limit_set(r->options.memory_nbytes);
 	if (option_print_about(&options_table, r->options.about))
 		return output_close(fault);
 	if (is_idle(&r->options))
@@ -164,6 +276,20 @@ static enum status run(struct run *r, int argc, char **argv, struct fault *fault
 							 "no operation, and nothing to read");
 	r->stdin_offset = lseek(STDIN_FILENO, 0, SEEK_CUR);
 	return process(r, fault);
+}
+
+/* Explains that memory ran out because of the limit, if it did. */
+static void explain_memory(const struct run *r, struct fault *fault)
+{
+	bool repeatable = r->input && input_is_repeatable(r->input);
+	char words[FAULT_DETAIL_NBYTES];
+
+	if (fault->status != STATUS_NO_MEMORY || !memory_was_refused())
+		return;
+	snprintf(words, sizeof words, "%" PRIu64 " bytes", memory_limit_nbytes());
+	fault_set(fault, STATUS_MEMORY_LIMIT, 0, words);
+	snprintf(fault->remedy, sizeof fault->remedy, "--memory SIZE with more%s",
+		 repeatable ? "" : ", or a file instead of a pipe");
 }
 
 /* Makes a second pass without guesses. It has a struct run of its own, because threads of the first
@@ -195,6 +321,7 @@ int main(int argc, char **argv)
 	}
 	if (status != STATUS_OK) {
 		int exit_status;
+		explain_memory(r, &fault);
 		query_explain(&r->query, &fault);
 		exit_status = message_fault(&fault);
 		if (fault.status == STATUS_UNKNOWN_COLUMN)
@@ -204,6 +331,7 @@ int main(int argc, char **argv)
 	}
 	if (!runs[0].all_ended || !runs[1].all_ended)
 		_exit(fflush(stdout) ? 1 : 0); /* a thread is still opening a GPU that is not needed */
+	ranks_free(r->ranks, r->query.plan.ncolumns);
 	total_free(&r->total);
 	query_free(&r->query);
 	input_close(r->input);

@@ -60,7 +60,8 @@ def check_bash(tool, script):
         harness.is_(sorted(filter(None, got)), sorted(want), "bash completes: %s %s" % (tool, " ".join(words)))
 
     harness.is_(bash("complete -p " + tool), "complete -o default -F _%s %s\n" % (tool, tool), "bash knows how to complete " + tool)
-    completes(["--" + name for name in options_of(tool)], "--")
+    percentiles = ["--p50", "--p90", "--p95", "--p99"] if tool == "gpustat" else []
+    completes(["--" + name for name in options_of(tool)] + percentiles, "--")
     completes(["--format"], "--fo")
     completes(["--help"], "scan", "--hel")
     completes([], "--nosuch")

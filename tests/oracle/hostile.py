@@ -185,7 +185,7 @@ def spell_operations(rng, shape, some):
     numeric = [k for k in range(n) if shape.kinds[k] not in ("text", "empty")]
     for _ in range(some):
         operation = rng.choice(oracle.OPERATIONS)
-        pool = list(range(n)) if operation in oracle.TAKE_TEXT else numeric
+        pool = list(range(n)) if operation in oracle.TAKES_TEXT else numeric
         form = rng.randrange(8)
         if form == 0 or not pool:
             operations.append((operation, b"*"))

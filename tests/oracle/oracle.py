@@ -14,13 +14,13 @@ import sys
 import oracle_judge
 from oracle_expr import Expr, position
 from oracle_judge import Answer, Note
-from oracle_request import COUNT_RECORDS, ON_DEVICE, OPERATIONS, TAKE_TEXT, TOTALS, Request, is_position, resolve
+from oracle_request import COUNT_RECORDS, ON_DEVICE, OPERATIONS, TAKES_TEXT, TOTALS, Request, is_position, resolve
 from oracle_statistic import STATISTICS, Column
 from oracle_table import Table, ragged
 from oracle_text import BadData, Unclear, Usage, strip
 
-__all__ = ["COUNT_RECORDS", "ON_DEVICE", "OPERATIONS", "STATISTICS", "TAKE_TEXT", "TOTALS", "Answer", "BadData", "Column",
-           "Request", "Unclear", "Usage", "answer", "judge"]
+__all__ = ["COUNT_RECORDS", "ON_DEVICE", "OPERATIONS", "STATISTICS", "TAKES_TEXT", "TOTALS", "Answer", "BadData",
+           "Column", "Request", "Unclear", "Usage", "answer", "judge"]
 
 if hasattr(sys, "set_int_max_str_digits"):
     sys.set_int_max_str_digits(0)
@@ -241,7 +241,7 @@ def results(q, table, kept, trouble, out):
         for _, text, quoted in Request([(operation, columns)]).items():
             found = sorted(star) if text == b"*" else resolve(text, quoted, names, n)
             chosen += [(operation, k) for k in found]
-    numeric = {k for o, k in chosen if o not in TAKE_TEXT} | star
+    numeric = {k for o, k in chosen if o not in TAKES_TEXT} | star
     _check_counts(q, chosen, numeric, kept)
     try:
         columns = fill(q, names, kept, {k: k in numeric for _, k in chosen if k is not None}, out)
@@ -270,7 +270,7 @@ def first_kinds(q, rows, ncolumns):
 
 
 def _check_counts(q, chosen, numeric, kept):
-    counted = {k for o, k in chosen if o in TAKE_TEXT} & numeric
+    counted = {k for o, k in chosen if o in TAKES_TEXT} & numeric
     if (q.invalid == "skip" or q.asks_star()) and any(
             not q.is_missing(r.fields[k]) and not q.is_number(r.fields[k]) for k in counted for r in kept):
         raise Unclear("is a value that is no number counted?")
@@ -281,11 +281,14 @@ def fill(q, names, rows, wanted, out):
     columns = {k: Column() for k in wanted}
     for row in rows:
         for k, pair in pairs_of(q, names, row, wanted, out).items():
+            if pair == "missing":
+                columns[k].missing += 1
+                continue
             if pair is True:
                 columns[k].add_text(row.fields[k], value(q, row.fields[k])[0])
-            else:
-                _put(columns[k], pair)
-            if pair != "missing" and pair is not None:
+            elif pair is not None:
+                columns[k].add(pair)
+            if pair is not None:
                 columns[k].keys[row.fields[k]] += 1
     return columns
 

@@ -73,10 +73,10 @@ class Answer:
                 raise Unclear("compare the summary by its meaning")
             return b"".join(_line(row, b"," if format == "csv" else b"\t") for row in table)
         if format == "plain" or (format == "auto" and len(self.values) == 1):
-            return b"".join(_line([as_cell(v)], b"\t") for _, v in self.values)
+            return b"".join(_line([_bytes(v)], b"\t") for _, v in self.values)
         if format in ("auto", "csv", "tsv"):
             delim = b"\t" if format == "tsv" else b","
-            names, cells = [n for n, _ in self.values], [as_cell(v) for _, v in self.values]
+            names, cells = [n for n, _ in self.values], [_bytes(v) for _, v in self.values]
             return _line(names, delim) + _line(cells, delim)
         raise Unclear("compare json and table by their meaning")
 
@@ -85,21 +85,21 @@ class Answer:
         got = json.loads(out.decode("utf-8"), object_pairs_hook=list, **keep)
         if self.rows is None:
             return got == list(zip(json_names(n for n, _ in self.values),
-                                   (in_json(v) if isinstance(v, bytes) else v for _, v in self.values)))
+                                   (v if v is None else in_json(_bytes(v)) for _, v in self.values)))
         return got == [[(c, None if v == b"" and c not in ("column", "type") else in_json(v))
                         for c, v in zip(self.titles, row)] for row in self.rows]
 
     def lost_in_table(self, out):
         """The cells that a table for people does not show."""
-        cells = [as_cell(v) for _, v in self.values or ()] + [c for row in self.rows or () for c in row]
+        cells = [_bytes(v) for _, v in self.values or ()] + [c for row in self.rows or () for c in row]
         cells = [c.decode("utf-8") for c in cells if is_utf8(c)]
         seen = out.decode("utf-8", "replace")
         return [c for c in cells if c.isprintable() and c not in seen]
 
 
-def as_cell(value):
-    """Of a result: text of the program's, bytes of the input, or None."""
-    return value if isinstance(value, bytes) else (value or "").encode()
+def _bytes(value):
+    """A result as it is printed. Text may hold bytes that are no UTF-8."""
+    return value if isinstance(value, bytes) else (value or "").encode("utf-8", "surrogateescape")
 
 
 def json_names(names):

@@ -4,13 +4,14 @@ import re
 
 from oracle_dialect import Dialect
 from oracle_notation import PLAIN
+from oracle_order import QUANTILES
 from oracle_statistic import STATISTICS
 from oracle_text import Unclear, Usage, strip
 
 ON_DEVICE = ("sum", "min", "max", "count", "mean", "range")
 OF_TEXT = ("count-distinct", "mode", "antimode")
-TAKE_TEXT = ("count", "first", "last") + OF_TEXT
-OPERATIONS = ON_DEVICE + ("first", "last") + OF_TEXT + tuple(STATISTICS)
+TAKES_TEXT = ("count", "first", "last") + OF_TEXT
+OPERATIONS = ON_DEVICE + ("first", "last") + OF_TEXT + QUANTILES + tuple(STATISTICS)
 TOTALS = ("sum", "min", "max", "count")
 RUNNING = TOTALS + ("mean", "var", "stddev")
 COUNT_RECORDS = "count-records"

@@ -8,6 +8,7 @@ import decimal
 import fractions
 import math
 
+import oracle_order
 from oracle_text import EXACT, in_plain, mean_text
 
 NDIGITS = 17
@@ -137,7 +138,7 @@ class Column:
             return None
         if all(pair for _, pair in self.spelled):
             return in_plain(self.spelled[at][1][0], max(pair[1] for _, pair in self.spelled))
-        return self.spelled[at][0]
+        return self.spelled[at][0].decode("utf-8", "surrogateescape")
 
     def total(self):
         total = decimal.Decimal(0)
@@ -155,6 +156,8 @@ class Column:
             return best(self.keys, key=self.keys.get) if self.keys else None
         if operation == "sum":
             return in_plain(self.total(), self.scale)
+        if operation in oracle_order.QUANTILES:
+            return oracle_order.answer(operation, self.values, self.scale)
         if operation in STATISTICS:
             return answer(operation, self.values)
         if operation in ("first", "last"):

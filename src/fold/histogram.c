@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * histogram.c - see histogram.h.
+ *
+ * A number's bin is floor((x - first) / width), where first, the least bin's begin, is the greatest
+ * multiple of the width that is no greater than any number. Numbers, first and width are integers at
+ * one scale: of 128 bits where that suffices, else of any size.
+ */
+#include "fold/histogram.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cores.h"
+#include "fold/values_pass.h"
+#include "number/integer.h"
+
+#define NCOLUMNS 3
+#define TEXT_NBYTES (NATURAL_NLIMBS * NATURAL_LIMB_DIGITS + 512)
+
+/* Where the bins lie. */
+struct bins {
+	struct integer first; /* begin of the first bin, x 10^limb_scale */
+	struct integer width;
+	int limb_scale, width_scale;
+	size_t n;
+	bool is_small;  /* all numbers fit in 128 bits at the scale below */
+	int scale;
+	int128 first128, width128;
+};
+
+/* One thread's counts. */
+struct bin_counts {
+	const struct bins *bins;
+	uint64_t *counts; /* bins->n; owned */
+};
+
+/* ---- where the bins lie ---- */
+
+/* *x becomes the greatest multiple of the width, which is positive, that is not greater. */
+static void round_down(struct integer *x, const struct integer *width)
+{
+	struct natural rest = x->magnitude;
+
+	integer_divide(&rest, &width->magnitude);
+	if (rest.nlimbs == 0)
+		return;
+	natural_subtract(&x->magnitude, &rest);
+	if (x->negative)
+		natural_add(&x->magnitude, &width->magnitude);
+}
+
+/* The number of bins, or HISTOGRAM_NBINS_MAX + 1 if there are more. max: of the numbers. */
+static size_t count_bins(const struct bins *b, const struct wide *max)
+{
+	struct integer range;
+	struct natural most, limit;
+
+	integer_set_product(&range, max, 1, b->limb_scale);
+	integer_add(&range, &b->first, true);
+	natural_set(&most, HISTOGRAM_NBINS_MAX);
+	natural_multiply(&limit, &most, &b->width.magnitude);
+	if (natural_compare(&range.magnitude, &limit) >= 0)
+		return HISTOGRAM_NBINS_MAX + 1;
+	return (size_t)integer_divide(&range.magnitude, &b->width.magnitude) + 1;
+}
+
+static int128 floor_to(int128 x, int128 width)
+{
+	int128 rest = x % width;
+
+	return x - rest - (rest < 0 ? width : 0);
+}
+
+/* Sets what small bins have, if they are. */
+static void set_small(struct bins *b, const struct wide_fold *numbers, struct decimal width)
+{
+	const int128 most = DECIMAL_INT128_MAX / 4;
+	int128 min, max;
+
+	b->scale = numbers->scale > width.scale ? numbers->scale : width.scale;
+	b->width128 = width.significand;
+	b->is_small = decimal_rescale(&b->width128, b->scale - width.scale) &&
+		      wide_to_int128(&numbers->min, b->scale, &min) &&
+		      wide_to_int128(&numbers->max, b->scale, &max) && min > -most && max < most &&
+		      b->width128 < most;
+	if (b->is_small)
+		b->first128 = floor_to(min, b->width128);
+}
+
+/* numbers: of the column, at least one. */
+static void bins_set(struct bins *b, const struct wide_fold *numbers, struct decimal width)
+{
+	struct wide wide;
+	int scale = numbers->scale > width.scale ? numbers->scale : width.scale;
+
+	wide_clear(&wide);
+	wide_add_decimal(&wide, width.significand, width.scale);
+	b->limb_scale = integer_limb_scale(scale);
+	b->width_scale = width.scale;
+	integer_set_product(&b->width, &wide, 1, b->limb_scale);
+	integer_set_product(&b->first, &numbers->min, 1, b->limb_scale);
+	round_down(&b->first, &b->width);
+	b->n = count_bins(b, &numbers->max);
+	set_small(b, numbers, width);
+}
+
+/* ---- counting ---- */
+
+static void count_small(struct bin_counts *c, struct values_cursor *at)
+{
+	const struct bins *b = c->bins;
+	int128 x[VALUES_BATCH];
+	size_t n;
+
+	while ((n = values_next128(at, b->scale, x)) > 0) {
+		for (size_t i = 0; i < n; i++) {
+			uint128 distance = (uint128)(x[i] - b->first128), width = (uint128)b->width128;
+			/* 64 bits, which most columns fit in, are divided several times as fast */
+			c->counts[distance >> 64 || width >> 64
+					  ? (size_t)(distance / width)
+					  : (size_t)((uint64_t)distance / (uint64_t)width)]++;
+		}
+	}
+}
+
+static size_t bin_of_wide(const struct bins *b, const struct wide *x)
+{
+	struct integer distance;
+
+	integer_set_product(&distance, x, 1, b->limb_scale);
+	integer_add(&distance, &b->first, true);
+	return (size_t)integer_divide(&distance.magnitude, &b->width.magnitude);
+}
+
+static void count_wide(struct bin_counts *c, struct values_cursor *at)
+{
+	struct wide x[VALUES_BATCH];
+	size_t n;
+
+	while ((n = values_next_wide(at, x)) > 0)
+		for (size_t i = 0; i < n; i++)
+			c->counts[bin_of_wide(c->bins, &x[i])]++;
+}
+
+static void count_block(void *context, const struct values_block *block)
+{
+	struct bin_counts *c = context;
+	struct values_cursor at = {.block = block};
+
+	if (c->bins->is_small)
+		count_small(c, &at);
+	else
+		count_wide(c, &at);
+}
+
+/* Counts in all threads, and adds the counts to the first one's. */
+static enum status count_all(struct bin_counts *counts, int nthreads,
+			     const struct values_blocks *blocks, const struct bins *bins)
+{
+	for (int i = 0; i < nthreads; i++) {
+		counts[i] = (struct bin_counts){bins, calloc(bins->n, sizeof *counts[i].counts)};
+		if (!counts[i].counts)
+			return STATUS_NO_MEMORY;
+	}
+	values_pass(blocks, nthreads, count_block, counts, sizeof *counts);
+	for (int i = 1; i < nthreads; i++)
+		for (size_t k = 0; k < bins->n; k++)
+			counts[0].counts[k] += counts[i].counts[k];
+	return STATUS_OK;
+}
+
+/* ---- the table ---- */
+
+static enum status init_table(struct table *t, size_t nbins)
+{
+	static const char *const names[NCOLUMNS] = {"low", "high", "count"};
+
+	if (table_init(t, NCOLUMNS, nbins) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	for (size_t i = 0; i < NCOLUMNS * (nbins + 1); i++)
+		t->names[i].is_number = true;
+	for (size_t i = 0; i < NCOLUMNS; i++)
+		if (!(t->names[i].text = strdup(names[i])))
+			return STATUS_NO_MEMORY;
+	return STATUS_OK;
+}
+
+/* Writes the bins. The end of one is the begin of the next. */
+static enum status write_bins(const struct bins *b, const uint64_t *counts, struct table *t)
+{
+	struct integer edge = b->first;
+	char text[TEXT_NBYTES];
+
+	for (size_t i = 0; i <= b->n; i++) {
+		struct cell *row = t->cells + i * NCOLUMNS;
+		integer_format(&edge, b->limb_scale, b->width_scale, text);
+		integer_add(&edge, &b->width, false);
+		if (i > 0 && !(row[-NCOLUMNS + 1].text = strdup(text)))
+			return STATUS_NO_MEMORY;
+		if (i == b->n)
+			break;
+		if (!(row[0].text = strdup(text)) || asprintf(&row[2].text, "%" PRIu64, counts[i]) < 0)
+			return STATUS_NO_MEMORY;
+	}
+	return STATUS_OK;
+}
+
+static enum status fill(const struct query *q, const struct values *values,
+			const struct bins *bins, struct table *t)
+{
+	struct values_blocks blocks;
+	enum status status = values_blocks_list(values, &blocks);
+	int nthreads = values_pass_nthreads(&blocks, q->nthreads ? q->nthreads : cores_count());
+	struct bin_counts *counts = calloc((size_t)nthreads, sizeof *counts);
+
+	if (!counts)
+		status = STATUS_NO_MEMORY;
+	if (status == STATUS_OK)
+		status = count_all(counts, nthreads, &blocks, bins);
+	if (status == STATUS_OK)
+		status = write_bins(bins, counts[0].counts, t);
+	for (int i = 0; counts && i < nthreads; i++)
+		free(counts[i].counts);
+	free(counts);
+	values_blocks_free(&blocks);
+	return status;
+}
+
+enum status histogram_table(const struct query *q, const struct partial *total, struct table *out,
+			    struct fault *fault)
+{
+	const struct result *r = &q->results[0];
+	const struct column_partial *column = &total->columns[r->column];
+	struct wide_fold numbers;
+	struct bins bins = {0};
+	enum status status;
+
+	column_numbers(column, &numbers);
+	if (numbers.count > 0)
+		bins_set(&bins, &numbers, q->uses[r->use].width);
+	if (bins.n > HISTOGRAM_NBINS_MAX) {
+		fault_set(fault, STATUS_MANY_BINS, 0, NULL);
+		fault->column = q->plan.columns[r->column].name;
+		return fault->status;
+	}
+	status = init_table(out, bins.n);
+	if (status == STATUS_OK && bins.n > 0)
+		status = fill(q, moments_cell(&column->moments, CELL_VALUES), &bins, out);
+	if (status == STATUS_OK)
+		return STATUS_OK;
+	table_free(out);
+	return fault_set(fault, status, 0, NULL);
+}

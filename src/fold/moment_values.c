@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * moment_values.c - keeping a column's numbers. See values.h, and moment.h.
+ *
+ * Blocks grow from 256 bytes to 16 KiB, so that 100,000 columns of a few numbers take little memory.
+ * Large ones are so small that a chunk's fold makes several: combining takes over the full ones and
+ * copies the rest, half a block in the mean. All memory is taken of --memory (base/memory_limit.h).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory_limit.h"
+#include "fold/values.h"
+#include "fold/values_focus.h"
+
+#define BLOCK_LEAST_NBYTES 256
+#define BLOCK_GROWTH 4
+#define WIDE_RECORD_NBYTES (4 + 4 * WIDE_NLIMBS) /* at most */
+
+/* ---- blocks ---- */
+
+static void block_free(struct values_block *b)
+{
+	if (!b)
+		return;
+	memory_give(sizeof *b + b->capacity_nbytes);
+	free(b);
+}
+
+static void free_full(struct values *v)
+{
+	for (struct values_block *b = v->first, *next; b; b = next) {
+		next = b->next;
+		block_free(b);
+	}
+	v->first = v->last = NULL;
+}
+
+static void free_all(struct values *v)
+{
+	free_full(v);
+	for (int i = 0; i < VALUES_NFORMS; i++) {
+		block_free(v->open[i]);
+		v->open[i] = NULL;
+	}
+}
+
+static struct values_block *block_new(struct values *v, enum values_form form, uint32_t least_nbytes)
+{
+	uint32_t nbytes = v->next_nbytes ? v->next_nbytes : BLOCK_LEAST_NBYTES;
+	struct values_block *b;
+
+	nbytes = nbytes < least_nbytes ? least_nbytes : nbytes;
+	if (!memory_take(sizeof *b + nbytes)) {
+		values_note_refusal();
+		return NULL;
+	}
+	b = malloc(sizeof *b + nbytes);
+	if (!b) {
+		memory_give(sizeof *b + nbytes);
+		return NULL;
+	}
+	*b = (struct values_block){.capacity_nbytes = nbytes, .form = (uint8_t)form,
+				   .scale = v->scale};
+	v->next_nbytes = nbytes * BLOCK_GROWTH < VALUES_BLOCK_NBYTES ? nbytes * BLOCK_GROWTH
+								      : VALUES_BLOCK_NBYTES;
+	return b;
+}
+
+/* Moves the open block of a form to the full ones. */
+static void close_block(struct values *v, enum values_form form)
+{
+	struct values_block *b = v->open[form];
+
+	v->open[form] = NULL;
+	b->next = NULL;
+	*(v->last ? &v->last->next : &v->first) = b;
+	v->last = b;
+}
+
+/* Makes the open block of a form have room for nbytes. NULL: no memory. */
+static struct values_block *need_room(struct values *v, enum values_form form, uint32_t nbytes)
+{
+	struct values_block *b = v->open[form];
+
+	if (b && b->capacity_nbytes - b->nbytes >= nbytes)
+		return b;
+	if (b)
+		close_block(v, form);
+	return v->open[form] = block_new(v, form, nbytes);
+}
+
+/* ---- numbers of the fast path ---- */
+
+/* Makes scale that of new blocks. */
+static void raise_scale(struct values *v, uint8_t scale)
+{
+	static const enum values_form forms[] = {VALUES_INT32, VALUES_INT64};
+
+	for (int i = 0; i < 2; i++) {
+		struct values_block *b = v->open[forms[i]];
+		if (b && b->nvalues > 0)
+			close_block(v, forms[i]);
+		else if (b)
+			b->scale = scale;
+	}
+	v->scale = scale;
+}
+
+static enum status add_int32(struct values *v, const int64_t *x, uint32_t n)
+{
+	while (n > 0) {
+		struct values_block *b = need_room(v, VALUES_INT32, sizeof(int32_t));
+		uint32_t room, now;
+		int32_t *to;
+		if (!b)
+			return STATUS_NO_MEMORY;
+		to = (int32_t *)(void *)(b->data + b->nbytes);
+		room = (b->capacity_nbytes - b->nbytes) / (uint32_t)sizeof *to;
+		now = n < room ? n : room;
+		for (uint32_t i = 0; i < now; i++)
+			to[i] = (int32_t)x[i];
+		b->nbytes += now * (uint32_t)sizeof *to;
+		b->nvalues += now;
+		x += now;
+		n -= now;
+	}
+	return STATUS_OK;
+}
+
+static enum status add_int64(struct values *v, const int64_t *x, uint32_t n)
+{
+	while (n > 0) {
+		struct values_block *b = need_room(v, VALUES_INT64, sizeof *x);
+		uint32_t room, now;
+		if (!b)
+			return STATUS_NO_MEMORY;
+		room = (b->capacity_nbytes - b->nbytes) / (uint32_t)sizeof *x;
+		now = n < room ? n : room;
+		memcpy(b->data + b->nbytes, x, now * sizeof *x);
+		b->nbytes += now * (uint32_t)sizeof *x;
+		b->nvalues += now;
+		x += now;
+		n -= now;
+	}
+	return STATUS_OK;
+}
+
+static enum status add_decimal(struct values *v, int64_t significand, uint8_t scale)
+{
+	struct values_block *b = need_room(v, VALUES_DECIMAL, VALUES_DECIMAL_NBYTES);
+
+	if (!b)
+		return STATUS_NO_MEMORY;
+	memcpy(b->data + b->nbytes, &significand, sizeof significand);
+	b->data[b->nbytes + sizeof significand] = scale;
+	b->nbytes += VALUES_DECIMAL_NBYTES;
+	b->nvalues++;
+	return STATUS_OK;
+}
+
+/* Whether every number fits in 32 bits. */
+static bool all_narrow(const int64_t *x, uint32_t n)
+{
+	uint64_t beyond = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		beyond |= ((uint64_t)x[i] + 0x80000000u) >> 32;
+	return beyond == 0;
+}
+
+/* Adds numbers at the scale of new blocks. */
+static enum status add_all(struct values *v, const int64_t *x, uint32_t n)
+{
+	return all_narrow(x, n) ? add_int32(v, x, n) : add_int64(v, x, n);
+}
+
+static enum status add_one(struct values *v, int64_t significand, uint8_t scale)
+{
+	int64_t lifted = significand;
+
+	if (scale > v->scale)
+		raise_scale(v, scale);
+	for (int i = scale; i < v->scale && lifted; i++)
+		if (__builtin_mul_overflow(lifted, 10, &lifted))
+			return add_decimal(v, significand, scale);
+	return add_all(v, &lifted, 1);
+}
+
+static bool have_scale(const uint8_t *scale, uint32_t n, uint8_t wanted)
+{
+	unsigned others = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		others |= scale[i] ^ wanted;
+	return others == 0;
+}
+
+static enum status add_dense(struct values *v, const int64_t *significand, const uint8_t *scale,
+			     uint32_t n)
+{
+	enum status status = STATUS_OK;
+
+	if (have_scale(scale, n, v->scale))
+		return add_all(v, significand, n);
+	for (uint32_t i = 0; i < n && status == STATUS_OK; i++)
+		status = add_one(v, significand[i], scale[i]);
+	return status;
+}
+
+/* Adds numbers that memory may have no room for. */
+static enum status add_or_drop(struct values *v, const int64_t *significand, const uint8_t *scale,
+			       uint64_t rows)
+{
+	int64_t kept[SIMD_NUMBERS_NROWS];
+	uint8_t kept_scale[SIMD_NUMBERS_NROWS];
+	uint32_t n = 0;
+
+	if (rows == ~UINT64_C(0))
+		return add_dense(v, significand, scale, SIMD_NUMBERS_NROWS);
+	for (; rows; rows &= rows - 1, n++) {
+		kept[n] = significand[__builtin_ctzll(rows)];
+		kept_scale[n] = scale[__builtin_ctzll(rows)];
+	}
+	return add_dense(v, kept, kept_scale, n);
+}
+
+/* Adds those of the numbers that the focus is on. */
+static enum status add_focused(struct values *v, const struct values_focus *focus,
+			       const int64_t *significand, const uint8_t *scale, uint64_t rows)
+{
+	enum status status = STATUS_OK;
+
+	for (; rows && status == STATUS_OK; rows &= rows - 1) {
+		int i = __builtin_ctzll(rows);
+		int128 key = values_focus_key(focus, significand[i], scale[i]);
+		if (values_focus_find(focus, v, key, &status))
+			status = add_one(v, significand[i], scale[i]);
+	}
+	return status;
+}
+
+/* What became of numbers that there was no memory for. */
+static enum status drop_refused(struct values *v, enum status status)
+{
+	if (!values_are_dropped())
+		return status;
+	free_all(v);
+	return STATUS_OK;
+}
+
+static enum status values_add(void *cell, const int64_t *significand, const uint8_t *scale,
+			      uint64_t rows)
+{
+	const struct values_focus *focus = values_focus();
+	enum status status = STATUS_OK;
+
+	if (values_are_dropped())
+		return drop_refused(cell, STATUS_OK);
+	if (focus)
+		status = add_focused(cell, focus, significand, scale, rows);
+	else
+		status = add_or_drop(cell, significand, scale, rows);
+	return drop_refused(cell, status);
+}
+
+/* ---- wide numbers ---- */
+
+static enum status add_wide(struct values *v, const struct wide *x)
+{
+	struct values_block *b = need_room(v, VALUES_WIDE, WIDE_RECORD_NBYTES);
+
+	if (!b)
+		return STATUS_NO_MEMORY;
+	b->nbytes += values_pack_wide(x, b->data + b->nbytes);
+	b->nvalues++;
+	return STATUS_OK;
+}
+
+static enum status values_add_wide(void *cell, const struct wide *x)
+{
+	const struct values_focus *focus = values_focus();
+	enum status status = STATUS_OK;
+
+	if (values_are_dropped())
+		return drop_refused(cell, STATUS_OK);
+	if (!focus || values_focus_find(focus, cell, values_focus_key_of_wide(focus, x), &status))
+		status = add_wide(cell, x);
+	return drop_refused(cell, status);
+}
+
+/* ---- cells ---- */
+
+static void values_clear(void *cell)
+{
+	struct values *v = cell;
+
+	free_full(v);
+	values_focus_clear(v);
+	for (int i = 0; i < VALUES_NFORMS; i++)
+		if (v->open[i])
+			v->open[i]->nbytes = v->open[i]->nvalues = 0;
+	if (v->open[VALUES_INT32])
+		v->open[VALUES_INT32]->scale = v->scale;
+	if (v->open[VALUES_INT64])
+		v->open[VALUES_INT64]->scale = v->scale;
+}
+
+static void values_free(void *cell)
+{
+	struct values *v = cell;
+
+	free_all(v);
+	free(v->counts);
+}
+
+/* Appends later's full blocks. */
+static void splice(struct values *v, struct values *later)
+{
+	if (!later->first)
+		return;
+	*(v->last ? &v->last->next : &v->first) = later->first;
+	v->last = later->last;
+	later->first = later->last = NULL;
+}
+
+/* Adds copies of the numbers of a block. */
+static enum status copy_block(struct values *v, const struct values_block *b)
+{
+	struct values_cursor at = {.block = b};
+	enum status status = STATUS_OK;
+	int64_t x[VALUES_BATCH];
+	struct wide wide;
+	size_t n;
+
+	if (b->form == VALUES_INT32 || b->form == VALUES_INT64) {
+		while (status == STATUS_OK && (n = values_next64(&at, b->scale, x)) > 0) {
+			if (b->scale == v->scale)
+				status = add_all(v, x, (uint32_t)n);
+			for (size_t i = 0; i < n && b->scale != v->scale && status == STATUS_OK; i++)
+				status = add_one(v, x[i], b->scale);
+		}
+		return status;
+	}
+	for (uint32_t i = 0; i < b->nbytes && status == STATUS_OK;) {
+		if (b->form == VALUES_WIDE) {
+			i += values_unpack_wide(b->data + i, &wide);
+			status = add_wide(v, &wide);
+			continue;
+		}
+		memcpy(x, b->data + i, sizeof *x);
+		status = add_decimal(v, x[0], b->data[i + sizeof *x]);
+		i += VALUES_DECIMAL_NBYTES;
+	}
+	return status;
+}
+
+/* Takes over full blocks; copies from open ones, which later needs again. */
+static enum status values_combine(void *cell, void *later_cell)
+{
+	struct values *v = cell, *later = later_cell;
+	enum status status = values_focus_combine(v, later);
+
+	if (values_are_dropped()) {
+		free_all(later);
+		free_all(v);
+		return status;
+	}
+	splice(v, later);
+	if (later->scale > v->scale)
+		raise_scale(v, later->scale);
+	for (int i = 0; i < VALUES_NFORMS && status == STATUS_OK; i++)
+		if (later->open[i])
+			status = copy_block(v, later->open[i]);
+	return drop_refused(v, status);
+}
+
+void values_each_block(const struct values *v,
+		       void (*visit)(void *context, const struct values_block *block),
+		       void *context)
+{
+	for (const struct values_block *b = v->first; b; b = b->next)
+		visit(context, b);
+	for (int i = 0; i < VALUES_NFORMS; i++)
+		if (v->open[i] && v->open[i]->nvalues > 0)
+			visit(context, v->open[i]);
+}
+
+const struct moment_ops moment_values = {
+	.moment = MOMENT_VALUES,
+	.cell_nbytes = sizeof(struct values),
+	.clear = values_clear,
+	.add = values_add,
+	.add_wide = values_add_wide,
+	.combine = values_combine,
+	.free = values_free,
+};

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * quantile.c - see quantile.h.
+ *
+ * With D = 100 x 10^nplaces, numerator P, and (n - 1) P = k D + r, the percentile is
+ * ((D - r) x[k] + r x[k + 1]) / D: an integer at D's scale more than the column's.
+ */
+#include "fold/quantile.h"
+
+#include <stdlib.h>
+
+#include "base/cores.h"
+#include "fold/result.h"
+#include "number/integer.h"
+
+#define RANKS_A_RESULT 4 /* of an interquartile range; others have 2 */
+
+static const struct percentile quartiles[] = {{25, 0}, {50, 0}, {75, 0}};
+
+/* ---- ranks ---- */
+
+/* A percentile's place among n > 0 numbers: rest / divisor of the way from a rank to the next. */
+struct place {
+	uint64_t rank, rest, divisor;
+};
+
+static struct place place_of(struct percentile p, uint64_t n)
+{
+	uint64_t divisor = 100 * (uint64_t)decimal_shift(1, p.nplaces);
+	uint128 h = (uint128)(n - 1) * p.numerator;
+
+	return (struct place){(uint64_t)(h / divisor), (uint64_t)(h % divisor), divisor};
+}
+
+/* Adds the ranks of a percentile. */
+static void add_ranks(struct ranks *r, struct percentile p, uint64_t n)
+{
+	struct place place = place_of(p, n);
+
+	r->at[r->n++].rank = place.rank;
+	if (place.rest)
+		r->at[r->n++].rank = place.rank + 1;
+}
+
+/* Adds the ranks of a result, of which there are up to RANKS_A_RESULT. percentile: of --pNN. */
+static void add_result(struct ranks *r, enum operation operation, struct percentile percentile,
+		       uint64_t n)
+{
+	switch (operation) {
+	case OPERATION_MEDIAN:
+		add_ranks(r, quartiles[1], n);
+		break;
+	case OPERATION_IQR:
+		add_ranks(r, quartiles[0], n);
+		add_ranks(r, quartiles[2], n);
+		break;
+	case OPERATION_PERCENTILE:
+		add_ranks(r, percentile, n);
+		break;
+	default:
+		break;
+	}
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+	uint64_t x = ((const struct ranked *)a)->rank, y = ((const struct ranked *)b)->rank;
+
+	return (x > y) - (x < y);
+}
+
+/* Sorts the ranks and leaves out what is there twice. */
+static void sort_ranks(struct ranks *r)
+{
+	size_t n = 0;
+
+	qsort(r->at, r->n, sizeof *r->at, compare_ranks);
+	for (size_t i = 0; i < r->n; i++)
+		if (i == 0 || r->at[i].rank != r->at[n - 1].rank)
+			r->at[n++].rank = r->at[i].rank;
+	r->n = n;
+}
+
+void ranks_extent(const struct wide_fold *numbers, struct values_extent *out)
+{
+	*out = (struct values_extent){numbers->count, numbers->scale, &numbers->min, &numbers->max};
+}
+
+int ranks_nthreads(const struct query *q)
+{
+	return q->nthreads ? q->nthreads : cores_count();
+}
+
+enum status ranks_select(const struct query *q, const struct partial *total, struct ranks *ranks)
+{
+	enum status status = STATUS_OK;
+	struct wide_fold numbers;
+	struct values_extent extent;
+
+	for (size_t c = 0; ranks && c < q->plan.ncolumns && status == STATUS_OK; c++) {
+		const struct column_partial *column = &total->columns[c];
+		if (ranks[c].n == 0)
+			continue;
+		column_numbers(column, &numbers);
+		ranks_extent(&numbers, &extent);
+		status = values_select(moments_cell(&column->moments, CELL_VALUES), &extent,
+				       ranks_nthreads(q), ranks[c].at, ranks[c].n);
+	}
+	return status;
+}
+
+static bool needs_ranks(const struct plan *plan)
+{
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		if (plan->columns[c].needs & MOMENT_VALUES)
+			return true;
+	return false;
+}
+
+enum status ranks_list(const struct query *q, const struct partial *total, struct ranks **out)
+{
+	struct ranks *ranks = *out = NULL;
+
+	if (!needs_ranks(&q->plan))
+		return STATUS_OK;
+	ranks = *out = calloc(q->plan.ncolumns + 1, sizeof *ranks);
+	if (!ranks)
+		return STATUS_NO_MEMORY;
+	for (size_t i = 0; i < q->nresults; i++) {
+		size_t c = q->results[i].column;
+		struct ranks *r = &ranks[c];
+		struct ranked *grown;
+		uint64_t n = result_nnumbers(&total->columns[c]);
+		if (!(operation_needs(q->results[i].operation) & MOMENT_VALUES) || n == 0)
+			continue;
+		grown = realloc(r->at, (r->n + RANKS_A_RESULT) * sizeof *grown);
+		if (!grown)
+			return STATUS_NO_MEMORY;
+		r->at = grown;
+		add_result(r, q->results[i].operation, q->uses[q->results[i].use].percentile, n);
+	}
+	for (size_t c = 0; c < q->plan.ncolumns; c++)
+		if (ranks[c].n > 0)
+			sort_ranks(&ranks[c]);
+	return STATUS_OK;
+}
+
+void ranks_free(struct ranks *ranks, size_t ncolumns)
+{
+	for (size_t c = 0; ranks && c < ncolumns; c++)
+		free(ranks[c].at);
+	free(ranks);
+}
+
+static const struct wide *value_at(const struct ranks *r, uint64_t rank)
+{
+	const struct ranked wanted = {.rank = rank}, *found;
+
+	found = bsearch(&wanted, r->at, r->n, sizeof *r->at, compare_ranks);
+	return &found->value;
+}
+
+/* ---- values ---- */
+
+/* *out = the percentile x 10^limb_scale x its divisor; m has numbers. */
+static void set_percentile(const struct column_moments *m, struct percentile p, struct integer *out)
+{
+	struct place place = place_of(p, m->numbers.count);
+	int scale = integer_limb_scale(m->numbers.scale);
+	struct integer next;
+
+	integer_set_product(out, value_at(m->ranks, place.rank), place.divisor - place.rest, scale);
+	if (place.rest == 0)
+		return;
+	integer_set_product(&next, value_at(m->ranks, place.rank + 1), place.rest, scale);
+	integer_add(out, &next, false);
+}
+
+static void format_percentile(const struct column_moments *m, struct percentile p, char *text)
+{
+	struct integer x;
+
+	if (m->numbers.count == 0)
+		return;
+	set_percentile(m, p, &x);
+	integer_format(&x, integer_limb_scale(m->numbers.scale) + 2 + p.nplaces, m->numbers.scale,
+		       text);
+}
+
+void quantile_median(const struct column_moments *m, char *text)
+{
+	format_percentile(m, quartiles[1], text);
+}
+
+void quantile_percentile(const struct column_moments *m, char *text)
+{
+	format_percentile(m, m->percentile, text);
+}
+
+void quantile_iqr(const struct column_moments *m, char *text)
+{
+	struct integer low, range;
+
+	if (m->numbers.count == 0)
+		return;
+	set_percentile(m, quartiles[0], &low);
+	set_percentile(m, quartiles[2], &range);
+	integer_add(&range, &low, true);
+	integer_format(&range, integer_limb_scale(m->numbers.scale) + 2, m->numbers.scale, text);
+}

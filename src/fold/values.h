@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * values.h - a column's numbers, kept: what order statistics are computed from.
+ *
+ * It is a moment (moment.h). Its order does not matter, so a cell is a list of blocks, and combining
+ * takes over the later cell's blocks. A block holds numbers of one form. A number goes into the
+ * smallest form that holds it:
+ *
+ *     VALUES_INT32    4 bytes: its significand at the block's scale
+ *     VALUES_INT64    8 bytes: the same
+ *     VALUES_DECIMAL  9 bytes: its significand, and its own scale
+ *     VALUES_WIDE     4 bytes, and 4 for each 9 digits: a number beyond the fast path
+ *
+ * The scale of a cell's new blocks is the largest that the cell has seen: a column has few scales, and
+ * a number is lifted to that scale if it then fits in 64 bits.
+ */
+#ifndef GPUSTAT_VALUES_H
+#define GPUSTAT_VALUES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "fold/moment.h"
+#include "number/decimal.h"
+#include "number/wide.h"
+
+enum values_form { VALUES_INT32, VALUES_INT64, VALUES_DECIMAL, VALUES_WIDE, VALUES_NFORMS };
+
+#define VALUES_DECIMAL_NBYTES 9
+#define VALUES_BLOCK_NBYTES 16384 /* of the numbers in a large block */
+
+struct values_block {
+	struct values_block *next;
+	uint32_t nbytes, capacity_nbytes; /* of data */
+	uint32_t nvalues;
+	uint8_t form;  /* enum values_form */
+	uint8_t scale; /* of VALUES_INT32 and VALUES_INT64 */
+	_Alignas(16) unsigned char data[];
+};
+
+/* The cell. Zeroed: no numbers. */
+struct values {
+	struct values_block *first, *last;          /* full ones; owned */
+	struct values_block *open[VALUES_NFORMS];   /* to which numbers are added; NULL: none. Owned. */
+	uint32_t next_nbytes; /* of the next block's data; 0: the least */
+	uint8_t scale;        /* of new blocks */
+	uint64_t *counts;     /* of values_focus.h; NULL: none. Owned. */
+};
+
+/* Calls visit for each block that holds numbers. */
+void values_each_block(const struct values *v,
+		       void (*visit)(void *context, const struct values_block *block),
+		       void *context);
+
+/* ---- packing ---- */
+
+/* Packs a wide number into up to 4 + 4 x WIDE_NLIMBS bytes, and back. Return how many. */
+uint32_t values_pack_wide(const struct wide *x, unsigned char *to);
+uint32_t values_unpack_wide(const unsigned char *from, struct wide *x);
+
+/* A significand of scale `from` at a scale that is no smaller; the caller knows that it fits. */
+int128 values_lift(int64_t significand, int from, int scale);
+
+/* ---- reading ---- */
+
+#define VALUES_BATCH 256
+
+/* A place in a block. Zeroed but for block: its beginning. */
+struct values_cursor {
+	const struct values_block *block;
+	uint32_t nread, offset_bytes;
+};
+
+/* These write the next numbers of the block, up to VALUES_BATCH, and return how many; 0: no more.
+ * values_next64 and values_next128: each x 10^scale, which is an integer that fits; the caller knows
+ * the column's largest scale and its extremes. */
+size_t values_next64(struct values_cursor *at, int scale, int64_t *out);
+size_t values_next128(struct values_cursor *at, int scale, int128 *out);
+size_t values_next_wide(struct values_cursor *at, struct wide *out);
+
+#endif
