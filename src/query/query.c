@@ -172,7 +172,6 @@ static enum status demand_field(struct making *m, enum operation operation, uint
 				bool star)
 {
 	bool takes_text = operation_takes_text(operation);
-	bool counts = takes_text && !(operation_needs(operation) & MOMENT_ENDS);
 	struct demand *d;
 
 	if (star && starts_unfit(m, field))
@@ -184,7 +183,7 @@ static enum status demand_field(struct making *m, enum operation operation, uint
 	d->needs |= m->q->summary ? MOMENTS_FUSED : operation_needs(operation);
 	d->star |= star;
 	d->number |= star ? m->options->emits : !takes_text;
-	d->counts_text |= counts && !star;
+	d->counts_text |= takes_text && !(operation_needs(operation) & MOMENT_ENDS) && !star;
 	return add_result(m, (struct result){.operation = operation, .column = field,
 						     .if_numeric = star});
 }
