@@ -167,6 +167,10 @@ static __device__ struct shown show(const struct emission &e, const struct emiss
 	case NEW_MIN:
 	case NEW_MAX:
 		break;
+	case NEW_MEAN: /* CPUs print these: device_choice.c */
+	case NEW_VAR:
+	case NEW_STDDEV:
+		break;
 	}
 	return show_total(c, r);
 }

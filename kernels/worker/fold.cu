@@ -235,6 +235,17 @@ static enum status partial_add(const struct worker *w, const struct chunk *chunk
 	return STATUS_OK;
 }
 
+/* Whether a column whose texts are needed has values that are no numbers: no kernel folds texts. */
+static bool has_texts(const struct worker *w)
+{
+	const struct plan *plan = w->plan;
+
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		if (plan_column_has_texts(&plan->columns[c]) && w->tally[c].ninvalid > 0)
+			return true;
+	return false;
+}
+
 /* Adds the results that have come back to out, and sets w->on_device, unless the CPU must fold. */
 static enum status add_results(struct worker *w, const struct chunk *chunk,
 				struct chunk_entry entry, struct partial *out,
@@ -243,7 +254,7 @@ static enum status add_results(struct worker *w, const struct chunk *chunk,
 	const struct chunk_summary *s = w->summary;
 
 	w->on_device = !s->has_nul && !s->has_stray && s->nundecided == 0 &&
-		       s->nexceptions <= EXCEPTIONS_CAPACITY;
+		       s->nexceptions <= EXCEPTIONS_CAPACITY && !has_texts(w);
 	if (!w->on_device)
 		return STATUS_OK;
 	if (partial_add(w, chunk, entry, out) != STATUS_OK)

@@ -83,6 +83,22 @@ size_t utf8_width(const char *text)
 	return width;
 }
 
+size_t utf8_fit(const char *text, size_t *width)
+{
+	size_t fits = 0, length, nbytes = strlen(text);
+	char escaped[5];
+
+	while (fits < nbytes) {
+		bool plain = utf8_prints(text + fits, nbytes - fits, &length);
+		size_t w = plain ? 1 : escape(text[fits], escaped);
+		if (w > *width)
+			break;
+		*width -= w;
+		fits += plain ? length : 1;
+	}
+	return fits;
+}
+
 void utf8_print(FILE *to, const char *text, size_t nbytes)
 {
 	char escaped[5];

@@ -25,6 +25,10 @@ bool utf8_prints(const char *text, size_t nbytes, size_t *length);
 /* Returns the number of characters that utf8_print prints. */
 size_t utf8_width(const char *text);
 
+/* Returns how many of text's first bytes utf8_print prints in at most *width characters, and takes
+ * the number of these from *width. */
+size_t utf8_fit(const char *text, size_t *width);
+
 /* Prints text[0 .. nbytes) on one line. Bytes that utf8_prints refuses print as \n, \t, \r or
  * \xNN each. */
 void utf8_print(FILE *to, const char *text, size_t nbytes);

@@ -9,24 +9,29 @@
 
 #include "query/value.h"
 
-#define FIELD_NBYTES_MAX (WIDE_TEXT_NBYTES + 3) /* with a delimiter before it, and quotes */
+#define TEXT_NBYTES_MAX (RUNNING_RATIO_NBYTES > WIDE_TEXT_NBYTES ? RUNNING_RATIO_NBYTES : WIDE_TEXT_NBYTES)
+#define FIELD_NBYTES_MAX (TEXT_NBYTES_MAX + 3) /* with a delimiter before it, and quotes */
 
 enum status new_fields_init(struct new_fields *f, const struct plan *plan)
 {
 	memset(f, 0, sizeof *f);
 	f->plan = plan;
 	f->runnings = calloc(plan->nnew_columns + 1, sizeof *f->runnings);
+	f->ratios = calloc(plan->nnew_columns + 1, sizeof *f->ratios);
 	f->nmatched = calloc(plan->npredicates + 1, sizeof *f->nmatched);
 	f->begins = calloc(plan->nnew_columns + 1, (ROW_BLOCK_NROWS + 1) * sizeof *f->begins);
 	f->writers = calloc(plan->nnew_columns + 1, sizeof *f->writers);
-	return f->runnings && f->nmatched && f->begins && f->writers ? STATUS_OK : STATUS_NO_MEMORY;
+	return f->runnings && f->ratios && f->nmatched && f->begins && f->writers ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 void new_fields_free(struct new_fields *f)
 {
 	for (size_t i = 0; f->runnings && i < f->plan->nnew_columns; i++)
 		running_free(&f->runnings[i]);
+	for (size_t i = 0; f->ratios && i < f->plan->nnew_columns; i++)
+		running_ratio_free(&f->ratios[i]);
 	free(f->runnings);
+	free(f->ratios);
 	free(f->nmatched);
 	free(f->scratch.data);
 	text_free(&f->text);
@@ -49,7 +54,10 @@ enum status new_fields_begin(struct new_fields *f, const struct partial *before)
 		f->nmatched[i] = before->nmatched[i];
 	for (size_t i = 0; status == STATUS_OK && i < plan->nnew_columns; i++) {
 		const struct new_column *column = &plan->new_columns[i];
-		if (is_running(column))
+		if (running_ratio_is(column->kind))
+			status = running_ratio_begin(&f->ratios[i], column->kind,
+						     &before->columns[column->column]);
+		else if (is_running(column))
 			status = running_begin(&f->runnings[i], column->kind,
 					       &plan->columns[column->column],
 					       &before->columns[column->column]);
@@ -234,6 +242,48 @@ static char *write_totals(const struct writing *w, size_t i, const struct simd_n
 	return to;
 }
 
+/* ---- means, variances and standard deviations ---- */
+
+/* Adds the row's value to new column i. x: the numbers of its column. */
+static enum status ratio_add_row(const struct writing *w, size_t i, const struct simd_numbers *x,
+				 unsigned row)
+{
+	struct field_span span;
+	struct value v;
+	enum status status;
+
+	if (x->numbers >> row & 1)
+		return running_ratio_add_number(&w->f->ratios[i],
+						(struct decimal){x->significand[row], x->scale[row]});
+	if (x->empty >> row & 1)
+		return STATUS_OK;
+	span = row_block_field(w->b, w->f->plan->new_columns[i].column, row);
+	status = value_read(w->f->plan, true, w->b->text + span.begin, span.end - span.begin,
+			    &w->f->scratch, &v);
+	return status == STATUS_OK ? running_ratio_add_value(&w->f->ratios[i], &v) : status;
+}
+
+/* Like write_totals. */
+static char *write_ratios(const struct writing *w, size_t i, const struct simd_numbers *x,
+			  unsigned leads, size_t *begins, char *data, char *to)
+{
+	bool exclusive = w->f->plan->exclusive;
+
+	for (unsigned k = 0; k < w->f->nrows; k++) {
+		unsigned row = w->f->rows[k];
+		begins[k] = (size_t)(to - data);
+		*to = w->f->plan->dialect.delimiter;
+		to += leads;
+		if (exclusive)
+			to = running_ratio_write(&w->f->ratios[i], to);
+		if (ratio_add_row(w, i, x, row) != STATUS_OK)
+			return NULL;
+		if (!exclusive)
+			to = running_ratio_write(&w->f->ratios[i], to);
+	}
+	return to;
+}
+
 /* ---- positions ---- */
 
 static char *write_byte_offsets(const struct writing *w, size_t i, unsigned leads, size_t *begins,
@@ -328,6 +378,8 @@ static enum status write_column(const struct writing *w, size_t i)
 		to = write_byte_offsets(w, i, leads, begins, text->data, to);
 	else if (w->f->plan->new_columns[i].kind == NEW_OFFSET)
 		to = write_offsets(w, i, leads, begins, text->data, to);
+	else if (running_ratio_is(w->f->plan->new_columns[i].kind))
+		to = write_ratios(w, i, numbers_of(w, i), leads, begins, text->data, to);
 	else
 		to = write_totals(w, i, numbers_of(w, i), leads, begins, text->data, to);
 	if (!to)

@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "base/text_buffer.h"
 #include "emit/running.h"
+#include "emit/running_ratio.h"
 #include "fold/column.h"
 #include "fold/row_block.h"
 #include "fold/row_filter.h"
@@ -22,6 +23,7 @@
 struct new_fields {
 	const struct plan *plan;
 	struct running *runnings; /* plan->nnew_columns */
+	struct running_ratio *ratios; /* plan->nnew_columns */
 	uint64_t *nmatched;       /* plan->npredicates: records so far where it holds */
 	struct scratch scratch;
 	struct text_buffer text; /* the fields, each behind the delimiter that comes before it */

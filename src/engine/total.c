@@ -75,6 +75,8 @@ static size_t first_wrong(const struct total *t, const struct partial *later, si
 
 	if (column->ninvalid == 0)
 		return OFFSET_NONE;
+	if (t->plan->columns[c].takes_text)
+		return column->first_nul_offset;
 	if (is_text(t, later, c))
 		return t->plan->columns[c].counts_text ? column->first_nul_offset : OFFSET_NONE;
 	return text < number ? text : number;
@@ -87,17 +89,21 @@ static bool tolerates(const struct plan *plan, size_t c)
 }
 
 /* The first note of column c, or of a kind of records. */
-static struct note **note_at(const struct total *t, size_t c)
+static struct note *_Atomic *note_at(const struct total *t, size_t c)
 {
 	return &t->notes[NNOTES_OF_RECORDS + c];
 }
 
 /* Keeps a diagnosis as a note, unless it failed. */
-static enum status keep_note(struct note **note, const struct text *text, struct fault *fault)
+static enum status keep_note(struct note *_Atomic *note, const struct text *text,
+			     struct fault *fault)
 {
+	struct note *made = NULL;
+
 	if (fault->status != STATUS_NO_MEMORY)
-		*note = note_make(fault, text->file);
-	return *note ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		made = note_make(fault, text->file);
+	*note = made;
+	return made ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 }
 
 /* Notes the first value or record of each kind that is no error. */
@@ -359,10 +365,13 @@ static uint64_t pass_lines(struct total *t, const struct chunk *chunk, uint64_t 
 	return line;
 }
 
+/* Whether the kind of each column that has one is known. The summary's columns have none before the
+ * end. */
 static bool columns_are_known(const struct plan *plan, const struct partial *p)
 {
 	for (size_t c = 0; c < p->ncolumns; c++)
-		if (plan->columns[c].parses && column_kind(&p->columns[c]) == COLUMN_UNKNOWN)
+		if (plan->columns[c].parses && plan->columns[c].invalid != INVALID_TEXT &&
+		    column_kind(&p->columns[c]) == COLUMN_UNKNOWN)
 			return false;
 	return true;
 }
@@ -414,26 +423,38 @@ void total_emit_before_fault(struct total *t, const struct chunk *chunk, struct 
 
 /* ---- a chunk that is added out of turn ---- */
 
-static bool has_fault(const struct partial *p)
+/* Whether the chunk has an error, or what must be noted: of a column whose invalid values are no
+ * errors the first is, and once it is, a chunk whose turn has not come holds later ones only. */
+static bool has_fault(const struct total *t, const struct partial *p)
 {
 	for (size_t c = 0; c < p->ncolumns; c++)
-		if (p->columns[c].ninvalid > 0)
+		if (p->columns[c].ninvalid > 0 && !(tolerates(t->plan, c) && *note_at(t, c)))
 			return true;
 	return p->nragged > 0 || p->nundecided > 0 || p->first_stray_offset != OFFSET_NONE;
 }
 
-bool ends_suffice(const struct plan *plan, const struct partial *later, bool settled)
+/* Whether the order in which chunks are added shows. */
+static bool is_ordered(const struct plan *plan)
 {
-	return !plan->emits && !has_fault(later) && (settled || columns_are_known(plan, later));
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		if (plan->columns[c].needs & MOMENT_ENDS)
+			return true;
+	return false;
 }
 
-bool border_suffices(const struct plan *plan, const struct chunk *chunk,
+bool ends_suffice(const struct total *t, const struct partial *later, bool settled)
+{
+	return !t->plan->emits && !is_ordered(t->plan) &&
+	       (settled || columns_are_known(t->plan, later)) && !has_fault(t, later);
+}
+
+bool border_suffices(const struct total *t, const struct chunk *chunk,
 		     const struct partial *later, bool settled)
 {
 	size_t tail_nbytes = chunk->nbytes - later->tail_offset;
 
 	return later->head_nbytes + tail_nbytes <= BORDER_NBYTES &&
-	       ends_suffice(plan, later, settled);
+	       ends_suffice(t, later, settled);
 }
 
 void border_copy(struct border *b, const struct chunk *chunk, uint64_t nlines,

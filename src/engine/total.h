@@ -70,7 +70,9 @@ struct total {
 	struct seam_folder folder;
 	uint64_t line; /* of the next chunk's first byte */
 	size_t fault_offset; /* of the first fault in the text checked last */
-	struct note **notes; /* the first of each kind of what is left out; NULL: none. Owned. */
+	/* The first of each kind of what is left out; NULL: none. Owned. Set in the total's turns, and
+	 * read by any thread. */
+	struct note *_Atomic *notes;
 };
 
 /* Makes the total of no chunks. Errors: STATUS_NO_MEMORY. */
@@ -101,13 +103,14 @@ const struct note *total_note_of_undecided(const struct total *t);
 void total_emit_before_fault(struct total *t, const struct chunk *chunk, struct chunk_entry entry,
 			     struct chunk_output *output);
 
-/* Whether the total needs nothing of a chunk's text but its ends: the chunk has no fault, nothing
- * of it is printed, and the kind of every column is known, from earlier chunks or from this one.
- * settled: that of a total of earlier chunks. */
-bool ends_suffice(const struct plan *plan, const struct partial *later, bool settled);
+/* Whether the total needs nothing of a chunk's text but its ends: the chunk has no fault but invalid
+ * values of which an earlier one is noted, nothing of it is printed, and the kind of every column is
+ * known, from earlier chunks or from this one. later: the chunk's partial; its turn has not come.
+ * settled: that of a total of earlier chunks. May be called by any thread. */
+bool ends_suffice(const struct total *t, const struct partial *later, bool settled);
 
 /* The same, and the ends are short enough for a border. */
-bool border_suffices(const struct plan *plan, const struct chunk *chunk,
+bool border_suffices(const struct total *t, const struct chunk *chunk,
 		     const struct partial *later, bool settled);
 
 /* Makes the border of a chunk for which it suffices; later: the chunk's partial. */

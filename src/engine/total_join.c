@@ -73,8 +73,7 @@ static enum status join_column(struct partial *total, struct partial *const *par
 
 	for (size_t i = 0; i < npartials; i++)
 		if (moments_cell(&partials[i]->columns[c].moments, cell))
-			all[++join.nall] = moments_cell(&partials[i]->columns[c].moments,
-							cell);
+			all[++join.nall] = moments_cell(&partials[i]->columns[c].moments, cell);
 	if (join.nall++ == 0)
 		return STATUS_OK;
 	all[0] = moments_need(&total->columns[c].moments, cell);

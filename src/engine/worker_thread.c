@@ -250,7 +250,7 @@ static void load_for_total(struct worker_thread *t)
 
 	if (p->head_nbytes > WORKER_ENDS_NBYTES ||
 	    t->slot->chunk.nbytes - p->tail_offset > WORKER_ENDS_NBYTES ||
-	    !ends_suffice(e->plan, p, e->settled))
+	    !ends_suffice(e->total, p, e->settled))
 		worker_load_text(t->slot->ops, t->slot->worker);
 }
 
@@ -384,7 +384,7 @@ static bool fold(struct worker_thread *t, struct chunk_entry entry)
 /* Whether the total needs no more of the chunk than its border. */
 static bool border_is_enough(const struct worker_thread *t)
 {
-	return border_suffices(t->engine->plan, &t->slot->chunk, &t->partial, t->engine->settled);
+	return border_suffices(t->engine->total, &t->slot->chunk, &t->partial, t->engine->settled);
 }
 
 /* Folds the chunk before its entry is known, unless it is CHUNK_DEPENDS. *folded: whether the fold

@@ -11,6 +11,7 @@
 
 #include "base/memory_limit.h"
 #include "fold/keys.h"
+#include "fold/texts.h"
 #include "query/value.h"
 
 enum status partial_init(struct partial *p, const struct plan *plan)
@@ -162,9 +163,10 @@ static void note_first(size_t *first, size_t offset)
 		*first = offset;
 }
 
-/* Folds a value that is not missing and that the fast path does not hold: a wide number or none. */
-static enum status add_wide(struct column_partial *column, unsigned needs, const struct value *v,
-			    size_t offset)
+/* Folds a wide number. Errors: STATUS_NO_MEMORY; STATUS_NOT_A_NUMBER, STATUS_OUT_OF_RANGE: it is
+ * none. */
+static enum status add_wide_number(struct column_partial *column, unsigned needs,
+				   const struct value *v)
 {
 	struct wide x;
 	int scale;
@@ -172,14 +174,40 @@ static enum status add_wide(struct column_partial *column, unsigned needs, const
 
 	if (v->kind == DECIMAL_WIDE)
 		status = wide_parse(v->text, v->nbytes, &x, &scale);
-	if (status == STATUS_OK && !wide_of(column))
+	if (status != STATUS_OK)
+		return status;
+	if (!wide_of(column) || moments_add_wide(&column->moments, needs, &x) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	if (status == STATUS_OK && moments_add_wide(&column->moments, needs, &x) != STATUS_OK)
+	wide_fold_add(column->wide, &x, scale);
+	return STATUS_OK;
+}
+
+static enum status add_fast_number(struct column_partial *column, unsigned needs, struct decimal x)
+{
+	uint8_t scale = (uint8_t)x.scale;
+
+	if (by_scale_add(&column->fast, x) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	if (status == STATUS_OK)
-		wide_fold_add(column->wide, &x, scale);
-	else
-		column->ninvalid++;
+	return moments_add(&column->moments, needs, &x.significand, &scale, 1);
+}
+
+enum status column_add_number(struct column_partial *column, unsigned needs, const struct value *v)
+{
+	enum status status = v->kind == DECIMAL_NUMBER ? add_fast_number(column, needs, v->number)
+						       : add_wide_number(column, needs, v);
+
+	return status == STATUS_NO_MEMORY ? status : STATUS_OK;
+}
+
+/* Folds a value that is not missing and that the fast path does not hold: a wide number or none. */
+static enum status add_wide(struct column_partial *column, unsigned needs, const struct value *v,
+			    size_t offset)
+{
+	enum status status = add_wide_number(column, needs, v);
+
+	if (status == STATUS_NO_MEMORY)
+		return status;
+	column->ninvalid += status != STATUS_OK;
 	if (status == STATUS_OUT_OF_RANGE)
 		note_first(&column->first_out_of_range_offset, offset);
 	note_first(status == STATUS_NOT_A_NUMBER ? &column->first_invalid_offset
@@ -196,12 +224,25 @@ static void add_nul(struct column_partial *column, size_t offset)
 	note_first(&column->first_nul_offset, offset);
 }
 
+/* Adds the field's value, a number or not, to the column's texts. */
+static __attribute__((noinline)) enum status
+add_text(const struct plan *plan, struct column_partial *column, const char *field, size_t nbytes,
+	 struct scratch *scratch)
+{
+	struct texts *texts = moments_need(&column->moments, CELL_TEXTS);
+	struct value v;
+
+	if (!texts || value_read(plan, false, field, nbytes, scratch, &v) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	if (v.kind == DECIMAL_MISSING || memchr(v.text, '\0', v.nbytes))
+		return STATUS_OK;
+	return texts_add(texts, v.text, v.nbytes);
+}
+
 /* Folds a value that is neither missing nor has a NUL. */
 static enum status add_value(const struct plan_column *plan, struct column_partial *column,
 			     const struct value *v, size_t offset)
 {
-	uint8_t scale = (uint8_t)v->number.scale;
-
 	if (!plan->parses) {
 		column->fast.count++;
 		return STATUS_OK;
@@ -209,18 +250,16 @@ static enum status add_value(const struct plan_column *plan, struct column_parti
 	if (v->kind != DECIMAL_NUMBER)
 		return add_wide(column, plan->needs, v, offset);
 	note_first(&column->first_number_offset, offset);
-	if (by_scale_add(&column->fast, v->number) != STATUS_OK)
-		return STATUS_NO_MEMORY;
-	return moments_add(&column->moments, plan->needs, &v->number.significand, &scale, 1);
+	return add_fast_number(column, plan->needs, v->number);
 }
 
 /* Adds a value's text to the column's keys. is_invalid: it is no number, where one must be. */
-static enum status add_text(struct partial *p, size_t c, const struct plan_column *plan,
-			    const struct value *v, bool is_invalid, size_t offset)
+static enum status add_key(struct partial *p, size_t c, const struct plan_column *plan,
+			   const struct value *v, bool is_invalid, size_t offset)
 {
 	struct keys *keys;
 
-	if (is_invalid && !plan->counts_text)
+	if (is_invalid && !plan_column_keeps_text_keys(plan))
 		return STATUS_OK;
 	p->full_column = c;
 	keys = moments_need(&p->columns[c].moments, is_invalid ? CELL_TEXT_KEYS : CELL_KEYS);
@@ -236,8 +275,12 @@ enum status column_add_field(const struct plan *plan, struct partial *p, size_t 
 	const struct plan_column *to = &plan->columns[c];
 	uint64_t ninvalid = column->ninvalid;
 	struct value v;
-	enum status status = value_read(plan, to->parses, field, nbytes, scratch, &v);
+	enum status status = STATUS_OK;
 
+	if (to->needs & MOMENT_TEXTS)
+		status = add_text(plan, column, field, nbytes, scratch);
+	if (status == STATUS_OK)
+		status = value_read(plan, to->parses, field, nbytes, scratch, &v);
 	if (status != STATUS_OK)
 		return status;
 	if (v.kind == DECIMAL_MISSING) {
@@ -253,6 +296,6 @@ enum status column_add_field(const struct plan *plan, struct partial *p, size_t 
 		return status;
 	if (to->parses) /* v.text may be in another notation */
 		v.text = field_value(&plan->dialect, field, nbytes, scratch, &v.nbytes);
-	return v.text ? add_text(p, c, to, &v, column->ninvalid > ninvalid, offset)
+	return v.text ? add_key(p, c, to, &v, column->ninvalid > ninvalid, offset)
 		      : STATUS_NO_MEMORY;
 }

@@ -103,6 +103,10 @@ static inline bool column_has_wide(const struct column_partial *column)
 /* All numbers of a column, wherever they were kept, as one fold. */
 void column_numbers(const struct column_partial *column, struct wide_fold *out);
 
+/* Folds a number of either kind into a column; any other value changes nothing. needs: the plan's
+ * column's. Errors: STATUS_NO_MEMORY. */
+enum status column_add_number(struct column_partial *column, unsigned needs, const struct value *v);
+
 /* Folds one field into column c of p: a number, a missing value, a wide number or text,
  * with or without quotes.
  * field: nbytes raw bytes of the record, with its quotes, without the CR of the line end.

@@ -8,13 +8,23 @@
 
 extern const struct moment_ops moment_keys;
 extern const struct moment_ops moment_squares;
+extern const struct moment_ops moment_cubes;
+extern const struct moment_ops moment_fourths;
+extern const struct moment_ops moment_logs;
+extern const struct moment_ops moment_ends;
+extern const struct moment_ops moment_texts;
 extern const struct moment_ops moment_values;
 
 const struct moment_ops *const moment_table[NCELLS] = {
 	[CELL_SQUARES] = &moment_squares,
+	[CELL_TEXTS] = &moment_texts,
 	[CELL_VALUES] = &moment_values,
 	[CELL_KEYS] = &moment_keys,
 	[CELL_TEXT_KEYS] = &moment_keys,
+	[CELL_CUBES] = &moment_cubes,
+	[CELL_FOURTHS] = &moment_fourths,
+	[CELL_LOGS] = &moment_logs,
+	[CELL_ENDS] = &moment_ends,
 };
 
 void moments_free(struct moment_cells *m)

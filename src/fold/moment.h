@@ -17,9 +17,11 @@
 
 #include "base/status.h"
 #include "number/decimal.h"
+#include "number/integer.h"
 #include "number/natural.h"
 #include "number/wide.h"
 #include "query/plan.h"
+#include "query/value.h"
 #include "simd/simd.h"
 
 struct moment_ops {
@@ -29,8 +31,9 @@ struct moment_ops {
 	/* Makes the cell the identity. Keeps its memory. */
 	void (*clear)(void *cell);
 
-	/* Adds the numbers significand[i] x 10^-scale[i] for each bit i that is set in rows.
-	 * NULL: the moment is one of texts. Errors: STATUS_NO_MEMORY. */
+	/* Adds the numbers significand[i] x 10^-scale[i] for each bit i that is set in rows, of
+	 * arrays for SIMD_NUMBERS_NROWS rows, or for one if rows is 1. NULL: the moment is one of
+	 * texts. Errors: STATUS_NO_MEMORY. */
 	enum status (*add)(void *cell, const int64_t *significand, const uint8_t *scale,
 			   uint64_t rows);
 
@@ -49,7 +52,12 @@ struct moment_ops {
 
 enum {
 	CELL_SQUARES,
+	CELL_CUBES,
+	CELL_FOURTHS,
+	CELL_LOGS,
+	CELL_ENDS,
 	CELL_VALUES,
+	CELL_TEXTS,
 	CELL_KEYS,      /* of the column's values; if it parses, of its numbers */
 	CELL_TEXT_KEYS, /* if it parses, of the values that are no numbers */
 	NCELLS
@@ -94,5 +102,43 @@ struct squares;
  * more than scale digits after the point. scale is a multiple of NATURAL_LIMB_DIGITS, at most
  * WIDE_POINT x WIDE_LIMB_DIGITS. */
 void squares_sum(const struct squares *s, int scale, struct natural *out);
+
+/* Sets *out to the sum of the squares x 10^(2 scale); s: NULL, or as above. scale: at least every
+ * number's. Returns false where that does not fit. */
+bool squares_total(const struct squares *s, int scale, uint128 *out);
+
+/* ---- cubes and fourth powers (moment_powers.c) ---- */
+
+struct powers;
+
+/* Like squares_sum, but times 10^(3 scale) or 10^(4 scale). */
+void cubes_sum(const struct powers *cubes, int scale, struct integer *out);
+void fourths_sum(const struct powers *fourths, int scale, struct integer *out);
+
+/* ---- logarithms (moment_logs.c) ---- */
+
+struct logs;
+
+/* Writes the geometric mean of n > 0 numbers, all of them positive, as logarithm_format_mean() does. */
+void logs_format_mean(const struct logs *logs, uint64_t n, char *text);
+
+/* ---- the first and the last value (moment_ends.c) ---- */
+
+struct ends;
+
+/* Makes a field of the plan's column c the last value, or the first if not at_end, and sets *taken,
+ * unless the value is missing, has a NUL, or is no number where the column takes no text. The caller
+ * offers the fields of rows in order, or backwards at the end, until one is taken; the first only
+ * while there is none. scratch: as in value_read. Errors: STATUS_NO_MEMORY. */
+enum status ends_offer(struct ends *e, bool at_end, const struct plan *plan, size_t c,
+		       const char *field, size_t nbytes, struct scratch *scratch, bool *taken);
+
+bool ends_has_first(const struct ends *e);
+
+/* The value as it is spelled, without its quotes, NUL-terminated; NULL: there is none. */
+const char *ends_text(const struct ends *e, bool at_end);
+
+/* Sets *out to the value. Returns false where there is none, or no number. */
+bool ends_number(const struct ends *e, bool at_end, struct wide *out);
 
 #endif

@@ -4,13 +4,14 @@
  *
  * A significand is below 10^18 < 2^60, its square below 2^120: 64 of them fit in 128 bits, and
  * 2^64 of them in 192. So there is one sum of 192 bits for each scale, packed like the bins
- * (number/by_scale.h). The square of a wide number, 94 limbs in base 10^9, has 188;
- * wide squares are added limb by limb.
+ * (number/by_scale.h). Those of significands below 2^30 are summed by SIMD (simd/squares.h). The
+ * square of a wide number, 94 limbs in base 10^9, has 188; wide squares are added limb by limb.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "fold/moment.h"
+#include "fold/moment_rows.h"
 #include "number/by_scale.h"
 
 #define WIDE_SQUARE_NLIMBS (2 * WIDE_NLIMBS) /* limb i weighs 10^(9 (i - 2 WIDE_POINT)) */
@@ -50,24 +51,30 @@ static enum status add_sum(struct squares *s, int scale, struct sum192 sum)
 	return STATUS_OK;
 }
 
+/* The sum of the squares of the significands in rows. */
+static uint128 sum_squares(const int64_t *significand, uint64_t rows)
+{
+	uint128 sum = 0;
+
+	if (rows != 1 && simd()->sum_squares(significand, rows, &sum))
+		return sum;
+	for (sum = 0; rows; rows &= rows - 1) {
+		int64_t x = significand[__builtin_ctzll(rows)];
+		sum += (uint128)((int128)x * x);
+	}
+	return sum;
+}
+
 static enum status squares_add(void *cell, const int64_t *significand, const uint8_t *scale,
 			       uint64_t rows)
 {
 	enum status status = STATUS_OK;
 
-	while (rows && status == STATUS_OK) { /* the rows that have the scale of the first that is left */
-		int first = __builtin_ctzll(rows);
-		uint64_t others = 0;
-		uint128 sum = 0;
-		for (uint64_t left = rows; left; left &= left - 1) {
-			int i = __builtin_ctzll(left);
-			if (scale[i] == scale[first])
-				sum += (uint128)((int128)significand[i] * significand[i]);
-			else
-				others |= left & -left;
-		}
-		status = add_sum(cell, scale[first], (struct sum192){sum, 0});
-		rows = others;
+	while (rows && status == STATUS_OK) {
+		uint64_t alike = moment_rows_alike(scale, rows);
+		struct sum192 sum = {sum_squares(significand, alike), 0};
+		status = add_sum(cell, scale[__builtin_ctzll(rows)], sum);
+		rows &= ~alike;
 	}
 	return status;
 }
@@ -150,6 +157,34 @@ void squares_sum(const struct squares *s, int scale, struct natural *out)
 		natural_set_limbs(out, s->wide + from, WIDE_SQUARE_NLIMBS - from);
 	for (uint32_t left = s->sums.scales; left; left &= left - 1)
 		add_to_natural(out, &value++->square, 2 * (scale - __builtin_ctz(left)));
+}
+
+/* *to += sum x 10^ndigits; false where that does not fit. */
+static bool add_to_total(uint128 *to, const struct sum192 *sum, int ndigits)
+{
+	uint128 x = sum->low;
+
+	for (; ndigits > 0 && x != 0; ndigits--)
+		if (__builtin_mul_overflow(x, (uint128)10, &x))
+			return false;
+	return sum->high == 0 && !__builtin_add_overflow(*to, x, to);
+}
+
+bool squares_total(const struct squares *s, int scale, uint128 *out)
+{
+	const union scale_value *value;
+
+	*out = 0;
+	if (!s)
+		return true;
+	value = by_scale_values(&s->sums);
+	for (uint32_t left = s->sums.scales; left; left &= left - 1)
+		if (!add_to_total(out, &value++->square, 2 * (scale - __builtin_ctz(left))))
+			return false;
+	for (int i = 0; s->wide && i < WIDE_SQUARE_NLIMBS; i++)
+		if (s->wide[i])
+			return false;
+	return true;
 }
 
 const struct moment_ops moment_squares = {

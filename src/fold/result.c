@@ -13,6 +13,7 @@
 #include "fold/quantile.h"
 #include "fold/statistic.h"
 #include "io/output.h"
+#include "query/summary.h"
 
 uint64_t result_nnumbers(const struct column_partial *column)
 {
@@ -30,6 +31,8 @@ static bool is_text_column(const struct plan_column *plan, const struct column_p
 
 uint64_t result_nleft_out(const struct plan_column *plan, const struct column_partial *column)
 {
+	if (plan->takes_text)
+		return column->nnuls;
 	if (!is_text_column(plan, column))
 		return column->ninvalid;
 	return plan->counts_text ? column->nnuls : 0;
@@ -45,8 +48,7 @@ static void read_moments(const struct plan_column *plan, const struct column_par
 {
 	uint64_t ntexts = column->ninvalid - result_nleft_out(plan, column);
 
-	statistic_moments(column, result_nnumbers(column) + ntexts, is_text_column(plan, column),
-			  out);
+	statistic_moments(column, result_nnumbers(column) + ntexts, is_text_column(plan, column) || plan->takes_text, out);
 }
 
 static bool set_cell(struct cell *cell, const char *text, bool is_number)
@@ -72,21 +74,34 @@ static bool set_count(struct cell *cell, uint64_t count)
 	return set_cell(cell, text, true);
 }
 
+/* Whether a column that takes text has any. */
+static bool holds_text(const struct plan_column *plan, const struct column_partial *column)
+{
+	return plan->takes_text && column->ninvalid > column->nnuls;
+}
+
+/* Sets the cell to one of the column's texts, or "" where there is none. */
+static bool set_text(enum operation operation, const struct column_moments *moments,
+		     struct cell *cell)
+{
+	struct key_found found;
+
+	if (!statistic_text(operation, moments, &found))
+		return set_cell(cell, "", true);
+	cell->text = strndup(found.text, found.nbytes);
+	return cell->text != NULL;
+}
+
 /* Sets the cell to the result of an operation of a column. */
 static bool set_statistic(enum operation operation, const struct column_moments *moments,
 			  struct cell *cell)
 {
 	char text[STATISTIC_TEXT_NBYTES];
-	struct key_found found;
 
-	if (operation_kind(operation) != OPERATION_TEXT) {
-		statistic_format(operation, moments, text);
-		return set_cell(cell, text, true);
-	}
-	if (!statistic_text(operation, moments, &found))
-		return set_cell(cell, "", true);
-	cell->text = strndup(found.text, found.nbytes);
-	return cell->text != NULL;
+	if (operation_kind(operation) == OPERATION_TEXT)
+		return set_text(operation, moments, cell);
+	statistic_format(operation, moments, text);
+	return set_cell(cell, text, true);
 }
 
 /* The title of a result: that of its operation, or the percentile as it was typed. To be freed; NULL:
@@ -124,10 +139,15 @@ static bool set_result(const struct query *q, const struct partial *total,
 	name->is_number = true;
 	if (!operation_has_columns(r->operation))
 		return set_count(value, result_nrecords(&q->plan, total)) && name->text;
+	if (!name->text)
+		return false;
 	read_moments(column, &total->columns[r->column], &moments);
 	moments.ranks = ranks ? &ranks[r->column] : NULL;
 	moments.percentile = q->uses[r->use].percentile;
-	return set_statistic(r->operation, &moments, value) && name->text;
+	if (holds_text(column, &total->columns[r->column]) &&
+	    statistic_end_text(r->operation, &moments))
+		return set_cell(value, statistic_end_text(r->operation, &moments), false);
+	return set_statistic(r->operation, &moments, value);
 }
 
 /* Whether '*' asked for this result of a column that holds no numbers. */
@@ -245,62 +265,147 @@ void result_columns(const struct query *q)
 
 /* ---- the summary ---- */
 
-enum summary_column {
-	SUMMARY_COLUMN, SUMMARY_TYPE, SUMMARY_COUNT, SUMMARY_MISSING, SUMMARY_INVALID, SUMMARY_SUM
-};
-
-/* The columns and their operations. Those from SUMMARY_SUM on are empty for text. */
-static const struct {
-	const char *name;
-	enum operation operation;
-} summary_columns[] = {
-	{"column", NOPERATIONS},   {"type", NOPERATIONS},    {"count", OPERATION_COUNT},
-	{"missing", NOPERATIONS},  {"invalid", NOPERATIONS}, {"sum", OPERATION_SUM},
-	{"min", OPERATION_MIN},    {"max", OPERATION_MAX},   {"mean", OPERATION_MEAN},
-};
-#define NSUMMARY (sizeof summary_columns / sizeof *summary_columns)
-
-static const char *type_name(const struct plan_column *plan, const struct column_partial *column)
+/* The number of values that the texts of a column hold if they hold all. */
+static uint64_t count_texts(const struct column_partial *column)
 {
-	if (is_text_column(plan, column))
-		return "text";
-	return result_nnumbers(column) ? "number" : "empty";
+	return result_nnumbers(column) + column->ninvalid - column->nnuls;
 }
 
-static bool set_summary_row(const struct plan_column *plan, const struct column_partial *column,
+bool result_lacks_texts(const struct query *q, const struct partial *total)
+{
+	if (!q->plan.guesses_texts)
+		return false;
+	for (size_t c = 0; c < q->plan.ncolumns; c++) {
+		const struct column_partial *column = &total->columns[c];
+		const struct texts *texts = moments_cell(&column->moments, CELL_TEXTS);
+		if (is_text_column(&q->plan.columns[c], column) &&
+		    (texts ? texts->count : 0) < count_texts(column))
+			return true;
+	}
+	return false;
+}
+
+/* What is said of one column of the input. */
+struct described {
+	const struct plan_column *plan;
+	const struct column_partial *column;
+	struct column_moments moments;
+	bool is_text;
+};
+
+static const char *type_name(const struct described *d)
+{
+	const struct texts *texts = d->moments.texts;
+
+	if (d->is_text && (d->column->nnuls > 0 || texts->has_other))
+		return "text";
+	if (d->is_text)
+		return texts->has_time ? "datetime" : "date";
+	return result_nnumbers(d->column) ? "number" : "empty";
+}
+
+/* Sets the cell to a length of a text. */
+static bool set_length(struct cell *cell, const struct described *d, enum summary_value value)
+{
+	const struct texts *texts = d->moments.texts;
+
+	if (!d->is_text || !texts || texts->count == 0)
+		return set_cell(cell, "", true);
+	return set_count(cell, value == SUMMARY_SHORTEST ? texts->shortest : texts->longest);
+}
+
+#define TEXT_OF(number) TEXT_OF_TOKEN(number)
+#define TEXT_OF_TOKEN(token) #token
+#define MORE_THAN_MOST ">" TEXT_OF(SUMMARY_NKEYS_MOST)
+
+/* Whether the column has more different values than are counted. */
+static bool has_many_keys(const struct described *d)
+{
+	const struct keys *keys = d->moments.keys, *text_keys = d->moments.text_keys;
+
+	return (keys && keys->is_over) || (text_keys && text_keys->is_over);
+}
+
+static bool set_summary_cell(struct cell *cell, const struct described *d,
+			     const struct summary_column *s)
+{
+	enum operation operation = d->is_text ? s->of_texts : s->of_numbers;
+
+	switch (s->value) {
+	case SUMMARY_NAME:
+		return set_cell(cell, d->plan->name, false);
+	case SUMMARY_TYPE:
+		return set_cell(cell, type_name(d), false);
+	case SUMMARY_MISSING:
+		return set_count(cell, d->column->nmissing);
+	case SUMMARY_INVALID:
+		return set_count(cell, d->is_text ? 0 : d->column->ninvalid);
+	case SUMMARY_SHORTEST:
+	case SUMMARY_LONGEST:
+		return set_length(cell, d, s->value);
+	case SUMMARY_DISTINCT:
+		if (has_many_keys(d))
+			return set_cell(cell, MORE_THAN_MOST, true);
+		break;
+	case SUMMARY_RESULT:
+		break;
+	}
+	return operation == NOPERATIONS ? set_cell(cell, "", true)
+					: set_statistic(operation, &d->moments, cell);
+}
+
+/* The next column of the summary from s on; the last's name is NULL. */
+static const struct summary_column *shown(const struct query *q, const struct summary_column *s)
+{
+	while (s->name && s->is_costly && !q->all)
+		s++;
+	return s;
+}
+
+static size_t count_shown(const struct query *q)
+{
+	size_t n = 0;
+
+	for (const struct summary_column *s = shown(q, summary_columns); s->name;
+	     s = shown(q, s + 1))
+		n++;
+	return n;
+}
+
+static bool set_summary_names(const struct query *q, struct cell *names)
+{
+	bool ok = true;
+
+	for (const struct summary_column *s = shown(q, summary_columns); ok && s->name;
+	     s = shown(q, s + 1))
+		ok = set_cell(names++, s->name,
+			      s->value != SUMMARY_NAME && s->value != SUMMARY_TYPE);
+	return ok;
+}
+
+static bool set_summary_row(const struct query *q, const struct partial *total, size_t c,
 			    struct cell *row)
 {
-	char text[STATISTIC_TEXT_NBYTES];
-	struct column_moments moments;
-	bool is_text = is_text_column(plan, column);
-	bool ok = set_cell(&row[SUMMARY_COLUMN], plan->name, false) &&
-		  set_cell(&row[SUMMARY_TYPE], type_name(plan, column), false) &&
-		  set_count(&row[SUMMARY_MISSING], column->nmissing) &&
-		  set_count(&row[SUMMARY_INVALID], is_text ? 0 : column->ninvalid);
+	struct described d = {&q->plan.columns[c], &total->columns[c], .is_text = false};
+	bool ok = true;
 
-	read_moments(plan, column, &moments);
-	for (size_t i = 0; ok && i < NSUMMARY; i++) {
-		if (summary_columns[i].operation == NOPERATIONS)
-			continue;
-		statistic_format(summary_columns[i].operation, &moments, text);
-		if (i >= SUMMARY_SUM && is_text)
-			*text = '\0';
-		ok = set_cell(&row[i], text, true);
-	}
+	d.is_text = is_text_column(d.plan, d.column);
+	read_moments(d.plan, d.column, &d.moments);
+	for (const struct summary_column *s = shown(q, summary_columns); ok && s->name;
+	     s = shown(q, s + 1))
+		ok = set_summary_cell(row++, &d, s);
 	return ok;
 }
 
 static enum status summary(const struct query *q, const struct partial *total, struct table *t,
 			   struct fault *fault)
 {
-	if (table_init(t, NSUMMARY, q->plan.ncolumns) != STATUS_OK)
+	if (table_init(t, count_shown(q), q->plan.ncolumns) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	for (size_t i = 0; i < NSUMMARY; i++)
-		if (!set_cell(&t->names[i], summary_columns[i].name, i >= SUMMARY_COUNT))
-			return no_memory(t, fault);
+	if (!set_summary_names(q, t->names))
+		return no_memory(t, fault);
 	for (size_t c = 0; c < q->plan.ncolumns; c++)
-		if (!set_summary_row(&q->plan.columns[c], &total->columns[c],
-				     &t->cells[c * NSUMMARY]))
+		if (!set_summary_row(q, total, c, &t->cells[c * t->ncolumns]))
 			return no_memory(t, fault);
 	return STATUS_OK;
 }

@@ -28,6 +28,10 @@ enum format result_format(const struct query *q, const struct table *t, enum for
  * it came and the names of the new columns. Errors: STATUS_WRITE, STATUS_NO_MEMORY. */
 enum status result_heading(const struct query *q, struct fault *fault);
 
+/* Whether the total lacks texts of numbers that the summary needs after all, because their column is
+ * one of text: see guesses_texts of the plan. The input must be folded again without the guess. */
+bool result_lacks_texts(const struct query *q, const struct partial *total);
+
 /* Prints the name of every column to output_stream(), a line each, in quotes where CSV needs them.
  * q: the summary. */
 void result_columns(const struct query *q);

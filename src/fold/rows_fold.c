@@ -17,7 +17,8 @@ enum status row_folder_init(struct row_folder *f, const struct plan *plan)
 	memset(f, 0, sizeof *f);
 	f->plan = plan;
 	f->hints = calloc(plan->ncolumns + 1, sizeof *f->hints);
-	if (!f->hints || row_block_init(&f->block, plan) != STATUS_OK)
+	if (!f->hints || row_block_init(&f->block, plan) != STATUS_OK ||
+	    text_folder_init(&f->texts, plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	for (size_t c = 0; c < plan->ncolumns; c++) {
 		f->hints[c].decimal = plan->notation.decimal;
@@ -31,6 +32,7 @@ void row_folder_free(struct row_folder *f)
 {
 	row_block_free(&f->block);
 	row_filter_free(&f->filter);
+	text_folder_free(&f->texts);
 	free(f->scratch.data);
 	free(f->hints);
 	free(f->kept);
@@ -89,6 +91,35 @@ static unsigned lowest(uint64_t rows)
 	return (unsigned)__builtin_ctzll(rows);
 }
 
+/* Folds the fields of some of up to 64 rows one by one. */
+static enum status fold_singles(const struct fold *m, size_t c, const struct row_fields *fields,
+				uint64_t rows)
+{
+	enum status status = STATUS_OK;
+
+	for (; rows && status == STATUS_OK; rows &= rows - 1)
+		status = fold_field(m, c, field_at(m, fields, lowest(rows)));
+	return status;
+}
+
+static struct text_rows text_rows_of(const struct fold *m, size_t c,
+				     const struct row_fields *fields)
+{
+	return (struct text_rows){m->text, fields->ends, fields->stride, fields->drops_cr,
+				  m->f->plan->columns[c].parses};
+}
+
+/* Folds the texts of rows that are `numbers`, which are folded already, and all of the others. */
+static enum status fold_text_rows(const struct fold *m, size_t c, const struct row_fields *fields,
+				  uint64_t numbers, uint64_t others)
+{
+	const struct text_rows rows = text_rows_of(m, c, fields);
+	enum status status = text_folder_rows(&m->f->texts, c, &rows, numbers, &others,
+					      m->out);
+
+	return status == STATUS_OK ? fold_singles(m, c, fields, others) : status;
+}
+
 /* Folds the fields of some of up to 64 rows. x: their numbers. */
 static enum status fold_converted(const struct fold *m, size_t c, const struct row_fields *fields,
 				  const struct simd_numbers *x, uint64_t rows)
@@ -107,29 +138,116 @@ static enum status fold_converted(const struct fold *m, size_t c, const struct r
 	column->nmissing += (uint64_t)__builtin_popcountll(empty);
 	if (numbers)
 		note_first_number(column, field_at(m, fields, lowest(numbers)).begin);
-	for (rows &= ~(numbers | empty); rows && status == STATUS_OK; rows &= rows - 1)
-		status = fold_field(m, c, field_at(m, fields, lowest(rows)));
-	return status;
+	rows &= ~(numbers | empty);
+	if (status == STATUS_OK && plan_column_has_texts(plan))
+		return fold_text_rows(m, c, fields, numbers, rows);
+	return status == STATUS_OK ? fold_singles(m, c, fields, rows) : status;
+}
+
+/* Moves on by n rows. */
+static void pass_rows(struct row_fields *fields, size_t n)
+{
+	fields->ends += n * fields->stride;
+	fields->nrows -= n;
+}
+
+static size_t block_nrows(const struct row_fields *fields)
+{
+	return fields->nrows < SIMD_NUMBERS_NROWS ? fields->nrows : SIMD_NUMBERS_NROWS;
+}
+
+/* Folds the first n <= 64 fields by converting them first. */
+static enum status fold_block_converted(const struct fold *m, size_t c,
+					const struct row_fields *fields, size_t n)
+{
+	struct simd_numbers x;
+
+	simd()->convert(m->text, fields->ends, fields->stride, n, fields->drops_cr, &x,
+			&m->f->hints[c]);
+	if (m->f->block.missing_is_number)
+		x.numbers = 0;
+	return fold_converted(m, c, fields, &x, ~UINT64_C(0) >> (SIMD_NUMBERS_NROWS - n));
 }
 
 /* Folds fields by converting them first, for moments that the fused fold does not have. */
 static enum status fold_moments(const struct fold *m, size_t c, struct row_fields fields)
 {
 	enum status status = STATUS_OK;
-	struct simd_numbers x;
 
 	while (status == STATUS_OK && fields.nrows > 0) {
-		size_t n = fields.nrows < SIMD_NUMBERS_NROWS ? fields.nrows : SIMD_NUMBERS_NROWS;
-		simd()->convert(m->text, fields.ends, fields.stride, n, fields.drops_cr, &x,
-				&m->f->hints[c]);
-		if (m->f->block.missing_is_number)
-			x.numbers = 0;
-		status = fold_converted(m, c, &fields, &x,
-					~UINT64_C(0) >> (SIMD_NUMBERS_NROWS - n));
-		fields.ends += n * fields.stride;
-		fields.nrows -= n;
+		size_t n = block_nrows(&fields);
+		status = fold_block_converted(m, c, &fields, n);
+		pass_rows(&fields, n);
 	}
 	return status;
+}
+
+/* Folds fields up to the first that is no plain number, as long as the column has had nothing else. */
+static enum status fold_pure_numbers(const struct fold *m, size_t c, struct row_fields *fields)
+{
+	const struct text_rows rows = text_rows_of(m, c, fields);
+	struct column_partial *column = &m->out->columns[c];
+	enum status status = STATUS_OK;
+	size_t n;
+
+	if (column->ninvalid > 0 || plan_column_has_moments(&m->f->plan->columns[c]))
+		return STATUS_OK;
+	n = fold_numbers(m, c, fields);
+	if (n > 0 && m->f->texts.states[c].numbers_too)
+		status = text_folder_numbers(&rows, n, column);
+	pass_rows(fields, n);
+	return status;
+}
+
+/* Folds fields whose texts are needed: runs of numbers first, then block by block. */
+static enum status fold_texts(const struct fold *m, size_t c, struct row_fields fields)
+{
+	const struct text_state *state = &m->f->texts.states[c];
+	enum status status = STATUS_OK;
+
+	while (status == STATUS_OK && fields.nrows > 0) {
+		size_t n;
+		status = fold_pure_numbers(m, c, &fields);
+		n = block_nrows(&fields);
+		if (status != STATUS_OK || n == 0)
+			break;
+		if (state->converts)
+			status = fold_block_converted(m, c, &fields, n);
+		else
+			status = fold_text_rows(m, c, &fields, 0,
+						~UINT64_C(0) >> (SIMD_NUMBERS_NROWS - n));
+		pass_rows(&fields, n);
+	}
+	return status;
+}
+
+/* Offers fields to the column's ends: from the last one back if at_end, else from the first one on. */
+static enum status offer_fields(const struct fold *m, size_t c, const struct row_fields *fields,
+				struct ends *ends, bool at_end)
+{
+	enum status status = STATUS_OK;
+	bool taken = false;
+
+	for (size_t i = 0; i < fields->nrows && !taken && status == STATUS_OK; i++) {
+		size_t row = at_end ? fields->nrows - 1 - i : i;
+		struct field_span span = row_field(m->text, fields->ends + row * fields->stride,
+						   fields->drops_cr);
+		status = ends_offer(ends, at_end, m->f->plan, c, m->text + span.begin,
+				    span.end - span.begin, &m->f->scratch, &taken);
+	}
+	return status;
+}
+
+static enum status fold_ends(const struct fold *m, size_t c, const struct row_fields *fields)
+{
+	struct ends *ends = moments_need(&m->out->columns[c].moments, CELL_ENDS);
+	enum status status = STATUS_OK;
+
+	if (!ends)
+		return STATUS_NO_MEMORY;
+	if (!ends_has_first(ends))
+		status = offer_fields(m, c, fields, ends, false);
+	return status == STATUS_OK ? offer_fields(m, c, fields, ends, true) : status;
 }
 
 /* To begin the SIMD fold costs as much as folding a few fields one by one. If it folds fewer than
@@ -144,6 +262,12 @@ static enum status fold_exact(const struct fold *m, size_t c, struct row_fields 
 	enum status status = STATUS_OK;
 	size_t nsingles = 1;
 
+	if (column->needs & MOMENT_ENDS)
+		status = fold_ends(m, c, &fields);
+	if (status != STATUS_OK)
+		return status;
+	if (plan_column_has_texts(column))
+		return fold_texts(m, c, fields);
 	if (column->parses && plan_column_has_moments(column))
 		return fold_moments(m, c, fields);
 	while (status == STATUS_OK && fields.nrows > 0) {
@@ -251,7 +375,8 @@ static enum status fold_kept_column(const struct fold *m, size_t c)
 		m->out->columns[c].nmissing += (uint64_t)__builtin_popcountll(kept);
 		return STATUS_OK;
 	}
-	if (b->has_numbers[c] && m->f->plan->columns[c].parses)
+	if (b->has_numbers[c] && m->f->plan->columns[c].parses &&
+	    !(m->f->plan->columns[c].needs & MOMENT_ENDS))
 		return fold_converted(m, c, &fields, &b->numbers[c], kept);
 	return kept == row_block_all(b) ? fold_fields(m, c, fields) : fold_copied(m, c, &fields);
 }
@@ -285,43 +410,6 @@ static void fold_undecided(const struct fold *m)
 	m->out->undecided_column = filter->culprit;
 }
 
-/* Appends a range to the kept ones, or lengthens the last. */
-static enum status keep_range(struct row_folder *f, uint32_t begin, uint32_t end)
-{
-	if (f->nkept > 0 && f->kept[f->nkept - 1].end == begin) {
-		f->kept[f->nkept - 1].end = end;
-		return STATUS_OK;
-	}
-	if (f->nkept == f->kept_capacity) {
-		size_t capacity = 2 * f->kept_capacity + ROW_BLOCK_NROWS;
-		struct row_range *grown = realloc(f->kept, capacity * sizeof *grown);
-		if (!grown)
-			return STATUS_NO_MEMORY;
-		f->kept = grown;
-		f->kept_capacity = capacity;
-	}
-	f->kept[f->nkept++] = (struct row_range){begin, end};
-	return STATUS_OK;
-}
-
-/* Appends the block's kept rows, neighbours as one range. */
-static enum status keep_rows(struct row_folder *f)
-{
-	const struct row_block *b = &f->block;
-	enum status status = STATUS_OK;
-
-	for (uint64_t rows = f->filter.kept; rows && status == STATUS_OK;) {
-		unsigned first = lowest(rows);
-		uint64_t behind = rows + (rows & -rows); /* without the first row's neighbours */
-		unsigned last = behind ? lowest(behind) - 1
-				       : ROW_BLOCK_NROWS - 1;
-		status = keep_range(f, row_block_ends(b, first)[-1] + 1,
-				    row_block_ends(b, last)[b->stride - 1] + 1);
-		rows &= behind;
-	}
-	return status;
-}
-
 static enum status fold_block(const struct fold *m)
 {
 	const struct plan *plan = m->f->plan;
@@ -337,7 +425,7 @@ static enum status fold_block(const struct fold *m)
 	for (size_t p = 0; p < plan->npredicates; p++)
 		m->out->nmatched[p] += (uint64_t)__builtin_popcountll(filter->holds[p]);
 	if (plan->emits && plan->nnew_columns == 0)
-		status = keep_rows(m->f);
+		status = row_folder_keep(m->f);
 	return status == STATUS_OK ? fold_kept(m) : status;
 }
 
@@ -422,11 +510,13 @@ enum status rows_fold(struct row_folder *f, struct rows *r, const char *text, si
 	f->nkept = 0;
 	row_keys_begin(f, text, nbytes);
 	decimal_fold_clear(&f->fold);
+	text_folder_begin(&f->texts, text, nbytes);
 	status = rows_walk(r, text, nbytes, entry, fold_run, &m, &extent);
 	out->head_ends = extent.head_ends;
 	out->head_nbytes = extent.head_nbytes;
 	out->tail_offset = extent.tail_offset;
 	out->open_field_offset = extent.open_field;
 	out->first_stray_offset = extent.stray;
+	text_folder_end(&f->texts, out);
 	return status;
 }

@@ -14,6 +14,7 @@
 #include "fold/column.h"
 #include "fold/row_block.h"
 #include "fold/row_filter.h"
+#include "fold/text_rows.h"
 #include "query/plan.h"
 
 /* Bytes of the text, [begin, end). */
@@ -28,6 +29,7 @@ struct row_folder {
 	struct row_filter filter;
 	struct scratch scratch;
 	struct simd_hint *hints; /* of each of the plan's columns */
+	struct text_folder texts;
 	struct decimal_fold fold; /* of the current column; added to its bins at the end */
 	bool keeps_keys;     /* some column needs MOMENT_KEYS */
 	bool has_plain_texts; /* of the current text: no NUL, no escapes */
@@ -40,6 +42,10 @@ struct row_folder {
 /* Errors: STATUS_NO_MEMORY; f can then be freed. */
 enum status row_folder_init(struct row_folder *f, const struct plan *plan);
 void row_folder_free(struct row_folder *f);
+
+/* Appends the block's rows that its filter keeps to the kept ranges, neighbours as one range. Errors:
+ * STATUS_NO_MEMORY. */
+enum status row_folder_keep(struct row_folder *f);
 
 /* Rows of a run that are all ragged, or none of them is. */
 struct row_part {

@@ -11,6 +11,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "fold/moment.h"
 #include "fold/quantile.h"
@@ -37,32 +38,73 @@ static void statistic_max(const struct column_moments *m, char *text)
 		wide_format(&m->numbers.max, m->numbers.scale, text);
 }
 
-/* *out = |the sum| x 10^scale; scale: a multiple of WIDE_LIMB_DIGITS, at least every number's scale.
- * Returns whether the sum is negative. */
-static bool scaled_sum(const struct column_moments *m, int scale, struct natural *out)
+bool statistic_scaled_sum(const struct column_moments *m, int scale, struct natural *out)
 {
 	int from = WIDE_POINT - scale / WIDE_LIMB_DIGITS; /* limbs below it are 0 */
 
 	return natural_set_limbs(out, m->numbers.sum.limb + from, WIDE_NLIMBS - from);
 }
 
-/* The largest scale of the numbers, rounded up to whole limbs. */
-static int limb_scale(const struct column_moments *m)
+int statistic_limb_scale(const struct column_moments *m)
 {
-	return (m->numbers.scale + WIDE_LIMB_DIGITS - 1) / WIDE_LIMB_DIGITS * WIDE_LIMB_DIGITS;
+	return integer_limb_scale(m->numbers.scale);
 }
 
 static void statistic_mean(const struct column_moments *m, char *text)
 {
-	int scale = limb_scale(m);
+	int scale = statistic_limb_scale(m);
 	struct natural sum, count;
 	bool negative;
 
 	if (m->numbers.count == 0)
 		return;
-	negative = scaled_sum(m, scale, &sum);
+	negative = statistic_scaled_sum(m, scale, &sum);
 	natural_set(&count, m->numbers.count);
 	ratio_format(negative, &sum, &count, scale, text);
+}
+
+static void format_end(const struct column_moments *m, bool at_end, char *text)
+{
+	struct wide x;
+
+	if (m->ends && ends_number(m->ends, at_end, &x))
+		wide_format(&x, m->numbers.scale, text);
+}
+
+static void statistic_first(const struct column_moments *m, char *text)
+{
+	format_end(m, false, text);
+}
+
+static void statistic_last(const struct column_moments *m, char *text)
+{
+	format_end(m, true, text);
+}
+
+static void statistic_range(const struct column_moments *m, char *text)
+{
+	struct wide range = m->numbers.min;
+
+	if (m->numbers.count == 0)
+		return;
+	for (int i = 0; i < WIDE_NLIMBS; i++)
+		range.limb[i] = -range.limb[i];
+	wide_add(&range, &m->numbers.max);
+	wide_format(&range, m->numbers.scale, text);
+}
+
+/* A product of which a factor is 0 has the root 0; a negative factor leaves it without one. */
+static void statistic_geomean(const struct column_moments *m, char *text)
+{
+	struct wide zero;
+	int sign;
+
+	wide_clear(&zero);
+	sign = wide_compare(&m->numbers.min, &zero);
+	if (m->numbers.count > 0 && sign > 0)
+		logs_format_mean(m->logs, m->numbers.count, text);
+	else if (m->numbers.count > 0 && sign == 0)
+		strcpy(text, "0");
 }
 
 /* The variance with divisor n - nless is numerator / denominator x 10^-*scale. Returns false where
@@ -75,11 +117,11 @@ static bool variance(const struct column_moments *m, unsigned nless, struct natu
 
 	if (n <= nless)
 		return false;
-	*scale = limb_scale(m);
+	*scale = statistic_limb_scale(m);
 	squares_sum(m->squares, *scale, &squares);
 	natural_set(&count, n);
 	natural_multiply(numerator, &squares, &count);
-	scaled_sum(m, *scale, &sum);
+	statistic_scaled_sum(m, *scale, &sum);
 	natural_multiply(&squares, &sum, &sum);
 	natural_subtract(numerator, &squares);
 	natural_set(denominator, (uint128)n * (n - nless));
@@ -137,6 +179,22 @@ static bool statistic_mode(const struct column_moments *m, struct key_found *out
 	return keys_find(m->keys, m->text_keys, KEYS_MOST_FREQUENT, out);
 }
 
+static bool find_kept(const struct kept_text *kept, struct key_found *out)
+{
+	*out = (struct key_found){.text = kept_text_bytes(kept), .nbytes = kept->nbytes};
+	return true;
+}
+
+static bool statistic_text_min(const struct column_moments *m, struct key_found *out)
+{
+	return m->texts && m->texts->count > 0 && find_kept(&m->texts->least, out);
+}
+
+static bool statistic_text_max(const struct column_moments *m, struct key_found *out)
+{
+	return m->texts && m->texts->count > 0 && find_kept(&m->texts->greatest, out);
+}
+
 static bool statistic_antimode(const struct column_moments *m, struct key_found *out)
 {
 	return keys_find(m->keys, m->text_keys, KEYS_LEAST_FREQUENT, out);
@@ -147,10 +205,22 @@ void statistic_moments(const struct column_partial *column, uint64_t npresent, b
 {
 	out->npresent = npresent;
 	out->ranks = NULL;
+	out->squares = moments_cell(&column->moments, CELL_SQUARES);
+	out->cubes = moments_cell(&column->moments, CELL_CUBES);
+	out->fourths = moments_cell(&column->moments, CELL_FOURTHS);
+	out->logs = moments_cell(&column->moments, CELL_LOGS);
+	out->ends = moments_cell(&column->moments, CELL_ENDS);
+	out->texts = moments_cell(&column->moments, CELL_TEXTS);
 	out->keys = moments_cell(&column->moments, CELL_KEYS);
 	out->text_keys = has_texts ? moments_cell(&column->moments, CELL_TEXT_KEYS) : NULL;
-	out->squares = moments_cell(&column->moments, CELL_SQUARES);
 	column_numbers(column, &out->numbers);
+}
+
+const char *statistic_end_text(enum operation operation, const struct column_moments *m)
+{
+	bool is_end = operation == OPERATION_FIRST || operation == OPERATION_LAST;
+
+	return is_end && m->ends ? ends_text(m->ends, operation == OPERATION_LAST) : NULL;
 }
 
 void statistic_format(enum operation operation, const struct column_moments *m,

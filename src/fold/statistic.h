@@ -12,7 +12,9 @@
 #include <stdint.h>
 
 #include "fold/column.h"
+#include "fold/texts.h"
 #include "fold/keys.h"
+#include "number/integer.h"
 #include "number/natural.h"
 #include "number/wide.h"
 #include "query/options.h"
@@ -25,7 +27,11 @@ struct ranks; /* quantile.h */
 struct column_moments {
 	uint64_t npresent;        /* values that are not missing, text where text is allowed */
 	struct wide_fold numbers; /* count, sum, extremes, and the largest scale */
-	const struct squares *squares; /* NULL: not asked for */
+	const struct squares *squares; /* these are NULL where they are not asked for */
+	const struct powers *cubes, *fourths;
+	const struct logs *logs;
+	const struct ends *ends;
+	const struct texts *texts;
 	const struct ranks *ranks;     /* all that its quantiles need; NULL: none */
 	struct percentile percentile;  /* of --pNN */
 	const struct keys *keys, *text_keys; /* of npresent values; NULL: none */
@@ -37,10 +43,24 @@ typedef void statistic_formula(const struct column_moments *m, char text[STATIST
 /* Like that, for the kind TEXT: finds one of the column's texts; false where there is none. */
 typedef bool statistic_text_formula(const struct column_moments *m, struct key_found *out);
 
+/* The largest scale of the numbers, rounded up to whole limbs. */
+int statistic_limb_scale(const struct column_moments *m);
+
+/* *out = |the sum| x 10^scale; scale: a multiple of WIDE_LIMB_DIGITS, at least every number's scale.
+ * Returns whether the sum is negative. */
+bool statistic_scaled_sum(const struct column_moments *m, int scale, struct natural *out);
+
+/* In statistic_shape.c: */
+statistic_formula statistic_skewness, statistic_kurtosis;
+
 /* Reads a column's moments out of its fold, without ranks. npresent: as above. has_texts: values that
  * are no numbers are among them. */
 void statistic_moments(const struct column_partial *column, uint64_t npresent, bool has_texts,
 		       struct column_moments *out);
+
+/* The result of an operation of kind REDUCE over a column of text, NUL-terminated; NULL: as
+ * statistic_format has it. */
+const char *statistic_end_text(enum operation operation, const struct column_moments *m);
 
 /* Writes the result of an operation of kind REDUCE. */
 void statistic_format(enum operation operation, const struct column_moments *m,

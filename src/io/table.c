@@ -14,6 +14,8 @@
 #include "io/table_json.h"
 
 #define TEXT_WIDTH_MAX 100
+#define CELL_WIDTH_MAX 24 /* of a text in a column of numbers: longer ones are cut */
+#define ELLIPSIS "\u2026"
 
 enum status table_init(struct table *t, size_t ncolumns, size_t nrows)
 {
@@ -88,6 +90,45 @@ static void print_plain(FILE *out, const struct table *t)
 
 /* ---- aligned ---- */
 
+/* Whether a cell of a column is cut: a text among the numbers of several records, such as the least
+ * of a column of text in the summary. */
+static bool is_cut(const struct table *t, size_t column, const struct cell *cell)
+{
+	return !t->one_record && t->names[column].is_number && cell != &t->names[column] &&
+	       !cell->is_number && utf8_width(cell->text) > CELL_WIDTH_MAX;
+}
+
+static size_t cell_width(const struct table *t, size_t column, const struct cell *cell)
+{
+	return is_cut(t, column, cell) ? CELL_WIDTH_MAX : utf8_width(cell->text);
+}
+
+static void print_cell(FILE *out, const struct table *t, size_t column, const struct cell *cell)
+{
+	size_t nbytes = strlen(cell->text);
+
+	if (is_cut(t, column, cell)) {
+		size_t room = CELL_WIDTH_MAX - 1;
+		nbytes = utf8_fit(cell->text, &room);
+		fprintf(out, "%*s", (int)room, "");
+		utf8_print(out, cell->text, nbytes);
+		fputs(ELLIPSIS, out);
+		return;
+	}
+	utf8_print(out, cell->text, nbytes);
+}
+
+/* Whether some cell of the column has text. A column of the summary without any is not printed: it
+ * would be a gap between others. */
+static bool is_shown(const struct table *t, size_t column)
+{
+	bool any = t->one_record || t->nrows == 0;
+
+	for (size_t i = 0; i < t->nrows && !any; i++)
+		any = *t->cells[i * t->ncolumns + column].text;
+	return any;
+}
+
 /* Returns the widest cell's width. In a column of text, cells beyond TEXT_WIDTH_MAX do not count:
  * padding many short cells to one long one would exceed the size of the input. */
 static size_t column_width(const struct table *t, size_t column)
@@ -96,11 +137,13 @@ static size_t column_width(const struct table *t, size_t column)
 	size_t width = utf8_width(t->names[column].text);
 
 	for (size_t i = 0; i < t->nrows; i++) {
-		size_t w = utf8_width(t->cells[i * t->ncolumns + column].text);
+		size_t w = cell_width(t, column, &t->cells[i * t->ncolumns + column]);
 		width = w > width && w <= limit ? w : width;
 	}
 	return width;
 }
+
+#define WIDTH_HIDDEN SIZE_MAX /* of a column that is not printed */
 
 /* Aligns numbers right and text left, without trailing blanks. */
 static void print_aligned(FILE *out, const struct table *t, const struct cell *row,
@@ -111,11 +154,13 @@ static void print_aligned(FILE *out, const struct table *t, const struct cell *r
 	while (end > 0 && !*row[end - 1].text)
 		end--;
 	for (size_t i = 0; i < end; i++) {
-		size_t width = utf8_width(row[i].text);
+		size_t width = cell_width(t, i, &row[i]);
 		size_t pad = width < widths[i] ? widths[i] - width : 0;
 		bool right = t->names[i].is_number;
+		if (widths[i] == WIDTH_HIDDEN)
+			continue;
 		fprintf(out, "%*s", (int)(pending + (right ? pad : 0)), "");
-		utf8_print(out, row[i].text, strlen(row[i].text));
+		print_cell(out, t, i, &row[i]);
 		pending = 2 + (right ? 0 : pad);
 	}
 	putc('\n', out);
@@ -128,7 +173,7 @@ static enum status print_table(FILE *out, const struct table *t)
 	if (!widths)
 		return STATUS_NO_MEMORY;
 	for (size_t i = 0; i < t->ncolumns; i++)
-		widths[i] = column_width(t, i);
+		widths[i] = is_shown(t, i) ? column_width(t, i) : WIDTH_HIDDEN;
 	print_aligned(out, t, t->names, widths);
 	for (size_t i = 0; i < t->nrows; i++)
 		print_aligned(out, t, t->cells + i * t->ncolumns, widths);

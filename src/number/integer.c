@@ -19,20 +19,24 @@ void integer_set_product(struct integer *out, const struct wide *x, uint64_t fac
 	natural_multiply(&out->magnitude, &a, &b);
 }
 
-void integer_add(struct integer *to, const struct integer *x, bool subtract)
+void integer_add_natural(struct integer *to, const struct natural *x, bool negative)
 {
-	bool negative = x->negative != subtract;
 	struct natural larger;
 
 	if (to->negative == negative) {
-		natural_add(&to->magnitude, &x->magnitude);
-	} else if (natural_compare(&to->magnitude, &x->magnitude) >= 0) {
-		natural_subtract(&to->magnitude, &x->magnitude);
+		natural_add(&to->magnitude, x);
+	} else if (natural_compare(&to->magnitude, x) >= 0) {
+		natural_subtract(&to->magnitude, x);
 	} else {
-		larger = x->magnitude;
+		larger = *x;
 		natural_subtract(&larger, &to->magnitude);
 		*to = (struct integer){negative, larger};
 	}
+}
+
+void integer_add(struct integer *to, const struct integer *x, bool subtract)
+{
+	integer_add_natural(to, &x->magnitude, x->negative != subtract);
 }
 
 /* The number of decimal digits, or up to 8 more. */

@@ -27,6 +27,9 @@ static inline int integer_limb_scale(int scale)
 /* *out = x factor 10^limb_scale, which is a limb scale, and at least x's scale. */
 void integer_set_product(struct integer *out, const struct wide *x, uint64_t factor, int limb_scale);
 
+/* *to += x, or -= x if negative. x may be to's magnitude. The sum must fit likewise. */
+void integer_add_natural(struct integer *to, const struct natural *x, bool negative);
+
 /* *to += x, or -= x. The result must fit into NATURAL_NLIMBS limbs. */
 void integer_add(struct integer *to, const struct integer *x, bool subtract);
 

@@ -286,3 +286,72 @@ size_t ratio_sqrt_format(const struct natural *numerator, const struct natural *
 	exponent = align(&r, &d, numerator, denominator, scale, 2) / 2;
 	return write_plain(false, take_root(&r, &d), exponent - RATIO_NDIGITS, text);
 }
+
+/* ---- short ratios ---- */
+
+static const uint128 ten16 = 10000000000000000;
+
+size_t ratio_format_short(bool negative, uint128 numerator, uint64_t denominator, int scale,
+			  char *text)
+{
+	uint128 p = numerator, q = denominator, rest;
+	int exponent = -scale;
+	uint64_t s;
+
+	if (p == 0)
+		return write_plain(false, 0, 0, text);
+	for (; p < q * ten16; exponent--) /* q < 2^64: neither leaves 128 bits */
+		p *= 10;
+	for (; p / (10 * ten16) >= q; exponent++)
+		q *= 10;
+	s = (uint64_t)(p / q);
+	rest = 2 * (p % q);
+	s += rest > q || (rest == q && s % 2 == 1);
+	return write_plain(negative, s, exponent, text);
+}
+
+/* The integer part of x's root, by Newton's iteration from above. 0 < x < 2^126 */
+static uint64_t integer_root(uint128 x)
+{
+	int nbits = x >> 64 ? 128 - __builtin_clzll((uint64_t)(x >> 64))
+			    : 64 - __builtin_clzll((uint64_t)x);
+	uint64_t root = UINT64_C(1) << (nbits + 1) / 2, next;
+
+	for (;; root = next) {
+		next = (uint64_t)((root + x / root) / 2);
+		if (next >= root)
+			return root;
+	}
+}
+
+/* The root of p / q: s is the integer part of that of the integer part of 10^2k p / q, which is whole,
+ * with 17 digits. s rounds by the square of s + 1/2, which is s^2 + s + 1/4. */
+size_t ratio_sqrt_format_short(uint128 numerator, uint64_t denominator, int scale, char *text)
+{
+	static const struct {
+		int ndigits;
+		uint64_t factor;
+	} steps[] = {{18, 1000000000000000000}, {4, 10000}, {2, 100}};
+	uint128 q = denominator, whole, rest, middle;
+	int exponent = -scale / 2;
+	uint64_t s;
+
+	if (numerator == 0)
+		return write_plain(false, 0, 0, text);
+	for (; numerator / q >= 100 * ten16 * ten16; exponent++)
+		q *= 100;
+	whole = numerator / q;
+	rest = numerator % q;
+	for (int i = 0; i < 3; i++) {
+		uint128 limit = 100 * ten16 * ten16 / steps[i].factor;
+		for (; whole < limit; exponent -= steps[i].ndigits / 2) {
+			rest *= steps[i].factor; /* q < 2^64 here, as whole is below 10^32 */
+			whole = whole * steps[i].factor + rest / q;
+			rest %= q;
+		}
+	}
+	s = integer_root(whole);
+	middle = (uint128)s * s + s;
+	s += whole > middle || (whole == middle && (4 * rest > q || (4 * rest == q && s % 2 == 1)));
+	return write_plain(false, s, exponent, text);
+}

@@ -80,7 +80,7 @@ bool operation_takes_text(enum operation operation)
 {
 	unsigned needs = operation_needs(operation);
 
-	return needs != 0 && (needs & ~(unsigned)MOMENTS_OF_TEXT) == 0;
+	return needs != 0 && (needs & ~(unsigned)(MOMENTS_OF_TEXT | MOMENT_ENDS)) == 0;
 }
 
 /* ---- help ---- */
@@ -310,6 +310,9 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 		return set_memory(o, argument, fault);
 	case OPTION_THREADS:
 		return option_number(&rows[id], argument, MAX_THREADS, &o->nthreads, fault);
+	case OPTION_ALL:
+		o->all = true;
+		break;
 	case OPTION_VERBOSE:
 		o->verbose = true;
 		break;

@@ -72,6 +72,7 @@ struct options {
 	uint64_t memory_nbytes; /* of --memory; 0: not given */
 	int nthreads;      /* 0: as many as there are cores to run on */
 	size_t chunk_nbytes; /* 0: the workers' own choice; tests set it down to 1 */
+	bool all; /* the summary has what is costly, too */
 	bool columns; /* print their names instead of a result */
 	bool verbose;
 	enum option_about about;
@@ -93,10 +94,13 @@ enum operation_kind operation_kind(enum operation operation);
 /* Whether the operation's argument names columns. */
 bool operation_has_columns(enum operation operation);
 
+/* Whether the operation takes values that are no numbers. */
+bool operation_takes_text(enum operation operation);
+
 /* The moments that an operation is computed from: a set of enum moment. */
 unsigned operation_needs(enum operation operation);
 
-/* Whether the operation's columns may hold text. */
+/* Whether the operation takes values that are no numbers. */
 bool operation_takes_text(enum operation operation);
 
 extern const struct option_table options_table;

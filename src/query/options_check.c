@@ -115,6 +115,9 @@ static enum status check_operations(struct options *o, struct fault *fault)
 	if (reduce && column)
 		return option_fault(fault, "--%s prints one value and --%s prints every record: not both",
 			     reduce, column);
+	if (o->all && (reduce || o->emits))
+		return option_fault(fault, "--all is for the summary: --%s asks for something else",
+				    reduce ? reduce : column ? column : "where");
 	if (o->only && !column)
 		return option_fault(fault, "--only: there is no new column to print");
 	if (o->exclusive && !running)

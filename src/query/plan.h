@@ -28,12 +28,17 @@ enum moment {
 	MOMENT_SUM = 2,
 	MOMENT_EXTREMES = 4, /* the least and the greatest value */
 	MOMENT_SQUARES = 8,  /* the sum of squares */
-	MOMENT_VALUES = 0x80, /* every value */
+	MOMENT_CUBES = 16,   /* the sum of third powers */
+	MOMENT_FOURTHS = 32, /* the sum of fourth powers */
+	MOMENT_LOGS = 64,    /* the sum of logarithms */
+	MOMENT_ENDS = 128,   /* the first and the last value */
+	MOMENT_VALUES = 1024, /* every value */
+	MOMENT_TEXTS = 4096, /* of all values as text: lengths, least and greatest, dates */
 	MOMENT_KEYS = 256,   /* the different texts */
 	MOMENT_KEY_COUNTS = 512, /* with MOMENT_KEYS: how often each came, and where first */
 };
 #define MOMENTS_FUSED (MOMENT_COUNT | MOMENT_SUM | MOMENT_EXTREMES)
-#define MOMENTS_OF_TEXT (MOMENT_COUNT | MOMENT_KEYS | MOMENT_KEY_COUNTS) /* need no numbers */
+#define MOMENTS_OF_TEXT (MOMENT_COUNT | MOMENT_TEXTS | MOMENT_KEYS | MOMENT_KEY_COUNTS) /* need no numbers */
 
 /* What a new column shows. */
 enum new_column_kind {
@@ -41,6 +46,9 @@ enum new_column_kind {
 	NEW_MIN,
 	NEW_MAX,
 	NEW_COUNT,
+	NEW_MEAN, /* the results of the numbers so far */
+	NEW_VAR,
+	NEW_STDDEV,
 	NEW_OFFSET,      /* the record's 0-based position among those where a predicate holds */
 	NEW_BYTE_OFFSET, /* where the record starts in the decompressed input */
 };
@@ -51,7 +59,7 @@ struct expr; /* a condition on records: expr_eval.h */
 /* One new column of the records that are printed. */
 struct new_column {
 	enum new_column_kind kind;
-	size_t column;    /* NEW_SUM ... NEW_COUNT: in the plan */
+	size_t column;    /* NEW_SUM ... NEW_STDDEV: in the plan */
 	size_t predicate; /* NEW_OFFSET: in the plan */
 };
 
@@ -66,14 +74,29 @@ struct plan_column {
 	bool counts_text;    /* --count, or another operation that takes text, names it as well: its
 			      * texts are present, but for those with a NUL, which are invalid
 			      * whatever its kind */
+	bool takes_text;     /* it parses, but only operations that take text ask for it: a value that
+			      * is no number is text, unless it has a NUL */
 	enum invalid_policy invalid;
+	bool begins_as_text; /* its value in the first record is no number */
 	uint64_t nkeys_most; /* with MOMENT_KEYS: so many different texts are kept; 0: all */
 };
 
-/* Whether the column needs a moment that the fused fold does not keep. */
+/* Whether the column needs a moment of numbers that the fused fold does not keep. */
 static inline bool plan_column_has_moments(const struct plan_column *column)
 {
-	return (column->needs & ~(unsigned)MOMENTS_FUSED) != 0;
+	return (column->needs & ~(unsigned)(MOMENTS_FUSED | MOMENT_TEXTS)) != 0;
+}
+
+/* Whether it needs its values as text. */
+static inline bool plan_column_has_texts(const struct plan_column *column)
+{
+	return (column->needs & MOMENT_TEXTS) != 0;
+}
+
+/* Whether a column that parses and needs keys needs those of its texts as well. */
+static inline bool plan_column_keeps_text_keys(const struct plan_column *column)
+{
+	return column->counts_text || column->invalid == INVALID_TEXT;
 }
 
 struct plan {
@@ -88,6 +111,8 @@ struct plan {
 	const struct expr **predicates; /* --where's, and one for each --offsets */
 	size_t where; /* the predicate without which a record is left out, or PREDICATE_NONE */
 
+	bool guesses_texts; /* numbers may be left out of MOMENT_TEXTS: only a column of text needs
+			     * them. Where that was wrong, result_lacks_texts says so. */
 	bool counts_records; /* partial.nrecords is needed: else a device may leave it 0 */
 
 	bool emits;       /* records are printed, each with its new columns */

@@ -11,6 +11,7 @@
 #include "query/expr.h"
 #include "query/query_header.h"
 #include "query/select.h"
+#include "query/summary.h"
 
 #define FEW_SELECTORS 16
 
@@ -171,7 +172,8 @@ static enum status add_result(struct making *m, struct result result)
 static enum status demand_field(struct making *m, enum operation operation, uint32_t field,
 				bool star)
 {
-	bool counts = operation_takes_text(operation);
+	bool takes_text = operation_takes_text(operation);
+	bool counts = takes_text && !(operation_needs(operation) & MOMENT_ENDS);
 	struct demand *d;
 
 	if (star && starts_unfit(m, field))
@@ -180,9 +182,9 @@ static enum status demand_field(struct making *m, enum operation operation, uint
 		return STATUS_NO_MEMORY;
 	d = &m->demands[field];
 	d->selected = true;
-	d->needs |= m->q->summary ? MOMENTS_FUSED : operation_needs(operation);
+	d->needs |= m->q->summary ? summary_needs(m->options->all) : operation_needs(operation);
 	d->star |= star;
-	d->number |= star ? m->options->emits : !counts;
+	d->number |= star ? m->options->emits : !takes_text;
 	d->counts_text |= counts && !star;
 	return add_result(m, (struct result){.operation = operation, .column = field,
 						     .if_numeric = star});
@@ -303,10 +305,13 @@ static enum status plan_column(struct making *m, size_t field)
 	c->field = (uint32_t)field;
 	c->name = column_name(&m->q->header, field);
 	c->needs = d->needs;
-	c->parses = d->number || d->star;
+	c->takes_text = (d->needs & MOMENT_ENDS) && !d->number && !d->star;
+	c->parses = d->number || d->star || c->takes_text;
 	c->if_numeric = m->q->summary || (d->star && !d->number);
 	c->counts_text = d->counts_text;
 	c->invalid = m->q->summary ? INVALID_TEXT : m->options->invalid;
+	c->nkeys_most = m->q->summary ? SUMMARY_NKEYS_MOST : 0;
+	c->begins_as_text = starts_unfit(m, (uint32_t)field);
 	d->column = plan->ncolumns++;
 	return c->name ? STATUS_OK : no_memory(m);
 }
@@ -397,6 +402,7 @@ static void begin_plan(struct query *q, const struct options *options)
 	q->uses = options->uses;
 	q->nthreads = options->nthreads;
 	q->summary = options->nuses == 0 && !options->where;
+	q->all = options->all;
 	q->plan.ragged.policy = q->summary && !options->has_ragged ? RAGGED_COUNT : options->ragged;
 	q->plan.counts_records = options->invalid == INVALID_SKIP;
 	for (size_t i = 0; i < options->nuses; i++)
@@ -460,6 +466,7 @@ static enum status make(struct making *m, struct input *input)
 	q->plan.dialect.one_column = nfields <= 1;
 	q->plan.ragged.nfields = nfields ? (uint32_t)nfields : 1;
 	q->plan.ragged.last_is_empty = q->header.ends_empty;
+	q->plan.guesses_texts = q->summary && input_is_repeatable(input);
 	if (q->plan.dialect.whitespace)
 		q->plan.dialect.nfields = q->header.nfields;
 	return status;

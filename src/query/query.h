@@ -32,7 +32,8 @@ struct query {
 	struct expr_request *conditions;
 	const struct operation_use *uses; /* the options' */
 	int nthreads;      /* for what is computed from the total; 0: one for each core */
-	bool summary;      /* no operation was given: every column, every operation */
+	bool summary;      /* no operation was given: every column (summary.h) */
+	bool all;          /* with what is costly */
 	bool star;         /* some operation is asked of every numeric column */
 	bool guesses_delimiter; /* nothing said that fields end at a comma */
 	size_t nresults;   /* in the order of the command line */

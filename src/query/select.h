@@ -20,7 +20,7 @@ struct selector {
 struct selection {
 	size_t nselectors;
 	struct selector *selectors; /* owned */
-	bool takes_text; /* the columns are only counted */
+	bool takes_text; /* the columns need not be numbers */
 };
 
 /* Fields first ... last (0-based) of the records, or every numeric column. */

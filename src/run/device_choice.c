@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/cores.h"
+#include "emit/running_ratio.h"
 #include "io/message.h"
 #include "simd/simd.h"
 #ifdef HAVE_CUDA
@@ -244,6 +245,13 @@ static const char *add_gpus_if_they_pay(struct device_choice *devices, const str
 	return why_not;
 }
 
+/* Whether a column's texts are needed, and the column is not likely to be one of numbers, whose texts
+ * may be left out. */
+static bool needs_texts_of_cpu(const struct plan *plan, const struct plan_column *column)
+{
+	return plan_column_has_texts(column) && (!plan->guesses_texts || column->begins_as_text);
+}
+
 /* The reason why no GPU can do the work; NULL: one can. */
 static const char *beyond_gpus(const struct plan *plan)
 {
@@ -258,7 +266,11 @@ static const char *beyond_gpus(const struct plan *plan)
 	if (!notation_is_plain(&plan->notation))
 		return "CPU only: no GPU reads numbers in this notation";
 	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (plan_column_has_moments(&plan->columns[c]))
+		if (plan_column_has_moments(&plan->columns[c]) ||
+		    needs_texts_of_cpu(plan, &plan->columns[c]))
+			return "CPU only: no GPU computes all that is asked";
+	for (size_t i = 0; i < plan->nnew_columns; i++)
+		if (running_ratio_is(plan->new_columns[i].kind))
 			return "CPU only: no GPU computes all that is asked";
 	return NULL;
 }

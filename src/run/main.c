@@ -144,8 +144,11 @@ static enum status open_input(struct run *r, struct fault *fault)
 /* Folds the input as the query says, or prints its records. */
 static enum status fold_input(struct run *r, struct fault *fault)
 {
-	enum status status = devices_choose(&r->devices, &r->options, &r->query, r->input, fault);
+	enum status status;
 
+	if (r->careful)
+		r->query.plan.guesses_texts = false;
+	status = devices_choose(&r->devices, &r->options, &r->query, r->input, fault);
 	if (status == STATUS_OK)
 		devices_set_up_input(&r->devices, &r->query.plan, r->input);
 	if (status == STATUS_OK && total_init(&r->total, &r->query.plan) != STATUS_OK)
@@ -161,6 +164,8 @@ static enum status fold_input(struct run *r, struct fault *fault)
 				    &r->total, !r->careful && input_is_repeatable(r->input), &r->all_ended,
 				    fault);
 	}
+	if (status == STATUS_OK && result_lacks_texts(&r->query, &r->total.partial))
+		status = fault->status = STATUS_MISGUESSED;
 	return status;
 }
 

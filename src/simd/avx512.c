@@ -185,6 +185,7 @@ static inline lanes lanes_shift_in(lanes x, lanes before)
 
 #include "simd/fold_groups.h"
 #include "simd/convert.h"
+#include "simd/squares.h"
 #include "simd/quote_lanes.h"
 
 const struct simd_ops simd_avx512 = {
@@ -197,6 +198,7 @@ const struct simd_ops simd_avx512 = {
 	.fold = groups_fold,
 	.convert = simd_convert_rows,
 	.fold_numbers = simd_fold_numbers,
+	.sum_squares = simd_sum_squares,
 };
 
 #if defined(__clang__)

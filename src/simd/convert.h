@@ -137,6 +137,38 @@ static inline uint64_t simd_rows_of_scale(const struct simd_numbers *x, uint64_t
 	return same & rows;
 }
 
+/* Whether all rows have the scale. */
+static inline bool simd_all_have_scale(const struct simd_numbers *x, uint8_t scale)
+{
+	uint64_t differing = 0, eight;
+
+	for (unsigned r = 0; r < SIMD_NUMBERS_NROWS; r += 8) {
+		memcpy(&eight, &x->scale[r], sizeof eight);
+		differing |= eight ^ SIMD_EACH * scale;
+	}
+	return differing == 0;
+}
+
+/* Adds sums of numbers below 2^56 to the bin of their scale: they fit in 64 bits. */
+SIMD_INLINE void simd_flush_short(const struct simd_sums *s, int scale, struct decimal_fold *fold)
+{
+	int64_t low[GROUP_NROWS], min[GROUP_NROWS], max[GROUP_NROWS];
+	struct decimal_bin bin = {0, INT64_MAX, INT64_MIN};
+	int64_t sum = 0;
+
+	memcpy(low, &s->low, sizeof low);
+	memcpy(min, &s->min, sizeof min);
+	memcpy(max, &s->max, sizeof max);
+	for (unsigned i = 0; i < GROUP_NROWS; i++) {
+		sum += low[i];
+		bin.min = min[i] < bin.min ? min[i] : bin.min;
+		bin.max = max[i] > bin.max ? max[i] : bin.max;
+	}
+	bin.sum = sum;
+	decimal_bin_combine(simd_bin(fold, scale), &bin);
+	fold->count += s->nrows;
+}
+
 /* Folds rows of one scale. Numbers from 2^56 on are folded one by one: their sum may not fit. */
 static void simd_fold_scale(const struct simd_numbers *x, uint64_t rows, struct decimal_fold *fold)
 {
@@ -154,7 +186,7 @@ static void simd_fold_scale(const struct simd_numbers *x, uint64_t rows, struct 
 		sums_add(&sums, &g, false, in);
 	}
 	if (lanes_zeros(large) == GROUP_ALL)
-		sums_flush(&sums, x->scale[__builtin_ctzll(rows)], fold);
+		simd_flush_short(&sums, x->scale[__builtin_ctzll(rows)], fold);
 	else
 		simd_fold_singles(x, rows, fold);
 }
@@ -163,6 +195,10 @@ static void simd_fold_scale(const struct simd_numbers *x, uint64_t rows, struct 
 static void simd_fold_numbers(const struct simd_numbers *x, uint64_t rows,
 			      struct decimal_fold *fold)
 {
+	if (rows == ~UINT64_C(0) && simd_all_have_scale(x, x->scale[0])) {
+		simd_fold_scale(x, rows, fold);
+		return;
+	}
 	while (rows) {
 		uint64_t same = simd_rows_of_scale(x, rows, x->scale[__builtin_ctzll(rows)]);
 		simd_fold_scale(x, same, fold);

@@ -12,6 +12,7 @@
 #include <arm_neon.h>
 
 #include "simd/convert.h"
+#include "simd/squares.h"
 #include "simd/fold_numbers.h"
 #include "simd/positions.h"
 #include "simd/quote_parity.h"
@@ -59,6 +60,7 @@ const struct simd_ops simd_neon = {
 	.fold = simd_fold_rows,
 	.convert = simd_convert_rows,
 	.fold_numbers = simd_fold_singles,
+	.sum_squares = simd_sum_squares,
 };
 
 #endif

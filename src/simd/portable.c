@@ -11,6 +11,7 @@
 #include "simd/simd.h"
 
 #include "simd/convert.h"
+#include "simd/squares.h"
 #include "simd/fold_numbers.h"
 #include "simd/positions.h"
 #include "simd/quote_parity.h"
@@ -116,4 +117,5 @@ const struct simd_ops simd_portable = {
 	.fold = simd_fold_rows,
 	.convert = simd_convert_rows,
 	.fold_numbers = simd_fold_singles,
+	.sum_squares = simd_sum_squares,
 };

@@ -112,6 +112,11 @@ struct simd_ops {
 	/* Folds x's numbers in `rows`, a subset of x->numbers. */
 	void (*fold_numbers)(const struct simd_numbers *x, uint64_t rows,
 			     struct decimal_fold *fold);
+
+	/* Sets *sum to the sum of the squares of the significands in `rows`. significand: of
+	 * SIMD_NUMBERS_NROWS rows. Returns false where one of `rows` is not in -2^30 ... 2^30 - 1;
+	 * *sum is then undefined. */
+	bool (*sum_squares)(const int64_t *significand, uint64_t rows, uint128 *sum);
 };
 
 /* Those compiled in, best first, the last always there; NULL-terminated. */

@@ -10,7 +10,7 @@ from harness import fixture
 
 WAYS = [(c, t) for c in (1, 2, 3, 7, 64, None) for t in (1, 2, 3, 7)]
 SKIP = ["--invalid=skip"]
-HEAD = "column,type,count,missing,invalid,sum,min,max,mean\n"
+HEAD = "column,type,count,missing,invalid,sum,min,max,mean,shortest,longest\n"
 
 
 def says(name, args, data, status, out, *messages):
@@ -113,19 +113,19 @@ def check_too_much():
 def check_summary():
     rows = b"".join(b"%d,%s\n" % (i, b"?" if i == 3 else b"%d" % i) for i in range(1, 11))
     note = "warning: 1 value of column 'n' left out: <stdin>:4: not a number: '?' (try --missing '?')"
-    number = HEAD + "id,number,10,0,0,55,1,10,5.5\nn,number,9,0,1,52,1,10,5.7777777777777778\n"
+    number = HEAD + "id,number,10,0,0,55,1,10,5.5,,\nn,number,9,0,1,52,1,10,5.7777777777777778,,\n"
     says("a tenth", ["--format=csv"], b"id,n\n" + rows, 0, number, note)
     rows = rows.replace(b"10,10\n", b"10,\n")
     says("more than a tenth of those present", ["--format=csv"], b"id,n\n" + rows, 0,
-         HEAD + "id,number,10,0,0,55,1,10,5.5\nn,text,9,1,0,,,,\n")
+         HEAD + "id,number,10,0,0,55,1,10,5.5,,\nn,text,9,1,0,,1,?,,1,1\n")
     first = b"n\n?\n" + b"1\n" * 19 + b"1e999\n"
     says("the first, and one out of range", ["--format=csv", "--header=yes"], first, 0,
-         HEAD + "n,number,19,0,2,19,1,1,1\n",
+         HEAD + "n,number,19,0,2,19,1,1,1,,\n",
          "warning: 2 values of column 'n' left out; the first: <stdin>:2: not a number: '?' (try --missing '?')")
-    says("only out of range", ["--format=csv"], b"n\n" + b"1\n" * 19 + b"1e999\n", 0, HEAD + "n,number,19,0,1,19,1,1,1\n",
+    says("only out of range", ["--format=csv"], b"n\n" + b"1\n" * 19 + b"1e999\n", 0, HEAD + "n,number,19,0,1,19,1,1,1,,\n",
          "warning: 1 value of column 'n' left out: <stdin>:21: number beyond 10^-400 to 10^400: '1e999'")
-    says("skipping changes nothing", SKIP + ["--format=csv"], b"n\n1\nx\n", 0, HEAD + "n,text,2,0,0,,,,\n")
-    says("every record", SKIP + ["--format=csv", "--ragged=error"], b"n\n1,2\n", 0, HEAD + "n,empty,0,0,0,0,,,\n",
+    says("skipping changes nothing", SKIP + ["--format=csv"], b"n\n1\nx\n", 0, HEAD + "n,text,2,0,0,,1,x,,1,1\n")
+    says("every record", SKIP + ["--format=csv", "--ragged=error"], b"n\n1,2\n", 0, HEAD + "n,empty,0,0,0,0,,,,,\n",
          "warning: 1 record left out: <stdin>:2: 2 fields where the header has 1: a delimiter in a value that is not "
          "quoted? See --ragged")
     says("with --max-invalid", SKIP + ["--max-invalid=1"], first, 1, "",

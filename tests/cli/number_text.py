@@ -160,6 +160,11 @@ def check_scales():
                     b"a\n1\n-9.999\n2.5\n", "3.5\n")
 
 
+def shown(answer):
+    """An answer of the model, None, str or, of text, bytes."""
+    return answer.decode() if isinstance(answer, bytes) else answer or ""
+
+
 def check_random():
     rng = random.Random(SEED)
     import hostile
@@ -172,8 +177,9 @@ def check_random():
             column = oracle.Column()
             for v in values:
                 column.add(oracle_text.number(v.encode()))
-                column.keys[v] += 1
-            wants.append("".join((column.answer(o) or "") + "\n" for o in oracle.OPERATIONS))
+                column.raw.append(v.encode())
+                column.keys[v.encode()] += 1
+            wants.append("".join(shown(column.answer(o)) + "\n" for o in oracle.OPERATIONS))
             args = BARE + ["--%s=1" % o for o in oracle.OPERATIONS]
             jobs.append(dict(args=args, stdin=lines(values), threads=rng.choice((1, 2, 3, 7)),
                              chunk=rng.choice((None, 1, 5, 64, 500))))

@@ -135,17 +135,17 @@ json_wanted = {
 
 
 def check_summary():
-    head = "column,type,count,missing,invalid,sum,min,max,mean\n"
+    head = "column,type,count,missing,invalid,sum,min,max,mean,shortest,longest\n"
     names = head.strip().split(",")
     data = b"name,n,e,x\nfoo,1,,0.5\n,2,,\nbar,4,,-1.25\n"
-    rows = "name,text,2,1,0,,,,\nn,number,3,0,0,7,1,4,2.3333333333333333\n"
+    rows = "name,text,2,1,0,,bar,foo,,3,3\nn,number,3,0,0,7,1,4,2.3333333333333333,,\n"
     r = harness.run(["--format=csv"], data)
-    want = head + rows + "e,empty,0,3,0,0,,,\nx,number,2,1,0,-0.75,-1.25,0.50,-0.375\n"
+    want = head + rows + "e,empty,0,3,0,0,,,,,\nx,number,2,1,0,-0.75,-1.25,0.50,-0.375,,\n"
     harness.is_((r.status, r.out), (0, want.encode()), "the summary as csv")
     answers("the summary without a header", ["--format=csv"], b"1,x\n2,y\n", head
-            + "col1,number,2,0,0,3,1,2,1.5\ncol2,text,2,0,0,,,,\n")
+            + "col1,number,2,0,0,3,1,2,1.5,,\ncol2,text,2,0,0,,x,y,,1,1\n")
     answers("the summary of a header", ["--format=csv", "--count=a"], b"a,b\n", "count(a)\n0\n")
-    answers("the summary as tsv", ["--format=tsv"], b"a\n1\n", head.replace(",", "\t") + "a\tnumber\t1\t0\t0\t1\t1\t1\t1\n")
+    answers("the summary as tsv", ["--format=tsv"], b"a\n1\n", head.replace(",", "\t") + "a\tnumber\t1\t0\t0\t1\t1\t1\t1\t\t\n")
     answers("the summary of nothing", ["--format=csv"], b"", head)
     r = harness.run(["--format=json"], data)
     try:
@@ -153,8 +153,10 @@ def check_summary():
     except ValueError as e:
         got = str(e)
     want = [dict(zip(names, row)) for row in (
-        ("name", "text", "2", "1", "0", None, None, None, None), ("n", "number", "3", "0", "0", "7", "1", "4", "2.3333333333333333"),
-        ("e", "empty", "0", "3", "0", "0", None, None, None), ("x", "number", "2", "1", "0", "-0.75", "-1.25", "0.50", "-0.375"))]
+        ("name", "text", "2", "1", "0", None, "bar", "foo", None, "3", "3"),
+        ("n", "number", "3", "0", "0", "7", "1", "4", "2.3333333333333333", None, None),
+        ("e", "empty", "0", "3", "0", "0", None, None, None, None, None),
+        ("x", "number", "2", "1", "0", "-0.75", "-1.25", "0.50", "-0.375", None, None))]
     harness.is_(got, want, "the summary as json")
     table, named = harness.run([], data), harness.run(["--format=table"], data)
     harness.ok(table.status == 0 and table.out == named.out, "the summary is a table by default",
@@ -164,12 +166,12 @@ def check_summary():
     harness.ok(names in words and ["n", "number", "3", "0", "0", "7", "1", "4", "2.3333333333333333"] in words,
                "the table has the columns and the values", lambda: harness.describe(table))
     quoted = harness.run(["--format=csv"], b'"a,b","say ""x"""\n1,2\n')
-    harness.is_(quoted.out, (head + '"a,b",number,1,0,0,1,1,1,1\n"say ""x""",number,1,0,0,2,2,2,2\n').encode(),
+    harness.is_(quoted.out, (head + '"a,b",number,1,0,0,1,1,1,1,,\n"say ""x""",number,1,0,0,2,2,2,2,,\n').encode(),
                 "the summary quotes names")
     answers("the summary calls a column text where more than a tenth is", ["--format=csv"], b"a,b\n1,2\nx,3\n",
-            head + "a,text,2,0,0,,,,\nb,number,2,0,0,5,2,3,2.5\n")
+            head + "a,text,2,0,0,,1,x,,1,1\nb,number,2,0,0,5,2,3,2.5,,\n")
     answers("the summary lets a number beyond the range be in a text column", ["--format=csv"], b"a,b\nx,1\n1e400,2\n",
-            head + "a,text,2,0,0,,,,\nb,number,2,0,0,3,1,2,1.5\n")
+            head + "a,text,2,0,0,,1e400,x,,1,5\nb,number,2,0,0,3,1,2,1.5,,\n")
     refuses("'*' of a number column with text later", ["--sum=*"], b"a,b\n1,2\nx,3\n", 1, "<stdin>:3: ", "'a'", "'x'")
     answers("numbers in a text column stay text", ["--sum=*"], b"a,b\nx,2\n1,3\n", "5\n")
 
@@ -194,8 +196,8 @@ def check_files():
                        [(c, t) for c in (1, 4, None) for t in (1, 3)])
     answers("files: an empty one first, blank lines, no header", ["--sum=2", empty, "-"], b"1,2\n\n3,4\n", "6\n")
     r = harness.run(["--format=csv", empty, one])
-    harness.is_((r.status, r.out), (0, b"column,type,count,missing,invalid,sum,min,max,mean\n"
-                 b"a,number,1,0,0,1,1,1,1\nb,number,1,0,0,2,2,2,2\n"),
+    harness.is_((r.status, r.out), (0, b"column,type,count,missing,invalid,sum,min,max,mean,shortest,longest\n"
+                 b"a,number,1,0,0,1,1,1,1,,\nb,number,1,0,0,2,2,2,2,,\n"),
                 "files: an empty one first, the summary")
     answers("'-' is stdin", ["--sum=a", "-"], b"a,b\n1,2\n", "1\n")
     answers("'-' among files", ["--sum=a", one, "-", two], b"a,b\n100,2\n", "104\n")

@@ -121,8 +121,8 @@ def check_policies():
     gives("extra, sums", ["--ragged=extra", "--sum=a,b"], longer, "sum(a),sum(b)\n11,14\n")
     gives("extra, printed", ["--ragged=extra", "--cumsum=b"], longer, "a,b,running_sum(b)\n1,2,3,2\n4,5,7\n6,7,8,9,14\n")
     gives("extra, the summary", ["--ragged=extra", "--format=csv"], longer,
-          "column,type,count,missing,invalid,sum,min,max,mean\na,number,3,0,0,11,1,6,3.6666666666666667\n"
-          "b,number,3,0,0,14,2,7,4.6666666666666667\n")
+          "column,type,count,missing,invalid,sum,min,max,mean,shortest,longest\na,number,3,0,0,11,1,6,3.6666666666666667,,\n"
+          "b,number,3,0,0,14,2,7,4.6666666666666667,,\n")
     gives("skip", ["--invalid=skip", "--sum=a,b"], data, "sum(a),sum(b)\n9,11\n",
           "2 records left out; the first: <stdin>:3: 1 field where the header has 2: see --ragged\n")
     gives("skip, one", ["--invalid=skip", "--sum=a"], b"a,b\n1,2\n3,4,5\n", "1\n",
@@ -134,18 +134,18 @@ def check_policies():
 
 
 def check_summary():
-    head = "column,type,count,missing,invalid,sum,min,max,mean\n"
+    head = "column,type,count,missing,invalid,sum,min,max,mean,shortest,longest\n"
     gives("the summary takes all", ["--format=csv"], b"a,b\n1,2\n3\n5,6,7\n8,9,\n",
-          head + "a,number,4,0,0,17,1,8,4.25\nb,number,3,1,0,17,2,9,5.6666666666666667\n",
+          head + "a,number,4,0,0,17,1,8,4.25,,\nb,number,3,1,0,17,2,9,5.6666666666666667,,\n",
           "2 records have too many or too few fields; the first: <stdin>:3: 1 field where the header has 2: see --ragged\n")
     gives("the summary, one", ["--format=csv"], b"1,2\n3,4\n5,6,7\n",
-          head + "col1,number,3,0,0,9,1,5,3\ncol2,number,3,0,0,12,2,6,4\n",
+          head + "col1,number,3,0,0,9,1,5,3,,\ncol2,number,3,0,0,12,2,6,4,,\n",
           "1 record has too many or too few fields: <stdin>:3: 3 fields where the first record has 2" + HINT)
     gives("the summary, allow", ["--format=csv", "--ragged=allow"], b"a,b\n1,2\n3\n",
-          head + "a,number,2,0,0,4,1,3,2\nb,number,1,1,0,2,2,2,2\n")
+          head + "a,number,2,0,0,4,1,3,2,,\nb,number,1,1,0,2,2,2,2,,\n")
     first, second = fixture("first.csv", b"a,b\n1,2\n3,4\n"), fixture("second.csv", b"a,b\n5,6\n7\n8,9\n10\n")
     harness.agrees("the summary names the file", ["--format=csv", first, second], b"", says(
-        0, head + "a,number,6,0,0,34,1,10,5.6666666666666667\nb,number,4,2,0,21,2,9,5.25\n",
+        0, head + "a,number,6,0,0,34,1,10,5.6666666666666667,,\nb,number,4,2,0,21,2,9,5.25,,\n",
         "gpustat: warning: 2 records have too many or too few fields; the first: %s:3: 1 field where the header has 2: "
         "see --ragged\n" % second), WAYS)
     zipped = fixture("second.csv.gz", gzip.compress(b"a,b\n5,6\n7\n8,9\n10\n"))

@@ -22,7 +22,7 @@ CASES = (
     ("in one column a first file of blank lines is records", ["--cumsum=1"], (b"\n\r\n", b"", b"5\n6\n"),
      b",0\n,0\r\n5,5\n6,11\n"),
     ("and counted as missing", ["--format=csv"], (b"\n", gzip.compress(b"\n\n"), b"5\n6\n", b"\n"),
-     b"column,type,count,missing,invalid,sum,min,max,mean\ncol1,number,2,4,0,11,5,6,5.5\n"),
+     b"column,type,count,missing,invalid,sum,min,max,mean,shortest,longest\ncol1,number,2,4,0,11,5,6,5.5,,\n"),
     ("with a BOM, its bytes counted", ["--byte-offset"], (b"\xef\xbb\xbf\n", b"\xef\xbb\xbf\n", b"\xef\xbb\xbf5"),
      b",3\n,7\n5,11"),
     ("and where there is nothing else", ["--running-count=1"], (b"\n", b"\n\n", b"\r"), b",0\n" * 3 + b",0\r"),

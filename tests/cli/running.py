@@ -15,6 +15,7 @@ from oracle_scan import TOTALS, Scan
 from scan_ways import breaks, holds, models, no_gpu, prints, ways
 
 ALL = [(o, "v") for o in TOTALS]
+RATIOS = [("mean", "v"), ("var", "v"), ("stddev", "v")]
 HEAD = ",running_sum(v),running_min(v),running_max(v),running_count(v)"
 
 
@@ -36,6 +37,18 @@ TABLE = [
          "v" + HEAD + "\n1,1,1,1,1\n2.5,3.5,1.0,2.5,2\n,3.5,1.0,2.5,2\n-3,0.5,-3.0,2.5,3"),
     case("all of them, exclusive", b"v\n1\n2.5\n\n-3", ALL,
          "v" + HEAD + "\n1,0,,,0\n2.5,1,1,1,1\n,3.5,1.0,2.5,2\n-3,3.5,1.0,2.5,2", exclusive=True),
+    # ---- means, variances and standard deviations -----------------------------------------------
+    case("mean", b"v\n1\n2.5\n\n-3\n", "mean", "v,running_mean(v)\n1,1\n2.5,1.75\n,1.75\n-3,0.16666666666666667\n"),
+    case("var and stddev", b"v\n1\n3\n\n5\n", RATIOS[1:],
+         "v,running_var(v),running_stddev(v)\n1,,\n3,2,1.414213562373095\n,2,1.414213562373095\n5,4,2\n"),
+    case("all three, exclusive", b"v\n1\n2.5\n-3\n", RATIOS,
+         "v,running_mean(v),running_var(v),running_stddev(v)\n1,,,\n2.5,1,,\n-3,1.75,1.125,1.0606601717798213\n", exclusive=True),
+    case("scales grow, numbers beyond 18 digits", b"v\n0.5\n1e30\n-1e30\n0.25", RATIOS, "v,running_mean(v),running_var(v),running_stddev(v)\n"
+         "0.5,0.5,,\n1e30,500000000000000000000000000000,500000000000000000000000000000000000000000000000000000000000,"
+         "707106781186547520000000000000\n-1e30,0.16666666666666667,"
+         "1000000000000000000000000000000000000000000000000000000000000,1000000000000000000000000000000\n"
+         "0.25,0.1875,666666666666666670000000000000000000000000000000000000000000,816496580927726030000000000000"),
+    case("of quoted numbers, without the record", b'"v"\n"1"\n"4"\n', RATIOS[:1], "running_mean(v)\n1\n2.5\n", only=True),
     case("text is counted", b"v,t\n1,a\n2,\n3,b\n", [("count", "t")],
          "v,t,running_count(t)\n1,a,1\n2,,1\n3,b,2\n"),
     # ---- order and number of columns ------------------------------------------------------------

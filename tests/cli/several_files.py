@@ -54,7 +54,7 @@ def check_names():
     gives("names that are numbers", ["--sum=2018"], [b"year,2018\n1,2\n", b"2017,2018\n1,7\n"], "9\n")
     gives("columns of a condition", ["--where", "b > 1", "--sum=a"], [FIRST, b"b,a\n0,10\n2,100\n"], "105\n")
     gives("the summary: columns of the first file", ["--format=csv"], [b"a,b\n1,2\n", b"x,b,a\n9,20,10\n"],
-          "column,type,count,missing,invalid,sum,min,max,mean\na,number,2,0,0,11,1,10,5.5\nb,number,2,0,0,22,2,20,11\n")
+          "column,type,count,missing,invalid,sum,min,max,mean,shortest,longest\na,number,2,0,0,11,1,10,5.5,,\nb,number,2,0,0,22,2,20,11,,\n")
     gives("moments", ["--stddev=b"], [FIRST, b"b,q\n8,1\n"], "3\n")
     gives("running columns alone", ["--only", "--cumsum=a", "--offsets", "a > 1"], [FIRST, b"b,a\n20,10\n"],
           "running_sum(a),offset\n1,\n5,0\n15,1\n")

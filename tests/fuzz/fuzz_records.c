@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "fold/column.h"
+#include "fold/texts.h"
 #include "csv/dfa.h"
 #include "emit/running.h"
 #include "fuzz.h"
@@ -70,8 +71,10 @@ static struct plan make_plan(const uint8_t *bytes)
 		plan.ncolumns = plan.ragged.nfields = 1;
 	for (size_t c = 0; c < plan.ncolumns; c++) {
 		bool parses = bytes[1] >> (4 + c) & 1 || c == 0;
-		columns[c] = (struct plan_column){field, "x", MOMENTS_FUSED, parses, false, false,
-						  c == 1 ? INVALID_TEXT : INVALID_SKIP, 0};
+		columns[c] = (struct plan_column){
+			.field = field, .name = "x", .parses = parses,
+			.needs = MOMENTS_FUSED | (bytes[2] >> c & 1 ? MOMENT_TEXTS : 0),
+			.invalid = c == 1 ? INVALID_TEXT : INVALID_SKIP};
 		field += 1 + (bytes[2] >> (2 + 2 * c) & 3);
 	}
 	plan.new_columns = scans;
@@ -204,6 +207,27 @@ static void go_by_worker(const struct plan *plan, const uint8_t *text, size_t nb
 	worker_cpu.close(w);
 }
 
+static bool same_text(const struct kept_text *a, const struct kept_text *b)
+{
+	return a->nbytes == b->nbytes &&
+	       memcmp(kept_text_bytes(a), kept_text_bytes(b), a->nbytes) == 0;
+}
+
+/* NULL: of no values. */
+static void check_texts(const struct texts *a, const struct texts *b)
+{
+	static const struct texts none;
+
+	a = a ? a : &none;
+	b = b ? b : &none;
+	FUZZ_CHECK(a->count == b->count);
+	if (a->count == 0)
+		return;
+	FUZZ_CHECK(a->shortest == b->shortest && a->longest == b->longest);
+	FUZZ_CHECK(a->has_other == b->has_other && a->has_time == b->has_time);
+	FUZZ_CHECK(same_text(&a->least, &b->least) && same_text(&a->greatest, &b->greatest));
+}
+
 /* ---- the comparison ---- */
 
 static void check_numbers(const struct column_partial *a, const struct column_partial *b)
@@ -225,6 +249,8 @@ static void check_numbers(const struct column_partial *a, const struct column_pa
 static void check_columns(const struct column_partial *a, const struct column_partial *b)
 {
 	FUZZ_CHECK(a->nmissing == b->nmissing && a->ninvalid == b->ninvalid);
+	check_texts(moments_cell(&a->moments, CELL_TEXTS),
+		    moments_cell(&b->moments, CELL_TEXTS));
 	FUZZ_CHECK(column_kind(a) == column_kind(b));
 	FUZZ_CHECK(a->first_invalid_offset == b->first_invalid_offset);
 	FUZZ_CHECK(a->first_out_of_range_offset == b->first_out_of_range_offset);

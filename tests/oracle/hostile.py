@@ -19,18 +19,23 @@ FEATURES = ("ragged", "dialect", "notation", "header", "files", "count", "nul", 
 SET = os.environ.get("GPUSTAT_TEST_FEATURES")
 CHOSEN = frozenset(FEATURES if SET is None else SET.split(","))
 
+NO_NUMBERS = ("text", "date", "datetime", "empty")
 FAULTS = ("not a number", "out of range", "open quote", "ragged", "stray")
 SPELLINGS = (b"NA", b"null", b"-", b"n/a", b"-999")
 NAMES = (b"a", b"bytes", b"two words", b"x,y", b"semi;colon", b"say \"hi\"", b"12\" disk",
          b"line\nbreak", "größe".encode(), b"seconds", b"c_1", b"tab\there", b"p|q")
 TEXTS = (b"", b"foo", b"x,y", b"a;b", b"1.2.3", b"12\" disk", b"\"", b"\"\"", b"line\none",
          b"\n", b"\r\n", b"nan", b"inf", b"0x10", b"--1", "ü€".encode(), b"tab\t", b" lead",
-         b"1e", b".", b"+", b"lone\rcr", b"\xff\xfe", b"a\"b\"c", b"end\"", b"e5", b"|", b"it's", b"a\\b", b"#", b"\\")
+         b"2025-02-28", b"2025-02-28T10:20:30Z", b"1e", b".", b"+", b"lone\rcr", b"\xff\xfe", b"a\"b\"c", b"end\"", b"e5", b"|", b"it's", b"a\\b", b"#", b"\\")
 NOT_NUMBERS = (b"abc", b"1x", b"1e", b"1.2.3", b"0x10", b"nan", b"1 2", b"--1", b".", b"e5")
 OTHER_NOTATIONS = (b"$5", b"1,234.50", b"12%", b"1,5", b"(12.00)", b"5-", b"1'000", b"1.234,5", b"5 EUR", b"1,2,3",
                    b"1.23.4")
 BEYOND = (b"1e400", b"-1e400", b"1e-401", b"1" * 401)
 DOUBTFUL = (b"N/A", b"NaN", b"inf", b"$5", b"1,5", b"null", b"-", b"?", b"0x10", b"12%", b"NA")
+DATES = (b"2025-03-01", b"2025-03-01", b"2024-02-29", b"0000-02-29", b"1999-12-31")
+TIMES = (b"T10:20", b" 23:59:60", b"T00:00:00.123456Z", b"T10:20:30,5+02", b" 10:20:30-0330", b"T10:20+02:00")
+NO_DATES = (b"2025-02-29", b"2025-13-01", b"2025-00-10", b"2025-01-00", b"2025-01-01T", b"2025-01-01T24:00",
+            b"2025-01-01T10:61", b"2025-01-01 10:20:30.", b"2025-01-01T10:20+2", b"2025-1-1", b"2025-03-01x")
 NUMBERS = ("small", "int", "decimal", "edge", "zeros", "exponent", "wide")
 
 
@@ -97,7 +102,7 @@ class Shape:
             self.notation = random_notation(rng, self.delimiter, self.dialect.quote)
         self.n = rng.choice((1, 1, 2, 3, 4, 6, 9))
         self.kinds = [rng.choice(("small", "int", "decimal", "decimal", "edge", "zeros", "exponent", "wide",
-                                  "mixed", "text", "text", "empty")) for _ in range(self.n)]
+                                  "mixed", "text", "text", "date", "datetime", "empty")) for _ in range(self.n)]
         self.names = column_names(rng, self.n) if rng.randrange(4) else None
         self.missing = rng.sample(SPELLINGS, rng.randrange(1, 4)) if rng.randrange(3) == 0 else []
         if self.dialect.whitespace and b"-" not in self.missing:
@@ -124,6 +129,9 @@ class Shape:
             return rng.choice(TEXTS) if not self.nul or rng.randrange(9) else b"x\0y"
         if kind == "empty":
             return b""
+        if kind in ("date", "datetime"):
+            odd = rng.randrange(60) == 0
+            return rng.choice(NO_DATES) if odd else rng.choice(DATES) + rng.choice(TIMES) * (kind == "datetime")
         if kind == "mixed":
             kind = rng.choice(NUMBERS)
         return pad(rng, in_notation(rng, number_text(rng, kind), self.notation), self.delimiter)
@@ -182,10 +190,10 @@ def common_of(rng, shape):
 
 def spell_operations(rng, shape, some):
     n, names, operations = shape.n, shape.names, []
-    numeric = [k for k in range(n) if shape.kinds[k] not in ("text", "empty")]
+    numeric = [k for k in range(n) if shape.kinds[k] not in NO_NUMBERS]
     for _ in range(some):
         operation = rng.choice(oracle.OPERATIONS)
-        pool = list(range(n)) if operation in oracle.TAKE_TEXT else numeric
+        pool = list(range(n)) if operation in oracle.TAKES_TEXT else numeric
         form = rng.randrange(8)
         if form == 0 or not pool:
             operations.append((operation, b"*"))
@@ -208,7 +216,8 @@ def make_request(rng, shape):
     format = rng.choice(("auto", "auto", "plain", "csv", "tsv", "json", "table"))
     if not operations:
         format = rng.choice(("auto", "csv", "csv", "json", "tsv", "table"))
-    return oracle.Request(operations, format=format, **common_of(rng, shape))
+    return oracle.Request(operations, format=format, everything=not operations and rng.randrange(2) == 0,
+                          **common_of(rng, shape))
 
 
 # ---- tables -----------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ are, and new columns of every kind.
 import re
 
 import hostile
-from oracle_scan import TOTALS, Scan
+from oracle_request import RUNNING
+from oracle_scan import Scan
 
 BARE = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*\Z")
 RESERVED = (b"and", b"or", b"not", b"is", b"missing")
@@ -39,7 +40,7 @@ def spell_number(rng, kind):
 
 
 def spell_test(rng, n, names, kinds, missing):
-    numeric = [k for k in range(n) if kinds[k] not in ("text", "empty")]
+    numeric = [k for k in range(n) if kinds[k] not in hostile.NO_NUMBERS]
     k = rng.randrange(n)
     form = rng.randrange(10)
     if form == 0:
@@ -75,7 +76,7 @@ def spell_condition(rng, depth, *about):
 # ---- random requests ------------------------------------------------------------------------
 
 def spell_columns(rng, operation, n, names, kinds):
-    numeric = [k for k in range(n) if kinds[k] not in ("text", "empty")]
+    numeric = [k for k in range(n) if kinds[k] not in hostile.NO_NUMBERS]
     pool = list(range(n)) if operation == "count" else numeric
     if not pool or (operation != "count" and rng.randrange(10) == 0):
         return b"*"
@@ -102,7 +103,7 @@ def make_request(rng, shape):
         elif form == 6:
             news.append(("byte-offset", None))
         else:
-            operation = rng.choice(TOTALS)
+            operation = rng.choice(RUNNING)
             news.append((operation, spell_columns(rng, operation, n, names, kinds)))
-    totals = any(o in TOTALS for o, _ in news)
+    totals = any(o in RUNNING for o, _ in news)
     return Scan(news, where, totals and rng.randrange(3) == 0, bool(news) and rng.randrange(4) == 0, **common)

@@ -12,15 +12,16 @@ import re
 import sys
 
 import oracle_judge
+import oracle_texts
 from oracle_expr import Expr, position
 from oracle_judge import Answer, Note
-from oracle_request import COUNT_RECORDS, ON_DEVICE, OPERATIONS, TAKE_TEXT, TOTALS, Request, is_position, resolve
+from oracle_request import COUNT_RECORDS, ON_DEVICE, OPERATIONS, TAKES_TEXT, TOTALS, Request, is_position, resolve
 from oracle_statistic import STATISTICS, Column
 from oracle_table import Table, ragged
 from oracle_text import BadData, Unclear, Usage, strip
 
-__all__ = ["COUNT_RECORDS", "ON_DEVICE", "OPERATIONS", "STATISTICS", "TAKE_TEXT", "TOTALS", "Answer", "BadData", "Column",
-           "Request", "Unclear", "Usage", "answer", "judge"]
+__all__ = ["COUNT_RECORDS", "ON_DEVICE", "OPERATIONS", "STATISTICS", "TAKES_TEXT", "TOTALS", "Answer", "BadData",
+           "Column", "Request", "Unclear", "Usage", "answer", "judge"]
 
 if hasattr(sys, "set_int_max_str_digits"):
     sys.set_int_max_str_digits(0)
@@ -201,7 +202,8 @@ def of_nothing(q, table):
             if text == b"*":
                 raise BadData("no numeric column")
             values.append((title(operation, label_of_nothing(text, quoted)), Column().answer(operation)))
-    return Answer(values=values) if q.operations else Answer(rows=[])
+    return Answer(values=values) if q.operations else Answer(
+        rows=[], titles=oracle_judge.SUMMARY_ALL if q.everything else oracle_judge.SUMMARY)
 
 
 def no_column_0(exprs):
@@ -241,7 +243,7 @@ def results(q, table, kept, trouble, out):
         for _, text, quoted in Request([(operation, columns)]).items():
             found = sorted(star) if text == b"*" else resolve(text, quoted, names, n)
             chosen += [(operation, k) for k in found]
-    numeric = {k for o, k in chosen if o not in TAKE_TEXT} | star
+    numeric = {k for o, k in chosen if o not in TAKES_TEXT} | star
     _check_counts(q, chosen, numeric, kept)
     try:
         columns = fill(q, names, kept, {k: k in numeric for _, k in chosen if k is not None}, out)
@@ -270,7 +272,7 @@ def first_kinds(q, rows, ncolumns):
 
 
 def _check_counts(q, chosen, numeric, kept):
-    counted = {k for o, k in chosen if o in TAKE_TEXT} & numeric
+    counted = {k for o, k in chosen if o in TAKES_TEXT} & numeric
     if (q.invalid == "skip" or q.asks_star()) and any(
             not q.is_missing(r.fields[k]) and not q.is_number(r.fields[k]) for k in counted for r in kept):
         raise Unclear("is a value that is no number counted?")
@@ -281,9 +283,7 @@ def fill(q, names, rows, wanted, out):
     columns = {k: Column() for k in wanted}
     for row in rows:
         for k, pair in pairs_of(q, names, row, wanted, out).items():
-            _put(columns[k], pair)
-            if pair != "missing" and pair is not None:
-                columns[k].keys[row.fields[k]] += 1
+            _put(q, columns[k], pair, row.fields[k])
     return columns
 
 
@@ -324,27 +324,41 @@ def summary(q, table, rows, trouble, out):
                 invalid += 1
                 continue
             for pair in pairs_of(q, names, row, {k: kind == "number"}, out).values():
-                _put(column, pair)
-        lines.append(_row(label_of(names, k), kind, column, invalid))
+                _put(q, column, pair, field)
+        lines.append(_row(q, label_of(names, k), kind, column, invalid))
     if q.max_invalid is not None and sum(out.records.values()) > allowed_of(q.max_invalid, out.all):
         raise BadData("too many records are left out", kind="left out")
-    return Answer(rows=lines, notes=notes + out.notes() + ragged_notes(q, table) + delimiter_notes(q, table, rows))
+    titles = oracle_judge.SUMMARY_ALL if q.everything else oracle_judge.SUMMARY
+    notes += out.notes() + ragged_notes(q, table) + delimiter_notes(q, table, rows)
+    return Answer(rows=lines, titles=titles, notes=notes)
 
 
-def _put(column, pair):
+def _put(q, column, pair, field):
+    if pair != "missing" and b"\0" not in field:
+        column.raw.append(field)
+        if pair is not None:
+            column.keys[field] += 1
     if pair == "missing":
         column.missing += 1
     elif pair is True:
-        column.texts += 1
+        column.add_text(field, value(q, field)[0])
     elif pair is not None:
         column.add(pair)
 
 
-def _row(label, kind, column, invalid):
+def _row(q, label, kind, column, invalid):
+    if kind == "text":
+        kind = oracle_texts.type_of(column.raw)
     cells = [label, kind.encode(), column.answer("count").encode(), b"%d" % column.missing]
     if "invalid" in oracle_judge.SUMMARY:
         cells.append(b"%d" % invalid)
-    return cells + [(kind != "text" and column.answer(o) or "").encode() for o in ("sum", "min", "max", "mean")]
+    more = [column.answer("count-distinct").encode(), oracle_judge.as_cell(column.answer("mode"))] * q.everything
+    if kind in ("number", "empty"):
+        asked = ("sum", "min", "max", "mean") + (("stddev",) if q.everything else ())
+        return cells + [(column.answer(o) or "").encode() for o in asked] + [b"", b""] + more
+    lengths = [len(v) for v in column.raw]
+    return cells + [b"", column.answer("text-min"), column.answer("text-max"), b""] + [b""] * q.everything + [
+        b"%d" % min(lengths), b"%d" % max(lengths)] + more
 
 
 def ragged_notes(q, table):

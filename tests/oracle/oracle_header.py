@@ -3,7 +3,7 @@
 import re
 
 from oracle_notation import is_number_somewhere
-from oracle_request import TAKE_TEXT, positions
+from oracle_request import TAKES_TEXT, positions
 from oracle_text import BadData, Unclear, Usage, strip
 
 UNCLEAR = object()                  # where a record would be, but the contract does not say which
@@ -77,7 +77,7 @@ def by_number(q, exprs, items, n):
         except Usage:
             continue
         for k in found:
-            chosen[k] = chosen.get(k, False) or operation not in TAKE_TEXT
+            chosen[k] = chosen.get(k, False) or operation not in TAKES_TEXT
     return chosen
 
 

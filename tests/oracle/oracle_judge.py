@@ -9,7 +9,11 @@ import re
 
 from oracle_text import Unclear, in_json, is_utf8
 
-SUMMARY = ("column", "type", "count", "missing", "invalid", "sum", "min", "max", "mean")
+# The columns of the summary, with --all.
+SUMMARY_ALL = ("column", "type", "count", "missing", "invalid", "sum", "min", "max", "mean", "stddev", "shortest",
+               "longest", "distinct", "mode")
+SUMMARY = tuple(c for c in SUMMARY_ALL if c not in ("stddev", "distinct", "mode"))
+CUT = 24  # characters of a text in a table; longer ones end in an ellipsis
 KINDS = {       # what a message of each kind must hold
     "ragged": rb"[0-9]+ fields? where the (header|first record) has [0-9]+",
     "stray": rb"text behind a closing quote",
@@ -85,21 +89,31 @@ class Answer:
         got = json.loads(out.decode("utf-8"), object_pairs_hook=list, **keep)
         if self.rows is None:
             return got == list(zip(json_names(n for n, _ in self.values),
-                                   (in_json(v) if isinstance(v, bytes) else v for _, v in self.values)))
+                                   (v if v is None else in_json(as_cell(v)) for _, v in self.values)))
         return got == [[(c, None if v == b"" and c not in ("column", "type") else in_json(v))
                         for c, v in zip(self.titles, row)] for row in self.rows]
 
     def lost_in_table(self, out):
         """The cells that a table for people does not show."""
-        cells = [as_cell(v) for _, v in self.values or ()] + [c for row in self.rows or () for c in row]
-        cells = [c.decode("utf-8") for c in cells if is_utf8(c)]
         seen = out.decode("utf-8", "replace")
+        whole = [as_cell(v) for _, v in self.values or ()] + [row[0] for row in self.rows or ()]
+        whole += [c for row in self.rows or () if row[1] in (b"number", b"empty")
+                  for title, c in zip(self.titles, row) if title != "mode"]
+        cut = [c for row in self.rows or () for title, c in zip(self.titles, row)
+               if title == "mode" or row[1] not in (b"number", b"empty") and title != "column"]
+        cells = [c.decode("utf-8") for c in whole if is_utf8(c)]
+        cells += [_cut(c.decode("utf-8")) for c in cut if is_utf8(c) and c.decode("utf-8").isprintable()]
         return [c for c in cells if c.isprintable() and c not in seen]
 
 
+def _cut(cell):
+    """A text in a table of several rows."""
+    return cell if len(cell) <= CUT else cell[:CUT - 1] + "\u2026"
+
+
 def as_cell(value):
-    """Of a result: text of the program's, bytes of the input, or None."""
-    return value if isinstance(value, bytes) else (value or "").encode()
+    """A result as it is printed. Text may hold bytes that are no UTF-8."""
+    return value if isinstance(value, bytes) else (value or "").encode("utf-8", "surrogateescape")
 
 
 def json_names(names):

@@ -8,11 +8,12 @@ from oracle_order import QUANTILES
 from oracle_statistic import STATISTICS
 from oracle_text import Unclear, Usage, strip
 
-ON_DEVICE = ("sum", "min", "max", "count", "mean")
-OF_TEXT = ("count-distinct", "mode", "antimode")
-TAKE_TEXT = ("count",) + OF_TEXT
-OPERATIONS = ON_DEVICE + OF_TEXT + QUANTILES + tuple(STATISTICS)
+ON_DEVICE = ("sum", "min", "max", "count", "mean", "range")
+OF_TEXT = ("text-min", "text-max", "count-distinct", "mode", "antimode")
+TAKES_TEXT = ("count", "first", "last") + OF_TEXT
+OPERATIONS = ON_DEVICE + ("first", "last") + OF_TEXT + QUANTILES + tuple(STATISTICS)
 TOTALS = ("sum", "min", "max", "count")
+RUNNING = TOTALS + ("mean", "var", "stddev")
 COUNT_RECORDS = "count-records"
 
 
@@ -26,11 +27,12 @@ class Request:
     where, news, exclusive, only = None, (), False, False
 
     def __init__(self, operations=(), header="auto", missing=(), invalid="error", delimiter=None, format="auto",
-                 ragged=None, max_invalid=None, dialect=None, notation=PLAIN):
+                 ragged=None, max_invalid=None, dialect=None, notation=PLAIN, everything=False):
         self.operations = [(o, as_bytes(c)) for o, c in operations]
         self.header, self.invalid, self.format = header, invalid, format
         self.ragged, self.max_invalid, self.notation = ragged, max_invalid, notation
         self.dialect = dialect or Dialect(delimiter)
+        self.everything = everything  # --all
         self.missing = [as_bytes(m) for m in missing]
         self.number, self.is_number = notation.number, notation.is_number
 
@@ -43,6 +45,8 @@ class Request:
                                    ("max-invalid", self.max_invalid, None)):
             if value != usual:
                 out.append(b"--%s=%s" % (name.encode(), as_bytes(value)))
+        if self.everything:
+            out.append(b"--all")
         if self.missing:
             out.append(b"--missing=" + b",".join(self.missing))
         return out + self.dialect.args() + self.notation.args()

@@ -4,6 +4,8 @@
 It stands on oracle.py and what is below that. A Scan says what the command line asks; answer() says what must come out,
 byte for byte, and which error ends it. Where the contract is silent the model raises Unclear.
 """
+import decimal
+import fractions
 import re
 
 import oracle
@@ -12,9 +14,10 @@ from oracle import LeftOut, admit, label_of, pairs_of
 from oracle_expr import Expr
 from oracle_header import UNCLEAR
 from oracle_judge import Answer
-from oracle_request import TOTALS, Request, as_bytes, resolve
+from oracle_request import RUNNING, TOTALS, Request, as_bytes, resolve
+from oracle_statistic import rounded
 from oracle_table import Table
-from oracle_text import EXACT, BadData, Unclear, Usage, in_plain
+from oracle_text import EXACT, BadData, Unclear, Usage, in_plain, mean_text
 
 
 class Scan(Request):
@@ -26,12 +29,12 @@ class Scan(Request):
         self.where, self.exclusive, self.only = as_bytes(where), exclusive, only
 
     def columns_asked(self):
-        return self.operations or [(o, c) for o, c in self.news if o in TOTALS]
+        return self.operations or [(o, c) for o, c in self.news if o in RUNNING]
 
     def args(self):
         out = super().args()
         for operation, text in self.news:
-            if operation in TOTALS:
+            if operation in RUNNING:
                 out += [b"--running-" + operation.encode(), text]
             elif operation == "offsets":
                 out += [b"--offsets", text]
@@ -71,6 +74,27 @@ class Total:
         return in_plain(self.value, self.scale).encode()
 
 
+class Ratio(Total):
+    """A running mean, variance or standard deviation: from the exact sums of the values and of their squares."""
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.value, self.squares = decimal.Decimal(0), fractions.Fraction(0)
+
+    def add(self, pair):
+        self.count += 1
+        self.value = EXACT.add(self.value, pair[0])
+        self.squares += fractions.Fraction(pair[0]) ** 2
+
+    def text(self):
+        n = self.count
+        if self.operation == "mean":
+            return mean_text(self.value, n).encode() if n else b""
+        if n < 2:
+            return b""
+        variance = (self.squares - fractions.Fraction(self.value) ** 2 / n) / (n - 1)
+        return rounded(variance, root=self.operation == "stddev").encode()
+
+
 class Offset:
     def __init__(self, expr):
         self.expr, self.kept, self.text = expr, 0, b""
@@ -107,7 +131,7 @@ def plan(q, table, rows, offsets):
         else:
             for k in chosen(operation, text, q, table, rows):
                 columns.append((b"running_%s(%s)" % (operation.encode(), label_of(names, k)),
-                                Total(operation, k, operation != "count")))
+                                (Total if operation in TOTALS else Ratio)(operation, k, operation != "count")))
     numeric = {c.field for _, c in columns if isinstance(c, Total) and c.as_number}
     counted = {c.field for _, c in columns if isinstance(c, Total) and not c.as_number}
     if counted & numeric and q.invalid == "skip":

@@ -9,6 +9,7 @@ import fractions
 import math
 
 import oracle_order
+import oracle_texts
 from oracle_text import EXACT, in_plain, mean_text
 
 NDIGITS = 17
@@ -53,15 +54,64 @@ def variance(values, less):
     return sum((v - mean) ** 2 for v in values) / (n - less)
 
 
-# By operation: (divisor less than n, is it the root).
-STATISTICS = {"var": (1, False), "var-pop": (0, False), "stddev": (1, True), "stddev-pop": (0, True)}
+def _variance_text(less, root):
+    def text(values):
+        x = variance(values, less)
+        return None if x is None else rounded(x, root)
+    return text
+
+
+def _signed(x, text):
+    return "-" + text if x < 0 else text
+
+
+def _central(values, power):
+    mean = sum(values) / len(values)
+    return sum((v - mean) ** power for v in values) / len(values)
+
+
+def skewness(values):
+    """G1: g1 = m3 / m2^1.5, times the root of n (n - 1), over n - 2."""
+    n = len(values)
+    if n < 3 or len(set(values)) == 1:
+        return None
+    third = _central(values, 3)
+    square = third ** 2 / _central(values, 2) ** 3 * n * (n - 1) / (n - 2) ** 2
+    return _signed(third, rounded(square, root=True))
+
+
+def kurtosis(values):
+    """G2, the excess over the normal distribution's."""
+    n = len(values)
+    if n < 4 or len(set(values)) == 1:
+        return None
+    excess = _central(values, 4) / _central(values, 2) ** 2 - 3
+    x = fractions.Fraction(n - 1, (n - 2) * (n - 3)) * ((n + 1) * excess + 6)
+    return _signed(x, rounded(abs(x)))
+
+
+def geomean(values):
+    """By logarithms of 60 digits; where 40 of the result's are exact, so are ties."""
+    if not values or min(values) < 0:
+        return None
+    if min(values) == 0:
+        return "0"
+    long = decimal.Context(prec=60, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+    total = decimal.Decimal(0)
+    for v in values:
+        total = long.add(total, long.ln(long.divide(decimal.Decimal(v.numerator), decimal.Decimal(v.denominator))))
+    mean = long.exp(long.divide(total, decimal.Decimal(len(values))))
+    return rounded(fractions.Fraction(decimal.Context(prec=40, Emax=999999, Emin=-999999).plus(mean)))
+
+
+# By operation: the text of a list of Fractions, or None.
+STATISTICS = {"var": _variance_text(1, False), "var-pop": _variance_text(0, False), "stddev": _variance_text(1, True),
+              "stddev-pop": _variance_text(0, True), "skewness": skewness, "kurtosis": kurtosis, "geomean": geomean}
 
 
 def answer(operation, values):
     """The statistic of a list of Decimals as text, or None."""
-    less, root = STATISTICS[operation]
-    x = variance([fractions.Fraction(v) for v in values], less)
-    return None if x is None else rounded(x, root)
+    return STATISTICS[operation]([fractions.Fraction(v) for v in values])
 
 
 # ---- the values of a column ----------------------------------------------------------------
@@ -69,12 +119,28 @@ def answer(operation, values):
 class Column:
     """The values of one column: what is asked of it comes from here."""
     def __init__(self):
-        self.values, self.scale, self.texts, self.missing = [], 0, 0, 0
+        self.values, self.scale, self.texts, self.missing, self.spelled = [], 0, 0, 0, []
+        self.raw = []  # every value that is not missing, as it stands in the text
         self.keys = collections.Counter()  # by text, in the order of first appearance
 
     def add(self, pair):
         self.values.append(pair[0])
         self.scale = max(self.scale, pair[1])
+
+    def add_text(self, field, pair):
+        """A value of a column that need not have numbers. pair: None where it is none."""
+        self.texts += 1
+        self.spelled.append((field, pair))
+
+    def end(self, at):
+        """The first or last value: the number where all are numbers, else the value as it is spelled."""
+        if self.values:
+            return in_plain(self.values[at], self.scale)
+        if not self.spelled:
+            return None
+        if all(pair for _, pair in self.spelled):
+            return in_plain(self.spelled[at][1][0], max(pair[1] for _, pair in self.spelled))
+        return self.spelled[at][0].decode("utf-8", "surrogateescape")
 
     def total(self):
         total = decimal.Decimal(0)
@@ -96,8 +162,14 @@ class Column:
             return oracle_order.answer(operation, self.values, self.scale)
         if operation in STATISTICS:
             return answer(operation, self.values)
+        if operation in ("first", "last"):
+            return self.end(0 if operation == "first" else -1)
+        if operation in ("text-min", "text-max"):
+            return oracle_texts.answer(operation, self.raw)
         if not self.values:
             return None
         if operation == "mean":
             return mean_text(self.total(), len(self.values))
+        if operation == "range":
+            return in_plain(EXACT.subtract(max(self.values), min(self.values)), self.scale)
         return in_plain((min if operation == "min" else max)(self.values), self.scale)

@@ -198,6 +198,49 @@ static void test_fold_numbers(const struct simd_ops *ops)
 	ok(right, "%s: folds converted numbers", ops->name);
 }
 
+#define SMALL (INT64_C(1) << 30)
+
+/* Whether ops->sum_squares answers as a plain loop does. */
+static bool squares_agree(const struct simd_ops *ops, const int64_t *significand, uint64_t rows)
+{
+	uint128 wanted = 0, seen = 12345;
+	bool fits = true;
+
+	for (unsigned r = 0; r < SIMD_NUMBERS_NROWS; r++) {
+		if (!(rows >> r & 1))
+			continue;
+		fits &= -SMALL <= significand[r] && significand[r] < SMALL;
+		wanted += (uint128)((int128)significand[r] * significand[r]);
+	}
+	return ops->sum_squares(significand, rows, &seen) == fits && (!fits || seen == wanted);
+}
+
+static void test_sum_squares(const struct simd_ops *ops)
+{
+	static const int64_t edges[] = {0, 1, -1, SMALL - 1, -SMALL, SMALL, -SMALL - 1, INT64_C(1) << 32,
+					INT64_MAX, INT64_MIN + 1};
+	struct simd_numbers x;
+	bool right = true;
+
+	if (!simd_runs(ops))
+		return skip(1, "%s: this CPU has not got it", ops->name);
+	for (unsigned e = 0; e < sizeof edges / sizeof *edges && right; e++) {
+		for (unsigned r = 0; r < SIMD_NUMBERS_NROWS; r++)
+			x.significand[r] = edges[e];
+		right = squares_agree(ops, x.significand, ~UINT64_C(0));
+		for (unsigned r = 0; r < SIMD_NUMBERS_NROWS && right; r++) /* one row of 64 */
+			right = squares_agree(ops, x.significand, UINT64_C(1) << r);
+	}
+	for (unsigned i = 0; i < 100000 && right; i++) {
+		uint64_t rows = i % 2 ? ~UINT64_C(0) : (uint64_t)random_below(1u << 31) * random_below(1u << 31);
+		random_numbers(&x, rows);
+		for (unsigned r = 0; r < SIMD_NUMBERS_NROWS && i % 3; r++)
+			x.significand[r] >>= 29;
+		right = squares_agree(ops, x.significand, rows);
+	}
+	ok(right, "%s: sums squares", ops->name);
+}
+
 /* ---- text ---- */
 
 /* Whether decimal_write writes the text of decimal_format, and no byte past its slack. */
@@ -299,6 +342,8 @@ int main(void)
 		test_columns(*ops, text);
 	for (const struct simd_ops *const *ops = simd_all; *ops; ops++)
 		test_fold_numbers(*ops);
+	for (const struct simd_ops *const *ops = simd_all; *ops; ops++)
+		test_sum_squares(*ops);
 	test_powers();
 	test_random_numbers();
 	test_writer();

@@ -344,6 +344,60 @@ static void test_ends(void)
 	is_string("3.1622776601683793", text, "and ten times it");
 }
 
+/* ---- short ratios ---- */
+
+static uint64_t random_bits(void)
+{
+	static uint64_t state = 88172645463325252u;
+
+	state ^= state << 13;
+	state ^= state >> 7;
+	return state ^= state << 17;
+}
+
+/* Whether the short functions write the texts of the long ones. scale: even */
+static bool short_agrees(uint128 p, uint64_t q, int scale)
+{
+	char wanted[RATIO_TEXT_NBYTES], text[RATIO_TEXT_NBYTES];
+	struct natural numerator, denominator;
+	bool right;
+
+	natural_set(&numerator, p);
+	natural_set(&denominator, q);
+	ratio_format(true, &numerator, &denominator, scale, wanted);
+	right = ratio_format_short(true, p, q, scale, text) == strlen(wanted) && !strcmp(text, wanted);
+	ratio_sqrt_format(&numerator, &denominator, scale, wanted);
+	return right && ratio_sqrt_format_short(p, q, scale, text) == strlen(wanted) &&
+	       !strcmp(text, wanted);
+}
+
+static void test_short(void)
+{
+	static const uint64_t edges[] = {1, 2, 3, 4, 10, 99, 100, UINT64_C(10000000000000000), UINT64_MAX,
+					 UINT64_MAX - 1};
+	const unsigned n = sizeof edges / sizeof *edges;
+	bool right = true;
+
+	for (unsigned i = 0; i < n * n && right; i++)
+		for (int scale = -2; scale <= 2; scale += 2)
+			right = short_agrees(edges[i / n], edges[i % n], scale) &&
+				short_agrees((uint128)edges[i / n] * edges[i / n], edges[i % n], scale) &&
+				short_agrees(~(uint128)0 - i, edges[i % n], scale);
+	ok(right, "short ratios and roots at the ends of their ranges");
+	for (int i = 0; i < 200000 && right; i++) {
+		uint128 p = ((uint128)random_bits() << 64 | random_bits()) >> random_bits() % 128;
+		uint64_t q = (random_bits() >> random_bits() % 64) | 1;
+		right = short_agrees(p, q, 2 * (int)(random_bits() % 50) - 40);
+	}
+	ok(right, "short ratios and roots of random numbers");
+	for (int i = 0; i < 20000 && right; i++) { /* s + 1/2 and s / 2 of 17 digits, and beside them */
+		uint128 s = 2 * (10000000000000000 + random_bits() % 90000000000000000) + 1;
+		right = short_agrees(s * s, 4, 0) && short_agrees(s * s + 1, 4, 0) &&
+			short_agrees(s * s - 1, 4, 0) && short_agrees(s, 2, 0);
+	}
+	ok(right, "short ratios and roots at ties");
+}
+
 int main(void)
 {
 	plan_lazy();
@@ -359,5 +413,6 @@ int main(void)
 	test_root_ties();
 	test_invariance();
 	test_ends();
+	test_short();
 	return done();
 }

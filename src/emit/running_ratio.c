@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * running_ratio.c - see running_ratio.h. The moments of all numbers so far are kept as a column's
+ * fold, from which any value can be computed as a result is. That takes microseconds, so the sums are
+ * kept in 128 bits as well, while they fit; from these a mean or a variance is one division, and a
+ * standard deviation one root of a short ratio.
+ */
+#include "emit/running_ratio.h"
+
+#include <string.h>
+
+#include "number/natural.h"
+
+void running_ratio_free(struct running_ratio *r)
+{
+	partial_free(&r->so_far);
+	memset(r, 0, sizeof *r);
+}
+
+/* Makes r->so_far the fold `before` alone. */
+static enum status copy_fold(struct running_ratio *r, const struct column_partial *before)
+{
+	const struct plan plan = {.ncolumns = 1};
+	const struct partial one = {.ncolumns = 1, .columns = (struct column_partial *)before};
+
+	if (partial_need(&r->so_far, &plan) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	partial_clear(&r->so_far);
+	return partial_combine(&r->so_far, &one);
+}
+
+enum status running_ratio_begin(struct running_ratio *r, enum new_column_kind kind,
+				const struct column_partial *before)
+{
+	const struct squares *squares = moments_cell(&before->moments, CELL_SQUARES);
+	struct decimal_total total;
+
+	r->kind = kind;
+	r->needs = MOMENT_COUNT | MOMENT_SUM | (kind == NEW_MEAN ? 0 : MOMENT_SQUARES);
+	r->squares = 0;
+	r->fits = !column_has_wide(before) && by_scale_total(&before->fast, &total, &r->scale);
+	if (r->fits) {
+		r->sum = total.sum;
+		r->fits = kind == NEW_MEAN || squares_total(squares, r->scale, &r->squares);
+	}
+	return copy_fold(r, before);
+}
+
+/* *x *= 10^nzeros; false where that does not fit. */
+static bool rescale(uint128 *x, int nzeros)
+{
+	for (; nzeros > 0 && *x != 0; nzeros--)
+		if (__builtin_mul_overflow(*x, (uint128)10, x))
+			return false;
+	return true;
+}
+
+/* Gives the short sums a larger scale. */
+static bool raise_scale(struct running_ratio *r, int scale)
+{
+	int more = scale - r->scale;
+
+	r->scale = scale;
+	return decimal_rescale(&r->sum, more) && rescale(&r->squares, 2 * more);
+}
+
+/* Adds a number to the short sums; false where they do not fit. */
+static bool add_short(struct running_ratio *r, struct decimal number)
+{
+	int128 x = number.significand;
+	uint128 square = (uint128)(x < 0 ? -x : x);
+
+	if (number.scale > r->scale && !raise_scale(r, number.scale))
+		return false;
+	if (!decimal_rescale(&x, r->scale - number.scale) ||
+	    __builtin_add_overflow(r->sum, x, &r->sum))
+		return false;
+	if (r->kind == NEW_MEAN)
+		return true;
+	square *= square;
+	return rescale(&square, 2 * (r->scale - number.scale)) &&
+	       !__builtin_add_overflow(r->squares, square, &r->squares);
+}
+
+enum status running_ratio_add_number(struct running_ratio *r, struct decimal number)
+{
+	struct value v = {.kind = DECIMAL_NUMBER, .number = number};
+
+	return running_ratio_add_value(r, &v);
+}
+
+enum status running_ratio_add_value(struct running_ratio *r, const struct value *v)
+{
+	if (v->kind == DECIMAL_NUMBER && r->fits)
+		r->fits = add_short(r, v->number);
+	else if (v->kind == DECIMAL_WIDE)
+		r->fits = false;
+	return column_add_number(&r->so_far.columns[0], r->needs, v);
+}
+
+/* ---- the text ---- */
+
+static void format_long(struct running_ratio *r)
+{
+	static const enum operation results[] = {
+		[NEW_MEAN] = OPERATION_MEAN, [NEW_VAR] = OPERATION_VAR, [NEW_STDDEV] = OPERATION_STDDEV,
+	};
+	struct column_moments moments;
+
+	statistic_moments(&r->so_far.columns[0], 0, false, &moments);
+	statistic_format(results[r->kind], &moments, r->text);
+}
+
+/* *numerator = n S2 - S1^2; false where that does not fit. */
+static bool short_numerator(const struct running_ratio *r, uint64_t n, uint128 *numerator)
+{
+	uint128 sum = (uint128)(r->sum < 0 ? -r->sum : r->sum), product;
+
+	if (__builtin_mul_overflow(r->squares, (uint128)n, numerator) ||
+	    __builtin_mul_overflow(sum, sum, &product))
+		return false;
+	*numerator -= product;
+	return true;
+}
+
+/* Formats the value from the short sums; false where that is too long. n > 1, or a mean. */
+static bool format_short(struct running_ratio *r, uint64_t n)
+{
+	struct natural numerator, denominator;
+	uint128 variance, divisor = (uint128)n * (n - 1);
+
+	if (r->kind == NEW_MEAN)
+		return ratio_format_short(r->sum < 0, (uint128)(r->sum < 0 ? -r->sum : r->sum), n,
+					  r->scale, r->text) > 0;
+	if (!short_numerator(r, n, &variance))
+		return false;
+	if (r->kind == NEW_VAR && divisor >> 64 == 0)
+		return ratio_format_short(false, variance, (uint64_t)divisor, 2 * r->scale,
+					  r->text) > 0;
+	if (r->kind == NEW_STDDEV && divisor >> 64 == 0)
+		return ratio_sqrt_format_short(variance, (uint64_t)divisor, 2 * r->scale,
+					       r->text) > 0;
+	natural_set(&numerator, variance);
+	natural_set(&denominator, divisor);
+	if (r->kind == NEW_VAR)
+		ratio_format(false, &numerator, &denominator, 2 * r->scale, r->text);
+	else
+		ratio_sqrt_format(&numerator, &denominator, 2 * r->scale, r->text);
+	return true;
+}
+
+char *running_ratio_write(struct running_ratio *r, char *to)
+{
+	const struct column_partial *column = &r->so_far.columns[0];
+	uint64_t n = column->fast.count + (column->wide ? column->wide->count : 0);
+	size_t nbytes;
+
+	if (n == 0 || (n == 1 && r->kind != NEW_MEAN))
+		return to;
+	if (!r->fits || !format_short(r, n))
+		format_long(r);
+	nbytes = strlen(r->text);
+	memcpy(to, r->text, nbytes);
+	return to + nbytes;
+}

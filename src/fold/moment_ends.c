@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * moment_ends.c - the first and the last value of a column, in the order of the input. See moment.h.
+ *
+ * A value is kept as text, because a column may be one of text. Numbers by themselves do not tell
+ * which comes first: those that are quoted or beyond the fast path are added behind the others of
+ * their block. So nothing is added here; whoever folds rows offers their values from both ends
+ * (fold/rows_fold.c).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text_buffer.h"
+#include "fold/moment.h"
+
+/* Zeroed: none. */
+struct end_value {
+	bool is_set, is_number;
+	struct text_buffer text;  /* as it is spelled, without its quotes */
+	struct text_buffer plain; /* of a number: in decimal.h's syntax */
+};
+
+struct ends {
+	struct end_value first, last;
+};
+
+static void ends_clear(void *cell)
+{
+	struct ends *e = cell;
+
+	e->first.is_set = e->last.is_set = false;
+}
+
+static void ends_free(void *cell)
+{
+	struct ends *e = cell;
+
+	text_free(&e->first.text);
+	text_free(&e->first.plain);
+	text_free(&e->last.text);
+	text_free(&e->last.plain);
+}
+
+static enum status ends_add(void *cell, const int64_t *significand, const uint8_t *scale,
+			    uint64_t rows)
+{
+	(void)cell, (void)significand, (void)scale, (void)rows;
+	return STATUS_OK;
+}
+
+static enum status ends_add_wide(void *cell, const struct wide *x)
+{
+	(void)cell, (void)x;
+	return STATUS_OK;
+}
+
+static enum status set_text(struct text_buffer *to, const char *text, size_t nbytes)
+{
+	to->nbytes = 0;
+	if (text_reserve(to, nbytes + 1) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	memcpy(to->data, text, nbytes);
+	to->data[nbytes] = '\0';
+	to->nbytes = nbytes;
+	return STATUS_OK;
+}
+
+static enum status copy_value(struct end_value *to, const struct end_value *from)
+{
+	to->is_set = true;
+	to->is_number = from->is_number;
+	if (set_text(&to->text, from->text.data, from->text.nbytes) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	return from->is_number ? set_text(&to->plain, from->plain.data, from->plain.nbytes)
+			       : STATUS_OK;
+}
+
+static enum status ends_combine(void *cell, void *later_cell)
+{
+	struct ends *e = cell;
+	const struct ends *later = later_cell;
+	enum status status = STATUS_OK;
+
+	if (!e->first.is_set && later->first.is_set)
+		status = copy_value(&e->first, &later->first);
+	if (status == STATUS_OK && later->last.is_set)
+		status = copy_value(&e->last, &later->last);
+	return status;
+}
+
+/* Whether v is a number within the range. */
+static bool is_number(const struct value *v)
+{
+	struct wide x;
+	int scale;
+
+	return v->kind == DECIMAL_NUMBER ||
+	       (v->kind == DECIMAL_WIDE && wide_parse(v->text, v->nbytes, &x, &scale) == STATUS_OK);
+}
+
+enum status ends_offer(struct ends *e, bool at_end, const struct plan *plan, size_t c,
+		       const char *field, size_t nbytes, struct scratch *scratch, bool *taken)
+{
+	struct end_value *to = at_end ? &e->last : &e->first;
+	struct value v;
+	enum status status = value_read(plan, true, field, nbytes, scratch, &v);
+	bool number;
+
+	*taken = false;
+	if (status != STATUS_OK || v.kind == DECIMAL_MISSING)
+		return status;
+	number = is_number(&v);
+	if (!number && (!plan->columns[c].takes_text || memchr(v.text, '\0', v.nbytes)))
+		return STATUS_OK;
+	to->is_set = *taken = true;
+	to->is_number = number;
+	if (number)
+		status = set_text(&to->plain, v.text, v.nbytes);
+	if (status == STATUS_OK)
+		status = value_read(plan, false, field, nbytes, scratch, &v);
+	return status == STATUS_OK ? set_text(&to->text, v.text, v.nbytes) : status;
+}
+
+bool ends_has_first(const struct ends *e)
+{
+	return e->first.is_set;
+}
+
+const char *ends_text(const struct ends *e, bool at_end)
+{
+	const struct end_value *from = at_end ? &e->last : &e->first;
+
+	return from->is_set ? from->text.data : NULL;
+}
+
+bool ends_number(const struct ends *e, bool at_end, struct wide *out)
+{
+	const struct end_value *from = at_end ? &e->last : &e->first;
+	int scale;
+
+	return from->is_set && from->is_number &&
+	       wide_parse(from->plain.data, from->plain.nbytes, out, &scale) == STATUS_OK;
+}
+
+const struct moment_ops moment_ends = {
+	.moment = MOMENT_ENDS,
+	.cell_nbytes = sizeof(struct ends),
+	.clear = ends_clear,
+	.add = ends_add,
+	.add_wide = ends_add_wide,
+	.combine = ends_combine,
+	.free = ends_free,
+};

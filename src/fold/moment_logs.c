@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * moment_logs.c - the sum of the logarithms of a column's positive numbers. See moment.h and
+ * number/logarithm.h. The others have none; the column's least number tells that there are any.
+ */
+#include <string.h>
+
+#include "fold/moment.h"
+#include "number/logarithm.h"
+
+struct logs {
+	struct logarithm_sum sum;
+};
+
+static void logs_clear(void *cell)
+{
+	memset(cell, 0, sizeof(struct logs));
+}
+
+static void logs_free(void *cell)
+{
+	(void)cell;
+}
+
+static enum status logs_add(void *cell, const int64_t *significand, const uint8_t *scale,
+			    uint64_t rows)
+{
+	logarithm_add_rows(&((struct logs *)cell)->sum, significand, scale, rows);
+	return STATUS_OK;
+}
+
+/* The power of ten that digit `digit` of limb `limb` weighs; digit 0 is the limb's highest. */
+static int weight(int limb, int digit)
+{
+	return (limb - WIDE_POINT) * WIDE_LIMB_DIGITS + WIDE_LIMB_DIGITS - 1 - digit;
+}
+
+/* Adds the logarithm of the first 38 digits: what is behind them is less than 10^-37 of the number. */
+static enum status logs_add_wide(void *cell, const struct wide *x)
+{
+	const uint128 ten18 = 1000000000000000000;
+	uint128 significand = 0;
+	int limb = WIDE_NLIMBS - 1, digit = 0, last = 0;
+
+	while (limb > 0 && x->limb[limb] == 0)
+		limb--;
+	if (x->limb[limb] <= 0)
+		return STATUS_OK;
+	for (; limb >= 0 && significand < ten18 * ten18 * 10; limb--) {
+		int64_t unit = WIDE_LIMB_BASE / 10;
+		for (digit = 0; unit > 0 && significand < ten18 * ten18 * 10; unit /= 10, digit++) {
+			significand = significand * 10 + (uint128)(x->limb[limb] / unit % 10);
+			last = weight(limb, digit);
+		}
+	}
+	logarithm_add(&((struct logs *)cell)->sum, significand, last);
+	return STATUS_OK;
+}
+
+static enum status logs_combine(void *cell, void *later)
+{
+	logarithm_combine(&((struct logs *)cell)->sum, &((const struct logs *)later)->sum);
+	return STATUS_OK;
+}
+
+void logs_format_mean(const struct logs *logs, uint64_t n, char *text)
+{
+	logarithm_format_mean(&logs->sum, n, text);
+}
+
+const struct moment_ops moment_logs = {
+	.moment = MOMENT_LOGS,
+	.cell_nbytes = sizeof(struct logs),
+	.clear = logs_clear,
+	.add = logs_add,
+	.add_wide = logs_add_wide,
+	.combine = logs_combine,
+	.free = logs_free,
+};

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * moment_powers.c - the exact sums of the third and fourth powers of a column's numbers. See
+ * moment.h; the squares are in moment_squares.c.
+ *
+ * A significand is below 10^18 < 2^60, its fourth power below 2^240, and the sum of 2^64 of them
+ * below 2^304: a sum has 320 bits, in two's complement because cubes have signs. There is one sum
+ * for each scale up to the largest. While all significands of a block are below 2^30, which those
+ * of most columns are, 64 fourth powers add up to less than 2^126, so a block is summed in 128 bits.
+ *
+ * The power of a wide number is computed in naturals, at 10^(power x WIDE_POINT x 9), where it is
+ * an integer; those of negative numbers are kept apart from the others.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fold/moment.h"
+#include "fold/moment_rows.h"
+
+#define SUM_NWORDS 5
+#define SMALL_NBITS 30
+
+/* Two's complement, the least significant word first. */
+struct power_sum {
+	uint64_t word[SUM_NWORDS];
+};
+
+/* Powers of wide numbers, whose last digit weighs 10^(-power x WIDE_POINT x WIDE_LIMB_DIGITS). */
+struct wide_powers {
+	struct natural positive, negative; /* negative: of the absolute values */
+};
+
+struct powers {
+	int nscales;
+	struct power_sum *sums;   /* by scale, below nscales. Owned. */
+	struct wide_powers *wide; /* NULL: 0. Owned. */
+};
+
+static void powers_clear(void *cell)
+{
+	struct powers *p = cell;
+
+	if (p->nscales > 0)
+		memset(p->sums, 0, (size_t)p->nscales * sizeof *p->sums);
+	if (p->wide)
+		p->wide->positive.nlimbs = p->wide->negative.nlimbs = 0;
+}
+
+static void powers_free(void *cell)
+{
+	struct powers *p = cell;
+
+	free(p->sums);
+	free(p->wide);
+}
+
+/* The sum of a scale, which is made 0 if it is not there. NULL: out of memory. */
+static struct power_sum *need_sum(struct powers *p, int scale)
+{
+	struct power_sum *grown;
+
+	if (scale < p->nscales)
+		return &p->sums[scale];
+	grown = realloc(p->sums, (size_t)(scale + 1) * sizeof *grown);
+	if (!grown)
+		return NULL;
+	memset(grown + p->nscales, 0, (size_t)(scale + 1 - p->nscales) * sizeof *grown);
+	p->sums = grown;
+	p->nscales = scale + 1;
+	return &p->sums[scale];
+}
+
+/* ---- sums ---- */
+
+static void add_words(struct power_sum *to, const struct power_sum *x)
+{
+	uint64_t carry = 0;
+
+	for (int i = 0; i < SUM_NWORDS; i++) {
+		uint128 word = (uint128)to->word[i] + x->word[i] + carry;
+		to->word[i] = (uint64_t)word;
+		carry = (uint64_t)(word >> 64);
+	}
+}
+
+static void negate(struct power_sum *x)
+{
+	uint64_t carry = 1;
+
+	for (int i = 0; i < SUM_NWORDS; i++) {
+		x->word[i] = ~x->word[i] + carry;
+		carry = carry && x->word[i] == 0;
+	}
+}
+
+static void add_int128(struct power_sum *to, int128 x)
+{
+	uint64_t sign = x < 0 ? UINT64_MAX : 0;
+	struct power_sum words = {{(uint64_t)x, (uint64_t)((uint128)x >> 64), sign, sign, sign}};
+
+	add_words(to, &words);
+}
+
+/* to += a x b, or to -= a x b */
+static void add_product(struct power_sum *to, uint128 a, uint128 b, bool subtracts)
+{
+	uint64_t a0 = (uint64_t)a, a1 = (uint64_t)(a >> 64), b0 = (uint64_t)b,
+		 b1 = (uint64_t)(b >> 64);
+	uint128 low = (uint128)a0 * b0, high = (uint128)a1 * b1, left = (uint128)a0 * b1,
+		right = (uint128)a1 * b0;
+	uint128 middle = (low >> 64) + (uint64_t)left + (uint64_t)right;
+	struct power_sum product = {{(uint64_t)low, (uint64_t)middle}};
+
+	high += (left >> 64) + (right >> 64) + (middle >> 64);
+	product.word[2] = (uint64_t)high;
+	product.word[3] = (uint64_t)(high >> 64);
+	if (subtracts)
+		negate(&product);
+	add_words(to, &product);
+}
+
+/* Significands below 2^SMALL_NBITS. */
+static int128 small_sum(const struct moment_block *b, int power)
+{
+	int128 sum = 0;
+
+	for (int i = 0; i < SIMD_NUMBERS_NROWS; i++) {
+		int64_t x = b->significand[i], square = x * x;
+		sum += (int128)square * (power == 3 ? x : square);
+	}
+	return sum;
+}
+
+static void add_large(struct power_sum *to, const struct moment_block *b, int power)
+{
+	for (int i = 0; i < SIMD_NUMBERS_NROWS; i++) {
+		int64_t x = b->significand[i];
+		uint64_t magnitude = x < 0 ? -(uint64_t)x : (uint64_t)x;
+		uint128 square = (uint128)magnitude * magnitude;
+		if (x != 0)
+			add_product(to, square, power == 3 ? magnitude : square, power == 3 && x < 0);
+	}
+}
+
+static enum status powers_add(struct powers *p, int power, const int64_t *significand,
+			      const uint8_t *scale, uint64_t rows)
+{
+	while (rows) {
+		uint64_t alike = moment_rows_alike(scale, rows);
+		struct power_sum *sum = need_sum(p, scale[__builtin_ctzll(rows)]);
+		struct moment_block block;
+		if (!sum)
+			return STATUS_NO_MEMORY;
+		moment_block_set(&block, significand, alike);
+		if (block.bound >> SMALL_NBITS == 0)
+			add_int128(sum, small_sum(&block, power));
+		else
+			add_large(sum, &block, power);
+		rows &= ~alike;
+	}
+	return STATUS_OK;
+}
+
+/* ---- wide numbers ---- */
+
+static enum status need_wide(struct powers *p)
+{
+	if (!p->wide)
+		p->wide = calloc(1, sizeof *p->wide);
+	return p->wide ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+static enum status powers_add_wide(struct powers *p, int power, const struct wide *x)
+{
+	struct natural magnitude, square, product;
+	bool negative = natural_set_limbs(&magnitude, x->limb, WIDE_NLIMBS);
+
+	if (need_wide(p) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	natural_multiply(&square, &magnitude, &magnitude);
+	natural_multiply(&product, &square, power == 3 ? &magnitude : &square);
+	natural_add(negative && power == 3 ? &p->wide->negative : &p->wide->positive, &product);
+	return STATUS_OK;
+}
+
+static enum status powers_combine(void *cell, void *later_cell)
+{
+	struct powers *p = cell;
+	const struct powers *later = later_cell;
+
+	if (later->nscales > 0 && !need_sum(p, later->nscales - 1))
+		return STATUS_NO_MEMORY;
+	for (int scale = 0; scale < later->nscales; scale++)
+		add_words(&p->sums[scale], &later->sums[scale]);
+	if (!later->wide)
+		return STATUS_OK;
+	if (need_wide(p) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	natural_add(&p->wide->positive, &later->wide->positive);
+	natural_add(&p->wide->negative, &later->wide->negative);
+	return STATUS_OK;
+}
+
+/* ---- the result ---- */
+
+/* *to += |sum| x 10^ndigits, where to is one of two sums by sign */
+static void add_to_natural(struct wide_powers *to, struct power_sum sum, int ndigits)
+{
+	bool negative = sum.word[SUM_NWORDS - 1] >> 63;
+	struct natural value, shifted, two64, word;
+
+	if (negative)
+		negate(&sum);
+	natural_set(&value, 0);
+	natural_set(&two64, (uint128)1 << 64);
+	for (int i = SUM_NWORDS - 1; i >= 0; i--) {
+		natural_multiply(&shifted, &value, &two64);
+		natural_set(&word, sum.word[i]);
+		natural_add(&shifted, &word);
+		value = shifted;
+	}
+	natural_shift(&value, ndigits);
+	natural_add(negative ? &to->negative : &to->positive, &value);
+}
+
+/* Divides by a power of the base; the digits that this removes are 0. */
+static void drop_low_limbs(struct natural *n, int nlimbs)
+{
+	n->nlimbs = n->nlimbs > nlimbs ? n->nlimbs - nlimbs : 0;
+	memmove(n->limb, n->limb + nlimbs, (size_t)n->nlimbs * sizeof *n->limb);
+}
+
+/* *out = the sum of the powers x 10^(power scale), an integer. */
+static void powers_sum(const struct powers *p, int power, int scale, struct integer *out)
+{
+	int unused = power * (WIDE_POINT - scale / WIDE_LIMB_DIGITS); /* limbs that are 0 */
+	struct wide_powers total;
+
+	total.positive.nlimbs = total.negative.nlimbs = 0;
+	if (p->wide) {
+		total = *p->wide;
+		drop_low_limbs(&total.positive, unused);
+		drop_low_limbs(&total.negative, unused);
+	}
+	for (int s = 0; s < p->nscales && s <= scale; s++)
+		add_to_natural(&total, p->sums[s], power * (scale - s));
+	out->negative = natural_compare(&total.positive, &total.negative) < 0;
+	out->magnitude = out->negative ? total.negative : total.positive;
+	natural_subtract(&out->magnitude, out->negative ? &total.positive : &total.negative);
+}
+
+/* ---- the two moments ---- */
+
+static enum status cubes_add(void *cell, const int64_t *significand, const uint8_t *scale,
+			     uint64_t rows)
+{
+	return powers_add(cell, 3, significand, scale, rows);
+}
+
+static enum status cubes_add_wide(void *cell, const struct wide *x)
+{
+	return powers_add_wide(cell, 3, x);
+}
+
+void cubes_sum(const struct powers *cubes, int scale, struct integer *out)
+{
+	powers_sum(cubes, 3, scale, out);
+}
+
+const struct moment_ops moment_cubes = {
+	.moment = MOMENT_CUBES,
+	.cell_nbytes = sizeof(struct powers),
+	.clear = powers_clear,
+	.add = cubes_add,
+	.add_wide = cubes_add_wide,
+	.combine = powers_combine,
+	.free = powers_free,
+};
+
+static enum status fourths_add(void *cell, const int64_t *significand, const uint8_t *scale,
+			       uint64_t rows)
+{
+	return powers_add(cell, 4, significand, scale, rows);
+}
+
+static enum status fourths_add_wide(void *cell, const struct wide *x)
+{
+	return powers_add_wide(cell, 4, x);
+}
+
+void fourths_sum(const struct powers *fourths, int scale, struct integer *out)
+{
+	powers_sum(fourths, 4, scale, out);
+}
+
+const struct moment_ops moment_fourths = {
+	.moment = MOMENT_FOURTHS,
+	.cell_nbytes = sizeof(struct powers),
+	.clear = powers_clear,
+	.add = fourths_add,
+	.add_wide = fourths_add_wide,
+	.combine = powers_combine,
+	.free = powers_free,
+};

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * logarithm.h - natural logarithms as fixed-point integers, whose sums are exact and associative,
+ * and the way back: the geometric mean of numbers from the sum of their logarithms.
+ *
+ * A positive number is mantissa x 2^exponent2 x 10^exponent10, 1 <= mantissa < 2. The exponents are
+ * summed as integers, and so is the logarithm of the mantissa, in units of 2^-120. It is a function
+ * of the number alone, so the sum depends neither on the order nor on where it was cut.
+ */
+#ifndef GPUSTAT_LOGARITHM_H
+#define GPUSTAT_LOGARITHM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "number/by_scale.h"
+#include "number/natural.h"
+
+/* The sums over up to 2^64 numbers. Zeroed: of none. */
+struct logarithm_sum {
+	struct sum192 mantissas; /* in units of 2^-120 */
+	int128 exponents2, exponents10;
+};
+
+/* Adds the logarithm of significand[i] x 10^-scale[i] for each bit i in rows where the significand is
+ * above 0. Cost: a number about 25 ns. Thread-safe; the first call makes the tables, in 1 ms. */
+void logarithm_add_rows(struct logarithm_sum *sum, const int64_t *significand,
+			const uint8_t *scale, uint64_t rows);
+
+/* Adds the logarithm of significand x 10^exponent10, significand > 0. */
+void logarithm_add(struct logarithm_sum *sum, uint128 significand, int exponent10);
+
+/* sum += later */
+void logarithm_combine(struct logarithm_sum *sum, const struct logarithm_sum *later);
+
+/* Writes exp(sum / n), the geometric mean of n > 0 numbers, rounded to RATIO_NDIGITS significant digits,
+ * as ratio_format() writes. text: RATIO_TEXT_NBYTES. Returns the text's length. The result is rounded
+ * half-even from the exact value, but for one of about 10^16: see logarithm.c. */
+size_t logarithm_format_mean(const struct logarithm_sum *sum, uint64_t n, char *text);
+
+#endif
