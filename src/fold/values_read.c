@@ -6,6 +6,8 @@
 
 #include "fold/values.h"
 
+#define INT128_NDIGITS 38 /* 10^38 < 2^127 */
+
 /* A record: the lowest limb that is not 0, 16 bits; the number of limbs up to the highest, 15 bits, and
  * the sign; the limbs, 32 bits each. */
 uint32_t values_pack_wide(const struct wide *x, unsigned char *to)
@@ -110,6 +112,7 @@ size_t values_next128(struct values_cursor *at, int scale, int128 *out)
 {
 	const struct values_block *b = at->block;
 	int64_t x[VALUES_BATCH];
+	int128 unit;
 	size_t n;
 
 	if (b->form == VALUES_DECIMAL || b->form == VALUES_WIDE) {
@@ -119,8 +122,10 @@ size_t values_next128(struct values_cursor *at, int scale, int128 *out)
 		return n;
 	}
 	n = values_next64(at, b->scale, x);
+	unit = scale - b->scale > INT128_NDIGITS ? 0 /* the only number that fits is 0 */
+						 : values_lift(1, b->scale, scale);
 	for (size_t i = 0; i < n; i++)
-		out[i] = values_lift(x[i], b->scale, scale);
+		out[i] = x[i] * unit;
 	return n;
 }
 
