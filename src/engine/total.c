@@ -433,18 +433,9 @@ static bool has_fault(const struct total *t, const struct partial *p)
 	return p->nragged > 0 || p->nundecided > 0 || p->first_stray_offset != OFFSET_NONE;
 }
 
-/* Whether the order in which chunks are added shows. */
-static bool is_ordered(const struct plan *plan)
-{
-	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (plan->columns[c].needs & MOMENT_ENDS)
-			return true;
-	return false;
-}
-
 bool ends_suffice(const struct total *t, const struct partial *later, bool settled)
 {
-	return !t->plan->emits && !is_ordered(t->plan) &&
+	return !t->plan->emits && !plan_is_ordered(t->plan) &&
 	       (settled || columns_are_known(t->plan, later)) && !has_fault(t, later);
 }
 

@@ -120,29 +120,6 @@ static bool set_statistic(enum operation operation, const struct column_moments 
 	return set_cell(cell, text, true);
 }
 
-/* The title of a result: that of its operation, or the percentile as it was typed. To be freed; NULL:
- * no memory. */
-static char *result_title(const struct query *q, const struct result *r)
-{
-	const struct operation_use *use = &q->uses[r->use];
-
-	return r->operation == OPERATION_PERCENTILE ? strndup(use->name, use->name_nbytes)
-						    : strdup(operation_title(r->operation));
-}
-
-/* "title(column)", to be freed. NULL: no memory. */
-static char *result_name(const struct query *q, const struct result *r)
-{
-	char *title = result_title(q, r), *name;
-
-	if (!title || !operation_has_columns(r->operation))
-		return title;
-	if (asprintf(&name, "%s(%s)", title, q->plan.columns[r->column].name) < 0)
-		name = NULL;
-	free(title);
-	return name;
-}
-
 /* ranks: of the columns of the plan. */
 static bool set_result(const struct query *q, const struct partial *total,
 		       const struct ranks *ranks, const struct result *r, struct cell *name,
@@ -273,86 +250,6 @@ static enum status matrix(const struct query *q, const struct partial *total, st
 		status = no_memory(t, fault);
 	free(m.results);
 	return status;
-}
-
-/* ---- the header of records ---- */
-
-static void free_names(char **names, size_t nnames)
-{
-	for (size_t i = 0; names && i < nnames; i++)
-		free(names[i]);
-	free(names);
-}
-
-/* The names of the new columns, to be freed with free_names. NULL: out of memory. */
-static char **new_column_names(const struct query *q)
-{
-	char **names = calloc(q->nresults + 1, sizeof *names);
-
-	for (size_t i = 0; names && i < q->nresults; i++) {
-		names[i] = result_name(q, &q->results[i]);
-		if (names[i])
-			continue;
-		free_names(names, i);
-		return NULL;
-	}
-	return names;
-}
-
-static void print_heading(const struct query *q, char **names)
-{
-	const struct header *h = &q->header;
-	size_t nbytes = h->end - h->begin; /* without the line end */
-	FILE *out = output_stream();
-
-	if (!q->plan.only)
-		fwrite(h->line, 1, nbytes, out);
-	for (size_t i = 0; i < q->nresults; i++) {
-		if (i || !q->plan.only)
-			putc(q->plan.dialect.delimiter, out);
-		output_field(out, names[i], &q->plan.dialect);
-	}
-	fwrite(h->line + nbytes, 1, h->line_nbytes - nbytes, out);
-}
-
-/* Whether every name can be printed in the input's dialect. */
-static enum status check_names(const struct query *q, char **names, struct fault *fault)
-{
-	char words[FAULT_DETAIL_NBYTES];
-
-	for (size_t i = 0; i < q->nresults; i++) {
-		if (output_field_fits(names[i], &q->plan.dialect))
-			continue;
-		snprintf(words, sizeof words, "--quote none: the name of the new column '%.128s' holds "
-			 "the delimiter: nothing can quote it", names[i]);
-		return fault_set_usage(fault, words);
-	}
-	return STATUS_OK;
-}
-
-enum status result_heading(const struct query *q, struct fault *fault)
-{
-	enum status status;
-	char **names;
-
-	if (!q->header.present)
-		return STATUS_OK;
-	names = new_column_names(q); /* all, before the first is printed */
-	if (!names)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	status = check_names(q, names, fault);
-	if (status == STATUS_OK)
-		print_heading(q, names);
-	free_names(names, q->nresults);
-	return status == STATUS_OK ? output_flush(fault) : status;
-}
-
-void result_columns(const struct query *q)
-{
-	for (size_t c = 0; c < q->plan.ncolumns; c++) {
-		output_field(output_stream(), q->plan.columns[c].name, &q->plan.dialect);
-		putc('\n', output_stream());
-	}
 }
 
 /* ---- the summary ---- */

@@ -24,6 +24,9 @@ enum status result_table(const struct query *q, const struct partial *total,
 /* The format that FORMAT_AUTO means for this table. */
 enum format result_format(const struct query *q, const struct table *t, enum format format);
 
+/* The name of a result, "title(column)", to be freed. NULL: out of memory. Not of a pair. */
+char *result_name(const struct query *q, const struct result *r);
+
 /* Prints the header of the records that are printed, if the input has one: the record as
  * it came and the names of the new columns. Errors: STATUS_WRITE, STATUS_NO_MEMORY. */
 enum status result_heading(const struct query *q, struct fault *fault);

@@ -4,6 +4,7 @@
  */
 #include "query/header.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -442,4 +443,13 @@ void header_free(struct header *h)
 		free(h->record[i].values);
 	}
 	memset(h, 0, sizeof *h);
+}
+
+char *header_column_name(const struct header *h, size_t field)
+{
+	char *name;
+
+	if (field < h->nnames && h->names[field])
+		return strdup(h->names[field]);
+	return asprintf(&name, "col%zu", field + 1) < 0 ? NULL : name;
 }

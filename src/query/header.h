@@ -83,4 +83,7 @@ enum status header_read_second(struct header *h, struct input *input, const stru
 
 void header_free(struct header *h);
 
+/* The name of a field, colN where the header has none; to be freed. NULL: out of memory. */
+char *header_column_name(const struct header *h, size_t field);
+
 #endif

@@ -137,4 +137,13 @@ struct plan {
 	const char *const *missing;  /* each NUL-terminated, blanks trimmed */
 };
 
+/* Whether the order in which partials are combined shows in the result. */
+static inline bool plan_is_ordered(const struct plan *plan)
+{
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		if (plan->columns[c].needs & MOMENT_ENDS)
+			return true;
+	return false;
+}
+
 #endif

@@ -135,8 +135,6 @@ static enum status add_result(struct making *m, struct result result)
 static enum status demand_values(struct making *m, enum operation operation, uint32_t field,
 				 bool star)
 {
-	bool takes_text = operation_takes_text(operation);
-	bool counts = takes_text && !(operation_needs(operation) & MOMENT_ENDS);
 	struct demand *d;
 
 	if (grow_demands(m, (size_t)field + 1) != STATUS_OK)
@@ -146,8 +144,8 @@ static enum status demand_values(struct making *m, enum operation operation, uin
 	d->needs |= m->q->summary ? summary_needs(m->options->all) : operation_needs(operation);
 	d->needs |= m->q->matrix ? MOMENT_SQUARES : 0; /* for its diagonal */
 	d->star |= star;
-	d->number |= star ? m->options->emits : !takes_text;
-	d->counts_text |= counts && !star;
+	d->number |= star ? m->options->emits : !operation_takes_text(operation);
+	d->counts_text |= operation_takes_text(operation) && !star;
 	return STATUS_OK;
 }
 
@@ -201,7 +199,8 @@ static enum status demand_pair(struct making *m, enum operation operation,
 		if (status != STATUS_OK)
 			return status;
 	}
-	return add_result(m, (struct result){.operation = operation, .column = sides[0].first, .other = sides[1].first});
+	return add_result(m, (struct result){.operation = operation, .column = sides[0].first,
+						     .other = sides[1].first});
 }
 
 /* Sorts the names if that is faster than searching all of them for each selector. */
@@ -282,16 +281,6 @@ static enum status demand_all(struct making *m)
 
 /* ---- the plan ---- */
 
-/* The name of a column, colN where the header has none. Owned by the caller. */
-static char *column_name(const struct header *h, size_t field)
-{
-	char *name;
-
-	if (field < h->nnames && h->names[field])
-		return strdup(h->names[field]);
-	return asprintf(&name, "col%zu", field + 1) < 0 ? NULL : name;
-}
-
 static enum status plan_column(struct making *m, size_t field)
 {
 	struct plan *plan = &m->q->plan;
@@ -299,7 +288,7 @@ static enum status plan_column(struct making *m, size_t field)
 	struct plan_column *c = &plan->columns[plan->ncolumns];
 
 	c->field = (uint32_t)field;
-	c->name = column_name(&m->q->header, field);
+	c->name = header_column_name(&m->q->header, field);
 	c->needs = d->needs;
 	c->takes_text = (d->needs & MOMENT_ENDS) && !d->number && !d->star;
 	c->parses = d->number || d->star || c->takes_text;

@@ -1,10 +1,42 @@
 /* SPDX-License-Identifier: MIT
  *
- * rows_keep.c - which rows of a block are printed: see row_folder_keep of rows_fold.h.
+ * row_folder.c - what a thread folds rows with, and which rows are printed. See rows_fold.h.
  */
-#include <stdlib.h>
-
 #include "fold/rows_fold.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fold/row_keys.h"
+
+enum status row_folder_init(struct row_folder *f, const struct plan *plan)
+{
+	memset(f, 0, sizeof *f);
+	f->plan = plan;
+	f->hints = calloc(plan->ncolumns + 1, sizeof *f->hints);
+	if (!f->hints || row_block_init(&f->block, plan) != STATUS_OK ||
+	    text_folder_init(&f->texts, plan) != STATUS_OK ||
+	    pair_block_init(&f->pairs, plan) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	for (size_t c = 0; c < plan->ncolumns; c++) {
+		f->hints[c].decimal = plan->notation.decimal;
+		f->hints[c].sums_only = !(plan->columns[c].needs & MOMENT_EXTREMES);
+	}
+	row_keys_init(f);
+	return row_filter_init(&f->filter, plan);
+}
+
+void row_folder_free(struct row_folder *f)
+{
+	row_block_free(&f->block);
+	row_filter_free(&f->filter);
+	text_folder_free(&f->texts);
+	pair_block_free(&f->pairs);
+	free(f->scratch.data);
+	free(f->hints);
+	free(f->kept);
+	memset(f, 0, sizeof *f);
+}
 
 /* Appends a range to the kept ones, or lengthens the last. */
 static enum status keep_range(struct row_folder *f, uint32_t begin, uint32_t end)
