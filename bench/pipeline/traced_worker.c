@@ -25,6 +25,7 @@ struct worker {
 	struct chunk chunk; /* the last one read */
 	bool waited;        /* for all workers to be open */
 	bool reads;         /* STAGE_READ began at read_ns */
+	size_t nspans;      /* of the lane, when it began */
 	double read_ns, write_ns;
 };
 
@@ -169,6 +170,7 @@ void traced_section(enum section_stage stage, size_t text_nbytes, double begin_s
 static char *traced_buffer(struct worker *w)
 {
 	reader = w;
+	w->nspans = w->lane ? w->lane->nspans : 0;
 	if (!w->waited)
 		wait_for_all();
 	w->waited = w->reads = true;
@@ -180,6 +182,8 @@ void traced_has_read(struct worker *w, const struct chunk *chunk)
 {
 	reader = NULL;
 	w->chunk = *chunk;
+	for (size_t i = w->nspans; w->lane && w->reads && i < w->lane->nspans; i++)
+		w->lane->spans[i].chunk = chunk->index; /* sections decoded for this chunk */
 	if (w->reads && w->lane)
 		add_span(w, STAGE_READ, w->read_ns);
 	w->reads = false;

@@ -129,11 +129,14 @@ void logs_format_mean(const struct logs *logs, uint64_t n, char *text);
 
 struct ends;
 
-/* Makes a field of the plan's column c the last value, or the first if not at_end, and sets *taken,
- * unless the value is missing, has a NUL, or is no number where the column takes no text. The caller
- * offers the fields of rows in order, or backwards at the end, until one is taken; the first only
- * while there is none. scratch: as in value_read. Errors: STATUS_NO_MEMORY. */
-enum status ends_offer(struct ends *e, bool at_end, const struct plan *plan, size_t c,
+/* The last number is kept apart where it is known only at the end whether the column is text. */
+enum end { END_FIRST, END_LAST, END_LAST_NUMBER };
+
+/* Makes a field of the plan's column c the value of an end, and sets *taken, unless the value is
+ * missing, has a NUL, or is no number where it must be one. The caller offers the fields of rows in
+ * order, or backwards for the last ones, until one is taken; the first only while there is none.
+ * scratch: as in value_read. Errors: STATUS_NO_MEMORY. */
+enum status ends_offer(struct ends *e, enum end end, const struct plan *plan, size_t c,
 		       const char *field, size_t nbytes, struct scratch *scratch, bool *taken);
 
 bool ends_has_first(const struct ends *e);
@@ -141,7 +144,7 @@ bool ends_has_first(const struct ends *e);
 /* The value as it is spelled, without its quotes, NUL-terminated; NULL: there is none. */
 const char *ends_text(const struct ends *e, bool at_end);
 
-/* Sets *out to the value. Returns false where there is none, or no number. */
+/* Sets *out to the first or the last number. Returns false where there is none. */
 bool ends_number(const struct ends *e, bool at_end, struct wide *out);
 
 #endif

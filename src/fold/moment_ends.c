@@ -21,24 +21,25 @@ struct end_value {
 };
 
 struct ends {
-	struct end_value first, last;
+	struct end_value value[END_LAST_NUMBER + 1];
 };
 
 static void ends_clear(void *cell)
 {
 	struct ends *e = cell;
 
-	e->first.is_set = e->last.is_set = false;
+	for (int i = 0; i <= END_LAST_NUMBER; i++)
+		e->value[i].is_set = false;
 }
 
 static void ends_free(void *cell)
 {
 	struct ends *e = cell;
 
-	text_free(&e->first.text);
-	text_free(&e->first.plain);
-	text_free(&e->last.text);
-	text_free(&e->last.plain);
+	for (int i = 0; i <= END_LAST_NUMBER; i++) {
+		text_free(&e->value[i].text);
+		text_free(&e->value[i].plain);
+	}
 }
 
 static enum status ends_add(void *cell, const int64_t *significand, const uint8_t *scale,
@@ -81,10 +82,9 @@ static enum status ends_combine(void *cell, void *later_cell)
 	const struct ends *later = later_cell;
 	enum status status = STATUS_OK;
 
-	if (!e->first.is_set && later->first.is_set)
-		status = copy_value(&e->first, &later->first);
-	if (status == STATUS_OK && later->last.is_set)
-		status = copy_value(&e->last, &later->last);
+	for (int i = 0; i <= END_LAST_NUMBER && status == STATUS_OK; i++)
+		if (later->value[i].is_set && !(i == END_FIRST && e->value[i].is_set))
+			status = copy_value(&e->value[i], &later->value[i]);
 	return status;
 }
 
@@ -98,10 +98,16 @@ static bool is_number(const struct value *v)
 	       (v->kind == DECIMAL_WIDE && wide_parse(v->text, v->nbytes, &x, &scale) == STATUS_OK);
 }
 
-enum status ends_offer(struct ends *e, bool at_end, const struct plan *plan, size_t c,
+/* Whether a value that is no number may be this end of the column. */
+static bool may_be_text(const struct plan_column *plan, enum end end)
+{
+	return end != END_LAST_NUMBER && (plan->takes_text || plan->if_numeric);
+}
+
+enum status ends_offer(struct ends *e, enum end end, const struct plan *plan, size_t c,
 		       const char *field, size_t nbytes, struct scratch *scratch, bool *taken)
 {
-	struct end_value *to = at_end ? &e->last : &e->first;
+	struct end_value *to = &e->value[end];
 	struct value v;
 	enum status status = value_read(plan, true, field, nbytes, scratch, &v);
 	bool number;
@@ -110,7 +116,7 @@ enum status ends_offer(struct ends *e, bool at_end, const struct plan *plan, siz
 	if (status != STATUS_OK || v.kind == DECIMAL_MISSING)
 		return status;
 	number = is_number(&v);
-	if (!number && (!plan->columns[c].takes_text || memchr(v.text, '\0', v.nbytes)))
+	if (!number && (!may_be_text(&plan->columns[c], end) || memchr(v.text, '\0', v.nbytes)))
 		return STATUS_OK;
 	to->is_set = *taken = true;
 	to->is_number = number;
@@ -123,21 +129,23 @@ enum status ends_offer(struct ends *e, bool at_end, const struct plan *plan, siz
 
 bool ends_has_first(const struct ends *e)
 {
-	return e->first.is_set;
+	return e->value[END_FIRST].is_set;
 }
 
 const char *ends_text(const struct ends *e, bool at_end)
 {
-	const struct end_value *from = at_end ? &e->last : &e->first;
+	const struct end_value *from = &e->value[at_end ? END_LAST : END_FIRST];
 
 	return from->is_set ? from->text.data : NULL;
 }
 
 bool ends_number(const struct ends *e, bool at_end, struct wide *out)
 {
-	const struct end_value *from = at_end ? &e->last : &e->first;
+	const struct end_value *from = &e->value[at_end ? END_LAST : END_FIRST];
 	int scale;
 
+	if (at_end && e->value[END_LAST_NUMBER].is_set)
+		from = &e->value[END_LAST_NUMBER];
 	return from->is_set && from->is_number &&
 	       wide_parse(from->plain.data, from->plain.nbytes, out, &scale) == STATUS_OK;
 }

@@ -12,6 +12,7 @@
 #include "base/cores.h"
 #include "fold/result.h"
 #include "number/integer.h"
+#include "query/summary.h"
 
 #define RANKS_A_RESULT 4 /* of an interquartile range; others have 2 */
 
@@ -117,32 +118,54 @@ static bool needs_ranks(const struct plan *plan)
 	return false;
 }
 
+/* Lists the ranks of an operation on a column of n numbers. */
+static enum status list_ranks(struct ranks *r, enum operation operation,
+			      struct percentile percentile, uint64_t n)
+{
+	struct ranked *grown;
+
+	if (!(operation_needs(operation) & MOMENT_VALUES) || n == 0)
+		return STATUS_OK;
+	grown = realloc(r->at, (r->n + RANKS_A_RESULT) * sizeof *grown);
+	if (!grown)
+		return STATUS_NO_MEMORY;
+	r->at = grown;
+	add_result(r, operation, percentile, n);
+	return STATUS_OK;
+}
+
+/* Lists the ranks of a column of the summary. */
+static enum status list_summary_ranks(struct ranks *r, uint64_t n)
+{
+	enum status status = STATUS_OK;
+
+	for (const struct summary_column *s = summary_columns; s->name && status == STATUS_OK; s++)
+		if (s->of_numbers != NOPERATIONS)
+			status = list_ranks(r, s->of_numbers, s->percentile, n);
+	return status;
+}
+
 enum status ranks_list(const struct query *q, const struct partial *total, struct ranks **out)
 {
 	struct ranks *ranks = *out = NULL;
+	enum status status = STATUS_OK;
 
 	if (!needs_ranks(&q->plan))
 		return STATUS_OK;
 	ranks = *out = calloc(q->plan.ncolumns + 1, sizeof *ranks);
 	if (!ranks)
 		return STATUS_NO_MEMORY;
-	for (size_t i = 0; i < q->nresults; i++) {
-		size_t c = q->results[i].column;
-		struct ranks *r = &ranks[c];
-		struct ranked *grown;
-		uint64_t n = result_nnumbers(&total->columns[c]);
-		if (!(operation_needs(q->results[i].operation) & MOMENT_VALUES) || n == 0)
-			continue;
-		grown = realloc(r->at, (r->n + RANKS_A_RESULT) * sizeof *grown);
-		if (!grown)
-			return STATUS_NO_MEMORY;
-		r->at = grown;
-		add_result(r, q->results[i].operation, q->uses[q->results[i].use].percentile, n);
+	for (size_t i = 0; !q->summary && i < q->nresults && status == STATUS_OK; i++) {
+		const struct result *r = &q->results[i];
+		status = list_ranks(&ranks[r->column], r->operation, q->uses[r->use].percentile,
+				    result_nnumbers(&total->columns[r->column]));
 	}
-	for (size_t c = 0; c < q->plan.ncolumns; c++)
+	for (size_t c = 0; q->summary && c < q->plan.ncolumns && status == STATUS_OK; c++)
+		status = list_summary_ranks(&ranks[c], result_nnumbers(&total->columns[c]));
+	for (size_t c = 0; c < q->plan.ncolumns && status == STATUS_OK; c++)
 		if (ranks[c].n > 0)
 			sort_ranks(&ranks[c]);
-	return STATUS_OK;
+	return status;
 }
 
 void ranks_free(struct ranks *ranks, size_t ncolumns)

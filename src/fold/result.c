@@ -90,10 +90,11 @@ static bool set_pair(const struct query *q, const struct partial *total, const s
 	return set_cell(value, text, true) && name->text;
 }
 
-/* Whether a column that takes text has any. */
+/* Whether a column's first and last value are texts. */
 static bool holds_text(const struct plan_column *plan, const struct column_partial *column)
 {
-	return plan->takes_text && column->ninvalid > column->nnuls;
+	return is_text_column(plan, column) ||
+	       (plan->takes_text && column->ninvalid > column->nnuls);
 }
 
 /* Sets the cell to one of the column's texts, or "" where there is none. */
@@ -315,7 +316,7 @@ static bool has_many_keys(const struct described *d)
 	return (keys && keys->is_over) || (text_keys && text_keys->is_over);
 }
 
-static bool set_summary_cell(struct cell *cell, const struct described *d,
+static bool set_summary_cell(struct cell *cell, struct described *d,
 			     const struct summary_column *s)
 {
 	enum operation operation = d->is_text ? s->of_texts : s->of_numbers;
@@ -339,6 +340,7 @@ static bool set_summary_cell(struct cell *cell, const struct described *d,
 	case SUMMARY_RESULT:
 		break;
 	}
+	d->moments.percentile = s->percentile;
 	return operation == NOPERATIONS ? set_cell(cell, "", true)
 					: set_statistic(operation, &d->moments, cell);
 }
@@ -372,29 +374,30 @@ static bool set_summary_names(const struct query *q, struct cell *names)
 	return ok;
 }
 
-static bool set_summary_row(const struct query *q, const struct partial *total, size_t c,
-			    struct cell *row)
+static bool set_summary_row(const struct query *q, const struct partial *total,
+			    const struct ranks *ranks, size_t c, struct cell *row)
 {
 	struct described d = {&q->plan.columns[c], &total->columns[c], .is_text = false};
 	bool ok = true;
 
 	d.is_text = is_text_column(d.plan, d.column);
 	read_moments(d.plan, d.column, &d.moments);
+	d.moments.ranks = ranks ? &ranks[c] : NULL;
 	for (const struct summary_column *s = shown(q, summary_columns); ok && s->name;
 	     s = shown(q, s + 1))
 		ok = set_summary_cell(row++, &d, s);
 	return ok;
 }
 
-static enum status summary(const struct query *q, const struct partial *total, struct table *t,
-			   struct fault *fault)
+static enum status summary(const struct query *q, const struct partial *total,
+			   const struct ranks *ranks, struct table *t, struct fault *fault)
 {
 	if (table_init(t, count_shown(q), q->plan.ncolumns) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (!set_summary_names(q, t->names))
 		return no_memory(t, fault);
 	for (size_t c = 0; c < q->plan.ncolumns; c++)
-		if (!set_summary_row(q, total, c, &t->cells[c * t->ncolumns]))
+		if (!set_summary_row(q, total, ranks, c, &t->cells[c * t->ncolumns]))
 			return no_memory(t, fault);
 	return STATUS_OK;
 }
@@ -403,7 +406,7 @@ enum status result_table(const struct query *q, const struct partial *total,
 			 const struct ranks *ranks, struct table *out, struct fault *fault)
 {
 	if (q->summary)
-		return summary(q, total, out, fault);
+		return summary(q, total, ranks, out, fault);
 	if (q->matrix)
 		return matrix(q, total, out, fault);
 	if (q->nresults == 1 && operation_kind(q->results[0].operation) == OPERATION_TABLE)

@@ -193,18 +193,18 @@ static enum status fold_texts(const struct fold *m, size_t c, struct row_fields 
 	return status;
 }
 
-/* Offers fields to the column's ends: from the last one back if at_end, else from the first one on. */
+/* Offers fields to an end of the column: for the last ones from the last field back. */
 static enum status offer_fields(const struct fold *m, size_t c, const struct row_fields *fields,
-				struct ends *ends, bool at_end)
+				struct ends *ends, enum end end)
 {
 	enum status status = STATUS_OK;
 	bool taken = false;
 
 	for (size_t i = 0; i < fields->nrows && !taken && status == STATUS_OK; i++) {
-		size_t row = at_end ? fields->nrows - 1 - i : i;
+		size_t row = end == END_FIRST ? i : fields->nrows - 1 - i;
 		struct field_span span = row_field(m->text, fields->ends + row * fields->stride,
 						   fields->drops_cr);
-		status = ends_offer(ends, at_end, m->f->plan, c, m->text + span.begin,
+		status = ends_offer(ends, end, m->f->plan, c, m->text + span.begin,
 				    span.end - span.begin, &m->f->scratch, &taken);
 	}
 	return status;
@@ -218,8 +218,10 @@ static enum status fold_ends(const struct fold *m, size_t c, const struct row_fi
 	if (!ends)
 		return STATUS_NO_MEMORY;
 	if (!ends_has_first(ends))
-		status = offer_fields(m, c, fields, ends, false);
-	return status == STATUS_OK ? offer_fields(m, c, fields, ends, true) : status;
+		status = offer_fields(m, c, fields, ends, END_FIRST);
+	if (status == STATUS_OK && m->f->plan->columns[c].if_numeric)
+		status = offer_fields(m, c, fields, ends, END_LAST_NUMBER);
+	return status == STATUS_OK ? offer_fields(m, c, fields, ends, END_LAST) : status;
 }
 
 /* To begin the SIMD fold costs as much as folding a few fields one by one. If it folds fewer than

@@ -4,9 +4,11 @@
  */
 #include "query/summary.h"
 
-#define RESULT(name, of_numbers, of_texts) {name, SUMMARY_RESULT, of_numbers, of_texts, false}
-#define COSTLY(name, of_numbers, of_texts) {name, SUMMARY_RESULT, of_numbers, of_texts, true}
-#define OTHER(name, value) {name, value, NOPERATIONS, NOPERATIONS, false}
+#define RESULT(name, of_numbers, of_texts) {name, SUMMARY_RESULT, of_numbers, of_texts, false, {0, 0}}
+#define COSTLY(name, of_numbers, of_texts) {name, SUMMARY_RESULT, of_numbers, of_texts, true, {0, 0}}
+#define QUARTILE(name, percent) \
+	{name, SUMMARY_RESULT, OPERATION_PERCENTILE, NOPERATIONS, true, {percent, 0}}
+#define OTHER(name, value) {name, value, NOPERATIONS, NOPERATIONS, false, {0, 0}}
 
 const struct summary_column summary_columns[] = {
 	OTHER("column", SUMMARY_NAME),
@@ -19,9 +21,12 @@ const struct summary_column summary_columns[] = {
 	RESULT("max", OPERATION_MAX, OPERATION_TEXT_MAX),
 	RESULT("mean", OPERATION_MEAN, NOPERATIONS),
 	COSTLY("stddev", OPERATION_STDDEV, NOPERATIONS),
+	QUARTILE("p25", 25),
+	QUARTILE("p50", 50),
+	QUARTILE("p75", 75),
 	OTHER("shortest", SUMMARY_SHORTEST),
 	OTHER("longest", SUMMARY_LONGEST),
-	{"distinct", SUMMARY_DISTINCT, OPERATION_COUNT_DISTINCT, OPERATION_COUNT_DISTINCT, true},
+	{"distinct", SUMMARY_DISTINCT, OPERATION_COUNT_DISTINCT, OPERATION_COUNT_DISTINCT, true, {0, 0}},
 	COSTLY("mode", OPERATION_MODE, OPERATION_MODE),
 	OTHER(NULL, SUMMARY_NAME),
 };

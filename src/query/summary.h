@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "query/options.h"
+#include "query/percentile.h"
 
 enum summary_value {
 	SUMMARY_NAME,
@@ -30,6 +31,7 @@ struct summary_column {
 	 * NOPERATIONS: the cell is empty. */
 	enum operation of_numbers, of_texts;
 	bool is_costly; /* for --all only */
+	struct percentile percentile; /* of OPERATION_PERCENTILE */
 };
 
 /* Ends with a column whose name is NULL. */

@@ -166,6 +166,12 @@ def check_ends():
                     '{"first(k)": "a", "first(x)": 1.00, "count(k)": 3}\n')
     harness.answers("of no value", ["--first=x", "--last=x", "--format=plain"], b"x\n\n\n", "\n\n")
     harness.answers("'*' is every numeric column", ["--first=*"], table, "first(x),first(y)\n1.00,10\n")
+    harness.answers("beside '*', whose first value is missing", ["--first=k", "--last=k", "--sum=*"], b"k,x\n,1\nb,2\nc,3\n",
+                    "first(k),last(k),sum(x)\nb,c,6\n")
+    harness.answers("beside '*': numbers", ["--first=k", "--last=k", "--sum=*"], b"k,x\n3,1\n4,2\n",
+                    "first(k),last(k),sum(k),sum(x)\n3,4,7,3\n")
+    harness.warns("beside '*', a text left out", ["--last=k", "--sum=*", "--invalid=skip"], b"k,x\n3,1\n4,2\nb,3\n",
+                  "last(k),sum(k),sum(x)\n4,7,6\n", "1 value of column 'k' left out")
     harness.answers("one text makes it a column of text: as spelled", ["--first=1", "--last=1", "--header=no", "--format=plain"],
                     b"007\n1.5\nx1\n2e0\n", "007\n2e0\n")
     harness.answers("without text: numbers, at the column's scale", ["--first=1", "--last=1", "--header=no", "--format=plain"],

@@ -103,10 +103,10 @@ def check_dates():
 
 
 def check_all():
-    head = HEAD.replace("mean,", "mean,stddev,").replace("longest", "longest,distinct,mode")
+    head = HEAD.replace("mean,", "mean,stddev,p25,p50,p75,").replace("longest", "longest,distinct,mode")
     gives("--all", ["--all", "--format=csv"], b"a,b,c\n1,x,\n2,y,\n4,z,\n", head
-          + "a,number,3,0,0,7,1,4,2.3333333333333333,1.5275252316519467,,,3,1\nb,text,3,0,0,,x,z,,,1,1,3,x\n"
-          + "c,empty,0,3,0,0,,,,,,,0,\n")
+          + "a,number,3,0,0,7,1,4,2.3333333333333333,1.5275252316519467,1.5,2,3,,,3,1\nb,text,3,0,0,,x,z,,,,,,1,1,3,x\n"
+          + "c,empty,0,3,0,0,,,,,,,,,,0,\n")
     for n, distinct in ((100000, "100000"), (100001, ">100000")):
         data = b"t,n\n" + b"".join(b"v%d,%d\n" % (k, k) for k in range(n)) + b"v7,7\n"
         mode = ("", "") if n > 100000 else ("v7", "7")
@@ -114,7 +114,7 @@ def check_all():
         got = [line.split(",")[-2:] for line in r.out.decode().split("\n")[1:3]]
         harness.is_(got, [[distinct, mode[0]], [distinct, mode[1]]], "%d different values" % n)
     gives("distinct in a column of texts and numbers", ["--all", "--format=csv"], rows(b"1", b"x", b"1", b"\"x\"", b"y"),
-          head + "x,text,5,0,0,,1,y,,,1,1,3,1\n")
+          head + "x,text,5,0,0,,1,y,,,,,,1,1,3,1\n")
     for args in (["--sum=a"], ["--where", "a > 1"], ["--cumsum=a"], ["--count-records"]):
         r = harness.run(["--all"] + args, b"a\n1\n")
         harness.ok(r.status == 2 and not r.out and b"--all is for the summary" in r.err, "--all with %s" % args[0],

@@ -396,10 +396,10 @@ def _row(q, label, kind, column, invalid):
         cells.append(b"%d" % invalid)
     more = [column.answer("count-distinct").encode(), oracle_judge.as_cell(column.answer("mode"))] * q.everything
     if kind in ("number", "empty"):
-        asked = ("sum", "min", "max", "mean") + (("stddev",) if q.everything else ())
+        asked = ("sum", "min", "max", "mean") + (("stddev", "p25", "p50", "p75") if q.everything else ())
         return cells + [(column.answer(o) or "").encode() for o in asked] + [b"", b""] + more
     lengths = [len(v) for v in column.raw]
-    return cells + [b"", column.answer("text-min"), column.answer("text-max"), b""] + [b""] * q.everything + [
+    return cells + [b"", column.answer("text-min"), column.answer("text-max"), b""] + [b""] * (4 * q.everything) + [
         b"%d" % min(lengths), b"%d" % max(lengths)] + more
 
 

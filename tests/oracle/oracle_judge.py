@@ -10,9 +10,9 @@ import re
 from oracle_text import Unclear, in_json, is_utf8
 
 # The columns of the summary, with --all.
-SUMMARY_ALL = ("column", "type", "count", "missing", "invalid", "sum", "min", "max", "mean", "stddev", "shortest",
-               "longest", "distinct", "mode")
-SUMMARY = tuple(c for c in SUMMARY_ALL if c not in ("stddev", "distinct", "mode"))
+SUMMARY_ALL = ("column", "type", "count", "missing", "invalid", "sum", "min", "max", "mean", "stddev", "p25", "p50", "p75",
+               "shortest", "longest", "distinct", "mode")
+SUMMARY = tuple(c for c in SUMMARY_ALL if c not in ("stddev", "p25", "p50", "p75", "distinct", "mode"))
 CUT = 24  # characters of a text in a table; longer ones end in an ellipsis
 KINDS = {       # what a message of each kind must hold
     "ragged": rb"[0-9]+ fields? where the (header|first record) has [0-9]+",
@@ -69,7 +69,7 @@ class Answer:
     def is_shown(self, format):
         """Is it a table for people?"""
         results = self.out is None and not self.bad
-        return results and (format == "table" or (format == "auto" and self.rows is not None and self.titles is SUMMARY))
+        return results and (format == "table" or (format == "auto" and self.rows is not None and self.titles in (SUMMARY, SUMMARY_ALL)))
 
     def text(self, format):
         """The bytes on stdout; Unclear for a format whose bytes are not fixed."""
@@ -103,6 +103,8 @@ class Answer:
     def lost_in_table(self, out):
         """The cells that a table for people does not show."""
         seen = out.decode("utf-8", "replace")
+        if self.rows is not None and self.titles not in (SUMMARY, SUMMARY_ALL):  # a matrix
+            return [c for row in self.rows for c in map(bytes.decode, filter(is_utf8, row)) if c.isprintable() and c not in seen]
         whole = [as_cell(v) for _, v in self.values or ()] + [row[0] for row in self.rows or ()]
         whole += [c for row in self.rows or () if row[1] in (b"number", b"empty")
                   for title, c in zip(self.titles, row) if title != "mode"]

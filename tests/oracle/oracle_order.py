@@ -4,7 +4,7 @@ import collections
 import fractions
 
 # Some percentiles by their option, and what is made of percentiles.
-PERCENTILES = {"median": "50", "p0": "0", "p1": "1", "p25": "25", "p33.333": "33.333", "p99.9": "99.9", "p100": "100"}
+PERCENTILES = {"median": "50", "p0": "0", "p1": "1", "p25": "25", "p33.333": "33.333", "p50": "50", "p75": "75", "p99.9": "99.9", "p100": "100"}
 QUANTILES = tuple(PERCENTILES) + ("iqr",)
 
 
