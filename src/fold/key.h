@@ -144,7 +144,7 @@ static inline uint64_t key_make(const char *text, size_t n, bool is_padded, stru
 		return hash;
 	}
 	if (!is_padded)
-		text = memcpy(copy, text, n);
+		text = (const char *)memcpy(copy, text, n);
 	key->low = key_load(text) & bytes[n];
 	key->high = (key_load(text + 8) & (n > 8 ? bytes[n - 8] : 0)) | (uint64_t)(n + 1) << 56;
 	return key_hash_inline(key, seed);

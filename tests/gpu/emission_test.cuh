@@ -51,8 +51,14 @@ static void trial_begin(struct trial *t)
 	t->plan.emits = true;
 	t->plan.nmissing = 2;
 	t->plan.missing = spellings;
-	for (uint32_t c = 0; c < NFIELDS; c++)
-		t->columns[c] = {c, "", MOMENTS_FUSED, c != 3, false, false, INVALID_SKIP, 0};
+	for (uint32_t c = 0; c < NFIELDS; c++) {
+		t->columns[c] = {};
+		t->columns[c].field = c;
+		t->columns[c].name = "";
+		t->columns[c].needs = MOMENTS_FUSED;
+		t->columns[c].parses = c != 3;
+		t->columns[c].invalid = INVALID_SKIP;
+	}
 }
 
 static void trial_scan(struct trial *t, enum new_column_kind kind, size_t column, size_t predicate)
