@@ -3,6 +3,9 @@
 
     sum(data, column, threads)        the sum of one column
     every(data, threads)              sum, min, max of all columns of wide
+    deviations(data, threads)         standard deviation of all columns of wide
+    order(data, threads)              median, 99th percentile and number of different values of narrow's `value`
+    covariances(data, threads)        of the columns of PAIRS, wide
     running(data, threads, sink)      narrow with the running sum of `value` behind each record
     where(data, threads, sink)        the records of logs whose status is 404: a tenth
 
@@ -18,6 +21,7 @@ from measure import Command
 KEPT = "404"
 VALUE = KINDS["narrow"]
 WIDE = ["c%d" % (i + 1) for i in range(WIDE_NCOLUMNS)]
+PAIRS = list(zip(WIDE[0:10:2], WIDE[1:10:2]))
 
 
 class Peer:
@@ -72,6 +76,14 @@ class Datamash(Peer):
         return self.fed(data, [self.path, "-t,", "--header-in", "sum", columns, "min", columns,
                                "max", columns])
 
+    def deviations(self, data, threads):
+        return self.fed(data, [self.path, "-t,", "--header-in", "sstdev", "1-%d" % WIDE_NCOLUMNS])
+
+    def order(self, data, threads):
+        field = str(VALUE.field)
+        return self.fed(data, [self.path, "-t,", "--header-in", "median", field, "perc:99", field,
+                               "countunique", field])
+
 
 class Miller(Peer):
     reads_gz = True
@@ -85,6 +97,9 @@ class Miller(Peer):
 
     def every(self, data, threads):
         return self._ask(data, ["stats1", "-a", "sum,min,max", "--fr", "^c"])
+
+    def deviations(self, data, threads):
+        return self._ask(data, ["stats1", "-a", "stddev", "--fr", "^c"])
 
     def running(self, data, threads, sink):
         return self._ask(data, ["step", "-a", "rsum", "-f", VALUE.name], sink == "/dev/null")
@@ -113,6 +128,16 @@ class Duckdb(Peer):
         return self._ask(data, threads,
                          "SELECT sum(COLUMNS(*)), min(COLUMNS(*)), max(COLUMNS(*)) FROM %s")
 
+    def deviations(self, data, threads):
+        return self._ask(data, threads, "SELECT stddev_samp(COLUMNS(*)) FROM %s")
+
+    def order(self, data, threads):
+        return self._ask(data, threads, "SELECT median({0}), quantile_cont({0}, 0.99), count(DISTINCT {0}) FROM %s"
+                         .format(VALUE.name))
+
+    def covariances(self, data, threads):
+        return self._ask(data, threads, "SELECT %s FROM %%s" % ", ".join("covar_samp(%s, %s)" % pair for pair in PAIRS))
+
     def _copy(self, data, threads, sink, query):
         return self._ask(data, threads, "COPY (%s) TO '%s' (FORMAT csv, HEADER, USE_TMP_FILE false)"
                          % (query, sink))
@@ -136,7 +161,7 @@ class DuckdbModule(Duckdb):
 class DuckdbText(Duckdb):
     """Records are not changed: as text they need no conversion."""
     table_options = ", all_varchar = true"
-    sum = every = running = None
+    sum = every = deviations = order = covariances = running = None
 
     def where(self, data, threads, sink):
         return self._copy(data, threads, sink, "SELECT * FROM %%s WHERE status = '%s'" % KEPT)
@@ -161,6 +186,17 @@ class Polars(Peer):
         return self._ask(data, threads, "a = pl.all()\nprint(*t.select(a.sum(), "
                          "a.min().name.suffix('_min'), a.max().name.suffix('_max'))"
                          ".collect().row(0))")
+
+    def deviations(self, data, threads):
+        return self._ask(data, threads, "print(*t.select(pl.all().std()).collect().row(0))")
+
+    def order(self, data, threads):
+        return self._ask(data, threads, "v = pl.col(%r)\nprint(*t.select(v.median(), v.quantile(0.99, 'linear').alias('p'), "
+                         "v.n_unique().alias('n')).collect().row(0))" % VALUE.name)
+
+    def covariances(self, data, threads):
+        return self._ask(data, threads, "print(*t.select(%s).collect().row(0))" % ", ".join(
+            "pl.cov(%r, %r).alias('%s%s')" % (pair + pair) for pair in PAIRS))
 
     def running(self, data, threads, sink):
         return self._ask(data, threads, "t.with_columns(r=pl.col(%r).cum_sum()).sink_csv(%r)"

@@ -35,6 +35,9 @@ TASKS = (
     _sum("floats", title=" (17 digits)"),
     _sum("floats", column=inputs.EXPONENTS, name="sum-exponents", title=" (exponents)"),
     Task("all-wide", "every", "wide", "file", None, "sum, min, max of all 50 columns, wide"),
+    Task("stddev-wide", "deviations", "wide", "file", None, "standard deviation of all 50 columns, wide"),
+    Task("order-narrow", "order", "narrow", "file", None, "median, 99th percentile and different values of value, narrow"),
+    Task("cov-wide", "covariances", "wide", "file", None, "covariances of 10 columns, two by two, wide"),
     _sum("logs", "pipe", name="pipe-logs", title=" from a pipe"),
     _sum("narrow", "pipe", name="pipe-narrow", title=" from a pipe"),
     _sum("logs", "gz", name="gz-logs", title=".csv.gz of one member"),
@@ -46,6 +49,7 @@ TASKS = (
          "the records of logs with status 404, a tenth, to /dev/null"),
 )
 
+STREAMS = ("running", "where")  # questions whose answers are records
 RUNNING_SUM = "4"  # the column after those of narrow
 SIMD = ("avx2", "portable")  # values of GPUSTAT_SIMD, besides the machine's own
 
@@ -54,11 +58,13 @@ def gpustat_options(task):
     """The options that ask gpustat this task's question."""
     if task.question == "sum":
         return ["--sum", task.column.name]
-    if task.question == "every":
-        return ["--sum", "*", "--min", "*", "--max", "*"]
-    if task.question == "running":
-        return ["--cumsum", peers.VALUE.name]
-    return ["--where", "status = " + peers.KEPT]
+    value = peers.VALUE.name
+    return {"every": ["--sum", "*", "--min", "*", "--max", "*"],
+            "deviations": ["--stddev", "*"],
+            "order": ["--median", value, "--p99", value, "--count-distinct", value],
+            "covariances": ["--cov", ",".join("%s:%s" % pair for pair in peers.PAIRS)],
+            "running": ["--cumsum", value],
+            "where": ["--where", "status = " + peers.KEPT]}[task.question]
 
 
 def gpustat_command(path, task, data, threads, simd=None, redirect=False, under=()):
@@ -68,7 +74,7 @@ def gpustat_command(path, task, data, threads, simd=None, redirect=False, under=
     """
     argv = [*under, path, "--device", "cpu", "--threads", str(threads), *gpustat_options(task)]
     env = {"GPUSTAT_SIMD": simd} if simd else {}
-    quiet = task.question in ("running", "where")
+    quiet = task.question in STREAMS
     if data.way == "pipe":
         line = "cat %s | %s" % (shlex.quote(data.path), shlex.join(argv))
         return Command(line, env, None, quiet)
@@ -86,7 +92,7 @@ def stream_check(path, task, command):
 
 
 def _gpustat(path, task, data, threads):
-    streams = task.question in ("running", "where")
+    streams = task.question in STREAMS
 
     def one(name, nthreads, **how):
         command = gpustat_command(path, task, data, nthreads, **how)
@@ -121,7 +127,7 @@ def _peers(path, task, data, threads, programs):
         ask = getattr(peer, task.question, None)
         for nthreads in counts if peer.threaded and data.way == "file" else [threads]:
             shown = nthreads if peer.threaded else None
-            if ask and task.question in ("sum", "every"):
+            if ask and task.question not in STREAMS:
                 args = (data, task.column) if task.question == "sum" else (data,)
                 command = ask(*args, nthreads)
                 yield Contestant(_unpacked_by(data, command) + peer.name, "peer", shown, command,

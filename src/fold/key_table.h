@@ -110,7 +110,8 @@ static inline void *key_table_value(const struct key_table *t, size_t slot)
 /* The hash of a key in a table, without its KEY_PART_BITS highest bits unless the key is in line. */
 uint64_t key_table_hash(const struct key *key, struct key_seed seed);
 
-/* Moves the bytes of from's long keys to t, so that t may insert these keys without a copy. from then is good for nothing but key_table_free. */
+/* Moves the bytes of from's long keys to t, so that t may insert these keys without a copy. from then is
+ * good for nothing but key_table_free. */
 void key_table_take_arena(struct key_table *t, struct key_table *from);
 
 /* Like key_table_add, for a key that the table does not have. adopts: t owns the bytes of a long key

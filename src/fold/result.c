@@ -50,7 +50,8 @@ static void read_moments(const struct plan_column *plan, const struct column_par
 {
 	uint64_t ntexts = column->ninvalid - result_nleft_out(plan, column);
 
-	statistic_moments(column, result_nnumbers(column) + ntexts, is_text_column(plan, column) || plan->takes_text, out);
+	statistic_moments(column, result_nnumbers(column) + ntexts,
+			  is_text_column(plan, column) || plan->takes_text, out);
 }
 
 static bool set_cell(struct cell *cell, const char *text, bool is_number)

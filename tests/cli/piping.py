@@ -236,15 +236,17 @@ def check_slow_reader():
     p = subprocess.Popen([harness.program(), "--device=cpu", "--cumsum=n"], stdin=subprocess.PIPE,
                          stdout=subprocess.PIPE, env=harness.environment(), bufsize=0)
     os.set_blocking(p.stdin.fileno(), False)
-    block, taken, idle = b"n,t,m\n" + ROW * ROWS, 0, 0
+    rows = memoryview(ROW * ROWS)
+    block, taken, idle = memoryview(b"n,t,m\n"), 0, 0
     while idle < 5 and taken < 400 * 10 ** 6:
         _, ready, _ = select.select([], [p.stdin], [], 0.1)
         idle = 0 if ready else idle + 1
         try:
-            taken += (os.write(p.stdin.fileno(), block[:1 << 20]) if ready else 0)
-            block = ROW * ROWS
+            nbytes = os.write(p.stdin.fileno(), block[:1 << 20]) if ready else 0
         except BlockingIOError:
-            pass
+            continue
+        taken += nbytes
+        block = block[nbytes:] or rows  # perhaps only a part was taken, which may end within a record
     p.kill()
     p.communicate()
     ok(taken < 250 * 10 ** 6, "a reader that stops stops the reading", "%d bytes were taken in" % taken)
