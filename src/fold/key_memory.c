@@ -1,29 +1,187 @@
 /* SPDX-License-Identifier: MIT
  *
- * key_memory.c - see key_memory.h. Huge pages made no difference to 2 million keys (a virtual machine
- * with 2 cores, 2026-11-23).
+ * key_memory.c - see key_memory.h. Sizes are rounded up to powers of two. Small blocks are malloc's,
+ * large ones are mapped one by one. Those between are cut from regions by the buddy system (Knuth, The
+ * Art of Computer Programming 1, 2.5): all tables of a column grow at about the same time, so what two
+ * neighbours leave makes one block of the next size.
  */
 #include "fold/key_memory.h"
 
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 
 #include "base/memory_limit.h"
 
+#define UNIT_NBYTES ((size_t)1 << 12)   /* the least size of a block of a region */
+#define LARGE_NBYTES ((size_t)1 << 22)  /* the least size of one that is mapped by itself */
+#define REGION_NBYTES ((size_t)1 << 23) /* and its alignment */
+#define REGION_NUNITS (REGION_NBYTES / UNIT_NBYTES)
+#define NORDERS 11 /* sizes of UNIT_NBYTES << 0, 1, ... up to half a region */
+
+/* A block that is free. */
+struct free_block {
+	struct free_block *next, **link; /* link: what points to this block */
+};
+
+/* The first unit of a region. */
+struct region {
+	uint8_t free_order[REGION_NUNITS]; /* by unit: 1 + the order of the free block that begins there */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct free_block *free_blocks[NORDERS]; /* lists */
+
+/* Maps nbytes of zeros, in huge pages where the system has them. NULL: no memory. */
+static void *map(size_t nbytes)
+{
+	void *memory = mmap(NULL, nbytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return NULL;
+#ifdef MADV_HUGEPAGE
+	madvise(memory, nbytes, MADV_HUGEPAGE);
+#endif
+	return memory;
+}
+
+/* ---- regions; the caller holds the lock ---- */
+
+static struct region *region_of(const void *block)
+{
+	return (struct region *)((uintptr_t)block & ~(uintptr_t)(REGION_NBYTES - 1));
+}
+
+static uint8_t *free_order_of(const void *block)
+{
+	struct region *r = region_of(block);
+
+	return &r->free_order[(size_t)((const char *)block - (char *)r) / UNIT_NBYTES];
+}
+
+static void put(void *memory, int order)
+{
+	struct free_block *block = memory, **list = &free_blocks[order];
+
+	*block = (struct free_block){*list, list};
+	if (*list)
+		(*list)->link = &block->next;
+	*list = block;
+	*free_order_of(block) = (uint8_t)(order + 1);
+}
+
+static void take(struct free_block *block)
+{
+	*block->link = block->next;
+	if (block->next)
+		block->next->link = block->link;
+	*free_order_of(block) = 0;
+}
+
+/* Maps a region; its blocks of every order but the first unit are free. */
+static bool add_region(void)
+{
+	char *memory = map(2 * REGION_NBYTES), *begin;
+
+	if (!memory)
+		return false;
+	begin = (char *)region_of(memory + REGION_NBYTES - 1);
+	if (begin > memory)
+		munmap(memory, (size_t)(begin - memory));
+	munmap(begin + REGION_NBYTES, (size_t)(memory + REGION_NBYTES - begin));
+	for (int order = 0; order < NORDERS; order++)
+		put(begin + (UNIT_NBYTES << order), order);
+	return true;
+}
+
+/* Takes a block of the order, whose bytes are any. NULL: no memory. */
+static void *take_order(int order)
+{
+	struct free_block *block;
+	int larger = order;
+
+	while (larger < NORDERS && !free_blocks[larger])
+		larger++;
+	if (larger == NORDERS)
+		return add_region() ? take_order(order) : NULL;
+	block = free_blocks[larger];
+	take(block);
+	while (larger-- > order)
+		put((char *)block + (UNIT_NBYTES << larger), larger);
+	return block;
+}
+
+/* Frees a block, and joins it with its free neighbours. */
+static void put_joined(void *memory, int order)
+{
+	uintptr_t block = (uintptr_t)memory;
+
+	for (; order + 1 < NORDERS; order++) {
+		uintptr_t buddy = block ^ (UNIT_NBYTES << order);
+		if (*free_order_of((void *)buddy) != order + 1)
+			break;
+		take((struct free_block *)buddy);
+		block = block < buddy ? block : buddy;
+	}
+	put((void *)block, order);
+}
+
+/* ---- blocks of any size ---- */
+
+static size_t rounded(size_t nbytes)
+{
+	return nbytes <= 16 ? 16 : (size_t)1 << (64 - __builtin_clzll(nbytes - 1));
+}
+
+static int order_of(size_t size)
+{
+	return __builtin_ctzll(size / UNIT_NBYTES);
+}
+
+static void *new_block(size_t size)
+{
+	void *block;
+
+	if (size < UNIT_NBYTES)
+		return calloc(1, size);
+	if (size >= LARGE_NBYTES)
+		return map(size);
+	pthread_mutex_lock(&lock);
+	block = take_order(order_of(size));
+	pthread_mutex_unlock(&lock);
+	return block ? memset(block, 0, size) : NULL;
+}
+
 enum status key_memory_new(size_t nbytes, void **memory)
 {
-	if (!memory_take(nbytes))
+	size_t size = rounded(nbytes);
+
+	if (!memory_take(size))
 		return STATUS_MANY_KEYS;
-	*memory = calloc(1, nbytes);
+	*memory = new_block(size);
 	if (*memory)
 		return STATUS_OK;
-	memory_give(nbytes);
+	memory_give(size);
 	return STATUS_NO_MEMORY;
 }
 
 void key_memory_free(void *memory, size_t nbytes)
 {
+	size_t size = rounded(nbytes);
+
 	if (!memory)
 		return;
-	free(memory);
-	memory_give(nbytes);
+	memory_give(size);
+	if (size < UNIT_NBYTES) {
+		free(memory);
+	} else if (size >= LARGE_NBYTES) {
+		munmap(memory, size);
+	} else {
+		pthread_mutex_lock(&lock);
+		put_joined(memory, order_of(size));
+		pthread_mutex_unlock(&lock);
+	}
 }

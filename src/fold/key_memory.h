@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * key_memory.h - the memory of tables of keys: zeroed, and taken of the limit of memory_limit.h, because
- * a column may have as many different values as the input has records.
+ * key_memory.h - the memory of tables of keys, which all count towards --memory.
+ *
+ * Tables grow by doubling, many at a time. What one of them leaves, another takes: given back to the
+ * system and taken again, each page would be faulted and cleared anew. With malloc, whose arenas trim
+ * themselves, that was half of the time of --count-distinct with two threads (0.80 s, now 0.36 s, for
+ * 22 million values, 2 million of them different; a virtual machine with 2 cores, 2026-11-23).
  */
 #ifndef GPUSTAT_KEY_MEMORY_H
 #define GPUSTAT_KEY_MEMORY_H
@@ -10,9 +14,11 @@
 
 #include "base/status.h"
 
-/* Sets *memory to nbytes of zeros, to be freed with key_memory_free. Any thread may call these two.
- * Errors: STATUS_NO_MEMORY; STATUS_MANY_KEYS, where the limit has fewer bytes left. */
+/* Allocates nbytes > 0 of zeros, aligned to 16 bytes, to be freed with key_memory_free and the same nbytes.
+ * Any thread may call it. Errors: STATUS_NO_MEMORY; STATUS_MANY_KEYS: --memory is used up. */
 enum status key_memory_new(size_t nbytes, void **memory);
+
+/* memory: of key_memory_new, or NULL. */
 void key_memory_free(void *memory, size_t nbytes);
 
 #endif

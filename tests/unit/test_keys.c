@@ -4,6 +4,8 @@
  * (fold/keys.h): its laws, against a list that is searched from front to back.
  */
 #include "tap.h"
+#include "base/memory_limit.h"
+#include "fold/key_memory.h"
 #include "fold/keys.h"
 #include "simd/simd.h"
 
@@ -19,6 +21,66 @@ static uint64_t random_below(uint64_t n)
 	random_state ^= random_state >> 7;
 	random_state ^= random_state << 17;
 	return random_state % n;
+}
+
+/* ---- memory ---- */
+
+#define NBLOCKS 300
+
+/* A block whose bytes are all `fill`. */
+struct block {
+	unsigned char *bytes;
+	size_t nbytes;
+	unsigned char fill;
+};
+
+static bool is_all(const struct block *b, unsigned char byte)
+{
+	size_t i = 0;
+
+	while (i < b->nbytes && b->bytes[i] == byte)
+		i++;
+	return i == b->nbytes;
+}
+
+/* Sizes of 1 byte to 8 MiB, small ones as often as large ones, powers of two among them. */
+static size_t random_size(void)
+{
+	size_t power = (size_t)1 << random_below(24);
+
+	return random_below(2) ? power : power / 2 + 1 + (size_t)random_below(power - power / 2);
+}
+
+/* Frees blocks and makes others in random order: each begins with zeros, and keeps what is written. */
+static void test_memory(void)
+{
+	static struct block blocks[NBLOCKS];
+	bool zeros = true, kept = true;
+
+	memory_limit_set((uint64_t)1 << 40);
+	for (int turn = 0; turn < 3000; turn++) {
+		struct block *b = &blocks[random_below(turn < 2000 ? NBLOCKS : NBLOCKS / 10)];
+		void *memory;
+		kept = kept && is_all(b, b->fill);
+		key_memory_free(b->bytes, b->nbytes);
+		*b = (struct block){.nbytes = random_size(), .fill = (unsigned char)turn};
+		if (key_memory_new(b->nbytes, &memory) != STATUS_OK)
+			bail("out of memory");
+		b->bytes = memory;
+		zeros = zeros && is_all(b, 0) && (uintptr_t)memory % 16 == 0;
+		memset(b->bytes, b->fill, b->nbytes);
+	}
+	for (size_t i = 0; i < NBLOCKS; i++) {
+		kept = kept && is_all(&blocks[i], blocks[i].fill);
+		key_memory_free(blocks[i].bytes, blocks[i].nbytes);
+	}
+	ok(zeros, "memory: new blocks are zeros");
+	ok(kept, "memory: blocks do not overlap");
+	memory_limit_set((uint64_t)1 << 20);
+	ok(key_memory_new((size_t)1 << 20 | 1, &(void *){NULL}) == STATUS_MANY_KEYS,
+	   "memory: a block beyond the limit is refused, and all others were given back");
+	ok(key_memory_new((size_t)1 << 20, &(void *){NULL}) == STATUS_OK, "memory: a block of the limit's size");
+	memory_limit_set((uint64_t)1 << 40);
 }
 
 /* ---- keys and tables ---- */
@@ -397,6 +459,7 @@ int main(void)
 	plan_lazy();
 	make_texts();
 	make_values();
+	test_memory();
 	test_key();
 	test_tables();
 	only_short = true;
