@@ -81,17 +81,28 @@ static void take(struct free_block *block)
 	*free_order_of(block) = 0;
 }
 
+static void unmap(char *begin, char *end)
+{
+	if (begin < end)
+		munmap(begin, (size_t)(end - begin));
+}
+
 /* Maps a region; its blocks of every order but the first unit are free. */
 static bool add_region(void)
 {
-	char *memory = map(2 * REGION_NBYTES), *begin;
+	char *memory = map(REGION_NBYTES), *begin = memory;
 
+	if (memory && (char *)region_of(memory) != memory) { /* more, to cut it to the alignment */
+		munmap(memory, REGION_NBYTES);
+		memory = map(2 * REGION_NBYTES - UNIT_NBYTES);
+		if (!memory)
+			return false;
+		begin = (char *)region_of(memory + REGION_NBYTES - 1);
+		unmap(memory, begin);
+		unmap(begin + REGION_NBYTES, memory + 2 * REGION_NBYTES - UNIT_NBYTES);
+	}
 	if (!memory)
 		return false;
-	begin = (char *)region_of(memory + REGION_NBYTES - 1);
-	if (begin > memory)
-		munmap(memory, (size_t)(begin - memory));
-	munmap(begin + REGION_NBYTES, (size_t)(memory + REGION_NBYTES - begin));
 	for (int order = 0; order < NORDERS; order++)
 		put(begin + (UNIT_NBYTES << order), order);
 	return true;
