@@ -251,6 +251,7 @@ def results(q, table, kept, trouble, out, answer_of):
     numeric = {k for o, ks in chosen if o not in TAKES_TEXT for k in columns_of(ks)} | star
     _check_counts(q, chosen, numeric, kept)
     wanted = {k: k in numeric for _, ks in chosen for k in columns_of(ks)}
+    q.check(table, chosen, trouble or (q.asks_star() and not star))
     try:
         records = [(row, pairs_of(q, table.names, row, wanted, out)) for row in kept]
     except BadData as bad:

@@ -28,6 +28,16 @@ class Groups(Scan):
     def columns_asked(self):
         return super().columns_asked() + [(BY, self.by)]
 
+    def check(self, table, chosen, trouble):
+        keys = self.keys(table.names, table.ncolumns)
+        try:
+            if self.sort is not None:
+                column_of_sort(self, titles_of(self, table.names, keys, chosen), len(keys), chosen)
+        except Usage:
+            if trouble:
+                raise Unclear("which of two errors comes first") from None
+            raise
+
     def args(self):
         out = [arg for arg in super().args() if not self.alone or arg != b"--count-records"] + [b"--by=" + self.by]
         if self.sort is not None:
@@ -60,8 +70,10 @@ class GroupAnswer(Answer):
         return got == want and all(type(a[1]) is type(b[1]) for x, y in zip(got, want) for a, b in zip(x, y))
 
     def lost_in_table(self, out):
+        """A table for people leaves out columns without any value."""
         seen = out.decode("utf-8", "replace")
-        cells = [c.decode() for row in [self.titles] + self.rows for c in row if is_utf8(c)]
+        titles = [title for k, title in enumerate(self.titles) if any(row[k] for row in self.rows)]
+        cells = [c.decode() for row in [titles] + self.rows for c in row if is_utf8(c)]
         return [c for c in cells if c.isprintable() and c not in seen and oracle_judge._cut(c) not in seen]
 
 
@@ -82,6 +94,10 @@ def column_of_sort(q, titles, nkeys, chosen):
         raise Unclear("a key column that is called as a result is")
     if found:
         return found[0]
+    if q.alone and name in (b"records", b"count-records"):
+        raise Unclear("an operation that was not asked for")
+    if q.asks_star():
+        raise Unclear("what '*' means is known at the end")
     operations = [nkeys + i for i, (operation, _) in enumerate(chosen)
                   if name in (operation.encode(), operation.replace("-", "_").encode())
                   or (operation == COUNT_RECORDS and name == b"records")]

@@ -72,6 +72,10 @@ class Request:
         """The key columns, 0-based; none without --by."""
         return [k for o, text, quoted in self.items() if o == BY for k in resolve(text, quoted, names, ncolumns)]
 
+    def check(self, table, chosen, trouble):
+        """Raises Usage where these results cannot be printed as is asked; before any record is read. trouble: is
+        something else wrong, too?"""
+
     def pairs(self, operation, columns):
         """The items of one operation, two by two: ((text, quoted?), (text, quoted?))."""
         items = [(text, quoted) for _, text, quoted in Request([(operation, columns)]).items()]
