@@ -208,9 +208,34 @@ enum status group_combine(struct group *g, struct group *later, const struct pla
 	g->nrecords += later->nrecords;
 	if (later->rest)
 		status = combine_rest(g, later, plan);
+	for (size_t i = 0; group_nmatched(g, plan) && i < plan->npredicates; i++)
+		group_nmatched(g, plan)[i] += group_nmatched(later, plan)[i];
 	for (size_t c = 0; c < plan->ncolumns && status == STATUS_OK; c++)
 		if (plan_column_has_cell(&plan->columns[c]))
 			status = combine_cells(g, later, plan, c);
+	return status;
+}
+
+/* Gives `to`, which has no partial, a copy of all that g holds. */
+static enum status copy(struct group *to, const struct group *g, const struct plan *plan)
+{
+	enum status status;
+
+	memcpy(&to->first, &g->first, plan->group_nbytes - offsetof(struct group, first));
+	to->rest = NULL;
+	status = g->rest ? group_need_rest(to, plan) : STATUS_OK;
+	return status == STATUS_OK && g->rest ? partial_combine(to->rest, g->rest) : status;
+}
+
+enum status group_exchange(struct group *g, struct group *later, const struct plan *plan, struct group *spare)
+{
+	enum status status = copy(spare, g, plan);
+
+	if (status == STATUS_OK)
+		status = group_combine(g, later, plan);
+	group_free(later, plan);
+	memcpy(&later->first, &spare->first, plan->group_nbytes - offsetof(struct group, first));
+	later->state = 0;
 	return status;
 }
 

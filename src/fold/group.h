@@ -33,11 +33,21 @@ struct group_cell {
 struct group {
 	struct key key; /* the bytes of a long one lie behind the cells */
 	uint64_t hash;  /* the key's */
-	uint64_t first; /* offset in the input of the first record, in bytes: groups appear in this order */
+	union {
+		uint64_t first; /* offset in the input of the first record, in bytes: groups appear in
+				 * this order */
+		uint64_t state; /* while records are printed: of its new columns (emit/new_fields.h) */
+	};
 	uint64_t nrecords;
 	struct partial *rest; /* what the cells do not hold; NULL: nothing. Owned. */
-	/* The cells follow: plan->group_nbytes in all. */
+	/* The cells follow, then for --offsets a count for each predicate: plan->group_nbytes in all. */
 };
+
+/* The records for which each of the plan's predicates holds; NULL: they are not counted. */
+static inline uint64_t *group_nmatched(struct group *g, const struct plan *plan)
+{
+	return plan->group_nmatched_offset ? (uint64_t *)((char *)g + plan->group_nmatched_offset) : NULL;
+}
 
 /* The cell of a column that has one: plan_column_has_cell. */
 static inline struct group_cell *group_cell(struct group *g, const struct plan_column *column)
@@ -86,6 +96,10 @@ enum status group_need_rest(struct group *g, const struct plan *plan);
 /* g becomes the fold of its records and later's, of the same plan; later's partial may be taken
  * over. Its key stays. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status group_combine(struct group *g, struct group *later, const struct plan *plan);
+
+/* Does what group_combine does, and makes later what g was, with state 0. spare: room for a group. Errors:
+ * STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+enum status group_exchange(struct group *g, struct group *later, const struct plan *plan, struct group *spare);
 
 /* Adds all that g holds of columns and records to p, the identity before: *p, or the group's own
  * partial. Returns it; NULL: no memory. */

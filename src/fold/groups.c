@@ -41,6 +41,11 @@ enum status groups_plan(struct plan *plan)
 			column->cell_offset = add_cell(&end, (column->needs & MOMENT_EXTREMES) != 0);
 		plan->groups_keep_keys |= (column->needs & MOMENT_KEYS) != 0;
 	}
+	for (size_t i = 0; i < plan->nnew_columns; i++)
+		if (plan->new_columns[i].kind == NEW_OFFSET)
+			plan->group_nmatched_offset = end;
+	if (plan->group_nmatched_offset)
+		end += plan->npredicates * sizeof(uint64_t);
 	plan->group_nbytes = end;
 	plan->groups = group_store_new(plan);
 	return plan->groups ? STATUS_OK : STATUS_NO_MEMORY;
