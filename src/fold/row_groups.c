@@ -307,23 +307,38 @@ static enum status fold_by_group(const struct grouping *m, size_t c, fold_rest *
 
 /* ---- cells ---- */
 
-/* Adds the numbers of column c in some rows to its groups' cells. */
-static enum status add_numbers(const struct grouping *m, size_t c, const struct simd_numbers *x,
-			       uint64_t rows)
+/* Adds the numbers of column c in some rows to its groups' cells. Inline, so that each set of moments has a
+ * loop of its own. */
+static inline __attribute__((always_inline)) enum status
+add_numbers_of(const struct grouping *m, size_t c, const struct simd_numbers *x, uint64_t rows, unsigned needs)
 {
 	const struct plan_column *column = &m->f->plan->columns[c];
 	struct group *const *groups = m->f->groups.groups;
-	bool has_extremes = (column->needs & MOMENT_EXTREMES) != 0;
 	enum status status = STATUS_OK;
 
 	for (; rows && status == STATUS_OK; rows &= rows - 1) {
 		unsigned row = lowest(rows);
-		if (!group_cell_add(group_cell(groups[row], column), has_extremes,
-				    x->significand[row], x->scale[row]))
+		if (!group_cell_add(group_cell(groups[row], column), needs, x->significand[row],
+				    x->scale[row]))
 			status = group_add(groups[row], m->f->plan, c,
 					   (struct decimal){x->significand[row], x->scale[row]});
 	}
 	return status;
+}
+
+static enum status add_numbers(const struct grouping *m, size_t c, const struct simd_numbers *x,
+			       uint64_t rows)
+{
+	unsigned needs = m->f->plan->columns[c].needs & (MOMENT_EXTREMES | MOMENT_SQUARES);
+
+	switch (needs) {
+	case 0:
+		return add_numbers_of(m, c, x, rows, 0);
+	case MOMENT_EXTREMES:
+		return add_numbers_of(m, c, x, rows, MOMENT_EXTREMES);
+	default:
+		return add_numbers_of(m, c, x, rows, needs);
+	}
 }
 
 static enum status fold_numbers(const struct grouping *m, size_t c)

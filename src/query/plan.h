@@ -88,6 +88,7 @@ struct plan_column {
 	bool begins_as_text; /* its value in the first record is no number */
 	bool is_key;         /* it is among the plan's keys: a NUL in it is an error */
 	size_t cell_offset;  /* of its cell in a group, in bytes; 0: it has none (fold/group.h) */
+	bool keeps_few_keys; /* with MOMENT_KEYS: tables are made for few, as each group has some */
 	uint64_t nkeys_most; /* with MOMENT_KEYS: so many different texts are kept; 0: all */
 };
 
