@@ -108,10 +108,11 @@ def admit(q, names, row, where, offsets, out):
             return False, []
         if expr is not where:
             truths.append(holds)
-    if any(b"\0" in row.fields[k] for k in q.keys(names, len(row.fields))):
+    nuls = [k for k in q.keys(names, len(row.fields)) if b"\0" in row.fields[k]]
+    if nuls:
         if not skips:
             raise BadData("a NUL in a key", [(row.file, n) for n in row.lines])
-        out.record("key", row)
+        out.record("key", row._replace(line=row.lines[min(nuls)]))
         return False, []
     return True, truths
 

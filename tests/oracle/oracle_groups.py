@@ -190,6 +190,8 @@ def answer(q, files):
     try:
         want = oracle.answer(q, files, results)
     except BadData as bad:
+        if q.sort is not None and q.asks_star():
+            raise Unclear("which of two errors comes first") from None
         return Answer(bad=bad)
     if isinstance(want, GroupAnswer):
         return want
