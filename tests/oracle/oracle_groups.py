@@ -56,7 +56,7 @@ class GroupAnswer(Answer):
         self.texts = texts
 
     def is_shown(self, format):
-        return format == "table"
+        return self.out is None and format == "table"
 
     def text(self, format):
         delimiter = b"," if format in ("auto", "csv") else b"\t"
