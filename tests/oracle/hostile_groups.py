@@ -89,7 +89,9 @@ def results(rng, shape, common):
     operations = [(o, c) for o, c in operations if not (o in PAIRS and c == b"*")]      # a matrix is refused
     about = shape.n, shape.names, shape.kinds, shape.missing
     where = spell_condition(rng, rng.randrange(3), *about) if rng.randrange(5) == 0 else None
-    return Groups(spell_keys(rng, shape), spell_sort(rng, shape, operations) if rng.randrange(3) == 0 else None,
+    stars = any(c == b"*" for _, c in operations)   # what it means is known at the end, so --sort is mostly unclear
+    sort = spell_sort(rng, shape, operations) if rng.randrange(30 if stars else 3) == 0 else None
+    return Groups(spell_keys(rng, shape), sort,
                   rng.choice((1, 2, 3, 10, 10 ** 6)) if rng.randrange(4) == 0 else None, operations=operations, where=where,
                   format=rng.choice(("auto", "auto", "csv", "tsv", "plain", "json", "json", "table")), **common)
 
