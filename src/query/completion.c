@@ -68,8 +68,8 @@ static void print_pattern(const struct option_row *row)
 
 /* ---- bash ---- */
 
-/* The names go to COMPREPLY one by one: compgen -W would expand them. $1: the bytes that end a column.
- * What bash takes for words before the last one is no part of the reply. */
+/* The names go to COMPREPLY one by one: compgen -W would expand them. $1: the bytes that end a
+ * column. A reply has only what belongs to bash's last word. */
 static void print_bash_columns(const struct option_table *t)
 {
 	printf("_%s_columns() {\n"
@@ -102,7 +102,8 @@ static void print_bash_case(const struct option_table *t, bool pairs, const char
 	printf(") _%s_columns '%s'; return ;;\n", t->program, ends);
 }
 
-/* bash splits --name=a:b at "=" and ":" (COMP_WORDBREAKS): sets argument to "a:b", before to "--name". */
+/* bash splits --name=a:b at "=" and ":" (COMP_WORDBREAKS): sets argument to "a:b" and before to
+ * "--name". */
 static void print_bash_argument(void)
 {
 	fputs("\tif [[ $word == [=:] ]]; then word=; else ((at--)); fi\n"
@@ -240,7 +241,8 @@ static void print_zsh(const struct option_table *t, const struct option_table *g
 static void print_fish_columns(const struct option_table *t)
 {
 	printf("function __%s_columns\n"
-	       "    set -l listed (string match -r \"^.*[$argv]\" -- (string replace -r '^--[^=]*=' '' -- (commandline -ct)))\n"
+	       "    set -l typed (string replace -r '^--[^=]*=' '' -- (commandline -ct))\n"
+	       "    set -l listed (string match -r \"^.*[$argv]\" -- $typed)\n"
 	       "    for file in (commandline -opc) (commandline -o)\n"
 	       "        test -f $file; or continue\n"
 	       "        for name in (%s --columns -- $file 2>/dev/null)\n"
