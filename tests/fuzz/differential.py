@@ -34,7 +34,7 @@ import hostile                                                  # noqa: E402
 import hostile_scan                                             # noqa: E402
 import oracle                                                   # noqa: E402
 import oracle_scan                                              # noqa: E402
-from oracle_table import seems_foreign                          # noqa: E402
+from oracle_table import PIECES, seems_foreign                  # noqa: E402
 
 TOKENS = (b'"', b'""', b'",', b',"', b'"\n', b'\n"', b",", b";", b"\t", b"|", b"\n", b"\r", b"\r\n", b"\n\n", b"\r\r\n",
           b"\0", b"\xff", b"\xc3", b"\xef\xbb\xbf", b" ", b"+", b"-", b".", b"e", b"E", b"e5", b"e-9", b"0", b"00000000",
@@ -113,7 +113,7 @@ def spoil(rng, data):
 
 def seems_packed(data):
     """Does it begin with a magic number, or is it a piece of one that no text can be?"""
-    if data in (b"\x1f", b"\x28\xb5", b"\x28\xb5\x2f") or data[:4] == b"\x28\xb5\x2f\xfd":
+    if data in PIECES or data[:4] == b"\x28\xb5\x2f\xfd":
         return True
     return data[:2] == b"\x1f\x8b" or data[1:4] == b"\x2a\x4d\x18"
 

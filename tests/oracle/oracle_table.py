@@ -289,9 +289,13 @@ FOREIGN = re.compile(rb"\x1f\x8b|.\x2a\x4d\x18|\x28\xb5\x2f|BZh|\xfd7zXZ|PK|PAR1
                      rb"|\xfe\xff|[\s]*[\[{]", re.S)
 
 
+# Whole files that are the beginning of a magic number, and no text: of gzip, zstd and xz.
+PIECES = (b"\x1f", b"\x28\xb5", b"\x28\xb5\x2f", b"\xfd", b"\xfd7", b"\xfd7z", b"\xfd7zX", b"\xfd7zXZ")
+
+
 def seems_foreign(data):
     """May the program take it for another format: packed, UTF-16, JSON …?"""
-    if data in (b"\x1f", b"\x28\xb5", b"\x28\xb5\x2f"):
+    if data in PIECES:
         return True
     head = data[:4096]
     return FOREIGN.match(data) is not None or head.count(b"\0") * 8 > len(head)
