@@ -214,10 +214,57 @@ static enum status copy(struct group *to, const struct group *g, const struct pl
 	return status == STATUS_OK && g->rest ? partial_combine(to->rest, g->rest) : status;
 }
 
+/* Whether the numbers of both are counts and sums in cells that can be added as they are. */
+static bool are_plain(struct group *g, struct group *later, const struct plan *plan)
+{
+	if (g->rest || later->rest || plan->group_nmatched_offset)
+		return false;
+	for (size_t c = 0; c < plan->ncolumns; c++) {
+		const struct plan_column *column = &plan->columns[c];
+		const struct group_cell *x = group_cell(g, column), *y = group_cell(later, column);
+		int64_t sum;
+		if (!plan_column_has_cell(column))
+			continue;
+		if (column->needs & (MOMENT_EXTREMES | MOMENT_SQUARES))
+			return false;
+		if (group_cell_count(x) && (group_cell_scale(x) != group_cell_scale(y) ||
+					    __builtin_add_overflow(x->sum, y->sum, &sum)))
+			return false;
+	}
+	return true;
+}
+
+/* Exchanges groups that are plain. */
+static void exchange_plain(struct group *g, struct group *later, const struct plan *plan)
+{
+	uint64_t nrecords = g->nrecords;
+
+	g->nrecords += later->nrecords;
+	later->nrecords = nrecords;
+	for (size_t c = 0; c < plan->ncolumns; c++) {
+		struct group_cell *x = group_cell(g, &plan->columns[c]);
+		struct group_cell *y = group_cell(later, &plan->columns[c]);
+		uint64_t count_scale = x->count_scale;
+		int64_t sum = x->sum;
+		if (!plan_column_has_cell(&plan->columns[c]))
+			continue;
+		x->count_scale = group_cell_count(x) + y->count_scale;
+		x->sum += y->sum;
+		y->count_scale = count_scale;
+		y->sum = sum;
+	}
+}
+
 enum status group_exchange(struct group *g, struct group *later, const struct plan *plan, struct group *spare)
 {
-	enum status status = copy(spare, g, plan);
+	enum status status;
 
+	if (are_plain(g, later, plan)) {
+		exchange_plain(g, later, plan);
+		later->state = 0;
+		return STATUS_OK;
+	}
+	status = copy(spare, g, plan);
 	if (status == STATUS_OK)
 		status = group_combine(g, later, plan);
 	group_free(later, plan);

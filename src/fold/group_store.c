@@ -4,7 +4,7 @@
  *
  * A thread sorts its groups by part. For each part it takes the lock once, and looks its keys up some at
  * a time, so that their places are on their way into the cache before they are needed. Threads begin at
- * different parts.
+ * different parts, and come back later to one in which another thread is: it may be growing.
  */
 #include "fold/groups.h"
 
@@ -68,7 +68,7 @@ struct groups *group_store_part(struct group_store *s, size_t part)
 
 static size_t part_of(uint64_t hash)
 {
-	return (size_t)(hash >> (64 - KEY_PART_BITS));
+	return (size_t)(hash >> (64 - GROUPS_PART_BITS));
 }
 
 /* Groups that are to be added, sorted by part. */
@@ -133,31 +133,49 @@ static enum status add_flight(struct groups *to, struct group *const *a, size_t 
 	return status;
 }
 
+/* Adds all arrivals of part p, whose lock the caller holds. */
 static enum status add_part(struct part *part, const struct arrivals *a, size_t p)
 {
 	enum status status = STATUS_OK;
 
-	if (a->begins[p] == a->begins[p + 1])
-		return STATUS_OK;
-	pthread_mutex_lock(&part->lock);
 	for (size_t i = a->begins[p], n; i < a->begins[p + 1] && status == STATUS_OK; i += n) {
 		n = a->begins[p + 1] - i < FLIGHT_NKEYS ? a->begins[p + 1] - i : FLIGHT_NKEYS;
 		status = add_flight(part->groups, &a->at[i], n, a->binds);
 	}
-	pthread_mutex_unlock(&part->lock);
+	return status;
+}
+
+/* Adds to each part in which the caller finds no other thread; leaves the others for later. waits: to all. */
+static enum status add_parts_round(struct group_store *s, const struct arrivals *a, size_t first, bool *is_left,
+				   bool waits)
+{
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < STORE_NPARTS && status == STATUS_OK; i++) {
+		size_t p = (first + i) % STORE_NPARTS;
+		if (!is_left[p])
+			continue;
+		if (waits)
+			pthread_mutex_lock(&s->parts[p].lock);
+		else if (pthread_mutex_trylock(&s->parts[p].lock))
+			continue;
+		status = add_part(&s->parts[p], a, p);
+		pthread_mutex_unlock(&s->parts[p].lock);
+		is_left[p] = false;
+	}
 	return status;
 }
 
 static enum status add_parts(struct group_store *s, const struct arrivals *a)
 {
-	size_t first = 5 * (size_t)atomic_fetch_add(&s->nturns, 1);
-	enum status status = STATUS_OK;
+	size_t first = 37 * (size_t)atomic_fetch_add(&s->nturns, 1);
+	bool is_left[STORE_NPARTS];
+	enum status status;
 
-	for (size_t i = 0; i < STORE_NPARTS && status == STATUS_OK; i++) {
-		size_t p = (first + i) % STORE_NPARTS;
-		status = add_part(&s->parts[p], a, p);
-	}
-	return status;
+	for (size_t p = 0; p < STORE_NPARTS; p++)
+		is_left[p] = a->begins[p] < a->begins[p + 1];
+	status = add_parts_round(s, a, first, is_left, false);
+	return status == STATUS_OK ? add_parts_round(s, a, first, is_left, true) : status;
 }
 
 /* Adds all of g to the store, or binds them. */

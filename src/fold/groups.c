@@ -152,7 +152,7 @@ static size_t most_groups(size_t nslots)
 
 static void set_slot(struct groups *g, struct group *group, uint64_t hash)
 {
-	size_t i = (size_t)(hash << KEY_PART_BITS >> g->shift);
+	size_t i = (size_t)(hash << GROUPS_PART_BITS >> g->shift);
 
 	while (g->slots[i])
 		i = (i + 1) & (g->nslots - 1);

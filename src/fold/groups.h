@@ -5,7 +5,7 @@
  * A key is the values of the key columns, with a NUL between two of them, since no value has one. Groups
  * lie in blocks and never move, each with its key. A slot of the table has a group's address and, in the
  * 16 bits that no address uses, some of the hash: few groups but the right one are looked at. Linear
- * probes, as in key_table.h; the place is given by the highest bits of the hash but KEY_PART_BITS.
+ * probes, as in key_table.h; the place is given by the highest bits of the hash but GROUPS_PART_BITS.
  *
  * A chunk folds into groups of its own (struct groups), so a chunk that is folded again, or that fails,
  * has changed nothing else. Combining moves them on: few groups into the combined partial's, which stay
@@ -25,6 +25,7 @@
 #include "query/plan.h"
 
 #define GROUPS_FEW 4096 /* so many are kept by a thread */
+#define GROUPS_PART_BITS 8 /* the highest of a hash, which give the part of the store */
 #define GROUPS_ADDRESS_BITS 48
 
 /* Zeroed but for the plan: no groups. All owned. */
@@ -52,7 +53,7 @@ void groups_clear(struct groups *g);
 static inline __attribute__((always_inline)) void groups_prefetch(const struct groups *g, uint64_t hash)
 {
 	if (g->slots)
-		__builtin_prefetch(&g->slots[hash << KEY_PART_BITS >> g->shift]);
+		__builtin_prefetch(&g->slots[hash << GROUPS_PART_BITS >> g->shift]);
 }
 
 /* Adds a group without records for a key that has none; its bytes are copied. Errors: STATUS_NO_MEMORY,
@@ -74,7 +75,7 @@ static inline enum status groups_find(struct groups *g, const struct key *key, u
 
 	if (!g->slots)
 		return groups_insert(g, key, hash, out);
-	for (i = (size_t)(hash << KEY_PART_BITS >> g->shift); g->slots[i]; i = (i + 1) & (g->nslots - 1)) {
+	for (i = (size_t)(hash << GROUPS_PART_BITS >> g->shift); g->slots[i]; i = (i + 1) & (g->nslots - 1)) {
 		struct group *group = (struct group *)(uintptr_t)(g->slots[i] & address);
 		if ((g->slots[i] & ~address) == groups_tag(hash) && key_equals(&group->key, key)) {
 			*out = group;
@@ -107,7 +108,7 @@ enum status groups_exchange(struct groups *g);
 
 /* ---- the store of a run ---- */
 
-#define STORE_NPARTS ((size_t)1 << KEY_PART_BITS)
+#define STORE_NPARTS ((size_t)1 << GROUPS_PART_BITS)
 
 struct group_store;
 
