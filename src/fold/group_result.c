@@ -294,7 +294,7 @@ static enum status append_block(struct printing *p, const struct group_list *lis
 	p->text.nbytes = 0;
 	for (size_t i = block * BLOCK_NROWS; i < list->n && i < (block + 1) * BLOCK_NROWS; i++) {
 		if (i + 8 < list->n)
-			__builtin_prefetch(list->at[i + 8].group);
+			group_prefetch(list->at[i + 8].group);
 		status = append_row(p, list->at[i].group);
 		if (status != STATUS_OK)
 			break;

@@ -122,7 +122,7 @@ static enum status add_flight(struct groups *to, struct group *const *a, size_t 
 	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
 		status = groups_find(to, &a[i]->key, a[i]->hash, &groups[i]);
 		if (status == STATUS_OK)
-			__builtin_prefetch(groups[i], 1);
+			group_prefetch(groups[i]);
 	}
 	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
 		if (binds)
@@ -237,7 +237,7 @@ static enum status begin_exchange(void *context, struct group *group)
 	struct exchange *e = context;
 	struct group **at = &e->ahead[e->n++ % AHEAD_NGROUPS], *earlier = *at;
 
-	__builtin_prefetch(group->home, 1);
+	group_prefetch(group->home);
 	*at = group;
 	return earlier ? exchange_one(e, earlier) : STATUS_OK;
 }
