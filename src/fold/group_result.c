@@ -429,6 +429,15 @@ static enum status print_list(struct group_rows *rows, struct group_list *list,
 	return print_table(rows, &shown, format, fault);
 }
 
+/* Whether '*' is asked for, and means no column. */
+static bool lacks_numbers(const struct group_rows *rows)
+{
+	for (size_t i = 0; i < rows->nresults; i++)
+		if (rows->results[i]->if_numeric)
+			return false;
+	return rows->q->star;
+}
+
 enum status group_result_print(const struct query *q, struct partial *total,
 			       const struct group_sort *sort, uint64_t top, enum format format,
 			       struct fault *fault)
@@ -442,7 +451,7 @@ enum status group_result_print(const struct query *q, struct partial *total,
 	if (status != STATUS_OK)
 		return partial_fault(total, &q->plan, status, fault);
 	status = group_rows_init(&rows, q, total);
-	if (status == STATUS_OK && q->star && rows.nresults == 0 && list.n > 0)
+	if (status == STATUS_OK && lacks_numbers(&rows))
 		status = STATUS_NO_NUMERIC_COLUMN;
 	status = status == STATUS_OK ? print_list(&rows, &list, sort, top, format, fault)
 				     : fault_set(fault, status, 0, NULL);
