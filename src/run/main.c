@@ -43,6 +43,7 @@ struct run {
 	size_t searched;
 	bool careful;   /* fold no chunk on a guess: the pass before guessed wrong */
 	bool all_ended; /* every thread of the engine has ended */
+	bool is_repeatable; /* the input, found out while no thread used it */
 };
 
 /* Says what was guessed, where a guess may be wrong. */
@@ -127,8 +128,9 @@ static bool prints_table(const struct query *q)
  * looked at. */
 static void prepare_values(struct run *r)
 {
+	r->is_repeatable = input_is_repeatable(r->input);
 	if (!r->searches)
-		values_focus_set(NULL, input_is_repeatable(r->input) && !prints_table(&r->query) &&
+		values_focus_set(NULL, r->is_repeatable && !prints_table(&r->query) &&
 						       r->query.plan.nkeys == 0);
 	for (size_t c = 0; r->searches && c < r->query.plan.ncolumns; c++)
 		if (c != r->searched)
@@ -172,7 +174,7 @@ static enum status fold_input(struct run *r, struct fault *fault)
 		prepare_values(r);
 		message_progress(&engine_nbytes_begun, input_nbytes_left(r->input));
 		status = engine_run(&r->query.plan, r->input, r->devices.pools, r->devices.npools,
-				    &r->total, !r->careful && input_is_repeatable(r->input), &r->all_ended,
+				    &r->total, !r->careful && r->is_repeatable, &r->all_ended,
 				    fault);
 	}
 	if (status == STATUS_OK && result_lacks_texts(&r->query, &r->total.partial))
@@ -297,7 +299,6 @@ static enum status run(struct run *r, int argc, char **argv, struct fault *fault
 /* Explains that memory ran out because of the limit, if it did. */
 static void explain_memory(const struct run *r, struct fault *fault)
 {
-	bool repeatable = r->input && input_is_repeatable(r->input);
 	char words[FAULT_DETAIL_NBYTES];
 
 	if (fault->status != STATUS_NO_MEMORY || !memory_was_refused())
@@ -305,7 +306,7 @@ static void explain_memory(const struct run *r, struct fault *fault)
 	snprintf(words, sizeof words, "%" PRIu64 " bytes", memory_limit_nbytes());
 	fault_set(fault, STATUS_MEMORY_LIMIT, 0, words);
 	snprintf(fault->remedy, sizeof fault->remedy, "--memory SIZE with more%s",
-		 repeatable ? "" : ", or a file instead of a pipe");
+		 r->is_repeatable ? "" : ", or a file instead of a pipe");
 }
 
 /* Makes a second pass without guesses. It has a struct run of its own, because threads of the first
