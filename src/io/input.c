@@ -190,6 +190,19 @@ uint64_t input_nbytes_left(const struct input *in)
 	return total;
 }
 
+uint64_t input_nbytes_stored(const struct input *in)
+{
+	uint64_t total = 0;
+
+	for (int i = 0; i < in->nsources; i++) {
+		uint64_t nbytes = source_nbytes_stored(&in->sources[i]);
+		if (nbytes == UINT64_MAX)
+			return UINT64_MAX;
+		total += nbytes;
+	}
+	return total;
+}
+
 bool input_is_repeatable(const struct input *in)
 {
 	for (int i = 0; i < in->nsources; i++)

@@ -316,6 +316,9 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 		return set_memory(o, argument, fault);
 	case OPTION_THREADS:
 		return option_number(&rows[id], argument, MAX_THREADS, &o->nthreads, fault);
+	case OPTION_PROGRESS:
+		o->progress = (enum progress)word;
+		break;
 	case OPTION_ALL:
 		o->all = true;
 		break;

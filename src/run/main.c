@@ -26,6 +26,7 @@
 #include "query/remedy.h"
 #include "run/device_choice.h"
 #include "run/left_out.h"
+#include "run/progress.h"
 
 /* What one pass over the input owns. */
 struct run {
@@ -60,12 +61,13 @@ static enum status find_ranks(struct run *r, struct fault *fault);
 
 static enum status print_result(struct run *r, struct fault *fault)
 {
+	bool emits = r->query.plan.emits;
 	struct table table;
-	enum status status;
+	enum status status = emits ? STATUS_OK : find_ranks(r, fault);
 
-	if (r->query.plan.emits)
+	progress_end();
+	if (emits)
 		return STATUS_OK; /* the engine has printed the records */
-	status = find_ranks(r, fault);
 	if (status == STATUS_OK)
 		status = result_table(&r->query, &r->total.partial, r->ranks, &table, fault);
 	if (status != STATUS_OK)
@@ -160,6 +162,7 @@ static enum status fold_input(struct run *r, struct fault *fault)
 	if (status == STATUS_OK) {
 		prepare_values(r);
 		message_progress(&engine_nbytes_begun, input_nbytes_left(r->input));
+		progress_pass(input_nbytes_stored(r->input), &r->devices);
 		status = engine_run(&r->query.plan, r->input, r->devices.pools, r->devices.npools,
 				    &r->total, !r->careful && input_is_repeatable(r->input), &r->all_ended,
 				    fault);
@@ -175,6 +178,7 @@ static enum status process(struct run *r, struct fault *fault)
 	enum status status = open_input(r, fault);
 
 	if (status == STATUS_OK && r->options.columns) {
+		progress_end();
 		result_columns(&r->query);
 		return output_close(fault);
 	}
@@ -207,7 +211,7 @@ static struct run *pass_again(const struct run *first, size_t column, enum statu
 	r->searched = column;
 	if (first->stdin_offset >= 0)
 		lseek(STDIN_FILENO, first->stdin_offset, SEEK_SET);
-	engine_nbytes_begun = 0;
+	engine_nbytes_begun = fd_nbytes_read = 0;
 	*status = open_input(r, fault);
 	if (*status == STATUS_OK)
 		*status = fold_input(r, fault);
@@ -233,6 +237,7 @@ static enum status search_column(const struct run *first, size_t c, struct ranks
 		status = values_search_end_pass(
 			&search, moments_cell(&r->total.partial.columns[c].moments, CELL_VALUES),
 			ranks_nthreads(&r->query));
+		progress_pass_end();
 		total_free(&r->total);
 		query_free(&r->query);
 		input_close(r->input);
@@ -280,6 +285,7 @@ static enum status run(struct run *r, int argc, char **argv, struct fault *fault
 		return fault_set(fault, STATUS_USAGE, 0, "usage: gpustat [OPTION]... [FILE]...: "
 							 "no operation, and nothing to read");
 	r->stdin_offset = lseek(STDIN_FILENO, 0, SEEK_CUR);
+	progress_begin(&r->options);
 	return process(r, fault);
 }
 
@@ -306,7 +312,7 @@ static enum status run_again(struct run *r, const struct run *before, struct fau
 	if (before->stdin_offset >= 0)
 		lseek(STDIN_FILENO, before->stdin_offset, SEEK_SET);
 	memset(fault, 0, sizeof *fault);
-	engine_nbytes_begun = 0;
+	engine_nbytes_begun = fd_nbytes_read = 0;
 	return process(r, fault);
 }
 
