@@ -53,6 +53,7 @@
 	X(STATUS_FEW_LINES, "fewer lines than --skip-lines drops", 1)              \
 	X(STATUS_DELIMITER_DIFFERS, "another delimiter than the first file's: @", 1) \
 	X(STATUS_MANY_KEYS, "more different values than there is memory for", 1)  \
+	X(STATUS_MANY_GROUPS, "more groups than there is memory for", 1)           \
 	X(STATUS_NO_NUMERIC_COLUMN, "no column holds numbers", 1)                  \
 	X(STATUS_MANY_BINS, "more than 100000 bins: try --hist with a greater WIDTH", 1) \
 	X(STATUS_GPU, "GPU failed", 1)                                             \

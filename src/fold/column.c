@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory_limit.h"
+#include "fold/groups.h"
 #include "fold/keys.h"
 #include "fold/pair.h"
 #include "fold/texts.h"
@@ -50,6 +51,7 @@ void partial_free(struct partial *p)
 		column_free(&p->columns[c]);
 	for (size_t i = 0; p->pairs && i < p->npairs; i++)
 		pair_free(&p->pairs[i]);
+	groups_free(p->groups);
 	free(p->columns);
 	free(p->nmatched);
 	free(p->pairs);
@@ -81,6 +83,8 @@ void partial_clear(struct partial *p)
 		pair_clear(&p->pairs[i]);
 	for (size_t i = 0; i < p->npredicates; i++)
 		p->nmatched[i] = 0;
+	if (p->groups)
+		groups_clear(p->groups);
 	p->nundecided = 0;
 	p->first_undecided_offset = OFFSET_NONE;
 	p->nrecords = p->nragged = p->offset_bytes = 0;
@@ -126,6 +130,13 @@ enum status column_combine(struct column_partial *column, const struct column_pa
 	return moments_combine(&column->moments, &later->moments);
 }
 
+static enum status combine_groups(struct partial *p, const struct partial *later)
+{
+	if (!p->groups)
+		p->groups = groups_new(later->groups->plan);
+	return p->groups ? groups_combine(p->groups, later->groups) : STATUS_NO_MEMORY;
+}
+
 enum status partial_combine(struct partial *p, const struct partial *later)
 {
 	for (size_t c = 0; c < p->ncolumns; c++) {
@@ -137,6 +148,11 @@ enum status partial_combine(struct partial *p, const struct partial *later)
 	for (size_t i = 0; i < p->npairs; i++)
 		if (pair_combine(&p->pairs[i], &later->pairs[i]) != STATUS_OK)
 			return STATUS_NO_MEMORY;
+	if (later->groups) {
+		enum status status = combine_groups(p, later);
+		if (status != STATUS_OK)
+			return status;
+	}
 	for (size_t i = 0; i < p->npredicates; i++)
 		p->nmatched[i] += later->nmatched[i];
 	p->nundecided += later->nundecided;
@@ -147,6 +163,18 @@ enum status partial_combine(struct partial *p, const struct partial *later)
 	return STATUS_OK;
 }
 
+static enum status many_groups_fault(const struct plan *plan, struct fault *fault)
+{
+	char words[FAULT_DETAIL_NBYTES];
+
+	snprintf(words, sizeof words, "after %" PRIu64 " of them; all groups may have %" PRIu64 " bytes",
+		 group_store_count(plan->groups), memory_limit_nbytes());
+	fault_set(fault, STATUS_MANY_GROUPS, 0, words);
+	snprintf(fault->remedy, sizeof fault->remedy,
+		 "a larger --memory, or parts of the keys with --where");
+	return fault->status;
+}
+
 enum status partial_fault(const struct partial *p, const struct plan *plan, enum status status,
 			  struct fault *fault)
 {
@@ -155,6 +183,8 @@ enum status partial_fault(const struct partial *p, const struct plan *plan, enum
 
 	if (status != STATUS_MANY_KEYS)
 		return fault_set(fault, status, 0, NULL);
+	if (plan->nkeys)
+		return many_groups_fault(plan, fault);
 	m = &p->columns[p->full_column].moments;
 	snprintf(words, sizeof words, "%" PRIu64 " in the table of one thread; all tables may have %" PRIu64
 		 " bytes",

@@ -44,12 +44,15 @@ struct column_partial {
 };
 
 struct pair_partial; /* pair.h */
+struct groups;       /* groups.h */
 
 /* All columns of a plan over a run of records. */
 struct partial {
 	size_t ncolumns, npredicates, npairs;
 	struct column_partial *columns; /* ncolumns, in the plan's order. Owned. */
 	struct pair_partial *pairs;     /* npairs, in the plan's order. Owned. */
+	struct groups *groups; /* of a plan with keys: what is kept of columns and pairs, by group; a
+				* column then has counts, kind and offsets only. NULL: none yet. Owned. */
 	uint64_t *nmatched;             /* for each predicate, records where it holds. Owned. */
 	uint64_t nundecided; /* records for which a predicate compares text with a number */
 	size_t first_undecided_offset; /* the first such value, and its column */

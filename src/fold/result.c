@@ -77,20 +77,6 @@ static bool set_count(struct cell *cell, uint64_t count)
 	return set_cell(cell, text, true);
 }
 
-static bool set_pair(const struct query *q, const struct partial *total, const struct result *r,
-		     struct cell *name, struct cell *value)
-{
-	const struct plan_column *columns = q->plan.columns;
-	char text[STATISTIC_TEXT_NBYTES];
-
-	if (asprintf(&name->text, "%s(%s:%s)", operation_title(r->operation),
-		     columns[r->column].name, columns[r->other].name) < 0)
-		name->text = NULL;
-	name->is_number = true;
-	pair_statistic_format(r->operation, &q->plan, total, r->pair, text);
-	return set_cell(value, text, true) && name->text;
-}
-
 /* Whether a column's first and last value are texts. */
 static bool holds_text(const struct plan_column *plan, const struct column_partial *column)
 {
@@ -122,22 +108,19 @@ static bool set_statistic(enum operation operation, const struct column_moments 
 	return set_cell(cell, text, true);
 }
 
-/* ranks: of the columns of the plan. */
-static bool set_result(const struct query *q, const struct partial *total,
-		       const struct ranks *ranks, const struct result *r, struct cell *name,
-		       struct cell *value)
+bool result_cell(const struct query *q, const struct partial *total, const struct ranks *ranks,
+		 const struct result *r, struct cell *value)
 {
 	const struct plan_column *column = &q->plan.columns[r->column];
 	struct column_moments moments;
+	char text[STATISTIC_TEXT_NBYTES];
 
-	if (operation_kind(r->operation) == OPERATION_PAIR)
-		return set_pair(q, total, r, name, value);
-	name->text = result_name(q, r);
-	name->is_number = true;
+	if (operation_kind(r->operation) == OPERATION_PAIR) {
+		pair_statistic_format(r->operation, &q->plan, total, r->pair, text);
+		return set_cell(value, text, true);
+	}
 	if (!operation_has_columns(r->operation))
-		return set_count(value, result_nrecords(&q->plan, total)) && name->text;
-	if (!name->text)
-		return false;
+		return set_count(value, result_nrecords(&q->plan, total));
 	read_moments(column, &total->columns[r->column], &moments);
 	moments.ranks = ranks ? &ranks[r->column] : NULL;
 	moments.percentile = q->uses[r->use].percentile;
@@ -147,8 +130,16 @@ static bool set_result(const struct query *q, const struct partial *total,
 	return set_statistic(r->operation, &moments, value);
 }
 
-/* Whether '*' asked for this result of a column that holds no numbers. */
-static bool is_dropped(const struct partial *total, const struct result *r)
+static bool set_result(const struct query *q, const struct partial *total,
+		       const struct ranks *ranks, const struct result *r, struct cell *name,
+		       struct cell *value)
+{
+	name->text = result_name(q, r);
+	name->is_number = true;
+	return name->text && result_cell(q, total, ranks, r, value);
+}
+
+bool result_is_dropped(const struct partial *total, const struct result *r)
 {
 	return r->if_numeric && column_kind(&total->columns[r->column]) != COLUMN_NUMBER;
 }
@@ -160,7 +151,7 @@ static enum status results_row(const struct query *q, const struct partial *tota
 	size_t nkept = 0, nstar = 0, column = 0;
 
 	for (size_t i = 0; i < q->nresults; i++) {
-		bool kept = !is_dropped(total, &q->results[i]);
+		bool kept = !result_is_dropped(total, &q->results[i]);
 		nkept += kept;
 		nstar += kept && q->results[i].if_numeric;
 	}
@@ -170,7 +161,7 @@ static enum status results_row(const struct query *q, const struct partial *tota
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	t->one_record = true;
 	for (size_t i = 0; i < q->nresults; i++) {
-		if (is_dropped(total, &q->results[i]))
+		if (result_is_dropped(total, &q->results[i]))
 			continue;
 		if (!set_result(q, total, ranks, &q->results[i], &t->names[column],
 				&t->cells[column]))
@@ -242,7 +233,7 @@ static enum status matrix(const struct query *q, const struct partial *total, st
 	enum status status = STATUS_OK;
 
 	for (size_t i = 0; m.results && i < q->nresults; i++)
-		if (!is_dropped(total, &q->results[i]))
+		if (!result_is_dropped(total, &q->results[i]))
 			m.results[m.n++] = i;
 	if (m.results && m.n == 0)
 		status = fault_set(fault, STATUS_NO_NUMERIC_COLUMN, 0, NULL);

@@ -24,7 +24,14 @@ enum status result_table(const struct query *q, const struct partial *total,
 /* The format that FORMAT_AUTO means for this table. */
 enum format result_format(const struct query *q, const struct table *t, enum format format);
 
-/* The name of a result, "title(column)", to be freed. NULL: out of memory. Not of a pair. */
+/* Sets *value to a result. ranks: of the columns of the plan, or NULL. False: out of memory. */
+bool result_cell(const struct query *q, const struct partial *total, const struct ranks *ranks,
+		 const struct result *r, struct cell *value);
+
+/* Whether '*' asked for this result of a column that holds no numbers. */
+bool result_is_dropped(const struct partial *total, const struct result *r);
+
+/* The name of a result, "title(column)", or "title(x:y)" of a pair; to be freed. NULL: out of memory. */
 char *result_name(const struct query *q, const struct result *r);
 
 /* Prints the header of the records that are printed, if the input has one: the record as

@@ -11,23 +11,27 @@
 
 #include "io/output.h"
 
-/* The title of a result: that of its operation, or the percentile as it was typed. To be freed; NULL:
- * no memory. */
+/* The title of a result: that of its operation, the percentile as it was typed, or what the use says. To
+ * be freed; NULL: no memory. */
 static char *result_title(const struct query *q, const struct result *r)
 {
 	const struct operation_use *use = &q->uses[r->use];
 
-	return r->operation == OPERATION_PERCENTILE ? strndup(use->name, use->name_nbytes)
-						    : strdup(operation_title(r->operation));
+	if (r->operation == OPERATION_PERCENTILE)
+		return strndup(use->name, use->name_nbytes);
+	return strdup(use->title ? use->title : operation_title(r->operation));
 }
 
 char *result_name(const struct query *q, const struct result *r)
 {
+	bool is_pair = operation_kind(r->operation) == OPERATION_PAIR;
+	const struct plan_column *columns = q->plan.columns;
 	char *title = result_title(q, r), *name;
 
 	if (!title || !operation_has_columns(r->operation))
 		return title;
-	if (asprintf(&name, "%s(%s)", title, q->plan.columns[r->column].name) < 0)
+	if (asprintf(&name, "%s(%s%s%s)", title, columns[r->column].name, is_pair ? ":" : "",
+		     is_pair ? columns[r->other].name : "") < 0)
 		name = NULL;
 	free(title);
 	return name;

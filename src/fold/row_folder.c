@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * row_folder.c - what a thread folds rows with, and which rows are printed. See rows_fold.h.
+ * row_folder.c - what a thread folds rows with, which rows are folded, and which are printed. See rows_fold.h.
  */
 #include "fold/rows_fold.h"
 
@@ -32,10 +32,39 @@ void row_folder_free(struct row_folder *f)
 	row_filter_free(&f->filter);
 	text_folder_free(&f->texts);
 	pair_block_free(&f->pairs);
+	row_groups_free(&f->groups);
 	free(f->scratch.data);
 	free(f->hints);
 	free(f->kept);
 	memset(f, 0, sizeof *f);
+}
+
+/* Whether the last field of a row of `stride` fields has no byte. */
+static bool ends_empty(const char *text, const uint32_t *ends, size_t stride)
+{
+	struct field_span last = row_field(text, ends + stride - 1, true);
+
+	return last.begin == last.end;
+}
+
+struct row_part row_run_part(const struct ragged_rule *rule, const char *text,
+			     const struct row_run *run, size_t first)
+{
+	uint32_t n = (uint32_t)run->stride;
+	const uint32_t *ends = run->ends + first * run->stride;
+	struct row_part part = {.rows = {ends, run->stride, run->nrows - first}};
+	bool looks = n == rule->nfields + 1; /* at each row's last field: it decides */
+	size_t nrows = 1;
+
+	part.is_ragged = ragged_is(rule, n, looks && ends_empty(text, ends, n));
+	part.is_taken = !part.is_ragged || ragged_is_taken(rule, n);
+	if (!looks)
+		return part;
+	while (nrows < part.rows.nrows &&
+	       ends_empty(text, ends + nrows * n, n) == !part.is_ragged)
+		nrows++;
+	part.rows.nrows = nrows;
+	return part;
 }
 
 /* Appends a range to the kept ones, or lengthens the last. */

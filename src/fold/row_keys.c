@@ -13,6 +13,7 @@ void row_keys_init(struct row_folder *f)
 {
 	const struct plan *plan = f->plan;
 
+	f->keeps_keys = plan->nkeys > 0;
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		f->keeps_keys |= (plan->columns[c].needs & MOMENT_KEYS) != 0;
 	memcpy(f->may_not_be_key, f->block.may_be_missing, sizeof f->may_not_be_key);

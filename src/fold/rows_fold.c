@@ -355,18 +355,22 @@ static enum status fold_kept_column(const struct fold *m, size_t c)
 	return kept == row_block_all(b) ? fold_fields(m, c, fields) : fold_copied(m, c, &fields);
 }
 
+enum status rows_fold_kept_column(struct row_folder *f, const char *text, size_t c, struct partial *out)
+{
+	const struct fold m = {f, text, out};
+	enum status status = fold_kept_column(&m, c);
+
+	return status == STATUS_OK ? end_column(&m, c) : status;
+}
+
 static enum status fold_kept(const struct fold *m)
 {
 	const struct plan *plan = m->f->plan;
 	enum status status = STATUS_OK;
 
-	for (size_t c = 0; status == STATUS_OK && c < plan->ncolumns; c++) {
-		if (!plan->columns[c].needs)
-			continue;
-		status = fold_kept_column(m, c);
-		if (status == STATUS_OK)
-			status = end_column(m, c);
-	}
+	for (size_t c = 0; status == STATUS_OK && c < plan->ncolumns; c++)
+		if (plan->columns[c].needs)
+			status = rows_fold_kept_column(m->f, m->text, c, m->out);
 	return status;
 }
 
@@ -400,6 +404,8 @@ static enum status fold_block(const struct fold *m)
 		m->out->nmatched[p] += (uint64_t)__builtin_popcountll(filter->holds[p]);
 	if (plan->emits && plan->nnew_columns == 0)
 		status = row_folder_keep(m->f);
+	if (status == STATUS_OK && plan->nkeys)
+		return row_groups_fold(m->f, m->text, m->out);
 	if (status == STATUS_OK && plan->npairs) /* first: it converts columns for both */
 		status = pair_block_fold(&m->f->pairs, &m->f->block, filter->kept, &m->f->scratch,
 					 m->out);
@@ -413,41 +419,13 @@ static enum status fold_taken(const struct fold *m, const struct row_run *run)
 	enum status status = STATUS_OK;
 
 	m->out->nrecords += run->nrows;
-	if (m->f->plan->npredicates == 0 && m->f->plan->npairs == 0)
+	if (m->f->plan->npredicates == 0 && m->f->plan->npairs == 0 && m->f->plan->nkeys == 0)
 		return fold_all(m, run);
 	for (size_t row = 0; status == STATUS_OK && row < run->nrows;) {
 		row += row_block_set(&m->f->block, m->text, run, row);
 		status = fold_block(m);
 	}
 	return status;
-}
-
-/* Whether the last field of a row of `stride` fields has no byte. */
-static bool ends_empty(const char *text, const uint32_t *ends, size_t stride)
-{
-	struct field_span last = row_field(text, ends + stride - 1, true);
-
-	return last.begin == last.end;
-}
-
-struct row_part row_run_part(const struct ragged_rule *rule, const char *text,
-			     const struct row_run *run, size_t first)
-{
-	uint32_t n = (uint32_t)run->stride;
-	const uint32_t *ends = run->ends + first * run->stride;
-	struct row_part part = {.rows = {ends, run->stride, run->nrows - first}};
-	bool looks = n == rule->nfields + 1; /* at each row's last field: it decides */
-	size_t nrows = 1;
-
-	part.is_ragged = ragged_is(rule, n, looks && ends_empty(text, ends, n));
-	part.is_taken = !part.is_ragged || ragged_is_taken(rule, n);
-	if (!looks)
-		return part;
-	while (nrows < part.rows.nrows &&
-	       ends_empty(text, ends + nrows * n, n) == !part.is_ragged)
-		nrows++;
-	part.rows.nrows = nrows;
-	return part;
 }
 
 /* Folds rows of another number of fields than the first record's. */

@@ -15,6 +15,7 @@
 #include "fold/pair_block.h"
 #include "fold/row_block.h"
 #include "fold/row_filter.h"
+#include "fold/row_groups.h"
 #include "fold/text_rows.h"
 #include "query/plan.h"
 
@@ -29,11 +30,12 @@ struct row_folder {
 	struct row_block block;
 	struct row_filter filter;
 	struct pair_block pairs;
+	struct row_groups groups;
 	struct scratch scratch;
 	struct simd_hint *hints; /* of each of the plan's columns */
 	struct text_folder texts;
 	struct decimal_fold fold; /* of the current column; added to its bins at the end */
-	bool keeps_keys;     /* some column needs MOMENT_KEYS */
+	bool keeps_keys;     /* some column needs MOMENT_KEYS, or there are groups */
 	bool has_plain_texts; /* of the current text: no NUL, no escapes */
 	bool may_not_be_key[256]; /* by first byte: the field may be missing, or is quoted */
 	/* If records are printed without new fields: those to print, in order, not adjacent. */
@@ -65,5 +67,8 @@ struct row_part row_run_part(const struct ragged_rule *rule, const char *text,
  * numbers are counted, not errors. Errors: STATUS_NO_MEMORY. */
 enum status rows_fold(struct row_folder *f, struct rows *r, const char *text, size_t nbytes,
 		      struct chunk_entry entry, struct partial *out);
+
+/* Folds column c of the rows of f's block that its filter keeps into out. Errors: STATUS_NO_MEMORY. */
+enum status rows_fold_kept_column(struct row_folder *f, const char *text, size_t c, struct partial *out);
 
 #endif

@@ -229,6 +229,15 @@ static enum status set_memory(struct options *o, const char *argument, struct fa
 			    "or T", argument);
 }
 
+static enum status set_top(struct options *o, const char *argument, struct fault *fault)
+{
+	const char *end = option_digits(argument, UINT64_MAX / 10 - 1, &o->top);
+
+	if (!end || *end || o->top == 0)
+		return option_fault(fault, "--top: '%.64s' is not a number of groups", argument);
+	return STATUS_OK;
+}
+
 /* gpu:N */
 static enum status set_device_number(struct options *o, const char *argument, struct fault *fault)
 {
@@ -259,6 +268,16 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 			return option_fault(fault, "--where is given twice: join the conditions with and");
 		o->where = argument;
 		break;
+	case OPTION_BY:
+		if (o->by)
+			return option_fault(fault, "--by is given twice: join the columns with ,");
+		o->by = argument;
+		break;
+	case OPTION_SORT:
+		o->sort = argument;
+		break;
+	case OPTION_TOP:
+		return set_top(o, argument, fault);
 	case OPTION_EXCLUSIVE:
 		o->exclusive = true;
 		break;

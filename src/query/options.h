@@ -45,6 +45,7 @@ struct operation_use {
 	const char *argument; /* COLS, PAIRS, EXPR, or NULL */
 	const char *name;     /* as it was typed, "p99.9"; name_nbytes of it */
 	size_t name_nbytes;
+	const char *title; /* of its results; NULL: the operation's */
 	struct percentile percentile; /* of OPERATION_PERCENTILE */
 	char *column;                 /* of OPERATION_HIST: argument, which is owned then */
 	struct decimal width;         /* of OPERATION_HIST */
@@ -55,6 +56,9 @@ struct options {
 	struct operation_use *uses; /* in the order given; none, and no where: the summary */
 	bool emits;                 /* records are printed: with new columns, or for where alone */
 	const char *where;          /* EXPR, or NULL */
+	const char *by;             /* COLS, or NULL */
+	const char *sort;           /* of --sort, as it was given, or NULL */
+	uint64_t top;               /* 0: all */
 	bool exclusive, only;
 	struct csv_dialect dialect;
 	bool has_delimiter, has_quote; /* they were given */
@@ -104,9 +108,6 @@ bool operation_takes_text(enum operation operation);
 
 /* The moments that an operation is computed from: a set of enum moment. */
 unsigned operation_needs(enum operation operation);
-
-/* Whether the operation takes values that are no numbers. */
-bool operation_takes_text(enum operation operation);
 
 extern const struct option_table options_table;
 

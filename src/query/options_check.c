@@ -4,6 +4,7 @@
  */
 #include "query/options_check.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "number/decimal.h"
@@ -118,6 +119,8 @@ static enum status check_operations(struct options *o, struct fault *fault)
 					    operation_name(o->uses[i].operation),
 					    operation_name(o->uses[i == 0].operation));
 	o->emits = column || (o->where && !reduce);
+	if (o->by && column)
+		return option_fault(fault, "--by is for results: --%s prints every record", column);
 	if (reduce && column)
 		return option_fault(fault, "--%s prints one value and --%s prints every record: not both",
 			     reduce, column);
@@ -130,6 +133,9 @@ static enum status check_operations(struct options *o, struct fault *fault)
 		return option_fault(fault, "--exclusive: there is no running total");
 	if (o->max_invalid.text && o->invalid != INVALID_SKIP)
 		return option_fault(fault, "--max-invalid: nothing is left out without --invalid skip");
+	if (o->emits && (o->sort || o->top))
+		return option_fault(fault, "--%s is for results: --%s prints records as they came",
+				    o->sort ? "sort" : "top", column ? column : "where");
 	if (o->emits && o->format != FORMAT_AUTO)
 		return option_fault(fault, "--format is for results: --%s prints records as they came",
 				    column ? column : "where");
@@ -139,9 +145,40 @@ static enum status check_operations(struct options *o, struct fault *fault)
 	return STATUS_OK;
 }
 
+/* Without a result, groups are counted. Errors: STATUS_NO_MEMORY. */
+static enum status count_groups(struct options *o, struct fault *fault)
+{
+	if (o->nuses > 0)
+		return STATUS_OK;
+	o->uses = calloc(1, sizeof *o->uses);
+	if (!o->uses)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	o->uses[o->nuses++] = (struct operation_use){.operation = OPERATION_COUNT_RECORDS, .title = "count"};
+	return STATUS_OK;
+}
+
+/* What goes with --by, and only with it. */
+static enum status check_groups(struct options *o, struct fault *fault)
+{
+	if (!o->by && (o->sort || o->top))
+		return option_fault(fault, "--%s is for groups: there is no --by",
+				    o->sort ? "sort" : "top");
+	if (!o->by)
+		return STATUS_OK;
+	if (o->all)
+		return option_fault(fault, "--all is for the summary: --by asks for something else");
+	for (size_t i = 0; i < o->nuses; i++) {
+		enum operation operation = o->uses[i].operation;
+		if (operation_kind(operation) == OPERATION_TABLE || operation_use_is_matrix(&o->uses[i]))
+			return option_fault(fault, "--%s prints a table of its own: it cannot go with --by",
+					    operation_name(operation));
+	}
+	return count_groups(o, fault);
+}
+
 static enum status check_columns(const struct options *o, struct fault *fault)
 {
-	if (o->nuses || o->where || o->format != FORMAT_AUTO)
+	if (o->nuses || o->where || o->by || o->format != FORMAT_AUTO)
 		return option_fault(fault, "--columns prints names, a line each: no operation and no "
 				    "--format goes with it");
 	return STATUS_OK;
@@ -155,5 +192,7 @@ enum status options_check(struct options *o, struct fault *fault)
 		status = check_dialect(o, fault);
 	if (status == STATUS_OK && o->columns)
 		status = check_columns(o, fault);
+	if (status == STATUS_OK)
+		status = check_groups(o, fault);
 	return status == STATUS_OK ? check_operations(o, fault) : status;
 }

@@ -54,6 +54,7 @@ enum new_column_kind {
 };
 
 struct expr; /* a condition on records: expr_eval.h */
+struct group_store; /* fold/groups.h */
 #define PREDICATE_NONE SIZE_MAX
 
 /* One new column of the records that are printed. */
@@ -78,6 +79,8 @@ struct plan_column {
 			      * is no number is text, unless it has a NUL */
 	enum invalid_policy invalid;
 	bool begins_as_text; /* its value in the first record is no number */
+	bool is_key;         /* it is among the plan's keys: a NUL in it is an error */
+	size_t cell_offset;  /* of its cell in a group, in bytes; 0: it has none (fold/group.h) */
 	uint64_t nkeys_most; /* with MOMENT_KEYS: so many different texts are kept; 0: all */
 };
 
@@ -99,6 +102,12 @@ static inline bool plan_column_keeps_text_keys(const struct plan_column *column)
 	return column->counts_text || column->invalid == INVALID_TEXT;
 }
 
+/* Whether a group keeps the column's numbers in a cell. */
+static inline bool plan_column_has_cell(const struct plan_column *column)
+{
+	return column->cell_offset > 0;
+}
+
 /* Two columns whose products are summed, over the records that have both values. */
 struct plan_pair {
 	size_t x, y;    /* in the plan */
@@ -115,6 +124,13 @@ struct plan {
 	struct plan_column *columns; /* by field, ascending, no field twice */
 	size_t npairs;
 	struct plan_pair *pairs;
+	/* --by: records with the same values in these columns are a group. */
+	size_t nkeys;
+	size_t *keys;        /* in the plan's columns, as in COLS */
+	size_t group_nbytes; /* of a struct group with its cells; 0 without keys */
+	bool groups_keep_keys;      /* some column needs MOMENT_KEYS */
+	struct group_store *groups; /* all groups of the run; whoever runs it owns them */
+
 	size_t npredicates;
 	const struct expr **predicates; /* --where's, and one for each --offsets */
 	size_t where; /* the predicate without which a record is left out, or PREDICATE_NONE */

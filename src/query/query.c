@@ -10,33 +10,11 @@
 
 #include "query/expr.h"
 #include "query/query_header.h"
-#include "query/query_pairs.h"
+#include "query/query_making.h"
 #include "query/select.h"
 #include "query/summary.h"
 
 #define FEW_SELECTORS 16
-
-/* What is asked of one field. */
-struct demand {
-	bool selected;        /* at all */
-	unsigned needs;       /* the moments that operations need; 0: only a condition reads it */
-	bool number;          /* named in COLS of an operation that needs numbers */
-	bool counts_text;     /* named in COLS of an operation that takes text */
-	bool star;            /* included by '*' */
-	size_t column;        /* its place in the plan */
-};
-
-/* The state of making a query. */
-struct making {
-	struct query *q;
-	const struct options *options;
-	struct selection *selections; /* one an operation, one a condition */
-	size_t nselections;
-	struct demand *demands;       /* by field */
-	size_t ndemands;
-	struct name_index index; /* if there are many selectors */
-	struct fault *fault;
-};
 
 static enum status no_memory(struct making *m)
 {
@@ -83,7 +61,7 @@ static enum status parse_selections(struct making *m)
 	const struct options *o = m->options;
 	enum status status = parse_conditions(m);
 
-	m->selections = calloc(o->nuses + m->q->nconditions + 1, sizeof *m->selections);
+	m->selections = calloc(o->nuses + m->q->nconditions + 2, sizeof *m->selections);
 	if (!m->selections)
 		return no_memory(m);
 	for (size_t i = 0; status == STATUS_OK && i < o->nuses; i++) {
@@ -96,6 +74,10 @@ static enum status parse_selections(struct making *m)
 		if (query_select_telling(&m->q->conditions[i],
 					 &m->selections[m->nselections++]) != STATUS_OK)
 			return no_memory(m);
+	if (status == STATUS_OK && o->by) {
+		m->selections[m->nselections].takes_text = true;
+		status = selection_parse(o->by, &m->selections[m->nselections++], m->fault);
+	}
 	return status;
 }
 
@@ -149,11 +131,16 @@ static enum status demand_values(struct making *m, enum operation operation, uin
 	return STATUS_OK;
 }
 
+static bool is_key(const struct making *m, uint32_t field)
+{
+	return field < m->ndemands && m->demands[field].is_key;
+}
+
 /* Asks operation of one field. Until the plan is made, the new result's column is the field. */
 static enum status demand_field(struct making *m, enum operation operation, uint32_t field,
 				bool star)
 {
-	if (star && query_starts_unfit(m->q, m->options, field))
+	if (star && (is_key(m, field) || query_starts_unfit(m->q, m->options, field)))
 		return STATUS_OK;
 	if (demand_values(m, operation, field, star) != STATUS_OK)
 		return STATUS_NO_MEMORY;
@@ -225,7 +212,7 @@ static enum status index_names(struct making *m)
 static enum status demand_selected(struct making *m)
 {
 	struct field_range range;
-	enum status status = index_names(m);
+	enum status status = STATUS_OK;
 	size_t nresults = 0;
 
 	for (size_t i = 0; i < m->options->nuses; i++) {
@@ -249,6 +236,44 @@ static enum status demand_selected(struct making *m)
 					      operation_name(use->operation), use->argument);
 		for (; nresults < m->q->nresults; nresults++)
 			m->q->results[nresults].use = (uint32_t)i;
+	}
+	return status;
+}
+
+/* Makes a range of fields keys. */
+static enum status demand_key(struct making *m, struct field_range range)
+{
+	uint32_t *grown = realloc(m->keys, (m->nkeys + range.last - range.first + 1) * sizeof *grown);
+
+	if (!grown)
+		return no_memory(m);
+	m->keys = grown;
+	if (grow_demands(m, (size_t)range.last + 1) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	for (uint32_t field = range.first; field <= range.last; field++) {
+		m->demands[field].selected = m->demands[field].is_key = true;
+		m->keys[m->nkeys++] = field;
+	}
+	return STATUS_OK;
+}
+
+/* The columns of --by. */
+static enum status demand_keys(struct making *m)
+{
+	const struct selection *s = &m->selections[m->nselections - 1];
+	enum status status = STATUS_OK;
+	struct field_range range;
+
+	if (!m->options->by)
+		return STATUS_OK;
+	m->nkeys = 0;
+	for (size_t i = 0; status == STATUS_OK && i < s->nselectors; i++) {
+		status = resolve(m, &s->selectors[i], &range);
+		if (status == STATUS_OK && range.star)
+			status = option_fault(m->fault, "--by: '*' is not a column: name those that make a "
+					      "group");
+		if (status == STATUS_OK)
+			status = demand_key(m, range);
 	}
 	return status;
 }
@@ -279,126 +304,7 @@ static enum status demand_all(struct making *m)
 	return m->q->header.nfields ? demand_range(m, OPERATION_SUM, all) : STATUS_OK;
 }
 
-/* ---- the plan ---- */
-
-static enum status plan_column(struct making *m, size_t field)
-{
-	struct plan *plan = &m->q->plan;
-	struct demand *d = &m->demands[field];
-	struct plan_column *c = &plan->columns[plan->ncolumns];
-
-	c->field = (uint32_t)field;
-	c->name = header_column_name(&m->q->header, field);
-	c->needs = d->needs;
-	c->takes_text = (d->needs & MOMENT_ENDS) && !d->number && !d->star;
-	c->parses = d->number || d->star || c->takes_text;
-	c->if_numeric = m->q->summary || (d->star && !d->number);
-	c->counts_text = d->counts_text;
-	c->invalid = m->q->summary ? INVALID_TEXT : m->options->invalid;
-	c->nkeys_most = m->q->summary ? SUMMARY_NKEYS_MOST : 0;
-	c->begins_as_text = query_starts_unfit(m->q, m->options, (uint32_t)field);
-	d->column = plan->ncolumns++;
-	return c->name ? STATUS_OK : no_memory(m);
-}
-
-static enum status plan_columns(struct making *m)
-{
-	struct query *q = m->q;
-	enum status status = STATUS_OK;
-
-	q->plan.columns = calloc(m->ndemands + 1, sizeof *q->plan.columns);
-	if (!q->plan.columns)
-		return no_memory(m);
-	for (size_t i = 0; status == STATUS_OK && i < m->ndemands; i++)
-		if (m->demands[i].selected)
-			status = plan_column(m, i);
-	for (size_t i = 0; status == STATUS_OK && i < q->nresults; i++) {
-		if (!operation_has_columns(q->results[i].operation))
-			continue;
-		q->results[i].column = m->demands[q->results[i].column].column;
-		q->results[i].other = (uint32_t)m->demands[q->results[i].other].column;
-	}
-	return status;
-}
-
-/* The conditions, their columns now those of the plan. */
-static enum status plan_predicates(struct making *m)
-{
-	struct plan *plan = &m->q->plan;
-
-	plan->predicates = calloc(m->q->nconditions + 1, sizeof *plan->predicates);
-	if (!plan->predicates)
-		return no_memory(m);
-	plan->npredicates = m->q->nconditions;
-	plan->where = m->options->where ? 0 : PREDICATE_NONE;
-	for (size_t i = 0; i < plan->npredicates; i++) {
-		struct expr_request *r = &m->q->conditions[i];
-		for (size_t j = 0; j < r->columns.nselectors; j++)
-			r->expr.columns[j] = (uint32_t)m->demands[r->fields[j]].column;
-		plan->predicates[i] = &r->expr;
-	}
-	return STATUS_OK;
-}
-
-/* What a new column shows, by operation. */
-static const enum new_column_kind new_column_kinds[NOPERATIONS] = {
-#define KIND_REDUCE(formula) 0
-#define KIND_TABLE(formula) 0
-#define KIND_PAIR(formula) 0
-#define KIND_TEXT(formula) 0
-#define KIND_RECORDS(formula) 0
-#define KIND_RUNNING(new_column) new_column
-#define KIND_OFFSET(new_column) new_column
-#define OPERATION(id, kind, name, argument, title, needs, value, help) \
-	[OPERATION_##id] = KIND_##kind(value),
-#include "query/options.def"
-};
-
-/* The new columns, in the order of the command line. */
-static enum status plan_new_columns(struct making *m)
-{
-	struct plan *plan = &m->q->plan;
-	const struct header *h = &m->q->header;
-	size_t predicate = plan->where == PREDICATE_NONE ? 0 : 1;
-
-	plan->emits = m->options->emits;
-	plan->only = m->options->only;
-	plan->exclusive = m->options->exclusive;
-	plan->inside_line = h->present && h->line[h->line_nbytes - 1] != '\n';
-	if (!plan->emits)
-		return STATUS_OK;
-	plan->new_columns = calloc(m->q->nresults + 1, sizeof *plan->new_columns);
-	if (!plan->new_columns)
-		return no_memory(m);
-	for (; plan->nnew_columns < m->q->nresults; plan->nnew_columns++) {
-		const struct result *r = &m->q->results[plan->nnew_columns];
-		struct new_column *s = &plan->new_columns[plan->nnew_columns];
-		s->kind = new_column_kinds[r->operation];
-		s->column = r->column;
-		s->predicate = s->kind == NEW_OFFSET ? predicate++ : 0;
-	}
-	return STATUS_OK;
-}
-
-static void begin_plan(struct query *q, const struct options *options)
-{
-	q->plan.dialect = options->dialect;
-	q->plan.notation = options->notation;
-	q->plan.bad_record = options->invalid;
-	q->plan.nmissing = options->nmissing;
-	q->plan.missing = options->missing;
-	q->guesses_delimiter = !options->has_delimiter && !options->dialect.whitespace;
-	q->uses = options->uses;
-	q->nthreads = options->nthreads;
-	q->summary = options->nuses == 0 && !options->where;
-	q->all = options->all;
-	q->plan.ragged.policy = q->summary && !options->has_ragged ? RAGGED_COUNT : options->ragged;
-	q->plan.counts_records = options->invalid == INVALID_SKIP;
-	for (size_t i = 0; i < options->nuses; i++) {
-		q->plan.counts_records |= options->uses[i].operation == OPERATION_COUNT_RECORDS;
-		q->matrix |= operation_use_is_matrix(&options->uses[i]);
-	}
-}
+/* ---- all of it ---- */
 
 /* Whether '*' has found any column. */
 static bool found_star(const struct query *q)
@@ -411,8 +317,12 @@ static bool found_star(const struct query *q)
 
 static enum status demand(struct making *m)
 {
-	enum status status = m->q->summary ? demand_all(m) : demand_selected(m);
+	enum status status = index_names(m);
 
+	if (status == STATUS_OK)
+		status = demand_keys(m); /* first: '*' leaves them out */
+	if (status == STATUS_OK)
+		status = m->q->summary ? demand_all(m) : demand_selected(m);
 	return status == STATUS_OK ? demand_conditions(m) : status;
 }
 
@@ -448,13 +358,7 @@ static enum status make(struct making *m, struct input *input)
 	if (status == STATUS_OK && m->options->emits && q->star && !found_star(q))
 		status = fault_set(m->fault, STATUS_NO_NUMERIC_COLUMN, 0, NULL);
 	if (status == STATUS_OK)
-		status = plan_columns(m);
-	if (status == STATUS_OK)
-		status = query_plan_pairs(q, m->fault);
-	if (status == STATUS_OK)
-		status = plan_predicates(m);
-	if (status == STATUS_OK)
-		status = plan_new_columns(m);
+		status = query_make_plan(m);
 	nfields = q->header.nfields ? q->header.nfields : q->header.nnames;
 	q->plan.dialect.one_column = nfields <= 1;
 	q->plan.ragged.nfields = nfields ? (uint32_t)nfields : 1;
@@ -472,12 +376,13 @@ enum status query_make(struct query *q, const struct options *options, struct in
 	enum status status;
 
 	memset(q, 0, sizeof *q);
-	begin_plan(q, options);
+	query_begin_plan(q, options);
 	status = make(&m, input);
 	for (size_t i = 0; m.selections && i < m.nselections; i++)
 		selection_free(&m.selections[i]);
 	free(m.selections);
 	free(m.demands);
+	free(m.keys);
 	name_index_free(&m.index);
 	return status;
 }
@@ -490,6 +395,7 @@ void query_free(struct query *q)
 		expr_free(&q->conditions[i]);
 	free(q->conditions);
 	free(q->plan.columns);
+	free(q->plan.keys);
 	free(q->plan.pairs);
 	free(q->plan.predicates);
 	free(q->plan.new_columns);

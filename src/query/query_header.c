@@ -111,11 +111,13 @@ static enum status cut_pairs(const struct header *h, struct selection *selection
 
 /* ---- no records ---- */
 
-/* All that is selected: the columns of operations, then those of conditions. */
+/* All that is selected: the columns of operations, then those of conditions, then --by's. */
 static const struct selection *selection_at(const struct query *q, const struct options *o,
 					    const struct selection *selections, size_t i)
 {
-	return i < o->nuses ? &selections[i] : &q->conditions[i - o->nuses].columns;
+	if (i >= o->nuses && i < o->nuses + q->nconditions)
+		return &q->conditions[i - o->nuses].columns;
+	return &selections[i];
 }
 
 /* Names the columns of an input without records after the selectors that are names, behind those
@@ -124,7 +126,7 @@ static enum status name_blindly(struct query *q, const struct options *o,
 				const struct selection *selections)
 {
 	struct header *h = &q->header;
-	size_t nselections = o->nuses + q->nconditions, nselectors = 0, nfields = 0;
+	size_t nselections = o->nuses + q->nconditions + (o->by != NULL), nselectors = 0, nfields = 0;
 	struct field_range range;
 
 	for (size_t i = 0; i < nselections; i++) {

@@ -265,6 +265,8 @@ static const char *beyond_gpus(const struct plan *plan)
 		return "CPU only: no GPU reads --comment";
 	if (!notation_is_plain(&plan->notation))
 		return "CPU only: no GPU reads numbers in this notation";
+	if (plan->nkeys)
+		return "CPU only: no GPU keeps groups";
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		if (plan_column_has_moments(&plan->columns[c]) || plan->npairs ||
 		    needs_texts_of_cpu(plan, &plan->columns[c]))

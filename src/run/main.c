@@ -14,6 +14,8 @@
 #include "base/memory_limit.h"
 #include "engine/engine.h"
 #include "engine/total.h"
+#include "fold/group_result.h"
+#include "fold/groups.h"
 #include "fold/quantile.h"
 #include "fold/result.h"
 #include "fold/values_search.h"
@@ -34,6 +36,7 @@ struct run {
 	off_t stdin_offset; /* of standard input at the start; -1: it cannot seek */
 	struct input *input;
 	struct query query;
+	struct group_sort sort;
 	struct device_choice devices;
 	struct total total;
 	struct ranks *ranks; /* what quantiles need; by the plan's columns */
@@ -63,11 +66,14 @@ static enum status print_result(struct run *r, struct fault *fault)
 {
 	bool emits = r->query.plan.emits;
 	struct table table;
-	enum status status = emits ? STATUS_OK : find_ranks(r, fault);
+	enum status status = emits || r->query.plan.nkeys ? STATUS_OK : find_ranks(r, fault);
 
 	progress_end();
 	if (emits)
 		return STATUS_OK; /* the engine has printed the records */
+	if (r->query.plan.nkeys)
+		return group_result_print(&r->query, &r->total.partial, &r->sort, r->options.top,
+					  r->options.format, fault);
 	if (status == STATUS_OK)
 		status = result_table(&r->query, &r->total.partial, r->ranks, &table, fault);
 	if (status != STATUS_OK)
@@ -124,7 +130,8 @@ static bool prints_table(const struct query *q)
 static void prepare_values(struct run *r)
 {
 	if (!r->searches)
-		values_focus_set(NULL, input_is_repeatable(r->input) && !prints_table(&r->query));
+		values_focus_set(NULL, input_is_repeatable(r->input) && !prints_table(&r->query) &&
+						       r->query.plan.nkeys == 0);
 	for (size_t c = 0; r->searches && c < r->query.plan.ncolumns; c++)
 		if (c != r->searched)
 			r->query.plan.columns[c].needs &= ~(unsigned)MOMENT_VALUES;
@@ -140,6 +147,8 @@ static enum status open_input(struct run *r, struct fault *fault)
 		status = input_share_decoding(r->input, fault);
 	if (status == STATUS_OK)
 		status = query_make(&r->query, &r->options, r->input, fault);
+	if (status == STATUS_OK)
+		status = group_sort_find(&r->query, r->options.sort, &r->sort, fault);
 	return status;
 }
 
@@ -153,6 +162,8 @@ static enum status fold_input(struct run *r, struct fault *fault)
 	status = devices_choose(&r->devices, &r->options, &r->query, r->input, fault);
 	if (status == STATUS_OK)
 		devices_set_up_input(&r->devices, &r->query.plan, r->input);
+	if (status == STATUS_OK && groups_plan(&r->query.plan) != STATUS_OK)
+		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (status == STATUS_OK && total_init(&r->total, &r->query.plan) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (status == STATUS_OK && r->query.plan.emits) {
@@ -344,6 +355,7 @@ int main(int argc, char **argv)
 		_exit(fflush(stdout) ? 1 : 0); /* a thread is still opening a GPU that is not needed */
 	ranks_free(r->ranks, r->query.plan.ncolumns);
 	total_free(&r->total);
+	group_store_free(r->query.plan.groups);
 	query_free(&r->query);
 	input_close(r->input);
 	options_free(&r->options);

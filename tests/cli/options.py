@@ -317,7 +317,7 @@ def check_abbreviations():
 
 def check_wrong_options():
     for typed, meant in (
-            ("--sume", "--sum"), ("--sum1=1", "--sum"), ("--su=1", "--sum"), ("--by", "--byte-offset"), ("--me", "--mean"),
+            ("--sume", "--sum"), ("--sum1=1", "--sum"), ("--su=1", "--sum"), ("--byt", "--byte-offset"), ("--me", "--mean"),
             ("--Sum", "--sum"), ("--smu", None), ("--runing-sum", "--running-sum"), ("--running_sum=1", "--running-sum"),
             ("--runningsum", "--running-sum"), ("--cumulsum", "--cumsum"), ("--delimeter=;", "--delimiter"), ("--head", "--header"),
             ("--verbos", "--verbose"), ("--wehre", "--where"), ("--formats=csv", "--format"), ("--m", None), ("--x", None),

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * group_list.h - the groups of a run in the order in which they are printed.
+ */
+#ifndef GPUSTAT_GROUP_LIST_H
+#define GPUSTAT_GROUP_LIST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "fold/groups.h"
+
+struct group_place {
+	uint64_t first; /* as in the group */
+	struct group *group;
+};
+
+/* Owns its places, which count towards --memory. */
+struct group_list {
+	struct group_place *at;
+	size_t n;
+};
+
+/* Lists the groups of the store in order of first appearance. Errors: STATUS_NO_MEMORY,
+ * STATUS_MANY_KEYS. */
+enum status group_list_make(struct group_store *s, struct group_list *out);
+void group_list_free(struct group_list *l);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * group_order.h - the results of groups one by one, and groups in their order (--sort).
+ */
+#ifndef GPUSTAT_GROUP_ORDER_H
+#define GPUSTAT_GROUP_ORDER_H
+
+#include <stddef.h>
+
+#include "base/status.h"
+#include "fold/column.h"
+#include "fold/group_list.h"
+#include "fold/group_result.h"
+#include "io/table.h"
+#include "query/query.h"
+
+struct ranks; /* quantile.h */
+
+/* What makes rows of groups. All but q and total owned. */
+struct group_rows {
+	const struct query *q;
+	const struct partial *total;
+	const struct result **results; /* those of q that are not dropped */
+	size_t nresults;
+	struct partial blank; /* of a group that has no partial */
+};
+
+/* Errors: STATUS_NO_MEMORY; rows can then be freed. */
+enum status group_rows_init(struct group_rows *rows, const struct query *q, const struct partial *total);
+void group_rows_free(struct group_rows *rows);
+
+/* The row of one group, while its results are made. Zeroed: nothing is made yet. */
+struct group_row {
+	struct partial *partial;
+	struct ranks *ranks;
+};
+
+/* Sets *out to a result of the group. Errors: STATUS_NO_MEMORY. */
+enum status group_row_result(struct group_rows *rows, struct group_row *row, struct group *g,
+			     const struct result *r, struct cell *out);
+void group_row_end(struct group_rows *rows, struct group_row *row);
+
+/* The value of the group's key i. It belongs to the group; not NUL-terminated. */
+const char *group_key_value(const struct group *g, size_t i, size_t *nbytes);
+
+/* Sorts the list. Numbers compare exactly and come before texts, which compare bytewise; what is empty comes
+ * last, whatever the direction. Of equal ones, the group that appeared first comes first. Errors:
+ * STATUS_NO_MEMORY. */
+enum status group_list_sort(struct group_list *list, struct group_rows *rows, const struct group_sort *sort);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * group_result.h - prints the results of groups: the key columns, and a row for each group.
+ */
+#ifndef GPUSTAT_GROUP_RESULT_H
+#define GPUSTAT_GROUP_RESULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/status.h"
+#include "fold/column.h"
+#include "query/query.h"
+
+/* By which column groups are sorted. Zeroed: by first appearance. */
+struct group_sort {
+	bool is_given, is_descending;
+	bool is_key;  /* by a key column: */
+	size_t index; /* of the plan's keys, or of the query's results */
+};
+
+/* Finds the column that --sort names, [-]NAME: a result as it is printed or, if one result has it, the
+ * operation's name or title; or a key column. NULL: none. Errors: STATUS_USAGE, STATUS_NO_MEMORY. */
+enum status group_sort_find(const struct query *q, const char *name, struct group_sort *out,
+			    struct fault *fault);
+
+/* Prints the groups of the run, whose total is given: all, or the first `top`, unless it is 0. Errors:
+ * STATUS_NO_NUMERIC_COLUMN, STATUS_NO_MEMORY, STATUS_MANY_GROUPS, STATUS_WRITE. */
+enum status group_result_print(const struct query *q, struct partial *total,
+			       const struct group_sort *sort, uint64_t top, enum format format,
+			       struct fault *fault);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * group_store.c - the groups of a run, which all threads add to. See groups.h.
+ *
+ * A thread sorts its groups by part. For each part it takes the lock once, and looks its keys up some at
+ * a time, so that their places are on their way into the cache before they are needed. Threads begin at
+ * different parts.
+ */
+#include "fold/groups.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fold/key_memory.h"
+
+#define FLIGHT_NKEYS 32
+
+struct part {
+	pthread_mutex_t lock;
+	struct groups *groups;
+	char padding[64]; /* locks lie in lines of their own */
+};
+
+struct group_store {
+	struct part parts[STORE_NPARTS];
+	atomic_uint nturns; /* how often groups were added: where the next thread begins */
+};
+
+struct group_store *group_store_new(const struct plan *plan)
+{
+	struct group_store *s = calloc(1, sizeof *s);
+
+	for (size_t i = 0; s && i < STORE_NPARTS; i++) {
+		pthread_mutex_init(&s->parts[i].lock, NULL);
+		s->parts[i].groups = groups_new(plan);
+		if (s->parts[i].groups)
+			continue;
+		group_store_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+void group_store_free(struct group_store *s)
+{
+	for (size_t i = 0; s && i < STORE_NPARTS; i++)
+		groups_free(s->parts[i].groups);
+	free(s);
+}
+
+uint64_t group_store_count(const struct group_store *s)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < STORE_NPARTS; i++)
+		n += s->parts[i].groups->ngroups;
+	return n;
+}
+
+struct groups *group_store_part(struct group_store *s, size_t part)
+{
+	return s->parts[part].groups;
+}
+
+/* ---- adding ---- */
+
+static size_t part_of(uint64_t hash)
+{
+	return (size_t)(hash >> (64 - KEY_PART_BITS));
+}
+
+/* Groups that are to be added, sorted by part. */
+struct arrivals {
+	struct group **at; /* begins[STORE_NPARTS] of them */
+	size_t begins[STORE_NPARTS + 1];
+	size_t next[STORE_NPARTS]; /* while they are sorted */
+};
+
+static enum status count_arrival(void *context, struct group *group)
+{
+	struct arrivals *a = context;
+
+	a->next[part_of(group->hash)]++;
+	return STATUS_OK;
+}
+
+static enum status place_arrival(void *context, struct group *group)
+{
+	struct arrivals *a = context;
+
+	a->at[a->next[part_of(group->hash)]++] = group;
+	return STATUS_OK;
+}
+
+/* Sorts g's groups into a, whose `at` has room for them. */
+static void sort_by_part(const struct groups *g, struct arrivals *a)
+{
+	size_t begin = 0;
+
+	memset(a->next, 0, sizeof a->next);
+	groups_each(g, count_arrival, a);
+	for (size_t p = 0; p < STORE_NPARTS; p++) {
+		a->begins[p] = begin;
+		begin += a->next[p];
+		a->next[p] = a->begins[p];
+	}
+	a->begins[STORE_NPARTS] = begin;
+	groups_each(g, place_arrival, a);
+}
+
+/* Adds up to FLIGHT_NKEYS arrivals. */
+static enum status add_flight(struct groups *to, struct group *const *a, size_t n)
+{
+	struct group *groups[FLIGHT_NKEYS];
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < n; i++)
+		groups_prefetch(to, a[i]->hash);
+	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
+		status = groups_find(to, &a[i]->key, a[i]->hash, &groups[i]);
+		if (status == STATUS_OK)
+			__builtin_prefetch(groups[i], 1);
+	}
+	for (size_t i = 0; i < n && status == STATUS_OK; i++)
+		status = group_combine(groups[i], a[i], to->plan);
+	return status;
+}
+
+static enum status add_part(struct part *part, const struct arrivals *a, size_t p)
+{
+	enum status status = STATUS_OK;
+
+	if (a->begins[p] == a->begins[p + 1])
+		return STATUS_OK;
+	pthread_mutex_lock(&part->lock);
+	for (size_t i = a->begins[p], n; i < a->begins[p + 1] && status == STATUS_OK; i += n) {
+		n = a->begins[p + 1] - i < FLIGHT_NKEYS ? a->begins[p + 1] - i : FLIGHT_NKEYS;
+		status = add_flight(part->groups, &a->at[i], n);
+	}
+	pthread_mutex_unlock(&part->lock);
+	return status;
+}
+
+static enum status add_parts(struct group_store *s, const struct arrivals *a)
+{
+	size_t first = 5 * (size_t)atomic_fetch_add(&s->nturns, 1);
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < STORE_NPARTS && status == STATUS_OK; i++) {
+		size_t p = (first + i) % STORE_NPARTS;
+		status = add_part(&s->parts[p], a, p);
+	}
+	return status;
+}
+
+enum status groups_store(struct groups *g)
+{
+	size_t nbytes = g->ngroups * sizeof(struct group *);
+	struct arrivals arrivals;
+	enum status status;
+	void *memory;
+
+	if (g->ngroups == 0)
+		return STATUS_OK;
+	status = key_memory_new(nbytes, &memory);
+	if (status != STATUS_OK)
+		return status;
+	arrivals.at = memory;
+	sort_by_part(g, &arrivals);
+	status = add_parts(g->plan->groups, &arrivals);
+	key_memory_free(memory, nbytes);
+	if (status == STATUS_OK)
+		groups_clear(g);
+	return status;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * groups.c - see groups.h.
+ */
+#include "fold/groups.h"
+
+#include <stdlib.h>
+
+#include "fold/key_memory.h"
+
+#define NSLOTS_MIN 64
+#define BLOCK_NBYTES_MIN ((size_t)1 << 12) /* the next block is twice as long, */
+#define BLOCK_NBYTES_MAX ((size_t)1 << 18) /* ... up to this */
+
+struct groups_block {
+	struct groups_block *next;
+	size_t nbytes, nused; /* of the whole block, and of its groups */
+	uint64_t groups[];
+};
+
+/* ---- the plan ---- */
+
+/* The place of the next cell; *end: behind the last. */
+static size_t add_cell(size_t *end, bool extremes)
+{
+	size_t offset = *end;
+
+	*end += GROUP_CELL_NBYTES + (extremes ? GROUP_EXTREMES_NBYTES : 0);
+	return offset;
+}
+
+enum status groups_plan(struct plan *plan)
+{
+	size_t end = sizeof(struct group);
+
+	if (plan->nkeys == 0)
+		return STATUS_OK;
+	for (size_t c = 0; c < plan->ncolumns; c++) {
+		struct plan_column *column = &plan->columns[c];
+		if (column->needs && !(column->needs & ~(unsigned)MOMENTS_FUSED))
+			column->cell_offset = add_cell(&end, (column->needs & MOMENT_EXTREMES) != 0);
+		plan->groups_keep_keys |= (column->needs & MOMENT_KEYS) != 0;
+	}
+	plan->group_nbytes = end;
+	plan->groups = group_store_new(plan);
+	return plan->groups ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+/* ---- blocks ---- */
+
+struct groups *groups_new(const struct plan *plan)
+{
+	struct groups *g = calloc(1, sizeof *g);
+
+	if (g)
+		g->plan = plan;
+	return g;
+}
+
+/* The bytes that a group takes with a key. */
+static size_t nbytes_with(const struct groups *g, const struct key *key)
+{
+	return g->plan->group_nbytes + (key_is_long(key) ? (key_nbytes(key) + 7) / 8 * 8 : 0);
+}
+
+enum status groups_each(const struct groups *g, groups_visitor visit, void *context)
+{
+	enum status status = STATUS_OK;
+
+	for (struct groups_block *b = g->blocks; b; b = b->next)
+		for (size_t at = 0; at < b->nused && status == STATUS_OK;) {
+			struct group *group = (struct group *)((char *)b->groups + at);
+			at += nbytes_with(g, &group->key);
+			status = visit(context, group);
+		}
+	return status;
+}
+
+static enum status free_group(void *context, struct group *group)
+{
+	const struct groups *g = context;
+
+	group_free(group, g->plan);
+	return STATUS_OK;
+}
+
+void groups_free(struct groups *g)
+{
+	if (!g)
+		return;
+	groups_each(g, free_group, g);
+	for (struct groups_block *b = g->blocks, *next; b; b = next) {
+		next = b->next;
+		key_memory_free(b, b->nbytes);
+	}
+	key_memory_free(g->slots, g->nslots * sizeof *g->slots);
+	free(g);
+}
+
+void groups_clear(struct groups *g)
+{
+	if (g->ngroups == 0)
+		return;
+	groups_each(g, free_group, g);
+	for (struct groups_block *b = g->blocks; b; b = b->next)
+		b->nused = 0;
+	g->last = g->blocks;
+	memset(g->slots, 0, g->nslots * sizeof *g->slots);
+	g->ngroups = 0;
+}
+
+static size_t room_in(const struct groups_block *b)
+{
+	return b->nbytes - sizeof *b - b->nused;
+}
+
+/* Adds a block with room for nbytes behind the last. */
+static enum status add_block(struct groups *g, size_t nbytes)
+{
+	struct groups_block *last = g->last, *block;
+	size_t size = last ? 2 * last->nbytes : BLOCK_NBYTES_MIN;
+	enum status status;
+	void *memory;
+
+	size = size < BLOCK_NBYTES_MAX ? size : BLOCK_NBYTES_MAX;
+	size = size < nbytes + sizeof *block ? nbytes + sizeof *block : size;
+	status = key_memory_new(size, &memory);
+	if (status != STATUS_OK)
+		return status;
+	block = memory;
+	block->nbytes = size;
+	block->next = last ? last->next : NULL;
+	*(last ? &last->next : &g->blocks) = block;
+	g->last = block;
+	return STATUS_OK;
+}
+
+/* Makes the last block one with room for nbytes. */
+static enum status need_room(struct groups *g, size_t nbytes)
+{
+	while (g->last && room_in(g->last) < nbytes && g->last->next)
+		g->last = g->last->next;
+	return g->last && room_in(g->last) >= nbytes ? STATUS_OK : add_block(g, nbytes);
+}
+
+/* ---- slots ---- */
+
+static size_t most_groups(size_t nslots)
+{
+	return nslots / 16 * 11;
+}
+
+static void set_slot(struct groups *g, struct group *group, uint64_t hash)
+{
+	size_t i = (size_t)(hash << KEY_PART_BITS >> g->shift);
+
+	while (g->slots[i])
+		i = (i + 1) & (g->nslots - 1);
+	g->slots[i] = groups_tag(hash) | (uintptr_t)group;
+}
+
+static enum status move_group(void *context, struct group *group)
+{
+	set_slot(context, group, group->hash);
+	return STATUS_OK;
+}
+
+/* Doubles the slots. */
+static enum status grow(struct groups *g)
+{
+	size_t nslots = g->nslots ? 2 * g->nslots : NSLOTS_MIN;
+	void *slots;
+	enum status status = key_memory_new(nslots * sizeof *g->slots, &slots);
+
+	if (status != STATUS_OK)
+		return status;
+	key_memory_free(g->slots, g->nslots * sizeof *g->slots);
+	g->slots = slots;
+	g->nslots = nslots;
+	g->shift = 64 - __builtin_ctzll(nslots);
+	return groups_each(g, move_group, g);
+}
+
+enum status groups_insert(struct groups *g, const struct key *key, uint64_t hash, struct group **out)
+{
+	size_t nbytes = nbytes_with(g, key);
+	enum status status = g->ngroups >= most_groups(g->nslots) ? grow(g) : STATUS_OK;
+	struct group *group;
+
+	if (status == STATUS_OK)
+		status = need_room(g, nbytes);
+	if (status != STATUS_OK)
+		return status;
+	group = (struct group *)((char *)g->last->groups + g->last->nused);
+	g->last->nused += nbytes;
+	memset(group, 0, g->plan->group_nbytes);
+	group->key = *key;
+	group->hash = hash;
+	if (key_is_long(key))
+		group->key.text = memcpy((char *)group + g->plan->group_nbytes, key->text, key_nbytes(key));
+	set_slot(g, group, hash);
+	g->ngroups++;
+	*out = group;
+	return STATUS_OK;
+}
+
+/* ---- combining ---- */
+
+static enum status add_group(void *context, struct group *group)
+{
+	struct groups *g = context;
+	struct group *to;
+	enum status status = groups_find(g, &group->key, group->hash, &to);
+
+	return status == STATUS_OK ? group_combine(to, group, g->plan) : status;
+}
+
+enum status groups_combine(struct groups *g, struct groups *later)
+{
+	enum status status;
+
+	if (g->ngroups + later->ngroups <= GROUPS_FEW)
+		return groups_each(later, add_group, g);
+	status = groups_store(g); /* first: its records come before later's */
+	return status == STATUS_OK ? groups_store(later) : status;
+}

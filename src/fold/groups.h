@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * groups.h - groups by key (--by): a chunk's, a thread's, and all of a run.
+ *
+ * A key is the values of the key columns, with a NUL between two of them, since no value has one. Groups
+ * lie in blocks and never move, each with its key. A slot of the table has a group's address and, in the
+ * 16 bits that no address uses, some of the hash: few groups but the right one are looked at. Linear
+ * probes, as in key_table.h; the place is given by the highest bits of the hash but KEY_PART_BITS.
+ *
+ * A chunk folds into groups of its own (struct groups), so a chunk that is folded again, or that fails,
+ * has changed nothing else. Combining moves them on: few groups into the combined partial's, which stay
+ * in a thread's cache; many into the run's store, which all threads share. The store is divided by the
+ * keys' hashes into parts with a lock each, and a thread adds all that it has for one part at a time.
+ * So no group is kept twice however many threads there are, and nothing is left to be joined at the end.
+ */
+#ifndef GPUSTAT_GROUPS_H
+#define GPUSTAT_GROUPS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "fold/group.h"
+#include "fold/key_table.h"
+#include "query/plan.h"
+
+#define GROUPS_FEW 4096 /* so many are kept by a thread */
+#define GROUPS_ADDRESS_BITS 48
+
+/* Zeroed but for the plan: no groups. All owned. */
+struct groups {
+	const struct plan *plan;
+	uint64_t *slots; /* nslots, a power of 2; 0: no group */
+	size_t nslots, ngroups;
+	int shift; /* of a hash without its highest bits, to its slot */
+	struct groups_block *blocks, *last; /* the groups, in the order in which they were made */
+};
+
+/* Gives the plan's columns their cells, and sets all else that a plan with keys has for groups, with an
+ * empty store, which the plan owns from now on. Errors: STATUS_NO_MEMORY. */
+enum status groups_plan(struct plan *plan);
+
+/* Makes groups for a plan with keys. NULL: no memory. */
+struct groups *groups_new(const struct plan *plan);
+void groups_free(struct groups *g);
+
+/* Removes all groups. Keeps memory. */
+void groups_clear(struct groups *g);
+
+/* Fetches the slot of a hash into the cache. */
+static inline __attribute__((always_inline)) void groups_prefetch(const struct groups *g, uint64_t hash)
+{
+	if (g->slots)
+		__builtin_prefetch(&g->slots[hash << KEY_PART_BITS >> g->shift]);
+}
+
+/* Adds a group without records for a key that has none; its bytes are copied. Errors: STATUS_NO_MEMORY,
+ * STATUS_MANY_KEYS. */
+enum status groups_insert(struct groups *g, const struct key *key, uint64_t hash, struct group **out);
+
+/* The bits of a hash that a slot has: of each half those that say least about the place. */
+static inline uint64_t groups_tag(uint64_t hash)
+{
+	return (hash ^ hash >> KEY_LONG_HASH_BITS) << GROUPS_ADDRESS_BITS;
+}
+
+/* Finds the key's group, or adds one. Errors: as above. */
+static inline enum status groups_find(struct groups *g, const struct key *key, uint64_t hash,
+				      struct group **out)
+{
+	const uint64_t address = ((uint64_t)1 << GROUPS_ADDRESS_BITS) - 1;
+	size_t i;
+
+	if (!g->slots)
+		return groups_insert(g, key, hash, out);
+	for (i = (size_t)(hash << KEY_PART_BITS >> g->shift); g->slots[i]; i = (i + 1) & (g->nslots - 1)) {
+		struct group *group = (struct group *)(uintptr_t)(g->slots[i] & address);
+		if ((g->slots[i] & ~address) == groups_tag(hash) && key_equals(&group->key, key)) {
+			*out = group;
+			return STATUS_OK;
+		}
+	}
+	return groups_insert(g, key, hash, out);
+}
+
+/* Calls visit for each group, in the order in which they were made, up to one that fails. */
+typedef enum status (*groups_visitor)(void *context, struct group *group);
+enum status groups_each(const struct groups *g, groups_visitor visit, void *context);
+
+/* g becomes the groups of g's records and later's, which may then only be cleared or freed: in g itself
+ * if they are few, else in the plan's store. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+enum status groups_combine(struct groups *g, struct groups *later);
+
+/* Adds all of g to the plan's store, and clears g. Errors: as above. */
+enum status groups_store(struct groups *g);
+
+/* ---- the store of a run ---- */
+
+#define STORE_NPARTS ((size_t)1 << KEY_PART_BITS)
+
+struct group_store;
+
+/* Makes a store without groups. NULL: no memory. */
+struct group_store *group_store_new(const struct plan *plan);
+void group_store_free(struct group_store *s);
+
+/* The number of groups in it. Right only while no thread adds any. */
+uint64_t group_store_count(const struct group_store *s);
+
+/* The groups whose keys' hashes have the highest bits `part`. */
+struct groups *group_store_part(struct group_store *s, size_t part);
+
+#endif

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * row_groups.c - see row_groups.h.
+ *
+ * First the groups of a block's rows are found, then the block is folded a column at a time. A column
+ * that has a cell is converted as a whole, and each plain number added to its group's cell. Any other
+ * field, and any other moment, goes to the group's partial the way that it goes to a chunk's without
+ * groups: the rows of one group at a time are taken for those that the filter keeps.
+ *
+ * What is counted for a whole column, as invalid values and where the first lies, is carried over from
+ * the group's partial to the chunk's.
+ */
+#include "fold/row_groups.h"
+
+#include <string.h>
+
+#include "fold/pair_block.h"
+#include "fold/rows_fold.h"
+
+/* One call of row_groups_fold. */
+struct grouping {
+	struct row_folder *f;
+	const char *text;
+	struct partial *out;
+};
+
+void row_groups_free(struct row_groups *g)
+{
+	text_free(&g->texts);
+}
+
+static unsigned lowest(uint64_t rows)
+{
+	return (unsigned)__builtin_ctzll(rows);
+}
+
+static uint64_t count_of(uint64_t rows)
+{
+	return (uint64_t)__builtin_popcountll(rows);
+}
+
+/* ---- keys ---- */
+
+/* Counts a NUL in the key column c, whose field begins at offset. */
+static void add_nul(struct partial *out, size_t c, size_t offset)
+{
+	struct column_partial *column = &out->columns[c];
+
+	column->ninvalid++;
+	column->nnuls++;
+	if (offset < column->first_invalid_offset)
+		column->first_invalid_offset = offset;
+	if (offset < column->first_nul_offset)
+		column->first_nul_offset = offset;
+}
+
+/* The value of key column c in a row, valid until the next call. has_nul: there is one in it. NULL: no
+ * memory. */
+static const char *key_value(const struct grouping *m, size_t c, unsigned row, size_t *nbytes,
+			     bool *has_nul)
+{
+	const struct plan *plan = m->f->plan;
+	struct field_span span = row_block_field(&m->f->block, c, row);
+	const char *value;
+
+	*nbytes = span.end - span.begin;
+	value = field_in_place(&plan->dialect, m->text + span.begin, nbytes);
+	if (!value)
+		value = field_value(&plan->dialect, m->text + span.begin, span.end - span.begin,
+				    &m->f->scratch, nbytes);
+	*has_nul = value && !m->f->has_plain_texts && memchr(value, '\0', *nbytes);
+	if (*has_nul)
+		add_nul(m->out, c, span.begin);
+	return value;
+}
+
+/* Appends the row's key to the texts, which have room for it. *is_key: it has no NUL. */
+static enum status append_key(const struct grouping *m, unsigned row, bool *is_key)
+{
+	struct text_buffer *texts = &m->f->groups.texts;
+	const struct plan *plan = m->f->plan;
+
+	*is_key = true;
+	for (size_t i = 0; i < plan->nkeys && *is_key; i++) {
+		size_t nbytes;
+		bool has_nul;
+		const char *value = key_value(m, plan->keys[i], row, &nbytes, &has_nul);
+		if (!value)
+			return STATUS_NO_MEMORY;
+		if (i > 0)
+			texts->data[texts->nbytes++] = '\0';
+		memcpy(texts->data + texts->nbytes, value, nbytes);
+		texts->nbytes += nbytes;
+		*is_key = !has_nul;
+	}
+	return STATUS_OK;
+}
+
+/* Makes the key of a row from a copy of its values. *is_key: false if it has a NUL. */
+static enum status make_key(const struct grouping *m, unsigned row, struct key_seed seed,
+			    struct key *key, uint64_t *hash, bool *is_key)
+{
+	struct text_buffer *texts = &m->f->groups.texts;
+	size_t begin = texts->nbytes;
+	enum status status = append_key(m, row, is_key);
+
+	*hash = key_make(texts->data + begin, texts->nbytes - begin, true, seed, key);
+	texts->nbytes += SIMD_PAD_NBYTES;
+	return status;
+}
+
+/* Makes the keys of rows as far as they are bytes of the text: of one column, in quotes without quotes in
+ * them or in none. Returns the rows that are left. */
+static uint64_t make_plain_keys(const struct grouping *m, uint64_t rows, struct key_seed seed,
+				struct key *keys, uint64_t *hashes)
+{
+	const struct plan *plan = m->f->plan;
+	const struct row_block *b = &m->f->block;
+	uint32_t field = plan->columns[plan->keys[0]].field;
+	const uint32_t *ends = b->ends + field;
+	uint64_t left = 0;
+
+	if (plan->nkeys > 1 || !m->f->has_plain_texts || plan->dialect.whitespace || field >= b->stride)
+		return rows;
+	for (; rows; rows &= rows - 1) {
+		unsigned row = lowest(rows);
+		struct field_span span = row_field(m->text, ends + row * b->stride, field == b->stride - 1);
+		const char *value = m->text + span.begin;
+		size_t nbytes = span.end - span.begin;
+		if (nbytes > 0 && *value == plan->dialect.quote)
+			value = field_in_place(&plan->dialect, value, &nbytes);
+		if (value) {
+			hashes[row] = key_make(value, nbytes, true, seed, &keys[row]);
+			groups_prefetch(m->out->groups, hashes[row]);
+		} else {
+			left |= rows & -rows;
+		}
+	}
+	return left;
+}
+
+/* Makes room for the keys of all rows of the block: pieces of their fields. */
+static enum status reserve_texts(const struct grouping *m)
+{
+	const struct row_block *b = &m->f->block;
+	size_t nbytes = row_block_ends(b, b->nrows)[-1] - b->ends[-1];
+
+	m->f->groups.texts.nbytes = 0;
+	return text_reserve(&m->f->groups.texts,
+			    (nbytes + ROW_BLOCK_NROWS * SIMD_PAD_NBYTES) * m->f->plan->nkeys);
+}
+
+/* Adds the row to its group, which may be new. */
+static inline void add_record(const struct grouping *m, unsigned row, struct group *group)
+{
+	if (group->nrecords++ == 0)
+		group->first = m->out->offset_bytes +
+			       (uint32_t)(row_block_ends(&m->f->block, row)[-1] + 1);
+	m->f->groups.groups[row] = group;
+}
+
+/* Finds the groups of the kept rows. */
+static enum status find_groups(const struct grouping *m)
+{
+	struct row_groups *g = &m->f->groups;
+	struct key_seed seed = key_seed_get();
+	struct key keys[ROW_BLOCK_NROWS];
+	uint64_t hashes[ROW_BLOCK_NROWS];
+	enum status status = reserve_texts(m);
+
+	g->rows = m->f->filter.kept;
+	for (uint64_t rows = make_plain_keys(m, g->rows, seed, keys, hashes); rows && status == STATUS_OK;
+	     rows &= rows - 1) {
+		unsigned row = lowest(rows);
+		bool is_key;
+		status = make_key(m, row, seed, &keys[row], &hashes[row], &is_key);
+		if (!is_key)
+			g->rows &= ~(rows & -rows);
+		groups_prefetch(m->out->groups, hashes[row]);
+	}
+	for (uint64_t rows = g->rows; rows && status == STATUS_OK; rows &= rows - 1) {
+		unsigned row = lowest(rows);
+		struct group *group;
+		status = groups_find(m->out->groups, &keys[row], hashes[row], &group);
+		if (status == STATUS_OK)
+			add_record(m, row, group);
+	}
+	return status;
+}
+
+/* ---- what goes to the groups' partials ---- */
+
+/* The counts of a column before something is folded into it. */
+struct counts {
+	uint64_t nnumbers, nmissing, ninvalid, nnuls;
+};
+
+static struct counts counts_of(const struct column_partial *c)
+{
+	return (struct counts){c->fast.count + (c->wide ? c->wide->count : 0), c->nmissing,
+			       c->ninvalid, c->nnuls};
+}
+
+static void note_least(size_t *to, size_t offset)
+{
+	*to = offset < *to ? offset : *to;
+}
+
+/* Counts in `to` what `from` has got since `before`. */
+static void carry_over(struct column_partial *to, const struct column_partial *from, struct counts before)
+{
+	struct counts now = counts_of(from);
+
+	to->fast.count += now.nnumbers - before.nnumbers;
+	to->nmissing += now.nmissing - before.nmissing;
+	to->ninvalid += now.ninvalid - before.ninvalid;
+	to->nnuls += now.nnuls - before.nnuls;
+	note_least(&to->first_number_offset, from->first_number_offset);
+	note_least(&to->first_invalid_offset, from->first_invalid_offset);
+	note_least(&to->first_nul_offset, from->first_nul_offset);
+	note_least(&to->first_out_of_range_offset, from->first_out_of_range_offset);
+}
+
+static enum status need_rest(const struct grouping *m, struct group *group)
+{
+	enum status status = group_need_rest(group, m->f->plan);
+
+	if (status == STATUS_OK)
+		group->rest->offset_bytes = m->out->offset_bytes;
+	return status;
+}
+
+/* Folds column c of some rows, a row at a time, into the partials of their groups. */
+static enum status fold_singles(const struct grouping *m, size_t c, uint64_t rows)
+{
+	enum status status = STATUS_OK;
+
+	for (; rows && status == STATUS_OK; rows &= rows - 1) {
+		struct group *group = m->f->groups.groups[lowest(rows)];
+		struct field_span span = row_block_field(&m->f->block, c, lowest(rows));
+		struct counts before;
+		status = need_rest(m, group);
+		if (status != STATUS_OK)
+			break;
+		before = counts_of(&group->rest->columns[c]);
+		status = column_add_field(m->f->plan, group->rest, c, m->text + span.begin,
+					  span.end - span.begin, span.begin, &m->f->scratch);
+		carry_over(&m->out->columns[c], &group->rest->columns[c], before);
+	}
+	return status;
+}
+
+/* The rows among `rows` that have the group of the lowest. */
+static uint64_t rows_of_group(const struct grouping *m, uint64_t rows)
+{
+	struct group *const *groups = m->f->groups.groups, *group = groups[lowest(rows)];
+	uint64_t same = 0;
+
+	for (; rows; rows &= rows - 1)
+		if (groups[lowest(rows)] == group)
+			same |= rows & -rows;
+	return same;
+}
+
+/* Folds something of the rows that the filter keeps into rest. */
+typedef enum status fold_rest(const struct grouping *m, size_t c, struct partial *rest);
+
+static enum status fold_rest_column(const struct grouping *m, size_t c, struct partial *rest)
+{
+	struct counts before = counts_of(&rest->columns[c]);
+	enum status status = rows_fold_kept_column(m->f, m->text, c, rest);
+
+	carry_over(&m->out->columns[c], &rest->columns[c], before);
+	return status;
+}
+
+static enum status fold_rest_pairs(const struct grouping *m, size_t c, struct partial *rest)
+{
+	(void)c;
+	return pair_block_fold(&m->f->pairs, &m->f->block, m->f->filter.kept, &m->f->scratch, rest);
+}
+
+/* Calls fold for the rows of each group. */
+static enum status fold_by_group(const struct grouping *m, size_t c, fold_rest *fold)
+{
+	struct row_filter *filter = &m->f->filter;
+	uint64_t kept = filter->kept;
+	enum status status = STATUS_OK;
+
+	for (uint64_t rows = m->f->groups.rows; rows && status == STATUS_OK; rows &= ~filter->kept) {
+		struct group *group = m->f->groups.groups[lowest(rows)];
+		filter->kept = rows_of_group(m, rows);
+		status = need_rest(m, group);
+		if (status == STATUS_OK)
+			status = fold(m, c, group->rest);
+	}
+	filter->kept = kept;
+	return status;
+}
+
+/* ---- cells ---- */
+
+/* Adds the numbers of column c in some rows to its groups' cells. */
+static enum status add_numbers(const struct grouping *m, size_t c, const struct simd_numbers *x,
+			       uint64_t rows)
+{
+	const struct plan_column *column = &m->f->plan->columns[c];
+	struct group *const *groups = m->f->groups.groups;
+	bool has_extremes = (column->needs & MOMENT_EXTREMES) != 0;
+	enum status status = STATUS_OK;
+
+	for (; rows && status == STATUS_OK; rows &= rows - 1) {
+		unsigned row = lowest(rows);
+		if (!group_cell_add(group_cell(groups[row], column), has_extremes,
+				    x->significand[row], x->scale[row]))
+			status = group_add(groups[row], m->f->plan, c,
+					   (struct decimal){x->significand[row], x->scale[row]});
+	}
+	return status;
+}
+
+static enum status fold_numbers(const struct grouping *m, size_t c)
+{
+	const struct simd_numbers *x = row_block_numbers(&m->f->block, c);
+	uint64_t rows = m->f->groups.rows, numbers = rows & x->numbers, empty = rows & x->empty;
+	struct column_partial *column = &m->out->columns[c];
+	enum status status = add_numbers(m, c, x, numbers);
+
+	column->fast.count += count_of(numbers);
+	column->nmissing += count_of(empty);
+	if (numbers)
+		note_least(&column->first_number_offset,
+			   row_block_field(&m->f->block, c, lowest(numbers)).begin);
+	return status == STATUS_OK ? fold_singles(m, c, rows & ~(numbers | empty)) : status;
+}
+
+/* Counts the values of column c, which does not parse. */
+static enum status fold_presence(const struct grouping *m, size_t c)
+{
+	const struct plan_column *column = &m->f->plan->columns[c];
+	uint64_t others = 0;
+
+	for (uint64_t rows = m->f->groups.rows; rows; rows &= rows - 1) {
+		const char *value;
+		size_t nbytes;
+		enum row_value is = row_block_value(&m->f->block, c, lowest(rows), &value, &nbytes);
+		if (is == ROW_QUOTED || (is == ROW_PRESENT && !m->f->has_plain_texts)) {
+			others |= rows & -rows; /* it may have a NUL */
+			continue;
+		}
+		group_cell(m->f->groups.groups[lowest(rows)], column)->count_scale += is == ROW_PRESENT;
+		m->out->columns[c].fast.count += is == ROW_PRESENT;
+		m->out->columns[c].nmissing += is == ROW_MISSING;
+	}
+	return fold_singles(m, c, others);
+}
+
+/* ---- all of it ---- */
+
+static enum status fold_column(const struct grouping *m, size_t c)
+{
+	const struct plan_column *column = &m->f->plan->columns[c];
+
+	if (!column->needs)
+		return STATUS_OK;
+	if (plan_column_has_texts(column))
+		return fold_singles(m, c, m->f->groups.rows);
+	if (column->parses)
+		row_block_numbers(&m->f->block, c);
+	if (!plan_column_has_cell(column))
+		return fold_by_group(m, c, fold_rest_column);
+	return column->parses ? fold_numbers(m, c) : fold_presence(m, c);
+}
+
+enum status row_groups_fold(struct row_folder *f, const char *text, struct partial *out)
+{
+	const struct grouping m = {f, text, out};
+	enum status status = STATUS_OK;
+
+	if (!out->groups)
+		out->groups = groups_new(f->plan);
+	status = out->groups ? find_groups(&m) : STATUS_NO_MEMORY;
+	if (status == STATUS_OK && f->plan->npairs) /* first: it converts columns for both */
+		status = fold_by_group(&m, 0, fold_rest_pairs);
+	for (size_t c = 0; c < f->plan->ncolumns && status == STATUS_OK; c++)
+		status = fold_column(&m, c);
+	return status;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * query_making.h - the state of making a query (query.c), and the making of its plan (query_plan.c).
+ */
+#ifndef GPUSTAT_QUERY_MAKING_H
+#define GPUSTAT_QUERY_MAKING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "query/options.h"
+#include "query/query.h"
+#include "query/select.h"
+
+/* What is asked of one field. */
+struct demand {
+	bool selected;        /* at all */
+	unsigned needs;       /* the moments that operations need; 0: only a condition reads it */
+	bool number;          /* named in COLS of an operation that needs numbers */
+	bool counts_text;     /* named in COLS of an operation that takes text */
+	bool star;            /* included by '*' */
+	bool is_key;          /* named by --by */
+	size_t column;        /* its place in the plan */
+};
+
+/* The state of making a query. */
+struct making {
+	struct query *q;
+	const struct options *options;
+	struct selection *selections; /* one an operation, one a condition, and --by's */
+	size_t nselections;
+	struct demand *demands;       /* by field */
+	size_t ndemands;
+	size_t nkeys;
+	uint32_t *keys;               /* fields, as --by names them. Owned. */
+	struct name_index index; /* if there are many selectors */
+	struct fault *fault;
+};
+
+/* Copies what the options say of every record to q->plan, before the first record is read. */
+void query_begin_plan(struct query *q, const struct options *options);
+
+/* Makes the plan's columns, keys, pairs, predicates and new columns from the demands. Errors, in
+ * m->fault: STATUS_NO_MEMORY, STATUS_USAGE. */
+enum status query_make_plan(struct making *m);
+
+#endif

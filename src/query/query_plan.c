@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * query_plan.c - from what is asked of each field to the plan. See query_making.h.
+ */
+#include "query/query_making.h"
+
+#include <stdlib.h>
+
+#include "query/query_header.h"
+#include "query/query_pairs.h"
+#include "query/summary.h"
+
+static enum status no_memory(struct making *m)
+{
+	return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
+}
+
+static enum status plan_column(struct making *m, size_t field)
+{
+	struct plan *plan = &m->q->plan;
+	struct demand *d = &m->demands[field];
+	struct plan_column *c = &plan->columns[plan->ncolumns];
+
+	c->field = (uint32_t)field;
+	c->name = header_column_name(&m->q->header, field);
+	c->needs = d->needs;
+	c->takes_text = (d->needs & MOMENT_ENDS) && !d->number && !d->star;
+	c->parses = d->number || d->star || c->takes_text;
+	c->if_numeric = m->q->summary || (d->star && !d->number);
+	c->counts_text = d->counts_text;
+	c->invalid = m->q->summary ? INVALID_TEXT : m->options->invalid;
+	c->nkeys_most = m->q->summary ? SUMMARY_NKEYS_MOST : 0;
+	c->begins_as_text = query_starts_unfit(m->q, m->options, (uint32_t)field);
+	c->is_key = d->is_key;
+	c->takes_text |= d->is_key && !d->needs; /* text is no error, but for a NUL */
+	d->column = plan->ncolumns++;
+	return c->name ? STATUS_OK : no_memory(m);
+}
+
+static enum status plan_columns(struct making *m)
+{
+	struct query *q = m->q;
+	enum status status = STATUS_OK;
+
+	q->plan.columns = calloc(m->ndemands + 1, sizeof *q->plan.columns);
+	if (!q->plan.columns)
+		return no_memory(m);
+	for (size_t i = 0; status == STATUS_OK && i < m->ndemands; i++)
+		if (m->demands[i].selected)
+			status = plan_column(m, i);
+	for (size_t i = 0; status == STATUS_OK && i < q->nresults; i++) {
+		if (!operation_has_columns(q->results[i].operation))
+			continue;
+		q->results[i].column = m->demands[q->results[i].column].column;
+		q->results[i].other = (uint32_t)m->demands[q->results[i].other].column;
+	}
+	return status;
+}
+
+/* The keys, as columns of the plan. */
+static enum status plan_keys(struct making *m)
+{
+	struct plan *plan = &m->q->plan;
+
+	plan->keys = calloc(m->nkeys + 1, sizeof *plan->keys);
+	if (!plan->keys)
+		return no_memory(m);
+	for (; plan->nkeys < m->nkeys; plan->nkeys++)
+		plan->keys[plan->nkeys] = m->demands[m->keys[plan->nkeys]].column;
+	return STATUS_OK;
+}
+
+/* The conditions, their columns now those of the plan. */
+static enum status plan_predicates(struct making *m)
+{
+	struct plan *plan = &m->q->plan;
+
+	plan->predicates = calloc(m->q->nconditions + 1, sizeof *plan->predicates);
+	if (!plan->predicates)
+		return no_memory(m);
+	plan->npredicates = m->q->nconditions;
+	plan->where = m->options->where ? 0 : PREDICATE_NONE;
+	for (size_t i = 0; i < plan->npredicates; i++) {
+		struct expr_request *r = &m->q->conditions[i];
+		for (size_t j = 0; j < r->columns.nselectors; j++)
+			r->expr.columns[j] = (uint32_t)m->demands[r->fields[j]].column;
+		plan->predicates[i] = &r->expr;
+	}
+	return STATUS_OK;
+}
+
+/* What a new column shows, by operation. */
+static const enum new_column_kind new_column_kinds[NOPERATIONS] = {
+#define KIND_REDUCE(formula) 0
+#define KIND_TABLE(formula) 0
+#define KIND_PAIR(formula) 0
+#define KIND_TEXT(formula) 0
+#define KIND_RECORDS(formula) 0
+#define KIND_RUNNING(new_column) new_column
+#define KIND_OFFSET(new_column) new_column
+#define OPERATION(id, kind, name, argument, title, needs, value, help) \
+	[OPERATION_##id] = KIND_##kind(value),
+#include "query/options.def"
+};
+
+/* The new columns, in the order of the command line. */
+static enum status plan_new_columns(struct making *m)
+{
+	struct plan *plan = &m->q->plan;
+	const struct header *h = &m->q->header;
+	size_t predicate = plan->where == PREDICATE_NONE ? 0 : 1;
+
+	plan->emits = m->options->emits;
+	plan->only = m->options->only;
+	plan->exclusive = m->options->exclusive;
+	plan->inside_line = h->present && h->line[h->line_nbytes - 1] != '\n';
+	if (!plan->emits)
+		return STATUS_OK;
+	plan->new_columns = calloc(m->q->nresults + 1, sizeof *plan->new_columns);
+	if (!plan->new_columns)
+		return no_memory(m);
+	for (; plan->nnew_columns < m->q->nresults; plan->nnew_columns++) {
+		const struct result *r = &m->q->results[plan->nnew_columns];
+		struct new_column *s = &plan->new_columns[plan->nnew_columns];
+		s->kind = new_column_kinds[r->operation];
+		s->column = r->column;
+		s->predicate = s->kind == NEW_OFFSET ? predicate++ : 0;
+	}
+	return STATUS_OK;
+}
+
+void query_begin_plan(struct query *q, const struct options *options)
+{
+	q->plan.dialect = options->dialect;
+	q->plan.notation = options->notation;
+	q->plan.bad_record = options->invalid;
+	q->plan.nmissing = options->nmissing;
+	q->plan.missing = options->missing;
+	q->guesses_delimiter = !options->has_delimiter && !options->dialect.whitespace;
+	q->uses = options->uses;
+	q->nthreads = options->nthreads;
+	q->summary = options->nuses == 0 && !options->where;
+	q->all = options->all;
+	q->plan.ragged.policy = q->summary && !options->has_ragged ? RAGGED_COUNT : options->ragged;
+	q->plan.counts_records = options->invalid == INVALID_SKIP;
+	for (size_t i = 0; i < options->nuses; i++) {
+		q->plan.counts_records |= options->uses[i].operation == OPERATION_COUNT_RECORDS;
+		q->matrix |= operation_use_is_matrix(&options->uses[i]);
+	}
+}
+
+enum status query_make_plan(struct making *m)
+{
+	enum status status = plan_columns(m);
+
+	if (status == STATUS_OK)
+		status = plan_keys(m);
+	if (status == STATUS_OK)
+		status = query_plan_pairs(m->q, m->fault);
+	if (status == STATUS_OK)
+		status = plan_predicates(m);
+	return status == STATUS_OK ? plan_new_columns(m) : status;
+}
