@@ -300,6 +300,9 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 	case OPTION_FORMAT:
 		o->format = (enum format)word;
 		break;
+	case OPTION_EXPLAIN:
+		o->explain = true;
+		break;
 	case OPTION_COLUMNS:
 		o->columns = true;
 		break;

@@ -78,6 +78,7 @@ struct options {
 	int nthreads;      /* 0: as many as there are cores to run on */
 	size_t chunk_nbytes; /* 0: the workers' own choice; tests set it down to 1 */
 	bool all; /* the summary has what is costly, too */
+	bool explain; /* say what would be done instead of doing it */
 	bool columns; /* print their names instead of a result */
 	bool verbose;
 	enum progress progress;

@@ -27,6 +27,7 @@
 #include "query/query.h"
 #include "query/remedy.h"
 #include "run/device_choice.h"
+#include "run/explain.h"
 #include "run/left_out.h"
 #include "run/progress.h"
 
@@ -183,6 +184,17 @@ static enum status fold_input(struct run *r, struct fault *fault)
 	return status;
 }
 
+/* Says what would be done with the input, which has been opened. */
+static enum status explain(struct run *r, struct fault *fault)
+{
+	const struct explained e = {&r->options, &r->query, r->input, &r->devices};
+	enum status status = devices_choose(&r->devices, &r->options, &r->query, r->input, fault);
+
+	if (status == STATUS_OK)
+		status = explain_print(&e, fault);
+	return status == STATUS_OK ? output_close(fault) : status;
+}
+
 static enum status process(struct run *r, struct fault *fault)
 {
 	double begin_s = clock_s();
@@ -192,6 +204,10 @@ static enum status process(struct run *r, struct fault *fault)
 		progress_end();
 		result_columns(&r->query);
 		return output_close(fault);
+	}
+	if (status == STATUS_OK && r->options.explain) {
+		progress_end();
+		return explain(r, fault);
 	}
 	if (status == STATUS_OK)
 		status = fold_input(r, fault);
