@@ -70,6 +70,7 @@ enum status cpu_folder_fold(struct cpu_folder *f, const char *text, size_t nbyte
 struct printing {
 	struct cpu_folder *f;
 	const char *text;
+	struct groups *groups; /* if the plan has keys */
 	uint64_t offset_bytes;
 	struct text_buffer *out;
 };
@@ -122,9 +123,12 @@ static enum status print_block(const struct printing *m)
 	uint32_t nbytes = row_block_ends(b, b->nrows)[-1] - b->ends[-1];
 	enum status status = row_filter_block(filter, b);
 
+	if (status == STATUS_OK && filter->kept && m->groups)
+		status = row_groups_find(&m->f->folder, m->text, m->groups);
 	if (status != STATUS_OK || filter->kept == 0)
 		return status;
-	status = new_fields_write(fields, b, filter, m->offset_bytes);
+	status = new_fields_write(fields, b, filter, m->groups ? m->f->folder.groups.groups : NULL,
+				  m->offset_bytes);
 	if (status != STATUS_OK ||
 	    text_reserve(out, nbytes + fields->text.nbytes + EMIT_SLACK) != STATUS_OK)
 		return STATUS_NO_MEMORY;
@@ -186,7 +190,7 @@ enum status cpu_folder_emit(struct cpu_folder *f, const char *text, size_t nbyte
 			    struct chunk_entry entry, const struct partial *before,
 			    uint64_t offset_bytes, struct text_buffer *out)
 {
-	struct printing m = {f, text, offset_bytes, out};
+	struct printing m = {f, text, before->groups, offset_bytes, out};
 	struct rows_extent ignored;
 
 	if (f->plan->nnew_columns == 0)

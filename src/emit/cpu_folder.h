@@ -41,7 +41,8 @@ enum status cpu_folder_fold(struct cpu_folder *f, const char *text, size_t nbyte
 
 /* Appends to out the records of the text folded last that are kept: byte for byte, each with its
  * new fields before the line end. Ragged records that are not taken are left out.
- * entry: known. before: the fold of all records before the text. offset_bytes: where the text
+ * entry: known. before: the fold of all records before the text; its groups, if the plan has keys, are
+ * those of the text's records (groups_exchange). offset_bytes: where the text
  * starts in the input. Errors: STATUS_NO_MEMORY. */
 enum status cpu_folder_emit(struct cpu_folder *f, const char *text, size_t nbytes,
 			    struct chunk_entry entry, const struct partial *before,

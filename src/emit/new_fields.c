@@ -16,23 +16,17 @@ enum status new_fields_init(struct new_fields *f, const struct plan *plan)
 {
 	memset(f, 0, sizeof *f);
 	f->plan = plan;
-	f->runnings = calloc(plan->nnew_columns + 1, sizeof *f->runnings);
-	f->ratios = calloc(plan->nnew_columns + 1, sizeof *f->ratios);
-	f->nmatched = calloc(plan->npredicates + 1, sizeof *f->nmatched);
 	f->begins = calloc(plan->nnew_columns + 1, (ROW_BLOCK_NROWS + 1) * sizeof *f->begins);
 	f->writers = calloc(plan->nnew_columns + 1, sizeof *f->writers);
-	return f->runnings && f->ratios && f->nmatched && f->begins && f->writers ? STATUS_OK : STATUS_NO_MEMORY;
+	if (!f->begins || !f->writers)
+		return STATUS_NO_MEMORY;
+	return running_state_init(&f->state, plan);
 }
 
 void new_fields_free(struct new_fields *f)
 {
-	for (size_t i = 0; f->runnings && i < f->plan->nnew_columns; i++)
-		running_free(&f->runnings[i]);
-	for (size_t i = 0; f->ratios && i < f->plan->nnew_columns; i++)
-		running_ratio_free(&f->ratios[i]);
-	free(f->runnings);
-	free(f->ratios);
-	free(f->nmatched);
+	running_state_free(&f->state, f->plan);
+	group_states_free(&f->states, f->plan);
 	free(f->scratch.data);
 	text_free(&f->text);
 	free(f->begins);
@@ -40,29 +34,10 @@ void new_fields_free(struct new_fields *f)
 	memset(f, 0, sizeof *f);
 }
 
-static bool is_running(const struct new_column *column)
-{
-	return column->kind != NEW_OFFSET && column->kind != NEW_BYTE_OFFSET;
-}
-
 enum status new_fields_begin(struct new_fields *f, const struct partial *before)
 {
-	const struct plan *plan = f->plan;
-	enum status status = STATUS_OK;
-
-	for (size_t i = 0; i < plan->npredicates; i++)
-		f->nmatched[i] = before->nmatched[i];
-	for (size_t i = 0; status == STATUS_OK && i < plan->nnew_columns; i++) {
-		const struct new_column *column = &plan->new_columns[i];
-		if (running_ratio_is(column->kind))
-			status = running_ratio_begin(&f->ratios[i], column->kind,
-						     &before->columns[column->column]);
-		else if (is_running(column))
-			status = running_begin(&f->runnings[i], column->kind,
-					       &plan->columns[column->column],
-					       &before->columns[column->column]);
-	}
-	return status;
+	f->states.n = 0;
+	return running_state_begin(&f->state, f->plan, before);
 }
 
 bool new_fields_need_quotes(const struct plan *plan)
@@ -78,23 +53,30 @@ struct writing {
 	struct new_fields *f;
 	struct row_block *b;
 	const struct row_filter *filter;
+	struct group *const *groups; /* by row; NULL: all records are one group */
 	uint64_t offset_bytes;
 };
 
+/* The running values that a row adds to. NULL: no memory. */
+static inline struct running_state *state_at(const struct writing *w, unsigned row)
+{
+	return w->groups ? group_states_of(&w->f->states, w->f->plan, w->groups[row]) : &w->f->state;
+}
+
 /* ---- totals ---- */
 
-/* Adds a raw field of any kind to the total of new column i. */
-static enum status add_field(struct new_fields *f, size_t i, const char *field, size_t nbytes)
+/* Adds a raw field of any kind to the total r of new column i. */
+static enum status add_field(struct new_fields *f, size_t i, struct running *r, const char *field, size_t nbytes)
 {
 	bool parses = f->plan->columns[f->plan->new_columns[i].column].parses;
 	struct value v;
 	enum status status = value_read(f->plan, parses, field, nbytes, &f->scratch, &v);
 
-	return status == STATUS_OK ? running_add_value(&f->runnings[i], &v) : status;
+	return status == STATUS_OK ? running_add_value(r, &v) : status;
 }
 
-/* Adds a row's field that is not a plain number to the total of new column i. */
-static enum status add_other(const struct writing *w, size_t i, unsigned row)
+/* Adds a row's field that is not a plain number to the total r of new column i. */
+static enum status add_other(const struct writing *w, size_t i, struct running *r, unsigned row)
 {
 	size_t c = w->f->plan->new_columns[i].column;
 	bool parses = w->f->plan->columns[c].parses;
@@ -105,21 +87,20 @@ static enum status add_other(const struct writing *w, size_t i, unsigned row)
 				   : row_block_value(w->b, c, row, &value, &nbytes);
 
 	if (is != ROW_QUOTED) { /* the column counts values only; one with a NUL is invalid */
-		w->f->runnings[i].count += is == ROW_PRESENT && !memchr(value, '\0', nbytes);
+		r->count += is == ROW_PRESENT && !memchr(value, '\0', nbytes);
 		return STATUS_OK;
 	}
 	span = row_block_field(w->b, c, row);
-	return add_field(w->f, i, w->b->text + span.begin, span.end - span.begin);
+	return add_field(w->f, i, r, w->b->text + span.begin, span.end - span.begin);
 }
 
-/* Adds the row's value to the total of new column i. x: the numbers of its column. */
-static inline enum status add_row(const struct writing *w, size_t i, const struct simd_numbers *x,
-				  unsigned row)
+/* Adds the row's value to the total r of new column i. x: the numbers of its column. */
+static inline enum status add_row(const struct writing *w, size_t i, struct running *r,
+				  const struct simd_numbers *x, unsigned row)
 {
 	if (x->numbers >> row & 1)
-		return running_add_decimal(&w->f->runnings[i],
-					   (struct decimal){x->significand[row], x->scale[row]});
-	return x->empty >> row & 1 ? STATUS_OK : add_other(w, i, row);
+		return running_add_decimal(r, (struct decimal){x->significand[row], x->scale[row]});
+	return x->empty >> row & 1 ? STATUS_OK : add_other(w, i, r, row);
 }
 
 /* Like running_write. */
@@ -137,17 +118,17 @@ static inline char *write_total(struct decimal_writer *d, const struct running *
 	return decimal_writer_i64(d, to, value);
 }
 
-/* Adds a row's value of any kind to new column i, and writes the total. NULL: no memory. */
-static __attribute__((noinline)) char *write_any(const struct writing *w, size_t i,
+/* Adds a row's value of any kind to the total r of new column i, and writes the total. NULL: no memory. */
+static __attribute__((noinline)) char *write_any(const struct writing *w, size_t i, struct running *r,
 						 const struct simd_numbers *x, unsigned row,
 						 char *to)
 {
 	bool exclusive = w->f->plan->exclusive;
 
-	if (!exclusive && add_row(w, i, x, row) != STATUS_OK)
+	if (!exclusive && add_row(w, i, r, x, row) != STATUS_OK)
 		return NULL;
-	to = write_total(&w->f->writers[i], &w->f->runnings[i], to);
-	return exclusive && add_row(w, i, x, row) != STATUS_OK ? NULL : to;
+	to = write_total(&w->f->writers[i], r, to);
+	return exclusive && add_row(w, i, r, x, row) != STATUS_OK ? NULL : to;
 }
 
 /* A sum, minimum or maximum while it fits in 64 bits, so that it need not be stored after each
@@ -214,7 +195,7 @@ static void short_total_store(const struct short_total *s, struct running *r)
 static char *write_totals(const struct writing *w, size_t i, const struct simd_numbers *x,
 			  unsigned leads, size_t *begins, char *data, char *to)
 {
-	struct running *total = &w->f->runnings[i];
+	struct running *total = &w->f->state.runnings[i];
 	struct short_total now = short_total_of(total);
 	struct decimal_writer d = w->f->writers[i];
 	bool exclusive = w->f->plan->exclusive;
@@ -233,7 +214,7 @@ static char *write_totals(const struct writing *w, size_t i, const struct simd_n
 			continue;
 		}
 		short_total_store(&now, total);
-		to = write_any(w, i, x, row, to);
+		to = write_any(w, i, total, x, row, to);
 		now = short_total_of(total);
 	}
 	short_total_store(&now, total);
@@ -244,44 +225,35 @@ static char *write_totals(const struct writing *w, size_t i, const struct simd_n
 
 /* ---- means, variances and standard deviations ---- */
 
-/* Adds the row's value to new column i. x: the numbers of its column. */
-static enum status ratio_add_row(const struct writing *w, size_t i, const struct simd_numbers *x,
-				 unsigned row)
+/* Adds the row's value to r of new column i. x: the numbers of its column. */
+static enum status ratio_add_row(const struct writing *w, size_t i, struct running_ratio *r,
+				 const struct simd_numbers *x, unsigned row)
 {
 	struct field_span span;
 	struct value v;
 	enum status status;
 
 	if (x->numbers >> row & 1)
-		return running_ratio_add_number(&w->f->ratios[i],
-						(struct decimal){x->significand[row], x->scale[row]});
+		return running_ratio_add_number(r, (struct decimal){x->significand[row], x->scale[row]});
 	if (x->empty >> row & 1)
 		return STATUS_OK;
 	span = row_block_field(w->b, w->f->plan->new_columns[i].column, row);
 	status = value_read(w->f->plan, true, w->b->text + span.begin, span.end - span.begin,
 			    &w->f->scratch, &v);
-	return status == STATUS_OK ? running_ratio_add_value(&w->f->ratios[i], &v) : status;
+	return status == STATUS_OK ? running_ratio_add_value(r, &v) : status;
 }
 
-/* Like write_totals. */
-static char *write_ratios(const struct writing *w, size_t i, const struct simd_numbers *x,
-			  unsigned leads, size_t *begins, char *data, char *to)
+/* Adds a row's value to r of new column i, and writes the result. NULL: no memory. */
+static char *write_ratio(const struct writing *w, size_t i, struct running_ratio *r,
+			 const struct simd_numbers *x, unsigned row, char *to)
 {
 	bool exclusive = w->f->plan->exclusive;
 
-	for (unsigned k = 0; k < w->f->nrows; k++) {
-		unsigned row = w->f->rows[k];
-		begins[k] = (size_t)(to - data);
-		*to = w->f->plan->dialect.delimiter;
-		to += leads;
-		if (exclusive)
-			to = running_ratio_write(&w->f->ratios[i], to);
-		if (ratio_add_row(w, i, x, row) != STATUS_OK)
-			return NULL;
-		if (!exclusive)
-			to = running_ratio_write(&w->f->ratios[i], to);
-	}
-	return to;
+	if (exclusive)
+		to = running_ratio_write(r, to);
+	if (ratio_add_row(w, i, r, x, row) != STATUS_OK)
+		return NULL;
+	return exclusive ? to : running_ratio_write(r, to);
 }
 
 /* ---- positions ---- */
@@ -300,22 +272,14 @@ static char *write_byte_offsets(const struct writing *w, size_t i, unsigned lead
 	return to;
 }
 
-/* The rows' positions among those where the predicate holds; elsewhere nothing. */
-static char *write_offsets(const struct writing *w, size_t i, unsigned leads, size_t *begins,
-			   char *data, char *to)
+/* Writes the row's position among those where the predicate of new column i holds; elsewhere nothing. */
+static char *write_offset(const struct writing *w, size_t i, struct running_state *state, unsigned row, char *to)
 {
 	size_t predicate = w->f->plan->new_columns[i].predicate;
-	uint64_t holds = w->filter->holds[predicate];
 
-	for (unsigned k = 0; k < w->f->nrows; k++) {
-		begins[k] = (size_t)(to - data);
-		*to = w->f->plan->dialect.delimiter;
-		to += leads;
-		if (holds >> w->f->rows[k] & 1)
-			to = decimal_writer_u64(&w->f->writers[i], to,
-						w->f->nmatched[predicate]++);
-	}
-	return to;
+	if (!(w->filter->holds[predicate] >> row & 1))
+		return to;
+	return decimal_writer_u64(&w->f->writers[i], to, state->nmatched[predicate]++);
 }
 
 /* ---- all of them ---- */
@@ -324,9 +288,49 @@ static char *write_offsets(const struct writing *w, size_t i, unsigned leads, si
 static const struct simd_numbers *numbers_of(const struct writing *w, size_t i)
 {
 	static const struct simd_numbers none;
-	size_t c = w->f->plan->new_columns[i].column;
+	const struct new_column *column = &w->f->plan->new_columns[i];
 
-	return w->f->plan->columns[c].parses ? row_block_numbers(w->b, c) : &none;
+	if (!new_column_is_running(column) || !w->f->plan->columns[column->column].parses)
+		return &none;
+	return row_block_numbers(w->b, column->column);
+}
+
+/* Writes the field of new column i in a row, and advances what it shows. The row's number is advanced by the
+ * first new column that shows it. NULL: no memory. */
+static char *write_field(const struct writing *w, size_t i, const struct simd_numbers *x, unsigned row, char *to)
+{
+	const struct new_column *column = &w->f->plan->new_columns[i];
+	struct running_state *state = state_at(w, row);
+
+	if (!state)
+		return NULL;
+	if (column->kind == NEW_OFFSET)
+		return write_offset(w, i, state, row, to);
+	if (column->kind == NEW_ROW_NUMBER)
+		return decimal_writer_u64(&w->f->writers[i], to,
+					  state->runnings[i].count++ + !w->f->plan->exclusive);
+	if (running_ratio_is(column->kind))
+		return write_ratio(w, i, &state->ratios[i], x, row, to);
+	return write_any(w, i, &state->runnings[i], x, row, to);
+}
+
+/* Writes the fields of new column i one by one. Returns the last one's end, or NULL where memory ran out. */
+static char *write_fields(const struct writing *w, size_t i, unsigned leads, size_t *begins, char *data, char *to)
+{
+	const struct simd_numbers *x = numbers_of(w, i);
+
+	for (unsigned k = 0; k < w->f->nrows && to; k++) {
+		begins[k] = (size_t)(to - data);
+		*to = w->f->plan->dialect.delimiter;
+		to = write_field(w, i, x, w->f->rows[k], to + leads);
+	}
+	return to;
+}
+
+/* Whether new column i shows totals of all records so far. */
+static bool is_total(const struct writing *w, size_t i)
+{
+	return !w->groups && w->f->plan->new_columns[i].kind <= NEW_COUNT;
 }
 
 /* Sets the input's decimal point in the fields of the column written last, so that the file keeps one
@@ -376,12 +380,10 @@ static enum status write_column(const struct writing *w, size_t i)
 	to = text->data + text->nbytes;
 	if (w->f->plan->new_columns[i].kind == NEW_BYTE_OFFSET)
 		to = write_byte_offsets(w, i, leads, begins, text->data, to);
-	else if (w->f->plan->new_columns[i].kind == NEW_OFFSET)
-		to = write_offsets(w, i, leads, begins, text->data, to);
-	else if (running_ratio_is(w->f->plan->new_columns[i].kind))
-		to = write_ratios(w, i, numbers_of(w, i), leads, begins, text->data, to);
-	else
+	else if (is_total(w, i))
 		to = write_totals(w, i, numbers_of(w, i), leads, begins, text->data, to);
+	else
+		to = write_fields(w, i, leads, begins, text->data, to);
 	if (!to)
 		return STATUS_NO_MEMORY;
 	text->nbytes = begins[w->f->nrows] = (size_t)(to - text->data);
@@ -393,9 +395,10 @@ static enum status write_column(const struct writing *w, size_t i)
 }
 
 enum status new_fields_write(struct new_fields *f, struct row_block *b,
-			     const struct row_filter *filter, uint64_t offset_bytes)
+			     const struct row_filter *filter, struct group *const *groups,
+			     uint64_t offset_bytes)
 {
-	const struct writing w = {f, b, filter, offset_bytes};
+	const struct writing w = {f, b, filter, groups, offset_bytes};
 	enum status status = STATUS_OK;
 
 	f->nrows = 0;

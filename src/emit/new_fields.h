@@ -12,8 +12,7 @@
 
 #include "base/status.h"
 #include "base/text_buffer.h"
-#include "emit/running.h"
-#include "emit/running_ratio.h"
+#include "emit/running_state.h"
 #include "fold/column.h"
 #include "fold/row_block.h"
 #include "fold/row_filter.h"
@@ -22,9 +21,8 @@
 /* One thread's state of the new columns, and memory. All owned. */
 struct new_fields {
 	const struct plan *plan;
-	struct running *runnings; /* plan->nnew_columns */
-	struct running_ratio *ratios; /* plan->nnew_columns */
-	uint64_t *nmatched;       /* plan->npredicates: records so far where it holds */
+	struct running_state state; /* of all records so far */
+	struct group_states states; /* if the plan has keys, of each group's */
 	struct scratch scratch;
 	struct text_buffer text; /* the fields, each behind the delimiter that comes before it */
 	/* plan->nnew_columns times ROW_BLOCK_NROWS + 1 offsets in text: for each column, where the
@@ -39,16 +37,18 @@ struct new_fields {
 enum status new_fields_init(struct new_fields *f, const struct plan *plan);
 void new_fields_free(struct new_fields *f);
 
-/* Sets the totals and positions to those after the records of which before is the fold.
+/* Sets the totals and positions to those after the records of which before is the fold. Those of groups are
+ * taken from the groups when a record of theirs is met: they hold their records before the text.
  * Errors: STATUS_NO_MEMORY. */
 enum status new_fields_begin(struct new_fields *f, const struct partial *before);
 
 /* Writes the fields of the block's rows that are kept, and advances the totals and positions.
- * filter: row_filter_block was called with this block last. offset_bytes: where the block's text
+ * groups: if the plan has keys, those of the rows that are kept, by row. filter: row_filter_block was called with this block last. offset_bytes: where the block's text
  * starts in the input. Behind the fields there are EMIT_SLACK readable bytes.
  * Errors: STATUS_NO_MEMORY. */
 enum status new_fields_write(struct new_fields *f, struct row_block *b,
-			     const struct row_filter *filter, uint64_t offset_bytes);
+			     const struct row_filter *filter, struct group *const *groups,
+			     uint64_t offset_bytes);
 
 /* Whether a new field can need quotes: numbers can hold the delimiter. */
 bool new_fields_need_quotes(const struct plan *plan);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * total.c - see total.h. Chunks are added in input order, so this file decides whether a value that
- * is no number is an error.
+ * total.c - see total.h.
  */
 #include "engine/total.h"
 
@@ -9,10 +8,8 @@
 #include <string.h>
 
 #include "csv/record.h"
-#include "query/remedy.h"
-
-/* Indices of t->notes; those of the columns follow. */
-enum { NOTE_UNDECIDED, NOTE_RAGGED, NNOTES_OF_RECORDS };
+#include "engine/total_check.h"
+#include "fold/groups.h"
 
 /* Makes the folder's tables unless they are there, and clears the partial. */
 static enum status seam_folder_begin(const struct total *t, struct seam_folder *f)
@@ -38,13 +35,13 @@ enum status total_init(struct total *t, const struct plan *plan)
 {
 	memset(t, 0, sizeof *t);
 	t->plan = t->file_plan = plan;
-	t->notes = calloc(NNOTES_OF_RECORDS + plan->ncolumns, sizeof *t->notes);
+	t->notes = calloc(TOTAL_NNOTES(plan), sizeof *t->notes);
 	return t->notes ? partial_init(&t->partial, plan) : STATUS_NO_MEMORY;
 }
 
 void total_free(struct total *t)
 {
-	for (size_t i = 0; t->notes && i < NNOTES_OF_RECORDS + t->plan->ncolumns; i++)
+	for (size_t i = 0; t->notes && i < TOTAL_NNOTES(t->plan); i++)
 		free(t->notes[i]);
 	free(t->notes);
 	partial_free(&t->partial);
@@ -53,153 +50,18 @@ void total_free(struct total *t)
 	memset(t, 0, sizeof *t);
 }
 
-/* ---- faults ---- */
-
-/* Whether '*' includes column c, and it is text. The summary decides at the end. */
-static bool is_text(const struct total *t, const struct partial *later, size_t c)
-{
-	const struct plan_column *plan = &t->plan->columns[c];
-	enum column_kind kind = column_kind(&t->partial.columns[c]);
-
-	if (kind == COLUMN_UNKNOWN)
-		kind = column_kind(&later->columns[c]);
-	return plan->if_numeric && plan->invalid != INVALID_TEXT && kind == COLUMN_TEXT;
-}
-
-/* The offset of column c's first value that is an error or left out: one that is no number or out of
- * range, but in a column of text only one with a NUL. */
-static size_t first_wrong(const struct total *t, const struct partial *later, size_t c)
-{
-	const struct column_partial *column = &later->columns[c];
-	size_t text = column->first_invalid_offset, number = column->first_out_of_range_offset;
-
-	if (column->ninvalid == 0)
-		return OFFSET_NONE;
-	if (t->plan->columns[c].takes_text)
-		return column->first_nul_offset;
-	if (is_text(t, later, c))
-		return t->plan->columns[c].counts_text ? column->first_nul_offset : OFFSET_NONE;
-	return text < number ? text : number;
-}
-
-/* Whether invalid values of column c are left out, or make it a column of text. */
-static bool tolerates(const struct plan *plan, size_t c)
-{
-	return plan->columns[c].invalid != INVALID_ERROR;
-}
-
-/* The first note of column c, or of a kind of records. */
-static struct note *_Atomic *note_at(const struct total *t, size_t c)
-{
-	return &t->notes[NNOTES_OF_RECORDS + c];
-}
-
-/* Keeps a diagnosis as a note, unless it failed. */
-static enum status keep_note(struct note *_Atomic *note, const struct text *text,
-			     struct fault *fault)
-{
-	struct note *made = NULL;
-
-	if (fault->status != STATUS_NO_MEMORY)
-		made = note_make(fault, text->file);
-	*note = made;
-	return made ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-}
-
-/* Notes the first value or record of each kind that is no error. */
-static enum status note_tolerated(struct total *t, struct text *text, const struct partial *later,
-				  struct fault *fault)
-{
-	enum status status = STATUS_OK;
-
-	for (size_t c = 0; status == STATUS_OK && c < t->plan->ncolumns; c++) {
-		size_t offset = first_wrong(t, later, c);
-		if (offset == OFFSET_NONE || *note_at(t, c) || !tolerates(t->plan, c))
-			continue;
-		diagnose_value(t->file_plan, text, offset, c, fault);
-		status = keep_note(note_at(t, c), text, fault);
-	}
-	if (status == STATUS_OK && later->nundecided && !t->notes[NOTE_UNDECIDED]) {
-		diagnose_value(t->file_plan, text, later->first_undecided_offset,
-			       later->undecided_column, fault);
-		status = keep_note(&t->notes[NOTE_UNDECIDED], text, fault);
-	}
-	if (status == STATUS_OK && later->nragged && !t->notes[NOTE_RAGGED]) {
-		diagnose_ragged(t->file_plan, text, later->first_ragged_offset, fault);
-		status = keep_note(&t->notes[NOTE_RAGGED], text, fault);
-	}
-	return status;
-}
-
-const struct note *total_note_of_values(const struct total *t, size_t c)
-{
-	return *note_at(t, c);
-}
-
-const struct note *total_note_of_ragged(const struct total *t)
-{
-	return t->notes[NOTE_RAGGED];
-}
-
-const struct note *total_note_of_undecided(const struct total *t)
-{
-	return t->notes[NOTE_UNDECIDED];
-}
-
-/* The offset of column c's first value that is an error. */
-static size_t first_error(const struct total *t, const struct partial *later, size_t c)
-{
-	return tolerates(t->plan, c) ? OFFSET_NONE : first_wrong(t, later, c);
-}
-
-/* The offset of the first ragged record that is an error. */
-static size_t first_ragged(const struct plan *plan, const struct partial *later)
-{
-	bool is_error = plan->ragged.policy != RAGGED_COUNT && plan->bad_record == INVALID_ERROR;
-
-	return is_error ? later->first_ragged_offset : OFFSET_NONE;
-}
-
-/* Finds the first error in text, whose partial is `later`. If there is none, notes what is left
- * out. */
-static enum status check(struct total *t, struct text *text, const struct partial *later,
-			 struct fault *fault)
-{
-	size_t first = OFFSET_NONE, column = 0, ragged = first_ragged(t->plan, later);
-	enum status status;
-
-	for (size_t c = 0; c < t->plan->ncolumns; c++) {
-		size_t offset = first_error(t, later, c);
-		if (offset < first) {
-			first = offset;
-			column = c;
-		}
-	}
-	if (later->first_undecided_offset < first && t->plan->bad_record == INVALID_ERROR) {
-		first = later->first_undecided_offset;
-		column = later->undecided_column;
-	}
-	if (ragged < first)
-		first = ragged;
-	t->fault_offset = first;
-	if (later->first_stray_offset != OFFSET_NONE && later->first_stray_offset <= first) {
-		t->fault_offset = later->first_stray_offset; /* before all else in its record */
-		return diagnose_stray(t->file_plan, text, t->fault_offset, fault);
-	}
-	if (first == OFFSET_NONE)
-		return note_tolerated(t, text, later, fault);
-	if (first == ragged)
-		return diagnose_ragged(t->file_plan, text, first, fault);
-	status = diagnose_value(t->file_plan, text, first, column, fault);
-	remedy_repeated_header(t->file_plan, text->data, text->nbytes, first,
-			       t->file_plan->columns[column].field, fault);
-	return status;
-}
-
 static enum status combine(const struct total *t, struct partial *p, const struct partial *later,
 			   struct fault *fault)
 {
 	enum status status = partial_combine(p, later);
+
+	return status == STATUS_OK ? status : partial_fault(p, t->plan, status, fault);
+}
+
+/* Where records are printed: adds p's groups to the store, and makes them those of all records before. */
+static enum status exchange_groups(const struct total *t, const struct partial *p, struct fault *fault)
+{
+	enum status status = p->groups ? groups_exchange(p->groups) : STATUS_OK;
 
 	return status == STATUS_OK ? status : partial_fault(p, t->plan, status, fault);
 }
@@ -242,15 +104,21 @@ struct seam_use {
 	struct text_buffer *out; /* where they are printed, if the plan emits */
 };
 
-/* Prints the seam's first nbytes, as folded last: all records or none. at_end: the file lacks the
- * LF that they end with. */
-static enum status seam_emit(struct total *t, struct cpu_folder *cpu, size_t nbytes, bool at_end,
-			     struct text_buffer *out, struct fault *fault)
+/* Prints the seam's first nbytes, as folded last into p: all records or none. at_end: the file lacks the
+ * LF that they end with. p's groups become those of all records before. */
+static enum status seam_emit(struct total *t, const struct seam_use *use, size_t nbytes, bool at_end,
+			     struct fault *fault)
 {
 	const struct seam *s = &t->seam;
+	struct text_buffer *out = use->out;
+	struct partial before = t->partial;
 	size_t had = out->nbytes;
+	enum status status = exchange_groups(t, &use->folder->partial, fault);
 
-	if (cpu_folder_emit(cpu, s->data, nbytes, CHUNK_BETWEEN_RECORDS, &t->partial,
+	if (status != STATUS_OK)
+		return status;
+	before.groups = use->folder->partial.groups;
+	if (cpu_folder_emit(&use->folder->cpu, s->data, nbytes, CHUNK_BETWEEN_RECORDS, &before,
 			    s->offset_bytes, out) != STATUS_OK) {
 		out->nbytes = had;
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
@@ -286,11 +154,13 @@ static enum status seam_fold(struct total *t, bool at_end, const struct seam_use
 	if (status != STATUS_OK)
 		return partial_fault(p, t->plan, status, fault);
 	s->nbytes = 0;
-	status = check(t, &text, p, fault);
+	status = total_check(t, &text, p, fault);
 	if (status == STATUS_OK && p->open_field_offset != OFFSET_NONE)
 		return diagnose_open(t->file_plan, &text, p->open_field_offset, fault);
 	if (status == STATUS_OK && t->plan->emits)
-		status = seam_emit(t, cpu, nbytes, at_end, use->out, fault);
+		status = seam_emit(t, use, nbytes, at_end, fault);
+	if (t->plan->emits && p->groups)
+		groups_clear(p->groups); /* they are in the store */
 	return status == STATUS_OK ? combine(t, use->into, p, fault) : status;
 }
 
@@ -314,6 +184,24 @@ static enum status begin_output(const struct total *t, struct chunk_output *e, s
 	if (partial_combine(&e->before, &t->partial) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	return STATUS_OK;
+}
+
+/* Moves the chunk's groups, as they were before, to what the chunk is printed with. */
+static enum status output_groups(const struct total *t, struct partial *later, struct chunk_output *e,
+				 struct fault *fault)
+{
+	struct groups *spare = e->before.groups;
+	enum status status;
+
+	if (!t->plan->emits || t->plan->nkeys == 0)
+		return STATUS_OK;
+	status = exchange_groups(t, later, fault);
+	e->before.groups = later->groups;
+	e->has_groups = true;
+	later->groups = spare;
+	if (spare)
+		groups_clear(spare);
+	return status;
 }
 
 /* Appends the chunk's head to the seam, and folds the seam if a record ends there. A head may begin
@@ -377,7 +265,7 @@ static bool columns_are_known(const struct plan *plan, const struct partial *p)
 }
 
 enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nlines,
-		      const struct partial *later, struct chunk_output *output, struct fault *fault)
+		      struct partial *later, struct chunk_output *output, struct fault *fault)
 {
 	uint64_t line = pass_lines(t, chunk, nlines);
 	struct text text = {chunk->data, chunk->nbytes, chunk->file, line, 0, 0};
@@ -388,13 +276,16 @@ enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nline
 	t->file_plan = chunk_plan(chunk, t->plan);
 	output->head.nbytes = output->tail.nbytes = 0;
 	output->good_nbytes = 0;
+	output->has_groups = false;
 	status = add_head(t, chunk, line, later, &head, fault);
 	if (status == STATUS_OK)
 		status = begin_output(t, output, fault);
 	if (status != STATUS_OK)
 		return status;
-	status = check(t, &text, later, fault);
+	status = total_check(t, &text, later, fault);
 	output->good_nbytes = status == STATUS_OK ? chunk->nbytes : t->fault_offset;
+	if (status == STATUS_OK)
+		status = output_groups(t, later, output, fault);
 	if (status == STATUS_OK)
 		status = combine(t, &t->partial, later, fault);
 	if (status == STATUS_OK)
@@ -407,36 +298,30 @@ void total_emit_before_fault(struct total *t, const struct chunk *chunk, struct 
 			     struct chunk_output *output)
 {
 	struct cpu_folder *cpu = &t->folder.cpu;
-	struct partial *ignored = &t->folder.partial;
+	struct partial *good = &t->folder.partial, before = output->before;
 	size_t had = output->head.nbytes;
+	struct fault ignored;
 
 	if (!t->plan->emits || output->good_nbytes == 0)
 		return;
 	if (seam_folder_begin(t, &t->folder) == STATUS_OK &&
-	    cpu_folder_fold(cpu, chunk->data, output->good_nbytes, entry, ignored) == STATUS_OK &&
-	    cpu_folder_emit(cpu, chunk->data, output->good_nbytes, entry, &output->before,
-			    chunk->offset_bytes, &output->head) == STATUS_OK)
-		return;
+	    cpu_folder_fold(cpu, chunk->data, output->good_nbytes, entry, good) == STATUS_OK &&
+	    (output->has_groups || exchange_groups(t, good, &ignored) == STATUS_OK)) {
+		before.groups = output->has_groups ? before.groups : good->groups;
+		if (cpu_folder_emit(cpu, chunk->data, output->good_nbytes, entry, &before,
+				    chunk->offset_bytes, &output->head) == STATUS_OK)
+			return;
+	}
 	output->head.nbytes = had;
 	output->tail.nbytes = 0;
 }
 
 /* ---- a chunk that is added out of turn ---- */
 
-/* Whether the chunk has an error, or what must be noted: of a column whose invalid values are no
- * errors the first is, and once it is, a chunk whose turn has not come holds later ones only. */
-static bool has_fault(const struct total *t, const struct partial *p)
-{
-	for (size_t c = 0; c < p->ncolumns; c++)
-		if (p->columns[c].ninvalid > 0 && !(tolerates(t->plan, c) && *note_at(t, c)))
-			return true;
-	return p->nragged > 0 || p->nundecided > 0 || p->first_stray_offset != OFFSET_NONE;
-}
-
 bool ends_suffice(const struct total *t, const struct partial *later, bool settled)
 {
 	return !t->plan->emits && !plan_is_ordered(t->plan) &&
-	       (settled || columns_are_known(t->plan, later)) && !has_fault(t, later);
+	       (settled || columns_are_known(t->plan, later)) && !total_has_fault(t, later);
 }
 
 bool border_suffices(const struct total *t, const struct chunk *chunk,

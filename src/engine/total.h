@@ -41,7 +41,8 @@ void seam_folder_free(struct seam_folder *f);
 /* What is printed around a chunk's own output. Zeroed: nothing. */
 struct chunk_output {
 	struct partial before;         /* the fold of all records before the chunk's own, if the plan
-					* emits */
+					* emits; its groups are those of the chunk's records */
+	bool has_groups;               /* ... and they are set */
 	size_t good_nbytes;            /* bytes of the chunk before its first fault */
 	struct text_buffer head, tail; /* the record that ends in the chunk; the one that the
 					* file's end completes */
@@ -82,14 +83,14 @@ void total_free(struct total *t);
 void chunk_output_free(struct chunk_output *e);
 
 /* Adds the next chunk. Called in input order, by one thread at a time.
- * later: the chunk's partial; nlines: LFs in the chunk. output: if the plan emits, set to what
+ * later: the chunk's partial, whose groups may be taken away; nlines: LFs in the chunk. output: if the plan emits, set to what
  * surrounds the chunk's own output.
  * Errors: STATUS_NO_MEMORY, and what the plan counts as an error: STATUS_NOT_A_NUMBER,
  * STATUS_OUT_OF_RANGE, STATUS_NUL, STATUS_RAGGED, STATUS_STRAY_QUOTE, STATUS_OPEN_QUOTE,
  * STATUS_OPEN_ESCAPE; fault then has the line,
  * column and value of the first in input order, but not the file. */
 enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nlines,
-		      const struct partial *later, struct chunk_output *output,
+		      struct partial *later, struct chunk_output *output,
 		      struct fault *fault);
 
 /* The first value of the plan's column c that is no number, if those are no errors; the first ragged

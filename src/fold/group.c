@@ -12,11 +12,6 @@
 #include "fold/pair.h"
 #include "number/decimal_text.h"
 
-static bool has_extremes(const struct plan *plan, size_t c)
-{
-	return (plan->columns[c].needs & MOMENT_EXTREMES) != 0;
-}
-
 /* ---- the partial ---- */
 
 static size_t rest_nbytes(const struct plan *plan)
@@ -52,6 +47,39 @@ void group_free(struct group *g, const struct plan *plan)
 
 /* ---- cells ---- */
 
+/* Numbers on their way into a cell: all that a cell can hold. */
+struct numbers {
+	uint64_t count;
+	unsigned scale;
+	int64_t sum, least, greatest;
+	uint128 squares;
+};
+
+static struct numbers numbers_of(const struct group_cell *cell, unsigned needs)
+{
+	struct numbers x = {group_cell_count(cell), group_cell_scale(cell), cell->sum, 0, 0, 0};
+
+	if (needs & MOMENT_EXTREMES) {
+		x.least = cell->extremes[0];
+		x.greatest = cell->extremes[1];
+	}
+	if (needs & MOMENT_SQUARES)
+		x.squares = group_cell_squares(cell);
+	return x;
+}
+
+static void set_cell(struct group_cell *cell, unsigned needs, const struct numbers *x)
+{
+	cell->count_scale = x->count | (uint64_t)x->scale << GROUP_COUNT_BITS;
+	cell->sum = x->sum;
+	if (needs & MOMENT_EXTREMES) {
+		cell->extremes[0] = x->least;
+		cell->extremes[1] = x->greatest;
+	}
+	if (needs & MOMENT_SQUARES)
+		group_cell_set_squares(cell, x->squares);
+}
+
 /* Multiplies *x by 10^nzeros. Returns false where it does not fit. */
 static bool lengthen(int64_t *x, unsigned nzeros)
 {
@@ -59,123 +87,82 @@ static bool lengthen(int64_t *x, unsigned nzeros)
 	       !__builtin_mul_overflow(*x, (int64_t)decimal_powers[nzeros], x);
 }
 
-static void set_scale(struct group_cell *cell, unsigned scale)
+/* Writes the numbers with a larger scale. Returns false where they do not fit: x is then undefined. */
+static bool set_scale(struct numbers *x, unsigned scale)
 {
-	cell->count_scale = group_cell_count(cell) | (uint64_t)scale << GROUP_COUNT_BITS;
-}
+	unsigned nzeros = scale - x->scale;
 
-/* Writes the cell's numbers with a larger scale. Returns false, and changes nothing, where they do not
- * fit. */
-static bool cell_set_scale(struct group_cell *cell, bool extremes, unsigned scale)
-{
-	unsigned nzeros = scale - group_cell_scale(cell);
-	int64_t sum = cell->sum, least = 0, greatest = 0;
-
-	if (extremes) {
-		least = cell->extremes[0];
-		greatest = cell->extremes[1];
-	}
-	if (!lengthen(&sum, nzeros) || !lengthen(&least, nzeros) || !lengthen(&greatest, nzeros))
+	if (!lengthen(&x->sum, nzeros) || !lengthen(&x->least, nzeros) || !lengthen(&x->greatest, nzeros))
 		return false;
-	set_scale(cell, scale);
-	cell->sum = sum;
-	if (extremes) {
-		cell->extremes[0] = least;
-		cell->extremes[1] = greatest;
-	}
+	for (unsigned i = 0; i < 2 * nzeros; i++)
+		if (__builtin_mul_overflow(x->squares, (uint128)10, &x->squares))
+			return false;
+	x->scale = scale;
 	return true;
 }
 
-static struct decimal_bin cell_bin(const struct group_cell *cell, bool extremes)
+/* x becomes the numbers of x and y, of which both have some. Returns false where they do not fit: x is then
+ * undefined. */
+static bool add_numbers(struct numbers *x, const struct numbers *y)
 {
-	return (struct decimal_bin){cell->sum, extremes ? cell->extremes[0] : 0,
-				    extremes ? cell->extremes[1] : 0};
+	struct numbers other = *y;
+
+	if ((x->scale < y->scale && !set_scale(x, y->scale)) ||
+	    (y->scale < x->scale && !set_scale(&other, x->scale)))
+		return false;
+	x->count += other.count;
+	x->least = other.least < x->least ? other.least : x->least;
+	x->greatest = other.greatest > x->greatest ? other.greatest : x->greatest;
+	return !__builtin_add_overflow(x->sum, other.sum, &x->sum) &&
+	       !__builtin_add_overflow(x->squares, other.squares, &x->squares);
 }
 
-/* Adds the cell's numbers to a column. Errors: STATUS_NO_MEMORY. */
-static enum status cell_add_to(const struct group_cell *cell, bool extremes,
-			       struct column_partial *column)
+/* Adds numbers to a column. Errors: STATUS_NO_MEMORY. */
+static enum status add_to_column(const struct numbers *x, unsigned needs, struct column_partial *column)
 {
-	struct decimal_bin bin = cell_bin(cell, extremes);
+	const struct decimal_bin bin = {x->sum, x->least, x->greatest};
+	struct squares *squares = NULL;
 
-	if (group_cell_count(cell) == 0)
+	if (x->count == 0)
 		return STATUS_OK;
-	column->fast.count += group_cell_count(cell);
-	return by_scale_add_bin(&column->fast, (int)group_cell_scale(cell), &bin);
+	if (needs & MOMENT_SQUARES)
+		squares = moments_need(&column->moments, CELL_SQUARES);
+	if (needs & MOMENT_SQUARES &&
+	    (!squares || squares_add_sum(squares, (int)x->scale, x->squares) != STATUS_OK))
+		return STATUS_NO_MEMORY;
+	column->fast.count += x->count;
+	return by_scale_add_bin(&column->fast, (int)x->scale, &bin);
 }
 
-/* Gives both numbers of the larger scale, of which an empty cell has any. Returns false where they do not
- * fit; *bin is then as it was. */
-static bool align(struct group_cell *cell, bool extremes, struct decimal_bin *bin, unsigned *scale)
-{
-	int64_t sum = (int64_t)bin->sum, least = bin->min, greatest = bin->max;
-	unsigned nzeros = group_cell_scale(cell) - *scale;
-
-	if (group_cell_count(cell) == 0)
-		set_scale(cell, *scale);
-	if (group_cell_scale(cell) <= *scale)
-		return cell_set_scale(cell, extremes, *scale);
-	if (!lengthen(&sum, nzeros) || !lengthen(&least, nzeros) || !lengthen(&greatest, nzeros))
-		return false;
-	*bin = (struct decimal_bin){sum, least, greatest};
-	*scale += nzeros;
-	return true;
-}
-
-/* Adds count numbers, at least one, to the cell. Returns false, and adds nothing, where they do not fit. */
-static bool cell_add_bin(struct group_cell *cell, bool extremes, const struct decimal_bin *bin,
-			 uint64_t count)
-{
-	bool is_empty = group_cell_count(cell) == 0;
-	int64_t sum;
-
-	if (__builtin_add_overflow(cell->sum, (int64_t)bin->sum, &sum))
-		return false;
-	cell->sum = sum;
-	cell->count_scale += count;
-	if (extremes) {
-		cell->extremes[0] = is_empty || bin->min < cell->extremes[0] ? bin->min : cell->extremes[0];
-		cell->extremes[1] = is_empty || bin->max > cell->extremes[1] ? bin->max : cell->extremes[1];
-	}
-	return true;
-}
-
-/* Adds count numbers of column c, to its cell or, where they do not fit, to the partial. */
-static enum status add_bin(struct group *g, const struct plan *plan, size_t c, unsigned scale,
-			   const struct decimal_bin *bin, uint64_t count)
+/* Adds numbers of column c, at least one, to its cell or, where they do not fit, to the partial. */
+static enum status add(struct group *g, const struct plan *plan, size_t c, const struct numbers *x)
 {
 	struct group_cell *cell = group_cell(g, &plan->columns[c]);
-	bool extremes = has_extremes(plan, c);
-	struct decimal_bin aligned = *bin;
-	unsigned aligned_scale = scale;
+	unsigned needs = plan->columns[c].needs;
+	struct numbers sum = numbers_of(cell, needs);
 	enum status status;
 
-	if (align(cell, extremes, &aligned, &aligned_scale) &&
-	    cell_add_bin(cell, extremes, &aligned, count))
+	if (sum.count == 0 || add_numbers(&sum, x)) {
+		set_cell(cell, needs, sum.count == 0 ? x : &sum);
 		return STATUS_OK;
+	}
 	status = group_need_rest(g, plan);
-	if (status != STATUS_OK)
-		return status;
-	g->rest->columns[c].fast.count += count;
-	return by_scale_add_bin(&g->rest->columns[c].fast, (int)scale, bin);
+	return status == STATUS_OK ? add_to_column(x, needs, &g->rest->columns[c]) : status;
 }
 
 enum status group_add(struct group *g, const struct plan *plan, size_t c, struct decimal number)
 {
-	const struct decimal_bin one = {number.significand, number.significand, number.significand};
+	int64_t x = number.significand;
+	const struct numbers one = {1, (unsigned)number.scale, x, x, x, (uint128)((int128)x * x)};
 
-	return add_bin(g, plan, c, (unsigned)number.scale, &one, 1);
+	return add(g, plan, c, &one);
 }
 
-static enum status combine_cells(struct group *g, const struct group *later, const struct plan *plan,
-				 size_t c)
+static enum status combine_cells(struct group *g, struct group *later, const struct plan *plan, size_t c)
 {
-	const struct group_cell *cell = group_cell((struct group *)later, &plan->columns[c]);
-	struct decimal_bin bin = cell_bin(cell, has_extremes(plan, c));
+	const struct numbers x = numbers_of(group_cell(later, &plan->columns[c]), plan->columns[c].needs);
 
-	if (group_cell_count(cell) == 0)
-		return STATUS_OK;
-	return add_bin(g, plan, c, group_cell_scale(cell), &bin, group_cell_count(cell));
+	return x.count ? add(g, plan, c, &x) : STATUS_OK;
 }
 
 /* ---- groups ---- */
@@ -208,9 +195,34 @@ enum status group_combine(struct group *g, struct group *later, const struct pla
 	g->nrecords += later->nrecords;
 	if (later->rest)
 		status = combine_rest(g, later, plan);
+	for (size_t i = 0; group_nmatched(g, plan) && i < plan->npredicates; i++)
+		group_nmatched(g, plan)[i] += group_nmatched(later, plan)[i];
 	for (size_t c = 0; c < plan->ncolumns && status == STATUS_OK; c++)
 		if (plan_column_has_cell(&plan->columns[c]))
 			status = combine_cells(g, later, plan, c);
+	return status;
+}
+
+/* Gives `to`, which has no partial, a copy of all that g holds. */
+static enum status copy(struct group *to, const struct group *g, const struct plan *plan)
+{
+	enum status status;
+
+	memcpy(&to->first, &g->first, plan->group_nbytes - offsetof(struct group, first));
+	to->rest = NULL;
+	status = g->rest ? group_need_rest(to, plan) : STATUS_OK;
+	return status == STATUS_OK && g->rest ? partial_combine(to->rest, g->rest) : status;
+}
+
+enum status group_exchange(struct group *g, struct group *later, const struct plan *plan, struct group *spare)
+{
+	enum status status = copy(spare, g, plan);
+
+	if (status == STATUS_OK)
+		status = group_combine(g, later, plan);
+	group_free(later, plan);
+	memcpy(&later->first, &spare->first, plan->group_nbytes - offsetof(struct group, first));
+	later->state = 0;
 	return status;
 }
 
@@ -220,12 +232,15 @@ struct partial *group_partial(struct group *g, const struct plan *plan, struct p
 
 	p = g->rest ? g->rest : p;
 	for (size_t c = 0; c < plan->ncolumns && status == STATUS_OK; c++) {
+		unsigned needs = plan->columns[c].needs;
 		struct group_cell *cell = group_cell(g, &plan->columns[c]);
+		struct numbers x;
 		if (!plan_column_has_cell(&plan->columns[c]))
 			continue;
-		status = cell_add_to(cell, has_extremes(plan, c), &p->columns[c]);
+		x = numbers_of(cell, needs);
+		status = add_to_column(&x, needs, &p->columns[c]);
 		if (p == g->rest)
-			*cell = (struct group_cell){0, 0};
+			cell->count_scale = 0;
 	}
 	p->nrecords = g->nrecords;
 	for (size_t i = 0; i < plan->npredicates; i++)

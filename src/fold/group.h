@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * group.h - what is kept of the records of one group (--by): count, sum and extremes of each column in
- * cells that are as small as they can be, all else in a partial.
+ * group.h - what is kept of the records of one group (--by): count, sum, extremes and squares of each column
+ * in cells that are as small as they can be, all else in a partial.
  *
  * A cell holds numbers of the fast path at one scale, in 64 bits. Most columns have no others. A
  * number that does not fit goes to the partial, as do the other moments: at the end both are added up,
@@ -14,6 +14,7 @@
 #define GPUSTAT_GROUP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -21,31 +22,48 @@
 #include "fold/key.h"
 #include "query/plan.h"
 
-/* The numbers of one column: sum x 10^-scale. Their count and their scale share a word. */
+/* The numbers of one column, as integers x 10^-scale. A cell is as long as the column needs:
+ * group_cell_nbytes. */
 struct group_cell {
-	uint64_t count_scale;
+	uint64_t count_scale; /* their count and their scale share a word */
 	int64_t sum;
-	int64_t extremes[]; /* the least and the greatest, if the column needs MOMENT_EXTREMES */
+	int64_t extremes[2]; /* the least and the greatest, with MOMENT_EXTREMES */
+	uint64_t squares[2]; /* their sum, the low half first, with MOMENT_SQUARES */
 };
-#define GROUP_CELL_NBYTES (2 * sizeof(uint64_t))
-#define GROUP_EXTREMES_NBYTES (2 * sizeof(int64_t))
+#define GROUP_COUNT_BITS 56
+#define GROUP_CELL_MOMENTS ((unsigned)(MOMENTS_FUSED | MOMENT_SQUARES))
+
+static inline size_t group_cell_nbytes(unsigned needs)
+{
+	return needs & MOMENT_SQUARES	 ? sizeof(struct group_cell)
+	       : needs & MOMENT_EXTREMES ? offsetof(struct group_cell, squares)
+					 : offsetof(struct group_cell, extremes);
+}
 
 struct group {
 	struct key key; /* the bytes of a long one lie behind the cells */
 	uint64_t hash;  /* the key's */
-	uint64_t first; /* offset in the input of the first record, in bytes: groups appear in this order */
+	union {
+		uint64_t first; /* offset in the input of the first record, in bytes: groups appear in
+				 * this order */
+		uint64_t state; /* while records are printed: of its new columns (emit/new_fields.h) */
+	};
 	uint64_t nrecords;
 	struct partial *rest; /* what the cells do not hold; NULL: nothing. Owned. */
-	/* The cells follow: plan->group_nbytes in all. */
+	/* The cells follow, then for --offsets a count for each predicate: plan->group_nbytes in all. */
 };
+
+/* The records for which each of the plan's predicates holds; NULL: they are not counted. */
+static inline uint64_t *group_nmatched(struct group *g, const struct plan *plan)
+{
+	return plan->group_nmatched_offset ? (uint64_t *)((char *)g + plan->group_nmatched_offset) : NULL;
+}
 
 /* The cell of a column that has one: plan_column_has_cell. */
 static inline struct group_cell *group_cell(struct group *g, const struct plan_column *column)
 {
 	return (struct group_cell *)((char *)g + column->cell_offset);
 }
-
-#define GROUP_COUNT_BITS 56
 
 static inline uint64_t group_cell_count(const struct group_cell *cell)
 {
@@ -57,21 +75,40 @@ static inline unsigned group_cell_scale(const struct group_cell *cell)
 	return (unsigned)(cell->count_scale >> GROUP_COUNT_BITS);
 }
 
-/* Adds a number. Returns false, and changes nothing, where it does not fit as it is, or is the first of a
- * cell with extremes: then group_add adds it. */
-static inline bool group_cell_add(struct group_cell *cell, bool has_extremes, int64_t significand,
-				  unsigned scale)
+static inline uint128 group_cell_squares(const struct group_cell *cell)
 {
+	return (uint128)cell->squares[1] << 64 | cell->squares[0];
+}
+
+static inline void group_cell_set_squares(struct group_cell *cell, uint128 squares)
+{
+	cell->squares[0] = (uint64_t)squares;
+	cell->squares[1] = (uint64_t)(squares >> 64);
+}
+
+/* Adds a number. needs: the column's. Returns false, and changes nothing, where it does not fit as it is, or
+ * is the first of a cell with extremes: then group_add adds it. Inline, for needs that the caller's
+ * loop knows. */
+static inline __attribute__((always_inline)) bool
+group_cell_add(struct group_cell *cell, unsigned needs, int64_t significand, unsigned scale)
+{
+	uint128 squares = 0;
 	int64_t sum;
 
 	if (group_cell_scale(cell) != scale || __builtin_add_overflow(cell->sum, significand, &sum))
 		return false;
-	if (has_extremes) {
+	if (needs & MOMENT_SQUARES &&
+	    __builtin_add_overflow(group_cell_squares(cell),
+				   (uint128)((int128)significand * significand), &squares))
+		return false;
+	if (needs & MOMENT_EXTREMES) {
 		if (group_cell_count(cell) == 0)
 			return false;
 		cell->extremes[0] = significand < cell->extremes[0] ? significand : cell->extremes[0];
 		cell->extremes[1] = significand > cell->extremes[1] ? significand : cell->extremes[1];
 	}
+	if (needs & MOMENT_SQUARES)
+		group_cell_set_squares(cell, squares);
 	cell->sum = sum;
 	cell->count_scale++;
 	return true;
@@ -86,6 +123,10 @@ enum status group_need_rest(struct group *g, const struct plan *plan);
 /* g becomes the fold of its records and later's, of the same plan; later's partial may be taken
  * over. Its key stays. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status group_combine(struct group *g, struct group *later, const struct plan *plan);
+
+/* Does what group_combine does, and makes later what g was, with state 0. spare: room for a group. Errors:
+ * STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+enum status group_exchange(struct group *g, struct group *later, const struct plan *plan, struct group *spare);
 
 /* Adds all that g holds of columns and records to p, the identity before: *p, or the group's own
  * partial. Returns it; NULL: no memory. */

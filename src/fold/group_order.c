@@ -110,29 +110,39 @@ enum value_kind { VALUE_NUMBER, VALUE_WIDE, VALUE_TEXT, VALUE_EMPTY };
 struct sort_value {
 	enum value_kind kind;
 	struct decimal number; /* of VALUE_NUMBER */
-	char *text;            /* of all but VALUE_EMPTY. Owned. */
+	char *text;            /* of VALUE_WIDE and VALUE_TEXT. Owned. */
 	size_t nbytes;
 	struct group_place place;
 };
 
-/* Sets the value to a text, which it owns from now on. */
-static void set_value(struct sort_value *v, char *text, size_t nbytes)
+/* Sets the value to that of a text. Errors: STATUS_NO_MEMORY. */
+static enum status set_value(struct sort_value *v, const char *text, size_t nbytes)
 {
 	enum decimal_kind kind = decimal_parse(text, nbytes, &v->number);
 
-	v->kind = nbytes == 0		 ? VALUE_EMPTY
+	v->text = NULL;
+	v->nbytes = nbytes;
+	v->kind = nbytes == 0		   ? VALUE_EMPTY
 		  : kind == DECIMAL_NUMBER ? VALUE_NUMBER
 		  : kind == DECIMAL_WIDE   ? VALUE_WIDE
 					   : VALUE_TEXT;
-	v->text = text;
-	v->nbytes = nbytes;
+	if (v->kind == VALUE_EMPTY || v->kind == VALUE_NUMBER)
+		return STATUS_OK;
+	v->text = malloc(nbytes);
+	if (!v->text)
+		return STATUS_NO_MEMORY;
+	memcpy(v->text, text, nbytes);
+	return STATUS_OK;
 }
 
 static void make_wide(const struct sort_value *v, struct wide *x)
 {
 	int scale;
 
-	if (wide_parse(v->text, v->nbytes, x, &scale) != STATUS_OK)
+	wide_clear(x);
+	if (v->kind == VALUE_NUMBER)
+		wide_add_decimal(x, v->number.significand, v->number.scale);
+	else if (wide_parse(v->text, v->nbytes, x, &scale) != STATUS_OK)
 		wide_clear(x);
 }
 
@@ -158,8 +168,8 @@ static int compare_texts(const struct sort_value *a, const struct sort_value *b)
 	return order ? order : a->nbytes < b->nbytes ? -1 : a->nbytes > b->nbytes;
 }
 
-/* Compares values; the order of what is not empty, and of numbers and texts, turns around with the
- * direction, that of equal ones by appearance never. */
+/* Compares values: what is empty comes last, and of equal ones the first to appear comes first, whatever the
+ * direction; numbers before texts, which turns around with it. */
 static int compare(const struct sort_value *a, const struct sort_value *b, bool descending)
 {
 	bool a_text = a->kind == VALUE_TEXT, b_text = b->kind == VALUE_TEXT;
@@ -173,58 +183,120 @@ static int compare(const struct sort_value *a, const struct sort_value *b, bool 
 					 : compare_numbers(a, b);
 	if (order)
 		return descending ? -order : order;
-	return a->place.first < b->place.first ? -1 : 1;
+	return a->place.first < b->place.first ? -1 : a->place.first > b->place.first;
 }
 
 static int compare_ascending(const void *a, const void *b)
 {
-	return a == b ? 0 : compare(a, b, false);
+	return compare(a, b, false);
 }
 
 static int compare_descending(const void *a, const void *b)
 {
-	return a == b ? 0 : compare(a, b, true);
+	return compare(a, b, true);
 }
-
-/* ---- sorting ---- */
 
 static enum status read_value(struct group_rows *rows, const struct group_sort *sort, struct group *g,
 			      struct sort_value *v)
 {
+	char text[GROUP_RESULT_NBYTES], *end = NULL;
 	struct group_row row = {NULL, NULL};
 	struct cell cell = {NULL, false};
 	enum status status;
+	size_t nbytes;
 
 	if (sort->is_key) {
-		size_t nbytes;
 		const char *value = group_key_value(g, sort->index, &nbytes);
-		cell.text = strndup(value, nbytes);
-		status = cell.text ? STATUS_OK : STATUS_NO_MEMORY;
-	} else {
-		status = group_row_result(rows, &row, g, &rows->q->results[sort->index], &cell);
-		group_row_end(rows, &row);
+		return set_value(v, value, nbytes);
 	}
+	end = group_write_quickly(g, &rows->q->plan, &rows->q->results[sort->index], text);
+	if (end)
+		return set_value(v, text, (size_t)(end - text));
+	status = group_row_result(rows, &row, g, &rows->q->results[sort->index], &cell);
+	group_row_end(rows, &row);
 	if (status == STATUS_OK)
-		set_value(v, cell.text, strlen(cell.text));
+		status = set_value(v, cell.text, strlen(cell.text));
+	free(cell.text);
 	return status;
 }
 
-enum status group_list_sort(struct group_list *list, struct group_rows *rows, const struct group_sort *sort)
-{
-	struct sort_value *values = calloc(list->n + 1, sizeof *values);
-	enum status status = values ? STATUS_OK : STATUS_NO_MEMORY;
+/* ---- the first ones ---- */
 
+/* The first values of those that were offered: a heap whose top is the last of them. */
+struct heap {
+	struct sort_value *at; /* room for `most` */
+	size_t n, most;
+	bool descending;
+};
+
+static bool comes_before(const struct heap *h, const struct sort_value *a, const struct sort_value *b)
+{
+	return compare(a, b, h->descending) < 0;
+}
+
+/* Puts v into the heap from place i up. */
+static void sift_up(struct heap *h, size_t i, struct sort_value v)
+{
+	for (; i > 0 && comes_before(h, &h->at[(i - 1) / 2], &v); i = (i - 1) / 2)
+		h->at[i] = h->at[(i - 1) / 2];
+	h->at[i] = v;
+}
+
+/* Replaces the top by v. */
+static void replace_top(struct heap *h, struct sort_value v)
+{
+	size_t i = 0, child;
+
+	free(h->at[0].text);
+	while ((child = 2 * i + 1) < h->n) {
+		if (child + 1 < h->n && comes_before(h, &h->at[child], &h->at[child + 1]))
+			child++;
+		if (!comes_before(h, &v, &h->at[child]))
+			break;
+		h->at[i] = h->at[child];
+		i = child;
+	}
+	h->at[i] = v;
+}
+
+/* Takes the value over. of: how many are offered in all. */
+static void offer(struct heap *h, struct sort_value v, size_t of)
+{
+	if (h->most == of) { /* none is replaced: no order is needed */
+		h->at[h->n++] = v;
+	} else if (h->n < h->most) {
+		h->n++;
+		sift_up(h, h->n - 1, v);
+	} else if (comes_before(h, &v, &h->at[0])) {
+		replace_top(h, v);
+	} else {
+		free(v.text);
+	}
+}
+
+enum status group_list_sort(struct group_list *list, struct group_rows *rows, const struct group_sort *sort,
+			    size_t nfirst)
+{
+	struct heap h = {.most = nfirst < list->n ? nfirst : list->n, .descending = sort->is_descending};
+	enum status status = STATUS_OK;
+
+	h.at = calloc(h.most + 1, sizeof *h.at);
+	if (!h.at)
+		return STATUS_NO_MEMORY;
 	for (size_t i = 0; i < list->n && status == STATUS_OK; i++) {
-		values[i].place = list->at[i];
-		status = read_value(rows, sort, list->at[i].group, &values[i]);
+		struct sort_value v = {.place = list->at[i]};
+		status = read_value(rows, sort, list->at[i].group, &v);
+		if (status == STATUS_OK)
+			offer(&h, v, list->n);
 	}
 	if (status == STATUS_OK)
-		qsort(values, list->n, sizeof *values,
+		qsort(h.at, h.n, sizeof *h.at,
 		      sort->is_descending ? compare_descending : compare_ascending);
-	for (size_t i = 0; i < list->n && status == STATUS_OK; i++)
-		list->at[i] = values[i].place;
-	for (size_t i = 0; values && i < list->n; i++)
-		free(values[i].text);
-	free(values);
+	for (size_t i = 0; i < h.n; i++) {
+		if (status == STATUS_OK)
+			list->at[i] = h.at[i].place;
+		free(h.at[i].text);
+	}
+	free(h.at);
 	return status;
 }

@@ -12,6 +12,7 @@
 #include "fold/group_list.h"
 #include "fold/group_result.h"
 #include "io/table.h"
+#include "number/natural.h"
 #include "query/query.h"
 
 struct ranks; /* quantile.h */
@@ -35,6 +36,11 @@ struct group_row {
 	struct ranks *ranks;
 };
 
+/* Writes a result that the group's cells hold, up to GROUP_RESULT_NBYTES; returns its end, or NULL if they hold
+ * it not. Any thread may call it. */
+#define GROUP_RESULT_NBYTES (DECIMAL_TEXT_NBYTES + RATIO_TEXT_NBYTES)
+char *group_write_quickly(const struct group *g, const struct plan *plan, const struct result *r, char *to);
+
 /* Sets *out to a result of the group. Errors: STATUS_NO_MEMORY. */
 enum status group_row_result(struct group_rows *rows, struct group_row *row, struct group *g,
 			     const struct result *r, struct cell *out);
@@ -43,9 +49,10 @@ void group_row_end(struct group_rows *rows, struct group_row *row);
 /* The value of the group's key i. It belongs to the group; not NUL-terminated. */
 const char *group_key_value(const struct group *g, size_t i, size_t *nbytes);
 
-/* Sorts the list. Numbers compare exactly and come before texts, which compare bytewise; what is empty comes
+/* Sorts the list as far as its first nfirst places; those behind are undefined. Numbers compare exactly and come before texts, which compare bytewise; what is empty comes
  * last, whatever the direction. Of equal ones, the group that appeared first comes first. Errors:
  * STATUS_NO_MEMORY. */
-enum status group_list_sort(struct group_list *list, struct group_rows *rows, const struct group_sort *sort);
+enum status group_list_sort(struct group_list *list, struct group_rows *rows, const struct group_sort *sort,
+			    size_t nfirst);
 
 #endif

@@ -53,11 +53,10 @@ static char *write_mean(const struct group_cell *cell, char *to)
 	return nbytes ? to + nbytes : NULL;
 }
 
-/* Writes a result that the group's cell holds; returns its end, or NULL if it holds it not. */
-static char *write_quickly(struct group *g, const struct plan *plan, const struct result *r, char *to)
+char *group_write_quickly(const struct group *g, const struct plan *plan, const struct result *r, char *to)
 {
 	const struct plan_column *column = &plan->columns[r->column];
-	const struct group_cell *cell = group_cell(g, column);
+	const struct group_cell *cell = group_cell((struct group *)g, column);
 
 	if (r->operation == OPERATION_COUNT_RECORDS)
 		return decimal_write_u64(to, g->nrecords);
@@ -101,10 +100,10 @@ static enum status begin_group(struct group_rows *rows, struct group *g, struct 
 enum status group_row_result(struct group_rows *rows, struct group_row *row, struct group *g,
 			     const struct result *r, struct cell *out)
 {
-	char text[DECIMAL_TEXT_NBYTES + RATIO_TEXT_NBYTES], *end;
+	char text[GROUP_RESULT_NBYTES], *end;
 	enum status status = STATUS_OK;
 
-	end = write_quickly(g, &rows->q->plan, r, text);
+	end = group_write_quickly(g, &rows->q->plan, r, text);
 	if (end) {
 		*out = (struct cell){strndup(text, (size_t)(end - text)), true};
 		return out->text ? STATUS_OK : STATUS_NO_MEMORY;
@@ -199,9 +198,9 @@ static enum status append_result(struct printing *p, struct group_row *row, stru
 	char *end;
 	enum status status;
 
-	if (text_reserve(&p->text, DECIMAL_TEXT_NBYTES + RATIO_TEXT_NBYTES) != STATUS_OK)
+	if (text_reserve(&p->text, GROUP_RESULT_NBYTES + 1) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	end = write_quickly(g, &p->rows->q->plan, r, p->text.data + p->text.nbytes);
+	end = group_write_quickly(g, &p->rows->q->plan, r, p->text.data + p->text.nbytes);
 	if (end) {
 		*end++ = behind;
 		p->text.nbytes = (size_t)(end - p->text.data);
@@ -425,14 +424,13 @@ static enum status print_list(struct group_rows *rows, struct group_list *list,
 			      const struct group_sort *sort, uint64_t top, enum format format,
 			      struct fault *fault)
 {
-	struct group_list shown = *list;
+	struct group_list shown = {list->at, top && top < list->n ? top : list->n};
 	enum status status = STATUS_OK;
 
 	if (sort->is_given)
-		status = group_list_sort(list, rows, sort);
+		status = group_list_sort(list, rows, sort, shown.n);
 	if (status != STATUS_OK)
 		return fault_set(fault, status, 0, NULL);
-	shown.n = top && top < list->n ? top : list->n;
 	if (format == FORMAT_AUTO || format == FORMAT_CSV || format == FORMAT_TSV)
 		return print_text(rows, &shown, format, fault);
 	return print_table(rows, &shown, format, fault);

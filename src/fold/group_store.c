@@ -175,3 +175,56 @@ enum status groups_store(struct groups *g)
 		groups_clear(g);
 	return status;
 }
+
+/* ---- exchanging ---- */
+
+/* Some of the groups that are exchanged. */
+struct exchange {
+	struct group_store *store;
+	struct group *flight[FLIGHT_NKEYS];
+	size_t n;
+	struct group *spare; /* owned */
+};
+
+static struct groups *home_of(const struct exchange *e, const struct group *group)
+{
+	return e->store->parts[part_of(group->hash)].groups;
+}
+
+/* Exchanges the groups of the flight. */
+static enum status end_flight(struct exchange *e)
+{
+	struct group *homes[FLIGHT_NKEYS];
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < e->n && status == STATUS_OK; i++) {
+		struct group *group = e->flight[i];
+		status = groups_find(home_of(e, group), &group->key, group->hash, &homes[i]);
+		if (status == STATUS_OK)
+			__builtin_prefetch(homes[i], 1);
+	}
+	for (size_t i = 0; i < e->n && status == STATUS_OK; i++)
+		status = group_exchange(homes[i], e->flight[i], home_of(e, e->flight[i])->plan, e->spare);
+	e->n = 0;
+	return status;
+}
+
+static enum status begin_exchange(void *context, struct group *group)
+{
+	struct exchange *e = context;
+
+	groups_prefetch(home_of(e, group), group->hash);
+	e->flight[e->n++] = group;
+	return e->n == FLIGHT_NKEYS ? end_flight(e) : STATUS_OK;
+}
+
+enum status groups_exchange(struct groups *g)
+{
+	struct exchange e = {.store = g->plan->groups, .spare = malloc(g->plan->group_nbytes)};
+	enum status status = e.spare ? groups_each(g, begin_exchange, &e) : STATUS_NO_MEMORY;
+
+	if (status == STATUS_OK)
+		status = end_flight(&e);
+	free(e.spare);
+	return status;
+}

@@ -20,15 +20,6 @@ struct groups_block {
 
 /* ---- the plan ---- */
 
-/* The place of the next cell; *end: behind the last. */
-static size_t add_cell(size_t *end, bool extremes)
-{
-	size_t offset = *end;
-
-	*end += GROUP_CELL_NBYTES + (extremes ? GROUP_EXTREMES_NBYTES : 0);
-	return offset;
-}
-
 enum status groups_plan(struct plan *plan)
 {
 	size_t end = sizeof(struct group);
@@ -37,10 +28,18 @@ enum status groups_plan(struct plan *plan)
 		return STATUS_OK;
 	for (size_t c = 0; c < plan->ncolumns; c++) {
 		struct plan_column *column = &plan->columns[c];
-		if (column->needs && !(column->needs & ~(unsigned)MOMENTS_FUSED))
-			column->cell_offset = add_cell(&end, (column->needs & MOMENT_EXTREMES) != 0);
+		if (column->needs && !(column->needs & ~GROUP_CELL_MOMENTS)) {
+			column->cell_offset = end;
+			end += group_cell_nbytes(column->needs);
+		}
+		column->keeps_few_keys = true;
 		plan->groups_keep_keys |= (column->needs & MOMENT_KEYS) != 0;
 	}
+	for (size_t i = 0; i < plan->nnew_columns; i++)
+		if (plan->new_columns[i].kind == NEW_OFFSET)
+			plan->group_nmatched_offset = end;
+	if (plan->group_nmatched_offset)
+		end += plan->npredicates * sizeof(uint64_t);
 	plan->group_nbytes = end;
 	plan->groups = group_store_new(plan);
 	return plan->groups ? STATUS_OK : STATUS_NO_MEMORY;

@@ -94,6 +94,10 @@ enum status groups_combine(struct groups *g, struct groups *later);
 /* Adds all of g to the plan's store, and clears g. Errors: as above. */
 enum status groups_store(struct groups *g);
 
+/* Adds all of g to the plan's store, and makes each of g's groups what the store's was before: that of all
+ * records before g's, if chunks come in order. For one thread at a time. Errors: as above. */
+enum status groups_exchange(struct groups *g);
+
 /* ---- the store of a run ---- */
 
 #define STORE_NPARTS ((size_t)1 << KEY_PART_BITS)

@@ -46,8 +46,9 @@ enum keys_order { KEYS_MOST_FREQUENT, KEYS_LEAST_FREQUENT, KEYS_NORDERS };
 
 /* The cell. Zeroed: no texts. All owned. */
 struct keys {
-	struct key_table *tables; /* KEYS_NTABLES, by the highest bits of the hash: see keys_table.
+	struct key_table *tables; /* KEYS_NTABLES, or 2, by the highest bits of the hash: see keys_table.
 				   * 4 KiB, made for the first key: most folds only note texts */
+	bool is_small;  /* all keys are in the first part: the cell is one of many (--by) */
 	bool counts;    /* the tables hold a struct key_count for each key */
 	uint64_t nmost; /* with more keys than these, all are dropped; 0: no limit */
 	bool is_over;   /* it had more, and holds none */
@@ -56,19 +57,22 @@ struct keys {
 
 /* What a column asks of its keys. */
 struct keys_wanted {
-	bool counts;
+	bool counts, is_small;
 	uint64_t nmost;
 };
 
 static inline struct keys_wanted keys_wanted_of(const struct plan_column *column)
 {
-	return (struct keys_wanted){(column->needs & MOMENT_KEY_COUNTS) != 0, column->nkeys_most};
+	return (struct keys_wanted){(column->needs & MOMENT_KEY_COUNTS) != 0, column->keeps_few_keys,
+				    column->nkeys_most};
 }
 
 /* The table in which the key is; the cell has tables. */
 static inline struct key_table *keys_table(struct keys *k, const struct key *key, uint64_t hash)
 {
-	return &k->tables[2 * (hash >> (64 - KEY_PART_BITS)) + !key_is_short(key)];
+	size_t part = k->is_small ? 0 : hash >> (64 - KEY_PART_BITS);
+
+	return &k->tables[2 * part + !key_is_short(key)];
 }
 
 /* Notes texts: returns room for nspans spans of text, to which the caller adds by increasing

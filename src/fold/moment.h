@@ -103,6 +103,10 @@ struct squares;
  * WIDE_POINT x WIDE_LIMB_DIGITS. */
 void squares_sum(const struct squares *s, int scale, struct natural *out);
 
+/* Adds a sum of squares of numbers with one scale: the integer sum x 10^(-2 scale). Errors:
+ * STATUS_NO_MEMORY. */
+enum status squares_add_sum(struct squares *s, int scale, uint128 sum);
+
 /* *to += sum x 10^ndigits; sum: not negative. */
 void sum192_add_to(struct natural *to, const struct sum192 *sum, int ndigits);
 

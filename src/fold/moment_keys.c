@@ -20,6 +20,13 @@ static void keys_want(struct keys *k, struct keys_wanted wanted)
 {
 	k->nmost = wanted.nmost ? wanted.nmost : k->nmost;
 	k->counts = k->counts || wanted.counts;
+	k->is_small = k->is_small || wanted.is_small;
+}
+
+/* The number of tables that the cell has, or is to have. */
+static size_t count_wanted(const struct keys *k)
+{
+	return k->is_small ? 2 : KEYS_NTABLES;
 }
 
 /* Makes the tables unless they are there. */
@@ -30,11 +37,11 @@ static enum status need_tables(struct keys *k)
 
 	if (k->tables)
 		return STATUS_OK;
-	status = key_memory_new(KEYS_NTABLES * sizeof *k->tables, &memory);
+	status = key_memory_new(count_wanted(k) * sizeof *k->tables, &memory);
 	if (status != STATUS_OK)
 		return status;
 	k->tables = memory;
-	for (size_t i = 0; i < KEYS_NTABLES; i++) {
+	for (size_t i = 0; i < count_wanted(k); i++) {
 		k->tables[i].is_short = i % 2 == 0;
 		k->tables[i].value_nbytes = k->counts ? sizeof(struct key_count) : 0;
 	}
@@ -44,7 +51,7 @@ static enum status need_tables(struct keys *k)
 /* The number of tables that the cell has. */
 static size_t count_tables(const struct keys *k)
 {
-	return k && k->tables ? KEYS_NTABLES : 0;
+	return k && k->tables ? count_wanted(k) : 0;
 }
 
 uint64_t keys_count(const struct keys *k)
@@ -217,7 +224,7 @@ static enum status keys_combine(void *cell, void *later_cell)
 	struct key_seed seed = key_seed_get();
 	enum status status;
 
-	keys_want(k, (struct keys_wanted){later->counts, later->nmost});
+	keys_want(k, (struct keys_wanted){later->counts, later->is_small, later->nmost});
 	k->is_over = k->is_over || later->is_over;
 	status = add_own_log(k);
 	if (status == STATUS_OK && later->tables)
@@ -247,7 +254,7 @@ static void keys_free(void *cell)
 
 	for (size_t i = 0; i < count_tables(k); i++)
 		key_table_free(&k->tables[i]);
-	key_memory_free(k->tables, KEYS_NTABLES * sizeof *k->tables);
+	key_memory_free(k->tables, count_wanted(k) * sizeof *k->tables);
 	free(k->log.spans);
 }
 
@@ -258,11 +265,11 @@ enum status keys_join_begin(struct keys *const *all, size_t nall)
 	enum status status = STATUS_OK;
 
 	for (size_t i = 0; i < nall; i++) {
-		keys_want(all[0], (struct keys_wanted){all[i]->counts, all[i]->nmost});
+		keys_want(all[0], (struct keys_wanted){all[i]->counts, all[i]->is_small, all[i]->nmost});
 		all[0]->is_over = all[0]->is_over || all[i]->is_over;
 	}
 	for (size_t i = 0; i < nall && status == STATUS_OK; i++) {
-		keys_want(all[i], (struct keys_wanted){all[0]->counts, all[0]->nmost});
+		keys_want(all[i], (struct keys_wanted){all[0]->counts, all[0]->is_small, all[0]->nmost});
 		status = need_tables(all[i]);
 		if (status == STATUS_OK)
 			status = add_own_log(all[i]);

@@ -51,6 +51,11 @@ static enum status add_sum(struct squares *s, int scale, struct sum192 sum)
 	return STATUS_OK;
 }
 
+enum status squares_add_sum(struct squares *s, int scale, uint128 sum)
+{
+	return add_sum(s, scale, (struct sum192){sum, 0});
+}
+
 /* The sum of the squares of the significands in rows. */
 static uint128 sum_squares(const int64_t *significand, uint64_t rows)
 {

@@ -21,7 +21,7 @@
 struct grouping {
 	struct row_folder *f;
 	const char *text;
-	struct partial *out;
+	struct partial *out; /* NULL: groups are only found */
 };
 
 void row_groups_free(struct row_groups *g)
@@ -69,7 +69,7 @@ static const char *key_value(const struct grouping *m, size_t c, unsigned row, s
 		value = field_value(&plan->dialect, m->text + span.begin, span.end - span.begin,
 				    &m->f->scratch, nbytes);
 	*has_nul = value && !m->f->has_plain_texts && memchr(value, '\0', *nbytes);
-	if (*has_nul)
+	if (*has_nul && m->out)
 		add_nul(m->out, c, span.begin);
 	return value;
 }
@@ -112,7 +112,7 @@ static enum status make_key(const struct grouping *m, unsigned row, struct key_s
 /* Makes the keys of rows as far as they are bytes of the text: of one column, in quotes without quotes in
  * them or in none. Returns the rows that are left. */
 static uint64_t make_plain_keys(const struct grouping *m, uint64_t rows, struct key_seed seed,
-				struct key *keys, uint64_t *hashes)
+				const struct groups *groups, struct key *keys, uint64_t *hashes)
 {
 	const struct plan *plan = m->f->plan;
 	const struct row_block *b = &m->f->block;
@@ -131,7 +131,7 @@ static uint64_t make_plain_keys(const struct grouping *m, uint64_t rows, struct 
 			value = field_in_place(&plan->dialect, value, &nbytes);
 		if (value) {
 			hashes[row] = key_make(value, nbytes, true, seed, &keys[row]);
-			groups_prefetch(m->out->groups, hashes[row]);
+			groups_prefetch(groups, hashes[row]);
 		} else {
 			left |= rows & -rows;
 		}
@@ -150,42 +150,49 @@ static enum status reserve_texts(const struct grouping *m)
 			    (nbytes + ROW_BLOCK_NROWS * SIMD_PAD_NBYTES) * m->f->plan->nkeys);
 }
 
-/* Adds the row to its group, which may be new. */
-static inline void add_record(const struct grouping *m, unsigned row, struct group *group)
-{
-	if (group->nrecords++ == 0)
-		group->first = m->out->offset_bytes +
-			       (uint32_t)(row_block_ends(&m->f->block, row)[-1] + 1);
-	m->f->groups.groups[row] = group;
-}
-
 /* Finds the groups of the kept rows. */
-static enum status find_groups(const struct grouping *m)
+static enum status find_groups(const struct grouping *m, struct groups *groups)
 {
 	struct row_groups *g = &m->f->groups;
 	struct key_seed seed = key_seed_get();
 	struct key keys[ROW_BLOCK_NROWS];
-	uint64_t hashes[ROW_BLOCK_NROWS];
+	uint64_t hashes[ROW_BLOCK_NROWS], rows;
 	enum status status = reserve_texts(m);
 
+	if (status != STATUS_OK)
+		return status;
 	g->rows = m->f->filter.kept;
-	for (uint64_t rows = make_plain_keys(m, g->rows, seed, keys, hashes); rows && status == STATUS_OK;
-	     rows &= rows - 1) {
+	rows = make_plain_keys(m, g->rows, seed, groups, keys, hashes);
+	for (; rows && status == STATUS_OK; rows &= rows - 1) {
 		unsigned row = lowest(rows);
 		bool is_key;
 		status = make_key(m, row, seed, &keys[row], &hashes[row], &is_key);
 		if (!is_key)
 			g->rows &= ~(rows & -rows);
-		groups_prefetch(m->out->groups, hashes[row]);
+		groups_prefetch(groups, hashes[row]);
 	}
-	for (uint64_t rows = g->rows; rows && status == STATUS_OK; rows &= rows - 1) {
+	for (rows = g->rows; rows && status == STATUS_OK; rows &= rows - 1) {
 		unsigned row = lowest(rows);
-		struct group *group;
-		status = groups_find(m->out->groups, &keys[row], hashes[row], &group);
-		if (status == STATUS_OK)
-			add_record(m, row, group);
+		status = groups_find(groups, &keys[row], hashes[row], &g->groups[row]);
 	}
 	return status;
+}
+
+/* Counts the rows in their groups. */
+static void add_records(const struct grouping *m)
+{
+	const struct row_filter *filter = &m->f->filter;
+	const struct plan *plan = m->f->plan;
+
+	for (uint64_t rows = m->f->groups.rows; rows; rows &= rows - 1) {
+		unsigned row = lowest(rows);
+		struct group *group = m->f->groups.groups[row];
+		if (group->nrecords++ == 0)
+			group->first = m->out->offset_bytes +
+				       (uint32_t)(row_block_ends(&m->f->block, row)[-1] + 1);
+		for (size_t i = 0; plan->group_nmatched_offset && i < plan->npredicates; i++)
+			group_nmatched(group, plan)[i] += filter->holds[i] >> row & 1;
+	}
 }
 
 /* ---- what goes to the groups' partials ---- */
@@ -300,23 +307,38 @@ static enum status fold_by_group(const struct grouping *m, size_t c, fold_rest *
 
 /* ---- cells ---- */
 
-/* Adds the numbers of column c in some rows to its groups' cells. */
-static enum status add_numbers(const struct grouping *m, size_t c, const struct simd_numbers *x,
-			       uint64_t rows)
+/* Adds the numbers of column c in some rows to its groups' cells. Inline, so that each set of moments has a
+ * loop of its own. */
+static inline __attribute__((always_inline)) enum status
+add_numbers_of(const struct grouping *m, size_t c, const struct simd_numbers *x, uint64_t rows, unsigned needs)
 {
 	const struct plan_column *column = &m->f->plan->columns[c];
 	struct group *const *groups = m->f->groups.groups;
-	bool has_extremes = (column->needs & MOMENT_EXTREMES) != 0;
 	enum status status = STATUS_OK;
 
 	for (; rows && status == STATUS_OK; rows &= rows - 1) {
 		unsigned row = lowest(rows);
-		if (!group_cell_add(group_cell(groups[row], column), has_extremes,
-				    x->significand[row], x->scale[row]))
+		if (!group_cell_add(group_cell(groups[row], column), needs, x->significand[row],
+				    x->scale[row]))
 			status = group_add(groups[row], m->f->plan, c,
 					   (struct decimal){x->significand[row], x->scale[row]});
 	}
 	return status;
+}
+
+static enum status add_numbers(const struct grouping *m, size_t c, const struct simd_numbers *x,
+			       uint64_t rows)
+{
+	unsigned needs = m->f->plan->columns[c].needs & (MOMENT_EXTREMES | MOMENT_SQUARES);
+
+	switch (needs) {
+	case 0:
+		return add_numbers_of(m, c, x, rows, 0);
+	case MOMENT_EXTREMES:
+		return add_numbers_of(m, c, x, rows, MOMENT_EXTREMES);
+	default:
+		return add_numbers_of(m, c, x, rows, needs);
+	}
 }
 
 static enum status fold_numbers(const struct grouping *m, size_t c)
@@ -372,6 +394,15 @@ static enum status fold_column(const struct grouping *m, size_t c)
 	return column->parses ? fold_numbers(m, c) : fold_presence(m, c);
 }
 
+enum status row_groups_find(struct row_folder *f, const char *text, struct groups *groups)
+{
+	const struct grouping m = {f, text, NULL};
+	enum status status = find_groups(&m, groups);
+
+	f->filter.kept &= f->groups.rows;
+	return status;
+}
+
 enum status row_groups_fold(struct row_folder *f, const char *text, struct partial *out)
 {
 	const struct grouping m = {f, text, out};
@@ -379,7 +410,9 @@ enum status row_groups_fold(struct row_folder *f, const char *text, struct parti
 
 	if (!out->groups)
 		out->groups = groups_new(f->plan);
-	status = out->groups ? find_groups(&m) : STATUS_NO_MEMORY;
+	status = out->groups ? find_groups(&m, out->groups) : STATUS_NO_MEMORY;
+	if (status == STATUS_OK)
+		add_records(&m);
 	if (status == STATUS_OK && f->plan->npairs) /* first: it converts columns for both */
 		status = fold_by_group(&m, 0, fold_rest_pairs);
 	for (size_t c = 0; c < f->plan->ncolumns && status == STATUS_OK; c++)

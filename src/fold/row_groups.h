@@ -24,6 +24,10 @@ struct row_groups {
 
 void row_groups_free(struct row_groups *g);
 
+/* Finds the group of each of the kept rows of f's block among `groups`, which has them, and leaves rows out
+ * that have none. Errors: STATUS_NO_MEMORY. */
+enum status row_groups_find(struct row_folder *f, const char *text, struct groups *groups);
+
 /* Finds the group of each of the kept rows of f's block among out's groups, and folds the rows into
  * them: all but what out itself counts, which are records, values and faults. A row with a NUL in its key
  * is an invalid value, and has no group. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */

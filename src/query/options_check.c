@@ -111,7 +111,7 @@ static enum status check_operations(struct options *o, struct fault *fault)
 					    "beside it", name);
 		bool emits = kind == OPERATION_RUNNING || kind == OPERATION_OFFSET;
 		*(emits ? &column : &reduce) = operation_name(o->uses[i].operation);
-		running |= kind == OPERATION_RUNNING;
+		running |= kind == OPERATION_RUNNING || o->uses[i].operation == OPERATION_ROW_NUMBER;
 	}
 	for (size_t i = 0; i < o->nuses; i++)
 		if (operation_kind(o->uses[i].operation) == OPERATION_TABLE && o->nuses > 1)
@@ -119,8 +119,6 @@ static enum status check_operations(struct options *o, struct fault *fault)
 					    operation_name(o->uses[i].operation),
 					    operation_name(o->uses[i == 0].operation));
 	o->emits = column || (o->where && !reduce);
-	if (o->by && column)
-		return option_fault(fault, "--by is for results: --%s prints every record", column);
 	if (reduce && column)
 		return option_fault(fault, "--%s prints one value and --%s prints every record: not both",
 			     reduce, column);

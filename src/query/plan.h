@@ -49,6 +49,7 @@ enum new_column_kind {
 	NEW_MEAN, /* the results of the numbers so far */
 	NEW_VAR,
 	NEW_STDDEV,
+	NEW_ROW_NUMBER,  /* the record's number, from 1 on; with --exclusive, how many came before */
 	NEW_OFFSET,      /* the record's 0-based position among those where a predicate holds */
 	NEW_BYTE_OFFSET, /* where the record starts in the decompressed input */
 };
@@ -63,6 +64,12 @@ struct new_column {
 	size_t column;    /* NEW_SUM ... NEW_STDDEV: in the plan */
 	size_t predicate; /* NEW_OFFSET: in the plan */
 };
+
+/* Whether it shows results of the numbers so far. */
+static inline bool new_column_is_running(const struct new_column *column)
+{
+	return column->kind < NEW_ROW_NUMBER;
+}
 
 /* One field that is read. */
 struct plan_column {
@@ -81,6 +88,7 @@ struct plan_column {
 	bool begins_as_text; /* its value in the first record is no number */
 	bool is_key;         /* it is among the plan's keys: a NUL in it is an error */
 	size_t cell_offset;  /* of its cell in a group, in bytes; 0: it has none (fold/group.h) */
+	bool keeps_few_keys; /* with MOMENT_KEYS: tables are made for few, as each group has some */
 	uint64_t nkeys_most; /* with MOMENT_KEYS: so many different texts are kept; 0: all */
 };
 
@@ -128,6 +136,7 @@ struct plan {
 	size_t nkeys;
 	size_t *keys;        /* in the plan's columns, as in COLS */
 	size_t group_nbytes; /* of a struct group with its cells; 0 without keys */
+	size_t group_nmatched_offset; /* in it, of the predicates' counts; 0: there are none */
 	bool groups_keep_keys;      /* some column needs MOMENT_KEYS */
 	struct group_store *groups; /* all groups of the run; whoever runs it owns them */
 

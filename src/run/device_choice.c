@@ -272,7 +272,7 @@ static const char *beyond_gpus(const struct plan *plan)
 		    needs_texts_of_cpu(plan, &plan->columns[c]))
 			return "CPU only: no GPU computes all that is asked";
 	for (size_t i = 0; i < plan->nnew_columns; i++)
-		if (running_ratio_is(plan->new_columns[i].kind))
+		if (running_ratio_is(plan->new_columns[i].kind) || plan->new_columns[i].kind == NEW_ROW_NUMBER)
 			return "CPU only: no GPU computes all that is asked";
 	return NULL;
 }

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * total_check.c - see total_check.h. Chunks are checked in input order, so here a value that is no number
+ * becomes an error, is noted, or makes its column text.
+ */
+#include "engine/total_check.h"
+
+#include "query/remedy.h"
+
+/* Indices of t->notes; those of the columns follow. */
+enum { NOTE_UNDECIDED, NOTE_RAGGED };
+
+/* Whether '*' includes column c, and it is text. The summary decides at the end. */
+static bool is_text(const struct total *t, const struct partial *later, size_t c)
+{
+	const struct plan_column *plan = &t->plan->columns[c];
+	enum column_kind kind = column_kind(&t->partial.columns[c]);
+
+	if (kind == COLUMN_UNKNOWN)
+		kind = column_kind(&later->columns[c]);
+	return plan->if_numeric && plan->invalid != INVALID_TEXT && kind == COLUMN_TEXT;
+}
+
+/* The offset of column c's first value that is an error or left out: one that is no number or out of
+ * range, but in a column of text only one with a NUL. */
+static size_t first_wrong(const struct total *t, const struct partial *later, size_t c)
+{
+	const struct column_partial *column = &later->columns[c];
+	size_t text = column->first_invalid_offset, number = column->first_out_of_range_offset;
+
+	if (column->ninvalid == 0)
+		return OFFSET_NONE;
+	if (t->plan->columns[c].takes_text)
+		return column->first_nul_offset;
+	if (is_text(t, later, c))
+		return t->plan->columns[c].counts_text ? column->first_nul_offset : OFFSET_NONE;
+	return text < number ? text : number;
+}
+
+/* Whether invalid values of column c are left out, or make it a column of text. */
+static bool tolerates(const struct plan *plan, size_t c)
+{
+	return plan->columns[c].invalid != INVALID_ERROR;
+}
+
+/* The first note of column c, or of a kind of records. */
+static struct note *_Atomic *note_at(const struct total *t, size_t c)
+{
+	return &t->notes[TOTAL_NNOTES_OF_RECORDS + c];
+}
+
+/* Keeps a diagnosis as a note, unless it failed. */
+static enum status keep_note(struct note *_Atomic *note, const struct text *text,
+			     struct fault *fault)
+{
+	struct note *made = NULL;
+
+	if (fault->status != STATUS_NO_MEMORY)
+		made = note_make(fault, text->file);
+	*note = made;
+	return made ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+}
+
+/* Notes the first value or record of each kind that is no error. */
+static enum status note_tolerated(struct total *t, struct text *text, const struct partial *later,
+				  struct fault *fault)
+{
+	enum status status = STATUS_OK;
+
+	for (size_t c = 0; status == STATUS_OK && c < t->plan->ncolumns; c++) {
+		size_t offset = first_wrong(t, later, c);
+		if (offset == OFFSET_NONE || *note_at(t, c) || !tolerates(t->plan, c))
+			continue;
+		diagnose_value(t->file_plan, text, offset, c, fault);
+		status = keep_note(note_at(t, c), text, fault);
+	}
+	if (status == STATUS_OK && later->nundecided && !t->notes[NOTE_UNDECIDED]) {
+		diagnose_value(t->file_plan, text, later->first_undecided_offset,
+			       later->undecided_column, fault);
+		status = keep_note(&t->notes[NOTE_UNDECIDED], text, fault);
+	}
+	if (status == STATUS_OK && later->nragged && !t->notes[NOTE_RAGGED]) {
+		diagnose_ragged(t->file_plan, text, later->first_ragged_offset, fault);
+		status = keep_note(&t->notes[NOTE_RAGGED], text, fault);
+	}
+	return status;
+}
+
+const struct note *total_note_of_values(const struct total *t, size_t c)
+{
+	return *note_at(t, c);
+}
+
+const struct note *total_note_of_ragged(const struct total *t)
+{
+	return t->notes[NOTE_RAGGED];
+}
+
+const struct note *total_note_of_undecided(const struct total *t)
+{
+	return t->notes[NOTE_UNDECIDED];
+}
+
+/* The offset of column c's first value that is an error. */
+static size_t first_error(const struct total *t, const struct partial *later, size_t c)
+{
+	return tolerates(t->plan, c) ? OFFSET_NONE : first_wrong(t, later, c);
+}
+
+/* The offset of the first ragged record that is an error. */
+static size_t first_ragged(const struct plan *plan, const struct partial *later)
+{
+	bool is_error = plan->ragged.policy != RAGGED_COUNT && plan->bad_record == INVALID_ERROR;
+
+	return is_error ? later->first_ragged_offset : OFFSET_NONE;
+}
+
+enum status total_check(struct total *t, struct text *text, const struct partial *later,
+			 struct fault *fault)
+{
+	size_t first = OFFSET_NONE, column = 0, ragged = first_ragged(t->plan, later);
+	enum status status;
+
+	for (size_t c = 0; c < t->plan->ncolumns; c++) {
+		size_t offset = first_error(t, later, c);
+		if (offset < first) {
+			first = offset;
+			column = c;
+		}
+	}
+	if (later->first_undecided_offset < first && t->plan->bad_record == INVALID_ERROR) {
+		first = later->first_undecided_offset;
+		column = later->undecided_column;
+	}
+	if (ragged < first)
+		first = ragged;
+	t->fault_offset = first;
+	if (later->first_stray_offset != OFFSET_NONE && later->first_stray_offset <= first) {
+		t->fault_offset = later->first_stray_offset; /* before all else in its record */
+		return diagnose_stray(t->file_plan, text, t->fault_offset, fault);
+	}
+	if (first == OFFSET_NONE)
+		return note_tolerated(t, text, later, fault);
+	if (first == ragged)
+		return diagnose_ragged(t->file_plan, text, first, fault);
+	status = diagnose_value(t->file_plan, text, first, column, fault);
+	remedy_repeated_header(t->file_plan, text->data, text->nbytes, first,
+			       t->file_plan->columns[column].field, fault);
+	return status;
+}
+
+bool total_has_fault(const struct total *t, const struct partial *p)
+{
+	for (size_t c = 0; c < p->ncolumns; c++)
+		if (p->columns[c].ninvalid > 0 && !(tolerates(t->plan, c) && *note_at(t, c)))
+			return true;
+	return p->nragged > 0 || p->nundecided > 0 || p->first_stray_offset != OFFSET_NONE;
+}
