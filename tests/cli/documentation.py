@@ -185,11 +185,20 @@ def check_help_examples(lines):
         harness.ok(p.returncode == 0 and written.count(b"\n") > 0, "--help: " + line, "%r" % p)
 
 
+def check_package():
+    """The packages' files say the program's version and licence."""
+    with open(harness.source("rpm", "gpustat-csv.spec"), encoding="utf-8") as f:
+        spec = f.read()
+    version = harness.run(["--version"]).out.decode("utf-8").split()[1]
+    harness.is_(re.findall(r"^(?:Version|License): (.*)$", spec, re.M), [version, "MIT"], "the RPM's version is the program's")
+
+
 for program in TOOLS:
     check_options(program)
     check_lint(program)
     check_examples(program + ".1", man_path(program), man_blocks)
 check_help()
+check_package()
 check_commands()
 check_rungs()
 check_examples("README.md", harness.source("README.md"), readme_blocks)
