@@ -19,7 +19,11 @@ KINDS = {
     "floats": Column("x", 1, 1),
 }
 EXPONENTS = Column("y", 2, 2)  # of floats
-STATUS = Column("status", 5, 6)  # of logs
+STATUS = Column("status", 5, 6)  # of logs, as the next three
+HOST = Column("host", 2, 2)
+PATH = Column("path", 4, 4)      # and, at every comma, the next field
+SECONDS = Column("seconds", 7, 8)
+ACCOUNT = Column("account", 2, 2)  # of ledger
 WIDE_NCOLUMNS = 50
 SEED = 20261121
 

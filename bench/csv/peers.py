@@ -8,6 +8,10 @@
     covariances(data, threads)        of the columns of PAIRS, wide
     running(data, threads, sink)      narrow with the running sum of `value` behind each record
     where(data, threads, sink)        the records of logs whose status is 404: a tenth
+    groups(data, key, threads, sink)  logs by one of its columns: the key, the number of records, the sum of bytes,
+                                      the mean of seconds
+    accounts(data, threads, sink)     ledger by account: the account, the sum of amount
+    running_groups(data, threads, sink)   logs with the running sum of `bytes` by host behind each record, in their order
 
 Each returns a Command. sink: /dev/null, or /dev/stdout where the records themselves are wanted.
 Tools that split at every comma, quoted or not, are given the field where these inputs have the
@@ -15,11 +19,13 @@ column; a user would have to know that.
 """
 import shlex
 
-from inputs import KINDS, STATUS, WIDE_NCOLUMNS, unpacker
+from inputs import ACCOUNT, HOST, KINDS, PATH, SECONDS, STATUS, WIDE_NCOLUMNS, unpacker
 from measure import Command
 
 KEPT = "404"
 VALUE = KINDS["narrow"]
+BYTES = KINDS["logs"]
+AMOUNT = KINDS["ledger"]
 WIDE = ["c%d" % (i + 1) for i in range(WIDE_NCOLUMNS)]
 PAIRS = list(zip(WIDE[0:10:2], WIDE[1:10:2]))
 
@@ -63,6 +69,22 @@ class Awk(Peer):
         return self._ask(data, 'NR == 1 { print $0 ",running_sum"; next } { s += $%d;'
                          ' print $0 "," s }' % VALUE.field, quiet=sink == "/dev/null")
 
+    def groups(self, data, key, threads, sink):
+        fields = '$%d "," $%d' % (key.field, key.field + 1) if key == PATH else "$%d" % key.field
+        return self._ask(data, 'NR == 1 { print "key,count,sum,mean"; next } { k = %s; n[k]++; s[k] += $%d; t[k] += $%d }'
+                         ' END { for (k in n) printf "%%s,%%d,%%.17g,%%.17g\\n", k, n[k], s[k], t[k] / n[k] }'
+                         % (fields, BYTES.field, SECONDS.field), sink == "/dev/null")
+
+    def accounts(self, data, threads, sink):
+        # a line of less fields is the rest of a memo
+        return self._ask(data, 'NR == 1 { print "key,sum"; next } NF > 3 { s[$%d] += $%d }'
+                         ' END { for (k in s) printf "%%s,%%.17g\\n", k, s[k] }' % (ACCOUNT.field, AMOUNT.field),
+                         sink == "/dev/null")
+
+    def running_groups(self, data, threads, sink):
+        return self._ask(data, 'NR == 1 { print $0 ",running_sum"; next } { s[$%d] += $%d; print $0 "," s[$%d] }'
+                         % (HOST.field, BYTES.field, HOST.field), sink == "/dev/null")
+
     def where(self, data, threads, sink):
         return self._ask(data, "NR == 1 || $%d == %s" % (STATUS.field, KEPT), sink == "/dev/null")
 
@@ -85,6 +107,15 @@ class Datamash(Peer):
                                "countunique", field])
 
 
+    def groups(self, data, key, threads, sink):
+        """Sorts, as it has to. It has no names for fields beyond the header's, so another program prints a header."""
+        fields = "%d,%d" % (key.field, key.field + 1) if key == PATH else str(key.field)
+        ask = [self.path, "-s", "-t,", "--header-in", "-g", fields, "count", "1", "sum", str(BYTES.field),
+               "mean", str(SECONDS.field)]
+        return Command("{ echo key,count,sum,mean; %s < %s; }" % (shlex.join(ask), shlex.quote(data.path)), {}, None,
+                       sink == "/dev/null")
+
+
 class Miller(Peer):
     reads_gz = True
 
@@ -103,6 +134,16 @@ class Miller(Peer):
 
     def running(self, data, threads, sink):
         return self._ask(data, ["step", "-a", "rsum", "-f", VALUE.name], sink == "/dev/null")
+
+    def groups(self, data, key, threads, sink):
+        return self._ask(data, ["stats1", "-a", "count,sum,mean", "-f", "bytes,seconds", "-g", key.name, "then", "cut", "-o",
+                                "-f", key.name + ",bytes_count,bytes_sum,seconds_mean"], sink == "/dev/null")
+
+    def accounts(self, data, threads, sink):
+        return self._ask(data, ["stats1", "-a", "sum", "-f", AMOUNT.name, "-g", ACCOUNT.name], sink == "/dev/null")
+
+    def running_groups(self, data, threads, sink):
+        return self._ask(data, ["step", "-a", "rsum", "-f", BYTES.name, "-g", HOST.name], sink == "/dev/null")
 
     def where(self, data, threads, sink):
         return self._ask(data, ["filter", "$status == " + KEPT], sink == "/dev/null")
@@ -146,6 +187,16 @@ class Duckdb(Peer):
         return self._copy(data, threads, sink, "SELECT *, sum(%s) OVER (ROWS UNBOUNDED PRECEDING)"
                           " FROM %%s" % VALUE.name)
 
+    def groups(self, data, key, threads, sink):
+        return self._copy(data, threads, sink, "SELECT %s, count(*), sum(bytes), avg(seconds) FROM %%s GROUP BY 1" % key.name)
+
+    def accounts(self, data, threads, sink):
+        return self._copy(data, threads, sink, "SELECT account, sum(amount) FROM %s GROUP BY 1")
+
+    def running_groups(self, data, threads, sink):
+        return self._copy(data, threads, sink, "SELECT * EXCLUDE n, sum(bytes) OVER (PARTITION BY host ORDER BY n) FROM"
+                          " (SELECT *, row_number() OVER () AS n FROM %s) ORDER BY n")
+
     def where(self, data, threads, sink):
         return self._copy(data, threads, sink, "SELECT * FROM %%s WHERE status = %s" % KEPT)
 
@@ -161,7 +212,7 @@ class DuckdbModule(Duckdb):
 class DuckdbText(Duckdb):
     """Records are not changed: as text they need no conversion."""
     table_options = ", all_varchar = true"
-    sum = every = deviations = order = covariances = running = None
+    sum = every = deviations = order = covariances = running = groups = accounts = running_groups = None
 
     def where(self, data, threads, sink):
         return self._copy(data, threads, sink, "SELECT * FROM %%s WHERE status = '%s'" % KEPT)
@@ -201,6 +252,18 @@ class Polars(Peer):
     def running(self, data, threads, sink):
         return self._ask(data, threads, "t.with_columns(r=pl.col(%r).cum_sum()).sink_csv(%r)"
                          % (VALUE.name, sink))
+
+    def _by(self, data, threads, sink, key, results):
+        return self._ask(data, threads, "c = pl.col\nt.group_by(%r).agg(%s).sink_csv(%r)" % (key.name, results, sink))
+
+    def groups(self, data, key, threads, sink):
+        return self._by(data, threads, sink, key, "pl.len(), c('bytes').sum(), c('seconds').mean()")
+
+    def accounts(self, data, threads, sink):
+        return self._by(data, threads, sink, ACCOUNT, "c('amount').sum()")
+
+    def running_groups(self, data, threads, sink):
+        return self._ask(data, threads, "t.with_columns(r=pl.col('bytes').cum_sum().over('host')).sink_csv(%r)" % sink)
 
     def where(self, data, threads, sink):
         return self._ask(data, threads, "t.filter(pl.col('status') == %s).sink_csv(%r)"

@@ -13,12 +13,17 @@ import inputs
 import peers
 from measure import Command
 
-# question: a method of a Peer. column: for sum.
+# question: a method of a Peer. column: of sum, what is summed; of groups, the key.
 Task = collections.namedtuple("Task", "name question kind way column title")
 
 # role: "gpustat", "peer" or "limit". threads: as set; None if not set.
 # answers: the output holds the numbers to compare. check: None, or a Command whose output does.
 Contestant = collections.namedtuple("Contestant", "name role threads command answers check")
+
+
+def _groups(key, title):
+    return Task("by-" + key.name, "groups", "logs", "file", key,
+                "count, sum of bytes, mean of seconds by %s, logs (%s), to /dev/null" % (key.name, title))
 
 
 def _sum(kind, way="file", column=None, name=None, title=""):
@@ -47,10 +52,18 @@ TASKS = (
          "running sum of value behind each record, narrow, to /dev/null"),
     Task("where-logs", "where", "logs", "file", None,
          "the records of logs with status 404, a tenth, to /dev/null"),
+    _groups(inputs.STATUS, "6 groups"),
+    _groups(inputs.HOST, "a group for nearly each record"),
+    _groups(inputs.PATH, "a group for nearly each record, quoted"),
+    Task("by-account", "accounts", "ledger", "file", None,
+         "sum of amount by account, ledger (1000 groups; newlines in quotes), to /dev/null"),
+    Task("running-by-host", "running_groups", "logs", "file", None,
+         "running sum of bytes by host behind each record, logs, to /dev/null"),
 )
 
-STREAMS = ("running", "where")  # questions whose answers are records
-RUNNING_SUM = "4"  # the column after those of narrow
+# Questions whose answers are records or groups, which are summed up: these columns of them.
+STREAMS = {"running": "4", "where": str(inputs.KINDS["logs"].number), "groups": "2-4", "accounts": "2",
+           "running_groups": "8"}
 SIMD = ("avx2", "portable")  # values of GPUSTAT_SIMD, besides the machine's own
 
 
@@ -58,12 +71,16 @@ def gpustat_options(task):
     """The options that ask gpustat this task's question."""
     if task.question == "sum":
         return ["--sum", task.column.name]
-    value = peers.VALUE.name
+    value, size = peers.VALUE.name, inputs.KINDS["logs"].name
+    if task.question == "groups":
+        return ["--by", task.column.name, "--count-records", "--sum", size, "--mean", inputs.SECONDS.name]
     return {"every": ["--sum", "*", "--min", "*", "--max", "*"],
             "deviations": ["--stddev", "*"],
             "order": ["--median", value, "--p99", value, "--count-distinct", value],
             "covariances": ["--cov", ",".join("%s:%s" % pair for pair in peers.PAIRS)],
             "running": ["--cumsum", value],
+            "accounts": ["--by", inputs.ACCOUNT.name, "--sum", inputs.KINDS["ledger"].name],
+            "running_groups": ["--by", inputs.HOST.name, "--cumsum", size],
             "where": ["--where", "status = " + peers.KEPT]}[task.question]
 
 
@@ -86,8 +103,8 @@ def gpustat_command(path, task, data, threads, simd=None, redirect=False, under=
 def stream_check(path, task, command):
     """A command that sums up the records that `command` prints exactly, with gpustat."""
     text = command.argv if isinstance(command.argv, str) else shlex.join(command.argv)
-    column = RUNNING_SUM if task.question == "running" else str(inputs.KINDS[task.kind].number)
-    judge = [path, "--device", "cpu", "--header", "yes", "--sum", column, "--count", column]
+    columns = STREAMS[task.question]
+    judge = [path, "--device", "cpu", "--header", "yes", "--sum", columns, "--count", columns]
     return Command("%s | %s" % (text, shlex.join(judge)), command.env, command.stdin)
 
 
@@ -127,14 +144,14 @@ def _peers(path, task, data, threads, programs):
         ask = getattr(peer, task.question, None)
         for nthreads in counts if peer.threaded and data.way == "file" else [threads]:
             shown = nthreads if peer.threaded else None
+            args = (data,) if task.column is None else (data, task.column)
             if ask and task.question not in STREAMS:
-                args = (data, task.column) if task.question == "sum" else (data,)
                 command = ask(*args, nthreads)
                 yield Contestant(_unpacked_by(data, command) + peer.name, "peer", shown, command,
                                  True, None)
             elif ask:
-                check = stream_check(path, task, ask(data, nthreads, "/dev/stdout"))
-                yield Contestant(peer.name, "peer", shown, ask(data, nthreads, "/dev/null"),
+                check = stream_check(path, task, ask(*args, nthreads, "/dev/stdout"))
+                yield Contestant(peer.name, "peer", shown, ask(*args, nthreads, "/dev/null"),
                                  False, check)
 
 

@@ -74,6 +74,7 @@ enum status sheet_print(struct sheet *s, struct fault *fault)
 		s->table.ncolumns = s->nrecords ? s->ncells / s->nrecords : 0;
 		status = table_print(&s->table, s->format, fault);
 	}
+	s->table.ncolumns = SHEET_NCOLUMNS_MAX; /* as many as table_free is to free */
 	table_free(&s->table);
 	return status;
 }

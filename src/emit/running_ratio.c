@@ -100,7 +100,8 @@ enum status running_ratio_add_value(struct running_ratio *r, const struct value 
 
 /* ---- the text ---- */
 
-static void format_long(struct running_ratio *r)
+/* text: of STATISTIC_TEXT_NBYTES, here and below. */
+static void format_long(struct running_ratio *r, char *text)
 {
 	static const enum operation results[] = {
 		[NEW_MEAN] = OPERATION_MEAN, [NEW_VAR] = OPERATION_VAR, [NEW_STDDEV] = OPERATION_STDDEV,
@@ -108,7 +109,7 @@ static void format_long(struct running_ratio *r)
 	struct column_moments moments;
 
 	statistic_moments(&r->so_far.columns[0], 0, false, &moments);
-	statistic_format(results[r->kind], &moments, r->text);
+	statistic_format(results[r->kind], &moments, text);
 }
 
 /* *numerator = n S2 - S1^2; false where that does not fit. */
@@ -124,28 +125,28 @@ static bool short_numerator(const struct running_ratio *r, uint64_t n, uint128 *
 }
 
 /* Formats the value from the short sums; false where that is too long. n > 1, or a mean. */
-static bool format_short(struct running_ratio *r, uint64_t n)
+static bool format_short(const struct running_ratio *r, uint64_t n, char *text)
 {
 	struct natural numerator, denominator;
 	uint128 variance, divisor = (uint128)n * (n - 1);
 
 	if (r->kind == NEW_MEAN)
 		return ratio_format_short(r->sum < 0, (uint128)(r->sum < 0 ? -r->sum : r->sum), n,
-					  r->scale, r->text) > 0;
+					  r->scale, text) > 0;
 	if (!short_numerator(r, n, &variance))
 		return false;
 	if (r->kind == NEW_VAR && divisor >> 64 == 0)
 		return ratio_format_short(false, variance, (uint64_t)divisor, 2 * r->scale,
-					  r->text) > 0;
+					  text) > 0;
 	if (r->kind == NEW_STDDEV && divisor >> 64 == 0)
 		return ratio_sqrt_format_short(variance, (uint64_t)divisor, 2 * r->scale,
-					       r->text) > 0;
+					       text) > 0;
 	natural_set(&numerator, variance);
 	natural_set(&denominator, divisor);
 	if (r->kind == NEW_VAR)
-		ratio_format(false, &numerator, &denominator, 2 * r->scale, r->text);
+		ratio_format(false, &numerator, &denominator, 2 * r->scale, text);
 	else
-		ratio_sqrt_format(&numerator, &denominator, 2 * r->scale, r->text);
+		ratio_sqrt_format(&numerator, &denominator, 2 * r->scale, text);
 	return true;
 }
 
@@ -153,13 +154,14 @@ char *running_ratio_write(struct running_ratio *r, char *to)
 {
 	const struct column_partial *column = &r->so_far.columns[0];
 	uint64_t n = column->fast.count + (column->wide ? column->wide->count : 0);
+	char text[STATISTIC_TEXT_NBYTES];
 	size_t nbytes;
 
 	if (n == 0 || (n == 1 && r->kind != NEW_MEAN))
 		return to;
-	if (!r->fits || !format_short(r, n))
-		format_long(r);
-	nbytes = strlen(r->text);
-	memcpy(to, r->text, nbytes);
+	if (!r->fits || !format_short(r, n, text))
+		format_long(r, text);
+	nbytes = strlen(text);
+	memcpy(to, text, nbytes);
 	return to + nbytes;
 }

@@ -29,7 +29,6 @@ struct running_ratio {
 	int scale;       /* the largest so far */
 	int128 sum;      /* x 10^scale */
 	uint128 squares; /* their sum x 10^(2 scale); 0 for NEW_MEAN */
-	char text[STATISTIC_TEXT_NBYTES];
 };
 
 static inline bool running_ratio_is(enum new_column_kind kind)

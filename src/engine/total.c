@@ -58,6 +58,14 @@ static enum status combine(const struct total *t, struct partial *p, const struc
 	return status == STATUS_OK ? status : partial_fault(p, t->plan, status, fault);
 }
 
+enum status total_bind(const struct plan *plan, struct partial *p, struct fault *fault, enum status status)
+{
+	if (status != STATUS_OK || !plan->emits || !p->groups)
+		return status;
+	status = groups_bind(p->groups);
+	return status == STATUS_OK ? status : partial_fault(p, plan, status, fault);
+}
+
 /* Where records are printed: adds p's groups to the store, and makes them those of all records before. */
 static enum status exchange_groups(const struct total *t, const struct partial *p, struct fault *fault)
 {

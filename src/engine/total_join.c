@@ -5,10 +5,10 @@
  */
 #include "engine/total_join.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/team.h"
 #include "fold/keys.h"
 
 #define FEW_KEYS 10000 /* to be joined: a thread takes longer to start */
@@ -34,21 +34,6 @@ static void *join_parts(void *argument)
 	return NULL;
 }
 
-/* Joins all parts, with up to nthreads threads, of which the caller is one. */
-static void join_all(struct join *j, int nthreads)
-{
-	int nmore = nthreads - 1 < (int)KEYS_NPARTS ? nthreads - 1 : (int)KEYS_NPARTS;
-	pthread_t threads[KEYS_NPARTS];
-	int nstarted = 0;
-
-	while (nstarted < nmore &&
-	       pthread_create(&threads[nstarted], NULL, join_parts, j) == 0)
-		nstarted++;
-	join_parts(j);
-	for (int i = 0; i < nstarted; i++)
-		pthread_join(threads[i], NULL);
-}
-
 static enum status join_cells(struct join *j, int nthreads)
 {
 	enum status status = keys_join_begin(j->all, j->nall);
@@ -58,7 +43,7 @@ static enum status join_cells(struct join *j, int nthreads)
 		return status;
 	for (size_t i = 0; i < j->nall; i++)
 		nkeys += keys_count(j->all[i]);
-	join_all(j, nkeys < FEW_KEYS ? 1 : nthreads);
+	team_run(nkeys < FEW_KEYS ? 1 : (size_t)nthreads, join_parts, j);
 	if (j->status == STATUS_OK)
 		keys_join_end(j->all[0]);
 	return (enum status)j->status;

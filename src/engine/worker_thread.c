@@ -217,23 +217,28 @@ static bool pass_totals(struct worker_thread *t, uint64_t k)
 	return true;
 }
 
+/* Fails the run unless status, of what was done with p, is STATUS_OK. */
+static bool must(struct worker_thread *t, const struct partial *p, enum status status)
+{
+	struct fault fault;
+
+	if (status == STATUS_OK)
+		return true;
+	partial_fault(p, t->engine->plan, status, &fault);
+	engine_fail(t->engine, &fault);
+	return false;
+}
+
 /* The total chain, where order does not matter: posts the chunk's border. */
 static bool post_border(struct worker_thread *t)
 {
 	struct engine *e = t->engine;
 	uint64_t k = t->slot->chunk.index;
-	struct fault fault;
-
 	enum status status = partial_need(&t->deferred, e->plan);
 
 	if (status == STATUS_OK)
 		status = partial_combine(&t->deferred, &t->partial);
-	if (status != STATUS_OK) {
-		partial_fault(&t->deferred, e->plan, status, &fault);
-		engine_fail(e, &fault);
-		return false;
-	}
-	if (!chain_enter(&e->totals, k))
+	if (!must(t, &t->deferred, status) || !chain_enter(&e->totals, k))
 		return false;
 	border_copy(&total_slot(e, k)->border, &t->slot->chunk, t->map.nlines, &t->partial);
 	total_slot(e, k)->border.guesses = t->guessed;
@@ -307,7 +312,8 @@ static enum status run_phase(struct worker_thread *t, enum phase phase, struct f
 		if (partial_need(&t->partial, t->engine->plan) != STATUS_OK)
 			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 		partial_clear(&t->partial);
-		return ops->fold(w, &t->slot->chunk, t->entry, &t->partial, fault);
+		return total_bind(t->engine->plan, &t->partial, fault,
+				  ops->fold(w, &t->slot->chunk, t->entry, &t->partial, fault));
 	default:
 		return ops->emit(w, &t->slot->chunk, t->entry, &t->output.before, &t->text,
 				 fault);

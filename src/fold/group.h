@@ -42,7 +42,10 @@ static inline size_t group_cell_nbytes(unsigned needs)
 
 struct group {
 	struct key key; /* the bytes of a long one lie behind the cells */
-	uint64_t hash;  /* the key's */
+	union {
+		uint64_t hash;      /* the key's */
+		struct group *home; /* of a group that is bound: the store's with its key */
+	};
 	union {
 		uint64_t first; /* offset in the input of the first record, in bytes: groups appear in
 				 * this order */

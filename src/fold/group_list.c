@@ -1,29 +1,60 @@
 /* SPDX-License-Identifier: MIT
  *
  * group_list.c - see group_list.h. Groups are dealt into buckets by their offsets, which lie about evenly
- * in the input, and each bucket is sorted by itself: two passes over the groups, whatever their number.
+ * in the input, and each bucket is sorted by itself: three passes over the groups, whatever their number.
+ * In each pass, threads take parts of the store, or ranges of buckets.
  */
 #include "fold/group_list.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/team.h"
 #include "fold/key_memory.h"
 
 #define BUCKET_NGROUPS 4 /* in the mean */
 #define INSERTION_NGROUPS_MAX 32
+#define FEW_GROUPS 10000 /* a thread takes longer to start */
 
 /* Groups on their way into buckets. */
 struct dealing {
+	struct group_store *store;
+	size_t nthreads;
+	groups_visitor visit;   /* of the current pass */
+	atomic_size_t next;     /* part of the store, or range of buckets */
+	_Atomic uint64_t last;  /* the greatest offset */
+	int shift;              /* from an offset to a bucket */
+	atomic_size_t *ends;    /* nbuckets: behind the last place so far */
+	size_t nbuckets;
 	struct group_place *at;
-	size_t *ends; /* by bucket: behind its last place so far */
-	int shift;    /* from an offset to a bucket */
 };
+
+/* ---- passes over the groups ---- */
+
+static void *visit_parts(void *context)
+{
+	struct dealing *d = context;
+	size_t part;
+
+	while ((part = atomic_fetch_add(&d->next, 1)) < STORE_NPARTS)
+		groups_each(group_store_part(d->store, part), d->visit, d);
+	return NULL;
+}
+
+static void visit_all(struct dealing *d, groups_visitor visit)
+{
+	d->visit = visit;
+	d->next = 0;
+	team_run(d->nthreads, visit_parts, d);
+}
 
 static enum status find_last(void *context, struct group *group)
 {
-	uint64_t *last = context;
+	struct dealing *d = context;
+	uint64_t last = atomic_load_explicit(&d->last, memory_order_relaxed);
 
-	*last = group->first > *last ? group->first : *last;
+	while (group->first > last && !atomic_compare_exchange_weak(&d->last, &last, group->first))
+		continue;
 	return STATUS_OK;
 }
 
@@ -31,23 +62,20 @@ static enum status count(void *context, struct group *group)
 {
 	struct dealing *d = context;
 
-	d->ends[group->first >> d->shift]++;
+	atomic_fetch_add_explicit(&d->ends[group->first >> d->shift], 1, memory_order_relaxed);
 	return STATUS_OK;
 }
 
 static enum status deal(void *context, struct group *group)
 {
 	struct dealing *d = context;
+	size_t i = atomic_fetch_add_explicit(&d->ends[group->first >> d->shift], 1, memory_order_relaxed);
 
-	d->at[d->ends[group->first >> d->shift]++] = (struct group_place){group->first, group};
+	d->at[i] = (struct group_place){group->first, group};
 	return STATUS_OK;
 }
 
-static void each(struct group_store *s, groups_visitor visit, void *context)
-{
-	for (size_t p = 0; p < STORE_NPARTS; p++)
-		groups_each(group_store_part(s, p), visit, context);
-}
+/* ---- buckets ---- */
 
 static int compare_places(const void *a, const void *b)
 {
@@ -71,44 +99,57 @@ static void sort_bucket(struct group_place *at, size_t n)
 	}
 }
 
-/* Sorts the groups of s into d->at. */
-static void sort(struct group_store *s, struct dealing *d, size_t nbuckets)
+#define RANGE_NBUCKETS 4096 /* that a thread takes at once */
+
+static void *sort_ranges(void *context)
+{
+	struct dealing *d = context;
+	size_t first;
+
+	while ((first = RANGE_NBUCKETS * atomic_fetch_add(&d->next, 1)) < d->nbuckets)
+		for (size_t i = first; i < first + RANGE_NBUCKETS && i < d->nbuckets; i++) {
+			size_t begin = i > 0 ? d->ends[i - 1] : 0;
+			sort_bucket(d->at + begin, d->ends[i] - begin);
+		}
+	return NULL;
+}
+
+/* Makes counts of buckets the places where they begin. */
+static void place_buckets(struct dealing *d)
 {
 	size_t begin = 0;
 
-	each(s, count, d);
-	for (size_t i = 0; i < nbuckets; i++) {
+	for (size_t i = 0; i < d->nbuckets; i++) {
 		size_t n = d->ends[i];
 		d->ends[i] = begin;
 		begin += n;
 	}
-	each(s, deal, d);
-	for (size_t i = 0; i < nbuckets; i++) {
-		begin = i > 0 ? d->ends[i - 1] : 0;
-		sort_bucket(d->at + begin, d->ends[i] - begin);
-	}
 }
 
-enum status group_list_make(struct group_store *s, struct group_list *out)
+enum status group_list_make(struct group_store *s, size_t nthreads, struct group_list *out)
 {
-	struct dealing d = {.shift = 0};
-	uint64_t last = 0;
+	struct dealing d = {.store = s, .nthreads = nthreads};
 	enum status status;
-	size_t nbuckets;
 	void *memory;
 
 	*out = (struct group_list){.n = group_store_count(s)};
 	if (out->n == 0)
 		return STATUS_OK;
-	each(s, find_last, &last);
-	while (last >> d.shift > out->n / BUCKET_NGROUPS)
+	if (out->n < FEW_GROUPS)
+		d.nthreads = 1;
+	visit_all(&d, find_last);
+	while (d.last >> d.shift > out->n / BUCKET_NGROUPS)
 		d.shift++;
-	nbuckets = (last >> d.shift) + 1;
-	d.ends = calloc(nbuckets, sizeof *d.ends);
+	d.nbuckets = (d.last >> d.shift) + 1;
+	d.ends = calloc(d.nbuckets, sizeof *d.ends);
 	status = d.ends ? key_memory_new(out->n * sizeof *out->at, &memory) : STATUS_NO_MEMORY;
 	if (status == STATUS_OK) {
 		out->at = d.at = memory;
-		sort(s, &d, nbuckets);
+		visit_all(&d, count);
+		place_buckets(&d);
+		visit_all(&d, deal);
+		d.next = 0;
+		team_run(d.nthreads, sort_ranges, &d);
 	}
 	free(d.ends);
 	return status;

@@ -22,9 +22,9 @@ struct group_list {
 	size_t n;
 };
 
-/* Lists the groups of the store in order of first appearance. Errors: STATUS_NO_MEMORY,
- * STATUS_MANY_KEYS. */
-enum status group_list_make(struct group_store *s, struct group_list *out);
+/* Lists the groups of the store in order of first appearance, with up to nthreads threads. Errors:
+ * STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+enum status group_list_make(struct group_store *s, size_t nthreads, struct group_list *out);
 void group_list_free(struct group_list *l);
 
 #endif

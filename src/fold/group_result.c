@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/team.h"
 #include "base/text_buffer.h"
 #include "fold/group_list.h"
 #include "fold/group_order.h"
@@ -257,7 +258,6 @@ static enum status append_names(struct printing *p)
 /* ---- many rows at once ---- */
 
 #define BLOCK_NROWS 4096
-#define NTHREADS_MAX 64
 
 /* The rows of a list, which threads print block after block. */
 struct row_queue {
@@ -339,16 +339,9 @@ static enum status print_rows(const struct printing *p, const struct group_list 
 {
 	struct row_queue q = {.list = list, .first = p, .lock = PTHREAD_MUTEX_INITIALIZER,
 			      .passed = PTHREAD_COND_INITIALIZER};
-	pthread_t threads[NTHREADS_MAX];
-	size_t nstarted = 0, nmore = (size_t)ranks_nthreads(p->rows->q) - 1;
+	size_t nthreads = (size_t)ranks_nthreads(p->rows->q), nblocks = count_blocks(&q);
 
-	nmore = nmore < NTHREADS_MAX ? nmore : NTHREADS_MAX;
-	nmore = nmore < count_blocks(&q) / 2 ? nmore : count_blocks(&q) / 2;
-	while (nstarted < nmore && pthread_create(&threads[nstarted], NULL, print_blocks, &q) == 0)
-		nstarted++;
-	print_blocks(&q);
-	for (size_t i = 0; i < nstarted; i++)
-		pthread_join(threads[i], NULL);
+	team_run(nthreads < nblocks / 2 + 1 ? nthreads : nblocks / 2 + 1, print_blocks, &q);
 	return q.status;
 }
 
@@ -436,6 +429,15 @@ static enum status print_list(struct group_rows *rows, struct group_list *list,
 	return print_table(rows, &shown, format, fault);
 }
 
+/* Whether '*' is asked for, and means no column. */
+static bool lacks_numbers(const struct group_rows *rows)
+{
+	for (size_t i = 0; i < rows->nresults; i++)
+		if (rows->results[i]->if_numeric)
+			return false;
+	return rows->q->star;
+}
+
 enum status group_result_print(const struct query *q, struct partial *total,
 			       const struct group_sort *sort, uint64_t top, enum format format,
 			       struct fault *fault)
@@ -445,11 +447,11 @@ enum status group_result_print(const struct query *q, struct partial *total,
 	enum status status = total->groups ? groups_store(total->groups) : STATUS_OK;
 
 	if (status == STATUS_OK)
-		status = group_list_make(q->plan.groups, &list);
+		status = group_list_make(q->plan.groups, (size_t)ranks_nthreads(q), &list);
 	if (status != STATUS_OK)
 		return partial_fault(total, &q->plan, status, fault);
 	status = group_rows_init(&rows, q, total);
-	if (status == STATUS_OK && q->star && rows.nresults == 0 && list.n > 0)
+	if (status == STATUS_OK && lacks_numbers(&rows))
 		status = STATUS_NO_NUMERIC_COLUMN;
 	status = status == STATUS_OK ? print_list(&rows, &list, sort, top, format, fault)
 				     : fault_set(fault, status, 0, NULL);

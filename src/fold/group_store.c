@@ -76,6 +76,7 @@ struct arrivals {
 	struct group **at; /* begins[STORE_NPARTS] of them */
 	size_t begins[STORE_NPARTS + 1];
 	size_t next[STORE_NPARTS]; /* while they are sorted */
+	bool binds; /* they are bound, not added */
 };
 
 static enum status count_arrival(void *context, struct group *group)
@@ -110,8 +111,8 @@ static void sort_by_part(const struct groups *g, struct arrivals *a)
 	groups_each(g, place_arrival, a);
 }
 
-/* Adds up to FLIGHT_NKEYS arrivals. */
-static enum status add_flight(struct groups *to, struct group *const *a, size_t n)
+/* Adds up to FLIGHT_NKEYS arrivals, or binds them. */
+static enum status add_flight(struct groups *to, struct group *const *a, size_t n, bool binds)
 {
 	struct group *groups[FLIGHT_NKEYS];
 	enum status status = STATUS_OK;
@@ -123,8 +124,12 @@ static enum status add_flight(struct groups *to, struct group *const *a, size_t 
 		if (status == STATUS_OK)
 			__builtin_prefetch(groups[i], 1);
 	}
-	for (size_t i = 0; i < n && status == STATUS_OK; i++)
-		status = group_combine(groups[i], a[i], to->plan);
+	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
+		if (binds)
+			a[i]->home = groups[i];
+		else
+			status = group_combine(groups[i], a[i], to->plan);
+	}
 	return status;
 }
 
@@ -137,7 +142,7 @@ static enum status add_part(struct part *part, const struct arrivals *a, size_t 
 	pthread_mutex_lock(&part->lock);
 	for (size_t i = a->begins[p], n; i < a->begins[p + 1] && status == STATUS_OK; i += n) {
 		n = a->begins[p + 1] - i < FLIGHT_NKEYS ? a->begins[p + 1] - i : FLIGHT_NKEYS;
-		status = add_flight(part->groups, &a->at[i], n);
+		status = add_flight(part->groups, &a->at[i], n, a->binds);
 	}
 	pthread_mutex_unlock(&part->lock);
 	return status;
@@ -155,10 +160,11 @@ static enum status add_parts(struct group_store *s, const struct arrivals *a)
 	return status;
 }
 
-enum status groups_store(struct groups *g)
+/* Adds all of g to the store, or binds them. */
+static enum status send(struct groups *g, bool binds)
 {
 	size_t nbytes = g->ngroups * sizeof(struct group *);
-	struct arrivals arrivals;
+	struct arrivals arrivals = {.binds = binds};
 	enum status status;
 	void *memory;
 
@@ -171,6 +177,13 @@ enum status groups_store(struct groups *g)
 	sort_by_part(g, &arrivals);
 	status = add_parts(g->plan->groups, &arrivals);
 	key_memory_free(memory, nbytes);
+	return status;
+}
+
+enum status groups_store(struct groups *g)
+{
+	enum status status = send(g, false);
+
 	if (status == STATUS_OK)
 		groups_clear(g);
 	return status;
@@ -178,53 +191,50 @@ enum status groups_store(struct groups *g)
 
 /* ---- exchanging ---- */
 
-/* Some of the groups that are exchanged. */
+enum status groups_bind(struct groups *g)
+{
+	enum status status = g->is_bound ? STATUS_OK : send(g, true);
+
+	g->is_bound = true;
+	return status;
+}
+
+#define AHEAD_NGROUPS 16 /* whose homes are on their way into the cache */
+
+/* The groups that were visited last, which are exchanged AHEAD_NGROUPS later. */
 struct exchange {
-	struct group_store *store;
-	struct group *flight[FLIGHT_NKEYS];
-	size_t n;
+	const struct plan *plan;
+	struct group *ahead[AHEAD_NGROUPS];
+	size_t n;            /* visited so far */
 	struct group *spare; /* owned */
 };
 
-static struct groups *home_of(const struct exchange *e, const struct group *group)
+static enum status exchange_one(struct exchange *e, struct group *group)
 {
-	return e->store->parts[part_of(group->hash)].groups;
-}
-
-/* Exchanges the groups of the flight. */
-static enum status end_flight(struct exchange *e)
-{
-	struct group *homes[FLIGHT_NKEYS];
-	enum status status = STATUS_OK;
-
-	for (size_t i = 0; i < e->n && status == STATUS_OK; i++) {
-		struct group *group = e->flight[i];
-		status = groups_find(home_of(e, group), &group->key, group->hash, &homes[i]);
-		if (status == STATUS_OK)
-			__builtin_prefetch(homes[i], 1);
-	}
-	for (size_t i = 0; i < e->n && status == STATUS_OK; i++)
-		status = group_exchange(homes[i], e->flight[i], home_of(e, e->flight[i])->plan, e->spare);
-	e->n = 0;
-	return status;
+	return group_exchange(group->home, group, e->plan, e->spare);
 }
 
 static enum status begin_exchange(void *context, struct group *group)
 {
 	struct exchange *e = context;
+	struct group **at = &e->ahead[e->n++ % AHEAD_NGROUPS], *earlier = *at;
 
-	groups_prefetch(home_of(e, group), group->hash);
-	e->flight[e->n++] = group;
-	return e->n == FLIGHT_NKEYS ? end_flight(e) : STATUS_OK;
+	__builtin_prefetch(group->home, 1);
+	*at = group;
+	return earlier ? exchange_one(e, earlier) : STATUS_OK;
 }
 
 enum status groups_exchange(struct groups *g)
 {
-	struct exchange e = {.store = g->plan->groups, .spare = malloc(g->plan->group_nbytes)};
-	enum status status = e.spare ? groups_each(g, begin_exchange, &e) : STATUS_NO_MEMORY;
+	struct exchange e = {.plan = g->plan, .spare = malloc(g->plan->group_nbytes)};
+	enum status status = e.spare ? groups_bind(g) : STATUS_NO_MEMORY;
 
 	if (status == STATUS_OK)
-		status = end_flight(&e);
+		status = groups_each(g, begin_exchange, &e);
+	for (size_t i = 0; i < AHEAD_NGROUPS && status == STATUS_OK; i++) {
+		struct group *group = e.ahead[(e.n + i) % AHEAD_NGROUPS];
+		status = group ? exchange_one(&e, group) : STATUS_OK;
+	}
 	free(e.spare);
 	return status;
 }

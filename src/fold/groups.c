@@ -98,6 +98,7 @@ void groups_free(struct groups *g)
 
 void groups_clear(struct groups *g)
 {
+	g->is_bound = false;
 	if (g->ngroups == 0)
 		return;
 	groups_each(g, free_group, g);

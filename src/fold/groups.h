@@ -32,6 +32,7 @@ struct groups {
 	const struct plan *plan;
 	uint64_t *slots; /* nslots, a power of 2; 0: no group */
 	size_t nslots, ngroups;
+	bool is_bound; /* to the store's */
 	int shift; /* of a hash without its highest bits, to its slot */
 	struct groups_block *blocks, *last; /* the groups, in the order in which they were made */
 };
@@ -94,8 +95,14 @@ enum status groups_combine(struct groups *g, struct groups *later);
 /* Adds all of g to the plan's store, and clears g. Errors: as above. */
 enum status groups_store(struct groups *g);
 
-/* Adds all of g to the plan's store, and makes each of g's groups what the store's was before: that of all
- * records before g's, if chunks come in order. For one thread at a time. Errors: as above. */
+/* Binds each of g's groups to the store's with its key, which is made if there is none, so that
+ * groups_exchange need not look for it. In any order of chunks, and in several threads at once: in the store a
+ * group without records is none. Nothing can be added to g then. Errors: as above. */
+enum status groups_bind(struct groups *g);
+
+/* Adds all of g, which is bound, to the plan's store, and makes each of g's groups what the store's was
+ * before: that of all records before g's, if chunks come in order. For one thread at a time. Errors: as
+ * above. */
 enum status groups_exchange(struct groups *g);
 
 /* ---- the store of a run ---- */

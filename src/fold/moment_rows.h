@@ -15,19 +15,6 @@
 
 #include "simd/simd.h"
 
-/* Whether all rows have one scale. */
-static inline bool moment_scales_alike(const uint8_t scale[SIMD_NUMBERS_NROWS])
-{
-	uint64_t first, eight, differing = 0;
-
-	memcpy(&first, scale, sizeof first);
-	for (unsigned i = 8; i < SIMD_NUMBERS_NROWS; i += 8) {
-		memcpy(&eight, scale + i, sizeof eight);
-		differing |= eight ^ first;
-	}
-	return (differing | (first ^ UINT64_C(0x0101010101010101) * scale[0])) == 0;
-}
-
 /* Returns the rows whose scale is that of the first of them. rows: not 0. scale: of
  * SIMD_NUMBERS_NROWS rows, or of one if rows is 1. */
 static inline uint64_t moment_rows_alike(const uint8_t *scale, uint64_t rows)
@@ -35,7 +22,7 @@ static inline uint64_t moment_rows_alike(const uint8_t *scale, uint64_t rows)
 	uint8_t wanted;
 	uint64_t same = 0;
 
-	if (rows == 1 || (rows == ~UINT64_C(0) && moment_scales_alike(scale)))
+	if (rows == 1 || (rows == ~UINT64_C(0) && simd_scales_alike(scale)))
 		return rows;
 	wanted = scale[__builtin_ctzll(rows)];
 	for (uint64_t left = rows; left; left &= left - 1)

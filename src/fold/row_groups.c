@@ -385,8 +385,8 @@ static enum status fold_column(const struct grouping *m, size_t c)
 
 	if (!column->needs)
 		return STATUS_OK;
-	if (plan_column_has_texts(column))
-		return fold_singles(m, c, m->f->groups.rows);
+	if (plan_column_has_texts(column) && !(column->needs & MOMENT_ENDS))
+		return fold_singles(m, c, m->f->groups.rows); /* which knows nothing of ends */
 	if (column->parses)
 		row_block_numbers(&m->f->block, c);
 	if (!plan_column_has_cell(column))

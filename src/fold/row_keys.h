@@ -20,14 +20,16 @@ struct row_fields {
 	bool drops_cr;
 };
 
-/* Sets what f knows of its plan, whose block has been made. */
+/* Finds out whether f's plan has keys, and with which first bytes a field may be none: missing, or
+ * quoted. After f's row block has been initialised. */
 void row_keys_init(struct row_folder *f);
 
-/* Learns about the text that is folded next. */
+/* To be called before fields of text[0 .. nbytes) are noted: finds out whether all of them are their
+ * texts but for quotes, which an escape byte or a NUL would exclude. */
 void row_keys_begin(struct row_folder *f, const char *text, size_t nbytes);
 
-/* Folds fields of column c, which does not parse: notes their texts and counts them, up to the first whose
- * text is not part of the field. *ndone: their number. Errors: STATUS_NO_MEMORY. */
+/* Folds fields of column c, which does not parse: notes their texts and counts them, up to the first
+ * whose text is not part of the field. *ndone: their number. Errors: STATUS_NO_MEMORY. */
 enum status row_keys_note(struct row_folder *f, const char *text, size_t c,
 			  const struct row_fields *fields, struct partial *out, size_t *ndone);
 

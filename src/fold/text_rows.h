@@ -51,7 +51,8 @@ struct text_folder {
 enum status text_folder_init(struct text_folder *f, const struct plan *plan);
 void text_folder_free(struct text_folder *f);
 
-/* Begins text[0 .. nbytes), and ends it: out is its fold. */
+/* To be called before the rows of text[0 .. nbytes) are folded, which stays where it is, and after
+ * them: out is then the fold of that text. */
 void text_folder_begin(struct text_folder *f, const char *text, size_t nbytes);
 void text_folder_end(struct text_folder *f, const struct partial *out);
 
@@ -65,7 +66,7 @@ struct text_rows {
 	bool parses;   /* numbers are looked for */
 };
 
-/* Folds the texts of nrows rows, each of a plain number without quotes or without a byte. Errors:
+/* Folds the texts of nrows rows, each a plain number without quotes, or empty. Errors:
  * STATUS_NO_MEMORY. */
 enum status text_folder_numbers(const struct text_rows *fields, size_t nrows,
 				struct column_partial *out);

@@ -324,8 +324,9 @@ static uint64_t integer_root(uint128 x)
 	}
 }
 
-/* The root of p / q: s is the integer part of that of the integer part of 10^2k p / q, which is whole,
- * with 17 digits. s rounds by the square of s + 1/2, which is s^2 + s + 1/4. */
+/* whole and rest are the quotient and the remainder of 10^2k p / q, with a k that gives the root of
+ * whole 17 digits before the point: s. The ratio is then compared with (s + 1/2)^2 = s^2 + s + 1/4, to
+ * round s. */
 size_t ratio_sqrt_format_short(uint128 numerator, uint64_t denominator, int scale, char *text)
 {
 	static const struct {

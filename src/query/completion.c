@@ -7,10 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the argument of an option is. Of PAIRS, the first column of each is completed. */
+/* What the argument of an option is. A column of PAIRS ends at ':' too. */
+static bool takes_pairs(const struct option_row *row)
+{
+	return !strcmp(row->argument, "PAIRS");
+}
+
 static bool takes_columns(const struct option_row *row)
 {
-	return !strcmp(row->argument, "COLS") || !strcmp(row->argument, "PAIRS");
+	return !strncmp(row->argument, "COL", 3) || takes_pairs(row);
 }
 
 static bool takes_file(const struct option_row *row)
@@ -50,17 +55,31 @@ static void print_escaped(const char *text, const char *escaped)
 	}
 }
 
+/* Prints the option as a shell's pattern; a number stands for OPTION_NUMBER. */
+static void print_pattern(const struct option_row *row)
+{
+	size_t before = option_before_number(row->name);
+
+	if (before)
+		printf("--%.*s[0-9]*", (int)before, row->name);
+	else
+		printf("--%s", row->name);
+}
+
 /* ---- bash ---- */
 
-/* The names go to COMPREPLY one by one: compgen -W would expand them. */
+/* The names go to COMPREPLY one by one: compgen -W would expand them. $1: the bytes that end a
+ * column. A reply has only what belongs to bash's last word. */
 static void print_bash_columns(const struct option_table *t)
 {
 	printf("_%s_columns() {\n"
-	       "\tlocal file name listed=${word%%\"${word##*,}\"}\n"
+	       "\tlocal file name last=${argument##*[\"$1\"]} reply\n"
 	       "\tfor file in \"${COMP_WORDS[@]:1}\"; do\n"
 	       "\t\t[[ -f $file ]] || continue\n"
 	       "\t\twhile IFS= read -r name; do\n"
-	       "\t\t\t[[ $name == \"${word##*,}\"* ]] && COMPREPLY+=(\"$listed$(printf %%q \"$name\")\")\n"
+	       "\t\t\t[[ $name == \"$last\"* ]] || continue\n"
+	       "\t\t\treply=${argument%%\"$last\"}$(printf %%q \"$name\")\n"
+	       "\t\t\tCOMPREPLY+=(\"${reply:${#argument}-${#word}}\")\n"
 	       "\t\tdone < <(%s --columns -- \"$file\" 2>/dev/null)\n"
 	       "\t\tcompopt -o nospace +o default 2>/dev/null\n"
 	       "\t\treturn 0\n"
@@ -68,35 +87,51 @@ static void print_bash_columns(const struct option_table *t)
 	       "}\n", t->program, t->program);
 }
 
-/* Prints the options that take columns as a pattern of case. */
-static void print_bash_case(const struct option_table *t)
+/* Prints the options that take columns, or pairs of them, as patterns of case. */
+static void print_bash_case(const struct option_table *t, bool pairs, const char *ends)
 {
 	const char *before = "\t";
 
 	for (size_t i = 0; i < t->nrows; i++) {
-		if (!takes_columns(&t->rows[i]))
+		if (!takes_columns(&t->rows[i]) || takes_pairs(&t->rows[i]) != pairs)
 			continue;
-		printf("%s--%s", before, t->rows[i].name);
+		fputs(before, stdout);
+		print_pattern(&t->rows[i]);
 		before = "|";
 	}
-	printf(") _%s_columns; return ;;\n", t->program);
+	printf(") _%s_columns '%s'; return ;;\n", t->program, ends);
 }
 
-/* bash splits --name=word at the "=" (COMP_WORDBREAKS). */
-static void print_bash(const struct option_table *t)
+/* bash splits --name=a:b at "=" and ":" (COMP_WORDBREAKS): sets argument to "a:b" and before to
+ * "--name". */
+static void print_bash_argument(void)
+{
+	fputs("\tif [[ $word == [=:] ]]; then word=; else ((at--)); fi\n"
+	      "\targument=$word\n"
+	      "\twhile ((at > 1)) && [[ ${COMP_WORDS[at]} == : ]]; do\n"
+	      "\t\targument=${COMP_WORDS[at-1]}:$argument\n"
+	      "\t\t((at -= 2))\n"
+	      "\tdone\n"
+	      "\t[[ ${COMP_WORDS[at]} == \"=\" ]] && ((at--))\n"
+	      "\tbefore=${COMP_WORDS[at]}\n", stdout);
+}
+
+/* given: the table as it was given, with OPTION_NUMBER; here and below. */
+static void print_bash(const struct option_table *t, const struct option_table *given)
 {
 	if (any_takes_columns(t))
 		print_bash_columns(t);
 	printf("_%s() {\n"
-	       "\tlocal word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=\n"
+	       "\tlocal at=$COMP_CWORD word=${COMP_WORDS[COMP_CWORD]} argument before words=\n"
 	       "\tCOMPREPLY=()\n",
 	       t->program);
 	print_words("\twords='", t->operands, "'\n");
-	printf("\t[[ $word == \"=\" ]] && word=\n"
-	       "\t[[ $before == \"=\" ]] && before=${COMP_WORDS[COMP_CWORD-2]}\n"
-	       "\tcase $before in\n");
-	if (any_takes_columns(t))
-		print_bash_case(t);
+	print_bash_argument();
+	puts("\tcase $before in");
+	if (any_takes_columns(t)) {
+		print_bash_case(given, false, ",");
+		print_bash_case(given, true, ",:");
+	}
 	for (size_t i = 0; i < t->nrows; i++) {
 		if (*t->rows[i].words)
 			printf("\t--%s)", t->rows[i].name);
@@ -124,7 +159,28 @@ static void print_zsh_columns(const struct option_table *t)
 	       "\tdone\n"
 	       "\tcompset -P '*,'\n"
 	       "\tcompadd -S '' -a names\n"
-	       "}\n", t->program, t->program);
+	       "}\n"
+	       "_%s_pairs() {\n"
+	       "\tcompset -P '*:'\n"
+	       "\t_%s_columns\n"
+	       "}\n", t->program, t->program, t->program, t->program);
+}
+
+/* An option with any number is none that _arguments could be told of. */
+static void print_zsh_number(const struct option_table *t, const struct option_row *row)
+{
+	fputs("\tif [[ $words[CURRENT-1] == ", stdout);
+	print_pattern(row);
+	printf(" && $words[CURRENT-1] != *=* ]]; then\n"
+	       "\t\t_%s_columns\n"
+	       "\t\treturn\n"
+	       "\telif [[ $words[CURRENT] == ", t->program);
+	print_pattern(row);
+	printf("=* ]]; then\n"
+	       "\t\tcompset -P '*='\n"
+	       "\t\t_%s_columns\n"
+	       "\t\treturn\n"
+	       "\tfi\n", t->program);
 }
 
 static void print_zsh_argument(const struct option_table *t, const struct option_row *row)
@@ -134,7 +190,7 @@ static void print_zsh_argument(const struct option_table *t, const struct option
 	printf(":%s:", row->argument);
 	print_words("(", row->words, ")");
 	if (takes_columns(row))
-		printf("_%s_columns", t->program);
+		printf("_%s_%s", t->program, takes_pairs(row) ? "pairs" : "columns");
 	else if (takes_file(row))
 		fputs("_files", stdout);
 	else if (!*row->words)
@@ -157,13 +213,16 @@ static void print_zsh_row(const struct option_table *t, const struct option_row 
 }
 
 /* The script is sourced, or lies in a folder of fpath as the function of its name. */
-static void print_zsh(const struct option_table *t)
+static void print_zsh(const struct option_table *t, const struct option_table *given)
 {
 	printf("#compdef %s\n", t->program);
 	if (any_takes_columns(t))
 		print_zsh_columns(t);
-	printf("_%s() {\n"
-	       "\t_arguments -s -S \\\n", t->program);
+	printf("_%s() {\n", t->program);
+	for (size_t i = 0; i < given->nrows; i++)
+		if (option_before_number(given->rows[i].name) && takes_columns(&given->rows[i]))
+			print_zsh_number(t, &given->rows[i]);
+	puts("\t_arguments -s -S \\");
 	for (size_t i = 0; i < t->nrows; i++)
 		print_zsh_row(t, &t->rows[i]);
 	print_words("\t\t'1:command:(", t->operands, ")' \\\n");
@@ -178,10 +237,12 @@ static void print_zsh(const struct option_table *t)
 
 /* ---- fish ---- */
 
+/* $argv: the bytes that end a column. */
 static void print_fish_columns(const struct option_table *t)
 {
 	printf("function __%s_columns\n"
-	       "    set -l listed (string match -r '^.*,' -- (string replace -r '^--[^=]*=' '' -- (commandline -ct)))\n"
+	       "    set -l typed (string replace -r '^--[^=]*=' '' -- (commandline -ct))\n"
+	       "    set -l listed (string match -r \"^.*[$argv]\" -- $typed)\n"
 	       "    for file in (commandline -opc) (commandline -o)\n"
 	       "        test -f $file; or continue\n"
 	       "        for name in (%s --columns -- $file 2>/dev/null)\n"
@@ -199,16 +260,27 @@ static void print_fish_row(const struct option_table *t, const struct option_row
 		printf(" -s %c", row->letter);
 	print_words(" -a '", row->words, "'");
 	if (takes_columns(row))
-		printf(" -a '(__%s_columns)'", t->program);
+		printf(" -a '(__%s_columns %s)'", t->program, takes_pairs(row) ? ",:" : ",");
 	printf("%s -d '", takes_file(row) ? " -rF" : *row->argument ? " -x" : "");
 	print_escaped(row->help, "'\\");
 	puts("'");
 }
 
-static void print_fish(const struct option_table *t)
+/* Of an option with any number. */
+static void print_fish_number(const struct option_table *t, const struct option_row *row)
+{
+	printf("complete -c %s -n \"string match -qr -- '^--%.*s[0-9][^=]*\\$' (commandline -opc)[-1]\""
+	       " -f -a '(__%s_columns ,)'\n", t->program, (int)option_before_number(row->name),
+	       row->name, t->program);
+}
+
+static void print_fish(const struct option_table *t, const struct option_table *given)
 {
 	if (any_takes_columns(t))
 		print_fish_columns(t);
+	for (size_t i = 0; i < given->nrows; i++)
+		if (option_before_number(given->rows[i].name) && takes_columns(&given->rows[i]))
+			print_fish_number(t, &given->rows[i]);
 	for (size_t i = 0; i < t->nrows; i++)
 		print_fish_row(t, &t->rows[i]);
 	if (*t->operands)
@@ -253,9 +325,9 @@ void completion_print(const struct option_table *table, enum option_about shell)
 	all.nrows = offer_numbers(table, rows, names);
 	all.rows = rows;
 	if (shell == ABOUT_BASH)
-		print_bash(t);
+		print_bash(t, table);
 	else if (shell == ABOUT_ZSH)
-		print_zsh(t);
+		print_zsh(t, table);
 	else
-		print_fish(t);
+		print_fish(t, table);
 }

@@ -109,11 +109,14 @@ static bool is_too_much(const struct left_out *l, const struct share *s)
 static enum status check_column(const struct left_out *l, size_t c, struct fault *fault)
 {
 	const struct column_partial *column = &l->total->partial.columns[c];
-	uint64_t n = count_values(l, c);
-	struct share s = {n, column->ninvalid + result_nnumbers(column), "value"};
+	/* a NUL in a key leaves out the record */
+	uint64_t nrecords = l->query->plan.columns[c].is_key ? column->nnuls : 0;
+	struct share records = {nrecords, l->total->partial.nrecords, "record"};
+	struct share values = {count_values(l, c) - nrecords,
+			       column->ninvalid + result_nnumbers(column) - nrecords, "value"};
+	const struct share *s = is_too_much(l, &records) ? &records : &values;
 
-	return is_too_much(l, &s) ? fail(l, &s, total_note_of_values(l->total, c), fault)
-				  : STATUS_OK;
+	return is_too_much(l, s) ? fail(l, s, total_note_of_values(l->total, c), fault) : STATUS_OK;
 }
 
 /* The note that is earlier in the input; either may be NULL. */

@@ -137,18 +137,6 @@ static inline uint64_t simd_rows_of_scale(const struct simd_numbers *x, uint64_t
 	return same & rows;
 }
 
-/* Whether all rows have the scale. */
-static inline bool simd_all_have_scale(const struct simd_numbers *x, uint8_t scale)
-{
-	uint64_t differing = 0, eight;
-
-	for (unsigned r = 0; r < SIMD_NUMBERS_NROWS; r += 8) {
-		memcpy(&eight, &x->scale[r], sizeof eight);
-		differing |= eight ^ SIMD_EACH * scale;
-	}
-	return differing == 0;
-}
-
 /* Adds sums of numbers below 2^56 to the bin of their scale: they fit in 64 bits. */
 SIMD_INLINE void simd_flush_short(const struct simd_sums *s, int scale, struct decimal_fold *fold)
 {
@@ -195,7 +183,7 @@ static void simd_fold_scale(const struct simd_numbers *x, uint64_t rows, struct 
 static void simd_fold_numbers(const struct simd_numbers *x, uint64_t rows,
 			      struct decimal_fold *fold)
 {
-	if (rows == ~UINT64_C(0) && simd_all_have_scale(x, x->scale[0])) {
+	if (rows == ~UINT64_C(0) && simd_scales_alike(x->scale)) {
 		simd_fold_scale(x, rows, fold);
 		return;
 	}

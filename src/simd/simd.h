@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "number/decimal.h"
 
@@ -53,6 +54,18 @@ struct simd_numbers {
 	int64_t significand[SIMD_NUMBERS_NROWS];
 	uint8_t scale[SIMD_NUMBERS_NROWS]; /* < DECIMAL_NSCALES, for others too */
 };
+
+/* Whether all rows have one scale. */
+static inline bool simd_scales_alike(const uint8_t scale[SIMD_NUMBERS_NROWS])
+{
+	uint64_t each = UINT64_C(0x0101010101010101) * scale[0], eight, differing = 0;
+
+	for (unsigned i = 0; i < SIMD_NUMBERS_NROWS; i += 8) {
+		memcpy(&eight, scale + i, sizeof eight);
+		differing |= eight ^ each;
+	}
+	return differing == 0;
+}
 
 /* What is asked of a column: its decimal point, and whether the minimum and maximum may be left out;
  * and its number format, learned from one of the numbers converted last, which affects speed only.

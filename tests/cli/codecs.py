@@ -217,6 +217,8 @@ def check_xz():
     fails_at_every_byte("xz", SMALL, small)
     fails_at_every_byte("xz, two streams and padding", SMALL, two, whole=(first, first + 4))
     fails("xz: truncated", small[:-1], b": truncated xz data\n", SMALL)
+    for n in (1, 2, 5):
+        fails("xz: %d bytes of the magic number" % n, small[:n], b": truncated xz data\n", SMALL)
     fails("xz: corrupt", small[:40] + bytes([small[40] ^ 255]) + small[41:], b": corrupt xz data\n")
     fails("xz: odd padding", small + bytes(6), b": corrupt xz data: padding that is no multiple of 4 bytes\n", SMALL)
     for rest in (b"garbage", b"x", bytes(4) + b"x", bytes(3) + b"x"):

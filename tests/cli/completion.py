@@ -80,6 +80,22 @@ def check_bash(tool, script):
         completes(names, "table.csv", "--cov", "")
         completes(["beta,alpha", "beta,al2"], "--sum", "1", "table.csv", "--max", "beta,al")
         completes([], "--sum", "al")
+        # bash cuts a word at ':' as it does at '='; the reply is what follows the last of them.
+        completes(names, "table.csv", "--corr", "alpha", ":")
+        completes(["alpha", "al2"], "table.csv", "--corr", "beta", ":", "al")
+        completes(names, "table.csv", "--corr", "=", "alpha", ":")
+        completes(["beta\\ x"], "table.csv", "--corr", "=", "alpha", ":", "b")
+        completes(["beta\\ x"], "table.csv", "--cov", "alpha", ":", "al2,alpha", ":", "b")
+        completes(["al2,alpha", "al2,al2"], "table.csv", "--cov", "alpha", ":", "al2,al")
+        completes(["alpha:al2,al2:beta\\ x"], "table.csv", "--wmean", "alpha:al2,al2:b")
+        completes(["c\\$\\(touch\\ EXPANDED\\)"], "table.csv", "--hist", "c")
+        completes(["15"], "times.csv", "--sum", "12", ":", "1")
+        completes(names, "table.csv", "--p99.9", "")
+        completes(["alpha", "al2"], "table.csv", "--p0", "=", "al")
+        completes([], "table.csv", "--px", "al")
+        completes([], "table.csv", ":")
+        completes([], ":")
+        completes([], ":", ":")
         return
     completes("reduce scan model ceilings pipeline".split(), "")
     completes(["ceilings"], "ce")
@@ -102,6 +118,10 @@ def check_fish(tool, script):
         completes(["alpha", "beta x", "c$(touch EXPANDED)", "al2"], "table.csv --sum ")
         completes(["beta,alpha", "beta,al2"], "table.csv --sum beta,al")
         completes(["--sum=beta x"], "table.csv --sum=be")
+        completes(["alpha:beta x"], "table.csv --corr alpha:b")
+        completes(["--corr=al2:al2,alpha:beta x"], "table.csv --corr=al2:al2,alpha:be")
+        completes(["alpha", "beta x", "c$(touch EXPANDED)", "al2"], "table.csv --p99.9 ")
+        completes(["alpha", "al2"], "table.csv --p50 al")
 
 
 class Zsh:
@@ -146,6 +166,10 @@ def check_zsh(tool, script):
     if tool == "gpustat":
         zsh.completes("gpustat table.csv --sum beta\\ x", "gpustat table.csv --sum be")
         zsh.completes("gpustat table.csv --sum=beta,alpha", "gpustat table.csv --sum=beta,alp")
+        zsh.completes("gpustat table.csv --corr alpha:beta\\ x", "gpustat table.csv --corr alpha:be")
+        zsh.completes("gpustat table.csv --cov=alpha:al2,beta", "gpustat table.csv --cov=alpha:al2,be")
+        zsh.completes("gpustat table.csv --p99.9 beta\\ x", "gpustat table.csv --p99.9 be")
+        zsh.completes("gpustat table.csv --p5=al2,beta\\ x", "gpustat table.csv --p5=al2,be")
         zsh.completes("gpustat table.csv --min c\\$\\(touch\\ EXPANDED\\)", "gpustat table.csv --min c")
     else:
         zsh.completes("gpustat-bench reduce", "gpustat-bench redu")
@@ -154,6 +178,7 @@ def check_zsh(tool, script):
 
 def check_completion():
     fixture("table.csv", TABLE)
+    fixture("times.csv", b"12:00,12:15,9:15\n1,2,3\n")
     for tool in ("gpustat", "gpustat-bench"):
         for shell, check in (("bash", check_bash), ("zsh", check_zsh), ("fish", check_fish)):
             r = harness.run(["--completion", shell], tool=tool)

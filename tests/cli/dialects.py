@@ -43,6 +43,8 @@ def check_stray():
     says("in the header", ["--sum=b"], b'"a"x,b\ny,1\n', 1, "", STRAY % (1, NONE))
     says("in the header, on its second line", ["--sum=b"], b'\n"a\n\\"x",b\ny,1\n', 1, "", STRAY % (3, ESCAPE))
     says("in the first record", ["--sum=2", "--header=no"], b'"a"x,1\ny,1\n', 1, "", STRAY % (1, NONE))
+    for data in (b'\n\n""m', b'\n\n""m\n3\n', b'\n\n4,""m\n'):
+        says("behind blank lines, which may be records or not: %r" % data, ["--header=no", "--running-sum=1"], data, 1, "", STRAY % (3, NONE))
     says("in the last record, without a line end", ["--sum=b"], b'a,b\nx,"1"2', 1, "", STRAY % (2, NONE))
     says("in a number", ["--sum=b"], b'a,b\nx,"1"2\n', 1, "", STRAY % (2, NONE))
     says("before a bad value of its record", ["--sum=a"], b'a,b\nbad,"1"2\n', 1, "", STRAY % (2, NONE))

@@ -123,6 +123,8 @@ check_columns("the sums of 300,000 columns", ["--threads=8", "--sum=*"], 1, 4500
 check_columns("the variances of 300,000 columns", ["--threads=8", "--var-pop=*"], 2, 700000, prints("0"))
 check_columns("the modes of 10,000 of them", ["--threads=8", "--mode=1-10000"], 2, 300000,
               lambda lines: lines[1] == ",".join(["1"] * 10000))
+check_columns("running sums of 30,000 of them", ["--threads=1", "--only", "--running-sum=1-30000"], 1, 250000,
+              lambda lines: lines[1] == ",".join(["1"] * 30000))
 check_columns("one of 300,000 columns", ["--threads=8", "--sum=5"], 2, 100000, lambda lines: lines == ["2", ""])
 
 

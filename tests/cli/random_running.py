@@ -13,9 +13,11 @@ import shlex
 
 import harness
 import hostile
+import hostile_groups
 import oracle
+import oracle_groups
+import oracle_scan
 from hostile_scan import make_request
-from oracle_scan import judge
 from scan_ways import no_gpu
 
 SEED = int(os.environ.get("GPUSTAT_TEST_SEED", "2000"))
@@ -59,14 +61,20 @@ def save(seed, args, case, text):
     return where
 
 
-def run_case(seed, rows=None, chosen=None):
+def run_groups(seed, rows=None, chosen=None):
+    """The same with --by."""
+    case = hostile.make_case(seed, rows, hostile_groups.make_running, prepare=hostile_groups.prepare)
+    return run_case(seed, rows, chosen, case, oracle_groups)
+
+
+def run_case(seed, rows=None, chosen=None, case=None, model=oracle_scan):
     """None where all runs are right, 'unclear' where the contract is silent, else what is wrong."""
-    case = hostile.make_case(seed, rows, make_request)
+    case = case or hostile.make_case(seed, rows, make_request)
     rng = random.Random(-seed)
     paths, stdin, files = lay_down(case, rng, seed)
     args = case.request.args() + paths
     try:
-        right = judge(case.request, files)
+        right = model.judge(case.request, files)
     except oracle.Unclear:
         right = None
     wrong = []
@@ -92,6 +100,11 @@ def run_case(seed, rows=None, chosen=None):
 harness.note("seeds from %d, %d cases" % (SEED, CASES))
 hostile.check_small(run_case, SEED, CASES, 2)
 hostile.check_large(run_case, SEED, 2000)
+if hostile_groups.runs_offered(harness.run(["--help"]).out):
+    hostile.check_small(run_groups, SEED + 10 ** 5, CASES, 2)
+    hostile.check_large(run_groups, SEED + 10 ** 5, 2000)
+else:
+    harness.skip("the same by groups", "this program has no --by for running columns")
 if no_gpu():
     harness.skip("the same on the GPU", no_gpu())
 harness.done()

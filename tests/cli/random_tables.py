@@ -12,7 +12,9 @@ import shlex
 
 import harness
 import hostile
+import hostile_groups
 import oracle
+import oracle_groups
 
 SEED = int(os.environ.get("GPUSTAT_TEST_SEED", "1000"))
 CASES = int(os.environ.get("GPUSTAT_TEST_CASES", "600"))
@@ -52,13 +54,19 @@ def save(seed, args, stdin, case, text):
     return where
 
 
-def run_case(seed, rows=None, chunks=None):
+def run_groups(seed, rows=None, chunks=None):
+    """The same with --by."""
+    case = hostile.make_case(seed, rows, hostile_groups.make_results, prepare=hostile_groups.prepare)
+    return run_case(seed, rows, chunks, case, oracle_groups)
+
+
+def run_case(seed, rows=None, chunks=None, case=None, model=oracle):
     """None where all runs are right, 'unclear' where the contract is silent, else what is wrong."""
-    case = hostile.make_case(seed, rows)
+    case = case or hostile.make_case(seed, rows)
     rng = random.Random(-seed)
     paths, stdin, files = lay_down(case, rng, seed)
     try:
-        judge = oracle.judge(case.request, files)
+        judge = model.judge(case.request, files)
     except oracle.Unclear:
         for path in paths:
             os.unlink(path)
@@ -87,4 +95,9 @@ def run_case(seed, rows=None, chunks=None):
 harness.note("seeds from %d, %d cases" % (SEED, CASES))
 hostile.check_small(run_case, SEED, CASES, 3)
 hostile.check_large(run_case, SEED, 3000)
+if hostile_groups.offered(harness.run(["--help"]).out):
+    hostile.check_small(run_groups, SEED + 10 ** 5, CASES, 3)
+    hostile.check_large(run_groups, SEED + 10 ** 5, 3000)
+else:
+    harness.skip("the same by groups", "this program has no --by")
 harness.done()

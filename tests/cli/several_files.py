@@ -167,6 +167,9 @@ def check_ragged():
     fails("one less", ["--sum=a"], [FIRST, b"b,a\n1,2\n20\n"], "3: 1 field where the header has 2: see --ragged")
     fails("the first file's number", ["--sum=a"], [b"a,b\n1,2\n", b"b,a,c\n20,10\n"],
           "2: 2 fields where the header has 3: see --ragged")
+    gives("one less, where the first header ends with a delimiter", ["--sum=a"], [b"a,b,\n1,2,\n", b'a,b,""\n10,2\n'], "11\n")
+    fails("the same names: the first header tells", ["--sum=a"], [b'a,b,""\n1,2,3\n', b"a,b,\n10,2\n"],
+          "2: 2 fields where the header has 3: see --ragged")
     gives("--ragged allow", ["--ragged=allow", "--sum=a", "--count=b"], [FIRST, b"b,a\n20\n21,10,99\n"], "sum(a),count(b)\n15,4\n")
     gives("a delimiter at the line's end", ["--sum=a"], [FIRST, b"b,a\n20,10,\n"], "15\n")
     gives("a header with a delimiter at its end", ["--sum=a"], [FIRST, b"b,a,\n20,10\n21,20,\n"], "35\n")

@@ -2,10 +2,11 @@
 """Random hostile tables and requests, hundreds a second, against the models: a library and a program.
 
     differential.py --serve SERVE [--seconds N] [--cases N] [--seed N] [--ways N] [--jobs N] [--device D]
-                    [--features LIST]
+                    [--features LIST] [--by ONE_IN]
 
 SERVE is tests/fuzz/serve.c, built. --jobs: so many at once, each with seeds of its own. --device: one more way runs
 with this --device; it needs a SERVE that was built with CUDA. --features: what may be in a case, of hostile.FEATURES.
+--by: one case in so many has groups; 0: none. Without the option, one in four, if the program's --help names --by.
 
 A case is tests/oracle/hostile.py's table, now and then spoiled
 by edits that know nothing of CSV, and a request for results or for records. It is run in several
@@ -31,10 +32,12 @@ import zlib
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "oracle"))
 import harness                                                  # noqa: E402
 import hostile                                                  # noqa: E402
+import hostile_groups                                           # noqa: E402
 import hostile_scan                                             # noqa: E402
 import oracle                                                   # noqa: E402
+import oracle_groups                                            # noqa: E402
 import oracle_scan                                              # noqa: E402
-from oracle_table import seems_foreign                          # noqa: E402
+from oracle_table import PIECES, seems_foreign                  # noqa: E402
 
 TOKENS = (b'"', b'""', b'",', b',"', b'"\n', b'\n"', b",", b";", b"\t", b"|", b"\n", b"\r", b"\r\n", b"\n\n", b"\r\r\n",
           b"\0", b"\xff", b"\xc3", b"\xef\xbb\xbf", b" ", b"+", b"-", b".", b"e", b"E", b"e5", b"e-9", b"0", b"00000000",
@@ -50,10 +53,14 @@ PACKED_ONE_IN = 8
 INFLATERS = ("own", "zlib")
 MANY_ONE_IN = 40        # a table of MANY_ROWS records, mostly packed: enough for several sections of gzip
 MANY_ROWS = 800
+GROUPS_ONE_IN = 4       # a case of groups (hostile_groups.py)
+LARGE_ONE_IN = 250      # of these: LARGE_ROWS records, and perhaps as many groups
+LARGE_ROWS = 12000
 SPOILED_ONE_IN = 4
 BLANK_ONE_IN = 24       # one file more, of nothing but blank lines
 BLANKS = (b"", b"\n", b"\r\n", b"\n\n\n", b"\n\r", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n")
 LONG_ONE_IN = 400       # a field of 64 KiB to 2 MiB
+COLUMNS_FOLDED = 50 * 10 ** 6   # columns times chunks; of a sum, some 30 ns each
 
 
 class Server:
@@ -112,24 +119,42 @@ def spoil(rng, data):
 
 def seems_packed(data):
     """Does it begin with a magic number, or is it a piece of one that no text can be?"""
-    if data in (b"\x1f", b"\x28\xb5", b"\x28\xb5\x2f") or data[:4] == b"\x28\xb5\x2f\xfd":
+    if data in PIECES or data[:4] == b"\x28\xb5\x2f\xfd":
         return True
     return data[:2] == b"\x1f\x8b" or data[1:4] == b"\x2a\x4d\x18"
 
 
+class Groups:
+    """Which cases have groups. one_in: 0: none. make: what makes their requests."""
+    def __init__(self, one_in=0, make=hostile_groups.make_request):
+        self.one_in, self.make = one_in, make
+
+    def take(self, seed):
+        return self.one_in > 0 and random.Random(-seed).randrange(self.one_in) == 0
+
+    def case(self, rng, seed, rows, features):
+        if rng.randrange(LARGE_ONE_IN) == 0:
+            rows = LARGE_ROWS
+        return hostile.make_case(seed, rows, self.make, features, hostile_groups.prepare)
+
+
 class Case:
     """What the seed makes: files, request, and the model that judges it."""
-    def __init__(self, seed, features=hostile.CHOSEN):
+    def __init__(self, seed, features=hostile.CHOSEN, groups=Groups()):
         rng = random.Random(seed)
         scans = rng.randrange(2) == 0
         self.many = rng.randrange(MANY_ONE_IN) == 0
-        case = hostile.make_case(seed, MANY_ROWS if self.many else None, hostile_scan.make_request if scans else None, features)
+        rows = MANY_ROWS if self.many else None
+        if groups.take(seed):
+            case = groups.case(rng, seed, rows, features)
+        else:
+            case = hostile.make_case(seed, rows, hostile_scan.make_request if scans else None, features)
         self.seed, self.request, self.files = seed, case.request, case.files
         if rng.randrange(SPOILED_ONE_IN) == 0:
             self.files = [(name, spoil(rng, data)) for name, data in case.files]
         if rng.randrange(BLANK_ONE_IN) == 0:
             self.files.insert(rng.randrange(len(self.files) + 1), ("blank.csv", rng.choice(BLANKS)))
-        self.model = oracle_scan if scans else oracle
+        self.model = oracle_groups if groups.take(seed) else oracle_scan if scans else oracle
         self.piped, self.silent = len(self.files) == 1, "another format"
         self.rng = rng
 
@@ -145,6 +170,11 @@ class Case:
             return None
 
 
+def least_chunk(files):
+    """Chunks of so many bytes take seconds, not minutes: a run takes time for each column of each chunk."""
+    return max((len(data) * max(map(data.count, (b",", b";", b"\t", b"|", b" "))) for _, data in files), default=0) // COLUMNS_FOLDED
+
+
 def ways(rng, case, n, sets, device=None):
     """n ways to run it, and one more on the device: (arguments, environment, mode, packed?)."""
     size = max((len(d) for _, d in case.files), default=0)
@@ -152,7 +182,7 @@ def ways(rng, case, n, sets, device=None):
     if case.many:
         chunks = [rng.randrange(10, 200), rng.randrange(200, 5000), 65536]
     if size > 100000:
-        chunks = [rng.choice((100, 1000)), 65536, None]
+        chunks = [max(rng.choice((100, 1000)), least_chunk(case.files)), 65536, None]
     out = []
     for chunk in rng.sample(chunks, min(n, len(chunks))):
         env = ["GPUSTAT_SIMD=" + rng.choice(sets)]
@@ -179,13 +209,16 @@ def pack(rng, data):
 
 
 class Fuzzer:
-    def __init__(self, serve, nways, features=hostile.CHOSEN, device=None):
+    def __init__(self, serve, nways, features=hostile.CHOSEN, device=None, one_in=GROUPS_ONE_IN):
         self.server, self.nways, self.features, self.device = Server(serve), nways, features, device
         self.seen = collections.Counter()
         self.folder = tempfile.mkdtemp(prefix="gpustat-fuzz-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
         self.sets = [s for s in ("avx512", "avx2", "neon", "portable")
                      if self.server.run(["--version"], b"", "f", ["GPUSTAT_SIMD=" + s]).status == 0]
         self.here = os.getcwd()
+        said = self.server.run(["--help"], b"").out
+        make = hostile_groups.make_request if hostile_groups.runs_offered(said) else hostile_groups.make_results
+        self.groups = Groups(one_in if hostile_groups.offered(said) else 0, make)
 
     def close(self):
         self.server.close()
@@ -228,7 +261,7 @@ class Fuzzer:
 
     def run_seed(self, seed):
         """None, "unclear", or what is wrong with the case."""
-        case = Case(seed, self.features)
+        case = Case(seed, self.features, self.groups)
         chosen = ways(case.rng, case, self.nways, self.sets, self.device)
         wrong = self.complaint(case, chosen)
         self.seen["silent: " + case.silent if wrong == "unclear" else "status %d" % case.status] += 1
@@ -286,7 +319,7 @@ STRIDE = 10 ** 7    # seeds between two jobs
 
 def job(options, k):
     """The k-th of --jobs -> (cases, runs, unclear, wrong, what was seen)."""
-    fuzzer = Fuzzer(os.path.abspath(options.serve), options.ways, options.features, options.device)
+    fuzzer = Fuzzer(os.path.abspath(options.serve), options.ways, options.features, options.device, options.by)
     cases = options.cases and options.cases // options.jobs + (k < options.cases % options.jobs)
     done, unclear, wrong = run(fuzzer, options.seed + k * STRIDE, cases, options.seconds,
                                lambda said: print(said, flush=True), options.limit)
@@ -305,6 +338,7 @@ def main():
     parser.add_argument("--limit", type=int, default=20, help="how many wrong cases end a job")
     parser.add_argument("--device", help="one more way, with this --device")
     parser.add_argument("--features", type=lambda text: frozenset(text.split(",")), default=hostile.CHOSEN)
+    parser.add_argument("--by", type=int, default=GROUPS_ONE_IN, help="one case in so many has groups; 0: none")
     parser.add_argument("--tell", action="store_true", help="say which outcomes there were, and where the models are silent")
     options = parser.parse_args()
     start = time.monotonic()

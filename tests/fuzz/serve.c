@@ -148,7 +148,9 @@ static int lay_down(const struct job *job, int file)
 static _Noreturn void run(const struct job *job, int in, int out, int err)
 {
 	const struct rlimit cpu = {CPU_LIMIT_S, CPU_LIMIT_S + 1};
+	char *args[MAX_ARGS + 2]; /* gpustat reorders them; the job keeps a pointer to each */
 
+	memcpy(args, job->args, sizeof args);
 	dup2(in, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
 	dup2(err, STDERR_FILENO);
@@ -156,7 +158,7 @@ static _Noreturn void run(const struct job *job, int in, int out, int err)
 		putenv(job->env[i]);
 	setrlimit(RLIMIT_CPU, &cpu);
 	alarm(LIMIT_S);
-	exit(gpustat_main((int)job->nargs + 1, (char **)job->args));
+	exit(gpustat_main((int)job->nargs + 1, args));
 }
 
 static uint32_t length(int file)

@@ -19,7 +19,7 @@ FEATURES = ("ragged", "dialect", "notation", "header", "files", "count", "nul", 
 SET = os.environ.get("GPUSTAT_TEST_FEATURES")
 CHOSEN = frozenset(FEATURES if SET is None else SET.split(","))
 
-NO_NUMBERS = ("text", "date", "datetime", "empty")
+NO_NUMBERS = ("text", "date", "datetime", "empty", "key")
 FAULTS = ("not a number", "out of range", "open quote", "ragged", "stray")
 SPELLINGS = (b"NA", b"null", b"-", b"n/a", b"-999")
 NAMES = (b"a", b"bytes", b"two words", b"x,y", b"semi;colon", b"say \"hi\"", b"12\" disk",
@@ -100,6 +100,7 @@ class Shape:
         self.notation = PLAIN
         if "notation" in features and other in (2, 3, 4):
             self.notation = random_notation(rng, self.delimiter, self.dialect.quote)
+        self.keys = ()      # what the columns of kind "key" hold
         self.n = rng.choice((1, 1, 2, 3, 4, 6, 9))
         self.kinds = [rng.choice(("small", "int", "decimal", "decimal", "edge", "zeros", "exponent", "wide",
                                   "mixed", "text", "text", "date", "datetime", "empty")) for _ in range(self.n)]
@@ -123,6 +124,8 @@ class Shape:
 
     def cell(self, rng, kind):
         """The content of a field."""
+        if kind == "key":
+            return rng.choice(self.keys)
         if rng.randrange(10) == 0:
             return rng.choice((b"", b"", b" ", *self.missing))
         if kind == "text":
@@ -235,11 +238,13 @@ def make_request(rng, shape):
 
 # ---- tables -----------------------------------------------------------------------------------
 
-def make_case(seed, rows=None, request_of=None, features=CHOSEN):
+def make_case(seed, rows=None, request_of=None, features=CHOSEN, prepare=None):
     """A Case from a seed. rows: how many records, None for some dozens at most. request_of: what makes the request,
-    None for make_request(). features: those of FEATURES that may be in it."""
+    None for make_request(). features: those of FEATURES that may be in it. prepare: changes the shape first, or None."""
     rng = random.Random(seed)
     shape = Shape(rng, features)
+    if prepare:
+        prepare(rng, shape)
     table = [shape.record(rng) for _ in range(rng.choice((0, 1, 2, 3, 5, 12, 40)) if rows is None else rows)]
     if shape.fault and table:
         shape.spoil(rng, table)

@@ -34,7 +34,7 @@ if hasattr(sys, "set_int_max_str_digits"):
 
 class LeftOut:
     """What --invalid skip left out. values: {column: how many}, of the `present` ones, which are those not missing.
-    records: {"ragged" or "condition": how many} of `all`. first: for each of these keys where the first is."""
+    records: {"ragged", "condition" or "key": how many} of `all`. first: for each of these keys where the first is."""
     def __init__(self):
         self.values, self.present = collections.Counter(), collections.Counter()
         self.records, self.all, self.first = collections.Counter(), 0, {}
@@ -49,7 +49,7 @@ class LeftOut:
 
     def notes(self):
         out = [Note(n, place(*self.first[k])) for k, n in self.values.items()]
-        return out + [Note(n, place(*self.first[why])) if why == "ragged" else Note(n, b"condition")
+        return out + [Note(n, b"condition") if why == "condition" else Note(n, place(*self.first[why]))
                       for why, n in self.records.items()]
 
     def too_much(self, q):
@@ -108,6 +108,12 @@ def admit(q, names, row, where, offsets, out):
             return False, []
         if expr is not where:
             truths.append(holds)
+    nuls = [k for k in q.keys(names, len(row.fields)) if b"\0" in row.fields[k]]
+    if nuls:
+        if not skips:
+            raise BadData("a NUL in a key", [(row.file, n) for n in row.lines])
+        out.record("key", row._replace(line=row.lines[min(nuls)]))
+        return False, []
     return True, truths
 
 
@@ -159,8 +165,9 @@ def kept_rows(q, names, rows, trouble, where, out):
     return kept, trouble
 
 
-def answer(q, files):
-    """files: bytes (stdin) or pairs (name, decompressed bytes) -> Answer; Usage, BadData, Unclear."""
+def answer(q, files, answer_of=None):
+    """files: bytes (stdin) or pairs (name, decompressed bytes) -> Answer; Usage, BadData, Unclear.
+    answer_of: what makes it of (names, chosen, records), as one_group(), which is the default."""
     files = [("<stdin>", files)] if isinstance(files, bytes) else files
     where = None if q.where is None else Expr(q.where)
     table = Table(q, [where] if where else [], files)
@@ -179,7 +186,7 @@ def answer(q, files):
         _check_star(q, rows, kept, trouble)
     if where and not table.header and not kept:
         raise Unclear("nothing is left, and no header")
-    return results(q, table, kept, trouble, out)
+    return results(q, table, kept, trouble, out, answer_of or one_group)
 
 
 def _check_star(q, rows, kept, trouble):
@@ -240,10 +247,33 @@ def title(operation, label):
     return operation.replace("-", "_").encode() + b"(" + label + b")"
 
 
-def results(q, table, kept, trouble, out):
-    names, n = table.names, table.ncolumns
+def results(q, table, kept, trouble, out, answer_of):
+    chosen, star = choose(q, table, kept)
+    numeric = {k for o, ks in chosen if o not in TAKES_TEXT for k in columns_of(ks)} | star
+    _check_counts(q, chosen, numeric, kept)
+    wanted = {k: k in numeric for _, ks in chosen for k in columns_of(ks)}
+    q.check(table, chosen, trouble or (q.asks_star() and not star))
+    try:
+        records = [(row, pairs_of(q, table.names, row, wanted, out)) for row in kept]
+    except BadData as bad:
+        if q.asks_star() and not star:
+            raise BadData("a bad value, or no numeric column") from None
+        raise bad
+    if q.asks_star() and not star:
+        raise BadData("no numeric column", kind=None if trouble or out.values or out.records else "no numbers")
+    want = answer_of(q, table, chosen, records)
+    bad = trouble or out.too_much(q)
+    if bad:
+        raise bad
+    want.notes = out.notes() + header_notes(q, table)
+    return want
+
+
+def choose(q, table, kept):
+    """-> ([(operation, column, pair of columns or None)] in the order of the results, the columns of '*')."""
+    names, n, chosen = table.names, table.ncolumns, []
     star = {k for k, kind in enumerate(first_kinds(q, kept, n)) if kind == "number"} if q.asks_star() else set()
-    chosen = []
+    star -= set(q.keys(names, n))
     for operation, columns in q.operations:
         if columns is None:
             chosen.append((operation, None))
@@ -258,25 +288,20 @@ def results(q, table, kept, trouble, out):
         for _, text, quoted in Request([(operation, columns)]).items():
             found = sorted(star) if text == b"*" else resolve(text, quoted, names, n)
             chosen += [(operation, k) for k in found]
-    numeric = {k for o, ks in chosen if o not in TAKES_TEXT for k in columns_of(ks)} | star
-    _check_counts(q, chosen, numeric, kept)
-    records = []
-    try:
-        columns = fill(q, names, kept, {k: k in numeric for _, ks in chosen for k in columns_of(ks)}, out, records)
-    except BadData as bad:
-        if q.asks_star() and not star:
-            raise BadData("a bad value, or no numeric column") from None
-        raise bad
-    if q.asks_star() and not star:
-        raise BadData("no numeric column", kind=None if trouble or out.values or out.records else "no numbers")
-    bad = trouble or out.too_much(q)
-    if bad:
-        raise bad
-    notes = out.notes() + header_notes(q, table)
+    return chosen, star
+
+
+def one_group(q, table, chosen, records):
     if q.matrix():
-        return matrix(q.matrix(), names, sorted(star), records, columns, notes)
-    values = [(b"records", str(len(kept))) if k is None else one_result(o, k, names, columns, records) for o, k in chosen]
-    return Answer(values=values, notes=notes)
+        columns = fill(q, chosen, records)
+        return matrix(q.matrix(), table.names, sorted({k for _, k in chosen}), [pairs for _, pairs in records], columns)
+    return Answer(values=values_of(q, table.names, chosen, records))
+
+
+def values_of(q, names, chosen, records):
+    """[(title, value)] of some records, pairs (row, what pairs_of() says of it)."""
+    columns, pairs = fill(q, chosen, records), [pairs for _, pairs in records]
+    return [(b"records", str(len(records))) if k is None else one_result(o, k, names, columns, pairs) for o, k in chosen]
 
 
 def columns_of(chosen):
@@ -291,14 +316,14 @@ def one_result(operation, k, names, columns, records):
     return title(operation, b"%s:%s" % labels), pair_answer(operation, both(records, *k))
 
 
-def matrix(operation, names, star, records, columns, notes):
+def matrix(operation, names, star, records, columns):
     """A row and a column for each column of numbers."""
     rows = []
     for i in star:
         cells = [of_itself(operation, columns[i].values) if i == j else pair_answer(operation, both(records, i, j))
                  for j in star]
         rows.append([label_of(names, i)] + [(c or "").encode() for c in cells])
-    return Answer(rows=rows, notes=notes, titles=["column"] + [label_of(names, k) for k in star], texts=1)
+    return Answer(rows=rows, titles=["column"] + [label_of(names, k) for k in star], texts=1)
 
 
 def first_kinds(q, rows, ncolumns):
@@ -318,13 +343,11 @@ def _check_counts(q, chosen, numeric, kept):
         raise Unclear("is a value that is no number counted?")
 
 
-def fill(q, names, rows, wanted, out, records):
-    """-> {column: Column} of the rows; appends what pairs_of() says of each to records. Raises the first record's
-    errors."""
-    columns = {k: Column() for k in wanted}
-    for row in rows:
-        records.append(pairs_of(q, names, row, wanted, out))
-        for k, pair in records[-1].items():
+def fill(q, chosen, records):
+    """-> {column: Column} of the records."""
+    columns = {k: Column() for _, ks in chosen for k in columns_of(ks)}
+    for row, pairs in records:
+        for k, pair in pairs.items():
             _put(q, columns[k], pair, row.fields[k])
     return columns
 

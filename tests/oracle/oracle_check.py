@@ -9,6 +9,7 @@ import hostile
 import hostile_dialect
 import oracle
 import oracle_dialect
+import oracle_groups
 import oracle_notation
 import oracle_text
 from csv_cases import GOOD
@@ -273,6 +274,61 @@ def check_notations():
     harness.ok(not wrong, "what is written in a notation is read back", lambda: repr(wrong[:3]))
 
 
+GROUPED = """SELECT k, count(*), count(v), sum(v), min(v), max(v), median(v), quantile_cont(v, 0.25), first(v ORDER BY n)
+    FILTER (v IS NOT NULL), last(v ORDER BY n) FILTER (v IS NOT NULL), count(DISTINCT v) FROM t GROUP BY k ORDER BY %s min(n)"""
+RUNNING = """SELECT sum(v) OVER w, min(v) OVER w, count(v) OVER w, row_number() OVER w, sum(v) OVER b FROM t
+    WINDOW w AS (PARTITION BY k ORDER BY n), b AS (PARTITION BY k ORDER BY n ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+    ORDER BY n"""
+
+
+def cells_of(answer):
+    """The numbers as Fractions, "" as None, keys as they are."""
+    lines = [line.split(",") for line in answer.text("csv").decode().splitlines()[1:]]
+    return [[c if c[:1] == "k" else fractions.Fraction(c) if c else None for c in line] for line in lines]
+
+
+def duckdb_rows(rows, query):
+    import duckdb
+    base = duckdb.connect()
+    base.execute("CREATE TABLE t (n INTEGER, k VARCHAR, v INTEGER)")
+    base.executemany("INSERT INTO t VALUES (?, ?, ?)", [(n, k, v) for n, (k, v) in enumerate(rows)])
+    return [[c if c is None or isinstance(c, str) else fractions.Fraction(c) for c in row]
+            for row in base.execute(query).fetchall()]
+
+
+def check_groups():
+    """Groups and running columns by group as DuckDB has them, of integers."""
+    try:
+        import duckdb   # noqa: F401
+    except ImportError:
+        harness.skip("groups are what DuckDB gives", "no duckdb here")
+        return
+    rng, wrong = random.Random(SEED), []
+    operations = [("count-records", None)] + [(o, "v") for o in (
+        "count", "sum", "min", "max", "median", "p25", "first", "last", "count-distinct")]
+    for _ in range(60):
+        nkeys = rng.choice((1, 2, 5, 30))
+        rows = [("k%d" % rng.randrange(nkeys), rng.choice((None, 0, 1, rng.randrange(-1000, 1000))))
+                for _ in range(rng.randrange(1, 60))]
+        data = "".join("%s,%s\n" % (k, "" if v is None else v) for k, v in [("k", "v")] + rows).encode()
+        for sort, order in ((None, ""), ("sum(v)", "sum(v) NULLS FIRST,"), ("-max", "max(v) DESC NULLS LAST,"), ("-k", "k DESC,")):
+            if sort == "sum(v)" and any(all(v is None for k, v in rows if k == key) for key, _ in rows):
+                continue        # SQL's sum of nothing is none
+            top = rng.choice((None, 1, 3))
+            mine = cells_of(oracle_groups.answer(oracle_groups.Groups("k", sort, top, operations=operations), data))
+            theirs = duckdb_rows(rows, GROUPED % order)[:top]
+            theirs = [row[:3] + [row[3] or fractions.Fraction(0)] + row[4:] for row in theirs]
+            wrong += [(sort, rows, mine, theirs)] if mine != theirs else []
+        news = [("sum", "v"), ("min", "v"), ("count", "v"), ("row-number", None)]
+        after, before = (cells_of(oracle_groups.answer(oracle_groups.Groups("k", news=n, only=True, exclusive=x), data))
+                         for n, x in ((news, False), (news[:1], True)))
+        mine = [a + b for a, b in zip(after, before)]
+        theirs = [[row[0] or fractions.Fraction(0)] + row[1:4] + [row[4] or fractions.Fraction(0)]
+                  for row in duckdb_rows(rows, RUNNING)]
+        wrong += [("running", rows, mine, theirs)] if mine != theirs else []
+    harness.ok(not wrong, "groups are what DuckDB gives", lambda: repr(wrong[:2]))
+
+
 def check_cases():
     """The hand-written answers of csv_cases.py against the model."""
     for case in GOOD:
@@ -310,5 +366,6 @@ check_pandas()
 check_numbers()
 check_notations()
 check_cases()
+check_groups()
 check_reach()
 harness.done()

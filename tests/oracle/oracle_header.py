@@ -3,7 +3,7 @@
 import re
 
 from oracle_notation import is_number_somewhere
-from oracle_request import TAKES_TEXT, positions
+from oracle_request import BY, TAKES_TEXT, positions
 from oracle_text import BadData, Unclear, Usage, strip
 
 UNCLEAR = object()                  # where a record would be, but the contract does not say which
@@ -51,7 +51,7 @@ def has_header(q, exprs, row, second):
             text in names and text != b"*" and not text.startswith(b":") and not _counts_columns(text, len(names))
             for _, text, _ in items):
         return True, "name"
-    chosen = by_number(q, exprs, items, len(names))
+    chosen = by_number(q, exprs, items, len(names), row)
     if not any(text == b"*" for _, text, _ in items) and (items or not q.sums_up() and any(e.tells() for e in exprs)):
         return bool(verdict_of(q, row, chosen)), "values"
     try:
@@ -68,7 +68,7 @@ def has_header(q, exprs, row, second):
     return bool(found if verdict is None else verdict), "values"
 
 
-def by_number(q, exprs, items, n):
+def by_number(q, exprs, items, n, row):
     """{column that is selected by number: are only numbers of use in it?}"""
     chosen = dict.fromkeys((k for e in exprs for k in e.numbers_at(n)), True)
     for operation, text, _ in items:
@@ -76,6 +76,8 @@ def by_number(q, exprs, items, n):
             found = positions(text, n) or [] if text != b"*" else []
         except Usage:
             continue
+        if operation == BY and any(looks(q, row.fields[k]) == "digits" for k in found):
+            raise Unclear("is a key that begins with a digit a name?")
         for k in found:
             chosen[k] = chosen.get(k, False) or operation not in TAKES_TEXT
     return chosen

@@ -11,7 +11,8 @@ from oracle_text import Unclear, Usage, strip
 
 ON_DEVICE = ("sum", "min", "max", "count", "mean", "range")
 OF_TEXT = ("text-min", "text-max", "count-distinct", "mode", "antimode")
-TAKES_TEXT = ("count", "first", "last") + OF_TEXT
+BY = "by"           # as an operation, that of the key columns
+TAKES_TEXT = ("count", "first", "last", BY) + OF_TEXT
 OPERATIONS = ON_DEVICE + ("first", "last") + OF_TEXT + QUANTILES + tuple(STATISTICS)
 TOTALS = ("sum", "min", "max", "count")
 RUNNING = TOTALS + ("mean", "var", "stddev")
@@ -66,6 +67,14 @@ class Request:
             if columns is not None:
                 for raw in _raw_sides(columns) if is_pair(operation, columns) else _raw_items(columns):
                     yield operation, _unquoted(raw), raw.startswith(b'"')
+
+    def keys(self, names, ncolumns):
+        """The key columns, 0-based; none without --by."""
+        return [k for o, text, quoted in self.items() if o == BY for k in resolve(text, quoted, names, ncolumns)]
+
+    def check(self, table, chosen, trouble):
+        """Raises Usage where these results cannot be printed as is asked; before any record is read. trouble: is
+        something else wrong, too?"""
 
     def pairs(self, operation, columns):
         """The items of one operation, two by two: ((text, quoted?), (text, quoted?))."""

@@ -4,6 +4,7 @@
 It stands on oracle.py and what is below that. A Scan says what the command line asks; answer() says what must come out,
 byte for byte, and which error ends it. Where the contract is silent the model raises Unclear.
 """
+import copy
 import decimal
 import fractions
 import re
@@ -36,10 +37,8 @@ class Scan(Request):
         for operation, text in self.news:
             if operation in RUNNING:
                 out += [b"--running-" + operation.encode(), text]
-            elif operation == "offsets":
-                out += [b"--offsets", text]
             else:
-                out.append(b"--byte-offset")
+                out += [b"--" + operation.encode()] + ([] if text is None else [text])
         if self.where is not None:
             out += [b"--where", self.where]
         return out + [b"--exclusive"] * self.exclusive + [b"--only"] * self.only
@@ -95,6 +94,11 @@ class Ratio(Total):
         return rounded(variance, root=self.operation == "stddev").encode()
 
 
+class RowNumber:
+    """Of a record among those of its group. The first is 1."""
+    number = 0
+
+
 class Offset:
     def __init__(self, expr):
         self.expr, self.kept, self.text = expr, 0, b""
@@ -126,6 +130,8 @@ def plan(q, table, rows, offsets):
     for operation, text in q.news:
         if operation == "offsets":
             columns.append((b"offset", Offset(next(offsets))))
+        elif operation == "row-number":
+            columns.append((b"row_number", RowNumber()))
         elif operation == "byte-offset":
             columns.append((b"byte_offset", None))
         else:
@@ -153,7 +159,8 @@ def chosen(operation, columns, q, table, rows):
         elif rows[0].shape:
             raise Unclear("'*' where the first record is ragged")
         else:
-            numeric = [k for k, f in enumerate(rows[0].fields) if not q.is_missing(f) and q.is_number(f)]
+            keys = q.keys(table.names, table.ncolumns)
+            numeric = [k for k, f in enumerate(rows[0].fields) if k not in keys and not q.is_missing(f) and q.is_number(f)]
             if not numeric:
                 raise BadData("no numeric column")
             yield from numeric
@@ -217,36 +224,40 @@ class _Printer:
 
 def scan(q, table, rows, trouble, where, columns):
     totals = [c for _, c in columns if isinstance(c, Total)]
-    offsets = [c for _, c in columns if isinstance(c, Offset)]
-    wanted = {t.field: t.as_number for t in totals}
+    conditions = [c.expr for _, c in columns if isinstance(c, Offset)]
+    wanted, keys, groups = {t.field: t.as_number for t in totals}, q.keys(table.names, table.ncolumns), {}
     left_out, printer = LeftOut(), _Printer(q, table.delimiter)
     if table.header:
         printer.put(table.header.raw, [name for name, _ in columns], table.header.end)
     for row in rows:
         try:
-            keep, truths = admit(q, table.names, row, where, [o.expr for o in offsets], left_out)
+            keep, truths = admit(q, table.names, row, where, conditions, left_out)
             pairs = pairs_of(q, table.names, row, wanted, left_out) if keep else {}
         except BadData as bad:
             return printer.answer(bad, left_out.notes())
         if keep:
-            printer.put(row.raw, step(q, row, columns, offsets, truths, pairs), row.end)
+            group = groups.setdefault(tuple(row.fields[k] for k in keys), [copy.copy(c) for _, c in columns])
+            printer.put(row.raw, step(q, row, group, truths, pairs), row.end)
     notes = oracle.header_notes(q, table)
     return printer.answer(trouble or left_out.too_much(q), left_out.notes() + notes)
 
 
-def step(q, row, columns, offsets, truths, pairs):
-    """Takes a record into the totals and offsets; its new cells."""
-    for offset, holds in zip(offsets, truths):
+def step(q, row, columns, truths, pairs):
+    """Takes a record into the totals and offsets of its group; its new cells."""
+    for offset, holds in zip([c for c in columns if isinstance(c, Offset)], truths):
         offset.text = b"%d" % offset.kept if holds else b""
         offset.kept += holds
-    totals = [c for _, c in columns if isinstance(c, Total)]
+    totals = [c for c in columns if isinstance(c, Total)]
     before = {id(t): t.text() for t in totals}
     for total in totals:
         if pairs[total.field] not in (None, "missing"):
             total.add(pairs[total.field])
     cells = []
-    for _, c in columns:
-        if isinstance(c, Total):
+    for c in columns:
+        if isinstance(c, RowNumber):
+            c.number += 1
+            cells.append(b"%d" % (c.number - q.exclusive))
+        elif isinstance(c, Total):
             cells.append(q.notation.printed(before[id(c)] if q.exclusive else c.text()))
         else:
             cells.append(c.text if c else b"%d" % row.offset)

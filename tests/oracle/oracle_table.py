@@ -101,7 +101,7 @@ class Table:
         if flat[0].blank and q.header != "no" and (not only_positions or q.news or q.header == "yes"
                                                    or not q.is_number(full.fields[0])):
             raise Unclear("a blank line where the header may be")
-        if flat[0].stray:
+        if full.stray:          # so how many columns there are is not known, nor what blank lines are
             raise self.trouble
         if flat[0].blank and self.trouble and q.header != "no":
             raise Unclear("a blank line, then an error")
@@ -196,9 +196,9 @@ class Table:
                 if isinstance(columns, BadData):
                     return out, columns
                 if columns is not None:
-                    n, open_end = len(rows[0].fields), ends_open(rows[0], self.delimiter)
-                    if names_of(rows[0]) == self.names:
-                        open_end |= self.open_end
+                    n = len(rows[0].fields)
+                    if names_of(rows[0]) != self.names:
+                        open_end = ends_open(rows[0], self.delimiter)
                     if n == 1:
                         rows = with_blanks[with_blanks.index(rows[0]):]
                     rows = [r for r in rows[1:] if n == 1 or not r.blank]
@@ -289,9 +289,13 @@ FOREIGN = re.compile(rb"\x1f\x8b|.\x2a\x4d\x18|\x28\xb5\x2f|BZh|\xfd7zXZ|PK|PAR1
                      rb"|\xfe\xff|[\s]*[\[{]", re.S)
 
 
+# Whole files that are the beginning of a magic number, and no text: of gzip, zstd and xz.
+PIECES = (b"\x1f", b"\x28\xb5", b"\x28\xb5\x2f", b"\xfd", b"\xfd7", b"\xfd7z", b"\xfd7zX", b"\xfd7zXZ")
+
+
 def seems_foreign(data):
     """May the program take it for another format: packed, UTF-16, JSON …?"""
-    if data in (b"\x1f", b"\x28\xb5", b"\x28\xb5\x2f"):
+    if data in PIECES:
         return True
     head = data[:4096]
     return FOREIGN.match(data) is not None or head.count(b"\0") * 8 > len(head)

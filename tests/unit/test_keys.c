@@ -319,7 +319,7 @@ static bool is_fold(const struct keys *k, size_t first, size_t end)
 	return keys_count(k) == n && !memcmp(&seen, &wanted, sizeof seen);
 }
 
-static const struct keys_wanted all_counts = {true, 0};
+static const struct keys_wanted all_counts = {.counts = true};
 
 /* combine(a, b), of folds that have combined nothing yet. */
 static void test_identity(void)
@@ -413,7 +413,7 @@ static void test_limit(void)
 	moment_keys.combine(c, all);
 	n = keys_count(c);
 	for (uint64_t most = n - 1; most <= n; most++) {
-		struct keys_wanted wanted = {true, most};
+		struct keys_wanted wanted = {.counts = true, .nmost = most};
 		a = fold_new(0, NVALUES / 2, wanted);
 		b = fold_new(NVALUES / 2, NVALUES, wanted);
 		moment_keys.combine(b, a);
