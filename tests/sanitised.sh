@@ -7,8 +7,9 @@
 #
 #   cli/faults             makes malloc fail, which a sanitizer replaces
 #   cli/memory, cli/bombs  measure memory, of which a sanitizer takes a multiple
-#   cli/signal_handling    thread: the sanitizer delays signals; address: its leak detection hangs in a
-#                          process that is stopped, so it runs without
+#   cli/signal_handling, cli/progress
+#                          thread: the sanitizer delays signals; address: its leak detection hangs in a
+#                          process that is stopped, so they run without
 #   lint, cli/documentation, cli/bench, cli/draw    run little or nothing of the program
 #
 # valgrind is 50 times as slow: only the C tests, the fuzzers' harnesses over their seeds, 150 cases of
@@ -31,7 +32,7 @@ GPUSTAT_TEST_CASES=${GPUSTAT_TEST_CASES-300}
 export GPUSTAT_TEST_CASES
 short='tests/cli/regressions.py tests/cli/messages.py tests/cli/where.py'
 
-left_out='cli/(faults|memory|bombs|bench|draw|documentation|signal_handling)|lint/'
+left_out='cli/(faults|memory|bombs|bench|draw|documentation|signal_handling|progress)|lint/'
 
 # The tests of this build, but for those that match $1.
 tests_without() {
@@ -57,7 +58,7 @@ sanitised_address() {
 	build address '-g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined'
 	options=allocator_may_return_null=1:detect_stack_use_after_return=1
 	result=0
-	ASAN_OPTIONS=$options:detect_leaks=0 check TESTS=tests/cli/signal_handling.py || result=1
+	ASAN_OPTIONS=$options:detect_leaks=0 check TESTS="tests/cli/signal_handling.py tests/cli/progress.py" || result=1
 	ASAN_OPTIONS=$options check \
 		TESTS="$(tests_without "$left_out")" ||
 		result=1

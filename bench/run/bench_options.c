@@ -28,7 +28,7 @@ static const struct option_row rows[] = {
 #define OPTION(id, letter, name, argument, words, commands, help) \
 	{letter, name, argument, words, commands, help},
 #include "bench/run/bench_options.def"
-	OPTION_ABOUT_ROWS,
+	OPTION_ABOUT_ROWS("print this and exit"),
 };
 #define NROWS (sizeof rows / sizeof *rows)
 

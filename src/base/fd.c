@@ -11,6 +11,13 @@
 
 #define PIPE_NBYTES (1024 * 1024)
 
+_Atomic uint64_t fd_nbytes_read;
+
+void fd_note_read(ssize_t nbytes)
+{
+	atomic_fetch_add_explicit(&fd_nbytes_read, (uint64_t)nbytes, memory_order_relaxed);
+}
+
 bool fd_may_retry(int fd, short events)
 {
 	struct pollfd p = {.fd = fd, .events = events};

@@ -5,13 +5,22 @@
 #ifndef GPUSTAT_FD_H
 #define GPUSTAT_FD_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* After a read or a write of fd that has failed with errno: whether it is to be called again. With
  * O_NONBLOCK set, waits for events (of poll) before. Keeps errno if it returns false. */
 bool fd_may_retry(int fd, short events);
+
+/* The bytes of input files that have been read, packed or not: how far a pass over the input is. Of
+ * ranges, those that have been handed out to be read. Any thread. */
+extern _Atomic uint64_t fd_nbytes_read;
+
+/* Adds to fd_nbytes_read. */
+void fd_note_read(ssize_t nbytes);
 
 /* read(), which waits for at least one byte or the end. Returns -1 with errno set at an error. */
 ssize_t fd_read(int fd, void *to, size_t nbytes);

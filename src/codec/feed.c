@@ -126,6 +126,7 @@ static enum status read_next(struct feed *f, void *to, size_t capacity, size_t *
 	} while (n < 0 && may_retry(f));
 	if (n < 0)
 		return fault_set(fault, STATUS_READ, errno, NULL);
+	fd_note_read(n);
 	*nbytes = (size_t)n;
 	f->at_end = n == 0;
 	return STATUS_OK;

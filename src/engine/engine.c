@@ -117,6 +117,15 @@ static void close_workers(struct worker_thread *t)
 			t->slots[i].ops->close(t->slots[i].worker);
 }
 
+static void run_worker(struct worker_thread *t)
+{
+	if (!open_workers(t))
+		return;
+	atomic_fetch_add(&t->pool->nworking, 1);
+	worker_thread_run(t);
+	atomic_fetch_sub(&t->pool->nworking, 1);
+}
+
 static void *thread_main(void *argument)
 {
 	struct worker_thread *t = argument;
@@ -127,8 +136,7 @@ static void *thread_main(void *argument)
 		return NULL;
 	if (has_work(t, woken, &fault)) {
 		replace_other(t);
-		if (open_workers(t))
-			worker_thread_run(t);
+		run_worker(t);
 	}
 	close_workers(t);
 	leave(t);

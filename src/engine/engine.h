@@ -28,6 +28,10 @@ struct worker_pool {
 	bool has_core;    /* the pool's first thread needs none to end: a core is free for it */
 	const char *note; /* for --verbose, after the number of threads; NULL: none */
 
+	/* While it runs; may be read by any thread. */
+	atomic_int nworking; /* threads whose workers are open */
+	atomic_bool failed;  /* a GPU failed or was not there: a CPU works in its place */
+
 	/* Results, for --verbose. */
 	uint64_t nbytes, nchunks;
 	struct fault open_fault; /* why a worker could not be opened, or STATUS_OK */

@@ -329,6 +329,7 @@ enum status worker_thread_use_cpu(struct worker_thread *t, struct work_slot *slo
 	if (first->status == STATUS_OK)
 		*first = *fault;
 	pthread_mutex_unlock(&t->engine->lock);
+	pool->failed = true;
 	slot->ops = &worker_cpu;
 	slot->worker = NULL;
 	return worker_cpu.open(&slot->worker, t->engine->plan, &pool->setup, fault);

@@ -190,6 +190,31 @@ uint64_t input_nbytes_left(const struct input *in)
 	return total;
 }
 
+const char *input_codec(const struct input *in, int file)
+{
+	const struct codec *codec = in->sources[file].codec;
+
+	return codec ? codec->name : NULL;
+}
+
+uint64_t input_file_nbytes_stored(const struct input *in, int file)
+{
+	return source_nbytes_stored(&in->sources[file]);
+}
+
+uint64_t input_nbytes_stored(const struct input *in)
+{
+	uint64_t total = 0;
+
+	for (int i = 0; i < in->nsources; i++) {
+		uint64_t nbytes = input_file_nbytes_stored(in, i);
+		if (nbytes == UINT64_MAX)
+			return UINT64_MAX;
+		total += nbytes;
+	}
+	return total;
+}
+
 bool input_is_repeatable(const struct input *in)
 {
 	for (int i = 0; i < in->nsources; i++)

@@ -108,6 +108,15 @@ void input_set_prompt(struct input *in);
 /* The length of all files that will be read if they are plain, else UINT64_MAX. */
 uint64_t input_nbytes_left(const struct input *in);
 
+/* Of one file: the format in which it is compressed, NULL if it is not, or has not been opened yet; and its
+ * bytes as they are stored, UINT64_MAX if it is not plain. */
+const char *input_codec(const struct input *in, int file);
+uint64_t input_file_nbytes_stored(const struct input *in, int file);
+
+/* The bytes of all files as they are stored, packed or not, if they are plain, else UINT64_MAX.
+ * fd_nbytes_read grows to this. */
+uint64_t input_nbytes_stored(const struct input *in);
+
 /* Whether all files are plain, compressed or not: they can be read a second time. */
 bool input_is_repeatable(const struct input *in);
 

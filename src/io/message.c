@@ -6,11 +6,15 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -28,6 +32,161 @@ void message_program(const char *name)
 	program = name;
 }
 
+/* ---- a line that is rewritten ---- */
+
+#define ERASE "\r\033[K"
+#define LINE_NBYTES 1024
+#define LINE_WIDTH 80 /* of a terminal that does not tell its own */
+#define PATIENCE_MS 100
+
+/* Signal handlers use it, too: lock-free atomics only. */
+static struct {
+	atomic_bool taken; /* a lock */
+	atomic_bool allowed, shown, catches;
+} line;
+
+/* Waits for the lock, but not for long: the thread that holds it may be the one that a signal interrupted,
+ * or be writing to a terminal that is stopped. Async-signal-safe. */
+static bool line_take(void)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+
+	for (int i = 0; i < PATIENCE_MS; i++) {
+		if (!atomic_exchange(&line.taken, true))
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+static void line_release(bool taken)
+{
+	if (taken)
+		line.taken = false;
+}
+
+/* Async-signal-safe, as all that calls only such functions. */
+static void write_stderr(const char *text, size_t nbytes)
+{
+	if (write(STDERR_FILENO, text, nbytes) < 0)
+		return; /* nothing can be done */
+}
+
+static void line_erase(void)
+{
+	if (atomic_exchange(&line.shown, false))
+		write_stderr(ERASE, strlen(ERASE));
+}
+
+/* Has `handler` handle the signal once, unless it is ignored. */
+static void line_catch(int number, void (*handler)(int))
+{
+	struct sigaction before, action = {.sa_handler = handler,
+					   .sa_flags = SA_RESETHAND | SA_NODEFER | SA_RESTART};
+
+	sigemptyset(&action.sa_mask);
+	if (sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+		sigaction(number, &action, NULL);
+}
+
+/* A signal handler: takes the line away, and has the signal do what it does by default. Only one that stops
+ * the process comes back. */
+static void line_end_and_pass_on(int number)
+{
+	int error = errno;
+	bool taken = line_take();
+
+	line_erase();
+	pthread_kill(pthread_self(), number);
+	line_catch(number, line_end_and_pass_on);
+	line_release(taken);
+	errno = error;
+}
+
+static void line_catch_signals(void)
+{
+	static const int numbers[] = {SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGTSTP};
+
+	if (atomic_exchange(&line.catches, true))
+		return;
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		line_catch(numbers[i], line_end_and_pass_on);
+}
+
+bool message_can_rewrite(void)
+{
+	const char *kind = getenv("TERM");
+
+	return isatty(STDERR_FILENO) && kind && *kind && strcmp(kind, "dumb") != 0;
+}
+
+/* A process in the background leaves the terminal to the one in the foreground. */
+static bool is_in_background(void)
+{
+	pid_t group = tcgetpgrp(STDERR_FILENO);
+
+	return group >= 0 && group != getpgrp();
+}
+
+/* So many bytes of ASCII fit in a line. The last column stays empty: some terminals go on to the next line
+ * behind it. */
+static size_t line_width(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || size.ws_col == 0)
+		return LINE_WIDTH - 1;
+	return size.ws_col - 1u < LINE_NBYTES ? size.ws_col - 1u : LINE_NBYTES;
+}
+
+static void line_rewrite(const char *text)
+{
+	char bytes[LINE_NBYTES + 32];
+	int n;
+
+	if (is_in_background())
+		return;
+	line_catch_signals();
+	n = snprintf(bytes, sizeof bytes, "\r%.*s\033[K", (int)line_width(), text);
+	line.shown = true;
+	write_stderr(bytes, (size_t)n);
+}
+
+void message_line_begin(void)
+{
+	line.allowed = true;
+}
+
+void message_line(const char *text, bool rewrite)
+{
+	char whole[LINE_NBYTES];
+	int n = snprintf(whole, sizeof whole - 1, "%s: %s", program, text);
+
+	if (n < 0 || !line_take())
+		return;
+	if (line.allowed && rewrite) {
+		line_rewrite(whole);
+	} else if (line.allowed) {
+		strcat(whole, "\n");
+		write_stderr(whole, strlen(whole));
+	}
+	line_release(true);
+}
+
+void message_line_end(void)
+{
+	bool taken;
+
+	if (!line.allowed)
+		return;
+	taken = line_take();
+	line.allowed = false;
+	line_erase();
+	line_release(taken);
+}
+
+/* ---- messages ---- */
+
 /* Begins a message. stderr becomes line-buffered, so that lines of processes that share a log stay
  * whole. */
 static void print_program(void)
@@ -38,6 +197,7 @@ static void print_program(void)
 	if (!is_buffered)
 		setvbuf(stderr, buffer, _IOLBF, sizeof buffer);
 	is_buffered = true;
+	message_line_end();
 	fprintf(stderr, "%s: ", program);
 }
 
@@ -282,8 +442,10 @@ static void print_progress(int number)
 	uint64_t ns = (uint64_t)((clock_s() - progress.begin_s) * 1e9);
 	int error = errno;
 	char text[256], *to = text;
+	bool taken = line_take();
 
 	(void)number;
+	line_erase();
 	to = write_words(write_words(to, program), ": ");
 	to = decimal_write_u64(to, done);
 	to = write_words(to, " bytes");
@@ -295,8 +457,8 @@ static void print_progress(int number)
 	to = decimal_write(write_words(to, " in "), (int128)(ns / 1000000), 3);
 	to = decimal_write(write_words(to, " s: "), (int128)(ns ? done * 100 / ns : 0), 2);
 	to = write_words(to, " GB/s\n");
-	if (write(STDERR_FILENO, text, (size_t)(to - text)) < 0)
-		to = text; /* nothing can be done */
+	write_stderr(text, (size_t)(to - text));
+	line_release(taken);
 	errno = error;
 }
 

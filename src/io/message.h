@@ -44,6 +44,22 @@ void message_padded(const char *file);
  * first call; later calls only set the total. done: static storage. all: UINT64_MAX: unknown. */
 void message_progress(const _Atomic uint64_t *done, uint64_t all);
 
+/* ---- a line about a run that goes on ---- */
+
+/* Whether standard error is a terminal on which a line can be rewritten. */
+bool message_can_rewrite(void);
+
+/* Allows message_line. Every other message, and message_line_end, takes the line away and forbids it. */
+void message_line_begin(void);
+
+/* Shows text behind the program's name, in place of the text before; cut to the terminal's width. Does
+ * nothing while the program is in the background, or where another thread has not been able to write for
+ * a while. From the first call on, the line is taken away before a signal ends or stops the process.
+ * rewrite: false: prints a whole line that stays. */
+void message_line(const char *text, bool rewrite);
+
+void message_line_end(void);
+
 /* Prints one line, for --verbose. */
 void message_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -54,6 +54,7 @@ static enum status read_fd(struct source *s, char *to, size_t capacity, size_t *
 
 	if (n < 0)
 		return fault_set(fault, STATUS_READ, errno, NULL);
+	fd_note_read(n);
 	*nbytes = (size_t)n;
 	return STATUS_OK;
 }
@@ -365,6 +366,7 @@ enum status source_open(struct source *s, struct fault *fault)
 		return source_fail(s, fault, STATUS_IS_OUTPUT, 0);
 	s->is_plain = is_plain(&st);
 	s->size = st.st_size;
+	s->start = is_stdin(s) ? lseek(s->fd, 0, SEEK_CUR) : 0;
 	fd_widen_pipe(s->fd);
 	status = begin_decoding(s, fault);
 	if (status == STATUS_OK && matches(s, 0, "\xef\xbb\xbf", 3, &status, fault))
@@ -417,6 +419,7 @@ void source_make_ranged(struct source *s)
 	s->ranged = true;
 	s->position = now - (off_t)(s->end - s->begin);
 	s->size = s->size > s->position ? s->size : s->position;
+	fd_note_read(-(ssize_t)(s->end - s->begin)); /* it is read again */
 	s->begin = s->end = 0;
 	if (s->fd == STDIN_FILENO)
 		lseek(s->fd, s->size, SEEK_SET);
@@ -430,6 +433,7 @@ size_t source_cut_range(struct source *s, size_t capacity, off_t *position)
 	*position = s->position;
 	s->position += (off_t)nbytes;
 	s->at_end = s->position == s->size;
+	fd_note_read((ssize_t)nbytes);
 	atomic_fetch_add(&s->nusers, 1);
 	return nbytes;
 }
@@ -477,6 +481,18 @@ uint64_t source_nbytes(const struct source *s)
 	if (s->state == SOURCE_OPEN)
 		return s->packed || !s->is_plain ? UINT64_MAX : (uint64_t)s->size;
 	if (s->state == SOURCE_CLOSED || is_stdin(s) || stat(s->path, &st) || !is_plain(&st))
+		return UINT64_MAX;
+	return (uint64_t)st.st_size;
+}
+
+uint64_t source_nbytes_stored(const struct source *s)
+{
+	struct stat st;
+
+	if (s->state != SOURCE_UNOPENED)
+		return s->is_plain ? (uint64_t)(s->size > s->start ? s->size - s->start : 0)
+				   : UINT64_MAX;
+	if (is_stdin(s) || stat(s->path, &st) || !is_plain(&st))
 		return UINT64_MAX;
 	return (uint64_t)st.st_size;
 }

@@ -46,6 +46,7 @@ struct source {
 	bool is_plain;  /* a regular file whose size can be trusted */
 	bool ranged;    /* a plain file, read in ranges */
 	off_t size;     /* of the file when it was opened */
+	off_t start;    /* where reading began: standard input may have been read before */
 	off_t position; /* ranged: of the next byte */
 };
 
@@ -133,6 +134,10 @@ enum status source_read_range(struct source *s, off_t position, const struct chu
 
 /* Whether this is a plain file, opened or not: it can be read again. */
 bool source_is_plain(const struct source *s);
+
+/* The bytes of a plain file that fd_nbytes_read counts, packed or not, once it has been read. UINT64_MAX:
+ * it is no plain file. */
+uint64_t source_nbytes_stored(const struct source *s);
 
 /* The length of a plain file, opened or not. UINT64_MAX: unknown, or no plain file. */
 uint64_t source_nbytes(const struct source *s);

@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "io/output.h"
 #include "io/table_json.h"
+#include "io/table_markdown.h"
 
 #define TEXT_WIDTH_MAX 100
 #define CELL_WIDTH_MAX 24 /* of a text in a column of numbers: longer ones are cut */
@@ -192,6 +193,10 @@ enum status table_print(const struct table *t, enum format format, struct fault 
 		print_rows(out, t, '\t', true, print_tsv_cell);
 	else if (format == FORMAT_JSON)
 		status = table_print_json(t, out);
+	else if (format == FORMAT_NDJSON)
+		status = table_print_ndjson(t, out);
+	else if (format == FORMAT_MARKDOWN)
+		table_print_markdown(t, out);
 	else if (format == FORMAT_TABLE)
 		status = print_table(out, t);
 	else

@@ -11,7 +11,10 @@
 #include "base/status.h"
 #include "csv/field.h"
 
-enum format { FORMAT_AUTO, FORMAT_PLAIN, FORMAT_CSV, FORMAT_TSV, FORMAT_JSON, FORMAT_TABLE };
+enum format {
+	FORMAT_AUTO, FORMAT_PLAIN, FORMAT_CSV, FORMAT_TSV, FORMAT_JSON, FORMAT_NDJSON, FORMAT_TABLE,
+	FORMAT_MARKDOWN
+};
 
 struct cell {
 	char *text; /* owned by the table; "": no value, null in JSON if is_number */

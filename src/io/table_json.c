@@ -175,3 +175,17 @@ enum status table_print_json(const struct table *t, FILE *out)
 	free_keys(keys, t->ncolumns);
 	return STATUS_OK;
 }
+
+enum status table_print_ndjson(const struct table *t, FILE *out)
+{
+	struct key *keys = make_keys(t);
+
+	if (!keys)
+		return STATUS_NO_MEMORY;
+	for (size_t i = 0; i < t->nrows; i++) {
+		print_object(out, keys, t->cells + i * t->ncolumns, t->ncolumns);
+		putc('\n', out);
+	}
+	free_keys(keys, t->ncolumns);
+	return STATUS_OK;
+}

@@ -14,4 +14,7 @@
  * there twice. JSON is UTF-8: any other byte prints as U+FFFD. Errors: STATUS_NO_MEMORY. */
 enum status table_print_json(const struct table *t, FILE *out);
 
+/* The same objects, one a line, and no list. */
+enum status table_print_ndjson(const struct table *t, FILE *out);
+
 #endif

@@ -54,16 +54,22 @@ static enum status fail_unknown(const struct parser *p, const char *typed, size_
 
 /* ---- parsing ---- */
 
+/* typed: row->name itself where the letter was typed. */
 static enum status handle(const struct parser *p, const struct option_row *row, const char *typed,
 			  const char *argument)
 {
+	static const enum option_about about_rows[] = {ABOUT_BASH, ABOUT_HELP, ABOUT_VERSION};
 	size_t index = (size_t)(row - p->table->rows);
-	int about = (int)(p->table->nrows - index), word = 0;
+	size_t first = p->table->nrows - sizeof about_rows / sizeof *about_rows;
+	int about, word = 0;
 
-	if (about > ABOUT_BASH)
+	if (index < first)
 		return p->table->handle(p->options, index, typed, argument, p->fault);
+	about = (int)about_rows[index - first];
 	if (about == ABOUT_BASH)
 		word = option_find_word(row, argument, strlen(argument), p->fault);
+	if (about == ABOUT_HELP && typed == row->name && p->table->print_brief_help)
+		about = ABOUT_BRIEF_HELP;
 	if (word >= 0 && about + word > (int)*p->about)
 		*p->about = (enum option_about)(about + word);
 	return word < 0 ? STATUS_USAGE : STATUS_OK;
@@ -242,6 +248,8 @@ bool option_print_about(const struct option_table *table, enum option_about abou
 {
 	if (about == ABOUT_HELP)
 		table->print_help();
+	else if (about == ABOUT_BRIEF_HELP)
+		table->print_brief_help();
 	else if (about == ABOUT_VERSION)
 		print_version(table);
 	else if (about != ABOUT_NOTHING)

@@ -30,15 +30,17 @@ struct option_row {
 };
 
 /* The last rows of every table. option_parse itself handles them. */
-#define OPTION_ABOUT_ROWS \
+#define OPTION_ABOUT_ROWS(help_words) \
 	{0, "completion", "SHELL", "bash, zsh, fish", ~0u, \
 	 "print completion for bash, zsh or fish, and exit"}, \
-	{'h', "help", "", "", ~0u, "print this and exit"}, \
+	{'h', "help", "", "", ~0u, help_words}, \
 	{'V', "version", "", "", ~0u, "print the version and what was built in, and exit"}
 
-/* What to print instead of running; the greatest given counts. In the order of OPTION_ABOUT_ROWS,
- * from the last one, and of completion's words. */
-enum option_about { ABOUT_NOTHING, ABOUT_VERSION, ABOUT_HELP, ABOUT_BASH, ABOUT_ZSH, ABOUT_FISH };
+/* What to print instead of running; the greatest given counts. The shells are in the order of completion's
+ * words. */
+enum option_about {
+	ABOUT_NOTHING, ABOUT_VERSION, ABOUT_BRIEF_HELP, ABOUT_HELP, ABOUT_BASH, ABOUT_ZSH, ABOUT_FISH
+};
 
 struct option_table {
 	const char *program;
@@ -50,6 +52,7 @@ struct option_table {
 	enum status (*handle)(void *options, size_t row, const char *typed, const char *argument,
 			      struct fault *fault);
 	void (*print_help)(void);
+	void (*print_brief_help)(void); /* for -h; NULL: print_help */
 	void (*print_libraries)(void); /* for --version */
 };
 

@@ -14,6 +14,7 @@
 #include "codec/inflate.h"
 #include "number/decimal.h"
 #include "number/decimal_text.h"
+#include "query/help.h"
 #include "query/options_check.h"
 #include "simd/simd.h"
 
@@ -32,9 +33,10 @@ enum option_id {
 static const struct option_row rows[] = {
 #define OPERATION(id, kind, name, argument, title, needs, value, help) \
 	{0, name, argument, "", 0, help},
+#include "query/options.def"
 #define OPTION(id, letter, name, argument, words, help) {letter, name, argument, words, 0, help},
 #include "query/options.def"
-	OPTION_ABOUT_ROWS,
+	OPTION_ABOUT_ROWS("print this and exit; -h: the most used options"),
 };
 #define NROWS (sizeof rows / sizeof *rows)
 
@@ -88,33 +90,7 @@ bool operation_takes_text(enum operation operation)
 	return needs != 0 && (needs & ~(unsigned)(MOMENTS_OF_TEXT | MOMENT_ENDS)) == 0;
 }
 
-/* ---- help ---- */
-
-static void print_rows(size_t first, size_t end)
-{
-	for (size_t i = first; i < end; i++) {
-		option_print_row(&rows[i], 20);
-		putchar('\n');
-	}
-}
-
-static void print_help(void)
-{
-	printf("Usage: gpustat [OPTION]... [FILE]...\n"
-	       "Reduce and scan numeric columns of CSV, exactly. With no FILE, or when FILE is -,\n"
-	       "read standard input; gzip is recognised. With no operation, summarise every\n"
-	       "column.\n"
-	       "\nOperations:\n");
-	print_rows(0, NOPERATIONS);
-	printf("\nOptions:\n");
-	print_rows(NOPERATIONS, NROWS);
-	printf("\nCOLS is a comma-separated list of header names, numbers (3), colN, :N, ranges\n"
-	       "(2-4, 2-, -4), or * for every numeric column; \"a,b\" quotes a name.\n"
-	       "PAIRS is a list of two columns each, with a colon between: x:y,2:3.\n"
-	       "EXPR: status >= 500 and not (method = \"GET\" or seconds is missing)\n"
-	       "\nExit status: 0 done, 1 bad data or failed input or output, 2 wrong usage.\n"
-	       "Not the GPU monitor of the same name. Full manual: man gpustat\n");
-}
+/* ---- about ---- */
 
 static void print_codec(const char *name, const char *version)
 {
@@ -324,6 +300,9 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 	case OPTION_FORMAT:
 		o->format = (enum format)word;
 		break;
+	case OPTION_EXPLAIN:
+		o->explain = true;
+		break;
 	case OPTION_COLUMNS:
 		o->columns = true;
 		break;
@@ -335,6 +314,9 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 		return set_memory(o, argument, fault);
 	case OPTION_THREADS:
 		return option_number(&rows[id], argument, MAX_THREADS, &o->nthreads, fault);
+	case OPTION_PROGRESS:
+		o->progress = (enum progress)word;
+		break;
 	case OPTION_ALL:
 		o->all = true;
 		break;
@@ -439,7 +421,8 @@ const struct option_table options_table = {
 	.rows = rows,
 	.nrows = NROWS,
 	.handle = handle,
-	.print_help = print_help,
+	.print_help = help_print,
+	.print_brief_help = help_print_brief,
 	.print_libraries = print_libraries,
 };
 

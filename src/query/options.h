@@ -28,6 +28,7 @@ enum operation_kind {
 };
 
 enum header_mode { HEADER_AUTO, HEADER_YES, HEADER_NO };
+enum progress { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
 enum device { DEVICE_AUTO, DEVICE_CPU, DEVICE_GPU, DEVICE_ALL };
 
 /* How many values may be left out: at most `most` of them, or most / 10^nplaces percent. */
@@ -77,8 +78,10 @@ struct options {
 	int nthreads;      /* 0: as many as there are cores to run on */
 	size_t chunk_nbytes; /* 0: the workers' own choice; tests set it down to 1 */
 	bool all; /* the summary has what is costly, too */
+	bool explain; /* say what would be done instead of doing it */
 	bool columns; /* print their names instead of a result */
 	bool verbose;
+	enum progress progress;
 	enum option_about about;
 	int npaths;
 	const char *const *paths; /* "-": standard input; at least one */

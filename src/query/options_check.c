@@ -176,6 +176,8 @@ static enum status check_groups(struct options *o, struct fault *fault)
 
 static enum status check_columns(const struct options *o, struct fault *fault)
 {
+	if (o->explain)
+		return option_fault(fault, "--columns prints names, --explain what would be done: not both");
 	if (o->nuses || o->where || o->by || o->format != FORMAT_AUTO)
 		return option_fault(fault, "--columns prints names, a line each: no operation and no "
 				    "--format goes with it");

@@ -343,6 +343,28 @@ static const char *device_name(const struct worker_pool *p, char *text, size_t n
 	return text;
 }
 
+/* Whether CPUs do the pool's work: perhaps in place of a GPU that has failed. */
+static bool is_of_cpus(const struct worker_pool *p)
+{
+	return p->ops == &worker_cpu || p->failed;
+}
+
+void devices_at_work(const struct device_choice *devices, char *text, size_t nbytes)
+{
+	const struct worker_pool *end = devices->pools + devices->npools;
+	size_t used = 0;
+	int ncpus = 0;
+
+	for (const struct worker_pool *p = devices->pools; p < end; p++)
+		ncpus += is_of_cpus(p) ? p->nworking : 0;
+	if (ncpus)
+		used = (size_t)snprintf(text, nbytes, "%d CPU thread%s", ncpus, ncpus == 1 ? "" : "s");
+	for (const struct worker_pool *p = devices->pools; p < end; p++)
+		if (!is_of_cpus(p) && p->nworking && used < nbytes)
+			used += (size_t)snprintf(text + used, nbytes - used, "%sgpu:%d",
+						 used ? ", " : "", p->setup.device);
+}
+
 void devices_report_failures(const struct device_choice *devices)
 {
 	char name[128];

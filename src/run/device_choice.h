@@ -28,6 +28,9 @@ enum status devices_choose(struct device_choice *devices, const struct options *
 			   const struct query *query, const struct input *input,
 			   struct fault *fault);
 
+/* Writes which devices work now: `2 CPU threads, gpu:0`; nothing if none does. Any thread. */
+void devices_at_work(const struct device_choice *devices, char *text, size_t nbytes);
+
 /* Warns on stderr of each GPU that failed during the run. CPUs have done its work correctly. */
 void devices_report_failures(const struct device_choice *devices);
 

@@ -27,7 +27,9 @@
 #include "query/query.h"
 #include "query/remedy.h"
 #include "run/device_choice.h"
+#include "run/explain.h"
 #include "run/left_out.h"
+#include "run/progress.h"
 
 /* What one pass over the input owns. */
 struct run {
@@ -64,15 +66,16 @@ static enum status find_ranks(struct run *r, struct fault *fault);
 
 static enum status print_result(struct run *r, struct fault *fault)
 {
+	bool emits = r->query.plan.emits;
 	struct table table;
-	enum status status;
+	enum status status = emits || r->query.plan.nkeys ? STATUS_OK : find_ranks(r, fault);
 
-	if (r->query.plan.emits)
+	progress_end();
+	if (emits)
 		return STATUS_OK; /* the engine has printed the records */
 	if (r->query.plan.nkeys)
 		return group_result_print(&r->query, &r->total.partial, &r->sort, r->options.top,
 					  r->options.format, fault);
-	status = find_ranks(r, fault);
 	if (status == STATUS_OK)
 		status = result_table(&r->query, &r->total.partial, r->ranks, &table, fault);
 	if (status != STATUS_OK)
@@ -173,6 +176,7 @@ static enum status fold_input(struct run *r, struct fault *fault)
 	if (status == STATUS_OK) {
 		prepare_values(r);
 		message_progress(&engine_nbytes_begun, input_nbytes_left(r->input));
+		progress_pass(input_nbytes_stored(r->input), &r->devices);
 		status = engine_run(&r->query.plan, r->input, r->devices.pools, r->devices.npools,
 				    &r->total, !r->careful && r->is_repeatable, &r->all_ended,
 				    fault);
@@ -182,14 +186,30 @@ static enum status fold_input(struct run *r, struct fault *fault)
 	return status;
 }
 
+/* Says what would be done with the input, which has been opened. */
+static enum status explain(struct run *r, struct fault *fault)
+{
+	const struct explained e = {&r->options, &r->query, r->input, &r->devices};
+	enum status status = devices_choose(&r->devices, &r->options, &r->query, r->input, fault);
+
+	if (status == STATUS_OK)
+		status = explain_print(&e, fault);
+	return status == STATUS_OK ? output_close(fault) : status;
+}
+
 static enum status process(struct run *r, struct fault *fault)
 {
 	double begin_s = clock_s();
 	enum status status = open_input(r, fault);
 
 	if (status == STATUS_OK && r->options.columns) {
+		progress_end();
 		result_columns(&r->query);
 		return output_close(fault);
+	}
+	if (status == STATUS_OK && r->options.explain) {
+		progress_end();
+		return explain(r, fault);
 	}
 	if (status == STATUS_OK)
 		status = fold_input(r, fault);
@@ -220,7 +240,7 @@ static struct run *pass_again(const struct run *first, size_t column, enum statu
 	r->searched = column;
 	if (first->stdin_offset >= 0)
 		lseek(STDIN_FILENO, first->stdin_offset, SEEK_SET);
-	engine_nbytes_begun = 0;
+	engine_nbytes_begun = fd_nbytes_read = 0;
 	*status = open_input(r, fault);
 	if (*status == STATUS_OK)
 		*status = fold_input(r, fault);
@@ -246,6 +266,7 @@ static enum status search_column(const struct run *first, size_t c, struct ranks
 		status = values_search_end_pass(
 			&search, moments_cell(&r->total.partial.columns[c].moments, CELL_VALUES),
 			ranks_nthreads(&r->query));
+		progress_pass_end();
 		total_free(&r->total);
 		query_free(&r->query);
 		input_close(r->input);
@@ -293,6 +314,7 @@ static enum status run(struct run *r, int argc, char **argv, struct fault *fault
 		return fault_set(fault, STATUS_USAGE, 0, "usage: gpustat [OPTION]... [FILE]...: "
 							 "no operation, and nothing to read");
 	r->stdin_offset = lseek(STDIN_FILENO, 0, SEEK_CUR);
+	progress_begin(&r->options);
 	return process(r, fault);
 }
 
@@ -318,7 +340,7 @@ static enum status run_again(struct run *r, const struct run *before, struct fau
 	if (before->stdin_offset >= 0)
 		lseek(STDIN_FILENO, before->stdin_offset, SEEK_SET);
 	memset(fault, 0, sizeof *fault);
-	engine_nbytes_begun = 0;
+	engine_nbytes_begun = fd_nbytes_read = 0;
 	return process(r, fault);
 }
 

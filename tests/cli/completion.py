@@ -69,7 +69,7 @@ def check_bash(tool, script):
     completes(["bash", "fish", "zsh"], "--completion", "=")
     completes(["json"], "--format", "=", "j")
     if tool == "gpustat":
-        completes("auto plain csv tsv json table".split(), "--format", "")
+        completes("auto plain csv tsv json ndjson table markdown".split(), "--format", "")
         completes("auto cpu gpu all".split(), "--sum=1", "--device", "")
         completes("error skip".split(), "--invalid", "=")
         completes([], "")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The documents say what the program does: --help, the man page and the README's examples."""
 import glob
+import gzip
 import os
 import re
 import shutil
@@ -100,8 +101,7 @@ def readme_blocks(text):
 
 
 def man_blocks(text):
-    """The literal displays of the man page's EXAMPLES, with roff's escapes undone."""
-    text = text[text.index(".Sh EXAMPLES"):]
+    """The man page's literal displays, with roff's escapes undone."""
     for body in re.findall(r"^\.Bd -literal[^\n]*\n(.*?)^\.Ed", text, re.M | re.S):
         for escape, plain in (("\\-", "-"), ("\\(aq", "'"), ("\\(dq", '"'), ("\\&", ""), ("\\e", "\\")):
             body = body.replace(escape, plain)
@@ -149,10 +149,56 @@ def check_examples(name, path, find_blocks):
     harness.ok(ran > 0, "%s has examples that run" % name)
 
 
+def check_help():
+    """-h is one screen; --help has every option once, in groups, each with an example; the examples run."""
+    whole, brief = (harness.run([option]).out.decode("utf-8") for option in ("--help", "-h"))
+    options = harness.run(["--completion=fish"]).out.decode("utf-8")
+    names = re.findall(r"^complete -c gpustat -l (\S+)", options, re.M)
+    rows = [re.findall(r"^  (?:-\w,|   ) --(\S+) .*$", text, re.M) for text in (whole, brief)]
+    names = sorted(set("pNN" if re.match(r"p\d", name) else name for name in names))
+    harness.is_(sorted(rows[0]), names, "--help has each option once")
+    harness.ok(len(rows[1]) >= 12 and set(brief.split("\n")[6:-3]) <= set(whole.split("\n")), "-h has lines of --help", brief)
+    harness.ok(brief.count("\n") <= 24, "-h has at most 24 lines", brief)
+    harness.is_([line for line in (whole + brief).split("\n") if len(line) > 80], [], "no line has more than 80 columns")
+    for args in (["-h", "--help"], ["--help", "-h"], ["-V", "--help"]):
+        harness.is_(harness.run(args).out.decode("utf-8"), whole, "all of it: " + " ".join(args))
+    harness.is_(harness.run(["-vVh"]).out.decode("utf-8"), brief, "-h among other letters")
+    groups = re.findall(r"^\n(?!About)[A-Z].*\n(.*)\n +(?:-\w, )?--", whole, re.M)
+    harness.ok(len(groups) > 9 and all(line.startswith("  $ ") for line in groups), "each group has an example", groups)
+    check_help_examples(groups + brief.split("\n")[2:5])
+
+
+def check_help_examples(lines):
+    log = b"host,status,bytes,seconds\na,200,10,0.5\nb,500,20,0.25\na,503,30,\n" + b"b,200,40,1.5\n" * 7
+    harness.fixture("log.csv", log)
+    harness.fixture("log.csv.gz", gzip.compress(log))
+    harness.fixture("prices.csv", b"id;amount\n1;1.234,50\n2;0,5\n")
+    harness.ok(sum(line.startswith("  $ ") for line in lines) == len(lines), "--help's examples begin with $", lines)
+    env = dict(harness.environment(), PATH=os.path.dirname(harness.program()) + os.pathsep + os.environ.get("PATH", ""))
+    for line in lines:
+        if "ps aux" in line and not shutil.which("ps"):
+            harness.skip(line, "no ps")
+            continue
+        p = subprocess.run(["sh", "-c", line.strip(" $")], cwd=harness.folder(), env=env, stdin=subprocess.DEVNULL,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+        written = p.stdout or open(os.path.join(harness.folder(), line.split()[-1]), "rb").read()
+        harness.ok(p.returncode == 0 and written.count(b"\n") > 0, "--help: " + line, "%r" % p)
+
+
+def check_package():
+    """The packages' files say the program's version and licence."""
+    with open(harness.source("rpm", "gpustat-csv.spec"), encoding="utf-8") as f:
+        spec = f.read()
+    version = harness.run(["--version"]).out.decode("utf-8").split()[1]
+    harness.is_(re.findall(r"^(?:Version|License): (.*)$", spec, re.M), [version, "MIT"], "the RPM's version is the program's")
+
+
 for program in TOOLS:
     check_options(program)
     check_lint(program)
     check_examples(program + ".1", man_path(program), man_blocks)
+check_help()
+check_package()
 check_commands()
 check_rungs()
 check_examples("README.md", harness.source("README.md"), readme_blocks)

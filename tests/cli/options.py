@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The command line: selectors, headers, formats, several files, missing, invalid, help, usage."""
+import csv
 import gzip
+import io
 import json
 import os
 import pty
@@ -125,6 +127,39 @@ def check_formats():
     answers("sum of no values", ["--sum=a"], nothing, "0\n")
     answers("no values as plain", ["--min=a", "--sum=a", "--mean=a", "--format=plain"], nothing, "\n0\n\n")
     answers("no values as csv", ["--min=a", "--count=a"], nothing, "min(a),count(a)\n,0\n")
+
+
+def rows_of_markdown(out):
+    """The rows of a GFM table, and its columns' alignment: an independent reading of what a renderer shows."""
+    rows = []
+    for line in out.decode("utf-8").split("\n")[:-1]:
+        cells = re.findall(r"((?:\\.|[^\\|])*)\|", line)
+        rows.append([re.sub(r"\\([!-/:-@[-`{-~])|<br>", lambda m: m.group(1) or "\n", cell).strip(" ") for cell in cells[1:]])
+    return rows[:1] + rows[2:], rows[1] if len(rows) > 1 else None
+
+
+def check_lines_and_markdown():
+    """--format ndjson has the objects of json, one a line; markdown a table of what csv has."""
+    hostile = b'"a|b","\\|c","*d*_e_","x_y","<f>&amp;","`g`","[h](i)","$j$~~k~~","l\nm\r\nn",\xc3\xb6\n' + b"1,2,3,4,5,6,7,8,9,10\n"
+    groups = b'k,v\n"a|b",1\n"c\nd",2\n"a|b",4\n'
+    for name, args, data in (
+            ("one value", ["--sum=bytes"], LOG), ("two values", ["--sum=bytes", "--max=seconds"], LOG), ("no value", ["--min=a"], b"a,b\n,1\n"),
+            ("the summary", [], LOG), ("the summary of nothing", [], b""), ("hostile names", ["--sum=*"], hostile),
+            ("a matrix", ["--cov=*"], b"a,b\n1,2\n3,5\n"), ("a histogram", ["--hist=a:1"], b"a\n1\n3\n"),
+            ("groups", ["--sum=v", "--by=k"], groups), ("a text", ["--mode=k", "--first=k"], groups), ("two of a name", ["--sum=1,1"], b"1\n")):
+        csv_, json_, lines, markdown = (harness.run(args + ["--format=" + form], data) for form in ("csv", "json", "ndjson", "markdown"))
+        objects, got = json.loads(json_.out), [json.loads(line) for line in lines.out.decode("utf-8").split("\n")[:-1]]
+        harness.ok((lines.status, lines.err) == (0, b"") and got == (objects if isinstance(objects, list) else [objects]) and
+                   lines.out[-1:] in (b"", b"\n"), "ndjson: " + name, lambda: harness.describe(lines))
+        rows, rule = rows_of_markdown(markdown.out)
+        want = [[cell.replace("\r\n", "\n") for cell in row] for row in csv.reader(io.StringIO(csv_.out.decode("utf-8"), newline=""))] or [[""]]
+        want = [row or [""] for row in want]
+        harness.ok((markdown.status, markdown.err, rows) == (0, b"", want) and len(rule) == len(rows[0]) and set(rule) <= {"---", "--:"},
+                   "markdown: " + name, lambda: harness.describe(markdown) + "\nwanted %r\ngot %r" % (want, rows))
+    answers("markdown, byte by byte", ["--format=markdown", "--sum=v", "--by=k"], groups, "| k | sum(v) |\n| --- | --: |\n| a\\|b | 5 |\n| c<br>d | 2 |\n")
+    answers("ndjson, byte by byte", ["--format=ndjson", "--sum=v", "--by=k"], groups, '{"k": "a|b", "sum(v)": 5}\n{"k": "c\\u000ad", "sum(v)": 2}\n')
+    for form in ("ndjson", "markdown"):
+        refuses("records are not printed as " + form, ["--cumsum=1", "--format=" + form], b"1\n", 2, "--format is for results: --cumsum prints records")
 
 
 json_wanted = {
@@ -334,7 +369,7 @@ def check_wrong_options():
             complains("no argument: --%s=%s" % (option, value), ["--%s=%s" % (option, value)], "option '--%s' takes no argument" % option)
     for args, option in ((["--sum"], "--sum"), (["-d"], "-d"), (["-vd"], "-d"), (["--sum=1", "--threads"], "--threads")):
         complains("an argument is missing: " + " ".join(args), args, "option '%s' needs an argument" % option)
-    complains("a word that is none", ["--format=xml"], "--format: 'xml' is none of auto, plain, csv, tsv, json, table")
+    complains("a word that is none", ["--format=xml"], "--format: 'xml' is none of auto, plain, csv, tsv, json, ndjson, table, markdown")
     complains("the beginning of a word", ["--header", "y"], "--header: 'y' is none of auto, yes, no")
     complains("two words", ["--invalid=error, skip"], "--invalid: 'error, skip' is none of error, skip")
     complains("no word", ["--device="], "--device: '' is none of auto, cpu, gpu, all")
@@ -363,6 +398,7 @@ def check_forms():
 check_selectors()
 check_headers()
 check_formats()
+check_lines_and_markdown()
 check_summary()
 check_files()
 check_missing_and_invalid()

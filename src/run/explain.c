@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * explain.c - see explain.h.
+ */
+#include "run/explain.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "fold/result.h"
+#include "io/output.h"
+#include "query/query_header.h"
+
+#define NSHOWN 20 /* of files, columns and results */
+
+__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vfprintf(output_stream(), format, arguments);
+	va_end(arguments);
+}
+
+static void say_text(const char *text)
+{
+	utf8_print(output_stream(), text, strlen(text));
+}
+
+/* Begins an item of a list; false where the list is long enough. */
+static bool say_item(size_t i)
+{
+	if (i < NSHOWN)
+		say("%s", i ? ", " : "");
+	return i < NSHOWN;
+}
+
+static void end_list(size_t n)
+{
+	if (n > NSHOWN)
+		say(" and %zu more", n - NSHOWN);
+	say("\n");
+}
+
+/* ---- the input ---- */
+
+static void say_file(const struct explained *e, int file)
+{
+	uint64_t nbytes = input_file_nbytes_stored(e->input, file);
+	const char *codec = input_codec(e->input, file);
+
+	say("input:   ");
+	say_text(input_name(e->input, file));
+	if (nbytes != UINT64_MAX)
+		say(", %" PRIu64 " bytes", nbytes);
+	else
+		say(", of a size that is not known");
+	if (codec)
+		say(" of %s", codec);
+	say("\n");
+}
+
+static void say_input(const struct explained *e)
+{
+	int nfiles = input_nfiles(e->input);
+
+	for (int i = 0; i < nfiles && i < NSHOWN; i++)
+		say_file(e, i);
+	if (nfiles > NSHOWN)
+		say("input:   and %d more\n", nfiles - NSHOWN);
+}
+
+static void say_byte(const char *before, char byte, const char *after)
+{
+	say("%s'", before);
+	utf8_print(output_stream(), &byte, 1);
+	say("'%s", after);
+}
+
+static void say_dialect(const struct csv_dialect *d)
+{
+	say("text:    ");
+	if (d->whitespace)
+		say("fields end at blanks");
+	else
+		say_byte("fields end at ", d->delimiter, "");
+	if (d->quote)
+		say_byte(", and ", d->quote, " quotes them");
+	if (d->escape)
+		say_byte(", ", d->escape, " escapes a byte");
+	if (d->comment)
+		say_byte(", ", d->comment, " begins a comment");
+	say("\n");
+}
+
+/* ---- the columns ---- */
+
+/* Why the first record is taken for a header, or for data. */
+static void say_why(const struct explained *e)
+{
+	const struct header *h = &e->query->header;
+
+	if (e->options->header != HEADER_AUTO) {
+		say("as --header says");
+	} else if (h->guess) {
+		say("for '");
+		say_text(h->guess->text);
+		say("' is no number");
+	} else if (!h->present) {
+		say("for its values may be data");
+	} else {
+		say(e->query->summary ? "for its values are names" : "for a column is asked for by name");
+	}
+}
+
+static void say_header(const struct explained *e)
+{
+	const struct header *h = &e->query->header;
+
+	if (h->nfields == 0) {
+		say("header:  none, the input has no records\n");
+		return;
+	}
+	say(h->present ? "header:  line %" PRIu64 " of " : "header:  none in line %" PRIu64 " of ",
+	    h->line_number);
+	say_text(input_name(e->input, h->file));
+	say(", ");
+	say_why(e);
+	say("\n");
+}
+
+static void say_column(const struct header *h, size_t field)
+{
+	if (field < h->nnames && h->names[field])
+		say_text(h->names[field]);
+	else
+		say("col%zu", field + 1);
+}
+
+static void say_columns(const struct explained *e)
+{
+	const struct header *h = &e->query->header;
+
+	if (h->nfields == 0)
+		return;
+	say("columns: %zu: ", h->nfields);
+	for (size_t i = 0; i < h->nfields && say_item(i); i++)
+		say_column(h, i);
+	end_list(h->nfields);
+}
+
+/* What `*` leaves out. */
+static void say_star(const struct explained *e)
+{
+	const struct header *h = &e->query->header;
+	size_t n = 0;
+
+	if (!e->query->star)
+		return;
+	say("'*':     columns of numbers, by the first record%s; not: ",
+	    h->present ? " below the header" : "");
+	for (size_t i = 0; i < h->nfields; i++)
+		if (query_starts_unfit(e->query, e->options, (uint32_t)i) && say_item(n++))
+			say_column(h, i);
+	if (n == 0)
+		say("none");
+	end_list(n);
+}
+
+/* What a column's values are taken for, if not for numbers. */
+static const char *use_of(const struct plan_column *c)
+{
+	if (c->needs == 0)
+		return c->is_key ? " (for the groups)" : " (for a condition)";
+	return c->parses && !c->takes_text ? "" : " (as text)";
+}
+
+static void say_read(const struct explained *e)
+{
+	const struct plan *plan = &e->query->plan;
+
+	say("reads:   ");
+	for (size_t c = 0; c < plan->ncolumns && say_item(c); c++) {
+		say_column(&e->query->header, plan->columns[c].field);
+		say("%s", use_of(&plan->columns[c]));
+	}
+	if (plan->ncolumns == 0)
+		say("no column");
+	end_list(plan->ncolumns);
+}
+
+/* ---- what is printed ---- */
+
+static void say_records(const struct explained *e)
+{
+	if (e->options->where) {
+		say("records: those where ");
+		say_text(e->options->where);
+		say("\n");
+	}
+	if (e->options->by) {
+		say("groups:  of equal ");
+		say_text(e->options->by);
+		say("\n");
+	}
+}
+
+static enum status say_results(const struct explained *e)
+{
+	const struct query *q = e->query;
+
+	say("prints:  ");
+	if (q->summary || q->matrix) {
+		say("a line about each column%s%s\n", q->matrix ? ", a matrix of " : "",
+		    q->matrix ? operation_name(q->uses[0].operation) : "");
+		return STATUS_OK;
+	}
+	if (q->plan.emits && !q->plan.only)
+		say("each record%s", q->nresults ? ", and " : "");
+	for (size_t i = 0; i < q->nresults && say_item(i); i++) {
+		char *name = result_name(q, &q->results[i]);
+		if (!name)
+			return STATUS_NO_MEMORY;
+		say_text(name);
+		free(name);
+	}
+	end_list(q->nresults);
+	return STATUS_OK;
+}
+
+static void say_devices(const struct device_choice *devices)
+{
+	say("devices: ");
+	say_text(devices->why);
+	for (size_t i = 0; i < devices->npools; i++) {
+		const struct worker_pool *p = &devices->pools[i];
+		say(i ? ", " : "; ");
+		if (p->ops == &worker_cpu)
+			say("%d CPU thread%s", p->nthreads, p->nthreads == 1 ? "" : "s");
+		else
+			say("gpu:%d", p->setup.device);
+	}
+	say("\n");
+}
+
+enum status explain_print(const struct explained *e, struct fault *fault)
+{
+	say_input(e);
+	say_dialect(&e->query->plan.dialect);
+	say_header(e);
+	say_columns(e);
+	say_star(e);
+	say_read(e);
+	say_records(e);
+	if (say_results(e) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	say_devices(e->devices);
+	return STATUS_OK;
+}
