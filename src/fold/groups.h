@@ -25,7 +25,7 @@
 #include "query/plan.h"
 
 #define GROUPS_FEW 4096 /* so many are kept by a thread */
-#define GROUPS_PART_BITS 8 /* the highest of a hash, which give the part of the store */
+#define GROUPS_PART_BITS 5 /* the highest of a hash, which give the part of the store */
 #define GROUPS_ADDRESS_BITS 48
 
 /* Zeroed but for the plan: no groups. All owned. */
