@@ -272,14 +272,29 @@ static char *write_byte_offsets(const struct writing *w, size_t i, unsigned lead
 	return to;
 }
 
-/* Writes the row's position among those where the predicate of new column i holds; elsewhere nothing. */
-static char *write_offset(const struct writing *w, size_t i, struct running_state *state, unsigned row, char *to)
+/* The rows' positions among those of their group, or of all, where the predicate holds; elsewhere nothing. */
+static char *write_offsets(const struct writing *w, size_t i, unsigned leads, size_t *begins,
+			   char *data, char *to)
 {
 	size_t predicate = w->f->plan->new_columns[i].predicate;
+	uint64_t holds = w->filter->holds[predicate], *nmatched = &w->f->state.nmatched[predicate];
 
-	if (!(w->filter->holds[predicate] >> row & 1))
-		return to;
-	return decimal_writer_u64(&w->f->writers[i], to, state->nmatched[predicate]++);
+	for (unsigned k = 0; k < w->f->nrows; k++) {
+		unsigned row = w->f->rows[k];
+		begins[k] = (size_t)(to - data);
+		*to = w->f->plan->dialect.delimiter;
+		to += leads;
+		if (!(holds >> row & 1))
+			continue;
+		if (w->groups) {
+			struct running_state *state = state_at(w, row);
+			if (!state)
+				return NULL;
+			nmatched = &state->nmatched[predicate];
+		}
+		to = decimal_writer_u64(&w->f->writers[i], to, (*nmatched)++);
+	}
+	return to;
 }
 
 /* ---- all of them ---- */
@@ -295,8 +310,7 @@ static const struct simd_numbers *numbers_of(const struct writing *w, size_t i)
 	return row_block_numbers(w->b, column->column);
 }
 
-/* Writes the field of new column i in a row, and advances what it shows. The row's number is advanced by the
- * first new column that shows it. NULL: no memory. */
+/* Writes the field of new column i in a row, and advances what it shows. NULL: no memory. */
 static char *write_field(const struct writing *w, size_t i, const struct simd_numbers *x, unsigned row, char *to)
 {
 	const struct new_column *column = &w->f->plan->new_columns[i];
@@ -304,8 +318,6 @@ static char *write_field(const struct writing *w, size_t i, const struct simd_nu
 
 	if (!state)
 		return NULL;
-	if (column->kind == NEW_OFFSET)
-		return write_offset(w, i, state, row, to);
 	if (column->kind == NEW_ROW_NUMBER)
 		return decimal_writer_u64(&w->f->writers[i], to,
 					  state->runnings[i].count++ + !w->f->plan->exclusive);
@@ -380,6 +392,8 @@ static enum status write_column(const struct writing *w, size_t i)
 	to = text->data + text->nbytes;
 	if (w->f->plan->new_columns[i].kind == NEW_BYTE_OFFSET)
 		to = write_byte_offsets(w, i, leads, begins, text->data, to);
+	else if (w->f->plan->new_columns[i].kind == NEW_OFFSET)
+		to = write_offsets(w, i, leads, begins, text->data, to);
 	else if (is_total(w, i))
 		to = write_totals(w, i, numbers_of(w, i), leads, begins, text->data, to);
 	else
