@@ -15,7 +15,7 @@ void row_keys_init(struct row_folder *f)
 
 	f->keeps_keys = plan->nkeys > 0;
 	for (size_t c = 0; c < plan->ncolumns; c++)
-		f->keeps_keys |= (plan->columns[c].needs & MOMENT_KEYS) != 0;
+		f->keeps_keys |= (plan->columns[c].needs & MOMENT_KEYS) || !plan->columns[c].parses;
 	memcpy(f->may_not_be_key, f->block.may_be_missing, sizeof f->may_not_be_key);
 	f->may_not_be_key[(unsigned char)plan->dialect.quote] = true;
 }
@@ -59,12 +59,13 @@ enum status row_keys_note(struct row_folder *f, const char *text, size_t c,
 			  const struct row_fields *fields, struct partial *out, size_t *ndone)
 {
 	struct column_partial *column = &out->columns[c];
-	struct key_span *room;
-	struct keys *keys = need_room(f, text, c, out, fields->nrows, &room);
+	bool counts_only = !(f->plan->columns[c].needs & MOMENT_KEYS);
+	struct key_span *room = NULL;
+	struct keys *keys = counts_only ? NULL : need_room(f, text, c, out, fields->nrows, &room);
 	size_t row, n = 0;
 
 	*ndone = 0;
-	if (!keys)
+	if (!keys && !counts_only)
 		return STATUS_NO_MEMORY;
 	for (row = 0; f->has_plain_texts && row < fields->nrows; row++) {
 		struct field_span span = row_field(text, fields->ends + row * fields->stride,
@@ -72,12 +73,16 @@ enum status row_keys_note(struct row_folder *f, const char *text, size_t c,
 		enum doubt doubt = span.begin == span.end ? IS_MISSING : IS_KEY;
 		if (doubt == IS_KEY && f->may_not_be_key[(unsigned char)text[span.begin]])
 			doubt = settle(f->plan, text, &span);
+		if (doubt == NOT_IN_PLACE && counts_only && f->plan->nmissing == 0)
+			doubt = IS_KEY; /* there is a quote in it, so it is not blank */
 		if (doubt == NOT_IN_PLACE)
 			break;
-		room[n] = (struct key_span){(uint32_t)span.begin, (uint32_t)span.end};
+		if (keys)
+			room[n] = (struct key_span){(uint32_t)span.begin, (uint32_t)span.end};
 		n += doubt == IS_KEY;
 	}
-	keys->log.nspans += n;
+	if (keys)
+		keys->log.nspans += n;
 	column->fast.count += n;
 	column->nmissing += row - n;
 	*ndone = row;

@@ -246,7 +246,7 @@ static enum status fold_exact(const struct fold *m, size_t c, struct row_fields 
 		return fold_moments(m, c, fields);
 	while (status == STATUS_OK && fields.nrows > 0) {
 		size_t n = fold_numbers(m, c, &fields);
-		if (!column->parses && (column->needs & MOMENT_KEYS))
+		if (!column->parses)
 			status = row_keys_note(m->f, m->text, c, &fields, m->out, &n);
 		fields.ends += n * fields.stride;
 		fields.nrows -= n;

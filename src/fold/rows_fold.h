@@ -35,7 +35,7 @@ struct row_folder {
 	struct simd_hint *hints; /* of each of the plan's columns */
 	struct text_folder texts;
 	struct decimal_fold fold; /* of the current column; added to its bins at the end */
-	bool keeps_keys;     /* some column needs MOMENT_KEYS, or there are groups */
+	bool keeps_keys;     /* some column does not parse or needs MOMENT_KEYS, or there are groups */
 	bool has_plain_texts; /* of the current text: no NUL, no escapes */
 	bool may_not_be_key[256]; /* by first byte: the field may be missing, or is quoted */
 	/* If records are printed without new fields: those to print, in order, not adjacent. */
