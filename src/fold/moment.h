@@ -133,8 +133,8 @@ void logs_format_mean(const struct logs *logs, uint64_t n, char *text);
 
 struct ends;
 
-/* The last number is kept apart where it is known only at the end whether the column is text. */
-enum end { END_FIRST, END_LAST, END_LAST_NUMBER };
+/* The numbers are kept apart where it is known only at the end whether the column is text. */
+enum end { END_FIRST, END_FIRST_NUMBER, END_LAST, END_LAST_NUMBER, NENDS };
 
 /* Makes a field of the plan's column c the value of an end, and sets *taken, unless the value is
  * missing, has a NUL, or is no number where it must be one. The caller offers the fields of rows in
@@ -143,7 +143,8 @@ enum end { END_FIRST, END_LAST, END_LAST_NUMBER };
 enum status ends_offer(struct ends *e, enum end end, const struct plan *plan, size_t c,
 		       const char *field, size_t nbytes, struct scratch *scratch, bool *taken);
 
-bool ends_has_first(const struct ends *e);
+/* Whether the end has a value. */
+bool ends_has(const struct ends *e, enum end end);
 
 /* The value as it is spelled, without its quotes, NUL-terminated; NULL: there is none. */
 const char *ends_text(const struct ends *e, bool at_end);

@@ -21,14 +21,14 @@ struct end_value {
 };
 
 struct ends {
-	struct end_value value[END_LAST_NUMBER + 1];
+	struct end_value value[NENDS];
 };
 
 static void ends_clear(void *cell)
 {
 	struct ends *e = cell;
 
-	for (int i = 0; i <= END_LAST_NUMBER; i++)
+	for (int i = 0; i < NENDS; i++)
 		e->value[i].is_set = false;
 }
 
@@ -36,7 +36,7 @@ static void ends_free(void *cell)
 {
 	struct ends *e = cell;
 
-	for (int i = 0; i <= END_LAST_NUMBER; i++) {
+	for (int i = 0; i < NENDS; i++) {
 		text_free(&e->value[i].text);
 		text_free(&e->value[i].plain);
 	}
@@ -82,8 +82,8 @@ static enum status ends_combine(void *cell, void *later_cell)
 	const struct ends *later = later_cell;
 	enum status status = STATUS_OK;
 
-	for (int i = 0; i <= END_LAST_NUMBER && status == STATUS_OK; i++)
-		if (later->value[i].is_set && !(i == END_FIRST && e->value[i].is_set))
+	for (int i = 0; i < NENDS && status == STATUS_OK; i++)
+		if (later->value[i].is_set && !(i <= END_FIRST_NUMBER && e->value[i].is_set))
 			status = copy_value(&e->value[i], &later->value[i]);
 	return status;
 }
@@ -101,7 +101,7 @@ static bool is_number(const struct value *v)
 /* Whether a value that is no number may be this end of the column. */
 static bool may_be_text(const struct plan_column *plan, enum end end)
 {
-	return end != END_LAST_NUMBER && (plan->takes_text || plan->if_numeric);
+	return (end == END_FIRST || end == END_LAST) && (plan->takes_text || plan->if_numeric);
 }
 
 enum status ends_offer(struct ends *e, enum end end, const struct plan *plan, size_t c,
@@ -127,9 +127,9 @@ enum status ends_offer(struct ends *e, enum end end, const struct plan *plan, si
 	return status == STATUS_OK ? set_text(&to->text, v.text, v.nbytes) : status;
 }
 
-bool ends_has_first(const struct ends *e)
+bool ends_has(const struct ends *e, enum end end)
 {
-	return e->value[END_FIRST].is_set;
+	return e->value[end].is_set;
 }
 
 const char *ends_text(const struct ends *e, bool at_end)
@@ -141,11 +141,11 @@ const char *ends_text(const struct ends *e, bool at_end)
 
 bool ends_number(const struct ends *e, bool at_end, struct wide *out)
 {
-	const struct end_value *from = &e->value[at_end ? END_LAST : END_FIRST];
+	const struct end_value *from = &e->value[at_end ? END_LAST_NUMBER : END_FIRST_NUMBER];
 	int scale;
 
-	if (at_end && e->value[END_LAST_NUMBER].is_set)
-		from = &e->value[END_LAST_NUMBER];
+	if (!from->is_set)
+		from = &e->value[at_end ? END_LAST : END_FIRST];
 	return from->is_set && from->is_number &&
 	       wide_parse(from->plain.data, from->plain.nbytes, out, &scale) == STATUS_OK;
 }

@@ -201,7 +201,7 @@ static enum status offer_fields(const struct fold *m, size_t c, const struct row
 	bool taken = false;
 
 	for (size_t i = 0; i < fields->nrows && !taken && status == STATUS_OK; i++) {
-		size_t row = end == END_FIRST ? i : fields->nrows - 1 - i;
+		size_t row = end <= END_FIRST_NUMBER ? i : fields->nrows - 1 - i;
 		struct field_span span = row_field(m->text, fields->ends + row * fields->stride,
 						   fields->drops_cr);
 		status = ends_offer(ends, end, m->f->plan, c, m->text + span.begin,
@@ -217,11 +217,14 @@ static enum status fold_ends(const struct fold *m, size_t c, const struct row_fi
 
 	if (!ends)
 		return STATUS_NO_MEMORY;
-	if (!ends_has_first(ends))
-		status = offer_fields(m, c, fields, ends, END_FIRST);
-	if (status == STATUS_OK && m->f->plan->columns[c].if_numeric)
-		status = offer_fields(m, c, fields, ends, END_LAST_NUMBER);
-	return status == STATUS_OK ? offer_fields(m, c, fields, ends, END_LAST) : status;
+	for (enum end end = END_FIRST; end < NENDS && status == STATUS_OK; end++) {
+		bool wants_number = end == END_FIRST_NUMBER || end == END_LAST_NUMBER;
+		if (end <= END_FIRST_NUMBER && ends_has(ends, end))
+			continue;
+		if (!wants_number || m->f->plan->columns[c].if_numeric)
+			status = offer_fields(m, c, fields, ends, end);
+	}
+	return status;
 }
 
 /* To begin the SIMD fold costs as much as folding a few fields one by one. If it folds fewer than

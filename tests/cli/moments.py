@@ -165,6 +165,10 @@ def check_ends():
     harness.answers("text is a string in JSON", ["--first=k,x", "--count=k", "--format=json"], table,
                     '{"first(k)": "a", "first(x)": 1.00, "count(k)": 3}\n')
     harness.answers("of no value", ["--first=x", "--last=x", "--format=plain"], b"x\n\n\n", "\n\n")
+    for args in ["--first=v", "--sum=*"], ["--last=v", "--sum=*"]:
+        rows = [b"1e400", b"7", b"8"] if "first" in args[0] else [b"8", b"7", b"1e400"]
+        r = harness.run(args + ["--invalid=skip"], b"v\n" + b"\n".join(rows) + b"\n")
+        harness.is_((r.status, r.out.split(b"\n")[1]), (0, b"7,15"), args[0] + " of numbers, beside '*'")
     harness.answers("'*' is every numeric column", ["--first=*"], table, "first(x),first(y)\n1.00,10\n")
     harness.answers("beside '*', whose first value is missing", ["--first=k", "--last=k", "--sum=*"], b"k,x\n,1\nb,2\nc,3\n",
                     "first(k),last(k),sum(x)\nb,c,6\n")
