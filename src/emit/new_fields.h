@@ -43,9 +43,9 @@ void new_fields_free(struct new_fields *f);
 enum status new_fields_begin(struct new_fields *f, const struct partial *before);
 
 /* Writes the fields of the block's rows that are kept, and advances the totals and positions.
- * groups: if the plan has keys, those of the rows that are kept, by row. filter: row_filter_block was called with this block last. offset_bytes: where the block's text
- * starts in the input. Behind the fields there are EMIT_SLACK readable bytes.
- * Errors: STATUS_NO_MEMORY. */
+ * filter: row_filter_block was called with this block last. groups: if the plan has keys, those of the
+ * rows that are kept, by row; else NULL. offset_bytes: where the block's text starts in the input.
+ * Behind the fields there are EMIT_SLACK readable bytes. Errors: STATUS_NO_MEMORY. */
 enum status new_fields_write(struct new_fields *f, struct row_block *b,
 			     const struct row_filter *filter, struct group *const *groups,
 			     uint64_t offset_bytes);

@@ -82,14 +82,14 @@ void total_free(struct total *t);
 
 void chunk_output_free(struct chunk_output *e);
 
-/* Prepares a chunk's partial for total_add, before its turn and in any order, unless status, that of its fold, is
- * an error: where records are printed, finds its groups in the store. Returns status, or STATUS_NO_MEMORY,
- * STATUS_MANY_GROUPS. */
+/* Prepares a chunk's partial for total_add, before its turn and in any order, unless status, that of its
+ * fold, is an error: where records are printed, finds its groups in the store. Returns status, or
+ * STATUS_NO_MEMORY, STATUS_MANY_GROUPS. */
 enum status total_bind(const struct plan *plan, struct partial *p, struct fault *fault, enum status status);
 
 /* Adds the next chunk. Called in input order, by one thread at a time.
- * later: the chunk's partial, whose groups may be taken away; nlines: LFs in the chunk. output: if the plan emits, set to what
- * surrounds the chunk's own output.
+ * later: the chunk's partial, whose groups may be taken away; nlines: LFs in the chunk. output: if the
+ * plan emits, set to what surrounds the chunk's own output.
  * Errors: STATUS_NO_MEMORY, and what the plan counts as an error: STATUS_NOT_A_NUMBER,
  * STATUS_OUT_OF_RANGE, STATUS_NUL, STATUS_RAGGED, STATUS_STRAY_QUOTE, STATUS_OPEN_QUOTE,
  * STATUS_OPEN_ESCAPE; fault then has the line,

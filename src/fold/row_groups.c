@@ -104,6 +104,8 @@ static enum status make_key(const struct grouping *m, unsigned row, struct key_s
 	size_t begin = texts->nbytes;
 	enum status status = append_key(m, row, is_key);
 
+	if (status != STATUS_OK || texts->nbytes - begin > KEY_MAX_NBYTES)
+		return STATUS_NO_MEMORY;
 	*hash = key_make(texts->data + begin, texts->nbytes - begin, true, seed, key);
 	texts->nbytes += SIMD_PAD_NBYTES;
 	return status;

@@ -28,8 +28,9 @@ void row_keys_init(struct row_folder *f);
  * texts but for quotes, which an escape byte or a NUL would exclude. */
 void row_keys_begin(struct row_folder *f, const char *text, size_t nbytes);
 
-/* Folds fields of column c, which does not parse: counts them and, if it needs MOMENT_KEYS, notes their texts, up to
- * the first whose text is not part of the field. *ndone: their number. Errors: STATUS_NO_MEMORY. */
+/* Folds fields of column c, which does not parse: counts them and, if it needs MOMENT_KEYS, notes their
+ * texts, up to the first whose text is not part of the field. *ndone: their number. Errors:
+ * STATUS_NO_MEMORY. */
 enum status row_keys_note(struct row_folder *f, const char *text, size_t c,
 			  const struct row_fields *fields, struct partial *out, size_t *ndone);
 
