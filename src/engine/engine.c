@@ -200,7 +200,7 @@ static struct engine *engine_make(const struct plan *plan, struct input *input,
 	e->input = input;
 	e->total = total;
 	e->fault = fault;
-	e->writer.owes_newline = plan->inside_line;
+	e->writer = (struct writer){plan->inside_line, plan->curve};
 	pthread_mutex_init(&e->lock, NULL);
 	pthread_mutex_init(&e->writing, NULL);
 	pthread_cond_init(&e->finished, NULL);
