@@ -27,19 +27,28 @@ struct block {
 
 /* ---- text ---- */
 
+static void put_pending(struct block *b)
+{
+	fprintf(b->out, "%*s", (int)b->pending, "");
+	b->pending = 0;
+}
+
+/* Prints text of the input. */
 static void put(struct block *b, const char *text, size_t nbytes)
 {
 	if (nbytes == 0)
 		return;
-	fprintf(b->out, "%*s", (int)b->pending, "");
-	b->pending = 0;
+	put_pending(b);
 	utf8_print(b->out, text, nbytes);
 }
 
+/* Prints n times a text of this file. */
 static void put_times(struct block *b, size_t n, const char *text)
 {
+	if (n > 0 && *text)
+		put_pending(b);
 	while (n-- > 0)
-		put(b, text, strlen(text));
+		fputs(text, b->out);
 }
 
 static void end_line(struct block *b)
