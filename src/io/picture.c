@@ -72,6 +72,9 @@ enum status picture_check(const struct picture *p, struct fault *fault)
 		return STATUS_OK;
 	if (stat(p->svg, &stat_of) != 0)
 		return errno == ENOENT ? check_folder(p->svg, fault) : file_fault(fault, STATUS_OPEN, p->svg);
+	errno = EISDIR;
+	if (S_ISDIR(stat_of.st_mode))
+		return file_fault(fault, STATUS_OPEN, p->svg);
 	return S_ISREG(stat_of.st_mode) ? check_regular(p->svg, fault) : STATUS_OK;
 }
 

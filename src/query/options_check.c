@@ -173,6 +173,8 @@ static enum status check_picture(const struct options *o, struct fault *fault)
 
 	if (!picture_is_asked(&o->picture))
 		return STATUS_OK;
+	if (o->picture.svg && !*o->picture.svg)
+		return option_fault(fault, "--svg: '' is no file");
 	if (to_stdout && (o->picture.plots || o->format != FORMAT_AUTO))
 		return option_fault(fault, "--svg -: --%s is for standard output as well",
 				    o->picture.plots ? "plot" : "format");

@@ -250,6 +250,7 @@ def check_errors():
             ("names of columns", ["--columns", "--plot"], "--columns"),
             ("both on standard output", ["--by=host", "--plot", "--svg=-"], "--svg -: --plot"),
             ("numbers and SVG on standard output", ["--by=host", "--format=csv", "--svg=-"], "--svg -: --format"),
+            ("a file without a name", ["--by=host", "--svg="], "'' is no file"),
             ("no file", ["--by=host", "--svg"], "--svg")):
         harness.refuses(name, args, TABLE, 2, words)
     harness.refuses("a bad value: no picture of the records before", ["--cumsum=x", "--plot"], b"x\n1\nbad\n", 1, "bad")
