@@ -290,7 +290,7 @@ static struct engine *engine_make(const struct plan *plan, struct input *input,
 	e->begin_s = clock_s();
 	e->nbytes_before = engine_nbytes_begun;
 	e->nbytes_all = (double)input_nbytes_left(input);
-	e->writer.owes_newline = plan->inside_line;
+	e->writer = (struct writer){plan->inside_line, plan->curve};
 	pthread_mutex_init(&e->lock, NULL);
 	pthread_mutex_init(&e->writing, NULL);
 	pthread_cond_init(&e->finished, NULL);
