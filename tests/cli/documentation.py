@@ -125,7 +125,7 @@ def commands(body):
 
 def tools_missing(body):
     """The programs and codecs that the commands of a block need and that are not here."""
-    named = {name for name in OPTIONAL_TOOLS if re.search(r"(?:^|[|;({]|&&)\s*%s\b" % name, body, re.M)}
+    named = {name for name in OPTIONAL_TOOLS if re.search(r"(?:^\$|[|;({]|&&)\s*%s\b" % name, body, re.M)}
     missing = {name for name in named if not shutil.which(name)}
     version = harness.run(["--version"]).out.decode("utf-8")
     return sorted(missing | {name for name in named & {"zstd"} if not re.search(r"^zstd \d", version, re.M)})
@@ -140,6 +140,14 @@ def example_environment():
         if not os.path.lexists(link):
             os.symlink(harness.program(tool), link)
     return dict(harness.environment(), PATH=bin_folder + os.pathsep + os.environ.get("PATH", ""))
+
+
+def skip_block(name, body, missing):
+    """Skips each command of a block; the number of them."""
+    pairs = commands(body)
+    for command, _ in pairs:
+        harness.skip("%s: %s" % (name, command.split("\n")[0]), "no " + ", ".join(missing))
+    return len(pairs)
 
 
 def check_command(name, command, want, cwd):
@@ -157,12 +165,17 @@ def check_examples(name, path, find_blocks):
     with open(path, encoding="utf-8") as f:
         text = f.read()
     ran = 0
-    for command, want in (pair for body in find_blocks(text) for pair in commands(body)):
-        if SETUP.search(command) or NEEDS_GPU.search(command) or "gpustat" not in command:
-            harness.note("not run: " + command)
+    for body in find_blocks(text):
+        missing = tools_missing(body)
+        if missing:
+            skip_block(name, body, missing)
             continue
-        check_command(name, command, want, harness.source())
-        ran += 1
+        for command, want in commands(body):
+            if SETUP.search(command) or NEEDS_GPU.search(command) or "gpustat" not in command:
+                harness.note("not run: " + command)
+                continue
+            check_command(name, command, want, harness.source())
+            ran += 1
     harness.ok(ran > 0, "%s has examples that run" % name)
 
 
@@ -176,12 +189,11 @@ def check_cookbook():
     left_out = 0
     for body in blocks:
         missing = tools_missing(body)
+        if missing:
+            left_out += skip_block("cookbook.md", body, missing)
+            continue
         for command, want in commands(body):
-            if missing:
-                harness.skip("cookbook.md: " + command.split("\n")[0], "no " + ", ".join(missing))
-                left_out += 1
-            else:
-                check_command("cookbook.md", command, want, folder)
+            check_command("cookbook.md", command, want, folder)
     harness.note("cookbook.md: %d commands left out for want of a program" % left_out)
     harness.ok(len(blocks) > 40, "cookbook.md has more than 40 blocks", str(len(blocks)))
 
