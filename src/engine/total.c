@@ -285,6 +285,7 @@ enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nline
 	output->head.nbytes = output->tail.nbytes = 0;
 	output->good_nbytes = 0;
 	output->has_groups = false;
+	t->end_bytes = chunk->offset_bytes + chunk->nbytes;
 	status = add_head(t, chunk, line, later, &head, fault);
 	if (status == STATUS_OK)
 		status = begin_output(t, output, fault);
@@ -382,5 +383,6 @@ enum status total_add_border(struct total *t, const struct border *b, struct sea
 	status = add_head(t, &b->chunk, line, &ends, &use, fault);
 	settle(t);
 	tail.offset_bytes = b->tail_offset_bytes - b->head_nbytes;
+	t->end_bytes = tail.offset_bytes + b->chunk.nbytes;
 	return status == STATUS_OK ? add_tail(t, &tail, &ends, &use, fault) : status;
 }

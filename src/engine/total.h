@@ -70,6 +70,7 @@ struct total {
 	struct seam seam;
 	struct seam_folder folder;
 	uint64_t line; /* of the next chunk's first byte */
+	uint64_t end_bytes; /* offset in the input, behind the last chunk */
 	size_t fault_offset; /* of the first fault in the text checked last */
 	/* The first of each kind of what is left out; NULL: none. Owned. Set in the total's turns, and
 	 * read by any thread. */

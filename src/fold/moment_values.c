@@ -394,4 +394,6 @@ const struct moment_ops moment_values = {
 	.add_wide = values_add_wide,
 	.combine = values_combine,
 	.free = values_free,
+	.write = values_write,
+	.read = values_read,
 };

@@ -15,6 +15,7 @@
 #include "number/decimal.h"
 #include "number/decimal_text.h"
 #include "query/help.h"
+#include "query/options_asked.h"
 #include "query/options_check.h"
 #include "simd/simd.h"
 
@@ -297,6 +298,12 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 	case OPTION_INVALID:
 		o->invalid = (enum invalid_policy)word;
 		break;
+	case OPTION_PARTIAL:
+		o->partial = true;
+		break;
+	case OPTION_MERGE:
+		o->merge = true;
+		break;
 	case OPTION_FORMAT:
 		o->format = (enum format)word;
 		break;
@@ -352,12 +359,41 @@ static enum status read_bins(struct operation_use *use, struct fault *fault)
 	return use->column ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 }
 
+/* Whether an option says what is asked of the records. */
+static bool is_asked(size_t row)
+{
+	switch (row) {
+	case OPTION_WHERE: case OPTION_BY: case OPTION_EXCLUSIVE: case OPTION_ONLY: case OPTION_DELIMITER:
+	case OPTION_WHITESPACE: case OPTION_QUOTE: case OPTION_ESCAPE: case OPTION_COMMENT:
+	case OPTION_SKIP_LINES: case OPTION_HEADER: case OPTION_RAGGED: case OPTION_DECIMAL:
+	case OPTION_THOUSANDS: case OPTION_MONEY: case OPTION_PERCENT: case OPTION_MISSING:
+	case OPTION_INVALID: case OPTION_MAX_INVALID: case OPTION_ALL:
+		return true;
+	default:
+		return row < NOPERATIONS;
+	}
+}
+
+/* Keeps an option that says what is asked. */
+static enum status keep_asked(struct options *o, size_t row, const char *typed, const char *argument,
+			      struct fault *fault)
+{
+	const char *name = row < NOPERATIONS ? typed : rows[row].name;
+
+	if (is_asked(row) && asked_add(&o->asked, name, strcspn(name, "="), argument, row < NOPERATIONS,
+				       row == OPTION_MISSING) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	return STATUS_OK;
+}
+
 static enum status handle(void *options, size_t row, const char *typed, const char *argument,
 			  struct fault *fault)
 {
 	struct options *o = options;
 	struct operation_use *grown;
 
+	if (keep_asked(o, row, typed, argument, fault) != STATUS_OK)
+		return STATUS_NO_MEMORY;
 	if (row >= NOPERATIONS)
 		return set_option(o, (enum option_id)row, argument, fault);
 	grown = realloc(o->uses, (o->nuses + 1) * sizeof *grown);
@@ -448,6 +484,7 @@ enum status options_parse(struct options *o, int argc, char **argv, struct fault
 
 void options_free(struct options *o)
 {
+	asked_free(&o->asked);
 	option_free_items(o->missing, o->nmissing);
 	for (size_t i = 0; i < o->nuses; i++)
 		free(o->uses[i].column);

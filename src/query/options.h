@@ -51,7 +51,15 @@ struct operation_use {
 	struct decimal width;         /* of OPERATION_HIST */
 };
 
+/* See options_asked.h. */
+struct asked {
+	char **at;             /* n options; owned */
+	size_t n, noperations; /* the first noperations are operations */
+};
+
 struct options {
+	struct asked asked;
+	bool partial, merge;
 	size_t nuses;
 	struct operation_use *uses; /* in the order given; none, and no where: the summary */
 	bool emits;                 /* records are printed: with new columns, or for where alone */

@@ -184,6 +184,21 @@ static enum status check_columns(const struct options *o, struct fault *fault)
 	return STATUS_OK;
 }
 
+/* --partial, and --merge, whose query is that of the parts. */
+static enum status check_parts(const struct options *o, struct fault *fault)
+{
+	const char *printing = o->format != FORMAT_AUTO ? "format" : o->sort ? "sort" : o->top ? "top" : NULL;
+
+	if ((o->partial || o->merge) && (o->columns || o->explain))
+		return option_fault(fault, "--%s: --%s prints no result", o->columns ? "columns" : "explain",
+				    o->partial ? "partial" : "merge");
+	if (o->partial && o->emits)
+		return option_fault(fault, "--partial is for results: records are printed as they came");
+	if (o->partial && printing)
+		return option_fault(fault, "--%s is for what is printed: give it to --merge", printing);
+	return STATUS_OK;
+}
+
 enum status options_check(struct options *o, struct fault *fault)
 {
 	enum status status = check_notation(o, fault);
@@ -192,7 +207,11 @@ enum status options_check(struct options *o, struct fault *fault)
 		status = check_dialect(o, fault);
 	if (status == STATUS_OK && o->columns)
 		status = check_columns(o, fault);
+	if (status == STATUS_OK && o->merge)
+		return check_parts(o, fault);
 	if (status == STATUS_OK)
 		status = check_groups(o, fault);
-	return status == STATUS_OK ? check_operations(o, fault) : status;
+	if (status == STATUS_OK)
+		status = check_operations(o, fault);
+	return status == STATUS_OK ? check_parts(o, fault) : status;
 }

@@ -15,7 +15,8 @@
 struct left_out {
 	const struct options *options;
 	const struct query *query;
-	const struct input *input;
+	const struct input *input; /* NULL: merged parts, of inputs of these names: */
+	const char *const *names;
 	const struct total *total;
 };
 

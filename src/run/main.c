@@ -12,6 +12,7 @@
 #include "base/cores.h"
 #include "base/fd.h"
 #include "base/memory_limit.h"
+#include "cluster/part.h"
 #include "engine/engine.h"
 #include "engine/total.h"
 #include "fold/group_result.h"
@@ -40,6 +41,7 @@ struct run {
 	struct group_sort sort;
 	struct device_choice devices;
 	struct total total;
+	struct merge merge;
 	struct ranks *ranks; /* what quantiles need; by the plan's columns */
 	bool searches;  /* a later pass, for the ranks of one column only: searched, in the plan */
 	size_t searched;
@@ -63,6 +65,23 @@ static void report_guesses(const struct run *r)
 }
 
 static enum status find_ranks(struct run *r, struct fault *fault);
+
+/* Writes the part that a later merge reads. What is too much to be left out, that merge finds. */
+static enum status write_part(struct run *r, struct fault *fault)
+{
+	int ninputs = r->input ? input_nfiles(r->input) : (int)r->merge.ninputs;
+	const char **names = calloc((size_t)ninputs + 1, sizeof *names);
+	enum status status;
+
+	progress_end();
+	if (!names)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	for (int i = 0; i < ninputs; i++)
+		names[i] = r->input ? input_name(r->input, i) : r->merge.inputs[i];
+	status = part_write(&r->options, &r->query, &r->total, names, (size_t)ninputs, fault);
+	free(names);
+	return status == STATUS_OK ? output_close(fault) : status;
+}
 
 static enum status print_result(struct run *r, struct fault *fault)
 {
@@ -89,10 +108,14 @@ static enum status print_result(struct run *r, struct fault *fault)
  * records have been printed before. */
 static enum status finish(struct run *r, struct fault *fault)
 {
-	const struct left_out left_out = {&r->options, &r->query, r->input, &r->total};
+	const struct left_out left_out = {&r->options, &r->query, r->input,
+					  (const char *const *)r->merge.inputs, &r->total};
 	bool emits = r->query.plan.emits;
-	enum status status = emits ? STATUS_OK : left_out_check(&left_out, fault);
+	enum status status;
 
+	if (r->options.partial)
+		return write_part(r, fault);
+	status = emits ? STATUS_OK : left_out_check(&left_out, fault);
 	if (status == STATUS_OK)
 		status = print_result(r, fault);
 	if (status == STATUS_OK)
@@ -134,7 +157,7 @@ static void prepare_values(struct run *r)
 	r->is_repeatable = input_is_repeatable(r->input);
 	if (!r->searches)
 		values_focus_set(NULL, r->is_repeatable && !prints_table(&r->query) &&
-						       r->query.plan.nkeys == 0);
+						       r->query.plan.nkeys == 0 && !r->options.partial);
 	for (size_t c = 0; r->searches && c < r->query.plan.ncolumns; c++)
 		if (c != r->searched)
 			r->query.plan.columns[c].needs &= ~(unsigned)MOMENT_VALUES;
@@ -162,6 +185,8 @@ static enum status fold_input(struct run *r, struct fault *fault)
 
 	if (r->careful)
 		r->query.plan.guesses_texts = false;
+	if (r->options.partial)
+		plan_as_part(&r->query.plan);
 	status = devices_choose(&r->devices, &r->options, &r->query, r->input, fault);
 	if (status == STATUS_OK)
 		devices_set_up_input(&r->devices, &r->query.plan, r->input);
@@ -186,6 +211,23 @@ static enum status fold_input(struct run *r, struct fault *fault)
 	return status;
 }
 
+/* Merges parts, and prints what one run over all their inputs would print. */
+static enum status merge(struct run *r, struct fault *fault)
+{
+	enum status status;
+
+	r->merge.options = &r->options;
+	r->merge.query = &r->query;
+	r->merge.total = &r->total;
+	r->all_ended = true;
+	status = merge_parts(&r->merge, fault);
+	if (status == STATUS_OK && !r->options.partial)
+		status = merge_check(&r->merge, fault);
+	if (status == STATUS_OK)
+		status = group_sort_find(&r->query, r->options.sort, &r->sort, fault);
+	return status == STATUS_OK ? finish(r, fault) : status;
+}
+
 /* Says what would be done with the input, which has been opened. */
 static enum status explain(struct run *r, struct fault *fault)
 {
@@ -200,7 +242,11 @@ static enum status explain(struct run *r, struct fault *fault)
 static enum status process(struct run *r, struct fault *fault)
 {
 	double begin_s = clock_s();
-	enum status status = open_input(r, fault);
+	enum status status;
+
+	if (r->options.merge)
+		return merge(r, fault);
+	status = open_input(r, fault);
 
 	if (status == STATUS_OK && r->options.columns) {
 		progress_end();
@@ -296,7 +342,7 @@ static enum status find_ranks(struct run *r, struct fault *fault)
 /* Returns whether there is nothing to do: no operation, no file, and a terminal as input. */
 static bool is_idle(const struct options *o)
 {
-	return o->nuses == 0 && !o->where && o->npaths == 1 && !strcmp(o->paths[0], "-") &&
+	return o->nuses == 0 && !o->where && !o->merge && o->npaths == 1 && !strcmp(o->paths[0], "-") &&
 	       isatty(STDIN_FILENO);
 }
 
@@ -374,7 +420,9 @@ int main(int argc, char **argv)
 	total_free(&r->total);
 	group_store_free(r->query.plan.groups);
 	query_free(&r->query);
-	input_close(r->input);
+	if (r->input)
+		input_close(r->input);
+	merge_free(&r->merge);
 	options_free(&r->options);
 	return 0;
 }

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * part_head.h - the first line of a part: which query it answers, for which inputs, by which columns.
+ *
+ * A part's columns and pairs are those of the plan of the run that wrote it. A run that reads it finds them by
+ * their names: inputs may have their columns in different orders.
+ */
+#ifndef GPUSTAT_PART_HEAD_H
+#define GPUSTAT_PART_HEAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/json_text.h"
+#include "base/status.h"
+#include "fold/partial_text.h"
+#include "query/options.h"
+#include "query/query.h"
+
+#define PART_FORMAT 1
+
+/* All owned. */
+struct part_head {
+	char *version;         /* of the program that wrote the part */
+	struct asked asked;    /* the query */
+	struct header header;  /* as query_make_again takes it */
+	char **columns;        /* the names of the plan's columns */
+	size_t ncolumns;
+	size_t (*pairs)[2];    /* x and y, in columns */
+	size_t npairs;
+	char **inputs;         /* their names, in order */
+	size_t ninputs;
+	uint64_t nbytes;       /* of the inputs, decompressed */
+	uint64_t nrecords;     /* taken, and left out */
+};
+
+/* Writes the line of a part of a query. inputs: their names; nbytes, nrecords: as above. */
+void part_head_write(const struct options *o, const struct query *q, const char *const *inputs, size_t ninputs,
+		     uint64_t nbytes, uint64_t nrecords, struct json_writer *to);
+
+/* Reads a line, which begins with PART_HEAD_BEGIN. Errors, in from->status: STATUS_DAMAGED, STATUS_NO_MEMORY,
+ * STATUS_PART_VERSION: head->version wrote it, in a format that this program does not know. Free with
+ * part_head_free in any case. */
+#define PART_HEAD_BEGIN "{\"gpustat_part\":"
+void part_head_read(struct part_head *head, struct json_reader *from);
+void part_head_free(struct part_head *head);
+
+/* Finds the columns and pairs of a part in a plan. *lacks: the first column of the plan that the part does not
+ * have; SIZE_MAX: none. Errors: STATUS_NO_MEMORY. Free with part_map_free in any case. */
+enum status part_map_make(struct partial_map *map, const struct part_head *head, const struct plan *plan,
+			  size_t *lacks);
+void part_map_free(struct partial_map *map);
+
+#endif
