@@ -70,6 +70,14 @@ static enum status check_given(struct options *o, struct fault *fault)
 	return status;
 }
 
+/* A column that '*' leaves out because it begins with a text is one of text. */
+static void set_kinds(struct merge *m)
+{
+	for (size_t c = 0; !m->options->partial && c < m->query->plan.ncolumns; c++)
+		if (m->query->plan.columns[c].if_numeric && m->query->plan.columns[c].begins_as_text)
+			m->total->partial.columns[c].kind = COLUMN_TEXT;
+}
+
 /* Makes the query that m->first's part answers. */
 static enum status begin(struct merge *m)
 {
@@ -91,6 +99,7 @@ static enum status begin(struct merge *m)
 	if (groups_plan(&m->query->plan) != STATUS_OK || total_init(m->total, &m->query->plan) != STATUS_OK ||
 	    partial_init(&m->blank, &m->query->plan) != STATUS_OK)
 		return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
+	set_kinds(m);
 	return STATUS_OK;
 }
 
@@ -133,12 +142,10 @@ static enum status add_inputs(struct merge *m, const struct part_head *head)
 	return STATUS_OK;
 }
 
-/* Makes the head the one from which the query is made: the first, but rather one with a header, and rather one
- * with records. */
+/* Makes the head the one from which the query is made: the first, but rather one whose input is not empty. */
 static void prefer(struct merge *m, struct part_head *head)
 {
-	bool better = !m->has_head || head->nrecords > 0 ||
-		      (m->first.header.nfields == 0 && head->header.nfields > 0);
+	bool better = !m->has_head || (m->first.header.nfields == 0 && head->header.nfields > 0);
 
 	if (m->has_begun || !better)
 		return;
@@ -150,13 +157,13 @@ static void prefer(struct merge *m, struct part_head *head)
 
 static enum status map_part(struct merge *m, struct part_file *f, const struct part_head *head)
 {
-	size_t lacks = SIZE_MAX;
+	size_t lacks = 0;
 	enum status status;
 
 	f->map = (struct partial_map){.ncolumns = 0};
 	status = part_map_make(&f->map, head, &m->query->plan, &lacks);
 	f->map.offset_bytes = m->offset_bytes;
-	if (status == STATUS_OK && lacks == SIZE_MAX)
+	if (status == STATUS_OK && lacks == m->query->plan.ncolumns)
 		return STATUS_OK;
 	fail(m, f, status == STATUS_OK ? STATUS_HEADER_LACKS : status, NULL);
 	if (status == STATUS_OK)
@@ -177,7 +184,9 @@ static enum status begin_part(struct merge *m, struct part_file *f, struct part_
 	if (status != STATUS_OK)
 		return status;
 	prefer(m, head);
-	if (!f->is_skipped && !m->has_begun)
+	if (!f->is_skipped && !m->has_begun && head->version)
+		status = part_head_fill(&m->first, head);
+	if (status == STATUS_OK && !f->is_skipped && !m->has_begun)
 		status = begin(m);
 	if (status == STATUS_OK && !f->is_skipped)
 		status = map_part(m, f, head->version ? head : &m->first);

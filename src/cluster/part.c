@@ -139,7 +139,7 @@ void part_note_read(struct total *t, const struct partial_map *map, size_t ninpu
 	size_t kind = read_word(r, note_names, NOTE_NKINDS), i;
 	struct fault fault = {.file = NULL};
 	struct note *_Atomic *to;
-	uint64_t file;
+	uint64_t file, line;
 
 	json_expect(r, ",\"column\":");
 	i = json_number(r);
@@ -148,8 +148,9 @@ void part_note_read(struct total *t, const struct partial_map *map, size_t ninpu
 	json_expect(r, ",\"input\":");
 	file = json_number(r) + ninputs;
 	json_expect(r, ",\"line\":");
-	fault.line = json_number(r);
+	line = json_number(r);
 	read_value(r, &fault);
+	fault.line = line;
 	if (r->at != r->end || file > INT32_MAX)
 		json_fail(r, STATUS_DAMAGED);
 	to = r->status == STATUS_OK ? place_of(t, map, kind, i) : NULL;

@@ -54,6 +54,11 @@ static void put_columns(struct json_writer *to, const struct plan *plan)
 		json_put(to, c ? "," : "");
 		json_put_string(to, plan->columns[c].name, strlen(plan->columns[c].name));
 	}
+	json_put(to, "],\"fields\":[");
+	for (size_t c = 0; c < plan->ncolumns; c++) {
+		json_put(to, c ? "," : "");
+		json_put_number(to, plan->columns[c].field);
+	}
 	json_put(to, "],\"pairs\":[");
 	for (size_t i = 0; i < plan->npairs; i++) {
 		json_put(to, i ? ",[" : "[");
@@ -189,6 +194,19 @@ static size_t read_index(struct json_reader *r, size_t n)
 	return (size_t)i;
 }
 
+static void read_fields(struct json_reader *r, struct part_head *head)
+{
+	head->fields = calloc(head->ncolumns + 1, sizeof *head->fields);
+	if (!head->fields)
+		json_fail(r, STATUS_NO_MEMORY);
+	json_expect(r, ",\"fields\":[");
+	for (size_t i = 0; i < head->ncolumns && r->status == STATUS_OK; i++) {
+		json_expect(r, i ? "," : "");
+		head->fields[i] = (size_t)json_number(r);
+	}
+	json_expect(r, "]");
+}
+
 static void read_pairs(struct json_reader *r, struct part_head *head)
 {
 	json_expect(r, ",\"pairs\":[");
@@ -236,6 +254,7 @@ void part_head_read(struct part_head *head, struct json_reader *r)
 	read_header(r, &head->header);
 	json_expect(r, ",\"columns\":[");
 	read_strings(r, &head->columns, &head->ncolumns);
+	read_fields(r, head);
 	read_pairs(r, head);
 	json_expect(r, "}");
 	if (r->at != r->end || has_null(head->asked.at, head->asked.n) ||
@@ -256,9 +275,45 @@ void part_head_free(struct part_head *head)
 	asked_free(&head->asked);
 	header_free(&head->header);
 	free_strings(head->columns, head->ncolumns);
+	free(head->fields);
 	free(head->pairs);
 	free_strings(head->inputs, head->ninputs);
 	memset(head, 0, sizeof *head);
+}
+
+/* The place in h of field i of another header; h->nfields: none. */
+static size_t find_name(const struct header *h, const struct header *other, size_t i)
+{
+	size_t at = 0;
+
+	if (!other->present || i >= other->nnames || !other->names[i])
+		return i < h->nfields ? i : h->nfields;
+	if (i < h->nnames && h->names[i] && !strcmp(h->names[i], other->names[i]))
+		return i;
+	while (at < h->nnames && !(h->names[at] && !strcmp(h->names[at], other->names[i])))
+		at++;
+	return at;
+}
+
+enum status part_head_fill(struct part_head *head, const struct part_head *other)
+{
+	const struct first_record *from = &other->header.record[other->header.present ? 1 : 0];
+	struct first_record *to = &head->header.record[1];
+	struct json_reader r = {.status = STATUS_OK};
+
+	if (!head->header.present || to->nfields > 0)
+		return STATUS_OK;
+	free(to->values);
+	make_record(&r, to, head->header.nfields);
+	for (size_t i = 0; r.status == STATUS_OK && i < from->nfields; i++) {
+		size_t at = find_name(&head->header, &other->header, i);
+		if (at >= to->nfields)
+			continue;
+		to->values[at].is_number = from->values[i].is_number;
+		to->values[at].is_missing = from->values[i].is_missing;
+		to->values[at].text[0] = *from->values[i].text;
+	}
+	return r.status;
 }
 
 /* ---- where its columns are ---- */
@@ -292,41 +347,52 @@ static void match(struct partial_map *map, const struct named *part, const struc
 }
 
 /* The plan's first column that the part does not have. */
-static size_t find_lacking(const struct partial_map *map, const struct plan *plan, bool *has)
+static enum status find_lacking(const struct partial_map *map, const struct plan *plan, size_t *lacks)
 {
+	bool *has = calloc(plan->ncolumns + 1, sizeof *has);
+
+	if (!has)
+		return STATUS_NO_MEMORY;
 	for (size_t i = 0; i < map->ncolumns; i++)
 		if (map->columns[i] != SIZE_MAX)
 			has[map->columns[i]] = true;
-	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (!has[c])
-			return c;
-	return SIZE_MAX;
+	for (*lacks = 0; *lacks < plan->ncolumns && has[*lacks];)
+		++*lacks;
+	free(has);
+	return STATUS_OK;
 }
 
-static enum status map_columns(struct partial_map *map, const struct part_head *head, const struct plan *plan,
-			       size_t *lacks)
+static enum status map_columns(struct partial_map *map, const struct part_head *head, const struct plan *plan)
 {
 	struct named *part = calloc(head->ncolumns + 1, sizeof *part);
 	struct named *whole = calloc(plan->ncolumns + 1, sizeof *whole);
-	bool *has = calloc(plan->ncolumns + 1, sizeof *has);
-	enum status status = part && whole && has ? STATUS_OK : STATUS_NO_MEMORY;
+	enum status status = part && whole ? STATUS_OK : STATUS_NO_MEMORY;
 
-	for (size_t i = 0; status == STATUS_OK && i < head->ncolumns; i++) {
+	for (size_t i = 0; status == STATUS_OK && i < head->ncolumns; i++)
 		part[i] = (struct named){head->columns[i], i};
-		map->columns[i] = SIZE_MAX;
-	}
 	for (size_t c = 0; status == STATUS_OK && c < plan->ncolumns; c++)
 		whole[c] = (struct named){plan->columns[c].name, c};
 	if (status == STATUS_OK) {
 		qsort(part, head->ncolumns, sizeof *part, compare_named);
 		qsort(whole, plan->ncolumns, sizeof *whole, compare_named);
 		match(map, part, whole, plan->ncolumns);
-		*lacks = find_lacking(map, plan, has);
 	}
 	free(part);
 	free(whole);
-	free(has);
 	return status;
+}
+
+/* Like map_columns; both lists are in the order of fields. */
+static void map_fields(struct partial_map *map, const struct part_head *head, const struct plan *plan)
+{
+	size_t c = 0;
+
+	for (size_t i = 0; i < head->ncolumns; i++) {
+		while (c < plan->ncolumns && plan->columns[c].field < head->fields[i])
+			c++;
+		if (c < plan->ncolumns && plan->columns[c].field == head->fields[i])
+			map->columns[i] = c;
+	}
 }
 
 /* The plan's pair of two of its columns that no pair before took; pairs of both come in the same order. */
@@ -364,7 +430,7 @@ static enum status map_pairs(struct partial_map *map, const struct part_head *he
 enum status part_map_make(struct partial_map *map, const struct part_head *head, const struct plan *plan,
 			  size_t *lacks)
 {
-	enum status status;
+	enum status status = STATUS_OK;
 
 	*map = (struct partial_map){.ncolumns = head->ncolumns, .npairs = head->npairs};
 	map->columns = calloc(head->ncolumns + 1, sizeof *map->columns);
@@ -372,7 +438,14 @@ enum status part_map_make(struct partial_map *map, const struct part_head *head,
 	map->are_swapped = calloc(head->npairs + 1, sizeof *map->are_swapped);
 	if (!map->columns || !map->pairs || !map->are_swapped)
 		return STATUS_NO_MEMORY;
-	status = map_columns(map, head, plan, lacks);
+	for (size_t i = 0; i < head->ncolumns; i++)
+		map->columns[i] = SIZE_MAX;
+	if (head->header.present)
+		status = map_columns(map, head, plan);
+	else
+		map_fields(map, head, plan);
+	if (status == STATUS_OK)
+		status = find_lacking(map, plan, lacks);
 	return status == STATUS_OK ? map_pairs(map, head, plan) : status;
 }
 

@@ -140,12 +140,17 @@ static bool is_key(const struct making *m, uint32_t field)
 static enum status demand_field(struct making *m, enum operation operation, uint32_t field,
 				bool star)
 {
-	bool unfit = !m->options->partial && query_starts_unfit(m->q, m->options, field);
+	const struct options *o = m->options;
+	bool unfit = star && query_starts_unfit(m->q, o, field);
 
-	if (star && (is_key(m, field) || unfit)) /* a part has what may be a number in other parts */
+	if (star && is_key(m, field))
+		return STATUS_OK;
+	if (unfit && !o->partial && !o->merge) /* a part has what may be a number in other parts */
 		return STATUS_OK;
 	if (demand_values(m, operation, field, star) != STATUS_OK)
 		return STATUS_NO_MEMORY;
+	if (unfit && !o->partial)
+		return STATUS_OK;
 	return add_result(m, (struct result){operation, .column = field, .if_numeric = star});
 }
 
