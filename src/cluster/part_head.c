@@ -181,7 +181,9 @@ static void read_header(struct json_reader *r, struct header *h)
 	h->has_second = h->record[1].nfields > 0;
 	if (h->present)
 		name_record(r, h, &h->record[0]);
-	if (h->present && !(h->line = calloc(1, 1)))
+	h->line = h->present ? strdup("\n") : NULL; /* records are not printed */
+	h->line_nbytes = 1;
+	if (h->present && !h->line)
 		json_fail(r, STATUS_NO_MEMORY);
 }
 

@@ -137,11 +137,27 @@ static void read_wide(struct batch *b)
 	} while (json_try(b->from, ","));
 }
 
+/* No number may have more digits behind the point than its column's largest scale. A cell that was cleared has
+ * the scale of numbers before, perhaps of another group. */
+static void forget_scale(struct values *v)
+{
+	for (int i = 0; i < VALUES_NFORMS; i++)
+		if (v->open[i] && v->open[i]->nvalues > 0)
+			return;
+	if (v->first)
+		return;
+	v->scale = 0;
+	for (int i = 0; i < VALUES_NFORMS; i++)
+		if (v->open[i])
+			v->open[i]->scale = 0;
+}
+
 void values_read(void *cell, const struct moment_source *from)
 {
 	struct json_reader *r = from->json;
 	struct batch batch = {.ops = moment_table[CELL_VALUES], .cell = cell, .from = r};
 
+	forget_scale(cell);
 	json_expect(r, "[");
 	if (json_try(r, "]"))
 		return;

@@ -78,7 +78,7 @@ class Case:
                 args += self.operation(rng)
             if rng.random() < 0.4:
                 args += ["--by", rng.choice(("k", "h,k", "k,h", "t"))]
-                self.printing = rng.choice(([], [], ["--top", "3"], ["--sort=-count"] if "--count" in args else []))
+                self.printing = rng.choice(([], [], ["--top", "3"], ["--sort", "-k"] if "k" in args[-1] else []))
             if rng.random() < 0.2:
                 args += ["--where", rng.choice(("x > 0", "k == 'a' or y < 5", "not t contains 'e'"))]
         if rng.random() < 0.6:
