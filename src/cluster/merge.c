@@ -70,12 +70,37 @@ static enum status check_given(struct options *o, struct fault *fault)
 	return status;
 }
 
-/* A column that '*' leaves out because it begins with a text is one of text. */
-static void set_kinds(struct merge *m)
+/* Whether '*' leaves the column out because its first value is a text: one run would not have read its
+ * numbers. */
+static bool is_unfit(const struct plan_column *column)
 {
-	for (size_t c = 0; !m->options->partial && c < m->query->plan.ncolumns; c++)
-		if (m->query->plan.columns[c].if_numeric && m->query->plan.columns[c].begins_as_text)
-			m->total->partial.columns[c].kind = COLUMN_TEXT;
+	return column->if_numeric && column->begins_as_text && column->invalid != INVALID_TEXT;
+}
+
+/* What other operations ask of such a column they take as text. */
+static void take_unfit_as_text(struct plan *plan)
+{
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		if (is_unfit(&plan->columns[c])) {
+			plan->columns[c].if_numeric = false;
+			plan->columns[c].takes_text = true;
+		}
+}
+
+/* Forgets the columns that no result shows. */
+static void forget_unasked(struct merge *m)
+{
+	const struct query *q = m->query;
+	bool *is_asked = calloc(q->plan.ncolumns + 1, sizeof *is_asked);
+
+	for (size_t i = 0; is_asked && i < q->nresults; i++) {
+		is_asked[q->results[i].column] = true;
+		is_asked[q->results[i].other] = true;
+	}
+	for (size_t c = 0; is_asked && c < q->plan.ncolumns; c++)
+		if (!is_asked[c] && !q->plan.columns[c].is_key)
+			column_clear(&m->total->partial.columns[c]);
+	free(is_asked);
 }
 
 /* Makes the query that m->first's part answers. */
@@ -94,12 +119,13 @@ static enum status begin(struct merge *m)
 	m->query->plan.counts_records = true;
 	if (m->options->partial)
 		plan_as_part(&m->query->plan);
+	else
+		take_unfit_as_text(&m->query->plan);
 	values_focus_set(NULL, false);
 	m->has_begun = true;
 	if (groups_plan(&m->query->plan) != STATUS_OK || total_init(m->total, &m->query->plan) != STATUS_OK ||
 	    partial_init(&m->blank, &m->query->plan) != STATUS_OK)
 		return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
-	set_kinds(m);
 	return STATUS_OK;
 }
 
@@ -338,8 +364,11 @@ enum status merge_parts(struct merge *m, struct fault *fault)
 		status = read_file(m, m->given.paths[i]);
 	if (status == STATUS_OK && !m->has_begun)
 		status = begin(m);
-	if (status == STATUS_OK)
-		m->total->end_bytes = m->offset_bytes;
+	if (status != STATUS_OK)
+		return status;
+	if (!m->options->partial)
+		forget_unasked(m);
+	m->total->end_bytes = m->offset_bytes;
 	return status;
 }
 

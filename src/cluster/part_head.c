@@ -303,7 +303,7 @@ enum status part_head_fill(struct part_head *head, const struct part_head *other
 	struct first_record *to = &head->header.record[1];
 	struct json_reader r = {.status = STATUS_OK};
 
-	if (!head->header.present || to->nfields > 0)
+	if (!head->header.present || to->nfields > 0 || from->nfields == 0)
 		return STATUS_OK;
 	free(to->values);
 	make_record(&r, to, head->header.nfields);

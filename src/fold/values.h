@@ -54,6 +54,9 @@ void values_each_block(const struct values *v,
 		       void (*visit)(void *context, const struct values_block *block),
 		       void *context);
 
+/* Whether the cell holds numbers. */
+bool values_have_any(const struct values *v);
+
 /* `write` and `read` of the moment. */
 void values_write(const void *cell, struct json_writer *to);
 void values_read(void *cell, const struct moment_source *from);

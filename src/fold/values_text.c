@@ -141,10 +141,7 @@ static void read_wide(struct batch *b)
  * the scale of numbers before, perhaps of another group. */
 static void forget_scale(struct values *v)
 {
-	for (int i = 0; i < VALUES_NFORMS; i++)
-		if (v->open[i] && v->open[i]->nvalues > 0)
-			return;
-	if (v->first)
+	if (values_have_any(v))
 		return;
 	v->scale = 0;
 	for (int i = 0; i < VALUES_NFORMS; i++)
