@@ -210,9 +210,7 @@ static enum status begin_part(struct merge *m, struct part_file *f, struct part_
 	if (status != STATUS_OK)
 		return status;
 	prefer(m, head);
-	if (!f->is_skipped && !m->has_begun && head->version)
-		status = part_head_fill(&m->first, head);
-	if (status == STATUS_OK && !f->is_skipped && !m->has_begun)
+	if (!f->is_skipped && !m->has_begun)
 		status = begin(m);
 	if (status == STATUS_OK && !f->is_skipped)
 		status = map_part(m, f, head->version ? head : &m->first);

@@ -283,41 +283,6 @@ void part_head_free(struct part_head *head)
 	memset(head, 0, sizeof *head);
 }
 
-/* The place in h of field i of another header; h->nfields: none. */
-static size_t find_name(const struct header *h, const struct header *other, size_t i)
-{
-	size_t at = 0;
-
-	if (!other->present || i >= other->nnames || !other->names[i])
-		return i < h->nfields ? i : h->nfields;
-	if (i < h->nnames && h->names[i] && !strcmp(h->names[i], other->names[i]))
-		return i;
-	while (at < h->nnames && !(h->names[at] && !strcmp(h->names[at], other->names[i])))
-		at++;
-	return at;
-}
-
-enum status part_head_fill(struct part_head *head, const struct part_head *other)
-{
-	const struct first_record *from = &other->header.record[other->header.present ? 1 : 0];
-	struct first_record *to = &head->header.record[1];
-	struct json_reader r = {.status = STATUS_OK};
-
-	if (!head->header.present || to->nfields > 0 || from->nfields == 0)
-		return STATUS_OK;
-	free(to->values);
-	make_record(&r, to, head->header.nfields);
-	for (size_t i = 0; r.status == STATUS_OK && i < from->nfields; i++) {
-		size_t at = find_name(&head->header, &other->header, i);
-		if (at >= to->nfields)
-			continue;
-		to->values[at].is_number = from->values[i].is_number;
-		to->values[at].is_missing = from->values[i].is_missing;
-		to->values[at].text[0] = *from->values[i].text;
-	}
-	return r.status;
-}
-
 /* ---- where its columns are ---- */
 
 /* Columns are sought in order of their names, so that many cost no more than sorting. */

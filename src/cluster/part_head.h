@@ -47,10 +47,6 @@ void part_head_write(const struct options *o, const struct query *q, const char 
 void part_head_read(struct part_head *head, struct json_reader *from);
 void part_head_free(struct part_head *head);
 
-/* Gives a head whose part has a header and no record the first record of another part, as its own columns lie.
- * Errors: STATUS_NO_MEMORY. */
-enum status part_head_fill(struct part_head *head, const struct part_head *other);
-
 /* Finds the columns and pairs of a part in a plan, by name, or by place where its inputs have no header. *lacks: the first column of the plan that the part does not
  * have; plan->ncolumns: none. Errors: STATUS_NO_MEMORY. Free with part_map_free in any case. */
 enum status part_map_make(struct partial_map *map, const struct part_head *head, const struct plan *plan,
