@@ -62,6 +62,9 @@
 	X(STATUS_PART_DAMAGED, "damaged part: write it again", 1)                  \
 	X(STATUS_PART_TRUNCATED, "truncated part: write it again", 1)              \
 	/* the option that differs is the fault's detail */                        \
+	X(STATUS_NOT_PLAIN, "not a plain file: --part takes one that is not compressed", 1) \
+	/* the detail has the words */                                             \
+	X(STATUS_PART_ORDER, "", 1)                                                \
 	X(STATUS_PART_QUERY, "another query than the first part's", 1)             \
 	X(STATUS_GPU, "GPU failed", 1)                                             \
 	X(STATUS_NO_GPU, "no usable GPU", 1)                                       \

@@ -12,7 +12,9 @@
 #include <string.h>
 
 #include "cluster/part.h"
+#include "cluster/part_order.h"
 #include "codec/crc32.h"
+#include "csv/record.h"
 #include "fold/groups.h"
 #include "fold/values_focus.h"
 #include "query/options_asked.h"
@@ -32,7 +34,12 @@ struct part_file {
 	bool is_inside;   /* a part has begun and not ended */
 	bool is_skipped;  /* it has no records */
 	size_t ninputs;   /* of the parts before */
+	uint64_t offset_bytes;  /* of the part in the input */
+	uint64_t nlines_before; /* of the file in the midst of which the part begins */
+	struct part_seam left, right; /* of the part; their names are not owned, nor valid */
 	struct partial_map map;
+	struct plan plan; /* for records that the part's ends cut: the run's, but its columns are where they are
+			   * in the part's inputs; its columns are owned */
 };
 
 static enum status fail(struct merge *m, const struct part_file *f, enum status status, const char *words)
@@ -188,7 +195,7 @@ static enum status map_part(struct merge *m, struct part_file *f, const struct p
 
 	f->map = (struct partial_map){.ncolumns = 0};
 	status = part_map_make(&f->map, head, &m->query->plan, &lacks);
-	f->map.offset_bytes = m->offset_bytes;
+	f->map.offset_bytes = f->offset_bytes;
 	if (status == STATUS_OK && lacks == m->query->plan.ncolumns)
 		return STATUS_OK;
 	fail(m, f, status == STATUS_OK ? STATUS_HEADER_LACKS : status, NULL);
@@ -197,14 +204,69 @@ static enum status map_part(struct merge *m, struct part_file *f, const struct p
 	return m->fault->status;
 }
 
+/* Makes the plan for the records that the part's ends cut. */
+static enum status make_plan(struct merge *m, struct part_file *f, const struct part_head *head)
+{
+	const struct plan *run = &m->query->plan;
+
+	f->plan = *run;
+	f->plan.columns = malloc((run->ncolumns + 1) * sizeof *f->plan.columns);
+	if (!f->plan.columns)
+		return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
+	memcpy(f->plan.columns, run->columns, run->ncolumns * sizeof *run->columns);
+	for (size_t i = 0; i < head->ncolumns; i++)
+		if (f->map.columns[i] != SIZE_MAX)
+			f->plan.columns[f->map.columns[i]].field = (uint32_t)head->fields[i];
+	if (head->header.nfields == 0) /* it has been moved to the query's */
+		return STATUS_OK;
+	f->plan.ragged.nfields = (uint32_t)head->header.nfields;
+	f->plan.ragged.last_is_empty = head->header.ends_empty;
+	f->plan.dialect.one_column = head->header.nfields == 1;
+	return STATUS_OK;
+}
+
+/* Places the part behind those before: where it begins in the input. */
+static enum status place_part(struct merge *m, struct part_file *f, const struct part_head *head)
+{
+	bool is_first = m->ninputs == 0;
+	enum status status = part_order_check(&m->right, &head->left, is_first, m->given.partial, m->fault);
+
+	if (status != STATUS_OK) {
+		m->fault->file = f->name;
+		m->fault->line = f->nlines;
+		return status;
+	}
+	f->left = head->left;
+	f->right = head->right;
+	f->nlines_before = head->left.of ? m->right.nlines : 0;
+	f->offset_bytes = head->left.of ? m->right.offset_bytes : m->offset_bytes;
+	if (is_first && head->left.of)
+		status = part_seam_copy(&m->left, &head->left);
+	if (status == STATUS_OK && head->right.is_same)
+		m->right.nlines += head->right.nlines;
+	else
+		m->right.nlines = head->right.nlines;
+	f->right.nlines = m->right.nlines;
+	f->right.offset_bytes = f->offset_bytes + head->right.offset_bytes;
+	if (status == STATUS_OK)
+		status = part_seam_copy(&m->right, &head->right);
+	m->right.nlines = f->right.nlines;
+	m->right.offset_bytes = f->right.offset_bytes;
+	m->is_one_file = (is_first || m->is_one_file) && head->right.is_same;
+	m->right.is_same = m->is_one_file;
+	return status == STATUS_OK ? status : fault_set(m->fault, status, 0, NULL);
+}
+
 /* Begins with a part whose head has been read. */
 static enum status begin_part(struct merge *m, struct part_file *f, struct part_head *head)
 {
 	uint64_t nbytes = head->nbytes;
 	enum status status = check_query(m, f, head);
 
-	f->is_skipped = head->nrecords == 0;
+	f->is_skipped = head->nrecords == 0 && head->left.of == 0 && head->right.of == 0;
 	f->ninputs = m->ninputs;
+	if (status == STATUS_OK)
+		status = place_part(m, f, head);
 	if (status == STATUS_OK)
 		status = add_inputs(m, head);
 	if (status != STATUS_OK)
@@ -214,7 +276,11 @@ static enum status begin_part(struct merge *m, struct part_file *f, struct part_
 		status = begin(m);
 	if (status == STATUS_OK && !f->is_skipped)
 		status = map_part(m, f, head->version ? head : &m->first);
-	m->offset_bytes += nbytes;
+	if (status == STATUS_OK && !f->is_skipped)
+		status = make_plan(m, f, head->version ? head : &m->first);
+	m->offset_bytes = f->offset_bytes + nbytes;
+	if (status == STATUS_OK && !f->is_skipped && m->left.of && f->ninputs == 0 && m->left.is_quoted)
+		total_begin_quoted(m->total);
 	return status;
 }
 
@@ -243,17 +309,57 @@ static enum status read_head(struct merge *m, struct part_file *f, struct json_r
 	return status;
 }
 
+static void end_part(struct part_file *f)
+{
+	part_map_free(&f->map);
+	free(f->plan.columns);
+	f->plan.columns = NULL;
+}
+
+/* Reads a piece of a record: the tail of the file's part before, or the head of this. */
+static enum status read_ends(struct merge *m, struct part_file *f, struct json_reader *r, bool is_head)
+{
+	struct end_text text = {.plan = &f->plan, .line = f->nlines_before + 1, .offset_bytes = f->offset_bytes};
+	enum status status;
+
+	text.file = (int)(is_head ? f->ninputs : m->ninputs - 1);
+	text.text = json_string(r, &text.nbytes);
+	if (is_head) {
+		text.ends = json_try(r, ",\"ends\":true");
+		if (!text.ends)
+			json_expect(r, ",\"ends\":false");
+	}
+	json_expect(r, "}");
+	if (r->at != r->end)
+		json_fail(r, STATUS_DAMAGED);
+	if (r->status != STATUS_OK)
+		return set_fault(m, f, r->status, NULL);
+	if (!is_head) {
+		text.line = m->right.nlines + 1 - count_lines(text.text, text.nbytes);
+		text.offset_bytes = m->right.offset_bytes + m->right.border - text.nbytes;
+	}
+	status = is_head ? total_add_head(m->total, &text, m->fault) : total_add_tail(m->total, &text, m->fault);
+	if (status != STATUS_OK)
+		m->fault->file = m->inputs[text.file];
+	return status;
+}
+
 static enum status read_end(struct merge *m, struct part_file *f, struct json_reader *r)
 {
 	uint64_t nlines;
 	uint32_t crc;
 
 	part_end_read(&nlines, &crc, r);
-	part_map_free(&f->map);
+	end_part(f);
 	f->is_inside = false;
 	if (r->status != STATUS_OK || nlines != f->nlines - 1 - f->begin || crc != f->crc)
 		return fail(m, f, STATUS_PART_DAMAGED, NULL);
-	return STATUS_OK;
+	if (f->is_skipped || f->right.of)
+		return STATUS_OK;
+	if (total_end_file(m->total, &m->query->plan, m->fault) == STATUS_OK)
+		return STATUS_OK;
+	m->fault->file = m->inputs[m->ninputs - 1];
+	return m->fault->status;
 }
 
 /* Reads a line of a part that has begun and is not its last. */
@@ -261,8 +367,12 @@ static enum status read_line(struct merge *m, struct part_file *f, struct json_r
 {
 	if (f->is_skipped)
 		return STATUS_OK;
+	if (json_try(r, PART_HEAD_TEXT_BEGIN))
+		return read_ends(m, f, r, true);
+	if (json_try(r, PART_TAIL_BEGIN))
+		return read_ends(m, f, r, false);
 	if (json_try(r, PART_NOTE_BEGIN))
-		part_note_read(m->total, &f->map, f->ninputs, r);
+		part_note_read(m->total, &f->map, f->ninputs, f->nlines_before, r);
 	else
 		partial_read_line(&m->total->partial, &m->query->plan, &f->map, &m->blank, r);
 	return r->status == STATUS_OK ? STATUS_OK : set_fault(m, f, r->status, NULL);
@@ -345,7 +455,7 @@ static enum status read_file(struct merge *m, const char *name)
 	status = read_parts(m, &f);
 	free(f.line);
 	if (status != STATUS_OK || f.is_inside)
-		part_map_free(&f.map);
+		end_part(&f);
 	if (!is_stdin)
 		fclose(f.stream);
 	return status;
@@ -360,6 +470,8 @@ enum status merge_parts(struct merge *m, struct fault *fault)
 	memset(m->options, 0, sizeof *m->options);
 	for (int i = 0; i < m->given.npaths && status == STATUS_OK; i++)
 		status = read_file(m, m->given.paths[i]);
+	if (status == STATUS_OK && !m->given.partial)
+		status = part_order_end(&m->right, fault);
 	if (status == STATUS_OK && !m->has_begun)
 		status = begin(m);
 	if (status != STATUS_OK)
@@ -391,8 +503,15 @@ enum status merge_check(const struct merge *m, struct fault *fault)
 	return fault->status;
 }
 
+void merge_scope(const struct merge *m, struct part_scope *scope)
+{
+	*scope = (struct part_scope){(const char *const *)m->inputs, m->ninputs, &m->left, &m->right};
+}
+
 void merge_free(struct merge *m)
 {
+	free(m->left.input);
+	free(m->right.input);
 	for (size_t i = 0; i < m->ninputs; i++)
 		free(m->inputs[i]);
 	free(m->inputs);

@@ -134,7 +134,8 @@ static struct note *_Atomic *place_of(const struct total *t, const struct partia
 			     : &t->notes[NOTES_OF_RECORDS + (kind - NOTES_OF_RECORDS) * t->plan->ncolumns + c];
 }
 
-void part_note_read(struct total *t, const struct partial_map *map, size_t ninputs, struct json_reader *r)
+void part_note_read(struct total *t, const struct partial_map *map, size_t ninputs, uint64_t nlines,
+		    struct json_reader *r)
 {
 	size_t kind = read_word(r, note_names, NOTE_NKINDS), i;
 	struct fault fault = {.file = NULL};
@@ -150,7 +151,7 @@ void part_note_read(struct total *t, const struct partial_map *map, size_t ninpu
 	json_expect(r, ",\"line\":");
 	line = json_number(r);
 	read_value(r, &fault);
-	fault.line = line;
+	fault.line = line + (file == ninputs ? nlines : 0);
 	if (r->at != r->end || file > INT32_MAX)
 		json_fail(r, STATUS_DAMAGED);
 	to = r->status == STATUS_OK ? place_of(t, map, kind, i) : NULL;
@@ -235,18 +236,47 @@ static void put_all_groups(const struct query *q, struct partial *total, struct 
 	group_list_free(&list);
 }
 
+/* Writes the pieces of records at the part's ends: a head before all else, and a tail. While no record has ended,
+ * all is the head. */
+static void put_head(const struct total *t, struct json_writer *to)
+{
+	const struct seam *s = &t->seam;
+
+	if (!t->keeps_head && t->head.nbytes == 0)
+		return;
+	json_put(to, PART_HEAD_TEXT_BEGIN);
+	if (t->keeps_head)
+		json_put_string(to, s->data, s->nbytes);
+	else
+		json_put_string(to, t->head.data, t->head.nbytes);
+	json_put(to, t->keeps_head ? ",\"ends\":false}" : ",\"ends\":true}");
+	json_end_line(to);
+}
+
+static void put_tail(const struct total *t, struct json_writer *to)
+{
+	if (t->keeps_head || t->seam.nbytes == 0)
+		return;
+	json_put(to, PART_TAIL_BEGIN);
+	json_put_string(to, t->seam.data, t->seam.nbytes);
+	json_put(to, "}");
+	json_end_line(to);
+}
+
 enum status part_write(const struct options *options, const struct query *q, struct total *t,
-		       const char *const *inputs, size_t ninputs, struct fault *fault)
+		       const struct part_scope *scope, struct fault *fault)
 {
 	struct sink sink = {0, 0};
 	struct json_writer to = {.flush = write_lines, .context = &sink};
 	enum status status;
 
-	part_head_write(options, q, inputs, ninputs, t->end_bytes, t->partial.nrecords + t->partial.nragged, &to);
+	part_head_write(options, q, scope, t->end_bytes, t->partial.nrecords + t->partial.nragged, &to);
+	put_head(t, &to);
 	put_notes(t, &to);
 	partial_write(&t->partial, &q->plan, &to);
 	if (q->plan.nkeys)
 		put_all_groups(q, &t->partial, &to);
+	put_tail(t, &to);
 	status = json_flush(&to);
 	text_free(&to.text);
 	if (status == STATUS_WRITE)

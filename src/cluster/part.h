@@ -7,7 +7,9 @@
  *
  *     {"gpustat_part":1,"version":...,"query":[...],"inputs":[...],...}      part_head.h
  *     {"note":"values","column":0,...}                  the first value of a kind that was left out
+ *     {"head":"...","ends":true}                        of a record that began in the file's part before
  *     {"records":...}  {"column":0,...}  {"group":...}                       fold/partial_text.h
+ *     {"tail":"..."}                                    of a record that ends in the file's next part
  *     {"lines":N,"crc32":"XXXXXXXX"}                    of the lines before; a part without it is truncated
  *
  * Several parts may stand one behind the other in a file. Merging yields a part again, so it may be done in a
@@ -26,11 +28,11 @@
 #include "query/options.h"
 #include "query/query.h"
 
-/* Writes the part that total is, of a plan made one by plan_as_part, to standard output. inputs: the names of
- * its inputs, by which its notes count. Errors: STATUS_NO_MEMORY, STATUS_MANY_GROUPS, STATUS_WRITE: what has
+/* Writes the part that total is, of a plan made one by plan_as_part, to standard output. Notes count by
+ * scope->inputs. Errors: STATUS_NO_MEMORY, STATUS_MANY_GROUPS, STATUS_WRITE: what has
  * been written is then no part. */
 enum status part_write(const struct options *options, const struct query *q, struct total *total,
-		       const char *const *inputs, size_t ninputs, struct fault *fault);
+		       const struct part_scope *scope, struct fault *fault);
 
 /* A merge. The three are the caller's, zeroed but for options: the command line's. */
 struct merge {
@@ -43,6 +45,8 @@ struct merge {
 	char **inputs;           /* the names of all inputs so far; owned */
 	size_t ninputs;
 	uint64_t offset_bytes;   /* of the next part's first record in all inputs */
+	bool is_one_file; /* all parts so far are of the file in the midst of which the first begins */
+	struct part_seam left, right; /* of all parts so far; right.offset_bytes: in all inputs */
 	struct partial blank;    /* the identity */
 	struct fault *fault;
 };
@@ -59,12 +63,19 @@ enum status merge_check(const struct merge *m, struct fault *fault);
 
 void merge_free(struct merge *m);
 
+/* Sets *scope to what the merge has read. */
+void merge_scope(const struct merge *m, struct part_scope *scope);
+
 /* ---- notes, and the last line: by part.c for merge.c ---- */
 
 /* Reads the rest of a note's line, behind PART_NOTE_BEGIN, and keeps it unless total has an earlier one.
- * ninputs: of all parts before. Errors, in from->status: STATUS_DAMAGED, STATUS_NO_MEMORY. */
+ * ninputs: of all parts before; nlines: before the part, in the file in the midst of which it begins. Errors, in from->status: STATUS_DAMAGED, STATUS_NO_MEMORY. */
 #define PART_NOTE_BEGIN "{\"note\":"
-void part_note_read(struct total *total, const struct partial_map *map, size_t ninputs, struct json_reader *from);
+void part_note_read(struct total *total, const struct partial_map *map, size_t ninputs, uint64_t nlines,
+		    struct json_reader *from);
+
+#define PART_HEAD_TEXT_BEGIN "{\"head\":"
+#define PART_TAIL_BEGIN "{\"tail\":"
 
 /* Reads a part's last line. */
 #define PART_END_BEGIN "{\"lines\":"

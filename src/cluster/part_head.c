@@ -70,7 +70,30 @@ static void put_columns(struct json_writer *to, const struct plan *plan)
 	json_put(to, "]");
 }
 
-void part_head_write(const struct options *o, const struct query *q, const char *const *inputs, size_t ninputs,
+static void put_number(struct json_writer *to, const char *name, uint64_t number)
+{
+	json_put(to, name);
+	json_put_number(to, number);
+}
+
+static void put_seam(struct json_writer *to, const char *name, const struct part_seam *s)
+{
+	if (s->of == 0)
+		return;
+	json_put(to, name);
+	json_put_string(to, s->input, strlen(s->input));
+	put_number(to, ",\"part\":", s->number);
+	put_number(to, ",\"of\":", s->of);
+	put_number(to, ",\"border\":", s->border);
+	put_number(to, ",\"size\":", s->size);
+	json_put(to, s->is_quoted ? ",\"quoted\":true" : ",\"quoted\":false");
+	json_put(to, s->is_same ? ",\"same\":true" : ",\"same\":false");
+	put_number(to, ",\"lines\":", s->nlines);
+	put_number(to, ",\"offset\":", s->offset_bytes);
+	json_put(to, "}");
+}
+
+void part_head_write(const struct options *o, const struct query *q, const struct part_scope *scope,
 		     uint64_t nbytes, uint64_t nrecords, struct json_writer *to)
 {
 	json_put(to, PART_HEAD_BEGIN);
@@ -78,7 +101,9 @@ void part_head_write(const struct options *o, const struct query *q, const char 
 	json_put(to, ",\"version\":");
 	json_put_string(to, PACKAGE_VERSION, strlen(PACKAGE_VERSION));
 	put_strings(to, "query", (const char *const *)o->asked.at, o->asked.n);
-	put_strings(to, "inputs", inputs, ninputs);
+	put_strings(to, "inputs", scope->inputs, scope->ninputs);
+	put_seam(to, ",\"begins\":{\"input\":", scope->left);
+	put_seam(to, ",\"ends\":{\"input\":", scope->right);
 	json_put(to, ",\"bytes\":");
 	json_put_number(to, nbytes);
 	json_put(to, ",\"records\":");
@@ -187,6 +212,30 @@ static void read_header(struct json_reader *r, struct header *h)
 		json_fail(r, STATUS_NO_MEMORY);
 }
 
+static uint64_t read_number(struct json_reader *r, const char *name)
+{
+	json_expect(r, name);
+	return json_number(r);
+}
+
+static void read_seam(struct json_reader *r, const char *name, struct part_seam *s)
+{
+	if (!json_try(r, name))
+		return;
+	s->input = json_copy_string(r);
+	s->number = read_number(r, ",\"part\":");
+	s->of = read_number(r, ",\"of\":");
+	s->border = read_number(r, ",\"border\":");
+	s->size = read_number(r, ",\"size\":");
+	s->is_quoted = read_bool(r, ",\"quoted\":");
+	s->is_same = read_bool(r, ",\"same\":");
+	s->nlines = read_number(r, ",\"lines\":");
+	s->offset_bytes = read_number(r, ",\"offset\":");
+	json_expect(r, "}");
+	if (s->of == 0 || s->number == 0 || s->number > s->of)
+		json_fail(r, STATUS_DAMAGED);
+}
+
 static size_t read_index(struct json_reader *r, size_t n)
 {
 	uint64_t i = json_number(r);
@@ -249,6 +298,8 @@ void part_head_read(struct part_head *head, struct json_reader *r)
 	read_strings(r, &head->asked.at, &head->asked.n);
 	json_expect(r, ",\"inputs\":[");
 	read_strings(r, &head->inputs, &head->ninputs);
+	read_seam(r, ",\"begins\":{\"input\":", &head->left);
+	read_seam(r, ",\"ends\":{\"input\":", &head->right);
 	json_expect(r, ",\"bytes\":");
 	head->nbytes = json_number(r);
 	json_expect(r, ",\"records\":");
@@ -274,6 +325,8 @@ static void free_strings(char **text, size_t n)
 void part_head_free(struct part_head *head)
 {
 	free(head->version);
+	free(head->left.input);
+	free(head->right.input);
 	asked_free(&head->asked);
 	header_free(&head->header);
 	free_strings(head->columns, head->ncolumns);

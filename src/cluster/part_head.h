@@ -20,6 +20,18 @@
 
 #define PART_FORMAT 1
 
+/* Where a part begins or ends in the midst of a file, of which other parts are needed. of == 0: it does not. */
+struct part_seam {
+	char *input;           /* the file's name; owned */
+	uint64_t number, of;   /* of the file's part that begins, or ends, here */
+	uint64_t border, size; /* offset in the file, and the file's size */
+	bool is_quoted;        /* inside a quoted field */
+	/* at the end: */
+	bool is_same;          /* the file in the midst of which the part began, too */
+	uint64_t nlines;       /* of the file, in this part */
+	uint64_t offset_bytes; /* of the file in this part */
+};
+
 /* All owned. */
 struct part_head {
 	char *version;         /* of the program that wrote the part */
@@ -32,12 +44,20 @@ struct part_head {
 	size_t npairs;
 	char **inputs;         /* their names, in order */
 	size_t ninputs;
+	struct part_seam left, right;
 	uint64_t nbytes;       /* of the inputs, decompressed */
 	uint64_t nrecords;     /* taken, and left out */
 };
 
-/* Writes the line of a part of a query. inputs: their names; nbytes, nrecords: as above. */
-void part_head_write(const struct options *o, const struct query *q, const char *const *inputs, size_t ninputs,
+/* What a part is of. Nothing is owned. */
+struct part_scope {
+	const char *const *inputs; /* their names */
+	size_t ninputs;
+	const struct part_seam *left, *right; /* of == 0: none */
+};
+
+/* Writes the line of a part of a query. nbytes, nrecords: as above. */
+void part_head_write(const struct options *o, const struct query *q, const struct part_scope *scope,
 		     uint64_t nbytes, uint64_t nrecords, struct json_writer *to);
 
 /* Reads a line, which begins with PART_HEAD_BEGIN. Errors, in from->status: STATUS_DAMAGED, STATUS_NO_MEMORY,

@@ -290,6 +290,8 @@ static struct engine *engine_make(const struct plan *plan, struct input *input,
 	e->begin_s = clock_s();
 	e->nbytes_before = engine_nbytes_begun;
 	e->nbytes_all = (double)input_nbytes_left(input);
+	if (total->keeps_head)
+		e->entry = (struct chunk_entry){CSV_QUOTED, true, false};
 	e->writer.owes_newline = plan->inside_line;
 	pthread_mutex_init(&e->lock, NULL);
 	pthread_mutex_init(&e->writing, NULL);

@@ -22,6 +22,7 @@
 #define MAX_THREADS 1024
 #define MAX_DEVICE 1023
 #define PERCENT_NPLACES 9
+#define MAX_PARTS 1000000000
 #define SIMD_VARIABLE "GPUSTAT_SIMD"
 
 /* A row's index in the table: first the operations, then the options. */
@@ -206,6 +207,20 @@ static enum status set_memory(struct options *o, const char *argument, struct fa
 			    "or T", argument);
 }
 
+/* K/N, or K/N,quoted */
+static enum status set_part(struct options *o, const char *argument, struct fault *fault)
+{
+	struct file_part *p = &o->part;
+	const char *end = option_digits(argument, MAX_PARTS, &p->number);
+
+	end = end && *end == '/' ? option_digits(end + 1, MAX_PARTS, &p->of) : NULL;
+	p->is_quoted = end && !strcmp(end, ",quoted");
+	if (end && (!*end || p->is_quoted) && p->number >= 1 && p->number <= p->of &&
+	    !(p->is_quoted && p->number == 1))
+		return STATUS_OK;
+	return option_fault(fault, "--part: '%.64s' is not K/N, K from 1 to N, or K/N,quoted", argument);
+}
+
 static enum status set_top(struct options *o, const char *argument, struct fault *fault)
 {
 	const char *end = option_digits(argument, UINT64_MAX / 10 - 1, &o->top);
@@ -301,6 +316,8 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 	case OPTION_PARTIAL:
 		o->partial = true;
 		break;
+	case OPTION_PART:
+		return set_part(o, argument, fault);
 	case OPTION_MERGE:
 		o->merge = true;
 		break;

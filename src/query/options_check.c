@@ -192,6 +192,10 @@ static enum status check_parts(const struct options *o, struct fault *fault)
 	if ((o->partial || o->merge) && (o->columns || o->explain))
 		return option_fault(fault, "--%s: --%s prints no result", o->columns ? "columns" : "explain",
 				    o->partial ? "partial" : "merge");
+	if (o->part.of && !o->partial)
+		return option_fault(fault, "--part: a part of a file is written with --partial");
+	if (o->part.of && o->npaths != 1)
+		return option_fault(fault, "--part is of one file, and here are %d", o->npaths);
 	if (o->partial && o->emits)
 		return option_fault(fault, "--partial is for results: records are printed as they came");
 	if (o->partial && printing)

@@ -42,6 +42,7 @@ struct run {
 	struct device_choice devices;
 	struct total total;
 	struct merge merge;
+	struct input_range range; /* of --part */
 	struct ranks *ranks; /* what quantiles need; by the plan's columns */
 	bool searches;  /* a later pass, for the ranks of one column only: searched, in the plan */
 	size_t searched;
@@ -66,19 +67,47 @@ static void report_guesses(const struct run *r)
 
 static enum status find_ranks(struct run *r, struct fault *fault);
 
+/* What the run's part is of: its inputs, or a range of one. */
+static void run_scope(const struct run *r, const char *const *names, struct part_scope *scope,
+		      struct part_seam seams[2])
+{
+	const struct file_part *part = &r->options.part;
+	const struct part_seam seam = {.input = (char *)names[0], .number = part->number, .of = part->of,
+				       .size = r->range.size};
+
+	*scope = (struct part_scope){names, (size_t)input_nfiles(r->input), &seams[0], &seams[1]};
+	seams[0] = seams[1] = seam;
+	seams[0].border = r->range.begin;
+	seams[0].is_quoted = part->is_quoted;
+	if (part->number <= 1)
+		seams[0].of = 0;
+	seams[1].border = r->range.end;
+	seams[1].is_quoted = r->total.seam.nbytes > 0;
+	seams[1].is_same = part->number > 1;
+	seams[1].nlines = r->total.line - 1;
+	if (part->number == part->of)
+		seams[1].of = 0;
+}
+
 /* Writes the part that a later merge reads. What is too much to be left out, that merge finds. */
 static enum status write_part(struct run *r, struct fault *fault)
 {
 	int ninputs = r->input ? input_nfiles(r->input) : (int)r->merge.ninputs;
 	const char **names = calloc((size_t)ninputs + 1, sizeof *names);
+	struct part_scope scope;
+	struct part_seam seams[2];
 	enum status status;
 
 	progress_end();
 	if (!names)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	for (int i = 0; i < ninputs; i++)
-		names[i] = r->input ? input_name(r->input, i) : r->merge.inputs[i];
-	status = part_write(&r->options, &r->query, &r->total, names, (size_t)ninputs, fault);
+		names[i] = r->input ? input_name(r->input, i) : NULL;
+	if (r->input)
+		run_scope(r, names, &scope, seams);
+	else
+		merge_scope(&r->merge, &scope);
+	status = part_write(&r->options, &r->query, &r->total, &scope, fault);
 	free(names);
 	return status == STATUS_OK ? output_close(fault) : status;
 }
@@ -163,6 +192,18 @@ static void prepare_values(struct run *r)
 			r->query.plan.columns[c].needs &= ~(unsigned)MOMENT_VALUES;
 }
 
+/* Has only a part of the file be read. */
+static enum status cut_input(struct run *r, struct fault *fault)
+{
+	const struct file_part *part = &r->options.part;
+	enum status status = input_cut_range(r->input, part->number, part->of, r->query.plan.dialect.escape,
+					     &r->range, fault);
+
+	if (status == STATUS_OK && part->is_quoted)
+		input_begin_quoted(r->input);
+	return status;
+}
+
 /* Opens the input, and makes the query. */
 static enum status open_input(struct run *r, struct fault *fault)
 {
@@ -173,6 +214,8 @@ static enum status open_input(struct run *r, struct fault *fault)
 		status = input_share_decoding(r->input, fault);
 	if (status == STATUS_OK)
 		status = query_make(&r->query, &r->options, r->input, fault);
+	if (status == STATUS_OK && r->options.part.of)
+		status = cut_input(r, fault);
 	if (status == STATUS_OK)
 		status = group_sort_find(&r->query, r->options.sort, &r->sort, fault);
 	return status;
@@ -194,6 +237,8 @@ static enum status fold_input(struct run *r, struct fault *fault)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (status == STATUS_OK && total_init(&r->total, &r->query.plan) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (status == STATUS_OK && r->options.part.is_quoted)
+		total_begin_quoted(&r->total);
 	if (status == STATUS_OK && r->query.plan.emits) {
 		fd_widen_pipe(STDOUT_FILENO);
 		status = result_heading(&r->query, fault);
@@ -377,6 +422,21 @@ static void explain_memory(const struct run *r, struct fault *fault)
 		 r->is_repeatable ? "" : ", or a file instead of a pipe");
 }
 
+/* In a part of a file, counts the lines before it, and says what else may be wrong. */
+static void explain_part(struct run *r, struct fault *fault)
+{
+	const struct file_part *part = &r->options.part;
+	struct fault ignored;
+
+	if (part->number <= 1 || fault->line == 0 || !fault->file || r->range.begin == 0 ||
+	    input_count_before(r->input, &r->range, &ignored) != STATUS_OK)
+		return;
+	fault->line += r->range.nlines_before;
+	if (!*fault->remedy && !part->is_quoted)
+		snprintf(fault->remedy, sizeof fault->remedy, "--part %" PRIu64 "/%" PRIu64 ",quoted, if a "
+			 "quoted field goes on where the part begins", part->number, part->of);
+}
+
 /* Makes a second pass without guesses. It has a struct run of its own, because threads of the first
  * pass may still use theirs. */
 static enum status run_again(struct run *r, const struct run *before, struct fault *fault)
@@ -408,6 +468,7 @@ int main(int argc, char **argv)
 		int exit_status;
 		explain_memory(r, &fault);
 		query_explain(&r->query, &fault);
+		explain_part(r, &fault);
 		exit_status = message_fault(&fault);
 		if (fault.status == STATUS_UNKNOWN_COLUMN)
 			message_columns(r->query.header.names, r->query.header.nfields,
