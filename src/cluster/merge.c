@@ -11,14 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster/merge_query.h"
 #include "cluster/part.h"
 #include "cluster/part_order.h"
 #include "codec/crc32.h"
 #include "csv/record.h"
-#include "fold/groups.h"
-#include "fold/values_focus.h"
 #include "query/options_asked.h"
-#include "query/options_check.h"
 
 #define BUFFER_NBYTES (1 << 20)
 
@@ -33,13 +31,13 @@ struct part_file {
 	uint32_t crc;     /* of the current part so far */
 	bool is_inside;   /* a part has begun and not ended */
 	bool is_skipped;  /* it has no records */
-	size_t ninputs;   /* of the parts before */
+	size_t ninputs;   /* of the parts before, less one where the part goes on with the last */
 	uint64_t offset_bytes;  /* of the part in the input */
 	uint64_t nlines_before; /* of the file in the midst of which the part begins */
 	struct part_seam left, right; /* of the part; their names are not owned, nor valid */
 	struct partial_map map;
-	struct plan plan; /* for records that the part's ends cut: the run's, but its columns are where they are
-			   * in the part's inputs; its columns are owned */
+	const struct plan *plan; /* for records that the part's ends cut: its columns are where they are in the
+				  * part's inputs */
 };
 
 static enum status fail(struct merge *m, const struct part_file *f, enum status status, const char *words)
@@ -51,90 +49,6 @@ static enum status fail(struct merge *m, const struct part_file *f, enum status 
 }
 
 /* ---- the query ---- */
-
-/* Sets how results are printed, and with what, to what the command line says. */
-static void set_given(struct options *o, const struct options *given)
-{
-	o->format = given->format;
-	o->sort = given->sort;
-	o->top = given->top;
-	o->merge = true;
-	o->partial = given->partial;
-	o->memory_nbytes = given->memory_nbytes;
-	o->nthreads = given->nthreads;
-	o->verbose = given->verbose;
-	o->device = DEVICE_CPU;
-}
-
-/* Checks what is printed against the parts' query. */
-static enum status check_given(struct options *o, struct fault *fault)
-{
-	enum status status;
-
-	o->merge = false;
-	status = options_check(o, fault);
-	o->merge = true;
-	return status;
-}
-
-/* Whether '*' leaves the column out because its first value is a text: one run would not have read its
- * numbers. */
-static bool is_unfit(const struct plan_column *column)
-{
-	return column->if_numeric && column->begins_as_text && column->invalid != INVALID_TEXT;
-}
-
-/* What other operations ask of such a column they take as text. */
-static void take_unfit_as_text(struct plan *plan)
-{
-	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (is_unfit(&plan->columns[c])) {
-			plan->columns[c].if_numeric = false;
-			plan->columns[c].takes_text = true;
-		}
-}
-
-/* Forgets the columns that no result shows. */
-static void forget_unasked(struct merge *m)
-{
-	const struct query *q = m->query;
-	bool *is_asked = calloc(q->plan.ncolumns + 1, sizeof *is_asked);
-
-	for (size_t i = 0; is_asked && i < q->nresults; i++) {
-		is_asked[q->results[i].column] = true;
-		is_asked[q->results[i].other] = true;
-	}
-	for (size_t c = 0; is_asked && c < q->plan.ncolumns; c++)
-		if (!is_asked[c] && !q->plan.columns[c].is_key)
-			column_clear(&m->total->partial.columns[c]);
-	free(is_asked);
-}
-
-/* Makes the query that m->first's part answers. */
-static enum status begin(struct merge *m)
-{
-	enum status status = asked_parse(&m->first.asked, m->options, m->fault);
-
-	if (status != STATUS_OK)
-		return status;
-	set_given(m->options, &m->given);
-	status = check_given(m->options, m->fault);
-	if (status == STATUS_OK)
-		status = query_make_again(m->query, m->options, &m->first.header, m->fault);
-	if (status != STATUS_OK)
-		return status;
-	m->query->plan.counts_records = true;
-	if (m->options->partial)
-		plan_as_part(&m->query->plan);
-	else
-		take_unfit_as_text(&m->query->plan);
-	values_focus_set(NULL, false);
-	m->has_begun = true;
-	if (groups_plan(&m->query->plan) != STATUS_OK || total_init(m->total, &m->query->plan) != STATUS_OK ||
-	    partial_init(&m->blank, &m->query->plan) != STATUS_OK)
-		return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
-	return STATUS_OK;
-}
 
 /* The first option of one list that differs from the other's. */
 static const char *find_difference(const struct asked *a, const struct asked *b)
@@ -159,14 +73,15 @@ static enum status check_query(struct merge *m, const struct part_file *f, const
 
 /* ---- heads ---- */
 
-static enum status add_inputs(struct merge *m, const struct part_head *head)
+/* is_same: the first is the last of the parts before. */
+static enum status add_inputs(struct merge *m, const struct part_head *head, bool is_same)
 {
 	char **grown = realloc(m->inputs, (m->ninputs + head->ninputs + 1) * sizeof *grown);
 
 	if (!grown)
 		return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
 	m->inputs = grown;
-	for (size_t i = 0; i < head->ninputs; i++) {
+	for (size_t i = is_same; i < head->ninputs; i++) {
 		grown[m->ninputs] = strdup(head->inputs[i]);
 		if (!grown[m->ninputs])
 			return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
@@ -204,25 +119,50 @@ static enum status map_part(struct merge *m, struct part_file *f, const struct p
 	return m->fault->status;
 }
 
-/* Makes the plan for the records that the part's ends cut. */
-static enum status make_plan(struct merge *m, struct part_file *f, const struct part_head *head)
+/* Whether the part's columns are where the run's are, in as many fields. */
+static bool is_placed_alike(const struct merge *m, const struct part_file *f, const struct part_head *head)
 {
 	const struct plan *run = &m->query->plan;
 
-	f->plan = *run;
-	f->plan.columns = malloc((run->ncolumns + 1) * sizeof *f->plan.columns);
-	if (!f->plan.columns)
+	for (size_t i = 0; i < head->ncolumns; i++)
+		if (f->map.columns[i] != SIZE_MAX && run->columns[f->map.columns[i]].field != head->fields[i])
+			return false;
+	return head->header.nfields == 0 || head->header.nfields == run->ragged.nfields;
+}
+
+/* Makes a plan for the part's file, which the merge owns: folders point to it. */
+static enum status make_plan(struct merge *m, struct part_file *f, const struct part_head *head)
+{
+	const struct plan *run = &m->query->plan;
+	struct plan_column *columns = malloc((run->ncolumns + 1) * sizeof *columns);
+	struct file_plan *made = calloc(1, sizeof *made);
+
+	if (!made || !columns) {
+		free(made);
+		free(columns);
 		return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
-	memcpy(f->plan.columns, run->columns, run->ncolumns * sizeof *run->columns);
+	}
+	made->plan = *run;
+	made->plan.columns = memcpy(columns, run->columns, run->ncolumns * sizeof *run->columns);
 	for (size_t i = 0; i < head->ncolumns; i++)
 		if (f->map.columns[i] != SIZE_MAX)
-			f->plan.columns[f->map.columns[i]].field = (uint32_t)head->fields[i];
-	if (head->header.nfields == 0) /* it has been moved to the query's */
-		return STATUS_OK;
-	f->plan.ragged.nfields = (uint32_t)head->header.nfields;
-	f->plan.ragged.last_is_empty = head->header.ends_empty;
-	f->plan.dialect.one_column = head->header.nfields == 1;
+			columns[f->map.columns[i]].field = (uint32_t)head->fields[i];
+	made->plan.ragged.nfields = (uint32_t)head->header.nfields;
+	made->plan.ragged.last_is_empty = head->header.ends_empty;
+	made->plan.dialect.one_column = head->header.nfields == 1;
+	made->next = m->plans;
+	m->plans = made;
+	f->plan = &made->plan;
 	return STATUS_OK;
+}
+
+/* Finds the plan for the records that the part's ends cut. */
+static enum status find_plan(struct merge *m, struct part_file *f, const struct part_head *head)
+{
+	f->plan = &m->query->plan;
+	if ((head->left.of == 0 && head->right.of == 0) || is_placed_alike(m, f, head))
+		return STATUS_OK;
+	return make_plan(m, f, head);
 }
 
 /* Places the part behind those before: where it begins in the input. */
@@ -261,25 +201,26 @@ static enum status place_part(struct merge *m, struct part_file *f, const struct
 static enum status begin_part(struct merge *m, struct part_file *f, struct part_head *head)
 {
 	uint64_t nbytes = head->nbytes;
+	bool is_first = m->ninputs == 0, is_same = !is_first && head->left.of > 0;
 	enum status status = check_query(m, f, head);
 
 	f->is_skipped = head->nrecords == 0 && head->left.of == 0 && head->right.of == 0;
-	f->ninputs = m->ninputs;
 	if (status == STATUS_OK)
 		status = place_part(m, f, head);
+	f->ninputs = m->ninputs - is_same;
 	if (status == STATUS_OK)
-		status = add_inputs(m, head);
+		status = add_inputs(m, head, is_same);
 	if (status != STATUS_OK)
 		return status;
 	prefer(m, head);
 	if (!f->is_skipped && !m->has_begun)
-		status = begin(m);
+		status = merge_begin(m);
 	if (status == STATUS_OK && !f->is_skipped)
 		status = map_part(m, f, head->version ? head : &m->first);
 	if (status == STATUS_OK && !f->is_skipped)
-		status = make_plan(m, f, head->version ? head : &m->first);
+		status = find_plan(m, f, head->version ? head : &m->first);
 	m->offset_bytes = f->offset_bytes + nbytes;
-	if (status == STATUS_OK && !f->is_skipped && m->left.of && f->ninputs == 0 && m->left.is_quoted)
+	if (status == STATUS_OK && !f->is_skipped && is_first && m->left.of && m->left.is_quoted)
 		total_begin_quoted(m->total);
 	return status;
 }
@@ -309,17 +250,10 @@ static enum status read_head(struct merge *m, struct part_file *f, struct json_r
 	return status;
 }
 
-static void end_part(struct part_file *f)
-{
-	part_map_free(&f->map);
-	free(f->plan.columns);
-	f->plan.columns = NULL;
-}
-
 /* Reads a piece of a record: the tail of the file's part before, or the head of this. */
 static enum status read_ends(struct merge *m, struct part_file *f, struct json_reader *r, bool is_head)
 {
-	struct end_text text = {.plan = &f->plan, .line = f->nlines_before + 1, .offset_bytes = f->offset_bytes};
+	struct end_text text = {.plan = f->plan, .line = f->nlines_before + 1, .offset_bytes = f->offset_bytes};
 	enum status status;
 
 	text.file = (int)(is_head ? f->ninputs : m->ninputs - 1);
@@ -350,7 +284,7 @@ static enum status read_end(struct merge *m, struct part_file *f, struct json_re
 	uint32_t crc;
 
 	part_end_read(&nlines, &crc, r);
-	end_part(f);
+	part_map_free(&f->map);
 	f->is_inside = false;
 	if (r->status != STATUS_OK || nlines != f->nlines - 1 - f->begin || crc != f->crc)
 		return fail(m, f, STATUS_PART_DAMAGED, NULL);
@@ -455,7 +389,7 @@ static enum status read_file(struct merge *m, const char *name)
 	status = read_parts(m, &f);
 	free(f.line);
 	if (status != STATUS_OK || f.is_inside)
-		end_part(&f);
+		part_map_free(&f.map);
 	if (!is_stdin)
 		fclose(f.stream);
 	return status;
@@ -473,11 +407,11 @@ enum status merge_parts(struct merge *m, struct fault *fault)
 	if (status == STATUS_OK && !m->given.partial)
 		status = part_order_end(&m->right, fault);
 	if (status == STATUS_OK && !m->has_begun)
-		status = begin(m);
+		status = merge_begin(m);
 	if (status != STATUS_OK)
 		return status;
 	if (!m->options->partial)
-		forget_unasked(m);
+		merge_forget_unasked(m);
 	m->total->end_bytes = m->offset_bytes;
 	return status;
 }
@@ -510,6 +444,11 @@ void merge_scope(const struct merge *m, struct part_scope *scope)
 
 void merge_free(struct merge *m)
 {
+	for (struct file_plan *p = m->plans, *next; p; p = next) {
+		next = p->next;
+		free(p->plan.columns);
+		free(p);
+	}
 	free(m->left.input);
 	free(m->right.input);
 	for (size_t i = 0; i < m->ninputs; i++)

@@ -34,6 +34,12 @@
 enum status part_write(const struct options *options, const struct query *q, struct total *total,
 		       const struct part_scope *scope, struct fault *fault);
 
+/* The plan of a file whose columns are elsewhere than in the first. */
+struct file_plan {
+	struct file_plan *next; /* owned */
+	struct plan plan;       /* its columns are owned */
+};
+
 /* A merge. The three are the caller's, zeroed but for options: the command line's. */
 struct merge {
 	struct options *options; /* from the first part on, the parts' query and how the command line prints it */
@@ -47,6 +53,7 @@ struct merge {
 	uint64_t offset_bytes;   /* of the next part's first record in all inputs */
 	bool is_one_file; /* all parts so far are of the file in the midst of which the first begins */
 	struct part_seam left, right; /* of all parts so far; right.offset_bytes: in all inputs */
+	struct file_plan *plans; /* of all parts so far; owned */
 	struct partial blank;    /* the identity */
 	struct fault *fault;
 };

@@ -60,10 +60,15 @@ enum status input_cut_range(struct input *in, uint64_t k, uint64_t n, char escap
 			    struct fault *fault)
 {
 	struct source *s = &in->sources[0];
-	off_t now = s->packed || !s->is_plain ? -1 : lseek(s->fd, 0, SEEK_CUR);
+	off_t now = s->packed || !s->is_plain || s->state != SOURCE_OPEN ? -1 : lseek(s->fd, 0, SEEK_CUR);
 	uint64_t first;
 	enum status status;
 
+	if (s->is_plain && s->state == SOURCE_CLOSED) { /* it has no records */
+		*out = (struct input_range){.size = (uint64_t)s->size};
+		out->begin = out->end = out->size;
+		return STATUS_OK;
+	}
 	if (now < 0)
 		return source_fail(s, fault, STATUS_NOT_PLAIN, 0);
 	first = (uint64_t)(now - s->start) - (s->end - s->begin);

@@ -82,7 +82,7 @@ static void run_scope(const struct run *r, const char *const *names, struct part
 	if (part->number <= 1)
 		seams[0].of = 0;
 	seams[1].border = r->range.end;
-	seams[1].is_quoted = r->total.seam.nbytes > 0;
+	seams[1].is_quoted = r->total.keeps_head || r->total.seam.nbytes > 0;
 	seams[1].is_same = part->number > 1;
 	seams[1].nlines = r->total.line - 1;
 	if (part->number == part->of)

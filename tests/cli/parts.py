@@ -7,6 +7,7 @@ changed in every way that must be noticed. GNU parallel runs where it is install
 """
 import concurrent.futures
 import decimal
+import gzip
 import json
 import os
 import random
@@ -49,6 +50,12 @@ def check_random():
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
         wrong = [w for w in pool.map(part_cases.run_case, range(SEED, SEED + CASES)) if w]
     ok(not wrong, "%d tables in parts, merged in trees" % CASES, lambda: "%d wrong\n%s" % (len(wrong), wrong[0]))
+
+
+def check_random_ranges():
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
+        wrong = [w for w in pool.map(part_cases.run_ranges, range(SEED, SEED + CASES // 4)) if w]
+    ok(not wrong, "%d files in ranges" % (CASES // 4), lambda: "%d wrong\n%s" % (len(wrong), wrong[0]))
 
 
 # ---- results --------------------------------------------------------------------------------
@@ -131,6 +138,56 @@ def check_headers():
     empty = part("e.part", ["--sum=b", "--cov=a:b"], b"")
     answers("an empty input", ["--merge", empty, a, empty, b, empty], None, "sum(b),cov(a:b)\n17,5.8333333333333333\n")
     answers("only empty ones", ["--merge", empty, empty], None, "sum(b),cov(a:b)\n0,\n")
+
+
+# ---- parts of one file ----------------------------------------------------------------------
+
+def check_ranges():
+    text = b"k,x\n" + b"".join(b'%s,"%d\n"\n' % (b"ab"[i % 2:i % 2 + 1], i) for i in range(40))
+    path = fixture("range.csv", text)
+    args = ["--by=k", "--count=x", "--first=x", "--last=x"]
+    want = run(args + [path]).out
+    parts = []
+    for k in range(1, 6):
+        r = run(args + ["--partial", "--part", "%d/5" % k, path])
+        if r.status == 0:
+            made = fixture("range%d.part" % k, r.out)
+            told = run(["--merge", "--partial"] + parts + [made])
+            if told.status:
+                ok(b"part %d/5 of %s begins inside a quoted field: write it again with --part %d/5,quoted" %
+                   (k, path.encode(), k) in told.err, "a border in quotes is told", told.err.decode())
+        if r.status or told.status:
+            made = fixture("range%d.part" % k, run(args + ["--partial", "--part", "%d/5,quoted" % k, path]).out)
+        parts.append(made)
+    is_(run(["--merge"] + parts).out, want, "five parts of one file")
+    middle = fixture("middle.part", run(["--merge", "--partial"] + parts[1:4]).out)
+    is_(run(["--merge", parts[0], middle, parts[4]]).out, want, "... in a tree")
+    for name, some, words in (("the first", parts[1:], "part 1/5 of"), ("one between", parts[:2] + parts[3:], "part 3/5 of"),
+                              ("the last", parts[:4], "part 5/5 of"), ("all but the middle", [middle], "part 1/5 of")):
+        refuses(name + " is missing", ["--merge"] + some, None, 1, words, "is missing")
+    refuses("another number of parts", ["--merge", parts[0], part_of(args, "2/4", path)], None, 1, "part 2/4 behind part 1/5")
+    changed = fixture("range.csv", text + b"a,1\n")
+    refuses("the file has grown", ["--merge", parts[0], part_of(args, "2/5", changed)], None, 1, "write its parts again")
+    refuses("compressed", args + ["--partial", "--part=1/2", fixture("r.csv.gz", gzip.compress(text))], None, 1, "not a plain file")
+    refuses("a pipe", args + ["--partial", "--part=1/2"], text, 1, "not a plain file")
+    refuses("a place in the whole file", ["--sum=x", "--partial", "--part=2/2", fixture("bad.csv", b"x\n1\n2\n3\n4\n5\nz\n")], None,
+            1, "bad.csv:7: column 'x': not a number: 'z' (try --part 2/2,quoted")
+    for argument in ("0/3", "4/3", "1", "1/2,quoted", "2/2,x", "a/b", "-1/2"):
+        refuses("--part " + argument, ["--partial", "--part=" + argument, path], None, 2, "--part")
+    refuses("--part without --partial", ["--part=1/2", path], None, 2, "--partial")
+    refuses("--part of two files", ["--partial", "--part=1/2", path, path], None, 2, "one file")
+    big = fixture("big.csv", b"k,x\n" + b"".join(b"%02d,%06d\n" % (i % 97, i) for i in range(200000)))
+    parts = [part_of(["--by=k", "--sum=x", "--median=x"], "%d/7" % k, big) for k in range(1, 8)]
+    is_(run(["--merge"] + parts).out, run(["--by=k", "--sum=x", "--median=x", big]).out, "200000 records in seven parts")
+    sizes = [json.loads(open(p, "rb").readline())["records"] for p in parts]
+    ok(max(sizes) < 1.1 * min(sizes), "... of about the same length", sizes)
+
+
+def part_of(args, number, path):
+    r = run(args + ["--partial", "--part", number, path])
+    if r.status:
+        harness.bail(harness.describe(r))
+    return fixture("%s-%s.part" % (os.path.basename(path), number.replace("/", "-")), r.out)
 
 
 # ---- what is refused ------------------------------------------------------------------------
@@ -224,6 +281,7 @@ check_order()
 check_stars()
 check_left_out()
 check_headers()
+check_ranges()
 check_damage()
 check_usage()
 check_full_disk()
@@ -231,4 +289,5 @@ check_many()
 check_parallel()
 check_xargs()
 check_random()
+check_random_ranges()
 harness.done()
