@@ -66,6 +66,7 @@
 	/* the detail has the words */                                             \
 	X(STATUS_PART_ORDER, "", 1)                                                \
 	X(STATUS_PART_QUERY, "another query than the first part's", 1)             \
+	X(STATUS_STATE_QUERY, "state of another query", 1)                         \
 	X(STATUS_GPU, "GPU failed", 1)                                             \
 	X(STATUS_NO_GPU, "no usable GPU", 1)                                       \
 	X(STATUS_MISGUESSED, "wrong guess: to be run again", 1)                    \

@@ -65,6 +65,11 @@ static enum status check_query(struct merge *m, const struct part_file *f, const
 {
 	if (m->has_head && !asked_equal(&head->asked, &m->first.asked))
 		return fail(m, f, STATUS_PART_QUERY, find_difference(&head->asked, &m->first.asked));
+	if (m->is_state)
+		return asked_equal(&head->asked, &m->options->asked)
+			       ? STATUS_OK
+			       : fail(m, f, STATUS_STATE_QUERY,
+				      find_difference(&head->asked, &m->options->asked));
 	if (m->given.asked.n && !asked_equal(&head->asked, &m->given.asked))
 		return option_fault(m->fault, "--merge: the query is that of the parts, which differs in %.100s: "
 				    "leave it out", find_difference(&m->given.asked, &head->asked));
@@ -306,7 +311,7 @@ static enum status read_line(struct merge *m, struct part_file *f, struct json_r
 	if (json_try(r, PART_TAIL_BEGIN))
 		return read_ends(m, f, r, false);
 	if (json_try(r, PART_NOTE_BEGIN))
-		part_note_read(m->total, &f->map, f->ninputs, f->nlines_before, r);
+		part_note_read(m->total, &f->map, f->ninputs, f->nlines_before, m->is_state, r);
 	else
 		partial_read_line(&m->total->partial, &m->query->plan, &f->map, &m->blank, r);
 	return r->status == STATUS_OK ? STATUS_OK : set_fault(m, f, r->status, NULL);
@@ -416,6 +421,21 @@ enum status merge_parts(struct merge *m, struct fault *fault)
 	return status;
 }
 
+enum status state_read(struct merge *m, struct options *options, struct query *query, struct total *total,
+		       const char *path, struct fault *fault)
+{
+	enum status status;
+
+	*m = (struct merge){.options = options, .query = query, .total = total, .has_begun = true,
+			    .is_state = true, .fault = fault};
+	if (partial_init(&m->blank, &query->plan) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	status = read_file(m, path);
+	if (status == STATUS_OK)
+		status = part_order_end(&m->right, fault);
+	return status;
+}
+
 enum status merge_check(const struct merge *m, struct fault *fault)
 {
 	const struct plan *plan = &m->query->plan;
@@ -439,7 +459,7 @@ enum status merge_check(const struct merge *m, struct fault *fault)
 
 void merge_scope(const struct merge *m, struct part_scope *scope)
 {
-	*scope = (struct part_scope){(const char *const *)m->inputs, m->ninputs, &m->left, &m->right};
+	*scope = (struct part_scope){(const char *const *)m->inputs, m->ninputs, 0, &m->left, &m->right};
 }
 
 void merge_free(struct merge *m)

@@ -4,6 +4,7 @@
  */
 #include "cluster/part.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,6 @@
 #include "fold/group_list.h"
 #include "fold/groups.h"
 #include "fold/quantile.h"
-#include "io/output.h"
 
 /* ---- notes ---- */
 
@@ -53,7 +53,9 @@ static size_t find_column(const struct plan *plan, const char *name)
 	return c;
 }
 
-static void put_note(const struct plan *plan, size_t kind, const struct note *note, struct json_writer *to)
+/* nbefore: the inputs of the state that the run began with. */
+static void put_note(const struct plan *plan, size_t kind, const struct note *note, int nbefore,
+		     struct json_writer *to)
 {
 	const char *detail = note->text + strlen(note->text) + 1;
 
@@ -62,7 +64,7 @@ static void put_note(const struct plan *plan, size_t kind, const struct note *no
 	put_number(to, ",\"column\":", find_column(plan, note->column));
 	json_put(to, ",\"status\":");
 	put_status(note->status, to);
-	put_number(to, ",\"input\":", (uint64_t)note->file);
+	put_number(to, ",\"input\":", (uint64_t)(note->file < 0 ? -1 - note->file : nbefore + note->file));
 	put_number(to, ",\"line\":", note->line);
 	json_put(to, ",\"value\":");
 	json_put_string(to, detail, note->detail_nbytes);
@@ -73,14 +75,14 @@ static void put_note(const struct plan *plan, size_t kind, const struct note *no
 	json_end_line(to);
 }
 
-static void put_notes(const struct total *t, struct json_writer *to)
+static void put_notes(const struct total *t, int nbefore, struct json_writer *to)
 {
 	size_t n = t->plan->ncolumns;
 
 	for (size_t i = 0; i < TOTAL_NNOTES(t->plan); i++) {
 		size_t kind = i < NOTES_OF_RECORDS ? i : NOTES_OF_RECORDS + (i - NOTES_OF_RECORDS) / n;
 		if (t->notes[i])
-			put_note(t->plan, kind, t->notes[i], to);
+			put_note(t->plan, kind, t->notes[i], nbefore, to);
 	}
 }
 
@@ -135,7 +137,7 @@ static struct note *_Atomic *place_of(const struct total *t, const struct partia
 }
 
 void part_note_read(struct total *t, const struct partial_map *map, size_t ninputs, uint64_t nlines,
-		    struct json_reader *r)
+		    bool is_state, struct json_reader *r)
 {
 	size_t kind = read_word(r, note_names, NOTE_NKINDS), i;
 	struct fault fault = {.file = NULL};
@@ -159,7 +161,7 @@ void part_note_read(struct total *t, const struct partial_map *map, size_t ninpu
 		return;
 	if (i < map->ncolumns && map->columns[i] != SIZE_MAX)
 		fault.column = t->plan->columns[map->columns[i]].name;
-	*to = note_make(&fault, (int)file);
+	*to = note_make(&fault, is_state ? -1 - (int)file : (int)file);
 	if (!*to)
 		json_fail(r, STATUS_NO_MEMORY);
 }
@@ -168,6 +170,7 @@ void part_note_read(struct total *t, const struct partial_map *map, size_t ninpu
 
 /* What has been written. */
 struct sink {
+	FILE *to;
 	uint32_t crc;
 	uint64_t nlines;
 };
@@ -182,7 +185,7 @@ static enum status write_lines(void *context, const char *text, size_t nbytes)
 	sink->crc = crc32_continue(sink->crc, (const unsigned char *)text, nbytes);
 	for (const char *at = text; (at = memchr(at, '\n', (size_t)(end - at))); at++)
 		sink->nlines++;
-	return fwrite(text, 1, nbytes, output_stream()) == nbytes ? STATUS_OK : STATUS_WRITE;
+	return fwrite(text, 1, nbytes, sink->to) == nbytes ? STATUS_OK : STATUS_WRITE;
 }
 
 void part_end_read(uint64_t *nlines, uint32_t *crc, struct json_reader *from)
@@ -264,15 +267,15 @@ static void put_tail(const struct total *t, struct json_writer *to)
 }
 
 enum status part_write(const struct options *options, const struct query *q, struct total *t,
-		       const struct part_scope *scope, struct fault *fault)
+		       const struct part_scope *scope, FILE *stream, struct fault *fault)
 {
-	struct sink sink = {0, 0};
+	struct sink sink = {stream, 0, 0};
 	struct json_writer to = {.flush = write_lines, .context = &sink};
 	enum status status;
 
 	part_head_write(options, q, scope, t->end_bytes, t->partial.nrecords + t->partial.nragged, &to);
 	put_head(t, &to);
-	put_notes(t, &to);
+	put_notes(t, (int)scope->nbefore, &to);
 	partial_write(&t->partial, &q->plan, &to);
 	if (q->plan.nkeys)
 		put_all_groups(q, &t->partial, &to);
@@ -280,10 +283,10 @@ enum status part_write(const struct options *options, const struct query *q, str
 	status = json_flush(&to);
 	text_free(&to.text);
 	if (status == STATUS_WRITE)
-		return output_flush(fault);
+		return fault_set(fault, status, errno, NULL);
 	if (status != STATUS_OK)
 		return partial_fault(&t->partial, &q->plan, status, fault);
-	fprintf(output_stream(), PART_END_BEGIN "%" PRIu64 ",\"crc32\":\"%08" PRIx32 "\"}\n", sink.nlines,
+	fprintf(stream, PART_END_BEGIN "%" PRIu64 ",\"crc32\":\"%08" PRIx32 "\"}\n", sink.nlines,
 		sink.crc);
-	return output_flush(fault);
+	return fflush(stream) || ferror(stream) ? fault_set(fault, STATUS_WRITE, errno, NULL) : STATUS_OK;
 }

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/status.h"
 #include "cluster/part_head.h"
@@ -28,11 +29,11 @@
 #include "query/options.h"
 #include "query/query.h"
 
-/* Writes the part that total is, of a plan made one by plan_as_part, to standard output. Notes count by
+/* Writes the part that total is, of a plan made one by plan_as_part, to a stream. Notes count by
  * scope->inputs. Errors: STATUS_NO_MEMORY, STATUS_MANY_GROUPS, STATUS_WRITE: what has
  * been written is then no part. */
 enum status part_write(const struct options *options, const struct query *q, struct total *total,
-		       const struct part_scope *scope, struct fault *fault);
+		       const struct part_scope *scope, FILE *to, struct fault *fault);
 
 /* The plan of a file whose columns are elsewhere than in the first. */
 struct file_plan {
@@ -55,6 +56,7 @@ struct merge {
 	struct part_seam left, right; /* of all parts so far; right.offset_bytes: in all inputs */
 	struct file_plan *plans; /* of all parts so far; owned */
 	struct partial blank;    /* the identity */
+	bool is_state;           /* what is read is no part but a state */
 	struct fault *fault;
 };
 
@@ -70,6 +72,17 @@ enum status merge_check(const struct merge *m, struct fault *fault);
 
 void merge_free(struct merge *m);
 
+/* Adds the state that a run of the same query has saved to the total of no records of another. m: zeroed. Sets
+ * m->offset_bytes to the length of all inputs so far. Notes have the file -1 - i, of m->inputs. Errors: those of
+ * merge_parts; STATUS_PART_QUERY. */
+enum status state_read(struct merge *m, struct options *options, struct query *query, struct total *total,
+		       const char *path, struct fault *fault);
+
+/* Saves a state in place of the file, which is there in full or as it was. inputs: of the state that the run began
+ * with, ninputs of them; 0: with none. Errors: STATUS_OPEN, STATUS_WRITE, STATUS_NO_MEMORY, STATUS_MANY_GROUPS. */
+enum status state_save(const struct options *options, const struct query *q, struct total *total,
+		       const struct part_scope *scope, struct fault *fault);
+
 /* Sets *scope to what the merge has read. */
 void merge_scope(const struct merge *m, struct part_scope *scope);
 
@@ -79,7 +92,7 @@ void merge_scope(const struct merge *m, struct part_scope *scope);
  * ninputs: of all parts before; nlines: before the part, in the file in the midst of which it begins. Errors, in from->status: STATUS_DAMAGED, STATUS_NO_MEMORY. */
 #define PART_NOTE_BEGIN "{\"note\":"
 void part_note_read(struct total *total, const struct partial_map *map, size_t ninputs, uint64_t nlines,
-		    struct json_reader *from);
+		    bool is_state, struct json_reader *from);
 
 #define PART_HEAD_TEXT_BEGIN "{\"head\":"
 #define PART_TAIL_BEGIN "{\"tail\":"

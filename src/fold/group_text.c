@@ -38,8 +38,11 @@ static void put_folds(const struct partial *p, const struct plan *plan, struct j
 
 void group_write(struct group *g, const struct plan *plan, struct partial *blank, struct json_writer *to)
 {
-	struct partial *p = group_partial(g, plan, blank);
+	struct partial *p;
 
+	if (g->nrecords == 0)
+		return; /* it was looked for */
+	p = group_partial(g, plan, blank);
 	if (!p) {
 		to->status = to->status == STATUS_OK ? STATUS_NO_MEMORY : to->status;
 		return;

@@ -147,6 +147,9 @@ void input_begin_quoted(struct input *in);
 /* Counts the lines before the range, for messages. Errors: STATUS_OPEN, STATUS_READ, STATUS_SHRANK. */
 enum status input_count_before(const struct input *in, struct input_range *range, struct fault *fault);
 
+/* Has offsets begin behind nbytes of other inputs. */
+void input_begin_at(struct input *in, uint64_t nbytes);
+
 /* ---- reading: any thread ---- */
 
 /* Reads the next chunk, as long as the reader has room for. Returns false at the input's end.

@@ -64,9 +64,8 @@ enum status input_cut_range(struct input *in, uint64_t k, uint64_t n, char escap
 	uint64_t first;
 	enum status status;
 
-	if (s->is_plain && s->state == SOURCE_CLOSED) { /* it has no records */
-		*out = (struct input_range){.size = (uint64_t)s->size};
-		out->begin = out->end = out->size;
+	if (!s->packed && s->at_end && s->begin == s->end) { /* it has no records */
+		*out = (struct input_range){.begin = s->nskipped, .end = s->nskipped, .size = s->nskipped};
 		return STATUS_OK;
 	}
 	if (now < 0)

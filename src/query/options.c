@@ -316,6 +316,12 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 	case OPTION_PARTIAL:
 		o->partial = true;
 		break;
+	case OPTION_SAVE_STATE:
+		o->save_state = argument;
+		break;
+	case OPTION_FROM_STATE:
+		o->from_state = argument;
+		break;
 	case OPTION_PART:
 		return set_part(o, argument, fault);
 	case OPTION_MERGE:

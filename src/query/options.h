@@ -66,6 +66,7 @@ struct file_part {
 struct options {
 	struct asked asked;
 	bool partial, merge;
+	const char *save_state, *from_state; /* file names, or NULL */
 	struct file_part part; /* of --part; of == 0: not given */
 	size_t nuses;
 	struct operation_use *uses; /* in the order given; none, and no where: the summary */

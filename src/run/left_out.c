@@ -17,7 +17,10 @@
 static void read_note(const struct left_out *l, const struct note *note, struct fault *fault)
 {
 	note_read(note, fault);
-	fault->file = l->input ? input_name(l->input, note->file) : l->names[note->file];
+	if (note->file < 0)
+		fault->file = l->names[-1 - note->file]; /* of the state that the run began with */
+	else
+		fault->file = l->input ? input_name(l->input, note->file) : l->names[note->file];
 	query_explain(l->query, fault);
 }
 

@@ -75,7 +75,8 @@ static void run_scope(const struct run *r, const char *const *names, struct part
 	const struct part_seam seam = {.input = (char *)names[0], .number = part->number, .of = part->of,
 				       .size = r->range.size};
 
-	*scope = (struct part_scope){names, (size_t)input_nfiles(r->input), &seams[0], &seams[1]};
+	*scope = (struct part_scope){names, r->merge.ninputs + (size_t)input_nfiles(r->input), r->merge.ninputs,
+				     &seams[0], &seams[1]};
 	seams[0] = seams[1] = seam;
 	seams[0].border = r->range.begin;
 	seams[0].is_quoted = part->is_quoted;
@@ -89,11 +90,11 @@ static void run_scope(const struct run *r, const char *const *names, struct part
 		seams[1].of = 0;
 }
 
-/* Writes the part that a later merge reads. What is too much to be left out, that merge finds. */
+/* Writes the part that a later merge reads, or saves the state. */
 static enum status write_part(struct run *r, struct fault *fault)
 {
-	int ninputs = r->input ? input_nfiles(r->input) : (int)r->merge.ninputs;
-	const char **names = calloc((size_t)ninputs + 1, sizeof *names);
+	size_t nbefore = r->merge.ninputs, nfiles = r->input ? (size_t)input_nfiles(r->input) : 0;
+	const char **names = calloc(nbefore + nfiles + 1, sizeof *names);
 	struct part_scope scope;
 	struct part_seam seams[2];
 	enum status status;
@@ -101,15 +102,17 @@ static enum status write_part(struct run *r, struct fault *fault)
 	progress_end();
 	if (!names)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	for (int i = 0; i < ninputs; i++)
-		names[i] = r->input ? input_name(r->input, i) : NULL;
+	for (size_t i = 0; i < nbefore + nfiles; i++)
+		names[i] = i < nbefore ? r->merge.inputs[i] : input_name(r->input, (int)(i - nbefore));
 	if (r->input)
 		run_scope(r, names, &scope, seams);
 	else
 		merge_scope(&r->merge, &scope);
-	status = part_write(&r->options, &r->query, &r->total, &scope, fault);
+	status = r->options.partial
+			 ? part_write(&r->options, &r->query, &r->total, &scope, output_stream(), fault)
+			 : state_save(&r->options, &r->query, &r->total, &scope, fault);
 	free(names);
-	return status == STATUS_OK ? output_close(fault) : status;
+	return status;
 }
 
 static enum status print_result(struct run *r, struct fault *fault)
@@ -142,8 +145,10 @@ static enum status finish(struct run *r, struct fault *fault)
 	bool emits = r->query.plan.emits;
 	enum status status;
 
-	if (r->options.partial)
-		return write_part(r, fault);
+	if (r->options.partial) { /* what is too much to be left out, the merge finds */
+		status = write_part(r, fault);
+		return status == STATUS_OK ? output_close(fault) : status;
+	}
 	status = emits ? STATUS_OK : left_out_check(&left_out, fault);
 	if (status == STATUS_OK)
 		status = print_result(r, fault);
@@ -151,6 +156,8 @@ static enum status finish(struct run *r, struct fault *fault)
 		status = output_close(fault);
 	if (status == STATUS_OK && emits)
 		status = left_out_check(&left_out, fault);
+	if (status == STATUS_OK && r->options.save_state)
+		status = write_part(r, fault);
 	if (status == STATUS_OK) {
 		left_out_report(&left_out);
 		report_guesses(r);
@@ -186,7 +193,8 @@ static void prepare_values(struct run *r)
 	r->is_repeatable = input_is_repeatable(r->input);
 	if (!r->searches)
 		values_focus_set(NULL, r->is_repeatable && !prints_table(&r->query) &&
-						       r->query.plan.nkeys == 0 && !r->options.partial);
+						       r->query.plan.nkeys == 0 && !r->options.partial &&
+						       !r->options.from_state && !r->options.save_state);
 	for (size_t c = 0; r->searches && c < r->query.plan.ncolumns; c++)
 		if (c != r->searched)
 			r->query.plan.columns[c].needs &= ~(unsigned)MOMENT_VALUES;
@@ -221,6 +229,23 @@ static enum status open_input(struct run *r, struct fault *fault)
 	return status;
 }
 
+/* Begins with the state of earlier records, or prepares for one to be saved. */
+static enum status begin_state(struct run *r, struct fault *fault)
+{
+	enum status status = STATUS_OK;
+
+	r->query.plan.counts_records = true;
+	r->query.plan.guesses_texts = false;
+	if (r->query.star)
+		return option_fault(fault, "--%s: name the columns: '*' may mean others in the next input",
+				    r->options.from_state ? "from-state" : "save-state");
+	if (r->options.from_state)
+		status = state_read(&r->merge, &r->options, &r->query, &r->total, r->options.from_state, fault);
+	if (status == STATUS_OK && !r->query.plan.emits)
+		input_begin_at(r->input, r->merge.offset_bytes);
+	return status;
+}
+
 /* Folds the input as the query says, or prints its records. */
 static enum status fold_input(struct run *r, struct fault *fault)
 {
@@ -239,6 +264,8 @@ static enum status fold_input(struct run *r, struct fault *fault)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (status == STATUS_OK && r->options.part.is_quoted)
 		total_begin_quoted(&r->total);
+	if (status == STATUS_OK && (r->options.from_state || r->options.save_state))
+		status = begin_state(r, fault);
 	if (status == STATUS_OK && r->query.plan.emits) {
 		fd_widen_pipe(STDOUT_FILENO);
 		status = result_heading(&r->query, fault);

@@ -190,6 +190,62 @@ def part_of(args, number, path):
     return fixture("%s-%s.part" % (os.path.basename(path), number.replace("/", "-")), r.out)
 
 
+# ---- a run that goes on where another ended -------------------------------------------------
+
+RUNNING = (["--cumsum=x", "--running-mean=x"], ["--cumsum=x,y", "--by=k"], ["--running-var=x", "--running-max=y", "--row-number"],
+           ["--running-stddev=y", "--running-count=x", "--running-min=x", "--exclusive", "--only"],
+           ["--row-number", "--running-mean=y", "--by=k,h", "--where", "x > 0"], ["--cumsum=w"],
+           ["--cumsum=x", "--invalid=skip", "--by=h"])
+RESULTS = (["--sum=x", "--mean=y"], ["--by=k", "--sum=x", "--last=y", "--median=x"], ["--first=t", "--last=t", "--mode=t", "--iqr=w"],
+           ["--cov=x:y", "--stddev=w"], [], ["--all"], ["--by=h", "--count-distinct=t", "--top", "3", "--sort=-count_distinct(t)"])
+
+
+def check_state():
+    rng = random.Random(11)
+    for args in RUNNING + RESULTS:
+        emits = args in RUNNING
+        rows = [b",".join(part_cases.field(rng, n, "--invalid=skip" not in args) for n in part_cases.COLUMNS[:-1]) for _ in range(60)]
+        head = ",".join(part_cases.COLUMNS[:-1]).encode() + b"\n"
+        args = args + ["--header=yes", "--missing=NA"]
+        cuts = [0] + sorted(rng.sample(range(61), 3)) + [60]
+        out, state, wrong = b"", os.path.join(harness.folder(), "run.state"), ""
+        for i, (a, b) in enumerate(zip(cuts, cuts[1:])):
+            how = (["--from-state", state] if i else []) + ["--save-state", state]
+            r = run(args + how, head + b"".join(row + b"\n" for row in rows[a:b]), **part_cases.ways(rng))
+            wrong = wrong or (harness.describe(r) if r.status else "")
+            out = out + r.out[r.out.index(b"\n") + 1 if i else 0:] if emits else r.out
+        want = run(args, head + b"".join(row + b"\n" for row in rows))
+        ok(not wrong and out == want.out, "four runs are one: " + " ".join(args),
+           lambda: "%s\ngot: %s\nwanted: %s" % (wrong, out.decode("utf-8", "replace"), want.out.decode("utf-8", "replace")))
+
+
+def check_state_faults():
+    state = os.path.join(harness.folder(), "kept.state")
+    run(["--sum=n", "--save-state", state], b"n\n1\n2\n")
+    kept = open(state, "rb").read()
+    refuses("a run that fails", ["--sum=n", "--from-state", state, "--save-state", state], b"n\nx\n", 1, "not a number")
+    is_(open(state, "rb").read(), kept, "... leaves the state")
+    refuses("a state of another query", ["--mean=n", "--from-state", state], b"n\n3\n", 1, "state of another query: --sum=n")
+    refuses("a truncated state", ["--sum=n", "--from-state", fixture("cut.state", kept[:-9])], b"n\n3\n", 1, "cut.state", "truncated part")
+    refuses("no state", ["--sum=n", "--from-state", state + ".no"], b"n\n3\n", 1, "cannot open")
+    refuses("another column", ["--sum=1", "--from-state", part_state(["--sum=1"], b"n\n1\n")], b"m\n3\n", 1, "column 'm'")
+    r = run(["--sum=n", "--save-state", "/nonexistent/s"], b"n\n3\n")
+    ok(r.status == 1 and b"/nonexistent/s: cannot open" in r.err, "a state that cannot be saved", harness.describe(r))
+    for args, words in ((["--sum=*"], "name the columns"), (["--partial", "--sum=n"], "--partial"), (["--byte-offset"], "--byte-offset"),
+                        (["--where", "n > 0"], "no running total"), (["--sum=n", "--explain"], "--explain")):
+        refuses("--save-state with " + args[0], args + ["--save-state", state + "2"], b"n\n3\n", 2, words)
+    a = run(["--sum=n", "--invalid=skip", "--save-state", state], b"n\n1\nx\n", cwd=harness.folder())
+    b = run(["--sum=n", "--invalid=skip", "--from-state", state], b"n\ny\n2\n", cwd=harness.folder())
+    is_((a.status, b.out, b.err.decode()), (0, b"3\n", "gpustat: warning: 2 values of column 'n' left out; the first: "
+        "<stdin>:3: not a number: 'x'\n"), "what was left out counts on")
+
+
+def part_state(args, data):
+    path = os.path.join(harness.folder(), "other.state")
+    run(args + ["--save-state", path], data)
+    return path
+
+
 # ---- what is refused ------------------------------------------------------------------------
 
 def check_damage():
@@ -282,6 +338,8 @@ check_stars()
 check_left_out()
 check_headers()
 check_ranges()
+check_state()
+check_state_faults()
 check_damage()
 check_usage()
 check_full_disk()
