@@ -30,6 +30,7 @@
 #include "run/device_choice.h"
 #include "run/explain.h"
 #include "run/left_out.h"
+#include "run/part_run.h"
 #include "run/progress.h"
 
 /* What one pass over the input owns. */
@@ -67,52 +68,9 @@ static void report_guesses(const struct run *r)
 
 static enum status find_ranks(struct run *r, struct fault *fault);
 
-/* What the run's part is of: its inputs, or a range of one. */
-static void run_scope(const struct run *r, const char *const *names, struct part_scope *scope,
-		      struct part_seam seams[2])
+static struct part_run part_run(struct run *r)
 {
-	const struct file_part *part = &r->options.part;
-	const struct part_seam seam = {.input = (char *)names[0], .number = part->number, .of = part->of,
-				       .size = r->range.size};
-
-	*scope = (struct part_scope){names, r->merge.ninputs + (size_t)input_nfiles(r->input), r->merge.ninputs,
-				     &seams[0], &seams[1]};
-	seams[0] = seams[1] = seam;
-	seams[0].border = r->range.begin;
-	seams[0].is_quoted = part->is_quoted;
-	if (part->number <= 1)
-		seams[0].of = 0;
-	seams[1].border = r->range.end;
-	seams[1].is_quoted = r->total.keeps_head || r->total.seam.nbytes > 0;
-	seams[1].is_same = part->number > 1;
-	seams[1].nlines = r->total.line - 1;
-	if (part->number == part->of)
-		seams[1].of = 0;
-}
-
-/* Writes the part that a later merge reads, or saves the state. */
-static enum status write_part(struct run *r, struct fault *fault)
-{
-	size_t nbefore = r->merge.ninputs, nfiles = r->input ? (size_t)input_nfiles(r->input) : 0;
-	const char **names = calloc(nbefore + nfiles + 1, sizeof *names);
-	struct part_scope scope;
-	struct part_seam seams[2];
-	enum status status;
-
-	progress_end();
-	if (!names)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	for (size_t i = 0; i < nbefore + nfiles; i++)
-		names[i] = i < nbefore ? r->merge.inputs[i] : input_name(r->input, (int)(i - nbefore));
-	if (r->input)
-		run_scope(r, names, &scope, seams);
-	else
-		merge_scope(&r->merge, &scope);
-	status = r->options.partial
-			 ? part_write(&r->options, &r->query, &r->total, &scope, output_stream(), fault)
-			 : state_save(&r->options, &r->query, &r->total, &scope, fault);
-	free(names);
-	return status;
+	return (struct part_run){&r->options, &r->query, &r->total, r->input, &r->merge, &r->range};
 }
 
 static enum status print_result(struct run *r, struct fault *fault)
@@ -142,11 +100,12 @@ static enum status finish(struct run *r, struct fault *fault)
 {
 	const struct left_out left_out = {&r->options, &r->query, r->input,
 					  (const char *const *)r->merge.inputs, &r->total};
+	const struct part_run part = part_run(r);
 	bool emits = r->query.plan.emits;
 	enum status status;
 
 	if (r->options.partial) { /* what is too much to be left out, the merge finds */
-		status = write_part(r, fault);
+		status = part_run_write(&part, fault);
 		return status == STATUS_OK ? output_close(fault) : status;
 	}
 	status = emits ? STATUS_OK : left_out_check(&left_out, fault);
@@ -157,7 +116,7 @@ static enum status finish(struct run *r, struct fault *fault)
 	if (status == STATUS_OK && emits)
 		status = left_out_check(&left_out, fault);
 	if (status == STATUS_OK && r->options.save_state)
-		status = write_part(r, fault);
+		status = part_run_write(&part, fault);
 	if (status == STATUS_OK) {
 		left_out_report(&left_out);
 		report_guesses(r);
@@ -200,18 +159,6 @@ static void prepare_values(struct run *r)
 			r->query.plan.columns[c].needs &= ~(unsigned)MOMENT_VALUES;
 }
 
-/* Has only a part of the file be read. */
-static enum status cut_input(struct run *r, struct fault *fault)
-{
-	const struct file_part *part = &r->options.part;
-	enum status status = input_cut_range(r->input, part->number, part->of, r->query.plan.dialect.escape,
-					     &r->range, fault);
-
-	if (status == STATUS_OK && part->is_quoted)
-		input_begin_quoted(r->input);
-	return status;
-}
-
 /* Opens the input, and makes the query. */
 static enum status open_input(struct run *r, struct fault *fault)
 {
@@ -223,26 +170,9 @@ static enum status open_input(struct run *r, struct fault *fault)
 	if (status == STATUS_OK)
 		status = query_make(&r->query, &r->options, r->input, fault);
 	if (status == STATUS_OK && r->options.part.of)
-		status = cut_input(r, fault);
+		status = part_run_cut_input(r->input, &r->options, &r->query.plan.dialect, &r->range, fault);
 	if (status == STATUS_OK)
 		status = group_sort_find(&r->query, r->options.sort, &r->sort, fault);
-	return status;
-}
-
-/* Begins with the state of earlier records, or prepares for one to be saved. */
-static enum status begin_state(struct run *r, struct fault *fault)
-{
-	enum status status = STATUS_OK;
-
-	r->query.plan.counts_records = true;
-	r->query.plan.guesses_texts = false;
-	if (r->query.star)
-		return option_fault(fault, "--%s: name the columns: '*' may mean others in the next input",
-				    r->options.from_state ? "from-state" : "save-state");
-	if (r->options.from_state)
-		status = state_read(&r->merge, &r->options, &r->query, &r->total, r->options.from_state, fault);
-	if (status == STATUS_OK && !r->query.plan.emits)
-		input_begin_at(r->input, r->merge.offset_bytes);
 	return status;
 }
 
@@ -265,7 +195,7 @@ static enum status fold_input(struct run *r, struct fault *fault)
 	if (status == STATUS_OK && r->options.part.is_quoted)
 		total_begin_quoted(&r->total);
 	if (status == STATUS_OK && (r->options.from_state || r->options.save_state))
-		status = begin_state(r, fault);
+		status = part_run_begin_state(&r->merge, &r->options, &r->query, &r->total, r->input, fault);
 	if (status == STATUS_OK && r->query.plan.emits) {
 		fd_widen_pipe(STDOUT_FILENO);
 		status = result_heading(&r->query, fault);
@@ -449,21 +379,6 @@ static void explain_memory(const struct run *r, struct fault *fault)
 		 r->is_repeatable ? "" : ", or a file instead of a pipe");
 }
 
-/* In a part of a file, counts the lines before it, and says what else may be wrong. */
-static void explain_part(struct run *r, struct fault *fault)
-{
-	const struct file_part *part = &r->options.part;
-	struct fault ignored;
-
-	if (part->number <= 1 || fault->line == 0 || !fault->file || r->range.begin == 0 ||
-	    input_count_before(r->input, &r->range, &ignored) != STATUS_OK)
-		return;
-	fault->line += r->range.nlines_before;
-	if (!*fault->remedy && !part->is_quoted)
-		snprintf(fault->remedy, sizeof fault->remedy, "--part %" PRIu64 "/%" PRIu64 ",quoted, if a "
-			 "quoted field goes on where the part begins", part->number, part->of);
-}
-
 /* Makes a second pass without guesses. It has a struct run of its own, because threads of the first
  * pass may still use theirs. */
 static enum status run_again(struct run *r, const struct run *before, struct fault *fault)
@@ -495,7 +410,7 @@ int main(int argc, char **argv)
 		int exit_status;
 		explain_memory(r, &fault);
 		query_explain(&r->query, &fault);
-		explain_part(r, &fault);
+		part_run_explain(&r->options, r->input, &r->range, &fault);
 		exit_status = message_fault(&fault);
 		if (fault.status == STATUS_UNKNOWN_COLUMN)
 			message_columns(r->query.header.names, r->query.header.nfields,
