@@ -11,19 +11,16 @@
 
 #include "codec/codec.h"
 #include "codec/decoder.h"
-#include "codec/inflate.h"
 #include "number/decimal.h"
 #include "number/decimal_text.h"
 #include "query/help.h"
 #include "query/options_asked.h"
 #include "query/options_check.h"
-#include "simd/simd.h"
 
 #define MAX_THREADS 1024
 #define MAX_DEVICE 1023
 #define PERCENT_NPLACES 9
 #define MAX_PARTS 1000000000
-#define SIMD_VARIABLE "GPUSTAT_SIMD"
 
 /* A row's index in the table: first the operations, then the options. */
 enum option_id {
@@ -433,47 +430,6 @@ static enum status handle(void *options, size_t row, const char *typed, const ch
 	return STATUS_OK;
 }
 
-/* ---- environment ---- */
-
-/* Uses the instruction set that the environment names. */
-static enum status choose_simd(struct fault *fault)
-{
-	const char *name = getenv(SIMD_VARIABLE);
-
-	if (!name || !*name || simd_choose(name))
-		return STATUS_OK;
-	for (size_t i = 0; simd_all[i]; i++)
-		if (!strcmp(simd_all[i]->name, name))
-			return option_fault(fault, SIMD_VARIABLE ": this machine does not have '%.64s'", name);
-	return option_fault(fault, SIMD_VARIABLE ": '%.64s' is no instruction set of this program",
-			      name);
-}
-
-/* Refuses a name that inflate.c would ignore. */
-static enum status check_inflate(struct fault *fault)
-{
-	const char *name = getenv(INFLATE_VARIABLE);
-
-	if (!name || !*name || inflate_find(name))
-		return STATUS_OK;
-	return option_fault(fault, INFLATE_VARIABLE ": '%.64s' is neither own nor zlib", name);
-}
-
-static enum status read_environment(struct options *o, struct fault *fault)
-{
-	const char *text = getenv(CHUNK_VARIABLE), *end;
-	enum status status = choose_simd(fault) ? STATUS_USAGE : check_inflate(fault);
-	uint64_t number;
-
-	if (status != STATUS_OK || !text || !*text)
-		return status;
-	end = option_digits(text, 1ul << 30, &number);
-	if (!end || *end || number == 0)
-		return option_fault(fault, CHUNK_VARIABLE ": '%.64s' is not a number from 1 to 2^30", text);
-	o->chunk_nbytes = number;
-	return STATUS_OK;
-}
-
 const struct option_table options_table = {
 	.program = "gpustat",
 	.operands = "",
@@ -501,7 +457,7 @@ enum status options_parse(struct options *o, int argc, char **argv, struct fault
 		return status;
 	o->npaths = npaths ? npaths : 1;
 	o->paths = npaths ? (const char *const *)argv + 1 : standard_input;
-	status = read_environment(o, fault);
+	status = options_read_environment(o, fault);
 	return status == STATUS_OK ? options_check(o, fault) : status;
 }
 
