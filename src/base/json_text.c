@@ -24,11 +24,6 @@ void json_put_bytes(struct json_writer *w, const char *text, size_t nbytes)
 	w->text.nbytes += nbytes;
 }
 
-void json_put(struct json_writer *w, const char *text)
-{
-	json_put_bytes(w, text, strlen(text));
-}
-
 void json_put_number(struct json_writer *w, uint64_t number)
 {
 	char digits[20], *at = digits + sizeof digits;
@@ -117,22 +112,6 @@ void json_fail(struct json_reader *r, enum status status)
 	if (r->status == STATUS_OK)
 		r->status = status;
 	r->at = r->end;
-}
-
-bool json_try(struct json_reader *r, const char *text)
-{
-	size_t nbytes = strlen(text);
-
-	if ((size_t)(r->end - r->at) < nbytes || memcmp(r->at, text, nbytes) != 0)
-		return false;
-	r->at += nbytes;
-	return true;
-}
-
-void json_expect(struct json_reader *r, const char *text)
-{
-	if (!json_try(r, text))
-		json_fail(r, STATUS_DAMAGED);
 }
 
 uint64_t json_number(struct json_reader *r)

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/status.h"
 #include "base/text_buffer.h"
@@ -31,8 +32,11 @@ struct json_writer {
 
 void json_put_bytes(struct json_writer *w, const char *text, size_t nbytes);
 
-/* Appends a text that is JSON already. */
-void json_put(struct json_writer *w, const char *text);
+/* Appends a text that is JSON already. Inline, as its siblings below: the lengths of literals are known. */
+static inline void json_put(struct json_writer *w, const char *text)
+{
+	json_put_bytes(w, text, strlen(text));
+}
 
 void json_put_number(struct json_writer *w, uint64_t number);
 
@@ -63,10 +67,22 @@ struct json_reader {
 void json_fail(struct json_reader *r, enum status status);
 
 /* Skips `text` if it is next. */
-bool json_try(struct json_reader *r, const char *text);
+static inline bool json_try(struct json_reader *r, const char *text)
+{
+	size_t nbytes = strlen(text);
+
+	if ((size_t)(r->end - r->at) < nbytes || memcmp(r->at, text, nbytes) != 0)
+		return false;
+	r->at += nbytes;
+	return true;
+}
 
 /* Skips `text`, which must be next. */
-void json_expect(struct json_reader *r, const char *text);
+static inline void json_expect(struct json_reader *r, const char *text)
+{
+	if (!json_try(r, text))
+		json_fail(r, STATUS_DAMAGED);
+}
 
 /* Skips a value. */
 void json_skip(struct json_reader *r);

@@ -119,7 +119,7 @@ void column_write(const struct column_partial *column, const char *prefix, struc
 
 /* ---- a column: reading ---- */
 
-static bool try_member(struct json_reader *r, const char *name)
+static inline bool try_member(struct json_reader *r, const char *name)
 {
 	size_t nbytes = strlen(name);
 
