@@ -85,7 +85,7 @@ static double gpu_s_per_byte(const struct plan *plan, const struct worker_pool *
 {
 	if (plan->emits)
 		return GPU_PRINTED_S_PER_BYTE;
-	if (plan->ncolumns > COLUMNS_MANY)
+	if (!gpu_folds_early(plan) && plan->ncolumns > COLUMNS_MANY)
 		return GPU_MANY_S_PER_BYTE;
 	if (!pool->reads_ahead)
 		return GPU_WAITED_S_PER_BYTE;

@@ -17,6 +17,7 @@ static void set_given(struct options *o, const struct options *given)
 	o->format = given->format;
 	o->sort = given->sort;
 	o->top = given->top;
+	o->picture = given->picture;
 	o->merge = true;
 	o->partial = given->partial;
 	o->memory_nbytes = given->memory_nbytes;

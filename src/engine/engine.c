@@ -57,16 +57,16 @@ static bool offer_pays(struct worker_thread *t)
 {
 	struct engine *e = t->engine;
 	struct worker_pool *pool = t->pool;
-	double nbytes = (double)(engine_nbytes_begun - e->nbytes_before);
+	double nbytes = (double)(engine_nbytes_begun - e->nbytes_before), now_s = clock_s() - e->begin_s;
 	struct run_pace run;
 
-	if (!pace_look(&t->meter, clock_s() - e->begin_s, nbytes, (double)e->write_ns * 1e-9))
+	if (!pace_look(&t->meter, now_s, nbytes, (double)e->writer.busy_ns * 1e-9))
 		return false;
 	run = (struct run_pace){t->meter.speed + speed_called(e), e->nbytes_all - nbytes,
 				share_kept(e, pool), t->meter.writing};
-	if (gain_s(&run, &pool->offer) <= 0)
+	if (!pace_is_sure(&t->meter, gain_s(&run, &pool->offer) > 0))
 		return false;
-	pool->called_s = t->meter.last_s;
+	pool->called_s = now_s;
 	pool->others_speed = run.speed;
 	return true;
 }
@@ -293,6 +293,7 @@ static struct engine *engine_make(const struct plan *plan, struct input *input,
 	if (total->keeps_head)
 		e->entry = (struct chunk_entry){CSV_QUOTED, true, false};
 	e->writer.owes_newline = plan->inside_line;
+	e->writer.curve = plan->curve;
 	pthread_mutex_init(&e->lock, NULL);
 	pthread_mutex_init(&e->writing, NULL);
 	pthread_cond_init(&e->finished, NULL);

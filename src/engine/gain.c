@@ -24,14 +24,23 @@ double gain_s(const struct run_pace *run, const struct device_offer *device)
 
 bool pace_look(struct pace_meter *meter, double now_s, double nbytes, double write_s)
 {
-	double seconds = now_s - meter->last_s;
+	double seconds = now_s - meter->first_s;
 
-	if (seconds < PACE_LOOK_S / 2 || nbytes <= meter->last_nbytes)
+	if (seconds < PACE_LOOK_S / 2 || nbytes <= meter->first_nbytes)
 		return false;
-	meter->speed = (nbytes - meter->last_nbytes) / seconds;
-	meter->writing = (write_s - meter->last_write_s) / seconds;
-	meter->last_s = now_s;
-	meter->last_nbytes = nbytes;
-	meter->last_write_s = write_s;
+	if (meter->first_s == 0) {
+		meter->first_s = now_s;
+		meter->first_nbytes = nbytes;
+		meter->first_write_s = write_s;
+		return false;
+	}
+	meter->speed = (nbytes - meter->first_nbytes) / seconds;
+	meter->writing = (write_s - meter->first_write_s) / seconds;
 	return true;
+}
+
+bool pace_is_sure(struct pace_meter *meter, bool pays)
+{
+	meter->npaying = pays ? meter->npaying + 1 : 0;
+	return meter->npaying >= 2;
 }

@@ -31,15 +31,21 @@ struct run_pace {
 /* Seconds by which the run ends sooner if the device joins it now; negative: later. */
 double gain_s(const struct run_pace *run, const struct device_offer *device);
 
-/* Counts bytes and seconds of output from one look to the next. All zero: not begun. */
+/* Counts bytes and seconds of output since the first look. All zero: not begun. */
 struct pace_meter {
-	double last_s, last_nbytes, last_write_s;
-	double speed, writing; /* between the last two looks */
+	double first_s, first_nbytes, first_write_s;
+	double speed, writing; /* since then */
+	unsigned npaying;      /* looks in a row at which the device would have paid */
 };
 
 /* Looks at the run's counters: seconds since its beginning, bytes begun, and seconds in which output was
- * written. Returns false if the time since the last look is too short to tell anything. */
+ * written. Returns false if this tells nothing: at the first look, since threads that start are slow, and
+ * if too little happened since then. */
 bool pace_look(struct pace_meter *meter, double now_s, double nbytes, double write_s);
+
+/* Whether a device that pays at this look is to be called: it must have paid at the one before, too. A
+ * speed of 20 ms may be that of a moment. */
+bool pace_is_sure(struct pace_meter *meter, bool pays);
 
 /* Seconds after which to look again. */
 #define PACE_LOOK_S 0.02

@@ -143,6 +143,50 @@ static enum status check_operations(struct options *o, struct fault *fault)
 	return STATUS_OK;
 }
 
+/* ---- pictures ---- */
+
+static const char *picture_name(const struct options *o)
+{
+	return o->picture.plots ? "plot" : "svg";
+}
+
+/* Of the new columns only one can be drawn, and only if it is of values. */
+static enum status check_line(const struct options *o, struct fault *fault)
+{
+	if (o->nuses == 0 || operation_kind(o->uses[0].operation) != OPERATION_RUNNING)
+		return option_fault(fault, "--%s draws groups, a histogram or one running column: --%s prints "
+				    "records", picture_name(o),
+				    o->nuses ? operation_name(o->uses[0].operation) : "where");
+	if (o->nuses > 1)
+		return option_fault(fault, "--%s draws one running column: not --%s and --%s", picture_name(o),
+				    operation_name(o->uses[0].operation), operation_name(o->uses[1].operation));
+	if (o->by)
+		return option_fault(fault, "--%s draws one line, not one for each group: leave out --by",
+				    picture_name(o));
+	return STATUS_OK;
+}
+
+/* Checks that what is asked for can be drawn. */
+static enum status check_picture(const struct options *o, struct fault *fault)
+{
+	bool to_stdout = o->picture.svg && !strcmp(o->picture.svg, PICTURE_STDOUT);
+
+	if (!picture_is_asked(&o->picture))
+		return STATUS_OK;
+	if (o->picture.svg && !*o->picture.svg)
+		return option_fault(fault, "--svg: '' is no file");
+	if (to_stdout && (o->picture.plots || o->format != FORMAT_AUTO))
+		return option_fault(fault, "--svg -: --%s is for standard output as well",
+				    o->picture.plots ? "plot" : "format");
+	if (o->emits)
+		return check_line(o, fault);
+	if (o->by || (o->nuses && operation_kind(o->uses[0].operation) == OPERATION_TABLE))
+		return STATUS_OK;
+	return option_fault(fault, "--%s draws groups, a histogram or one running column: there is %s%s",
+			    picture_name(o), o->nuses ? "no --by beside --" : "none of them",
+			    o->nuses ? operation_name(o->uses[0].operation) : "");
+}
+
 /* Without a result, groups are counted. Errors: STATUS_NO_MEMORY. */
 static enum status count_groups(struct options *o, struct fault *fault)
 {
@@ -178,6 +222,9 @@ static enum status check_columns(const struct options *o, struct fault *fault)
 {
 	if (o->explain)
 		return option_fault(fault, "--columns prints names, --explain what would be done: not both");
+	if (picture_is_asked(&o->picture))
+		return option_fault(fault, "--columns prints names: there is nothing for --%s to draw",
+				    picture_name(o));
 	if (o->nuses || o->where || o->by || o->format != FORMAT_AUTO)
 		return option_fault(fault, "--columns prints names, a line each: no operation and no "
 				    "--format goes with it");
@@ -220,7 +267,11 @@ static enum status check_state(const struct options *o, struct fault *fault)
 /* --partial, and --merge, whose query is that of the parts. */
 static enum status check_parts(const struct options *o, struct fault *fault)
 {
-	const char *printing = o->format != FORMAT_AUTO ? "format" : o->sort ? "sort" : o->top ? "top" : NULL;
+	const char *printing = o->format != FORMAT_AUTO		? "format"
+			       : o->sort			? "sort"
+			       : o->top				? "top"
+			       : picture_is_asked(&o->picture)	? picture_name(o)
+								: NULL;
 
 	if ((o->partial || o->merge) && (o->columns || o->explain))
 		return option_fault(fault, "--%s: --%s prints no result", o->columns ? "columns" : "explain",
@@ -254,5 +305,8 @@ enum status options_check(struct options *o, struct fault *fault)
 		status = check_operations(o, fault);
 	if (status == STATUS_OK)
 		status = check_state(o, fault);
-	return status == STATUS_OK ? check_parts(o, fault) : status;
+	if (status == STATUS_OK)
+		status = check_parts(o, fault);
+
+	return status == STATUS_OK ? check_picture(o, fault) : status;
 }

@@ -28,12 +28,13 @@
 #define GPU_CHUNK_NBYTES ((size_t)4 << 20)
 #define GPU_PRINTED_CHUNK_NBYTES ((size_t)8 << 20) /* more kernels, which larger chunks keep busy */
 
-/* What --device auto counts with (Xeon with AVX-512, 16 threads, and H200: docs/speed.md). A GPU wakes in
- * 0.2 s, its workers open in 0.03, and a process that has woken one takes 0.1 s longer to end. Several
- * GPUs wake one after the other. */
-#define WAKE_S 0.23
+/* What --device auto counts with (Xeon with AVX-512, 16 threads, H100 and H200: docs/speed.md). A GPU wakes in
+ * 0.2 s, its workers open in 0.03, and beside CPUs that work both take somewhat longer. A process that has
+ * woken one takes 0.1 s longer to end, or more if it ends before all workers are open. Several GPUs wake one
+ * after the other. */
+#define WAKE_S 0.26
 #define WAKE_S_EACH_MORE 0.2
-#define END_S 0.1
+#define END_S 0.15
 #define CORES_MANY 12
 
 /* An input that a thread folds in less time than a GPU takes to wake, even at this speed, in bytes a
@@ -139,7 +140,18 @@ static int add_gpus(struct device_choice *devices, const struct job *job, bool o
 		add_gpu(devices, job, i, end - first, optional);
 	return (int)(devices->npools - before);
 }
+
+static bool gpu_sums_squares(const struct plan *plan)
+{
+	return gpu_folds_early(plan);
+}
 #else
+static bool gpu_sums_squares(const struct plan *plan)
+{
+	(void)plan;
+	return false;
+}
+
 static int add_gpus(struct device_choice *devices, const struct job *job, bool optional)
 {
 	(void)devices;
@@ -179,6 +191,17 @@ static bool needs_texts_of_cpu(const struct plan *plan, const struct plan_column
 	return plan_column_has_texts(column) && (!plan->guesses_texts || column->begins_as_text);
 }
 
+/* Whether a column needs moments that no kernel keeps: beyond the fused fold there are the squares, and
+ * they are summed where nothing needs each record's values. */
+static bool needs_moments_of_cpu(const struct plan *plan, const struct plan_column *column)
+{
+	unsigned others = column->needs & ~(unsigned)(MOMENTS_FUSED | MOMENT_TEXTS);
+
+	if (gpu_sums_squares(plan))
+		others &= ~(unsigned)MOMENT_SQUARES;
+	return others != 0;
+}
+
 /* The reason why no GPU can do the work; NULL: one can. */
 static const char *beyond_gpus(const struct plan *plan)
 {
@@ -195,7 +218,7 @@ static const char *beyond_gpus(const struct plan *plan)
 	if (plan->nkeys)
 		return "CPU only: no GPU keeps groups";
 	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (plan_column_has_moments(&plan->columns[c]) || plan->npairs ||
+		if (needs_moments_of_cpu(plan, &plan->columns[c]) || plan->npairs ||
 		    needs_texts_of_cpu(plan, &plan->columns[c]))
 			return "CPU only: no GPU computes all that is asked";
 	for (size_t i = 0; i < plan->nnew_columns; i++)

@@ -23,6 +23,7 @@
 #include "io/input.h"
 #include "io/message.h"
 #include "io/output.h"
+#include "io/picture.h"
 #include "io/table.h"
 #include "query/options.h"
 #include "query/query.h"
@@ -39,7 +40,8 @@ struct run {
 	off_t stdin_offset; /* of standard input at the start; -1: it cannot seek */
 	struct input *input;
 	struct query query;
-	struct group_sort sort;
+	struct group_printing groups;
+	struct curve curve; /* of the running column that is drawn */
 	struct device_choice devices;
 	struct total total;
 	struct merge merge;
@@ -73,25 +75,45 @@ static struct part_run part_run(struct run *r)
 	return (struct part_run){&r->options, &r->query, &r->total, r->input, &r->merge, &r->range};
 }
 
+static enum status print_table(struct run *r, struct fault *fault)
+{
+	const struct picture *picture = &r->options.picture;
+	enum format format = r->options.format;
+	struct table table;
+	enum status status = result_table(&r->query, &r->total.partial, r->ranks, &table, fault);
+
+	if (status != STATUS_OK)
+		return status;
+	if (!picture_is_asked(picture))
+		format = result_format(&r->query, &table, format);
+	status = picture_print_table(picture, &table, format, fault);
+	table_free(&table);
+	return status;
+}
+
+static enum status draw_curve(struct run *r, struct fault *fault)
+{
+	char *name = result_name(&r->query, &r->query.results[0]);
+	enum status status = name ? picture_print_curve(&r->options.picture, &r->curve, name, fault)
+				  : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+
+	free(name);
+	return status;
+}
+
 static enum status print_result(struct run *r, struct fault *fault)
 {
 	bool emits = r->query.plan.emits;
-	struct table table;
 	enum status status = emits || r->query.plan.nkeys ? STATUS_OK : find_ranks(r, fault);
 
 	progress_end();
-	if (emits)
-		return STATUS_OK; /* the engine has printed the records */
-	if (r->query.plan.nkeys)
-		return group_result_print(&r->query, &r->total.partial, &r->sort, r->options.top,
-					  r->options.format, fault);
-	if (status == STATUS_OK)
-		status = result_table(&r->query, &r->total.partial, r->ranks, &table, fault);
 	if (status != STATUS_OK)
 		return status;
-	status = table_print(&table, result_format(&r->query, &table, r->options.format), fault);
-	table_free(&table);
-	return status;
+	if (emits) /* the engine has printed the records, unless they are drawn */
+		return r->query.plan.curve ? draw_curve(r, fault) : STATUS_OK;
+	return r->query.plan.nkeys
+		       ? group_result_print(&r->query, &r->total.partial, &r->groups, fault)
+		       : print_table(r, fault);
 }
 
 /* Prints the result, and what was left out for it. If that is too much, no result is printed;
@@ -101,7 +123,7 @@ static enum status finish(struct run *r, struct fault *fault)
 	const struct left_out left_out = {&r->options, &r->query, r->input,
 					  (const char *const *)r->merge.inputs, &r->total};
 	const struct part_run part = part_run(r);
-	bool emits = r->query.plan.emits;
+	bool emits = r->query.plan.emits && !r->query.plan.curve;
 	enum status status;
 
 	if (r->options.partial) { /* what is too much to be left out, the merge finds */
@@ -159,6 +181,29 @@ static void prepare_values(struct run *r)
 			r->query.plan.columns[c].needs &= ~(unsigned)MOMENT_VALUES;
 }
 
+/* Has records drawn instead of printed, if a picture is asked for. */
+static enum status prepare_curve(struct run *r, struct fault *fault)
+{
+	struct query *q = &r->query;
+
+	if (!picture_is_asked(&r->options.picture) || !q->plan.emits)
+		return STATUS_OK;
+	if (q->nresults != 1)
+		return option_fault(fault, "--%s draws one running column: here are %zu",
+				    r->options.picture.plots ? "plot" : "svg", q->nresults);
+	q->plan.curve = &r->curve;
+	return STATUS_OK;
+}
+
+/* Says how groups are printed. */
+static enum status prepare_printing(struct run *r, struct fault *fault)
+{
+	r->groups.top = r->options.top;
+	r->groups.format = r->options.format;
+	r->groups.picture = r->options.picture;
+	return group_sort_find(&r->query, r->options.sort, &r->groups.sort, fault);
+}
+
 /* Opens the input, and makes the query. */
 static enum status open_input(struct run *r, struct fault *fault)
 {
@@ -172,8 +217,8 @@ static enum status open_input(struct run *r, struct fault *fault)
 	if (status == STATUS_OK && r->options.part.of)
 		status = part_run_cut_input(r->input, &r->options, &r->query.plan.dialect, &r->range, fault);
 	if (status == STATUS_OK)
-		status = group_sort_find(&r->query, r->options.sort, &r->sort, fault);
-	return status;
+		status = prepare_printing(r, fault);
+	return status == STATUS_OK ? prepare_curve(r, fault) : status;
 }
 
 /* Folds the input as the query says, or prints its records. */
@@ -198,7 +243,7 @@ static enum status fold_input(struct run *r, struct fault *fault)
 		status = part_run_begin_state(&r->merge, &r->options, &r->query, &r->total, r->input, fault);
 	if (status == STATUS_OK && r->query.plan.emits) {
 		fd_widen_pipe(STDOUT_FILENO);
-		status = result_heading(&r->query, fault);
+		status = r->query.plan.curve ? STATUS_OK : result_heading(&r->query, fault);
 	}
 	if (status == STATUS_OK) {
 		prepare_values(r);
@@ -226,7 +271,7 @@ static enum status merge(struct run *r, struct fault *fault)
 	if (status == STATUS_OK && !r->options.partial)
 		status = merge_check(&r->merge, fault);
 	if (status == STATUS_OK)
-		status = group_sort_find(&r->query, r->options.sort, &r->sort, fault);
+		status = prepare_printing(r, fault);
 	return status == STATUS_OK ? finish(r, fault) : status;
 }
 
@@ -362,6 +407,9 @@ static enum status run(struct run *r, int argc, char **argv, struct fault *fault
 		return fault_set(fault, STATUS_USAGE, 0, "usage: gpustat [OPTION]... [FILE]...: "
 							 "no operation, and nothing to read");
 	r->stdin_offset = lseek(STDIN_FILENO, 0, SEEK_CUR);
+	status = picture_check(&r->options.picture, fault);
+	if (status != STATUS_OK)
+		return status;
 	progress_begin(&r->options);
 	return process(r, fault);
 }
@@ -426,6 +474,7 @@ int main(int argc, char **argv)
 	if (r->input)
 		input_close(r->input);
 	merge_free(&r->merge);
+	curve_free(&r->curve);
 	options_free(&r->options);
 	return 0;
 }

@@ -340,12 +340,12 @@ static char *late_buffer(struct worker *w)
 	return worker_cpu.buffer(w);
 }
 
-/* The same for a device that waits until it pays: not before something has been folded, and 0.1 s. */
+/* The same for a device that waits until it pays: not before something has been folded, and 0.05 s. */
 static char *late_second_buffer(struct worker *w)
 {
 	bool is_second = engine_nbytes_begun > nbytes_before;
 
-	for (int n = 0; is_second && besides[nbesides].ntried == 0 && n < 1000; n++)
+	for (int n = 0; is_second && besides[nbesides].ntried == 0 && n < 500; n++)
 		usleep(100);
 	return worker_cpu.buffer(w);
 }
@@ -394,6 +394,7 @@ static void test_offer(double speed, bool joins, const char *what)
 	b->wakes = STATUS_NO_GPU; /* counts the threads that try to wake it */
 	b->pools[1].offer = (struct device_offer){speed, 1e-3, 0};
 	b->cpu.buffer = late_second_buffer;
+	b->pools[0].setup.chunk_nbytes = b->pools[1].setup.chunk_nbytes = CHUNK_NBYTES / 10;
 	nbytes_before = engine_nbytes_begun;
 	enum status status = engine_run(&test_plan, b->input, b->pools, 2, &b->total, true,
 					&all_ended, &b->fault);
@@ -417,8 +418,13 @@ static void test_gain(void)
 	   "gain: no faster than what is written");
 	ok(gain_s(&(struct run_pace){1e9, 0.9e9, 1, 0}, &device) == -0.5, "gain: it would wake too late");
 	ok(!pace_look(&meter, 0.001, 1e6, 0), "pace: too early to tell");
-	ok(pace_look(&meter, 0.5, 1e9, 0.25) && meter.speed == 2e9 && meter.writing == 0.5, "pace: a look");
+	ok(!pace_look(&meter, 0.5, 1e9, 0.25), "pace: the first look");
 	ok(!pace_look(&meter, 1, 1e9, 0.25), "pace: nothing has moved");
+	ok(pace_look(&meter, 1, 3e9, 0.5) && meter.speed == 4e9 && meter.writing == 0.5, "pace: a look");
+	ok(pace_look(&meter, 2.5, 5e9, 0.5) && meter.speed == 2e9 && meter.writing == 0.125,
+	   "pace: all since the first");
+	ok(!pace_is_sure(&meter, true) && !pace_is_sure(&meter, false) && !pace_is_sure(&meter, true) &&
+	   pace_is_sure(&meter, true), "pace: a device is called that pays twice in a row");
 }
 
 static void test_device(void)
