@@ -137,7 +137,8 @@ def check_examples(name, path, find_blocks):
     env = dict(harness.environment(), PATH=bin_folder + os.pathsep + os.environ.get("PATH", ""))
     ran = 0
     for command, want in (pair for body in find_blocks(text) for pair in commands(body)):
-        if SETUP.search(command) or NEEDS_GPU.search(command) or "gpustat" not in command:
+        lacks = [tool for tool in ("parallel",) if command.startswith(tool) and not shutil.which(tool)]
+        if SETUP.search(command) or NEEDS_GPU.search(command) or "gpustat" not in command or lacks:
             harness.note("not run: " + command)
             continue
         p = subprocess.run(["sh", "-c", command], cwd=harness.source(), env=env, stdin=subprocess.DEVNULL,
@@ -202,4 +203,5 @@ check_package()
 check_commands()
 check_rungs()
 check_examples("README.md", harness.source("README.md"), readme_blocks)
+check_examples("docs/cluster.md", harness.source("docs", "cluster.md"), readme_blocks)
 harness.done()
