@@ -302,6 +302,8 @@ static struct engine *engine_make(const struct plan *plan, struct input *input,
 	e->nbytes_before = engine_nbytes_begun;
 	e->nbytes_all = input_nbytes_left(input);
 	e->nbytes_stored = input_nbytes_stored(input);
+	if (total->keeps_head)
+		e->entry = (struct chunk_entry){CSV_QUOTED, true, false};
 	e->writer.owes_newline = plan->inside_line;
 	e->writer.curve = plan->curve;
 	pthread_mutex_init(&e->lock, NULL);

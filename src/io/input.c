@@ -134,6 +134,11 @@ void input_begin_with(struct input *in, int file)
 	}
 }
 
+void input_begin_at(struct input *in, uint64_t nbytes)
+{
+	in->offset_bytes += nbytes;
+}
+
 void input_skip(struct input *in, size_t nbytes)
 {
 	source_skip(&in->sources[in->file], nbytes);

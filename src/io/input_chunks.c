@@ -140,6 +140,15 @@ static enum status finish_reading(struct input *in, const struct deferred *defer
 	return status;
 }
 
+/* Narrows the file, which is read in ranges, to the input's range. */
+static void use_range(struct input *in, struct source *s)
+{
+	in->offset_bytes += in->range.begin - (uint64_t)(s->position - s->start);
+	s->position = s->start + (off_t)in->range.begin;
+	s->size = s->start + (off_t)in->range.end;
+	s->line = in->range.begin > s->nskipped ? 1 : s->line; /* lines before it are not counted */
+}
+
 /* Gives the chunk its place in the order. Opens its file if it is the file's first. */
 static enum status begin_chunk(struct input *in, char *buffer, struct chunk *chunk,
 			       struct fault *fault)
@@ -157,11 +166,14 @@ static enum status begin_chunk(struct input *in, char *buffer, struct chunk *chu
 						   fault);
 		if (status == STATUS_OK)
 			source_make_ranged(s);
+		if (status == STATUS_OK && in->has_range)
+			use_range(in, s);
 	}
 	in->offset_bytes += first ? s->nskipped : 0;
 	in->begun = true;
 	*chunk = (struct chunk){.data = buffer, .index = in->index++, .file = in->file,
-				.offset_bytes = in->offset_bytes, .first_of_file = first,
+				.offset_bytes = in->offset_bytes,
+				.first_of_file = first && !in->range.is_quoted,
 				.first_line = s->line, .plan = in->plan};
 	return status;
 }
@@ -342,6 +354,8 @@ static void read_chunk(struct input *in, const struct reader *reader, struct chu
 	if (*status != STATUS_OK)
 		input_stop(in);
 	end_chunk(in, chunk);
+	if (in->has_range && in->range.end < in->range.size)
+		chunk->last_of_file = false; /* a record may go on in the next range */
 	pthread_mutex_unlock(&in->lock);
 	if (*status == STATUS_OK)
 		*status = finish_reading(in, &deferred, chunk, reader, fault);

@@ -12,7 +12,7 @@ import harness
 TOOLS = ("gpustat", "gpustat-bench")
 SETUP = re.compile(r"(^|[;&|]\s*)(\./bootstrap|sudo|git|apt|apt-get|make|\./configure|\.\./configure|man)\b")
 NEEDS_GPU = re.compile(r"\bgpustat-bench +(reduce|scan|ceilings)\b")
-OPTIONAL_TOOLS = ("df", "du", "iconv", "jq", "ps", "timeout", "zstd")
+OPTIONAL_TOOLS = ("df", "du", "iconv", "jq", "parallel", "ps", "timeout", "zstd")
 SECTIONS = ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS", "ENVIRONMENT", "EXAMPLES", "SEE ALSO")
 
 
@@ -251,7 +251,7 @@ check_package()
 check_commands()
 check_rungs()
 check_examples("README.md", harness.source("README.md"), page_blocks)
-for page in ("exactness.md", "ladder.md"):
+for page in ("cluster.md", "exactness.md", "ladder.md"):
     check_examples(page, harness.source("docs", page), page_blocks)
 check_cookbook()
 harness.done()
