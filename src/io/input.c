@@ -175,6 +175,11 @@ bool input_has_sections(const struct input *in)
 	return source_has_sections(&in->sources[in->file]);
 }
 
+bool input_leaves_blocks(const struct input *in)
+{
+	return in->file < in->nsources && source_leaves_blocks(&in->sources[in->file]);
+}
+
 void input_set_prompt(struct input *in)
 {
 	in->prompt = true;

@@ -101,6 +101,9 @@ void input_keep_order(struct input *in);
 /* Whether the first file that will be read is decoded in sections. */
 bool input_has_sections(const struct input *in);
 
+/* Whether the first file that will be read has blocks that are left to the reader: see reader.h. */
+bool input_leaves_blocks(const struct input *in);
+
 /* Ends a chunk early where the next byte of a pipe would have to be waited for: records are
  * printed as they come. Otherwise chunks are filled. */
 void input_set_prompt(struct input *in);

@@ -104,6 +104,23 @@ static enum status begin_reading(struct input *in, struct chunk *chunk, size_t c
 	return fill_streamed(s, chunk, streamed_capacity(s, capacity), in->prompt, fault);
 }
 
+/* Reads blocks that were left in a file, and decodes them. */
+static enum status read_blocks(struct source *s, struct block_decoder *d, const struct chunk *chunk,
+			       const struct reader *reader, struct fault *fault)
+{
+	bool is_left = d->batch.fd >= 0, decoded = false;
+	enum status status = STATUS_OK;
+
+	if (is_left && reader->read_blocks)
+		status = reader->read_blocks(reader->worker, &d->batch, chunk, &decoded, fault);
+	if (status == STATUS_OK && !decoded && is_left)
+		status = file_read_range(d->batch.fd, d->batch.position, (char *)d->batch.data,
+					 d->batch.nbytes, fault);
+	if (is_left)
+		source_release(s);
+	return status == STATUS_OK && !decoded ? block_decoder_run(d, chunk->data, fault) : status;
+}
+
 /* Without the lock: the rest. */
 static enum status finish_reading(struct input *in, const struct deferred *deferred,
 				  const struct chunk *chunk, const struct reader *reader,
@@ -115,9 +132,7 @@ static enum status finish_reading(struct input *in, const struct deferred *defer
 	if (deferred->ranged)
 		return source_read_range(s, deferred->position, chunk, reader, fault);
 	if (deferred->blocks) {
-		status = source_read_blocks(s, &deferred->blocks->batch, fault);
-		if (status == STATUS_OK)
-			status = block_decoder_run(deferred->blocks, chunk->data, fault);
+		status = read_blocks(s, deferred->blocks, chunk, reader, fault);
 		block_pool_put(&in->pool, deferred->blocks);
 	}
 	if (status != STATUS_OK)
