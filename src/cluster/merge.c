@@ -433,28 +433,12 @@ enum status state_read(struct merge *m, struct options *options, struct query *q
 	status = read_file(m, path);
 	if (status == STATUS_OK)
 		status = part_order_end(&m->right, fault);
-	return status;
-}
-
-enum status merge_check(const struct merge *m, struct fault *fault)
-{
-	const struct plan *plan = &m->query->plan;
-	const struct note *first = NULL;
-
-	for (size_t c = 0; c < plan->ncolumns; c++) {
-		const struct column_partial *column = &m->total->partial.columns[c];
-		const struct note *note = total_note_of_values(m->total, c);
-		if (!plan->columns[c].if_numeric || plan->columns[c].invalid != INVALID_ERROR ||
-		    column_kind(column) != COLUMN_NUMBER || column->ninvalid == 0 || !note)
-			continue;
-		if (!first || note->file < first->file || (note->file == first->file && note->line < first->line))
-			first = note;
+	if (status == STATUS_OK && merge_lacks_note(m)) {
+		fault_set(fault, STATUS_PART_DAMAGED, 0, NULL);
+		fault->file = path;
+		return STATUS_PART_DAMAGED;
 	}
-	if (!first)
-		return STATUS_OK;
-	note_read(first, fault);
-	fault->file = m->inputs[first->file];
-	return fault->status;
+	return status;
 }
 
 void merge_scope(const struct merge *m, struct part_scope *scope)

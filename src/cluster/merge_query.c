@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "fold/groups.h"
+#include "fold/result.h"
 #include "fold/values_focus.h"
 #include "query/options_asked.h"
 #include "query/options_check.h"
@@ -92,4 +93,39 @@ enum status merge_begin(struct merge *m)
 	    partial_init(&m->blank, &m->query->plan) != STATUS_OK)
 		return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
 	return STATUS_OK;
+}
+
+bool merge_lacks_note(const struct merge *m)
+{
+	const struct plan *plan = &m->query->plan;
+	const struct partial *p = &m->total->partial;
+
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		if (result_nleft_out(&plan->columns[c], &p->columns[c]) > 0 && !total_note_of_values(m->total, c))
+			return true;
+	return (p->nragged > 0 && !total_note_of_ragged(m->total)) ||
+	       (p->nundecided > 0 && !total_note_of_undecided(m->total));
+}
+
+enum status merge_check(const struct merge *m, struct fault *fault)
+{
+	const struct plan *plan = &m->query->plan;
+	const struct note *first = NULL;
+
+	if (merge_lacks_note(m))
+		return fault_set(fault, STATUS_PART_DAMAGED, 0, NULL);
+	for (size_t c = 0; c < plan->ncolumns; c++) {
+		const struct column_partial *column = &m->total->partial.columns[c];
+		const struct note *note = total_note_of_values(m->total, c);
+		if (!plan->columns[c].if_numeric || plan->columns[c].invalid != INVALID_ERROR ||
+		    column_kind(column) != COLUMN_NUMBER || column->ninvalid == 0 || !note)
+			continue;
+		if (!first || note->file < first->file || (note->file == first->file && note->line < first->line))
+			first = note;
+	}
+	if (!first)
+		return STATUS_OK;
+	note_read(first, fault);
+	fault->file = m->inputs[first->file];
+	return fault->status;
 }

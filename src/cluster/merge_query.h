@@ -15,4 +15,7 @@ enum status merge_begin(struct merge *m);
 /* Forgets the columns that no result shows, once all parts have been read. */
 void merge_forget_unasked(struct merge *m);
 
+/* Whether something was left out of which no part has a note: the parts are damaged. */
+bool merge_lacks_note(const struct merge *m);
+
 #endif

@@ -67,7 +67,7 @@ struct merge {
 enum status merge_parts(struct merge *m, struct fault *fault);
 
 /* Finds the error that only all parts together show: a column of '*' that has numbers first, and then texts.
- * Errors: STATUS_NOT_A_NUMBER, STATUS_OUT_OF_RANGE, STATUS_NUL. */
+ * Errors: STATUS_NOT_A_NUMBER, STATUS_OUT_OF_RANGE, STATUS_NUL; STATUS_PART_DAMAGED. */
 enum status merge_check(const struct merge *m, struct fault *fault);
 
 void merge_free(struct merge *m);

@@ -13,7 +13,6 @@ import os
 import random
 import shutil
 import subprocess
-import zlib
 
 import harness
 import part_cases
@@ -33,12 +32,6 @@ def part(name, args, data, **how):
     return fixture(name, r.out)
 
 
-def sealed(lines):
-    """The lines of a part, with a last line that fits them."""
-    body = b"".join(line + b"\n" for line in lines)
-    return body + b'{"lines":%d,"crc32":"%08x"}\n' % (len(lines), zlib.crc32(body))
-
-
 def lines_of(path):
     with open(path, "rb") as f:
         return f.read().split(b"\n")[:-2]
@@ -56,6 +49,12 @@ def check_random_ranges():
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
         wrong = [w for w in pool.map(part_cases.run_ranges, range(SEED, SEED + CASES // 4)) if w]
     ok(not wrong, "%d files in ranges" % (CASES // 4), lambda: "%d wrong\n%s" % (len(wrong), wrong[0]))
+
+
+def check_hostile():
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
+        wrong = [w for w in pool.map(part_cases.run_hostile, range(SEED, SEED + CASES // 5)) if w]
+    ok(not wrong, "%d parts, spoilt and sealed again" % (CASES // 5), lambda: "%d wrong\n%s" % (len(wrong), wrong[0]))
 
 
 # ---- results --------------------------------------------------------------------------------
@@ -265,12 +264,12 @@ def check_damage():
     refuses("an empty file", ["--merge", fixture("empty.part", b"")], None, 1, "empty.part", "truncated part")
     refuses("no part", ["--merge", fixture("log.csv", LOG_A)], None, 1, "log.csv:1: not a part")
     refuses("no file", ["--merge", "/nonexistent.part"], None, 1, "cannot open")
-    newer = sealed([lines[0].replace(b'{"gpustat_part":1,"version":"', b'{"gpustat_part":2,"version":"9.')] + lines[1:])
+    newer = part_cases.sealed([lines[0].replace(b'{"gpustat_part":1,"version":"', b'{"gpustat_part":2,"version":"9.')] + lines[1:])
     refuses("a future format", ["--merge"], newer, 1, "a newer gpustat: 9.")
     for name, old, new in (("a scale that is none", b'"bins":[[0', b'"bins":[[77'), ("a number that is none", b'"10"', b'"1x"'),
                            ("a sum beyond 128 bits", b'"10"', b'"%d"' % 10 ** 60), ("two columns less", b"{},{", b"{"),
                            ("a group without records", b'"records":1,', b'"records":0,')):
-        broken = sealed([line.replace(old, new) if line.startswith(b'{"group"') else line for line in lines])
+        broken = part_cases.sealed([line.replace(old, new) if line.startswith(b'{"group"') else line for line in lines])
         ok(old in data, name + ": the part has it")
         refuses(name + ", with a fitting checksum", ["--merge"], broken, 1, "damaged part")
 
@@ -348,4 +347,5 @@ check_parallel()
 check_xargs()
 check_random()
 check_random_ranges()
+check_hostile()
 harness.done()

@@ -5,6 +5,8 @@ What is wanted is what one run over all files prints: the law of parts. That run
 """
 import os
 import random
+import re
+import zlib
 
 import harness
 
@@ -199,4 +201,48 @@ def run_case(seed):
     for name in os.listdir(harness.folder()):
         if name.startswith("%d-" % seed):
             os.unlink(os.path.join(harness.folder(), name))
+    return None
+
+
+# ---- parts that no program wrote --------------------------------------------------------------
+
+NUMBERS = [b"0", b"1", b"31", b"32", b"255", b"400", b"401", b"18446744073709551615", b"99999999999999999999", b"-1", b'"', b"[]",
+           b"{}", b"null", b'"x"', b'"-5"', b'"1e9"', b'"1e8"', b'"%d"' % 10 ** 200]
+
+
+def sealed(lines):
+    """The lines of a part, with a last line that fits them."""
+    body = b"".join(line + b"\n" for line in lines)
+    return body + b'{"lines":%d,"crc32":"%08x"}\n' % (len(lines), zlib.crc32(body))
+
+
+def spoil(rng, lines):
+    """Changes a number, a byte, or bytes of a line, or doubles it."""
+    i = rng.randrange(len(lines)) if rng.random() < 0.8 else 0
+    line, kind = lines[i], rng.randrange(4)
+    at = rng.randrange(len(line) + 1)
+    if kind == 0:
+        found = rng.choice(list(re.finditer(rb'-?\d+|"[^"]*"|\[|\]', line)) or [None])
+        line = line[:found.start()] + rng.choice(NUMBERS) + line[found.end():] if found else line
+    elif kind == 1:
+        line = line[:at] + bytes([rng.randrange(11, 256)]) + line[at + rng.randrange(2):]
+    elif kind == 2:
+        lines.insert(rng.randrange(1, len(lines) + 1), line)
+    else:
+        line = line[:at] + line[at + rng.randrange(20):]
+    lines[i] = line
+
+
+def run_hostile(seed):
+    """None where spoilt parts with fitting checksums give a result or an error, never a crash."""
+    case = Case(seed)
+    r = harness.run(case.args + ["--partial"] + case.lay_down()[:2])
+    lines = r.out.split(b"\n")[:-2]
+    for _ in range(6 if lines else 0):
+        spoilt = list(lines)
+        for _ in range(case.rng.randrange(1, 3)):
+            spoil(case.rng, spoilt)
+        r = harness.run(["--merge"] + case.printing, sealed(spoilt))
+        if r.status not in (0, 1, 2):
+            return "seed %d\n%s" % (seed, harness.describe(r, sealed(spoilt)))
     return None
