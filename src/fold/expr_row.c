@@ -21,7 +21,8 @@ enum status expr_row_init(struct expr_row *row, const struct expr *e)
 	}
 	for (uint32_t i = 0; i < e->ntests; i++) {
 		const struct expr_test *t = &e->tests[i];
-		row->is_number[t->left] |= t->kind == EXPR_TEST_NUMBER;
+		row->is_number[t->left] |= t->kind == EXPR_TEST_NUMBER ||
+					  t->kind == EXPR_TEST_IS_NUMBER;
 		if (t->kind == EXPR_TEST_COLUMNS)
 			row->is_number[t->left] = row->is_number[t->right] = true;
 	}

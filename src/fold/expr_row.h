@@ -17,7 +17,7 @@
 /* One worker's working memory for one condition. */
 struct expr_row {
 	struct expr_value *values; /* of the condition's columns in the current record; owned */
-	bool *is_number;           /* a number of the column is compared, not its text; owned */
+	bool *is_number;           /* the column is read as a number, not as text; owned */
 	struct scratch *scratch;   /* one for each column: a field without its quotes; owned */
 	uint32_t ncolumns;
 };

@@ -135,13 +135,25 @@ static uint64_t test_columns(const struct expr_test *t, struct row_block *b, siz
 	return passes;
 }
 
+/* Values that are no plain numbers may be others. */
+static uint64_t test_is_number(const struct expr_test *t, struct row_block *b, size_t c,
+			       uint64_t of, uint64_t *odd)
+{
+	const struct simd_numbers *x = row_block_numbers(b, c);
+
+	*odd = of & ~(x->numbers | x->empty);
+	return if_accepted(t, EXPR_EQUAL, of & x->numbers);
+}
+
 /* How a value compares with a text. */
 static enum expr_order text_order(const struct expr_test *t, const char *literal,
 				  const char *value, size_t nbytes)
 {
-	if (t->accepts == EXPR_EQUAL && nbytes != t->literal_nbytes)
+	if (t->kind == EXPR_TEST_TEXT && t->accepts == EXPR_EQUAL && nbytes != t->literal_nbytes)
 		return EXPR_LESS; /* or EXPR_GREATER: neither is accepted */
-	return expr_order_of(expr_compare_bytes(value, nbytes, literal, t->literal_nbytes));
+	if (t->kind == EXPR_TEST_CONTAINS) /* faster than expr_text_order */
+		return memmem(value, nbytes, literal, t->literal_nbytes) ? EXPR_EQUAL : EXPR_GREATER;
+	return expr_text_order(t, value, nbytes, literal);
 }
 
 static uint64_t test_value(const struct expr *e, const struct expr_test *t,
@@ -177,6 +189,8 @@ static uint64_t test(const struct expr *e, uint32_t i, const struct row_predicat
 				   odd);
 	if (t->kind == EXPR_TEST_COLUMNS)
 		return test_columns(t, b, left, e->columns[t->right], of, odd);
+	if (t->kind == EXPR_TEST_IS_NUMBER)
+		return test_is_number(t, b, left, of, odd);
 	return test_value(e, t, b, left, of, odd);
 }
 

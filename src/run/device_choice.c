@@ -15,6 +15,7 @@
 #include "base/cores.h"
 #include "emit/running_ratio.h"
 #include "io/message.h"
+#include "query/expr_eval.h"
 #include "simd/simd.h"
 #ifdef HAVE_CUDA
 #include "kernels/worker/gpu.h"
@@ -252,6 +253,15 @@ static bool needs_texts_of_cpu(const struct plan *plan, const struct plan_column
 	return plan_column_has_texts(column) && (!plan->guesses_texts || column->begins_as_text);
 }
 
+/* Whether a GPU evaluates the tests of a condition. */
+static bool is_for_gpus(const struct expr *e)
+{
+	for (uint32_t i = 0; i < e->ntests; i++)
+		if (e->tests[i].kind > EXPR_TEST_MISSING)
+			return false;
+	return true;
+}
+
 /* The reason why no GPU can do the work; NULL: one can. */
 static const char *beyond_gpus(const struct plan *plan)
 {
@@ -267,6 +277,9 @@ static const char *beyond_gpus(const struct plan *plan)
 		return "CPU only: no GPU reads numbers in this notation";
 	if (plan->nkeys)
 		return "CPU only: no GPU keeps groups";
+	for (size_t p = 0; p < plan->npredicates; p++)
+		if (!is_for_gpus(plan->predicates[p]))
+			return "CPU only: no GPU evaluates this condition";
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		if (plan_column_has_moments(&plan->columns[c]) || plan->npairs ||
 		    needs_texts_of_cpu(plan, &plan->columns[c]))

@@ -45,6 +45,8 @@ def spell_test(rng, n, names, kinds, missing):
     form = rng.randrange(10)
     if form == 0:
         return spell_column(rng, k, n, names) + rng.choice((b" is missing", b" IS NOT missing", b"\tis\nnot missing"))
+    if rng.randrange(4) == 0:
+        return spell_words(rng, n, names, kinds, missing)
     blank = rng.choice((b"", b" "))
     sign = blank + rng.choice((b"=", b"==", b"!=", b"<", b"<=", b">", b">=")) + blank
     if form < 4 or not numeric:
@@ -57,6 +59,33 @@ def spell_test(rng, n, names, kinds, missing):
     if rng.randrange(3) == 0:
         sides.reverse()
     return sign.join(sides)
+
+
+def spell_words(rng, n, names, kinds, missing):
+    """A test that begins with a word."""
+    numeric = [k for k in range(n) if kinds[k] not in hostile.NO_NUMBERS]
+    k = rng.randrange(n)
+    negative = rng.choice((b" ", b" not ", b"\tNOT "))
+    form = rng.randrange(4)
+    if form == 0:
+        return spell_column(rng, k, n, names) + b" is" + negative + rng.choice((b"number", b"Number"))
+    if form == 1:
+        text = rng.choice(hostile.TEXTS + (b"a", b"1", b"e")).replace(b"\0", b"")
+        begin = rng.randrange(len(text)) if text else 0
+        text = text[begin:begin + rng.choice((1, 1, 2, 9))] or b"m"
+        quote = rng.choice((b'"', b"'"))
+        return (spell_column(rng, k, n, names) + negative + rng.choice((b"contains ", b"starts with ", b"Ends\nWITH"))
+                + quote + text.replace(quote, quote * 2) + quote)
+    if numeric and rng.randrange(3):
+        k = rng.choice(numeric)
+        values = [spell_column(rng, rng.choice(numeric), n, names) if rng.randrange(6) == 0
+                  else spell_number(rng, kinds[k]) for _ in range(rng.choice((1, 2, 2, 5)))]
+    else:
+        values = [spell_string(rng, missing) for _ in range(rng.choice((1, 2, 2, 5)))]
+    if form == 2:
+        return spell_column(rng, k, n, names) + negative + b"in (" + rng.choice((b",", b" , ")).join(values) + b")"
+    return (spell_column(rng, k, n, names) + negative + b"between " + values[0] + rng.choice((b" and ", b"&&"))
+            + values[-1])
 
 
 def spell_condition(rng, depth, *about):
