@@ -61,6 +61,19 @@ static enum status keep_note(struct note *_Atomic *note, const struct text *text
 	return made ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 }
 
+/* Sets fault to the first value that leaves a condition undecided. */
+static enum status diagnose_undecided(const struct total *t, struct text *text,
+				      const struct partial *later, struct fault *fault)
+{
+	enum status status = diagnose_value(t->file_plan, text, later->first_undecided_offset,
+					    later->undecided_column, fault);
+
+	if (status == STATUS_NO_MEMORY || !later->undecided_is_costly)
+		return status;
+	fault->remedy[0] = '\0';
+	return fault->status = STATUS_TOO_COSTLY;
+}
+
 /* Notes the first value or record of each kind that is no error. */
 static enum status note_tolerated(struct total *t, struct text *text, const struct partial *later,
 				  struct fault *fault)
@@ -75,8 +88,7 @@ static enum status note_tolerated(struct total *t, struct text *text, const stru
 		status = keep_note(note_at(t, c), text, fault);
 	}
 	if (status == STATUS_OK && later->nundecided && !t->notes[NOTE_UNDECIDED]) {
-		diagnose_value(t->file_plan, text, later->first_undecided_offset,
-			       later->undecided_column, fault);
+		diagnose_undecided(t, text, later, fault);
 		status = keep_note(&t->notes[NOTE_UNDECIDED], text, fault);
 	}
 	if (status == STATUS_OK && later->nragged && !t->notes[NOTE_RAGGED]) {
@@ -119,6 +131,7 @@ enum status total_check(struct total *t, struct text *text, const struct partial
 			 struct fault *fault)
 {
 	size_t first = OFFSET_NONE, column = 0, ragged = first_ragged(t->plan, later);
+	bool is_undecided = false;
 	enum status status;
 
 	for (size_t c = 0; c < t->plan->ncolumns; c++) {
@@ -131,6 +144,7 @@ enum status total_check(struct total *t, struct text *text, const struct partial
 	if (later->first_undecided_offset < first && t->plan->bad_record == INVALID_ERROR) {
 		first = later->first_undecided_offset;
 		column = later->undecided_column;
+		is_undecided = true;
 	}
 	if (ragged < first)
 		first = ragged;
@@ -143,6 +157,8 @@ enum status total_check(struct total *t, struct text *text, const struct partial
 		return note_tolerated(t, text, later, fault);
 	if (first == ragged)
 		return diagnose_ragged(t->file_plan, text, first, fault);
+	if (is_undecided && later->undecided_is_costly)
+		return diagnose_undecided(t, text, later, fault);
 	status = diagnose_value(t->file_plan, text, first, column, fault);
 	remedy_repeated_header(t->file_plan, text->data, text->nbytes, first,
 			       t->file_plan->columns[column].field, fault);

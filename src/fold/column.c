@@ -86,6 +86,7 @@ void partial_clear(struct partial *p)
 	if (p->groups)
 		groups_clear(p->groups);
 	p->nundecided = 0;
+	p->undecided_is_costly = false;
 	p->first_undecided_offset = OFFSET_NONE;
 	p->nrecords = p->nragged = p->offset_bytes = 0;
 	p->first_ragged_offset = p->open_field_offset = OFFSET_NONE;

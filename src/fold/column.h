@@ -57,6 +57,7 @@ struct partial {
 	uint64_t nundecided; /* records for which a predicate compares text with a number */
 	size_t first_undecided_offset; /* the first such value, and its column */
 	uint32_t undecided_column;
+	bool undecided_is_costly; /* a pattern takes too many steps on it */
 	uint64_t offset_bytes; /* of the folded text in the input: whoever folds sets it */
 	size_t full_column; /* after STATUS_MANY_KEYS: whose values they are */
 	uint64_t nrecords; /* taken, whether or not a predicate holds; blank lines are none */

@@ -30,7 +30,7 @@ void expr_row_free(struct expr_row *row);
  * e->columns: where in plan and in spans each of its columns is.
  * spans: plan->ncolumns raw fields in text, quotes and all, without the record's CR.
  * Sets *truth. With EXPR_INVALID, *culprit is the plan's column whose field is at fault,
- * and *why STATUS_NOT_A_NUMBER or STATUS_OUT_OF_RANGE; otherwise they are unchanged.
+ * and *why STATUS_NOT_A_NUMBER, STATUS_OUT_OF_RANGE or STATUS_TOO_COSTLY; otherwise they are unchanged.
  * Errors: STATUS_NO_MEMORY. Cost: memory only for fields with irregular quotes. */
 enum status expr_row_eval(struct expr_row *row, const struct expr *e, const struct plan *plan,
 			  const char *text, const struct field_span *spans,

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/pattern.h"
+
 /* ---- thresholds ---- */
 
 /* The literal times 10^nplaces; where that does not fit, a bound beyond every significand. */
@@ -49,11 +51,17 @@ static enum status predicate_init(struct row_predicate *p, const struct expr *e)
 {
 	p->thresholds = calloc((size_t)e->ntests * DECIMAL_NSCALES, sizeof *p->thresholds);
 	p->pending = calloc(e->ntests, sizeof *p->pending);
-	if (!p->thresholds || !p->pending)
+	p->matches = calloc(e->npatterns + (size_t)1, sizeof(struct pattern_match *));
+	if (!p->thresholds || !p->pending || !p->matches)
 		return STATUS_NO_MEMORY;
 	for (uint32_t t = 0; t < e->ntests; t++)
 		if (e->tests[t].kind == EXPR_TEST_NUMBER && e->tests[t].literal_kind == EXPR_NUMBER)
 			set_thresholds(&e->tests[t], p->thresholds + (size_t)t * DECIMAL_NSCALES);
+	for (uint32_t i = 0; i < e->npatterns; i++) {
+		p->matches[i] = pattern_match_make(e->patterns[i]);
+		if (!p->matches[i])
+			return STATUS_NO_MEMORY;
+	}
 	return expr_row_init(&p->row, e);
 }
 
@@ -76,6 +84,10 @@ enum status row_filter_init(struct row_filter *f, const struct plan *plan)
 void row_filter_free(struct row_filter *f)
 {
 	for (size_t p = 0; f->predicates && p < f->plan->npredicates; p++) {
+		uint32_t npatterns = f->plan->predicates[p]->npatterns;
+		for (uint32_t i = 0; f->predicates[p].matches && i < npatterns; i++)
+			pattern_match_free(f->predicates[p].matches[i]);
+		free(f->predicates[p].matches);
 		free(f->predicates[p].thresholds);
 		free(f->predicates[p].pending);
 		expr_row_free(&f->predicates[p].row);
@@ -178,6 +190,30 @@ static uint64_t test_value(const struct expr *e, const struct expr_test *t,
 	return passes;
 }
 
+/* Too costly values are left to expr_row.c, which says so. */
+static uint64_t test_match(const struct expr *e, const struct expr_test *t,
+			   const struct row_predicate *p, const struct row_block *b, uint64_t of,
+			   uint64_t *odd)
+{
+	size_t c = e->columns[t->left], nbytes;
+	uint64_t passes = 0;
+	const char *value;
+
+	for (uint64_t rows = of; rows; rows &= rows - 1) {
+		enum row_value is = row_block_value(b, c, (unsigned)__builtin_ctzll(rows), &value,
+						    &nbytes);
+		int found = is == ROW_QUOTED ? -1 : 0;
+		if (is == ROW_PRESENT)
+			found = pattern_matches(e->patterns[t->pattern], p->matches[t->pattern],
+						value, nbytes);
+		if (found < 0)
+			*odd |= rows & -rows;
+		else if (is == ROW_PRESENT)
+			passes |= if_accepted(t, found ? EXPR_EQUAL : EXPR_GREATER, rows & -rows);
+	}
+	return passes;
+}
+
 static uint64_t test(const struct expr *e, uint32_t i, const struct row_predicate *p,
 		     struct row_block *b, uint64_t of, uint64_t *odd)
 {
@@ -191,6 +227,8 @@ static uint64_t test(const struct expr *e, uint32_t i, const struct row_predicat
 		return test_columns(t, b, left, e->columns[t->right], of, odd);
 	if (t->kind == EXPR_TEST_IS_NUMBER)
 		return test_is_number(t, b, left, of, odd);
+	if (t->kind == EXPR_TEST_MATCH)
+		return test_match(e, t, p, b, of, odd);
 	return test_value(e, t, b, left, of, odd);
 }
 
@@ -228,14 +266,13 @@ static uint64_t evaluate(const struct expr *e, struct row_predicate *p, struct r
 
 /* Evaluates predicate p for one row. */
 static enum status evaluate_row(struct row_filter *f, size_t p, const struct row_block *b,
-				unsigned row, enum expr_truth *truth, uint32_t *culprit)
+				unsigned row, enum expr_truth *truth, uint32_t *culprit,
+				enum status *why)
 {
-	enum status why;
-
 	for (size_t c = 0; c < f->plan->ncolumns; c++)
 		f->spans[c] = row_block_field(b, c, row);
 	return expr_row_eval(&f->predicates[p].row, f->plan->predicates[p], f->plan, b->text,
-			     f->spans, truth, culprit, &why);
+			     f->spans, truth, culprit, why);
 }
 
 /* Evaluates predicate p for each row in `odd`: adds those where it holds to *holds, and undecided
@@ -247,16 +284,18 @@ static enum status evaluate_rows(struct row_filter *f, size_t p, const struct ro
 		uint64_t bit = odd & -odd;
 		enum expr_truth truth;
 		uint32_t culprit;
-		enum status status = evaluate_row(f, p, b, (unsigned)__builtin_ctzll(odd), &truth,
-					     &culprit);
+		enum status why, status = evaluate_row(f, p, b, (unsigned)__builtin_ctzll(odd),
+						       &truth, &culprit, &why);
 		if (status != STATUS_OK)
 			return status;
 		if (truth == EXPR_TRUE)
 			*holds |= bit;
 		if (truth != EXPR_INVALID)
 			continue;
-		if ((f->undecided & (bit - 1)) == 0)
+		if ((f->undecided & (bit - 1)) == 0) {
 			f->culprit = culprit;
+			f->why = why;
+		}
 		f->undecided |= bit;
 	}
 	return STATUS_OK;

@@ -31,6 +31,7 @@ struct row_threshold {
 struct row_predicate {
 	struct row_threshold *thresholds; /* DECIMAL_NSCALES a test */
 	uint64_t *pending; /* a test: the rows to be tested */
+	struct pattern_match **matches; /* one for each pattern */
 	struct expr_row row;
 };
 
@@ -42,6 +43,7 @@ struct row_filter {
 	uint64_t kept;      /* rows where the plan's condition holds, if it has one */
 	uint64_t undecided; /* rows left out because a predicate compares text with a number */
 	uint32_t culprit;   /* the plan's column of that text in the first of them */
+	enum status why;    /* what is wrong with it: see expr_row_eval */
 	uint64_t *holds;    /* plan->npredicates: of the kept rows, those where it holds */
 };
 

@@ -389,6 +389,7 @@ static void fold_undecided(const struct fold *m)
 	m->out->first_undecided_offset =
 		row_block_field(&m->f->block, filter->culprit, first).begin;
 	m->out->undecided_column = filter->culprit;
+	m->out->undecided_is_costly = filter->why == STATUS_TOO_COSTLY;
 }
 
 static enum status fold_block(const struct fold *m)

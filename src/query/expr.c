@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "query/expr_parser.h"
+#include "query/pattern.h"
 
 #define TEST_NBYTES_LEAST 2 /* 1, in a list */
 #define EXPR_NBYTES_MAX ((size_t)1 << 28)
@@ -126,6 +127,7 @@ enum status expr_parse(struct expr_request *r, const char *option, const char *t
 		.request = r, .e = &r->expr, .option = option, .text = text, .fault = fault};
 
 	memset(r, 0, sizeof *r);
+	r->expr.matches = pattern_matches;
 	if (!allocate(&p, strlen(text)))
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	parse_all(&p);
@@ -189,6 +191,9 @@ enum status expr_resolve(struct expr_request *r, char *const *names, size_t nfie
 
 void expr_free(struct expr_request *r)
 {
+	for (uint32_t i = 0; i < r->expr.npatterns; i++)
+		pattern_free(r->expr.patterns[i]);
+	free(r->expr.patterns);
 	free((void *)r->expr.tests);
 	free((void *)r->expr.literals);
 	free(r->expr.columns);

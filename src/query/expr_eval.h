@@ -27,6 +27,9 @@
 
 /* ---- the compiled form ---- */
 
+struct pattern;       /* pattern.h */
+struct pattern_match;
+
 /* The order of two values; a test has the set of orders that make it true. */
 enum expr_order { EXPR_LESS = 1, EXPR_EQUAL = 2, EXPR_GREATER = 4, EXPR_ANY_ORDER = 7 };
 
@@ -40,6 +43,7 @@ enum expr_test_kind {
 	EXPR_TEST_STARTS,    /* its text starts with a string literal, */
 	EXPR_TEST_ENDS,      /* ... ends with it, */
 	EXPR_TEST_CONTAINS,  /* ... contains it */
+	EXPR_TEST_MATCH,     /* ... matches a pattern */
 };
 
 enum expr_value_kind {
@@ -49,6 +53,7 @@ enum expr_value_kind {
 	EXPR_WIDE,          /* a number too long for struct decimal: use the text */
 	EXPR_NOT_A_NUMBER,
 	EXPR_OUT_OF_RANGE,  /* a number, but beyond wide.h */
+	EXPR_TOO_COSTLY,    /* a text on which a pattern takes too many steps */
 };
 
 /* A field's value, quotes removed, or a literal. */
@@ -68,6 +73,7 @@ struct expr_test {
 	uint8_t accepts;      /* set of enum expr_order */
 	uint8_t literal_kind; /* of a number literal: EXPR_NUMBER or EXPR_WIDE */
 	uint32_t left, right; /* columns: 0 .. ncolumns - 1; right for EXPR_TEST_COLUMNS */
+	uint32_t pattern;     /* of EXPR_TEST_MATCH: 0 .. npatterns - 1 */
 	uint32_t if_true, if_not; /* a later test, EXPR_ACCEPT or EXPR_REJECT */
 	uint32_t literal_begin, literal_nbytes; /* in the condition's literals */
 	struct decimal number;
@@ -79,6 +85,11 @@ struct expr {
 	const struct expr_test *tests; /* ntests >= 1, evaluated from the first */
 	const char *literals;          /* nliteral_bytes, no terminators */
 	uint32_t *columns;             /* ncolumns indexes into the plan */
+	uint32_t npatterns;
+	struct pattern **patterns; /* compiled: pattern.h. On CPUs only */
+	/* pattern_matches. A pointer, so that code for a GPU does not need PCRE2. */
+	int (*matches)(const struct pattern *pattern, struct pattern_match *match,
+		       const char *text, size_t nbytes);
 };
 
 enum expr_truth {
@@ -277,6 +288,22 @@ HD enum expr_truth expr_test_is_number(const struct expr_test *t, struct expr_va
 									    : EXPR_FALSE;
 }
 
+/* Evaluates a pattern for a text that is not missing: EXPR_INVALID where it takes too many steps. */
+HD enum expr_truth expr_test_match(const struct expr *e, const struct expr_test *t,
+				   struct expr_value *v)
+{
+	int found = -1;
+
+#ifndef __CUDA_ARCH__
+	found = e->matches(e->patterns[t->pattern], NULL, v->text, v->nbytes);
+#endif
+	if (found < 0) {
+		v->kind = EXPR_TOO_COSTLY;
+		return EXPR_INVALID;
+	}
+	return t->accepts & (found ? EXPR_EQUAL : EXPR_GREATER) ? EXPR_TRUE : EXPR_FALSE;
+}
+
 HD enum expr_truth expr_test_truth(const struct expr *e, const struct expr_test *t,
 				   struct expr_value *values)
 {
@@ -292,6 +319,8 @@ HD enum expr_truth expr_test_truth(const struct expr *e, const struct expr_test 
 		return EXPR_FALSE;
 	if (t->kind == EXPR_TEST_IS_NUMBER)
 		return expr_test_is_number(t, left);
+	if (t->kind == EXPR_TEST_MATCH)
+		return expr_test_match(e, t, left);
 	literal = expr_literal(e, t);
 	if (t->kind == EXPR_TEST_NUMBER)
 		return expr_test_numbers(t, left, &literal);

@@ -4,6 +4,10 @@
  */
 #include "query/expr_parser.h"
 
+#include <stdlib.h>
+
+#include "query/pattern.h"
+
 /* Returns the orders of (b, a) from those of (a, b). */
 static unsigned mirrored(unsigned accepts)
 {
@@ -184,6 +188,68 @@ static bool parse_with(struct expr_parser *p, const struct expr_token *left,
 	return parse_part_of(p, left, kind, negated, out);
 }
 
+/* Turns the test for a pattern into that of the text that it stands for. */
+static void make_plain(struct expr_parser *p, struct expr_test *test)
+{
+	static const enum expr_test_kind kinds[] = {EXPR_TEST_MATCH, EXPR_TEST_CONTAINS,
+						    EXPR_TEST_STARTS, EXPR_TEST_ENDS,
+						    EXPR_TEST_TEXT};
+	size_t begin, end;
+	enum pattern_plain plain = pattern_plain(p->literals + test->literal_begin,
+						 test->literal_nbytes, &begin, &end);
+
+	test->kind = (uint8_t)kinds[plain];
+	if (plain == PATTERN_NOT_PLAIN)
+		return;
+	test->literal_begin += (uint32_t)begin;
+	test->literal_nbytes = (uint32_t)(end - begin);
+}
+
+/* Compiles the pattern of a test, the token, whose text is its literal. */
+static bool compile_pattern(struct expr_parser *p, struct expr_test *test)
+{
+	char words[PATTERN_WORDS_NBYTES];
+	size_t offset, begin = p->token.begin;
+	struct pattern **grown = realloc(p->e->patterns,
+					 (p->e->npatterns + (size_t)1) * sizeof *grown);
+	enum status status;
+
+	if (!grown) {
+		p->status = fault_set(p->fault, STATUS_NO_MEMORY, 0, NULL);
+		return false;
+	}
+	p->e->patterns = grown;
+	test->pattern = p->e->npatterns;
+	status = pattern_compile(p->literals + test->literal_begin, test->literal_nbytes,
+				 &grown[p->e->npatterns++], &offset, words);
+	if (status == STATUS_USAGE) /* a doubled quote before it moves the caret: it is near */
+		return expr_fail(p, begin + (pattern_library() ? 1 + offset : 0), "%s", words);
+	if (status != STATUS_OK)
+		p->status = fault_set(p->fault, status, 0, NULL);
+	return status == STATUS_OK;
+}
+
+/* ~ "regex", !~ "regex" */
+static bool parse_match(struct expr_parser *p, const struct expr_token *left, bool negated,
+			struct expr_part *out)
+{
+	struct expr_test test = {.accepts = (uint8_t)complement_if(negated, p->token.accepts)};
+
+	if (left->kind != EXPR_TOKEN_COLUMN)
+		return expr_fail(p, left->begin, "only a column matches a regular expression");
+	expr_advance(p);
+	if (p->token.kind != EXPR_TOKEN_STRING)
+		return expr_unexpected(p, "a regular expression in quotes");
+	expr_add_literal(p, &p->token, &test);
+	if (test.literal_nbytes == 0)
+		return expr_fail(p, p->token.begin, "the regular expression is empty");
+	if (!compile_pattern(p, &test))
+		return false;
+	make_plain(p, &test);
+	expr_advance(p);
+	return test_column(p, left, EXPR_AS_TEXT, test, out);
+}
+
 /* The comparisons that begin with a word. */
 static bool parse_word(struct expr_parser *p, const struct expr_token *left, bool negated,
 		       struct expr_part *out)
@@ -203,7 +269,7 @@ static bool parse_word(struct expr_parser *p, const struct expr_token *left, boo
 	if (expr_is_word(&word, p->text, "ends"))
 		return parse_with(p, left, EXPR_TEST_ENDS, negated, out);
 	p->token = word;
-	return expr_unexpected(p, "a comparison (= != < <= > >=, is, in, between, contains, "
+	return expr_unexpected(p, "a comparison (= != < <= > >= ~, is, in, between, contains, "
 				  "starts, ends)");
 }
 
@@ -214,6 +280,8 @@ static bool parse_behind(struct expr_parser *p, const struct expr_token *left, b
 		return parse_is(p, left, negated, out);
 	if (p->token.kind == EXPR_TOKEN_COMPARE)
 		return parse_compare(p, left, negated, out);
+	if (p->token.kind == EXPR_TOKEN_MATCH)
+		return parse_match(p, left, negated, out);
 	if (p->token.kind == EXPR_TOKEN_NOT && left->kind == EXPR_TOKEN_COLUMN) {
 		negated = !negated;
 		expr_advance(p);
@@ -232,7 +300,8 @@ bool expr_parse_comparison(struct expr_parser *p, bool negated, struct expr_part
 
 	if (!expr_parse_operand(p, &left) || !parse_behind(p, &left, negated, out))
 		return false;
-	if (p->token.kind == EXPR_TOKEN_COMPARE || p->token.kind == EXPR_TOKEN_IS)
+	if (p->token.kind == EXPR_TOKEN_COMPARE || p->token.kind == EXPR_TOKEN_IS ||
+	    p->token.kind == EXPR_TOKEN_MATCH)
 		return expr_fail(p, p->token.begin,
 				 "comparisons do not chain: join them with 'and'");
 	return true;

@@ -16,6 +16,7 @@
 #include "number/decimal_text.h"
 #include "query/help.h"
 #include "query/options_check.h"
+#include "query/pattern.h"
 #include "simd/simd.h"
 
 #define MAX_THREADS 1024
@@ -92,7 +93,7 @@ bool operation_takes_text(enum operation operation)
 
 /* ---- about ---- */
 
-static void print_codec(const char *name, const char *version)
+static void print_library(const char *name, const char *version)
 {
 	printf("%s %s\n", name, version ? version : "not built in");
 }
@@ -101,7 +102,8 @@ static void print_libraries(void)
 {
 	for (const struct codec *const *c = codecs; *c; c++)
 		for (const struct codec_library *l = (*c)->libraries; l->name; l++)
-			print_codec(l->name, l->version());
+			print_library(l->name, l->version());
+	print_library("PCRE2", pattern_library());
 }
 
 /* ---- arguments ---- */

@@ -15,6 +15,9 @@ RESERVED = (b"and", b"or", b"not", b"is", b"missing")
 KINDS = ("small", "small", "int", "decimal", "edge", "zeros", "exponent", "wide")
 
 
+PATTERNS = False    # whether the program has regular expressions: a test sets it
+
+
 # ---- random conditions ----------------------------------------------------------------------
 
 def spell_column(rng, k, n, names):
@@ -61,12 +64,26 @@ def spell_test(rng, n, names, kinds, missing):
     return sign.join(sides)
 
 
+def spell_pattern(rng, depth=2):
+    """A regular expression that PCRE2, POSIX and Python spell alike, but for `$`."""
+    atom = rng.choice((b"a", b"e", b"1", b"0", b"-", b",", b"[0-9]", b"[^a-z]", b".", b"[]a]", "é".encode(), b" ", b"[.]"))
+    out = atom + rng.choice((b"", b"", b"+", b"*", b"?", b"{2}", b"{1,3}"))
+    if depth and rng.randrange(2):
+        out += spell_pattern(rng, depth - 1)
+    if depth and rng.randrange(4) == 0:
+        out = b"(" + out + b"|" + spell_pattern(rng, depth - 1) + b")" + rng.choice((b"", b"?", b"+"))
+    return rng.choice((b"", b"", b"^")) + out + rng.choice((b"", b"", b"$")) if depth == 2 else out
+
+
 def spell_words(rng, n, names, kinds, missing):
     """A test that begins with a word."""
     numeric = [k for k in range(n) if kinds[k] not in hostile.NO_NUMBERS]
     k = rng.randrange(n)
     negative = rng.choice((b" ", b" not ", b"\tNOT "))
-    form = rng.randrange(4)
+    form = rng.randrange(5 if PATTERNS else 4)
+    if form == 4:
+        text = spell_pattern(rng).replace(b"'", b"''")
+        return spell_column(rng, k, n, names) + rng.choice((b"~", b" !~ ")) + b"'" + text + b"'"
     if form == 0:
         return spell_column(rng, k, n, names) + b" is" + negative + rng.choice((b"number", b"Number"))
     if form == 1:

@@ -7,7 +7,7 @@ is an error only if it leaves open whether the whole condition is true.
 import collections
 import re
 
-from oracle_text import BadData, Usage, number
+from oracle_text import BadData, Unclear, Usage, number
 
 FALSE, UNKNOWN, TRUE = 0, 1, 2
 
@@ -21,7 +21,7 @@ _TOKEN = re.compile(rb"""[ \t\r\n]*(?:
   | (?P<name>`(?:[^`]|``)*`)
   | (?P<position>:[0-9]+)(?![A-Za-z0-9_\x80-\xff])
   | (?P<word>""" + _WORD + rb""")
-  | (?P<sign>==|!=|<=|>=|&&|\|\||[=<>!(),])
+  | (?P<sign>==|!~|!=|<=|>=|&&|\|\||[=<>!(),~])
   | (?P<end>\Z))""", re.X)
 _KEYWORDS = {b"and": b"and", b"&&": b"and", b"or": b"or", b"||": b"or", b"not": b"not",
              b"!": b"not", b"is": b"is", b"missing": b"missing"}
@@ -33,6 +33,7 @@ Column = collections.namedtuple("Column", "text quoted")        # as written; `q
 Test = collections.namedtuple("Test", "sign left right")        # a side: Column, bytes or Decimal
 Missing = collections.namedtuple("Missing", "column")
 Number = collections.namedtuple("Number", "column")             # is it one?
+Match = collections.namedtuple("Match", "column pattern")       # in Python's spelling
 Part = collections.namedtuple("Part", "where column text")      # contains, starts, ends
 Not = collections.namedtuple("Not", "what")
 Both = collections.namedtuple("Both", "all")
@@ -136,9 +137,21 @@ class Parser:
             return self.test(_SIGNS[word], left, self.operand())
         if not isinstance(left, Column):
             raise Usage("expected a comparison")
+        if kind == "sign" and word in (b"~", b"!~"):
+            self.next()
+            return Not(self.match(left)) if word == b"!~" else self.match(left)
         negative = self.takes(("keyword", b"not"))
         tree = self.behind_word(left)
         return Not(tree) if negative else tree
+
+    def match(self, left):
+        if self.tokens[self.at][0] != "string":
+            raise Usage("expected a string")
+        try:
+            pattern = self.operand().decode().replace("$", r"\Z")   # where it is the sign, as models are asked
+            return Match(left, re.compile(pattern, re.DOTALL | re.ASCII))
+        except (re.error, UnicodeDecodeError):
+            raise Usage("no regular expression") from None
 
     def behind_is(self, left):
         negative = self.takes(("keyword", b"not"))
@@ -249,7 +262,7 @@ class Expr:
         if isinstance(tree, Missing):
             truth = TRUE if q.is_missing(fields[self.fields[tree.column]]) else FALSE
             return truth, truth, set()
-        if isinstance(tree, (Number, Part)):
+        if isinstance(tree, (Number, Part, Match)):
             field = fields[self.fields[tree.column]]
             truth = UNKNOWN if q.is_missing(field) else TRUE if holds(tree, q, field) else FALSE
             return truth, truth, set()
@@ -280,6 +293,11 @@ def holds(tree, q, field):
     """Of a field that is not missing."""
     if isinstance(tree, Number):
         return value_of(q, field) is not None
+    if isinstance(tree, Match):
+        try:
+            return tree.pattern.search(field.decode()) is not None
+        except UnicodeDecodeError:
+            raise Unclear("a regular expression on a text that is not UTF-8") from None
     if tree.where == b"contains":
         return tree.text in field
     return field.startswith(tree.text) if tree.where == b"starts" else field.endswith(tree.text)

@@ -229,7 +229,7 @@ static void is_message(const char *text, const char *wanted)
 
 static void test_messages(void)
 {
-	is_message("a and b", "--where: expected a comparison (= != < <= > >=, is, in, between, contains, "
+	is_message("a and b", "--where: expected a comparison (= != < <= > >= ~, is, in, between, contains, "
 		   "starts, ends)\n"
 			      "a and b\n  ^");
 	is_message("\xff < 1 or gr\xc3\xb6\xc3\x9f" "e\n\x01? 1",
