@@ -297,6 +297,42 @@ static char *write_offsets(const struct writing *w, size_t i, unsigned leads, si
 	return to;
 }
 
+/* ---- computed values ---- */
+
+/* Whether a field may be printed: a value that is to be a number and is none was left out. */
+static bool is_printed(const struct writing *w, size_t c, unsigned row, struct field_span span)
+{
+	const struct plan *plan = w->f->plan;
+	struct value v;
+
+	if (!plan->columns[c].parses || (w->b->numbers[c].numbers >> row & 1) || span.begin == span.end)
+		return true;
+	if (value_read(plan, true, w->b->text + span.begin, span.end - span.begin, &w->f->scratch,
+		       &v) != STATUS_OK)
+		return false;
+	return v.kind == DECIMAL_NUMBER || v.kind == DECIMAL_WIDE;
+}
+
+/* Writes the fields of computed column c, as they would be in the input. NULL: no memory. */
+static char *write_lets(const struct writing *w, size_t c, unsigned leads, size_t *begins)
+{
+	struct text_buffer *text = &w->f->text;
+
+	row_block_numbers(w->b, c);
+	for (unsigned k = 0; k < w->f->nrows; k++) {
+		unsigned row = w->f->rows[k];
+		struct field_span span = row_block_field(w->b, c, row);
+		size_t nbytes = is_printed(w, c, row, span) ? span.end - span.begin : 0;
+		if (text_reserve(text, nbytes + FIELD_NBYTES_MAX + EMIT_SLACK) != STATUS_OK)
+			return NULL;
+		begins[k] = text->nbytes;
+		text->data[text->nbytes] = w->f->plan->dialect.delimiter;
+		memcpy(text->data + text->nbytes + leads, w->b->text + span.begin, nbytes);
+		text->nbytes += leads + nbytes;
+	}
+	return text->data + text->nbytes;
+}
+
 /* ---- all of them ---- */
 
 /* The numbers that the total of new column i adds up: none in a column that does not parse. */
@@ -387,6 +423,11 @@ static enum status write_column(const struct writing *w, size_t i)
 	unsigned leads = i > 0 || !w->f->plan->only;
 	char *to;
 
+	if (w->f->plan->new_columns[i].kind == NEW_LET) {
+		to = write_lets(w, w->f->plan->new_columns[i].column, leads, begins);
+		begins[w->f->nrows] = text->nbytes;
+		return to ? STATUS_OK : STATUS_NO_MEMORY;
+	}
 	if (text_reserve(text, w->f->nrows * FIELD_NBYTES_MAX + EMIT_SLACK) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	to = text->data + text->nbytes;

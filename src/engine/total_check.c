@@ -61,6 +61,25 @@ static enum status keep_note(struct note *_Atomic *note, const struct text *text
 	return made ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 }
 
+/* Sets fault to column c's value at offset, or its computed value in the record at offset. */
+static enum status diagnose_column(const struct total *t, struct text *text,
+				   const struct partial *later, size_t offset, size_t c,
+				   struct fault *fault)
+{
+	const struct plan *plan = t->file_plan;
+	const struct computed_note *note;
+
+	if (plan->columns[c].let) {
+		note = &later->computed[c - (plan->ncolumns - plan->nlets)];
+		if (note->offset == offset)
+			return diagnose_computed(plan, text, offset, c, note->text,
+						 note->nbytes < sizeof note->text
+							 ? note->nbytes
+							 : sizeof note->text, fault);
+	}
+	return diagnose_value(plan, text, offset, c, fault);
+}
+
 /* Sets fault to the first value that leaves a condition undecided. */
 static enum status diagnose_undecided(const struct total *t, struct text *text,
 				      const struct partial *later, struct fault *fault)
@@ -84,7 +103,7 @@ static enum status note_tolerated(struct total *t, struct text *text, const stru
 		size_t offset = first_wrong(t, later, c);
 		if (offset == OFFSET_NONE || *note_at(t, c) || !tolerates(t->plan, c))
 			continue;
-		diagnose_value(t->file_plan, text, offset, c, fault);
+		diagnose_column(t, text, later, offset, c, fault);
 		status = keep_note(note_at(t, c), text, fault);
 	}
 	if (status == STATUS_OK && later->nundecided && !t->notes[NOTE_UNDECIDED]) {
@@ -159,8 +178,9 @@ enum status total_check(struct total *t, struct text *text, const struct partial
 		return diagnose_ragged(t->file_plan, text, first, fault);
 	if (is_undecided && later->undecided_is_costly)
 		return diagnose_undecided(t, text, later, fault);
-	status = diagnose_value(t->file_plan, text, first, column, fault);
-	remedy_repeated_header(t->file_plan, text->data, text->nbytes, first,
+	status = diagnose_column(t, text, later, first, column, fault);
+	if (!t->file_plan->columns[column].let)
+		remedy_repeated_header(t->file_plan, text->data, text->nbytes, first,
 			       t->file_plan->columns[column].field, fault);
 	return status;
 }

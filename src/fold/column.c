@@ -25,7 +25,9 @@ enum status partial_init(struct partial *p, const struct plan *plan)
 	p->columns = calloc(p->ncolumns + 1, sizeof *p->columns);
 	p->nmatched = calloc(p->npredicates + 1, sizeof *p->nmatched);
 	p->pairs = calloc(p->npairs + 1, sizeof *p->pairs);
-	if (!p->columns || !p->nmatched || !p->pairs) {
+	p->nlets = plan->nlets;
+	p->computed = calloc(p->nlets + 1, sizeof *p->computed);
+	if (!p->columns || !p->nmatched || !p->pairs || !p->computed) {
 		partial_free(p);
 		return STATUS_NO_MEMORY;
 	}
@@ -55,6 +57,7 @@ void partial_free(struct partial *p)
 	free(p->columns);
 	free(p->nmatched);
 	free(p->pairs);
+	free(p->computed);
 	memset(p, 0, sizeof *p);
 }
 
@@ -83,6 +86,8 @@ void partial_clear(struct partial *p)
 		pair_clear(&p->pairs[i]);
 	for (size_t i = 0; i < p->npredicates; i++)
 		p->nmatched[i] = 0;
+	for (size_t i = 0; i < p->nlets; i++)
+		p->computed[i].offset = OFFSET_NONE;
 	if (p->groups)
 		groups_clear(p->groups);
 	p->nundecided = 0;
@@ -136,6 +141,18 @@ static enum status combine_groups(struct partial *p, const struct partial *later
 	if (!p->groups)
 		p->groups = groups_new(later->groups->plan);
 	return p->groups ? groups_combine(p->groups, later->groups) : STATUS_NO_MEMORY;
+}
+
+void partial_note_computed(struct partial *p, size_t c, size_t offset, const char *text,
+			   size_t nbytes)
+{
+	struct computed_note *note = &p->computed[c - (p->ncolumns - p->nlets)];
+
+	if (offset >= note->offset)
+		return;
+	note->offset = offset;
+	note->nbytes = nbytes;
+	memcpy(note->text, text, nbytes < sizeof note->text ? nbytes : sizeof note->text);
 }
 
 enum status partial_combine(struct partial *p, const struct partial *later)

@@ -17,6 +17,8 @@ static char *result_title(const struct query *q, const struct result *r)
 {
 	const struct operation_use *use = &q->uses[r->use];
 
+	if (operation_kind(r->operation) == OPERATION_LET)
+		return strdup(q->plan.columns[r->column].name);
 	if (r->operation == OPERATION_PERCENTILE)
 		return strndup(use->name, use->name_nbytes);
 	return strdup(use->title ? use->title : operation_title(r->operation));

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fold/let_block.h"
 #include "query/pattern.h"
 
 /* ---- thresholds ---- */
@@ -47,7 +48,7 @@ static void set_thresholds(const struct expr_test *t, struct row_threshold *out)
 
 /* ---- memory ---- */
 
-static enum status predicate_init(struct row_predicate *p, const struct expr *e)
+enum status row_predicate_init(struct row_predicate *p, const struct expr *e)
 {
 	p->thresholds = calloc((size_t)e->ntests * DECIMAL_NSCALES, sizeof *p->thresholds);
 	p->pending = calloc(e->ntests, sizeof *p->pending);
@@ -77,21 +78,24 @@ enum status row_filter_init(struct row_filter *f, const struct plan *plan)
 	if (!f->predicates || !f->spans || !f->holds)
 		return STATUS_NO_MEMORY;
 	for (size_t p = 0; status == STATUS_OK && p < plan->npredicates; p++)
-		status = predicate_init(&f->predicates[p], plan->predicates[p]);
+		status = row_predicate_init(&f->predicates[p], plan->predicates[p]);
 	return status;
+}
+
+void row_predicate_free(struct row_predicate *p, const struct expr *e)
+{
+	for (uint32_t i = 0; p->matches && i < e->npatterns; i++)
+		pattern_match_free(p->matches[i]);
+	free(p->matches);
+	free(p->thresholds);
+	free(p->pending);
+	expr_row_free(&p->row);
 }
 
 void row_filter_free(struct row_filter *f)
 {
-	for (size_t p = 0; f->predicates && p < f->plan->npredicates; p++) {
-		uint32_t npatterns = f->plan->predicates[p]->npatterns;
-		for (uint32_t i = 0; f->predicates[p].matches && i < npatterns; i++)
-			pattern_match_free(f->predicates[p].matches[i]);
-		free(f->predicates[p].matches);
-		free(f->predicates[p].thresholds);
-		free(f->predicates[p].pending);
-		expr_row_free(&f->predicates[p].row);
-	}
+	for (size_t p = 0; f->predicates && p < f->plan->npredicates; p++)
+		row_predicate_free(&f->predicates[p], f->plan->predicates[p]);
 	free(f->predicates);
 	free(f->spans);
 	free(f->holds);
@@ -264,57 +268,84 @@ static uint64_t evaluate(const struct expr *e, struct row_predicate *p, struct r
 	return accepted;
 }
 
-/* Evaluates predicate p for one row. */
-static enum status evaluate_row(struct row_filter *f, size_t p, const struct row_block *b,
-				unsigned row, enum expr_truth *truth, uint32_t *culprit,
-				enum status *why)
+/* Evaluates a condition for one row. */
+static enum status evaluate_row(struct row_predicate *p, const struct expr *e, struct row_block *b,
+				struct field_span *spans, unsigned row, enum expr_truth *truth,
+				uint32_t *culprit, enum status *why)
 {
-	for (size_t c = 0; c < f->plan->ncolumns; c++)
-		f->spans[c] = row_block_field(b, c, row);
-	return expr_row_eval(&f->predicates[p].row, f->plan->predicates[p], f->plan, b->text,
-			     f->spans, truth, culprit, why);
+	for (size_t c = 0; c < b->plan->ncolumns; c++)
+		if (!b->plan->columns[c].let)
+			spans[c] = row_block_field(b, c, row);
+	for (uint32_t i = 0; i < e->ncolumns; i++) /* others may be computed later */
+		spans[e->columns[i]] = row_block_field(b, e->columns[i], row);
+	return expr_row_eval(&p->row, e, b->plan, b->text, spans, truth, culprit, why);
 }
 
-/* Evaluates predicate p for each row in `odd`: adds those where it holds to *holds, and undecided
- * ones to the result. */
-static enum status evaluate_rows(struct row_filter *f, size_t p, const struct row_block *b,
-				 uint64_t odd, uint64_t *holds)
+enum status row_predicate_block(struct row_predicate *p, const struct expr *e, struct row_block *b,
+				struct field_span *spans, uint64_t of, struct row_verdict *verdict)
 {
+	uint64_t odd = 0;
+
+	verdict->undecided = 0;
+	verdict->holds = evaluate(e, p, b, of, &odd);
 	for (; odd; odd &= odd - 1) {
-		uint64_t bit = odd & -odd;
+		unsigned row = (unsigned)__builtin_ctzll(odd);
 		enum expr_truth truth;
 		uint32_t culprit;
-		enum status why, status = evaluate_row(f, p, b, (unsigned)__builtin_ctzll(odd),
-						       &truth, &culprit, &why);
+		enum status why, status = evaluate_row(p, e, b, spans, row, &truth, &culprit, &why);
 		if (status != STATUS_OK)
 			return status;
 		if (truth == EXPR_TRUE)
-			*holds |= bit;
+			verdict->holds |= odd & -odd;
 		if (truth != EXPR_INVALID)
 			continue;
-		if ((f->undecided & (bit - 1)) == 0) {
-			f->culprit = culprit;
-			f->why = why;
-		}
-		f->undecided |= bit;
+		if (verdict->undecided == 0)
+			verdict->why = why;
+		verdict->culprits[row] = culprit;
+		verdict->undecided |= odd & -odd;
 	}
 	return STATUS_OK;
 }
 
+/* Adds undecided rows to the result. */
+static void add_undecided(struct row_filter *f, const struct row_verdict *verdict)
+{
+	uint64_t rows = verdict->undecided, first = rows & -rows;
+
+	if (rows && (f->undecided & (first - 1)) == 0) {
+		f->culprit = verdict->culprits[__builtin_ctzll(rows)];
+		f->why = verdict->why;
+	}
+	f->undecided |= rows;
+}
+
+/* Leaves out the rows for which a computed column has no value, as a condition in it is undecided. */
+static void check_lets(struct row_filter *f, struct row_block *b)
+{
+	f->why = STATUS_NOT_A_NUMBER;
+	let_block_undecided(b, &f->undecided, &f->culprit);
+	f->kept &= ~f->undecided;
+}
+
 enum status row_filter_block(struct row_filter *f, struct row_block *b)
 {
+	uint32_t culprits[ROW_BLOCK_NROWS];
+
 	f->kept = row_block_all(b);
 	f->undecided = 0;
+	if (b->lets)
+		check_lets(f, b);
 	for (size_t p = 0; p < f->plan->npredicates; p++) {
-		uint64_t odd = 0, holds = evaluate(f->plan->predicates[p], &f->predicates[p], b,
-						   f->kept, &odd);
-		enum status status = evaluate_rows(f, p, b, odd, &holds);
+		struct row_verdict verdict = {.culprits = culprits};
+		enum status status = row_predicate_block(&f->predicates[p], f->plan->predicates[p], b,
+							 f->spans, f->kept, &verdict);
 		if (status != STATUS_OK)
 			return status;
+		add_undecided(f, &verdict);
 		f->kept &= ~f->undecided;
 		if (p == f->plan->where)
-			f->kept &= holds;
-		f->holds[p] = holds;
+			f->kept &= verdict.holds;
+		f->holds[p] = verdict.holds;
 	}
 	for (size_t p = 0; p < f->plan->npredicates; p++)
 		f->holds[p] &= f->kept;

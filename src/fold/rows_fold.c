@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "fold/let_fold.h"
 #include "fold/row_keys.h"
 
 /* One call of rows_fold. */
@@ -348,6 +349,8 @@ static enum status fold_kept_column(const struct fold *m, size_t c)
 	struct row_fields fields = fields_of(m, c, &(struct row_run){b->ends, b->stride, b->nrows});
 	uint64_t kept = m->f->filter.kept;
 
+	if (m->f->plan->columns[c].let)
+		return let_fold_column(m->f, m->text, c, m->out);
 	if (m->f->plan->columns[c].field >= b->stride) {
 		m->out->columns[c].nmissing += (uint64_t)__builtin_popcountll(kept);
 		return STATUS_OK;
@@ -423,7 +426,8 @@ static enum status fold_taken(const struct fold *m, const struct row_run *run)
 	enum status status = STATUS_OK;
 
 	m->out->nrecords += run->nrows;
-	if (m->f->plan->npredicates == 0 && m->f->plan->npairs == 0 && m->f->plan->nkeys == 0)
+	if (m->f->plan->npredicates == 0 && m->f->plan->npairs == 0 && m->f->plan->nkeys == 0 &&
+	    m->f->plan->nlets == 0)
 		return fold_all(m, run);
 	for (size_t row = 0; status == STATUS_OK && row < run->nrows;) {
 		row += row_block_set(&m->f->block, m->text, run, row);
@@ -471,6 +475,8 @@ enum status rows_fold(struct row_folder *f, struct rows *r, const char *text, si
 	decimal_fold_clear(&f->fold);
 	text_folder_begin(&f->texts, text, nbytes);
 	status = rows_walk(r, text, nbytes, entry, fold_run, &m, &extent);
+	if (status == STATUS_OK && f->plan->nlets > 0)
+		status = f->lets.status;
 	out->head_ends = extent.head_ends;
 	out->head_nbytes = extent.head_nbytes;
 	out->tail_offset = extent.tail_offset;

@@ -19,7 +19,6 @@
 #include "query/pattern.h"
 
 #define TEST_NBYTES_LEAST 2 /* 1, in a list */
-#define EXPR_NBYTES_MAX ((size_t)1 << 28)
 
 /* ---- and, or, not ---- */
 
@@ -81,57 +80,61 @@ static bool parse_or(struct expr_parser *p, bool negated, struct expr_part *out)
 	return true;
 }
 
-static bool parse_all(struct expr_parser *p)
+/* Compiles a condition. Its end is left to the caller. */
+static bool parse_condition(struct expr_parser *p)
 {
 	struct expr_part part;
 
-	expr_advance(p);
-	if (p->token.kind == EXPR_TOKEN_END)
-		return expr_fail(p, 0, "the expression is empty");
 	if (!parse_or(p, false, &part))
 		return false;
-	if (p->token.kind == EXPR_TOKEN_CLOSE)
-		return expr_fail(p, p->token.begin, "no parenthesis is open here");
-	if (p->token.kind != EXPR_TOKEN_END)
-		return expr_unexpected(p, expr_is_operand(p) ? "'and', 'or' or the end" EXPR_QUOTES
-						   : "'and', 'or' or the end");
 	expr_set_exits(p, part.if_true, EXPR_ACCEPT);
 	expr_set_exits(p, part.if_not, EXPR_REJECT);
 	return true;
 }
 
-/* ---- the whole ---- */
-
-/* Allocates for the most tests and columns that nbytes of text can have. */
-static bool allocate(struct expr_parser *p, size_t nbytes)
+static bool parse_all(struct expr_parser *p)
 {
-	struct expr_request *r = p->request;
-	size_t ntests = nbytes / TEST_NBYTES_LEAST + 1, ncolumns = 2 * ntests;
-
-	if (nbytes > EXPR_NBYTES_MAX)
+	expr_advance(p);
+	if (p->token.kind == EXPR_TOKEN_END)
+		return expr_fail(p, 0, "the expression is empty");
+	if (!parse_condition(p))
 		return false;
-	r->expr.tests = p->tests = calloc(ntests, sizeof *p->tests);
-	r->expr.literals = p->literals = malloc(nbytes + 1);
-	r->expr.columns = calloc(ncolumns, sizeof *r->expr.columns);
-	r->columns.selectors = calloc(ncolumns, sizeof *r->columns.selectors);
-	r->uses = calloc(ncolumns, sizeof *r->uses);
-	r->fields = calloc(ncolumns, sizeof *r->fields);
-	return p->tests && p->literals && r->expr.columns && r->columns.selectors && r->uses &&
-	       r->fields;
+	if (p->token.kind == EXPR_TOKEN_CLOSE)
+		return expr_fail(p, p->token.begin, "no parenthesis is open here");
+	if (p->token.kind != EXPR_TOKEN_END)
+		return expr_unexpected(p, expr_is_operand(p) ? "'and', 'or' or the end" EXPR_QUOTES
+							     : "'and', 'or' or the end");
+	return true;
 }
 
 enum status expr_parse(struct expr_request *r, const char *option, const char *text,
 		       struct fault *fault)
 {
-	struct expr_parser p = {
-		.request = r, .e = &r->expr, .option = option, .text = text, .fault = fault};
+	struct expr_parser p;
 
-	memset(r, 0, sizeof *r);
-	r->expr.matches = pattern_matches;
-	if (!allocate(&p, strlen(text)))
+	if (!expr_parser_begin(&p, r, option, text, TEST_NBYTES_LEAST, fault))
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	p.is_condition = true;
 	parse_all(&p);
 	return p.status;
+}
+
+bool expr_parse_condition(struct expr_parser *within, struct expr_request *r)
+{
+	struct expr_parser p;
+	bool is_fine = false;
+
+	if (!expr_parser_begin(&p, r, within->option, within->text, TEST_NBYTES_LEAST,
+			       within->fault)) {
+		p.status = fault_set(within->fault, STATUS_NO_MEMORY, 0, NULL);
+	} else {
+		p.token = within->token;
+		is_fine = parse_condition(&p);
+	}
+	within->token = p.token;
+	within->status = p.status;
+	within->request->error_offset = r->error_offset;
+	return is_fine;
 }
 
 /* Like selector_resolve, but :N is a position even if a column has that name. */
@@ -141,6 +144,10 @@ static enum status resolve(const struct selector *s, char *const *names, size_t 
 	struct field_range range;
 	enum status status = STATUS_OK;
 
+	if (s->computed) {
+		*field = FIELD_COMPUTED + s->computed - 1;
+		return STATUS_OK;
+	}
 	if (s->quoted || s->text[0] != ':' || !selector_by_position(s, nfields, &range))
 		status = selector_resolve(s, names, nfields, &range, fault);
 	if (status == STATUS_OK)

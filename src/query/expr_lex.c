@@ -35,6 +35,10 @@ static const struct sign {
 	{"(", EXPR_TOKEN_OPEN, 0},
 	{")", EXPR_TOKEN_CLOSE, 0},
 	{",", EXPR_TOKEN_COMMA, 0},
+	{"+", EXPR_TOKEN_PLUS, 0},
+	{"-", EXPR_TOKEN_MINUS, 0},
+	{"*", EXPR_TOKEN_STAR, 0},
+	{"/", EXPR_TOKEN_SLASH, 0},
 };
 
 static const struct keyword {

@@ -23,6 +23,10 @@ enum expr_token_kind {
 	EXPR_TOKEN_OPEN,
 	EXPR_TOKEN_CLOSE,
 	EXPR_TOKEN_COMMA,
+	EXPR_TOKEN_PLUS, /* this one and those below: of --let only */
+	EXPR_TOKEN_MINUS,
+	EXPR_TOKEN_STAR,
+	EXPR_TOKEN_SLASH,
 };
 
 struct expr_token {

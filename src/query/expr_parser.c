@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "query/expr_show.h"
+#include "query/pattern.h"
 
 /* ---- errors ---- */
 
@@ -34,7 +35,7 @@ bool expr_fail(struct expr_parser *p, size_t offset, const char *format, ...)
 
 bool expr_unexpected(struct expr_parser *p, const char *wanted)
 {
-	if (p->token.kind == EXPR_TOKEN_COMMA) /* it stands in lists only */
+	if (p->token.kind >= EXPR_TOKEN_COMMA && p->is_condition) /* in lists and in --let only */
 		return expr_fail(p, p->token.begin, EXPR_UNKNOWN_CHARACTER);
 	if (p->token.kind == EXPR_TOKEN_BAD)
 		return expr_fail(p, p->token.begin, "%s", p->token.words);
@@ -198,4 +199,27 @@ bool expr_add_number(struct expr_parser *p, const struct expr_token *token, stru
 	test->literal_kind = (uint8_t)v.kind;
 	test->number = v.number;
 	return true;
+}
+
+/* ---- the whole ---- */
+
+bool expr_parser_begin(struct expr_parser *p, struct expr_request *r, const char *option,
+		       const char *text, size_t test_nbytes, struct fault *fault)
+{
+	size_t nbytes = strlen(text), ntests = nbytes / test_nbytes + 1, ncolumns = 2 * ntests;
+
+	*p = (struct expr_parser){
+		.request = r, .e = &r->expr, .option = option, .text = text, .fault = fault};
+	memset(r, 0, sizeof *r);
+	r->expr.matches = pattern_matches;
+	if (nbytes > EXPR_NBYTES_MAX)
+		return false;
+	r->expr.tests = p->tests = calloc(ntests, sizeof *p->tests);
+	r->expr.literals = p->literals = malloc(2 * nbytes + 2);
+	r->expr.columns = calloc(ncolumns, sizeof *r->expr.columns);
+	r->columns.selectors = calloc(ncolumns, sizeof *r->columns.selectors);
+	r->uses = calloc(ncolumns, sizeof *r->uses);
+	r->fields = calloc(ncolumns, sizeof *r->fields);
+	return p->tests && p->literals && r->expr.columns && r->columns.selectors && r->uses &&
+	       r->fields;
 }

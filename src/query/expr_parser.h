@@ -36,9 +36,22 @@ struct expr_parser {
 	const char *option, *text;
 	struct expr_token token; /* the look-ahead */
 	int nlevels;
+	bool is_condition; /* else an expression of --let */
 	enum status status;
 	struct fault *fault;
 };
+
+#define EXPR_NBYTES_MAX ((size_t)1 << 28)
+
+/* Makes r empty, and p its parser; allocates for all that text can have, if a test or a column takes
+ * test_nbytes of it. Returns false where there is no memory. */
+bool expr_parser_begin(struct expr_parser *p, struct expr_request *r, const char *option,
+		       const char *text, size_t test_nbytes, struct fault *fault);
+
+/* Compiles the condition that begins at the parser's token, up to a token that belongs to no
+ * condition, into r, to be freed with expr_free. Returns false after an error, which is the parser's,
+ * too. */
+bool expr_parse_condition(struct expr_parser *within, struct expr_request *r);
 
 /* ---- errors ---- */
 

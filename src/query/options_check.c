@@ -95,18 +95,45 @@ static bool separates_numbers(const struct options *o)
 	return d == '-' || d == o->notation.decimal || decimal_is_digit(d);
 }
 
+static bool is_let(const struct options *o, size_t i)
+{
+	return operation_kind(o->uses[i].operation) == OPERATION_LET;
+}
+
+static size_t count_lets(const struct options *o)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < o->nuses; i++)
+		n += is_let(o, i);
+	return n;
+}
+
+/* The name of the first operation that is not the i-th, nor --let. */
+static const char *other_name(const struct options *o, size_t i)
+{
+	size_t other = 0;
+
+	while (other == i || is_let(o, other))
+		other++;
+	return operation_name(o->uses[other].operation);
+}
+
 /* Checks that the operations and the other options go together, and sets o->emits. */
 static enum status check_operations(struct options *o, struct fault *fault)
 {
 	const char *reduce = NULL, *column = NULL;
 	bool running = false;
+	size_t nlets = count_lets(o), n = o->nuses - nlets; /* n: operations beside them */
 
 	for (size_t i = 0; i < o->nuses; i++) {
 		enum operation_kind kind = operation_kind(o->uses[i].operation);
 		const char *name = operation_name(o->uses[i].operation);
 		if (operation_use_is_matrix(&o->uses[i]) && o->uses[i].operation == OPERATION_WMEAN)
 			return option_fault(fault, "--%s: '*' is not a pair of columns: x:w", name);
-		if (operation_use_is_matrix(&o->uses[i]) && o->nuses > 1)
+		if (kind == OPERATION_LET)
+			continue;
+		if (operation_use_is_matrix(&o->uses[i]) && n > 1)
 			return option_fault(fault, "--%s '*' prints a matrix: no other result fits "
 					    "beside it", name);
 		bool emits = kind == OPERATION_RUNNING || kind == OPERATION_OFFSET;
@@ -114,10 +141,11 @@ static enum status check_operations(struct options *o, struct fault *fault)
 		running |= kind == OPERATION_RUNNING || o->uses[i].operation == OPERATION_ROW_NUMBER;
 	}
 	for (size_t i = 0; i < o->nuses; i++)
-		if (operation_kind(o->uses[i].operation) == OPERATION_TABLE && o->nuses > 1)
+		if (operation_kind(o->uses[i].operation) == OPERATION_TABLE && n > 1)
 			return option_fault(fault, "--%s prints a table of its own: it cannot go with --%s",
-					    operation_name(o->uses[i].operation),
-					    operation_name(o->uses[i == 0].operation));
+					    operation_name(o->uses[i].operation), other_name(o, i));
+	if (nlets > 0 && !reduce && !column)
+		column = "let";
 	o->emits = column || (o->where && !reduce);
 	if (reduce && column)
 		return option_fault(fault, "--%s prints one value and --%s prints every record: not both",
@@ -146,11 +174,14 @@ static enum status check_operations(struct options *o, struct fault *fault)
 /* Without a result, groups are counted. Errors: STATUS_NO_MEMORY. */
 static enum status count_groups(struct options *o, struct fault *fault)
 {
-	if (o->nuses > 0)
+	struct operation_use *grown;
+
+	if (o->nuses > count_lets(o))
 		return STATUS_OK;
-	o->uses = calloc(1, sizeof *o->uses);
-	if (!o->uses)
+	grown = realloc(o->uses, (o->nuses + 1) * sizeof *grown);
+	if (!grown)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	o->uses = grown;
 	o->uses[o->nuses++] = (struct operation_use){.operation = OPERATION_COUNT_RECORDS, .title = "count"};
 	return STATUS_OK;
 }

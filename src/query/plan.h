@@ -51,6 +51,7 @@ enum new_column_kind {
 	NEW_STDDEV,
 	NEW_ROW_NUMBER,  /* the record's number, from 1 on; with --exclusive, how many came before */
 	NEW_OFFSET,      /* the record's 0-based position among those where a predicate holds */
+	NEW_LET,         /* the value of a computed column */
 	NEW_BYTE_OFFSET, /* where the record starts in the decompressed input */
 };
 
@@ -61,7 +62,7 @@ struct group_store; /* fold/groups.h */
 /* One new column of the records that are printed. */
 struct new_column {
 	enum new_column_kind kind;
-	size_t column;    /* NEW_SUM ... NEW_STDDEV: in the plan */
+	size_t column;    /* NEW_SUM ... NEW_STDDEV, NEW_LET: in the plan */
 	size_t predicate; /* NEW_OFFSET: in the plan */
 };
 
@@ -71,8 +72,11 @@ static inline bool new_column_is_running(const struct new_column *column)
 	return column->kind < NEW_ROW_NUMBER;
 }
 
-/* One field that is read. */
+struct let; /* query/let.h */
+
+/* One field that is read, or one computed column. */
 struct plan_column {
+	const struct let *let; /* what computes it; NULL: it is a field of the records. Not owned. */
 	uint32_t field;      /* 0-based position in the record */
 	const char *name;    /* header name, or colN; not owned */
 	unsigned needs;      /* the moments that are asked of it; 0: only a predicate reads it */
@@ -129,7 +133,8 @@ struct plan {
 	enum invalid_policy bad_record; /* ERROR or SKIP: one that is ragged and not taken, or for
 					 * which a predicate compares text with a number */
 	size_t ncolumns;
-	struct plan_column *columns; /* by field, ascending, no field twice */
+	struct plan_column *columns; /* by field, ascending, no field twice; then computed ones */
+	size_t nlets;                /* of these */
 	size_t npairs;
 	struct plan_pair *pairs;
 	/* --by: records with the same values in these columns are a group. */

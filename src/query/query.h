@@ -12,6 +12,7 @@
 #include "query/expr.h"
 #include "query/file_header.h"
 #include "query/header.h"
+#include "query/let.h"
 #include "io/input.h"
 #include "query/options.h"
 #include "query/plan.h"
@@ -31,6 +32,8 @@ struct query {
 	struct plan plan;
 	struct header header;
 	struct file_headers later; /* the headers of files behind the header's */
+	size_t nlets;     /* in the order of the command line */
+	struct let *lets;
 	size_t nconditions; /* --where's, if it is there, then each --offsets' */
 	struct expr_request *conditions;
 	const struct operation_use *uses; /* the options' */

@@ -29,15 +29,23 @@ struct demand {
 struct making {
 	struct query *q;
 	const struct options *options;
-	struct selection *selections; /* one an operation, one a condition, and --by's */
-	size_t nselections;
+	struct selection *selections; /* one an operation, one a condition, --by's, and one for each
+				       * request of query_lets.h */
+	size_t nselections, keys_selection; /* keys_selection: --by's */
 	struct demand *demands;       /* by field */
 	size_t ndemands;
+	struct demand *let_demands;   /* of computed columns */
 	size_t nkeys;
 	uint32_t *keys;               /* fields, as --by names them. Owned. */
 	struct name_index index; /* if there are many selectors */
 	struct fault *fault;
 };
+
+/* What is asked of a field, made if need be. NULL: no memory, as m->fault says. */
+struct demand *making_demand(struct making *m, size_t field);
+
+/* Sets the plan's next column, which has its name and its field, to what is demanded of it. */
+void query_plan_column(struct making *m, struct demand *d, struct plan_column *c);
 
 /* Copies what the options say of every record to q->plan, before the first record is read. */
 void query_begin_plan(struct query *q, const struct options *options);

@@ -275,6 +275,8 @@ static const char *beyond_gpus(const struct plan *plan)
 		return "CPU only: no GPU reads --comment";
 	if (!notation_is_plain(&plan->notation))
 		return "CPU only: no GPU reads numbers in this notation";
+	if (plan->nlets)
+		return "CPU only: no GPU computes columns";
 	if (plan->nkeys)
 		return "CPU only: no GPU keeps groups";
 	for (size_t p = 0; p < plan->npredicates; p++)
