@@ -313,21 +313,37 @@ static bool is_printed(const struct writing *w, size_t c, unsigned row, struct f
 	return v.kind == DECIMAL_NUMBER || v.kind == DECIMAL_WIDE;
 }
 
-/* Writes the fields of computed column c, as they would be in the input. NULL: no memory. */
-static char *write_lets(const struct writing *w, size_t c, unsigned leads, size_t *begins)
+/* With whitespace, a blank in a word that others may follow becomes "_". */
+static void join_words(char *field, size_t nbytes)
 {
-	struct text_buffer *text = &w->f->text;
+	for (size_t i = 0; i < nbytes; i++)
+		if (decimal_is_blank(field[i]))
+			field[i] = '_';
+}
 
-	row_block_numbers(w->b, c);
+/* Writes the fields of column c, as they are in the input, or would be if they were. NULL: no memory. */
+static char *write_fields_of(const struct writing *w, size_t i, unsigned leads, size_t *begins)
+{
+	const struct plan *plan = w->f->plan;
+	struct text_buffer *text = &w->f->text;
+	size_t c = plan->new_columns[i].column;
+	bool joins = plan->dialect.whitespace && i + 1 < plan->nnew_columns;
+
+	if (plan->columns[c].let)
+		row_block_numbers(w->b, c);
 	for (unsigned k = 0; k < w->f->nrows; k++) {
 		unsigned row = w->f->rows[k];
 		struct field_span span = row_block_field(w->b, c, row);
-		size_t nbytes = is_printed(w, c, row, span) ? span.end - span.begin : 0;
+		size_t nbytes = span.end - span.begin;
+		if (plan->columns[c].let && !is_printed(w, c, row, span))
+			nbytes = 0;
 		if (text_reserve(text, nbytes + FIELD_NBYTES_MAX + EMIT_SLACK) != STATUS_OK)
 			return NULL;
 		begins[k] = text->nbytes;
-		text->data[text->nbytes] = w->f->plan->dialect.delimiter;
+		text->data[text->nbytes] = plan->dialect.delimiter;
 		memcpy(text->data + text->nbytes + leads, w->b->text + span.begin, nbytes);
+		if (joins)
+			join_words(text->data + text->nbytes + leads, nbytes);
 		text->nbytes += leads + nbytes;
 	}
 	return text->data + text->nbytes;
@@ -423,8 +439,8 @@ static enum status write_column(const struct writing *w, size_t i)
 	unsigned leads = i > 0 || !w->f->plan->only;
 	char *to;
 
-	if (w->f->plan->new_columns[i].kind == NEW_LET) {
-		to = write_lets(w, w->f->plan->new_columns[i].column, leads, begins);
+	if (w->f->plan->new_columns[i].kind == NEW_LET || w->f->plan->new_columns[i].kind == NEW_FIELD) {
+		to = write_fields_of(w, i, leads, begins);
 		begins[w->f->nrows] = text->nbytes;
 		return to ? STATUS_OK : STATUS_NO_MEMORY;
 	}

@@ -409,7 +409,7 @@ static enum status fold_block(const struct fold *m)
 		return STATUS_OK;
 	for (size_t p = 0; p < plan->npredicates; p++)
 		m->out->nmatched[p] += (uint64_t)__builtin_popcountll(filter->holds[p]);
-	if (plan->emits && plan->nnew_columns == 0)
+	if (plan_copies_records(plan))
 		status = row_folder_keep(m->f);
 	if (status == STATUS_OK && plan->nkeys)
 		return row_groups_fold(m->f, m->text, m->out);
@@ -427,7 +427,7 @@ static enum status fold_taken(const struct fold *m, const struct row_run *run)
 
 	m->out->nrecords += run->nrows;
 	if (m->f->plan->npredicates == 0 && m->f->plan->npairs == 0 && m->f->plan->nkeys == 0 &&
-	    m->f->plan->nlets == 0)
+	    m->f->plan->nlets == 0 && !plan_copies_records(m->f->plan))
 		return fold_all(m, run);
 	for (size_t row = 0; status == STATUS_OK && row < run->nrows;) {
 		row += row_block_set(&m->f->block, m->text, run, row);

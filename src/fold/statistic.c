@@ -235,6 +235,7 @@ void statistic_format(enum operation operation, const struct column_moments *m,
 #define FORMULA_RUNNING(new_column) NULL
 #define FORMULA_OFFSET(new_column) NULL
 #define FORMULA_LET(new_column) NULL
+#define FORMULA_FIELDS(new_column) NULL
 #define OPERATION(id, kind, name, argument, title, needs, value, help) \
 		[OPERATION_##id] = FORMULA_##kind(value),
 #include "query/options.def"
@@ -256,6 +257,7 @@ bool statistic_text(enum operation operation, const struct column_moments *m,
 #define TEXT_FORMULA_RUNNING(new_column) NULL
 #define TEXT_FORMULA_OFFSET(new_column) NULL
 #define TEXT_FORMULA_LET(new_column) NULL
+#define TEXT_FORMULA_FIELDS(new_column) NULL
 #define OPERATION(id, kind, name, argument, title, needs, value, help) \
 		[OPERATION_##id] = TEXT_FORMULA_##kind(value),
 #include "query/options.def"

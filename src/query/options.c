@@ -71,7 +71,7 @@ bool operation_has_columns(enum operation operation)
 	enum operation_kind kind = operation_kind(operation);
 
 	return kind == OPERATION_REDUCE || kind == OPERATION_TEXT || kind == OPERATION_TABLE ||
-	       kind == OPERATION_PAIR || kind == OPERATION_RUNNING;
+	       kind == OPERATION_PAIR || kind == OPERATION_RUNNING || kind == OPERATION_FIELDS;
 }
 
 bool operation_use_is_matrix(const struct operation_use *use)
@@ -229,6 +229,20 @@ static enum status set_device_number(struct options *o, const char *argument, st
 	return STATUS_OK;
 }
 
+/* OLD=NEW */
+static enum status add_rename(struct options *o, const char *argument, struct fault *fault)
+{
+	const char **grown = realloc(o->renames, (o->nrenames + 1) * sizeof *grown);
+
+	if (!grown)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	o->renames = grown;
+	o->renames[o->nrenames++] = argument;
+	if (*argument == '=' || !strchr(argument, '='))
+		return option_fault(fault, "--rename: '%.64s' is not OLD=NEW", argument);
+	return STATUS_OK;
+}
+
 static enum status set_option(struct options *o, enum option_id id, const char *argument,
 			      struct fault *fault)
 {
@@ -246,6 +260,8 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 			return option_fault(fault, "--where is given twice: join the conditions with and");
 		o->where = argument;
 		break;
+	case OPTION_RENAME:
+		return add_rename(o, argument, fault);
 	case OPTION_BY:
 		if (o->by)
 			return option_fault(fault, "--by is given twice: join the columns with ,");
@@ -451,6 +467,7 @@ enum status options_parse(struct options *o, int argc, char **argv, struct fault
 void options_free(struct options *o)
 {
 	option_free_items(o->missing, o->nmissing);
+	free(o->renames);
 	for (size_t i = 0; i < o->nuses; i++)
 		free(o->uses[i].column);
 	free(o->uses);

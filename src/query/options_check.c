@@ -123,7 +123,7 @@ static const char *other_name(const struct options *o, size_t i)
 static enum status check_operations(struct options *o, struct fault *fault)
 {
 	const char *reduce = NULL, *column = NULL;
-	bool running = false;
+	bool running = false, selects = false, drops = false;
 	size_t nlets = count_lets(o), n = o->nuses - nlets; /* n: operations beside them */
 
 	for (size_t i = 0; i < o->nuses; i++) {
@@ -136,7 +136,11 @@ static enum status check_operations(struct options *o, struct fault *fault)
 		if (operation_use_is_matrix(&o->uses[i]) && n > 1)
 			return option_fault(fault, "--%s '*' prints a matrix: no other result fits "
 					    "beside it", name);
-		bool emits = kind == OPERATION_RUNNING || kind == OPERATION_OFFSET;
+		bool emits = kind == OPERATION_RUNNING || kind == OPERATION_OFFSET ||
+			     kind == OPERATION_FIELDS;
+		o->selects |= kind == OPERATION_FIELDS;
+		drops |= o->uses[i].operation == OPERATION_DROP;
+		selects |= o->uses[i].operation == OPERATION_SELECT;
 		*(emits ? &column : &reduce) = operation_name(o->uses[i].operation);
 		running |= kind == OPERATION_RUNNING || o->uses[i].operation == OPERATION_ROW_NUMBER;
 	}
@@ -146,6 +150,16 @@ static enum status check_operations(struct options *o, struct fault *fault)
 					    operation_name(o->uses[i].operation), other_name(o, i));
 	if (nlets > 0 && !reduce && !column)
 		column = "let";
+	if (o->nrenames > 0 && !reduce && !column)
+		column = "rename";
+	if (selects && drops)
+		return option_fault(fault, "--select says which columns are printed, --drop which are "
+				    "not: not both");
+	if (o->nrenames > 0 && reduce)
+		return option_fault(fault, "--rename is for printed records: --%s prints a result", reduce);
+	if (o->only && o->selects)
+		return option_fault(fault, "--only: --%s says already what is printed",
+				    selects ? "select" : "drop");
 	o->emits = column || (o->where && !reduce);
 	if (reduce && column)
 		return option_fault(fault, "--%s prints one value and --%s prints every record: not both",
@@ -165,7 +179,7 @@ static enum status check_operations(struct options *o, struct fault *fault)
 	if (o->emits && o->format != FORMAT_AUTO)
 		return option_fault(fault, "--format is for results: --%s prints records as they came",
 				    column ? column : "where");
-	if (column && !o->dialect.quote && separates_numbers(o))
+	if (running && !o->dialect.quote && separates_numbers(o))
 		return option_fault(fault, "--quote none: the numbers of a new column can hold the "
 				    "delimiter '%c': nothing can quote them", o->dialect.delimiter);
 	return STATUS_OK;

@@ -52,6 +52,7 @@ enum new_column_kind {
 	NEW_ROW_NUMBER,  /* the record's number, from 1 on; with --exclusive, how many came before */
 	NEW_OFFSET,      /* the record's 0-based position among those where a predicate holds */
 	NEW_LET,         /* the value of a computed column */
+	NEW_FIELD,       /* a field of the record, as it is */
 	NEW_BYTE_OFFSET, /* where the record starts in the decompressed input */
 };
 
@@ -62,7 +63,7 @@ struct group_store; /* fold/groups.h */
 /* One new column of the records that are printed. */
 struct new_column {
 	enum new_column_kind kind;
-	size_t column;    /* NEW_SUM ... NEW_STDDEV, NEW_LET: in the plan */
+	size_t column;    /* NEW_SUM ... NEW_STDDEV, NEW_LET, NEW_FIELD: in the plan */
 	size_t predicate; /* NEW_OFFSET: in the plan */
 };
 
@@ -166,6 +167,12 @@ struct plan {
 	size_t nmissing;             /* spellings besides the empty field */
 	const char *const *missing;  /* each NUL-terminated, blanks trimmed */
 };
+
+/* Whether records are printed without new columns. */
+static inline bool plan_copies_records(const struct plan *plan)
+{
+	return plan->emits && plan->nnew_columns == 0;
+}
 
 /* Whether the order in which partials are combined shows in the result. */
 static inline bool plan_is_ordered(const struct plan *plan)

@@ -9,9 +9,11 @@
 #include <string.h>
 
 #include "query/expr.h"
+#include "query/query_fields.h"
 #include "query/query_header.h"
 #include "query/query_lets.h"
 #include "query/query_making.h"
+#include "query/query_renames.h"
 #include "query/select.h"
 #include "query/summary.h"
 
@@ -73,7 +75,8 @@ static enum status parse_selections(struct making *m)
 		struct selection *to = &m->selections[m->nselections++];
 		if (operation_has_columns(o->uses[i].operation))
 			status = parse_columns(m, &o->uses[i], to);
-		to->takes_text = operation_takes_text(o->uses[i].operation);
+		to->takes_text = operation_takes_text(o->uses[i].operation) ||
+				 operation_kind(o->uses[i].operation) == OPERATION_FIELDS;
 	}
 	for (size_t i = 0; status == STATUS_OK && i < m->q->nconditions; i++)
 		if (query_select_telling(&m->q->conditions[i],
@@ -116,7 +119,7 @@ struct demand *making_demand(struct making *m, size_t field)
 	return grow_demands(m, field + 1) == STATUS_OK ? &m->demands[field] : NULL;
 }
 
-static enum status add_result(struct making *m, struct result result)
+enum status making_add_result(struct making *m, struct result result)
 {
 	struct query *q = m->q;
 	struct result *grown;
@@ -131,9 +134,7 @@ static enum status add_result(struct making *m, struct result result)
 	return STATUS_OK;
 }
 
-/* Asks for what operation needs of one field. */
-static enum status demand_values(struct making *m, enum operation operation, uint32_t field,
-				 bool star)
+enum status making_demand_values(struct making *m, enum operation operation, uint32_t field, bool star)
 {
 	struct demand *d = making_demand(m, field);
 
@@ -159,9 +160,9 @@ static enum status demand_field(struct making *m, enum operation operation, uint
 {
 	if (star && (is_key(m, field) || query_starts_unfit(m->q, m->options, field)))
 		return STATUS_OK;
-	if (demand_values(m, operation, field, star) != STATUS_OK)
+	if (making_demand_values(m, operation, field, star) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	return add_result(m, (struct result){operation, .column = field, .if_numeric = star});
+	return making_add_result(m, (struct result){operation, .column = field, .if_numeric = star});
 }
 
 static enum status demand_range(struct making *m, enum operation operation,
@@ -204,11 +205,11 @@ static enum status demand_pair(struct making *m, enum operation operation,
 			status = option_fault(m->fault, "--%s: '%.64s' is not one column",
 					      operation_name(operation), pair[i].text);
 		if (status == STATUS_OK)
-			status = demand_values(m, operation, sides[i].first, false);
+			status = making_demand_values(m, operation, sides[i].first, false);
 		if (status != STATUS_OK)
 			return status;
 	}
-	return add_result(m, (struct result){.operation = operation, .column = sides[0].first,
+	return making_add_result(m, (struct result){.operation = operation, .column = sides[0].first,
 						     .other = sides[1].first});
 }
 
@@ -236,11 +237,11 @@ static enum status demand_let(struct making *m, size_t *n)
 {
 	uint32_t field = FIELD_COMPUTED + (uint32_t)(*n)++;
 
-	if (!m->options->emits)
+	if (!m->options->emits || m->options->selects)
 		return STATUS_OK;
-	if (demand_values(m, OPERATION_LET_COLUMN, field, false) != STATUS_OK)
+	if (making_demand_values(m, OPERATION_LET_COLUMN, field, false) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	return add_result(m, (struct result){.operation = OPERATION_LET_COLUMN, .column = field});
+	return making_add_result(m, (struct result){.operation = OPERATION_LET_COLUMN, .column = field});
 }
 
 static enum status demand_selected(struct making *m)
@@ -259,13 +260,17 @@ static enum status demand_selected(struct making *m)
 				continue;
 			}
 			status = resolve(m, &s->selectors[j], &range);
-			if (status == STATUS_OK)
+			if (status == STATUS_OK && operation_kind(use->operation) == OPERATION_FIELDS)
+				status = query_demand_fields(m, use->operation, range);
+			else if (status == STATUS_OK)
 				status = demand_range(m, use->operation, range);
 		}
+		if (status == STATUS_OK && use->operation == OPERATION_DROP)
+			status = query_demand_left(m, i);
 		if (operation_kind(use->operation) == OPERATION_LET) {
 			status = status == STATUS_OK ? demand_let(m, &nlets) : status;
 		} else if (status == STATUS_OK && !operation_has_columns(use->operation)) {
-			status = add_result(m, (struct result){.operation = use->operation});
+			status = making_add_result(m, (struct result){.operation = use->operation});
 		}
 		if (status == STATUS_OK && operation_kind(use->operation) == OPERATION_TABLE &&
 		    (m->q->star || m->q->nresults != 1))
@@ -367,6 +372,8 @@ static enum status demand(struct making *m)
 		status = m->q->summary ? demand_all(m) : demand_selected(m);
 	if (status == STATUS_OK)
 		status = demand_conditions(m);
+	if (status == STATUS_OK)
+		status = query_find_renames(m);
 	return status == STATUS_OK ? query_demand_lets(m) : status; /* last: what they need */
 }
 
@@ -441,6 +448,7 @@ void query_free(struct query *q)
 	for (size_t i = 0; i < q->nlets; i++)
 		let_free(&q->lets[i]);
 	free(q->lets);
+	free(q->renames);
 	free(q->conditions);
 	free(q->plan.columns);
 	free(q->plan.keys);

@@ -106,6 +106,7 @@ static const enum new_column_kind new_column_kinds[NOPERATIONS] = {
 #define KIND_RUNNING(new_column) new_column
 #define KIND_OFFSET(new_column) new_column
 #define KIND_LET(new_column) new_column
+#define KIND_FIELDS(new_column) new_column
 #define OPERATION(id, kind, name, argument, title, needs, value, help) \
 	[OPERATION_##id] = KIND_##kind(value),
 #include "query/options.def"
@@ -119,7 +120,7 @@ static enum status plan_new_columns(struct making *m)
 	size_t predicate = plan->where == PREDICATE_NONE ? 0 : 1;
 
 	plan->emits = m->options->emits;
-	plan->only = m->options->only;
+	plan->only = m->options->only || m->options->selects;
 	plan->exclusive = m->options->exclusive;
 	plan->inside_line = h->present && h->line[h->line_nbytes - 1] != '\n';
 	if (!plan->emits)
@@ -147,7 +148,7 @@ void query_begin_plan(struct query *q, const struct options *options)
 	q->guesses_delimiter = !options->has_delimiter && !options->dialect.whitespace;
 	q->uses = options->uses;
 	q->nthreads = options->nthreads;
-	q->summary = options->nuses == 0 && !options->where;
+	q->summary = options->nuses == 0 && !options->where && options->nrenames == 0;
 	q->all = options->all;
 	q->plan.ragged.policy = q->summary && !options->has_ragged ? RAGGED_COUNT : options->ragged;
 	q->plan.counts_records = options->invalid == INVALID_SKIP;

@@ -275,6 +275,8 @@ static const char *beyond_gpus(const struct plan *plan)
 		return "CPU only: no GPU reads --comment";
 	if (!notation_is_plain(&plan->notation))
 		return "CPU only: no GPU reads numbers in this notation";
+	if (plan_copies_records(plan) && plan->npredicates == 0)
+		return "CPU only: no GPU copies records";
 	if (plan->nlets)
 		return "CPU only: no GPU computes columns";
 	if (plan->nkeys)
@@ -287,7 +289,8 @@ static const char *beyond_gpus(const struct plan *plan)
 		    needs_texts_of_cpu(plan, &plan->columns[c]))
 			return "CPU only: no GPU computes all that is asked";
 	for (size_t i = 0; i < plan->nnew_columns; i++)
-		if (running_ratio_is(plan->new_columns[i].kind) || plan->new_columns[i].kind == NEW_ROW_NUMBER)
+		if (running_ratio_is(plan->new_columns[i].kind) || plan->new_columns[i].kind == NEW_ROW_NUMBER ||
+		    plan->new_columns[i].kind == NEW_FIELD)
 			return "CPU only: no GPU computes all that is asked";
 	return NULL;
 }

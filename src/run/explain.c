@@ -182,6 +182,15 @@ static bool is_tested(const struct plan *plan, size_t c)
 	return false;
 }
 
+/* Whether fields of column c are printed as they are. */
+static bool is_shown(const struct plan *plan, size_t c)
+{
+	for (size_t i = 0; i < plan->nnew_columns; i++)
+		if (plan->new_columns[i].kind == NEW_FIELD && plan->new_columns[i].column == c)
+			return true;
+	return false;
+}
+
 /* What a column's values are taken for, if not for numbers. */
 static const char *use_of(const struct plan *plan, size_t at)
 {
@@ -189,6 +198,8 @@ static const char *use_of(const struct plan *plan, size_t at)
 
 	if (c->let)
 		return " (computed)";
+	if (c->needs == 0 && is_shown(plan, at))
+		return " (to print)";
 	if (c->needs == 0 && !c->is_key && !is_tested(plan, at))
 		return " (for a computed column)";
 	if (c->needs == 0)
