@@ -6,7 +6,7 @@
  *     generate KIND NBYTES [SEED] > out.csv
  *     generate --read < file, cat file | generate --read[=PIPE_NBYTES]
  *
- * KIND is logs, narrow, wide, ledger or floats: see the table KINDS. The same three arguments make
+ * KIND is logs, narrow, wide, broad, ledger or floats: see the table KINDS. The same three arguments make
  * the same bytes on any machine: a header and whole records, at most NBYTES in all. --read reads
  * standard input in pieces of 1 MiB; with a number it sets the pipe's size first.
  *
@@ -28,8 +28,9 @@
 
 enum {
 	PIECE_NBYTES = 1 << 20,
-	RECORD_NBYTES_MAX = 1024,
+	RECORD_NBYTES_MAX = 4096,
 	WIDE_NCOLUMNS = 50,
+	BROAD_NCOLUMNS = 300,
 	RECORDS_A_SECOND = 37, /* in the logs */
 };
 
@@ -174,16 +175,27 @@ static char *put_narrow(char *p, uint64_t row)
 	return p;
 }
 
-static char *put_wide(char *p, uint64_t row)
+static char *put_columns(char *p, int ncolumns)
 {
-	(void)row;
-	for (int i = 0; i < WIDE_NCOLUMNS; i++) {
+	for (int i = 0; i < ncolumns; i++) {
 		uint64_t bits = draw();
 
 		p = put_cents(p, scale(bits, 5) == 0, scale(bits >> 32, 10000000));
 		*p++ = ',';
 	}
 	return p - 1;
+}
+
+static char *put_wide(char *p, uint64_t row)
+{
+	(void)row;
+	return put_columns(p, WIDE_NCOLUMNS);
+}
+
+static char *put_broad(char *p, uint64_t row)
+{
+	(void)row;
+	return put_columns(p, BROAD_NCOLUMNS);
 }
 
 /* Each memo has a pair of quotes; one in twenty has a delimiter and a line end. */
@@ -225,9 +237,9 @@ static char *put_floats(char *p, uint64_t row)
 	return p;
 }
 
-static char *put_wide_header(char *p)
+static char *put_columns_header(char *p, int ncolumns)
 {
-	for (int i = 1; i <= WIDE_NCOLUMNS; i++) {
+	for (int i = 1; i <= ncolumns; i++) {
 		*p++ = 'c';
 		p = put_number(p, (uint64_t)i);
 		*p++ = ',';
@@ -237,14 +249,16 @@ static char *put_wide_header(char *p)
 
 static const struct kind {
 	const char *name;
-	const char *header; /* NULL: c1 to c50 */
+	const char *header; /* NULL: c1 and so on */
 	char *(*put)(char *p, uint64_t row);
+	int ncolumns; /* without header */
 } KINDS[] = {
-	{"logs", "time,host,method,path,status,bytes,seconds", put_logs},
-	{"narrow", "id,value,flag", put_narrow},
-	{"wide", NULL, put_wide},
-	{"ledger", "date,account,amount,memo", put_ledger},
-	{"floats", "x,y", put_floats},
+	{"logs", "time,host,method,path,status,bytes,seconds", put_logs, 0},
+	{"narrow", "id,value,flag", put_narrow, 0},
+	{"wide", NULL, put_wide, WIDE_NCOLUMNS},
+	{"broad", NULL, put_broad, BROAD_NCOLUMNS},
+	{"ledger", "date,account,amount,memo", put_ledger, 0},
+	{"floats", "x,y", put_floats, 0},
 };
 
 /* ---- the program */
@@ -264,7 +278,7 @@ static bool write_piece(size_t nbytes)
 /* Writes the header and as many records as fit into limit bytes. Returns false with errno set. */
 static bool generate(const struct kind *kind, uint64_t limit)
 {
-	char *p = kind->header ? put_text(piece, kind->header) : put_wide_header(piece);
+	char *p = kind->header ? put_text(piece, kind->header) : put_columns_header(piece, kind->ncolumns);
 	uint64_t nwritten = 0;
 
 	*p++ = '\n';

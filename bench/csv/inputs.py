@@ -15,6 +15,7 @@ KINDS = {
     "logs": Column("bytes", 6, 7),
     "narrow": Column("value", 2, 2),
     "wide": Column("c25", 25, 25),
+    "broad": Column("c150", 150, 150),
     "ledger": Column("amount", 3, 3),
     "floats": Column("x", 1, 1),
 }

@@ -12,6 +12,9 @@
  * to the bins in device memory. Integer sums, minima and maxima commute: the order of blocks does
  * not matter. The last block turns the bins into results.
  *
+ * A launch folds as many columns as a block has threads; for more, the text, which is on the device, is
+ * read again. Sums of squares are of significands below 2^50, so that those of a chunk fit in 128 bits.
+ *
  * For a record longer than the window the block searches the tiles behind it until it finds the
  * end; the fields are then read from device memory.
  */
@@ -22,12 +25,14 @@
 
 #define NO_SCALE DECIMAL_NSCALES
 #define BIN_ZERO ((int64_t)1 << 62) /* beyond all significands: 18 digits */
+#define SQUARED_BEYOND ((int64_t)1 << 50) /* a chunk is at most 2^30 bytes: 2^26 numbers of so many digits */
 
 /* A thread's fold of its column. */
 struct column_state {
 	int128 sum;
+	uint128 squares; /* if they are wanted */
 	int64_t min, max;
-	uint32_t scale; /* of sum, min and max; NO_SCALE: no number yet */
+	uint32_t scale; /* of all these; NO_SCALE: no number yet */
 	uint32_t nnumbers, nmissing, ninvalid, noff_scale;
 	uint32_t first_number, first_invalid;
 };
@@ -40,6 +45,7 @@ struct column_job {
 	struct column_fold_memory memory;
 	struct exception_list exceptions;
 	struct chunk_summary *summary;
+	uint32_t first_column; /* of the launch: plan, memory and results begin with it */
 };
 
 /* The fields that thread t folds: column t % ncolumns of record t / ncolumns, and of every
@@ -52,7 +58,7 @@ struct column_place {
 
 static __device__ struct column_state column_identity(void)
 {
-	return {0, INT64_MAX, INT64_MIN, NO_SCALE, 0, 0, 0, 0, UINT32_MAX, UINT32_MAX};
+	return {0, 0, INT64_MAX, INT64_MIN, NO_SCALE, 0, 0, 0, 0, UINT32_MAX, UINT32_MAX};
 }
 
 /* ---- bins in device memory ---- */
@@ -65,15 +71,26 @@ static __device__ void bin_raise(unsigned long long *greatest, unsigned long lon
 		atomicMax(greatest, x);
 }
 
+/* Adds 32 bits each, so that the sums need no carry. */
+static __device__ void bin_add_squares(struct column_bin *bin, uint128 squares)
+{
+	for (int i = 0; i < 4; i++)
+		if ((uint32_t)(squares >> 32 * i))
+			atomicAdd(&bin->squares[i], (unsigned long long)(uint32_t)(squares >> 32 * i));
+}
+
 /* Adds numbers of one scale to column c. */
+template <bool SQUARES>
 static __device__ void bin_add(const struct column_job &job, uint32_t c, uint32_t scale,
-			       int128 sum, int64_t min, int64_t max)
+			       int128 sum, uint128 squares, int64_t min, int64_t max)
 {
 	struct column_bin *bin = &job.memory.bins[(size_t)c * DECIMAL_NSCALES + scale];
 	uint32_t *scales = &job.memory.counts[c].scales;
 
 	atomicAdd(&bin->sum_low, (unsigned long long)(uint32_t)sum);
 	atomicAdd(&bin->sum_high, (unsigned long long)(sum >> 32));
+	if (SQUARES)
+		bin_add_squares(bin, squares);
 	bin_raise(&bin->least, (unsigned long long)(BIN_ZERO - min));
 	bin_raise(&bin->greatest, (unsigned long long)(BIN_ZERO + max));
 	if (!(__ldcg(scales) >> scale & 1))
@@ -85,22 +102,35 @@ static __device__ int128 bin_sum(const struct column_bin &bin)
 	return (int128)(int64_t)bin.sum_high * ((int128)1 << 32) + (int128)bin.sum_low;
 }
 
+static __device__ uint128 bin_squares(const struct column_bin &bin)
+{
+	uint128 sum = 0;
+
+	for (int i = 0; i < 4; i++)
+		sum += (uint128)bin.squares[i] << 32 * i;
+	return sum;
+}
+
 /* ---- one value ---- */
 
+template <bool SQUARES>
 static __device__ void state_add_number(const struct column_job &job, uint32_t c,
 					struct column_state *s, unsigned scale,
 					int64_t significand, uint32_t record_begin)
 {
+	uint128 square = SQUARES ? (uint128)((int128)significand * significand) : 0;
+
 	s->nnumbers++;
 	s->first_number = record_begin < s->first_number ? record_begin : s->first_number;
 	if (s->scale == NO_SCALE)
 		s->scale = scale;
 	if (s->scale != scale) {
 		s->noff_scale++;
-		bin_add(job, c, scale, significand, significand, significand);
+		bin_add<SQUARES>(job, c, scale, significand, square, significand, significand);
 		return;
 	}
 	s->sum += significand;
+	s->squares += square;
 	s->min = significand < s->min ? significand : s->min;
 	s->max = significand > s->max ? significand : s->max;
 }
@@ -111,16 +141,25 @@ static __device__ void list_exception(const struct column_job &job, uint32_t c, 
 	uint32_t i = atomicAdd(&job.summary->nexceptions, 1);
 
 	if (i < job.exceptions.capacity)
-		job.exceptions.list[i] = {begin, end, c};
+		job.exceptions.list[i] = {begin, end, job.first_column + c};
+}
+
+/* Whether a number's square is left to the CPU. */
+static __device__ bool is_beyond_squares(int64_t significand)
+{
+	return significand >= SQUARED_BEYOND || significand <= -SQUARED_BEYOND;
 }
 
 /* Folds a field of text, which begins at `base` of the chunk. Codes: field_read's. */
+template <bool SQUARES>
 static __device__ void state_add(const struct column_job &job, uint32_t c, struct column_state *s,
 				 unsigned code, int64_t significand, uint32_t record_begin,
 				 uint32_t begin, uint32_t end)
 {
-	if (code < FIELD_NCODES_NUMBER) {
-		state_add_number(job, c, s, code, significand, record_begin);
+	if (SQUARES && code < FIELD_NCODES_NUMBER && is_beyond_squares(significand)) {
+		list_exception(job, c, begin, end);
+	} else if (code < FIELD_NCODES_NUMBER) {
+		state_add_number<SQUARES>(job, c, s, code, significand, record_begin);
 	} else if (code == FIELD_MISSING) {
 		s->nmissing++;
 	} else if (code == FIELD_INVALID) {
@@ -139,7 +178,7 @@ static __device__ bool record_check(const struct column_job &job, const struct c
 	const struct ragged_rule &rule = job.plan.ragged;
 	enum record_kind kind = record_kind_of(job.text, rule, begin, end, nfields);
 
-	if (place.column == 0 && kind == RECORD_RAGGED)
+	if (job.first_column + place.column == 0 && kind == RECORD_RAGGED)
 		record_count_ragged(rule, (uint32_t)begin, nfields, job.summary);
 	return record_is_taken(rule, kind, nfields);
 }
@@ -163,6 +202,7 @@ static __device__ unsigned window_read(const struct column_job &job, bool parses
 }
 
 /* Folds the thread's fields of the records that begin in the tile and end in the window. */
+template <bool SQUARES>
 static __device__ void window_fold(const struct column_job &job, const struct column_place &place,
 				   const struct window &w, const struct window_records &records,
 				   struct column_state *s)
@@ -188,8 +228,8 @@ static __device__ void window_fold(const struct column_job &job, const struct co
 		}
 		struct window_field field = window_field_at(w, first + place.field, next);
 		unsigned code = window_read(job, place.parses, w, field, &significand);
-		state_add(job, place.column, s, code, significand, base + record_begin,
-			  base + field.begin, base + field.end);
+		state_add<SQUARES>(job, place.column, s, code, significand, base + record_begin,
+				   base + field.begin, base + field.end);
 	}
 }
 
@@ -230,6 +270,7 @@ static __device__ bool window_has_long(const struct column_job &job, const struc
 
 /* Folds that record, if the chunk has its end. The block searches tile by tile, and the first group
  * of threads notes where the record's fields are. */
+template <bool SQUARES>
 static __device__ void long_record_fold(const struct column_job &job,
 					const struct column_place &place, uint32_t tile,
 					struct window *w, struct window_records records,
@@ -265,20 +306,21 @@ static __device__ void long_record_fold(const struct column_job &job,
 	}
 	struct span field = {record.begin, place.field + 1 == nfields ? end : record.end};
 	unsigned code = field_read(job.plan, place.parses, job.text.data, field, &significand);
-	state_add(job, place.column, s, code, significand, (uint32_t)record_begin,
-		  (uint32_t)field.begin, (uint32_t)field.end);
+	state_add<SQUARES>(job, place.column, s, code, significand, (uint32_t)record_begin,
+			   (uint32_t)field.begin, (uint32_t)field.end);
 }
 
 /* ---- the end ---- */
 
 /* Adds a state's bin and counts to column c of the device memory's. */
+template <bool SQUARES>
 static __device__ void state_publish(const struct column_job &job, uint32_t c,
 				     const struct column_state &s)
 {
 	struct column_counts *counts = &job.memory.counts[c];
 
 	if (s.scale != NO_SCALE)
-		bin_add(job, c, s.scale, s.sum, s.min, s.max);
+		bin_add<SQUARES>(job, c, s.scale, s.sum, s.squares, s.min, s.max);
 	if (s.nnumbers) {
 		atomicAdd(&counts->nnumbers, s.nnumbers);
 		atomicMax(&counts->first_number, UINT32_MAX - s.first_number);
@@ -294,6 +336,7 @@ static __device__ void state_publish(const struct column_job &job, uint32_t c,
 }
 
 /* Adds another state to *s; if it is of another scale, its numbers go to device memory. */
+template <bool SQUARES>
 static __device__ void state_combine(const struct column_job &job, uint32_t c,
 				     struct column_state *s, const struct column_state &other)
 {
@@ -301,10 +344,11 @@ static __device__ void state_combine(const struct column_job &job, uint32_t c,
 		s->scale = other.scale;
 	if (s->scale == other.scale) {
 		s->sum += other.sum;
+		s->squares += other.squares;
 		s->min = other.min < s->min ? other.min : s->min;
 		s->max = other.max > s->max ? other.max : s->max;
 	} else if (other.scale != NO_SCALE) {
-		bin_add(job, c, other.scale, other.sum, other.min, other.max);
+		bin_add<SQUARES>(job, c, other.scale, other.sum, other.squares, other.min, other.max);
 	}
 	s->nnumbers += other.nnumbers;
 	s->nmissing += other.nmissing;
@@ -316,6 +360,7 @@ static __device__ void state_combine(const struct column_job &job, uint32_t c,
 
 /* Folds the states of each column's threads, and publishes them. states: shared memory,
  * WINDOW_NTHREADS of them. */
+template <bool SQUARES>
 static __device__ void block_publish(const struct column_job &job,
 				     const struct column_place &place, struct column_state s,
 				     struct column_state *states)
@@ -329,11 +374,11 @@ static __device__ void block_publish(const struct column_job &job,
 		states[threadIdx.x] = s;
 		__syncthreads(); /* all are there */
 		if (place.group < half && place.group + half < place.ngroups)
-			state_combine(job, place.column, &s,
-				      states[threadIdx.x + half * job.plan.ncolumns]);
+			state_combine<SQUARES>(job, place.column, &s,
+					       states[threadIdx.x + half * job.plan.ncolumns]);
 	}
 	if (place.group == 0)
-		state_publish(job, place.column, s);
+		state_publish<SQUARES>(job, place.column, s);
 }
 
 /* Turns the sums of all blocks into results, and zeroes the sums. */
@@ -349,7 +394,9 @@ static __device__ void results_write(const struct column_job &job,
 		struct column_bin bin = job.memory.bins[i];
 		results.bins[i] = {bin_sum(bin), BIN_ZERO - (int64_t)bin.least,
 				   (int64_t)bin.greatest - BIN_ZERO};
-		job.memory.bins[i] = {0, 0, 0, 0};
+		if (results.squares)
+			results.squares[i] = bin_squares(bin);
+		job.memory.bins[i] = {};
 	}
 	__syncthreads(); /* the scales have been read */
 	for (uint32_t c = threadIdx.x; c < job.plan.ncolumns; c += WINDOW_NTHREADS) {
@@ -403,6 +450,7 @@ static __device__ void ends_note(const struct window &w, const struct window_rec
 #define COLUMN_FOLD_NRESIDENT 4
 #endif
 
+template <bool SQUARES>
 __global__ static void __launch_bounds__(WINDOW_NTHREADS, COLUMN_FOLD_NRESIDENT)
 column_fold(struct column_job job, uint32_t ntiles, struct reduce_memory results)
 {
@@ -418,15 +466,15 @@ column_fold(struct column_job job, uint32_t ntiles, struct reduce_memory results
 	for (uint32_t tile = blockIdx.x; tile < ntiles; tile += gridDim.x) {
 		struct window_records records =
 			window_fill(&shared.window, job.text, job.entry, tile, job.summary);
-		window_fold(job, place, shared.window, records, &s);
+		window_fold<SQUARES>(job, place, shared.window, records, &s);
 		if (threadIdx.x == 0)
 			ends_note(shared.window, records, &ends);
 		if (window_has_long(job, shared.window, records))
-			long_record_fold(job, place, tile, &shared.window, records, &s);
+			long_record_fold<SQUARES>(job, place, tile, &shared.window, records, &s);
 	}
 
 	/* 2. The block's fold. */
-	block_publish(job, place, s, shared.states);
+	block_publish<SQUARES>(job, place, s, shared.states);
 	if (threadIdx.x == 0 && ends.last > 0) {
 		atomicMax(&job.memory.ends->first, ends.first);
 		atomicMax(&job.memory.ends->last, ends.last);
@@ -439,7 +487,32 @@ column_fold(struct column_job job, uint32_t ntiles, struct reduce_memory results
 
 cudaError_t column_fold_nblocks(uint32_t *nblocks)
 {
-	return grid_nresident(column_fold, WINDOW_NTHREADS, 0, nblocks);
+	return grid_nresident(column_fold<false>, WINDOW_NTHREADS, 0, nblocks);
+}
+
+/* Launches the fold of n columns from `first` on. */
+static cudaError_t launch_columns(struct column_job job, uint32_t first, uint32_t n,
+				  struct reduce_memory results, cudaStream_t stream)
+{
+	uint32_t ntiles = records_ntiles(job.text.nbytes);
+	uint32_t nblocks = ntiles < job.memory.nblocks ? ntiles : job.memory.nblocks;
+	size_t first_bin = (size_t)first * DECIMAL_NSCALES;
+
+	job.first_column = first;
+	job.plan.ncolumns = n;
+	job.plan.field += first;
+	job.plan.parses += first;
+	job.memory.counts += first;
+	job.memory.bins += first_bin;
+	results.tally += first;
+	results.bins += first_bin;
+	if (!results.squares) {
+		column_fold<false><<<nblocks, WINDOW_NTHREADS, 0, stream>>>(job, ntiles, results);
+	} else {
+		results.squares += first_bin;
+		column_fold<true><<<nblocks, WINDOW_NTHREADS, 0, stream>>>(job, ntiles, results);
+	}
+	return cudaGetLastError();
 }
 
 cudaError_t column_fold_launch(struct text_view text, struct window_entry entry,
@@ -447,10 +520,13 @@ cudaError_t column_fold_launch(struct text_view text, struct window_entry entry,
 			       struct reduce_memory results, struct exception_list exceptions,
 			       struct chunk_summary *summary, cudaStream_t stream)
 {
-	uint32_t ntiles = records_ntiles(text.nbytes);
-	uint32_t nblocks = ntiles < memory.nblocks ? ntiles : memory.nblocks;
-	struct column_job job = {text, entry, plan, memory, exceptions, summary};
+	uint32_t nlaunches = (plan.ncolumns + WINDOW_NTHREADS - 1) / WINDOW_NTHREADS;
+	uint32_t each = (plan.ncolumns + nlaunches - 1) / nlaunches;
+	cudaError_t error = cudaSuccess;
 
-	column_fold<<<nblocks, WINDOW_NTHREADS, 0, stream>>>(job, ntiles, results);
-	return cudaGetLastError();
+	for (uint32_t c = 0; c < plan.ncolumns && error == cudaSuccess; c += each)
+		error = launch_columns({text, entry, plan, memory, exceptions, summary, 0}, c,
+				       plan.ncolumns - c < each ? plan.ncolumns - c : each, results,
+				       stream);
+	return error;
 }

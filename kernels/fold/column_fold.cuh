@@ -11,7 +11,8 @@
 #include "kernels/fold/reduce.cuh"
 #include "kernels/csv/window.cuh"
 
-#define COLUMN_FOLD_NCOLUMNS_MAX WINDOW_NTHREADS /* a thread has one column */
+/* As many as are faster than a field table; each WINDOW_NTHREADS of them take a launch. */
+#define COLUMN_FOLD_NCOLUMNS_MAX (8 * WINDOW_NTHREADS)
 
 /* One scale of a column, to which blocks add. Zero: nothing was added. The sum is 2^32 sum_high +
  * sum_low: neither overflows in a chunk, so there is no carry between them. */
@@ -19,6 +20,7 @@ struct column_bin {
 	unsigned long long sum_low;  /* of less than 2^32 each */
 	unsigned long long sum_high; /* two's complement: the upper bits, with the sign */
 	unsigned long long least, greatest; /* 2^62 - the minimum, 2^62 + the maximum */
+	unsigned long long squares[4];      /* sum of 2^(32 i) squares[i], of less than 2^32 each */
 };
 
 /* The counts of a column, and of the whole chunk. All zero: nothing was added. */
@@ -44,13 +46,13 @@ struct column_fold_memory {
 cudaError_t column_fold_nblocks(uint32_t *nblocks);
 
 /* Folds the complete records of text, which has been mapped, into results.tally and results.bins in
- * reduce_launch's form, and sets the members of the summary that fields sets. Other members of
+ * reduce_launch's form, and results.squares, unless that is NULL, and sets the members of the summary that fields sets. Other members of
  * results are not used. plan: without conditions; 0 < ncolumns <= COLUMN_FOLD_NCOLUMNS_MAX.
  * summary: as records_map left it. If it then counts more exceptions than the list holds, the CPU
  * must fold the chunk. summary->noff_scale: numbers whose scale differed from the others of their
- * thread; each costs two atomics on the same bin. entry.head_nbytes > 0: a record end.
- * summary->first_end is then undefined. Launches one kernel on stream, and does not wait. Errors:
- * the launch's. */
+ * thread; each costs two atomics or more on the same bin. entry.head_nbytes > 0: a record end.
+ * summary->first_end is then undefined. Launches a kernel or more on stream, and does not wait.
+ * Errors: the launch's. */
 cudaError_t column_fold_launch(struct text_view text, struct window_entry entry,
 			       struct fields_plan plan, struct column_fold_memory memory,
 			       struct reduce_memory results, struct exception_list exceptions,

@@ -24,6 +24,8 @@ struct reduce_memory {
 	struct column_tally *tally;           /* ncolumns: result */
 	struct decimal_bin *bins;             /* ncolumns x DECIMAL_NSCALES: result; bin s is
 					       * defined where bit s of tally.scales is set */
+	uint128 *squares; /* ncolumns x DECIMAL_NSCALES, like bins: column_fold's result; NULL: not wanted.
+			   * Of numbers that are squared: others are exceptions. */
 	struct column_tally *partial_tallies; /* npartials */
 	struct decimal_bin *partial_bins;     /* npartials x DECIMAL_NSCALES */
 	uint32_t *ndone;                      /* ncolumns: zeroed once, left zero */

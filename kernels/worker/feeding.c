@@ -24,13 +24,17 @@ static_assert(MAX_READING_AHEAD < MIN_PACKING, "see gpu_packs");
 
 /* Seconds a byte (Xeon with AVX-512, 16 threads, and H200, 2026-11-22: docs/speed.md): of a core
  * that reads for a GPU, beside others that fold, and of one that packs as well; of a GPU, which are
- * its bus's, or those of 16 threads that wait for their folds, as with a condition; 300 columns
- * take twice as long. */
+ * its bus's, or those of 16 threads that wait for their folds, as with a condition, with more
+ * columns than column_fold takes, or with text to print. */
 #define READ_S_PER_BYTE 0.18e-9
 #define PACK_S_PER_BYTE 0.22e-9
 #define GPU_S_PER_BYTE 0.019e-9
 #define GPU_PACKED_S_PER_BYTE 0.0125e-9
 #define GPU_WAITED_S_PER_BYTE 0.036e-9
+#define GPU_MANY_S_PER_BYTE 0.07e-9
+#define GPU_PRINTED_S_PER_BYTE 0.043e-9
+
+#define COLUMNS_MANY 256
 
 #define SAMPLE_NBYTES ((size_t)16 << 10) /* enough to see whether text can be packed */
 
@@ -76,13 +80,23 @@ bool gpu_packs(const struct plan *plan, const struct worker_setup *setup)
 	return setup->nreaders >= MIN_PACKING && gpu_folds_early(plan);
 }
 
+/* Seconds a byte of the GPU itself, with as many threads as it needs. */
+static double gpu_s_per_byte(const struct plan *plan, const struct worker_pool *pool, bool packs)
+{
+	if (plan->emits)
+		return GPU_PRINTED_S_PER_BYTE;
+	if (!gpu_folds_early(plan) && plan->ncolumns > COLUMNS_MANY)
+		return GPU_MANY_S_PER_BYTE;
+	if (!pool->reads_ahead)
+		return GPU_WAITED_S_PER_BYTE;
+	return packs ? GPU_PACKED_S_PER_BYTE : GPU_S_PER_BYTE;
+}
+
 double gpu_speed(const struct plan *plan, const struct worker_pool *pool)
 {
 	bool packs = gpu_packs(plan, &pool->setup);
 	double threads = pool->nthreads / (packs ? PACK_S_PER_BYTE : READ_S_PER_BYTE);
-	double gpu = 1 / (!pool->reads_ahead ? GPU_WAITED_S_PER_BYTE
-			  : packs	     ? GPU_PACKED_S_PER_BYTE
-					     : GPU_S_PER_BYTE);
+	double gpu = 1 / gpu_s_per_byte(plan, pool, packs);
 
 	return threads < gpu ? threads : gpu;
 }

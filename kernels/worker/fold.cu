@@ -163,6 +163,20 @@ static void note_first(size_t *first, uint32_t offset)
 		*first = offset;
 }
 
+/* Adds sums of squares, by scale, of those in a set of scales. Errors: STATUS_NO_MEMORY. */
+static enum status column_add_squares(struct column_partial *out, uint32_t scales,
+				      const uint128 squares[DECIMAL_NSCALES])
+{
+	struct squares *cell = (struct squares *)moments_need(&out->moments, CELL_SQUARES);
+
+	for (; cell && scales; scales &= scales - 1) {
+		int s = __builtin_ctz(scales);
+		if (squares_add_sum(cell, s, squares[s]) != STATUS_OK)
+			return STATUS_NO_MEMORY;
+	}
+	return cell ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
 /* Adds what the kernels found in one column. Errors: STATUS_NO_MEMORY. */
 static enum status column_add(struct column_partial *out, bool parses, const struct column_tally *t,
 		       const struct decimal_bin bins[DECIMAL_NSCALES])
@@ -225,11 +239,16 @@ static enum status partial_add(const struct worker *w, const struct chunk *chunk
 		out->nrecords += nrecords_taken(w);
 	out->nragged += summary->nragged;
 	note_first(&out->first_ragged_offset, summary->first_ragged);
-	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (plan->columns[c].needs &&
-		    column_add(&out->columns[c], plan->columns[c].parses, &w->tally[c],
-			       &w->bins[c * DECIMAL_NSCALES]) != STATUS_OK)
+	for (size_t c = 0; c < plan->ncolumns; c++) {
+		const struct plan_column *column = &plan->columns[c];
+		size_t bin = c * DECIMAL_NSCALES;
+		if (column->needs && column_add(&out->columns[c], column->parses, &w->tally[c],
+						&w->bins[bin]) != STATUS_OK)
 			return STATUS_NO_MEMORY;
+		if (column->needs & MOMENT_SQUARES && w->tally[c].scales &&
+		    column_add_squares(&out->columns[c], w->tally[c].scales, &w->squares[bin]) != STATUS_OK)
+			return STATUS_NO_MEMORY;
+	}
 	for (size_t p = 0; p < plan->npredicates; p++)
 		out->nmatched[p] += w->tally[plan->ncolumns + p].nnumbers;
 	return STATUS_OK;

@@ -98,17 +98,21 @@ cudaError_t worker_copy_small(struct worker *w, void *to, const void *from, size
 /* ---- open and close ---- */
 
 /* The same layout in both memories, so that all results come back in one copy. */
-static void results_cut(struct arena *a, size_t ncolumns, struct chunk_summary **summary,
-			struct column_tally **tally, struct decimal_bin **bins)
+static void results_cut(const struct worker *w, struct arena *a, struct chunk_summary **summary,
+			struct column_tally **tally, struct decimal_bin **bins, uint128 **squares)
 {
+	size_t ncolumns = table_ncolumns(w->plan);
+
 	*summary = arena_cut<struct chunk_summary>(a, 1);
 	*tally = arena_cut<struct column_tally>(a, ncolumns);
 	*bins = arena_cut<struct decimal_bin>(a, ncolumns * DECIMAL_NSCALES);
+	*squares = w->squares_numbers ? arena_cut<uint128>(a, ncolumns * DECIMAL_NSCALES) : NULL;
 }
 
 enum status worker_copy_results(struct worker *w, struct fault *fault)
 {
-	const struct decimal_bin *end = w->bins + table_ncolumns(w->plan) * DECIMAL_NSCALES;
+	size_t nbins = table_ncolumns(w->plan) * DECIMAL_NSCALES;
+	const void *end = w->squares ? (void *)(w->squares + nbins) : (void *)(w->bins + nbins);
 	size_t nbytes = (size_t)((const char *)end - (const char *)w->summary);
 
 	TRY("copy results", worker_copy_small(w, w->summary, w->device_summary, nbytes));
@@ -118,9 +122,7 @@ enum status worker_copy_results(struct worker *w, struct fault *fault)
 
 static void pinned_cut(struct worker *w, struct arena *a)
 {
-	size_t ncolumns = table_ncolumns(w->plan);
-
-	results_cut(a, ncolumns, &w->summary, &w->tally, &w->bins);
+	results_cut(w, a, &w->summary, &w->tally, &w->bins, &w->squares);
 	w->exceptions = arena_cut<struct field_exception>(a, EXCEPTIONS_CAPACITY);
 	plan_arrays_cut(&w->plan_pinned, a, w->plan);
 	if (!w->plan->emits)
@@ -144,7 +146,7 @@ static void device_cut(struct worker *w, struct arena *a)
 	w->domino.ticket = arena_cut<uint32_t>(a, 1);
 	w->tile_prefix = arena_cut<csv_map>(a, w->domino.nslots);
 	w->tile_nseparators = arena_cut<uint16_t>(a, w->domino.nslots);
-	results_cut(a, ncolumns, &w->device_summary, &r->tally, &r->bins);
+	results_cut(w, a, &w->device_summary, &r->tally, &r->bins, &r->squares);
 	w->exception_list.capacity = EXCEPTIONS_CAPACITY;
 	w->exception_list.list = arena_cut<struct field_exception>(a, EXCEPTIONS_CAPACITY);
 	r->partial_tallies = arena_cut<struct column_tally>(a, r->npartials);
@@ -165,6 +167,14 @@ static void device_cut(struct worker *w, struct arena *a)
 	/* A chunk has no more records than bytes. */
 	w->scans_nbytes = emission_scans_nbytes(&w->scans, w->chunk_nbytes);
 	w->scans_data = arena_cut<char>(a, w->scans_nbytes);
+}
+
+static bool plan_needs_squares(const struct plan *plan)
+{
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		if (plan->columns[c].needs & MOMENT_SQUARES)
+			return true;
+	return false;
 }
 
 bool gpu_folds_early(const struct plan *plan)
@@ -286,6 +296,7 @@ static enum status gpu_open(struct worker **out, const struct plan *plan,
 	w->device = setup->device;
 	w->filters = plan_filters_on_device(plan);
 	w->folds_columns = gpu_folds_early(plan);
+	w->squares_numbers = plan_needs_squares(plan);
 	status = open_host(w, setup, fault);
 	if (status == STATUS_OK)
 		status = open_device(w, fault);

@@ -100,6 +100,7 @@ struct worker {
 	struct chunk_summary *summary;
 	struct column_tally *tally;
 	struct decimal_bin *bins;
+	uint128 *squares; /* NULL: no column needs them */
 	struct field_exception *exceptions;
 	struct plan_arrays plan_pinned;
 	struct emission_column *columns; /* plan->nnew_columns */
@@ -128,6 +129,7 @@ struct worker {
 	struct gpu_buffer totals, output;            /* of an emission */
 
 	bool folds_columns; /* column_fold suffices: nothing needs each record's values */
+	bool squares_numbers; /* a column needs the sum of squares */
 	bool filters;       /* the device can evaluate all of the plan's predicates */
 	struct cpu_folder on_cpu; /* for what the CPU finishes */
 	struct partial ignored;   /* what the CPU folds only to print */

@@ -4,6 +4,7 @@
  */
 #include "base/utf8.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Returns the length of a character with first byte c, and its least code point; 0: none. */
@@ -68,33 +69,94 @@ bool utf8_prints(const char *text, size_t nbytes, size_t *length)
 	return *length && !is_control(code) && !is_separator_or_direction(code);
 }
 
+/* ---- columns of a terminal ---- */
+
+struct code_range {
+	uint32_t first, last;
+};
+
+/* Blocks whose characters take two columns: UAX #11 (Unicode 15.1), Wide and Fullwidth, and the pictures
+ * that are wide by themselves. What is unassigned in a block counts as the block. */
+static const struct code_range wide[] = {
+	{0x1100, 0x115f}, {0x231a, 0x231b}, {0x2329, 0x232a}, {0x23e9, 0x23ec}, {0x23f0, 0x23f0},
+	{0x23f3, 0x23f3}, {0x25fd, 0x25fe}, {0x2614, 0x2615}, {0x2648, 0x2653}, {0x267f, 0x267f},
+	{0x2693, 0x2693}, {0x26a1, 0x26a1}, {0x26aa, 0x26ab}, {0x26bd, 0x26be}, {0x26c4, 0x26c5},
+	{0x26ce, 0x26ce}, {0x26d4, 0x26d4}, {0x26ea, 0x26ea}, {0x26f2, 0x26f3}, {0x26f5, 0x26f5},
+	{0x26fa, 0x26fa}, {0x26fd, 0x26fd}, {0x2705, 0x2705}, {0x270a, 0x270b}, {0x2728, 0x2728},
+	{0x274c, 0x274c}, {0x274e, 0x274e}, {0x2753, 0x2755}, {0x2757, 0x2757}, {0x2795, 0x2797},
+	{0x27b0, 0x27b0}, {0x27bf, 0x27bf}, {0x2b1b, 0x2b1c}, {0x2b50, 0x2b50}, {0x2b55, 0x2b55},
+	{0x2e80, 0x303e}, {0x3041, 0x3247}, {0x3250, 0x4dbf}, {0x4e00, 0xa4cf}, {0xa960, 0xa97c},
+	{0xac00, 0xd7a3}, {0xf900, 0xfaff}, {0xfe10, 0xfe19}, {0xfe30, 0xfe6b}, {0xff01, 0xff60},
+	{0xffe0, 0xffe6}, {0x16fe0, 0x18d08}, {0x1aff0, 0x1b2ff}, {0x1f004, 0x1f004},
+	{0x1f0cf, 0x1f0cf}, {0x1f18e, 0x1f18e}, {0x1f191, 0x1f19a}, {0x1f200, 0x1f320},
+	{0x1f32d, 0x1f335}, {0x1f337, 0x1f37c}, {0x1f37e, 0x1f393}, {0x1f3a0, 0x1f3ca},
+	{0x1f3cf, 0x1f3d3}, {0x1f3e0, 0x1f3f0}, {0x1f3f4, 0x1f3f4}, {0x1f3f8, 0x1f43e},
+	{0x1f440, 0x1f440}, {0x1f442, 0x1f4fc}, {0x1f4ff, 0x1f53d}, {0x1f54b, 0x1f54e},
+	{0x1f550, 0x1f567}, {0x1f57a, 0x1f57a}, {0x1f595, 0x1f596}, {0x1f5a4, 0x1f5a4},
+	{0x1f5fb, 0x1f64f}, {0x1f680, 0x1f6c5}, {0x1f6cc, 0x1f6cc}, {0x1f6d0, 0x1f6d2},
+	{0x1f6d5, 0x1f6df}, {0x1f6eb, 0x1f6ec}, {0x1f6f4, 0x1f6fc}, {0x1f7e0, 0x1f7eb},
+	{0x1f7f0, 0x1f7f0}, {0x1f90c, 0x1f93a}, {0x1f93c, 0x1f945}, {0x1f947, 0x1f9ff},
+	{0x1fa70, 0x1faff}, {0x20000, 0x3fffd},
+};
+
+/* Blocks of marks that are drawn over the character before, and the joiners. */
+static const struct code_range marks[] = {
+	{0x0300, 0x036f}, {0x0483, 0x0489}, {0x0591, 0x05bd}, {0x0610, 0x061a}, {0x064b, 0x065f},
+	{0x1160, 0x11ff}, {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x200b, 0x200d}, {0x20d0, 0x20f0},
+	{0x302a, 0x302d}, {0x3099, 0x309a}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}, {0xe0100, 0xe01ef},
+};
+
+static int compare_range(const void *key, const void *range)
+{
+	uint32_t code = *(const uint32_t *)key;
+	const struct code_range *r = range;
+
+	return code < r->first ? -1 : code > r->last;
+}
+
+/* The columns that a character takes which prints. */
+static size_t columns_of(uint32_t code)
+{
+	if (code < marks[0].first)
+		return 1;
+	if (bsearch(&code, marks, sizeof marks / sizeof *marks, sizeof *marks, compare_range))
+		return 0;
+	return bsearch(&code, wide, sizeof wide / sizeof *wide, sizeof *wide, compare_range) ? 2 : 1;
+}
+
+/* Sets *length to the bytes that text[0 .. nbytes) prints next, one character or the escape of one byte.
+ * Returns the columns that they take. */
+static size_t next_width(const char *text, size_t nbytes, size_t *length)
+{
+	char escaped[5];
+	uint32_t code;
+
+	if (utf8_prints(text, nbytes, length)) {
+		utf8_decode(text, nbytes, &code);
+		return columns_of(code);
+	}
+	*length = 1;
+	return escape(*text, escaped);
+}
+
 size_t utf8_width(const char *text)
 {
 	size_t width = 0, length, nbytes = strlen(text);
-	char escaped[5];
 
-	while (nbytes) {
-		bool plain = utf8_prints(text, nbytes, &length);
-		width += plain ? 1 : escape(*text, escaped);
-		length = plain ? length : 1;
-		text += length;
-		nbytes -= length;
-	}
+	for (; nbytes; text += length, nbytes -= length)
+		width += next_width(text, nbytes, &length);
 	return width;
 }
 
 size_t utf8_fit(const char *text, size_t *width)
 {
 	size_t fits = 0, length, nbytes = strlen(text);
-	char escaped[5];
 
-	while (fits < nbytes) {
-		bool plain = utf8_prints(text + fits, nbytes - fits, &length);
-		size_t w = plain ? 1 : escape(text[fits], escaped);
+	for (; fits < nbytes; fits += length) {
+		size_t w = next_width(text + fits, nbytes - fits, &length);
 		if (w > *width)
 			break;
 		*width -= w;
-		fits += plain ? length : 1;
 	}
 	return fits;
 }

@@ -22,10 +22,11 @@ size_t utf8_length(const char *text, size_t nbytes);
  * *length to utf8_length. */
 bool utf8_prints(const char *text, size_t nbytes, size_t *length);
 
-/* Returns the number of characters that utf8_print prints. */
+/* Returns the columns of a terminal that utf8_print's text takes: two for a wide character (UAX #11), none
+ * for a combining mark. */
 size_t utf8_width(const char *text);
 
-/* Returns how many of text's first bytes utf8_print prints in at most *width characters, and takes
+/* Returns how many of text's first bytes utf8_print prints in at most *width columns, and takes
  * the number of these from *width. */
 size_t utf8_fit(const char *text, size_t *width);
 

@@ -66,6 +66,7 @@ static bool make_room(struct block_batch *batch, size_t text_nbytes, size_t bloc
 		batch->room_nbytes = batch->data ? nbytes : 0;
 	}
 	batch->text_room_nbytes = text_nbytes;
+	batch->fd = -1;
 	batch->nbytes = batch->text_nbytes = 0;
 	return batch->data != NULL;
 }

@@ -36,7 +36,7 @@ struct block_decoder *block_pool_get(struct block_pool *pool, const struct codec
 /* Takes the decoder back. */
 void block_pool_put(struct block_pool *pool, struct block_decoder *d);
 
-/* Decodes the batch into to, as codec_blocks.decode does. */
+/* Decodes the batch, which is in its data, into to, as codec_blocks.decode does. */
 enum status block_decoder_run(struct block_decoder *d, void *to, struct fault *fault);
 
 #endif

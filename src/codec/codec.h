@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/status.h"
 #include "codec/feed.h"
@@ -41,11 +42,14 @@ enum codec_match {
 	CODEC_BEGINS,
 };
 
-/* Whole compressed blocks, one after the other. All 0 to begin with. */
+/* Whole compressed blocks, one after the other, as they are in the file. */
 struct block_batch {
-	unsigned char *data; /* as the codec's cut stores them; FEED_PAD_NBYTES are readable behind */
+	unsigned char *data; /* FEED_PAD_NBYTES are readable behind the blocks */
 	size_t nbytes, room_nbytes;
 	size_t text_nbytes, text_room_nbytes; /* of the blocks' text, and the most it may become */
+	/* Of a plain file, the blocks are measured and left there, for another thread to read. */
+	int fd;         /* -1: they are in data, or shall be */
+	off_t position; /* of the first, in fd */
 };
 
 /* What the feed has next. */
@@ -66,6 +70,11 @@ struct codec_blocks {
 	/* Moves whole blocks from the feed to the batch while it has room, and returns what is next.
 	 * A batch with room for block_nbytes has room for any block. */
 	enum block_next (*cut)(const void *state, struct feed *feed, struct block_batch *batch);
+
+	/* Adds the lengths of blocks that begin at *position of the plain file fd, while the batch has room,
+	 * and moves *position behind them. Ends before what is no whole block. False: the file cannot be read;
+	 * errno says why. */
+	bool (*walk)(int fd, off_t *position, struct block_batch *batch);
 
 	/* A thread's means of decoding batches. open returns NULL: out of memory. */
 	void *(*open)(void);

@@ -4,6 +4,7 @@
  */
 #include "codec/decoder.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 static size_t piece_nbytes(void)
@@ -115,6 +116,22 @@ const struct codec_blocks *decoder_blocks(const struct decoder *d)
 	return next_block(d) == BLOCK_NONE ? NULL : d->codec->blocks;
 }
 
+/* Measures blocks of a plain file, batch->fd, and leaves them there: the feed goes on behind them. There may
+ * be none. Errors: STATUS_READ, if the batch is empty. */
+static enum status walk_blocks(struct decoder *d, struct block_batch *batch, struct fault *fault)
+{
+	off_t position = d->codec->blocks->walk ? feed_tell(&d->feed) : -1;
+	bool readable;
+
+	batch->position = position;
+	readable = position < 0 || d->codec->blocks->walk(batch->fd, &position, batch);
+	if (batch->nbytes)
+		feed_seek(&d->feed, position);
+	else if (!readable)
+		return fault_set(fault, STATUS_READ, errno, NULL);
+	return STATUS_OK;
+}
+
 enum status decoder_cut(struct decoder *d, struct block_batch *batch, bool prompt, bool *ended,
 			struct fault *fault)
 {
@@ -122,6 +139,14 @@ enum status decoder_cut(struct decoder *d, struct block_batch *batch, bool promp
 	enum block_next next;
 	size_t have;
 
+	*ended = false;
+	if (batch->fd >= 0 && next_block(d) != BLOCK_NONE)
+		status = walk_blocks(d, batch, fault);
+	if (batch->nbytes)
+		return STATUS_OK;
+	batch->fd = -1;
+	if (status != STATUS_OK)
+		return status;
 	while ((next = d->codec->blocks->cut(d->state, &d->feed, batch)) == BLOCK_STARVES &&
 	       status == STATUS_OK) {
 		if (prompt && batch->nbytes && !feed_is_ready(&d->feed))

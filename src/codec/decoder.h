@@ -38,7 +38,8 @@ void decoder_fill(struct decoder *d, struct piece *p);
 /* The codec's blocks if decoder_cut may find some next, else NULL. */
 const struct codec_blocks *decoder_blocks(const struct decoder *d);
 
-/* Moves blocks to the batch until it has no room for the next. Reads more; if prompt, only while
+/* Moves blocks to the batch until it has no room for the next, or, if batch->fd is the plain file that is
+ * decoded, measures them where they are; sets it to -1 if they were moved. Reads more; if prompt, only while
  * the batch is empty or input need not be waited for. An empty batch: what is next is no block,
  * or one longer than all of the room. *ended: the stream is complete.
  * Errors: STATUS_READ, if the batch is empty; behind blocks the next call reads again. */

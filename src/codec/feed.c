@@ -166,3 +166,19 @@ void feed_give_back_part(struct feed *f, struct feed_part *part)
 	if (part->begin == part->end)
 		drop_part(f);
 }
+
+off_t feed_tell(const struct feed *f)
+{
+	off_t now = f->parts ? -1 : lseek(f->fd, 0, SEEK_CUR);
+
+	return now < 0 ? -1 : now - (off_t)(f->end - f->begin);
+}
+
+void feed_seek(struct feed *f, off_t position)
+{
+	off_t before = lseek(f->fd, 0, SEEK_CUR);
+
+	fd_note_read((ssize_t)(lseek(f->fd, position, SEEK_SET) - before));
+	f->begin = f->end = 0;
+	f->at_end = false;
+}

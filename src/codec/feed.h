@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "base/status.h"
 
@@ -60,6 +61,13 @@ enum status feed_more(struct feed *f, struct fault *fault);
  * least one; *nbytes is 0 at the end (at_end). Errors: STATUS_READ. */
 enum status feed_take(struct feed *f, void *to, size_t capacity, size_t *nbytes,
 		      struct fault *fault);
+
+/* Where the first unused byte stands in a plain file; -1: there is no telling, as behind what was given
+ * back. */
+off_t feed_tell(const struct feed *f);
+
+/* Goes on at that place of the file, and drops the unused bytes. */
+void feed_seek(struct feed *f, off_t position);
 
 /* Gives taken bytes back, so that they come next. The feed must have no unused bytes. The part is the
  * feed's until it is released, perhaps at once. Of several parts, the last comes first. */

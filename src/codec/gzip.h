@@ -42,4 +42,14 @@ bool gzip_is_between(const struct gzip *g);
 
 extern const struct codec_blocks bgzf_blocks;
 
+/* A BGZF block, where it lies. */
+struct bgzf_block {
+	const unsigned char *data, *trailer; /* deflate data, up to the trailer */
+	uint32_t text_nbytes;
+};
+
+/* Parses the block that begins at data, of which nbytes are there. Returns its length; 0: there is no whole
+ * block. */
+size_t bgzf_parse(const unsigned char *data, size_t nbytes, struct bgzf_block *block);
+
 #endif

@@ -4,15 +4,17 @@
  * them does.
  *
  * A GPU takes some time to wake, and the CPUs may finish before that. The threads of an optional
- * pool therefore count as running only once their device is awake; those that are too late touch
- * nothing.
+ * pool therefore wait until the run has shown its speed, and wake their device if the run then ends
+ * sooner. They count as running only once the device is awake; those that are too late touch nothing.
  */
 #include "engine/engine.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "engine/total_join.h"
 #include "engine/worker_thread.h"
 
@@ -24,6 +26,97 @@
 _Atomic uint64_t engine_nbytes_begun;
 
 /* ---- one thread ---- */
+
+/* ---- whether a device joins ---- */
+
+/* The share of the run's speed that is left once the pool's threads have replaced others. */
+static double share_kept(const struct engine *e, const struct worker_pool *pool)
+{
+	int nworking = 0, nreplaced = pool->replaces ? pool->nthreads : 0;
+
+	for (int i = 0; i < e->nthreads; i++)
+		nworking += e->threads[i].is_first ? e->threads[i].pool->nworking : 0;
+	return nworking > nreplaced ? (double)(nworking - nreplaced) / nworking : 0;
+}
+
+/* The speed of the devices that have been called and do not work yet. */
+static double speed_called(const struct engine *e)
+{
+	double speed = 0;
+
+	for (int i = 0; i < e->nthreads; i++) {
+		const struct worker_pool *pool = e->threads[i].pool;
+		if (e->threads[i].is_first && pool->called_s > 0 && pool->nworking == 0)
+			speed += pool->offer.speed;
+	}
+	return speed;
+}
+
+/* Looks at the run's pace; whether it would end sooner with the pool's device. Holds the engine's lock. */
+static bool offer_pays(struct worker_thread *t)
+{
+	struct engine *e = t->engine;
+	struct worker_pool *pool = t->pool;
+	double nbytes = (double)(engine_nbytes_begun - e->nbytes_before), now_s = clock_s() - e->begin_s;
+	struct run_pace run;
+
+	if (!pace_look(&t->meter, now_s, nbytes, (double)e->write_ns * 1e-9))
+		return false;
+	run = (struct run_pace){t->meter.speed + speed_called(e), e->nbytes_all - nbytes,
+				share_kept(e, pool), t->meter.writing};
+	if (!pace_is_sure(&t->meter, gain_s(&run, &pool->offer) > 0))
+		return false;
+	pool->called_s = now_s;
+	pool->others_speed = run.speed;
+	return true;
+}
+
+/* Waits for the run's end or, the pool's first thread, for the next look at its pace. */
+static void await_look(struct worker_thread *t)
+{
+	struct engine *e = t->engine;
+	struct timespec when;
+
+	if (!t->is_first) {
+		pthread_cond_wait(&e->finished, &e->lock);
+		return;
+	}
+	clock_gettime(CLOCK_REALTIME, &when); /* what the condition's clock is everywhere */
+	when.tv_nsec += (long)(PACE_LOOK_S * 1e9);
+	when.tv_sec += when.tv_nsec / 1000000000;
+	when.tv_nsec %= 1000000000;
+	pthread_cond_timedwait(&e->finished, &e->lock, &when);
+}
+
+/* Makes a thread of a retiring pool end, whose core this one needs. */
+static void replace_other(struct worker_thread *t)
+{
+	if (t->pool->replaces && !t->has_place)
+		atomic_fetch_add(&t->engine->nsurplus, 1);
+	t->has_place = t->pool->replaces;
+}
+
+/* Waits until it pays to wake an optional thread's device. Returns false if the run is over before. */
+static bool await_call(struct worker_thread *t)
+{
+	struct engine *e = t->engine;
+	struct worker_pool *pool = t->pool;
+	bool in_time;
+
+	if (!pool->optional)
+		return true;
+	pthread_mutex_lock(&e->lock);
+	while (!e->over && !e->failed && pool->offer.speed > 0 && pool->called_s == 0) {
+		await_look(t);
+		if (t->is_first && !e->over && offer_pays(t))
+			pthread_cond_broadcast(&e->finished);
+	}
+	in_time = t->opening = !e->over && !e->failed;
+	pthread_mutex_unlock(&e->lock);
+	if (in_time && t->is_first && pool->needs_core)
+		replace_other(t);
+	return in_time;
+}
 
 /* Counts an optional thread as running, once its device is awake or has failed to wake. Returns
  * false if the run is over: the thread then must not touch anything. */
@@ -78,14 +171,6 @@ static bool open_workers(struct worker_thread *t)
 	return true;
 }
 
-/* Makes a thread of a retiring pool end, whose core this one needs. */
-static void replace_other(struct worker_thread *t)
-{
-	if (t->pool->replaces && !t->has_place)
-		atomic_fetch_add(&t->engine->nsurplus, 1);
-	t->has_place = t->pool->replaces;
-}
-
 /* Wakes the device if others work meanwhile; otherwise opening the worker does. */
 static enum status wake(const struct worker_thread *t, struct fault *fault)
 {
@@ -130,8 +215,11 @@ static void *thread_main(void *argument)
 {
 	struct worker_thread *t = argument;
 	struct fault fault;
-	enum status woken = wake(t, &fault);
+	enum status woken;
 
+	if (!await_call(t))
+		return NULL;
+	woken = wake(t, &fault);
 	if (!admit(t))
 		return NULL;
 	if (has_work(t, woken, &fault)) {
@@ -166,8 +254,7 @@ static void thread_init(struct worker_thread *t, struct engine *e, struct worker
 	t->pool = pool;
 	t->nslots = pool->reads_ahead ? 2 : 1;
 	t->slots[0].ops = t->slots[1].ops = pool->ops;
-	t->opening = pool->optional;
-	t->has_place = is_first && pool->has_core;
+	t->is_first = is_first;
 	waiter_init(&t->waiter);
 }
 
@@ -200,7 +287,10 @@ static struct engine *engine_make(const struct plan *plan, struct input *input,
 	e->input = input;
 	e->total = total;
 	e->fault = fault;
-	e->writer.owes_newline = plan->inside_line;
+	e->begin_s = clock_s();
+	e->nbytes_before = engine_nbytes_begun;
+	e->nbytes_all = (double)input_nbytes_left(input);
+	e->writer = (struct writer){plan->inside_line, plan->curve};
 	pthread_mutex_init(&e->lock, NULL);
 	pthread_mutex_init(&e->writing, NULL);
 	pthread_cond_init(&e->finished, NULL);

@@ -13,6 +13,7 @@
 #include "io/input.h"
 #include "query/plan.h"
 #include "base/status.h"
+#include "engine/gain.h"
 #include "engine/total.h"
 #include "engine/worker.h"
 
@@ -25,7 +26,8 @@ struct worker_pool {
 	bool reads_ahead; /* a thread has two workers: it reads for one while the other computes */
 	bool retires;     /* its threads may end early, to leave their cores to others */
 	bool replaces;    /* a thread whose device is awake makes one of a retiring pool end */
-	bool has_core;    /* the pool's first thread needs none to end: a core is free for it */
+	bool needs_core;  /* its first thread makes one of a retiring pool end before it wakes the device */
+	struct device_offer offer; /* of an optional pool: it joins the run once that gains time */
 	const char *note; /* for --verbose, after the number of threads; NULL: none */
 
 	/* While it runs; may be read by any thread. */
@@ -34,6 +36,8 @@ struct worker_pool {
 
 	/* Results, for --verbose. */
 	uint64_t nbytes, nchunks;
+	double called_s, others_speed; /* of an offer that was taken: when, in seconds since the run's
+					* beginning, and the speed of the run, in bytes a second; else 0 */
 	struct fault open_fault; /* why a worker could not be opened, or STATUS_OK */
 	struct fault work_fault; /* the first failure of a GPU, whose work CPUs then did */
 };

@@ -52,6 +52,10 @@ struct engine {
 	atomic_bool settled;      /* total->settled, once it is */
 
 	atomic_int nsurplus; /* threads of retiring pools that must end */
+	double begin_s;      /* clock_s, when the run began */
+	uint64_t nbytes_before; /* of engine_nbytes_begun */
+	double nbytes_all;      /* of the input; UINT64_MAX: not known */
+	_Atomic uint64_t write_ns; /* in which output was written */
 
 	atomic_bool failed;
 	pthread_mutex_t lock; /* guards all below, and the pools' results */
@@ -76,8 +80,10 @@ struct worker_thread {
 	struct engine *engine;
 	struct worker_pool *pool;
 	pthread_t thread;
-	bool opening;   /* its device is still waking; the run does not wait for the thread */
+	bool opening;   /* its device is waking; the run does not wait for the thread */
+	bool is_first;  /* of its pool */
 	bool has_place; /* a core has been freed for it, so it works even if the device fails */
+	struct pace_meter meter; /* of the first thread of an optional pool */
 	struct waiter waiter;
 	struct work_slot slots[2];
 	int nslots;

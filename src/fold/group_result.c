@@ -9,6 +9,7 @@
 #include "fold/group_result.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -395,17 +396,43 @@ static enum status set_row(struct group_rows *rows, struct group *g, struct cell
 	return status;
 }
 
-static enum status print_table(struct group_rows *rows, const struct group_list *list, enum format format,
-			       struct fault *fault)
+/* The title of a picture: the results' names, and those of the keys. */
+static enum status set_title(struct table *t)
+{
+	size_t nbytes;
+	FILE *out = open_memstream(&t->title, &nbytes);
+
+	if (!out)
+		return STATUS_NO_MEMORY;
+	for (size_t i = t->nlabels; i < t->ncolumns; i++)
+		fprintf(out, "%s%s", i > t->nlabels ? ", " : "", t->names[i].text);
+	for (size_t i = 0; i < t->nlabels; i++)
+		fprintf(out, "%s%s", i ? ", " : " by ", t->names[i].text);
+	return fclose(out) == 0 ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+static enum status fill_table(struct group_rows *rows, const struct group_list *list, struct table *t)
+{
+	enum status status = set_names(rows, t);
+
+	t->nlabels = rows->q->plan.nkeys;
+	if (status == STATUS_OK)
+		status = set_title(t);
+	for (size_t i = 0; i < list->n && status == STATUS_OK; i++)
+		status = set_row(rows, list->at[i].group, &t->cells[i * t->ncolumns]);
+	return status;
+}
+
+static enum status print_table(struct group_rows *rows, const struct group_list *list,
+			       const struct group_printing *how, struct fault *fault)
 {
 	struct table t;
 	enum status status = table_init(&t, rows->q->plan.nkeys + rows->nresults, list->n);
 
 	if (status == STATUS_OK)
-		status = set_names(rows, &t);
-	for (size_t i = 0; i < list->n && status == STATUS_OK; i++)
-		status = set_row(rows, list->at[i].group, &t.cells[i * t.ncolumns]);
-	status = status == STATUS_OK ? table_print(&t, format, fault) : fault_set(fault, status, 0, NULL);
+		status = fill_table(rows, list, &t);
+	status = status == STATUS_OK ? picture_print_table(&how->picture, &t, how->format, fault)
+				     : fault_set(fault, status, 0, NULL);
 	if (t.names)
 		table_free(&t);
 	return status;
@@ -414,19 +441,20 @@ static enum status print_table(struct group_rows *rows, const struct group_list 
 /* ---- all of it ---- */
 
 static enum status print_list(struct group_rows *rows, struct group_list *list,
-			      const struct group_sort *sort, uint64_t top, enum format format,
-			      struct fault *fault)
+			      const struct group_printing *how, struct fault *fault)
 {
-	struct group_list shown = {list->at, top && top < list->n ? top : list->n};
+	struct group_list shown = {list->at, how->top && how->top < list->n ? how->top : list->n};
+	enum format format = how->format;
+	bool is_text = format == FORMAT_AUTO || format == FORMAT_CSV || format == FORMAT_TSV;
 	enum status status = STATUS_OK;
 
-	if (sort->is_given)
-		status = group_list_sort(list, rows, sort, shown.n);
+	if (how->sort.is_given)
+		status = group_list_sort(list, rows, &how->sort, shown.n);
 	if (status != STATUS_OK)
 		return fault_set(fault, status, 0, NULL);
-	if (format == FORMAT_AUTO || format == FORMAT_CSV || format == FORMAT_TSV)
+	if (is_text && !picture_is_asked(&how->picture))
 		return print_text(rows, &shown, format, fault);
-	return print_table(rows, &shown, format, fault);
+	return print_table(rows, &shown, how, fault);
 }
 
 /* Whether '*' is asked for, and means no column. */
@@ -439,8 +467,7 @@ static bool lacks_numbers(const struct group_rows *rows)
 }
 
 enum status group_result_print(const struct query *q, struct partial *total,
-			       const struct group_sort *sort, uint64_t top, enum format format,
-			       struct fault *fault)
+			       const struct group_printing *how, struct fault *fault)
 {
 	struct group_rows rows;
 	struct group_list list = {NULL, 0};
@@ -453,7 +480,7 @@ enum status group_result_print(const struct query *q, struct partial *total,
 	status = group_rows_init(&rows, q, total);
 	if (status == STATUS_OK && lacks_numbers(&rows))
 		status = STATUS_NO_NUMERIC_COLUMN;
-	status = status == STATUS_OK ? print_list(&rows, &list, sort, top, format, fault)
+	status = status == STATUS_OK ? print_list(&rows, &list, how, fault)
 				     : fault_set(fault, status, 0, NULL);
 	group_rows_free(&rows);
 	group_list_free(&list);

@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "fold/column.h"
+#include "io/picture.h"
 #include "query/query.h"
 
 /* By which column groups are sorted. Zeroed: by first appearance. */
@@ -24,10 +25,17 @@ struct group_sort {
 enum status group_sort_find(const struct query *q, const char *name, struct group_sort *out,
 			    struct fault *fault);
 
-/* Prints the groups of the run, whose total is given: all, or the first `top`, unless it is 0. Errors:
- * STATUS_NO_NUMERIC_COLUMN, STATUS_NO_MEMORY, STATUS_MANY_GROUPS, STATUS_WRITE. */
+/* How groups are printed. */
+struct group_printing {
+	struct group_sort sort;
+	uint64_t top; /* so many, the first; 0: all */
+	enum format format;
+	struct picture picture;
+};
+
+/* Prints the groups of the run, whose total is given. Errors: STATUS_NO_NUMERIC_COLUMN, STATUS_NO_MEMORY,
+ * STATUS_MANY_GROUPS, STATUS_WRITE; of a picture, STATUS_OPEN. */
 enum status group_result_print(const struct query *q, struct partial *total,
-			       const struct group_sort *sort, uint64_t top, enum format format,
-			       struct fault *fault);
+			       const struct group_printing *how, struct fault *fault);
 
 #endif

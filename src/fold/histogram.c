@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/cores.h"
+#include "fold/result.h"
 #include "fold/values_pass.h"
 #include "number/integer.h"
 
@@ -180,6 +181,8 @@ static enum status init_table(struct table *t, size_t nbins)
 
 	if (table_init(t, NCOLUMNS, nbins) != STATUS_OK)
 		return STATUS_NO_MEMORY;
+	t->nlabels = 2;
+	t->labels_are_bounds = true;
 	for (size_t i = 0; i < NCOLUMNS * (nbins + 1); i++)
 		t->names[i].is_number = true;
 	for (size_t i = 0; i < NCOLUMNS; i++)
@@ -247,6 +250,8 @@ enum status histogram_table(const struct query *q, const struct partial *total, 
 		return fault->status;
 	}
 	status = init_table(out, bins.n);
+	if (status == STATUS_OK && !(out->title = result_name(q, r)))
+		status = STATUS_NO_MEMORY;
 	if (status == STATUS_OK && bins.n > 0)
 		status = fill(q, moments_cell(&column->moments, CELL_VALUES), &bins, out);
 	if (status == STATUS_OK)

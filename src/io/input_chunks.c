@@ -115,7 +115,9 @@ static enum status finish_reading(struct input *in, const struct deferred *defer
 	if (deferred->ranged)
 		return source_read_range(s, deferred->position, chunk, reader, fault);
 	if (deferred->blocks) {
-		status = block_decoder_run(deferred->blocks, chunk->data, fault);
+		status = source_read_blocks(s, &deferred->blocks->batch, fault);
+		if (status == STATUS_OK)
+			status = block_decoder_run(deferred->blocks, chunk->data, fault);
 		block_pool_put(&in->pool, deferred->blocks);
 	}
 	if (status != STATUS_OK)

@@ -89,7 +89,13 @@ const struct codec_blocks *source_blocks(const struct source *s)
 enum status source_cut(struct source *s, struct block_batch *batch, bool prompt,
 		       struct fault *fault)
 {
-	return name_fault(s, read_ahead_cut(s->packed, batch, prompt, &s->at_end, fault), fault);
+	enum status status;
+
+	batch->fd = s->is_plain ? s->fd : -1;
+	status = read_ahead_cut(s->packed, batch, prompt, &s->at_end, fault);
+	if (batch->fd >= 0)
+		atomic_fetch_add(&s->nusers, 1);
+	return name_fault(s, status, fault);
 }
 
 bool source_splits(const struct source *s)
@@ -461,6 +467,18 @@ enum status source_read_range(struct source *s, off_t position, const struct chu
 		reader->read ? reader->read(reader->worker, s->fd, position, chunk, fault)
 			     : file_read_range(s->fd, position, chunk->data, chunk->nbytes, fault);
 
+	release(s);
+	return name_fault(s, status, fault);
+}
+
+enum status source_read_blocks(struct source *s, struct block_batch *batch, struct fault *fault)
+{
+	enum status status;
+
+	if (batch->fd < 0)
+		return STATUS_OK;
+	status = file_read_range(batch->fd, batch->position, (char *)batch->data, batch->nbytes, fault);
+	batch->fd = -1;
 	release(s);
 	return name_fault(s, status, fault);
 }

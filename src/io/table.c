@@ -35,6 +35,7 @@ void table_free(struct table *t)
 	for (size_t i = 0; i < t->ncolumns * (t->nrows + 1); i++)
 		free(t->names[i].text);
 	free(t->names);
+	free(t->title);
 	memset(t, 0, sizeof *t);
 }
 

@@ -26,6 +26,9 @@ struct table {
 	struct cell *names; /* ncolumns; owned, with the cells behind them */
 	struct cell *cells; /* nrows x ncolumns, row by row */
 	bool one_record;    /* the only row prints as an object, not as a list */
+	size_t nlabels;     /* for a picture: the first columns, which name the rows; 0: none can be drawn */
+	bool labels_are_bounds; /* from the one label to the other */
+	char *title;        /* of the picture; owned */
 };
 
 /* Makes a table whose cells are all NULL. Errors: STATUS_NO_MEMORY. */

@@ -21,6 +21,11 @@ enum status writer_write(struct writer *w, struct text_buffer *text, struct faul
 	enum status status = STATUS_OK;
 	bool in_line = text->in_line;
 
+	if (w->curve) {
+		status = curve_add(w->curve, text);
+		text->in_line = false;
+		return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
+	}
 	text->in_line = false;
 	if (text->nbytes == 0 && !in_line)
 		return STATUS_OK;

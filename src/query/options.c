@@ -318,6 +318,12 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 	case OPTION_FORMAT:
 		o->format = (enum format)word;
 		break;
+	case OPTION_PLOT:
+		o->picture.plots = true;
+		break;
+	case OPTION_SVG:
+		o->picture.svg = argument;
+		break;
 	case OPTION_EXPLAIN:
 		o->explain = true;
 		break;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "io/picture.h"
 #include "io/table.h"
 #include "number/decimal.h"
 #include "number/notation.h"
@@ -75,6 +76,7 @@ struct options {
 	const char **missing; /* blanks trimmed */
 	enum invalid_policy invalid;
 	enum format format;
+	struct picture picture;
 	enum device device;
 	int device_number; /* with DEVICE_GPU: which; -1: every one */
 	uint64_t memory_nbytes; /* of --memory; 0: not given */

@@ -109,6 +109,15 @@ static size_t count_lets(const struct options *o)
 	return n;
 }
 
+/* The n-th use, from 0, that is not --let; NULL: there are not so many. */
+static const struct operation_use *nth_operation(const struct options *o, size_t n)
+{
+	for (size_t i = 0; i < o->nuses; i++)
+		if (!is_let(o, i) && n-- == 0)
+			return &o->uses[i];
+	return NULL;
+}
+
 /* The name of the first operation that is not the i-th, nor --let. */
 static const char *other_name(const struct options *o, size_t i)
 {
@@ -185,6 +194,54 @@ static enum status check_operations(struct options *o, struct fault *fault)
 	return STATUS_OK;
 }
 
+/* ---- pictures ---- */
+
+static const char *picture_name(const struct options *o)
+{
+	return o->picture.plots ? "plot" : "svg";
+}
+
+/* Of the new columns only one can be drawn, and only if it is of values. */
+static enum status check_line(const struct options *o, struct fault *fault)
+{
+	const struct operation_use *first = nth_operation(o, 0), *second = nth_operation(o, 1);
+
+	if (!first || operation_kind(first->operation) != OPERATION_RUNNING)
+		return option_fault(fault, "--%s draws groups, a histogram or one running column: --%s prints "
+				    "records", picture_name(o),
+				    first ? operation_name(first->operation) : o->where ? "where" : "let");
+	if (second)
+		return option_fault(fault, "--%s draws one running column: not --%s and --%s", picture_name(o),
+				    operation_name(first->operation), operation_name(second->operation));
+	if (o->by)
+		return option_fault(fault, "--%s draws one line, not one for each group: leave out --by",
+				    picture_name(o));
+	return STATUS_OK;
+}
+
+/* Checks that what is asked for can be drawn. */
+static enum status check_picture(const struct options *o, struct fault *fault)
+{
+	const struct operation_use *first;
+	bool to_stdout = o->picture.svg && !strcmp(o->picture.svg, PICTURE_STDOUT);
+
+	if (!picture_is_asked(&o->picture))
+		return STATUS_OK;
+	if (o->picture.svg && !*o->picture.svg)
+		return option_fault(fault, "--svg: '' is no file");
+	if (to_stdout && (o->picture.plots || o->format != FORMAT_AUTO))
+		return option_fault(fault, "--svg -: --%s is for standard output as well",
+				    o->picture.plots ? "plot" : "format");
+	if (o->emits)
+		return check_line(o, fault);
+	first = nth_operation(o, 0);
+	if (o->by || (first && operation_kind(first->operation) == OPERATION_TABLE))
+		return STATUS_OK;
+	return option_fault(fault, "--%s draws groups, a histogram or one running column: there is %s%s",
+			    picture_name(o), first ? "no --by beside --" : "none of them",
+			    first ? operation_name(first->operation) : "");
+}
+
 /* Without a result, groups are counted. Errors: STATUS_NO_MEMORY. */
 static enum status count_groups(struct options *o, struct fault *fault)
 {
@@ -223,6 +280,9 @@ static enum status check_columns(const struct options *o, struct fault *fault)
 {
 	if (o->explain)
 		return option_fault(fault, "--columns prints names, --explain what would be done: not both");
+	if (picture_is_asked(&o->picture))
+		return option_fault(fault, "--columns prints names: there is nothing for --%s to draw",
+				    picture_name(o));
 	if (o->nuses || o->where || o->by || o->format != FORMAT_AUTO)
 		return option_fault(fault, "--columns prints names, a line each: no operation and no "
 				    "--format goes with it");
@@ -239,5 +299,7 @@ enum status options_check(struct options *o, struct fault *fault)
 		status = check_columns(o, fault);
 	if (status == STATUS_OK)
 		status = check_groups(o, fault);
-	return status == STATUS_OK ? check_operations(o, fault) : status;
+	if (status == STATUS_OK)
+		status = check_operations(o, fault);
+	return status == STATUS_OK ? check_picture(o, fault) : status;
 }

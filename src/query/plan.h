@@ -58,6 +58,7 @@ enum new_column_kind {
 
 struct expr; /* a condition on records: expr_eval.h */
 struct group_store; /* fold/groups.h */
+struct curve; /* io/curve.h */
 #define PREDICATE_NONE SIZE_MAX
 
 /* One new column of the records that are printed. */
@@ -156,6 +157,7 @@ struct plan {
 
 	bool emits;       /* records are printed, each with its new columns */
 	bool only;        /* the new fields without the record */
+	struct curve *curve; /* takes what is printed, to draw it; whoever runs the plan owns it; NULL: none */
 	bool inside_line; /* the header record has no LF: the first record printed needs one before it */
 	bool exclusive;   /* totals before the record instead of after it */
 	size_t nnew_columns;

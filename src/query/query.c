@@ -237,7 +237,7 @@ static enum status demand_let(struct making *m, size_t *n)
 {
 	uint32_t field = FIELD_COMPUTED + (uint32_t)(*n)++;
 
-	if (!m->options->emits || m->options->selects)
+	if (!m->options->emits || m->options->selects || picture_is_asked(&m->options->picture))
 		return STATUS_OK;
 	if (making_demand_values(m, OPERATION_LET_COLUMN, field, false) != STATUS_OK)
 		return STATUS_NO_MEMORY;

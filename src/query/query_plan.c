@@ -120,7 +120,7 @@ static enum status plan_new_columns(struct making *m)
 	size_t predicate = plan->where == PREDICATE_NONE ? 0 : 1;
 
 	plan->emits = m->options->emits;
-	plan->only = m->options->only || m->options->selects;
+	plan->only = m->options->only || m->options->selects || picture_is_asked(&m->options->picture);
 	plan->exclusive = m->options->exclusive;
 	plan->inside_line = h->present && h->line[h->line_nbytes - 1] != '\n';
 	if (!plan->emits)

@@ -2,10 +2,10 @@
  *
  * device_choice.c - see device_choice.h.
  *
- * Making a CUDA context takes as long as a few cores take to fold a gigabyte (AUTO_COST_S).
- * --device auto therefore does not touch the driver unless the input is known to be so large that
- * GPUs save more than that; and then only the GPUs' threads do, while the CPUs work. Each of these
- * threads replaces a CPU's once its GPU is awake.
+ * Making a CUDA context takes as long as a few cores take to fold a gigabyte. --device auto therefore
+ * begins with the CPUs alone. A GPU is an offer (engine/gain.h): once the CPUs have shown their speed at
+ * this plan and this input, it is woken if the run then ends sooner, and each of its threads replaces a
+ * CPU's. The driver is not touched before that.
  */
 #include "run/device_choice.h"
 
@@ -28,23 +28,19 @@
 #define ORDERED_CHUNK_NBYTES ((size_t)1 << 20)
 #define GPU_CHUNK_NBYTES ((size_t)4 << 20)
 #define GPU_PRINTED_CHUNK_NBYTES ((size_t)8 << 20) /* more kernels, which larger chunks keep busy */
-#define SAMPLE_NWORDS 256     /* of the text, to estimate the size of its fields */
-#define LIKELY_FIELD_NBYTES 8 /* if the text is not known */
 
-/* What --device auto estimates with (Xeon with AVX-512, 16 threads, and H200, 2026-11-22:
- * docs/speed.md). A GPU wakes in 0.2 s, its workers open in 0.03, and a process that has woken one
- * takes 0.1 s longer to end; meanwhile the CPUs do what they can. Several GPUs wake one after the
- * other. */
-#define AUTO_COST_S 0.32
-#define AUTO_COST_S_EACH_MORE 0.2
+/* What --device auto counts with (Xeon with AVX-512, 16 threads, H100 and H200: docs/speed.md). A GPU wakes in
+ * 0.2 s, its workers open in 0.03, and beside CPUs that work both take somewhat longer. A process that has
+ * woken one takes 0.1 s longer to end, or more if it ends before all workers are open. Several GPUs wake one
+ * after the other. */
+#define WAKE_S 0.26
+#define WAKE_S_EACH_MORE 0.2
+#define END_S 0.15
 #define CORES_MANY 12
 
-/* Seconds of a core: for reading and finding separators, and what each field adds to that; for
- * converting numbers; for a condition. */
-#define SCAN_S_PER_BYTE 0.19e-9
-#define SCAN_S_PER_FIELD 0.65e-9
-#define CONVERT_S_PER_BYTE 0.24e-9
-#define PREDICATE_S_PER_RECORD 8e-9
+/* An input that a thread folds in less time than a GPU takes to wake, even at this speed, in bytes a
+ * second: no GPU is offered, and no thread started for it. */
+#define SLOW_SPEED 0.2e9
 
 struct job {
 	const struct options *options;
@@ -93,6 +89,17 @@ static size_t gpu_chunk_nbytes(const struct job *job)
 	return job->query->plan.emits ? GPU_PRINTED_CHUNK_NBYTES : GPU_CHUNK_NBYTES;
 }
 
+/* Makes the pool, the last one behind that of the CPUs, wait until it pays. */
+static void make_offer(const struct device_choice *devices, const struct plan *plan, struct worker_pool *p)
+{
+	double nbefore = (double)(p - &devices->pools[1]);
+
+	p->optional = true;
+	p->offer = (struct device_offer){gpu_speed(plan, p), WAKE_S + nbefore * WAKE_S_EACH_MORE, END_S};
+	/* To wake a GPU while every core was busy took 245 ms instead of 200 (H200, 2026-11-22). */
+	p->needs_core = devices->pools[0].nthreads >= CORES_MANY;
+}
+
 /* Adds the pool of one of ngpus. */
 static void add_gpu(struct device_choice *devices, const struct job *job, int device, int ngpus,
 		    bool optional)
@@ -109,14 +116,14 @@ static void add_gpu(struct device_choice *devices, const struct job *job, int de
 	p->ops = &worker_gpu;
 	p->setup.device = device;
 	p->setup.chunk_nbytes = gpu_chunk_nbytes(job);
-	p->optional = optional;
 	p->replaces = work.beside_cpus;
 	p->nthreads = count_threads(wanted, p->setup.chunk_nbytes, job->nbytes);
 	p->reads_ahead = gpu_reads_ahead(&work) &&
 			 job->nbytes / p->setup.chunk_nbytes >= (uint64_t)wanted;
 	p->setup.nreaders = job->nbytes == UINT64_MAX ? 0 : p->nthreads;
 	p->note = gpu_packs(plan, &p->setup) ? " that pack" : NULL;
-	devices->gpu_speed += gpu_speed(plan, p);
+	if (optional)
+		make_offer(devices, plan, p);
 }
 
 /* Adds the GPU that was asked for by number, or all; returns how many. optional: the driver, which
@@ -134,7 +141,18 @@ static int add_gpus(struct device_choice *devices, const struct job *job, bool o
 		add_gpu(devices, job, i, end - first, optional);
 	return (int)(devices->npools - before);
 }
+
+static bool gpu_sums_squares(const struct plan *plan)
+{
+	return gpu_folds_early(plan);
+}
 #else
+static bool gpu_sums_squares(const struct plan *plan)
+{
+	(void)plan;
+	return false;
+}
+
 static int add_gpus(struct device_choice *devices, const struct job *job, bool optional)
 {
 	(void)devices;
@@ -154,96 +172,17 @@ static enum status no_gpu(const struct options *o, struct fault *fault)
 	return fault_set(fault, STATUS_NO_GPU, 0, words);
 }
 
-/* Bytes of text a field, estimated from the beginning of the text, if that has been peeked at. */
-static double field_nbytes(const struct job *job)
+/* --device auto: offers GPUs to the CPUs; returns what is to be said of it. */
+static const char *offer_gpus(struct device_choice *devices, const struct job *job)
 {
-	uint64_t separators[SAMPLE_NWORDS], newlines[SAMPLE_NWORDS], quotes[SAMPLE_NWORDS];
-	const struct simd_bits bits = {separators, newlines, quotes};
-	size_t nbytes, nwords, nfields;
-	const char *text = input_peeked(job->input, &nbytes);
-
-	nwords = nbytes / SIMD_WORD_NBYTES;
-	nwords = nwords < SAMPLE_NWORDS ? nwords : SAMPLE_NWORDS;
-	simd()->classify(text, nwords, job->query->plan.dialect.delimiter, '\0', bits);
-	nfields = simd()->count(separators, nwords);
-	return nfields ? (double)(nwords * SIMD_WORD_NBYTES) / (double)nfields
-		       : LIKELY_FIELD_NBYTES;
-}
-
-/* The speed of a CPU thread, in bytes a second. */
-static double thread_speed(const struct job *job)
-{
-	const struct query *q = job->query;
-	double nfields = q->header.nfields ? (double)q->header.nfields : 1;
-	double field = field_nbytes(job), record = nfields * field;
-	double share = (double)q->plan.ncolumns / nfields;
-
-	return 1 / (SCAN_S_PER_BYTE + share * CONVERT_S_PER_BYTE + SCAN_S_PER_FIELD / field +
-		    (double)q->plan.npredicates * PREDICATE_S_PER_RECORD / record);
-}
-
-/* The speed of CPUs and GPUs together, once all are awake; each_speed: of a CPU thread. */
-static double devices_speed(const struct device_choice *devices, double each_speed)
-{
-	int ncpus = devices->pools[0].nthreads;
-
-	for (size_t i = 1; i < devices->npools; i++)
-		ncpus -= devices->pools[i].nthreads;
-	return devices->gpu_speed + (ncpus > 0 ? ncpus * each_speed : 0);
-}
-
-/* The reason why GPUs would not shorten the run; NULL: they would. */
-static const char *why_no_gpu(const struct device_choice *devices, const struct job *job,
-			      double each_speed)
-{
-	size_t ngpus = devices->npools - 1;
-	double nbytes = (double)job->nbytes, gain_s;
-
-	if (ngpus == 0)
-		return "CPU only: no GPU";
-	gain_s = nbytes / (devices->pools[0].nthreads * each_speed) -
-		 nbytes / devices_speed(devices, each_speed);
-	if (gain_s <= 0)
-		return "CPU only: the work is too light for a GPU to pay";
-	if (gain_s < AUTO_COST_S + (double)(ngpus - 1) * AUTO_COST_S_EACH_MORE)
-		return "CPU only: the input is too small for GPUs to pay";
-	return NULL;
-}
-
-/* Leaves a core to each GPU that wakes, if there are many cores: to wake it while every core was
- * busy took 245 ms instead of 200 (H200, 2026-11-22). */
-static void leave_cores(struct device_choice *devices)
-{
-	struct worker_pool *cpus = &devices->pools[0];
-
-	for (size_t i = 1; i < devices->npools && cpus->nthreads >= CORES_MANY; i++) {
-		devices->pools[i].has_core = true;
-		cpus->nthreads--;
-	}
-}
-
-/* --device auto: adds GPUs to the CPUs if that shortens the run; returns the reason. */
-static const char *add_gpus_if_they_pay(struct device_choice *devices, const struct job *job)
-{
-	const char *why_not;
-	double each_speed;
-
 	if (job->nbytes == UINT64_MAX)
 		return "CPU only: how large the input is cannot be known";
-	if (job->query->plan.emits)
-		return "CPU only: records are printed";
-	each_speed = thread_speed(job);
 	/* Decided before the system is asked for GPUs: */
-	if ((double)job->nbytes < AUTO_COST_S * devices->pools[0].nthreads * each_speed)
+	if ((double)job->nbytes < (WAKE_S + END_S) * devices->pools[0].nthreads * SLOW_SPEED)
 		return "CPU only: the input is too small for GPUs to pay";
-	add_gpus(devices, job, true);
-	why_not = why_no_gpu(devices, job, each_speed);
-	if (why_not == NULL) {
-		leave_cores(devices);
-		return "CPUs, and GPUs once awake: a large input";
-	}
-	devices->npools = 1; /* the CPUs */
-	return why_not;
+	if (!add_gpus(devices, job, true))
+		return "CPU only: no GPU";
+	return "CPUs, and GPUs if the run then ends sooner";
 }
 
 /* Whether a column's texts are needed, and the column is not likely to be one of numbers, whose texts
@@ -260,6 +199,17 @@ static bool is_for_gpus(const struct expr *e)
 		if (e->tests[i].kind > EXPR_TEST_MISSING)
 			return false;
 	return true;
+}
+
+/* Whether a column needs moments that no kernel keeps: beyond the fused fold there are the squares, and
+ * they are summed where nothing needs each record's values. */
+static bool needs_moments_of_cpu(const struct plan *plan, const struct plan_column *column)
+{
+	unsigned others = column->needs & ~(unsigned)(MOMENTS_FUSED | MOMENT_TEXTS);
+
+	if (gpu_sums_squares(plan))
+		others &= ~(unsigned)MOMENT_SQUARES;
+	return others != 0;
 }
 
 /* The reason why no GPU can do the work; NULL: one can. */
@@ -285,7 +235,7 @@ static const char *beyond_gpus(const struct plan *plan)
 		if (!is_for_gpus(plan->predicates[p]))
 			return "CPU only: no GPU evaluates this condition";
 	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (plan_column_has_moments(&plan->columns[c]) || plan->npairs ||
+		if (needs_moments_of_cpu(plan, &plan->columns[c]) || plan->npairs ||
 		    needs_texts_of_cpu(plan, &plan->columns[c]))
 			return "CPU only: no GPU computes all that is asked";
 	for (size_t i = 0; i < plan->nnew_columns; i++)
@@ -304,7 +254,7 @@ static const char *add_cpus_and_gpus(struct device_choice *devices, const struct
 	if (beyond_gpus(&job->query->plan))
 		return beyond_gpus(&job->query->plan);
 	if (job->options->device == DEVICE_AUTO)
-		return add_gpus_if_they_pay(devices, job);
+		return offer_gpus(devices, job);
 	return add_gpus(devices, job, false) ? "every device, as asked"
 					     : "every device, as asked: no GPU";
 }
@@ -406,10 +356,18 @@ void devices_report(const struct device_choice *devices, double elapsed_s)
 	for (size_t i = 0; i < devices->npools; i++) {
 		const struct worker_pool *p = &devices->pools[i];
 		nbytes += p->nbytes;
-		message_note("%s: threads %d%s, chunks %llu, bytes %llu",
-			     device_name(p, name, sizeof name), p->nthreads,
-			     p->note ? p->note : "",
-			     (unsigned long long)p->nchunks, (unsigned long long)p->nbytes);
+		if (p->offer.speed > 0 && p->called_s == 0) {
+			message_note("gpu:%d: not woken: that would not have shortened the run",
+				     p->setup.device);
+			continue;
+		}
+		device_name(p, name, sizeof name);
+		message_note("%s: threads %d%s, chunks %llu, bytes %llu", name, p->nthreads,
+			     p->note ? p->note : "", (unsigned long long)p->nchunks,
+			     (unsigned long long)p->nbytes);
+		if (p->called_s > 0)
+			message_note("%s: called after %.3f s, when the run did %.2f GB/s", name,
+				     p->called_s, p->others_speed / 1e9);
 		if (p->open_fault.status != STATUS_OK)
 			message_fault(&p->open_fault);
 	}

@@ -18,7 +18,6 @@
 struct device_choice {
 	size_t npools;
 	struct worker_pool pools[MAX_POOLS];
-	double gpu_speed; /* of all GPUs, in bytes a second, as estimated */
 	const char *why; /* the choice in words, for --verbose */
 };
 

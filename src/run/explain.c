@@ -244,7 +244,7 @@ static enum status say_results(const struct explained *e)
 {
 	const struct query *q = e->query;
 
-	say("prints:  ");
+	say(picture_is_asked(&e->options->picture) ? "draws:   " : "prints:  ");
 	if (q->summary || q->matrix) {
 		say("a line about each column%s%s\n", q->matrix ? ", a matrix of " : "",
 		    q->matrix ? operation_name(q->uses[0].operation) : "");

@@ -22,6 +22,7 @@
 #include "io/input.h"
 #include "io/message.h"
 #include "io/output.h"
+#include "io/picture.h"
 #include "io/table.h"
 #include "query/options.h"
 #include "query/query.h"
@@ -37,7 +38,8 @@ struct run {
 	off_t stdin_offset; /* of standard input at the start; -1: it cannot seek */
 	struct input *input;
 	struct query query;
-	struct group_sort sort;
+	struct group_printing groups;
+	struct curve curve; /* of the running column that is drawn */
 	struct device_choice devices;
 	struct total total;
 	struct ranks *ranks; /* what quantiles need; by the plan's columns */
@@ -64,25 +66,45 @@ static void report_guesses(const struct run *r)
 
 static enum status find_ranks(struct run *r, struct fault *fault);
 
+static enum status print_table(struct run *r, struct fault *fault)
+{
+	const struct picture *picture = &r->options.picture;
+	enum format format = r->options.format;
+	struct table table;
+	enum status status = result_table(&r->query, &r->total.partial, r->ranks, &table, fault);
+
+	if (status != STATUS_OK)
+		return status;
+	if (!picture_is_asked(picture))
+		format = result_format(&r->query, &table, format);
+	status = picture_print_table(picture, &table, format, fault);
+	table_free(&table);
+	return status;
+}
+
+static enum status draw_curve(struct run *r, struct fault *fault)
+{
+	char *name = result_name(&r->query, &r->query.results[0]);
+	enum status status = name ? picture_print_curve(&r->options.picture, &r->curve, name, fault)
+				  : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+
+	free(name);
+	return status;
+}
+
 static enum status print_result(struct run *r, struct fault *fault)
 {
 	bool emits = r->query.plan.emits;
-	struct table table;
 	enum status status = emits || r->query.plan.nkeys ? STATUS_OK : find_ranks(r, fault);
 
 	progress_end();
-	if (emits)
-		return STATUS_OK; /* the engine has printed the records */
-	if (r->query.plan.nkeys)
-		return group_result_print(&r->query, &r->total.partial, &r->sort, r->options.top,
-					  r->options.format, fault);
-	if (status == STATUS_OK)
-		status = result_table(&r->query, &r->total.partial, r->ranks, &table, fault);
 	if (status != STATUS_OK)
 		return status;
-	status = table_print(&table, result_format(&r->query, &table, r->options.format), fault);
-	table_free(&table);
-	return status;
+	if (emits) /* the engine has printed the records, unless they are drawn */
+		return r->query.plan.curve ? draw_curve(r, fault) : STATUS_OK;
+	return r->query.plan.nkeys
+		       ? group_result_print(&r->query, &r->total.partial, &r->groups, fault)
+		       : print_table(r, fault);
 }
 
 /* Prints the result, and what was left out for it. If that is too much, no result is printed;
@@ -90,7 +112,7 @@ static enum status print_result(struct run *r, struct fault *fault)
 static enum status finish(struct run *r, struct fault *fault)
 {
 	const struct left_out left_out = {&r->options, &r->query, r->input, &r->total};
-	bool emits = r->query.plan.emits;
+	bool emits = r->query.plan.emits && !r->query.plan.curve;
 	enum status status = emits ? STATUS_OK : left_out_check(&left_out, fault);
 
 	if (status == STATUS_OK)
@@ -140,6 +162,20 @@ static void prepare_values(struct run *r)
 			r->query.plan.columns[c].needs &= ~(unsigned)MOMENT_VALUES;
 }
 
+/* Has records drawn instead of printed, if a picture is asked for. */
+static enum status prepare_curve(struct run *r, struct fault *fault)
+{
+	struct query *q = &r->query;
+
+	if (!picture_is_asked(&r->options.picture) || !q->plan.emits)
+		return STATUS_OK;
+	if (q->nresults != 1)
+		return option_fault(fault, "--%s draws one running column: here are %zu",
+				    r->options.picture.plots ? "plot" : "svg", q->nresults);
+	q->plan.curve = &r->curve;
+	return STATUS_OK;
+}
+
 /* Opens the input, and makes the query. */
 static enum status open_input(struct run *r, struct fault *fault)
 {
@@ -151,8 +187,11 @@ static enum status open_input(struct run *r, struct fault *fault)
 	if (status == STATUS_OK)
 		status = query_make(&r->query, &r->options, r->input, fault);
 	if (status == STATUS_OK)
-		status = group_sort_find(&r->query, r->options.sort, &r->sort, fault);
-	return status;
+		status = group_sort_find(&r->query, r->options.sort, &r->groups.sort, fault);
+	r->groups.top = r->options.top;
+	r->groups.format = r->options.format;
+	r->groups.picture = r->options.picture;
+	return status == STATUS_OK ? prepare_curve(r, fault) : status;
 }
 
 /* Folds the input as the query says, or prints its records. */
@@ -171,7 +210,7 @@ static enum status fold_input(struct run *r, struct fault *fault)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (status == STATUS_OK && r->query.plan.emits) {
 		fd_widen_pipe(STDOUT_FILENO);
-		status = result_heading(&r->query, fault);
+		status = r->query.plan.curve ? STATUS_OK : result_heading(&r->query, fault);
 	}
 	if (status == STATUS_OK) {
 		prepare_values(r);
@@ -314,6 +353,9 @@ static enum status run(struct run *r, int argc, char **argv, struct fault *fault
 		return fault_set(fault, STATUS_USAGE, 0, "usage: gpustat [OPTION]... [FILE]...: "
 							 "no operation, and nothing to read");
 	r->stdin_offset = lseek(STDIN_FILENO, 0, SEEK_CUR);
+	status = picture_check(&r->options.picture, fault);
+	if (status != STATUS_OK)
+		return status;
 	progress_begin(&r->options);
 	return process(r, fault);
 }
@@ -375,6 +417,7 @@ int main(int argc, char **argv)
 	group_store_free(r->query.plan.groups);
 	query_free(&r->query);
 	input_close(r->input);
+	curve_free(&r->curve);
 	options_free(&r->options);
 	return 0;
 }

@@ -136,6 +136,8 @@ def check_formats():
     json_is("json: a key that is no UTF-8", b"k\n\xff\n", ["--by=k"], '[{"k": "\\ufffd", "count": 1}]')
     harness.answers("a table for people", ["--by=k", "--format=table"], b"k\nlong key\nb\nb\n", "k         count\n"
                     "long key      1\nb             2\n")
+    harness.answers("wide characters take two columns of a table, marks none", ["--by=k,l", "--format=table"],
+                    "k,l\n東京,a\ne\u0301,b\nxyz,c\n".encode(), "k     l  count\n東京  a      1\ne\u0301     b      1\nxyz   c      1\n")
     harness.answers("a table for people without groups", ["--by=k", "--format=table"], b"k\n", "k  count\n")
 
 

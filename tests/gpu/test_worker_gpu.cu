@@ -62,13 +62,26 @@ static void test_policy(const struct plan *plan, const char *name)
 	for (size_t i = 0; quote && i < nbytes; i++)
 		text[i] = text[i] == '"' ? quote : text[i];
 	test_text(&b, text, nbytes, name);
-	random_hostile(text, nbytes, delimiter, quote ? quote : '"');
-	test_text(&b, text, nbytes, "hostile text");
+	/* Of more columns, the short lines of hostile text do not fit in the table: the CPU folds them, and
+	 * the kernels do not see the faults that are tested for. */
+	if (plan->ncolumns <= COLUMN_FOLD_NCOLUMNS_MAX) {
+		random_hostile(text, nbytes, delimiter, quote ? quote : '"');
+		test_text(&b, text, nbytes, "hostile text");
+	}
 	both_close(&b);
 	free(text);
 }
 
 static unsigned npolicies = 4; /* for each plan */
+
+/* Asks for the sums of squares of some columns, if a GPU keeps them. */
+static bool ask_squares(struct plan *plan)
+{
+	for (size_t c = 0; gpu_folds_early(plan) && c < plan->ncolumns; c++)
+		if (plan->columns[c].parses && random_below(4))
+			plan->columns[c].needs |= MOMENT_SQUARES;
+	return gpu_folds_early(plan);
+}
 
 static void test_plan(struct plan *plan, const char *name)
 {
@@ -79,8 +92,10 @@ static void test_plan(struct plan *plan, const char *name)
 	for (unsigned i = 0; i < npolicies; i++, policy = (policy + 1) % 4) {
 		plan->ragged.policy = (enum ragged_policy)policy;
 		plan->ragged.last_is_empty = random_below(2);
-		snprintf(title, sizeof title, "%s, ragged %s%s", name, policies[policy],
-			 plan->ragged.last_is_empty ? ", the last may lack" : "");
+		bool squares = random_below(2) && ask_squares(plan);
+		snprintf(title, sizeof title, "%s, ragged %s%s%s", name, policies[policy],
+			 plan->ragged.last_is_empty ? ", the last may lack" : "",
+			 squares ? ", squares" : "");
 		test_policy(plan, title);
 	}
 	free(plan->columns);
@@ -106,10 +121,11 @@ static void test_plans(void)
 	test_plan(&p, "no column");
 	p = plan_make(300, 300, 0, 1, ',');
 	test_plan(&p, "300 columns");
-	p = plan_make(COLUMN_FOLD_NCOLUMNS_MAX, COLUMN_FOLD_NCOLUMNS_MAX, 0, 1, ',');
+	p = plan_make(COLUMN_FOLD_NCOLUMNS_MAX + 1, COLUMN_FOLD_NCOLUMNS_MAX + 1, 0, 1, ',');
+	test_plan(&p, "more columns than are folded from the text");
+	p = plan_make(WINDOW_NTHREADS, WINDOW_NTHREADS, 0, 1, ',');
 	test_plan(&p, "as many columns as a block has threads");
-	p = plan_make(COLUMN_FOLD_NCOLUMNS_MAX / 2 + 2, COLUMN_FOLD_NCOLUMNS_MAX / 2 + 1, 0, 1,
-		      ',');
+	p = plan_make(WINDOW_NTHREADS / 2 + 2, WINDOW_NTHREADS / 2 + 1, 0, 1, ',');
 	test_plan(&p, "half as many, and one more");
 	p = plan_make(50, 50, 0, 1, ';');
 	test_plan(&p, "50 columns");
@@ -168,7 +184,7 @@ static void test_limits(void)
 {
 	struct plan p = plan_make(1, 1, 0, 1, ',');
 	test_repeated(&p, "\"1\"\"\"\n", 1 << 19, "more exceptions than the list holds");
-	p = plan_make(500, 500, 0, 1, ',');
+	p = plan_make(COLUMN_FOLD_NCOLUMNS_MAX + 1, COLUMN_FOLD_NCOLUMNS_MAX + 1, 0, 1, ',');
 	test_repeated(&p, "\n", 1 << 19, "more blank lines than the table holds");
 	p = plan_make(2, 2, 0, 1, ',');
 	test_repeated(&p, "7", 1 << 19, "no line at all");

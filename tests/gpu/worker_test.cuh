@@ -75,6 +75,25 @@ static bool fast_equal(const struct by_scale *a, const struct by_scale *b)
 	return true;
 }
 
+/* *out = the column's sum of squares, at the scale of the least digit there may be. */
+static void squares_of(const struct column_partial *column, struct natural *out)
+{
+	struct squares *s = (struct squares *)moments_cell(&column->moments, CELL_SQUARES);
+
+	natural_set(out, 0);
+	if (s)
+		squares_sum(s, WIDE_POINT * WIDE_LIMB_DIGITS, out);
+}
+
+static bool squares_equal(const struct column_partial *gpu, const struct column_partial *cpu)
+{
+	static struct natural x, y;
+
+	squares_of(gpu, &x);
+	squares_of(cpu, &y);
+	return natural_compare(&x, &y) == 0;
+}
+
 /* The GPU may report the start of the record as the offset of its first number. The order of
  * the first number and the first invalid field must stay the same. */
 static bool first_equal(const struct column_partial *gpu, const struct column_partial *cpu)
@@ -86,8 +105,10 @@ static bool first_equal(const struct column_partial *gpu, const struct column_pa
 	       column_kind(gpu) == column_kind(cpu);
 }
 
-/* The first member that differs, or NULL. */
-static const char *partial_difference(const struct partial *gpu, const struct partial *cpu)
+/* The first member that differs, or NULL. The GPU's has squares where the plan needs them, the CPU's has
+ * more. */
+static const char *partial_difference(const struct plan *plan, const struct partial *gpu,
+				      const struct partial *cpu)
 {
 	if (gpu->head_ends != cpu->head_ends || gpu->head_nbytes != cpu->head_nbytes)
 		return "head";
@@ -105,6 +126,8 @@ static const char *partial_difference(const struct partial *gpu, const struct pa
 			return "wide";
 		if (a->nmissing != b->nmissing || a->ninvalid != b->ninvalid)
 			return "nmissing or ninvalid";
+		if (plan->columns[c].needs & MOMENT_SQUARES && !squares_equal(a, b))
+			return "squares";
 		if (!first_equal(a, b))
 			return "first offsets";
 	}
@@ -217,7 +240,7 @@ static const char *both_fold(struct both *b, const char *text, size_t nbytes,
 	if (difference)
 		return difference;
 	cpu_fold(b, text, nbytes, entry);
-	return partial_difference(&b->gpu, &b->cpu);
+	return partial_difference(b->plan, &b->gpu, &b->cpu);
 }
 
 /* ---- folding before the entry is known ---- */
@@ -282,7 +305,7 @@ static const char *both_fold_early(struct both *b, const char *text, size_t nbyt
 		shift(&b->cpu.columns[c].first_number_offset, head);
 		shift(&b->cpu.columns[c].first_invalid_offset, head);
 	}
-	return partial_difference(&b->gpu, &b->cpu);
+	return partial_difference(b->plan, &b->gpu, &b->cpu);
 }
 
 /* ---- texts ---- */
@@ -330,7 +353,7 @@ static unsigned random_nfields(unsigned nfields)
  * the last may be cut anywhere. */
 static void random_records(char *text, size_t nbytes, unsigned nfields, char delimiter)
 {
-	static char line[65536];
+	static char line[1 << 17]; /* 2049 fields of 33 bytes fit */
 	size_t at = 0;
 
 	while (at < nbytes) {

@@ -129,6 +129,7 @@ def program(tool="gpustat"):
 def environment(chunk=None, **extra):
     env = dict(os.environ, LC_ALL="C", **extra)
     env.pop(HOOK, None)
+    env.pop("COLUMNS", None)
     if chunk is not None:
         env[HOOK] = str(chunk)
     return env

@@ -4,6 +4,7 @@
  *
  * The workers are CPU workers. Wrappers of their operations count the calls.
  */
+#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -306,8 +307,9 @@ static struct beside {
 	struct input *input;
 	struct total total;
 	struct fault fault;
-} besides[6];
+} besides[8];
 static int nbesides;
+static uint64_t nbytes_before; /* of engine_nbytes_begun, when the run began */
 
 static enum status device_wake(int device, struct fault *fault)
 {
@@ -338,7 +340,17 @@ static char *late_buffer(struct worker *w)
 	return worker_cpu.buffer(w);
 }
 
-static void beside_make(struct beside *b, bool has_core)
+/* The same for a device that waits until it pays: not before something has been folded, and 0.05 s. */
+static char *late_second_buffer(struct worker *w)
+{
+	bool is_second = engine_nbytes_begun > nbytes_before;
+
+	for (int n = 0; is_second && besides[nbesides].ntried == 0 && n < 500; n++)
+		usleep(100);
+	return worker_cpu.buffer(w);
+}
+
+static void beside_make(struct beside *b, bool needs_core)
 {
 	b->cpu = b->device = worker_cpu;
 	b->cpu.buffer = late_buffer;
@@ -348,36 +360,82 @@ static void beside_make(struct beside *b, bool has_core)
 				      .setup.chunk_nbytes = CHUNK_NBYTES};
 	b->pools[1] = (struct worker_pool){.ops = &b->device, .nthreads = NDEVICE_THREADS,
 				      .setup = {CHUNK_NBYTES, nbesides, 0}, .optional = true,
-				      .replaces = true, .has_core = has_core};
+				      .replaces = true, .needs_core = needs_core};
 	b->paths[0] = file_of("2");
 	if (input_open(&b->input, b->paths, 1, 0, &b->fault) || total_init(&b->total, &test_plan))
 		bail("no input, or no memory");
 }
 
 /* The result is complete whether or not the device wakes and opens. */
-static void test_beside(enum status wakes, enum status opens, bool has_core, const char *what)
+static void test_beside(enum status wakes, enum status opens, bool needs_core, const char *what)
 {
 	struct beside *b = &besides[nbesides];
 	bool all_ended;
 
-	beside_make(b, has_core);
+	beside_make(b, needs_core);
 	b->wakes = wakes;
 	b->opens = opens;
 	enum status status = engine_run(&test_plan, b->input, b->pools, 2, &b->total, true,
 					&all_ended, &b->fault);
 	unlink(b->paths[0]);
 	ok(status == STATUS_OK && b->total.partial.columns[0].fast.count == NRECORDS,
-	   "%s%s: nothing is lost", what, has_core ? ", on a core of its own" : "");
+	   "%s%s: nothing is lost", what, needs_core ? ", on a core of its own" : "");
 	ok(b->pools[1].work_fault.status == STATUS_OK, "... and nobody is warned");
 	nbesides++;
 }
 
+/* A device that waits until it pays: it joins if it is fast, and is not touched if it is slow. */
+static void test_offer(double speed, bool joins, const char *what)
+{
+	struct beside *b = &besides[nbesides];
+	bool all_ended;
+
+	beside_make(b, false);
+	b->wakes = STATUS_NO_GPU; /* counts the threads that try to wake it */
+	b->pools[1].offer = (struct device_offer){speed, 1e-3, 0};
+	b->cpu.buffer = late_second_buffer;
+	b->pools[0].setup.chunk_nbytes = b->pools[1].setup.chunk_nbytes = CHUNK_NBYTES / 10;
+	nbytes_before = engine_nbytes_begun;
+	enum status status = engine_run(&test_plan, b->input, b->pools, 2, &b->total, true,
+					&all_ended, &b->fault);
+	unlink(b->paths[0]);
+	ok(status == STATUS_OK && b->total.partial.columns[0].fast.count == NRECORDS,
+	   "%s: nothing is lost", what);
+	ok((b->ntried > 0) == joins && (b->pools[1].called_s > 0) == joins, "... it %s",
+	   joins ? "joins" : "is not touched");
+	nbesides++;
+}
+
+/* 10 GB are left at 1 GB/s; a device of 9 GB/s wakes in 1 s. */
+static void test_gain(void)
+{
+	const struct device_offer device = {9e9, 1, 0.5};
+	struct pace_meter meter = {0};
+
+	ok(gain_s(&(struct run_pace){1e9, 10e9, 1, 0}, &device) == 9 - 0.9 - 0.5, "gain: beside all others");
+	ok(gain_s(&(struct run_pace){1e9, 10e9, 0, 0}, &device) == 9 - 1 - 0.5, "gain: in place of them");
+	ok(gain_s(&(struct run_pace){1e9, 10e9, 1, 0.5}, &device) == 9 - 4.5 - 0.5,
+	   "gain: no faster than what is written");
+	ok(gain_s(&(struct run_pace){1e9, 0.9e9, 1, 0}, &device) == -0.5, "gain: it would wake too late");
+	ok(!pace_look(&meter, 0.001, 1e6, 0), "pace: too early to tell");
+	ok(!pace_look(&meter, 0.5, 1e9, 0.25), "pace: the first look");
+	ok(!pace_look(&meter, 1, 1e9, 0.25), "pace: nothing has moved");
+	ok(pace_look(&meter, 1, 3e9, 0.5) && meter.speed == 4e9 && meter.writing == 0.5, "pace: a look");
+	ok(pace_look(&meter, 2.5, 5e9, 0.5) && meter.speed == 2e9 && meter.writing == 0.125,
+	   "pace: all since the first");
+	ok(!pace_is_sure(&meter, true) && !pace_is_sure(&meter, false) && !pace_is_sure(&meter, true) &&
+	   pace_is_sure(&meter, true), "pace: a device is called that pays twice in a row");
+}
+
 static void test_device(void)
 {
-	for (int has_core = 0; has_core < 2; has_core++) {
-		test_beside(STATUS_OK, STATUS_OK, has_core, "a device that comes later");
-		test_beside(STATUS_NO_GPU, STATUS_OK, has_core, "one that does not wake");
-		test_beside(STATUS_OK, STATUS_GPU, has_core, "one that cannot be opened");
+	test_gain();
+	test_offer(INFINITY, true, "a fast device on offer");
+	test_offer(1, false, "a slow one");
+	for (int needs_core = 0; needs_core < 2; needs_core++) {
+		test_beside(STATUS_OK, STATUS_OK, needs_core, "a device that comes later");
+		test_beside(STATUS_NO_GPU, STATUS_OK, needs_core, "one that does not wake");
+		test_beside(STATUS_OK, STATUS_GPU, needs_core, "one that cannot be opened");
 	}
 }
 
