@@ -60,6 +60,7 @@
 	X(STATUS_MANY_BINS, "more than 100000 bins: try --hist with a greater WIDTH", 1) \
 	X(STATUS_GPU, "GPU failed", 1)                                             \
 	X(STATUS_NO_GPU, "no usable GPU", 1)                                       \
+	X(STATUS_ENOUGH, "so many records as --head asks for", 1)                  \
 	X(STATUS_MISGUESSED, "wrong guess: to be run again", 1)                    \
 	X(STATUS_WRONG_RESULT, "wrong results", 1)                                 \
 	X(STATUS_UNKNOWN_COLUMN, "unknown column", 2)                              \

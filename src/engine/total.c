@@ -272,6 +272,68 @@ static bool columns_are_known(const struct plan *plan, const struct partial *p)
 	return true;
 }
 
+/* ---- the end of --head ---- */
+
+/* Whether with p's records, or without any, so many are printed as plan->head says. */
+static bool is_enough(const struct total *t, const struct partial *p)
+{
+	return t->plan->head > 0 && t->partial.nkept + (p ? p->nkept : 0) >= t->plan->head;
+}
+
+/* Folds the first nbytes of the chunk into the folder's partial. */
+static enum status fold_prefix(struct total *t, const struct chunk *chunk, struct chunk_entry entry,
+			       size_t nbytes)
+{
+	if (seam_folder_begin(t, &t->folder) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	t->folder.partial.offset_bytes = chunk->offset_bytes;
+	return cpu_folder_fold(&t->folder.cpu, chunk->data, nbytes, entry, &t->folder.partial);
+}
+
+/* Sets *nbytes to how many of the chunk's bytes have the records that are enough. */
+static enum status find_enough(struct total *t, const struct chunk *chunk, struct chunk_entry entry,
+			       size_t *nbytes)
+{
+	size_t few = 0, enough = chunk->nbytes;
+	enum status status = STATUS_OK;
+
+	while (status == STATUS_OK && enough - few > 1) {
+		size_t middle = few + (enough - few) / 2;
+		status = fold_prefix(t, chunk, entry, middle);
+		if (is_enough(t, &t->folder.partial))
+			enough = middle;
+		else
+			few = middle;
+	}
+	*nbytes = enough;
+	return status;
+}
+
+/* Ends the run within the chunk, which begins on the given line: STATUS_ENOUGH, or the fault that
+ * comes before. What follows the last record is not looked at. */
+static enum status end_within(struct total *t, const struct chunk *chunk, uint64_t line,
+			      struct chunk_output *output, struct fault *fault)
+{
+	struct partial *good = &t->folder.partial;
+	struct text text = {chunk->data, 0, chunk->file, line, 0, 0};
+	struct groups *groups;
+	enum status status = find_enough(t, chunk, output->entry, &text.nbytes);
+
+	if (status == STATUS_OK)
+		status = fold_prefix(t, chunk, output->entry, text.nbytes);
+	if (status != STATUS_OK)
+		return partial_fault(good, t->plan, status, fault);
+	status = total_check(t, &text, good, fault);
+	output->good_nbytes = status == STATUS_OK ? text.nbytes : t->fault_offset;
+	if (status != STATUS_OK)
+		return status;
+	groups = good->groups;
+	good->groups = NULL; /* they join the store when the records are printed */
+	status = combine(t, &t->partial, good, fault);
+	good->groups = groups;
+	return status == STATUS_OK ? fault_set(fault, STATUS_ENOUGH, 0, NULL) : status;
+}
+
 enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nlines,
 		      struct partial *later, struct chunk_output *output, struct fault *fault)
 {
@@ -286,10 +348,14 @@ enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nline
 	output->good_nbytes = 0;
 	output->has_groups = false;
 	status = add_head(t, chunk, line, later, &head, fault);
+	if (status == STATUS_OK && is_enough(t, NULL))
+		return fault_set(fault, STATUS_ENOUGH, 0, NULL);
 	if (status == STATUS_OK)
 		status = begin_output(t, output, fault);
 	if (status != STATUS_OK)
 		return status;
+	if (is_enough(t, later))
+		return end_within(t, chunk, line, output, fault);
 	status = total_check(t, &text, later, fault);
 	output->good_nbytes = status == STATUS_OK ? chunk->nbytes : t->fault_offset;
 	if (status == STATUS_OK)
@@ -299,6 +365,8 @@ enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nline
 	if (status == STATUS_OK)
 		status = add_tail(t, chunk, later, &tail, fault);
 	t->settled = t->settled || columns_are_known(t->plan, &t->partial);
+	if (status == STATUS_OK && is_enough(t, NULL))
+		return fault_set(fault, STATUS_ENOUGH, 0, NULL);
 	return status;
 }
 

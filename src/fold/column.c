@@ -90,7 +90,7 @@ void partial_clear(struct partial *p)
 		p->computed[i].offset = OFFSET_NONE;
 	if (p->groups)
 		groups_clear(p->groups);
-	p->nundecided = 0;
+	p->nundecided = p->nkept = 0;
 	p->undecided_is_costly = false;
 	p->first_undecided_offset = OFFSET_NONE;
 	p->nrecords = p->nragged = p->offset_bytes = 0;
@@ -174,6 +174,7 @@ enum status partial_combine(struct partial *p, const struct partial *later)
 	for (size_t i = 0; i < p->npredicates; i++)
 		p->nmatched[i] += later->nmatched[i];
 	p->nundecided += later->nundecided;
+	p->nkept += later->nkept;
 	p->first_undecided_offset = OFFSET_NONE;
 	p->nrecords += later->nrecords;
 	p->nragged += later->nragged;

@@ -229,6 +229,15 @@ static enum status set_device_number(struct options *o, const char *argument, st
 	return STATUS_OK;
 }
 
+static enum status set_head(struct options *o, const char *argument, struct fault *fault)
+{
+	const char *end = option_digits(argument, UINT64_MAX / 10 - 1, &o->head);
+
+	if (!end || *end || o->head == 0)
+		return option_fault(fault, "--head: '%.64s' is not a number of records", argument);
+	return STATUS_OK;
+}
+
 /* OLD=NEW */
 static enum status add_rename(struct options *o, const char *argument, struct fault *fault)
 {
@@ -260,6 +269,8 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 			return option_fault(fault, "--where is given twice: join the conditions with and");
 		o->where = argument;
 		break;
+	case OPTION_HEAD:
+		return set_head(o, argument, fault);
 	case OPTION_RENAME:
 		return add_rename(o, argument, fault);
 	case OPTION_BY:

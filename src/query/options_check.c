@@ -161,6 +161,10 @@ static enum status check_operations(struct options *o, struct fault *fault)
 		column = "let";
 	if (o->nrenames > 0 && !reduce && !column)
 		column = "rename";
+	if (o->head > 0 && !reduce && !column)
+		column = "head";
+	if (o->head > 0 && reduce)
+		return option_fault(fault, "--head is for printed records: --%s prints a result", reduce);
 	if (selects && drops)
 		return option_fault(fault, "--select says which columns are printed, --drop which are "
 				    "not: not both");

@@ -156,6 +156,7 @@ struct plan {
 	bool counts_records; /* partial.nrecords is needed: else a device may leave it 0 */
 
 	bool emits;       /* records are printed, each with its new columns */
+	uint64_t head;    /* of these so many at most; 0: all */
 	bool only;        /* the new fields without the record */
 	struct curve *curve; /* takes what is printed, to draw it; whoever runs the plan owns it; NULL: none */
 	bool inside_line; /* the header record has no LF: the first record printed needs one before it */

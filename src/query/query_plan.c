@@ -120,6 +120,7 @@ static enum status plan_new_columns(struct making *m)
 	size_t predicate = plan->where == PREDICATE_NONE ? 0 : 1;
 
 	plan->emits = m->options->emits;
+	plan->head = m->options->head;
 	plan->only = m->options->only || m->options->selects || picture_is_asked(&m->options->picture);
 	plan->exclusive = m->options->exclusive;
 	plan->inside_line = h->present && h->line[h->line_nbytes - 1] != '\n';
@@ -148,7 +149,8 @@ void query_begin_plan(struct query *q, const struct options *options)
 	q->guesses_delimiter = !options->has_delimiter && !options->dialect.whitespace;
 	q->uses = options->uses;
 	q->nthreads = options->nthreads;
-	q->summary = options->nuses == 0 && !options->where && options->nrenames == 0;
+	q->summary = options->nuses == 0 && !options->where && options->nrenames == 0 &&
+		     options->head == 0;
 	q->all = options->all;
 	q->plan.ragged.policy = q->summary && !options->has_ragged ? RAGGED_COUNT : options->ragged;
 	q->plan.counts_records = options->invalid == INVALID_SKIP;

@@ -225,6 +225,8 @@ static const char *beyond_gpus(const struct plan *plan)
 		return "CPU only: no GPU reads --comment";
 	if (!notation_is_plain(&plan->notation))
 		return "CPU only: no GPU reads numbers in this notation";
+	if (plan->head)
+		return "CPU only: no GPU stops at --head";
 	if (plan_copies_records(plan) && plan->npredicates == 0)
 		return "CPU only: no GPU copies records";
 	if (plan->nlets)

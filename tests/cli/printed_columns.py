@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""--select, --drop and --rename: which columns of the records are printed, in which order, under which names. Tables are
+"""--select, --drop, --rename and --head: which columns of the records are printed, in which order, under which names, and
+how many of the records. Tables are
 made of raw fields here, so what must be printed is known without reading CSV."""
+import gzip
 import random
 
 import harness
 from harness import answers, fixture, refuses
-from scan_ways import holds, prints, ways
+from scan_ways import breaks, holds, prints, ways
 
 NAMES = [b"region", b"qty", b'"unit, price"', b"name"]
 ROWS = [[b"n", b"2", b"1.50", b"Ann"], [b"s", b"", b'"1,5"', b'"say ""hi"""'], [b"", b" 7 ", b'"two\nlines"', b"x"], [b"w", b"8", b"", b""]]
@@ -68,13 +70,43 @@ def check_names():
     holds("records stay as they are", ["--rename=region=r"], DATA, prints(table(range(4), [b"r"] + NAMES[1:])), ways(1))
 
 
+def check_head():
+    data = b"a,b\n1,x\n2,\"two\nlines\"\n\n3,y\r\n4,z\n5,w"
+    lines = [b"a,b\n", b"1,x\n", b'2,"two\nlines"\n', b"3,y\r\n", b"4,z\n", b"5,w"]
+    for n in (1, 2, 3, 4, 5, 6, 1000):
+        holds("--head %d" % n, ["--head", str(n)], data, prints(b"".join(lines[:n + 1])), ways(n))
+    holds("of a condition", ["--head=2", "--where=a in (2, 4, 5)"], data, prints(lines[0] + lines[2] + lines[4]), ways(1))
+    holds("with new columns", ["--head=2", "--where=a > 1", "--cumsum=a", "--only"], data, prints("running_sum(a)\n2\n5\r\n"), ways(2))
+    holds("by group", ["--head=3", "--cumsum=v", "--by=g", "--only"], b"g,v\nx,1\ny,2\nx,3\ny,x\n", prints("running_sum(v)\n1\n2\n4\n"), ways(2))
+    bad = b"a,b\n1,x\n2,y\nx,y\n3\n"
+    for n, want in ((1, b"a,b,running_sum(a)\n1,x,1\n"), (2, b"a,b,running_sum(a)\n1,x,1\n2,y,3\n")):
+        holds("what follows is not looked at: %d" % n, ["--head=%d" % n, "--cumsum=a"], bad, prints(want), ways(n))
+    holds("a fault before the last", ["--head=3", "--cumsum=a"], bad, breaks(b"a,b,running_sum(a)\n1,x,1\n2,y,3\n", "<stdin>:4:", "'x'"), ways(3))
+    left = harness.run(["--head=1", "--cumsum=a", "--invalid=skip"], b"a,b\nx,1\n2,3\n" + b"y,0\n" * 9)
+    harness.ok(left.out == b"a,b,running_sum(a)\nx,1,0\n" and left.status == 1, "what was left out of the first records counts",
+               lambda: harness.describe(left))
+    for chunk in (1, 4, None):
+        r = harness.run(["--head=2", "--cumsum=a", "--invalid=skip"], b"a,b\nx,1\n2,3\n" + b"y,0\n" * 9, chunk=chunk)
+        harness.ok(r.status == 0 and r.out == b"a,b,running_sum(a)\nx,1,0\n2,3,2\n" and b" 1 value of column 'a'" in r.err,
+                   "and what follows does not, chunks %s" % chunk, lambda r=r: harness.describe(r))
+    path = fixture("cut.csv.gz", gzip.compress(b"a\n" + b"".join(b"%d\n" % i for i in range(200000)))[:-3000])
+    answers("a compressed file that is cut", ["--head=2", path], None, "a\n0\n1\n")
+    rng = random.Random(9)
+    rows = [b"%d,%s\n" % (rng.randrange(100), b"x" * rng.randrange(30)) for _ in range(20000)]
+    for n in (1, 63, 64, 65, 5000, 9999):
+        kept = [row for row in rows if int(row.split(b",")[0]) < 50][:n]
+        holds("many records: %d" % n, ["--head=%d" % n, "--where=v < 50"], b"v,t\n" + b"".join(rows), prints(b"v,t\n" + b"".join(kept)),
+              ways(n, (1000, 65536, None)))
+
+
 def check_refused():
     for args, word in ((["--select=nosuch"], "nosuch"), (["--drop=nosuch"], "nosuch"), (["--select=5"], "5"), (["--select=*"], "'*'"),
                        (["--drop=*"], "'*'"), (["--select=a", "--drop=b"], "not both"), (["--select=a", "--sum=a"], "not both"),
                        (["--select=a", "--only"], "--only"), (["--select="], "an item is empty"), (["--rename=a"], "OLD=NEW"), (["--rename==b"], "OLD=NEW"),
                        (["--rename=c=d"], "'c'"), (["--rename=1-2=d"], "one column"), (["--rename=a=b", "--sum=a"], "--rename"),
                        (["--rename=a,b=c"], "one column"), (["--select=a", "--format=json"], "--format"),
-                       (["--select=a", "--all"], "--all")):
+                       (["--select=a", "--all"], "--all"), (["--head=0"], "--head"), (["--head=x"], "--head"), (["--head=1k"], "--head"),
+                       (["--head=2", "--sum=a"], "--head is for printed records"), (["--head=1", "--by=a"], "--head")):
         refuses(" ".join(args), args, b"a,b\n1,2\n", 2, word)
     refuses("no header to rename in", ["--rename=1=x", "--header=no"], b"1,2\n", 2, "no header")
 
@@ -101,6 +133,7 @@ def check_random():
 
 check_columns()
 check_names()
+check_head()
 check_refused()
 check_random()
 harness.done()
