@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emit/copied_fields.h"
 #include "query/value.h"
 
 #define TEXT_NBYTES_MAX (RUNNING_RATIO_NBYTES > WIDE_TEXT_NBYTES ? RUNNING_RATIO_NBYTES : WIDE_TEXT_NBYTES)
@@ -225,21 +226,31 @@ static char *write_totals(const struct writing *w, size_t i, const struct simd_n
 
 /* ---- means, variances and standard deviations ---- */
 
+/* Reads the row's value for new column i. x: the numbers of its column. */
+static enum status read_row(const struct writing *w, size_t i, const struct simd_numbers *x, unsigned row,
+			    struct value *v)
+{
+	struct field_span span;
+
+	if (x->numbers >> row & 1) {
+		v->kind = DECIMAL_NUMBER;
+		v->number = (struct decimal){x->significand[row], x->scale[row]};
+		return STATUS_OK;
+	}
+	span = row_block_field(w->b, w->f->plan->new_columns[i].column, row);
+	return value_read(w->f->plan, true, w->b->text + span.begin, span.end - span.begin,
+			  &w->f->scratch, v);
+}
+
 /* Adds the row's value to r of new column i. x: the numbers of its column. */
 static enum status ratio_add_row(const struct writing *w, size_t i, struct running_ratio *r,
 				 const struct simd_numbers *x, unsigned row)
 {
-	struct field_span span;
 	struct value v;
-	enum status status;
+	enum status status = read_row(w, i, x, row, &v);
 
-	if (x->numbers >> row & 1)
-		return running_ratio_add_number(r, (struct decimal){x->significand[row], x->scale[row]});
-	if (x->empty >> row & 1)
-		return STATUS_OK;
-	span = row_block_field(w->b, w->f->plan->new_columns[i].column, row);
-	status = value_read(w->f->plan, true, w->b->text + span.begin, span.end - span.begin,
-			    &w->f->scratch, &v);
+	if (status == STATUS_OK && v.kind == DECIMAL_NUMBER)
+		return running_ratio_add_number(r, v.number);
 	return status == STATUS_OK ? running_ratio_add_value(r, &v) : status;
 }
 
@@ -254,6 +265,17 @@ static char *write_ratio(const struct writing *w, size_t i, struct running_ratio
 	if (ratio_add_row(w, i, r, x, row) != STATUS_OK)
 		return NULL;
 	return exclusive ? to : running_ratio_write(r, to);
+}
+
+/* ---- changes ---- */
+
+/* Writes how the row's value differs from the one before. x: the numbers of its column. NULL: no memory. */
+static char *write_change(const struct writing *w, size_t i, struct running_change *r,
+			  const struct simd_numbers *x, unsigned row, char *to)
+{
+	struct value v;
+
+	return read_row(w, i, x, row, &v) == STATUS_OK ? running_change_write(r, &v, to) : NULL;
 }
 
 /* ---- positions ---- */
@@ -297,58 +319,6 @@ static char *write_offsets(const struct writing *w, size_t i, unsigned leads, si
 	return to;
 }
 
-/* ---- computed values ---- */
-
-/* Whether a field may be printed: a value that is to be a number and is none was left out. */
-static bool is_printed(const struct writing *w, size_t c, unsigned row, struct field_span span)
-{
-	const struct plan *plan = w->f->plan;
-	struct value v;
-
-	if (!plan->columns[c].parses || (w->b->numbers[c].numbers >> row & 1) || span.begin == span.end)
-		return true;
-	if (value_read(plan, true, w->b->text + span.begin, span.end - span.begin, &w->f->scratch,
-		       &v) != STATUS_OK)
-		return false;
-	return v.kind == DECIMAL_NUMBER || v.kind == DECIMAL_WIDE;
-}
-
-/* With whitespace, a blank in a word that others may follow becomes "_". */
-static void join_words(char *field, size_t nbytes)
-{
-	for (size_t i = 0; i < nbytes; i++)
-		if (decimal_is_blank(field[i]))
-			field[i] = '_';
-}
-
-/* Writes the fields of column c, as they are in the input, or would be if they were. NULL: no memory. */
-static char *write_fields_of(const struct writing *w, size_t i, unsigned leads, size_t *begins)
-{
-	const struct plan *plan = w->f->plan;
-	struct text_buffer *text = &w->f->text;
-	size_t c = plan->new_columns[i].column;
-	bool joins = plan->dialect.whitespace && i + 1 < plan->nnew_columns;
-
-	if (plan->columns[c].let)
-		row_block_numbers(w->b, c);
-	for (unsigned k = 0; k < w->f->nrows; k++) {
-		unsigned row = w->f->rows[k];
-		struct field_span span = row_block_field(w->b, c, row);
-		size_t nbytes = span.end - span.begin;
-		if (plan->columns[c].let && !is_printed(w, c, row, span))
-			nbytes = 0;
-		if (text_reserve(text, nbytes + FIELD_NBYTES_MAX + EMIT_SLACK) != STATUS_OK)
-			return NULL;
-		begins[k] = text->nbytes;
-		text->data[text->nbytes] = plan->dialect.delimiter;
-		memcpy(text->data + text->nbytes + leads, w->b->text + span.begin, nbytes);
-		if (joins)
-			join_words(text->data + text->nbytes + leads, nbytes);
-		text->nbytes += leads + nbytes;
-	}
-	return text->data + text->nbytes;
-}
-
 /* ---- all of them ---- */
 
 /* The numbers that the total of new column i adds up: none in a column that does not parse. */
@@ -373,6 +343,8 @@ static char *write_field(const struct writing *w, size_t i, const struct simd_nu
 	if (column->kind == NEW_ROW_NUMBER)
 		return decimal_writer_u64(&w->f->writers[i], to,
 					  state->runnings[i].count++ + !w->f->plan->exclusive);
+	if (running_change_is(column->kind))
+		return write_change(w, i, &state->changes[i], x, row, to);
 	if (running_ratio_is(column->kind))
 		return write_ratio(w, i, &state->ratios[i], x, row, to);
 	return write_any(w, i, &state->runnings[i], x, row, to);
@@ -440,7 +412,7 @@ static enum status write_column(const struct writing *w, size_t i)
 	char *to;
 
 	if (w->f->plan->new_columns[i].kind == NEW_LET || w->f->plan->new_columns[i].kind == NEW_FIELD) {
-		to = write_fields_of(w, i, leads, begins);
+		to = copied_fields_write(w->f, w->b, i, leads, begins);
 		begins[w->f->nrows] = text->nbytes;
 		return to ? STATUS_OK : STATUS_NO_MEMORY;
 	}

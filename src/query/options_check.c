@@ -132,6 +132,7 @@ static const char *other_name(const struct options *o, size_t i)
 static enum status check_operations(struct options *o, struct fault *fault)
 {
 	const char *reduce = NULL, *column = NULL;
+	const char *change = NULL;
 	bool running = false, selects = false, drops = false;
 	size_t nlets = count_lets(o), n = o->nuses - nlets; /* n: operations beside them */
 
@@ -151,6 +152,8 @@ static enum status check_operations(struct options *o, struct fault *fault)
 		drops |= o->uses[i].operation == OPERATION_DROP;
 		selects |= o->uses[i].operation == OPERATION_SELECT;
 		*(emits ? &column : &reduce) = operation_name(o->uses[i].operation);
+		if (o->uses[i].operation == OPERATION_DELTA || o->uses[i].operation == OPERATION_RATIO)
+			change = name;
 		running |= kind == OPERATION_RUNNING || o->uses[i].operation == OPERATION_ROW_NUMBER;
 	}
 	for (size_t i = 0; i < o->nuses; i++)
@@ -182,6 +185,8 @@ static enum status check_operations(struct options *o, struct fault *fault)
 				    reduce ? reduce : column ? column : "where");
 	if (o->only && !column)
 		return option_fault(fault, "--only: there is no new column to print");
+	if (o->exclusive && change)
+		return option_fault(fault, "--exclusive: --%s has no value before the record's own", change);
 	if (o->exclusive && !running)
 		return option_fault(fault, "--exclusive: there is no running total");
 	if (o->max_invalid.text && o->invalid != INVALID_SKIP)

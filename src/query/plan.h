@@ -49,6 +49,8 @@ enum new_column_kind {
 	NEW_MEAN, /* the results of the numbers so far */
 	NEW_VAR,
 	NEW_STDDEV,
+	NEW_DELTA, /* a value less the one before, */
+	NEW_RATIO, /* ... or divided by it */
 	NEW_ROW_NUMBER,  /* the record's number, from 1 on; with --exclusive, how many came before */
 	NEW_OFFSET,      /* the record's 0-based position among those where a predicate holds */
 	NEW_LET,         /* the value of a computed column */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/cores.h"
+#include "emit/running_change.h"
 #include "emit/running_ratio.h"
 #include "io/message.h"
 #include "query/expr_eval.h"
@@ -241,7 +242,8 @@ static const char *beyond_gpus(const struct plan *plan)
 		    needs_texts_of_cpu(plan, &plan->columns[c]))
 			return "CPU only: no GPU computes all that is asked";
 	for (size_t i = 0; i < plan->nnew_columns; i++)
-		if (running_ratio_is(plan->new_columns[i].kind) || plan->new_columns[i].kind == NEW_ROW_NUMBER ||
+		if (running_ratio_is(plan->new_columns[i].kind) ||
+		    running_change_is(plan->new_columns[i].kind) || plan->new_columns[i].kind == NEW_ROW_NUMBER ||
 		    plan->new_columns[i].kind == NEW_FIELD)
 			return "CPU only: no GPU computes all that is asked";
 	return NULL;

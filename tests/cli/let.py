@@ -139,6 +139,9 @@ def check_faults():
     r = harness.run(["--let=x = a * 2", "--sum=x", "--invalid=skip"], data)
     harness.ok(r.status == 0 and r.out == b"12\n" and b"1 value of column 'x' left out: <stdin>:3: not a number: 'abc'" in r.err,
                "--invalid skip leaves it out", lambda: harness.describe(r))
+    r = harness.run(["--let=x = if(id = 2, 1e300, 1) * 1e300", "--only", "--invalid=skip"], data)
+    harness.ok(r.status == 0 and r.out == b"x\n1%s\n\n1%s\n" % (b"0" * 300, b"0" * 300) and b"left out" in r.err,
+               "--invalid skip leaves out what is beyond the range", lambda: harness.describe(r))
     answers("what nobody asks for is not looked at", ["--let=x = a * 2", "--sum=id"], data, "6\n")
     answers("a record that is not taken", ["--let=x = a * 2", "--where=id != 2"], data, "id,a,t,x\n1,2,x,4\n3,4,z,8\n")
     answers("wide room", ["--let=x = %s * a" % ("9" * 390), "--where", "id < 0"], b"id,a\n" + b"1,2\n" * 5000, "id,a,x\n")
