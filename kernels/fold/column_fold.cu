@@ -22,9 +22,9 @@
 
 #include "kernels/csv/field_number.cuh"
 #include "kernels/csv/field_read.cuh"
+#include "kernels/fold/column_bin.cuh"
 
 #define NO_SCALE DECIMAL_NSCALES
-#define BIN_ZERO ((int64_t)1 << 62) /* beyond all significands: 18 digits */
 #define SQUARED_BEYOND ((int64_t)1 << 50) /* a chunk is at most 2^30 bytes: 2^26 numbers of so many digits */
 
 /* A thread's fold of its column. */
@@ -61,56 +61,6 @@ static __device__ struct column_state column_identity(void)
 	return {0, 0, INT64_MAX, INT64_MIN, NO_SCALE, 0, 0, 0, 0, UINT32_MAX, UINT32_MAX};
 }
 
-/* ---- bins in device memory ---- */
-
-/* Raises *greatest to x. It never falls, so a thread that finds it large enough skips the atomic,
- * which others would queue behind. */
-static __device__ void bin_raise(unsigned long long *greatest, unsigned long long x)
-{
-	if (x > __ldcg(greatest))
-		atomicMax(greatest, x);
-}
-
-/* Adds 32 bits each, so that the sums need no carry. */
-static __device__ void bin_add_squares(struct column_bin *bin, uint128 squares)
-{
-	for (int i = 0; i < 4; i++)
-		if ((uint32_t)(squares >> 32 * i))
-			atomicAdd(&bin->squares[i], (unsigned long long)(uint32_t)(squares >> 32 * i));
-}
-
-/* Adds numbers of one scale to column c. */
-template <bool SQUARES>
-static __device__ void bin_add(const struct column_job &job, uint32_t c, uint32_t scale,
-			       int128 sum, uint128 squares, int64_t min, int64_t max)
-{
-	struct column_bin *bin = &job.memory.bins[(size_t)c * DECIMAL_NSCALES + scale];
-	uint32_t *scales = &job.memory.counts[c].scales;
-
-	atomicAdd(&bin->sum_low, (unsigned long long)(uint32_t)sum);
-	atomicAdd(&bin->sum_high, (unsigned long long)(sum >> 32));
-	if (SQUARES)
-		bin_add_squares(bin, squares);
-	bin_raise(&bin->least, (unsigned long long)(BIN_ZERO - min));
-	bin_raise(&bin->greatest, (unsigned long long)(BIN_ZERO + max));
-	if (!(__ldcg(scales) >> scale & 1))
-		atomicOr(scales, 1u << scale);
-}
-
-static __device__ int128 bin_sum(const struct column_bin &bin)
-{
-	return (int128)(int64_t)bin.sum_high * ((int128)1 << 32) + (int128)bin.sum_low;
-}
-
-static __device__ uint128 bin_squares(const struct column_bin &bin)
-{
-	uint128 sum = 0;
-
-	for (int i = 0; i < 4; i++)
-		sum += (uint128)bin.squares[i] << 32 * i;
-	return sum;
-}
-
 /* ---- one value ---- */
 
 template <bool SQUARES>
@@ -126,7 +76,7 @@ static __device__ void state_add_number(const struct column_job &job, uint32_t c
 		s->scale = scale;
 	if (s->scale != scale) {
 		s->noff_scale++;
-		bin_add<SQUARES>(job, c, scale, significand, square, significand, significand);
+		bin_add<SQUARES>(job.memory, c, scale, significand, square, significand, significand);
 		return;
 	}
 	s->sum += significand;
@@ -320,7 +270,7 @@ static __device__ void state_publish(const struct column_job &job, uint32_t c,
 	struct column_counts *counts = &job.memory.counts[c];
 
 	if (s.scale != NO_SCALE)
-		bin_add<SQUARES>(job, c, s.scale, s.sum, s.squares, s.min, s.max);
+		bin_add<SQUARES>(job.memory, c, s.scale, s.sum, s.squares, s.min, s.max);
 	if (s.nnumbers) {
 		atomicAdd(&counts->nnumbers, s.nnumbers);
 		atomicMax(&counts->first_number, UINT32_MAX - s.first_number);
@@ -348,7 +298,7 @@ static __device__ void state_combine(const struct column_job &job, uint32_t c,
 		s->min = other.min < s->min ? other.min : s->min;
 		s->max = other.max > s->max ? other.max : s->max;
 	} else if (other.scale != NO_SCALE) {
-		bin_add<SQUARES>(job, c, other.scale, other.sum, other.squares, other.min, other.max);
+		bin_add<SQUARES>(job.memory, c, other.scale, other.sum, other.squares, other.min, other.max);
 	}
 	s->nnumbers += other.nnumbers;
 	s->nmissing += other.nmissing;

@@ -60,7 +60,7 @@ static bool offer_pays(struct worker_thread *t)
 	double nbytes = (double)(engine_nbytes_begun - e->nbytes_before), now_s = clock_s() - e->begin_s;
 	struct run_pace run;
 
-	if (!pace_look(&t->meter, now_s, nbytes, (double)e->write_ns * 1e-9))
+	if (!pace_look(&t->meter, now_s, nbytes, (double)e->writer.busy_ns * 1e-9))
 		return false;
 	run = (struct run_pace){t->meter.speed + speed_called(e), e->nbytes_all - nbytes,
 				share_kept(e, pool), t->meter.writing};
@@ -290,7 +290,8 @@ static struct engine *engine_make(const struct plan *plan, struct input *input,
 	e->begin_s = clock_s();
 	e->nbytes_before = engine_nbytes_begun;
 	e->nbytes_all = (double)input_nbytes_left(input);
-	e->writer = (struct writer){plan->inside_line, plan->curve};
+	e->writer.owes_newline = plan->inside_line;
+	e->writer.curve = plan->curve;
 	pthread_mutex_init(&e->lock, NULL);
 	pthread_mutex_init(&e->writing, NULL);
 	pthread_cond_init(&e->finished, NULL);

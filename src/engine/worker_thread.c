@@ -22,8 +22,6 @@
 
 #include <string.h>
 
-#include "base/clock.h"
-
 /* ---- the chains ---- */
 
 void engine_fail(struct engine *e, const struct fault *fault)
@@ -127,15 +125,12 @@ static enum status write_whole(struct worker_thread *t, struct fault *fault)
 	struct engine *e = t->engine;
 	struct text_buffer *texts[] = {&t->output.head, t->text, &t->output.tail};
 	enum status status = STATUS_OK;
-	double begin_s;
 
 	pthread_mutex_lock(&e->writing);
-	begin_s = clock_s();
 	report_write(t, true);
 	for (int i = e->failed ? 3 : 0; i < 3 && status == STATUS_OK; i++)
 		status = texts[i] ? writer_write(&e->writer, texts[i], fault) : STATUS_OK;
 	report_write(t, false);
-	e->write_ns += (uint64_t)((clock_s() - begin_s) * 1e9);
 	pthread_mutex_unlock(&e->writing);
 	return status;
 }

@@ -55,7 +55,6 @@ struct engine {
 	double begin_s;      /* clock_s, when the run began */
 	uint64_t nbytes_before; /* of engine_nbytes_begun */
 	double nbytes_all;      /* of the input; UINT64_MAX: not known */
-	_Atomic uint64_t write_ns; /* in which output was written */
 
 	atomic_bool failed;
 	pthread_mutex_t lock; /* guards all below, and the pools' results */

@@ -380,7 +380,7 @@ enum status source_open(struct source *s, struct fault *fault)
 	return status == STATUS_OK ? refuse_foreign(s, fault) : status;
 }
 
-static void release(struct source *s)
+void source_release(struct source *s)
 {
 	if (atomic_fetch_sub(&s->nusers, 1) == 1 && s->fd > STDIN_FILENO)
 		close(s->fd);
@@ -391,7 +391,7 @@ static void close_file(struct source *s)
 	read_ahead_close(s->packed);
 	s->packed = NULL;
 	if (s->state == SOURCE_OPEN)
-		release(s);
+		source_release(s);
 	s->state = SOURCE_CLOSED;
 }
 
@@ -411,76 +411,6 @@ void source_settle(struct source *s)
 	shrunk = realloc(s->data, s->end + 1);
 	if (shrunk)
 		s->data = shrunk;
-}
-
-/* ---- ranges ---- */
-
-void source_make_ranged(struct source *s)
-{
-	off_t now;
-
-	if (s->state != SOURCE_OPEN || s->packed || !s->is_plain ||
-	    (now = lseek(s->fd, 0, SEEK_CUR)) < 0)
-		return;
-	s->ranged = true;
-	s->position = now - (off_t)(s->end - s->begin);
-	s->size = s->size > s->position ? s->size : s->position;
-	fd_note_read(-(ssize_t)(s->end - s->begin)); /* it is read again */
-	s->begin = s->end = 0;
-	if (s->fd == STDIN_FILENO)
-		lseek(s->fd, s->size, SEEK_SET);
-}
-
-size_t source_cut_range(struct source *s, size_t capacity, off_t *position)
-{
-	off_t left = s->size - s->position;
-	size_t nbytes = left < (off_t)capacity ? (size_t)left : capacity;
-
-	*position = s->position;
-	s->position += (off_t)nbytes;
-	s->at_end = s->position == s->size;
-	fd_note_read((ssize_t)nbytes);
-	atomic_fetch_add(&s->nusers, 1);
-	return nbytes;
-}
-
-enum status file_read_range(int fd, off_t position, char *data, size_t nbytes, struct fault *fault)
-{
-	while (nbytes > 0) {
-		ssize_t n = pread(fd, data, nbytes, position);
-		if (n == 0)
-			return fault_set(fault, STATUS_SHRANK, 0, NULL);
-		if (n < 0 && errno != EINTR)
-			return fault_set(fault, STATUS_READ, errno, NULL);
-		n = n > 0 ? n : 0;
-		data += n;
-		nbytes -= (size_t)n;
-		position += n;
-	}
-	return STATUS_OK;
-}
-
-enum status source_read_range(struct source *s, off_t position, const struct chunk *chunk,
-			      const struct reader *reader, struct fault *fault)
-{
-	enum status status =
-		reader->read ? reader->read(reader->worker, s->fd, position, chunk, fault)
-			     : file_read_range(s->fd, position, chunk->data, chunk->nbytes, fault);
-
-	release(s);
-	return name_fault(s, status, fault);
-}
-
-enum status source_read_blocks(struct source *s, struct block_batch *batch, struct fault *fault)
-{
-	enum status status;
-
-	if (batch->fd < 0)
-		return STATUS_OK;
-	status = file_read_range(batch->fd, batch->position, (char *)batch->data, batch->nbytes, fault);
-	batch->fd = -1;
-	release(s);
-	return name_fault(s, status, fault);
 }
 
 bool source_is_plain(const struct source *s)

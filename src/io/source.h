@@ -119,6 +119,9 @@ bool source_splits(const struct source *s);
 bool source_split(struct source *s, struct sections *sections, size_t section_nbytes);
 void source_join(struct source *s, uint32_t crc, uint64_t text_nbytes);
 
+/* Gives back what source_cut_range or source_cut has lent of the file: the last one closes it. Any thread. */
+void source_release(struct source *s);
+
 /* Makes the source ranged if it is a plain file, and drops what was peeked at. Standard input is
  * left at its end, as if it had been read. */
 void source_make_ranged(struct source *s);

@@ -8,12 +8,16 @@
 #include <stdbool.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 
-static enum status write_all(const char *data, size_t nbytes, struct fault *fault)
+static enum status write_all(struct writer *w, const char *data, size_t nbytes, struct fault *fault)
 {
-	return fd_write(STDOUT_FILENO, data, nbytes) ? STATUS_OK
-						     : fault_set(fault, STATUS_WRITE, errno, NULL);
+	double begin_s = clock_s();
+	bool written = fd_write(STDOUT_FILENO, data, nbytes);
+
+	w->busy_ns += (uint64_t)((clock_s() - begin_s) * 1e9);
+	return written ? STATUS_OK : fault_set(fault, STATUS_WRITE, errno, NULL);
 }
 
 enum status writer_write(struct writer *w, struct text_buffer *text, struct fault *fault)
@@ -30,7 +34,7 @@ enum status writer_write(struct writer *w, struct text_buffer *text, struct faul
 	if (text->nbytes == 0 && !in_line)
 		return STATUS_OK;
 	if (w->owes_newline)
-		status = write_all("\n", 1, fault);
+		status = write_all(w, "\n", 1, fault);
 	w->owes_newline = text->nbytes == 0 || text->data[text->nbytes - 1] != '\n';
-	return status == STATUS_OK ? write_all(text->data, text->nbytes, fault) : status;
+	return status == STATUS_OK ? write_all(w, text->data, text->nbytes, fault) : status;
 }

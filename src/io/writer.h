@@ -5,7 +5,9 @@
 #ifndef GPUSTAT_WRITER_H
 #define GPUSTAT_WRITER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/text_buffer.h"
 #include "base/status.h"
@@ -13,6 +15,7 @@
 
 struct writer {
 	bool owes_newline;   /* what is written ends inside a line */
+	_Atomic uint64_t busy_ns; /* in which output was written; read by any thread */
 	struct curve *curve; /* takes the records in place of standard output; not owned; NULL: none */
 };
 
