@@ -10,7 +10,8 @@
 #include "query/value.h"
 
 /* Whether a field may be printed: a value that is to be a number and is none was left out. */
-static bool is_printed(struct new_fields *f, const struct row_block *b, size_t c, unsigned row, struct field_span span)
+static bool is_printed(struct new_fields *f, const struct row_block *b, size_t c, unsigned row,
+		       struct field_span span)
 {
 	const struct plan *plan = f->plan;
 	struct wide ignored;
@@ -47,13 +48,16 @@ char *copied_fields_write(struct new_fields *f, struct row_block *b, size_t i, u
 		unsigned row = f->rows[k];
 		struct field_span span = row_block_field(b, c, row);
 		size_t nbytes = span.end - span.begin;
+		const char *field = b->text + span.begin;
+		if (plan->dialect.whitespace)
+			field = decimal_trim(field, &nbytes);
 		if (plan->columns[c].let && !is_printed(f, b, c, row, span))
 			nbytes = 0;
 		if (text_reserve(text, nbytes + EMIT_SLACK) != STATUS_OK)
 			return NULL;
 		begins[k] = text->nbytes;
 		text->data[text->nbytes] = plan->dialect.delimiter;
-		memcpy(text->data + text->nbytes + leads, b->text + span.begin, nbytes);
+		memcpy(text->data + text->nbytes + leads, field, nbytes);
 		if (joins)
 			join_words(text->data + text->nbytes + leads, nbytes);
 		text->nbytes += leads + nbytes;

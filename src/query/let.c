@@ -9,6 +9,7 @@
 
 #include "query/expr_parser.h"
 #include "query/let_parser.h"
+#include "query/option_table.h"
 
 #define MINUS_WORDS "a minus between values wants blanks around it: a - b; " \
 		    "a name with a minus is written `a-b`"
@@ -198,11 +199,14 @@ static bool parse_round(struct let_parser *p, const struct let_function *f, stru
 static bool parse_if(struct let_parser *p, const struct let_function *f, struct let_operand *out)
 {
 	struct let *let = p->let;
-	struct expr_request *grown = realloc(let->conditions,
-					     (let->nconditions + 1) * sizeof *grown);
 	uint32_t condition = (uint32_t)let->nconditions;
+	struct expr_request *grown;
 	struct let_operand other;
 
+	if (condition == LET_NCONDITIONS_MAX)
+		return expr_fail(&p->e, p->e.token.begin, "more than %d conditions: use several --let",
+				 LET_NCONDITIONS_MAX);
+	grown = realloc(let->conditions, (let->nconditions + 1) * sizeof *grown);
 	if (!grown)
 		return let_no_memory(p);
 	let->conditions = grown;
@@ -412,8 +416,9 @@ enum status let_parse(struct let *let, const char *argument, const struct csv_di
 	size_t nbytes = strlen(argument);
 
 	memset(let, 0, sizeof *let);
-	if (nbytes <= EXPR_NBYTES_MAX)
-		let->steps = calloc(nbytes + 1, sizeof *let->steps);
+	if (nbytes > LET_NBYTES_MAX)
+		return option_fault(fault, "--let: longer than %zu bytes", LET_NBYTES_MAX);
+	let->steps = calloc(nbytes + 1, sizeof *let->steps);
 	if (!let->steps || !expr_parser_begin(&p.e, &let->request, "let", argument, 2, fault))
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	parse_all(&p);

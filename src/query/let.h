@@ -26,6 +26,8 @@
 #include "query/expr.h"
 
 #define LET_DEPTH_MAX 64 /* values on the stack */
+#define LET_NCONDITIONS_MAX 64 /* of one expression: each may have as many tests as the text has bytes */
+#define LET_NBYTES_MAX ((size_t)1 << 16)
 
 enum let_code {
 	LET_LOAD,     /* push the value of a column */
@@ -73,7 +75,7 @@ struct let {
 };
 
 /* Compiles argument, of --let. dialect: what literals are written for; decimal: the decimal point.
- * Errors: STATUS_USAGE as from expr_parse, STATUS_NO_MEMORY. Free with let_free, after an error too. */
+ * Errors: STATUS_USAGE as from expr_parse, or for more than LET_NBYTES_MAX; STATUS_NO_MEMORY. Free with let_free, after an error too. */
 enum status let_parse(struct let *let, const char *argument, const struct csv_dialect *dialect,
 		      char decimal, struct fault *fault);
 void let_free(struct let *let);

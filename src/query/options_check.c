@@ -133,7 +133,7 @@ static enum status check_operations(struct options *o, struct fault *fault)
 {
 	const char *reduce = NULL, *column = NULL;
 	const char *change = NULL;
-	bool running = false, selects = false, drops = false;
+	bool running = false, writes = false, selects = false, drops = false;
 	size_t nlets = count_lets(o), n = o->nuses - nlets; /* n: operations beside them */
 
 	for (size_t i = 0; i < o->nuses; i++) {
@@ -149,6 +149,7 @@ static enum status check_operations(struct options *o, struct fault *fault)
 		bool emits = kind == OPERATION_RUNNING || kind == OPERATION_OFFSET ||
 			     kind == OPERATION_FIELDS;
 		o->selects |= kind == OPERATION_FIELDS;
+		writes |= emits && kind != OPERATION_FIELDS;
 		drops |= o->uses[i].operation == OPERATION_DROP;
 		selects |= o->uses[i].operation == OPERATION_SELECT;
 		*(emits ? &column : &reduce) = operation_name(o->uses[i].operation);
@@ -162,6 +163,7 @@ static enum status check_operations(struct options *o, struct fault *fault)
 					    operation_name(o->uses[i].operation), other_name(o, i));
 	if (nlets > 0 && !reduce && !column)
 		column = "let";
+	writes |= nlets > 0; /* a number may be a key, or in a condition, as a field */
 	if (o->nrenames > 0 && !reduce && !column)
 		column = "rename";
 	if (o->head > 0 && !reduce && !column)
@@ -197,7 +199,7 @@ static enum status check_operations(struct options *o, struct fault *fault)
 	if (o->emits && o->format != FORMAT_AUTO)
 		return option_fault(fault, "--format is for results: --%s prints records as they came",
 				    column ? column : "where");
-	if (running && !o->dialect.quote && separates_numbers(o))
+	if (writes && !o->dialect.quote && separates_numbers(o))
 		return option_fault(fault, "--quote none: the numbers of a new column can hold the "
 				    "delimiter '%c': nothing can quote them", o->dialect.delimiter);
 	return STATUS_OK;
