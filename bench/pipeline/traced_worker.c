@@ -196,6 +196,12 @@ static enum status traced_read(struct worker *w, int fd, off_t position, const s
 	return w->ops->read(w->inside, fd, position, chunk, fault);
 }
 
+static enum status traced_read_blocks(struct worker *w, const struct block_batch *batch,
+				      const struct chunk *chunk, bool *decoded, struct fault *fault)
+{
+	return w->ops->read_blocks(w->inside, batch, chunk, decoded, fault);
+}
+
 static void traced_load_text(struct worker *w)
 {
 	w->ops->load_text(w->inside);
@@ -277,6 +283,7 @@ static const struct worker_ops traced_gpu = {
 	.open = traced_gpu_open,
 	.buffer = traced_buffer,
 	.read = traced_read,
+	.read_blocks = traced_read_blocks,
 	.load_text = traced_load_text,
 	.begin = traced_start,
 	.map = traced_map,

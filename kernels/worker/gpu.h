@@ -32,6 +32,7 @@ int gpu_estimate(void);
 struct gpu_work {
 	const struct plan *plan;
 	uint64_t input_nbytes; /* UINT64_MAX: not known, as of a pipe */
+	bool unpacks;          /* the GPU decodes the input's blocks */
 	const char *sample;    /* the text's beginning */
 	size_t sample_nbytes;  /* 0: not known */
 	int ngpus, ncores;     /* cores for each GPU */

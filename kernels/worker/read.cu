@@ -102,6 +102,7 @@ void gpu_load_text(struct worker *w)
 	struct packing *p = &w->packing;
 	size_t begin = p->piece_nbytes; /* the first piece is in its place */
 
+	unpacking_load(w);
 	if (p->nbytes > begin && !p->loaded)
 		nibbles_unpack((unsigned char *)p->pinned.data + begin / 2, p->nbytes - begin,
 			       p->letters, worker_buffer(w) + begin);
@@ -112,6 +113,8 @@ enum status worker_text_up(struct worker *w, const struct chunk *chunk, struct f
 {
 	struct packing *p = &w->packing;
 
+	if (w->unpacking.nbytes)
+		return STATUS_OK;
 	if (p->nbytes < chunk->nbytes) {
 		TRY("copy chunk", copy_up(w, w->text, chunk->data, chunk->nbytes));
 		worker_mark(w, STAGE_COPY_UP);

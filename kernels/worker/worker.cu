@@ -125,6 +125,7 @@ static void pinned_cut(struct worker *w, struct arena *a)
 	results_cut(w, a, &w->summary, &w->tally, &w->bins, &w->squares);
 	w->exceptions = arena_cut<struct field_exception>(a, EXCEPTIONS_CAPACITY);
 	plan_arrays_cut(&w->plan_pinned, a, w->plan);
+	unpacking_cut_pinned(w, a);
 	if (!w->plan->emits)
 		return;
 	w->columns = arena_cut<struct emission_column>(a, w->plan->nnew_columns);
@@ -153,6 +154,7 @@ static void device_cut(struct worker *w, struct arena *a)
 	r->partial_bins = arena_cut<struct decimal_bin>(a, (size_t)r->npartials * DECIMAL_NSCALES);
 	r->ndone = arena_cut<uint32_t>(a, ncolumns);
 	plan_arrays_cut(&w->plan_device, a, w->plan);
+	unpacking_cut_device(w, a);
 	if (w->folds_columns) {
 		struct column_fold_memory *f = &w->column_fold;
 		f->counts = arena_cut<struct column_counts>(a, ncolumns);
@@ -193,6 +195,7 @@ static enum status open_host(struct worker *w, const struct worker_setup *setup,
 		return fault_set(fault, status, 0, NULL);
 	pinned_buffer_reserve(&w->buffer, w->chunk_nbytes + 2 * ARENA_ALIGN);
 	packing_init(w, setup);
+	unpacking_init(w, setup);
 	if (w->plan->emits)
 		pinned_buffer_reserve(&w->output_memory, worker_likely_output(w, w->chunk_nbytes));
 	return STATUS_OK;
@@ -236,7 +239,10 @@ static enum status open_memory(struct worker *w, struct fault *fault)
 {
 	struct arena measure = {NULL, 0};
 
-	TRY("pin memory", pinned_buffer_pin(&w->buffer));
+	if (w->unpacking.wanted)
+		TRY("pin memory", pinned_buffer_pin(&w->unpacking.pinned));
+	if (!w->unpacking.wanted || !w->buffer.reserved) /* else it holds hardly more than ends */
+		TRY("pin memory", pinned_buffer_pin(&w->buffer));
 	if (w->packing.wanted)
 		TRY("pin memory", pinned_buffer_pin(&w->packing.pinned));
 	pinned_cut(w, &measure);
@@ -270,6 +276,7 @@ static void gpu_close(struct worker *w)
 	(void)cudaFreeHost(w->pinned.base);
 	(void)pinned_buffer_free(&w->buffer);
 	(void)pinned_buffer_free(&w->packing.pinned);
+	unpacking_free(&w->unpacking);
 	(void)pinned_buffer_free(&w->output_memory);
 	if (w->idle)
 		(void)cudaEventDestroy(w->idle);
@@ -328,6 +335,7 @@ size_t worker_likely_nrecords(const struct worker *w)
 static char *gpu_buffer(struct worker *w)
 {
 	packing_begin(&w->packing);
+	w->unpacking.nbytes = 0;
 	return worker_buffer(w);
 }
 
@@ -406,6 +414,7 @@ const struct worker_ops worker_gpu = {
 	gpu_open,
 	gpu_buffer,
 	gpu_read,
+	gpu_read_blocks,
 	gpu_load_text,
 	gpu_begin,
 	gpu_map,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * worker.cuh - what the parts of the GPU worker share: worker.cu opens, maps and closes, plan.cu
- * copies the plan up, read.cu reads chunks and copies them up, early.cu finds what can be folded
+ * copies the plan up, read.cu reads chunks and copies them up, packed.cu decodes blocks, early.cu finds what can be folded
  * before the entry is known, fold.cu folds, emit.cu prints. Only these include it, and tests and
  * the benchmark.
  */
@@ -18,6 +18,7 @@ extern "C" {
 extern const struct worker_ops worker_gpu;
 }
 
+#include "kernels/codec/inflate.cuh"
 #include "kernels/fold/column_fold.cuh"
 #include "kernels/emit/emission.cuh"
 #include "kernels/level/gpu_memory.cuh"
@@ -73,6 +74,21 @@ struct worker_watch {
 	void (*mark)(struct worker_watch *watch, enum stage stage, cudaStream_t stream);
 };
 
+/* A chunk of BGZF blocks, decoded on the device. */
+struct unpacking {
+	bool wanted;
+	void *thread_state; /* of bgzf_blocks */
+	struct pinned_buffer pinned; /* the packed bytes, with their headers */
+	struct inflate_stream *streams; /* these three: pinned */
+	uint32_t *ndamaged;
+	char *ends; /* of the text: 2 x WORKER_ENDS_NBYTES */
+	struct inflate_job job;
+
+	/* The current chunk. */
+	size_t packed_nbytes, nbytes; /* of the text that is on the device; 0: none */
+	bool loaded;                  /* and in the buffer as well */
+};
+
 struct worker {
 	struct worker_watch *watch; /* NULL: none. Not owned. */
 	const struct plan *plan;
@@ -93,6 +109,7 @@ struct worker {
 	unsigned nagain; /* chunks so far that were written twice; for tests */
 
 	struct packing packing;
+	struct unpacking unpacking;
 
 	/* Pinned memory. */
 	struct pinned_buffer buffer; /* the text, with ARENA_ALIGN bytes on either side */
@@ -216,8 +233,19 @@ void packing_init(struct worker *w, const struct worker_setup *setup);
 /* Prepares for the next chunk. */
 void packing_begin(struct packing *p);
 
-/* Launches the copy of the text to the device, packed or unpacked. */
+/* Launches the copy of the text to the device, packed or unpacked, unless it is there. */
 enum status worker_text_up(struct worker *w, const struct chunk *chunk, struct fault *fault);
+
+/* ---- blocks of a compressed file: packed.cu ---- */
+
+/* Decides whether the worker decodes blocks, and reserves the memory; needs no device. */
+void unpacking_init(struct worker *w, const struct worker_setup *setup);
+void unpacking_free(struct unpacking *u);
+void unpacking_cut_pinned(struct worker *w, struct arena *a);
+void unpacking_cut_device(struct worker *w, struct arena *a);
+
+/* Completes the text in the buffer if the device has decoded it. */
+void unpacking_load(struct worker *w);
 
 /* ---- the plan on the device: plan.cu ---- */
 
@@ -268,6 +296,8 @@ bool early_fold_matches(const struct worker *w, const struct chunk *chunk,
 enum status gpu_read(struct worker *w, int fd, off_t position, const struct chunk *chunk,
 		     struct fault *fault);
 void gpu_load_text(struct worker *w);
+enum status gpu_read_blocks(struct worker *w, const struct block_batch *batch, const struct chunk *chunk,
+			    bool *decoded, struct fault *fault);
 
 enum status gpu_fold(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
 		     struct partial *out, struct fault *fault);

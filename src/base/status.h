@@ -58,6 +58,17 @@
 	X(STATUS_MANY_GROUPS, "more groups than there is memory for", 1)           \
 	X(STATUS_NO_NUMERIC_COLUMN, "no column holds numbers", 1)                  \
 	X(STATUS_MANY_BINS, "more than 100000 bins: try --hist with a greater WIDTH", 1) \
+	/* the version that wrote it is the fault's detail */                      \
+	X(STATUS_PART_VERSION, "part in a format of a newer gpustat", 1)           \
+	X(STATUS_PART_FOREIGN, "not a part: --merge takes what --partial writes", 1) \
+	X(STATUS_PART_DAMAGED, "damaged part: write it again", 1)                  \
+	X(STATUS_PART_TRUNCATED, "truncated part: write it again", 1)              \
+	/* the option that differs is the fault's detail */                        \
+	X(STATUS_NOT_PLAIN, "not a plain file: --part takes one that is not compressed", 1) \
+	/* the detail has the words */                                             \
+	X(STATUS_PART_ORDER, "", 1)                                                \
+	X(STATUS_PART_QUERY, "another query than the first part's", 1)             \
+	X(STATUS_STATE_QUERY, "state of another query", 1)                         \
 	X(STATUS_GPU, "GPU failed", 1)                                             \
 	X(STATUS_NO_GPU, "no usable GPU", 1)                                       \
 	X(STATUS_ENOUGH, "so many records as --head asks for", 1)                  \

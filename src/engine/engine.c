@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/fd.h"
 #include "engine/total_join.h"
 #include "engine/worker_thread.h"
 
@@ -52,6 +53,16 @@ static double speed_called(const struct engine *e)
 	return speed;
 }
 
+/* Bytes of text that are left. Of packed files, as their bytes that have been read have turned out. */
+static double nbytes_left(const struct engine *e, double nbytes_begun)
+{
+	double nread = (double)fd_nbytes_read;
+
+	if (e->nbytes_all != UINT64_MAX)
+		return (double)e->nbytes_all - nbytes_begun;
+	return nread > 0 ? nbytes_begun * ((double)e->nbytes_stored - nread) / nread : 0;
+}
+
 /* Looks at the run's pace; whether it would end sooner with the pool's device. Holds the engine's lock. */
 static bool offer_pays(struct worker_thread *t)
 {
@@ -62,7 +73,7 @@ static bool offer_pays(struct worker_thread *t)
 
 	if (!pace_look(&t->meter, now_s, nbytes, (double)e->writer.busy_ns * 1e-9))
 		return false;
-	run = (struct run_pace){t->meter.speed + speed_called(e), e->nbytes_all - nbytes,
+	run = (struct run_pace){t->meter.speed + speed_called(e), nbytes_left(e, nbytes),
 				share_kept(e, pool), t->meter.writing};
 	if (!pace_is_sure(&t->meter, gain_s(&run, &pool->offer) > 0))
 		return false;
@@ -289,7 +300,10 @@ static struct engine *engine_make(const struct plan *plan, struct input *input,
 	e->fault = fault;
 	e->begin_s = clock_s();
 	e->nbytes_before = engine_nbytes_begun;
-	e->nbytes_all = (double)input_nbytes_left(input);
+	e->nbytes_all = input_nbytes_left(input);
+	e->nbytes_stored = input_nbytes_stored(input);
+	if (total->keeps_head)
+		e->entry = (struct chunk_entry){CSV_QUOTED, true, false};
 	e->writer.owes_newline = plan->inside_line;
 	e->writer.curve = plan->curve;
 	pthread_mutex_init(&e->lock, NULL);

@@ -9,10 +9,10 @@
 
 #include "csv/record.h"
 #include "engine/total_check.h"
+#include "engine/total_head.h"
 #include "fold/groups.h"
 
-/* Makes the folder's tables unless they are there, and clears the partial. */
-static enum status seam_folder_begin(const struct total *t, struct seam_folder *f)
+enum status seam_folder_begin(const struct total *t, struct seam_folder *f)
 {
 	if (partial_need(&f->partial, t->plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
@@ -47,6 +47,7 @@ void total_free(struct total *t)
 	partial_free(&t->partial);
 	seam_folder_free(&t->folder);
 	free(t->seam.memory);
+	text_free(&t->head);
 	memset(t, 0, sizeof *t);
 }
 
@@ -212,6 +213,31 @@ static enum status output_groups(const struct total *t, struct partial *later, s
 	return status;
 }
 
+void total_begin_quoted(struct total *t)
+{
+	t->keeps_head = true;
+	t->line = 1;
+}
+
+/* Moves the seam, in which a record ends that began before all chunks. */
+static enum status keep_head(struct total *t, struct fault *fault)
+{
+	if (text_reserve(&t->head, t->seam.nbytes) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (t->seam.nbytes)
+		memcpy(t->head.data, t->seam.data, t->seam.nbytes);
+	t->head.nbytes = t->seam.nbytes;
+	t->seam.nbytes = 0;
+	t->keeps_head = false;
+	return STATUS_OK;
+}
+
+/* A record ends with the seam, which is folded, unless the record began before all chunks. */
+static enum status end_seam(struct total *t, const struct seam_use *use, struct fault *fault)
+{
+	return t->keeps_head ? keep_head(t, fault) : seam_fold(t, false, use, fault);
+}
+
 /* Appends the chunk's head to the seam, and folds the seam if a record ends there. A head may begin
  * with a record: see CHUNK_UNKNOWN. line: the chunk's first. */
 static enum status add_head(struct total *t, const struct chunk *chunk, uint64_t line,
@@ -228,7 +254,7 @@ static enum status add_head(struct total *t, const struct chunk *chunk, uint64_t
 	status = seam_append(&t->seam, chunk->data, later->head_nbytes, fault);
 
 	if (status == STATUS_OK && later->head_ends)
-		status = seam_fold(t, false, use, fault);
+		status = end_seam(t, use, fault);
 	return status;
 }
 
@@ -247,9 +273,53 @@ static enum status add_tail(struct total *t, const struct chunk *chunk,
 		t->seam.offset_bytes = chunk->offset_bytes + later->tail_offset;
 	}
 	status = seam_append(&t->seam, tail, nbytes, fault);
-	if (status == STATUS_OK && chunk->last_of_file)
+	if (status == STATUS_OK && chunk->last_of_file && !t->keeps_head)
 		status = seam_fold(t, true, use, fault);
 	return status;
+}
+
+/* Begins the seam with a text, if it is empty. */
+static void place_seam(struct total *t, const struct end_text *text)
+{
+	t->file_plan = text->plan;
+	if (t->seam.nbytes > 0)
+		return;
+	t->seam.file = text->file;
+	t->seam.line = text->line;
+	t->seam.offset_bytes = text->offset_bytes;
+}
+
+enum status total_add_head(struct total *t, const struct end_text *head, struct fault *fault)
+{
+	const struct seam_use use = {&t->folder, &t->partial, NULL};
+	enum status status;
+
+	place_seam(t, head);
+	status = seam_append(&t->seam, head->text, head->nbytes, fault);
+	if (status == STATUS_OK && head->ends)
+		status = end_seam(t, &use, fault);
+	if (status == STATUS_OK && head->ends && t->partial.groups &&
+	    groups_store(t->partial.groups) != STATUS_OK) /* before those of later records */
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	return status;
+}
+
+enum status total_end_file(struct total *t, const struct plan *plan, struct fault *fault)
+{
+	const struct seam_use use = {&t->folder, &t->partial, NULL};
+	enum status status;
+
+	t->file_plan = plan;
+	status = t->keeps_head ? STATUS_OK : seam_fold(t, true, &use, fault);
+	if (status == STATUS_OK && t->partial.groups && groups_store(t->partial.groups) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	return status;
+}
+
+enum status total_add_tail(struct total *t, const struct end_text *tail, struct fault *fault)
+{
+	place_seam(t, tail);
+	return seam_append(&t->seam, tail->text, tail->nbytes, fault);
 }
 
 /* Adds a chunk's nlines; returns the line that it starts on. */
@@ -272,68 +342,6 @@ static bool columns_are_known(const struct plan *plan, const struct partial *p)
 	return true;
 }
 
-/* ---- the end of --head ---- */
-
-/* Whether with p's records, or without any, so many are printed as plan->head says. */
-static bool is_enough(const struct total *t, const struct partial *p)
-{
-	return t->plan->head > 0 && t->partial.nkept + (p ? p->nkept : 0) >= t->plan->head;
-}
-
-/* Folds the first nbytes of the chunk into the folder's partial. */
-static enum status fold_prefix(struct total *t, const struct chunk *chunk, struct chunk_entry entry,
-			       size_t nbytes)
-{
-	if (seam_folder_begin(t, &t->folder) != STATUS_OK)
-		return STATUS_NO_MEMORY;
-	t->folder.partial.offset_bytes = chunk->offset_bytes;
-	return cpu_folder_fold(&t->folder.cpu, chunk->data, nbytes, entry, &t->folder.partial);
-}
-
-/* Sets *nbytes to how many of the chunk's bytes have the records that are enough. */
-static enum status find_enough(struct total *t, const struct chunk *chunk, struct chunk_entry entry,
-			       size_t *nbytes)
-{
-	size_t few = 0, enough = chunk->nbytes;
-	enum status status = STATUS_OK;
-
-	while (status == STATUS_OK && enough - few > 1) {
-		size_t middle = few + (enough - few) / 2;
-		status = fold_prefix(t, chunk, entry, middle);
-		if (is_enough(t, &t->folder.partial))
-			enough = middle;
-		else
-			few = middle;
-	}
-	*nbytes = enough;
-	return status;
-}
-
-/* Ends the run within the chunk, which begins on the given line: STATUS_ENOUGH, or the fault that
- * comes before. What follows the last record is not looked at. */
-static enum status end_within(struct total *t, const struct chunk *chunk, uint64_t line,
-			      struct chunk_output *output, struct fault *fault)
-{
-	struct partial *good = &t->folder.partial;
-	struct text text = {chunk->data, 0, chunk->file, line, 0, 0};
-	struct groups *groups;
-	enum status status = find_enough(t, chunk, output->entry, &text.nbytes);
-
-	if (status == STATUS_OK)
-		status = fold_prefix(t, chunk, output->entry, text.nbytes);
-	if (status != STATUS_OK)
-		return partial_fault(good, t->plan, status, fault);
-	status = total_check(t, &text, good, fault);
-	output->good_nbytes = status == STATUS_OK ? text.nbytes : t->fault_offset;
-	if (status != STATUS_OK)
-		return status;
-	groups = good->groups;
-	good->groups = NULL; /* they join the store when the records are printed */
-	status = combine(t, &t->partial, good, fault);
-	good->groups = groups;
-	return status == STATUS_OK ? fault_set(fault, STATUS_ENOUGH, 0, NULL) : status;
-}
-
 enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nlines,
 		      struct partial *later, struct chunk_output *output, struct fault *fault)
 {
@@ -347,15 +355,16 @@ enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nline
 	output->head.nbytes = output->tail.nbytes = 0;
 	output->good_nbytes = 0;
 	output->has_groups = false;
+	t->end_bytes = chunk->offset_bytes + chunk->nbytes;
 	status = add_head(t, chunk, line, later, &head, fault);
-	if (status == STATUS_OK && is_enough(t, NULL))
+	if (status == STATUS_OK && total_is_enough(t, NULL))
 		return fault_set(fault, STATUS_ENOUGH, 0, NULL);
 	if (status == STATUS_OK)
 		status = begin_output(t, output, fault);
 	if (status != STATUS_OK)
 		return status;
-	if (is_enough(t, later))
-		return end_within(t, chunk, line, output, fault);
+	if (total_is_enough(t, later))
+		return total_end_within(t, chunk, line, output, fault);
 	status = total_check(t, &text, later, fault);
 	output->good_nbytes = status == STATUS_OK ? chunk->nbytes : t->fault_offset;
 	if (status == STATUS_OK)
@@ -365,7 +374,7 @@ enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nline
 	if (status == STATUS_OK)
 		status = add_tail(t, chunk, later, &tail, fault);
 	t->settled = t->settled || columns_are_known(t->plan, &t->partial);
-	if (status == STATUS_OK && is_enough(t, NULL))
+	if (status == STATUS_OK && total_is_enough(t, NULL))
 		return fault_set(fault, STATUS_ENOUGH, 0, NULL);
 	return status;
 }
@@ -450,5 +459,6 @@ enum status total_add_border(struct total *t, const struct border *b, struct sea
 	status = add_head(t, &b->chunk, line, &ends, &use, fault);
 	settle(t);
 	tail.offset_bytes = b->tail_offset_bytes - b->head_nbytes;
+	t->end_bytes = tail.offset_bytes + b->chunk.nbytes;
 	return status == STATUS_OK ? add_tail(t, &tail, &ends, &use, fault) : status;
 }

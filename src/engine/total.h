@@ -38,6 +38,11 @@ struct seam_folder {
 
 void seam_folder_free(struct seam_folder *f);
 
+struct total;
+
+/* Makes the folder's tables unless they are there, and clears the partial. Errors: STATUS_NO_MEMORY. */
+enum status seam_folder_begin(const struct total *t, struct seam_folder *f);
+
 /* What is printed around a chunk's own output. Zeroed: nothing. */
 struct chunk_output {
 	struct partial before;         /* the fold of all records before the chunk's own, if the plan
@@ -71,6 +76,9 @@ struct total {
 	struct seam seam;
 	struct seam_folder folder;
 	uint64_t line; /* of the next chunk's first byte */
+	uint64_t end_bytes; /* offset in the input, behind the last chunk */
+	bool keeps_head;    /* the records begin inside quotes, and no record has ended yet */
+	struct text_buffer head; /* what was kept, of a record that began before: see total_begin_quoted */
 	size_t fault_offset; /* of the first fault in the text checked last */
 	/* The first of each kind of what is left out; NULL: none. Owned. Set in the total's turns, and
 	 * read by any thread. */
@@ -80,6 +88,27 @@ struct total {
 /* Makes the total of no chunks. Errors: STATUS_NO_MEMORY. */
 enum status total_init(struct total *t, const struct plan *plan);
 void total_free(struct total *t);
+
+/* Has the records begin inside a quoted field, before the first chunk: the text up to the end of that record
+ * is kept in t->head instead of folded, or, while t->keeps_head, in the seam. */
+void total_begin_quoted(struct total *t);
+
+/* Add what chunks of another run have left at their ends, in input order: the end of the record that the seam
+ * holds, which ends there (`ends`) or goes on; and the beginning of one. plan: of the file; line, offset: of text[0].
+ * Errors: those of total_add. */
+struct end_text {
+	const struct plan *plan;
+	const char *text;
+	size_t nbytes;
+	int file;
+	uint64_t line, offset_bytes;
+	bool ends;
+};
+enum status total_add_head(struct total *t, const struct end_text *head, struct fault *fault);
+enum status total_add_tail(struct total *t, const struct end_text *tail, struct fault *fault);
+
+/* Folds the record in the seam, if there is one: its file ends here. Errors: as above. */
+enum status total_end_file(struct total *t, const struct plan *plan, struct fault *fault);
 
 void chunk_output_free(struct chunk_output *e);
 

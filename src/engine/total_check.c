@@ -49,6 +49,12 @@ static struct note *_Atomic *note_at(const struct total *t, size_t c)
 	return &t->notes[TOTAL_NNOTES_OF_RECORDS + c];
 }
 
+/* The note of column c's first value that is no number, left out or not: of columns of '*' in a part. */
+static struct note *_Atomic *text_note_at(const struct total *t, size_t c)
+{
+	return note_at(t, t->plan->ncolumns + c);
+}
+
 /* Keeps a diagnosis as a note, unless it failed. */
 static enum status keep_note(struct note *_Atomic *note, const struct text *text,
 			     struct fault *fault)
@@ -93,11 +99,28 @@ static enum status diagnose_undecided(const struct total *t, struct text *text,
 	return fault->status = STATUS_TOO_COSTLY;
 }
 
+/* In a part, notes the first value of each column that is no number. */
+static enum status note_texts(struct total *t, struct text *text, const struct partial *later,
+			      struct fault *fault)
+{
+	enum status status = STATUS_OK;
+
+	for (size_t c = 0; status == STATUS_OK && t->plan->is_part && c < t->plan->ncolumns; c++) {
+		const struct column_partial *column = &later->columns[c];
+		size_t words = column->first_invalid_offset, number = column->first_out_of_range_offset;
+		if (!t->plan->columns[c].if_numeric || column->ninvalid == 0 || *text_note_at(t, c))
+			continue;
+		diagnose_value(t->file_plan, text, words < number ? words : number, c, fault);
+		status = keep_note(text_note_at(t, c), text, fault);
+	}
+	return status;
+}
+
 /* Notes the first value or record of each kind that is no error. */
 static enum status note_tolerated(struct total *t, struct text *text, const struct partial *later,
 				  struct fault *fault)
 {
-	enum status status = STATUS_OK;
+	enum status status = note_texts(t, text, later, fault);
 
 	for (size_t c = 0; status == STATUS_OK && c < t->plan->ncolumns; c++) {
 		size_t offset = first_wrong(t, later, c);
@@ -119,7 +142,10 @@ static enum status note_tolerated(struct total *t, struct text *text, const stru
 
 const struct note *total_note_of_values(const struct total *t, size_t c)
 {
-	return *note_at(t, c);
+	const struct note *of_texts = *text_note_at(t, c);
+	bool is_number = column_kind(&t->partial.columns[c]) == COLUMN_NUMBER;
+
+	return of_texts && is_number ? of_texts : *note_at(t, c);
 }
 
 const struct note *total_note_of_ragged(const struct total *t)

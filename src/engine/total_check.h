@@ -12,9 +12,9 @@
 #include "engine/total.h"
 #include "fold/column.h"
 
-/* The number of a total's notes: two of records, and one of each column. */
+/* The number of a total's notes: two of records, and two of each column. */
 #define TOTAL_NNOTES_OF_RECORDS 2
-#define TOTAL_NNOTES(plan) (TOTAL_NNOTES_OF_RECORDS + (plan)->ncolumns)
+#define TOTAL_NNOTES(plan) (TOTAL_NNOTES_OF_RECORDS + 2 * (plan)->ncolumns)
 
 /* Finds the first error in text, whose partial is `later`, and sets t->fault_offset. If there is none, notes
  * what is left out. In the chunk's turn. Errors: those of total_add that values have. */

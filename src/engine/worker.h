@@ -43,6 +43,7 @@ struct worker_setup {
 	size_t chunk_nbytes; /* the longest chunk */
 	int device;          /* number of the GPU, from 0; a CPU ignores it */
 	int nreaders;        /* threads that read plain files for the device; 0: there are none */
+	bool unpacks;        /* the input may have blocks that the device decodes */
 };
 
 /* The first and the last bytes of a chunk's text that are always in the buffer. */
@@ -68,6 +69,12 @@ struct worker_ops {
 	 * buffer then. NULL: the caller reads it into the buffer. Errors: file_read_range's. */
 	enum status (*read)(struct worker *w, int fd, off_t position, const struct chunk *chunk,
 			    struct fault *fault);
+
+	/* Reads blocks that are left in a file, and decodes them to the chunk. Only its ends need be in the
+	 * buffer then. Sets *decoded, unless the caller must do all of it. NULL: it must. Errors:
+	 * file_read_range's. */
+	enum status (*read_blocks)(struct worker *w, const struct block_batch *batch,
+				   const struct chunk *chunk, bool *decoded, struct fault *fault);
 
 	/* Completes the chunk's text in the buffer. Idempotent. NULL: it always is complete. */
 	void (*load_text)(struct worker *w);

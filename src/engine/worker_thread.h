@@ -54,7 +54,7 @@ struct engine {
 	atomic_int nsurplus; /* threads of retiring pools that must end */
 	double begin_s;      /* clock_s, when the run began */
 	uint64_t nbytes_before; /* of engine_nbytes_begun */
-	double nbytes_all;      /* of the input; UINT64_MAX: not known */
+	uint64_t nbytes_all, nbytes_stored; /* of the input's text, and of its files; UINT64_MAX: not known */
 
 	atomic_bool failed;
 	pthread_mutex_t lock; /* guards all below, and the pools' results */

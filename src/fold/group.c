@@ -158,6 +158,32 @@ enum status group_add(struct group *g, const struct plan *plan, size_t c, struct
 	return add(g, plan, c, &one);
 }
 
+/* Whether a cell can hold all of the column: sets *x to it. */
+static bool numbers_of_column(const struct column_partial *column, unsigned needs, struct numbers *x)
+{
+	const struct decimal_bin *bin = &by_scale_values(&column->fast)->bin;
+	const struct squares *squares = moments_cell(&column->moments, CELL_SQUARES);
+	unsigned scale = (unsigned)__builtin_ffs((int)column->fast.scales) - 1;
+
+	if (__builtin_popcount(column->fast.scales) != 1 || column_has_wide(column) || column->nmissing ||
+	    column->ninvalid || bin->sum != (int64_t)bin->sum)
+		return false;
+	*x = (struct numbers){column->fast.count, scale, (int64_t)bin->sum, bin->min, bin->max, 0};
+	return !(needs & MOMENT_SQUARES) || squares_total(squares, (int)scale, &x->squares);
+}
+
+enum status group_add_column(struct group *g, const struct plan *plan, size_t c,
+			     const struct column_partial *later)
+{
+	struct numbers x;
+	enum status status;
+
+	if (plan_column_has_cell(&plan->columns[c]) && numbers_of_column(later, plan->columns[c].needs, &x))
+		return add(g, plan, c, &x);
+	status = group_need_rest(g, plan);
+	return status == STATUS_OK ? column_combine(&g->rest->columns[c], later) : status;
+}
+
 static enum status combine_cells(struct group *g, struct group *later, const struct plan *plan, size_t c)
 {
 	const struct numbers x = numbers_of(group_cell(later, &plan->columns[c]), plan->columns[c].needs);

@@ -127,6 +127,11 @@ group_cell_add(struct group_cell *cell, unsigned needs, int64_t significand, uns
 /* Adds a number of the plan's column c to the group. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status group_add(struct group *g, const struct plan *plan, size_t c, struct decimal number);
 
+/* Adds all that a column, of which this is the plan's column c, has of the group's records: to the cell if it
+ * fits, else to the partial. `later` may then only be cleared or freed. Errors: as above. */
+enum status group_add_column(struct group *g, const struct plan *plan, size_t c,
+			     const struct column_partial *later);
+
 /* Makes the group's partial if there is none. It counts towards --memory. Errors: as above. */
 enum status group_need_rest(struct group *g, const struct plan *plan);
 

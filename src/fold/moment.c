@@ -27,6 +27,18 @@ const struct moment_ops *const moment_table[NCELLS] = {
 	[CELL_ENDS] = &moment_ends,
 };
 
+const char *const moment_names[NCELLS] = {
+	[CELL_SQUARES] = "squares",
+	[CELL_TEXTS] = "texts",
+	[CELL_VALUES] = "values",
+	[CELL_KEYS] = "keys",
+	[CELL_TEXT_KEYS] = "text_keys",
+	[CELL_CUBES] = "cubes",
+	[CELL_FOURTHS] = "fourths",
+	[CELL_LOGS] = "logs",
+	[CELL_ENDS] = "ends",
+};
+
 void moments_free(struct moment_cells *m)
 {
 	for (int i = 0; i < NCELLS; i++) {

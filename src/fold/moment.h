@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/json_text.h"
 #include "base/status.h"
 #include "number/decimal.h"
 #include "number/integer.h"
@@ -23,6 +24,13 @@
 #include "query/plan.h"
 #include "query/value.h"
 #include "simd/simd.h"
+
+/* Where the text of a cell comes from. */
+struct moment_source {
+	struct json_reader *json;
+	const struct plan_column *column; /* the plan's, to which the cell belongs */
+	uint64_t offset_bytes; /* in the input, of the part's first byte */
+};
 
 struct moment_ops {
 	enum moment moment;
@@ -48,6 +56,14 @@ struct moment_ops {
 
 	/* Frees what the cell owns, but not the cell. */
 	void (*free)(void *cell);
+
+	/* Writes the cell as one value of JSON, exactly: what parts are made of (column_text.h). */
+	void (*write)(const void *cell, struct json_writer *to);
+
+	/* cell becomes the moment of cell's numbers followed by those of the text, which `write` wrote; of
+	 * a long cell it is a piece. Errors, in from->json: STATUS_DAMAGED, STATUS_NO_MEMORY,
+	 * STATUS_MANY_KEYS. */
+	void (*read)(void *cell, const struct moment_source *from);
 };
 
 enum {
@@ -65,6 +81,7 @@ enum {
 
 /* By cell. */
 extern const struct moment_ops *const moment_table[NCELLS];
+extern const char *const moment_names[NCELLS]; /* in the text of a column */
 
 /* A column's cells. Allocated for the first number, like each cell: an input may have 300,000 columns
  * of which nothing is asked but sums. NULL: the identity. Owned. */

@@ -88,6 +88,80 @@ static enum status ends_combine(void *cell, void *later_cell)
 	return status;
 }
 
+/* ---- text: a list of the four values, each [text], or [text,plain] of a number, or null ---- */
+
+static void write_value(const struct end_value *v, struct json_writer *to)
+{
+	if (!v->is_set) {
+		json_put(to, "null");
+		return;
+	}
+	json_put(to, "[");
+	json_put_string(to, v->text.data, v->text.nbytes);
+	if (v->is_number) {
+		json_put(to, ",");
+		json_put_string(to, v->plain.data, v->plain.nbytes);
+	}
+	json_put(to, "]");
+}
+
+static void ends_write(const void *cell, struct json_writer *to)
+{
+	const struct ends *e = cell;
+
+	for (int i = 0; i < NENDS; i++) {
+		json_put(to, i ? "," : "[");
+		write_value(&e->value[i], to);
+	}
+	json_put(to, "]");
+}
+
+static void read_text(struct json_reader *r, struct text_buffer *to)
+{
+	size_t nbytes;
+	const char *text = json_string(r, &nbytes);
+
+	if (text && memchr(text, '\0', nbytes))
+		json_fail(r, STATUS_DAMAGED);
+	else if (text && set_text(to, text, nbytes) != STATUS_OK)
+		json_fail(r, STATUS_NO_MEMORY);
+}
+
+static void read_value(struct json_reader *r, struct end_value *v)
+{
+	struct wide x;
+	int scale;
+
+	if (json_try(r, "null"))
+		return;
+	json_expect(r, "[");
+	read_text(r, &v->text);
+	v->is_number = json_try(r, ",");
+	if (v->is_number)
+		read_text(r, &v->plain);
+	json_expect(r, "]");
+	v->is_set = r->status == STATUS_OK;
+	if (v->is_set && v->is_number &&
+	    wide_parse(v->plain.data, v->plain.nbytes, &x, &scale) != STATUS_OK)
+		json_fail(r, STATUS_DAMAGED);
+}
+
+static void ends_read(void *cell, const struct moment_source *from)
+{
+	struct json_reader *r = from->json;
+	struct ends later;
+
+	memset(&later, 0, sizeof later);
+	for (int i = 0; i < NENDS; i++) {
+		json_expect(r, i ? "," : "[");
+		read_value(r, &later.value[i]);
+	}
+	json_expect(r, "]");
+	if (r->status == STATUS_OK && ends_combine(cell, &later) != STATUS_OK)
+		json_fail(r, STATUS_NO_MEMORY);
+	ends_free(&later);
+}
+
 /* Whether v is a number within the range. */
 static bool is_number(const struct value *v)
 {
@@ -170,4 +244,6 @@ const struct moment_ops moment_ends = {
 	.add_wide = ends_add_wide,
 	.combine = ends_combine,
 	.free = ends_free,
+	.write = ends_write,
+	.read = ends_read,
 };

@@ -98,8 +98,9 @@ add_key(struct key_table *t, const struct key *key, uint64_t hash, struct key_se
 	return status;
 }
 
-enum status keys_add(struct keys *k, struct keys_wanted wanted, const char *text, size_t nbytes,
-		     uint64_t first)
+/* Adds a text, which is copied, as often as times says. */
+static enum status add_text(struct keys *k, struct keys_wanted wanted, const char *text, size_t nbytes,
+			    struct key_count times)
 {
 	struct key_seed seed = key_seed_get();
 	struct key key;
@@ -112,10 +113,15 @@ enum status keys_add(struct keys *k, struct keys_wanted wanted, const char *text
 	status = need_tables(k);
 	if (status != STATUS_OK)
 		return status;
-	status = add_key(keys_table(k, &key, hash), &key, hash, seed, (struct key_count){1, first},
-			 false);
+	status = add_key(keys_table(k, &key, hash), &key, hash, seed, times, false);
 	check_limit(k);
 	return status;
+}
+
+enum status keys_add(struct keys *k, struct keys_wanted wanted, const char *text, size_t nbytes,
+		     uint64_t first)
+{
+	return add_text(k, wanted, text, nbytes, (struct key_count){1, first});
 }
 
 /* Keys whose places are on their way into the cache. */
@@ -359,10 +365,102 @@ bool keys_find(const struct keys *k, const struct keys *other, enum keys_order o
 	return s.best.times.count > 0;
 }
 
+/* ---- text: a list of [text,count,first], or of texts where no counts are kept; null where there were too
+ * many ---- */
+
+struct key_list {
+	const struct keys *keys;
+	struct json_writer *to;
+	bool is_open; /* the list has an item in this line */
+};
+
+static void write_key(void *context, const struct key_found *key)
+{
+	struct key_list *l = context;
+
+	if (json_is_long(l->to)) {
+		json_break(l->to, "]}", ":[");
+		l->is_open = false;
+	}
+	json_put(l->to, l->is_open ? "," : "");
+	json_put(l->to, l->keys->counts ? "[" : "");
+	json_put_string(l->to, key->text, key->nbytes);
+	if (l->keys->counts) {
+		json_put(l->to, ",");
+		json_put_number(l->to, key->times.count);
+		json_put(l->to, ",");
+		json_put_number(l->to, key->times.first);
+		json_put(l->to, "]");
+	}
+	l->is_open = true;
+}
+
+static void keys_write(const void *cell, struct json_writer *to)
+{
+	struct key_list list = {cell, to, false};
+
+	if (list.keys->is_over) {
+		json_put(to, "null");
+		return;
+	}
+	json_put(to, "[");
+	keys_each(list.keys, write_key, &list);
+	json_put(to, "]");
+}
+
+static void read_key(struct keys *k, const struct moment_source *from)
+{
+	struct keys_wanted wanted = keys_wanted_of(from->column);
+	struct json_reader *r = from->json;
+	struct key_count times = {1, 0};
+	enum status status;
+	size_t nbytes;
+	const char *text;
+
+	json_expect(r, wanted.counts ? "[" : "");
+	text = json_string(r, &nbytes);
+	if (wanted.counts) {
+		json_expect(r, ",");
+		times.count = json_number(r);
+		json_expect(r, ",");
+		times.first = json_number(r) + from->offset_bytes;
+		json_expect(r, "]");
+	}
+	if (text && (nbytes > KEY_MAX_NBYTES || times.count == 0))
+		json_fail(r, STATUS_DAMAGED);
+	if (r->status != STATUS_OK)
+		return;
+	status = add_text(k, wanted, text, nbytes, times);
+	if (status != STATUS_OK)
+		json_fail(r, status);
+}
+
+static void keys_read(void *cell, const struct moment_source *from)
+{
+	struct json_reader *r = from->json;
+	struct keys *k = cell;
+
+	keys_want(k, keys_wanted_of(from->column));
+	if (json_try(r, "null")) {
+		k->is_over = true;
+		check_limit(k);
+		return;
+	}
+	json_expect(r, "[");
+	if (json_try(r, "]"))
+		return;
+	do
+		read_key(k, from);
+	while (json_try(r, ","));
+	json_expect(r, "]");
+}
+
 const struct moment_ops moment_keys = {
 	.moment = MOMENT_KEYS,
 	.cell_nbytes = sizeof(struct keys),
 	.clear = keys_clear,
 	.combine = keys_combine,
 	.free = keys_free,
+	.write = keys_write,
+	.read = keys_read,
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fold/moment.h"
+#include "number/exact_text.h"
 #include "number/logarithm.h"
 
 struct logs {
@@ -68,6 +69,34 @@ void logs_format_mean(const struct logs *logs, uint64_t n, char *text)
 	logarithm_format_mean(&logs->sum, n, text);
 }
 
+static void logs_write(const void *cell, struct json_writer *to)
+{
+	const struct logarithm_sum *sum = &((const struct logs *)cell)->sum;
+
+	json_put(to, "[");
+	exact_put_sum192(to, &sum->mantissas);
+	json_put(to, ",");
+	exact_put_int128(to, sum->exponents2);
+	json_put(to, ",");
+	exact_put_int128(to, sum->exponents10);
+	json_put(to, "]");
+}
+
+static void logs_read(void *cell, const struct moment_source *from)
+{
+	struct logs later;
+
+	json_expect(from->json, "[");
+	later.sum.mantissas = exact_sum192(from->json);
+	json_expect(from->json, ",");
+	later.sum.exponents2 = exact_int128(from->json);
+	json_expect(from->json, ",");
+	later.sum.exponents10 = exact_int128(from->json);
+	json_expect(from->json, "]");
+	if (from->json->status == STATUS_OK)
+		logs_combine(cell, &later);
+}
+
 const struct moment_ops moment_logs = {
 	.moment = MOMENT_LOGS,
 	.cell_nbytes = sizeof(struct logs),
@@ -76,4 +105,6 @@ const struct moment_ops moment_logs = {
 	.add_wide = logs_add_wide,
 	.combine = logs_combine,
 	.free = logs_free,
+	.write = logs_write,
+	.read = logs_read,
 };

@@ -16,6 +16,7 @@
 
 #include "fold/moment.h"
 #include "fold/moment_rows.h"
+#include "number/exact_text.h"
 
 #define SUM_NWORDS 5
 #define SMALL_NBITS 30
@@ -201,6 +202,61 @@ static enum status powers_combine(void *cell, void *later_cell)
 	return STATUS_OK;
 }
 
+/* ---- text ---- */
+
+#define POWER_NLIMBS 384 /* of the fourth power of any wide number, times 2^64: see natural.h */
+
+static void powers_write(const void *cell, struct json_writer *to)
+{
+	const struct powers *p = cell;
+
+	json_put(to, "{\"sums\":[");
+	for (int scale = 0; scale < p->nscales; scale++) {
+		json_put(to, scale ? "," : "");
+		exact_put_words(to, p->sums[scale].word, SUM_NWORDS);
+	}
+	json_put(to, "]");
+	if (p->wide) {
+		json_put(to, ",\"wide\":[");
+		exact_put_natural(to, &p->wide->positive);
+		json_put(to, ",");
+		exact_put_natural(to, &p->wide->negative);
+		json_put(to, "]");
+	}
+	json_put(to, "}");
+}
+
+static void read_wide(struct json_reader *r, struct wide_powers *wide)
+{
+	exact_natural(r, &wide->positive, POWER_NLIMBS);
+	json_expect(r, ",");
+	exact_natural(r, &wide->negative, POWER_NLIMBS);
+	json_expect(r, "]");
+}
+
+static void powers_read(void *cell, const struct moment_source *from)
+{
+	struct power_sum sums[DECIMAL_NSCALES];
+	struct wide_powers wide;
+	struct powers later = {.sums = sums};
+	struct json_reader *r = from->json;
+
+	json_expect(r, "{\"sums\":[");
+	while (later.nscales < DECIMAL_NSCALES && !json_try(r, "]") && r->status == STATUS_OK) {
+		json_expect(r, later.nscales ? "," : "");
+		exact_words(r, sums[later.nscales++].word, SUM_NWORDS);
+	}
+	if (later.nscales == DECIMAL_NSCALES)
+		json_expect(r, "]");
+	if (json_try(r, ",\"wide\":[")) {
+		read_wide(r, &wide);
+		later.wide = &wide;
+	}
+	json_expect(r, "}");
+	if (r->status == STATUS_OK && powers_combine(cell, &later) != STATUS_OK)
+		json_fail(r, STATUS_NO_MEMORY);
+}
+
 /* ---- the result ---- */
 
 /* *to += |sum| x 10^ndigits, where to is one of two sums by sign */
@@ -275,6 +331,8 @@ const struct moment_ops moment_cubes = {
 	.add_wide = cubes_add_wide,
 	.combine = powers_combine,
 	.free = powers_free,
+	.write = powers_write,
+	.read = powers_read,
 };
 
 static enum status fourths_add(void *cell, const int64_t *significand, const uint8_t *scale,
@@ -301,4 +359,6 @@ const struct moment_ops moment_fourths = {
 	.add_wide = fourths_add_wide,
 	.combine = powers_combine,
 	.free = powers_free,
+	.write = powers_write,
+	.read = powers_read,
 };

@@ -13,6 +13,7 @@
 #include "fold/moment.h"
 #include "fold/moment_rows.h"
 #include "number/by_scale.h"
+#include "number/exact_text.h"
 
 #define WIDE_SQUARE_NLIMBS (2 * WIDE_NLIMBS) /* limb i weighs 10^(9 (i - 2 WIDE_POINT)) */
 
@@ -191,6 +192,40 @@ bool squares_total(const struct squares *s, int scale, uint128 *out)
 	return true;
 }
 
+static void squares_write(const void *cell, struct json_writer *to)
+{
+	const struct squares *s = cell;
+
+	json_put(to, "{\"sums\":");
+	exact_put_sums(to, &s->sums);
+	if (s->wide) {
+		json_put(to, ",\"wide\":");
+		exact_put_limbs(to, s->wide, WIDE_SQUARE_NLIMBS);
+	}
+	json_put(to, "}");
+}
+
+static enum status read_sum(void *squares, int scale, struct sum192 sum)
+{
+	return add_sum(squares, scale, sum);
+}
+
+static void squares_read(void *cell, const struct moment_source *from)
+{
+	int64_t wide[WIDE_SQUARE_NLIMBS];
+	struct squares *s = cell;
+	struct squares later = {.wide = wide};
+
+	json_expect(from->json, "{\"sums\":");
+	exact_sums(from->json, read_sum, s);
+	if (json_try(from->json, ",\"wide\":")) {
+		exact_limbs(from->json, wide, WIDE_SQUARE_NLIMBS);
+		if (squares_combine(s, &later) != STATUS_OK)
+			json_fail(from->json, STATUS_NO_MEMORY);
+	}
+	json_expect(from->json, "}");
+}
+
 const struct moment_ops moment_squares = {
 	.moment = MOMENT_SQUARES,
 	.cell_nbytes = sizeof(struct squares),
@@ -199,4 +234,6 @@ const struct moment_ops moment_squares = {
 	.add_wide = squares_add_wide,
 	.combine = squares_combine,
 	.free = squares_free,
+	.write = squares_write,
+	.read = squares_read,
 };

@@ -171,10 +171,85 @@ static void texts_free(void *cell)
 		free(t->greatest.far);
 }
 
+/* ---- text: [count,shortest,longest,least,greatest,has_other,has_time] ---- */
+
+static void texts_write(const void *cell, struct json_writer *to)
+{
+	const struct texts *t = cell;
+	const uint64_t numbers[] = {t->count, t->count ? t->shortest : 0, t->count ? t->longest : 0};
+
+	for (int i = 0; i < 3; i++) {
+		json_put(to, i ? "," : "[");
+		json_put_number(to, numbers[i]);
+	}
+	json_put(to, ",");
+	json_put_string(to, kept_text_bytes(&t->least), t->count ? t->least.nbytes : 0);
+	json_put(to, ",");
+	json_put_string(to, kept_text_bytes(&t->greatest), t->count ? t->greatest.nbytes : 0);
+	json_put(to, t->has_other ? ",true" : ",false");
+	json_put(to, t->has_time ? ",true]" : ",false]");
+}
+
+static uint32_t read_length(struct json_reader *r)
+{
+	uint64_t length = json_number(r);
+
+	if (length > UINT32_MAX)
+		json_fail(r, STATUS_DAMAGED);
+	json_expect(r, ",");
+	return (uint32_t)length;
+}
+
+static void read_kept(struct json_reader *r, struct kept_text *to)
+{
+	size_t nbytes;
+	const char *text = json_string(r, &nbytes);
+	struct text_at x = {text, (uint32_t)nbytes, 0};
+
+	if (text && nbytes > UINT32_MAX)
+		json_fail(r, STATUS_DAMAGED);
+	else if (text && keep(to, &x) != STATUS_OK)
+		json_fail(r, STATUS_NO_MEMORY);
+	json_expect(r, ",");
+}
+
+static bool read_bool(struct json_reader *r)
+{
+	bool is = json_try(r, "true");
+
+	if (!is)
+		json_expect(r, "false");
+	return is;
+}
+
+static void texts_read(void *cell, const struct moment_source *from)
+{
+	struct json_reader *r = from->json;
+	struct texts later;
+
+	memset(&later, 0, sizeof later);
+	json_expect(r, "[");
+	later.count = json_number(r);
+	json_expect(r, ",");
+	later.shortest = read_length(r);
+	later.longest = read_length(r);
+	read_kept(r, &later.least);
+	read_kept(r, &later.greatest);
+	later.has_other = read_bool(r);
+	json_expect(r, ",");
+	later.has_time = read_bool(r);
+	json_expect(r, "]");
+	if (r->status == STATUS_OK && texts_combine(cell, &later) != STATUS_OK)
+		json_fail(r, STATUS_NO_MEMORY);
+	texts_free(&later);
+}
+
 const struct moment_ops moment_texts = {
 	.moment = MOMENT_TEXTS,
 	.cell_nbytes = sizeof(struct texts),
 	.clear = texts_clear,
 	.combine = texts_combine,
 	.free = texts_free,
+	.write = texts_write,
+	.read = texts_read,
 };

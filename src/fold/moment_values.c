@@ -355,6 +355,14 @@ static enum status copy_block(struct values *v, const struct values_block *b)
 	return status;
 }
 
+bool values_have_any(const struct values *v)
+{
+	for (int i = 0; i < VALUES_NFORMS; i++)
+		if (v->open[i] && v->open[i]->nvalues > 0)
+			return true;
+	return v->first != NULL;
+}
+
 /* Takes over full blocks; copies from open ones, which later needs again. */
 static enum status values_combine(void *cell, void *later_cell)
 {
@@ -366,6 +374,8 @@ static enum status values_combine(void *cell, void *later_cell)
 		free_all(v);
 		return status;
 	}
+	if (!values_have_any(later))
+		return status; /* its scale is that of numbers before it was cleared */
 	splice(v, later);
 	if (later->scale > v->scale)
 		raise_scale(v, later->scale);
@@ -394,4 +404,6 @@ const struct moment_ops moment_values = {
 	.add_wide = values_add_wide,
 	.combine = values_combine,
 	.free = values_free,
+	.write = values_write,
+	.read = values_read,
 };

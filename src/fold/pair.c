@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDE_PRODUCT_NLIMBS (2 * WIDE_NLIMBS) /* limb i weighs 10^(9 (i - 2 WIDE_POINT)) */
-#define WIDE_PRODUCT_NBYTES (WIDE_PRODUCT_NLIMBS * sizeof(int64_t))
+#define WIDE_PRODUCT_NBYTES (PAIR_WIDE_NLIMBS * sizeof(int64_t))
 
 static const union scale_value no_products = {.square = {0, 0}};
 
@@ -48,7 +47,7 @@ static void sum192_add(struct sum192 *to, struct sum192 sum)
 	to->high += sum.high + (to->low < sum.low);
 }
 
-static enum status add_sum(struct pair_partial *p, unsigned scale, struct sum192 sum)
+enum status pair_add_sum(struct pair_partial *p, unsigned scale, struct sum192 sum)
 {
 	struct by_scale *products = &p->products[scale / DECIMAL_NSCALES];
 
@@ -61,7 +60,7 @@ static enum status add_sum(struct pair_partial *p, unsigned scale, struct sum192
 
 enum status pair_add_products(struct pair_partial *p, unsigned scale, int128 sum)
 {
-	return add_sum(p, scale, (struct sum192){(uint128)sum, sum < 0 ? UINT64_MAX : 0});
+	return pair_add_sum(p, scale, (struct sum192){(uint128)sum, sum < 0 ? UINT64_MAX : 0});
 }
 
 /* ---- wide numbers ---- */
@@ -77,7 +76,7 @@ static bool is_negative(const struct wide *x)
 /* Makes all limbs, which are not negative, smaller than the base. */
 static void carry(int64_t *limb)
 {
-	for (int i = 0; i < WIDE_PRODUCT_NLIMBS - 1; i++) {
+	for (int i = 0; i < PAIR_WIDE_NLIMBS - 1; i++) {
 		limb[i + 1] += limb[i] / WIDE_LIMB_BASE;
 		limb[i] %= WIDE_LIMB_BASE;
 	}
@@ -122,7 +121,7 @@ static enum status combine_wide(struct pair_partial *p, const struct pair_partia
 	sum = wide_sum(p, sign);
 	if (!sum)
 		return STATUS_NO_MEMORY;
-	for (int i = 0; i < WIDE_PRODUCT_NLIMBS; i++)
+	for (int i = 0; i < PAIR_WIDE_NLIMBS; i++)
 		sum[i] += later->wide[sign][i];
 	carry(sum);
 	return STATUS_OK;
@@ -158,7 +157,7 @@ static enum status combine_products(struct pair_partial *p, const struct pair_pa
 	enum status status = STATUS_OK;
 
 	for (uint32_t left = products->scales; left && status == STATUS_OK; left &= left - 1)
-		status = add_sum(p, (unsigned)(i * DECIMAL_NSCALES + __builtin_ctz(left)),
+		status = pair_add_sum(p, (unsigned)(i * DECIMAL_NSCALES + __builtin_ctz(left)),
 				 value++->square);
 	return status;
 }
@@ -199,7 +198,7 @@ bool pair_products(const struct pair_partial *p, int scale, struct natural *out)
 		natural_set(&sums[sign], 0);
 		if (p->wide[sign])
 			natural_set_limbs(&sums[sign], p->wide[sign] + from,
-					  WIDE_PRODUCT_NLIMBS - from);
+					  PAIR_WIDE_NLIMBS - from);
 	}
 	for (int i = 0; i < 2; i++) {
 		const union scale_value *value = by_scale_values(&p->products[i]);

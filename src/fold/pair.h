@@ -22,6 +22,8 @@
 #include "number/natural.h"
 #include "number/wide.h"
 
+#define PAIR_WIDE_NLIMBS (2 * WIDE_NLIMBS) /* limb i weighs 10^(9 (i - 2 WIDE_POINT)) */
+
 /* The sides of a pair. */
 enum { PAIR_X, PAIR_Y, PAIR_NSIDES };
 
@@ -45,6 +47,9 @@ enum status pair_combine(struct pair_partial *p, const struct pair_partial *late
 
 /* Adds products of one scale, 0 to 62: their sum. Errors: STATUS_NO_MEMORY. */
 enum status pair_add_products(struct pair_partial *p, unsigned scale, int128 sum);
+
+/* Like pair_add_products, for a two's complement of 192 bits. */
+enum status pair_add_sum(struct pair_partial *p, unsigned scale, struct sum192 sum);
 
 /* Adds the product x y. Errors: STATUS_NO_MEMORY. Cost: some microseconds. */
 enum status pair_add_wide(struct pair_partial *p, const struct wide *x, const struct wide *y);

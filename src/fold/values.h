@@ -54,6 +54,13 @@ void values_each_block(const struct values *v,
 		       void (*visit)(void *context, const struct values_block *block),
 		       void *context);
 
+/* Whether the cell holds numbers. */
+bool values_have_any(const struct values *v);
+
+/* `write` and `read` of the moment. */
+void values_write(const void *cell, struct json_writer *to);
+void values_read(void *cell, const struct moment_source *from);
+
 /* ---- packing ---- */
 
 /* Packs a wide number into up to 4 + 4 x WIDE_NLIMBS bytes, and back. Return how many. */

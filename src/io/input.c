@@ -134,6 +134,11 @@ void input_begin_with(struct input *in, int file)
 	}
 }
 
+void input_begin_at(struct input *in, uint64_t nbytes)
+{
+	in->offset_bytes += nbytes;
+}
+
 void input_skip(struct input *in, size_t nbytes)
 {
 	source_skip(&in->sources[in->file], nbytes);
@@ -168,6 +173,11 @@ void input_keep_order(struct input *in)
 bool input_has_sections(const struct input *in)
 {
 	return source_has_sections(&in->sources[in->file]);
+}
+
+bool input_leaves_blocks(const struct input *in)
+{
+	return in->file < in->nsources && source_leaves_blocks(&in->sources[in->file]);
 }
 
 void input_set_prompt(struct input *in)

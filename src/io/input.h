@@ -101,6 +101,9 @@ void input_keep_order(struct input *in);
 /* Whether the first file that will be read is decoded in sections. */
 bool input_has_sections(const struct input *in);
 
+/* Whether the first file that will be read has blocks that are left to the reader: see reader.h. */
+bool input_leaves_blocks(const struct input *in);
+
 /* Ends a chunk early where the next byte of a pipe would have to be waited for: records are
  * printed as they come. Otherwise chunks are filled. */
 void input_set_prompt(struct input *in);
@@ -128,6 +131,27 @@ struct section_totals input_sections(struct input *in);
 
 /* Whether a thread of its own decodes the first file. */
 bool input_has_thread(const struct input *in);
+
+/* A range of a file that consists of whole lines. */
+struct input_range {
+	uint64_t begin, end, size; /* offsets in the file, and its size */
+	bool is_quoted;            /* it begins inside a quoted field */
+	uint64_t nlines_before;    /* once input_count_before has been called */
+};
+
+/* Has only the k-th of n ranges of the first file's records be read, 1 <= k <= n; all have about the same
+ * length. A border lies behind the first LF from a place on that n and the file's size give, so each run finds
+ * the same, but not behind one that follows the byte escape, 0: none. After the header has been skipped.
+ * Errors: STATUS_NOT_PLAIN, STATUS_READ. input_begin_quoted: the range begins inside quotes. */
+enum status input_cut_range(struct input *in, uint64_t k, uint64_t n, char escape, struct input_range *out,
+			    struct fault *fault);
+void input_begin_quoted(struct input *in);
+
+/* Counts the lines before the range, for messages. Errors: STATUS_OPEN, STATUS_READ, STATUS_SHRANK. */
+enum status input_count_before(const struct input *in, struct input_range *range, struct fault *fault);
+
+/* Has offsets begin behind nbytes of other inputs. */
+void input_begin_at(struct input *in, uint64_t nbytes);
 
 /* ---- reading: any thread ---- */
 

@@ -104,6 +104,23 @@ static enum status begin_reading(struct input *in, struct chunk *chunk, size_t c
 	return fill_streamed(s, chunk, streamed_capacity(s, capacity), in->prompt, fault);
 }
 
+/* Reads blocks that were left in a file, and decodes them. */
+static enum status read_blocks(struct source *s, struct block_decoder *d, const struct chunk *chunk,
+			       const struct reader *reader, struct fault *fault)
+{
+	bool is_left = d->batch.fd >= 0, decoded = false;
+	enum status status = STATUS_OK;
+
+	if (is_left && reader->read_blocks)
+		status = reader->read_blocks(reader->worker, &d->batch, chunk, &decoded, fault);
+	if (status == STATUS_OK && !decoded && is_left)
+		status = file_read_range(d->batch.fd, d->batch.position, (char *)d->batch.data,
+					 d->batch.nbytes, fault);
+	if (is_left)
+		source_release(s);
+	return status == STATUS_OK && !decoded ? block_decoder_run(d, chunk->data, fault) : status;
+}
+
 /* Without the lock: the rest. */
 static enum status finish_reading(struct input *in, const struct deferred *deferred,
 				  const struct chunk *chunk, const struct reader *reader,
@@ -115,14 +132,21 @@ static enum status finish_reading(struct input *in, const struct deferred *defer
 	if (deferred->ranged)
 		return source_read_range(s, deferred->position, chunk, reader, fault);
 	if (deferred->blocks) {
-		status = source_read_blocks(s, &deferred->blocks->batch, fault);
-		if (status == STATUS_OK)
-			status = block_decoder_run(deferred->blocks, chunk->data, fault);
+		status = read_blocks(s, deferred->blocks, chunk, reader, fault);
 		block_pool_put(&in->pool, deferred->blocks);
 	}
 	if (status != STATUS_OK)
 		fault->file = source_name(s);
 	return status;
+}
+
+/* Narrows the file, which is read in ranges, to the input's range. */
+static void use_range(struct input *in, struct source *s)
+{
+	in->offset_bytes += in->range.begin - (uint64_t)(s->position - s->start);
+	s->position = s->start + (off_t)in->range.begin;
+	s->size = s->start + (off_t)in->range.end;
+	s->line = in->range.begin > s->nskipped ? 1 : s->line; /* lines before it are not counted */
 }
 
 /* Gives the chunk its place in the order. Opens its file if it is the file's first. */
@@ -142,11 +166,14 @@ static enum status begin_chunk(struct input *in, char *buffer, struct chunk *chu
 						   fault);
 		if (status == STATUS_OK)
 			source_make_ranged(s);
+		if (status == STATUS_OK && in->has_range)
+			use_range(in, s);
 	}
 	in->offset_bytes += first ? s->nskipped : 0;
 	in->begun = true;
 	*chunk = (struct chunk){.data = buffer, .index = in->index++, .file = in->file,
-				.offset_bytes = in->offset_bytes, .first_of_file = first,
+				.offset_bytes = in->offset_bytes,
+				.first_of_file = first && !in->range.is_quoted,
 				.first_line = s->line, .plan = in->plan};
 	return status;
 }
@@ -327,6 +354,8 @@ static void read_chunk(struct input *in, const struct reader *reader, struct chu
 	if (*status != STATUS_OK)
 		input_stop(in);
 	end_chunk(in, chunk);
+	if (in->has_range && in->range.end < in->range.size)
+		chunk->last_of_file = false; /* a record may go on in the next range */
 	pthread_mutex_unlock(&in->lock);
 	if (*status == STATUS_OK)
 		*status = finish_reading(in, &deferred, chunk, reader, fault);

@@ -31,6 +31,9 @@ struct input {
 
 	struct sections *sections; /* of the current file; NULL: threads do not share the decoding */
 
+	bool has_range; /* only this of the first file is read: */
+	struct input_range range;
+
 	struct preamble preamble; /* to skip in each file */
 	bool has_preamble;
 

@@ -226,6 +226,7 @@ static void print_detail(const struct fault *f)
 		print_value(f);
 		break;
 	case STATUS_RAGGED:
+	case STATUS_PART_ORDER:
 		utf8_print(stderr, f->detail, f->detail_nbytes);
 		break;
 	case STATUS_DAMAGED:

@@ -276,6 +276,11 @@ const struct codec_blocks *read_ahead_blocks(const struct read_ahead *r)
 	return is_drained(r) && r->nfilled ? decoder_blocks(&r->decoder) : NULL;
 }
 
+bool read_ahead_expects_blocks(const struct read_ahead *r)
+{
+	return !r->threaded && decoder_blocks(&r->decoder);
+}
+
 enum status read_ahead_cut(struct read_ahead *r, struct block_batch *batch, bool prompt,
 			   bool *ended, struct fault *fault)
 {

@@ -42,6 +42,9 @@ bool read_ahead_is_ready(struct read_ahead *r);
  * next; else NULL. */
 const struct codec_blocks *read_ahead_blocks(const struct read_ahead *r);
 
+/* Whether blocks follow what has been read so far. False where a thread decodes. */
+bool read_ahead_expects_blocks(const struct read_ahead *r);
+
 /* Like decoder_cut(), where there are read_ahead_blocks. read_ahead_read goes on behind them. */
 enum status read_ahead_cut(struct read_ahead *r, struct block_batch *batch, bool prompt,
 			   bool *ended, struct fault *fault);

@@ -13,6 +13,7 @@
 #include "csv/chunk.h"
 
 struct worker;
+struct block_batch;
 
 /* A section of compressed data that a thread has decoded and reads chunk by chunk. All 0: none. */
 struct section_reader {
@@ -32,6 +33,9 @@ struct reader {
 	/* Reads a chunk of a plain file: see worker.h. NULL: it goes into the buffer. */
 	enum status (*read)(struct worker *worker, int fd, off_t position,
 			    const struct chunk *chunk, struct fault *fault);
+	/* Reads and decodes blocks: see worker.h. NULL: they are decoded into the buffer. */
+	enum status (*read_blocks)(struct worker *worker, const struct block_batch *batch,
+				   const struct chunk *chunk, bool *decoded, struct fault *fault);
 };
 
 /* Reads nbytes of a plain file from position on into data. Any thread.

@@ -86,6 +86,12 @@ const struct codec_blocks *source_blocks(const struct source *s)
 	return s->packed && !s->at_end && s->begin == s->end ? read_ahead_blocks(s->packed) : NULL;
 }
 
+bool source_leaves_blocks(const struct source *s)
+{
+	return s->is_plain && s->packed && !s->at_end && s->codec->blocks && s->codec->blocks->walk &&
+	       read_ahead_expects_blocks(s->packed);
+}
+
 enum status source_cut(struct source *s, struct block_batch *batch, bool prompt,
 		       struct fault *fault)
 {

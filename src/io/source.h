@@ -99,7 +99,11 @@ size_t source_line_end(struct source *s, size_t at, enum status *status, struct 
 /* The codec's blocks if source_cut may find some next, else NULL. */
 const struct codec_blocks *source_blocks(const struct source *s);
 
-/* Like decoder_cut(), which leaves the blocks in the file if it is plain; sets at_end. */
+/* Whether a plain file has blocks behind what was peeked at, which any thread can read and decode. */
+bool source_leaves_blocks(const struct source *s);
+
+/* Like decoder_cut(), which leaves the blocks in the file if it is plain: who has read them calls
+ * source_release. Sets at_end. */
 enum status source_cut(struct source *s, struct block_batch *batch, bool prompt,
 		       struct fault *fault);
 
@@ -134,9 +138,6 @@ size_t source_cut_range(struct source *s, size_t capacity, off_t *position);
  * Errors: STATUS_SHRANK, STATUS_READ. */
 enum status source_read_range(struct source *s, off_t position, const struct chunk *chunk,
 			      const struct reader *reader, struct fault *fault);
-
-/* Reads blocks that source_cut has left in the file; must be called for them. Any thread. Errors: as above. */
-enum status source_read_blocks(struct source *s, struct block_batch *batch, struct fault *fault);
 
 /* Whether this is a plain file, opened or not: it can be read again. */
 bool source_is_plain(const struct source *s);

@@ -70,15 +70,3 @@ enum status source_read_range(struct source *s, off_t position, const struct chu
 	source_release(s);
 	return name_fault(s, status, fault);
 }
-
-enum status source_read_blocks(struct source *s, struct block_batch *batch, struct fault *fault)
-{
-	enum status status;
-
-	if (batch->fd < 0)
-		return STATUS_OK;
-	status = file_read_range(batch->fd, batch->position, (char *)batch->data, batch->nbytes, fault);
-	batch->fd = -1;
-	source_release(s);
-	return name_fault(s, status, fault);
-}

@@ -11,18 +11,17 @@
 
 #include "codec/codec.h"
 #include "codec/decoder.h"
-#include "codec/inflate.h"
 #include "number/decimal.h"
 #include "number/decimal_text.h"
 #include "query/help.h"
+#include "query/options_asked.h"
 #include "query/options_check.h"
 #include "query/pattern.h"
-#include "simd/simd.h"
 
 #define MAX_THREADS 1024
 #define MAX_DEVICE 1023
 #define PERCENT_NPLACES 9
-#define SIMD_VARIABLE "GPUSTAT_SIMD"
+#define MAX_PARTS 1000000000
 
 /* A row's index in the table: first the operations, then the options. */
 enum option_id {
@@ -207,12 +206,28 @@ static enum status set_memory(struct options *o, const char *argument, struct fa
 			    "or T", argument);
 }
 
-static enum status set_top(struct options *o, const char *argument, struct fault *fault)
+/* K/N, or K/N,quoted */
+static enum status set_part(struct options *o, const char *argument, struct fault *fault)
 {
-	const char *end = option_digits(argument, UINT64_MAX / 10 - 1, &o->top);
+	struct file_part *p = &o->part;
+	const char *end = option_digits(argument, MAX_PARTS, &p->number);
 
-	if (!end || *end || o->top == 0)
-		return option_fault(fault, "--top: '%.64s' is not a number of groups", argument);
+	end = end && *end == '/' ? option_digits(end + 1, MAX_PARTS, &p->of) : NULL;
+	p->is_quoted = end && !strcmp(end, ",quoted");
+	if (end && (!*end || p->is_quoted) && p->number >= 1 && p->number <= p->of &&
+	    !(p->is_quoted && p->number == 1))
+		return STATUS_OK;
+	return option_fault(fault, "--part: '%.64s' is not K/N, K from 1 to N, or K/N,quoted", argument);
+}
+
+/* A number above 0 of what the words say. */
+static enum status set_count(enum option_id id, const char *argument, const char *words, uint64_t *count,
+			     struct fault *fault)
+{
+	const char *end = option_digits(argument, UINT64_MAX / 10 - 1, count);
+
+	if (!end || *end || *count == 0)
+		return option_fault(fault, "--%s: '%.64s' is not a number of %s", rows[id].name, argument, words);
 	return STATUS_OK;
 }
 
@@ -226,15 +241,6 @@ static enum status set_device_number(struct options *o, const char *argument, st
 		return option_fault(fault, "--device: '%.64s' is not gpu:N, N counted from 0", argument);
 	o->device = DEVICE_GPU;
 	o->device_number = (int)number;
-	return STATUS_OK;
-}
-
-static enum status set_head(struct options *o, const char *argument, struct fault *fault)
-{
-	const char *end = option_digits(argument, UINT64_MAX / 10 - 1, &o->head);
-
-	if (!end || *end || o->head == 0)
-		return option_fault(fault, "--head: '%.64s' is not a number of records", argument);
 	return STATUS_OK;
 }
 
@@ -270,7 +276,7 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 		o->where = argument;
 		break;
 	case OPTION_HEAD:
-		return set_head(o, argument, fault);
+		return set_count(id, argument, "records", &o->head, fault);
 	case OPTION_RENAME:
 		return add_rename(o, argument, fault);
 	case OPTION_BY:
@@ -282,7 +288,7 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 		o->sort = argument;
 		break;
 	case OPTION_TOP:
-		return set_top(o, argument, fault);
+		return set_count(id, argument, "groups", &o->top, fault);
 	case OPTION_EXCLUSIVE:
 		o->exclusive = true;
 		break;
@@ -325,6 +331,20 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 		return option_add_items(argument, &o->missing, &o->nmissing, fault);
 	case OPTION_INVALID:
 		o->invalid = (enum invalid_policy)word;
+		break;
+	case OPTION_PARTIAL:
+		o->partial = true;
+		break;
+	case OPTION_SAVE_STATE:
+		o->save_state = argument;
+		break;
+	case OPTION_FROM_STATE:
+		o->from_state = argument;
+		break;
+	case OPTION_PART:
+		return set_part(o, argument, fault);
+	case OPTION_MERGE:
+		o->merge = true;
 		break;
 	case OPTION_FORMAT:
 		o->format = (enum format)word;
@@ -387,12 +407,41 @@ static enum status read_bins(struct operation_use *use, struct fault *fault)
 	return use->column ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 }
 
+/* Whether an option says what is asked of the records. */
+static bool is_asked(size_t row)
+{
+	switch (row) {
+	case OPTION_WHERE: case OPTION_BY: case OPTION_EXCLUSIVE: case OPTION_ONLY: case OPTION_DELIMITER:
+	case OPTION_WHITESPACE: case OPTION_QUOTE: case OPTION_ESCAPE: case OPTION_COMMENT:
+	case OPTION_SKIP_LINES: case OPTION_HEADER: case OPTION_RAGGED: case OPTION_DECIMAL:
+	case OPTION_THOUSANDS: case OPTION_MONEY: case OPTION_PERCENT: case OPTION_MISSING:
+	case OPTION_INVALID: case OPTION_MAX_INVALID: case OPTION_ALL:
+		return true;
+	default:
+		return row < NOPERATIONS;
+	}
+}
+
+/* Keeps an option that says what is asked. */
+static enum status keep_asked(struct options *o, size_t row, const char *typed, const char *argument,
+			      struct fault *fault)
+{
+	const char *name = row < NOPERATIONS ? typed : rows[row].name;
+
+	if (is_asked(row) && asked_add(&o->asked, name, strcspn(name, "="), argument, row < NOPERATIONS,
+				       row == OPTION_MISSING) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	return STATUS_OK;
+}
+
 static enum status handle(void *options, size_t row, const char *typed, const char *argument,
 			  struct fault *fault)
 {
 	struct options *o = options;
 	struct operation_use *grown;
 
+	if (keep_asked(o, row, typed, argument, fault) != STATUS_OK)
+		return STATUS_NO_MEMORY;
 	if (row >= NOPERATIONS)
 		return set_option(o, (enum option_id)row, argument, fault);
 	grown = realloc(o->uses, (o->nuses + 1) * sizeof *grown);
@@ -406,47 +455,6 @@ static enum status handle(void *options, size_t row, const char *typed, const ch
 		return read_percentile(&o->uses[o->nuses - 1], fault);
 	if (row == OPERATION_HIST)
 		return read_bins(&o->uses[o->nuses - 1], fault);
-	return STATUS_OK;
-}
-
-/* ---- environment ---- */
-
-/* Uses the instruction set that the environment names. */
-static enum status choose_simd(struct fault *fault)
-{
-	const char *name = getenv(SIMD_VARIABLE);
-
-	if (!name || !*name || simd_choose(name))
-		return STATUS_OK;
-	for (size_t i = 0; simd_all[i]; i++)
-		if (!strcmp(simd_all[i]->name, name))
-			return option_fault(fault, SIMD_VARIABLE ": this machine does not have '%.64s'", name);
-	return option_fault(fault, SIMD_VARIABLE ": '%.64s' is no instruction set of this program",
-			      name);
-}
-
-/* Refuses a name that inflate.c would ignore. */
-static enum status check_inflate(struct fault *fault)
-{
-	const char *name = getenv(INFLATE_VARIABLE);
-
-	if (!name || !*name || inflate_find(name))
-		return STATUS_OK;
-	return option_fault(fault, INFLATE_VARIABLE ": '%.64s' is neither own nor zlib", name);
-}
-
-static enum status read_environment(struct options *o, struct fault *fault)
-{
-	const char *text = getenv(CHUNK_VARIABLE), *end;
-	enum status status = choose_simd(fault) ? STATUS_USAGE : check_inflate(fault);
-	uint64_t number;
-
-	if (status != STATUS_OK || !text || !*text)
-		return status;
-	end = option_digits(text, 1ul << 30, &number);
-	if (!end || *end || number == 0)
-		return option_fault(fault, CHUNK_VARIABLE ": '%.64s' is not a number from 1 to 2^30", text);
-	o->chunk_nbytes = number;
 	return STATUS_OK;
 }
 
@@ -477,12 +485,13 @@ enum status options_parse(struct options *o, int argc, char **argv, struct fault
 		return status;
 	o->npaths = npaths ? npaths : 1;
 	o->paths = npaths ? (const char *const *)argv + 1 : standard_input;
-	status = read_environment(o, fault);
+	status = options_read_environment(o, fault);
 	return status == STATUS_OK ? options_check(o, fault) : status;
 }
 
 void options_free(struct options *o)
 {
+	asked_free(&o->asked);
 	option_free_items(o->missing, o->nmissing);
 	free(o->renames);
 	for (size_t i = 0; i < o->nuses; i++)

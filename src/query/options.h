@@ -52,7 +52,23 @@ struct operation_use {
 	struct decimal width;         /* of OPERATION_HIST */
 };
 
+/* See options_asked.h. */
+struct asked {
+	char **at;             /* n options; owned */
+	size_t n, noperations; /* the first noperations are operations */
+};
+
+/* One of the parts of a file, --part K/N. */
+struct file_part {
+	uint64_t number, of; /* number: from 1 on */
+	bool is_quoted;      /* it begins inside a quoted field */
+};
+
 struct options {
+	struct asked asked;
+	bool partial, merge;
+	const char *save_state, *from_state; /* file names, or NULL */
+	struct file_part part; /* of --part; of == 0: not given */
 	size_t nuses;
 	struct operation_use *uses; /* in the order given; none, and no where: the summary */
 	bool emits;                 /* records are printed: with new columns, or for where alone */

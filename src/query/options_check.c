@@ -300,6 +300,67 @@ static enum status check_columns(const struct options *o, struct fault *fault)
 	return STATUS_OK;
 }
 
+/* Whether a running column, or the number of a record, goes on from record to record. */
+static bool has_running(const struct options *o)
+{
+	for (size_t i = 0; i < o->nuses; i++)
+		if (operation_kind(o->uses[i].operation) == OPERATION_RUNNING ||
+		    o->uses[i].operation == OPERATION_ROW_NUMBER)
+			return true;
+	return false;
+}
+
+/* --save-state and --from-state. */
+static enum status check_state(const struct options *o, struct fault *fault)
+{
+	const char *name = o->save_state ? "save-state" : o->from_state ? "from-state" : NULL;
+
+	if (!name)
+		return STATUS_OK;
+	if (o->partial || o->merge)
+		return option_fault(fault, "--%s: --%s keeps all that a state would", name,
+				    o->partial ? "partial" : "merge");
+	if (o->columns || o->explain)
+		return option_fault(fault, "--%s: --%s prints no result", o->columns ? "columns" : "explain",
+				    name);
+	if (count_lets(o) > 0 || o->head > 0)
+		return option_fault(fault, "--%s: a state does not know --%s: leave it out", name,
+				    o->head > 0 ? "head" : "let");
+	for (size_t i = 0; i < o->nuses; i++)
+		if (operation_kind(o->uses[i].operation) == OPERATION_OFFSET &&
+		    o->uses[i].operation != OPERATION_ROW_NUMBER)
+			return option_fault(fault, "--%s: --%s counts in one input: leave it out", name,
+					    operation_name(o->uses[i].operation));
+	if (o->emits && !has_running(o))
+		return option_fault(fault, "--%s: there is no running total, and no result", name);
+	return STATUS_OK;
+}
+
+/* --partial, and --merge, whose query is that of the parts. */
+static enum status check_parts(const struct options *o, struct fault *fault)
+{
+	const char *printing = o->format != FORMAT_AUTO		? "format"
+			       : o->sort			? "sort"
+			       : o->top				? "top"
+			       : picture_is_asked(&o->picture)	? picture_name(o)
+								: NULL;
+
+	if ((o->partial || o->merge) && (o->columns || o->explain))
+		return option_fault(fault, "--%s: --%s prints no result", o->columns ? "columns" : "explain",
+				    o->partial ? "partial" : "merge");
+	if (o->part.of && !o->partial)
+		return option_fault(fault, "--part: a part of a file is written with --partial");
+	if (o->part.of && o->npaths != 1)
+		return option_fault(fault, "--part is of one file, and here are %d", o->npaths);
+	if (o->partial && count_lets(o) > 0)
+		return option_fault(fault, "--partial: a part does not know --let: leave it out");
+	if (o->partial && o->emits)
+		return option_fault(fault, "--partial is for results: records are printed as they came");
+	if (o->partial && printing)
+		return option_fault(fault, "--%s is for what is printed: give it to --merge", printing);
+	return STATUS_OK;
+}
+
 enum status options_check(struct options *o, struct fault *fault)
 {
 	enum status status = check_notation(o, fault);
@@ -308,9 +369,18 @@ enum status options_check(struct options *o, struct fault *fault)
 		status = check_dialect(o, fault);
 	if (status == STATUS_OK && o->columns)
 		status = check_columns(o, fault);
+	if (status == STATUS_OK && o->merge)
+		status = check_state(o, fault);
+	if (status == STATUS_OK && o->merge)
+		return check_parts(o, fault);
 	if (status == STATUS_OK)
 		status = check_groups(o, fault);
 	if (status == STATUS_OK)
 		status = check_operations(o, fault);
+	if (status == STATUS_OK)
+		status = check_state(o, fault);
+	if (status == STATUS_OK)
+		status = check_parts(o, fault);
+
 	return status == STATUS_OK ? check_picture(o, fault) : status;
 }

@@ -11,4 +11,7 @@
  * Errors: STATUS_USAGE. */
 enum status options_check(struct options *o, struct fault *fault);
 
+/* Reads the environment into o. Errors: STATUS_USAGE. */
+enum status options_read_environment(struct options *o, struct fault *fault);
+
 #endif

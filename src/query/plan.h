@@ -155,6 +155,7 @@ struct plan {
 
 	bool guesses_texts; /* numbers may be left out of MOMENT_TEXTS: only a column of text needs
 			     * them. Where that was wrong, result_lacks_texts says so. */
+	bool is_part; /* of the records; see plan_as_part */
 	bool counts_records; /* partial.nrecords is needed: else a device may leave it 0 */
 
 	bool emits;       /* records are printed, each with its new columns */
@@ -177,6 +178,17 @@ struct plan {
 static inline bool plan_copies_records(const struct plan *plan)
 {
 	return plan->emits && plan->nnew_columns == 0;
+}
+
+/* Has the plan fold some of a query's records, which are merged with others later (--partial). Only then it is
+ * known whether a column of '*' is one of numbers, so its texts are no errors. */
+static inline void plan_as_part(struct plan *plan)
+{
+	plan->is_part = plan->counts_records = true;
+	plan->guesses_texts = false;
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		if (plan->columns[c].if_numeric && plan->columns[c].invalid == INVALID_ERROR)
+			plan->columns[c].invalid = INVALID_SKIP;
 }
 
 /* Whether the order in which partials are combined shows in the result. */

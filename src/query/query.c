@@ -158,10 +158,17 @@ static bool is_key(const struct making *m, uint32_t field)
 static enum status demand_field(struct making *m, enum operation operation, uint32_t field,
 				bool star)
 {
-	if (star && (is_key(m, field) || query_starts_unfit(m->q, m->options, field)))
+	const struct options *o = m->options;
+	bool unfit = star && query_starts_unfit(m->q, o, field);
+
+	if (star && is_key(m, field))
+		return STATUS_OK;
+	if (unfit && !o->partial && !o->merge) /* a part has what may be a number in other parts */
 		return STATUS_OK;
 	if (making_demand_values(m, operation, field, star) != STATUS_OK)
 		return STATUS_NO_MEMORY;
+	if (unfit && !o->partial)
+		return STATUS_OK;
 	return making_add_result(m, (struct result){operation, .column = field, .if_numeric = star});
 }
 
@@ -394,6 +401,7 @@ static enum status prefer_unknown(struct making *m, enum status status)
 	return status;
 }
 
+/* input: NULL: the query has its header. */
 static enum status make(struct making *m, struct input *input)
 {
 	struct query *q = m->q;
@@ -402,7 +410,8 @@ static enum status make(struct making *m, struct input *input)
 
 	if (status != STATUS_OK)
 		return status;
-	status = query_read_header(q, m->options, m->selections, m->nselections, input, m->fault);
+	status = input ? query_read_header(q, m->options, m->selections, m->nselections, input, m->fault)
+		       : query_use_header(q, m->options, m->selections, m->nselections, m->fault);
 	if (status != STATUS_OK)
 		return prefer_unknown(m, status);
 	status = demand(m);
@@ -414,21 +423,19 @@ static enum status make(struct making *m, struct input *input)
 	q->plan.dialect.one_column = nfields <= 1;
 	q->plan.ragged.nfields = nfields ? (uint32_t)nfields : 1;
 	q->plan.ragged.last_is_empty = q->header.ends_empty;
-	q->plan.guesses_texts = q->summary && input_is_repeatable(input);
+	q->plan.guesses_texts = q->summary && input && input_is_repeatable(input);
 	if (q->plan.dialect.whitespace)
 		q->plan.dialect.nfields = q->header.nfields;
 	return status;
 }
 
-enum status query_make(struct query *q, const struct options *options, struct input *input,
-		       struct fault *fault)
+/* input: as in make. */
+static enum status make_and_free(struct query *q, const struct options *options, struct input *input,
+				 struct fault *fault)
 {
 	struct making m = {.q = q, .options = options, .fault = fault};
-	enum status status;
+	enum status status = make(&m, input);
 
-	memset(q, 0, sizeof *q);
-	query_begin_plan(q, options);
-	status = make(&m, input);
 	for (size_t i = 0; m.selections && i < m.nselections; i++)
 		selection_free(&m.selections[i]);
 	free(m.selections);
@@ -437,6 +444,24 @@ enum status query_make(struct query *q, const struct options *options, struct in
 	free(m.keys);
 	name_index_free(&m.index);
 	return status;
+}
+
+enum status query_make(struct query *q, const struct options *options, struct input *input,
+		       struct fault *fault)
+{
+	memset(q, 0, sizeof *q);
+	query_begin_plan(q, options);
+	return make_and_free(q, options, input, fault);
+}
+
+enum status query_make_again(struct query *q, const struct options *options, struct header *header,
+			     struct fault *fault)
+{
+	memset(q, 0, sizeof *q);
+	query_begin_plan(q, options);
+	q->header = *header;
+	memset(header, 0, sizeof *header);
+	return make_and_free(q, options, NULL, fault);
 }
 
 void query_free(struct query *q)

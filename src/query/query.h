@@ -72,6 +72,11 @@ void query_explain(const struct query *q, struct fault *fault);
  * list the names from). Free with query_free in any case. */
 enum status query_make(struct query *q, const struct options *options, struct input *input,
 		       struct fault *fault);
+
+/* Like query_make, for records that other runs have read: of their first records, header has what the plan
+ * needs to know. It is moved to the query. Errors: STATUS_USAGE, STATUS_UNKNOWN_COLUMN, STATUS_NO_MEMORY. */
+enum status query_make_again(struct query *q, const struct options *options, struct header *header,
+			     struct fault *fault);
 void query_free(struct query *q);
 
 #endif

@@ -190,6 +190,16 @@ enum status query_read_header(struct query *q, const struct options *o,
 	return status;
 }
 
+enum status query_use_header(struct query *q, const struct options *o,
+			     struct selection *selections, size_t nselections, struct fault *fault)
+{
+	enum status status = cut_pairs(&q->header, selections, nselections, fault);
+
+	if (status == STATUS_OK && q->header.nfields == 0 && name_blindly(q, o, selections) != STATUS_OK)
+		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	return status;
+}
+
 /* ---- what '*' means ---- */
 
 /* Whether --invalid skip leaves the record out because it is ragged. */

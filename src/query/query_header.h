@@ -23,6 +23,10 @@ enum status query_read_header(struct query *q, const struct options *options,
 			      struct selection *selections, size_t nselections,
 			      struct input *input, struct fault *fault);
 
+/* Like query_read_header, where q->header is known already: but for selections, it was made by another run. */
+enum status query_use_header(struct query *q, const struct options *options,
+			     struct selection *selections, size_t nselections, struct fault *fault);
+
 /* Whether the first record that is no header excludes this field from '*'. If its value is missing
  * there, or the record is left out, the field's first value decides later. If records are printed,
  * that would be too late for their header: the field is then excluded. */

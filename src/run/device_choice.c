@@ -28,6 +28,7 @@
  * with chunks of 512 KiB, of which a section made several, at 2.0 (2026-11-22). */
 #define ORDERED_CHUNK_NBYTES ((size_t)1 << 20)
 #define GPU_CHUNK_NBYTES ((size_t)4 << 20)
+#define GPU_UNPACKED_CHUNK_NBYTES ((size_t)32 << 20) /* of text: a warp has a block of 64 KiB */
 #define GPU_PRINTED_CHUNK_NBYTES ((size_t)8 << 20) /* more kernels, which larger chunks keep busy */
 
 /* What --device auto counts with (Xeon with AVX-512, 16 threads, H100 and H200: docs/speed.md). A GPU wakes in
@@ -87,6 +88,8 @@ static size_t gpu_chunk_nbytes(const struct job *job)
 {
 	if (job->options->chunk_nbytes)
 		return job->options->chunk_nbytes;
+	if (input_leaves_blocks(job->input))
+		return GPU_UNPACKED_CHUNK_NBYTES;
 	return job->query->plan.emits ? GPU_PRINTED_CHUNK_NBYTES : GPU_CHUNK_NBYTES;
 }
 
@@ -109,6 +112,7 @@ static void add_gpu(struct device_choice *devices, const struct job *job, int de
 	int nasked = job->options->nthreads, wanted;
 	struct gpu_work work = {.plan = plan, .input_nbytes = job->nbytes, .ngpus = ngpus,
 				.ncores = (nasked ? nasked : cores_count()) / ngpus,
+				.unpacks = input_leaves_blocks(job->input),
 				.beside_cpus = devices->pools[0].retires};
 	struct worker_pool *p = &devices->pools[devices->npools++];
 
@@ -116,6 +120,7 @@ static void add_gpu(struct device_choice *devices, const struct job *job, int de
 	wanted = gpu_nthreads(&work);
 	p->ops = &worker_gpu;
 	p->setup.device = device;
+	p->setup.unpacks = work.unpacks;
 	p->setup.chunk_nbytes = gpu_chunk_nbytes(job);
 	p->replaces = work.beside_cpus;
 	p->nthreads = count_threads(wanted, p->setup.chunk_nbytes, job->nbytes);
@@ -176,10 +181,12 @@ static enum status no_gpu(const struct options *o, struct fault *fault)
 /* --device auto: offers GPUs to the CPUs; returns what is to be said of it. */
 static const char *offer_gpus(struct device_choice *devices, const struct job *job)
 {
-	if (job->nbytes == UINT64_MAX)
+	uint64_t nbytes = input_leaves_blocks(job->input) ? input_nbytes_stored(job->input) : job->nbytes;
+
+	if (nbytes == UINT64_MAX)
 		return "CPU only: how large the input is cannot be known";
 	/* Decided before the system is asked for GPUs: */
-	if ((double)job->nbytes < (WAKE_S + END_S) * devices->pools[0].nthreads * SLOW_SPEED)
+	if ((double)nbytes < (WAKE_S + END_S) * devices->pools[0].nthreads * SLOW_SPEED)
 		return "CPU only: the input is too small for GPUs to pay";
 	if (!add_gpus(devices, job, true))
 		return "CPU only: no GPU";

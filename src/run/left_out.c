@@ -17,7 +17,10 @@
 static void read_note(const struct left_out *l, const struct note *note, struct fault *fault)
 {
 	note_read(note, fault);
-	fault->file = input_name(l->input, note->file);
+	if (note->file < 0)
+		fault->file = l->names[-1 - note->file]; /* of the state that the run began with */
+	else
+		fault->file = l->input ? input_name(l->input, note->file) : l->names[note->file];
 	query_explain(l->query, fault);
 }
 
@@ -40,7 +43,7 @@ void left_out_report(const struct left_out *l)
 	const struct partial *total = &l->total->partial;
 	struct fault first;
 
-	for (int i = 0; i < input_nfiles(l->input); i++)
+	for (int i = 0; l->input && i < input_nfiles(l->input); i++)
 		if (input_is_padded(l->input, i))
 			message_padded(input_name(l->input, i));
 	for (size_t c = 0; c < l->query->plan.ncolumns; c++) {

@@ -15,7 +15,8 @@
 struct left_out {
 	const struct options *options;
 	const struct query *query;
-	const struct input *input;
+	const struct input *input; /* NULL: parts were merged */
+	const char *const *names;  /* of the inputs of parts, or of a state */
 	const struct total *total;
 };
 

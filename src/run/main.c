@@ -12,6 +12,7 @@
 #include "base/cores.h"
 #include "base/fd.h"
 #include "base/memory_limit.h"
+#include "cluster/part.h"
 #include "engine/engine.h"
 #include "engine/total.h"
 #include "fold/group_result.h"
@@ -30,6 +31,7 @@
 #include "run/device_choice.h"
 #include "run/explain.h"
 #include "run/left_out.h"
+#include "run/part_run.h"
 #include "run/progress.h"
 
 /* What one pass over the input owns. */
@@ -42,6 +44,8 @@ struct run {
 	struct curve curve; /* of the running column that is drawn */
 	struct device_choice devices;
 	struct total total;
+	struct merge merge;
+	struct input_range range; /* of --part */
 	struct ranks *ranks; /* what quantiles need; by the plan's columns */
 	bool searches;  /* a later pass, for the ranks of one column only: searched, in the plan */
 	size_t searched;
@@ -65,6 +69,11 @@ static void report_guesses(const struct run *r)
 }
 
 static enum status find_ranks(struct run *r, struct fault *fault);
+
+static struct part_run part_run(struct run *r)
+{
+	return (struct part_run){&r->options, &r->query, &r->total, r->input, &r->merge, &r->range};
+}
 
 static enum status print_table(struct run *r, struct fault *fault)
 {
@@ -111,16 +120,25 @@ static enum status print_result(struct run *r, struct fault *fault)
  * records have been printed before. */
 static enum status finish(struct run *r, struct fault *fault)
 {
-	const struct left_out left_out = {&r->options, &r->query, r->input, &r->total};
+	const struct left_out left_out = {&r->options, &r->query, r->input,
+					  (const char *const *)r->merge.inputs, &r->total};
+	const struct part_run part = part_run(r);
 	bool emits = r->query.plan.emits && !r->query.plan.curve;
-	enum status status = emits ? STATUS_OK : left_out_check(&left_out, fault);
+	enum status status;
 
+	if (r->options.partial) { /* what is too much to be left out, the merge finds */
+		status = part_run_write(&part, fault);
+		return status == STATUS_OK ? output_close(fault) : status;
+	}
+	status = emits ? STATUS_OK : left_out_check(&left_out, fault);
 	if (status == STATUS_OK)
 		status = print_result(r, fault);
 	if (status == STATUS_OK)
 		status = output_close(fault);
 	if (status == STATUS_OK && emits)
 		status = left_out_check(&left_out, fault);
+	if (status == STATUS_OK && r->options.save_state)
+		status = part_run_write(&part, fault);
 	if (status == STATUS_OK) {
 		left_out_report(&left_out);
 		report_guesses(r);
@@ -156,7 +174,8 @@ static void prepare_values(struct run *r)
 	r->is_repeatable = input_is_repeatable(r->input);
 	if (!r->searches)
 		values_focus_set(NULL, r->is_repeatable && !prints_table(&r->query) &&
-						       r->query.plan.nkeys == 0);
+						       r->query.plan.nkeys == 0 && !r->options.partial &&
+						       !r->options.from_state && !r->options.save_state);
 	for (size_t c = 0; r->searches && c < r->query.plan.ncolumns; c++)
 		if (c != r->searched)
 			r->query.plan.columns[c].needs &= ~(unsigned)MOMENT_VALUES;
@@ -176,6 +195,15 @@ static enum status prepare_curve(struct run *r, struct fault *fault)
 	return STATUS_OK;
 }
 
+/* Says how groups are printed. */
+static enum status prepare_printing(struct run *r, struct fault *fault)
+{
+	r->groups.top = r->options.top;
+	r->groups.format = r->options.format;
+	r->groups.picture = r->options.picture;
+	return group_sort_find(&r->query, r->options.sort, &r->groups.sort, fault);
+}
+
 /* Opens the input, and makes the query. */
 static enum status open_input(struct run *r, struct fault *fault)
 {
@@ -186,11 +214,10 @@ static enum status open_input(struct run *r, struct fault *fault)
 		status = input_share_decoding(r->input, fault);
 	if (status == STATUS_OK)
 		status = query_make(&r->query, &r->options, r->input, fault);
+	if (status == STATUS_OK && r->options.part.of)
+		status = part_run_cut_input(r->input, &r->options, &r->query.plan.dialect, &r->range, fault);
 	if (status == STATUS_OK)
-		status = group_sort_find(&r->query, r->options.sort, &r->groups.sort, fault);
-	r->groups.top = r->options.top;
-	r->groups.format = r->options.format;
-	r->groups.picture = r->options.picture;
+		status = prepare_printing(r, fault);
 	return status == STATUS_OK ? prepare_curve(r, fault) : status;
 }
 
@@ -201,6 +228,8 @@ static enum status fold_input(struct run *r, struct fault *fault)
 
 	if (r->careful)
 		r->query.plan.guesses_texts = false;
+	if (r->options.partial)
+		plan_as_part(&r->query.plan);
 	status = devices_choose(&r->devices, &r->options, &r->query, r->input, fault);
 	if (status == STATUS_OK)
 		devices_set_up_input(&r->devices, &r->query.plan, r->input);
@@ -208,6 +237,10 @@ static enum status fold_input(struct run *r, struct fault *fault)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (status == STATUS_OK && total_init(&r->total, &r->query.plan) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (status == STATUS_OK && r->options.part.is_quoted)
+		total_begin_quoted(&r->total);
+	if (status == STATUS_OK && (r->options.from_state || r->options.save_state))
+		status = part_run_begin_state(&r->merge, &r->options, &r->query, &r->total, r->input, fault);
 	if (status == STATUS_OK && r->query.plan.emits) {
 		fd_widen_pipe(STDOUT_FILENO);
 		status = r->query.plan.curve ? STATUS_OK : result_heading(&r->query, fault);
@@ -225,6 +258,23 @@ static enum status fold_input(struct run *r, struct fault *fault)
 	return status;
 }
 
+/* Merges parts, and prints what one run over all their inputs would print. */
+static enum status merge(struct run *r, struct fault *fault)
+{
+	enum status status;
+
+	r->merge.options = &r->options;
+	r->merge.query = &r->query;
+	r->merge.total = &r->total;
+	r->all_ended = true;
+	status = merge_parts(&r->merge, fault);
+	if (status == STATUS_OK && !r->options.partial)
+		status = merge_check(&r->merge, fault);
+	if (status == STATUS_OK)
+		status = prepare_printing(r, fault);
+	return status == STATUS_OK ? finish(r, fault) : status;
+}
+
 /* Says what would be done with the input, which has been opened. */
 static enum status explain(struct run *r, struct fault *fault)
 {
@@ -239,7 +289,11 @@ static enum status explain(struct run *r, struct fault *fault)
 static enum status process(struct run *r, struct fault *fault)
 {
 	double begin_s = clock_s();
-	enum status status = open_input(r, fault);
+	enum status status;
+
+	if (r->options.merge)
+		return merge(r, fault);
+	status = open_input(r, fault);
 
 	if (status == STATUS_OK && r->options.columns) {
 		progress_end();
@@ -335,7 +389,7 @@ static enum status find_ranks(struct run *r, struct fault *fault)
 /* Returns whether there is nothing to do: no operation, no file, and a terminal as input. */
 static bool is_idle(const struct options *o)
 {
-	return o->nuses == 0 && !o->where && o->npaths == 1 && !strcmp(o->paths[0], "-") &&
+	return o->nuses == 0 && !o->where && !o->merge && o->npaths == 1 && !strcmp(o->paths[0], "-") &&
 	       isatty(STDIN_FILENO);
 }
 
@@ -404,6 +458,7 @@ int main(int argc, char **argv)
 		int exit_status;
 		explain_memory(r, &fault);
 		query_explain(&r->query, &fault);
+		part_run_explain(&r->options, r->input, &r->range, &fault);
 		exit_status = message_fault(&fault);
 		if (fault.status == STATUS_UNKNOWN_COLUMN)
 			message_columns(r->query.header.names, r->query.header.nfields,
@@ -416,7 +471,9 @@ int main(int argc, char **argv)
 	total_free(&r->total);
 	group_store_free(r->query.plan.groups);
 	query_free(&r->query);
-	input_close(r->input);
+	if (r->input)
+		input_close(r->input);
+	merge_free(&r->merge);
 	curve_free(&r->curve);
 	options_free(&r->options);
 	return 0;

@@ -5,11 +5,13 @@ Without a usable GPU every test here skips with the program's own reason.
 """
 import gzip
 import random
+import zlib
 
 import harness
 import hostile
 import oracle
 from csv_cases import GOOD
+from packed_text import bgzip
 
 SEED = 7
 
@@ -208,6 +210,39 @@ def check_packed():
                lambda: harness.describe(wrong[0]) if wrong else "it hardly failed")
 
 
+def check_blocks():
+    """BGZF goes up packed and is decoded on the device. Damage there is the CPU's to tell."""
+    rng = random.Random(SEED + 3)
+    text = table(rng, 30000, ["int", "text", "decimal", "quoted"])
+    requests = (["--sum=*", "--max=*"], ["--stddev=1,3"], ["--where=c1 > 0", "--sum=3"], ["--cumsum=1,3"], ["--where=c1 > 0"],
+                ["--median=1"])
+    for size, level, strategy in ((65280, 6, 0), (65536, 9, 0), (700, 1, 0), (40000, 0, 0), (3000, 6, zlib.Z_FIXED),
+                                  (50000, 6, zlib.Z_HUFFMAN_ONLY)):
+        path = harness.fixture("packed.%d.%d.gz" % (size, strategy), bgzip(text, size, level, strategy))
+        for args in requests:
+            same("blocks of %d, level %d: %s" % (size, level, " ".join(args)), args, None,
+                 [(None, None), (1000000, 3), (300000, 2), (5000, 1)], files=[path])
+    good = bgzip(text, 20000)
+    mixed = good + gzip.compress(text.partition(b"\n")[2]) + bgzip(text.partition(b"\n")[2], 9000)
+    same("blocks, a member, blocks", ["--sum=*"], None, [(None, None), (300000, 3)], files=[harness.fixture("mixed.gz", mixed)])
+    wrong = []
+    for i in range(150):
+        bad = bytearray(good)
+        bad[rng.randrange(len(bad))] ^= 1 << rng.randrange(8)
+        path = harness.fixture("damaged.gz", bytes(bad))
+        cpu, gpu = (harness.run(["--sum=*", path], device=d, threads=1) for d in ("cpu", "gpu"))
+        if (cpu.status, cpu.out, cpu.err) != (gpu.status, gpu.out, gpu.err):
+            wrong.append("%s\n%s" % (harness.describe(cpu), harness.describe(gpu)))
+    harness.ok(not wrong, "150 damaged files: what the CPU says", lambda: wrong[0])
+    path, complaints = harness.fixture("packed.gz", bgzip(text, 20000)), []
+    want = harness.run(["--sum=*", path], device="cpu")
+    jobs = [dict(faulty("%d%s" % (k, how), ["--sum=*", path], None, 3), chunk=300000) for k in range(1, 80) for how in ("", "+")]
+    for job, r in zip(jobs, harness.run_many(jobs)):
+        if (r.status, r.out) != (want.status, want.out) or r.err.count(FAILED) > 1:
+            complaints.append("fault %s: %s" % (job["gpu_fault"], harness.describe(r)))
+    harness.ok(not complaints, "GPU faults while blocks are decoded: %d" % len(jobs), lambda: complaints[0])
+
+
 def check_auto():
     """--device auto must give the same, too, and says with --verbose what ran."""
     data = table(random.Random(SEED), 20000, ["int", "text", "decimal"])
@@ -248,7 +283,7 @@ def check_faults():
 
 reason = reason_to_skip()
 if reason:
-    for title in ("good cases", "hostile tables", "large tables", "ragged records", "packed text", "auto", "faults"):
+    for title in ("good cases", "hostile tables", "large tables", "ragged records", "packed text", "blocks", "auto", "faults"):
         harness.skip("devices: " + title, reason)
 else:
     check_cases()
@@ -256,6 +291,7 @@ else:
     check_tables()
     check_ragged()
     check_packed()
+    check_blocks()
     check_auto()
     check_faults()
 harness.done()

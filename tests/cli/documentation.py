@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The documents say what the program does: --help, the man page and the README's examples."""
+"""The documents say what the program does: --help, the man pages, and the examples of README.md and docs/."""
 import glob
 import gzip
 import os
@@ -12,6 +12,7 @@ import harness
 TOOLS = ("gpustat", "gpustat-bench")
 SETUP = re.compile(r"(^|[;&|]\s*)(\./bootstrap|sudo|git|apt|apt-get|make|\./configure|\.\./configure|man)\b")
 NEEDS_GPU = re.compile(r"\bgpustat-bench +(reduce|scan|ceilings)\b")
+OPTIONAL_TOOLS = ("df", "du", "iconv", "jq", "parallel", "ps", "timeout", "zstd")
 SECTIONS = ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS", "ENVIRONMENT", "EXAMPLES", "SEE ALSO")
 
 
@@ -96,7 +97,7 @@ def check_lint(tool):
                p.stdout.decode("utf-8", "replace"))
 
 
-def readme_blocks(text):
+def page_blocks(text):
     return re.findall(r"^```console\n(.*?)^```", text, re.M | re.S)
 
 
@@ -122,34 +123,82 @@ def commands(body):
     return pairs
 
 
-def check_examples(name, path, find_blocks):
-    if not os.path.exists(path):
-        harness.skip("examples of " + name, "no " + name)
-        return
-    with open(path, encoding="utf-8") as f:
-        text = f.read()
+def tools_missing(body):
+    """The programs and codecs that the commands of a block need and that are not here."""
+    named = {name for name in OPTIONAL_TOOLS if re.search(r"(?:^\$|[|;({]|&&)\s*%s\b" % name, body, re.M)}
+    missing = {name for name in named if not shutil.which(name)}
+    version = harness.run(["--version"]).out.decode("utf-8")
+    return sorted(missing | {name for name in named & {"zstd"} if not re.search(r"^zstd \d", version, re.M)})
+
+
+def example_environment():
+    """Names as a person types them: gpustat and gpustat-bench are the programs to test."""
     bin_folder = os.path.join(harness.folder(), "bin")
     os.makedirs(bin_folder, exist_ok=True)
     for tool in TOOLS:
         link = os.path.join(bin_folder, tool)
         if not os.path.lexists(link):
             os.symlink(harness.program(tool), link)
-    env = dict(harness.environment(), PATH=bin_folder + os.pathsep + os.environ.get("PATH", ""))
+    return dict(harness.environment(), PATH=bin_folder + os.pathsep + os.environ.get("PATH", ""))
+
+
+def skip_block(name, body, missing):
+    """Skips each command of a block; the number of them."""
+    pairs = commands(body)
+    for command, _ in pairs:
+        harness.skip("%s: %s" % (name, command.split("\n")[0]), "no " + ", ".join(missing))
+    return len(pairs)
+
+
+def check_command(name, command, want, cwd):
+    p = subprocess.run(["sh", "-c", command], cwd=cwd, env=example_environment(), stdin=subprocess.DEVNULL,
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+    out, err = p.stdout.decode("utf-8", "replace"), p.stderr.decode("utf-8", "replace")
+    wanted = (out + err, err + out)
+    harness.ok(want in wanted, "%s: %s" % (name, command), "got:    %r\nerrors: %r\nwanted: %r" % (out, err, want))
+
+
+def check_examples(name, path, find_blocks):
+    if not os.path.exists(path):
+        harness.skip("examples of " + name, "no " + name)
+        return
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
     ran = 0
-    for command, want in (pair for body in find_blocks(text) for pair in commands(body)):
-        if SETUP.search(command) or NEEDS_GPU.search(command) or "gpustat" not in command:
-            harness.note("not run: " + command)
+    for body in find_blocks(text):
+        missing = tools_missing(body)
+        if missing:
+            skip_block(name, body, missing)
             continue
-        if re.search(r" !?~ ", command) and not harness.has_patterns():
-            harness.skip("%s: %s" % (name, command), "built without PCRE2")
-            continue
-        p = subprocess.run(["sh", "-c", command], cwd=harness.source(), env=env, stdin=subprocess.DEVNULL,
-                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
-        ran += 1
-        out, err = p.stdout.decode("utf-8", "replace"), p.stderr.decode("utf-8", "replace")
-        harness.ok(want in (out + err, err + out), "%s: %s" % (name, command),
-                   "got:    %r\nerrors: %r\nwanted: %r" % (out, err, want))
+        for command, want in commands(body):
+            if SETUP.search(command) or NEEDS_GPU.search(command) or "gpustat" not in command:
+                harness.note("not run: " + command)
+                continue
+            if re.search(r" !?~ ", command) and not harness.has_patterns():
+                harness.skip("%s: %s" % (name, command), "built without PCRE2")
+                continue
+            check_command(name, command, want, harness.source())
+            ran += 1
     harness.ok(ran > 0, "%s has examples that run" % name)
+
+
+def check_cookbook():
+    """Every command of the cookbook runs, one after the other in one folder: it makes the files that it uses."""
+    with open(harness.source("docs", "cookbook.md"), encoding="utf-8") as f:
+        blocks = page_blocks(f.read())
+    folder = os.path.join(harness.folder(), "cookbook")
+    os.makedirs(folder)
+    os.symlink(harness.source("data"), os.path.join(folder, "data"))
+    left_out = 0
+    for body in blocks:
+        missing = tools_missing(body)
+        if missing:
+            left_out += skip_block("cookbook.md", body, missing)
+            continue
+        for command, want in commands(body):
+            check_command("cookbook.md", command, want, folder)
+    harness.note("cookbook.md: %d commands left out for want of a program" % left_out)
+    harness.ok(len(blocks) > 40, "cookbook.md has more than 40 blocks", str(len(blocks)))
 
 
 def check_help():
@@ -204,5 +253,8 @@ check_help()
 check_package()
 check_commands()
 check_rungs()
-check_examples("README.md", harness.source("README.md"), readme_blocks)
+check_examples("README.md", harness.source("README.md"), page_blocks)
+for page in ("cluster.md", "exactness.md", "ladder.md"):
+    check_examples(page, harness.source("docs", page), page_blocks)
+check_cookbook()
 harness.done()

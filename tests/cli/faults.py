@@ -19,21 +19,11 @@ import time
 import zlib
 
 import harness
+from packed_text import bgzip
 
 LIBRARY = os.path.join(os.path.abspath(os.environ.get("builddir", ".")), "tests", "faults", "faults.so")
 LIMIT = 30              # seconds: a run that takes longer hangs
 MOST = 3000             # faults in one request: more would be a loop
-
-
-def bgzip(data, size=700):
-    """`data` in blocks of BGZF, with the empty one at the end."""
-    out = []
-    for piece in [data[i:i + size] for i in range(0, len(data), size)] + [b""]:
-        packer = zlib.compressobj(6, zlib.DEFLATED, -15)
-        body = packer.compress(piece) + packer.flush()
-        out.append(b"\x1f\x8b\x08\x04" + bytes(5) + b"\xff\x06\0BC\x02\0" + struct.pack("<H", len(body) + 25)
-                   + body + struct.pack("<II", zlib.crc32(piece), len(piece)))
-    return b"".join(out)
 
 
 def zstd(data):

@@ -328,6 +328,7 @@ static void test_reduce_of(uint32_t ncolumns, uint32_t nrows, unsigned nscales,
 	struct reduce_memory memory = {
 		device_filled<struct column_tally>(ncolumns, POISON),
 		device_filled<struct decimal_bin>(ncolumns * DECIMAL_NSCALES, POISON),
+		NULL,
 		device_filled<struct column_tally>(npartials, POISON),
 		device_filled<struct decimal_bin>((size_t)npartials * DECIMAL_NSCALES, POISON),
 		device_filled<uint32_t>(ncolumns, 0), npartials};

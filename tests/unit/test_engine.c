@@ -359,7 +359,7 @@ static void beside_make(struct beside *b, bool needs_core)
 	b->pools[0] = (struct worker_pool){.ops = &b->cpu, .nthreads = 2, .retires = true,
 				      .setup.chunk_nbytes = CHUNK_NBYTES};
 	b->pools[1] = (struct worker_pool){.ops = &b->device, .nthreads = NDEVICE_THREADS,
-				      .setup = {CHUNK_NBYTES, nbesides, 0}, .optional = true,
+				      .setup = {CHUNK_NBYTES, nbesides, 0, false}, .optional = true,
 				      .replaces = true, .needs_core = needs_core};
 	b->paths[0] = file_of("2");
 	if (input_open(&b->input, b->paths, 1, 0, &b->fault) || total_init(&b->total, &test_plan))

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * merge_query.c - see merge_query.h.
+ */
+#include "cluster/merge_query.h"
+
+#include <stdlib.h>
+
+#include "fold/groups.h"
+#include "fold/values_focus.h"
+#include "query/options_asked.h"
+#include "query/options_check.h"
+
+/* Sets how results are printed, and with what, to what the command line says. */
+static void set_given(struct options *o, const struct options *given)
+{
+	o->format = given->format;
+	o->sort = given->sort;
+	o->top = given->top;
+	o->picture = given->picture;
+	o->merge = true;
+	o->partial = given->partial;
+	o->memory_nbytes = given->memory_nbytes;
+	o->nthreads = given->nthreads;
+	o->verbose = given->verbose;
+	o->device = DEVICE_CPU;
+}
+
+/* Checks what is printed against the parts' query. */
+static enum status check_given(struct options *o, struct fault *fault)
+{
+	enum status status;
+
+	o->merge = false;
+	status = options_check(o, fault);
+	o->merge = true;
+	return status;
+}
+
+/* Whether '*' leaves the column out because its first value is a text: one run would not have read its
+ * numbers. */
+static bool is_unfit(const struct plan_column *column)
+{
+	return column->if_numeric && column->begins_as_text && column->invalid != INVALID_TEXT;
+}
+
+/* What other operations ask of such a column they take as text. */
+static void take_unfit_as_text(struct plan *plan)
+{
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		if (is_unfit(&plan->columns[c])) {
+			plan->columns[c].if_numeric = false;
+			plan->columns[c].takes_text = true;
+		}
+}
+
+void merge_forget_unasked(struct merge *m)
+{
+	const struct query *q = m->query;
+	bool *is_asked = calloc(q->plan.ncolumns + 1, sizeof *is_asked);
+
+	for (size_t i = 0; is_asked && i < q->nresults; i++) {
+		is_asked[q->results[i].column] = true;
+		is_asked[q->results[i].other] = true;
+	}
+	for (size_t c = 0; is_asked && c < q->plan.ncolumns; c++)
+		if (!is_asked[c] && !q->plan.columns[c].is_key)
+			column_clear(&m->total->partial.columns[c]);
+	free(is_asked);
+}
+
+enum status merge_begin(struct merge *m)
+{
+	enum status status = asked_parse(&m->first.asked, m->options, m->fault);
+
+	if (status != STATUS_OK)
+		return status;
+	set_given(m->options, &m->given);
+	status = check_given(m->options, m->fault);
+	if (status == STATUS_OK)
+		status = query_make_again(m->query, m->options, &m->first.header, m->fault);
+	if (status != STATUS_OK)
+		return status;
+	m->query->plan.counts_records = true;
+	if (m->options->partial)
+		plan_as_part(&m->query->plan);
+	else
+		take_unfit_as_text(&m->query->plan);
+	values_focus_set(NULL, false);
+	m->has_begun = true;
+	if (groups_plan(&m->query->plan) != STATUS_OK || total_init(m->total, &m->query->plan) != STATUS_OK ||
+	    partial_init(&m->blank, &m->query->plan) != STATUS_OK)
+		return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
+	return STATUS_OK;
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * part.c - writing parts. See part.h.
+ */
+#include "cluster/part.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec/crc32.h"
+#include "engine/total_check.h"
+#include "fold/group_list.h"
+#include "fold/groups.h"
+#include "fold/quantile.h"
+
+/* ---- notes ---- */
+
+/* By the order in total->notes: of records, then of columns. */
+static const char *const note_names[] = {"\"undecided\"", "\"ragged\"", "\"values\"", "\"texts\""};
+enum { NOTES_OF_RECORDS = 2, NOTE_NKINDS = 4 };
+
+static const struct {
+	enum status status;
+	const char *name;
+} note_statuses[] = {{STATUS_NOT_A_NUMBER, "\"not a number\""}, {STATUS_OUT_OF_RANGE, "\"out of range\""},
+		     {STATUS_NUL, "\"NUL\""}, {STATUS_RAGGED, "\"ragged\""}};
+#define NOTE_NSTATUSES (sizeof note_statuses / sizeof *note_statuses)
+
+static void put_status(enum status status, struct json_writer *to)
+{
+	for (size_t i = 0; i < NOTE_NSTATUSES; i++)
+		if (note_statuses[i].status == status)
+			json_put(to, note_statuses[i].name);
+}
+
+/* Writes a member that is a number; name: with the comma before it. */
+static void put_number(struct json_writer *to, const char *name, uint64_t number)
+{
+	json_put(to, name);
+	json_put_number(to, number);
+}
+
+/* The plan's column of that name, which is its own; ncolumns: none. */
+static size_t find_column(const struct plan *plan, const char *name)
+{
+	size_t c = 0;
+
+	while (c < plan->ncolumns && plan->columns[c].name != name)
+		c++;
+	return c;
+}
+
+/* nbefore: the inputs of the state that the run began with. */
+static void put_note(const struct plan *plan, size_t kind, const struct note *note, int nbefore,
+		     struct json_writer *to)
+{
+	const char *detail = note->text + strlen(note->text) + 1;
+
+	json_put(to, PART_NOTE_BEGIN);
+	json_put(to, note_names[kind]);
+	put_number(to, ",\"column\":", find_column(plan, note->column));
+	json_put(to, ",\"status\":");
+	put_status(note->status, to);
+	put_number(to, ",\"input\":", (uint64_t)(note->file < 0 ? -1 - note->file : nbefore + note->file));
+	put_number(to, ",\"line\":", note->line);
+	json_put(to, ",\"value\":");
+	json_put_string(to, detail, note->detail_nbytes);
+	put_number(to, ",\"bytes\":", note->value_nbytes);
+	json_put(to, ",\"try\":");
+	json_put_string(to, note->text, strlen(note->text));
+	json_put(to, "}");
+	json_end_line(to);
+}
+
+static void put_notes(const struct total *t, int nbefore, struct json_writer *to)
+{
+	size_t n = t->plan->ncolumns;
+
+	for (size_t i = 0; i < TOTAL_NNOTES(t->plan); i++) {
+		size_t kind = i < NOTES_OF_RECORDS ? i : NOTES_OF_RECORDS + (i - NOTES_OF_RECORDS) / n;
+		if (t->notes[i])
+			put_note(t->plan, kind, t->notes[i], nbefore, to);
+	}
+}
+
+/* Reads one of some words: its index. */
+static size_t read_word(struct json_reader *r, const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (json_try(r, words[i]))
+			return i;
+	json_fail(r, STATUS_DAMAGED);
+	return 0;
+}
+
+static enum status read_status(struct json_reader *r)
+{
+	for (size_t i = 0; i < NOTE_NSTATUSES; i++)
+		if (json_try(r, note_statuses[i].name))
+			return note_statuses[i].status;
+	json_fail(r, STATUS_DAMAGED);
+	return STATUS_OK;
+}
+
+static void read_value(struct json_reader *r, struct fault *fault)
+{
+	size_t nbytes;
+	const char *text;
+
+	json_expect(r, ",\"value\":");
+	text = json_string(r, &nbytes);
+	if (text)
+		fault_set_value(fault, fault->status, text, nbytes);
+	json_expect(r, ",\"bytes\":");
+	fault->value_nbytes = json_number(r);
+	json_expect(r, ",\"try\":");
+	text = json_string(r, &nbytes);
+	if (text && nbytes < sizeof fault->remedy) {
+		memcpy(fault->remedy, text, nbytes);
+		fault->remedy[nbytes] = '\0';
+	}
+	json_expect(r, "}");
+}
+
+/* The place of a note of the text's column i; NULL: none. */
+static struct note *_Atomic *place_of(const struct total *t, const struct partial_map *map, size_t kind, size_t i)
+{
+	size_t c = i < map->ncolumns ? map->columns[i] : SIZE_MAX;
+
+	if (kind < NOTES_OF_RECORDS)
+		return &t->notes[kind];
+	return c == SIZE_MAX ? NULL
+			     : &t->notes[NOTES_OF_RECORDS + (kind - NOTES_OF_RECORDS) * t->plan->ncolumns + c];
+}
+
+void part_note_read(struct total *t, const struct partial_map *map, size_t ninputs, uint64_t nlines,
+		    bool is_state, struct json_reader *r)
+{
+	size_t kind = read_word(r, note_names, NOTE_NKINDS), i;
+	struct fault fault = {.file = NULL};
+	struct note *_Atomic *to;
+	uint64_t file, line;
+
+	json_expect(r, ",\"column\":");
+	i = json_number(r);
+	json_expect(r, ",\"status\":");
+	fault.status = read_status(r);
+	json_expect(r, ",\"input\":");
+	file = json_number(r) + ninputs;
+	json_expect(r, ",\"line\":");
+	line = json_number(r);
+	read_value(r, &fault);
+	fault.line = line + (file == ninputs ? nlines : 0);
+	if (r->at != r->end || file > INT32_MAX)
+		json_fail(r, STATUS_DAMAGED);
+	to = r->status == STATUS_OK ? place_of(t, map, kind, i) : NULL;
+	if (!to || *to)
+		return;
+	if (i < map->ncolumns && map->columns[i] != SIZE_MAX)
+		fault.column = t->plan->columns[map->columns[i]].name;
+	*to = note_make(&fault, is_state ? -1 - (int)file : (int)file);
+	if (!*to)
+		json_fail(r, STATUS_NO_MEMORY);
+}
+
+/* ---- the last line ---- */
+
+/* What has been written. */
+struct sink {
+	FILE *to;
+	uint32_t crc;
+	uint64_t nlines;
+};
+
+static enum status write_lines(void *context, const char *text, size_t nbytes)
+{
+	struct sink *sink = context;
+	const char *end = text + nbytes;
+
+	if (nbytes == 0)
+		return STATUS_OK;
+	sink->crc = crc32_continue(sink->crc, (const unsigned char *)text, nbytes);
+	for (const char *at = text; (at = memchr(at, '\n', (size_t)(end - at))); at++)
+		sink->nlines++;
+	return fwrite(text, 1, nbytes, sink->to) == nbytes ? STATUS_OK : STATUS_WRITE;
+}
+
+void part_end_read(uint64_t *nlines, uint32_t *crc, struct json_reader *from)
+{
+	size_t nbytes;
+	const char *text;
+	char digits[9] = "", *end = digits;
+
+	json_expect(from, PART_END_BEGIN);
+	*nlines = json_number(from);
+	json_expect(from, ",\"crc32\":");
+	text = json_string(from, &nbytes);
+	json_expect(from, "}");
+	if (text && nbytes == 8)
+		memcpy(digits, text, nbytes);
+	*crc = (uint32_t)strtoul(digits, &end, 16);
+	if (from->at != from->end || end != digits + 8)
+		json_fail(from, STATUS_DAMAGED);
+}
+
+/* ---- all of it ---- */
+
+static void put_groups(const struct query *q, const struct group_list *list, struct json_writer *to)
+{
+	struct partial blank;
+
+	if (partial_init(&blank, &q->plan) != STATUS_OK) {
+		to->status = STATUS_NO_MEMORY;
+		return;
+	}
+	for (size_t i = 0; i < list->n && to->status == STATUS_OK; i++) {
+		if (i + 8 < list->n)
+			group_prefetch(list->at[i + 8].group);
+		group_write(list->at[i].group, &q->plan, &blank, to);
+	}
+	partial_free(&blank);
+}
+
+/* Writes the groups in the order in which they appeared. */
+static void put_all_groups(const struct query *q, struct partial *total, struct json_writer *to)
+{
+	struct group_list list = {NULL, 0};
+	enum status status = total->groups ? groups_store(total->groups) : STATUS_OK;
+
+	if (status == STATUS_OK)
+		status = group_list_make(q->plan.groups, (size_t)ranks_nthreads(q), &list);
+	if (status != STATUS_OK)
+		to->status = status;
+	else
+		put_groups(q, &list, to);
+	group_list_free(&list);
+}
+
+/* Writes the pieces of records at the part's ends: a head before all else, and a tail. While no record has ended,
+ * all is the head. */
+static void put_head(const struct total *t, struct json_writer *to)
+{
+	const struct seam *s = &t->seam;
+
+	if (!t->keeps_head && t->head.nbytes == 0)
+		return;
+	json_put(to, PART_HEAD_TEXT_BEGIN);
+	if (t->keeps_head)
+		json_put_string(to, s->data, s->nbytes);
+	else
+		json_put_string(to, t->head.data, t->head.nbytes);
+	json_put(to, t->keeps_head ? ",\"ends\":false}" : ",\"ends\":true}");
+	json_end_line(to);
+}
+
+static void put_tail(const struct total *t, struct json_writer *to)
+{
+	if (t->keeps_head || t->seam.nbytes == 0)
+		return;
+	json_put(to, PART_TAIL_BEGIN);
+	json_put_string(to, t->seam.data, t->seam.nbytes);
+	json_put(to, "}");
+	json_end_line(to);
+}
+
+enum status part_write(const struct options *options, const struct query *q, struct total *t,
+		       const struct part_scope *scope, FILE *stream, struct fault *fault)
+{
+	struct sink sink = {stream, 0, 0};
+	struct json_writer to = {.flush = write_lines, .context = &sink};
+	enum status status;
+
+	part_head_write(options, q, scope, t->end_bytes, t->partial.nrecords + t->partial.nragged, &to);
+	put_head(t, &to);
+	put_notes(t, (int)scope->nbefore, &to);
+	partial_write(&t->partial, &q->plan, &to);
+	if (q->plan.nkeys)
+		put_all_groups(q, &t->partial, &to);
+	put_tail(t, &to);
+	status = json_flush(&to);
+	text_free(&to.text);
+	if (status == STATUS_WRITE)
+		return fault_set(fault, status, errno, NULL);
+	if (status != STATUS_OK)
+		return partial_fault(&t->partial, &q->plan, status, fault);
+	fprintf(stream, PART_END_BEGIN "%" PRIu64 ",\"crc32\":\"%08" PRIx32 "\"}\n", sink.nlines,
+		sink.crc);
+	return fflush(stream) || ferror(stream) ? fault_set(fault, STATUS_WRITE, errno, NULL) : STATUS_OK;
+}

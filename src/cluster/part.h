@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * part.h - results of some of the records, to be merged with those of others: --partial and --merge.
+ *
+ * Folds are exact and associative, so the fold of many inputs is that of the folds of each, in order, and a
+ * merged result has the bytes that one run over all inputs would print. A part is JSON Lines:
+ *
+ *     {"gpustat_part":1,"version":...,"query":[...],"inputs":[...],...}      part_head.h
+ *     {"note":"values","column":0,...}                  the first value of a kind that was left out
+ *     {"head":"...","ends":true}                        of a record that began in the file's part before
+ *     {"records":...}  {"column":0,...}  {"group":...}                       fold/partial_text.h
+ *     {"tail":"..."}                                    of a record that ends in the file's next part
+ *     {"lines":N,"crc32":"XXXXXXXX"}                    of the lines before; a part without it is truncated
+ *
+ * Several parts may stand one behind the other in a file. Merging yields a part again, so it may be done in a
+ * tree. Order matters where the result says so: parts are merged in the order in which they are given.
+ */
+#ifndef GPUSTAT_PART_H
+#define GPUSTAT_PART_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/status.h"
+#include "cluster/part_head.h"
+#include "engine/total.h"
+#include "query/options.h"
+#include "query/query.h"
+
+/* Writes the part that total is, of a plan made one by plan_as_part, to a stream. Notes count by
+ * scope->inputs. Errors: STATUS_NO_MEMORY, STATUS_MANY_GROUPS, STATUS_WRITE: what has
+ * been written is then no part. */
+enum status part_write(const struct options *options, const struct query *q, struct total *total,
+		       const struct part_scope *scope, FILE *to, struct fault *fault);
+
+/* The plan of a file whose columns are elsewhere than in the first. */
+struct file_plan {
+	struct file_plan *next; /* owned */
+	struct plan plan;       /* its columns are owned */
+};
+
+/* A merge. The three are the caller's, zeroed but for options: the command line's. */
+struct merge {
+	struct options *options; /* from the first part on, the parts' query and how the command line prints it */
+	struct query *query;
+	struct total *total;
+	struct options given;    /* the command line's; owned */
+	bool has_head, has_begun;
+	struct part_head first;  /* of the first part with records; to it options and query point */
+	char **inputs;           /* the names of all inputs so far; owned */
+	size_t ninputs;
+	uint64_t offset_bytes;   /* of the next part's first record in all inputs */
+	bool is_one_file; /* all parts so far are of the file in the midst of which the first begins */
+	struct part_seam left, right; /* of all parts so far; right.offset_bytes: in all inputs */
+	struct file_plan *plans; /* of all parts so far; owned */
+	struct partial blank;    /* the identity */
+	bool is_state;           /* what is read is no part but a state */
+	struct fault *fault;
+};
+
+/* Adds one part after the other: those of all files. Then the query is made, and total is the fold of all
+ * records. Errors name the file and the line: STATUS_OPEN, STATUS_READ, STATUS_PART_*, STATUS_NO_MEMORY,
+ * STATUS_MANY_GROUPS, STATUS_MANY_KEYS; STATUS_HEADER_LACKS for a part without a column of the first; STATUS_USAGE
+ * where the command line asks for another query. */
+enum status merge_parts(struct merge *m, struct fault *fault);
+
+/* Finds the error that only all parts together show: a column of '*' that has numbers first, and then texts.
+ * Errors: STATUS_NOT_A_NUMBER, STATUS_OUT_OF_RANGE, STATUS_NUL. */
+enum status merge_check(const struct merge *m, struct fault *fault);
+
+void merge_free(struct merge *m);
+
+/* Adds the state that a run of the same query has saved to the total of no records of another. m: zeroed. Sets
+ * m->offset_bytes to the length of all inputs so far. Notes have the file -1 - i, of m->inputs. Errors: those of
+ * merge_parts; STATUS_PART_QUERY. */
+enum status state_read(struct merge *m, struct options *options, struct query *query, struct total *total,
+		       const char *path, struct fault *fault);
+
+/* Saves a state in place of the file, which is there in full or as it was. inputs: of the state that the run began
+ * with, ninputs of them; 0: with none. Errors: STATUS_OPEN, STATUS_WRITE, STATUS_NO_MEMORY, STATUS_MANY_GROUPS. */
+enum status state_save(const struct options *options, const struct query *q, struct total *total,
+		       const struct part_scope *scope, struct fault *fault);
+
+/* Sets *scope to what the merge has read. */
+void merge_scope(const struct merge *m, struct part_scope *scope);
+
+/* ---- notes, and the last line: by part.c for merge.c ---- */
+
+/* Reads the rest of a note's line, behind PART_NOTE_BEGIN, and keeps it unless total has an earlier one.
+ * ninputs: of all parts before; nlines: before the part, in the file in the midst of which it begins. Errors, in from->status: STATUS_DAMAGED, STATUS_NO_MEMORY. */
+#define PART_NOTE_BEGIN "{\"note\":"
+void part_note_read(struct total *total, const struct partial_map *map, size_t ninputs, uint64_t nlines,
+		    bool is_state, struct json_reader *from);
+
+#define PART_HEAD_TEXT_BEGIN "{\"head\":"
+#define PART_TAIL_BEGIN "{\"tail\":"
+
+/* Reads a part's last line. */
+#define PART_END_BEGIN "{\"lines\":"
+void part_end_read(uint64_t *nlines, uint32_t *crc, struct json_reader *from);
+
+#endif

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * partial_text.c - see partial_text.h; groups are in group_text.c.
+ */
+#include "fold/partial_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fold/pair.h"
+#include "number/exact_text.h"
+
+#define PREFIX_NBYTES 64
+
+/* ---- a column: writing ---- */
+
+bool column_is_empty(const struct column_partial *column)
+{
+	for (int i = 0; i < NCELLS; i++)
+		if (moments_cell(&column->moments, i))
+			return false;
+	return column->fast.count == 0 && column->fast.scales == 0 && !column_has_wide(column) &&
+	       column->nmissing == 0 && column->ninvalid == 0 && column_kind(column) == COLUMN_UNKNOWN;
+}
+
+static void put_member(struct json_writer *to, const char *name, uint64_t number)
+{
+	if (number == 0)
+		return;
+	json_put(to, ",\"");
+	json_put(to, name);
+	json_put(to, "\":");
+	json_put_number(to, number);
+}
+
+static void put_bins(struct json_writer *to, const struct by_scale *fast)
+{
+	const union scale_value *value = by_scale_values(fast);
+
+	json_put(to, ",\"bins\":[");
+	for (uint32_t left = fast->scales; left; left &= left - 1, value++) {
+		json_put(to, left == fast->scales ? "[" : ",[");
+		json_put_number(to, (uint64_t)__builtin_ctz(left));
+		json_put(to, ",");
+		exact_put_int128(to, value->bin.sum);
+		json_put(to, ",");
+		exact_put_int128(to, value->bin.min);
+		json_put(to, ",");
+		exact_put_int128(to, value->bin.max);
+		json_put(to, "]");
+	}
+	json_put(to, "]");
+}
+
+static void put_wide(struct json_writer *to, const struct wide_fold *wide)
+{
+	const struct wide *of[] = {&wide->sum, &wide->min, &wide->max};
+
+	json_put(to, ",\"wide\":[");
+	json_put_number(to, wide->count);
+	json_put(to, ",");
+	json_put_number(to, (uint64_t)wide->scale);
+	for (int i = 0; i < 3; i++) {
+		json_put(to, ",");
+		exact_put_limbs(to, of[i]->limb, WIDE_NLIMBS);
+	}
+	json_put(to, "]");
+}
+
+/* prefix: as in column_write. */
+static void put_moments(struct json_writer *to, const struct moment_cells *moments, const char *prefix)
+{
+	char again[PREFIX_NBYTES + 32];
+
+	for (int i = 0; i < NCELLS; i++) {
+		const void *cell = moments_cell(moments, i);
+		if (!cell)
+			continue;
+		json_put(to, ",\"");
+		json_put(to, moment_names[i]);
+		json_put(to, "\":");
+		snprintf(again, sizeof again, "%s,\"%s\"", prefix ? prefix : "", moment_names[i]);
+		to->prefix = prefix ? again : NULL;
+		moment_table[i]->write(cell, to);
+		to->prefix = NULL;
+	}
+}
+
+static void put_members(const struct column_partial *column, const char *prefix, struct json_writer *to)
+{
+	static const char *const kinds[] = {
+		[COLUMN_UNKNOWN] = "", [COLUMN_NUMBER] = ",\"kind\":\"number\"",
+		[COLUMN_TEXT] = ",\"kind\":\"text\""};
+
+	json_put(to, "\"count\":");
+	json_put_number(to, column->fast.count);
+	json_put(to, prefix ? kinds[column_kind(column)] : ""); /* a group's columns have the run's */
+	put_member(to, "missing", column->nmissing);
+	put_member(to, "invalid", column->ninvalid);
+	put_member(to, "nuls", column->nnuls);
+	if (column->fast.scales)
+		put_bins(to, &column->fast);
+	if (column_has_wide(column))
+		put_wide(to, column->wide);
+	put_moments(to, &column->moments, prefix);
+}
+
+void column_write(const struct column_partial *column, const char *prefix, struct json_writer *to)
+{
+	json_put(to, prefix ? prefix : "{");
+	if (!column_is_empty(column)) {
+		json_put(to, prefix ? "," : "");
+		put_members(column, prefix, to);
+	}
+	json_put(to, "}");
+}
+
+/* ---- a column: reading ---- */
+
+static inline bool try_member(struct json_reader *r, const char *name)
+{
+	size_t nbytes = strlen(name);
+
+	if ((size_t)(r->end - r->at) < nbytes + 3 || r->at[0] != '"' || memcmp(r->at + 1, name, nbytes) != 0 ||
+	    r->at[nbytes + 1] != '"' || r->at[nbytes + 2] != ':')
+		return false;
+	r->at += nbytes + 3;
+	return true;
+}
+
+static int64_t read_extreme(struct json_reader *r)
+{
+	int128 x = exact_int128(r);
+
+	if (x != (int64_t)x)
+		json_fail(r, STATUS_DAMAGED);
+	return (int64_t)x;
+}
+
+static void read_bins(struct json_reader *r, struct by_scale *fast)
+{
+	json_expect(r, "[");
+	while (json_try(r, "[") || json_try(r, ",[")) {
+		int scale = exact_scale(r, DECIMAL_NSCALES);
+		struct decimal_bin bin;
+		json_expect(r, ",");
+		bin.sum = exact_int128(r);
+		json_expect(r, ",");
+		bin.min = read_extreme(r);
+		json_expect(r, ",");
+		bin.max = read_extreme(r);
+		json_expect(r, "]");
+		if (r->status == STATUS_OK && by_scale_add_bin(fast, scale, &bin) != STATUS_OK)
+			json_fail(r, STATUS_NO_MEMORY);
+	}
+	json_expect(r, "]");
+}
+
+static void read_wide(struct json_reader *r, struct column_partial *column)
+{
+	struct wide_fold later;
+	struct wide *of[] = {&later.sum, &later.min, &later.max};
+
+	json_expect(r, "[");
+	later.count = json_number(r);
+	json_expect(r, ",");
+	later.scale = exact_scale(r, WIDE_SCALE_MAX + 1);
+	for (int i = 0; i < 3; i++) {
+		json_expect(r, ",");
+		exact_limbs(r, of[i]->limb, WIDE_NLIMBS);
+	}
+	json_expect(r, "]");
+	if (r->status == STATUS_OK && !column->wide)
+		column->wide = calloc(1, sizeof *column->wide);
+	if (r->status != STATUS_OK)
+		return;
+	if (column->wide)
+		wide_fold_combine(column->wide, &later);
+	else
+		json_fail(r, STATUS_NO_MEMORY);
+}
+
+static void read_kind(struct json_reader *r, struct column_partial *column)
+{
+	bool is_text = json_try(r, "\"text\"");
+
+	if (!is_text)
+		json_expect(r, "\"number\"");
+	if (column->kind == COLUMN_UNKNOWN)
+		column->kind = is_text ? COLUMN_TEXT : COLUMN_NUMBER;
+}
+
+static void read_moment(struct column_partial *column, const struct plan_column *plan, uint64_t offset_bytes,
+			struct json_reader *from)
+{
+	const struct moment_source source = {from, plan, offset_bytes};
+
+	for (int i = 0; i < NCELLS; i++) {
+		if (!(plan->needs & moment_table[i]->moment) || !try_member(from, moment_names[i]))
+			continue;
+		if (moments_need(&column->moments, i))
+			moment_table[i]->read(moments_cell(&column->moments, i), &source);
+		else
+			json_fail(from, STATUS_NO_MEMORY);
+		return;
+	}
+	json_fail(from, STATUS_DAMAGED);
+}
+
+/* Reads the members of a column up to its last, and the brace behind it. */
+static void read_members(struct column_partial *column, const struct plan_column *plan, uint64_t offset_bytes,
+			 struct json_reader *r)
+{
+	do {
+		if (try_member(r, "count"))
+			column->fast.count += json_number(r);
+		else if (try_member(r, "bins"))
+			read_bins(r, &column->fast);
+		else if (try_member(r, "kind"))
+			read_kind(r, column);
+		else if (try_member(r, "missing"))
+			column->nmissing += json_number(r);
+		else if (try_member(r, "invalid"))
+			column->ninvalid += json_number(r);
+		else if (try_member(r, "nuls"))
+			column->nnuls += json_number(r);
+		else if (try_member(r, "wide"))
+			read_wide(r, column);
+		else
+			read_moment(column, plan, offset_bytes, r);
+	} while (json_try(r, ","));
+	json_expect(r, "}");
+}
+
+void column_read(struct column_partial *column, const struct plan_column *plan, uint64_t offset_bytes,
+		 struct json_reader *from)
+{
+	json_expect(from, "{");
+	if (!json_try(from, "}"))
+		read_members(column, plan, offset_bytes, from);
+}
+
+/* ---- a pair ---- */
+
+bool pair_is_empty(const struct pair_partial *p)
+{
+	for (int i = 0; i < 2; i++)
+		if (p->products[i].scales || p->wide[i] || p->alone[i])
+			return false;
+	return true;
+}
+
+/* Writes "products" and what follows. */
+static void put_products(const struct pair_partial *p, struct json_writer *to)
+{
+	json_put(to, "\"products\":[");
+	exact_put_sums(to, &p->products[0]);
+	json_put(to, ",");
+	exact_put_sums(to, &p->products[1]);
+	json_put(to, "]");
+	for (int i = 0; i < 2; i++) {
+		if (!p->wide[i])
+			continue;
+		json_put(to, i ? ",\"negative\":" : ",\"positive\":");
+		exact_put_limbs(to, p->wide[i], PAIR_WIDE_NLIMBS);
+	}
+	for (int i = 0; i < PAIR_NSIDES; i++) {
+		if (!p->alone[i])
+			continue;
+		json_put(to, i == PAIR_X ? ",\"x\":" : ",\"y\":");
+		column_write(p->alone[i], NULL, to);
+	}
+}
+
+void pair_write(const struct pair_partial *p, struct json_writer *to)
+{
+	json_put(to, "{");
+	if (!pair_is_empty(p))
+		put_products(p, to);
+	json_put(to, "}");
+}
+
+/* Where products that are read go. */
+struct products {
+	struct pair_partial *pair;
+	int half; /* of the scales */
+};
+
+static enum status add_product(void *products, int scale, struct sum192 sum)
+{
+	struct products *to = products;
+
+	return pair_add_sum(to->pair, (unsigned)(to->half * DECIMAL_NSCALES + scale), sum);
+}
+
+static void read_wide_products(struct json_reader *r, struct pair_partial *p, int sign)
+{
+	int64_t wide[PAIR_WIDE_NLIMBS];
+	struct pair_partial later = {.wide = {NULL, NULL}};
+
+	exact_limbs(r, wide, PAIR_WIDE_NLIMBS);
+	later.wide[sign] = wide;
+	if (r->status == STATUS_OK && pair_combine(p, &later) != STATUS_OK)
+		json_fail(r, STATUS_NO_MEMORY);
+}
+
+static void read_alone(struct json_reader *r, struct pair_partial *p, const struct plan_pair *plan, int side)
+{
+	const struct plan_column column = {.needs = plan->needs};
+
+	if (pair_alone(p, side))
+		column_read(pair_alone(p, side), &column, 0, r);
+	else
+		json_fail(r, STATUS_NO_MEMORY);
+}
+
+static void read_products(struct pair_partial *p, const struct plan_pair *plan, bool is_swapped,
+			  struct json_reader *r)
+{
+	struct products to = {p, 0};
+
+	json_expect(r, "\"products\":[");
+	exact_sums(r, add_product, &to);
+	json_expect(r, ",");
+	to.half = 1;
+	exact_sums(r, add_product, &to);
+	json_expect(r, "]");
+	if (json_try(r, ",\"positive\":"))
+		read_wide_products(r, p, 0);
+	if (json_try(r, ",\"negative\":"))
+		read_wide_products(r, p, 1);
+	if (json_try(r, ",\"x\":"))
+		read_alone(r, p, plan, is_swapped ? PAIR_Y : PAIR_X);
+	if (json_try(r, ",\"y\":"))
+		read_alone(r, p, plan, is_swapped ? PAIR_X : PAIR_Y);
+	json_expect(r, "}");
+}
+
+void pair_read(struct pair_partial *p, const struct plan_pair *plan, bool is_swapped, struct json_reader *from)
+{
+	json_expect(from, "{");
+	if (!json_try(from, "}"))
+		read_products(p, plan, is_swapped, from);
+}
+
+/* ---- a partial ---- */
+
+static void put_counts(const struct partial *p, struct json_writer *to)
+{
+	json_put(to, "{\"records\":");
+	json_put_number(to, p->nrecords);
+	json_put(to, ",\"ragged\":");
+	json_put_number(to, p->nragged);
+	json_put(to, ",\"undecided\":");
+	json_put_number(to, p->nundecided);
+	json_put(to, ",\"matched\":[");
+	for (size_t i = 0; i < p->npredicates; i++) {
+		json_put(to, i ? "," : "");
+		json_put_number(to, p->nmatched[i]);
+	}
+	json_put(to, "]}");
+	json_end_line(to);
+}
+
+void partial_write(const struct partial *p, const struct plan *plan, struct json_writer *to)
+{
+	char prefix[PREFIX_NBYTES];
+
+	put_counts(p, to);
+	for (size_t c = 0; c < plan->ncolumns; c++) {
+		if (column_is_empty(&p->columns[c]))
+			continue;
+		snprintf(prefix, sizeof prefix, "{\"column\":%zu", c);
+		column_write(&p->columns[c], prefix, to);
+		json_end_line(to);
+	}
+	for (size_t i = 0; i < plan->npairs; i++) {
+		if (pair_is_empty(&p->pairs[i]))
+			continue;
+		snprintf(prefix, sizeof prefix, "{\"pair\":%zu,", i);
+		json_put(to, prefix);
+		put_products(&p->pairs[i], to);
+		json_put(to, "}");
+		json_end_line(to);
+	}
+}
+
+static void read_counts(struct partial *p, struct json_reader *r)
+{
+	p->nrecords += json_number(r);
+	json_expect(r, ",\"ragged\":");
+	p->nragged += json_number(r);
+	json_expect(r, ",\"undecided\":");
+	p->nundecided += json_number(r);
+	json_expect(r, ",\"matched\":[");
+	for (size_t i = 0; i < p->npredicates; i++) {
+		json_expect(r, i ? "," : "");
+		p->nmatched[i] += json_number(r);
+	}
+	json_expect(r, "]}");
+}
+
+/* An index below n. */
+static size_t read_index(struct json_reader *r, size_t n)
+{
+	uint64_t i = json_number(r);
+
+	if (i < n)
+		return (size_t)i;
+	json_fail(r, STATUS_DAMAGED);
+	return 0;
+}
+
+static void read_column(struct partial *p, const struct plan *plan, const struct partial_map *map,
+			struct json_reader *r)
+{
+	size_t i = read_index(r, map->ncolumns), c;
+
+	json_expect(r, ",");
+	if (r->status != STATUS_OK)
+		return;
+	c = map->columns[i];
+	if (c == SIZE_MAX)
+		r->at = r->end; /* it is not asked for */
+	else
+		read_members(&p->columns[c], &plan->columns[c], map->offset_bytes, r);
+	p->full_column = c == SIZE_MAX ? p->full_column : c;
+}
+
+static void read_pair(struct partial *p, const struct plan *plan, const struct partial_map *map,
+		      struct json_reader *r)
+{
+	size_t i = read_index(r, map->npairs), k;
+
+	json_expect(r, ",");
+	if (r->status != STATUS_OK)
+		return;
+	k = map->pairs[i];
+	if (k == SIZE_MAX)
+		r->at = r->end;
+	else
+		read_products(&p->pairs[k], &plan->pairs[k], map->are_swapped[i], r);
+}
+
+void partial_read_line(struct partial *p, const struct plan *plan, const struct partial_map *map,
+		       struct partial *blank, struct json_reader *from)
+{
+	if (json_try(from, "{\"records\":"))
+		read_counts(p, from);
+	else if (json_try(from, "{\"column\":"))
+		read_column(p, plan, map, from);
+	else if (json_try(from, "{\"pair\":"))
+		read_pair(p, plan, map, from);
+	else if (plan->nkeys && json_try(from, "{\"group\":["))
+		group_read(plan, map, blank, from);
+	else
+		json_fail(from, STATUS_DAMAGED);
+	if (from->at != from->end)
+		json_fail(from, STATUS_DAMAGED);
+}

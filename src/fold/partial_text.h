@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * partial_text.h - a partial as lines of JSON, exactly, and back: what a part is made of (cluster/part.h).
+ *
+ * Reading combines: what is read comes behind what the partial holds. So a long column may be written in
+ * several lines, and a partial into which several texts were read, in order, is that of all their records.
+ *
+ *     {"records":N,"ragged":N,"undecided":N,"matched":[N,...]}
+ *     {"column":I,"count":N,"kind":"number","missing":N,...,"bins":[[SCALE,"SUM","MIN","MAX"],...],
+ *      "wide":{...},"squares":{...},...}
+ *     {"pair":I,"products":[[...],[...]],...}
+ *     {"group":["KEY",...],"first":OFFSET,"records":N,"columns":[{...},...],"pairs":[{...},...]}
+ *
+ * Members that are 0 or empty are left out.
+ */
+#ifndef GPUSTAT_PARTIAL_TEXT_H
+#define GPUSTAT_PARTIAL_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/json_text.h"
+#include "fold/column.h"
+#include "query/plan.h"
+
+/* Where the columns and pairs of a text are in the plan that it is read for. */
+struct partial_map {
+	size_t ncolumns, npairs; /* of the text */
+	size_t *columns;         /* SIZE_MAX: the plan has no such column */
+	size_t *pairs;           /* the same */
+	bool *are_swapped;       /* the plan's pair is y:x */
+	uint64_t offset_bytes;   /* of the text's records in the input */
+};
+
+/* Write all but groups; and a group's line. */
+void partial_write(const struct partial *p, const struct plan *plan, struct json_writer *to);
+
+struct group;
+
+/* blank: the identity, which stays so. Errors, in to->status: STATUS_NO_MEMORY. */
+void group_write(struct group *g, const struct plan *plan, struct partial *blank, struct json_writer *to);
+
+/* Reads one of the lines above, without its line end, all of from: into p, or for a group into the plan's
+ * store. blank: the identity, which stays so. Errors, in from->status: STATUS_DAMAGED, STATUS_NO_MEMORY,
+ * STATUS_MANY_KEYS. */
+void partial_read_line(struct partial *p, const struct plan *plan, const struct partial_map *map,
+		       struct partial *blank, struct json_reader *from);
+
+/* ---- pieces, for group_text.c ---- */
+
+/* A column and a pair as objects. prefix: with which the column's line began; NULL: it is not broken. */
+void column_write(const struct column_partial *column, const char *prefix, struct json_writer *to);
+void column_read(struct column_partial *column, const struct plan_column *plan, uint64_t offset_bytes,
+		 struct json_reader *from);
+void pair_write(const struct pair_partial *p, struct json_writer *to);
+void pair_read(struct pair_partial *p, const struct plan_pair *plan, bool is_swapped, struct json_reader *from);
+
+/* Whether nothing has been folded into the column, and into the pair. */
+bool column_is_empty(const struct column_partial *column);
+bool pair_is_empty(const struct pair_partial *p);
+
+/* Reads the rest of a group's line. */
+void group_read(const struct plan *plan, const struct partial_map *map, struct partial *blank,
+		struct json_reader *from);
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * exact_text.c - see exact_text.h.
+ */
+#include "number/exact_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "number/decimal_text.h"
+
+#define STEP_NDIGITS 18 /* digits that a step adds or takes away */
+#define WORDS_NDIGITS (20 * EXACT_NWORDS_MAX)
+
+/* ---- words ---- */
+
+static void negate(uint64_t *word, int nwords)
+{
+	uint64_t carry = 1;
+
+	for (int i = 0; i < nwords; i++) {
+		word[i] = ~word[i] + carry;
+		carry = carry && word[i] == 0;
+	}
+}
+
+/* word /= 10^STEP_NDIGITS. Returns the remainder. */
+static uint64_t divide(uint64_t *word, int nwords)
+{
+	uint128 left = 0;
+
+	for (int i = nwords - 1; i >= 0; i--) {
+		left = left << 64 | word[i];
+		word[i] = (uint64_t)(left / decimal_powers[STEP_NDIGITS]);
+		left %= decimal_powers[STEP_NDIGITS];
+	}
+	return (uint64_t)left;
+}
+
+/* word = word x factor + more. Returns false where that does not fit. */
+static bool multiply(uint64_t *word, int nwords, uint64_t factor, uint64_t more)
+{
+	for (int i = 0; i < nwords; i++) {
+		uint128 product = (uint128)word[i] * factor + more;
+		word[i] = (uint64_t)product;
+		more = (uint64_t)(product >> 64);
+	}
+	return more == 0;
+}
+
+static bool is_zero(const uint64_t *word, int nwords)
+{
+	for (int i = 0; i < nwords; i++)
+		if (word[i])
+			return false;
+	return true;
+}
+
+void exact_put_words(struct json_writer *w, const uint64_t *word, int nwords)
+{
+	uint64_t left[EXACT_NWORDS_MAX];
+	char text[WORDS_NDIGITS + STEP_NDIGITS + 2], *at = text + sizeof text;
+	bool negative = word[nwords - 1] >> 63;
+
+	memcpy(left, word, (size_t)nwords * sizeof *left);
+	if (negative)
+		negate(left, nwords);
+	do {
+		uint64_t low = divide(left, nwords);
+		bool last = is_zero(left, nwords);
+		for (int i = 0; last ? low > 0 || i == 0 : i < STEP_NDIGITS; i++, low /= 10)
+			*--at = (char)('0' + low % 10);
+	} while (!is_zero(left, nwords));
+	json_put(w, negative ? "\"-" : "\"");
+	json_put_bytes(w, at, (size_t)(text + sizeof text - at));
+	json_put(w, "\"");
+}
+
+/* Reads digits to word, as far as there are any. Returns false where they do not fit, or there are none. */
+static bool read_digits(struct json_reader *r, uint64_t *word, int nwords)
+{
+	const char *begin = r->at;
+	bool fits = true;
+
+	memset(word, 0, (size_t)nwords * sizeof *word);
+	while (fits && r->at < r->end && decimal_is_digit(*r->at)) {
+		uint64_t x = 0;
+		int n = 0;
+		for (; n < STEP_NDIGITS && r->at < r->end && decimal_is_digit(*r->at); n++)
+			x = x * 10 + (uint64_t)(*r->at++ - '0');
+		fits = multiply(word, nwords, decimal_powers[n], x);
+	}
+	return fits && r->at > begin;
+}
+
+/* Reads a two's complement without quotes. */
+static void read_words(struct json_reader *r, uint64_t *word, int nwords)
+{
+	bool negative = json_try(r, "-"), ok = read_digits(r, word, nwords);
+
+	if (negative)
+		negate(word, nwords);
+	if (!ok || (word[nwords - 1] >> 63) != (negative && !is_zero(word, nwords)))
+		json_fail(r, STATUS_DAMAGED);
+}
+
+void exact_words(struct json_reader *r, uint64_t *word, int nwords)
+{
+	json_expect(r, "\"");
+	read_words(r, word, nwords);
+	json_expect(r, "\"");
+}
+
+void exact_put_int128(struct json_writer *w, int128 x)
+{
+	const uint64_t word[] = {(uint64_t)x, (uint64_t)((uint128)x >> 64)};
+
+	if (x != (int64_t)x) {
+		exact_put_words(w, word, 2);
+		return;
+	}
+	json_put(w, "\"");
+	exact_put_int64(w, (int64_t)x);
+	json_put(w, "\"");
+}
+
+int128 exact_int128(struct json_reader *r)
+{
+	uint64_t word[2];
+
+	exact_words(r, word, 2);
+	return (int128)((uint128)word[1] << 64 | word[0]);
+}
+
+void exact_put_int64(struct json_writer *w, int64_t x)
+{
+	if (x < 0)
+		json_put(w, "-");
+	json_put_number(w, x < 0 ? -(uint64_t)x : (uint64_t)x);
+}
+
+int64_t exact_int64(struct json_reader *r)
+{
+	uint64_t word;
+
+	read_words(r, &word, 1);
+	return (int64_t)word;
+}
+
+void exact_put_sum192(struct json_writer *w, const struct sum192 *sum)
+{
+	const uint64_t word[] = {(uint64_t)sum->low, (uint64_t)(sum->low >> 64), sum->high};
+
+	exact_put_words(w, word, 3);
+}
+
+struct sum192 exact_sum192(struct json_reader *r)
+{
+	uint64_t word[3];
+
+	exact_words(r, word, 3);
+	return (struct sum192){(uint128)word[1] << 64 | word[0], word[2]};
+}
+
+/* ---- limbs ---- */
+
+void exact_put_limbs(struct json_writer *w, const int64_t *limb, int nlimbs)
+{
+	int low = 0, high = nlimbs - 1;
+	char digits[24];
+	bool negative;
+
+	while (high > 0 && limb[high] == 0)
+		high--;
+	while (low < high && limb[low] == 0)
+		low++;
+	negative = limb[high] < 0;
+	json_put(w, negative ? "\"-" : "\"");
+	for (int i = high; i >= low; i--) {
+		snprintf(digits, sizeof digits, i == high ? "%lld" : "%09lld",
+			 (long long)(negative ? -limb[i] : limb[i]));
+		json_put(w, digits);
+	}
+	if (low > 0) {
+		json_put(w, "e");
+		json_put_number(w, (uint64_t)low * WIDE_LIMB_DIGITS);
+	}
+	json_put(w, "\"");
+}
+
+/* Sets limbs from `low` on to digits[0 .. n). Returns false where they do not fit. */
+static bool set_limbs(int64_t *limb, int nlimbs, uint64_t low, const char *digits, size_t n, int sign)
+{
+	for (; n > 0 && low < (uint64_t)nlimbs; low++) {
+		size_t step = n < WIDE_LIMB_DIGITS ? n : WIDE_LIMB_DIGITS;
+		int64_t x = 0;
+		for (size_t i = n - step; i < n; i++)
+			x = x * 10 + (digits[i] - '0');
+		limb[low] = sign * x;
+		n -= step;
+	}
+	return n == 0;
+}
+
+void exact_limbs(struct json_reader *r, int64_t *limb, int nlimbs)
+{
+	uint64_t exponent = 0;
+	const char *digits, *end;
+	bool negative;
+
+	memset(limb, 0, (size_t)nlimbs * sizeof *limb);
+	json_expect(r, "\"");
+	negative = json_try(r, "-");
+	for (digits = r->at; r->at < r->end && decimal_is_digit(*r->at);)
+		r->at++;
+	end = r->at;
+	if (json_try(r, "e"))
+		exponent = json_number(r);
+	json_expect(r, "\"");
+	if (r->status == STATUS_OK &&
+	    (end == digits || exponent % WIDE_LIMB_DIGITS ||
+	     !set_limbs(limb, nlimbs, exponent / WIDE_LIMB_DIGITS, digits, (size_t)(end - digits),
+			negative ? -1 : 1)))
+		json_fail(r, STATUS_DAMAGED);
+}
+
+void exact_put_natural(struct json_writer *w, const struct natural *n)
+{
+	int64_t limb[NATURAL_NLIMBS] = {0};
+
+	for (int i = 0; i < n->nlimbs; i++)
+		limb[i] = n->limb[i];
+	exact_put_limbs(w, limb, NATURAL_NLIMBS);
+}
+
+void exact_natural(struct json_reader *r, struct natural *n, int nlimbs_max)
+{
+	int64_t limb[NATURAL_NLIMBS];
+
+	exact_limbs(r, limb, nlimbs_max);
+	if (natural_set_limbs(n, limb, nlimbs_max))
+		json_fail(r, STATUS_DAMAGED);
+}
+
+/* ---- sums by scale ---- */
+
+int exact_scale(struct json_reader *r, int nscales)
+{
+	uint64_t scale = json_number(r);
+
+	if (scale < (uint64_t)nscales)
+		return (int)scale;
+	json_fail(r, STATUS_DAMAGED);
+	return 0;
+}
+
+void exact_put_sums(struct json_writer *w, const struct by_scale *sums)
+{
+	const union scale_value *value = by_scale_values(sums);
+
+	json_put(w, "[");
+	for (uint32_t left = sums->scales; left; left &= left - 1) {
+		json_put(w, left == sums->scales ? "[" : ",[");
+		json_put_number(w, (uint64_t)__builtin_ctz(left));
+		json_put(w, ",");
+		exact_put_sum192(w, &value++->square);
+		json_put(w, "]");
+	}
+	json_put(w, "]");
+}
+
+void exact_sums(struct json_reader *r, enum status (*add)(void *to, int scale, struct sum192 sum), void *to)
+{
+	json_expect(r, "[");
+	while (json_try(r, "[") || json_try(r, ",[")) {
+		int scale = exact_scale(r, DECIMAL_NSCALES);
+		struct sum192 sum;
+		json_expect(r, ",");
+		sum = exact_sum192(r);
+		json_expect(r, "]");
+		if (r->status == STATUS_OK && add(to, scale, sum) != STATUS_OK)
+			json_fail(r, STATUS_NO_MEMORY);
+	}
+	json_expect(r, "]");
+}

@@ -1,0 +1,351 @@
+# SPDX-License-Identifier: MIT
+"""Parts: --partial and --merge. Merged parts print what one run over all their inputs prints, byte for byte.
+
+Random tables, split and merged in random trees: GPUSTAT_TEST_SEED sets the first, GPUSTAT_TEST_CASES how many. What one
+run prints is compared with models elsewhere; here, some results come from Python's decimal. Parts are damaged, cut and
+changed in every way that must be noticed. GNU parallel runs where it is installed.
+"""
+import concurrent.futures
+import decimal
+import gzip
+import json
+import os
+import random
+import shutil
+import subprocess
+import zlib
+
+import harness
+import part_cases
+from harness import answers, fixture, is_, ok, refuses, run
+
+SEED = int(os.environ.get("GPUSTAT_TEST_SEED", "1"))
+CASES = int(os.environ.get("GPUSTAT_TEST_CASES", "500"))
+LOG_A = b"status,host,bytes,rt\n200,a,10,1.5\n404,b,20,2.25\n"
+LOG_B = b"status,host,bytes,rt\n200,a,30,0.125\n500,c,5,\n"
+
+
+def part(name, args, data, **how):
+    """Writes the part of one input -> its path."""
+    r = run(args + ["--partial"], data, **how)
+    if r.status or r.err:
+        harness.bail(harness.describe(r, data))
+    return fixture(name, r.out)
+
+
+def sealed(lines):
+    """The lines of a part, with a last line that fits them."""
+    body = b"".join(line + b"\n" for line in lines)
+    return body + b'{"lines":%d,"crc32":"%08x"}\n' % (len(lines), zlib.crc32(body))
+
+
+def lines_of(path):
+    with open(path, "rb") as f:
+        return f.read().split(b"\n")[:-2]
+
+
+# ---- random trees ---------------------------------------------------------------------------
+
+def check_random():
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
+        wrong = [w for w in pool.map(part_cases.run_case, range(SEED, SEED + CASES)) if w]
+    ok(not wrong, "%d tables in parts, merged in trees" % CASES, lambda: "%d wrong\n%s" % (len(wrong), wrong[0]))
+
+
+def check_random_ranges():
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
+        wrong = [w for w in pool.map(part_cases.run_ranges, range(SEED, SEED + CASES // 4)) if w]
+    ok(not wrong, "%d files in ranges" % (CASES // 4), lambda: "%d wrong\n%s" % (len(wrong), wrong[0]))
+
+
+# ---- results --------------------------------------------------------------------------------
+
+def check_results():
+    args = ["--by", "status", "--sum", "bytes", "--mean", "rt"]
+    a, b = part("a.part", args, LOG_A), part("b.part", args, LOG_B)
+    want = "status,sum(bytes),mean(rt)\n200,40,0.8125\n404,20,2.25\n500,5,\n"
+    answers("two machines", ["--merge", a, b], None, want)
+    answers("their order is that of the command line", ["--merge", b, a], None,
+            "status,sum(bytes),mean(rt)\n200,40,0.8125\n500,5,\n404,20,2.25\n")
+    answers("the query may be said again", ["--merge"] + args + [a, b], None, want)
+    answers("sorted, the first, as JSON", ["--merge", "--sort", "-sum", "--top", "1", "--format", "ndjson", a, b], None,
+            '{"status": "200", "sum(bytes)": 40, "mean(rt)": 0.8125}\n')
+    both = open(a, "rb").read() + open(b, "rb").read()
+    answers("parts one behind the other", ["--merge"], both, want)
+    answers("standard input by name", ["--merge", "-"], both, want)
+    tree = fixture("ab.part", run(["--merge", "--partial", a, b]).out)
+    answers("a merged part is a part", ["--merge", tree], None, want)
+    answers("an input twice counts twice", ["--merge", tree, a], None,
+            "status,sum(bytes),mean(rt)\n200,50,1.0416666666666667\n404,40,2.25\n500,5,\n")
+    for name, data in (("each line is JSON", open(tree, "rb").read()), ("and so for one input", open(a, "rb").read())):
+        ok(all(isinstance(json.loads(line), dict) for line in data.decode().splitlines()), name)
+
+
+def check_sums():
+    """Exact decimals through several merges, with Python's decimal as oracle."""
+    rng = random.Random(3)
+    values = [decimal.Decimal(rng.randrange(-10 ** 30, 10 ** 30)).scaleb(-rng.randrange(40)) for _ in range(300)]
+    parts = [part("s%d.part" % i, ["--sum=x", "--min=x", "--max=x", "--median=x"],
+                  b"x\n" + b"".join(b"%s\n" % format(v, "f").encode() for v in values[i::3])) for i in range(3)]
+    out = run(["--merge"] + parts).out.decode().split("\n")[1].split(",")
+    with decimal.localcontext() as c:
+        c.prec = 200
+        ordered = sorted(values)
+        want = [sum(values), min(values), max(values), (ordered[149] + ordered[150]) / 2]
+    is_([decimal.Decimal(x) for x in out], want, "sums, extremes and a median of 30 digits")
+
+
+def check_order():
+    args = ["--first=x", "--last=x", "--mode=x", "--antimode=x", "--count-distinct=x"]
+    a, b = part("o1.part", args, b"x\n\nb\na\n"), part("o2.part", args, b"x\na\nb\nc\n\n")
+    head = "first(x),last(x),mode(x),antimode(x),count_distinct(x)\n"
+    answers("first, last, and the mode of several", ["--merge", a, b], None, head + "b,c,b,c,3\n")
+    answers("... in the other order", ["--merge", b, a], None, head + "a,a,a,c,3\n")
+
+
+def check_stars():
+    """Whether a column of '*' holds numbers is known only when all parts are there."""
+    args = ["--sum=*"]
+    numbers, texts = part("n.part", args, b"a,b\n1,2\n"), part("t.part", args, b"a,b\n3,x\n")
+    answers("a column that begins with a text is text", ["--merge", texts, numbers], None, "4\n")
+    refuses("one that begins with a number is not", ["--merge", numbers, texts], None, 1,
+            "<stdin>:2: column 'b': not a number: 'x'")
+    both = part("nt.part", args, b"a,b\n1,2\n3,x\n")
+    refuses("... in one part", ["--merge", both], None, 1, "<stdin>:3: column 'b': not a number: 'x'")
+    answers("... unless it is text from an earlier part on", ["--merge", texts, both], None, "7\n")
+
+
+def check_left_out():
+    args = ["--sum=n", "--invalid=skip", "--max-invalid=50%"]
+    a, b = part("l1.part", args, b"n\nx\n"), part("l2.part", args, b"n\n1\n2\n\n5,6\n")
+    r = run(["--merge", a, b])
+    is_((r.status, r.out), (0, b"3\n"), "what is left out is judged by the whole")
+    is_(r.err.decode(), "gpustat: warning: 1 value of column 'n' left out: <stdin>:2: not a number: 'x'\n"
+        "gpustat: warning: 1 record left out: <stdin>:5: 2 fields where the header has 1: "
+        "a delimiter in a value that is not quoted? See --ragged\n", "... and said by the merge")
+    refuses("... which may be too much", ["--merge", a], None, 1, "<stdin>:2: column 'n': not a number: 'x'")
+
+
+def check_headers():
+    args = ["--sum=b", "--cov=a:b"]
+    a, b = part("h1.part", args, b"a,b\n1,2\n3,5\n"), part("h2.part", args, b"b,c,a\n10,0,4\n")
+    answers("columns in another order", ["--merge", a, b], None, "sum(b),cov(a:b)\n17,5.8333333333333333\n")
+    plain = ["--sum=2", "--header=no"]
+    answers("no header: by place", ["--merge", part("p1.part", plain, b"1,2\n"), part("p2.part", plain, b"3,4\n")], None, "6\n")
+    star = ["--sum=*", "--header=yes"]
+    refuses("a column is not there", ["--merge", part("h3.part", star, b"a,b\n1,2\n"), part("h4.part", star, b"a\n3\n")], None, 1,
+            "h4.part:1: column 'b': in the first file's header, but not in this one")
+    empty = part("e.part", ["--sum=b", "--cov=a:b"], b"")
+    answers("an empty input", ["--merge", empty, a, empty, b, empty], None, "sum(b),cov(a:b)\n17,5.8333333333333333\n")
+    answers("only empty ones", ["--merge", empty, empty], None, "sum(b),cov(a:b)\n0,\n")
+
+
+# ---- parts of one file ----------------------------------------------------------------------
+
+def check_ranges():
+    text = b"k,x\n" + b"".join(b'%s,"%d\n"\n' % (b"ab"[i % 2:i % 2 + 1], i) for i in range(40))
+    path = fixture("range.csv", text)
+    args = ["--by=k", "--count=x", "--first=x", "--last=x"]
+    want = run(args + [path]).out
+    parts = []
+    for k in range(1, 6):
+        r = run(args + ["--partial", "--part", "%d/5" % k, path])
+        if r.status == 0:
+            made = fixture("range%d.part" % k, r.out)
+            told = run(["--merge", "--partial"] + parts + [made])
+            if told.status:
+                ok(b"part %d/5 of %s begins inside a quoted field: write it again with --part %d/5,quoted" %
+                   (k, path.encode(), k) in told.err, "a border in quotes is told", told.err.decode())
+        if r.status or told.status:
+            made = fixture("range%d.part" % k, run(args + ["--partial", "--part", "%d/5,quoted" % k, path]).out)
+        parts.append(made)
+    is_(run(["--merge"] + parts).out, want, "five parts of one file")
+    middle = fixture("middle.part", run(["--merge", "--partial"] + parts[1:4]).out)
+    is_(run(["--merge", parts[0], middle, parts[4]]).out, want, "... in a tree")
+    for name, some, words in (("the first", parts[1:], "part 1/5 of"), ("one between", parts[:2] + parts[3:], "part 3/5 of"),
+                              ("the last", parts[:4], "part 5/5 of"), ("all but the middle", [middle], "part 1/5 of")):
+        refuses(name + " is missing", ["--merge"] + some, None, 1, words, "is missing")
+    refuses("another number of parts", ["--merge", parts[0], part_of(args, "2/4", path)], None, 1, "part 2/4 behind part 1/5")
+    changed = fixture("range.csv", text + b"a,1\n")
+    refuses("the file has grown", ["--merge", parts[0], part_of(args, "2/5", changed)], None, 1, "write its parts again")
+    refuses("compressed", args + ["--partial", "--part=1/2", fixture("r.csv.gz", gzip.compress(text))], None, 1, "not a plain file")
+    refuses("a pipe", args + ["--partial", "--part=1/2"], text, 1, "not a plain file")
+    refuses("a place in the whole file", ["--sum=x", "--partial", "--part=2/2", fixture("bad.csv", b"x\n1\n2\n3\n4\n5\nz\n")], None,
+            1, "bad.csv:7: column 'x': not a number: 'z' (try --part 2/2,quoted")
+    for argument in ("0/3", "4/3", "1", "1/2,quoted", "2/2,x", "a/b", "-1/2"):
+        refuses("--part " + argument, ["--partial", "--part=" + argument, path], None, 2, "--part")
+    refuses("--part without --partial", ["--part=1/2", path], None, 2, "--partial")
+    refuses("--part of two files", ["--partial", "--part=1/2", path, path], None, 2, "one file")
+    big = fixture("big.csv", b"k,x\n" + b"".join(b"%02d,%06d\n" % (i % 97, i) for i in range(200000)))
+    parts = [part_of(["--by=k", "--sum=x", "--median=x"], "%d/7" % k, big) for k in range(1, 8)]
+    is_(run(["--merge"] + parts).out, run(["--by=k", "--sum=x", "--median=x", big]).out, "200000 records in seven parts")
+    sizes = [json.loads(open(p, "rb").readline())["records"] for p in parts]
+    ok(max(sizes) < 1.1 * min(sizes), "... of about the same length", sizes)
+
+
+def part_of(args, number, path):
+    r = run(args + ["--partial", "--part", number, path])
+    if r.status:
+        harness.bail(harness.describe(r))
+    return fixture("%s-%s.part" % (os.path.basename(path), number.replace("/", "-")), r.out)
+
+
+# ---- a run that goes on where another ended -------------------------------------------------
+
+RUNNING = (["--cumsum=x", "--running-mean=x"], ["--cumsum=x,y", "--by=k"], ["--running-var=x", "--running-max=y", "--row-number"],
+           ["--running-stddev=y", "--running-count=x", "--running-min=x", "--exclusive", "--only"],
+           ["--row-number", "--running-mean=y", "--by=k,h", "--where", "x > 0"], ["--cumsum=w"],
+           ["--cumsum=x", "--invalid=skip", "--by=h"])
+RESULTS = (["--sum=x", "--mean=y"], ["--by=k", "--sum=x", "--last=y", "--median=x"], ["--first=t", "--last=t", "--mode=t", "--iqr=w"],
+           ["--cov=x:y", "--stddev=w"], [], ["--all"], ["--by=h", "--count-distinct=t", "--top", "3", "--sort=-count_distinct(t)"])
+
+
+def check_state():
+    rng = random.Random(11)
+    for args in RUNNING + RESULTS:
+        emits = args in RUNNING
+        rows = [b",".join(part_cases.field(rng, n, "--invalid=skip" not in args) for n in part_cases.COLUMNS[:-1]) for _ in range(60)]
+        head = ",".join(part_cases.COLUMNS[:-1]).encode() + b"\n"
+        args = args + ["--header=yes", "--missing=NA"]
+        cuts = [0] + sorted(rng.sample(range(61), 3)) + [60]
+        out, state, wrong = b"", os.path.join(harness.folder(), "run.state"), ""
+        for i, (a, b) in enumerate(zip(cuts, cuts[1:])):
+            how = (["--from-state", state] if i else []) + ["--save-state", state]
+            r = run(args + how, head + b"".join(row + b"\n" for row in rows[a:b]), **part_cases.ways(rng))
+            wrong = wrong or (harness.describe(r) if r.status else "")
+            out = out + r.out[r.out.index(b"\n") + 1 if i else 0:] if emits else r.out
+        want = run(args, head + b"".join(row + b"\n" for row in rows))
+        ok(not wrong and out == want.out, "four runs are one: " + " ".join(args),
+           lambda: "%s\ngot: %s\nwanted: %s" % (wrong, out.decode("utf-8", "replace"), want.out.decode("utf-8", "replace")))
+
+
+def check_state_faults():
+    state = os.path.join(harness.folder(), "kept.state")
+    run(["--sum=n", "--save-state", state], b"n\n1\n2\n")
+    kept = open(state, "rb").read()
+    refuses("a run that fails", ["--sum=n", "--from-state", state, "--save-state", state], b"n\nx\n", 1, "not a number")
+    is_(open(state, "rb").read(), kept, "... leaves the state")
+    refuses("a state of another query", ["--mean=n", "--from-state", state], b"n\n3\n", 1, "state of another query: --sum=n")
+    refuses("a truncated state", ["--sum=n", "--from-state", fixture("cut.state", kept[:-9])], b"n\n3\n", 1, "cut.state", "truncated part")
+    refuses("no state", ["--sum=n", "--from-state", state + ".no"], b"n\n3\n", 1, "cannot open")
+    refuses("another column", ["--sum=1", "--from-state", part_state(["--sum=1"], b"n\n1\n")], b"m\n3\n", 1, "column 'm'")
+    r = run(["--sum=n", "--save-state", "/nonexistent/s"], b"n\n3\n")
+    ok(r.status == 1 and b"/nonexistent/s: cannot open" in r.err, "a state that cannot be saved", harness.describe(r))
+    for args, words in ((["--sum=*"], "name the columns"), (["--partial", "--sum=n"], "--partial"), (["--byte-offset"], "--byte-offset"),
+                        (["--where", "n > 0"], "no running total"), (["--sum=n", "--explain"], "--explain")):
+        refuses("--save-state with " + args[0], args + ["--save-state", state + "2"], b"n\n3\n", 2, words)
+    a = run(["--sum=n", "--invalid=skip", "--save-state", state], b"n\n1\nx\n", cwd=harness.folder())
+    b = run(["--sum=n", "--invalid=skip", "--from-state", state], b"n\ny\n2\n", cwd=harness.folder())
+    is_((a.status, b.out, b.err.decode()), (0, b"3\n", "gpustat: warning: 2 values of column 'n' left out; the first: "
+        "<stdin>:3: not a number: 'x'\n"), "what was left out counts on")
+
+
+def part_state(args, data):
+    path = os.path.join(harness.folder(), "other.state")
+    run(args + ["--save-state", path], data)
+    return path
+
+
+# ---- what is refused ------------------------------------------------------------------------
+
+def check_damage():
+    path = part("d.part", ["--by=status", "--sum=bytes", "--median=rt", "--mode=host"], LOG_A)
+    data = open(path, "rb").read()
+    lines = lines_of(path)
+    answers("a part as it is", ["--merge", path], None,
+            "status,sum(bytes),median(rt),mode(host)\n200,10,1.5,a\n404,20,2.25,b\n")
+    cut = [run(["--merge"], data[:n]) for n in range(len(data))]
+    ok(all(r.status == 1 and not r.out for r in cut), "cut at every byte",
+       lambda: harness.describe(next(r for r in cut if r.status != 1 or r.out)))
+    flipped = [run(["--merge"], data[:i] + bytes([data[i] ^ 1]) + data[i + 1:]) for i in range(0, len(data), 3)]
+    ok(all(r.status in (1, 2) and not r.out for r in flipped), "a bit that flipped",
+       lambda: harness.describe(next(r for r in flipped if r.status not in (1, 2) or r.out)))
+    refuses("a line is gone", ["--merge"], b"\n".join(lines[:2] + lines[3:]) + data[data.rindex(b"\n{"):], 1, "damaged part")
+    refuses("a truncated part", ["--merge"], data[:-60], 1, "standard input", "truncated part")
+    refuses("an empty file", ["--merge", fixture("empty.part", b"")], None, 1, "empty.part", "truncated part")
+    refuses("no part", ["--merge", fixture("log.csv", LOG_A)], None, 1, "log.csv:1: not a part")
+    refuses("no file", ["--merge", "/nonexistent.part"], None, 1, "cannot open")
+    newer = sealed([lines[0].replace(b'{"gpustat_part":1,"version":"', b'{"gpustat_part":2,"version":"9.')] + lines[1:])
+    refuses("a future format", ["--merge"], newer, 1, "a newer gpustat: 9.")
+    for name, old, new in (("a scale that is none", b'"bins":[[0', b'"bins":[[77'), ("a number that is none", b'"10"', b'"1x"'),
+                           ("a sum beyond 128 bits", b'"10"', b'"%d"' % 10 ** 60), ("two columns less", b"{},{", b"{"),
+                           ("a group without records", b'"records":1,', b'"records":0,')):
+        broken = sealed([line.replace(old, new) if line.startswith(b'{"group"') else line for line in lines])
+        ok(old in data, name + ": the part has it")
+        refuses(name + ", with a fitting checksum", ["--merge"], broken, 1, "damaged part")
+
+
+def check_usage():
+    a = part("u1.part", ["--sum=bytes"], LOG_A)
+    b = part("u2.part", ["--sum=rt"], LOG_B)
+    refuses("another query", ["--merge", a, b], None, 1, "u2.part:1: another query than the first part's: --sum=rt")
+    refuses("another query than the command line's", ["--merge", "--sum=rt", a], None, 2, "--sum=rt")
+    refuses("--sort without groups", ["--merge", "--sort", "x", a], None, 2, "--sort is for groups")
+    refuses("--partial of records", ["--partial", "--cumsum=bytes"], LOG_A, 2, "--partial is for results")
+    refuses("--partial does not print", ["--partial", "--sum=bytes", "--format=json"], LOG_A, 2, "give it to --merge")
+    refuses("a faulty input is no part", ["--partial", "--sum=host"], LOG_A, 1, "not a number: 'a'")
+    refuses("--explain", ["--merge", "--explain", a], None, 2, "--explain")
+
+
+def check_full_disk():
+    if not os.path.exists("/dev/full"):
+        harness.skip("a full disk", "there is no /dev/full")
+        return
+    with open("/dev/full", "wb") as full:
+        r = run(["--partial", "--sum=bytes"], LOG_A, stdout=full)
+        ok(r.status == 1 and b"write error" in r.err, "a full disk", harness.describe(r._replace(out=b"")))
+        many = b"k\n" + b"".join(b"%d\n" % i for i in range(20000))
+        r = run(["--partial", "--by=k"], many, stdout=full)
+        ok(r.status == 1 and b"write error" in r.err, "... in the midst", harness.describe(r._replace(out=b"")))
+
+
+# ---- many -----------------------------------------------------------------------------------
+
+def check_many():
+    rows = [(i * 7919 % 5000, i) for i in range(20000)]
+    text = lambda some: b"k,v\n" + b"".join(b"%d,%d\n" % r for r in some)
+    args = ["--by=k", "--sum=v", "--median=v", "--count-distinct=v"]
+    parts = [part("m%d.part" % i, args, text(rows[i * 200:(i + 1) * 200])) for i in range(100)]
+    is_(run(["--merge"] + parts).out, run(args, text(rows)).out, "100 parts, 5000 groups")
+    long = b"v\n" + b"".join(b"%d\n" % (i * i) for i in range(60000))
+    kept = part("long.part", ["--median=v", "--mode=v", "--count-distinct=v"], long)
+    ok(max(len(line) for line in lines_of(kept)) < 500000, "a long column is written in several lines")
+    is_(run(["--merge", kept]).out, run(["--median=v", "--mode=v", "--count-distinct=v"], long).out, "... and read")
+
+
+def check_parallel():
+    if not shutil.which("parallel"):
+        harness.skip("GNU parallel", "it is not installed")
+        return
+    files = [fixture("par%d.csv" % i, b"k,v\n" + b"".join(b"%d,%d\n" % (j % 7, i * j) for j in range(50))) for i in range(9)]
+    args = ["--by", "k", "--sum", "v"]
+    p = subprocess.run(["parallel", "-k", "-j2", harness.program(), *args, "--partial", ":::", *files],
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    is_(run(["--merge"], p.stdout).out, run(args + files).out, "GNU parallel")
+
+
+def check_xargs():
+    files = [fixture("x%d.csv" % i, b"k,v\n" + b"".join(b"%d,%d\n" % (j % 7, i * j) for j in range(50))) for i in range(9)]
+    p = subprocess.run(["xargs", "-P2", "-I{}", "sh", "-c", '"$0" --by k --sum v --partial "$1" > "$1.part"', harness.program(), "{}"],
+                       input="\n".join(files).encode())
+    is_((p.returncode, run(["--merge"] + [f + ".part" for f in files]).out), (0, run(["--by=k", "--sum=v"] + files).out), "xargs -P")
+
+
+check_results()
+check_sums()
+check_order()
+check_stars()
+check_left_out()
+check_headers()
+check_ranges()
+check_state()
+check_state_faults()
+check_damage()
+check_usage()
+check_full_disk()
+check_many()
+check_parallel()
+check_xargs()
+check_random()
+check_random_ranges()
+harness.done()

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: MIT
+"""Random tables in several files, random requests, and random trees in which their parts are merged.
+
+What is wanted is what one run over all files prints: the law of parts. That run is compared with models elsewhere.
+"""
+import os
+import random
+
+import harness
+
+KEYS = [b"a", b"b", b"", b'"x,y"', b'"say ""hi"""', b'"two\nlines"', b"\xff\xfe", "\u00e4\u20ac".encode(), b"k" * 20, b"\x01\x7f",
+        b"a\\b", b" a", b"404"]
+WIDE = [b"1e30", b"-1e-40", b"123456789012345678901234567890.5", b"9e399", b"1e-400", b"-99999999999999999999",
+        b"0.00000000000000000000000000000000001"]
+WORDS = [b"pear", b"fig", b"2026-01-02", b"2026-01-02T03:04:05", b'"a ""b"""', b"zebra" * 9, b"\xc3", b"7up"]
+COLUMNS = ("k", "h", "x", "y", "w", "t", "s")
+NUMERIC = ("x", "y", "w")
+PLAIN = ("sum", "min", "max", "count", "mean", "range", "first", "last", "var", "var-pop", "stddev", "stddev-pop",
+         "geomean", "skewness", "kurtosis", "median", "p90", "p99.9", "iqr")
+OF_TEXT = ("count", "first", "last", "count-distinct", "mode", "antimode", "text-min", "text-max")
+PAIRS = ("cov", "corr", "wmean")
+
+
+def number(rng):
+    scale = rng.choice((0, 0, 1, 2, 2, 5))
+    x = rng.choice((rng.randrange(-9, 10), rng.randrange(-10 ** 6, 10 ** 6), rng.randrange(10 ** 17)))
+    return b"%s%d%s" % (b"-" if x < 0 else b"", abs(x) // 10 ** scale, b".%0*d" % (scale, abs(x) % 10 ** scale) if scale else b"")
+
+
+def field(rng, name, tame):
+    """tame: no value is an error."""
+    roll = rng.random()
+    if name in "kh":
+        return rng.choice(KEYS)
+    if name == "t":
+        return b"" if roll < 0.1 else rng.choice(WORDS)
+    if roll < 0.12:
+        return b"NA" if roll < 0.03 else b""
+    if name == "w" and roll < 0.4:
+        return rng.choice(WIDE)
+    if name == "s":
+        return rng.choice(WORDS) if roll < 0.3 else number(rng)
+    return rng.choice(WORDS) if roll < 0.13 and not tame else number(rng)
+
+
+class Case:
+    """files: (name, bytes) in order; args: of every run; printing: of the run that prints."""
+
+    def __init__(self, seed):
+        rng = self.rng = random.Random(seed)
+        self.seed, self.printing = seed, []
+        self.args = self.request(rng) + ["--missing", "NA", "--header", "yes"]
+        tame = rng.random() < 0.7
+        kinds = [rng.random() < 0.5 for _ in range(8)]  # whether s is one of numbers, by file
+        self.files = []
+        mixed = rng.random() < 0.15  # columns in other orders; then no file lacks records
+        for i in range(rng.randrange(1, 7)):
+            order = list(COLUMNS)
+            if mixed:
+                rng.shuffle(order)
+            rows = [[number(rng) if n == "s" and kinds[i] else field(rng, n, tame) for n in order]
+                    for _ in range(rng.choice((1 if mixed else 0, 1, 2, 5, 20, 60)))]
+            text = b"\n".join(b",".join(r) for r in [[n.encode() for n in order]] + rows)
+            if rng.random() < 0.05 and not mixed:
+                text = b""
+            self.files.append(("%d-%d.csv" % (seed, i), text + (b"\n" if text and rng.random() < 0.9 else b"")))
+
+    def request(self, rng):
+        args = []
+        kind = rng.randrange(10)
+        if kind == 0:
+            args = rng.choice(([], ["--all"]))
+        elif kind == 1:
+            args = ["--" + rng.choice(("cov", "corr")), "*"]
+        elif kind == 2:
+            args = ["--hist", rng.choice(("x:1e17", "y:1e17"))]
+        else:
+            for _ in range(rng.randrange(1, 5)):
+                args += self.operation(rng)
+            if rng.random() < 0.4:
+                args += ["--by", rng.choice(("k", "h,k", "k,h", "t"))]
+                self.printing = rng.choice(([], [], ["--top", "3"], ["--sort", "-k"] if "k" in args[-1] else []))
+            if rng.random() < 0.2:
+                args += ["--where", rng.choice(("x > 0", "k == 'a' or y < 5", "not t contains 'e'"))]
+        if rng.random() < 0.6:
+            args += ["--invalid", "skip"]
+            if rng.random() < 0.2:
+                args += ["--max-invalid", rng.choice(("1", "10%", "40%"))]
+        if rng.random() < 0.2:
+            self.printing = self.printing + ["--format", rng.choice(("json", "csv", "table", "ndjson"))]
+        return args
+
+    @staticmethod
+    def operation(rng):
+        roll = rng.randrange(10)
+        if roll < 5:
+            return ["--" + rng.choice(PLAIN), ",".join(rng.sample(NUMERIC, rng.randrange(1, 3)))]
+        if roll < 7:
+            return ["--" + rng.choice(OF_TEXT), rng.choice(COLUMNS)]
+        if roll == 7:
+            return ["--" + rng.choice(PAIRS), rng.choice(("x:y", "y:x", "x:w", "w:y"))]
+        return rng.choice((["--" + rng.choice(PLAIN), "*"], ["--count-records"]))
+
+    def lay_down(self):
+        return [harness.fixture(name, data) for name, data in self.files]
+
+
+def ways(rng):
+    """How a run is made: bytes a chunk, and threads."""
+    return dict(chunk=rng.choice((None, 1, 7, 100)), threads=rng.choice((1, 2, 3)))
+
+
+def make_parts(case, paths):
+    """Parts of runs of neighbouring files -> paths of the parts, or the result that failed."""
+    rng, parts, at = case.rng, [], 0
+    while at < len(paths):
+        n = rng.randrange(1, len(paths) - at + 1) if rng.random() < 0.4 else 1
+        r = harness.run(case.args + ["--partial"] + paths[at:at + n], **ways(rng))
+        if r.status:
+            return r
+        parts.append(harness.fixture("%d-%d.part" % (case.seed, at), r.out))
+        at += n
+    return parts
+
+
+# ---- parts of one file ------------------------------------------------------------------------
+
+def make_ranges(case, path, n):
+    """The n parts of one file, each begun inside quotes if the merge of those before says so -> paths, or what failed."""
+    parts, quoted = [], set()
+    for k in range(1, n + 1):
+        name = "%d-r%d.part" % (case.seed, k)
+        for entry in ("", ",quoted"):
+            r = harness.run(case.args + ["--partial", "--part", "%d/%d%s" % (k, n, entry), path], **ways(case.rng))
+            if r.status == 0:
+                made = harness.fixture(name, r.out)
+                told = harness.run(["--merge", "--partial"] + parts + [made])
+                if told.status == 0:
+                    break
+                if b"write it again with --part %d/%d,quoted" % (k, n) not in told.err:
+                    return told
+            elif entry or k == 1:
+                return r
+        else:
+            return told
+        parts.append(made)
+    return parts
+
+
+def run_ranges(seed):
+    """Like run_case, for the parts of one file."""
+    case = Case(seed)
+    case.files = [max(case.files, key=lambda f: len(f[1]))]
+    path, = case.lay_down()
+    want = harness.run(case.args + case.printing + [path])
+    parts = make_ranges(case, path, case.rng.randrange(1, 9))
+    got = parts if not isinstance(parts, list) else merge(case, parts, case.printing)
+    right = (want.status, want.out) == (got.status, got.out)
+    if right and want.status == 0:
+        right = want.err == got.err
+    return None if right else complaint(case, want, got)
+
+
+def merge(case, parts, how=()):
+    """Merges the parts in a random tree, which keeps their order -> the last result."""
+    rng, n = case.rng, 0
+    while len(parts) > 1 and rng.random() < 0.6:
+        i = rng.randrange(len(parts) - 1)
+        j = rng.randrange(i + 2, len(parts) + 1)
+        r = harness.run(["--merge", "--partial"] + parts[i:j])
+        if r.status:
+            return r
+        n += 1
+        parts = parts[:i] + [harness.fixture("%d-m%d.part" % (case.seed, n), r.out)] + parts[j:]
+    if len(parts) > 1 and rng.random() < 0.3:  # one behind the other on standard input
+        joined = b"".join(open(p, "rb").read() for p in parts)
+        return harness.run(["--merge", *how], stdin=joined)
+    return harness.run(["--merge", *how] + parts)
+
+
+def complaint(case, want, got):
+    return "seed %d: %s\nfiles: %s\nwanted: %s\n%s\ngot: %s\n%s" % (
+        case.seed, case.args + case.printing, case.files, want.status, (want.out + want.err).decode("utf-8", "replace"), got.status,
+        (got.out + got.err).decode("utf-8", "replace"))
+
+
+def run_case(seed):
+    """None where merging prints what one run prints, else what is wrong."""
+    case = Case(seed)
+    paths = case.lay_down()
+    want = harness.run(case.args + case.printing + paths)
+    parts = make_parts(case, paths)
+    got = parts if not isinstance(parts, list) else merge(case, parts, case.printing)
+    right = (want.status, want.out) == (got.status, got.out)
+    if right and want.status == 0:
+        right = want.err == got.err
+    if not right:
+        return complaint(case, want, got)
+    for name in os.listdir(harness.folder()):
+        if name.startswith("%d-" % seed):
+            os.unlink(os.path.join(harness.folder(), name))
+    return None
