@@ -155,7 +155,7 @@ int main(int argc, char **argv)
 	static struct fault fault;
 	int exit_status = 0;
 
-	message_program("gpustat-bench");
+	message_program(argc > 0 ? argv[0] : "gpustat-bench");
 	if (run(&options, argc, argv, &fault) != STATUS_OK) {
 		exit_status = message_fault(&fault);
 		if (options.command == COMMAND_PIPELINE)

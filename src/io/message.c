@@ -24,12 +24,17 @@
 
 #define NAMES_SHOWN 20       /* of an input's columns */
 #define NAME_SHOWN_NBYTES 60 /* of each */
+#define NAME_BYTES "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-._"
 
 static const char *program = "gpustat";
 
-void message_program(const char *name)
+/* A name with other bytes could harm a terminal, and is not taken. */
+void message_program(const char *path)
 {
-	program = name;
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+	if (*name && name[strspn(name, NAME_BYTES)] == '\0')
+		program = name;
 }
 
 /* ---- a line that is rewritten ---- */

@@ -12,8 +12,10 @@
 
 #include "base/status.h"
 
-/* Sets the program's name in messages; "gpustat" by default. name is not copied. */
-void message_program(const char *name);
+/* Sets the program's name in messages, "gpustat" by default, to what follows the last '/' of path: a
+ * program that was installed under another name says that one. A name with bytes other than letters,
+ * digits and +-._ is ignored. path is not copied. */
+void message_program(const char *path);
 
 /* Prints a fault as `gpustat: FILE:LINE: column 'NAME': what: 'value'` on one line, with bytes that
  * could harm a terminal escaped; a usage fault adds a line that points to --help. Returns the

@@ -447,6 +447,8 @@ int main(int argc, char **argv)
 	struct run *r = &runs[0];
 	enum status status;
 
+	if (argc > 0)
+		message_program(argv[0]);
 	message_progress(&engine_nbytes_begun, UINT64_MAX);
 	status = run(r, argc, argv, &fault);
 
