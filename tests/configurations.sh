@@ -24,7 +24,7 @@ tests='tests/cli/compressed.py tests/cli/compressors.py tests/cli/codecs.py test
 
 arguments_of() {
 	case $1 in
-	zlib-alone) echo --without-zstd --without-bzip2 --without-lzma ;;
+	zlib-alone) echo --without-zstd --without-bzip2 --without-lzma --without-pcre2 ;;
 	shared) echo --disable-static-codecs ;;
 	soft) echo --disable-hardening ;;
 	unoptimised) echo CFLAGS=-O0 ;;

@@ -34,6 +34,7 @@
 	/* @ stands for the value */                                               \
 	X(STATUS_NUL, "NUL byte in @: try iconv -f UTF-16 -t UTF-8, or tr '\\0' '\\n'", 1) \
 	X(STATUS_OUT_OF_RANGE, "number beyond 10^-400 to 10^400", 1)               \
+	X(STATUS_TOO_COSTLY, "a regular expression takes too many steps on this value", 1) \
 	X(STATUS_RAGGED, "", 1) /* the detail has the words */                     \
 	X(STATUS_LONG_RECORD, "record longer than 256 MiB; is a quote left open?", 1) \
 	X(STATUS_OPEN_QUOTE, "quoted field is never closed", 1)                    \
@@ -70,6 +71,7 @@
 	X(STATUS_STATE_QUERY, "state of another query", 1)                         \
 	X(STATUS_GPU, "GPU failed", 1)                                             \
 	X(STATUS_NO_GPU, "no usable GPU", 1)                                       \
+	X(STATUS_ENOUGH, "so many records as --head asks for", 1)                  \
 	X(STATUS_MISGUESSED, "wrong guess: to be run again", 1)                    \
 	X(STATUS_WRONG_RESULT, "wrong results", 1)                                 \
 	X(STATUS_UNKNOWN_COLUMN, "unknown column", 2)                              \

@@ -19,7 +19,7 @@ static size_t count_fields(const struct plan *plan)
 	size_t n = plan->ragged.nfields;
 
 	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (plan->columns[c].field >= n)
+		if (!plan->columns[c].let && plan->columns[c].field >= n)
 			n = plan->columns[c].field + (size_t)1;
 	return n;
 }
@@ -39,6 +39,7 @@ void cpu_folder_use(struct cpu_folder *f, const struct plan *plan)
 	if (f->plan == plan)
 		return;
 	f->plan = f->folder.plan = f->folder.block.plan = plan;
+	f->folder.lets.plan = plan;
 	f->rows.dialect = plan->dialect;
 	f->rows.nfields = count_fields(plan);
 }
@@ -53,6 +54,34 @@ void cpu_folder_free(struct cpu_folder *f)
 	memset(f, 0, sizeof *f);
 }
 
+/* Folds a text with computed columns: again, with more room, if their fields found none. */
+static enum status fold_with_lets(struct cpu_folder *f, const char *text, size_t nbytes,
+				  struct chunk_entry entry, struct partial *out)
+{
+	struct let_block *lets = &f->folder.lets;
+	uint64_t offset_bytes = out->offset_bytes;
+	enum status status;
+
+	for (;;) {
+		if (let_block_begin(lets, text, nbytes) != STATUS_OK)
+			return STATUS_NO_MEMORY;
+		status = rows_fold(&f->folder, &f->rows, lets->data, nbytes, entry, out);
+		if (status != STATUS_OK || !lets->is_full)
+			return status;
+		let_block_widen(lets);
+		partial_clear(out);
+		out->offset_bytes = offset_bytes;
+	}
+}
+
+enum status cpu_folder_fold_classified(struct cpu_folder *f, const char *text, size_t nbytes,
+				       struct chunk_entry entry, struct partial *out)
+{
+	if (f->plan->nlets > 0)
+		return fold_with_lets(f, text, nbytes, entry, out);
+	return rows_fold(&f->folder, &f->rows, text, nbytes, entry, out);
+}
+
 enum status cpu_folder_fold(struct cpu_folder *f, const char *text, size_t nbytes,
 			    struct chunk_entry entry, struct partial *out)
 {
@@ -61,7 +90,7 @@ enum status cpu_folder_fold(struct cpu_folder *f, const char *text, size_t nbyte
 	if (rows_reserve(&f->rows, nbytes) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	rows_classify(&f->rows, text, nbytes, &nlines);
-	return rows_fold(&f->folder, &f->rows, text, nbytes, entry, out);
+	return cpu_folder_fold_classified(f, text, nbytes, entry, out);
 }
 
 /* ---- printing ---- */
@@ -186,6 +215,31 @@ static enum status print_kept(const struct row_folder *f, const char *text,
 	return STATUS_OK;
 }
 
+/* Prints a text with computed columns: again, with more room, if their fields found none. */
+static enum status emit_with_lets(struct cpu_folder *f, const char *text, size_t nbytes,
+				  struct chunk_entry entry, const struct partial *before,
+				  struct printing *m)
+{
+	struct let_block *lets = &f->folder.lets;
+	size_t out_nbytes = m->out->nbytes;
+	struct rows_extent ignored;
+	enum status status;
+
+	for (;;) {
+		if (new_fields_begin(&f->fields, before) != STATUS_OK ||
+		    let_block_begin(lets, text, nbytes) != STATUS_OK)
+			return STATUS_NO_MEMORY;
+		m->text = lets->data;
+		status = rows_walk(&f->rows, lets->data, nbytes, entry, print_run, m, &ignored);
+		if (status == STATUS_OK)
+			status = lets->status;
+		if (status != STATUS_OK || !lets->is_full)
+			return status;
+		let_block_widen(lets);
+		m->out->nbytes = out_nbytes;
+	}
+}
+
 enum status cpu_folder_emit(struct cpu_folder *f, const char *text, size_t nbytes,
 			    struct chunk_entry entry, const struct partial *before,
 			    uint64_t offset_bytes, struct text_buffer *out)
@@ -195,6 +249,8 @@ enum status cpu_folder_emit(struct cpu_folder *f, const char *text, size_t nbyte
 
 	if (f->plan->nnew_columns == 0)
 		return print_kept(&f->folder, text, out);
+	if (f->plan->nlets > 0)
+		return emit_with_lets(f, text, nbytes, entry, before, &m);
 	if (new_fields_begin(&f->fields, before) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	return rows_walk(&f->rows, text, nbytes, entry, print_run, &m, &ignored);

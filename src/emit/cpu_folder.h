@@ -39,6 +39,10 @@ void cpu_folder_use(struct cpu_folder *f, const struct plan *plan);
 enum status cpu_folder_fold(struct cpu_folder *f, const char *text, size_t nbytes,
 			    struct chunk_entry entry, struct partial *out);
 
+/* The same for a text that f->rows has classified last. */
+enum status cpu_folder_fold_classified(struct cpu_folder *f, const char *text, size_t nbytes,
+				       struct chunk_entry entry, struct partial *out);
+
 /* Appends to out the records of the text folded last that are kept: byte for byte, each with its
  * new fields before the line end. Ragged records that are not taken are left out.
  * entry: known. before: the fold of all records before the text; its groups, if the plan has keys, are

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emit/copied_fields.h"
 #include "query/value.h"
 
 #define TEXT_NBYTES_MAX (RUNNING_RATIO_NBYTES > WIDE_TEXT_NBYTES ? RUNNING_RATIO_NBYTES : WIDE_TEXT_NBYTES)
@@ -225,21 +226,31 @@ static char *write_totals(const struct writing *w, size_t i, const struct simd_n
 
 /* ---- means, variances and standard deviations ---- */
 
+/* Reads the row's value for new column i. x: the numbers of its column. */
+static enum status read_row(const struct writing *w, size_t i, const struct simd_numbers *x, unsigned row,
+			    struct value *v)
+{
+	struct field_span span;
+
+	if (x->numbers >> row & 1) {
+		v->kind = DECIMAL_NUMBER;
+		v->number = (struct decimal){x->significand[row], x->scale[row]};
+		return STATUS_OK;
+	}
+	span = row_block_field(w->b, w->f->plan->new_columns[i].column, row);
+	return value_read(w->f->plan, true, w->b->text + span.begin, span.end - span.begin,
+			  &w->f->scratch, v);
+}
+
 /* Adds the row's value to r of new column i. x: the numbers of its column. */
 static enum status ratio_add_row(const struct writing *w, size_t i, struct running_ratio *r,
 				 const struct simd_numbers *x, unsigned row)
 {
-	struct field_span span;
 	struct value v;
-	enum status status;
+	enum status status = read_row(w, i, x, row, &v);
 
-	if (x->numbers >> row & 1)
-		return running_ratio_add_number(r, (struct decimal){x->significand[row], x->scale[row]});
-	if (x->empty >> row & 1)
-		return STATUS_OK;
-	span = row_block_field(w->b, w->f->plan->new_columns[i].column, row);
-	status = value_read(w->f->plan, true, w->b->text + span.begin, span.end - span.begin,
-			    &w->f->scratch, &v);
+	if (status == STATUS_OK && v.kind == DECIMAL_NUMBER)
+		return running_ratio_add_number(r, v.number);
 	return status == STATUS_OK ? running_ratio_add_value(r, &v) : status;
 }
 
@@ -254,6 +265,17 @@ static char *write_ratio(const struct writing *w, size_t i, struct running_ratio
 	if (ratio_add_row(w, i, r, x, row) != STATUS_OK)
 		return NULL;
 	return exclusive ? to : running_ratio_write(r, to);
+}
+
+/* ---- changes ---- */
+
+/* Writes how the row's value differs from the one before. x: the numbers of its column. NULL: no memory. */
+static char *write_change(const struct writing *w, size_t i, struct running_change *r,
+			  const struct simd_numbers *x, unsigned row, char *to)
+{
+	struct value v;
+
+	return read_row(w, i, x, row, &v) == STATUS_OK ? running_change_write(r, &v, to) : NULL;
 }
 
 /* ---- positions ---- */
@@ -321,6 +343,8 @@ static char *write_field(const struct writing *w, size_t i, const struct simd_nu
 	if (column->kind == NEW_ROW_NUMBER)
 		return decimal_writer_u64(&w->f->writers[i], to,
 					  state->runnings[i].count++ + !w->f->plan->exclusive);
+	if (running_change_is(column->kind))
+		return write_change(w, i, &state->changes[i], x, row, to);
 	if (running_ratio_is(column->kind))
 		return write_ratio(w, i, &state->ratios[i], x, row, to);
 	return write_any(w, i, &state->runnings[i], x, row, to);
@@ -387,6 +411,11 @@ static enum status write_column(const struct writing *w, size_t i)
 	unsigned leads = i > 0 || !w->f->plan->only;
 	char *to;
 
+	if (w->f->plan->new_columns[i].kind == NEW_LET || w->f->plan->new_columns[i].kind == NEW_FIELD) {
+		to = copied_fields_write(w->f, w->b, i, leads, begins);
+		begins[w->f->nrows] = text->nbytes;
+		return to ? STATUS_OK : STATUS_NO_MEMORY;
+	}
 	if (text_reserve(text, w->f->nrows * FIELD_NBYTES_MAX + EMIT_SLACK) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	to = text->data + text->nbytes;

@@ -12,8 +12,9 @@ enum status running_state_init(struct running_state *s, const struct plan *plan)
 	memset(s, 0, sizeof *s);
 	s->runnings = calloc(plan->nnew_columns + 1, sizeof *s->runnings);
 	s->ratios = calloc(plan->nnew_columns + 1, sizeof *s->ratios);
+	s->changes = calloc(plan->nnew_columns + 1, sizeof *s->changes);
 	s->nmatched = calloc(plan->npredicates + 1, sizeof *s->nmatched);
-	return s->runnings && s->ratios && s->nmatched ? STATUS_OK : STATUS_NO_MEMORY;
+	return s->runnings && s->ratios && s->changes && s->nmatched ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 void running_state_free(struct running_state *s, const struct plan *plan)
@@ -23,7 +24,10 @@ void running_state_free(struct running_state *s, const struct plan *plan)
 	for (size_t i = 0; s->ratios && i < plan->nnew_columns; i++)
 		running_ratio_free(&s->ratios[i]);
 	free(s->runnings);
+	for (size_t i = 0; s->changes && i < plan->nnew_columns; i++)
+		running_change_free(&s->changes[i]);
 	free(s->ratios);
+	free(s->changes);
 	free(s->nmatched);
 	memset(s, 0, sizeof *s);
 }
@@ -51,6 +55,9 @@ static enum status begin_columns(struct running_state *s, const struct plan *pla
 		if (running_ratio_is(column->kind))
 			status = running_ratio_begin(&s->ratios[i], column->kind,
 						     &before->columns[column->column]);
+		else if (running_change_is(column->kind))
+			status = running_change_begin(&s->changes[i], column->kind,
+						      &before->columns[column->column]);
 		else if (is_total(column))
 			status = running_begin(&s->runnings[i], column->kind,
 					       &plan->columns[column->column],
@@ -63,7 +70,7 @@ enum status running_state_begin(struct running_state *s, const struct plan *plan
 {
 	for (size_t i = 0; i < plan->npredicates; i++)
 		s->nmatched[i] = before->nmatched[i];
-	begin_row_numbers(s, plan, plan->where == PREDICATE_NONE ? before->nrecords
+	begin_row_numbers(s, plan, plan->where == PREDICATE_NONE ? before->nrecords - before->nundecided
 								   : before->nmatched[plan->where]);
 	return begin_columns(s, plan, before);
 }
@@ -103,7 +110,8 @@ static enum status grow(struct group_states *s, const struct plan *plan)
 static bool is_in_cells(const struct group *group, const struct plan *plan)
 {
 	for (size_t i = 0; i < plan->nnew_columns; i++)
-		if (running_ratio_is(plan->new_columns[i].kind))
+		if (running_ratio_is(plan->new_columns[i].kind) ||
+		    running_change_is(plan->new_columns[i].kind))
 			return false;
 	return !group->rest;
 }

@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "emit/running.h"
+#include "emit/running_change.h"
 #include "emit/running_ratio.h"
 #include "fold/column.h"
 #include "fold/group.h"
@@ -19,6 +20,7 @@
 struct running_state {
 	struct running *runnings; /* plan->nnew_columns; of a row number, only the count is used */
 	struct running_ratio *ratios; /* plan->nnew_columns */
+	struct running_change *changes; /* plan->nnew_columns */
 	uint64_t *nmatched; /* plan->npredicates: records so far where it holds */
 };
 

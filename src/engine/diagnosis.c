@@ -96,6 +96,22 @@ enum status diagnose_value(const struct plan *plan, struct text *text, size_t of
 	return status;
 }
 
+enum status diagnose_computed(const struct plan *plan, struct text *text, size_t offset, size_t c,
+			      const char *field, size_t nbytes, struct fault *fault)
+{
+	struct scratch scratch = {NULL, 0};
+	const char *value = field_value(&plan->dialect, field, nbytes, &scratch, &nbytes);
+	enum status status = STATUS_NO_MEMORY;
+
+	if (value)
+		status = diagnose_number(plan, value, nbytes, &scratch, fault);
+	else
+		fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	free(scratch.data);
+	diagnose_place(plan, text, offset, c, fault);
+	return status;
+}
+
 enum status diagnose_stray(const struct plan *plan, struct text *text, size_t offset,
 			   struct fault *fault)
 {

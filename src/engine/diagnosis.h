@@ -34,6 +34,10 @@ void diagnose_place(const struct plan *plan, struct text *text, size_t offset, s
 enum status diagnose_value(const struct plan *plan, struct text *text, size_t offset, size_t c,
 			   struct fault *fault);
 
+/* Like diagnose_value, of a computed value, field[0 .. nbytes), of the record at offset. */
+enum status diagnose_computed(const struct plan *plan, struct text *text, size_t offset, size_t c,
+			      const char *field, size_t nbytes, struct fault *fault);
+
 /* Sets fault to the ragged record that begins at offset: STATUS_RAGGED, which it returns.
  * Errors: STATUS_NO_MEMORY. */
 enum status diagnose_ragged(const struct plan *plan, struct text *text, size_t offset,

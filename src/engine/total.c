@@ -9,10 +9,10 @@
 
 #include "csv/record.h"
 #include "engine/total_check.h"
+#include "engine/total_head.h"
 #include "fold/groups.h"
 
-/* Makes the folder's tables unless they are there, and clears the partial. */
-static enum status seam_folder_begin(const struct total *t, struct seam_folder *f)
+enum status seam_folder_begin(const struct total *t, struct seam_folder *f)
 {
 	if (partial_need(&f->partial, t->plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
@@ -357,10 +357,14 @@ enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nline
 	output->has_groups = false;
 	t->end_bytes = chunk->offset_bytes + chunk->nbytes;
 	status = add_head(t, chunk, line, later, &head, fault);
+	if (status == STATUS_OK && total_is_enough(t, NULL))
+		return fault_set(fault, STATUS_ENOUGH, 0, NULL);
 	if (status == STATUS_OK)
 		status = begin_output(t, output, fault);
 	if (status != STATUS_OK)
 		return status;
+	if (total_is_enough(t, later))
+		return total_end_within(t, chunk, line, output, fault);
 	status = total_check(t, &text, later, fault);
 	output->good_nbytes = status == STATUS_OK ? chunk->nbytes : t->fault_offset;
 	if (status == STATUS_OK)
@@ -370,6 +374,8 @@ enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nline
 	if (status == STATUS_OK)
 		status = add_tail(t, chunk, later, &tail, fault);
 	t->settled = t->settled || columns_are_known(t->plan, &t->partial);
+	if (status == STATUS_OK && total_is_enough(t, NULL))
+		return fault_set(fault, STATUS_ENOUGH, 0, NULL);
 	return status;
 }
 

@@ -38,11 +38,17 @@ struct seam_folder {
 
 void seam_folder_free(struct seam_folder *f);
 
+struct total;
+
+/* Makes the folder's tables unless they are there, and clears the partial. Errors: STATUS_NO_MEMORY. */
+enum status seam_folder_begin(const struct total *t, struct seam_folder *f);
+
 /* What is printed around a chunk's own output. Zeroed: nothing. */
 struct chunk_output {
 	struct partial before;         /* the fold of all records before the chunk's own, if the plan
 					* emits; its groups are those of the chunk's records */
 	bool has_groups;               /* ... and they are set */
+	struct chunk_entry entry;      /* of the chunk: the caller's, if plan->head is set */
 	size_t good_nbytes;            /* bytes of the chunk before its first fault */
 	struct text_buffer head, tail; /* the record that ends in the chunk; the one that the
 					* file's end completes */
@@ -117,7 +123,8 @@ enum status total_bind(const struct plan *plan, struct partial *p, struct fault 
  * Errors: STATUS_NO_MEMORY, and what the plan counts as an error: STATUS_NOT_A_NUMBER,
  * STATUS_OUT_OF_RANGE, STATUS_NUL, STATUS_RAGGED, STATUS_STRAY_QUOTE, STATUS_OPEN_QUOTE,
  * STATUS_OPEN_ESCAPE; fault then has the line,
- * column and value of the first in input order, but not the file. */
+ * column and value of the first in input order, but not the file. STATUS_ENOUGH: so many records are
+ * printed, with those of the chunk before good_nbytes, as plan->head says. */
 enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nlines,
 		      struct partial *later, struct chunk_output *output,
 		      struct fault *fault);

@@ -67,6 +67,38 @@ static enum status keep_note(struct note *_Atomic *note, const struct text *text
 	return made ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 }
 
+/* Sets fault to column c's value at offset, or its computed value in the record at offset. */
+static enum status diagnose_column(const struct total *t, struct text *text,
+				   const struct partial *later, size_t offset, size_t c,
+				   struct fault *fault)
+{
+	const struct plan *plan = t->file_plan;
+	const struct computed_note *note;
+
+	if (plan->columns[c].let) {
+		note = &later->computed[c - (plan->ncolumns - plan->nlets)];
+		if (note->offset == offset)
+			return diagnose_computed(plan, text, offset, c, note->text,
+						 note->nbytes < sizeof note->text
+							 ? note->nbytes
+							 : sizeof note->text, fault);
+	}
+	return diagnose_value(plan, text, offset, c, fault);
+}
+
+/* Sets fault to the first value that leaves a condition undecided. */
+static enum status diagnose_undecided(const struct total *t, struct text *text,
+				      const struct partial *later, struct fault *fault)
+{
+	enum status status = diagnose_value(t->file_plan, text, later->first_undecided_offset,
+					    later->undecided_column, fault);
+
+	if (status == STATUS_NO_MEMORY || !later->undecided_is_costly)
+		return status;
+	fault->remedy[0] = '\0';
+	return fault->status = STATUS_TOO_COSTLY;
+}
+
 /* In a part, notes the first value of each column that is no number. */
 static enum status note_texts(struct total *t, struct text *text, const struct partial *later,
 			      struct fault *fault)
@@ -94,12 +126,11 @@ static enum status note_tolerated(struct total *t, struct text *text, const stru
 		size_t offset = first_wrong(t, later, c);
 		if (offset == OFFSET_NONE || *note_at(t, c) || !tolerates(t->plan, c))
 			continue;
-		diagnose_value(t->file_plan, text, offset, c, fault);
+		diagnose_column(t, text, later, offset, c, fault);
 		status = keep_note(note_at(t, c), text, fault);
 	}
 	if (status == STATUS_OK && later->nundecided && !t->notes[NOTE_UNDECIDED]) {
-		diagnose_value(t->file_plan, text, later->first_undecided_offset,
-			       later->undecided_column, fault);
+		diagnose_undecided(t, text, later, fault);
 		status = keep_note(&t->notes[NOTE_UNDECIDED], text, fault);
 	}
 	if (status == STATUS_OK && later->nragged && !t->notes[NOTE_RAGGED]) {
@@ -145,6 +176,7 @@ enum status total_check(struct total *t, struct text *text, const struct partial
 			 struct fault *fault)
 {
 	size_t first = OFFSET_NONE, column = 0, ragged = first_ragged(t->plan, later);
+	bool is_undecided = false;
 	enum status status;
 
 	for (size_t c = 0; c < t->plan->ncolumns; c++) {
@@ -157,6 +189,7 @@ enum status total_check(struct total *t, struct text *text, const struct partial
 	if (later->first_undecided_offset < first && t->plan->bad_record == INVALID_ERROR) {
 		first = later->first_undecided_offset;
 		column = later->undecided_column;
+		is_undecided = true;
 	}
 	if (ragged < first)
 		first = ragged;
@@ -169,8 +202,11 @@ enum status total_check(struct total *t, struct text *text, const struct partial
 		return note_tolerated(t, text, later, fault);
 	if (first == ragged)
 		return diagnose_ragged(t->file_plan, text, first, fault);
-	status = diagnose_value(t->file_plan, text, first, column, fault);
-	remedy_repeated_header(t->file_plan, text->data, text->nbytes, first,
+	if (is_undecided && later->undecided_is_costly)
+		return diagnose_undecided(t, text, later, fault);
+	status = diagnose_column(t, text, later, first, column, fault);
+	if (!t->file_plan->columns[column].let)
+		remedy_repeated_header(t->file_plan, text->data, text->nbytes, first,
 			       t->file_plan->columns[column].field, fault);
 	return status;
 }

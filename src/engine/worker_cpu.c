@@ -63,8 +63,7 @@ static enum status cpu_fold(struct worker *w, const struct chunk *chunk, struct 
 	enum status status;
 
 	out->offset_bytes = chunk->offset_bytes;
-	status = rows_fold(&w->folder.folder, &w->folder.rows, chunk->data, chunk->nbytes, entry,
-			   out);
+	status = cpu_folder_fold_classified(&w->folder, chunk->data, chunk->nbytes, entry, out);
 	return status == STATUS_OK ? status : partial_fault(out, w->plan, status, fault);
 }
 

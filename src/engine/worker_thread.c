@@ -270,6 +270,7 @@ static bool add_in_turn(struct worker_thread *t)
 	load_for_total(t); /* before the turn: others wait for it */
 	if (!wait_for_turn(t, &e->totals, &total_slot(e, k)->thread))
 		return false;
+	t->output.entry = t->entry;
 	if (total_add(e->total, chunk, t->map.nlines, &t->partial, &t->output, &fault) !=
 	    STATUS_OK) {
 		fault.file = input_name(e->input, chunk->file);

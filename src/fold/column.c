@@ -25,7 +25,9 @@ enum status partial_init(struct partial *p, const struct plan *plan)
 	p->columns = calloc(p->ncolumns + 1, sizeof *p->columns);
 	p->nmatched = calloc(p->npredicates + 1, sizeof *p->nmatched);
 	p->pairs = calloc(p->npairs + 1, sizeof *p->pairs);
-	if (!p->columns || !p->nmatched || !p->pairs) {
+	p->nlets = plan->nlets;
+	p->computed = calloc(p->nlets + 1, sizeof *p->computed);
+	if (!p->columns || !p->nmatched || !p->pairs || !p->computed) {
 		partial_free(p);
 		return STATUS_NO_MEMORY;
 	}
@@ -55,6 +57,7 @@ void partial_free(struct partial *p)
 	free(p->columns);
 	free(p->nmatched);
 	free(p->pairs);
+	free(p->computed);
 	memset(p, 0, sizeof *p);
 }
 
@@ -83,9 +86,12 @@ void partial_clear(struct partial *p)
 		pair_clear(&p->pairs[i]);
 	for (size_t i = 0; i < p->npredicates; i++)
 		p->nmatched[i] = 0;
+	for (size_t i = 0; i < p->nlets; i++)
+		p->computed[i].offset = OFFSET_NONE;
 	if (p->groups)
 		groups_clear(p->groups);
-	p->nundecided = 0;
+	p->nundecided = p->nkept = 0;
+	p->undecided_is_costly = false;
 	p->first_undecided_offset = OFFSET_NONE;
 	p->nrecords = p->nragged = p->offset_bytes = 0;
 	p->first_ragged_offset = p->open_field_offset = OFFSET_NONE;
@@ -137,6 +143,18 @@ static enum status combine_groups(struct partial *p, const struct partial *later
 	return p->groups ? groups_combine(p->groups, later->groups) : STATUS_NO_MEMORY;
 }
 
+void partial_note_computed(struct partial *p, size_t c, size_t offset, const char *text,
+			   size_t nbytes)
+{
+	struct computed_note *note = &p->computed[c - (p->ncolumns - p->nlets)];
+
+	if (offset >= note->offset)
+		return;
+	note->offset = offset;
+	note->nbytes = nbytes;
+	memcpy(note->text, text, nbytes < sizeof note->text ? nbytes : sizeof note->text);
+}
+
 enum status partial_combine(struct partial *p, const struct partial *later)
 {
 	for (size_t c = 0; c < p->ncolumns; c++) {
@@ -156,6 +174,7 @@ enum status partial_combine(struct partial *p, const struct partial *later)
 	for (size_t i = 0; i < p->npredicates; i++)
 		p->nmatched[i] += later->nmatched[i];
 	p->nundecided += later->nundecided;
+	p->nkept += later->nkept;
 	p->first_undecided_offset = OFFSET_NONE;
 	p->nrecords += later->nrecords;
 	p->nragged += later->nragged;

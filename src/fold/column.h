@@ -43,6 +43,15 @@ struct column_partial {
 	size_t first_out_of_range_offset; /* of the first that is a number, but beyond wide.h */
 };
 
+#define COMPUTED_NOTE_NBYTES 64
+
+/* The first value of a computed column that is no number, if no field of the input has it. */
+struct computed_note {
+	size_t offset; /* of the record; OFFSET_NONE: there is none */
+	size_t nbytes; /* of the value; text has its start */
+	char text[COMPUTED_NOTE_NBYTES];
+};
+
 struct pair_partial; /* pair.h */
 struct groups;       /* groups.h */
 
@@ -51,14 +60,18 @@ struct partial {
 	size_t ncolumns, npredicates, npairs;
 	struct column_partial *columns; /* ncolumns, in the plan's order. Owned. */
 	struct pair_partial *pairs;     /* npairs, in the plan's order. Owned. */
+	size_t nlets;
+	struct computed_note *computed; /* of the last nlets columns. Owned. */
 	struct groups *groups; /* of a plan with keys: what is kept of columns and pairs, by group; a
 				* column then has counts, kind and offsets only. NULL: none yet. Owned. */
 	uint64_t *nmatched;             /* for each predicate, records where it holds. Owned. */
 	uint64_t nundecided; /* records for which a predicate compares text with a number */
 	size_t first_undecided_offset; /* the first such value, and its column */
 	uint32_t undecided_column;
+	bool undecided_is_costly; /* a pattern takes too many steps on it */
 	uint64_t offset_bytes; /* of the folded text in the input: whoever folds sets it */
 	size_t full_column; /* after STATUS_MANY_KEYS: whose values they are */
+	uint64_t nkept;    /* with plan->head: records that are printed */
 	uint64_t nrecords; /* taken, whether or not a predicate holds; blank lines are none */
 	uint64_t nragged;  /* records for which ragged_is_counted */
 	size_t first_ragged_offset; /* where the first of them starts */
@@ -86,6 +99,11 @@ void partial_free(struct partial *p);
 
 /* Makes p the fold of no records. Keeps its memory. */
 void partial_clear(struct partial *p);
+
+/* Notes a value of column c, which is computed, that is no number, if it is the first. offset: its
+ * record's. */
+void partial_note_computed(struct partial *p, size_t c, size_t offset, const char *text,
+			   size_t nbytes);
 
 /* p becomes the fold of p's records followed by later's, whose moments may then only be cleared or
  * freed. Until then, a fold may point into the text that was folded (keys.h). Errors:

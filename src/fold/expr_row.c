@@ -21,7 +21,8 @@ enum status expr_row_init(struct expr_row *row, const struct expr *e)
 	}
 	for (uint32_t i = 0; i < e->ntests; i++) {
 		const struct expr_test *t = &e->tests[i];
-		row->is_number[t->left] |= t->kind == EXPR_TEST_NUMBER;
+		row->is_number[t->left] |= t->kind == EXPR_TEST_NUMBER ||
+					  t->kind == EXPR_TEST_IS_NUMBER;
 		if (t->kind == EXPR_TEST_COLUMNS)
 			row->is_number[t->left] = row->is_number[t->right] = true;
 	}
@@ -58,6 +59,13 @@ static enum status read_value(struct expr_row *row, uint32_t i, const struct pla
 	return status;
 }
 
+static enum status why_invalid(enum expr_value_kind kind)
+{
+	if (kind == EXPR_TOO_COSTLY)
+		return STATUS_TOO_COSTLY;
+	return kind == EXPR_OUT_OF_RANGE ? STATUS_OUT_OF_RANGE : STATUS_NOT_A_NUMBER;
+}
+
 enum status expr_row_eval(struct expr_row *row, const struct expr *e, const struct plan *plan,
 			  const char *text, const struct field_span *spans,
 			  enum expr_truth *truth, uint32_t *culprit, enum status *why)
@@ -74,8 +82,7 @@ enum status expr_row_eval(struct expr_row *row, const struct expr *e, const stru
 	*truth = expr_eval(e, row->values, &column);
 	if (*truth == EXPR_INVALID) {
 		*culprit = e->columns[column];
-		*why = row->values[column].kind == EXPR_OUT_OF_RANGE ? STATUS_OUT_OF_RANGE
-								     : STATUS_NOT_A_NUMBER;
+		*why = why_invalid(row->values[column].kind);
 	}
 	return STATUS_OK;
 }

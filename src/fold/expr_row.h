@@ -17,7 +17,7 @@
 /* One worker's working memory for one condition. */
 struct expr_row {
 	struct expr_value *values; /* of the condition's columns in the current record; owned */
-	bool *is_number;           /* a number of the column is compared, not its text; owned */
+	bool *is_number;           /* the column is read as a number, not as text; owned */
 	struct scratch *scratch;   /* one for each column: a field without its quotes; owned */
 	uint32_t ncolumns;
 };
@@ -30,7 +30,7 @@ void expr_row_free(struct expr_row *row);
  * e->columns: where in plan and in spans each of its columns is.
  * spans: plan->ncolumns raw fields in text, quotes and all, without the record's CR.
  * Sets *truth. With EXPR_INVALID, *culprit is the plan's column whose field is at fault,
- * and *why STATUS_NOT_A_NUMBER or STATUS_OUT_OF_RANGE; otherwise they are unchanged.
+ * and *why STATUS_NOT_A_NUMBER, STATUS_OUT_OF_RANGE or STATUS_TOO_COSTLY; otherwise they are unchanged.
  * Errors: STATUS_NO_MEMORY. Cost: memory only for fields with irregular quotes. */
 enum status expr_row_eval(struct expr_row *row, const struct expr *e, const struct plan *plan,
 			  const char *text, const struct field_span *spans,

@@ -166,6 +166,9 @@ bool ends_has(const struct ends *e, enum end end);
 /* The value as it is spelled, without its quotes, NUL-terminated; NULL: there is none. */
 const char *ends_text(const struct ends *e, bool at_end);
 
+/* The text of the last number, *nbytes of it, in decimal.h's syntax; NULL: there is none. */
+const char *ends_last_number(const struct ends *e, size_t *nbytes);
+
 /* Sets *out to the first or the last number. Returns false where there is none. */
 bool ends_number(const struct ends *e, bool at_end, struct wide *out);
 

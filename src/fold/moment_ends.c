@@ -224,6 +224,18 @@ bool ends_number(const struct ends *e, bool at_end, struct wide *out)
 	       wide_parse(from->plain.data, from->plain.nbytes, out, &scale) == STATUS_OK;
 }
 
+const char *ends_last_number(const struct ends *e, size_t *nbytes)
+{
+	const struct end_value *from = &e->value[END_LAST_NUMBER];
+
+	if (!from->is_set)
+		from = &e->value[END_LAST];
+	if (!from->is_set || !from->is_number)
+		return NULL;
+	*nbytes = from->plain.nbytes;
+	return from->plain.data;
+}
+
 const struct moment_ops moment_ends = {
 	.moment = MOMENT_ENDS,
 	.cell_nbytes = sizeof(struct ends),

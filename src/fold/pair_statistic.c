@@ -167,6 +167,8 @@ void pair_statistic_format(enum operation operation, const struct plan *plan,
 #define FORMULA_RECORDS(formula) NULL
 #define FORMULA_RUNNING(new_column) NULL
 #define FORMULA_OFFSET(new_column) NULL
+#define FORMULA_LET(new_column) NULL
+#define FORMULA_FIELDS(new_column) NULL
 #define OPERATION(id, kind, name, argument, title, needs, value, help) \
 		[OPERATION_##id] = FORMULA_##kind(value),
 #include "query/options.def"

@@ -9,7 +9,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "csv/record.h"
 #include "io/output.h"
+
+/* The name of a column that is printed: the new one, or that of the header. */
+static char *column_title(const struct query *q, const struct plan_column *column)
+{
+	const struct header *h = &q->header;
+	uint32_t field = column->field;
+	const char *name;
+
+	if (column->let)
+		field = FIELD_COMPUTED + (uint32_t)(column->let - q->lets);
+	name = query_new_name(q, field);
+	if (!name)
+		name = column->let ? column->name
+		       : field < h->nnames && h->names[field] ? h->names[field] : "";
+	return strdup(name);
+}
 
 /* The title of a result: that of its operation, the percentile as it was typed, or what the use says. To
  * be freed; NULL: no memory. */
@@ -17,6 +34,8 @@ static char *result_title(const struct query *q, const struct result *r)
 {
 	const struct operation_use *use = &q->uses[r->use];
 
+	if (operation_kind(r->operation) == OPERATION_LET || operation_kind(r->operation) == OPERATION_FIELDS)
+		return column_title(q, &q->plan.columns[r->column]);
 	if (r->operation == OPERATION_PERCENTILE)
 		return strndup(use->name, use->name_nbytes);
 	return strdup(use->title ? use->title : operation_title(r->operation));
@@ -28,7 +47,8 @@ char *result_name(const struct query *q, const struct result *r)
 	const struct plan_column *columns = q->plan.columns;
 	char *title = result_title(q, r), *name;
 
-	if (!title || !operation_has_columns(r->operation))
+	if (!title || !operation_has_columns(r->operation) ||
+	    operation_kind(r->operation) == OPERATION_FIELDS)
 		return title;
 	if (asprintf(&name, "%s(%s%s%s)", title, columns[r->column].name, is_pair ? ":" : "",
 		     is_pair ? columns[r->other].name : "") < 0)
@@ -59,13 +79,36 @@ static char **new_column_names(const struct query *q)
 	return names;
 }
 
-static void print_heading(const struct query *q, char **names)
+/* Prints the header, nbytes without its line end, with the new names. */
+static enum status print_renamed(const struct query *q, size_t nbytes, FILE *out)
 {
+	const struct header *h = &q->header;
+	struct record r;
+	enum status status = record_split(h->line, nbytes, &q->plan.dialect, true, &r);
+
+	for (size_t i = 0; status == STATUS_OK && i < r.nfields; i++) {
+		const char *name = query_new_name(q, (uint32_t)i);
+		if (i > 0)
+			putc(q->plan.dialect.delimiter, out);
+		if (name)
+			output_field(out, name, &q->plan.dialect);
+		else
+			fwrite(h->line + r.fields[i].begin, 1, r.fields[i].end - r.fields[i].begin, out);
+	}
+	record_free(&r);
+	return status;
+}
+
+static enum status print_heading(const struct query *q, char **names)
+{
+	enum status status = STATUS_OK;
 	const struct header *h = &q->header;
 	size_t nbytes = h->end - h->begin; /* without the line end */
 	FILE *out = output_stream();
 
-	if (!q->plan.only)
+	if (!q->plan.only && q->nrenames > 0)
+		status = print_renamed(q, nbytes, out);
+	else if (!q->plan.only)
 		fwrite(h->line, 1, nbytes, out);
 	for (size_t i = 0; i < q->nresults; i++) {
 		if (i || !q->plan.only)
@@ -73,6 +116,7 @@ static void print_heading(const struct query *q, char **names)
 		output_field(out, names[i], &q->plan.dialect);
 	}
 	fwrite(h->line + nbytes, 1, h->line_nbytes - nbytes, out);
+	return status;
 }
 
 /* Whether every name can be printed in the input's dialect. */
@@ -102,7 +146,8 @@ enum status result_heading(const struct query *q, struct fault *fault)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	status = check_names(q, names, fault);
 	if (status == STATUS_OK)
-		print_heading(q, names);
+		status = print_heading(q, names) == STATUS_OK ? STATUS_OK
+							       : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	free_names(names, q->nresults);
 	return status == STATUS_OK ? output_flush(fault) : status;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fold/let_block.h"
 #include "query/value.h"
 
 enum status row_block_init(struct row_block *b, const struct plan *plan)
@@ -44,6 +45,8 @@ size_t row_block_set(struct row_block *b, const char *text, const struct row_run
 	b->ends = run->ends + first * run->stride;
 	b->stride = run->stride;
 	b->nrows = (unsigned)(left < ROW_BLOCK_NROWS ? left : ROW_BLOCK_NROWS);
+	if (b->lets)
+		let_block_forget(b->lets);
 	memset(b->has_numbers, 0, b->plan->ncolumns * sizeof *b->has_numbers);
 	return b->nrows;
 }
@@ -63,9 +66,20 @@ struct field_span row_block_field(const struct row_block *b, size_t c, unsigned 
 {
 	const uint32_t *ends = row_block_ends(b, row);
 
+	if (b->plan->columns[c].let)
+		return let_block_field(b, c, row);
 	if (!has_field(b, c))
 		return (struct field_span){ends[b->stride - 1], ends[b->stride - 1]};
 	return row_field(b->text, ends + b->plan->columns[c].field, drops_cr(b, c));
+}
+
+size_t row_block_offset(const struct row_block *b, size_t c, unsigned row)
+{
+	size_t offset = row_block_field(b, c, row).begin;
+
+	if (b->lets && offset >= b->lets->text_nbytes)
+		return (uint32_t)(row_block_ends(b, row)[-1] + 1);
+	return offset;
 }
 
 /* Converts column c, whose fields have blanks around them. */
@@ -84,6 +98,8 @@ const struct simd_numbers *row_block_numbers(struct row_block *b, size_t c)
 
 	if (b->has_numbers[c])
 		return numbers;
+	if (b->plan->columns[c].let)
+		return let_block_numbers(b, c);
 	if (!has_field(b, c))
 		*numbers = (struct simd_numbers){.empty = row_block_all(b)};
 	else if (b->plan->dialect.whitespace)

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fold/let_block.h"
+#include "query/pattern.h"
+
 /* ---- thresholds ---- */
 
 /* The literal times 10^nplaces; where that does not fit, a bound beyond every significand. */
@@ -45,15 +48,21 @@ static void set_thresholds(const struct expr_test *t, struct row_threshold *out)
 
 /* ---- memory ---- */
 
-static enum status predicate_init(struct row_predicate *p, const struct expr *e)
+enum status row_predicate_init(struct row_predicate *p, const struct expr *e)
 {
 	p->thresholds = calloc((size_t)e->ntests * DECIMAL_NSCALES, sizeof *p->thresholds);
 	p->pending = calloc(e->ntests, sizeof *p->pending);
-	if (!p->thresholds || !p->pending)
+	p->matches = calloc(e->npatterns + (size_t)1, sizeof(struct pattern_match *));
+	if (!p->thresholds || !p->pending || !p->matches)
 		return STATUS_NO_MEMORY;
 	for (uint32_t t = 0; t < e->ntests; t++)
 		if (e->tests[t].kind == EXPR_TEST_NUMBER && e->tests[t].literal_kind == EXPR_NUMBER)
 			set_thresholds(&e->tests[t], p->thresholds + (size_t)t * DECIMAL_NSCALES);
+	for (uint32_t i = 0; i < e->npatterns; i++) {
+		p->matches[i] = pattern_match_make(e->patterns[i]);
+		if (!p->matches[i])
+			return STATUS_NO_MEMORY;
+	}
 	return expr_row_init(&p->row, e);
 }
 
@@ -69,17 +78,24 @@ enum status row_filter_init(struct row_filter *f, const struct plan *plan)
 	if (!f->predicates || !f->spans || !f->holds)
 		return STATUS_NO_MEMORY;
 	for (size_t p = 0; status == STATUS_OK && p < plan->npredicates; p++)
-		status = predicate_init(&f->predicates[p], plan->predicates[p]);
+		status = row_predicate_init(&f->predicates[p], plan->predicates[p]);
 	return status;
+}
+
+void row_predicate_free(struct row_predicate *p, const struct expr *e)
+{
+	for (uint32_t i = 0; p->matches && i < e->npatterns; i++)
+		pattern_match_free(p->matches[i]);
+	free(p->matches);
+	free(p->thresholds);
+	free(p->pending);
+	expr_row_free(&p->row);
 }
 
 void row_filter_free(struct row_filter *f)
 {
-	for (size_t p = 0; f->predicates && p < f->plan->npredicates; p++) {
-		free(f->predicates[p].thresholds);
-		free(f->predicates[p].pending);
-		expr_row_free(&f->predicates[p].row);
-	}
+	for (size_t p = 0; f->predicates && p < f->plan->npredicates; p++)
+		row_predicate_free(&f->predicates[p], f->plan->predicates[p]);
 	free(f->predicates);
 	free(f->spans);
 	free(f->holds);
@@ -135,13 +151,25 @@ static uint64_t test_columns(const struct expr_test *t, struct row_block *b, siz
 	return passes;
 }
 
+/* Values that are no plain numbers may be others. */
+static uint64_t test_is_number(const struct expr_test *t, struct row_block *b, size_t c,
+			       uint64_t of, uint64_t *odd)
+{
+	const struct simd_numbers *x = row_block_numbers(b, c);
+
+	*odd = of & ~(x->numbers | x->empty);
+	return if_accepted(t, EXPR_EQUAL, of & x->numbers);
+}
+
 /* How a value compares with a text. */
 static enum expr_order text_order(const struct expr_test *t, const char *literal,
 				  const char *value, size_t nbytes)
 {
-	if (t->accepts == EXPR_EQUAL && nbytes != t->literal_nbytes)
+	if (t->kind == EXPR_TEST_TEXT && t->accepts == EXPR_EQUAL && nbytes != t->literal_nbytes)
 		return EXPR_LESS; /* or EXPR_GREATER: neither is accepted */
-	return expr_order_of(expr_compare_bytes(value, nbytes, literal, t->literal_nbytes));
+	if (t->kind == EXPR_TEST_CONTAINS) /* faster than expr_text_order */
+		return memmem(value, nbytes, literal, t->literal_nbytes) ? EXPR_EQUAL : EXPR_GREATER;
+	return expr_text_order(t, value, nbytes, literal);
 }
 
 static uint64_t test_value(const struct expr *e, const struct expr_test *t,
@@ -166,6 +194,30 @@ static uint64_t test_value(const struct expr *e, const struct expr_test *t,
 	return passes;
 }
 
+/* Too costly values are left to expr_row.c, which says so. */
+static uint64_t test_match(const struct expr *e, const struct expr_test *t,
+			   const struct row_predicate *p, const struct row_block *b, uint64_t of,
+			   uint64_t *odd)
+{
+	size_t c = e->columns[t->left], nbytes;
+	uint64_t passes = 0;
+	const char *value;
+
+	for (uint64_t rows = of; rows; rows &= rows - 1) {
+		enum row_value is = row_block_value(b, c, (unsigned)__builtin_ctzll(rows), &value,
+						    &nbytes);
+		int found = is == ROW_QUOTED ? -1 : 0;
+		if (is == ROW_PRESENT)
+			found = pattern_matches(e->patterns[t->pattern], p->matches[t->pattern],
+						value, nbytes);
+		if (found < 0)
+			*odd |= rows & -rows;
+		else if (is == ROW_PRESENT)
+			passes |= if_accepted(t, found ? EXPR_EQUAL : EXPR_GREATER, rows & -rows);
+	}
+	return passes;
+}
+
 static uint64_t test(const struct expr *e, uint32_t i, const struct row_predicate *p,
 		     struct row_block *b, uint64_t of, uint64_t *odd)
 {
@@ -177,6 +229,10 @@ static uint64_t test(const struct expr *e, uint32_t i, const struct row_predicat
 				   odd);
 	if (t->kind == EXPR_TEST_COLUMNS)
 		return test_columns(t, b, left, e->columns[t->right], of, odd);
+	if (t->kind == EXPR_TEST_IS_NUMBER)
+		return test_is_number(t, b, left, of, odd);
+	if (t->kind == EXPR_TEST_MATCH)
+		return test_match(e, t, p, b, of, odd);
 	return test_value(e, t, b, left, of, odd);
 }
 
@@ -212,56 +268,84 @@ static uint64_t evaluate(const struct expr *e, struct row_predicate *p, struct r
 	return accepted;
 }
 
-/* Evaluates predicate p for one row. */
-static enum status evaluate_row(struct row_filter *f, size_t p, const struct row_block *b,
-				unsigned row, enum expr_truth *truth, uint32_t *culprit)
+/* Evaluates a condition for one row. */
+static enum status evaluate_row(struct row_predicate *p, const struct expr *e, struct row_block *b,
+				struct field_span *spans, unsigned row, enum expr_truth *truth,
+				uint32_t *culprit, enum status *why)
 {
-	enum status why;
-
-	for (size_t c = 0; c < f->plan->ncolumns; c++)
-		f->spans[c] = row_block_field(b, c, row);
-	return expr_row_eval(&f->predicates[p].row, f->plan->predicates[p], f->plan, b->text,
-			     f->spans, truth, culprit, &why);
+	for (size_t c = 0; c < b->plan->ncolumns; c++)
+		if (!b->plan->columns[c].let)
+			spans[c] = row_block_field(b, c, row);
+	for (uint32_t i = 0; i < e->ncolumns; i++) /* others may be computed later */
+		spans[e->columns[i]] = row_block_field(b, e->columns[i], row);
+	return expr_row_eval(&p->row, e, b->plan, b->text, spans, truth, culprit, why);
 }
 
-/* Evaluates predicate p for each row in `odd`: adds those where it holds to *holds, and undecided
- * ones to the result. */
-static enum status evaluate_rows(struct row_filter *f, size_t p, const struct row_block *b,
-				 uint64_t odd, uint64_t *holds)
+enum status row_predicate_block(struct row_predicate *p, const struct expr *e, struct row_block *b,
+				struct field_span *spans, uint64_t of, struct row_verdict *verdict)
 {
+	uint64_t odd = 0;
+
+	verdict->undecided = 0;
+	verdict->holds = evaluate(e, p, b, of, &odd);
 	for (; odd; odd &= odd - 1) {
-		uint64_t bit = odd & -odd;
+		unsigned row = (unsigned)__builtin_ctzll(odd);
 		enum expr_truth truth;
 		uint32_t culprit;
-		enum status status = evaluate_row(f, p, b, (unsigned)__builtin_ctzll(odd), &truth,
-					     &culprit);
+		enum status why, status = evaluate_row(p, e, b, spans, row, &truth, &culprit, &why);
 		if (status != STATUS_OK)
 			return status;
 		if (truth == EXPR_TRUE)
-			*holds |= bit;
+			verdict->holds |= odd & -odd;
 		if (truth != EXPR_INVALID)
 			continue;
-		if ((f->undecided & (bit - 1)) == 0)
-			f->culprit = culprit;
-		f->undecided |= bit;
+		if (verdict->undecided == 0)
+			verdict->why = why;
+		verdict->culprits[row] = culprit;
+		verdict->undecided |= odd & -odd;
 	}
 	return STATUS_OK;
 }
 
+/* Adds undecided rows to the result. */
+static void add_undecided(struct row_filter *f, const struct row_verdict *verdict)
+{
+	uint64_t rows = verdict->undecided, first = rows & -rows;
+
+	if (rows && (f->undecided & (first - 1)) == 0) {
+		f->culprit = verdict->culprits[__builtin_ctzll(rows)];
+		f->why = verdict->why;
+	}
+	f->undecided |= rows;
+}
+
+/* Leaves out the rows for which a computed column has no value, as a condition in it is undecided. */
+static void check_lets(struct row_filter *f, struct row_block *b)
+{
+	f->why = STATUS_NOT_A_NUMBER;
+	let_block_undecided(b, &f->undecided, &f->culprit);
+	f->kept &= ~f->undecided;
+}
+
 enum status row_filter_block(struct row_filter *f, struct row_block *b)
 {
+	uint32_t culprits[ROW_BLOCK_NROWS];
+
 	f->kept = row_block_all(b);
 	f->undecided = 0;
+	if (b->lets)
+		check_lets(f, b);
 	for (size_t p = 0; p < f->plan->npredicates; p++) {
-		uint64_t odd = 0, holds = evaluate(f->plan->predicates[p], &f->predicates[p], b,
-						   f->kept, &odd);
-		enum status status = evaluate_rows(f, p, b, odd, &holds);
+		struct row_verdict verdict = {.culprits = culprits};
+		enum status status = row_predicate_block(&f->predicates[p], f->plan->predicates[p], b,
+							 f->spans, f->kept, &verdict);
 		if (status != STATUS_OK)
 			return status;
+		add_undecided(f, &verdict);
 		f->kept &= ~f->undecided;
 		if (p == f->plan->where)
-			f->kept &= holds;
-		f->holds[p] = holds;
+			f->kept &= verdict.holds;
+		f->holds[p] = verdict.holds;
 	}
 	for (size_t p = 0; p < f->plan->npredicates; p++)
 		f->holds[p] &= f->kept;

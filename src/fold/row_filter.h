@@ -31,8 +31,26 @@ struct row_threshold {
 struct row_predicate {
 	struct row_threshold *thresholds; /* DECIMAL_NSCALES a test */
 	uint64_t *pending; /* a test: the rows to be tested */
+	struct pattern_match **matches; /* one for each pattern */
 	struct expr_row row;
 };
+
+/* What a condition says of rows. */
+struct row_verdict {
+	uint64_t holds;
+	uint64_t undecided; /* it compares text with a number */
+	uint32_t *culprits; /* by row: the plan's column of that text; the caller's */
+	enum status why;    /* what is wrong with the first such value: see expr_row_eval */
+};
+
+/* Errors: STATUS_NO_MEMORY; p can then be freed. p: zeroed. */
+enum status row_predicate_init(struct row_predicate *p, const struct expr *e);
+void row_predicate_free(struct row_predicate *p, const struct expr *e);
+
+/* Evaluates condition e for the rows in `of`, and sets *verdict, but for culprits of other rows.
+ * spans: room for the fields of a row. Errors: STATUS_NO_MEMORY. */
+enum status row_predicate_block(struct row_predicate *p, const struct expr *e, struct row_block *b,
+				struct field_span *spans, uint64_t of, struct row_verdict *verdict);
 
 /* One thread's memory, and the result for the last block. All memory owned. */
 struct row_filter {
@@ -42,6 +60,7 @@ struct row_filter {
 	uint64_t kept;      /* rows where the plan's condition holds, if it has one */
 	uint64_t undecided; /* rows left out because a predicate compares text with a number */
 	uint32_t culprit;   /* the plan's column of that text in the first of them */
+	enum status why;    /* what is wrong with it: see expr_row_eval */
 	uint64_t *holds;    /* plan->npredicates: of the kept rows, those where it holds */
 };
 

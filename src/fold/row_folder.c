@@ -18,6 +18,11 @@ enum status row_folder_init(struct row_folder *f, const struct plan *plan)
 	    text_folder_init(&f->texts, plan) != STATUS_OK ||
 	    pair_block_init(&f->pairs, plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
+	if (plan->nlets > 0) {
+		if (let_block_init(&f->lets, plan) != STATUS_OK)
+			return STATUS_NO_MEMORY;
+		f->block.lets = &f->lets;
+	}
 	for (size_t c = 0; c < plan->ncolumns; c++) {
 		f->hints[c].decimal = plan->notation.decimal;
 		f->hints[c].sums_only = !(plan->columns[c].needs & MOMENT_EXTREMES);
@@ -29,6 +34,8 @@ enum status row_folder_init(struct row_folder *f, const struct plan *plan)
 void row_folder_free(struct row_folder *f)
 {
 	row_block_free(&f->block);
+	if (f->plan && f->plan->nlets > 0)
+		let_block_free(&f->lets);
 	row_filter_free(&f->filter);
 	text_folder_free(&f->texts);
 	pair_block_free(&f->pairs);

@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#include "fold/let_fold.h"
 #include "fold/pair_block.h"
 #include "fold/rows_fold.h"
 
@@ -70,7 +71,7 @@ static const char *key_value(const struct grouping *m, size_t c, unsigned row, s
 				    &m->f->scratch, nbytes);
 	*has_nul = value && !m->f->has_plain_texts && memchr(value, '\0', *nbytes);
 	if (*has_nul && m->out)
-		add_nul(m->out, c, span.begin);
+		add_nul(m->out, c, row_block_offset(&m->f->block, c, row));
 	return value;
 }
 
@@ -122,6 +123,8 @@ static uint64_t make_plain_keys(const struct grouping *m, uint64_t rows, struct 
 	const uint32_t *ends = b->ends + field;
 	uint64_t left = 0;
 
+	if (plan->columns[plan->keys[0]].let)
+		return rows;
 	if (plan->nkeys > 1 || !m->f->has_plain_texts || plan->dialect.whitespace || field >= b->stride)
 		return rows;
 	for (; rows; rows &= rows - 1) {
@@ -145,11 +148,17 @@ static uint64_t make_plain_keys(const struct grouping *m, uint64_t rows, struct 
 static enum status reserve_texts(const struct grouping *m)
 {
 	const struct row_block *b = &m->f->block;
+	const struct plan *plan = m->f->plan;
 	size_t nbytes = row_block_ends(b, b->nrows)[-1] - b->ends[-1];
 
+	for (size_t i = 0; b->lets && i < plan->nkeys; i++)
+		for (unsigned row = 0; plan->columns[plan->keys[i]].let && row < b->nrows; row++) {
+			struct field_span span = row_block_field(b, plan->keys[i], row);
+			nbytes += span.end - span.begin;
+		}
 	m->f->groups.texts.nbytes = 0;
 	return text_reserve(&m->f->groups.texts,
-			    (nbytes + ROW_BLOCK_NROWS * SIMD_PAD_NBYTES) * m->f->plan->nkeys);
+			    (nbytes + ROW_BLOCK_NROWS * SIMD_PAD_NBYTES) * plan->nkeys);
 }
 
 /* Finds the groups of the kept rows. */
@@ -253,8 +262,13 @@ static enum status fold_singles(const struct grouping *m, size_t c, uint64_t row
 			break;
 		before = counts_of(&group->rest->columns[c]);
 		status = column_add_field(m->f->plan, group->rest, c, m->text + span.begin,
-					  span.end - span.begin, span.begin, &m->f->scratch);
+					  span.end - span.begin,
+					  row_block_offset(&m->f->block, c, lowest(rows)),
+					  &m->f->scratch);
 		carry_over(&m->out->columns[c], &group->rest->columns[c], before);
+		if (m->f->plan->columns[c].let &&
+		    group->rest->columns[c].ninvalid > before.ninvalid)
+			let_fold_note(m->f, m->text, c, lowest(rows), m->out);
 	}
 	return status;
 }
@@ -280,6 +294,11 @@ static enum status fold_rest_column(const struct grouping *m, size_t c, struct p
 	enum status status = rows_fold_kept_column(m->f, m->text, c, rest);
 
 	carry_over(&m->out->columns[c], &rest->columns[c], before);
+	if (m->f->plan->columns[c].let) {
+		const struct computed_note *note =
+			&rest->computed[c - (rest->ncolumns - rest->nlets)];
+		partial_note_computed(m->out, c, note->offset, note->text, note->nbytes);
+	}
 	return status;
 }
 
@@ -354,7 +373,7 @@ static enum status fold_numbers(const struct grouping *m, size_t c)
 	column->nmissing += count_of(empty);
 	if (numbers)
 		note_least(&column->first_number_offset,
-			   row_block_field(&m->f->block, c, lowest(numbers)).begin);
+			   (uint32_t)(row_block_ends(&m->f->block, lowest(numbers))[-1] + 1));
 	return status == STATUS_OK ? fold_singles(m, c, rows & ~(numbers | empty)) : status;
 }
 

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "fold/let_fold.h"
 #include "fold/row_keys.h"
 
 /* One call of rows_fold. */
@@ -348,6 +349,8 @@ static enum status fold_kept_column(const struct fold *m, size_t c)
 	struct row_fields fields = fields_of(m, c, &(struct row_run){b->ends, b->stride, b->nrows});
 	uint64_t kept = m->f->filter.kept;
 
+	if (m->f->plan->columns[c].let)
+		return let_fold_column(m->f, m->text, c, m->out);
 	if (m->f->plan->columns[c].field >= b->stride) {
 		m->out->columns[c].nmissing += (uint64_t)__builtin_popcountll(kept);
 		return STATUS_OK;
@@ -389,6 +392,7 @@ static void fold_undecided(const struct fold *m)
 	m->out->first_undecided_offset =
 		row_block_field(&m->f->block, filter->culprit, first).begin;
 	m->out->undecided_column = filter->culprit;
+	m->out->undecided_is_costly = filter->why == STATUS_TOO_COSTLY;
 }
 
 static enum status fold_block(const struct fold *m)
@@ -403,9 +407,10 @@ static enum status fold_block(const struct fold *m)
 		fold_undecided(m);
 	if (filter->kept == 0)
 		return STATUS_OK;
+	m->out->nkept += (uint64_t)__builtin_popcountll(filter->kept);
 	for (size_t p = 0; p < plan->npredicates; p++)
 		m->out->nmatched[p] += (uint64_t)__builtin_popcountll(filter->holds[p]);
-	if (plan->emits && plan->nnew_columns == 0)
+	if (plan_copies_records(plan))
 		status = row_folder_keep(m->f);
 	if (status == STATUS_OK && plan->nkeys)
 		return row_groups_fold(m->f, m->text, m->out);
@@ -422,7 +427,8 @@ static enum status fold_taken(const struct fold *m, const struct row_run *run)
 	enum status status = STATUS_OK;
 
 	m->out->nrecords += run->nrows;
-	if (m->f->plan->npredicates == 0 && m->f->plan->npairs == 0 && m->f->plan->nkeys == 0)
+	if (m->f->plan->npredicates == 0 && m->f->plan->npairs == 0 && m->f->plan->nkeys == 0 &&
+	    m->f->plan->nlets == 0 && !plan_copies_records(m->f->plan) && m->f->plan->head == 0)
 		return fold_all(m, run);
 	for (size_t row = 0; status == STATUS_OK && row < run->nrows;) {
 		row += row_block_set(&m->f->block, m->text, run, row);
@@ -470,6 +476,8 @@ enum status rows_fold(struct row_folder *f, struct rows *r, const char *text, si
 	decimal_fold_clear(&f->fold);
 	text_folder_begin(&f->texts, text, nbytes);
 	status = rows_walk(r, text, nbytes, entry, fold_run, &m, &extent);
+	if (status == STATUS_OK && f->plan->nlets > 0)
+		status = f->lets.status;
 	out->head_ends = extent.head_ends;
 	out->head_nbytes = extent.head_nbytes;
 	out->tail_offset = extent.tail_offset;

@@ -12,6 +12,7 @@
 #include "csv/chunk.h"
 #include "csv/rows.h"
 #include "fold/column.h"
+#include "fold/let_block.h"
 #include "fold/pair_block.h"
 #include "fold/row_block.h"
 #include "fold/row_filter.h"
@@ -28,6 +29,7 @@ struct row_range {
 struct row_folder {
 	const struct plan *plan;
 	struct row_block block;
+	struct let_block lets; /* block.lets, if the plan has computed columns */
 	struct row_filter filter;
 	struct pair_block pairs;
 	struct row_groups groups;
@@ -64,7 +66,8 @@ struct row_part row_run_part(const struct ragged_rule *rule, const char *text,
 
 /* Folds into out, which the caller has cleared, the complete records of the text that r has
  * classified last. entry: as in rows_walk. Sets all of out but needs_entry. Values that are no
- * numbers are counted, not errors. Errors: STATUS_NO_MEMORY. */
+ * numbers are counted, not errors. With computed columns, text is f->lets.data, and out is void if
+ * f->lets.is_full afterwards. Errors: STATUS_NO_MEMORY. */
 enum status rows_fold(struct row_folder *f, struct rows *r, const char *text, size_t nbytes,
 		      struct chunk_entry entry, struct partial *out);
 

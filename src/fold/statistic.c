@@ -234,6 +234,8 @@ void statistic_format(enum operation operation, const struct column_moments *m,
 #define FORMULA_RECORDS(formula) formula
 #define FORMULA_RUNNING(new_column) NULL
 #define FORMULA_OFFSET(new_column) NULL
+#define FORMULA_LET(new_column) NULL
+#define FORMULA_FIELDS(new_column) NULL
 #define OPERATION(id, kind, name, argument, title, needs, value, help) \
 		[OPERATION_##id] = FORMULA_##kind(value),
 #include "query/options.def"
@@ -254,6 +256,8 @@ bool statistic_text(enum operation operation, const struct column_moments *m,
 #define TEXT_FORMULA_RECORDS(formula) NULL
 #define TEXT_FORMULA_RUNNING(new_column) NULL
 #define TEXT_FORMULA_OFFSET(new_column) NULL
+#define TEXT_FORMULA_LET(new_column) NULL
+#define TEXT_FORMULA_FIELDS(new_column) NULL
 #define OPERATION(id, kind, name, argument, title, needs, value, help) \
 		[OPERATION_##id] = TEXT_FORMULA_##kind(value),
 #include "query/options.def"

@@ -400,10 +400,11 @@ void message_name_guessed(const char *file, uint64_t line, const char *name)
 	fputs("' is taken for a column's name: say --header no if it is data\n", stderr);
 }
 
-void message_undecided(uint64_t n)
+void message_undecided(uint64_t n, enum status first)
 {
-	message_note("warning: %" PRIu64 " record%s without an answer to the condition: text was "
-		     "compared with a number", n, n == 1 ? "" : "s");
+	message_note("warning: %" PRIu64 " record%s without an answer to the condition: %s", n,
+		     n == 1 ? "" : "s", first == STATUS_TOO_COSTLY ? status_words(first)
+						: "text was compared with a number");
 }
 
 void message_padded(const char *file)

@@ -36,8 +36,9 @@ void message_ragged(uint64_t n, bool left_out, const struct fault *first);
 /* Notes that a value of the first record was taken for a column's name. */
 void message_name_guessed(const char *file, uint64_t line, const char *name);
 
-/* Warns that in n records a condition compared text with a number. */
-void message_undecided(uint64_t n);
+/* Warns that n records leave a condition undecided: the first one compared text with a number, or for
+ * STATUS_TOO_COSTLY, a regular expression took too many steps. */
+void message_undecided(uint64_t n, enum status first);
 
 /* Warns that zero bytes behind the file's compressed data were left out. */
 void message_padded(const char *file);

@@ -100,3 +100,57 @@ enum iso_date iso_date_of(const char *text, size_t nbytes)
 		return ISO_DATE;
 	return (time[-1] == 'T' || time[-1] == ' ') && is_time(time, end) ? ISO_DATETIME : ISO_NONE;
 }
+
+/* ---- seconds ---- */
+
+static unsigned number_at(const char *p)
+{
+	return 10 * (unsigned)(p[0] - '0') + (unsigned)(p[1] - '0');
+}
+
+/* Days from 1970-01-01: years begin in March, so that the leap day is their last. */
+static int64_t days_before(int64_t year, int64_t month, int64_t day)
+{
+	int64_t y = month > 2 ? year : year - 1, m = month > 2 ? month - 3 : month + 9;
+
+	return 365 * y + (y >= 0 ? y / 4 - y / 100 + y / 400 : -1) + (153 * m + 2) / 5 + day - 1 -
+	       719468;
+}
+
+/* The seconds of an offset such as +02:00 at p, "Z" or nothing. */
+static int64_t offset_seconds(const char *p, const char *end)
+{
+	int64_t seconds;
+
+	if (p == end || *p == 'Z')
+		return 0;
+	seconds = 3600 * (int64_t)number_at(p + 1);
+	if (end - p > 3)
+		seconds += 60 * (int64_t)number_at(p + 3 + (p[3] == ':'));
+	return *p == '-' ? -seconds : seconds;
+}
+
+bool iso_date_epoch(const char *text, size_t nbytes, int64_t *seconds, size_t *fraction,
+		    size_t *nfraction)
+{
+	enum iso_date kind = iso_date_of(text, nbytes);
+	const char *end = text + nbytes, *p = text + DATE_NBYTES + 6;
+
+	*fraction = *nfraction = 0;
+	if (kind == ISO_NONE)
+		return false;
+	*seconds = 86400 * days_before(100 * (int64_t)number_at(text) + number_at(text + 2),
+				       number_at(text + 5), number_at(text + 8));
+	if (kind == ISO_DATE)
+		return true;
+	*seconds += 3600 * (int64_t)number_at(p - 5) + 60 * (int64_t)number_at(p - 2);
+	if (p < end && *p == ':') {
+		*seconds += number_at(p + 1);
+		p += 3;
+		if (p < end && (*p == '.' || *p == ','))
+			for (*fraction = (size_t)(++p - text); p < end && decimal_is_digit(*p); p++)
+				++*nfraction;
+	}
+	*seconds -= offset_seconds(p, end);
+	return true;
+}

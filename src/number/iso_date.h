@@ -5,7 +5,9 @@
 #ifndef GPUSTAT_ISO_DATE_H
 #define GPUSTAT_ISO_DATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum iso_date { ISO_NONE, ISO_DATE, ISO_DATETIME };
 
@@ -13,5 +15,11 @@ enum iso_date { ISO_NONE, ISO_DATE, ISO_DATETIME };
  * hh:mm:ss with perhaps a fraction behind a point or comma, and perhaps Z, +hh:mm, +hhmm or +hh, or
  * the same with -; or neither. Seconds go to 60, for the leap second. */
 enum iso_date iso_date_of(const char *text, size_t nbytes);
+
+/* The seconds from 1970-01-01T00:00:00Z to a date, leap seconds not counted: without the fraction of
+ * a second, which is text[*fraction .. + *nfraction) as digits. A time without an offset is one of UTC.
+ * Returns false where text is no date. */
+bool iso_date_epoch(const char *text, size_t nbytes, int64_t *seconds, size_t *fraction,
+		    size_t *nfraction);
 
 #endif

@@ -6,12 +6,17 @@
  *     conjunction = negation { ("and" | "&&") negation }
  *     negation    = { "not" | "!" } ( "(" expression ")" | comparison )
  *     comparison  = operand ("=" | "==" | "!=" | "<" | "<=" | ">" | ">=") operand
- *                 | column "is" ["not"] "missing"
+ *                 | column "is" ["not"] ("missing" | "number")
+ *                 | column ["not"] "in" "(" operand { "," operand } ")"
+ *                 | column ["not"] "between" operand "and" operand
+ *                 | column ["not"] ("contains" | "starts" "with" | "ends" "with") string
+ *                 | column ("~" | "!~") string
  *     operand     = column | number | string
  *     column      = name | "`" any name "`" | ":" N | colN
  *     string      = '"' ... '"' | "'" ... "'"
  *
- * Words of the language are case-insensitive. A quote within quotes is doubled. A
+ * Words of the language are case-insensitive. `and or not is missing` are keywords; the others
+ * have a meaning only where an operator can stand, so that a column may be called `in`. A quote within quotes is doubled. A
  * comparison has at least one column. With a string it compares bytes; with a number or
  * another column, exact numbers. Comparisons do not chain.
  *
@@ -36,6 +41,7 @@ enum expr_use {
 	EXPR_AS_NUMBER = 1, /* a value that decides must be a number or missing */
 	EXPR_AS_TEXT = 2,
 	EXPR_FOR_PRESENCE = 4,
+	EXPR_FOR_KIND = 8, /* whether it is a number */
 };
 
 struct expr_request {

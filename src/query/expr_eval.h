@@ -27,6 +27,9 @@
 
 /* ---- the compiled form ---- */
 
+struct pattern;       /* pattern.h */
+struct pattern_match;
+
 /* The order of two values; a test has the set of orders that make it true. */
 enum expr_order { EXPR_LESS = 1, EXPR_EQUAL = 2, EXPR_GREATER = 4, EXPR_ANY_ORDER = 7 };
 
@@ -35,6 +38,12 @@ enum expr_test_kind {
 	EXPR_TEST_TEXT,    /* column against a string literal */
 	EXPR_TEST_COLUMNS, /* column against column, as numbers */
 	EXPR_TEST_MISSING, /* is missing: EXPR_LESS where it is, else EXPR_GREATER */
+	/* Whether something holds: EXPR_EQUAL where it does, else EXPR_GREATER. */
+	EXPR_TEST_IS_NUMBER, /* the column is a number; this kind and those below: on CPUs only */
+	EXPR_TEST_STARTS,    /* its text starts with a string literal, */
+	EXPR_TEST_ENDS,      /* ... ends with it, */
+	EXPR_TEST_CONTAINS,  /* ... contains it */
+	EXPR_TEST_MATCH,     /* ... matches a pattern */
 };
 
 enum expr_value_kind {
@@ -44,6 +53,7 @@ enum expr_value_kind {
 	EXPR_WIDE,          /* a number too long for struct decimal: use the text */
 	EXPR_NOT_A_NUMBER,
 	EXPR_OUT_OF_RANGE,  /* a number, but beyond wide.h */
+	EXPR_TOO_COSTLY,    /* a text on which a pattern takes too many steps */
 };
 
 /* A field's value, quotes removed, or a literal. */
@@ -63,6 +73,7 @@ struct expr_test {
 	uint8_t accepts;      /* set of enum expr_order */
 	uint8_t literal_kind; /* of a number literal: EXPR_NUMBER or EXPR_WIDE */
 	uint32_t left, right; /* columns: 0 .. ncolumns - 1; right for EXPR_TEST_COLUMNS */
+	uint32_t pattern;     /* of EXPR_TEST_MATCH: 0 .. npatterns - 1 */
 	uint32_t if_true, if_not; /* a later test, EXPR_ACCEPT or EXPR_REJECT */
 	uint32_t literal_begin, literal_nbytes; /* in the condition's literals */
 	struct decimal number;
@@ -74,6 +85,11 @@ struct expr {
 	const struct expr_test *tests; /* ntests >= 1, evaluated from the first */
 	const char *literals;          /* nliteral_bytes, no terminators */
 	uint32_t *columns;             /* ncolumns indexes into the plan */
+	uint32_t npatterns;
+	struct pattern **patterns; /* compiled: pattern.h. On CPUs only */
+	/* pattern_matches. A pointer, so that code for a GPU does not need PCRE2. */
+	int (*matches)(const struct pattern *pattern, struct pattern_match *match,
+		       const char *text, size_t nbytes);
 };
 
 enum expr_truth {
@@ -160,6 +176,37 @@ HD int expr_compare_bytes(const char *a, size_t a_nbytes, const char *b, size_t 
 	return a_nbytes < b_nbytes ? -1 : a_nbytes > b_nbytes;
 }
 
+/* Whether text[0 .. nbytes) has part[0 .. part_nbytes) at byte `at`. */
+HD int expr_has_at(const char *text, size_t nbytes, const char *part, size_t part_nbytes, size_t at)
+{
+	size_t i;
+
+	if (at > nbytes || nbytes - at < part_nbytes)
+		return 0;
+	for (i = 0; i < part_nbytes; i++)
+		if (text[at + i] != part[i])
+			return 0;
+	return 1;
+}
+
+/* Returns the order of a text and a literal in a test of text: see enum expr_test_kind. */
+HD enum expr_order expr_text_order(const struct expr_test *t, const char *text, size_t nbytes,
+				   const char *literal)
+{
+	size_t n = t->literal_nbytes, at = 0;
+	int holds;
+
+	if (t->kind == EXPR_TEST_TEXT)
+		return expr_order_of(expr_compare_bytes(text, nbytes, literal, n));
+	if (t->kind == EXPR_TEST_ENDS && n <= nbytes)
+		at = nbytes - n;
+	holds = expr_has_at(text, nbytes, literal, n, at);
+	if (t->kind == EXPR_TEST_CONTAINS)
+		for (at = 1; !holds && at + n <= nbytes; at++)
+			holds = expr_has_at(text, nbytes, literal, n, at);
+	return holds ? EXPR_EQUAL : EXPR_GREATER;
+}
+
 /* Parses a value's number if it is EXPR_UNREAD and sets its kind. Range: wide_parse()'s. */
 HD void expr_read(struct expr_value *v)
 {
@@ -231,11 +278,38 @@ HD enum expr_truth expr_test_numbers(const struct expr_test *t, struct expr_valu
 									     : EXPR_FALSE;
 }
 
+/* Evaluates `is number`: EXPR_FALSE if the value is missing. */
+HD enum expr_truth expr_test_is_number(const struct expr_test *t, struct expr_value *v)
+{
+	expr_read(v);
+	if (v->kind == EXPR_MISSING)
+		return EXPR_FALSE;
+	return t->accepts & (expr_is_number(v) ? EXPR_EQUAL : EXPR_GREATER) ? EXPR_TRUE
+									    : EXPR_FALSE;
+}
+
+/* Evaluates a pattern for a text that is not missing: EXPR_INVALID where it takes too many steps. */
+HD enum expr_truth expr_test_match(const struct expr *e, const struct expr_test *t,
+				   struct expr_value *v)
+{
+	int found = -1;
+
+#ifndef __CUDA_ARCH__
+	found = e->matches(e->patterns[t->pattern], NULL, v->text, v->nbytes);
+#endif
+	if (found < 0) {
+		v->kind = EXPR_TOO_COSTLY;
+		return EXPR_INVALID;
+	}
+	return t->accepts & (found ? EXPR_EQUAL : EXPR_GREATER) ? EXPR_TRUE : EXPR_FALSE;
+}
+
 HD enum expr_truth expr_test_truth(const struct expr *e, const struct expr_test *t,
 				   struct expr_value *values)
 {
 	struct expr_value *left = &values[t->left], literal;
-	int missing = left->kind == EXPR_MISSING, order;
+	enum expr_order order;
+	int missing = left->kind == EXPR_MISSING;
 
 	if (t->kind == EXPR_TEST_COLUMNS)
 		return expr_test_numbers(t, left, &values[t->right]);
@@ -243,11 +317,15 @@ HD enum expr_truth expr_test_truth(const struct expr *e, const struct expr_test 
 		return t->accepts & (missing ? EXPR_LESS : EXPR_GREATER) ? EXPR_TRUE : EXPR_FALSE;
 	if (missing)
 		return EXPR_FALSE;
+	if (t->kind == EXPR_TEST_IS_NUMBER)
+		return expr_test_is_number(t, left);
+	if (t->kind == EXPR_TEST_MATCH)
+		return expr_test_match(e, t, left);
 	literal = expr_literal(e, t);
 	if (t->kind == EXPR_TEST_NUMBER)
 		return expr_test_numbers(t, left, &literal);
-	order = expr_compare_bytes(left->text, left->nbytes, literal.text, literal.nbytes);
-	return t->accepts & expr_order_of(order) ? EXPR_TRUE : EXPR_FALSE;
+	order = expr_text_order(t, left->text, left->nbytes, literal.text);
+	return t->accepts & order ? EXPR_TRUE : EXPR_FALSE;
 }
 
 /* Whether the record is kept if an invalid test counts as true from test `true_from` on, and as

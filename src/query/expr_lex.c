@@ -12,15 +12,17 @@
 #include <strings.h>
 
 #include "number/decimal.h"
-#include "query/expr_eval.h"
+#include "query/expr_parser.h"
 
-/* "==" stands before "=": the first match counts. */
+/* "==" stands before "=", "!~" before "!": the first match counts. */
 static const struct sign {
 	const char *text;
 	enum expr_token_kind kind;
 	unsigned accepts;
 } signs[] = {
 	{"==", EXPR_TOKEN_COMPARE, EXPR_EQUAL},
+	{"!~", EXPR_TOKEN_MATCH, EXPR_LESS | EXPR_GREATER},
+	{"~", EXPR_TOKEN_MATCH, EXPR_EQUAL},
 	{"!=", EXPR_TOKEN_COMPARE, EXPR_LESS | EXPR_GREATER},
 	{"<=", EXPR_TOKEN_COMPARE, EXPR_LESS | EXPR_EQUAL},
 	{">=", EXPR_TOKEN_COMPARE, EXPR_GREATER | EXPR_EQUAL},
@@ -32,6 +34,11 @@ static const struct sign {
 	{"!", EXPR_TOKEN_NOT, 0},
 	{"(", EXPR_TOKEN_OPEN, 0},
 	{")", EXPR_TOKEN_CLOSE, 0},
+	{",", EXPR_TOKEN_COMMA, 0},
+	{"+", EXPR_TOKEN_PLUS, 0},
+	{"-", EXPR_TOKEN_MINUS, 0},
+	{"*", EXPR_TOKEN_STAR, 0},
+	{"/", EXPR_TOKEN_SLASH, 0},
 };
 
 static const struct keyword {
@@ -125,7 +132,7 @@ static struct expr_token sign(const char *p)
 			return (struct expr_token){.kind = signs[i].kind,
 						   .nbytes = strlen(signs[i].text),
 						   .accepts = signs[i].accepts};
-	return bad("unexpected character (a name that has it is written in `backquotes`)");
+	return bad(EXPR_UNKNOWN_CHARACTER);
 }
 
 static struct expr_token lex_at(const char *p)

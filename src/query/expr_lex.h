@@ -14,6 +14,7 @@ enum expr_token_kind {
 	EXPR_TOKEN_NUMBER,  /* begins like one; the parser checks the rest */
 	EXPR_TOKEN_STRING,  /* "..." or '...' */
 	EXPR_TOKEN_COMPARE, /* = == != < <= > >= */
+	EXPR_TOKEN_MATCH,   /* ~ !~ */
 	EXPR_TOKEN_AND,
 	EXPR_TOKEN_OR,
 	EXPR_TOKEN_NOT,
@@ -21,12 +22,17 @@ enum expr_token_kind {
 	EXPR_TOKEN_MISSING,
 	EXPR_TOKEN_OPEN,
 	EXPR_TOKEN_CLOSE,
+	EXPR_TOKEN_COMMA,
+	EXPR_TOKEN_PLUS, /* this one and those below: of --let only */
+	EXPR_TOKEN_MINUS,
+	EXPR_TOKEN_STAR,
+	EXPR_TOKEN_SLASH,
 };
 
 struct expr_token {
 	enum expr_token_kind kind;
 	size_t begin, nbytes; /* in the expression, with quotes */
-	unsigned accepts;     /* EXPR_TOKEN_COMPARE: set of enum expr_order */
+	unsigned accepts;     /* EXPR_TOKEN_COMPARE, _MATCH: set of enum expr_order */
 	const char *words;    /* EXPR_TOKEN_BAD: what is wrong at begin; not owned */
 };
 

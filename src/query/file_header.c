@@ -140,7 +140,8 @@ static enum status place_columns(const struct file_headers *f, const struct inpu
 	enum status status = index_names(&names, &file->header.record[0]);
 
 	for (size_t c = 0; status == STATUS_OK && c < f->plan->ncolumns; c++) {
-		status = place_field(f, &names, &file->plan.columns[c].field);
+		if (!f->plan->columns[c].let)
+			status = place_field(f, &names, &file->plan.columns[c].field);
 		if (status == STATUS_OK)
 			continue;
 		fail(input, file, status, fault);

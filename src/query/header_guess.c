@@ -148,10 +148,13 @@ enum status header_guess(struct header *h, const struct input *input, enum heade
 	if (h->nfields == 0 || mode == HEADER_NO)
 		return STATUS_OK;
 	for (size_t i = 0; i < nselections; i++) {
-		nselectors += selections[i].nselectors;
-		for (size_t j = 0; j < selections[i].nselectors; j++)
+		for (size_t j = 0; j < selections[i].nselectors; j++) {
+			if (selections[i].selectors[j].computed)
+				continue; /* no name of the input's */
+			nselectors++;
 			vote_selector(&votes, h, &selections[i].selectors[j],
 				      !selections[i].takes_text);
+		}
 	}
 	if (nselectors == 0)
 		vote_all(&votes, h);

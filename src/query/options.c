@@ -16,6 +16,7 @@
 #include "query/help.h"
 #include "query/options_asked.h"
 #include "query/options_check.h"
+#include "query/pattern.h"
 
 #define MAX_THREADS 1024
 #define MAX_DEVICE 1023
@@ -69,7 +70,7 @@ bool operation_has_columns(enum operation operation)
 	enum operation_kind kind = operation_kind(operation);
 
 	return kind == OPERATION_REDUCE || kind == OPERATION_TEXT || kind == OPERATION_TABLE ||
-	       kind == OPERATION_PAIR || kind == OPERATION_RUNNING;
+	       kind == OPERATION_PAIR || kind == OPERATION_RUNNING || kind == OPERATION_FIELDS;
 }
 
 bool operation_use_is_matrix(const struct operation_use *use)
@@ -91,7 +92,7 @@ bool operation_takes_text(enum operation operation)
 
 /* ---- about ---- */
 
-static void print_codec(const char *name, const char *version)
+static void print_library(const char *name, const char *version)
 {
 	printf("%s %s\n", name, version ? version : "not built in");
 }
@@ -100,7 +101,8 @@ static void print_libraries(void)
 {
 	for (const struct codec *const *c = codecs; *c; c++)
 		for (const struct codec_library *l = (*c)->libraries; l->name; l++)
-			print_codec(l->name, l->version());
+			print_library(l->name, l->version());
+	print_library("PCRE2", pattern_library());
 }
 
 /* ---- arguments ---- */
@@ -218,12 +220,14 @@ static enum status set_part(struct options *o, const char *argument, struct faul
 	return option_fault(fault, "--part: '%.64s' is not K/N, K from 1 to N, or K/N,quoted", argument);
 }
 
-static enum status set_top(struct options *o, const char *argument, struct fault *fault)
+/* A number above 0 of what the words say. */
+static enum status set_count(enum option_id id, const char *argument, const char *words, uint64_t *count,
+			     struct fault *fault)
 {
-	const char *end = option_digits(argument, UINT64_MAX / 10 - 1, &o->top);
+	const char *end = option_digits(argument, UINT64_MAX / 10 - 1, count);
 
-	if (!end || *end || o->top == 0)
-		return option_fault(fault, "--top: '%.64s' is not a number of groups", argument);
+	if (!end || *end || *count == 0)
+		return option_fault(fault, "--%s: '%.64s' is not a number of %s", rows[id].name, argument, words);
 	return STATUS_OK;
 }
 
@@ -237,6 +241,20 @@ static enum status set_device_number(struct options *o, const char *argument, st
 		return option_fault(fault, "--device: '%.64s' is not gpu:N, N counted from 0", argument);
 	o->device = DEVICE_GPU;
 	o->device_number = (int)number;
+	return STATUS_OK;
+}
+
+/* OLD=NEW */
+static enum status add_rename(struct options *o, const char *argument, struct fault *fault)
+{
+	const char **grown = realloc(o->renames, (o->nrenames + 1) * sizeof *grown);
+
+	if (!grown)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	o->renames = grown;
+	o->renames[o->nrenames++] = argument;
+	if (*argument == '=' || !strchr(argument, '='))
+		return option_fault(fault, "--rename: '%.64s' is not OLD=NEW", argument);
 	return STATUS_OK;
 }
 
@@ -257,6 +275,10 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 			return option_fault(fault, "--where is given twice: join the conditions with and");
 		o->where = argument;
 		break;
+	case OPTION_HEAD:
+		return set_count(id, argument, "records", &o->head, fault);
+	case OPTION_RENAME:
+		return add_rename(o, argument, fault);
 	case OPTION_BY:
 		if (o->by)
 			return option_fault(fault, "--by is given twice: join the columns with ,");
@@ -266,7 +288,7 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 		o->sort = argument;
 		break;
 	case OPTION_TOP:
-		return set_top(o, argument, fault);
+		return set_count(id, argument, "groups", &o->top, fault);
 	case OPTION_EXCLUSIVE:
 		o->exclusive = true;
 		break;
@@ -471,6 +493,7 @@ void options_free(struct options *o)
 {
 	asked_free(&o->asked);
 	option_free_items(o->missing, o->nmissing);
+	free(o->renames);
 	for (size_t i = 0; i < o->nuses; i++)
 		free(o->uses[i].column);
 	free(o->uses);

@@ -25,7 +25,7 @@ enum operation {
 
 enum operation_kind {
 	OPERATION_REDUCE, OPERATION_TEXT, OPERATION_TABLE, OPERATION_PAIR, OPERATION_RECORDS, OPERATION_RUNNING,
-	OPERATION_OFFSET
+	OPERATION_OFFSET, OPERATION_LET, OPERATION_FIELDS
 };
 
 enum header_mode { HEADER_AUTO, HEADER_YES, HEADER_NO };
@@ -73,6 +73,10 @@ struct options {
 	struct operation_use *uses; /* in the order given; none, and no where: the summary */
 	bool emits;                 /* records are printed: with new columns, or for where alone */
 	const char *where;          /* EXPR, or NULL */
+	uint64_t head;              /* records that are printed at most; 0: all */
+	bool selects;               /* columns of the records are printed, not records: --select, --drop */
+	size_t nrenames;
+	const char **renames;       /* each OLD=NEW, not owned; the array is */
 	const char *by;             /* COLS, or NULL */
 	const char *sort;           /* of --sort, as it was given, or NULL */
 	uint64_t top;               /* 0: all */

@@ -95,29 +95,89 @@ static bool separates_numbers(const struct options *o)
 	return d == '-' || d == o->notation.decimal || decimal_is_digit(d);
 }
 
+static bool is_let(const struct options *o, size_t i)
+{
+	return operation_kind(o->uses[i].operation) == OPERATION_LET;
+}
+
+static size_t count_lets(const struct options *o)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < o->nuses; i++)
+		n += is_let(o, i);
+	return n;
+}
+
+/* The n-th use, from 0, that is not --let; NULL: there are not so many. */
+static const struct operation_use *nth_operation(const struct options *o, size_t n)
+{
+	for (size_t i = 0; i < o->nuses; i++)
+		if (!is_let(o, i) && n-- == 0)
+			return &o->uses[i];
+	return NULL;
+}
+
+/* The name of the first operation that is not the i-th, nor --let. */
+static const char *other_name(const struct options *o, size_t i)
+{
+	size_t other = 0;
+
+	while (other == i || is_let(o, other))
+		other++;
+	return operation_name(o->uses[other].operation);
+}
+
 /* Checks that the operations and the other options go together, and sets o->emits. */
 static enum status check_operations(struct options *o, struct fault *fault)
 {
 	const char *reduce = NULL, *column = NULL;
-	bool running = false;
+	const char *change = NULL;
+	bool running = false, writes = false, selects = false, drops = false;
+	size_t nlets = count_lets(o), n = o->nuses - nlets; /* n: operations beside them */
 
 	for (size_t i = 0; i < o->nuses; i++) {
 		enum operation_kind kind = operation_kind(o->uses[i].operation);
 		const char *name = operation_name(o->uses[i].operation);
 		if (operation_use_is_matrix(&o->uses[i]) && o->uses[i].operation == OPERATION_WMEAN)
 			return option_fault(fault, "--%s: '*' is not a pair of columns: x:w", name);
-		if (operation_use_is_matrix(&o->uses[i]) && o->nuses > 1)
+		if (kind == OPERATION_LET)
+			continue;
+		if (operation_use_is_matrix(&o->uses[i]) && n > 1)
 			return option_fault(fault, "--%s '*' prints a matrix: no other result fits "
 					    "beside it", name);
-		bool emits = kind == OPERATION_RUNNING || kind == OPERATION_OFFSET;
+		bool emits = kind == OPERATION_RUNNING || kind == OPERATION_OFFSET ||
+			     kind == OPERATION_FIELDS;
+		o->selects |= kind == OPERATION_FIELDS;
+		writes |= emits && kind != OPERATION_FIELDS;
+		drops |= o->uses[i].operation == OPERATION_DROP;
+		selects |= o->uses[i].operation == OPERATION_SELECT;
 		*(emits ? &column : &reduce) = operation_name(o->uses[i].operation);
+		if (o->uses[i].operation == OPERATION_DELTA || o->uses[i].operation == OPERATION_RATIO)
+			change = name;
 		running |= kind == OPERATION_RUNNING || o->uses[i].operation == OPERATION_ROW_NUMBER;
 	}
 	for (size_t i = 0; i < o->nuses; i++)
-		if (operation_kind(o->uses[i].operation) == OPERATION_TABLE && o->nuses > 1)
+		if (operation_kind(o->uses[i].operation) == OPERATION_TABLE && n > 1)
 			return option_fault(fault, "--%s prints a table of its own: it cannot go with --%s",
-					    operation_name(o->uses[i].operation),
-					    operation_name(o->uses[i == 0].operation));
+					    operation_name(o->uses[i].operation), other_name(o, i));
+	if (nlets > 0 && !reduce && !column)
+		column = "let";
+	writes |= nlets > 0; /* a number may be a key, or in a condition, as a field */
+	if (o->nrenames > 0 && !reduce && !column)
+		column = "rename";
+	if (o->head > 0 && !reduce && !column)
+		column = "head";
+	if (o->head > 0 && reduce)
+		return option_fault(fault, "--head is for printed records: --%s prints a result", reduce);
+	if (selects && drops)
+		return option_fault(fault, "--select says which columns are printed, --drop which are "
+				    "not: not both");
+	if (o->nrenames > 0 && reduce)
+		return option_fault(fault, "--rename is for printed records: --%s prints a result", reduce);
+	if (o->only && o->selects)
+		return option_fault(fault, "--only: --%s says already what is printed",
+				    selects ? "select" : "drop");
 	o->emits = column || (o->where && !reduce);
 	if (reduce && column)
 		return option_fault(fault, "--%s prints one value and --%s prints every record: not both",
@@ -127,6 +187,8 @@ static enum status check_operations(struct options *o, struct fault *fault)
 				    reduce ? reduce : column ? column : "where");
 	if (o->only && !column)
 		return option_fault(fault, "--only: there is no new column to print");
+	if (o->exclusive && change)
+		return option_fault(fault, "--exclusive: --%s has no value before the record's own", change);
 	if (o->exclusive && !running)
 		return option_fault(fault, "--exclusive: there is no running total");
 	if (o->max_invalid.text && o->invalid != INVALID_SKIP)
@@ -137,7 +199,7 @@ static enum status check_operations(struct options *o, struct fault *fault)
 	if (o->emits && o->format != FORMAT_AUTO)
 		return option_fault(fault, "--format is for results: --%s prints records as they came",
 				    column ? column : "where");
-	if (column && !o->dialect.quote && separates_numbers(o))
+	if (writes && !o->dialect.quote && separates_numbers(o))
 		return option_fault(fault, "--quote none: the numbers of a new column can hold the "
 				    "delimiter '%c': nothing can quote them", o->dialect.delimiter);
 	return STATUS_OK;
@@ -153,13 +215,15 @@ static const char *picture_name(const struct options *o)
 /* Of the new columns only one can be drawn, and only if it is of values. */
 static enum status check_line(const struct options *o, struct fault *fault)
 {
-	if (o->nuses == 0 || operation_kind(o->uses[0].operation) != OPERATION_RUNNING)
+	const struct operation_use *first = nth_operation(o, 0), *second = nth_operation(o, 1);
+
+	if (!first || operation_kind(first->operation) != OPERATION_RUNNING)
 		return option_fault(fault, "--%s draws groups, a histogram or one running column: --%s prints "
 				    "records", picture_name(o),
-				    o->nuses ? operation_name(o->uses[0].operation) : "where");
-	if (o->nuses > 1)
+				    first ? operation_name(first->operation) : o->where ? "where" : "let");
+	if (second)
 		return option_fault(fault, "--%s draws one running column: not --%s and --%s", picture_name(o),
-				    operation_name(o->uses[0].operation), operation_name(o->uses[1].operation));
+				    operation_name(first->operation), operation_name(second->operation));
 	if (o->by)
 		return option_fault(fault, "--%s draws one line, not one for each group: leave out --by",
 				    picture_name(o));
@@ -169,6 +233,7 @@ static enum status check_line(const struct options *o, struct fault *fault)
 /* Checks that what is asked for can be drawn. */
 static enum status check_picture(const struct options *o, struct fault *fault)
 {
+	const struct operation_use *first;
 	bool to_stdout = o->picture.svg && !strcmp(o->picture.svg, PICTURE_STDOUT);
 
 	if (!picture_is_asked(&o->picture))
@@ -180,21 +245,25 @@ static enum status check_picture(const struct options *o, struct fault *fault)
 				    o->picture.plots ? "plot" : "format");
 	if (o->emits)
 		return check_line(o, fault);
-	if (o->by || (o->nuses && operation_kind(o->uses[0].operation) == OPERATION_TABLE))
+	first = nth_operation(o, 0);
+	if (o->by || (first && operation_kind(first->operation) == OPERATION_TABLE))
 		return STATUS_OK;
 	return option_fault(fault, "--%s draws groups, a histogram or one running column: there is %s%s",
-			    picture_name(o), o->nuses ? "no --by beside --" : "none of them",
-			    o->nuses ? operation_name(o->uses[0].operation) : "");
+			    picture_name(o), first ? "no --by beside --" : "none of them",
+			    first ? operation_name(first->operation) : "");
 }
 
 /* Without a result, groups are counted. Errors: STATUS_NO_MEMORY. */
 static enum status count_groups(struct options *o, struct fault *fault)
 {
-	if (o->nuses > 0)
+	struct operation_use *grown;
+
+	if (o->nuses > count_lets(o))
 		return STATUS_OK;
-	o->uses = calloc(1, sizeof *o->uses);
-	if (!o->uses)
+	grown = realloc(o->uses, (o->nuses + 1) * sizeof *grown);
+	if (!grown)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	o->uses = grown;
 	o->uses[o->nuses++] = (struct operation_use){.operation = OPERATION_COUNT_RECORDS, .title = "count"};
 	return STATUS_OK;
 }
@@ -254,6 +323,9 @@ static enum status check_state(const struct options *o, struct fault *fault)
 	if (o->columns || o->explain)
 		return option_fault(fault, "--%s: --%s prints no result", o->columns ? "columns" : "explain",
 				    name);
+	if (count_lets(o) > 0 || o->head > 0)
+		return option_fault(fault, "--%s: a state does not know --%s: leave it out", name,
+				    o->head > 0 ? "head" : "let");
 	for (size_t i = 0; i < o->nuses; i++)
 		if (operation_kind(o->uses[i].operation) == OPERATION_OFFSET &&
 		    o->uses[i].operation != OPERATION_ROW_NUMBER)
@@ -280,6 +352,8 @@ static enum status check_parts(const struct options *o, struct fault *fault)
 		return option_fault(fault, "--part: a part of a file is written with --partial");
 	if (o->part.of && o->npaths != 1)
 		return option_fault(fault, "--part is of one file, and here are %d", o->npaths);
+	if (o->partial && count_lets(o) > 0)
+		return option_fault(fault, "--partial: a part does not know --let: leave it out");
 	if (o->partial && o->emits)
 		return option_fault(fault, "--partial is for results: records are printed as they came");
 	if (o->partial && printing)

@@ -49,8 +49,12 @@ enum new_column_kind {
 	NEW_MEAN, /* the results of the numbers so far */
 	NEW_VAR,
 	NEW_STDDEV,
+	NEW_DELTA, /* a value less the one before, */
+	NEW_RATIO, /* ... or divided by it */
 	NEW_ROW_NUMBER,  /* the record's number, from 1 on; with --exclusive, how many came before */
 	NEW_OFFSET,      /* the record's 0-based position among those where a predicate holds */
+	NEW_LET,         /* the value of a computed column */
+	NEW_FIELD,       /* a field of the record, as it is */
 	NEW_BYTE_OFFSET, /* where the record starts in the decompressed input */
 };
 
@@ -62,7 +66,7 @@ struct curve; /* io/curve.h */
 /* One new column of the records that are printed. */
 struct new_column {
 	enum new_column_kind kind;
-	size_t column;    /* NEW_SUM ... NEW_STDDEV: in the plan */
+	size_t column;    /* NEW_SUM ... NEW_STDDEV, NEW_LET, NEW_FIELD: in the plan */
 	size_t predicate; /* NEW_OFFSET: in the plan */
 };
 
@@ -72,8 +76,11 @@ static inline bool new_column_is_running(const struct new_column *column)
 	return column->kind < NEW_ROW_NUMBER;
 }
 
-/* One field that is read. */
+struct let; /* query/let.h */
+
+/* One field that is read, or one computed column. */
 struct plan_column {
+	const struct let *let; /* what computes it; NULL: it is a field of the records. Not owned. */
 	uint32_t field;      /* 0-based position in the record */
 	const char *name;    /* header name, or colN; not owned */
 	unsigned needs;      /* the moments that are asked of it; 0: only a predicate reads it */
@@ -130,7 +137,8 @@ struct plan {
 	enum invalid_policy bad_record; /* ERROR or SKIP: one that is ragged and not taken, or for
 					 * which a predicate compares text with a number */
 	size_t ncolumns;
-	struct plan_column *columns; /* by field, ascending, no field twice */
+	struct plan_column *columns; /* by field, ascending, no field twice; then computed ones */
+	size_t nlets;                /* of these */
 	size_t npairs;
 	struct plan_pair *pairs;
 	/* --by: records with the same values in these columns are a group. */
@@ -151,6 +159,7 @@ struct plan {
 	bool counts_records; /* partial.nrecords is needed: else a device may leave it 0 */
 
 	bool emits;       /* records are printed, each with its new columns */
+	uint64_t head;    /* of these so many at most; 0: all */
 	bool only;        /* the new fields without the record */
 	struct curve *curve; /* takes what is printed, to draw it; whoever runs the plan owns it; NULL: none */
 	bool inside_line; /* the header record has no LF: the first record printed needs one before it */
@@ -164,6 +173,12 @@ struct plan {
 	size_t nmissing;             /* spellings besides the empty field */
 	const char *const *missing;  /* each NUL-terminated, blanks trimmed */
 };
+
+/* Whether records are printed without new columns. */
+static inline bool plan_copies_records(const struct plan *plan)
+{
+	return plan->emits && plan->nnew_columns == 0;
+}
 
 /* Has the plan fold some of a query's records, which are merged with others later (--partial). Only then it is
  * known whether a column of '*' is one of numbers, so its texts are no errors. */

@@ -9,8 +9,11 @@
 #include <string.h>
 
 #include "query/expr.h"
+#include "query/query_fields.h"
 #include "query/query_header.h"
+#include "query/query_lets.h"
 #include "query/query_making.h"
+#include "query/query_renames.h"
 #include "query/select.h"
 #include "query/summary.h"
 
@@ -61,14 +64,19 @@ static enum status parse_selections(struct making *m)
 	const struct options *o = m->options;
 	enum status status = parse_conditions(m);
 
-	m->selections = calloc(o->nuses + m->q->nconditions + 2, sizeof *m->selections);
-	if (!m->selections)
+	if (status == STATUS_OK)
+		status = query_parse_lets(m);
+	m->selections = calloc(o->nuses + m->q->nconditions + query_count_let_requests(m->q) + 2,
+			       sizeof *m->selections);
+	m->let_demands = calloc(m->q->nlets + 1, sizeof *m->let_demands);
+	if (!m->selections || !m->let_demands)
 		return no_memory(m);
 	for (size_t i = 0; status == STATUS_OK && i < o->nuses; i++) {
 		struct selection *to = &m->selections[m->nselections++];
 		if (operation_has_columns(o->uses[i].operation))
 			status = parse_columns(m, &o->uses[i], to);
-		to->takes_text = operation_takes_text(o->uses[i].operation);
+		to->takes_text = operation_takes_text(o->uses[i].operation) ||
+				 operation_kind(o->uses[i].operation) == OPERATION_FIELDS;
 	}
 	for (size_t i = 0; status == STATUS_OK && i < m->q->nconditions; i++)
 		if (query_select_telling(&m->q->conditions[i],
@@ -76,8 +84,14 @@ static enum status parse_selections(struct making *m)
 			return no_memory(m);
 	if (status == STATUS_OK && o->by) {
 		m->selections[m->nselections].takes_text = true;
-		status = selection_parse(o->by, &m->selections[m->nselections++], m->fault);
+		m->keys_selection = m->nselections++;
+		status = selection_parse(o->by, &m->selections[m->keys_selection], m->fault);
 	}
+	query_mark_all_computed(m);
+	for (size_t i = 0; status == STATUS_OK && i < query_count_let_requests(m->q); i++)
+		if (query_select_telling(query_let_request(m->q, i),
+					 &m->selections[m->nselections++]) != STATUS_OK)
+			return no_memory(m);
 	return status;
 }
 
@@ -98,7 +112,14 @@ static enum status grow_demands(struct making *m, size_t ndemands)
 	return STATUS_OK;
 }
 
-static enum status add_result(struct making *m, struct result result)
+struct demand *making_demand(struct making *m, size_t field)
+{
+	if (field >= FIELD_COMPUTED)
+		return &m->let_demands[field - FIELD_COMPUTED];
+	return grow_demands(m, field + 1) == STATUS_OK ? &m->demands[field] : NULL;
+}
+
+enum status making_add_result(struct making *m, struct result result)
 {
 	struct query *q = m->q;
 	struct result *grown;
@@ -113,15 +134,12 @@ static enum status add_result(struct making *m, struct result result)
 	return STATUS_OK;
 }
 
-/* Asks for what operation needs of one field. */
-static enum status demand_values(struct making *m, enum operation operation, uint32_t field,
-				 bool star)
+enum status making_demand_values(struct making *m, enum operation operation, uint32_t field, bool star)
 {
-	struct demand *d;
+	struct demand *d = making_demand(m, field);
 
-	if (grow_demands(m, (size_t)field + 1) != STATUS_OK)
+	if (!d)
 		return STATUS_NO_MEMORY;
-	d = &m->demands[field];
 	d->selected = true;
 	d->needs |= m->q->summary ? summary_needs(m->options->all) : operation_needs(operation);
 	d->needs |= m->q->matrix ? MOMENT_SQUARES : 0; /* for its diagonal */
@@ -147,11 +165,11 @@ static enum status demand_field(struct making *m, enum operation operation, uint
 		return STATUS_OK;
 	if (unfit && !o->partial && !o->merge) /* a part has what may be a number in other parts */
 		return STATUS_OK;
-	if (demand_values(m, operation, field, star) != STATUS_OK)
+	if (making_demand_values(m, operation, field, star) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	if (unfit && !o->partial)
 		return STATUS_OK;
-	return add_result(m, (struct result){operation, .column = field, .if_numeric = star});
+	return making_add_result(m, (struct result){operation, .column = field, .if_numeric = star});
 }
 
 static enum status demand_range(struct making *m, enum operation operation,
@@ -172,6 +190,11 @@ static enum status resolve(struct making *m, const struct selector *s, struct fi
 	const struct header *h = &m->q->header;
 	bool blindly = h->nfields == 0 && selector_by_position(s, 0, range);
 
+	if (s->computed) {
+		*range = (struct field_range){FIELD_COMPUTED + s->computed - 1,
+					      FIELD_COMPUTED + s->computed - 1, false};
+		return STATUS_OK;
+	}
 	if (m->index.entries)
 		return selector_resolve_indexed(s, &m->index, h->nnames, range, m->fault);
 	return selector_resolve(s, h->names, blindly ? 0 : h->nnames, range, m->fault);
@@ -189,11 +212,11 @@ static enum status demand_pair(struct making *m, enum operation operation,
 			status = option_fault(m->fault, "--%s: '%.64s' is not one column",
 					      operation_name(operation), pair[i].text);
 		if (status == STATUS_OK)
-			status = demand_values(m, operation, sides[i].first, false);
+			status = making_demand_values(m, operation, sides[i].first, false);
 		if (status != STATUS_OK)
 			return status;
 	}
-	return add_result(m, (struct result){.operation = operation, .column = sides[0].first,
+	return making_add_result(m, (struct result){.operation = operation, .column = sides[0].first,
 						     .other = sides[1].first});
 }
 
@@ -216,11 +239,23 @@ static enum status index_names(struct making *m)
 	return STATUS_OK;
 }
 
+/* A computed column, the *n-th, is printed where records are. */
+static enum status demand_let(struct making *m, size_t *n)
+{
+	uint32_t field = FIELD_COMPUTED + (uint32_t)(*n)++;
+
+	if (!m->options->emits || m->options->selects || picture_is_asked(&m->options->picture))
+		return STATUS_OK;
+	if (making_demand_values(m, OPERATION_LET_COLUMN, field, false) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	return making_add_result(m, (struct result){.operation = OPERATION_LET_COLUMN, .column = field});
+}
+
 static enum status demand_selected(struct making *m)
 {
 	struct field_range range;
 	enum status status = STATUS_OK;
-	size_t nresults = 0;
+	size_t nresults = 0, nlets = 0;
 
 	for (size_t i = 0; i < m->options->nuses; i++) {
 		const struct operation_use *use = &m->options->uses[i];
@@ -232,11 +267,18 @@ static enum status demand_selected(struct making *m)
 				continue;
 			}
 			status = resolve(m, &s->selectors[j], &range);
-			if (status == STATUS_OK)
+			if (status == STATUS_OK && operation_kind(use->operation) == OPERATION_FIELDS)
+				status = query_demand_fields(m, use->operation, range);
+			else if (status == STATUS_OK)
 				status = demand_range(m, use->operation, range);
 		}
-		if (status == STATUS_OK && !operation_has_columns(use->operation))
-			status = add_result(m, (struct result){.operation = use->operation});
+		if (status == STATUS_OK && use->operation == OPERATION_DROP)
+			status = query_demand_left(m, i);
+		if (operation_kind(use->operation) == OPERATION_LET) {
+			status = status == STATUS_OK ? demand_let(m, &nlets) : status;
+		} else if (status == STATUS_OK && !operation_has_columns(use->operation)) {
+			status = making_add_result(m, (struct result){.operation = use->operation});
+		}
 		if (status == STATUS_OK && operation_kind(use->operation) == OPERATION_TABLE &&
 		    (m->q->star || m->q->nresults != 1))
 			status = option_fault(m->fault, "--%s: '%.64s' is not one column",
@@ -255,10 +297,11 @@ static enum status demand_key(struct making *m, struct field_range range)
 	if (!grown)
 		return no_memory(m);
 	m->keys = grown;
-	if (grow_demands(m, (size_t)range.last + 1) != STATUS_OK)
-		return STATUS_NO_MEMORY;
 	for (uint32_t field = range.first; field <= range.last; field++) {
-		m->demands[field].selected = m->demands[field].is_key = true;
+		struct demand *d = making_demand(m, field);
+		if (!d)
+			return STATUS_NO_MEMORY;
+		d->selected = d->is_key = true;
 		m->keys[m->nkeys++] = field;
 	}
 	return STATUS_OK;
@@ -267,7 +310,7 @@ static enum status demand_key(struct making *m, struct field_range range)
 /* The columns of --by. */
 static enum status demand_keys(struct making *m)
 {
-	const struct selection *s = &m->selections[m->nselections - 1];
+	const struct selection *s = &m->selections[m->keys_selection];
 	enum status status = STATUS_OK;
 	struct field_range range;
 
@@ -295,9 +338,11 @@ static enum status demand_conditions(struct making *m)
 		struct expr_request *r = &m->q->conditions[i];
 		status = expr_resolve(r, h->names, h->nnames, m->fault);
 		for (size_t j = 0; status == STATUS_OK && j < r->columns.nselectors; j++) {
-			status = grow_demands(m, (size_t)r->fields[j] + 1);
-			if (status == STATUS_OK)
-				m->demands[r->fields[j]].selected = true;
+			struct demand *d = making_demand(m, r->fields[j]);
+			if (!d)
+				status = STATUS_NO_MEMORY;
+			else
+				d->selected = true;
 		}
 	}
 	return status;
@@ -327,10 +372,16 @@ static enum status demand(struct making *m)
 	enum status status = index_names(m);
 
 	if (status == STATUS_OK)
+		status = query_resolve_lets(m);
+	if (status == STATUS_OK)
 		status = demand_keys(m); /* first: '*' leaves them out */
 	if (status == STATUS_OK)
 		status = m->q->summary ? demand_all(m) : demand_selected(m);
-	return status == STATUS_OK ? demand_conditions(m) : status;
+	if (status == STATUS_OK)
+		status = demand_conditions(m);
+	if (status == STATUS_OK)
+		status = query_find_renames(m);
+	return status == STATUS_OK ? query_demand_lets(m) : status; /* last: what they need */
 }
 
 /* A column that the first record cannot have is the error, if that record was understood, before one of
@@ -389,6 +440,7 @@ static enum status make_and_free(struct query *q, const struct options *options,
 		selection_free(&m.selections[i]);
 	free(m.selections);
 	free(m.demands);
+	free(m.let_demands);
 	free(m.keys);
 	name_index_free(&m.index);
 	return status;
@@ -418,6 +470,10 @@ void query_free(struct query *q)
 		free((char *)q->plan.columns[c].name);
 	for (size_t i = 0; i < q->nconditions; i++)
 		expr_free(&q->conditions[i]);
+	for (size_t i = 0; i < q->nlets; i++)
+		let_free(&q->lets[i]);
+	free(q->lets);
+	free(q->renames);
 	free(q->conditions);
 	free(q->plan.columns);
 	free(q->plan.keys);

@@ -12,10 +12,17 @@
 #include "query/expr.h"
 #include "query/file_header.h"
 #include "query/header.h"
+#include "query/let.h"
 #include "io/input.h"
 #include "query/options.h"
 #include "query/plan.h"
 #include "base/status.h"
+
+/* What --rename calls a column in the header. */
+struct rename {
+	uint32_t field;   /* FIELD_COMPUTED and above: a computed column */
+	const char *name; /* not owned */
+};
 
 /* One value that is asked for. */
 struct result {
@@ -31,6 +38,8 @@ struct query {
 	struct plan plan;
 	struct header header;
 	struct file_headers later; /* the headers of files behind the header's */
+	size_t nlets;     /* in the order of the command line */
+	struct let *lets;
 	size_t nconditions; /* --where's, if it is there, then each --offsets' */
 	struct expr_request *conditions;
 	const struct operation_use *uses; /* the options' */
@@ -41,9 +50,14 @@ struct query {
 			    * for each two, see query_pairs.h */
 	bool star;         /* some operation is asked of every numeric column */
 	bool guesses_delimiter; /* nothing said that fields end at a comma */
+	size_t nrenames;
+	struct rename *renames;
 	size_t nresults;   /* in the order of the command line */
 	struct result *results;
 };
+
+/* The new name of a field, or NULL. */
+const char *query_new_name(const struct query *q, uint32_t field);
 
 /* Returns the delimiter that the input probably has instead of a comma, as its first records have
  * one field each, or 0. */

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/query_lets.h"
+
 static enum status skip_preamble(struct query *q, const struct options *o, struct input *input,
 				 struct fault *fault)
 {
@@ -71,7 +73,8 @@ enum status query_select_telling(const struct expr_request *r, struct selection 
 		struct selector *copy = &to->selectors[to->nselectors];
 		if (!(r->uses[i] & EXPR_AS_NUMBER) && selector_by_position(s, 0, &ignored))
 			continue;
-		*copy = (struct selector){strdup(s->text), s->quoted, false};
+		*copy = (struct selector){.text = strdup(s->text), .quoted = s->quoted,
+					  .computed = s->computed};
 		if (!copy->text)
 			return STATUS_NO_MEMORY;
 		to->nselectors++;
@@ -111,12 +114,17 @@ static enum status cut_pairs(const struct header *h, struct selection *selection
 
 /* ---- no records ---- */
 
-/* All that is selected: the columns of operations, then those of conditions, then --by's. */
+/* All that is selected: the columns of operations, then those of conditions, then --by's, then what
+ * computed columns are made of. */
 static const struct selection *selection_at(const struct query *q, const struct options *o,
 					    const struct selection *selections, size_t i)
 {
 	if (i >= o->nuses && i < o->nuses + q->nconditions)
 		return &q->conditions[i - o->nuses].columns;
+	i -= o->nuses + q->nconditions + (o->by != NULL);
+	if (i < query_count_let_requests(q))
+		return &query_let_request(q, i)->columns;
+	i += o->nuses + q->nconditions + (o->by != NULL);
 	return &selections[i];
 }
 
@@ -126,14 +134,16 @@ static enum status name_blindly(struct query *q, const struct options *o,
 				const struct selection *selections)
 {
 	struct header *h = &q->header;
-	size_t nselections = o->nuses + q->nconditions + (o->by != NULL), nselectors = 0, nfields = 0;
+	size_t nselections = o->nuses + q->nconditions + (o->by != NULL) +
+			     query_count_let_requests(q), nselectors = 0, nfields = 0;
 	struct field_range range;
 
 	for (size_t i = 0; i < nselections; i++) {
 		const struct selection *s = selection_at(q, o, selections, i);
 		nselectors += s->nselectors;
 		for (size_t j = 0; j < s->nselectors; j++)
-			if (selector_by_position(&s->selectors[j], 0, &range) &&
+			if (!s->selectors[j].computed &&
+			    selector_by_position(&s->selectors[j], 0, &range) &&
 			    range.last >= nfields)
 				nfields = (size_t)range.last + 1;
 	}
@@ -143,7 +153,8 @@ static enum status name_blindly(struct query *q, const struct options *o,
 	for (size_t i = 0; h->names && i < nselections; i++) {
 		const struct selection *s = selection_at(q, o, selections, i);
 		for (size_t j = 0; j < s->nselectors; j++)
-			if (header_add_name(h, &s->selectors[j]) != STATUS_OK)
+			if (!s->selectors[j].computed &&
+			    header_add_name(h, &s->selectors[j]) != STATUS_OK)
 				return STATUS_NO_MEMORY;
 	}
 	return h->names ? STATUS_OK : STATUS_NO_MEMORY;

@@ -22,6 +22,7 @@ struct demand {
 	bool counts_text;     /* named in COLS of an operation that takes text */
 	bool star;            /* included by '*' */
 	bool is_key;          /* named by --by */
+	bool is_dropped;      /* named by --drop */
 	size_t column;        /* its place in the plan */
 };
 
@@ -29,15 +30,30 @@ struct demand {
 struct making {
 	struct query *q;
 	const struct options *options;
-	struct selection *selections; /* one an operation, one a condition, and --by's */
-	size_t nselections;
+	struct selection *selections; /* one an operation, one a condition, --by's, and one for each
+				       * request of query_lets.h */
+	size_t nselections, keys_selection; /* keys_selection: --by's */
 	struct demand *demands;       /* by field */
 	size_t ndemands;
+	struct demand *let_demands;   /* of computed columns */
 	size_t nkeys;
 	uint32_t *keys;               /* fields, as --by names them. Owned. */
 	struct name_index index; /* if there are many selectors */
 	struct fault *fault;
 };
+
+/* What is asked of a field, made if need be. NULL: no memory, as m->fault says. */
+struct demand *making_demand(struct making *m, size_t field);
+
+/* Asks for what operation needs of one field. star: '*' includes it. Errors: STATUS_NO_MEMORY. */
+enum status making_demand_values(struct making *m, enum operation operation, uint32_t field, bool star);
+
+/* Appends a result, or a new column. Until the plan is made, its column is the field. Errors:
+ * STATUS_NO_MEMORY. */
+enum status making_add_result(struct making *m, struct result result);
+
+/* Sets the plan's next column, which has its name and its field, to what is demanded of it. */
+void query_plan_column(struct making *m, struct demand *d, struct plan_column *c);
 
 /* Copies what the options say of every record to q->plan, before the first record is read. */
 void query_begin_plan(struct query *q, const struct options *options);

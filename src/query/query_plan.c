@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "query/query_header.h"
+#include "query/query_lets.h"
 #include "query/query_pairs.h"
 #include "query/summary.h"
 
@@ -17,12 +18,17 @@ static enum status no_memory(struct making *m)
 
 static enum status plan_column(struct making *m, size_t field)
 {
-	struct plan *plan = &m->q->plan;
-	struct demand *d = &m->demands[field];
-	struct plan_column *c = &plan->columns[plan->ncolumns];
+	struct plan_column *c = &m->q->plan.columns[m->q->plan.ncolumns];
 
 	c->field = (uint32_t)field;
 	c->name = header_column_name(&m->q->header, field);
+	c->begins_as_text = query_starts_unfit(m->q, m->options, (uint32_t)field);
+	query_plan_column(m, &m->demands[field], c);
+	return c->name ? STATUS_OK : no_memory(m);
+}
+
+void query_plan_column(struct making *m, struct demand *d, struct plan_column *c)
+{
 	c->needs = d->needs;
 	c->takes_text = (d->needs & MOMENT_ENDS) && !d->number && !d->star;
 	c->parses = d->number || d->star || c->takes_text;
@@ -30,11 +36,9 @@ static enum status plan_column(struct making *m, size_t field)
 	c->counts_text = d->counts_text;
 	c->invalid = m->q->summary ? INVALID_TEXT : m->options->invalid;
 	c->nkeys_most = m->q->summary ? SUMMARY_NKEYS_MOST : 0;
-	c->begins_as_text = query_starts_unfit(m->q, m->options, (uint32_t)field);
 	c->is_key = d->is_key;
 	c->takes_text |= d->is_key && !d->needs; /* text is no error, but for a NUL */
-	d->column = plan->ncolumns++;
-	return c->name ? STATUS_OK : no_memory(m);
+	d->column = m->q->plan.ncolumns++;
 }
 
 static enum status plan_columns(struct making *m)
@@ -42,17 +46,20 @@ static enum status plan_columns(struct making *m)
 	struct query *q = m->q;
 	enum status status = STATUS_OK;
 
-	q->plan.columns = calloc(m->ndemands + 1, sizeof *q->plan.columns);
+	q->plan.columns = calloc(m->ndemands + q->nlets + 1, sizeof *q->plan.columns);
 	if (!q->plan.columns)
 		return no_memory(m);
 	for (size_t i = 0; status == STATUS_OK && i < m->ndemands; i++)
 		if (m->demands[i].selected)
 			status = plan_column(m, i);
+	if (status == STATUS_OK)
+		status = query_plan_lets(m);
 	for (size_t i = 0; status == STATUS_OK && i < q->nresults; i++) {
-		if (!operation_has_columns(q->results[i].operation))
-			continue;
-		q->results[i].column = m->demands[q->results[i].column].column;
-		q->results[i].other = (uint32_t)m->demands[q->results[i].other].column;
+		struct result *r = &q->results[i];
+		if (operation_has_columns(r->operation) || operation_kind(r->operation) == OPERATION_LET)
+			r->column = making_demand(m, r->column)->column;
+		if (operation_kind(r->operation) == OPERATION_PAIR)
+			r->other = (uint32_t)making_demand(m, r->other)->column;
 	}
 	return status;
 }
@@ -66,7 +73,7 @@ static enum status plan_keys(struct making *m)
 	if (!plan->keys)
 		return no_memory(m);
 	for (; plan->nkeys < m->nkeys; plan->nkeys++)
-		plan->keys[plan->nkeys] = m->demands[m->keys[plan->nkeys]].column;
+		plan->keys[plan->nkeys] = making_demand(m, m->keys[plan->nkeys])->column;
 	return STATUS_OK;
 }
 
@@ -83,7 +90,7 @@ static enum status plan_predicates(struct making *m)
 	for (size_t i = 0; i < plan->npredicates; i++) {
 		struct expr_request *r = &m->q->conditions[i];
 		for (size_t j = 0; j < r->columns.nselectors; j++)
-			r->expr.columns[j] = (uint32_t)m->demands[r->fields[j]].column;
+			r->expr.columns[j] = (uint32_t)making_demand(m, r->fields[j])->column;
 		plan->predicates[i] = &r->expr;
 	}
 	return STATUS_OK;
@@ -98,6 +105,8 @@ static const enum new_column_kind new_column_kinds[NOPERATIONS] = {
 #define KIND_RECORDS(formula) 0
 #define KIND_RUNNING(new_column) new_column
 #define KIND_OFFSET(new_column) new_column
+#define KIND_LET(new_column) new_column
+#define KIND_FIELDS(new_column) new_column
 #define OPERATION(id, kind, name, argument, title, needs, value, help) \
 	[OPERATION_##id] = KIND_##kind(value),
 #include "query/options.def"
@@ -111,7 +120,8 @@ static enum status plan_new_columns(struct making *m)
 	size_t predicate = plan->where == PREDICATE_NONE ? 0 : 1;
 
 	plan->emits = m->options->emits;
-	plan->only = m->options->only || picture_is_asked(&m->options->picture);
+	plan->head = m->options->head;
+	plan->only = m->options->only || m->options->selects || picture_is_asked(&m->options->picture);
 	plan->exclusive = m->options->exclusive;
 	plan->inside_line = h->present && h->line[h->line_nbytes - 1] != '\n';
 	if (!plan->emits)
@@ -139,7 +149,8 @@ void query_begin_plan(struct query *q, const struct options *options)
 	q->guesses_delimiter = !options->has_delimiter && !options->dialect.whitespace;
 	q->uses = options->uses;
 	q->nthreads = options->nthreads;
-	q->summary = options->nuses == 0 && !options->where;
+	q->summary = options->nuses == 0 && !options->where && options->nrenames == 0 &&
+		     options->head == 0;
 	q->all = options->all;
 	q->plan.ragged.policy = q->summary && !options->has_ragged ? RAGGED_COUNT : options->ragged;
 	q->plan.counts_records = options->invalid == INVALID_SKIP;

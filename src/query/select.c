@@ -52,6 +52,7 @@ static struct selector *append(struct selection *out, size_t text_nbytes)
 	out->selectors = grown;
 	grown += out->nselectors;
 	grown->joined = false;
+	grown->computed = 0;
 	grown->text = malloc(text_nbytes);
 	if (grown->text)
 		out->nselectors++;
@@ -306,7 +307,7 @@ enum status selector_resolve_indexed(const struct selector *s, const struct name
 /* 2: the text names a column; 1: it is a position; 0: neither. */
 static int side_worth(const char *text, const struct name_index *names, size_t nfields)
 {
-	const struct selector s = {(char *)text, false, false};
+	const struct selector s = {.text = (char *)text};
 	struct field_range range;
 	size_t n;
 

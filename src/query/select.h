@@ -15,6 +15,7 @@
 struct selector {
 	char *text;  /* owned */
 	bool quoted; /* it is a name, never a position */
+	uint32_t computed; /* it is the name of this computed column, counted from 1; 0: of none */
 	bool joined; /* the first of a pair X:Y with several colons, so far cut at its first one */
 };
 
@@ -32,6 +33,9 @@ struct field_range {
 
 /* The most fields that a record can have; a selector beyond is an unknown column. */
 #define FIELD_LIMIT ((uint32_t)1 << 24)
+
+/* Computed columns count as fields from here on. */
+#define FIELD_COMPUTED FIELD_LIMIT
 
 /* Splits a COLS list into items. Errors: STATUS_USAGE for an empty item or an open quote,
  * STATUS_NO_MEMORY. Free with selection_free, after an error too. */

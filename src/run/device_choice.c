@@ -13,8 +13,10 @@
 #include <string.h>
 
 #include "base/cores.h"
+#include "emit/running_change.h"
 #include "emit/running_ratio.h"
 #include "io/message.h"
+#include "query/expr_eval.h"
 #include "simd/simd.h"
 #ifdef HAVE_CUDA
 #include "kernels/worker/gpu.h"
@@ -198,6 +200,15 @@ static bool needs_texts_of_cpu(const struct plan *plan, const struct plan_column
 	return plan_column_has_texts(column) && (!plan->guesses_texts || column->begins_as_text);
 }
 
+/* Whether a GPU evaluates the tests of a condition. */
+static bool is_for_gpus(const struct expr *e)
+{
+	for (uint32_t i = 0; i < e->ntests; i++)
+		if (e->tests[i].kind > EXPR_TEST_MISSING)
+			return false;
+	return true;
+}
+
 /* Whether a column needs moments that no kernel keeps: beyond the fused fold there are the squares, and
  * they are summed where nothing needs each record's values. */
 static bool needs_moments_of_cpu(const struct plan *plan, const struct plan_column *column)
@@ -222,14 +233,25 @@ static const char *beyond_gpus(const struct plan *plan)
 		return "CPU only: no GPU reads --comment";
 	if (!notation_is_plain(&plan->notation))
 		return "CPU only: no GPU reads numbers in this notation";
+	if (plan->head)
+		return "CPU only: no GPU stops at --head";
+	if (plan_copies_records(plan) && plan->npredicates == 0)
+		return "CPU only: no GPU copies records";
+	if (plan->nlets)
+		return "CPU only: no GPU computes columns";
 	if (plan->nkeys)
 		return "CPU only: no GPU keeps groups";
+	for (size_t p = 0; p < plan->npredicates; p++)
+		if (!is_for_gpus(plan->predicates[p]))
+			return "CPU only: no GPU evaluates this condition";
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		if (needs_moments_of_cpu(plan, &plan->columns[c]) || plan->npairs ||
 		    needs_texts_of_cpu(plan, &plan->columns[c]))
 			return "CPU only: no GPU computes all that is asked";
 	for (size_t i = 0; i < plan->nnew_columns; i++)
-		if (running_ratio_is(plan->new_columns[i].kind) || plan->new_columns[i].kind == NEW_ROW_NUMBER)
+		if (running_ratio_is(plan->new_columns[i].kind) ||
+		    running_change_is(plan->new_columns[i].kind) || plan->new_columns[i].kind == NEW_ROW_NUMBER ||
+		    plan->new_columns[i].kind == NEW_FIELD)
 			return "CPU only: no GPU computes all that is asked";
 	return NULL;
 }

@@ -172,9 +172,36 @@ static void say_star(const struct explained *e)
 	end_list(n);
 }
 
-/* What a column's values are taken for, if not for numbers. */
-static const char *use_of(const struct plan_column *c)
+/* Whether a condition of the plan looks at column c. */
+static bool is_tested(const struct plan *plan, size_t c)
 {
+	for (size_t p = 0; p < plan->npredicates; p++)
+		for (uint32_t i = 0; i < plan->predicates[p]->ncolumns; i++)
+			if (plan->predicates[p]->columns[i] == c)
+				return true;
+	return false;
+}
+
+/* Whether fields of column c are printed as they are. */
+static bool is_shown(const struct plan *plan, size_t c)
+{
+	for (size_t i = 0; i < plan->nnew_columns; i++)
+		if (plan->new_columns[i].kind == NEW_FIELD && plan->new_columns[i].column == c)
+			return true;
+	return false;
+}
+
+/* What a column's values are taken for, if not for numbers. */
+static const char *use_of(const struct plan *plan, size_t at)
+{
+	const struct plan_column *c = &plan->columns[at];
+
+	if (c->let)
+		return " (computed)";
+	if (c->needs == 0 && is_shown(plan, at))
+		return " (to print)";
+	if (c->needs == 0 && !c->is_key && !is_tested(plan, at))
+		return " (for a computed column)";
 	if (c->needs == 0)
 		return c->is_key ? " (for the groups)" : " (for a condition)";
 	return c->parses && !c->takes_text ? "" : " (as text)";
@@ -186,8 +213,11 @@ static void say_read(const struct explained *e)
 
 	say("reads:   ");
 	for (size_t c = 0; c < plan->ncolumns && say_item(c); c++) {
-		say_column(&e->query->header, plan->columns[c].field);
-		say("%s", use_of(&plan->columns[c]));
+		if (plan->columns[c].let)
+			say_text(plan->columns[c].name);
+		else
+			say_column(&e->query->header, plan->columns[c].field);
+		say("%s", use_of(plan, c));
 	}
 	if (plan->ncolumns == 0)
 		say("no column");

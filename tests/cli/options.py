@@ -354,7 +354,7 @@ def check_wrong_options():
     for typed, meant in (
             ("--sume", "--sum"), ("--sum1=1", "--sum"), ("--su=1", "--sum"), ("--byt", "--byte-offset"), ("--me", "--mean"),
             ("--Sum", "--sum"), ("--smu", None), ("--runing-sum", "--running-sum"), ("--running_sum=1", "--running-sum"),
-            ("--runningsum", "--running-sum"), ("--cumulsum", "--cumsum"), ("--delimeter=;", "--delimiter"), ("--head", "--header"),
+            ("--runningsum", "--running-sum"), ("--cumulsum", "--cumsum"), ("--delimeter=;", "--delimiter"), ("--haeder", "--header"),
             ("--verbos", "--verbose"), ("--wehre", "--where"), ("--formats=csv", "--format"), ("--m", None), ("--x", None),
             ("--nosuch", None), ("--group-by=a", None), ("--=x", None), ("---", None), ("--sum --max", None), ("--" + "sum" * 40, None)):
         hint = ": did you mean '%s'?" % meant if meant else ""

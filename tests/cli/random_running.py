@@ -14,6 +14,7 @@ import shlex
 import harness
 import hostile
 import hostile_groups
+import hostile_scan
 import oracle
 import oracle_groups
 import oracle_scan
@@ -23,6 +24,7 @@ from scan_ways import no_gpu
 SEED = int(os.environ.get("GPUSTAT_TEST_SEED", "2000"))
 CASES = int(os.environ.get("GPUSTAT_TEST_CASES", "700"))
 GPU_EVERY = int(os.environ.get("GPUSTAT_TEST_GPU_EVERY", "7"))  # case; each of its runs takes a third of a second
+hostile_scan.PATTERNS = harness.has_patterns()
 SETS = [None] + harness.instruction_sets()
 
 

@@ -62,6 +62,24 @@ MEANINGS = [
     # columns
     (":1 = 2", "2"), ("col1 = 2", "2"), ("`id` = 2", "2"), (":2 = bytes", "12356"), ("col4 is missing", "23"),
     ("`col1` = 2", None), (":6 = 2", None), (":0 = 2", None), ("ID = 2", None), ("`:1` = 2", None),
+    # lists, ranges, parts
+    ("id in (1, 3.0, 9)", "13"), ("id IN(2)", "2"), ("id not in (1,2)", "3456"), ("not id in (1, 2)", "3456"),
+    ("not id not in (1, 2)", "12"), ("seconds in (0.5, 2)", "14"), ("seconds not in (0.5)", "456"),
+    ("method in ('GET', 'get')", "13"), ("method not in ('GET', 'get')", "2456"), ("bytes in ('1e3', 999.999)", "23"),
+    ("id in (seconds, 3)", "3"), ("id in (id)", "123456"), ("id in (1, 2) and id = 2", "2"),
+    ("id=1 or id in (2, 3) and id=3", "13"), ("id between 2 and 4", "234"), ("id not between 2 and 4", "156"),
+    ("not id between 2 and 4", "156"), ("id between 4 and 2", ""), ("id not between 4 and 2", "123456"),
+    ("id between 2 and 4 and id between 4 and 9", "4"), ("id between 1 and 2 or id = 6", "126"),
+    ("seconds between 0.3 && 1", "16"), ("seconds not between 0.3 and 1", "45"), ("id between 1 and seconds", ""),
+    ("method between 'G' and 'GET'", "1"), ("method between 'POST' and 'get'", "23"),
+    ("method contains 'E'", "16"), ("method contains 'you\"'", "4"), ("method not contains 'E'", "2345"),
+    ("method contains 'GET '", "6"), ("method contains 'T G'", ""), ("method starts with 'GE'", "16"),
+    ("method Starts With 'GET '", "6"), ("method not starts with 'GE'", "2345"), ("method ends with 'T'", "12"),
+    ("not method ends with 'T'", "3456"), ("method ends with 'a longer text'", ""), ("bytes starts with '1'", "135"),
+    ("bytes ends with ' '", "6"), ("seconds contains 'A'", ""), ("seconds not contains '0'", "4"),
+    ("x is number", "124"), ("x is not number", "56"), ("not x is number", "56"), ("seconds is number", "1456"),
+    ("seconds is not number", ""), ("method is number", ""), ("x is number and x = 1", "12"),
+    ("x is number and x >= 0 or id = 9", "124"), ("bytes starts with '1' and bytes is number", "135"),
     # text where a number is asked
     ("id < 5 and x = 1", "12"), ("x = 1 and id < 5", "12"), ("id >= 5 or x = 1", "1256"),
     ("x = 1 or id >= 5", "1256"), ("x is not missing", "12456"), ("not (x = 1 and id < 5)", "456"),
@@ -117,7 +135,12 @@ CARETS = [
     ("a = 1)", 5), ("()", 1), ("a = 'x", 4), ("`a = 1", 0), ("a = ''", 4), ("a = 0x10", 4), ("a = 1.2.3", 4),
     ("a = 1e400", 4), ("a = 1e", 4), ("a = 1,000", 5), ("user-agent = 'x'", 4), ("a + 1 = 2", 2), ("a = 1 & b = 1", 6),
     ("a = 1; b = 2", 5), ("a <> 1", 3), ("a = 1 not b = 1", 6), ("größe = 1 ?", 10), ("or = 1", 0), ("a = and", 4),
-    ("a like 'x'", 2), ("a = 1 \x7f", 6), ("a =* 1", 3), ("a = nan'", 7), (": = 1", 0),
+    ("a like 'x'", 2), ("a = 1 \x7f", 6), ("a =* 1", 3), ("a in", 4), ("a in 1", 5), ("a in ()", 6), ("a in (1", 7), ("a in (1,)", 8),
+    ("a in (1 2)", 8), ("5 in (a)", 0), ("a in ('')", 6), ("a between 1", 11), ("a between 1 or 2", 12),
+    ("a between and 1", 10), ("a contains 1", 11), ("a contains b", 11), ("a contains ''", 11),
+    ("a starts 'x'", 9), ("a ends with", 11), ("a not = 1", 6), ("a not not in (1)", 6), ("a is number 1", 12),
+    ("a in (1) in (2)", 9), ("a, b = 1", 1), ("1 is number", 0), ("a within (1)", 2),
+    ("a = nan'", 7), (": = 1", 0),
 ]
 
 
@@ -171,6 +194,11 @@ HEADERS = [
 def check_headers():
     for i, (name, data, condition, want, how) in enumerate(HEADERS):
         models("header: " + name, Scan(where=condition, **how), data, ways(i, (1, 4, None)), want)
+    words = b"in,between,contains,starts,ends,with,number\n1,2,ab,ab,ab,3,4\n5,6,cd,cd,cd,7,x\n"
+    for i, condition in enumerate(("in in (in)", "between between in and 2", "contains contains 'c'", "with not in (3)",
+                                   "starts starts with 'a' and ends ends with 'b'", "number is not number",
+                                   "in < between and with > number or number is number", "not in in (1)")):
+        models("words as names: " + condition, Scan(where=condition), words, ways(i, (1, 9, None)))
     refuses("a name, but no header", ["--header=no", "--where", "a = 1"], b"a,b\n1,2\n", 2, "'a'")
     refuses("a name twice", ["--where", "a = 1"], b"a,a\n1,2\n", 2, "'a'")
 

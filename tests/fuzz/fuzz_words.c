@@ -3,7 +3,8 @@
  * fuzz_words.c - what is on the command line: COLS (select.h) and EXPR (expr.h), parsed, their columns
  * found among the names of a header, and the condition asked of a record.
  *
- * Input: a byte, 'c' or other, that says which; the text; and for EXPR a NUL and a record's text.
+ * Input: a byte, 'c', 'l' for NAME = EXPR of --let (let.h), or other, that says which; the text; and for EXPR a
+ * NUL and a record's text.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "query/expr.h"
 #include "fold/expr_row.h"
 #include "fuzz.h"
+#include "query/let.h"
 #include "csv/record.h"
 #include "query/select.h"
 #include "base/utf8.h"
@@ -108,6 +110,26 @@ static void check_expr(const char *text, const char *line, size_t nbytes)
 	expr_free(&r);
 }
 
+/* ---- --let ---- */
+
+static void check_let(const char *text)
+{
+	const struct csv_dialect dialect = {.delimiter = ',', .quote = '"'};
+	struct let let;
+	struct fault fault;
+	enum status status = let_parse(&let, text, &dialect, '.', &fault);
+
+	if (status == STATUS_USAGE)
+		check_usage(&fault, 3);
+	FUZZ_CHECK(status == STATUS_OK || status == STATUS_USAGE);
+	if (status == STATUS_OK) {
+		FUZZ_CHECK(let.name && let.nsteps > 0 && let.nsteps <= strlen(text));
+		FUZZ_CHECK(let.depth > 0 && let.depth <= LET_DEPTH_MAX);
+		expr_resolve(&let.request, names, NFIELDS, &fault);
+	}
+	let_free(&let);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 {
 	char text[MAX_NBYTES + 1];
@@ -120,6 +142,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 	length = strlen(text);
 	if (*data == 'c')
 		check_cols(text);
+	else if (*data == 'l')
+		check_let(text);
 	else
 		check_expr(text, text + (length + 1 < nbytes ? length + 1 : length),
 			   length + 1 < nbytes ? nbytes - length - 2 : 0);

@@ -15,6 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import csv_cases                                                # noqa: E402
 import hostile                                                  # noqa: E402
 import hostile_scan                                             # noqa: E402
+import oracle_let                                               # noqa: E402
 
 TEXTS = [case.data for case in csv_cases.GOOD]
 
@@ -59,6 +60,10 @@ def words(rng):
         yield b"c" + text
     row = b'1,22,"a ""q""",4.50,NA,x\n'
     names = [b"a", b"bytes", b"x,y", b"col4", b"2", b"b"]
+    for k in range(60):
+        numbers = ["a", "bytes", "`x,y`", ":4"]
+        tree = oracle_let.random_number(rng, numbers, 3) if k % 3 else oracle_let.random_text(rng, ["a"], ["bytes"], numbers)
+        yield b"lx = " + oracle_let.spell(tree, rng).replace("``", "`").encode()
     for _ in range(80):
         condition = hostile_scan.spell_condition(rng, rng.randrange(4), 6, names, ["small"] * 6, [b"NA"])
         yield b"e" + condition + b"\0" + row

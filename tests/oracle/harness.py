@@ -135,6 +135,12 @@ def environment(chunk=None, **extra):
     return env
 
 
+def has_patterns():
+    """Whether the program was built with regular expressions."""
+    return not any(line.startswith(b"PCRE2") and b"not built in" in line
+                   for line in run(["--version"]).out.split(b"\n"))
+
+
 def instruction_sets():
     """Those that the program has and that run here, the best first."""
     names = ("avx512", "avx2", "neon", "portable")

@@ -15,6 +15,9 @@ RESERVED = (b"and", b"or", b"not", b"is", b"missing")
 KINDS = ("small", "small", "int", "decimal", "edge", "zeros", "exponent", "wide")
 
 
+PATTERNS = False    # whether the program has regular expressions: a test sets it
+
+
 # ---- random conditions ----------------------------------------------------------------------
 
 def spell_column(rng, k, n, names):
@@ -45,6 +48,8 @@ def spell_test(rng, n, names, kinds, missing):
     form = rng.randrange(10)
     if form == 0:
         return spell_column(rng, k, n, names) + rng.choice((b" is missing", b" IS NOT missing", b"\tis\nnot missing"))
+    if rng.randrange(4) == 0:
+        return spell_words(rng, n, names, kinds, missing)
     blank = rng.choice((b"", b" "))
     sign = blank + rng.choice((b"=", b"==", b"!=", b"<", b"<=", b">", b">=")) + blank
     if form < 4 or not numeric:
@@ -57,6 +62,47 @@ def spell_test(rng, n, names, kinds, missing):
     if rng.randrange(3) == 0:
         sides.reverse()
     return sign.join(sides)
+
+
+def spell_pattern(rng, depth=2):
+    """A regular expression that PCRE2, POSIX and Python spell alike, but for `$`."""
+    atom = rng.choice((b"a", b"e", b"1", b"0", b"-", b",", b"[0-9]", b"[^a-z]", b".", b"[]a]", "é".encode(), b" ", b"[.]"))
+    out = atom + rng.choice((b"", b"", b"+", b"*", b"?", b"{2}", b"{1,3}"))
+    if depth and rng.randrange(2):
+        out += spell_pattern(rng, depth - 1)
+    if depth and rng.randrange(4) == 0:
+        out = b"(" + out + b"|" + spell_pattern(rng, depth - 1) + b")" + rng.choice((b"", b"?", b"+"))
+    return rng.choice((b"", b"", b"^")) + out + rng.choice((b"", b"", b"$")) if depth == 2 else out
+
+
+def spell_words(rng, n, names, kinds, missing):
+    """A test that begins with a word."""
+    numeric = [k for k in range(n) if kinds[k] not in hostile.NO_NUMBERS]
+    k = rng.randrange(n)
+    negative = rng.choice((b" ", b" not ", b"\tNOT "))
+    form = rng.randrange(5 if PATTERNS else 4)
+    if form == 4:
+        text = spell_pattern(rng).replace(b"'", b"''")
+        return spell_column(rng, k, n, names) + rng.choice((b"~", b" !~ ")) + b"'" + text + b"'"
+    if form == 0:
+        return spell_column(rng, k, n, names) + b" is" + negative + rng.choice((b"number", b"Number"))
+    if form == 1:
+        text = rng.choice(hostile.TEXTS + (b"a", b"1", b"e")).replace(b"\0", b"")
+        begin = rng.randrange(len(text)) if text else 0
+        text = text[begin:begin + rng.choice((1, 1, 2, 9))] or b"m"
+        quote = rng.choice((b'"', b"'"))
+        return (spell_column(rng, k, n, names) + negative + rng.choice((b"contains ", b"starts with ", b"Ends\nWITH"))
+                + quote + text.replace(quote, quote * 2) + quote)
+    if numeric and rng.randrange(3):
+        k = rng.choice(numeric)
+        values = [spell_column(rng, rng.choice(numeric), n, names) if rng.randrange(6) == 0
+                  else spell_number(rng, kinds[k]) for _ in range(rng.choice((1, 2, 2, 5)))]
+    else:
+        values = [spell_string(rng, missing) for _ in range(rng.choice((1, 2, 2, 5)))]
+    if form == 2:
+        return spell_column(rng, k, n, names) + negative + b"in (" + rng.choice((b",", b" , ")).join(values) + b")"
+    return (spell_column(rng, k, n, names) + negative + b"between " + values[0] + rng.choice((b" and ", b"&&"))
+            + values[-1])
 
 
 def spell_condition(rng, depth, *about):

@@ -7,7 +7,7 @@ is an error only if it leaves open whether the whole condition is true.
 import collections
 import re
 
-from oracle_text import BadData, Usage, number
+from oracle_text import BadData, Unclear, Usage, number
 
 FALSE, UNKNOWN, TRUE = 0, 1, 2
 
@@ -21,7 +21,7 @@ _TOKEN = re.compile(rb"""[ \t\r\n]*(?:
   | (?P<name>`(?:[^`]|``)*`)
   | (?P<position>:[0-9]+)(?![A-Za-z0-9_\x80-\xff])
   | (?P<word>""" + _WORD + rb""")
-  | (?P<sign>==|!=|<=|>=|&&|\|\||[=<>!()])
+  | (?P<sign>==|!~|!=|<=|>=|&&|\|\||[=<>!(),~])
   | (?P<end>\Z))""", re.X)
 _KEYWORDS = {b"and": b"and", b"&&": b"and", b"or": b"or", b"||": b"or", b"not": b"not",
              b"!": b"not", b"is": b"is", b"missing": b"missing"}
@@ -32,6 +32,9 @@ _HOLDS = {"eq": lambda a, b: a == b, "ne": lambda a, b: a != b, "lt": lambda a, 
 Column = collections.namedtuple("Column", "text quoted")        # as written; `quoted` names only
 Test = collections.namedtuple("Test", "sign left right")        # a side: Column, bytes or Decimal
 Missing = collections.namedtuple("Missing", "column")
+Number = collections.namedtuple("Number", "column")             # is it one?
+Match = collections.namedtuple("Match", "column pattern")       # in Python's spelling
+Part = collections.namedtuple("Part", "where column text")      # contains, starts, ends
 Not = collections.namedtuple("Not", "what")
 Both = collections.namedtuple("Both", "all")
 Either = collections.namedtuple("Either", "all")
@@ -111,20 +114,78 @@ class Parser:
             return Column(word, False)
         raise Usage("expected an operand, not %r" % word)
 
+    def word(self, *wanted):
+        """Takes a word that has a meaning only here; returns it in lower case, or None."""
+        kind, word = self.tokens[self.at]
+        if kind == "word" and word.lower() in wanted:
+            self.at += 1
+            return word.lower()
+        return None
+
+    def test(self, sign, left, right):
+        if not isinstance(left, Column) and not isinstance(right, Column):
+            raise Usage("no column in a comparison")
+        return Test(sign, left, right)
+
     def comparison(self):
         left = self.operand()
         if self.takes(("keyword", b"is")):
-            negative = self.takes(("keyword", b"not"))
-            if not self.takes(("keyword", b"missing")) or not isinstance(left, Column):
-                raise Usage("expected: column is missing")
-            return Not(Missing(left)) if negative else Missing(left)
-        kind, word = self.next()
-        if kind != "sign" or word not in _SIGNS:
+            return self.behind_is(left)
+        kind, word = self.tokens[self.at]
+        if kind == "sign" and word in _SIGNS:
+            self.next()
+            return self.test(_SIGNS[word], left, self.operand())
+        if not isinstance(left, Column):
             raise Usage("expected a comparison")
-        right = self.operand()
-        if not isinstance(left, Column) and not isinstance(right, Column):
-            raise Usage("no column in a comparison")
-        return Test(_SIGNS[word], left, right)
+        if kind == "sign" and word in (b"~", b"!~"):
+            self.next()
+            return Not(self.match(left)) if word == b"!~" else self.match(left)
+        negative = self.takes(("keyword", b"not"))
+        tree = self.behind_word(left)
+        return Not(tree) if negative else tree
+
+    def match(self, left):
+        if self.tokens[self.at][0] != "string":
+            raise Usage("expected a string")
+        try:
+            pattern = self.operand().decode().replace("$", r"\Z")   # where it is the sign, as models are asked
+            return Match(left, re.compile(pattern, re.DOTALL | re.ASCII))
+        except (re.error, UnicodeDecodeError):
+            raise Usage("no regular expression") from None
+
+    def behind_is(self, left):
+        negative = self.takes(("keyword", b"not"))
+        if not isinstance(left, Column):
+            raise Usage("expected: column is ...")
+        if self.word(b"number"):
+            tree = Number(left)
+        elif self.takes(("keyword", b"missing")):
+            tree = Missing(left)
+        else:
+            raise Usage("expected: missing, number")
+        return Not(tree) if negative else tree
+
+    def behind_word(self, left):
+        word = self.word(b"in", b"between", b"contains", b"starts", b"ends")
+        if word == b"in":
+            if not self.takes(("sign", b"(")):
+                raise Usage("expected (")
+            values = [self.operand()]
+            while self.takes(("sign", b",")):
+                values.append(self.operand())
+            if not self.takes(("sign", b")")):
+                raise Usage("expected )")
+            return Either([Test("eq", left, value) for value in values])
+        if word == b"between":
+            least = self.operand()
+            if not self.takes(("keyword", b"and")):
+                raise Usage("expected and")
+            return Both([Test("ge", left, least), Test("le", left, self.operand())])
+        if word is None or (word != b"contains" and not self.word(b"with")):
+            raise Usage("expected a comparison")
+        if self.tokens[self.at][0] != "string":
+            raise Usage("expected a string")
+        return Part(word, left, self.operand())
 
 
 # ---- EXPR: tree and record to truth ---------------------------------------------------------
@@ -144,7 +205,7 @@ class Expr:
         self.tree = Parser(self.text).whole()
         self.uses = []                                  # (Column, is it compared as a number?)
         for test in tests_of(self.tree):
-            sides = [test.column] if isinstance(test, Missing) else [test.left, test.right]
+            sides = [test.left, test.right] if isinstance(test, Test) else [test.column]
             for side in sides:
                 if isinstance(side, Column):
                     self.uses.append((side, isinstance(test, Test) and
@@ -201,6 +262,10 @@ class Expr:
         if isinstance(tree, Missing):
             truth = TRUE if q.is_missing(fields[self.fields[tree.column]]) else FALSE
             return truth, truth, set()
+        if isinstance(tree, (Number, Part, Match)):
+            field = fields[self.fields[tree.column]]
+            truth = UNKNOWN if q.is_missing(field) else TRUE if holds(tree, q, field) else FALSE
+            return truth, truth, set()
         return self._compare(tree, q, fields)
 
     def _compare(self, test, q, fields):
@@ -222,6 +287,20 @@ class Expr:
             return FALSE, TRUE, culprits
         truth = TRUE if _HOLDS[test.sign](*values) else FALSE
         return truth, truth, set()
+
+
+def holds(tree, q, field):
+    """Of a field that is not missing."""
+    if isinstance(tree, Number):
+        return value_of(q, field) is not None
+    if isinstance(tree, Match):
+        try:
+            return tree.pattern.search(field.decode()) is not None
+        except UnicodeDecodeError:
+            raise Unclear("a regular expression on a text that is not UTF-8") from None
+    if tree.where == b"contains":
+        return tree.text in field
+    return field.startswith(tree.text) if tree.where == b"starts" else field.endswith(tree.text)
 
 
 def value_of(q, field):

@@ -172,8 +172,8 @@ static const struct refusal {
 	{"1 = 1", 0, "neither side"},
 	{"'x' = \"x\"", 0, "neither side"},
 	{"1 is missing", 0, "only a column"},
-	{"a is 1", 5, "expected 'missing'"},
-	{"a is not not missing", 9, "expected 'missing'"},
+	{"a is 1", 5, "expected 'missing', 'number'"},
+	{"a is not not missing", 9, "expected 'missing', 'number'"},
 	{"a is", 4, "not the end"},
 	{"(a = 1", 6, "expected ')'"},
 	{"a = 1)", 5, "no parenthesis is open"},
@@ -229,7 +229,8 @@ static void is_message(const char *text, const char *wanted)
 
 static void test_messages(void)
 {
-	is_message("a and b", "--where: expected a comparison (= != < <= > >=, is missing)\n"
+	is_message("a and b", "--where: expected a comparison (= != < <= > >= ~, is, in, between, contains, "
+		   "starts, ends)\n"
 			      "a and b\n  ^");
 	is_message("\xff < 1 or gr\xc3\xb6\xc3\x9f" "e\n\x01? 1",
 		   "--where: unexpected character (a name that has it is written in `backquotes`)\n"

@@ -10,7 +10,7 @@
 /* A selector with a text of its own. */
 static struct selector selector_of(const char *text, bool quoted)
 {
-	struct selector s = {strdup(text), quoted, false};
+	struct selector s = {.text = strdup(text), .quoted = quoted};
 
 	if (!s.text)
 		bail("no memory");

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * let_arithmetic.c - numbers of computed columns. See let_steps.h.
+ *
+ * A value that is no number makes the result that very field: whoever reads it as a number finds the
+ * fault, and its place.
+ */
+#include "fold/let_steps.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "number/decimal_text.h"
+#include "query/value.h"
+
+/* No significand of 18 digits reaches it. */
+#define LIMIT ((int64_t)1000000000000000000)
+
+static unsigned lowest(uint64_t rows)
+{
+	return (unsigned)__builtin_ctzll(rows);
+}
+
+/* ---- results ---- */
+
+static void set_number(struct let_values *v, unsigned row, struct decimal x)
+{
+	uint64_t bit = UINT64_C(1) << row;
+
+	v->numbers |= bit;
+	v->fields &= ~bit;
+	v->significand[row] = x.significand;
+	v->scale[row] = (uint8_t)x.scale;
+}
+
+void let_set_missing(struct let_run *r, struct let_values *v, unsigned row)
+{
+	uint64_t bit = UINT64_C(1) << row;
+
+	v->numbers &= ~bit;
+	v->fields |= bit;
+	v->begin[row] = v->end[row] = row_block_ends(r->b, row)[-1] + 1;
+}
+
+/* A number that no field may hold, by its first digits: it will be refused where it is read. */
+static void set_out_of_range(struct let_run *r, struct let_values *v, unsigned row,
+			     const struct big_decimal *x)
+{
+	char text[64];
+	int nlimbs = x->n.nlimbs, top = nlimbs ? (int)x->n.limb[nlimbs - 1] : 0, exponent;
+
+	exponent = (nlimbs ? nlimbs - 1 : 0) * NATURAL_LIMB_DIGITS - x->scale;
+	for (; top > 0 && top % 10 == 0; top /= 10)
+		exponent++;
+	snprintf(text, sizeof text, "%s%de%d", x->negative ? "-" : "", top, exponent);
+	let_set_field(r, v, row, text, strlen(text));
+}
+
+/* A number beyond the fast path: its digits, in the input's notation. */
+static void set_long(struct let_run *r, struct let_values *v, unsigned row,
+		     const struct big_decimal *x)
+{
+	char text[BIG_DECIMAL_TEXT_NBYTES + 2], decimal = r->l->plan->notation.decimal, *point;
+	size_t nbytes = big_decimal_format(x, text + 1);
+	bool quotes;
+
+	point = memchr(text + 1, '.', nbytes);
+	if (point)
+		*point = decimal;
+	quotes = memchr(text + 1, r->l->plan->dialect.delimiter, nbytes) != NULL;
+	text[0] = text[nbytes + 1] = r->l->plan->dialect.quote;
+	let_set_field(r, v, row, quotes ? text : text + 1, nbytes + 2 * quotes);
+}
+
+void let_set_big(struct let_run *r, struct let_values *v, unsigned row, const struct big_decimal *x)
+{
+	struct decimal d;
+
+	if (big_decimal_to_decimal(x, &d))
+		set_number(v, row, d);
+	else if (big_decimal_is_in_range(x))
+		set_long(r, v, row, x);
+	else
+		set_out_of_range(r, v, row, x);
+}
+
+/* ---- operands ---- */
+
+enum operand { OPERAND_NUMBER, OPERAND_MISSING, OPERAND_INVALID };
+
+/* Reads a row's value, exactly. */
+static enum operand read_big(struct let_run *r, const struct let_values *v, unsigned row,
+			     struct big_decimal *x)
+{
+	struct value value;
+
+	if (v->numbers >> row & 1) {
+		big_decimal_set(x, (struct decimal){v->significand[row], v->scale[row]});
+		return OPERAND_NUMBER;
+	}
+	if (v->begin[row] == v->end[row])
+		return OPERAND_MISSING;
+	if (value_read(r->l->plan, true, r->l->data + v->begin[row], v->end[row] - v->begin[row],
+		       &r->l->scratch, &value) != STATUS_OK) {
+		r->l->status = STATUS_NO_MEMORY;
+		return OPERAND_MISSING;
+	}
+	if (value.kind == DECIMAL_MISSING)
+		return OPERAND_MISSING;
+	if (value.kind == DECIMAL_INVALID ||
+	    big_decimal_parse(value.text, value.nbytes, x) != STATUS_OK)
+		return OPERAND_INVALID;
+	return OPERAND_NUMBER;
+}
+
+/* ---- two operands ---- */
+
+/* a / b, to 17 digits; a result beyond the range is set as a field, which will be refused. */
+static void divide_row(struct let_run *r, struct let_values *v, unsigned row,
+		       const struct big_decimal *a, const struct big_decimal *b)
+{
+	char text[BIG_DECIMAL_QUOTIENT_NBYTES];
+	struct big_decimal quotient;
+	size_t nbytes;
+
+	if (b->n.nlimbs == 0) {
+		let_set_missing(r, v, row);
+		return;
+	}
+	nbytes = big_decimal_divide(a, b, text);
+	if (big_decimal_parse(text, nbytes, &quotient) == STATUS_OK)
+		let_set_big(r, v, row, &quotient);
+	else
+		let_set_field(r, v, row, text, nbytes);
+}
+
+/* Sets the lesser or greater of two numbers, of equal ones the first. */
+static void choose_row(struct let_run *r, struct let_values *v, unsigned row, bool least,
+		       struct big_decimal *a, struct big_decimal *b)
+{
+	int a_scale = a->scale, b_scale = b->scale, order = big_decimal_compare(a, b);
+	bool is_a = least ? order <= 0 : order >= 0;
+
+	big_decimal_round(is_a ? a : b, is_a ? a_scale : b_scale); /* which comparing has raised */
+	let_set_big(r, v, row, is_a ? a : b);
+}
+
+static void combine_numbers(struct let_run *r, enum let_code code, struct let_values *v, unsigned row,
+			    struct big_decimal *a, struct big_decimal *b)
+{
+	struct big_decimal product;
+
+	switch (code) {
+	case LET_DIVIDE:
+		divide_row(r, v, row, a, b);
+		break;
+	case LET_MULTIPLY:
+		big_decimal_multiply(&product, a, b);
+		let_set_big(r, v, row, &product);
+		break;
+	case LET_MIN:
+	case LET_MAX:
+		choose_row(r, v, row, code == LET_MIN, a, b);
+		break;
+	default:
+		b->negative ^= code == LET_SUBTRACT;
+		big_decimal_add(a, b);
+		let_set_big(r, v, row, a);
+	}
+}
+
+/* Combines the values of a row that the loops below cannot. */
+static void combine_row(struct let_run *r, enum let_code code, struct let_values *a,
+			const struct let_values *b, unsigned row)
+{
+	struct big_decimal x, y;
+	enum operand left = read_big(r, a, row, &x), right = read_big(r, b, row, &y);
+
+	if (left == OPERAND_MISSING || right == OPERAND_MISSING) {
+		let_set_missing(r, a, row);
+	} else if (left == OPERAND_INVALID) {
+		return; /* the field stays */
+	} else if (right == OPERAND_INVALID) {
+		a->numbers &= ~(UINT64_C(1) << row);
+		a->fields |= UINT64_C(1) << row;
+		a->begin[row] = b->begin[row];
+		a->end[row] = b->end[row];
+	} else {
+		combine_numbers(r, code, a, row, &x, &y);
+	}
+}
+
+/* Multiplies numbers; returns the rows whose product fits. */
+static uint64_t multiply(struct let_values *a, const struct let_values *b, uint64_t rows)
+{
+	uint64_t fit = 0;
+
+	for (unsigned row = 0; row < ROW_BLOCK_NROWS; row++) {
+		int64_t product = 0;
+		unsigned scale = (unsigned)a->scale[row] + b->scale[row];
+		bool is_in = rows >> row & 1;
+		bool lost = is_in && __builtin_mul_overflow(a->significand[row], b->significand[row],
+							    &product);
+		if (!is_in || lost || product >= LIMIT || product <= -LIMIT ||
+		    scale >= DECIMAL_NSCALES)
+			continue;
+		a->significand[row] = product;
+		a->scale[row] = (uint8_t)scale;
+		fit |= UINT64_C(1) << row;
+	}
+	return fit;
+}
+
+/* Brings two numbers to the larger scale. Returns false where one does not fit. */
+static bool align(const struct let_values *a, const struct let_values *b, unsigned row, int64_t *x,
+		  int64_t *y)
+{
+	unsigned a_scale = a->scale[row], b_scale = b->scale[row];
+	unsigned nplaces = a_scale < b_scale ? b_scale - a_scale : a_scale - b_scale;
+	int64_t *coarse = a_scale < b_scale ? x : y;
+
+	*x = a->significand[row];
+	*y = b->significand[row];
+	if (nplaces == 0)
+		return true;
+	return nplaces < DECIMAL_NDIGITS &&
+	       !__builtin_mul_overflow(*coarse, (int64_t)decimal_powers[nplaces], coarse) &&
+	       *coarse < LIMIT && *coarse > -LIMIT;
+}
+
+/* Adds or subtracts numbers; returns the rows whose result fits. */
+static uint64_t add(struct let_values *a, const struct let_values *b, uint64_t rows, bool subtracts)
+{
+	uint64_t fit = 0;
+
+	for (; rows; rows &= rows - 1) {
+		unsigned row = lowest(rows);
+		int64_t x, y;
+		if (!align(a, b, row, &x, &y))
+			continue;
+		x += subtracts ? -y : y;
+		if (x >= LIMIT || x <= -LIMIT)
+			continue;
+		a->significand[row] = x;
+		if (b->scale[row] > a->scale[row])
+			a->scale[row] = b->scale[row];
+		fit |= rows & -rows;
+	}
+	return fit;
+}
+
+/* Takes the lesser or greater numbers; returns the rows that could be compared. */
+static uint64_t choose(struct let_values *a, const struct let_values *b, uint64_t rows, bool least)
+{
+	for (uint64_t left = rows; left; left &= left - 1) {
+		unsigned row = lowest(left);
+		int order = decimal_compare(
+			(struct decimal){a->significand[row], a->scale[row]},
+			(struct decimal){b->significand[row], b->scale[row]});
+		if (least ? order <= 0 : order >= 0)
+			continue;
+		a->significand[row] = b->significand[row];
+		a->scale[row] = b->scale[row];
+	}
+	return rows;
+}
+
+void let_step_binary(struct let_run *r, enum let_code code, struct let_values *a,
+		     struct let_values *b)
+{
+	uint64_t both = r->rows & a->numbers & b->numbers, done = 0;
+
+	if (code == LET_MULTIPLY)
+		done = multiply(a, b, both);
+	else if (code == LET_ADD || code == LET_SUBTRACT)
+		done = add(a, b, both, code == LET_SUBTRACT);
+	else if (code == LET_MIN || code == LET_MAX)
+		done = choose(a, b, both, code == LET_MIN);
+	a->fields &= ~done;
+	for (uint64_t rows = r->rows & ~done; rows; rows &= rows - 1)
+		combine_row(r, code, a, b, lowest(rows));
+}
+
+/* ---- one operand ---- */
+
+static void unary_row(struct let_run *r, enum let_code code, struct let_values *v, unsigned row,
+		      int nplaces)
+{
+	struct big_decimal x;
+	enum operand is = read_big(r, v, row, &x);
+
+	if (is == OPERAND_MISSING)
+		let_set_missing(r, v, row);
+	if (is != OPERAND_NUMBER)
+		return;
+	if (code == LET_NEGATE)
+		x.negative = !x.negative;
+	else if (code == LET_ABS)
+		x.negative = false;
+	else
+		big_decimal_round(&x, nplaces);
+	let_set_big(r, v, row, &x);
+}
+
+void let_step_unary(struct let_run *r, enum let_code code, struct let_values *x, int nplaces)
+{
+	uint64_t done = code == LET_ROUND ? 0 : r->rows & x->numbers;
+
+	for (uint64_t rows = done; rows; rows &= rows - 1) {
+		unsigned row = lowest(rows);
+		if (code == LET_NEGATE || x->significand[row] < 0)
+			x->significand[row] = -x->significand[row];
+	}
+	x->fields &= ~done;
+	for (uint64_t rows = r->rows & ~done; rows; rows &= rows - 1)
+		unary_row(r, code, x, lowest(rows), nplaces);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * big_decimal.h - exact arithmetic with numbers beyond the fast path of decimal.h: what computed
+ * columns are made of where 18 digits do not do.
+ *
+ * A result has the scale that its operands give it: the larger one of a sum, both together of a
+ * product. Numbers are those of wide.h: |x| < 10^400, at most 400 digits after the point.
+ */
+#ifndef GPUSTAT_BIG_DECIMAL_H
+#define GPUSTAT_BIG_DECIMAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/status.h"
+#include "number/decimal.h"
+#include "number/natural.h"
+#include "number/wide.h"
+
+/* n x 10^-scale, negated if negative. */
+struct big_decimal {
+	bool negative;
+	int scale; /* of an operand 0 .. WIDE_SCALE_MAX; of a product up to twice that */
+	struct natural n;
+};
+
+/* Longest text of a number in range: sign, 400 digits, point, 400 digits, NUL. */
+#define BIG_DECIMAL_TEXT_NBYTES 804
+
+/* Longest quotient: 17 digits, up to 800 zeros, sign, 0, point, NUL. */
+#define BIG_DECIMAL_QUOTIENT_NBYTES 832
+
+/* Parses a number without quotes around it, in decimal.h's syntax.
+ * Errors: STATUS_NOT_A_NUMBER, STATUS_OUT_OF_RANGE. */
+enum status big_decimal_parse(const char *text, size_t nbytes, struct big_decimal *x);
+
+/* x = d */
+void big_decimal_set(struct big_decimal *x, struct decimal d);
+
+/* Whether x is in the range of numbers. */
+bool big_decimal_is_in_range(const struct big_decimal *x);
+
+/* a += b; a's and b's scales up to WIDE_SCALE_MAX. b is changed, but for its value. */
+void big_decimal_add(struct big_decimal *a, struct big_decimal *b);
+
+/* product = a x b; product is neither. */
+void big_decimal_multiply(struct big_decimal *product, const struct big_decimal *a,
+			  const struct big_decimal *b);
+
+/* -1, 0 or 1 as a is less than, equal to or greater than b, whose scales are changed, not their values. */
+int big_decimal_compare(struct big_decimal *a, struct big_decimal *b);
+
+/* Rounds x half-even to at most nplaces >= 0 digits after the point. */
+void big_decimal_round(struct big_decimal *x, int nplaces);
+
+/* Writes a / b, b not 0, rounded half-even to 17 significant digits, as ratio_format does. Returns
+ * the text's length. */
+size_t big_decimal_divide(const struct big_decimal *a, const struct big_decimal *b,
+			  char text[BIG_DECIMAL_QUOTIENT_NBYTES]);
+
+/* Sets *out where the fast path holds x; else returns false. */
+bool big_decimal_to_decimal(const struct big_decimal *x, struct decimal *out);
+
+/* Writes x, which is in range, in plain decimal with just its scale's digits after the point, -0 as
+ * 0, NUL-terminated. Returns the text's length. */
+size_t big_decimal_format(const struct big_decimal *x, char text[BIG_DECIMAL_TEXT_NBYTES]);
+
+#endif

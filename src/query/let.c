@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * let.c - see let.h. Recursive descent, as of conditions; steps come out in postfix order.
+ */
+#include "query/let.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/expr_parser.h"
+#include "query/let_parser.h"
+#include "query/option_table.h"
+
+#define MINUS_WORDS "a minus between values wants blanks around it: a - b; " \
+		    "a name with a minus is written `a-b`"
+#define DATE_WORDS "a date is text: write it in quotes; a minus wants blanks around it"
+
+/* ---- steps ---- */
+
+static bool add_step(struct let_parser *p, struct let_step step)
+{
+	p->let->steps[p->let->nsteps++] = step;
+	return true;
+}
+
+/* Pushes a value. */
+static bool push(struct let_parser *p, struct let_step step)
+{
+	if (++p->depth > p->let->depth)
+		p->let->depth = p->depth;
+	if (p->depth > LET_DEPTH_MAX)
+		return expr_fail(&p->e, p->e.token.begin, "too many values at once: use several --let");
+	return add_step(p, step);
+}
+
+/* Combines the two values on top to one. */
+static bool combine(struct let_parser *p, enum let_code code, uint32_t index)
+{
+	p->depth--;
+	return add_step(p, (struct let_step){.code = (uint8_t)code, .index = index});
+}
+
+/* Says what is wanted of a value that is just a column. */
+static void want(struct let_parser *p, const struct let_operand *x, enum let_load load)
+{
+	struct let_step *step = &p->let->steps[x->first_step];
+
+	if (x->nsteps == 1 && step->code == LET_LOAD)
+		step->load = (uint8_t)load;
+}
+
+/* Reports a text where a number is needed. */
+static bool want_number(struct let_parser *p, const struct let_operand *x)
+{
+	want(p, x, LET_LOAD_NUMBER);
+	return x->kind != LET_IS_TEXT || expr_fail(&p->e, x->begin, "a number is needed, not a text");
+}
+
+/* ---- values ---- */
+
+static bool parse_sum(struct let_parser *p, struct let_operand *out);
+
+static bool parse_number(struct let_parser *p, struct let_operand *out)
+{
+	struct expr_test literal = {.left = 0};
+	struct let_step step = {.code = LET_LITERAL};
+
+	if (!expr_add_number(&p->e, &p->e.token, &literal))
+		return false;
+	if (literal.literal_kind == EXPR_NUMBER) {
+		step.code = LET_NUMBER;
+		step.number = literal.number;
+	}
+	step.literal_begin = literal.literal_begin;
+	step.literal_nbytes = literal.literal_nbytes;
+	for (char *c = p->e.literals + step.literal_begin; step.literal_nbytes > 0 &&
+	     c < p->e.literals + step.literal_begin + step.literal_nbytes; c++)
+		*c = *c == '.' ? p->decimal : *c;
+	expr_advance(&p->e);
+	out->kind = LET_IS_NUMBER;
+	return push(p, step);
+}
+
+/* Turns the literal that was added last into a raw field. */
+static bool quote_literal(struct let_parser *p, size_t offset, struct expr_test *literal)
+{
+	const struct csv_dialect *d = p->dialect;
+	char *text = p->e.literals + literal->literal_begin, copy[LET_LITERAL_NBYTES];
+	size_t n = literal->literal_nbytes, length = 0;
+	bool is_odd = false;
+
+	for (size_t i = 0; i < n; i++)
+		is_odd |= (d->quote && text[i] == d->quote) || text[i] == d->delimiter || text[i] == '\n' ||
+			  text[i] == '\r' || (d->escape && text[i] == d->escape);
+	if (!is_odd)
+		return true;
+	if (!d->quote || d->escape || d->whitespace || 2 * n + 2 > sizeof copy)
+		return expr_fail(&p->e, offset, "a text with a delimiter or a quote in it cannot be "
+						"written in this input");
+	copy[length++] = d->quote;
+	for (size_t i = 0; i < n; i++) {
+		copy[length++] = text[i];
+		if (text[i] == d->quote)
+			copy[length++] = text[i];
+	}
+	copy[length++] = d->quote;
+	memcpy(text, copy, length);
+	literal->literal_nbytes = (uint32_t)length;
+	p->e.e->nliteral_bytes = literal->literal_begin + (uint32_t)length;
+	return true;
+}
+
+static bool parse_string(struct let_parser *p, struct let_operand *out)
+{
+	struct expr_test literal = {.left = 0};
+
+	expr_add_literal(&p->e, &p->e.token, &literal);
+	if (!quote_literal(p, p->e.token.begin, &literal))
+		return false;
+	expr_advance(&p->e);
+	out->kind = LET_IS_TEXT;
+	return push(p, (struct let_step){.code = LET_LITERAL,
+					 .literal_begin = literal.literal_begin,
+					 .literal_nbytes = literal.literal_nbytes});
+}
+
+static bool add_column(struct let_parser *p, const struct expr_token *name, struct let_operand *out)
+{
+	uint32_t column;
+
+	out->kind = LET_IS_EITHER;
+	return expr_add_column(&p->e, name, EXPR_AS_NUMBER, &column) &&
+	       push(p, (struct let_step){.code = LET_LOAD, .index = column});
+}
+
+/* ---- functions ---- */
+
+static bool takes(struct let_parser *p, enum expr_token_kind kind, const char *wanted)
+{
+	if (p->e.token.kind != kind)
+		return expr_unexpected(&p->e, wanted);
+	expr_advance(&p->e);
+	return true;
+}
+
+/* min, max, coalesce: two values or more, combined from the left. */
+static bool parse_several(struct let_parser *p, const struct let_function *f, struct let_operand *out)
+{
+	struct let_operand next;
+	size_t n = 1;
+
+	if (!parse_sum(p, out) || (f->is_number && !want_number(p, out)))
+		return false;
+	for (; n < 2 || p->e.token.kind == EXPR_TOKEN_COMMA; n++) {
+		if (!takes(p, EXPR_TOKEN_COMMA, "',': two values or more") || !parse_sum(p, &next) ||
+		    (f->is_number && !want_number(p, &next)) || !combine(p, f->code, 0))
+			return false;
+		if (next.kind != out->kind)
+			out->kind = LET_IS_EITHER;
+	}
+	if (f->is_number)
+		out->kind = LET_IS_NUMBER;
+	return true;
+}
+
+/* abs, lower, upper, length, epoch */
+static bool parse_one(struct let_parser *p, const struct let_function *f, struct let_operand *out)
+{
+	if (!parse_sum(p, out))
+		return false;
+	if (f->is_number && !want_number(p, out))
+		return false;
+	if (!f->is_number)
+		want(p, out, LET_LOAD_TEXT);
+	out->kind = f->gives_text ? LET_IS_TEXT : LET_IS_NUMBER;
+	return add_step(p, (struct let_step){.code = (uint8_t)f->code});
+}
+
+/* round(x, n) */
+static bool parse_round(struct let_parser *p, const struct let_function *f, struct let_operand *out)
+{
+	struct expr_test places = {.left = 0};
+
+	if (!parse_sum(p, out) || !want_number(p, out) ||
+	    !takes(p, EXPR_TOKEN_COMMA, "',' and the number of digits after the point"))
+		return false;
+	if (p->e.token.kind != EXPR_TOKEN_NUMBER || !expr_add_number(&p->e, &p->e.token, &places) ||
+	    places.literal_kind != EXPR_NUMBER || places.number.scale != 0 ||
+	    places.number.significand < 0 || places.number.significand > LET_PLACES_MAX)
+		return expr_fail(&p->e, p->e.token.begin, "a number of digits from 0 to %d",
+				 LET_PLACES_MAX);
+	expr_advance(&p->e);
+	out->kind = LET_IS_NUMBER;
+	return add_step(p, (struct let_step){.code = (uint8_t)f->code,
+					     .index = (uint32_t)places.number.significand});
+}
+
+/* if(condition, a, b) */
+static bool parse_if(struct let_parser *p, const struct let_function *f, struct let_operand *out)
+{
+	struct let *let = p->let;
+	uint32_t condition = (uint32_t)let->nconditions;
+	struct expr_request *grown;
+	struct let_operand other;
+
+	if (condition == LET_NCONDITIONS_MAX)
+		return expr_fail(&p->e, p->e.token.begin, "more than %d conditions: use several --let",
+				 LET_NCONDITIONS_MAX);
+	grown = realloc(let->conditions, (let->nconditions + 1) * sizeof *grown);
+	if (!grown)
+		return let_no_memory(p);
+	let->conditions = grown;
+	if (!expr_parse_condition(&p->e, &grown[let->nconditions++]) ||
+	    !takes(p, EXPR_TOKEN_COMMA, "',' behind the condition") || !parse_sum(p, out) ||
+	    !takes(p, EXPR_TOKEN_COMMA, "',': if(condition, a, b)") || !parse_sum(p, &other))
+		return false;
+	if (other.kind != out->kind)
+		out->kind = LET_IS_EITHER;
+	return combine(p, f->code, condition);
+}
+
+static const struct let_function functions[] = {
+	{"abs", LET_ABS, parse_one, true, false},
+	{"round", LET_ROUND, parse_round, true, false},
+	{"min", LET_MIN, parse_several, true, false},
+	{"max", LET_MAX, parse_several, true, false},
+	{"coalesce", LET_COALESCE, parse_several, false, false},
+	{"if", LET_IF, parse_if, false, false},
+	{"lower", LET_LOWER, parse_one, false, true},
+	{"upper", LET_UPPER, parse_one, false, true},
+	{"length", LET_LENGTH, parse_one, false, false},
+	{"epoch", LET_EPOCH, parse_one, false, false},
+};
+
+/* The name was read; the token is the parenthesis. */
+static bool parse_call(struct let_parser *p, const struct expr_token *name, struct let_operand *out)
+{
+	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+		if (!expr_is_word(name, p->e.text, functions[i].name))
+			continue;
+		expr_advance(&p->e);
+		return functions[i].parse(p, &functions[i], out) &&
+		       takes(p, EXPR_TOKEN_CLOSE, "')'");
+	}
+	return expr_fail(&p->e, name->begin, "no function of this name: abs, coalesce, epoch, if, "
+			 "length, lower, max, min, round, upper");
+}
+
+/* ---- operators ---- */
+
+static bool enter(struct let_parser *p)
+{
+	if (p->e.nlevels++ < EXPR_NLEVELS)
+		return true;
+	return expr_fail(&p->e, p->e.token.begin, "more than %d values within each other",
+			 EXPR_NLEVELS);
+}
+
+static bool parse_negation(struct let_parser *p, struct let_operand *out);
+
+static bool parse_parentheses(struct let_parser *p, struct let_operand *out)
+{
+	expr_advance(&p->e);
+	return parse_sum(p, out) && takes(p, EXPR_TOKEN_CLOSE, "')'");
+}
+
+static bool parse_value(struct let_parser *p, struct let_operand *out)
+{
+	const struct expr_token token = p->e.token;
+
+	switch (token.kind) {
+	case EXPR_TOKEN_NUMBER:
+		return parse_number(p, out);
+	case EXPR_TOKEN_STRING:
+		return parse_string(p, out);
+	case EXPR_TOKEN_OPEN:
+		return parse_parentheses(p, out);
+	case EXPR_TOKEN_MINUS:
+		return parse_negation(p, out);
+	case EXPR_TOKEN_COLUMN:
+		expr_advance(&p->e);
+		if (p->e.token.kind == EXPR_TOKEN_OPEN && p->e.text[token.begin] != '`')
+			return parse_call(p, &token, out);
+		return add_column(p, &token, out);
+	default:
+		return expr_unexpected(&p->e, "a column, a number, a text or a function");
+	}
+}
+
+static bool parse_factor(struct let_parser *p, struct let_operand *out)
+{
+	const size_t begin = p->e.token.begin, first_step = p->let->nsteps;
+
+	if (!enter(p) || !parse_value(p, out))
+		return false;
+	p->e.nlevels--;
+	out->begin = begin;
+	out->first_step = first_step;
+	out->nsteps = p->let->nsteps - out->first_step;
+	return true;
+}
+
+static bool parse_negation(struct let_parser *p, struct let_operand *out)
+{
+	struct let_operand x;
+
+	expr_advance(&p->e);
+	if (!parse_factor(p, &x) || !want_number(p, &x))
+		return false;
+	out->kind = LET_IS_NUMBER;
+	return add_step(p, (struct let_step){.code = LET_NEGATE});
+}
+
+/* Applies an operator to a and the value that follows. */
+static bool apply(struct let_parser *p, enum let_code code, struct let_operand *a,
+		  bool (*parse)(struct let_parser *p, struct let_operand *out))
+{
+	struct let_operand b;
+
+	expr_advance(&p->e);
+	if (!want_number(p, a) || !parse(p, &b) || !want_number(p, &b))
+		return false;
+	a->kind = LET_IS_NUMBER;
+	a->nsteps += b.nsteps + 1;
+	return combine(p, code, 0);
+}
+
+static bool parse_product(struct let_parser *p, struct let_operand *out)
+{
+	if (!parse_factor(p, out))
+		return false;
+	while (p->e.token.kind == EXPR_TOKEN_STAR || p->e.token.kind == EXPR_TOKEN_SLASH)
+		if (!apply(p, p->e.token.kind == EXPR_TOKEN_STAR ? LET_MULTIPLY : LET_DIVIDE, out,
+			   parse_factor))
+			return false;
+	return true;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* Whether blanks are around the minus that is the token. */
+static bool check_minus(struct let_parser *p)
+{
+	const char *minus = p->e.text + p->e.token.begin;
+
+	return (is_blank(minus[-1]) && is_blank(minus[1])) ||
+	       expr_fail(&p->e, p->e.token.begin, MINUS_WORDS);
+}
+
+static bool parse_sum(struct let_parser *p, struct let_operand *out)
+{
+	if (!parse_product(p, out))
+		return false;
+	while (p->e.token.kind == EXPR_TOKEN_PLUS || p->e.token.kind == EXPR_TOKEN_MINUS) {
+		bool adds = p->e.token.kind == EXPR_TOKEN_PLUS;
+		if ((!adds && !check_minus(p)) ||
+		    !apply(p, adds ? LET_ADD : LET_SUBTRACT, out, parse_product))
+			return false;
+	}
+	if (p->e.token.kind == EXPR_TOKEN_NUMBER && p->e.text[p->e.token.begin] == '-')
+		return expr_fail(&p->e, p->e.token.begin,
+				 p->let->steps[p->let->nsteps - 1].code == LET_NUMBER ? DATE_WORDS
+										 : MINUS_WORDS);
+	return true;
+}
+
+/* ---- the whole ---- */
+
+bool let_no_memory(struct let_parser *p)
+{
+	p->e.status = fault_set(p->e.fault, STATUS_NO_MEMORY, 0, NULL);
+	return false;
+}
+
+/* NAME = */
+static bool parse_name(struct let_parser *p)
+{
+	const struct expr_token name = p->e.token;
+	const char *text = p->e.text + name.begin;
+
+	if (name.kind != EXPR_TOKEN_COLUMN || *text == ':')
+		return expr_unexpected(&p->e, "the new column's name: NAME = EXPR");
+	p->let->name = strndup(text, name.nbytes);
+	if (!p->let->name)
+		return let_no_memory(p);
+	if (*text == '`')
+		p->let->name[expr_unquote(text, name.nbytes, p->let->name)] = '\0';
+	expr_advance(&p->e);
+	if (p->e.token.kind != EXPR_TOKEN_COMPARE || p->e.token.nbytes != 1 ||
+	    p->e.token.accepts != EXPR_EQUAL)
+		return expr_unexpected(&p->e, "'=' behind the new column's name");
+	expr_advance(&p->e);
+	return true;
+}
+
+static bool parse_all(struct let_parser *p)
+{
+	struct let_operand value;
+
+	expr_advance(&p->e);
+	if (!parse_name(p) || !parse_sum(p, &value))
+		return false;
+	if (p->e.token.kind != EXPR_TOKEN_END)
+		return expr_unexpected(&p->e, "an operator or the end");
+	p->let->is_number = value.kind == LET_IS_NUMBER;
+	return true;
+}
+
+enum status let_parse(struct let *let, const char *argument, const struct csv_dialect *dialect,
+		      char decimal, struct fault *fault)
+{
+	struct let_parser p = {.let = let, .dialect = dialect, .decimal = decimal};
+	size_t nbytes = strlen(argument);
+
+	memset(let, 0, sizeof *let);
+	if (nbytes > LET_NBYTES_MAX)
+		return option_fault(fault, "--let: longer than %zu bytes", LET_NBYTES_MAX);
+	let->steps = calloc(nbytes + 1, sizeof *let->steps);
+	if (!let->steps || !expr_parser_begin(&p.e, &let->request, "let", argument, 2, fault))
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	parse_all(&p);
+	return p.e.status;
+}
+
+void let_free(struct let *let)
+{
+	for (size_t i = 0; i < let->nconditions; i++)
+		expr_free(&let->conditions[i]);
+	free(let->conditions);
+	expr_free(&let->request);
+	free(let->steps);
+	free(let->name);
+	memset(let, 0, sizeof *let);
+}

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: MIT
+"""--let: computed columns. What is printed is the model's (oracle_let.py); what is computed of such a column is what
+the program computes of the same column in a file that has it. GPUSTAT_TEST_SEED sets the first random case,
+GPUSTAT_TEST_CASES how many follow."""
+import os
+import random
+
+import harness
+import oracle_let
+from harness import answers, refuses
+from oracle_let import Invalid, evaluate, spell, write
+from scan_ways import breaks, holds, prints, ways
+
+DATA = (b"region,qty,price,name,when\n"
+        b"n,2,1.50,Ann,2026-01-02\n"
+        b's,"3",0.10,b\xc3\xb6b,1969-12-31T23:59:59.5Z\r\n'
+        b'n,,5,"C, ""d""",2026-01-02 03:04+01:00\n'
+        b"s,-1e2,1e-20,,\n"
+        b"w,123456789012345678,123456789012345678.9,x,2000-02-29T00:00:00Z\n")
+
+# expression, the column's values
+MEANINGS = [
+    ("qty * price", "3.00|0.30||-0.00000000000000000100|15241578753238836639079409876390794.2"),
+    ("qty + price", "3.50|3.10||-99.99999999999999999999|246913578024691356.9"),
+    ("qty - price", "0.50|2.90||-100.00000000000000000001|-0.9"),
+    ("-qty", "-2|-3||100|-123456789012345678"), ("- qty + 1", "-1|-2||101|-123456789012345677"),
+    ("qty / 3", "0.66666666666666667|1||-33.333333333333333|41152263004115226"),
+    ("price / 0", "||||"), ("0 * qty", "0|0||0|0"), ("1 - 1 - 1", "-1|-1|-1|-1|-1"), ("2 - (1 - 1)", "2|2|2|2|2"),
+    ("8 / 2 / 2", "2|2|2|2|2"), ("2 + 3 * 4", "14|14|14|14|14"), ("(2 + 3)*4", "20|20|20|20|20"), ("-2 * -3", "6|6|6|6|6"),
+    ("abs(qty)", "2|3||100|123456789012345678"), ("round(price, 1)", "1.5|0.1|5|0.0|123456789012345678.9"),
+    ("round(2.5, 0)", "2|2|2|2|2"), ("round(-3.5, 0)", "-4|-4|-4|-4|-4"), ("round(0.125, 2)", "0.12|0.12|0.12|0.12|0.12"),
+    ("round(123456789012345678901.55, 1)", "|".join(["123456789012345678901.6"] * 5)),
+    ("min(qty, price)", "1.50|0.10||-100|123456789012345678"), ("max(qty, price, 2.0)", "2|3||2.0|123456789012345678.9"),
+    ("coalesce(qty, 0)", '2|"3"|0|-1e2|123456789012345678'), ("coalesce(qty, price, 1) * 1", "2|3|5|-100|123456789012345678"),
+    ("if(qty > 2, 1, 2)", "2|1|2|2|1"), ("if(qty is missing, price, qty)", '2|"3"|5|-1e2|123456789012345678'),
+    ("if(name in ('Ann', 'x') and qty >= 2, 'yes', 'no')", "yes|no|no|no|yes"),
+    ("if(region = 'n', if(qty > 1, 10, 20), 30)", "10|30|20|30|30"),
+    ("lower(name)", 'ann|b\xf6b|"c, ""d"""||x'), ("UPPER(name)", 'ANN|B\xf6B|"C, ""D"""||X'), ("length(name)", "3|3|6||1"),
+    ("length(qty * 10)", "2|2||5|19"), ("name", 'Ann|b\xf6b|"C, ""d"""||x'), ("`qty`", '2|"3"||-1e2|123456789012345678'),
+    (":2 + col3", "3.50|3.10||-99.99999999999999999999|246913578024691356.9"),
+    ("epoch(when)", "1767312000|-0.5|1767319440||951782400"), ("'a,b'", '|'.join(['"a,b"'] * 5)),
+    ("12345678901234567890 * 10", "|".join(["123456789012345678900"] * 5)), ("1e3", "|".join(["1000"] * 5)),
+    ("999999999999999999 + 1", "|".join(["1000000000000000000"] * 5)),
+    ("0.0000000000000000001 * 0.0000000000000000001", "|".join(["0." + "0" * 37 + "1"] * 5)),
+    (" + ".join(["999999999999999999"] * 20), "|".join(["19999999999999999980"] * 5)),
+    ("0" + " - 999999999999999999" * 20, "|".join(["-19999999999999999980"] * 5)),
+    ("1000000000 * 1000000000", "|".join(["1000000000000000000"] * 5)),
+]
+
+
+def with_column(data, name, values):
+    lines = [line for line in data.replace(b"\r\n", b"\r\0").split(b"\n") if line]
+    lines = [part for line in lines for part in line.replace(b"\r\0", b"\r\n").split(b"\n")]
+    out = []
+    for line, value in zip(lines, [name] + values):
+        end = b"\r\n" if line.endswith(b"\r") else b"\n"
+        out.append(line.rstrip(b"\r") + b"," + value + end)
+    return b"".join(out)
+
+
+def check_meanings():
+    for i, (text, values) in enumerate(MEANINGS):
+        values = values.encode("latin-1").replace(b"\xf6", "ö".encode()).split(b"|")
+        holds("x = " + text, ["--let", "x = " + text], DATA, prints(with_column(DATA, b"x", values)),
+              ways(i, (1, 5, 16, None)))
+
+
+def check_use():
+    total = ["--let", "total = qty * price"]
+    answers("a sum", [*total, "--sum=total", "--where=region != 'w'"], DATA, "3.29999999999999999900\n")
+    answers("groups by it", ["--let", "k = if(qty > 2, 'big', 'small')", "--by=k", "--sum=price"], DATA,
+            "k,sum(price)\nsmall,6.50000000000000000001\nbig,123456789012345679.00\n")
+    answers("only groups", ["--let", "k = lower(region)", "--by=k"], DATA, "k,count\nn,2\ns,2\nw,1\n")
+    answers("alone, only", ["--let=a = qty * 2", "--let=b = a + 1", "--only"], b"qty\n1\n2\n", "a,b\n2,3\n4,5\n")
+    answers("between other new columns", ["--row-number", "--let=a = qty * 2", "--cumsum=a"], b"qty\n1\n2\n",
+            "qty,row_number,a,running_sum(a)\n1,1,2,2\n2,2,4,6\n")
+    answers("a name with a sign", ["--let", "`a*b` = qty * 2", "--sum", "a*b"], b"qty\n1\n2\n", "6\n")
+    answers("a column with a sign", ["--let", "x = `p-q` * 2", "--sum", "x"], b"p-q\n1\n2\n", "6\n")
+    answers("columns called as functions", ["--let", "x = round + min * round(abs, 1)", "--sum", "x"],
+            b"round,min,abs\n1,2,3.14\n", "7.2\n")
+    answers("by position, no header", ["--let", "x = :1 * :2", "--sum", "x"], b"1,2\n3,4\n", "14\n")
+    answers("no header, printed", ["--let", "x = :1 * :2"], b"1,2\n3,4\n", "1,2,2\n3,4,12\n")
+    answers("no records", ["--let", "x = a * 2", "--sum", "x"], b"a\n", "0\n")
+    answers("no input", ["--let", "x = a * 2", "--sum", "x"], b"", "0\n")
+    answers("count of texts", ["--let", "x = lower(t)", "--count=x", "--mode=x"], b"t\nA\na\n\n", "count(x),mode(x)\n2,a\n")
+    answers("a condition on it", ["--let", "x = t * 2", "--where", "x between 3 and 5"], b"t\n1\n2\n3\n", "t,x\n2,4\n")
+    answers("offsets of it", ["--let", "x = t * 2", "--offsets", "x > 2", "--only"], b"t\n1\n2\n3\n",
+            "x,offset\n2,\n4,0\n6,1\n")
+    answers("another notation", ["-d;", "--decimal=,", "--let", "x = a * 1.5"], b"a;b\n1,5;x\n2;y\n", "a;b;x\n1,5;x;2,25\n2;y;3,0\n")
+    answers("a point that is the delimiter", ["--decimal=,", "--let", "x = a * 1.5"], b'a,b\n"1,5",x\n', 'a,b,x\n"1,5",x,"2,25"\n')
+    answers("missing values", ["--missing=NA,0", "--let", "x = a - 1", "--let", "y = coalesce(a, 7)", "--count=x", "--sum=y"],
+            b"a\nNA\n1\n2\n", "count(x),sum(y)\n1,10\n")
+    answers("two files, other order", ["--let", "x = a * 10 + b", "--sum", "x", harness.fixture("one.csv", b"a,b\n1,2\n"),
+                                       harness.fixture("two.csv", b"b,a\n3,4\n")], None, "55\n")
+    answers("ragged records", ["--ragged=allow", "--let", "x = coalesce(b, 5)", "--sum", "x"], b"a,b\n1\n1,2\n", "7\n")
+    answers("whitespace", ["-W", "--let", "x = a * b", "--sum", "x"], b"a  b\n1  2\n 3 4\n", "14\n")
+    many = b"a,b\n" + b"".join(b"%d,%d.5\n" % (i, i % 7) for i in range(50000))
+    total = sum(i * (2 * (i % 7) + 1) * 5 for i in range(50000))
+    holds("many records", ["--let", "x = a * b", "--sum", "x"], many, prints("%d.%d\n" % divmod(total, 10)), ways(0, (1000, None)))
+
+
+CARETS = [("x", 1), ("x =", 3), ("= 1", 0), ("x = 1 +", 7), ("x = a-b", 5), ("x = a -b", 6), ("x = a -1", 6), ("x = 2025-03-01", 8),
+          ("x = 'a' * 2", 4), ("x = 2 * lower(a)", 8), ("x = nosuch(a)", 4), ("x = round(a)", 11), ("x = round(a, b)", 13),
+          ("x = round(a, 401)", 13), ("x = min(a)", 9), ("x = if(a, 1, 2)", 8), ("x = if(a > 1, 2)", 15), ("x = (a", 6),
+          ("x = a)", 5), ("x = a b", 6), ("x = 0x1", 4), ("x = 1e500", 4), ("x = a ^ 2", 6), ("x == 1", 2), (":1 = 2", 0),
+          ("x = if(a ~ '(', 1, 2)", 13), ("x = a = b", 6)]
+
+
+def check_refused():
+    for text, column in CARETS:
+        if "~" in text and not harness.has_patterns():
+            continue
+        r = harness.run(["--let", text], b"a,b\n1,2\n")
+        lines = r.err.decode().split("\n")
+        harness.ok(r.status == 2 and not r.out and len(lines) > 2 and lines[1] == text and lines[2] == " " * column + "^",
+                   "--let %s: a caret under column %d" % (text, column), lambda r=r: harness.describe(r))
+    refuses("a date", ["--let", "x = 2025-03-01"], b"a\n1\n", 2, "write it in quotes")
+    refuses("a minus", ["--let", "x = a-b"], b"a,b\n1,2\n", 2, "blanks")
+    refuses("an unknown column", ["--let", "x = c * 2"], b"a,b\n1,2\n", 2, "'c'")
+    refuses("a later one", ["--let", "x = y * 2", "--let", "y = a"], b"a,b\n1,2\n", 2, "'y'")
+    refuses("itself", ["--let", "x = x * 2"], b"a,b\n1,2\n", 2, "'x'")
+    refuses("a name that is there", ["--let", "b = a * 2"], b"a,b\n1,2\n", 2, "already", "'b'")
+    refuses("a name twice", ["--let", "x = a", "--let", "x = b"], b"a,b\n1,2\n", 2, "two new columns")
+    refuses("a name in a condition", ["--where", "y > 1", "--let", "x = a"], b"a,b\n1,2\n", 2, "'y'")
+    refuses("many conditions", ["--let", "x = " + " + ".join(["if(a > 1, 1, 2)"] * 65)], b"a\n1\n", 2, "64 conditions")
+    refuses("a long expression", ["--let", "x = 1" + " + 1" * 20000], b"a\n1\n", 2, "longer")
+    refuses("numbers that hold the delimiter", ["--quote=none", "-d-", "--let", "x = :1 * 2"], b"1-2\n", 2, "delimiter")
+    refuses("in a part", ["--partial", "--let=x = a * 2", "--sum=x"], b"a\n1\n", 2, "--partial", "--let")
+    refuses("in a state", ["--save-state=s", "--let=x = a * 2", "--sum=x"], b"a\n1\n", 2, "--save-state", "--let")
+    refuses("too deep", ["--let", "x = " + "(" * 300 + "a" + ")" * 300], b"a\n1\n", 2)
+    refuses("too many at once", ["--let", "x = " + "1 + (" * 100 + "a" + ")" * 100], b"a\n1\n", 2)
+
+
+def check_faults():
+    data = b"id,a,t\n1,2,x\n2,abc,y\n3,4,z\n"
+    for i, (let, parts) in enumerate([
+            ("x = a * 2", ("<stdin>:3:", "column 'x'", "not a number: 'abc'")),
+            ("x = 1 + a / 3", ("<stdin>:3:", "column 'x'", "'abc'")),
+            ("x = if(a > 1, 1, 2)", ("<stdin>:3:", "column 'a'", "not a number: 'abc'")),
+            ("x = if(id = 2, 1e300, 1) * 1e300", ("<stdin>:3:", "column 'x'", "beyond 10^-400 to 10^400", "1e600")),
+            ("x = if(id = 2, 1e-300, 1) * 1e-300", ("<stdin>:3:", "column 'x'", "beyond 10^-400 to 10^400", "1e-600")),
+            ("x = if(id = 2, epoch(t), 0) + 1", ("<stdin>:3:", "column 'x'", "'y'"))]):
+        holds("a fault ends the records: " + let, ["--let", let], data,
+              breaks(b"id,a,t,x\n1,2,x," + {0: b"4", 1: b"1.66666666666666667", 2: b"1", 3: b"1" + b"0" * 300,
+                                            4: b"0." + b"0" * 299 + b"1", 5: b"1"}[i] + b"\n", *parts), ways(i))
+        holds("and a result: " + let, ["--let", let, "--sum=x"], data, breaks(b"", *parts), ways(i, (1, 9, None)))
+        holds("and one by group: " + let, ["--let", let, "--sum=x", "--by=t"], data, breaks(b"", *parts), ways(i, (1, 9, None)))
+    r = harness.run(["--let=x = a * 2", "--sum=x", "--invalid=skip"], data)
+    harness.ok(r.status == 0 and r.out == b"12\n" and b"1 value of column 'x' left out: <stdin>:3: not a number: 'abc'" in r.err,
+               "--invalid skip leaves it out", lambda: harness.describe(r))
+    r = harness.run(["--let=x = if(id = 2, 1e300, 1) * 1e300", "--only", "--invalid=skip"], data)
+    harness.ok(r.status == 0 and r.out == b"x\n1%s\n\n1%s\n" % (b"0" * 300, b"0" * 300) and b"left out" in r.err,
+               "--invalid skip leaves out what is beyond the range", lambda: harness.describe(r))
+    answers("what nobody asks for is not looked at", ["--let=x = a * 2", "--sum=id"], data, "6\n")
+    answers("a record that is not taken", ["--let=x = a * 2", "--where=id != 2"], data, "id,a,t,x\n1,2,x,4\n3,4,z,8\n")
+    answers("wide room", ["--let=x = %s * a" % ("9" * 390), "--where", "id < 0"], b"id,a\n" + b"1,2\n" * 5000, "id,a,x\n")
+    value = b"%d" % (int("9" * 390) * 2)
+    holds("many long values", ["--let=x = %s * a" % ("9" * 390), "--only"], b"id,a\n" + b"1,2\n" * 5000,
+          prints(b"x\n" + (value + b"\n") * 5000), ways(0, (None, 20000)))
+
+
+def random_table(rng):
+    numbers = (b"", b"0", b"1", b"-2", b"3.5", b"0.001", b"-12.50", b'"7"', b" 8 ", b"1e3", b"2.5E-3", b"999999999999999999",
+               b"-123456789012345678.9", b"12345678901234567890123", b"1e-25", b"0.10", b"+4")
+    texts = (b"", b"a", b"Abc", b'"x,Y"', b'"say ""HI"""', "grÖße".encode(), b"  pad ", b"12")
+    dates = (b"", b"2026-11-23", b"1969-12-31T23:59:58.25Z", b"2000-02-29 12:30", b'"2024-01-01T00:00:00+02:00"',
+             b'"1600-03-01T01:02:03,5-0130"', b"9999-12-31T23:59:60Z")
+    return [dict(zip("abtdg", (rng.choice(numbers), rng.choice(numbers), rng.choice(texts), rng.choice(dates),
+                               rng.choice((b"x", b"y", b"")))))
+            for _ in range(rng.choice((1, 5, 63, 64, 65, 200)))]
+
+
+def check_random():
+    nprinted, first = 0, int(os.environ.get("GPUSTAT_TEST_SEED", "0"))
+    for seed in range(first, first + int(os.environ.get("GPUSTAT_TEST_CASES", "250"))):
+        rng = random.Random(seed)
+        rows, lets = random_table(rng), []
+        numbers, texts, names = ["a", "b"], ["t"], list("abtdg")
+        for k in range(rng.choice((1, 1, 2, 3))):
+            name = "x%d" % k
+            if rng.randrange(4):
+                tree = oracle_let.random_number(rng, numbers, rng.randrange(1, 4))
+                numbers.append(name)
+            else:
+                tree = oracle_let.random_text(rng, texts, ["d"], numbers)
+                texts.append(name)
+            lets += ["--let", name + " = " + spell(tree, rng)]
+            names.append(name)
+            for row in rows:
+                try:
+                    row[name] = evaluate(tree, row)
+                except Invalid:
+                    row[name] = None
+                    rows = [r for r in rows if r is not row]
+        body = [b",".join(write(row[n]) for n in names) + b"\n" for row in rows]
+        source = b"a,b,t,d,g\n" + b"".join(b",".join(row[n] for n in "abtdg") + b"\n" for row in rows)
+        whole = ",".join(names).encode() + b"\n" + b"".join(body)
+        nprinted += len(rows) > 0
+        holds("random %d: %s" % (seed, lets[1]), lets, source, prints(whole), ways(seed, (1, 7, 64, None)))
+        compare(rng, seed, lets, names, numbers, source, whole)
+    harness.ok(nprinted > (seed - first) * 3 // 4, "and most of them have records")
+
+
+def compare(rng, seed, lets, names, numbers, source, whole):
+    """What is asked of computed columns is what is asked of the same columns in a file."""
+    x, y = numbers[-1], rng.choice(numbers)
+    z = rng.choice(names)
+    asked = rng.choice((["--sum=" + x], ["--sum", x, "--by", "g"], ["--max", x, "--mean", y, "--where", "%s > 1" % x],
+                        ["--count-distinct", z, "--mode", z], ["--count", z, "--by", z], ["--median", x], ["--first", z, "--last", x],
+                        ["--text-max", z, "--by", "g"], ["--corr", "%s:%s" % (x, y)], ["--stddev", x, "--by", "g"],
+                        ["--where", "%s is number" % z, "--count-records"], ["--where", "%s in (0, 1, 2) or g = 'x'" % x, "--sum", x],
+                        ["--min", x, "--by", "g," + z]))
+    files = [harness.fixture("let-%d-%s.csv" % (seed, kind), data) for kind, data in (("source", source), ("whole", whole))]
+    want = harness.run(asked + ["--header=yes", files[1]])
+    holds("random %d: %s" % (seed, " ".join(asked)), lets + asked + ["--header=yes", files[0]], None,
+          lambda r: None if (r.status, r.out) == (want.status, want.out) else "wanted: %s" % harness.describe(want), ways(seed, (1, 64, None)))
+
+
+check_meanings()
+check_use()
+check_refused()
+check_faults()
+check_random()
+harness.done()

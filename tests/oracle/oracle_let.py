@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: MIT
+"""An independent model of --let: expressions as trees, spelled and evaluated; and random ones.
+
+A value is None, which is missing; a Number, an integer and the count of its digits after the point; or bytes, a
+field of the input as it is written there. Written from the man page's chapter COMPUTED COLUMNS.
+"""
+import collections
+import datetime
+import fractions
+import re
+
+from oracle_statistic import rounded
+
+Number = collections.namedtuple("Number", "significand scale")
+LIMIT = 400     # digits before the point, and behind it
+
+_NUMBER = re.compile(rb"[ \t]*([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?[ \t]*\Z")
+
+
+class Invalid(Exception):
+    """A value that is needed as a number is none, or a result is beyond the range."""
+
+
+def plain(field):
+    """A field's text without its quotes."""
+    if field[:1] == b'"':
+        return field[1:-1].replace(b'""', b'"')
+    return field
+
+
+def is_missing(value):
+    return value is None or (isinstance(value, bytes) and not plain(value).strip(b" \t"))
+
+
+def read(text):
+    """Text to Number; Invalid."""
+    m = _NUMBER.match(text)
+    if not m or not (m[2] or m[3]):
+        raise Invalid(text)
+    digits, scale = int((m[2] + (m[3] or b"")) or b"0"), len(m[3] or b"") - int(m[4] or b"0")
+    if scale < 0:
+        digits, scale = digits * 10 ** -scale, 0
+    return check(Number(-digits if m[1] == b"-" else digits, scale))
+
+
+def check(x):
+    if x.scale > LIMIT or abs(x.significand) >= 10 ** (LIMIT + x.scale):
+        raise Invalid("beyond the range")
+    return x
+
+
+def number(value):
+    """A value that is not missing to Number; Invalid."""
+    return value if isinstance(value, Number) else read(plain(value))
+
+
+def fraction(x):
+    return fractions.Fraction(x.significand, 10 ** x.scale)
+
+
+def write(value):
+    """As it is printed."""
+    if is_missing(value) and value is None:
+        return b""
+    if isinstance(value, bytes):
+        return value
+    digits = str(abs(value.significand)).rjust(value.scale + 1, "0")
+    text = digits[:len(digits) - value.scale] + ("." + digits[len(digits) - value.scale:] if value.scale else "")
+    return (("-" if value.significand < 0 else "") + text).encode()
+
+
+# ---- functions ------------------------------------------------------------------------------
+
+def raised(x, scale):
+    return x.significand * 10 ** (scale - x.scale)
+
+
+def add(a, b):
+    scale = max(a.scale, b.scale)
+    return Number(raised(a, scale) + raised(b, scale), scale)
+
+
+def divide(a, b):
+    if b.significand == 0:
+        return None
+    ratio = fraction(a) / fraction(b)
+    x = read(rounded(abs(ratio)).encode())
+    return Number(-x.significand, x.scale) if ratio < 0 else x
+
+
+def round_half_even(x, nplaces):
+    if x.scale <= nplaces:
+        return x
+    unit = 10 ** (x.scale - nplaces)
+    whole, rest = divmod(x.significand, unit)
+    return Number(whole + (2 * rest > unit or (2 * rest == unit and whole % 2)), nplaces)
+
+
+ARITHMETIC = {
+    "+": add,
+    "-": lambda a, b: add(a, Number(-b.significand, b.scale)),
+    "*": lambda a, b: Number(a.significand * b.significand, a.scale + b.scale),
+    "/": divide,
+    "min": lambda a, b: a if fraction(a) <= fraction(b) else b,
+    "max": lambda a, b: a if fraction(a) >= fraction(b) else b,
+}
+UNARY = {"neg": lambda x: Number(-x.significand, x.scale), "abs": lambda x: Number(abs(x.significand), x.scale)}
+
+
+def epoch(text):
+    m = re.match(rb"(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:Z|([+-])(\d\d):?(\d\d)?)?)?\Z", text)
+    if not m:
+        raise Invalid(text)
+    try:
+        day = datetime.date(int(m[1]), int(m[2]), int(m[3]))
+    except ValueError:
+        raise Invalid(text) from None
+    hours, minutes, seconds = (int(m[i] or b"0") for i in (4, 5, 6))
+    if hours > 23 or minutes > 59 or seconds > 60:
+        raise Invalid(text)
+    whole = (day - datetime.date(1970, 1, 1)).days * 86400 + hours * 3600 + minutes * 60 + seconds
+    if m[8]:
+        offset = int(m[9]) * 3600 + int(m[10] or b"0") * 60
+        whole -= offset if m[8] == b"+" else -offset
+    places = len(m[7] or b"")
+    return Number(whole * 10 ** places + int(m[7] or b"0"), places)
+
+
+TEXT = {
+    "lower": lambda value: re.sub(rb"[A-Z]", lambda m: m[0].lower(), value),
+    "upper": lambda value: re.sub(rb"[a-z]", lambda m: m[0].upper(), value),
+    "length": lambda value: Number(len(plain(value).decode()), 0),
+    "epoch": lambda value: epoch(plain(value)),
+}
+
+
+# ---- trees ----------------------------------------------------------------------------------
+
+def evaluate(tree, record):
+    """tree: ("column", name), ("number", text), ("text", bytes), (operator, tree, ...), ("round", tree, n),
+    ("if", (condition's text, function of the record), tree, tree). record: fields by name."""
+    kind = tree[0]
+    if kind == "column":
+        value = record[tree[1]]
+        return value if not isinstance(value, Invalid) else raise_(value)
+    if kind == "number":
+        return read(tree[1].encode())
+    if kind == "text":
+        return tree[1]
+    if kind == "if":
+        return evaluate(tree[2] if tree[1][1](record) else tree[3], record)
+    if kind == "coalesce":
+        first = evaluate(tree[1], record)
+        return evaluate(tree[2], record) if is_missing(first) else first
+    if kind in TEXT:
+        value = evaluate(tree[1], record)
+        if is_missing(value):
+            return None
+        return TEXT[kind](value if isinstance(value, bytes) else write(value))
+    values = [evaluate(t, record) for t in (tree[1:2] if kind == "round" else tree[1:])]
+    if any(is_missing(v) for v in values):
+        return None
+    values = [number(v) for v in values]
+    if kind == "round":
+        return round_half_even(values[0], tree[2])
+    result = UNARY[kind](*values) if kind in UNARY else ARITHMETIC[kind](*values)
+    return None if result is None else check(result)
+
+
+def raise_(error):
+    raise error
+
+
+def spell(tree, rng):
+    """The expression's text. Parentheses that are not needed are there sometimes."""
+    kind = tree[0]
+    if kind == "column":
+        return rng.choice((tree[1], "`%s`" % tree[1]))
+    if kind == "number":
+        return tree[1]
+    if kind == "text":
+        return '"%s"' % plain(tree[1]).decode().replace('"', '""')
+    if kind == "if":
+        return "if(%s, %s, %s)" % (tree[1][0], spell(tree[2], rng), spell(tree[3], rng))
+    if kind == "round":
+        return "ROUND(%s, %d)" % (spell(tree[1], rng), tree[2])
+    if kind == "neg":
+        return "-(%s)" % spell(tree[1], rng)
+    if kind in ("+", "-", "*", "/"):
+        left, right = (spell(t, rng) for t in tree[1:])
+        if tree[1][0] in "+-" and kind in "*/" or rng.randrange(5) == 0:
+            left = "(%s)" % left
+        if tree[2][0] in "+-*/":
+            right = "(%s)" % right
+        return left + (rng.choice((" %s ", "%s")) if kind in "*/" else " %s ") % kind + right
+    return "%s(%s)" % (kind, ", ".join(spell(t, rng) for t in tree[1:]))
+
+
+# ---- random trees ---------------------------------------------------------------------------
+
+def random_number(rng, numbers, depth):
+    """A tree whose value is a number. numbers: columns of numbers."""
+    form = rng.randrange(12) if depth else rng.randrange(2)
+    if form == 0:
+        return ("number", rng.choice(("0", "1", "2.50", "1e2", "0.001", "7", "123456789012345678", "12345678901234567890.5")))
+    if form == 1:
+        return ("column", rng.choice(numbers))
+    if form < 8:
+        return (rng.choice(("+", "-", "*", "*", "+", "/", "min", "max")), random_number(rng, numbers, depth - 1),
+                random_number(rng, numbers, depth - 1))
+    x = random_number(rng, numbers, depth - 1)
+    if form == 8:
+        return ("round", x, rng.randrange(6))
+    if form == 9:
+        return ("coalesce", x, random_number(rng, numbers, depth - 1))
+    if form == 10:
+        return (rng.choice(("neg", "abs")), x)
+    return ("if", random_condition(rng, numbers), x, random_number(rng, numbers, depth - 1))
+
+
+def random_condition(rng, numbers):
+    name, bound = rng.choice(numbers), rng.choice((0, 1, 100))
+    if rng.randrange(4) == 0:
+        return "`%s` is missing" % name, lambda record: is_missing(record[name])
+    return "%s > %d" % (name, bound), lambda record: (
+        not is_missing(record[name]) and fraction(number(record[name])) > bound)
+
+
+def random_text(rng, texts, dates, numbers):
+    form = rng.randrange(7)
+    if form == 0:
+        return ("epoch", ("column", rng.choice(dates)))
+    if form == 1:
+        return ("length", ("column", rng.choice(texts)))
+    if form == 2:
+        return ("coalesce", ("column", rng.choice(texts + numbers)), ("text", rng.choice((b"none", b'"a,b"'))))
+    if form == 3:
+        return ("if", random_condition(rng, numbers), ("text", b"big"), ("column", rng.choice(texts)))
+    return (rng.choice(("lower", "upper")), ("column", rng.choice(texts)))
