@@ -310,6 +310,7 @@ def check_usage():
         answers("delimiter: " + " ".join(args), args + ["--sum=2"], b"1;2\n3;4\n", "6\n")
     answers("--device cpu", ["--device", "cpu", "--sum=1"], b"1\n2\n", "3\n")
     answers("--device auto", ["--device=auto", "--sum=1"], b"1\n2\n", "3\n")
+    answers("-g and -H", ["-Hg", "1", "--sum=2"], b"7,8\n1,2\n1,3\n", "7,sum(8)\n1,5\n")
     answers("--threads 16", ["--threads=16", "--sum=1"], b"1\n2\n", "3\n")
     r = harness.run(["--verbose", "--sum=1", "--device=cpu"], b"1\n2\n")
     harness.ok(r.status == 0 and r.out == b"3\n" and r.err, "--verbose speaks on stderr only", lambda: harness.describe(r))
