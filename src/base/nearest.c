@@ -16,23 +16,29 @@ struct nearest nearest_begin(const char *typed, size_t nbytes)
 	return (struct nearest){typed, nbytes, limit, NULL};
 }
 
-/* The Levenshtein distance, row by row: V. Levenshtein, Soviet Physics Doklady 10 (8), 1966. */
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* How many bytes must be put in, left out, replaced, or exchanged with their neighbours: F. J. Damerau, CACM 7
+ * (3), 1964; row by row: V. I. Levenshtein, Soviet Physics Doklady 10 (8), 1966. */
 static size_t edit_distance(const char *typed, size_t nbytes, const char *name)
 {
-	size_t length = strnlen(name, NAME_NBYTES - 1), row[NAME_NBYTES];
+	size_t length = strnlen(name, NAME_NBYTES - 1), rows[3][NAME_NBYTES];
 
 	for (size_t j = 0; j <= length; j++)
-		row[j] = j;
-	for (size_t i = 0; i < nbytes; i++) {
-		size_t diagonal = row[0]++;
+		rows[0][j] = j;
+	for (size_t i = 1; i <= nbytes; i++) {
+		size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
+		row[0] = i;
 		for (size_t j = 1; j <= length; j++) {
-			size_t edited = diagonal + (typed[i] != name[j - 1]);
-			diagonal = row[j];
-			row[j] = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-			row[j] = edited < row[j] ? edited : row[j];
+			row[j] = least(above[j - 1] + (typed[i - 1] != name[j - 1]), least(above[j], row[j - 1]) + 1);
+			if (i > 1 && j > 1 && typed[i - 1] == name[j - 2] && typed[i - 2] == name[j - 1])
+				row[j] = least(row[j], before[j - 2] + 1);
 		}
 	}
-	return row[length];
+	return rows[nbytes % 3][length];
 }
 
 void nearest_offer(struct nearest *n, const char *name)

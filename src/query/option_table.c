@@ -38,18 +38,28 @@ enum status option_fault(struct fault *fault, const char *format, ...)
 
 /* ---- unknown options ---- */
 
-/* Suggests the nearest name. */
+/* What is meant by a name that is another program's; NULL: it is none. */
+static const char *find_synonym(const struct option_synonym *s, const char *typed, size_t nbytes)
+{
+	for (; s && s->typed; s++)
+		if (strlen(s->typed) == nbytes && !memcmp(s->typed, typed, nbytes))
+			return s->meant;
+	return NULL;
+}
+
+/* Suggests what is meant, or the nearest name. */
 static enum status fail_unknown(const struct parser *p, const char *typed, size_t nbytes)
 {
 	struct nearest nearest = nearest_begin(typed, nbytes);
+	const char *meant = find_synonym(p->table->synonyms, typed, nbytes);
 	int shown = nbytes < 62 ? (int)nbytes : 62;
 
 	for (size_t i = 0; i < p->table->nrows; i++)
 		nearest_offer(&nearest, p->table->rows[i].name);
-	if (!nearest.name)
+	meant = meant ? meant : nearest.name;
+	if (!meant)
 		return option_fault(p->fault, "unknown option '--%.*s'", shown, typed);
-	return option_fault(p->fault, "unknown option '--%.*s': did you mean '--%s'?", shown, typed,
-			    nearest.name);
+	return option_fault(p->fault, "unknown option '--%.*s': did you mean '--%s'?", shown, typed, meant);
 }
 
 /* ---- parsing ---- */

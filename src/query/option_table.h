@@ -42,11 +42,17 @@ enum option_about {
 	ABOUT_NOTHING, ABOUT_VERSION, ABOUT_BRIEF_HELP, ABOUT_HELP, ABOUT_BASH, ABOUT_ZSH, ABOUT_FISH
 };
 
+/* A name that other programs have for an option, and the option's. */
+struct option_synonym {
+	const char *typed, *meant;
+};
+
 struct option_table {
 	const char *program;
 	const char *operands; /* words that the first may be, "reduce, scan"; "": operands are files */
 	const struct option_row *rows;
 	size_t nrows;
+	const struct option_synonym *synonyms; /* for suggestions; one whose typed is NULL ends them. NULL: none */
 	/* Handles rows[row] with its argument, NULL if it takes none. typed: its name, which ends at a
 	 * '=' or NUL. */
 	enum status (*handle)(void *options, size_t row, const char *typed, const char *argument,

@@ -461,8 +461,8 @@ static enum status handle(void *options, size_t row, const char *typed, const ch
 const struct option_table options_table = {
 	.program = "gpustat",
 	.operands = "",
-	.rows = rows,
-	.nrows = NROWS,
+	.rows = rows, .nrows = NROWS,
+	.synonyms = help_synonyms,
 	.handle = handle,
 	.print_help = help_print,
 	.print_brief_help = help_print_brief,

@@ -354,10 +354,10 @@ def check_abbreviations():
 def check_wrong_options():
     for typed, meant in (
             ("--sume", "--sum"), ("--sum1=1", "--sum"), ("--su=1", "--sum"), ("--byt", "--byte-offset"), ("--me", "--mean"),
-            ("--Sum", "--sum"), ("--smu", None), ("--runing-sum", "--running-sum"), ("--running_sum=1", "--running-sum"),
+            ("--Sum", "--sum"), ("--smu", "--sum"), ("--runing-sum", "--running-sum"), ("--running_sum=1", "--running-sum"),
             ("--runningsum", "--running-sum"), ("--cumulsum", "--cumsum"), ("--delimeter=;", "--delimiter"), ("--haeder", "--header"),
             ("--verbos", "--verbose"), ("--wehre", "--where"), ("--formats=csv", "--format"), ("--m", None), ("--x", None),
-            ("--nosuch", None), ("--group-by=a", None), ("--=x", None), ("---", None), ("--sum --max", None), ("--" + "sum" * 40, None)):
+            ("--nosuch", None), ("--group-by=a", "--by"), ("--avg", "--mean"), ("--hlep", "--help"), ("--=x", None), ("---", None), ("--sum --max", None), ("--" + "sum" * 40, None)):
         hint = ": did you mean '%s'?" % meant if meant else ""
         complains("unknown: " + typed, [typed], "unknown option '%s'%s" % (typed.split("=")[0][:64], hint))
     complains("unknown: a letter", ["-Q"], "unknown option '-Q'")
