@@ -293,7 +293,11 @@ static void test_damage(void)
 
 int main(int argc, char **argv)
 {
+	int ndevices = 0;
+
 	(void)argv;
+	if (cudaGetDeviceCount(&ndevices) != cudaSuccess || ndevices == 0)
+		skip_all("no CUDA device");
 	is_quick = argc > 1;
 	test_kinds();
 	test_damage();
