@@ -26,8 +26,6 @@
 
 _Atomic uint64_t engine_nbytes_begun;
 
-/* ---- one thread ---- */
-
 /* ---- whether a device joins ---- */
 
 /* The share of the run's speed that is left once the pool's threads have replaced others. */
@@ -128,6 +126,8 @@ static bool await_call(struct worker_thread *t)
 		replace_other(t);
 	return in_time;
 }
+
+/* ---- one thread ---- */
 
 /* Counts an optional thread as running, once its device is awake or has failed to wake. Returns
  * false if the run is over: the thread then must not touch anything. */
