@@ -443,7 +443,7 @@ enum status state_read(struct merge *m, struct options *options, struct query *q
 
 void merge_scope(const struct merge *m, struct part_scope *scope)
 {
-	*scope = (struct part_scope){(const char *const *)m->inputs, m->ninputs, 0, &m->left, &m->right};
+	*scope = (struct part_scope){(const char *const *)m->inputs, m->ninputs, 0, &m->left, &m->right, 0};
 }
 
 void merge_free(struct merge *m)

@@ -20,7 +20,7 @@ static void run_scope(const struct part_run *r, const char *const *names, struct
 				       .size = r->range->size};
 
 	*scope = (struct part_scope){names, r->merge->ninputs + (size_t)input_nfiles(r->input), r->merge->ninputs,
-				     &seams[0], &seams[1]};
+				     &seams[0], &seams[1], 0};
 	seams[0] = seams[1] = seam;
 	seams[0].border = r->range->begin;
 	seams[0].is_quoted = part->is_quoted;
