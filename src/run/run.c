@@ -29,8 +29,7 @@
 #include "run/part_run.h"
 #include "run/progress.h"
 
-/* Says what was guessed, where a guess may be wrong. */
-static void report_guesses(const struct run *r)
+void run_report_guesses(const struct run *r)
 {
 	const struct header *h = &r->query.header;
 	char delimiter = query_other_delimiter(&r->query);
@@ -114,7 +113,7 @@ enum status run_finish(struct run *r, struct fault *fault)
 		status = part_run_write(&part, fault);
 	if (status == STATUS_OK) {
 		left_out_report(&left_out);
-		report_guesses(r);
+		run_report_guesses(r);
 		devices_report_failures(&r->devices);
 	}
 	return status;

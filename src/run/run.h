@@ -61,6 +61,9 @@ enum status run_fold_input(struct run *r, struct fault *fault);
  * printed; records have been printed before. */
 enum status run_finish(struct run *r, struct fault *fault);
 
+/* Says what was guessed of the input, where a guess may be wrong: run_finish does. */
+void run_report_guesses(const struct run *r);
+
 /* Merges the parts that the options name, and prints what one run over all their inputs would print. */
 enum status run_merge(struct run *r, struct fault *fault);
 
