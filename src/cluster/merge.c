@@ -431,7 +431,7 @@ enum status state_read(struct merge *m, struct options *options, struct query *q
 	if (partial_init(&m->blank, &query->plan) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	status = read_file(m, path);
-	if (status == STATUS_OK)
+	if (status == STATUS_OK && options->from_state) /* else that of a slice, which may end within a file */
 		status = part_order_end(&m->right, fault);
 	if (status == STATUS_OK && merge_lacks_note(m)) {
 		fault_set(fault, STATUS_PART_DAMAGED, 0, NULL);

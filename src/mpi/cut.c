@@ -81,8 +81,10 @@ static struct cut_place find_place(const struct cut *c, const struct world *w)
 
 	for (int f = 0; f < c->nfiles; f++)
 		all += weight(&c->files[f]);
+	if (w->rank == 0)
+		return (struct cut_place){0, 0};
 	if (all == 0) /* nothing to share: rank 0 says so, or why */
-		return (struct cut_place){w->rank ? c->nfiles : 0, 0};
+		return (struct cut_place){c->nfiles, 0};
 	all = (uint64_t)((unsigned __int128)all * (unsigned)w->rank / (unsigned)w->nranks);
 	while (before + weight(&c->files[i]) <= all)
 		before += weight(&c->files[i++]);

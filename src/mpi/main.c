@@ -17,6 +17,7 @@
 #include "io/output.h"
 #include "mpi/part_text.h"
 #include "mpi/rank.h"
+#include "mpi/records.h"
 #include "mpi/world.h"
 #include "query/options_check.h"
 #include "run/run.h"
@@ -26,6 +27,7 @@ struct command {
 	int argc;
 	char **argv;
 	struct options options;
+	const char *folder; /* of --output-dir; NULL: it is not given */
 };
 
 /* ---- the command line ---- */
@@ -43,14 +45,22 @@ static enum status parse(const struct command *c, struct options *o, struct faul
 }
 
 /* Refuses what has no meaning for ranks, and what a part cannot hold. */
-static enum status check(const struct options *o, struct fault *fault)
+static enum status check(const struct command *c, struct fault *fault)
 {
+	const struct options *o = &c->options;
 	struct options part = *o;
 	const char *name = o->merge ? "merge" : o->part.of ? "part" : o->save_state ? "save-state"
 			   : o->from_state ? "from-state" : NULL;
 
 	if (name)
 		return option_fault(fault, "--%s: the ranks make and merge their parts: use gpustat", name);
+	if (c->folder && !o->emits)
+		return option_fault(fault, "--output-dir is for records: a result goes to standard output");
+	if (c->folder && !records_can_be_shared(o, NULL))
+		return option_fault(fault, "--output-dir: one rank prints this (--head, --let, --plot, --svg), to "
+				    "standard output");
+	if (o->emits)
+		return STATUS_OK;
 	part.partial = true;
 	part.format = FORMAT_AUTO;
 	part.sort = NULL;
@@ -146,16 +156,6 @@ static int print_merged(const struct rank *r, const struct command *c, int *text
 	return run_message_fault(&merging, &fault);
 }
 
-/* Frees what was folded: it is in the part. */
-static void forget_total(struct run *run)
-{
-	if (!run->all_ended)
-		return;
-	total_free(&run->total);
-	group_store_free(run->query.plan.groups);
-	run->query.plan.groups = NULL;
-}
-
 static int print_result(struct rank *r, const struct command *c)
 {
 	struct fault fault = {.status = STATUS_OK};
@@ -165,8 +165,7 @@ static int print_result(struct rank *r, const struct command *c)
 	if (first < r->world->nranks)
 		return fail(r, c, first, &fault);
 	status = rank_write_part(r, &text, &fault);
-	if (r->has_slice)
-		forget_total(r->run);
+	rank_forget_total(r);
 	first = world_first_fault(r->world, status);
 	if (first < r->world->nranks)
 		return fail(r, c, first, &fault);
@@ -180,13 +179,27 @@ static int print_result(struct rank *r, const struct command *c)
 	return exit_status;
 }
 
+/* ---- records ---- */
+
+static int print_records(struct rank *r, const struct command *c)
+{
+	struct fault fault = {.status = STATUS_OK};
+	int first = r->world->nranks;
+
+	if (c->folder)
+		records_make_folder(r->world, c->folder, &first, &fault);
+	if (first == r->world->nranks)
+		records_print(r, c->folder, &first, &fault);
+	return first < r->world->nranks ? fail(r, c, first, &fault) : 0;
+}
+
 /* ---- the job ---- */
 
 static int run_ranks(const struct world *w, struct command *c)
 {
-	struct rank rank = {.world = w, .options = &c->options};
+	struct rank rank = {.world = w, .options = &c->options, .prints_records = c->options.emits};
 	struct fault fault = {.status = STATUS_OK};
-	enum status status = check(&c->options, &fault);
+	enum status status = check(c, &fault);
 	int first = world_first_fault(w, status);
 
 	if (first < w->nranks)
@@ -195,19 +208,54 @@ static int run_ranks(const struct world *w, struct command *c)
 	rank_open(&rank, &first, &fault);
 	if (first < w->nranks)
 		return fail(&rank, c, first, &fault);
-	return print_result(&rank, c);
+	if (!c->options.emits)
+		return print_result(&rank, c);
+	if (!records_can_be_shared(&c->options, &rank.run->query)) {
+		if (!c->folder)
+			return run_on_first(w, c);
+		option_fault(&fault, "--output-dir: one rank prints '*' of running columns: name them");
+		return fail(&rank, c, 0, &fault);
+	}
+	return print_records(&rank, c);
+}
+
+/* Takes --output-dir out of the arguments, which are gpustat's otherwise. */
+static enum status take_folder(struct command *c, struct fault *fault)
+{
+	static const char name[] = "--output-dir";
+	size_t nbytes = strlen(name);
+	int n = 1;
+
+	for (int i = 1; i < c->argc; i++) {
+		char *argument = c->argv[i];
+		if (!strcmp(argument, "--"))
+			break;
+		if (strncmp(argument, name, nbytes) || (argument[nbytes] && argument[nbytes] != '='))
+			continue;
+		n = argument[nbytes] ? 1 : 2;
+		c->folder = n == 1 ? argument + nbytes + 1 : c->argv[i + 1];
+		if (!c->folder || !*c->folder)
+			return option_fault(fault, "--output-dir: which folder?");
+		memmove(&c->argv[i], &c->argv[i + n], (size_t)(c->argc - i - n + 1) * sizeof *c->argv);
+		c->argc -= n;
+		i--;
+	}
+	return STATUS_OK;
 }
 
 static int run_job(const struct world *w, struct command *c)
 {
-	struct fault fault = {.status = STATUS_OK};
-	enum status status = parse(c, &c->options, &fault);
-	int first = world_first_fault(w, status);
 	const struct options *o = &c->options;
+	struct fault fault = {.status = STATUS_OK};
+	enum status status = take_folder(c, &fault);
+	int first;
 
+	if (status == STATUS_OK)
+		status = parse(c, &c->options, &fault);
+	first = world_first_fault(w, status);
 	if (first < w->nranks)
 		return fail(&(struct rank){.world = w}, c, first, &fault);
-	if (o->about != ABOUT_NOTHING || o->columns || o->explain || w->nranks == 1)
+	if (o->about != ABOUT_NOTHING || o->columns || o->explain || (w->nranks == 1 && !c->folder))
 		return run_on_first(w, c);
 	return run_ranks(w, c);
 }

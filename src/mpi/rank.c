@@ -8,24 +8,32 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "fold/groups.h"
 #include "mpi/entry.h"
 #include "mpi/part_text.h"
 
 /* ---- opening ---- */
 
-enum status rank_open_again(struct rank *r, bool is_part, bool careful, struct fault *fault)
+enum status rank_open_pass(struct rank *r, enum pass pass, struct fault *fault)
 {
 	struct run *run = calloc(1, sizeof *run);
 
 	if (!run)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	run->options = *r->options;
-	run->options.partial = is_part;
+	run->options.partial = pass != PASS_PRINT && !r->prints_records;
 	run->stdin_offset = -1;
 	run->all_ended = true;
-	run->careful = careful;
+	run->careful = pass != PASS_PART;
 	r->run = run;
-	return run_open_input(run, fault);
+	if (run_open_input(run, fault) != STATUS_OK)
+		return fault->status;
+	if (pass != PASS_PRINT && r->prints_records) {
+		run->query.plan.emits = false;
+		run->query.plan.counts_records = true;
+		run->query.plan.guesses_texts = false;
+	}
+	return STATUS_OK;
 }
 
 enum status rank_open(struct rank *r, int *first, struct fault *fault)
@@ -34,12 +42,12 @@ enum status rank_open(struct rank *r, int *first, struct fault *fault)
 	enum status status = STATUS_OK;
 
 	if (r->world->rank == 0)
-		status = rank_open_again(r, true, false, fault);
+		status = rank_open_pass(r, PASS_PART, fault);
 	*first = world_first_fault(r->world, status);
 	if (*first < r->world->nranks)
 		return status;
 	if (r->world->rank > 0)
-		status = rank_open_again(r, true, false, fault);
+		status = rank_open_pass(r, PASS_PART, fault);
 	*first = world_first_fault(r->world, status);
 	if (*first < r->world->nranks)
 		return status;
@@ -63,7 +71,7 @@ static enum status fold_slice(struct rank *r, struct fault *fault)
 	if (status != STATUS_MISGUESSED)
 		return status;
 	*fault = (struct fault){.status = STATUS_OK};
-	status = rank_open_again(r, true, true, fault);
+	status = rank_open_pass(r, PASS_AGAIN, fault);
 	input_use_slice(r->run->input, &r->slice);
 	return status == STATUS_OK ? run_fold_input(r->run, fault) : status;
 }
@@ -84,7 +92,7 @@ enum status rank_fold(struct rank *r, int *first, struct fault *fault)
 		entry_settle(&r->cut, r->world, &r->run->query, r->run->input, &moved);
 		if (moved) {
 			*fault = (struct fault){.status = STATUS_OK};
-			status = rank_open_again(r, true, false, fault);
+			status = rank_open_pass(r, PASS_PART, fault);
 			status = status == STATUS_OK ? fold_slice(r, fault) : status;
 		}
 	}
@@ -134,6 +142,17 @@ enum status rank_write_part(const struct rank *r, int *text, struct fault *fault
 	if (fclose(stream) != 0 && status == STATUS_OK)
 		status = fault_set(fault, STATUS_WRITE, errno, NULL);
 	return status;
+}
+
+void rank_forget_total(struct rank *r)
+{
+	struct run *run = r->run;
+
+	if (!r->has_slice || !run->all_ended)
+		return;
+	total_free(&run->total);
+	group_store_free(run->query.plan.groups);
+	run->query.plan.groups = NULL;
 }
 
 void rank_place_fault(const struct rank *r, struct fault *fault)

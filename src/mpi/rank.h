@@ -21,6 +21,7 @@ struct rank {
 	struct cut cut;
 	struct input_slice slice;
 	bool has_slice; /* else there is nothing for this rank to read */
+	bool prints_records; /* after the first pass, which finds the state before each slice */
 };
 
 /* Opens the input, makes the query, and cuts the input: rank 0 first, so that only it speaks of what is wrong for all.
@@ -36,10 +37,18 @@ enum status rank_fold(struct rank *r, int *first, struct fault *fault);
  * collective. */
 enum status rank_write_part(const struct rank *r, int *text, struct fault *fault);
 
+/* Frees what was folded, once it is written. Not collective. */
+void rank_forget_total(struct rank *r);
+
 /* Makes the lines of a fault in the slice those of its file. Not collective. */
 void rank_place_fault(const struct rank *r, struct fault *fault);
 
 /* Opens the input anew, for another pass over the slice. Not collective. Errors: those of run_open_input. */
-enum status rank_open_again(struct rank *r, bool is_part, bool careful, struct fault *fault);
+enum pass {
+	PASS_PART,  /* makes a part, or the state of records that will be printed */
+	PASS_AGAIN, /* likewise, without guesses */
+	PASS_PRINT, /* prints records */
+};
+enum status rank_open_pass(struct rank *r, enum pass pass, struct fault *fault);
 
 #endif

@@ -75,6 +75,19 @@ enum status part_run_begin_state(struct merge *merge, struct options *options, s
 	return status;
 }
 
+enum status part_run_begin_slice(struct merge *merge, struct options *options, struct query *query,
+				 struct total *total, struct input *input, const char *state, struct fault *fault)
+{
+	enum status status;
+
+	query->plan.counts_records = true;
+	query->plan.guesses_texts = false;
+	status = state_read(merge, options, query, total, state, fault);
+	if (status == STATUS_OK)
+		input_begin_at(input, merge->right.of ? merge->right.offset_bytes : merge->offset_bytes);
+	return status;
+}
+
 enum status part_run_cut_input(struct input *input, const struct options *options, const struct csv_dialect *dialect,
 			       struct input_range *range, struct fault *fault)
 {

@@ -211,9 +211,12 @@ enum status run_fold_input(struct run *r, struct fault *fault)
 		total_begin_quoted(&r->total);
 	if (status == STATUS_OK && (r->options.from_state || r->options.save_state))
 		status = part_run_begin_state(&r->merge, &r->options, &r->query, &r->total, r->input, fault);
+	if (status == STATUS_OK && r->slice_state)
+		status = part_run_begin_slice(&r->merge, &r->options, &r->query, &r->total, r->input, r->slice_state,
+					      fault);
 	if (status == STATUS_OK && r->query.plan.emits) {
 		fd_widen_pipe(STDOUT_FILENO);
-		status = r->query.plan.curve ? STATUS_OK : result_heading(&r->query, fault);
+		status = r->query.plan.curve || r->lacks_heading ? STATUS_OK : result_heading(&r->query, fault);
 	}
 	if (status == STATUS_OK) {
 		prepare_values(r);

@@ -32,6 +32,9 @@ struct run {
 	struct total total;
 	struct merge merge;
 	struct input_range range; /* of --part */
+	const char *slice_state;  /* of a slice whose records are printed: a file with the state of those before it;
+				   * NULL: there are none; not owned */
+	bool lacks_heading;       /* the header is not printed: another slice has it */
 	struct ranks *ranks; /* what quantiles need; by the plan's columns */
 	bool searches;  /* a later pass, for the ranks of one column only: searched, in the plan */
 	size_t searched;
