@@ -187,6 +187,11 @@ void input_set_prompt(struct input *in)
 		source_set_prompt(&in->sources[i]);
 }
 
+void input_count_slice_from(struct input *in, uint64_t nlines_before)
+{
+	in->slice.nlines_before = nlines_before;
+}
+
 uint64_t input_nskipped(const struct input *in, int file)
 {
 	return in->sources[file].nskipped;

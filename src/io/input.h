@@ -161,11 +161,15 @@ enum status file_find_border(int fd, off_t start, uint64_t offset, uint64_t size
 struct input_slice {
 	int first, last; /* files */
 	uint64_t begin, end;
+	uint64_t nlines_before; /* of the first file, if begin > 0; 0: lines are counted from the slice's first */
 };
 
-/* Has only a slice be read; it does not begin before the file of the header. Offsets begin with its first file. An
+/* Has only a slice be read, before the first chunk; it does not begin before the file of the header. Offsets begin with its first file. An
  * unfinished record at an end within a file goes on in the next slice. After the header has been skipped. */
 void input_use_slice(struct input *in, const struct input_slice *slice);
+
+/* So many lines stand before the slice in its first file. */
+void input_count_slice_from(struct input *in, uint64_t nlines_before);
 
 /* Where the first record of a file that has been opened begins. */
 uint64_t input_nskipped(const struct input *in, int file);

@@ -159,7 +159,7 @@ static void use_slice(struct input *in, struct source *s)
 		return;
 	if (in->file == slice->first && slice->begin > 0) {
 		begin = s->start + (off_t)slice->begin;
-		s->line = 1; /* lines before it are not counted */
+		s->line = 1 + slice->nlines_before;
 	}
 	if (in->file == slice->last && slice->end < (uint64_t)(end - s->start))
 		end = s->start + (off_t)slice->end;

@@ -100,6 +100,26 @@ static int run_on_first(const struct world *w, const struct command *c)
 	return exit_status;
 }
 
+/* Rank 0 prints what --help and the like ask for: gpustat's options, and the one beside them. */
+static int print_about(const struct world *w, enum option_about about)
+{
+	struct fault fault = {.status = STATUS_OK};
+	int exit_status = 0;
+
+	if (w->rank == 0 && (about == ABOUT_HELP || about == ABOUT_BRIEF_HELP))
+		fputs("Usage: mpirun -n N gpustat-mpi [--output-dir DIR] [OPTION]... FILE...\n"
+		      "Print what gpustat prints, with N ranks that share the files. Records go to\n"
+		      "standard output, or each rank's to a file of its own:\n\n"
+		      "      --output-dir DIR       DIR/part-00000.csv ..., and DIR/_SUCCESS last\n\n"
+		      "The other options are those of gpustat.\n\n", stdout);
+	if (w->rank == 0) {
+		option_print_about(&options_table, about);
+		exit_status = output_close(&fault) == STATUS_OK ? 0 : message_fault(&fault);
+	}
+	world_share(&exit_status, sizeof exit_status, 0);
+	return exit_status;
+}
+
 /* ---- faults ---- */
 
 /* Has the first rank with a fault say it. Of columns that '*' names, only all records before it together show whether
@@ -181,6 +201,23 @@ static int print_result(struct rank *r, const struct command *c)
 
 /* ---- records ---- */
 
+/* Has rank 0 print what cannot be shared. */
+static int print_records_alone(const struct world *w, const struct command *c)
+{
+	struct fault fault = {.status = STATUS_OK};
+	enum status status = w->rank == 0 ? records_hold(w, &fault) : STATUS_OK;
+	int exit_status = 0;
+
+	if (w->rank == 0 && status == STATUS_OK) {
+		exit_status = run_alone(c);
+		status = records_release(exit_status, &fault);
+	}
+	if (status != STATUS_OK)
+		exit_status = message_fault(&fault);
+	world_share(&exit_status, sizeof exit_status, 0);
+	return exit_status;
+}
+
 static int print_records(struct rank *r, const struct command *c)
 {
 	struct fault fault = {.status = STATUS_OK};
@@ -212,7 +249,7 @@ static int run_ranks(const struct world *w, struct command *c)
 		return print_result(&rank, c);
 	if (!records_can_be_shared(&c->options, &rank.run->query)) {
 		if (!c->folder)
-			return run_on_first(w, c);
+			return print_records_alone(w, c);
 		option_fault(&fault, "--output-dir: one rank prints '*' of running columns: name them");
 		return fail(&rank, c, 0, &fault);
 	}
@@ -255,7 +292,9 @@ static int run_job(const struct world *w, struct command *c)
 	first = world_first_fault(w, status);
 	if (first < w->nranks)
 		return fail(&(struct rank){.world = w}, c, first, &fault);
-	if (o->about != ABOUT_NOTHING || o->columns || o->explain || (w->nranks == 1 && !c->folder))
+	if (o->about != ABOUT_NOTHING)
+		return print_about(w, o->about);
+	if (o->columns || o->explain || (w->nranks == 1 && !c->folder))
 		return run_on_first(w, c);
 	return run_ranks(w, c);
 }

@@ -160,7 +160,7 @@ void rank_place_fault(const struct rank *r, struct fault *fault)
 	struct input_range before = {.file = r->slice.first, .end = r->slice.begin, .begin = r->slice.begin};
 	struct fault ignored;
 
-	if (r->has_slice && fault->line > 0 && fault->file == input_name(r->run->input, r->slice.first) &&
+	if (r->has_slice && !r->run->slice_state && fault->line > 0 && fault->file == input_name(r->run->input, r->slice.first) &&
 	    input_count_before(r->run->input, &before, &ignored) == STATUS_OK)
 		fault->line += before.nlines_before;
 }

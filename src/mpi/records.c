@@ -199,21 +199,46 @@ static enum status copy_records(int from, char *block, enum status status, struc
 	return status;
 }
 
+/* Copies what the rank itself has printed. */
+static enum status copy_own(const struct sink *s, char *block, struct fault *fault)
+{
+	ssize_t n;
+
+	for (off_t at = 0; (n = pread(s->to, block, COPY_NBYTES, at)) > 0; at += n)
+		if (!fd_write(STDOUT_FILENO, block, (size_t)n))
+			return fault_set(fault, STATUS_WRITE, errno, NULL);
+	return n < 0 ? sink_fail(s, STATUS_READ, fault) : STATUS_OK;
+}
+
 /* On rank 0: copies what all have printed. */
 static enum status copy_all(const struct world *w, const struct sink *s, struct fault *fault)
 {
 	static char block[COPY_NBYTES];
-	enum status status = STATUS_OK;
-	ssize_t n;
+	enum status status = copy_own(s, block, fault);
 
-	for (off_t at = 0; (n = pread(s->to, block, sizeof block, at)) > 0 && status == STATUS_OK; at += n)
-		if (!fd_write(STDOUT_FILENO, block, (size_t)n))
-			status = fault_set(fault, STATUS_WRITE, errno, NULL);
-	if (n < 0)
-		status = sink_fail(s, STATUS_READ, fault);
 	for (int rank = 1; rank < w->nranks; rank++)
 		status = copy_records(rank, block, status, fault);
 	return status == STATUS_OK ? output_close(fault) : status;
+}
+
+static struct sink held;
+
+enum status records_hold(const struct world *w, struct fault *fault)
+{
+	held = (struct sink){.to = -1, .stdout_copy = -1};
+	return sink_open(&held, w, fault);
+}
+
+enum status records_release(int exit_status, struct fault *fault)
+{
+	static char block[COPY_NBYTES];
+	enum status status;
+
+	sink_restore(&held);
+	status = exit_status == 0 ? copy_own(&held, block, fault) : STATUS_OK;
+	if (status == STATUS_OK && close(STDOUT_FILENO) != 0)
+		status = fault_set(fault, STATUS_WRITE, errno, NULL);
+	return status;
 }
 
 /* ---- to a folder ---- */

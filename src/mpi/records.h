@@ -19,6 +19,12 @@
  * records before tell what is printed. q: NULL: not known yet. */
 bool records_can_be_shared(const struct options *o, const struct query *q);
 
+/* Where one rank prints them all, half an answer is held back as well: records_hold has standard output go to a
+ * temporary file, records_release copies it, unless *exit_status is that of a fault. Not collective. Errors: STATUS_OPEN,
+ * STATUS_READ, STATUS_WRITE. */
+enum status records_hold(const struct world *w, struct fault *fault);
+enum status records_release(int exit_status, struct fault *fault);
+
 /* Makes the folder, or finds that it is there and empty; rank 0 does. Collective. Errors: STATUS_OPEN, STATUS_USAGE. */
 enum status records_make_folder(const struct world *w, const char *folder, int *first, struct fault *fault);
 

@@ -85,6 +85,8 @@ enum status part_run_begin_slice(struct merge *merge, struct options *options, s
 	status = state_read(merge, options, query, total, state, fault);
 	if (status == STATUS_OK)
 		input_begin_at(input, merge->right.of ? merge->right.offset_bytes : merge->offset_bytes);
+	if (status == STATUS_OK && merge->right.of)
+		input_count_slice_from(input, merge->right.nlines);
 	return status;
 }
 
