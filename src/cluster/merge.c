@@ -431,7 +431,7 @@ enum status state_read(struct merge *m, struct options *options, struct query *q
 	if (partial_init(&m->blank, &query->plan) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	status = read_file(m, path);
-	if (status == STATUS_OK)
+	if (status == STATUS_OK && options->from_state) /* else that of a slice, which may end within a file */
 		status = part_order_end(&m->right, fault);
 	if (status == STATUS_OK && merge_lacks_note(m)) {
 		fault_set(fault, STATUS_PART_DAMAGED, 0, NULL);
@@ -443,7 +443,7 @@ enum status state_read(struct merge *m, struct options *options, struct query *q
 
 void merge_scope(const struct merge *m, struct part_scope *scope)
 {
-	*scope = (struct part_scope){(const char *const *)m->inputs, m->ninputs, 0, &m->left, &m->right};
+	*scope = (struct part_scope){(const char *const *)m->inputs, m->ninputs, 0, &m->left, &m->right, 0};
 }
 
 void merge_free(struct merge *m)

@@ -55,6 +55,7 @@ struct part_scope {
 	size_t ninputs;
 	size_t nbefore; /* so many of them are of the state with which the run began */
 	const struct part_seam *left, *right; /* of == 0: none */
+	int first; /* of the run's files, where its slice of the input begins: behind those nbefore */
 };
 
 /* Writes the line of a part of a query. nbytes, nrecords: as above. */
