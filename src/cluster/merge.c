@@ -17,6 +17,7 @@
 #include "codec/crc32.h"
 #include "csv/record.h"
 #include "query/options_asked.h"
+#include "query/select.h"
 
 #define BUFFER_NBYTES (1 << 20)
 
@@ -130,7 +131,8 @@ static bool is_placed_alike(const struct merge *m, const struct part_file *f, co
 	const struct plan *run = &m->query->plan;
 
 	for (size_t i = 0; i < head->ncolumns; i++)
-		if (f->map.columns[i] != SIZE_MAX && run->columns[f->map.columns[i]].field != head->fields[i])
+		if (f->map.columns[i] != SIZE_MAX && head->fields[i] != FIELD_COMPUTED &&
+		    run->columns[f->map.columns[i]].field != head->fields[i])
 			return false;
 	return head->header.nfields == 0 || head->header.nfields == run->ragged.nfields;
 }
@@ -150,7 +152,7 @@ static enum status make_plan(struct merge *m, struct part_file *f, const struct 
 	made->plan = *run;
 	made->plan.columns = memcpy(columns, run->columns, run->ncolumns * sizeof *run->columns);
 	for (size_t i = 0; i < head->ncolumns; i++)
-		if (f->map.columns[i] != SIZE_MAX)
+		if (f->map.columns[i] != SIZE_MAX && head->fields[i] != FIELD_COMPUTED)
 			columns[f->map.columns[i]].field = (uint32_t)head->fields[i];
 	made->plan.ragged.nfields = (uint32_t)head->header.nfields;
 	made->plan.ragged.last_is_empty = head->header.ends_empty;

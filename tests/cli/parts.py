@@ -131,6 +131,9 @@ def check_headers():
     answers("columns in another order", ["--merge", a, b], None, "sum(b),cov(a:b)\n17,5.8333333333333333\n")
     plain = ["--sum=2", "--header=no"]
     answers("no header: by place", ["--merge", part("p1.part", plain, b"1,2\n"), part("p2.part", plain, b"3,4\n")], None, "6\n")
+    named = ["--let=col1 = :1 * 2", "--let=z = col1 + 1", "--sum=col1", "--by=z", "--first=:1", "--header=no"]
+    a1, a2 = part("c1.part", named, b"1,2\n"), part("c2.part", named, b"3,4\n1,9\n")
+    answers("computed columns without a header: by name", ["--merge", a1, a2], None, "z,sum(col1),first(col1)\n3,4,1\n7,6,3\n")
     star = ["--sum=*", "--header=yes"]
     refuses("a column is not there", ["--merge", part("h3.part", star, b"a,b\n1,2\n"), part("h4.part", star, b"a\n3\n")], None, 1,
             "h4.part:1: column 'b': in the first file's header, but not in this one")
@@ -194,8 +197,13 @@ def part_of(args, number, path):
 RUNNING = (["--cumsum=x", "--running-mean=x"], ["--cumsum=x,y", "--by=k"], ["--running-var=x", "--running-max=y", "--row-number"],
            ["--running-stddev=y", "--running-count=x", "--running-min=x", "--exclusive", "--only"],
            ["--row-number", "--running-mean=y", "--by=k,h", "--where", "x > 0"], ["--cumsum=w"],
-           ["--cumsum=x", "--invalid=skip", "--by=h"])
+           ["--cumsum=x", "--invalid=skip", "--by=h"], ["--delta=x", "--ratio=y"], ["--delta=w,x", "--ratio=x", "--by=k"],
+           ["--delta=x", "--invalid=skip", "--only", "--where", "y > 0"], ["--let=z = x * y", "--cumsum=z", "--delta=z"],
+           ["--let=u = upper(k)", "--let=z = coalesce(x, 0) - 1.5", "--running-mean=z", "--by=u"],
+           ["--select=t", "--cumsum=x", "--select=k"], ["--drop=y", "--cumsum=x", "--row-number"],
+           ["--select=k,x", "--ratio=x", "--rename=k=key"])
 RESULTS = (["--sum=x", "--mean=y"], ["--by=k", "--sum=x", "--last=y", "--median=x"], ["--first=t", "--last=t", "--mode=t", "--iqr=w"],
+           ["--let=z = x / y", "--let=u = if(x > 0, k, h)", "--by=u", "--median=z", "--last=z", "--where", "z != 1"],
            ["--cov=x:y", "--stddev=w"], [], ["--all"], ["--by=h", "--count-distinct=t", "--top", "3", "--sort=-count_distinct(t)"])
 
 
@@ -231,7 +239,7 @@ def check_state_faults():
     r = run(["--sum=n", "--save-state", "/nonexistent/s"], b"n\n3\n")
     ok(r.status == 1 and b"/nonexistent/s: cannot open" in r.err, "a state that cannot be saved", harness.describe(r))
     for args, words in ((["--sum=*"], "name the columns"), (["--partial", "--sum=n"], "--partial"), (["--byte-offset"], "--byte-offset"),
-                        (["--where", "n > 0"], "no running total"), (["--sum=n", "--explain"], "--explain")):
+                        (["--where", "n > 0"], "no running total"), (["--select=n"], "no running total"), (["--head=1", "--cumsum=n"], "--head"), (["--sum=n", "--explain"], "--explain")):
         refuses("--save-state with " + args[0], args + ["--save-state", state + "2"], b"n\n3\n", 2, words)
     a = run(["--sum=n", "--invalid=skip", "--save-state", state], b"n\n1\nx\n", cwd=harness.folder())
     b = run(["--sum=n", "--invalid=skip", "--from-state", state], b"n\ny\n2\n", cwd=harness.folder())
@@ -284,6 +292,9 @@ def check_usage():
     refuses("--partial does not print", ["--partial", "--sum=bytes", "--format=json"], LOG_A, 2, "give it to --merge")
     refuses("a faulty input is no part", ["--partial", "--sum=host"], LOG_A, 1, "not a number: 'a'")
     refuses("--explain", ["--merge", "--explain", a], None, 2, "--explain")
+    let = [part("let%d.part" % i, ["--let=z = %s * bytes" % n, "--sum=z"], LOG_A) for i, n in ((1, "2"), (2, "3"))]
+    refuses("another computed column", ["--merge"] + let, None, 1, "let2.part:1: another query than the first part's: --let=z = 3 * bytes")
+    refuses("a value that cannot be computed", ["--partial", "--let=z = bytes + host", "--sum=z"], LOG_A, 1, "column 'z'", "'a'")
 
 
 def check_full_disk():
