@@ -115,8 +115,8 @@ class Case:
 
 
 def ways(rng):
-    """How a run is made: bytes a chunk, and threads."""
-    return dict(chunk=rng.choice((None, 1, 7, 100)), threads=rng.choice((1, 2, 3)))
+    """How a run is made: bytes a chunk, which a merge reads at once, and threads."""
+    return dict(chunk=rng.choice((None, 1, 7, 100, 1000)), threads=rng.choice((1, 2, 3, 7)))
 
 
 def make_parts(case, paths):
@@ -176,15 +176,15 @@ def merge(case, parts, how=()):
     while len(parts) > 1 and rng.random() < 0.6:
         i = rng.randrange(len(parts) - 1)
         j = rng.randrange(i + 2, len(parts) + 1)
-        r = harness.run(["--merge", "--partial"] + parts[i:j])
+        r = harness.run(["--merge", "--partial"] + parts[i:j], **ways(rng))
         if r.status:
             return r
         n += 1
         parts = parts[:i] + [harness.fixture("%d-m%d.part" % (case.seed, n), r.out)] + parts[j:]
     if len(parts) > 1 and rng.random() < 0.3:  # one behind the other on standard input
         joined = b"".join(open(p, "rb").read() for p in parts)
-        return harness.run(["--merge", *how], stdin=joined)
-    return harness.run(["--merge", *how] + parts)
+        return harness.run(["--merge", *how], stdin=joined, **ways(rng))
+    return harness.run(["--merge", *how] + parts, **ways(rng))
 
 
 def complaint(case, want, got):
@@ -249,7 +249,7 @@ def run_hostile(seed):
         spoilt = list(lines)
         for _ in range(case.rng.randrange(1, 3)):
             spoil(case.rng, spoilt)
-        r = harness.run(["--merge"] + case.printing, sealed(spoilt))
+        r = harness.run(["--merge"] + case.printing, sealed(spoilt), **ways(case.rng))
         if r.status not in (0, 1, 2):
             return "seed %d\n%s" % (seed, harness.describe(r, sealed(spoilt)))
     return None
