@@ -73,7 +73,7 @@ static enum status read_end(struct merge *m, struct part_file *f, struct json_re
 		return STATUS_OK;
 	if (await_order(m) != STATUS_OK)
 		return m->fault->status;
-	if (total_end_file(m->total, &m->query->plan, m->fault) == STATUS_OK)
+	if (total_end_file(m->total, f->plan, m->fault) == STATUS_OK)
 		return STATUS_OK;
 	m->fault->file = m->inputs[m->ninputs - 1];
 	return m->fault->status;

@@ -178,6 +178,11 @@ def check_ranges():
         refuses("--part " + argument, ["--partial", "--part=" + argument, path], None, 2, "--part")
     refuses("--part without --partial", ["--part=1/2", path], None, 2, "--partial")
     refuses("--part of two files", ["--partial", "--part=1/2", path, path], None, 2, "one file")
+    turned = fixture("turned.csv", b'x,k\n3,b\n5,"q\nrrrrrrr\nsssss\nttttttttttttt"')
+    sums = ["--by=k", "--sum=x"]
+    answers("a record that the file's end completes, its columns in another order", ["--merge", part("straight.part", sums, b"k,x\na,1\n"),
+            part_of(sums, "1/2", turned), part_of(sums, "2/2,quoted", turned)], None,
+            'k,sum(x)\na,1\nb,3\n"q\nrrrrrrr\nsssss\nttttttttttttt",5\n')
     big = fixture("big.csv", b"k,x\n" + b"".join(b"%02d,%06d\n" % (i % 97, i) for i in range(200000)))
     parts = [part_of(["--by=k", "--sum=x", "--median=x"], "%d/7" % k, big) for k in range(1, 8)]
     is_(run(["--merge"] + parts).out, run(["--by=k", "--sum=x", "--median=x", big]).out, "200000 records in seven parts")
@@ -282,6 +287,25 @@ def check_damage():
         refuses(name + ", with a fitting checksum", ["--merge"], broken, 1, "damaged part")
 
 
+def check_first_error():
+    """Lines are read in several threads: of several faults, the first is told."""
+    path = part("many.part", ["--by=k", "--sum=v", "--last=v"], b"k,v\n" + b"".join(b"%d,%d\n" % (i % 300, i) for i in range(900)))
+    lines, rng, wrong = lines_of(path), random.Random(5), []
+    for ordered in (True, False):
+        if not ordered:
+            lines = lines_of(part("many2.part", ["--by=k", "--sum=v"], b"k,v\n" + b"".join(b"%d,%d\n" % (i % 300, i) for i in range(900))))
+        for _ in range(20):
+            at = sorted(rng.sample(range(5, len(lines)), 2))
+            spoilt = [line.replace(b'"count"', b'"cuont"') if i in at else line for i, line in enumerate(lines)]
+            bad = fixture("bad.part", part_cases.sealed(spoilt))
+            behind = rng.choice((bad, fixture("log.csv", LOG_A), fixture("cut.part", b"\n".join(spoilt[:9])), "/nonexistent.part"))
+            how = part_cases.ways(rng)
+            r = run(["--merge", path if ordered else os.path.join(harness.folder(), "many2.part"), bad, behind], **how)
+            if r.status != 1 or b"bad.part:%d: damaged part" % (at[0] + 1) not in r.err:
+                wrong.append((at, behind, how, r.err))
+    ok(not wrong, "the first error, in any number of threads", lambda: wrong[0])
+
+
 def check_usage():
     a = part("u1.part", ["--sum=bytes"], LOG_A)
     b = part("u2.part", ["--sum=rt"], LOG_B)
@@ -351,6 +375,7 @@ check_ranges()
 check_state()
 check_state_faults()
 check_damage()
+check_first_error()
 check_usage()
 check_full_disk()
 check_many()
