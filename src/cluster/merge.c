@@ -203,11 +203,8 @@ static enum status read_parts(struct merge *m, struct part_file *f)
 {
 	enum status status = STATUS_OK;
 
-	m->fault->status = STATUS_OK;
-	while (status == STATUS_OK && part_text_fill(&f->text, m->fault))
+	while (status == STATUS_OK && part_text_fill(&f->text, &status, m->fault))
 		status = read_block(m, f);
-	if (status == STATUS_OK)
-		status = m->fault->status;
 	if (status == STATUS_OK && (f->is_inside || f->text.nlines == 0))
 		return merge_fail(m, f, STATUS_PART_TRUNCATED, NULL);
 	return status;

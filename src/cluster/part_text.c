@@ -114,7 +114,7 @@ static bool read_block(struct part_text *t, struct part_block *b)
 	return n >= 0;
 }
 
-bool part_text_fill(struct part_text *t, struct fault *fault)
+bool part_text_fill(struct part_text *t, enum status *status, struct fault *fault)
 {
 	struct part_block *b;
 
@@ -122,7 +122,7 @@ bool part_text_fill(struct part_text *t, struct fault *fault)
 		return false;
 	b = make_block(t);
 	if (!b) {
-		fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		*status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 		return false;
 	}
 	part_block_release(t->block);
@@ -130,7 +130,7 @@ bool part_text_fill(struct part_text *t, struct fault *fault)
 	t->at = 0;
 	if (read_block(t, b))
 		return b->nbytes > 0;
-	fault_set(fault, STATUS_READ, errno, NULL);
+	*status = fault_set(fault, STATUS_READ, errno, NULL);
 	fault->file = t->name;
 	return false;
 }

@@ -64,8 +64,8 @@ void part_text_close(struct part_text *t);
  * called. */
 bool part_text_next(struct part_text *t);
 
-/* Reads on, into another block. Returns false at the end of the file and after an error, which is in fault:
- * STATUS_READ, with the file's name, or STATUS_NO_MEMORY. fault's status must be STATUS_OK before. */
-bool part_text_fill(struct part_text *t, struct fault *fault);
+/* Reads on, into another block. Returns false at the end of the file and after an error, to which *status is set:
+ * STATUS_READ, with the file's name in fault, or STATUS_NO_MEMORY. */
+bool part_text_fill(struct part_text *t, enum status *status, struct fault *fault);
 
 #endif

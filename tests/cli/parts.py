@@ -13,6 +13,7 @@ import os
 import random
 import shutil
 import subprocess
+import types
 
 import harness
 import part_cases
@@ -183,6 +184,11 @@ def check_ranges():
     answers("a record that the file's end completes, its columns in another order", ["--merge", part("straight.part", sums, b"k,x\na,1\n"),
             part_of(sums, "1/2", turned), part_of(sums, "2/2,quoted", turned)], None,
             'k,sum(x)\na,1\nb,3\n"q\nrrrrrrr\nsssss\nttttttttttttt",5\n')
+    texts = fixture("texts.csv", b'k,h\n,b\n\x01,"two\nlines"\n5,"two\nmore"\n')
+    case = types.SimpleNamespace(args=["--all", "--header=yes"], rng=random.Random(1), seed=0)
+    for n in range(2, 9):
+        is_(run(["--merge"] + part_cases.make_ranges(case, texts, n)).out, run(case.args + [texts]).out,
+            "text in the record between two of %d parts" % n)
     big = fixture("big.csv", b"k,x\n" + b"".join(b"%02d,%06d\n" % (i % 97, i) for i in range(200000)))
     parts = [part_of(["--by=k", "--sum=x", "--median=x"], "%d/7" % k, big) for k in range(1, 8)]
     is_(run(["--merge"] + parts).out, run(["--by=k", "--sum=x", "--median=x", big]).out, "200000 records in seven parts")
