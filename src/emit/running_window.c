@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * running_window.c - see running_window.h. A sum takes the new value in and the oldest out, exactly, so it
- * never has to be added up again but at a text's begin. It stays in 128 bits while it fits; after that it is
+ * is added up only at a text's begin. It stays in 128 bits while it fits; after that it is
  * wide to the end of the text.
  */
 #include "emit/running_window.h"
@@ -125,6 +125,19 @@ static enum status take_in_before(void *context, const struct recent_value *v)
 	return take_in(context, v);
 }
 
+/* Adds some values of the window at once, if that fits. No scale is above r's, which is of all numbers so far. */
+static bool take_in_piece(void *context, const struct recent_sum *some)
+{
+	struct running_window *r = context;
+	int128 x = some->sum;
+
+	if (r->is_wide || !decimal_rescale(&x, r->scale - some->scale) ||
+	    __builtin_add_overflow(r->sum, x, &r->sum))
+		return false;
+	r->count += some->count;
+	return true;
+}
+
 /* The largest scale of a column's numbers. */
 static int largest_scale(const struct column_partial *numbers)
 {
@@ -145,7 +158,6 @@ enum status running_window_begin(struct running_window *r, const struct window_f
 	r->sum = 0;
 	r->is_wide = false;
 	r->mean = before->mean;
-	window_extremes_clear(&r->extremes);
 	recent_clear(&r->recent);
 	if (r->plan->kind == NEW_EWMA) {
 		struct window_fold mean = {.plan = r->plan, .mean.is_set = false};
@@ -153,9 +165,11 @@ enum status running_window_begin(struct running_window *r, const struct window_f
 		r->mean = mean.mean;
 		return status;
 	}
-	status = is_extreme(r) ? STATUS_OK : recent_append(&r->recent, &before->recent);
+	if (is_extreme(r))
+		return window_extremes_begin(&r->extremes, r->plan->kind == NEW_ROLLING_MAX, &before->recent);
+	status = recent_append(&r->recent, &before->recent);
 	if (status == STATUS_OK && !plan_window_is_of_text(r->plan))
-		status = recent_each(&before->recent, take_in_before, r);
+		status = recent_each_piece(&before->recent, take_in_piece, take_in_before, r);
 	return status;
 }
 

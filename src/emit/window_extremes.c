@@ -125,6 +125,63 @@ enum status window_extremes_add(struct window_extremes *e, bool wants_max, const
 	return STATUS_OK;
 }
 
+/* ---- the begin ---- */
+
+/* Values that are added from the latest back to the oldest. */
+struct beginning {
+	struct window_extremes *e;
+	bool wants_max;
+	uint64_t nleft; /* of the values */
+};
+
+/* Whether a number that came before the first of the queue is an extreme, too: it is beyond that one. */
+static bool is_beyond(const struct beginning *b, const struct extreme *x)
+{
+	int order = b->e->n ? compare(x, at(b->e, 0)) : 0;
+
+	return b->e->n == 0 || (b->wants_max ? order > 0 : order < 0);
+}
+
+static bool skip_piece(void *context, const struct recent_sum *some)
+{
+	struct beginning *b = context;
+	struct extreme x = {.number = {b->wants_max ? some->greatest : some->least, some->scale}};
+
+	if (some->count > 0 && is_beyond(b, &x))
+		return false;
+	b->nleft -= some->nvalues;
+	return true;
+}
+
+static enum status add_before(void *context, const struct recent_value *value)
+{
+	struct beginning *b = context;
+	struct window_extremes *e = b->e;
+	struct extreme x = {.number = value->number, .text = (char *)value->text, .nbytes = value->nbytes};
+
+	b->nleft--;
+	if (value->kind == RECENT_NONE || !is_beyond(b, &x))
+		return STATUS_OK;
+	if (e->n == e->capacity && grow(e) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	if (set(&x, value) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	x.at = b->nleft;
+	e->first = (e->first - 1) & (e->capacity - 1);
+	e->n++;
+	*at(e, 0) = x;
+	return STATUS_OK;
+}
+
+enum status window_extremes_begin(struct window_extremes *e, bool wants_max, const struct recent *r)
+{
+	struct beginning b = {e, wants_max, r->nvalues};
+
+	window_extremes_clear(e);
+	e->nvalues = r->nvalues;
+	return recent_each_back(r, skip_piece, add_before, &b);
+}
+
 void window_extremes_keep(struct window_extremes *e, uint64_t n)
 {
 	while (e->n > 0 && e->nvalues - at(e, 0)->at > n) {

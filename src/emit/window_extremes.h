@@ -36,6 +36,10 @@ void window_extremes_free(struct window_extremes *e);
 /* Removes all values. Keeps memory. */
 void window_extremes_clear(struct window_extremes *e);
 
+/* Makes e the extremes of the values in r, all of them. wants_max: as below. Errors: STATUS_NO_MEMORY. Cost: pieces
+ * of which no number is among the extremes are left out as a whole. */
+enum status window_extremes_begin(struct window_extremes *e, bool wants_max, const struct recent *r);
+
 /* Adds the next value; a missing one takes its place only. wants_max: it is the greatest that is wanted. Errors:
  * STATUS_NO_MEMORY. */
 enum status window_extremes_add(struct window_extremes *e, bool wants_max, const struct recent_value *value);

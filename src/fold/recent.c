@@ -97,6 +97,29 @@ static enum status block_grow_text(struct recent_block *b, size_t nbytes)
 	return STATUS_OK;
 }
 
+/* A piece of a block of its own, without values. */
+static struct recent_piece piece_of(struct recent_block *b)
+{
+	return (struct recent_piece){.block = b, .has_sum = true,
+				     .sum = {.least = INT64_MAX, .greatest = INT64_MIN}};
+}
+
+/* Adds a value to the sum of its piece. It does not overflow: a block is short, and a number below 10^18. */
+static inline void sum_put(struct recent_piece *p, const struct recent_value *v)
+{
+	struct recent_sum *s = &p->sum;
+
+	s->nvalues++;
+	if (v->kind == RECENT_NONE)
+		return;
+	if (s->count++ == 0)
+		s->scale = v->number.scale;
+	p->has_sum &= v->kind == RECENT_NUMBER && v->number.scale == s->scale;
+	s->sum += v->number.significand;
+	s->least = v->number.significand < s->least ? v->number.significand : s->least;
+	s->greatest = v->number.significand > s->greatest ? v->number.significand : s->greatest;
+}
+
 static void block_put(struct recent_block *b, const struct recent_value *v)
 {
 	uint32_t at = b->nvalues++;
@@ -148,7 +171,7 @@ void recent_clear(struct recent *r)
 		return;
 	last->block->nvalues = 0;
 	last->block->text_nbytes = 0;
-	r->pieces[r->end++] = (struct recent_piece){.block = last->block};
+	r->pieces[r->end++] = piece_of(last->block);
 }
 
 /* Makes room for a piece more. */
@@ -181,7 +204,7 @@ static enum status begin_block(struct recent *r)
 	if (need_piece(r) != STATUS_OK || !(b = calloc(1, sizeof *b)))
 		return STATUS_NO_MEMORY;
 	atomic_init(&b->npieces, 1);
-	r->pieces[r->end++] = (struct recent_piece){.block = b};
+	r->pieces[r->end++] = piece_of(b);
 	r->owns_last = true;
 	return take(b, sizeof *b);
 }
@@ -205,6 +228,7 @@ static void compact(struct recent_piece *p)
 		if (b->scales[i] == IS_TEXT)
 			b->significands[i] -= (int64_t)((uint64_t)dropped << 32);
 	}
+	p->has_sum = false;
 	b->text_nbytes -= dropped;
 	if (b->text_nbytes)
 		memmove(b->text, b->text + dropped, b->text_nbytes);
@@ -254,6 +278,7 @@ enum status recent_push(struct recent *r, const struct recent_value *value)
 		return STATUS_NO_MEMORY;
 	last = &r->pieces[r->end - 1];
 	block_put(last->block, value);
+	sum_put(last, value);
 	last->end++;
 	r->nvalues++;
 	return STATUS_OK;
@@ -325,14 +350,45 @@ struct recent_value recent_oldest(const struct recent *r)
 	return block_value(r->pieces[i].block, r->pieces[i].begin);
 }
 
-enum status recent_each(const struct recent *r, recent_visitor visit, void *context)
+/* Calls visit for a piece's values, in either direction. */
+static enum status visit_piece(const struct recent_piece *p, bool back, recent_visitor visit, void *context)
 {
 	enum status status = STATUS_OK;
 
-	for (size_t i = r->first; i < r->end; i++)
-		for (uint32_t k = r->pieces[i].begin; k < r->pieces[i].end && status == STATUS_OK; k++) {
-			struct recent_value v = block_value(r->pieces[i].block, k);
-			status = visit(context, &v);
-		}
+	for (uint32_t i = 0, n = p->end - p->begin; i < n && status == STATUS_OK; i++) {
+		struct recent_value v = block_value(p->block, back ? p->end - 1 - i : p->begin + i);
+		status = visit(context, &v);
+	}
+	return status;
+}
+
+/* Whether a piece's values are left out. */
+static bool is_skipped(const struct recent_piece *p, recent_skipper skip, void *context)
+{
+	return skip && p->begin == 0 && p->has_sum && skip(context, &p->sum);
+}
+
+enum status recent_each(const struct recent *r, recent_visitor visit, void *context)
+{
+	return recent_each_piece(r, NULL, visit, context);
+}
+
+enum status recent_each_piece(const struct recent *r, recent_skipper skip, recent_visitor visit, void *context)
+{
+	enum status status = STATUS_OK;
+
+	for (size_t i = r->first; i < r->end && status == STATUS_OK; i++)
+		if (!is_skipped(&r->pieces[i], skip, context))
+			status = visit_piece(&r->pieces[i], false, visit, context);
+	return status;
+}
+
+enum status recent_each_back(const struct recent *r, recent_skipper skip, recent_visitor visit, void *context)
+{
+	enum status status = STATUS_OK;
+
+	for (size_t i = r->end; i-- > r->first && status == STATUS_OK;)
+		if (!is_skipped(&r->pieces[i], skip, context))
+			status = visit_piece(&r->pieces[i], true, visit, context);
 	return status;
 }

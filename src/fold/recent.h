@@ -36,10 +36,20 @@ struct recent_value {
 
 struct recent_block;
 
+/* Values with numbers of one scale: x 10^scale. */
+struct recent_sum {
+	uint64_t nvalues, count; /* the values, and the numbers among them */
+	int scale;
+	int128 sum;
+	int64_t least, greatest; /* if count > 0 */
+};
+
 /* Values [begin, end) of a block. */
 struct recent_piece {
 	struct recent_block *block;
 	uint32_t begin, end;
+	bool has_sum;          /* if begin is 0: the values have one, which is */
+	struct recent_sum sum;
 };
 
 /* A queue of values. All owned, the blocks together with other queues. */
@@ -70,5 +80,14 @@ struct recent_value recent_oldest(const struct recent *r);
 /* Calls visit for each value, from the oldest on, up to one that fails. */
 typedef enum status (*recent_visitor)(void *context, const struct recent_value *value);
 enum status recent_each(const struct recent *r, recent_visitor visit, void *context);
+
+/* Called with the sum of a piece; returns whether that suffices, so that the piece's values are left out. */
+typedef bool (*recent_skipper)(void *context, const struct recent_sum *sum);
+
+/* Like recent_each, but calls skip first for each piece that has a sum. */
+enum status recent_each_piece(const struct recent *r, recent_skipper skip, recent_visitor visit, void *context);
+
+/* Like recent_each_piece, but from the latest value back to the oldest. */
+enum status recent_each_back(const struct recent *r, recent_skipper skip, recent_visitor visit, void *context);
 
 #endif

@@ -40,10 +40,9 @@ enum status row_number_value(const struct row_block *b, size_t c, const struct s
 	status = value_read(b->plan, true, b->text + span.begin, span.end - span.begin, scratch, &v);
 	if (status != STATUS_OK || !is_number(&v))
 		return status;
-	out->kind = v.kind == DECIMAL_NUMBER ? RECENT_NUMBER : RECENT_TEXT;
-	out->number = v.number;
-	out->text = v.text;
-	out->nbytes = v.nbytes;
+	*out = (struct recent_value){.kind = RECENT_TEXT, .text = v.text, .nbytes = v.nbytes};
+	if (v.kind == DECIMAL_NUMBER)
+		*out = (struct recent_value){.kind = RECENT_NUMBER, .number = v.number};
 	return STATUS_OK;
 }
 

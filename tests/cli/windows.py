@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """New columns that look back: --lag, --fill-down, --rolling-sum, --rolling-mean, --rolling-min, --rolling-max, --ewma.
 The model of the numbers is oracle_window.py; fields as they are need none but a list."""
+import decimal
 import random
 
 import harness
@@ -9,6 +10,7 @@ from harness import answers, refuses
 from oracle_groups import Groups
 from oracle_request import WINDOWS
 from oracle_scan import Scan
+from oracle_window import Window
 from scan_ways import breaks, holds, prints, ways
 
 OPTIONS = ("--lag", "--fill-down", "--rolling-sum", "--rolling-mean", "--rolling-min", "--rolling-max", "--ewma")
@@ -129,6 +131,22 @@ def check_numbers():
         holds("numbers, %d" % seed, q.args(), data, model, ways(seed, (1, 7, 500, None)))
 
 
+def check_carried_digits():
+    """A weighted mean has 34 digits; those behind the 17 that are printed show once the next value takes these away."""
+    for seed in range(20):
+        rng, weight = random.Random(seed), ("0.5", "0.123456", "0.04", "0.999999999")[seed % 4]
+        window, w = Window("ewma", weight.encode()), decimal.Decimal(weight)
+        numbers = ["%s%d.%03d" % (rng.choice(("", "-")), rng.randrange(1, 10 ** 6), rng.randrange(1000)) for _ in range(rng.randrange(60, 90))]
+        for number in numbers:
+            window.take((decimal.Decimal(number), 3))
+        with decimal.localcontext() as context:
+            context.prec = 60
+            away = ((w - 1) * window.mean / w).quantize(decimal.Decimal("1e-%d" % rng.choice((9, 14, 18))))
+        data = "v\n" + "".join("%s\n" % n for n in numbers + [format(away, "f"), "0"])
+        q = Scan([("ewma", b"v:" + weight.encode())], only=True)
+        holds("carried digits, %d" % seed, q.args(), data.encode(), oracle_scan.judge(q, data.encode()), ways(seed, (7, None)))
+
+
 def check_long_windows():
     """A window of many records, over many chunks: the values before a chunk are shared, not copied."""
     rng, n, nrows = random.Random(1), 60000, 20000
@@ -155,5 +173,6 @@ check_dialects()
 check_errors()
 check_fields()
 check_numbers()
+check_carried_digits()
 check_long_windows()
 harness.done()
