@@ -14,6 +14,7 @@
 #define BLOCK_NVALUES_MIN 8
 #define BLOCK_NVALUES_MAX 8192
 #define BLOCK_TEXT_NBYTES_MAX ((size_t)1 << 20) /* unless one text is longer */
+#define DEAD_NVALUES_MIN 16 /* so many dropped values make it worth while to move the others */
 #define FEW_NVALUES 512 /* so many are copied, not shared: blocks stay full */
 
 /* In place of a scale: */
@@ -144,7 +145,7 @@ static struct recent_value block_value(const struct recent_block *b, uint32_t at
 		v.kind = RECENT_NONE;
 	if (b->scales[at] != IS_TEXT)
 		return v;
-	return (struct recent_value){.kind = RECENT_TEXT, .text = b->text + (bits >> 32),
+	return (struct recent_value){.kind = RECENT_TEXT, .text = b->text ? b->text + (bits >> 32) : "",
 				     .nbytes = (uint32_t)bits};
 }
 
@@ -217,7 +218,7 @@ static void compact(struct recent_piece *p)
 	uint32_t n = p->end - p->begin;
 	size_t dropped = b->text_nbytes;
 
-	if (p->begin == 0 || p->begin < b->nvalues / 2 || is_shared(b))
+	if (p->begin < DEAD_NVALUES_MIN || p->begin < b->nvalues / 2 || is_shared(b))
 		return;
 	for (uint32_t i = p->begin; i < p->end && dropped == b->text_nbytes; i++)
 		if (b->scales[i] == IS_TEXT)
