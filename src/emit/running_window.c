@@ -159,6 +159,7 @@ enum status running_window_begin(struct running_window *r, const struct window_f
 	r->is_wide = false;
 	r->mean = before->mean;
 	recent_clear(&r->recent);
+	r->recent.is_last = true;
 	if (r->plan->kind == NEW_EWMA) {
 		struct window_fold mean = {.plan = r->plan, .mean.is_set = false};
 		status = window_combine(&mean, before);

@@ -279,7 +279,10 @@ enum status recent_push(struct recent *r, const struct recent_value *value)
 		return STATUS_NO_MEMORY;
 	last = &r->pieces[r->end - 1];
 	block_put(last->block, value);
-	sum_put(last, value);
+	if (r->is_last)
+		last->has_sum = false;
+	else
+		sum_put(last, value);
 	last->end++;
 	r->nvalues++;
 	return STATUS_OK;

@@ -58,6 +58,7 @@ struct recent {
 	size_t first, end, capacity;
 	uint64_t nvalues;
 	bool owns_last; /* the last piece's block may be appended to */
+	bool is_last;   /* no other queue takes the values: pushing need not sum them up. The owner's to set. */
 };
 
 void recent_free(struct recent *r);

@@ -315,15 +315,38 @@ size_t ratio_sqrt_format(const struct natural *numerator, const struct natural *
 
 static const uint128 ten16 = 10000000000000000;
 
+/* Sets *significand and *exponent to p / q if that has up to 17 digits, which it often has where q has no other
+ * factors than 2 and 5: the mean of 10 values. Returns false where it has more, or may have. */
+static bool divides(uint128 p, uint64_t q, uint64_t *significand, int *exponent)
+{
+	int ntwos = __builtin_ctzll(q), nfives = 0;
+	uint64_t factor = 1;
+
+	if (p >= 10 * ten16 || ntwos > 16)
+		return false;
+	for (q >>= ntwos; q % 5 == 0; q /= 5)
+		nfives++;
+	if (q != 1 || nfives > 16)
+		return false;
+	*exponent = ntwos > nfives ? -ntwos : -nfives;
+	for (int i = nfives; i < ntwos; i++)
+		factor *= 5;
+	for (int i = ntwos; i < nfives; i++)
+		factor *= 2;
+	return !__builtin_mul_overflow((uint64_t)p, factor, significand) && *significand < 10 * ten16;
+}
+
 size_t ratio_format_short(bool negative, uint128 numerator, uint64_t denominator, int scale,
 			  char *text)
 {
 	uint128 p = numerator, q = denominator, rest;
-	int exponent = -scale;
+	int exponent = -scale, places;
 	uint64_t s;
 
 	if (p == 0)
 		return write_plain(false, 0, 0, text);
+	if (divides(p, denominator, &s, &places))
+		return write_plain(negative, s, places - scale, text);
 	for (int n = 8; n > 0; n /= 2) /* q < 2^64: nothing leaves 128 bits */
 		for (; p < q * decimal_powers[17 - n]; exponent -= n)
 			p *= decimal_powers[n];
@@ -331,7 +354,7 @@ size_t ratio_format_short(bool negative, uint128 numerator, uint64_t denominator
 		for (; p / (10 * ten16) >= q; exponent++)
 			q *= 10;
 	s = (uint64_t)(p / q);
-	rest = 2 * (p % q);
+	rest = 2 * (p - s * q);
 	s += rest > q || (rest == q && s % 2 == 1);
 	return write_plain(negative, s, exponent, text);
 }
