@@ -335,10 +335,6 @@ static enum status check_state(const struct options *o, struct fault *fault)
 	if (o->head > 0)
 		return option_fault(fault, "--%s: with --head, not all records are read: leave it out", name);
 	for (size_t i = 0; i < o->nuses; i++)
-		if (operation_is_window(o->uses[i].operation))
-			return option_fault(fault, "--%s: a state does not keep the values that --%s looks back "
-					    "on: leave it out", name, operation_name(o->uses[i].operation));
-	for (size_t i = 0; i < o->nuses; i++)
 		if (operation_kind(o->uses[i].operation) == OPERATION_OFFSET &&
 		    o->uses[i].operation != OPERATION_ROW_NUMBER)
 			return option_fault(fault, "--%s: --%s counts in one input: leave it out", name,

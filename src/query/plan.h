@@ -251,7 +251,7 @@ static inline bool plan_is_ordered(const struct plan *plan)
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		if (plan->columns[c].needs & MOMENT_ENDS)
 			return true;
-	return false;
+	return plan->nwindows > 0;
 }
 
 #endif

@@ -86,7 +86,7 @@ def check_errors():
         tail = ":0.5" if option == "--ewma" else "" if option == "--fill-down" else ":2"
         refuses(option + " --exclusive", [option + "=v" + tail, "--exclusive"], b"v\n1\n", 2, "--exclusive")
         refuses(option + " with a result", [option + "=v" + tail, "--sum=v"], b"v\n1\n", 2, "not both")
-        refuses(option + " and a state", [option + "=v" + tail, "--save-state=s"], b"v\n1\n", 2, option)
+        refuses(option + " and a part", [option + "=v" + tail, "--partial"], b"v\n1\n", 2, "--partial")
     for option in OPTIONS[2:6]:
         for argument in ("v", "v:0", "v:-1", "v:x", "v:1.5", "v:", ":2", "a,:2", "v:99999999999999999999"):
             refuses("%s %s" % (option, argument), [option, argument], b"v\n1\n", 2, option[2:], "COLS:N")
