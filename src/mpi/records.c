@@ -20,7 +20,6 @@
 #include "io/output.h"
 #include "mpi/text.h"
 #include "mpi/states.h"
-#include "query/operation_argument.h"
 #include "query/option_table.h"
 #include "run/left_out.h"
 
@@ -30,8 +29,8 @@
 bool records_can_be_shared(const struct options *o, const struct query *q)
 {
 	for (size_t i = 0; i < o->nuses; i++)
-		if (operation_is_window(o->uses[i].operation))
-			return false; /* a state does not have the values before a slice */
+		if (o->uses[i].operation == OPERATION_EWMA)
+			return false; /* what a slice does to the mean before it is known from all of its values */
 	return o->head == 0 && !picture_is_asked(&o->picture) && !(q && q->star);
 }
 

@@ -15,8 +15,8 @@
 #include "base/status.h"
 #include "mpi/rank.h"
 
-/* Whether ranks can print what is asked; else one process must: --head, a drawing, columns that look back, and
- * '*', of which only all records before tell what is printed. q: NULL: not known yet. */
+/* Whether ranks can print what is asked; else one process must: --head, a drawing, --ewma, and '*', of which only all
+ * records before tell what is printed. q: NULL: not known yet. */
 bool records_can_be_shared(const struct options *o, const struct query *q);
 
 /* Where one rank prints them all, half an answer is held back as well: records_hold has standard output go to a
