@@ -34,17 +34,48 @@ static enum status field_of(struct new_fields *f, struct row_block *b, struct gr
 	return state ? running_window_field(&state->windows[column->window], &value, out) : STATUS_NO_MEMORY;
 }
 
+/* How many rows of the block a lag without groups looks back; 0: it goes beyond the block, or it is none. */
+static unsigned lag_within(const struct new_fields *f, struct group *const *groups, size_t i)
+{
+	const struct new_column *column = &f->plan->new_columns[i];
+
+	if (groups || column->kind != NEW_LAG || f->plan->windows[column->window].nrows >= f->nrows)
+		return 0;
+	return (unsigned)f->plan->windows[column->window].nrows;
+}
+
+/* Makes the last nrows fields of the block those that a lag looks back on. */
+static enum status keep_last(struct new_fields *f, struct row_block *b, size_t i, unsigned nrows)
+{
+	const struct new_column *column = &f->plan->new_columns[i];
+	struct recent *recent = &f->state.windows[column->window].recent;
+	enum status status = STATUS_OK;
+
+	recent_keep(recent, 0);
+	for (unsigned k = f->nrows - nrows; k < f->nrows && status == STATUS_OK; k++) {
+		struct recent_value v;
+		status = row_text_value(b, column->column, f->rows[k], false, &f->scratch, &v);
+		if (status == STATUS_OK)
+			status = recent_push(recent, &v);
+	}
+	return status;
+}
+
 char *copied_fields_write(struct new_fields *f, struct row_block *b, struct group *const *groups, size_t i,
 			  unsigned leads, size_t *begins)
 {
 	const struct plan *plan = f->plan;
 	struct text_buffer *text = &f->text;
 	bool joins = plan->dialect.whitespace && i + 1 < plan->nnew_columns;
+	unsigned lag = lag_within(f, groups, i);
 
 	for (unsigned k = 0; k < f->nrows; k++) {
 		struct recent_value v;
-		if (field_of(f, b, groups, i, f->rows[k], &v) != STATUS_OK ||
-		    text_reserve(text, v.nbytes + EMIT_SLACK) != STATUS_OK)
+		enum status status = lag && k >= lag /* a row of the block */
+					     ? row_text_value(b, plan->new_columns[i].column, f->rows[k - lag],
+							      false, &f->scratch, &v)
+					     : field_of(f, b, groups, i, f->rows[k], &v);
+		if (status != STATUS_OK || text_reserve(text, v.nbytes + EMIT_SLACK) != STATUS_OK)
 			return NULL;
 		begins[k] = text->nbytes;
 		text->data[text->nbytes] = plan->dialect.delimiter;
@@ -53,5 +84,7 @@ char *copied_fields_write(struct new_fields *f, struct row_block *b, struct grou
 			join_words(text->data + text->nbytes + leads, v.nbytes);
 		text->nbytes += leads + v.nbytes;
 	}
+	if (lag && keep_last(f, b, i, lag) != STATUS_OK)
+		return NULL;
 	return text->data + text->nbytes;
 }
