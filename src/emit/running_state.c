@@ -14,7 +14,9 @@ enum status running_state_init(struct running_state *s, const struct plan *plan)
 	s->ratios = calloc(plan->nnew_columns + 1, sizeof *s->ratios);
 	s->changes = calloc(plan->nnew_columns + 1, sizeof *s->changes);
 	s->nmatched = calloc(plan->npredicates + 1, sizeof *s->nmatched);
-	return s->runnings && s->ratios && s->changes && s->nmatched ? STATUS_OK : STATUS_NO_MEMORY;
+	s->windows = calloc(plan->nwindows + 1, sizeof *s->windows);
+	return s->runnings && s->ratios && s->changes && s->windows && s->nmatched ? STATUS_OK
+										   : STATUS_NO_MEMORY;
 }
 
 void running_state_free(struct running_state *s, const struct plan *plan)
@@ -26,8 +28,11 @@ void running_state_free(struct running_state *s, const struct plan *plan)
 	free(s->runnings);
 	for (size_t i = 0; s->changes && i < plan->nnew_columns; i++)
 		running_change_free(&s->changes[i]);
+	for (size_t i = 0; s->windows && i < plan->nwindows; i++)
+		running_window_free(&s->windows[i]);
 	free(s->ratios);
 	free(s->changes);
+	free(s->windows);
 	free(s->nmatched);
 	memset(s, 0, sizeof *s);
 }
@@ -62,6 +67,9 @@ static enum status begin_columns(struct running_state *s, const struct plan *pla
 			status = running_begin(&s->runnings[i], column->kind,
 					       &plan->columns[column->column],
 					       &before->columns[column->column]);
+		else if (new_column_has_window(column))
+			status = running_window_begin(&s->windows[column->window], &before->windows[column->window],
+						      &before->columns[column->column]);
 	}
 	return status;
 }
@@ -111,7 +119,8 @@ static bool is_in_cells(const struct group *group, const struct plan *plan)
 {
 	for (size_t i = 0; i < plan->nnew_columns; i++)
 		if (running_ratio_is(plan->new_columns[i].kind) ||
-		    running_change_is(plan->new_columns[i].kind))
+		    running_change_is(plan->new_columns[i].kind) ||
+		    new_column_has_window(&plan->new_columns[i]))
 			return false;
 	return !group->rest;
 }

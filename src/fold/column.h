@@ -53,6 +53,7 @@ struct computed_note {
 };
 
 struct pair_partial; /* pair.h */
+struct window_fold;  /* window.h */
 struct groups;       /* groups.h */
 
 /* All columns of a plan over a run of records. */
@@ -60,6 +61,8 @@ struct partial {
 	size_t ncolumns, npredicates, npairs;
 	struct column_partial *columns; /* ncolumns, in the plan's order. Owned. */
 	struct pair_partial *pairs;     /* npairs, in the plan's order. Owned. */
+	size_t nwindows;
+	struct window_fold *windows;    /* nwindows, in the plan's order; with keys, by group only. Owned. */
 	size_t nlets;
 	struct computed_note *computed; /* of the last nlets columns. Owned. */
 	struct groups *groups; /* of a plan with keys: what is kept of columns and pairs, by group; a

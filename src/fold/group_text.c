@@ -7,6 +7,7 @@
 #include "fold/group_order.h"
 #include "fold/groups.h"
 #include "fold/pair.h"
+#include "fold/window.h"
 #include "fold/partial_text.h"
 
 /* ---- writing ---- */
@@ -31,6 +32,10 @@ static void put_folds(const struct partial *p, const struct plan *plan, struct j
 	for (size_t i = 0; i < plan->npairs; i++) {
 		json_put(to, i ? "," : "],\"pairs\":[");
 		pair_write(&p->pairs[i], to);
+	}
+	for (size_t i = 0; i < plan->nwindows; i++) {
+		json_put(to, i ? "," : "],\"windows\":[");
+		window_write(&p->windows[i], NULL, to);
 	}
 	json_put(to, "]}");
 	json_end_line(to);
@@ -153,6 +158,12 @@ static void read_folds(struct group *g, const struct plan *plan, const struct pa
 	for (size_t i = 0; i < map->npairs && from->status == STATUS_OK; i++) {
 		json_expect(from, i ? "," : "],\"pairs\":[");
 		read_pair(g, plan, map, i, from);
+	}
+	if (plan->nwindows && group_need_rest(g, plan) != STATUS_OK)
+		json_fail(from, STATUS_NO_MEMORY);
+	for (size_t i = 0; i < plan->nwindows && from->status == STATUS_OK; i++) {
+		json_expect(from, i ? ",{" : "],\"windows\":[{");
+		window_read(&g->rest->windows[i], from);
 	}
 	json_expect(from, "]}");
 }

@@ -9,7 +9,8 @@
  *     {"column":I,"count":N,"kind":"number","missing":N,...,"bins":[[SCALE,"SUM","MIN","MAX"],...],
  *      "wide":{...},"squares":{...},...}
  *     {"pair":I,"products":[[...],[...]],...}
- *     {"group":["KEY",...],"first":OFFSET,"records":N,"columns":[{...},...],"pairs":[{...},...]}
+ *     {"window":I,"values":["TEXT",null,...]}
+ *     {"group":["KEY",...],"first":OFFSET,"records":N,"columns":[{...},...],"pairs":[{...},...],"windows":[{...},...]}
  *
  * Members that are 0 or empty are left out.
  */
@@ -55,6 +56,11 @@ void column_read(struct column_partial *column, const struct plan_column *plan, 
 		 struct json_reader *from);
 void pair_write(const struct pair_partial *p, struct json_writer *to);
 void pair_read(struct pair_partial *p, const struct plan_pair *plan, bool is_swapped, struct json_reader *from);
+
+/* A window as an object. prefix: as above, with the comma behind it. Reading: what follows the prefix, or the brace. */
+void window_write(const struct window_fold *w, const char *prefix, struct json_writer *to);
+void window_read(struct window_fold *w, struct json_reader *from);
+bool window_is_empty(const struct window_fold *w);
 
 /* Whether nothing has been folded into the column, and into the pair. */
 bool column_is_empty(const struct column_partial *column);

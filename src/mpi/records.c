@@ -28,6 +28,9 @@
 
 bool records_can_be_shared(const struct options *o, const struct query *q)
 {
+	for (size_t i = 0; i < o->nuses; i++)
+		if (o->uses[i].operation == OPERATION_EWMA)
+			return false; /* what a slice does to the mean before it is known from all of its values */
 	return o->head == 0 && !picture_is_asked(&o->picture) && !(q && q->star);
 }
 

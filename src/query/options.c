@@ -14,6 +14,7 @@
 #include "number/decimal.h"
 #include "number/decimal_text.h"
 #include "query/help.h"
+#include "query/operation_argument.h"
 #include "query/options_asked.h"
 #include "query/options_check.h"
 #include "query/pattern.h"
@@ -384,29 +385,6 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 	return STATUS_OK;
 }
 
-/* Reads NN of --pNN. */
-static enum status read_percentile(struct operation_use *use, struct fault *fault)
-{
-	if (percentile_parse(use->name + 1, use->name_nbytes - 1, &use->percentile))
-		return STATUS_OK;
-	return option_fault(fault, "--%.*s: percentiles are --p0 to --p100, such as --p99.9, with up to %d "
-			    "places", use->name_nbytes < 64 ? (int)use->name_nbytes : 64, use->name,
-			    PERCENTILE_NPLACES);
-}
-
-/* Reads COL:WIDTH. A column's name may have colons. */
-static enum status read_bins(struct operation_use *use, struct fault *fault)
-{
-	const char *colon = strrchr(use->argument, ':'), *width = colon ? colon + 1 : "";
-
-	if (decimal_parse(width, strlen(width), &use->width) != DECIMAL_NUMBER || use->width.significand <= 0)
-		return option_fault(fault, "--hist: '%.64s' is not COL:WIDTH, WIDTH a number above 0 with up to "
-				    "%d digits", use->argument, DECIMAL_NDIGITS);
-	use->column = strndup(use->argument, (size_t)(colon - use->argument));
-	use->argument = use->column;
-	return use->column ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-}
-
 /* Whether an option says what is asked of the records. */
 static bool is_asked(size_t row)
 {
@@ -451,11 +429,7 @@ static enum status handle(void *options, size_t row, const char *typed, const ch
 	o->uses[o->nuses++] = (struct operation_use){
 		.operation = (enum operation)row, .argument = argument, .name = typed,
 		.name_nbytes = strcspn(typed, "=")};
-	if (row == OPERATION_PERCENTILE)
-		return read_percentile(&o->uses[o->nuses - 1], fault);
-	if (row == OPERATION_HIST)
-		return read_bins(&o->uses[o->nuses - 1], fault);
-	return STATUS_OK;
+	return operation_read_argument(&o->uses[o->nuses - 1], fault);
 }
 
 const struct option_table options_table = {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "number/decimal.h"
+#include "query/operation_argument.h"
 
 /* ---- the dialect and the notation ---- */
 
@@ -132,7 +133,7 @@ static const char *other_name(const struct options *o, size_t i)
 static enum status check_operations(struct options *o, struct fault *fault)
 {
 	const char *reduce = NULL, *column = NULL;
-	const char *change = NULL;
+	const char *change = NULL, *window = NULL;
 	bool running = false, writes = false, selects = false, drops = false;
 	size_t nlets = count_lets(o), n = o->nuses - nlets; /* n: operations beside them */
 
@@ -155,6 +156,8 @@ static enum status check_operations(struct options *o, struct fault *fault)
 		*(emits ? &column : &reduce) = operation_name(o->uses[i].operation);
 		if (o->uses[i].operation == OPERATION_DELTA || o->uses[i].operation == OPERATION_RATIO)
 			change = name;
+		if (operation_is_window(o->uses[i].operation))
+			window = name;
 		running |= kind == OPERATION_RUNNING || o->uses[i].operation == OPERATION_ROW_NUMBER;
 	}
 	for (size_t i = 0; i < o->nuses; i++)
@@ -189,6 +192,9 @@ static enum status check_operations(struct options *o, struct fault *fault)
 		return option_fault(fault, "--only: there is no new column to print");
 	if (o->exclusive && change)
 		return option_fault(fault, "--exclusive: --%s has no value before the record's own", change);
+	if (o->exclusive && window)
+		return option_fault(fault, "--exclusive is for running totals: --%s says itself which records "
+				    "it looks back on", window);
 	if (o->exclusive && !running)
 		return option_fault(fault, "--exclusive: there is no running total");
 	if (o->max_invalid.text && o->invalid != INVALID_SKIP)
@@ -221,6 +227,9 @@ static enum status check_line(const struct options *o, struct fault *fault)
 		return option_fault(fault, "--%s draws groups, a histogram or one running column: --%s prints "
 				    "records", picture_name(o),
 				    first ? operation_name(first->operation) : o->where ? "where" : "let");
+	if (first->operation == OPERATION_LAG || first->operation == OPERATION_FILL_DOWN)
+		return option_fault(fault, "--%s draws numbers: --%s prints fields as they are", picture_name(o),
+				    operation_name(first->operation));
 	if (second)
 		return option_fault(fault, "--%s draws one running column: not --%s and --%s", picture_name(o),
 				    operation_name(first->operation), operation_name(second->operation));

@@ -112,6 +112,15 @@ static const enum new_column_kind new_column_kinds[NOPERATIONS] = {
 #include "query/options.def"
 };
 
+/* Gives a new column its window. There is room for one each. */
+static void plan_window(struct plan *plan, struct new_column *column, const struct operation_use *use)
+{
+	if (!new_column_has_window(column))
+		return;
+	column->window = plan->nwindows++;
+	plan->windows[column->window] = (struct plan_window){column->kind, column->column, use->nrows, use->weight};
+}
+
 /* The new columns, in the order of the command line. */
 static enum status plan_new_columns(struct making *m)
 {
@@ -128,7 +137,8 @@ static enum status plan_new_columns(struct making *m)
 	if (!plan->emits)
 		return STATUS_OK;
 	plan->new_columns = calloc(m->q->nresults + 1, sizeof *plan->new_columns);
-	if (!plan->new_columns)
+	plan->windows = calloc(m->q->nresults + 1, sizeof *plan->windows);
+	if (!plan->new_columns || !plan->windows)
 		return no_memory(m);
 	for (; plan->nnew_columns < m->q->nresults; plan->nnew_columns++) {
 		const struct result *r = &m->q->results[plan->nnew_columns];
@@ -136,6 +146,7 @@ static enum status plan_new_columns(struct making *m)
 		s->kind = new_column_kinds[r->operation];
 		s->column = r->column;
 		s->predicate = s->kind == NEW_OFFSET ? predicate++ : 0;
+		plan_window(plan, s, &m->q->uses[r->use]);
 	}
 	return STATUS_OK;
 }

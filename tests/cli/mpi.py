@@ -92,6 +92,8 @@ def check_records():
     alike("... by group", ["--cumsum", "x", "--by", "k", packed, bare, one], ranks=(2, 5))
     alike("filtered, and where they stood", ["--where", "x > 0", "--byte-offset", bare, one, bare], ranks=(2, 3))
     alike("what one rank prints", ["--head", "5", "--cumsum", "x", one], ranks=(3,))
+    alike("columns that look back", ["--rolling-sum", "x:700", "--lag", "t:2", "--fill-down", "x", "--rolling-max", "x:5", "--by", "k", one], ranks=(3,))
+    alike("a mean that one rank prints", ["--ewma", "x:0.5", "--by", "k", one], ranks=(3,))
     for n in (1, 3):
         folder = os.path.join(harness.folder(), "out%d" % n)
         want = harness.run(["--cumsum", "x", bare, one])

@@ -212,7 +212,9 @@ RUNNING = (["--cumsum=x", "--running-mean=x"], ["--cumsum=x,y", "--by=k"], ["--r
            ["--delta=x", "--invalid=skip", "--only", "--where", "y > 0"], ["--let=z = x * y", "--cumsum=z", "--delta=z"],
            ["--let=u = upper(k)", "--let=z = coalesce(x, 0) - 1.5", "--running-mean=z", "--by=u"],
            ["--select=t", "--cumsum=x", "--select=k"], ["--drop=y", "--cumsum=x", "--row-number"],
-           ["--select=k,x", "--ratio=x", "--rename=k=key"])
+           ["--select=k,x", "--ratio=x", "--rename=k=key"], ["--lag=t:3", "--fill-down=k", "--rolling-sum=x:7", "--rolling-min=w:2"],
+           ["--rolling-mean=x,y:1000", "--rolling-max=x:5", "--ewma=x:0.3", "--by=k"], ["--ewma=x,w:0.25", "--lag=w", "--invalid=skip"],
+           ["--lag=t,k:1", "--fill-down=t", "--rolling-min=y:3", "--where", "x > 0", "--by=k,h"])
 RESULTS = (["--sum=x", "--mean=y"], ["--by=k", "--sum=x", "--last=y", "--median=x"], ["--first=t", "--last=t", "--mode=t", "--iqr=w"],
            ["--let=z = x / y", "--let=u = if(x > 0, k, h)", "--by=u", "--median=z", "--last=z", "--where", "z != 1"],
            ["--cov=x:y", "--stddev=w"], [], ["--all"], ["--by=h", "--count-distinct=t", "--top", "3", "--sort=-count_distinct(t)"])

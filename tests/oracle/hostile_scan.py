@@ -7,7 +7,8 @@ are, and new columns of every kind.
 import re
 
 import hostile
-from oracle_request import RUNNING
+import oracle_window
+from oracle_request import RUNNING, WINDOWS
 from oracle_scan import Scan
 
 BARE = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -149,7 +150,8 @@ def make_request(rng, shape):
         elif form == 6:
             news.append(("byte-offset", None))
         else:
-            operation = rng.choice(RUNNING)
-            news.append((operation, spell_columns(rng, operation, n, names, kinds)))
-    totals = any(o in RUNNING for o, _ in news)
+            operation = rng.choice(RUNNING + WINDOWS)
+            columns = spell_columns(rng, operation, n, names, kinds)
+            news.append((operation, oracle_window.spell(rng, operation, columns) if operation in WINDOWS else columns))
+    totals = any(o in RUNNING for o, _ in news) and not any(o in WINDOWS for o, _ in news)
     return Scan(news, where, totals and rng.randrange(3) == 0, bool(news) and rng.randrange(4) == 0, **common)

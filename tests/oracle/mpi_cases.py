@@ -62,7 +62,7 @@ RUNNING = ("cumsum", "running-mean", "running-var", "running-max", "running-min"
 RECORDS = (["--select", "k,t"], ["--drop", "t,x"], ["--where", "x > 0 or k == 'b'"], ["--byte-offset"], ["--row-number"],
            ["--offsets", "y > 3"], ["--rename", "x=z", "--row-number"], ["--let", "z = x + y"], ["--let", "z = x + y", "--cumsum", "z", "--by", "k"],
            ["--let", "z = if(x > 0, x * y, 0)", "--let", "n = length(t)", "--running-max", "z", "--where", "n > 2"], ["--cumsum", "*"],
-           ["--head", "7", "--row-number"], ["--row-number", "--byte-offset", "--where", "y < 5"])
+           ["--head", "7", "--row-number"], ["--rolling-mean", "x:3", "--fill-down", "y"], ["--row-number", "--byte-offset", "--where", "y < 5"])
 
 
 class Case(part_cases.Case):

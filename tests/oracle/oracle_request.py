@@ -2,6 +2,7 @@
 """What the command line asks, and what COLS means: the chapters OPTIONS and COLUMN SELECTION of gpustat(1)."""
 import re
 
+import oracle_window
 from oracle_dialect import Dialect
 from oracle_notation import PLAIN
 from oracle_order import QUANTILES
@@ -16,6 +17,7 @@ TAKES_TEXT = ("count", "first", "last", BY) + OF_TEXT
 OPERATIONS = ON_DEVICE + ("first", "last") + OF_TEXT + QUANTILES + tuple(STATISTICS)
 TOTALS = ("sum", "min", "max", "count")
 RUNNING = TOTALS + ("mean", "var", "stddev")
+WINDOWS = ("rolling-sum", "rolling-mean", "rolling-min", "rolling-max", "ewma")   # COLS:N
 COUNT_RECORDS = "count-records"
 
 
@@ -65,6 +67,7 @@ class Request:
         """All COLS items as (operation, text, quoted?)."""
         for operation, columns in self.columns_asked():
             if columns is not None:
+                columns = oracle_window.split(columns)[0] if operation in WINDOWS else columns
                 for raw in _raw_sides(columns) if is_pair(operation, columns) else _raw_items(columns):
                     yield operation, _unquoted(raw), raw.startswith(b'"')
 

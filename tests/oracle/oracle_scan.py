@@ -11,11 +11,12 @@ import re
 
 import oracle
 import oracle_judge
+import oracle_window
 from oracle import LeftOut, admit, label_of, pairs_of
 from oracle_expr import Expr
 from oracle_header import UNCLEAR
 from oracle_judge import Answer
-from oracle_request import RUNNING, TOTALS, Request, as_bytes, resolve
+from oracle_request import RUNNING, TOTALS, WINDOWS, Request, as_bytes, resolve
 from oracle_statistic import rounded
 from oracle_table import Table
 from oracle_text import EXACT, BadData, Unclear, Usage, in_plain, mean_text
@@ -30,7 +31,7 @@ class Scan(Request):
         self.where, self.exclusive, self.only = as_bytes(where), exclusive, only
 
     def columns_asked(self):
-        return self.operations or [(o, c) for o, c in self.news if o in RUNNING]
+        return self.operations or [(o, c) for o, c in self.news if o in RUNNING + WINDOWS]
 
     def args(self):
         out = super().args()
@@ -94,6 +95,20 @@ class Ratio(Total):
         return rounded(variance, root=self.operation == "stddev").encode()
 
 
+class Looking(Total):
+    """A column that looks back on the last records: each is added, also one without a number."""
+    def __init__(self, operation, field, argument):
+        super().__init__(operation, field, True)
+        self.window = oracle_window.Window(operation, argument)
+
+    def add(self, pair):
+        self.window = copy.copy(self.window)
+        self.window.take(pair)
+
+    def text(self):
+        return self.window.text()
+
+
 class RowNumber:
     """Of a record among those of its group. The first is 1."""
     number = 0
@@ -134,6 +149,10 @@ def plan(q, table, rows, offsets):
             columns.append((b"row_number", RowNumber()))
         elif operation == "byte-offset":
             columns.append((b"byte_offset", None))
+        elif operation in WINDOWS:
+            suffix = oracle_window.split(text)[1]
+            columns += [(b"%s(%s:%s)" % (operation.replace("-", "_").encode(), label_of(names, k), suffix),
+                         Looking(operation, k, suffix)) for k in chosen(operation, text, q, table, rows)]
         else:
             for k in chosen(operation, text, q, table, rows):
                 columns.append((b"running_%s(%s)" % (operation.encode(), label_of(names, k)),
@@ -250,8 +269,9 @@ def step(q, row, columns, truths, pairs):
     totals = [c for c in columns if isinstance(c, Total)]
     before = {id(t): t.text() for t in totals}
     for total in totals:
-        if pairs[total.field] not in (None, "missing"):
-            total.add(pairs[total.field])
+        there = pairs[total.field] not in (None, "missing")
+        if there or isinstance(total, Looking):
+            total.add(pairs[total.field] if there else None)
     cells = []
     for c in columns:
         if isinstance(c, RowNumber):
