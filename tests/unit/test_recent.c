@@ -153,10 +153,9 @@ static void slide(int i, uint32_t *next)
 	}
 }
 
-static void keep(int i)
+static void keep(int i, size_t n)
 {
 	struct model *m = &models[i];
-	size_t n = (size_t)random_below(m->n + 2);
 
 	recent_keep(&queues[i], n);
 	if (n >= m->n)
@@ -186,12 +185,13 @@ static void step(uint32_t *next)
 		models[i].n = 0;
 		break;
 	case 1: case 2:
-		keep(i);
+		keep(i, (size_t)random_below(models[i].n + 2));
 		break;
 	case 3: case 4: case 5:
 		append(i, (int)random_below(NQUEUES));
 		break;
 	case 6:
+		keep(i, (size_t)random_below(100));
 		slide(i, next);
 		break;
 	default:
