@@ -127,6 +127,7 @@ static enum status seam_emit(struct total *t, const struct seam_use *use, size_t
 	if (status != STATUS_OK)
 		return status;
 	before.groups = use->folder->partial.groups;
+	use->folder->cpu.candidates.lacks_end = at_end;
 	if (cpu_folder_emit(&use->folder->cpu, s->data, nbytes, CHUNK_BETWEEN_RECORDS, &before,
 			    s->offset_bytes, out) != STATUS_OK) {
 		out->nbytes = had;

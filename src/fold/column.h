@@ -74,7 +74,7 @@ struct partial {
 	bool undecided_is_costly; /* a pattern takes too many steps on it */
 	uint64_t offset_bytes; /* of the folded text in the input: whoever folds sets it */
 	size_t full_column; /* after STATUS_MANY_KEYS: whose values they are */
-	uint64_t nkept;    /* with plan->head: records that are printed */
+	uint64_t nkept;    /* with plan->head or a choice: records that are printed, or may be */
 	uint64_t nrecords; /* taken, whether or not a predicate holds; blank lines are none */
 	uint64_t nragged;  /* records for which ragged_is_counted */
 	size_t first_ragged_offset; /* where the first of them starts */

@@ -411,7 +411,7 @@ static enum status fold_block(const struct fold *m)
 	m->out->nkept += (uint64_t)__builtin_popcountll(filter->kept);
 	for (size_t p = 0; p < plan->npredicates; p++)
 		m->out->nmatched[p] += (uint64_t)__builtin_popcountll(filter->holds[p]);
-	if (plan_copies_records(plan))
+	if (plan_copies_records(plan) && !plan->choice)
 		status = row_folder_keep(m->f);
 	if (status == STATUS_OK && plan->nkeys)
 		return row_groups_fold(m->f, m->text, m->out);
@@ -433,7 +433,8 @@ static enum status fold_taken(const struct fold *m, const struct row_run *run)
 
 	m->out->nrecords += run->nrows;
 	if (m->f->plan->npredicates == 0 && m->f->plan->npairs == 0 && m->f->plan->nkeys == 0 &&
-	    m->f->plan->nlets == 0 && !plan_copies_records(m->f->plan) && m->f->plan->head == 0) {
+	    m->f->plan->nlets == 0 && !plan_copies_records(m->f->plan) && m->f->plan->head == 0 &&
+	    !m->f->plan->choice) {
 		status = fold_all(m, run);
 		return status == STATUS_OK && m->f->plan->nwindows
 			       ? row_windows_fold_run(m->f, m->text, run, m->out) : status;

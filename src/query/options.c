@@ -17,6 +17,7 @@
 #include "query/operation_argument.h"
 #include "query/options_asked.h"
 #include "query/options_check.h"
+#include "query/options_choice.h"
 #include "query/pattern.h"
 
 #define MAX_THREADS 1024
@@ -221,17 +222,6 @@ static enum status set_part(struct options *o, const char *argument, struct faul
 	return option_fault(fault, "--part: '%.64s' is not K/N, K from 1 to N, or K/N,quoted", argument);
 }
 
-/* A number above 0 of what the words say. */
-static enum status set_count(enum option_id id, const char *argument, const char *words, uint64_t *count,
-			     struct fault *fault)
-{
-	const char *end = option_digits(argument, UINT64_MAX / 10 - 1, count);
-
-	if (!end || *end || *count == 0)
-		return option_fault(fault, "--%s: '%.64s' is not a number of %s", rows[id].name, argument, words);
-	return STATUS_OK;
-}
-
 /* gpu:N */
 static enum status set_device_number(struct options *o, const char *argument, struct fault *fault)
 {
@@ -277,7 +267,13 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 		o->where = argument;
 		break;
 	case OPTION_HEAD:
-		return set_count(id, argument, "records", &o->head, fault);
+		return options_set_count("head", argument, "records", &o->choice.head, fault);
+	case OPTION_TAIL:
+		return options_set_count("tail", argument, "records", &o->choice.tail, fault);
+	case OPTION_SAMPLE:
+		return options_set_count("sample", argument, "records", &o->choice.sample, fault);
+	case OPTION_SEED:
+		return options_set_seed(&o->choice, argument, fault);
 	case OPTION_RENAME:
 		return add_rename(o, argument, fault);
 	case OPTION_BY:
@@ -289,7 +285,7 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 		o->sort = argument;
 		break;
 	case OPTION_TOP:
-		return set_count(id, argument, "groups", &o->top, fault);
+		return options_set_count("top", argument, "groups", &o->top, fault);
 	case OPTION_EXCLUSIVE:
 		o->exclusive = true;
 		break;

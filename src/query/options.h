@@ -68,6 +68,13 @@ struct file_part {
 	bool is_quoted;      /* it begins inside a quoted field */
 };
 
+/* Which of the records are printed: at most one of these is not 0. */
+struct record_choice {
+	uint64_t head, tail, sample;
+	uint64_t seed;
+	bool has_seed;
+};
+
 struct options {
 	struct asked asked;
 	bool partial, merge;
@@ -77,7 +84,7 @@ struct options {
 	struct operation_use *uses; /* in the order given; none, and no where: the summary */
 	bool emits;                 /* records are printed: with new columns, or for where alone */
 	const char *where;          /* EXPR, or NULL */
-	uint64_t head;              /* records that are printed at most; 0: all */
+	struct record_choice choice;
 	bool selects;               /* columns of the records are printed, not records: --select, --drop */
 	size_t nrenames;
 	const char **renames;       /* each OLD=NEW, not owned; the array is */

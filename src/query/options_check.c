@@ -9,6 +9,7 @@
 
 #include "number/decimal.h"
 #include "query/operation_argument.h"
+#include "query/options_choice.h"
 
 /* ---- the dialect and the notation ---- */
 
@@ -169,10 +170,10 @@ static enum status check_operations(struct options *o, struct fault *fault)
 	writes |= nlets > 0; /* a number may be a key, or in a condition, as a field */
 	if (o->nrenames > 0 && !reduce && !column)
 		column = "rename";
-	if (o->head > 0 && !reduce && !column)
-		column = "head";
-	if (o->head > 0 && reduce)
-		return option_fault(fault, "--head is for printed records: --%s prints a result", reduce);
+	if (options_choice_name(o) && !reduce && !column)
+		column = options_choice_name(o);
+	if (options_check_choice(o, reduce, fault) != STATUS_OK)
+		return STATUS_USAGE;
 	if (selects && drops)
 		return option_fault(fault, "--select says which columns are printed, --drop which are "
 				    "not: not both");
@@ -332,7 +333,7 @@ static enum status check_state(const struct options *o, struct fault *fault)
 	if (o->columns || o->explain)
 		return option_fault(fault, "--%s: --%s prints no result", o->columns ? "columns" : "explain",
 				    name);
-	if (o->head > 0)
+	if (o->choice.head > 0)
 		return option_fault(fault, "--%s: with --head, not all records are read: leave it out", name);
 	for (size_t i = 0; i < o->nuses; i++)
 		if (operation_kind(o->uses[i].operation) == OPERATION_OFFSET &&

@@ -69,6 +69,7 @@ enum new_column_kind {
 struct expr; /* a condition on records: expr_eval.h */
 struct group_store; /* fold/groups.h */
 struct curve; /* io/curve.h */
+struct choice; /* emit/choice.h */
 #define PREDICATE_NONE SIZE_MAX
 
 /* One new column of the records that are printed. */
@@ -211,6 +212,8 @@ struct plan {
 
 	bool emits;       /* records are printed, each with its new columns */
 	uint64_t head;    /* of these so many at most; 0: all */
+	struct choice *choice; /* has those printed that it chooses of all; whoever runs the plan owns it; NULL:
+				* none */
 	bool only;        /* the new fields without the record */
 	bool shares_header; /* records of all files are printed under the first one's: others are errors */
 	struct curve *curve; /* takes what is printed, to draw it; whoever runs the plan owns it; NULL: none */
@@ -232,6 +235,15 @@ struct plan {
 static inline bool plan_copies_records(const struct plan *plan)
 {
 	return plan->emits && plan->nnew_columns == 0;
+}
+
+/* Whether a record's new fields tell of the records before it. */
+static inline bool plan_has_running(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->nnew_columns; i++)
+		if (plan->new_columns[i].kind <= NEW_ROW_NUMBER || plan->new_columns[i].kind == NEW_OFFSET)
+			return true;
+	return false;
 }
 
 /* Has the plan fold some of a query's records, which are merged with others later (--partial). Only then it is

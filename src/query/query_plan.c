@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "query/options_choice.h"
 #include "query/query_header.h"
 #include "query/query_lets.h"
 #include "query/query_pairs.h"
@@ -129,7 +130,7 @@ static enum status plan_new_columns(struct making *m)
 	size_t predicate = plan->where == PREDICATE_NONE ? 0 : 1;
 
 	plan->emits = m->options->emits;
-	plan->head = m->options->head;
+	plan->head = m->options->choice.head;
 	plan->only = m->options->only || m->options->selects || picture_is_asked(&m->options->picture);
 	plan->shares_header = plan->emits && !plan->only;
 	plan->exclusive = m->options->exclusive;
@@ -162,7 +163,7 @@ void query_begin_plan(struct query *q, const struct options *options)
 	q->uses = options->uses;
 	q->nthreads = options->nthreads;
 	q->summary = options->nuses == 0 && !options->where && options->nrenames == 0 &&
-		     options->head == 0;
+		     !options_choice_name(options);
 	q->all = options->all;
 	q->plan.ragged.policy = q->summary && !options->has_ragged ? RAGGED_COUNT : options->ragged;
 	q->plan.counts_records = options->invalid == INVALID_SKIP;

@@ -235,6 +235,8 @@ static const char *beyond_gpus(const struct plan *plan)
 		return "CPU only: no GPU reads numbers in this notation";
 	if (plan->head)
 		return "CPU only: no GPU stops at --head";
+	if (plan->choice)
+		return "CPU only: no GPU chooses records";
 	if (plan_copies_records(plan) && plan->npredicates == 0)
 		return "CPU only: no GPU copies records";
 	if (plan->nlets)
@@ -311,7 +313,7 @@ void devices_set_up_input(const struct device_choice *devices, const struct plan
 {
 	if (any_reads_ahead(devices))
 		input_decode_alone(input);
-	if (plan->emits)
+	if (plan->emits && !plan->choice)
 		input_set_prompt(input);
 	if (plan->emits || !input_is_repeatable(input))
 		input_keep_order(input);

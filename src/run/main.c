@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 #include "io/message.h"
 #include "io/output.h"
+#include "io/output_ahead.h"
 #include "io/picture.h"
 #include "run/progress.h"
 #include "run/run.h"
@@ -59,6 +60,7 @@ int main(int argc, char **argv)
 		status = run_again(r, &runs[0], &fault);
 	}
 	if (status != STATUS_OK) {
+		output_ahead_trim();
 		run_explain_fault(r, &fault);
 		_exit(run_message_fault(r, &fault)); /* other threads may still be inside a library */
 	}

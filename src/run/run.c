@@ -75,6 +75,16 @@ static enum status draw_curve(struct run *r, struct fault *fault)
 	return status;
 }
 
+/* Prints the records that have been chosen, or has them drawn. */
+static enum status print_chosen(struct run *r, struct fault *fault)
+{
+	const struct plan *plan = &r->query.plan;
+	struct writer writer = {.owes_newline = plan->inside_line, .curve = plan->curve};
+	enum status status = plan->curve ? STATUS_OK : result_heading(&r->query, fault);
+
+	return status == STATUS_OK ? choice_write(&r->choice, &writer, fault) : status;
+}
+
 static enum status print_result(struct run *r, struct fault *fault)
 {
 	bool emits = r->query.plan.emits;
@@ -83,8 +93,10 @@ static enum status print_result(struct run *r, struct fault *fault)
 	progress_end();
 	if (status != STATUS_OK)
 		return status;
-	if (emits) /* the engine has printed the records, unless they are drawn */
-		return r->query.plan.curve ? draw_curve(r, fault) : STATUS_OK;
+	if (r->query.plan.choice)
+		status = print_chosen(r, fault);
+	if (emits) /* the engine has printed the records, unless they are drawn or chosen */
+		return status == STATUS_OK && r->query.plan.curve ? draw_curve(r, fault) : status;
 	return r->query.plan.nkeys
 		       ? group_result_print(&r->query, &r->total.partial, &r->groups, fault)
 		       : print_table(r, fault);
@@ -95,7 +107,7 @@ enum status run_finish(struct run *r, struct fault *fault)
 	const struct left_out left_out = {&r->options, &r->query, r->input,
 					  (const char *const *)r->merge.inputs, &r->total};
 	const struct part_run part = part_run(r);
-	bool emits = r->query.plan.emits && !r->query.plan.curve;
+	bool emits = r->query.plan.emits && !r->query.plan.curve && !r->query.plan.choice;
 	enum status status;
 
 	if (r->options.partial) { /* what is too much to be left out, the merge finds */
@@ -176,6 +188,18 @@ static enum status prepare_printing(struct run *r, struct fault *fault)
 	return group_sort_find(&r->query, r->options.sort, &r->groups.sort, fault);
 }
 
+/* Has a choice take the records, if not all of them are printed. */
+static void prepare_choice(struct run *r)
+{
+	const struct record_choice *choice = &r->options.choice;
+
+	if (choice->tail == 0 && choice->sample == 0)
+		return;
+	choice_init(&r->choice, choice->tail ? CHOICE_LAST : CHOICE_SAMPLE,
+		    choice->tail ? choice->tail : choice->sample, choice->seed);
+	r->query.plan.choice = &r->choice;
+}
+
 enum status run_open_input(struct run *r, struct fault *fault)
 {
 	enum status status = input_open(&r->input, r->options.paths, r->options.npaths,
@@ -189,6 +213,7 @@ enum status run_open_input(struct run *r, struct fault *fault)
 		status = part_run_cut_input(r->input, &r->options, &r->query.plan.dialect, &r->range, fault);
 	if (status == STATUS_OK)
 		status = prepare_printing(r, fault);
+	prepare_choice(r);
 	return status == STATUS_OK ? prepare_curve(r, fault) : status;
 }
 
@@ -216,7 +241,8 @@ enum status run_fold_input(struct run *r, struct fault *fault)
 					      fault);
 	if (status == STATUS_OK && r->query.plan.emits) {
 		fd_widen_pipe(STDOUT_FILENO);
-		status = r->query.plan.curve || r->lacks_heading ? STATUS_OK : result_heading(&r->query, fault);
+		if (!r->query.plan.curve && !r->query.plan.choice && !r->lacks_heading)
+			status = result_heading(&r->query, fault);
 	}
 	if (status == STATUS_OK) {
 		prepare_values(r);
@@ -368,7 +394,9 @@ static void explain_memory(const struct run *r, struct fault *fault)
 	snprintf(words, sizeof words, "%" PRIu64 " bytes", memory_limit_nbytes());
 	fault_set(fault, STATUS_MEMORY_LIMIT, 0, words);
 	snprintf(fault->remedy, sizeof fault->remedy, "--memory SIZE with more%s",
-		 r->is_repeatable ? "" : ", or a file instead of a pipe");
+		 r->query.plan.choice ? ", or fewer records"
+		 : r->is_repeatable   ? ""
+				      : ", or a file instead of a pipe");
 }
 
 enum status run_again(struct run *r, const struct run *before, struct fault *fault)
@@ -408,5 +436,6 @@ void run_free(struct run *r)
 		input_close(r->input);
 	merge_free(&r->merge);
 	curve_free(&r->curve);
+	choice_free(&r->choice);
 	options_free(&r->options);
 }

@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "cluster/part.h"
+#include "emit/choice.h"
 #include "engine/total.h"
 #include "fold/group_result.h"
 #include "fold/quantile.h"
@@ -28,6 +29,7 @@ struct run {
 	struct query query;
 	struct group_printing groups;
 	struct curve curve; /* of the running column that is drawn */
+	struct choice choice; /* of the records that are printed */
 	struct device_choice devices;
 	struct total total;
 	struct merge merge;
