@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * copied_fields.h - new columns that are fields of the record, or would be if they were in the input:
- * those of --select, and computed ones.
+ * those of --select and --lead, and computed ones.
  */
 #ifndef GPUSTAT_COPIED_FIELDS_H
 #define GPUSTAT_COPIED_FIELDS_H

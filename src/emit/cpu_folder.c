@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#define COPY_NBYTES 32 /* copied at once; reads beyond a piece's end stay within the padding */
+#include "emit/copy_text.h"
 
 /* How many of a record's first fields are read. */
 static size_t count_fields(const struct plan *plan)
@@ -31,6 +31,7 @@ enum status cpu_folder_init(struct cpu_folder *f, const struct plan *plan)
 	rows_init(&f->rows, plan->dialect, count_fields(plan));
 	if (row_folder_init(&f->folder, plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
+	lead_rows_init(&f->leads, plan);
 	return new_fields_init(&f->fields, plan);
 }
 
@@ -51,6 +52,7 @@ void cpu_folder_free(struct cpu_folder *f)
 	rows_free(&f->rows);
 	row_folder_free(&f->folder);
 	new_fields_free(&f->fields);
+	lead_rows_free(&f->leads);
 	memset(f, 0, sizeof *f);
 }
 
@@ -104,18 +106,6 @@ struct printing {
 	struct text_buffer *out;
 };
 
-/* Copies nbytes, or COPY_NBYTES more than that. Returns the copy's end. */
-static inline char *copy_text(char *to, const char *from, size_t nbytes)
-{
-	memcpy(to, from, COPY_NBYTES);
-	if (nbytes > 8 * COPY_NBYTES)
-		memcpy(to, from, nbytes);
-	else
-		for (size_t i = COPY_NBYTES; i < nbytes; i += COPY_NBYTES)
-			memcpy(to + i, from + i, COPY_NBYTES);
-	return to + nbytes;
-}
-
 /* Prints the kept rows, each with its nnew_columns new fields. Returns the end of the output.
  * Inline, so that the most common plans have a loop of their own. */
 static inline __attribute__((always_inline)) char *print_rows(const struct printing *m, char *to,
@@ -158,6 +148,8 @@ static enum status print_block(const struct printing *m)
 		return status;
 	status = new_fields_write(fields, b, filter, m->groups ? m->f->folder.groups.groups : NULL,
 				  m->offset_bytes);
+	if (status == STATUS_OK && plan->nleads > 0)
+		return lead_rows_add(&m->f->leads, b, fields, m->groups ? m->f->folder.groups.groups : NULL);
 	if (status != STATUS_OK ||
 	    text_reserve(out, nbytes + fields->text.nbytes + EMIT_SLACK) != STATUS_OK)
 		return STATUS_NO_MEMORY;
@@ -236,6 +228,7 @@ static enum status emit_with_lets(struct cpu_folder *f, const char *text, size_t
 		if (status != STATUS_OK || !lets->is_full)
 			return status;
 		let_block_widen(lets);
+		lead_rows_clear(&f->leads);
 		m->out->nbytes = out_nbytes;
 	}
 }
@@ -247,11 +240,17 @@ enum status cpu_folder_emit(struct cpu_folder *f, const char *text, size_t nbyte
 	struct printing m = {f, text, before->groups, offset_bytes, out};
 	struct rows_extent ignored;
 
+	enum status status;
+
 	if (f->plan->nnew_columns == 0)
 		return print_kept(&f->folder, text, out);
-	if (f->plan->nlets > 0)
-		return emit_with_lets(f, text, nbytes, entry, before, &m);
-	if (new_fields_begin(&f->fields, before) != STATUS_OK)
-		return STATUS_NO_MEMORY;
-	return rows_walk(&f->rows, text, nbytes, entry, print_run, &m, &ignored);
+	lead_rows_clear(&f->leads);
+	if (f->plan->nlets > 0) {
+		status = emit_with_lets(f, text, nbytes, entry, before, &m);
+	} else {
+		if (new_fields_begin(&f->fields, before) != STATUS_OK)
+			return STATUS_NO_MEMORY;
+		status = rows_walk(&f->rows, text, nbytes, entry, print_run, &m, &ignored);
+	}
+	return status == STATUS_OK && f->plan->nleads > 0 ? lead_rows_write(&f->leads, out) : status;
 }

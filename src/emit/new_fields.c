@@ -411,7 +411,8 @@ static enum status write_column(const struct writing *w, size_t i)
 	unsigned leads = i > 0 || !w->f->plan->only;
 	char *to;
 
-	if (w->f->plan->new_columns[i].kind == NEW_LET || w->f->plan->new_columns[i].kind == NEW_FIELD) {
+	if (w->f->plan->new_columns[i].kind == NEW_LET || w->f->plan->new_columns[i].kind == NEW_FIELD ||
+	    w->f->plan->new_columns[i].kind == NEW_LEAD) {
 		to = copied_fields_write(w->f, w->b, i, leads, begins);
 		begins[w->f->nrows] = text->nbytes;
 		return to ? STATUS_OK : STATUS_NO_MEMORY;

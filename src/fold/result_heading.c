@@ -45,12 +45,13 @@ char *result_name(const struct query *q, const struct result *r)
 {
 	bool is_pair = operation_kind(r->operation) == OPERATION_PAIR;
 	const struct plan_column *columns = q->plan.columns;
+	const char *suffix = q->uses[r->use].suffix;
 	char *title = result_title(q, r), *name;
 
 	if (!title || !operation_has_columns(r->operation) ||
 	    operation_kind(r->operation) == OPERATION_FIELDS)
 		return title;
-	if (asprintf(&name, "%s(%s%s%s)", title, columns[r->column].name, is_pair ? ":" : "",
+	if (asprintf(&name, "%s(%s%s%s)", title, columns[r->column].name, is_pair ? ":" : suffix ? suffix : "",
 		     is_pair ? columns[r->other].name : "") < 0)
 		name = NULL;
 	free(title);

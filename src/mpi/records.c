@@ -21,6 +21,7 @@
 #include "mpi/part_text.h"
 #include "mpi/states.h"
 #include "query/option_table.h"
+#include "query/options_ahead.h"
 #include "run/left_out.h"
 
 #define COPY_NBYTES (1 << 20)
@@ -28,11 +29,12 @@
 
 bool records_can_be_shared(const struct options *o, const struct query *q)
 {
-	bool has_let = false;
+	bool is_apart = false; /* of one rank: parts do not know --let, nor what comes after a slice */
 
 	for (size_t i = 0; i < o->nuses; i++)
-		has_let |= operation_kind(o->uses[i].operation) == OPERATION_LET;
-	return !has_let && o->head == 0 && !picture_is_asked(&o->picture) && !(q && q->star);
+		is_apart |= operation_kind(o->uses[i].operation) == OPERATION_LET ||
+			    operation_looks_ahead(o->uses[i].operation);
+	return !is_apart && o->head == 0 && !picture_is_asked(&o->picture) && !(q && q->star);
 }
 
 /* ---- the folder ---- */

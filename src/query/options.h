@@ -48,8 +48,10 @@ struct operation_use {
 	size_t name_nbytes;
 	const char *title; /* of its results; NULL: the operation's */
 	struct percentile percentile; /* of OPERATION_PERCENTILE */
-	char *column;                 /* of OPERATION_HIST: argument, which is owned then */
+	char *column;                 /* of OPERATION_HIST and LEAD: argument, which is owned then */
 	struct decimal width;         /* of OPERATION_HIST */
+	const char *suffix; /* of OPERATION_LEAD: ":N" behind the columns, as it was typed; NULL: there is none */
+	uint64_t nrows;     /* of OPERATION_LEAD: N */
 };
 
 /* See options_asked.h. */

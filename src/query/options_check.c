@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "number/decimal.h"
+#include "query/options_ahead.h"
 
 /* ---- the dialect and the notation ---- */
 
@@ -373,6 +374,8 @@ enum status options_check(struct options *o, struct fault *fault)
 		status = check_state(o, fault);
 	if (status == STATUS_OK && o->merge)
 		return check_parts(o, fault);
+	if (status == STATUS_OK)
+		status = options_check_ahead(o, fault);
 	if (status == STATUS_OK)
 		status = check_groups(o, fault);
 	if (status == STATUS_OK)

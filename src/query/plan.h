@@ -55,6 +55,7 @@ enum new_column_kind {
 	NEW_OFFSET,      /* the record's 0-based position among those where a predicate holds */
 	NEW_LET,         /* the value of a computed column */
 	NEW_FIELD,       /* a field of the record, as it is */
+	NEW_LEAD,        /* the field of the record N later, as it is */
 	NEW_BYTE_OFFSET, /* where the record starts in the decompressed input */
 };
 
@@ -66,8 +67,9 @@ struct curve; /* io/curve.h */
 /* One new column of the records that are printed. */
 struct new_column {
 	enum new_column_kind kind;
-	size_t column;    /* NEW_SUM ... NEW_STDDEV, NEW_LET, NEW_FIELD: in the plan */
+	size_t column;    /* NEW_SUM ... NEW_RATIO, NEW_LET, NEW_FIELD, NEW_LEAD: in the plan */
 	size_t predicate; /* NEW_OFFSET: in the plan */
+	uint64_t nahead;  /* NEW_LEAD: N */
 };
 
 /* Whether it shows results of the numbers so far. */
@@ -166,6 +168,7 @@ struct plan {
 	bool exclusive;   /* totals before the record instead of after it */
 	size_t nnew_columns;
 	struct new_column *new_columns;
+	size_t nleads; /* of these: NEW_LEAD */
 
 	const char *header; /* the header record, without its line end; NULL: none. Not owned. */
 	size_t header_nbytes;

@@ -135,6 +135,8 @@ static enum status plan_new_columns(struct making *m)
 		s->kind = new_column_kinds[r->operation];
 		s->column = r->column;
 		s->predicate = s->kind == NEW_OFFSET ? predicate++ : 0;
+		s->nahead = m->q->uses[r->use].nrows;
+		plan->nleads += s->kind == NEW_LEAD;
 	}
 	return STATUS_OK;
 }

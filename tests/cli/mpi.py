@@ -92,6 +92,7 @@ def check_records():
     alike("... by group", ["--cumsum", "x", "--by", "k", packed, bare, one], ranks=(2, 5))
     alike("filtered, and where they stood", ["--where", "x > 0", "--byte-offset", bare, one, bare], ranks=(2, 3))
     alike("what one rank prints", ["--head", "5", "--cumsum", "x", one], ranks=(3,))
+    alike("fields of later records", ["--lead", "x:2", one], ranks=(3,))
     for n in (1, 3):
         folder = os.path.join(harness.folder(), "out%d" % n)
         want = harness.run(["--cumsum", "x", bare, one])
