@@ -14,6 +14,7 @@
 #include "emit/running_ratio.h"
 #include "fold/column.h"
 #include "fold/group.h"
+#include "fold/rank_tables.h"
 #include "query/plan.h"
 
 /* All owned. */
@@ -21,6 +22,7 @@ struct running_state {
 	struct running *runnings; /* plan->nnew_columns; of a row number, only the count is used */
 	struct running_ratio *ratios; /* plan->nnew_columns */
 	struct running_change *changes; /* plan->nnew_columns */
+	const struct rank_table *ranks; /* plan->nranks; not owned; NULL: of no numbers */
 	uint64_t *nmatched; /* plan->npredicates: records so far where it holds */
 };
 

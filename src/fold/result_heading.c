@@ -51,7 +51,7 @@ char *result_name(const struct query *q, const struct result *r)
 	if (!title || !operation_has_columns(r->operation) ||
 	    operation_kind(r->operation) == OPERATION_FIELDS)
 		return title;
-	if (asprintf(&name, "%s(%s%s%s)", title, columns[r->column].name, is_pair ? ":" : suffix ? suffix : "",
+	if (asprintf(&name, "%s(%s%s%s%s)", title, q->uses[r->use].is_descending ? "-" : "", columns[r->column].name, is_pair ? ":" : suffix ? suffix : "",
 		     is_pair ? columns[r->other].name : "") < 0)
 		name = NULL;
 	free(title);

@@ -57,7 +57,7 @@ static enum status check(const struct command *c, struct fault *fault)
 	if (c->folder && !o->emits)
 		return option_fault(fault, "--output-dir is for records: a result goes to standard output");
 	if (c->folder && !records_can_be_shared(o, NULL))
-		return option_fault(fault, "--output-dir: one rank prints this (--head, --lead, --let, --plot, --svg), "
+		return option_fault(fault, "--output-dir: one rank prints this (--head, --lead, --let, --plot, --rank, --svg), "
 				    "to standard output");
 	if (o->emits)
 		return STATUS_OK;

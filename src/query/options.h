@@ -52,6 +52,7 @@ struct operation_use {
 	struct decimal width;         /* of OPERATION_HIST */
 	const char *suffix; /* of OPERATION_LEAD: ":N" behind the columns, as it was typed; NULL: there is none */
 	uint64_t nrows;     /* of OPERATION_LEAD: N */
+	bool is_descending; /* of OPERATION_RANK */
 };
 
 /* See options_asked.h. */

@@ -10,7 +10,7 @@
 
 bool operation_looks_ahead(enum operation operation)
 {
-	return operation == OPERATION_LEAD;
+	return operation == OPERATION_LEAD || operation == OPERATION_RANK;
 }
 
 /* Returns the last colon that has a column before it: not that of a position, as in "a,:3", nor one in
@@ -43,12 +43,18 @@ static enum status read_lead(struct operation_use *use, struct fault *fault)
 	return use->column ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 }
 
+/* Reads [-]COLS. */
+static void read_rank(struct operation_use *use)
+{
+	use->is_descending = *use->argument == '-';
+	use->argument += use->is_descending;
+}
+
 /* Checks that the other options go with an operation that needs later records. */
 static enum status check_others(const struct options *o, const char *name, struct fault *fault)
 {
 	if (o->exclusive)
-		return option_fault(fault, "--exclusive is for running totals: --%s looks at later records, and a "
-				    "record's field stays the same", name);
+		return option_fault(fault, "--exclusive is for running totals: --%s looks at later records", name);
 	if (o->save_state || o->from_state)
 		return option_fault(fault, "--%s: --%s needs records that are yet to come: leave it out",
 				    o->save_state ? "save-state" : "from-state", name);
@@ -63,8 +69,11 @@ enum status options_check_ahead(struct options *o, struct fault *fault)
 		struct operation_use *use = &o->uses[i];
 		if (!operation_looks_ahead(use->operation))
 			continue;
-		status = read_lead(use, fault);
-		if (status == STATUS_OK && picture_is_asked(&o->picture))
+		if (use->operation == OPERATION_RANK)
+			read_rank(use);
+		else
+			status = read_lead(use, fault);
+		if (status == STATUS_OK && use->operation == OPERATION_LEAD && picture_is_asked(&o->picture))
 			status = option_fault(fault, "--%s draws numbers: --lead prints fields as they are",
 					      o->picture.plots ? "plot" : "svg");
 		if (status == STATUS_OK)

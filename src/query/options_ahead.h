@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * options_ahead.h - the options of new columns that look at later records: --lead.
+ * options_ahead.h - the options of new columns that look at later records: --lead and --rank.
  */
 #ifndef GPUSTAT_OPTIONS_AHEAD_H
 #define GPUSTAT_OPTIONS_AHEAD_H

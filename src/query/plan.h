@@ -51,6 +51,7 @@ enum new_column_kind {
 	NEW_STDDEV,
 	NEW_DELTA, /* a value less the one before, */
 	NEW_RATIO, /* ... or divided by it */
+	NEW_RANK,  /* 1 and how many numbers come before the value in order */
 	NEW_ROW_NUMBER,  /* the record's number, from 1 on; with --exclusive, how many came before */
 	NEW_OFFSET,      /* the record's 0-based position among those where a predicate holds */
 	NEW_LET,         /* the value of a computed column */
@@ -62,6 +63,7 @@ enum new_column_kind {
 struct expr; /* a condition on records: expr_eval.h */
 struct group_store; /* fold/groups.h */
 struct curve; /* io/curve.h */
+struct rank_tables; /* fold/rank_tables.h */
 #define PREDICATE_NONE SIZE_MAX
 
 /* One new column of the records that are printed. */
@@ -70,6 +72,8 @@ struct new_column {
 	size_t column;    /* NEW_SUM ... NEW_RATIO, NEW_LET, NEW_FIELD, NEW_LEAD: in the plan */
 	size_t predicate; /* NEW_OFFSET: in the plan */
 	uint64_t nahead;  /* NEW_LEAD: N */
+	size_t rank;      /* NEW_RANK: which of the plan's nranks */
+	bool is_descending; /* NEW_RANK: the greatest is the first */
 };
 
 /* Whether it shows results of the numbers so far. */
@@ -168,7 +172,9 @@ struct plan {
 	bool exclusive;   /* totals before the record instead of after it */
 	size_t nnew_columns;
 	struct new_column *new_columns;
-	size_t nleads; /* of these: NEW_LEAD */
+	size_t nleads, nranks; /* of these: NEW_LEAD, NEW_RANK */
+	const struct rank_tables *ranks; /* made by a pass before this one; whoever runs the plan owns them; NULL:
+					  * there are none */
 
 	const char *header; /* the header record, without its line end; NULL: none. Not owned. */
 	size_t header_nbytes;

@@ -16,6 +16,7 @@ TAKES_TEXT = ("count", "first", "last", BY) + OF_TEXT
 OPERATIONS = ON_DEVICE + ("first", "last") + OF_TEXT + QUANTILES + tuple(STATISTICS)
 TOTALS = ("sum", "min", "max", "count")
 RUNNING = TOTALS + ("mean", "var", "stddev")
+RANK = "rank"       # [-]COLS
 COUNT_RECORDS = "count-records"
 
 
@@ -65,6 +66,7 @@ class Request:
         """All COLS items as (operation, text, quoted?)."""
         for operation, columns in self.columns_asked():
             if columns is not None:
+                columns = columns.removeprefix(b"-") if operation == RANK else columns
                 for raw in _raw_sides(columns) if is_pair(operation, columns) else _raw_items(columns):
                     yield operation, _unquoted(raw), raw.startswith(b'"')
 
@@ -87,6 +89,10 @@ class Request:
 
     def asks_star(self):
         return any(text == b"*" for _, text, _ in self.items())
+
+    def reads_twice(self):
+        """Is its input to be a file?"""
+        return any(operation == RANK for operation, _ in self.news)
 
     def sums_up(self):
         """Is it the summary?"""
