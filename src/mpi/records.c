@@ -18,7 +18,7 @@
 #include "fold/groups.h"
 #include "fold/result.h"
 #include "io/output.h"
-#include "mpi/part_text.h"
+#include "mpi/text.h"
 #include "mpi/states.h"
 #include "query/option_table.h"
 #include "query/options_ahead.h"
@@ -29,11 +29,10 @@
 
 bool records_can_be_shared(const struct options *o, const struct query *q)
 {
-	bool is_apart = false; /* of one rank: parts do not know --let, nor what comes after a slice */
+	bool is_apart = false; /* printed by one rank: it needs what comes after a slice */
 
 	for (size_t i = 0; i < o->nuses; i++)
-		is_apart |= operation_kind(o->uses[i].operation) == OPERATION_LET ||
-			    operation_looks_ahead(o->uses[i].operation);
+		is_apart |= operation_looks_ahead(o->uses[i].operation);
 	return !is_apart && o->head == 0 && !picture_is_asked(&o->picture) && !(q && q->star);
 }
 
