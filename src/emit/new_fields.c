@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "emit/copied_fields.h"
+#include "emit/rank_fields.h"
 #include "query/value.h"
 
 #define TEXT_NBYTES_MAX (RUNNING_RATIO_NBYTES > WIDE_TEXT_NBYTES ? RUNNING_RATIO_NBYTES : WIDE_TEXT_NBYTES)
@@ -278,23 +279,6 @@ static char *write_change(const struct writing *w, size_t i, struct running_chan
 	return read_row(w, i, x, row, &v) == STATUS_OK ? running_change_write(r, &v, to) : NULL;
 }
 
-/* ---- ranks ---- */
-
-/* Writes the rank of the row's number; nothing where it has none. x: the numbers of its column. NULL: no memory. */
-static char *write_rank(const struct writing *w, size_t i, const struct rank_table *ranks,
-			const struct simd_numbers *x, unsigned row, char *to)
-{
-	const struct new_column *column = &w->f->plan->new_columns[i];
-	uint64_t rank = 0;
-	struct value v;
-
-	if (read_row(w, i, x, row, &v) != STATUS_OK)
-		return NULL;
-	if (ranks && (v.kind == DECIMAL_NUMBER || v.kind == DECIMAL_WIDE))
-		rank = rank_table_find(&ranks[column->rank], &v, column->is_descending);
-	return rank ? decimal_writer_u64(&w->f->writers[i], to, rank) : to;
-}
-
 /* ---- positions ---- */
 
 static char *write_byte_offsets(const struct writing *w, size_t i, unsigned leads, size_t *begins,
@@ -360,8 +344,6 @@ static char *write_field(const struct writing *w, size_t i, const struct simd_nu
 	if (column->kind == NEW_ROW_NUMBER)
 		return decimal_writer_u64(&w->f->writers[i], to,
 					  state->runnings[i].count++ + !w->f->plan->exclusive);
-	if (column->kind == NEW_RANK)
-		return write_rank(w, i, state->ranks, x, row, to);
 	if (running_change_is(column->kind))
 		return write_change(w, i, &state->changes[i], x, row, to);
 	if (running_ratio_is(column->kind))
@@ -443,6 +425,8 @@ static enum status write_column(const struct writing *w, size_t i)
 		to = write_byte_offsets(w, i, leads, begins, text->data, to);
 	else if (w->f->plan->new_columns[i].kind == NEW_OFFSET)
 		to = write_offsets(w, i, leads, begins, text->data, to);
+	else if (w->f->plan->new_columns[i].kind == NEW_RANK)
+		to = rank_fields_write(w->f, w->b, w->groups, i, leads, begins, to);
 	else if (is_total(w, i))
 		to = write_totals(w, i, numbers_of(w, i), leads, begins, text->data, to);
 	else

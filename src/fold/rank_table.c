@@ -405,3 +405,75 @@ uint64_t rank_table_find(const struct rank_table *t, const struct value *number,
 	nbelow = count_below64(t, (int128)number->number.significand * decimal_powers[nplaces], descending);
 	return descending ? t->n - nbelow + 1 : nbelow + 1;
 }
+
+/* ---- many at once ---- */
+
+/* Whether the number is one of a table with starts, between its least and greatest; sets the key. */
+static bool begin_lookup(struct rank_lookup *l)
+{
+	const struct rank_table *t = l->table;
+	int nplaces = t->keys.scale - l->number.scale;
+	int128 x;
+
+	if (!t->starts || nplaces < 0 || nplaces > DECIMAL_NDIGITS)
+		return false;
+	x = (int128)l->number.significand * decimal_powers[nplaces] - t->least;
+	if (x < 0 || x > t->distances[t->n - 1])
+		return false;
+	l->key = (uint64_t)x;
+	__builtin_prefetch(&t->starts[l->key >> t->shift]);
+	return true;
+}
+
+/* Reads where the lookup starts. */
+static void start_lookup(struct rank_lookup *l)
+{
+	const uint64_t *start = &l->table->starts[l->key >> l->table->shift];
+
+	l->begin = start[0];
+	l->end = start[1];
+	__builtin_prefetch(&l->table->distances[l->begin + (l->end - l->begin) / 2]);
+}
+
+/* Halves what is left. Returns whether more than nothing is. */
+static bool step_lookup(struct rank_lookup *l, bool with_equal)
+{
+	const uint64_t *x = l->table->distances;
+	uint64_t middle = l->begin + (l->end - l->begin) / 2;
+
+	if (l->begin == l->end)
+		return false;
+	if (x[middle] < l->key || (with_equal && x[middle] == l->key))
+		l->begin = middle + 1;
+	else
+		l->end = middle;
+	__builtin_prefetch(&x[l->begin + (l->end - l->begin) / 2]);
+	return l->begin < l->end;
+}
+
+void rank_table_find_all(struct rank_lookup *lookups, size_t n, bool descending)
+{
+	struct rank_lookup *begun[RANK_LOOKUPS_MAX], *left[RANK_LOOKUPS_MAX];
+	size_t nbegun = 0, nleft;
+
+	for (size_t i = 0; i < n; i++) {
+		struct rank_lookup *l = &lookups[i];
+		const struct value number = {.kind = DECIMAL_NUMBER, .number = l->number};
+		if (begin_lookup(l))
+			begun[nbegun++] = l;
+		else
+			l->rank = rank_table_find(l->table, &number, descending);
+	}
+	for (size_t i = 0; i < nbegun; i++)
+		start_lookup(left[i] = begun[i]);
+	nleft = nbegun;
+	while (nleft > 0) {
+		size_t n_before = nleft;
+		nleft = 0;
+		for (size_t i = 0; i < n_before; i++)
+			if (step_lookup(left[i], descending))
+				left[nleft++] = left[i];
+	}
+	for (size_t i = 0; i < nbegun; i++)
+		begun[i]->rank = descending ? begun[i]->table->n - begun[i]->begin + 1 : begun[i]->begin + 1;
+}

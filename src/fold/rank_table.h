@@ -43,4 +43,17 @@ void rank_table_free(struct rank_table *t);
  * number is beyond the range. */
 uint64_t rank_table_find(const struct rank_table *t, const struct value *number, bool descending);
 
+/* One of many lookups. */
+struct rank_lookup {
+	const struct rank_table *table;
+	struct decimal number;
+	uint64_t rank;              /* the result, as of rank_table_find */
+	uint64_t key, begin, end;   /* while it is looked up */
+};
+#define RANK_LOOKUPS_MAX 64
+
+/* Looks up n numbers, up to RANK_LOOKUPS_MAX, step by step side by side: a table is larger than a cache, and a
+ * step of one waits for memory while the others go on. */
+void rank_table_find_all(struct rank_lookup *lookups, size_t n, bool descending);
+
 #endif
