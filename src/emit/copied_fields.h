@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * copied_fields.h - new columns that are fields of the record, or would be if they were in the input: those of
- * --select, computed ones, and fields of records before.
+ * --select, computed ones, and fields of records before and
+ * after.
  */
 #ifndef GPUSTAT_COPIED_FIELDS_H
 #define GPUSTAT_COPIED_FIELDS_H

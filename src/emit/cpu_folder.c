@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#define COPY_NBYTES 32 /* copied at once; reads beyond a piece's end stay within the padding */
+#include "emit/copy_text.h"
 
 /* How many of a record's first fields are read. */
 static size_t count_fields(const struct plan *plan)
@@ -32,6 +32,7 @@ enum status cpu_folder_init(struct cpu_folder *f, const struct plan *plan)
 	rows_init(&f->rows, plan->dialect, count_fields(plan));
 	if (row_folder_init(&f->folder, plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
+	lead_rows_init(&f->leads, plan);
 	return new_fields_init(&f->fields, plan);
 }
 
@@ -53,6 +54,7 @@ void cpu_folder_free(struct cpu_folder *f)
 	row_folder_free(&f->folder);
 	new_fields_free(&f->fields);
 	candidates_free(&f->candidates);
+	lead_rows_free(&f->leads);
 	memset(f, 0, sizeof *f);
 }
 
@@ -109,35 +111,37 @@ struct printing {
 	struct text_buffer *out;
 };
 
-/* Copies nbytes, or COPY_NBYTES more than that. Returns the copy's end. */
-static inline char *copy_text(char *to, const char *from, size_t nbytes)
+/* What is printed of a block, apart from where: the compiler must not read it again after each byte. */
+struct printed_rows {
+	const char *text, *new_text;
+	const uint32_t *ends;
+	size_t stride;
+	char escape;
+	unsigned nrows;
+};
+
+static inline struct printed_rows printed_rows(const struct printing *m)
 {
-	memcpy(to, from, COPY_NBYTES);
-	if (nbytes > 8 * COPY_NBYTES)
-		memcpy(to, from, nbytes);
-	else
-		for (size_t i = COPY_NBYTES; i < nbytes; i += COPY_NBYTES)
-			memcpy(to + i, from + i, COPY_NBYTES);
-	return to + nbytes;
+	const struct cpu_folder *f = m->f;
+
+	return (struct printed_rows){m->text, f->fields.text.data, f->folder.block.ends, f->folder.block.stride,
+				     f->plan->dialect.escape, f->fields.nrows};
 }
 
 /* Prints the k-th of the kept rows with its nnew_columns new fields. Returns the end of the output.
  * Inline, so that the most common plans have a loop of their own. */
-static inline __attribute__((always_inline)) char *print_row(const struct printing *m, unsigned k, char *to,
-							     size_t nnew_columns, bool only)
+static inline __attribute__((always_inline)) char *print_row(const struct printing *m, const struct printed_rows *p,
+							     unsigned k, char *to, size_t nnew_columns, bool only)
 {
 	const struct new_fields *fields = &m->f->fields;
-	const char *text = m->text;
-	size_t stride = m->f->folder.block.stride;
-	const uint32_t *ends = m->f->folder.block.ends + fields->rows[k] * stride;
-	struct row_record r = row_record_at(text, ends, stride, m->f->plan->dialect.escape);
+	struct row_record r = row_record_at(p->text, p->ends + fields->rows[k] * p->stride, p->stride, p->escape);
 	const size_t *begin = fields->begins + k;
 
 	if (!only)
-		to = copy_text(to, text + r.begin, r.end - r.begin);
+		to = copy_text(to, p->text + r.begin, r.end - r.begin);
 	for (size_t i = 0; i < nnew_columns; i++, begin += ROW_BLOCK_NROWS + 1)
-		to = copy_text(to, fields->text.data + begin[0], begin[1] - begin[0]);
-	memcpy(to, text + r.end, 2); /* the line end, perhaps a byte more */
+		to = copy_text(to, p->new_text + begin[0], begin[1] - begin[0]);
+	memcpy(to, p->text + r.end, 2); /* the line end, perhaps a byte more */
 	return to + (r.next - r.end);
 }
 
@@ -145,8 +149,10 @@ static inline __attribute__((always_inline)) char *print_row(const struct printi
 static inline __attribute__((always_inline)) char *print_rows(const struct printing *m, char *to,
 							      size_t nnew_columns, bool only)
 {
-	for (unsigned k = 0, nrows = m->f->fields.nrows; k < nrows; k++)
-		to = print_row(m, k, to, nnew_columns, only);
+	const struct printed_rows p = printed_rows(m);
+
+	for (unsigned k = 0; k < p.nrows; k++)
+		to = print_row(m, &p, k, to, nnew_columns, only);
 	return to;
 }
 
@@ -157,6 +163,7 @@ static inline __attribute__((always_inline)) char *print_rows(const struct print
 static enum status print_chosen(const struct printing *m, uint64_t kept, uint64_t chosen, uint64_t first)
 {
 	const struct new_fields *fields = &m->f->fields;
+	const struct printed_rows p = printed_rows(m);
 	const struct plan *plan = m->f->plan;
 	struct text_buffer *out = m->out;
 	enum status status = STATUS_OK;
@@ -167,7 +174,7 @@ static enum status print_chosen(const struct printing *m, uint64_t kept, uint64_
 		size_t begin = out->nbytes;
 		if (!(chosen & row))
 			continue;
-		out->nbytes = (size_t)(print_row(m, k, out->data + begin, plan->nnew_columns, plan->only) -
+		out->nbytes = (size_t)(print_row(m, &p, k, out->data + begin, plan->nnew_columns, plan->only) -
 				       out->data);
 		status = candidates_note(&m->f->candidates, number, begin, out->nbytes - begin);
 	}
@@ -197,6 +204,8 @@ static enum status print_block(const struct printing *m)
 		return status;
 	status = new_fields_write(fields, b, filter, m->groups ? m->f->folder.groups.groups : NULL,
 				  m->offset_bytes);
+	if (status == STATUS_OK && plan->nleads > 0)
+		return lead_rows_add(&m->f->leads, b, fields, m->groups ? m->f->folder.groups.groups : NULL);
 	if (status != STATUS_OK ||
 	    text_reserve(out, nbytes + fields->text.nbytes + EMIT_SLACK) != STATUS_OK)
 		return STATUS_NO_MEMORY;
@@ -278,6 +287,7 @@ static enum status emit_with_lets(struct cpu_folder *f, const char *text, size_t
 		if (status != STATUS_OK || !lets->is_full)
 			return status;
 		let_block_widen(lets);
+		lead_rows_clear(&f->leads);
 		m->out->nbytes = out_nbytes;
 		f->candidates.next = first;
 		f->candidates.nrecords = 0;
@@ -320,9 +330,13 @@ enum status cpu_folder_emit(struct cpu_folder *f, const char *text, size_t nbyte
 {
 	struct printing m = {f, text, before->groups, offset_bytes, out};
 
+	enum status status;
+
 	if (f->plan->choice)
 		return emit_to_choice(f, text, nbytes, entry, before, &m);
 	if (f->plan->nnew_columns == 0)
 		return print_kept(&f->folder, text, out);
-	return emit_rows(f, text, nbytes, entry, before, &m);
+	lead_rows_clear(&f->leads);
+	status = emit_rows(f, text, nbytes, entry, before, &m);
+	return status == STATUS_OK && f->plan->nleads > 0 ? lead_rows_write(&f->leads, out) : status;
 }

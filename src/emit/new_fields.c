@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "emit/copied_fields.h"
+#include "emit/rank_fields.h"
 #include "fold/row_windows.h"
 #include "query/value.h"
 
@@ -438,6 +439,8 @@ static enum status write_column(const struct writing *w, size_t i)
 		to = write_byte_offsets(w, i, leads, begins, text->data, to);
 	else if (w->f->plan->new_columns[i].kind == NEW_OFFSET)
 		to = write_offsets(w, i, leads, begins, text->data, to);
+	else if (w->f->plan->new_columns[i].kind == NEW_RANK)
+		to = rank_fields_write(w->f, w->b, w->groups, i, leads, begins, to);
 	else if (is_total(w, i))
 		to = write_totals(w, i, numbers_of(w, i), leads, begins, text->data, to);
 	else

@@ -80,6 +80,7 @@ enum status running_state_begin(struct running_state *s, const struct plan *plan
 		s->nmatched[i] = before->nmatched[i];
 	begin_row_numbers(s, plan, plan->where == PREDICATE_NONE ? before->nrecords - before->nundecided
 								   : before->nmatched[plan->where]);
+	s->ranks = plan->ranks ? rank_tables_of(plan->ranks, NULL) : NULL;
 	return begin_columns(s, plan, before);
 }
 
@@ -151,6 +152,7 @@ static enum status begin_group(struct group_states *states, struct running_state
 	for (size_t i = 0; group_nmatched(group, plan) && i < plan->npredicates; i++)
 		s->nmatched[i] = group_nmatched(group, plan)[i];
 	begin_row_numbers(s, plan, group->nrecords);
+	s->ranks = plan->ranks ? rank_tables_of(plan->ranks, group->home) : NULL;
 	if (is_in_cells(group, plan)) {
 		begin_from_cells(s, plan, group);
 		return STATUS_OK;

@@ -15,6 +15,7 @@
 #include "emit/running_window.h"
 #include "fold/column.h"
 #include "fold/group.h"
+#include "fold/rank_tables.h"
 #include "query/plan.h"
 
 /* All owned. */
@@ -23,6 +24,7 @@ struct running_state {
 	struct running_ratio *ratios; /* plan->nnew_columns */
 	struct running_change *changes; /* plan->nnew_columns */
 	struct running_window *windows; /* plan->nwindows */
+	const struct rank_table *ranks; /* plan->nranks; not owned; NULL: of no numbers */
 	uint64_t *nmatched; /* plan->npredicates: records so far where it holds */
 };
 

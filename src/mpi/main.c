@@ -57,8 +57,8 @@ static enum status check(const struct command *c, struct fault *fault)
 	if (c->folder && !o->emits)
 		return option_fault(fault, "--output-dir is for records: a result goes to standard output");
 	if (c->folder && !records_can_be_shared(o, NULL))
-		return option_fault(fault, "--output-dir: one rank prints this (--head, --plot, --svg, --ewma), to "
-				    "standard output");
+		return option_fault(fault, "--output-dir: one rank prints this (--ewma, --head, --lead, --plot, --rank, --sample, "
+				    "--svg, --tail), to standard output");
 	if (o->emits)
 		return STATUS_OK;
 	part.partial = true;

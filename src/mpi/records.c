@@ -21,6 +21,7 @@
 #include "mpi/text.h"
 #include "mpi/states.h"
 #include "query/option_table.h"
+#include "query/options_ahead.h"
 #include "query/options_choice.h"
 #include "run/left_out.h"
 
@@ -30,8 +31,8 @@
 bool records_can_be_shared(const struct options *o, const struct query *q)
 {
 	for (size_t i = 0; i < o->nuses; i++)
-		if (o->uses[i].operation == OPERATION_EWMA)
-			return false; /* what a slice does to the mean before it is known from all of its values */
+		if (o->uses[i].operation == OPERATION_EWMA || operation_looks_ahead(o->uses[i].operation))
+			return false; /* a slice shows neither the mean of all records before nor what comes after */
 	return !options_choice_name(o) && !picture_is_asked(&o->picture) && !(q && q->star);
 }
 

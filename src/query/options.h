@@ -48,12 +48,13 @@ struct operation_use {
 	size_t name_nbytes;
 	const char *title; /* of its results; NULL: the operation's */
 	struct percentile percentile; /* of OPERATION_PERCENTILE */
-	char *column;                 /* of OPERATION_HIST, and windows: argument, which is owned then */
+	char *column;                 /* of OPERATION_HIST, OPERATION_LEAD and windows: argument, which is owned then */
 	struct decimal width;         /* of OPERATION_HIST */
-	const char *suffix;           /* of windows: ":N" or ":A" behind the columns, as it was typed; NULL:
-				       * there is none */
-	uint64_t nrows;               /* of windows: N */
+	const char *suffix;           /* of OPERATION_LEAD and windows: ":N" or ":A" behind the columns, as it was
+				       * typed; NULL: there is none */
+	uint64_t nrows;               /* of OPERATION_LEAD and windows: N */
 	struct ewma_weight weight;    /* of OPERATION_EWMA */
+	bool is_descending;           /* of OPERATION_RANK */
 };
 
 /* See options_asked.h. */

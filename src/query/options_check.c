@@ -9,6 +9,7 @@
 
 #include "number/decimal.h"
 #include "query/operation_argument.h"
+#include "query/options_ahead.h"
 #include "query/options_choice.h"
 
 /* ---- the dialect and the notation ---- */
@@ -380,6 +381,8 @@ enum status options_check(struct options *o, struct fault *fault)
 		status = check_state(o, fault);
 	if (status == STATUS_OK && o->merge)
 		return check_parts(o, fault);
+	if (status == STATUS_OK)
+		status = options_check_ahead(o, fault);
 	if (status == STATUS_OK)
 		status = check_groups(o, fault);
 	if (status == STATUS_OK)

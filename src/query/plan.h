@@ -57,12 +57,14 @@ enum new_column_kind {
 	NEW_ROLLING_MIN,
 	NEW_ROLLING_MAX,
 	NEW_EWMA,
+	NEW_RANK,        /* 1 and how many numbers come before the value in order */
 	NEW_ROW_NUMBER,  /* the record's number, from 1 on; with --exclusive, how many came before */
 	NEW_OFFSET,      /* the record's 0-based position among those where a predicate holds */
 	NEW_LET,         /* the value of a computed column */
 	NEW_FIELD,       /* a field of the record, as it is */
 	NEW_LAG,         /* the field of the record N before, as it is */
 	NEW_FILL_DOWN,   /* the field, or the last one before it that is not missing */
+	NEW_LEAD,        /* the field of the record N later, as it is */
 	NEW_BYTE_OFFSET, /* where the record starts in the decompressed input */
 };
 
@@ -70,14 +72,18 @@ struct expr; /* a condition on records: expr_eval.h */
 struct group_store; /* fold/groups.h */
 struct curve; /* io/curve.h */
 struct choice; /* emit/choice.h */
+struct rank_tables; /* fold/rank_tables.h */
 #define PREDICATE_NONE SIZE_MAX
 
 /* One new column of the records that are printed. */
 struct new_column {
 	enum new_column_kind kind;
-	size_t column;    /* NEW_SUM ... NEW_STDDEV, NEW_LET, NEW_FIELD: in the plan */
+	size_t column;    /* NEW_SUM ... NEW_RATIO, NEW_LET, NEW_FIELD, NEW_LEAD: in the plan */
 	size_t predicate; /* NEW_OFFSET: in the plan */
 	size_t window;    /* new_column_has_window: in the plan */
+	uint64_t nahead;  /* NEW_LEAD: N */
+	size_t rank;      /* NEW_RANK: which of the plan's nranks */
+	bool is_descending; /* NEW_RANK: the greatest is the first */
 };
 
 /* Whether it shows something of the records before that the moments do not have. */
@@ -90,7 +96,7 @@ static inline bool new_column_has_window(const struct new_column *column)
 /* Whether it is a copy of a field, of any length. */
 static inline bool new_column_is_copied(const struct new_column *column)
 {
-	return column->kind >= NEW_LET && column->kind <= NEW_FILL_DOWN;
+	return column->kind >= NEW_LET && column->kind <= NEW_LEAD;
 }
 
 /* What a new column looks back on. */
@@ -223,6 +229,9 @@ struct plan {
 	struct new_column *new_columns;
 	size_t nwindows;
 	struct plan_window *windows; /* of the new columns that have one */
+	size_t nleads, nranks; /* of these: NEW_LEAD, NEW_RANK */
+	const struct rank_tables *ranks; /* made by a pass before this one; whoever runs the plan owns them; NULL:
+					  * there are none */
 
 	const char *header; /* the header record, without its line end; NULL: none. Not owned. */
 	size_t header_nbytes;
@@ -241,7 +250,8 @@ static inline bool plan_copies_records(const struct plan *plan)
 static inline bool plan_has_running(const struct plan *plan)
 {
 	for (size_t i = 0; i < plan->nnew_columns; i++)
-		if (plan->new_columns[i].kind <= NEW_ROW_NUMBER || plan->new_columns[i].kind == NEW_OFFSET)
+		if (plan->new_columns[i].kind <= NEW_ROW_NUMBER || plan->new_columns[i].kind == NEW_OFFSET ||
+		    new_column_has_window(&plan->new_columns[i]))
 			return true;
 	return false;
 }

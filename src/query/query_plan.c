@@ -148,6 +148,11 @@ static enum status plan_new_columns(struct making *m)
 		s->column = r->column;
 		s->predicate = s->kind == NEW_OFFSET ? predicate++ : 0;
 		plan_window(plan, s, &m->q->uses[r->use]);
+		s->nahead = m->q->uses[r->use].nrows;
+		s->is_descending = m->q->uses[r->use].is_descending;
+		s->rank = plan->nranks;
+		plan->nleads += s->kind == NEW_LEAD;
+		plan->nranks += s->kind == NEW_RANK;
 	}
 	return STATUS_OK;
 }

@@ -253,7 +253,8 @@ static const char *beyond_gpus(const struct plan *plan)
 	for (size_t i = 0; i < plan->nnew_columns; i++)
 		if (running_ratio_is(plan->new_columns[i].kind) ||
 		    running_change_is(plan->new_columns[i].kind) || plan->new_columns[i].kind == NEW_ROW_NUMBER ||
-		    plan->new_columns[i].kind == NEW_FIELD || new_column_has_window(&plan->new_columns[i]))
+		    plan->new_columns[i].kind == NEW_FIELD || new_column_has_window(&plan->new_columns[i]) ||
+		    plan->new_columns[i].kind == NEW_LEAD || plan->new_columns[i].kind == NEW_RANK)
 			return "CPU only: no GPU computes all that is asked";
 	return NULL;
 }

@@ -28,6 +28,7 @@
 #include "run/left_out.h"
 #include "run/part_run.h"
 #include "run/progress.h"
+#include "run/ranked_run.h"
 
 void run_report_guesses(const struct run *r)
 {
@@ -159,7 +160,8 @@ static void prepare_values(struct run *r)
 	if (!r->searches)
 		values_focus_set(NULL, r->is_repeatable && !prints_table(&r->query) &&
 						       r->query.plan.nkeys == 0 && !r->options.partial &&
-						       !r->options.from_state && !r->options.save_state);
+						       !r->options.from_state && !r->options.save_state &&
+						       r->query.plan.nranks == 0);
 	for (size_t c = 0; r->searches && c < r->query.plan.ncolumns; c++)
 		if (c != r->searched)
 			r->query.plan.columns[c].needs &= ~(unsigned)MOMENT_VALUES;
@@ -302,10 +304,14 @@ enum status run_process(struct run *r, struct fault *fault)
 		progress_end();
 		return explain(r, fault);
 	}
-	if (status == STATUS_OK)
-		status = run_fold_input(r, fault);
-	if (status == STATUS_OK)
-		status = run_finish(r, fault);
+	if (status == STATUS_OK && r->query.plan.nranks > 0) {
+		status = run_ranked(r, fault);
+	} else {
+		if (status == STATUS_OK)
+			status = run_fold_input(r, fault);
+		if (status == STATUS_OK)
+			status = run_finish(r, fault);
+	}
 	if (status == STATUS_OK && r->options.verbose) {
 		report_sections(r);
 		devices_report(&r->devices, clock_s() - begin_s);

@@ -94,6 +94,7 @@ def check_records():
     alike("what one rank prints", ["--head", "5", "--cumsum", "x", one], ranks=(3,))
     alike("columns that look back", ["--rolling-sum", "x:700", "--lag", "t:2", "--fill-down", "x", "--rolling-max", "x:5", "--by", "k", one], ranks=(3,))
     alike("a mean that one rank prints", ["--ewma", "x:0.5", "--by", "k", one], ranks=(3,))
+    alike("fields of later records", ["--lead", "x:2", one], ranks=(3,))
     for n in (1, 3):
         folder = os.path.join(harness.folder(), "out%d" % n)
         want = harness.run(["--cumsum", "x", bare, one])

@@ -7,9 +7,9 @@ numbers in several spellings, and lengths around those at which a key may be kep
 """
 import hostile
 import oracle_window
-from hostile_scan import spell_columns, spell_condition
+from hostile_scan import spell_columns, spell_condition, spell_order
 from oracle_groups import Groups
-from oracle_request import COUNT_RECORDS, RUNNING, WINDOWS
+from oracle_request import COUNT_RECORDS, RANK, RUNNING, WINDOWS
 from oracle_pair import PAIRS
 
 KEYS = (b"a", b"a", b"b", b"A", b"", b" ", b" a", b"a ", b"x,y", b"x\ny", b"x\r\ny", b'say "hi"', b'"', b"\xff", b"\xff\xfe",
@@ -106,8 +106,8 @@ def new_columns(rng, shape):
         elif form > 5:
             news.append((rng.choice(("row-number", "row-number", "byte-offset")), None))
         else:
-            operation = rng.choice(RUNNING + WINDOWS)
-            columns = spell_columns(rng, operation, *about)
+            operation = rng.choice(RUNNING + WINDOWS + (RANK,))
+            columns = spell_order(rng, operation) + spell_columns(rng, operation, *about)
             news.append((operation, oracle_window.spell(rng, operation, columns) if operation in WINDOWS else columns))
     return news
 
@@ -116,8 +116,8 @@ def running(rng, shape, common):
     news = new_columns(rng, shape)
     about = shape.n, shape.names, shape.kinds, shape.missing
     where = spell_condition(rng, rng.randrange(3), *about) if rng.randrange(4) == 0 else None
-    states = any(o in RUNNING or o == "row-number" for o, _ in news)
-    return Groups(spell_keys(rng, shape), news=news, where=where, exclusive=states and not any(o in WINDOWS for o, _ in news) and rng.randrange(3) == 0,
+    states = any(o in RUNNING or o == "row-number" for o, _ in news) and not any(o in WINDOWS or o == RANK for o, _ in news)
+    return Groups(spell_keys(rng, shape), news=news, where=where, exclusive=states and rng.randrange(3) == 0,
                   only=rng.randrange(4) == 0, **common)
 
 

@@ -18,6 +18,7 @@ OPERATIONS = ON_DEVICE + ("first", "last") + OF_TEXT + QUANTILES + tuple(STATIST
 TOTALS = ("sum", "min", "max", "count")
 RUNNING = TOTALS + ("mean", "var", "stddev")
 WINDOWS = ("rolling-sum", "rolling-mean", "rolling-min", "rolling-max", "ewma")   # COLS:N
+RANK = "rank"       # [-]COLS
 COUNT_RECORDS = "count-records"
 
 
@@ -68,6 +69,7 @@ class Request:
         for operation, columns in self.columns_asked():
             if columns is not None:
                 columns = oracle_window.split(columns)[0] if operation in WINDOWS else columns
+                columns = columns.removeprefix(b"-") if operation == RANK else columns
                 for raw in _raw_sides(columns) if is_pair(operation, columns) else _raw_items(columns):
                     yield operation, _unquoted(raw), raw.startswith(b'"')
 
@@ -90,6 +92,10 @@ class Request:
 
     def asks_star(self):
         return any(text == b"*" for _, text, _ in self.items())
+
+    def reads_twice(self):
+        """Is its input to be a file?"""
+        return any(operation == RANK for operation, _ in self.news)
 
     def sums_up(self):
         """Is it the summary?"""
