@@ -38,7 +38,7 @@ struct part_head {
 	struct asked asked;    /* the query */
 	struct header header;  /* as query_make_again takes it */
 	char **columns;        /* the names of the plan's columns */
-	size_t *fields;        /* of the columns in a record, from 0 on */
+	size_t *fields;        /* of the columns in a record, from 0 on; FIELD_COMPUTED: --let's */
 	size_t ncolumns;
 	size_t (*pairs)[2];    /* x and y, in columns */
 	size_t npairs;

@@ -3,7 +3,7 @@
  * main.c - gpustat-mpi: gpustat on all ranks of an MPI job.
  *
  * Each rank opens the input and makes the same plan, then folds its slice of the input (rank.h), which makes a part
- * (cluster/part.h). Parts are merged in the order of ranks by a tree (part_text.h), and rank 0 prints what gpustat
+ * (cluster/part.h). Parts are merged in the order of ranks by a tree (text.h), and rank 0 prints what gpustat
  * would print. Where a rank fails, all learn it, the first one in the input's order speaks, and all end.
  */
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "engine/engine.h"
 #include "io/message.h"
 #include "io/output.h"
-#include "mpi/part_text.h"
+#include "mpi/text.h"
 #include "mpi/rank.h"
 #include "mpi/records.h"
 #include "mpi/world.h"
@@ -57,7 +57,7 @@ static enum status check(const struct command *c, struct fault *fault)
 	if (c->folder && !o->emits)
 		return option_fault(fault, "--output-dir is for records: a result goes to standard output");
 	if (c->folder && !records_can_be_shared(o, NULL))
-		return option_fault(fault, "--output-dir: one rank prints this (--head, --let, --plot, --svg), to "
+		return option_fault(fault, "--output-dir: one rank prints this (--head, --plot, --svg), to "
 				    "standard output");
 	if (o->emits)
 		return STATUS_OK;

@@ -10,7 +10,7 @@
 
 #include "fold/groups.h"
 #include "mpi/entry.h"
-#include "mpi/part_text.h"
+#include "mpi/text.h"
 
 /* ---- opening ---- */
 

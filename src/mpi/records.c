@@ -18,7 +18,7 @@
 #include "fold/groups.h"
 #include "fold/result.h"
 #include "io/output.h"
-#include "mpi/part_text.h"
+#include "mpi/text.h"
 #include "mpi/states.h"
 #include "query/option_table.h"
 #include "run/left_out.h"
@@ -28,11 +28,7 @@
 
 bool records_can_be_shared(const struct options *o, const struct query *q)
 {
-	bool has_let = false;
-
-	for (size_t i = 0; i < o->nuses; i++)
-		has_let |= operation_kind(o->uses[i].operation) == OPERATION_LET;
-	return !has_let && o->head == 0 && !picture_is_asked(&o->picture) && !(q && q->star);
+	return o->head == 0 && !picture_is_asked(&o->picture) && !(q && q->star);
 }
 
 /* ---- the folder ---- */

@@ -15,7 +15,7 @@
 #include "base/status.h"
 #include "mpi/rank.h"
 
-/* Whether ranks can print what is asked; else one process must: --head, a drawing, --let, and '*', of which only all
+/* Whether ranks can print what is asked; else one process must: --head, a drawing, and '*', of which only all
  * records before tell what is printed. q: NULL: not known yet. */
 bool records_can_be_shared(const struct options *o, const struct query *q);
 

@@ -13,7 +13,7 @@
 
 #include "base/fd.h"
 #include "fold/groups.h"
-#include "mpi/part_text.h"
+#include "mpi/text.h"
 
 /* Appends a text to another. */
 static enum status append(int from, int to, struct fault *fault)

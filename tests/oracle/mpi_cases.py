@@ -60,7 +60,8 @@ def differs(want, got):
 
 RUNNING = ("cumsum", "running-mean", "running-var", "running-max", "running-min", "running-count", "running-stddev", "delta", "ratio")
 RECORDS = (["--select", "k,t"], ["--drop", "t,x"], ["--where", "x > 0 or k == 'b'"], ["--byte-offset"], ["--row-number"],
-           ["--offsets", "y > 3"], ["--rename", "x=z", "--row-number"], ["--let", "z = x + y"], ["--cumsum", "*"],
+           ["--offsets", "y > 3"], ["--rename", "x=z", "--row-number"], ["--let", "z = x + y"], ["--let", "z = x + y", "--cumsum", "z", "--by", "k"],
+           ["--let", "z = if(x > 0, x * y, 0)", "--let", "n = length(t)", "--running-max", "z", "--where", "n > 2"], ["--cumsum", "*"],
            ["--head", "7", "--row-number"], ["--row-number", "--byte-offset", "--where", "y < 5"])
 
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * part_text.h - parts (cluster/part.h) in memory: sent from rank to rank, and merged.
+ * text.h - parts (cluster/part.h) in memory: sent from rank to rank, and merged.
  *
  * A text is a file in memory, which a stream can write and merge_parts can read by name.
  */
-#ifndef GPUSTAT_MPI_PART_TEXT_H
-#define GPUSTAT_MPI_PART_TEXT_H
+#ifndef GPUSTAT_MPI_TEXT_H
+#define GPUSTAT_MPI_TEXT_H
 
 #include <stddef.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * part_text.c - see part_text.h.
+ * text.c - see text.h.
  */
-#include "mpi/part_text.h"
+#include "mpi/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
