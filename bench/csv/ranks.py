@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """ranks.py - N one-thread ranks of gpustat-mpi beside one process with N threads, on the same file.
 
-    ranks.py [--gpustat build/gpustat] [--ranks 16] [--repeat 7] [--launch "--bind-to core"] FILE... [-- GPUSTAT-OPTION...]
+    ranks.py [--gpustat build/gpustat] [--ranks 16] [--repeat 7] [--launch="--bind-to core"] FILE... [-- GPUSTAT-OPTION...]
 
 Prints the median, least and greatest time of each, and the ranks' share of the process's speed. A run that only starts
 and ends the ranks is shown too: it is what MPI costs. Both must print the same bytes. Each is run once before it is timed,
