@@ -30,40 +30,47 @@ static bool is_plain(int fd)
 	return n > 0 && codec_find(data, (size_t)n, &codec) == CODEC_OTHER;
 }
 
+static enum status check_path(const char *path, struct fault *fault)
+{
+	struct stat st;
+
+	if (!strcmp(path, "-"))
+		return option_fault(fault, "standard input: not every rank can read it: give it as a file");
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return option_fault(fault, "%.100s: a pipe or a device, which not every rank can read: give it as a "
+				    "file", path);
+	return STATUS_OK;
+}
+
+enum status cut_check_paths(const char *const *paths, int npaths, struct fault *fault)
+{
+	enum status status = STATUS_OK;
+
+	for (int i = 0; i < npaths && status == STATUS_OK; i++)
+		status = check_path(paths[i], fault);
+	return status;
+}
+
 /* Looks at a file. One that cannot be read is an error of the rank that reads it, in the input's order. */
-static enum status look_at_file(const char *path, struct file_size *to, struct fault *fault)
+static void look_at_file(const char *path, struct file_size *to)
 {
 	struct stat st;
 	int fd;
 
-	if (!strcmp(path, "-"))
-		return option_fault(fault, "standard input: not every rank can read it: give it as a file");
-	if (stat(path, &st) != 0 || S_ISDIR(st.st_mode))
-		return STATUS_OK;
-	if (!S_ISREG(st.st_mode))
-		return option_fault(fault, "%.100s: a pipe or a device, which not every rank can read: give it as a "
-				    "file", path);
+	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+		return;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return STATUS_OK;
+		return;
 	*to = (struct file_size){(uint64_t)st.st_size, is_plain(fd)};
 	close(fd);
-	return STATUS_OK;
 }
 
-static enum status look_at_files(struct cut *c, const struct world *w, const char *const *paths,
-				 struct fault *fault)
+static void look_at_files(struct cut *c, const struct world *w, const char *const *paths)
 {
-	enum status status = STATUS_OK;
-
-	for (int i = 0; w->rank == 0 && i < c->nfiles && status == STATUS_OK; i++)
-		status = look_at_file(paths[i], &c->files[i], fault);
-	world_share(&status, sizeof status, 0);
-	if (status != STATUS_OK)
-		fault->status = status; /* rank 0 has the words */
-	else
-		world_share(c->files, (size_t)c->nfiles * sizeof *c->files, 0);
-	return status;
+	for (int i = 0; w->rank == 0 && i < c->nfiles; i++)
+		look_at_file(paths[i], &c->files[i]);
+	world_share(c->files, (size_t)c->nfiles * sizeof *c->files, 0);
 }
 
 /* ---- borders ---- */
@@ -117,16 +124,13 @@ enum status cut_make(struct cut *c, const struct world *w, const char *const *pa
 		     struct fault *fault)
 {
 	struct cut_place mine;
-	enum status status;
 
 	*c = (struct cut){.nfiles = npaths};
 	c->files = calloc((size_t)npaths + 1, sizeof *c->files);
 	c->at = calloc((size_t)w->nranks + 1, sizeof *c->at);
 	if (world_any(!c->files || !c->at))
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	status = look_at_files(c, w, paths, fault);
-	if (status != STATUS_OK)
-		return status;
+	look_at_files(c, w, paths);
 	mine = find_place(c, w);
 	if (mine.offset > 0)
 		mine = to_line_end(c, mine, paths[mine.file], escape);

@@ -38,9 +38,13 @@ struct cut {
 	struct cut_place *at;       /* nranks + 1: where each rank's slice begins; owned */
 };
 
+/* Refuses names that not every rank can read, before any rank opens one: a launcher may leave the standard input of all
+ * but one rank open and empty, and a pipe has one reader, so they would wait for ever. Errors: STATUS_USAGE. */
+enum status cut_check_paths(const char *const *paths, int npaths, struct fault *fault);
+
 /* Cuts the files; all ranks get the same. A border is a guess: whether its LF is data in a quoted field is not known
  * yet. escape: as for input_cut_range. Free with cut_free in any case. Errors, the same in all ranks:
- * STATUS_NO_MEMORY; STATUS_USAGE for standard input and other names that not each rank can read. */
+ * STATUS_NO_MEMORY. */
 enum status cut_make(struct cut *c, const struct world *w, const char *const *paths, int npaths, char escape,
 		     struct fault *fault);
 void cut_free(struct cut *c);

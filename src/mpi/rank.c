@@ -42,6 +42,8 @@ enum status rank_open(struct rank *r, int *first, struct fault *fault)
 	enum status status = STATUS_OK;
 
 	if (r->world->rank == 0)
+		status = cut_check_paths(o->paths, o->npaths, fault);
+	if (r->world->rank == 0 && status == STATUS_OK)
 		status = rank_open_pass(r, PASS_PART, fault);
 	*first = world_first_fault(r->world, status);
 	if (*first < r->world->nranks)
