@@ -95,7 +95,7 @@ static enum status seam_append(struct seam *s, const char *data, size_t nbytes,
 		return too_long(s, fault);
 	if (s->capacity - s->nbytes < nbytes) {
 		size_t capacity = 2 * s->capacity + nbytes;
-		char *grown = realloc(s->memory, capacity + 2 * SIMD_PAD_NBYTES);
+		char *grown = realloc(s->memory, capacity + 1 + 2 * SIMD_PAD_NBYTES);
 		if (!grown)
 			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 		s->memory = grown;

@@ -21,7 +21,7 @@
  * when the record is complete. So a chunk may be one byte long, and a record longer than
  * any buffer. */
 struct seam {
-	char *memory; /* SIMD_PAD_NBYTES, data, SIMD_PAD_NBYTES; owned */
+	char *memory; /* SIMD_PAD_NBYTES, data, an LF where a file lacks it, SIMD_PAD_NBYTES; owned */
 	char *data;   /* nbytes of capacity; NULL: none yet */
 	size_t nbytes, capacity;
 	int file;              /* of the input */
