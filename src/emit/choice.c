@@ -24,65 +24,9 @@ static uint64_t splitmix(uint64_t seed, uint64_t number)
 	return x ^ x >> 31;
 }
 
-static uint64_t key_of(const struct choice *c, uint64_t number)
+uint64_t choice_key(const struct choice *c, uint64_t number)
 {
 	return c->kind == CHOICE_LAST ? ~number : splitmix(c->seed, number);
-}
-
-/* ---- one thread's records ---- */
-
-/* Whether the text has a record below the bound. */
-static bool has_any(const struct candidates *c)
-{
-	uint64_t bound = c->choice->bound;
-
-	for (uint64_t number = c->first; number < c->end; number++)
-		if (key_of(c->choice, number) <= bound)
-			return true;
-	return false;
-}
-
-bool candidates_begin(struct candidates *c, uint64_t before, uint64_t nrecords)
-{
-	uint64_t nmost = c->choice->nmost;
-
-	c->next = c->first = before;
-	c->end = before + nrecords;
-	if (c->choice->kind == CHOICE_LAST && nrecords > nmost)
-		c->first = c->end - nmost;
-	c->nrecords = 0;
-	return has_any(c);
-}
-
-void candidates_free(struct candidates *c)
-{
-	free(c->records);
-	memset(c, 0, sizeof *c);
-}
-
-uint64_t candidates_choose(struct candidates *c, uint64_t rows)
-{
-	uint64_t chosen = 0, bound = c->choice->bound;
-
-	for (; rows; rows &= rows - 1, c->next++)
-		if (c->next >= c->first && key_of(c->choice, c->next) <= bound)
-			chosen |= rows & -rows;
-	return chosen;
-}
-
-enum status candidates_note(struct candidates *c, uint64_t number, size_t begin, size_t nbytes)
-{
-	if (c->nrecords == c->capacity) {
-		size_t capacity = 2 * c->capacity + 64;
-		struct chosen_record *grown = realloc(c->records, capacity * sizeof *grown);
-		if (!grown)
-			return STATUS_NO_MEMORY;
-		c->records = grown;
-		c->capacity = capacity;
-	}
-	c->records[c->nrecords++] = (struct chosen_record){key_of(c->choice, number), number, begin, nbytes,
-							   c->lacks_end && number + 1 == c->end};
-	return STATUS_OK;
 }
 
 /* ---- all records ---- */
@@ -222,31 +166,29 @@ static void take(struct choice *c, const struct chosen_record *from, const char 
 	c->text.nbytes += from->nbytes;
 }
 
-static enum status add(struct choice *c, const struct candidates *from, const char *text)
+static enum status add(struct choice *c, const struct chosen_record *records, size_t nrecords, const char *text)
 {
 	uint64_t enough = c->nmost + c->nmost / 4;
 	size_t nbytes = 0;
 
-	for (size_t i = 0; i < from->nrecords; i++)
-		nbytes += from->records[i].nbytes;
-	if (reserve(c, from->nrecords, nbytes) != STATUS_OK)
+	for (size_t i = 0; i < nrecords; i++)
+		nbytes += records[i].nbytes;
+	if (reserve(c, nrecords, nbytes) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	for (size_t i = 0; i < from->nrecords; i++)
-		take(c, &from->records[i], text);
+	for (size_t i = 0; i < nrecords; i++)
+		take(c, &records[i], text);
 	if (c->nrecords < GATHERED_LEAST || c->nrecords < enough)
 		return STATUS_OK;
 	return narrow(c);
 }
 
-enum status candidates_offer(struct candidates *c, const char *text)
+enum status choice_add(struct choice *c, const struct chosen_record *records, size_t nrecords, const char *text)
 {
 	enum status status;
 
-	if (c->nrecords == 0)
-		return STATUS_OK;
-	pthread_mutex_lock(&c->choice->lock);
-	status = add(c->choice, c, text);
-	pthread_mutex_unlock(&c->choice->lock);
+	pthread_mutex_lock(&c->lock);
+	status = add(c, records, nrecords, text);
+	pthread_mutex_unlock(&c->lock);
 	return status;
 }
 

@@ -13,7 +13,7 @@
 #include "base/text_buffer.h"
 #include "csv/chunk.h"
 #include "csv/rows.h"
-#include "emit/choice.h"
+#include "emit/candidates.h"
 #include "emit/lead_rows.h"
 #include "emit/new_fields.h"
 #include "fold/column.h"

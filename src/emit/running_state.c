@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fold/rank_tables.h"
+
 enum status running_state_init(struct running_state *s, const struct plan *plan)
 {
 	memset(s, 0, sizeof *s);

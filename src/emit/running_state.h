@@ -15,10 +15,11 @@
 #include "emit/running_window.h"
 #include "fold/column.h"
 #include "fold/group.h"
-#include "fold/rank_tables.h"
 #include "query/plan.h"
 
-/* All owned. */
+struct rank_table; /* fold/rank_table.h */
+
+/* All owned, but ranks. */
 struct running_state {
 	struct running *runnings; /* plan->nnew_columns; of a row number, only the count is used */
 	struct running_ratio *ratios; /* plan->nnew_columns */
