@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * inflate_check.cu - the CRC-32 of each stream's text: see inflate.cuh.
+ * inflate_check.cu - the CRC-32 of each stream's text, and of each section's: see inflate.cuh, sections.cuh.
  *
  * A text is a polynomial over GF(2), and its CRC the remainder modulo P. A warp has a stream, and each lane
  * a part of it. The remainder of two parts is that of the first, times x to the bits of the second, plus that
@@ -10,6 +10,7 @@
  * generators", 2005).
  */
 #include "kernels/codec/inflate.cuh"
+#include "kernels/codec/sections.cuh"
 #include "kernels/level/grid.cuh"
 #include "kernels/level/warp.cuh"
 
@@ -87,15 +88,24 @@ static __device__ uint32_t crc_of(const uint32_t table[NSLICES][256], const unsi
 	return ~(r ^ multiply(UINT32_MAX, power8(n)));
 }
 
+/* The warp's text, and all warps'. */
+static __device__ uint32_t first_text(void)
+{
+	return blockIdx.x * (CHECK_NTHREADS / WARP_NLANES) + warp_index();
+}
+
+static __device__ uint32_t nwarps(void)
+{
+	return gridDim.x * (CHECK_NTHREADS / WARP_NLANES);
+}
+
 __global__ static void __launch_bounds__(CHECK_NTHREADS) check(struct inflate_job job)
 {
 	__shared__ uint32_t table[NSLICES][256];
-	uint32_t nwarps = gridDim.x * (CHECK_NTHREADS / WARP_NLANES);
 
 	make_tables(table);
 	__syncthreads();
-	for (uint32_t i = blockIdx.x * (CHECK_NTHREADS / WARP_NLANES) + warp_index(); i < job.nstreams;
-	     i += nwarps) {
+	for (uint32_t i = first_text(); i < job.nstreams; i += nwarps()) {
 		struct inflate_stream s = job.streams[i];
 		const unsigned char *text = (const unsigned char *)job.text + s.text_offset;
 		if (crc_of(table, text, s.text_nbytes) != s.crc && warp_lane() == 0)
@@ -103,13 +113,49 @@ __global__ static void __launch_bounds__(CHECK_NTHREADS) check(struct inflate_jo
 	}
 }
 
+__global__ static void __launch_bounds__(CHECK_NTHREADS) sum(struct section_texts t, uint32_t *crc)
+{
+	__shared__ uint32_t table[NSLICES][256];
+
+	make_tables(table);
+	__syncthreads();
+	for (uint32_t i = first_text(); i < t.n; i += nwarps()) {
+		struct section_text s = t.all[i];
+		uint32_t x = crc_of(table, (const unsigned char *)t.text + s.text_offset, s.nsymbols);
+		if (warp_lane() == 0)
+			crc[i] = x;
+	}
+}
+
+/* The blocks for n texts. */
+template <class KERNEL> static cudaError_t check_nblocks(KERNEL kernel, uint32_t n, uint32_t *nblocks)
+{
+	uint32_t nresident, wanted = (n * WARP_NLANES + CHECK_NTHREADS - 1) / CHECK_NTHREADS;
+	cudaError_t error = grid_nresident(kernel, CHECK_NTHREADS, 0, &nresident);
+
+	if (error == cudaSuccess)
+		*nblocks = wanted < nresident ? wanted : nresident;
+	return error;
+}
+
 cudaError_t inflate_check_launch(struct inflate_job job, cudaStream_t stream)
 {
-	uint32_t nresident, nblocks = (job.nstreams * WARP_NLANES + CHECK_NTHREADS - 1) / CHECK_NTHREADS;
-	cudaError_t error = grid_nresident(check, CHECK_NTHREADS, 0, &nresident);
+	uint32_t nblocks;
+	cudaError_t error = check_nblocks(check, job.nstreams, &nblocks);
 
 	if (error != cudaSuccess || nblocks == 0)
 		return error;
-	check<<<nblocks < nresident ? nblocks : nresident, CHECK_NTHREADS, 0, stream>>>(job);
+	check<<<nblocks, CHECK_NTHREADS, 0, stream>>>(job);
+	return cudaGetLastError();
+}
+
+cudaError_t sections_crc_launch(struct section_texts texts, uint32_t *crc, cudaStream_t stream)
+{
+	uint32_t nblocks;
+	cudaError_t error = check_nblocks(sum, texts.n, &nblocks);
+
+	if (error != cudaSuccess || nblocks == 0)
+		return error;
+	sum<<<nblocks, CHECK_NTHREADS, 0, stream>>>(texts, crc);
 	return cudaGetLastError();
 }

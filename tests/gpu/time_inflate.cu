@@ -6,13 +6,18 @@
  *     time_inflate FILE [STREAM_KIB [TEXT_MIB [LEVEL]]]
  *
  * The file's text is packed by zlib in pieces of STREAM_KIB (64), and repeated up to TEXT_MIB (1024). Median
- * of many by CUDA events, GB/s of text.
+ * of many by CUDA events, GB/s of text. STREAM_KIB 0: as one stream, which is decoded in sections, and each step
+ * of a batch is timed.
  */
 #include <zlib.h>
 
+extern "C" {
+#include "base/clock.h"
+}
+
 #include "bench/ladder/event_timer.cuh"
 #include "kernel_test.cuh"
-#include "kernels/codec/inflate.cuh"
+#include "kernels/codec/member.cuh"
 
 #define NREPEATS 11
 
@@ -101,6 +106,76 @@ static void time_it(const char *name, const struct packed &p, struct inflate_job
 	       (double)p.text_nbytes / time.median_ns, ndamaged ? ", DAMAGED" : "");
 }
 
+/* ---- one stream, in sections ---- */
+
+template <class LAUNCH>
+static void time_step(const char *name, const struct member_batch &b, LAUNCH launch)
+{
+	struct bench_time time;
+
+	must(event_timer_run(NREPEATS, [] { return cudaSuccess; }, launch, &time), name);
+	printf("%-8s %8.3f ms %7.1f GB/s of text\n", name, time.median_ns * 1e-6, (double)b.text_nbytes / time.median_ns);
+}
+
+/* The steps of a batch that has been decoded. */
+static void time_steps(struct member *m, const struct member_batch &b)
+{
+	uint64_t end = (uint64_t)b.data.nbytes * 8;
+
+	printf("a batch: %u packed bytes, %u sections, %u of them in the chain, %.1f MB of text\n", b.data.nbytes,
+	       m->job.nsections, m->text.n, (double)b.text_nbytes / 1e6);
+	time_step("find", b, [&] {
+		(void)cudaMemsetAsync(m->list.n, 0, sizeof *m->list.n, 0);
+		return sections_find_launch(b.data, b.begin + 1, end, m->list, 0);
+	});
+	time_step("symbols", b, [&] {
+		(void)cudaMemsetAsync(m->job.ticket, 0, sizeof *m->job.ticket, 0);
+		return sections_decode_launch(m->job, 0);
+	});
+	time_step("text", b, [&] { return sections_text_launch(m->text, 0); });
+	time_step("sums", b, [&] { return sections_crc_launch(m->text, m->device_crcs, 0); });
+}
+
+/* Decodes all of the stream. Returns how many batches it took; times the steps of the second, if asked. */
+static unsigned decode_all(struct member *m, const struct packed &p, const unsigned char *data, struct member_batch *b,
+			   bool times)
+{
+	unsigned nbatches = 0;
+	uint64_t bit = 0;
+
+	member_begin(m);
+	do {
+		uint64_t first = bit / 32 * 4, left = p.data_nbytes - first;
+		b->data = {data + first, (uint32_t)(left < m->capacity_nbytes ? left : m->capacity_nbytes)};
+		b->begin = bit % 32;
+		must(member_decode(m, b), "decode");
+		bit += b->end - b->begin;
+		if (nbatches++ == 1 && times)
+			time_steps(m, *b);
+	} while (b->how == MEMBER_GOES_ON);
+	return nbatches;
+}
+
+static void time_member(const struct packed &p, uint32_t batch_nbytes)
+{
+	unsigned char *data = device_copy(p.data, p.data_nbytes + INFLATE_PAD_NBYTES);
+	struct member_batch b = {};
+	struct member m;
+
+	b.text_room_nbytes = 8 * (size_t)batch_nbytes;
+	b.text = device_filled<char>(b.text_room_nbytes, POISON);
+	must(member_open(&m, batch_nbytes, 0), "open");
+	decode_all(&m, p, data, &b, true);
+	double begin_s = clock_s();
+	unsigned nbatches = decode_all(&m, p, data, &b, false);
+	double s = clock_s() - begin_s;
+	printf("all      %8.3f ms %7.1f GB/s of text, %u batches; end %d, CRC %s\n", s * 1e3,
+	       (double)m.text_nbytes / s * 1e-9, nbatches, b.how, m.crc == p.streams[0].crc ? "right" : "WRONG");
+	member_close(&m);
+	device_free(b.text);
+	device_free(data);
+}
+
 int main(int argc, char **argv)
 {
 	size_t kib = argc > 2 ? strtoul(argv[2], NULL, 10) : 64, mib = argc > 3 ? strtoul(argv[3], NULL, 10) : 1024;
@@ -110,10 +185,18 @@ int main(int argc, char **argv)
 
 	if (argc < 2)
 		bail("usage: time_inflate FILE [STREAM_KIB [TEXT_MIB [LEVEL]]]");
+	if (kib == 0)
+		nbytes = mib << 20;
 	char *text = text_read(argv[1], &nbytes);
-	struct packed p = packed_make(text, nbytes, kib << 10, mib << 20, level);
+	struct packed p = packed_make(text, nbytes, kib ? kib << 10 : nbytes, kib ? mib << 20 : 0, level);
 	printf("%u streams of %zu KiB, %.2f GB of text, ratio %.2f\n", p.n, kib, (double)p.text_nbytes / 1e9,
 	       (double)p.text_nbytes / (double)p.data_nbytes);
+	if (kib == 0) {
+		time_member(p, (uint32_t)64 << 20);
+		time_member(p, (uint32_t)32 << 20);
+		time_member(p, (uint32_t)16 << 20);
+		return 0;
+	}
 	job.data = device_copy(p.data, p.data_nbytes + INFLATE_PAD_NBYTES);
 	job.streams = device_copy(p.streams, p.n);
 	job.nstreams = p.n;
