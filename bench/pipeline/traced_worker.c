@@ -202,6 +202,11 @@ static enum status traced_read_blocks(struct worker *w, const struct block_batch
 	return w->ops->read_blocks(w->inside, batch, chunk, decoded, fault);
 }
 
+static bool traced_read_text(struct worker *w, const struct device_text *text, const struct chunk *chunk)
+{
+	return w->ops->read_text(w->inside, text, chunk);
+}
+
 static void traced_load_text(struct worker *w)
 {
 	w->ops->load_text(w->inside);
@@ -284,6 +289,7 @@ static const struct worker_ops traced_gpu = {
 	.buffer = traced_buffer,
 	.read = traced_read,
 	.read_blocks = traced_read_blocks,
+	.read_text = traced_read_text,
 	.load_text = traced_load_text,
 	.begin = traced_start,
 	.map = traced_map,

@@ -59,6 +59,10 @@ bool gpu_packs(const struct plan *plan, const struct worker_setup *setup);
 /* Bytes of text a second that a pool's GPU folds, once awake. */
 double gpu_speed(const struct plan *plan, const struct worker_pool *pool);
 
+/* Members of compressed files, decoded on a GPU. */
+struct device_inflate_ops;
+extern const struct device_inflate_ops device_inflate_gpu;
+
 /* ---- one GPU ---- */
 
 /* Binds the calling thread to the cores next to GPU `device`, as far as the system knows them and

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * packed.cu - the GPU worker reads a chunk of BGZF blocks: packed bytes go up, and are decoded there.
+ * packed.cu - the GPU worker reads a chunk of BGZF blocks: packed bytes go up, and are decoded there. Or it takes
+ * one from the text that device_inflate.cu decodes.
  *
  * The text stays on the device. Its ends come back, which the engine needs, and all of it in the rare cases
  * in which the CPU works on the chunk. Blocks that the device finds damaged are left to the CPU, which
  * decides what is wrong with them.
  */
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 extern "C" {
 #include "codec/block_pool.h"
@@ -37,6 +40,7 @@ void unpacking_init(struct worker *w, const struct worker_setup *setup)
 
 	u->thread_state = setup->unpacks ? bgzf_blocks.open() : NULL;
 	u->wanted = u->thread_state != NULL;
+	u->fd = -1;
 	if (u->wanted)
 		pinned_buffer_reserve(&u->pinned, most_packed_nbytes(w));
 }
@@ -44,6 +48,8 @@ void unpacking_init(struct worker *w, const struct worker_setup *setup)
 void unpacking_free(struct unpacking *u)
 {
 	(void)pinned_buffer_free(&u->pinned);
+	if (u->fd > 0)
+		close(u->fd);
 	if (u->thread_state)
 		bgzf_blocks.close(u->thread_state);
 }
@@ -93,11 +99,37 @@ static bool list_streams(struct worker *w, size_t packed_nbytes, size_t nbytes)
 	return text_nbytes == nbytes;
 }
 
+/* Launches the copies of the ends of w->text to pinned memory. */
+static enum status copy_ends(struct worker *w, size_t nbytes, struct fault *fault)
+{
+	struct unpacking *u = &w->unpacking;
+	size_t end_nbytes = nbytes < WORKER_ENDS_NBYTES ? nbytes : WORKER_ENDS_NBYTES;
+
+	TRY("copy ends", copy_back(w, u->ends, w->text, end_nbytes));
+	TRY("copy ends", copy_back(w, u->ends + WORKER_ENDS_NBYTES, w->text + nbytes - end_nbytes, end_nbytes));
+	return STATUS_OK;
+}
+
+/* The text is on the device, and the ends in pinned memory. */
+static void keep_text(struct worker *w, const struct chunk *chunk)
+{
+	struct unpacking *u = &w->unpacking;
+	size_t nbytes = chunk->nbytes, end_nbytes = nbytes < WORKER_ENDS_NBYTES ? nbytes : WORKER_ENDS_NBYTES;
+
+	memcpy(chunk->data, u->ends, end_nbytes);
+	memcpy(chunk->data + nbytes - end_nbytes, u->ends + WORKER_ENDS_NBYTES, end_nbytes);
+	u->nbytes = nbytes;
+	u->loaded = false;
+	if (u->fd > 0)
+		close(u->fd);
+	u->fd = -1;
+}
+
 /* Launches the copies up, the decoding, and the copies back. */
 static enum status launch_unpacking(struct worker *w, size_t packed_nbytes, size_t nbytes, struct fault *fault)
 {
 	struct unpacking *u = &w->unpacking;
-	size_t end_nbytes = nbytes < WORKER_ENDS_NBYTES ? nbytes : WORKER_ENDS_NBYTES;
+	enum status status;
 
 	worker_mark(w, STAGE_BEGINS);
 	TRY("copy packed chunk", copy_up(w, (unsigned char *)u->job.data,
@@ -110,16 +142,15 @@ static enum status launch_unpacking(struct worker *w, size_t packed_nbytes, size
 	TRY("launch check", inflate_check_launch(u->job, w->stream));
 	worker_mark(w, STAGE_EXPAND);
 	TRY("copy count", copy_back(w, u->ndamaged, u->job.ndamaged, 1));
-	TRY("copy ends", copy_back(w, u->ends, w->text, end_nbytes));
-	TRY("copy ends", copy_back(w, u->ends + WORKER_ENDS_NBYTES, w->text + nbytes - end_nbytes, end_nbytes));
-	return worker_wait(w, "unpack", fault);
+	status = copy_ends(w, nbytes, fault);
+	return status == STATUS_OK ? worker_wait(w, "unpack", fault) : status;
 }
 
 enum status gpu_read_blocks(struct worker *w, const struct block_batch *batch, const struct chunk *chunk,
 			    bool *decoded, struct fault *fault)
 {
 	struct unpacking *u = &w->unpacking;
-	size_t nbytes = chunk->nbytes, end_nbytes = nbytes < WORKER_ENDS_NBYTES ? nbytes : WORKER_ENDS_NBYTES;
+	size_t nbytes = chunk->nbytes;
 	struct fault ignored; /* the device fails again when the text is folded, and a CPU takes over */
 	enum status status;
 
@@ -130,16 +161,47 @@ enum status gpu_read_blocks(struct worker *w, const struct block_batch *batch, c
 	if (status != STATUS_OK || !list_streams(w, batch->nbytes, nbytes) ||
 	    launch_unpacking(w, batch->nbytes, nbytes, &ignored) != STATUS_OK || *u->ndamaged > 0)
 		return status;
-	memcpy(chunk->data, u->ends, end_nbytes);
-	memcpy(chunk->data + nbytes - end_nbytes, u->ends + WORKER_ENDS_NBYTES, end_nbytes);
+	keep_text(w, chunk);
 	u->packed_nbytes = batch->nbytes;
-	u->nbytes = nbytes;
-	u->loaded = false;
 	*decoded = true;
 	return STATUS_OK;
 }
 
-/* If the device fails, the CPU decodes the blocks, which it has found to be good. */
+/* ---- text that is on a device ---- */
+
+/* Launches the copies, and waits. */
+static enum status launch_taking(struct worker *w, const struct device_text *text, struct fault *fault)
+{
+	enum status status;
+
+	worker_mark(w, STAGE_BEGINS);
+	TRY("copy text", cudaMemcpyAsync(w->text, text->data, text->nbytes, cudaMemcpyDefault, w->stream));
+	worker_mark(w, STAGE_COPY_UP);
+	status = copy_ends(w, text->nbytes, fault);
+	return status == STATUS_OK ? worker_wait(w, "copy text", fault) : status;
+}
+
+bool gpu_read_text(struct worker *w, const struct device_text *text, const struct chunk *chunk)
+{
+	struct unpacking *u = &w->unpacking;
+	struct fault ignored; /* the device fails again when the text is folded, and a CPU takes over */
+	int fd;
+
+	if (!u->wanted || launch_taking(w, text, &ignored) != STATUS_OK)
+		return false;
+	fd = fcntl(text->fd, F_DUPFD_CLOEXEC, 3);
+	if (fd < 0)
+		return false;
+	keep_text(w, chunk);
+	u->fd = fd;
+	u->place = *text->place;
+	u->skip = text->skip;
+	return true;
+}
+
+/* ---- the CPU works on the chunk ---- */
+
+/* If the device fails, the CPU decodes the text, which it has found to be good. */
 void unpacking_load(struct worker *w)
 {
 	struct unpacking *u = &w->unpacking;
@@ -152,6 +214,10 @@ void unpacking_load(struct worker *w)
 	if (gpu_checked(copy_back(w, worker_buffer(w), w->text, u->nbytes)) == cudaSuccess &&
 	    worker_wait(w, "copy text", &ignored) == STATUS_OK)
 		return;
+	if (u->fd >= 0) {
+		(void)member_place_read(&u->place, u->fd, u->skip, worker_buffer(w), u->nbytes, &ignored);
+		return;
+	}
 	batch.data = (unsigned char *)u->pinned.data;
 	batch.nbytes = u->packed_nbytes;
 	batch.text_nbytes = u->nbytes;

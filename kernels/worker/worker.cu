@@ -415,6 +415,7 @@ const struct worker_ops worker_gpu = {
 	gpu_buffer,
 	gpu_read,
 	gpu_read_blocks,
+	gpu_read_text,
 	gpu_load_text,
 	gpu_begin,
 	gpu_map,

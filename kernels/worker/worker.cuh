@@ -11,6 +11,7 @@
 #include <cuda_runtime.h>
 
 extern "C" {
+#include "codec/device_inflate.h"
 #include "simd/nibbles.h"
 #include "emit/cpu_folder.h"
 #include "engine/stage.h"
@@ -74,7 +75,7 @@ struct worker_watch {
 	void (*mark)(struct worker_watch *watch, enum stage stage, cudaStream_t stream);
 };
 
-/* A chunk of BGZF blocks, decoded on the device. */
+/* A chunk of BGZF blocks, decoded on the device; or one of text that is on a device. */
 struct unpacking {
 	bool wanted;
 	void *thread_state; /* of bgzf_blocks */
@@ -87,6 +88,9 @@ struct unpacking {
 	/* The current chunk. */
 	size_t packed_nbytes, nbytes; /* of the text that is on the device; 0: none */
 	bool loaded;                  /* and in the buffer as well */
+	int fd; /* -1: it is of blocks. Otherwise of a member, and decoded again from here on: */
+	struct member_place place;
+	uint64_t skip;
 };
 
 struct worker {
@@ -298,6 +302,7 @@ enum status gpu_read(struct worker *w, int fd, off_t position, const struct chun
 void gpu_load_text(struct worker *w);
 enum status gpu_read_blocks(struct worker *w, const struct block_batch *batch, const struct chunk *chunk,
 			    bool *decoded, struct fault *fault);
+bool gpu_read_text(struct worker *w, const struct device_text *text, const struct chunk *chunk);
 
 enum status gpu_fold(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
 		     struct partial *out, struct fault *fault);

@@ -87,6 +87,7 @@ struct codec_blocks {
 };
 
 struct sections;
+struct member_place;
 
 /* Data in the midst of a stream that sections.h decodes. */
 struct codec_sections {
@@ -99,6 +100,13 @@ struct codec_sections {
 
 	/* The data has ended: the feed stands behind it. crc, text_nbytes: of the whole member. */
 	void (*end)(void *state, uint32_t crc, uint64_t text_nbytes);
+
+	/* Where the data began in the plain file, without text before it; all but the window. Returns false if there is no telling.
+	 * *text_nbytes: what has been delivered since. */
+	bool (*began)(const void *state, struct member_place *place, uint64_t *text_nbytes);
+
+	/* Goes on at a place, where the feed stands. */
+	void (*resume)(void *state, const struct member_place *place);
 };
 
 /* A library that a codec uses. */

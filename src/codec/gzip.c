@@ -9,6 +9,7 @@
 
 #include "codec/crc32.h"
 #include "codec/inflate.h"
+#include "codec/member_place.h"
 #include "codec/sections.h"
 
 #define MAGIC "\x1f\x8b"
@@ -26,6 +27,7 @@ struct gzip {
 	/* Of the member so far. */
 	uint32_t crc;
 	uint64_t text_nbytes;
+	off_t data_position; /* where its data begins in a plain file; -1: unknown */
 };
 
 static uint32_t load16(const unsigned char *p)
@@ -206,6 +208,7 @@ static enum status begin_member(struct gzip *g, struct feed *feed, enum decode_s
 	if (header.block_nbytes)
 		return damaged(fault, "impossible length of a block");
 	feed_use(feed, header.nbytes);
+	g->data_position = feed_tell(feed);
 	g->ops->reset(g->state);
 	g->place = IN_DATA;
 	g->crc = g->text_nbytes = 0;
@@ -339,10 +342,33 @@ static void gzip_end_sections(void *state, uint32_t crc, uint64_t text_nbytes)
 	g->place = AT_TRAILER;
 }
 
+static bool gzip_began(const void *state, struct member_place *place, uint64_t *text_nbytes)
+{
+	const struct gzip *g = state;
+
+	place->position = g->data_position;
+	place->bit = 0;
+	place->text_nbytes = 0;
+	place->crc = 0;
+	*text_nbytes = g->text_nbytes;
+	return g->data_position >= 0;
+}
+
+static void gzip_resume(void *state, const struct member_place *place)
+{
+	struct gzip *g = state;
+
+	inflate_own_resume(g->state, place);
+	g->crc = place->crc;
+	g->text_nbytes = place->text_nbytes;
+}
+
 static const struct codec_sections gzip_sections = {
 	.next = gzip_has_sections,
 	.begin = gzip_begin_sections,
 	.end = gzip_end_sections,
+	.began = gzip_began,
+	.resume = gzip_resume,
 };
 
 static const struct codec_library libraries[] = {

@@ -63,6 +63,10 @@ const struct inflate_ops *inflate_chosen(void);
 struct deflate_trunk;
 void inflate_own_trunk(const void *state, struct deflate_trunk *trunk);
 
+/* Has inflate_own go on at a place of a member: the input is what follows its position. */
+struct member_place;
+void inflate_own_resume(void *state, const struct member_place *place);
+
 /* A struct codec_library's version (codec.h). */
 const char *inflate_zlib_version(void);
 

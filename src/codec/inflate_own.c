@@ -12,6 +12,7 @@
 
 #include "codec/deflate.h"
 #include "codec/feed.h"
+#include "codec/member_place.h"
 #include "codec/sections.h"
 
 #define TEXT_NBYTES (128 * 1024) /* of a piece; window and piece stay in L2 */
@@ -137,4 +138,15 @@ void inflate_own_trunk(const void *state, struct deflate_trunk *trunk)
 	trunk->deflate = own->deflate;
 	trunk->nunread = own->end - own->begin;
 	memcpy(trunk->window + DEFLATE_WINDOW_NBYTES - n, own->text + own->end - n, n);
+}
+
+void inflate_own_resume(void *state, const struct member_place *place)
+{
+	struct own *own = state;
+	size_t n = member_place_window_nbytes(place);
+
+	own_reset(own);
+	deflate_begin(&own->deflate, NULL, 0, place->bit);
+	memcpy(own->text, place->window + DEFLATE_WINDOW_NBYTES - n, n);
+	own->begin = own->end = n;
 }

@@ -43,7 +43,7 @@ struct worker_setup {
 	size_t chunk_nbytes; /* the longest chunk */
 	int device;          /* number of the GPU, from 0; a CPU ignores it */
 	int nreaders;        /* threads that read plain files for the device; 0: there are none */
-	bool unpacks;        /* the input may have blocks that the device decodes */
+	bool unpacks;        /* the device decodes compressed input: its blocks, or for all workers its members */
 };
 
 /* The first and the last bytes of a chunk's text that are always in the buffer. */
@@ -75,6 +75,10 @@ struct worker_ops {
 	 * file_read_range's. */
 	enum status (*read_blocks)(struct worker *w, const struct block_batch *batch,
 				   const struct chunk *chunk, bool *decoded, struct fault *fault);
+
+	/* Takes the chunk's text from a device. Only its ends need be in the buffer then. Returns false if the
+	 * caller must copy it. NULL: it must. */
+	bool (*read_text)(struct worker *w, const struct device_text *text, const struct chunk *chunk);
 
 	/* Completes the chunk's text in the buffer. Idempotent. NULL: it always is complete. */
 	void (*load_text)(struct worker *w);

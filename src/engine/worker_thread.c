@@ -465,7 +465,7 @@ static bool read_next(struct worker_thread *t, struct work_slot *slot)
 	if (!t->section.decoder && retires(t))
 		return false;
 	const struct reader reader = {ops->buffer(slot->worker), t->pool->setup.chunk_nbytes,
-				      slot->worker, &t->section, ops->read, ops->read_blocks};
+				      slot->worker, &t->section, ops->read, ops->read_blocks, ops->read_text};
 	if (!input_read_chunk(t->engine->input, &reader, &slot->chunk, &slot->status, &slot->fault))
 		return false;
 	if (slot->status == STATUS_OK && ops->begin)

@@ -86,6 +86,8 @@ void input_close(struct input *in)
 	pthread_mutex_destroy(&in->lock);
 	block_pool_free(&in->pool);
 	sections_close(in->sections);
+	if (in->device)
+		in->device_ops->close(in->device);
 	free(in->sources);
 	free(in);
 }
@@ -163,6 +165,23 @@ void input_decode_alone(struct input *in)
 {
 	for (int i = 0; i < in->nsources; i++)
 		source_share(&in->sources[i], false);
+}
+
+bool input_has_long_member(const struct input *in)
+{
+	return in->file < in->nsources && source_has_long_member(&in->sources[in->file]);
+}
+
+uint64_t input_device_nbytes(const struct input *in)
+{
+	return in->device_nbytes;
+}
+
+void input_use_device(struct input *in, const struct device_inflate_ops *ops, int number)
+{
+	in->device_ops = ops;
+	in->device_number = number;
+	in->device_gave_up = -1;
 }
 
 void input_keep_order(struct input *in)

@@ -21,6 +21,7 @@
 #include "io/preamble.h"
 #include "io/reader.h"
 
+struct device_inflate_ops;
 struct input;
 struct plan;
 
@@ -84,6 +85,16 @@ struct input_headers {
 			     const struct plan **plan, struct fault *fault);
 };
 void input_expect_headers(struct input *in, const struct input_headers *headers);
+
+/* Has a device decode the members of plain files, as far as it can. After input_share_decoding; the CPUs decode the rest.
+ * ops: not owned; number: the device's. */
+void input_use_device(struct input *in, const struct device_inflate_ops *ops, int number);
+
+/* The text that it has decoded, of all files. */
+uint64_t input_device_nbytes(const struct input *in);
+
+/* Whether the first file that will be read is one that such a device may decode. */
+bool input_has_long_member(const struct input *in);
 
 /* Has all threads that read chunks decode compressed data, where its format can be decoded in
  * sections. Before anything is peeked at beyond the first file's beginning. Errors:

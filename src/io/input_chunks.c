@@ -25,6 +25,7 @@ struct deferred {
 	bool ranged; /* to read, from position on */
 	off_t position;
 	struct block_decoder *blocks; /* to decode */
+	struct device_text text; /* to copy; of NULL: none */
 };
 
 /* Copies what was peeked at, then reads until the chunk is full, the file ends, blocks are next, or
@@ -83,12 +84,54 @@ static enum status cut_blocks(struct input *in, const struct codec_blocks *block
 	return status;
 }
 
+/* Under the lock: has a device decode what comes next, if it can. */
+static void begin_on_device(struct input *in, size_t chunk_nbytes)
+{
+	struct source *s = &in->sources[in->file];
+
+	if (!in->device_ops || in->on_device || !in->begun || in->device_gave_up == in->file || !s->is_plain ||
+	    !source_splits(s))
+		return;
+	if (!in->device)
+		in->device = in->device_ops->open(in->device_number, chunk_nbytes);
+	in->on_device = in->device && source_begin_on_device(s, in->device_ops, in->device);
+	if (!in->on_device)
+		in->device_gave_up = in->file;
+}
+
+/* Cuts a chunk of the text on the device. Returns false if there is no more: CPUs go on. */
+static bool cut_on_device(struct input *in, struct chunk *chunk, size_t capacity, struct device_text *text)
+{
+	if (source_cut_on_device(&in->sources[in->file], in->device_ops, in->device, capacity, text)) {
+		chunk->nbytes = text->nbytes;
+		in->device_nbytes += text->nbytes;
+		return true;
+	}
+	*text = (struct device_text){0};
+	in->on_device = false;
+	if (!source_end_on_device(&in->sources[in->file], in->device_ops, in->device))
+		in->device_gave_up = in->file;
+	return false;
+}
+
+/* Takes the text from the device, to the worker's or to the host. */
+static enum status read_device_text(struct input *in, const struct device_text *text, const struct chunk *chunk,
+				    const struct reader *reader, struct fault *fault)
+{
+	enum status status = STATUS_OK;
+
+	if (!reader->read_text || !reader->read_text(reader->worker, text, chunk))
+		status = in->device_ops->copy(text, chunk->data, fault);
+	in->device_ops->give_back(text);
+	return status;
+}
+
 /* Under the lock: what must be done in order. */
 static enum status begin_reading(struct input *in, struct chunk *chunk, size_t capacity,
 				 struct deferred *deferred, struct fault *fault)
 {
 	struct source *s = &in->sources[in->file];
-	const struct codec_blocks *blocks = source_blocks(s);
+	const struct codec_blocks *blocks;
 	enum status status = STATUS_OK;
 
 	if (s->ranged) {
@@ -97,6 +140,9 @@ static enum status begin_reading(struct input *in, struct chunk *chunk, size_t c
 		chunk->last_of_file = s->at_end;
 		return STATUS_OK;
 	}
+	if (in->on_device && cut_on_device(in, chunk, capacity, &deferred->text))
+		return STATUS_OK;
+	blocks = source_blocks(s);
 	if (blocks)
 		status = cut_blocks(in, blocks, chunk, capacity, &deferred->blocks, fault);
 	if (status != STATUS_OK || deferred->blocks || chunk->last_of_file)
@@ -131,6 +177,8 @@ static enum status finish_reading(struct input *in, const struct deferred *defer
 
 	if (deferred->ranged)
 		return source_read_range(s, deferred->position, chunk, reader, fault);
+	if (deferred->text.of)
+		status = read_device_text(in, &deferred->text, chunk, reader, fault);
 	if (deferred->blocks) {
 		status = read_blocks(s, deferred->blocks, chunk, reader, fault);
 		block_pool_put(&in->pool, deferred->blocks);
@@ -398,7 +446,9 @@ bool input_read_chunk(struct input *in, const struct reader *reader, struct chun
 			pthread_mutex_unlock(&in->lock);
 			return false;
 		}
-		if (!open && !begin_sections(in, reader)) {
+		if (!open)
+			begin_on_device(in, reader->nbytes);
+		if (in->on_device || (!open && !begin_sections(in, reader))) {
 			read_chunk(in, reader, chunk, status, fault);
 			return true;
 		}

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "codec/block_pool.h"
+#include "codec/device_inflate.h"
 #include "codec/sections.h"
 #include "io/input.h"
 #include "io/source.h"
@@ -30,6 +31,13 @@ struct input {
 	struct block_pool pool; /* has a lock of its own for the same reason */
 
 	struct sections *sections; /* of the current file; NULL: threads do not share the decoding */
+
+	const struct device_inflate_ops *device_ops; /* NULL: no device decodes members */
+	struct device_inflate *device; /* NULL: not opened yet */
+	int device_number;
+	bool on_device;       /* it decodes a member of the current file */
+	uint64_t device_nbytes; /* of text, which it has decoded */
+	int device_gave_up;   /* the file that it left to the CPUs; -1: none */
 
 	bool has_range; /* only this of the first file is read: */
 	struct input_range range;

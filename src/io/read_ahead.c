@@ -315,6 +315,23 @@ void read_ahead_join(struct read_ahead *r, uint32_t crc, uint64_t text_nbytes)
 	r->cut = true; /* there may be blocks, or the end */
 }
 
+bool read_ahead_began(const struct read_ahead *r, struct member_place *place, uint64_t *text_nbytes)
+{
+	return r->decoder.codec->sections->began(r->decoder.state, place, text_nbytes);
+}
+
+void read_ahead_resume(struct read_ahead *r, const struct member_place *place, bool ended)
+{
+	const struct codec_sections *sections = r->decoder.codec->sections;
+
+	feed_seek(&r->decoder.feed, place->position + (ended && place->bit > 0));
+	if (ended)
+		sections->end(r->decoder.state, place->crc, place->text_nbytes);
+	else
+		sections->resume(r->decoder.state, place);
+	r->cut = true; /* there may be blocks, or the end */
+}
+
 bool read_ahead_has_thread(const struct read_ahead *r)
 {
 	return r->threaded;

@@ -15,6 +15,7 @@
 
 #include "base/status.h"
 #include "codec/decoder.h"
+#include "codec/member_place.h"
 
 struct read_ahead;
 
@@ -62,6 +63,12 @@ bool read_ahead_split(struct read_ahead *r, struct sections *sections, size_t se
 
 /* read_ahead_read goes on behind the sections. crc, text_nbytes: of the member's whole text. */
 void read_ahead_join(struct read_ahead *r, uint32_t crc, uint64_t text_nbytes);
+
+/* Where the data that sections would go on with began: see codec_sections. */
+bool read_ahead_began(const struct read_ahead *r, struct member_place *place, uint64_t *text_nbytes);
+
+/* read_ahead_read goes on at the place of a plain file, or, if the data has ended there, behind it. */
+void read_ahead_resume(struct read_ahead *r, const struct member_place *place, bool ended);
 
 /* Whether zero bytes behind the stream were left out; after read_ahead_read has found its end. */
 bool read_ahead_is_padded(struct read_ahead *r);

@@ -14,6 +14,7 @@
 
 struct worker;
 struct block_batch;
+struct device_text;
 
 /* A section of compressed data that a thread has decoded and reads chunk by chunk. All 0: none. */
 struct section_reader {
@@ -36,6 +37,8 @@ struct reader {
 	/* Reads and decodes blocks: see worker.h. NULL: they are decoded into the buffer. */
 	enum status (*read_blocks)(struct worker *worker, const struct block_batch *batch,
 				   const struct chunk *chunk, bool *decoded, struct fault *fault);
+	/* Takes text from a device: see worker.h. NULL: it is copied to the buffer. */
+	bool (*read_text)(struct worker *worker, const struct device_text *text, const struct chunk *chunk);
 };
 
 /* Reads nbytes of a plain file from position on into data. Any thread.

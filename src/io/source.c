@@ -147,6 +147,42 @@ void source_join(struct source *s, uint32_t crc, uint64_t text_nbytes)
 	read_ahead_join(s->packed, crc, text_nbytes);
 }
 
+bool source_has_long_member(const struct source *s)
+{
+	return s->is_plain && source_has_sections(s) && !source_leaves_blocks(s) && s->codec->sections->began;
+}
+
+bool source_begin_on_device(struct source *s, const struct device_inflate_ops *ops, struct device_inflate *device)
+{
+	struct member_place place;
+	uint64_t nread;
+
+	s->device_nbytes = 0;
+	return read_ahead_began(s->packed, &place, &nread) && ops->begin(device, s->fd, &place, nread);
+}
+
+bool source_cut_on_device(struct source *s, const struct device_inflate_ops *ops, struct device_inflate *device,
+			  size_t nbytes, struct device_text *text)
+{
+	if (!ops->cut(device, nbytes, text))
+		return false;
+	fd_note_read((ssize_t)(text->place->position - s->start - s->device_nbytes));
+	s->device_nbytes = text->place->position - s->start;
+	return true;
+}
+
+bool source_end_on_device(struct source *s, const struct device_inflate_ops *ops, struct device_inflate *device)
+{
+	struct member_place place;
+	bool ended;
+
+	fd_note_read(-(ssize_t)s->device_nbytes); /* read_ahead_resume notes them */
+	if (!ops->end(device, &place, &ended))
+		return false; /* the decoder still stands where the device was to go on */
+	read_ahead_resume(s->packed, &place, ended);
+	return ended;
+}
+
 /* ---- peeking ---- */
 
 static enum status peek_more(struct source *s, struct fault *fault)

@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "base/status.h"
+#include "codec/device_inflate.h"
 #include "csv/chunk.h"
 #include "io/read_ahead.h"
 #include "io/reader.h"
@@ -48,6 +49,7 @@ struct source {
 	off_t size;     /* of the file when it was opened */
 	off_t start;    /* where reading began: standard input may have been read before */
 	off_t position; /* ranged: of the next byte */
+	off_t device_nbytes; /* while a device decodes: those of its bytes that fd_note_read has been told */
 };
 
 /* The name for messages. */
@@ -122,6 +124,19 @@ bool source_splits(const struct source *s);
 /* Begins with that, and ends it: see read_ahead_split() and read_ahead_join(). */
 bool source_split(struct source *s, struct sections *sections, size_t section_nbytes);
 void source_join(struct source *s, uint32_t crc, uint64_t text_nbytes);
+
+/* Whether it is plain, and compressed in a way that a device may decode. */
+bool source_has_long_member(const struct source *s);
+
+/* Where source_splits: has a device go on with the text. Returns false if it cannot. */
+bool source_begin_on_device(struct source *s, const struct device_inflate_ops *ops, struct device_inflate *device);
+
+/* Cuts the next text, up to nbytes. Returns false if there is no more. */
+bool source_cut_on_device(struct source *s, const struct device_inflate_ops *ops, struct device_inflate *device,
+			  size_t nbytes, struct device_text *text);
+
+/* Ends that: the CPUs go on. Returns whether the member's data has ended. */
+bool source_end_on_device(struct source *s, const struct device_inflate_ops *ops, struct device_inflate *device);
 
 /* Gives back what source_cut_range or source_cut has lent of the file: the last one closes it. Any thread. */
 void source_release(struct source *s);

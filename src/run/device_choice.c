@@ -84,11 +84,18 @@ static void add_cpu(struct device_choice *devices, const struct job *job, bool d
 }
 
 #ifdef HAVE_CUDA
+/* Whether GPUs decode the input: blocks; members only where all workers are on GPUs. */
+static bool unpacks(const struct job *job)
+{
+	return input_leaves_blocks(job->input) ||
+	       (job->options->device == DEVICE_GPU && input_has_long_member(job->input));
+}
+
 static size_t gpu_chunk_nbytes(const struct job *job)
 {
 	if (job->options->chunk_nbytes)
 		return job->options->chunk_nbytes;
-	if (input_leaves_blocks(job->input))
+	if (unpacks(job))
 		return GPU_UNPACKED_CHUNK_NBYTES;
 	return job->query->plan.emits ? GPU_PRINTED_CHUNK_NBYTES : GPU_CHUNK_NBYTES;
 }
@@ -112,7 +119,7 @@ static void add_gpu(struct device_choice *devices, const struct job *job, int de
 	int nasked = job->options->nthreads, wanted;
 	struct gpu_work work = {.plan = plan, .input_nbytes = job->nbytes, .ngpus = ngpus,
 				.ncores = (nasked ? nasked : cores_count()) / ngpus,
-				.unpacks = input_leaves_blocks(job->input),
+				.unpacks = unpacks(job),
 				.beside_cpus = devices->pools[0].retires};
 	struct worker_pool *p = &devices->pools[devices->npools++];
 
@@ -314,6 +321,10 @@ void devices_set_up_input(const struct device_choice *devices, const struct plan
 {
 	if (any_reads_ahead(devices))
 		input_decode_alone(input);
+#ifdef HAVE_CUDA
+	if (devices->npools && devices->pools[0].ops == &worker_gpu && input_has_long_member(input))
+		input_use_device(input, &device_inflate_gpu, devices->pools[0].setup.device);
+#endif
 	if (plan->emits && !plan->choice)
 		input_set_prompt(input);
 	if (plan->emits || !input_is_repeatable(input))

@@ -137,7 +137,10 @@ static void report_sections(const struct run *r)
 {
 	struct section_totals totals = input_sections(r->input);
 	const double *s = totals.stage_s;
+	uint64_t nbytes = input_device_nbytes(r->input);
 
+	if (nbytes)
+		message_note("gzip: %llu bytes of text decoded by a GPU", (unsigned long long)nbytes);
 	if (totals.nsections)
 		message_note("gzip: sections %llu, begun ahead of their turn %llu; seconds of all threads: "
 			     "find %.3f, symbols %.3f, wait %.3f, bytes %.3f, again %.3f, resolve %.3f",

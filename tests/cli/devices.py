@@ -243,6 +243,61 @@ def check_blocks():
     harness.ok(not complaints, "GPU faults while blocks are decoded: %d" % len(jobs), lambda: complaints[0])
 
 
+def member(text, level, strategy=0):
+    """One gzip member."""
+    z = zlib.compressobj(level, zlib.DEFLATED, 31, 8, strategy)
+    return z.compress(text) + z.flush()
+
+
+DECODED = b"decoded by a GPU"
+
+
+def decoded(path, chunk):
+    """Whether the GPU decodes some of the file."""
+    return DECODED in harness.run(["--sum=1", "--verbose", path], chunk=chunk, threads=3, device="gpu").err
+
+
+def check_members():
+    """A long member is decoded in sections on the device, whose chunks are small for this test: what it cannot, and
+    damage, is left to the CPU."""
+    rng = random.Random(SEED + 5)
+    text = table(rng, 60000, ["int", "text", "decimal", "quoted"])
+    body = text.partition(b"\n")[2]
+    ways = [(100000, 3), (300000, 2)]
+    for level, strategy in ((1, 0), (6, 0), (9, 0), (6, zlib.Z_HUFFMAN_ONLY), (0, 0), (6, zlib.Z_FIXED)):
+        path = harness.fixture("member.%d.%d.gz" % (level, strategy), member(text, level, strategy))
+        for args in (["--sum=*", "--max=*"], ["--where=c1 > 0", "--sum=3"], ["--cumsum=1,3"], ["--median=1"])[:4 if level == 6 else 1]:
+            same("a member, level %d, strategy %d: %s" % (level, strategy, " ".join(args)), args, None, ways, files=[path])
+        if level and strategy != zlib.Z_FIXED:
+            harness.ok(decoded(path, 100000), "... which the GPU decodes")
+    good, path = member(text, 6), harness.fixture("member.gz", member(text, 6))
+    for name, data in (("two members", good + member(body, 9)), ("a member, blocks", good + bgzip(body, 20000)),
+                       ("blocks, a member", bgzip(text, 20000) + member(body, 6)), ("small members", good + gzip.compress(body[:5000]) * 9),
+                       ("cut off", good[:len(good) * 2 // 3]), ("no trailer", good[:-8]), ("half a trailer", good[:-3]),
+                       ("another length", good[:-1] + b"\x55"), ("trailing bytes", good + b"text"), ("padding", good + bytes(999)),
+                       ("a name", b"\x1f\x8b\x08\x08" + good[4:10] + b"name\0" + good[10:]),
+                       ("runs", member(text + b"1,x,2,y\n" * 400000 + body, 6))):
+        same("a long member: " + name, ["--sum=*"], None, ways, files=[harness.fixture("member.x.gz", data)])
+    same("a long member: twice", ["--sum=*"], None, ways, files=[path, path])
+    wrong = []
+    for i in range(60):
+        bad = bytearray(good)
+        bad[rng.randrange(len(bad))] ^= 1 << rng.randrange(8)
+        path_bad = harness.fixture("damaged.gz", bytes(bad))
+        cpu, gpu = (harness.run(["--sum=*", path_bad], device=d, threads=2, chunk=100000) for d in ("cpu", "gpu"))
+        if (cpu.status, cpu.out, cpu.err) != (gpu.status, gpu.out, gpu.err):
+            wrong.append("%s\n%s" % (harness.describe(cpu), harness.describe(gpu)))
+    harness.ok(not wrong, "60 damaged members: what the CPU says", lambda: "%d: %s" % (len(wrong), wrong[0]))
+    want, complaints = harness.run(["--sum=*", path], device="cpu"), []
+    jobs = [dict(faulty("%d%s" % (k, how), ["--sum=*", path], None, 3), chunk=300000) for k in range(1, 200, 3) for how in ("", "+")]
+    results = harness.run_many(jobs)
+    for job, r in zip(jobs, results):
+        if (r.status, r.out) != (want.status, want.out) or r.err.count(FAILED) > 1:
+            complaints.append("fault %s: %s" % (job["gpu_fault"], harness.describe(r)))
+    harness.ok(not complaints and sum(FAILED in r.err for r in results) > 20, "GPU faults while a member is decoded: %d" % len(jobs),
+               lambda: complaints[0] if complaints else "it hardly failed")
+
+
 def check_auto():
     """--device auto must give the same, too, and says with --verbose what ran."""
     data = table(random.Random(SEED), 20000, ["int", "text", "decimal"])
@@ -283,7 +338,7 @@ def check_faults():
 
 reason = reason_to_skip()
 if reason:
-    for title in ("good cases", "hostile tables", "large tables", "ragged records", "packed text", "blocks", "auto", "faults"):
+    for title in ("good cases", "hostile tables", "large tables", "ragged records", "packed text", "blocks", "members", "auto", "faults"):
         harness.skip("devices: " + title, reason)
 else:
     check_cases()
@@ -292,6 +347,7 @@ else:
     check_ragged()
     check_packed()
     check_blocks()
+    check_members()
     check_auto()
     check_faults()
 harness.done()

@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * device_inflate.cu - a GPU decodes the data of a gzip member for all its workers: see
+ * src/codec/device_inflate.h.
+ *
+ *     reading thread    the file -> pinned memory -> one of two segments on the device
+ *     decoding thread   segment -> member_decode() -> one of two texts on the device
+ *     input             text -> chunks; a worker copies each to its own memory, and gives the text back
+ *
+ * What a segment's end cuts is copied in front of the next one. After each batch the place behind it is kept on
+ * the host, with its window: there the CPUs go on if the device cannot, and from the place before the batch
+ * they decode its text again if the device fails.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+extern "C" {
+#include "codec/device_inflate.h"
+}
+
+#include "kernels/codec/member.cuh"
+#include "kernels/worker/gpu.h"
+#include "kernels/worker/worker.cuh"
+
+#define CAPACITY_NBYTES_MIN ((size_t)1 << 20)
+#define FRONT_SHARE 8 /* of a segment's memory: for what the one before has cut */
+#define TEXT_RATIO 8   /* bytes of text for which a packed byte has room */
+#define STAGE_NBYTES ((size_t)8 << 20) /* read at once */
+#define NTRIES 4       /* each with half of the memory before */
+#define NSHORT_MAX 4   /* members that end within the first segment: with more of them, CPUs are faster */
+
+/* Packed bytes on the device. */
+struct segment {
+	unsigned char *data; /* behind the front */
+	uint32_t nbytes;
+	bool full, last; /* read; nothing follows, or it cannot be read */
+};
+
+struct inflated {
+	char *data;
+	size_t nbytes, ncut;
+	bool full; /* until all has been cut and given back */
+	int nusers;
+	struct member_place place; /* before it */
+};
+
+struct device_inflate {
+	int device;
+	size_t capacity_nbytes, front_nbytes, segment_nbytes, text_room_nbytes;
+	cudaStream_t stream, copies;
+	cudaEvent_t copied[2];
+	struct arena memory;
+	struct pinned_buffer stage[2];
+	struct member member;
+	bool running; /* the threads are to be joined */
+	pthread_t reader, decoder;
+	unsigned nshort;
+
+	/* The current member. */
+	int fd;
+	off_t begin;   /* of its data, in the file */
+	uint64_t skip; /* of its text */
+
+	pthread_mutex_t lock; /* guards all below */
+	pthread_cond_t changed;
+	bool stop, finished, ended;
+	struct segment segments[2];
+	struct inflated texts[2];
+	uint64_t npublished, ncut; /* texts; all of those cut have been lent */
+	struct member_place place; /* behind the text that was published; the decoding thread's until finished */
+};
+
+/* ---- memory ---- */
+
+static void memory_cut(struct device_inflate *d, struct arena *a)
+{
+	for (int i = 0; i < 2; i++) {
+		unsigned char *data = arena_cut<unsigned char>(a, d->capacity_nbytes + INFLATE_PAD_NBYTES);
+		d->segments[i].data = data ? data + d->front_nbytes : NULL;
+		d->texts[i].data = arena_cut<char>(a, d->text_room_nbytes);
+	}
+}
+
+/* Reserves for batches of nbytes. */
+static cudaError_t reserve(struct device_inflate *d, size_t nbytes)
+{
+	struct arena measure = {NULL, 0};
+	cudaError_t error;
+
+	d->capacity_nbytes = nbytes;
+	d->front_nbytes = nbytes / FRONT_SHARE;
+	d->segment_nbytes = nbytes - d->front_nbytes;
+	d->text_room_nbytes = nbytes * TEXT_RATIO;
+	memory_cut(d, &measure);
+	error = gpu_checked(cudaMalloc((void **)&d->memory.base, measure.nbytes));
+	if (error == cudaSuccess) {
+		memory_cut(d, &d->memory);
+		error = gpu_checked(member_open(&d->member, (uint32_t)nbytes, d->stream));
+	}
+	if (error == cudaSuccess)
+		return error;
+	member_close(&d->member);
+	(void)cudaFree(d->memory.base);
+	d->memory = {NULL, 0};
+	(void)cudaGetLastError();
+	return error;
+}
+
+static cudaError_t open_streams(struct device_inflate *d)
+{
+	cudaError_t error = cudaSetDevice(d->device);
+
+	if (error == cudaSuccess)
+		error = cudaStreamCreateWithFlags(&d->stream, cudaStreamNonBlocking);
+	if (error == cudaSuccess)
+		error = cudaStreamCreateWithFlags(&d->copies, cudaStreamNonBlocking);
+	for (int i = 0; i < 2 && error == cudaSuccess; i++) {
+		pinned_buffer_reserve(&d->stage[i], STAGE_NBYTES);
+		error = pinned_buffer_pin(&d->stage[i]);
+		if (error == cudaSuccess)
+			error = cudaEventCreateWithFlags(&d->copied[i], cudaEventDisableTiming);
+	}
+	return gpu_checked(error);
+}
+
+static void stop_threads(struct device_inflate *d)
+{
+	if (!d->running)
+		return;
+	pthread_mutex_lock(&d->lock);
+	d->stop = true;
+	pthread_cond_broadcast(&d->changed);
+	pthread_mutex_unlock(&d->lock);
+	pthread_join(d->reader, NULL);
+	pthread_join(d->decoder, NULL);
+	d->running = false;
+}
+
+static void inflate_close(struct device_inflate *d)
+{
+	stop_threads(d);
+	member_close(&d->member);
+	(void)cudaFree(d->memory.base);
+	for (int i = 0; i < 2; i++) {
+		(void)pinned_buffer_free(&d->stage[i]);
+		if (d->copied[i])
+			(void)cudaEventDestroy(d->copied[i]);
+	}
+	if (d->copies)
+		(void)cudaStreamDestroy(d->copies);
+	if (d->stream)
+		(void)cudaStreamDestroy(d->stream);
+	(void)cudaGetLastError();
+	if (d->fd >= 0)
+		close(d->fd);
+	pthread_mutex_destroy(&d->lock);
+	pthread_cond_destroy(&d->changed);
+	free(d);
+}
+
+static struct device_inflate *inflate_open(int device, size_t chunk_nbytes)
+{
+	struct device_inflate *d = (struct device_inflate *)calloc(1, sizeof *d);
+	size_t nbytes = 2 * chunk_nbytes;
+	cudaError_t error;
+
+	if (!d)
+		return NULL;
+	d->device = device;
+	d->fd = -1;
+	pthread_mutex_init(&d->lock, NULL);
+	pthread_cond_init(&d->changed, NULL);
+	nbytes = nbytes < MEMBER_NBYTES_MAX ? nbytes / ARENA_ALIGN * ARENA_ALIGN : MEMBER_NBYTES_MAX;
+	nbytes = nbytes > CAPACITY_NBYTES_MIN ? nbytes : CAPACITY_NBYTES_MIN;
+	error = open_streams(d);
+	for (int i = 0; i < NTRIES && error == cudaSuccess; i++, nbytes /= 2)
+		if (reserve(d, nbytes / (4 * ARENA_ALIGN) * (4 * ARENA_ALIGN)) == cudaSuccess)
+			return d;
+	inflate_close(d);
+	return NULL;
+}
+
+/* ---- the reading thread ---- */
+
+/* Waits until a segment is free, or full, as asked. False: all stops. */
+static bool wait_for_segment(struct device_inflate *d, const struct segment *s, bool full)
+{
+	bool stop;
+
+	pthread_mutex_lock(&d->lock);
+	while (!(stop = d->stop) && s->full != full)
+		pthread_cond_wait(&d->changed, &d->lock);
+	pthread_mutex_unlock(&d->lock);
+	return !stop;
+}
+
+static void set_segment(struct device_inflate *d, struct segment *s, bool full)
+{
+	pthread_mutex_lock(&d->lock);
+	s->full = full;
+	pthread_cond_broadcast(&d->changed);
+	pthread_mutex_unlock(&d->lock);
+}
+
+/* Reads up to nbytes of the file; fewer: its end, or an error, which the CPUs will find again. */
+static size_t read_file(int fd, char *to, size_t nbytes, off_t position)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	do {
+		n = pread(fd, to + done, nbytes - done, position + (off_t)done);
+		done += n > 0 ? (size_t)n : 0;
+	} while ((n > 0 && done < nbytes) || (n < 0 && errno == EINTR));
+	return done;
+}
+
+/* Reads a segment and copies it up: while a part is copied, the next is read. */
+static void read_segment(struct device_inflate *d, struct segment *s, off_t position)
+{
+	cudaError_t error = cudaSuccess;
+
+	s->nbytes = 0;
+	s->last = false;
+	for (int i = 0; s->nbytes < d->segment_nbytes && !s->last; i ^= 1) {
+		size_t want = d->segment_nbytes - s->nbytes, n;
+		want = want < STAGE_NBYTES ? want : STAGE_NBYTES;
+		error = gpu_checked(cudaEventSynchronize(d->copied[i]));
+		if (error == cudaSuccess) {
+			n = read_file(d->fd, d->stage[i].data, want, position + s->nbytes);
+			s->last = n < want;
+			error = gpu_checked(cudaMemcpyAsync(s->data + s->nbytes, d->stage[i].data, n,
+							    cudaMemcpyHostToDevice, d->copies));
+			s->nbytes += (uint32_t)n;
+		}
+		if (error == cudaSuccess)
+			error = gpu_checked(cudaEventRecord(d->copied[i], d->copies));
+		if (error != cudaSuccess)
+			s->last = true;
+	}
+	if (error == cudaSuccess)
+		error = gpu_checked(cudaStreamSynchronize(d->copies));
+	if (error != cudaSuccess) {
+		(void)cudaGetLastError();
+		s->nbytes = 0;
+		s->last = true;
+	}
+}
+
+static void *reader_main(void *argument)
+{
+	struct device_inflate *d = (struct device_inflate *)argument;
+	off_t position = d->begin;
+	bool last = cudaSetDevice(d->device) != cudaSuccess;
+
+	for (int i = 0;; i ^= 1) {
+		struct segment *s = &d->segments[i];
+		if (!wait_for_segment(d, s, false))
+			return NULL;
+		if (!last)
+			read_segment(d, s, position);
+		else
+			s->nbytes = 0, s->last = true;
+		position += s->nbytes;
+		last = s->last;
+		set_segment(d, s, true);
+		if (last)
+			return NULL;
+	}
+}
+
+/* ---- the decoding thread ---- */
+
+/* What lies on the device, from the next bit's word on. */
+struct region {
+	int segment;
+	unsigned char *data; /* NULL: none yet */
+	uint32_t nbytes;
+	off_t position; /* in the file */
+	uint64_t bit;
+	bool last;
+};
+
+/* Takes the next segment behind what is left of the region. False: all stops, or too much is left. */
+static bool next_segment(struct device_inflate *d, struct region *r)
+{
+	struct segment *s = &d->segments[r->segment ^ 1];
+	uint32_t first = (uint32_t)(r->bit / 32 * 4), nleft = r->nbytes - first;
+	cudaError_t error;
+
+	if (r->last || nleft > d->front_nbytes || !wait_for_segment(d, s, true))
+		return false;
+	error = cudaSuccess;
+	if (nleft > 0)
+		error = gpu_checked(cudaMemcpyAsync(s->data - nleft, r->data + first, nleft,
+						    cudaMemcpyDeviceToDevice, d->stream));
+	if (error == cudaSuccess)
+		error = gpu_checked(cudaStreamSynchronize(d->stream));
+	if (r->data)
+		set_segment(d, &d->segments[r->segment], false);
+	r->segment ^= 1;
+	r->data = s->data - nleft;
+	r->nbytes = nleft + s->nbytes;
+	r->position += first;
+	r->bit %= 32;
+	r->last = s->last;
+	return error == cudaSuccess;
+}
+
+/* Waits until the next text is free. NULL: all stops. */
+static struct inflated *wait_for_text(struct device_inflate *d)
+{
+	struct inflated *t = &d->texts[d->npublished % 2];
+	bool stop;
+
+	pthread_mutex_lock(&d->lock);
+	while (!(stop = d->stop) && t->full)
+		pthread_cond_wait(&d->changed, &d->lock);
+	pthread_mutex_unlock(&d->lock);
+	return stop ? NULL : t;
+}
+
+/* Hands out a batch's text, but for what is to be skipped. */
+static void publish(struct device_inflate *d, struct inflated *t, size_t nbytes)
+{
+	uint64_t before = d->place.text_nbytes;
+	size_t nskipped = before < d->skip ? (size_t)(d->skip - before) : 0;
+
+	if (nskipped >= nbytes)
+		return;
+	t->place = d->place;
+	t->nbytes = nbytes;
+	t->ncut = nskipped;
+	t->nusers = 0;
+	pthread_mutex_lock(&d->lock);
+	t->full = true;
+	d->npublished++;
+	pthread_cond_broadcast(&d->changed);
+	pthread_mutex_unlock(&d->lock);
+}
+
+/* Decodes a batch. False: the device has failed, or all stops. */
+static bool decode_batch(struct device_inflate *d, struct region *r, enum member_end *how)
+{
+	struct inflated *t = wait_for_text(d);
+	struct member_batch b = {};
+	struct member_place behind;
+
+	if (!t)
+		return false;
+	b.data = {r->data, r->nbytes};
+	b.begin = r->bit;
+	b.text = t->data;
+	b.text_room_nbytes = d->text_room_nbytes;
+	if (gpu_checked(member_decode(&d->member, &b)) != cudaSuccess ||
+	    gpu_checked(member_window(&d->member, behind.window)) != cudaSuccess) {
+		(void)cudaGetLastError();
+		return false;
+	}
+	*how = b.how;
+	r->bit = b.end;
+	if (b.text_nbytes > 0)
+		publish(d, t, b.text_nbytes);
+	behind.position = r->position + (off_t)(b.end / 8);
+	behind.bit = (unsigned)(b.end % 8);
+	behind.text_nbytes = d->member.text_nbytes;
+	behind.crc = d->member.crc;
+	d->place = behind;
+	return true;
+}
+
+/* Decodes batch by batch. Returns whether the member's data has ended. */
+static bool decode_all(struct device_inflate *d)
+{
+	struct region r = {1, NULL, 0, d->begin, 0, false};
+	enum member_end how;
+
+	if (!next_segment(d, &r))
+		return false;
+	for (;;) {
+		if (!decode_batch(d, &r, &how))
+			return false;
+		if (how == MEMBER_ENDED)
+			return true;
+		if (how == MEMBER_FAILED)
+			return false;
+		if ((how == MEMBER_STARVES || (!r.last && r.nbytes - r.bit / 8 <= d->front_nbytes / 2)) &&
+		    !next_segment(d, &r))
+			return false;
+	}
+}
+
+static void *decoder_main(void *argument)
+{
+	struct device_inflate *d = (struct device_inflate *)argument;
+	bool ended = cudaSetDevice(d->device) == cudaSuccess && decode_all(d);
+
+	pthread_mutex_lock(&d->lock);
+	d->ended = ended;
+	d->finished = true;
+	pthread_cond_broadcast(&d->changed);
+	pthread_mutex_unlock(&d->lock);
+	return NULL;
+}
+
+/* ---- the input ---- */
+
+/* Starts both threads with all signals blocked: they are the program's own threads'. */
+static bool start_threads(struct device_inflate *d)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (pthread_create(&d->reader, NULL, reader_main, d) == 0) {
+		d->running = pthread_create(&d->decoder, NULL, decoder_main, d) == 0;
+		if (!d->running) {
+			pthread_mutex_lock(&d->lock);
+			d->stop = true;
+			pthread_cond_broadcast(&d->changed);
+			pthread_mutex_unlock(&d->lock);
+			pthread_join(d->reader, NULL);
+		}
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return d->running;
+}
+
+/* Waits until no text is lent any more. */
+static void wait_for_users(struct device_inflate *d)
+{
+	pthread_mutex_lock(&d->lock);
+	while (d->texts[0].nusers + d->texts[1].nusers > 0)
+		pthread_cond_wait(&d->changed, &d->lock);
+	pthread_mutex_unlock(&d->lock);
+}
+
+static bool inflate_begin(struct device_inflate *d, int fd, const struct member_place *place, uint64_t skip)
+{
+	struct stat st;
+
+	if (d->nshort == NSHORT_MAX || fstat(fd, &st) != 0 ||
+	    st.st_size - place->position < (off_t)(d->capacity_nbytes / 2))
+		return false;
+	wait_for_users(d);
+	if (d->fd >= 0)
+		close(d->fd);
+	d->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (d->fd < 0)
+		return false;
+	d->begin = place->position;
+	d->skip = skip;
+	d->place = *place;
+	d->stop = d->finished = d->ended = false;
+	d->npublished = d->ncut = 0;
+	for (int i = 0; i < 2; i++)
+		d->segments[i].full = d->texts[i].full = false;
+	member_begin(&d->member);
+	return start_threads(d);
+}
+
+static bool inflate_cut(struct device_inflate *d, size_t nbytes, struct device_text *text)
+{
+	bool has_text;
+
+	pthread_mutex_lock(&d->lock);
+	while (!(has_text = d->ncut < d->npublished) && !d->finished)
+		pthread_cond_wait(&d->changed, &d->lock);
+	if (has_text) {
+		int buffer = (int)(d->ncut % 2);
+		struct inflated *t = &d->texts[buffer];
+		size_t left = t->nbytes - t->ncut, nparts = (left + nbytes - 1) / nbytes;
+		size_t n = (left + nparts - 1) / nparts; /* parts of one length */
+		*text = {d, buffer, t->data + t->ncut, n, &t->place, t->ncut, d->fd};
+		t->ncut += n;
+		t->nusers++;
+		d->ncut += t->ncut == t->nbytes;
+	}
+	pthread_mutex_unlock(&d->lock);
+	return has_text;
+}
+
+static void inflate_give_back(const struct device_text *text)
+{
+	struct device_inflate *d = text->of;
+	struct inflated *t = &d->texts[text->buffer];
+
+	pthread_mutex_lock(&d->lock);
+	if (--t->nusers == 0 && t->ncut == t->nbytes)
+		t->full = false;
+	pthread_cond_broadcast(&d->changed);
+	pthread_mutex_unlock(&d->lock);
+}
+
+static bool inflate_end(struct device_inflate *d, struct member_place *place, bool *ended)
+{
+	stop_threads(d);
+	*place = d->place;
+	*ended = d->ended;
+	d->nshort += d->ended && place->position - d->begin < (off_t)(d->capacity_nbytes / 2);
+	return place->text_nbytes >= d->skip;
+}
+
+static enum status inflate_copy(const struct device_text *text, char *to, struct fault *fault)
+{
+	if (gpu_checked(cudaSetDevice(text->of->device)) == cudaSuccess &&
+	    gpu_checked(cudaMemcpy(to, text->data, text->nbytes, cudaMemcpyDeviceToHost)) == cudaSuccess)
+		return STATUS_OK;
+	(void)cudaGetLastError();
+	return member_place_read(text->place, text->fd, text->skip, to, text->nbytes, fault);
+}
+
+const struct device_inflate_ops device_inflate_gpu = {
+	inflate_open, inflate_close, inflate_begin, inflate_cut, inflate_end, inflate_copy, inflate_give_back,
+};
