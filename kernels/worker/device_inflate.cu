@@ -11,7 +11,6 @@
  * the host, with its window: there the CPUs go on if the device cannot, and from the place before the batch
  * they decode its text again if the device fails.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -24,22 +23,15 @@ extern "C" {
 }
 
 #include "kernels/codec/member.cuh"
+#include "kernels/worker/device_segments.cuh"
 #include "kernels/worker/gpu.h"
 #include "kernels/worker/worker.cuh"
 
 #define CAPACITY_NBYTES_MIN ((size_t)1 << 20)
 #define FRONT_SHARE 8 /* of a segment's memory: for what the one before has cut */
 #define TEXT_RATIO 8   /* bytes of text for which a packed byte has room */
-#define STAGE_NBYTES ((size_t)8 << 20) /* read at once */
 #define NTRIES 4       /* each with half of the memory before */
 #define NSHORT_MAX 4   /* members that end within the first segment: with more of them, CPUs are faster */
-
-/* Packed bytes on the device. */
-struct segment {
-	unsigned char *data; /* behind the front */
-	uint32_t nbytes;
-	bool full, last; /* read; nothing follows, or it cannot be read */
-};
 
 struct inflated {
 	char *data;
@@ -51,14 +43,13 @@ struct inflated {
 
 struct device_inflate {
 	int device;
-	size_t capacity_nbytes, front_nbytes, segment_nbytes, text_room_nbytes;
-	cudaStream_t stream, copies;
-	cudaEvent_t copied[2];
+	size_t capacity_nbytes, front_nbytes, text_room_nbytes;
+	cudaStream_t stream;
 	struct arena memory;
-	struct pinned_buffer stage[2];
+	struct segments segments;
 	struct member member;
-	bool running; /* the threads are to be joined */
-	pthread_t reader, decoder;
+	bool running; /* the thread is to be joined */
+	pthread_t decoder;
 	unsigned nshort;
 
 	/* The current member. */
@@ -69,7 +60,6 @@ struct device_inflate {
 	pthread_mutex_t lock; /* guards all below */
 	pthread_cond_t changed;
 	bool stop, finished, ended;
-	struct segment segments[2];
 	struct inflated texts[2];
 	uint64_t npublished, ncut; /* texts; all of those cut have been lent */
 	struct member_place place; /* behind the text that was published; the decoding thread's until finished */
@@ -81,7 +71,7 @@ static void memory_cut(struct device_inflate *d, struct arena *a)
 {
 	for (int i = 0; i < 2; i++) {
 		unsigned char *data = arena_cut<unsigned char>(a, d->capacity_nbytes + INFLATE_PAD_NBYTES);
-		d->segments[i].data = data ? data + d->front_nbytes : NULL;
+		d->segments.all[i].data = data ? data + d->front_nbytes : NULL;
 		d->texts[i].data = arena_cut<char>(a, d->text_room_nbytes);
 	}
 }
@@ -94,7 +84,7 @@ static cudaError_t reserve(struct device_inflate *d, size_t nbytes)
 
 	d->capacity_nbytes = nbytes;
 	d->front_nbytes = nbytes / FRONT_SHARE;
-	d->segment_nbytes = nbytes - d->front_nbytes;
+	d->segments.most_nbytes = nbytes - d->front_nbytes;
 	d->text_room_nbytes = nbytes * TEXT_RATIO;
 	memory_cut(d, &measure);
 	error = gpu_checked(cudaMalloc((void **)&d->memory.base, measure.nbytes));
@@ -117,15 +107,7 @@ static cudaError_t open_streams(struct device_inflate *d)
 
 	if (error == cudaSuccess)
 		error = cudaStreamCreateWithFlags(&d->stream, cudaStreamNonBlocking);
-	if (error == cudaSuccess)
-		error = cudaStreamCreateWithFlags(&d->copies, cudaStreamNonBlocking);
-	for (int i = 0; i < 2 && error == cudaSuccess; i++) {
-		pinned_buffer_reserve(&d->stage[i], STAGE_NBYTES);
-		error = pinned_buffer_pin(&d->stage[i]);
-		if (error == cudaSuccess)
-			error = cudaEventCreateWithFlags(&d->copied[i], cudaEventDisableTiming);
-	}
-	return gpu_checked(error);
+	return gpu_checked(error == cudaSuccess ? segments_open(&d->segments, d->device) : error);
 }
 
 static void stop_threads(struct device_inflate *d)
@@ -136,8 +118,9 @@ static void stop_threads(struct device_inflate *d)
 	d->stop = true;
 	pthread_cond_broadcast(&d->changed);
 	pthread_mutex_unlock(&d->lock);
-	pthread_join(d->reader, NULL);
+	segments_stop(&d->segments);
 	pthread_join(d->decoder, NULL);
+	segments_end(&d->segments);
 	d->running = false;
 }
 
@@ -146,13 +129,7 @@ static void inflate_close(struct device_inflate *d)
 	stop_threads(d);
 	member_close(&d->member);
 	(void)cudaFree(d->memory.base);
-	for (int i = 0; i < 2; i++) {
-		(void)pinned_buffer_free(&d->stage[i]);
-		if (d->copied[i])
-			(void)cudaEventDestroy(d->copied[i]);
-	}
-	if (d->copies)
-		(void)cudaStreamDestroy(d->copies);
+	segments_close(&d->segments);
 	if (d->stream)
 		(void)cudaStreamDestroy(d->stream);
 	(void)cudaGetLastError();
@@ -185,95 +162,6 @@ static struct device_inflate *inflate_open(int device, size_t chunk_nbytes)
 	return NULL;
 }
 
-/* ---- the reading thread ---- */
-
-/* Waits until a segment is free, or full, as asked. False: all stops. */
-static bool wait_for_segment(struct device_inflate *d, const struct segment *s, bool full)
-{
-	bool stop;
-
-	pthread_mutex_lock(&d->lock);
-	while (!(stop = d->stop) && s->full != full)
-		pthread_cond_wait(&d->changed, &d->lock);
-	pthread_mutex_unlock(&d->lock);
-	return !stop;
-}
-
-static void set_segment(struct device_inflate *d, struct segment *s, bool full)
-{
-	pthread_mutex_lock(&d->lock);
-	s->full = full;
-	pthread_cond_broadcast(&d->changed);
-	pthread_mutex_unlock(&d->lock);
-}
-
-/* Reads up to nbytes of the file; fewer: its end, or an error, which the CPUs will find again. */
-static size_t read_file(int fd, char *to, size_t nbytes, off_t position)
-{
-	size_t done = 0;
-	ssize_t n;
-
-	do {
-		n = pread(fd, to + done, nbytes - done, position + (off_t)done);
-		done += n > 0 ? (size_t)n : 0;
-	} while ((n > 0 && done < nbytes) || (n < 0 && errno == EINTR));
-	return done;
-}
-
-/* Reads a segment and copies it up: while a part is copied, the next is read. */
-static void read_segment(struct device_inflate *d, struct segment *s, off_t position)
-{
-	cudaError_t error = cudaSuccess;
-
-	s->nbytes = 0;
-	s->last = false;
-	for (int i = 0; s->nbytes < d->segment_nbytes && !s->last; i ^= 1) {
-		size_t want = d->segment_nbytes - s->nbytes, n;
-		want = want < STAGE_NBYTES ? want : STAGE_NBYTES;
-		error = gpu_checked(cudaEventSynchronize(d->copied[i]));
-		if (error == cudaSuccess) {
-			n = read_file(d->fd, d->stage[i].data, want, position + s->nbytes);
-			s->last = n < want;
-			error = gpu_checked(cudaMemcpyAsync(s->data + s->nbytes, d->stage[i].data, n,
-							    cudaMemcpyHostToDevice, d->copies));
-			s->nbytes += (uint32_t)n;
-		}
-		if (error == cudaSuccess)
-			error = gpu_checked(cudaEventRecord(d->copied[i], d->copies));
-		if (error != cudaSuccess)
-			s->last = true;
-	}
-	if (error == cudaSuccess)
-		error = gpu_checked(cudaStreamSynchronize(d->copies));
-	if (error != cudaSuccess) {
-		(void)cudaGetLastError();
-		s->nbytes = 0;
-		s->last = true;
-	}
-}
-
-static void *reader_main(void *argument)
-{
-	struct device_inflate *d = (struct device_inflate *)argument;
-	off_t position = d->begin;
-	bool last = cudaSetDevice(d->device) != cudaSuccess;
-
-	for (int i = 0;; i ^= 1) {
-		struct segment *s = &d->segments[i];
-		if (!wait_for_segment(d, s, false))
-			return NULL;
-		if (!last)
-			read_segment(d, s, position);
-		else
-			s->nbytes = 0, s->last = true;
-		position += s->nbytes;
-		last = s->last;
-		set_segment(d, s, true);
-		if (last)
-			return NULL;
-	}
-}
-
 /* ---- the decoding thread ---- */
 
 /* What lies on the device, from the next bit's word on. */
@@ -289,20 +177,22 @@ struct region {
 /* Takes the next segment behind what is left of the region. False: all stops, or too much is left. */
 static bool next_segment(struct device_inflate *d, struct region *r)
 {
-	struct segment *s = &d->segments[r->segment ^ 1];
 	uint32_t first = (uint32_t)(r->bit / 32 * 4), nleft = r->nbytes - first;
-	cudaError_t error;
+	const struct segment *s;
+	cudaError_t error = cudaSuccess;
 
-	if (r->last || nleft > d->front_nbytes || !wait_for_segment(d, s, true))
+	if (r->last || nleft > d->front_nbytes)
 		return false;
-	error = cudaSuccess;
+	s = segments_wait(&d->segments, r->segment ^ 1);
+	if (!s)
+		return false;
 	if (nleft > 0)
 		error = gpu_checked(cudaMemcpyAsync(s->data - nleft, r->data + first, nleft,
 						    cudaMemcpyDeviceToDevice, d->stream));
 	if (error == cudaSuccess)
 		error = gpu_checked(cudaStreamSynchronize(d->stream));
 	if (r->data)
-		set_segment(d, &d->segments[r->segment], false);
+		segments_free(&d->segments, r->segment);
 	r->segment ^= 1;
 	r->data = s->data - nleft;
 	r->nbytes = nleft + s->nbytes;
@@ -417,14 +307,11 @@ static bool start_threads(struct device_inflate *d)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	if (pthread_create(&d->reader, NULL, reader_main, d) == 0) {
+	if (segments_begin(&d->segments, d->fd, d->begin)) {
 		d->running = pthread_create(&d->decoder, NULL, decoder_main, d) == 0;
 		if (!d->running) {
-			pthread_mutex_lock(&d->lock);
-			d->stop = true;
-			pthread_cond_broadcast(&d->changed);
-			pthread_mutex_unlock(&d->lock);
-			pthread_join(d->reader, NULL);
+			segments_stop(&d->segments);
+			segments_end(&d->segments);
 		}
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -459,7 +346,7 @@ static bool inflate_begin(struct device_inflate *d, int fd, const struct member_
 	d->stop = d->finished = d->ended = false;
 	d->npublished = d->ncut = 0;
 	for (int i = 0; i < 2; i++)
-		d->segments[i].full = d->texts[i].full = false;
+		d->texts[i].full = false;
 	member_begin(&d->member);
 	return start_threads(d);
 }

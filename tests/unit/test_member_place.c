@@ -104,7 +104,8 @@ static void test_faults(int fd)
 
 	ok(reads(&p, fd, 0, 0), "no bytes");
 	ok(reads(&p, fd, 0, TEXT_NBYTES), "all bytes");
-	is_int(STATUS_DAMAGED, member_place_read(&p, fd, TEXT_NBYTES - 5, again, 6, &fault), "more than there are: the file has changed");
+	is_int(STATUS_DAMAGED, member_place_read(&p, fd, TEXT_NBYTES - 5, again, 6, &fault),
+	       "more than there are: the file has changed");
 	is_int(STATUS_READ, member_place_read(&p, -1, 0, again, 1, &fault), "no file");
 	if (ftruncate(fd, 5000))
 		bail("no file");
