@@ -38,6 +38,8 @@ RESULTS = [
     ("floats", ["--sum", "x"]),
     ("floats", ["--sum", "*"]),
     ("ledger", ["--sum", "amount"]),
+    ("narrow", ["--let", "x = value * 1.5 + id", "--sum", "x"]),
+    ("logs", ["--let", "kb = bytes * 0.001", "--where", "kb > 10", "--sum", "kb"]),
 ]
 RECORDS = [
     ("logs", ["--cumsum", "bytes"]),

@@ -3,10 +3,10 @@
  * fields.cu - one thread parses one record. See fields.cuh.
  *
  * It steps the automaton of dfa.h byte by byte from the record's beginning, which is a field's
- * start, and reads no byte beyond the last selected field. Then it evaluates the conditions. Plans
- * without conditions have a kernel of their own.
+ * start, and reads no byte beyond the last selected field. Then it computes the columns of --let, and evaluates the
+ * conditions. Plans without these have kernels of their own.
  */
-#include "kernels/csv/field_read.cuh"
+#include "kernels/csv/let_lane.cuh"
 
 #define FIELDS_NTHREADS 128
 
@@ -32,11 +32,6 @@ static __device__ void field_parse(const struct fields_plan &plan, const struct 
 	field_put(table, c, row.number, code, significand);
 }
 
-/* The fields that conditions look at. */
-struct filter_spans {
-	struct span at[FIELDS_NSPANS_MAX];
-};
-
 /* Parses field c if it is folded, and notes its span if a condition looks at it. */
 static __device__ void field_note(const struct fields_plan &plan, const struct field_table &table,
 				  const struct row &row, uint32_t c, struct span field,
@@ -59,12 +54,12 @@ static __device__ void fields_parse(const struct fields_plan &plan,
 				       struct filter_spans *spans)
 {
 	struct span field = {row.bytes.begin, 0};
-	uint32_t c = 0;
+	uint32_t c = 0, nread = plan.ncolumns - plan.lets.n;
 
-	for (uint32_t position = 0; c < plan.ncolumns; position++) {
+	for (uint32_t position = 0; c < nread; position++) {
 		field.end = field_find_end(row, field.begin);
 		bool is_last = field.end == row.bytes.end;
-		while (c < plan.ncolumns && (is_last || plan.field[c] == position)) {
+		while (c < nread && (is_last || plan.field[c] == position)) {
 			if (is_last && plan.field[c] > position)
 				field.begin = field.end;
 			if (FILTERS)
@@ -103,32 +98,28 @@ static __device__ void record_list_exceptions(const struct field_table &table,
 
 /* ---- conditions ---- */
 
-/* The value of a field for a condition, as in expr_row.c. Returns false if the quotes are
- * irregular. */
-static __device__ bool value_read(const struct fields_plan &plan, const char *text,
-				  struct span field, struct expr_value *v)
+/* Computes the columns of --let of a record. One that the CPU must compute is FIELD_EXCEPTION. Returns whether
+ * there is none. */
+static __device__ bool lets_compute(const struct fields_plan &plan, const struct field_table &table,
+				    const struct row &row, struct filter_spans *spans)
 {
-	if (!field_unquote(text, plan.quote, &field))
-		return false;
-	v->text = text + field.begin;
-	v->nbytes = field.end - field.begin;
-	v->kind = field_is_missing(plan, v->text, v->nbytes) ? EXPR_MISSING : EXPR_UNREAD;
-	return true;
-}
+	bool all = true;
 
-/* Evaluates predicate p. EXPR_INVALID: the CPU must. */
-static __device__ enum expr_truth predicate_eval(const struct fields_plan &plan, uint32_t p,
-						 const char *text,
-						 const struct filter_spans &spans)
-{
-	const struct expr &e = plan.conditions.exprs[p];
-	struct expr_value values[FIELDS_NSPANS_MAX];
-	uint32_t culprit;
-
-	for (uint32_t i = 0; i < e.ncolumns; i++)
-		if (!value_read(plan, text, spans.at[e.columns[i]], &values[i]))
-			return EXPR_INVALID;
-	return expr_eval(&e, values, &culprit);
+	for (uint32_t k = 0; k < plan.lets.n; k++) {
+		uint32_t c = plan.ncolumns - plan.lets.n + k;
+		uint8_t place = plan.conditions.span_of[c];
+		struct let_number x;
+		if (place != FIELDS_NO_SPAN)
+			spans->at[place] = {c, LET_SPAN};
+		if (let_compute(plan, table, row, *spans, k, &x)) {
+			field_put(table, c, row.number, x.missing ? (unsigned)FIELD_MISSING : (unsigned)x.number.scale,
+				  x.missing ? 0 : x.number.significand);
+		} else {
+			field_put(table, c, row.number, FIELD_EXCEPTION, 0);
+			all = false;
+		}
+	}
+	return all;
 }
 
 /* Evaluates the predicates of a record, and fills their columns, as src/fold does. Returns whether
@@ -138,7 +129,7 @@ static __device__ bool record_filter(const struct fields_plan &plan,
 				    const struct filter_spans &spans, bool *decided)
 {
 	for (uint32_t p = 0; p < plan.conditions.npredicates; p++) {
-		enum expr_truth truth = predicate_eval(plan, p, row.text, spans);
+		enum expr_truth truth = condition_eval(plan, table, row, spans, p);
 
 		*decided = truth != EXPR_INVALID;
 		if (!*decided || (p == plan.conditions.where && truth != EXPR_TRUE))
@@ -151,28 +142,31 @@ static __device__ bool record_filter(const struct fields_plan &plan,
 
 /* ---- the kernel ---- */
 
-/* Parses and filters one record. */
-template <bool FILTERS>
+/* Parses, computes and filters one record. */
+template <bool FILTERS, bool COMPUTES>
 static __device__ void record_parse(const struct fields_plan &plan,
 				   const struct field_table &table, const struct row &row,
 				   const struct exception_list &exceptions,
 				   struct chunk_summary *summary)
 {
 	struct filter_spans spans;
-	bool kept = true, decided = true;
+	bool kept = true, decided = true, computed = true;
 
 	fields_parse<FILTERS>(plan, table, row, &spans);
+	if (COMPUTES)
+		computed = lets_compute(plan, table, row, &spans);
 	if (FILTERS)
 		kept = record_filter(plan, table, row, spans, &decided);
-	if (!decided)
+	if (!decided || (kept && !computed))
 		atomicAdd(&summary->nundecided, 1);
+	kept &= computed;
 	if (kept)
 		record_list_exceptions(table, plan.ncolumns, row.number, exceptions, summary);
 	else
 		record_omit(table, row.number);
 }
 
-template <bool FILTERS>
+template <bool FILTERS, bool COMPUTES>
 __global__ static void __launch_bounds__(FIELDS_NTHREADS)
 fields(struct text_view text, struct record_table records, struct fields_plan plan,
        struct field_table table, struct exception_list exceptions,
@@ -194,7 +188,7 @@ fields(struct text_view text, struct record_table records, struct fields_plan pl
 	if (kind == RECORD_RAGGED)
 		record_count_ragged(plan.ragged, (uint32_t)bytes.begin, nfields, summary);
 	if (record_is_taken(plan.ragged, kind, nfields)) {
-		record_parse<FILTERS>(plan, table, row, exceptions, summary);
+		record_parse<FILTERS, COMPUTES>(plan, table, row, exceptions, summary);
 	} else {
 		record_omit(table, r);
 		atomicAdd(&summary->nomitted, 1);
@@ -209,11 +203,14 @@ cudaError_t fields_launch(struct text_view text, struct record_table records,
 	/* At least one block: it also sets first_end and last_end. */
 	uint32_t nblocks = records.nrecords_at_most / FIELDS_NTHREADS + 1;
 
-	if (plan.conditions.npredicates > 0)
-		fields<true><<<nblocks, FIELDS_NTHREADS, 0, stream>>>(text, records, plan, table,
-								      exceptions, summary);
+	if (plan.lets.n > 0)
+		fields<true, true><<<nblocks, FIELDS_NTHREADS, 0, stream>>>(text, records, plan, table,
+									    exceptions, summary);
+	else if (plan.conditions.npredicates > 0)
+		fields<true, false><<<nblocks, FIELDS_NTHREADS, 0, stream>>>(text, records, plan, table,
+									     exceptions, summary);
 	else
-		fields<false><<<nblocks, FIELDS_NTHREADS, 0, stream>>>(text, records, plan, table,
-								       exceptions, summary);
+		fields<false, false><<<nblocks, FIELDS_NTHREADS, 0, stream>>>(text, records, plan, table,
+									      exceptions, summary);
 	return cudaGetLastError();
 }

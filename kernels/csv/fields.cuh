@@ -61,7 +61,7 @@ struct exception_list {
 
 /* A plan's conditions as the device sees them. All pointers: device memory. */
 struct fields_conditions {
-	const struct expr *exprs; /* npredicates; expr.columns: places of spans, see below */
+	const struct expr *exprs; /* npredicates, then those of --let; expr.columns: places of spans, see below */
 	uint32_t npredicates;
 	uint32_t where;           /* the one that drops records, or FIELDS_NO_WHERE */
 	const uint8_t *folds;     /* ncolumns: values are folded */
@@ -71,6 +71,20 @@ struct fields_conditions {
 #define FIELDS_NO_WHERE UINT32_MAX
 #define FIELDS_NO_SPAN UINT8_MAX
 #define FIELDS_NSPANS_MAX 16 /* places for spans; and columns of one condition */
+
+/* A step of --let as the device sees it: struct let_step's members. */
+struct fields_let_step {
+	uint8_t code;
+	uint32_t index; /* LET_LOAD: column of the table; LET_IF: of conditions.exprs; LET_ROUND: digits */
+	struct decimal number; /* LET_NUMBER */
+};
+
+/* Columns of --let, the last ones of the table. All pointers: device memory. */
+struct fields_lets {
+	const struct fields_let_step *steps; /* of all of them, one after the other */
+	const uint32_t *end;                 /* n: where the steps of each end */
+	uint32_t n;
+};
 
 /* A struct plan as the device sees it. All pointers: device memory. */
 struct fields_plan {
@@ -84,6 +98,7 @@ struct fields_plan {
 	struct ragged_rule ragged;   /* blank lines are records if it has one field */
 	uint32_t ncolumns;           /* table has this many, and conditions.npredicates */
 	struct fields_conditions conditions;
+	struct fields_lets lets;     /* of the ncolumns: field, parses and conditions.folds are of the others */
 };
 
 /* Fills table, and the members of the summary that fields writes, from the complete records of

@@ -181,7 +181,7 @@ static bool plan_needs_squares(const struct plan *plan)
 
 bool gpu_folds_early(const struct plan *plan)
 {
-	return !plan->emits && plan->npredicates == 0 && plan->ncolumns > 0 &&
+	return !plan->emits && plan->npredicates == 0 && plan->nlets == 0 && plan->ncolumns > 0 &&
 	       plan->ncolumns <= COLUMN_FOLD_NCOLUMNS_MAX;
 }
 
@@ -327,7 +327,8 @@ static enum status gpu_open(struct worker **out, const struct plan *plan,
 size_t worker_likely_nrecords(const struct worker *w)
 {
 	const struct plan *plan = w->plan;
-	size_t nfields = plan->ncolumns ? plan->columns[plan->ncolumns - 1].field + 1 : 1;
+	size_t nread = plan->ncolumns - plan->nlets;
+	size_t nfields = nread ? plan->columns[nread - 1].field + 1 : 1;
 
 	return w->chunk_nbytes / (nfields * LIKELY_FIELD_NBYTES);
 }

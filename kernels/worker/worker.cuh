@@ -46,7 +46,9 @@ struct plan_arrays {
 	struct expr *exprs;
 	struct expr_test *tests;
 	char *literals;
-	uint32_t *places;
+	struct fields_let_step *let_steps;
+	uint32_t *let_end;
+	uint32_t *places; /* the last */
 };
 
 /* A chunk's text as nibbles (src/simd/nibbles.h), half of what the bus would carry. It is packed
@@ -249,7 +251,7 @@ void unpacking_load(struct worker *w);
 
 /* ---- the plan on the device: plan.cu ---- */
 
-/* Whether the device can evaluate the plan's predicates: not if they read too many columns. */
+/* Whether the device can evaluate the plan's conditions: not if they read too many columns. */
 bool plan_filters_on_device(const struct plan *plan);
 void plan_arrays_cut(struct plan_arrays *a, struct arena *arena, const struct plan *plan);
 

@@ -13,10 +13,8 @@
 #include <string.h>
 
 #include "base/cores.h"
-#include "emit/running_change.h"
-#include "emit/running_ratio.h"
 #include "io/message.h"
-#include "query/expr_eval.h"
+#include "run/beyond_gpus.h"
 #include "simd/simd.h"
 #ifdef HAVE_CUDA
 #include "kernels/worker/gpu.h"
@@ -148,17 +146,7 @@ static int add_gpus(struct device_choice *devices, const struct job *job, bool o
 	return (int)(devices->npools - before);
 }
 
-static bool gpu_sums_squares(const struct plan *plan)
-{
-	return gpu_folds_early(plan);
-}
 #else
-static bool gpu_sums_squares(const struct plan *plan)
-{
-	(void)plan;
-	return false;
-}
-
 static int add_gpus(struct device_choice *devices, const struct job *job, bool optional)
 {
 	(void)devices;
@@ -191,69 +179,6 @@ static const char *offer_gpus(struct device_choice *devices, const struct job *j
 	if (!add_gpus(devices, job, true))
 		return "CPU only: no GPU";
 	return "CPUs, and GPUs if the run then ends sooner";
-}
-
-/* Whether a column's texts are needed, and the column is not likely to be one of numbers, whose texts
- * may be left out. */
-static bool needs_texts_of_cpu(const struct plan *plan, const struct plan_column *column)
-{
-	return plan_column_has_texts(column) && (!plan->guesses_texts || column->begins_as_text);
-}
-
-/* Whether a GPU evaluates the tests of a condition. */
-static bool is_for_gpus(const struct expr *e)
-{
-	for (uint32_t i = 0; i < e->ntests; i++)
-		if (e->tests[i].kind > EXPR_TEST_MISSING)
-			return false;
-	return true;
-}
-
-/* Whether a column needs moments that no kernel keeps: beyond the fused fold there are the squares, and
- * they are summed where nothing needs each record's values. */
-static bool needs_moments_of_cpu(const struct plan *plan, const struct plan_column *column)
-{
-	unsigned others = column->needs & ~(unsigned)(MOMENTS_FUSED | MOMENT_TEXTS);
-
-	if (gpu_sums_squares(plan))
-		others &= ~(unsigned)MOMENT_SQUARES;
-	return others != 0;
-}
-
-/* The reason why no GPU can do the work; NULL: one can. */
-static const char *beyond_gpus(const struct plan *plan)
-{
-	const struct csv_dialect *dialect = &plan->dialect;
-
-	if (dialect->whitespace)
-		return "CPU only: no GPU reads --whitespace";
-	if (dialect->escape)
-		return "CPU only: no GPU reads --escape";
-	if (dialect->comment)
-		return "CPU only: no GPU reads --comment";
-	if (!notation_is_plain(&plan->notation))
-		return "CPU only: no GPU reads numbers in this notation";
-	if (plan->head)
-		return "CPU only: no GPU stops at --head";
-	if (plan_copies_records(plan) && plan->npredicates == 0)
-		return "CPU only: no GPU copies records";
-	if (plan->nlets)
-		return "CPU only: no GPU computes columns";
-	if (plan->nkeys)
-		return "CPU only: no GPU keeps groups";
-	for (size_t p = 0; p < plan->npredicates; p++)
-		if (!is_for_gpus(plan->predicates[p]))
-			return "CPU only: no GPU evaluates this condition";
-	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (needs_moments_of_cpu(plan, &plan->columns[c]) || plan->npairs ||
-		    needs_texts_of_cpu(plan, &plan->columns[c]))
-			return "CPU only: no GPU computes all that is asked";
-	for (size_t i = 0; i < plan->nnew_columns; i++)
-		if (running_ratio_is(plan->new_columns[i].kind) ||
-		    running_change_is(plan->new_columns[i].kind) || plan->new_columns[i].kind == NEW_ROW_NUMBER ||
-		    plan->new_columns[i].kind == NEW_FIELD)
-			return "CPU only: no GPU computes all that is asked";
-	return NULL;
 }
 
 /* Chooses GPUs beside the CPUs, or CPUs alone; says why. */

@@ -243,6 +243,49 @@ def check_blocks():
     harness.ok(not complaints, "GPU faults while blocks are decoded: %d" % len(jobs), lambda: complaints[0])
 
 
+def let_operand(rng, columns, depth):
+    """A random expression of --let that GPUs compute."""
+    kind = rng.randrange(10) if depth else rng.randrange(4)
+    inner = [let_operand(rng, columns, depth - 1) for _ in range(2)] if kind > 3 else []
+    if kind < 3:
+        return rng.choice(columns)
+    if kind == 3:
+        return rng.choice(("2", "0.5", "1.25", "1000000", "0"))
+    if kind < 7:
+        return "(%s %s %s)" % (inner[0], rng.choice("+-*"), inner[1])
+    if kind == 7:
+        return rng.choice(("abs(%s)", "-%s", "round(%s, 1)", "round(%s, 3)")) % inner[0]
+    if kind == 8:
+        return "%s(%s, %s)" % (rng.choice(("min", "max", "coalesce")), *inner)
+    return "if(%s, %s + 0, %s + 0)" % (let_condition(rng, columns), *inner)
+
+
+def let_condition(rng, columns):
+    return rng.choice(("%s > 3", "%s is missing", "%s <= 2.5 or c1 = 0", "%s < c1", "%s is number",
+                       "%s between -10 and 100")) % rng.choice([c for c in columns if c.startswith("c")])
+
+
+def check_lets():
+    """Columns of --let, and conditions on them: numbers of the fast path, and what only CPUs compute."""
+    rng = random.Random(SEED + 4)
+    plain, mixed = table(rng, 3000, ["int", "decimal", "holes"]), table(rng, 3000, ["int", "wide", "text"])
+    on_gpu = 0
+    for i in range(60):
+        columns, args = ["c1", "c2", "c3"], []
+        for k in range(rng.randrange(1, 4)):
+            args += ["--let", "x%d = 0 + %s" % (k, let_operand(rng, columns, 3))]
+            columns.append("x%d" % k)
+        args += ["--sum", columns[-1], "--max", rng.choice(columns), "--invalid=skip"]
+        if rng.randrange(2):
+            args += ["--where", rng.choice(("%s > 3", "%s is not missing")) % rng.choice(columns)]
+        if rng.randrange(5) == 0:
+            args = [a if a != "--sum" and a != "--max" else "--cumsum" for a in args]
+        data = rng.choice((plain, plain, mixed))
+        on_gpu += b"GPU only" in harness.run(args + ["--verbose"], data, device="gpu").err
+        same("computed columns: " + " ".join(args), args, data, [(None, None), (5000, 3)])
+    harness.ok(on_gpu > 30, "computed columns: %d of 60 on the GPU" % on_gpu, "few")
+
+
 def check_auto():
     """--device auto must give the same, too, and says with --verbose what ran."""
     data = table(random.Random(SEED), 20000, ["int", "text", "decimal"])
@@ -283,7 +326,7 @@ def check_faults():
 
 reason = reason_to_skip()
 if reason:
-    for title in ("good cases", "hostile tables", "large tables", "ragged records", "packed text", "blocks", "auto", "faults"):
+    for title in ("good cases", "hostile tables", "large tables", "ragged records", "packed text", "blocks", "computed columns", "auto", "faults"):
         harness.skip("devices: " + title, reason)
 else:
     check_cases()
@@ -292,6 +335,7 @@ else:
     check_ragged()
     check_packed()
     check_blocks()
+    check_lets()
     check_auto()
     check_faults()
 harness.done()
