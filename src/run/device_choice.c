@@ -15,6 +15,7 @@
 #include "base/cores.h"
 #include "emit/running_change.h"
 #include "emit/running_ratio.h"
+#include "fold/values_focus.h"
 #include "io/message.h"
 #include "query/expr_eval.h"
 #include "simd/simd.h"
@@ -209,15 +210,21 @@ static bool is_for_gpus(const struct expr *e)
 	return true;
 }
 
-/* Whether a column needs moments that no kernel keeps: beyond the fused fold there are the squares, and
- * they are summed where nothing needs each record's values. */
+/* Whether a column needs moments that no kernel keeps: beyond the fused fold there are its numbers, and the
+ * squares, which are summed where nothing needs each record's values. */
 static bool needs_moments_of_cpu(const struct plan *plan, const struct plan_column *column)
 {
-	unsigned others = column->needs & ~(unsigned)(MOMENTS_FUSED | MOMENT_TEXTS);
+	unsigned others = column->needs & ~(unsigned)(MOMENTS_FUSED | MOMENT_TEXTS | MOMENT_VALUES);
 
 	if (gpu_sums_squares(plan))
 		others &= ~(unsigned)MOMENT_SQUARES;
 	return others != 0;
+}
+
+/* Whether a column's numbers are kept, and then leave the process, or are looked for in several passes. */
+static bool keeps_values_for_cpu(const struct plan *plan, const struct plan_column *column)
+{
+	return column->needs & MOMENT_VALUES && (plan->is_part || values_focus());
 }
 
 /* The reason why no GPU can do the work; NULL: one can. */
@@ -246,6 +253,7 @@ static const char *beyond_gpus(const struct plan *plan)
 			return "CPU only: no GPU evaluates this condition";
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		if (needs_moments_of_cpu(plan, &plan->columns[c]) || plan->npairs ||
+		    keeps_values_for_cpu(plan, &plan->columns[c]) ||
 		    needs_texts_of_cpu(plan, &plan->columns[c]))
 			return "CPU only: no GPU computes all that is asked";
 	for (size_t i = 0; i < plan->nnew_columns; i++)

@@ -83,6 +83,15 @@ static bool ask_squares(struct plan *plan)
 	return gpu_folds_early(plan);
 }
 
+/* Asks that the numbers of some columns be kept, if the others need no squares. */
+static bool ask_values(struct plan *plan)
+{
+	for (size_t c = 0; c < plan->ncolumns && c < 4; c++)
+		if (plan->columns[c].parses && random_below(4))
+			plan->columns[c].needs |= MOMENT_VALUES;
+	return plan_keeps_values(plan);
+}
+
 static void test_plan(struct plan *plan, const char *name)
 {
 	static const char *const policies[] = {"error", "extra", "allow", "count"};
@@ -92,10 +101,13 @@ static void test_plan(struct plan *plan, const char *name)
 	for (unsigned i = 0; i < npolicies; i++, policy = (policy + 1) % 4) {
 		plan->ragged.policy = (enum ragged_policy)policy;
 		plan->ragged.last_is_empty = random_below(2);
+		for (size_t c = 0; c < plan->ncolumns; c++)
+			plan->columns[c].needs = MOMENTS_FUSED;
 		bool squares = random_below(2) && ask_squares(plan);
-		snprintf(title, sizeof title, "%s, ragged %s%s%s", name, policies[policy],
+		bool values = !squares && random_below(2) && ask_values(plan);
+		snprintf(title, sizeof title, "%s, ragged %s%s%s%s", name, policies[policy],
 			 plan->ragged.last_is_empty ? ", the last may lack" : "",
-			 squares ? ", squares" : "");
+			 squares ? ", squares" : "", values ? ", numbers kept" : "");
 		test_policy(plan, title);
 	}
 	free(plan->columns);

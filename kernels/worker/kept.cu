@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * kept.cu - the numbers that the GPU worker leaves on the device: what order statistics are made of.
+ *
+ * A fold writes a column's numbers behind those of the chunks before, in a slab of the worker's. They outlive
+ * it: a run (src/fold/values_device.h) holds its slab, and the last one frees it. A chunk for which there is no
+ * slab, or whose numbers do not fit in 64 bits at one scale, is folded on the CPU.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+extern "C" {
+#include "fold/moment.h"
+#include "fold/values_device.h"
+}
+
+#include "kernels/fold/keep.cuh"
+#include "kernels/worker/worker.cuh"
+
+#define SLAB_NBYTES ((size_t)256 << 20)
+#define SPARE_SHARE 8 /* so much of the device's memory is left to others */
+#define KEEP_ALIGN 32 /* numbers: 256 bytes */
+
+static_assert(KEEP_NBINS == VALUES_NBINS, "a device's counts are added to the host's");
+
+struct kept_slab {
+	int device, nholders;
+	int64_t *numbers;
+	size_t nnumbers, nused;
+};
+
+struct kept_run {
+	struct values_run run;
+	struct kept_slab *slab;
+	const int64_t *numbers;
+};
+
+/* ---- slabs ---- */
+
+static void slab_drop(struct kept_slab *s)
+{
+	if (!s || __atomic_sub_fetch(&s->nholders, 1, __ATOMIC_ACQ_REL) > 0)
+		return;
+	(void)cudaSetDevice(s->device);
+	(void)cudaFree(s->numbers);
+	(void)cudaGetLastError();
+	free(s);
+}
+
+/* Makes a slab for the worker that has room for nnumbers; NULL where the device has no memory to spare. */
+static struct kept_slab *slab_new(int device, size_t nnumbers)
+{
+	struct kept_slab *s = (struct kept_slab *)calloc(1, sizeof *s);
+	size_t nfree, nall;
+
+	if (!s)
+		return NULL;
+	s->device = device;
+	s->nholders = 1;
+	s->nnumbers = nnumbers > SLAB_NBYTES / sizeof(int64_t) ? nnumbers : SLAB_NBYTES / sizeof(int64_t);
+	if (gpu_checked(cudaMemGetInfo(&nfree, &nall)) == cudaSuccess &&
+	    s->nnumbers * sizeof(int64_t) + nall / SPARE_SHARE <= nfree &&
+	    gpu_checked(cudaMalloc((void **)&s->numbers, s->nnumbers * sizeof(int64_t))) == cudaSuccess)
+		return s;
+	(void)cudaGetLastError(); /* handled: the CPU folds */
+	free(s);
+	return NULL;
+}
+
+bool kept_reserve(struct worker *w, size_t nnumbers)
+{
+	struct keeping *k = &w->keeping;
+
+	if (k->slab && k->slab->nnumbers - k->slab->nused >= nnumbers)
+		return true;
+	slab_drop(k->slab);
+	k->slab = slab_new(w->device, nnumbers);
+	return k->slab != NULL;
+}
+
+void kept_close(struct worker *w)
+{
+	slab_drop(w->keeping.slab);
+}
+
+/* ---- passes: in any thread, when the worker may be closed ---- */
+
+/* The runs of one device, and memory there for what a pass needs and finds. */
+struct kept_pass {
+	struct keep_run *runs; /* nruns; owned, as device_runs and found are */
+	uint32_t nruns;
+	uint64_t ntiles;
+	struct keep_run *device_runs;
+	void *found; /* counts or a list */
+	unsigned long long *nlisted;
+};
+
+static int64_t unit_of(int from, int scale)
+{
+	int64_t unit = 1;
+
+	for (; from < scale; from++)
+		if (__builtin_mul_overflow(unit, 10, &unit))
+			return 0; /* the only number that still fits is 0 */
+	return unit;
+}
+
+static int run_device(const struct values_run *run)
+{
+	return ((const struct kept_run *)run)->slab->device;
+}
+
+/* Lists the device's runs of the list. */
+static enum status pass_list_runs(struct kept_pass *p, const struct values_run *runs, int device, int scale)
+{
+	uint32_t n = 0;
+
+	for (const struct values_run *run = runs; run; run = run->next)
+		n += run_device(run) == device;
+	p->runs = (struct keep_run *)calloc(n + 1, sizeof *p->runs);
+	if (!p->runs)
+		return STATUS_NO_MEMORY;
+	for (const struct values_run *run = runs; run; run = run->next) {
+		if (run_device(run) != device)
+			continue;
+		p->runs[p->nruns++] = {((const struct kept_run *)run)->numbers, unit_of(run->scale, scale),
+				       run->nvalues, p->ntiles};
+		p->ntiles += (run->nvalues + KEEP_TILE - 1) / KEEP_TILE;
+	}
+	return STATUS_OK;
+}
+
+/* The bytes that a range's result takes on the device. */
+static size_t found_nbytes(const struct values_range *range)
+{
+	return range->counts ? VALUES_NBINS * sizeof(unsigned long long) : range->nlisted_most * sizeof(int64_t);
+}
+
+static enum status pass_open(struct kept_pass *p, const struct values_range *ranges, size_t nranges,
+			     struct fault *fault)
+{
+	size_t most = sizeof(int64_t);
+
+	for (size_t i = 0; i < nranges; i++)
+		most = found_nbytes(&ranges[i]) > most ? found_nbytes(&ranges[i]) : most;
+	TRY("allocate pass", cudaMalloc((void **)&p->device_runs, p->nruns * sizeof *p->runs));
+	TRY("allocate pass", cudaMalloc(&p->found, most));
+	TRY("allocate pass", cudaMalloc((void **)&p->nlisted, sizeof *p->nlisted));
+	TRY("copy runs", cudaMemcpy(p->device_runs, p->runs, p->nruns * sizeof *p->runs,
+				    cudaMemcpyHostToDevice));
+	return STATUS_OK;
+}
+
+static void pass_close(struct kept_pass *p)
+{
+	(void)cudaFree(p->device_runs);
+	(void)cudaFree(p->found);
+	(void)cudaFree(p->nlisted);
+	(void)cudaGetLastError();
+	free(p->runs);
+}
+
+static enum status pass_count(const struct kept_pass *p, const struct values_range *range, struct fault *fault)
+{
+	unsigned long long counts[VALUES_NBINS];
+	struct keep_interval interval = {range->low, (uint64_t)range->high - (uint64_t)range->low};
+
+	TRY("clear counts", cudaMemset(p->found, 0, sizeof counts));
+	TRY("launch count", keep_count_launch(p->device_runs, p->nruns, p->ntiles, interval, range->shift,
+					      (unsigned long long *)p->found, NULL));
+	TRY("copy counts", cudaMemcpy(counts, p->found, sizeof counts, cudaMemcpyDeviceToHost));
+	for (size_t i = 0; i < VALUES_NBINS; i++)
+		range->counts[i] += counts[i];
+	return STATUS_OK;
+}
+
+static enum status pass_list(const struct kept_pass *p, struct values_range *range, struct fault *fault)
+{
+	uint64_t room = range->nlisted < range->nlisted_most ? range->nlisted_most - range->nlisted : 0;
+	struct keep_interval interval = {range->low, (uint64_t)range->high - (uint64_t)range->low};
+	unsigned long long n;
+
+	TRY("clear count", cudaMemset(p->nlisted, 0, sizeof n));
+	TRY("launch list", keep_list_launch(p->device_runs, p->nruns, p->ntiles, interval, (int64_t *)p->found,
+					    room, p->nlisted, NULL));
+	TRY("copy count", cudaMemcpy(&n, p->nlisted, sizeof n, cudaMemcpyDeviceToHost));
+	if (room > 0)
+		TRY("copy list", cudaMemcpy(range->listed + range->nlisted, p->found,
+					    (n < room ? n : room) * sizeof(int64_t), cudaMemcpyDeviceToHost));
+	range->nlisted += n;
+	return STATUS_OK;
+}
+
+static enum status pass_device(const struct values_run *runs, int device, int scale,
+			       struct values_range *ranges, size_t nranges)
+{
+	struct kept_pass p = {};
+	struct fault ignored; /* whoever reads the input again is told that the device has failed */
+	enum status status = pass_list_runs(&p, runs, device, scale);
+
+	if (status == STATUS_OK && gpu_checked(cudaSetDevice(device)) != cudaSuccess)
+		status = STATUS_GPU;
+	if (status == STATUS_OK)
+		status = pass_open(&p, ranges, nranges, &ignored);
+	for (size_t i = 0; i < nranges && status == STATUS_OK; i++)
+		status = ranges[i].counts ? pass_count(&p, &ranges[i], &ignored)
+					  : pass_list(&p, &ranges[i], &ignored);
+	pass_close(&p);
+	return status;
+}
+
+/* Each device once: where the first of its runs is. */
+static enum status kept_pass_all(const struct values_run *runs, int scale, struct values_range *ranges,
+				 size_t nranges)
+{
+	enum status status = STATUS_OK;
+
+	for (const struct values_run *run = runs; run && status == STATUS_OK; run = run->next) {
+		const struct values_run *first = runs;
+		while (run_device(first) != run_device(run))
+			first = first->next;
+		if (first == run)
+			status = pass_device(runs, run_device(run), scale, ranges, nranges);
+	}
+	return status;
+}
+
+static enum status kept_copy(const struct values_run *run, uint64_t first, uint64_t n, int64_t *to)
+{
+	const struct kept_run *r = (const struct kept_run *)run;
+	cudaError_t error = cudaSetDevice(r->slab->device);
+
+	if (error == cudaSuccess)
+		error = cudaMemcpy(to, r->numbers + first, n * sizeof *to, cudaMemcpyDeviceToHost);
+	return gpu_checked(error) == cudaSuccess ? STATUS_OK : STATUS_GPU;
+}
+
+static void kept_release(struct values_run *run)
+{
+	slab_drop(((struct kept_run *)run)->slab);
+	free(run);
+}
+
+static const struct values_device kept_device = {kept_pass_all, kept_copy, kept_release};
+
+/* ---- a fold ---- */
+
+bool plan_keeps_values(const struct plan *plan)
+{
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		if (plan->columns[c].needs & MOMENT_VALUES)
+			return true;
+	return false;
+}
+
+static size_t kept_ncolumns(const struct plan *plan)
+{
+	size_t n = 0;
+
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		n += (plan->columns[c].needs & MOMENT_VALUES) != 0;
+	return n;
+}
+
+/* Numbers between those of two columns of a chunk. */
+static size_t kept_stride(const struct worker *w)
+{
+	return ((size_t)w->nlines + KEEP_ALIGN - 1) / KEEP_ALIGN * KEEP_ALIGN;
+}
+
+size_t kept_nnumbers(const struct worker *w)
+{
+	return kept_ncolumns(w->plan) * kept_stride(w);
+}
+
+enum status kept_launch(struct worker *w, struct fault *fault)
+{
+	struct keeping *k = &w->keeping;
+	size_t at = k->slab->nused;
+
+	TRY("clear results", cudaMemsetAsync(k->device_results, 0,
+					     w->plan->ncolumns * sizeof *k->device_results, w->stream));
+	for (uint32_t c = 0; c < w->plan->ncolumns; c++) {
+		if (!(w->plan->columns[c].needs & MOMENT_VALUES))
+			continue;
+		TRY("launch keep", keep_launch(w->table, c, w->records, &w->reduce.tally[c],
+					       k->slab->numbers + at, &k->device_results[c], w->stream));
+		at += kept_stride(w);
+	}
+	worker_mark(w, STAGE_REDUCE);
+	return STATUS_OK;
+}
+
+bool kept_all(const struct worker *w)
+{
+	for (size_t c = 0; c < w->plan->ncolumns; c++)
+		if (w->plan->columns[c].needs & MOMENT_VALUES && w->keeping.results[c].nbeyond > 0)
+			return false;
+	return true;
+}
+
+/* Adds n numbers from `numbers` on to the column. */
+static enum status add_run(struct worker *w, struct column_partial *out, const int64_t *numbers, uint32_t n,
+			   int scale)
+{
+	struct values *cell = (struct values *)moments_need(&out->moments, CELL_VALUES);
+	struct kept_run *r = (struct kept_run *)calloc(1, sizeof *r);
+
+	if (!cell || !r) {
+		free(r);
+		return STATUS_NO_MEMORY;
+	}
+	r->run.device = &kept_device;
+	r->run.nvalues = n;
+	r->run.scale = scale;
+	r->slab = w->keeping.slab;
+	r->numbers = numbers;
+	__atomic_add_fetch(&r->slab->nholders, 1, __ATOMIC_RELAXED);
+	values_add_run(cell, &r->run);
+	return STATUS_OK;
+}
+
+enum status kept_add(struct worker *w, struct partial *out)
+{
+	struct keeping *k = &w->keeping;
+	size_t at = k->slab->nused;
+	enum status status = STATUS_OK;
+
+	for (size_t c = 0; c < w->plan->ncolumns && status == STATUS_OK; c++) {
+		uint32_t n = k->results[c].nkept;
+		if (!(w->plan->columns[c].needs & MOMENT_VALUES))
+			continue;
+		if (n > 0)
+			status = add_run(w, &out->columns[c], k->slab->numbers + at, n,
+					 31 - __builtin_clz(w->tally[c].scales));
+		k->slab->nused = at + (n + KEEP_ALIGN - 1) / KEEP_ALIGN * KEEP_ALIGN;
+		at += kept_stride(w);
+	}
+	return status;
+}
