@@ -8,6 +8,12 @@
  */
 #include "kernels/fold/keep.cuh"
 
+#include <cub/device/device_radix_sort.cuh>
+
+extern "C" {
+#include "fold/device_run.h"
+}
+
 #include "kernels/level/grid.cuh"
 
 #define KEEP_NTHREADS 256
@@ -48,6 +54,7 @@ struct lane_rows {
 	uint32_t is_number; /* bit i: number[i] is one */
 };
 
+template <enum keep_form FORM>
 static __device__ struct lane_rows rows_load(const int64_t *significand, const uint8_t *code,
 					     uint32_t first, uint32_t nrows, unsigned scale,
 					     uint32_t *nbeyond)
@@ -62,7 +69,10 @@ static __device__ struct lane_rows rows_load(const int64_t *significand, const u
 			continue;
 		rows.number[i] = significand[row];
 		rows.is_number |= 1u << i;
-		*nbeyond += !lift(&rows.number[i], scale - own);
+		if (FORM == KEEP_KEYS)
+			rows.number[i] = rows.number[i] * (1 << KEY_NUMBER_SCALE_BITS) + own;
+		else
+			*nbeyond += !lift(&rows.number[i], scale - own);
 	}
 	return rows;
 }
@@ -82,6 +92,7 @@ static __device__ void rows_write(const struct lane_rows &rows, int64_t *to, uin
 			to[place++] = rows.number[i];
 }
 
+template <enum keep_form FORM>
 __global__ static void __launch_bounds__(KEEP_NTHREADS)
 keep(const int64_t *significand, const uint8_t *code, const uint32_t *nrecords,
      const struct column_tally *tally, int64_t *to, struct keep_result *result)
@@ -92,15 +103,15 @@ keep(const int64_t *significand, const uint8_t *code, const uint32_t *nrecords,
 	uint64_t nwarps = (uint64_t)gridDim.x * (KEEP_NTHREADS / WARP_NLANES);
 
 	for (uint64_t first = warp * KEEP_WARP_NROWS; first < nrows; first += nwarps * KEEP_WARP_NROWS) {
-		struct lane_rows rows = rows_load(significand, code, (uint32_t)first + warp_lane(),
-						  nrows, scale, &nbeyond);
+		struct lane_rows rows = rows_load<FORM>(significand, code, (uint32_t)first + warp_lane(),
+							nrows, scale, &nbeyond);
 		rows_write(rows, to, &result->nkept);
 	}
 	if (nbeyond > 0)
 		atomicAdd(&result->nbeyond, nbeyond);
 }
 
-cudaError_t keep_launch(struct field_table table, uint32_t c, struct record_table records,
+cudaError_t keep_launch(enum keep_form form, struct field_table table, uint32_t c, struct record_table records,
 			const struct column_tally *tally, int64_t *to, struct keep_result *result,
 			cudaStream_t stream)
 {
@@ -110,8 +121,12 @@ cudaError_t keep_launch(struct field_table table, uint32_t c, struct record_tabl
 
 	if (nblocks == 0)
 		return cudaSuccess;
-	keep<<<nblocks, KEEP_NTHREADS, 0, stream>>>(table.significand + first, table.code + first,
-						    records.nrecords, tally, to, result);
+	if (form == KEEP_KEYS)
+		keep<KEEP_KEYS><<<nblocks, KEEP_NTHREADS, 0, stream>>>(
+			table.significand + first, table.code + first, records.nrecords, tally, to, result);
+	else
+		keep<KEEP_VALUES><<<nblocks, KEEP_NTHREADS, 0, stream>>>(
+			table.significand + first, table.code + first, records.nrecords, tally, to, result);
 	return cudaGetLastError();
 }
 
@@ -220,5 +235,53 @@ cudaError_t keep_list_launch(const struct keep_run *runs, uint32_t nruns, uint64
 		return error;
 	keep_list<<<nblocks, COUNT_NTHREADS, 0, stream>>>(runs, nruns, ntiles, interval, list, nmost,
 							  nlisted);
+	return cudaGetLastError();
+}
+
+/* ---- different ones ---- */
+
+/* Sorting is CUB's: nothing of ours would be faster (D. Merrill and M. Garland, "Single-pass parallel prefix
+ * scan with decoupled look-back", 2016, and A. Adinets and D. Merrill, "Onesweep", 2022). */
+static cudaError_t sort(void *memory, size_t *nbytes, cub::DoubleBuffer<int64_t> *numbers, uint64_t n,
+			cudaStream_t stream)
+{
+	return cub::DeviceRadixSort::SortKeys(memory, *nbytes, *numbers, n, 0, 64, stream);
+}
+
+size_t keep_different_nbytes(uint64_t n)
+{
+	cub::DoubleBuffer<int64_t> numbers(NULL, NULL);
+	size_t nbytes = 0;
+
+	return sort(NULL, &nbytes, &numbers, n, NULL) == cudaSuccess ? nbytes : SIZE_MAX;
+}
+
+/* Counts the numbers that are not the one before. */
+__global__ static void __launch_bounds__(COUNT_NTHREADS)
+count_first(const int64_t *sorted, uint64_t n, unsigned long long *count)
+{
+	uint64_t thread = (uint64_t)blockIdx.x * COUNT_NTHREADS + threadIdx.x;
+	unsigned long long nfirst = 0;
+
+	for (uint64_t i = thread; i < n; i += (uint64_t)gridDim.x * COUNT_NTHREADS)
+		nfirst += i == 0 || sorted[i] != sorted[i - 1];
+	nfirst = block_reduce<fold_sum<unsigned long long>, COUNT_NTHREADS>(nfirst);
+	if (threadIdx.x == 0 && nfirst > 0)
+		atomicAdd(count, nfirst);
+}
+
+cudaError_t keep_different_launch(int64_t *numbers, int64_t *spare, uint64_t n, void *memory,
+				  unsigned long long *count, cudaStream_t stream)
+{
+	cub::DoubleBuffer<int64_t> both(numbers, spare);
+	size_t nbytes = keep_different_nbytes(n);
+	uint32_t nblocks;
+	cudaError_t error = sort(memory, &nbytes, &both, n, stream);
+
+	if (error == cudaSuccess)
+		error = keep_nblocks((n + KEEP_TILE - 1) / KEEP_TILE, &nblocks);
+	if (error != cudaSuccess)
+		return error;
+	count_first<<<nblocks, COUNT_NTHREADS, 0, stream>>>(both.Current(), n, count);
 	return cudaGetLastError();
 }

@@ -2,7 +2,7 @@
  *
  * keep.cuh - a column's numbers into memory that stays, and passes over them, on the GPU.
  *
- * What the device does for src/fold/values_device.h.
+ * What the device does for src/fold/device_run.h.
  */
 #ifndef GPUSTAT_KEEP_CUH
 #define GPUSTAT_KEEP_CUH
@@ -12,17 +12,22 @@
 
 #include "kernels/fold/reduce.cuh"
 
+enum keep_form {
+	KEEP_VALUES, /* integers at the largest scale of all */
+	KEEP_KEYS,   /* key numbers (src/fold/device_run.h) */
+};
+
 /* What became of a column's numbers. */
 struct keep_result {
 	uint32_t nkept;
 	uint32_t nbeyond; /* numbers beyond 64 bits at the scale of all */
 };
 
-/* Writes the numbers of table's column c to `to`, in any order, at the largest scale in tally: integers. If
- * some are beyond 64 bits then, nothing that was written means anything. tally: the column's, as
+/* Writes the numbers of table's column c to `to`, in any order, as integers of that form. If some are beyond 64
+ * bits then, nothing that was written means anything. tally: the column's, as
  * reduce_launch leaves it; to: room for records.nrecords_at_most; result: zeroed. All device memory.
  * Launches a kernel on stream, and does not wait. Errors: the launch's. */
-cudaError_t keep_launch(struct field_table table, uint32_t c, struct record_table records,
+cudaError_t keep_launch(enum keep_form form, struct field_table table, uint32_t c, struct record_table records,
 			const struct column_tally *tally, int64_t *to, struct keep_result *result,
 			cudaStream_t stream);
 
@@ -54,5 +59,12 @@ cudaError_t keep_count_launch(const struct keep_run *runs, uint32_t nruns, uint6
 cudaError_t keep_list_launch(const struct keep_run *runs, uint32_t nruns, uint64_t ntiles,
 			     struct keep_interval interval, int64_t *list, uint64_t nmost,
 			     unsigned long long *nlisted, cudaStream_t stream);
+
+/* Counts the different ones of n > 0 integers. numbers: n, which are spoiled; spare: room for n; memory:
+ * keep_different_nbytes(n) of it; *count: zeroed. All device memory. Launches kernels on stream, and does not
+ * wait. Errors: the launches'. */
+size_t keep_different_nbytes(uint64_t n);
+cudaError_t keep_different_launch(int64_t *numbers, int64_t *spare, uint64_t n, void *memory,
+				  unsigned long long *count, cudaStream_t stream);
 
 #endif

@@ -254,13 +254,15 @@ static enum status partial_add(const struct worker *w, const struct chunk *chunk
 	return STATUS_OK;
 }
 
-/* Whether a column whose texts are needed has values that are no numbers: no kernel folds texts. */
+/* Whether a column whose texts are needed, or kept as keys, has values that are no numbers: no kernel folds
+ * texts. */
 static bool has_texts(const struct worker *w)
 {
 	const struct plan *plan = w->plan;
 
 	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (plan_column_has_texts(&plan->columns[c]) && w->tally[c].ninvalid > 0)
+		if ((plan_column_has_texts(&plan->columns[c]) || plan->columns[c].needs & MOMENT_KEYS) &&
+		    w->tally[c].ninvalid > 0)
 			return true;
 	return false;
 }

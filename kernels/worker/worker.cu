@@ -108,13 +108,13 @@ static void results_cut(const struct worker *w, struct arena *a, struct chunk_su
 	*tally = arena_cut<struct column_tally>(a, ncolumns);
 	*bins = arena_cut<struct decimal_bin>(a, ncolumns * DECIMAL_NSCALES);
 	*squares = w->squares_numbers ? arena_cut<uint128>(a, ncolumns * DECIMAL_NSCALES) : NULL;
-	*kept = w->keeping.wanted ? arena_cut<struct keep_result>(a, w->plan->ncolumns) : NULL;
+	*kept = w->keeping.wanted ? arena_cut<struct keep_result>(a, KEEP_NFORMS * w->plan->ncolumns) : NULL;
 }
 
 enum status worker_copy_results(struct worker *w, struct fault *fault)
 {
 	size_t nbins = table_ncolumns(w->plan) * DECIMAL_NSCALES;
-	const void *end = w->keeping.results ? (void *)(w->keeping.results + w->plan->ncolumns)
+	const void *end = w->keeping.results ? (void *)(w->keeping.results + KEEP_NFORMS * w->plan->ncolumns)
 			  : w->squares	     ? (void *)(w->squares + nbins)
 					     : (void *)(w->bins + nbins);
 	size_t nbytes = (size_t)((const char *)end - (const char *)w->summary);
@@ -187,7 +187,7 @@ static bool plan_needs_squares(const struct plan *plan)
 bool gpu_folds_early(const struct plan *plan)
 {
 	return !plan->emits && plan->npredicates == 0 && plan->ncolumns > 0 &&
-	       plan->ncolumns <= COLUMN_FOLD_NCOLUMNS_MAX && !plan_keeps_values(plan);
+	       plan->ncolumns <= COLUMN_FOLD_NCOLUMNS_MAX && !plan_keeps_numbers(plan);
 }
 
 /* Opens what needs no device: another thread may be waking it meanwhile. */
@@ -310,7 +310,7 @@ static enum status gpu_open(struct worker **out, const struct plan *plan,
 	w->filters = plan_filters_on_device(plan);
 	w->folds_columns = gpu_folds_early(plan);
 	w->squares_numbers = plan_needs_squares(plan);
-	w->keeping.wanted = plan_keeps_values(plan);
+	w->keeping.wanted = plan_keeps_numbers(plan);
 	status = open_host(w, setup, fault);
 	if (status == STATUS_OK)
 		status = open_device(w, fault);

@@ -39,7 +39,7 @@ struct early_fold {
 /* The arrays to which fields_plan points, in pinned or device memory. */
 struct plan_arrays {
 	uint32_t *field;
-	uint8_t *parses;
+	uint8_t *parses, *keeps_keys;
 	char *missing;
 	uint32_t *missing_end;
 	/* Of conditions: the arrays of all predicates one after the other. */
@@ -90,11 +90,13 @@ struct unpacking {
 	bool loaded;                  /* and in the buffer as well */
 };
 
+#define KEEP_NFORMS 2 /* values and keys */
+
 /* Numbers that stay on the device. */
 struct keeping {
 	bool wanted; /* a column's are */
 	struct kept_slab *slab;              /* to which the next chunk's are added; NULL: none yet */
-	struct keep_result *results;         /* of the plan's columns; pinned */
+	struct keep_result *results; /* of each column's values, then of each one's keys; pinned */
 	struct keep_result *device_results;
 };
 
@@ -259,7 +261,8 @@ void unpacking_load(struct worker *w);
 
 /* ---- numbers that stay: kept.cu ---- */
 
-bool plan_keeps_values(const struct plan *plan);
+/* Whether a column needs its values or its keys. */
+bool plan_keeps_numbers(const struct plan *plan);
 
 /* How many numbers the mapped chunk may have, in all columns that keep them. */
 size_t kept_nnumbers(const struct worker *w);

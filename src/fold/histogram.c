@@ -15,7 +15,7 @@
 
 #include "base/cores.h"
 #include "fold/result.h"
-#include "fold/values_device.h"
+#include "fold/device_run.h"
 #include "fold/values_pass.h"
 #include "number/integer.h"
 

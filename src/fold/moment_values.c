@@ -38,7 +38,7 @@ static void free_full(struct values *v)
 
 static void free_all(struct values *v)
 {
-	values_release_runs(v);
+	device_runs_release(&v->runs);
 	free_full(v);
 	for (int i = 0; i < VALUES_NFORMS; i++) {
 		block_free(v->open[i]);
@@ -296,7 +296,7 @@ static void values_clear(void *cell)
 {
 	struct values *v = cell;
 
-	values_release_runs(v);
+	device_runs_release(&v->runs);
 	free_full(v);
 	values_focus_clear(v);
 	for (int i = 0; i < VALUES_NFORMS; i++)
@@ -379,7 +379,7 @@ static enum status values_combine(void *cell, void *later_cell)
 	if (!values_have_any(later))
 		return status; /* its scale is that of numbers before it was cleared */
 	splice(v, later);
-	values_take_runs(v, later);
+	device_runs_take(&v->runs, &later->runs);
 	if (later->scale > v->scale)
 		raise_scale(v, later->scale);
 	for (int i = 0; i < VALUES_NFORMS && status == STATUS_OK; i++)

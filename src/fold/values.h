@@ -24,7 +24,7 @@
 
 #include "base/status.h"
 #include "fold/moment.h"
-#include "fold/values_device.h"
+#include "fold/device_run.h"
 #include "number/decimal.h"
 #include "number/wide.h"
 
@@ -49,7 +49,7 @@ struct values {
 	uint32_t next_nbytes; /* of the next block's data; 0: the least */
 	uint8_t scale;        /* of new blocks */
 	uint64_t *counts;     /* of values_focus.h; NULL: none. Owned. */
-	struct values_run *runs; /* numbers that lie on devices, beside the blocks; owned */
+	struct device_run *runs; /* numbers that lie on devices, beside the blocks; owned */
 };
 
 /* Calls visit for each block that holds numbers: all of them, where none lie on devices. */

@@ -22,7 +22,7 @@
 #include <string.h>
 
 #include "base/memory_limit.h"
-#include "fold/values_device.h"
+#include "fold/device_run.h"
 #include "fold/values_interval.h"
 #include "fold/values_pass.h"
 
@@ -31,7 +31,7 @@
 
 struct selection {
 	struct values_blocks blocks; /* owned */
-	const struct values_run *runs; /* numbers on devices, beside the blocks: with KEY_64 only */
+	const struct device_run *runs; /* numbers on devices, beside the blocks: with KEY_64 only */
 	struct values_keys keys;
 	struct interval *intervals; /* owned */
 	size_t nintervals, ncounts; /* ncounts: of those that do not gather */
@@ -158,9 +158,9 @@ static enum status pass_init(struct pass *p, struct selection *s, int thread)
 /* ---- the devices' share of a pass ---- */
 
 /* What a device does about an interval: like count64 and gather. */
-static struct values_range range_of(const struct selection *s, const struct interval *v)
+static struct device_range range_of(const struct selection *s, const struct interval *v)
 {
-	struct values_range range = {.low = (int64_t)v->low, .high = (int64_t)v->high};
+	struct device_range range = {.low = (int64_t)v->low, .high = (int64_t)v->high};
 
 	if (!v->gathers) {
 		range.shift = v->shift;
@@ -170,7 +170,7 @@ static struct values_range range_of(const struct selection *s, const struct inte
 }
 
 /* Takes over what devices have listed; false if it is more than there were. */
-static bool take_listed(struct interval *v, const struct values_range *range)
+static bool take_listed(struct interval *v, const struct device_range *range)
 {
 	if (range->nlisted > v->count - v->ngathered)
 		return false;
@@ -179,7 +179,7 @@ static bool take_listed(struct interval *v, const struct values_range *range)
 	return true;
 }
 
-static enum status pass_ranges(struct selection *s, struct values_range *ranges)
+static enum status pass_ranges(struct selection *s, struct device_range *ranges)
 {
 	enum status status = STATUS_OK;
 
@@ -192,7 +192,7 @@ static enum status pass_ranges(struct selection *s, struct values_range *ranges)
 		if (!ranges[i].listed)
 			return STATUS_NO_MEMORY;
 	}
-	status = s->runs->device->pass(s->runs, s->keys.scale, ranges, s->nintervals);
+	status = s->runs->ops->pass(s->runs, s->keys.scale, ranges, s->nintervals);
 	for (size_t i = 0; status == STATUS_OK && i < s->nintervals; i++)
 		if (s->intervals[i].gathers && !take_listed(&s->intervals[i], &ranges[i]))
 			status = STATUS_GPU;
@@ -201,7 +201,7 @@ static enum status pass_ranges(struct selection *s, struct values_range *ranges)
 
 static enum status pass_devices(struct selection *s)
 {
-	struct values_range *ranges = calloc(s->nintervals, sizeof *ranges);
+	struct device_range *ranges = calloc(s->nintervals, sizeof *ranges);
 	enum status status = ranges ? pass_ranges(s, ranges) : STATUS_NO_MEMORY;
 
 	for (size_t i = 0; ranges && i < s->nintervals; i++)

@@ -78,7 +78,7 @@ static void test_keep(uint32_t nrows, unsigned ndigits, unsigned nscales, unsign
 
 	records.nrecords = nrecords;
 	records.nrecords_at_most = nrows;
-	must(keep_launch({significand, code, stride, 2}, 1, records, device_tally, to, result, 0), "launch keep");
+	must(keep_launch(KEEP_VALUES, {significand, code, stride, 2}, 1, records, device_tally, to, result, 0), "launch keep");
 	struct keep_result *got = host_copy(result, 1);
 	int64_t *numbers = host_copy(to, nrows);
 	size_t n = got->nkept;
@@ -182,6 +182,65 @@ static void test_passes(void)
 	device_free(runs);
 }
 
+/* ---- keys ---- */
+
+static void test_keys(uint32_t nrows)
+{
+	struct column_test t = column_make(nrows, 17, 7, 10);
+	struct column_tally tally = {};
+	struct keep_result zero = {};
+	std::vector<int64_t> keys;
+	size_t stride = (nrows + FIELD_ROWS_ALIGN - 1) / FIELD_ROWS_ALIGN * FIELD_ROWS_ALIGN;
+	struct record_table records = {};
+
+	for (uint32_t r = 0; r < nrows; r++)
+		if (t.code[r] < FIELD_NCODES_NUMBER)
+			keys.push_back(t.significand[r] * 32 + t.code[r]);
+	std::sort(keys.begin(), keys.end());
+	int64_t *significand = device_copy(t.significand.data(), nrows);
+	uint8_t *code = device_copy(t.code.data(), nrows);
+	uint32_t *nrecords = device_copy(&nrows, 1);
+	struct column_tally *device_tally = device_copy(&tally, 1);
+	struct keep_result *result = device_copy(&zero, 1);
+	int64_t *to = device_filled<int64_t>(nrows, POISON);
+
+	records.nrecords = nrecords;
+	records.nrecords_at_most = nrows;
+	must(keep_launch(KEEP_KEYS, {significand, code, stride, 1}, 0, records, device_tally, to, result, 0),
+	     "launch keep");
+	struct keep_result *got = host_copy(result, 1);
+	int64_t *numbers = host_copy(to, keys.size());
+	std::sort(numbers, numbers + keys.size());
+	ok(got->nkept == keys.size() && got->nbeyond == 0 && std::equal(keys.begin(), keys.end(), numbers),
+	   "%u rows: %zu keys", nrows, keys.size());
+	free(got);
+	free(numbers);
+	void *owned[] = {significand, code, nrecords, device_tally, result, to};
+	for (void *memory : owned)
+		device_free(memory);
+}
+
+static void test_different(size_t n, uint64_t most)
+{
+	std::vector<int64_t> numbers(n);
+	unsigned long long zero = 0;
+
+	for (int64_t &x : numbers)
+		x = (int64_t)(random_next() % most) - (int64_t)(most / 2);
+	int64_t *from = device_copy(numbers.data(), n), *spare = device_filled<int64_t>(n, POISON);
+	char *memory = device_filled<char>(keep_different_nbytes(n), POISON);
+	unsigned long long *count = device_copy(&zero, 1);
+	must(keep_different_launch(from, spare, n, memory, count, 0), "launch different");
+	unsigned long long *got = host_copy(count, 1);
+	std::sort(numbers.begin(), numbers.end());
+	size_t want = (size_t)(std::unique(numbers.begin(), numbers.end()) - numbers.begin());
+	ok(*got == want, "%zu different ones of %zu numbers", want, n);
+	free(got);
+	void *owned[] = {from, spare, memory, count};
+	for (void *one : owned)
+		device_free(one);
+}
+
 int main(void)
 {
 	int ndevices;
@@ -196,6 +255,11 @@ int main(void)
 		test_keep(nrows, 3, 31, 97);
 		test_keep(nrows, 6, 2, 100);
 	}
+	for (uint32_t nrows : {0u, 1u, 31u, 257u, 5000u})
+		test_keys(nrows);
 	test_passes();
+	for (size_t n : {1u, 2u, 31u, 1000u, 300000u})
+		for (uint64_t most : {UINT64_C(1), UINT64_C(10), UINT64_C(100000), UINT64_C(1) << 63})
+			test_different(n, most);
 	return done();
 }

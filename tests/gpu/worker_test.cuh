@@ -11,6 +11,7 @@
 extern "C" {
 #include "emit/cpu_folder.h"
 #include "engine/worker.h"
+#include "fold/keys.h"
 #include "fold/values.h"
 extern const struct worker_ops worker_gpu;
 }
@@ -148,6 +149,18 @@ static bool kept_equal(const struct column_partial *gpu, const struct column_par
 	return equal;
 }
 
+/* The number of different texts, those on the device as well. */
+static uint64_t count_keys(const struct plan_column *column, const struct column_partial *partial)
+{
+	struct keys *k = (struct keys *)moments_cell(&partial->moments, CELL_KEYS);
+	struct keys_wanted wanted = keys_wanted_of(column);
+	struct keys *all[] = {k};
+
+	if (k && (keys_join_begin(all, 1) != STATUS_OK || keys_settle(k, &wanted) != STATUS_OK))
+		bail("no keys come down");
+	return keys_count(k);
+}
+
 /* The GPU may report the start of the record as the offset of its first number. The order of
  * the first number and the first invalid field must stay the same. */
 static bool first_equal(const struct column_partial *gpu, const struct column_partial *cpu)
@@ -184,6 +197,9 @@ static const char *partial_difference(const struct plan *plan, const struct part
 			return "squares";
 		if (plan->columns[c].needs & MOMENT_VALUES && !kept_equal(a, b))
 			return "kept numbers";
+		if (plan->columns[c].needs & MOMENT_KEYS &&
+		    count_keys(&plan->columns[c], a) != count_keys(&plan->columns[c], b))
+			return "number of keys";
 		if (!first_equal(a, b))
 			return "first offsets";
 	}

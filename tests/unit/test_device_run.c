@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_values.c - kept numbers, in blocks and on a device: values_select against a sorted list, and
- * values_bring_down. The device is memory of this test.
+ * test_device_run.c - numbers on a device beside those that the host keeps: values_select against a sorted
+ * list, values_bring_down, keys_settle. The device is memory of this test.
  */
+#include "fold/device_run.h"
+
+#include "fold/keys.h"
+#include "fold/moment.h"
 #include "fold/values.h"
-
-#include <inttypes.h>
-
-#include "fold/values_focus.h"
 #include "fold/values_interval.h"
 #include "fold/values_select.h"
 #include "tap.h"
@@ -18,16 +18,16 @@
 /* ---- a device ---- */
 
 struct test_run {
-	struct values_run run;
+	struct device_run run;
 	int64_t numbers[];
 };
 
 static int nruns; /* that are not released */
 static bool is_broken;
 
-static void run_pass(const struct test_run *r, int scale, struct values_range *range)
+static void run_pass(const struct test_run *r, int scale, struct device_range *range)
 {
-	for (uint64_t i = 0; i < r->run.nvalues; i++) {
+	for (uint64_t i = 0; i < r->run.nnumbers; i++) {
 		int64_t x = (int64_t)values_lift(r->numbers[i], r->run.scale, scale);
 		if (x < range->low || x > range->high)
 			continue;
@@ -38,28 +38,52 @@ static void run_pass(const struct test_run *r, int scale, struct values_range *r
 	}
 }
 
-static enum status test_pass(const struct values_run *runs, int scale, struct values_range *ranges,
+static enum status test_pass(const struct device_run *runs, int scale, struct device_range *ranges,
 			     size_t nranges)
 {
-	for (const struct values_run *run = runs; run; run = run->next)
+	for (const struct device_run *run = runs; run; run = run->next)
 		for (size_t i = 0; i < nranges; i++)
 			run_pass((const struct test_run *)run, scale, &ranges[i]);
 	return is_broken ? STATUS_GPU : STATUS_OK;
 }
 
-static enum status test_copy(const struct values_run *run, uint64_t first, uint64_t n, int64_t *to)
+static int compare(const void *a, const void *b)
 {
-	memcpy(to, ((const struct test_run *)run)->numbers + first, n * sizeof *to);
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static enum status test_count(const struct device_run *runs, const int64_t *more, size_t nmore, uint64_t *count)
+{
+	static int64_t all[2 * NMOST];
+	size_t n = 0;
+
+	for (const struct device_run *run = runs; run; run = run->next)
+		for (uint64_t i = 0; i < run->nnumbers; i++)
+			all[n++] = ((const struct test_run *)run)->numbers[i];
+	for (size_t i = 0; i < nmore; i++)
+		all[n++] = more[i];
+	qsort(all, n, sizeof *all, compare);
+	*count = 0;
+	for (size_t i = 0; i < n; i++)
+		*count += i == 0 || all[i] != all[i - 1];
 	return is_broken ? STATUS_GPU : STATUS_OK;
 }
 
-static void test_release(struct values_run *run)
+static enum status test_copy(const struct device_run *run, uint64_t first, uint64_t n, int64_t *to)
+{
+	memcpy(to, ((const struct test_run *)run)->numbers + first, n * sizeof *to);
+	return STATUS_OK;
+}
+
+static void test_release(struct device_run *run)
 {
 	nruns--;
 	free(run);
 }
 
-static const struct values_device device = {test_pass, test_copy, test_release};
+static const struct device_run_ops device = {test_pass, test_count, test_copy, test_release};
 
 /* ---- a column ---- */
 
@@ -97,7 +121,7 @@ static void add_to_run(struct column *c, struct values *cell, size_t n, int scal
 
 	if (!r)
 		bail("no memory");
-	r->run = (struct values_run){.device = &device, .nvalues = n, .scale = scale};
+	r->run = (struct device_run){.ops = &device, .nnumbers = n, .scale = scale};
 	for (size_t i = 0; i < n; i++)
 		note(c, r->numbers[i] = random_number(nbits), scale);
 	nruns++;
@@ -113,13 +137,6 @@ static void add_to_blocks(struct column *c, struct values *cell, size_t n, int s
 		if (moment_table[CELL_VALUES]->add(cell, &x, &its_scale, 1) != STATUS_OK)
 			bail("no memory");
 	}
-}
-
-static int compare(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
 }
 
 /* Numbers of up to nbits bits at up to c->scale digits, some in blocks and some in runs of both cells, which
@@ -223,6 +240,50 @@ static void test_cells(void)
 	is_int(STATUS_OK, values_bring_down(NULL), "no cell has none");
 }
 
+/* ---- keys ---- */
+
+static void add_key_run(struct keys *k, const int64_t *significand, const int *scale, size_t n)
+{
+	struct test_run *r = calloc(1, sizeof *r + n * sizeof *r->numbers);
+
+	if (!r)
+		bail("no memory");
+	r->run = (struct device_run){.ops = &device, .nnumbers = n};
+	for (size_t i = 0; i < n; i++)
+		r->numbers[i] = significand[i] * (1 << KEY_NUMBER_SCALE_BITS) + scale[i];
+	nruns++;
+	keys_add_run(k, &r->run);
+}
+
+/* Texts on the host, and key numbers on the device, of which some are the same: 0, 1.0, 1.00, -5, 0.001 and
+ * some large ones. */
+static void test_keys(void)
+{
+	static const char *const texts[] = {"0", "-0", "1.0", "1", "1.00", "01", "+5", "-5", "five", "", ".5",
+					    "288230376151711743", "288230376151711744", "0.0000000000000000000001"};
+	static const int64_t significands[] = {0, 10, 100, -5, 1, 288230376151711743, -288230376151711743, 1, -5};
+	static const int scales[] = {0, 1, 2, 0, 3, 0, 0, 22, 0};
+	const struct keys_wanted wanted = {0};
+	const size_t ndifferent = sizeof texts / sizeof *texts + 2; /* 0.001 and -288230376151711743 */
+
+	for (int broken = 0; broken < 2; broken++) {
+		struct keys k = {0}, later = {0};
+		for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+			if (keys_add(&k, wanted, texts[i], strlen(texts[i]), i) != STATUS_OK)
+				bail("no memory");
+		add_key_run(&k, significands, scales, 4);
+		add_key_run(&later, significands + 3, scales + 3, sizeof scales / sizeof *scales - 3);
+		is_int(STATUS_OK, moment_table[CELL_KEYS]->combine(&k, &later), "combined");
+		is_broken = broken;
+		is_int(STATUS_OK, keys_settle(&k, &wanted), "settled, the device %s", broken ? "fails" : "counts");
+		is_broken = false;
+		is_uint(ndifferent, keys_count(&k), "... different keys");
+		is_int(0, nruns, "... and no run is left");
+		moment_table[CELL_KEYS]->free(&later);
+		moment_table[CELL_KEYS]->free(&k);
+	}
+}
+
 int main(void)
 {
 	for (int scale = 0; scale < 6; scale += 2)
@@ -230,5 +291,6 @@ int main(void)
 			test_select(scale, nbits);
 	test_beyond();
 	test_cells();
+	test_keys();
 	return done();
 }
