@@ -210,21 +210,23 @@ static bool is_for_gpus(const struct expr *e)
 	return true;
 }
 
-/* Whether a column needs moments that no kernel keeps: beyond the fused fold there are its numbers, and the
- * squares, which are summed where nothing needs each record's values. */
+/* Whether a column needs moments that no kernel keeps: beyond the fused fold there are its numbers, different
+ * ones, and the squares, which are summed where nothing needs each record's values. */
 static bool needs_moments_of_cpu(const struct plan *plan, const struct plan_column *column)
 {
 	unsigned others = column->needs & ~(unsigned)(MOMENTS_FUSED | MOMENT_TEXTS | MOMENT_VALUES);
 
 	if (gpu_sums_squares(plan))
 		others &= ~(unsigned)MOMENT_SQUARES;
+	if (!(others & MOMENT_KEY_COUNTS) && column->nkeys_most == 0 && !column->begins_as_text)
+		others &= ~(unsigned)MOMENT_KEYS;
 	return others != 0;
 }
 
 /* Whether a column's numbers are kept, and then leave the process, or are looked for in several passes. */
-static bool keeps_values_for_cpu(const struct plan *plan, const struct plan_column *column)
+static bool keeps_numbers_for_cpu(const struct plan *plan, const struct plan_column *column)
 {
-	return column->needs & MOMENT_VALUES && (plan->is_part || values_focus());
+	return column->needs & (MOMENT_VALUES | MOMENT_KEYS) && (plan->is_part || values_focus());
 }
 
 /* The reason why no GPU can do the work; NULL: one can. */
@@ -253,7 +255,7 @@ static const char *beyond_gpus(const struct plan *plan)
 			return "CPU only: no GPU evaluates this condition";
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		if (needs_moments_of_cpu(plan, &plan->columns[c]) || plan->npairs ||
-		    keeps_values_for_cpu(plan, &plan->columns[c]) ||
+		    keeps_numbers_for_cpu(plan, &plan->columns[c]) ||
 		    needs_texts_of_cpu(plan, &plan->columns[c]))
 			return "CPU only: no GPU computes all that is asked";
 	for (size_t i = 0; i < plan->nnew_columns; i++)
