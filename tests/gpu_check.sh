@@ -68,6 +68,7 @@ cd build || exit 1
 rm -f sanitizer.*.log
 for tool in memcheck racecheck synccheck; do
 	sanitize $tool tests/gpu/test_inflate quick
+	sanitize $tool tests/gpu/test_keep
 	sanitize $tool tests/gpu/test_kernels
 	sanitize $tool tests/gpu/test_records
 	sanitize $tool tests/gpu/test_scan quick

@@ -23,7 +23,8 @@ static __device__ void field_parse(const struct fields_plan &plan, const struct 
 				  const struct row &row, uint32_t c, struct span field)
 {
 	int64_t significand = 0;
-	unsigned code = field_read(plan, plan.parses[c], row.text, field, &significand);
+	unsigned code = field_read(plan, plan.parses[c], plan.keeps_keys[c], row.text, field,
+				   &significand);
 
 	if (code == FIELD_INVALID)
 		significand = (int64_t)field.begin;

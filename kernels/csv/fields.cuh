@@ -90,6 +90,8 @@ struct fields_lets {
 struct fields_plan {
 	const uint32_t *field;       /* ncolumns positions in the record, ascending */
 	const uint8_t *parses;       /* ncolumns: values must be numbers */
+	const uint8_t *keeps_keys;   /* ncolumns: of numbers, those that are no key numbers
+				      * (src/fold/device_run.h) are exceptions */
 	const char *missing;         /* the spellings, one after the other */
 	const uint32_t *missing_end; /* nmissing: where each one ends */
 	uint32_t nmissing;

@@ -88,7 +88,7 @@ static enum status launch_table(struct worker *w, const struct chunk *chunk,
 	if (w->table.ncolumns > 0)
 		TRY("launch reduce", reduce_launch(w->table, w->records, w->reduce, w->stream));
 	worker_mark(w, STAGE_REDUCE);
-	return STATUS_OK;
+	return w->keeping.wanted ? kept_launch(w, fault) : STATUS_OK;
 }
 
 enum status worker_launch_columns(struct worker *w, const struct chunk *chunk,
@@ -254,13 +254,15 @@ static enum status partial_add(const struct worker *w, const struct chunk *chunk
 	return STATUS_OK;
 }
 
-/* Whether a column whose texts are needed has values that are no numbers: no kernel folds texts. */
+/* Whether a column whose texts are needed, or kept as keys, has values that are no numbers: no kernel folds
+ * texts. */
 static bool has_texts(const struct worker *w)
 {
 	const struct plan *plan = w->plan;
 
 	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (plan_column_has_texts(&plan->columns[c]) && w->tally[c].ninvalid > 0)
+		if ((plan_column_has_texts(&plan->columns[c]) || plan->columns[c].needs & MOMENT_KEYS) &&
+		    w->tally[c].ninvalid > 0)
 			return true;
 	return false;
 }
@@ -273,10 +275,12 @@ static enum status add_results(struct worker *w, const struct chunk *chunk,
 	const struct chunk_summary *s = w->summary;
 
 	w->on_device = !s->has_nul && !s->has_stray && s->nundecided == 0 &&
-		       s->nexceptions <= EXCEPTIONS_CAPACITY && !has_texts(w);
+		       s->nexceptions <= EXCEPTIONS_CAPACITY && !has_texts(w) &&
+		       (!w->keeping.wanted || kept_all(w));
 	if (!w->on_device)
 		return STATUS_OK;
-	if (partial_add(w, chunk, entry, out) != STATUS_OK)
+	if (partial_add(w, chunk, entry, out) != STATUS_OK ||
+	    (w->keeping.wanted && kept_add(w, out) != STATUS_OK))
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	return add_exceptions(w, chunk, out, fault);
 }
@@ -324,6 +328,7 @@ enum status gpu_fold(struct worker *w, const struct chunk *chunk, struct chunk_e
 	} else {
 		fits = w->folds_columns;
 		status = fits ? STATUS_OK : fold_reserve(w, &fits, fault);
+		fits = fits && (!w->keeping.wanted || kept_reserve(w, kept_nnumbers(w)));
 		if (status == STATUS_OK && fits)
 			status = fold_on_gpu(w, chunk, entry, out, fault);
 	}

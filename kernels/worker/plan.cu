@@ -111,6 +111,7 @@ void plan_arrays_cut(struct plan_arrays *a, struct arena *arena, const struct pl
 
 	a->field = arena_cut<uint32_t>(arena, plan->ncolumns);
 	a->parses = arena_cut<uint8_t>(arena, plan->ncolumns);
+	a->keeps_keys = arena_cut<uint8_t>(arena, plan->ncolumns);
 	a->missing = arena_cut<char>(arena, missing_nbytes(plan));
 	a->missing_end = arena_cut<uint32_t>(arena, plan->nmissing);
 	a->folds = arena_cut<uint8_t>(arena, plan->ncolumns);
@@ -129,7 +130,8 @@ static void flatten_columns(const struct plan *plan, const struct plan_arrays *t
 
 	for (size_t c = 0; c < plan->ncolumns; c++) {
 		to->field[c] = plan->columns[c].field;
-		to->parses[c] = plan->columns[c].parses;
+		to->keeps_keys[c] = (plan->columns[c].needs & MOMENT_KEYS) != 0;
+		to->parses[c] = plan->columns[c].parses || to->keeps_keys[c];
 		to->folds[c] = plan->columns[c].needs != 0;
 	}
 	for (size_t i = 0; i < plan->nmissing; i++) {
@@ -215,6 +217,7 @@ struct fields_plan fields_plan_of(const struct worker *w)
 
 	to.field = a->field;
 	to.parses = a->parses;
+	to.keeps_keys = a->keeps_keys;
 	to.missing = a->missing;
 	to.missing_end = a->missing_end;
 	to.nmissing = (uint32_t)plan->nmissing;

@@ -2,8 +2,8 @@
  *
  * worker.cuh - what the parts of the GPU worker share: worker.cu opens, maps and closes, plan.cu
  * copies the plan up, read.cu reads chunks and copies them up, packed.cu decodes blocks, early.cu finds what can be folded
- * before the entry is known, fold.cu folds, emit.cu prints. Only these include it, and tests and
- * the benchmark.
+ * before the entry is known, fold.cu folds, kept.cu keeps numbers, emit.cu prints. Only these include it,
+ * and tests and the benchmark.
  */
 #ifndef GPUSTAT_WORKER_CUH
 #define GPUSTAT_WORKER_CUH
@@ -20,6 +20,7 @@ extern const struct worker_ops worker_gpu;
 
 #include "kernels/codec/inflate.cuh"
 #include "kernels/fold/column_fold.cuh"
+#include "kernels/fold/keep.cuh"
 #include "kernels/emit/emission.cuh"
 #include "kernels/level/gpu_memory.cuh"
 #include "kernels/fold/reduce.cuh"
@@ -38,7 +39,7 @@ struct early_fold {
 /* The arrays to which fields_plan points, in pinned or device memory. */
 struct plan_arrays {
 	uint32_t *field;
-	uint8_t *parses;
+	uint8_t *parses, *keeps_keys;
 	char *missing;
 	uint32_t *missing_end;
 	/* Of conditions: the arrays of all predicates one after the other. */
@@ -91,6 +92,16 @@ struct unpacking {
 	bool loaded;                  /* and in the buffer as well */
 };
 
+#define KEEP_NFORMS 2 /* values and keys */
+
+/* Numbers that stay on the device. */
+struct keeping {
+	bool wanted; /* a column's are */
+	struct kept_slab *slab;              /* to which the next chunk's are added; NULL: none yet */
+	struct keep_result *results; /* of each column's values, then of each one's keys; pinned */
+	struct keep_result *device_results;
+};
+
 struct worker {
 	struct worker_watch *watch; /* NULL: none. Not owned. */
 	const struct plan *plan;
@@ -112,6 +123,7 @@ struct worker {
 
 	struct packing packing;
 	struct unpacking unpacking;
+	struct keeping keeping;
 
 	/* Pinned memory. */
 	struct pinned_buffer buffer; /* the text, with ARENA_ALIGN bytes on either side */
@@ -248,6 +260,27 @@ void unpacking_cut_device(struct worker *w, struct arena *a);
 
 /* Completes the text in the buffer if the device has decoded it. */
 void unpacking_load(struct worker *w);
+
+/* ---- numbers that stay: kept.cu ---- */
+
+/* Whether a column needs its values or its keys. */
+bool plan_keeps_numbers(const struct plan *plan);
+
+/* How many numbers the mapped chunk may have, in all columns that keep them. */
+size_t kept_nnumbers(const struct worker *w);
+
+/* Makes room for so many; returns false where the device has none. */
+bool kept_reserve(struct worker *w, size_t nnumbers);
+
+/* Launches what keeps the folded chunk's numbers, behind reduce. */
+enum status kept_launch(struct worker *w, struct fault *fault);
+
+/* Whether all have been kept, once the results have come back. */
+bool kept_all(const struct worker *w);
+
+/* Adds them to out's columns, which own them then. Errors: STATUS_NO_MEMORY. */
+enum status kept_add(struct worker *w, struct partial *out);
+void kept_close(struct worker *w);
 
 /* ---- the plan on the device: plan.cu ---- */
 

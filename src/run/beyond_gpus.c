@@ -6,6 +6,7 @@
 
 #include "emit/running_change.h"
 #include "emit/running_ratio.h"
+#include "fold/values_focus.h"
 #include "query/expr_eval.h"
 #include "query/let.h"
 #include "query/value.h"
@@ -89,15 +90,23 @@ static bool let_is_for_gpus(const struct plan *plan, const struct let *let)
 	return true;
 }
 
-/* Whether a column needs moments that no kernel keeps: beyond the fused fold there are the squares, and
- * they are summed where nothing needs each record's values. */
+/* Whether a column needs moments that no kernel keeps: beyond the fused fold there are its numbers, different
+ * ones, and the squares, which are summed where nothing needs each record's values. */
 static bool needs_moments_of_cpu(const struct plan *plan, const struct plan_column *column)
 {
-	unsigned others = column->needs & ~(unsigned)(MOMENTS_FUSED | MOMENT_TEXTS);
+	unsigned others = column->needs & ~(unsigned)(MOMENTS_FUSED | MOMENT_TEXTS | MOMENT_VALUES);
 
 	if (gpu_sums_squares(plan))
 		others &= ~(unsigned)MOMENT_SQUARES;
+	if (!(others & MOMENT_KEY_COUNTS) && column->nkeys_most == 0 && !column->begins_as_text)
+		others &= ~(unsigned)MOMENT_KEYS;
 	return others != 0;
+}
+
+/* Whether a column's numbers are kept, and then leave the process, or are looked for in several passes. */
+static bool keeps_numbers_for_cpu(const struct plan *plan, const struct plan_column *column)
+{
+	return column->needs & (MOMENT_VALUES | MOMENT_KEYS) && (plan->is_part || values_focus());
 }
 
 const char *beyond_gpus(const struct plan *plan)
@@ -126,6 +135,7 @@ const char *beyond_gpus(const struct plan *plan)
 			return "CPU only: no GPU computes this column";
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		if (needs_moments_of_cpu(plan, &plan->columns[c]) || plan->npairs ||
+		    keeps_numbers_for_cpu(plan, &plan->columns[c]) ||
 		    needs_texts_of_cpu(plan, &plan->columns[c]))
 			return "CPU only: no GPU computes all that is asked";
 	for (size_t i = 0; i < plan->nnew_columns; i++)
