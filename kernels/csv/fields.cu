@@ -100,9 +100,9 @@ static __device__ void record_list_exceptions(const struct field_table &table,
 /* ---- conditions ---- */
 
 /* Computes the columns of --let of a record. One that the CPU must compute is FIELD_EXCEPTION. Returns whether
- * there is none; *decided: false if the CPU must compute it even if the record is dropped. */
+ * there is none. */
 static __device__ bool lets_compute(const struct fields_plan &plan, const struct field_table &table,
-				    const struct row &row, struct filter_spans *spans, bool *decided)
+				    const struct row &row, struct filter_spans *spans)
 {
 	bool all = true;
 
@@ -112,7 +112,7 @@ static __device__ bool lets_compute(const struct fields_plan &plan, const struct
 		struct let_number x;
 		if (place != FIELDS_NO_SPAN)
 			spans->at[place] = {c, LET_SPAN};
-		if (let_compute(plan, table, row, *spans, k, &x, decided)) {
+		if (let_compute(plan, table, row, *spans, k, &x)) {
 			field_put(table, c, row.number, x.missing ? (unsigned)FIELD_MISSING : (unsigned)x.number.scale,
 				  x.missing ? 0 : x.number.significand);
 		} else {
@@ -151,14 +151,14 @@ static __device__ void record_parse(const struct fields_plan &plan,
 				   struct chunk_summary *summary)
 {
 	struct filter_spans spans;
-	bool kept = true, decided = true, computed = true, has_answers = true;
+	bool kept = true, decided = true, computed = true;
 
 	fields_parse<FILTERS>(plan, table, row, &spans);
 	if (COMPUTES)
-		computed = lets_compute(plan, table, row, &spans, &has_answers);
+		computed = lets_compute(plan, table, row, &spans);
 	if (FILTERS)
 		kept = record_filter(plan, table, row, spans, &decided);
-	if (!decided || !has_answers || (kept && !computed))
+	if (!decided || (!computed && (kept || plan.lets.has_conditions)))
 		atomicAdd(&summary->nundecided, 1);
 	kept &= computed;
 	if (kept)

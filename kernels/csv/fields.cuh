@@ -84,6 +84,7 @@ struct fields_lets {
 	const struct fields_let_step *steps; /* of all of them, one after the other */
 	const uint32_t *end;                 /* n: where the steps of each end */
 	uint32_t n;
+	bool has_conditions; /* of if(): one without an answer is a fault even in a record that is dropped */
 };
 
 /* A struct plan as the device sees it. All pointers: device memory. */

@@ -105,11 +105,10 @@ static __device__ inline struct decimal let_change(const struct fields_let_step 
 	return step.code == LET_NEGATE || x.significand < 0 ? decimal_negate(x) : x;
 }
 
-/* Computes the k-th column of --let into *out. Returns false where the CPU must; *decided: false if a condition of
- * if() has no answer, which counts even if the record is dropped. */
+/* Computes the k-th column of --let into *out. Returns false where the CPU must. */
 static __device__ inline bool let_compute(const struct fields_plan &plan, const struct field_table &table,
 					  const struct row &row, const struct filter_spans &spans, uint32_t k,
-					  struct let_number *out, bool *decided)
+					  struct let_number *out)
 {
 	struct let_number stack[LET_LANE_DEPTH_MAX];
 	enum expr_truth truth;
@@ -138,7 +137,6 @@ static __device__ inline bool let_compute(const struct fields_plan &plan, const 
 		case LET_IF:
 			top--;
 			truth = condition_eval(plan, table, row, spans, step.index);
-			*decided &= truth != EXPR_INVALID;
 			if (truth == EXPR_INVALID)
 				return false;
 			if (truth == EXPR_FALSE)

@@ -235,5 +235,6 @@ struct fields_plan fields_plan_of(const struct worker *w)
 	to.lets.steps = a->let_steps;
 	to.lets.end = a->let_end;
 	to.lets.n = (uint32_t)plan->nlets;
+	to.lets.has_conditions = count_conditions(plan) > plan->npredicates;
 	return to;
 }
