@@ -7,6 +7,9 @@
     order(data, threads)              median, 99th percentile and number of different values of narrow's `value`
     covariances(data, threads)        of the columns of PAIRS, wide
     running(data, threads, sink)      narrow with the running sum of `value` behind each record
+    changes(data, threads, sink)      narrow with the change of `value` since the record before
+    lagged(data, threads, sink)       narrow with the `value` of the record before
+    rolling(data, threads, sink)      narrow with the mean of the last NROLLED values
     where(data, threads, sink)        the records of logs whose status is 404: a tenth
     groups(data, key, threads, sink)  logs by one of its columns: the key, the number of records, the sum of bytes,
                                       the mean of seconds
@@ -23,6 +26,7 @@ from inputs import ACCOUNT, HOST, KINDS, PATH, SECONDS, STATUS, WIDE_NCOLUMNS, u
 from measure import Command
 
 KEPT = "404"
+NROLLED = 10
 VALUE = KINDS["narrow"]
 BYTES = KINDS["logs"]
 AMOUNT = KINDS["ledger"]
@@ -68,6 +72,18 @@ class Awk(Peer):
     def running(self, data, threads, sink):
         return self._ask(data, 'NR == 1 { print $0 ",running_sum"; next } { s += $%d;'
                          ' print $0 "," s }' % VALUE.field, quiet=sink == "/dev/null")
+
+    def changes(self, data, threads, sink):
+        return self._ask(data, 'NR == 1 { print $0 ",delta"; next } { v = $%d; print $0 "," (NR > 2 ? v - last : ""); last = v }'
+                         % VALUE.field, sink == "/dev/null")
+
+    def lagged(self, data, threads, sink):
+        return self._ask(data, 'NR == 1 { print $0 ",lag"; next } { print $0 "," last; last = $%d }' % VALUE.field,
+                         sink == "/dev/null")
+
+    def rolling(self, data, threads, sink):
+        return self._ask(data, 'NR == 1 { print $0 ",mean"; next } { i = NR %% %d; s += $%d - a[i]; a[i] = $%d; n += n < %d;'
+                         ' printf "%%s,%%.17g\\n", $0, s / n }' % (NROLLED, VALUE.field, VALUE.field, NROLLED), sink == "/dev/null")
 
     def groups(self, data, key, threads, sink):
         fields = '$%d "," $%d' % (key.field, key.field + 1) if key == PATH else "$%d" % key.field
@@ -135,6 +151,18 @@ class Miller(Peer):
     def running(self, data, threads, sink):
         return self._ask(data, ["step", "-a", "rsum", "-f", VALUE.name], sink == "/dev/null")
 
+    def _step(self, data, what, sink):
+        return self._ask(data, ["step", "-a", what, "-f", VALUE.name], sink == "/dev/null")
+
+    def changes(self, data, threads, sink):
+        return self._step(data, "delta", sink)
+
+    def lagged(self, data, threads, sink):
+        return self._step(data, "shift_lag", sink)
+
+    def rolling(self, data, threads, sink):
+        return self._step(data, "slwin_%d_0" % (NROLLED - 1), sink)
+
     def groups(self, data, key, threads, sink):
         return self._ask(data, ["stats1", "-a", "count,sum,mean", "-f", "bytes,seconds", "-g", key.name, "then", "cut", "-o",
                                 "-f", key.name + ",bytes_count,bytes_sum,seconds_mean"], sink == "/dev/null")
@@ -186,6 +214,16 @@ class Duckdb(Peer):
     def running(self, data, threads, sink):
         return self._copy(data, threads, sink, "SELECT *, sum(%s) OVER (ROWS UNBOUNDED PRECEDING)"
                           " FROM %%s" % VALUE.name)
+
+    def changes(self, data, threads, sink):
+        return self._copy(data, threads, sink, "SELECT *, %s - lag(%s) OVER () FROM %%s" % (VALUE.name, VALUE.name))
+
+    def lagged(self, data, threads, sink):
+        return self._copy(data, threads, sink, "SELECT *, lag(%s) OVER () FROM %%s" % VALUE.name)
+
+    def rolling(self, data, threads, sink):
+        return self._copy(data, threads, sink, "SELECT *, avg(%s) OVER (ROWS BETWEEN %d PRECEDING AND CURRENT ROW)"
+                          " AS mean FROM %%s" % (VALUE.name, NROLLED - 1))
 
     def groups(self, data, key, threads, sink):
         return self._copy(data, threads, sink, "SELECT %s, count(*), sum(bytes), avg(seconds) FROM %%s GROUP BY 1" % key.name)
@@ -252,6 +290,16 @@ class Polars(Peer):
     def running(self, data, threads, sink):
         return self._ask(data, threads, "t.with_columns(r=pl.col(%r).cum_sum()).sink_csv(%r)"
                          % (VALUE.name, sink))
+
+    def changes(self, data, threads, sink):
+        return self._ask(data, threads, "t.with_columns(r=pl.col(%r).diff()).sink_csv(%r)" % (VALUE.name, sink))
+
+    def lagged(self, data, threads, sink):
+        return self._ask(data, threads, "t.with_columns(r=pl.col(%r).shift(1)).sink_csv(%r)" % (VALUE.name, sink))
+
+    def rolling(self, data, threads, sink):
+        return self._ask(data, threads, "t.with_columns(r=pl.col(%r).rolling_mean(%d, min_samples=1)).sink_csv(%r)"
+                         % (VALUE.name, NROLLED, sink))
 
     def _by(self, data, threads, sink, key, results):
         return self._ask(data, threads, "c = pl.col\nt.group_by(%r).agg(%s).sink_csv(%r)" % (key.name, results, sink))

@@ -50,6 +50,9 @@ TASKS = (
     _sum("logs", "zst", name="zst-logs", title=".csv.zst"),
     Task("cumsum-narrow", "running", "narrow", "file", None,
          "running sum of value behind each record, narrow, to /dev/null"),
+    Task("delta-narrow", "changes", "narrow", "file", None, "value less the one before, narrow, to /dev/null"),
+    Task("lag-narrow", "lagged", "narrow", "file", None, "value of the record before, narrow, to /dev/null"),
+    Task("rolling-narrow", "rolling", "narrow", "file", None, "mean of the last ten values, narrow, to /dev/null"),
     Task("where-logs", "where", "logs", "file", None,
          "the records of logs with status 404, a tenth, to /dev/null"),
     _groups(inputs.STATUS, "6 groups"),
@@ -62,7 +65,7 @@ TASKS = (
 )
 
 # Questions whose answers are records or groups, which are summed up: these columns of them.
-STREAMS = {"running": "4", "where": str(inputs.KINDS["logs"].number), "groups": "2-4", "accounts": "2",
+STREAMS = {"running": "4", "changes": "4", "lagged": "4", "rolling": "4", "where": str(inputs.KINDS["logs"].number), "groups": "2-4", "accounts": "2",
            "running_groups": "8"}
 SIMD = ("avx2", "portable")  # values of GPUSTAT_SIMD, besides the machine's own
 
@@ -79,6 +82,9 @@ def gpustat_options(task):
             "order": ["--median", value, "--p99", value, "--count-distinct", value],
             "covariances": ["--cov", ",".join("%s:%s" % pair for pair in peers.PAIRS)],
             "running": ["--cumsum", value],
+            "changes": ["--delta", value],
+            "lagged": ["--lag", value],
+            "rolling": ["--rolling-mean", "%s:%d" % (value, peers.NROLLED)],
             "accounts": ["--by", inputs.ACCOUNT.name, "--sum", inputs.KINDS["ledger"].name],
             "running_groups": ["--by", inputs.HOST.name, "--cumsum", size],
             "where": ["--where", "status = " + peers.KEPT]}[task.question]
@@ -104,7 +110,9 @@ def stream_check(path, task, command):
     """A command that sums up the records that `command` prints exactly, with gpustat."""
     text = command.argv if isinstance(command.argv, str) else shlex.join(command.argv)
     columns = STREAMS[task.question]
-    judge = [path, "--device", "cpu", "--header", "yes", "--sum", columns, "--count", columns]
+    judge = [path, "--device", "cpu", "--header", "yes", "--sum", columns]
+    if task.question != "changes":  # Miller's first change is 0, others have none
+        judge += ["--count", columns]
     return Command("%s | %s" % (text, shlex.join(judge)), command.env, command.stdin)
 
 

@@ -6,25 +6,8 @@
 
 #include <string.h>
 
-#include "number/wide.h"
-#include "query/value.h"
-
-/* Whether a field may be printed: a value that is to be a number and is none was left out. */
-static bool is_printed(struct new_fields *f, const struct row_block *b, size_t c, unsigned row,
-		       struct field_span span)
-{
-	const struct plan *plan = f->plan;
-	struct wide ignored;
-	struct value v;
-	int scale;
-
-	if (!plan->columns[c].parses || (b->numbers[c].numbers >> row & 1) || span.begin == span.end)
-		return true;
-	if (value_read(plan, true, b->text + span.begin, span.end - span.begin, &f->scratch, &v) != STATUS_OK)
-		return false;
-	return v.kind == DECIMAL_NUMBER || (v.kind == DECIMAL_WIDE &&
-					    wide_parse(v.text, v.nbytes, &ignored, &scale) == STATUS_OK);
-}
+#include "fold/row_windows.h"
+#include "number/decimal.h"
 
 /* With whitespace, a blank in a word that others may follow becomes "_". */
 static void join_words(char *field, size_t nbytes)
@@ -34,33 +17,74 @@ static void join_words(char *field, size_t nbytes)
 			field[i] = '_';
 }
 
-char *copied_fields_write(struct new_fields *f, struct row_block *b, size_t i, unsigned leads,
-			  size_t *begins)
+/* Sets *out to what new column i shows in a row. */
+static enum status field_of(struct new_fields *f, struct row_block *b, struct group *const *groups, size_t i,
+			    unsigned row, struct recent_value *out)
+{
+	const struct new_column *column = &f->plan->new_columns[i];
+	struct running_state *state = &f->state;
+	struct recent_value value;
+	enum status status = row_text_value(b, column->column, row, column->kind == NEW_FILL_DOWN, &f->scratch, &value);
+
+	*out = value;
+	if (status != STATUS_OK || !new_column_has_window(column))
+		return status;
+	if (groups)
+		state = group_states_of(&f->states, f->plan, groups[row]);
+	return state ? running_window_field(&state->windows[column->window], &value, out) : STATUS_NO_MEMORY;
+}
+
+/* How many rows of the block a lag without groups looks back; 0: it goes beyond the block, or it is none. */
+static unsigned lag_within(const struct new_fields *f, struct group *const *groups, size_t i)
+{
+	const struct new_column *column = &f->plan->new_columns[i];
+
+	if (groups || column->kind != NEW_LAG || f->plan->windows[column->window].nrows >= f->nrows)
+		return 0;
+	return (unsigned)f->plan->windows[column->window].nrows;
+}
+
+/* Makes the last nrows fields of the block those that a lag looks back on. */
+static enum status keep_last(struct new_fields *f, struct row_block *b, size_t i, unsigned nrows)
+{
+	const struct new_column *column = &f->plan->new_columns[i];
+	struct recent *recent = &f->state.windows[column->window].recent;
+	enum status status = STATUS_OK;
+
+	recent_keep(recent, 0);
+	for (unsigned k = f->nrows - nrows; k < f->nrows && status == STATUS_OK; k++) {
+		struct recent_value v;
+		status = row_text_value(b, column->column, f->rows[k], false, &f->scratch, &v);
+		if (status == STATUS_OK)
+			status = recent_push(recent, &v);
+	}
+	return status;
+}
+
+char *copied_fields_write(struct new_fields *f, struct row_block *b, struct group *const *groups, size_t i,
+			  unsigned leads, size_t *begins)
 {
 	const struct plan *plan = f->plan;
 	struct text_buffer *text = &f->text;
-	size_t c = plan->new_columns[i].column;
 	bool joins = plan->dialect.whitespace && i + 1 < plan->nnew_columns;
+	unsigned lag = lag_within(f, groups, i);
 
-	if (plan->columns[c].let)
-		row_block_numbers(b, c);
 	for (unsigned k = 0; k < f->nrows; k++) {
-		unsigned row = f->rows[k];
-		struct field_span span = row_block_field(b, c, row);
-		size_t nbytes = span.end - span.begin;
-		const char *field = b->text + span.begin;
-		if (plan->dialect.whitespace)
-			field = decimal_trim(field, &nbytes);
-		if (plan->columns[c].let && !is_printed(f, b, c, row, span))
-			nbytes = 0;
-		if (text_reserve(text, nbytes + EMIT_SLACK) != STATUS_OK)
+		struct recent_value v;
+		enum status status = lag && k >= lag /* a row of the block */
+					     ? row_text_value(b, plan->new_columns[i].column, f->rows[k - lag],
+							      false, &f->scratch, &v)
+					     : field_of(f, b, groups, i, f->rows[k], &v);
+		if (status != STATUS_OK || text_reserve(text, v.nbytes + EMIT_SLACK) != STATUS_OK)
 			return NULL;
 		begins[k] = text->nbytes;
 		text->data[text->nbytes] = plan->dialect.delimiter;
-		memcpy(text->data + text->nbytes + leads, field, nbytes);
+		memcpy(text->data + text->nbytes + leads, v.text, v.nbytes);
 		if (joins)
-			join_words(text->data + text->nbytes + leads, nbytes);
-		text->nbytes += leads + nbytes;
+			join_words(text->data + text->nbytes + leads, v.nbytes);
+		text->nbytes += leads + v.nbytes;
 	}
+	if (lag && keep_last(f, b, i, lag) != STATUS_OK)
+		return NULL;
 	return text->data + text->nbytes;
 }

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#define COPY_NBYTES 32 /* copied at once; reads beyond a piece's end stay within the padding */
+#include "emit/copy_text.h"
 
 /* How many of a record's first fields are read. */
 static size_t count_fields(const struct plan *plan)
@@ -28,9 +28,11 @@ enum status cpu_folder_init(struct cpu_folder *f, const struct plan *plan)
 {
 	memset(f, 0, sizeof *f);
 	f->plan = plan;
+	f->candidates.choice = plan->choice;
 	rows_init(&f->rows, plan->dialect, count_fields(plan));
 	if (row_folder_init(&f->folder, plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
+	lead_rows_init(&f->leads, plan);
 	return new_fields_init(&f->fields, plan);
 }
 
@@ -51,6 +53,8 @@ void cpu_folder_free(struct cpu_folder *f)
 	rows_free(&f->rows);
 	row_folder_free(&f->folder);
 	new_fields_free(&f->fields);
+	candidates_free(&f->candidates);
+	lead_rows_free(&f->leads);
 	memset(f, 0, sizeof *f);
 }
 
@@ -77,9 +81,12 @@ static enum status fold_with_lets(struct cpu_folder *f, const char *text, size_t
 enum status cpu_folder_fold_classified(struct cpu_folder *f, const char *text, size_t nbytes,
 				       struct chunk_entry entry, struct partial *out)
 {
-	if (f->plan->nlets > 0)
-		return fold_with_lets(f, text, nbytes, entry, out);
-	return rows_fold(&f->folder, &f->rows, text, nbytes, entry, out);
+	enum status status = f->plan->nlets > 0
+				     ? fold_with_lets(f, text, nbytes, entry, out)
+				     : rows_fold(&f->folder, &f->rows, text, nbytes, entry, out);
+
+	f->nkept = out->nkept;
+	return status;
 }
 
 enum status cpu_folder_fold(struct cpu_folder *f, const char *text, size_t nbytes,
@@ -104,41 +111,74 @@ struct printing {
 	struct text_buffer *out;
 };
 
-/* Copies nbytes, or COPY_NBYTES more than that. Returns the copy's end. */
-static inline char *copy_text(char *to, const char *from, size_t nbytes)
+/* What is printed of a block, apart from where: the compiler must not read it again after each byte. */
+struct printed_rows {
+	const char *text, *new_text;
+	const uint32_t *ends;
+	size_t stride;
+	char escape;
+	unsigned nrows;
+};
+
+static inline struct printed_rows printed_rows(const struct printing *m)
 {
-	memcpy(to, from, COPY_NBYTES);
-	if (nbytes > 8 * COPY_NBYTES)
-		memcpy(to, from, nbytes);
-	else
-		for (size_t i = COPY_NBYTES; i < nbytes; i += COPY_NBYTES)
-			memcpy(to + i, from + i, COPY_NBYTES);
-	return to + nbytes;
+	const struct cpu_folder *f = m->f;
+
+	return (struct printed_rows){m->text, f->fields.text.data, f->folder.block.ends, f->folder.block.stride,
+				     f->plan->dialect.escape, f->fields.nrows};
 }
 
-/* Prints the kept rows, each with its nnew_columns new fields. Returns the end of the output.
+/* Prints the k-th of the kept rows with its nnew_columns new fields. Returns the end of the output.
  * Inline, so that the most common plans have a loop of their own. */
+static inline __attribute__((always_inline)) char *print_row(const struct printing *m, const struct printed_rows *p,
+							     unsigned k, char *to, size_t nnew_columns, bool only)
+{
+	const struct new_fields *fields = &m->f->fields;
+	struct row_record r = row_record_at(p->text, p->ends + fields->rows[k] * p->stride, p->stride, p->escape);
+	const size_t *begin = fields->begins + k;
+
+	if (!only)
+		to = copy_text(to, p->text + r.begin, r.end - r.begin);
+	for (size_t i = 0; i < nnew_columns; i++, begin += ROW_BLOCK_NROWS + 1)
+		to = copy_text(to, p->new_text + begin[0], begin[1] - begin[0]);
+	memcpy(to, p->text + r.end, 2); /* the line end, perhaps a byte more */
+	return to + (r.next - r.end);
+}
+
+/* Prints the kept rows. */
 static inline __attribute__((always_inline)) char *print_rows(const struct printing *m, char *to,
 							      size_t nnew_columns, bool only)
 {
-	const struct new_fields *fields = &m->f->fields;
-	const char *new_text = fields->text.data, *text = m->text;
-	const uint32_t *ends = m->f->folder.block.ends;
-	size_t stride = m->f->folder.block.stride;
-	char escape = m->f->plan->dialect.escape;
+	const struct printed_rows p = printed_rows(m);
 
-	for (unsigned k = 0, nrows = fields->nrows; k < nrows; k++) {
-		struct row_record r = row_record_at(text, ends + fields->rows[k] * stride, stride,
-						    escape);
-		const size_t *begin = fields->begins + k;
-		if (!only)
-			to = copy_text(to, text + r.begin, r.end - r.begin);
-		for (size_t i = 0; i < nnew_columns; i++, begin += ROW_BLOCK_NROWS + 1)
-			to = copy_text(to, new_text + begin[0], begin[1] - begin[0]);
-		memcpy(to, text + r.end, 2); /* the line end, perhaps a byte more */
-		to += r.next - r.end;
-	}
+	for (unsigned k = 0; k < p.nrows; k++)
+		to = print_row(m, &p, k, to, nnew_columns, only);
 	return to;
+}
+
+/* ---- with a choice ---- */
+
+/* Prints those of the block's kept rows that may be chosen, and notes where. first: the number of the block's
+ * first kept row. */
+static enum status print_chosen(const struct printing *m, uint64_t kept, uint64_t chosen, uint64_t first)
+{
+	const struct new_fields *fields = &m->f->fields;
+	const struct printed_rows p = printed_rows(m);
+	const struct plan *plan = m->f->plan;
+	struct text_buffer *out = m->out;
+	enum status status = STATUS_OK;
+
+	for (unsigned k = 0; k < fields->nrows && status == STATUS_OK; k++) {
+		uint64_t row = UINT64_C(1) << fields->rows[k];
+		uint64_t number = first + (uint64_t)__builtin_popcountll(kept & (row - 1));
+		size_t begin = out->nbytes;
+		if (!(chosen & row))
+			continue;
+		out->nbytes = (size_t)(print_row(m, &p, k, out->data + begin, plan->nnew_columns, plan->only) -
+				       out->data);
+		status = candidates_note(&m->f->candidates, number, begin, out->nbytes - begin);
+	}
+	return status;
 }
 
 static enum status print_block(const struct printing *m)
@@ -151,16 +191,26 @@ static enum status print_block(const struct printing *m)
 	char *to;
 	uint32_t nbytes = row_block_ends(b, b->nrows)[-1] - b->ends[-1];
 	enum status status = row_filter_block(filter, b);
+	uint64_t kept = filter->kept, chosen = kept, first = m->f->candidates.next;
 
+	if (status == STATUS_OK && plan->choice) {
+		chosen = candidates_choose(&m->f->candidates, kept);
+		if (!plan_has_running(plan))
+			filter->kept = chosen; /* the others' fields are not needed */
+	}
 	if (status == STATUS_OK && filter->kept && m->groups)
 		status = row_groups_find(&m->f->folder, m->text, m->groups);
 	if (status != STATUS_OK || filter->kept == 0)
 		return status;
 	status = new_fields_write(fields, b, filter, m->groups ? m->f->folder.groups.groups : NULL,
 				  m->offset_bytes);
+	if (status == STATUS_OK && plan->nleads > 0)
+		return lead_rows_add(&m->f->leads, b, fields, m->groups ? m->f->folder.groups.groups : NULL);
 	if (status != STATUS_OK ||
 	    text_reserve(out, nbytes + fields->text.nbytes + EMIT_SLACK) != STATUS_OK)
 		return STATUS_NO_MEMORY;
+	if (plan->choice)
+		return print_chosen(m, kept, chosen, first);
 	to = out->data + out->nbytes;
 	to = plan->nnew_columns == 1 && !plan->only
 		     ? print_rows(m, to, 1, false)
@@ -222,6 +272,7 @@ static enum status emit_with_lets(struct cpu_folder *f, const char *text, size_t
 {
 	struct let_block *lets = &f->folder.lets;
 	size_t out_nbytes = m->out->nbytes;
+	uint64_t first = f->candidates.next;
 	struct rows_extent ignored;
 	enum status status;
 
@@ -236,8 +287,41 @@ static enum status emit_with_lets(struct cpu_folder *f, const char *text, size_t
 		if (status != STATUS_OK || !lets->is_full)
 			return status;
 		let_block_widen(lets);
+		lead_rows_clear(&f->leads);
 		m->out->nbytes = out_nbytes;
+		f->candidates.next = first;
+		f->candidates.nrecords = 0;
 	}
+}
+
+/* Prints record after record. */
+static enum status emit_rows(struct cpu_folder *f, const char *text, size_t nbytes, struct chunk_entry entry,
+			     const struct partial *before, struct printing *m)
+{
+	struct rows_extent ignored;
+
+	if (f->plan->nlets > 0)
+		return emit_with_lets(f, text, nbytes, entry, before, m);
+	if (new_fields_begin(&f->fields, before) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	return rows_walk(&f->rows, text, nbytes, entry, print_run, m, &ignored);
+}
+
+/* The same, for the choice. */
+static enum status emit_to_choice(struct cpu_folder *f, const char *text, size_t nbytes,
+				  struct chunk_entry entry, const struct partial *before,
+				  struct printing *m)
+{
+	size_t had = m->out->nbytes;
+	enum status status;
+
+	if (!candidates_begin(&f->candidates, before->nkept, f->nkept))
+		return STATUS_OK;
+	status = emit_rows(f, text, nbytes, entry, before, m);
+	if (status == STATUS_OK)
+		status = candidates_offer(&f->candidates, m->out->data);
+	m->out->nbytes = had;
+	return status;
 }
 
 enum status cpu_folder_emit(struct cpu_folder *f, const char *text, size_t nbytes,
@@ -245,13 +329,14 @@ enum status cpu_folder_emit(struct cpu_folder *f, const char *text, size_t nbyte
 			    uint64_t offset_bytes, struct text_buffer *out)
 {
 	struct printing m = {f, text, before->groups, offset_bytes, out};
-	struct rows_extent ignored;
 
+	enum status status;
+
+	if (f->plan->choice)
+		return emit_to_choice(f, text, nbytes, entry, before, &m);
 	if (f->plan->nnew_columns == 0)
 		return print_kept(&f->folder, text, out);
-	if (f->plan->nlets > 0)
-		return emit_with_lets(f, text, nbytes, entry, before, &m);
-	if (new_fields_begin(&f->fields, before) != STATUS_OK)
-		return STATUS_NO_MEMORY;
-	return rows_walk(&f->rows, text, nbytes, entry, print_run, &m, &ignored);
+	lead_rows_clear(&f->leads);
+	status = emit_rows(f, text, nbytes, entry, before, &m);
+	return status == STATUS_OK && f->plan->nleads > 0 ? lead_rows_write(&f->leads, out) : status;
 }

@@ -13,6 +13,8 @@
 #include "base/text_buffer.h"
 #include "csv/chunk.h"
 #include "csv/rows.h"
+#include "emit/candidates.h"
+#include "emit/lead_rows.h"
 #include "emit/new_fields.h"
 #include "fold/column.h"
 #include "fold/rows_fold.h"
@@ -24,6 +26,9 @@ struct cpu_folder {
 	struct rows rows;
 	struct row_folder folder;
 	struct new_fields fields;
+	struct candidates candidates; /* if the plan has a choice */
+	uint64_t nkept; /* records of the text folded last that are printed */
+	struct lead_rows leads; /* of plans with fields of later records */
 };
 
 /* Errors: STATUS_NO_MEMORY; f can then be freed. */
@@ -44,10 +49,12 @@ enum status cpu_folder_fold_classified(struct cpu_folder *f, const char *text, s
 				       struct chunk_entry entry, struct partial *out);
 
 /* Appends to out the records of the text folded last that are kept: byte for byte, each with its
- * new fields before the line end. Ragged records that are not taken are left out.
+ * new fields before the line end; of a plan with fields of later records as a lead_frame, or nothing where
+ * there are none. Ragged records that are not taken are left out.
  * entry: known. before: the fold of all records before the text; its groups, if the plan has keys, are
  * those of the text's records (groups_exchange). offset_bytes: where the text
- * starts in the input. Errors: STATUS_NO_MEMORY. */
+ * starts in the input. If the plan has a choice, the records are offered to that, and out stays as it is.
+ * Errors: STATUS_NO_MEMORY. */
 enum status cpu_folder_emit(struct cpu_folder *f, const char *text, size_t nbytes,
 			    struct chunk_entry entry, const struct partial *before,
 			    uint64_t offset_bytes, struct text_buffer *out);

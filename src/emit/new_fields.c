@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "emit/copied_fields.h"
+#include "emit/rank_fields.h"
+#include "fold/row_windows.h"
 #include "query/value.h"
 
 #define TEXT_NBYTES_MAX (RUNNING_RATIO_NBYTES > WIDE_TEXT_NBYTES ? RUNNING_RATIO_NBYTES : WIDE_TEXT_NBYTES)
@@ -278,6 +280,18 @@ static char *write_change(const struct writing *w, size_t i, struct running_chan
 	return read_row(w, i, x, row, &v) == STATUS_OK ? running_change_write(r, &v, to) : NULL;
 }
 
+/* ---- windows ---- */
+
+/* Takes the row's number into the window r, and writes what it shows. x: as above. NULL: no memory. */
+static char *write_window(const struct writing *w, struct running_window *r, const struct simd_numbers *x,
+			  unsigned row, char *to)
+{
+	struct recent_value v;
+	enum status status = row_number_value(w->b, r->plan->column, x, row, &w->f->scratch, &v);
+
+	return status == STATUS_OK ? running_window_write(r, &v, to) : NULL;
+}
+
 /* ---- positions ---- */
 
 static char *write_byte_offsets(const struct writing *w, size_t i, unsigned leads, size_t *begins,
@@ -347,6 +361,8 @@ static char *write_field(const struct writing *w, size_t i, const struct simd_nu
 		return write_change(w, i, &state->changes[i], x, row, to);
 	if (running_ratio_is(column->kind))
 		return write_ratio(w, i, &state->ratios[i], x, row, to);
+	if (new_column_has_window(column))
+		return write_window(w, &state->windows[column->window], x, row, to);
 	return write_any(w, i, &state->runnings[i], x, row, to);
 }
 
@@ -411,8 +427,8 @@ static enum status write_column(const struct writing *w, size_t i)
 	unsigned leads = i > 0 || !w->f->plan->only;
 	char *to;
 
-	if (w->f->plan->new_columns[i].kind == NEW_LET || w->f->plan->new_columns[i].kind == NEW_FIELD) {
-		to = copied_fields_write(w->f, w->b, i, leads, begins);
+	if (new_column_is_copied(&w->f->plan->new_columns[i])) {
+		to = copied_fields_write(w->f, w->b, w->groups, i, leads, begins);
 		begins[w->f->nrows] = text->nbytes;
 		return to ? STATUS_OK : STATUS_NO_MEMORY;
 	}
@@ -423,6 +439,8 @@ static enum status write_column(const struct writing *w, size_t i)
 		to = write_byte_offsets(w, i, leads, begins, text->data, to);
 	else if (w->f->plan->new_columns[i].kind == NEW_OFFSET)
 		to = write_offsets(w, i, leads, begins, text->data, to);
+	else if (w->f->plan->new_columns[i].kind == NEW_RANK)
+		to = rank_fields_write(w->f, w->b, w->groups, i, leads, begins, to);
 	else if (is_total(w, i))
 		to = write_totals(w, i, numbers_of(w, i), leads, begins, text->data, to);
 	else

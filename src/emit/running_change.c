@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "number/big_decimal.h"
+#include "number/decimal_text.h"
 
 void running_change_free(struct running_change *r)
 {
@@ -54,7 +55,7 @@ static void read_last(const struct running_change *r, struct big_decimal *x)
 /* now less the value before, if both have up to 18 digits and the same scale. */
 static char *write_short(const struct running_change *r, struct decimal now, char *to)
 {
-	return to + decimal_format((int128)now.significand - r->last.significand, now.scale, to);
+	return decimal_write(to, (int128)now.significand - r->last.significand, now.scale);
 }
 
 static char *write_long(const struct running_change *r, struct big_decimal *now, char *to)

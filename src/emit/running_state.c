@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fold/rank_tables.h"
+
 enum status running_state_init(struct running_state *s, const struct plan *plan)
 {
 	memset(s, 0, sizeof *s);
@@ -14,7 +16,9 @@ enum status running_state_init(struct running_state *s, const struct plan *plan)
 	s->ratios = calloc(plan->nnew_columns + 1, sizeof *s->ratios);
 	s->changes = calloc(plan->nnew_columns + 1, sizeof *s->changes);
 	s->nmatched = calloc(plan->npredicates + 1, sizeof *s->nmatched);
-	return s->runnings && s->ratios && s->changes && s->nmatched ? STATUS_OK : STATUS_NO_MEMORY;
+	s->windows = calloc(plan->nwindows + 1, sizeof *s->windows);
+	return s->runnings && s->ratios && s->changes && s->windows && s->nmatched ? STATUS_OK
+										   : STATUS_NO_MEMORY;
 }
 
 void running_state_free(struct running_state *s, const struct plan *plan)
@@ -26,8 +30,11 @@ void running_state_free(struct running_state *s, const struct plan *plan)
 	free(s->runnings);
 	for (size_t i = 0; s->changes && i < plan->nnew_columns; i++)
 		running_change_free(&s->changes[i]);
+	for (size_t i = 0; s->windows && i < plan->nwindows; i++)
+		running_window_free(&s->windows[i]);
 	free(s->ratios);
 	free(s->changes);
+	free(s->windows);
 	free(s->nmatched);
 	memset(s, 0, sizeof *s);
 }
@@ -62,6 +69,9 @@ static enum status begin_columns(struct running_state *s, const struct plan *pla
 			status = running_begin(&s->runnings[i], column->kind,
 					       &plan->columns[column->column],
 					       &before->columns[column->column]);
+		else if (new_column_has_window(column))
+			status = running_window_begin(&s->windows[column->window], &before->windows[column->window],
+						      &before->columns[column->column]);
 	}
 	return status;
 }
@@ -72,6 +82,7 @@ enum status running_state_begin(struct running_state *s, const struct plan *plan
 		s->nmatched[i] = before->nmatched[i];
 	begin_row_numbers(s, plan, plan->where == PREDICATE_NONE ? before->nrecords - before->nundecided
 								   : before->nmatched[plan->where]);
+	s->ranks = plan->ranks ? rank_tables_of(plan->ranks, NULL) : NULL;
 	return begin_columns(s, plan, before);
 }
 
@@ -111,7 +122,8 @@ static bool is_in_cells(const struct group *group, const struct plan *plan)
 {
 	for (size_t i = 0; i < plan->nnew_columns; i++)
 		if (running_ratio_is(plan->new_columns[i].kind) ||
-		    running_change_is(plan->new_columns[i].kind))
+		    running_change_is(plan->new_columns[i].kind) ||
+		    new_column_has_window(&plan->new_columns[i]))
 			return false;
 	return !group->rest;
 }
@@ -142,6 +154,7 @@ static enum status begin_group(struct group_states *states, struct running_state
 	for (size_t i = 0; group_nmatched(group, plan) && i < plan->npredicates; i++)
 		s->nmatched[i] = group_nmatched(group, plan)[i];
 	begin_row_numbers(s, plan, group->nrecords);
+	s->ranks = plan->ranks ? rank_tables_of(plan->ranks, group->home) : NULL;
 	if (is_in_cells(group, plan)) {
 		begin_from_cells(s, plan, group);
 		return STATUS_OK;

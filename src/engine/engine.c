@@ -306,6 +306,7 @@ static struct engine *engine_make(const struct plan *plan, struct input *input,
 		e->entry = (struct chunk_entry){CSV_QUOTED, true, false};
 	e->writer.owes_newline = plan->inside_line;
 	e->writer.curve = plan->curve;
+	lead_queue_init(&e->leads, plan);
 	pthread_mutex_init(&e->lock, NULL);
 	pthread_mutex_init(&e->writing, NULL);
 	pthread_cond_init(&e->finished, NULL);
@@ -324,6 +325,7 @@ static void engine_free(struct engine *e)
 		seam_folder_free(&t->folder);
 		chunk_output_free(&t->output);
 	}
+	lead_queue_free(&e->leads);
 	free(e->threads);
 	free(e->entry_slots);
 	free(e->write_slots);
@@ -402,8 +404,11 @@ enum status engine_run(const struct plan *plan, struct input *input, struct work
 		*all_ended = end_threads(e, started);
 	}
 	status = e->failed ? fault->status : add_deferred(e);
+	total->owes_newline = e->writer.owes_newline;
 	if (status == STATUS_ENOUGH) /* the first fault in the order of the input: all that was asked is done */
 		status = STATUS_OK;
+	if (status == STATUS_OK) /* no thread writes any more */
+		status = lead_queue_end(&e->leads, &e->writer, fault);
 	if (*all_ended)
 		engine_free(e);
 	return status;

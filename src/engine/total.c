@@ -9,6 +9,7 @@
 
 #include "csv/record.h"
 #include "engine/total_check.h"
+#include "emit/lead_frame.h"
 #include "engine/total_head.h"
 #include "fold/groups.h"
 
@@ -94,7 +95,7 @@ static enum status seam_append(struct seam *s, const char *data, size_t nbytes,
 		return too_long(s, fault);
 	if (s->capacity - s->nbytes < nbytes) {
 		size_t capacity = 2 * s->capacity + nbytes;
-		char *grown = realloc(s->memory, capacity + 2 * SIMD_PAD_NBYTES);
+		char *grown = realloc(s->memory, capacity + 1 + 2 * SIMD_PAD_NBYTES);
 		if (!grown)
 			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 		s->memory = grown;
@@ -127,12 +128,15 @@ static enum status seam_emit(struct total *t, const struct seam_use *use, size_t
 	if (status != STATUS_OK)
 		return status;
 	before.groups = use->folder->partial.groups;
+	use->folder->cpu.candidates.lacks_end = at_end;
 	if (cpu_folder_emit(&use->folder->cpu, s->data, nbytes, CHUNK_BETWEEN_RECORDS, &before,
 			    s->offset_bytes, out) != STATUS_OK) {
 		out->nbytes = had;
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	}
-	if (at_end && out->nbytes > had) {
+	if (at_end && out->nbytes > had && t->plan->nleads > 0) {
+		lead_frame_end_in_line(out, had);
+	} else if (at_end && out->nbytes > had) {
 		out->nbytes--;
 		out->in_line = s->data[nbytes - 2] != '\r';
 	}

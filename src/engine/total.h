@@ -21,7 +21,7 @@
  * when the record is complete. So a chunk may be one byte long, and a record longer than
  * any buffer. */
 struct seam {
-	char *memory; /* SIMD_PAD_NBYTES, data, SIMD_PAD_NBYTES; owned */
+	char *memory; /* SIMD_PAD_NBYTES, data, an LF where a file lacks it, SIMD_PAD_NBYTES; owned */
 	char *data;   /* nbytes of capacity; NULL: none yet */
 	size_t nbytes, capacity;
 	int file;              /* of the input */
@@ -77,6 +77,7 @@ struct total {
 	struct seam_folder folder;
 	uint64_t line; /* of the next chunk's first byte */
 	uint64_t end_bytes; /* offset in the input, behind the last chunk */
+	bool owes_newline;  /* once the engine has ended: what was printed ends inside a line */
 	bool keeps_head;    /* the records begin inside quotes, and no record has ended yet */
 	struct text_buffer head; /* what was kept, of a record that began before: see total_begin_quoted */
 	size_t fault_offset; /* of the first fault in the text checked last */

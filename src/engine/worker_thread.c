@@ -129,7 +129,7 @@ static enum status write_whole(struct worker_thread *t, struct fault *fault)
 	pthread_mutex_lock(&e->writing);
 	report_write(t, true);
 	for (int i = e->failed ? 3 : 0; i < 3 && status == STATUS_OK; i++)
-		status = texts[i] ? writer_write(&e->writer, texts[i], fault) : STATUS_OK;
+		status = texts[i] ? lead_queue_write(&e->leads, texts[i], &e->writer, fault) : STATUS_OK;
 	report_write(t, false);
 	pthread_mutex_unlock(&e->writing);
 	return status;

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "engine/chain.h"
+#include "emit/lead_queue.h"
 #include "engine/engine.h"
 #include "io/writer.h"
 
@@ -46,7 +47,8 @@ struct engine {
 	bool guesses; /* chunks may be folded before their entry is known */
 	struct chunk_entry entry; /* of the next chunk; guarded by the entry chain's turn */
 	struct total *total;      /* guarded by the total chain's turn */
-	struct writer writer;     /* guarded by the write chain's turn */
+	struct writer writer;     /* these two: guarded by the write chain's turn */
+	struct lead_queue leads;
 	pthread_mutex_t writing;  /* held while a chunk's output is written. Once the run has failed
 				   * it stays locked: the process must not end during a write. */
 	atomic_bool settled;      /* total->settled, once it is */

@@ -14,6 +14,7 @@
 #include "fold/keys.h"
 #include "fold/pair.h"
 #include "fold/texts.h"
+#include "fold/window.h"
 #include "query/value.h"
 
 enum status partial_init(struct partial *p, const struct plan *plan)
@@ -25,9 +26,13 @@ enum status partial_init(struct partial *p, const struct plan *plan)
 	p->columns = calloc(p->ncolumns + 1, sizeof *p->columns);
 	p->nmatched = calloc(p->npredicates + 1, sizeof *p->nmatched);
 	p->pairs = calloc(p->npairs + 1, sizeof *p->pairs);
+	p->nwindows = plan->nwindows;
+	p->windows = calloc(p->nwindows + 1, sizeof *p->windows);
+	for (size_t i = 0; p->windows && i < p->nwindows; i++)
+		p->windows[i].plan = &plan->windows[i];
 	p->nlets = plan->nlets;
 	p->computed = calloc(p->nlets + 1, sizeof *p->computed);
-	if (!p->columns || !p->nmatched || !p->pairs || !p->computed) {
+	if (!p->columns || !p->nmatched || !p->pairs || !p->windows || !p->computed) {
 		partial_free(p);
 		return STATUS_NO_MEMORY;
 	}
@@ -53,10 +58,13 @@ void partial_free(struct partial *p)
 		column_free(&p->columns[c]);
 	for (size_t i = 0; p->pairs && i < p->npairs; i++)
 		pair_free(&p->pairs[i]);
+	for (size_t i = 0; p->windows && i < p->nwindows; i++)
+		window_free(&p->windows[i]);
 	groups_free(p->groups);
 	free(p->columns);
 	free(p->nmatched);
 	free(p->pairs);
+	free(p->windows);
 	free(p->computed);
 	memset(p, 0, sizeof *p);
 }
@@ -84,6 +92,8 @@ void partial_clear(struct partial *p)
 		column_clear(&p->columns[c]);
 	for (size_t i = 0; i < p->npairs; i++)
 		pair_clear(&p->pairs[i]);
+	for (size_t i = 0; i < p->nwindows; i++)
+		window_clear(&p->windows[i]);
 	for (size_t i = 0; i < p->npredicates; i++)
 		p->nmatched[i] = 0;
 	for (size_t i = 0; i < p->nlets; i++)
@@ -165,6 +175,9 @@ enum status partial_combine(struct partial *p, const struct partial *later)
 	}
 	for (size_t i = 0; i < p->npairs; i++)
 		if (pair_combine(&p->pairs[i], &later->pairs[i]) != STATUS_OK)
+			return STATUS_NO_MEMORY;
+	for (size_t i = 0; i < p->nwindows; i++)
+		if (window_combine(&p->windows[i], &later->windows[i]) != STATUS_OK)
 			return STATUS_NO_MEMORY;
 	if (later->groups) {
 		enum status status = combine_groups(p, later);

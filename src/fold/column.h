@@ -53,6 +53,7 @@ struct computed_note {
 };
 
 struct pair_partial; /* pair.h */
+struct window_fold;  /* window.h */
 struct groups;       /* groups.h */
 
 /* All columns of a plan over a run of records. */
@@ -60,6 +61,8 @@ struct partial {
 	size_t ncolumns, npredicates, npairs;
 	struct column_partial *columns; /* ncolumns, in the plan's order. Owned. */
 	struct pair_partial *pairs;     /* npairs, in the plan's order. Owned. */
+	size_t nwindows;
+	struct window_fold *windows;    /* nwindows, in the plan's order; with keys, by group only. Owned. */
 	size_t nlets;
 	struct computed_note *computed; /* of the last nlets columns. Owned. */
 	struct groups *groups; /* of a plan with keys: what is kept of columns and pairs, by group; a
@@ -71,7 +74,7 @@ struct partial {
 	bool undecided_is_costly; /* a pattern takes too many steps on it */
 	uint64_t offset_bytes; /* of the folded text in the input: whoever folds sets it */
 	size_t full_column; /* after STATUS_MANY_KEYS: whose values they are */
-	uint64_t nkept;    /* with plan->head: records that are printed */
+	uint64_t nkept;    /* with plan->head or a choice: records that are printed, or may be */
 	uint64_t nrecords; /* taken, whether or not a predicate holds; blank lines are none */
 	uint64_t nragged;  /* records for which ragged_is_counted */
 	size_t first_ragged_offset; /* where the first of them starts */

@@ -10,6 +10,7 @@
 
 #include "base/memory_limit.h"
 #include "fold/pair.h"
+#include "fold/window.h"
 #include "number/decimal_text.h"
 
 /* ---- the partial ---- */
@@ -17,7 +18,7 @@
 static size_t rest_nbytes(const struct plan *plan)
 {
 	return sizeof(struct partial) + plan->ncolumns * sizeof(struct column_partial) +
-	       plan->npairs * sizeof(struct pair_partial);
+	       plan->npairs * sizeof(struct pair_partial) + plan->nwindows * sizeof(struct window_fold);
 }
 
 enum status group_need_rest(struct group *g, const struct plan *plan)

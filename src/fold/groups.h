@@ -85,6 +85,21 @@ static inline enum status groups_find(struct groups *g, const struct key *key, u
 	return groups_insert(g, key, hash, out);
 }
 
+/* Returns the key's group; NULL: there is none. Any thread, while none adds groups. */
+static inline const struct group *groups_seek(const struct groups *g, const struct key *key, uint64_t hash)
+{
+	const uint64_t address = ((uint64_t)1 << GROUPS_ADDRESS_BITS) - 1;
+
+	if (!g->slots)
+		return NULL;
+	for (size_t i = (size_t)(hash << GROUPS_PART_BITS >> g->shift); g->slots[i]; i = (i + 1) & (g->nslots - 1)) {
+		const struct group *group = (const struct group *)(uintptr_t)(g->slots[i] & address);
+		if ((g->slots[i] & ~address) == groups_tag(hash) && key_equals(&group->key, key))
+			return group;
+	}
+	return NULL;
+}
+
 /* Calls visit for each group, in the order in which they were made, up to one that fails. */
 typedef enum status (*groups_visitor)(void *context, struct group *group);
 enum status groups_each(const struct groups *g, groups_visitor visit, void *context);

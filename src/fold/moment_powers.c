@@ -286,19 +286,19 @@ static void drop_low_limbs(struct natural *n, int nlimbs)
 	memmove(n->limb, n->limb + nlimbs, (size_t)n->nlimbs * sizeof *n->limb);
 }
 
-/* *out = the sum of the powers x 10^(power scale), an integer. */
+/* *out = the sum of the powers x 10^(power scale), an integer. p: NULL: of no numbers, as of a part with a wrong count. */
 static void powers_sum(const struct powers *p, int power, int scale, struct integer *out)
 {
 	int unused = power * (WIDE_POINT - scale / WIDE_LIMB_DIGITS); /* limbs that are 0 */
 	struct wide_powers total;
 
 	total.positive.nlimbs = total.negative.nlimbs = 0;
-	if (p->wide) {
+	if (p && p->wide) {
 		total = *p->wide;
 		drop_low_limbs(&total.positive, unused);
 		drop_low_limbs(&total.negative, unused);
 	}
-	for (int s = 0; s < p->nscales && s <= scale; s++)
+	for (int s = 0; p && s < p->nscales && s <= scale; s++)
 		add_to_natural(&total, p->sums[s], power * (scale - s));
 	out->negative = natural_compare(&total.positive, &total.negative) < 0;
 	out->magnitude = out->negative ? total.negative : total.positive;

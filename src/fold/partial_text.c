@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "fold/pair.h"
+#include "fold/window.h"
 #include "number/exact_text.h"
 
 #define PREFIX_NBYTES 64
@@ -385,6 +386,13 @@ void partial_write(const struct partial *p, const struct plan *plan, struct json
 		json_put(to, "}");
 		json_end_line(to);
 	}
+	for (size_t i = 0; i < plan->nwindows; i++) {
+		if (window_is_empty(&p->windows[i]))
+			continue;
+		snprintf(prefix, sizeof prefix, "{\"window\":%zu,", i);
+		window_write(&p->windows[i], prefix, to);
+		json_end_line(to);
+	}
 }
 
 static void read_counts(struct partial *p, struct json_reader *r)
@@ -429,6 +437,20 @@ static void read_column(struct partial *p, const struct plan *plan, const struct
 	p->full_column = c == SIZE_MAX ? p->full_column : c;
 }
 
+void partial_read_kind(struct partial *p, const struct partial_map *map, struct json_reader from)
+{
+	uint64_t i;
+
+	if (!json_try(&from, "{\"column\":"))
+		return;
+	i = json_number(&from);
+	if (!json_try(&from, ",\"count\":") || i >= map->ncolumns || map->columns[i] == SIZE_MAX)
+		return; /* the line is damaged, or goes on with another */
+	json_number(&from);
+	if (json_try(&from, ",\"kind\":"))
+		read_kind(&from, &p->columns[map->columns[i]]);
+}
+
 static void read_pair(struct partial *p, const struct plan *plan, const struct partial_map *map,
 		      struct json_reader *r)
 {
@@ -444,6 +466,15 @@ static void read_pair(struct partial *p, const struct plan *plan, const struct p
 		read_products(&p->pairs[k], &plan->pairs[k], map->are_swapped[i], r);
 }
 
+static void read_window(struct partial *p, struct json_reader *r)
+{
+	size_t i = read_index(r, p->nwindows);
+
+	json_expect(r, ",");
+	if (r->status == STATUS_OK)
+		window_read(&p->windows[i], r);
+}
+
 void partial_read_line(struct partial *p, const struct plan *plan, const struct partial_map *map,
 		       struct partial *blank, struct json_reader *from)
 {
@@ -453,8 +484,10 @@ void partial_read_line(struct partial *p, const struct plan *plan, const struct 
 		read_column(p, plan, map, from);
 	else if (json_try(from, "{\"pair\":"))
 		read_pair(p, plan, map, from);
+	else if (json_try(from, "{\"window\":"))
+		read_window(p, from);
 	else if (plan->nkeys && json_try(from, "{\"group\":["))
-		group_read(plan, map, blank, from);
+		group_read(p, plan, map, blank, from);
 	else
 		json_fail(from, STATUS_DAMAGED);
 	if (from->at != from->end)

@@ -9,7 +9,8 @@
  *     {"column":I,"count":N,"kind":"number","missing":N,...,"bins":[[SCALE,"SUM","MIN","MAX"],...],
  *      "wide":{...},"squares":{...},...}
  *     {"pair":I,"products":[[...],[...]],...}
- *     {"group":["KEY",...],"first":OFFSET,"records":N,"columns":[{...},...],"pairs":[{...},...]}
+ *     {"window":I,"values":["TEXT",null,...]}
+ *     {"group":["KEY",...],"first":OFFSET,"records":N,"columns":[{...},...],"pairs":[{...},...],"windows":[{...},...]}
  *
  * Members that are 0 or empty are left out.
  */
@@ -41,8 +42,8 @@ struct group;
 /* blank: the identity, which stays so. Errors, in to->status: STATUS_NO_MEMORY. */
 void group_write(struct group *g, const struct plan *plan, struct partial *blank, struct json_writer *to);
 
-/* Reads one of the lines above, without its line end, all of from: into p, or for a group into the plan's
- * store. blank: the identity, which stays so. Errors, in from->status: STATUS_DAMAGED, STATUS_NO_MEMORY,
+/* Reads one of the lines above, without its line end, all of from, into p.
+ * blank: the identity, which stays so. Errors, in from->status: STATUS_DAMAGED, STATUS_NO_MEMORY,
  * STATUS_MANY_KEYS. */
 void partial_read_line(struct partial *p, const struct plan *plan, const struct partial_map *map,
 		       struct partial *blank, struct json_reader *from);
@@ -56,12 +57,21 @@ void column_read(struct column_partial *column, const struct plan_column *plan, 
 void pair_write(const struct pair_partial *p, struct json_writer *to);
 void pair_read(struct pair_partial *p, const struct plan_pair *plan, bool is_swapped, struct json_reader *from);
 
+/* A window as an object. prefix: as above, with the comma behind it. Reading: what follows the prefix, or the brace. */
+void window_write(const struct window_fold *w, const char *prefix, struct json_writer *to);
+void window_read(struct window_fold *w, struct json_reader *from);
+bool window_is_empty(const struct window_fold *w);
+
 /* Whether nothing has been folded into the column, and into the pair. */
 bool column_is_empty(const struct column_partial *column);
 bool pair_is_empty(const struct pair_partial *p);
 
-/* Reads the rest of a group's line. */
-void group_read(const struct plan *plan, const struct partial_map *map, struct partial *blank,
-		struct json_reader *from);
+/* Reads the rest of a group's line into p's groups. */
+void group_read(struct partial *p, const struct plan *plan, const struct partial_map *map,
+		struct partial *blank, struct json_reader *from);
+
+/* Reads the kind of a column from the beginning of a line, for a reader that leaves the rest to others: for p, to
+ * which it is the earliest if the column had none. Not of a column: does nothing. */
+void partial_read_kind(struct partial *p, const struct partial_map *map, struct json_reader from);
 
 #endif

@@ -45,12 +45,14 @@ char *result_name(const struct query *q, const struct result *r)
 {
 	bool is_pair = operation_kind(r->operation) == OPERATION_PAIR;
 	const struct plan_column *columns = q->plan.columns;
+	const struct operation_use *use = &q->uses[r->use];
 	char *title = result_title(q, r), *name;
 
 	if (!title || !operation_has_columns(r->operation) ||
 	    operation_kind(r->operation) == OPERATION_FIELDS)
 		return title;
-	if (asprintf(&name, "%s(%s%s%s)", title, columns[r->column].name, is_pair ? ":" : "",
+	if (asprintf(&name, "%s(%s%s%s%s)", title, use->is_descending ? "-" : "", columns[r->column].name,
+		     is_pair ? ":" : use->suffix ? use->suffix : "",
 		     is_pair ? columns[r->other].name : "") < 0)
 		name = NULL;
 	free(title);

@@ -16,6 +16,7 @@
 
 #include "fold/let_fold.h"
 #include "fold/pair_block.h"
+#include "fold/row_windows.h"
 #include "fold/rows_fold.h"
 
 /* One call of row_groups_fold. */
@@ -438,5 +439,7 @@ enum status row_groups_fold(struct row_folder *f, const char *text, struct parti
 		status = fold_by_group(&m, 0, fold_rest_pairs);
 	for (size_t c = 0; c < f->plan->ncolumns && status == STATUS_OK; c++)
 		status = fold_column(&m, c);
+	if (status == STATUS_OK && f->plan->nwindows)
+		status = row_windows_fold(f, f->groups.rows, out);
 	return status;
 }

@@ -11,6 +11,7 @@
 
 #include "fold/let_fold.h"
 #include "fold/row_keys.h"
+#include "fold/row_windows.h"
 
 /* One call of rows_fold. */
 struct fold {
@@ -410,14 +411,18 @@ static enum status fold_block(const struct fold *m)
 	m->out->nkept += (uint64_t)__builtin_popcountll(filter->kept);
 	for (size_t p = 0; p < plan->npredicates; p++)
 		m->out->nmatched[p] += (uint64_t)__builtin_popcountll(filter->holds[p]);
-	if (plan_copies_records(plan))
+	if (plan_copies_records(plan) && !plan->choice)
 		status = row_folder_keep(m->f);
 	if (status == STATUS_OK && plan->nkeys)
 		return row_groups_fold(m->f, m->text, m->out);
 	if (status == STATUS_OK && plan->npairs) /* first: it converts columns for both */
 		status = pair_block_fold(&m->f->pairs, &m->f->block, filter->kept, &m->f->scratch,
 					 m->out);
-	return status == STATUS_OK ? fold_kept(m) : status;
+	if (status == STATUS_OK)
+		status = fold_kept(m);
+	if (status == STATUS_OK && plan->nwindows)
+		status = row_windows_fold(m->f, filter->kept, m->out);
+	return status;
 }
 
 /* ---- rows ---- */
@@ -428,8 +433,12 @@ static enum status fold_taken(const struct fold *m, const struct row_run *run)
 
 	m->out->nrecords += run->nrows;
 	if (m->f->plan->npredicates == 0 && m->f->plan->npairs == 0 && m->f->plan->nkeys == 0 &&
-	    m->f->plan->nlets == 0 && !plan_copies_records(m->f->plan) && m->f->plan->head == 0)
-		return fold_all(m, run);
+	    m->f->plan->nlets == 0 && !plan_copies_records(m->f->plan) && m->f->plan->head == 0 &&
+	    !m->f->plan->choice) {
+		status = fold_all(m, run);
+		return status == STATUS_OK && m->f->plan->nwindows
+			       ? row_windows_fold_run(m->f, m->text, run, m->out) : status;
+	}
 	for (size_t row = 0; status == STATUS_OK && row < run->nrows;) {
 		row += row_block_set(&m->f->block, m->text, run, row);
 		status = fold_block(m);

@@ -83,25 +83,28 @@ static void line_erase(void)
 		write_stderr(ERASE, strlen(ERASE));
 }
 
+static struct sigaction line_before[NSIG]; /* what each signal that is caught did before */
+
 /* Has `handler` handle the signal once, unless it is ignored. */
 static void line_catch(int number, void (*handler)(int))
 {
-	struct sigaction before, action = {.sa_handler = handler,
+	struct sigaction *before = &line_before[number], action = {.sa_handler = handler,
 					   .sa_flags = SA_RESETHAND | SA_NODEFER | SA_RESTART};
 
 	sigemptyset(&action.sa_mask);
-	if (sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+	if (sigaction(number, NULL, before) == 0 && before->sa_handler != SIG_IGN)
 		sigaction(number, &action, NULL);
 }
 
-/* A signal handler: takes the line away, and has the signal do what it does by default. Only one that stops
- * the process comes back. */
+/* A signal handler: takes the line away, and has the signal do what it did before. Only one that stops
+ * the process comes back, or one that a thread is left to end (output_ahead.c). */
 static void line_end_and_pass_on(int number)
 {
 	int error = errno;
 	bool taken = line_take();
 
 	line_erase();
+	sigaction(number, &line_before[number], NULL);
 	pthread_kill(pthread_self(), number);
 	line_catch(number, line_end_and_pass_on);
 	line_release(taken);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "io/output_ahead.h"
 #include "number/decimal.h"
 
 static ssize_t write_output(void *ignored, const char *data, size_t nbytes)
@@ -85,6 +86,7 @@ enum status output_close(struct fault *fault)
 {
 	enum status status = output_flush(fault);
 
+	output_ahead_trim();
 	/* EBADF: it was never open. If there was output, the flush has failed. */
 	if (status == STATUS_OK && close(STDOUT_FILENO) && errno != EBADF)
 		return fault_set(fault, STATUS_WRITE, errno, NULL);

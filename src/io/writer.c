@@ -6,15 +6,14 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-#include "base/fd.h"
+#include "io/output_ahead.h"
 
 static enum status write_all(struct writer *w, const char *data, size_t nbytes, struct fault *fault)
 {
 	double begin_s = clock_s();
-	bool written = fd_write(STDOUT_FILENO, data, nbytes);
+	bool written = output_ahead_write(data, nbytes);
 
 	w->busy_ns += (uint64_t)((clock_s() - begin_s) * 1e9);
 	return written ? STATUS_OK : fault_set(fault, STATUS_WRITE, errno, NULL);

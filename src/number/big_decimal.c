@@ -49,6 +49,11 @@ static int count_digits(const struct natural *n)
 	return (n->nlimbs - 1) * NATURAL_LIMB_DIGITS + ndigits;
 }
 
+int big_decimal_ndigits(const struct big_decimal *x)
+{
+	return count_digits(&x->n);
+}
+
 void big_decimal_set(struct big_decimal *x, struct decimal d)
 {
 	x->negative = d.significand < 0;

@@ -50,8 +50,12 @@ void big_decimal_multiply(struct big_decimal *product, const struct big_decimal 
 /* -1, 0 or 1 as a is less than, equal to or greater than b, whose scales are changed, not their values. */
 int big_decimal_compare(struct big_decimal *a, struct big_decimal *b);
 
-/* Rounds x half-even to at most nplaces >= 0 digits after the point. */
+/* Rounds x half-even to at most nplaces digits after the point; nplaces < 0: to 10^-nplaces, which is then
+ * what x->scale says, and others do not take. */
 void big_decimal_round(struct big_decimal *x, int nplaces);
+
+/* How many digits x->n has; none of 0. */
+int big_decimal_ndigits(const struct big_decimal *x);
 
 /* Writes a / b, b not 0, rounded half-even to 17 significant digits, as ratio_format does. Returns
  * the text's length. */

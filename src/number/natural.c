@@ -26,6 +26,8 @@
 
 #include <string.h>
 
+#include "number/decimal_text.h"
+
 /* ---- integers ---- */
 
 static void push_limb(struct natural *n, uint64_t limb)
@@ -240,24 +242,46 @@ static uint64_t take_root(struct natural *r, const struct natural *d)
 	return round_half_even(s, r, &odd);
 }
 
+/* Drops zeros at the end, as many as behind the point. */
+static void trim_zeros(uint64_t *significand, int *exponent)
+{
+	for (int n = 8; n > 0; n /= 2)
+		for (; *exponent <= -n && *significand % decimal_powers[n] == 0 && *significand; *exponent += n)
+			*significand /= decimal_powers[n];
+}
+
+/* Writes n zeros. Returns their end. */
+static char *write_zeros(char *p, int n)
+{
+	if (n <= 0)
+		return p;
+	memset(p, '0', (size_t)n);
+	return p + n;
+}
+
 /* Writes significand x 10^exponent as ratio_format() documents. 0 is never negative. */
 static size_t write_plain(bool negative, uint64_t significand, int exponent, char *text)
 {
-	char digit[20], *p = text; /* least significant first */
-	int ndigits = 0, top;
+	char digits[20 + DECIMAL_TEXT_SLACK], *p = text;
+	int ndigits, nwhole;
 
-	for (; exponent < 0 && significand % 10 == 0; exponent++)
-		significand /= 10;
-	for (; significand; significand /= 10)
-		digit[ndigits++] = (char)('0' + significand % 10);
+	trim_zeros(&significand, &exponent);
+	ndigits = (int)(decimal_write_u64(digits, significand) - digits);
+	nwhole = exponent < 0 ? ndigits + exponent : ndigits; /* of the digits, those before the point */
 	if (negative)
 		*p++ = '-';
-	top = ndigits + exponent > 0 ? ndigits + exponent - 1 : 0;
-	for (int i = top; i >= 0 || i >= exponent; i--) {
-		int at = i - exponent;
-		if (i == -1)
-			*p++ = '.';
-		*p++ = at >= 0 && at < ndigits ? digit[at] : '0';
+	if (nwhole > 0) {
+		memcpy(p, digits, (size_t)nwhole);
+		p = write_zeros(p + nwhole, exponent);
+	} else {
+		*p++ = '0';
+		nwhole = 0;
+	}
+	if (exponent < 0) {
+		*p++ = '.';
+		p = write_zeros(p, -exponent - ndigits);
+		memcpy(p, digits + nwhole, (size_t)(ndigits - nwhole));
+		p += ndigits - nwhole;
 	}
 	*p = '\0';
 	return (size_t)(p - text);
@@ -291,21 +315,46 @@ size_t ratio_sqrt_format(const struct natural *numerator, const struct natural *
 
 static const uint128 ten16 = 10000000000000000;
 
+/* Sets *significand and *exponent to p / q if that has up to 17 digits, which it often has where q has no other
+ * factors than 2 and 5: the mean of 10 values. Returns false where it has more, or may have. */
+static bool divides(uint128 p, uint64_t q, uint64_t *significand, int *exponent)
+{
+	int ntwos = __builtin_ctzll(q), nfives = 0;
+	uint64_t factor = 1;
+
+	if (p >= 10 * ten16 || ntwos > 16)
+		return false;
+	for (q >>= ntwos; q % 5 == 0; q /= 5)
+		nfives++;
+	if (q != 1 || nfives > 16)
+		return false;
+	*exponent = ntwos > nfives ? -ntwos : -nfives;
+	for (int i = nfives; i < ntwos; i++)
+		factor *= 5;
+	for (int i = ntwos; i < nfives; i++)
+		factor *= 2;
+	return !__builtin_mul_overflow((uint64_t)p, factor, significand) && *significand < 10 * ten16;
+}
+
 size_t ratio_format_short(bool negative, uint128 numerator, uint64_t denominator, int scale,
 			  char *text)
 {
 	uint128 p = numerator, q = denominator, rest;
-	int exponent = -scale;
+	int exponent = -scale, places;
 	uint64_t s;
 
 	if (p == 0)
 		return write_plain(false, 0, 0, text);
-	for (; p < q * ten16; exponent--) /* q < 2^64: neither leaves 128 bits */
-		p *= 10;
-	for (; p / (10 * ten16) >= q; exponent++)
-		q *= 10;
+	if (divides(p, denominator, &s, &places))
+		return write_plain(negative, s, places - scale, text);
+	for (int n = 8; n > 0; n /= 2) /* q < 2^64: nothing leaves 128 bits */
+		for (; p < q * decimal_powers[17 - n]; exponent -= n)
+			p *= decimal_powers[n];
+	if (p >= q * 10 * ten16) /* seldom: a division takes longer */
+		for (; p / (10 * ten16) >= q; exponent++)
+			q *= 10;
 	s = (uint64_t)(p / q);
-	rest = 2 * (p % q);
+	rest = 2 * (p - s * q);
 	s += rest > q || (rest == q && s % 2 == 1);
 	return write_plain(negative, s, exponent, text);
 }

@@ -93,6 +93,8 @@ const struct option_synonym help_synonyms[] = {
 	{"group", "by"}, {"group-by", "by"}, {"groupby", "by"}, {"order-by", "sort"}, {"limit", "head"},
 	{"filter", "where"}, {"grep", "where"}, {"derive", "let"}, {"mutate", "let"}, {"put", "let"},
 	{"cut", "select"}, {"fields", "select"}, {"diff", "delta"}, {"cumulative", "running-sum"},
+	{"shift", "lag"}, {"shift-lag", "lag"}, {"previous", "lag"}, {"ffill", "fill-down"}, {"moving-average", "rolling-mean"},
+	{"rolling-avg", "rolling-mean"}, {"ewm", "ewma"}, {"ema", "ewma"},
 	{"separator", "delimiter"}, {"sep", "delimiter"}, {"field-separator", "delimiter"}, {"ifs", "delimiter"},
 	{"na", "missing"}, {"null", "missing"}, {"output", "format"}, {"jobs", "threads"}, {NULL, NULL},
 };

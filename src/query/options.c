@@ -14,8 +14,10 @@
 #include "number/decimal.h"
 #include "number/decimal_text.h"
 #include "query/help.h"
+#include "query/operation_argument.h"
 #include "query/options_asked.h"
 #include "query/options_check.h"
+#include "query/options_choice.h"
 #include "query/pattern.h"
 
 #define MAX_THREADS 1024
@@ -220,17 +222,6 @@ static enum status set_part(struct options *o, const char *argument, struct faul
 	return option_fault(fault, "--part: '%.64s' is not K/N, K from 1 to N, or K/N,quoted", argument);
 }
 
-/* A number above 0 of what the words say. */
-static enum status set_count(enum option_id id, const char *argument, const char *words, uint64_t *count,
-			     struct fault *fault)
-{
-	const char *end = option_digits(argument, UINT64_MAX / 10 - 1, count);
-
-	if (!end || *end || *count == 0)
-		return option_fault(fault, "--%s: '%.64s' is not a number of %s", rows[id].name, argument, words);
-	return STATUS_OK;
-}
-
 /* gpu:N */
 static enum status set_device_number(struct options *o, const char *argument, struct fault *fault)
 {
@@ -276,7 +267,13 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 		o->where = argument;
 		break;
 	case OPTION_HEAD:
-		return set_count(id, argument, "records", &o->head, fault);
+		return options_set_count("head", argument, "records", &o->choice.head, fault);
+	case OPTION_TAIL:
+		return options_set_count("tail", argument, "records", &o->choice.tail, fault);
+	case OPTION_SAMPLE:
+		return options_set_count("sample", argument, "records", &o->choice.sample, fault);
+	case OPTION_SEED:
+		return options_set_seed(&o->choice, argument, fault);
 	case OPTION_RENAME:
 		return add_rename(o, argument, fault);
 	case OPTION_BY:
@@ -288,7 +285,7 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 		o->sort = argument;
 		break;
 	case OPTION_TOP:
-		return set_count(id, argument, "groups", &o->top, fault);
+		return options_set_count("top", argument, "groups", &o->top, fault);
 	case OPTION_EXCLUSIVE:
 		o->exclusive = true;
 		break;
@@ -384,29 +381,6 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 	return STATUS_OK;
 }
 
-/* Reads NN of --pNN. */
-static enum status read_percentile(struct operation_use *use, struct fault *fault)
-{
-	if (percentile_parse(use->name + 1, use->name_nbytes - 1, &use->percentile))
-		return STATUS_OK;
-	return option_fault(fault, "--%.*s: percentiles are --p0 to --p100, such as --p99.9, with up to %d "
-			    "places", use->name_nbytes < 64 ? (int)use->name_nbytes : 64, use->name,
-			    PERCENTILE_NPLACES);
-}
-
-/* Reads COL:WIDTH. A column's name may have colons. */
-static enum status read_bins(struct operation_use *use, struct fault *fault)
-{
-	const char *colon = strrchr(use->argument, ':'), *width = colon ? colon + 1 : "";
-
-	if (decimal_parse(width, strlen(width), &use->width) != DECIMAL_NUMBER || use->width.significand <= 0)
-		return option_fault(fault, "--hist: '%.64s' is not COL:WIDTH, WIDTH a number above 0 with up to "
-				    "%d digits", use->argument, DECIMAL_NDIGITS);
-	use->column = strndup(use->argument, (size_t)(colon - use->argument));
-	use->argument = use->column;
-	return use->column ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-}
-
 /* Whether an option says what is asked of the records. */
 static bool is_asked(size_t row)
 {
@@ -451,11 +425,7 @@ static enum status handle(void *options, size_t row, const char *typed, const ch
 	o->uses[o->nuses++] = (struct operation_use){
 		.operation = (enum operation)row, .argument = argument, .name = typed,
 		.name_nbytes = strcspn(typed, "=")};
-	if (row == OPERATION_PERCENTILE)
-		return read_percentile(&o->uses[o->nuses - 1], fault);
-	if (row == OPERATION_HIST)
-		return read_bins(&o->uses[o->nuses - 1], fault);
-	return STATUS_OK;
+	return operation_read_argument(&o->uses[o->nuses - 1], fault);
 }
 
 const struct option_table options_table = {

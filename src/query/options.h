@@ -48,8 +48,13 @@ struct operation_use {
 	size_t name_nbytes;
 	const char *title; /* of its results; NULL: the operation's */
 	struct percentile percentile; /* of OPERATION_PERCENTILE */
-	char *column;                 /* of OPERATION_HIST: argument, which is owned then */
+	char *column;                 /* of OPERATION_HIST, OPERATION_LEAD and windows: argument, which is owned then */
 	struct decimal width;         /* of OPERATION_HIST */
+	const char *suffix;           /* of OPERATION_LEAD and windows: ":N" or ":A" behind the columns, as it was
+				       * typed; NULL: there is none */
+	uint64_t nrows;               /* of OPERATION_LEAD and windows: N */
+	struct ewma_weight weight;    /* of OPERATION_EWMA */
+	bool is_descending;           /* of OPERATION_RANK */
 };
 
 /* See options_asked.h. */
@@ -64,6 +69,13 @@ struct file_part {
 	bool is_quoted;      /* it begins inside a quoted field */
 };
 
+/* Which of the records are printed: at most one of these is not 0. */
+struct record_choice {
+	uint64_t head, tail, sample;
+	uint64_t seed;
+	bool has_seed;
+};
+
 struct options {
 	struct asked asked;
 	bool partial, merge;
@@ -73,7 +85,7 @@ struct options {
 	struct operation_use *uses; /* in the order given; none, and no where: the summary */
 	bool emits;                 /* records are printed: with new columns, or for where alone */
 	const char *where;          /* EXPR, or NULL */
-	uint64_t head;              /* records that are printed at most; 0: all */
+	struct record_choice choice;
 	bool selects;               /* columns of the records are printed, not records: --select, --drop */
 	size_t nrenames;
 	const char **renames;       /* each OLD=NEW, not owned; the array is */

@@ -8,6 +8,9 @@
 #include <string.h>
 
 #include "number/decimal.h"
+#include "query/operation_argument.h"
+#include "query/options_ahead.h"
+#include "query/options_choice.h"
 
 /* ---- the dialect and the notation ---- */
 
@@ -132,7 +135,7 @@ static const char *other_name(const struct options *o, size_t i)
 static enum status check_operations(struct options *o, struct fault *fault)
 {
 	const char *reduce = NULL, *column = NULL;
-	const char *change = NULL;
+	const char *change = NULL, *window = NULL;
 	bool running = false, writes = false, selects = false, drops = false;
 	size_t nlets = count_lets(o), n = o->nuses - nlets; /* n: operations beside them */
 
@@ -155,6 +158,8 @@ static enum status check_operations(struct options *o, struct fault *fault)
 		*(emits ? &column : &reduce) = operation_name(o->uses[i].operation);
 		if (o->uses[i].operation == OPERATION_DELTA || o->uses[i].operation == OPERATION_RATIO)
 			change = name;
+		if (operation_is_window(o->uses[i].operation))
+			window = name;
 		running |= kind == OPERATION_RUNNING || o->uses[i].operation == OPERATION_ROW_NUMBER;
 	}
 	for (size_t i = 0; i < o->nuses; i++)
@@ -166,10 +171,10 @@ static enum status check_operations(struct options *o, struct fault *fault)
 	writes |= nlets > 0; /* a number may be a key, or in a condition, as a field */
 	if (o->nrenames > 0 && !reduce && !column)
 		column = "rename";
-	if (o->head > 0 && !reduce && !column)
-		column = "head";
-	if (o->head > 0 && reduce)
-		return option_fault(fault, "--head is for printed records: --%s prints a result", reduce);
+	if (options_choice_name(o) && !reduce && !column)
+		column = options_choice_name(o);
+	if (options_check_choice(o, reduce, fault) != STATUS_OK)
+		return STATUS_USAGE;
 	if (selects && drops)
 		return option_fault(fault, "--select says which columns are printed, --drop which are "
 				    "not: not both");
@@ -189,6 +194,9 @@ static enum status check_operations(struct options *o, struct fault *fault)
 		return option_fault(fault, "--only: there is no new column to print");
 	if (o->exclusive && change)
 		return option_fault(fault, "--exclusive: --%s has no value before the record's own", change);
+	if (o->exclusive && window)
+		return option_fault(fault, "--exclusive is for running totals: --%s says itself which records "
+				    "it looks back on", window);
 	if (o->exclusive && !running)
 		return option_fault(fault, "--exclusive: there is no running total");
 	if (o->max_invalid.text && o->invalid != INVALID_SKIP)
@@ -221,6 +229,9 @@ static enum status check_line(const struct options *o, struct fault *fault)
 		return option_fault(fault, "--%s draws groups, a histogram or one running column: --%s prints "
 				    "records", picture_name(o),
 				    first ? operation_name(first->operation) : o->where ? "where" : "let");
+	if (first->operation == OPERATION_LAG || first->operation == OPERATION_FILL_DOWN)
+		return option_fault(fault, "--%s draws numbers: --%s prints fields as they are", picture_name(o),
+				    operation_name(first->operation));
 	if (second)
 		return option_fault(fault, "--%s draws one running column: not --%s and --%s", picture_name(o),
 				    operation_name(first->operation), operation_name(second->operation));
@@ -323,9 +334,8 @@ static enum status check_state(const struct options *o, struct fault *fault)
 	if (o->columns || o->explain)
 		return option_fault(fault, "--%s: --%s prints no result", o->columns ? "columns" : "explain",
 				    name);
-	if (count_lets(o) > 0 || o->head > 0)
-		return option_fault(fault, "--%s: a state does not know --%s: leave it out", name,
-				    o->head > 0 ? "head" : "let");
+	if (o->choice.head > 0)
+		return option_fault(fault, "--%s: with --head, not all records are read: leave it out", name);
 	for (size_t i = 0; i < o->nuses; i++)
 		if (operation_kind(o->uses[i].operation) == OPERATION_OFFSET &&
 		    o->uses[i].operation != OPERATION_ROW_NUMBER)
@@ -352,8 +362,6 @@ static enum status check_parts(const struct options *o, struct fault *fault)
 		return option_fault(fault, "--part: a part of a file is written with --partial");
 	if (o->part.of && o->npaths != 1)
 		return option_fault(fault, "--part is of one file, and here are %d", o->npaths);
-	if (o->partial && count_lets(o) > 0)
-		return option_fault(fault, "--partial: a part does not know --let: leave it out");
 	if (o->partial && o->emits)
 		return option_fault(fault, "--partial is for results: records are printed as they came");
 	if (o->partial && printing)
@@ -373,6 +381,8 @@ enum status options_check(struct options *o, struct fault *fault)
 		status = check_state(o, fault);
 	if (status == STATUS_OK && o->merge)
 		return check_parts(o, fault);
+	if (status == STATUS_OK)
+		status = options_check_ahead(o, fault);
 	if (status == STATUS_OK)
 		status = check_groups(o, fault);
 	if (status == STATUS_OK)

@@ -12,6 +12,7 @@
 
 #include "csv/dialect.h"
 #include "csv/ragged.h"
+#include "number/ewma.h"
 #include "number/notation.h"
 
 /* What to do about a value that is no number. */
@@ -51,24 +52,81 @@ enum new_column_kind {
 	NEW_STDDEV,
 	NEW_DELTA, /* a value less the one before, */
 	NEW_RATIO, /* ... or divided by it */
+	NEW_ROLLING_SUM, /* of the last N records, as struct plan_window says */
+	NEW_ROLLING_MEAN,
+	NEW_ROLLING_MIN,
+	NEW_ROLLING_MAX,
+	NEW_EWMA,
+	NEW_RANK,        /* 1 and how many numbers come before the value in order */
 	NEW_ROW_NUMBER,  /* the record's number, from 1 on; with --exclusive, how many came before */
 	NEW_OFFSET,      /* the record's 0-based position among those where a predicate holds */
 	NEW_LET,         /* the value of a computed column */
 	NEW_FIELD,       /* a field of the record, as it is */
+	NEW_LAG,         /* the field of the record N before, as it is */
+	NEW_FILL_DOWN,   /* the field, or the last one before it that is not missing */
+	NEW_LEAD,        /* the field of the record N later, as it is */
 	NEW_BYTE_OFFSET, /* where the record starts in the decompressed input */
 };
 
 struct expr; /* a condition on records: expr_eval.h */
 struct group_store; /* fold/groups.h */
 struct curve; /* io/curve.h */
+struct choice; /* emit/choice.h */
+struct rank_tables; /* fold/rank_tables.h */
 #define PREDICATE_NONE SIZE_MAX
 
 /* One new column of the records that are printed. */
 struct new_column {
 	enum new_column_kind kind;
-	size_t column;    /* NEW_SUM ... NEW_STDDEV, NEW_LET, NEW_FIELD: in the plan */
+	size_t column;    /* NEW_SUM ... NEW_RATIO, NEW_LET, NEW_FIELD, NEW_LEAD: in the plan */
 	size_t predicate; /* NEW_OFFSET: in the plan */
+	size_t window;    /* new_column_has_window: in the plan */
+	uint64_t nahead;  /* NEW_LEAD: N */
+	size_t rank;      /* NEW_RANK: which of the plan's nranks */
+	bool is_descending; /* NEW_RANK: the greatest is the first */
 };
+
+/* Whether it shows something of the records before that the moments do not have. */
+static inline bool new_column_has_window(const struct new_column *column)
+{
+	return (column->kind >= NEW_ROLLING_SUM && column->kind <= NEW_EWMA) || column->kind == NEW_LAG ||
+	       column->kind == NEW_FILL_DOWN;
+}
+
+/* Whether it is a copy of a field, of any length. */
+static inline bool new_column_is_copied(const struct new_column *column)
+{
+	return column->kind >= NEW_LET && column->kind <= NEW_LEAD;
+}
+
+/* What a new column looks back on. */
+struct plan_window {
+	enum new_column_kind kind;
+	size_t column;     /* in the plan */
+	uint64_t nrows;    /* N: of the records that a rolling column shows, that of the record itself is one */
+	struct ewma_weight weight; /* NEW_EWMA */
+};
+
+/* How many of a column's values before a record are needed. */
+static inline uint64_t plan_window_nbefore(const struct plan_window *window)
+{
+	switch (window->kind) {
+	case NEW_LAG:
+		return window->nrows;
+	case NEW_FILL_DOWN:
+		return 1;
+	case NEW_EWMA:
+		return UINT64_MAX; /* of a text that does not begin the input */
+	default:
+		return window->nrows - 1;
+	}
+}
+
+/* Whether it is of fields as they are, not of numbers. */
+static inline bool plan_window_is_of_text(const struct plan_window *window)
+{
+	return window->kind == NEW_LAG || window->kind == NEW_FILL_DOWN;
+}
 
 /* Whether it shows results of the numbers so far. */
 static inline bool new_column_is_running(const struct new_column *column)
@@ -160,12 +218,20 @@ struct plan {
 
 	bool emits;       /* records are printed, each with its new columns */
 	uint64_t head;    /* of these so many at most; 0: all */
+	struct choice *choice; /* has those printed that it chooses of all; whoever runs the plan owns it; NULL:
+				* none */
 	bool only;        /* the new fields without the record */
+	bool shares_header; /* records of all files are printed under the first one's: others are errors */
 	struct curve *curve; /* takes what is printed, to draw it; whoever runs the plan owns it; NULL: none */
 	bool inside_line; /* the header record has no LF: the first record printed needs one before it */
 	bool exclusive;   /* totals before the record instead of after it */
 	size_t nnew_columns;
 	struct new_column *new_columns;
+	size_t nwindows;
+	struct plan_window *windows; /* of the new columns that have one */
+	size_t nleads, nranks; /* of these: NEW_LEAD, NEW_RANK */
+	const struct rank_tables *ranks; /* made by a pass before this one; whoever runs the plan owns them; NULL:
+					  * there are none */
 
 	const char *header; /* the header record, without its line end; NULL: none. Not owned. */
 	size_t header_nbytes;
@@ -178,6 +244,16 @@ struct plan {
 static inline bool plan_copies_records(const struct plan *plan)
 {
 	return plan->emits && plan->nnew_columns == 0;
+}
+
+/* Whether a record's new fields tell of the records before it. */
+static inline bool plan_has_running(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->nnew_columns; i++)
+		if (plan->new_columns[i].kind <= NEW_ROW_NUMBER || plan->new_columns[i].kind == NEW_OFFSET ||
+		    new_column_has_window(&plan->new_columns[i]))
+			return true;
+	return false;
 }
 
 /* Has the plan fold some of a query's records, which are merged with others later (--partial). Only then it is
@@ -197,7 +273,7 @@ static inline bool plan_is_ordered(const struct plan *plan)
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		if (plan->columns[c].needs & MOMENT_ENDS)
 			return true;
-	return false;
+	return plan->nwindows > 0;
 }
 
 #endif

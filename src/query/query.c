@@ -480,6 +480,7 @@ void query_free(struct query *q)
 	free(q->plan.pairs);
 	free(q->plan.predicates);
 	free(q->plan.new_columns);
+	free(q->plan.windows);
 	free(q->results);
 	file_headers_free(&q->later);
 	header_free(&q->header);

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "query/options_choice.h"
 #include "query/query_header.h"
 #include "query/query_lets.h"
 #include "query/query_pairs.h"
@@ -112,6 +113,15 @@ static const enum new_column_kind new_column_kinds[NOPERATIONS] = {
 #include "query/options.def"
 };
 
+/* Gives a new column its window. There is room for one each. */
+static void plan_window(struct plan *plan, struct new_column *column, const struct operation_use *use)
+{
+	if (!new_column_has_window(column))
+		return;
+	column->window = plan->nwindows++;
+	plan->windows[column->window] = (struct plan_window){column->kind, column->column, use->nrows, use->weight};
+}
+
 /* The new columns, in the order of the command line. */
 static enum status plan_new_columns(struct making *m)
 {
@@ -120,14 +130,16 @@ static enum status plan_new_columns(struct making *m)
 	size_t predicate = plan->where == PREDICATE_NONE ? 0 : 1;
 
 	plan->emits = m->options->emits;
-	plan->head = m->options->head;
+	plan->head = m->options->choice.head;
 	plan->only = m->options->only || m->options->selects || picture_is_asked(&m->options->picture);
+	plan->shares_header = plan->emits && !plan->only;
 	plan->exclusive = m->options->exclusive;
 	plan->inside_line = h->present && h->line[h->line_nbytes - 1] != '\n';
 	if (!plan->emits)
 		return STATUS_OK;
 	plan->new_columns = calloc(m->q->nresults + 1, sizeof *plan->new_columns);
-	if (!plan->new_columns)
+	plan->windows = calloc(m->q->nresults + 1, sizeof *plan->windows);
+	if (!plan->new_columns || !plan->windows)
 		return no_memory(m);
 	for (; plan->nnew_columns < m->q->nresults; plan->nnew_columns++) {
 		const struct result *r = &m->q->results[plan->nnew_columns];
@@ -135,6 +147,12 @@ static enum status plan_new_columns(struct making *m)
 		s->kind = new_column_kinds[r->operation];
 		s->column = r->column;
 		s->predicate = s->kind == NEW_OFFSET ? predicate++ : 0;
+		plan_window(plan, s, &m->q->uses[r->use]);
+		s->nahead = m->q->uses[r->use].nrows;
+		s->is_descending = m->q->uses[r->use].is_descending;
+		s->rank = plan->nranks;
+		plan->nleads += s->kind == NEW_LEAD;
+		plan->nranks += s->kind == NEW_RANK;
 	}
 	return STATUS_OK;
 }
@@ -150,7 +168,7 @@ void query_begin_plan(struct query *q, const struct options *options)
 	q->uses = options->uses;
 	q->nthreads = options->nthreads;
 	q->summary = options->nuses == 0 && !options->where && options->nrenames == 0 &&
-		     options->head == 0;
+		     !options_choice_name(options);
 	q->all = options->all;
 	q->plan.ragged.policy = q->summary && !options->has_ragged ? RAGGED_COUNT : options->ragged;
 	q->plan.counts_records = options->invalid == INVALID_SKIP;

@@ -123,6 +123,8 @@ const char *beyond_gpus(const struct plan *plan)
 		return "CPU only: no GPU reads numbers in this notation";
 	if (plan->head)
 		return "CPU only: no GPU stops at --head";
+	if (plan->choice)
+		return "CPU only: no GPU chooses records";
 	if (plan_copies_records(plan) && plan->npredicates == 0)
 		return "CPU only: no GPU copies records";
 	if (plan->nkeys)
@@ -141,7 +143,8 @@ const char *beyond_gpus(const struct plan *plan)
 	for (size_t i = 0; i < plan->nnew_columns; i++)
 		if (running_ratio_is(plan->new_columns[i].kind) ||
 		    running_change_is(plan->new_columns[i].kind) || plan->new_columns[i].kind == NEW_ROW_NUMBER ||
-		    plan->new_columns[i].kind == NEW_FIELD || plan->new_columns[i].kind == NEW_LET)
+		    new_column_is_copied(&plan->new_columns[i]) ||
+		    new_column_has_window(&plan->new_columns[i]) || plan->new_columns[i].kind == NEW_RANK)
 			return "CPU only: no GPU computes all that is asked";
 	return NULL;
 }

@@ -213,6 +213,15 @@ enum status devices_choose(struct device_choice *devices, const struct options *
 	return STATUS_OK;
 }
 
+int devices_estimate_gpus(void)
+{
+#ifdef HAVE_CUDA
+	return gpu_estimate();
+#else
+	return 0;
+#endif
+}
+
 /* Whether a thread of any pool reads a chunk before it has finished the last one. */
 static bool any_reads_ahead(const struct device_choice *devices)
 {
@@ -227,7 +236,7 @@ void devices_set_up_input(const struct device_choice *devices, const struct plan
 {
 	if (any_reads_ahead(devices))
 		input_decode_alone(input);
-	if (plan->emits)
+	if (plan->emits && !plan->choice)
 		input_set_prompt(input);
 	if (plan->emits || !input_is_repeatable(input))
 		input_keep_order(input);

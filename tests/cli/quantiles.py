@@ -120,9 +120,12 @@ def check_passes():
             wants.append(wanted(values))
             jobs.append(dict(args=ALL + ["--memory", "96K" if kind in WIDE else rng.choice(("1", "4K"))] + [path], threads=rng.choice((1, 2, 3) if kind in WIDE else (1, 2, 3, 7)),
                              chunk=rng.choice((None, 5, 64, 500))))
+        if kind in WIDE:
+            jobs, wants = jobs + [dict(j, threads=1) for j in jobs if j["threads"] > 1], wants + [w for w, j in zip(wants, jobs) if j["threads"] > 1]
         for job, want, r in zip(jobs, wants, harness.run_many(jobs)):
             if r.status == 1 and b"more memory needed" in r.err and beyond_128_bits(want):
-                nrefused += 1
+                # several threads hold as many blocks as chunks are under way, which is not the same in each run
+                nrefused += kind not in WIDE or job["threads"] == 1
             elif r.status != 0 or r.out != want.encode():
                 wrong.append(harness.describe(r) + "\nwanted: " + harness.short(want))
         harness.ok(not wrong and nrefused < (6 if kind in WIDE else 1), "passes over random numbers: %s, seed %d" % (kind, SEED), lambda: "%d of %d, refused %d\n%s" % (len(wrong), len(jobs), nrefused, wrong[:1]))

@@ -191,7 +191,8 @@ def ways(rng, case, n, sets, device=None):
         packed = rng.randrange(2 if case.many else PACKED_ONE_IN) == 0
         if packed:
             env.append("GPUSTAT_INFLATE=" + ("own" if case.many else rng.choice(INFLATERS)))
-        out.append((["--threads=%d" % rng.choice((1, 2, 3, 7))], env, rng.choice("fp"), packed))
+        mode = "f" if case.request.reads_twice() else rng.choice("fp")
+        out.append((["--threads=%d" % rng.choice((1, 2, 3, 7))], env, mode, packed))
     if device:
         out.append((["--device=" + device, *out[0][0]], *out[0][1:]))
     return out

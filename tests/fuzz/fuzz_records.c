@@ -26,9 +26,8 @@
 
 static const char *const missing[] = {"NA", "-"};
 static struct plan_column columns[3];
-static struct new_column scans[] = {{NEW_SUM, 0, PREDICATE_NONE}, {NEW_MAX, 0, PREDICATE_NONE},
-				   {NEW_BYTE_OFFSET, 0, PREDICATE_NONE},
-				   {NEW_COUNT, 1, PREDICATE_NONE}};
+static struct new_column scans[] = {{.kind = NEW_SUM}, {.kind = NEW_MAX}, {.kind = NEW_BYTE_OFFSET},
+				   {.kind = NEW_COUNT, .column = 1}};
 
 static struct csv_dialect make_dialect(const uint8_t *bytes)
 {

@@ -6,9 +6,10 @@ have few, some one for each record. Among them are quotes, delimiters, line ends
 numbers in several spellings, and lengths around those at which a key may be kept in another way.
 """
 import hostile
-from hostile_scan import spell_columns, spell_condition
+import oracle_window
+from hostile_scan import spell_columns, spell_condition, spell_order
 from oracle_groups import Groups
-from oracle_request import COUNT_RECORDS, RUNNING
+from oracle_request import COUNT_RECORDS, RANK, RUNNING, WINDOWS
 from oracle_pair import PAIRS
 
 KEYS = (b"a", b"a", b"b", b"A", b"", b" ", b" a", b"a ", b"x,y", b"x\ny", b"x\r\ny", b'say "hi"', b'"', b"\xff", b"\xff\xfe",
@@ -105,8 +106,9 @@ def new_columns(rng, shape):
         elif form > 5:
             news.append((rng.choice(("row-number", "row-number", "byte-offset")), None))
         else:
-            operation = rng.choice(RUNNING)
-            news.append((operation, spell_columns(rng, operation, *about)))
+            operation = rng.choice(RUNNING + WINDOWS + (RANK,))
+            columns = spell_order(rng, operation) + spell_columns(rng, operation, *about)
+            news.append((operation, oracle_window.spell(rng, operation, columns) if operation in WINDOWS else columns))
     return news
 
 
@@ -114,7 +116,7 @@ def running(rng, shape, common):
     news = new_columns(rng, shape)
     about = shape.n, shape.names, shape.kinds, shape.missing
     where = spell_condition(rng, rng.randrange(3), *about) if rng.randrange(4) == 0 else None
-    states = any(o in RUNNING or o == "row-number" for o, _ in news)
+    states = any(o in RUNNING or o == "row-number" for o, _ in news) and not any(o in WINDOWS or o == RANK for o, _ in news)
     return Groups(spell_keys(rng, shape), news=news, where=where, exclusive=states and rng.randrange(3) == 0,
                   only=rng.randrange(4) == 0, **common)
 

@@ -7,7 +7,8 @@ are, and new columns of every kind.
 import re
 
 import hostile
-from oracle_request import RUNNING
+import oracle_window
+from oracle_request import RANK, RUNNING, WINDOWS
 from oracle_scan import Scan
 
 BARE = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -133,6 +134,10 @@ def spell_columns(rng, operation, n, names, kinds):
     return b",".join(hostile.spell_item(rng, k, n, names) for k in chosen)
 
 
+def spell_order(rng, operation):
+    return rng.choice((b"", b"-")) if operation == RANK else b""
+
+
 def make_request(rng, shape):
     n, names, kinds = about = shape.n, shape.names, shape.kinds
     about = (*about, shape.missing)
@@ -149,7 +154,8 @@ def make_request(rng, shape):
         elif form == 6:
             news.append(("byte-offset", None))
         else:
-            operation = rng.choice(RUNNING)
-            news.append((operation, spell_columns(rng, operation, n, names, kinds)))
-    totals = any(o in RUNNING for o, _ in news)
+            operation = rng.choice(RUNNING + WINDOWS + (RANK,))
+            columns = spell_order(rng, operation) + spell_columns(rng, operation, n, names, kinds)
+            news.append((operation, oracle_window.spell(rng, operation, columns) if operation in WINDOWS else columns))
+    totals = any(o in RUNNING for o, _ in news) and not any(o in WINDOWS or o == RANK for o, _ in news)
     return Scan(news, where, totals and rng.randrange(3) == 0, bool(news) and rng.randrange(4) == 0, **common)

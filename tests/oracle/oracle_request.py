@@ -2,6 +2,7 @@
 """What the command line asks, and what COLS means: the chapters OPTIONS and COLUMN SELECTION of gpustat(1)."""
 import re
 
+import oracle_window
 from oracle_dialect import Dialect
 from oracle_notation import PLAIN
 from oracle_order import QUANTILES
@@ -16,6 +17,8 @@ TAKES_TEXT = ("count", "first", "last", BY) + OF_TEXT
 OPERATIONS = ON_DEVICE + ("first", "last") + OF_TEXT + QUANTILES + tuple(STATISTICS)
 TOTALS = ("sum", "min", "max", "count")
 RUNNING = TOTALS + ("mean", "var", "stddev")
+WINDOWS = ("rolling-sum", "rolling-mean", "rolling-min", "rolling-max", "ewma")   # COLS:N
+RANK = "rank"       # [-]COLS
 COUNT_RECORDS = "count-records"
 
 
@@ -65,6 +68,8 @@ class Request:
         """All COLS items as (operation, text, quoted?)."""
         for operation, columns in self.columns_asked():
             if columns is not None:
+                columns = oracle_window.split(columns)[0] if operation in WINDOWS else columns
+                columns = columns.removeprefix(b"-") if operation == RANK else columns
                 for raw in _raw_sides(columns) if is_pair(operation, columns) else _raw_items(columns):
                     yield operation, _unquoted(raw), raw.startswith(b'"')
 
@@ -87,6 +92,10 @@ class Request:
 
     def asks_star(self):
         return any(text == b"*" for _, text, _ in self.items())
+
+    def reads_twice(self):
+        """Is its input to be a file?"""
+        return any(operation == RANK for operation, _ in self.news)
 
     def sums_up(self):
         """Is it the summary?"""

@@ -11,11 +11,12 @@ import re
 
 import oracle
 import oracle_judge
+import oracle_window
 from oracle import LeftOut, admit, label_of, pairs_of
 from oracle_expr import Expr
 from oracle_header import UNCLEAR
 from oracle_judge import Answer
-from oracle_request import RUNNING, TOTALS, Request, as_bytes, resolve
+from oracle_request import RANK, RUNNING, TOTALS, WINDOWS, Request, as_bytes, resolve
 from oracle_statistic import rounded
 from oracle_table import Table
 from oracle_text import EXACT, BadData, Unclear, Usage, in_plain, mean_text
@@ -30,7 +31,7 @@ class Scan(Request):
         self.where, self.exclusive, self.only = as_bytes(where), exclusive, only
 
     def columns_asked(self):
-        return self.operations or [(o, c) for o, c in self.news if o in RUNNING]
+        return self.operations or [(o, c) for o, c in self.news if o in RUNNING + WINDOWS + (RANK,)]
 
     def args(self):
         out = super().args()
@@ -94,6 +95,37 @@ class Ratio(Total):
         return rounded(variance, root=self.operation == "stddev").encode()
 
 
+class Looking(Total):
+    """A column that looks back on the last records: each is added, also one without a number."""
+    def __init__(self, operation, field, argument):
+        super().__init__(operation, field, True)
+        self.window = oracle_window.Window(operation, argument)
+
+    def add(self, pair):
+        self.window = copy.copy(self.window)
+        self.window.take(pair)
+
+    def text(self):
+        return self.window.text()
+
+
+class Rank(Total):
+    """The ranks of one column, known at the end."""
+    def __init__(self, field, descending):
+        super().__init__(RANK, field, True)
+        self.descending, self.values, self.last = descending, (), None
+
+    def add(self, pair):
+        self.values = self.values or []         # a copy has its own
+        self.values.append(pair[0])
+
+    def cell(self, pair):
+        """A function that says the rank of this record's value in the end."""
+        if pair in (None, "missing"):
+            return lambda: b""
+        return lambda: b"%d" % (1 + sum(v > pair[0] if self.descending else v < pair[0] for v in self.values))
+
+
 class RowNumber:
     """Of a record among those of its group. The first is 1."""
     number = 0
@@ -134,6 +166,14 @@ def plan(q, table, rows, offsets):
             columns.append((b"row_number", RowNumber()))
         elif operation == "byte-offset":
             columns.append((b"byte_offset", None))
+        elif operation in WINDOWS:
+            suffix = oracle_window.split(text)[1]
+            columns += [(b"%s(%s:%s)" % (operation.replace("-", "_").encode(), label_of(names, k), suffix),
+                         Looking(operation, k, suffix)) for k in chosen(operation, text, q, table, rows)]
+        elif operation == RANK:
+            descending = text.startswith(b"-")
+            columns += [(b"rank(%s%s)" % (b"-" * descending, label_of(names, k)), Rank(k, descending))
+                        for k in chosen(operation, text, q, table, rows)]
         else:
             for k in chosen(operation, text, q, table, rows):
                 columns.append((b"running_%s(%s)" % (operation.encode(), label_of(names, k)),
@@ -210,16 +250,21 @@ def reduce(q, files):
 class _Printer:
     """The records with their new fields. out: what stands on stdout."""
     def __init__(self, q, delimiter):
-        self.q, self.delimiter, self.out = q, delimiter, []
+        self.q, self.delimiter, self.records = q, delimiter, []
 
     def put(self, raw, cells, end):
-        if self.out and not self.out[-1].endswith(b"\n"):
-            self.out.append(b"\n")              # a file may end without a line end, the stream goes on
-        record = ([] if self.q.only else [raw]) + [quoted(c, self.q.dialect, self.delimiter) for c in cells]
-        self.out.append(self.delimiter.join(record) + end)
+        """cells: bytes, or functions that say them at the end."""
+        self.records.append((raw, cells, end))
 
     def answer(self, bad, notes):
-        return Answer(b"".join(self.out), bad, notes)
+        out = []
+        for raw, cells, end in self.records:
+            if out and not out[-1].endswith(b"\n"):
+                out.append(b"\n")               # a file may end without a line end, the stream goes on
+            cells = [c() if callable(c) else c for c in cells]
+            record = ([] if self.q.only else [raw]) + [quoted(c, self.q.dialect, self.delimiter) for c in cells]
+            out.append(self.delimiter.join(record) + end)
+        return Answer(b"".join(out), bad, notes)
 
 
 def scan(q, table, rows, trouble, where, columns):
@@ -229,16 +274,19 @@ def scan(q, table, rows, trouble, where, columns):
     left_out, printer = LeftOut(), _Printer(q, table.delimiter)
     if table.header:
         printer.put(table.header.raw, [name for name, _ in columns], table.header.end)
+    fails = (lambda bad: Answer(b"", bad)) if q.reads_twice() else (lambda bad: printer.answer(bad, left_out.notes()))
     for row in rows:
         try:
             keep, truths = admit(q, table.names, row, where, conditions, left_out)
             pairs = pairs_of(q, table.names, row, wanted, left_out) if keep else {}
         except BadData as bad:
-            return printer.answer(bad, left_out.notes())
+            return fails(bad)
         if keep:
             group = groups.setdefault(tuple(row.fields[k] for k in keys), [copy.copy(c) for _, c in columns])
             printer.put(row.raw, step(q, row, group, truths, pairs), row.end)
     notes = oracle.header_notes(q, table)
+    if trouble and q.reads_twice():
+        return fails(trouble)
     return printer.answer(trouble or left_out.too_much(q), left_out.notes() + notes)
 
 
@@ -250,13 +298,16 @@ def step(q, row, columns, truths, pairs):
     totals = [c for c in columns if isinstance(c, Total)]
     before = {id(t): t.text() for t in totals}
     for total in totals:
-        if pairs[total.field] not in (None, "missing"):
-            total.add(pairs[total.field])
+        there = pairs[total.field] not in (None, "missing")
+        if there or isinstance(total, Looking):
+            total.add(pairs[total.field] if there else None)
     cells = []
     for c in columns:
         if isinstance(c, RowNumber):
             c.number += 1
             cells.append(b"%d" % (c.number - q.exclusive))
+        elif isinstance(c, Rank):
+            cells.append(c.cell(pairs[c.field]))
         elif isinstance(c, Total):
             cells.append(q.notation.printed(before[id(c)] if q.exclusive else c.text()))
         else:

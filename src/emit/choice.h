@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * choice.h - records of which only the whole input tells whether they are printed: the last N, or N drawn at
+ * random. They take the place of standard output behind cpu_folder_emit.
+ *
+ * Each record has a key by its number, and the N records with the least keys are printed, in the order of the
+ * input. Keys depend on nothing else, so any number of threads, in any order, choose the same records; the
+ * keys of a run all differ, so there are no ties.
+ *
+ *   the last N   2^64 - 1 - number
+ *   a sample     the output at that number of SplitMix64 begun with the seed: Steele, Lea, Flood, Fast Splittable
+ *                Pseudorandom Number Generators, OOPSLA 2014. Its outputs are a bijection of their number.
+ *
+ * A record whose key is above the bound, the N-th least so far, is not printed, and not even made into text: of M
+ * records about N (1 + ln(M / N)) are.
+ */
+#ifndef GPUSTAT_CHOICE_H
+#define GPUSTAT_CHOICE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "base/text_buffer.h"
+#include "emit/candidates.h"
+#include "io/writer.h"
+
+enum choice_kind { CHOICE_LAST, CHOICE_SAMPLE };
+
+/* All that may be printed of a run. Zeroed: none. Made with choice_init, freed with choice_free. */
+struct choice {
+	enum choice_kind kind;
+	uint64_t nmost, seed;  /* N, and of a sample */
+	_Atomic uint64_t bound;
+	pthread_mutex_t lock;  /* guards all below */
+	struct chosen_record *records; /* owned */
+	size_t nrecords, capacity;
+	struct text_buffer text; /* of all of them, one behind the other */
+	uint64_t ntaken;       /* bytes of the memory limit */
+};
+
+void choice_init(struct choice *c, enum choice_kind kind, uint64_t nmost, uint64_t seed);
+void choice_free(struct choice *c);
+
+/* The record's key, by its number. */
+uint64_t choice_key(const struct choice *c, uint64_t number);
+
+/* Takes over copies of a thread's records, which lie in text one behind the other, first to last. Any thread. Errors:
+ * STATUS_NO_MEMORY. */
+enum status choice_add(struct choice *c, const struct chosen_record *records, size_t nrecords, const char *text);
+
+/* Writes the records that are chosen. After all threads have ended. Errors: writer_write's. */
+enum status choice_write(struct choice *c, struct writer *writer, struct fault *fault);
+
+#endif

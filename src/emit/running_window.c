@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * running_window.c - see running_window.h. A sum takes the new value in and the oldest out, exactly, so it
+ * is added up only at a text's begin. It stays in 128 bits while it fits; after that it is
+ * wide to the end of the text.
+ */
+#include "emit/running_window.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "emit/running_ratio.h"
+#include "number/decimal_text.h"
+#include "number/natural.h"
+
+void running_window_free(struct running_window *r)
+{
+	recent_free(&r->recent);
+	window_extremes_free(&r->extremes);
+	free(r->wide);
+	memset(r, 0, sizeof *r);
+}
+
+/* ---- the sum ---- */
+
+static enum status widen(struct running_window *r)
+{
+	if (r->is_wide)
+		return STATUS_OK;
+	if (!r->wide && !(r->wide = malloc(sizeof *r->wide)))
+		return STATUS_NO_MEMORY;
+	wide_clear(r->wide);
+	wide_add_decimal(r->wide, r->sum, r->scale);
+	r->is_wide = true;
+	return STATUS_OK;
+}
+
+/* Adds a number in 128 bits. Returns false where it does not fit: the sum is then unchanged. */
+static bool add_short(struct running_window *r, struct decimal number)
+{
+	int128 x = number.significand;
+
+	return !r->is_wide && decimal_rescale(&x, r->scale - number.scale) &&
+	       !__builtin_add_overflow(r->sum, x, &r->sum);
+}
+
+static enum status add_long(struct running_window *r, const struct recent_value *v, bool negative)
+{
+	struct wide x;
+	int scale;
+
+	if (widen(r) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	wide_clear(&x);
+	if (v->kind == RECENT_NUMBER)
+		wide_add_decimal(&x, v->number.significand, v->number.scale);
+	else
+		wide_parse(v->text, v->nbytes, &x, &scale); /* it is a number */
+	for (int i = 0; negative && i < WIDE_NLIMBS; i++)
+		x.limb[i] = -x.limb[i];
+	wide_add(r->wide, &x);
+	return STATUS_OK;
+}
+
+/* Adds or subtracts a value whose scale is not above r's. */
+static inline enum status add(struct running_window *r, const struct recent_value *v, bool negative)
+{
+	struct decimal number = v->number;
+
+	if (v->kind == RECENT_NONE)
+		return STATUS_OK;
+	r->count += negative ? (uint64_t)-1 : 1;
+	number.significand = negative ? -number.significand : number.significand;
+	if (v->kind == RECENT_NUMBER && add_short(r, number))
+		return STATUS_OK;
+	return add_long(r, v, negative);
+}
+
+/* Gives the sum a larger scale. */
+static enum status raise_scale(struct running_window *r, int scale)
+{
+	int128 sum = r->sum;
+
+	if (!r->is_wide && !decimal_rescale(&sum, scale - r->scale) && widen(r) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	r->sum = sum;
+	r->scale = scale;
+	return STATUS_OK;
+}
+
+/* The scale of a number. */
+static int scale_of(const struct recent_value *v)
+{
+	struct wide ignored;
+	int scale = 0;
+
+	if (v->kind == RECENT_NUMBER)
+		return v->number.scale;
+	if (v->kind == RECENT_TEXT)
+		wide_parse(v->text, v->nbytes, &ignored, &scale);
+	return scale;
+}
+
+/* ---- all numbers ---- */
+
+static bool is_extreme(const struct running_window *r)
+{
+	return r->plan->kind == NEW_ROLLING_MIN || r->plan->kind == NEW_ROLLING_MAX;
+}
+
+/* Adds a value of the window to what its values add up to. */
+static enum status take_in(struct running_window *r, const struct recent_value *v)
+{
+	int scale = scale_of(v);
+
+	if (scale > r->scale && raise_scale(r, scale) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	if (is_extreme(r))
+		return window_extremes_add(&r->extremes, r->plan->kind == NEW_ROLLING_MAX, v);
+	return add(r, v, false);
+}
+
+static enum status take_in_before(void *context, const struct recent_value *v)
+{
+	return take_in(context, v);
+}
+
+/* Adds some values of the window at once, if that fits. No scale is above r's, which is of all numbers so far. */
+static bool take_in_piece(void *context, const struct recent_sum *some)
+{
+	struct running_window *r = context;
+	int128 x = some->sum;
+
+	if (r->is_wide || !decimal_rescale(&x, r->scale - some->scale) ||
+	    __builtin_add_overflow(r->sum, x, &r->sum))
+		return false;
+	r->count += some->count;
+	return true;
+}
+
+/* The largest scale of a column's numbers. */
+static int largest_scale(const struct column_partial *numbers)
+{
+	uint32_t scales = numbers->fast.scales;
+	int scale = scales ? 31 - __builtin_clz(scales) : 0;
+
+	return column_has_wide(numbers) && numbers->wide->scale > scale ? numbers->wide->scale : scale;
+}
+
+enum status running_window_begin(struct running_window *r, const struct window_fold *before,
+				 const struct column_partial *numbers)
+{
+	enum status status;
+
+	r->plan = before->plan;
+	r->scale = largest_scale(numbers);
+	r->count = 0;
+	r->sum = 0;
+	r->is_wide = false;
+	r->mean = before->mean;
+	recent_clear(&r->recent);
+	r->recent.is_last = true;
+	if (r->plan->kind == NEW_EWMA) {
+		struct window_fold mean = {.plan = r->plan, .mean.is_set = false};
+		status = window_combine(&mean, before);
+		r->mean = mean.mean;
+		return status;
+	}
+	if (is_extreme(r))
+		return window_extremes_begin(&r->extremes, r->plan->kind == NEW_ROLLING_MAX, &before->recent);
+	status = recent_append(&r->recent, &before->recent);
+	if (status == STATUS_OK && !plan_window_is_of_text(r->plan))
+		status = recent_each_piece(&before->recent, take_in_piece, take_in_before, r);
+	return status;
+}
+
+/* Moves the window on by a record. */
+static enum status slide(struct running_window *r, const struct recent_value *v)
+{
+	enum status status = STATUS_OK;
+
+	if (is_extreme(r)) {
+		window_extremes_keep(&r->extremes, r->plan->nrows - 1);
+		return take_in(r, v);
+	}
+	if (r->recent.nvalues == r->plan->nrows) {
+		struct recent_value oldest = recent_oldest(&r->recent);
+		status = add(r, &oldest, true);
+		recent_keep(&r->recent, r->plan->nrows - 1);
+	}
+	if (status == STATUS_OK)
+		status = take_in(r, v);
+	return status == STATUS_OK ? recent_push(&r->recent, v) : status;
+}
+
+/* ---- the text ---- */
+
+static char *write_extreme(const struct running_window *r, char *to)
+{
+	const struct extreme *x = window_extremes_get(&r->extremes);
+	int128 value;
+	struct wide wide;
+	int scale;
+
+	if (!x)
+		return to;
+	value = x->number.significand;
+	if (!x->text && decimal_rescale(&value, r->scale - x->number.scale))
+		return decimal_write(to, value, r->scale);
+	wide_clear(&wide);
+	if (x->text)
+		wide_parse(x->text, x->nbytes, &wide, &scale); /* it is a number */
+	else
+		wide_add_decimal(&wide, x->number.significand, x->number.scale);
+	return to + wide_format(&wide, r->scale, to);
+}
+
+static char *write_sum(const struct running_window *r, char *to)
+{
+	return r->is_wide ? to + wide_format(r->wide, r->scale, to) : decimal_write(to, r->sum, r->scale);
+}
+
+static char *write_mean(const struct running_window *r, char *to)
+{
+	struct natural sum, count;
+	bool negative;
+
+	if (r->count == 0)
+		return to;
+	if (!r->is_wide)
+		return to + ratio_format_short(r->sum < 0, (uint128)(r->sum < 0 ? -r->sum : r->sum), r->count,
+					       r->scale, to);
+	negative = natural_set_limbs(&sum, r->wide->limb, WIDE_NLIMBS);
+	natural_set(&count, r->count);
+	return to + ratio_format(negative, &sum, &count, WIDE_POINT * WIDE_LIMB_DIGITS, to);
+}
+
+char *running_window_write(struct running_window *r, const struct recent_value *v, char *to)
+{
+	if (r->plan->kind == NEW_EWMA) {
+		window_weigh(&r->mean, r->plan, v);
+		return ewma_write(&r->mean, to);
+	}
+	if (slide(r, v) != STATUS_OK)
+		return NULL;
+	if (is_extreme(r))
+		return write_extreme(r, to);
+	return r->plan->kind == NEW_ROLLING_MEAN ? write_mean(r, to) : write_sum(r, to);
+}
+
+/* ---- fields ---- */
+
+enum status running_window_field(struct running_window *r, const struct recent_value *value,
+				 struct recent_value *out)
+{
+	static const struct recent_value none = {.kind = RECENT_TEXT, .text = ""};
+
+	if (r->plan->kind == NEW_LAG) {
+		recent_keep(&r->recent, r->plan->nrows); /* without what was shown last */
+		if (recent_push(&r->recent, value) != STATUS_OK)
+			return STATUS_NO_MEMORY;
+		*out = r->recent.nvalues > r->plan->nrows ? recent_oldest(&r->recent) : none;
+		return STATUS_OK;
+	}
+	if (value->kind == RECENT_TEXT) {
+		*out = *value;
+		recent_keep(&r->recent, 0);
+		return recent_push(&r->recent, value);
+	}
+	*out = r->recent.nvalues ? recent_oldest(&r->recent) : none;
+	return STATUS_OK;
+}

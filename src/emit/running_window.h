@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * running_window.h - the value of one new column that looks back, record after record: a field before it, the
+ * sum, mean or extremes of the last records, or an exponentially weighted mean.
+ */
+#ifndef GPUSTAT_RUNNING_WINDOW_H
+#define GPUSTAT_RUNNING_WINDOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "emit/window_extremes.h"
+#include "fold/column.h"
+#include "fold/recent.h"
+#include "fold/window.h"
+#include "number/ewma.h"
+#include "number/wide.h"
+#include "query/plan.h"
+
+/* Zeroed: owns nothing. The values of the window are in `recent`; the rest is what they add up to. */
+struct running_window {
+	const struct plan_window *plan;
+	struct recent recent; /* owned */
+	int scale;       /* the largest of all numbers so far, in the window or before it */
+	uint64_t count;  /* numbers in the window */
+	int128 sum;      /* x 10^scale ... */
+	bool is_wide;    /* ... or, where it does not fit, here: */
+	struct wide *wide; /* owned; NULL until needed */
+	struct window_extremes extremes; /* of NEW_ROLLING_MIN and NEW_ROLLING_MAX */
+	struct ewma mean; /* of NEW_EWMA */
+};
+
+void running_window_free(struct running_window *r);
+
+/* Makes r the window behind the records of which before is the fold. numbers: of its column. Keeps r's memory.
+ * Errors: STATUS_NO_MEMORY. */
+enum status running_window_begin(struct running_window *r, const struct window_fold *before,
+				 const struct column_partial *numbers);
+
+/* Takes the next record's value into a window of numbers, and writes what the new column shows, in no more than
+ * RUNNING_RATIO_NBYTES; nothing where there is no number. No terminator. Returns the text's end, or NULL where
+ * memory ran out. */
+char *running_window_write(struct running_window *r, const struct recent_value *value, char *to);
+
+/* Takes the next record's field into a window of fields, and sets *out to the one that the new column shows, of no
+ * bytes where there is none. Its text is the caller's to copy: it is valid up to the next call, and as long as
+ * value's. Errors: STATUS_NO_MEMORY. */
+enum status running_window_field(struct running_window *r, const struct recent_value *value,
+				 struct recent_value *out);
+
+#endif

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * rank_table.c - see rank_table.h.
+ *
+ * Most columns' numbers are integers of 64 bits at the column's largest scale. They are dealt into ranges
+ * of equal width by their distance from the least, as in one pass of a radix sort from the highest digit, and
+ * each range is sorted by itself; threads have blocks of numbers, then ranges. Longer numbers are rare,
+ * and are sorted at once.
+ */
+#include "fold/rank_table.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory_limit.h"
+#include "base/team.h"
+#include "fold/values_pass.h"
+#include "number/decimal_text.h"
+
+#define RANGE_BITS 12
+#define NRANGES ((size_t)1 << RANGE_BITS)
+#define FEW_NUMBERS 4096     /* sorted at once */
+#define SHORT_NNUMBERS 256   /* for fewer, counting digits takes longer than comparing */
+#define DIGIT_BITS 8
+#define START_NNUMBERS 4     /* in the mean, between two starts */
+#define STARTS_MAX ((uint64_t)1 << 22)
+
+/* Allocates an array that counts. */
+static void *allocate(struct rank_table *t, uint64_t nbytes)
+{
+	void *memory;
+
+	if (!memory_take(nbytes))
+		return NULL;
+	memory = malloc(nbytes);
+	t->taken_nbytes += nbytes;
+	return memory;
+}
+
+void rank_table_free(struct rank_table *t)
+{
+	free(t->distances);
+	free(t->x128);
+	free(t->wide);
+	free(t->starts);
+	memory_give(t->taken_nbytes);
+	memset(t, 0, sizeof *t);
+}
+
+/* ---- sorting ---- */
+
+static int compare_distances(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int compare128(const void *a, const void *b)
+{
+	int128 x = *(const int128 *)a, y = *(const int128 *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int compare_wide(const void *a, const void *b)
+{
+	return wide_compare(a, b);
+}
+
+/* Sorts by one digit from x to `to`. */
+static void sort_digit(const uint64_t *x, uint64_t *to, size_t n, int shift)
+{
+	size_t counts[1 << DIGIT_BITS] = {0}, begin = 0;
+	const uint64_t mask = ((uint64_t)1 << DIGIT_BITS) - 1;
+
+	for (size_t i = 0; i < n; i++)
+		counts[x[i] >> shift & mask]++;
+	for (size_t d = 0; d <= mask; d++) {
+		size_t count = counts[d];
+		counts[d] = begin;
+		begin += count;
+	}
+	for (size_t i = 0; i < n; i++)
+		to[counts[x[i] >> shift & mask]++] = x[i];
+}
+
+/* Sorts numbers that differ in their lowest nbits only. Errors: STATUS_NO_MEMORY. */
+static enum status sort_distances(uint64_t *x, size_t n, int nbits)
+{
+	uint64_t *scratch, *from = x, *to;
+
+	if (n < SHORT_NNUMBERS) {
+		qsort(x, n, sizeof *x, compare_distances);
+		return STATUS_OK;
+	}
+	scratch = to = malloc(n * sizeof *scratch);
+	if (!scratch)
+		return STATUS_NO_MEMORY;
+	for (int shift = 0; shift < nbits; shift += DIGIT_BITS) {
+		uint64_t *sorted = to;
+		sort_digit(from, to, n, shift);
+		to = from;
+		from = sorted;
+	}
+	if (from != x)
+		memcpy(x, from, n * sizeof *x);
+	free(scratch);
+	return STATUS_OK;
+}
+
+/* ---- numbers of 64 bits ---- */
+
+/* A column's numbers on their way to their ranges. */
+struct dealing {
+	struct rank_table *t;
+	const struct values_blocks *blocks;
+	int shift;                 /* of a distance to its range */
+	size_t nshares;            /* of the blocks, of which each has a row of places */
+	uint64_t *places;          /* nshares x NRANGES: of the next number; owned */
+	uint64_t begins[NRANGES + 1];
+	bool counts;               /* else the numbers are placed */
+	atomic_size_t next;        /* share or range that no thread has taken */
+	atomic_bool lacks_memory;
+};
+
+static void deal_block(const struct dealing *d, const struct values_block *block, uint64_t *places)
+{
+	struct values_cursor at = {.block = block};
+	int64_t x[VALUES_BATCH];
+	size_t n;
+
+	while ((n = values_next64(&at, d->t->keys.scale, x)) > 0)
+		for (size_t i = 0; i < n; i++) {
+			uint64_t distance = (uint64_t)x[i] - (uint64_t)d->t->least;
+			uint64_t *place = &places[distance >> d->shift];
+			if (!d->counts)
+				d->t->distances[*place] = distance;
+			++*place;
+		}
+}
+
+static void *deal_shares(void *context)
+{
+	struct dealing *d = context;
+	size_t share, n = d->blocks->n;
+
+	while ((share = atomic_fetch_add(&d->next, 1)) < d->nshares)
+		for (size_t i = n * share / d->nshares; i < n * (share + 1) / d->nshares; i++)
+			deal_block(d, d->blocks->at[i], d->places + share * NRANGES);
+	return NULL;
+}
+
+static void *sort_ranges(void *context)
+{
+	struct dealing *d = context;
+	size_t range;
+
+	while ((range = atomic_fetch_add(&d->next, 1)) < NRANGES)
+		if (sort_distances(d->t->distances + d->begins[range],
+				   d->begins[range + 1] - d->begins[range], d->shift) != STATUS_OK)
+			d->lacks_memory = true;
+	return NULL;
+}
+
+/* Makes counts places: range by range, and in each share by share. */
+static void place_ranges(struct dealing *d)
+{
+	uint64_t begin = 0;
+
+	for (size_t range = 0; range < NRANGES; range++) {
+		d->begins[range] = begin;
+		for (size_t share = 0; share < d->nshares; share++) {
+			uint64_t *place = &d->places[share * NRANGES + range], count = *place;
+			*place = begin;
+			begin += count;
+		}
+	}
+	d->begins[NRANGES] = begin;
+}
+
+static enum status deal(struct rank_table *t, const struct values_blocks *blocks, uint64_t width, int nthreads)
+{
+	struct dealing *d = calloc(1, sizeof *d);
+	enum status status;
+
+	if (!d)
+		return STATUS_NO_MEMORY;
+	*d = (struct dealing){.t = t, .blocks = blocks, .nshares = (size_t)nthreads, .counts = true};
+	while (width >> d->shift >= NRANGES)
+		d->shift++;
+	d->places = calloc(d->nshares * NRANGES, sizeof *d->places);
+	if (d->places) {
+		team_run((size_t)nthreads, deal_shares, d);
+		place_ranges(d);
+		d->counts = false;
+		d->next = 0;
+		team_run((size_t)nthreads, deal_shares, d);
+		d->next = 0;
+		team_run((size_t)nthreads, sort_ranges, d);
+	}
+	status = d->places && !d->lacks_memory ? STATUS_OK : STATUS_NO_MEMORY;
+	free(d->places);
+	free(d);
+	return status;
+}
+
+/* Gathers few numbers, and sorts them at once. */
+static void gather_few(struct rank_table *t, const struct values_blocks *blocks)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < blocks->n; i++) {
+		struct values_cursor at = {.block = blocks->at[i]};
+		int64_t x[VALUES_BATCH];
+		for (size_t nnext; (nnext = values_next64(&at, t->keys.scale, x)) > 0;)
+			for (size_t k = 0; k < nnext; k++)
+				t->distances[n++] = (uint64_t)x[k] - (uint64_t)t->least;
+	}
+	qsort(t->distances, n, sizeof *t->distances, compare_distances);
+}
+
+/* Notes where the distances with the same highest bits start. */
+static enum status make_starts(struct rank_table *t, uint64_t width)
+{
+	uint64_t most = t->n / START_NNUMBERS < STARTS_MAX ? t->n / START_NNUMBERS : STARTS_MAX, at = 0;
+
+	while (width >> t->shift >= most)
+		t->shift++;
+	t->nstarts = (size_t)(width >> t->shift) + 1;
+	t->starts = allocate(t, (t->nstarts + 1) * sizeof *t->starts);
+	if (!t->starts)
+		return STATUS_NO_MEMORY;
+	for (size_t i = 0; i <= t->nstarts; i++) {
+		while (at < t->n && t->distances[at] >> t->shift < i)
+			at++;
+		t->starts[i] = at;
+	}
+	return STATUS_OK;
+}
+
+static enum status make64(struct rank_table *t, const struct values_blocks *blocks, uint64_t width, int nthreads)
+{
+	enum status status;
+
+	t->distances = allocate(t, t->n * sizeof *t->distances);
+	if (!t->distances)
+		return STATUS_NO_MEMORY;
+	if (t->n <= FEW_NUMBERS) {
+		gather_few(t, blocks);
+		return STATUS_OK;
+	}
+	status = deal(t, blocks, width, values_pass_nthreads(blocks, nthreads));
+	return status == STATUS_OK ? make_starts(t, width) : status;
+}
+
+/* ---- longer numbers ---- */
+
+static enum status make128(struct rank_table *t, const struct values_blocks *blocks)
+{
+	int128 *to = t->x128 = allocate(t, t->n * sizeof *t->x128), x[VALUES_BATCH];
+
+	for (size_t i = 0; to && i < blocks->n; i++) {
+		struct values_cursor at = {.block = blocks->at[i]};
+		for (size_t n; (n = values_next128(&at, t->keys.scale, x)) > 0; to += n)
+			memcpy(to, x, n * sizeof *x);
+	}
+	if (to)
+		qsort(t->x128, t->n, sizeof *t->x128, compare128);
+	return to ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+static enum status make_wide(struct rank_table *t, const struct values_blocks *blocks)
+{
+	struct wide *to = t->wide = allocate(t, t->n * sizeof *t->wide);
+	struct wide *batch = malloc(VALUES_BATCH * sizeof *batch);
+	enum status status = to && batch ? STATUS_OK : STATUS_NO_MEMORY;
+
+	for (size_t i = 0; status == STATUS_OK && i < blocks->n; i++) {
+		struct values_cursor at = {.block = blocks->at[i]};
+		for (size_t n; (n = values_next_wide(&at, batch)) > 0; to += n)
+			memcpy(to, batch, n * sizeof *batch);
+	}
+	if (status == STATUS_OK)
+		qsort(t->wide, t->n, sizeof *t->wide, compare_wide);
+	free(batch);
+	return status;
+}
+
+/* ---- a table ---- */
+
+enum status rank_table_make(struct rank_table *t, const struct column_partial *column, int nthreads)
+{
+	struct wide_fold numbers;
+	struct values_blocks blocks;
+	struct values_extent extent;
+	enum status status;
+	int128 low, high;
+
+	memset(t, 0, sizeof *t);
+	column_numbers(column, &numbers);
+	if (numbers.count == 0)
+		return STATUS_OK;
+	extent = (struct values_extent){numbers.count, numbers.scale, &numbers.min, &numbers.max};
+	values_keys_choose(&t->keys, &extent, &low, &high);
+	t->n = numbers.count;
+	status = values_blocks_list(moments_cell(&column->moments, CELL_VALUES), &blocks);
+	t->least = (int64_t)low;
+	if (status == STATUS_OK)
+		status = t->keys.kind == KEY_64	   ? make64(t, &blocks, (uint64_t)(high - low), nthreads)
+			 : t->keys.kind == KEY_128 ? make128(t, &blocks)
+						   : make_wide(t, &blocks);
+	values_blocks_free(&blocks);
+	return status;
+}
+
+/* ---- looking up ---- */
+
+/* How many of the sorted x[begin .. end) are less than key, or with_equal also those that equal it. */
+static uint64_t count_below(const uint64_t *x, uint64_t begin, uint64_t end, uint64_t key, bool with_equal)
+{
+	while (begin < end) {
+		uint64_t middle = begin + (end - begin) / 2;
+		if (x[middle] < key || (with_equal && x[middle] == key))
+			begin = middle + 1;
+		else
+			end = middle;
+	}
+	return begin;
+}
+
+static uint64_t count_below64(const struct rank_table *t, int128 x, bool with_equal)
+{
+	uint64_t key = (uint64_t)(x - t->least), start;
+
+	if (x < t->least)
+		return 0;
+	if (x - t->least > t->distances[t->n - 1])
+		return t->n;
+	if (!t->starts)
+		return count_below(t->distances, 0, t->n, key, with_equal);
+	start = key >> t->shift;
+	return count_below(t->distances, t->starts[start], t->starts[start + 1], key, with_equal);
+}
+
+/* Like count_below, of the sorted n elements at x, each_nbytes long. */
+static uint64_t count_below_long(const void *x, uint64_t n, size_t each_nbytes, const void *key, bool with_equal,
+				 int (*compare)(const void *, const void *))
+{
+	uint64_t begin = 0, end = n;
+
+	while (begin < end) {
+		uint64_t middle = begin + (end - begin) / 2;
+		int order = compare((const char *)x + middle * each_nbytes, key);
+		if (order < 0 || (with_equal && order == 0))
+			begin = middle + 1;
+		else
+			end = middle;
+	}
+	return begin;
+}
+
+/* Sets *x to a number of any kind. Returns false where it is beyond the range. */
+static bool widen(const struct value *number, struct wide *x)
+{
+	int scale;
+
+	if (number->kind == DECIMAL_WIDE)
+		return wide_parse(number->text, number->nbytes, x, &scale) == STATUS_OK;
+	wide_clear(x);
+	wide_add_decimal(x, number->number.significand, number->number.scale);
+	return true;
+}
+
+/* The rank of a number that is not of the fast path, or whose column has longer ones. */
+static uint64_t find_long(const struct rank_table *t, const struct value *number, bool descending)
+{
+	uint64_t nbelow;
+	struct wide x;
+	int128 key;
+
+	if (!widen(number, &x))
+		return 0;
+	if (t->keys.kind == KEY_OF_WIDE)
+		nbelow = count_below_long(t->wide, t->n, sizeof x, &x, descending, compare_wide);
+	else if (!wide_to_int128(&x, t->keys.scale, &key))
+		return 0;
+	else if (t->keys.kind == KEY_128)
+		nbelow = count_below_long(t->x128, t->n, sizeof key, &key, descending, compare128);
+	else
+		nbelow = count_below64(t, key, descending);
+	return descending ? t->n - nbelow + 1 : nbelow + 1;
+}
+
+uint64_t rank_table_find(const struct rank_table *t, const struct value *number, bool descending)
+{
+	int nplaces = t->keys.scale - number->number.scale;
+	uint64_t nbelow;
+
+	if (t->n == 0)
+		return 0;
+	if (number->kind != DECIMAL_NUMBER || t->keys.kind != KEY_64 || nplaces < 0 || nplaces > DECIMAL_NDIGITS)
+		return find_long(t, number, descending);
+	nbelow = count_below64(t, (int128)number->number.significand * decimal_powers[nplaces], descending);
+	return descending ? t->n - nbelow + 1 : nbelow + 1;
+}
+
+/* ---- many at once ---- */
+
+/* Whether the number is one of a table with starts, between its least and greatest; sets the key. */
+static bool begin_lookup(struct rank_lookup *l)
+{
+	const struct rank_table *t = l->table;
+	int nplaces = t->keys.scale - l->number.scale;
+	int128 x;
+
+	if (!t->starts || nplaces < 0 || nplaces > DECIMAL_NDIGITS)
+		return false;
+	x = (int128)l->number.significand * decimal_powers[nplaces] - t->least;
+	if (x < 0 || x > t->distances[t->n - 1])
+		return false;
+	l->key = (uint64_t)x;
+	__builtin_prefetch(&t->starts[l->key >> t->shift]);
+	return true;
+}
+
+/* Reads where the lookup starts. */
+static void start_lookup(struct rank_lookup *l)
+{
+	const uint64_t *start = &l->table->starts[l->key >> l->table->shift];
+
+	l->begin = start[0];
+	l->end = start[1];
+	__builtin_prefetch(&l->table->distances[l->begin + (l->end - l->begin) / 2]);
+}
+
+/* Halves what is left. Returns whether more than nothing is. */
+static bool step_lookup(struct rank_lookup *l, bool with_equal)
+{
+	const uint64_t *x = l->table->distances;
+	uint64_t middle = l->begin + (l->end - l->begin) / 2;
+
+	if (l->begin == l->end)
+		return false;
+	if (x[middle] < l->key || (with_equal && x[middle] == l->key))
+		l->begin = middle + 1;
+	else
+		l->end = middle;
+	__builtin_prefetch(&x[l->begin + (l->end - l->begin) / 2]);
+	return l->begin < l->end;
+}
+
+void rank_table_find_all(struct rank_lookup *lookups, size_t n, bool descending)
+{
+	struct rank_lookup *begun[RANK_LOOKUPS_MAX], *left[RANK_LOOKUPS_MAX];
+	size_t nbegun = 0, nleft;
+
+	for (size_t i = 0; i < n; i++) {
+		struct rank_lookup *l = &lookups[i];
+		const struct value number = {.kind = DECIMAL_NUMBER, .number = l->number};
+		if (begin_lookup(l))
+			begun[nbegun++] = l;
+		else
+			l->rank = rank_table_find(l->table, &number, descending);
+	}
+	for (size_t i = 0; i < nbegun; i++)
+		start_lookup(left[i] = begun[i]);
+	nleft = nbegun;
+	while (nleft > 0) {
+		size_t n_before = nleft;
+		nleft = 0;
+		for (size_t i = 0; i < n_before; i++)
+			if (step_lookup(left[i], descending))
+				left[nleft++] = left[i];
+	}
+	for (size_t i = 0; i < nbegun; i++)
+		begun[i]->rank = descending ? begun[i]->table->n - begun[i]->begin + 1 : begun[i]->begin + 1;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * rank_tables.c - see rank_tables.h.
+ */
+#include "fold/rank_tables.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/team.h"
+#include "fold/key_memory.h"
+
+/* Makes the tables of one fold. */
+static enum status make_tables(struct rank_table *to, const struct plan *plan, const struct partial *of, int nthreads)
+{
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < plan->nnew_columns && status == STATUS_OK; i++)
+		if (plan->new_columns[i].kind == NEW_RANK)
+			status = rank_table_make(to++, &of->columns[plan->new_columns[i].column], nthreads);
+	return status;
+}
+
+/* ---- of groups ---- */
+
+/* Groups whose tables are being made. */
+struct making {
+	struct rank_tables *t;
+	const struct plan *plan;
+	atomic_size_t part;  /* of the store, that no thread has taken */
+	atomic_size_t group; /* the next one's number */
+	_Atomic enum status status;
+};
+
+static enum status make_group(void *context, struct group *group)
+{
+	struct making *m = context;
+
+	group->state = atomic_fetch_add(&m->group, 1);
+	/* Its numbers are all in its partial: values are not kept in cells. */
+	return group->rest ? make_tables(m->t->at + group->state * m->t->nranks, m->plan, group->rest, 1) : STATUS_OK;
+}
+
+static void *make_parts(void *context)
+{
+	struct making *m = context;
+	size_t part;
+
+	while ((part = atomic_fetch_add(&m->part, 1)) < STORE_NPARTS && m->status == STATUS_OK) {
+		enum status status = groups_each(group_store_part(m->t->groups, part), make_group, m);
+		if (status != STATUS_OK)
+			m->status = status;
+	}
+	return NULL;
+}
+
+static enum status make_of_groups(struct rank_tables *t, const struct plan *plan, const struct partial *total, int nthreads)
+{
+	struct making m = {.t = t, .plan = plan, .status = STATUS_OK};
+	enum status status = total->groups ? groups_store(total->groups) : STATUS_OK;
+	void *memory;
+
+	t->groups = plan->groups;
+	t->ngroups = (size_t)group_store_count(plan->groups);
+	if (status == STATUS_OK)
+		status = key_memory_new(t->ngroups * t->nranks * sizeof *t->at + 1, &memory);
+	if (status != STATUS_OK)
+		return status;
+	t->at = memory;
+	team_run((size_t)nthreads, make_parts, &m);
+	return m.status;
+}
+
+/* ---- all of them ---- */
+
+enum status rank_tables_make(struct rank_tables *t, const struct plan *plan, const struct partial *total,
+			     int nthreads)
+{
+	*t = (struct rank_tables){.nranks = plan->nranks, .ngroups = 1};
+	if (plan->nkeys > 0)
+		return make_of_groups(t, plan, total, nthreads);
+	t->at = calloc(t->nranks, sizeof *t->at);
+	return t->at ? make_tables(t->at, plan, total, nthreads) : STATUS_NO_MEMORY;
+}
+
+void rank_tables_free(struct rank_tables *t)
+{
+	for (size_t i = 0; t->at && i < t->ngroups * t->nranks; i++)
+		rank_table_free(&t->at[i]);
+	if (t->groups)
+		key_memory_free(t->at, t->ngroups * t->nranks * sizeof *t->at + 1);
+	else
+		free(t->at);
+	memset(t, 0, sizeof *t);
+}
+
+const struct rank_table *rank_tables_of(const struct rank_tables *t, const struct group *group)
+{
+	const struct group *same;
+
+	if (!t->groups || !group)
+		return t->at;
+	same = groups_seek(group_store_part(t->groups, (size_t)(group->hash >> (64 - GROUPS_PART_BITS))), &group->key,
+			   group->hash);
+	return same ? t->at + same->state * t->nranks : NULL;
+}

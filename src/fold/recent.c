@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * recent.c - see recent.h. A value takes 9 bytes: a significand and a scale, or where a text lies in its
+ * block. Blocks begin small and grow while one queue alone has them, since each group may have one.
+ */
+#include "fold/recent.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory_limit.h"
+
+#define BLOCK_NVALUES_MIN 8
+#define BLOCK_NVALUES_MAX 8192
+#define BLOCK_TEXT_NBYTES_MAX ((size_t)1 << 20) /* unless one text is longer */
+#define DEAD_NVALUES_MIN 16 /* so many dropped values make it worth while to move the others */
+#define FEW_NVALUES 512 /* so many are copied, not shared: blocks stay full */
+
+/* In place of a scale: */
+#define IS_NONE 255
+#define IS_TEXT 254
+
+struct recent_block {
+	atomic_uint npieces;      /* in all queues */
+	uint32_t nvalues, capacity;
+	int64_t *significands;    /* of a text: offset << 32 | nbytes */
+	uint8_t *scales;
+	char *text;
+	size_t text_nbytes, text_capacity;
+	size_t taken_nbytes;      /* of the memory limit */
+};
+
+/* ---- blocks ---- */
+
+static bool is_shared(const struct recent_block *b)
+{
+	return atomic_load_explicit(&b->npieces, memory_order_acquire) > 1;
+}
+
+static void block_free(struct recent_block *b)
+{
+	memory_give(b->taken_nbytes);
+	free(b->significands);
+	free(b->scales);
+	free(b->text);
+	free(b);
+}
+
+static void block_release(struct recent_block *b)
+{
+	if (atomic_fetch_sub_explicit(&b->npieces, 1, memory_order_acq_rel) == 1)
+		block_free(b);
+}
+
+static enum status take(struct recent_block *b, size_t nbytes)
+{
+	if (!memory_take(nbytes))
+		return STATUS_NO_MEMORY;
+	b->taken_nbytes += nbytes;
+	return STATUS_OK;
+}
+
+/* Gives a block that is not shared room for more values. */
+static enum status block_grow(struct recent_block *b)
+{
+	uint32_t capacity = b->capacity ? 2 * b->capacity : BLOCK_NVALUES_MIN;
+	int64_t *significands;
+	uint8_t *scales;
+
+	if (take(b, (capacity - b->capacity) * (sizeof *b->significands + 1)) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	significands = realloc(b->significands, capacity * sizeof *significands);
+	if (significands)
+		b->significands = significands;
+	scales = realloc(b->scales, capacity);
+	if (scales)
+		b->scales = scales;
+	if (!significands || !scales)
+		return STATUS_NO_MEMORY;
+	b->capacity = capacity;
+	return STATUS_OK;
+}
+
+/* Gives a block that is not shared room for nbytes more of text. */
+static enum status block_grow_text(struct recent_block *b, size_t nbytes)
+{
+	size_t capacity = 2 * b->text_capacity + nbytes;
+	char *text;
+
+	if (take(b, capacity - b->text_capacity) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	text = realloc(b->text, capacity);
+	if (!text)
+		return STATUS_NO_MEMORY;
+	b->text = text;
+	b->text_capacity = capacity;
+	return STATUS_OK;
+}
+
+/* A piece of a block of its own, without values. */
+static struct recent_piece piece_of(struct recent_block *b)
+{
+	return (struct recent_piece){.block = b, .has_sum = true,
+				     .sum = {.least = INT64_MAX, .greatest = INT64_MIN}};
+}
+
+/* Adds a value to the sum of its piece. It does not overflow: a block is short, and a number below 10^18. */
+static inline void sum_put(struct recent_piece *p, const struct recent_value *v)
+{
+	struct recent_sum *s = &p->sum;
+
+	s->nvalues++;
+	if (v->kind == RECENT_NONE)
+		return;
+	if (s->count++ == 0)
+		s->scale = v->number.scale;
+	p->has_sum &= v->kind == RECENT_NUMBER && v->number.scale == s->scale;
+	s->sum += v->number.significand;
+	s->least = v->number.significand < s->least ? v->number.significand : s->least;
+	s->greatest = v->number.significand > s->greatest ? v->number.significand : s->greatest;
+}
+
+static void block_put(struct recent_block *b, const struct recent_value *v)
+{
+	uint32_t at = b->nvalues++;
+
+	b->significands[at] = v->number.significand;
+	b->scales[at] = v->kind == RECENT_NUMBER ? (uint8_t)v->number.scale : IS_NONE;
+	if (v->kind != RECENT_TEXT)
+		return;
+	b->significands[at] = (int64_t)((uint64_t)b->text_nbytes << 32 | v->nbytes);
+	b->scales[at] = IS_TEXT;
+	if (v->nbytes)
+		memcpy(b->text + b->text_nbytes, v->text, v->nbytes);
+	b->text_nbytes += v->nbytes;
+}
+
+static struct recent_value block_value(const struct recent_block *b, uint32_t at)
+{
+	uint64_t bits = (uint64_t)b->significands[at];
+	struct recent_value v = {.kind = RECENT_NUMBER, .number = {b->significands[at], b->scales[at]}};
+
+	if (b->scales[at] == IS_NONE)
+		v.kind = RECENT_NONE;
+	if (b->scales[at] != IS_TEXT)
+		return v;
+	return (struct recent_value){.kind = RECENT_TEXT, .text = b->text ? b->text + (bits >> 32) : "",
+				     .nbytes = (uint32_t)bits};
+}
+
+/* ---- pieces ---- */
+
+void recent_free(struct recent *r)
+{
+	for (size_t i = r->first; i < r->end; i++)
+		block_release(r->pieces[i].block);
+	free(r->pieces);
+	memset(r, 0, sizeof *r);
+}
+
+void recent_clear(struct recent *r)
+{
+	struct recent_piece *last = r->end > r->first ? &r->pieces[r->end - 1] : NULL;
+	bool keeps = last && r->owns_last && !is_shared(last->block);
+
+	for (size_t i = r->first; i < r->end - keeps; i++)
+		block_release(r->pieces[i].block);
+	r->nvalues = r->first = r->end = 0;
+	r->owns_last = keeps;
+	if (!keeps)
+		return;
+	last->block->nvalues = 0;
+	last->block->text_nbytes = 0;
+	r->pieces[r->end++] = piece_of(last->block);
+}
+
+/* Makes room for a piece more. */
+static enum status need_piece(struct recent *r)
+{
+	struct recent_piece *grown;
+	size_t n = r->end - r->first;
+
+	if (r->end < r->capacity)
+		return STATUS_OK;
+	if (r->first > n) { /* more room before than is used: each piece is moved once */
+		memmove(r->pieces, r->pieces + r->first, n * sizeof *r->pieces);
+		r->first = 0;
+		r->end = n;
+		return STATUS_OK;
+	}
+	grown = realloc(r->pieces, (2 * r->capacity + 2) * sizeof *grown);
+	if (!grown)
+		return STATUS_NO_MEMORY;
+	r->pieces = grown;
+	r->capacity = 2 * r->capacity + 2;
+	return STATUS_OK;
+}
+
+/* Begins a block of r's own. */
+static enum status begin_block(struct recent *r)
+{
+	struct recent_block *b;
+
+	if (need_piece(r) != STATUS_OK || !(b = calloc(1, sizeof *b)))
+		return STATUS_NO_MEMORY;
+	atomic_init(&b->npieces, 1);
+	r->pieces[r->end++] = piece_of(b);
+	r->owns_last = true;
+	return take(b, sizeof *b);
+}
+
+/* Moves a piece that a block has to itself to the block's begin, if at least half of the block lies before
+ * it: so each value is moved once at most. */
+static void compact(struct recent_piece *p)
+{
+	struct recent_block *b = p->block;
+	uint32_t n = p->end - p->begin;
+	size_t dropped = b->text_nbytes;
+
+	if (p->begin < DEAD_NVALUES_MIN || p->begin < b->nvalues / 2 || is_shared(b))
+		return;
+	for (uint32_t i = p->begin; i < p->end && dropped == b->text_nbytes; i++)
+		if (b->scales[i] == IS_TEXT)
+			dropped = (uint64_t)b->significands[i] >> 32;
+	for (uint32_t i = 0; i < n; i++) {
+		b->significands[i] = b->significands[p->begin + i];
+		b->scales[i] = b->scales[p->begin + i];
+		if (b->scales[i] == IS_TEXT)
+			b->significands[i] -= (int64_t)((uint64_t)dropped << 32);
+	}
+	p->has_sum = false;
+	b->text_nbytes -= dropped;
+	if (b->text_nbytes)
+		memmove(b->text, b->text + dropped, b->text_nbytes);
+	p->begin = 0;
+	p->end = b->nvalues = n;
+}
+
+/* Whether a block has room for a text of nbytes. */
+static bool has_room(const struct recent_block *b, size_t nbytes)
+{
+	return b->nvalues < b->capacity && nbytes <= b->text_capacity - b->text_nbytes;
+}
+
+/* Whether a block may grow until it has room for a text of nbytes. */
+static bool may_grow(const struct recent_block *b, size_t nbytes)
+{
+	return !is_shared(b) && b->nvalues < BLOCK_NVALUES_MAX &&
+	       (b->text_nbytes == 0 || b->text_nbytes + nbytes <= BLOCK_TEXT_NBYTES_MAX);
+}
+
+/* Makes room in r's last block for a value more, with a text of nbytes, in a block of its own if need be. */
+static __attribute__((noinline)) enum status make_room(struct recent *r, size_t nbytes)
+{
+	struct recent_block *b;
+	enum status status = STATUS_OK;
+
+	if (r->owns_last)
+		compact(&r->pieces[r->end - 1]);
+	if (!r->owns_last || (!has_room(r->pieces[r->end - 1].block, nbytes) &&
+			      !may_grow(r->pieces[r->end - 1].block, nbytes)))
+		status = begin_block(r);
+	b = r->pieces[r->end - 1].block;
+	if (status == STATUS_OK && b->nvalues == b->capacity)
+		status = block_grow(b);
+	if (status == STATUS_OK && nbytes > b->text_capacity - b->text_nbytes)
+		status = block_grow_text(b, nbytes);
+	return status;
+}
+
+enum status recent_push(struct recent *r, const struct recent_value *value)
+{
+	size_t nbytes = value->kind == RECENT_TEXT ? value->nbytes : 0;
+	struct recent_piece *last;
+
+	if ((!r->owns_last || !has_room(r->pieces[r->end - 1].block, nbytes)) &&
+	    make_room(r, nbytes) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	last = &r->pieces[r->end - 1];
+	block_put(last->block, value);
+	if (r->is_last)
+		last->has_sum = false;
+	else
+		sum_put(last, value);
+	last->end++;
+	r->nvalues++;
+	return STATUS_OK;
+}
+
+void recent_keep(struct recent *r, uint64_t n)
+{
+	while (r->nvalues > n) {
+		struct recent_piece *p = &r->pieces[r->first];
+		uint64_t surplus = r->nvalues - n;
+		if (p->end - p->begin > surplus) {
+			p->begin += (uint32_t)surplus;
+			r->nvalues = n;
+			return;
+		}
+		r->nvalues -= p->end - p->begin;
+		if (r->first + 1 == r->end) { /* the last one stays, for its room */
+			p->begin = p->end;
+			return;
+		}
+		block_release(p->block);
+		r->first++;
+	}
+}
+
+/* Shares a piece. */
+static enum status add_piece(struct recent *r, struct recent_piece p)
+{
+	if (need_piece(r) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	atomic_fetch_add_explicit(&p.block->npieces, 1, memory_order_relaxed);
+	r->pieces[r->end++] = p;
+	r->nvalues += p.end - p.begin;
+	r->owns_last = false;
+	return STATUS_OK;
+}
+
+static enum status copy_piece(struct recent *r, struct recent_piece p)
+{
+	enum status status = STATUS_OK;
+
+	for (uint32_t i = p.begin; i < p.end && status == STATUS_OK; i++) {
+		struct recent_value v = block_value(p.block, i);
+		status = recent_push(r, &v);
+	}
+	return status;
+}
+
+enum status recent_append(struct recent *r, const struct recent *later)
+{
+	bool shares = r->nvalues == 0;
+	enum status status = STATUS_OK;
+
+	for (size_t i = later->first; i < later->end && status == STATUS_OK; i++) {
+		struct recent_piece p = later->pieces[i];
+		if (p.begin == p.end)
+			continue;
+		status = shares || p.end - p.begin > FEW_NVALUES ? add_piece(r, p) : copy_piece(r, p);
+	}
+	return status;
+}
+
+struct recent_value recent_oldest(const struct recent *r)
+{
+	size_t i = r->first;
+
+	while (r->pieces[i].begin == r->pieces[i].end)
+		i++;
+	return block_value(r->pieces[i].block, r->pieces[i].begin);
+}
+
+/* Calls visit for a piece's values, in either direction. */
+static enum status visit_piece(const struct recent_piece *p, bool back, recent_visitor visit, void *context)
+{
+	enum status status = STATUS_OK;
+
+	for (uint32_t i = 0, n = p->end - p->begin; i < n && status == STATUS_OK; i++) {
+		struct recent_value v = block_value(p->block, back ? p->end - 1 - i : p->begin + i);
+		status = visit(context, &v);
+	}
+	return status;
+}
+
+/* Whether a piece's values are left out. */
+static bool is_skipped(const struct recent_piece *p, recent_skipper skip, void *context)
+{
+	return skip && p->begin == 0 && p->has_sum && skip(context, &p->sum);
+}
+
+enum status recent_each(const struct recent *r, recent_visitor visit, void *context)
+{
+	return recent_each_piece(r, NULL, visit, context);
+}
+
+enum status recent_each_piece(const struct recent *r, recent_skipper skip, recent_visitor visit, void *context)
+{
+	enum status status = STATUS_OK;
+
+	for (size_t i = r->first; i < r->end && status == STATUS_OK; i++)
+		if (!is_skipped(&r->pieces[i], skip, context))
+			status = visit_piece(&r->pieces[i], false, visit, context);
+	return status;
+}
+
+enum status recent_each_back(const struct recent *r, recent_skipper skip, recent_visitor visit, void *context)
+{
+	enum status status = STATUS_OK;
+
+	for (size_t i = r->end; i-- > r->first && status == STATUS_OK;)
+		if (!is_skipped(&r->pieces[i], skip, context))
+			status = visit_piece(&r->pieces[i], true, visit, context);
+	return status;
+}

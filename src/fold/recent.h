@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * recent.h - the last values of a column, in order: what a window that looks back needs of the records
+ * before a text.
+ *
+ * Values lie in blocks that are only ever appended to. A queue of values is a list of pieces of blocks, so
+ * that a copy of a million values, which each chunk gets in its turn of the total chain, is a copy of some
+ * hundred addresses. A block is freed with its last piece. Only the queue that made a block appends to it,
+ * behind all that other queues see of it, so that threads need no lock.
+ *
+ * Identity: zeroed, or recent_clear. Combine: recent_append(earlier, later), associative; and recent_keep
+ * may come before or after it, for the last n of both are the last n of the last n of each.
+ */
+#ifndef GPUSTAT_RECENT_H
+#define GPUSTAT_RECENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "number/decimal.h"
+
+enum recent_kind {
+	RECENT_NONE,   /* no value */
+	RECENT_NUMBER, /* one of the fast path */
+	RECENT_TEXT,   /* any other: text[0 .. nbytes), fewer than 2^32 */
+};
+
+struct recent_value {
+	enum recent_kind kind;
+	struct decimal number;
+	const char *text; /* not owned; of a queue's value: until the queue changes */
+	size_t nbytes;
+};
+
+struct recent_block;
+
+/* Values with numbers of one scale: x 10^scale. */
+struct recent_sum {
+	uint64_t nvalues, count; /* the values, and the numbers among them */
+	int scale;
+	int128 sum;
+	int64_t least, greatest; /* if count > 0 */
+};
+
+/* Values [begin, end) of a block. */
+struct recent_piece {
+	struct recent_block *block;
+	uint32_t begin, end;
+	bool has_sum;          /* if begin is 0: the values have one, which is */
+	struct recent_sum sum;
+};
+
+/* A queue of values. All owned, the blocks together with other queues. */
+struct recent {
+	struct recent_piece *pieces; /* from the first on */
+	size_t first, end, capacity;
+	uint64_t nvalues;
+	bool owns_last; /* the last piece's block may be appended to */
+	bool is_last;   /* no other queue takes the values: pushing need not sum them up. The owner's to set. */
+};
+
+void recent_free(struct recent *r);
+
+/* Removes all values. Keeps some memory. */
+void recent_clear(struct recent *r);
+
+/* Appends a value; a text is copied. Errors: STATUS_NO_MEMORY, also where --memory is used up. */
+enum status recent_push(struct recent *r, const struct recent_value *value);
+
+/* Removes the oldest values but n. */
+void recent_keep(struct recent *r, uint64_t n);
+
+/* Appends later's values. later stays as it is. Errors: as above. */
+enum status recent_append(struct recent *r, const struct recent *later);
+
+/* The oldest value, of at least one. */
+struct recent_value recent_oldest(const struct recent *r);
+
+/* Calls visit for each value, from the oldest on, up to one that fails. */
+typedef enum status (*recent_visitor)(void *context, const struct recent_value *value);
+enum status recent_each(const struct recent *r, recent_visitor visit, void *context);
+
+/* Called with the sum of a piece; returns whether that suffices, so that the piece's values are left out. */
+typedef bool (*recent_skipper)(void *context, const struct recent_sum *sum);
+
+/* Like recent_each, but calls skip first for each piece that has a sum. */
+enum status recent_each_piece(const struct recent *r, recent_skipper skip, recent_visitor visit, void *context);
+
+/* Like recent_each_piece, but from the latest value back to the oldest. */
+enum status recent_each_back(const struct recent *r, recent_skipper skip, recent_visitor visit, void *context);
+
+#endif

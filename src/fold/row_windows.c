@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * row_windows.c - see row_windows.h. Without groups only the last rows of a text count, as many as the window
+ * looks back on: the others are left out before their fields are read.
+ */
+#include "fold/row_windows.h"
+
+#include <string.h>
+
+#include "fold/group.h"
+#include "fold/rows_fold.h"
+#include "fold/window.h"
+#include "number/wide.h"
+#include "query/value.h"
+
+/* Whether a value is a number within the range. */
+static bool is_number(const struct value *v)
+{
+	struct wide ignored;
+	int scale;
+
+	return v->kind == DECIMAL_NUMBER ||
+	       (v->kind == DECIMAL_WIDE && wide_parse(v->text, v->nbytes, &ignored, &scale) == STATUS_OK);
+}
+
+enum status row_number_value(const struct row_block *b, size_t c, const struct simd_numbers *x, unsigned row,
+			     struct scratch *scratch, struct recent_value *out)
+{
+	struct field_span span;
+	struct value v;
+	enum status status;
+
+	*out = (struct recent_value){.kind = RECENT_NUMBER, .number = {x->significand[row], x->scale[row]}};
+	if (x->numbers >> row & 1)
+		return STATUS_OK;
+	out->kind = RECENT_NONE;
+	if (x->empty >> row & 1)
+		return STATUS_OK;
+	span = row_block_field(b, c, row);
+	status = value_read(b->plan, true, b->text + span.begin, span.end - span.begin, scratch, &v);
+	if (status != STATUS_OK || !is_number(&v))
+		return status;
+	*out = (struct recent_value){.kind = RECENT_TEXT, .text = v.text, .nbytes = v.nbytes};
+	if (v.kind == DECIMAL_NUMBER)
+		*out = (struct recent_value){.kind = RECENT_NUMBER, .number = v.number};
+	return STATUS_OK;
+}
+
+/* Whether a field may be printed: the value of a computed column that is to be a number and is none was left
+ * out. */
+static enum status is_printed(struct row_block *b, size_t c, unsigned row, struct scratch *scratch, bool *is)
+{
+	struct recent_value v;
+	enum status status;
+
+	*is = true;
+	if (!b->plan->columns[c].let || !b->plan->columns[c].parses)
+		return STATUS_OK;
+	status = row_number_value(b, c, row_block_numbers(b, c), row, scratch, &v);
+	*is = v.kind != RECENT_NONE;
+	return status;
+}
+
+/* Whether a field is missing. */
+static enum status is_missing(const struct row_block *b, size_t c, unsigned row, struct scratch *scratch,
+			      bool *is)
+{
+	struct field_span span = row_block_field(b, c, row);
+	const char *text;
+	size_t nbytes;
+	enum row_value kind = row_block_value(b, c, row, &text, &nbytes);
+	struct value v;
+	enum status status = STATUS_OK;
+
+	*is = kind == ROW_MISSING;
+	if (kind != ROW_QUOTED)
+		return STATUS_OK;
+	status = value_read(b->plan, false, b->text + span.begin, span.end - span.begin, scratch, &v);
+	*is = status == STATUS_OK && v.kind == DECIMAL_MISSING;
+	return status;
+}
+
+enum status row_text_value(struct row_block *b, size_t c, unsigned row, bool skips_missing,
+			   struct scratch *scratch, struct recent_value *out)
+{
+	struct field_span span = row_block_field(b, c, row);
+	bool printed, missing = false;
+	enum status status = is_printed(b, c, row, scratch, &printed);
+
+	*out = (struct recent_value){.kind = RECENT_TEXT, .text = b->text + span.begin,
+				     .nbytes = printed ? span.end - span.begin : 0};
+	if (b->plan->dialect.whitespace)
+		out->text = decimal_trim(out->text, &out->nbytes);
+	if (status == STATUS_OK && skips_missing && printed)
+		status = is_missing(b, c, row, scratch, &missing);
+	if (skips_missing && (missing || !printed))
+		out->kind = RECENT_NONE;
+	return status;
+}
+
+/* Adds a row's value to w, its group's or that of all records. x: the column's numbers. */
+static enum status add_row(struct row_folder *f, struct window_fold *w, const struct simd_numbers *x, unsigned row)
+{
+	struct recent_value v;
+	enum new_column_kind kind = w->plan->kind;
+	size_t c = w->plan->column;
+	enum status status = x ? row_number_value(&f->block, c, x, row, &f->scratch, &v)
+			       : row_text_value(&f->block, c, row, kind == NEW_FILL_DOWN, &f->scratch, &v);
+
+	if (status != STATUS_OK || (v.kind == RECENT_NONE && (kind == NEW_FILL_DOWN || kind == NEW_EWMA)))
+		return status;
+	return window_add(w, &v);
+}
+
+static unsigned lowest(uint64_t rows)
+{
+	return (unsigned)__builtin_ctzll(rows);
+}
+
+/* The last n of the rows. */
+static uint64_t last_rows(uint64_t rows, uint64_t n)
+{
+	for (unsigned surplus = (unsigned)__builtin_popcountll(rows); surplus > n; surplus--)
+		rows &= rows - 1;
+	return rows;
+}
+
+static enum status fold_window(struct row_folder *f, size_t i, uint64_t rows, struct partial *out)
+{
+	const struct plan_window *window = &f->plan->windows[i];
+	const struct simd_numbers *x =
+		plan_window_is_of_text(window) ? NULL : row_block_numbers(&f->block, window->column);
+	bool by_group = f->plan->nkeys > 0;
+	enum status status = STATUS_OK;
+
+	if (!by_group && window->kind != NEW_FILL_DOWN)
+		rows = last_rows(rows, plan_window_nbefore(window));
+	for (; rows && status == STATUS_OK; rows &= rows - 1) {
+		struct partial *to = by_group ? f->groups.groups[lowest(rows)]->rest : out;
+		status = add_row(f, &to->windows[i], x, lowest(rows));
+	}
+	return status;
+}
+
+/* Makes the partials of the rows' groups. */
+static enum status need_groups(struct row_folder *f, uint64_t rows)
+{
+	enum status status = STATUS_OK;
+
+	for (; rows && status == STATUS_OK; rows &= rows - 1)
+		status = group_need_rest(f->groups.groups[lowest(rows)], f->plan);
+	return status;
+}
+
+enum status row_windows_fold(struct row_folder *f, uint64_t rows, struct partial *out)
+{
+	enum status status = f->plan->nkeys ? need_groups(f, rows) : STATUS_OK;
+
+	for (size_t i = 0; i < f->plan->nwindows && status == STATUS_OK; i++)
+		status = fold_window(f, i, rows, out);
+	return status;
+}
+
+/* How many of a run's last rows the windows need. */
+static size_t count_needed(const struct plan *plan, size_t nrows)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < plan->nwindows; i++) {
+		const struct plan_window *window = &plan->windows[i];
+		uint64_t n = window->kind == NEW_FILL_DOWN ? UINT64_MAX : plan_window_nbefore(window);
+		most = n > most ? n : most;
+	}
+	return most < nrows ? (size_t)most : nrows;
+}
+
+enum status row_windows_fold_run(struct row_folder *f, const char *text, const struct row_run *run,
+				 struct partial *out)
+{
+	enum status status = STATUS_OK;
+
+	for (size_t row = run->nrows - count_needed(f->plan, run->nrows); row < run->nrows && status == STATUS_OK;) {
+		row += row_block_set(&f->block, text, run, row);
+		status = row_windows_fold(f, row_block_all(&f->block), out);
+	}
+	return status;
+}

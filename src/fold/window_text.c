@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * window_text.c - what a window keeps as JSON, exactly, and back: a member of a state. See partial_text.h.
+ *
+ * Values are a list of strings, null for none; those of a window of numbers are plain decimals, whose digits behind
+ * the point are their scale. A weighted mean is its integer and its power of ten: "-12345e-3".
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "fold/partial_text.h"
+#include "fold/window.h"
+#include "number/decimal_text.h"
+#include "number/wide.h"
+
+#define MEAN_TEXT_NBYTES 80 /* sign, 35 digits, e, sign, 3 digits, and what int could have */
+
+/* ---- writing ---- */
+
+static void put_mean(const struct window_fold *w, struct json_writer *to)
+{
+	struct window_fold now = {.plan = w->plan};
+	char digits[40 + DECIMAL_TEXT_SLACK], text[MEAN_TEXT_NBYTES];
+
+	window_combine(&now, w); /* to the last of its values */
+	if (!now.mean.is_set)
+		return;
+	*decimal_write_u128(digits, now.mean.magnitude) = '\0';
+	snprintf(text, sizeof text, "%s%se%d", now.mean.negative ? "-" : "", digits, -now.mean.scale);
+	json_put(to, "\"mean\":");
+	json_put_string(to, text, strlen(text));
+}
+
+/* A list on its way to the text. */
+struct value_list {
+	struct json_writer *to;
+	const char *separator; /* what comes before the next value */
+};
+
+static enum status put_value(void *context, const struct recent_value *v)
+{
+	struct value_list *l = context;
+	char text[DECIMAL_TEXT_NBYTES];
+
+	if (json_is_long(l->to)) {
+		json_break(l->to, "]}", "\"values\":[");
+		l->separator = "";
+	}
+	json_put(l->to, l->separator);
+	l->separator = ",";
+	if (v->kind == RECENT_NUMBER)
+		json_put_string(l->to, text, decimal_format(v->number.significand, v->number.scale, text));
+	else if (v->kind == RECENT_TEXT)
+		json_put_string(l->to, v->text, v->nbytes);
+	else
+		json_put(l->to, "null");
+	return l->to->status;
+}
+
+bool window_is_empty(const struct window_fold *w)
+{
+	return w->recent.nvalues == 0 && !w->mean.is_set;
+}
+
+void window_write(const struct window_fold *w, const char *prefix, struct json_writer *to)
+{
+	struct value_list list = {to, ""};
+
+	json_put(to, prefix ? prefix : "{");
+	if (w->plan->kind == NEW_EWMA) {
+		put_mean(w, to);
+	} else if (w->recent.nvalues > 0) {
+		json_put(to, "\"values\":[");
+		to->prefix = prefix;
+		recent_each(&w->recent, put_value, &list);
+		to->prefix = NULL;
+		json_put(to, "]");
+	}
+	json_put(to, "}");
+}
+
+/* ---- reading ---- */
+
+/* Reads digits up to `most`; returns what follows, or NULL where there are none or too many. */
+static const char *read_digits(const char *p, const char *end, uint128 most, uint128 *out)
+{
+	const char *begin = p;
+
+	for (*out = 0; p < end && decimal_is_digit(*p); p++) {
+		*out = *out * 10 + (uint128)(*p - '0');
+		if (*out > most)
+			return NULL;
+	}
+	return p > begin ? p : NULL;
+}
+
+static void read_mean(struct ewma *mean, struct json_reader *r)
+{
+	size_t nbytes = 0;
+	const char *p = json_string(r, &nbytes), *end = p + nbytes;
+	const uint128 most = (uint128)decimal_powers[17] * decimal_powers[17]; /* 10^EWMA_NDIGITS */
+	uint128 exponent = 0;
+	bool divides;
+
+	if (!p)
+		return;
+	*mean = (struct ewma){.is_set = true, .negative = p < end && *p == '-'};
+	p = read_digits(p + mean->negative, end, most, &mean->magnitude);
+	divides = p && end - p >= 2 && p[1] == '-';
+	p = p && p < end && *p == 'e' ? read_digits(p + 1 + divides, end, WIDE_SCALE_MAX, &exponent) : NULL;
+	mean->scale = divides ? (int)exponent : -(int)exponent;
+	if (p != end)
+		json_fail(r, STATUS_DAMAGED);
+}
+
+/* Sets *v to the value that a text is. Returns false where it is none. */
+static bool value_of(const struct plan_window *plan, const char *text, size_t nbytes, struct recent_value *v)
+{
+	struct decimal number;
+	struct wide ignored;
+	int scale;
+
+	*v = (struct recent_value){.kind = RECENT_TEXT, .text = text, .nbytes = nbytes};
+	if (plan_window_is_of_text(plan))
+		return true;
+	if (decimal_parse(text, nbytes, &number) == DECIMAL_NUMBER) {
+		*v = (struct recent_value){.kind = RECENT_NUMBER, .number = number};
+		return true;
+	}
+	return wide_parse(text, nbytes, &ignored, &scale) == STATUS_OK;
+}
+
+static void read_value(struct window_fold *w, struct json_reader *r)
+{
+	struct recent_value v = {.kind = RECENT_NONE};
+	const char *text;
+	size_t nbytes;
+
+	if (!json_try(r, "null")) {
+		text = json_string(r, &nbytes);
+		if (text && !value_of(w->plan, text, nbytes, &v))
+			json_fail(r, STATUS_DAMAGED);
+	}
+	if (r->status == STATUS_OK && recent_push(&w->recent, &v) != STATUS_OK)
+		json_fail(r, STATUS_NO_MEMORY);
+}
+
+void window_read(struct window_fold *w, struct json_reader *r)
+{
+	if (json_try(r, "}"))
+		return;
+	if (w->plan->kind == NEW_EWMA) {
+		json_expect(r, "\"mean\":");
+		read_mean(&w->mean, r);
+	} else {
+		json_expect(r, "\"values\":[");
+		do
+			read_value(w, r);
+		while (r->status == STATUS_OK && json_try(r, ","));
+		json_expect(r, "]");
+		recent_keep(&w->recent, plan_window_nbefore(w->plan));
+	}
+	json_expect(r, "}");
+}

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""An independent model of the new columns that look back on numbers: --rolling-sum, --rolling-mean, --rolling-min,
+--rolling-max and --ewma. A window is a tuple of the last records' values; nothing is kept up from one to the next."""
+import decimal
+
+from oracle_text import EXACT, LIMIT, MEAN, in_plain, mean_text
+
+NDIGITS = 34    # to which a weighted mean is rounded at each step
+
+
+class Window:
+    """operation, such as "rolling-sum"; argument: N or A, as it was typed. A copy has a state of its own."""
+    def __init__(self, operation, argument):
+        self.operation, self.argument = operation, argument
+        self.values, self.scale, self.mean = (), 0, None
+
+    def take(self, pair):
+        """pair: of the next record, (Decimal, scale); None: it has no number."""
+        if pair:
+            self.scale = max(self.scale, pair[1])
+        if self.operation == "ewma":
+            self.weigh(pair)
+        else:
+            self.values = (self.values + (pair and pair[0],))[-int(self.argument):]
+
+    def weigh(self, pair):
+        if not pair:
+            return
+        weight = decimal.Decimal(self.argument.decode())
+        exact = pair[0] if self.mean is None else \
+            EXACT.add(EXACT.multiply(weight, pair[0]), EXACT.multiply(EXACT.subtract(1, weight), self.mean))
+        place = max(exact.adjusted() - NDIGITS + 1, -LIMIT) if exact else -LIMIT
+        self.mean = exact
+        if exact.as_tuple().exponent < place:
+            self.mean = exact.quantize(decimal.Decimal((0, (1,), place)), context=_ROUNDED)
+
+    def text(self):
+        if self.operation == "ewma":
+            return b"" if self.mean is None else _plain(MEAN.plus(self.mean))
+        there = [v for v in self.values if v is not None]
+        if self.operation == "rolling-sum":
+            return in_plain(_sum(there), self.scale).encode()
+        if not there:
+            return b""
+        if self.operation == "rolling-mean":
+            return mean_text(_sum(there), len(there)).encode()
+        return in_plain((min if self.operation == "rolling-min" else max)(there), self.scale).encode()
+
+
+_ROUNDED = decimal.Context(prec=20000, Emin=-999999, Emax=999999, rounding=decimal.ROUND_HALF_EVEN)
+
+
+def _sum(values):
+    total = decimal.Decimal(0)
+    for v in values:
+        total = EXACT.add(total, v)
+    return total
+
+
+def _plain(value):
+    text = format(value, "f") if value else "0"
+    return (text.rstrip("0").rstrip(".") if "." in text else text).encode()
+
+
+def split(argument):
+    """COLS:N -> (COLS, N)."""
+    columns, _, rest = argument.rpartition(b":")
+    return columns, rest
+
+
+def spell(rng, operation, columns):
+    """COLS:N, N or A at random, mostly small."""
+    if operation == "ewma":
+        rest = rng.choice((b"1", b"0.5", b"0.1", b"0.05", b"0.25", b"0.123456789", b"1e-3", b"0.999", b".000000000000000001"))
+    else:
+        rest = b"%d" % rng.choice((1, 2, 2, 3, 3, 5, 10, 63, 64, 65, 1000, 10 ** 9))
+    return columns + b":" + rest
