@@ -32,7 +32,7 @@ static enum status read_bins(struct operation_use *use, struct fault *fault)
 	return use->column ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 }
 
-/* ---- windows ---- */
+/* ---- windows, and fields of later records ---- */
 
 #define NROWS_MAX UINT64_C(1000000000000)
 
@@ -87,22 +87,29 @@ static enum status read_weight(struct operation_use *use, struct fault *fault)
 	return cut_suffix(use, suffix, fault);
 }
 
-/* Reads COLS:N; of --lag also COLS alone, and then a colon may be one of a name. */
+/* Reads COLS:N; of --lag and --lead also COLS alone, and then a colon may be one of a name. */
 static enum status read_nrows(struct operation_use *use, struct fault *fault)
 {
-	bool is_lag = use->operation == OPERATION_LAG;
+	bool may_lack_n = use->operation == OPERATION_LAG || use->operation == OPERATION_LEAD;
 	const char *suffix = find_suffix(use->argument);
 	const char *end = suffix ? option_digits(suffix + 1, NROWS_MAX, &use->nrows) : NULL;
 
 	if (end && !*end && use->nrows > 0)
 		return cut_suffix(use, suffix, fault);
-	if (is_lag && !(end && !*end)) {
+	if (may_lack_n && !(end && !*end)) {
 		use->nrows = 1;
 		return STATUS_OK;
 	}
 	return option_fault(fault, "--%s: '%.64s' is not COLS:N, N a number of records above 0, such as %.*s:%s",
 			    operation_name(use->operation), use->argument, columns_nbytes(use, suffix),
-			    use->argument, is_lag ? "1" : "10");
+			    use->argument, may_lack_n ? "1" : "10");
+}
+
+/* Reads [-]COLS. */
+static void read_order(struct operation_use *use)
+{
+	use->is_descending = *use->argument == '-';
+	use->argument += use->is_descending;
 }
 
 enum status operation_read_argument(struct operation_use *use, struct fault *fault)
@@ -114,6 +121,11 @@ enum status operation_read_argument(struct operation_use *use, struct fault *fau
 		return read_bins(use, fault);
 	case OPERATION_EWMA:
 		return read_weight(use, fault);
+	case OPERATION_LEAD:
+		return read_nrows(use, fault);
+	case OPERATION_RANK:
+		read_order(use);
+		return STATUS_OK;
 	case OPERATION_FILL_DOWN:
 		return STATUS_OK;
 	default:

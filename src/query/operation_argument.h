@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * operation_argument.h - what the name or the argument of an operation says beside its columns: the NN of
- * --pNN, the WIDTH of --hist, and the N or A of those that look back.
+ * --pNN, the WIDTH of --hist, the N or A of those that look back or ahead, and the order of --rank.
  */
 #ifndef GPUSTAT_OPERATION_ARGUMENT_H
 #define GPUSTAT_OPERATION_ARGUMENT_H

@@ -13,8 +13,7 @@
 /* Whether a new column of the operation shows something of later records. */
 bool operation_looks_ahead(enum operation operation);
 
-/* Reads what these operations' arguments say beside columns, leaves the columns there, and checks that the
- * other options go together with them. Before o->emits is known. Errors: STATUS_USAGE, STATUS_NO_MEMORY. */
-enum status options_check_ahead(struct options *o, struct fault *fault);
+/* Checks that the other options go together with these operations. Before o->emits is known. Errors: STATUS_USAGE. */
+enum status options_check_ahead(const struct options *o, struct fault *fault);
 
 #endif
