@@ -4,7 +4,7 @@
  *
  * It steps the automaton of dfa.h byte by byte from the record's beginning, which is a field's
  * start, and reads no byte beyond the last selected field. Then it evaluates the conditions. Plans
- * without conditions have a kernel of their own.
+ * without conditions, and those without keys, have a kernel of their own.
  */
 #include "kernels/csv/field_read.cuh"
 
@@ -32,20 +32,49 @@ static __device__ void field_parse(const struct fields_plan &plan, const struct 
 	field_put(table, c, row.number, code, significand);
 }
 
+/* Notes where the value of field c lies, for each key that it is. That of an exception has quotes within it. */
+static __device__ void field_note_keys(const struct fields_plan &plan, const struct field_table &table,
+				       const struct row &row, uint32_t c, struct span field)
+{
+	uint32_t first = plan.ncolumns + plan.conditions.npredicates;
+
+	for (uint32_t k = 0; k < plan.nkeys; k++) {
+		if (plan.key[k] != c)
+			continue;
+		unsigned code = field_unquote(row.text, plan.quote, &field) ? 0 : FIELD_EXCEPTION;
+		field_put(table, first + k, row.number, code,
+			  (int64_t)((uint64_t)field.end << 32 | field.begin));
+	}
+}
+
+/* Whether a key of the record has quotes within it. */
+static __device__ bool record_has_odd_key(const struct fields_plan &plan, const struct field_table &table, uint32_t r)
+{
+	uint32_t first = plan.ncolumns + plan.conditions.npredicates;
+
+	for (uint32_t k = 0; k < plan.nkeys; k++)
+		if (table.code[field_at(table, first + k, r)] != 0)
+			return true;
+	return false;
+}
+
 /* The fields that conditions look at. */
 struct filter_spans {
 	struct span at[FIELDS_NSPANS_MAX];
 };
 
-/* Parses field c if it is folded, and notes its span if a condition looks at it. */
+/* Parses field c if it is folded, and notes its span if a condition looks at it, or if it is a key. */
+template <bool FILTERS, bool KEYS>
 static __device__ void field_note(const struct fields_plan &plan, const struct field_table &table,
 				  const struct row &row, uint32_t c, struct span field,
 				  struct filter_spans *spans)
 {
-	uint8_t place = plan.conditions.span_of[c];
+	uint8_t place = FILTERS ? plan.conditions.span_of[c] : FIELDS_NO_SPAN;
 
-	if (place != FIELDS_NO_SPAN)
+	if (FILTERS && place != FIELDS_NO_SPAN)
 		spans->at[place] = field;
+	if (KEYS)
+		field_note_keys(plan, table, row, c, field);
 	if (plan.conditions.folds[c])
 		field_parse(plan, table, row, c, field);
 	else
@@ -53,7 +82,7 @@ static __device__ void field_note(const struct fields_plan &plan, const struct f
 }
 
 /* Parses the record's selected fields. Those that are not there are empty ones at its end. */
-template <bool FILTERS>
+template <bool FILTERS, bool KEYS>
 static __device__ void fields_parse(const struct fields_plan &plan,
 				       const struct field_table &table, const struct row &row,
 				       struct filter_spans *spans)
@@ -67,8 +96,8 @@ static __device__ void fields_parse(const struct fields_plan &plan,
 		while (c < plan.ncolumns && (is_last || plan.field[c] == position)) {
 			if (is_last && plan.field[c] > position)
 				field.begin = field.end;
-			if (FILTERS)
-				field_note(plan, table, row, c, field, spans);
+			if (FILTERS || KEYS)
+				field_note<FILTERS, KEYS>(plan, table, row, c, field, spans);
 			else
 				field_parse(plan, table, row, c, field);
 			c++;
@@ -152,7 +181,7 @@ static __device__ bool record_filter(const struct fields_plan &plan,
 /* ---- the kernel ---- */
 
 /* Parses and filters one record. */
-template <bool FILTERS>
+template <bool FILTERS, bool KEYS>
 static __device__ void record_parse(const struct fields_plan &plan,
 				   const struct field_table &table, const struct row &row,
 				   const struct exception_list &exceptions,
@@ -161,9 +190,11 @@ static __device__ void record_parse(const struct fields_plan &plan,
 	struct filter_spans spans;
 	bool kept = true, decided = true;
 
-	fields_parse<FILTERS>(plan, table, row, &spans);
+	fields_parse<FILTERS, KEYS>(plan, table, row, &spans);
 	if (FILTERS)
 		kept = record_filter(plan, table, row, spans, &decided);
+	if (KEYS && kept)
+		decided = !record_has_odd_key(plan, table, row.number);
 	if (!decided)
 		atomicAdd(&summary->nundecided, 1);
 	if (kept)
@@ -172,7 +203,7 @@ static __device__ void record_parse(const struct fields_plan &plan,
 		record_omit(table, row.number);
 }
 
-template <bool FILTERS>
+template <bool FILTERS, bool KEYS>
 __global__ static void __launch_bounds__(FIELDS_NTHREADS)
 fields(struct text_view text, struct record_table records, struct fields_plan plan,
        struct field_table table, struct exception_list exceptions,
@@ -194,7 +225,7 @@ fields(struct text_view text, struct record_table records, struct fields_plan pl
 	if (kind == RECORD_RAGGED)
 		record_count_ragged(plan.ragged, (uint32_t)bytes.begin, nfields, summary);
 	if (record_is_taken(plan.ragged, kind, nfields)) {
-		record_parse<FILTERS>(plan, table, row, exceptions, summary);
+		record_parse<FILTERS, KEYS>(plan, table, row, exceptions, summary);
 	} else {
 		record_omit(table, r);
 		atomicAdd(&summary->nomitted, 1);
@@ -209,11 +240,10 @@ cudaError_t fields_launch(struct text_view text, struct record_table records,
 	/* At least one block: it also sets first_end and last_end. */
 	uint32_t nblocks = records.nrecords_at_most / FIELDS_NTHREADS + 1;
 
-	if (plan.conditions.npredicates > 0)
-		fields<true><<<nblocks, FIELDS_NTHREADS, 0, stream>>>(text, records, plan, table,
-								      exceptions, summary);
-	else
-		fields<false><<<nblocks, FIELDS_NTHREADS, 0, stream>>>(text, records, plan, table,
-								       exceptions, summary);
+	bool filters = plan.conditions.npredicates > 0, keys = plan.nkeys > 0;
+	auto kernel = filters ? keys ? fields<true, true> : fields<true, false>
+			      : keys ? fields<false, true> : fields<false, false>;
+
+	kernel<<<nblocks, FIELDS_NTHREADS, 0, stream>>>(text, records, plan, table, exceptions, summary);
 	return cudaGetLastError();
 }

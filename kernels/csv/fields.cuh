@@ -29,7 +29,9 @@ enum field_code {
 };
 
 /* The fields of a chunk, column after column: field (c, r) at [c * stride + r]. After the plan's
- * columns comes one for each predicate: 0 in records where it is true, FIELD_MISSING in others.
+ * columns comes one for each predicate: 0 in records where it is true, FIELD_MISSING in others. Then
+ * comes one for each key: 0, and where its value lies in the text, the begin in the low half and the
+ * end in the high.
  * Records that the plan's condition drops are FIELD_ABSENT in all columns. Device memory; stride is
  * a multiple of FIELD_ROWS_ALIGN, at least the number of records; both arrays begin at 16-byte
  * boundaries. */
@@ -71,6 +73,7 @@ struct fields_conditions {
 #define FIELDS_NO_WHERE UINT32_MAX
 #define FIELDS_NO_SPAN UINT8_MAX
 #define FIELDS_NSPANS_MAX 16 /* places for spans; and columns of one condition */
+#define FIELDS_NKEYS_MAX 8
 
 /* A struct plan as the device sees it. All pointers: device memory. */
 struct fields_plan {
@@ -82,13 +85,15 @@ struct fields_plan {
 	bool missing_is_number;      /* a spelling that could pass for a number */
 	char quote;                  /* as in text_view */
 	struct ragged_rule ragged;   /* blank lines are records if it has one field */
-	uint32_t ncolumns;           /* table has this many, and conditions.npredicates */
+	uint32_t ncolumns;           /* table has this many, and conditions.npredicates, and nkeys */
 	struct fields_conditions conditions;
+	uint32_t nkeys;
+	uint32_t key[FIELDS_NKEYS_MAX]; /* columns whose values are wanted as they are, in any order */
 };
 
 /* Fills table, and the members of the summary that fields writes, from the complete records of
- * text. summary: as records_ends left it. If it then counts undecided records, or more exceptions
- * than the list holds, the CPU must fold the chunk. Launches one kernel on stream, a thread a
+ * text. summary: as records_ends left it. If it then counts undecided records (a condition or a key is
+ * for the CPU), or more exceptions than the list holds, the CPU must fold the chunk. Launches one kernel on stream, a thread a
  * record, and does not wait. Errors: the launch's. */
 cudaError_t fields_launch(struct text_view text, struct record_table records,
 			  struct fields_plan plan, struct field_table table,

@@ -150,5 +150,8 @@ struct fields_plan fields_plan_of(const struct worker *w)
 				      : (uint32_t)plan->where;
 	to.conditions.folds = a->folds;
 	to.conditions.span_of = a->span_of;
+	to.nkeys = (uint32_t)plan->nkeys;
+	for (size_t k = 0; k < plan->nkeys; k++)
+		to.key[k] = (uint32_t)plan->keys[k];
 	return to;
 }

@@ -15,6 +15,7 @@
 #include "base/cores.h"
 #include "emit/running_change.h"
 #include "emit/running_ratio.h"
+#include "fold/group_words.h"
 #include "io/message.h"
 #include "query/expr_eval.h"
 #include "simd/simd.h"
@@ -39,6 +40,7 @@
 #define WAKE_S_EACH_MORE 0.2
 #define END_S 0.15
 #define CORES_MANY 12
+#define LIKELY_RATIO 8 /* of text to packed files */
 
 /* An input that a thread folds in less time than a GPU takes to wake, even at this speed, in bytes a
  * second: no GPU is offered, and no thread started for it. */
@@ -93,6 +95,16 @@ static size_t gpu_chunk_nbytes(const struct job *job)
 	return job->query->plan.emits ? GPU_PRINTED_CHUNK_NBYTES : GPU_CHUNK_NBYTES;
 }
 
+/* The bytes of all text; of packed files, as they mostly turn out; 0: not known. */
+static uint64_t likely_nbytes(const struct job *job)
+{
+	uint64_t stored = input_nbytes_stored(job->input);
+
+	if (job->nbytes != UINT64_MAX)
+		return job->nbytes;
+	return stored == UINT64_MAX ? 0 : stored * LIKELY_RATIO;
+}
+
 /* Makes the pool, the last one behind that of the CPUs, wait until it pays. */
 static void make_offer(const struct device_choice *devices, const struct plan *plan, struct worker_pool *p)
 {
@@ -120,6 +132,7 @@ static void add_gpu(struct device_choice *devices, const struct job *job, int de
 	wanted = gpu_nthreads(&work);
 	p->ops = &worker_gpu;
 	p->setup.device = device;
+	p->setup.input_nbytes = likely_nbytes(job);
 	p->setup.unpacks = work.unpacks;
 	p->setup.chunk_nbytes = gpu_chunk_nbytes(job);
 	p->replaces = work.beside_cpus;
@@ -210,20 +223,36 @@ static bool is_for_gpus(const struct expr *e)
 }
 
 /* Whether a column needs moments that no kernel keeps: beyond the fused fold there are the squares, and
- * they are summed where nothing needs each record's values. */
+ * they are summed where nothing needs each record's values, or by group. */
 static bool needs_moments_of_cpu(const struct plan *plan, const struct plan_column *column)
 {
 	unsigned others = column->needs & ~(unsigned)(MOMENTS_FUSED | MOMENT_TEXTS);
 
-	if (gpu_sums_squares(plan))
+	if (gpu_sums_squares(plan) || plan->nkeys)
 		others &= ~(unsigned)MOMENT_SQUARES;
 	return others != 0;
 }
 
+/* The reason why no GPU keeps the plan's groups; NULL: one can. Should it fail, what it keeps is lost, and the
+ * input is read again. */
+static const char *beyond_gpus_by_group(const struct plan *plan, const struct input *input)
+{
+	struct group_layout layout;
+
+	if (plan->emits)
+		return "CPU only: no GPU prints records with --by";
+	if (!input_is_repeatable(input))
+		return "CPU only: no GPU keeps groups of an input that cannot be read again";
+	if (!group_layout_make(&layout, plan))
+		return "CPU only: no GPU keeps all of this by group";
+	return NULL;
+}
+
 /* The reason why no GPU can do the work; NULL: one can. */
-static const char *beyond_gpus(const struct plan *plan)
+static const char *beyond_gpus(const struct plan *plan, const struct input *input)
 {
 	const struct csv_dialect *dialect = &plan->dialect;
+	const char *by_group = plan->nkeys ? beyond_gpus_by_group(plan, input) : NULL;
 
 	if (dialect->whitespace)
 		return "CPU only: no GPU reads --whitespace";
@@ -239,8 +268,8 @@ static const char *beyond_gpus(const struct plan *plan)
 		return "CPU only: no GPU copies records";
 	if (plan->nlets)
 		return "CPU only: no GPU computes columns";
-	if (plan->nkeys)
-		return "CPU only: no GPU keeps groups";
+	if (by_group)
+		return by_group;
 	for (size_t p = 0; p < plan->npredicates; p++)
 		if (!is_for_gpus(plan->predicates[p]))
 			return "CPU only: no GPU evaluates this condition";
@@ -262,8 +291,8 @@ static const char *add_cpus_and_gpus(struct device_choice *devices, const struct
 	add_cpu(devices, job, input_has_thread(job->input));
 	if (job->options->device == DEVICE_CPU)
 		return "CPU only, as asked";
-	if (beyond_gpus(&job->query->plan))
-		return beyond_gpus(&job->query->plan);
+	if (beyond_gpus(&job->query->plan, job->input))
+		return beyond_gpus(&job->query->plan, job->input);
 	if (job->options->device == DEVICE_AUTO)
 		return offer_gpus(devices, job);
 	return add_gpus(devices, job, false) ? "every device, as asked"
@@ -279,7 +308,7 @@ enum status devices_choose(struct device_choice *devices, const struct options *
 	memset(devices, 0, sizeof *devices);
 	if (options->device == DEVICE_GPU && !add_gpus(devices, &job, false))
 		return no_gpu(options, fault);
-	if (options->device == DEVICE_GPU && !beyond_gpus(&query->plan)) {
+	if (options->device == DEVICE_GPU && !beyond_gpus(&query->plan, input)) {
 		devices->why = "GPU only, as asked";
 		return STATUS_OK;
 	}

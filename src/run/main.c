@@ -50,6 +50,7 @@ struct run {
 	bool searches;  /* a later pass, for the ranks of one column only: searched, in the plan */
 	size_t searched;
 	bool careful;   /* fold no chunk on a guess: the pass before guessed wrong */
+	const struct run *before; /* the pass that has to be repeated; NULL: this is the first */
 	bool all_ended; /* every thread of the engine has ended */
 	bool is_repeatable; /* the input, found out while no thread used it */
 };
@@ -142,7 +143,8 @@ static enum status finish(struct run *r, struct fault *fault)
 	if (status == STATUS_OK) {
 		left_out_report(&left_out);
 		report_guesses(r);
-		devices_report_failures(&r->devices);
+		for (const struct run *each = r; each; each = each->before)
+			devices_report_failures(&each->devices);
 	}
 	return status;
 }
@@ -427,12 +429,15 @@ static void explain_memory(const struct run *r, struct fault *fault)
 		 r->is_repeatable ? "" : ", or a file instead of a pipe");
 }
 
-/* Makes a second pass without guesses. It has a struct run of its own, because threads of the first
- * pass may still use theirs. */
+/* Makes another pass, without guesses, and without GPUs if one has failed. It has a struct run of its own, because
+ * threads of the pass before may still use theirs. */
 static enum status run_again(struct run *r, const struct run *before, struct fault *fault)
 {
 	r->options = before->options;
+	r->before = before;
 	r->careful = true;
+	if (fault->status == STATUS_GPU_LOST)
+		r->options.device = DEVICE_CPU;
 	if (before->stdin_offset >= 0)
 		lseek(STDIN_FILENO, before->stdin_offset, SEEK_SET);
 	memset(fault, 0, sizeof *fault);
@@ -442,9 +447,10 @@ static enum status run_again(struct run *r, const struct run *before, struct fau
 
 int main(int argc, char **argv)
 {
-	static struct run runs[2] = {{.all_ended = true}, {.all_ended = true}};
+	static struct run runs[] = {{.all_ended = true}, {.all_ended = true}, {.all_ended = true}};
 	static struct fault fault;
 	struct run *r = &runs[0];
+	bool all_ended = true;
 	enum status status;
 
 	if (argc > 0)
@@ -452,9 +458,11 @@ int main(int argc, char **argv)
 	message_progress(&engine_nbytes_begun, UINT64_MAX);
 	status = run(r, argc, argv, &fault);
 
-	if (status == STATUS_MISGUESSED) {
-		r = &runs[1];
-		status = run_again(r, &runs[0], &fault);
+	/* A wrong guess is made once, and then a GPU lost once. */
+	while ((status == STATUS_MISGUESSED || status == STATUS_GPU_LOST) && r < &runs[2]) {
+		all_ended = all_ended && r->all_ended;
+		r++;
+		status = run_again(r, r - 1, &fault);
 	}
 	if (status != STATUS_OK) {
 		int exit_status;
@@ -467,7 +475,7 @@ int main(int argc, char **argv)
 					fault.detail);
 		_exit(exit_status); /* other threads may still be inside a library */
 	}
-	if (!runs[0].all_ended || !runs[1].all_ended)
+	if (!all_ended || !r->all_ended)
 		_exit(fflush(stdout) ? 1 : 0); /* a thread is still opening a GPU that is not needed */
 	ranks_free(r->ranks, r->query.plan.ncolumns);
 	total_free(&r->total);
