@@ -47,15 +47,17 @@ static __device__ void field_note_keys(const struct fields_plan &plan, const str
 	}
 }
 
-/* Whether a key of the record has quotes within it. */
-static __device__ bool record_has_odd_key(const struct fields_plan &plan, const struct field_table &table, uint32_t r)
+/* Whether a key of the record has quotes within it, or a value is an exception or no number: the CPU then finds
+ * its group. */
+static __device__ bool record_is_odd(const struct fields_plan &plan, const struct field_table &table, uint32_t r)
 {
-	uint32_t first = plan.ncolumns + plan.conditions.npredicates;
+	bool odd = false;
 
-	for (uint32_t k = 0; k < plan.nkeys; k++)
-		if (table.code[field_at(table, first + k, r)] != 0)
-			return true;
-	return false;
+	for (uint32_t c = 0; c < table.ncolumns; c++) {
+		unsigned code = table.code[field_at(table, c, r)];
+		odd = odd || code == FIELD_EXCEPTION || (code == FIELD_INVALID && c < plan.ncolumns);
+	}
+	return odd;
 }
 
 /* The fields that conditions look at. */
@@ -124,9 +126,7 @@ static __device__ void record_list_exceptions(const struct field_table &table,
 		if (table.code[at] != FIELD_EXCEPTION)
 			continue;
 		uint64_t span = (uint64_t)table.significand[at];
-		uint32_t i = atomicAdd(&summary->nexceptions, 1);
-		if (i < exceptions.capacity)
-			exceptions.list[i] = {(uint32_t)span, (uint32_t)(span >> 32), c};
+		exception_add(exceptions, summary, {(uint32_t)span, (uint32_t)(span >> 32), c});
 	}
 }
 
@@ -180,10 +180,10 @@ static __device__ bool record_filter(const struct fields_plan &plan,
 
 /* ---- the kernel ---- */
 
-/* Parses and filters one record. */
+/* Parses and filters one record. next: where the next one begins. */
 template <bool FILTERS, bool KEYS>
 static __device__ void record_parse(const struct fields_plan &plan,
-				   const struct field_table &table, const struct row &row,
+				   const struct field_table &table, const struct row &row, uint32_t next,
 				   const struct exception_list &exceptions,
 				   struct chunk_summary *summary)
 {
@@ -193,13 +193,16 @@ static __device__ void record_parse(const struct fields_plan &plan,
 	fields_parse<FILTERS, KEYS>(plan, table, row, &spans);
 	if (FILTERS)
 		kept = record_filter(plan, table, row, spans, &decided);
-	if (KEYS && kept)
-		decided = !record_has_odd_key(plan, table, row.number);
 	if (!decided)
 		atomicAdd(&summary->nundecided, 1);
-	if (kept)
+	if (KEYS && kept && record_is_odd(plan, table, row.number)) {
+		exception_add(exceptions, summary, {(uint32_t)row.bytes.begin, next, EXCEPTION_RECORD});
+		atomicAdd(&summary->nomitted, 1);
+		kept = false;
+	}
+	if (kept && !KEYS)
 		record_list_exceptions(table, plan.ncolumns, row.number, exceptions, summary);
-	else
+	if (!kept)
 		record_omit(table, row.number);
 }
 
@@ -225,7 +228,7 @@ fields(struct text_view text, struct record_table records, struct fields_plan pl
 	if (kind == RECORD_RAGGED)
 		record_count_ragged(plan.ragged, (uint32_t)bytes.begin, nfields, summary);
 	if (record_is_taken(plan.ragged, kind, nfields)) {
-		record_parse<FILTERS, KEYS>(plan, table, row, exceptions, summary);
+		record_parse<FILTERS, KEYS>(plan, table, row, record_end(records, r), exceptions, summary);
 	} else {
 		record_omit(table, r);
 		atomicAdd(&summary->nomitted, 1);

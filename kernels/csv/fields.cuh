@@ -49,10 +49,13 @@ static __device__ inline size_t field_at(const struct field_table &t, uint32_t c
 }
 
 /* A field for the CPU: bytes [begin, end) of the text, with quotes, without the CR of the record's
- * end. */
+ * end. Of a plan with keys, all of a record with its line end: nothing of it is in the table, or its fields
+ * are in it, but are not to be added to a group. */
 struct field_exception {
 	uint32_t begin, end, column;
 };
+#define EXCEPTION_RECORD UINT32_MAX
+#define EXCEPTION_TALLIED (UINT32_MAX - 1)
 
 /* Receives exceptions in any order. list: capacity elements, device memory. The summary has the
  * number of all exceptions, listed or not. */
@@ -60,6 +63,16 @@ struct exception_list {
 	struct field_exception *list;
 	uint32_t capacity;
 };
+
+/* Counts an exception, and lists it if there is room. */
+static __device__ inline void exception_add(const struct exception_list &exceptions, struct chunk_summary *summary,
+					    struct field_exception exception)
+{
+	uint32_t i = atomicAdd(&summary->nexceptions, 1);
+
+	if (i < exceptions.capacity)
+		exceptions.list[i] = exception;
+}
 
 /* A plan's conditions as the device sees them. All pointers: device memory. */
 struct fields_conditions {
@@ -92,8 +105,8 @@ struct fields_plan {
 };
 
 /* Fills table, and the members of the summary that fields writes, from the complete records of
- * text. summary: as records_ends left it. If it then counts undecided records (a condition or a key is
- * for the CPU), or more exceptions than the list holds, the CPU must fold the chunk. Launches one kernel on stream, a thread a
+ * text. summary: as records_ends left it. If it then counts undecided records, or more exceptions
+ * than the list holds, the CPU must fold the chunk. Launches one kernel on stream, a thread a
  * record, and does not wait. Errors: the launch's. */
 cudaError_t fields_launch(struct text_view text, struct record_table records,
 			  struct fields_plan plan, struct field_table table,

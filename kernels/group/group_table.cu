@@ -137,7 +137,7 @@ struct group_value {
 	int64_t significand;
 };
 
-/* Returns false where the table does not take it. */
+/* Returns false where the table does not take it, as the field of an odd record, which fields leaves out. */
 static __device__ inline bool value_read(const struct group_layout_column &column, const struct field_table &fields,
 					 uint32_t r, uint32_t table_scale, struct group_value *value)
 {
@@ -179,7 +179,7 @@ static __device__ uint32_t scale_of(const struct group_table &t, const struct gr
 	return was == GROUP_SCALE_UNSET ? wanted : was;
 }
 
-/* Makes the record's key. Returns false where it is too long, or a value has quotes within it. */
+/* Makes the record's key. Returns false where it is too long. */
 template <unsigned N>
 static __device__ bool key_read(const struct group_table &t, const struct group_records &chunk, uint32_t r,
 				struct group_key<N> *key)
@@ -190,8 +190,6 @@ static __device__ bool key_read(const struct group_table &t, const struct group_
 	for (uint32_t i = 0; i < t.layout.nkeys; i++) {
 		size_t at = field_at(chunk.fields, chunk.first_key + i, r);
 		uint64_t span = (uint64_t)chunk.fields.significand[at];
-		if (chunk.fields.code[at] != 0)
-			return false;
 		key->begin[i] = (uint32_t)span;
 		key->end[i] = (uint32_t)(span >> 32);
 		key->nbytes += key->end[i] - key->begin[i];
@@ -224,11 +222,9 @@ group_find(const __grid_constant__ struct group_table t, const __grid_constant__
 	__shared__ uint32_t scales[GROUP_LAYOUT_NCOLUMNS_MAX];
 	uint32_t r = blockIdx.x * GROUP_NTHREADS + threadIdx.x;
 
-	/* 1. What is known to be for the CPU makes no groups. Another block may refuse meanwhile, which is not seen by
-	 * all threads of this one alike. */
-	bool refuses = chunk.summary->has_nul || chunk.summary->has_stray || chunk.summary->nundecided ||
-		       chunk.summary->nexceptions;
-	if (refuses)
+	/* 1. A chunk for the CPU makes no groups. What this kernel counts is not looked at: the threads of a block
+	 * must agree. */
+	if (chunk.summary->has_nul || chunk.summary->has_stray || chunk.summary->nundecided)
 		return;
 	if (threadIdx.x < t.layout.ncolumns)
 		scales[threadIdx.x] = scale_of(t, chunk, threadIdx.x);
@@ -244,10 +240,13 @@ group_find(const __grid_constant__ struct group_table t, const __grid_constant__
 
 	/* 3. Its group. */
 	uint64_t index = warp_find(t, has_record, key);
-	if (has_record)
+	if (has_record && index != 0) {
 		chunk.fields.significand[at] = (int64_t)index;
-	if (!fits || (has_record && index == 0))
-		grid_atomic<uint32_t>(chunk.summary->refuses_groups).store(1, cuda::memory_order_relaxed);
+	} else if (has_record || !fits) {
+		chunk.fields.code[at] = FIELD_ABSENT;
+		exception_add(chunk.exceptions, chunk.summary,
+			      {record_begin(chunk.records, r), record_end(chunk.records, r), EXCEPTION_TALLIED});
+	}
 }
 
 /* ---- adding ---- */

@@ -12,9 +12,10 @@
  * whoever sees it, no thread waits for another, and a thread that comes second uses the group of the first.
  * What it has written is lost then: some words, without records.
  *
- * A chunk takes two launches. group_find finds or makes the group of each record, and says if the chunk has
- * anything that the device does not take. group_add, behind it, adds the records' values, or nothing if so:
- * then the CPU folds all of the chunk. That is decided on the device, without waiting for the host.
+ * A chunk takes two launches. group_find finds or makes the group of each record, and lists the records that the
+ * table does not take, which the CPU adds to groups of the host. group_add, behind it, adds the values of all
+ * others, or nothing, if the chunk has a fault, or so many exceptions that the CPU folds all of it. That is
+ * decided on the device, without waiting for the host.
  *
  * Sums are added without regard to order, which does not show: they are exact. Lanes of a warp whose
  * records have the same group add up their values first, so a group that all records have gets one addition
@@ -90,13 +91,16 @@ struct group_records {
 	uint32_t first_key;                /* ... and from this one on the keys: see fields_plan */
 	const struct column_tally *tally;  /* of the plan's columns: reduce_codes' */
 	uint64_t offset_bytes;             /* of the text in the input */
+	struct exception_list exceptions;
 	struct chunk_summary *summary;
 };
+/* So many records the CPU adds to their groups one by one; with more, it folds all of the chunk. */
+#define GROUP_EXCEPTIONS_MAX 256
 
 /* Finds the group of each record of the chunk, and makes those that are not there. The first key's
- * significands become the groups' indices. Sets summary->refuses_groups if the chunk has what the table does not
- * take: a value that is no number or an exception, one that has more digits behind the point than the table's
- * scale or too many in front of it, a key longer than GROUP_TABLE_KEY_NBYTES_MAX; or if the table is full.
+ * significands become the groups' indices. Records that the table does not take become EXCEPTION_TALLIED, and the
+ * first key FIELD_ABSENT there: where a value has more digits behind the point than the table's scale or too many in
+ * front of it, where the key is longer than GROUP_TABLE_KEY_NBYTES_MAX, and where the table is full.
  * Launches one kernel on stream, a thread a record, and does not wait. Errors: the launch's. */
 cudaError_t group_find_launch(const struct group_table &table, const struct group_records &chunk,
 			      cudaStream_t stream);
@@ -109,7 +113,7 @@ cudaError_t group_add_launch(const struct group_table &table, const struct group
 /* Whether the CPU must fold the chunk. */
 static __host__ __device__ inline bool group_summary_refuses(const struct chunk_summary &s)
 {
-	return s.has_nul || s.has_stray || s.nundecided > 0 || s.nexceptions > 0 || s.refuses_groups;
+	return s.has_nul || s.has_stray || s.nundecided > 0 || s.nexceptions > GROUP_EXCEPTIONS_MAX;
 }
 
 #endif

@@ -146,6 +146,16 @@ static int exception_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static enum status add_exception(struct worker *w, const struct chunk *chunk, struct field_exception e,
+				 struct partial *out)
+{
+	if (w->groups)
+		return groups_add_record(w, chunk, e, out);
+	out->nrecords += w->folds_columns && w->plan->counts_records && e.column == 0;
+	return column_add_field(w->plan, out, e.column, chunk->data + e.begin, e.end - e.begin, e.begin,
+				&w->on_cpu.folder.scratch);
+}
+
 /* Folds the exceptions on the CPU, in input order. */
 static enum status add_exceptions(struct worker *w, const struct chunk *chunk,
 				   struct partial *out, struct fault *fault)
@@ -161,12 +171,9 @@ static enum status add_exceptions(struct worker *w, const struct chunk *chunk,
 	qsort(w->exceptions, status == STATUS_OK ? n : 0, sizeof *w->exceptions,
 	      exception_compare);
 	for (size_t i = 0; status == STATUS_OK && i < n; i++) {
-		struct field_exception e = w->exceptions[i];
-		out->nrecords += w->folds_columns && w->plan->counts_records && e.column == 0;
-		status = column_add_field(w->plan, out, e.column, chunk->data + e.begin,
-				     e.end - e.begin, e.begin, &w->on_cpu.folder.scratch);
+		status = add_exception(w, chunk, w->exceptions[i], out);
 		if (status != STATUS_OK)
-			fault_set(fault, status, 0, NULL);
+			partial_fault(out, w->plan, status, fault);
 	}
 	return status;
 }

@@ -20,6 +20,7 @@
 
 extern "C" {
 #include "base/team.h"
+#include "fold/groups.h"
 }
 
 #define WORDS_NBYTES_MIN ((uint64_t)64 << 20)
@@ -169,12 +170,58 @@ enum status worker_launch_groups(struct worker *w, const struct chunk *chunk, st
 	const struct group_table *t = &w->groups->table;
 	const struct group_records records = {text_of(w, chunk), w->records, w->table,
 					      (uint32_t)table_ncolumns(w->plan), w->reduce.tally, chunk->offset_bytes,
-					      w->device_summary};
+					      w->exception_list, w->device_summary};
 
 	TRY("launch group_find", group_find_launch(*t, records, w->stream));
 	TRY("launch group_add", group_add_launch(*t, records, w->stream));
 	worker_mark(w, STAGE_GROUPS);
 	return STATUS_OK;
+}
+
+/* *to becomes the lesser of itself and an offset in a text that begins at `begin`. */
+static void note_first(size_t *to, size_t offset, size_t begin)
+{
+	if (offset != OFFSET_NONE && begin + offset < *to)
+		*to = begin + offset;
+}
+
+/* Counts in out what the record at `begin` has, but for its group. */
+static void count_record(struct partial *out, const struct partial *record, size_t begin)
+{
+	out->nrecords += record->nrecords;
+	for (size_t p = 0; p < out->npredicates; p++)
+		out->nmatched[p] += record->nmatched[p];
+	for (size_t c = 0; c < out->ncolumns; c++) {
+		struct column_partial *to = &out->columns[c];
+		const struct column_partial *from = &record->columns[c];
+		to->fast.count += from->fast.count;
+		to->nmissing += from->nmissing;
+		to->ninvalid += from->ninvalid;
+		to->nnuls += from->nnuls;
+		note_first(&to->first_number_offset, from->first_number_offset, begin);
+		note_first(&to->first_invalid_offset, from->first_invalid_offset, begin);
+		note_first(&to->first_nul_offset, from->first_nul_offset, begin);
+		note_first(&to->first_out_of_range_offset, from->first_out_of_range_offset, begin);
+	}
+}
+
+enum status groups_add_record(struct worker *w, const struct chunk *chunk, struct field_exception record,
+			      struct partial *out)
+{
+	struct partial *one = &w->ignored;
+	enum status status = partial_need(one, w->plan);
+
+	if (status != STATUS_OK)
+		return status;
+	partial_clear(one);
+	one->offset_bytes = chunk->offset_bytes + record.begin;
+	status = cpu_folder_fold(&w->on_cpu, chunk->data + record.begin, record.end - record.begin,
+				 {CSV_FIELD_START, false, false}, one);
+	if (status == STATUS_OK && record.column == EXCEPTION_RECORD)
+		count_record(out, one, record.begin);
+	if (status == STATUS_OK && one->groups && !out->groups)
+		status = (out->groups = groups_new(w->plan)) ? STATUS_OK : STATUS_NO_MEMORY;
+	return status == STATUS_OK && one->groups ? groups_combine(out->groups, one->groups) : status;
 }
 
 /* ---- bringing them down ---- */

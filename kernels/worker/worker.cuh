@@ -318,6 +318,11 @@ bool groups_have_room(struct worker *w);
 /* Launches what adds the chunk's records to the groups, behind its fields and their codes' tallies. */
 enum status worker_launch_groups(struct worker *w, const struct chunk *chunk, struct fault *fault);
 
+/* Folds a record that the device has listed on the CPU, into out's groups; and into all else of out if it is an
+ * EXCEPTION_RECORD. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+enum status groups_add_record(struct worker *w, const struct chunk *chunk, struct field_exception record,
+			      struct partial *out);
+
 /* ---- members of worker_gpu ---- */
 
 enum status gpu_finish(const struct plan *plan, int device, bool wanted, int nthreads, struct fault *fault);
