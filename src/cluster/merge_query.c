@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "cluster/part_lines.h"
 #include "fold/groups.h"
 #include "fold/result.h"
 #include "fold/values_focus.h"
@@ -89,10 +90,10 @@ enum status merge_begin(struct merge *m)
 		take_unfit_as_text(&m->query->plan);
 	values_focus_set(NULL, false);
 	m->has_begun = true;
-	if (groups_plan(&m->query->plan) != STATUS_OK || total_init(m->total, &m->query->plan) != STATUS_OK ||
-	    partial_init(&m->blank, &m->query->plan) != STATUS_OK)
+	if (groups_plan(&m->query->plan) != STATUS_OK || total_init(m->total, &m->query->plan) != STATUS_OK)
 		return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
-	return STATUS_OK;
+	m->lines = part_lines_begin(&m->query->plan, &m->total->partial, m->options->nthreads);
+	return m->lines ? STATUS_OK : fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
 }
 
 bool merge_lacks_note(const struct merge *m)

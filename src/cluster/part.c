@@ -275,7 +275,7 @@ enum status part_write(const struct options *options, const struct query *q, str
 
 	part_head_write(options, q, scope, t->end_bytes, t->partial.nrecords + t->partial.nragged, &to);
 	put_head(t, &to);
-	put_notes(t, (int)scope->nbefore, &to);
+	put_notes(t, (int)scope->nbefore - scope->first, &to);
 	partial_write(&t->partial, &q->plan, &to);
 	if (q->plan.nkeys)
 		put_all_groups(q, &t->partial, &to);

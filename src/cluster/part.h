@@ -25,6 +25,7 @@
 
 #include "base/status.h"
 #include "cluster/part_head.h"
+#include "cluster/part_text.h"
 #include "engine/total.h"
 #include "query/options.h"
 #include "query/query.h"
@@ -55,7 +56,8 @@ struct merge {
 	bool is_one_file; /* all parts so far are of the file in the midst of which the first begins */
 	struct part_seam left, right; /* of all parts so far; right.offset_bytes: in all inputs */
 	struct file_plan *plans; /* of all parts so far; owned */
-	struct partial blank;    /* the identity */
+	struct part_blocks blocks;
+	struct part_lines *lines; /* that are being read; NULL: none yet. Owned. */
 	bool is_state;           /* what is read is no part but a state */
 	struct fault *fault;
 };

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "query/options_asked.h"
+#include "query/select.h"
 
 /* ---- writing ---- */
 
@@ -57,7 +58,10 @@ static void put_columns(struct json_writer *to, const struct plan *plan)
 	json_put(to, "],\"fields\":[");
 	for (size_t c = 0; c < plan->ncolumns; c++) {
 		json_put(to, c ? "," : "");
-		json_put_number(to, plan->columns[c].field);
+		if (plan->columns[c].let)
+			json_put(to, "null");
+		else
+			json_put_number(to, plan->columns[c].field);
 	}
 	json_put(to, "],\"pairs\":[");
 	for (size_t i = 0; i < plan->npairs; i++) {
@@ -253,7 +257,7 @@ static void read_fields(struct json_reader *r, struct part_head *head)
 	json_expect(r, ",\"fields\":[");
 	for (size_t i = 0; i < head->ncolumns && r->status == STATUS_OK; i++) {
 		json_expect(r, i ? "," : "");
-		head->fields[i] = (size_t)json_number(r);
+		head->fields[i] = json_try(r, "null") ? FIELD_COMPUTED : (size_t)json_number(r);
 	}
 	json_expect(r, "]");
 }
@@ -402,15 +406,28 @@ static enum status map_columns(struct partial_map *map, const struct part_head *
 	return status;
 }
 
-/* Like map_columns; both lists are in the order of fields. */
+/* The plan's computed column of a name; SIZE_MAX: it has none. */
+static size_t find_computed(const struct plan *plan, const char *name)
+{
+	for (size_t c = plan->ncolumns - plan->nlets; c < plan->ncolumns; c++)
+		if (!strcmp(plan->columns[c].name, name))
+			return c;
+	return SIZE_MAX;
+}
+
+/* Like map_columns; both lists are in the order of fields, and have computed columns behind them. */
 static void map_fields(struct partial_map *map, const struct part_head *head, const struct plan *plan)
 {
-	size_t c = 0;
+	size_t c = 0, nfields = plan->ncolumns - plan->nlets;
 
 	for (size_t i = 0; i < head->ncolumns; i++) {
-		while (c < plan->ncolumns && plan->columns[c].field < head->fields[i])
+		if (head->fields[i] == FIELD_COMPUTED) {
+			map->columns[i] = find_computed(plan, head->columns[i]);
+			continue;
+		}
+		while (c < nfields && plan->columns[c].field < head->fields[i])
 			c++;
-		if (c < plan->ncolumns && plan->columns[c].field == head->fields[i])
+		if (c < nfields && plan->columns[c].field == head->fields[i])
 			map->columns[i] = c;
 	}
 }

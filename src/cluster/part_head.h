@@ -38,7 +38,7 @@ struct part_head {
 	struct asked asked;    /* the query */
 	struct header header;  /* as query_make_again takes it */
 	char **columns;        /* the names of the plan's columns */
-	size_t *fields;        /* of the columns in a record, from 0 on */
+	size_t *fields;        /* of the columns in a record, from 0 on; FIELD_COMPUTED: --let's */
 	size_t ncolumns;
 	size_t (*pairs)[2];    /* x and y, in columns */
 	size_t npairs;
@@ -55,6 +55,7 @@ struct part_scope {
 	size_t ninputs;
 	size_t nbefore; /* so many of them are of the state with which the run began */
 	const struct part_seam *left, *right; /* of == 0: none */
+	int first; /* of the run's files, where its slice of the input begins: behind those nbefore */
 };
 
 /* Writes the line of a part of a query. nbytes, nrecords: as above. */

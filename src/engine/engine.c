@@ -436,6 +436,7 @@ enum status engine_run(const struct plan *plan, struct input *input, struct work
 	status = finish_pools(e, pools, npools);
 	if (status == STATUS_OK)
 		status = add_deferred(e);
+	total->owes_newline = e->writer.owes_newline;
 	if (status == STATUS_ENOUGH) /* the first fault in the order of the input: all that was asked is done */
 		status = STATUS_OK;
 	if (*all_ended)

@@ -77,6 +77,7 @@ struct total {
 	struct seam_folder folder;
 	uint64_t line; /* of the next chunk's first byte */
 	uint64_t end_bytes; /* offset in the input, behind the last chunk */
+	bool owes_newline;  /* once the engine has ended: what was printed ends inside a line */
 	bool keeps_head;    /* the records begin inside quotes, and no record has ended yet */
 	struct text_buffer head; /* what was kept, of a record that began before: see total_begin_quoted */
 	size_t fault_offset; /* of the first fault in the text checked last */

@@ -59,7 +59,7 @@ void group_write(struct group *g, const struct plan *plan, struct partial *blank
 
 /* ---- reading ---- */
 
-/* Sets key to the group's. Its bytes lie in from->joined. */
+/* Sets key to the group's. Its bytes lie in from->joined, with room behind them as key_make wants. */
 static uint64_t read_key(const struct plan *plan, struct json_reader *from, struct key *key)
 {
 	struct text_buffer *joined = &from->joined;
@@ -70,7 +70,7 @@ static uint64_t read_key(const struct plan *plan, struct json_reader *from, stru
 		const char *value;
 		json_expect(from, i ? "," : "");
 		value = json_string(from, &nbytes);
-		if (text_reserve(joined, nbytes + 1) != STATUS_OK)
+		if (text_reserve(joined, nbytes + 1 + KEY_INLINE_NBYTES) != STATUS_OK)
 			json_fail(from, STATUS_NO_MEMORY);
 		if (from->status != STATUS_OK)
 			return 0;
@@ -83,20 +83,21 @@ static uint64_t read_key(const struct plan *plan, struct json_reader *from, stru
 		json_fail(from, STATUS_DAMAGED);
 	if (from->status != STATUS_OK)
 		return 0;
-	return key_make(joined->data, joined->nbytes, false, key_seed_get(), key);
+	return key_make(joined->data, joined->nbytes, true, key_seed_get(), key);
 }
 
-/* Finds the group in the store, or adds it. NULL after an error. */
-static struct group *find_group(const struct plan *plan, struct json_reader *from)
+/* Finds the group among p's, or adds it. NULL after an error. */
+static struct group *find_group(struct partial *p, const struct plan *plan, struct json_reader *from)
 {
 	struct group *g = NULL;
 	struct key key;
 	uint64_t hash = read_key(plan, from, &key);
 	enum status status = from->status;
 
+	if (!p->groups)
+		p->groups = groups_new(plan);
 	if (status == STATUS_OK)
-		status = groups_find(group_store_part(plan->groups, hash >> (64 - GROUPS_PART_BITS)), &key,
-				     hash, &g);
+		status = p->groups ? groups_find(p->groups, &key, hash, &g) : STATUS_NO_MEMORY;
 	if (status != STATUS_OK)
 		json_fail(from, status);
 	return status == STATUS_OK ? g : NULL;
@@ -156,10 +157,10 @@ static void read_folds(struct group *g, const struct plan *plan, const struct pa
 	json_expect(from, "]}");
 }
 
-void group_read(const struct plan *plan, const struct partial_map *map, struct partial *blank,
-		struct json_reader *from)
+void group_read(struct partial *p, const struct plan *plan, const struct partial_map *map,
+		struct partial *blank, struct json_reader *from)
 {
-	struct group *g = find_group(plan, from);
+	struct group *g = find_group(p, plan, from);
 	uint64_t first, nrecords;
 
 	json_expect(from, "],\"first\":");

@@ -10,11 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "number/decimal_text.h"
+#include "number/decimal_arithmetic.h"
 #include "query/value.h"
-
-/* No significand of 18 digits reaches it. */
-#define LIMIT ((int64_t)1000000000000000000)
 
 static unsigned lowest(uint64_t rows)
 {
@@ -190,60 +187,28 @@ static void combine_row(struct let_run *r, enum let_code code, struct let_values
 	}
 }
 
-/* Multiplies numbers; returns the rows whose product fits. */
-static uint64_t multiply(struct let_values *a, const struct let_values *b, uint64_t rows)
+static struct decimal number_at(const struct let_values *v, unsigned row)
 {
-	uint64_t fit = 0;
-
-	for (unsigned row = 0; row < ROW_BLOCK_NROWS; row++) {
-		int64_t product = 0;
-		unsigned scale = (unsigned)a->scale[row] + b->scale[row];
-		bool is_in = rows >> row & 1;
-		bool lost = is_in && __builtin_mul_overflow(a->significand[row], b->significand[row],
-							    &product);
-		if (!is_in || lost || product >= LIMIT || product <= -LIMIT ||
-		    scale >= DECIMAL_NSCALES)
-			continue;
-		a->significand[row] = product;
-		a->scale[row] = (uint8_t)scale;
-		fit |= UINT64_C(1) << row;
-	}
-	return fit;
+	return (struct decimal){v->significand[row], v->scale[row]};
 }
 
-/* Brings two numbers to the larger scale. Returns false where one does not fit. */
-static bool align(const struct let_values *a, const struct let_values *b, unsigned row, int64_t *x,
-		  int64_t *y)
-{
-	unsigned a_scale = a->scale[row], b_scale = b->scale[row];
-	unsigned nplaces = a_scale < b_scale ? b_scale - a_scale : a_scale - b_scale;
-	int64_t *coarse = a_scale < b_scale ? x : y;
-
-	*x = a->significand[row];
-	*y = b->significand[row];
-	if (nplaces == 0)
-		return true;
-	return nplaces < DECIMAL_NDIGITS &&
-	       !__builtin_mul_overflow(*coarse, (int64_t)decimal_powers[nplaces], coarse) &&
-	       *coarse < LIMIT && *coarse > -LIMIT;
-}
-
-/* Adds or subtracts numbers; returns the rows whose result fits. */
-static uint64_t add(struct let_values *a, const struct let_values *b, uint64_t rows, bool subtracts)
+/* Multiplies, adds or subtracts numbers; returns the rows whose result fits. Inline, so that each code has a loop
+ * of its own. */
+static inline __attribute__((always_inline)) uint64_t calculate(enum let_code code, struct let_values *a,
+							       const struct let_values *b, uint64_t rows)
 {
 	uint64_t fit = 0;
 
 	for (; rows; rows &= rows - 1) {
 		unsigned row = lowest(rows);
-		int64_t x, y;
-		if (!align(a, b, row, &x, &y))
+		struct decimal x = number_at(a, row), y = number_at(b, row), out;
+		bool fits = code == LET_MULTIPLY ? decimal_multiply(x, y, &out)
+						 : decimal_add(x, code == LET_SUBTRACT ? decimal_negate(y) : y,
+							       &out);
+		if (!fits)
 			continue;
-		x += subtracts ? -y : y;
-		if (x >= LIMIT || x <= -LIMIT)
-			continue;
-		a->significand[row] = x;
-		if (b->scale[row] > a->scale[row])
-			a->scale[row] = b->scale[row];
+		a->significand[row] = out.significand;
+		a->scale[row] = (uint8_t)out.scale;
 		fit |= rows & -rows;
 	}
 	return fit;
@@ -254,9 +219,7 @@ static uint64_t choose(struct let_values *a, const struct let_values *b, uint64_
 {
 	for (uint64_t left = rows; left; left &= left - 1) {
 		unsigned row = lowest(left);
-		int order = decimal_compare(
-			(struct decimal){a->significand[row], a->scale[row]},
-			(struct decimal){b->significand[row], b->scale[row]});
+		int order = decimal_compare(number_at(a, row), number_at(b, row));
 		if (least ? order <= 0 : order >= 0)
 			continue;
 		a->significand[row] = b->significand[row];
@@ -271,9 +234,9 @@ void let_step_binary(struct let_run *r, enum let_code code, struct let_values *a
 	uint64_t both = r->rows & a->numbers & b->numbers, done = 0;
 
 	if (code == LET_MULTIPLY)
-		done = multiply(a, b, both);
+		done = calculate(LET_MULTIPLY, a, b, both);
 	else if (code == LET_ADD || code == LET_SUBTRACT)
-		done = add(a, b, both, code == LET_SUBTRACT);
+		done = calculate(code, a, b, both);
 	else if (code == LET_MIN || code == LET_MAX)
 		done = choose(a, b, both, code == LET_MIN);
 	a->fields &= ~done;
@@ -304,12 +267,17 @@ static void unary_row(struct let_run *r, enum let_code code, struct let_values *
 
 void let_step_unary(struct let_run *r, enum let_code code, struct let_values *x, int nplaces)
 {
-	uint64_t done = code == LET_ROUND ? 0 : r->rows & x->numbers;
+	uint64_t done = r->rows & x->numbers;
 
 	for (uint64_t rows = done; rows; rows &= rows - 1) {
 		unsigned row = lowest(rows);
-		if (code == LET_NEGATE || x->significand[row] < 0)
-			x->significand[row] = -x->significand[row];
+		struct decimal d = number_at(x, row);
+		if (code == LET_ROUND)
+			d = decimal_round(d, nplaces);
+		else if (code == LET_NEGATE || d.significand < 0)
+			d = decimal_negate(d);
+		x->significand[row] = d.significand;
+		x->scale[row] = (uint8_t)d.scale;
 	}
 	x->fields &= ~done;
 	for (uint64_t rows = r->rows & ~done; rows; rows &= rows - 1)

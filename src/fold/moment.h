@@ -116,7 +116,7 @@ enum status moments_combine(struct moment_cells *m, const struct moment_cells *l
 struct squares;
 
 /* *out = the sum of the squares x 10^(2 scale), which is an integer: no number added had
- * more than scale digits after the point. scale is a multiple of NATURAL_LIMB_DIGITS, at most
+ * more than scale digits after the point. s: NULL: of no numbers. scale is a multiple of NATURAL_LIMB_DIGITS, at most
  * WIDE_POINT x WIDE_LIMB_DIGITS. */
 void squares_sum(const struct squares *s, int scale, struct natural *out);
 

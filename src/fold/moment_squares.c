@@ -155,9 +155,12 @@ void sum192_add_to(struct natural *to, const struct sum192 *sum, int ndigits)
 void squares_sum(const struct squares *s, int scale, struct natural *out)
 {
 	int from = 2 * (WIDE_POINT - scale / WIDE_LIMB_DIGITS); /* limbs below it are 0 */
-	const union scale_value *value = by_scale_values(&s->sums);
+	const union scale_value *value;
 
 	natural_set(out, 0);
+	if (!s)
+		return;
+	value = by_scale_values(&s->sums);
 	if (s->wide)
 		natural_set_limbs(out, s->wide + from, WIDE_SQUARE_NLIMBS - from);
 	for (uint32_t left = s->sums.scales; left; left &= left - 1)

@@ -63,7 +63,7 @@ static void read_side(const struct column_partial *column, const struct column_p
 		subtract(&numbers.sum, &lone.sum);
 	out->sum.negative = natural_set_limbs(&out->sum.magnitude, numbers.sum.limb + from,
 					      WIDE_NLIMBS - from);
-	if (!(needs & MOMENT_SQUARES) || !squares)
+	if (!(needs & MOMENT_SQUARES))
 		return;
 	squares_sum(squares, out->scale, &out->squares);
 	if (lone.count) {

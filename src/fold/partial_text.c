@@ -429,6 +429,20 @@ static void read_column(struct partial *p, const struct plan *plan, const struct
 	p->full_column = c == SIZE_MAX ? p->full_column : c;
 }
 
+void partial_read_kind(struct partial *p, const struct partial_map *map, struct json_reader from)
+{
+	uint64_t i;
+
+	if (!json_try(&from, "{\"column\":"))
+		return;
+	i = json_number(&from);
+	if (!json_try(&from, ",\"count\":") || i >= map->ncolumns || map->columns[i] == SIZE_MAX)
+		return; /* the line is damaged, or goes on with another */
+	json_number(&from);
+	if (json_try(&from, ",\"kind\":"))
+		read_kind(&from, &p->columns[map->columns[i]]);
+}
+
 static void read_pair(struct partial *p, const struct plan *plan, const struct partial_map *map,
 		      struct json_reader *r)
 {
@@ -454,7 +468,7 @@ void partial_read_line(struct partial *p, const struct plan *plan, const struct 
 	else if (json_try(from, "{\"pair\":"))
 		read_pair(p, plan, map, from);
 	else if (plan->nkeys && json_try(from, "{\"group\":["))
-		group_read(plan, map, blank, from);
+		group_read(p, plan, map, blank, from);
 	else
 		json_fail(from, STATUS_DAMAGED);
 	if (from->at != from->end)

@@ -41,8 +41,8 @@ struct group;
 /* blank: the identity, which stays so. Errors, in to->status: STATUS_NO_MEMORY. */
 void group_write(struct group *g, const struct plan *plan, struct partial *blank, struct json_writer *to);
 
-/* Reads one of the lines above, without its line end, all of from: into p, or for a group into the plan's
- * store. blank: the identity, which stays so. Errors, in from->status: STATUS_DAMAGED, STATUS_NO_MEMORY,
+/* Reads one of the lines above, without its line end, all of from, into p.
+ * blank: the identity, which stays so. Errors, in from->status: STATUS_DAMAGED, STATUS_NO_MEMORY,
  * STATUS_MANY_KEYS. */
 void partial_read_line(struct partial *p, const struct plan *plan, const struct partial_map *map,
 		       struct partial *blank, struct json_reader *from);
@@ -60,8 +60,12 @@ void pair_read(struct pair_partial *p, const struct plan_pair *plan, bool is_swa
 bool column_is_empty(const struct column_partial *column);
 bool pair_is_empty(const struct pair_partial *p);
 
-/* Reads the rest of a group's line. */
-void group_read(const struct plan *plan, const struct partial_map *map, struct partial *blank,
-		struct json_reader *from);
+/* Reads the rest of a group's line into p's groups. */
+void group_read(struct partial *p, const struct plan *plan, const struct partial_map *map,
+		struct partial *blank, struct json_reader *from);
+
+/* Reads the kind of a column from the beginning of a line, for a reader that leaves the rest to others: for p, to
+ * which it is the earliest if the column had none. Not of a column: does nothing. */
+void partial_read_kind(struct partial *p, const struct partial_map *map, struct json_reader from);
 
 #endif

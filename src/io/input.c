@@ -62,7 +62,7 @@ enum status input_open(struct input **out, const char *const *paths, int npaths,
 		free(in);
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	}
-	in->nsources = npaths;
+	in->nsources = in->nread = npaths;
 	for (int i = 0; i < npaths; i++) {
 		in->sources[i].path = paths[i];
 		in->sources[i].nthreads = nthreads;
@@ -187,15 +187,48 @@ void input_set_prompt(struct input *in)
 		source_set_prompt(&in->sources[i]);
 }
 
+void input_count_slice_from(struct input *in, uint64_t nlines_before)
+{
+	in->slice.nlines_before = nlines_before;
+}
+
+uint64_t input_nskipped(const struct input *in, int file)
+{
+	return in->sources[file].nskipped;
+}
+
+void input_use_slice(struct input *in, const struct input_slice *slice)
+{
+	input_begin_with(in, slice->first);
+	if (slice->first > 0 || slice->begin > 0)
+		in->offset_bytes = 0;
+	in->has_slice = true;
+	in->slice = *slice;
+	in->nread = slice->last + 1;
+}
+
+/* How much of a file's nbytes the slice leaves out. */
+static uint64_t nbytes_outside(const struct input *in, int file, uint64_t nbytes)
+{
+	const struct input_slice *s = &in->slice;
+	uint64_t out = 0;
+
+	if (in->has_slice && file == s->first)
+		out += s->begin;
+	if (in->has_slice && file == s->last && s->end < nbytes)
+		out += nbytes - s->end;
+	return out < nbytes ? out : nbytes;
+}
+
 uint64_t input_nbytes_left(const struct input *in)
 {
 	uint64_t total = 0;
 
-	for (int i = in->file; i < in->nsources; i++) {
+	for (int i = in->file; i < in->nread; i++) {
 		uint64_t nbytes = source_nbytes(&in->sources[i]);
 		if (nbytes == UINT64_MAX)
 			return UINT64_MAX;
-		total += nbytes;
+		total += nbytes - nbytes_outside(in, i, nbytes);
 	}
 	return total;
 }

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "csv/chunk.h"
 #include "base/status.h"
@@ -134,6 +135,7 @@ bool input_has_thread(const struct input *in);
 
 /* A range of a file that consists of whole lines. */
 struct input_range {
+	int file;
 	uint64_t begin, end, size; /* offsets in the file, and its size */
 	bool is_quoted;            /* it begins inside a quoted field */
 	uint64_t nlines_before;    /* once input_count_before has been called */
@@ -146,6 +148,31 @@ struct input_range {
 enum status input_cut_range(struct input *in, uint64_t k, uint64_t n, char escape, struct input_range *out,
 			    struct fault *fault);
 void input_begin_quoted(struct input *in);
+
+/* *border = the end of the first line that ends behind an offset, `size` if none does: behind an LF that does not
+ * follow the byte escape, 0: none. Offsets begin at start in the file. Errors: STATUS_READ, STATUS_SHRANK, without
+ * the file's name. */
+enum status file_find_border(int fd, off_t start, uint64_t offset, uint64_t size, char escape, uint64_t *border,
+			     struct fault *fault);
+
+/* A slice of the input: from an offset of one file up to one of the same file or a later one. 0: the whole beginning
+ * of the file, UINT64_MAX: up to its end. Other offsets are of plain files, in bytes from the beginning, behind an
+ * LF; where they lie before the file's first record, they stand for that. */
+struct input_slice {
+	int first, last; /* files */
+	uint64_t begin, end;
+	uint64_t nlines_before; /* of the first file, if begin > 0; 0: lines are counted from the slice's first */
+};
+
+/* Has only a slice be read, before the first chunk; it does not begin before the file of the header. Offsets begin with its first file. An
+ * unfinished record at an end within a file goes on in the next slice. After the header has been skipped. */
+void input_use_slice(struct input *in, const struct input_slice *slice);
+
+/* So many lines stand before the slice in its first file. */
+void input_count_slice_from(struct input *in, uint64_t nlines_before);
+
+/* Where the first record of a file that has been opened begins. */
+uint64_t input_nskipped(const struct input *in, int file);
 
 /* Counts the lines before the range, for messages. Errors: STATUS_OPEN, STATUS_READ, STATUS_SHRANK. */
 enum status input_count_before(const struct input *in, struct input_range *range, struct fault *fault);

@@ -149,6 +149,26 @@ static void use_range(struct input *in, struct source *s)
 	s->line = in->range.begin > s->nskipped ? 1 : s->line; /* lines before it are not counted */
 }
 
+/* Narrows a file that is read in ranges to what the input's slice has of it. */
+static void use_slice(struct input *in, struct source *s)
+{
+	const struct input_slice *slice = &in->slice;
+	off_t begin = s->position, end = s->size;
+
+	if (!s->ranged)
+		return;
+	if (in->file == slice->first && slice->begin > 0) {
+		begin = s->start + (off_t)slice->begin;
+		s->line = 1 + slice->nlines_before;
+	}
+	if (in->file == slice->last && slice->end < (uint64_t)(end - s->start))
+		end = s->start + (off_t)slice->end;
+	begin = begin > s->position ? begin : s->position;
+	in->offset_bytes += (uint64_t)(begin - s->position);
+	s->position = begin < s->size ? begin : s->size;
+	s->size = end > s->position ? end : s->position;
+}
+
 /* Gives the chunk its place in the order. Opens its file if it is the file's first. */
 static enum status begin_chunk(struct input *in, char *buffer, struct chunk *chunk,
 			       struct fault *fault)
@@ -168,6 +188,8 @@ static enum status begin_chunk(struct input *in, char *buffer, struct chunk *chu
 			source_make_ranged(s);
 		if (status == STATUS_OK && in->has_range)
 			use_range(in, s);
+		if (status == STATUS_OK && in->has_slice)
+			use_slice(in, s);
 	}
 	in->offset_bytes += first ? s->nskipped : 0;
 	in->begun = true;
@@ -191,7 +213,7 @@ static void end_chunk(struct input *in, const struct chunk *chunk)
 /* Under the lock. */
 static bool is_over(const struct input *in)
 {
-	return in->stopped || in->file == in->nsources;
+	return in->stopped || in->file >= in->nread;
 }
 
 bool input_is_over(struct input *in)
@@ -354,7 +376,8 @@ static void read_chunk(struct input *in, const struct reader *reader, struct chu
 	if (*status != STATUS_OK)
 		input_stop(in);
 	end_chunk(in, chunk);
-	if (in->has_range && in->range.end < in->range.size)
+	if ((in->has_range && in->range.end < in->range.size) ||
+	    (in->has_slice && chunk->file == in->slice.last && in->slice.end < UINT64_MAX))
 		chunk->last_of_file = false; /* a record may go on in the next range */
 	pthread_mutex_unlock(&in->lock);
 	if (*status == STATUS_OK)

@@ -12,28 +12,23 @@
 
 #define BLOCK_NBYTES 65536
 
-/* Reads up to a block from an offset on. */
-static enum status read_block(const struct source *s, int fd, uint64_t offset, uint64_t end, char *block, size_t *nbytes,
+/* Reads up to a block from an offset on. start: of the text in the file. */
+static enum status read_block(int fd, off_t start, uint64_t offset, uint64_t end, char *block, size_t *nbytes,
 			      struct fault *fault)
 {
-	enum status status;
-
 	*nbytes = end - offset < BLOCK_NBYTES ? (size_t)(end - offset) : BLOCK_NBYTES;
-	status = file_read_range(fd, s->start + (off_t)offset, block, *nbytes, fault);
-	fault->file = source_name(s);
-	return status;
+	return file_read_range(fd, start + (off_t)offset, block, *nbytes, fault);
 }
 
-/* Finds the end of the first line from an offset on, `size` if there is none. */
-static enum status find_border(const struct source *s, uint64_t offset, uint64_t size, char escape,
-			       uint64_t *border, struct fault *fault)
+enum status file_find_border(int fd, off_t start, uint64_t offset, uint64_t size, char escape, uint64_t *border,
+			     struct fault *fault)
 {
 	char block[BLOCK_NBYTES], before = '\0';
 	enum status status = STATUS_OK;
 	size_t nbytes;
 
 	for (*border = size; offset < size; offset += nbytes) {
-		status = read_block(s, s->fd, offset, size, block, &nbytes, fault);
+		status = read_block(fd, start, offset, size, block, &nbytes, fault);
 		if (status != STATUS_OK)
 			return status;
 		for (const char *at = block; (at = memchr(at, '\n', nbytes - (size_t)(at - block))); at++)
@@ -53,7 +48,11 @@ static enum status cut(const struct source *s, uint64_t first, uint64_t size, ui
 	*border = k == 0 ? first : size;
 	if (k == 0 || k == n)
 		return STATUS_OK;
-	return find_border(s, first + (uint64_t)((uint128)(size - first) * k / n), size, escape, border, fault);
+	first += (uint64_t)((uint128)(size - first) * k / n);
+	if (file_find_border(s->fd, s->start, first, size, escape, border, fault) == STATUS_OK)
+		return STATUS_OK;
+	fault->file = source_name(s);
+	return fault->status;
 }
 
 enum status input_cut_range(struct input *in, uint64_t k, uint64_t n, char escape, struct input_range *out,
@@ -88,7 +87,7 @@ void input_begin_quoted(struct input *in)
 
 enum status input_count_before(const struct input *in, struct input_range *range, struct fault *fault)
 {
-	const struct source *s = &in->sources[0];
+	const struct source *s = &in->sources[range->file];
 	enum status status = STATUS_OK;
 	int fd = open(s->path, O_RDONLY | O_CLOEXEC); /* the file may be closed already */
 	char block[BLOCK_NBYTES];
@@ -98,9 +97,11 @@ enum status input_count_before(const struct input *in, struct input_range *range
 		return source_fail(s, fault, STATUS_OPEN, errno);
 	range->nlines_before = 0;
 	for (uint64_t at = 0; at < range->begin && status == STATUS_OK; at += nbytes) {
-		status = read_block(s, fd, at, range->begin, block, &nbytes, fault);
+		status = read_block(fd, s->start, at, range->begin, block, &nbytes, fault);
 		range->nlines_before += status == STATUS_OK ? count_lines(block, nbytes) : 0;
 	}
 	close(fd);
+	if (status != STATUS_OK)
+		fault->file = source_name(s);
 	return status;
 }

@@ -33,6 +33,9 @@ struct input {
 
 	bool has_range; /* only this of the first file is read: */
 	struct input_range range;
+	bool has_slice; /* only this of all files is read */
+	struct input_slice slice;
+	int nread;      /* files up to the slice's last */
 
 	struct preamble preamble; /* to skip in each file */
 	bool has_preamble;

@@ -104,6 +104,26 @@ static void read_words(struct json_reader *r, uint64_t *word, int nwords)
 		json_fail(r, STATUS_DAMAGED);
 }
 
+/* Reads an integer in quotes, of up to STEP_NDIGITS digits. Returns false, and reads nothing, where it is none. */
+static inline bool read_short(struct json_reader *r, int64_t *x)
+{
+	const char *at = r->at + 1, *digits, *end = r->end - r->at > STEP_NDIGITS + 3 ? at + STEP_NDIGITS + 1 : r->end;
+	bool negative;
+	uint64_t number = 0;
+
+	if (r->at == r->end || *r->at != '"' || at == r->end)
+		return false;
+	negative = *at == '-';
+	digits = at += negative;
+	for (; at < end && decimal_is_digit(*at); at++)
+		number = number * 10 + (uint64_t)(*at - '0');
+	if (at == end || *at != '"' || at == digits || at - digits > STEP_NDIGITS)
+		return false;
+	*x = negative ? -(int64_t)number : (int64_t)number;
+	r->at = at + 1;
+	return true;
+}
+
 void exact_words(struct json_reader *r, uint64_t *word, int nwords)
 {
 	json_expect(r, "\"");
@@ -127,7 +147,10 @@ void exact_put_int128(struct json_writer *w, int128 x)
 int128 exact_int128(struct json_reader *r)
 {
 	uint64_t word[2];
+	int64_t x;
 
+	if (read_short(r, &x))
+		return x;
 	exact_words(r, word, 2);
 	return (int128)((uint128)word[1] << 64 | word[0]);
 }

@@ -182,7 +182,7 @@ static enum status place(void *context, const struct input *input, int index,
 
 	if (!file->differs)
 		return STATUS_OK;
-	if (f->plan->emits && !f->plan->only)
+	if (f->plan->shares_header)
 		return fail(input, file, STATUS_HEADER_DIFFERS, fault);
 	status = make_plan(f, input, file, fault);
 	header_free(&file->header);

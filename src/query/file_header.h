@@ -32,11 +32,11 @@ struct file_headers {
 
 /* Has the input skip the header of each file behind the first's, which is present, and give
  * the file's chunks a plan of their own where the header differs. first and plan are not copied;
- * plan->columns, emits and only are read when a file's first chunk is.
+ * plan->columns and shares_header are read when a file's first chunk is.
  * Errors: STATUS_NO_MEMORY, and of the input, later: those of header_read;
  * STATUS_HEADER_UNCLEAR: the first record is no header for sure, and no data for sure;
  * STATUS_HEADER_LACKS, STATUS_HEADER_REPEATS: a column of the plan is not in the header, or not as
- * often as in the first; STATUS_HEADER_DIFFERS where records are printed. */
+ * often as in the first; STATUS_HEADER_DIFFERS if the plan shares_header. */
 enum status file_headers_init(struct file_headers *f, const struct header *first,
 			      const struct plan *plan, bool always, struct input *input,
 			      struct fault *fault);

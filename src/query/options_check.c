@@ -323,9 +323,8 @@ static enum status check_state(const struct options *o, struct fault *fault)
 	if (o->columns || o->explain)
 		return option_fault(fault, "--%s: --%s prints no result", o->columns ? "columns" : "explain",
 				    name);
-	if (count_lets(o) > 0 || o->head > 0)
-		return option_fault(fault, "--%s: a state does not know --%s: leave it out", name,
-				    o->head > 0 ? "head" : "let");
+	if (o->head > 0)
+		return option_fault(fault, "--%s: with --head, not all records are read: leave it out", name);
 	for (size_t i = 0; i < o->nuses; i++)
 		if (operation_kind(o->uses[i].operation) == OPERATION_OFFSET &&
 		    o->uses[i].operation != OPERATION_ROW_NUMBER)
@@ -352,8 +351,6 @@ static enum status check_parts(const struct options *o, struct fault *fault)
 		return option_fault(fault, "--part: a part of a file is written with --partial");
 	if (o->part.of && o->npaths != 1)
 		return option_fault(fault, "--part is of one file, and here are %d", o->npaths);
-	if (o->partial && count_lets(o) > 0)
-		return option_fault(fault, "--partial: a part does not know --let: leave it out");
 	if (o->partial && o->emits)
 		return option_fault(fault, "--partial is for results: records are printed as they came");
 	if (o->partial && printing)

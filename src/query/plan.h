@@ -161,6 +161,7 @@ struct plan {
 	bool emits;       /* records are printed, each with its new columns */
 	uint64_t head;    /* of these so many at most; 0: all */
 	bool only;        /* the new fields without the record */
+	bool shares_header; /* records of all files are printed under the first one's: others are errors */
 	struct curve *curve; /* takes what is printed, to draw it; whoever runs the plan owns it; NULL: none */
 	bool inside_line; /* the header record has no LF: the first record printed needs one before it */
 	bool exclusive;   /* totals before the record instead of after it */

@@ -122,6 +122,7 @@ static enum status plan_new_columns(struct making *m)
 	plan->emits = m->options->emits;
 	plan->head = m->options->head;
 	plan->only = m->options->only || m->options->selects || picture_is_asked(&m->options->picture);
+	plan->shares_header = plan->emits && !plan->only;
 	plan->exclusive = m->options->exclusive;
 	plan->inside_line = h->present && h->line[h->line_nbytes - 1] != '\n';
 	if (!plan->emits)

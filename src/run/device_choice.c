@@ -317,6 +317,15 @@ enum status devices_choose(struct device_choice *devices, const struct options *
 	return STATUS_OK;
 }
 
+int devices_estimate_gpus(void)
+{
+#ifdef HAVE_CUDA
+	return gpu_estimate();
+#else
+	return 0;
+#endif
+}
+
 /* Whether a thread of any pool reads a chunk before it has finished the last one. */
 static bool any_reads_ahead(const struct device_choice *devices)
 {

@@ -27,6 +27,9 @@ enum status devices_choose(struct device_choice *devices, const struct options *
 			   const struct query *query, const struct input *input,
 			   struct fault *fault);
 
+/* How many GPUs there may be, without asking the driver. */
+int devices_estimate_gpus(void);
+
 /* Writes which devices work now: `2 CPU threads, gpu:0`; nothing if none does. Any thread. */
 void devices_at_work(const struct device_choice *devices, char *text, size_t nbytes);
 

@@ -110,17 +110,26 @@ static bool is_too_much(const struct left_out *l, const struct share *s)
 	return s->n > 0 && (is_all || is_above(&l->options->max_invalid, s));
 }
 
+/* The number of records that were left out for a NUL in column c, a key. */
+static uint64_t count_keys(const struct left_out *l, size_t c)
+{
+	return l->query->plan.columns[c].is_key ? l->total->partial.columns[c].nnuls : 0;
+}
+
 static enum status check_column(const struct left_out *l, size_t c, struct fault *fault)
 {
 	const struct column_partial *column = &l->total->partial.columns[c];
-	/* a NUL in a key leaves out the record */
-	uint64_t nrecords = l->query->plan.columns[c].is_key ? column->nnuls : 0;
-	struct share records = {nrecords, l->total->partial.nrecords, "record"};
-	struct share values = {count_values(l, c) - nrecords,
-			       column->ninvalid + result_nnumbers(column) - nrecords, "value"};
-	const struct share *s = is_too_much(l, &records) ? &records : &values;
+	uint64_t nrecords = count_keys(l, c);
+	struct share s = {count_values(l, c) - nrecords, column->ninvalid + result_nnumbers(column) - nrecords,
+			  "value"};
 
-	return is_too_much(l, s) ? fail(l, s, total_note_of_values(l->total, c), fault) : STATUS_OK;
+	return is_too_much(l, &s) ? fail(l, &s, total_note_of_values(l->total, c), fault) : STATUS_OK;
+}
+
+/* A note's file in the order of the input: those of a state, -1, -2 ..., come first. */
+static int64_t order_of(const struct note *note)
+{
+	return note->file < 0 ? INT32_MIN - (int64_t)note->file : note->file;
 }
 
 /* The note that is earlier in the input; either may be NULL. */
@@ -128,10 +137,10 @@ static const struct note *earlier(const struct note *a, const struct note *b)
 {
 	if (!a || !b)
 		return a ? a : b;
-	return b->file < a->file || (b->file == a->file && b->line < a->line) ? b : a;
+	return order_of(b) < order_of(a) || (b->file == a->file && b->line < a->line) ? b : a;
 }
 
-/* Ragged records, and those whose condition is undecided. */
+/* Ragged records, those whose condition is undecided, and those with a NUL in a key: all of them together. */
 static enum status check_records(const struct left_out *l, struct fault *fault)
 {
 	const struct partial *total = &l->total->partial;
@@ -141,6 +150,12 @@ static enum status check_records(const struct left_out *l, struct fault *fault)
 		total->nundecided ? total_note_of_undecided(l->total) : NULL,
 		nragged ? total_note_of_ragged(l->total) : NULL);
 
+	for (size_t c = 0; c < l->query->plan.ncolumns; c++) {
+		if (count_keys(l, c) == 0)
+			continue;
+		s.n += count_keys(l, c);
+		note = earlier(note, total_note_of_values(l->total, c));
+	}
 	return is_too_much(l, &s) ? fail(l, &s, note, fault) : STATUS_OK;
 }
 

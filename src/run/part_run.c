@@ -20,7 +20,7 @@ static void run_scope(const struct part_run *r, const char *const *names, struct
 				       .size = r->range->size};
 
 	*scope = (struct part_scope){names, r->merge->ninputs + (size_t)input_nfiles(r->input), r->merge->ninputs,
-				     &seams[0], &seams[1]};
+				     &seams[0], &seams[1], 0};
 	seams[0] = seams[1] = seam;
 	seams[0].border = r->range->begin;
 	seams[0].is_quoted = part->is_quoted;
@@ -72,6 +72,21 @@ enum status part_run_begin_state(struct merge *merge, struct options *options, s
 		status = state_read(merge, options, query, total, options->from_state, fault);
 	if (status == STATUS_OK && !query->plan.emits)
 		input_begin_at(input, merge->offset_bytes);
+	return status;
+}
+
+enum status part_run_begin_slice(struct merge *merge, struct options *options, struct query *query,
+				 struct total *total, struct input *input, const char *state, struct fault *fault)
+{
+	enum status status;
+
+	query->plan.counts_records = true;
+	query->plan.guesses_texts = false;
+	status = state_read(merge, options, query, total, state, fault);
+	if (status == STATUS_OK)
+		input_begin_at(input, merge->right.of ? merge->right.offset_bytes : merge->offset_bytes);
+	if (status == STATUS_OK && merge->right.of)
+		input_count_slice_from(input, merge->right.nlines);
 	return status;
 }
 

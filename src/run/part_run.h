@@ -29,6 +29,11 @@ enum status part_run_write(const struct part_run *r, struct fault *fault);
 enum status part_run_begin_state(struct merge *merge, struct options *options, struct query *query,
 				 struct total *total, struct input *input, struct fault *fault);
 
+/* Before a slice is printed: adds the state of the records before it, which a rank has saved. merge: zeroed. Errors:
+ * state_read's. */
+enum status part_run_begin_slice(struct merge *merge, struct options *options, struct query *query,
+				 struct total *total, struct input *input, const char *state, struct fault *fault);
+
 /* Has only the range of the file that --part says be read. Errors: input_cut_range's. */
 enum status part_run_cut_input(struct input *input, const struct options *options, const struct csv_dialect *dialect,
 			       struct input_range *range, struct fault *fault);

@@ -249,6 +249,7 @@ for program in TOOLS:
     check_options(program)
     check_lint(program)
     check_examples(program + ".1", man_path(program), man_blocks)
+check_lint("gpustat-mpi")
 check_help()
 check_package()
 check_commands()

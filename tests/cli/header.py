@@ -44,6 +44,8 @@ def check_doubtful_values():
     says("'*', a name above a number, and a number in a numbered column", beside, b"3,y\n4,5\n", 1, "", DOUBT % (1, "col2", "y", ""))
     says("'*', a numbered column of numbers", ["--sum=*", "--max=2"], b"x,4\ny,5\n", 0, "sum(col2),max(col2)\n9,5\n")
     says("'*', a name in a counted column", ["--sum=*", "--count=1"], b"x,b,7\nu,v,4\n", 1, "", DOUBT % (1, "col1", "x", ""))
+    says("'*', a number above a missing value, and a name in a key", ["--mean=*", "--by=:2"], b'"",A,"1"\n"""",A,\n', 1, "",
+         DOUBT % (1, "col2", "A", ""))
     says("'*', names only", ["--sum=*", "--max=2"], b"x,y\nu,5\n", 0, "sum(y),max(y)\n5,5\n")
     says("a name beside a bad value", ["--sum=1,2"], b"price,N/A\n5,2\n", 1, "", DOUBT % (1, "col2", "N/A", " (try --missing 'N/A')"))
     says("a name beside one that begins with a digit", ["--sum=1,2"], b"x,1-2\n1,2\n", 0, "sum(x),sum(1-2)\n1,2\n")

@@ -41,11 +41,16 @@ def files():
                   for folder, _, names in os.walk(destination()) for name in names)
 
 
+def has_mpi():
+    return os.access(harness.program("gpustat") + "-mpi", os.X_OK)
+
+
 def expected(name):
     return sorted(["share/doc/gpustat/" + text for text in ("LICENSE", "NEWS", "README.md")] + [
         path % tool for tool in (name, name + "-bench")
         for path in ("bin/%s", "share/man/man1/%s.1", "share/bash-completion/completions/%s",
-                     "share/zsh/site-functions/_%s", "share/fish/vendor_completions.d/%s.fish")])
+                     "share/zsh/site-functions/_%s", "share/fish/vendor_completions.d/%s.fish")] + [
+        path % (name + "-mpi") for path in ("bin/%s", "share/man/man1/%s.1") if has_mpi()])
 
 
 def run(*words, **how):
@@ -62,7 +67,7 @@ def check_program(name):
 
 
 def check_pages(name):
-    for old in ("gpustat", "gpustat-bench"):
+    for old in ("gpustat", "gpustat-bench") + ("gpustat-mpi",) * has_mpi():
         new = old.replace("gpustat", name)
         page = read("share", "man", "man1", new + ".1")
         with open(harness.source("man", old + ".1"), encoding="utf-8") as f:

@@ -18,6 +18,23 @@ def says(name, args, data, status, out, *messages):
     harness.agrees(name, args, data, lambda r: None if (r.status, r.out, r.err) == want else "wanted: %s" % (want,), WAYS)
 
 
+def check_kinds_of_records():
+    """Records are left out for several reasons, and judged together."""
+    data = b"k,h,v\n5\n,\0,1\n,,2\n"
+    nul = "<stdin>:3: column 'h': NUL byte in '\\x00': try iconv -f UTF-16 -t UTF-8, or tr '\\0' '\\n'"
+    ask = SKIP + ["--by=k,h", "--sum=v"]
+    says("two of three, a ragged one first", ask + ["--max-invalid=50%"], data, 1, "",
+         "<stdin>:2: 1 field where the header has 3: see --ragged; --invalid skip leaves out 2 of 3 records, more than --max-invalid 50%")
+    says("... a key first", ask + ["--max-invalid=1"], b"k,h,v\n\n,\0,1\n5\n,,2\n", 1, "",
+         nul + "; --invalid skip leaves out 2 of 3 records, more than --max-invalid 1")
+    says("two keys, and a condition", ask + ["--where=v > 0", "--max-invalid=2"], b"k,h,v\n\n,\0,1\n\0,,1\na,b,x\na,,2\n", 1, "",
+         nul + "; --invalid skip leaves out 3 of 4 records, more than --max-invalid 2")
+    says("all of them", ask, b"k,h,v\n\n,\0,1\n5\n", 1, "", nul + "; --invalid skip leaves out all 2 records")
+    says("as many as may be", ask + ["--max-invalid=67%"], data, 0, "k,h,sum(v)\n,,2\n",
+         "warning: 1 value of column 'h' left out: " + nul.replace("column 'h': ", ""),
+         "warning: 1 record left out: <stdin>:2: 1 field where the header has 3: see --ragged")
+
+
 def check_warnings():
     data = b"n,m\n1,2\nabc,3\n4,x y\n,7\ndef,8\n"
     says("values", SKIP + ["--sum=n,m"], data, 0, "sum(n),sum(m)\n5,20\n",
@@ -144,6 +161,7 @@ def check_summary():
                    lambda: harness.describe(r))
 
 
+check_kinds_of_records()
 check_warnings()
 check_too_much()
 check_summary()

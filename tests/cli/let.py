@@ -125,8 +125,6 @@ def check_refused():
     refuses("many conditions", ["--let", "x = " + " + ".join(["if(a > 1, 1, 2)"] * 65)], b"a\n1\n", 2, "64 conditions")
     refuses("a long expression", ["--let", "x = 1" + " + 1" * 20000], b"a\n1\n", 2, "longer")
     refuses("numbers that hold the delimiter", ["--quote=none", "-d-", "--let", "x = :1 * 2"], b"1-2\n", 2, "delimiter")
-    refuses("in a part", ["--partial", "--let=x = a * 2", "--sum=x"], b"a\n1\n", 2, "--partial", "--let")
-    refuses("in a state", ["--save-state=s", "--let=x = a * 2", "--sum=x"], b"a\n1\n", 2, "--save-state", "--let")
     refuses("too deep", ["--let", "x = " + "(" * 300 + "a" + ")" * 300], b"a\n1\n", 2)
     refuses("too many at once", ["--let", "x = " + "1 + (" * 100 + "a" + ")" * 100], b"a\n1\n", 2)
 

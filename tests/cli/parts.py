@@ -13,6 +13,7 @@ import os
 import random
 import shutil
 import subprocess
+import types
 
 import harness
 import part_cases
@@ -131,6 +132,9 @@ def check_headers():
     answers("columns in another order", ["--merge", a, b], None, "sum(b),cov(a:b)\n17,5.8333333333333333\n")
     plain = ["--sum=2", "--header=no"]
     answers("no header: by place", ["--merge", part("p1.part", plain, b"1,2\n"), part("p2.part", plain, b"3,4\n")], None, "6\n")
+    named = ["--let=col1 = :1 * 2", "--let=z = col1 + 1", "--sum=col1", "--by=z", "--first=:1", "--header=no"]
+    a1, a2 = part("c1.part", named, b"1,2\n"), part("c2.part", named, b"3,4\n1,9\n")
+    answers("computed columns without a header: by name", ["--merge", a1, a2], None, "z,sum(col1),first(col1)\n3,4,1\n7,6,3\n")
     star = ["--sum=*", "--header=yes"]
     refuses("a column is not there", ["--merge", part("h3.part", star, b"a,b\n1,2\n"), part("h4.part", star, b"a\n3\n")], None, 1,
             "h4.part:1: column 'b': in the first file's header, but not in this one")
@@ -175,6 +179,16 @@ def check_ranges():
         refuses("--part " + argument, ["--partial", "--part=" + argument, path], None, 2, "--part")
     refuses("--part without --partial", ["--part=1/2", path], None, 2, "--partial")
     refuses("--part of two files", ["--partial", "--part=1/2", path, path], None, 2, "one file")
+    turned = fixture("turned.csv", b'x,k\n3,b\n5,"q\nrrrrrrr\nsssss\nttttttttttttt"')
+    sums = ["--by=k", "--sum=x"]
+    answers("a record that the file's end completes, its columns in another order", ["--merge", part("straight.part", sums, b"k,x\na,1\n"),
+            part_of(sums, "1/2", turned), part_of(sums, "2/2,quoted", turned)], None,
+            'k,sum(x)\na,1\nb,3\n"q\nrrrrrrr\nsssss\nttttttttttttt",5\n')
+    texts = fixture("texts.csv", b'k,h\n,b\n\x01,"two\nlines"\n5,"two\nmore"\n')
+    case = types.SimpleNamespace(args=["--all", "--header=yes"], rng=random.Random(1), seed=0)
+    for n in range(2, 9):
+        is_(run(["--merge"] + part_cases.make_ranges(case, texts, n)).out, run(case.args + [texts]).out,
+            "text in the record between two of %d parts" % n)
     big = fixture("big.csv", b"k,x\n" + b"".join(b"%02d,%06d\n" % (i % 97, i) for i in range(200000)))
     parts = [part_of(["--by=k", "--sum=x", "--median=x"], "%d/7" % k, big) for k in range(1, 8)]
     is_(run(["--merge"] + parts).out, run(["--by=k", "--sum=x", "--median=x", big]).out, "200000 records in seven parts")
@@ -194,8 +208,13 @@ def part_of(args, number, path):
 RUNNING = (["--cumsum=x", "--running-mean=x"], ["--cumsum=x,y", "--by=k"], ["--running-var=x", "--running-max=y", "--row-number"],
            ["--running-stddev=y", "--running-count=x", "--running-min=x", "--exclusive", "--only"],
            ["--row-number", "--running-mean=y", "--by=k,h", "--where", "x > 0"], ["--cumsum=w"],
-           ["--cumsum=x", "--invalid=skip", "--by=h"])
+           ["--cumsum=x", "--invalid=skip", "--by=h"], ["--delta=x", "--ratio=y"], ["--delta=w,x", "--ratio=x", "--by=k"],
+           ["--delta=x", "--invalid=skip", "--only", "--where", "y > 0"], ["--let=z = x * y", "--cumsum=z", "--delta=z"],
+           ["--let=u = upper(k)", "--let=z = coalesce(x, 0) - 1.5", "--running-mean=z", "--by=u"],
+           ["--select=t", "--cumsum=x", "--select=k"], ["--drop=y", "--cumsum=x", "--row-number"],
+           ["--select=k,x", "--ratio=x", "--rename=k=key"])
 RESULTS = (["--sum=x", "--mean=y"], ["--by=k", "--sum=x", "--last=y", "--median=x"], ["--first=t", "--last=t", "--mode=t", "--iqr=w"],
+           ["--let=z = x / y", "--let=u = if(x > 0, k, h)", "--by=u", "--median=z", "--last=z", "--where", "z != 1"],
            ["--cov=x:y", "--stddev=w"], [], ["--all"], ["--by=h", "--count-distinct=t", "--top", "3", "--sort=-count_distinct(t)"])
 
 
@@ -231,7 +250,7 @@ def check_state_faults():
     r = run(["--sum=n", "--save-state", "/nonexistent/s"], b"n\n3\n")
     ok(r.status == 1 and b"/nonexistent/s: cannot open" in r.err, "a state that cannot be saved", harness.describe(r))
     for args, words in ((["--sum=*"], "name the columns"), (["--partial", "--sum=n"], "--partial"), (["--byte-offset"], "--byte-offset"),
-                        (["--where", "n > 0"], "no running total"), (["--sum=n", "--explain"], "--explain")):
+                        (["--where", "n > 0"], "no running total"), (["--select=n"], "no running total"), (["--head=1", "--cumsum=n"], "--head"), (["--sum=n", "--explain"], "--explain")):
         refuses("--save-state with " + args[0], args + ["--save-state", state + "2"], b"n\n3\n", 2, words)
     a = run(["--sum=n", "--invalid=skip", "--save-state", state], b"n\n1\nx\n", cwd=harness.folder())
     b = run(["--sum=n", "--invalid=skip", "--from-state", state], b"n\ny\n2\n", cwd=harness.folder())
@@ -274,6 +293,25 @@ def check_damage():
         refuses(name + ", with a fitting checksum", ["--merge"], broken, 1, "damaged part")
 
 
+def check_first_error():
+    """Lines are read in several threads: of several faults, the first is told."""
+    path = part("many.part", ["--by=k", "--sum=v", "--last=v"], b"k,v\n" + b"".join(b"%d,%d\n" % (i % 300, i) for i in range(900)))
+    lines, rng, wrong = lines_of(path), random.Random(5), []
+    for ordered in (True, False):
+        if not ordered:
+            lines = lines_of(part("many2.part", ["--by=k", "--sum=v"], b"k,v\n" + b"".join(b"%d,%d\n" % (i % 300, i) for i in range(900))))
+        for _ in range(20):
+            at = sorted(rng.sample(range(5, len(lines)), 2))
+            spoilt = [line.replace(b'"count"', b'"cuont"') if i in at else line for i, line in enumerate(lines)]
+            bad = fixture("bad.part", part_cases.sealed(spoilt))
+            behind = rng.choice((bad, fixture("log.csv", LOG_A), fixture("cut.part", b"\n".join(spoilt[:9])), "/nonexistent.part"))
+            how = part_cases.ways(rng)
+            r = run(["--merge", path if ordered else os.path.join(harness.folder(), "many2.part"), bad, behind], **how)
+            if r.status != 1 or b"bad.part:%d: damaged part" % (at[0] + 1) not in r.err:
+                wrong.append((at, behind, how, r.err))
+    ok(not wrong, "the first error, in any number of threads", lambda: wrong[0])
+
+
 def check_usage():
     a = part("u1.part", ["--sum=bytes"], LOG_A)
     b = part("u2.part", ["--sum=rt"], LOG_B)
@@ -284,6 +322,9 @@ def check_usage():
     refuses("--partial does not print", ["--partial", "--sum=bytes", "--format=json"], LOG_A, 2, "give it to --merge")
     refuses("a faulty input is no part", ["--partial", "--sum=host"], LOG_A, 1, "not a number: 'a'")
     refuses("--explain", ["--merge", "--explain", a], None, 2, "--explain")
+    let = [part("let%d.part" % i, ["--let=z = %s * bytes" % n, "--sum=z"], LOG_A) for i, n in ((1, "2"), (2, "3"))]
+    refuses("another computed column", ["--merge"] + let, None, 1, "let2.part:1: another query than the first part's: --let=z = 3 * bytes")
+    refuses("a value that cannot be computed", ["--partial", "--let=z = bytes + host", "--sum=z"], LOG_A, 1, "column 'z'", "'a'")
 
 
 def check_full_disk():
@@ -340,6 +381,7 @@ check_ranges()
 check_state()
 check_state_faults()
 check_damage()
+check_first_error()
 check_usage()
 check_full_disk()
 check_many()

@@ -15,10 +15,10 @@ import harness
 MAP_ROW = r"^\| `((?:src|kernels|bench)/\w+)/` \|"
 LEVELS = ("fold", "warp", "block", "grid")
 SPEAKS = "src/io/message.c"
-ENDS = ("src/run/main.c", "bench/run/main.c")
+ENDS = ("src/run/main.c", "src/mpi/main.c", "bench/run/main.c")
 MAY_TRAP = ("kernels/scan/lookahead.cuh",)  # in code for chips on which nobody launches it
 STANDALONE = "kernels/ladder/"  # a rung may be a program of its own: see HACKING.md
-MAY_SPEAK_THROUGH_MESSAGE = ("src/io/message.c", "src/run/", "bench/run/")
+MAY_SPEAK_THROUGH_MESSAGE = ("src/io/message.c", "src/run/", "src/mpi/", "bench/run/")
 SHARED_BY_BOTH_COMPILERS = ("src/base/hd.h", "src/csv/dfa.h", "src/number/decimal.h")
 LINES_MAX = 500
 

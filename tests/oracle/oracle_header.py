@@ -107,8 +107,8 @@ def verdict_of(q, row, chosen):
 
 
 def by_look(q, row, second):
-    """The same for '*' and where no column is selected: what has a number below it tells, and, where the first record
-    has no number, its other values."""
+    """The same for '*' and where no column is selected: numbers tell, and what has one below it, and, where the first
+    record has no number, its other values."""
     if second is UNCLEAR:
         raise Unclear("the second record is in another file, or not whole")
     kinds = [looks(q, f) for f in row.fields]
@@ -116,7 +116,7 @@ def by_look(q, row, second):
         raise Unclear("is it surely a name?")
     above = {k for k, below in enumerate((second or ())[:len(kinds)]) if q.is_number(below) and not q.is_missing(below)}
     others = [kind for k, kind in enumerate(kinds) if "number" not in kinds and k not in above]
-    found = {kinds[k] for k in above} - {"missing"}
+    found = ({kinds[k] for k in above} | {"number"} & set(kinds)) - {"missing"}
     if q.sums_up():
         text = {"name", "digits"} if "number" not in kinds else {"name"}
         return bool(text & (found | set(others)))

@@ -21,6 +21,9 @@ PLAIN = ("sum", "min", "max", "count", "mean", "range", "first", "last", "var", 
          "geomean", "skewness", "kurtosis", "median", "p90", "p99.9", "iqr")
 OF_TEXT = ("count", "first", "last", "count-distinct", "mode", "antimode", "text-min", "text-max")
 PAIRS = ("cov", "corr", "wmean")
+LETS = (("z", ("x + y", "x * 0.25 - 1", "round(x / 7, 3)", "coalesce(y, 0)", "max(x, y) * min(x, 3)", "abs(w)")),
+        ("u", ("upper(k)", "if(x > 0, 'up', h)", "lower(t)", "coalesce(h, 'none')", "if(k == 'a', x, t)", "'one'")),
+        ("n", ("length(t)", "epoch(t)", "x / y", "-x", "if(y < 5, 1, 2)", "length(u) + 1")))
 
 
 def number(rng):
@@ -77,13 +80,16 @@ class Case:
         elif kind == 2:
             args = ["--hist", rng.choice(("x:1e17", "y:1e17"))]
         else:
+            made = [(name, rng.choice(of)) for name, of in LETS] if rng.random() < 0.3 else []
+            for let in made:
+                args += ["--let", " = ".join(let)]
             for _ in range(rng.randrange(1, 5)):
-                args += self.operation(rng)
+                args += self.operation(rng, bool(made))
             if rng.random() < 0.4:
-                args += ["--by", rng.choice(("k", "h,k", "k,h", "t"))]
+                args += ["--by", rng.choice(("k", "h,k", "k,h", "t") + (("u", "u,k") if made else ()))]
                 self.printing = rng.choice(([], [], ["--top", "3"], ["--sort", "-k"] if "k" in args[-1] else []))
             if rng.random() < 0.2:
-                args += ["--where", rng.choice(("x > 0", "k == 'a' or y < 5", "not t contains 'e'"))]
+                args += ["--where", rng.choice(("x > 0", "k == 'a' or y < 5", "not t contains 'e'") + (("z > 0", "u != 'up'") if made else ()))]
         if rng.random() < 0.6:
             args += ["--invalid", "skip"]
             if rng.random() < 0.2:
@@ -93,14 +99,15 @@ class Case:
         return args
 
     @staticmethod
-    def operation(rng):
+    def operation(rng, computed):
+        """computed: there are columns of LETS."""
         roll = rng.randrange(10)
         if roll < 5:
-            return ["--" + rng.choice(PLAIN), ",".join(rng.sample(NUMERIC, rng.randrange(1, 3)))]
+            return ["--" + rng.choice(PLAIN), ",".join(rng.sample(NUMERIC + ("z", "n") * computed, rng.randrange(1, 3)))]
         if roll < 7:
-            return ["--" + rng.choice(OF_TEXT), rng.choice(COLUMNS)]
+            return ["--" + rng.choice(OF_TEXT), rng.choice(COLUMNS + ("z", "u", "n") * computed)]
         if roll == 7:
-            return ["--" + rng.choice(PAIRS), rng.choice(("x:y", "y:x", "x:w", "w:y"))]
+            return ["--" + rng.choice(PAIRS), rng.choice(("x:y", "y:x", "x:w", "w:y") + ("x:z", "z:y", "n:w") * computed)]
         return rng.choice((["--" + rng.choice(PLAIN), "*"], ["--count-records"]))
 
     def lay_down(self):
@@ -108,8 +115,8 @@ class Case:
 
 
 def ways(rng):
-    """How a run is made: bytes a chunk, and threads."""
-    return dict(chunk=rng.choice((None, 1, 7, 100)), threads=rng.choice((1, 2, 3)))
+    """How a run is made: bytes a chunk, which a merge reads at once, and threads."""
+    return dict(chunk=rng.choice((None, 1, 7, 100, 1000)), threads=rng.choice((1, 2, 3, 7)))
 
 
 def make_parts(case, paths):
@@ -169,15 +176,15 @@ def merge(case, parts, how=()):
     while len(parts) > 1 and rng.random() < 0.6:
         i = rng.randrange(len(parts) - 1)
         j = rng.randrange(i + 2, len(parts) + 1)
-        r = harness.run(["--merge", "--partial"] + parts[i:j])
+        r = harness.run(["--merge", "--partial"] + parts[i:j], **ways(rng))
         if r.status:
             return r
         n += 1
         parts = parts[:i] + [harness.fixture("%d-m%d.part" % (case.seed, n), r.out)] + parts[j:]
     if len(parts) > 1 and rng.random() < 0.3:  # one behind the other on standard input
         joined = b"".join(open(p, "rb").read() for p in parts)
-        return harness.run(["--merge", *how], stdin=joined)
-    return harness.run(["--merge", *how] + parts)
+        return harness.run(["--merge", *how], stdin=joined, **ways(rng))
+    return harness.run(["--merge", *how] + parts, **ways(rng))
 
 
 def complaint(case, want, got):
@@ -242,7 +249,7 @@ def run_hostile(seed):
         spoilt = list(lines)
         for _ in range(case.rng.randrange(1, 3)):
             spoil(case.rng, spoilt)
-        r = harness.run(["--merge"] + case.printing, sealed(spoilt))
+        r = harness.run(["--merge"] + case.printing, sealed(spoilt), **ways(case.rng))
         if r.status not in (0, 1, 2):
             return "seed %d\n%s" % (seed, harness.describe(r, sealed(spoilt)))
     return None

@@ -2,8 +2,9 @@
  *
  * test_decimal.c - the fast path: what is a number, and the laws of its fold.
  */
+#include "number/big_decimal.h"
 #include "number/by_scale.h"
-#include "number/decimal.h"
+#include "number/decimal_arithmetic.h"
 #include "tap.h"
 
 static const struct parse_case {
@@ -205,9 +206,72 @@ static void test_total(void)
 	by_scale_free(&b);
 }
 
+/* ---- arithmetic, against numbers of any length ---- */
+
+static uint64_t random_state = 1;
+
+static uint64_t random_below(uint64_t n)
+{
+	random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+	return (random_state >> 20) % n;
+}
+
+/* Of any length up to 18 digits, and often a tie when it is rounded. */
+static struct decimal random_decimal(void)
+{
+	int64_t power = decimal_shift(1, (int64_t)random_below(DECIMAL_NDIGITS + 1)), x;
+
+	x = (int64_t)random_below((uint64_t)power) / (random_below(2) ? 1 : 1 + power / 100);
+	if (random_below(3) == 0 && power < DECIMAL_SIGNIFICAND_LIMIT / 10)
+		x = x % 100 * power + power / 2;
+	x %= DECIMAL_SIGNIFICAND_LIMIT;
+	return (struct decimal){random_below(2) ? x : -x, (int32_t)random_below(DECIMAL_NSCALES)};
+}
+
+/* Whether the fast path has this result exactly if it fits there. */
+static bool is_result(int fits, struct decimal fast, const struct big_decimal *exact)
+{
+	struct decimal d;
+
+	if (!big_decimal_to_decimal(exact, &d))
+		return !fits;
+	return !fits || (fast.significand == d.significand && fast.scale == d.scale);
+}
+
+static void test_arithmetic(void)
+{
+	struct big_decimal a, b, product;
+	struct decimal out;
+	bool adds = true, multiplies = true, rounds = true;
+	unsigned nfit = 0;
+
+	for (int i = 0; i < 200000; i++) {
+		struct decimal x = random_decimal(), y = random_decimal();
+		int nplaces = (int)random_below(DECIMAL_NSCALES), fits;
+		big_decimal_set(&a, x);
+		big_decimal_set(&b, y);
+		big_decimal_multiply(&product, &a, &b);
+		fits = decimal_multiply(x, y, &out);
+		nfit += (unsigned)fits;
+		multiplies &= is_result(fits, out, &product);
+		big_decimal_add(&a, &b);
+		fits = decimal_add(x, y, &out);
+		nfit += (unsigned)fits;
+		adds &= is_result(fits, out, &a);
+		big_decimal_set(&a, x);
+		big_decimal_round(&a, nplaces);
+		rounds &= is_result(1, decimal_round(x, nplaces), &a);
+	}
+	ok(adds, "sums are exact or refused");
+	ok(multiplies, "products, too");
+	ok(rounds, "rounding is half to even");
+	ok(nfit > 100000, "%u results fit", nfit);
+}
+
 int main(void)
 {
 	plan_lazy();
+	test_arithmetic();
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		test_parse(&cases[i]);
 	test_laws();

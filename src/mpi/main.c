@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * main.c - gpustat-mpi: gpustat on all ranks of an MPI job.
+ *
+ * Each rank opens the input and makes the same plan, then folds its slice of the input (rank.h), which makes a part
+ * (cluster/part.h). Parts are merged in the order of ranks by a tree (text.h), and rank 0 prints what gpustat
+ * would print. Where a rank fails, all learn it, the first one in the input's order speaks, and all end.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/engine.h"
+#include "io/message.h"
+#include "io/output.h"
+#include "mpi/text.h"
+#include "mpi/rank.h"
+#include "mpi/records.h"
+#include "mpi/world.h"
+#include "query/options_check.h"
+#include "run/run.h"
+
+/* The command line, which is parsed anew for each run: a run owns its options. */
+struct command {
+	int argc;
+	char **argv;
+	struct options options;
+	const char *folder; /* of --output-dir; NULL: it is not given */
+};
+
+/* ---- the command line ---- */
+
+/* Parses it into o. The arguments keep their order. */
+static enum status parse(const struct command *c, struct options *o, struct fault *fault)
+{
+	char **argv = calloc((size_t)c->argc + 1, sizeof *argv);
+
+	if (!argv)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	memcpy(argv, c->argv, (size_t)c->argc * sizeof *argv);
+	memset(o, 0, sizeof *o);
+	return options_parse(o, c->argc, argv, fault); /* which keeps argv */
+}
+
+/* Refuses what has no meaning for ranks, and what a part cannot hold. */
+static enum status check(const struct command *c, struct fault *fault)
+{
+	const struct options *o = &c->options;
+	struct options part = *o;
+	const char *name = o->merge ? "merge" : o->part.of ? "part" : o->save_state ? "save-state"
+			   : o->from_state ? "from-state" : NULL;
+
+	if (name)
+		return option_fault(fault, "--%s: the ranks make and merge their parts: use gpustat", name);
+	if (c->folder && !o->emits)
+		return option_fault(fault, "--output-dir is for records: a result goes to standard output");
+	if (c->folder && !records_can_be_shared(o, NULL))
+		return option_fault(fault, "--output-dir: one rank prints this (--head, --plot, --svg), to "
+				    "standard output");
+	if (o->emits)
+		return STATUS_OK;
+	part.partial = true;
+	part.format = FORMAT_AUTO;
+	part.sort = NULL;
+	part.top = 0;
+	part.picture = (struct picture){.plots = false};
+	return options_check(&part, fault);
+}
+
+/* ---- runs on rank 0 alone ---- */
+
+/* Does what gpustat would do. Returns the exit status. */
+static int run_alone(const struct command *c)
+{
+	static struct run runs[] = {{.all_ended = true, .stdin_offset = -1}, {.all_ended = true}, {.all_ended = true}};
+	struct run *r = &runs[0];
+	struct fault fault = {.status = STATUS_OK};
+	enum status status = parse(c, &r->options, &fault);
+
+	if (status == STATUS_OK)
+		status = run_process(r, &fault);
+	while ((status == STATUS_MISGUESSED || status == STATUS_GPU_LOST) && r < &runs[2]) { /* as in src/run/main.c */
+		r++;
+		status = run_again(r, r - 1, &fault);
+	}
+	if (status == STATUS_OK)
+		return 0;
+	run_explain_fault(r, &fault);
+	return run_message_fault(r, &fault);
+}
+
+/* Has rank 0 do so, while the others wait. */
+static int run_on_first(const struct world *w, const struct command *c)
+{
+	int exit_status = w->rank == 0 ? run_alone(c) : 0;
+
+	world_share(&exit_status, sizeof exit_status, 0);
+	return exit_status;
+}
+
+/* Rank 0 prints what --help and the like ask for: gpustat's options, and the one beside them. */
+static int print_about(const struct world *w, enum option_about about)
+{
+	struct fault fault = {.status = STATUS_OK};
+	int exit_status = 0;
+
+	if (w->rank == 0 && (about == ABOUT_HELP || about == ABOUT_BRIEF_HELP))
+		fputs("Usage: mpirun -n N gpustat-mpi [--output-dir DIR] [OPTION]... FILE...\n"
+		      "Print what gpustat prints, with N ranks that share the files. Records go to\n"
+		      "standard output, or each rank's to a file of its own:\n\n"
+		      "      --output-dir DIR       DIR/part-00000.csv ..., and DIR/_SUCCESS last\n\n"
+		      "The other options are those of gpustat.\n\n", stdout);
+	if (w->rank == 0) {
+		option_print_about(&options_table, about);
+		exit_status = output_close(&fault) == STATUS_OK ? 0 : message_fault(&fault);
+	}
+	world_share(&exit_status, sizeof exit_status, 0);
+	return exit_status;
+}
+
+/* ---- faults ---- */
+
+/* Has the first rank with a fault say it. Of columns that '*' names, only all records before it together show whether
+ * one holds texts, which would be an earlier fault: rank 0 then runs up to there. */
+static int fail(struct rank *r, const struct command *c, int first, struct fault *fault)
+{
+	bool is_star = r->run && r->run->query.star && fault->status != STATUS_NO_MEMORY;
+	int exit_status = 0, nowhere;
+
+	world_share(&is_star, sizeof is_star, first);
+	if (is_star) {
+		if (r->world->rank == 0 && (nowhere = open("/dev/null", O_WRONLY)) >= 0)
+			dup2(nowhere, STDOUT_FILENO);
+		exit_status = run_on_first(r->world, c);
+		if (exit_status != 0)
+			return exit_status;
+	}
+	if (r->world->rank == first) {
+		rank_place_fault(r, fault);
+		if (r->run)
+			run_explain_fault(r->run, fault);
+		exit_status = r->run ? run_message_fault(r->run, fault) : message_fault(fault);
+	}
+	world_share(&exit_status, sizeof exit_status, first);
+	return exit_status;
+}
+
+/* ---- results ---- */
+
+/* On rank 0: merges the texts, and prints. Returns the exit status. */
+static int print_merged(const struct rank *r, const struct command *c, int *texts, int ntexts)
+{
+	static struct run merging = {.all_ended = true, .stdin_offset = -1};
+	char names[TEXTS_MAX][TEXT_NAME_NBYTES];
+	const char *paths[TEXTS_MAX];
+	struct fault fault = {.status = STATUS_OK};
+	enum status status = parse(c, &merging.options, &fault);
+
+	for (int i = 0; i < ntexts; i++) {
+		text_name(texts[i], names[i]);
+		paths[i] = names[i];
+	}
+	merging.options.merge = true;
+	merging.options.paths = paths;
+	merging.options.npaths = ntexts;
+	if (status == STATUS_OK)
+		status = run_merge(&merging, &fault);
+	if (status == STATUS_OK) {
+		run_report_guesses(r->run);
+		return 0;
+	}
+	text_forget_name(&fault);
+	run_explain_fault(&merging, &fault);
+	return run_message_fault(&merging, &fault);
+}
+
+static int print_result(struct rank *r, const struct command *c)
+{
+	struct fault fault = {.status = STATUS_OK};
+	int texts[TEXTS_MAX], ntexts = 0, text, first, exit_status = 0;
+	enum status status = rank_fold(r, &first, &fault);
+
+	if (first < r->world->nranks)
+		return fail(r, c, first, &fault);
+	status = rank_write_part(r, &text, &fault);
+	rank_forget_total(r);
+	first = world_first_fault(r->world, status);
+	if (first < r->world->nranks)
+		return fail(r, c, first, &fault);
+	status = text_gather(r->world, r->options, text, texts, &ntexts, &fault);
+	first = world_first_fault(r->world, status);
+	if (first < r->world->nranks)
+		return fail(r, c, first, &fault);
+	if (r->world->rank == 0)
+		exit_status = print_merged(r, c, texts, ntexts);
+	world_share(&exit_status, sizeof exit_status, 0);
+	return exit_status;
+}
+
+/* ---- records ---- */
+
+/* Has rank 0 print what cannot be shared. */
+static int print_records_alone(const struct world *w, const struct command *c)
+{
+	struct fault fault = {.status = STATUS_OK};
+	enum status status = w->rank == 0 ? records_hold(w, &fault) : STATUS_OK;
+	int exit_status = 0;
+
+	if (w->rank == 0 && status == STATUS_OK) {
+		exit_status = run_alone(c);
+		status = records_release(exit_status, &fault);
+	}
+	if (status != STATUS_OK)
+		exit_status = message_fault(&fault);
+	world_share(&exit_status, sizeof exit_status, 0);
+	return exit_status;
+}
+
+static int print_records(struct rank *r, const struct command *c)
+{
+	struct fault fault = {.status = STATUS_OK};
+	int first = r->world->nranks;
+
+	if (c->folder)
+		records_make_folder(r->world, c->folder, &first, &fault);
+	if (first == r->world->nranks)
+		records_print(r, c->folder, &first, &fault);
+	return first < r->world->nranks ? fail(r, c, first, &fault) : 0;
+}
+
+/* ---- the job ---- */
+
+static int run_ranks(const struct world *w, struct command *c)
+{
+	struct rank rank = {.world = w, .options = &c->options, .prints_records = c->options.emits};
+	struct fault fault = {.status = STATUS_OK};
+	enum status status = check(c, &fault);
+	int first = world_first_fault(w, status);
+
+	if (first < w->nranks)
+		return fail(&rank, c, first, &fault);
+	world_share_host(w, &c->options);
+	rank_open(&rank, &first, &fault);
+	if (first < w->nranks)
+		return fail(&rank, c, first, &fault);
+	if (!c->options.emits)
+		return print_result(&rank, c);
+	if (!records_can_be_shared(&c->options, &rank.run->query)) {
+		if (!c->folder)
+			return print_records_alone(w, c);
+		option_fault(&fault, "--output-dir: one rank prints '*' of running columns: name them");
+		return fail(&rank, c, 0, &fault);
+	}
+	return print_records(&rank, c);
+}
+
+/* Takes --output-dir out of the arguments, which are gpustat's otherwise. */
+static enum status take_folder(struct command *c, struct fault *fault)
+{
+	static const char name[] = "--output-dir";
+	size_t nbytes = strlen(name);
+	int n = 1;
+
+	for (int i = 1; i < c->argc; i++) {
+		char *argument = c->argv[i];
+		if (!strcmp(argument, "--"))
+			break;
+		if (strncmp(argument, name, nbytes) || (argument[nbytes] && argument[nbytes] != '='))
+			continue;
+		n = argument[nbytes] ? 1 : 2;
+		c->folder = n == 1 ? argument + nbytes + 1 : c->argv[i + 1];
+		if (!c->folder || !*c->folder)
+			return option_fault(fault, "--output-dir: which folder?");
+		memmove(&c->argv[i], &c->argv[i + n], (size_t)(c->argc - i - n + 1) * sizeof *c->argv);
+		c->argc -= n;
+		i--;
+	}
+	return STATUS_OK;
+}
+
+static int run_job(const struct world *w, struct command *c)
+{
+	const struct options *o = &c->options;
+	struct fault fault = {.status = STATUS_OK};
+	enum status status = take_folder(c, &fault);
+	int first;
+
+	if (status == STATUS_OK)
+		status = parse(c, &c->options, &fault);
+	first = world_first_fault(w, status);
+	if (first < w->nranks)
+		return fail(&(struct rank){.world = w}, c, first, &fault);
+	if (o->about != ABOUT_NOTHING)
+		return print_about(w, o->about);
+	if (o->columns || o->explain || (w->nranks == 1 && !c->folder))
+		return run_on_first(w, c);
+	return run_ranks(w, c);
+}
+
+int main(int argc, char **argv)
+{
+	struct command command = {.argc = 0};
+	struct world world;
+	int exit_status;
+
+	world_open(&world, &argc, &argv);
+	if (argc > 0)
+		message_program(argv[0]);
+	command.argc = argc;
+	command.argv = argv;
+	exit_status = run_job(&world, &command);
+	world_close();
+	fflush(stdout);
+	_exit(exit_status); /* a thread may still be opening a GPU that is not needed */
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * records.c - see records.h.
+ */
+#include "mpi/records.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "fold/groups.h"
+#include "fold/result.h"
+#include "io/output.h"
+#include "mpi/text.h"
+#include "mpi/states.h"
+#include "query/option_table.h"
+#include "run/left_out.h"
+
+#define COPY_NBYTES (1 << 20)
+#define NAME_NBYTES 4096
+
+bool records_can_be_shared(const struct options *o, const struct query *q)
+{
+	return o->head == 0 && !picture_is_asked(&o->picture) && !(q && q->star);
+}
+
+/* ---- the folder ---- */
+
+static bool is_empty(DIR *folder)
+{
+	const struct dirent *entry;
+
+	while ((entry = readdir(folder)))
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+			return false;
+	return true;
+}
+
+static enum status make_folder(const char *folder, struct fault *fault)
+{
+	enum status status = STATUS_OK;
+	DIR *there;
+
+	if (mkdir(folder, 0777) == 0)
+		return STATUS_OK;
+	there = errno == EEXIST ? opendir(folder) : NULL;
+	if (!there) {
+		fault_set(fault, STATUS_OPEN, errno, NULL);
+		fault->file = folder;
+		return fault->status;
+	}
+	if (!is_empty(there))
+		status = option_fault(fault, "--output-dir: %.100s is there and not empty: name another", folder);
+	closedir(there);
+	return status;
+}
+
+enum status records_make_folder(const struct world *w, const char *folder, int *first, struct fault *fault)
+{
+	enum status status = w->rank == 0 ? make_folder(folder, fault) : STATUS_OK;
+
+	*first = world_first_fault(w, status);
+	return status;
+}
+
+/* ---- where a rank's records go ---- */
+
+/* file: in the folder, which is empty in its name for a temporary file. */
+struct sink {
+	const char *folder; /* NULL: standard output */
+	char name[NAME_NBYTES];
+	int to, stdout_copy;
+};
+
+static enum status sink_fail(const struct sink *s, enum status status, struct fault *fault)
+{
+	fault_set(fault, status, errno, NULL);
+	fault->file = s->name;
+	return status;
+}
+
+/* Opens the file that the records go to, in place of standard output. */
+static enum status sink_open(struct sink *s, const struct world *w, struct fault *fault)
+{
+	const char *temporary = getenv("TMPDIR");
+
+	if (s->folder) {
+		snprintf(s->name, sizeof s->name, "%s/part-%05d.csv", s->folder, w->rank);
+		s->to = open(s->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	} else {
+		snprintf(s->name, sizeof s->name, "%s/gpustat-XXXXXX", temporary && *temporary ? temporary : "/tmp");
+		s->to = mkstemp(s->name);
+		if (s->to >= 0)
+			unlink(s->name);
+	}
+	if (s->to < 0)
+		return sink_fail(s, STATUS_OPEN, fault);
+	s->stdout_copy = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	return dup2(s->to, STDOUT_FILENO) < 0 ? sink_fail(s, STATUS_OPEN, fault) : STATUS_OK;
+}
+
+/* Gives standard output back. */
+static void sink_restore(struct sink *s)
+{
+	if (s->stdout_copy >= 0)
+		dup2(s->stdout_copy, STDOUT_FILENO);
+}
+
+/* ---- the second pass ---- */
+
+/* Prints the rank's records; the first rank prints the header. *owes_newline: what is printed ends inside a line. */
+static enum status print_slice(struct rank *r, int before, bool *owes_newline, struct fault *fault)
+{
+	static char state[TEXT_NAME_NBYTES];
+	enum status status = rank_open_pass(r, PASS_PRINT, fault);
+	struct run *run = r->run;
+
+	*owes_newline = false;
+	if (status != STATUS_OK)
+		return status;
+	run->lacks_heading = r->world->rank > 0;
+	run->query.plan.inside_line &= !run->lacks_heading;
+	*owes_newline = run->query.plan.inside_line;
+	if (!r->has_slice)
+		return run->lacks_heading ? STATUS_OK : result_heading(&run->query, fault);
+	if (before != NO_TEXT) {
+		text_name(before, state);
+		run->slice_state = state;
+	}
+	input_use_slice(run->input, &r->slice);
+	status = run_fold_input(run, fault);
+	text_forget_name(fault);
+	*owes_newline = run->total.owes_newline;
+	return status;
+}
+
+/* Ends the line that the rank's last record lacks, if a later rank prints something. Collective. */
+static enum status end_line(const struct world *w, const struct sink *s, bool owes_newline, struct fault *fault)
+{
+	struct stat st = {.st_size = 0};
+	int prints = owes_newline || (fstat(s->to, &st) == 0 && st.st_size > 0);
+	int mine = prints ? w->rank : 0, last;
+
+	MPI_Allreduce(&mine, &last, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+	if (owes_newline && last > w->rank && !fd_write(STDOUT_FILENO, "\n", 1))
+		return sink_fail(s, STATUS_WRITE, fault);
+	return STATUS_OK;
+}
+
+/* The last rank with a slice, which knows what all have left out. */
+static int last_rank(const struct rank *r)
+{
+	struct input_slice ignored;
+	int rank = r->world->nranks - 1;
+
+	while (rank > 0 && !cut_slice(&r->cut, rank, &ignored))
+		rank--;
+	return rank;
+}
+
+/* ---- to standard output ---- */
+
+/* Sends what the rank has printed to rank 0. */
+static enum status send_records(const struct sink *s, struct fault *fault)
+{
+	char *block = malloc(COPY_NBYTES);
+	ssize_t n = -1;
+
+	for (off_t at = 0; block && (n = pread(s->to, block, COPY_NBYTES, at)) > 0; at += n)
+		MPI_Send(block, (int)n, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+	MPI_Send(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+	free(block);
+	return n == 0 ? STATUS_OK : sink_fail(s, STATUS_READ, fault);
+}
+
+/* Copies what a rank has printed to standard output: all of it is taken, also where it cannot be written. */
+static enum status copy_records(int from, char *block, enum status status, struct fault *fault)
+{
+	MPI_Status got;
+	int n;
+
+	do {
+		MPI_Recv(block, COPY_NBYTES, MPI_BYTE, from, 0, MPI_COMM_WORLD, &got);
+		MPI_Get_count(&got, MPI_BYTE, &n);
+		if (status == STATUS_OK && n > 0 && !fd_write(STDOUT_FILENO, block, (size_t)n))
+			status = fault_set(fault, STATUS_WRITE, errno, NULL);
+	} while (n > 0);
+	return status;
+}
+
+/* Copies what the rank itself has printed. */
+static enum status copy_own(const struct sink *s, char *block, struct fault *fault)
+{
+	ssize_t n;
+
+	for (off_t at = 0; (n = pread(s->to, block, COPY_NBYTES, at)) > 0; at += n)
+		if (!fd_write(STDOUT_FILENO, block, (size_t)n))
+			return fault_set(fault, STATUS_WRITE, errno, NULL);
+	return n < 0 ? sink_fail(s, STATUS_READ, fault) : STATUS_OK;
+}
+
+/* On rank 0: copies what all have printed. */
+static enum status copy_all(const struct world *w, const struct sink *s, struct fault *fault)
+{
+	static char block[COPY_NBYTES];
+	enum status status = copy_own(s, block, fault);
+
+	for (int rank = 1; rank < w->nranks; rank++)
+		status = copy_records(rank, block, status, fault);
+	return status == STATUS_OK ? output_close(fault) : status;
+}
+
+static struct sink held;
+
+enum status records_hold(const struct world *w, struct fault *fault)
+{
+	held = (struct sink){.to = -1, .stdout_copy = -1};
+	return sink_open(&held, w, fault);
+}
+
+enum status records_release(int exit_status, struct fault *fault)
+{
+	static char block[COPY_NBYTES];
+	enum status status;
+
+	sink_restore(&held);
+	status = exit_status == 0 ? copy_own(&held, block, fault) : STATUS_OK;
+	if (status == STATUS_OK && close(STDOUT_FILENO) != 0)
+		status = fault_set(fault, STATUS_WRITE, errno, NULL);
+	return status;
+}
+
+/* ---- to a folder ---- */
+
+static enum status write_success(const struct sink *s, struct fault *fault)
+{
+	static struct sink success;
+	int fd;
+
+	snprintf(success.name, sizeof success.name, "%s/_SUCCESS", s->folder);
+	fd = open(success.name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (fd < 0 || close(fd) != 0)
+		return sink_fail(&success, STATUS_OPEN, fault);
+	return STATUS_OK;
+}
+
+/* Closes the rank's file: some file systems report a full disk only then. */
+static enum status close_file(struct sink *s, struct fault *fault)
+{
+	int to = s->to;
+
+	s->to = -1;
+	return close(to) != 0 ? sink_fail(s, STATUS_WRITE, fault) : STATUS_OK;
+}
+
+/* ---- all of it ---- */
+
+/* After the second pass: ends the output, unless too much was left out. */
+static enum status finish(struct rank *r, struct sink *s, int *first, struct fault *fault)
+{
+	const struct world *w = r->world;
+	const struct left_out left_out = {&r->run->options, &r->run->query, r->run->input,
+					  (const char *const *)r->run->merge.inputs, &r->run->total};
+	bool reports = w->rank == last_rank(r) && r->has_slice;
+	enum status status = reports ? left_out_check(&left_out, fault) : STATUS_OK;
+
+	*first = world_first_fault(w, status);
+	if (*first < w->nranks)
+		return status;
+	sink_restore(s);
+	if (s->folder)
+		status = close_file(s, fault);
+	else
+		status = w->rank == 0 ? copy_all(w, s, fault) : send_records(s, fault);
+	*first = world_first_fault(w, status);
+	if (*first == w->nranks && s->folder) {
+		status = w->rank == 0 ? write_success(s, fault) : STATUS_OK;
+		*first = world_first_fault(w, status);
+	}
+	if (*first == w->nranks && reports)
+		left_out_report(&left_out);
+	if (*first == w->nranks && w->rank == 0)
+		run_report_guesses(r->run);
+	return status;
+}
+
+/* The first pass: *before = the state of all records before the slice. */
+static enum status find_state(struct rank *r, int *before, int *first, struct fault *fault)
+{
+	enum status status = rank_fold(r, first, fault);
+	int mine;
+
+	*before = NO_TEXT;
+	if (*first < r->world->nranks)
+		return status;
+	status = rank_write_part(r, &mine, fault);
+	*first = world_first_fault(r->world, status);
+	if (*first < r->world->nranks)
+		return status;
+	rank_forget_total(r);
+	status = states_pass(r, mine, before, fault);
+	text_close(&mine);
+	*first = world_first_fault(r->world, status);
+	return status;
+}
+
+enum status records_print(struct rank *r, const char *folder, int *first, struct fault *fault)
+{
+	static struct sink sink;
+	bool owes_newline;
+	int before;
+	enum status status = find_state(r, &before, first, fault);
+
+	if (*first < r->world->nranks)
+		return status;
+	sink = (struct sink){.folder = folder, .to = -1, .stdout_copy = -1};
+	status = sink_open(&sink, r->world, fault);
+	*first = world_first_fault(r->world, status);
+	if (*first == r->world->nranks) {
+		status = print_slice(r, before, &owes_newline, fault);
+		*first = world_first_fault(r->world, status);
+	}
+	if (*first == r->world->nranks) {
+		status = end_line(r->world, &sink, owes_newline, fault);
+		*first = world_first_fault(r->world, status);
+	}
+	if (*first == r->world->nranks)
+		status = finish(r, &sink, first, fault);
+	if (*first < r->world->nranks && folder && *sink.name)
+		unlink(sink.name); /* half an answer is none */
+	return status;
+}

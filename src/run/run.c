@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * run.c - see run.h.
+ */
+#include "run/run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/cores.h"
+#include "base/fd.h"
+#include "base/memory_limit.h"
+#include "engine/engine.h"
+#include "fold/groups.h"
+#include "fold/quantile.h"
+#include "fold/result.h"
+#include "fold/values_search.h"
+#include "io/message.h"
+#include "io/output.h"
+#include "io/picture.h"
+#include "io/table.h"
+#include "query/remedy.h"
+#include "run/explain.h"
+#include "run/left_out.h"
+#include "run/part_run.h"
+#include "run/progress.h"
+
+void run_report_guesses(const struct run *r)
+{
+	const struct header *h = &r->query.header;
+	char delimiter = query_other_delimiter(&r->query);
+
+	if (header_may_be_data(h))
+		message_name_guessed(input_name(r->input, h->file), h->line_number, h->guess->text);
+	if (r->query.summary && delimiter)
+		message_note("warning: there is one column, and it holds '%s': try %s",
+			     delimiter == '\t' ? "\\t" : (const char[]){delimiter, '\0'},
+			     remedy_delimiter_option(delimiter));
+}
+
+static enum status find_ranks(struct run *r, struct fault *fault);
+
+static struct part_run part_run(struct run *r)
+{
+	return (struct part_run){&r->options, &r->query, &r->total, r->input, &r->merge, &r->range};
+}
+
+static enum status print_table(struct run *r, struct fault *fault)
+{
+	const struct picture *picture = &r->options.picture;
+	enum format format = r->options.format;
+	struct table table;
+	enum status status = result_table(&r->query, &r->total.partial, r->ranks, &table, fault);
+
+	if (status != STATUS_OK)
+		return status;
+	if (!picture_is_asked(picture))
+		format = result_format(&r->query, &table, format);
+	status = picture_print_table(picture, &table, format, fault);
+	table_free(&table);
+	return status;
+}
+
+static enum status draw_curve(struct run *r, struct fault *fault)
+{
+	char *name = result_name(&r->query, &r->query.results[0]);
+	enum status status = name ? picture_print_curve(&r->options.picture, &r->curve, name, fault)
+				  : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+
+	free(name);
+	return status;
+}
+
+static enum status print_result(struct run *r, struct fault *fault)
+{
+	bool emits = r->query.plan.emits;
+	enum status status = emits || r->query.plan.nkeys ? STATUS_OK : find_ranks(r, fault);
+
+	progress_end();
+	if (status != STATUS_OK)
+		return status;
+	if (emits) /* the engine has printed the records, unless they are drawn */
+		return r->query.plan.curve ? draw_curve(r, fault) : STATUS_OK;
+	return r->query.plan.nkeys
+		       ? group_result_print(&r->query, &r->total.partial, &r->groups, fault)
+		       : print_table(r, fault);
+}
+
+enum status run_finish(struct run *r, struct fault *fault)
+{
+	const struct left_out left_out = {&r->options, &r->query, r->input,
+					  (const char *const *)r->merge.inputs, &r->total};
+	const struct part_run part = part_run(r);
+	bool emits = r->query.plan.emits && !r->query.plan.curve;
+	enum status status;
+
+	if (r->options.partial) { /* what is too much to be left out, the merge finds */
+		status = part_run_write(&part, fault);
+		return status == STATUS_OK ? output_close(fault) : status;
+	}
+	status = emits ? STATUS_OK : left_out_check(&left_out, fault);
+	if (status == STATUS_OK)
+		status = print_result(r, fault);
+	if (status == STATUS_OK)
+		status = output_close(fault);
+	if (status == STATUS_OK && emits)
+		status = left_out_check(&left_out, fault);
+	if (status == STATUS_OK && r->options.save_state)
+		status = part_run_write(&part, fault);
+	if (status == STATUS_OK) {
+		left_out_report(&left_out);
+		run_report_guesses(r);
+		for (const struct run *each = r; each; each = each->before)
+			devices_report_failures(&each->devices);
+	}
+	return status;
+}
+
+/* What compressed data cost all threads together. */
+static void report_sections(const struct run *r)
+{
+	struct section_totals totals = input_sections(r->input);
+	const double *s = totals.stage_s;
+
+	if (totals.nsections)
+		message_note("gzip: sections %llu, begun ahead of their turn %llu; seconds of all threads: "
+			     "find %.3f, symbols %.3f, wait %.3f, bytes %.3f, again %.3f, resolve %.3f",
+			     (unsigned long long)totals.nsections, (unsigned long long)totals.nright,
+			     s[SECTION_FIND], s[SECTION_GUESS], s[SECTION_WAIT], s[SECTION_GO_ON],
+			     s[SECTION_REDO], s[SECTION_RESOLVE]);
+}
+
+/* Whether the query prints a table, for which values are not searched in several passes. */
+static bool prints_table(const struct query *q)
+{
+	return q->nresults > 0 && operation_kind(q->results[0].operation) == OPERATION_TABLE;
+}
+
+/* Sets what is done with values that do not fit in memory. In a later pass, only one column's are
+ * looked at. */
+static void prepare_values(struct run *r)
+{
+	r->is_repeatable = input_is_repeatable(r->input);
+	if (!r->searches)
+		values_focus_set(NULL, r->is_repeatable && !prints_table(&r->query) &&
+						       r->query.plan.nkeys == 0 && !r->options.partial &&
+						       !r->options.from_state && !r->options.save_state);
+	for (size_t c = 0; r->searches && c < r->query.plan.ncolumns; c++)
+		if (c != r->searched)
+			r->query.plan.columns[c].needs &= ~(unsigned)MOMENT_VALUES;
+}
+
+/* Has records drawn instead of printed, if a picture is asked for. */
+static enum status prepare_curve(struct run *r, struct fault *fault)
+{
+	struct query *q = &r->query;
+
+	if (!picture_is_asked(&r->options.picture) || !q->plan.emits)
+		return STATUS_OK;
+	if (q->nresults != 1)
+		return option_fault(fault, "--%s draws one running column: here are %zu",
+				    r->options.picture.plots ? "plot" : "svg", q->nresults);
+	q->plan.curve = &r->curve;
+	return STATUS_OK;
+}
+
+/* Says how groups are printed. */
+static enum status prepare_printing(struct run *r, struct fault *fault)
+{
+	r->groups.top = r->options.top;
+	r->groups.format = r->options.format;
+	r->groups.picture = r->options.picture;
+	return group_sort_find(&r->query, r->options.sort, &r->groups.sort, fault);
+}
+
+enum status run_open_input(struct run *r, struct fault *fault)
+{
+	enum status status = input_open(&r->input, r->options.paths, r->options.npaths,
+					 r->options.nthreads, fault);
+
+	if (status == STATUS_OK && (r->options.nthreads ? r->options.nthreads : cores_count()) > 1)
+		status = input_share_decoding(r->input, fault);
+	if (status == STATUS_OK)
+		status = query_make(&r->query, &r->options, r->input, fault);
+	if (status == STATUS_OK && r->options.part.of)
+		status = part_run_cut_input(r->input, &r->options, &r->query.plan.dialect, &r->range, fault);
+	if (status == STATUS_OK)
+		status = prepare_printing(r, fault);
+	return status == STATUS_OK ? prepare_curve(r, fault) : status;
+}
+
+enum status run_fold_input(struct run *r, struct fault *fault)
+{
+	enum status status;
+
+	if (r->careful)
+		r->query.plan.guesses_texts = false;
+	if (r->options.partial)
+		plan_as_part(&r->query.plan);
+	status = devices_choose(&r->devices, &r->options, &r->query, r->input, fault);
+	if (status == STATUS_OK)
+		devices_set_up_input(&r->devices, &r->query.plan, r->input);
+	if (status == STATUS_OK && groups_plan(&r->query.plan) != STATUS_OK)
+		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (status == STATUS_OK && total_init(&r->total, &r->query.plan) != STATUS_OK)
+		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (status == STATUS_OK && r->options.part.is_quoted)
+		total_begin_quoted(&r->total);
+	if (status == STATUS_OK && (r->options.from_state || r->options.save_state))
+		status = part_run_begin_state(&r->merge, &r->options, &r->query, &r->total, r->input, fault);
+	if (status == STATUS_OK && r->slice_state)
+		status = part_run_begin_slice(&r->merge, &r->options, &r->query, &r->total, r->input, r->slice_state,
+					      fault);
+	if (status == STATUS_OK && r->query.plan.emits) {
+		fd_widen_pipe(STDOUT_FILENO);
+		status = r->query.plan.curve || r->lacks_heading ? STATUS_OK : result_heading(&r->query, fault);
+	}
+	if (status == STATUS_OK) {
+		prepare_values(r);
+		message_progress(&engine_nbytes_begun, input_nbytes_left(r->input));
+		progress_pass(input_nbytes_stored(r->input), &r->devices);
+		status = engine_run(&r->query.plan, r->input, r->devices.pools, r->devices.npools,
+				    &r->total, !r->careful && r->is_repeatable, &r->all_ended,
+				    fault);
+	}
+	if (status == STATUS_OK && result_lacks_texts(&r->query, &r->total.partial))
+		status = fault->status = STATUS_MISGUESSED;
+	return status;
+}
+
+enum status run_merge(struct run *r, struct fault *fault)
+{
+	enum status status;
+
+	r->merge.options = &r->options;
+	r->merge.query = &r->query;
+	r->merge.total = &r->total;
+	r->all_ended = true;
+	status = merge_parts(&r->merge, fault);
+	if (status == STATUS_OK && !r->options.partial)
+		status = merge_check(&r->merge, fault);
+	if (status == STATUS_OK)
+		status = prepare_printing(r, fault);
+	return status == STATUS_OK ? run_finish(r, fault) : status;
+}
+
+/* Says what would be done with the input, which has been opened. */
+static enum status explain(struct run *r, struct fault *fault)
+{
+	const struct explained e = {&r->options, &r->query, r->input, &r->devices};
+	enum status status = devices_choose(&r->devices, &r->options, &r->query, r->input, fault);
+
+	if (status == STATUS_OK)
+		status = explain_print(&e, fault);
+	return status == STATUS_OK ? output_close(fault) : status;
+}
+
+enum status run_process(struct run *r, struct fault *fault)
+{
+	double begin_s = clock_s();
+	enum status status;
+
+	if (r->options.merge)
+		return run_merge(r, fault);
+	status = run_open_input(r, fault);
+
+	if (status == STATUS_OK && r->options.columns) {
+		progress_end();
+		result_columns(&r->query);
+		return output_close(fault);
+	}
+	if (status == STATUS_OK && r->options.explain) {
+		progress_end();
+		return explain(r, fault);
+	}
+	if (status == STATUS_OK)
+		status = run_fold_input(r, fault);
+	if (status == STATUS_OK)
+		status = run_finish(r, fault);
+	if (status == STATUS_OK && r->options.verbose) {
+		report_sections(r);
+		devices_report(&r->devices, clock_s() - begin_s);
+	}
+	return status;
+}
+
+/* ---- values that do not fit in memory ---- */
+
+/* Folds the input again, for the ranks of a column. No chunk is folded on a guess: the threads of a pass
+ * that fails would go on for a while, with the focus of the next. */
+static struct run *pass_again(const struct run *first, size_t column, enum status *status,
+			      struct fault *fault)
+{
+	struct run *r = calloc(1, sizeof *r);
+
+	if (!r) {
+		*status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		return NULL;
+	}
+	r->options = first->options;
+	r->searches = r->careful = true;
+	r->searched = column;
+	if (first->stdin_offset >= 0)
+		lseek(STDIN_FILENO, first->stdin_offset, SEEK_SET);
+	engine_nbytes_begun = fd_nbytes_read = 0;
+	*status = run_open_input(r, fault);
+	if (*status == STATUS_OK)
+		*status = run_fold_input(r, fault);
+	return r;
+}
+
+/* Finds the numbers of a column's ranks by passes over the input. */
+static enum status search_column(const struct run *first, size_t c, struct ranks *ranks,
+				 struct fault *fault)
+{
+	struct values_search search;
+	struct values_extent extent;
+	struct wide_fold numbers;
+	enum status status;
+
+	column_numbers(&first->total.partial.columns[c], &numbers);
+	ranks_extent(&numbers, &extent);
+	status = values_search_begin(&search, &extent, ranks->at, ranks->n);
+	while (status == STATUS_OK && values_search_focus(&search)) {
+		struct run *r = pass_again(first, c, &status, fault);
+		if (status != STATUS_OK)
+			return status; /* the process ends */
+		status = values_search_end_pass(
+			&search, moments_cell(&r->total.partial.columns[c].moments, CELL_VALUES),
+			ranks_nthreads(&r->query));
+		progress_pass_end();
+		total_free(&r->total);
+		query_free(&r->query);
+		input_close(r->input);
+		free(r);
+	}
+	values_search_end(&search);
+	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
+}
+
+/* Finds what quantiles need: among the kept values, or by further passes. */
+static enum status find_ranks(struct run *r, struct fault *fault)
+{
+	enum status status = ranks_list(&r->query, &r->total.partial, &r->ranks);
+	bool dropped = values_are_dropped();
+
+	if (status == STATUS_OK && !dropped)
+		status = ranks_select(&r->query, &r->total.partial, r->ranks);
+	if (status != STATUS_OK)
+		return fault_set(fault, status, 0, NULL);
+	for (size_t c = 0; dropped && r->ranks && c < r->query.plan.ncolumns; c++)
+		if (r->ranks[c].n > 0 &&
+		    search_column(r, c, &r->ranks[c], fault) != STATUS_OK)
+			return fault->status;
+	return STATUS_OK;
+}
+
+/* Explains that memory ran out because of the limit, if it did. */
+static void explain_memory(const struct run *r, struct fault *fault)
+{
+	char words[FAULT_DETAIL_NBYTES];
+
+	if (fault->status != STATUS_NO_MEMORY || !memory_was_refused())
+		return;
+	snprintf(words, sizeof words, "%" PRIu64 " bytes", memory_limit_nbytes());
+	fault_set(fault, STATUS_MEMORY_LIMIT, 0, words);
+	snprintf(fault->remedy, sizeof fault->remedy, "--memory SIZE with more%s",
+		 r->is_repeatable ? "" : ", or a file instead of a pipe");
+}
+
+enum status run_again(struct run *r, const struct run *before, struct fault *fault)
+{
+	r->options = before->options;
+	r->before = before;
+	r->careful = true;
+	if (fault->status == STATUS_GPU_LOST)
+		r->options.device = DEVICE_CPU;
+	if (before->stdin_offset >= 0)
+		lseek(STDIN_FILENO, before->stdin_offset, SEEK_SET);
+	memset(fault, 0, sizeof *fault);
+	engine_nbytes_begun = fd_nbytes_read = 0;
+	return run_process(r, fault);
+}
+
+void run_explain_fault(struct run *r, struct fault *fault)
+{
+	explain_memory(r, fault);
+	query_explain(&r->query, fault);
+	part_run_explain(&r->options, r->input, &r->range, fault);
+}
+
+int run_message_fault(const struct run *r, const struct fault *fault)
+{
+	int exit_status = message_fault(fault);
+
+	if (fault->status == STATUS_UNKNOWN_COLUMN)
+		message_columns(r->query.header.names, r->query.header.nfields, fault->detail);
+	return exit_status;
+}
+
+void run_free(struct run *r)
+{
+	ranks_free(r->ranks, r->query.plan.ncolumns);
+	total_free(&r->total);
+	group_store_free(r->query.plan.groups);
+	query_free(&r->query);
+	if (r->input)
+		input_close(r->input);
+	merge_free(&r->merge);
+	curve_free(&r->curve);
+	options_free(&r->options);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * run.h - a run of the program: input, query, devices, engine, result. main.c, and each rank of gpustat-mpi, is made
+ * of these.
+ */
+#ifndef GPUSTAT_RUN_H
+#define GPUSTAT_RUN_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/status.h"
+#include "cluster/part.h"
+#include "engine/total.h"
+#include "fold/group_result.h"
+#include "fold/quantile.h"
+#include "io/curve.h"
+#include "io/input.h"
+#include "query/options.h"
+#include "query/query.h"
+#include "run/device_choice.h"
+
+/* What one pass over the input owns. */
+struct run {
+	struct options options;
+	off_t stdin_offset; /* of standard input at the start; -1: it cannot seek */
+	struct input *input;
+	struct query query;
+	struct group_printing groups;
+	struct curve curve; /* of the running column that is drawn */
+	struct device_choice devices;
+	struct total total;
+	struct merge merge;
+	struct input_range range; /* of --part */
+	const char *slice_state;  /* of a slice whose records are printed: a file with the state of those before it;
+				   * NULL: there are none; not owned */
+	bool lacks_heading;       /* the header is not printed: another slice has it */
+	struct ranks *ranks; /* what quantiles need; by the plan's columns */
+	bool searches;  /* a later pass, for the ranks of one column only: searched, in the plan */
+	size_t searched;
+	bool careful;   /* fold no chunk on a guess: the pass before guessed wrong */
+	const struct run *before; /* the pass that is repeated; NULL: this is the first; not owned */
+	bool all_ended; /* every thread of the engine has ended; true before it has begun */
+	bool is_repeatable; /* the input, found out while no thread used it */
+};
+
+/* Does all of it, once r->options have been parsed: merges, explains, lists columns, prints results or records.
+ * r: all 0 but for options, stdin_offset and all_ended. Errors, here and below: of all that the run does;
+ * STATUS_MISGUESSED, STATUS_GPU_LOST: to be done by run_again. */
+enum status run_process(struct run *r, struct fault *fault);
+
+/* Makes another pass without guesses, and without GPUs if fault is STATUS_GPU_LOST. It has a struct run of its own,
+ * because threads of the pass before may still use theirs. r: all 0 but for all_ended. */
+enum status run_again(struct run *r, const struct run *before, struct fault *fault);
+
+/* ---- its steps ---- */
+
+/* Opens the input, and makes the query. */
+enum status run_open_input(struct run *r, struct fault *fault);
+
+/* Folds the input as the query says, or prints its records. */
+enum status run_fold_input(struct run *r, struct fault *fault);
+
+/* Prints the result, and what was left out for it, and closes standard output. If that is too much, no result is
+ * printed; records have been printed before. */
+enum status run_finish(struct run *r, struct fault *fault);
+
+/* Says what was guessed of the input, where a guess may be wrong: run_finish does. */
+void run_report_guesses(const struct run *r);
+
+/* Merges the parts that the options name, and prints what one run over all their inputs would print. */
+enum status run_merge(struct run *r, struct fault *fault);
+
+/* ---- its end ---- */
+
+/* Adds to a fault what the run knows of its cause. */
+void run_explain_fault(struct run *r, struct fault *fault);
+
+/* Prints the message. Returns the exit status. */
+int run_message_fault(const struct run *r, const struct fault *fault);
+
+/* Frees all that r owns. r->all_ended must be set. */
+void run_free(struct run *r);
+
+#endif

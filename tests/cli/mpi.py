@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: MIT
+"""gpustat-mpi: any number of ranks print the bytes that gpustat prints, or one message.
+
+Open MPI's or MPICH's mpirun runs the ranks on this machine. Random tables are those of mpi_cases.py: GPUSTAT_TEST_SEED
+sets the first, GPUSTAT_TEST_CASES how many. Some sums come from Python's decimal.
+"""
+import concurrent.futures
+import csv
+import decimal
+import gzip
+import io
+import os
+import random
+import signal
+import subprocess
+import time
+
+import harness
+import mpi_cases
+from harness import fixture, is_, ok
+
+reason = mpi_cases.has_mpi()
+if reason:
+    harness.skip_all(reason)
+
+SEED = int(os.environ.get("GPUSTAT_TEST_SEED", "1"))
+CASES = int(os.environ.get("GPUSTAT_TEST_CASES", "12"))
+FAULTS = os.path.join(os.path.abspath(os.environ.get("builddir", ".")), "tests", "faults", "faults.so")
+RANKS = (1, 2, 3, 5)
+pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2)
+
+
+def table(n, seed, quoted=True):
+    """Rows whose last field holds a line end, so that most borders of ranges are in quotes."""
+    rng = random.Random(seed)
+    last = '"a %d\nb,""c"""' if quoted else "a%d"
+    return "k,x,t\n" + "".join("%s,%s,%s\n" % (rng.choice("abc"), decimal.Decimal(rng.randrange(-10 ** 9, 10 ** 9)).scaleb(-rng.randrange(9)),
+                                               last % i) for i in range(n))
+
+
+def alike(name, args, ranks=(2, 5), **how):
+    """All numbers of ranks say what one process says."""
+    want = harness.run(args)
+    results = list(pool.map(lambda n: mpi_cases.run(n, args, **how), ranks))
+    wrong = [(n, r) for n, r in zip(ranks, results) if mpi_cases.differs(want, r) and not (n == 1 and r.out == want.out)]
+    ok(not wrong, name, lambda: "%d ranks\n%s\nwanted: %s" % (wrong[0][0], harness.describe(wrong[0][1]), harness.describe(want)))
+
+
+# ---- results --------------------------------------------------------------------------------
+
+def check_results():
+    text = table(3000, 1)
+    one, two, three = (fixture(name, data.encode()) for name, data in (
+        ("one.csv", text), ("two.csv", table(40, 2)), ("three.csv", table(500, 3, False))))
+    packed = fixture("packed.csv.gz", gzip.compress(table(700, 4).encode()))
+    r = mpi_cases.run(3, ["--sum", "x", one])
+    with decimal.localcontext() as c:
+        c.prec = 60
+        want = sum(decimal.Decimal(row["x"]) for row in csv.DictReader(io.StringIO(text)))
+    is_(decimal.Decimal(r.out.decode().strip() or "0"), want, "a sum, as Python's decimal has it")
+    alike("sums and a median", ["--sum", "x", "--mean", "x", "--median", "x", one], ranks=RANKS)
+    alike("groups of several files", ["--by", "k", "--sum", "x", "--p90", "x", "--count-distinct", "t", one, two, packed, three])
+    alike("groups in another order, the first", ["--by", "k", "--sum", "x", "--sort", "-sum", "--top", "2", "--format", "json", one, three],
+          ranks=(2, 3))
+    alike("the first and the last", ["--first", "t", "--last", "t", "--mode", "k", two, packed], ranks=(2, 5))
+    alike("the summary", [three, one], ranks=(3,))
+    alike("more ranks than lines", ["--sum", "x", fixture("short.csv", b"x\n1\n2\n")], ranks=(5,))
+    alike("empty files", ["--sum", "x", fixture("e1.csv", b""), three, fixture("e2.csv", b"")], ranks=(3,))
+    alike("only empty files", ["--count-records", fixture("e1.csv", b""), fixture("e2.csv", b"")], ranks=(2,))
+    alike("chunks of a byte", ["--by", "k", "--sum", "x", two], ranks=(3,), chunk=1)
+    alike("a record longer than a slice", ["--count", "t", "--sum", "x", fixture("long.csv", b'x,t\n1,"%s"\n2,b\n' % (b"line\n" * 2000))],
+          ranks=(5,))
+    alike("a drawing", ["--by", "k", "--sum", "x", "--plot", one], ranks=(2,))
+
+
+def check_left_out():
+    path = fixture("left.csv", b"x\n" + b"".join(b"%d\n" % i for i in range(300)) + b"bad\n" + b"7\n" * 500 + b"worse\n1,2\n")
+    alike("what is left out, and where", ["--sum", "x", "--invalid", "skip", path], ranks=(2, 5))
+    alike("... which may be too much", ["--sum", "x", "--invalid", "skip", "--max-invalid", "1", path], ranks=(3,))
+    alike("... beside records", ["--cumsum", "x", "--invalid", "skip", path], ranks=(3,))
+    alike("records that are printed before too much is left out", ["--cumsum", "x", "--invalid", "skip", "--max-invalid", "1", path],
+          ranks=(3,))
+
+
+# ---- records --------------------------------------------------------------------------------
+
+def check_records():
+    one = fixture("r1.csv", table(900, 5).encode())
+    bare = fixture("r2.csv", table(30, 6).rstrip("\n").encode())  # its last record has no line end
+    packed = fixture("r3.csv.gz", gzip.compress(table(90, 7).encode()))
+    alike("running totals", ["--cumsum", "x", "--running-mean", "x", "--row-number", one, bare, packed], ranks=RANKS)
+    alike("... by group", ["--cumsum", "x", "--by", "k", packed, bare, one], ranks=(2, 5))
+    alike("filtered, and where they stood", ["--where", "x > 0", "--byte-offset", bare, one, bare], ranks=(2, 3))
+    alike("what one rank prints", ["--head", "5", "--cumsum", "x", one], ranks=(3,))
+    for n in (1, 3):
+        folder = os.path.join(harness.folder(), "out%d" % n)
+        want = harness.run(["--cumsum", "x", bare, one])
+        is_(mpi_cases.to_folder(n, ["--cumsum", "x", bare, one], folder)[:3], want[:3], "a file for each of %d ranks" % n)
+    folder = os.path.join(harness.folder(), "full")
+    os.mkdir(folder)
+    fixture("full/part-00007.csv", b"")
+    refuses("a folder that is not empty", ["--output-dir", folder, "--cumsum", "x", one], 2, b"not empty")
+    refuses("a folder for a result", ["--output-dir", folder + "2", "--sum", "x", one], 2, b"--output-dir is for records")
+
+
+# ---- faults ---------------------------------------------------------------------------------
+
+def refuses(name, args, status, words, n=3, ranks=None):
+    """One message, in which the words are; no output."""
+    r = mpi_cases.run(n, args) if ranks is None else run_apart(ranks, args)
+    said = [line for line in r.err.split(b"\n") if line.startswith(b"gpustat: ")]
+    ok(r.status == status and not r.out and len(said) == 1 and words in said[0], name, lambda: harness.describe(r))
+
+
+def run_apart(environments, args):
+    """Ranks with environments of their own."""
+    argv = mpi_cases.mpirun(1)[:-2]
+    for i, extra in enumerate(environments):
+        argv += [":"] * (i > 0) + ["-n", "1", "env"] + ["%s=%s" % pair for pair in extra.items()]
+        argv += [harness.program() + "-mpi", "--threads", "1"] + args
+    p = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                       env=mpi_cases.environment(), timeout=120)
+    return harness.Result(p.returncode, p.stdout, p.stderr.replace(b"gpustat-mpi", b"gpustat"), argv, None)
+
+
+def check_faults():
+    lines = ["x"] + [str(i) for i in range(1000)]
+    for at, name in ((100, "early"), (990, "late")):
+        bad = lines[:at] + ["zzz"] + lines[at:]
+        path = fixture(name + ".csv", "\n".join(bad).encode() + b"\n")
+        alike("a bad value, " + name, ["--sum", "x", path], ranks=(2, 3))
+        alike("... of '*'", ["--sum", "*", path], ranks=(3,))
+    twice = fixture("twice.csv", ("\n".join(lines[:700] + ["zzz"] + lines[1:] + ["yyy"])).encode())
+    alike("the first of two", ["--sum", "x", twice], ranks=(5,))
+    alike("... beside records, of which none is printed", ["--cumsum", "x", twice], ranks=(3,))
+    alike("a quote that is never closed", ["--count", "t", fixture("open.csv", b"t\n" + b"a\n" * 50 + b'"b\n' + b"c\n" * 50)], ranks=(3,))
+    alike("a file that is not there", ["--sum", "x", twice, "/nonexistent/x.csv"], ranks=(2,))
+    alike("... the first", ["--sum", "x", "/nonexistent/x.csv", twice], ranks=(2,))
+    alike("a column that is not there", ["--sum", "y", twice], ranks=(3,))
+    alike("damaged data", ["--sum", "x", fixture("cut.csv.gz", gzip.compress(b"x\n1\n2\n")[:-6])], ranks=(2,))
+    refuses("standard input", ["--sum", "x", "-"], 2, b"standard input: not every rank can read it")
+    refuses("--merge", ["--merge", twice], 2, b"--merge: the ranks make and merge their parts")
+    refuses("an option that is none", ["--nothing", twice], 2, b"--nothing")
+
+
+def check_system():
+    if not os.path.exists(FAULTS) or not mpi_cases.is_open_mpi():
+        harness.skip("calls that fail", "no library of faults, or not Open MPI")
+        return
+    good = fixture("good.csv", b"x\n" + b"12345\n" * 200000)
+    fails = [{}, dict(LD_PRELOAD=FAULTS, FAULT="write:ENOSPC", FAULT_NOTE="/dev/null"), {}]
+    folder = os.path.join(harness.folder(), "nospace")
+    refuses("a disk full in one rank", ["--output-dir", folder, "--cumsum", "x", good], 1, b"write error: No space left", ranks=fails)
+    is_(os.listdir(folder), [], "... and nothing is left of the others")
+    refuses("where the result goes", ["--sum", "x", good], 1, b"write error: No space left", ranks=fails[1:] + fails[:1])
+
+
+def children(pid):
+    """The processes that pid started, and those that they did."""
+    found = []
+    for name in os.listdir("/proc"):
+        try:
+            with open("/proc/%s/stat" % name) as f:
+                fields = f.read().rsplit(")", 1)[1].split()
+        except (OSError, IndexError):
+            continue
+        if int(fields[1]) == pid:
+            found += [int(name)] + children(int(name))
+    return found
+
+
+def is_rank(pid):
+    try:
+        with open("/proc/%d/cmdline" % pid, "rb") as f:
+            return b"gpustat-mpi" in f.read().split(b"\0")[0]
+    except OSError:
+        return False
+
+
+def check_killed():
+    if not os.path.isdir("/proc/self"):
+        harness.skip("a rank that is killed", "no /proc")
+        return
+    slow = fixture("slow.csv", b"x\n" + b"123456789\n" * 2000000)
+    argv = mpi_cases.mpirun(3) + [harness.program() + "-mpi", "--threads", "1", "--sum", "x", slow]
+    p = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=mpi_cases.environment(1))
+    ranks, end = [], time.monotonic() + 30
+    while len(ranks) < 3 and time.monotonic() < end and p.poll() is None:
+        ranks = [pid for pid in children(p.pid) if is_rank(pid)]
+        time.sleep(0.05)
+    if len(ranks) == 3:
+        time.sleep(0.3)
+        os.kill(ranks[1], signal.SIGKILL)
+    try:
+        out, _ = p.communicate(timeout=60)
+        ended = True
+    except subprocess.TimeoutExpired:
+        p.kill()
+        out, ended = p.communicate()[0], False
+    ok(len(ranks) == 3 and ended and p.returncode != 0 and out == b"", "a rank that is killed ends the job",
+       "%s ranks, ended %s, status %s, output %s" % (ranks, ended, p.returncode, out))
+    os.unlink(slow)
+
+
+# ---- the rest -------------------------------------------------------------------------------
+
+def check_random():
+    wrong = [w for w in pool.map(mpi_cases.run_case, range(SEED, SEED + CASES)) if w]
+    ok(not wrong, "%d random requests" % CASES, lambda: "%d wrong\n%s" % (len(wrong), wrong[0]))
+
+
+def check_about():
+    r = mpi_cases.run(2, ["--help"], threads=None)
+    ok(r.status == 0 and r.out.count(b"Usage: mpirun") == 1 and b"--sum" in r.out, "--help is printed once", harness.describe(r))
+    r = mpi_cases.run(2, ["--version"], threads=None)
+    is_((r.status, r.out.split(b"\n")[0].split()[:1]), (0, [b"gpustat"]), "--version")
+
+
+check_about()
+check_results()
+check_left_out()
+check_records()
+check_faults()
+check_system()
+check_killed()
+check_random()
+harness.done()
