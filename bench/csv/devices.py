@@ -38,6 +38,10 @@ RESULTS = [
     ("floats", ["--sum", "x"]),
     ("floats", ["--sum", "*"]),
     ("ledger", ["--sum", "amount"]),
+    ("logs", ["--by", "status", "--sum", "bytes"]),
+    ("logs", ["--by", "host", "--sum", "bytes", "--mean", "bytes"]),
+    ("logs", ["--by", "path", "--sum", "bytes"]),
+    ("ledger", ["--by", "account", "--sum", "amount"]),
 ]
 RECORDS = [
     ("logs", ["--cumsum", "bytes"]),

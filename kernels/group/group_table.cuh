@@ -22,6 +22,7 @@
  * a warp. Then even five groups take 22 million additions a second each at 50 GB/s of short records, which is
  * one in 50 of what an address takes in the L2 cache, so there is no table of a block's own in shared memory
  * in between: it would be filled and emptied to save what does not bound the run.
+ * That is an estimate, as all of "Groups on a GPU" in docs/speed.md: these kernels have run under an emulator only.
  */
 #ifndef GPUSTAT_GROUP_TABLE_CUH
 #define GPUSTAT_GROUP_TABLE_CUH
