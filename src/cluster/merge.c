@@ -89,7 +89,7 @@ static enum status read_line(struct merge *m, struct part_file *f, struct json_r
 	if (json_try(r, PART_TAIL_BEGIN))
 		return read_ends(m, f, r, false);
 	if (json_try(r, PART_NOTE_BEGIN))
-		part_note_read(m->total, &f->map->map, f->ninputs, f->nlines_before, m->is_state, r);
+		part_note_read(m->total, &f->map->map, f->ninputs, m->ninputs, f->nlines_before, m->is_state, r);
 	else
 		json_fail(r, STATUS_DAMAGED);
 	return r->status == STATUS_OK ? STATUS_OK : merge_fail_reading(m, f, r->status, NULL);

@@ -136,8 +136,8 @@ static struct note *_Atomic *place_of(const struct total *t, const struct partia
 			     : &t->notes[NOTES_OF_RECORDS + (kind - NOTES_OF_RECORDS) * t->plan->ncolumns + c];
 }
 
-void part_note_read(struct total *t, const struct partial_map *map, size_t ninputs, uint64_t nlines,
-		    bool is_state, struct json_reader *r)
+void part_note_read(struct total *t, const struct partial_map *map, size_t ninputs, size_t nall,
+		    uint64_t nlines, bool is_state, struct json_reader *r)
 {
 	size_t kind = read_word(r, note_names, NOTE_NKINDS), i;
 	struct fault fault = {.file = NULL};
@@ -154,7 +154,7 @@ void part_note_read(struct total *t, const struct partial_map *map, size_t ninpu
 	line = json_number(r);
 	read_value(r, &fault);
 	fault.line = line + (file == ninputs ? nlines : 0);
-	if (r->at != r->end || file > INT32_MAX)
+	if (r->at != r->end || file >= nall || file > INT32_MAX)
 		json_fail(r, STATUS_DAMAGED);
 	to = r->status == STATUS_OK ? place_of(t, map, kind, i) : NULL;
 	if (!to || *to)

@@ -314,7 +314,7 @@ void part_head_read(struct part_head *head, struct json_reader *r)
 	read_fields(r, head);
 	read_pairs(r, head);
 	json_expect(r, "}");
-	if (r->at != r->end || has_null(head->asked.at, head->asked.n) ||
+	if (r->at != r->end || head->ninputs == 0 || has_null(head->asked.at, head->asked.n) ||
 	    has_null(head->inputs, head->ninputs) || has_null(head->columns, head->ncolumns))
 		json_fail(r, STATUS_DAMAGED);
 }

@@ -36,6 +36,7 @@ struct bins {
 struct bin_counts {
 	const struct bins *bins;
 	uint64_t *counts; /* bins->n; owned */
+	bool lies_beyond; /* some number: only of a part that gpustat did not write */
 };
 
 /* ---- where the bins lie ---- */
@@ -110,40 +111,62 @@ static void bins_set(struct bins *b, const struct wide_fold *numbers, struct dec
 
 /* ---- counting ---- */
 
+/* Counts numbers, whose bins are those. */
+static void count(struct bin_counts *c, const size_t *bins, size_t n)
+{
+	size_t last = 0;
+
+	for (size_t i = 0; i < n; i++)
+		last = bins[i] > last ? bins[i] : last;
+	c->lies_beyond |= last >= c->bins->n;
+	for (size_t i = 0; i < n && !c->lies_beyond; i++)
+		c->counts[bins[i]]++;
+}
+
+static size_t bin_of128(const struct bins *b, int128 x)
+{
+	uint128 distance = (uint128)(x - b->first128), width = (uint128)b->width128, bin;
+
+	if (distance >> 64 == 0 && width >> 64 == 0) /* as in most columns: divided several times as fast */
+		return (size_t)((uint64_t)distance / (uint64_t)width);
+	bin = distance / width;
+	return bin < b->n ? (size_t)bin : b->n;
+}
+
 static void count_small(struct bin_counts *c, struct values_cursor *at)
 {
-	const struct bins *b = c->bins;
 	int128 x[VALUES_BATCH];
-	size_t n;
+	size_t bins[VALUES_BATCH], n;
 
-	while ((n = values_next128(at, b->scale, x)) > 0) {
-		for (size_t i = 0; i < n; i++) {
-			uint128 distance = (uint128)(x[i] - b->first128), width = (uint128)b->width128;
-			/* 64 bits, which most columns fit in, are divided several times as fast */
-			c->counts[distance >> 64 || width >> 64
-					  ? (size_t)(distance / width)
-					  : (size_t)((uint64_t)distance / (uint64_t)width)]++;
-		}
+	while ((n = values_next128(at, c->bins->scale, x)) > 0) {
+		for (size_t i = 0; i < n; i++)
+			bins[i] = bin_of128(c->bins, x[i]);
+		count(c, bins, n);
 	}
 }
 
+/* The bin of a number; b->n: it is below the first. */
 static size_t bin_of_wide(const struct bins *b, const struct wide *x)
 {
 	struct integer distance;
 
 	integer_set_product(&distance, x, 1, b->limb_scale);
 	integer_add(&distance, &b->first, true);
+	if (distance.negative && distance.magnitude.nlimbs > 0)
+		return b->n;
 	return (size_t)integer_divide(&distance.magnitude, &b->width.magnitude);
 }
 
 static void count_wide(struct bin_counts *c, struct values_cursor *at)
 {
 	struct wide x[VALUES_BATCH];
-	size_t n;
+	size_t bins[VALUES_BATCH], n;
 
-	while ((n = values_next_wide(at, x)) > 0)
+	while ((n = values_next_wide(at, x)) > 0) {
 		for (size_t i = 0; i < n; i++)
-			c->counts[bin_of_wide(c->bins, &x[i])]++;
+			bins[i] = bin_of_wide(c->bins, &x[i]);
+		count(c, bins, n);
+	}
 }
 
 static void count_block(void *context, const struct values_block *block)
@@ -157,19 +180,22 @@ static void count_block(void *context, const struct values_block *block)
 		count_wide(c, &at);
 }
 
-/* Counts in all threads, and adds the counts to the first one's. */
+/* Counts in all threads, and adds the counts to the first one's. Errors: STATUS_NO_MEMORY, STATUS_PART_DAMAGED. */
 static enum status count_all(struct bin_counts *counts, int nthreads,
 			     const struct values_blocks *blocks, const struct bins *bins)
 {
 	for (int i = 0; i < nthreads; i++) {
-		counts[i] = (struct bin_counts){bins, calloc(bins->n, sizeof *counts[i].counts)};
+		counts[i] = (struct bin_counts){bins, calloc(bins->n, sizeof *counts[i].counts), false};
 		if (!counts[i].counts)
 			return STATUS_NO_MEMORY;
 	}
 	values_pass(blocks, nthreads, count_block, counts, sizeof *counts);
-	for (int i = 1; i < nthreads; i++)
-		for (size_t k = 0; k < bins->n; k++)
+	for (int i = 0; i < nthreads; i++) {
+		if (counts[i].lies_beyond)
+			return STATUS_PART_DAMAGED;
+		for (size_t k = 0; i > 0 && k < bins->n; k++)
 			counts[0].counts[k] += counts[i].counts[k];
+	}
 	return STATUS_OK;
 }
 

@@ -78,9 +78,9 @@ static struct interval bin_interval(const struct interval *v, size_t bin, uint64
 	return part;
 }
 
-void interval_split(const struct values_keys *keys, const struct interval *v,
-		    const uint64_t *counts, size_t ncopies, size_t stride, struct interval *next,
-		    size_t *nnext)
+enum status interval_split(const struct values_keys *keys, const struct interval *v,
+			   const uint64_t *counts, size_t ncopies, size_t stride, struct interval *next,
+			   size_t *nnext)
 {
 	uint64_t nbelow = v->nbelow;
 	size_t first = 0;
@@ -97,4 +97,5 @@ void interval_split(const struct values_keys *keys, const struct interval *v,
 		}
 		nbelow += count;
 	}
+	return first == v->nwanted ? STATUS_OK : STATUS_PART_DAMAGED;
 }

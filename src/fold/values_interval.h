@@ -56,9 +56,10 @@ void interval_add(const struct values_keys *keys, struct interval *next, size_t 
 		  const struct interval *v);
 
 /* Adds the intervals of v's bins that hold wanted ranks. A bin's count is the sum of ncopies counts,
- * which lie stride apart: counts[bin], counts[bin + stride], ... */
-void interval_split(const struct values_keys *keys, const struct interval *v,
-		    const uint64_t *counts, size_t ncopies, size_t stride, struct interval *next,
-		    size_t *nnext);
+ * which lie stride apart: counts[bin], counts[bin + stride], ...
+ * Errors: STATUS_PART_DAMAGED if all bins have fewer numbers than that. */
+enum status interval_split(const struct values_keys *keys, const struct interval *v,
+			   const uint64_t *counts, size_t ncopies, size_t stride, struct interval *next,
+			   size_t *nnext);
 
 #endif

@@ -65,20 +65,21 @@ bool values_search_focus(struct values_search *s)
 
 static enum status end_counting(struct values_search *s, const struct values *cell)
 {
+	enum status status = STATUS_OK;
 	size_t nnext = 0;
 
-	for (size_t i = 0; i < s->nintervals; i++) {
+	for (size_t i = 0; i < s->nintervals && status == STATUS_OK; i++) {
 		const uint64_t *counts = cell && cell->counts ? cell->counts + i * NBINS : NULL;
 		uint64_t count = 0;
 		for (size_t bin = 0; counts && bin < NBINS; bin++)
 			count += counts[bin];
 		if (count != s->intervals[i].count)
 			return STATUS_CHANGED;
-		interval_split(&s->focus.keys, &s->intervals[i], counts, 1, 0, s->next, &nnext);
+		status = interval_split(&s->focus.keys, &s->intervals[i], counts, 1, 0, s->next, &nnext);
 	}
 	memcpy(s->intervals, s->next, nnext * sizeof *s->next);
 	s->nintervals = nnext;
-	return STATUS_OK;
+	return status;
 }
 
 static void count_block(void *context, const struct values_block *block)

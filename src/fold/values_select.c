@@ -236,22 +236,33 @@ static enum status prepare(struct selection *s, struct interval *v)
 	return v->gathered_wide ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
+/* Adds what the next pass does about an interval. Errors: STATUS_PART_DAMAGED. */
+static enum status end_interval(struct selection *s, struct interval *v, struct interval *next, size_t *nnext)
+{
+	if (!v->gathers)
+		return interval_split(&s->keys, v, s->counts + v->slot * NBINS, (size_t)s->nthreads,
+				      s->ncounts * NBINS, next, nnext);
+	if (v->ngathered != v->count)
+		return STATUS_PART_DAMAGED;
+	finish_gathered(s, v);
+	return STATUS_OK;
+}
+
 /* Replaces the intervals of a pass by those of the next. next: room for as many as ranks. */
-static void next_intervals(struct selection *s, struct interval *next)
+static enum status next_intervals(struct selection *s, struct interval *next)
 {
 	struct interval *done = s->intervals;
+	enum status status = STATUS_OK;
 	size_t nnext = 0;
 
 	for (size_t i = 0; i < s->nintervals; i++) {
-		if (done[i].gathers)
-			finish_gathered(s, &done[i]);
-		else
-			interval_split(&s->keys, &done[i], s->counts + done[i].slot * NBINS,
-				       (size_t)s->nthreads, s->ncounts * NBINS, next, &nnext);
+		if (status == STATUS_OK)
+			status = end_interval(s, &done[i], next, &nnext);
 		interval_free(&done[i]);
 	}
 	memcpy(done, next, nnext * sizeof *next);
 	s->nintervals = nnext;
+	return status;
 }
 
 /* ---- a selection ---- */
@@ -268,12 +279,22 @@ static enum status selection_run(struct selection *s, size_t nwanted)
 		if (status == STATUS_OK)
 			status = pass_all(s);
 		if (status == STATUS_OK)
-			next_intervals(s, next);
+			status = next_intervals(s, next);
 	}
 	for (size_t i = 0; i < s->nintervals; i++)
 		interval_free(&s->intervals[i]);
 	free(next);
 	return status;
+}
+
+/* Whether there are as many numbers as the extent says, and its ends are in order. */
+static bool extent_fits(const struct values_blocks *blocks, const struct interval *all)
+{
+	uint64_t nvalues = 0;
+
+	for (size_t i = 0; i < blocks->n; i++)
+		nvalues += blocks->at[i]->nvalues;
+	return nvalues == all->count && all->low <= all->high;
 }
 
 enum status values_select(const struct values *v, const struct values_extent *extent, int nthreads,
@@ -288,6 +309,9 @@ enum status values_select(const struct values *v, const struct values_extent *ex
 		status = STATUS_NO_MEMORY;
 	if (status == STATUS_OK) {
 		values_keys_choose(&s.keys, extent, &all.low, &all.high);
+		status = extent_fits(&s.blocks, &all) ? STATUS_OK : STATUS_PART_DAMAGED;
+	}
+	if (status == STATUS_OK) {
 		interval_add(&s.keys, s.intervals, &s.nintervals, &all);
 		status = selection_run(&s, nwanted);
 	}

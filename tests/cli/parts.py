@@ -293,6 +293,25 @@ def check_damage():
         refuses(name + ", with a fitting checksum", ["--merge"], broken, 1, "damaged part")
 
 
+def check_forged():
+    """Parts of lines that do not fit each other, with checksums that do: what is kept is not where it is said to be."""
+    table = b"x,t\n" + b"".join(b"%d,a\n" % i for i in range(0, 900, 3)) + b"bad,\n"
+    for name, ask, old, new, words in (
+            ("fewer numbers than there are", ["--median=x"], b'"count":300', b'"count":3', "damaged part"),
+            ("more numbers", ["--median=x"], b'"count":300', b'"count":301', "damaged part"),
+            ("a number above the greatest", ["--median=x"], b"897", b"500", "damaged part"),
+            ("a number below the least", ["--median=x"], b'"values":[[0,"0 3 6', b'"values":[[0,"-9 3 6', "damaged part"),
+            ("the least above the greatest", ["--p90=x"], b'"0","897"', b'"897","0"', "damaged part"),
+            ("a bar that is not there", ["--hist=x:100"], b'"0","897"', b'"0","97"', "damaged part"),
+            ("a bar below the first", ["--hist=x:100"], b'"0","897"', b'"700","897"', "damaged part"),
+            ("a note of an input that is not there", ["--sum=x"], b'"input":0', b'"input":31', "damaged part"),
+            ("no input", ["--sum=x"], b'"inputs":["<stdin>"]', b'"inputs":[]', "damaged part")):
+        lines = lines_of(part("forged.part", ["--invalid=skip"] + ask, table))
+        forged = [line.replace(old, new, 1) for line in lines]
+        ok(forged != lines, name + ": the part has it", lines)
+        refuses(name, ["--merge"], part_cases.sealed(forged), 1, words)
+
+
 def check_first_error():
     """Lines are read in several threads: of several faults, the first is told."""
     path = part("many.part", ["--by=k", "--sum=v", "--last=v"], b"k,v\n" + b"".join(b"%d,%d\n" % (i % 300, i) for i in range(900)))
@@ -381,6 +400,7 @@ check_ranges()
 check_state()
 check_state_faults()
 check_damage()
+check_forged()
 check_first_error()
 check_usage()
 check_full_disk()
