@@ -117,8 +117,8 @@ static void record_fill(struct test_chunk *t, const struct groups_case *c, uint3
 		value = random_below(2) ? WIDE : -WIDE;
 	if (r == 0) /* the table's scale is 2, whatever follows */
 		scale = 2;
-	field_set(t, 0, r, r > 0 && kind == 0 ? FIELD_MISSING : scale, value);
-	field_set(t, 1, r, kind == 1 ? FIELD_MISSING : 0, 0);
+	field_set(t, 0, r, r > 0 && kind == 0 ? (unsigned)FIELD_MISSING : scale, value);
+	field_set(t, 1, r, kind == 1 ? (unsigned)FIELD_MISSING : 0, 0);
 	for (uint32_t k = 0; r > 0 && kind == 2 && k < NCOLUMNS + t->nkeys; k++)
 		field_set(t, k, r, FIELD_ABSENT, -1);
 	if (t->code[r] < FIELD_NCODES_NUMBER)
