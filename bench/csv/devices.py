@@ -43,6 +43,10 @@ RESULTS = [
     ("ledger", ["--sum", "amount"]),
     ("narrow", ["--let", "x = value * 1.5 + id", "--sum", "x"]),
     ("logs", ["--let", "kb = bytes * 0.001", "--where", "kb > 10", "--sum", "kb"]),
+    ("logs", ["--by", "status", "--sum", "bytes"]),
+    ("logs", ["--by", "host", "--sum", "bytes", "--mean", "bytes"]),
+    ("logs", ["--by", "path", "--sum", "bytes"]),
+    ("ledger", ["--by", "account", "--sum", "amount"]),
 ]
 RECORDS = [
     ("logs", ["--cumsum", "bytes"]),

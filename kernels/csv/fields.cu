@@ -4,7 +4,7 @@
  *
  * It steps the automaton of dfa.h byte by byte from the record's beginning, which is a field's
  * start, and reads no byte beyond the last selected field. Then it computes the columns of --let, and evaluates the
- * conditions. Plans without these have kernels of their own.
+ * conditions. Plans without these, and those without keys, have kernels of their own.
  */
 #include "kernels/csv/let_lane.cuh"
 
@@ -33,15 +33,51 @@ static __device__ void field_parse(const struct fields_plan &plan, const struct 
 	field_put(table, c, row.number, code, significand);
 }
 
-/* Parses field c if it is folded, and notes its span if a condition looks at it. */
+/* Notes where the value of field c lies, for each key that it is. That of an exception has quotes within it. */
+static __device__ void field_note_keys(const struct fields_plan &plan, const struct field_table &table,
+				       const struct row &row, uint32_t c, struct span field)
+{
+	uint32_t first = plan.ncolumns + plan.conditions.npredicates;
+
+	for (uint32_t k = 0; k < plan.nkeys; k++) {
+		if (plan.key[k] != c)
+			continue;
+		unsigned code = field_unquote(row.text, plan.quote, &field) ? 0 : FIELD_EXCEPTION;
+		field_put(table, first + k, row.number, code,
+			  (int64_t)((uint64_t)field.end << 32 | field.begin));
+	}
+}
+
+/* Whether a key of the record has quotes within it, or a value is an exception or no number: the CPU then finds
+ * its group. */
+static __device__ bool record_is_odd(const struct fields_plan &plan, const struct field_table &table, uint32_t r)
+{
+	bool odd = false;
+
+	for (uint32_t c = 0; c < table.ncolumns; c++) {
+		unsigned code = table.code[field_at(table, c, r)];
+		odd = odd || code == FIELD_EXCEPTION || (code == FIELD_INVALID && c < plan.ncolumns);
+	}
+	return odd;
+}
+
+/* The fields that conditions look at. */
+struct filter_spans {
+	struct span at[FIELDS_NSPANS_MAX];
+};
+
+/* Parses field c if it is folded, and notes its span if a condition looks at it, or if it is a key. */
+template <bool FILTERS, bool KEYS>
 static __device__ void field_note(const struct fields_plan &plan, const struct field_table &table,
 				  const struct row &row, uint32_t c, struct span field,
 				  struct filter_spans *spans)
 {
-	uint8_t place = plan.conditions.span_of[c];
+	uint8_t place = FILTERS ? plan.conditions.span_of[c] : FIELDS_NO_SPAN;
 
-	if (place != FIELDS_NO_SPAN)
+	if (FILTERS && place != FIELDS_NO_SPAN)
 		spans->at[place] = field;
+	if (KEYS)
+		field_note_keys(plan, table, row, c, field);
 	if (plan.conditions.folds[c])
 		field_parse(plan, table, row, c, field);
 	else
@@ -49,7 +85,7 @@ static __device__ void field_note(const struct fields_plan &plan, const struct f
 }
 
 /* Parses the record's selected fields. Those that are not there are empty ones at its end. */
-template <bool FILTERS>
+template <bool FILTERS, bool KEYS>
 static __device__ void fields_parse(const struct fields_plan &plan,
 				       const struct field_table &table, const struct row &row,
 				       struct filter_spans *spans)
@@ -63,8 +99,8 @@ static __device__ void fields_parse(const struct fields_plan &plan,
 		while (c < nread && (is_last || plan.field[c] == position)) {
 			if (is_last && plan.field[c] > position)
 				field.begin = field.end;
-			if (FILTERS)
-				field_note(plan, table, row, c, field, spans);
+			if (FILTERS || KEYS)
+				field_note<FILTERS, KEYS>(plan, table, row, c, field, spans);
 			else
 				field_parse(plan, table, row, c, field);
 			c++;
@@ -91,9 +127,7 @@ static __device__ void record_list_exceptions(const struct field_table &table,
 		if (table.code[at] != FIELD_EXCEPTION)
 			continue;
 		uint64_t span = (uint64_t)table.significand[at];
-		uint32_t i = atomicAdd(&summary->nexceptions, 1);
-		if (i < exceptions.capacity)
-			exceptions.list[i] = {(uint32_t)span, (uint32_t)(span >> 32), c};
+		exception_add(exceptions, summary, {(uint32_t)span, (uint32_t)(span >> 32), c});
 	}
 }
 
@@ -143,17 +177,17 @@ static __device__ bool record_filter(const struct fields_plan &plan,
 
 /* ---- the kernel ---- */
 
-/* Parses, computes and filters one record. */
-template <bool FILTERS, bool COMPUTES>
+/* Parses, computes and filters one record. next: where the next one begins. */
+template <bool FILTERS, bool COMPUTES, bool KEYS>
 static __device__ void record_parse(const struct fields_plan &plan,
-				   const struct field_table &table, const struct row &row,
+				   const struct field_table &table, const struct row &row, uint32_t next,
 				   const struct exception_list &exceptions,
 				   struct chunk_summary *summary)
 {
 	struct filter_spans spans;
 	bool kept = true, decided = true, computed = true;
 
-	fields_parse<FILTERS>(plan, table, row, &spans);
+	fields_parse<FILTERS, KEYS>(plan, table, row, &spans);
 	if (COMPUTES)
 		computed = lets_compute(plan, table, row, &spans);
 	if (FILTERS)
@@ -161,13 +195,18 @@ static __device__ void record_parse(const struct fields_plan &plan,
 	if (!decided || (!computed && (kept || plan.lets.has_conditions)))
 		atomicAdd(&summary->nundecided, 1);
 	kept &= computed;
-	if (kept)
+	if (KEYS && kept && record_is_odd(plan, table, row.number)) {
+		exception_add(exceptions, summary, {(uint32_t)row.bytes.begin, next, EXCEPTION_RECORD});
+		atomicAdd(&summary->nomitted, 1);
+		kept = false;
+	}
+	if (kept && !KEYS)
 		record_list_exceptions(table, plan.ncolumns, row.number, exceptions, summary);
-	else
+	if (!kept)
 		record_omit(table, row.number);
 }
 
-template <bool FILTERS, bool COMPUTES>
+template <bool FILTERS, bool COMPUTES, bool KEYS>
 __global__ static void __launch_bounds__(FIELDS_NTHREADS)
 fields(struct text_view text, struct record_table records, struct fields_plan plan,
        struct field_table table, struct exception_list exceptions,
@@ -189,11 +228,26 @@ fields(struct text_view text, struct record_table records, struct fields_plan pl
 	if (kind == RECORD_RAGGED)
 		record_count_ragged(plan.ragged, (uint32_t)bytes.begin, nfields, summary);
 	if (record_is_taken(plan.ragged, kind, nfields)) {
-		record_parse<FILTERS, COMPUTES>(plan, table, row, exceptions, summary);
+		record_parse<FILTERS, COMPUTES, KEYS>(plan, table, row, record_end(records, r), exceptions, summary);
 	} else {
 		record_omit(table, r);
 		atomicAdd(&summary->nomitted, 1);
 	}
+}
+
+typedef void fields_kernel(struct text_view, struct record_table, struct fields_plan, struct field_table,
+			   struct exception_list, struct chunk_summary *);
+
+/* The kernel for what the plan asks. Conditions of if() need the spans that filters note. */
+static fields_kernel *kernel_for(const struct fields_plan &plan)
+{
+	bool keys = plan.nkeys > 0;
+
+	if (plan.lets.n > 0)
+		return keys ? fields<true, true, true> : fields<true, true, false>;
+	if (plan.conditions.npredicates > 0)
+		return keys ? fields<true, false, true> : fields<true, false, false>;
+	return keys ? fields<false, false, true> : fields<false, false, false>;
 }
 
 cudaError_t fields_launch(struct text_view text, struct record_table records,
@@ -204,14 +258,6 @@ cudaError_t fields_launch(struct text_view text, struct record_table records,
 	/* At least one block: it also sets first_end and last_end. */
 	uint32_t nblocks = records.nrecords_at_most / FIELDS_NTHREADS + 1;
 
-	if (plan.lets.n > 0)
-		fields<true, true><<<nblocks, FIELDS_NTHREADS, 0, stream>>>(text, records, plan, table,
-									    exceptions, summary);
-	else if (plan.conditions.npredicates > 0)
-		fields<true, false><<<nblocks, FIELDS_NTHREADS, 0, stream>>>(text, records, plan, table,
-									     exceptions, summary);
-	else
-		fields<false, false><<<nblocks, FIELDS_NTHREADS, 0, stream>>>(text, records, plan, table,
-									      exceptions, summary);
+	kernel_for(plan)<<<nblocks, FIELDS_NTHREADS, 0, stream>>>(text, records, plan, table, exceptions, summary);
 	return cudaGetLastError();
 }

@@ -236,5 +236,8 @@ struct fields_plan fields_plan_of(const struct worker *w)
 	to.lets.end = a->let_end;
 	to.lets.n = (uint32_t)plan->nlets;
 	to.lets.has_conditions = count_conditions(plan) > plan->npredicates;
+	to.nkeys = (uint32_t)plan->nkeys;
+	for (size_t k = 0; k < plan->nkeys; k++)
+		to.key[k] = (uint32_t)plan->keys[k];
 	return to;
 }

@@ -186,7 +186,7 @@ static bool plan_needs_squares(const struct plan *plan)
 
 bool gpu_folds_early(const struct plan *plan)
 {
-	return !plan->emits && plan->npredicates == 0 && plan->nlets == 0 && plan->ncolumns > 0 &&
+	return !plan->emits && plan->nkeys == 0 && plan->npredicates == 0 && plan->nlets == 0 && plan->ncolumns > 0 &&
 	       plan->ncolumns <= COLUMN_FOLD_NCOLUMNS_MAX && !plan_keeps_numbers(plan);
 }
 
@@ -272,6 +272,7 @@ static void gpu_close(struct worker *w)
 	if (w->stream)
 		(void)cudaStreamSynchronize(w->stream);
 	kept_close(w);
+	groups_leave(w);
 	(void)cudaFree(w->output.data);
 	(void)cudaFree(w->totals.data);
 	(void)cudaFree(w->codes.data);
@@ -320,6 +321,8 @@ static enum status gpu_open(struct worker **out, const struct plan *plan,
 		status = fold_reserve_likely(w, fault);
 	if (status == STATUS_OK && plan->emits)
 		status = emit_reserve_likely(w, fault);
+	if (status == STATUS_OK && plan->nkeys > 0)
+		status = groups_join(w, setup->input_nbytes, fault);
 	if (status == STATUS_OK)
 		status = plan_copy_up(w, fault);
 	if (status == STATUS_OK)
@@ -430,4 +433,5 @@ const struct worker_ops worker_gpu = {
 	gpu_emit,
 	gpu_close,
 	NULL,
+	gpu_finish,
 };

@@ -373,6 +373,38 @@ static bool end_threads(struct engine *e, const bool *started)
 	return all_ended;
 }
 
+enum status engine_lose_device(struct engine *e, struct worker_pool *pool, struct fault *fault)
+{
+	pthread_mutex_lock(&e->lock);
+	if (pool->work_fault.status == STATUS_OK)
+		pool->work_fault = *fault;
+	pthread_mutex_unlock(&e->lock);
+	pool->failed = true;
+	return fault->status = STATUS_GPU_LOST;
+}
+
+/* Adds the groups that devices have kept to the store; or forgets them, if the run has failed. */
+static enum status finish_pools(struct engine *e, struct worker_pool *pools, size_t npools)
+{
+	enum status status = e->failed ? e->fault->status : STATUS_OK;
+
+	for (size_t i = 0; i < npools; i++) {
+		struct worker_pool *pool = &pools[i];
+		struct fault fault;
+		enum status finished;
+		if (!pool->ops->finish || e->plan->nkeys == 0)
+			continue;
+		finished = pool->ops->finish(e->plan, pool->setup.device, status == STATUS_OK, e->nthreads, &fault);
+		if (finished == STATUS_GPU)
+			finished = engine_lose_device(e, pool, &fault);
+		if (finished == STATUS_OK || status != STATUS_OK)
+			continue;
+		*e->fault = fault;
+		status = fault.status;
+	}
+	return status;
+}
+
 /* Adds the threads' own partials to the total. */
 static enum status add_deferred(struct engine *e)
 {
@@ -403,7 +435,9 @@ enum status engine_run(const struct plan *plan, struct input *input, struct work
 		start_threads(e, started);
 		*all_ended = end_threads(e, started);
 	}
-	status = e->failed ? fault->status : add_deferred(e);
+	status = finish_pools(e, pools, npools);
+	if (status == STATUS_OK)
+		status = add_deferred(e);
 	total->owes_newline = e->writer.owes_newline;
 	if (status == STATUS_ENOUGH) /* the first fault in the order of the input: all that was asked is done */
 		status = STATUS_OK;

@@ -137,4 +137,8 @@ uint64_t group_store_count(const struct group_store *s);
 /* The groups whose keys' hashes have the highest bits `part`. */
 struct groups *group_store_part(struct group_store *s, size_t part);
 
+/* Like group_store_part, but the caller alone may use them until group_store_unlock. */
+struct groups *group_store_lock(struct group_store *s, size_t part);
+void group_store_unlock(struct group_store *s, size_t part);
+
 #endif

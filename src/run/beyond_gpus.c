@@ -6,6 +6,7 @@
 
 #include "emit/running_change.h"
 #include "emit/running_ratio.h"
+#include "fold/group_words.h"
 #include "fold/values_focus.h"
 #include "query/expr_eval.h"
 #include "query/let.h"
@@ -91,12 +92,12 @@ static bool let_is_for_gpus(const struct plan *plan, const struct let *let)
 }
 
 /* Whether a column needs moments that no kernel keeps: beyond the fused fold there are its numbers, different
- * ones, and the squares, which are summed where nothing needs each record's values. */
+ * ones, and the squares, which are summed where nothing needs each record's values, or by group. */
 static bool needs_moments_of_cpu(const struct plan *plan, const struct plan_column *column)
 {
 	unsigned others = column->needs & ~(unsigned)(MOMENTS_FUSED | MOMENT_TEXTS | MOMENT_VALUES);
 
-	if (gpu_sums_squares(plan))
+	if (gpu_sums_squares(plan) || plan->nkeys)
 		others &= ~(unsigned)MOMENT_SQUARES;
 	if (!(others & MOMENT_KEY_COUNTS) && column->nkeys_most == 0 && !column->begins_as_text)
 		others &= ~(unsigned)MOMENT_KEYS;
@@ -109,9 +110,33 @@ static bool keeps_numbers_for_cpu(const struct plan *plan, const struct plan_col
 	return column->needs & (MOMENT_VALUES | MOMENT_KEYS) && (plan->is_part || values_focus());
 }
 
-const char *beyond_gpus(const struct plan *plan)
+static bool has_computed_key(const struct plan *plan)
+{
+	for (size_t k = 0; k < plan->nkeys; k++)
+		if (plan->columns[plan->keys[k]].let)
+			return true;
+	return false;
+}
+
+/* The reason why no GPU keeps the plan's groups; NULL: one can. Should it fail, what it keeps is lost, and the
+ * input is read again. */
+static const char *beyond_gpus_by_group(const struct plan *plan, const struct input *input)
+{
+	struct group_layout layout;
+
+	if (plan->emits)
+		return "CPU only: no GPU prints records with --by";
+	if (!input_is_repeatable(input))
+		return "CPU only: no GPU keeps groups of an input that cannot be read again";
+	if (has_computed_key(plan) || !group_layout_make(&layout, plan))
+		return "CPU only: no GPU keeps all of this by group";
+	return NULL;
+}
+
+const char *beyond_gpus(const struct plan *plan, const struct input *input)
 {
 	const struct csv_dialect *dialect = &plan->dialect;
+	const char *by_group = plan->nkeys ? beyond_gpus_by_group(plan, input) : NULL;
 
 	if (dialect->whitespace)
 		return "CPU only: no GPU reads --whitespace";
@@ -127,8 +152,8 @@ const char *beyond_gpus(const struct plan *plan)
 		return "CPU only: no GPU chooses records";
 	if (plan_copies_records(plan) && plan->npredicates == 0)
 		return "CPU only: no GPU copies records";
-	if (plan->nkeys)
-		return "CPU only: no GPU keeps groups";
+	if (by_group)
+		return by_group;
 	for (size_t p = 0; p < plan->npredicates; p++)
 		if (!condition_is_for_gpus(plan, plan->predicates[p]))
 			return "CPU only: no GPU evaluates this condition";

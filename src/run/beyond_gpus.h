@@ -5,9 +5,10 @@
 #ifndef GPUSTAT_BEYOND_GPUS_H
 #define GPUSTAT_BEYOND_GPUS_H
 
+#include "io/input.h"
 #include "query/plan.h"
 
-/* The reason why no GPU can run a plan, for --verbose; NULL: one can. A constant. */
-const char *beyond_gpus(const struct plan *plan);
+/* The reason why no GPU can run a plan over an input, for --verbose; NULL: one can. A constant. */
+const char *beyond_gpus(const struct plan *plan, const struct input *input);
 
 #endif

@@ -37,6 +37,7 @@
 #define WAKE_S_EACH_MORE 0.2
 #define END_S 0.15
 #define CORES_MANY 12
+#define LIKELY_RATIO 8 /* of text to packed files */
 
 /* An input that a thread folds in less time than a GPU takes to wake, even at this speed, in bytes a
  * second: no GPU is offered, and no thread started for it. */
@@ -91,6 +92,16 @@ static size_t gpu_chunk_nbytes(const struct job *job)
 	return job->query->plan.emits ? GPU_PRINTED_CHUNK_NBYTES : GPU_CHUNK_NBYTES;
 }
 
+/* The bytes of all text; of packed files, as they mostly turn out; 0: not known. */
+static uint64_t likely_nbytes(const struct job *job)
+{
+	uint64_t stored = input_nbytes_stored(job->input);
+
+	if (job->nbytes != UINT64_MAX)
+		return job->nbytes;
+	return stored == UINT64_MAX ? 0 : stored * LIKELY_RATIO;
+}
+
 /* Makes the pool, the last one behind that of the CPUs, wait until it pays. */
 static void make_offer(const struct device_choice *devices, const struct plan *plan, struct worker_pool *p)
 {
@@ -118,6 +129,7 @@ static void add_gpu(struct device_choice *devices, const struct job *job, int de
 	wanted = gpu_nthreads(&work);
 	p->ops = &worker_gpu;
 	p->setup.device = device;
+	p->setup.input_nbytes = likely_nbytes(job);
 	p->setup.unpacks = work.unpacks;
 	p->setup.chunk_nbytes = gpu_chunk_nbytes(job);
 	p->replaces = work.beside_cpus;
@@ -187,8 +199,8 @@ static const char *add_cpus_and_gpus(struct device_choice *devices, const struct
 	add_cpu(devices, job, input_has_thread(job->input));
 	if (job->options->device == DEVICE_CPU)
 		return "CPU only, as asked";
-	if (beyond_gpus(&job->query->plan))
-		return beyond_gpus(&job->query->plan);
+	if (beyond_gpus(&job->query->plan, job->input))
+		return beyond_gpus(&job->query->plan, job->input);
 	if (job->options->device == DEVICE_AUTO)
 		return offer_gpus(devices, job);
 	return add_gpus(devices, job, false) ? "every device, as asked"
@@ -204,7 +216,7 @@ enum status devices_choose(struct device_choice *devices, const struct options *
 	memset(devices, 0, sizeof *devices);
 	if (options->device == DEVICE_GPU && !add_gpus(devices, &job, false))
 		return no_gpu(options, fault);
-	if (options->device == DEVICE_GPU && !beyond_gpus(&query->plan)) {
+	if (options->device == DEVICE_GPU && !beyond_gpus(&query->plan, input)) {
 		devices->why = "GPU only, as asked";
 		return STATUS_OK;
 	}

@@ -127,7 +127,8 @@ enum status run_finish(struct run *r, struct fault *fault)
 	if (status == STATUS_OK) {
 		left_out_report(&left_out);
 		run_report_guesses(r);
-		devices_report_failures(&r->devices);
+		for (const struct run *each = r; each; each = each->before)
+			devices_report_failures(&each->devices);
 	}
 	return status;
 }
@@ -412,7 +413,10 @@ static void explain_memory(const struct run *r, struct fault *fault)
 enum status run_again(struct run *r, const struct run *before, struct fault *fault)
 {
 	r->options = before->options;
+	r->before = before;
 	r->careful = true;
+	if (fault->status == STATUS_GPU_LOST)
+		r->options.device = DEVICE_CPU;
 	if (before->stdin_offset >= 0)
 		lseek(STDIN_FILENO, before->stdin_offset, SEEK_SET);
 	memset(fault, 0, sizeof *fault);

@@ -300,6 +300,36 @@ def check_auto():
 FAILED = b"the CPU has done its work"
 
 
+def grouped(rng, rows, nkeys):
+    """A table to be grouped: some keys that are empty, quoted, long or like another; now and then a number that is wide."""
+    lines = ["key,kind,n,x"]
+    for i in range(rows):
+        key = "%s%d" % (rng.choice(("", "a key with more bytes than are kept in line, ")), rng.randrange(nkeys))
+        key = rng.choice((key, key, key, "", '"%s"' % key, '"%s, ""it"""' % key if rng.randrange(20) == 0 else key))
+        number = "1e%d" % rng.randrange(20, 40) if rng.randrange(1000) == 0 else str(rng.randrange(-10 ** 9, 10 ** 9))
+        lines.append("%s,%s,%s,%s" % (key, rng.choice("ab"), rng.choice((number, number, "")), hostile.number_text(rng, "decimal")))
+    return ("\n".join(lines) + "\n").encode()
+
+
+def check_groups():
+    """Groups that a GPU keeps: of files, since those of a pipe are the CPUs'. Then with hardly any room for them."""
+    rng = random.Random(SEED)
+    usual = [(None, None), (4096, 2), (1000, 3)]
+    results = ["--count-records", "--sum=n,x", "--min=n", "--max=x", "--stddev=x", "--count=kind"]
+    for rows, nkeys in ((1, 1), (9000, 5), (9000, 9000)):
+        path = harness.fixture("grouped.csv", grouped(rng, rows, nkeys))
+        for by in ("key", "kind,key", "x"):
+            same("%d records of %d keys, by %s" % (rows, nkeys, by), ["--by", by, *results], None, usual, files=[path])
+    same("groups, a condition", ["--by=key", "--where", "n > 0", *results], None, usual, files=[path])
+    same("groups in order", ["--by=key", "--sum=n", "--sort=-sum", "--top=9"], None, usual, files=[path])
+    same("groups of two files", ["--by=key", *results], None, usual, files=[path, path])
+    same("groups, every device", ["--by=key", *results], None, usual, files=[path], gpu="all")
+    wrong = grouped(rng, 3000, 9) + b"a,b,oops,1\nshort\n" + grouped(rng, 3000, 9)[13:]
+    path = harness.fixture("wrong.csv", wrong)
+    for args in ([], ["--invalid=skip"], ["--ragged=skip"], ["--invalid=skip", "--ragged=skip"]):
+        same("groups, a bad record: " + " ".join(args), ["--by=key", "--sum=n", *args], None, usual, files=[path])
+
+
 def faulty(k, args, stdin, threads):
     return dict(args=args, stdin=stdin, chunk=50000, threads=threads, device="gpu", gpu_fault=k)
 
@@ -307,8 +337,9 @@ def faulty(k, args, stdin, threads):
 def check_faults():
     """The GPU fails at each of its calls in turn, once or for good: the answer is the CPU's, with one warning."""
     data = table(random.Random(SEED), 1500, ["int", "text", "decimal", "wide"])
+    path = harness.fixture("faulty.csv", data)
     for args in (["--sum=*", "--max=*"], ["--cumsum=1,3", "--byte-offset"], ["--where=c1 > 0", "--sum=3"],
-                 ["--where=c1 > 0"]):
+                 ["--where=c1 > 0"], ["--by=c2", "--sum=c3", path]):
         want = harness.run(args, data, device="cpu")
         for how in ("%d", "%d+"):
             complaints, k, alive = [], 1, True
@@ -326,7 +357,8 @@ def check_faults():
 
 reason = reason_to_skip()
 if reason:
-    for title in ("good cases", "hostile tables", "large tables", "ragged records", "packed text", "blocks", "computed columns", "auto", "faults"):
+    for title in ("good cases", "hostile tables", "large tables", "ragged records", "packed text", "blocks", "computed columns", "groups", "auto",
+                  "faults"):
         harness.skip("devices: " + title, reason)
 else:
     check_cases()
@@ -336,6 +368,7 @@ else:
     check_packed()
     check_blocks()
     check_lets()
+    check_groups()
     check_auto()
     check_faults()
 harness.done()
