@@ -326,7 +326,8 @@ static inline cudaError_t check_sample(const struct ladder_check *c, uint64_t n,
  * run must not depend on what the first one left behind. Outputs are poisoned first; a rung that
  * writes behind its output, or changes an input that it does not declare to spoil, is wrong.
  * Integers must agree bit for bit; float32 sums within the bound of reference.h for the rung's
- * depth, and bit for bit on values that add without rounding; segments are long, then short. A wrong rung is no error. Costs
+ * depth, and bit for bit on values that add without rounding; segments are long, then
+ * short. A wrong rung is no error. Costs
  * memory for the input and the output. Waits. Errors: CUDA's, with *what set to the rung's name or
  * "validation". */
 static inline cudaError_t ladder_check_at(const struct ladder_check *c, uint64_t n,

@@ -11,8 +11,8 @@
  *    for each lane, and a warp is busy until its longest segment ends;
  *  - with long segments most lanes have nothing to do: 1 in 4096 walks on this sample.
  * A scan by ladder_segmented_sum (fold.cuh) has none of these limits: the work is cut into equal
- * tiles, wherever segments begin. hierarchical carries sums over the borders of tiles in two passes,
- * lookback and shipped in one.
+ * tiles, wherever segments begin. hierarchical carries sums over the borders of tiles in two
+ * passes, lookback and shipped in one.
  */
 #include "scan.cuh"
 

@@ -9,7 +9,8 @@
 #include <stddef.h>
 
 /* (id, name, bytes). int32, int64 and int128 add modulo 2^bits. SEGMENTED is values that say where
- * a segment begins, whose sums start again there (fold.cuh); scans only. AFFINE is maps x -> a x + b, whose
+ * a segment begins, whose sums start again there (fold.cuh); scans only.
+ * AFFINE is maps x -> a x + b, whose
  * composition does not commute: it shows whether a rung keeps the order of its operands. It is
  * never timed, and the command line does not know its name. */
 #define BENCH_TYPE_TABLE(TYPE) \
