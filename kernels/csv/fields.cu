@@ -61,11 +61,6 @@ static __device__ bool record_is_odd(const struct fields_plan &plan, const struc
 	return odd;
 }
 
-/* The fields that conditions look at. */
-struct filter_spans {
-	struct span at[FIELDS_NSPANS_MAX];
-};
-
 /* Parses field c if it is folded, and notes its span if a condition looks at it, or if it is a key. */
 template <bool FILTERS, bool KEYS>
 static __device__ void field_note(const struct fields_plan &plan, const struct field_table &table,
