@@ -252,7 +252,8 @@ cudaError_t fields_launch(struct text_view text, struct record_table records,
 {
 	/* At least one block: it also sets first_end and last_end. */
 	uint32_t nblocks = records.nrecords_at_most / FIELDS_NTHREADS + 1;
+	fields_kernel *kernel = kernel_for(plan);
 
-	kernel_for(plan)<<<nblocks, FIELDS_NTHREADS, 0, stream>>>(text, records, plan, table, exceptions, summary);
+	kernel<<<nblocks, FIELDS_NTHREADS, 0, stream>>>(text, records, plan, table, exceptions, summary);
 	return cudaGetLastError();
 }
