@@ -257,19 +257,21 @@ static enum status add_part(struct descending *d, uint32_t p, struct fault *faul
 {
 	const struct group_table *t = &d->all->groups->table;
 	uint64_t nwords = group_part_nwords(*t, d->all->control, p);
-	enum status status = STATUS_OK;
+	struct groups *to;
+	enum status status = group_words_begin(d->all->groups->plan, p, &to);
 	size_t nused;
 
 	for (uint64_t at = 0; at < nwords && status == STATUS_OK; at += nused) {
 		uint64_t n = nwords - at < d->all->piece_nwords ? nwords - at : d->all->piece_nwords;
 		nused = 0;
 		status = copy_piece(d, group_part_words(*t, p) + at, n, fault);
-		if (status != STATUS_OK)
-			return status;
-		status = group_words_add(d->all->groups->plan, &t->layout, d->all->control.scales, p,
-					 (const uint64_t *)d->piece.data, n, &nused);
+		if (status == STATUS_OK)
+			status = group_words_add(to, &t->layout, d->all->control.scales,
+						 (const uint64_t *)d->piece.data, n, &nused);
 	}
-	return status == STATUS_OK ? status : partial_fault(NULL, d->all->groups->plan, status, fault);
+	group_words_end(d->all->groups->plan, p);
+	return status == STATUS_OK || status == STATUS_GPU
+		       ? status : partial_fault(NULL, d->all->groups->plan, status, fault);
 }
 
 static enum status open_descending(struct descending *d, struct fault *fault)

@@ -4,6 +4,7 @@
  */
 #include "fold/group.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,8 @@
 #include "number/decimal_text.h"
 
 /* ---- the partial ---- */
+
+static atomic_size_t nrests; /* partials that groups have */
 
 static size_t rest_nbytes(const struct plan *plan)
 {
@@ -28,8 +31,10 @@ enum status group_need_rest(struct group *g, const struct plan *plan)
 	if (!memory_take(rest_nbytes(plan)))
 		return STATUS_MANY_KEYS;
 	g->rest = malloc(sizeof *g->rest);
-	if (g->rest && partial_init(g->rest, plan) == STATUS_OK)
+	if (g->rest && partial_init(g->rest, plan) == STATUS_OK) {
+		atomic_fetch_add_explicit(&nrests, 1, memory_order_relaxed);
 		return STATUS_OK;
+	}
 	free(g->rest);
 	g->rest = NULL;
 	memory_give(rest_nbytes(plan));
@@ -43,7 +48,13 @@ void group_free(struct group *g, const struct plan *plan)
 	partial_free(g->rest);
 	free(g->rest);
 	g->rest = NULL;
+	atomic_fetch_sub_explicit(&nrests, 1, memory_order_relaxed);
 	memory_give(rest_nbytes(plan));
+}
+
+bool group_rests_exist(void)
+{
+	return atomic_load_explicit(&nrests, memory_order_relaxed) > 0;
 }
 
 /* ---- cells ---- */

@@ -162,4 +162,7 @@ struct partial *group_partial(struct group *g, const struct plan *plan, struct p
 /* Frees what g owns, but not g. */
 void group_free(struct group *g, const struct plan *plan);
 
+/* Whether any group of the process has a partial that group_free would free. */
+bool group_rests_exist(void);
+
 #endif

@@ -143,9 +143,11 @@ static enum status add_flight(const struct arriving *a, const uint64_t *const *f
 		groups_prefetch(a->to, hashes[i]);
 	}
 	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
-		status = groups_find(a->to, &keys[i], hashes[i], &groups[i]);
-		if (status == STATUS_OK)
+		groups[i] = (struct group *)groups_seek(a->to, &keys[i], hashes[i]);
+		if (groups[i])
 			group_prefetch(groups[i]);
+		else
+			status = groups_append(a->to, &keys[i], hashes[i], &groups[i]);
 	}
 	for (size_t i = 0; i < n && status == STATUS_OK; i++)
 		status = add_group(a, groups[i], from[i]);
@@ -172,12 +174,22 @@ static enum status add_all(const struct arriving *a, const uint64_t *words, size
 	return status == STATUS_OK ? add_flight(a, flight, n) : status;
 }
 
-enum status group_words_add(const struct plan *plan, const struct group_layout *layout, const uint32_t *scales,
-			    size_t part, const uint64_t *words, size_t nwords, size_t *nused)
+enum status group_words_add(struct groups *to, const struct group_layout *layout, const uint32_t *scales,
+			    const uint64_t *words, size_t nwords, size_t *nused)
 {
-	const struct arriving a = {plan, layout, scales, group_store_lock(plan->groups, part), key_seed_get()};
-	enum status status = add_all(&a, words, nwords, nused);
+	const struct arriving a = {to->plan, layout, scales, to, key_seed_get()};
 
+	return add_all(&a, words, nwords, nused);
+}
+
+enum status group_words_begin(const struct plan *plan, size_t part, struct groups **out)
+{
+	*out = group_store_lock(plan->groups, part);
+	return (*out)->ngroups > 0 ? groups_index(*out) : STATUS_OK;
+}
+
+void group_words_end(const struct plan *plan, size_t part)
+{
+	groups_drop_index(group_store_part(plan->groups, part));
 	group_store_unlock(plan->groups, part);
-	return status;
 }

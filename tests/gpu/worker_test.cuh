@@ -307,8 +307,11 @@ static const char *both_fold(struct both *b, const char *text, size_t nbytes,
 	if (seen.nlines != nlines)
 		return "nlines";
 	const char *difference = NULL;
+	/* An early fold that was valid has not looked at the head: the CPU folds it. */
+	size_t begin = b->worker->early.launched ? b->worker->early.head_nbytes : 0;
 	if (!b->file_plan)
-		difference = text_faults_difference(b->worker, text, nbytes, 0, entry.state);
+		difference = text_faults_difference(b->worker, text, nbytes, begin,
+						    begin ? CSV_FIELD_START : entry.state);
 	if (difference)
 		return difference;
 	cpu_fold(b, text, nbytes, entry);
