@@ -284,9 +284,13 @@ static int run_job(const struct world *w, struct command *c)
 {
 	const struct options *o = &c->options;
 	struct fault fault = {.status = STATUS_OK};
-	enum status status = take_folder(c, &fault);
+	enum status status;
 	int first;
 
+	world_check_version(w, &first, &fault);
+	if (first < w->nranks) /* nothing more is exchanged */
+		return w->rank == first ? message_fault(&fault) : status_exit(STATUS_RANK_VERSION);
+	status = take_folder(c, &fault);
 	if (status == STATUS_OK)
 		status = parse(c, &c->options, &fault);
 	first = world_first_fault(w, status);

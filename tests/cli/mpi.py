@@ -119,12 +119,12 @@ def refuses(name, args, status, words, n=3, ranks=None):
     ok(r.status == status and not r.out and len(said) == 1 and words in said[0], name, lambda: harness.describe(r))
 
 
-def run_apart(environments, args):
-    """Ranks with environments of their own."""
+def run_apart(environments, args, programs={}):
+    """Ranks with environments of their own, and some with a program of their own."""
     argv = mpi_cases.mpirun(1)[:-2]
     for i, extra in enumerate(environments):
         argv += [":"] * (i > 0) + ["-n", "1", "env"] + ["%s=%s" % pair for pair in extra.items()]
-        argv += [harness.program() + "-mpi", "--threads", "1"] + args
+        argv += [programs.get(i, harness.program() + "-mpi"), "--threads", "1"] + args
     p = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                        env=mpi_cases.environment(), timeout=120)
     return harness.Result(p.returncode, p.stdout, p.stderr.replace(b"gpustat-mpi", b"gpustat"), argv, None)
@@ -163,6 +163,36 @@ def check_system():
     refuses("a disk full in one rank", ["--output-dir", folder, "--cumsum", "x", good], 1, b"write error: No space left", ranks=fails)
     is_(os.listdir(folder), [], "... and nothing is left of the others")
     refuses("where the result goes", ["--sum", "x", good], 1, b"write error: No space left", ranks=fails[1:] + fails[:1])
+
+
+def other_version():
+    """A copy of the program with another version in it, or None if it does not stand there once."""
+    with open(harness.program() + "-mpi", "rb") as f:
+        program = f.read()
+    parts = re.split(rb"(?<=\0gpustat-mpi )[0-9.]+(?=\0)", program)
+    if len(parts) != 2:
+        return None
+    version = program[len(parts[0]):len(program) - len(parts[1])]
+    other = version[:-1] + (b"0" if version[-1:] == b"9" else b"9")
+    path = fixture("gpustat-mpi", other.join(parts))
+    os.chmod(path, 0o755)
+    return path, version, other
+
+
+def check_versions():
+    found = other_version()
+    if not ok(found is not None, "the program says its version to other ranks in a text that can be found"):
+        return
+    path, version, other = found
+    good = fixture("versions.csv", b"x\n1\n2\n")
+    for at, theirs, ours in ((2, other, version), (0, version, other)):
+        r = run_apart([{}] * 3, ["--sum", "x", good], {at: path})
+        said = [line for line in r.err.split(b"\n") if line.startswith(b"gpustat: ")]
+        words = b"ranks of different versions: rank %d on " % (at or 1)
+        ok(r.status == 1 and not r.out and len(said) == 1 and words in said[0] and b" is gpustat %s, rank 0 on " % theirs in said[0] and
+           said[0].endswith(b" is gpustat %s (try one version on all hosts)" % ours), "rank %d has another version" % at, lambda: harness.describe(r))
+    r = run_apart([{}] * 2, ["--sum", "x", good], {0: path, 1: path})
+    is_((r.status, r.out), (0, b"3\n"), "all have another")
 
 
 def children(pid):
@@ -233,6 +263,7 @@ check_left_out()
 check_records()
 check_faults()
 check_system()
+check_versions()
 check_killed()
 check_random()
 harness.done()
