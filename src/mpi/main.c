@@ -129,6 +129,7 @@ static int fail(struct rank *r, const struct command *c, int first, struct fault
 	bool is_star = r->run && r->run->query.star && fault->status != STATUS_NO_MEMORY;
 	int exit_status = 0, nowhere;
 
+	rank_place_fault(r, first, fault);
 	world_share(&is_star, sizeof is_star, first);
 	if (is_star) {
 		if (r->world->rank == 0 && (nowhere = open("/dev/null", O_WRONLY)) >= 0)
@@ -138,7 +139,6 @@ static int fail(struct rank *r, const struct command *c, int first, struct fault
 			return exit_status;
 	}
 	if (r->world->rank == first) {
-		rank_place_fault(r, fault);
 		if (r->run)
 			run_explain_fault(r->run, fault);
 		exit_status = r->run ? run_message_fault(r->run, fault) : message_fault(fault);
@@ -165,6 +165,8 @@ static int print_merged(const struct rank *r, const struct command *c, int *text
 	merging.options.merge = true;
 	merging.options.paths = paths;
 	merging.options.npaths = ntexts;
+	merging.padded = r->padded;
+	merging.npadded = (size_t)r->options->npaths;
 	if (status == STATUS_OK)
 		status = run_merge(&merging, &fault);
 	if (status == STATUS_OK) {
@@ -182,6 +184,9 @@ static int print_result(struct rank *r, const struct command *c)
 	int texts[TEXTS_MAX], ntexts = 0, text, first, exit_status = 0;
 	enum status status = rank_fold(r, &first, &fault);
 
+	if (first < r->world->nranks)
+		return fail(r, c, first, &fault);
+	rank_find_padded(r, &first, &fault);
 	if (first < r->world->nranks)
 		return fail(r, c, first, &fault);
 	status = rank_write_part(r, &text, &fault);

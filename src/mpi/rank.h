@@ -21,6 +21,7 @@ struct rank {
 	struct cut cut;
 	struct input_slice slice;
 	bool has_slice; /* else there is nothing for this rank to read */
+	bool *padded; /* owned; NULL: not asked yet */
 	bool prints_records; /* after the first pass, which finds the state before each slice */
 };
 
@@ -37,11 +38,15 @@ enum status rank_fold(struct rank *r, int *first, struct fault *fault);
  * collective. */
 enum status rank_write_part(const struct rank *r, int *text, struct fault *fault);
 
+/* Finds out which files have zero bytes behind their compressed data: r->padded, one for each file. Collective. Errors:
+ * STATUS_NO_MEMORY. */
+enum status rank_find_padded(struct rank *r, int *first, struct fault *fault);
+
 /* Frees what was folded, once it is written. Not collective. */
 void rank_forget_total(struct rank *r);
 
-/* Makes the lines of a fault in the slice those of its file. Not collective. */
-void rank_place_fault(const struct rank *r, struct fault *fault);
+/* Makes the line of the first rank's fault, where it is one in the slice, that of its file. */
+void rank_place_fault(const struct rank *r, int first, struct fault *fault);
 
 /* Opens the input anew, for another pass over the slice. Not collective. Errors: those of run_open_input. */
 enum pass {

@@ -106,7 +106,7 @@ static enum status print_result(struct run *r, struct fault *fault)
 enum status run_finish(struct run *r, struct fault *fault)
 {
 	const struct left_out left_out = {&r->options, &r->query, r->input,
-					  (const char *const *)r->merge.inputs, &r->total};
+					  (const char *const *)r->merge.inputs, &r->total, r->padded, r->npadded};
 	const struct part_run part = part_run(r);
 	bool emits = r->query.plan.emits && !r->query.plan.curve && !r->query.plan.choice;
 	enum status status;

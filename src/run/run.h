@@ -40,6 +40,8 @@ struct run {
 	struct ranks *ranks; /* what quantiles need; by the plan's columns */
 	bool searches;  /* a later pass, for the ranks of one column only: searched, in the plan */
 	size_t searched;
+	const bool *padded; /* of a merge of ranks' parts: see struct left_out; not owned */
+	size_t npadded;
 	bool careful;   /* fold no chunk on a guess: the pass before guessed wrong */
 	bool all_ended; /* every thread of the engine has ended; true before it has begun */
 	bool is_repeatable; /* the input, found out while no thread used it */

@@ -12,10 +12,12 @@ import io
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import time
 
+import bgzf_blocks
 import harness
 import mpi_cases
 from harness import fixture, is_, ok
@@ -108,6 +110,58 @@ def check_records():
     fixture("full/part-00007.csv", b"")
     refuses("a folder that is not empty", ["--output-dir", folder, "--cumsum", "x", one], 2, b"not empty")
     refuses("a folder for a result", ["--output-dir", folder + "2", "--sum", "x", one], 2, b"--output-dir is for records")
+
+
+# ---- BGZF -----------------------------------------------------------------------------------
+
+def spread(name, args, path, n):
+    """Each rank prints records of its own, and all of them what one process prints."""
+    folder = os.path.join(harness.folder(), "spread")
+    r = mpi_cases.run(n, ["--output-dir", folder] + args + [path])
+    parts = [open(os.path.join(folder, "part-%05d.csv" % i), "rb").read() for i in range(n)] if r.status == 0 else []
+    ok(parts and all(parts) and b"".join(parts) == harness.run(args + [path]).out, name, lambda: harness.describe(r))
+    shutil.rmtree(folder, True)
+
+
+def check_blocks():
+    text = table(4000, 8).encode()
+    rng = random.Random(9)
+    usual = fixture("blocks.csv.gz", bgzf_blocks.pack(text + text[6:] * 7, 30000))
+    tiny = fixture("tiny.csv.gz", bgzf_blocks.pack_at_random(rng, text[:9000]))
+    plain = fixture("beside.csv", table(300, 10).encode())
+    args = ["--by", "k", "--sum", "x", "--median", "x", "--first", "t", "--last", "t", "--count-distinct", "t"]
+    alike("BGZF, whose blocks cut quoted fields", args + [usual], ranks=RANKS)
+    alike("... tiny blocks, and other files", args + [tiny, plain, usual, tiny], ranks=(2, 5))
+    alike("... chunks of a byte", ["--by", "k", "--sum", "x", "--first", "t", tiny], ranks=(3,), chunk=1)
+    alike("... more ranks than blocks", ["--sum", "x", fixture("short.csv.gz", bgzf_blocks.pack(b"x\n1\n2\n"))], ranks=(5,))
+    alike("... a header of many blocks", ["--skip-lines", "40", "--header", "no", "--count-records",
+                                          fixture("head.csv.gz", bgzf_blocks.pack(b"a,b\n" * 60, 5))], ranks=(3, 5))
+    alike("... records, and where they stood", ["--cumsum", "x", "--by", "k", "--row-number", "--byte-offset", tiny, usual], ranks=(3,))
+    spread("every rank prints some of a BGZF file", ["--cumsum", "x"], usual, 3)
+    bad = text + b"a,zzz,t\n" + text[6:]
+    alike("... a bad value, with its line", ["--sum", "x", fixture("bad.csv.gz", bgzf_blocks.pack(bad, 3000))], ranks=(2, 5))
+    alike("... what is left out, and its line", ["--sum", "x", "--invalid", "skip", fixture("bad.csv.gz", bgzf_blocks.pack(bad, 3000))], ranks=(5,))
+    packed = bgzf_blocks.pack(text, 3000)
+    alike("... damaged", ["--sum", "x", fixture("hurt.csv.gz", packed[:-5000] + b"!" + packed[-4999:])], ranks=(3,))
+    alike("... truncated", ["--sum", "x", fixture("short.csv.gz", packed[:-5000])], ranks=(3,))
+    alike("... with a gzip member behind it", ["--sum", "x", fixture("both.csv.gz", bgzf_blocks.pack(text, 3000, end=b"") + gzip.compress(text[6:]))],
+          ranks=(2, 5))
+    alike("... and with zero bytes in its midst", ["--sum", "x", fixture("zeros.csv.gz", bgzf_blocks.pack(text, 3000) + bytes(9) + packed)], ranks=(3,))
+
+
+def check_false_blocks():
+    """Text that is BGZF itself, stored: whichever byte a rank begins to look at, it finds blocks, which are none."""
+    inner = b"".join(bgzf_blocks.block(b"%d\n" % i, 0) for i in range(4000))
+    whole = b"x\n1\n" + inner + b"\n"
+    path = fixture("false.csv.gz", bgzf_blocks.pack(whole, 65000, 0))
+    for args in (["--header", "no", "--count-records"], ["--header", "no", "--where", "1 < 2", "--count-records", "--invalid", "skip"],
+                 ["--header", "no", "--row-number"], ["--header", "no", "--sum", "1"]):
+        alike("data that looks like blocks: " + " ".join(args[2:]), args + [path], ranks=(2, 3, 5))
+    # A block of the text that goes on in the next real block hides the border between the two.
+    hidden = bgzf_blocks.block(b"7\n" * 300, 0)
+    text = b"x\n" + b"1\n" * 900 + hidden * 20
+    path = fixture("hidden.csv.gz", bgzf_blocks.pack(text, len(text) - 5 * len(hidden) - 100, 0))
+    alike("... across a real border", ["--header", "no", "--count-records", path], ranks=(2, 3, 4, 5))
 
 
 # ---- faults ---------------------------------------------------------------------------------
@@ -261,6 +315,8 @@ check_about()
 check_results()
 check_left_out()
 check_records()
+check_blocks()
+check_false_blocks()
 check_faults()
 check_system()
 check_versions()
