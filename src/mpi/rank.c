@@ -129,6 +129,12 @@ static void place_end(const struct rank *r, struct part_seam *right)
 		right->offset_bytes = right->is_same || t->end_bytes < end ? 0 : t->end_bytes - end;
 }
 
+void rank_find_seams(const struct rank *r, struct part_seam *left, struct part_seam *right)
+{
+	cut_seams(&r->cut, r->world, r->options->paths, left, right);
+	place_end(r, right);
+}
+
 static enum status write_part(const struct rank *r, FILE *to, struct fault *fault)
 {
 	const char *const *paths = r->options->paths;
@@ -137,12 +143,11 @@ static enum status write_part(const struct rank *r, FILE *to, struct fault *faul
 	const struct part_scope scope = {.inputs = paths + s->first, .ninputs = (size_t)(s->last - s->first + 1),
 					 .left = &left, .right = &right, .first = s->first};
 
-	cut_seams(&r->cut, r->world, paths, &left, &right);
-	place_end(r, &right);
+	rank_find_seams(r, &left, &right);
 	return part_write(&r->run->options, &r->run->query, &r->run->total, &scope, to, fault);
 }
 
-enum status rank_write_part(const struct rank *r, int *text, struct fault *fault)
+enum status rank_write_part(struct rank *r, int *text, struct fault *fault)
 {
 	enum status status;
 	FILE *stream;
@@ -157,6 +162,20 @@ enum status rank_write_part(const struct rank *r, int *text, struct fault *fault
 	status = write_part(r, stream, fault);
 	if (fclose(stream) != 0 && status == STATUS_OK)
 		status = fault_set(fault, STATUS_WRITE, errno, NULL);
+	return status;
+}
+
+enum status rank_write_rest(struct rank *r, int *text, struct fault *fault)
+{
+	struct plan *plan = &r->run->query.plan;
+	struct group_store *groups = plan->groups;
+	enum status status;
+
+	*text = NO_TEXT;
+	plan->groups = group_store_new(plan);
+	status = plan->groups ? rank_write_part(r, text, fault) : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	group_store_free(plan->groups);
+	plan->groups = groups;
 	return status;
 }
 

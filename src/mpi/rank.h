@@ -36,7 +36,13 @@ enum status rank_fold(struct rank *r, int *first, struct fault *fault);
 
 /* Writes what was folded as a part: to *text, NO_TEXT where there is no slice. Errors: those of part_write. Not
  * collective. */
-enum status rank_write_part(const struct rank *r, int *text, struct fault *fault);
+enum status rank_write_part(struct rank *r, int *text, struct fault *fault);
+
+/* Like rank_write_part, but without the groups in the plan's store. */
+enum status rank_write_rest(struct rank *r, int *text, struct fault *fault);
+
+/* The ends of the part. The rank has a slice, which has been folded. */
+void rank_find_seams(const struct rank *r, struct part_seam *left, struct part_seam *right);
 
 /* Finds out which files have zero bytes behind their compressed data: r->padded, one for each file. Collective. Errors:
  * STATUS_NO_MEMORY. */

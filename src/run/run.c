@@ -259,7 +259,7 @@ enum status run_fold_input(struct run *r, struct fault *fault)
 	return status;
 }
 
-enum status run_merge(struct run *r, struct fault *fault)
+enum status run_merge_parts(struct run *r, struct fault *fault)
 {
 	enum status status;
 
@@ -270,8 +270,13 @@ enum status run_merge(struct run *r, struct fault *fault)
 	status = merge_parts(&r->merge, fault);
 	if (status == STATUS_OK && !r->options.partial)
 		status = merge_check(&r->merge, fault);
-	if (status == STATUS_OK)
-		status = prepare_printing(r, fault);
+	return status == STATUS_OK ? prepare_printing(r, fault) : status;
+}
+
+enum status run_merge(struct run *r, struct fault *fault)
+{
+	enum status status = run_merge_parts(r, fault);
+
 	return status == STATUS_OK ? run_finish(r, fault) : status;
 }
 

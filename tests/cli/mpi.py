@@ -88,6 +88,29 @@ def check_left_out():
           ranks=(3,))
 
 
+# ---- many groups ------------------------------------------------------------------------------
+
+def keyed(n, nkeys, seed):
+    """Keys short and long; some groups hold sums that no cell does."""
+    rng = random.Random(seed)
+    keys = ["k%d" % i if i % 7 else '"a key of so many bytes that it, lies ""elsewhere"" %d"' % i for i in range(nkeys)]
+    return "k,x,t\n" + "".join("%s,%s,%s\n" % (rng.choice(keys), rng.choice(("1", "-2.5", "9" * 18, "1e30", "")), rng.choice("abc"))
+                               for _ in range(n))
+
+
+def check_many_groups():
+    many = fixture("many.csv", keyed(150000, 60000, 11).encode())
+    alike("many groups, exchanged", ["--by", "k", "--sum", "x", "--min", "x", "--var", "x", many], ranks=RANKS)
+    alike("... in another order", ["--by", "k", "--count", "x", "--sort", "-count", "--top", "5", many], ranks=(3,))
+    alike("... with more than cells hold", ["--by", "k,t", "--median", "x", "--count-distinct", "t", many], ranks=(2, 3))
+    alike("... where order shows", ["--by", "k", "--first", "x", "--last", "t", many], ranks=(3,))
+    alike("... of one rank only", ["--by", "k", "--sum", "x", fixture("one.csv", keyed(99, 9, 12).encode()), many,
+                                   fixture("three.csv", b"k,x,t\n")], ranks=(5,))
+    alike("... in blocks of 50 bytes", ["--by", "k,t", "--sum", "x", "--mode", "t", fixture("few.csv", keyed(400, 90, 13).encode())], ranks=(2, 3),
+          chunk=50)
+    refuses("... more than there is memory for", ["--by", "k", "--sum", "x", "--memory", "1M", many], 1, b"more groups than there is memory for")
+
+
 # ---- records --------------------------------------------------------------------------------
 
 def check_records():
@@ -314,6 +337,7 @@ def check_about():
 check_about()
 check_results()
 check_left_out()
+check_many_groups()
 check_records()
 check_blocks()
 check_false_blocks()
