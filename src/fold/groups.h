@@ -147,6 +147,14 @@ void group_store_free(struct group_store *s);
 /* The number of groups in it. Right only while no thread adds any. */
 uint64_t group_store_count(const struct group_store *s);
 
+/* Moves all groups of one plan to another of the same groups: `to` takes over the store, and adds those that it has.
+ * Groups with a partial are to be none of from's. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+enum status group_store_take(struct plan *to, struct plan *from);
+
+/* Adds n > 0 groups, which have no partial and keep their keys, to the plan's store. Any thread. Errors: STATUS_NO_MEMORY,
+ * STATUS_MANY_KEYS. */
+enum status group_store_add(const struct plan *plan, struct group *const *at, size_t n);
+
 /* The groups whose keys' hashes have the highest bits `part`. */
 struct groups *group_store_part(struct group_store *s, size_t part);
 

@@ -106,7 +106,7 @@ static enum status print_result(struct run *r, struct fault *fault)
 enum status run_finish(struct run *r, struct fault *fault)
 {
 	const struct left_out left_out = {&r->options, &r->query, r->input,
-					  (const char *const *)r->merge.inputs, &r->total};
+					  (const char *const *)r->merge.inputs, &r->total, r->padded, r->npadded};
 	const struct part_run part = part_run(r);
 	bool emits = r->query.plan.emits && !r->query.plan.curve && !r->query.plan.choice;
 	enum status status;
@@ -260,7 +260,7 @@ enum status run_fold_input(struct run *r, struct fault *fault)
 	return status;
 }
 
-enum status run_merge(struct run *r, struct fault *fault)
+enum status run_merge_parts(struct run *r, struct fault *fault)
 {
 	enum status status;
 
@@ -271,8 +271,13 @@ enum status run_merge(struct run *r, struct fault *fault)
 	status = merge_parts(&r->merge, fault);
 	if (status == STATUS_OK && !r->options.partial)
 		status = merge_check(&r->merge, fault);
-	if (status == STATUS_OK)
-		status = prepare_printing(r, fault);
+	return status == STATUS_OK ? prepare_printing(r, fault) : status;
+}
+
+enum status run_merge(struct run *r, struct fault *fault)
+{
+	enum status status = run_merge_parts(r, fault);
+
 	return status == STATUS_OK ? run_finish(r, fault) : status;
 }
 

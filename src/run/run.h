@@ -40,6 +40,8 @@ struct run {
 	struct ranks *ranks; /* what quantiles need; by the plan's columns */
 	bool searches;  /* a later pass, for the ranks of one column only: searched, in the plan */
 	size_t searched;
+	const bool *padded; /* of a merge of ranks' parts: see struct left_out; not owned */
+	size_t npadded;
 	bool careful;   /* fold no chunk on a guess: the pass before guessed wrong */
 	const struct run *before; /* the pass that is repeated; NULL: this is the first; not owned */
 	bool all_ended; /* every thread of the engine has ended; true before it has begun */
@@ -69,6 +71,9 @@ enum status run_finish(struct run *r, struct fault *fault);
 
 /* Says what was guessed of the input, where a guess may be wrong: run_finish does. */
 void run_report_guesses(const struct run *r);
+
+/* Merges the parts that the options name, for run_finish. */
+enum status run_merge_parts(struct run *r, struct fault *fault);
 
 /* Merges the parts that the options name, and prints what one run over all their inputs would print. */
 enum status run_merge(struct run *r, struct fault *fault);
