@@ -94,7 +94,7 @@ static ssize_t read_at(int fd, unsigned char *to, size_t nbytes, off_t position)
 	return n;
 }
 
-static bool bgzf_walk(int fd, off_t *position, struct block_batch *batch)
+static bool bgzf_walk(int fd, off_t *position, off_t end, struct block_batch *batch)
 {
 	/* The end of a block, and the header of the next one. */
 	unsigned char seam[GZIP_TRAILER_NBYTES + USUAL_HEADER_NBYTES];
@@ -104,7 +104,7 @@ static bool bgzf_walk(int fd, off_t *position, struct block_batch *batch)
 	while (n > 0) {
 		struct gzip_header parsed;
 		size_t nbytes = parse_block(header, (size_t)n, &parsed), text_nbytes;
-		if (nbytes == 0)
+		if (nbytes == 0 || (off_t)nbytes > end - *position)
 			return true;
 		n = read_at(fd, seam, sizeof seam, *position + (off_t)nbytes - GZIP_TRAILER_NBYTES);
 		if (n < GZIP_TRAILER_NBYTES)

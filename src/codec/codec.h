@@ -71,10 +71,10 @@ struct codec_blocks {
 	 * A batch with room for block_nbytes has room for any block. */
 	enum block_next (*cut)(const void *state, struct feed *feed, struct block_batch *batch);
 
-	/* Adds the lengths of blocks that begin at *position of the plain file fd, while the batch has room,
-	 * and moves *position behind them. Ends before what is no whole block. False: the file cannot be read;
-	 * errno says why. */
-	bool (*walk)(int fd, off_t *position, struct block_batch *batch);
+	/* Adds the lengths of blocks that begin at *position of the plain file fd, while the batch has room and
+	 * they end at or before `end`, and moves *position behind them. Ends before what is no whole block. False:
+	 * the file cannot be read; errno says why. */
+	bool (*walk)(int fd, off_t *position, off_t end, struct block_batch *batch);
 
 	/* A thread's means of decoding batches. open returns NULL: out of memory. */
 	void *(*open)(void);

@@ -124,7 +124,7 @@ static enum status walk_blocks(struct decoder *d, struct block_batch *batch, str
 	bool readable;
 
 	batch->position = position;
-	readable = position < 0 || d->codec->blocks->walk(batch->fd, &position, batch);
+	readable = position < 0 || d->codec->blocks->walk(batch->fd, &position, feed_end(&d->feed), batch);
 	if (batch->nbytes)
 		feed_seek(&d->feed, position);
 	else if (!readable)

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@ void feed_init(struct feed *f, int fd, const void *prefix, size_t nbytes)
 	f->wake = -1;
 	f->parts = NULL;
 	f->stopped = f->at_end = false;
+	f->fd_end = -1;
 	f->begin = 0;
 	f->end = nbytes;
 	memset(f->data + sizeof f->data - FEED_PAD_NBYTES, 0, FEED_PAD_NBYTES);
@@ -108,6 +110,14 @@ static size_t read_part(struct feed *f, void *to, size_t capacity)
 	return n;
 }
 
+/* How much of capacity may be read before the feed's end. */
+static size_t bound(const struct feed *f, size_t capacity)
+{
+	off_t left = f->fd_end < 0 ? -1 : f->fd_end - lseek(f->fd, 0, SEEK_CUR);
+
+	return f->fd_end < 0 || left > (off_t)capacity ? capacity : left > 0 ? (size_t)left : 0;
+}
+
 /* Reads what is next. *nbytes is 0 at the end, and if wake was readable. */
 static enum status read_next(struct feed *f, void *to, size_t capacity, size_t *nbytes,
 			     struct fault *fault)
@@ -122,7 +132,7 @@ static enum status read_next(struct feed *f, void *to, size_t capacity, size_t *
 			wait_for_byte(f);
 		if (f->stopped)
 			return STATUS_OK;
-		n = read(f->fd, to, capacity);
+		n = read(f->fd, to, bound(f, capacity));
 	} while (n < 0 && may_retry(f));
 	if (n < 0)
 		return fault_set(fault, STATUS_READ, errno, NULL);
@@ -172,6 +182,16 @@ off_t feed_tell(const struct feed *f)
 	off_t now = f->parts ? -1 : lseek(f->fd, 0, SEEK_CUR);
 
 	return now < 0 ? -1 : now - (off_t)(f->end - f->begin);
+}
+
+void feed_end_at(struct feed *f, off_t position)
+{
+	f->fd_end = position;
+}
+
+off_t feed_end(const struct feed *f)
+{
+	return f->fd_end < 0 ? INT64_MAX : f->fd_end;
 }
 
 void feed_seek(struct feed *f, off_t position)

@@ -31,6 +31,7 @@ struct feed {
 	struct feed_part *parts; /* to be read before fd */
 	bool stopped;      /* wake was readable */
 	bool at_end;       /* fd has no more */
+	off_t fd_end;      /* where its reading of a plain file ends; -1: at the file's end */
 	size_t begin, end; /* unused: data[begin .. end) */
 	unsigned char data[FEED_NBYTES + FEED_PAD_NBYTES];
 };
@@ -65,6 +66,12 @@ enum status feed_take(struct feed *f, void *to, size_t capacity, size_t *nbytes,
 /* Where the first unused byte stands in a plain file; -1: there is no telling, as behind what was given
  * back. */
 off_t feed_tell(const struct feed *f);
+
+/* Ends at that place of a plain file as if the file ended there. Before anything is read. */
+void feed_end_at(struct feed *f, off_t position);
+
+/* Where it ends in a plain file; INT64_MAX: at the file's end. */
+off_t feed_end(const struct feed *f);
 
 /* Goes on at that place of the file, and drops the unused bytes. */
 void feed_seek(struct feed *f, off_t position);

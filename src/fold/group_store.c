@@ -64,6 +64,17 @@ struct groups *group_store_part(struct group_store *s, size_t part)
 	return s->parts[part].groups;
 }
 
+struct groups *group_store_lock(struct group_store *s, size_t part)
+{
+	pthread_mutex_lock(&s->parts[part].lock);
+	return s->parts[part].groups;
+}
+
+void group_store_unlock(struct group_store *s, size_t part)
+{
+	pthread_mutex_unlock(&s->parts[part].lock);
+}
+
 /* ---- adding ---- */
 
 static size_t part_of(uint64_t hash)
@@ -95,19 +106,25 @@ static enum status place_arrival(void *context, struct group *group)
 	return STATUS_OK;
 }
 
-/* Sorts g's groups into a, whose `at` has room for them. */
-static void sort_by_part(const struct groups *g, struct arrivals *a)
+/* Makes counts of parts the places where they begin. */
+static void begin_parts(struct arrivals *a)
 {
 	size_t begin = 0;
 
-	memset(a->next, 0, sizeof a->next);
-	groups_each(g, count_arrival, a);
 	for (size_t p = 0; p < STORE_NPARTS; p++) {
 		a->begins[p] = begin;
 		begin += a->next[p];
 		a->next[p] = a->begins[p];
 	}
 	a->begins[STORE_NPARTS] = begin;
+}
+
+/* Sorts g's groups into a, whose `at` has room for them. */
+static void sort_by_part(const struct groups *g, struct arrivals *a)
+{
+	memset(a->next, 0, sizeof a->next);
+	groups_each(g, count_arrival, a);
+	begin_parts(a);
 	groups_each(g, place_arrival, a);
 }
 
@@ -204,6 +221,51 @@ enum status groups_store(struct groups *g)
 
 	if (status == STATUS_OK)
 		groups_clear(g);
+	return status;
+}
+
+enum status group_store_add(const struct plan *plan, struct group *const *at, size_t n)
+{
+	struct arrivals a = {.binds = false};
+	enum status status;
+	void *memory;
+
+	status = key_memory_new(n * sizeof *at, &memory);
+	if (status != STATUS_OK)
+		return status;
+	a.at = memory;
+	for (size_t i = 0; i < n; i++)
+		count_arrival(&a, at[i]);
+	begin_parts(&a);
+	for (size_t i = 0; i < n; i++)
+		place_arrival(&a, at[i]);
+	status = add_parts(plan->groups, &a);
+	key_memory_free(memory, n * sizeof *at);
+	return status;
+}
+
+/* Adds a group to the one of the same key. */
+static enum status take_group(void *context, struct group *group)
+{
+	struct groups *to = context;
+	struct group *home;
+	enum status status = groups_find(to, &group->key, group->hash, &home);
+
+	return status == STATUS_OK ? group_combine(home, group, to->plan) : status;
+}
+
+enum status group_store_take(struct plan *to, struct plan *from)
+{
+	struct group_store *store = from->groups, *few = to->groups;
+	enum status status = STATUS_OK;
+
+	to->groups = store;
+	from->groups = NULL;
+	for (size_t i = 0; i < STORE_NPARTS && status == STATUS_OK; i++) {
+		store->parts[i].groups->plan = to;
+		status = groups_each(few->parts[i].groups, take_group, store->parts[i].groups);
+	}
+	group_store_free(few);
 	return status;
 }
 

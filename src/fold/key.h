@@ -50,6 +50,9 @@ struct key_seed {
 	uint64_t word[2];
 };
 
+/* Has the process use a seed that others have as well. Before the first key is made. */
+void key_seed_set(struct key_seed seed);
+
 /* Returns the process's seed. Any thread may call it. */
 struct key_seed key_seed_get(void);
 

@@ -28,12 +28,18 @@ static void seed_set(void)
 		seed = bytes;
 }
 
+static pthread_once_t seed_once = PTHREAD_ONCE_INIT;
+
 struct key_seed key_seed_get(void)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, seed_set);
+	pthread_once(&seed_once, seed_set);
 	return seed;
+}
+
+void key_seed_set(struct key_seed other)
+{
+	key_seed_get(); /* which sets it the first time */
+	seed = other;
 }
 
 /* ---- the bytes of long keys ---- */

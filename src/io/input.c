@@ -226,6 +226,16 @@ void input_use_slice(struct input *in, const struct input_slice *slice)
 	in->nread = slice->last + 1;
 }
 
+uint64_t input_slice_end(const struct input *in)
+{
+	const struct source *s = &in->sources[in->slice.last];
+	uint64_t end = in->slice.end;
+
+	if (s->cut.is_made)
+		return s->cut.end;
+	return end > s->nskipped ? end : s->nskipped;
+}
+
 /* How much of a file's nbytes the slice leaves out. */
 static uint64_t nbytes_outside(const struct input *in, int file, uint64_t nbytes)
 {

@@ -167,8 +167,9 @@ enum status file_find_border(int fd, off_t start, uint64_t offset, uint64_t size
 			     struct fault *fault);
 
 /* A slice of the input: from an offset of one file up to one of the same file or a later one. 0: the whole beginning
- * of the file, UINT64_MAX: up to its end. Other offsets are of plain files, in bytes from the beginning, behind an
- * LF; where they lie before the file's first record, they stand for that. */
+ * of the file, UINT64_MAX: up to its end. Other offsets stand behind an LF: in a plain file, in bytes from the beginning; in
+ * a BGZF file they are places (codec/bgzf_text.h), from which offsets in the input are counted then. Where they lie before the
+ * file's first record, they stand for that. */
 struct input_slice {
 	int first, last; /* files */
 	uint64_t begin, end;
@@ -181,6 +182,9 @@ void input_use_slice(struct input *in, const struct input_slice *slice);
 
 /* So many lines stand before the slice in its first file. */
 void input_count_slice_from(struct input *in, uint64_t nlines_before);
+
+/* Where the slice ends within its last file, which has been read: not before the first record. */
+uint64_t input_slice_end(const struct input *in);
 
 /* Where the first record of a file that has been opened begins. */
 uint64_t input_nskipped(const struct input *in, int file);

@@ -217,6 +217,24 @@ static void use_slice(struct input *in, struct source *s)
 	s->size = end > s->position ? end : s->position;
 }
 
+/* The same of a file of blocks. Offsets then are counted from the place where the slice begins. */
+static enum status cut_slice(struct input *in, struct source *s, struct fault *fault)
+{
+	const struct input_slice *slice = &in->slice;
+	uint64_t begin = in->file == slice->first ? slice->begin : 0;
+	uint64_t end = in->file == slice->last ? slice->end : UINT64_MAX;
+	enum status status;
+
+	if (s->ranged || (begin == 0 && end == UINT64_MAX))
+		return STATUS_OK;
+	status = source_cut_text(s, begin, end, fault);
+	if (begin > 0) {
+		in->offset_bytes += s->cut.begin - s->nskipped;
+		s->line = 1 + slice->nlines_before;
+	}
+	return status;
+}
+
 /* Gives the chunk its place in the order. Opens its file if it is the file's first. */
 static enum status begin_chunk(struct input *in, char *buffer, struct chunk *chunk,
 			       struct fault *fault)
@@ -238,6 +256,8 @@ static enum status begin_chunk(struct input *in, char *buffer, struct chunk *chu
 			use_range(in, s);
 		if (status == STATUS_OK && in->has_slice)
 			use_slice(in, s);
+		if (status == STATUS_OK && in->has_slice)
+			status = cut_slice(in, s, fault);
 	}
 	in->offset_bytes += first ? s->nskipped : 0;
 	in->begun = true;

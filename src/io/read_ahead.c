@@ -177,6 +177,11 @@ enum status read_ahead_open(struct read_ahead **out, const struct codec *codec, 
 	return status;
 }
 
+void read_ahead_end_at(struct read_ahead *r, off_t position)
+{
+	feed_end_at(&r->decoder.feed, position);
+}
+
 void read_ahead_close(struct read_ahead *r)
 {
 	if (!r)

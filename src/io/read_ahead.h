@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/status.h"
 #include "codec/decoder.h"
@@ -25,6 +26,9 @@ struct read_ahead;
 enum status read_ahead_open(struct read_ahead **out, const struct codec *codec, int fd,
 			    const void *prefix, size_t prefix_nbytes, int nthreads,
 			    struct fault *fault);
+
+/* Has the stream end at that place of a plain file. Before anything is read. */
+void read_ahead_end_at(struct read_ahead *r, off_t position);
 
 /* Ends the thread, even where it waits for input, and frees all. NULL is good. */
 void read_ahead_close(struct read_ahead *r);

@@ -71,6 +71,8 @@ enum status source_read(struct source *s, char *to, size_t capacity, size_t *nby
 			   : read_fd(s, to, capacity, nbytes, fault);
 	s->at_end = status == STATUS_OK && *nbytes == 0;
 	s->padded = s->at_end && s->packed && read_ahead_is_padded(s->packed);
+	if (s->at_end && s->cut.is_made && s->cut.end < UINT64_MAX)
+		status = source_read_tail(s, to, capacity, nbytes, fault);
 	return name_fault(s, status, fault);
 }
 
@@ -99,6 +101,7 @@ enum status source_cut(struct source *s, struct block_batch *batch, bool prompt,
 
 	batch->fd = s->is_plain ? s->fd : -1;
 	status = read_ahead_cut(s->packed, batch, prompt, &s->at_end, fault);
+	s->at_end = s->at_end && !s->cut.tail;
 	if (batch->fd >= 0)
 		atomic_fetch_add(&s->nusers, 1);
 	return name_fault(s, status, fault);
@@ -443,6 +446,8 @@ void source_close(struct source *s)
 	free(s->data);
 	s->data = NULL;
 	s->begin = s->end = 0;
+	free(s->cut.tail);
+	s->cut.tail = NULL;
 }
 
 void source_settle(struct source *s)

@@ -27,6 +27,14 @@ enum source_state {
 	SOURCE_CLOSED, /* what was peeked at may still be there */
 };
 
+/* What is read of a file of blocks; places are those of bgzf_text.h. */
+struct source_cut {
+	bool is_made;
+	uint64_t begin, end; /* UINT64_MAX: the file's end */
+	char *tail;          /* of the block in which it ends; owned; NULL: there is none, or it has been read */
+	size_t tail_begin, tail_end;
+};
+
 /* Initially all 0 except for the path and nthreads. */
 struct source {
 	const char *path; /* "-": standard input; not owned */
@@ -50,6 +58,7 @@ struct source {
 	off_t start;    /* where reading began: standard input may have been read before */
 	off_t position; /* ranged: of the next byte */
 	off_t device_nbytes; /* while a device decodes: those of its bytes that fd_note_read has been told */
+	struct source_cut cut; /* of a file of blocks, of which only some is read */
 };
 
 /* The name for messages. */
@@ -153,6 +162,15 @@ size_t source_cut_range(struct source *s, size_t capacity, off_t *position);
  * Errors: STATUS_SHRANK, STATUS_READ. */
 enum status source_read_range(struct source *s, off_t position, const struct chunk *chunk,
 			      const struct reader *reader, struct fault *fault);
+
+/* Has only what lies between two places of a BGZF file's text be read: s->cut is that, which does not begin before the first
+ * record. The file's blocks must end where a cut ends: else data in them were taken for blocks, which is an error. What was
+ * peeked at is dropped. Errors, besides those above: STATUS_DAMAGED, STATUS_TRUNCATED, STATUS_TRAILING. */
+enum status source_cut_text(struct source *s, uint64_t begin, uint64_t end, struct fault *fault);
+
+/* The place behind the last block has been reached: moves up to capacity bytes of what is read of the next one. Errors:
+ * STATUS_TRAILING where zero bytes stood before it. */
+enum status source_read_tail(struct source *s, char *to, size_t capacity, size_t *nbytes, struct fault *fault);
 
 /* Whether this is a plain file, opened or not: it can be read again. */
 bool source_is_plain(const struct source *s);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "codec/codec.h"
+#include "mpi/file_text.h"
 #include "query/option_table.h"
 
 /* Text is usually three to six times as long as its gzip data. */
@@ -20,14 +21,18 @@
 
 /* ---- the files: looked at by rank 0 ---- */
 
-/* Whether a file begins as no compressed data does. */
-static bool is_plain(int fd)
+/* By a file's first bytes. */
+static enum file_kind kind_of(int fd)
 {
 	unsigned char data[512];
 	const struct codec *codec;
 	ssize_t n = pread(fd, data, sizeof data, 0);
 
-	return n > 0 && codec_find(data, (size_t)n, &codec) == CODEC_OTHER;
+	if (n <= 0)
+		return FILE_PACKED;
+	if (bgzf_begins(data, (size_t)n))
+		return FILE_BLOCKS;
+	return codec_find(data, (size_t)n, &codec) == CODEC_OTHER ? FILE_PLAIN : FILE_PACKED;
 }
 
 static enum status check_path(const char *path, struct fault *fault)
@@ -62,7 +67,7 @@ static void look_at_file(const char *path, struct file_size *to)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	*to = (struct file_size){(uint64_t)st.st_size, is_plain(fd)};
+	*to = (struct file_size){(uint64_t)st.st_size, kind_of(fd)};
 	close(fd);
 }
 
@@ -77,10 +82,10 @@ static void look_at_files(struct cut *c, const struct world *w, const char *cons
 
 static uint64_t weight(const struct file_size *f)
 {
-	return f->is_plain ? f->nbytes : f->nbytes * PACKED_WEIGHT;
+	return f->kind == FILE_PLAIN ? f->nbytes : f->nbytes * PACKED_WEIGHT;
 }
 
-/* Where in the files the rank's slice should begin. */
+/* Where in the files the rank's slice should begin: an offset in bytes as they are stored. */
 static struct cut_place find_place(const struct cut *c, const struct world *w)
 {
 	uint64_t all = 0, before = 0;
@@ -95,48 +100,127 @@ static struct cut_place find_place(const struct cut *c, const struct world *w)
 	all = (uint64_t)((unsigned __int128)all * (unsigned)w->rank / (unsigned)w->nranks);
 	while (before + weight(&c->files[i]) <= all)
 		before += weight(&c->files[i++]);
-	if (c->files[i].is_plain)
+	if (c->files[i].kind == FILE_PLAIN)
 		return (struct cut_place){i, all - before};
+	if (c->files[i].kind == FILE_BLOCKS)
+		return (struct cut_place){i, (all - before) / PACKED_WEIGHT};
 	return (struct cut_place){all - before > weight(&c->files[i]) / 2 ? i + 1 : i, 0};
+}
+
+/* Finds the first line that ends in the text, and *place of the byte behind. Returns false if there is none. */
+static bool find_line_end(struct file_text *t, char escape, uint64_t *place)
+{
+	bool has_ended = false;
+	enum status status;
+	char before = '\0';
+
+	while (file_text_next(t, &status)) {
+		*place = t->place;
+		if (has_ended)
+			return true;
+		for (size_t i = 0; i < t->nbytes && !has_ended; i++) {
+			has_ended = t->data[i] == '\n' && !(escape && before == escape);
+			before = t->data[i];
+			*place = t->place + i + 1;
+		}
+		if (has_ended && *place < t->place + t->nbytes)
+			return true;
+	}
+	return false;
 }
 
 /* Moves a place within a file to the end of its line. A file that cannot be read is not cut: the rank that gets it
  * finds out why. */
 static struct cut_place to_line_end(const struct cut *c, struct cut_place b, const char *path, char escape)
 {
-	uint64_t size = c->files[b.file].nbytes, border;
-	struct fault ignored;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const struct file_size *f = &c->files[b.file];
+	bool has_blocks = f->kind == FILE_BLOCKS;
+	struct file_text text;
+	uint64_t place;
+	bool is_found = file_text_open(&text, path, has_blocks, b.offset, has_blocks ? UINT64_MAX : f->nbytes) == STATUS_OK &&
+			find_line_end(&text, escape, &place);
 
-	if (fd < 0 || file_find_border(fd, 0, b.offset, size, escape, &border, &ignored) != STATUS_OK)
-		border = size;
+	file_text_close(&text);
+	return is_found ? (struct cut_place){b.file, place} : (struct cut_place){b.file + 1, 0};
+}
+
+/* Moves an offset in a BGZF file to a block. careful: to one that follows from the file's beginning, if all do up to the
+ * file's end. */
+static struct cut_place to_block(const struct cut *c, struct cut_place b, const char *path, bool careful)
+{
+	uint64_t size = c->files[b.file].nbytes, block, last;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool is_found = fd >= 0;
+
+	if (is_found && careful)
+		is_found = bgzf_walk_blocks(fd, 0, b.offset, &block) && bgzf_walk_blocks(fd, block, size, &last) && last == size;
+	else if (is_found)
+		is_found = bgzf_seek(fd, b.offset, size, &block);
 	if (fd >= 0)
 		close(fd);
-	return border < size ? (struct cut_place){b.file, border} : (struct cut_place){b.file + 1, 0};
+	return is_found ? (struct cut_place){b.file, BGZF_PLACE(block, 0)} : (struct cut_place){b.file + 1, 0};
+}
+
+/* All ranks' borders. */
+static void cut_all(struct cut *c, const struct world *w, const char *const *paths, char escape, bool careful)
+{
+	struct cut_place mine = find_place(c, w);
+
+	if (mine.offset > 0 && c->files[mine.file].kind == FILE_BLOCKS)
+		mine = to_block(c, mine, paths[mine.file], careful);
+	if (mine.offset > 0)
+		mine = to_line_end(c, mine, paths[mine.file], escape);
+	cut_gather(c, &mine);
+	c->at[w->nranks] = (struct cut_place){c->nfiles, 0};
 }
 
 void cut_gather(struct cut *c, const struct cut_place *mine)
 {
+	int nranks;
+
+	MPI_Comm_size(MPI_COMM_WORLD, &nranks);
 	MPI_Allgather(mine, sizeof *mine, MPI_BYTE, c->at, sizeof *mine, MPI_BYTE, MPI_COMM_WORLD);
+	for (int i = 1; i < nranks; i++) /* a rank may have found no block where the next one has */
+		if (place_is_before(c->at[i], c->at[i - 1]))
+			c->at[i] = c->at[i - 1];
 }
 
 enum status cut_make(struct cut *c, const struct world *w, const char *const *paths, int npaths, char escape,
 		     struct fault *fault)
 {
-	struct cut_place mine;
-
 	*c = (struct cut){.nfiles = npaths};
 	c->files = calloc((size_t)npaths + 1, sizeof *c->files);
 	c->at = calloc((size_t)w->nranks + 1, sizeof *c->at);
 	if (world_any(!c->files || !c->at))
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	look_at_files(c, w, paths);
-	mine = find_place(c, w);
-	if (mine.offset > 0)
-		mine = to_line_end(c, mine, paths[mine.file], escape);
-	cut_gather(c, &mine);
-	c->at[w->nranks] = (struct cut_place){npaths, 0};
+	cut_all(c, w, paths, escape, false);
 	return STATUS_OK;
+}
+
+void cut_again(struct cut *c, const struct world *w, const char *const *paths, char escape)
+{
+	cut_all(c, w, paths, escape, true);
+}
+
+bool cut_is_torn(const struct cut *c, const struct world *w, const char *const *paths)
+{
+	struct input_slice slice;
+	uint64_t from, to, block = 0;
+	int fd;
+
+	if (!cut_slice(c, w->rank, &slice) || slice.end == UINT64_MAX || c->files[slice.last].kind != FILE_BLOCKS)
+		return false;
+	from = slice.first == slice.last ? slice.begin : 0;
+	from = (uint64_t)BGZF_PLACE_BLOCK(from);
+	to = (uint64_t)BGZF_PLACE_BLOCK(slice.end);
+	fd = open(paths[slice.last], O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (!bgzf_walk_blocks(fd, from, to, &block))
+		block = to; /* a file that cannot be read is another fault */
+	close(fd);
+	return block != to;
 }
 
 void cut_free(struct cut *c)

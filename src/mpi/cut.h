@@ -3,7 +3,13 @@
  * cut.h - which slice of the input each rank reads.
  *
  * All files, one behind the other, are cut to slices of about the same work, one for each rank, in the order of
- * ranks. Plain files are cut behind an LF; compressed ones are not, and weigh more, as their text is longer.
+ * ranks. Plain files are cut behind an LF, and so is the text of BGZF files; other compressed files are not cut. Packed
+ * bytes weigh more, as their text is longer.
+ *
+ * A BGZF file is cut at places (codec/bgzf_text.h) in a block that is found by its first bytes. Data that looks like a block
+ * deceives nobody for long: a slice that ends within a file must end where a block ends (io/source.h), and the first slice of
+ * a file begins with its first block, so each slice proves that the next one begins with a block. Where one fails, the
+ * blocks are followed from the file's beginning.
  */
 #ifndef GPUSTAT_MPI_CUT_H
 #define GPUSTAT_MPI_CUT_H
@@ -16,7 +22,7 @@
 #include "io/input.h"
 #include "mpi/world.h"
 
-/* A place between two bytes of the input. offset 0: before the file. */
+/* A place between two bytes of the input. offset 0: before the file; else as of struct input_slice. */
 struct cut_place {
 	int64_t file;
 	uint64_t offset;
@@ -27,9 +33,20 @@ static inline bool place_is_same(struct cut_place a, struct cut_place b)
 	return a.file == b.file && a.offset == b.offset;
 }
 
+static inline bool place_is_before(struct cut_place a, struct cut_place b)
+{
+	return a.file < b.file || (a.file == b.file && a.offset < b.offset);
+}
+
+enum file_kind {
+	FILE_PACKED, /* not to be cut */
+	FILE_PLAIN,
+	FILE_BLOCKS, /* BGZF */
+};
+
 struct file_size {
 	uint64_t nbytes;   /* 0: it cannot be read, or is empty */
-	uint64_t is_plain; /* not compressed */
+	uint64_t kind;     /* enum file_kind */
 };
 
 struct cut {
@@ -48,6 +65,12 @@ enum status cut_check_paths(const char *const *paths, int npaths, struct fault *
 enum status cut_make(struct cut *c, const struct world *w, const char *const *paths, int npaths, char escape,
 		     struct fault *fault);
 void cut_free(struct cut *c);
+
+/* Whether this rank's slice ends within a BGZF file where no block ends. Not collective. Cost: a short read for each block. */
+bool cut_is_torn(const struct cut *c, const struct world *w, const char *const *paths);
+
+/* Cuts the files again, BGZF files only where all of their blocks from the first on lead to. Collective. */
+void cut_again(struct cut *c, const struct world *w, const char *const *paths, char escape);
 
 /* Exchanges the ranks' borders: mine is where this rank's slice begins. */
 void cut_gather(struct cut *c, const struct cut_place *mine);

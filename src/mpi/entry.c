@@ -11,9 +11,7 @@
 #include <unistd.h>
 
 #include "engine/worker.h"
-#include "io/source.h"
-
-#define MAP_CHUNK_NBYTES ((size_t)512 << 10)
+#include "mpi/file_text.h"
 
 /* ---- maps ---- */
 
@@ -47,44 +45,58 @@ static void compose_all(void *earlier, void *later, int *n, MPI_Datatype *type)
 		to[i] = compose(from[i], to[i]);
 }
 
-/* Maps a range of a file, chunk by chunk. */
-static enum status map_range(struct worker *worker, int fd, uint64_t begin, uint64_t end, csv_full_map *map)
+/* Maps a text, piece by piece. */
+static enum status map_text(struct worker *worker, struct file_text *text, csv_full_map *map)
 {
 	struct chunk chunk = {.data = worker_cpu.buffer(worker)};
+	enum status status = STATUS_OK;
 	struct chunk_map of_chunk;
 	struct fault ignored;
-	enum status status = STATUS_OK;
 
 	*map = csv_full_map_identity();
-	for (uint64_t at = begin; at < end && status == STATUS_OK; at += chunk.nbytes) {
-		chunk.nbytes = end - at < MAP_CHUNK_NBYTES ? (size_t)(end - at) : MAP_CHUNK_NBYTES;
-		status = file_read_range(fd, (off_t)at, chunk.data, chunk.nbytes, &ignored);
-		if (status == STATUS_OK)
-			status = worker_cpu.map(worker, &chunk, &of_chunk, &ignored);
+	while (status == STATUS_OK && file_text_next(text, &status)) {
+		memcpy(chunk.data, text->data, text->nbytes);
+		chunk.nbytes = text->nbytes;
+		status = worker_cpu.map(worker, &chunk, &of_chunk, &ignored);
 		if (status == STATUS_OK)
 			*map = compose(*map, of_chunk.map);
 	}
 	return status;
 }
 
-/* The same, with a worker of its own. Where that fails, the map is the identity. */
-static csv_full_map map_file(const struct query *q, const char *path, uint64_t begin, uint64_t end)
+/* Maps a range of a file, with a worker of its own. Where that fails, the map is the identity. */
+static csv_full_map map_file(const struct query *q, const char *path, bool has_blocks, uint64_t begin, uint64_t end)
 {
-	const struct worker_setup setup = {.chunk_nbytes = MAP_CHUNK_NBYTES};
+	const struct worker_setup setup = {.chunk_nbytes = FILE_TEXT_NBYTES};
 	csv_full_map map = csv_full_map_identity();
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct file_text text;
 	struct worker *worker;
 	struct fault ignored;
 
-	if (fd < 0)
-		return map;
-	if (worker_cpu.open(&worker, &q->plan, &setup, &ignored) == STATUS_OK) {
-		if (map_range(worker, fd, begin, end, &map) != STATUS_OK)
+	if (file_text_open(&text, path, has_blocks, begin, end) == STATUS_OK &&
+	    worker_cpu.open(&worker, &q->plan, &setup, &ignored) == STATUS_OK) {
+		if (map_text(worker, &text, &map) != STATUS_OK)
 			map = csv_full_map_identity();
 		worker_cpu.close(worker);
 	}
-	close(fd);
+	file_text_close(&text);
 	return map;
+}
+
+/* Where the file's first record begins. */
+static uint64_t find_first(const struct input *input, int file, bool has_blocks)
+{
+	uint64_t nskipped = input_nskipped(input, file), place = 0;
+	int fd = has_blocks ? open(input_name(input, file), O_RDONLY | O_CLOEXEC) : -1;
+
+	if (!has_blocks)
+		return nskipped;
+	if (fd >= 0) {
+		if (!bgzf_find_text(fd, nskipped, &place))
+			place = 0;
+		close(fd);
+	}
+	return place;
 }
 
 /* What the slice does to the automaton. Before a file's first record, and at its end, nothing is open. */
@@ -92,66 +104,60 @@ static csv_full_map map_slice(const struct cut *c, const struct world *w, const 
 			      const struct input *input)
 {
 	struct input_slice slice;
-	uint64_t nskipped, begin;
+	uint64_t first, begin;
+	bool has_blocks;
 
 	if (!cut_slice(c, w->rank, &slice))
 		return csv_full_map_identity();
 	if (slice.end == UINT64_MAX)
 		return begins_file(csv_full_map_identity());
-	nskipped = input_nskipped(input, slice.last);
+	has_blocks = c->files[slice.last].kind == FILE_BLOCKS;
+	first = find_first(input, slice.last, has_blocks);
 	begin = slice.first == slice.last ? slice.begin : 0;
-	if (begin > nskipped)
-		return map_file(q, input_name(input, slice.last), begin, slice.end);
-	return begins_file(map_file(q, input_name(input, slice.last), nskipped, slice.end));
+	if (begin > first)
+		return map_file(q, input_name(input, slice.last), has_blocks, begin, slice.end);
+	return begins_file(map_file(q, input_name(input, slice.last), has_blocks, first, slice.end));
 }
 
 /* ---- borders ---- */
 
-/* The end of the first record that ends in text of nbytes, which *state enters; nbytes: none. */
-static size_t find_record_end(const struct csv_dialect *dialect, const char *text, size_t nbytes,
-			      enum csv_state *state)
+/* Finds the first record that ends in the text, which is entered in `state`, and *place of the byte behind. Returns false
+ * if there is none. */
+static bool find_record_end(struct file_text *t, const struct csv_dialect *dialect, enum csv_state state, uint64_t *place,
+			    enum status *status)
 {
-	for (size_t i = 0; i < nbytes; i++) {
-		*state = csv_full_step(*state, csv_dialect_classify(dialect, text[i]));
-		if (text[i] == '\n' && *state == CSV_RECORD_START)
-			return i + 1;
-	}
-	return nbytes + 1;
-}
+	bool has_ended = false;
 
-/* Finds the end of the record from an offset on, `size` if it has none. */
-static enum status find_border(int fd, uint64_t offset, uint64_t size, const struct csv_dialect *dialect,
-			       enum csv_state state, uint64_t *border)
-{
-	char block[65536];
-	struct fault ignored;
-	size_t n, at;
-
-	for (*border = size; offset < size; offset += n) {
-		n = size - offset < sizeof block ? (size_t)(size - offset) : sizeof block;
-		if (file_read_range(fd, (off_t)offset, block, n, &ignored) != STATUS_OK)
-			return STATUS_READ;
-		at = find_record_end(dialect, block, n, &state);
-		if (at <= n) {
-			*border = offset + at;
-			return STATUS_OK;
+	while (file_text_next(t, status)) {
+		*place = t->place;
+		if (has_ended)
+			return true;
+		for (size_t i = 0; i < t->nbytes && !has_ended; i++) {
+			state = csv_full_step(state, csv_dialect_classify(dialect, t->data[i]));
+			has_ended = t->data[i] == '\n' && state == CSV_RECORD_START;
+			*place = t->place + i + 1;
 		}
+		if (has_ended && *place < t->place + t->nbytes)
+			return true;
 	}
-	return STATUS_OK;
+	return false;
 }
 
 /* Moves a border that is in `state` to the end of its record. */
 static struct cut_place to_record_end(const struct cut *c, struct cut_place b, const char *path, enum csv_state state,
 				   const struct csv_dialect *dialect)
 {
-	uint64_t size = c->files[b.file].nbytes, border;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool has_blocks = c->files[b.file].kind == FILE_BLOCKS;
+	struct file_text text;
+	uint64_t place;
+	enum status status =
+		file_text_open(&text, path, has_blocks, b.offset, has_blocks ? UINT64_MAX : c->files[b.file].nbytes);
 
-	if (fd < 0)
-		return b;
-	if (find_border(fd, b.offset, size, dialect, state, &border) == STATUS_OK)
-		b = border < size ? (struct cut_place){b.file, border} : (struct cut_place){b.file + 1, 0};
-	close(fd);
+	if (status == STATUS_OK && find_record_end(&text, dialect, state, &place, &status))
+		b = (struct cut_place){b.file, place};
+	else if (status == STATUS_OK)
+		b = (struct cut_place){b.file + 1, 0};
+	file_text_close(&text);
 	return b;
 }
 

@@ -13,8 +13,10 @@
 #include <unistd.h>
 
 #include "engine/engine.h"
+#include "fold/group_images.h"
 #include "io/message.h"
 #include "io/output.h"
+#include "mpi/exchange.h"
 #include "mpi/text.h"
 #include "mpi/rank.h"
 #include "mpi/records.h"
@@ -74,16 +76,16 @@ static enum status check(const struct command *c, struct fault *fault)
 /* Does what gpustat would do. Returns the exit status. */
 static int run_alone(const struct command *c)
 {
-	static struct run runs[2] = {{.all_ended = true, .stdin_offset = -1}, {.all_ended = true}};
+	static struct run runs[] = {{.all_ended = true, .stdin_offset = -1}, {.all_ended = true}, {.all_ended = true}};
 	struct run *r = &runs[0];
 	struct fault fault = {.status = STATUS_OK};
 	enum status status = parse(c, &r->options, &fault);
 
 	if (status == STATUS_OK)
 		status = run_process(r, &fault);
-	if (status == STATUS_MISGUESSED) {
-		r = &runs[1];
-		status = run_again(r, &runs[0], &fault);
+	while ((status == STATUS_MISGUESSED || status == STATUS_GPU_LOST) && r < &runs[2]) { /* as in src/run/main.c */
+		r++;
+		status = run_again(r, r - 1, &fault);
 	}
 	if (status == STATUS_OK)
 		return 0;
@@ -129,6 +131,7 @@ static int fail(struct rank *r, const struct command *c, int first, struct fault
 	bool is_star = r->run && r->run->query.star && fault->status != STATUS_NO_MEMORY;
 	int exit_status = 0, nowhere;
 
+	rank_place_fault(r, first, fault);
 	world_share(&is_star, sizeof is_star, first);
 	if (is_star) {
 		if (r->world->rank == 0 && (nowhere = open("/dev/null", O_WRONLY)) >= 0)
@@ -138,7 +141,6 @@ static int fail(struct rank *r, const struct command *c, int first, struct fault
 			return exit_status;
 	}
 	if (r->world->rank == first) {
-		rank_place_fault(r, fault);
 		if (r->run)
 			run_explain_fault(r->run, fault);
 		exit_status = r->run ? run_message_fault(r->run, fault) : message_fault(fault);
@@ -149,43 +151,76 @@ static int fail(struct rank *r, const struct command *c, int first, struct fault
 
 /* ---- results ---- */
 
-/* On rank 0: merges the texts, and prints. Returns the exit status. */
-static int print_merged(const struct rank *r, const struct command *c, int *texts, int ntexts)
-{
-	static struct run merging = {.all_ended = true, .stdin_offset = -1};
+/* On rank 0: what the ranks' parts become. */
+struct merging {
+	struct run run;
 	char names[TEXTS_MAX][TEXT_NAME_NBYTES];
 	const char *paths[TEXTS_MAX];
-	struct fault fault = {.status = STATUS_OK};
-	enum status status = parse(c, &merging.options, &fault);
+};
 
+/* Merges the texts. */
+static enum status merge_texts(struct merging *m, const struct rank *r, const struct command *c, int *texts, int ntexts,
+			       struct fault *fault)
+{
+	enum status status;
+
+	memset(m, 0, sizeof *m);
+	m->run.all_ended = true;
+	m->run.stdin_offset = -1;
+	status = parse(c, &m->run.options, fault);
 	for (int i = 0; i < ntexts; i++) {
-		text_name(texts[i], names[i]);
-		paths[i] = names[i];
+		text_name(texts[i], m->names[i]);
+		m->paths[i] = m->names[i];
 	}
-	merging.options.merge = true;
-	merging.options.paths = paths;
-	merging.options.npaths = ntexts;
+	m->run.options.merge = true;
+	m->run.options.paths = m->paths;
+	m->run.options.npaths = ntexts;
+	m->run.padded = r->padded;
+	m->run.npadded = (size_t)r->options->npaths;
+	return status == STATUS_OK ? run_merge_parts(&m->run, fault) : status;
+}
+
+/* Prints what has been merged. Returns the exit status. */
+static int print_merged(struct merging *m, const struct rank *r, enum status status, struct fault *fault)
+{
 	if (status == STATUS_OK)
-		status = run_merge(&merging, &fault);
+		status = run_finish(&m->run, fault);
 	if (status == STATUS_OK) {
 		run_report_guesses(r->run);
 		return 0;
 	}
-	text_forget_name(&fault);
-	run_explain_fault(&merging, &fault);
-	return run_message_fault(&merging, &fault);
+	text_forget_name(fault);
+	run_explain_fault(&m->run, fault);
+	return run_message_fault(&m->run, fault);
 }
 
-static int print_result(struct rank *r, const struct command *c)
+/* Exchanges groups, of which the parts had none, and prints. */
+static int print_exchanged(struct rank *r, const struct command *c, struct merging *m)
 {
 	struct fault fault = {.status = STATUS_OK};
-	int texts[TEXTS_MAX], ntexts = 0, text, first, exit_status = 0;
-	enum status status = rank_fold(r, &first, &fault);
+	int first, exit_status = 0;
 
+	exchange_groups(r, &m->run.query.plan, &first, &fault);
 	if (first < r->world->nranks)
 		return fail(r, c, first, &fault);
-	status = rank_write_part(r, &text, &fault);
-	rank_forget_total(r);
+	if (r->world->rank == 0)
+		exit_status = print_merged(m, r, STATUS_OK, &fault);
+	world_share(&exit_status, sizeof exit_status, 0);
+	return exit_status;
+}
+
+/* Brings the parts to rank 0, which merges and prints them. exchanges: parts are without groups; *fits: false: nothing
+ * is printed, as groups cannot be exchanged. Returns the exit status. */
+static int print_parts(struct rank *r, const struct command *c, bool exchanges, bool *fits)
+{
+	static struct merging m;
+	struct fault fault = {.status = STATUS_OK};
+	int texts[TEXTS_MAX], ntexts = 0, text, first, exit_status = 0;
+	enum status status = exchanges ? rank_write_rest(r, &text, &fault) : rank_write_part(r, &text, &fault);
+
+	*fits = !exchanges;
+	if (!exchanges)
+		rank_forget_total(r);
 	first = world_first_fault(r->world, status);
 	if (first < r->world->nranks)
 		return fail(r, c, first, &fault);
@@ -193,10 +228,33 @@ static int print_result(struct rank *r, const struct command *c)
 	first = world_first_fault(r->world, status);
 	if (first < r->world->nranks)
 		return fail(r, c, first, &fault);
-	if (r->world->rank == 0)
-		exit_status = print_merged(r, c, texts, ntexts);
+	if (r->world->rank == 0) {
+		status = merge_texts(&m, r, c, texts, ntexts, &fault);
+		*fits = !exchanges || (status == STATUS_OK && group_images_fit(&m.run.query.plan, &r->run->query.plan));
+		if (!exchanges || status != STATUS_OK)
+			exit_status = print_merged(&m, r, status, &fault);
+	}
 	world_share(&exit_status, sizeof exit_status, 0);
-	return exit_status;
+	world_share(fits, sizeof *fits, 0);
+	*fits = *fits || exit_status != 0;
+	return exchanges && *fits && exit_status == 0 ? print_exchanged(r, c, &m) : exit_status;
+}
+
+static int print_result(struct rank *r, const struct command *c)
+{
+	struct fault fault = {.status = STATUS_OK};
+	bool exchanges = false, fits;
+	int first, exit_status;
+
+	rank_fold(r, &first, &fault);
+	if (first == r->world->nranks)
+		rank_find_padded(r, &first, &fault);
+	if (first == r->world->nranks)
+		exchange_begin(r, &exchanges, &first, &fault);
+	if (first < r->world->nranks)
+		return fail(r, c, first, &fault);
+	exit_status = print_parts(r, c, exchanges, &fits);
+	return fits ? exit_status : print_parts(r, c, false, &fits);
 }
 
 /* ---- records ---- */
@@ -242,6 +300,7 @@ static int run_ranks(const struct world *w, struct command *c)
 	if (first < w->nranks)
 		return fail(&rank, c, first, &fault);
 	world_share_host(w, &c->options);
+	exchange_share_seed(w);
 	rank_open(&rank, &first, &fault);
 	if (first < w->nranks)
 		return fail(&rank, c, first, &fault);
@@ -284,9 +343,13 @@ static int run_job(const struct world *w, struct command *c)
 {
 	const struct options *o = &c->options;
 	struct fault fault = {.status = STATUS_OK};
-	enum status status = take_folder(c, &fault);
+	enum status status;
 	int first;
 
+	world_check_version(w, &first, &fault);
+	if (first < w->nranks) /* nothing more is exchanged */
+		return w->rank == first ? message_fault(&fault) : status_exit(STATUS_RANK_VERSION);
+	status = take_folder(c, &fault);
 	if (status == STATUS_OK)
 		status = parse(c, &c->options, &fault);
 	first = world_first_fault(w, status);

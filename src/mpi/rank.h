@@ -21,6 +21,8 @@ struct rank {
 	struct cut cut;
 	struct input_slice slice;
 	bool has_slice; /* else there is nothing for this rank to read */
+	bool lost_device;    /* a GPU failed with groups that it kept: later passes are the CPUs' */
+	bool *padded; /* owned; NULL: not asked yet */
 	bool prints_records; /* after the first pass, which finds the state before each slice */
 };
 
@@ -35,13 +37,23 @@ enum status rank_fold(struct rank *r, int *first, struct fault *fault);
 
 /* Writes what was folded as a part: to *text, NO_TEXT where there is no slice. Errors: those of part_write. Not
  * collective. */
-enum status rank_write_part(const struct rank *r, int *text, struct fault *fault);
+enum status rank_write_part(struct rank *r, int *text, struct fault *fault);
+
+/* Like rank_write_part, but without the groups in the plan's store. */
+enum status rank_write_rest(struct rank *r, int *text, struct fault *fault);
+
+/* The ends of the part. The rank has a slice, which has been folded. */
+void rank_find_seams(const struct rank *r, struct part_seam *left, struct part_seam *right);
+
+/* Finds out which files have zero bytes behind their compressed data: r->padded, one for each file. Collective. Errors:
+ * STATUS_NO_MEMORY. */
+enum status rank_find_padded(struct rank *r, int *first, struct fault *fault);
 
 /* Frees what was folded, once it is written. Not collective. */
 void rank_forget_total(struct rank *r);
 
-/* Makes the lines of a fault in the slice those of its file. Not collective. */
-void rank_place_fault(const struct rank *r, struct fault *fault);
+/* Makes the line of the first rank's fault, where it is one in the slice, that of its file. */
+void rank_place_fault(const struct rank *r, int first, struct fault *fault);
 
 /* Opens the input anew, for another pass over the slice. Not collective. Errors: those of run_open_input. */
 enum pass {

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <mpi.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,43 +15,55 @@
 #include "base/memory_limit.h"
 #include "run/device_choice.h"
 
-/* The cores that a rank may run on. */
-#define CORES_NBYTES 128
-struct allowed_cores {
-	unsigned char mask[CORES_NBYTES];
+/* What a rank sends of itself. Part of what versions have in common. */
+#define VERSION_NBYTES 64
+#define HOST_NBYTES 256
+
+static char version[VERSION_NBYTES] = "gpustat-mpi " PACKAGE_VERSION; /* sent from here, so the program has it as it stands */
+
+struct identity {
+	char version[VERSION_NBYTES];
+	char host[HOST_NBYTES];
 };
-
-/* mpirun may bind each rank to cores of its own, or none: those with the same cores share them. */
-static int count_sharers(MPI_Comm host, int nlocal)
-{
-	struct allowed_cores mine = {{0}}, *all = calloc((size_t)nlocal, sizeof *all);
-	int n = 0;
-
-#ifdef __linux__
-	(void)sched_getaffinity(0, sizeof mine.mask, (cpu_set_t *)mine.mask); /* fails: all seem to share */
-#endif
-	if (!all)
-		MPI_Abort(MPI_COMM_WORLD, 1);
-	MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, host);
-	for (int i = 0; i < nlocal; i++)
-		n += !memcmp(&all[i], &mine, sizeof mine);
-	free(all);
-	return n;
-}
 
 void world_open(struct world *w, int *argc, char ***argv)
 {
 	int provided;
-	MPI_Comm host;
 
 	MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
 	MPI_Comm_rank(MPI_COMM_WORLD, &w->rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &w->nranks);
-	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, w->rank, MPI_INFO_NULL, &host);
-	MPI_Comm_rank(host, &w->local_rank);
-	MPI_Comm_size(host, &w->nlocal);
-	w->nsharers = count_sharers(host, w->nlocal);
-	MPI_Comm_free(&host);
+}
+
+static void identify(struct identity *to)
+{
+	char host[MPI_MAX_PROCESSOR_NAME + 1] = "";
+	int nbytes = 0;
+
+	memset(to, 0, sizeof *to);
+	memcpy(to->version, version, sizeof version);
+	MPI_Get_processor_name(host, &nbytes);
+	snprintf(to->host, sizeof to->host, "%s", host);
+}
+
+enum status world_check_version(const struct world *w, int *first, struct fault *fault)
+{
+	char words[FAULT_DETAIL_NBYTES];
+	struct identity mine, theirs;
+	enum status status = STATUS_OK;
+
+	identify(&mine);
+	theirs = mine;
+	world_share(&theirs, sizeof theirs, 0);
+	theirs.version[VERSION_NBYTES - 1] = theirs.host[HOST_NBYTES - 1] = '\0';
+	if (strcmp(mine.version, theirs.version)) {
+		snprintf(words, sizeof words, "rank %d on %.40s is %s, rank 0 on %.40s is %s", w->rank, mine.host,
+			 mine.version, theirs.host, theirs.version);
+		status = fault_set(fault, STATUS_RANK_VERSION, 0, words);
+		snprintf(fault->remedy, sizeof fault->remedy, "one version on all hosts");
+	}
+	*first = world_first_fault(w, status);
+	return status;
 }
 
 void world_close(void)
@@ -84,14 +97,59 @@ bool world_any(bool is)
 	return any;
 }
 
+/* ---- a host's ranks ---- */
+
+/* The cores that a rank may run on. */
+#define CORES_NBYTES 128
+struct allowed_cores {
+	unsigned char mask[CORES_NBYTES];
+};
+
+/* The ranks of a host. */
+struct host {
+	int local_rank, nlocal;
+	int nsharers; /* that may run on the same cores as this rank, with this one */
+};
+
+/* mpirun may bind each rank to cores of its own, or none: those with the same cores share them. */
+static int count_sharers(MPI_Comm host, int nlocal)
+{
+	struct allowed_cores mine = {{0}}, *all = calloc((size_t)nlocal, sizeof *all);
+	int n = 0;
+
+#ifdef __linux__
+	(void)sched_getaffinity(0, sizeof mine.mask, (cpu_set_t *)mine.mask); /* fails: all seem to share */
+#endif
+	if (!all)
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, host);
+	for (int i = 0; i < nlocal; i++)
+		n += !memcmp(&all[i], &mine, sizeof mine);
+	free(all);
+	return n;
+}
+
+static void find_host(const struct world *w, struct host *h)
+{
+	MPI_Comm host;
+
+	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, w->rank, MPI_INFO_NULL, &host);
+	MPI_Comm_rank(host, &h->local_rank);
+	MPI_Comm_size(host, &h->nlocal);
+	h->nsharers = count_sharers(host, h->nlocal);
+	MPI_Comm_free(&host);
+}
+
 void world_share_host(const struct world *w, struct options *o)
 {
-	int ncores = o->nthreads ? 0 : cores_count();
-	int ngpus = o->device == DEVICE_CPU || o->device_number >= 0 || w->nlocal == 1 ? 0 : devices_estimate_gpus();
+	int ncores = o->nthreads ? 0 : cores_count(), ngpus;
+	struct host h;
 
+	find_host(w, &h);
+	ngpus = o->device == DEVICE_CPU || o->device_number >= 0 || h.nlocal == 1 ? 0 : devices_estimate_gpus();
 	if (!o->nthreads)
-		o->nthreads = ncores > w->nsharers ? ncores / w->nsharers : 1;
+		o->nthreads = ncores > h.nsharers ? ncores / h.nsharers : 1;
 	if (ngpus > 0)
-		o->device_number = w->local_rank % ngpus;
-	memory_limit_set(o->memory_nbytes ? o->memory_nbytes : memory_limit_nbytes() / (uint64_t)w->nlocal);
+		o->device_number = h.local_rank % ngpus;
+	memory_limit_set(o->memory_nbytes ? o->memory_nbytes : memory_limit_nbytes() / (uint64_t)h.nlocal);
 }

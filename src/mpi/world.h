@@ -17,12 +17,16 @@
 
 struct world {
 	int rank, nranks;
-	int local_rank, nlocal; /* among the ranks of this host */
-	int nsharers;           /* ranks of this host that may run on the same cores, with this one */
 };
 
 /* Begins MPI. Threads other than the caller's never call it. */
 void world_open(struct world *w, int *argc, char ***argv);
+
+/* Refuses ranks of another version of the program than rank 0's: what ranks send each other is their version's. Before
+ * any other exchange, and without one after it where it fails; it stays as it is in all versions. *first: the first
+ * such rank; nranks: there is none.
+ * Errors, of each such rank: STATUS_RANK_VERSION. */
+enum status world_check_version(const struct world *w, int *first, struct fault *fault);
 
 /* Ends MPI. */
 void world_close(void);

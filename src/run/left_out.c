@@ -43,7 +43,10 @@ void left_out_report(const struct left_out *l)
 	const struct partial *total = &l->total->partial;
 	struct fault first;
 
-	for (int i = 0; l->input && i < input_nfiles(l->input); i++)
+	for (size_t i = 0; i < l->npadded; i++)
+		if (l->padded[i])
+			message_padded(l->input ? input_name(l->input, (int)i) : l->names[i]);
+	for (int i = 0; l->input && !l->padded && i < input_nfiles(l->input); i++)
 		if (input_is_padded(l->input, i))
 			message_padded(input_name(l->input, i));
 	for (size_t c = 0; c < l->query->plan.ncolumns; c++) {

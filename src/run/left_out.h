@@ -18,6 +18,8 @@ struct left_out {
 	const struct input *input; /* NULL: parts were merged */
 	const char *const *names;  /* of the inputs of parts, or of a state */
 	const struct total *total;
+	const bool *padded; /* of each input, whether another rank has found it padded; NULL: there is none */
+	size_t npadded;
 };
 
 /* Fails if --invalid skip has left out every value of a column, every record, or more of them than

@@ -106,7 +106,7 @@ static enum status print_result(struct run *r, struct fault *fault)
 enum status run_finish(struct run *r, struct fault *fault)
 {
 	const struct left_out left_out = {&r->options, &r->query, r->input,
-					  (const char *const *)r->merge.inputs, &r->total};
+					  (const char *const *)r->merge.inputs, &r->total, r->padded, r->npadded};
 	const struct part_run part = part_run(r);
 	bool emits = r->query.plan.emits && !r->query.plan.curve && !r->query.plan.choice;
 	enum status status;
@@ -127,7 +127,8 @@ enum status run_finish(struct run *r, struct fault *fault)
 	if (status == STATUS_OK) {
 		left_out_report(&left_out);
 		run_report_guesses(r);
-		devices_report_failures(&r->devices);
+		for (const struct run *each = r; each; each = each->before)
+			devices_report_failures(&each->devices);
 	}
 	return status;
 }
@@ -262,7 +263,7 @@ enum status run_fold_input(struct run *r, struct fault *fault)
 	return status;
 }
 
-enum status run_merge(struct run *r, struct fault *fault)
+enum status run_merge_parts(struct run *r, struct fault *fault)
 {
 	enum status status;
 
@@ -273,8 +274,13 @@ enum status run_merge(struct run *r, struct fault *fault)
 	status = merge_parts(&r->merge, fault);
 	if (status == STATUS_OK && !r->options.partial)
 		status = merge_check(&r->merge, fault);
-	if (status == STATUS_OK)
-		status = prepare_printing(r, fault);
+	return status == STATUS_OK ? prepare_printing(r, fault) : status;
+}
+
+enum status run_merge(struct run *r, struct fault *fault)
+{
+	enum status status = run_merge_parts(r, fault);
+
 	return status == STATUS_OK ? run_finish(r, fault) : status;
 }
 
@@ -384,6 +390,10 @@ static enum status find_ranks(struct run *r, struct fault *fault)
 
 	if (status == STATUS_OK && !dropped)
 		status = ranks_select(&r->query, &r->total.partial, r->ranks);
+	if (status == STATUS_GPU && r->is_repeatable) {
+		dropped = true; /* with the GPU, on which they were */
+		status = STATUS_OK;
+	}
 	if (status != STATUS_OK)
 		return fault_set(fault, status, 0, NULL);
 	for (size_t c = 0; dropped && r->ranks && c < r->query.plan.ncolumns; c++)
@@ -411,7 +421,10 @@ static void explain_memory(const struct run *r, struct fault *fault)
 enum status run_again(struct run *r, const struct run *before, struct fault *fault)
 {
 	r->options = before->options;
+	r->before = before;
 	r->careful = true;
+	if (fault->status == STATUS_GPU_LOST)
+		r->options.device = DEVICE_CPU;
 	if (before->stdin_offset >= 0)
 		lseek(STDIN_FILENO, before->stdin_offset, SEEK_SET);
 	memset(fault, 0, sizeof *fault);

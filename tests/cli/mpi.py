@@ -12,10 +12,12 @@ import io
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import time
 
+import bgzf_blocks
 import harness
 import mpi_cases
 from harness import fixture, is_, ok
@@ -86,6 +88,29 @@ def check_left_out():
           ranks=(3,))
 
 
+# ---- many groups ------------------------------------------------------------------------------
+
+def keyed(n, nkeys, seed):
+    """Keys short and long; some groups hold sums that no cell does."""
+    rng = random.Random(seed)
+    keys = ["k%d" % i if i % 7 else '"a key of so many bytes that it, lies ""elsewhere"" %d"' % i for i in range(nkeys)]
+    return "k,x,t\n" + "".join("%s,%s,%s\n" % (rng.choice(keys), rng.choice(("1", "-2.5", "9" * 18, "1e30", "")), rng.choice("abc"))
+                               for _ in range(n))
+
+
+def check_many_groups():
+    many = fixture("many.csv", keyed(150000, 60000, 11).encode())
+    alike("many groups, exchanged", ["--by", "k", "--sum", "x", "--min", "x", "--var", "x", many], ranks=RANKS)
+    alike("... in another order", ["--by", "k", "--count", "x", "--sort", "-count", "--top", "5", many], ranks=(3,))
+    alike("... with more than cells hold", ["--by", "k,t", "--median", "x", "--count-distinct", "t", many], ranks=(2, 3))
+    alike("... where order shows", ["--by", "k", "--first", "x", "--last", "t", many], ranks=(3,))
+    alike("... of one rank only", ["--by", "k", "--sum", "x", fixture("one.csv", keyed(99, 9, 12).encode()), many,
+                                   fixture("three.csv", b"k,x,t\n")], ranks=(5,))
+    alike("... in blocks of 50 bytes", ["--by", "k,t", "--sum", "x", "--mode", "t", fixture("few.csv", keyed(400, 90, 13).encode())], ranks=(2, 3),
+          chunk=50)
+    refuses("... more than there is memory for", ["--by", "k", "--sum", "x", "--memory", "1M", many], 1, b"more groups than there is memory for")
+
+
 # ---- records --------------------------------------------------------------------------------
 
 def check_records():
@@ -110,6 +135,58 @@ def check_records():
     refuses("a folder for a result", ["--output-dir", folder + "2", "--sum", "x", one], 2, b"--output-dir is for records")
 
 
+# ---- BGZF -----------------------------------------------------------------------------------
+
+def spread(name, args, path, n):
+    """Each rank prints records of its own, and all of them what one process prints."""
+    folder = os.path.join(harness.folder(), "spread")
+    r = mpi_cases.run(n, ["--output-dir", folder] + args + [path])
+    parts = [open(os.path.join(folder, "part-%05d.csv" % i), "rb").read() for i in range(n)] if r.status == 0 else []
+    ok(parts and all(parts) and b"".join(parts) == harness.run(args + [path]).out, name, lambda: harness.describe(r))
+    shutil.rmtree(folder, True)
+
+
+def check_blocks():
+    text = table(4000, 8).encode()
+    rng = random.Random(9)
+    usual = fixture("blocks.csv.gz", bgzf_blocks.pack(text + text[6:] * 7, 30000))
+    tiny = fixture("tiny.csv.gz", bgzf_blocks.pack_at_random(rng, text[:9000]))
+    plain = fixture("beside.csv", table(300, 10).encode())
+    args = ["--by", "k", "--sum", "x", "--median", "x", "--first", "t", "--last", "t", "--count-distinct", "t"]
+    alike("BGZF, whose blocks cut quoted fields", args + [usual], ranks=RANKS)
+    alike("... tiny blocks, and other files", args + [tiny, plain, usual, tiny], ranks=(2, 5))
+    alike("... chunks of a byte", ["--by", "k", "--sum", "x", "--first", "t", tiny], ranks=(3,), chunk=1)
+    alike("... more ranks than blocks", ["--sum", "x", fixture("short.csv.gz", bgzf_blocks.pack(b"x\n1\n2\n"))], ranks=(5,))
+    alike("... a header of many blocks", ["--skip-lines", "40", "--header", "no", "--count-records",
+                                          fixture("head.csv.gz", bgzf_blocks.pack(b"a,b\n" * 60, 5))], ranks=(3, 5))
+    alike("... records, and where they stood", ["--cumsum", "x", "--by", "k", "--row-number", "--byte-offset", tiny, usual], ranks=(3,))
+    spread("every rank prints some of a BGZF file", ["--cumsum", "x"], usual, 3)
+    bad = text + b"a,zzz,t\n" + text[6:]
+    alike("... a bad value, with its line", ["--sum", "x", fixture("bad.csv.gz", bgzf_blocks.pack(bad, 3000))], ranks=(2, 5))
+    alike("... what is left out, and its line", ["--sum", "x", "--invalid", "skip", fixture("bad.csv.gz", bgzf_blocks.pack(bad, 3000))], ranks=(5,))
+    packed = bgzf_blocks.pack(text, 3000)
+    alike("... damaged", ["--sum", "x", fixture("hurt.csv.gz", packed[:-5000] + b"!" + packed[-4999:])], ranks=(3,))
+    alike("... truncated", ["--sum", "x", fixture("short.csv.gz", packed[:-5000])], ranks=(3,))
+    alike("... with a gzip member behind it", ["--sum", "x", fixture("both.csv.gz", bgzf_blocks.pack(text, 3000, end=b"") + gzip.compress(text[6:]))],
+          ranks=(2, 5))
+    alike("... and with zero bytes in its midst", ["--sum", "x", fixture("zeros.csv.gz", bgzf_blocks.pack(text, 3000) + bytes(9) + packed)], ranks=(3,))
+
+
+def check_false_blocks():
+    """Text that is BGZF itself, stored: whichever byte a rank begins to look at, it finds blocks, which are none."""
+    inner = b"".join(bgzf_blocks.block(b"%d\n" % i, 0) for i in range(4000))
+    whole = b"x\n1\n" + inner + b"\n"
+    path = fixture("false.csv.gz", bgzf_blocks.pack(whole, 65000, 0))
+    for args in (["--header", "no", "--count-records"], ["--header", "no", "--where", "1 < 2", "--count-records", "--invalid", "skip"],
+                 ["--header", "no", "--row-number"], ["--header", "no", "--sum", "1"]):
+        alike("data that looks like blocks: " + " ".join(args[2:]), args + [path], ranks=(2, 3, 5))
+    # A block of the text that goes on in the next real block hides the border between the two.
+    hidden = bgzf_blocks.block(b"7\n" * 300, 0)
+    text = b"x\n" + b"1\n" * 900 + hidden * 20
+    path = fixture("hidden.csv.gz", bgzf_blocks.pack(text, len(text) - 5 * len(hidden) - 100, 0))
+    alike("... across a real border", ["--header", "no", "--count-records", path], ranks=(2, 3, 4, 5))
+
+
 # ---- faults ---------------------------------------------------------------------------------
 
 def refuses(name, args, status, words, n=3, ranks=None):
@@ -119,12 +196,12 @@ def refuses(name, args, status, words, n=3, ranks=None):
     ok(r.status == status and not r.out and len(said) == 1 and words in said[0], name, lambda: harness.describe(r))
 
 
-def run_apart(environments, args):
-    """Ranks with environments of their own."""
+def run_apart(environments, args, programs={}):
+    """Ranks with environments of their own, and some with a program of their own."""
     argv = mpi_cases.mpirun(1)[:-2]
     for i, extra in enumerate(environments):
         argv += [":"] * (i > 0) + ["-n", "1", "env"] + ["%s=%s" % pair for pair in extra.items()]
-        argv += [harness.program() + "-mpi", "--threads", "1"] + args
+        argv += [programs.get(i, harness.program() + "-mpi"), "--threads", "1"] + args
     p = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                        env=mpi_cases.environment(), timeout=120)
     return harness.Result(p.returncode, p.stdout, p.stderr.replace(b"gpustat-mpi", b"gpustat"), argv, None)
@@ -163,6 +240,36 @@ def check_system():
     refuses("a disk full in one rank", ["--output-dir", folder, "--cumsum", "x", good], 1, b"write error: No space left", ranks=fails)
     is_(os.listdir(folder), [], "... and nothing is left of the others")
     refuses("where the result goes", ["--sum", "x", good], 1, b"write error: No space left", ranks=fails[1:] + fails[:1])
+
+
+def other_version():
+    """A copy of the program with another version in it, or None if it does not stand there once."""
+    with open(harness.program() + "-mpi", "rb") as f:
+        program = f.read()
+    parts = re.split(rb"(?<=\0gpustat-mpi )[0-9.]+(?=\0)", program)
+    if len(parts) != 2:
+        return None
+    version = program[len(parts[0]):len(program) - len(parts[1])]
+    other = version[:-1] + (b"0" if version[-1:] == b"9" else b"9")
+    path = fixture("gpustat-mpi", other.join(parts))
+    os.chmod(path, 0o755)
+    return path, version, other
+
+
+def check_versions():
+    found = other_version()
+    if not ok(found is not None, "the program says its version to other ranks in a text that can be found"):
+        return
+    path, version, other = found
+    good = fixture("versions.csv", b"x\n1\n2\n")
+    for at, theirs, ours in ((2, other, version), (0, version, other)):
+        r = run_apart([{}] * 3, ["--sum", "x", good], {at: path})
+        said = [line for line in r.err.split(b"\n") if line.startswith(b"gpustat: ")]
+        words = b"ranks of different versions: rank %d on " % (at or 1)
+        ok(r.status == 1 and not r.out and len(said) == 1 and words in said[0] and b" is gpustat %s, rank 0 on " % theirs in said[0] and
+           said[0].endswith(b" is gpustat %s (try one version on all hosts)" % ours), "rank %d has another version" % at, lambda: harness.describe(r))
+    r = run_apart([{}] * 2, ["--sum", "x", good], {0: path, 1: path})
+    is_((r.status, r.out), (0, b"3\n"), "all have another")
 
 
 def children(pid):
@@ -230,9 +337,13 @@ def check_about():
 check_about()
 check_results()
 check_left_out()
+check_many_groups()
 check_records()
+check_blocks()
+check_false_blocks()
 check_faults()
 check_system()
+check_versions()
 check_killed()
 check_random()
 harness.done()

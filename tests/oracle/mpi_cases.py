@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 
+import bgzf_blocks
 import harness
 import part_cases
 
@@ -66,6 +67,22 @@ RECORDS = (["--select", "k,t"], ["--drop", "t,x"], ["--where", "x > 0 or k == 'b
            ["--head", "7", "--row-number"], ["--rolling-mean", "x:3", "--fill-down", "y"], ["--row-number", "--byte-offset", "--where", "y < 5"])
 
 
+def spoil(rng, packed, text):
+    """BGZF that sometimes is no whole one, or not only BGZF."""
+    roll = rng.random()
+    if roll < 0.03:
+        return packed[:rng.randrange(len(packed))]
+    if roll < 0.06:
+        at = rng.randrange(18, len(packed))
+        return packed[:at] + bytes([packed[at] ^ 1 << rng.randrange(8)]) + packed[at + 1:]
+    cut = text.find(b"\n", rng.randrange(len(text))) + 1
+    if roll < 0.12 and cut:
+        first, second = bgzf_blocks.pack(text[:cut], 100, end=rng.choice((b"", b"", bytes(5)))), text[cut:]
+        second = gzip.compress(second) if rng.random() < 0.7 else bgzf_blocks.pack(second, 70)
+        return first + second
+    return packed
+
+
 class Case(part_cases.Case):
     """A request of results or of records, of files some of which are compressed and some are cut within quotes."""
 
@@ -85,8 +102,11 @@ class Case(part_cases.Case):
     def lay_down(self):
         rng, paths = self.rng, []
         for name, data in self.files:
-            if rng.random() < 0.25:
+            roll = rng.random()
+            if roll < 0.15:
                 name, data = name + ".gz", gzip.compress(data)
+            elif roll < 0.55 and data:
+                name, data = name + ".gz", spoil(rng, bgzf_blocks.pack_at_random(rng, data), data)
             paths.append(harness.fixture(name, data))
         return paths
 
