@@ -189,6 +189,11 @@ def check_ranges():
     for n in range(2, 9):
         is_(run(["--merge"] + part_cases.make_ranges(case, texts, n)).out, run(case.args + [texts]).out,
             "text in the record between two of %d parts" % n)
+    bad = fixture("worse.csv", b'k,x\n"a\nb",1\n"a\nb",bad\ne,2\nf,worse\ng,3\nh,4\n')
+    case = types.SimpleNamespace(args=["--sum=*", "--invalid=skip", "--header=yes"], rng=random.Random(2), seed=0)
+    for n in range(2, 9):
+        is_(run(["--merge"] + part_cases.make_ranges(case, bad, n)).err, run(case.args + [bad]).err,
+            "the first value left out, in the record between two of %d parts" % n)
     big = fixture("big.csv", b"k,x\n" + b"".join(b"%02d,%06d\n" % (i % 97, i) for i in range(200000)))
     parts = [part_of(["--by=k", "--sum=x", "--median=x"], "%d/7" % k, big) for k in range(1, 8)]
     is_(run(["--merge"] + parts).out, run(["--by=k", "--sum=x", "--median=x", big]).out, "200000 records in seven parts")
