@@ -67,7 +67,9 @@ step 'compute-sanitizer'
 cd build || exit 1
 rm -f sanitizer.*.log
 for tool in memcheck racecheck synccheck; do
+	sanitize $tool tests/gpu/test_groups quick
 	sanitize $tool tests/gpu/test_inflate quick
+	sanitize $tool tests/gpu/test_keep
 	sanitize $tool tests/gpu/test_kernels
 	sanitize $tool tests/gpu/test_records
 	sanitize $tool tests/gpu/test_scan quick
@@ -80,6 +82,7 @@ sanitize initcheck tests/gpu/test_worker_gpu quick
 sanitize memcheck tests/gpu/test_emission
 sanitize memcheck ./gpustat --device gpu --format csv ../data/debian-packages.csv.gz
 sanitize memcheck ./gpustat --device gpu --sum '*' ../data/seattle-weather.csv
+sanitize memcheck ./gpustat --device gpu --by weather --sum wind --stddev wind ../data/seattle-weather.csv
 sanitize memcheck ./gpustat --device gpu --cumsum '*' --byte-offset ../data/seattle-weather.csv
 sanitizers_end
 cd ..

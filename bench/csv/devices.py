@@ -28,6 +28,9 @@ RESULTS = [
     ("logs", ["--where", "status >= 500", "--sum", "bytes"]),
     ("narrow", ["--sum", "value"]),
     ("narrow", ["--var", "*"]),
+    ("narrow", ["--median", "value", "--p99", "value"]),
+    ("narrow", ["--count-distinct", "id"]),
+    ("narrow", ["--median", "value", "--p99", "value", "--count-distinct", "value"]),
     ("narrow", ["--where", "value > 0", "--sum", "id"]),
     ("wide", ["--sum", "c25"]),
     ("wide", ["--sum", "*", "--min", "*", "--max", "*"]),
@@ -38,6 +41,12 @@ RESULTS = [
     ("floats", ["--sum", "x"]),
     ("floats", ["--sum", "*"]),
     ("ledger", ["--sum", "amount"]),
+    ("narrow", ["--let", "x = value * 1.5 + id", "--sum", "x"]),
+    ("logs", ["--let", "kb = bytes * 0.001", "--where", "kb > 10", "--sum", "kb"]),
+    ("logs", ["--by", "status", "--sum", "bytes"]),
+    ("logs", ["--by", "host", "--sum", "bytes", "--mean", "bytes"]),
+    ("logs", ["--by", "path", "--sum", "bytes"]),
+    ("ledger", ["--by", "account", "--sum", "amount"]),
 ]
 RECORDS = [
     ("logs", ["--cumsum", "bytes"]),

@@ -63,6 +63,18 @@ CPU_TYPES(CPU_SUM)
 	}
 CPU_TYPES(CPU_SCAN)
 
+/* Sums that start again where the highest bit says so; ladder_segmented_sum in C. */
+static void scan_SEGMENTED(const void *in, uint64_t n, void *out)
+{
+	const uint64_t head = UINT64_C(1) << 63, *x = in;
+	uint64_t *y = out, sum = 0;
+
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t joined = (sum & head) | ((sum + x[i]) & ~head);
+		y[i] = sum = x[i] & head ? x[i] : joined;
+	}
+}
+
 typedef void cpu_loop(const void *in, uint64_t n, void *out);
 
 static cpu_loop *const sums[] = {
@@ -74,6 +86,7 @@ static cpu_loop *const scans[] = {
 #define CPU_ROW(ID, T) [BENCH_##ID] = scan_##ID,
 	CPU_TYPES(CPU_ROW)
 #undef CPU_ROW
+	[BENCH_SEGMENTED] = scan_SEGMENTED,
 };
 
 /* One thread's part of a sum. */

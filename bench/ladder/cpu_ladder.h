@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * cpu_ladder.h - the rungs of the CPU, which the GPU's are compared with; checked and timed. Sums
- * only, of the four timed types.
+ * only, of the timed types.
  */
 #ifndef GPUSTAT_CPU_LADDER_H
 #define GPUSTAT_CPU_LADDER_H

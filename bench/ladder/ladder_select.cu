@@ -10,7 +10,7 @@
 
 unsigned ladder_types(const struct ladder_request *request)
 {
-	const unsigned timed = (1u << BENCH_NTYPES_TIMED) - 1;
+	const unsigned timed = bench_types_timed(request->ladder);
 
 	return request->types != 0 ? request->types & timed : timed;
 }

@@ -278,6 +278,12 @@ static enum status traced_gpu_open(struct worker **out, const struct plan *plan,
 	return traced_open(&worker_gpu, out, plan, setup, fault);
 }
 
+static enum status traced_gpu_finish(const struct plan *plan, int device, bool wanted, int nthreads,
+				     struct fault *fault)
+{
+	return worker_gpu.finish(plan, device, wanted, nthreads, fault);
+}
+
 static const struct worker_ops traced_gpu = {
 	.name = "gpu",
 	.open = traced_gpu_open,
@@ -291,6 +297,7 @@ static const struct worker_ops traced_gpu = {
 	.emit = traced_emit,
 	.close = traced_close,
 	.writes = traced_writes,
+	.finish = traced_gpu_finish,
 };
 #endif
 

@@ -197,6 +197,8 @@ static enum status check(struct bench_options *o, struct fault *fault)
 		if (o->given >> i & 1 && !(rows[i].group >> o->command & 1))
 			return option_fault(fault, "%s takes no --%s", commands[o->command].name,
 					    rows[i].name);
+	if (o->command == COMMAND_REDUCE && o->types == 1u << BENCH_SEGMENTED)
+		return option_fault(fault, "--type: there is no reduction of segmented; try scan");
 	if (o->command != COMMAND_MODEL)
 		return STATUS_OK;
 	if (!(o->given >> OPTION_N & 1))

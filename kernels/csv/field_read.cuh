@@ -5,6 +5,10 @@
 #ifndef GPUSTAT_FIELD_READ_CUH
 #define GPUSTAT_FIELD_READ_CUH
 
+extern "C" {
+#include "fold/device_run.h"
+}
+
 #include "kernels/csv/fields.cuh"
 
 /* A half-open range of the text. */
@@ -77,9 +81,28 @@ static __device__ inline bool field_is_missing(const struct fields_plan &plan, c
 	return false;
 }
 
-/* Returns the code of a field, and for a number sets *significand. */
+/* Whether value is what a number is written as, and a key number. */
+static __device__ inline bool value_is_key_number(const char *value, size_t nbytes, const struct decimal &x)
+{
+	uint64_t left = x.significand < 0 ? -(uint64_t)x.significand : (uint64_t)x.significand;
+	size_t i = nbytes;
+
+	if (left >> KEY_NUMBER_BITS)
+		return false;
+	for (int ndigits = 0; ndigits <= x.scale || left > 0; ndigits++, left /= 10) {
+		if (ndigits == x.scale && ndigits > 0 && (i == 0 || value[--i] != '.'))
+			return false;
+		if (i == 0 || value[--i] != (char)('0' + left % 10))
+			return false;
+	}
+	if (x.significand < 0 && (i == 0 || value[--i] != '-'))
+		return false;
+	return i == 0;
+}
+
+/* Returns the code of a field, and for a number sets *significand. keeps_keys: the column's of the plan. */
 static __device__ inline unsigned field_read(const struct fields_plan &plan, bool parses,
-					     const char *text, struct span field,
+					     bool keeps_keys, const char *text, struct span field,
 					     int64_t *significand)
 {
 	struct decimal x;
@@ -95,7 +118,9 @@ static __device__ inline unsigned field_read(const struct fields_plan &plan, boo
 	switch (decimal_parse(value, nbytes, &x)) {
 	case DECIMAL_NUMBER:
 		*significand = x.significand;
-		return (unsigned)x.scale;
+		return keeps_keys && !value_is_key_number(value, nbytes, x)
+			       ? FIELD_EXCEPTION
+			       : (unsigned)x.scale;
 	case DECIMAL_WIDE:
 		return FIELD_EXCEPTION;
 	case DECIMAL_MISSING: /* blank: field_is_missing has returned true */

@@ -3,10 +3,10 @@
  * fields.cu - one thread parses one record. See fields.cuh.
  *
  * It steps the automaton of dfa.h byte by byte from the record's beginning, which is a field's
- * start, and reads no byte beyond the last selected field. Then it evaluates the conditions. Plans
- * without conditions have a kernel of their own.
+ * start, and reads no byte beyond the last selected field. Then it computes the columns of --let, and evaluates the
+ * conditions. Plans without these, and those without keys, have kernels of their own.
  */
-#include "kernels/csv/field_read.cuh"
+#include "kernels/csv/let_lane.cuh"
 
 #define FIELDS_NTHREADS 128
 
@@ -23,7 +23,8 @@ static __device__ void field_parse(const struct fields_plan &plan, const struct 
 				  const struct row &row, uint32_t c, struct span field)
 {
 	int64_t significand = 0;
-	unsigned code = field_read(plan, plan.parses[c], row.text, field, &significand);
+	unsigned code = field_read(plan, plan.parses[c], plan.keeps_keys[c], row.text, field,
+				   &significand);
 
 	if (code == FIELD_INVALID)
 		significand = (int64_t)field.begin;
@@ -32,20 +33,46 @@ static __device__ void field_parse(const struct fields_plan &plan, const struct 
 	field_put(table, c, row.number, code, significand);
 }
 
-/* The fields that conditions look at. */
-struct filter_spans {
-	struct span at[FIELDS_NSPANS_MAX];
-};
+/* Notes where the value of field c lies, for each key that it is. That of an exception has quotes within it. */
+static __device__ void field_note_keys(const struct fields_plan &plan, const struct field_table &table,
+				       const struct row &row, uint32_t c, struct span field)
+{
+	uint32_t first = plan.ncolumns + plan.conditions.npredicates;
 
-/* Parses field c if it is folded, and notes its span if a condition looks at it. */
+	for (uint32_t k = 0; k < plan.nkeys; k++) {
+		if (plan.key[k] != c)
+			continue;
+		unsigned code = field_unquote(row.text, plan.quote, &field) ? 0 : FIELD_EXCEPTION;
+		field_put(table, first + k, row.number, code,
+			  (int64_t)((uint64_t)field.end << 32 | field.begin));
+	}
+}
+
+/* Whether a key of the record has quotes within it, or a value is an exception or no number: the CPU then finds
+ * its group. */
+static __device__ bool record_is_odd(const struct fields_plan &plan, const struct field_table &table, uint32_t r)
+{
+	bool odd = false;
+
+	for (uint32_t c = 0; c < table.ncolumns; c++) {
+		unsigned code = table.code[field_at(table, c, r)];
+		odd = odd || code == FIELD_EXCEPTION || (code == FIELD_INVALID && c < plan.ncolumns);
+	}
+	return odd;
+}
+
+/* Parses field c if it is folded, and notes its span if a condition looks at it, or if it is a key. */
+template <bool FILTERS, bool KEYS>
 static __device__ void field_note(const struct fields_plan &plan, const struct field_table &table,
 				  const struct row &row, uint32_t c, struct span field,
 				  struct filter_spans *spans)
 {
-	uint8_t place = plan.conditions.span_of[c];
+	uint8_t place = FILTERS ? plan.conditions.span_of[c] : FIELDS_NO_SPAN;
 
-	if (place != FIELDS_NO_SPAN)
+	if (FILTERS && place != FIELDS_NO_SPAN)
 		spans->at[place] = field;
+	if (KEYS)
+		field_note_keys(plan, table, row, c, field);
 	if (plan.conditions.folds[c])
 		field_parse(plan, table, row, c, field);
 	else
@@ -53,22 +80,22 @@ static __device__ void field_note(const struct fields_plan &plan, const struct f
 }
 
 /* Parses the record's selected fields. Those that are not there are empty ones at its end. */
-template <bool FILTERS>
+template <bool FILTERS, bool KEYS>
 static __device__ void fields_parse(const struct fields_plan &plan,
 				       const struct field_table &table, const struct row &row,
 				       struct filter_spans *spans)
 {
 	struct span field = {row.bytes.begin, 0};
-	uint32_t c = 0;
+	uint32_t c = 0, nread = plan.ncolumns - plan.lets.n;
 
-	for (uint32_t position = 0; c < plan.ncolumns; position++) {
+	for (uint32_t position = 0; c < nread; position++) {
 		field.end = field_find_end(row, field.begin);
 		bool is_last = field.end == row.bytes.end;
-		while (c < plan.ncolumns && (is_last || plan.field[c] == position)) {
+		while (c < nread && (is_last || plan.field[c] == position)) {
 			if (is_last && plan.field[c] > position)
 				field.begin = field.end;
-			if (FILTERS)
-				field_note(plan, table, row, c, field, spans);
+			if (FILTERS || KEYS)
+				field_note<FILTERS, KEYS>(plan, table, row, c, field, spans);
 			else
 				field_parse(plan, table, row, c, field);
 			c++;
@@ -95,40 +122,34 @@ static __device__ void record_list_exceptions(const struct field_table &table,
 		if (table.code[at] != FIELD_EXCEPTION)
 			continue;
 		uint64_t span = (uint64_t)table.significand[at];
-		uint32_t i = atomicAdd(&summary->nexceptions, 1);
-		if (i < exceptions.capacity)
-			exceptions.list[i] = {(uint32_t)span, (uint32_t)(span >> 32), c};
+		exception_add(exceptions, summary, {(uint32_t)span, (uint32_t)(span >> 32), c});
 	}
 }
 
 /* ---- conditions ---- */
 
-/* The value of a field for a condition, as in expr_row.c. Returns false if the quotes are
- * irregular. */
-static __device__ bool value_read(const struct fields_plan &plan, const char *text,
-				  struct span field, struct expr_value *v)
+/* Computes the columns of --let of a record. One that the CPU must compute is FIELD_EXCEPTION. Returns whether
+ * there is none. */
+static __device__ bool lets_compute(const struct fields_plan &plan, const struct field_table &table,
+				    const struct row &row, struct filter_spans *spans)
 {
-	if (!field_unquote(text, plan.quote, &field))
-		return false;
-	v->text = text + field.begin;
-	v->nbytes = field.end - field.begin;
-	v->kind = field_is_missing(plan, v->text, v->nbytes) ? EXPR_MISSING : EXPR_UNREAD;
-	return true;
-}
+	bool all = true;
 
-/* Evaluates predicate p. EXPR_INVALID: the CPU must. */
-static __device__ enum expr_truth predicate_eval(const struct fields_plan &plan, uint32_t p,
-						 const char *text,
-						 const struct filter_spans &spans)
-{
-	const struct expr &e = plan.conditions.exprs[p];
-	struct expr_value values[FIELDS_NSPANS_MAX];
-	uint32_t culprit;
-
-	for (uint32_t i = 0; i < e.ncolumns; i++)
-		if (!value_read(plan, text, spans.at[e.columns[i]], &values[i]))
-			return EXPR_INVALID;
-	return expr_eval(&e, values, &culprit);
+	for (uint32_t k = 0; k < plan.lets.n; k++) {
+		uint32_t c = plan.ncolumns - plan.lets.n + k;
+		uint8_t place = plan.conditions.span_of[c];
+		struct let_number x;
+		if (place != FIELDS_NO_SPAN)
+			spans->at[place] = {c, LET_SPAN};
+		if (let_compute(plan, table, row, *spans, k, &x)) {
+			field_put(table, c, row.number, x.missing ? (unsigned)FIELD_MISSING : (unsigned)x.number.scale,
+				  x.missing ? 0 : x.number.significand);
+		} else {
+			field_put(table, c, row.number, FIELD_EXCEPTION, 0);
+			all = false;
+		}
+	}
+	return all;
 }
 
 /* Evaluates the predicates of a record, and fills their columns, as src/fold does. Returns whether
@@ -138,7 +159,7 @@ static __device__ bool record_filter(const struct fields_plan &plan,
 				    const struct filter_spans &spans, bool *decided)
 {
 	for (uint32_t p = 0; p < plan.conditions.npredicates; p++) {
-		enum expr_truth truth = predicate_eval(plan, p, row.text, spans);
+		enum expr_truth truth = condition_eval(plan, table, row, spans, p);
 
 		*decided = truth != EXPR_INVALID;
 		if (!*decided || (p == plan.conditions.where && truth != EXPR_TRUE))
@@ -151,28 +172,36 @@ static __device__ bool record_filter(const struct fields_plan &plan,
 
 /* ---- the kernel ---- */
 
-/* Parses and filters one record. */
-template <bool FILTERS>
+/* Parses, computes and filters one record. next: where the next one begins. */
+template <bool FILTERS, bool COMPUTES, bool KEYS>
 static __device__ void record_parse(const struct fields_plan &plan,
-				   const struct field_table &table, const struct row &row,
+				   const struct field_table &table, const struct row &row, uint32_t next,
 				   const struct exception_list &exceptions,
 				   struct chunk_summary *summary)
 {
 	struct filter_spans spans;
-	bool kept = true, decided = true;
+	bool kept = true, decided = true, computed = true;
 
-	fields_parse<FILTERS>(plan, table, row, &spans);
+	fields_parse<FILTERS, KEYS>(plan, table, row, &spans);
+	if (COMPUTES)
+		computed = lets_compute(plan, table, row, &spans);
 	if (FILTERS)
 		kept = record_filter(plan, table, row, spans, &decided);
-	if (!decided)
+	if (!decided || (!computed && (kept || plan.lets.has_conditions)))
 		atomicAdd(&summary->nundecided, 1);
-	if (kept)
+	kept &= computed;
+	if (KEYS && kept && record_is_odd(plan, table, row.number)) {
+		exception_add(exceptions, summary, {(uint32_t)row.bytes.begin, next, EXCEPTION_RECORD});
+		atomicAdd(&summary->nomitted, 1);
+		kept = false;
+	}
+	if (kept && !KEYS)
 		record_list_exceptions(table, plan.ncolumns, row.number, exceptions, summary);
-	else
+	if (!kept)
 		record_omit(table, row.number);
 }
 
-template <bool FILTERS>
+template <bool FILTERS, bool COMPUTES, bool KEYS>
 __global__ static void __launch_bounds__(FIELDS_NTHREADS)
 fields(struct text_view text, struct record_table records, struct fields_plan plan,
        struct field_table table, struct exception_list exceptions,
@@ -194,11 +223,26 @@ fields(struct text_view text, struct record_table records, struct fields_plan pl
 	if (kind == RECORD_RAGGED)
 		record_count_ragged(plan.ragged, (uint32_t)bytes.begin, nfields, summary);
 	if (record_is_taken(plan.ragged, kind, nfields)) {
-		record_parse<FILTERS>(plan, table, row, exceptions, summary);
+		record_parse<FILTERS, COMPUTES, KEYS>(plan, table, row, record_end(records, r), exceptions, summary);
 	} else {
 		record_omit(table, r);
 		atomicAdd(&summary->nomitted, 1);
 	}
+}
+
+typedef void fields_kernel(struct text_view, struct record_table, struct fields_plan, struct field_table,
+			   struct exception_list, struct chunk_summary *);
+
+/* The kernel for what the plan asks. Conditions of if() need the spans that filters note. */
+static fields_kernel *kernel_for(const struct fields_plan &plan)
+{
+	bool keys = plan.nkeys > 0;
+
+	if (plan.lets.n > 0)
+		return keys ? fields<true, true, true> : fields<true, true, false>;
+	if (plan.conditions.npredicates > 0)
+		return keys ? fields<true, false, true> : fields<true, false, false>;
+	return keys ? fields<false, false, true> : fields<false, false, false>;
 }
 
 cudaError_t fields_launch(struct text_view text, struct record_table records,
@@ -208,12 +252,8 @@ cudaError_t fields_launch(struct text_view text, struct record_table records,
 {
 	/* At least one block: it also sets first_end and last_end. */
 	uint32_t nblocks = records.nrecords_at_most / FIELDS_NTHREADS + 1;
+	fields_kernel *kernel = kernel_for(plan);
 
-	if (plan.conditions.npredicates > 0)
-		fields<true><<<nblocks, FIELDS_NTHREADS, 0, stream>>>(text, records, plan, table,
-								      exceptions, summary);
-	else
-		fields<false><<<nblocks, FIELDS_NTHREADS, 0, stream>>>(text, records, plan, table,
-								       exceptions, summary);
+	kernel<<<nblocks, FIELDS_NTHREADS, 0, stream>>>(text, records, plan, table, exceptions, summary);
 	return cudaGetLastError();
 }

@@ -29,7 +29,9 @@ enum field_code {
 };
 
 /* The fields of a chunk, column after column: field (c, r) at [c * stride + r]. After the plan's
- * columns comes one for each predicate: 0 in records where it is true, FIELD_MISSING in others.
+ * columns comes one for each predicate: 0 in records where it is true, FIELD_MISSING in others. Then
+ * comes one for each key: 0, and where its value lies in the text, the begin in the low half and the
+ * end in the high.
  * Records that the plan's condition drops are FIELD_ABSENT in all columns. Device memory; stride is
  * a multiple of FIELD_ROWS_ALIGN, at least the number of records; both arrays begin at 16-byte
  * boundaries. */
@@ -47,10 +49,13 @@ static __device__ inline size_t field_at(const struct field_table &t, uint32_t c
 }
 
 /* A field for the CPU: bytes [begin, end) of the text, with quotes, without the CR of the record's
- * end. */
+ * end. Of a plan with keys, all of a record with its line end: nothing of it is in the table, or its fields
+ * are in it, but are not to be added to a group. */
 struct field_exception {
 	uint32_t begin, end, column;
 };
+#define EXCEPTION_RECORD UINT32_MAX
+#define EXCEPTION_TALLIED (UINT32_MAX - 1)
 
 /* Receives exceptions in any order. list: capacity elements, device memory. The summary has the
  * number of all exceptions, listed or not. */
@@ -59,9 +64,19 @@ struct exception_list {
 	uint32_t capacity;
 };
 
+/* Counts an exception, and lists it if there is room. */
+static __device__ inline void exception_add(const struct exception_list &exceptions, struct chunk_summary *summary,
+					    struct field_exception exception)
+{
+	uint32_t i = atomicAdd(&summary->nexceptions, 1);
+
+	if (i < exceptions.capacity)
+		exceptions.list[i] = exception;
+}
+
 /* A plan's conditions as the device sees them. All pointers: device memory. */
 struct fields_conditions {
-	const struct expr *exprs; /* npredicates; expr.columns: places of spans, see below */
+	const struct expr *exprs; /* npredicates, then those of --let; expr.columns: places of spans, see below */
 	uint32_t npredicates;
 	uint32_t where;           /* the one that drops records, or FIELDS_NO_WHERE */
 	const uint8_t *folds;     /* ncolumns: values are folded */
@@ -71,19 +86,40 @@ struct fields_conditions {
 #define FIELDS_NO_WHERE UINT32_MAX
 #define FIELDS_NO_SPAN UINT8_MAX
 #define FIELDS_NSPANS_MAX 16 /* places for spans; and columns of one condition */
+#define FIELDS_NKEYS_MAX 8
+
+/* A step of --let as the device sees it: struct let_step's members. */
+struct fields_let_step {
+	uint8_t code;
+	uint32_t index; /* LET_LOAD: column of the table; LET_IF: of conditions.exprs; LET_ROUND: digits */
+	struct decimal number; /* LET_NUMBER */
+};
+
+/* Columns of --let, the last ones of the table. All pointers: device memory. */
+struct fields_lets {
+	const struct fields_let_step *steps; /* of all of them, one after the other */
+	const uint32_t *end;                 /* n: where the steps of each end */
+	uint32_t n;
+	bool has_conditions; /* of if(): one without an answer is a fault even in a record that is dropped */
+};
 
 /* A struct plan as the device sees it. All pointers: device memory. */
 struct fields_plan {
 	const uint32_t *field;       /* ncolumns positions in the record, ascending */
 	const uint8_t *parses;       /* ncolumns: values must be numbers */
+	const uint8_t *keeps_keys;   /* ncolumns: of numbers, those that are no key numbers
+				      * (src/fold/device_run.h) are exceptions */
 	const char *missing;         /* the spellings, one after the other */
 	const uint32_t *missing_end; /* nmissing: where each one ends */
 	uint32_t nmissing;
 	bool missing_is_number;      /* a spelling that could pass for a number */
 	char quote;                  /* as in text_view */
 	struct ragged_rule ragged;   /* blank lines are records if it has one field */
-	uint32_t ncolumns;           /* table has this many, and conditions.npredicates */
+	uint32_t ncolumns;           /* table has this many, and conditions.npredicates, and nkeys */
 	struct fields_conditions conditions;
+	struct fields_lets lets;     /* of the ncolumns: field, parses and conditions.folds are of the others */
+	uint32_t nkeys;
+	uint32_t key[FIELDS_NKEYS_MAX]; /* columns whose values are wanted as they are, in any order */
 };
 
 /* Fills table, and the members of the summary that fields writes, from the complete records of

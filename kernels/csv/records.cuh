@@ -53,9 +53,9 @@ struct chunk_summary {
 	uint32_t last_end;    /* fields: offset after the last record end; 0: none */
 	uint32_t nragged;     /* fields: ragged records that count (csv/ragged.h) */
 	uint32_t first_ragged; /* fields: least start of such a record, or UINT32_MAX */
-	uint32_t nomitted;    /* fields, not column_fold: blank lines, and ragged records that are
-			       * not taken */
-	uint32_t nexceptions; /* fields: exceptions met, listed or not */
+	uint32_t nomitted;    /* fields, not column_fold: blank lines, ragged records that are
+			       * not taken, and EXCEPTION_RECORDs */
+	uint32_t nexceptions; /* fields, group_find: exceptions met, listed or not */
 	uint32_t nundecided;  /* fields: records whose conditions the CPU must evaluate */
 	uint32_t noff_scale;  /* column_fold: numbers added one by one, see there */
 };

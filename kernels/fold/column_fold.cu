@@ -148,7 +148,7 @@ static __device__ unsigned window_read(const struct column_job &job, bool parses
 	    number_read(window_text(w), field.begin, field.end, job.text.quote, significand,
 			&scale))
 		return scale;
-	return field_read(job.plan, parses, window_text(w), {field.begin, field.end}, significand);
+	return field_read(job.plan, parses, false, window_text(w), {field.begin, field.end}, significand);
 }
 
 /* Folds the thread's fields of the records that begin in the tile and end in the window. */
@@ -255,7 +255,7 @@ static __device__ void long_record_fold(const struct column_job &job,
 		return;
 	}
 	struct span field = {record.begin, place.field + 1 == nfields ? end : record.end};
-	unsigned code = field_read(job.plan, place.parses, job.text.data, field, &significand);
+	unsigned code = field_read(job.plan, place.parses, false, job.text.data, field, &significand);
 	state_add<SQUARES>(job, place.column, s, code, significand, (uint32_t)record_begin,
 			   (uint32_t)field.begin, (uint32_t)field.end);
 }

@@ -264,16 +264,30 @@ static uint32_t reduce_nslices(uint32_t ncolumns, uint32_t nrows, uint32_t npart
 	return nslices < nstrips ? nslices : nstrips;
 }
 
+static dim3 reduce_grid(const struct field_table &table, const struct record_table &records,
+			const struct reduce_memory &memory)
+{
+	uint32_t ny = table.ncolumns < REDUCE_GRID_Y_MAX ? table.ncolumns : REDUCE_GRID_Y_MAX;
+
+	return dim3(reduce_nslices(table.ncolumns, records.nrecords_at_most, memory.npartials), ny);
+}
+
+cudaError_t reduce_codes_launch(struct field_table table, struct record_table records,
+				struct reduce_memory memory, cudaStream_t stream)
+{
+	reduce_codes<<<reduce_grid(table, records, memory), REDUCE_NTHREADS, 0, stream>>>(table, records,
+											   memory);
+	return cudaGetLastError();
+}
+
 cudaError_t reduce_launch(struct field_table table, struct record_table records,
 			  struct reduce_memory memory, cudaStream_t stream)
 {
-	uint32_t ny = table.ncolumns < REDUCE_GRID_Y_MAX ? table.ncolumns : REDUCE_GRID_Y_MAX;
-	dim3 grid(reduce_nslices(table.ncolumns, records.nrecords_at_most, memory.npartials), ny);
+	cudaError_t error = reduce_codes_launch(table, records, memory, stream);
 
-	reduce_codes<<<grid, REDUCE_NTHREADS, 0, stream>>>(table, records, memory);
-	cudaError_t error = cudaGetLastError();
 	if (error != cudaSuccess)
 		return error;
-	reduce_values<<<grid, REDUCE_NTHREADS, 0, stream>>>(table, records, memory);
+	reduce_values<<<reduce_grid(table, records, memory), REDUCE_NTHREADS, 0, stream>>>(table, records,
+											    memory);
 	return cudaGetLastError();
 }

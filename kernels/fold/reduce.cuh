@@ -36,6 +36,11 @@ struct reduce_memory {
  * as blocks run at once, and at least one a column. Errors: the runtime's. */
 cudaError_t reduce_npartials(uint32_t ncolumns, uint32_t *npartials);
 
+/* Reduces the codes of table's columns over records into memory->tally, as reduce_launch does. Launches one
+ * kernel on stream, and does not wait. Errors: the launch's. */
+cudaError_t reduce_codes_launch(struct field_table table, struct record_table records,
+				struct reduce_memory memory, cudaStream_t stream);
+
 /* Reduces table's columns over records into memory->tally and memory->bins. The tally's
  * first_number and first_invalid become offsets in the text: of the record's start, and
  * of the field. ncolumns > 0.

@@ -326,13 +326,15 @@ static inline cudaError_t check_sample(const struct ladder_check *c, uint64_t n,
  * run must not depend on what the first one left behind. Outputs are poisoned first; a rung that
  * writes behind its output, or changes an input that it does not declare to spoil, is wrong.
  * Integers must agree bit for bit; float32 sums within the bound of reference.h for the rung's
- * depth, and bit for bit on values that add without rounding. A wrong rung is no error. Costs
+ * depth, and bit for bit on values that add without rounding; segments are long, then
+ * short. A wrong rung is no error. Costs
  * memory for the input and the output. Waits. Errors: CUDA's, with *what set to the rung's name or
  * "validation". */
 static inline cudaError_t ladder_check_at(const struct ladder_check *c, uint64_t n,
 					  const char **what)
 {
 	bool is_float_sum = c->type == BENCH_FLOAT32 && c->fold == BENCH_SUM, any_reaches = false;
+	bool has_exact = is_float_sum || c->type == BENCH_SEGMENTED;
 	/* The check of a large float32 scan has no error bound, so values must add exactly. */
 	bool has_any = !is_float_sum || c->ladder == BENCH_REDUCE || n <= HOST_NVALUES_MAX;
 	cudaError_t error = cudaSuccess;
@@ -341,7 +343,7 @@ static inline cudaError_t ladder_check_at(const struct ladder_check *c, uint64_t
 		any_reaches = any_reaches || check_reaches(c, i, n);
 	if (any_reaches && has_any)
 		error = check_sample(c, n, VALUE_ANY, what);
-	if (any_reaches && error == cudaSuccess && is_float_sum)
+	if (any_reaches && error == cudaSuccess && has_exact)
 		error = check_sample(c, n, VALUE_EXACT, what);
 	return error;
 }

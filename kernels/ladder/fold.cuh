@@ -33,6 +33,22 @@ struct ladder_max_f32 {
 	HD float combine(float earlier, float later) { return later > earlier ? later : earlier; }
 };
 
+/* Sums that start again at each segment. A value is 63 bits and, in the highest bit, whether a
+ * segment begins with it; a partial result is the sum since the last beginning, modulo 2^63, and
+ * whether there was one. A beginning in `later` hides all of `earlier`: that is why sums of
+ * different segments need no border between blocks, and why the operands do not commute.
+ * Source: G. Blelloch, "Prefix sums and their applications", CMU-CS-90-190, 1990, section 1.5. */
+struct ladder_segmented_sum {
+	typedef uint64_t value;
+	static const uint64_t head = UINT64_C(1) << 63;
+	HD uint64_t identity(void) { return 0; }
+	HD uint64_t combine(uint64_t earlier, uint64_t later)
+	{
+		uint64_t joined = (earlier & head) | ((earlier + later) & ~head);
+		return (later & head) != 0 ? later : joined;
+	}
+};
+
 /* The fold of a type and an operation, and the operation itself. */
 template <enum bench_type TYPE, enum bench_fold FOLD> struct ladder_fold;
 #define LADDER_FOLD(TYPE, FOLD, ...)                                                \
@@ -51,6 +67,7 @@ LADDER_FOLD(INT64, MAX, fold_max<int64_t, INT64_MIN>)
 LADDER_FOLD(INT128, SUM, ladder_wrapping_sum<int128, uint128>)
 LADDER_FOLD(INT128, MIN, scan_min_i128)
 LADDER_FOLD(INT128, MAX, scan_max_i128)
+LADDER_FOLD(SEGMENTED, SUM, ladder_segmented_sum)
 LADDER_FOLD(AFFINE, SUM, fold_affine<uint64_t>)
 #undef LADDER_FOLD
 

@@ -25,6 +25,7 @@
 	RUNG(reduce_shuffle_pack)                                                             \
 	RUNG(reduce_shipped)                                                                  \
 	RUNG(reduce_cub)                                                                      \
+	RUNG(scan_segment_walk)                                                               \
 	RUNG(scan_kogge_stone)                                                                \
 	RUNG(scan_kogge_stone_double_buffer)                                                  \
 	RUNG(scan_kogge_stone_exclusive)                                                      \

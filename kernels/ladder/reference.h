@@ -27,7 +27,8 @@ struct reference {
 	enum bench_fold fold;
 	double sum, magnitude; /* float32: the sum of the values, and of their absolute values */
 	float extreme;         /* float32: the minimum or maximum */
-	int128 bits;           /* integers; AFFINE: a in bits 32 to 63, b below */
+	int128 bits;           /* integers; SEGMENTED: bit 63: a segment begins, the sum below;
+				* AFFINE: a in bits 32 to 63, b below */
 };
 
 /* Value i of an array, as an integer. */
@@ -92,6 +93,16 @@ HD int128 reference_affine(int128 earlier, int128 later)
 			(uint32_t)(a * (uint32_t)earlier + b));
 }
 
+/* A segment's sum modulo 2^63 goes on, or starts again where `later` begins one. */
+HD int128 reference_segmented(int128 earlier, int128 later)
+{
+	const int128 limit = (int128)1 << 63;
+
+	if (later >= limit)
+		return later;
+	return (earlier >= limit ? limit : 0) + (earlier % limit + later) % limit;
+}
+
 /* The fold of earlier's values followed by later's. Both are of the same type and operation. */
 HD struct reference reference_join(struct reference earlier, struct reference later)
 {
@@ -102,6 +113,8 @@ HD struct reference reference_join(struct reference earlier, struct reference la
 	r.magnitude += later.magnitude;
 	if (r.type == BENCH_AFFINE)
 		r.bits = reference_affine(earlier.bits, later.bits);
+	else if (r.type == BENCH_SEGMENTED)
+		r.bits = reference_segmented(earlier.bits, later.bits);
 	else if (r.fold == BENCH_SUM)
 		r.bits = (int128)((uint128)earlier.bits + (uint128)later.bits);
 	else

@@ -23,9 +23,10 @@
 
 #define LADDER_SUM (1u << BENCH_SUM)
 #define LADDER_FOLDS ((1u << BENCH_NFOLDS) - 1)
-/* ORDERED: with AFFINE, for rungs that keep the order of their operands. */
-#define LADDER_TYPES_ORDERED ((1u << BENCH_NTYPES) - 1)
-#define LADDER_TYPES (LADDER_TYPES_ORDERED & ~(1u << BENCH_AFFINE))
+/* Numbers. ORDERED: with AFFINE, for rungs that keep the order of their operands. */
+#define LADDER_TYPES ((1u << BENCH_SEGMENTED) - 1)
+#define LADDER_TYPES_ORDERED (LADDER_TYPES | 1u << BENCH_AFFINE)
+#define LADDER_TYPES_SCAN (LADDER_TYPES_ORDERED | 1u << BENCH_SEGMENTED)
 
 /* The properties of a rung that does not define its own. */
 struct ladder_defaults {
@@ -42,7 +43,7 @@ struct reduce_rung : ladder_defaults {
 };
 struct scan_rung : ladder_defaults {
 	static const enum bench_ladder ladder = BENCH_SCAN;
-	static const unsigned types = LADDER_TYPES_ORDERED;
+	static const unsigned types = LADDER_TYPES_SCAN;
 };
 
 /* Returns act(F()), F being the fold of run's type and operation; cudaErrorInvalidValue if TYPES

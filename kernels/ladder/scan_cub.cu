@@ -43,7 +43,8 @@ static cudaError_t cub_scan(void *scratch, size_t *nbytes, const typename F::val
 {
 	typedef typename scan_cub_summand<typename F::value>::type T;
 
-	if constexpr (std::is_same<F, ladder_fold<BENCH_AFFINE, BENCH_SUM>>::value)
+	if constexpr (std::is_same<F, ladder_fold<BENCH_AFFINE, BENCH_SUM>>::value ||
+		      std::is_same<F, ladder_fold<BENCH_SEGMENTED, BENCH_SUM>>::value)
 		return cub::DeviceScan::InclusiveScan(scratch, *nbytes, in, out,
 						      scan_cub_operator<F>(), n);
 	else

@@ -11,14 +11,25 @@
 #include "fold.cuh"
 #include "sample.cuh"
 
+/* A value begins a segment with a chance of 1 in MEAN, a power of two. */
+template <unsigned MEAN> struct sample_segmented : ladder_segmented_sum {
+	HD uint64_t random(uint128 bits)
+	{
+		bool begins = ((uint64_t)(bits >> 64) & (MEAN - 1)) == 0;
+		return ((uint64_t)bits & ~head) | (begins ? head : 0);
+	}
+};
+
 extern "C" {
 #include "reference.h"
 }
 
 /* Which values an array holds; see sample.cuh. */
 enum value_sample {
-	VALUE_ANY,   /* float32: uniform in [-1, 1); AFFINE: a is odd; others: any bits */
-	VALUE_EXACT, /* float32: odd numbers, whose sums do not round; others: as VALUE_ANY */
+	VALUE_ANY,   /* float32: uniform in [-1, 1); SEGMENTED: segments of 4096 values on average;
+		      * AFFINE: a is odd; others: any bits */
+	VALUE_EXACT, /* float32: odd numbers, whose sums do not round; SEGMENTED: segments of 4
+		      * values on average; others: as VALUE_ANY */
 };
 
 #define VALUE_NBLOCKS 1024
@@ -38,6 +49,9 @@ static inline cudaError_t value_choose(enum bench_type type, enum value_sample s
 		return act(sample_any<ladder_fold<BENCH_INT64, BENCH_SUM>>());
 	case BENCH_INT128:
 		return act(sample_any<ladder_fold<BENCH_INT128, BENCH_SUM>>());
+	case BENCH_SEGMENTED:
+		return sample == VALUE_EXACT ? act(sample_segmented<4>())
+					     : act(sample_segmented<4096>());
 	default:
 		return act(sample_affine<uint64_t>());
 	}

@@ -9,6 +9,10 @@
  *
  *     records_ends, fields, reduce_codes, reduce_values      -> summary, tallies, bins
  *
+ * or, with --by, of which all values stay on the device (groups.cu):
+ *
+ *     records_ends, fields, reduce_codes, group_find, group_add  -> summary, tallies
+ *
  * The list of exceptions comes back, too, and the CPU folds them in input order. The CPU folds the
  * whole chunk if it does not fit (too many records for the memory, too many exceptions for their
  * list), if a condition depends on a field that the device cannot parse, or if the text may be at
@@ -19,7 +23,7 @@
 #include "kernels/worker/worker.cuh"
 
 /* A record with all its fields has at least a byte for each, and a field takes 9 bytes of the
- * table: that much is always granted, and as much for each predicate. Only chunks of blank or short
+ * table: that much is always granted, and as much for each predicate and key. Only chunks of blank or short
  * records, or of many quoted LFs, need more. */
 #define FIELD_NBYTES (sizeof(int64_t) + sizeof(uint8_t))
 #define TABLE_SLACK_NBYTES ((size_t)64 << 20)
@@ -29,8 +33,8 @@ static enum status fold_reserve(struct worker *w, bool *fits, struct fault *faul
 {
 	size_t stride = ((size_t)w->nlines + FIELD_ROWS_ALIGN - 1) / FIELD_ROWS_ALIGN *
 			FIELD_ROWS_ALIGN;
-	size_t ncolumns = table_ncolumns(w->plan), nfields = stride * ncolumns;
-	size_t granted = w->chunk_nbytes * (1 + w->plan->npredicates);
+	size_t ncolumns = fields_ncolumns(w->plan), nfields = stride * ncolumns;
+	size_t granted = w->chunk_nbytes * (1 + w->plan->npredicates + w->plan->nkeys);
 	cudaError_t error;
 
 	*fits = nfields <= granted + TABLE_SLACK_NBYTES / FIELD_NBYTES;
@@ -66,6 +70,22 @@ enum status fold_reserve_likely(struct worker *w, struct fault *fault)
 	return status;
 }
 
+/* Launches what folds the field table. */
+static enum status launch_folds(struct worker *w, const struct chunk *chunk, struct fault *fault)
+{
+	struct field_table tallied = w->table;
+
+	tallied.ncolumns = (uint32_t)table_ncolumns(w->plan);
+	if (w->groups && tallied.ncolumns > 0)
+		TRY("launch reduce_codes", reduce_codes_launch(tallied, w->records, w->reduce, w->stream));
+	else if (tallied.ncolumns > 0)
+		TRY("launch reduce", reduce_launch(tallied, w->records, w->reduce, w->stream));
+	worker_mark(w, STAGE_REDUCE);
+	if (w->groups)
+		return worker_launch_groups(w, chunk, fault);
+	return w->keeping.wanted ? kept_launch(w, fault) : STATUS_OK;
+}
+
 /* Launches what fills the field table, and what folds it. */
 static enum status launch_table(struct worker *w, const struct chunk *chunk,
 				struct chunk_entry entry, struct fault *fault)
@@ -85,10 +105,7 @@ static enum status launch_table(struct worker *w, const struct chunk *chunk,
 	TRY("launch fields", fields_launch(text, w->records, fields_plan_of(w), w->table,
 					   w->exception_list, w->device_summary, w->stream));
 	worker_mark(w, STAGE_FIELDS);
-	if (w->table.ncolumns > 0)
-		TRY("launch reduce", reduce_launch(w->table, w->records, w->reduce, w->stream));
-	worker_mark(w, STAGE_REDUCE);
-	return STATUS_OK;
+	return launch_folds(w, chunk, fault);
 }
 
 enum status worker_launch_columns(struct worker *w, const struct chunk *chunk,
@@ -131,6 +148,16 @@ static int exception_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static enum status add_exception(struct worker *w, const struct chunk *chunk, struct field_exception e,
+				 struct partial *out)
+{
+	if (w->groups)
+		return groups_add_record(w, chunk, e, out);
+	out->nrecords += w->folds_columns && w->plan->counts_records && e.column == 0;
+	return column_add_field(w->plan, out, e.column, chunk->data + e.begin, e.end - e.begin, e.begin,
+				&w->on_cpu.folder.scratch);
+}
+
 /* Folds the exceptions on the CPU, in input order. */
 static enum status add_exceptions(struct worker *w, const struct chunk *chunk,
 				   struct partial *out, struct fault *fault)
@@ -146,12 +173,9 @@ static enum status add_exceptions(struct worker *w, const struct chunk *chunk,
 	qsort(w->exceptions, status == STATUS_OK ? n : 0, sizeof *w->exceptions,
 	      exception_compare);
 	for (size_t i = 0; status == STATUS_OK && i < n; i++) {
-		struct field_exception e = w->exceptions[i];
-		out->nrecords += w->folds_columns && w->plan->counts_records && e.column == 0;
-		status = column_add_field(w->plan, out, e.column, chunk->data + e.begin,
-				     e.end - e.begin, e.begin, &w->on_cpu.folder.scratch);
+		status = add_exception(w, chunk, w->exceptions[i], out);
 		if (status != STATUS_OK)
-			fault_set(fault, status, 0, NULL);
+			partial_fault(out, w->plan, status, fault);
 	}
 	return status;
 }
@@ -177,9 +201,9 @@ static enum status column_add_squares(struct column_partial *out, uint32_t scale
 	return cell ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-/* Adds what the kernels found in one column. Errors: STATUS_NO_MEMORY. */
+/* Adds what the kernels found in one column. bins: NULL with --by. Errors: STATUS_NO_MEMORY. */
 static enum status column_add(struct column_partial *out, bool parses, const struct column_tally *t,
-		       const struct decimal_bin bins[DECIMAL_NSCALES])
+		       const struct decimal_bin *bins)
 {
 	out->fast.count += t->nnumbers;
 	out->nmissing += t->nmissing;
@@ -188,7 +212,7 @@ static enum status column_add(struct column_partial *out, bool parses, const str
 		return STATUS_OK;
 	note_first(&out->first_number_offset, t->first_number);
 	note_first(&out->first_invalid_offset, t->first_invalid);
-	for (int s = 0; s < DECIMAL_NSCALES; s++)
+	for (int s = 0; bins && s < DECIMAL_NSCALES; s++)
 		if (t->scales >> s & 1 &&
 		    by_scale_add_bin(&out->fast, s, &bins[s]) != STATUS_OK)
 			return STATUS_NO_MEMORY;
@@ -243,9 +267,9 @@ static enum status partial_add(const struct worker *w, const struct chunk *chunk
 		const struct plan_column *column = &plan->columns[c];
 		size_t bin = c * DECIMAL_NSCALES;
 		if (column->needs && column_add(&out->columns[c], column->parses, &w->tally[c],
-						&w->bins[bin]) != STATUS_OK)
+						w->groups ? NULL : &w->bins[bin]) != STATUS_OK)
 			return STATUS_NO_MEMORY;
-		if (column->needs & MOMENT_SQUARES && w->tally[c].scales &&
+		if (column->needs & MOMENT_SQUARES && !w->groups && w->tally[c].scales &&
 		    column_add_squares(&out->columns[c], w->tally[c].scales, &w->squares[bin]) != STATUS_OK)
 			return STATUS_NO_MEMORY;
 	}
@@ -254,13 +278,15 @@ static enum status partial_add(const struct worker *w, const struct chunk *chunk
 	return STATUS_OK;
 }
 
-/* Whether a column whose texts are needed has values that are no numbers: no kernel folds texts. */
+/* Whether a column whose texts are needed, or kept as keys, has values that are no numbers: no kernel folds
+ * texts. */
 static bool has_texts(const struct worker *w)
 {
 	const struct plan *plan = w->plan;
 
 	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (plan_column_has_texts(&plan->columns[c]) && w->tally[c].ninvalid > 0)
+		if ((plan_column_has_texts(&plan->columns[c]) || plan->columns[c].needs & MOMENT_KEYS) &&
+		    w->tally[c].ninvalid > 0)
 			return true;
 	return false;
 }
@@ -273,10 +299,12 @@ static enum status add_results(struct worker *w, const struct chunk *chunk,
 	const struct chunk_summary *s = w->summary;
 
 	w->on_device = !s->has_nul && !s->has_stray && s->nundecided == 0 &&
-		       s->nexceptions <= EXCEPTIONS_CAPACITY && !has_texts(w);
+		       s->nexceptions <= EXCEPTIONS_CAPACITY && !has_texts(w) &&
+		       (!w->keeping.wanted || kept_all(w)) && !(w->groups && group_summary_refuses(*s));
 	if (!w->on_device)
 		return STATUS_OK;
-	if (partial_add(w, chunk, entry, out) != STATUS_OK)
+	if (partial_add(w, chunk, entry, out) != STATUS_OK ||
+	    (w->keeping.wanted && kept_add(w, out) != STATUS_OK))
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	return add_exceptions(w, chunk, out, fault);
 }
@@ -312,6 +340,7 @@ enum status gpu_fold(struct worker *w, const struct chunk *chunk, struct chunk_e
 	bool fits;
 
 	w->on_device = false;
+	out->offset_bytes = chunk->offset_bytes;
 	cpu_folder_use(&w->on_cpu, chunk_plan(chunk, w->plan));
 	if (w->nlines == 0) { /* no record ends here */
 		place_records(out, chunk->nbytes, entry.inside_record, 0, 0);
@@ -324,6 +353,8 @@ enum status gpu_fold(struct worker *w, const struct chunk *chunk, struct chunk_e
 	} else {
 		fits = w->folds_columns;
 		status = fits ? STATUS_OK : fold_reserve(w, &fits, fault);
+		fits = fits && (!w->keeping.wanted || kept_reserve(w, kept_nnumbers(w))) &&
+		       (!w->groups || groups_have_room(w));
 		if (status == STATUS_OK && fits)
 			status = fold_on_gpu(w, chunk, entry, out, fault);
 	}

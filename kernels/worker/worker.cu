@@ -99,7 +99,8 @@ cudaError_t worker_copy_small(struct worker *w, void *to, const void *from, size
 
 /* The same layout in both memories, so that all results come back in one copy. */
 static void results_cut(const struct worker *w, struct arena *a, struct chunk_summary **summary,
-			struct column_tally **tally, struct decimal_bin **bins, uint128 **squares)
+			struct column_tally **tally, struct decimal_bin **bins, uint128 **squares,
+			struct keep_result **kept)
 {
 	size_t ncolumns = table_ncolumns(w->plan);
 
@@ -107,12 +108,15 @@ static void results_cut(const struct worker *w, struct arena *a, struct chunk_su
 	*tally = arena_cut<struct column_tally>(a, ncolumns);
 	*bins = arena_cut<struct decimal_bin>(a, ncolumns * DECIMAL_NSCALES);
 	*squares = w->squares_numbers ? arena_cut<uint128>(a, ncolumns * DECIMAL_NSCALES) : NULL;
+	*kept = w->keeping.wanted ? arena_cut<struct keep_result>(a, KEEP_NFORMS * w->plan->ncolumns) : NULL;
 }
 
 enum status worker_copy_results(struct worker *w, struct fault *fault)
 {
 	size_t nbins = table_ncolumns(w->plan) * DECIMAL_NSCALES;
-	const void *end = w->squares ? (void *)(w->squares + nbins) : (void *)(w->bins + nbins);
+	const void *end = w->keeping.results ? (void *)(w->keeping.results + KEEP_NFORMS * w->plan->ncolumns)
+			  : w->squares	     ? (void *)(w->squares + nbins)
+					     : (void *)(w->bins + nbins);
 	size_t nbytes = (size_t)((const char *)end - (const char *)w->summary);
 
 	TRY("copy results", worker_copy_small(w, w->summary, w->device_summary, nbytes));
@@ -122,7 +126,7 @@ enum status worker_copy_results(struct worker *w, struct fault *fault)
 
 static void pinned_cut(struct worker *w, struct arena *a)
 {
-	results_cut(w, a, &w->summary, &w->tally, &w->bins, &w->squares);
+	results_cut(w, a, &w->summary, &w->tally, &w->bins, &w->squares, &w->keeping.results);
 	w->exceptions = arena_cut<struct field_exception>(a, EXCEPTIONS_CAPACITY);
 	plan_arrays_cut(&w->plan_pinned, a, w->plan);
 	unpacking_cut_pinned(w, a);
@@ -147,7 +151,8 @@ static void device_cut(struct worker *w, struct arena *a)
 	w->domino.ticket = arena_cut<uint32_t>(a, 1);
 	w->tile_prefix = arena_cut<csv_map>(a, w->domino.nslots);
 	w->tile_nseparators = arena_cut<uint16_t>(a, w->domino.nslots);
-	results_cut(w, a, &w->device_summary, &r->tally, &r->bins, &r->squares);
+	results_cut(w, a, &w->device_summary, &r->tally, &r->bins, &r->squares,
+		    &w->keeping.device_results);
 	w->exception_list.capacity = EXCEPTIONS_CAPACITY;
 	w->exception_list.list = arena_cut<struct field_exception>(a, EXCEPTIONS_CAPACITY);
 	r->partial_tallies = arena_cut<struct column_tally>(a, r->npartials);
@@ -181,8 +186,8 @@ static bool plan_needs_squares(const struct plan *plan)
 
 bool gpu_folds_early(const struct plan *plan)
 {
-	return !plan->emits && plan->npredicates == 0 && plan->ncolumns > 0 &&
-	       plan->ncolumns <= COLUMN_FOLD_NCOLUMNS_MAX;
+	return !plan->emits && plan->nkeys == 0 && plan->npredicates == 0 && plan->nlets == 0 && plan->ncolumns > 0 &&
+	       plan->ncolumns <= COLUMN_FOLD_NCOLUMNS_MAX && !plan_keeps_numbers(plan);
 }
 
 /* Opens what needs no device: another thread may be waking it meanwhile. */
@@ -266,6 +271,8 @@ static void gpu_close(struct worker *w)
 {
 	if (w->stream)
 		(void)cudaStreamSynchronize(w->stream);
+	kept_close(w);
+	groups_leave(w);
 	(void)cudaFree(w->output.data);
 	(void)cudaFree(w->totals.data);
 	(void)cudaFree(w->codes.data);
@@ -304,6 +311,7 @@ static enum status gpu_open(struct worker **out, const struct plan *plan,
 	w->filters = plan_filters_on_device(plan);
 	w->folds_columns = gpu_folds_early(plan);
 	w->squares_numbers = plan_needs_squares(plan);
+	w->keeping.wanted = plan_keeps_numbers(plan);
 	status = open_host(w, setup, fault);
 	if (status == STATUS_OK)
 		status = open_device(w, fault);
@@ -313,6 +321,8 @@ static enum status gpu_open(struct worker **out, const struct plan *plan,
 		status = fold_reserve_likely(w, fault);
 	if (status == STATUS_OK && plan->emits)
 		status = emit_reserve_likely(w, fault);
+	if (status == STATUS_OK && plan->nkeys > 0)
+		status = groups_join(w, setup->input_nbytes, fault);
 	if (status == STATUS_OK)
 		status = plan_copy_up(w, fault);
 	if (status == STATUS_OK)
@@ -327,7 +337,8 @@ static enum status gpu_open(struct worker **out, const struct plan *plan,
 size_t worker_likely_nrecords(const struct worker *w)
 {
 	const struct plan *plan = w->plan;
-	size_t nfields = plan->ncolumns ? plan->columns[plan->ncolumns - 1].field + 1 : 1;
+	size_t nread = plan->ncolumns - plan->nlets;
+	size_t nfields = nread ? plan->columns[nread - 1].field + 1 : 1;
 
 	return w->chunk_nbytes / (nfields * LIKELY_FIELD_NBYTES);
 }
@@ -422,4 +433,5 @@ const struct worker_ops worker_gpu = {
 	gpu_emit,
 	gpu_close,
 	NULL,
+	gpu_finish,
 };

@@ -2,8 +2,8 @@
  *
  * worker.cuh - what the parts of the GPU worker share: worker.cu opens, maps and closes, plan.cu
  * copies the plan up, read.cu reads chunks and copies them up, packed.cu decodes blocks, early.cu finds what can be folded
- * before the entry is known, fold.cu folds, emit.cu prints. Only these include it, and tests and
- * the benchmark.
+ * before the entry is known, fold.cu folds, kept.cu keeps numbers, groups.cu groups, emit.cu prints. Only these include it,
+ * and tests and the benchmark.
  */
 #ifndef GPUSTAT_WORKER_CUH
 #define GPUSTAT_WORKER_CUH
@@ -20,6 +20,8 @@ extern const struct worker_ops worker_gpu;
 
 #include "kernels/codec/inflate.cuh"
 #include "kernels/fold/column_fold.cuh"
+#include "kernels/fold/keep.cuh"
+#include "kernels/group/group_table.cuh"
 #include "kernels/emit/emission.cuh"
 #include "kernels/level/gpu_memory.cuh"
 #include "kernels/fold/reduce.cuh"
@@ -38,7 +40,7 @@ struct early_fold {
 /* The arrays to which fields_plan points, in pinned or device memory. */
 struct plan_arrays {
 	uint32_t *field;
-	uint8_t *parses;
+	uint8_t *parses, *keeps_keys;
 	char *missing;
 	uint32_t *missing_end;
 	/* Of conditions: the arrays of all predicates one after the other. */
@@ -46,7 +48,9 @@ struct plan_arrays {
 	struct expr *exprs;
 	struct expr_test *tests;
 	char *literals;
-	uint32_t *places;
+	struct fields_let_step *let_steps;
+	uint32_t *let_end;
+	uint32_t *places; /* the last */
 };
 
 /* A chunk's text as nibbles (src/simd/nibbles.h), half of what the bus would carry. It is packed
@@ -89,6 +93,17 @@ struct unpacking {
 	bool loaded;                  /* and in the buffer as well */
 };
 
+#define KEEP_NFORMS 2 /* values and keys */
+
+/* Numbers that stay on the device. */
+struct keeping {
+	bool wanted; /* a column's are */
+	struct kept_slab *slab;              /* to which the next chunk's are added; NULL: none yet */
+	struct keep_result *results; /* of each column's values, then of each one's keys; pinned */
+	struct keep_result *device_results;
+};
+struct gpu_groups; /* of a run, on a device: groups.cu */
+
 struct worker {
 	struct worker_watch *watch; /* NULL: none. Not owned. */
 	const struct plan *plan;
@@ -110,6 +125,7 @@ struct worker {
 
 	struct packing packing;
 	struct unpacking unpacking;
+	struct keeping keeping;
 
 	/* Pinned memory. */
 	struct pinned_buffer buffer; /* the text, with ARENA_ALIGN bytes on either side */
@@ -145,6 +161,8 @@ struct worker {
 	struct gpu_buffer ends, nseparators, significands, codes; /* of a fold */
 	struct gpu_buffer totals, output;            /* of an emission */
 
+	struct gpu_groups *groups; /* of a plan with keys: shared with the device's other workers */
+
 	bool folds_columns; /* column_fold suffices: nothing needs each record's values */
 	bool squares_numbers; /* a column needs the sum of squares */
 	bool filters;       /* the device can evaluate all of the plan's predicates */
@@ -176,10 +194,16 @@ enum status worker_wait(struct worker *w, const char *what, struct fault *fault)
 
 /* ---- memory ---- */
 
-/* Columns of the field table: the plan's, and one for each predicate. */
+/* Columns that are tallied: the plan's, and one for each predicate. */
 static inline size_t table_ncolumns(const struct plan *plan)
 {
 	return plan->ncolumns + plan->npredicates;
+}
+
+/* Columns of the field table: these, and one for each key. */
+static inline size_t fields_ncolumns(const struct plan *plan)
+{
+	return table_ncolumns(plan) + plan->nkeys;
 }
 
 /* The buffer for a chunk's text. */
@@ -247,9 +271,30 @@ void unpacking_cut_device(struct worker *w, struct arena *a);
 /* Completes the text in the buffer if the device has decoded it. */
 void unpacking_load(struct worker *w);
 
+/* ---- numbers that stay: kept.cu ---- */
+
+/* Whether a column needs its values or its keys. */
+bool plan_keeps_numbers(const struct plan *plan);
+
+/* How many numbers the mapped chunk may have, in all columns that keep them. */
+size_t kept_nnumbers(const struct worker *w);
+
+/* Makes room for so many; returns false where the device has none. */
+bool kept_reserve(struct worker *w, size_t nnumbers);
+
+/* Launches what keeps the folded chunk's numbers, behind reduce. */
+enum status kept_launch(struct worker *w, struct fault *fault);
+
+/* Whether all have been kept, once the results have come back. */
+bool kept_all(const struct worker *w);
+
+/* Adds them to out's columns, which own them then. Errors: STATUS_NO_MEMORY. */
+enum status kept_add(struct worker *w, struct partial *out);
+void kept_close(struct worker *w);
+
 /* ---- the plan on the device: plan.cu ---- */
 
-/* Whether the device can evaluate the plan's predicates: not if they read too many columns. */
+/* Whether the device can evaluate the plan's conditions: not if they read too many columns. */
 bool plan_filters_on_device(const struct plan *plan);
 void plan_arrays_cut(struct plan_arrays *a, struct arena *arena, const struct plan *plan);
 
@@ -291,7 +336,30 @@ bool early_fold_plan(struct worker *w, const struct chunk *chunk);
 bool early_fold_matches(const struct worker *w, const struct chunk *chunk,
 			struct chunk_entry entry);
 
+/* ---- groups of a run: groups.cu ---- */
+
+/* Sets w->groups to those of the plan and the device, which the first worker makes. input_nbytes: as in
+ * worker_setup. Errors: STATUS_NO_MEMORY, STATUS_GPU. */
+enum status groups_join(struct worker *w, uint64_t input_nbytes, struct fault *fault);
+
+/* Ends that. The groups stay until gpu_finish. */
+void groups_leave(struct worker *w);
+
+/* Whether the sums of the groups cannot overflow with the records of the chunk that has been mapped, which
+ * counts them. False: the CPU must fold it. */
+bool groups_have_room(struct worker *w);
+
+/* Launches what adds the chunk's records to the groups, behind its fields and their codes' tallies. */
+enum status worker_launch_groups(struct worker *w, const struct chunk *chunk, struct fault *fault);
+
+/* Folds a record that the device has listed on the CPU, into out's groups; and into all else of out if it is an
+ * EXCEPTION_RECORD. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+enum status groups_add_record(struct worker *w, const struct chunk *chunk, struct field_exception record,
+			      struct partial *out);
+
 /* ---- members of worker_gpu ---- */
+
+enum status gpu_finish(const struct plan *plan, int device, bool wanted, int nthreads, struct fault *fault);
 
 enum status gpu_read(struct worker *w, int fd, off_t position, const struct chunk *chunk,
 		     struct fault *fault);

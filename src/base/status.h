@@ -71,6 +71,7 @@
 	X(STATUS_STATE_QUERY, "state of another query", 1)                         \
 	X(STATUS_RANK_VERSION, "ranks of different versions", 1)                   \
 	X(STATUS_GPU, "GPU failed", 1)                                             \
+	X(STATUS_GPU_LOST, "GPU failed with what it kept: to be run again without it", 1) \
 	X(STATUS_NO_GPU, "no usable GPU", 1)                                       \
 	X(STATUS_ENOUGH, "so many records as --head asks for", 1)                  \
 	X(STATUS_MISGUESSED, "wrong guess: to be run again", 1)                    \

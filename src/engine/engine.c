@@ -18,6 +18,7 @@
 #include "base/fd.h"
 #include "engine/total_join.h"
 #include "engine/worker_thread.h"
+#include "fold/groups.h"
 
 /* Chunks that may be folded while the total waits for one. The entry chain has more slots, one for
  * each thread: its threads may be a chunk ahead, and an entry must still be there when it is asked
@@ -373,6 +374,48 @@ static bool end_threads(struct engine *e, const bool *started)
 	return all_ended;
 }
 
+enum status engine_lose_device(struct engine *e, struct worker_pool *pool, struct fault *fault)
+{
+	pthread_mutex_lock(&e->lock);
+	if (pool->work_fault.status == STATUS_OK)
+		pool->work_fault = *fault;
+	pthread_mutex_unlock(&e->lock);
+	pool->failed = true;
+	return fault->status = STATUS_GPU_LOST;
+}
+
+/* Adds the total's groups to the store. */
+static enum status store_groups(struct engine *e)
+{
+	struct partial *total = &e->total->partial;
+	enum status status = total->groups ? groups_store(total->groups) : STATUS_OK;
+
+	return status == STATUS_OK ? status : partial_fault(total, e->plan, status, e->fault);
+}
+
+/* Adds the groups that devices have kept to the store, behind all others, which are few: see group_words.h. Or
+ * forgets them, if the run has failed with a status. Returns the status. */
+static enum status finish_pools(struct engine *e, struct worker_pool *pools, size_t npools, enum status status)
+{
+	for (size_t i = 0; i < npools; i++) {
+		struct worker_pool *pool = &pools[i];
+		struct fault fault;
+		enum status finished;
+		if (!pool->ops->finish || e->plan->nkeys == 0)
+			continue;
+		if (status == STATUS_OK)
+			status = store_groups(e);
+		finished = pool->ops->finish(e->plan, pool->setup.device, status == STATUS_OK, e->nthreads, &fault);
+		if (finished == STATUS_GPU)
+			finished = engine_lose_device(e, pool, &fault);
+		if (finished == STATUS_OK || status != STATUS_OK)
+			continue;
+		*e->fault = fault;
+		status = fault.status;
+	}
+	return status;
+}
+
 /* Adds the threads' own partials to the total. */
 static enum status add_deferred(struct engine *e)
 {
@@ -403,7 +446,8 @@ enum status engine_run(const struct plan *plan, struct input *input, struct work
 		start_threads(e, started);
 		*all_ended = end_threads(e, started);
 	}
-	status = e->failed ? fault->status : add_deferred(e);
+	status = e->failed ? e->fault->status : add_deferred(e);
+	status = finish_pools(e, pools, npools, status);
 	total->owes_newline = e->writer.owes_newline;
 	if (status == STATUS_ENOUGH) /* the first fault in the order of the input: all that was asked is done */
 		status = STATUS_OK;

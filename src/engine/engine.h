@@ -54,7 +54,7 @@ extern _Atomic uint64_t engine_nbytes_begun;
  * threads are left, inside the input after a fault, or inside a driver. Then the process must end
  * soon, and nothing that was passed in may be freed. Errors: the first in input order, with file,
  * line, column and value in fault; STATUS_MISGUESSED: a guess was wrong and total is undefined; run
- * again without. */
+ * again without; STATUS_GPU_LOST: a GPU failed with groups that it kept; run again without GPUs. */
 enum status engine_run(const struct plan *plan, struct input *input, struct worker_pool *pools,
 		       size_t npools, struct total *total, bool may_guess, bool *all_ended,
 		       struct fault *fault);

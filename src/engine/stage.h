@@ -24,6 +24,7 @@
 	STAGE(RECORDS, "records", KERNELS, "records_map, records_ends: where records end")   \
 	STAGE(COLUMN_FOLD, "column_fold", KERNELS, "fields and reduce in one kernel")        \
 	STAGE(FIELDS, "fields", KERNELS, "each record's values, and its conditions")         \
+	STAGE(GROUPS, "groups", KERNELS, "each record to its group, and added there")        \
 	STAGE(REDUCE, "reduce", KERNELS, "the values of each column to its fold")            \
 	STAGE(SCAN, "scan", KERNELS, "running totals, and where each row goes")              \
 	STAGE(FORMAT, "format", KERNELS, "the rows as text")                                 \

@@ -84,6 +84,19 @@ static enum status join_keys(struct partial *total, struct partial *const *parti
 	return status;
 }
 
+/* Counts the keys that devices have kept. */
+static enum status settle_keys(struct partial *total, const struct plan *plan)
+{
+	enum status status = STATUS_OK;
+
+	for (size_t c = 0; c < plan->ncolumns && status == STATUS_OK; c++) {
+		struct keys_wanted wanted = keys_wanted_of(&plan->columns[c]);
+		total->full_column = c;
+		status = keys_settle(moments_cell(&total->columns[c].moments, CELL_KEYS), &wanted);
+	}
+	return status;
+}
+
 enum status total_join(struct partial *total, struct partial *const *partials, size_t npartials,
 		       const struct plan *plan, int nthreads, struct fault *fault)
 {
@@ -91,5 +104,7 @@ enum status total_join(struct partial *total, struct partial *const *partials, s
 
 	for (size_t i = 0; status == STATUS_OK && i < npartials; i++)
 		status = partial_combine(total, partials[i]);
+	if (status == STATUS_OK)
+		status = settle_keys(total, plan);
 	return status == STATUS_OK ? status : partial_fault(total, plan, status, fault);
 }

@@ -9,6 +9,7 @@
  *     open
  *     for each chunk, in input order: read, begin, map, fold, then (if the plan emits) emit
  *     close
+ *     finish, once for each pool of workers, in the thread that runs the engine
  *
  * map needs the chunk's bytes only, so all workers map at once. fold is called when the maps of all
  * earlier chunks have determined this chunk's entry. If map reports that the fold depends little on
@@ -44,6 +45,7 @@ struct worker_setup {
 	int device;          /* number of the GPU, from 0; a CPU ignores it */
 	int nreaders;        /* threads that read plain files for the device; 0: there are none */
 	bool unpacks;        /* the input may have blocks that the device decodes */
+	uint64_t input_nbytes; /* of all of the input's text, or about so many; 0: not known */
 };
 
 /* The first and the last bytes of a chunk's text that are always in the buffer. */
@@ -105,6 +107,12 @@ struct worker_ops {
 
 	/* Called before and after the chunk's output is written. NULL: not needed. */
 	void (*writes)(struct worker *w, bool begins);
+
+	/* Adds to the plan's store the groups that the device has kept, of all chunks that its workers folded, and
+	 * forgets them. Called once for each pool, when its workers have been closed; by one thread at a time.
+	 * wanted: false if the run has failed: they are forgotten only. nthreads: how many may work at once. NULL:
+	 * all groups come back with their chunks. Errors: STATUS_GPU; STATUS_NO_MEMORY, STATUS_MANY_GROUPS. */
+	enum status (*finish)(const struct plan *plan, int device, bool wanted, int nthreads, struct fault *fault);
 };
 
 static inline void worker_load_text(const struct worker_ops *ops, struct worker *w)

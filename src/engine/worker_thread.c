@@ -376,7 +376,8 @@ static bool complete(struct worker_thread *t, enum phase phase)
 	enum status status = run_phase(t, phase, &fault);
 
 	if (status == STATUS_GPU && t->slot->ops != &worker_cpu)
-		status = repeat_on_cpu(t, phase, &fault);
+		status = t->engine->plan->nkeys ? engine_lose_device(t->engine, t->pool, &fault)
+						: repeat_on_cpu(t, phase, &fault);
 	if (status != STATUS_OK)
 		engine_fail(t->engine, &fault);
 	return status == STATUS_OK;
@@ -409,8 +410,7 @@ static bool fold_early(struct worker_thread *t, bool *folded)
 	return true;
 }
 
-/* Waits for the chunk's entry, folds the chunk unless the early fold is valid, and adds it to the
- * total. */
+/* Waits for the chunk's entry, folds the chunk unless the early fold is valid, and adds it to the total. */
 static bool fold_in_turn(struct worker_thread *t, bool folded)
 {
 	struct chunk_entry entry;
@@ -456,8 +456,7 @@ static bool retires(struct worker_thread *t)
 	return false;
 }
 
-/* Reads the next chunk into a slot and begins with it; false if there is none, or the thread
- * retires. */
+/* Reads the next chunk into a slot and begins with it; false if there is none, or the thread retires. */
 static bool read_next(struct worker_thread *t, struct work_slot *slot)
 {
 	const struct worker_ops *ops = slot->ops;

@@ -109,6 +109,10 @@ void worker_thread_run(struct worker_thread *t);
 enum status worker_thread_use_cpu(struct worker_thread *t, struct work_slot *slot,
 				  struct fault *first, struct fault *fault);
 
+/* Notes that a pool's device has failed with groups that it kept. fault: of that failure; becomes STATUS_GPU_LOST, which
+ * is returned. */
+enum status engine_lose_device(struct engine *e, struct worker_pool *pool, struct fault *fault);
+
 /* Ends the run; the first call's fault is the run's. */
 void engine_fail(struct engine *e, const struct fault *fault);
 

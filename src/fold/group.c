@@ -4,6 +4,7 @@
  */
 #include "fold/group.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,8 @@
 #include "number/decimal_text.h"
 
 /* ---- the partial ---- */
+
+static atomic_size_t nrests; /* partials that groups have */
 
 static size_t rest_nbytes(const struct plan *plan)
 {
@@ -28,8 +31,10 @@ enum status group_need_rest(struct group *g, const struct plan *plan)
 	if (!memory_take(rest_nbytes(plan)))
 		return STATUS_MANY_KEYS;
 	g->rest = malloc(sizeof *g->rest);
-	if (g->rest && partial_init(g->rest, plan) == STATUS_OK)
+	if (g->rest && partial_init(g->rest, plan) == STATUS_OK) {
+		atomic_fetch_add_explicit(&nrests, 1, memory_order_relaxed);
 		return STATUS_OK;
+	}
 	free(g->rest);
 	g->rest = NULL;
 	memory_give(rest_nbytes(plan));
@@ -43,7 +48,13 @@ void group_free(struct group *g, const struct plan *plan)
 	partial_free(g->rest);
 	free(g->rest);
 	g->rest = NULL;
+	atomic_fetch_sub_explicit(&nrests, 1, memory_order_relaxed);
 	memory_give(rest_nbytes(plan));
+}
+
+bool group_rests_exist(void)
+{
+	return atomic_load_explicit(&nrests, memory_order_relaxed) > 0;
 }
 
 /* ---- cells ---- */
@@ -119,9 +130,8 @@ static bool add_numbers(struct numbers *x, const struct numbers *y)
 }
 
 /* Adds numbers to a column. Errors: STATUS_NO_MEMORY. */
-static enum status add_to_column(const struct numbers *x, unsigned needs, struct column_partial *column)
+static enum status add_to_column(const struct group_numbers *x, unsigned needs, struct column_partial *column)
 {
-	const struct decimal_bin bin = {x->sum, x->least, x->greatest};
 	struct squares *squares = NULL;
 
 	if (x->count == 0)
@@ -132,7 +142,12 @@ static enum status add_to_column(const struct numbers *x, unsigned needs, struct
 	    (!squares || squares_add_sum(squares, (int)x->scale, x->squares) != STATUS_OK))
 		return STATUS_NO_MEMORY;
 	column->fast.count += x->count;
-	return by_scale_add_bin(&column->fast, (int)x->scale, &bin);
+	return by_scale_add_bin(&column->fast, (int)x->scale, &x->bin);
+}
+
+static struct group_numbers as_bin(const struct numbers *x)
+{
+	return (struct group_numbers){x->count, x->scale, {x->sum, x->least, x->greatest}, x->squares};
 }
 
 /* Adds numbers of column c, at least one, to its cell or, where they do not fit, to the partial. */
@@ -141,6 +156,7 @@ static enum status add(struct group *g, const struct plan *plan, size_t c, const
 	struct group_cell *cell = group_cell(g, &plan->columns[c]);
 	unsigned needs = plan->columns[c].needs;
 	struct numbers sum = numbers_of(cell, needs);
+	const struct group_numbers bin = as_bin(x);
 	enum status status;
 
 	if (sum.count == 0 || add_numbers(&sum, x)) {
@@ -148,7 +164,18 @@ static enum status add(struct group *g, const struct plan *plan, size_t c, const
 		return STATUS_OK;
 	}
 	status = group_need_rest(g, plan);
-	return status == STATUS_OK ? add_to_column(x, needs, &g->rest->columns[c]) : status;
+	return status == STATUS_OK ? add_to_column(&bin, needs, &g->rest->columns[c]) : status;
+}
+
+enum status group_add_numbers(struct group *g, const struct plan *plan, size_t c, const struct group_numbers *x)
+{
+	const struct numbers cell = {x->count, x->scale, (int64_t)x->bin.sum, x->bin.min, x->bin.max, x->squares};
+	enum status status;
+
+	if (cell.sum == x->bin.sum)
+		return add(g, plan, c, &cell);
+	status = group_need_rest(g, plan);
+	return status == STATUS_OK ? add_to_column(x, plan->columns[c].needs, &g->rest->columns[c]) : status;
 }
 
 enum status group_add(struct group *g, const struct plan *plan, size_t c, struct decimal number)
@@ -309,10 +336,12 @@ struct partial *group_partial(struct group *g, const struct plan *plan, struct p
 		unsigned needs = plan->columns[c].needs;
 		struct group_cell *cell = group_cell(g, &plan->columns[c]);
 		struct numbers x;
+		struct group_numbers bin;
 		if (!plan_column_has_cell(&plan->columns[c]))
 			continue;
 		x = numbers_of(cell, needs);
-		status = add_to_column(&x, needs, &p->columns[c]);
+		bin = as_bin(&x);
+		status = add_to_column(&bin, needs, &p->columns[c]);
 		if (p == g->rest)
 			cell->count_scale = 0;
 	}

@@ -127,6 +127,18 @@ group_cell_add(struct group_cell *cell, unsigned needs, int64_t significand, uns
 /* Adds a number of the plan's column c to the group. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status group_add(struct group *g, const struct plan *plan, size_t c, struct decimal number);
 
+/* Numbers of one scale; squares if the column needs their sum. */
+struct group_numbers {
+	uint64_t count;
+	unsigned scale;
+	struct decimal_bin bin;
+	uint128 squares;
+};
+
+/* Adds numbers of the plan's column c, which has a cell, to the group: to the cell if they fit, else to the
+ * partial. Errors: as above. */
+enum status group_add_numbers(struct group *g, const struct plan *plan, size_t c, const struct group_numbers *x);
+
 /* Adds all that a column, of which this is the plan's column c, has of the group's records: to the cell if it
  * fits, else to the partial. `later` may then only be cleared or freed. Errors: as above. */
 enum status group_add_column(struct group *g, const struct plan *plan, size_t c,
@@ -149,5 +161,8 @@ struct partial *group_partial(struct group *g, const struct plan *plan, struct p
 
 /* Frees what g owns, but not g. */
 void group_free(struct group *g, const struct plan *plan);
+
+/* Whether any group of the process has a partial that group_free would free. */
+bool group_rests_exist(void);
 
 #endif

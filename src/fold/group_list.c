@@ -14,7 +14,6 @@
 
 #define BUCKET_NGROUPS 4 /* in the mean */
 #define INSERTION_NGROUPS_MAX 32
-#define FEW_GROUPS 10000 /* a thread takes longer to start */
 
 /* Groups on their way into buckets. */
 struct dealing {
@@ -126,25 +125,32 @@ static void place_buckets(struct dealing *d)
 	}
 }
 
+enum status group_list_new(size_t n, struct group_list *out)
+{
+	void *memory = NULL;
+	enum status status = n > 0 ? key_memory_new(n * sizeof *out->at, &memory) : STATUS_OK;
+
+	*out = (struct group_list){memory, status == STATUS_OK ? n : 0};
+	return status;
+}
+
 enum status group_list_make(struct group_store *s, size_t nthreads, struct group_list *out)
 {
 	struct dealing d = {.store = s, .nthreads = nthreads};
-	enum status status;
-	void *memory;
+	enum status status = group_list_new(group_store_count(s), out);
 
-	*out = (struct group_list){.n = group_store_count(s)};
-	if (out->n == 0)
-		return STATUS_OK;
-	if (out->n < FEW_GROUPS)
+	if (status != STATUS_OK || out->n == 0)
+		return status;
+	if (out->n < GROUP_LIST_FEW)
 		d.nthreads = 1;
 	visit_all(&d, find_last);
 	while (d.last >> d.shift > out->n / BUCKET_NGROUPS)
 		d.shift++;
 	d.nbuckets = (d.last >> d.shift) + 1;
 	d.ends = calloc(d.nbuckets, sizeof *d.ends);
-	status = d.ends ? key_memory_new(out->n * sizeof *out->at, &memory) : STATUS_NO_MEMORY;
+	status = d.ends ? STATUS_OK : STATUS_NO_MEMORY;
 	if (status == STATUS_OK) {
-		out->at = d.at = memory;
+		d.at = out->at;
 		visit_all(&d, count);
 		place_buckets(&d);
 		visit_all(&d, deal);

@@ -22,6 +22,11 @@ struct group_list {
 	size_t n;
 };
 
+#define GROUP_LIST_FEW 10000 /* a thread takes longer to start than it saves */
+
+/* Reserves n places. Errors: as below; the list can then be freed. */
+enum status group_list_new(size_t n, struct group_list *out);
+
 /* Lists the groups of the store in order of first appearance, with up to nthreads threads. Errors:
  * STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status group_list_make(struct group_store *s, size_t nthreads, struct group_list *out);

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * group_order.c - see group_order.h, and group_sort_find of group_result.h.
+ * group_order.c - see group_order.h, and group_sort_find of group_result.h. Threads take one part of the store
+ * after the other, and keep its first groups; the parts' are then merged. Where few of many groups are wanted
+ * no list of all is made, and each group is touched once, in the order in which they lie in memory.
  */
 #include "fold/group_order.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/team.h"
 #include "fold/result.h"
 #include "query/option_table.h"
 
@@ -274,29 +278,134 @@ static void offer(struct heap *h, struct sort_value v, size_t of)
 	}
 }
 
-enum status group_list_sort(struct group_list *list, struct group_rows *rows, const struct group_sort *sort,
-			    size_t nfirst)
-{
-	struct heap h = {.most = nfirst < list->n ? nfirst : list->n, .descending = sort->is_descending};
-	enum status status = STATUS_OK;
+/* ---- of all parts of the store ---- */
 
-	h.at = calloc(h.most + 1, sizeof *h.at);
-	if (!h.at)
-		return STATUS_NO_MEMORY;
-	for (size_t i = 0; i < list->n && status == STATUS_OK; i++) {
-		struct sort_value v = {.place = list->at[i]};
-		status = read_value(rows, sort, list->at[i].group, &v);
-		if (status == STATUS_OK)
-			offer(&h, v, list->n);
-	}
+/* The first values of a part, in order. */
+struct run {
+	struct sort_value *at; /* from `next` on those that are not merged yet. Owned. */
+	size_t n, next;
+};
+
+struct sorting {
+	const struct group_rows *rows; /* those of the threads are like them */
+	const struct group_sort *sort;
+	size_t nfirst; /* that are wanted */
+	atomic_size_t next; /* part that no thread has taken */
+	_Atomic(enum status) status;
+	struct run runs[STORE_NPARTS];
+};
+
+/* One thread's. */
+struct gathering {
+	const struct group_sort *sort;
+	struct group_rows rows;
+	struct heap heap;
+	size_t of;
+};
+
+static enum status gather_group(void *context, struct group *group)
+{
+	struct gathering *g = context;
+	struct sort_value v = {.place = {group->first, group}};
+	enum status status = read_value(&g->rows, g->sort, group, &v);
+
 	if (status == STATUS_OK)
-		qsort(h.at, h.n, sizeof *h.at,
-		      sort->is_descending ? compare_descending : compare_ascending);
-	for (size_t i = 0; i < h.n; i++) {
-		if (status == STATUS_OK)
-			list->at[i] = h.at[i].place;
-		free(h.at[i].text);
+		offer(&g->heap, v, g->of);
+	return status;
+}
+
+static enum status sort_part(struct gathering *g, const struct groups *part, size_t nfirst, struct run *run)
+{
+	struct heap *h = &g->heap;
+	enum status status;
+
+	g->of = part->ngroups;
+	*h = (struct heap){.most = nfirst < g->of ? nfirst : g->of, .descending = g->sort->is_descending};
+	h->at = calloc(h->most + 1, sizeof *h->at);
+	if (!h->at)
+		return STATUS_NO_MEMORY;
+	status = groups_each(part, gather_group, g);
+	qsort(h->at, h->n, sizeof *h->at, h->descending ? compare_descending : compare_ascending);
+	*run = (struct run){h->at, h->n, 0};
+	return status;
+}
+
+static void *sort_parts(void *sorting)
+{
+	struct sorting *s = sorting;
+	struct gathering g = {.sort = s->sort};
+	enum status status = group_rows_init(&g.rows, s->rows->q, s->rows->total);
+	size_t part;
+
+	while (status == STATUS_OK && (part = atomic_fetch_add(&s->next, 1)) < STORE_NPARTS)
+		status = sort_part(&g, group_store_part(s->rows->q->plan.groups, part), s->nfirst, &s->runs[part]);
+	if (status != STATUS_OK)
+		s->status = status;
+	group_rows_free(&g.rows);
+	return NULL;
+}
+
+/* Moves the run at heap[i] down to where its next value belongs: the first of all is on top. */
+static void settle(struct run **heap, size_t n, size_t i, bool descending)
+{
+	struct run *run = heap[i];
+	size_t child;
+
+	while ((child = 2 * i + 1) < n) {
+		const struct sort_value *left = &heap[child]->at[heap[child]->next];
+		if (child + 1 < n && compare(&heap[child + 1]->at[heap[child + 1]->next], left, descending) < 0)
+			child++;
+		if (compare(&heap[child]->at[heap[child]->next], &run->at[run->next], descending) > 0)
+			break;
+		heap[i] = heap[child];
+		i = child;
 	}
-	free(h.at);
+	heap[i] = run;
+}
+
+/* Fills the list with the first places of all runs. */
+static void merge_runs(struct sorting *s, struct group_list *list)
+{
+	bool descending = s->sort->is_descending;
+	struct run *heap[STORE_NPARTS];
+	size_t n = 0;
+
+	for (size_t i = 0; i < STORE_NPARTS; i++)
+		if (s->runs[i].n > 0)
+			heap[n++] = &s->runs[i];
+	for (size_t i = n; i-- > 0;)
+		settle(heap, n, i, descending);
+	for (size_t i = 0; i < list->n; i++) {
+		list->at[i] = heap[0]->at[heap[0]->next++].place;
+		if (heap[0]->next == heap[0]->n)
+			heap[0] = heap[--n];
+		if (n > 0)
+			settle(heap, n, 0, descending);
+	}
+}
+
+static void free_run(struct run *run)
+{
+	for (size_t i = 0; i < run->n; i++)
+		free(run->at[i].text);
+	free(run->at);
+}
+
+enum status group_list_sort(struct group_list *list, const struct group_rows *rows, const struct group_sort *sort,
+			    size_t nfirst, size_t nthreads)
+{
+	struct group_store *store = rows->q->plan.groups;
+	struct sorting s = {.rows = rows, .sort = sort, .nfirst = nfirst};
+	uint64_t ngroups = group_store_count(store);
+	enum status status;
+
+	team_run(ngroups < GROUP_LIST_FEW ? 1 : nthreads, sort_parts, &s);
+	status = s.status;
+	if (status == STATUS_OK)
+		status = group_list_new(nfirst < ngroups ? (size_t)nfirst : (size_t)ngroups, list);
+	if (status == STATUS_OK)
+		merge_runs(&s, list);
+	for (size_t i = 0; i < STORE_NPARTS; i++)
+		free_run(&s.runs[i]);
 	return status;
 }

@@ -49,10 +49,10 @@ void group_row_end(struct group_rows *rows, struct group_row *row);
 /* The value of the group's key i. It belongs to the group; not NUL-terminated. */
 const char *group_key_value(const struct group *g, size_t i, size_t *nbytes);
 
-/* Sorts the list as far as its first nfirst places; those behind are undefined. Numbers compare exactly
+/* Lists the first nfirst groups of the plan's store, sorted, with up to nthreads threads. Numbers compare exactly
  * and come before texts, which compare byte by byte; what is empty comes last, whatever the direction.
- * Of equal ones, the group that appeared first comes first. Errors: STATUS_NO_MEMORY. */
-enum status group_list_sort(struct group_list *list, struct group_rows *rows, const struct group_sort *sort,
-			    size_t nfirst);
+ * Of equal ones, the group that appeared first comes first. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+enum status group_list_sort(struct group_list *list, const struct group_rows *rows, const struct group_sort *sort,
+			    size_t nfirst, size_t nthreads);
 
 #endif

@@ -440,18 +440,23 @@ static enum status print_table(struct group_rows *rows, const struct group_list 
 
 /* ---- all of it ---- */
 
-static enum status print_list(struct group_rows *rows, struct group_list *list,
+/* Lists the groups that are printed, in their order. */
+static enum status list_groups(const struct group_rows *rows, const struct group_printing *how, struct group_list *list)
+{
+	size_t nthreads = (size_t)ranks_nthreads(rows->q);
+
+	if (!how->sort.is_given)
+		return group_list_make(rows->q->plan.groups, nthreads, list);
+	return group_list_sort(list, rows, &how->sort, how->top ? how->top : SIZE_MAX, nthreads);
+}
+
+static enum status print_list(struct group_rows *rows, const struct group_list *list,
 			      const struct group_printing *how, struct fault *fault)
 {
 	struct group_list shown = {list->at, how->top && how->top < list->n ? how->top : list->n};
 	enum format format = how->format;
 	bool is_text = format == FORMAT_AUTO || format == FORMAT_CSV || format == FORMAT_TSV;
-	enum status status = STATUS_OK;
 
-	if (how->sort.is_given)
-		status = group_list_sort(list, rows, &how->sort, shown.n);
-	if (status != STATUS_OK)
-		return fault_set(fault, status, 0, NULL);
 	if (is_text && !picture_is_asked(&how->picture))
 		return print_text(rows, &shown, format, fault);
 	return print_table(rows, &shown, how, fault);
@@ -466,22 +471,28 @@ static bool lacks_numbers(const struct group_rows *rows)
 	return rows->q->star;
 }
 
-enum status group_result_print(const struct query *q, struct partial *total,
-			       const struct group_printing *how, struct fault *fault)
+/* Lists what is printed. */
+static enum status prepare(const struct query *q, struct partial *total, const struct group_printing *how,
+			   struct group_rows *rows, struct group_list *list)
 {
-	struct group_rows rows;
-	struct group_list list = {NULL, 0};
 	enum status status = total->groups ? groups_store(total->groups) : STATUS_OK;
 
 	if (status == STATUS_OK)
-		status = group_list_make(q->plan.groups, (size_t)ranks_nthreads(q), &list);
-	if (status != STATUS_OK)
-		return partial_fault(total, &q->plan, status, fault);
-	status = group_rows_init(&rows, q, total);
-	if (status == STATUS_OK && lacks_numbers(&rows))
+		status = group_rows_init(rows, q, total);
+	if (status == STATUS_OK && lacks_numbers(rows))
 		status = STATUS_NO_NUMERIC_COLUMN;
+	return status == STATUS_OK ? list_groups(rows, how, list) : status;
+}
+
+enum status group_result_print(const struct query *q, struct partial *total,
+			       const struct group_printing *how, struct fault *fault)
+{
+	struct group_rows rows = {.q = q};
+	struct group_list list = {NULL, 0};
+	enum status status = prepare(q, total, how, &rows, &list);
+
 	status = status == STATUS_OK ? print_list(&rows, &list, how, fault)
-				     : fault_set(fault, status, 0, NULL);
+				     : partial_fault(total, &q->plan, status, fault);
 	group_rows_free(&rows);
 	group_list_free(&list);
 	return status;

@@ -64,6 +64,17 @@ struct groups *group_store_part(struct group_store *s, size_t part)
 	return s->parts[part].groups;
 }
 
+struct groups *group_store_lock(struct group_store *s, size_t part)
+{
+	pthread_mutex_lock(&s->parts[part].lock);
+	return s->parts[part].groups;
+}
+
+void group_store_unlock(struct group_store *s, size_t part)
+{
+	pthread_mutex_unlock(&s->parts[part].lock);
+}
+
 /* ---- adding ---- */
 
 static size_t part_of(uint64_t hash)

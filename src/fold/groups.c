@@ -83,11 +83,18 @@ static enum status free_group(void *context, struct group *group)
 	return STATUS_OK;
 }
 
+/* Frees what does not lie in g's blocks. Millions of groups are not visited for nothing. */
+static void free_rests(struct groups *g)
+{
+	if (group_rests_exist())
+		groups_each(g, free_group, g);
+}
+
 void groups_free(struct groups *g)
 {
 	if (!g)
 		return;
-	groups_each(g, free_group, g);
+	free_rests(g);
 	for (struct groups_block *b = g->blocks, *next; b; b = next) {
 		next = b->next;
 		key_memory_free(b, b->nbytes);
@@ -101,11 +108,12 @@ void groups_clear(struct groups *g)
 	g->is_bound = false;
 	if (g->ngroups == 0)
 		return;
-	groups_each(g, free_group, g);
+	free_rests(g);
 	for (struct groups_block *b = g->blocks; b; b = b->next)
 		b->nused = 0;
 	g->last = g->blocks;
-	memset(g->slots, 0, g->nslots * sizeof *g->slots);
+	if (g->slots)
+		memset(g->slots, 0, g->nslots * sizeof *g->slots);
 	g->ngroups = 0;
 }
 
@@ -165,10 +173,9 @@ static enum status move_group(void *context, struct group *group)
 	return STATUS_OK;
 }
 
-/* Doubles the slots. */
-static enum status grow(struct groups *g)
+/* Gives g so many slots. */
+static enum status resize(struct groups *g, size_t nslots)
 {
-	size_t nslots = g->nslots ? 2 * g->nslots : NSLOTS_MIN;
 	void *slots;
 	enum status status = key_memory_new(nslots * sizeof *g->slots, &slots);
 
@@ -181,14 +188,37 @@ static enum status grow(struct groups *g)
 	return groups_each(g, move_group, g);
 }
 
-enum status groups_insert(struct groups *g, const struct key *key, uint64_t hash, struct group **out)
+enum status groups_index(struct groups *g)
+{
+	size_t nslots = NSLOTS_MIN;
+
+	if (g->slots)
+		return STATUS_OK;
+	while (most_groups(nslots) <= g->ngroups)
+		nslots *= 2;
+	return resize(g, nslots);
+}
+
+void groups_drop_index(struct groups *g)
+{
+	key_memory_free(g->slots, g->nslots * sizeof *g->slots);
+	g->slots = NULL;
+	g->nslots = 0;
+}
+
+enum status groups_index_and_find(struct groups *g, const struct key *key, uint64_t hash, struct group **out)
+{
+	enum status status = groups_index(g);
+
+	return status == STATUS_OK ? groups_find(g, key, hash, out) : status;
+}
+
+enum status groups_append(struct groups *g, const struct key *key, uint64_t hash, struct group **out)
 {
 	size_t nbytes = nbytes_with(g, key);
-	enum status status = g->ngroups >= most_groups(g->nslots) ? grow(g) : STATUS_OK;
+	enum status status = need_room(g, nbytes);
 	struct group *group;
 
-	if (status == STATUS_OK)
-		status = need_room(g, nbytes);
 	if (status != STATUS_OK)
 		return status;
 	group = (struct group *)((char *)g->last->groups + g->last->nused);
@@ -198,10 +228,20 @@ enum status groups_insert(struct groups *g, const struct key *key, uint64_t hash
 	group->hash = hash;
 	if (key_is_long(key))
 		group->key.text = memcpy((char *)group + g->plan->group_nbytes, key->text, key_nbytes(key));
-	set_slot(g, group, hash);
 	g->ngroups++;
 	*out = group;
 	return STATUS_OK;
+}
+
+enum status groups_insert(struct groups *g, const struct key *key, uint64_t hash, struct group **out)
+{
+	enum status status = g->ngroups >= most_groups(g->nslots) ? resize(g, 2 * g->nslots) : STATUS_OK;
+
+	if (status == STATUS_OK)
+		status = groups_append(g, key, hash, out);
+	if (status == STATUS_OK)
+		set_slot(g, *out, hash);
+	return status;
 }
 
 /* ---- combining ---- */

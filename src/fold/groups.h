@@ -31,7 +31,7 @@
 /* Zeroed but for the plan: no groups. All owned. */
 struct groups {
 	const struct plan *plan;
-	uint64_t *slots; /* nslots, a power of 2; 0: no group */
+	uint64_t *slots; /* nslots, a power of 2; 0: no group. NULL: they are made when a group is looked for */
 	size_t nslots, ngroups;
 	bool is_bound; /* to the store's */
 	int shift; /* of a hash without its highest bits, to its slot */
@@ -56,8 +56,8 @@ static inline __attribute__((always_inline)) void groups_prefetch(const struct g
 		__builtin_prefetch(&g->slots[hash << GROUPS_PART_BITS >> g->shift]);
 }
 
-/* Adds a group without records for a key that has none; its bytes are copied. Errors: STATUS_NO_MEMORY,
- * STATUS_MANY_KEYS. */
+/* Adds a group without records for a key that has none, where there is a table; its bytes are copied. Errors:
+ * STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status groups_insert(struct groups *g, const struct key *key, uint64_t hash, struct group **out);
 
 /* The bits of a hash that a slot has: of each half those that say least about the place. */
@@ -65,6 +65,19 @@ static inline uint64_t groups_tag(uint64_t hash)
 {
 	return (hash ^ hash >> KEY_LONG_HASH_BITS) << GROUPS_ADDRESS_BITS;
 }
+
+/* Like groups_insert, for a key that certainly has no group. It may not be found by groups_seek until
+ * groups_find has been called, or groups_index; then groups_drop_index must come before that. */
+enum status groups_append(struct groups *g, const struct key *key, uint64_t hash, struct group **out);
+
+/* Makes the table in which groups are found, if there is none. Errors: as above. */
+enum status groups_index(struct groups *g);
+
+/* Frees that table: it is made again when a group is looked for. */
+void groups_drop_index(struct groups *g);
+
+/* groups_find where there is no table. Errors: as above. */
+enum status groups_index_and_find(struct groups *g, const struct key *key, uint64_t hash, struct group **out);
 
 /* Finds the key's group, or adds one. Errors: as above. */
 static inline enum status groups_find(struct groups *g, const struct key *key, uint64_t hash,
@@ -74,7 +87,7 @@ static inline enum status groups_find(struct groups *g, const struct key *key, u
 	size_t i;
 
 	if (!g->slots)
-		return groups_insert(g, key, hash, out);
+		return groups_index_and_find(g, key, hash, out);
 	for (i = (size_t)(hash << GROUPS_PART_BITS >> g->shift); g->slots[i]; i = (i + 1) & (g->nslots - 1)) {
 		struct group *group = (struct group *)(uintptr_t)(g->slots[i] & address);
 		if ((g->slots[i] & ~address) == groups_tag(hash) && key_equals(&group->key, key)) {
@@ -85,7 +98,7 @@ static inline enum status groups_find(struct groups *g, const struct key *key, u
 	return groups_insert(g, key, hash, out);
 }
 
-/* Returns the key's group; NULL: there is none. Any thread, while none adds groups. */
+/* Returns the key's group; NULL: there is none, or no table. Any thread, while none adds groups. */
 static inline const struct group *groups_seek(const struct groups *g, const struct key *key, uint64_t hash)
 {
 	const uint64_t address = ((uint64_t)1 << GROUPS_ADDRESS_BITS) - 1;
@@ -144,5 +157,9 @@ enum status group_store_add(const struct plan *plan, struct group *const *at, si
 
 /* The groups whose keys' hashes have the highest bits `part`. */
 struct groups *group_store_part(struct group_store *s, size_t part);
+
+/* Like group_store_part, but the caller alone may use them until group_store_unlock. */
+struct groups *group_store_lock(struct group_store *s, size_t part);
+void group_store_unlock(struct group_store *s, size_t part);
 
 #endif

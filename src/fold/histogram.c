@@ -15,6 +15,7 @@
 
 #include "base/cores.h"
 #include "fold/result.h"
+#include "fold/device_run.h"
 #include "fold/values_pass.h"
 #include "number/integer.h"
 
@@ -278,6 +279,8 @@ enum status histogram_table(const struct query *q, const struct partial *total, 
 	status = init_table(out, bins.n);
 	if (status == STATUS_OK && !(out->title = result_name(q, r)))
 		status = STATUS_NO_MEMORY;
+	if (status == STATUS_OK)
+		status = values_bring_down(moments_cell(&column->moments, CELL_VALUES));
 	if (status == STATUS_OK && bins.n > 0)
 		status = fill(q, moments_cell(&column->moments, CELL_VALUES), &bins, out);
 	if (status == STATUS_OK)

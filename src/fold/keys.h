@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "fold/device_run.h"
 #include "fold/key_table.h"
 #include "fold/moment.h"
 
@@ -53,6 +54,8 @@ struct keys {
 	uint64_t nmost; /* with more keys than these, all are dropped; 0: no limit */
 	bool is_over;   /* it had more, and holds none */
 	struct key_log log;
+	struct device_run *runs; /* keys that lie on devices, besides */
+	uint64_t nsettled;       /* those that were counted there: keys_settle */
 };
 
 /* What a column asks of its keys. */

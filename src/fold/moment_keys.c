@@ -56,7 +56,7 @@ static size_t count_tables(const struct keys *k)
 
 uint64_t keys_count(const struct keys *k)
 {
-	uint64_t n = 0;
+	uint64_t n = k ? k->nsettled : 0;
 
 	for (size_t i = 0; i < count_tables(k); i++)
 		n += k->tables[i].nkeys;
@@ -226,12 +226,13 @@ static enum status add_table(struct key_table *t, const struct key_table *from, 
 static enum status keys_combine(void *cell, void *later_cell)
 {
 	struct keys *k = cell;
-	const struct keys *later = later_cell;
+	struct keys *later = later_cell;
 	struct key_seed seed = key_seed_get();
 	enum status status;
 
 	keys_want(k, (struct keys_wanted){later->counts, later->is_small, later->nmost});
 	k->is_over = k->is_over || later->is_over;
+	device_runs_take(&k->runs, &later->runs);
 	status = add_own_log(k);
 	if (status == STATUS_OK && later->tables)
 		status = need_tables(k);
@@ -250,6 +251,8 @@ static void keys_clear(void *cell)
 
 	for (size_t i = 0; i < count_tables(k); i++)
 		key_table_clear(&k->tables[i]);
+	device_runs_release(&k->runs);
+	k->nsettled = 0;
 	k->log.nspans = 0;
 	k->is_over = false;
 }
@@ -261,6 +264,7 @@ static void keys_free(void *cell)
 	for (size_t i = 0; i < count_tables(k); i++)
 		key_table_free(&k->tables[i]);
 	key_memory_free(k->tables, count_wanted(k) * sizeof *k->tables);
+	device_runs_release(&k->runs);
 	free(k->log.spans);
 }
 
@@ -275,6 +279,8 @@ enum status keys_join_begin(struct keys *const *all, size_t nall)
 		all[0]->is_over = all[0]->is_over || all[i]->is_over;
 	}
 	for (size_t i = 0; i < nall && status == STATUS_OK; i++) {
+		if (i > 0)
+			device_runs_take(&all[0]->runs, &all[i]->runs);
 		keys_want(all[i], (struct keys_wanted){all[0]->counts, all[0]->is_small, all[0]->nmost});
 		status = need_tables(all[i]);
 		if (status == STATUS_OK)

@@ -38,6 +38,7 @@ static void free_full(struct values *v)
 
 static void free_all(struct values *v)
 {
+	device_runs_release(&v->runs);
 	free_full(v);
 	for (int i = 0; i < VALUES_NFORMS; i++) {
 		block_free(v->open[i]);
@@ -295,6 +296,7 @@ static void values_clear(void *cell)
 {
 	struct values *v = cell;
 
+	device_runs_release(&v->runs);
 	free_full(v);
 	values_focus_clear(v);
 	for (int i = 0; i < VALUES_NFORMS; i++)
@@ -360,7 +362,7 @@ bool values_have_any(const struct values *v)
 	for (int i = 0; i < VALUES_NFORMS; i++)
 		if (v->open[i] && v->open[i]->nvalues > 0)
 			return true;
-	return v->first != NULL;
+	return v->first != NULL || v->runs != NULL;
 }
 
 /* Takes over full blocks; copies from open ones, which later needs again. */
@@ -377,6 +379,7 @@ static enum status values_combine(void *cell, void *later_cell)
 	if (!values_have_any(later))
 		return status; /* its scale is that of numbers before it was cleared */
 	splice(v, later);
+	device_runs_take(&v->runs, &later->runs);
 	if (later->scale > v->scale)
 		raise_scale(v, later->scale);
 	for (int i = 0; i < VALUES_NFORMS && status == STATUS_OK; i++)

@@ -17,12 +17,14 @@
 #ifndef GPUSTAT_VALUES_H
 #define GPUSTAT_VALUES_H
 
+#include <stdalign.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"
 #include "fold/moment.h"
+#include "fold/device_run.h"
 #include "number/decimal.h"
 #include "number/wide.h"
 
@@ -37,7 +39,7 @@ struct values_block {
 	uint32_t nvalues;
 	uint8_t form;  /* enum values_form */
 	uint8_t scale; /* of VALUES_INT32 and VALUES_INT64 */
-	_Alignas(16) unsigned char data[];
+	alignas(16) unsigned char data[];
 };
 
 /* The cell. Zeroed: no numbers. */
@@ -47,9 +49,10 @@ struct values {
 	uint32_t next_nbytes; /* of the next block's data; 0: the least */
 	uint8_t scale;        /* of new blocks */
 	uint64_t *counts;     /* of values_focus.h; NULL: none. Owned. */
+	struct device_run *runs; /* numbers that lie on devices, beside the blocks; owned */
 };
 
-/* Calls visit for each block that holds numbers. */
+/* Calls visit for each block that holds numbers: all of them, where none lie on devices. */
 void values_each_block(const struct values *v,
 		       void (*visit)(void *context, const struct values_block *block),
 		       void *context);

@@ -11,10 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fold/device_run.h"
 #include "fold/values_select.h"
 
-#define BIN_BITS 12
-#define NBINS (1 << BIN_BITS)
+#define NBINS RANGE_NBINS
 
 /* What the numbers are taken for: integers at the largest scale, or keys in the same order. */
 enum key_kind { KEY_64, KEY_128, KEY_OF_WIDE };

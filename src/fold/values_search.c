@@ -88,7 +88,7 @@ static void count_block(void *context, const struct values_block *block)
 }
 
 /* Selects among the kept numbers: those of all intervals, one behind the other. */
-static enum status select_kept(struct values_search *s, const struct values *cell, int nthreads)
+static enum status select_kept(struct values_search *s, struct values *cell, int nthreads)
 {
 	struct values_extent extent = s->extent;
 	uint64_t nbefore = 0, nkept = 0;
@@ -113,7 +113,7 @@ static enum status select_kept(struct values_search *s, const struct values *cel
 	return status;
 }
 
-enum status values_search_end_pass(struct values_search *s, const struct values *cell, int nthreads)
+enum status values_search_end_pass(struct values_search *s, struct values *cell, int nthreads)
 {
 	if (s->focus.counts)
 		return end_counting(s, cell);

@@ -36,7 +36,7 @@ bool values_search_focus(struct values_search *s);
 
 /* Narrows the search. cell: of all numbers of the pass. Errors: STATUS_NO_MEMORY; STATUS_CHANGED: the
  * numbers are not those of the passes before. */
-enum status values_search_end_pass(struct values_search *s, const struct values *cell, int nthreads);
+enum status values_search_end_pass(struct values_search *s, struct values *cell, int nthreads);
 void values_search_end(struct values_search *s);
 
 #endif

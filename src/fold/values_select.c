@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "base/memory_limit.h"
+#include "fold/device_run.h"
 #include "fold/values_interval.h"
 #include "fold/values_pass.h"
 
@@ -30,6 +31,7 @@
 
 struct selection {
 	struct values_blocks blocks; /* owned */
+	const struct device_run *runs; /* numbers on devices, beside the blocks: with KEY_64 only */
 	struct values_keys keys;
 	struct interval *intervals; /* owned */
 	size_t nintervals, ncounts; /* ncounts: of those that do not gather */
@@ -153,6 +155,61 @@ static enum status pass_init(struct pass *p, struct selection *s, int thread)
 	return STATUS_NO_MEMORY;
 }
 
+/* ---- the devices' share of a pass ---- */
+
+/* What a device does about an interval: like count64 and gather. */
+static struct device_range range_of(const struct selection *s, const struct interval *v)
+{
+	struct device_range range = {.low = (int64_t)v->low, .high = (int64_t)v->high};
+
+	if (!v->gathers) {
+		range.shift = v->shift;
+		range.counts = s->counts + v->slot * NBINS;
+	}
+	return range;
+}
+
+/* Takes over what devices have listed; false if it is more than there were. */
+static bool take_listed(struct interval *v, const struct device_range *range)
+{
+	if (range->nlisted > v->count - v->ngathered)
+		return false;
+	for (uint64_t i = 0; i < range->nlisted; i++)
+		v->gathered[v->ngathered++] = range->listed[i];
+	return true;
+}
+
+static enum status pass_ranges(struct selection *s, struct device_range *ranges)
+{
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < s->nintervals; i++) {
+		ranges[i] = range_of(s, &s->intervals[i]);
+		if (!s->intervals[i].gathers)
+			continue;
+		ranges[i].nlisted_most = s->intervals[i].count;
+		ranges[i].listed = malloc(s->intervals[i].count * sizeof *ranges[i].listed);
+		if (!ranges[i].listed)
+			return STATUS_NO_MEMORY;
+	}
+	status = s->runs->ops->pass(s->runs, s->keys.scale, ranges, s->nintervals);
+	for (size_t i = 0; status == STATUS_OK && i < s->nintervals; i++)
+		if (s->intervals[i].gathers && !take_listed(&s->intervals[i], &ranges[i]))
+			status = STATUS_GPU;
+	return status;
+}
+
+static enum status pass_devices(struct selection *s)
+{
+	struct device_range *ranges = calloc(s->nintervals, sizeof *ranges);
+	enum status status = ranges ? pass_ranges(s, ranges) : STATUS_NO_MEMORY;
+
+	for (size_t i = 0; ranges && i < s->nintervals; i++)
+		free(ranges[i].listed);
+	free(ranges);
+	return status;
+}
+
 /* A pass over all numbers. */
 static enum status pass_all(struct selection *s)
 {
@@ -167,6 +224,8 @@ static enum status pass_all(struct selection *s)
 		status = pass_init(&passes[i], s, i);
 	if (status == STATUS_OK)
 		values_pass(&s->blocks, s->nthreads, pass_block, passes, sizeof *passes);
+	if (status == STATUS_OK && s->runs)
+		status = pass_devices(s); /* adds to the first thread's counts */
 	for (int i = 0; i < s->nthreads && passes; i++)
 		pass_free(&passes[i]);
 	free(passes);
@@ -288,28 +347,33 @@ static enum status selection_run(struct selection *s, size_t nwanted)
 }
 
 /* Whether there are as many numbers as the extent says, and its ends are in order. */
-static bool extent_fits(const struct values_blocks *blocks, const struct interval *all)
+static bool extent_fits(const struct selection *s, const struct interval *all)
 {
 	uint64_t nvalues = 0;
 
-	for (size_t i = 0; i < blocks->n; i++)
-		nvalues += blocks->at[i]->nvalues;
+	for (size_t i = 0; i < s->blocks.n; i++)
+		nvalues += s->blocks.at[i]->nvalues;
+	for (const struct device_run *run = s->runs; run; run = run->next)
+		nvalues += run->nnumbers;
 	return nvalues == all->count && all->low <= all->high;
 }
 
-enum status values_select(const struct values *v, const struct values_extent *extent, int nthreads,
+enum status values_select(struct values *v, const struct values_extent *extent, int nthreads,
 			  struct ranked *wanted, size_t nwanted)
 {
 	struct selection s = {.intervals = calloc(nwanted + 1, sizeof *s.intervals)};
 	struct interval all = {.count = extent->count, .wanted = wanted, .nwanted = nwanted};
-	enum status status = values_blocks_list(v, &s.blocks);
+	enum status status = s.intervals ? STATUS_OK : STATUS_NO_MEMORY;
 
+	values_keys_choose(&s.keys, extent, &all.low, &all.high);
+	if (status == STATUS_OK && s.keys.kind != KEY_64)
+		status = values_bring_down(v);
+	if (status == STATUS_OK)
+		status = values_blocks_list(v, &s.blocks);
 	s.nthreads = values_pass_nthreads(&s.blocks, nthreads);
-	if (!s.intervals)
-		status = STATUS_NO_MEMORY;
+	s.runs = v ? v->runs : NULL;
 	if (status == STATUS_OK) {
-		values_keys_choose(&s.keys, extent, &all.low, &all.high);
-		status = extent_fits(&s.blocks, &all) ? STATUS_OK : STATUS_PART_DAMAGED;
+		status = extent_fits(&s, &all) ? STATUS_OK : STATUS_PART_DAMAGED;
 	}
 	if (status == STATUS_OK) {
 		interval_add(&s.keys, s.intervals, &s.nintervals, &all);

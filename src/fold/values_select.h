@@ -27,11 +27,11 @@ struct values_extent {
 
 /* Sets the values of wanted[0 .. nwanted), whose ranks ascend, none twice, and are below
  * extent->count. v: that many numbers. nthreads: at least 1; as many threads read v.
- * Errors: STATUS_NO_MEMORY; STATUS_PART_DAMAGED if v has other numbers than the extent says, as only a part that
+ * Errors: STATUS_NO_MEMORY, STATUS_GPU; STATUS_PART_DAMAGED if v has other numbers than the extent says, as only a part that
  * was not written by gpustat can have.
  * Cost: two or three passes over the numbers, each shared by all threads, where the numbers differ and
  * fit in 128 bits at the largest scale. Memory: 32 KiB for each wanted number and thread. */
-enum status values_select(const struct values *v, const struct values_extent *extent, int nthreads,
+enum status values_select(struct values *v, const struct values_extent *extent, int nthreads,
 			  struct ranked *wanted, size_t nwanted);
 
 #endif

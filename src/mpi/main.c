@@ -76,16 +76,16 @@ static enum status check(const struct command *c, struct fault *fault)
 /* Does what gpustat would do. Returns the exit status. */
 static int run_alone(const struct command *c)
 {
-	static struct run runs[2] = {{.all_ended = true, .stdin_offset = -1}, {.all_ended = true}};
+	static struct run runs[] = {{.all_ended = true, .stdin_offset = -1}, {.all_ended = true}, {.all_ended = true}};
 	struct run *r = &runs[0];
 	struct fault fault = {.status = STATUS_OK};
 	enum status status = parse(c, &r->options, &fault);
 
 	if (status == STATUS_OK)
 		status = run_process(r, &fault);
-	if (status == STATUS_MISGUESSED) {
-		r = &runs[1];
-		status = run_again(r, &runs[0], &fault);
+	while ((status == STATUS_MISGUESSED || status == STATUS_GPU_LOST) && r < &runs[2]) { /* as in src/run/main.c */
+		r++;
+		status = run_again(r, r - 1, &fault);
 	}
 	if (status == STATUS_OK)
 		return 0;

@@ -23,6 +23,8 @@ enum status rank_open_pass(struct rank *r, enum pass pass, struct fault *fault)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	run->options = *r->options;
 	run->options.partial = pass != PASS_PRINT && !r->prints_records;
+	if (r->lost_device)
+		run->options.device = DEVICE_CPU;
 	run->stdin_offset = -1;
 	run->all_ended = true;
 	run->careful = pass != PASS_PART;
@@ -71,12 +73,17 @@ static enum status fold_slice(struct rank *r, struct fault *fault)
 		return status;
 	input_use_slice(r->run->input, &r->slice);
 	status = run_fold_input(r->run, fault);
-	if (status != STATUS_MISGUESSED)
-		return status;
-	*fault = (struct fault){.status = STATUS_OK};
-	status = rank_open_pass(r, PASS_AGAIN, fault);
-	input_use_slice(r->run->input, &r->slice);
-	return status == STATUS_OK ? run_fold_input(r->run, fault) : status;
+	/* A wrong guess is made once, and then a GPU lost once. */
+	for (int i = 0; i < 2 && (status == STATUS_MISGUESSED || status == STATUS_GPU_LOST); i++) {
+		r->lost_device = r->lost_device || status == STATUS_GPU_LOST;
+		*fault = (struct fault){.status = STATUS_OK};
+		status = rank_open_pass(r, PASS_AGAIN, fault);
+		if (status != STATUS_OK)
+			return status;
+		input_use_slice(r->run->input, &r->slice);
+		status = run_fold_input(r->run, fault);
+	}
+	return status;
 }
 
 /* Whether what was folded may have begun within a record, here or in the next rank: the slice ends within one, or

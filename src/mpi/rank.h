@@ -21,6 +21,7 @@ struct rank {
 	struct cut cut;
 	struct input_slice slice;
 	bool has_slice; /* else there is nothing for this rank to read */
+	bool lost_device;    /* a GPU failed with groups that it kept: later passes are the CPUs' */
 	bool *padded; /* owned; NULL: not asked yet */
 	bool prints_records; /* after the first pass, which finds the state before each slice */
 };

@@ -39,11 +39,11 @@ enum expr_test_kind {
 	EXPR_TEST_COLUMNS, /* column against column, as numbers */
 	EXPR_TEST_MISSING, /* is missing: EXPR_LESS where it is, else EXPR_GREATER */
 	/* Whether something holds: EXPR_EQUAL where it does, else EXPR_GREATER. */
-	EXPR_TEST_IS_NUMBER, /* the column is a number; this kind and those below: on CPUs only */
+	EXPR_TEST_IS_NUMBER, /* the column is a number */
 	EXPR_TEST_STARTS,    /* its text starts with a string literal, */
 	EXPR_TEST_ENDS,      /* ... ends with it, */
 	EXPR_TEST_CONTAINS,  /* ... contains it */
-	EXPR_TEST_MATCH,     /* ... matches a pattern */
+	EXPR_TEST_MATCH,     /* ... matches a pattern: on CPUs only */
 };
 
 enum expr_value_kind {

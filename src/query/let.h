@@ -26,6 +26,7 @@
 #include "query/expr.h"
 
 #define LET_DEPTH_MAX 64 /* values on the stack */
+#define LET_LANE_DEPTH_MAX 8 /* ... for which a GPU's lane has room */
 #define LET_NCONDITIONS_MAX 64 /* of one expression: each may have as many tests as the text has bytes */
 #define LET_NBYTES_MAX ((size_t)1 << 16)
 

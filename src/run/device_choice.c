@@ -13,10 +13,8 @@
 #include <string.h>
 
 #include "base/cores.h"
-#include "emit/running_change.h"
-#include "emit/running_ratio.h"
 #include "io/message.h"
-#include "query/expr_eval.h"
+#include "run/beyond_gpus.h"
 #include "simd/simd.h"
 #ifdef HAVE_CUDA
 #include "kernels/worker/gpu.h"
@@ -39,6 +37,7 @@
 #define WAKE_S_EACH_MORE 0.2
 #define END_S 0.15
 #define CORES_MANY 12
+#define LIKELY_RATIO 8 /* of text to packed files */
 
 /* An input that a thread folds in less time than a GPU takes to wake, even at this speed, in bytes a
  * second: no GPU is offered, and no thread started for it. */
@@ -93,6 +92,16 @@ static size_t gpu_chunk_nbytes(const struct job *job)
 	return job->query->plan.emits ? GPU_PRINTED_CHUNK_NBYTES : GPU_CHUNK_NBYTES;
 }
 
+/* The bytes of all text; of packed files, as they mostly turn out; 0: not known. */
+static uint64_t likely_nbytes(const struct job *job)
+{
+	uint64_t stored = input_nbytes_stored(job->input);
+
+	if (job->nbytes != UINT64_MAX)
+		return job->nbytes;
+	return stored == UINT64_MAX ? 0 : stored * LIKELY_RATIO;
+}
+
 /* Makes the pool, the last one behind that of the CPUs, wait until it pays. */
 static void make_offer(const struct device_choice *devices, const struct plan *plan, struct worker_pool *p)
 {
@@ -120,6 +129,7 @@ static void add_gpu(struct device_choice *devices, const struct job *job, int de
 	wanted = gpu_nthreads(&work);
 	p->ops = &worker_gpu;
 	p->setup.device = device;
+	p->setup.input_nbytes = likely_nbytes(job);
 	p->setup.unpacks = work.unpacks;
 	p->setup.chunk_nbytes = gpu_chunk_nbytes(job);
 	p->replaces = work.beside_cpus;
@@ -148,17 +158,7 @@ static int add_gpus(struct device_choice *devices, const struct job *job, bool o
 	return (int)(devices->npools - before);
 }
 
-static bool gpu_sums_squares(const struct plan *plan)
-{
-	return gpu_folds_early(plan);
-}
 #else
-static bool gpu_sums_squares(const struct plan *plan)
-{
-	(void)plan;
-	return false;
-}
-
 static int add_gpus(struct device_choice *devices, const struct job *job, bool optional)
 {
 	(void)devices;
@@ -193,80 +193,14 @@ static const char *offer_gpus(struct device_choice *devices, const struct job *j
 	return "CPUs, and GPUs if the run then ends sooner";
 }
 
-/* Whether a column's texts are needed, and the column is not likely to be one of numbers, whose texts
- * may be left out. */
-static bool needs_texts_of_cpu(const struct plan *plan, const struct plan_column *column)
-{
-	return plan_column_has_texts(column) && (!plan->guesses_texts || column->begins_as_text);
-}
-
-/* Whether a GPU evaluates the tests of a condition. */
-static bool is_for_gpus(const struct expr *e)
-{
-	for (uint32_t i = 0; i < e->ntests; i++)
-		if (e->tests[i].kind > EXPR_TEST_MISSING)
-			return false;
-	return true;
-}
-
-/* Whether a column needs moments that no kernel keeps: beyond the fused fold there are the squares, and
- * they are summed where nothing needs each record's values. */
-static bool needs_moments_of_cpu(const struct plan *plan, const struct plan_column *column)
-{
-	unsigned others = column->needs & ~(unsigned)(MOMENTS_FUSED | MOMENT_TEXTS);
-
-	if (gpu_sums_squares(plan))
-		others &= ~(unsigned)MOMENT_SQUARES;
-	return others != 0;
-}
-
-/* The reason why no GPU can do the work; NULL: one can. */
-static const char *beyond_gpus(const struct plan *plan)
-{
-	const struct csv_dialect *dialect = &plan->dialect;
-
-	if (dialect->whitespace)
-		return "CPU only: no GPU reads --whitespace";
-	if (dialect->escape)
-		return "CPU only: no GPU reads --escape";
-	if (dialect->comment)
-		return "CPU only: no GPU reads --comment";
-	if (!notation_is_plain(&plan->notation))
-		return "CPU only: no GPU reads numbers in this notation";
-	if (plan->head)
-		return "CPU only: no GPU stops at --head";
-	if (plan->choice)
-		return "CPU only: no GPU chooses records";
-	if (plan_copies_records(plan) && plan->npredicates == 0)
-		return "CPU only: no GPU copies records";
-	if (plan->nlets)
-		return "CPU only: no GPU computes columns";
-	if (plan->nkeys)
-		return "CPU only: no GPU keeps groups";
-	for (size_t p = 0; p < plan->npredicates; p++)
-		if (!is_for_gpus(plan->predicates[p]))
-			return "CPU only: no GPU evaluates this condition";
-	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (needs_moments_of_cpu(plan, &plan->columns[c]) || plan->npairs ||
-		    needs_texts_of_cpu(plan, &plan->columns[c]))
-			return "CPU only: no GPU computes all that is asked";
-	for (size_t i = 0; i < plan->nnew_columns; i++)
-		if (running_ratio_is(plan->new_columns[i].kind) ||
-		    running_change_is(plan->new_columns[i].kind) || plan->new_columns[i].kind == NEW_ROW_NUMBER ||
-		    plan->new_columns[i].kind == NEW_FIELD || new_column_has_window(&plan->new_columns[i]) ||
-		    plan->new_columns[i].kind == NEW_LEAD || plan->new_columns[i].kind == NEW_RANK)
-			return "CPU only: no GPU computes all that is asked";
-	return NULL;
-}
-
 /* Chooses GPUs beside the CPUs, or CPUs alone; says why. */
 static const char *add_cpus_and_gpus(struct device_choice *devices, const struct job *job)
 {
 	add_cpu(devices, job, input_has_thread(job->input));
 	if (job->options->device == DEVICE_CPU)
 		return "CPU only, as asked";
-	if (beyond_gpus(&job->query->plan))
-		return beyond_gpus(&job->query->plan);
+	if (beyond_gpus(&job->query->plan, job->input))
+		return beyond_gpus(&job->query->plan, job->input);
 	if (job->options->device == DEVICE_AUTO)
 		return offer_gpus(devices, job);
 	return add_gpus(devices, job, false) ? "every device, as asked"
@@ -282,7 +216,7 @@ enum status devices_choose(struct device_choice *devices, const struct options *
 	memset(devices, 0, sizeof *devices);
 	if (options->device == DEVICE_GPU && !add_gpus(devices, &job, false))
 		return no_gpu(options, fault);
-	if (options->device == DEVICE_GPU && !beyond_gpus(&query->plan)) {
+	if (options->device == DEVICE_GPU && !beyond_gpus(&query->plan, input)) {
 		devices->why = "GPU only, as asked";
 		return STATUS_OK;
 	}

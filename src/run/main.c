@@ -45,9 +45,10 @@ static enum status run(struct run *r, int argc, char **argv, struct fault *fault
 
 int main(int argc, char **argv)
 {
-	static struct run runs[2] = {{.all_ended = true}, {.all_ended = true}};
+	static struct run runs[] = {{.all_ended = true}, {.all_ended = true}, {.all_ended = true}};
 	static struct fault fault;
 	struct run *r = &runs[0];
+	bool all_ended = true;
 	enum status status;
 
 	if (argc > 0)
@@ -55,16 +56,18 @@ int main(int argc, char **argv)
 	message_progress(&engine_nbytes_begun, UINT64_MAX);
 	status = run(r, argc, argv, &fault);
 
-	if (status == STATUS_MISGUESSED) {
-		r = &runs[1];
-		status = run_again(r, &runs[0], &fault);
+	/* A wrong guess is made once, and then a GPU lost once. */
+	while ((status == STATUS_MISGUESSED || status == STATUS_GPU_LOST) && r < &runs[2]) {
+		all_ended = all_ended && r->all_ended;
+		r++;
+		status = run_again(r, r - 1, &fault);
 	}
 	if (status != STATUS_OK) {
 		output_ahead_trim();
 		run_explain_fault(r, &fault);
 		_exit(run_message_fault(r, &fault)); /* other threads may still be inside a library */
 	}
-	if (!runs[0].all_ended || !runs[1].all_ended)
+	if (!all_ended || !r->all_ended)
 		_exit(fflush(stdout) ? 1 : 0); /* a thread is still opening a GPU that is not needed */
 	run_free(r);
 	return 0;

@@ -127,7 +127,8 @@ enum status run_finish(struct run *r, struct fault *fault)
 	if (status == STATUS_OK) {
 		left_out_report(&left_out);
 		run_report_guesses(r);
-		devices_report_failures(&r->devices);
+		for (const struct run *each = r; each; each = each->before)
+			devices_report_failures(&each->devices);
 	}
 	return status;
 }
@@ -386,6 +387,10 @@ static enum status find_ranks(struct run *r, struct fault *fault)
 
 	if (status == STATUS_OK && !dropped)
 		status = ranks_select(&r->query, &r->total.partial, r->ranks);
+	if (status == STATUS_GPU && r->is_repeatable) {
+		dropped = true; /* with the GPU, on which they were */
+		status = STATUS_OK;
+	}
 	if (status != STATUS_OK)
 		return fault_set(fault, status, 0, NULL);
 	for (size_t c = 0; dropped && r->ranks && c < r->query.plan.ncolumns; c++)
@@ -413,7 +418,10 @@ static void explain_memory(const struct run *r, struct fault *fault)
 enum status run_again(struct run *r, const struct run *before, struct fault *fault)
 {
 	r->options = before->options;
+	r->before = before;
 	r->careful = true;
+	if (fault->status == STATUS_GPU_LOST)
+		r->options.device = DEVICE_CPU;
 	if (before->stdin_offset >= 0)
 		lseek(STDIN_FILENO, before->stdin_offset, SEEK_SET);
 	memset(fault, 0, sizeof *fault);

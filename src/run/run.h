@@ -43,17 +43,18 @@ struct run {
 	const bool *padded; /* of a merge of ranks' parts: see struct left_out; not owned */
 	size_t npadded;
 	bool careful;   /* fold no chunk on a guess: the pass before guessed wrong */
+	const struct run *before; /* the pass that is repeated; NULL: this is the first; not owned */
 	bool all_ended; /* every thread of the engine has ended; true before it has begun */
 	bool is_repeatable; /* the input, found out while no thread used it */
 };
 
 /* Does all of it, once r->options have been parsed: merges, explains, lists columns, prints results or records.
  * r: all 0 but for options, stdin_offset and all_ended. Errors, here and below: of all that the run does;
- * STATUS_MISGUESSED: to be done by run_again. */
+ * STATUS_MISGUESSED, STATUS_GPU_LOST: to be done by run_again. */
 enum status run_process(struct run *r, struct fault *fault);
 
-/* Makes a second pass without guesses. It has a struct run of its own, because threads of the first pass may still
- * use theirs. r: all 0 but for all_ended. */
+/* Makes another pass without guesses, and without GPUs if fault is STATUS_GPU_LOST. It has a struct run of its own,
+ * because threads of the pass before may still use theirs. r: all 0 but for all_ended. */
 enum status run_again(struct run *r, const struct run *before, struct fault *fault);
 
 /* ---- its steps ---- */

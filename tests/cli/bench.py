@@ -135,7 +135,8 @@ def check_usage():
             (["reduce", "--n=0"], "'0'"), (["reduce", "--n=-1"], "'-1'"), (["reduce", "--n="], "''"),
             (["reduce", "--n=1.5M"], "'1.5M'"), (["reduce", "--n=1T"], "'1T'"), (["reduce", "--n=1KB"], "'1KB'"),
             (["reduce", "--n=1025G"], "2^40"), (["reduce", "--n=99999999999999999999"], "2^40"), (["scan", "--n"], "'--n'"),
-            (["scan", "--type=int"], "float32, int32, int64, int128, all"), (["scan", "--type=int32,"], "''"),
+            (["scan", "--type=int"], "float32, int32, int64, int128, segmented, all"), (["scan", "--type=int32,"], "''"),
+            (["reduce", "--type=segmented"], "no reduction of segmented"),
             (["scan", "--type=affine"], "'affine'"), (["scan", "--rungs="], "empty"), (["scan", "--rungs=a,,b"], "empty"),
             (["scan", "--repeat=0"], "'0'"), (["scan", "--repeat=3x"], "'3x'"), (["scan", "--repeat=100001"], "100000"),
             (["pipeline", "--trace"], "'--trace'"),
@@ -198,9 +199,10 @@ def check_ladder(ladder):
     harness.ok(r.status == 0 and r.err == b"", ladder + " ends well", lambda: harness.describe(r))
     harness.is_([row["rung"] for row in rows if row["is_right"] is not True or not row["nchecks"]], [],
                 ladder + ": every rung was checked and right")
-    for kind in ("float32", "int32", "int64", "int128"):
+    for kind in ("float32", "int32", "int64", "int128") + (("segmented",) if ladder == "scan" else ()):
         names = {row["rung"] for row in rows if row["type"] == kind and row["device"] == "gpu"}
         missing = set(RUNGS[ladder].split()) - names
+        harness.is_("segment_walk" in names, kind == "segmented", "%s of %s: segments are walked or not" % (ladder, kind))
         atomic = {"segmented_atomic", "coarsened"} if kind == "int128" else set()
         harness.is_(missing, atomic & set(RUNGS[ladder].split()), "%s of %s: every rung is there" % (ladder, kind))
     check_figures(rows, ladder)

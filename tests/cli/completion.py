@@ -99,7 +99,7 @@ def check_bash(tool, script):
         return
     completes("reduce scan model ceilings pipeline".split(), "")
     completes(["ceilings"], "ce")
-    completes("float32 int32 int64 int128 all".split(), "scan", "--type", "")
+    completes("float32 int32 int64 int128 segmented all".split(), "scan", "--type", "")
 
 
 def check_fish(tool, script):

@@ -243,6 +243,49 @@ def check_blocks():
     harness.ok(not complaints, "GPU faults while blocks are decoded: %d" % len(jobs), lambda: complaints[0])
 
 
+def let_operand(rng, columns, depth):
+    """A random expression of --let that GPUs compute."""
+    kind = rng.randrange(10) if depth else rng.randrange(4)
+    inner = [let_operand(rng, columns, depth - 1) for _ in range(2)] if kind > 3 else []
+    if kind < 3:
+        return rng.choice(columns)
+    if kind == 3:
+        return rng.choice(("2", "0.5", "1.25", "1000000", "0"))
+    if kind < 7:
+        return "(%s %s %s)" % (inner[0], rng.choice("+-*"), inner[1])
+    if kind == 7:
+        return rng.choice(("abs(%s)", "-%s", "round(%s, 1)", "round(%s, 3)")) % inner[0]
+    if kind == 8:
+        return "%s(%s, %s)" % (rng.choice(("min", "max", "coalesce")), *inner)
+    return "if(%s, %s + 0, %s + 0)" % (let_condition(rng, columns), *inner)
+
+
+def let_condition(rng, columns):
+    return rng.choice(("%s > 3", "%s is missing", "%s <= 2.5 or c1 = 0", "%s < c1", "%s is number",
+                       "%s between -10 and 100")) % rng.choice([c for c in columns if c.startswith("c")])
+
+
+def check_lets():
+    """Columns of --let, and conditions on them: numbers of the fast path, and what only CPUs compute."""
+    rng = random.Random(SEED + 4)
+    plain, mixed = table(rng, 3000, ["int", "decimal", "holes"]), table(rng, 3000, ["int", "wide", "text"])
+    on_gpu = 0
+    for i in range(60):
+        columns, args = ["c1", "c2", "c3"], []
+        for k in range(rng.randrange(1, 4)):
+            args += ["--let", "x%d = 0 + %s" % (k, let_operand(rng, columns, 3))]
+            columns.append("x%d" % k)
+        args += ["--sum", columns[-1], "--max", rng.choice(columns), "--invalid=skip"]
+        if rng.randrange(2):
+            args += ["--where", rng.choice(("%s > 3", "%s is not missing")) % rng.choice(columns)]
+        if rng.randrange(5) == 0:
+            args = [a if a != "--sum" and a != "--max" else "--cumsum" for a in args]
+        data = rng.choice((plain, plain, mixed))
+        on_gpu += b"GPU only" in harness.run(args + ["--verbose"], data, device="gpu").err
+        same("computed columns: " + " ".join(args), args, data, [(None, None), (5000, 3)])
+    harness.ok(on_gpu > 30, "computed columns: %d of 60 on the GPU" % on_gpu, "few")
+
+
 def check_auto():
     """--device auto must give the same, too, and says with --verbose what ran."""
     data = table(random.Random(SEED), 20000, ["int", "text", "decimal"])
@@ -257,6 +300,36 @@ def check_auto():
 FAILED = b"the CPU has done its work"
 
 
+def grouped(rng, rows, nkeys):
+    """A table to be grouped: some keys that are empty, quoted, long or like another; now and then a number that is wide."""
+    lines = ["key,kind,n,x"]
+    for i in range(rows):
+        key = "%s%d" % (rng.choice(("", "a key with more bytes than are kept in line, ")), rng.randrange(nkeys))
+        key = rng.choice((key, key, key, "", '"%s"' % key, '"%s, ""it"""' % key if rng.randrange(20) == 0 else key))
+        number = "1e%d" % rng.randrange(20, 40) if rng.randrange(1000) == 0 else str(rng.randrange(-10 ** 9, 10 ** 9))
+        lines.append("%s,%s,%s,%s" % (key, rng.choice("ab"), rng.choice((number, number, "")), hostile.number_text(rng, "decimal")))
+    return ("\n".join(lines) + "\n").encode()
+
+
+def check_groups():
+    """Groups that a GPU keeps: of files, since those of a pipe are the CPUs'. Then with hardly any room for them."""
+    rng = random.Random(SEED)
+    usual = [(None, None), (4096, 2), (1000, 3)]
+    results = ["--count-records", "--sum=n,x", "--min=n", "--max=x", "--stddev=x", "--count=kind"]
+    for rows, nkeys in ((1, 1), (9000, 5), (9000, 9000)):
+        path = harness.fixture("grouped.csv", grouped(rng, rows, nkeys))
+        for by in ("key", "kind,key", "x"):
+            same("%d records of %d keys, by %s" % (rows, nkeys, by), ["--by", by, *results], None, usual, files=[path])
+    same("groups, a condition", ["--by=key", "--where", "n > 0", *results], None, usual, files=[path])
+    same("groups in order", ["--by=key", "--sum=n", "--sort=-sum", "--top=9"], None, usual, files=[path])
+    same("groups of two files", ["--by=key", *results], None, usual, files=[path, path])
+    same("groups, every device", ["--by=key", *results], None, usual, files=[path], gpu="all")
+    wrong = grouped(rng, 3000, 9) + b"a,b,oops,1\nshort\n" + grouped(rng, 3000, 9)[13:]
+    path = harness.fixture("wrong.csv", wrong)
+    for args in ([], ["--invalid=skip"], ["--ragged=skip"], ["--invalid=skip", "--ragged=skip"]):
+        same("groups, a bad record: " + " ".join(args), ["--by=key", "--sum=n", *args], None, usual, files=[path])
+
+
 def faulty(k, args, stdin, threads):
     return dict(args=args, stdin=stdin, chunk=50000, threads=threads, device="gpu", gpu_fault=k)
 
@@ -264,8 +337,9 @@ def faulty(k, args, stdin, threads):
 def check_faults():
     """The GPU fails at each of its calls in turn, once or for good: the answer is the CPU's, with one warning."""
     data = table(random.Random(SEED), 1500, ["int", "text", "decimal", "wide"])
+    path = harness.fixture("faulty.csv", data)
     for args in (["--sum=*", "--max=*"], ["--cumsum=1,3", "--byte-offset"], ["--where=c1 > 0", "--sum=3"],
-                 ["--where=c1 > 0"]):
+                 ["--where=c1 > 0"], ["--by=c2", "--sum=c3", path]):
         want = harness.run(args, data, device="cpu")
         for how in ("%d", "%d+"):
             complaints, k, alive = [], 1, True
@@ -283,7 +357,8 @@ def check_faults():
 
 reason = reason_to_skip()
 if reason:
-    for title in ("good cases", "hostile tables", "large tables", "ragged records", "packed text", "blocks", "auto", "faults"):
+    for title in ("good cases", "hostile tables", "large tables", "ragged records", "packed text", "blocks", "computed columns", "groups", "auto",
+                  "faults"):
         harness.skip("devices: " + title, reason)
 else:
     check_cases()
@@ -292,6 +367,8 @@ else:
     check_ragged()
     check_packed()
     check_blocks()
+    check_lets()
+    check_groups()
     check_auto()
     check_faults()
 harness.done()

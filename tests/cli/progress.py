@@ -166,7 +166,7 @@ def check_known(name, path, chunk):
 
 def check_signals(path):
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGPIPE, signal.SIGQUIT, signal.SIGTERM):
-        run = Run(["--sum=n", path], chunk=1, preexec_fn=lambda: signal.signal(signal.SIGPIPE, signal.SIG_DFL))
+        run = Run(["--sum=n", path], chunk=1, preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
         shown = run.until(lambda r: r.shown(KNOWN))
         run.p.send_signal(number)
         status, out = run.finish()

@@ -63,7 +63,12 @@ static void trial_begin(struct trial *t)
 
 static void trial_scan(struct trial *t, enum new_column_kind kind, size_t column, size_t predicate)
 {
-	t->scans[t->plan.nnew_columns++] = {kind, column, predicate};
+	struct new_column *n = &t->scans[t->plan.nnew_columns++];
+
+	*n = {};
+	n->kind = kind;
+	n->column = column;
+	n->predicate = predicate;
 }
 
 static void trial_condition(struct trial *t, const char *text)
@@ -82,7 +87,7 @@ static void trial_condition(struct trial *t, const char *text)
 
 static void trial_open(struct trial *t, size_t chunk_nbytes)
 {
-	const struct worker_setup setup = {chunk_nbytes, 0, 0, false};
+	const struct worker_setup setup = {chunk_nbytes, 0, 0, false, 0};
 	struct fault fault;
 
 	if (worker_gpu.open(&t->worker, &t->plan, &setup, &fault) != STATUS_OK)

@@ -233,10 +233,12 @@ static const char *found_at(enum bench_ladder ladder, enum bench_type type, enum
 static void test_damage(enum bench_ladder ladder)
 {
 	static const enum bench_type types[] = {BENCH_FLOAT32, BENCH_INT32, BENCH_INT64,
-						BENCH_INT128};
+						BENCH_INT128, BENCH_SEGMENTED};
 
 	for (enum bench_type type : types)
 		for (const struct damage_case &c : damage_cases) {
+			if ((bench_types_timed(ladder) >> type & 1) == 0)
+				continue;
 			is_string(c.found, found_at(ladder, type, c.damage, 0),
 				  "%s of %s: finds out %s", ladder_names[ladder],
 				  bench_type_name(type), c.what);
@@ -258,6 +260,33 @@ static void test_order(void)
 		  "affine maps are not: scan");
 }
 
+/* What every level relies on, for all triples of sums with and without a beginning, and sums that
+ * overflow; at least one pair must not commute, or the order would not be tested. */
+static void test_segmented_laws(void)
+{
+	typedef ladder_segmented_sum F;
+	const uint64_t most = F::head - 1, x[] = {0, 1, 5, most, F::head, F::head | 7, ~(uint64_t)0};
+	unsigned nidentity = 0, nassociative = 0, ncommuting = 0, count = 0;
+
+	for (uint64_t a : x)
+		for (uint64_t b : x)
+			for (uint64_t c : x) {
+				uint64_t left = F::combine(F::combine(a, b), c);
+				uint64_t right = F::combine(a, F::combine(b, c));
+				count++;
+				nassociative += left == right;
+				nidentity += F::combine(F::identity(), a) == a &&
+					     F::combine(a, F::identity()) == a;
+				ncommuting += F::combine(a, b) == F::combine(b, a);
+			}
+	ok(nidentity == count, "segmented sums: the identity is neutral on both sides");
+	ok(nassociative == count, "segmented sums are associative");
+	ok(ncommuting < count, "segmented sums do not commute");
+	ok(F::combine(most, 2) == 1 && F::combine(F::head | most, 2) == (F::head | 1),
+	   "segmented sums wrap below the flag");
+	ok(F::combine(9, F::head | 2) == (F::head | 2), "a beginning hides what precedes it");
+}
+
 int main(int argc, char **argv)
 {
 	int ndevices = 0;
@@ -273,5 +302,6 @@ int main(int argc, char **argv)
 		test_large(ladder);
 	}
 	test_order();
+	test_segmented_laws();
 	return done();
 }

@@ -11,6 +11,8 @@
 extern "C" {
 #include "emit/cpu_folder.h"
 #include "engine/worker.h"
+#include "fold/keys.h"
+#include "fold/values.h"
 extern const struct worker_ops worker_gpu;
 }
 
@@ -94,6 +96,71 @@ static bool squares_equal(const struct column_partial *gpu, const struct column_
 	return natural_compare(&x, &y) == 0;
 }
 
+/* All numbers that a column has kept. */
+struct kept_list {
+	struct wide *x; /* owned */
+	size_t n;
+};
+
+static void list_block(void *context, const struct values_block *block)
+{
+	struct kept_list *list = (struct kept_list *)context;
+	struct values_cursor at = {block, 0, 0};
+	size_t n;
+
+	do {
+		list->x = (struct wide *)realloc(list->x, (list->n + VALUES_BATCH) * sizeof *list->x);
+		if (!list->x)
+			bail("out of memory");
+		n = values_next_wide(&at, list->x + list->n);
+		list->n += n;
+	} while (n > 0);
+}
+
+static int compare_kept(const void *a, const void *b)
+{
+	return wide_compare((const struct wide *)a, (const struct wide *)b);
+}
+
+/* Lists a column's numbers in order, those on the device as well. */
+static struct kept_list kept_of(const struct column_partial *column)
+{
+	struct values *v = (struct values *)moments_cell(&column->moments, CELL_VALUES);
+	struct kept_list list = {};
+
+	if (values_bring_down(v) != STATUS_OK)
+		bail("no numbers come down");
+	if (v)
+		values_each_block(v, list_block, &list);
+	if (list.n > 0)
+		qsort(list.x, list.n, sizeof *list.x, compare_kept);
+	return list;
+}
+
+static bool kept_equal(const struct column_partial *gpu, const struct column_partial *cpu)
+{
+	struct kept_list a = kept_of(gpu), b = kept_of(cpu);
+	bool equal = a.n == b.n;
+
+	for (size_t i = 0; i < a.n && equal; i++)
+		equal = wide_compare(&a.x[i], &b.x[i]) == 0;
+	free(a.x);
+	free(b.x);
+	return equal;
+}
+
+/* The number of different texts, those on the device as well. */
+static uint64_t count_keys(const struct plan_column *column, const struct column_partial *partial)
+{
+	struct keys *k = (struct keys *)moments_cell(&partial->moments, CELL_KEYS);
+	struct keys_wanted wanted = keys_wanted_of(column);
+	struct keys *all[] = {k};
+
+	if (k && (keys_join_begin(all, 1) != STATUS_OK || keys_settle(k, &wanted) != STATUS_OK))
+		bail("no keys come down");
+	return keys_count(k);
+}
+
 /* The GPU may report the start of the record as the offset of its first number. The order of
  * the first number and the first invalid field must stay the same. */
 static bool first_equal(const struct column_partial *gpu, const struct column_partial *cpu)
@@ -128,6 +195,11 @@ static const char *partial_difference(const struct plan *plan, const struct part
 			return "nmissing or ninvalid";
 		if (plan->columns[c].needs & MOMENT_SQUARES && !squares_equal(a, b))
 			return "squares";
+		if (plan->columns[c].needs & MOMENT_VALUES && !kept_equal(a, b))
+			return "kept numbers";
+		if (plan->columns[c].needs & MOMENT_KEYS &&
+		    count_keys(&plan->columns[c], a) != count_keys(&plan->columns[c], b))
+			return "number of keys";
 		if (!first_equal(a, b))
 			return "first offsets";
 	}
@@ -150,7 +222,7 @@ struct both {
 /* Opens the worker for 100 readers, so that it packs text where it can. */
 static void both_open(struct both *b, const struct plan *plan, size_t chunk_nbytes)
 {
-	const struct worker_setup setup = {chunk_nbytes, 0, 100, false};
+	const struct worker_setup setup = {chunk_nbytes, 0, 100, false, 0};
 	struct fault fault;
 
 	b->plan = plan;
@@ -235,8 +307,11 @@ static const char *both_fold(struct both *b, const char *text, size_t nbytes,
 	if (seen.nlines != nlines)
 		return "nlines";
 	const char *difference = NULL;
+	/* An early fold that was valid has not looked at the head: the CPU folds it. */
+	size_t begin = b->worker->early.launched ? b->worker->early.head_nbytes : 0;
 	if (!b->file_plan)
-		difference = text_faults_difference(b->worker, text, nbytes, 0, entry.state);
+		difference = text_faults_difference(b->worker, text, nbytes, begin,
+						    begin ? CSV_FIELD_START : entry.state);
 	if (difference)
 		return difference;
 	cpu_fold(b, text, nbytes, entry);

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * kept.cu - the numbers that the GPU worker leaves on the device: what order statistics and counts of different
+ * values are made of.
+ *
+ * A fold writes a column's numbers behind those of the chunks before, in a slab of the worker's. They outlive
+ * it: a run (src/fold/device_run.h) holds its slab, and the last one frees it. A chunk for which there is no
+ * slab, or whose numbers do not fit in 64 bits at one scale, is folded on the CPU.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+extern "C" {
+#include "fold/moment.h"
+#include "fold/device_run.h"
+}
+
+#include "kernels/fold/keep.cuh"
+#include "kernels/worker/worker.cuh"
+
+#define SLAB_NBYTES ((size_t)256 << 20)
+#define SPARE_SHARE 8 /* so much of the device's memory is left to others */
+#define SORT_NSHARES 6 /* ... or so many times as much, where two copies are sorted at the end */
+#define KEEP_ALIGN 32 /* numbers: 256 bytes */
+
+static_assert(KEEP_NBINS == RANGE_NBINS, "a device's counts are added to the host's");
+
+struct kept_slab {
+	int device, nholders;
+	int64_t *numbers;
+	size_t nnumbers, nused;
+};
+
+struct kept_run {
+	struct device_run run;
+	struct kept_slab *slab;
+	const int64_t *numbers;
+};
+
+/* ---- slabs ---- */
+
+static void slab_drop(struct kept_slab *s)
+{
+	if (!s || __atomic_sub_fetch(&s->nholders, 1, __ATOMIC_ACQ_REL) > 0)
+		return;
+	(void)cudaSetDevice(s->device);
+	(void)cudaFree(s->numbers);
+	(void)cudaGetLastError();
+	free(s);
+}
+
+/* Makes a slab that has room for nnumbers; NULL where the device has no memory to spare. */
+static struct kept_slab *slab_new(int device, size_t nnumbers, bool sorts)
+{
+	struct kept_slab *s = (struct kept_slab *)calloc(1, sizeof *s);
+	size_t nfree, nall;
+
+	if (!s)
+		return NULL;
+	s->device = device;
+	s->nholders = 1;
+	s->nnumbers = nnumbers > SLAB_NBYTES / sizeof(int64_t) ? nnumbers : SLAB_NBYTES / sizeof(int64_t);
+	if (gpu_checked(cudaMemGetInfo(&nfree, &nall)) == cudaSuccess &&
+	    s->nnumbers * sizeof(int64_t) + nall / SPARE_SHARE * (sorts ? SORT_NSHARES : 1) <= nfree &&
+	    gpu_checked(cudaMalloc((void **)&s->numbers, s->nnumbers * sizeof(int64_t))) == cudaSuccess)
+		return s;
+	(void)cudaGetLastError(); /* handled: the CPU folds */
+	free(s);
+	return NULL;
+}
+
+static bool plan_keeps_keys(const struct plan *plan)
+{
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		if (plan->columns[c].needs & MOMENT_KEYS)
+			return true;
+	return false;
+}
+
+bool kept_reserve(struct worker *w, size_t nnumbers)
+{
+	struct keeping *k = &w->keeping;
+
+	if (k->slab && k->slab->nnumbers - k->slab->nused >= nnumbers)
+		return true;
+	slab_drop(k->slab);
+	k->slab = slab_new(w->device, nnumbers, plan_keeps_keys(w->plan));
+	return k->slab != NULL;
+}
+
+void kept_close(struct worker *w)
+{
+	slab_drop(w->keeping.slab);
+}
+
+/* ---- passes: in any thread, when the worker may be closed ---- */
+
+/* The runs of one device, and memory there for what a pass needs and finds. */
+struct kept_pass {
+	struct keep_run *runs; /* nruns; owned, as device_runs and found are */
+	uint32_t nruns;
+	uint64_t ntiles;
+	struct keep_run *device_runs;
+	void *found; /* counts or a list */
+	unsigned long long *nlisted;
+};
+
+static int64_t unit_of(int from, int scale)
+{
+	int64_t unit = 1;
+
+	for (; from < scale; from++)
+		if (__builtin_mul_overflow(unit, 10, &unit))
+			return 0; /* the only number that still fits is 0 */
+	return unit;
+}
+
+static int run_device(const struct device_run *run)
+{
+	return ((const struct kept_run *)run)->slab->device;
+}
+
+/* Lists the device's runs of the list. */
+static enum status pass_list_runs(struct kept_pass *p, const struct device_run *runs, int device, int scale)
+{
+	uint32_t n = 0;
+
+	for (const struct device_run *run = runs; run; run = run->next)
+		n += run_device(run) == device;
+	p->runs = (struct keep_run *)calloc(n + 1, sizeof *p->runs);
+	if (!p->runs)
+		return STATUS_NO_MEMORY;
+	for (const struct device_run *run = runs; run; run = run->next) {
+		if (run_device(run) != device)
+			continue;
+		p->runs[p->nruns++] = {((const struct kept_run *)run)->numbers, unit_of(run->scale, scale),
+				       run->nnumbers, p->ntiles};
+		p->ntiles += (run->nnumbers + KEEP_TILE - 1) / KEEP_TILE;
+	}
+	return STATUS_OK;
+}
+
+/* The bytes that a range's result takes on the device. */
+static size_t found_nbytes(const struct device_range *range)
+{
+	return range->counts ? RANGE_NBINS * sizeof(unsigned long long) : range->nlisted_most * sizeof(int64_t);
+}
+
+static enum status pass_open(struct kept_pass *p, const struct device_range *ranges, size_t nranges,
+			     struct fault *fault)
+{
+	size_t most = sizeof(int64_t);
+
+	for (size_t i = 0; i < nranges; i++)
+		most = found_nbytes(&ranges[i]) > most ? found_nbytes(&ranges[i]) : most;
+	TRY("allocate pass", cudaMalloc((void **)&p->device_runs, p->nruns * sizeof *p->runs));
+	TRY("allocate pass", cudaMalloc(&p->found, most));
+	TRY("allocate pass", cudaMalloc((void **)&p->nlisted, sizeof *p->nlisted));
+	TRY("copy runs", cudaMemcpy(p->device_runs, p->runs, p->nruns * sizeof *p->runs,
+				    cudaMemcpyHostToDevice));
+	return STATUS_OK;
+}
+
+static void pass_close(struct kept_pass *p)
+{
+	(void)cudaFree(p->device_runs);
+	(void)cudaFree(p->found);
+	(void)cudaFree(p->nlisted);
+	(void)cudaGetLastError();
+	free(p->runs);
+}
+
+static enum status pass_count(const struct kept_pass *p, const struct device_range *range, struct fault *fault)
+{
+	unsigned long long counts[RANGE_NBINS];
+	struct keep_interval interval = {range->low, (uint64_t)range->high - (uint64_t)range->low};
+
+	TRY("clear counts", cudaMemset(p->found, 0, sizeof counts));
+	TRY("launch count", keep_count_launch(p->device_runs, p->nruns, p->ntiles, interval, range->shift,
+					      (unsigned long long *)p->found, NULL));
+	TRY("copy counts", cudaMemcpy(counts, p->found, sizeof counts, cudaMemcpyDeviceToHost));
+	for (size_t i = 0; i < RANGE_NBINS; i++)
+		range->counts[i] += counts[i];
+	return STATUS_OK;
+}
+
+static enum status pass_list(const struct kept_pass *p, struct device_range *range, struct fault *fault)
+{
+	uint64_t room = range->nlisted < range->nlisted_most ? range->nlisted_most - range->nlisted : 0;
+	struct keep_interval interval = {range->low, (uint64_t)range->high - (uint64_t)range->low};
+	unsigned long long n;
+
+	TRY("clear count", cudaMemset(p->nlisted, 0, sizeof n));
+	TRY("launch list", keep_list_launch(p->device_runs, p->nruns, p->ntiles, interval, (int64_t *)p->found,
+					    room, p->nlisted, NULL));
+	TRY("copy count", cudaMemcpy(&n, p->nlisted, sizeof n, cudaMemcpyDeviceToHost));
+	if (room > 0)
+		TRY("copy list", cudaMemcpy(range->listed + range->nlisted, p->found,
+					    (n < room ? n : room) * sizeof(int64_t), cudaMemcpyDeviceToHost));
+	range->nlisted += n;
+	return STATUS_OK;
+}
+
+static enum status pass_device(const struct device_run *runs, int device, int scale,
+			       struct device_range *ranges, size_t nranges)
+{
+	struct kept_pass p = {};
+	struct fault ignored; /* whoever reads the input again is told that the device has failed */
+	enum status status = pass_list_runs(&p, runs, device, scale);
+
+	if (status == STATUS_OK && gpu_checked(cudaSetDevice(device)) != cudaSuccess)
+		status = STATUS_GPU;
+	if (status == STATUS_OK)
+		status = pass_open(&p, ranges, nranges, &ignored);
+	for (size_t i = 0; i < nranges && status == STATUS_OK; i++)
+		status = ranges[i].counts ? pass_count(&p, &ranges[i], &ignored)
+					  : pass_list(&p, &ranges[i], &ignored);
+	pass_close(&p);
+	return status;
+}
+
+/* Each device once: where the first of its runs is. */
+static enum status kept_pass_all(const struct device_run *runs, int scale, struct device_range *ranges,
+				 size_t nranges)
+{
+	enum status status = STATUS_OK;
+
+	for (const struct device_run *run = runs; run && status == STATUS_OK; run = run->next) {
+		const struct device_run *first = runs;
+		while (run_device(first) != run_device(run))
+			first = first->next;
+		if (first == run)
+			status = pass_device(runs, run_device(run), scale, ranges, nranges);
+	}
+	return status;
+}
+
+/* ---- different ones ---- */
+
+/* Device memory for all numbers, and to sort them. */
+struct kept_sort {
+	int64_t *numbers, *spare;
+	void *memory;
+	unsigned long long *count;
+	uint64_t n;
+};
+
+static void sort_close(struct kept_sort *s)
+{
+	(void)cudaFree(s->numbers);
+	(void)cudaFree(s->spare);
+	(void)cudaFree(s->memory);
+	(void)cudaFree(s->count);
+	(void)cudaGetLastError();
+}
+
+static enum status sort_open(struct kept_sort *s, struct fault *fault)
+{
+	TRY("allocate numbers", cudaMalloc((void **)&s->numbers, s->n * sizeof *s->numbers));
+	TRY("allocate numbers", cudaMalloc((void **)&s->spare, s->n * sizeof *s->spare));
+	TRY("allocate sort", cudaMalloc(&s->memory, keep_different_nbytes(s->n)));
+	TRY("allocate count", cudaMalloc((void **)&s->count, sizeof *s->count));
+	TRY("clear count", cudaMemset(s->count, 0, sizeof *s->count));
+	return STATUS_OK;
+}
+
+/* Copies all numbers together, from other devices as well. */
+static enum status sort_gather(struct kept_sort *s, const struct device_run *runs, const int64_t *more,
+			       size_t nmore, struct fault *fault)
+{
+	uint64_t at = 0;
+
+	for (const struct device_run *run = runs; run; run = run->next) {
+		TRY("gather numbers", cudaMemcpyAsync(s->numbers + at, ((const struct kept_run *)run)->numbers,
+						      run->nnumbers * sizeof *s->numbers, cudaMemcpyDefault, NULL));
+		at += run->nnumbers;
+	}
+	TRY("copy numbers", cudaMemcpyAsync(s->numbers + at, more, nmore * sizeof *more, cudaMemcpyDefault, NULL));
+	return STATUS_OK;
+}
+
+static enum status sort_and_count(struct kept_sort *s, uint64_t *count, struct fault *fault)
+{
+	unsigned long long n;
+
+	TRY("launch sort", keep_different_launch(s->numbers, s->spare, s->n, s->memory, s->count, NULL));
+	TRY("copy count", cudaMemcpy(&n, s->count, sizeof n, cudaMemcpyDeviceToHost));
+	*count = n;
+	return STATUS_OK;
+}
+
+/* On the first run's device. */
+static enum status kept_count_different(const struct device_run *runs, const int64_t *more, size_t nmore,
+					uint64_t *count)
+{
+	struct kept_sort s = {};
+	struct fault ignored; /* the host counts instead */
+	enum status status = STATUS_GPU;
+
+	s.n = nmore;
+	for (const struct device_run *run = runs; run; run = run->next)
+		s.n += run->nnumbers;
+	if (gpu_checked(cudaSetDevice(run_device(runs))) == cudaSuccess)
+		status = sort_open(&s, &ignored);
+	if (status == STATUS_OK)
+		status = sort_gather(&s, runs, more, nmore, &ignored);
+	if (status == STATUS_OK)
+		status = sort_and_count(&s, count, &ignored);
+	sort_close(&s);
+	return status;
+}
+
+static enum status kept_copy(const struct device_run *run, uint64_t first, uint64_t n, int64_t *to)
+{
+	const struct kept_run *r = (const struct kept_run *)run;
+	cudaError_t error = cudaSetDevice(r->slab->device);
+
+	if (error == cudaSuccess)
+		error = cudaMemcpy(to, r->numbers + first, n * sizeof *to, cudaMemcpyDeviceToHost);
+	return gpu_checked(error) == cudaSuccess ? STATUS_OK : STATUS_GPU;
+}
+
+static void kept_release(struct device_run *run)
+{
+	slab_drop(((struct kept_run *)run)->slab);
+	free(run);
+}
+
+static const struct device_run_ops kept_ops = {kept_pass_all, kept_count_different, kept_copy, kept_release};
+
+/* ---- a fold ---- */
+
+/* The moments that are kept so. */
+static const unsigned form_moment[KEEP_NFORMS] = {MOMENT_VALUES, MOMENT_KEYS};
+
+static bool column_keeps(const struct plan *plan, size_t c, int form)
+{
+	return (plan->columns[c].needs & form_moment[form]) != 0;
+}
+
+/* The number of columns, times that of the forms in which they are kept. */
+static size_t count_kept(const struct plan *plan)
+{
+	size_t n = 0;
+
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		for (int form = 0; form < KEEP_NFORMS; form++)
+			n += column_keeps(plan, c, form);
+	return n;
+}
+
+bool plan_keeps_numbers(const struct plan *plan)
+{
+	return count_kept(plan) > 0;
+}
+
+/* Numbers between those of two columns of a chunk. */
+static size_t kept_stride(const struct worker *w)
+{
+	return ((size_t)w->nlines + KEEP_ALIGN - 1) / KEEP_ALIGN * KEEP_ALIGN;
+}
+
+size_t kept_nnumbers(const struct worker *w)
+{
+	return count_kept(w->plan) * kept_stride(w);
+}
+
+enum status kept_launch(struct worker *w, struct fault *fault)
+{
+	struct keeping *k = &w->keeping;
+	size_t at = k->slab->nused, ncolumns = w->plan->ncolumns;
+
+	TRY("clear results", cudaMemsetAsync(k->device_results, 0,
+					     KEEP_NFORMS * ncolumns * sizeof *k->device_results, w->stream));
+	for (size_t i = 0; i < KEEP_NFORMS * ncolumns; i++) {
+		size_t c = i % ncolumns;
+		if (!column_keeps(w->plan, c, (int)(i / ncolumns)))
+			continue;
+		TRY("launch keep", keep_launch((enum keep_form)(i / ncolumns), w->table, (uint32_t)c, w->records,
+					       &w->reduce.tally[c], k->slab->numbers + at,
+					       &k->device_results[i], w->stream));
+		at += kept_stride(w);
+	}
+	worker_mark(w, STAGE_REDUCE);
+	return STATUS_OK;
+}
+
+bool kept_all(const struct worker *w)
+{
+	for (size_t c = 0; c < w->plan->ncolumns; c++)
+		if (column_keeps(w->plan, c, KEEP_VALUES) && w->keeping.results[c].nbeyond > 0)
+			return false;
+	return true;
+}
+
+/* Makes a run of numbers of the worker's slab. NULL: no memory. */
+static struct device_run *run_new(struct worker *w, const int64_t *numbers, uint32_t n, int scale)
+{
+	struct kept_run *r = (struct kept_run *)calloc(1, sizeof *r);
+
+	if (!r)
+		return NULL;
+	r->run.ops = &kept_ops;
+	r->run.nnumbers = n;
+	r->run.scale = scale;
+	r->slab = w->keeping.slab;
+	r->numbers = numbers;
+	__atomic_add_fetch(&r->slab->nholders, 1, __ATOMIC_RELAXED);
+	return &r->run;
+}
+
+/* Adds n > 0 numbers from `numbers` on to column c. */
+static enum status add_run(struct worker *w, struct partial *out, size_t c, int form, const int64_t *numbers,
+			   uint32_t n)
+{
+	int scale = form == KEEP_VALUES ? 31 - __builtin_clz(w->tally[c].scales) : 0;
+	void *cell = moments_need(&out->columns[c].moments, form == KEEP_VALUES ? CELL_VALUES : CELL_KEYS);
+	struct device_run *run = cell ? run_new(w, numbers, n, scale) : NULL;
+
+	if (!run)
+		return STATUS_NO_MEMORY;
+	if (form == KEEP_VALUES)
+		values_add_run((struct values *)cell, run);
+	else
+		keys_add_run((struct keys *)cell, run);
+	return STATUS_OK;
+}
+
+enum status kept_add(struct worker *w, struct partial *out)
+{
+	struct keeping *k = &w->keeping;
+	size_t at = k->slab->nused, ncolumns = w->plan->ncolumns;
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < KEEP_NFORMS * ncolumns && status == STATUS_OK; i++) {
+		uint32_t n = k->results[i].nkept;
+		if (!column_keeps(w->plan, i % ncolumns, (int)(i / ncolumns)))
+			continue;
+		if (n > 0)
+			status = add_run(w, out, i % ncolumns, (int)(i / ncolumns), k->slab->numbers + at, n);
+		k->slab->nused = at + (n + KEEP_ALIGN - 1) / KEEP_ALIGN * KEEP_ALIGN;
+		at += kept_stride(w);
+	}
+	return status;
+}

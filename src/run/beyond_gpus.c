@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * beyond_gpus.c - see beyond_gpus.h.
+ */
+#include "run/beyond_gpus.h"
+
+#include "emit/running_change.h"
+#include "emit/running_ratio.h"
+#include "fold/group_words.h"
+#include "fold/values_focus.h"
+#include "query/expr_eval.h"
+#include "query/let.h"
+#include "query/value.h"
+#ifdef HAVE_CUDA
+#include "kernels/worker/gpu.h"
+#endif
+
+#ifdef HAVE_CUDA
+static bool gpu_sums_squares(const struct plan *plan)
+{
+	return gpu_folds_early(plan);
+}
+#else
+static bool gpu_sums_squares(const struct plan *plan)
+{
+	(void)plan;
+	return false;
+}
+#endif
+
+/* Whether a column's texts are needed, and the column is not likely to be one of numbers, whose texts
+ * may be left out. */
+static bool needs_texts_of_cpu(const struct plan *plan, const struct plan_column *column)
+{
+	return plan_column_has_texts(column) && (!plan->guesses_texts || column->begins_as_text);
+}
+
+static bool is_computed(const struct plan *plan, const struct expr *e, uint32_t operand)
+{
+	return plan->columns[e->columns[operand]].let != NULL;
+}
+
+/* Whether a GPU evaluates a test: of computed columns it has numbers of the fast path, and no text. */
+static bool test_is_for_gpus(const struct plan *plan, const struct expr *e, const struct expr_test *t)
+{
+	if (t->kind == EXPR_TEST_MATCH)
+		return false;
+	if (t->kind == EXPR_TEST_COLUMNS)
+		return !is_computed(plan, e, t->left) && !is_computed(plan, e, t->right);
+	if (!is_computed(plan, e, t->left) || t->kind == EXPR_TEST_MISSING || t->kind == EXPR_TEST_IS_NUMBER)
+		return true;
+	return t->kind == EXPR_TEST_NUMBER && t->literal_kind == EXPR_NUMBER;
+}
+
+static bool condition_is_for_gpus(const struct plan *plan, const struct expr *e)
+{
+	for (uint32_t i = 0; i < e->ntests; i++)
+		if (!test_is_for_gpus(plan, e, &e->tests[i]))
+			return false;
+	return true;
+}
+
+/* Whether a GPU does a step of a computed column. A column whose texts count as well is read in one way only. */
+static bool step_is_for_gpus(const struct plan *plan, const struct let *let, const struct let_step *step)
+{
+	const struct plan_column *c;
+
+	switch (step->code) {
+	case LET_LOAD:
+		c = &plan->columns[let->request.expr.columns[step->index]];
+		return step->load == LET_LOAD_NUMBER && (c->parses || c->needs == 0);
+	case LET_DIVIDE:
+	case LET_LITERAL:
+		return false;
+	default:
+		return step->code < LET_LOWER;
+	}
+}
+
+/* Whether a GPU computes a column of --let. */
+static bool let_is_for_gpus(const struct plan *plan, const struct let *let)
+{
+	if (!let->is_number || let->depth > LET_LANE_DEPTH_MAX || missing_is_number(plan))
+		return false;
+	for (size_t i = 0; i < let->nsteps; i++)
+		if (!step_is_for_gpus(plan, let, &let->steps[i]))
+			return false;
+	for (size_t i = 0; i < let->nconditions; i++)
+		if (!condition_is_for_gpus(plan, &let->conditions[i].expr))
+			return false;
+	return true;
+}
+
+/* Whether a column needs moments that no kernel keeps: beyond the fused fold there are its numbers, different
+ * ones, and the squares, which are summed where nothing needs each record's values, or by group. */
+static bool needs_moments_of_cpu(const struct plan *plan, const struct plan_column *column)
+{
+	unsigned others = column->needs & ~(unsigned)(MOMENTS_FUSED | MOMENT_TEXTS | MOMENT_VALUES);
+
+	if (gpu_sums_squares(plan) || plan->nkeys)
+		others &= ~(unsigned)MOMENT_SQUARES;
+	if (!(others & MOMENT_KEY_COUNTS) && column->nkeys_most == 0 && !column->begins_as_text)
+		others &= ~(unsigned)MOMENT_KEYS;
+	return others != 0;
+}
+
+/* Whether a column's numbers are kept, and then leave the process, or are looked for in several passes. */
+static bool keeps_numbers_for_cpu(const struct plan *plan, const struct plan_column *column)
+{
+	return column->needs & (MOMENT_VALUES | MOMENT_KEYS) && (plan->is_part || values_focus());
+}
+
+static bool has_computed_key(const struct plan *plan)
+{
+	for (size_t k = 0; k < plan->nkeys; k++)
+		if (plan->columns[plan->keys[k]].let)
+			return true;
+	return false;
+}
+
+/* The reason why no GPU keeps the plan's groups; NULL: one can. Should it fail, what it keeps is lost, and the
+ * input is read again. */
+static const char *beyond_gpus_by_group(const struct plan *plan, const struct input *input)
+{
+	struct group_layout layout;
+
+	if (plan->emits)
+		return "CPU only: no GPU prints records with --by";
+	if (!input_is_repeatable(input))
+		return "CPU only: no GPU keeps groups of an input that cannot be read again";
+	if (has_computed_key(plan) || !group_layout_make(&layout, plan))
+		return "CPU only: no GPU keeps all of this by group";
+	return NULL;
+}
+
+const char *beyond_gpus(const struct plan *plan, const struct input *input)
+{
+	const struct csv_dialect *dialect = &plan->dialect;
+	const char *by_group = plan->nkeys ? beyond_gpus_by_group(plan, input) : NULL;
+
+	if (dialect->whitespace)
+		return "CPU only: no GPU reads --whitespace";
+	if (dialect->escape)
+		return "CPU only: no GPU reads --escape";
+	if (dialect->comment)
+		return "CPU only: no GPU reads --comment";
+	if (!notation_is_plain(&plan->notation))
+		return "CPU only: no GPU reads numbers in this notation";
+	if (plan->head)
+		return "CPU only: no GPU stops at --head";
+	if (plan->choice)
+		return "CPU only: no GPU chooses records";
+	if (plan_copies_records(plan) && plan->npredicates == 0)
+		return "CPU only: no GPU copies records";
+	if (by_group)
+		return by_group;
+	for (size_t p = 0; p < plan->npredicates; p++)
+		if (!condition_is_for_gpus(plan, plan->predicates[p]))
+			return "CPU only: no GPU evaluates this condition";
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		if (plan->columns[c].let && !let_is_for_gpus(plan, plan->columns[c].let))
+			return "CPU only: no GPU computes this column";
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		if (needs_moments_of_cpu(plan, &plan->columns[c]) || plan->npairs ||
+		    keeps_numbers_for_cpu(plan, &plan->columns[c]) ||
+		    needs_texts_of_cpu(plan, &plan->columns[c]))
+			return "CPU only: no GPU computes all that is asked";
+	for (size_t i = 0; i < plan->nnew_columns; i++)
+		if (running_ratio_is(plan->new_columns[i].kind) ||
+		    running_change_is(plan->new_columns[i].kind) || plan->new_columns[i].kind == NEW_ROW_NUMBER ||
+		    new_column_is_copied(&plan->new_columns[i]) ||
+		    new_column_has_window(&plan->new_columns[i]) || plan->new_columns[i].kind == NEW_RANK)
+			return "CPU only: no GPU computes all that is asked";
+	return NULL;
+}

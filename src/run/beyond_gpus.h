@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * beyond_gpus.h - what the kernels cannot do, and CPUs therefore do alone.
+ */
+#ifndef GPUSTAT_BEYOND_GPUS_H
+#define GPUSTAT_BEYOND_GPUS_H
+
+#include "io/input.h"
+#include "query/plan.h"
+
+/* The reason why no GPU can run a plan over an input, for --verbose; NULL: one can. A constant. */
+const char *beyond_gpus(const struct plan *plan, const struct input *input);
+
+#endif
