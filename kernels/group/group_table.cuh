@@ -21,8 +21,8 @@
  * records have the same group add up their values first, so a group that all records have gets one addition
  * a warp. Then even five groups take 22 million additions a second each at 50 GB/s of short records, which is
  * one in 50 of what an address takes in the L2 cache, so there is no table of a block's own in shared memory
- * in between: it would be filled and emptied to save what does not bound the run.
- * That is an estimate, as all of "Groups on a GPU" in docs/speed.md: these kernels have run under an emulator only.
+ * in between: it would be filled and emptied to save what does not bound the run (docs/speed.md, "Groups, order
+ * statistics and computed columns on a GPU").
  */
 #ifndef GPUSTAT_GROUP_TABLE_CUH
 #define GPUSTAT_GROUP_TABLE_CUH

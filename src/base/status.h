@@ -64,7 +64,7 @@
 	X(STATUS_PART_DAMAGED, "damaged part: write it again", 1)                  \
 	X(STATUS_PART_TRUNCATED, "truncated part: write it again", 1)              \
 	/* the option that differs is the fault's detail */                        \
-	X(STATUS_NOT_PLAIN, "not a plain file: --part takes one that is not compressed", 1) \
+	X(STATUS_NOT_PLAIN, "not a plain file: --part takes one that is not compressed, or only by bgzip", 1) \
 	/* the detail has the words */                                             \
 	X(STATUS_PART_ORDER, "", 1)                                                \
 	X(STATUS_PART_QUERY, "another query than the first part's", 1)             \

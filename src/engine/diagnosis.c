@@ -183,6 +183,17 @@ struct note *note_make(const struct fault *fault, int file)
 	return note;
 }
 
+/* A note's file in the order of the input. */
+static int64_t order_of(const struct note *note)
+{
+	return note->file < 0 ? INT32_MIN - (int64_t)note->file : note->file;
+}
+
+bool note_is_before(const struct note *a, const struct note *b)
+{
+	return order_of(a) < order_of(b) || (a->file == b->file && a->line < b->line);
+}
+
 void note_read(const struct note *note, struct fault *fault)
 {
 	fault_set_value(fault, note->status, note->text + strlen(note->text) + 1,

@@ -66,6 +66,9 @@ struct note {
 /* Returns a copy of fault, which lies in the given file. NULL: out of memory. */
 struct note *note_make(const struct fault *fault, int file);
 
+/* Whether a is earlier in the input than b. The files of a state, -1, -2 ..., come before all others. */
+bool note_is_before(const struct note *a, const struct note *b);
+
 /* Sets fault to what was noted, but for its file. */
 void note_read(const struct note *note, struct fault *fault);
 

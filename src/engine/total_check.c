@@ -145,7 +145,11 @@ const struct note *total_note_of_values(const struct total *t, size_t c)
 	const struct note *of_texts = *text_note_at(t, c);
 	bool is_number = column_kind(&t->partial.columns[c]) == COLUMN_NUMBER;
 
-	return of_texts && is_number ? of_texts : *note_at(t, c);
+	const struct note *other = *note_at(t, c); /* of a record that parts' ends cut, perhaps, which no part has noted */
+
+	if (!of_texts || !is_number)
+		return other;
+	return other && note_is_before(other, of_texts) ? other : of_texts;
 }
 
 const struct note *total_note_of_ragged(const struct total *t)

@@ -188,13 +188,29 @@ static enum status finish_reading(struct input *in, const struct deferred *defer
 	return status;
 }
 
-/* Narrows the file, which is read in ranges, to the input's range. */
-static void use_range(struct input *in, struct source *s)
+/* Narrows a file of blocks to the input's range. Behind its first record, offsets are counted from the place where it
+ * begins, and lines from 1 on. */
+static enum status use_range_of_blocks(struct input *in, struct source *s, struct fault *fault)
 {
+	enum status status = source_cut_text(s, in->range.begin, in->range.end, fault);
+
+	if (status == STATUS_OK && s->cut.begin > s->cut.first) {
+		in->offset_bytes += s->cut.begin - s->nskipped;
+		s->line = 1;
+	}
+	return status;
+}
+
+/* Narrows the file, which is read in ranges, to the input's range. */
+static enum status use_range(struct input *in, struct source *s, struct fault *fault)
+{
+	if (in->range.has_blocks)
+		return use_range_of_blocks(in, s, fault);
 	in->offset_bytes += in->range.begin - (uint64_t)(s->position - s->start);
 	s->position = s->start + (off_t)in->range.begin;
 	s->size = s->start + (off_t)in->range.end;
 	s->line = in->range.begin > s->nskipped ? 1 : s->line; /* lines before it are not counted */
+	return STATUS_OK;
 }
 
 /* Narrows a file that is read in ranges to what the input's slice has of it. */
@@ -253,7 +269,7 @@ static enum status begin_chunk(struct input *in, char *buffer, struct chunk *chu
 		if (status == STATUS_OK)
 			source_make_ranged(s);
 		if (status == STATUS_OK && in->has_range)
-			use_range(in, s);
+			status = use_range(in, s, fault);
 		if (status == STATUS_OK && in->has_slice)
 			use_slice(in, s);
 		if (status == STATUS_OK && in->has_slice)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * input_range.c - a range of a plain file instead of all of it: see input_cut_range in input.h.
+ * input_range.c - a range of a plain or a BGZF file instead of all of it: see input_cut_range in input.h.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "codec/bgzf_text.h"
+#include "codec/codec.h"
 #include "csv/record.h"
+#include "io/file_text.h"
 #include "io/input_state.h"
 
 #define BLOCK_NBYTES 65536
@@ -55,6 +57,57 @@ static enum status cut(const struct source *s, uint64_t first, uint64_t size, ui
 	return fault->status;
 }
 
+/* ---- BGZF ---- */
+
+/* The size as a place, if the file's blocks follow each other up to its end; 0: not. */
+static uint64_t find_end(const struct source *s)
+{
+	uint64_t last;
+
+	if (!s->packed || !s->is_plain || s->fd == STDIN_FILENO || s->state != SOURCE_OPEN || s->codec != &codec_gzip)
+		return 0;
+	return bgzf_walk_blocks(s->fd, 0, (uint64_t)s->size, &last) && last == (uint64_t)s->size ? BGZF_PLACE(last, 0) : 0;
+}
+
+/* The k-th of n borders in the records, which begin at the place first: in a block that begins at about k/n. */
+static uint64_t cut_blocks(const struct source *s, uint64_t first, uint64_t size, uint64_t k, uint64_t n, char escape)
+{
+	uint64_t block = (uint64_t)BGZF_PLACE_BLOCK(first), place;
+	struct file_text text;
+	bool is_found;
+
+	if (k == 0 || k == n)
+		return k == 0 ? first : size;
+	block += (uint64_t)((uint128)((uint64_t)s->size - block) * k / n);
+	if (!bgzf_walk_blocks(s->fd, 0, block, &block))
+		return size;
+	place = BGZF_PLACE(block, 0) > first ? BGZF_PLACE(block, 0) : first;
+	is_found = file_text_open(&text, s->path, true, place, UINT64_MAX) == STATUS_OK &&
+		   file_text_find_line(&text, escape, &place);
+	file_text_close(&text);
+	return is_found ? place : size;
+}
+
+static enum status cut_range_of_blocks(struct input *in, uint64_t k, uint64_t n, char escape, struct input_range *out,
+				       struct fault *fault)
+{
+	struct source *s = &in->sources[0];
+	uint64_t size = find_end(s), first;
+
+	if (size == 0)
+		return source_fail(s, fault, STATUS_NOT_PLAIN, 0);
+	if (!bgzf_find_text(s->fd, s->nskipped, &first))
+		return source_fail(s, fault, STATUS_READ, errno);
+	*out = (struct input_range){.has_blocks = true, .size = size};
+	out->begin = cut_blocks(s, first, size, k - 1, n, escape);
+	out->end = cut_blocks(s, first, size, k, n, escape);
+	in->range = *out;
+	in->has_range = true;
+	return STATUS_OK;
+}
+
+/* ---- any ---- */
+
 enum status input_cut_range(struct input *in, uint64_t k, uint64_t n, char escape, struct input_range *out,
 			    struct fault *fault)
 {
@@ -68,7 +121,7 @@ enum status input_cut_range(struct input *in, uint64_t k, uint64_t n, char escap
 		return STATUS_OK;
 	}
 	if (now < 0)
-		return source_fail(s, fault, STATUS_NOT_PLAIN, 0);
+		return cut_range_of_blocks(in, k, n, escape, out, fault);
 	first = (uint64_t)(now - s->start) - (s->end - s->begin);
 	*out = (struct input_range){.size = (uint64_t)(s->size - s->start)};
 	out->size = out->size > first ? out->size : first;
@@ -88,20 +141,13 @@ void input_begin_quoted(struct input *in)
 enum status input_count_before(const struct input *in, struct input_range *range, struct fault *fault)
 {
 	const struct source *s = &in->sources[range->file];
-	enum status status = STATUS_OK;
-	int fd = open(s->path, O_RDONLY | O_CLOEXEC); /* the file may be closed already */
-	char block[BLOCK_NBYTES];
-	size_t nbytes;
+	uint64_t start = range->has_blocks ? 0 : (uint64_t)s->start;
+	struct file_text text; /* the file may be closed already */
+	enum status status = file_text_open(&text, s->path, range->has_blocks, start, start + range->begin);
 
-	if (fd < 0)
-		return source_fail(s, fault, STATUS_OPEN, errno);
 	range->nlines_before = 0;
-	for (uint64_t at = 0; at < range->begin && status == STATUS_OK; at += nbytes) {
-		status = read_block(fd, s->start, at, range->begin, block, &nbytes, fault);
-		range->nlines_before += status == STATUS_OK ? count_lines(block, nbytes) : 0;
-	}
-	close(fd);
-	if (status != STATUS_OK)
-		fault->file = source_name(s);
-	return status;
+	while (status == STATUS_OK && file_text_next(&text, &status))
+		range->nlines_before += count_lines(text.data, text.nbytes);
+	file_text_close(&text);
+	return status == STATUS_OK ? status : source_fail(s, fault, status, 0);
 }

@@ -30,6 +30,7 @@ enum source_state {
 /* What is read of a file of blocks; places are those of bgzf_text.h. */
 struct source_cut {
 	bool is_made;
+	uint64_t first;      /* where the first record begins */
 	uint64_t begin, end; /* UINT64_MAX: the file's end */
 	char *tail;          /* of the block in which it ends; owned; NULL: there is none, or it has been read */
 	size_t tail_begin, tail_end;

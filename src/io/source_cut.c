@@ -90,7 +90,7 @@ enum status source_cut_text(struct source *s, uint64_t begin, uint64_t end, stru
 		return name_fault(s, codec_fault(fault, STATUS_DAMAGED, s->codec, NULL), fault);
 	begin = begin > first ? begin : first;
 	end = end > begin ? end : begin;
-	s->cut = (struct source_cut){.is_made = true, .begin = begin, .end = end};
+	s->cut = (struct source_cut){.is_made = true, .first = first, .begin = begin, .end = end};
 	status = end < UINT64_MAX ? keep_tail(s, fault) : STATUS_OK;
 	if (status == STATUS_OK)
 		status = reopen(s, fault);

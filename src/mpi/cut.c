@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "codec/codec.h"
-#include "mpi/file_text.h"
+#include "io/file_text.h"
 #include "query/option_table.h"
 
 /* Text is usually three to six times as long as its gzip data. */
@@ -107,28 +107,6 @@ static struct cut_place find_place(const struct cut *c, const struct world *w)
 	return (struct cut_place){all - before > weight(&c->files[i]) / 2 ? i + 1 : i, 0};
 }
 
-/* Finds the first line that ends in the text, and *place of the byte behind. Returns false if there is none. */
-static bool find_line_end(struct file_text *t, char escape, uint64_t *place)
-{
-	bool has_ended = false;
-	enum status status;
-	char before = '\0';
-
-	while (file_text_next(t, &status)) {
-		*place = t->place;
-		if (has_ended)
-			return true;
-		for (size_t i = 0; i < t->nbytes && !has_ended; i++) {
-			has_ended = t->data[i] == '\n' && !(escape && before == escape);
-			before = t->data[i];
-			*place = t->place + i + 1;
-		}
-		if (has_ended && *place < t->place + t->nbytes)
-			return true;
-	}
-	return false;
-}
-
 /* Moves a place within a file to the end of its line. A file that cannot be read is not cut: the rank that gets it
  * finds out why. */
 static struct cut_place to_line_end(const struct cut *c, struct cut_place b, const char *path, char escape)
@@ -138,7 +116,7 @@ static struct cut_place to_line_end(const struct cut *c, struct cut_place b, con
 	struct file_text text;
 	uint64_t place;
 	bool is_found = file_text_open(&text, path, has_blocks, b.offset, has_blocks ? UINT64_MAX : f->nbytes) == STATUS_OK &&
-			find_line_end(&text, escape, &place);
+			file_text_find_line(&text, escape, &place);
 
 	file_text_close(&text);
 	return is_found ? (struct cut_place){b.file, place} : (struct cut_place){b.file + 1, 0};

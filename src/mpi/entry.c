@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "engine/worker.h"
-#include "mpi/file_text.h"
+#include "io/file_text.h"
 
 /* ---- maps ---- */
 

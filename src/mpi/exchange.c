@@ -258,7 +258,7 @@ static bool has_rests(struct group_store *store)
 {
 	bool has = false;
 
-	for (size_t part = 0; part < STORE_NPARTS && !has; part++)
+	for (size_t part = 0; part < STORE_NPARTS && !has && group_rests_exist(); part++)
 		groups_each(group_store_part(store, part), note_rest, &has);
 	return has;
 }

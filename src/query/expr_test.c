@@ -276,6 +276,10 @@ static bool parse_word(struct expr_parser *p, const struct expr_token *left, boo
 static bool parse_behind(struct expr_parser *p, const struct expr_token *left, bool negated,
 			 struct expr_part *out)
 {
+	if (left->kind == EXPR_TOKEN_NUMBER && p->token.kind == EXPR_TOKEN_NUMBER &&
+	    p->text[p->token.begin] == '-')
+		return expr_fail(p, p->token.begin,
+				 "a date is text: write it in quotes; a column of this name, in backquotes");
 	if (p->token.kind == EXPR_TOKEN_IS)
 		return parse_is(p, left, negated, out);
 	if (p->token.kind == EXPR_TOKEN_COMPARE)

@@ -221,6 +221,8 @@ static void say_read(const struct explained *e)
 	}
 	if (plan->ncolumns == 0)
 		say("no column");
+	if (plan->nranks > 0)
+		say(" (the input is read twice: --rank needs all values before the first record)");
 	end_list(plan->ncolumns);
 }
 

@@ -129,18 +129,12 @@ static enum status check_column(const struct left_out *l, size_t c, struct fault
 	return is_too_much(l, &s) ? fail(l, &s, total_note_of_values(l->total, c), fault) : STATUS_OK;
 }
 
-/* A note's file in the order of the input: those of a state, -1, -2 ..., come first. */
-static int64_t order_of(const struct note *note)
-{
-	return note->file < 0 ? INT32_MIN - (int64_t)note->file : note->file;
-}
-
 /* The note that is earlier in the input; either may be NULL. */
 static const struct note *earlier(const struct note *a, const struct note *b)
 {
 	if (!a || !b)
 		return a ? a : b;
-	return order_of(b) < order_of(a) || (b->file == a->file && b->line < a->line) ? b : a;
+	return note_is_before(b, a) ? b : a;
 }
 
 /* Ragged records, those whose condition is undecided, and those with a NUL in a key: all of them together. */

@@ -30,6 +30,8 @@ static void run_scope(const struct part_run *r, const char *const *names, struct
 	seams[1].is_quoted = r->total->keeps_head || r->total->seam.nbytes > 0;
 	seams[1].is_same = part->number > 1;
 	seams[1].nlines = r->total->line - 1;
+	if (r->range->has_blocks) /* modulo 2^64: offsets begin at the range's place */
+		seams[1].offset_bytes = r->total->end_bytes - r->range->end;
 	if (part->number == part->of)
 		seams[1].of = 0;
 }

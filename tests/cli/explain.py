@@ -37,6 +37,9 @@ def check_words():
              "reads:   host (for the groups), bytes, seconds (for a condition)\nrecords: those where seconds > 1\ngroups:  of equal host\nprints:  sum(bytes)\n", ALONE)
     explains("records", ["--where=seconds > 1"], LOG, TEXT, header % "a column is asked for by name",
              "reads:   seconds (for a condition)\nrecords: those where seconds > 1\nprints:  each record\n", ALONE)
+    explains("ranks", ["--rank=seconds"], LOG, TEXT, header % "a column is asked for by name",
+             "reads:   seconds (the input is read twice: --rank needs all values before the first record)\n",
+             "prints:  each record, and rank(seconds)\n", ALONE)
     explains("no header", ["--cumsum=2", "-d;", "--quote=none", "--comment=#"], b"1;2\n3;4\n", "text:    fields end at ';', '#' begins a comment\n",
              "header:  none in line 1 of {}, for its values may be data\ncolumns: 2: col1, col2\n", "reads:   col2\nprints:  each record, and running_sum(col2)\n", ALONE)
     explains("lines skipped, blanks", ["--skip-lines=1", "-W", "--sum=2"], b"title\na b\n1 2\n", "text:    fields end at blanks\n",

@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import types
 
+import bgzf_blocks
 import harness
 import part_cases
 from harness import answers, fixture, is_, ok, refuses, run
@@ -172,6 +173,9 @@ def check_ranges():
     changed = fixture("range.csv", text + b"a,1\n")
     refuses("the file has grown", ["--merge", parts[0], part_of(args, "2/5", changed)], None, 1, "write its parts again")
     refuses("compressed", args + ["--partial", "--part=1/2", fixture("r.csv.gz", gzip.compress(text))], None, 1, "not a plain file")
+    for name, packed in (("what is no block behind some", bgzf_blocks.pack(text, 50) + gzip.compress(b"a,1\n")),
+                         ("a truncated block", bgzf_blocks.pack(text, 50)[:-30])):
+        refuses(name, args + ["--partial", "--part=1/2", fixture("r.csv.gz", packed)], None, 1, "not a plain file")
     refuses("a pipe", args + ["--partial", "--part=1/2"], text, 1, "not a plain file")
     refuses("a place in the whole file", ["--sum=x", "--partial", "--part=2/2", fixture("bad.csv", b"x\n1\n2\n3\n4\n5\nz\n")], None,
             1, "bad.csv:7: column 'x': not a number: 'z' (try --part 2/2,quoted")
@@ -189,11 +193,24 @@ def check_ranges():
     for n in range(2, 9):
         is_(run(["--merge"] + part_cases.make_ranges(case, texts, n)).out, run(case.args + [texts]).out,
             "text in the record between two of %d parts" % n)
+    bad = fixture("worse.csv", b'k,x\n"a\nb",1\n"a\nb",bad\ne,2\nf,worse\ng,3\nh,4\n')
+    case = types.SimpleNamespace(args=["--sum=*", "--invalid=skip", "--header=yes"], rng=random.Random(2), seed=0)
+    for n in range(2, 9):
+        is_(run(["--merge"] + part_cases.make_ranges(case, bad, n)).err, run(case.args + [bad]).err,
+            "the first value left out, in the record between two of %d parts" % n)
     big = fixture("big.csv", b"k,x\n" + b"".join(b"%02d,%06d\n" % (i % 97, i) for i in range(200000)))
     parts = [part_of(["--by=k", "--sum=x", "--median=x"], "%d/7" % k, big) for k in range(1, 8)]
     is_(run(["--merge"] + parts).out, run(["--by=k", "--sum=x", "--median=x", big]).out, "200000 records in seven parts")
     sizes = [json.loads(open(p, "rb").readline())["records"] for p in parts]
     ok(max(sizes) < 1.1 * min(sizes), "... of about the same length", sizes)
+    packed = fixture("big.csv.gz", bgzf_blocks.pack(open(big, "rb").read(), 7000))
+    parts = [part_of(["--by=k", "--sum=x", "--median=x"], "%d/7" % k, packed) for k in range(1, 8)]
+    is_(run(["--merge"] + parts).out, run(["--by=k", "--sum=x", "--median=x", big]).out, "... of a BGZF file")
+    sizes = [json.loads(open(p, "rb").readline())["records"] for p in parts]
+    ok(max(sizes) < 1.1 * min(sizes), "... of about the same length", sizes)
+    refuses("a place in the whole of it", ["--sum=x", "--partial", "--part=2/2",
+                                           fixture("bad.csv.gz", bgzf_blocks.pack(b"x\n1\n2\n3\n4\n5\nz\n", 2))], None,
+            1, "bad.csv.gz:7: column 'x': not a number: 'z' (try --part 2/2,quoted")
 
 
 def part_of(args, number, path):

@@ -17,11 +17,14 @@ def pack(text, nbytes=65280, level=6, end=END):
     return b"".join(block(text[i:i + nbytes], level) for i in range(0, len(text), nbytes)) + end
 
 
-def pack_at_random(rng, text):
-    """Blocks of different lengths, some of them stored, some empty."""
+ENDS = (END, b"", END * 3)
+
+
+def pack_at_random(rng, text, ends=ENDS + (END + bytes(100),)):
+    """Blocks of different lengths, some of them stored, some empty. ends: what may stand behind them."""
     most, blocks, at = rng.choice((3, 30, 300, 3000, 60000)), [], 0
     while at < len(text):
         n = rng.randrange(most) if rng.random() < 0.9 else 0
         blocks.append(block(text[at:at + n], rng.choice((0, 1, 6))))
         at += n
-    return b"".join(blocks) + rng.choice((END, END, b"", END * 3, END + bytes(100)))
+    return b"".join(blocks) + rng.choice(ends)

@@ -102,11 +102,12 @@ class Case(part_cases.Case):
     def lay_down(self):
         rng, paths = self.rng, []
         for name, data in self.files:
-            roll = rng.random()
+            roll, ends = rng.random(), bgzf_blocks.ENDS  # with --head, zero bytes behind them may be read or not
+            ends += () if "--head" in self.args else (bgzf_blocks.END + bytes(100),)
             if roll < 0.15:
                 name, data = name + ".gz", gzip.compress(data)
             elif roll < 0.55 and data:
-                name, data = name + ".gz", spoil(rng, bgzf_blocks.pack_at_random(rng, data), data)
+                name, data = name + ".gz", spoil(rng, bgzf_blocks.pack_at_random(rng, data, ends), data)
             paths.append(harness.fixture(name, data))
         return paths
 

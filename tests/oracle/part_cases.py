@@ -8,6 +8,7 @@ import random
 import re
 import zlib
 
+import bgzf_blocks
 import harness
 
 KEYS = [b"a", b"b", b"", b'"x,y"', b'"say ""hi"""', b'"two\nlines"', b"\xff\xfe", "\u00e4\u20ac".encode(), b"k" * 20, b"\x01\x7f",
@@ -157,10 +158,13 @@ def make_ranges(case, path, n):
 
 
 def run_ranges(seed):
-    """Like run_case, for the parts of one file."""
+    """Like run_case, for the parts of one file, plain or BGZF."""
     case = Case(seed)
     case.files = [max(case.files, key=lambda f: len(f[1]))]
     path, = case.lay_down()
+    if case.files[0][1] and case.rng.random() < 0.5:
+        packed = bgzf_blocks.pack_at_random(case.rng, case.files[0][1], bgzf_blocks.ENDS)
+        path = harness.fixture("%d.csv.gz" % seed, packed)
     want = harness.run(case.args + case.printing + [path])
     parts = make_ranges(case, path, case.rng.randrange(1, 9))
     got = parts if not isinstance(parts, list) else merge(case, parts, case.printing)

@@ -155,6 +155,7 @@ static const struct refusal {
 	{"a b", 2, "expected a comparison"},
 	{"a and b = 1", 2, "expected a comparison"},
 	{"5", 1, "expected a comparison"},
+	{"2025-03-01 > 5", 4, "a date is text: write it in quotes; a column of this name, in backquotes"},
 	{"a =", 3, "expected a column or a value, not the end"},
 	{"a = = 1", 4, "expected a column or a value"},
 	{"= 1", 0, "expected a column or a value"},

@@ -2,7 +2,7 @@
  *
  * file_text.c - see file_text.h.
  */
-#include "mpi/file_text.h"
+#include "io/file_text.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -66,4 +66,25 @@ static bool next_block(struct file_text *t, enum status *status)
 bool file_text_next(struct file_text *t, enum status *status)
 {
 	return t->has_blocks ? next_block(t, status) : next_range(t, status);
+}
+
+bool file_text_find_line(struct file_text *t, char escape, uint64_t *place)
+{
+	bool has_ended = false;
+	enum status status;
+	char before = '\0';
+
+	while (file_text_next(t, &status)) {
+		*place = t->place;
+		if (has_ended)
+			return true;
+		for (size_t i = 0; i < t->nbytes && !has_ended; i++) {
+			has_ended = t->data[i] == '\n' && !(escape && before == escape);
+			before = t->data[i];
+			*place = t->place + i + 1;
+		}
+		if (has_ended && *place < t->place + t->nbytes)
+			return true;
+	}
+	return false;
 }

@@ -4,8 +4,8 @@
  *
  * A place in a plain file is an offset in bytes, in a BGZF file that of bgzf_text.h.
  */
-#ifndef GPUSTAT_MPI_FILE_TEXT_H
-#define GPUSTAT_MPI_FILE_TEXT_H
+#ifndef GPUSTAT_FILE_TEXT_H
+#define GPUSTAT_FILE_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,6 +32,10 @@ struct file_text {
  * file_text_close in any case. Errors: STATUS_OPEN, STATUS_NO_MEMORY. */
 enum status file_text_open(struct file_text *t, const char *path, bool has_blocks, uint64_t begin, uint64_t end);
 void file_text_close(struct file_text *t);
+
+/* Finds the first line that ends in the text, and *place of the byte behind its LF, which does not follow the byte escape, 0:
+ * none. Reads pieces up to there. False: no line ends before the last byte, or the text cannot be read. */
+bool file_text_find_line(struct file_text *t, char escape, uint64_t *place);
 
 /* Reads the next piece. False: the text has ended, or *status. Errors: STATUS_READ, STATUS_SHRANK, STATUS_DAMAGED. */
 bool file_text_next(struct file_text *t, enum status *status);
