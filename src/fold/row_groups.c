@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#include "fold/group_staged.h"
 #include "fold/let_fold.h"
 #include "fold/pair_block.h"
 #include "fold/row_windows.h"
@@ -363,12 +364,25 @@ static enum status add_numbers(const struct grouping *m, size_t c, const struct 
 	}
 }
 
-static enum status fold_numbers(const struct grouping *m, size_t c)
+/* Lists the numbers of column c, which go to the groups' partials. */
+static enum status stage_numbers(const struct grouping *m, size_t c, const struct simd_numbers *x, uint64_t rows)
+{
+	enum status status = group_staged_reserve(m->out->groups, ROW_BLOCK_NROWS);
+
+	for (; rows && status == STATUS_OK; rows &= rows - 1) {
+		unsigned row = lowest(rows);
+		group_stage(m->out->groups, (struct staged_number){m->f->groups.groups[row], x->significand[row],
+								   (uint32_t)c, x->scale[row]});
+	}
+	return status;
+}
+
+static enum status fold_numbers(const struct grouping *m, size_t c, bool stages)
 {
 	const struct simd_numbers *x = row_block_numbers(&m->f->block, c);
 	uint64_t rows = m->f->groups.rows, numbers = rows & x->numbers, empty = rows & x->empty;
 	struct column_partial *column = &m->out->columns[c];
-	enum status status = add_numbers(m, c, x, numbers);
+	enum status status = stages ? stage_numbers(m, c, x, numbers) : add_numbers(m, c, x, numbers);
 
 	column->fast.count += count_of(numbers);
 	column->nmissing += count_of(empty);
@@ -411,9 +425,11 @@ static enum status fold_column(const struct grouping *m, size_t c)
 		return fold_singles(m, c, m->f->groups.rows); /* which knows nothing of ends */
 	if (column->parses)
 		row_block_numbers(&m->f->block, c);
+	if (group_stages(m->f->plan, column))
+		return fold_numbers(m, c, true);
 	if (!plan_column_has_cell(column))
 		return fold_by_group(m, c, fold_rest_column);
-	return column->parses ? fold_numbers(m, c) : fold_presence(m, c);
+	return column->parses ? fold_numbers(m, c, false) : fold_presence(m, c);
 }
 
 enum status row_groups_find(struct row_folder *f, const char *text, struct groups *groups)
