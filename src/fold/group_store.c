@@ -198,10 +198,10 @@ static enum status add_parts(struct group_store *s, const struct arrivals *a)
 	return status == STATUS_OK ? add_parts_round(s, a, first, is_left, true) : status;
 }
 
-/* ---- numbers on their way ---- */
+/* ---- values on their way ---- */
 
-/* Sorts g's listed numbers by part, and names their groups' homes: into sorted, which has room for them. */
-static void sort_staged(const struct groups *g, struct staged_number *sorted, size_t begins[STORE_NPARTS + 1])
+/* Sorts g's listed values by part, and names their groups' homes: into sorted, which has room for them. */
+static void sort_staged(const struct groups *g, struct staged_value *sorted, size_t begins[STORE_NPARTS + 1])
 {
 	size_t next[STORE_NPARTS] = {0}, begin = 0;
 
@@ -214,18 +214,18 @@ static void sort_staged(const struct groups *g, struct staged_number *sorted, si
 	}
 	begins[STORE_NPARTS] = begin;
 	for (size_t i = 0; i < g->nstaged; i++) {
-		struct staged_number x = g->staged[i];
+		struct staged_value x = g->staged[i];
 		x.group = x.group->home;
 		sorted[next[part_of(x.group->hash)]++] = x;
 	}
 }
 
-/* Folds g's listed numbers into the store's groups. */
+/* Folds g's listed values into the store's groups. */
 static enum status store_staged(struct groups *g)
 {
 	struct group_store *s = g->plan->groups;
 	size_t begins[STORE_NPARTS + 1], first = (size_t)atomic_load(&s->nturns);
-	struct staged_number *sorted = malloc(g->nstaged * sizeof *sorted);
+	struct staged_value *sorted = malloc(g->nstaged * sizeof *sorted);
 	enum status status = sorted ? STATUS_OK : STATUS_NO_MEMORY;
 
 	if (sorted)

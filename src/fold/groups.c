@@ -263,8 +263,10 @@ static enum status add_group(void *context, struct group *group)
 
 enum status groups_combine(struct groups *g, struct groups *later)
 {
-	enum status status;
+	enum status status = group_staged_settle(g);
 
+	if (status != STATUS_OK)
+		return status;
 	if (g->ngroups + later->ngroups <= GROUPS_FEW) {
 		status = groups_each(later, add_group, g);
 		return status == STATUS_OK ? group_staged_take(g, later) : status;

@@ -364,15 +364,29 @@ static enum status add_numbers(const struct grouping *m, size_t c, const struct 
 	}
 }
 
-/* Lists the numbers of column c, which go to the groups' partials. */
+/* Lists a key of column c. */
+static void stage_text(const struct grouping *m, size_t c, struct group *group, const char *text, size_t nbytes)
+{
+	group_stage(m->out->groups, (struct staged_value){
+		.group = group, .text = text, .first = m->out->offset_bytes + (uint64_t)(text - m->text),
+		.column = (uint32_t)c, .is_text = true, .scale_or_nbytes = (uint32_t)nbytes});
+}
+
+/* Lists the numbers of column c, which go to the groups' partials, and their texts if these are keys. */
 static enum status stage_numbers(const struct grouping *m, size_t c, const struct simd_numbers *x, uint64_t rows)
 {
-	enum status status = group_staged_reserve(m->out->groups, ROW_BLOCK_NROWS);
+	enum status status = group_staged_reserve(m->out->groups, 2 * ROW_BLOCK_NROWS);
+	bool has_keys = m->f->plan->columns[c].needs & MOMENT_KEYS;
+	const char *text;
+	size_t nbytes;
 
 	for (; rows && status == STATUS_OK; rows &= rows - 1) {
 		unsigned row = lowest(rows);
-		group_stage(m->out->groups, (struct staged_number){m->f->groups.groups[row], x->significand[row],
-								   (uint32_t)c, x->scale[row]});
+		if (has_keys && row_block_value(&m->f->block, c, row, &text, &nbytes) == ROW_PRESENT)
+			stage_text(m, c, m->f->groups.groups[row], text, nbytes);
+		group_stage(m->out->groups, (struct staged_value){
+			.group = m->f->groups.groups[row], .significand = x->significand[row],
+			.column = (uint32_t)c, .scale_or_nbytes = x->scale[row]});
 	}
 	return status;
 }
@@ -392,11 +406,15 @@ static enum status fold_numbers(const struct grouping *m, size_t c, bool stages)
 	return status == STATUS_OK ? fold_singles(m, c, rows & ~(numbers | empty)) : status;
 }
 
-/* Counts the values of column c, which does not parse. */
-static enum status fold_presence(const struct grouping *m, size_t c)
+/* Counts the values of column c, which does not parse, or lists them. */
+static enum status fold_presence(const struct grouping *m, size_t c, bool stages)
 {
 	const struct plan_column *column = &m->f->plan->columns[c];
+	enum status status = stages ? group_staged_reserve(m->out->groups, ROW_BLOCK_NROWS) : STATUS_OK;
 	uint64_t others = 0;
+
+	if (status != STATUS_OK)
+		return status;
 
 	for (uint64_t rows = m->f->groups.rows; rows; rows &= rows - 1) {
 		const char *value;
@@ -406,7 +424,10 @@ static enum status fold_presence(const struct grouping *m, size_t c)
 			others |= rows & -rows; /* it may have a NUL */
 			continue;
 		}
-		group_cell(m->f->groups.groups[lowest(rows)], column)->count_scale += is == ROW_PRESENT;
+		if (stages && is == ROW_PRESENT)
+			stage_text(m, c, m->f->groups.groups[lowest(rows)], value, nbytes);
+		else if (!stages)
+			group_cell(m->f->groups.groups[lowest(rows)], column)->count_scale += is == ROW_PRESENT;
 		m->out->columns[c].fast.count += is == ROW_PRESENT;
 		m->out->columns[c].nmissing += is == ROW_MISSING;
 	}
@@ -418,6 +439,7 @@ static enum status fold_presence(const struct grouping *m, size_t c)
 static enum status fold_column(const struct grouping *m, size_t c)
 {
 	const struct plan_column *column = &m->f->plan->columns[c];
+	bool stages;
 
 	if (!column->needs)
 		return STATUS_OK;
@@ -425,11 +447,10 @@ static enum status fold_column(const struct grouping *m, size_t c)
 		return fold_singles(m, c, m->f->groups.rows); /* which knows nothing of ends */
 	if (column->parses)
 		row_block_numbers(&m->f->block, c);
-	if (group_stages(m->f->plan, column))
-		return fold_numbers(m, c, true);
-	if (!plan_column_has_cell(column))
+	stages = group_stages(m->f->plan, column);
+	if (!stages && !plan_column_has_cell(column))
 		return fold_by_group(m, c, fold_rest_column);
-	return column->parses ? fold_numbers(m, c, false) : fold_presence(m, c);
+	return column->parses ? fold_numbers(m, c, stages) : fold_presence(m, c, stages);
 }
 
 enum status row_groups_find(struct row_folder *f, const char *text, struct groups *groups)
