@@ -436,6 +436,12 @@ static enum status fold_presence(const struct grouping *m, size_t c, bool stages
 
 /* ---- all of it ---- */
 
+/* Whether column c's values are listed. Keys of few groups are looked up faster one group after the other. */
+static bool lists(const struct grouping *m, const struct plan_column *column)
+{
+	return group_stages(m->f->plan, column) && (m->f->groups.are_many || !(column->needs & MOMENT_KEYS));
+}
+
 static enum status fold_column(const struct grouping *m, size_t c)
 {
 	const struct plan_column *column = &m->f->plan->columns[c];
@@ -447,7 +453,7 @@ static enum status fold_column(const struct grouping *m, size_t c)
 		return fold_singles(m, c, m->f->groups.rows); /* which knows nothing of ends */
 	if (column->parses)
 		row_block_numbers(&m->f->block, c);
-	stages = group_stages(m->f->plan, column);
+	stages = lists(m, column);
 	if (!stages && !plan_column_has_cell(column))
 		return fold_by_group(m, c, fold_rest_column);
 	return column->parses ? fold_numbers(m, c, stages) : fold_presence(m, c, stages);
@@ -472,6 +478,8 @@ enum status row_groups_fold(struct row_folder *f, const char *text, struct parti
 	status = out->groups ? find_groups(&m, out->groups) : STATUS_NO_MEMORY;
 	if (status == STATUS_OK)
 		add_records(&m);
+	if (status == STATUS_OK)
+		f->groups.are_many |= out->groups->ngroups > GROUPS_FEW / 2;
 	if (status == STATUS_OK && f->plan->npairs) /* first: it converts columns for both */
 		status = fold_by_group(&m, 0, fold_rest_pairs);
 	for (size_t c = 0; c < f->plan->ncolumns && status == STATUS_OK; c++)
