@@ -28,11 +28,11 @@ static void put_strings(struct json_writer *to, const char *name, const char *co
 	json_put(to, "]");
 }
 
-/* What the first record that is no header says of each column: n a number, m missing, e an empty field, t a
- * text. */
+/* What the first record that is no header says of each column: n a number, m missing, e a field of no byte, t
+ * a text. */
 static char first_kind(const struct first_value *v)
 {
-	return v->is_number ? 'n' : !v->is_missing ? 't' : *v->text ? 'm' : 'e';
+	return v->is_number ? 'n' : !v->is_missing ? 't' : v->has_no_byte ? 'e' : 'm';
 }
 
 static void put_header(struct json_writer *to, const struct header *h)
@@ -179,7 +179,7 @@ static void read_first(struct json_reader *r, struct first_record *record)
 	for (size_t i = 0; r->status == STATUS_OK && i < n; i++) {
 		record->values[i].is_number = kinds[i] == 'n';
 		record->values[i].is_missing = kinds[i] == 'm' || kinds[i] == 'e';
-		record->values[i].text[0] = kinds[i] == 'e' ? '\0' : '-';
+		record->values[i].has_no_byte = kinds[i] == 'e';
 	}
 }
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fold/group_staged.h"
 #include "fold/key_memory.h"
 
 #define FLIGHT_NKEYS 32
@@ -88,6 +89,7 @@ struct arrivals {
 	size_t begins[STORE_NPARTS + 1];
 	size_t next[STORE_NPARTS]; /* while they are sorted */
 	bool binds; /* they are bound, not added */
+	bool learns; /* they learn their homes also where they are added */
 };
 
 static enum status count_arrival(void *context, struct group *group)
@@ -129,8 +131,9 @@ static void sort_by_part(const struct groups *g, struct arrivals *a)
 }
 
 /* Adds up to FLIGHT_NKEYS arrivals, or binds them. */
-static enum status add_flight(struct groups *to, struct group *const *a, size_t n, bool binds)
+static enum status add_flight(struct groups *to, const struct arrivals *all, size_t first, size_t n)
 {
+	struct group *const *a = &all->at[first];
 	struct group *groups[FLIGHT_NKEYS];
 	enum status status = STATUS_OK;
 
@@ -142,10 +145,10 @@ static enum status add_flight(struct groups *to, struct group *const *a, size_t 
 			group_prefetch(groups[i]);
 	}
 	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
-		if (binds)
-			a[i]->home = groups[i];
-		else
+		if (!all->binds)
 			status = group_combine(groups[i], a[i], to->plan);
+		if (all->binds || all->learns)
+			a[i]->home = groups[i];
 	}
 	return status;
 }
@@ -157,7 +160,7 @@ static enum status add_part(struct part *part, const struct arrivals *a, size_t 
 
 	for (size_t i = a->begins[p], n; i < a->begins[p + 1] && status == STATUS_OK; i += n) {
 		n = a->begins[p + 1] - i < FLIGHT_NKEYS ? a->begins[p + 1] - i : FLIGHT_NKEYS;
-		status = add_flight(part->groups, &a->at[i], n, a->binds);
+		status = add_flight(part->groups, a, i, n);
 	}
 	return status;
 }
@@ -195,11 +198,54 @@ static enum status add_parts(struct group_store *s, const struct arrivals *a)
 	return status == STATUS_OK ? add_parts_round(s, a, first, is_left, true) : status;
 }
 
+/* ---- values on their way ---- */
+
+/* Sorts g's listed values by part, and names their groups' homes: into sorted, which has room for them. */
+static void sort_staged(const struct groups *g, struct staged_value *sorted, size_t begins[STORE_NPARTS + 1])
+{
+	size_t next[STORE_NPARTS] = {0}, begin = 0;
+
+	for (size_t i = 0; i < g->nstaged; i++)
+		next[part_of(g->staged[i].group->home->hash)]++;
+	for (size_t p = 0; p < STORE_NPARTS; p++) {
+		begins[p] = begin;
+		begin += next[p];
+		next[p] = begins[p];
+	}
+	begins[STORE_NPARTS] = begin;
+	for (size_t i = 0; i < g->nstaged; i++) {
+		struct staged_value x = g->staged[i];
+		x.group = x.group->home;
+		sorted[next[part_of(x.group->hash)]++] = x;
+	}
+}
+
+/* Folds g's listed values into the store's groups. */
+static enum status store_staged(struct groups *g)
+{
+	struct group_store *s = g->plan->groups;
+	size_t begins[STORE_NPARTS + 1], first = (size_t)atomic_load(&s->nturns);
+	struct staged_value *sorted = malloc(g->nstaged * sizeof *sorted);
+	enum status status = sorted ? STATUS_OK : STATUS_NO_MEMORY;
+
+	if (sorted)
+		sort_staged(g, sorted, begins);
+	for (size_t i = 0; i < STORE_NPARTS && status == STATUS_OK; i++) {
+		size_t p = (37 * first + i) % STORE_NPARTS;
+		pthread_mutex_lock(&s->parts[p].lock);
+		status = group_staged_fold(g->plan, sorted + begins[p], begins[p + 1] - begins[p]);
+		pthread_mutex_unlock(&s->parts[p].lock);
+	}
+	free(sorted);
+	g->nstaged = 0;
+	return status;
+}
+
 /* Adds all of g to the store, or binds them. */
 static enum status send(struct groups *g, bool binds)
 {
 	size_t nbytes = g->ngroups * sizeof(struct group *);
-	struct arrivals arrivals = {.binds = binds};
+	struct arrivals arrivals = {.binds = binds, .learns = g->nstaged > 0};
 	enum status status;
 	void *memory;
 
@@ -212,7 +258,7 @@ static enum status send(struct groups *g, bool binds)
 	sort_by_part(g, &arrivals);
 	status = add_parts(g->plan->groups, &arrivals);
 	key_memory_free(memory, nbytes);
-	return status;
+	return status == STATUS_OK && g->nstaged > 0 ? store_staged(g) : status;
 }
 
 enum status groups_store(struct groups *g)

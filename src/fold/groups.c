@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "fold/group_staged.h"
 #include "fold/key_memory.h"
 
 #define NSLOTS_MIN 64
@@ -100,12 +101,14 @@ void groups_free(struct groups *g)
 		key_memory_free(b, b->nbytes);
 	}
 	key_memory_free(g->slots, g->nslots * sizeof *g->slots);
+	free(g->staged);
 	free(g);
 }
 
 void groups_clear(struct groups *g)
 {
 	g->is_bound = false;
+	g->nstaged = 0;
 	if (g->ngroups == 0)
 		return;
 	free_rests(g);
@@ -249,18 +252,25 @@ enum status groups_insert(struct groups *g, const struct key *key, uint64_t hash
 static enum status add_group(void *context, struct group *group)
 {
 	struct groups *g = context;
-	struct group *to;
+	struct group *to = NULL;
 	enum status status = groups_find(g, &group->key, group->hash, &to);
 
-	return status == STATUS_OK ? group_combine(to, group, g->plan) : status;
+	if (status == STATUS_OK)
+		status = group_combine(to, group, g->plan);
+	group->home = to;
+	return status;
 }
 
 enum status groups_combine(struct groups *g, struct groups *later)
 {
-	enum status status;
+	enum status status = group_staged_settle(g);
 
-	if (g->ngroups + later->ngroups <= GROUPS_FEW)
-		return groups_each(later, add_group, g);
+	if (status != STATUS_OK)
+		return status;
+	if (g->ngroups + later->ngroups <= GROUPS_FEW) {
+		status = groups_each(later, add_group, g);
+		return status == STATUS_OK ? group_staged_take(g, later) : status;
+	}
 	status = groups_store(g); /* first: its records come before later's */
 	return status == STATUS_OK ? groups_store(later) : status;
 }

@@ -36,6 +36,8 @@ struct groups {
 	bool is_bound; /* to the store's */
 	int shift; /* of a hash without its highest bits, to its slot */
 	struct groups_block *blocks, *last; /* the groups, in the order in which they were made */
+	struct staged_value *staged; /* nstaged values of the groups, not yet in them: group_staged.h */
+	size_t nstaged, staged_room;
 };
 
 /* Gives the plan's columns their cells, and sets all else that a plan with keys has for groups, with an

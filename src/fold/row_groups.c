@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#include "fold/group_staged.h"
 #include "fold/let_fold.h"
 #include "fold/pair_block.h"
 #include "fold/row_windows.h"
@@ -363,12 +364,39 @@ static enum status add_numbers(const struct grouping *m, size_t c, const struct 
 	}
 }
 
-static enum status fold_numbers(const struct grouping *m, size_t c)
+/* Lists a key of column c. */
+static void stage_text(const struct grouping *m, size_t c, struct group *group, const char *text, size_t nbytes)
+{
+	group_stage(m->out->groups, (struct staged_value){
+		.group = group, .text = text, .first = m->out->offset_bytes + (uint64_t)(text - m->text),
+		.column = (uint32_t)c, .is_text = true, .scale_or_nbytes = (uint32_t)nbytes});
+}
+
+/* Lists the numbers of column c, which go to the groups' partials, and their texts if these are keys. */
+static enum status stage_numbers(const struct grouping *m, size_t c, const struct simd_numbers *x, uint64_t rows)
+{
+	enum status status = group_staged_reserve(m->out->groups, 2 * ROW_BLOCK_NROWS);
+	bool has_keys = m->f->plan->columns[c].needs & MOMENT_KEYS;
+	const char *text;
+	size_t nbytes;
+
+	for (; rows && status == STATUS_OK; rows &= rows - 1) {
+		unsigned row = lowest(rows);
+		if (has_keys && row_block_value(&m->f->block, c, row, &text, &nbytes) == ROW_PRESENT)
+			stage_text(m, c, m->f->groups.groups[row], text, nbytes);
+		group_stage(m->out->groups, (struct staged_value){
+			.group = m->f->groups.groups[row], .significand = x->significand[row],
+			.column = (uint32_t)c, .scale_or_nbytes = x->scale[row]});
+	}
+	return status;
+}
+
+static enum status fold_numbers(const struct grouping *m, size_t c, bool stages)
 {
 	const struct simd_numbers *x = row_block_numbers(&m->f->block, c);
 	uint64_t rows = m->f->groups.rows, numbers = rows & x->numbers, empty = rows & x->empty;
 	struct column_partial *column = &m->out->columns[c];
-	enum status status = add_numbers(m, c, x, numbers);
+	enum status status = stages ? stage_numbers(m, c, x, numbers) : add_numbers(m, c, x, numbers);
 
 	column->fast.count += count_of(numbers);
 	column->nmissing += count_of(empty);
@@ -378,11 +406,15 @@ static enum status fold_numbers(const struct grouping *m, size_t c)
 	return status == STATUS_OK ? fold_singles(m, c, rows & ~(numbers | empty)) : status;
 }
 
-/* Counts the values of column c, which does not parse. */
-static enum status fold_presence(const struct grouping *m, size_t c)
+/* Counts the values of column c, which does not parse, or lists them. */
+static enum status fold_presence(const struct grouping *m, size_t c, bool stages)
 {
 	const struct plan_column *column = &m->f->plan->columns[c];
+	enum status status = stages ? group_staged_reserve(m->out->groups, ROW_BLOCK_NROWS) : STATUS_OK;
 	uint64_t others = 0;
+
+	if (status != STATUS_OK)
+		return status;
 
 	for (uint64_t rows = m->f->groups.rows; rows; rows &= rows - 1) {
 		const char *value;
@@ -392,7 +424,10 @@ static enum status fold_presence(const struct grouping *m, size_t c)
 			others |= rows & -rows; /* it may have a NUL */
 			continue;
 		}
-		group_cell(m->f->groups.groups[lowest(rows)], column)->count_scale += is == ROW_PRESENT;
+		if (stages && is == ROW_PRESENT)
+			stage_text(m, c, m->f->groups.groups[lowest(rows)], value, nbytes);
+		else if (!stages)
+			group_cell(m->f->groups.groups[lowest(rows)], column)->count_scale += is == ROW_PRESENT;
 		m->out->columns[c].fast.count += is == ROW_PRESENT;
 		m->out->columns[c].nmissing += is == ROW_MISSING;
 	}
@@ -401,9 +436,16 @@ static enum status fold_presence(const struct grouping *m, size_t c)
 
 /* ---- all of it ---- */
 
+/* Whether column c's values are listed. Keys of few groups are looked up faster one group after the other. */
+static bool lists(const struct grouping *m, const struct plan_column *column)
+{
+	return group_stages(m->f->plan, column) && (m->f->groups.are_many || !(column->needs & MOMENT_KEYS));
+}
+
 static enum status fold_column(const struct grouping *m, size_t c)
 {
 	const struct plan_column *column = &m->f->plan->columns[c];
+	bool stages;
 
 	if (!column->needs)
 		return STATUS_OK;
@@ -411,9 +453,10 @@ static enum status fold_column(const struct grouping *m, size_t c)
 		return fold_singles(m, c, m->f->groups.rows); /* which knows nothing of ends */
 	if (column->parses)
 		row_block_numbers(&m->f->block, c);
-	if (!plan_column_has_cell(column))
+	stages = lists(m, column);
+	if (!stages && !plan_column_has_cell(column))
 		return fold_by_group(m, c, fold_rest_column);
-	return column->parses ? fold_numbers(m, c) : fold_presence(m, c);
+	return column->parses ? fold_numbers(m, c, stages) : fold_presence(m, c, stages);
 }
 
 enum status row_groups_find(struct row_folder *f, const char *text, struct groups *groups)
@@ -435,6 +478,8 @@ enum status row_groups_fold(struct row_folder *f, const char *text, struct parti
 	status = out->groups ? find_groups(&m, out->groups) : STATUS_NO_MEMORY;
 	if (status == STATUS_OK)
 		add_records(&m);
+	if (status == STATUS_OK)
+		f->groups.are_many |= out->groups->ngroups > GROUPS_FEW / 2;
 	if (status == STATUS_OK && f->plan->npairs) /* first: it converts columns for both */
 		status = fold_by_group(&m, 0, fold_rest_pairs);
 	for (size_t c = 0; c < f->plan->ncolumns && status == STATUS_OK; c++)

@@ -20,6 +20,7 @@ struct row_groups {
 	struct text_buffer texts;   /* of keys that are not bytes of the text */
 	uint64_t rows;              /* those that have a group: */
 	struct group *groups[ROW_BLOCK_NROWS];
+	bool are_many;              /* a chunk has had more than half of GROUPS_FEW */
 };
 
 void row_groups_free(struct row_groups *g);

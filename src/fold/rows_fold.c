@@ -347,17 +347,18 @@ static enum status fold_copied(const struct fold *m, size_t c, const struct row_
 static enum status fold_kept_column(const struct fold *m, size_t c)
 {
 	const struct row_block *b = &m->f->block;
+	const struct plan_column *column = &m->f->plan->columns[c];
 	struct row_fields fields = fields_of(m, c, &(struct row_run){b->ends, b->stride, b->nrows});
 	uint64_t kept = m->f->filter.kept;
+	bool trims_texts = m->f->plan->dialect.whitespace && plan_column_has_texts(column);
 
-	if (m->f->plan->columns[c].let)
+	if (column->let)
 		return let_fold_column(m->f, m->text, c, m->out);
-	if (m->f->plan->columns[c].field >= b->stride) {
+	if (column->field >= b->stride) {
 		m->out->columns[c].nmissing += (uint64_t)__builtin_popcountll(kept);
 		return STATUS_OK;
 	}
-	if (b->has_numbers[c] && m->f->plan->columns[c].parses &&
-	    !(m->f->plan->columns[c].needs & MOMENT_ENDS))
+	if (b->has_numbers[c] && column->parses && !(column->needs & MOMENT_ENDS) && !trims_texts)
 		return fold_converted(m, c, &fields, &b->numbers[c], kept);
 	return kept == row_block_all(b) ? fold_fields(m, c, fields) : fold_copied(m, c, &fields);
 }

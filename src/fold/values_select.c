@@ -28,6 +28,7 @@
 
 #define FEW 16384     /* so many numbers of an interval are gathered */
 #define FEW_WIDE 1024 /* of wide ones: 0.8 MB */
+#define NROUNDS_MOST 64
 
 struct selection {
 	struct values_blocks blocks; /* owned */
@@ -254,17 +255,47 @@ static int compare_wide(const void *a, const void *b)
 	return wide_compare(a, b);
 }
 
-/* Sorts what was gathered, and sets the wanted numbers. */
+/* Puts the number of place k in order there: none before it is greater, and none behind it is less. Hoare's
+ * algorithm ("Find", 1961); numbers that keep it from getting on are sorted. */
+static void put_in_place(int128 *x, ptrdiff_t first, ptrdiff_t last, ptrdiff_t k)
+{
+	for (int round = 0; first < last; round++) {
+		const int128 pivot = x[k];
+		ptrdiff_t i = first, j = last;
+		if (round == NROUNDS_MOST) {
+			qsort(x + first, (size_t)(last - first + 1), sizeof *x, compare128);
+			return;
+		}
+		while (i <= j) {
+			while (x[i] < pivot)
+				i++;
+			while (x[j] > pivot)
+				j--;
+			if (i > j)
+				break;
+			const int128 other = x[i];
+			x[i++] = x[j];
+			x[j--] = other;
+		}
+		first = j < k ? i : first;
+		last = k < i ? j : last;
+	}
+}
+
+/* Sets the wanted numbers, of what was gathered. */
 static void finish_gathered(const struct selection *s, struct interval *v)
 {
 	bool is_wide = s->keys.kind == KEY_OF_WIDE;
+	uint64_t placed = 0; /* the place of the last one; those behind it are not less */
 
 	if (is_wide)
 		qsort(v->gathered_wide, v->count, sizeof *v->gathered_wide, compare_wide);
-	else
-		qsort(v->gathered, v->count, sizeof *v->gathered, compare128);
 	for (size_t i = 0; i < v->nwanted; i++) {
 		uint64_t at = v->wanted[i].rank - v->nbelow;
+		if (!is_wide)
+			put_in_place(v->gathered, at >= placed ? (ptrdiff_t)placed : 0, (ptrdiff_t)v->count - 1,
+				     (ptrdiff_t)at);
+		placed = at;
 		if (is_wide)
 			v->wanted[i].value = v->gathered_wide[at];
 		else

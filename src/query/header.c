@@ -203,10 +203,12 @@ static enum status copy_value(struct first_value *v, const char *field, size_t n
 			      const struct plan *plan)
 {
 	struct scratch scratch = {NULL, 0};
+	size_t nbytes_field = nbytes;
 	const char *text = field_value(&plan->dialect, field, nbytes, &scratch, &nbytes);
 
 	v->text = text ? strndup(text, nbytes) : NULL;
 	if (v->text) {
+		v->has_no_byte = nbytes_field == 0;
 		v->has_nul = memchr(text, '\0', nbytes) != NULL;
 		v->is_missing = value_is_missing(plan, text, nbytes);
 		v->is_number = !v->is_missing && value_is_number(plan, text, nbytes);

@@ -19,6 +19,7 @@
 struct first_value {
 	char *text; /* up to its first NUL; owned */
 	bool is_missing, is_number, has_nul;
+	bool has_no_byte; /* not even quotes */
 	uint32_t nlines; /* LFs of the record before it */
 };
 

@@ -210,7 +210,7 @@ static bool is_left_out(const struct query *q, const struct options *o,
 					 .nfields = (uint32_t)q->header.nfields,
 					 .last_is_empty = q->header.ends_empty};
 	uint32_t n = (uint32_t)r->nfields;
-	bool ends_empty = n > 0 && !*r->values[n - 1].text;
+	bool ends_empty = n > 0 && r->values[n - 1].has_no_byte;
 
 	return o->invalid == INVALID_SKIP && n > 0 && ragged_is(&rule, n, ends_empty) &&
 	       !ragged_is_taken(&rule, n);

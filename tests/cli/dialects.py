@@ -207,6 +207,11 @@ def check_whitespace():
     says("new fields come behind the blanks at a record's end", ["-W", "--running-sum=b"], b" a b \t\r\n1 2 \n", 0,
          " a b \t running_sum(b)\r\n1 2  2\n")
     says("'*' looks at all of the second record's last value", ["-W", "--running-sum=*"], b"a b\n1 2 3\n", 0, "a b running_sum(a)\n1 2 3 1\n")
+    for beside in ("--corr=a:b", "--where=a > 0"):
+        harness.agrees("the blanks are no part of a text whose number another result needs: " + beside,
+                       ["-W", "--text-min=a", "--text-max=a", "--mode=a", beside, "--format=json"], b"a b\n5\t 6\n7 \t 8\n 50 \t9\n",
+                       lambda r: None if b'"text_min(a)": "5", "text_max(a)": "7", "mode(a)": "5"' in r.out else "texts without blanks",
+                       [(1, 1), (None, None)])
     says("one name has no rest", ["-W", "--sum=1"], b"Mounted on\n1\n", 1, "", "gpustat: <stdin>:2: 1 field where the header has 2: see --ragged\n")
     says("lines of blanks are blank lines", ["-W", "--sum=b"], b"\n  \na b\n\n \t \r\n1 2\n   ", 0, "2\n")
     says("one column", ["-W", "--sum=1", "--count=1"], b"  1\n2  \n\n \t\n 3", 0, "sum(1),count(1)\n6,3\n".replace("(1)", "(col1)"))

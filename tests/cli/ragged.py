@@ -127,6 +127,9 @@ def check_policies():
           "2 records left out; the first: <stdin>:3: 1 field where the header has 2: see --ragged\n")
     gives("skip, one", ["--invalid=skip", "--sum=a"], b"a,b\n1,2\n3,4,5\n", "1\n",
           "1 record left out: <stdin>:3: 3 fields where the header has 2" + HINT)
+    for last in ('""', "x", '"x"', "\0"):
+        gives("skip, '*' behind a record that is left out, which ends with %r" % last, ["--invalid=skip", "--sum=*"],
+              b"a,b\n0,x,%s\n6,8\n" % last.encode(), "sum(a),sum(b)\n6,8\n", "1 record left out: <stdin>:2: 3 fields where the header has 2" + HINT)
     gives("skip and extra", ["--invalid=skip", "--ragged=extra", "--sum=a,b"], data, "sum(a),sum(b)\n14,17\n",
           "1 record left out: <stdin>:3: 1 field where the header has 2: see --ragged\n")
     gives("skip, printed", ["--invalid=skip", "--cumsum=a"], data, "a,b,running_sum(a)\n1,2,1\n8,9,,9\n",

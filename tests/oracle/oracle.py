@@ -34,7 +34,7 @@ if hasattr(sys, "set_int_max_str_digits"):
 
 class LeftOut:
     """What --invalid skip left out. values: {column: how many}, of the `present` ones, which are those not missing.
-    records: {"ragged", "condition" or "key": how many} of `all`. first: for each of these keys where the first is."""
+    records: {"ragged", "condition" or "key K", K: the column: how many} of `all`. first: for each of these keys where the first is."""
     def __init__(self):
         self.values, self.present = collections.Counter(), collections.Counter()
         self.records, self.all, self.first = collections.Counter(), 0, {}
@@ -112,7 +112,7 @@ def admit(q, names, row, where, offsets, out):
     if nuls:
         if not skips:
             raise BadData("a NUL in a key", [(row.file, n) for n in row.lines])
-        out.record("key", row._replace(line=row.lines[min(nuls)]))
+        out.record("key %d" % nuls[0], row._replace(line=row.lines[nuls[0]]))
         return False, []
     return True, truths
 

@@ -67,6 +67,8 @@ class Table:
                 at, line, said = preamble(self.q.dialect, name, data)
             except BadData as bad:
                 self.trouble, at, said = bad, 0, None
+            if begun and said and said != self.delimiter:
+                self.trouble = BadData("another 'sep='", {(name, line - 1)}, kind="sep")
             if not self.trouble and only_cr(data[at:], self.q.dialect, said or self.delimiter):
                 self.trouble = BadData("CR only", {(name, None)}, kind="cr")
             if self.trouble:
@@ -74,9 +76,6 @@ class Table:
             self.said = self.said or said
             if not begun and said:
                 self.delimiter = said
-            elif said and said != self.delimiter:
-                self.trouble = BadData("another 'sep='", {(name, line - 1)}, kind="sep")
-                break
             begun = begun or len(data) > len(BOM) * data.startswith(BOM)
             rows, self.trouble = cut(self.q.dialect, self.delimiter, name, data, base)
             self.files.append(rows)
