@@ -14,7 +14,8 @@
 #include "kernels/level/gpu_memory.cuh"
 
 #define MEMBER_RATIO 16 /* symbols for each packed byte: text that is packed better takes more batches */
-#define MEMBER_NBYTES_MAX ((uint32_t)64 << 20)
+#define MEMBER_NBYTES_MAX ((uint32_t)256 << 20)
+#define MEMBER_MEMORY_RATIO 37 /* bytes of device memory for each packed byte of a batch */
 
 enum member_end {
 	MEMBER_GOES_ON, /* behind end, with the same data or with more */
@@ -64,7 +65,7 @@ struct member_batch {
 	enum member_end how;
 };
 
-/* Reserves memory for batches of up to capacity_nbytes packed, MEMBER_NBYTES_MAX at most: 37 times as much.
+/* Reserves memory for batches of up to capacity_nbytes packed, MEMBER_NBYTES_MAX at most.
  * Errors: cudaMalloc's; member_close is to be called then, too. */
 cudaError_t member_open(struct member *m, uint32_t capacity_nbytes, cudaStream_t stream);
 void member_close(struct member *m);

@@ -3,7 +3,7 @@
  * device_inflate.cu - a GPU decodes the data of a gzip member for all its workers: see
  * src/codec/device_inflate.h.
  *
- *     reading thread    the file -> pinned memory -> one of two segments on the device
+ *     reading threads   the file -> pinned memory -> one of two segments on the device
  *     decoding thread   segment -> member_decode() -> one of two texts on the device
  *     input             text -> chunks; a worker copies each to its own memory, and gives the text back
  *
@@ -29,6 +29,10 @@ extern "C" {
 
 #define CAPACITY_NBYTES_MIN ((size_t)1 << 20)
 #define FRONT_SHARE 8 /* of a segment's memory: for what the one before has cut */
+#define BATCH_NCHUNKS_MIN 2 /* chunks in a batch's packed bytes */
+#define BATCH_NCHUNKS_MAX 8
+#define BATCH_SHARE 16 /* so many batches are enough for a file: the first one keeps all waiting */
+#define MEMORY_SHARE 2 /* of what is free: the workers need the rest */
 #define TEXT_RATIO 8   /* bytes of text for which a packed byte has room */
 #define NTRIES 4       /* each with half of the memory before */
 #define NSHORT_MAX 4   /* members that end within the first segment: with more of them, CPUs are faster */
@@ -54,7 +58,8 @@ struct device_inflate {
 
 	/* The current member. */
 	int fd;
-	off_t begin;   /* of its data, in the file */
+	off_t begin;   /* of its data, in the file ... */
+	off_t end;     /* ... which has so many bytes */
 	uint64_t skip; /* of its text */
 
 	pthread_mutex_t lock; /* guards all below */
@@ -76,11 +81,22 @@ static void memory_cut(struct device_inflate *d, struct arena *a)
 	}
 }
 
+/* Whether so many bytes of the device's memory may be taken. */
+static bool is_free(size_t nbytes)
+{
+	size_t nfree, nall;
+
+	return gpu_checked(cudaMemGetInfo(&nfree, &nall)) == cudaSuccess && nbytes <= nfree / MEMORY_SHARE;
+}
+
 /* Reserves for batches of nbytes. */
 static cudaError_t reserve(struct device_inflate *d, size_t nbytes)
 {
 	struct arena measure = {NULL, 0};
 	cudaError_t error;
+
+	if (!is_free(nbytes * (MEMBER_MEMORY_RATIO + 2 * TEXT_RATIO + 2)))
+		return cudaErrorMemoryAllocation;
 
 	d->capacity_nbytes = nbytes;
 	d->front_nbytes = nbytes / FRONT_SHARE;
@@ -140,10 +156,20 @@ static void inflate_close(struct device_inflate *d)
 	free(d);
 }
 
-static struct device_inflate *inflate_open(int device, size_t chunk_nbytes)
+/* The packed bytes of a batch. */
+static size_t batch_nbytes(size_t chunk_nbytes, off_t file_nbytes)
+{
+	size_t least = BATCH_NCHUNKS_MIN * chunk_nbytes, most = BATCH_NCHUNKS_MAX * chunk_nbytes;
+	size_t nbytes = (size_t)file_nbytes / BATCH_SHARE;
+
+	nbytes = nbytes < least ? least : nbytes > most ? most : nbytes;
+	return nbytes < MEMBER_NBYTES_MAX ? nbytes : MEMBER_NBYTES_MAX;
+}
+
+static struct device_inflate *inflate_open(int device, size_t chunk_nbytes, off_t file_nbytes)
 {
 	struct device_inflate *d = (struct device_inflate *)calloc(1, sizeof *d);
-	size_t nbytes = 2 * chunk_nbytes;
+	size_t nbytes = batch_nbytes(chunk_nbytes, file_nbytes);
 	cudaError_t error;
 
 	if (!d)
@@ -152,7 +178,6 @@ static struct device_inflate *inflate_open(int device, size_t chunk_nbytes)
 	d->fd = -1;
 	pthread_mutex_init(&d->lock, NULL);
 	pthread_cond_init(&d->changed, NULL);
-	nbytes = nbytes < MEMBER_NBYTES_MAX ? nbytes / ARENA_ALIGN * ARENA_ALIGN : MEMBER_NBYTES_MAX;
 	nbytes = nbytes > CAPACITY_NBYTES_MIN ? nbytes : CAPACITY_NBYTES_MIN;
 	error = open_streams(d);
 	for (int i = 0; i < NTRIES && error == cudaSuccess; i++, nbytes /= 2)
@@ -192,7 +217,7 @@ static bool next_segment(struct device_inflate *d, struct region *r)
 	if (error == cudaSuccess)
 		error = gpu_checked(cudaStreamSynchronize(d->stream));
 	if (r->data)
-		segments_free(&d->segments, r->segment);
+		segments_free(&d->segments);
 	r->segment ^= 1;
 	r->data = s->data - nleft;
 	r->nbytes = nleft + s->nbytes;
@@ -307,7 +332,7 @@ static bool start_threads(struct device_inflate *d)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	if (segments_begin(&d->segments, d->fd, d->begin)) {
+	if (segments_begin(&d->segments, d->fd, d->begin, d->end)) {
 		d->running = pthread_create(&d->decoder, NULL, decoder_main, d) == 0;
 		if (!d->running) {
 			segments_stop(&d->segments);
@@ -341,6 +366,7 @@ static bool inflate_begin(struct device_inflate *d, int fd, const struct member_
 	if (d->fd < 0)
 		return false;
 	d->begin = place->position;
+	d->end = st.st_size;
 	d->skip = skip;
 	d->place = *place;
 	d->stop = d->finished = d->ended = false;

@@ -29,8 +29,8 @@ struct device_text {
 };
 
 struct device_inflate_ops {
-	/* Prepares, for chunks of chunk_nbytes. NULL: there is no memory. */
-	struct device_inflate *(*open)(int device, size_t chunk_nbytes);
+	/* Prepares, for chunks of chunk_nbytes and files of about file_nbytes. NULL: there is no memory. */
+	struct device_inflate *(*open)(int device, size_t chunk_nbytes, off_t file_nbytes);
 
 	/* Stops, and frees all. All text must have been given back. */
 	void (*close)(struct device_inflate *d);

@@ -160,15 +160,16 @@ static void leave(struct worker_thread *t)
 	pthread_mutex_unlock(&e->lock);
 }
 
-/* Opens a worker; a CPU in place of a GPU that fails, or, in an optional pool, that cannot be
+/* Opens a worker; a CPU in place of a GPU that fails, or, in a pool that forgives it, that cannot be
  * opened. The user is not warned of the latter. */
 static bool open_worker(struct worker_thread *t, struct work_slot *slot)
 {
 	struct worker_pool *pool = t->pool;
-	struct fault fault, *first = pool->optional ? &pool->open_fault : &pool->work_fault;
+	bool forgives = pool->optional || pool->forgives;
+	struct fault fault, *first = forgives ? &pool->open_fault : &pool->work_fault;
 	enum status status = slot->ops->open(&slot->worker, t->engine->plan, &pool->setup, &fault);
 
-	if (status == STATUS_GPU || (status != STATUS_OK && pool->optional))
+	if (status == STATUS_GPU || (status != STATUS_OK && forgives))
 		status = worker_thread_use_cpu(t, slot, first, &fault);
 	if (status != STATUS_OK)
 		engine_fail(t->engine, &fault);

@@ -23,6 +23,7 @@ struct worker_pool {
 	struct worker_setup setup;
 	int nthreads;
 	bool optional;    /* workers may fail to open, or open too late: the other pools suffice */
+	bool forgives;    /* nobody is told of a device that cannot be opened: it was not asked for */
 	bool reads_ahead; /* a thread has two workers: it reads for one while the other computes */
 	bool retires;     /* its threads may end early, to leave their cores to others */
 	bool replaces;    /* a thread whose device is awake makes one of a retiring pool end */

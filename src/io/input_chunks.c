@@ -93,7 +93,7 @@ static void begin_on_device(struct input *in, size_t chunk_nbytes)
 	    !source_splits(s))
 		return;
 	if (!in->device)
-		in->device = in->device_ops->open(in->device_number, chunk_nbytes);
+		in->device = in->device_ops->open(in->device_number, chunk_nbytes, s->size);
 	in->on_device = in->device && source_begin_on_device(s, in->device_ops, in->device);
 	if (!in->on_device)
 		in->device_gave_up = in->file;

@@ -5,7 +5,8 @@
  * Making a CUDA context takes as long as a few cores take to fold a gigabyte. --device auto therefore
  * begins with the CPUs alone. A GPU is an offer (engine/gain.h): once the CPUs have shown their speed at
  * this plan and this input, it is woken if the run then ends sooner, and each of its threads replaces a
- * CPU's. The driver is not touched before that.
+ * CPU's. The driver is not touched before that. Only where it is sure beforehand that GPUs alone are faster
+ * (device_forecast.h), CPUs do not begin.
  */
 #include "run/device_choice.h"
 
@@ -15,6 +16,7 @@
 #include "base/cores.h"
 #include "io/message.h"
 #include "run/beyond_gpus.h"
+#include "run/device_forecast.h"
 #include "simd/simd.h"
 #ifdef HAVE_CUDA
 #include "kernels/worker/gpu.h"
@@ -38,6 +40,8 @@
 #define END_S 0.15
 #define CORES_MANY 12
 #define LIKELY_RATIO 8 /* of text to packed files */
+#define MEMBER_S_PER_BYTE 0.2e-9 /* of packed bytes, one member on a GPU */
+#define MEMBER_NBYTES_LONG ((uint64_t)512 << 20) /* packed: of shorter ones some begin and end while others wait */
 
 /* An input that a thread folds in less time than a GPU takes to wake, even at this speed, in bytes a
  * second: no GPU is offered, and no thread started for it. */
@@ -48,6 +52,7 @@ struct job {
 	const struct query *query;
 	const struct input *input;
 	uint64_t nbytes; /* of the input; UINT64_MAX: not known */
+	bool gpus_alone; /* no CPU worker is beside them */
 };
 
 /* The number of threads asked for (0: one for each core), but no more than there are chunks. For a
@@ -86,8 +91,7 @@ static void add_cpu(struct device_choice *devices, const struct job *job, bool d
 /* Whether GPUs decode the input: blocks; members only where all workers are on GPUs. */
 static bool unpacks(const struct job *job)
 {
-	return input_leaves_blocks(job->input) ||
-	       (job->options->device == DEVICE_GPU && input_has_long_member(job->input));
+	return input_leaves_blocks(job->input) || (job->gpus_alone && input_has_long_member(job->input));
 }
 
 static size_t gpu_chunk_nbytes(const struct job *job)
@@ -145,6 +149,7 @@ static void add_gpu(struct device_choice *devices, const struct job *job, int de
 			 job->nbytes / p->setup.chunk_nbytes >= (uint64_t)wanted;
 	p->setup.nreaders = job->nbytes == UINT64_MAX ? 0 : p->nthreads;
 	p->note = gpu_packs(plan, &p->setup) ? " that pack" : NULL;
+	p->forgives = job->options->device == DEVICE_AUTO;
 	if (optional)
 		make_offer(devices, plan, p);
 }
@@ -165,6 +170,51 @@ static int add_gpus(struct device_choice *devices, const struct job *job, bool o
 	return (int)(devices->npools - before);
 }
 
+/* The packed bytes of files that may all have one long member; 0: they have not. */
+static uint64_t nbytes_of_members(const struct job *job)
+{
+	int nfiles = input_nfiles(job->input);
+
+	if (!input_has_long_member(job->input))
+		return 0;
+	for (int i = 0; i < nfiles; i++)
+		if (input_file_nbytes_stored(job->input, i) < MEMBER_NBYTES_LONG)
+			return 0;
+	return input_nbytes_stored(job->input) == UINT64_MAX ? 0 : input_nbytes_stored(job->input);
+}
+
+/* Whether GPUs alone surely end sooner. devices: the CPUs, and GPUs that are offered. */
+static bool gpus_end_sooner(const struct device_choice *devices, const struct job *job)
+{
+	uint64_t npacked = nbytes_of_members(job);
+	double nbytes = job->nbytes == UINT64_MAX ? 0 : (double)job->nbytes;
+	struct forecast f = {.plan = &job->query->plan, .nbytes = nbytes, .nbytes_packed = (double)npacked,
+			     .ncores = devices->pools[0].nthreads};
+
+	if ((npacked == 0 && nbytes <= 0) || devices->npools < 2)
+		return false;
+	f.sample = input_peeked(job->input, &f.sample_nbytes);
+	f.gpu_s = WAKE_S + END_S + nbytes / devices->pools[1].offer.speed + (double)npacked * MEMBER_S_PER_BYTE;
+	return forecast_gpu_alone(&f);
+}
+
+/* Chooses GPUs alone if they surely end sooner, and are there. */
+static bool add_gpus_alone(struct device_choice *devices, const struct job *job)
+{
+	struct device_choice offered = *devices;
+	struct job alone = *job;
+
+	alone.gpus_alone = true;
+	add_gpus(&offered, job, true);
+	if (!gpus_end_sooner(&offered, job))
+		return false;
+	memset(&offered, 0, sizeof offered);
+	if (!add_gpus(&offered, &alone, false))
+		return false;
+	*devices = offered;
+	return true;
+}
+
 #else
 static int add_gpus(struct device_choice *devices, const struct job *job, bool optional)
 {
@@ -172,6 +222,13 @@ static int add_gpus(struct device_choice *devices, const struct job *job, bool o
 	(void)job;
 	(void)optional;
 	return 0;
+}
+
+static bool add_gpus_alone(struct device_choice *devices, const struct job *job)
+{
+	(void)devices;
+	(void)job;
+	return false;
 }
 #endif
 
@@ -190,6 +247,8 @@ static const char *offer_gpus(struct device_choice *devices, const struct job *j
 {
 	uint64_t nbytes = input_leaves_blocks(job->input) ? input_nbytes_stored(job->input) : job->nbytes;
 
+	if (add_gpus_alone(devices, job))
+		return "GPUs: the CPUs would surely take longer";
 	if (nbytes == UINT64_MAX)
 		return "CPU only: how large the input is cannot be known";
 	/* Decided before the system is asked for GPUs: */
@@ -218,7 +277,7 @@ enum status devices_choose(struct device_choice *devices, const struct options *
 			   const struct query *query, const struct input *input,
 			   struct fault *fault)
 {
-	const struct job job = {options, query, input, input_nbytes_left(input)};
+	const struct job job = {options, query, input, input_nbytes_left(input), options->device == DEVICE_GPU};
 
 	memset(devices, 0, sizeof *devices);
 	if (options->device == DEVICE_GPU && !add_gpus(devices, &job, false))

@@ -350,6 +350,22 @@ def check_auto():
     r = harness.run(["--sum=1", "--verbose"], b"1\n2\n", device="gpu")
     harness.ok(r.status == 0 and r.out == b"3\n" and b"gpu" in r.err.lower(), "--verbose names the GPU",
                lambda: harness.describe(r))
+    check_gpu_alone()
+
+
+def check_gpu_alone():
+    """Beside one CPU thread, a GPU surely ends sooner where different values of 320 MB are counted: no CPU begins."""
+    data = b"id,value\n" + b"".join(b"%d,%d\n" % (i, i * 7919 % 65537) for i in range(2000000))
+    files = [harness.fixture("long.csv", data)] * 12
+    args = ["--count-distinct=value", "--median=value", *files]
+    cpu = harness.run(args, None, device="cpu")
+    auto = harness.run(args + ["--verbose"], None, device="auto", threads=1)
+    harness.ok((auto.status, auto.out) == (cpu.status, cpu.out) and b"the CPUs would surely take longer" in auto.err,
+               "--device auto takes the GPU alone", lambda: harness.describe(auto))
+    for fault in ("1+", "2+", "5", "40"):
+        r = harness.run(args, None, device="auto", threads=1, gpu_fault=fault)
+        harness.ok((r.status, r.out) == (cpu.status, cpu.out) and r.err.count(b"\n") <= 1,
+                   "... which fails at its call %s" % fault, lambda: harness.describe(r))
 
 
 FAILED = b"the CPU has done its work"

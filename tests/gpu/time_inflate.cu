@@ -192,9 +192,8 @@ int main(int argc, char **argv)
 	printf("%u streams of %zu KiB, %.2f GB of text, ratio %.2f\n", p.n, kib, (double)p.text_nbytes / 1e9,
 	       (double)p.text_nbytes / (double)p.data_nbytes);
 	if (kib == 0) {
-		time_member(p, (uint32_t)64 << 20);
-		time_member(p, (uint32_t)32 << 20);
-		time_member(p, (uint32_t)16 << 20);
+		for (uint32_t nbytes = MEMBER_NBYTES_MAX; nbytes >= MEMBER_NBYTES_MAX / 4; nbytes /= 2)
+			time_member(p, nbytes);
 		return 0;
 	}
 	job.data = device_copy(p.data, p.data_nbytes + INFLATE_PAD_NBYTES);

@@ -307,7 +307,7 @@ static struct beside {
 	struct input *input;
 	struct total total;
 	struct fault fault;
-} besides[8];
+} besides[10];
 static int nbesides;
 static uint64_t nbytes_before; /* of engine_nbytes_begun, when the run began */
 
@@ -384,6 +384,23 @@ static void test_beside(enum status wakes, enum status opens, bool needs_core, c
 	nbesides++;
 }
 
+/* A device without CPUs beside it that cannot be opened: CPUs do its work. */
+static void test_alone(bool forgives, const char *what)
+{
+	struct beside *b = &besides[nbesides];
+	bool all_ended;
+
+	beside_make(b, false);
+	b->opens = STATUS_GPU;
+	b->pools[1].optional = b->pools[1].replaces = false;
+	b->pools[1].forgives = forgives;
+	enum status status = engine_run(&test_plan, b->input, &b->pools[1], 1, &b->total, true, &all_ended, &b->fault);
+	unlink(b->paths[0]);
+	ok(status == STATUS_OK && b->total.partial.columns[0].fast.count == NRECORDS, "%s: nothing is lost", what);
+	ok((b->pools[1].work_fault.status == STATUS_OK) == forgives, "... and %s is told", forgives ? "nobody" : "the user");
+	nbesides++;
+}
+
 /* A device that waits until it pays: it joins if it is fast, and is not touched if it is slow. */
 static void test_offer(double speed, bool joins, const char *what)
 {
@@ -432,6 +449,8 @@ static void test_device(void)
 	test_gain();
 	test_offer(INFINITY, true, "a fast device on offer");
 	test_offer(1, false, "a slow one");
+	test_alone(false, "a device alone, which was asked for, and cannot be opened");
+	test_alone(true, "one that was chosen");
 	for (int needs_core = 0; needs_core < 2; needs_core++) {
 		test_beside(STATUS_OK, STATUS_OK, needs_core, "a device that comes later");
 		test_beside(STATUS_NO_GPU, STATUS_OK, needs_core, "one that does not wake");

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * device_forecast.h - whether a GPU alone surely ends sooner than the CPUs, told before a run.
+ *
+ * --device auto measures (engine/gain.h), but not what it has not seen yet: numbers that are kept are searched or
+ * sorted when all have been read, and those that CPUs keep until a GPU is awake are work for both. And one
+ * member of a compressed file is decoded by the CPUs or by a GPU, not by both. Here constants tell, and so only where they
+ * tell a great difference.
+ */
+#ifndef GPUSTAT_DEVICE_FORECAST_H
+#define GPUSTAT_DEVICE_FORECAST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "query/plan.h"
+
+struct forecast {
+	const struct plan *plan;
+	double nbytes;      /* of text */
+	double nbytes_packed; /* of one member each, that CPUs would decode; 0: none */
+	const char *sample; /* of the text, from a record's beginning on */
+	size_t sample_nbytes;
+	int ncores;
+	double gpu_s; /* that the GPU takes, until the process has ended */
+};
+
+/* Whether the GPU is to do all of it. Seconds are those of a Xeon's cores with AVX-512 (docs/speed.md). */
+bool forecast_gpu_alone(const struct forecast *f);
+
+#endif
