@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """devices.py [OPTION]...: gpustat with --device cpu, gpu and auto, in turn, over a grid of plans,
-inputs and sizes.
+inputs, plain and packed, and sizes.
 
 The promise of --device auto is tested here: it is never more than 5 % and 20 ms slower than the
 better of the two. A size beyond that of the file is the file given several times.
@@ -10,6 +10,7 @@ Exit status: 0; 1 if a run failed, or a device answered otherwise than the CPUs.
 """
 import argparse
 import os
+import shutil
 import sys
 
 sys.dont_write_bytecode = True
@@ -55,6 +56,15 @@ RECORDS = [
     ("narrow", ["--cumsum", "value", "--only"]),
     ("narrow", ["--where", "value > 0"]),
 ]
+PACKED = [
+    ("logs", "bgz", ["--sum", "bytes"]),
+    ("logs", "bgz", []),
+    ("logs", "bgz", ["--by", "status", "--sum", "bytes"]),
+    ("narrow", "bgz", ["--median", "value"]),
+    ("logs", "gz", ["--sum", "bytes"]),
+    ("logs", "gz", ["--by", "host", "--sum", "bytes"]),
+    ("narrow", "gz", ["--sum", "value"]),
+]
 
 
 def parse(argv):
@@ -73,8 +83,15 @@ def parse(argv):
 
 def chosen(only):
     kinds = only.split(",") if only else list(inputs.KINDS)
-    return [(kind, plan, False) for kind, plan in RESULTS if kind in kinds] + \
-           [(kind, plan, True) for kind, plan in RECORDS if kind in kinds]
+    return [(kind, "file", plan, False) for kind, plan in RESULTS if kind in kinds] + \
+           [(kind, "file", plan, True) for kind, plan in RECORDS if kind in kinds] + \
+           [(kind, way, plan, False) for kind, way, plan in PACKED if kind in kinds]
+
+
+def packers():
+    """The programs that pack; pigz makes one member as gzip does, on all cores."""
+    found = {"bgzip": shutil.which("bgzip"), "gzip": shutil.which("pigz") or shutil.which("gzip")}
+    return {name: path for name, path in found.items() if path}
 
 
 def command(options, device, plan, paths, quiet):
@@ -90,30 +107,32 @@ def problem_of(runs):
     return None
 
 
-def row(kind, plan, nbytes, runs):
+def row(kind, way, plan, nbytes, runs):
     """The line of the table, and whether the promise holds."""
     cpu, gpu, auto = [measure.median(done) for done in runs]
     better = min(cpu, gpu)
     holds = auto <= better * SLACK + SLACK_S
     return "| %s | %s | %.1f | %.3f | %.3f | %.3f | %.2f | %s |" % (
-        kind, " ".join(plan) or "summary", nbytes / 1e9, cpu, gpu, auto, auto / better,
+        kind if way == "file" else kind + "." + way, " ".join(plan) or "summary", nbytes / 1e9, cpu, gpu, auto, auto / better,
         "yes" if holds else "**no**"), holds
 
 
 def main():
     options = parse(sys.argv[1:])
-    folder = inputs.Folder(options.folder, inputs.size_nbytes(options.file), options.generate, {})
+    folder = inputs.Folder(options.folder, inputs.size_nbytes(options.file), options.generate, packers())
     print("| input | plan | GB | cpu, s | gpu, s | auto, s | auto / better | holds |")
     print("|---|---|---:|---:|---:|---:|---:|---|", flush=True)
     nheld = nrows = nfailed = 0
-    for kind, plan, quiet in chosen(options.only):
-        data = folder.get(kind, "file")
+    for kind, way, plan, quiet in chosen(options.only):
+        data = folder.get(kind, way)
+        if not data:
+            continue
         inputs.warm(data.path)
         for n in map(int, options.sizes.split(",")):
             commands = [command(options, d, plan, [data.path] * n, quiet) for d in DEVICES]
             runs = measure.in_turn(commands, options.repeat, options.timeout, options.timeout)
             problem = problem_of(runs)
-            line, holds = (None, False) if problem else row(kind, plan, n * data.nbytes, runs)
+            line, holds = (None, False) if problem else row(kind, way, plan, n * data.nbytes, runs)
             print(line or "| %s | %s | %s |" % (kind, " ".join(plan), problem), flush=True)
             nrows, nheld, nfailed = nrows + 1, nheld + holds, nfailed + bool(problem)
     print("\nThe promise holds in %d of %d rows." % (nheld, nrows))

@@ -31,7 +31,7 @@ SEED = 20261121
 # A format, the suffix of its files, and the programs that can pack it.
 PACKERS = {
     "gz": ("gz", ("gzip", "-6", "-c")),
-    "bgz": ("bgz.gz", ("bgzip", "-c")),
+    "bgz": ("bgz.gz", ("bgzip", "-@8", "-c")),
     "zst": ("zst", ("zstd", "-q", "-c")),
 }
 
