@@ -170,48 +170,63 @@ static int add_gpus(struct device_choice *devices, const struct job *job, bool o
 	return (int)(devices->npools - before);
 }
 
-/* The packed bytes of files that may all have one long member; 0: they have not. */
-static uint64_t nbytes_of_members(const struct job *job)
+/* Whether all files may have one long member. */
+static bool has_long_members(const struct job *job)
 {
-	int nfiles = input_nfiles(job->input);
-
-	if (!input_has_long_member(job->input))
-		return 0;
-	for (int i = 0; i < nfiles; i++)
+	for (int i = 0; i < input_nfiles(job->input); i++)
 		if (input_file_nbytes_stored(job->input, i) < MEMBER_NBYTES_LONG)
-			return 0;
-	return input_nbytes_stored(job->input) == UINT64_MAX ? 0 : input_nbytes_stored(job->input);
+			return false;
+	return input_has_long_member(job->input);
 }
 
-/* Whether GPUs alone surely end sooner. devices: the CPUs, and GPUs that are offered. */
-static bool gpus_end_sooner(const struct device_choice *devices, const struct job *job)
+/* The bytes of packed files that a GPU may decode; 0: there are none. */
+static uint64_t nbytes_packed(const struct job *job)
 {
-	uint64_t npacked = nbytes_of_members(job);
-	double nbytes = job->nbytes == UINT64_MAX ? 0 : (double)job->nbytes;
-	struct forecast f = {.plan = &job->query->plan, .nbytes = nbytes, .nbytes_packed = (double)npacked,
-			     .ncores = devices->pools[0].nthreads};
+	uint64_t stored = input_nbytes_stored(job->input);
 
-	if ((npacked == 0 && nbytes <= 0) || devices->npools < 2)
-		return false;
+	if (stored == UINT64_MAX || (!input_leaves_blocks(job->input) && !has_long_members(job)))
+		return 0;
+	return stored;
+}
+
+/* What is known of the run before it begins. */
+static struct forecast forecast_of(const struct device_choice *devices, const struct job *job)
+{
+	double nbytes = job->nbytes == UINT64_MAX ? 0 : (double)job->nbytes;
+	struct forecast f = {.plan = &job->query->plan, .nbytes = nbytes,
+			     .nbytes_packed = nbytes > 0 ? 0 : (double)nbytes_packed(job),
+			     .can_share = nbytes > 0 || input_leaves_blocks(job->input),
+			     .ncores = devices->pools[0].nthreads, .gpu_s = WAKE_S + END_S};
+
 	f.sample = input_peeked(job->input, &f.sample_nbytes);
-	f.gpu_s = WAKE_S + END_S + nbytes / devices->pools[1].offer.speed + (double)npacked * MEMBER_S_PER_BYTE;
-	return forecast_gpu_alone(&f);
+	return f;
+}
+
+/* The seconds in which a GPU reads and folds all, at a speed in bytes of text a second. */
+static double gpu_s(const struct forecast *f, double speed)
+{
+	double nbytes = f->nbytes_packed > 0 ? f->nbytes_packed * FORECAST_TEXT_RATIO : f->nbytes;
+
+	return f->can_share ? nbytes / speed : f->nbytes_packed * MEMBER_S_PER_BYTE;
 }
 
 /* Chooses GPUs alone if they surely end sooner, and are there. */
 static bool add_gpus_alone(struct device_choice *devices, const struct job *job)
 {
-	struct device_choice offered = *devices;
-	struct job alone = *job;
+	struct forecast f = forecast_of(devices, job);
+	struct device_choice alone = *devices;
+	struct job changed = *job;
 
-	alone.gpus_alone = true;
-	add_gpus(&offered, job, true);
-	if (!gpus_end_sooner(&offered, job))
+	if (!forecast_gpu_alone(&f) || !add_gpus(&alone, job, true)) /* before the system is asked for GPUs */
 		return false;
-	memset(&offered, 0, sizeof offered);
-	if (!add_gpus(&offered, &alone, false))
+	f.gpu_s += gpu_s(&f, alone.pools[1].offer.speed);
+	if (!forecast_gpu_alone(&f))
 		return false;
-	*devices = offered;
+	memset(&alone, 0, sizeof alone);
+	changed.gpus_alone = true;
+	if (!add_gpus(&alone, &changed, false))
+		return false;
+	*devices = alone;
 	return true;
 }
 

@@ -39,9 +39,10 @@ static double records_per_byte(const struct forecast *f)
 bool forecast_gpu_alone(const struct forecast *f)
 {
 	double kept = f->plan->nkeys ? 0 : seconds_kept(f->plan) * records_per_byte(f); /* a byte */
+	double nbytes = f->nbytes_packed > 0 ? f->nbytes_packed * FORECAST_TEXT_RATIO : f->nbytes;
 	double read = f->nbytes_packed > 0 ? f->nbytes_packed * DECODE_S : f->nbytes * READ_S;
 
-	if (kept <= 0 && f->nbytes_packed <= 0)
+	if (kept <= 0 && f->can_share)
 		return false; /* the run will show its speed */
-	return (read + f->nbytes * kept) / f->ncores > f->gpu_s * SURE;
+	return (read + nbytes * kept) / f->ncores > f->gpu_s * SURE;
 }

@@ -15,10 +15,13 @@
 
 #include "query/plan.h"
 
+#define FORECAST_TEXT_RATIO 3 /* of text to packed files: a low one */
+
 struct forecast {
 	const struct plan *plan;
-	double nbytes;      /* of text */
-	double nbytes_packed; /* of one member each, that CPUs would decode; 0: none */
+	double nbytes;        /* of text; not known where it is packed */
+	double nbytes_packed; /* 0: it is not packed */
+	bool can_share;       /* CPUs and GPUs may read it together: it is no single member */
 	const char *sample; /* of the text, from a record's beginning on */
 	size_t sample_nbytes;
 	int ncores;
