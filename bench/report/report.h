@@ -15,6 +15,7 @@
 #include "bench/ladder/bench.h"
 #include "query/options.h"
 
+struct inflate_run;
 struct pipeline_run;
 
 /* Prints the rungs of a ladder. */
@@ -24,6 +25,11 @@ enum status report_run(const struct bench_run *run, const char *date, enum forma
 /* Returns STATUS_WRONG_RESULT if a rung was wrong, with the names of all of these in fault's
  * detail. */
 enum status report_verdict(const struct bench_run *run, struct fault *fault);
+
+/* The same of the rungs of inflating. */
+enum status report_inflate(const struct inflate_run *run, const char *date, enum format format,
+			   struct fault *fault);
+enum status report_inflate_verdict(const struct inflate_run *run, struct fault *fault);
 
 enum status report_ceilings(const struct bench_ceiling *ceilings, size_t nceilings,
 			    enum format format, struct fault *fault);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bench/ladder/bench.h"
+#include "bench/ladder/inflate_bench.h"
 #include "bench/ladder/model.h"
 
 #define N_LIMIT (1ull << 40)
@@ -94,15 +95,31 @@ static int suffix_power(const char *suffix)
 	return 10 * (int)(at - letters);
 }
 
+/* Reads a number from 1 to N_LIMIT, perhaps with a suffix. */
+static bool read_n(const char *argument, uint64_t *n)
+{
+	const char *end = option_digits(argument, N_LIMIT, n);
+	int power = end && *n > 0 ? suffix_power(end) : -1;
+
+	if (power < 0 || *n > N_LIMIT >> power)
+		return false;
+	*n <<= power;
+	return true;
+}
+
 static enum status set_n(struct bench_options *o, const char *argument, struct fault *fault)
 {
-	const char *end = option_digits(argument, N_LIMIT, &o->n);
-	int power = end && o->n > 0 ? suffix_power(end) : -1;
-
-	if (power < 0 || o->n > N_LIMIT >> power)
+	if (!read_n(argument, &o->n))
 		return option_fault(fault, "--n: '%.64s' is not a number from 1 to 2^40, as 1000000 or 32M",
 				    argument);
-	o->n <<= power;
+	return STATUS_OK;
+}
+
+static enum status set_block(struct bench_options *o, const char *argument, struct fault *fault)
+{
+	if (!read_n(argument, &o->block_nbytes) || o->block_nbytes < INFLATE_BLOCK_NBYTES_MIN ||
+	    o->block_nbytes > INFLATE_BLOCK_NBYTES_MAX)
+		return option_fault(fault, "--block: '%.64s' is not a number from 1K to 16M, as 64K", argument);
 	return STATUS_OK;
 }
 
@@ -151,6 +168,8 @@ static enum status set_option(void *options, size_t row, const char *typed, cons
 	switch ((enum option_id)row) {
 	case OPTION_N:
 		return set_n(o, argument, fault);
+	case OPTION_BLOCK:
+		return set_block(o, argument, fault);
 	case OPTION_TYPE:
 		return set_types(o, argument, fault);
 	case OPTION_RUNGS:

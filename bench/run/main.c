@@ -16,6 +16,7 @@
 #include "bench/report/report.h"
 #ifdef HAVE_CUDA
 #include "bench/ladder/ceilings.h"
+#include "bench/ladder/inflate_bench.h"
 #include "bench/ladder/ladder_bench.h"
 #endif
 
@@ -52,6 +53,23 @@ static enum status run_ladder(const struct bench_options *o, struct fault *fault
 	return status;
 }
 
+static enum status run_inflate(const struct bench_options *o, struct fault *fault)
+{
+	struct inflate_request request = {
+		.nrungs = o->nrungs,
+		.rungs = o->rungs,
+		.text_nbytes = o->n,
+		.block_nbytes = o->block_nbytes,
+		.repeat = (unsigned)o->repeat,
+	};
+	static struct inflate_run run;
+	enum status status = inflate_bench(&request, &run, fault);
+
+	if (status == STATUS_OK)
+		status = report_inflate(&run, today(), o->format, fault);
+	return status == STATUS_OK ? report_inflate_verdict(&run, fault) : status;
+}
+
 static enum status run_ceilings(const struct bench_options *o, struct fault *fault)
 {
 	struct bench_ceiling ceilings[CEILINGS_NMAX];
@@ -65,6 +83,11 @@ static enum status run_ladder(const struct bench_options *o, struct fault *fault
 {
 	(void)o;
 	return fault_set(fault, STATUS_NO_GPU, 0, "this gpustat-bench was built without CUDA");
+}
+
+static enum status run_inflate(const struct bench_options *o, struct fault *fault)
+{
+	return run_ladder(o, fault);
 }
 
 static enum status run_ceilings(const struct bench_options *o, struct fault *fault)
@@ -144,6 +167,8 @@ static enum status run(struct bench_options *o, int argc, char **argv, struct fa
 		return output_flush(fault);
 	if (o->command == COMMAND_MODEL)
 		return report_model((unsigned)o->n, o->format, fault);
+	if (o->command == COMMAND_INFLATE)
+		return run_inflate(o, fault);
 	if (o->command == COMMAND_CEILINGS)
 		return run_ceilings(o, fault);
 	return o->command == COMMAND_PIPELINE ? run_pipeline(o, fault) : run_ladder(o, fault);

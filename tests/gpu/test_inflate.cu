@@ -6,16 +6,20 @@
  * A stream that zlib refuses must be found damaged. One that zlib takes may be refused as well, for the CPU
  * then decodes it; but only if its codes are incomplete, so hardly ever.
  *
+ * The rungs of the ladder are tested alike.
+ *
  * An argument, any, makes it quick, for the sanitizers.
  */
 #include <zlib.h>
 
 #include "kernel_test.cuh"
-#include "kernels/codec/inflate.cuh"
+#include "kernels/ladder/inflate_rung.cuh"
 
 #define NSTREAMS 600
 #define TEXT_NBYTES_MAX 65536
 
+static const struct inflate_rung shipped = {"shipped", "", inflate_launch};
+static const struct inflate_rung *rung; /* that is tested */
 static bool is_quick;
 
 struct streams {
@@ -172,7 +176,7 @@ static uint32_t inflate_some(struct inflate_job job, uint32_t i, uint32_t n, uin
 	job.nstreams = n;
 	must(cudaMemset(job.ticket, 0, sizeof *job.ticket), "clear");
 	must(cudaMemset(job.ndamaged, 0, sizeof *job.ndamaged), "clear");
-	must(inflate_launch(job, 0), "launch inflate");
+	must(rung->launch(job, 0), "launch inflate");
 	must(cudaMemcpy(&ndamaged, job.ndamaged, sizeof ndamaged, cudaMemcpyDeviceToHost), "inflate");
 	must(cudaMemset(job.ndamaged, 0, sizeof *job.ndamaged), "clear");
 	must(inflate_check_launch(job, 0), "launch check");
@@ -189,7 +193,7 @@ static void test_streams(struct streams *s, const char *name)
 
 	while (at < s->text_nbytes && text[at] == s->text[at])
 		at++;
-	ok(at == s->text_nbytes && ndamaged == 0, "%s: %u streams", name, s->n);
+	ok(at == s->text_nbytes && ndamaged == 0, "%s, %s: %u streams", rung->name, name, s->n);
 	if (at < s->text_nbytes || ndamaged)
 		diag("%u are damaged; the text differs at byte %zu of %zu", ndamaged, at, s->text_nbytes);
 	ok(nwrong == 0, "... and their CRCs");
@@ -282,8 +286,8 @@ static void test_damage(void)
 			ndiffer += takes != zlib_takes(&s, s.all[i]);
 			nrefused += !takes;
 		}
-		ok(ndiffer == 0 && nrefused > s.n / 2 && all_damaged, "damage: %u of %u are refused, as by zlib",
-		   nrefused, s.n);
+		ok(ndiffer == 0 && nrefused > s.n / 2 && all_damaged, "%s, damage: %u of %u are refused, as by zlib",
+		   rung->name, nrefused, s.n);
 		if (ndiffer)
 			diag("%u are refused by one only", ndiffer);
 		job_free(job);
@@ -299,7 +303,11 @@ int main(int argc, char **argv)
 	if (cudaGetDeviceCount(&ndevices) != cudaSuccess || ndevices == 0)
 		skip_all("no CUDA device");
 	is_quick = argc > 1;
-	test_kinds();
-	test_damage();
+	for (const struct inflate_rung *r : {&shipped, &inflate_simple, &inflate_lookup, &inflate_shared}) {
+		rung = r;
+		test_kinds();
+		test_damage();
+		is_quick = true;
+	}
 	return done();
 }
