@@ -44,6 +44,29 @@ struct bench_run {
 	struct bench_figure *figures; /* figures of one type are adjacent */
 };
 
+/* One rung of a ladder whose work is not n values of a type: blocks to inflate, records to group. */
+struct work_figure {
+	const char *rung; /* "simple"; static */
+	const char *idea; /* static */
+	bool on_cpu;
+	bool is_right;       /* all nchecks checks passed */
+	unsigned nchecks;
+	uint64_t nbytes;     /* of text in a run, or of keys and values */
+	uint64_t n, ngroups; /* records, and their groups; 0: there are none */
+	struct bench_time time;
+};
+
+/* A run of such a ladder. */
+#define WORK_NFIGURES_MAX 24
+struct work_run {
+	const char *ladder; /* "inflate"; static */
+	const char *speed;  /* the heading of nbytes a second: "GB/s of text"; static */
+	char gpu[256], versions[128];
+	char about[160]; /* one line: the input */
+	size_t nfigures;
+	struct work_figure figures[WORK_NFIGURES_MAX]; /* those of the same ngroups are adjacent */
+};
+
 /* A limit of the machine, as measured. */
 struct bench_ceiling {
 	const char *name;               /* "read"; static */

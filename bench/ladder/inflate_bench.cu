@@ -27,9 +27,6 @@
 static const struct inflate_rung shipped = {"shipped", "a warp makes the tables and copies matches together", inflate_launch};
 static const struct inflate_rung *const rungs[] = {&inflate_simple, &inflate_lookup, &inflate_shared, &shipped};
 
-#define NRUNGS (sizeof rungs / sizeof *rungs)
-static_assert(NRUNGS + 1 == INFLATE_NRUNGS, "and the CPU's");
-
 /* The piece of text, packed. */
 struct piece {
 	char *text;
@@ -41,8 +38,9 @@ struct piece {
 
 struct session {
 	const struct inflate_request *request;
-	struct inflate_run *run;
+	struct work_run *run;
 	struct piece piece;
+	uint64_t block_nbytes;
 	uint32_t npieces;
 	struct inflate_job job; /* of all pieces */
 };
@@ -197,7 +195,7 @@ static cudaError_t decode(const struct session *s, const struct inflate_rung *ru
 }
 
 /* Compares all text with the piece's, and what is behind it. One check a piece, and one. */
-static cudaError_t compare(const struct session *s, struct inflate_figure *figure)
+static cudaError_t compare(const struct session *s, struct work_figure *figure)
 {
 	const struct piece *p = &s->piece;
 	char *text = (char *)malloc(p->text_nbytes + FOUND_ROOM);
@@ -229,7 +227,7 @@ static cudaError_t flip(const struct session *s)
 	return error;
 }
 
-static cudaError_t check(const struct session *s, const struct inflate_rung *rung, struct inflate_figure *figure)
+static cudaError_t check(const struct session *s, const struct inflate_rung *rung, struct work_figure *figure)
 {
 	uint32_t ndamaged, nwrong;
 	cudaError_t error = decode(s, rung, &ndamaged, &nwrong);
@@ -259,13 +257,13 @@ static bool is_asked(const struct session *s, const char *name)
 
 static enum status measure(struct session *s, const struct inflate_rung *rung, struct fault *fault)
 {
-	struct inflate_figure figure = {};
+	struct work_figure figure = {};
 	const struct inflate_job job = s->job;
 	cudaError_t error;
 
 	figure.rung = rung->name;
 	figure.idea = rung->idea;
-	figure.text_nbytes = s->run->text_nbytes;
+	figure.nbytes = s->npieces * s->piece.text_nbytes;
 	error = check(s, rung, &figure);
 	if (error == cudaSuccess)
 		error = event_timer_warm(s->request->repeat,
@@ -299,7 +297,8 @@ static bool decode_with_zlib(const struct piece *p, char *text)
 
 static enum status measure_cpu(struct session *s, struct fault *fault)
 {
-	struct inflate_figure figure = {"zlib", "one thread of the CPU: zlib", true, true, CPU_NREPEATS, s->piece.text_nbytes, {}};
+	struct work_figure figure = {"zlib", "one thread of the CPU: zlib", true, true, CPU_NREPEATS, s->piece.text_nbytes,
+				     0,      0,                             {}};
 	char *text = (char *)malloc(s->piece.text_nbytes);
 	double ns[CPU_NREPEATS];
 
@@ -346,9 +345,17 @@ static cudaError_t size_up(struct session *s, uint64_t nbytes)
 		nbytes /= 2;
 	s->npieces = (uint32_t)(nbytes / s->piece.text_nbytes);
 	s->npieces += s->npieces == 0;
-	s->run->text_nbytes = s->npieces * s->piece.text_nbytes;
-	s->run->packed_nbytes = s->npieces * s->piece.data_nbytes;
 	return error;
+}
+
+static void describe(const struct session *s)
+{
+	const struct piece *p = &s->piece;
+	char text[BENCH_N_NBYTES], block[BENCH_N_NBYTES];
+
+	snprintf(s->run->about, sizeof s->run->about, "%s bytes of log lines in blocks of %s, packed %.2f times by zlib's level %d",
+		 bench_n_text(s->npieces * p->text_nbytes, text), bench_n_text(s->block_nbytes, block),
+		 (double)p->text_nbytes / (double)p->data_nbytes, LEVEL);
 }
 
 static enum status measure_all(struct session *s, struct fault *fault)
@@ -364,27 +371,31 @@ static enum status measure_all(struct session *s, struct fault *fault)
 	return status;
 }
 
-enum status inflate_bench(const struct inflate_request *request, struct inflate_run *run, struct fault *fault)
+enum status inflate_bench(const struct inflate_request *request, struct work_run *run, struct fault *fault)
 {
 	uint64_t nbytes = request->text_nbytes ? request->text_nbytes : DEFAULT_NBYTES;
-	struct session s = {request, run, {}, 0, {}};
+	struct session s = {request, run, {}, request->block_nbytes, 0, {}};
 	enum status status = check_names(request, fault);
 
 	memset(run, 0, sizeof *run);
-	run->block_nbytes = request->block_nbytes ? request->block_nbytes : DEFAULT_BLOCK_NBYTES;
-	nbytes = nbytes > run->block_nbytes ? nbytes : run->block_nbytes;
+	run->ladder = "inflate";
+	run->speed = "GB/s of text";
+	s.block_nbytes = s.block_nbytes ? s.block_nbytes : DEFAULT_BLOCK_NBYTES;
+	nbytes = nbytes > s.block_nbytes ? nbytes : s.block_nbytes;
 	if (status == STATUS_OK && gpu_count() == 0)
 		status = fault_set(fault, STATUS_NO_GPU, 0, NULL);
 	if (status != STATUS_OK)
 		return status;
 	gpu_name(0, run->gpu, sizeof run->gpu);
 	gpu_versions(run->versions, sizeof run->versions);
-	if (!piece_make(&s.piece, nbytes < PIECE_NBYTES ? nbytes : PIECE_NBYTES, run->block_nbytes))
+	if (!piece_make(&s.piece, nbytes < PIECE_NBYTES ? nbytes : PIECE_NBYTES, s.block_nbytes))
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (status == STATUS_OK)
 		status = gpu_fault_of(fault, "memory", size_up(&s, nbytes));
-	if (status == STATUS_OK)
+	if (status == STATUS_OK) {
+		describe(&s);
 		status = measure_all(&s, fault);
+	}
 	piece_free(&s.piece);
 	return status;
 }

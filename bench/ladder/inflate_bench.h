@@ -12,7 +12,6 @@ extern "C" {
 #include "base/status.h"
 #include "bench/ladder/bench.h"
 
-#define INFLATE_NRUNGS 5 /* zlib's on the CPU is the first */
 #define INFLATE_BLOCK_NBYTES_MIN 1024
 #define INFLATE_BLOCK_NBYTES_MAX (16 << 20)
 
@@ -25,30 +24,13 @@ struct inflate_request {
 	unsigned repeat;          /* 0: timing_nrepeats chooses */
 };
 
-/* One rung, as measured. */
-struct inflate_figure {
-	const char *rung; /* "simple"; static */
-	const char *idea; /* static */
-	bool on_cpu;
-	bool is_right;        /* all nchecks checks passed */
-	unsigned nchecks;
-	uint64_t text_nbytes; /* decoded in a run */
-	struct bench_time time;
-};
-
-struct inflate_run {
-	char gpu[256], versions[128];
-	uint64_t block_nbytes, text_nbytes, packed_nbytes; /* of the GPU's runs */
-	size_t nfigures;
-	struct inflate_figure figures[INFLATE_NRUNGS];
-};
-
 /* Packs a text of log lines with zlib, level 6, in blocks; then, for each rung asked for: decodes all of them and
- * compares every byte, decodes them with a bit of each block flipped, which must be found, and times it.
+ * compares every byte, decodes them with a bit of each block flipped, which must be found, and times it. zlib on one
+ * thread of the CPU comes first.
  * Errors: STATUS_USAGE, with the whole sentence in fault's detail, for a name that no rung has; STATUS_NO_GPU; STATUS_GPU, with the
  * rung's name and CUDA's words; STATUS_NO_MEMORY.
  * Cost: of device memory 1.4 times the text; of the host's 64 MiB. */
-enum status inflate_bench(const struct inflate_request *request, struct inflate_run *run, struct fault *fault);
+enum status inflate_bench(const struct inflate_request *request, struct work_run *run, struct fault *fault);
 
 #ifdef __cplusplus
 }

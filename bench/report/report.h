@@ -15,7 +15,6 @@
 #include "bench/ladder/bench.h"
 #include "query/options.h"
 
-struct inflate_run;
 struct pipeline_run;
 
 /* Prints the rungs of a ladder. */
@@ -26,10 +25,10 @@ enum status report_run(const struct bench_run *run, const char *date, enum forma
  * detail. */
 enum status report_verdict(const struct bench_run *run, struct fault *fault);
 
-/* The same of the rungs of inflating. */
-enum status report_inflate(const struct inflate_run *run, const char *date, enum format format,
-			   struct fault *fault);
-enum status report_inflate_verdict(const struct inflate_run *run, struct fault *fault);
+/* The same of a ladder of blocks or records. */
+enum status report_work(const struct work_run *run, const char *date, enum format format,
+			struct fault *fault);
+enum status report_work_verdict(const struct work_run *run, struct fault *fault);
 
 enum status report_ceilings(const struct bench_ceiling *ceilings, size_t nceilings,
 			    enum format format, struct fault *fault);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bench/ladder/bench.h"
+#include "bench/ladder/group_bench.h"
 #include "bench/ladder/inflate_bench.h"
 #include "bench/ladder/model.h"
 
@@ -17,6 +18,7 @@
 
 #define ON(id) (1u << COMMAND_##id)
 #define LADDERS (ON(REDUCE) | ON(SCAN))
+#define WORKS (ON(INFLATE) | ON(GROUP))
 #define EVERY_COMMAND ~0u
 
 enum option_id {
@@ -123,6 +125,13 @@ static enum status set_block(struct bench_options *o, const char *argument, stru
 	return STATUS_OK;
 }
 
+static enum status set_groups(struct bench_options *o, const char *argument, struct fault *fault)
+{
+	if (!read_n(argument, &o->ngroups) || o->ngroups > GROUP_NGROUPS_MAX)
+		return option_fault(fault, "--groups: '%.64s' is not a number from 1 to 16M, as 1000 or 4M", argument);
+	return STATUS_OK;
+}
+
 static enum status set_types(struct bench_options *o, const char *argument, struct fault *fault)
 {
 	o->types = 0;
@@ -170,6 +179,8 @@ static enum status set_option(void *options, size_t row, const char *typed, cons
 		return set_n(o, argument, fault);
 	case OPTION_BLOCK:
 		return set_block(o, argument, fault);
+	case OPTION_GROUPS:
+		return set_groups(o, argument, fault);
 	case OPTION_TYPE:
 		return set_types(o, argument, fault);
 	case OPTION_RUNGS:

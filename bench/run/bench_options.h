@@ -22,7 +22,7 @@ struct bench_options {
 	enum bench_command command; /* NCOMMANDS: none, with `about` */
 	unsigned given;             /* bit i: row i of the table */
 	uint64_t n;                 /* 0: 2 GiB of values; never 0 for COMMAND_MODEL */
-	uint64_t block_nbytes;      /* 0: the command's default */
+	uint64_t block_nbytes, ngroups; /* 0: the command's default */
 	unsigned types;             /* bit BENCH_x: that type */
 	size_t nrungs;
 	const char **rungs; /* none: every rung */

@@ -16,6 +16,7 @@
 #include "bench/report/report.h"
 #ifdef HAVE_CUDA
 #include "bench/ladder/ceilings.h"
+#include "bench/ladder/group_bench.h"
 #include "bench/ladder/inflate_bench.h"
 #include "bench/ladder/ladder_bench.h"
 #endif
@@ -53,21 +54,17 @@ static enum status run_ladder(const struct bench_options *o, struct fault *fault
 	return status;
 }
 
-static enum status run_inflate(const struct bench_options *o, struct fault *fault)
+static enum status run_work(const struct bench_options *o, struct fault *fault)
 {
-	struct inflate_request request = {
-		.nrungs = o->nrungs,
-		.rungs = o->rungs,
-		.text_nbytes = o->n,
-		.block_nbytes = o->block_nbytes,
-		.repeat = (unsigned)o->repeat,
-	};
-	static struct inflate_run run;
-	enum status status = inflate_bench(&request, &run, fault);
+	const struct inflate_request inflate = {o->nrungs, o->rungs, o->n, o->block_nbytes, (unsigned)o->repeat};
+	const struct group_request group = {o->nrungs, o->rungs, o->n, o->ngroups, (unsigned)o->repeat};
+	static struct work_run run;
+	enum status status = o->command == COMMAND_INFLATE ? inflate_bench(&inflate, &run, fault)
+							   : group_bench(&group, &run, fault);
 
 	if (status == STATUS_OK)
-		status = report_inflate(&run, today(), o->format, fault);
-	return status == STATUS_OK ? report_inflate_verdict(&run, fault) : status;
+		status = report_work(&run, today(), o->format, fault);
+	return status == STATUS_OK ? report_work_verdict(&run, fault) : status;
 }
 
 static enum status run_ceilings(const struct bench_options *o, struct fault *fault)
@@ -85,7 +82,7 @@ static enum status run_ladder(const struct bench_options *o, struct fault *fault
 	return fault_set(fault, STATUS_NO_GPU, 0, "this gpustat-bench was built without CUDA");
 }
 
-static enum status run_inflate(const struct bench_options *o, struct fault *fault)
+static enum status run_work(const struct bench_options *o, struct fault *fault)
 {
 	return run_ladder(o, fault);
 }
@@ -167,8 +164,8 @@ static enum status run(struct bench_options *o, int argc, char **argv, struct fa
 		return output_flush(fault);
 	if (o->command == COMMAND_MODEL)
 		return report_model((unsigned)o->n, o->format, fault);
-	if (o->command == COMMAND_INFLATE)
-		return run_inflate(o, fault);
+	if (o->command == COMMAND_INFLATE || o->command == COMMAND_GROUP)
+		return run_work(o, fault);
 	if (o->command == COMMAND_CEILINGS)
 		return run_ceilings(o, fault);
 	return o->command == COMMAND_PIPELINE ? run_pipeline(o, fault) : run_ladder(o, fault);
