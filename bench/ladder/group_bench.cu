@@ -23,6 +23,7 @@
 #define TEXT_PAD_NBYTES 16
 #define SHIPPED_NWORDS 5     /* of a group without its key: offset, records, count, two of the sum */
 #define SHIPPED_KEY_NWORDS 3
+#define SHIPPED_NVAIN ((uint64_t)1 << 19) /* groups made in vain: as many as there are threads at once, all with one key */
 #define SHIPPED_CAPACITY 1024 /* of the list of exceptions, which stays empty */
 
 static const struct group_rung *const rungs[] = {&group_simple, &group_warp, &group_shared, &group_sorted};
@@ -220,11 +221,11 @@ static void shipped_close(struct shipped *p)
 static cudaError_t shipped_open_table(struct shipped *p, uint32_t ngroups)
 {
 	struct group_table *t = &p->table;
-	uint64_t per_part = 2 * (uint64_t)ngroups / GROUP_TABLE_NPARTS + 4096;
+	uint64_t per_part = 2 * (uint64_t)ngroups / GROUP_TABLE_NPARTS;
 
 	for (t->part_nslots = 1024; t->part_nslots < 2 * per_part; t->part_nslots *= 2)
 		;
-	t->part_nwords = per_part * (SHIPPED_NWORDS + SHIPPED_KEY_NWORDS);
+	t->part_nwords = (per_part + SHIPPED_NVAIN) * (SHIPPED_NWORDS + SHIPPED_KEY_NWORDS);
 	t->hash_mask = UINT64_MAX;
 	t->layout.ncolumns = t->layout.nkeys = 1;
 	t->layout.nwords = SHIPPED_NWORDS;

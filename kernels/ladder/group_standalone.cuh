@@ -6,6 +6,7 @@
  *
  * adds up tables of several sizes, with few groups and many, and compares each group. Prints PASS or FAIL. Exit
  * status: 0, 1, or 77 where there is no device. bench/ladder/group_bench.cu and tests/gpu/test_group_rungs.cu check more.
+ * Only group_rung.cuh includes it, behind its declarations.
  */
 #ifndef GPUSTAT_LADDER_GROUP_STANDALONE_CUH
 #define GPUSTAT_LADDER_GROUP_STANDALONE_CUH
@@ -13,8 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "group_rung.cuh"
 
 #define STANDALONE_SKIP 77
 #define STANDALONE_N 5000u

@@ -7,14 +7,13 @@
  * decodes a text that was stored, packed with fixed codes, and with its own; then packed streams with each of their bits
  * flipped, one after the other, of which none may write beyond its text's room. Prints PASS or FAIL. Exit status: 0, 1,
  * or 77 where there is no device. bench/ladder/inflate_bench.cu and tests/gpu/test_inflate.cu check more.
+ * Only inflate_rung.cuh includes it, behind its declarations.
  */
 #ifndef GPUSTAT_LADDER_INFLATE_STANDALONE_CUH
 #define GPUSTAT_LADDER_INFLATE_STANDALONE_CUH
 
 #include <stdio.h>
 #include <string.h>
-
-#include "inflate_rung.cuh"
 
 #define STANDALONE_SKIP 77
 #define STANDALONE_TEXT_NBYTES 321

@@ -139,6 +139,10 @@ def check_usage():
             (["reduce", "--type=segmented"], "no reduction of segmented"),
             (["scan", "--type=affine"], "'affine'"), (["scan", "--rungs="], "empty"), (["scan", "--rungs=a,,b"], "empty"),
             (["scan", "--repeat=0"], "'0'"), (["scan", "--repeat=3x"], "'3x'"), (["scan", "--repeat=100001"], "100000"),
+            (["inflate", "--type=int32"], "inflate takes no --type"), (["scan", "--block=64K"], "scan takes no --block"),
+            (["inflate", "--block=512"], "from 1K to 16M"), (["inflate", "--block=17M"], "from 1K to 16M"),
+            (["inflate", "--block=x"], "'x'"), (["group", "--groups=0"], "'0'"), (["group", "--groups=17M"], "from 1 to 16M"),
+            (["inflate", "--groups=8"], "inflate takes no --groups"), (["group", "--block=64K"], "group takes no --block"),
             (["pipeline", "--trace"], "'--trace'"),
             (["scan", "--format=tsv"], "table, csv, json"), (["--frob"], "'--frob'"), (["model", "-q"], "'-q'"),
             (["reduce", "--n=\x1b[31m"], r"\x1b")):
@@ -179,7 +183,8 @@ def reason_to_skip():
 
 
 def check_without_gpu():
-    for args in (["reduce"], ["scan"], ["ceilings"], ["scan", "--type=all", "--n=1M", "--format=json"]):
+    for args in (["reduce"], ["scan"], ["ceilings"], ["scan", "--type=all", "--n=1M", "--format=json"], ["inflate"], ["group"],
+                 ["inflate", "--n=1M", "--block=256K", "--rungs=simple,zlib", "--repeat=3"], ["group", "--n=1M", "--groups=8"]):
         refuses("without a GPU: " + " ".join(args), args, 1, "gpustat-bench: no usable GPU")
 
 
@@ -220,7 +225,27 @@ def check_chart(ladder):
     harness.is_(len(bars), len(rows), ladder + ": the chart has a bar for each rung")
 
 
+WORKS = {
+    "inflate": (["--n=4M", "--block=16K"], "zlib simple lookup shared shipped"),
+    "group": (["--n=100K"], 3 * "simple warp shared sorted shipped "),
+}
+
+
+def check_work(ladder):
+    """The ladders of blocks and of records: every rung is there, right and timed."""
+    args, rungs = WORKS[ladder]
+    r = run([ladder, *args, "--repeat=2", "--format=csv"], timeout=300)
+    rows = list(csv.DictReader(io.StringIO(r.out.decode("utf-8"), newline="")))
+    harness.ok(r.status == 0 and [row["rung"] for row in rows] == rungs.split(), ladder + ": every rung is there",
+               lambda: harness.describe(r))
+    harness.ok(all(row["is_right"] == "true" and int(row["nchecks"]) > 0 and float(row["gbps"]) > 0 for row in rows),
+               ladder + ": each was checked, right and timed", lambda: harness.describe(r))
+    refuses(ladder + ": an unknown rung", [ladder, "--rungs=nosuch"], 2, "'nosuch'", "shipped")
+
+
 def check_with_gpu():
+    for ladder in WORKS:
+        check_work(ladder)
     for ladder in RUNGS:
         check_ladder(ladder)
         check_chart(ladder)

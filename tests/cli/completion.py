@@ -97,7 +97,7 @@ def check_bash(tool, script):
         completes([], ":")
         completes([], ":", ":")
         return
-    completes("reduce scan model ceilings pipeline".split(), "")
+    completes("reduce scan inflate group model ceilings pipeline".split(), "")
     completes(["ceilings"], "ce")
     completes("float32 int32 int64 int128 segmented all".split(), "scan", "--type", "")
 

@@ -16,7 +16,8 @@ import harness
 RUNGS = sorted(os.path.abspath(path) for path in glob.glob(harness.source("kernels", "ladder", "*_*.cu")))
 REFUSED = 77  # exit status of a rung that this GPU cannot run
 TEXTBOOK = ("reduce_simple reduce_convergent reduce_shared_memory reduce_segmented_atomic reduce_coarsened scan_kogge_stone "
-            "scan_kogge_stone_double_buffer scan_brent_kung scan_coarsened_three_phase scan_hierarchical scan_domino").split()
+            "scan_kogge_stone_double_buffer scan_brent_kung scan_coarsened_three_phase scan_hierarchical scan_domino "
+            "inflate_simple inflate_lookup inflate_shared group_simple group_warp group_shared").split()
 
 
 def find_nvcc():
