@@ -381,7 +381,7 @@ enum status kept_launch(struct worker *w, struct fault *fault)
 					       &k->device_results[i], w->stream));
 		at += kept_stride(w);
 	}
-	worker_mark(w, STAGE_REDUCE);
+	worker_mark(w, STAGE_KEEP);
 	return STATUS_OK;
 }
 

@@ -139,8 +139,9 @@ static enum status launch_unpacking(struct worker *w, size_t packed_nbytes, size
 	TRY("clear counts", cudaMemsetAsync(u->job.ticket, 0, sizeof *u->job.ticket, w->stream));
 	worker_mark(w, STAGE_COPY_UP);
 	TRY("launch inflate", inflate_launch(u->job, w->stream));
+	worker_mark(w, STAGE_INFLATE);
 	TRY("launch check", inflate_check_launch(u->job, w->stream));
-	worker_mark(w, STAGE_EXPAND);
+	worker_mark(w, STAGE_CHECK);
 	TRY("copy count", copy_back(w, u->ndamaged, u->job.ndamaged, 1));
 	status = copy_ends(w, nbytes, fault);
 	return status == STATUS_OK ? worker_wait(w, "unpack", fault) : status;

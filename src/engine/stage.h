@@ -21,11 +21,14 @@
 	STAGE(WRITE, "write", HOST, "to standard output, one chunk at a time")               \
 	STAGE(COPY_UP, "copy_up", UP, "the chunk, from pinned memory to the device")         \
 	STAGE(EXPAND, "expand", KERNELS, "text that has come up packed")                     \
+	STAGE(INFLATE, "inflate", KERNELS, "blocks of compressed data to text")              \
+	STAGE(CHECK, "check", KERNELS, "the CRCs of that text")                              \
 	STAGE(RECORDS, "records", KERNELS, "records_map, records_ends: where records end")   \
 	STAGE(COLUMN_FOLD, "column_fold", KERNELS, "fields and reduce in one kernel")        \
 	STAGE(FIELDS, "fields", KERNELS, "each record's values, and its conditions")         \
 	STAGE(GROUPS, "groups", KERNELS, "each record to its group, and added there")        \
 	STAGE(REDUCE, "reduce", KERNELS, "the values of each column to its fold")            \
+	STAGE(KEEP, "keep", KERNELS, "numbers that stay on the device to be selected or sorted") \
 	STAGE(SCAN, "scan", KERNELS, "running totals, and where each row goes")              \
 	STAGE(FORMAT, "format", KERNELS, "the rows as text")                                 \
 	STAGE(COPY_BACK, "copy_back", BACK, "results, or text, to pinned memory")
