@@ -97,7 +97,6 @@ static cudaError_t reserve(struct device_inflate *d, size_t nbytes)
 
 	if (!is_free(nbytes * (MEMBER_MEMORY_RATIO + 2 * TEXT_RATIO + 2)))
 		return cudaErrorMemoryAllocation;
-
 	d->capacity_nbytes = nbytes;
 	d->front_nbytes = nbytes / FRONT_SHARE;
 	d->segments.most_nbytes = nbytes - d->front_nbytes;
@@ -325,7 +324,7 @@ static void *decoder_main(void *argument)
 
 /* ---- the input ---- */
 
-/* Starts both threads with all signals blocked: they are the program's own threads'. */
+/* Starts all threads with all signals blocked: they are the program's own threads'. */
 static bool start_threads(struct device_inflate *d)
 {
 	sigset_t all, before;

@@ -13,7 +13,7 @@
 
 #include "kernels/level/gpu_memory.cuh"
 
-/* One thread copies 6 to 7 GB/s out of the page cache; a member of logs is decoded at 6. */
+/* One thread copies 6 to 7 GB/s out of the page cache; a member of logs is decoded at 5 GB/s of packed bytes. */
 #define SEGMENT_NREADERS 3
 
 struct segment {
