@@ -67,6 +67,7 @@ step 'compute-sanitizer'
 cd build || exit 1
 rm -f sanitizer.*.log
 for tool in memcheck racecheck synccheck; do
+	sanitize $tool tests/gpu/test_group_rungs
 	sanitize $tool tests/gpu/test_groups quick
 	sanitize $tool tests/gpu/test_inflate quick
 	sanitize $tool tests/gpu/test_member quick

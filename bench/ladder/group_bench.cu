@@ -146,6 +146,7 @@ static cudaError_t job_open(struct group_run *job, const struct records *r)
 {
 	*job = {};
 	job->n = r->n;
+	job->hash_mask = UINT64_MAX;
 	for (job->nslots = 1024; job->nslots < 2 * r->ngroups; job->nslots *= 2)
 		;
 	CHECK(device_copy((char **)&job->text, r->text, r->nbytes + TEXT_PAD_NBYTES));

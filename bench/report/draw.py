@@ -20,8 +20,9 @@ FONTS = "system-ui, 'Segoe UI', 'Liberation Sans', Helvetica, Arial, sans-serif"
 SPANS_MAX = 4000  # a viewer still shows so many quickly
 STAGES = {"read": "#2f6fb5", "find": "#8fb7de", "symbols": "#5b95cc", "turn": "#dfe5ec",
           "bytes": "#1f4f80", "redo": "#d1242f", "resolve": "#74c7c0", "map": "#c77700", "fold": "#17733f", "emit": "#8c2f5b", "write": "#1f2328",
-          "copy_up": "#4a90d9", "expand": "#b0503c", "records": "#e09b2d", "column_fold": "#2e9e5b",
-          "fields": "#7bbf4a", "groups": "#b8a12e", "reduce": "#0f5c4d", "scan": "#7a5cc2", "format": "#c2478a", "copy_back": "#6e7781"}
+          "copy_up": "#4a90d9", "expand": "#b0503c", "inflate": "#e0785a", "check": "#f2b8a0", "records": "#e09b2d", "column_fold": "#2e9e5b",
+          "fields": "#7bbf4a", "groups": "#b8a12e", "reduce": "#0f5c4d", "keep": "#3f8f9c",
+          "scan": "#7a5cc2", "format": "#c2478a", "copy_back": "#6e7781"}
 OF_READ = ("find", "symbols", "turn", "bytes", "redo", "resolve")  # parts of it, drawn above it
 LANES = {("cpu", "host"): "CPU threads", ("gpu", "host"): "threads that feed GPUs: reading, and calls that wait",
          ("gpu", "up"): "streams of GPUs, copying up", ("gpu", "kernels"): "streams of GPUs, kernels",

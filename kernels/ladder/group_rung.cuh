@@ -30,6 +30,7 @@ struct group_run {
 	uint32_t *nlost;          /* records for which there was no slot; added to */
 	void *scratch;            /* the rung's scratch_nbytes; undefined */
 	size_t scratch_nbytes;
+	uint64_t hash_mask; /* all bits; tests make keys collide */
 };
 
 struct group_rung {
@@ -58,7 +59,7 @@ static __device__ inline uint64_t key_hash(const struct group_run &run, uint32_t
 
 	for (uint32_t at = key_begin(run, i); at + 1 < run.ends[i]; at++)
 		hash = (hash ^ (unsigned char)run.text[at]) * UINT64_C(0x100000001b3);
-	return (hash ^ hash >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+	return ((hash ^ hash >> 32) * UINT64_C(0x9e3779b97f4a7c15)) & run.hash_mask;
 }
 
 static __device__ inline bool key_is_same(const struct group_run &run, uint32_t i, uint32_t j)

@@ -77,7 +77,7 @@ static bool standalone_check(const struct group_rung &rung, struct standalone_me
 	size_t nbytes = rung.scratch_nbytes ? rung.scratch_nbytes(n) : 0;
 	void *scratch = NULL;
 	bool right = nbytes == 0 || cudaMalloc(&scratch, nbytes) == cudaSuccess;
-	struct group_run run = {m->text, m->ends, m->values, n, m->slots, STANDALONE_NSLOTS, &m->nlost, scratch, nbytes};
+	struct group_run run = {m->text, m->ends, m->values, n, m->slots, STANDALONE_NSLOTS, &m->nlost, scratch, nbytes, UINT64_MAX};
 
 	standalone_fill(m, n, ngroups);
 	right = right && rung.launch(run, 0) == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess &&

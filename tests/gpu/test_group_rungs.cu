@@ -75,10 +75,11 @@ static bool slots_are_right(const struct records *r, const struct group_slot *sl
 }
 
 /* Runs a rung. Returns whether the slots are right; *nlost: records for which there was none. */
-static bool run_rung(const struct group_rung *rung, const struct records *r, uint32_t nslots, uint32_t *nlost)
+static bool run_rung(const struct group_rung *rung, const struct records *r, uint32_t nslots, uint64_t hash_mask, uint32_t *nlost)
 {
 	struct group_run run = {device_copy(r->text, r->nbytes + 16), device_copy(r->ends, r->n + 1), device_copy(r->values, r->n + 1),
-				r->n, device_filled<struct group_slot>(nslots, 0), nslots, device_filled<uint32_t>(1, 0), NULL, 0};
+				r->n, device_filled<struct group_slot>(nslots, 0), nslots, device_filled<uint32_t>(1, 0), NULL, 0,
+				hash_mask};
 
 	run.scratch_nbytes = rung->scratch_nbytes ? rung->scratch_nbytes(r->n) : 1;
 	run.scratch = device_filled<char>(run.scratch_nbytes + 1, POISON);
@@ -93,7 +94,7 @@ static bool run_rung(const struct group_rung *rung, const struct records *r, uin
 	return right;
 }
 
-static void test_sizes(const struct group_rung *rung, struct records *r, enum keys keys, const char *what)
+static void test_sizes(const struct group_rung *rung, struct records *r, enum keys keys, uint64_t hash_mask, const char *what)
 {
 	static const uint32_t sizes[] = {0, 1, 31, 32, 33, 255, 256, 257, 4000};
 	unsigned nwrong = 0, ncases = 0;
@@ -102,7 +103,7 @@ static void test_sizes(const struct group_rung *rung, struct records *r, enum ke
 		for (uint32_t ngroups : {1u, 2u, 8u, 1000u, N_MAX}) {
 			uint32_t nlost;
 			records_fill(r, keys, n, ngroups);
-			nwrong += !run_rung(rung, r, 4096, &nlost) || nlost > 0;
+			nwrong += !run_rung(rung, r, 4096, hash_mask, &nlost) || nlost > 0;
 			ncases++;
 		}
 	ok(nwrong == 0, "%s: %s, %u cases", rung->name, what, ncases);
@@ -114,8 +115,8 @@ static void test_room(const struct group_rung *rung, struct records *r)
 	uint32_t nlost;
 
 	records_fill(r, KEYS_SHORT, N_MAX, 2048);
-	ok(run_rung(rung, r, 2048, &nlost) && nlost == 0, "%s: a table that becomes full", rung->name);
-	ok(!run_rung(rung, r, 1024, &nlost) && nlost > 0, "%s: one without room says so", rung->name);
+	ok(run_rung(rung, r, 2048, UINT64_MAX, &nlost) && nlost == 0, "%s: a table that becomes full", rung->name);
+	ok(!run_rung(rung, r, 1024, UINT64_MAX, &nlost) && nlost > 0, "%s: one without room says so", rung->name);
 }
 
 int main(void)
@@ -127,10 +128,12 @@ int main(void)
 		skip_all("no CUDA device");
 	r->text = (char *)calloc(N_MAX, KEY_NBYTES_MAX + 1);
 	for (const struct group_rung *rung : rungs) {
-		test_sizes(rung, r, KEYS_SHORT, "short keys");
-		test_sizes(rung, r, KEYS_EMPTY_TOO, "an empty key, too");
-		test_sizes(rung, r, KEYS_LONG, "long keys");
-		test_sizes(rung, r, KEYS_ALIKE, "keys that begin like others");
+		test_sizes(rung, r, KEYS_SHORT, UINT64_MAX, "short keys");
+		test_sizes(rung, r, KEYS_EMPTY_TOO, UINT64_MAX, "an empty key, too");
+		test_sizes(rung, r, KEYS_LONG, UINT64_MAX, "long keys");
+		test_sizes(rung, r, KEYS_ALIKE, UINT64_MAX, "keys that begin like others");
+		test_sizes(rung, r, KEYS_SHORT, 7, "different keys of one hash, on their way to one slot");
+		test_sizes(rung, r, KEYS_EMPTY_TOO, UINT64_C(3) << 62, "different keys of one hash");
 		test_room(rung, r);
 	}
 	free(r->text);
