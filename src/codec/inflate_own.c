@@ -67,8 +67,10 @@ static void decode(struct own *own, struct inflate_span *span)
 	own->result = deflate_bytes(&own->deflate, &out, limit, own->text, UINT64_MAX);
 	own->end = (size_t)(out - own->text);
 	used = (size_t)(deflate_bit(&own->deflate) >> 3);
-	if (own->result == DEFLATE_ENDED && deflate_bit(&own->deflate) & 7)
-		used++;
+	if (own->result == DEFLATE_ENDED && deflate_bit(&own->deflate) & 7) {
+		used++; /* the bits that are left fill the byte: what goes on from here is behind it */
+		deflate_continue(&own->deflate, NULL, 0, 0);
+	}
 	span->in += used;
 	span->in_nbytes -= used;
 }

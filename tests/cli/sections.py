@@ -122,6 +122,28 @@ def check_damage():
     ok(not wrong, "wrong trailers", "\n".join(wrong))
 
 
+def check_ends():
+    """All of a member is decoded, and some of its text not yet read, when threads could take over."""
+    first = 256 * 1024  # what one thread reads before that
+    wrong = []
+    for extra in list(range(0, 24)) + list(range(24, 300, 23)):
+        data = LARGE[:first + extra].ljust(first + extra + 3, b"\n")
+        wrong.extend("%d bytes behind the first piece, %s threads: %s" % (extra, threads, got[2])
+                     for threads in (1, 3) for got in [run(FOLD, member(data) + member(b"1,a,2\n"), threads)]
+                     if got != run(FOLD, data + b"1,a,2\n", 1))
+    ok(not wrong, "members that end just behind the first piece", "\n".join(wrong[:5]))
+    rng, wrong = random.Random(2), []
+    data = b"".join(b"%d,1,%d\n" % (rng.randrange(10 ** 59, 10 ** 60), rng.randrange(10 ** 39, 10 ** 40))
+                    for _ in range(140))  # short codes: several are decoded at once, with the end behind them
+    before = ["--header=no", "--sum", "2", fixture("before.csv", data)]
+    for cut in range(100, 126):
+        packed = member(data[:cut], 1, memory=1) + member(data[cut:])
+        wrong += ["the first member of %d bytes, chunks of %d: %s" % (cut, chunk, got) for chunk in range(3, 16)
+                  for got in [run(before, packed, 2, chunk)] if got != (0, b"280\n", b"")]
+    ok(not wrong, "a member that ends just behind the first record, in the second file", "\n".join(wrong[:5]))
+
+
 check_text()
+check_ends()
 check_damage()
 harness.done()
