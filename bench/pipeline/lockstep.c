@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "bench/pipeline/traced_worker.h"
+#include "fold/groups.h"
 #include "io/writer.h"
 
 #define NSPINS 10000 /* before a waiting thread yields: a wake-up takes as long as a step */
@@ -135,12 +136,24 @@ static void enter_chunks(struct lockstep *ls)
 	}
 }
 
+/* Makes the chunk's groups those of all records before, which its records are printed with. */
+static enum status exchange_groups(struct stepper *s)
+{
+	struct groups *spare = s->before.groups;
+
+	s->before.groups = s->partial.groups;
+	s->partial.groups = spare;
+	if (spare)
+		groups_clear(spare);
+	return s->before.groups ? groups_exchange(s->before.groups) : STATUS_OK;
+}
+
 static void add_partials(struct lockstep *ls)
 {
 	for (int i = 0; i < ls->nchunks && ls->emits; i++) {
 		struct stepper *s = ls->order[i];
 		partial_clear(&s->before);
-		if (partial_combine(&s->before, &ls->sum) != STATUS_OK ||
+		if (partial_combine(&s->before, &ls->sum) != STATUS_OK || exchange_groups(s) != STATUS_OK ||
 		    partial_combine(&ls->sum, &s->partial) != STATUS_OK)
 			fail_memory(ls);
 	}
@@ -275,6 +288,8 @@ enum status lockstep_run(const struct lockstep_request *request, struct trace *t
 		run_threads(&ls, trace);
 	else
 		fail_memory(&ls);
+	if (ls.ops->finish) /* the groups of a part of the input are nobody's */
+		(void)ls.ops->finish(request->plan, request->pool->setup.device, false, 1, fault);
 	if (ls.failed) {
 		*fault = ls.fault;
 		status = fault->status;

@@ -18,6 +18,7 @@
 
 #include "base/cores.h"
 #include "engine/engine.h"
+#include "fold/groups.h"
 #include "io/input.h"
 #include "bench/pipeline/lockstep.h"
 #include "query/query.h"
@@ -83,6 +84,8 @@ static enum status pass_open(struct pass *p, const struct options *o, struct fau
 		status = devices_choose(&p->choice, o, &p->query, p->input, fault);
 	if (status == STATUS_OK)
 		devices_set_up_input(&p->choice, &p->query.plan, p->input);
+	if (status == STATUS_OK && groups_plan(&p->query.plan) != STATUS_OK)
+		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (status == STATUS_OK && total_init(&p->total, &p->query.plan) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	settle_choice(&p->choice);
@@ -92,6 +95,7 @@ static enum status pass_open(struct pass *p, const struct options *o, struct fau
 static void pass_close(struct pass *p)
 {
 	total_free(&p->total);
+	group_store_free(p->query.plan.groups);
 	query_free(&p->query);
 	input_close(p->input);
 }

@@ -141,7 +141,7 @@ def check_reduction(path):
 def check_scan(path):
     trace, out = (os.path.join(harness.folder(), name) for name in ("scan.trace", "scan.out"))
     for options in (["--cumsum=value"], ["--where=value > 500", "--offsets=id >= 0"],
-                    ["--cumsum=value", "--only", "--threads=1"]):
+                    ["--cumsum=value", "--only", "--threads=1"], ["--by=name", "--cumsum=value"]):
         want = harness.run(["--device=cpu", "--header=yes"] + options + [path])
         name = " ".join(options)
         rows = figures(name, ["--trace", trace, "--output", out, "--", "--device=cpu"] + options + [path],
@@ -153,6 +153,12 @@ def check_scan(path):
         whole = rows[-1]["output_nbytes"] if rows else 0
         harness.ok(0 < whole <= len(got), name + ": what workers printed, seams apart", "%d of %d" % (whole, len(got)))
         check_trace(name, rows, trace)
+
+
+def check_groups(path):
+    rows = figures("sums by group", ["--", "--device=cpu", "--by=name", "--sum=value", path], CHUNK)
+    harness.is_(list(stages(rows)), [stage for stage in HOST if stage not in ("emit", "write")],
+                "sums by group: the stages")
 
 
 def check_several_files(path):
@@ -259,6 +265,8 @@ def check_gpu(path):
     want = harness.run(["--device=cpu", "--cumsum=value", path])
     with open(out, "rb") as f:
         harness.is_(f.read(), want.out.split(b"\n", 1)[1], "running totals on a GPU: the records")
+    rows = figures("sums by group on a GPU", ["--", "--device=gpu", "--by=name", "--sum=value", path], 10 * CHUNK)
+    harness.ok("groups" in stages(rows, "gpu"), "sums by group on a GPU: their stage", repr(rows))
     rows = figures("all devices", ["--", "--device=all", "--sum=value", path], 10 * CHUNK)
     harness.ok(stages(rows, "cpu") or stages(rows, "gpu"), "all devices: somebody worked", repr(rows))
 
@@ -267,6 +275,7 @@ def main():
     path = make_input()
     check_reduction(path)
     check_scan(path)
+    check_groups(path)
     check_several_files(path)
     check_compressed(path)
     check_formats(path)
