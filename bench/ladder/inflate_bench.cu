@@ -14,6 +14,7 @@
 
 #include "bench/ladder/event_timer.cuh"
 #include "bench/ladder/gpu_fault.cuh"
+#include "bench/ladder/inflate_nvcomp.h"
 #include "kernels/ladder/inflate_rung.cuh"
 #include "kernels/worker/gpu.h"
 
@@ -227,17 +228,23 @@ static cudaError_t flip(const struct session *s)
 	return error;
 }
 
-static cudaError_t check(const struct session *s, const struct inflate_rung *rung, struct work_figure *figure)
+/* Decodes good data, and compares all of it. */
+static cudaError_t check_good(const struct session *s, const struct inflate_rung *rung, struct work_figure *figure)
 {
 	uint32_t ndamaged, nwrong;
 	cudaError_t error = decode(s, rung, &ndamaged, &nwrong);
 
 	figure->is_right = error == cudaSuccess && ndamaged == 0 && nwrong == 0;
 	figure->nchecks = 2;
-	if (error == cudaSuccess)
-		error = compare(s, figure);
-	if (error == cudaSuccess)
-		error = flip(s);
+	return error == cudaSuccess ? compare(s, figure) : error;
+}
+
+/* Decodes data of which each stream is damaged. */
+static cudaError_t check_damaged(const struct session *s, const struct inflate_rung *rung, struct work_figure *figure)
+{
+	uint32_t ndamaged, nwrong;
+	cudaError_t error = flip(s);
+
 	if (error == cudaSuccess)
 		error = decode(s, rung, &ndamaged, &nwrong);
 	figure->is_right &= error == cudaSuccess && nwrong == s->job.nstreams;
@@ -264,7 +271,9 @@ static enum status measure(struct session *s, const struct inflate_rung *rung, s
 	figure.rung = rung->name;
 	figure.idea = rung->idea;
 	figure.nbytes = s->npieces * s->piece.text_nbytes;
-	error = check(s, rung, &figure);
+	error = check_good(s, rung, &figure);
+	if (error == cudaSuccess && rung != inflate_nvcomp())
+		error = check_damaged(s, rung, &figure);
 	if (error == cudaSuccess)
 		error = event_timer_warm(s->request->repeat,
 					 [=] { return cudaMemsetAsync(job.ticket, 0, sizeof *job.ticket, 0); },
@@ -323,12 +332,14 @@ static enum status check_names(const struct inflate_request *request, struct fau
 	char words[FAULT_DETAIL_NBYTES];
 
 	for (size_t i = 0; i < request->nrungs; i++) {
-		bool is_known = strcmp(request->rungs[i], "zlib") == 0;
+		bool is_known = strcmp(request->rungs[i], "zlib") == 0 ||
+				(strcmp(request->rungs[i], "nvcomp") == 0 && inflate_nvcomp());
 		for (const struct inflate_rung *rung : rungs)
 			is_known |= strcmp(request->rungs[i], rung->name) == 0;
 		if (is_known)
 			continue;
-		snprintf(words, sizeof words, "no rung '%.64s' of inflate; there are zlib, simple, lookup, shared, shipped",
+		snprintf(words, sizeof words, "no rung '%.64s' of inflate; there are zlib, simple, lookup, shared, shipped, and nvcomp "
+						       "where libnvcomp.so is",
 			 request->rungs[i]);
 		return fault_set(fault, STATUS_USAGE, 0, words);
 	}
@@ -367,6 +378,9 @@ static enum status measure_all(struct session *s, struct fault *fault)
 	for (const struct inflate_rung *rung : rungs)
 		if (status == STATUS_OK && is_asked(s, rung->name))
 			status = measure(s, rung, fault);
+	if (status == STATUS_OK && is_asked(s, "nvcomp") && inflate_nvcomp())
+		status = measure(s, inflate_nvcomp(), fault);
+	inflate_nvcomp_close();
 	job_close(&s->job);
 	return status;
 }

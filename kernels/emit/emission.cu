@@ -128,23 +128,32 @@ static __device__ int128 without_zeros(int128 x, int nzeros)
 	return x / divisor;
 }
 
-/* The total up to the row, at the largest scale so far: the division leaves no remainder. */
-static __device__ struct shown show_total(const struct emission_column &c, uint32_t r)
+/* The total before the chunk: of all records, or of those of the row's group. */
+static __device__ struct emission_carry carry_of(const struct emission &e, const struct emission_column &c, uint32_t r)
 {
+	if (c.carries)
+		return c.carries[e.groups[r]];
+	return {c.carry, c.scale_before};
+}
+
+/* The total up to the row, at the largest scale so far: the division leaves no remainder. */
+static __device__ struct shown show_total(const struct emission &e, const struct emission_column &c, uint32_t r)
+{
+	struct emission_carry before = carry_of(e, c, r);
 	int128 in_chunk = c.totals[r], total;
 	int scale = c.scale;
 
 	if (c.kind == NEW_SUM)
-		total = c.carry + in_chunk;
+		total = before.total + in_chunk;
 	else if (c.kind == NEW_MIN)
-		total = scan_min_i128::combine(c.carry, in_chunk);
+		total = scan_min_i128::combine(before.total, in_chunk);
 	else
-		total = scan_max_i128::combine(c.carry, in_chunk);
+		total = scan_max_i128::combine(before.total, in_chunk);
 	if ((c.kind == NEW_MIN && total == scan_min_i128::identity()) ||
 	    (c.kind == NEW_MAX && total == scan_max_i128::identity()))
 		return {0, 0, true};
 	if (c.scales)
-		scale = c.scales[r] > c.scale_before ? c.scales[r] : c.scale_before;
+		scale = c.scales[r] > before.scale ? c.scales[r] : before.scale;
 	if (scale < c.scale)
 		total = without_zeros(total, c.scale - scale);
 	return {total, scale, false};
@@ -159,7 +168,7 @@ static __device__ struct shown show(const struct emission &e, const struct emiss
 	case NEW_BYTE_OFFSET:
 		return {c.carry + record_begin(e.records, r), 0, false};
 	case NEW_COUNT:
-		return {c.carry + c.counts[r], 0, false};
+		return {carry_of(e, c, r).total + (c.totals ? c.totals[r] : c.counts[r]), 0, false};
 	case NEW_OFFSET:
 		is_empty = e.table.code[field_at(e.table, c.column, r)] >= FIELD_NCODES_NUMBER;
 		return {c.carry + c.counts[r], 0, is_empty};
@@ -167,12 +176,12 @@ static __device__ struct shown show(const struct emission &e, const struct emiss
 	case NEW_MIN:
 	case NEW_MAX:
 		break;
-	case NEW_MEAN: /* CPUs print these: device_choice.c */
+	case NEW_MEAN: /* CPUs print these: src/run/beyond_gpus.c */
 	case NEW_VAR:
 	case NEW_STDDEV:
 		break;
 	}
-	return show_total(c, r);
+	return show_total(e, c, r);
 }
 
 /* ---- places ---- */

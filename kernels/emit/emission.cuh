@@ -26,6 +26,12 @@ extern "C" {
 #include "kernels/csv/fields.cuh"
 #include "kernels/scan/scan.cuh"
 
+/* The total of a group before the chunk. */
+struct emission_carry {
+	int128 total; /* at the column's scale; or the identity */
+	int32_t scale; /* the largest so far */
+};
+
 /* One new column. n: the chunk's records. All pointers: device memory, 16-byte aligned; NULL if not
  * needed. */
 struct emission_column {
@@ -36,8 +42,10 @@ struct emission_column {
 	int scale_before; /* of the total before the chunk */
 	int128 carry;    /* the total before the chunk, or the identity. NEW_BYTE_OFFSET: the
 			  * chunk's offset in the input. */
-	int128 *totals;   /* n, for NEW_SUM, NEW_MIN, NEW_MAX: without carry */
-	int32_t *scales;  /* n, same kinds, if scale > scale_before: the largest in the chunk */
+	const struct emission_carry *carries; /* by group, in place of carry and scale_before; NULL: no groups */
+	int128 *totals;   /* n, for NEW_SUM, NEW_MIN, NEW_MAX, by group NEW_COUNT: without carry */
+	int32_t *scales;  /* n, for the first three, if scale > scale_before, or by group > 0: the largest in the
+			   * chunk */
 	uint32_t *counts; /* n, for NEW_COUNT, NEW_OFFSET: without carry */
 };
 
@@ -53,6 +61,7 @@ struct emission {
 			       * EMISSION_KEEPS: `ragged` alone decides */
 	struct ragged_rule ragged;
 	bool only;            /* without the record's own text */
+	const uint32_t *groups; /* nrecords: of carries; NULL: no groups */
 };
 #define EMISSION_KEEPS UINT32_MAX
 

@@ -8,6 +8,8 @@
  *     emission_total, for each new column; emission_place    -> the output's length
  *     emission_write                                         -> the output
  *
+ * With --by the totals are running.cu's.
+ *
  * All of it is launched at once, with room for the likely length. Otherwise, or if the chunk has a
  * number that the fast path cannot hold, or if there is no memory for the totals, the CPU prints
  * it.
@@ -111,6 +113,8 @@ static bool prepare_column(const struct worker *w, const struct new_column *s,
 		return true;
 	}
 	c->column = (uint32_t)s->column;
+	if (plan->nkeys)
+		return true; /* running_prepare does the rest */
 	column_numbers(&before->columns[s->column], &f);
 	if (s->kind != NEW_COUNT)
 		return prepare_total(w, &f, c);
@@ -118,13 +122,13 @@ static bool prepare_column(const struct worker *w, const struct new_column *s,
 	return true;
 }
 
-static bool prepare_columns(const struct worker *w, const struct chunk *chunk,
-			    const struct partial *before)
+/* Prepares all of them. *fits: false if the CPU must print the chunk. */
+static enum status prepare_columns(struct worker *w, const struct chunk *chunk, const struct partial *before,
+				   bool *fits, struct fault *fault)
 {
-	for (size_t i = 0; i < w->plan->nnew_columns; i++)
-		if (!prepare_column(w, &w->plan->new_columns[i], chunk, before, &w->columns[i]))
-			return false;
-	return true;
+	for (size_t i = 0; i < w->plan->nnew_columns && *fits; i++)
+		*fits = prepare_column(w, &w->plan->new_columns[i], chunk, before, &w->columns[i]);
+	return *fits && w->running.wanted ? running_prepare(w, before, fits, fault) : STATUS_OK;
 }
 
 /* ---- memory ---- */
@@ -149,13 +153,15 @@ static void totals_cut(struct worker *w, struct arena *a, size_t n, uint64_t **p
 	*places = arena_cut<uint64_t>(a, n);
 	for (size_t i = 0; i < w->plan->nnew_columns; i++) {
 		struct emission_column *c = &w->columns[i];
-		if (c->kind == NEW_COUNT || c->kind == NEW_OFFSET)
+		if (w->plan->nkeys == 0 && (c->kind == NEW_COUNT || c->kind == NEW_OFFSET))
 			c->counts = arena_cut<uint32_t>(a, n);
 		else if (c->kind != NEW_BYTE_OFFSET)
 			c->totals = arena_cut<int128>(a, n);
 		if (c->scale > c->scale_before)
 			c->scales = arena_cut<int32_t>(a, n);
 	}
+	if (w->plan->nkeys)
+		running_cut(w, a, n);
 }
 
 static enum status totals_reserve(struct worker *w, uint64_t **places, bool *fits,
@@ -206,9 +212,11 @@ static enum status place(struct worker *w, const struct emission &e, uint64_t *p
 	worker_mark(w, STAGE_BEGINS);
 	TRY("copy columns", worker_copy_small(w, w->device_columns, w->columns,
 					      e.ncolumns * sizeof *w->columns));
-	for (uint32_t i = 0; i < e.ncolumns; i++)
+	for (uint32_t i = 0; i < e.ncolumns && !e.groups; i++)
 		TRY("launch totals",
 		    emission_total_launch(e, w->columns[i], &w->scans, w->stream));
+	if (e.groups && running_launch_totals(w, e, fault) != STATUS_OK)
+		return STATUS_GPU;
 	TRY("launch places", emission_place_launch(e, &w->scans, places, w->device_output_nbytes,
 						   w->stream));
 	TRY("copy length", worker_copy_small(w, w->output_nbytes, w->device_output_nbytes,
@@ -263,8 +271,11 @@ enum status emit_reserve_likely(struct worker *w, struct fault *fault)
 {
 	size_t row_nbytes = sizeof(uint64_t) + w->plan->nnew_columns * sizeof(int128);
 	bool fits;
-	enum status status = reserve(w, &w->totals, worker_likely_nrecords(w) * row_nbytes, &fits,
-				     fault);
+	enum status status;
+
+	if (w->plan->nkeys) /* the order, and a sort's scratch */
+		row_nbytes += w->plan->nnew_columns * sizeof(int32_t) + sizeof(int128) + 8 * sizeof(uint32_t);
+	status = reserve(w, &w->totals, worker_likely_nrecords(w) * row_nbytes, &fits, fault);
 
 	if (status != STATUS_OK)
 		return status;
@@ -326,13 +337,14 @@ static enum status emit_on_gpu(struct worker *w, const struct chunk *chunk,
 	enum status status;
 
 	w->output_pinned.nbytes = 0;
-	*fits = w->summary->nexceptions == 0 && !new_fields_need_quotes(w->plan) &&
-		prepare_columns(w, chunk, before);
-	if (!*fits || e.nrecords == 0)
-		return STATUS_OK;
+	*fits = w->summary->nexceptions == 0 && !new_fields_need_quotes(w->plan);
+	status = prepare_columns(w, chunk, before, fits, fault);
+	if (status != STATUS_OK || !*fits || e.nrecords == 0)
+		return status;
 	status = totals_reserve(w, &places, fits, fault);
 	if (status != STATUS_OK || !*fits)
 		return status;
+	e.groups = w->running.order.groups;
 	return print(w, e, places, fits, fault);
 }
 

@@ -13,6 +13,8 @@
  *
  *     records_ends, fields, reduce_codes, group_find, group_add  -> summary, tallies
  *
+ * or, where records are printed as well, the same, and the groups of the chunk come back with it (running.cu).
+ *
  * The list of exceptions comes back, too, and the CPU folds them in input order. The CPU folds the
  * whole chunk if it does not fit (too many records for the memory, too many exceptions for their
  * list), if a condition depends on a field that the device cannot parse, or if the text may be at
@@ -76,12 +78,14 @@ static enum status launch_folds(struct worker *w, const struct chunk *chunk, str
 	struct field_table tallied = w->table;
 
 	tallied.ncolumns = (uint32_t)table_ncolumns(w->plan);
-	if (w->groups && tallied.ncolumns > 0)
+	if (w->group_table && tallied.ncolumns > 0)
 		TRY("launch reduce_codes", reduce_codes_launch(tallied, w->records, w->reduce, w->stream));
 	else if (tallied.ncolumns > 0)
 		TRY("launch reduce", reduce_launch(tallied, w->records, w->reduce, w->stream));
 	worker_mark(w, STAGE_REDUCE);
-	if (w->groups)
+	if (w->running.wanted)
+		return running_launch_groups(w, chunk, fault);
+	if (w->group_table)
 		return worker_launch_groups(w, chunk, fault);
 	return w->keeping.wanted ? kept_launch(w, fault) : STATUS_OK;
 }
@@ -151,7 +155,7 @@ static int exception_compare(const void *a, const void *b)
 static enum status add_exception(struct worker *w, const struct chunk *chunk, struct field_exception e,
 				 struct partial *out)
 {
-	if (w->groups)
+	if (w->group_table)
 		return groups_add_record(w, chunk, e, out);
 	out->nrecords += w->folds_columns && w->plan->counts_records && e.column == 0;
 	return column_add_field(w->plan, out, e.column, chunk->data + e.begin, e.end - e.begin, e.begin,
@@ -267,9 +271,9 @@ static enum status partial_add(const struct worker *w, const struct chunk *chunk
 		const struct plan_column *column = &plan->columns[c];
 		size_t bin = c * DECIMAL_NSCALES;
 		if (column->needs && column_add(&out->columns[c], column->parses, &w->tally[c],
-						w->groups ? NULL : &w->bins[bin]) != STATUS_OK)
+						w->group_table ? NULL : &w->bins[bin]) != STATUS_OK)
 			return STATUS_NO_MEMORY;
-		if (column->needs & MOMENT_SQUARES && !w->groups && w->tally[c].scales &&
+		if (column->needs & MOMENT_SQUARES && !w->group_table && w->tally[c].scales &&
 		    column_add_squares(&out->columns[c], w->tally[c].scales, &w->squares[bin]) != STATUS_OK)
 			return STATUS_NO_MEMORY;
 	}
@@ -300,12 +304,15 @@ static enum status add_results(struct worker *w, const struct chunk *chunk,
 
 	w->on_device = !s->has_nul && !s->has_stray && s->nundecided == 0 &&
 		       s->nexceptions <= EXCEPTIONS_CAPACITY && !has_texts(w) &&
-		       (!w->keeping.wanted || kept_all(w)) && !(w->groups && group_summary_refuses(*s));
+		       (!w->keeping.wanted || kept_all(w)) && !(w->group_table && group_summary_refuses(*s)) &&
+		       !(w->running.wanted && s->nexceptions > 0);
 	if (!w->on_device)
 		return STATUS_OK;
 	if (partial_add(w, chunk, entry, out) != STATUS_OK ||
 	    (w->keeping.wanted && kept_add(w, out) != STATUS_OK))
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (w->running.wanted)
+		return running_add_groups(w, out, fault);
 	return add_exceptions(w, chunk, out, fault);
 }
 
@@ -354,7 +361,7 @@ enum status gpu_fold(struct worker *w, const struct chunk *chunk, struct chunk_e
 		fits = w->folds_columns;
 		status = fits ? STATUS_OK : fold_reserve(w, &fits, fault);
 		fits = fits && (!w->keeping.wanted || kept_reserve(w, kept_nnumbers(w))) &&
-		       (!w->groups || groups_have_room(w));
+		       (!w->group_table || groups_have_room(w));
 		if (status == STATUS_OK && fits)
 			status = fold_on_gpu(w, chunk, entry, out, fault);
 	}

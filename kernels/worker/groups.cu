@@ -10,6 +10,8 @@
  *
  * The table is as large as it may have to be, since it does not grow: a chunk whose keys do not fit is folded by
  * the CPU.
+ *
+ * Where records are printed, each worker has a table for the groups of one chunk instead: running.cu.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -46,14 +48,11 @@ static struct {
 
 /* ---- making a table ---- */
 
-/* GPUSTAT_GPU_GROUPS_BYTES, for tests, else as much as the input may need, and half of what is free at most. */
+/* As much as the input may need, and half of what is free at most. */
 static uint64_t words_nbytes(uint64_t input_nbytes, uint64_t nbytes_free)
 {
-	const char *wanted = getenv("GPUSTAT_GPU_GROUPS_BYTES");
 	uint64_t nbytes = input_nbytes > WORDS_NBYTES_MIN ? input_nbytes : WORDS_NBYTES_MIN;
 
-	if (wanted)
-		return strtoull(wanted, NULL, 10);
 	return nbytes < nbytes_free / 2 ? nbytes : nbytes_free / 2;
 }
 
@@ -67,34 +66,55 @@ static uint64_t power_of_two(uint64_t n)
 	return power;
 }
 
-/* Allocates a table's memory, and empties it. Errors: STATUS_GPU. */
-static enum status open_table(struct group_table *t, struct worker *w, uint64_t input_nbytes, struct fault *fault)
+enum status worker_group_table_open(struct worker *w, struct group_table *t, uint32_t nparts, uint64_t nbytes,
+				    struct fault *fault)
 {
-	struct group_control begin;
-	size_t nfree, nall;
+	const char *wanted = getenv("GPUSTAT_GPU_GROUPS_BYTES"); /* for tests */
 
-	TRY("ask for free memory", cudaMemGetInfo(&nfree, &nall));
-	t->part_nwords = words_nbytes(input_nbytes, nfree) / sizeof *t->words / GROUP_TABLE_NPARTS;
+	nbytes = wanted ? strtoull(wanted, NULL, 10) : nbytes;
+	t->part_nwords = nbytes / sizeof *t->words / nparts;
 	t->part_nslots = power_of_two(t->part_nwords * sizeof *t->words / LIKELY_GROUP_NBYTES);
 	t->part_nslots = t->part_nslots > PART_NSLOTS_MIN ? t->part_nslots : PART_NSLOTS_MIN;
 	t->hash_mask = UINT64_MAX;
-	group_control_begin(&begin);
-	TRY("allocate groups",
-	    cudaMalloc((void **)&t->words, (1 + GROUP_TABLE_NPARTS * t->part_nwords) * sizeof *t->words));
-	TRY("allocate groups", cudaMalloc((void **)&t->slots, GROUP_TABLE_NPARTS * t->part_nslots * sizeof *t->slots));
+	group_layout_make(&t->layout, w->plan);
+	TRY("allocate groups", /* and one more: words are copied by two */
+	    cudaMalloc((void **)&t->words, (2 + nparts * t->part_nwords) * sizeof *t->words));
+	TRY("allocate groups", cudaMalloc((void **)&t->slots, nparts * t->part_nslots * sizeof *t->slots));
 	TRY("allocate groups", cudaMalloc((void **)&t->control, sizeof *t->control));
-	TRY("clear groups", cudaMemsetAsync(t->slots, 0, GROUP_TABLE_NPARTS * t->part_nslots * sizeof *t->slots,
-					    w->stream));
-	TRY("clear groups", cudaMemcpyAsync(t->control, &begin, sizeof begin, cudaMemcpyHostToDevice, w->stream));
-	return worker_wait(w, "clear groups", fault);
+	return STATUS_OK;
+}
+
+enum status worker_group_table_clear(struct worker *w, const struct group_table *t, uint32_t nparts, struct fault *fault)
+{
+	TRY("clear groups", cudaMemsetAsync(t->slots, 0, nparts * t->part_nslots * sizeof *t->slots, w->stream));
+	TRY("clear groups", worker_copy_small(w, t->control, w->empty_groups, sizeof *t->control));
+	return STATUS_OK;
+}
+
+void worker_group_table_free(struct group_table *t)
+{
+	(void)cudaFree(t->control);
+	(void)cudaFree(t->slots);
+	(void)cudaFree(t->words);
+	(void)cudaGetLastError();
+}
+
+/* Opens the table of all workers of the device, without groups. Errors: STATUS_GPU. */
+static enum status open_table(struct group_table *t, struct worker *w, uint64_t input_nbytes, struct fault *fault)
+{
+	enum status status;
+	size_t nfree, nall;
+
+	TRY("ask for free memory", cudaMemGetInfo(&nfree, &nall));
+	status = worker_group_table_open(w, t, GROUP_TABLE_NPARTS, words_nbytes(input_nbytes, nfree), fault);
+	if (status == STATUS_OK)
+		status = worker_group_table_clear(w, t, GROUP_TABLE_NPARTS, fault);
+	return status == STATUS_OK ? worker_wait(w, "clear groups", fault) : status;
 }
 
 static void free_groups(struct gpu_groups *g)
 {
-	(void)cudaFree(g->table.control);
-	(void)cudaFree(g->table.slots);
-	(void)cudaFree(g->table.words);
-	(void)cudaGetLastError();
+	worker_group_table_free(&g->table);
 	free(g);
 }
 
@@ -117,7 +137,6 @@ static enum status make_groups(struct worker *w, uint64_t input_nbytes, struct g
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	g->plan = w->plan;
 	g->device = w->device;
-	group_layout_make(&g->table.layout, w->plan);
 	status = open_table(&g->table, w, input_nbytes, fault);
 	if (status != STATUS_OK) {
 		free_groups(g);
@@ -137,8 +156,10 @@ enum status groups_join(struct worker *w, uint64_t input_nbytes, struct fault *f
 	w->groups = *find_groups(w->plan, w->device);
 	if (!w->groups)
 		status = make_groups(w, input_nbytes, &w->groups, fault);
-	if (w->groups)
+	if (w->groups) {
 		w->groups->nworkers++;
+		w->group_table = &w->groups->table;
+	}
 	pthread_mutex_unlock(&tables.lock);
 	return status;
 }
@@ -160,14 +181,17 @@ void groups_leave(struct worker *w)
 
 bool groups_have_room(struct worker *w)
 {
-	uint64_t nbefore = __atomic_fetch_add(&w->groups->nrecords, w->nlines, __ATOMIC_RELAXED);
+	uint64_t nbefore;
 
+	if (!w->groups) /* a chunk's */
+		return true;
+	nbefore = __atomic_fetch_add(&w->groups->nrecords, w->nlines, __ATOMIC_RELAXED);
 	return nbefore + w->nlines <= GROUP_TABLE_NRECORDS_MAX;
 }
 
 enum status worker_launch_groups(struct worker *w, const struct chunk *chunk, struct fault *fault)
 {
-	const struct group_table *t = &w->groups->table;
+	const struct group_table *t = w->group_table;
 	const struct group_records records = {text_of(w, chunk), w->records, w->table,
 					      (uint32_t)table_ncolumns(w->plan), w->reduce.tally, chunk->offset_bytes,
 					      w->exception_list, w->device_summary};

@@ -130,8 +130,10 @@ static void pinned_cut(struct worker *w, struct arena *a)
 	w->exceptions = arena_cut<struct field_exception>(a, EXCEPTIONS_CAPACITY);
 	plan_arrays_cut(&w->plan_pinned, a, w->plan);
 	unpacking_cut_pinned(w, a);
+	w->empty_groups = arena_cut<struct group_control>(a, 1);
 	if (!w->plan->emits)
 		return;
+	w->running.control = arena_cut<struct group_control>(a, 1);
 	w->columns = arena_cut<struct emission_column>(a, w->plan->nnew_columns);
 	w->output_nbytes = arena_cut<uint64_t>(a, 1);
 }
@@ -253,6 +255,7 @@ static enum status open_memory(struct worker *w, struct fault *fault)
 	pinned_cut(w, &measure);
 	TRY("allocate pinned memory", cudaMallocHost((void **)&w->pinned.base, measure.nbytes));
 	pinned_cut(w, &w->pinned);
+	group_control_begin(w->empty_groups);
 
 	measure.nbytes = 0;
 	device_cut(w, &measure);
@@ -273,6 +276,7 @@ static void gpu_close(struct worker *w)
 		(void)cudaStreamSynchronize(w->stream);
 	kept_close(w);
 	groups_leave(w);
+	running_close(w);
 	(void)cudaFree(w->output.data);
 	(void)cudaFree(w->totals.data);
 	(void)cudaFree(w->codes.data);
@@ -322,7 +326,7 @@ static enum status gpu_open(struct worker **out, const struct plan *plan,
 	if (status == STATUS_OK && plan->emits)
 		status = emit_reserve_likely(w, fault);
 	if (status == STATUS_OK && plan->nkeys > 0)
-		status = groups_join(w, setup->input_nbytes, fault);
+		status = plan->emits ? running_open(w, fault) : groups_join(w, setup->input_nbytes, fault);
 	if (status == STATUS_OK)
 		status = plan_copy_up(w, fault);
 	if (status == STATUS_OK)

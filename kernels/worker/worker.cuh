@@ -2,7 +2,8 @@
  *
  * worker.cuh - what the parts of the GPU worker share: worker.cu opens, maps and closes, plan.cu
  * copies the plan up, read.cu reads chunks and copies them up, packed.cu decodes blocks, early.cu finds what can be folded
- * before the entry is known, fold.cu folds, kept.cu keeps numbers, groups.cu groups, emit.cu prints. Only these include it,
+ * before the entry is known, fold.cu folds, kept.cu keeps numbers, groups.cu groups, emit.cu prints, running.cu totals by
+ * group. Only these include it,
  * and tests and the benchmark.
  */
 #ifndef GPUSTAT_WORKER_CUH
@@ -23,7 +24,7 @@ extern const struct worker_ops worker_gpu;
 #include "kernels/fold/column_fold.cuh"
 #include "kernels/fold/keep.cuh"
 #include "kernels/group/group_table.cuh"
-#include "kernels/emit/emission.cuh"
+#include "kernels/emit/group_totals.cuh"
 #include "kernels/level/gpu_memory.cuh"
 #include "kernels/fold/reduce.cuh"
 
@@ -108,6 +109,17 @@ struct keeping {
 };
 struct gpu_groups; /* of a run, on a device: groups.cu */
 
+/* The groups of one chunk whose records are printed with totals by group. */
+struct running_groups {
+	bool wanted;
+	struct group_table table; /* of one part */
+	struct group_control *control; /* pinned: the table's, come down */
+	struct pinned_buffer words;    /* the groups, come down: as many as control says */
+	struct pinned_buffer before;   /* what goes up: where the groups begin, then the carries of each new column */
+	uint32_t ngroups;
+	struct group_order order; /* begins, groups ... values: in worker.totals */
+};
+
 struct worker {
 	struct worker_watch *watch; /* NULL: none. Not owned. */
 	const struct plan *plan;
@@ -165,7 +177,10 @@ struct worker {
 	struct gpu_buffer ends, nseparators, significands, codes; /* of a fold */
 	struct gpu_buffer totals, output;            /* of an emission */
 
-	struct gpu_groups *groups; /* of a plan with keys: shared with the device's other workers */
+	const struct group_table *group_table; /* of a plan with keys: one of these */
+	struct gpu_groups *groups; /* shared with the device's other workers; NULL: none */
+	struct running_groups running;
+	struct group_control *empty_groups; /* pinned */
 
 	bool folds_columns; /* column_fold suffices: nothing needs each record's values */
 	bool squares_numbers; /* a column needs the sum of squares */
@@ -360,6 +375,38 @@ enum status worker_launch_groups(struct worker *w, const struct chunk *chunk, st
  * EXCEPTION_RECORD. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status groups_add_record(struct worker *w, const struct chunk *chunk, struct field_exception record,
 			      struct partial *out);
+
+/* Allocates a table's memory, of nparts parts, with so many bytes for groups; t is zeroed. Errors: STATUS_GPU; it can be
+ * freed then. */
+enum status worker_group_table_open(struct worker *w, struct group_table *t, uint32_t nparts, uint64_t nbytes,
+				    struct fault *fault);
+
+/* Launches what empties it. */
+enum status worker_group_table_clear(struct worker *w, const struct group_table *t, uint32_t nparts,
+				     struct fault *fault);
+void worker_group_table_free(struct group_table *t);
+
+/* ---- totals by group: running.cu ---- */
+
+/* Gives the worker a table for the groups of one chunk. Errors: STATUS_GPU. */
+enum status running_open(struct worker *w, struct fault *fault);
+void running_close(struct worker *w);
+
+/* Launches what finds the groups of the chunk. */
+enum status running_launch_groups(struct worker *w, const struct chunk *chunk, struct fault *fault);
+
+/* Adds the chunk's groups to out, which has none. Waits. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS, STATUS_GPU. */
+enum status running_add_groups(struct worker *w, struct partial *out, struct fault *fault);
+
+/* Sets the new columns' scales, and what each group had before the chunk. *fits: false if the CPU must print it.
+ * Errors: STATUS_GPU. */
+enum status running_prepare(struct worker *w, const struct partial *before, bool *fits, struct fault *fault);
+
+/* Cuts what totals by group of n records need from the memory for totals. */
+void running_cut(struct worker *w, struct arena *a, size_t n);
+
+/* Launches the totals of all new columns. */
+enum status running_launch_totals(struct worker *w, const struct emission &e, struct fault *fault);
 
 /* ---- members of worker_gpu ---- */
 

@@ -174,6 +174,15 @@ static enum status add_all(const struct arriving *a, const uint64_t *words, size
 	return status == STATUS_OK ? add_flight(a, flight, n) : status;
 }
 
+void group_words_list(const struct group_layout *layout, const uint64_t *words, size_t nwords, uint32_t *begins)
+{
+	size_t n = 0;
+
+	for (size_t at = 0; at < nwords; at += nwords_of(layout, words + at))
+		if ((uint32_t)words[at + 1] > 0)
+			begins[n++] = (uint32_t)at;
+}
+
 enum status group_words_add(struct groups *to, const struct group_layout *layout, const uint32_t *scales,
 			    const uint64_t *words, size_t nwords, size_t *nused)
 {

@@ -53,14 +53,18 @@ bool group_layout_make(struct group_layout *layout, const struct plan *plan);
 
 struct groups; /* fold/groups.h */
 
+/* Writes into begins where in words[0 .. nwords) the groups that have records begin, as many as group_words_add
+ * adds, in that order. */
+void group_words_list(const struct group_layout *layout, const uint64_t *words, size_t nwords, uint32_t *begins);
+
 /* The groups of one part of the plan's store, on which the caller works alone until group_words_end. Errors:
  * STATUS_NO_MEMORY, STATUS_MANY_KEYS; the part must then be ended, too. */
 enum status group_words_begin(const struct plan *plan, size_t part, struct groups **out);
 void group_words_end(const struct plan *plan, size_t part);
 
-/* Adds the groups that words[0 .. nwords) has whole to those of a part, to which all of the keys belong. Between
- * begin and end no key comes twice: a group that was not there before is not looked for later, so none of them is
- * entered into the part's table. scales: of each of the layout's columns, the table's. *nused: the words of those groups;
+/* Adds the groups that words[0 .. nwords) has whole to those of a part, to which all of the keys belong, or to any
+ * groups without a table. Between begin and end no key comes twice: a group that was not there before is not looked for
+ * later, so none of them is entered into the table. scales: of each of the layout's columns, the table's. *nused: the words of those groups;
  * the next call begins behind them. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status group_words_add(struct groups *to, const struct group_layout *layout, const uint32_t *scales,
 			    const uint64_t *words, size_t nwords, size_t *nused);

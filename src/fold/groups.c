@@ -172,7 +172,9 @@ static void set_slot(struct groups *g, struct group *group, uint64_t hash)
 
 static enum status move_group(void *context, struct group *group)
 {
-	set_slot(context, group, group->hash);
+	struct groups *g = context;
+
+	set_slot(g, group, g->is_bound ? group->home->hash : group->hash);
 	return STATUS_OK;
 }
 

@@ -118,15 +118,23 @@ static bool has_computed_key(const struct plan *plan)
 	return false;
 }
 
+static bool has_new_column(const struct plan *plan, enum new_column_kind kind)
+{
+	for (size_t i = 0; i < plan->nnew_columns; i++)
+		if (plan->new_columns[i].kind == kind)
+			return true;
+	return false;
+}
+
 /* The reason why no GPU keeps the plan's groups; NULL: one can. Should it fail, what it keeps is lost, and the
- * input is read again. */
+ * input is read again; where records are printed, it keeps those of one chunk. */
 static const char *beyond_gpus_by_group(const struct plan *plan, const struct input *input)
 {
 	struct group_layout layout;
 
-	if (plan->emits)
-		return "CPU only: no GPU prints records with --by";
-	if (!input_is_repeatable(input))
+	if (has_new_column(plan, NEW_OFFSET))
+		return "CPU only: no GPU numbers records by group";
+	if (!plan->emits && !input_is_repeatable(input))
 		return "CPU only: no GPU keeps groups of an input that cannot be read again";
 	if (has_computed_key(plan) || !group_layout_make(&layout, plan))
 		return "CPU only: no GPU keeps all of this by group";

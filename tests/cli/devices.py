@@ -371,15 +371,19 @@ def check_gpu_alone():
 FAILED = b"the CPU has done its work"
 
 
-def grouped(rng, rows, nkeys):
-    """A table to be grouped: some keys that are empty, quoted, long or like another; now and then a number that is wide."""
+def grouped(rng, rows, nkeys, wide=1000):
+    """A table to be grouped: some keys that are empty, quoted, long or like another; one in `wide` numbers is wide."""
     lines = ["key,kind,n,x"]
     for i in range(rows):
-        key = "%s%d" % (rng.choice(("", "a key with more bytes than are kept in line, ")), rng.randrange(nkeys))
+        key = "%s%d" % (rng.choice(("", "a key with more bytes than are kept in line; ")), rng.randrange(nkeys))
         key = rng.choice((key, key, key, "", '"%s"' % key, '"%s, ""it"""' % key if rng.randrange(20) == 0 else key))
-        number = "1e%d" % rng.randrange(20, 40) if rng.randrange(1000) == 0 else str(rng.randrange(-10 ** 9, 10 ** 9))
+        number = "1e%d" % rng.randrange(20, 40) if rng.randrange(wide) == 0 else str(rng.randrange(-10 ** 9, 10 ** 9))
         lines.append("%s,%s,%s,%s" % (key, rng.choice("ab"), rng.choice((number, number, "")), hostile.number_text(rng, "decimal")))
     return ("\n".join(lines) + "\n").encode()
+
+
+def answered(result):
+    return None if result.status == 0 else "there is no answer"
 
 
 def check_groups():
@@ -390,15 +394,36 @@ def check_groups():
     for rows, nkeys in ((1, 1), (9000, 5), (9000, 9000)):
         path = harness.fixture("grouped.csv", grouped(rng, rows, nkeys))
         for by in ("key", "kind,key", "x"):
-            same("%d records of %d keys, by %s" % (rows, nkeys, by), ["--by", by, *results], None, usual, files=[path])
-    same("groups, a condition", ["--by=key", "--where", "n > 0", *results], None, usual, files=[path])
-    same("groups in order", ["--by=key", "--sum=n", "--sort=-sum", "--top=9"], None, usual, files=[path])
-    same("groups of two files", ["--by=key", *results], None, usual, files=[path, path])
-    same("groups, every device", ["--by=key", *results], None, usual, files=[path], gpu="all")
+            same("%d records of %d keys, by %s" % (rows, nkeys, by), ["--by", by, *results], None, usual, answered, files=[path])
+    same("groups, a condition", ["--by=key", "--where", "n > 0", *results], None, usual, answered, files=[path])
+    same("groups in order", ["--by=key", "--sum=n", "--sort=-sum", "--top=9"], None, usual, answered, files=[path])
+    same("groups of two files", ["--by=key", *results], None, usual, answered, files=[path, path])
+    same("groups, every device", ["--by=key", *results], None, usual, answered, files=[path], gpu="all")
     wrong = grouped(rng, 3000, 9) + b"a,b,oops,1\nshort\n" + grouped(rng, 3000, 9)[13:]
     path = harness.fixture("wrong.csv", wrong)
     for args in ([], ["--invalid=skip"], ["--ragged=skip"], ["--invalid=skip", "--ragged=skip"]):
         same("groups, a bad record: " + " ".join(args), ["--by=key", "--sum=n", *args], None, usual, files=[path])
+
+
+def check_running_groups():
+    """Totals by group: a segmented scan."""
+    rng = random.Random(SEED + 1)
+    usual = [(None, None), (4096, 2), (1000, 3)]
+    news = ["--running-sum=n,x", "--running-min=n", "--running-max=x", "--running-count=n,kind"]
+    for rows, nkeys, wide in ((1, 1, 9), (9000, 5, 9000), (9000, 9000, 10 ** 9), (9000, 40, 300), (200000, 300, 10 ** 9)):
+        data = grouped(rng, rows, nkeys, wide)
+        for by in ("key", "kind,key", "x"):
+            same("%d records of %d keys, totals by %s" % (rows, nkeys, by), ["--by", by, *news], data, usual, answered)
+    data = grouped(rng, 9000, 40, 10 ** 9)
+    for args in (["--exclusive"], ["--only"], ["--exclusive", "--only"], ["--where", "n > 0"], ["--byte-offset"],
+                 ["--where", "x > 10", "--exclusive"]):
+        same("totals by group, " + " ".join(args), ["--by=key", *news, *args], data, usual, answered)
+    same("totals by group, every device", ["--by=key", *news], data, usual, answered, gpu="all")
+    paths = [harness.fixture("running%d.csv" % i, grouped(rng, 3000, 20)) for i in range(3)]
+    same("totals by group, three files", ["--by=key", *news], None, usual, answered, files=paths)
+    wrong = grouped(rng, 3000, 9) + b"a,b,oops,1\nshort\n" + grouped(rng, 3000, 9)[13:]
+    for args in ([], ["--invalid=skip"], ["--ragged=skip"], ["--invalid=skip", "--ragged=skip"]):
+        same("totals by group, a bad record: " + " ".join(args), ["--by=key", "--cumsum=n", *args], wrong, usual)
 
 
 def faulty(k, args, stdin, threads):
@@ -410,7 +435,7 @@ def check_faults():
     data = table(random.Random(SEED), 1500, ["int", "text", "decimal", "wide"])
     path = harness.fixture("faulty.csv", data)
     for args in (["--sum=*", "--max=*"], ["--cumsum=1,3", "--byte-offset"], ["--where=c1 > 0", "--sum=3"],
-                 ["--where=c1 > 0"], ["--by=c2", "--sum=c3", path]):
+                 ["--where=c1 > 0"], ["--by=c2", "--sum=c3", path], ["--by=c2", "--running-sum=c3", "--running-min=c1"]):
         want = harness.run(args, data, device="cpu")
         for how in ("%d", "%d+"):
             complaints, k, alive = [], 1, True
@@ -428,8 +453,8 @@ def check_faults():
 
 reason = reason_to_skip()
 if reason:
-    for title in ("good cases", "hostile tables", "large tables", "ragged records", "packed text", "blocks", "members", "computed columns", "groups", "auto",
-                  "faults"):
+    for title in ("good cases", "hostile tables", "large tables", "ragged records", "packed text", "blocks", "members", "computed columns", "groups", "totals by group",
+                  "auto", "faults"):
         harness.skip("devices: " + title, reason)
 else:
     check_cases()
@@ -441,6 +466,7 @@ else:
     check_members()
     check_lets()
     check_groups()
+    check_running_groups()
     check_auto()
     check_faults()
 harness.done()

@@ -9,6 +9,7 @@
 #include "text_faults.cuh"
 
 extern "C" {
+#include "fold/groups.h"
 #include "query/expr.h"
 }
 
@@ -24,6 +25,7 @@ struct trial {
 	struct plan plan;
 	struct plan_column columns[NFIELDS];
 	struct new_column scans[NSCANS_MAX];
+	size_t keys[2];
 	const struct expr *predicates[3];
 	struct expr_request requests[3];
 	struct worker *worker;
@@ -46,6 +48,7 @@ static void trial_begin(struct trial *t)
 	t->plan.ncolumns = NFIELDS;
 	t->plan.columns = t->columns;
 	t->plan.new_columns = t->scans;
+	t->plan.keys = t->keys;
 	t->plan.predicates = t->predicates;
 	t->plan.where = PREDICATE_NONE;
 	t->plan.emits = true;
@@ -71,6 +74,12 @@ static void trial_scan(struct trial *t, enum new_column_kind kind, size_t column
 	n->predicate = predicate;
 }
 
+static void trial_key(struct trial *t, size_t column)
+{
+	t->keys[t->plan.nkeys++] = column;
+	t->columns[column].is_key = true;
+}
+
 static void trial_condition(struct trial *t, const char *text)
 {
 	static char *const names[] = {(char *)"a", (char *)"b", (char *)"c", (char *)"d",
@@ -90,6 +99,8 @@ static void trial_open(struct trial *t, size_t chunk_nbytes)
 	const struct worker_setup setup = {chunk_nbytes, 0, 0, false, 0};
 	struct fault fault;
 
+	if (groups_plan(&t->plan) != STATUS_OK)
+		bail("out of memory");
 	if (worker_gpu.open(&t->worker, &t->plan, &setup, &fault) != STATUS_OK)
 		bail("open: %s", fault.detail);
 	if (partial_init(&t->gpu, &t->plan) || partial_init(&t->cpu, &t->plan) ||
@@ -108,6 +119,7 @@ static void trial_close(struct trial *t)
 	free(t->padded);
 	for (size_t p = 0; p < t->plan.npredicates; p++)
 		expr_free(&t->requests[p]);
+	group_store_free(t->plan.groups);
 }
 
 /* ---- comparing ---- */
@@ -150,6 +162,55 @@ static const char *partial_difference(const struct partial *gpu, const struct pa
 	return NULL;
 }
 
+/* The groups of both, and the one that a GPU's was compared with. */
+struct group_comparison {
+	struct groups *others;
+	unsigned ndifferent;
+};
+
+/* Compares records, first record and cells; the key with the search. */
+static enum status compare_group(void *context, struct group *group)
+{
+	struct group_comparison *c = (struct group_comparison *)context;
+	const struct plan *plan = c->others->plan;
+	const struct group *other = groups_seek(c->others, &group->key, group->hash);
+
+	if (!other || other->nrecords != group->nrecords || other->first != group->first ||
+	    (!group->rest && !other->rest && memcmp(group + 1, other + 1, plan->group_nbytes - sizeof *group)))
+		c->ndifferent++;
+	return STATUS_OK;
+}
+
+static bool groups_equal(struct groups *gpu, struct groups *cpu)
+{
+	struct group_comparison c = {cpu, 0};
+
+	if (!gpu || !cpu || gpu->ngroups == 0 || cpu->ngroups == 0)
+		return (gpu ? gpu->ngroups : 0) == (cpu ? cpu->ngroups : 0);
+	if (groups_index(cpu) != STATUS_OK || groups_each(gpu, compare_group, &c) != STATUS_OK)
+		bail("out of memory");
+	return gpu->ngroups == cpu->ngroups && c.ndifferent == 0;
+}
+
+/* Makes the GPU's groups those before the chunk, which both print with. */
+static void trial_exchange(struct trial *t)
+{
+	if (t->gpu.groups && groups_exchange(t->gpu.groups) != STATUS_OK)
+		bail("out of memory");
+	t->before.groups = t->gpu.groups;
+}
+
+/* Adds the CPU's fold to what came before, but for its groups: the store has the GPU's. */
+static void trial_add(struct trial *t)
+{
+	struct groups *groups = t->cpu.groups;
+
+	t->before.groups = t->cpu.groups = NULL;
+	if (partial_combine(&t->before, &t->cpu) != STATUS_OK)
+		bail("out of memory");
+	t->cpu.groups = groups;
+}
+
 static bool text_equal(const struct text_buffer *a, const struct text_buffer *b)
 {
 	return a->nbytes == b->nbytes && (a->nbytes == 0 || !memcmp(a->data, b->data, a->nbytes));
@@ -174,6 +235,7 @@ static void text_diag(const struct text_buffer *gpu, const struct text_buffer *c
 static const char *trial_chunk(struct trial *t, const char *data, size_t nbytes, uint64_t offset,
 			       struct chunk_entry entry)
 {
+	const char *difference = NULL, *other;
 	struct text_buffer *gpu, cpu = {};
 	struct chunk chunk = {};
 	struct chunk_map map;
@@ -186,17 +248,22 @@ static const char *trial_chunk(struct trial *t, const char *data, size_t nbytes,
 	partial_clear(&t->gpu);
 	partial_clear(&t->cpu);
 	if (worker_gpu.map(t->worker, &chunk, &map, &fault) != STATUS_OK ||
-	    worker_gpu.fold(t->worker, &chunk, entry, &t->gpu, &fault) != STATUS_OK ||
-	    worker_gpu.emit(t->worker, &chunk, entry, &t->before, &gpu, &fault) != STATUS_OK)
+	    worker_gpu.fold(t->worker, &chunk, entry, &t->gpu, &fault) != STATUS_OK)
 		bail("worker: %s", fault.detail);
 	char *text = t->padded + SIMD_PAD_NBYTES;
 	memcpy(text, data, nbytes);
-	if (cpu_folder_fold(&t->on_cpu, text, nbytes, entry, &t->cpu) != STATUS_OK ||
-	    cpu_folder_emit(&t->on_cpu, text, nbytes, entry, &t->before, offset, &cpu) != STATUS_OK)
+	t->cpu.offset_bytes = offset;
+	if (cpu_folder_fold(&t->on_cpu, text, nbytes, entry, &t->cpu) != STATUS_OK)
 		bail("out of memory");
-	const char *difference = text_faults_difference(t->worker, text, nbytes, 0, entry.state);
-	if (!difference)
-		difference = partial_difference(&t->gpu, &t->cpu);
+	if (!groups_equal(t->gpu.groups, t->cpu.groups))
+		difference = "a group";
+	trial_exchange(t);
+	if (worker_gpu.emit(t->worker, &chunk, entry, &t->before, &gpu, &fault) != STATUS_OK)
+		bail("worker: %s", fault.detail);
+	if (cpu_folder_emit(&t->on_cpu, text, nbytes, entry, &t->before, offset, &cpu) != STATUS_OK)
+		bail("out of memory");
+	other = text_faults_difference(t->worker, text, nbytes, 0, entry.state);
+	difference = difference ? difference : other ? other : partial_difference(&t->gpu, &t->cpu);
 	if (!difference && !text_equal(gpu, &cpu)) {
 		difference = "the output";
 		text_diag(gpu, &cpu);
@@ -204,8 +271,7 @@ static const char *trial_chunk(struct trial *t, const char *data, size_t nbytes,
 	t->nprinted += t->worker->printed;
 	t->nchunks += map.nlines > 0;
 	text_free(&cpu);
-	if (partial_combine(&t->before, &t->cpu) != STATUS_OK)
-		bail("out of memory");
+	trial_add(t);
 	return difference;
 }
 
@@ -233,13 +299,13 @@ static const char *trial_text(struct trial *t, const char *text, size_t nbytes, 
 
 /* ---- texts ---- */
 
-enum trouble { PLAIN, ODD, WIDE };
+enum trouble { PLAIN, ODD, WIDE, EVEN }; /* EVEN: no more than two digits behind the point */
 
 static size_t random_number(char *to, enum trouble trouble)
 {
 	long value = (long)(random_next() % 2000000) - 1000000;
 
-	switch (random_below(trouble == WIDE ? 12 : 8)) {
+	switch (random_below(trouble == WIDE ? 12 : trouble == EVEN ? 2 : 8)) {
 	case 0:
 		return (size_t)sprintf(to, "%ld", value);
 	case 1:

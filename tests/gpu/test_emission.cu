@@ -3,7 +3,8 @@
  * test_emission.cu - the GPU worker's output and its partials under plans with new columns
  * and conditions, byte for byte against cpu_folder_emit() and cpu_folder_fold(). And, since the
  * worker may leave any chunk to the CPU: that it did not where it should not.
- * GPUSTAT_TEST_CASES says how many random plans are tried, GPUSTAT_TEST_SEED other ones.
+ * GPUSTAT_TEST_CASES says how many random plans are tried, GPUSTAT_TEST_TEXTS with how many hostile texts each,
+ * GPUSTAT_TEST_SEED other ones. An argument: only plans with groups.
  */
 #include "emission_test.cuh"
 
@@ -12,6 +13,8 @@
 
 #define NPLANS 60 /* unless there is GPUSTAT_TEST_CASES */
 #define NTEXTS 9  /* hostile ones, for each plan */
+
+static bool groups_alone; /* only plans with groups */
 
 static void test_lengths(void)
 {
@@ -55,7 +58,7 @@ static void trial_random_scans(struct trial *t)
 	if (random_below(2) || t->plan.nnew_columns + t->plan.npredicates == 0)
 		trial_scan(t, NEW_BYTE_OFFSET, 0, 0);
 	for (unsigned p = 0; p < t->plan.npredicates; p++)
-		if (p != t->plan.where && random_below(4))
+		if (p != t->plan.where && !groups_alone && random_below(4))
 			trial_scan(t, NEW_OFFSET, 0, p);
 	for (unsigned c = 0; c < NFIELDS && t->plan.npredicates; c++)
 		t->columns[c].needs = wanted[c] ? MOMENTS_FUSED : 0;
@@ -153,7 +156,19 @@ static unsigned nwrong_hostile(struct trial *t, unsigned ntexts)
 	return nwrong;
 }
 
-static void test_random_plans(unsigned nplans)
+/* Keys for every other plan, but where records are numbered, which no GPU does by group. */
+static void trial_random_keys(struct trial *t)
+{
+	unsigned nkeys = groups_alone ? 1 + random_below(2) : random_below(4);
+
+	for (size_t i = 0; i < t->plan.nnew_columns; i++)
+		if (t->scans[i].kind == NEW_OFFSET)
+			return;
+	for (unsigned k = 0; k < nkeys && nkeys < 3; k++)
+		trial_key(t, random_below(2) ? 3 : random_below(NFIELDS));
+}
+
+static void test_random_plans(unsigned nplans, unsigned ntexts)
 {
 	for (unsigned i = 0; i < nplans; i++) {
 		struct trial t;
@@ -161,14 +176,45 @@ static void test_random_plans(unsigned nplans)
 		trial_begin(&t);
 		trial_random_conditions(&t);
 		trial_random_scans(&t);
+		trial_random_keys(&t);
 		trial_open(&t, 20000);
-		snprintf(name, sizeof name, "plan %u: %zu scans, %zu conditions", i, t.plan.nnew_columns,
-			 t.plan.npredicates);
-		trial_run(&t, (enum trouble)random_below(3), 40000, random_below(2) ? 20000 : 500,
+		snprintf(name, sizeof name, "plan %u: %zu scans, %zu conditions, %zu keys", i, t.plan.nnew_columns,
+			 t.plan.npredicates, t.plan.nkeys);
+		trial_run(&t, (enum trouble)random_below(4), 40000, random_below(2) ? 20000 : 500,
 			  false, name);
-		ok(nwrong_hostile(&t, NTEXTS) == 0, "... hostile texts");
+		ok(nwrong_hostile(&t, ntexts) == 0, "... %u hostile texts", ntexts);
 		trial_close(&t);
 	}
+}
+
+/* Totals by group: of a text with two values, of numbers, which nearly all differ, of both. */
+static void test_by_group(void)
+{
+	static const struct {
+		const char *name;
+		size_t nkeys, keys[2];
+	} cases[] = {{"by a text", 1, {3}}, {"by a number", 1, {2}}, {"by both", 2, {4, 3}}};
+
+	for (const auto &by : cases)
+		for (unsigned i = 0; i < 4; i++) {
+			struct trial t;
+			trial_begin(&t);
+			trial_every_scan(&t);
+			trial_scan(&t, NEW_SUM, 1, 0);
+			trial_scan(&t, NEW_MIN, 1, 0);
+			for (size_t k = 0; k < by.nkeys; k++)
+				trial_key(&t, by.keys[k]);
+			t.plan.only = i & 1;
+			t.plan.exclusive = i & 2;
+			trial_open(&t, CHUNK_NBYTES);
+			trial_run(&t, EVEN, 3 * CHUNK_NBYTES, CHUNK_NBYTES, true, by.name);
+			trial_run(&t, EVEN, 5000, 200, true, "... in small chunks");
+			trial_run(&t, PLAIN, 30000, 5000, false, "... numbers that may not fit a group's cells");
+			trial_run(&t, WIDE, 30000, 5000, false, "... totals up to 128 bits");
+			trial_run(&t, ODD, 30000, 1000, false, "... odd fields");
+			diag("%u of %u chunks printed by the device", t.nprinted, t.nchunks);
+			trial_close(&t);
+		}
 }
 
 /* What a chunk meets that is not first: totals of any scale, and wider than 128 bits. */
@@ -272,18 +318,23 @@ static unsigned asked(const char *name, unsigned otherwise)
 	return text ? (unsigned)strtoul(text, NULL, 10) : otherwise;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	(void)argv;
+	groups_alone = argc > 1;
 	if (gpu_count() == 0)
 		skip_all("no CUDA device");
 	random_state += asked("GPUSTAT_TEST_SEED", 0);
 	plan_lazy();
-	test_lengths();
-	test_narrow();
-	test_delimiters();
-	test_before();
-	test_every_scan();
-	test_conditions();
-	test_random_plans(asked("GPUSTAT_TEST_CASES", NPLANS));
+	if (!groups_alone) {
+		test_lengths();
+		test_narrow();
+		test_delimiters();
+		test_before();
+		test_every_scan();
+		test_conditions();
+	}
+	test_by_group();
+	test_random_plans(asked("GPUSTAT_TEST_CASES", NPLANS), asked("GPUSTAT_TEST_TEXTS", NTEXTS));
 	return done();
 }

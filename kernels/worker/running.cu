@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * running.cu - the GPU worker's totals by group (--by with new columns).
+ *
+ * A chunk is printed with what each of its groups had before it, which only the host knows: it keeps the groups of the
+ * run, as for chunks that CPUs print. So a worker finds the groups of one chunk in a table of its own, and they come
+ * down when the chunk has been folded. When its turn has come, the host exchanges them for what they had before
+ * (groups_exchange), which goes up again: some bytes for each group. The totals are scans over the records, sorted by
+ * group (kernels/emit/group_totals.cuh).
+ *
+ * The CPU folds and prints the chunk if any record is listed as an exception, and prints it if totals may not fit
+ * 126 bits.
+ */
+#include <string.h>
+
+#include "kernels/worker/worker.cuh"
+
+extern "C" {
+#include "fold/groups.h"
+}
+
+#define LIKELY_KEY_NBYTES 16
+#define SMALL_NBYTES ((size_t)1 << 16) /* copied by a kernel: it need not wait for the texts of other streams */
+#define WORDS_NBYTES_LIKELY ((size_t)1 << 20)
+#define TOTAL_LIMIT ((int128)(((uint128)1 << 126) - 2)) /* see group_total_launch */
+
+/* ---- memory ---- */
+
+/* Pins nbytes, and a quarter more as gpu_buffer_reserve does; growing loses the contents. */
+static enum status pinned_need(struct pinned_buffer *b, size_t nbytes, struct fault *fault)
+{
+	if (b->data && b->nbytes >= nbytes)
+		return STATUS_OK;
+	TRY("free pinned memory", pinned_buffer_free(b));
+	pinned_buffer_reserve(b, nbytes + nbytes / 4);
+	TRY("pin memory", pinned_buffer_pin(b));
+	return STATUS_OK;
+}
+
+/* A copy between pinned and device memory, whose arrays are padded as arenas' are. */
+static cudaError_t copy_groups(struct worker *w, void *to, const void *from, size_t nbytes, enum cudaMemcpyKind kind)
+{
+	return nbytes <= SMALL_NBYTES ? worker_copy_small(w, to, from, nbytes)
+				      : cudaMemcpyAsync(to, from, nbytes, kind, w->stream);
+}
+
+enum status running_open(struct worker *w, struct fault *fault)
+{
+	struct running_groups *g = &w->running;
+	struct group_layout layout;
+	enum status status;
+
+	group_layout_make(&layout, w->plan);
+	status = worker_group_table_open(w, &g->table, 1, /* room for a group of each record */
+					 2 * worker_likely_nrecords(w) *
+						 (layout.nwords * sizeof(uint64_t) + LIKELY_KEY_NBYTES),
+					 fault);
+	g->table.hash_mask = UINT64_MAX >> GROUP_TABLE_PART_BITS; /* one part has all keys */
+	g->wanted = true;
+	w->group_table = &g->table;
+	return status == STATUS_OK ? pinned_need(&g->words, WORDS_NBYTES_LIKELY, fault) : status;
+}
+
+void running_close(struct worker *w)
+{
+	worker_group_table_free(&w->running.table);
+	(void)pinned_buffer_free(&w->running.words);
+	(void)pinned_buffer_free(&w->running.before);
+}
+
+/* ---- the chunk's groups ---- */
+
+enum status running_launch_groups(struct worker *w, const struct chunk *chunk, struct fault *fault)
+{
+	struct running_groups *g = &w->running;
+	enum status status = worker_group_table_clear(w, &g->table, 1, fault);
+
+	if (status == STATUS_OK)
+		status = worker_launch_groups(w, chunk, fault);
+	if (status == STATUS_OK)
+		TRY("copy groups", worker_copy_small(w, g->control, g->table.control, sizeof *g->control));
+	return status;
+}
+
+/* The groups' words that have come down. The table's first word is no group's, and comes with them, since copies begin
+ * at multiples of 16 bytes. */
+static const uint64_t *words_of(const struct running_groups *g)
+{
+	return (const uint64_t *)g->words.data + 1;
+}
+
+enum status running_add_groups(struct worker *w, struct partial *out, struct fault *fault)
+{
+	struct running_groups *g = &w->running;
+	size_t nwords = group_part_nwords(g->table, *g->control, 0), nbytes = (1 + nwords) * sizeof(uint64_t), nused;
+	enum status status = pinned_need(&g->words, nbytes + ARENA_ALIGN, fault);
+
+	g->ngroups = 0;
+	if (status == STATUS_OK)
+		TRY("copy groups", copy_groups(w, g->words.data, g->table.words, nbytes, cudaMemcpyDeviceToHost));
+	if (status == STATUS_OK)
+		status = worker_wait(w, "copy groups", fault);
+	if (status != STATUS_OK)
+		return status;
+	out->groups = out->groups ? out->groups : groups_new(w->plan);
+	if (!out->groups)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	groups_drop_index(out->groups);
+	status = group_words_add(out->groups, &g->table.layout, g->control->scales, words_of(g), nwords, &nused);
+	g->ngroups = (uint32_t)out->groups->ngroups;
+	return status == STATUS_OK ? status : partial_fault(out, w->plan, status, fault);
+}
+
+/* ---- what they had before ---- */
+
+/* The same layout in pinned and device memory: where the groups begin, then for each new column a carry for each
+ * group, and one for records without a group. */
+static void before_cut(const struct worker *w, struct arena *a, uint32_t **begins, struct emission_carry **carries)
+{
+	*begins = arena_cut<uint32_t>(a, w->running.ngroups);
+	*carries = arena_cut<struct emission_carry>(a, w->plan->nnew_columns * (w->running.ngroups + (size_t)1));
+}
+
+/* The visit of all groups of a chunk. */
+struct carrying {
+	struct worker *w;
+	struct emission_carry *carries; /* as before_cut lays them out */
+	size_t stride;
+	size_t next; /* group */
+};
+
+static struct emission_carry carry_of(const struct running *r)
+{
+	if (r->kind == NEW_COUNT)
+		return {(int128)r->count, 0};
+	if (r->count == 0)
+		return {emission_identity(r->kind), 0};
+	return {r->value, r->scale};
+}
+
+/* Notes what a group had. STATUS_OVERFLOW: a total is wide. */
+static enum status carry_group(void *context, struct group *group)
+{
+	struct carrying *c = (struct carrying *)context;
+	const struct plan *plan = c->w->plan;
+	struct group_states *states = &c->w->on_cpu.fields.states;
+	const struct running_state *state = group_states_of(states, plan, group);
+
+	for (size_t i = 0; state && i < plan->nnew_columns; i++) {
+		if (plan->new_columns[i].kind == NEW_BYTE_OFFSET)
+			continue;
+		if (state->runnings[i].is_wide)
+			state = NULL;
+		else
+			c->carries[i * c->stride + c->next] = carry_of(&state->runnings[i]);
+	}
+	states->n = 0; /* the CPU may have to print the chunk yet, from the beginning */
+	group->state = 0;
+	c->next++;
+	return state ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+/* Whether no total of a column can reach 2^126, even if all of the chunk's numbers, of one group, were as far from 0
+ * as a number can be. farthest: from 0, of the carries. */
+static bool totals_fit(int128 farthest, int scale, const struct column_tally *t, bool adds)
+{
+	int128 number = 1, n = adds ? t->nnumbers : 1;
+
+	if (t->scales == 0)
+		return farthest < TOTAL_LIMIT;
+	if (!decimal_rescale(&number, DECIMAL_NDIGITS + scale - __builtin_ctz(t->scales)) || number > TOTAL_LIMIT / n)
+		return false;
+	return farthest < TOTAL_LIMIT - number * n;
+}
+
+/* Brings a column's carries to one scale. Returns false if the CPU must print it. */
+static bool prepare_total(struct worker *w, struct emission_column *c, struct emission_carry *carries)
+{
+	const struct column_tally *t = &w->tally[c->column];
+	const int128 none = emission_identity(c->kind);
+	int128 farthest = 0;
+
+	if (c->kind == NEW_COUNT)
+		return true;
+	c->scale = t->scales ? 31 - __builtin_clz(t->scales) : 0;
+	for (uint32_t g = 0; g < w->running.ngroups; g++)
+		c->scale = carries[g].scale > c->scale ? carries[g].scale : c->scale;
+	for (uint32_t g = 0; g < w->running.ngroups; g++) {
+		int128 *total = &carries[g].total;
+		if (*total == none)
+			continue;
+		if (*total < -TOTAL_LIMIT || !decimal_rescale(total, c->scale - carries[g].scale))
+			return false;
+		farthest = *total > farthest ? *total : -*total > farthest ? -*total : farthest;
+	}
+	return totals_fit(farthest, c->scale, t, c->kind == NEW_SUM);
+}
+
+/* Fills what goes up. Returns false if the CPU must print the chunk. */
+static bool fill_before(struct worker *w, const struct partial *before)
+{
+	struct running_groups *g = &w->running;
+	struct carrying c = {w, NULL, g->ngroups + (size_t)1, 0};
+	struct arena arena = {g->before.data, 0};
+	uint32_t *begins;
+	bool fits;
+
+	before_cut(w, &arena, &begins, &c.carries);
+	memset(c.carries, 0, w->plan->nnew_columns * c.stride * sizeof *c.carries);
+	group_words_list(&g->table.layout, words_of(g), group_part_nwords(g->table, *g->control, 0), begins);
+	fits = g->ngroups == 0 || groups_each(before->groups, carry_group, &c) == STATUS_OK;
+	for (size_t i = 0; i < w->plan->nnew_columns && fits; i++)
+		fits = w->columns[i].kind == NEW_BYTE_OFFSET ||
+		       prepare_total(w, &w->columns[i], &c.carries[i * c.stride]);
+	return fits;
+}
+
+enum status running_prepare(struct worker *w, const struct partial *before, bool *fits, struct fault *fault)
+{
+	uint32_t ngroups = w->running.ngroups;
+	struct arena arena = {NULL, 0};
+	struct emission_carry *carries;
+	uint32_t *begins;
+	enum status status;
+
+	*fits = ngroups <= GROUP_TOTALS_NGROUPS_MAX && ngroups == (before->groups ? before->groups->ngroups : 0);
+	if (!*fits)
+		return STATUS_OK;
+	before_cut(w, &arena, &begins, &carries);
+	status = pinned_need(&w->running.before, arena.nbytes, fault);
+	if (status == STATUS_OK)
+		*fits = fill_before(w, before);
+	return status;
+}
+
+/* ---- totals ---- */
+
+void running_cut(struct worker *w, struct arena *a, size_t n)
+{
+	struct group_order *o = &w->running.order;
+	struct emission_carry *carries;
+	uint32_t *begins;
+
+	before_cut(w, a, &begins, &carries);
+	for (size_t i = 0; carries && i < w->plan->nnew_columns; i++)
+		w->columns[i].carries = carries + i * (w->running.ngroups + (size_t)1);
+	*o = {begins, w->running.table.words + 1, (uint32_t)table_ncolumns(w->plan), w->running.ngroups, NULL, NULL, NULL,
+	      NULL, NULL, NULL};
+	o->groups = arena_cut<uint32_t>(a, n);
+	o->sorted = arena_cut<uint32_t>(a, n);
+	o->numbers = arena_cut<uint32_t>(a, n);
+	o->records = arena_cut<uint32_t>(a, n);
+	o->values = arena_cut<int128>(a, n);
+	o->scratch = arena_cut<char>(a, group_order_scratch_nbytes((uint32_t)n));
+}
+
+/* Launches the copy of what the groups had before. */
+static enum status copy_before(struct worker *w, struct fault *fault)
+{
+	const struct running_groups *g = &w->running;
+	struct arena arena = {NULL, 0};
+	struct emission_carry *carries;
+	uint32_t *begins;
+
+	before_cut(w, &arena, &begins, &carries);
+	TRY("copy totals", copy_groups(w, (void *)g->order.begins, g->before.data, arena.nbytes, cudaMemcpyHostToDevice));
+	return STATUS_OK;
+}
+
+enum status running_launch_totals(struct worker *w, const struct emission &e, struct fault *fault)
+{
+	enum status status = copy_before(w, fault);
+
+	if (status != STATUS_OK)
+		return status;
+	TRY("launch order", group_order_launch(e, w->running.order, w->stream));
+	for (uint32_t i = 0; i < e.ncolumns; i++)
+		TRY("launch totals", group_total_launch(e, w->columns[i], w->running.order, &w->scans, w->stream));
+	return STATUS_OK;
+}
