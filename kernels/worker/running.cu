@@ -138,7 +138,7 @@ static struct emission_carry carry_of(const struct running *r)
 	return {r->value, r->scale};
 }
 
-/* Notes what a group had. STATUS_OVERFLOW: a total is wide. */
+/* Notes what a group had. Fails if a total is wide, or there is no memory: the CPU prints the chunk, or says so. */
 static enum status carry_group(void *context, struct group *group)
 {
 	struct carrying *c = (struct carrying *)context;
