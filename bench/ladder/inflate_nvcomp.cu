@@ -202,5 +202,5 @@ static const struct inflate_rung nvcomp = {"nvcomp", "NVIDIA's nvCOMP, the peer:
 
 const struct inflate_rung *inflate_nvcomp(void)
 {
-	return library.decompress || open_library() ? &nvcomp : NULL;
+	return (library.decompress && library.temp_nbytes) || open_library() ? &nvcomp : NULL;
 }

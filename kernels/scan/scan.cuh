@@ -101,18 +101,14 @@ struct scan_min_i128 : fold_min<int128, 0> {
 struct scan_max_i128 : fold_max<int128, 0> {
 	HD int128 identity(void) { return (int128)((uint128)1 << 127); }
 };
-/* By segment: of numbers between the identities of min and max, which are 2^126 away from 0. */
-struct scan_sum_i127 {
-	HD int128 identity(void) { return 0; }
-	HD int128 combine(int128 earlier, int128 later) { return (int128)((uint128)earlier + (uint128)later); }
-};
+/* By segment: of numbers between the identities of min and max, which are 2^126 away from 0, so sums of two fit. */
 struct scan_min_i127 : fold_min<int128, 0> {
 	HD int128 identity(void) { return (int128)(((uint128)1 << 126) - 1); }
 };
 struct scan_max_i127 : fold_max<int128, 0> {
 	HD int128 identity(void) { return -(int128)((uint128)1 << 126); }
 };
-typedef fold_segmented<scan_sum_i127> scan_segmented_sum;
+typedef fold_segmented<scan_sum_i128> scan_segmented_sum;
 typedef fold_segmented<scan_min_i127> scan_segmented_min;
 typedef fold_segmented<scan_max_i127> scan_segmented_max;
 #define SCAN_FOLDS(FOLD)                                                                            \

@@ -162,7 +162,7 @@ static const char *partial_difference(const struct partial *gpu, const struct pa
 	return NULL;
 }
 
-/* The groups of both, and the one that a GPU's was compared with. */
+/* The CPU's groups, and how many of the GPU's differ from them. */
 struct group_comparison {
 	struct groups *others;
 	unsigned ndifferent;
