@@ -199,7 +199,7 @@ static enum status column_add_squares(struct column_partial *out, uint32_t scale
 
 	for (; cell && scales; scales &= scales - 1) {
 		int s = __builtin_ctz(scales);
-		if (squares_add_sum(cell, s, squares[s]) != STATUS_OK)
+		if (squares_add_sum(cell, s, {squares[s], 0}) != STATUS_OK)
 			return STATUS_NO_MEMORY;
 	}
 	return cell ? STATUS_OK : STATUS_NO_MEMORY;

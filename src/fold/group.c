@@ -147,7 +147,7 @@ static enum status add_to_column(const struct group_numbers *x, unsigned needs, 
 
 static struct group_numbers as_bin(const struct numbers *x)
 {
-	return (struct group_numbers){x->count, x->scale, {x->sum, x->least, x->greatest}, x->squares};
+	return (struct group_numbers){x->count, x->scale, {x->sum, x->least, x->greatest}, {x->squares, 0}};
 }
 
 /* Adds numbers of column c, at least one, to its cell or, where they do not fit, to the partial. */
@@ -169,10 +169,10 @@ static enum status add(struct group *g, const struct plan *plan, size_t c, const
 
 enum status group_add_numbers(struct group *g, const struct plan *plan, size_t c, const struct group_numbers *x)
 {
-	const struct numbers cell = {x->count, x->scale, (int64_t)x->bin.sum, x->bin.min, x->bin.max, x->squares};
+	const struct numbers cell = {x->count, x->scale, (int64_t)x->bin.sum, x->bin.min, x->bin.max, x->squares.low};
 	enum status status;
 
-	if (cell.sum == x->bin.sum)
+	if (cell.sum == x->bin.sum && x->squares.high == 0)
 		return add(g, plan, c, &cell);
 	status = group_need_rest(g, plan);
 	return status == STATUS_OK ? add_to_column(x, plan->columns[c].needs, &g->rest->columns[c]) : status;

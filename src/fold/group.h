@@ -132,7 +132,7 @@ struct group_numbers {
 	uint64_t count;
 	unsigned scale;
 	struct decimal_bin bin;
-	uint128 squares;
+	struct sum192 squares;
 };
 
 /* Adds numbers of the plan's column c, which has a cell, to the group: to the cell if they fit, else to the

@@ -10,8 +10,10 @@
 #include <string.h>
 
 #include "fold/groups.h"
+#include "number/decimal_text.h"
 
 #define FLIGHT_NGROUPS 32
+#define SUM_BOUND ((int128)1 << 92) /* of fewer than 2^32 values that lie within 10^18: two fit a cell's words */
 
 /* ---- the layout ---- */
 
@@ -64,18 +66,28 @@ static size_t key_nbytes_of(const uint64_t *group)
 	return (size_t)(group[1] >> 32);
 }
 
-static size_t nwords_of(const struct group_layout *layout, const uint64_t *group)
+/* Where in a cell the squares' parts begin. */
+static size_t squares_word(const struct group_layout_column *column)
 {
-	return layout->nwords + (key_nbytes_of(group) + 7) / 8;
+	return column->needs & MOMENT_EXTREMES ? 5 : 3;
 }
 
-static uint128 power_of_ten(unsigned n)
+/* The parts of a sum of squares, without rest, divided by 10^(2 nzeros). */
+static struct sum192 squares_of(const uint64_t *part, unsigned nzeros)
 {
-	uint128 power = 1;
+	struct sum192 sum = {0, part[3] >> 32};
 
-	while (n-- > 0)
-		power *= 10;
-	return power;
+	for (int i = 0; i < 4; i++) {
+		uint128 x = (uint128)part[i] << 32 * i;
+		sum.low += x;
+		sum.high += sum.low < x;
+	}
+	for (unsigned i = 0; i < 2 * nzeros; i++) {
+		uint128 middle = (uint128)(sum.high % 10) << 64 | (uint64_t)(sum.low >> 64);
+		uint128 low = middle % 10 << 64 | (uint64_t)sum.low;
+		sum = (struct sum192){middle / 10 << 64 | low / 10, sum.high / 10};
+	}
+	return sum;
 }
 
 /* A cell's numbers, at the scale of that one of them that has the largest. All of them end in as many zeros as
@@ -85,7 +97,6 @@ static struct group_numbers numbers_of(const uint64_t *cell, const struct group_
 {
 	uint32_t scales = (uint32_t)(cell[0] >> 32);
 	struct group_numbers x = {.count = (uint32_t)cell[0]};
-	const uint64_t *squares = &cell[column->needs & MOMENT_EXTREMES ? 5 : 3];
 	unsigned nzeros;
 	int64_t power;
 
@@ -97,34 +108,108 @@ static struct group_numbers numbers_of(const uint64_t *cell, const struct group_
 		x.bin.min = (int64_t)cell[3];
 		x.bin.max = (int64_t)cell[4];
 	}
-	for (int i = 0; column->needs & MOMENT_SQUARES && i < 4; i++)
-		x.squares += (uint128)squares[i] << 32 * i;
 	nzeros = table_scale - x.scale;
-	if (nzeros == 0)
-		return x;
 	if (nzeros > DECIMAL_NDIGITS) /* only 0 has so many */
 		return (struct group_numbers){.count = x.count, .scale = x.scale};
-	power = (int64_t)power_of_ten(nzeros);
+	if (column->needs & MOMENT_SQUARES)
+		x.squares = squares_of(&cell[squares_word(column)], nzeros);
+	if (nzeros == 0)
+		return x;
+	power = (int64_t)decimal_powers[nzeros];
 	x.bin.sum /= power;
 	x.bin.min /= power;
 	x.bin.max /= power;
-	x.squares /= power_of_ten(2 * nzeros);
 	return x;
 }
 
-static enum status add_group(const struct arriving *a, struct group *to, const uint64_t *group)
+/* Adds the words' records and numbers to a group. */
+static enum status add_group(struct group *to, const struct plan *plan, const struct group_layout *layout,
+			     const uint32_t *scales, const uint64_t *words)
 {
 	enum status status = STATUS_OK;
 
-	to->first = to->nrecords == 0 || group[0] < to->first ? group[0] : to->first;
-	to->nrecords += (uint32_t)group[1];
-	for (uint32_t i = 0; i < a->layout->ncolumns && status == STATUS_OK; i++) {
-		const struct group_layout_column *column = &a->layout->columns[i];
-		const struct group_numbers x = numbers_of(&group[column->word], column, a->scales[i]);
+	to->first = to->nrecords == 0 || words[0] < to->first ? words[0] : to->first;
+	to->nrecords += (uint32_t)words[1];
+	for (uint32_t i = 0; i < layout->ncolumns && status == STATUS_OK; i++) {
+		const struct group_layout_column *column = &layout->columns[i];
+		const struct group_numbers x = numbers_of(&words[column->word], column, scales[i]);
 		if (x.count)
-			status = group_add_numbers(to, a->plan, column->column, &x);
+			status = group_add_numbers(to, plan, column->column, &x);
 	}
 	return status;
+}
+
+enum status group_words_get(struct group *to, const struct plan *plan, const struct group_layout *layout,
+			    const uint32_t *scales, const uint64_t *words)
+{
+	static const struct key_seed none;
+
+	key_make((const char *)(words + layout->nwords), key_nbytes_of(words), false, none, &to->key);
+	return add_group(to, plan, layout, scales, words);
+}
+
+/* ---- and back ---- */
+
+/* Writes the numbers of a cell at the table's scale. Returns false where they do not fit. */
+static bool put_numbers(const struct group_cell *cell, const struct group_layout_column *column, unsigned table_scale,
+			uint64_t *to)
+{
+	unsigned scale = group_cell_scale(cell), nzeros = table_scale - scale;
+	uint128 squares;
+	int128 sum;
+
+	if (scale > table_scale || nzeros > DECIMAL_NDIGITS)
+		return false;
+	sum = (int128)cell->sum * (int128)decimal_powers[nzeros];
+	to[0] |= (uint64_t)1 << (32 + scale);
+	to[1] = (uint32_t)sum;
+	to[2] = (uint64_t)(sum >> 32);
+	if (sum >= SUM_BOUND || sum <= -SUM_BOUND)
+		return false;
+	for (int i = 0; column->needs & MOMENT_EXTREMES && i < 2; i++)
+		if (__builtin_mul_overflow(cell->extremes[i], (int64_t)decimal_powers[nzeros], (int64_t *)&to[3 + i]))
+			return false;
+	if (!(column->needs & MOMENT_SQUARES))
+		return true;
+	squares = group_cell_squares(cell);
+	for (unsigned i = 0; i < 2 * nzeros; i++)
+		if (__builtin_mul_overflow(squares, (uint128)10, &squares))
+			return false;
+	for (int i = 0; i < 4; i++)
+		to[squares_word(column) + (size_t)i] = (uint32_t)(squares >> 32 * i);
+	return true;
+}
+
+/* Writes a cell to words that are zero. */
+static bool put_cell(const struct group_cell *cell, const struct group_layout_column *column, unsigned table_scale,
+		     uint64_t *to)
+{
+	uint64_t count = group_cell_count(cell);
+
+	if (count > UINT32_MAX)
+		return false;
+	to[0] = count;
+	return count == 0 || !column->parses || put_numbers(cell, column, table_scale, to);
+}
+
+size_t group_words_put(const struct group *g, const struct plan *plan, const struct group_layout *layout,
+		       const uint32_t *scales, uint64_t *words)
+{
+	size_t nbytes = key_nbytes(&g->key), nwords = group_words_with_key(layout, nbytes);
+
+	if (g->rest || nbytes > GROUP_WORDS_KEY_NBYTES_MAX || g->nrecords > UINT32_MAX)
+		return 0;
+	memset(words, 0, nwords * sizeof *words);
+	words[0] = g->first;
+	words[1] = (uint64_t)nbytes << 32 | g->nrecords;
+	for (uint32_t i = 0; i < layout->ncolumns; i++) {
+		const struct group_layout_column *column = &layout->columns[i];
+		const struct group_cell *cell = group_cell((struct group *)g, &plan->columns[column->column]);
+		if (!put_cell(cell, column, scales[i], &words[column->word]))
+			return 0;
+	}
+	memcpy(words + layout->nwords, key_text(&g->key), nbytes);
+	return nwords;
 }
 
 /* ---- all of them ---- */
@@ -150,7 +235,7 @@ static enum status add_flight(const struct arriving *a, const uint64_t *const *f
 			status = groups_append(a->to, &keys[i], hashes[i], &groups[i]);
 	}
 	for (size_t i = 0; i < n && status == STATUS_OK; i++)
-		status = add_group(a, groups[i], from[i]);
+		status = add_group(groups[i], a->plan, a->layout, a->scales, from[i]);
 	return status;
 }
 
@@ -161,10 +246,10 @@ static enum status add_all(const struct arriving *a, const uint64_t *words, size
 	size_t at = 0, n = 0;
 
 	while (status == STATUS_OK && nwords - at >= a->layout->nwords &&
-	       nwords - at >= nwords_of(a->layout, words + at)) {
+	       nwords - at >= group_words_count(a->layout, words + at)) {
 		if ((uint32_t)words[at + 1] > 0)
 			flight[n++] = words + at;
-		at += nwords_of(a->layout, words + at);
+		at += group_words_count(a->layout, words + at);
 		if (n == FLIGHT_NGROUPS) {
 			status = add_flight(a, flight, n);
 			n = 0;
@@ -178,7 +263,7 @@ void group_words_list(const struct group_layout *layout, const uint64_t *words, 
 {
 	size_t n = 0;
 
-	for (size_t at = 0; at < nwords; at += nwords_of(layout, words + at))
+	for (size_t at = 0; at < nwords; at += group_words_count(layout, words + at))
 		if ((uint32_t)words[at + 1] > 0)
 			begins[n++] = (uint32_t)at;
 }

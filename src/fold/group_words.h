@@ -27,6 +27,7 @@
 #include "query/plan.h"
 
 #define GROUP_LAYOUT_NCOLUMNS_MAX 32
+#define GROUP_WORDS_KEY_NBYTES_MAX ((size_t)1 << 16)
 #define GROUP_LAYOUT_NKEYS_MAX 8
 #define GROUP_TABLE_NRECORDS_MAX ((uint64_t)UINT32_MAX)
 
@@ -51,7 +52,37 @@ struct group_layout {
  * with moments that no cell holds. */
 bool group_layout_make(struct group_layout *layout, const struct plan *plan);
 
+/* The words of a group whose key has so many bytes; and of that at `words`. */
+static inline size_t group_words_with_key(const struct group_layout *layout, size_t key_nbytes)
+{
+	return layout->nwords + (key_nbytes + 7) / 8;
+}
+
+static inline size_t group_words_count(const struct group_layout *layout, const uint64_t *words)
+{
+	return group_words_with_key(layout, (size_t)(words[1] >> 32));
+}
+
+/* The most words that group_words_put writes. */
+static inline size_t group_words_most(const struct group_layout *layout)
+{
+	return group_words_with_key(layout, GROUP_WORDS_KEY_NBYTES_MAX);
+}
+
+struct group; /* fold/group.h */
 struct groups; /* fold/groups.h */
+
+/* Gives `to`, zeroed, of the plan, all that the words of a group have. Its key points to them, and goes into no
+ * table: it has no hash. scales: of each of the layout's columns, the table's. What the cells cannot hold is in to's
+ * partial, which the caller frees. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+enum status group_words_get(struct group *to, const struct plan *plan, const struct group_layout *layout,
+			    const uint32_t *scales, const uint64_t *words);
+
+/* Writes a group of the plan to words, as a table with these scales has it: so many as group_words_with_key says. Returns
+ * that number; 0: words cannot hold it, as what lies in a partial, a longer key than GROUP_WORDS_KEY_NBYTES_MAX, or
+ * numbers with more digits behind the point. words: group_words_most(layout) of them. */
+size_t group_words_put(const struct group *g, const struct plan *plan, const struct group_layout *layout,
+		       const uint32_t *scales, uint64_t *words);
 
 /* Writes into begins where in words[0 .. nwords) the groups that have records begin, as many as group_words_add
  * adds, in that order. */
@@ -64,8 +95,8 @@ void group_words_end(const struct plan *plan, size_t part);
 
 /* Adds the groups that words[0 .. nwords) has whole to those of a part, to which all of the keys belong, or to any
  * groups without a table. Between begin and end no key comes twice: a group that was not there before is not looked for
- * later, so none of them is entered into the table. scales: of each of the layout's columns, the table's. *nused: the words of those groups;
- * the next call begins behind them. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+ * later, so none of them is entered into the table. scales: of each of the layout's columns, the table's. *nused: the
+ * words of those groups; the next call begins behind them. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status group_words_add(struct groups *to, const struct group_layout *layout, const uint32_t *scales,
 			    const uint64_t *words, size_t nwords, size_t *nused);
 

@@ -17,6 +17,7 @@
 
 #include "base/json_text.h"
 #include "base/status.h"
+#include "number/by_scale.h"
 #include "number/decimal.h"
 #include "number/integer.h"
 #include "number/natural.h"
@@ -122,7 +123,7 @@ void squares_sum(const struct squares *s, int scale, struct natural *out);
 
 /* Adds a sum of squares of numbers with one scale: the integer sum x 10^(-2 scale). Errors:
  * STATUS_NO_MEMORY. */
-enum status squares_add_sum(struct squares *s, int scale, uint128 sum);
+enum status squares_add_sum(struct squares *s, int scale, struct sum192 sum);
 
 /* *to += sum x 10^ndigits; sum: not negative. */
 void sum192_add_to(struct natural *to, const struct sum192 *sum, int ndigits);

@@ -39,7 +39,7 @@ static void squares_free(void *cell)
 	free(s->wide);
 }
 
-static enum status add_sum(struct squares *s, int scale, struct sum192 sum)
+enum status squares_add_sum(struct squares *s, int scale, struct sum192 sum)
 {
 	static const union scale_value none = {.square = {0, 0}};
 	struct sum192 *to;
@@ -50,11 +50,6 @@ static enum status add_sum(struct squares *s, int scale, struct sum192 sum)
 	to->low += sum.low;
 	to->high += sum.high + (to->low < sum.low);
 	return STATUS_OK;
-}
-
-enum status squares_add_sum(struct squares *s, int scale, uint128 sum)
-{
-	return add_sum(s, scale, (struct sum192){sum, 0});
 }
 
 /* The sum of the squares of the significands in rows. */
@@ -79,7 +74,7 @@ static enum status squares_add(void *cell, const int64_t *significand, const uin
 	while (rows && status == STATUS_OK) {
 		uint64_t alike = moment_rows_alike(scale, rows);
 		struct sum192 sum = {sum_squares(significand, alike), 0};
-		status = add_sum(cell, scale[__builtin_ctzll(rows)], sum);
+		status = squares_add_sum(cell, scale[__builtin_ctzll(rows)], sum);
 		rows &= ~alike;
 	}
 	return status;
@@ -127,7 +122,7 @@ static enum status squares_combine(void *cell, void *later_cell)
 	enum status status = STATUS_OK;
 
 	for (uint32_t left = later->sums.scales; left && status == STATUS_OK; left &= left - 1)
-		status = add_sum(s, __builtin_ctz(left), value++->square);
+		status = squares_add_sum(s, __builtin_ctz(left), value++->square);
 	if (status != STATUS_OK || !later->wide)
 		return status;
 	if (need_wide(s) != STATUS_OK)
@@ -210,7 +205,7 @@ static void squares_write(const void *cell, struct json_writer *to)
 
 static enum status read_sum(void *squares, int scale, struct sum192 sum)
 {
-	return add_sum(squares, scale, sum);
+	return squares_add_sum(squares, scale, sum);
 }
 
 static void squares_read(void *cell, const struct moment_source *from)
