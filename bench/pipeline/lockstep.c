@@ -279,6 +279,7 @@ enum status lockstep_run(const struct lockstep_request *request, struct trace *t
 			 struct fault *fault)
 {
 	struct lockstep ls = {.request = request, .ops = traced_ops(request->pool->ops)};
+	const struct worker_finish forgets = {.device = request->pool->setup.device, .nthreads = 1};
 	enum status status = STATUS_OK;
 
 	pthread_mutex_init(&ls.lock, NULL);
@@ -289,7 +290,7 @@ enum status lockstep_run(const struct lockstep_request *request, struct trace *t
 	else
 		fail_memory(&ls);
 	if (ls.ops->finish) /* the groups of a part of the input are nobody's */
-		(void)ls.ops->finish(request->plan, request->pool->setup.device, false, 1, fault);
+		(void)ls.ops->finish(request->plan, &forgets, fault);
 	if (ls.failed) {
 		*fault = ls.fault;
 		status = fault->status;

@@ -283,10 +283,9 @@ static enum status traced_gpu_open(struct worker **out, const struct plan *plan,
 	return traced_open(&worker_gpu, out, plan, setup, fault);
 }
 
-static enum status traced_gpu_finish(const struct plan *plan, int device, bool wanted, int nthreads,
-				     struct fault *fault)
+static enum status traced_gpu_finish(const struct plan *plan, const struct worker_finish *how, struct fault *fault)
 {
-	return worker_gpu.finish(plan, device, wanted, nthreads, fault);
+	return worker_gpu.finish(plan, how, fault);
 }
 
 static const struct worker_ops traced_gpu = {

@@ -8,8 +8,6 @@
 #include "kernels/level/warp.cuh"
 
 #define GROUP_NTHREADS 256
-#define INDEX_BITS 40 /* of a slot; the others are of the hash */
-#define INDEX_MASK ((UINT64_C(1) << INDEX_BITS) - 1)
 #define VALUE_BOUND INT64_C(1000000000000000000) /* all values lie within: 32 squares fit 128 bits */
 static_assert(DECIMAL_NDIGITS == 18, "a significand lies within VALUE_BOUND");
 
@@ -98,7 +96,7 @@ static __device__ uint64_t group_find_key(const struct group_table &t, const str
 	uint32_t p = (uint32_t)(hash >> (64 - GROUP_TABLE_PART_BITS));
 	uint64_t *slots = t.slots + p * t.part_nslots, mask = t.part_nslots - 1, made = 0;
 	/* Of each half of the hash those bits that say least about the place: a long key has the upper half only. */
-	uint64_t tag = (hash ^ hash >> 32) << INDEX_BITS;
+	uint64_t tag = (hash ^ hash >> 32) << GROUP_INDEX_BITS;
 	uint64_t place = __umul64hi(hash << GROUP_TABLE_PART_BITS, t.part_nslots);
 
 	for (uint32_t i = 0; i < GROUP_TABLE_NPROBES && i <= mask; i++, place = (place + 1) & mask) {
@@ -111,8 +109,8 @@ static __device__ uint64_t group_find_key(const struct group_table &t, const str
 			if (slot == 0)
 				return made;
 		}
-		if ((slot & ~INDEX_MASK) == tag && group_has_key(t, slot & INDEX_MASK, key))
-			return slot & INDEX_MASK;
+		if ((slot & ~GROUP_INDEX_MASK) == tag && group_has_key(t, slot & GROUP_INDEX_MASK, key))
+			return slot & GROUP_INDEX_MASK;
 	}
 	return 0;
 }
@@ -351,6 +349,55 @@ group_add(const __grid_constant__ struct group_table t, const __grid_constant__ 
 	}
 }
 
+/* ---- groups of the host ---- */
+
+/* Adds a column's cell of a group to the table's. */
+static __device__ void cell_combine(uint64_t *to, const uint64_t *from, const struct group_layout_column &column)
+{
+	uint32_t *count_scales = (uint32_t *)to;
+	uint32_t nextremes = column.needs & MOMENT_EXTREMES ? 2 : 0;
+
+	if ((uint32_t)from[0] == 0)
+		return;
+	atomicAdd(&count_scales[0], (uint32_t)from[0]);
+	if (!column.parses)
+		return;
+	atomicOr(&count_scales[1], (uint32_t)(from[0] >> 32));
+	for (uint32_t i = 1; i < 3; i++)
+		atomicAdd((word64 *)&to[i], (word64)from[i]);
+	if (nextremes) {
+		atomicMin((long long *)&to[3], (long long)from[3]);
+		atomicMax((long long *)&to[4], (long long)from[4]);
+	}
+	for (uint32_t i = 0; column.needs & MOMENT_SQUARES && i < 4; i++)
+		atomicAdd((word64 *)&to[3 + nextremes + i], (word64)from[3 + nextremes + i]);
+}
+
+__global__ static void __launch_bounds__(GROUP_NTHREADS)
+group_merge(const __grid_constant__ struct group_table t, const uint64_t *words, const uint32_t *begins, uint32_t ngroups,
+	    word64 *nleft)
+{
+	uint32_t i = blockIdx.x * GROUP_NTHREADS + threadIdx.x;
+
+	if (i >= ngroups)
+		return;
+	const uint64_t *from = words + begins[i];
+	uint32_t nbytes = (uint32_t)(from[1] >> 32);
+	const struct group_key<1> key = {(const char *)(from + t.layout.nwords), 1, nbytes, {0}, {nbytes}};
+	uint64_t hash = group_key_hash(key, t.layout.seed[0], t.layout.seed[1]) & t.hash_mask;
+	uint64_t index = group_find_key(t, key, hash);
+	if (index == 0) {
+		atomicAdd(nleft, 1);
+		return;
+	}
+	uint64_t *to = t.words + index;
+	records_add(to, (uint32_t)from[1], from[0]);
+	for (uint32_t c = 0; c < t.layout.ncolumns; c++) {
+		uint32_t word = t.layout.columns[c].word;
+		cell_combine(&to[word], &from[word], t.layout.columns[c]);
+	}
+}
+
 /* ---- launches ---- */
 
 static uint32_t nblocks_of(const struct group_records &chunk)
@@ -378,5 +425,15 @@ cudaError_t group_add_launch(const struct group_table &table, const struct group
 	if (nblocks == 0)
 		return cudaSuccess;
 	group_add<<<nblocks, GROUP_NTHREADS, 0, stream>>>(table, chunk);
+	return cudaGetLastError();
+}
+
+cudaError_t group_merge_launch(const struct group_table &table, const uint64_t *words, const uint32_t *begins,
+			       uint32_t ngroups, unsigned long long *nleft, cudaStream_t stream)
+{
+	if (ngroups == 0)
+		return cudaSuccess;
+	group_merge<<<(ngroups + GROUP_NTHREADS - 1) / GROUP_NTHREADS, GROUP_NTHREADS, 0, stream>>>(table, words, begins,
+												ngroups, nleft);
 	return cudaGetLastError();
 }

@@ -41,7 +41,7 @@ extern "C" {
 #define GROUP_TABLE_PART_BITS 5 /* GROUPS_PART_BITS */
 #define GROUP_TABLE_NPARTS (1u << GROUP_TABLE_PART_BITS)
 #define GROUP_TABLE_NPROBES 1024 /* a key that is not found by then finds the table full */
-#define GROUP_TABLE_KEY_NBYTES_MAX ((uint32_t)1 << 16)
+#define GROUP_TABLE_KEY_NBYTES_MAX ((uint32_t)GROUP_WORDS_KEY_NBYTES_MAX)
 #define GROUP_SCALE_UNSET UINT32_MAX
 
 /* How far a part is filled. */
@@ -66,7 +66,8 @@ struct group_table {
 	uint64_t hash_mask; /* all bits; tests make keys collide */
 	struct group_layout layout;
 };
-#define GROUP_WORDS_ALIGN 8
+#define GROUP_INDEX_BITS 40 /* of a slot: where in words the group begins; the others are of the hash */
+#define GROUP_INDEX_MASK ((UINT64_C(1) << GROUP_INDEX_BITS) - 1)
 
 /* The words of part p, and how many of them are groups'. */
 static inline const uint64_t *group_part_words(const struct group_table &t, uint32_t p)
@@ -110,6 +111,12 @@ cudaError_t group_find_launch(const struct group_table &table, const struct grou
  * on stream, a thread a record, and does not wait. Errors: the launch's. */
 cudaError_t group_add_launch(const struct group_table &table, const struct group_records &chunk,
 			     cudaStream_t stream);
+
+/* Adds groups of the host to the table's: ngroups that lie in words, each from begins[] on, both in device memory. *nleft,
+ * there as well, becomes greater by the number of those for which the table has no room. Launches one kernel on stream, a thread a group, and does not wait. Errors: the
+ * launch's. */
+cudaError_t group_merge_launch(const struct group_table &table, const uint64_t *words, const uint32_t *begins,
+			       uint32_t ngroups, unsigned long long *nleft, cudaStream_t stream);
 
 /* Whether the CPU must fold the chunk. */
 static __host__ __device__ inline bool group_summary_refuses(const struct chunk_summary &s)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * groups.cu - the groups that a GPU keeps for a run (--by), and how they come down.
+ * groups.cu - the groups that a GPU keeps for a run (--by).
  *
  * All workers of a device add to one table (kernels/group/), which the first of them makes. No group comes back with
- * a chunk: gpu_finish brings all of them down once, when the last chunk has been folded, and adds them to the
- * plan's store. Its threads take one part of the table after the other, and copy it piece by piece, so that
- * some copy while others add. A table belongs to a plan and a device; those of runs that failed are forgotten first,
- * and freed with their last worker.
+ * a chunk: gpu_finish brings all of them down once, when the last chunk has been folded (groups_down.cu), or holds them
+ * until they are printed (groups_held.cu). A table belongs to a plan and a device; those of runs that failed are
+ * forgotten first, and freed with their last worker.
  *
  * The table is as large as it may have to be, since it does not grow: a chunk whose keys do not fit is folded by
  * the CPU.
@@ -18,28 +17,15 @@
 #include <string.h>
 
 #include "kernels/worker/gpu.h"
-#include "kernels/worker/worker.cuh"
+#include "kernels/worker/groups.cuh"
 
 extern "C" {
-#include "base/team.h"
 #include "fold/groups.h"
 }
 
 #define WORDS_NBYTES_MIN ((uint64_t)64 << 20)
 #define LIKELY_GROUP_NBYTES 64 /* a slot for so many: groups are seldom shorter */
 #define PART_NSLOTS_MIN ((uint64_t)1 << 10)
-#define PIECE_NBYTES ((size_t)8 << 20) /* of a part, that comes down at once */
-static_assert(PIECE_NBYTES > 2 * GROUP_TABLE_KEY_NBYTES_MAX, "a piece holds a group");
-
-struct gpu_groups {
-	struct gpu_groups *next;
-	const struct plan *plan;
-	int device;
-	int nworkers;
-	bool is_forgotten;
-	uint64_t nrecords; /* of all chunks so far that were sent to the table */
-	struct group_table table;
-};
 
 static struct {
 	pthread_mutex_t lock;
@@ -112,7 +98,7 @@ static enum status open_table(struct group_table *t, struct worker *w, uint64_t 
 	return status == STATUS_OK ? worker_wait(w, "clear groups", fault) : status;
 }
 
-static void free_groups(struct gpu_groups *g)
+void gpu_groups_free(struct gpu_groups *g)
 {
 	worker_group_table_free(&g->table);
 	free(g);
@@ -139,7 +125,7 @@ static enum status make_groups(struct worker *w, uint64_t input_nbytes, struct g
 	g->device = w->device;
 	status = open_table(&g->table, w, input_nbytes, fault);
 	if (status != STATUS_OK) {
-		free_groups(g);
+		gpu_groups_free(g);
 		return status;
 	}
 	g->next = tables.first;
@@ -172,7 +158,7 @@ void groups_leave(struct worker *w)
 		return;
 	pthread_mutex_lock(&tables.lock);
 	if (--g->nworkers == 0 && g->is_forgotten)
-		free_groups(g);
+		gpu_groups_free(g);
 	pthread_mutex_unlock(&tables.lock);
 	w->groups = NULL;
 }
@@ -248,125 +234,37 @@ enum status groups_add_record(struct worker *w, const struct chunk *chunk, struc
 	return status == STATUS_OK && one->groups ? groups_combine(out->groups, one->groups) : status;
 }
 
-/* ---- bringing them down ---- */
+/* ---- the end of a run ---- */
 
-/* What the threads of gpu_finish share. */
-struct descent {
-	const struct gpu_groups *groups;
-	struct group_control control;
-	size_t piece_nwords; /* the longest */
-	uint32_t next;       /* part that no thread has taken */
-	int failed;          /* the thread that sets it has fault */
-	struct fault fault;
-};
-
-/* One thread's memory, and its stream. */
-struct descending {
-	struct descent *all;
-	struct pinned_buffer piece;
-	cudaStream_t stream;
-};
-
-/* Copies words of the device to the piece. */
-static enum status copy_piece(struct descending *d, const uint64_t *words, uint64_t nwords, struct fault *fault)
+/* Brings all groups to the plan's store, or makes it their source. *held: the table belongs to the source then. */
+static enum status finish_wanted(struct gpu_groups *g, const struct worker_finish *how, bool *held, struct fault *fault)
 {
-	TRY("copy groups", cudaMemcpyAsync(d->piece.data, words, nwords * sizeof *words, cudaMemcpyDeviceToHost,
-					   d->stream));
-	TRY("copy groups", cudaStreamSynchronize(d->stream));
-	return STATUS_OK;
+	enum status status = STATUS_OK;
+
+	if (how->alone && g->plan->reads_groups_once && g->nworkers == 0)
+		status = gpu_groups_hold(g, how->nthreads, held, fault);
+	return status == STATUS_OK && !*held ? gpu_groups_bring_down(g, how->nthreads, fault) : status;
 }
 
-/* Adds a part to the store, piece by piece: each begins with the group that the one before has cut. */
-static enum status add_part(struct descending *d, uint32_t p, struct fault *fault)
-{
-	const struct group_table *t = &d->all->groups->table;
-	uint64_t nwords = group_part_nwords(*t, d->all->control, p);
-	struct groups *to;
-	enum status status = group_words_begin(d->all->groups->plan, p, &to);
-	size_t nused;
-
-	for (uint64_t at = 0; at < nwords && status == STATUS_OK; at += nused) {
-		uint64_t n = nwords - at < d->all->piece_nwords ? nwords - at : d->all->piece_nwords;
-		nused = 0;
-		status = copy_piece(d, group_part_words(*t, p) + at, n, fault);
-		if (status == STATUS_OK)
-			status = group_words_add(to, &t->layout, d->all->control.scales,
-						 (const uint64_t *)d->piece.data, n, &nused);
-	}
-	group_words_end(d->all->groups->plan, p);
-	return status == STATUS_OK || status == STATUS_GPU
-		       ? status : partial_fault(NULL, d->all->groups->plan, status, fault);
-}
-
-static enum status open_descending(struct descending *d, struct fault *fault)
-{
-	TRY("select GPU", cudaSetDevice(d->all->groups->device));
-	TRY("create stream", cudaStreamCreateWithFlags(&d->stream, cudaStreamNonBlocking));
-	pinned_buffer_reserve(&d->piece, d->all->piece_nwords * sizeof(uint64_t));
-	TRY("pin memory", pinned_buffer_pin(&d->piece));
-	return STATUS_OK;
-}
-
-static void *add_parts(void *argument)
-{
-	struct descending d = {(struct descent *)argument, {}, NULL};
-	struct fault fault;
-	enum status status = open_descending(&d, &fault);
-	uint32_t p;
-
-	while (status == STATUS_OK &&
-	       (p = __atomic_fetch_add(&d.all->next, 1, __ATOMIC_RELAXED)) < GROUP_TABLE_NPARTS)
-		status = add_part(&d, p, &fault);
-	if (status != STATUS_OK && !__atomic_exchange_n(&d.all->failed, 1, __ATOMIC_RELAXED))
-		d.all->fault = fault;
-	(void)pinned_buffer_free(&d.piece);
-	if (d.stream)
-		(void)cudaStreamDestroy(d.stream);
-	(void)cudaGetLastError();
-	return NULL;
-}
-
-/* Adds all groups of a table to its plan's store. */
-static enum status bring_down(const struct gpu_groups *g, int nthreads, struct fault *fault)
-{
-	struct descent d = {g, {}, 0, 0, 0, {}};
-	uint64_t nwords = 0, most = 0;
-
-	TRY("select GPU", cudaSetDevice(g->device));
-	TRY("copy groups", cudaMemcpy(&d.control, g->table.control, sizeof d.control, cudaMemcpyDeviceToHost));
-	for (uint32_t p = 0; p < GROUP_TABLE_NPARTS; p++) {
-		uint64_t n = group_part_nwords(g->table, d.control, p);
-		nwords += n;
-		most = n > most ? n : most;
-	}
-	if (nwords == 0)
-		return STATUS_OK;
-	d.piece_nwords = PIECE_NBYTES / sizeof(uint64_t);
-	d.piece_nwords = most < d.piece_nwords ? most : d.piece_nwords;
-	team_run(nwords * sizeof(uint64_t) < PIECE_NBYTES ? 1 : (size_t)nthreads, add_parts, &d);
-	if (d.failed)
-		*fault = d.fault;
-	return d.failed ? fault->status : STATUS_OK;
-}
-
-enum status gpu_finish(const struct plan *plan, int device, bool wanted, int nthreads, struct fault *fault)
+enum status gpu_finish(const struct plan *plan, const struct worker_finish *how, struct fault *fault)
 {
 	struct gpu_groups **at, *g;
 	enum status status = STATUS_OK;
+	bool held = false;
 
 	pthread_mutex_lock(&tables.lock);
-	at = find_groups(plan, device);
+	at = find_groups(plan, how->device);
 	g = *at;
 	if (g) {
 		*at = g->next;
 		g->is_forgotten = true;
 	}
 	pthread_mutex_unlock(&tables.lock);
-	if (g && wanted)
-		status = bring_down(g, nthreads, fault);
+	if (g && how->wanted)
+		status = finish_wanted(g, how, &held, fault);
 	pthread_mutex_lock(&tables.lock);
-	if (g && g->nworkers == 0)
-		free_groups(g);
+	if (g && g->nworkers == 0 && !held)
+		gpu_groups_free(g);
 	pthread_mutex_unlock(&tables.lock);
 	return status;
 }

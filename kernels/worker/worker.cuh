@@ -3,8 +3,7 @@
  * worker.cuh - what the parts of the GPU worker share: worker.cu opens, maps and closes, plan.cu
  * copies the plan up, read.cu reads chunks and copies them up, packed.cu decodes blocks, early.cu finds what can be folded
  * before the entry is known, fold.cu folds, kept.cu keeps numbers, groups.cu groups, emit.cu prints, running.cu totals by
- * group. Only these include it,
- * and tests and the benchmark.
+ * group. Only these include it, and tests and the benchmark.
  */
 #ifndef GPUSTAT_WORKER_CUH
 #define GPUSTAT_WORKER_CUH
@@ -410,7 +409,7 @@ enum status running_launch_totals(struct worker *w, const struct emission &e, st
 
 /* ---- members of worker_gpu ---- */
 
-enum status gpu_finish(const struct plan *plan, int device, bool wanted, int nthreads, struct fault *fault);
+enum status gpu_finish(const struct plan *plan, const struct worker_finish *how, struct fault *fault);
 
 enum status gpu_read(struct worker *w, int fd, off_t position, const struct chunk *chunk,
 		     struct fault *fault);

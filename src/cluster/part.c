@@ -227,7 +227,7 @@ static void put_groups(const struct query *q, const struct group_list *list, str
 /* Writes the groups in the order in which they appeared. */
 static void put_all_groups(const struct query *q, struct partial *total, struct json_writer *to)
 {
-	struct group_list list = {NULL, 0};
+	struct group_list list = {NULL, 0, NULL};
 	enum status status = total->groups ? groups_store(total->groups) : STATUS_OK;
 
 	if (status == STATUS_OK)

@@ -51,6 +51,15 @@ struct worker_setup {
 /* The first and the last bytes of a chunk's text that are always in the buffer. */
 #define WORKER_ENDS_NBYTES 4096
 
+/* How a device's groups are finished. */
+struct worker_finish {
+	int device;
+	int nthreads; /* that may work at once */
+	bool wanted;  /* false: the run has failed, and they are only forgotten */
+	bool alone;   /* no other device has groups: with reads_groups_once, this one may take those of the store, and
+		       * keep all of them as its source */
+};
+
 /* Where a device can fail, the result may be STATUS_GPU. */
 struct worker_ops {
 	const char *name; /* "cpu", "gpu": for --verbose */
@@ -113,10 +122,9 @@ struct worker_ops {
 	void (*writes)(struct worker *w, bool begins);
 
 	/* Adds to the plan's store the groups that the device has kept, of all chunks that its workers folded, and
-	 * forgets them. Called once for each pool, when its workers have been closed; by one thread at a time.
-	 * wanted: false if the run has failed: they are forgotten only. nthreads: how many may work at once. NULL:
+	 * forgets them. Called once for each pool, when its workers have been closed; by one thread at a time. NULL:
 	 * all groups come back with their chunks. Errors: STATUS_GPU; STATUS_NO_MEMORY, STATUS_MANY_GROUPS. */
-	enum status (*finish)(const struct plan *plan, int device, bool wanted, int nthreads, struct fault *fault);
+	enum status (*finish)(const struct plan *plan, const struct worker_finish *how, struct fault *fault);
 };
 
 static inline void worker_load_text(const struct worker_ops *ops, struct worker *w)

@@ -376,8 +376,8 @@ static bool complete(struct worker_thread *t, enum phase phase)
 	enum status status = run_phase(t, phase, &fault);
 
 	if (status == STATUS_GPU && t->slot->ops != &worker_cpu)
-		status = t->engine->plan->nkeys && !t->engine->plan->emits ? engine_lose_device(t->engine, t->pool, &fault)
-									   : repeat_on_cpu(t, phase, &fault);
+		status = plan_leaves_groups(t->engine->plan) ? engine_lose_device(t->engine, t->pool, &fault)
+							     : repeat_on_cpu(t, phase, &fault);
 	if (status != STATUS_OK)
 		engine_fail(t->engine, &fault);
 	return status == STATUS_OK;

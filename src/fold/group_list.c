@@ -130,7 +130,7 @@ enum status group_list_new(size_t n, struct group_list *out)
 	void *memory = NULL;
 	enum status status = n > 0 ? key_memory_new(n * sizeof *out->at, &memory) : STATUS_OK;
 
-	*out = (struct group_list){memory, status == STATUS_OK ? n : 0};
+	*out = (struct group_list){memory, status == STATUS_OK ? n : 0, NULL};
 	return status;
 }
 
@@ -163,5 +163,9 @@ enum status group_list_make(struct group_store *s, size_t nthreads, struct group
 
 void group_list_free(struct group_list *l)
 {
+	for (size_t i = 0; l->owns && i < l->n; i++) {
+		group_free(l->at[i].group, l->owns);
+		free(l->at[i].group);
+	}
 	key_memory_free(l->at, l->n * sizeof *l->at);
 }

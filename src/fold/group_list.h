@@ -20,6 +20,7 @@ struct group_place {
 struct group_list {
 	struct group_place *at;
 	size_t n;
+	const struct plan *owns; /* each group is its own, of this plan; NULL: they are the store's */
 };
 
 #define GROUP_LIST_FEW 10000 /* a thread takes longer to start than it saves */

@@ -2,7 +2,8 @@
  *
  * group_order.c - see group_order.h, and group_sort_find of group_result.h. Threads take one part of the store
  * after the other, and keep its first groups; the parts' are then merged. Where few of many groups are wanted
- * no list of all is made, and each group is touched once, in the order in which they lie in memory.
+ * no list of all is made, and each group is touched once, in the order in which they lie in memory. Of a source, a thread
+ * keeps the first of all that it has read.
  */
 #include "fold/group_order.h"
 
@@ -12,6 +13,8 @@
 #include <string.h>
 
 #include "base/team.h"
+#include "fold/group_heap.h"
+#include "fold/group_source.h"
 #include "fold/result.h"
 #include "query/option_table.h"
 
@@ -107,98 +110,7 @@ enum status group_sort_find(const struct query *q, const char *name, struct grou
 	return out->is_key || n == 1 ? STATUS_OK : unknown_name(q, name, fault);
 }
 
-/* ---- values in order ---- */
-
-enum value_kind { VALUE_NUMBER, VALUE_WIDE, VALUE_TEXT, VALUE_EMPTY };
-
-struct sort_value {
-	enum value_kind kind;
-	struct decimal number; /* of VALUE_NUMBER */
-	char *text;            /* of VALUE_WIDE and VALUE_TEXT. Owned. */
-	size_t nbytes;
-	struct group_place place;
-};
-
-/* Sets the value to that of a text. Errors: STATUS_NO_MEMORY. */
-static enum status set_value(struct sort_value *v, const char *text, size_t nbytes)
-{
-	enum decimal_kind kind = decimal_parse(text, nbytes, &v->number);
-
-	v->text = NULL;
-	v->nbytes = nbytes;
-	v->kind = nbytes == 0		   ? VALUE_EMPTY
-		  : kind == DECIMAL_NUMBER ? VALUE_NUMBER
-		  : kind == DECIMAL_WIDE   ? VALUE_WIDE
-					   : VALUE_TEXT;
-	if (v->kind == VALUE_EMPTY || v->kind == VALUE_NUMBER)
-		return STATUS_OK;
-	v->text = malloc(nbytes);
-	if (!v->text)
-		return STATUS_NO_MEMORY;
-	memcpy(v->text, text, nbytes);
-	return STATUS_OK;
-}
-
-static void make_wide(const struct sort_value *v, struct wide *x)
-{
-	int scale;
-
-	wide_clear(x);
-	if (v->kind == VALUE_NUMBER)
-		wide_add_decimal(x, v->number.significand, v->number.scale);
-	else if (wide_parse(v->text, v->nbytes, x, &scale) != STATUS_OK)
-		wide_clear(x);
-}
-
-static int compare_numbers(const struct sort_value *a, const struct sort_value *b)
-{
-	int difference = a->number.scale - b->number.scale;
-	int128 x = a->number.significand, y = b->number.significand;
-	struct wide wide_x, wide_y;
-
-	if (a->kind == VALUE_NUMBER && b->kind == VALUE_NUMBER &&
-	    decimal_rescale(&x, difference < 0 ? -difference : 0) &&
-	    decimal_rescale(&y, difference > 0 ? difference : 0))
-		return x < y ? -1 : x > y;
-	make_wide(a, &wide_x);
-	make_wide(b, &wide_y);
-	return wide_compare(&wide_x, &wide_y);
-}
-
-static int compare_texts(const struct sort_value *a, const struct sort_value *b)
-{
-	int order = memcmp(a->text, b->text, a->nbytes < b->nbytes ? a->nbytes : b->nbytes);
-
-	return order ? order : a->nbytes < b->nbytes ? -1 : a->nbytes > b->nbytes;
-}
-
-/* Compares values: what is empty comes last, and of equal ones the first to appear comes first, whatever the
- * direction; numbers before texts, which turns around with it. */
-static int compare(const struct sort_value *a, const struct sort_value *b, bool descending)
-{
-	bool a_text = a->kind == VALUE_TEXT, b_text = b->kind == VALUE_TEXT;
-	int order = 0;
-
-	if ((a->kind == VALUE_EMPTY) != (b->kind == VALUE_EMPTY))
-		return a->kind == VALUE_EMPTY ? 1 : -1;
-	if (a->kind != VALUE_EMPTY)
-		order = a_text != b_text ? a_text - b_text
-			: a_text	 ? compare_texts(a, b)
-					 : compare_numbers(a, b);
-	if (order)
-		return descending ? -order : order;
-	return a->place.first < b->place.first ? -1 : a->place.first > b->place.first;
-}
-
-static int compare_ascending(const void *a, const void *b)
-{
-	return compare(a, b, false);
-}
-
-static int compare_descending(const void *a, const void *b)
-{
-	return compare(a, b, true);
-}
+/* ---- a group's value ---- */
 
 static enum status read_value(struct group_rows *rows, const struct group_sort *sort, struct group *g,
 			      struct sort_value *v)
@@ -211,95 +123,46 @@ static enum status read_value(struct group_rows *rows, const struct group_sort *
 
 	if (sort->is_key) {
 		const char *value = group_key_value(g, sort->index, &nbytes);
-		return set_value(v, value, nbytes);
+		return sort_value_set(v, value, nbytes);
 	}
 	end = group_write_quickly(g, &rows->q->plan, &rows->q->results[sort->index], text);
 	if (end)
-		return set_value(v, text, (size_t)(end - text));
+		return sort_value_set(v, text, (size_t)(end - text));
 	status = group_row_result(rows, &row, g, &rows->q->results[sort->index], &cell);
 	group_row_end(rows, &row);
 	if (status == STATUS_OK)
-		status = set_value(v, cell.text, strlen(cell.text));
+		status = sort_value_set(v, cell.text, strlen(cell.text));
 	free(cell.text);
 	return status;
 }
 
-/* ---- the first ones ---- */
+/* ---- of all groups ---- */
 
-/* The first values of those that were offered: a heap whose top is the last of them. */
-struct heap {
-	struct sort_value *at; /* room for `most` */
-	size_t n, most;
-	bool descending;
-};
-
-static bool comes_before(const struct heap *h, const struct sort_value *a, const struct sort_value *b)
-{
-	return compare(a, b, h->descending) < 0;
-}
-
-/* Puts v into the heap from place i up. */
-static void sift_up(struct heap *h, size_t i, struct sort_value v)
-{
-	for (; i > 0 && comes_before(h, &h->at[(i - 1) / 2], &v); i = (i - 1) / 2)
-		h->at[i] = h->at[(i - 1) / 2];
-	h->at[i] = v;
-}
-
-/* Replaces the top by v. */
-static void replace_top(struct heap *h, struct sort_value v)
-{
-	size_t i = 0, child;
-
-	free(h->at[0].text);
-	while ((child = 2 * i + 1) < h->n) {
-		if (child + 1 < h->n && comes_before(h, &h->at[child], &h->at[child + 1]))
-			child++;
-		if (!comes_before(h, &v, &h->at[child]))
-			break;
-		h->at[i] = h->at[child];
-		i = child;
-	}
-	h->at[i] = v;
-}
-
-/* Takes the value over. of: how many are offered in all. */
-static void offer(struct heap *h, struct sort_value v, size_t of)
-{
-	if (h->most == of) { /* none is replaced: no order is needed */
-		h->at[h->n++] = v;
-	} else if (h->n < h->most) {
-		h->n++;
-		sift_up(h, h->n - 1, v);
-	} else if (comes_before(h, &v, &h->at[0])) {
-		replace_top(h, v);
-	} else {
-		free(v.text);
-	}
-}
-
-/* ---- of all parts of the store ---- */
-
-/* The first values of a part, in order. */
+/* The first values of a part of the store, or of what a thread has read of its source, in order. */
 struct run {
-	struct sort_value *at; /* from `next` on those that are not merged yet. Owned. */
-	size_t n, next;
+	struct group_heap heap;
+	size_t next; /* from there on they are not merged yet */
 };
+#define NRUNS_MAX (TEAM_NTHREADS_MAX > STORE_NPARTS ? TEAM_NTHREADS_MAX : STORE_NPARTS)
 
 struct sorting {
 	const struct group_rows *rows; /* those of the threads are like them */
 	const struct group_sort *sort;
+	const struct group_source *source; /* NULL: the groups are those of the store's parts */
 	size_t nfirst; /* that are wanted */
-	atomic_size_t next; /* part that no thread has taken */
+	atomic_size_t next; /* part, or block of the source, that no thread has taken */
+	atomic_size_t nruns; /* of a source: of threads that have begun */
 	_Atomic(enum status) status;
-	struct run runs[STORE_NPARTS];
+	atomic_flag is_faulty;
+	struct fault fault; /* of STATUS_GPU */
+	struct run runs[NRUNS_MAX];
 };
 
 /* One thread's. */
 struct gathering {
 	const struct group_sort *sort;
 	struct group_rows rows;
-	struct heap heap;
+	struct group_heap *heap;
 	size_t of;
 };
 
@@ -310,23 +173,20 @@ static enum status gather_group(void *context, struct group *group)
 	enum status status = read_value(&g->rows, g->sort, group, &v);
 
 	if (status == STATUS_OK)
-		offer(&g->heap, v, g->of);
+		group_heap_offer(g->heap, v, g->of);
 	return status;
 }
 
 static enum status sort_part(struct gathering *g, const struct groups *part, size_t nfirst, struct run *run)
 {
-	struct heap *h = &g->heap;
 	enum status status;
 
 	g->of = part->ngroups;
-	*h = (struct heap){.most = nfirst < g->of ? nfirst : g->of, .descending = g->sort->is_descending};
-	h->at = calloc(h->most + 1, sizeof *h->at);
-	if (!h->at)
-		return STATUS_NO_MEMORY;
-	status = groups_each(part, gather_group, g);
-	qsort(h->at, h->n, sizeof *h->at, h->descending ? compare_descending : compare_ascending);
-	*run = (struct run){h->at, h->n, 0};
+	g->heap = &run->heap;
+	status = group_heap_init(&run->heap, nfirst < g->of ? nfirst : g->of, g->sort->is_descending, NULL);
+	if (status == STATUS_OK)
+		status = groups_each(part, gather_group, g);
+	group_heap_sort(&run->heap);
 	return status;
 }
 
@@ -345,6 +205,85 @@ static void *sort_parts(void *sorting)
 	return NULL;
 }
 
+/* ---- of a source ---- */
+
+/* Copies a group that will be gone, and its key; takes its partial over. NULL: no memory. */
+static struct group *copy_group(struct group *g, const struct plan *plan)
+{
+	size_t nbytes = key_is_long(&g->key) ? key_nbytes(&g->key) : 0;
+	struct group *copy = malloc(plan->group_nbytes + nbytes);
+
+	if (!copy)
+		return NULL;
+	memcpy(copy, g, plan->group_nbytes);
+	if (nbytes)
+		copy->key.text = memcpy((char *)copy + plan->group_nbytes, g->key.text, nbytes);
+	g->rest = NULL;
+	return copy;
+}
+
+/* Like gather_group, but only those that are wanted are kept. */
+static enum status gather_visited(void *context, struct group *group)
+{
+	struct gathering *g = context;
+	struct sort_value v = {.place = {group->first, group}};
+	enum status status = read_value(&g->rows, g->sort, group, &v);
+
+	if (status != STATUS_OK)
+		return status;
+	if (!group_heap_wants(g->heap, &v)) {
+		free(v.text);
+		return STATUS_OK;
+	}
+	v.place.group = copy_group(group, &g->rows.q->plan);
+	if (v.place.group)
+		group_heap_offer(g->heap, v, SIZE_MAX);
+	else
+		free(v.text);
+	return v.place.group ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+static enum status gather_blocks(struct sorting *s, struct gathering *g, struct group_reading *r)
+{
+	size_t n = (size_t)s->source->ngroups, block;
+	enum status status = group_reading_begin(r, &s->rows->q->plan);
+
+	while (status == STATUS_OK && (block = atomic_fetch_add(&s->next, 1)) * GROUP_SOURCE_NGROUPS < n) {
+		size_t nleft = n - block * GROUP_SOURCE_NGROUPS;
+		status = group_reading_visit(r, block, nleft < GROUP_SOURCE_NGROUPS ? nleft : GROUP_SOURCE_NGROUPS,
+					     gather_visited, g);
+	}
+	return status;
+}
+
+static void *sort_blocks(void *sorting)
+{
+	struct sorting *s = sorting;
+	struct gathering g = {.sort = s->sort, .heap = &s->runs[atomic_fetch_add(&s->nruns, 1)].heap};
+	struct group_reading r = {.reader = NULL};
+	enum status status = group_rows_init(&g.rows, s->rows->q, s->rows->total);
+
+	if (status == STATUS_OK)
+		status = group_heap_init(g.heap, s->nfirst, s->sort->is_descending, &s->rows->q->plan);
+	if (status == STATUS_OK)
+		status = gather_blocks(s, &g, &r);
+	group_heap_sort(g.heap);
+	if (status == STATUS_GPU && !atomic_flag_test_and_set(&s->is_faulty))
+		s->fault = r.fault;
+	if (status != STATUS_OK)
+		s->status = status;
+	group_reading_end(&r);
+	group_rows_free(&g.rows);
+	return NULL;
+}
+
+/* ---- all of them ---- */
+
+static const struct sort_value *next_of(const struct run *run)
+{
+	return &run->heap.at[run->next];
+}
+
 /* Moves the run at heap[i] down to where its next value belongs: the first of all is on top. */
 static void settle(struct run **heap, size_t n, size_t i, bool descending)
 {
@@ -352,10 +291,9 @@ static void settle(struct run **heap, size_t n, size_t i, bool descending)
 	size_t child;
 
 	while ((child = 2 * i + 1) < n) {
-		const struct sort_value *left = &heap[child]->at[heap[child]->next];
-		if (child + 1 < n && compare(&heap[child + 1]->at[heap[child + 1]->next], left, descending) < 0)
+		if (child + 1 < n && sort_value_compare(next_of(heap[child + 1]), next_of(heap[child]), descending) < 0)
 			child++;
-		if (compare(&heap[child]->at[heap[child]->next], &run->at[run->next], descending) > 0)
+		if (sort_value_compare(next_of(heap[child]), next_of(run), descending) > 0)
 			break;
 		heap[i] = heap[child];
 		i = child;
@@ -367,45 +305,54 @@ static void settle(struct run **heap, size_t n, size_t i, bool descending)
 static void merge_runs(struct sorting *s, struct group_list *list)
 {
 	bool descending = s->sort->is_descending;
-	struct run *heap[STORE_NPARTS];
+	struct run *heap[NRUNS_MAX];
 	size_t n = 0;
 
-	for (size_t i = 0; i < STORE_NPARTS; i++)
-		if (s->runs[i].n > 0)
+	for (size_t i = 0; i < NRUNS_MAX; i++)
+		if (s->runs[i].heap.n > 0)
 			heap[n++] = &s->runs[i];
 	for (size_t i = n; i-- > 0;)
 		settle(heap, n, i, descending);
 	for (size_t i = 0; i < list->n; i++) {
-		list->at[i] = heap[0]->at[heap[0]->next++].place;
-		if (heap[0]->next == heap[0]->n)
+		list->at[i] = next_of(heap[0])->place;
+		if (++heap[0]->next == heap[0]->heap.n)
 			heap[0] = heap[--n];
 		if (n > 0)
 			settle(heap, n, 0, descending);
 	}
 }
 
-static void free_run(struct run *run)
+/* Sorts what the threads have found into a list, and frees the rest. */
+static enum status end_sorting(struct sorting *s, struct group_list *list)
 {
-	for (size_t i = 0; i < run->n; i++)
-		free(run->at[i].text);
-	free(run->at);
+	enum status status = s->status;
+	size_t n = 0;
+
+	for (size_t i = 0; i < NRUNS_MAX; i++)
+		n += s->runs[i].heap.n;
+	if (status == STATUS_OK)
+		status = group_list_new(s->nfirst < n ? s->nfirst : n, list);
+	if (status == STATUS_OK) {
+		list->owns = s->source ? &s->rows->q->plan : NULL;
+		merge_runs(s, list);
+	}
+	for (size_t i = 0; i < NRUNS_MAX; i++)
+		group_heap_free(&s->runs[i].heap, s->runs[i].next);
+	return status;
 }
 
 enum status group_list_sort(struct group_list *list, const struct group_rows *rows, const struct group_sort *sort,
-			    size_t nfirst, size_t nthreads)
+			    size_t nfirst, size_t nthreads, struct fault *fault)
 {
 	struct group_store *store = rows->q->plan.groups;
-	struct sorting s = {.rows = rows, .sort = sort, .nfirst = nfirst};
-	uint64_t ngroups = group_store_count(store);
+	struct sorting s = {.rows = rows, .sort = sort, .nfirst = nfirst, .source = group_store_source(store),
+			    .is_faulty = ATOMIC_FLAG_INIT};
+	uint64_t ngroups = s.source ? s.source->ngroups : group_store_count(store);
 	enum status status;
 
-	team_run(ngroups < GROUP_LIST_FEW ? 1 : nthreads, sort_parts, &s);
-	status = s.status;
-	if (status == STATUS_OK)
-		status = group_list_new(nfirst < ngroups ? (size_t)nfirst : (size_t)ngroups, list);
-	if (status == STATUS_OK)
-		merge_runs(&s, list);
-	for (size_t i = 0; i < STORE_NPARTS; i++)
-		free_run(&s.runs[i]);
+	team_run(ngroups < GROUP_LIST_FEW ? 1 : nthreads, s.source ? sort_blocks : sort_parts, &s);
+	status = end_sorting(&s, list);
+	if (status == STATUS_GPU)
+		*fault = s.fault;
 	return status;
 }

@@ -49,10 +49,9 @@ void group_row_end(struct group_rows *rows, struct group_row *row);
 /* The value of the group's key i. It belongs to the group; not NUL-terminated. */
 const char *group_key_value(const struct group *g, size_t i, size_t *nbytes);
 
-/* Lists the first nfirst groups of the plan's store, sorted, with up to nthreads threads. Numbers compare exactly
- * and come before texts, which compare byte by byte; what is empty comes last, whatever the direction.
- * Of equal ones, the group that appeared first comes first. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+/* Lists the first nfirst groups of the plan's store, sorted (group_heap.h), with up to nthreads threads. Errors:
+ * STATUS_NO_MEMORY, STATUS_MANY_KEYS; STATUS_GPU, with fault. */
 enum status group_list_sort(struct group_list *list, const struct group_rows *rows, const struct group_sort *sort,
-			    size_t nfirst, size_t nthreads);
+			    size_t nfirst, size_t nthreads, struct fault *fault);
 
 #endif

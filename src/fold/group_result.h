@@ -33,8 +33,12 @@ struct group_printing {
 	struct picture picture;
 };
 
+/* Whether group_result_print then reads each group once, in the order in which they appeared: all as text, or a few of them
+ * sorted. See reads_groups_once (query/plan.h). */
+bool group_printing_reads_once(const struct group_printing *how);
+
 /* Prints the groups of the run, whose total is given. Errors: STATUS_NO_NUMERIC_COLUMN, STATUS_NO_MEMORY,
- * STATUS_MANY_GROUPS, STATUS_WRITE; of a picture, STATUS_OPEN. */
+ * STATUS_MANY_GROUPS, STATUS_WRITE; of a picture, STATUS_OPEN; of a device that has the groups, STATUS_GPU. */
 enum status group_result_print(const struct query *q, struct partial *total,
 			       const struct group_printing *how, struct fault *fault);
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fold/group_source.h"
 #include "fold/group_staged.h"
 #include "fold/key_memory.h"
 
@@ -27,6 +28,7 @@ struct part {
 struct group_store {
 	struct part parts[STORE_NPARTS];
 	atomic_uint nturns; /* how often groups were added: where the next thread begins */
+	struct group_source *source; /* owned; NULL: there is none */
 };
 
 struct group_store *group_store_new(const struct plan *plan)
@@ -48,7 +50,19 @@ void group_store_free(struct group_store *s)
 {
 	for (size_t i = 0; s && i < STORE_NPARTS; i++)
 		groups_free(s->parts[i].groups);
+	if (s && s->source)
+		s->source->ops->free(s->source);
 	free(s);
+}
+
+void group_store_set_source(struct group_store *s, struct group_source *source)
+{
+	s->source = source;
+}
+
+const struct group_source *group_store_source(const struct group_store *s)
+{
+	return s->source;
 }
 
 uint64_t group_store_count(const struct group_store *s)

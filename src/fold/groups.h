@@ -153,6 +153,12 @@ uint64_t group_store_count(const struct group_store *s);
  * Groups with a partial are to be none of from's. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status group_store_take(struct plan *to, struct plan *from);
 
+/* Gives the store a source, which it owns from now on: of all groups of the run. Those that lie in the store itself are
+ * among them, and are no more looked at. The source: NULL: there is none. */
+struct group_source; /* group_source.h */
+void group_store_set_source(struct group_store *s, struct group_source *source);
+const struct group_source *group_store_source(const struct group_store *s);
+
 /* Adds n > 0 groups, which have no partial and keep their keys, to the plan's store. Any thread. Errors: STATUS_NO_MEMORY,
  * STATUS_MANY_KEYS. */
 enum status group_store_add(const struct plan *plan, struct group *const *at, size_t n);

@@ -127,6 +127,11 @@ const char *input_peeked(const struct input *in, size_t *nbytes)
 	return source_peeked(&in->sources[in->file], 0, nbytes);
 }
 
+enum status input_peek_further(struct input *in, size_t nbytes, struct fault *fault)
+{
+	return source_peek(&in->sources[in->file], nbytes, fault);
+}
+
 void input_begin_with(struct input *in, int file)
 {
 	for (; in->file < file; in->file++) {

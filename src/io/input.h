@@ -66,6 +66,9 @@ const char *input_peeked(const struct input *in, size_t *nbytes);
 /* Makes this file the first that will be read. Earlier ones only count in offsets. */
 void input_begin_with(struct input *in, int file);
 
+/* Has input_peeked return at least nbytes, or all of that file. Errors: reading's. */
+enum status input_peek_further(struct input *in, size_t nbytes, struct fault *fault);
+
 /* Skips the first nbytes of what input_peeked returns. */
 void input_skip(struct input *in, size_t nbytes);
 

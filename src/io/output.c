@@ -5,6 +5,7 @@
 #include "io/output.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,10 +13,23 @@
 #include "io/output_ahead.h"
 #include "number/decimal.h"
 
+/* What was written through output_stream, and how much of that is not to be written once more. */
+static uint64_t nwritten, nrepeated;
+
 static ssize_t write_output(void *ignored, const char *data, size_t nbytes)
 {
+	size_t nleft_out = nbytes < nrepeated ? nbytes : (size_t)nrepeated;
+
 	(void)ignored;
-	return fd_write(STDOUT_FILENO, data, nbytes) ? (ssize_t)nbytes : 0;
+	nrepeated -= nleft_out;
+	nwritten += nbytes - nleft_out;
+	return fd_write(STDOUT_FILENO, data + nleft_out, nbytes - nleft_out) ? (ssize_t)nbytes : 0;
+}
+
+void output_repeat(void)
+{
+	fflush(output_stream());
+	nrepeated = nwritten;
 }
 
 FILE *output_stream(void)

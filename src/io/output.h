@@ -22,6 +22,10 @@ void output_field(FILE *to, const char *text, const struct csv_dialect *dialect)
 /* Whether output_field can: the text is read as it is, or the dialect can quote or escape it. */
 bool output_field_fits(const char *text, const struct csv_dialect *dialect);
 
+/* Has what was written so far written again, by a run that writes the same bytes, and leaves those out that standard
+ * output has taken. */
+void output_repeat(void);
+
 /* Flushes standard output. Errors: STATUS_WRITE for this or an earlier write. */
 enum status output_flush(struct fault *fault);
 

@@ -206,6 +206,8 @@ struct plan {
 	size_t group_nmatched_offset; /* in it, of the predicates' counts; 0: there are none */
 	bool groups_keep_keys;      /* some column needs MOMENT_KEYS */
 	struct group_store *groups; /* all groups of the run; whoever runs it owns them */
+	bool reads_groups_once;     /* as they appeared, when all records are folded: a device that has all of them may
+				     * keep them until then (fold/group_source.h) */
 
 	size_t npredicates;
 	const struct expr **predicates; /* --where's, and one for each --offsets */
@@ -244,6 +246,12 @@ struct plan {
 static inline bool plan_copies_records(const struct plan *plan)
 {
 	return plan->emits && plan->nnew_columns == 0;
+}
+
+/* Whether a device keeps groups to the end of the run; where records are printed, it keeps those of a chunk. */
+static inline bool plan_leaves_groups(const struct plan *plan)
+{
+	return plan->nkeys > 0 && !plan->emits;
 }
 
 /* Whether a record's new fields tell of the records before it. */

@@ -134,7 +134,7 @@ static const char *beyond_gpus_by_group(const struct plan *plan, const struct in
 
 	if (has_new_column(plan, NEW_OFFSET))
 		return "CPU only: no GPU numbers records by group";
-	if (!plan->emits && !input_is_repeatable(input))
+	if (plan_leaves_groups(plan) && !input_is_repeatable(input))
 		return "CPU only: no GPU keeps groups of an input that cannot be read again";
 	if (has_computed_key(plan) || !group_layout_make(&layout, plan))
 		return "CPU only: no GPU keeps all of this by group";

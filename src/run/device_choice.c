@@ -212,6 +212,7 @@ static struct forecast forecast_of(const struct device_choice *devices, const st
 			     .ncores = devices->pools[0].nthreads, .gpu_s = WAKE_S + END_S};
 
 	f.sample = input_peeked(job->input, &f.sample_nbytes);
+	f.groups = forecast_groups_of(&f);
 	return f;
 }
 
@@ -224,9 +225,8 @@ static double gpu_s(const struct forecast *f, double speed)
 }
 
 /* Chooses GPUs alone if they surely end sooner, and are there. */
-static bool add_gpus_alone(struct device_choice *devices, const struct job *job)
+static bool add_gpus_alone(struct device_choice *devices, const struct job *job, struct forecast f)
 {
-	struct forecast f = forecast_of(devices, job);
 	struct device_choice alone = *devices;
 	struct job changed = *job;
 
@@ -243,6 +243,16 @@ static bool add_gpus_alone(struct device_choice *devices, const struct job *job)
 	return true;
 }
 
+/* Chooses what a forecast tells; returns what is to be said of it; NULL: the run will show its speed. */
+static const char *add_as_forecast(struct device_choice *devices, const struct job *job)
+{
+	struct forecast f = forecast_of(devices, job);
+
+	if (add_gpus_alone(devices, job, f))
+		return "GPUs: the CPUs would surely take longer";
+	return f.groups.n > 0 ? "CPU only: too few records for so many groups on GPUs" : NULL;
+}
+
 #else
 static int add_gpus(struct device_choice *devices, const struct job *job, bool optional)
 {
@@ -252,11 +262,11 @@ static int add_gpus(struct device_choice *devices, const struct job *job, bool o
 	return 0;
 }
 
-static bool add_gpus_alone(struct device_choice *devices, const struct job *job)
+static const char *add_as_forecast(struct device_choice *devices, const struct job *job)
 {
 	(void)devices;
 	(void)job;
-	return false;
+	return NULL;
 }
 #endif
 
@@ -275,8 +285,10 @@ static const char *offer_gpus(struct device_choice *devices, const struct job *j
 {
 	uint64_t nbytes = input_leaves_blocks(job->input) ? input_nbytes_stored(job->input) : job->nbytes;
 
-	if (add_gpus_alone(devices, job))
-		return "GPUs: the CPUs would surely take longer";
+	const char *forecast = add_as_forecast(devices, job);
+
+	if (forecast)
+		return forecast;
 	if (nbytes == UINT64_MAX)
 		return "CPU only: how large the input is cannot be known";
 	/* Decided before the system is asked for GPUs: */
@@ -299,6 +311,18 @@ static const char *add_cpus_and_gpus(struct device_choice *devices, const struct
 		return offer_gpus(devices, job);
 	return add_gpus(devices, job, false) ? "every device, as asked"
 					     : "every device, as asked: no GPU";
+}
+
+enum status devices_peek(const struct options *options, const struct query *query, struct input *input,
+			 struct fault *fault)
+{
+	const struct plan *plan = &query->plan;
+	uint64_t nbytes = input_nbytes_left(input);
+
+	if (options->device != DEVICE_AUTO || plan->nkeys == 0 || plan->emits || nbytes == UINT64_MAX ||
+	    nbytes < FORECAST_SAMPLED_NBYTES || devices_estimate_gpus() == 0 || beyond_gpus(plan, input))
+		return STATUS_OK;
+	return input_peek_further(input, FORECAST_SAMPLE_NBYTES, fault);
 }
 
 enum status devices_choose(struct device_choice *devices, const struct options *options,
@@ -386,6 +410,18 @@ void devices_at_work(const struct device_choice *devices, char *text, size_t nby
 		if (!is_of_cpus(p) && p->nworking && used < nbytes)
 			used += (size_t)snprintf(text + used, nbytes - used, "%sgpu:%d",
 						 used ? ", " : "", p->setup.device);
+}
+
+enum status devices_lose(struct device_choice *devices, struct fault *fault)
+{
+	for (size_t i = 0; i < devices->npools; i++) {
+		struct worker_pool *p = &devices->pools[i];
+		if (is_of_cpus(p) || p->nchunks == 0)
+			continue;
+		p->work_fault = *fault;
+		p->failed = true;
+	}
+	return fault->status = STATUS_GPU_LOST;
 }
 
 void devices_report_failures(const struct device_choice *devices)

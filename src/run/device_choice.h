@@ -21,6 +21,10 @@ struct device_choice {
 	const char *why; /* the choice in words, for --verbose */
 };
 
+/* Peeks at so much of the input as devices_choose should see. Errors: reading's. */
+enum status devices_peek(const struct options *options, const struct query *query, struct input *input,
+			 struct fault *fault);
+
 /* Chooses the devices that options ask for. Does not touch the GPU driver unless a GPU is asked
  * for. Errors: STATUS_NO_GPU if --device asks for a GPU that is not there. */
 enum status devices_choose(struct device_choice *devices, const struct options *options,
@@ -35,6 +39,9 @@ void devices_at_work(const struct device_choice *devices, char *text, size_t nby
 
 /* Warns on stderr of each GPU that failed during the run. CPUs have done its work correctly. */
 void devices_report_failures(const struct device_choice *devices);
+
+/* Notes of the GPU that has the groups that it has failed. Returns STATUS_GPU_LOST, and makes that fault's. */
+enum status devices_lose(struct device_choice *devices, struct fault *fault);
 
 /* Has the input read as these devices and the plan need it. Before the first chunk is read. */
 void devices_set_up_input(const struct device_choice *devices, const struct plan *plan,

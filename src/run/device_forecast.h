@@ -3,7 +3,8 @@
  * device_forecast.h - whether a GPU alone surely ends sooner than the CPUs, told before a run.
  *
  * --device auto measures (engine/gain.h), but not what it has not seen yet: numbers that are kept are searched or
- * sorted when all have been read, and those that CPUs keep until a GPU is awake are work for both. And one
+ * sorted when all have been read, and those that CPUs keep until a GPU is awake are work for both. So are groups, where
+ * nearly each record makes one, as a sample of the text shows (group_sample.h). And one
  * member of a compressed file is decoded by the CPUs or by a GPU, not by both. Here constants tell, and so only where they
  * tell a great difference.
  */
@@ -17,6 +18,12 @@
 
 #define FORECAST_TEXT_RATIO 3 /* of text to packed files: a low one */
 
+/* Groups, where there are many. */
+struct forecast_groups {
+	double n;      /* 0: few, or it cannot be told */
+	bool are_long; /* their keys */
+};
+
 struct forecast {
 	const struct plan *plan;
 	double nbytes;        /* of text; not known where it is packed */
@@ -26,7 +33,14 @@ struct forecast {
 	size_t sample_nbytes;
 	int ncores;
 	double gpu_s; /* that the GPU takes, until the process has ended */
+	struct forecast_groups groups; /* forecast_groups_of */
 };
+
+/* The groups that the run is likely to have, told from the sample. */
+struct forecast_groups forecast_groups_of(const struct forecast *f);
+
+#define FORECAST_SAMPLE_NBYTES ((size_t)2 << 20) /* of a sample that shows groups, */
+#define FORECAST_SAMPLED_NBYTES 500000000         /* ... of an input that has so many: some ms are little then */
 
 /* Whether the GPU is to do all of it. Seconds are those of a Xeon's cores with AVX-512 (docs/speed.md). */
 bool forecast_gpu_alone(const struct forecast *f);

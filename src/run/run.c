@@ -98,9 +98,10 @@ static enum status print_result(struct run *r, struct fault *fault)
 		status = print_chosen(r, fault);
 	if (emits) /* the engine has printed the records, unless they are drawn or chosen */
 		return status == STATUS_OK && r->query.plan.curve ? draw_curve(r, fault) : status;
-	return r->query.plan.nkeys
-		       ? group_result_print(&r->query, &r->total.partial, &r->groups, fault)
-		       : print_table(r, fault);
+	if (r->query.plan.nkeys == 0)
+		return print_table(r, fault);
+	status = group_result_print(&r->query, &r->total.partial, &r->groups, fault);
+	return status == STATUS_GPU ? devices_lose(&r->devices, fault) : status;
 }
 
 enum status run_finish(struct run *r, struct fault *fault)
@@ -231,7 +232,9 @@ enum status run_fold_input(struct run *r, struct fault *fault)
 		r->query.plan.guesses_texts = false;
 	if (r->options.partial)
 		plan_as_part(&r->query.plan);
-	status = devices_choose(&r->devices, &r->options, &r->query, r->input, fault);
+	status = devices_peek(&r->options, &r->query, r->input, fault);
+	if (status == STATUS_OK)
+		status = devices_choose(&r->devices, &r->options, &r->query, r->input, fault);
 	if (status == STATUS_OK)
 		devices_set_up_input(&r->devices, &r->query.plan, r->input);
 	if (status == STATUS_OK && groups_plan(&r->query.plan) != STATUS_OK)
@@ -288,11 +291,20 @@ enum status run_merge(struct run *r, struct fault *fault)
 static enum status explain(struct run *r, struct fault *fault)
 {
 	const struct explained e = {&r->options, &r->query, r->input, &r->devices};
-	enum status status = devices_choose(&r->devices, &r->options, &r->query, r->input, fault);
+	enum status status = devices_peek(&r->options, &r->query, r->input, fault);
 
+	if (status == STATUS_OK)
+		status = devices_choose(&r->devices, &r->options, &r->query, r->input, fault);
 	if (status == STATUS_OK)
 		status = explain_print(&e, fault);
 	return status == STATUS_OK ? output_close(fault) : status;
+}
+
+/* Whether groups are read once, to be printed, and nothing else is done with them. */
+static bool reads_groups_once(const struct run *r)
+{
+	return !r->options.partial && !r->options.from_state && !r->options.save_state &&
+	       group_printing_reads_once(&r->groups);
 }
 
 enum status run_process(struct run *r, struct fault *fault)
@@ -316,6 +328,7 @@ enum status run_process(struct run *r, struct fault *fault)
 	if (status == STATUS_OK && r->query.plan.nranks > 0) {
 		status = run_ranked(r, fault);
 	} else {
+		r->query.plan.reads_groups_once = reads_groups_once(r);
 		if (status == STATUS_OK)
 			status = run_fold_input(r, fault);
 		if (status == STATUS_OK)
@@ -423,8 +436,10 @@ enum status run_again(struct run *r, const struct run *before, struct fault *fau
 	r->options = before->options;
 	r->before = before;
 	r->careful = true;
-	if (fault->status == STATUS_GPU_LOST)
+	if (fault->status == STATUS_GPU_LOST) {
 		r->options.device = DEVICE_CPU;
+		output_repeat(); /* some groups may have been printed */
+	}
 	if (before->stdin_offset >= 0)
 		lseek(STDIN_FILENO, before->stdin_offset, SEEK_SET);
 	memset(fault, 0, sizeof *fault);

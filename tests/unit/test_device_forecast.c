@@ -42,15 +42,61 @@ static const struct expected all[] = {
 	{"a shorter member", MOMENT_SUM, 0, 0, 1, NARROW, 16, 0.6, false},
 };
 
+/* ---- groups ---- */
+
+#define NRECORDS 50000
+#define RECORD_NBYTES_MAX 64
+
+/* A text whose second field is one of nkeys keys, some of them in quotes that hide a delimiter and an LF. */
+static size_t write_sample(char *text, uint64_t nkeys)
+{
+	uint64_t x = 88172645463325252;
+	size_t at = 0;
+
+	for (int i = 0; i < NRECORDS; i++) {
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		at += (size_t)sprintf(text + at, x % nkeys % 2 ? "%d,k%llu,\"a,\nb\",7\n" : "%d,\"k,\n%llu\",,7\n", i,
+				      (unsigned long long)(x % nkeys));
+	}
+	return at;
+}
+
+/* Records of that text by their second field. */
+static void test_groups(const char *what, uint64_t nkeys, double gb, bool alone)
+{
+	char *text = malloc(NRECORDS * RECORD_NBYTES_MAX);
+	size_t key = 0;
+	struct plan_column column = {.field = 1};
+	struct plan plan = {.ncolumns = 1, .columns = &column, .nkeys = 1, .keys = &key, .where = PREDICATE_NONE,
+			    .dialect = {.delimiter = ',', .quote = '"'}};
+	struct forecast f = {&plan, gb * GB, 0, true, text, write_sample(text, nkeys), 16, 0.4 + gb * 0.02, {0, false}};
+
+	f.groups = forecast_groups_of(&f);
+	ok(forecast_gpu_alone(&f) == alone, "%s: %s, %.0f groups are likely", what, alone ? "a GPU alone" : "not", f.groups.n);
+	if (alone)
+		ok(f.groups.n > (double)nkeys / 2 && f.groups.n < (double)nkeys * 2, "their number is about right");
+	plan.where = 0;
+	f.groups = forecast_groups_of(&f);
+	ok(!forecast_gpu_alone(&f), "%s, with a condition: the run shows its speed", what);
+	free(text);
+}
+
 int main(void)
 {
 	plan_lazy();
+	test_groups("by a few keys", 5, 12, false);
+	test_groups("by thousands of keys", 5000, 12, false);
+	test_groups("by millions of keys", 10000000, 12, true);
+	test_groups("by tens of millions of keys", 40000000, 12, true);
+	test_groups("by as many, of few records", 40000000, 0.4, false);
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		const struct expected *e = &all[i];
 		struct plan_column column = {.needs = e->needs};
 		struct plan plan = {.ncolumns = 1, .columns = &column, .nkeys = e->nkeys};
 		struct forecast f = {&plan, e->text_gb * GB, e->packed_gb * GB, !strstr(e->what, "member"), e->sample,
-				     strlen(e->sample), e->ncores, e->gpu_s};
+				     strlen(e->sample), e->ncores, e->gpu_s, {0, false}};
 		ok(forecast_gpu_alone(&f) == e->alone, "%s: %s", e->what, e->alone ? "a GPU alone" : "not surely");
 	}
 	return done();

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * groups.cuh - the groups that a GPU keeps for a run (--by), as the files share them that make them (groups.cu), bring them
+ * down (groups_down.cu), send others up (groups_up.cu), or hold all until they are printed (groups_held.cu).
+ */
+#ifndef GPUSTAT_WORKER_GROUPS_CUH
+#define GPUSTAT_WORKER_GROUPS_CUH
+
+#include "kernels/worker/worker.cuh"
+
+struct gpu_groups {
+	struct gpu_groups *next;
+	const struct plan *plan;
+	int device;
+	int nworkers;
+	bool is_forgotten;
+	uint64_t nrecords; /* of all chunks so far that were sent to the table */
+	struct group_table table;
+};
+
+/* Frees it with its table. */
+void gpu_groups_free(struct gpu_groups *g);
+
+/* Adds all groups of the table to its plan's store, in up to nthreads threads. Errors: STATUS_GPU, STATUS_NO_MEMORY,
+ * STATUS_MANY_GROUPS. */
+enum status gpu_groups_bring_down(const struct gpu_groups *g, int nthreads, struct fault *fault);
+
+/* Sets *ngroups and *nwords to what the plan's store has, as words. Returns false where the table, whose control is given,
+ * does not take all of them: it has no words for them, or some have what words cannot hold. */
+bool gpu_groups_survey(const struct gpu_groups *g, const struct group_control *control, int nthreads, uint64_t *ngroups,
+		       uint64_t *nwords);
+
+/* Adds the groups of the plan's store, which has been surveyed, to the table. Errors: STATUS_GPU: some may be there then. */
+enum status gpu_groups_send(const struct gpu_groups *g, const struct group_control *control, int nthreads,
+			    struct fault *fault);
+
+/* Adds the store's groups to the table, arranges all of them there in their order, and makes g, which it then owns, the
+ * store's source. *held: false: the device has no memory for that, or the table does not take all of the store's
+ * groups; nothing has changed. Errors: STATUS_GPU; STATUS_NO_MEMORY: some of the store's may be in the table then. */
+enum status gpu_groups_hold(struct gpu_groups *g, int nthreads, bool *held, struct fault *fault);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * group_heap.c - see group_heap.h.
+ */
+#include "fold/group_heap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fold/group.h"
+#include "number/wide.h"
+
+/* ---- values ---- */
+
+enum status sort_value_set(struct sort_value *v, const char *text, size_t nbytes)
+{
+	enum decimal_kind kind = decimal_parse(text, nbytes, &v->number);
+
+	v->text = NULL;
+	v->nbytes = nbytes;
+	v->kind = nbytes == 0		   ? VALUE_EMPTY
+		  : kind == DECIMAL_NUMBER ? VALUE_NUMBER
+		  : kind == DECIMAL_WIDE   ? VALUE_WIDE
+					   : VALUE_TEXT;
+	if (v->kind == VALUE_EMPTY || v->kind == VALUE_NUMBER)
+		return STATUS_OK;
+	v->text = malloc(nbytes);
+	if (!v->text)
+		return STATUS_NO_MEMORY;
+	memcpy(v->text, text, nbytes);
+	return STATUS_OK;
+}
+
+static void make_wide(const struct sort_value *v, struct wide *x)
+{
+	int scale;
+
+	wide_clear(x);
+	if (v->kind == VALUE_NUMBER)
+		wide_add_decimal(x, v->number.significand, v->number.scale);
+	else if (wide_parse(v->text, v->nbytes, x, &scale) != STATUS_OK)
+		wide_clear(x);
+}
+
+static int compare_numbers(const struct sort_value *a, const struct sort_value *b)
+{
+	int difference = a->number.scale - b->number.scale;
+	int128 x = a->number.significand, y = b->number.significand;
+	struct wide wide_x, wide_y;
+
+	if (a->kind == VALUE_NUMBER && b->kind == VALUE_NUMBER &&
+	    decimal_rescale(&x, difference < 0 ? -difference : 0) &&
+	    decimal_rescale(&y, difference > 0 ? difference : 0))
+		return x < y ? -1 : x > y;
+	make_wide(a, &wide_x);
+	make_wide(b, &wide_y);
+	return wide_compare(&wide_x, &wide_y);
+}
+
+static int compare_texts(const struct sort_value *a, const struct sort_value *b)
+{
+	int order = memcmp(a->text, b->text, a->nbytes < b->nbytes ? a->nbytes : b->nbytes);
+
+	return order ? order : a->nbytes < b->nbytes ? -1 : a->nbytes > b->nbytes;
+}
+
+int sort_value_compare(const struct sort_value *a, const struct sort_value *b, bool descending)
+{
+	bool a_text = a->kind == VALUE_TEXT, b_text = b->kind == VALUE_TEXT;
+	int order = 0;
+
+	if ((a->kind == VALUE_EMPTY) != (b->kind == VALUE_EMPTY))
+		return a->kind == VALUE_EMPTY ? 1 : -1;
+	if (a->kind != VALUE_EMPTY)
+		order = a_text != b_text ? a_text - b_text
+			: a_text	 ? compare_texts(a, b)
+					 : compare_numbers(a, b);
+	if (order)
+		return descending ? -order : order;
+	return a->place.first < b->place.first ? -1 : a->place.first > b->place.first;
+}
+
+static int compare_ascending(const void *a, const void *b)
+{
+	return sort_value_compare(a, b, false);
+}
+
+static int compare_descending(const void *a, const void *b)
+{
+	return sort_value_compare(a, b, true);
+}
+
+/* ---- the heap ---- */
+
+static void free_value(const struct group_heap *h, struct sort_value *v)
+{
+	free(v->text);
+	if (!h->owns)
+		return;
+	group_free(v->place.group, h->owns);
+	free(v->place.group);
+}
+
+static bool comes_before(const struct group_heap *h, const struct sort_value *a, const struct sort_value *b)
+{
+	return sort_value_compare(a, b, h->descending) < 0;
+}
+
+/* Puts v into the heap from place i up. */
+static void sift_up(struct group_heap *h, size_t i, struct sort_value v)
+{
+	for (; i > 0 && comes_before(h, &h->at[(i - 1) / 2], &v); i = (i - 1) / 2)
+		h->at[i] = h->at[(i - 1) / 2];
+	h->at[i] = v;
+}
+
+/* Replaces the top by v. */
+static void replace_top(struct group_heap *h, struct sort_value v)
+{
+	size_t i = 0, child;
+
+	free_value(h, &h->at[0]);
+	while ((child = 2 * i + 1) < h->n) {
+		if (child + 1 < h->n && comes_before(h, &h->at[child], &h->at[child + 1]))
+			child++;
+		if (!comes_before(h, &v, &h->at[child]))
+			break;
+		h->at[i] = h->at[child];
+		i = child;
+	}
+	h->at[i] = v;
+}
+
+void group_heap_offer(struct group_heap *h, struct sort_value v, size_t of)
+{
+	if (h->most == of) { /* none is replaced: no order is needed */
+		h->at[h->n++] = v;
+	} else if (h->n < h->most) {
+		h->n++;
+		sift_up(h, h->n - 1, v);
+	} else if (comes_before(h, &v, &h->at[0])) {
+		replace_top(h, v);
+	} else {
+		free_value(h, &v);
+	}
+}
+
+bool group_heap_wants(const struct group_heap *h, const struct sort_value *v)
+{
+	return h->n < h->most || (h->n > 0 && comes_before(h, v, &h->at[0]));
+}
+
+enum status group_heap_init(struct group_heap *h, size_t most, bool descending, const struct plan *owns)
+{
+	*h = (struct group_heap){calloc(most + 1, sizeof *h->at), 0, most, descending, owns};
+	return h->at ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+void group_heap_sort(struct group_heap *h)
+{
+	qsort(h->at, h->n, sizeof *h->at, h->descending ? compare_descending : compare_ascending);
+}
+
+void group_heap_free(struct group_heap *h, size_t first)
+{
+	for (size_t i = 0; i < h->n; i++) {
+		if (i < first)
+			free(h->at[i].text);
+		else
+			free_value(h, &h->at[i]);
+	}
+	free(h->at);
+}
