@@ -34,33 +34,34 @@ static struct {
 
 /* ---- making a table ---- */
 
-/* As much as the input may need, and half of what is free at most. */
-static uint64_t words_nbytes(uint64_t input_nbytes, uint64_t nbytes_free)
+/* As much as groups of all records may need, whose keys are part of the text, and half of what is free at most. */
+static uint64_t words_nbytes(const struct worker_setup *setup, const struct group_layout *layout, uint64_t nbytes_free)
 {
-	uint64_t nbytes = input_nbytes > WORDS_NBYTES_MIN ? input_nbytes : WORDS_NBYTES_MIN;
+	uint64_t nbytes = setup->input_nbytes + setup->nrecords * (layout->nwords + 1) * sizeof(uint64_t);
 
+	nbytes = nbytes > WORDS_NBYTES_MIN ? nbytes : WORDS_NBYTES_MIN;
 	return nbytes < nbytes_free / 2 ? nbytes : nbytes_free / 2;
 }
 
-/* The power of 2 at or above n. */
-static uint64_t power_of_two(uint64_t n)
+/* Slots of a part, of which a quarter and more stay empty: for all records, or for what the words hold, if that is less. */
+static uint64_t part_nslots(uint64_t part_nwords, uint64_t nrecords, uint32_t nparts)
 {
-	uint64_t power = 1;
+	uint64_t ngroups = part_nwords * sizeof(uint64_t) / LIKELY_GROUP_NBYTES, least = PART_NSLOTS_MIN;
 
-	while (power < n)
-		power *= 2;
-	return power;
+	ngroups = nrecords > 0 && nrecords / nparts < ngroups ? nrecords / nparts : ngroups;
+	while (least < ngroups + ngroups / 3)
+		least *= 2;
+	return least;
 }
 
 enum status worker_group_table_open(struct worker *w, struct group_table *t, uint32_t nparts, uint64_t nbytes,
-				    struct fault *fault)
+				    uint64_t nrecords, struct fault *fault)
 {
 	const char *wanted = getenv("GPUSTAT_GPU_GROUPS_BYTES"); /* for tests */
 
 	nbytes = wanted ? strtoull(wanted, NULL, 10) : nbytes;
 	t->part_nwords = nbytes / sizeof *t->words / nparts;
-	t->part_nslots = power_of_two(t->part_nwords * sizeof *t->words / LIKELY_GROUP_NBYTES);
-	t->part_nslots = t->part_nslots > PART_NSLOTS_MIN ? t->part_nslots : PART_NSLOTS_MIN;
+	t->part_nslots = part_nslots(t->part_nwords, nrecords, nparts);
 	t->hash_mask = UINT64_MAX;
 	group_layout_make(&t->layout, w->plan);
 	TRY("allocate groups", /* and one more: words are copied by two */
@@ -86,13 +87,17 @@ void worker_group_table_free(struct group_table *t)
 }
 
 /* Opens the table of all workers of the device, without groups. Errors: STATUS_GPU. */
-static enum status open_table(struct group_table *t, struct worker *w, uint64_t input_nbytes, struct fault *fault)
+static enum status open_table(struct group_table *t, struct worker *w, const struct worker_setup *setup,
+			      struct fault *fault)
 {
+	struct group_layout layout;
 	enum status status;
 	size_t nfree, nall;
 
 	TRY("ask for free memory", cudaMemGetInfo(&nfree, &nall));
-	status = worker_group_table_open(w, t, GROUP_TABLE_NPARTS, words_nbytes(input_nbytes, nfree), fault);
+	group_layout_make(&layout, w->plan);
+	status = worker_group_table_open(w, t, GROUP_TABLE_NPARTS, words_nbytes(setup, &layout, nfree), setup->nrecords,
+					 fault);
 	if (status == STATUS_OK)
 		status = worker_group_table_clear(w, t, GROUP_TABLE_NPARTS, fault);
 	return status == STATUS_OK ? worker_wait(w, "clear groups", fault) : status;
@@ -114,7 +119,7 @@ static struct gpu_groups **find_groups(const struct plan *plan, int device)
 }
 
 /* Adds a table to the list. */
-static enum status make_groups(struct worker *w, uint64_t input_nbytes, struct gpu_groups **out, struct fault *fault)
+static enum status make_groups(struct worker *w, const struct worker_setup *setup, struct gpu_groups **out, struct fault *fault)
 {
 	struct gpu_groups *g = (struct gpu_groups *)calloc(1, sizeof *g);
 	enum status status;
@@ -123,7 +128,7 @@ static enum status make_groups(struct worker *w, uint64_t input_nbytes, struct g
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	g->plan = w->plan;
 	g->device = w->device;
-	status = open_table(&g->table, w, input_nbytes, fault);
+	status = open_table(&g->table, w, setup, fault);
 	if (status != STATUS_OK) {
 		gpu_groups_free(g);
 		return status;
@@ -134,14 +139,14 @@ static enum status make_groups(struct worker *w, uint64_t input_nbytes, struct g
 	return STATUS_OK;
 }
 
-enum status groups_join(struct worker *w, uint64_t input_nbytes, struct fault *fault)
+enum status groups_join(struct worker *w, const struct worker_setup *setup, struct fault *fault)
 {
 	enum status status = STATUS_OK;
 
 	pthread_mutex_lock(&tables.lock);
 	w->groups = *find_groups(w->plan, w->device);
 	if (!w->groups)
-		status = make_groups(w, input_nbytes, &w->groups, fault);
+		status = make_groups(w, setup, &w->groups, fault);
 	if (w->groups) {
 		w->groups->nworkers++;
 		w->group_table = &w->groups->table;

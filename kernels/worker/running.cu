@@ -54,7 +54,7 @@ enum status running_open(struct worker *w, struct fault *fault)
 	status = worker_group_table_open(w, &g->table, 1, /* room for a group of each record */
 					 2 * worker_likely_nrecords(w) *
 						 (layout.nwords * sizeof(uint64_t) + LIKELY_KEY_NBYTES),
-					 fault);
+					 2 * worker_likely_nrecords(w), fault);
 	g->table.hash_mask = UINT64_MAX >> GROUP_TABLE_PART_BITS; /* one part has all keys */
 	g->wanted = true;
 	w->group_table = &g->table;

@@ -326,7 +326,7 @@ static enum status gpu_open(struct worker **out, const struct plan *plan,
 	if (status == STATUS_OK && plan->emits)
 		status = emit_reserve_likely(w, fault);
 	if (status == STATUS_OK && plan->nkeys > 0)
-		status = plan->emits ? running_open(w, fault) : groups_join(w, setup->input_nbytes, fault);
+		status = plan->emits ? running_open(w, fault) : groups_join(w, setup, fault);
 	if (status == STATUS_OK)
 		status = plan_copy_up(w, fault);
 	if (status == STATUS_OK)

@@ -356,9 +356,9 @@ bool early_fold_matches(const struct worker *w, const struct chunk *chunk,
 
 /* ---- groups of a run: groups.cu ---- */
 
-/* Sets w->groups to those of the plan and the device, which the first worker makes. input_nbytes: as in
- * worker_setup. Errors: STATUS_NO_MEMORY, STATUS_GPU. */
-enum status groups_join(struct worker *w, uint64_t input_nbytes, struct fault *fault);
+/* Sets w->groups to those of the plan and the device, which the first worker makes, as large as its setup's input may
+ * need. Errors: STATUS_NO_MEMORY, STATUS_GPU. */
+enum status groups_join(struct worker *w, const struct worker_setup *setup, struct fault *fault);
 
 /* Ends that. The groups stay until gpu_finish. */
 void groups_leave(struct worker *w);
@@ -375,10 +375,10 @@ enum status worker_launch_groups(struct worker *w, const struct chunk *chunk, st
 enum status groups_add_record(struct worker *w, const struct chunk *chunk, struct field_exception record,
 			      struct partial *out);
 
-/* Allocates a table's memory, of nparts parts, with so many bytes for groups; t is zeroed. Errors: STATUS_GPU; it can be
- * freed then. */
+/* Allocates a table's memory, of nparts parts, with so many bytes for groups, and slots for those of up to nrecords records;
+ * 0: their number is not known. t is zeroed. Errors: STATUS_GPU; it can be freed then. */
 enum status worker_group_table_open(struct worker *w, struct group_table *t, uint32_t nparts, uint64_t nbytes,
-				    struct fault *fault);
+				    uint64_t nrecords, struct fault *fault);
 
 /* Launches what empties it. */
 enum status worker_group_table_clear(struct worker *w, const struct group_table *t, uint32_t nparts,

@@ -46,6 +46,7 @@ struct worker_setup {
 	int nreaders;        /* threads that read plain files for the device; 0: there are none */
 	bool unpacks;        /* the device decodes compressed input: its blocks, or for all workers its members */
 	uint64_t input_nbytes; /* of all of the input's text, or about so many; 0: not known */
+	uint64_t nrecords;     /* there, likewise */
 };
 
 /* The first and the last bytes of a chunk's text that are always in the buffer. */

@@ -17,6 +17,7 @@
 #include "io/message.h"
 #include "run/beyond_gpus.h"
 #include "run/device_forecast.h"
+#include "run/group_sample.h"
 #include "simd/simd.h"
 #ifdef HAVE_CUDA
 #include "kernels/worker/gpu.h"
@@ -126,6 +127,17 @@ static uint64_t likely_nbytes(const struct job *job)
 	return stored == UINT64_MAX ? 0 : stored * LIKELY_RATIO;
 }
 
+/* The records in so many bytes of text, as those are that were peeked at; 0: not known. */
+static uint64_t likely_nrecords(const struct job *job, uint64_t nbytes)
+{
+	size_t nsampled;
+	const char *sample = input_peeked(job->input, &nsampled);
+
+	if (nsampled == 0)
+		return 0;
+	return (uint64_t)((double)nbytes / (double)nsampled * (double)sample_nlines(sample, nsampled));
+}
+
 /* Makes the pool, the last one behind that of the CPUs, wait until it pays. */
 static void make_offer(const struct device_choice *devices, const struct plan *plan, struct worker_pool *p)
 {
@@ -154,6 +166,7 @@ static void add_gpu(struct device_choice *devices, const struct job *job, int de
 	p->ops = &worker_gpu;
 	p->setup.device = device;
 	p->setup.input_nbytes = likely_nbytes(job);
+	p->setup.nrecords = likely_nrecords(job, p->setup.input_nbytes);
 	p->setup.unpacks = work.unpacks;
 	p->setup.chunk_nbytes = gpu_chunk_nbytes(job);
 	p->replaces = work.beside_cpus;
@@ -224,18 +237,23 @@ static double gpu_s(const struct forecast *f, double speed)
 	return f->can_share ? nbytes / speed : f->nbytes_packed * MEMBER_S_PER_BYTE;
 }
 
-/* Chooses GPUs alone if they surely end sooner, and are there. */
-static bool add_gpus_alone(struct device_choice *devices, const struct job *job, struct forecast f)
+/* Whether GPUs alone surely end sooner, if they are there: the system is not asked for them. */
+static bool prefers_gpus_alone(const struct device_choice *devices, const struct job *job, struct forecast f)
 {
-	struct device_choice alone = *devices;
+	struct device_choice offered = *devices;
+
+	if (!forecast_gpu_alone(&f) || !add_gpus(&offered, job, true))
+		return false;
+	f.gpu_s += gpu_s(&f, offered.pools[1].offer.speed);
+	return forecast_gpu_alone(&f);
+}
+
+/* Chooses GPUs alone, if they are there. */
+static bool add_gpus_alone(struct device_choice *devices, const struct job *job)
+{
+	struct device_choice alone = {.npools = 0};
 	struct job changed = *job;
 
-	if (!forecast_gpu_alone(&f) || !add_gpus(&alone, job, true)) /* before the system is asked for GPUs */
-		return false;
-	f.gpu_s += gpu_s(&f, alone.pools[1].offer.speed);
-	if (!forecast_gpu_alone(&f))
-		return false;
-	memset(&alone, 0, sizeof alone);
 	changed.gpus_alone = true;
 	if (!add_gpus(&alone, &changed, false))
 		return false;
@@ -248,8 +266,8 @@ static const char *add_as_forecast(struct device_choice *devices, const struct j
 {
 	struct forecast f = forecast_of(devices, job);
 
-	if (add_gpus_alone(devices, job, f))
-		return "GPUs: the CPUs would surely take longer";
+	if (prefers_gpus_alone(devices, job, f))
+		return add_gpus_alone(devices, job) ? "GPUs: the CPUs would surely take longer" : "CPU only: no GPU";
 	return f.groups.n > 0 ? "CPU only: too few records for so many groups on GPUs" : NULL;
 }
 

@@ -17,9 +17,9 @@
 /* Groups (logs, 2 to 16 GB, up to 86 million groups by path and 17 million by host; an H200 and 16 cores, 2026-11-24): for
  * the CPUs to find a record's group among many, and to make and print a new one, whose key is short (fold/key.h) or long;
  * for a GPU to find a group, which a core does not do; for a core to print what a GPU has made. */
-#define FIND_S 100e-9
-#define MAKE_SHORT_S 250e-9
-#define MAKE_LONG_S 660e-9
+#define FIND_S 170e-9
+#define MAKE_SHORT_S 300e-9
+#define MAKE_LONG_S 750e-9
 #define GPU_FIND_S 1.4e-9
 #define PRINT_SHORT_S 60e-9
 #define PRINT_LONG_S 135e-9
@@ -43,11 +43,7 @@ static double seconds_kept(const struct plan *plan)
 
 static double records_per_byte(const struct forecast *f)
 {
-	size_t nlines = 0;
-
-	for (size_t i = 0; i < f->sample_nbytes; i++)
-		nlines += f->sample[i] == '\n';
-	return f->sample_nbytes ? (double)nlines / (double)f->sample_nbytes : 0;
+	return f->sample_nbytes ? (double)sample_nlines(f->sample, f->sample_nbytes) / (double)f->sample_nbytes : 0;
 }
 
 struct forecast_groups forecast_groups_of(const struct forecast *f)

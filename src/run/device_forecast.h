@@ -39,7 +39,7 @@ struct forecast {
 /* The groups that the run is likely to have, told from the sample. */
 struct forecast_groups forecast_groups_of(const struct forecast *f);
 
-#define FORECAST_SAMPLE_NBYTES ((size_t)2 << 20) /* of a sample that shows groups, */
+#define FORECAST_SAMPLE_NBYTES ((size_t)1 << 20) /* of a sample that shows groups, */
 #define FORECAST_SAMPLED_NBYTES 500000000         /* ... of an input that has so many: some ms are little then */
 
 /* Whether the GPU is to do all of it. Seconds are those of a Xeon's cores with AVX-512 (docs/speed.md). */

@@ -9,12 +9,25 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "csv/dfa.h"
 
 #define FNV_BEGIN UINT64_C(0xcbf29ce484222325)
 #define FNV_PRIME UINT64_C(0x100000001b3) /* of FNV-1a: Fowler, Noll, Vo */
 #define REPEATED_SHARE 4 /* one record in so many may be of a key that was there before, or groups are few */
+
+size_t sample_nlines(const char *text, size_t nbytes)
+{
+	const char *end = text + nbytes, *at = text;
+	size_t n = 0;
+
+	while (at < end && (at = memchr(at, '\n', (size_t)(end - at)))) {
+		n++;
+		at++;
+	}
+	return n;
+}
 
 /* Hashes of keys. */
 struct hash_set {
@@ -75,25 +88,15 @@ static void count_records(const struct plan *plan, uint64_t fields, const char *
 	}
 }
 
-static size_t count_lines(const char *text, size_t nbytes)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < nbytes; i++)
-		n += text[i] == '\n';
-	return n;
-}
-
 struct group_sample group_sample_count(const struct plan *plan, const char *text, size_t nbytes)
 {
 	struct group_sample sample = {0, 0, 0};
 	struct hash_set set = {NULL, 1, 0};
-	size_t nlines = count_lines(text, nbytes);
 	uint64_t fields;
 
 	if (plan->dialect.whitespace || !key_fields(plan, &fields))
 		return sample;
-	while (set.nslots < 2 * (nlines + 1)) /* there are fewer records */
+	while (set.nslots < 2 * (sample_nlines(text, nbytes) + 1)) /* there are fewer records */
 		set.nslots *= 2;
 	set.slots = calloc(set.nslots, sizeof *set.slots);
 	if (set.slots)

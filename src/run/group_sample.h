@@ -9,6 +9,9 @@
 
 #include "query/plan.h"
 
+/* The lines that end in text[0 .. nbytes). */
+size_t sample_nlines(const char *text, size_t nbytes);
+
 /* Records of a sample, how many different keys they have, and the bytes of all records' keys with their delimiters. */
 struct group_sample {
 	size_t nrecords, nkeys, nbytes;

@@ -396,7 +396,15 @@ def check_groups():
         for by in ("key", "kind,key", "x"):
             same("%d records of %d keys, by %s" % (rows, nkeys, by), ["--by", by, *results], None, usual, answered, files=[path])
     same("groups, a condition", ["--by=key", "--where", "n > 0", *results], None, usual, answered, files=[path])
-    same("groups in order", ["--by=key", "--sum=n", "--sort=-sum", "--top=9"], None, usual, answered, files=[path])
+    few = harness.fixture("grouped_few.csv", grouped(rng, 9000, 9000, 10 ** 9))
+    for order in (["--sum=n", "--sort=-sum", "--top=9"], ["--sum=n", "--sort=key", "--top=4000"], ["--sum=n", "--sort=sum"],
+                  ["--stddev=x", "--sort=-stddev", "--top=50", "--format=json"], ["--mean=x", "--top=7"], ["--sum=n", "--format=tsv"]):
+        same("groups in order: " + " ".join(order), ["--by=key", *order], None, usual, answered, files=[path])
+        same("groups that stay on the GPU: " + " ".join(order), ["--by=key", *order], None, usual, answered, files=[few])
+    long = "".join("%s,%d\n" % ("ab"[i % 2], (10 ** 18 - 1) * (1 if i % 3 else -1)) for i in range(4000))
+    path = harness.fixture("squares.csv", b"key,n\n" + long.encode())
+    same("groups whose squares need more than 128 bits", ["--by=key", "--stddev=n", "--sum=n"], None, usual, answered, files=[path])
+    path = harness.fixture("grouped.csv", grouped(rng, 9000, 9000))
     same("groups of two files", ["--by=key", *results], None, usual, answered, files=[path, path])
     same("groups, every device", ["--by=key", *results], None, usual, answered, files=[path], gpu="all")
     wrong = grouped(rng, 3000, 9) + b"a,b,oops,1\nshort\n" + grouped(rng, 3000, 9)[13:]
@@ -434,8 +442,10 @@ def check_faults():
     """The GPU fails at each of its calls in turn, once or for good: the answer is the CPU's, with one warning."""
     data = table(random.Random(SEED), 1500, ["int", "text", "decimal", "wide"])
     path = harness.fixture("faulty.csv", data)
+    many = harness.fixture("faulty_groups.csv", grouped(random.Random(SEED), 50000, 50000, 10 ** 9))
     for args in (["--sum=*", "--max=*"], ["--cumsum=1,3", "--byte-offset"], ["--where=c1 > 0", "--sum=3"],
-                 ["--where=c1 > 0"], ["--by=c2", "--sum=c3", path], ["--by=c2", "--running-sum=c3", "--running-min=c1"]):
+                 ["--where=c1 > 0"], ["--by=c2", "--sum=c3", path], ["--by=c2", "--running-sum=c3", "--running-min=c1"],
+                 ["--by=key", "--sum=n", many]):    # in the midst of printing, too
         want = harness.run(args, data, device="cpu")
         for how in ("%d", "%d+"):
             complaints, k, alive = [], 1, True
