@@ -176,7 +176,7 @@ def of_nothing(q, want):
     if any(key == b"*" for key in keys):
         raise Usage("--by '*'")
     titles = [title for title, _ in want.values]
-    chosen = [(re.match(rb"[a-z0-9_.]+", title)[0].decode(), None) for title in titles]
+    chosen = [(re.match(rb"[a-z0-9_.]+", title)[0].decode().replace("_", "-"), None) for title in titles]
     titles = keys + ([b"count"] if q.alone else titles)
     if q.sort is not None:
         column_of_sort(q, titles, len(keys), chosen)
