@@ -30,7 +30,7 @@ enum status groups_plan(struct plan *plan)
 	for (size_t c = 0; c < plan->ncolumns; c++) {
 		struct plan_column *column = &plan->columns[c];
 		if (column->needs && !(column->needs & ~GROUP_CELL_MOMENTS)) {
-			column->cell_offset = end;
+			column->cell_offset = (uint32_t)end;
 			end += group_cell_nbytes(column->needs);
 		}
 		column->keeps_few_keys = true;

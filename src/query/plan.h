@@ -136,12 +136,15 @@ static inline bool new_column_is_running(const struct new_column *column)
 
 struct let; /* query/let.h */
 
-/* One field that is read, or one computed column. */
+/* One field that is read, or one computed column. Tables have 300,000 and more: no byte is left between two members. */
 struct plan_column {
 	const struct let *let; /* what computes it; NULL: it is a field of the records. Not owned. */
-	uint32_t field;      /* 0-based position in the record */
 	const char *name;    /* header name, or colN; not owned */
+	uint64_t nkeys_most; /* with MOMENT_KEYS: so many different texts are kept; 0: all */
+	uint32_t field;      /* 0-based position in the record */
+	uint32_t cell_offset; /* of its cell in a group, in bytes; 0: it has none (fold/group.h) */
 	unsigned needs;      /* the moments that are asked of it; 0: only a predicate reads it */
+	enum invalid_policy invalid;
 	bool parses;         /* values must be numbers; false: only presence is counted */
 	bool if_numeric;     /* selected by '*' or the summary: text is no error if the first
 			      * value is text */
@@ -150,12 +153,9 @@ struct plan_column {
 			      * whatever its kind */
 	bool takes_text;     /* it parses, but only operations that take text ask for it: a value that
 			      * is no number is text, unless it has a NUL */
-	enum invalid_policy invalid;
 	bool begins_as_text; /* its value in the first record is no number */
 	bool is_key;         /* it is among the plan's keys: a NUL in it is an error */
-	size_t cell_offset;  /* of its cell in a group, in bytes; 0: it has none (fold/group.h) */
 	bool keeps_few_keys; /* with MOMENT_KEYS: tables are made for few, as each group has some */
-	uint64_t nkeys_most; /* with MOMENT_KEYS: so many different texts are kept; 0: all */
 };
 
 /* Whether the column needs a moment of numbers that the fused fold does not keep. */
