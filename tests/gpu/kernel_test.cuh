@@ -20,6 +20,14 @@ static void must(cudaError_t error, const char *what)
 		bail("%s: %s", what, cudaGetErrorString(error));
 }
 
+/* A number from the environment: GPUSTAT_TEST_CASES, how many random cases there are; GPUSTAT_TEST_SEED, which. */
+__attribute__((unused)) static unsigned asked(const char *name, unsigned otherwise)
+{
+	const char *text = getenv(name);
+
+	return text ? (unsigned)strtoul(text, NULL, 10) : otherwise;
+}
+
 /* n T of device memory, every byte the given one. Freed by device_free. */
 template <class T> static T *device_filled(size_t n, int byte)
 {

@@ -310,14 +310,6 @@ static void test_delimiters(void)
 	}
 }
 
-/* The number that an environment variable holds, or otherwise. */
-static unsigned asked(const char *name, unsigned otherwise)
-{
-	const char *text = getenv(name);
-
-	return text ? (unsigned)strtoul(text, NULL, 10) : otherwise;
-}
-
 int main(int argc, char **argv)
 {
 	(void)argv;

@@ -273,7 +273,7 @@ static void streams_damage(struct streams *s)
 /* Each stream is good or damaged for both; together with others it changes nothing of their text. */
 static void test_damage(void)
 {
-	for (int round = 0; round < (is_quick ? 1 : 4); round++) {
+	for (unsigned round = 0; round < (is_quick ? 1 : asked("GPUSTAT_TEST_CASES", 4)); round++) { /* of 200 streams */
 		struct streams s = streams_make();
 		uint32_t nwrong, ndiffer = 0, nrefused = 0;
 		for (int i = 0; i < (is_quick ? 1 : 8); i++)
@@ -303,6 +303,7 @@ int main(int argc, char **argv)
 	if (cudaGetDeviceCount(&ndevices) != cudaSuccess || ndevices == 0)
 		skip_all("no CUDA device");
 	is_quick = argc > 1;
+	random_state += asked("GPUSTAT_TEST_SEED", 0);
 	for (const struct inflate_rung *r : {&shipped, &inflate_simple, &inflate_lookup, &inflate_shared}) {
 		rung = r;
 		test_kinds();

@@ -255,6 +255,9 @@ int main(void)
 		test_keep(nrows, 3, 31, 97);
 		test_keep(nrows, 6, 2, 100);
 	}
+	random_state += asked("GPUSTAT_TEST_SEED", 0);
+	for (unsigned i = asked("GPUSTAT_TEST_CASES", 60); i > 0; i--)
+		test_keep(random_below(5000), 1 + random_below(18), 1 + random_below(31), random_below(101));
 	for (uint32_t nrows : {0u, 1u, 31u, 257u, 5000u})
 		test_keys(nrows);
 	test_passes();

@@ -284,7 +284,7 @@ static void test_text_before(void)
 
 static void test_damage(void)
 {
-	unsigned nwrong = 0, nended = 0, nrounds = is_quick ? 4 : 150;
+	unsigned nwrong = 0, nended = 0, nrounds = asked("GPUSTAT_TEST_CASES", is_quick ? 4 : 150);
 
 	for (unsigned round = 0; round < nrounds; round++) {
 		struct stream s = stream_make(round % 3 ? text_csv : text_far, 60000 + random_below(200000), 6,
@@ -319,6 +319,7 @@ int main(int argc, char **argv)
 	if (cudaGetDeviceCount(&ndevices) != cudaSuccess || ndevices == 0)
 		skip_all("no CUDA device");
 	is_quick = argc > 1;
+	random_state += asked("GPUSTAT_TEST_SEED", 0);
 	must(member_open(&member, CAPACITY_NBYTES, 0), "open");
 	device_text = device_filled<char>(TEXT_ROOM_NBYTES + 64, POISON);
 	test_lengths();
