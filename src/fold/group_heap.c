@@ -158,7 +158,8 @@ enum status group_heap_init(struct group_heap *h, size_t most, bool descending, 
 
 void group_heap_sort(struct group_heap *h)
 {
-	qsort(h->at, h->n, sizeof *h->at, h->descending ? compare_descending : compare_ascending);
+	if (h->n > 0) /* it may have no room at all */
+		qsort(h->at, h->n, sizeof *h->at, h->descending ? compare_descending : compare_ascending);
 }
 
 void group_heap_free(struct group_heap *h, size_t first)

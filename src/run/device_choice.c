@@ -133,9 +133,7 @@ static uint64_t likely_nrecords(const struct job *job, uint64_t nbytes)
 	size_t nsampled;
 	const char *sample = input_peeked(job->input, &nsampled);
 
-	if (nsampled == 0)
-		return 0;
-	return (uint64_t)((double)nbytes / (double)nsampled * (double)sample_nlines(sample, nsampled));
+	return (uint64_t)((double)nbytes * sample_lines_per_byte(sample, nsampled));
 }
 
 /* Makes the pool, the last one behind that of the CPUs, wait until it pays. */

@@ -43,7 +43,7 @@ static double seconds_kept(const struct plan *plan)
 
 static double records_per_byte(const struct forecast *f)
 {
-	return f->sample_nbytes ? (double)sample_nlines(f->sample, f->sample_nbytes) / (double)f->sample_nbytes : 0;
+	return sample_lines_per_byte(f->sample, f->sample_nbytes);
 }
 
 struct forecast_groups forecast_groups_of(const struct forecast *f)

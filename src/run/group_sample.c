@@ -17,7 +17,7 @@
 #define FNV_PRIME UINT64_C(0x100000001b3) /* of FNV-1a: Fowler, Noll, Vo */
 #define REPEATED_SHARE 4 /* one record in so many may be of a key that was there before, or groups are few */
 
-size_t sample_nlines(const char *text, size_t nbytes)
+static size_t count_lines(const char *text, size_t nbytes)
 {
 	const char *end = text + nbytes, *at = text;
 	size_t n = 0;
@@ -27,6 +27,11 @@ size_t sample_nlines(const char *text, size_t nbytes)
 		at++;
 	}
 	return n;
+}
+
+double sample_lines_per_byte(const char *text, size_t nbytes)
+{
+	return nbytes ? (double)count_lines(text, nbytes) / (double)nbytes : 0;
 }
 
 /* Hashes of keys. */
@@ -96,7 +101,7 @@ struct group_sample group_sample_count(const struct plan *plan, const char *text
 
 	if (plan->dialect.whitespace || !key_fields(plan, &fields))
 		return sample;
-	while (set.nslots < 2 * (sample_nlines(text, nbytes) + 1)) /* there are fewer records */
+	while (set.nslots < 2 * (count_lines(text, nbytes) + 1)) /* there are fewer records */
 		set.nslots *= 2;
 	set.slots = calloc(set.nslots, sizeof *set.slots);
 	if (set.slots)

@@ -9,8 +9,8 @@
 
 #include "query/plan.h"
 
-/* The lines that end in text[0 .. nbytes). */
-size_t sample_nlines(const char *text, size_t nbytes);
+/* The lines that end in text[0 .. nbytes), for each of its bytes; 0 if there is no text. */
+double sample_lines_per_byte(const char *text, size_t nbytes);
 
 /* Records of a sample, how many different keys they have, and the bytes of all records' keys with their delimiters. */
 struct group_sample {
