@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "codec/bgzf_text.h"
 #include "codec/crc32.h"
 #include "codec/gzip.h"
 #include "codec/inflate.h"
@@ -28,15 +29,14 @@ static size_t parse_block(const unsigned char *data, size_t nbytes, struct gzip_
 	return header->block_nbytes;
 }
 
-/* Looks for a whole block; *block_nbytes: its length, *text_nbytes: that of its text. */
-static enum block_next find(const void *state, const struct feed *feed, size_t *block_nbytes,
-			    size_t *text_nbytes)
+/* Looks for a whole block; sets *block at BLOCK_WHOLE. */
+static enum block_next find(const void *state, const struct feed *feed, struct block_length *block)
 {
 	enum block_next starves = feed->at_end ? BLOCK_NONE : BLOCK_STARVES;
 	struct gzip_header header;
 	enum gzip_parse parse;
+	size_t nbytes, have;
 	const char *words;
-	size_t have;
 	const unsigned char *begin = feed_data(feed, &have);
 
 	if (!gzip_is_between(state))
@@ -46,39 +46,31 @@ static enum block_next find(const void *state, const struct feed *feed, size_t *
 	parse = gzip_parse_header(&header, begin, have, &words);
 	if (parse == GZIP_INCOMPLETE && have < BGZF_BLOCK_NBYTES)
 		return starves;
-	*block_nbytes = parse_block(begin, have, &header);
-	if (*block_nbytes == 0)
+	nbytes = parse_block(begin, have, &header);
+	if (nbytes == 0)
 		return BLOCK_NONE;
-	if (*block_nbytes > have)
+	if (nbytes > have)
 		return starves;
-	*text_nbytes = gzip_trailer_nbytes(begin + *block_nbytes - GZIP_TRAILER_NBYTES);
-	return *text_nbytes <= BGZF_BLOCK_NBYTES ? BLOCK_WHOLE : BLOCK_NONE;
+	*block = (struct block_length){(uint32_t)nbytes, gzip_trailer_nbytes(begin + nbytes - GZIP_TRAILER_NBYTES)};
+	return block->text_nbytes <= BGZF_BLOCK_NBYTES ? BLOCK_WHOLE : BLOCK_NONE;
 }
 
 static enum block_next bgzf_next(const void *state, const struct feed *feed)
 {
-	size_t block_nbytes, text_nbytes;
+	struct block_length ignored;
 
-	return find(state, feed, &block_nbytes, &text_nbytes);
-}
-
-static bool has_room(const struct block_batch *batch, size_t nbytes, size_t text_nbytes)
-{
-	return batch->nbytes + nbytes <= batch->room_nbytes &&
-	       batch->text_nbytes + text_nbytes <= batch->text_room_nbytes;
+	return find(state, feed, &ignored);
 }
 
 static enum block_next bgzf_cut(const void *state, struct feed *feed, struct block_batch *batch)
 {
-	size_t nbytes, text_nbytes, have;
+	struct block_length block;
 	enum block_next next;
+	size_t have;
 
-	while ((next = find(state, feed, &nbytes, &text_nbytes)) == BLOCK_WHOLE &&
-	       has_room(batch, nbytes, text_nbytes)) {
-		memcpy(batch->data + batch->nbytes, feed_data(feed, &have), nbytes);
-		batch->nbytes += nbytes;
-		batch->text_nbytes += text_nbytes;
-		feed_use(feed, nbytes);
+	while ((next = find(state, feed, &block)) == BLOCK_WHOLE && block_batch_take(batch, block)) {
+		memcpy(batch->data + batch->nbytes - block.nbytes, feed_data(feed, &have), block.nbytes);
+		feed_use(feed, block.nbytes);
 	}
 	return next;
 }
@@ -94,30 +86,55 @@ static ssize_t read_at(int fd, unsigned char *to, size_t nbytes, off_t position)
 	return n;
 }
 
+/* The end of a block, and the header of the next one: nheader bytes of it; -1: errno. */
+struct seam {
+	unsigned char trailer[GZIP_TRAILER_NBYTES], header[USUAL_HEADER_NBYTES];
+	ssize_t nheader;
+};
+
+static void seam_begin(struct seam *s, int fd, off_t position)
+{
+	s->nheader = read_at(fd, s->header, sizeof s->header, position);
+}
+
+/* Measures the block at position, whose header the seam has, and moves the seam to its end. nbytes 0: no whole block
+ * begins there, or it ends beyond `end`. False: the file cannot be read. */
+static bool measure(struct seam *s, int fd, off_t position, off_t end, struct block_length *block)
+{
+	struct gzip_header parsed;
+	size_t nbytes = s->nheader > 0 ? parse_block(s->header, (size_t)s->nheader, &parsed) : 0;
+	ssize_t n;
+
+	*block = (struct block_length){0, 0};
+	if (nbytes == 0 || (off_t)nbytes > end - position)
+		return s->nheader >= 0;
+	n = read_at(fd, s->trailer, sizeof s->trailer + sizeof s->header, position + (off_t)nbytes - GZIP_TRAILER_NBYTES);
+	s->nheader = n < 0 ? -1 : n > GZIP_TRAILER_NBYTES ? n - GZIP_TRAILER_NBYTES : 0;
+	if (n >= GZIP_TRAILER_NBYTES && gzip_trailer_nbytes(s->trailer) <= BGZF_BLOCK_NBYTES)
+		*block = (struct block_length){(uint32_t)nbytes, gzip_trailer_nbytes(s->trailer)};
+	return n >= 0;
+}
+
 static bool bgzf_walk(int fd, off_t *position, off_t end, struct block_batch *batch)
 {
-	/* The end of a block, and the header of the next one. */
-	unsigned char seam[GZIP_TRAILER_NBYTES + USUAL_HEADER_NBYTES];
-	const unsigned char *header = seam + GZIP_TRAILER_NBYTES;
-	ssize_t n = read_at(fd, seam + GZIP_TRAILER_NBYTES, USUAL_HEADER_NBYTES, *position);
+	struct block_length block;
+	struct seam seam;
 
-	while (n > 0) {
-		struct gzip_header parsed;
-		size_t nbytes = parse_block(header, (size_t)n, &parsed), text_nbytes;
-		if (nbytes == 0 || (off_t)nbytes > end - *position)
+	for (seam_begin(&seam, fd, *position); measure(&seam, fd, *position, end, &block); *position += block.nbytes)
+		if (block.nbytes == 0 || !block_batch_take(batch, block))
 			return true;
-		n = read_at(fd, seam, sizeof seam, *position + (off_t)nbytes - GZIP_TRAILER_NBYTES);
-		if (n < GZIP_TRAILER_NBYTES)
-			return n >= 0;
-		text_nbytes = gzip_trailer_nbytes(seam);
-		if (text_nbytes > BGZF_BLOCK_NBYTES || !has_room(batch, nbytes, text_nbytes))
-			return true;
-		batch->nbytes += nbytes;
-		batch->text_nbytes += text_nbytes;
-		*position += (off_t)nbytes;
-		n -= GZIP_TRAILER_NBYTES;
-	}
-	return n == 0;
+	return false;
+}
+
+static size_t bgzf_list(int fd, off_t *position, off_t stop, struct block_length *lengths, size_t most)
+{
+	struct seam seam;
+	size_t n = 0;
+
+	seam_begin(&seam, fd, *position);
+	while (n < most && *position < stop && measure(&seam, fd, *position, INT64_MAX, &lengths[n]) && lengths[n].nbytes)
+		*position += lengths[n++].nbytes;
+	return n;
 }
 
 static void *bgzf_open(void)
@@ -188,6 +205,8 @@ const struct codec_blocks bgzf_blocks = {
 	.next = bgzf_next,
 	.cut = bgzf_cut,
 	.walk = bgzf_walk,
+	.list = bgzf_list,
+	.seek = bgzf_seek,
 	.open = bgzf_open,
 	.close = bgzf_close,
 	.decode = bgzf_decode,

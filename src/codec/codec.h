@@ -52,6 +52,22 @@ struct block_batch {
 	off_t position; /* of the first, in fd */
 };
 
+/* What a block has. */
+struct block_length {
+	uint32_t nbytes, text_nbytes;
+};
+
+/* Adds a block to what the batch has, if it has room for it. */
+static inline bool block_batch_take(struct block_batch *batch, struct block_length block)
+{
+	if (batch->nbytes + block.nbytes > batch->room_nbytes ||
+	    batch->text_nbytes + block.text_nbytes > batch->text_room_nbytes)
+		return false;
+	batch->nbytes += block.nbytes;
+	batch->text_nbytes += block.text_nbytes;
+	return true;
+}
+
 /* What the feed has next. */
 enum block_next {
 	BLOCK_NONE,    /* none, or one of impossible length: step decodes what is next, or fails */
@@ -75,6 +91,14 @@ struct codec_blocks {
 	 * they end at or before `end`, and moves *position behind them. Ends before what is no whole block. False:
 	 * the file cannot be read; errno says why. */
 	bool (*walk)(int fd, off_t *position, off_t end, struct block_batch *batch);
+
+	/* Lists the lengths of up to `most` blocks that begin at *position of the plain file fd and before stop, and moves
+	 * *position behind them. Ends before what is no whole block, or cannot be read. Returns how many there are. */
+	size_t (*list)(int fd, off_t *position, off_t stop, struct block_length *lengths, size_t most);
+
+	/* Finds what seems to be the first block that begins at or behind an offset of a file with `size` bytes: data within
+	 * a block may look like one, which only blocks before it can tell. False: there is none. */
+	bool (*seek)(int fd, uint64_t offset, uint64_t size, uint64_t *block);
 
 	/* A thread's means of decoding batches. open returns NULL: out of memory. */
 	void *(*open)(void);

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "base/status.h"
+#include "codec/block_ahead.h"
 #include "codec/block_pool.h"
 #include "codec/codec.h"
 #include "codec/feed.h"
@@ -23,6 +24,8 @@ struct decoder {
 	void *state; /* the codec's */
 	size_t piece_nbytes; /* the longest piece */
 	struct block_pool pool;
+	struct block_ahead *ahead; /* NULL: not asked for, or there is none */
+	bool ahead_asked;
 };
 
 /* Starts on what fd delivers. prefix: bytes already read from it, at most FEED_NBYTES; copied.
