@@ -374,14 +374,14 @@ static __device__ void cell_combine(uint64_t *to, const uint64_t *from, const st
 }
 
 __global__ static void __launch_bounds__(GROUP_NTHREADS)
-group_merge(const __grid_constant__ struct group_table t, const uint64_t *words, const uint32_t *begins, uint32_t ngroups,
+group_merge(const __grid_constant__ struct group_table t, const uint64_t *words, const uint64_t *begins, uint32_t ngroups,
 	    word64 *nleft)
 {
 	uint32_t i = blockIdx.x * GROUP_NTHREADS + threadIdx.x;
 
 	if (i >= ngroups)
 		return;
-	const uint64_t *from = words + begins[i];
+	const uint64_t *from = words + (begins[i] - begins[0]);
 	uint32_t nbytes = (uint32_t)(from[1] >> 32);
 	const struct group_key<1> key = {(const char *)(from + t.layout.nwords), 1, nbytes, {0}, {nbytes}};
 	uint64_t hash = group_key_hash(key, t.layout.seed[0], t.layout.seed[1]) & t.hash_mask;
@@ -428,7 +428,7 @@ cudaError_t group_add_launch(const struct group_table &table, const struct group
 	return cudaGetLastError();
 }
 
-cudaError_t group_merge_launch(const struct group_table &table, const uint64_t *words, const uint32_t *begins,
+cudaError_t group_merge_launch(const struct group_table &table, const uint64_t *words, const uint64_t *begins,
 			       uint32_t ngroups, unsigned long long *nleft, cudaStream_t stream)
 {
 	if (ngroups == 0)

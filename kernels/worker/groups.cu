@@ -4,7 +4,7 @@
  *
  * All workers of a device add to one table (kernels/group/), which the first of them makes. No group comes back with
  * a chunk: gpu_finish brings all of them down once, when the last chunk has been folded (groups_down.cu), or holds them
- * until they are printed (groups_held.cu). A table belongs to a plan and a device; those of runs that failed are
+ * until they are printed (groups_held.cu), those of several GPUs on the last one (groups_across.cu). A table belongs to a plan and a device; those of runs that failed are
  * forgotten first, and freed with their last worker.
  *
  * The table is as large as it may have to be, since it does not grow: a chunk whose keys do not fit is folded by
@@ -241,14 +241,37 @@ enum status groups_add_record(struct worker *w, const struct chunk *chunk, struc
 
 /* ---- the end of a run ---- */
 
-/* Brings all groups to the plan's store, or makes it their source. *held: the table belongs to the source then. */
+/* Another table of the plan with records, whose device has not been finished; NULL: there is none. */
+static struct gpu_groups *find_other(const struct plan *plan)
+{
+	struct gpu_groups *g;
+
+	pthread_mutex_lock(&tables.lock);
+	for (g = tables.first; g && (g->plan != plan || g->nrecords == 0 || g->nworkers > 0); g = g->next)
+		;
+	pthread_mutex_unlock(&tables.lock);
+	return g;
+}
+
+/* Groups that are read once stay on a GPU: *held: the table belongs to the plan's source then; *left: they are another
+ * GPU's. */
+static enum status keep_there(struct gpu_groups *g, const struct worker_finish *how, bool *held, bool *left,
+			      struct fault *fault)
+{
+	struct gpu_groups *other = find_other(g->plan);
+
+	if (!g->plan->reads_groups_once || g->nworkers > 0)
+		return STATUS_OK;
+	return other ? gpu_groups_cross(g, other, left, fault) : gpu_groups_hold(g, how->nthreads, held, fault);
+}
+
+/* Brings all groups to the plan's store, unless they stay on a GPU. */
 static enum status finish_wanted(struct gpu_groups *g, const struct worker_finish *how, bool *held, struct fault *fault)
 {
-	enum status status = STATUS_OK;
+	bool left = false;
+	enum status status = keep_there(g, how, held, &left, fault);
 
-	if (how->alone && g->plan->reads_groups_once && g->nworkers == 0)
-		status = gpu_groups_hold(g, how->nthreads, held, fault);
-	return status == STATUS_OK && !*held ? gpu_groups_bring_down(g, how->nthreads, fault) : status;
+	return status == STATUS_OK && !*held && !left ? gpu_groups_bring_down(g, how->nthreads, fault) : status;
 }
 
 enum status gpu_finish(const struct plan *plan, const struct worker_finish *how, struct fault *fault)

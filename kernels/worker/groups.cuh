@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * groups.cuh - the groups that a GPU keeps for a run (--by), as the files share them that make them (groups.cu), bring them
- * down (groups_down.cu), send others up (groups_up.cu), or hold all until they are printed (groups_held.cu).
+ * down (groups_down.cu), send others up (groups_up.cu) or to another GPU (groups_across.cu), or hold all until they are
+ * printed (groups_held.cu).
  */
 #ifndef GPUSTAT_WORKER_GROUPS_CUH
 #define GPUSTAT_WORKER_GROUPS_CUH
@@ -38,5 +39,10 @@ enum status gpu_groups_send(const struct gpu_groups *g, const struct group_contr
  * store's source. *held: false: the device has no memory for that, or the table does not take all of the store's
  * groups; nothing has changed. Errors: STATUS_GPU; STATUS_NO_MEMORY: some of the store's may be in the table then. */
 enum status gpu_groups_hold(struct gpu_groups *g, int nthreads, bool *held, struct fault *fault);
+
+/* Adds all groups of one table to another's, of the same plan, on another device or the same. *crossed: false: one has none,
+ * the devices have no memory for that, or the table does not take all of them as they are; nothing has changed. Errors:
+ * STATUS_GPU, STATUS_NO_MEMORY: some may be there then. */
+enum status gpu_groups_cross(const struct gpu_groups *from, struct gpu_groups *to, bool *crossed, struct fault *fault);
 
 #endif

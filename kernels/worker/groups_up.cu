@@ -35,7 +35,7 @@ struct ascending {
 	uint32_t part;
 	struct pinned_buffer piece; /* words, then begins */
 	uint64_t *words, *device_words;
-	uint32_t *begins, *device_begins;
+	uint64_t *begins, *device_begins;
 	unsigned long long *nleft; /* device memory */
 	size_t ngroups, nwords;    /* in the piece */
 	cudaStream_t stream;
@@ -127,7 +127,7 @@ static enum status send_group(void *context, struct group *group)
 		status = send_piece(a);
 	if (status != STATUS_OK)
 		return status;
-	a->begins[a->ngroups++] = (uint32_t)a->nwords;
+	a->begins[a->ngroups++] = a->nwords;
 	a->nwords += put(a, group, a->words + a->nwords);
 	return STATUS_OK;
 }
@@ -142,7 +142,7 @@ static enum status open_ascending(struct ascending *a)
 	pinned_buffer_reserve(&a->piece, words_nbytes + begins_nbytes);
 	TRY("pin memory", pinned_buffer_pin(&a->piece));
 	a->words = (uint64_t *)a->piece.data;
-	a->begins = (uint32_t *)(a->piece.data + words_nbytes);
+	a->begins = (uint64_t *)(a->piece.data + words_nbytes);
 	TRY("allocate groups", cudaMalloc((void **)&a->device_words, words_nbytes));
 	TRY("allocate groups", cudaMalloc((void **)&a->device_begins, begins_nbytes));
 	TRY("allocate groups", cudaMalloc((void **)&a->nleft, sizeof *a->nleft));

@@ -394,25 +394,13 @@ static enum status store_groups(struct engine *e)
 	return status == STATUS_OK ? status : partial_fault(total, e->plan, status, e->fault);
 }
 
-/* The pools whose devices may have kept groups. */
-static size_t count_keeping(const struct worker_pool *pools, size_t npools)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < npools; i++)
-		n += pools[i].ops->finish && pools[i].nchunks > 0;
-	return n;
-}
-
 /* Adds the groups that devices have kept to the store, behind all others, which are few: see group_words.h. Or
  * forgets them, if the run has failed with a status. Returns the status. */
 static enum status finish_pools(struct engine *e, struct worker_pool *pools, size_t npools, enum status status)
 {
-	const bool alone = count_keeping(pools, npools) == 1;
-
 	for (size_t i = 0; i < npools; i++) {
 		struct worker_pool *pool = &pools[i];
-		struct worker_finish how = {pool->setup.device, e->nthreads, false, alone};
+		struct worker_finish how = {pool->setup.device, e->nthreads, false};
 		struct fault fault;
 		enum status finished;
 		if (!pool->ops->finish || !plan_leaves_groups(e->plan))

@@ -57,8 +57,6 @@ struct worker_finish {
 	int device;
 	int nthreads; /* that may work at once */
 	bool wanted;  /* false: the run has failed, and they are only forgotten */
-	bool alone;   /* no other device has groups: with reads_groups_once, this one may take those of the store, and
-		       * keep all of them as its source */
 };
 
 /* Where a device can fail, the result may be STATUS_GPU. */

@@ -23,11 +23,11 @@ extern "C" {
 #define NCOLUMNS 2u         /* a number with all moments, and one that is only counted */
 #define WIDE INT64_C(999999999999999999)
 
-enum keys { KEYS_SHORT, KEYS_LONG, KEYS_OF_ALL_LENGTHS, KEYS_OF_TWO_COLUMNS };
+enum key_kind { KEYS_SHORT, KEYS_LONG, KEYS_OF_ALL_LENGTHS, KEYS_OF_TWO_COLUMNS };
 
 struct groups_case {
 	const char *name;
-	enum keys keys;
+	enum key_kind keys;
 	uint32_t nrecords, ngroups;
 	uint64_t hash_mask, part_nslots, part_nwords;
 	uint32_t nwide; /* one record in so many has a number that does not fit the table's scale; 0: none */
@@ -55,7 +55,7 @@ struct test_chunk {
 /* ---- keys ---- */
 
 /* Writes the key of a group, with a NUL between its values. Returns its length. */
-static uint32_t key_write(char *to, enum keys keys, uint32_t group)
+static uint32_t key_write(char *to, enum key_kind keys, uint32_t group)
 {
 	switch (keys) {
 	case KEYS_SHORT:

@@ -5,10 +5,14 @@
  *
  * Chunks have hardly any groups, or one for each record; keys are short, long with the same begin, or of two columns.
  * Hashes are cut to few bits, so that keys collide; tables are too small, so that records are left to the host. Then
- * groups of the host are merged into the table, and all are arranged in the order of their first records.
+ * groups of the host are merged into the table, and those of another table; and all are arranged in the order of their first
+ * records.
  */
 #include "groups_test.cuh"
 #include "kernels/group/group_arrange.cuh"
+#include "kernels/worker/groups.cuh"
+
+static int ndevices;
 
 /* ---- groups of the host ---- */
 
@@ -38,7 +42,8 @@ static uint64_t merge(const struct groups_case *c, const struct group_table &t, 
 {
 	size_t most = t.layout.nwords + KEY_NBYTES_MAX / 8 + 2;
 	uint64_t *words = (uint64_t *)calloc((c->ngroups + 1) * most, sizeof *words);
-	uint32_t *begins = (uint32_t *)malloc((c->ngroups + 1) * sizeof *begins), n = 0, nwords = 0;
+	uint64_t *begins = (uint64_t *)malloc((c->ngroups + 1) * sizeof *begins), nwords = 0;
+	uint32_t n = 0;
 	unsigned long long none = 0, *nleft = device_copy(&none, 1);
 
 	for (uint32_t g = first; g < c->ngroups; g++) {
@@ -48,7 +53,7 @@ static uint64_t merge(const struct groups_case *c, const struct group_table &t, 
 		nwords += group_put(c, &t.layout, &groups[g], g, words + nwords);
 	}
 	uint64_t *device_words = device_copy(words, nwords + 1);
-	uint32_t *device_begins = device_copy(begins, n + 1);
+	uint64_t *device_begins = device_copy(begins, n + 1);
 	must(group_merge_launch(t, device_words, device_begins, n, nleft, NULL), "group_merge");
 	unsigned long long *left = host_copy(nleft, 1);
 	uint64_t count = *left;
@@ -84,6 +89,79 @@ static bool merging_is_right(const struct groups_case *c, uint32_t nkeys, const 
 	table_free(&table);
 	free(wanted);
 	return right;
+}
+
+/* ---- from one table to another ---- */
+
+static bool has_any(const struct host_group *groups, uint32_t first, uint32_t end)
+{
+	for (uint32_t g = first; g < end; g++)
+		if (groups[g].nrecords > 0)
+			return true;
+	return false;
+}
+
+/* Sends the table's groups to one that has half of them, on another device if there is one. */
+static bool crossing_is_right(const struct groups_case *c, const struct group_table &table, uint32_t nkeys,
+			      const struct host_group *groups)
+{
+	struct host_group *wanted = (struct host_group *)calloc(c->ngroups + 1, sizeof *wanted);
+	struct gpu_groups from = {}, to = {};
+	uint32_t half = c->ngroups / 2;
+	bool right, crossed = false;
+	struct fault fault;
+
+	to.device = ndevices > 1;
+	must(cudaSetDevice(to.device), "select GPU");
+	to.table = table_make(c, nkeys);
+	from.table = table;
+	right = merge(c, to.table, groups, half) == 0 && gpu_groups_cross(&from, &to, &crossed, &fault) == STATUS_OK;
+	right = right && crossed == has_any(groups, half, c->ngroups);
+	must(cudaSetDevice(to.device), "select GPU");
+	memcpy(wanted + half, groups + half, (c->ngroups - half) * sizeof *wanted);
+	for (uint32_t g = 0; g < c->ngroups && crossed; g++)
+		g < half ? (void)(wanted[g] = groups[g]) : double_group(&wanted[g]);
+	right = table_is_right(c, to.table, wanted) && right;
+	table_free(&to.table);
+	must(cudaSetDevice(0), "select GPU");
+	free(wanted);
+	return right;
+}
+
+/* Tables that differ in scale, or have no room, are left as they are. */
+static void test_refusals(void)
+{
+	const struct groups_case one = {"refusals", KEYS_SHORT, 300, 30, UINT64_MAX, ROOM_NSLOTS, ROOM_NWORDS, 0, 0};
+	struct test_chunk t = chunk_make(&one);
+	struct gpu_groups from = {}, to = {};
+	struct fault fault;
+
+	from.table = table_make(&one, t.nkeys);
+	to.table = table_make(&one, t.nkeys);
+	for (struct gpu_groups *g : {&from, &to}) {
+		struct outcome out = chunk_add(g->table, &one, &t, 0);
+		free(out.exceptions);
+		free(out.key_code);
+	}
+	struct group_control *control = host_copy(to.table.control, 1), *before = host_copy(from.table.control, 1);
+	uint32_t p = 0;
+	while (before->parts[p].nwords == 0)
+		p++;
+	for (int i = 0; i < 3; i++) {
+		bool crossed = true;
+		to.nrecords = i == 0 ? GROUP_TABLE_NRECORDS_MAX : 0;
+		from.nrecords = i == 0;
+		control->scales[0] = before->scales[0] + (i == 1);
+		control->parts[p].nwords = i == 2 ? to.table.part_nwords : before->parts[p].nwords;
+		must(cudaMemcpy(to.table.control, control, sizeof *control, cudaMemcpyHostToDevice), "copy up");
+		ok(gpu_groups_cross(&from, &to, &crossed, &fault) == STATUS_OK && !crossed, "not crossed: %s",
+		   i == 0 ? "too many records" : i == 1 ? "another scale" : "no room");
+	}
+	free(control);
+	free(before);
+	table_free(&from.table);
+	table_free(&to.table);
+	chunk_free(&t);
 }
 
 /* ---- in their order ---- */
@@ -182,6 +260,8 @@ static void test_groups_of(const struct groups_case *c, const struct group_table
 	ok(arrangement_is_right(c, table, wanted, table_nwords(table)), "%s: in order", c->name);
 	if (c->part_nslots == ROOM_NSLOTS)
 		ok(merging_is_right(c, nkeys, groups), "%s: groups of the host", c->name);
+	if (c->part_nslots == ROOM_NSLOTS)
+		ok(crossing_is_right(c, table, nkeys, groups), "%s: to another table", c->name);
 	free(wanted);
 }
 
@@ -253,7 +333,7 @@ static void test_random(unsigned ncases)
 		uint32_t n = random_below(700), ngroups = 1 + random_below(random_below(4) ? 300 : 5);
 		bool has_room = random_below(4) > 0;
 		uint64_t hash_mask = random_below(3) ? UINT64_MAX : UINT64_MAX << random_below(64);
-		const struct groups_case c = {"random", (enum keys)random_below(4), n, ngroups, hash_mask,
+		const struct groups_case c = {"random", (enum key_kind)random_below(4), n, ngroups, hash_mask,
 					      has_room ? ROOM_NSLOTS : (uint64_t)1 << random_below(5), ROOM_NWORDS,
 					      random_below(3) ? 0 : 2 + random_below(100), random_below(2)};
 		test_case(&c);
@@ -262,8 +342,6 @@ static void test_random(unsigned ncases)
 
 int main(int argc, char **argv)
 {
-	int ndevices = 0;
-
 	if (cudaGetDeviceCount(&ndevices) != cudaSuccess || ndevices == 0)
 		skip_all("no CUDA device");
 	plan_lazy();
@@ -271,5 +349,6 @@ int main(int argc, char **argv)
 	test_tables(argc > 1 && !strcmp(argv[1], "quick"));
 	random_state += asked("GPUSTAT_TEST_SEED", 0);
 	test_random(asked("GPUSTAT_TEST_CASES", 20));
+	test_refusals();
 	return done();
 }

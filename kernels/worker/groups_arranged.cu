@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * groups_arranged.cu - see groups_arranged.cuh.
+ */
+#include "kernels/worker/groups_arranged.cuh"
+
+#include <stdlib.h>
+
+extern "C" {
+#include "fold/group_source.h"
+}
+
+static void arranging_cut(struct arranging *r, struct arena *a, uint64_t n)
+{
+	r->census = arena_cut<struct group_census>(a, 1);
+	for (int i = 0; i < 2; i++) {
+		r->places.first[i] = arena_cut<uint64_t>(a, n + 1);
+		r->places.index[i] = arena_cut<uint64_t>(a, n + 1);
+	}
+	r->scratch = arena_cut<char>(a, r->scratch_nbytes);
+	r->slots = arena_cut<char>(a, r->slots_nbytes);
+}
+
+/* Whether an allocation was made; that there is no memory is no failure. */
+static enum status allocate(void **memory, size_t nbytes, bool *made, struct fault *fault)
+{
+	cudaError_t error = gpu_checked(cudaMalloc(memory, nbytes));
+
+	*made = error == cudaSuccess;
+	if (error != cudaErrorMemoryAllocation)
+		return *made ? STATUS_OK : gpu_fault(fault, STATUS_GPU, "allocate groups", error);
+	(void)cudaGetLastError();
+	*memory = NULL;
+	return STATUS_OK;
+}
+
+/* A census of the table: of zeros where the device has no memory for it. */
+static enum status count_groups(const struct group_table *t, cudaStream_t stream, struct group_census *out,
+				struct fault *fault)
+{
+	struct group_census *census = NULL;
+	bool made;
+	enum status status = allocate((void **)&census, sizeof *census, &made, fault);
+
+	*out = {};
+	if (!made)
+		return status;
+	cudaError_t error = gpu_checked(group_count_launch(*t, census, stream));
+	if (error == cudaSuccess)
+		error = gpu_checked(cudaMemcpyAsync(out, census, sizeof *out, cudaMemcpyDeviceToHost, stream));
+	if (error == cudaSuccess)
+		error = gpu_checked(cudaStreamSynchronize(stream));
+	(void)cudaFree(census);
+	return error == cudaSuccess ? STATUS_OK : gpu_fault(fault, STATUS_GPU, "count groups", error);
+}
+
+enum status groups_count(const struct gpu_groups *g, uint64_t *n, struct fault *fault)
+{
+	struct group_census census;
+	enum status status;
+
+	TRY("select GPU", cudaSetDevice(g->device));
+	status = count_groups(&g->table, NULL, &census, fault);
+	*n = census.n;
+	return status;
+}
+
+bool groups_have_slots(const struct group_table *t, uint64_t n)
+{
+	return n <= GROUP_TABLE_NPARTS * t->part_nslots / 4 * 3;
+}
+
+/* Allocates what arranging up to n groups takes, but for their words. */
+static enum status reserve(struct arranging *r, uint64_t n, bool *made, struct fault *fault)
+{
+	struct arena measured = {};
+
+	TRY("choose a scan", scan_shape_choose<scan_sum_u64>(&r->shape));
+	r->slots_nbytes = scan_memory_nbytes<scan_sum_u64>(&r->shape, n + 1);
+	r->scratch_nbytes = group_sort_scratch_nbytes(n);
+	if (r->scratch_nbytes == SIZE_MAX)
+		return gpu_fault(fault, STATUS_GPU, "measure the sort of groups", cudaGetLastError());
+	arranging_cut(r, &measured, n);
+	enum status status = allocate((void **)&r->memory.base, measured.nbytes, made, fault);
+	if (*made)
+		arranging_cut(r, &r->memory, n);
+	return status;
+}
+
+/* Sorts all groups of the table, and finds where each begins. *index: their places in the table. */
+static enum status sort_groups(const struct group_table *t, struct arranging *r, const uint64_t **index,
+			       struct fault *fault)
+{
+	struct group_census census;
+	struct scan_memory memory;
+	int sorted;
+
+	TRY("launch visit_slots", group_place_launch(*t, r->places, r->census, r->stream));
+	TRY("count groups", cudaMemcpyAsync(&census, r->census, sizeof census, cudaMemcpyDeviceToHost, r->stream));
+	TRY("count groups", cudaStreamSynchronize(r->stream));
+	r->places.n = census.n;
+	TRY("sort groups", group_sort_launch(r->places, census.last, r->scratch, &sorted, r->stream));
+	*index = r->places.index[sorted];
+	r->begins = r->places.first[0];
+	TRY("launch measure", group_measure_launch(*t, *index, census.n, r->begins, r->stream));
+	TRY("scan groups", scan_memory_open(&memory, r->slots, r->slots_nbytes, r->stream));
+	TRY("scan groups", scan_launch<scan_sum_u64>(&r->shape, &memory, {r->begins, r->begins, census.n + 1, NULL, NULL, true},
+						     r->stream));
+	return STATUS_OK;
+}
+
+/* Copies down where each block begins. */
+static enum status list_blocks(struct arranging *r, struct fault *fault)
+{
+	uint64_t n = r->places.n;
+	size_t nblocks = (size_t)((n + GROUP_SOURCE_NGROUPS - 1) / GROUP_SOURCE_NGROUPS);
+
+	r->block_begins = (uint64_t *)malloc((nblocks + 1) * sizeof *r->block_begins);
+	if (!r->block_begins)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	TRY("copy groups", cudaMemcpy2DAsync(r->block_begins, sizeof(uint64_t), r->begins,
+					     GROUP_SOURCE_NGROUPS * sizeof(uint64_t), sizeof(uint64_t), nblocks,
+					     cudaMemcpyDeviceToHost, r->stream));
+	TRY("copy groups", cudaMemcpyAsync(r->block_begins + nblocks, r->begins + n, sizeof(uint64_t),
+					   cudaMemcpyDeviceToHost, r->stream));
+	TRY("copy groups", cudaStreamSynchronize(r->stream));
+	for (size_t b = 0; b < nblocks; b++) {
+		size_t nwords = (size_t)(r->block_begins[b + 1] - r->block_begins[b]);
+		r->block_nwords = nwords > r->block_nwords ? nwords : r->block_nwords;
+	}
+	return STATUS_OK;
+}
+
+enum status arranging_open(struct arranging *r, const struct gpu_groups *g, const struct group_control *control,
+			   uint64_t nadded, uint64_t nwords, bool *can, struct fault *fault)
+{
+	const struct group_table *t = &g->table;
+	struct group_census census;
+	enum status status;
+	bool made = false;
+
+	TRY("select GPU", cudaSetDevice(g->device));
+	TRY("create stream", cudaStreamCreateWithFlags(&r->stream, cudaStreamNonBlocking));
+	status = count_groups(t, r->stream, &census, fault);
+	for (uint32_t p = 0; p < GROUP_TABLE_NPARTS; p++)
+		nwords += group_part_nwords(*t, *control, p);
+	if (status != STATUS_OK || census.n == 0 || !groups_have_slots(t, census.n + nadded))
+		return status;
+	status = reserve(r, census.n + nadded, &made, fault);
+	if (status == STATUS_OK && made)
+		status = allocate((void **)&r->words, nwords * sizeof *r->words, can, fault);
+	return status;
+}
+
+enum status arranging_run(struct arranging *r, const struct group_table *t, struct fault *fault)
+{
+	const uint64_t *index = NULL;
+	enum status status = sort_groups(t, r, &index, fault);
+
+	if (status != STATUS_OK)
+		return status;
+	TRY("launch gather", group_gather_launch(*t, index, r->begins, r->places.n, r->words, r->stream));
+	return list_blocks(r, fault);
+}
+
+void arranging_close(struct arranging *r)
+{
+	(void)cudaFree(r->memory.base);
+	(void)cudaFree(r->words);
+	if (r->stream)
+		(void)cudaStreamDestroy(r->stream);
+	(void)cudaGetLastError();
+	free(r->block_begins);
+}
