@@ -113,8 +113,8 @@ cudaError_t group_add_launch(const struct group_table &table, const struct group
 			     cudaStream_t stream);
 
 /* Adds groups of the host, or another table, to the table's: ngroups that lie in words, group i from begins[i] - begins[0]
- * on, both in device memory. *nleft, there as well, becomes greater by the number of those for which the table has no room. Launches one kernel on stream, a
- * thread a group, and does not wait. Errors: the launch's. */
+ * on, both in device memory. *nleft, there as well, becomes greater by the number of those for which the table has no
+ * room. Launches one kernel on stream, a thread a group, and does not wait. Errors: the launch's. */
 cudaError_t group_merge_launch(const struct group_table &table, const uint64_t *words, const uint64_t *begins,
 			       uint32_t ngroups, unsigned long long *nleft, cudaStream_t stream);
 

@@ -6,11 +6,11 @@
 #include "codec/block_ahead.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/cores.h"
+#include "base/thread.h"
 
 #define NSLOTS 16
 #define NBLOCKS_MAX 4096 /* of a range that are listed */
@@ -96,18 +96,13 @@ static void *search_ranges(void *ahead)
 	return NULL;
 }
 
-/* All signals are the program's own threads'. */
 static void start_threads(struct block_ahead *a)
 {
 	int wanted = cores_count() / CORES_PER_THREAD;
-	sigset_t all, before;
 
 	wanted = wanted < 1 ? 1 : wanted < NTHREADS_MAX ? wanted : NTHREADS_MAX;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	while (a->nthreads < wanted && pthread_create(&a->threads[a->nthreads], NULL, search_ranges, a) == 0)
+	while (a->nthreads < wanted && thread_start(&a->threads[a->nthreads], search_ranges, a))
 		a->nthreads++;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 struct block_ahead *block_ahead_open(const struct codec_blocks *blocks, int fd, off_t begin, off_t end, off_t range_nbytes)

@@ -6,9 +6,10 @@
 #include "codec/part_threads.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
+
+#include "base/thread.h"
 
 /* Beyond one for each thread: one that is filled, and one whose text is read. */
 #define SPARE_PARTS 2
@@ -100,17 +101,10 @@ static void *thread_main(void *argument)
 	return NULL;
 }
 
-/* Starts the threads with all signals blocked: they are the program's own threads'. */
 static void start_threads(struct part_threads *c, int nthreads)
 {
-	sigset_t all, before;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	while (c->nthreads < nthreads &&
-	       pthread_create(&c->threads[c->nthreads], NULL, thread_main, c) == 0)
+	while (c->nthreads < nthreads && thread_start(&c->threads[c->nthreads], thread_main, c))
 		c->nthreads++;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 struct part_threads *part_threads_open(const struct part_threads_ops *ops, int nthreads)

@@ -14,11 +14,12 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/thread.h"
 
 #define NSLOTS 8 /* 2 MiB: half of them are filled while the other half is read */
 
@@ -105,18 +106,13 @@ static void *thread_main(void *argument)
 	return NULL;
 }
 
-/* Starts a thread with all signals blocked: they are the program's own threads'. */
 static bool create_thread(struct read_ahead *r)
 {
-	sigset_t all, before;
 	pthread_t thread;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
 	r->threaded = r->running = true;
-	if (pthread_create(&thread, NULL, thread_main, r))
+	if (!thread_start(&thread, thread_main, r))
 		r->threaded = r->running = false;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (r->threaded)
 		pthread_detach(thread);
 	return r->threaded;

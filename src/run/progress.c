@@ -5,7 +5,6 @@
 #include "run/progress.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/thread.h"
 #include "engine/engine.h"
 #include "io/message.h"
 #include "run/progress_line.h"
@@ -133,19 +133,6 @@ static void *thread_main(void *argument)
 	return NULL;
 }
 
-/* Starts the thread with all signals blocked: handlers must not wait for what it holds. */
-static bool create_thread(void)
-{
-	sigset_t all, before;
-	bool created;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	created = pthread_create(&progress.thread, NULL, thread_main, NULL) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return created;
-}
-
 /* ---- where ---- */
 
 static bool reads_terminal(const struct options *o)
@@ -196,7 +183,7 @@ void progress_begin(const struct options *o)
 	pthread_cond_init(&progress.changed, &attributes);
 	pthread_condattr_destroy(&attributes);
 	message_line_begin();
-	progress.begun = create_thread();
+	progress.begun = thread_start(&progress.thread, thread_main, NULL);
 }
 
 void progress_pass(uint64_t all_nbytes, const struct device_choice *devices)
