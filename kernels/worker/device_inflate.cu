@@ -13,12 +13,12 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 extern "C" {
+#include "base/thread.h"
 #include "codec/device_inflate.h"
 }
 
@@ -324,21 +324,15 @@ static void *decoder_main(void *argument)
 
 /* ---- the input ---- */
 
-/* Starts all threads with all signals blocked: they are the program's own threads'. */
 static bool start_threads(struct device_inflate *d)
 {
-	sigset_t all, before;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	if (segments_begin(&d->segments, d->fd, d->begin, d->end)) {
-		d->running = pthread_create(&d->decoder, NULL, decoder_main, d) == 0;
-		if (!d->running) {
-			segments_stop(&d->segments);
-			segments_end(&d->segments);
-		}
+	if (!segments_begin(&d->segments, d->fd, d->begin, d->end))
+		return false;
+	d->running = thread_start(&d->decoder, decoder_main, d);
+	if (!d->running) {
+		segments_stop(&d->segments);
+		segments_end(&d->segments);
 	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return d->running;
 }
 

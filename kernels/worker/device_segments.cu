@@ -7,6 +7,10 @@
 #include <errno.h>
 #include <unistd.h>
 
+extern "C" {
+#include "base/thread.h"
+}
+
 #include "kernels/worker/worker.cuh"
 
 #define STAGE_NBYTES ((size_t)4 << 20) /* a part of a segment, read at once */
@@ -190,7 +194,7 @@ bool segments_begin(struct segments *d, int fd, off_t begin, off_t end)
 	pthread_cond_init(&d->changed, NULL);
 	for (d->nstarted = 0; d->nstarted < SEGMENT_NREADERS; d->nstarted++) {
 		struct segment_reader *r = &d->readers[d->nstarted];
-		if (pthread_create(&r->thread, NULL, reader_main, r) != 0)
+		if (!thread_start(&r->thread, reader_main, r))
 			break;
 	}
 	if (d->nstarted == SEGMENT_NREADERS)

@@ -258,10 +258,11 @@ static struct gpu_groups *find_other(const struct plan *plan)
 static enum status keep_there(struct gpu_groups *g, const struct worker_finish *how, bool *held, bool *left,
 			      struct fault *fault)
 {
-	struct gpu_groups *other = find_other(g->plan);
+	struct gpu_groups *other;
 
 	if (!g->plan->reads_groups_once || g->nworkers > 0)
 		return STATUS_OK;
+	other = find_other(g->plan);
 	return other ? gpu_groups_cross(g, other, left, fault) : gpu_groups_hold(g, how->nthreads, held, fault);
 }
 

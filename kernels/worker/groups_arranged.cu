@@ -34,35 +34,40 @@ static enum status allocate(void **memory, size_t nbytes, bool *made, struct fau
 	return STATUS_OK;
 }
 
-/* A census of the table: of zeros where the device has no memory for it. */
-static enum status count_groups(const struct group_table *t, cudaStream_t stream, struct group_census *out,
-				struct fault *fault)
+/* Counts in memory of the device. */
+static cudaError_t count_groups(const struct group_table *t, struct group_census *census, uint64_t *n)
 {
-	struct group_census *census = NULL;
-	bool made;
-	enum status status = allocate((void **)&census, sizeof *census, &made, fault);
+	cudaError_t error = gpu_checked(group_count_launch(*t, census, NULL));
 
-	*out = {};
-	if (!made)
-		return status;
-	cudaError_t error = gpu_checked(group_count_launch(*t, census, stream));
 	if (error == cudaSuccess)
-		error = gpu_checked(cudaMemcpyAsync(out, census, sizeof *out, cudaMemcpyDeviceToHost, stream));
-	if (error == cudaSuccess)
-		error = gpu_checked(cudaStreamSynchronize(stream));
-	(void)cudaFree(census);
-	return error == cudaSuccess ? STATUS_OK : gpu_fault(fault, STATUS_GPU, "count groups", error);
+		error = gpu_checked(cudaMemcpy(n, &census->n, sizeof *n, cudaMemcpyDeviceToHost));
+	return error;
 }
 
 enum status groups_count(const struct gpu_groups *g, uint64_t *n, struct fault *fault)
 {
-	struct group_census census;
+	struct group_census *census = NULL;
+	cudaError_t error;
 	enum status status;
+	bool made;
 
+	*n = 0;
 	TRY("select GPU", cudaSetDevice(g->device));
-	status = count_groups(&g->table, NULL, &census, fault);
-	*n = census.n;
-	return status;
+	status = allocate((void **)&census, sizeof *census, &made, fault);
+	if (!made)
+		return status;
+	error = count_groups(&g->table, census, n);
+	(void)cudaFree(census);
+	return error == cudaSuccess ? STATUS_OK : gpu_fault(fault, STATUS_GPU, "count groups", error);
+}
+
+uint64_t groups_nwords(const struct gpu_groups *g, const struct group_control *control)
+{
+	uint64_t nwords = 0;
+
+	for (uint32_t p = 0; p < GROUP_TABLE_NPARTS; p++)
+		nwords += group_part_nwords(g->table, *control, p);
+	return nwords;
 }
 
 bool groups_have_slots(const struct group_table *t, uint64_t n)
@@ -131,22 +136,15 @@ static enum status list_blocks(struct arranging *r, struct fault *fault)
 	return STATUS_OK;
 }
 
-enum status arranging_open(struct arranging *r, const struct gpu_groups *g, const struct group_control *control,
-			   uint64_t nadded, uint64_t nwords, bool *can, struct fault *fault)
+enum status arranging_open(struct arranging *r, const struct gpu_groups *g, uint64_t ngroups, uint64_t nwords, bool *can,
+			   struct fault *fault)
 {
-	const struct group_table *t = &g->table;
-	struct group_census census;
 	enum status status;
 	bool made = false;
 
 	TRY("select GPU", cudaSetDevice(g->device));
 	TRY("create stream", cudaStreamCreateWithFlags(&r->stream, cudaStreamNonBlocking));
-	status = count_groups(t, r->stream, &census, fault);
-	for (uint32_t p = 0; p < GROUP_TABLE_NPARTS; p++)
-		nwords += group_part_nwords(*t, *control, p);
-	if (status != STATUS_OK || census.n == 0 || !groups_have_slots(t, census.n + nadded))
-		return status;
-	status = reserve(r, census.n + nadded, &made, fault);
+	status = reserve(r, ngroups, &made, fault);
 	if (status == STATUS_OK && made)
 		status = allocate((void **)&r->words, nwords * sizeof *r->words, can, fault);
 	return status;

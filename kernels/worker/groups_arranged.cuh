@@ -29,14 +29,16 @@ struct arranging {
 /* The groups of a table that have records; 0 also where the device has no memory for counting. Errors: STATUS_GPU. */
 enum status groups_count(const struct gpu_groups *g, uint64_t *n, struct fault *fault);
 
+/* The words that they have. control: the table's. */
+uint64_t groups_nwords(const struct gpu_groups *g, const struct group_control *control);
+
 /* Whether probes stay short with n groups. */
 bool groups_have_slots(const struct group_table *t, uint64_t n);
 
-/* Allocates what it takes to arrange the table's groups, and others that will be added to it before: nadded of them, with
- * nwords. control: the table's. *can: false: there are none, the device has no memory for it, or the table too few slots.
- * Errors: STATUS_GPU. Close r in any case. */
-enum status arranging_open(struct arranging *r, const struct gpu_groups *g, const struct group_control *control,
-			   uint64_t nadded, uint64_t nwords, bool *can, struct fault *fault);
+/* Allocates what it takes to arrange ngroups groups with nwords: the table's, and those that will be added to it before.
+ * *can: false: the device has no memory for it. Errors: STATUS_GPU. Close r in any case. */
+enum status arranging_open(struct arranging *r, const struct gpu_groups *g, uint64_t ngroups, uint64_t nwords, bool *can,
+			   struct fault *fault);
 
 /* Arranges them; waits until it is done. Errors: STATUS_GPU, STATUS_NO_MEMORY. */
 enum status arranging_run(struct arranging *r, const struct group_table *t, struct fault *fault);

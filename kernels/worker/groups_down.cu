@@ -3,7 +3,7 @@
  * groups_down.cu - how the groups that a GPU has kept come to the plan's store. Threads take one part of the table
  * after the other, and copy it piece by piece, so that some copy while others add.
  */
-#include "kernels/worker/groups.cuh"
+#include "kernels/worker/groups_piece.cuh"
 
 extern "C" {
 #include "base/team.h"
@@ -23,69 +23,40 @@ struct descent {
 	struct fault fault;
 };
 
-/* One thread's memory, and its stream. */
-struct descending {
-	struct descent *all;
-	struct pinned_buffer piece;
-	cudaStream_t stream;
-};
-
-/* Copies words of the device to the piece. */
-static enum status copy_piece(struct descending *d, const uint64_t *words, uint64_t nwords, struct fault *fault)
-{
-	TRY("copy groups", cudaMemcpyAsync(d->piece.data, words, nwords * sizeof *words, cudaMemcpyDeviceToHost,
-					   d->stream));
-	TRY("copy groups", cudaStreamSynchronize(d->stream));
-	return STATUS_OK;
-}
-
 /* Adds a part to the store, piece by piece: each begins with the group that the one before has cut. */
-static enum status add_part(struct descending *d, uint32_t p, struct fault *fault)
+static enum status add_part(const struct descent *d, struct host_piece *piece, uint32_t p, struct fault *fault)
 {
-	const struct group_table *t = &d->all->groups->table;
-	uint64_t nwords = group_part_nwords(*t, d->all->control, p);
+	const struct group_table *t = &d->groups->table;
+	uint64_t nwords = group_part_nwords(*t, d->control, p);
 	struct groups *to;
-	enum status status = group_words_begin(d->all->groups->plan, p, &to);
+	enum status status = group_words_begin(d->groups->plan, p, &to);
 	size_t nused;
 
 	for (uint64_t at = 0; at < nwords && status == STATUS_OK; at += nused) {
-		uint64_t n = nwords - at < d->all->piece_nwords ? nwords - at : d->all->piece_nwords;
+		uint64_t n = nwords - at < d->piece_nwords ? nwords - at : d->piece_nwords;
 		nused = 0;
-		status = copy_piece(d, group_part_words(*t, p) + at, n, fault);
+		status = host_piece_read(piece, group_part_words(*t, p) + at, n, fault);
 		if (status == STATUS_OK)
-			status = group_words_add(to, &t->layout, d->all->control.scales,
-						 (const uint64_t *)d->piece.data, n, &nused);
+			status = group_words_add(to, &t->layout, d->control.scales, (const uint64_t *)piece->memory.data, n,
+						 &nused);
 	}
-	group_words_end(d->all->groups->plan, p);
-	return status == STATUS_OK || status == STATUS_GPU
-		       ? status : partial_fault(NULL, d->all->groups->plan, status, fault);
+	group_words_end(d->groups->plan, p);
+	return status == STATUS_OK || status == STATUS_GPU ? status : partial_fault(NULL, d->groups->plan, status, fault);
 }
 
-static enum status open_descending(struct descending *d, struct fault *fault)
+static void *add_parts(void *descent)
 {
-	TRY("select GPU", cudaSetDevice(d->all->groups->device));
-	TRY("create stream", cudaStreamCreateWithFlags(&d->stream, cudaStreamNonBlocking));
-	pinned_buffer_reserve(&d->piece, d->all->piece_nwords * sizeof(uint64_t));
-	TRY("pin memory", pinned_buffer_pin(&d->piece));
-	return STATUS_OK;
-}
-
-static void *add_parts(void *argument)
-{
-	struct descending d = {(struct descent *)argument, {}, NULL};
+	struct descent *d = (struct descent *)descent;
+	struct host_piece piece = {};
 	struct fault fault;
-	enum status status = open_descending(&d, &fault);
+	enum status status = host_piece_open(&piece, d->groups->device, d->piece_nwords * sizeof(uint64_t), &fault);
 	uint32_t p;
 
-	while (status == STATUS_OK &&
-	       (p = __atomic_fetch_add(&d.all->next, 1, __ATOMIC_RELAXED)) < GROUP_TABLE_NPARTS)
-		status = add_part(&d, p, &fault);
-	if (status != STATUS_OK && !__atomic_exchange_n(&d.all->failed, 1, __ATOMIC_RELAXED))
-		d.all->fault = fault;
-	(void)pinned_buffer_free(&d.piece);
-	if (d.stream)
-		(void)cudaStreamDestroy(d.stream);
-	(void)cudaGetLastError();
+	while (status == STATUS_OK && (p = __atomic_fetch_add(&d->next, 1, __ATOMIC_RELAXED)) < GROUP_TABLE_NPARTS)
+		status = add_part(d, &piece, p, &fault);
+	if (status != STATUS_OK && !__atomic_exchange_n(&d->failed, 1, __ATOMIC_RELAXED))
+		d->fault = fault;
+	host_piece_close(&piece);
 	return NULL;
 }
 

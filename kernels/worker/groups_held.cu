@@ -11,9 +11,8 @@
  */
 #include <stdlib.h>
 
-#include "kernels/level/gpu_memory.cuh"
-#include "kernels/worker/groups.cuh"
 #include "kernels/worker/groups_arranged.cuh"
+#include "kernels/worker/groups_piece.cuh"
 
 extern "C" {
 #include "fold/group_source.h"
@@ -34,38 +33,26 @@ struct held_groups {
 
 struct group_reader {
 	const struct held_groups *held;
-	struct pinned_buffer piece;
-	cudaStream_t stream;
+	struct host_piece piece;
 };
-
-static enum status open_stream(struct group_reader *r, struct fault *fault)
-{
-	TRY("select GPU", cudaSetDevice(r->held->groups->device));
-	TRY("create stream", cudaStreamCreateWithFlags(&r->stream, cudaStreamNonBlocking));
-	pinned_buffer_reserve(&r->piece, r->held->block_nwords * sizeof(uint64_t));
-	TRY("pin memory", pinned_buffer_pin(&r->piece));
-	return STATUS_OK;
-}
 
 static void held_close(struct group_reader *r)
 {
-	(void)pinned_buffer_free(&r->piece);
-	if (r->stream)
-		(void)cudaStreamDestroy(r->stream);
-	(void)cudaGetLastError();
+	host_piece_close(&r->piece);
 	free(r);
 }
 
 static enum status held_open(const struct group_source *s, struct group_reader **out, struct fault *fault)
 {
 	struct group_reader *r = (struct group_reader *)calloc(1, sizeof *r);
+	const struct held_groups *h = (const struct held_groups *)s;
 	enum status status;
 
 	*out = NULL;
 	if (!r)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	r->held = (const struct held_groups *)s;
-	status = open_stream(r, fault);
+	r->held = h;
+	status = host_piece_open(&r->piece, h->groups->device, h->block_nwords * sizeof *h->words, fault);
 	if (status == STATUS_OK)
 		*out = r;
 	else
@@ -77,11 +64,8 @@ static enum status held_read(struct group_reader *r, size_t block, const uint64_
 {
 	const uint64_t *begins = &r->held->begins[block];
 
-	TRY("copy groups", cudaMemcpyAsync(r->piece.data, r->held->words + begins[0],
-					   (begins[1] - begins[0]) * sizeof(uint64_t), cudaMemcpyDeviceToHost, r->stream));
-	TRY("copy groups", cudaStreamSynchronize(r->stream));
-	*words = (const uint64_t *)r->piece.data;
-	return STATUS_OK;
+	*words = (const uint64_t *)r->piece.memory.data;
+	return host_piece_read(&r->piece, r->held->words + begins[0], begins[1] - begins[0], fault);
 }
 
 /* Frees all but the table. */
@@ -109,11 +93,15 @@ static const struct group_source_ops held_ops = {held_open, held_read, held_clos
 /* Finds out whether it can be done, and allocates what it takes. */
 static enum status prepare(struct held_groups *h, struct arranging *r, int nthreads, bool *can, struct fault *fault)
 {
-	uint64_t nadded, nwords;
+	uint64_t n, nadded, nwords;
+	enum status status;
 
 	if (!gpu_groups_survey(h->groups, &h->control, nthreads, &nadded, &nwords))
 		return STATUS_OK;
-	return arranging_open(r, h->groups, &h->control, nadded, nwords, can, fault);
+	status = groups_count(h->groups, &n, fault);
+	if (status != STATUS_OK || n == 0 || !groups_have_slots(&h->groups->table, n + nadded))
+		return status;
+	return arranging_open(r, h->groups, n + nadded, groups_nwords(h->groups, &h->control) + nwords, can, fault);
 }
 
 /* What the source keeps of an arrangement. */

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "kernels/worker/groups.cuh"
+#include "kernels/worker/groups_piece.cuh"
 
 extern "C" {
 #include "base/team.h"
@@ -29,16 +29,14 @@ struct ascent {
 	struct fault fault;
 };
 
-/* One thread's. Device memory, and pinned memory that is copied there. */
+/* One thread's. */
 struct ascending {
 	struct ascent *all;
 	uint32_t part;
-	struct pinned_buffer piece; /* words, then begins */
-	uint64_t *words, *device_words;
-	uint64_t *begins, *device_begins;
-	unsigned long long *nleft; /* device memory */
-	size_t ngroups, nwords;    /* in the piece */
-	cudaStream_t stream;
+	struct host_piece piece; /* words, then begins */
+	struct device_piece on_device;
+	uint64_t *words, *begins;
+	size_t ngroups, nwords; /* in the piece */
 	struct fault fault;
 };
 
@@ -103,15 +101,16 @@ static bool table_has_room(const struct ascent *all)
 static enum status send_piece(struct ascending *a)
 {
 	const struct group_table *t = &a->all->groups->table;
+	const struct device_piece *to = &a->on_device;
+	cudaStream_t stream = a->piece.stream;
 	struct fault *fault = &a->fault;
 
-	TRY("send groups", cudaMemcpyAsync(a->device_words, a->words, a->nwords * sizeof *a->words, cudaMemcpyHostToDevice,
-					   a->stream));
-	TRY("send groups", cudaMemcpyAsync(a->device_begins, a->begins, a->ngroups * sizeof *a->begins,
-					   cudaMemcpyHostToDevice, a->stream));
-	TRY("launch group_merge", group_merge_launch(*t, a->device_words, a->device_begins, (uint32_t)a->ngroups, a->nleft,
-						     a->stream));
-	TRY("send groups", cudaStreamSynchronize(a->stream));
+	TRY("send groups", cudaMemcpyAsync(to->words, a->words, a->nwords * sizeof *a->words, cudaMemcpyHostToDevice, stream));
+	TRY("send groups", cudaMemcpyAsync(to->begins, a->begins, a->ngroups * sizeof *a->begins, cudaMemcpyHostToDevice,
+					   stream));
+	TRY("launch group_merge",
+	    group_merge_launch(*t, to->words, to->begins, (uint32_t)a->ngroups, to->nleft, stream));
+	TRY("send groups", cudaStreamSynchronize(stream));
 	a->ngroups = a->nwords = 0;
 	return STATUS_OK;
 }
@@ -135,44 +134,21 @@ static enum status send_group(void *context, struct group *group)
 static enum status open_ascending(struct ascending *a)
 {
 	size_t words_nbytes = PIECE_NWORDS * sizeof *a->words, begins_nbytes = PIECE_NGROUPS * sizeof *a->begins;
-	struct fault *fault = &a->fault;
-
-	TRY("select GPU", cudaSetDevice(a->all->groups->device));
-	TRY("create stream", cudaStreamCreateWithFlags(&a->stream, cudaStreamNonBlocking));
-	pinned_buffer_reserve(&a->piece, words_nbytes + begins_nbytes);
-	TRY("pin memory", pinned_buffer_pin(&a->piece));
-	a->words = (uint64_t *)a->piece.data;
-	a->begins = (uint64_t *)(a->piece.data + words_nbytes);
-	TRY("allocate groups", cudaMalloc((void **)&a->device_words, words_nbytes));
-	TRY("allocate groups", cudaMalloc((void **)&a->device_begins, begins_nbytes));
-	TRY("allocate groups", cudaMalloc((void **)&a->nleft, sizeof *a->nleft));
-	TRY("clear groups", cudaMemsetAsync(a->nleft, 0, sizeof *a->nleft, a->stream));
-	return STATUS_OK;
-}
-
-/* Sends the last piece. That the table has no room, in spite of the survey, is a failure: some are in it. */
-static enum status end_ascending(struct ascending *a)
-{
-	unsigned long long nleft = 0;
-	struct fault *fault = &a->fault;
-	enum status status = a->ngroups > 0 ? send_piece(a) : STATUS_OK;
+	enum status status = host_piece_open(&a->piece, a->all->groups->device, words_nbytes + begins_nbytes, &a->fault);
 
 	if (status != STATUS_OK)
 		return status;
-	TRY("send groups", cudaMemcpyAsync(&nleft, a->nleft, sizeof nleft, cudaMemcpyDeviceToHost, a->stream));
-	TRY("send groups", cudaStreamSynchronize(a->stream));
-	return nleft == 0 ? STATUS_OK : fault_set(fault, STATUS_GPU, 0, "no room for groups");
+	a->words = (uint64_t *)a->piece.memory.data;
+	a->begins = (uint64_t *)(a->piece.memory.data + words_nbytes);
+	return device_piece_open(&a->on_device, PIECE_NWORDS, PIECE_NGROUPS, a->piece.stream, &a->fault);
 }
 
-static void close_ascending(struct ascending *a)
+/* Sends the last piece. */
+static enum status end_ascending(struct ascending *a)
 {
-	(void)cudaFree(a->nleft);
-	(void)cudaFree(a->device_begins);
-	(void)cudaFree(a->device_words);
-	(void)pinned_buffer_free(&a->piece);
-	if (a->stream)
-		(void)cudaStreamDestroy(a->stream);
-	(void)cudaGetLastError();
+	enum status status = a->ngroups > 0 ? send_piece(a) : STATUS_OK;
+
+	return status == STATUS_OK ? device_piece_end(&a->on_device, a->piece.stream, &a->fault) : status;
 }
 
 static void *send_parts(void *ascent)
@@ -188,7 +164,8 @@ static void *send_parts(void *ascent)
 		status = end_ascending(&a);
 	if (status != STATUS_OK && !__atomic_exchange_n(&a.all->failed, 1, __ATOMIC_RELAXED))
 		a.all->fault = a.fault;
-	close_ascending(&a);
+	device_piece_close(&a.on_device);
+	host_piece_close(&a.piece);
 	return NULL;
 }
 

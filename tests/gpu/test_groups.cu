@@ -258,11 +258,11 @@ static void test_groups_of(const struct groups_case *c, const struct group_table
 
 	memcpy(wanted, groups, c->ngroups * sizeof *wanted);
 	ok(arrangement_is_right(c, table, wanted, table_nwords(table)), "%s: in order", c->name);
-	if (c->part_nslots == ROOM_NSLOTS)
-		ok(merging_is_right(c, nkeys, groups), "%s: groups of the host", c->name);
-	if (c->part_nslots == ROOM_NSLOTS)
-		ok(crossing_is_right(c, table, nkeys, groups), "%s: to another table", c->name);
 	free(wanted);
+	if (c->part_nslots != ROOM_NSLOTS)
+		return;
+	ok(merging_is_right(c, nkeys, groups), "%s: groups of the host", c->name);
+	ok(crossing_is_right(c, table, nkeys, groups), "%s: to another table", c->name);
 }
 
 static void test_case(const struct groups_case *c)
