@@ -174,7 +174,7 @@ static bool meets(struct range *r, off_t position)
 	return r->nused < r->nblocks && r->position == position;
 }
 
-void block_ahead_walk(struct block_ahead *a, off_t *position, off_t end, struct block_batch *batch)
+bool block_ahead_walk(struct block_ahead *a, off_t *position, off_t end, struct block_batch *batch)
 {
 	struct range *r = NULL;
 
@@ -182,8 +182,9 @@ void block_ahead_walk(struct block_ahead *a, off_t *position, off_t end, struct 
 		for (; r->nused < r->nblocks; r->nused++) {
 			struct block_length block = r->blocks[r->nused];
 			if ((off_t)block.nbytes > end - *position || !block_batch_take(batch, block))
-				return;
+				return true;
 			*position += block.nbytes;
 			r->position = *position;
 		}
+	return false;
 }

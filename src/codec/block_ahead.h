@@ -11,6 +11,7 @@
 #ifndef GPUSTAT_BLOCK_AHEAD_H
 #define GPUSTAT_BLOCK_AHEAD_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "codec/codec.h"
@@ -26,7 +27,7 @@ void block_ahead_close(struct block_ahead *a);
 
 /* Adds the lengths of blocks that begin at *position, which is where a block begins, as far as they have been found, the
  * batch has room, and they end at or before `end`; moves *position behind them. Waits for nothing. One thread at a time.
- * NULL: none have been found. */
-void block_ahead_walk(struct block_ahead *a, off_t *position, off_t end, struct block_batch *batch);
+ * Returns whether the next block is known, and is not for this batch. NULL: none have been found. */
+bool block_ahead_walk(struct block_ahead *a, off_t *position, off_t end, struct block_batch *batch);
 
 #endif

@@ -142,8 +142,8 @@ static enum status walk_blocks(struct decoder *d, struct block_batch *batch, str
 
 	batch->position = position;
 	if (position >= 0) {
-		block_ahead_walk(ahead_of(d, batch, position), &position, feed_end(&d->feed), batch);
-		readable = blocks->walk(batch->fd, &position, feed_end(&d->feed), batch);
+		bool full = block_ahead_walk(ahead_of(d, batch, position), &position, feed_end(&d->feed), batch);
+		readable = full || blocks->walk(batch->fd, &position, feed_end(&d->feed), batch);
 	}
 	if (batch->nbytes)
 		feed_seek(&d->feed, position);
