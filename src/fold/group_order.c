@@ -163,18 +163,44 @@ struct gathering {
 	const struct group_sort *sort;
 	struct group_rows rows;
 	struct group_heap *heap;
-	size_t of;
+	size_t of; /* groups that are seen in all; SIZE_MAX: it is not known */
 };
 
+/* Copies a group that will be gone, and its key; takes its partial over. NULL: no memory. */
+static struct group *copy_group(struct group *g, const struct plan *plan)
+{
+	size_t nbytes = key_is_long(&g->key) ? key_nbytes(&g->key) : 0;
+	struct group *copy = malloc(plan->group_nbytes + nbytes);
+
+	if (!copy)
+		return NULL;
+	memcpy(copy, g, plan->group_nbytes);
+	if (nbytes)
+		copy->key.text = memcpy((char *)copy + plan->group_nbytes, g->key.text, nbytes);
+	g->rest = NULL;
+	return copy;
+}
+
+/* Keeps a group that is among the first so far; a copy of it, if it will be gone. */
 static enum status gather_group(void *context, struct group *group)
 {
 	struct gathering *g = context;
 	struct sort_value v = {.place = {group->first, group}};
 	enum status status = read_value(&g->rows, g->sort, group, &v);
 
-	if (status == STATUS_OK)
+	if (status != STATUS_OK)
+		return status;
+	if (!group_heap_wants(g->heap, &v)) {
+		free(v.text);
+		return STATUS_OK;
+	}
+	if (g->heap->owns)
+		v.place.group = copy_group(group, g->heap->owns);
+	if (v.place.group)
 		group_heap_offer(g->heap, v, g->of);
-	return status;
+	else
+		free(v.text);
+	return v.place.group ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 static enum status sort_part(struct gathering *g, const struct groups *part, size_t nfirst, struct run *run)
@@ -207,42 +233,6 @@ static void *sort_parts(void *sorting)
 
 /* ---- of a source ---- */
 
-/* Copies a group that will be gone, and its key; takes its partial over. NULL: no memory. */
-static struct group *copy_group(struct group *g, const struct plan *plan)
-{
-	size_t nbytes = key_is_long(&g->key) ? key_nbytes(&g->key) : 0;
-	struct group *copy = malloc(plan->group_nbytes + nbytes);
-
-	if (!copy)
-		return NULL;
-	memcpy(copy, g, plan->group_nbytes);
-	if (nbytes)
-		copy->key.text = memcpy((char *)copy + plan->group_nbytes, g->key.text, nbytes);
-	g->rest = NULL;
-	return copy;
-}
-
-/* Like gather_group, but only those that are wanted are kept. */
-static enum status gather_visited(void *context, struct group *group)
-{
-	struct gathering *g = context;
-	struct sort_value v = {.place = {group->first, group}};
-	enum status status = read_value(&g->rows, g->sort, group, &v);
-
-	if (status != STATUS_OK)
-		return status;
-	if (!group_heap_wants(g->heap, &v)) {
-		free(v.text);
-		return STATUS_OK;
-	}
-	v.place.group = copy_group(group, &g->rows.q->plan);
-	if (v.place.group)
-		group_heap_offer(g->heap, v, SIZE_MAX);
-	else
-		free(v.text);
-	return v.place.group ? STATUS_OK : STATUS_NO_MEMORY;
-}
-
 static enum status gather_blocks(struct sorting *s, struct gathering *g, struct group_reading *r)
 {
 	size_t n = (size_t)s->source->ngroups, block;
@@ -251,7 +241,7 @@ static enum status gather_blocks(struct sorting *s, struct gathering *g, struct 
 	while (status == STATUS_OK && (block = atomic_fetch_add(&s->next, 1)) * GROUP_SOURCE_NGROUPS < n) {
 		size_t nleft = n - block * GROUP_SOURCE_NGROUPS;
 		status = group_reading_visit(r, block, nleft < GROUP_SOURCE_NGROUPS ? nleft : GROUP_SOURCE_NGROUPS,
-					     gather_visited, g);
+					     gather_group, g);
 	}
 	return status;
 }
@@ -259,7 +249,7 @@ static enum status gather_blocks(struct sorting *s, struct gathering *g, struct 
 static void *sort_blocks(void *sorting)
 {
 	struct sorting *s = sorting;
-	struct gathering g = {.sort = s->sort, .heap = &s->runs[atomic_fetch_add(&s->nruns, 1)].heap};
+	struct gathering g = {.sort = s->sort, .heap = &s->runs[atomic_fetch_add(&s->nruns, 1)].heap, .of = SIZE_MAX};
 	struct group_reading r = {.reader = NULL};
 	enum status status = group_rows_init(&g.rows, s->rows->q, s->rows->total);
 
