@@ -42,6 +42,7 @@
  * after the other. */
 #define WAKE_S 0.26
 #define WAKE_S_EACH_MORE 0.2
+#define CROSS_S 0.2 /* where groups are many: they go to one GPU (two H100s, 16 and 64 GB by host, 2026-11-24) */
 #define END_S 0.15
 #define CORES_MANY 12
 #define LIKELY_RATIO 8 /* of text to packed files */
@@ -58,6 +59,7 @@ struct job {
 	const struct input *input;
 	uint64_t nbytes; /* of the input; UINT64_MAX: not known */
 	bool gpus_alone; /* no CPU worker is beside them */
+	int ngpus_most;  /* 0: all */
 };
 
 /* The number of threads asked for (0: one for each core), but no more than there are chunks. For a
@@ -189,6 +191,8 @@ static int add_gpus(struct device_choice *devices, const struct job *job, bool o
 		first = job->options->device_number;
 		end = first < ngpus ? first + 1 : first;
 	}
+	if (job->ngpus_most && end > first + job->ngpus_most)
+		end = first + job->ngpus_most;
 	for (int i = first; i < end && devices->npools < MAX_POOLS; i++)
 		add_gpu(devices, job, i, end - first, optional);
 	return (int)(devices->npools - before);
@@ -235,24 +239,32 @@ static double gpu_s(const struct forecast *f, double speed)
 	return f->can_share ? nbytes / speed : f->nbytes_packed * MEMBER_S_PER_BYTE;
 }
 
-/* Whether GPUs alone surely end sooner, if they are there: the system is not asked for them. */
-static bool prefers_gpus_alone(const struct device_choice *devices, const struct job *job, struct forecast f)
+/* How many GPUs alone surely end sooner, if they are there: the system is not asked for them. 0: none. One member is decoded by
+ * one GPU. */
+static int count_gpus_preferred(const struct device_choice *devices, const struct job *job, struct forecast f)
 {
 	struct device_choice offered = *devices;
+	struct job with_one = *job;
+	double work_s;
 
-	if (!forecast_gpu_alone(&f) || !add_gpus(&offered, job, true))
-		return false;
-	f.gpu_s += gpu_s(&f, offered.pools[1].offer.speed);
-	return forecast_gpu_alone(&f);
+	with_one.ngpus_most = 1;
+	if (!forecast_gpu_alone(&f) || !add_gpus(&offered, &with_one, true))
+		return 0;
+	work_s = gpu_s(&f, offered.pools[1].offer.speed);
+	f.gpu_s += work_s;
+	if (!forecast_gpu_alone(&f))
+		return 0;
+	return f.can_share ? forecast_ngpus(work_s, WAKE_S_EACH_MORE + (f.groups.n > 0 ? CROSS_S : 0)) : 1;
 }
 
-/* Chooses GPUs alone, if they are there. */
-static bool add_gpus_alone(struct device_choice *devices, const struct job *job)
+/* Chooses up to so many GPUs alone, if they are there. */
+static bool add_gpus_alone(struct device_choice *devices, const struct job *job, int ngpus_most)
 {
 	struct device_choice alone = {.npools = 0};
 	struct job changed = *job;
 
 	changed.gpus_alone = true;
+	changed.ngpus_most = ngpus_most;
 	if (!add_gpus(&alone, &changed, false))
 		return false;
 	*devices = alone;
@@ -263,9 +275,10 @@ static bool add_gpus_alone(struct device_choice *devices, const struct job *job)
 static const char *add_as_forecast(struct device_choice *devices, const struct job *job)
 {
 	struct forecast f = forecast_of(devices, job);
+	int ngpus = count_gpus_preferred(devices, job, f);
 
-	if (prefers_gpus_alone(devices, job, f))
-		return add_gpus_alone(devices, job) ? "GPUs: the CPUs would surely take longer" : "CPU only: no GPU";
+	if (ngpus > 0)
+		return add_gpus_alone(devices, job, ngpus) ? "GPUs: the CPUs would surely take longer" : "CPU only: no GPU";
 	return f.groups.n > 0 ? "CPU only: too few records for so many groups on GPUs" : NULL;
 }
 
@@ -345,7 +358,7 @@ enum status devices_choose(struct device_choice *devices, const struct options *
 			   const struct query *query, const struct input *input,
 			   struct fault *fault)
 {
-	const struct job job = {options, query, input, input_nbytes_left(input), options->device == DEVICE_GPU};
+	const struct job job = {options, query, input, input_nbytes_left(input), options->device == DEVICE_GPU, 0};
 
 	memset(devices, 0, sizeof *devices);
 	if (options->device == DEVICE_GPU && !add_gpus(devices, &job, false))

@@ -81,3 +81,12 @@ bool forecast_gpu_alone(const struct forecast *f)
 		return false; /* the run will show its speed */
 	return (read + nbytes * kept) / f->ncores > f->gpu_s * SURE;
 }
+
+int forecast_ngpus(double work_s, double wake_s)
+{
+	int n = 1;
+
+	while (work_s / n - work_s / (n + 1) > wake_s)
+		n++;
+	return n;
+}

@@ -45,4 +45,7 @@ struct forecast_groups forecast_groups_of(const struct forecast *f);
 /* Whether the GPU is to do all of it. Seconds are those of a Xeon's cores with AVX-512 (docs/speed.md). */
 bool forecast_gpu_alone(const struct forecast *f);
 
+/* How many GPUs are worth while, where one, once it is awake, takes work_s: each more is to save what it takes to wake. */
+int forecast_ngpus(double work_s, double wake_s);
+
 #endif

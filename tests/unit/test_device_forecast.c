@@ -99,5 +99,9 @@ int main(void)
 				     strlen(e->sample), e->ncores, e->gpu_s, {0, false}};
 		ok(forecast_gpu_alone(&f) == e->alone, "%s: %s", e->what, e->alone ? "a GPU alone" : "not surely");
 	}
+	is_int(1, forecast_ngpus(0, 0.2), "nothing to do is for one GPU");
+	is_int(1, forecast_ngpus(0.39, 0.2), "a second one is to save what it takes to wake");
+	is_int(2, forecast_ngpus(0.41, 0.2), "and then it is called");
+	is_int(4, forecast_ngpus(2.5, 0.2), "four save 0.208 s more than three, five 0.125 more than four");
 	return done();
 }
