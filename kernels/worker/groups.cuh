@@ -40,9 +40,13 @@ enum status gpu_groups_send(const struct gpu_groups *g, const struct group_contr
  * groups; nothing has changed. Errors: STATUS_GPU; STATUS_NO_MEMORY: some of the store's may be in the table then. */
 enum status gpu_groups_hold(struct gpu_groups *g, int nthreads, bool *held, struct fault *fault);
 
-/* Adds all groups of one table to another's, of the same plan, on another device or the same. *crossed: false: one has none,
- * the devices have no memory for that, or the table does not take all of them as they are; nothing has changed. Errors:
- * STATUS_GPU, STATUS_NO_MEMORY: some may be there then. */
-enum status gpu_groups_cross(const struct gpu_groups *from, struct gpu_groups *to, bool *crossed, struct fault *fault);
+#define GROUPS_PIECE_NBYTES ((size_t)128 << 20)
+
+/* Adds all groups of one table to another's, of the same plan, on another device or the same. They go in pieces of up to
+ * piece_nbytes, or of one block (GROUP_SOURCE_NGROUPS). *crossed: false: one has none, the devices have no memory for that, or
+ * the table does not take all of them as they are; nothing has changed. Errors: STATUS_GPU, STATUS_NO_MEMORY: some may be there
+ * then. */
+enum status gpu_groups_cross(const struct gpu_groups *from, struct gpu_groups *to, size_t piece_nbytes, bool *crossed,
+			     struct fault *fault);
 
 #endif

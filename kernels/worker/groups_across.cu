@@ -11,7 +11,6 @@ extern "C" {
 }
 
 #define NDEVICES_MAX 64
-#define PIECE_NBLOCKS ((size_t)64) /* of GROUP_SOURCE_NGROUPS groups: 100 MB of them, or less */
 
 /* What it takes. */
 struct crossing {
@@ -20,6 +19,7 @@ struct crossing {
 	struct arranging r;               /* from's */
 	cudaStream_t stream;              /* to's device's, as the piece is */
 	struct device_piece piece;
+	size_t nblocks, piece_nblocks;    /* of GROUP_SOURCE_NGROUPS groups: in all, and in the piece */
 };
 
 /* Whether the other table takes all of them as they are: it has room, and columns have the same scales, which become its own
@@ -42,7 +42,7 @@ static bool tables_agree(struct crossing *x, uint64_t ngroups)
 	return groups_have_slots(t, ngroups) && x->from->nrecords + x->to->nrecords <= GROUP_TABLE_NRECORDS_MAX;
 }
 
-/* Finds out whether it can be done, and allocates what arranging takes; until then nothing has changed. */
+/* Finds out whether it can be done, and allocates what arranging takes. */
 static enum status prepare(struct crossing *x, bool *can, struct fault *fault)
 {
 	const struct gpu_groups *both[2] = {x->from, x->to};
@@ -57,32 +57,36 @@ static enum status prepare(struct crossing *x, bool *can, struct fault *fault)
 	}
 	if (n[0] == 0 || n[1] == 0 || !tables_agree(x, n[0] + n[1]))
 		return STATUS_OK;
-	return arranging_open(&x->r, x->from, n[0], groups_nwords(x->from, &x->controls[0]), can, fault);
+	return arranging_open(&x->r, x->from, n[0], groups_nwords(&x->from->table, &x->controls[0]), can, fault);
 }
 
-/* Lets a device, the current one, see another's memory, if it can: copies go by the host otherwise. That is asked for once: to
- * end it, and to begin again, takes 0.3 s (two H100s, 2026-11-24). */
-static void let_see(int device, int other)
+/* Enables the current device's access to a peer's memory, if it can have that: copies go by the host otherwise. It stays
+ * enabled, since to disable and to enable it for each crossing took 0.3 s (two H100s, 2026-11-24). One thread at a time. */
+static void enable_peer_access(int device, int peer)
 {
-	static uint64_t asked[NDEVICES_MAX]; /* by each device, of each other: groups cross one after the other */
+	static uint64_t asked[NDEVICES_MAX]; /* by each device: a bit for each peer */
 	int can = 0;
 
-	if (device == other || device >= NDEVICES_MAX || other >= NDEVICES_MAX || asked[device] >> other & 1)
+	if (device == peer || device >= NDEVICES_MAX || peer >= NDEVICES_MAX || asked[device] >> peer & 1)
 		return;
-	asked[device] |= (uint64_t)1 << other;
-	if (cudaDeviceCanAccessPeer(&can, device, other) == cudaSuccess && can)
-		(void)cudaDeviceEnablePeerAccess(other, 0);
+	asked[device] |= (uint64_t)1 << peer;
+	if (cudaDeviceCanAccessPeer(&can, device, peer) == cudaSuccess && can)
+		(void)cudaDeviceEnablePeerAccess(peer, 0);
 	(void)cudaGetLastError();
 }
 
-static enum status open_path(struct crossing *x, struct fault *fault)
+/* Opens what the arranged groups go through, in pieces of up to so many bytes. */
+static enum status open_path(struct crossing *x, size_t piece_nbytes, bool *can, struct fault *fault)
 {
+	size_t nfitting = piece_nbytes / (x->r.block_nwords * sizeof(uint64_t));
+
+	x->nblocks = (size_t)((x->r.places.n + GROUP_SOURCE_NGROUPS - 1) / GROUP_SOURCE_NGROUPS);
+	x->piece_nblocks = nfitting < 1 ? 1 : nfitting < x->nblocks ? nfitting : x->nblocks;
 	TRY("select GPU", cudaSetDevice(x->to->device));
-	let_see(x->to->device, x->from->device);
+	enable_peer_access(x->to->device, x->from->device);
 	TRY("create stream", cudaStreamCreateWithFlags(&x->stream, cudaStreamNonBlocking));
-	TRY("copy groups", cudaMemcpyAsync(x->to->table.control->scales, x->controls[1].scales, sizeof x->controls[1].scales,
-					   cudaMemcpyHostToDevice, x->stream));
-	return STATUS_OK;
+	return device_piece_open(&x->piece, x->piece_nblocks * x->r.block_nwords, x->piece_nblocks * GROUP_SOURCE_NGROUPS,
+				 x->stream, can, fault);
 }
 
 /* Puts a piece, from block b on, into the stream. */
@@ -102,16 +106,15 @@ static enum status send_blocks(struct crossing *x, size_t b, size_t nblocks, str
 	return STATUS_OK;
 }
 
+/* Sends all: from here on the other table changes. */
 static enum status send(struct crossing *x, struct fault *fault)
 {
-	size_t nblocks = (size_t)((x->r.places.n + GROUP_SOURCE_NGROUPS - 1) / GROUP_SOURCE_NGROUPS);
-	enum status status = open_path(x, fault);
+	enum status status = STATUS_OK;
 
-	if (status == STATUS_OK)
-		status = device_piece_open(&x->piece, PIECE_NBLOCKS * x->r.block_nwords, PIECE_NBLOCKS * GROUP_SOURCE_NGROUPS,
-					   x->stream, fault);
-	for (size_t b = 0; b < nblocks && status == STATUS_OK; b += PIECE_NBLOCKS)
-		status = send_blocks(x, b, nblocks - b < PIECE_NBLOCKS ? nblocks - b : PIECE_NBLOCKS, fault);
+	TRY("copy groups", cudaMemcpyAsync(x->to->table.control->scales, x->controls[1].scales, sizeof x->controls[1].scales,
+					   cudaMemcpyHostToDevice, x->stream));
+	for (size_t b = 0; b < x->nblocks && status == STATUS_OK; b += x->piece_nblocks)
+		status = send_blocks(x, b, x->nblocks - b < x->piece_nblocks ? x->nblocks - b : x->piece_nblocks, fault);
 	return status == STATUS_OK ? device_piece_end(&x->piece, x->stream, fault) : status;
 }
 
@@ -123,7 +126,8 @@ static void close_crossing(struct crossing *x)
 	arranging_close(&x->r);
 }
 
-enum status gpu_groups_cross(const struct gpu_groups *from, struct gpu_groups *to, bool *crossed, struct fault *fault)
+enum status gpu_groups_cross(const struct gpu_groups *from, struct gpu_groups *to, size_t piece_nbytes, bool *crossed,
+			     struct fault *fault)
 {
 	struct crossing x = {};
 	bool can = false;
@@ -134,6 +138,8 @@ enum status gpu_groups_cross(const struct gpu_groups *from, struct gpu_groups *t
 	status = prepare(&x, &can, fault);
 	if (status == STATUS_OK && can)
 		status = arranging_run(&x.r, &from->table, fault);
+	if (status == STATUS_OK && can)
+		status = open_path(&x, piece_nbytes, &can, fault);
 	if (status == STATUS_OK && can)
 		status = send(&x, fault);
 	*crossed = status == STATUS_OK && can;

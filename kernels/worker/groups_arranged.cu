@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "kernels/worker/groups_piece.cuh"
+
 extern "C" {
 #include "fold/group_source.h"
 }
@@ -21,20 +23,7 @@ static void arranging_cut(struct arranging *r, struct arena *a, uint64_t n)
 	r->slots = arena_cut<char>(a, r->slots_nbytes);
 }
 
-/* Whether an allocation was made; that there is no memory is no failure. */
-static enum status allocate(void **memory, size_t nbytes, bool *made, struct fault *fault)
-{
-	cudaError_t error = gpu_checked(cudaMalloc(memory, nbytes));
-
-	*made = error == cudaSuccess;
-	if (error != cudaErrorMemoryAllocation)
-		return *made ? STATUS_OK : gpu_fault(fault, STATUS_GPU, "allocate groups", error);
-	(void)cudaGetLastError();
-	*memory = NULL;
-	return STATUS_OK;
-}
-
-/* Counts in memory of the device. */
+/* Counts the groups of a table. census: memory of its device, for counting. */
 static cudaError_t count_groups(const struct group_table *t, struct group_census *census, uint64_t *n)
 {
 	cudaError_t error = gpu_checked(group_count_launch(*t, census, NULL));
@@ -53,7 +42,7 @@ enum status groups_count(const struct gpu_groups *g, uint64_t *n, struct fault *
 
 	*n = 0;
 	TRY("select GPU", cudaSetDevice(g->device));
-	status = allocate((void **)&census, sizeof *census, &made, fault);
+	status = groups_allocate((void **)&census, sizeof *census, &made, fault);
 	if (!made)
 		return status;
 	error = count_groups(&g->table, census, n);
@@ -61,12 +50,12 @@ enum status groups_count(const struct gpu_groups *g, uint64_t *n, struct fault *
 	return error == cudaSuccess ? STATUS_OK : gpu_fault(fault, STATUS_GPU, "count groups", error);
 }
 
-uint64_t groups_nwords(const struct gpu_groups *g, const struct group_control *control)
+uint64_t groups_nwords(const struct group_table *t, const struct group_control *control)
 {
 	uint64_t nwords = 0;
 
 	for (uint32_t p = 0; p < GROUP_TABLE_NPARTS; p++)
-		nwords += group_part_nwords(g->table, *control, p);
+		nwords += group_part_nwords(*t, *control, p);
 	return nwords;
 }
 
@@ -86,7 +75,7 @@ static enum status reserve(struct arranging *r, uint64_t n, bool *made, struct f
 	if (r->scratch_nbytes == SIZE_MAX)
 		return gpu_fault(fault, STATUS_GPU, "measure the sort of groups", cudaGetLastError());
 	arranging_cut(r, &measured, n);
-	enum status status = allocate((void **)&r->memory.base, measured.nbytes, made, fault);
+	enum status status = groups_allocate((void **)&r->memory.base, measured.nbytes, made, fault);
 	if (*made)
 		arranging_cut(r, &r->memory, n);
 	return status;
@@ -146,7 +135,7 @@ enum status arranging_open(struct arranging *r, const struct gpu_groups *g, uint
 	TRY("create stream", cudaStreamCreateWithFlags(&r->stream, cudaStreamNonBlocking));
 	status = reserve(r, ngroups, &made, fault);
 	if (status == STATUS_OK && made)
-		status = allocate((void **)&r->words, nwords * sizeof *r->words, can, fault);
+		status = groups_allocate((void **)&r->words, nwords * sizeof *r->words, can, fault);
 	return status;
 }
 

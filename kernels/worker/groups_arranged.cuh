@@ -26,11 +26,12 @@ struct arranging {
 	size_t block_nwords;    /* of the longest block */
 };
 
-/* The groups of a table that have records; 0 also where the device has no memory for counting. Errors: STATUS_GPU. */
+/* The groups of a table that have records; 0 also where the device has no memory for counting. Makes the device the current
+ * one, and waits for it. Errors: STATUS_GPU. */
 enum status groups_count(const struct gpu_groups *g, uint64_t *n, struct fault *fault);
 
-/* The words that they have. control: the table's. */
-uint64_t groups_nwords(const struct gpu_groups *g, const struct group_control *control);
+/* The words in use in a table: those of its groups with records, or more. control: the table's. */
+uint64_t groups_nwords(const struct group_table *t, const struct group_control *control);
 
 /* Whether probes stay short with n groups. */
 bool groups_have_slots(const struct group_table *t, uint64_t n);

@@ -101,7 +101,7 @@ static enum status prepare(struct held_groups *h, struct arranging *r, int nthre
 	status = groups_count(h->groups, &n, fault);
 	if (status != STATUS_OK || n == 0 || !groups_have_slots(&h->groups->table, n + nadded))
 		return status;
-	return arranging_open(r, h->groups, n + nadded, groups_nwords(h->groups, &h->control) + nwords, can, fault);
+	return arranging_open(r, h->groups, n + nadded, groups_nwords(&h->groups->table, &h->control) + nwords, can, fault);
 }
 
 /* What the source keeps of an arrangement. */

@@ -29,12 +29,29 @@ void host_piece_close(struct host_piece *p)
 	(void)cudaGetLastError();
 }
 
-enum status device_piece_open(struct device_piece *p, size_t nwords, size_t ngroups, cudaStream_t stream,
+enum status groups_allocate(void **memory, size_t nbytes, bool *made, struct fault *fault)
+{
+	cudaError_t error = gpu_checked(cudaMalloc(memory, nbytes));
+
+	*made = error == cudaSuccess;
+	if (error != cudaErrorMemoryAllocation)
+		return *made ? STATUS_OK : gpu_fault(fault, STATUS_GPU, "allocate groups", error);
+	(void)cudaGetLastError();
+	*memory = NULL;
+	return STATUS_OK;
+}
+
+enum status device_piece_open(struct device_piece *p, size_t nwords, size_t ngroups, cudaStream_t stream, bool *made,
 			      struct fault *fault)
 {
-	TRY("allocate groups", cudaMalloc((void **)&p->words, nwords * sizeof *p->words));
-	TRY("allocate groups", cudaMalloc((void **)&p->begins, ngroups * sizeof *p->begins));
-	TRY("allocate groups", cudaMalloc((void **)&p->nleft, sizeof *p->nleft));
+	enum status status = groups_allocate((void **)&p->words, nwords * sizeof *p->words, made, fault);
+
+	if (status == STATUS_OK && *made)
+		status = groups_allocate((void **)&p->begins, ngroups * sizeof *p->begins, made, fault);
+	if (status == STATUS_OK && *made)
+		status = groups_allocate((void **)&p->nleft, sizeof *p->nleft, made, fault);
+	if (status != STATUS_OK || !*made)
+		return status;
 	TRY("clear groups", cudaMemsetAsync(p->nleft, 0, sizeof *p->nleft, stream));
 	return STATUS_OK;
 }

@@ -23,18 +23,22 @@ enum status host_piece_read(struct host_piece *p, const uint64_t *words, uint64_
 
 void host_piece_close(struct host_piece *p);
 
+/* Allocates memory of the current device. *made: false: it has not so much. Errors: STATUS_GPU. */
+enum status groups_allocate(void **memory, size_t nbytes, bool *made, struct fault *fault);
+
 /* Groups that a kernel adds to a table: memory of the table's device, owned. Zeroed: nothing. */
 struct device_piece {
 	uint64_t *words, *begins;
 	unsigned long long *nleft; /* groups that the table had no room for */
 };
 
-/* Allocates on the current device, for nwords of up to ngroups groups. Errors: STATUS_GPU. Close p in any case. */
-enum status device_piece_open(struct device_piece *p, size_t nwords, size_t ngroups, cudaStream_t stream,
+/* Allocates on the current device, for nwords of up to ngroups groups, and clears *nleft in the stream, in which groups are
+ * then merged. *made: false: the device has no memory for it. Errors: STATUS_GPU. Close p in any case. */
+enum status device_piece_open(struct device_piece *p, size_t nwords, size_t ngroups, cudaStream_t stream, bool *made,
 			      struct fault *fault);
 
-/* Waits for all pieces in the stream. That the table had no room, which is found out before the first is sent, is a failure: some
- * groups are in it. Errors: STATUS_GPU. */
+/* Waits for the stream. Errors: STATUS_GPU, also where the table had no room for a group: whoever sends groups finds out before
+ * whether there is room, and now some of them are in it. */
 enum status device_piece_end(const struct device_piece *p, cudaStream_t stream, struct fault *fault);
 
 void device_piece_close(struct device_piece *p);

@@ -135,12 +135,17 @@ static enum status open_ascending(struct ascending *a)
 {
 	size_t words_nbytes = PIECE_NWORDS * sizeof *a->words, begins_nbytes = PIECE_NGROUPS * sizeof *a->begins;
 	enum status status = host_piece_open(&a->piece, a->all->groups->device, words_nbytes + begins_nbytes, &a->fault);
+	bool made = true;
 
+	if (status == STATUS_OK)
+		status = device_piece_open(&a->on_device, PIECE_NWORDS, PIECE_NGROUPS, a->piece.stream, &made, &a->fault);
+	if (!made)
+		return gpu_fault(&a->fault, STATUS_GPU, "allocate groups", cudaErrorMemoryAllocation);
 	if (status != STATUS_OK)
 		return status;
 	a->words = (uint64_t *)a->piece.memory.data;
 	a->begins = (uint64_t *)(a->piece.memory.data + words_nbytes);
-	return device_piece_open(&a->on_device, PIECE_NWORDS, PIECE_NGROUPS, a->piece.stream, &a->fault);
+	return STATUS_OK;
 }
 
 /* Sends the last piece. */

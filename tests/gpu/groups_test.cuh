@@ -73,8 +73,13 @@ static uint32_t key_write(char *to, enum key_kind keys, uint32_t group)
 /* The group with this key; UINT32_MAX: none. */
 static uint32_t key_group(const struct groups_case *c, const char *key, uint32_t nbytes)
 {
-	char other[KEY_NBYTES_MAX + 1];
+	char other[KEY_NBYTES_MAX + 1] = "";
 
+	if (c->keys == KEYS_SHORT && nbytes <= KEY_NBYTES_MAX) { /* of which there may be many: a guess */
+		memcpy(other, key, nbytes);
+		uint32_t g = (uint32_t)strtoul(other + 1, NULL, 10);
+		return g < c->ngroups && key_write(other, c->keys, g) == nbytes && !memcmp(other, key, nbytes) ? g : UINT32_MAX;
+	}
 	for (uint32_t g = 0; g < c->ngroups; g++)
 		if (key_write(other, c->keys, g) == nbytes && !memcmp(other, key, nbytes))
 			return g;

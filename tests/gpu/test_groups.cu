@@ -9,8 +9,11 @@
  * records.
  */
 #include "groups_test.cuh"
-#include "kernels/group/group_arrange.cuh"
-#include "kernels/worker/groups.cuh"
+#include "kernels/worker/groups_arranged.cuh"
+
+extern "C" {
+#include "fold/group_source.h"
+}
 
 static int ndevices;
 
@@ -103,7 +106,7 @@ static bool has_any(const struct host_group *groups, uint32_t first, uint32_t en
 
 /* Sends the table's groups to one that has half of them, on another device if there is one. */
 static bool crossing_is_right(const struct groups_case *c, const struct group_table &table, uint32_t nkeys,
-			      const struct host_group *groups)
+			      const struct host_group *groups, size_t piece_nbytes)
 {
 	struct host_group *wanted = (struct host_group *)calloc(c->ngroups + 1, sizeof *wanted);
 	struct gpu_groups from = {}, to = {};
@@ -115,7 +118,8 @@ static bool crossing_is_right(const struct groups_case *c, const struct group_ta
 	must(cudaSetDevice(to.device), "select GPU");
 	to.table = table_make(c, nkeys);
 	from.table = table;
-	right = merge(c, to.table, groups, half) == 0 && gpu_groups_cross(&from, &to, &crossed, &fault) == STATUS_OK;
+	right = merge(c, to.table, groups, half) == 0 &&
+		gpu_groups_cross(&from, &to, piece_nbytes, &crossed, &fault) == STATUS_OK;
 	right = right && crossed == has_any(groups, half, c->ngroups);
 	must(cudaSetDevice(to.device), "select GPU");
 	memcpy(wanted + half, groups + half, (c->ngroups - half) * sizeof *wanted);
@@ -154,8 +158,8 @@ static void test_refusals(void)
 		control->scales[0] = before->scales[0] + (i == 1);
 		control->parts[p].nwords = i == 2 ? to.table.part_nwords : before->parts[p].nwords;
 		must(cudaMemcpy(to.table.control, control, sizeof *control, cudaMemcpyHostToDevice), "copy up");
-		ok(gpu_groups_cross(&from, &to, &crossed, &fault) == STATUS_OK && !crossed, "not crossed: %s",
-		   i == 0 ? "too many records" : i == 1 ? "another scale" : "no room");
+		ok(gpu_groups_cross(&from, &to, GROUPS_PIECE_NBYTES, &crossed, &fault) == STATUS_OK && !crossed,
+		   "not crossed: %s", i == 0 ? "too many records" : i == 1 ? "another scale" : "no room");
 	}
 	free(control);
 	free(before);
@@ -240,10 +244,8 @@ static bool arrangement_is_right(const struct groups_case *c, const struct group
 static uint64_t table_nwords(const struct group_table &t)
 {
 	struct group_control *control = host_copy(t.control, 1);
-	uint64_t nwords = 0;
+	uint64_t nwords = groups_nwords(&t, control);
 
-	for (uint32_t p = 0; p < GROUP_TABLE_NPARTS; p++)
-		nwords += group_part_nwords(t, *control, p);
 	free(control);
 	return nwords;
 }
@@ -262,7 +264,9 @@ static void test_groups_of(const struct groups_case *c, const struct group_table
 	if (c->part_nslots != ROOM_NSLOTS)
 		return;
 	ok(merging_is_right(c, nkeys, groups), "%s: groups of the host", c->name);
-	ok(crossing_is_right(c, table, nkeys, groups), "%s: to another table", c->name);
+	ok(crossing_is_right(c, table, nkeys, groups, GROUPS_PIECE_NBYTES), "%s: to another table", c->name);
+	if (c->ngroups > GROUP_SOURCE_NGROUPS)
+		ok(crossing_is_right(c, table, nkeys, groups, 1), "%s: to another table, block by block", c->name);
 }
 
 static void test_case(const struct groups_case *c)
@@ -319,6 +323,7 @@ static void test_tables(bool quick)
 		{"hardly any slots", KEYS_LONG, n, n, ALL_BITS, 1, 1 << 12, 0, 0},
 		{"few words", KEYS_OF_ALL_LENGTHS, n, 500, ALL_BITS, 1024, 200, 0, 0},
 		{"no words", KEYS_SHORT, 200, 50, ALL_BITS, 1024, 0, 0, 0},
+		{"more groups than two blocks", KEYS_SHORT, 40000, 40000, ALL_BITS, ROOM, 0, 0},
 		{"more keys than probes", KEYS_SHORT, 1500, 1500, 0, 2048, ROOM_NWORDS, 0, 0},
 	};
 
