@@ -27,7 +27,8 @@ void block_ahead_close(struct block_ahead *a);
 
 /* Adds the lengths of blocks that begin at *position, which is where a block begins, as far as they have been found, the
  * batch has room, and they end at or before `end`; moves *position behind them. Waits for nothing. One thread at a time.
- * Returns whether the next block is known, and is not for this batch. NULL: none have been found. */
+ * Returns whether it has met a block that the batch does not take, so that nothing is left to do; otherwise the next blocks are
+ * to be found one by one. a: NULL: none have been found. */
 bool block_ahead_walk(struct block_ahead *a, off_t *position, off_t end, struct block_batch *batch);
 
 #endif

@@ -4,7 +4,9 @@
  */
 #include "fold/column.h"
 
+#include <assert.h>
 #include <inttypes.h>
+#include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,25 +19,38 @@
 #include "fold/window.h"
 #include "query/value.h"
 
+size_t partial_nbytes(const struct plan *plan)
+{
+	return plan->ncolumns * sizeof(struct column_partial) + plan->npairs * sizeof(struct pair_partial) +
+	       plan->nwindows * sizeof(struct window_fold) + plan->nlets * sizeof(struct computed_note) +
+	       plan->npredicates * sizeof(uint64_t);
+}
+
+/* Places the arrays one behind the other: none needs more alignment than the one before. */
+static void place_arrays(struct partial *p, void *memory)
+{
+	p->columns = memory;
+	p->pairs = (struct pair_partial *)(p->columns + p->ncolumns);
+	p->windows = (struct window_fold *)(p->pairs + p->npairs);
+	p->computed = (struct computed_note *)(p->windows + p->nwindows);
+	p->nmatched = (uint64_t *)(p->computed + p->nlets);
+}
+static_assert(alignof(struct column_partial) >= alignof(struct pair_partial) &&
+	      alignof(struct pair_partial) >= alignof(struct window_fold) &&
+	      alignof(struct window_fold) >= alignof(struct computed_note) &&
+	      alignof(struct computed_note) >= alignof(uint64_t), "arrays are aligned one behind the other");
+
 enum status partial_init(struct partial *p, const struct plan *plan)
 {
-	memset(p, 0, sizeof *p);
-	p->ncolumns = plan->ncolumns;
-	p->npredicates = plan->npredicates;
-	p->npairs = plan->npairs;
-	p->columns = calloc(p->ncolumns + 1, sizeof *p->columns);
-	p->nmatched = calloc(p->npredicates + 1, sizeof *p->nmatched);
-	p->pairs = calloc(p->npairs + 1, sizeof *p->pairs);
-	p->nwindows = plan->nwindows;
-	p->windows = calloc(p->nwindows + 1, sizeof *p->windows);
-	for (size_t i = 0; p->windows && i < p->nwindows; i++)
-		p->windows[i].plan = &plan->windows[i];
-	p->nlets = plan->nlets;
-	p->computed = calloc(p->nlets + 1, sizeof *p->computed);
-	if (!p->columns || !p->nmatched || !p->pairs || !p->windows || !p->computed) {
-		partial_free(p);
+	void *memory = calloc(1, partial_nbytes(plan) + 1);
+
+	*p = (struct partial){.ncolumns = plan->ncolumns, .npredicates = plan->npredicates, .npairs = plan->npairs,
+			      .nwindows = plan->nwindows, .nlets = plan->nlets};
+	if (!memory)
 		return STATUS_NO_MEMORY;
-	}
+	place_arrays(p, memory);
+	for (size_t i = 0; i < p->nwindows; i++)
+		p->windows[i].plan = &plan->windows[i];
 	partial_clear(p);
 	return STATUS_OK;
 }
@@ -61,11 +76,7 @@ void partial_free(struct partial *p)
 	for (size_t i = 0; p->windows && i < p->nwindows; i++)
 		window_free(&p->windows[i]);
 	groups_free(p->groups);
-	free(p->columns);
-	free(p->nmatched);
-	free(p->pairs);
-	free(p->windows);
-	free(p->computed);
+	free(p->columns); /* and all arrays behind them */
 	memset(p, 0, sizeof *p);
 }
 

@@ -56,18 +56,18 @@ struct pair_partial; /* pair.h */
 struct window_fold;  /* window.h */
 struct groups;       /* groups.h */
 
-/* All columns of a plan over a run of records. */
+/* All columns of a plan over a run of records. Its arrays lie one behind the other in the memory of columns. */
 struct partial {
 	size_t ncolumns, npredicates, npairs;
 	struct column_partial *columns; /* ncolumns, in the plan's order. Owned. */
-	struct pair_partial *pairs;     /* npairs, in the plan's order. Owned. */
+	struct pair_partial *pairs;     /* npairs, in the plan's order */
 	size_t nwindows;
-	struct window_fold *windows;    /* nwindows, in the plan's order; with keys, by group only. Owned. */
+	struct window_fold *windows;    /* nwindows, in the plan's order; with keys, by group only */
 	size_t nlets;
-	struct computed_note *computed; /* of the last nlets columns. Owned. */
+	struct computed_note *computed; /* of the last nlets columns */
 	struct groups *groups; /* of a plan with keys: what is kept of columns and pairs, by group; a
 				* column then has counts, kind and offsets only. NULL: none yet. Owned. */
-	uint64_t *nmatched;             /* for each predicate, records where it holds. Owned. */
+	uint64_t *nmatched;             /* for each predicate, records where it holds */
 	uint64_t nundecided; /* records for which a predicate compares text with a number */
 	size_t first_undecided_offset; /* the first such value, and its column */
 	uint32_t undecided_column;
@@ -91,6 +91,9 @@ struct partial {
 	size_t first_stray_offset; /* where the first complete record with text behind a closing
 				    * quote starts */
 };
+
+/* The bytes of its arrays. */
+size_t partial_nbytes(const struct plan *plan);
 
 /* Makes an empty partial for the plan's columns. STATUS_NO_MEMORY or STATUS_OK. */
 enum status partial_init(struct partial *p, const struct plan *plan);

@@ -10,8 +10,6 @@
 #include <string.h>
 
 #include "base/memory_limit.h"
-#include "fold/pair.h"
-#include "fold/window.h"
 #include "number/decimal_text.h"
 
 /* ---- the partial ---- */
@@ -20,8 +18,7 @@ static atomic_size_t nrests; /* partials that groups have */
 
 static size_t rest_nbytes(const struct plan *plan)
 {
-	return sizeof(struct partial) + plan->ncolumns * sizeof(struct column_partial) +
-	       plan->npairs * sizeof(struct pair_partial) + plan->nwindows * sizeof(struct window_fold);
+	return sizeof(struct partial) + partial_nbytes(plan);
 }
 
 enum status group_need_rest(struct group *g, const struct plan *plan)
@@ -257,15 +254,33 @@ enum status group_combine(struct group *g, struct group *later, const struct pla
 	return status;
 }
 
-/* Gives `to`, which has no partial, a copy of all that g holds. */
+/* Gives `to` a copy of all that g holds. A partial that it has is empty, and stays where g has none. */
 static enum status copy(struct group *to, const struct group *g, const struct plan *plan)
 {
+	struct partial *rest = to->rest;
 	enum status status;
 
 	memcpy(&to->first, &g->first, plan->group_nbytes - offsetof(struct group, first));
-	to->rest = NULL;
+	to->rest = rest;
 	status = g->rest ? group_need_rest(to, plan) : STATUS_OK;
 	return status == STATUS_OK && g->rest ? partial_combine(to->rest, g->rest) : status;
+}
+
+/* Makes `to`, whose fold is not needed any more, what `from` is, with its partial or without. from gets to's, emptied. */
+static void move(struct group *to, struct group *from, bool with_rest, const struct plan *plan)
+{
+	struct partial *rest = to->rest;
+
+	if (!with_rest)
+		group_free(to, plan);
+	memcpy(&to->first, &from->first, plan->group_nbytes - offsetof(struct group, first));
+	if (!with_rest) {
+		to->rest = NULL;
+		return;
+	}
+	from->rest = rest;
+	if (rest)
+		partial_clear(rest);
 }
 
 /* Whether the numbers of both are counts and sums in cells that can be added as they are. */
@@ -311,6 +326,7 @@ static void exchange_plain(struct group *g, struct group *later, const struct pl
 
 enum status group_exchange(struct group *g, struct group *later, const struct plan *plan, struct group *spare)
 {
+	bool has_rest = g->rest != NULL;
 	enum status status;
 
 	if (are_plain(g, later, plan)) {
@@ -321,8 +337,7 @@ enum status group_exchange(struct group *g, struct group *later, const struct pl
 	status = copy(spare, g, plan);
 	if (status == STATUS_OK)
 		status = group_combine(g, later, plan);
-	group_free(later, plan);
-	memcpy(&later->first, &spare->first, plan->group_nbytes - offsetof(struct group, first));
+	move(later, spare, has_rest, plan);
 	later->state = 0;
 	return status;
 }

@@ -151,8 +151,8 @@ enum status group_need_rest(struct group *g, const struct plan *plan);
  * over. Its key stays. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status group_combine(struct group *g, struct group *later, const struct plan *plan);
 
-/* Does what group_combine does, and makes later what g was, with state 0. spare: room for a group. Errors:
- * STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+/* Does what group_combine does, and makes later what g was, with state 0. spare: a group, zeroed before the first call and to
+ * be freed after the last: its partial is used again. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status group_exchange(struct group *g, struct group *later, const struct plan *plan, struct group *spare);
 
 /* Adds all that g holds of columns and records to p, the identity before: *p, or the group's own

@@ -251,10 +251,12 @@ static void *sort_blocks(void *sorting)
 	struct sorting *s = sorting;
 	struct gathering g = {.sort = s->sort, .heap = &s->runs[atomic_fetch_add(&s->nruns, 1)].heap, .of = SIZE_MAX};
 	struct group_reading r = {.reader = NULL};
+	size_t n = (size_t)s->source->ngroups;
 	enum status status = group_rows_init(&g.rows, s->rows->q, s->rows->total);
 
 	if (status == STATUS_OK)
-		status = group_heap_init(g.heap, s->nfirst, s->sort->is_descending, &s->rows->q->plan);
+		status = group_heap_init(g.heap, s->nfirst < n ? s->nfirst : n, s->sort->is_descending,
+					 &s->rows->q->plan);
 	if (status == STATUS_OK)
 		status = gather_blocks(s, &g, &r);
 	group_heap_sort(g.heap);

@@ -23,6 +23,7 @@ struct group_rows {
 	const struct partial *total;
 	const struct result **results; /* those of q that are not dropped */
 	size_t nresults;
+	int nthreads;         /* that may look for a group's quantiles, if its numbers are many */
 	struct partial blank; /* of a group that has no partial */
 };
 

@@ -19,7 +19,7 @@
 
 enum status group_rows_init(struct group_rows *rows, const struct query *q, const struct partial *total)
 {
-	*rows = (struct group_rows){.q = q, .total = total,
+	*rows = (struct group_rows){.q = q, .total = total, .nthreads = ranks_nthreads(q),
 				    .results = calloc(q->nresults + 1, sizeof *rows->results)};
 	if (!rows->results || partial_init(&rows->blank, &q->plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
@@ -90,7 +90,7 @@ static enum status begin_group(struct group_rows *rows, struct group *g, struct 
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		row->partial->columns[c].kind = column_kind(&rows->total->columns[c]);
 	status = ranks_list(rows->q, row->partial, &row->ranks);
-	return status == STATUS_OK ? ranks_select(rows->q, row->partial, row->ranks) : status;
+	return status == STATUS_OK ? ranks_select(rows->q, row->partial, rows->nthreads, row->ranks) : status;
 }
 
 enum status group_row_result(struct group_rows *rows, struct group_row *row, struct group *g,

@@ -366,7 +366,7 @@ static enum status begin_exchange(void *context, struct group *group)
 
 enum status groups_exchange(struct groups *g)
 {
-	struct exchange e = {.plan = g->plan, .spare = malloc(g->plan->group_nbytes)};
+	struct exchange e = {.plan = g->plan, .spare = calloc(1, g->plan->group_nbytes)};
 	enum status status = e.spare ? groups_bind(g) : STATUS_NO_MEMORY;
 
 	if (status == STATUS_OK)
@@ -375,6 +375,8 @@ enum status groups_exchange(struct groups *g)
 		struct group *group = e.ahead[(e.n + i) % AHEAD_NGROUPS];
 		status = group ? exchange_one(&e, group) : STATUS_OK;
 	}
+	if (e.spare)
+		group_free(e.spare, g->plan);
 	free(e.spare);
 	return status;
 }

@@ -92,7 +92,7 @@ int ranks_nthreads(const struct query *q)
 	return q->nthreads ? q->nthreads : cores_count();
 }
 
-enum status ranks_select(const struct query *q, const struct partial *total, struct ranks *ranks)
+enum status ranks_select(const struct query *q, const struct partial *total, int nthreads, struct ranks *ranks)
 {
 	enum status status = STATUS_OK;
 	struct wide_fold numbers;
@@ -105,7 +105,7 @@ enum status ranks_select(const struct query *q, const struct partial *total, str
 		column_numbers(column, &numbers);
 		ranks_extent(&numbers, &extent);
 		status = values_select(moments_cell(&column->moments, CELL_VALUES), &extent,
-				       ranks_nthreads(q), ranks[c].at, ranks[c].n);
+				       nthreads, ranks[c].at, ranks[c].n);
 	}
 	return status;
 }

@@ -28,9 +28,11 @@ struct ranks {
  * Errors: STATUS_NO_MEMORY; *out is to be freed then, too. */
 enum status ranks_list(const struct query *q, const struct partial *total, struct ranks **out);
 
-/* Finds the numbers among the kept ones of total, in ranks_nthreads(q) threads. ranks may be NULL.
- * Errors: STATUS_NO_MEMORY. */
-enum status ranks_select(const struct query *q, const struct partial *total, struct ranks *ranks);
+/* Finds the numbers among the kept ones of total, in up to nthreads threads. ranks may be NULL. Errors:
+ * STATUS_NO_MEMORY. */
+enum status ranks_select(const struct query *q, const struct partial *total, int nthreads, struct ranks *ranks);
+
+/* The threads for all that is done with a run's total. Not for each group: the cores are counted. */
 int ranks_nthreads(const struct query *q);
 
 /* What a selection needs to know of a column's numbers, which must stay. */

@@ -25,10 +25,12 @@ struct recent_block {
 	atomic_uint npieces;      /* in all queues */
 	uint32_t nvalues, capacity;
 	int64_t *significands;    /* of a text: offset << 32 | nbytes */
-	uint8_t *scales;
+	uint8_t *scales;          /* behind them, in their memory */
 	char *text;
 	size_t text_nbytes, text_capacity;
 	size_t taken_nbytes;      /* of the memory limit */
+	int64_t first_significands[BLOCK_NVALUES_MIN]; /* until there are more */
+	uint8_t first_scales[BLOCK_NVALUES_MIN];
 };
 
 /* ---- blocks ---- */
@@ -41,8 +43,8 @@ static bool is_shared(const struct recent_block *b)
 static void block_free(struct recent_block *b)
 {
 	memory_give(b->taken_nbytes);
-	free(b->significands);
-	free(b->scales);
+	if (b->significands != b->first_significands)
+		free(b->significands);
 	free(b->text);
 	free(b);
 }
@@ -61,23 +63,25 @@ static enum status take(struct recent_block *b, size_t nbytes)
 	return STATUS_OK;
 }
 
-/* Gives a block that is not shared room for more values. */
+/* Gives a block that is not shared room for twice as many values. */
 static enum status block_grow(struct recent_block *b)
 {
-	uint32_t capacity = b->capacity ? 2 * b->capacity : BLOCK_NVALUES_MIN;
+	uint32_t capacity = 2 * b->capacity;
 	int64_t *significands;
 	uint8_t *scales;
 
-	if (take(b, (capacity - b->capacity) * (sizeof *b->significands + 1)) != STATUS_OK)
+	if (take(b, b->capacity * (sizeof *significands + sizeof *scales)) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	significands = realloc(b->significands, capacity * sizeof *significands);
-	if (significands)
-		b->significands = significands;
-	scales = realloc(b->scales, capacity);
-	if (scales)
-		b->scales = scales;
-	if (!significands || !scales)
+	significands = malloc(capacity * (sizeof *significands + sizeof *scales));
+	if (!significands)
 		return STATUS_NO_MEMORY;
+	scales = (uint8_t *)(significands + capacity);
+	memcpy(significands, b->significands, b->nvalues * sizeof *significands);
+	memcpy(scales, b->scales, b->nvalues * sizeof *scales);
+	if (b->significands != b->first_significands)
+		free(b->significands);
+	b->significands = significands;
+	b->scales = scales;
 	b->capacity = capacity;
 	return STATUS_OK;
 }
@@ -189,11 +193,11 @@ static enum status need_piece(struct recent *r)
 		r->end = n;
 		return STATUS_OK;
 	}
-	grown = realloc(r->pieces, (2 * r->capacity + 2) * sizeof *grown);
+	grown = realloc(r->pieces, (2 * r->capacity + 1) * sizeof *grown);
 	if (!grown)
 		return STATUS_NO_MEMORY;
 	r->pieces = grown;
-	r->capacity = 2 * r->capacity + 2;
+	r->capacity = 2 * r->capacity + 1;
 	return STATUS_OK;
 }
 
@@ -205,6 +209,9 @@ static enum status begin_block(struct recent *r)
 	if (need_piece(r) != STATUS_OK || !(b = calloc(1, sizeof *b)))
 		return STATUS_NO_MEMORY;
 	atomic_init(&b->npieces, 1);
+	b->significands = b->first_significands;
+	b->scales = b->first_scales;
+	b->capacity = BLOCK_NVALUES_MIN;
 	r->pieces[r->end++] = piece_of(b);
 	r->owns_last = true;
 	return take(b, sizeof *b);
@@ -333,7 +340,7 @@ static enum status copy_piece(struct recent *r, struct recent_piece p)
 
 enum status recent_append(struct recent *r, const struct recent *later)
 {
-	bool shares = r->nvalues == 0;
+	bool shares = r->nvalues == 0 && !r->owns_last; /* a block of its own is used again */
 	enum status status = STATUS_OK;
 
 	for (size_t i = later->first; i < later->end && status == STATUS_OK; i++) {

@@ -42,7 +42,8 @@
  * after the other. */
 #define WAKE_S 0.26
 #define WAKE_S_EACH_MORE 0.2
-#define CROSS_S 0.2 /* where groups are many: they go to one GPU (two H100s, 16 and 64 GB by host, 2026-11-24) */
+/* What each further GPU takes where groups are many: they go to one GPU (two H100s, 16 and 64 GB by host, 2026-11-24). */
+#define CROSS_S 0.2
 #define END_S 0.15
 #define CORES_MANY 12
 #define LIKELY_RATIO 8 /* of text to packed files */
@@ -239,8 +240,8 @@ static double gpu_s(const struct forecast *f, double speed)
 	return f->can_share ? nbytes / speed : f->nbytes_packed * MEMBER_S_PER_BYTE;
 }
 
-/* How many GPUs alone surely end sooner, if they are there: the system is not asked for them. 0: none. One member is decoded by
- * one GPU. */
+/* How many GPUs are to do all of it, if they are there, which the system is not asked for; 0: it is not sure that they end
+ * sooner. One member is decoded by one GPU. */
 static int count_gpus_preferred(const struct device_choice *devices, const struct job *job, struct forecast f)
 {
 	struct device_choice offered = *devices;
@@ -278,7 +279,8 @@ static const char *add_as_forecast(struct device_choice *devices, const struct j
 	int ngpus = count_gpus_preferred(devices, job, f);
 
 	if (ngpus > 0)
-		return add_gpus_alone(devices, job, ngpus) ? "GPUs: the CPUs would surely take longer" : "CPU only: no GPU";
+		return add_gpus_alone(devices, job, ngpus)
+			       ? "GPUs, as many as pay: the CPUs would surely take longer" : "CPU only: no GPU";
 	return f.groups.n > 0 ? "CPU only: too few records for so many groups on GPUs" : NULL;
 }
 

@@ -82,11 +82,11 @@ bool forecast_gpu_alone(const struct forecast *f)
 	return (read + nbytes * kept) / f->ncores > f->gpu_s * SURE;
 }
 
-int forecast_ngpus(double work_s, double wake_s)
+int forecast_ngpus(double work_s, double more_s)
 {
 	int n = 1;
 
-	while (work_s / n - work_s / (n + 1) > wake_s)
+	while (work_s / n - work_s / (n + 1) > more_s)
 		n++;
 	return n;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * device_forecast.h - whether a GPU alone surely ends sooner than the CPUs, told before a run.
+ * device_forecast.h - whether GPUs alone surely end sooner than the CPUs, and how many of them, told before a run.
  *
  * --device auto measures (engine/gain.h), but not what it has not seen yet: numbers that are kept are searched or
  * sorted when all have been read, and those that CPUs keep until a GPU is awake are work for both. So are groups, where
@@ -45,7 +45,7 @@ struct forecast_groups forecast_groups_of(const struct forecast *f);
 /* Whether the GPU is to do all of it. Seconds are those of a Xeon's cores with AVX-512 (docs/speed.md). */
 bool forecast_gpu_alone(const struct forecast *f);
 
-/* How many GPUs are worth while, where one, once it is awake, takes work_s: each more is to save what it takes to wake. */
-int forecast_ngpus(double work_s, double wake_s);
+/* How many GPUs are worth while, where one, once it is awake, takes work_s: each more takes more_s, and is to save that. */
+int forecast_ngpus(double work_s, double more_s);
 
 #endif

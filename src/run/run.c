@@ -402,7 +402,7 @@ static enum status find_ranks(struct run *r, struct fault *fault)
 	bool dropped = values_are_dropped();
 
 	if (status == STATUS_OK && !dropped)
-		status = ranks_select(&r->query, &r->total.partial, r->ranks);
+		status = ranks_select(&r->query, &r->total.partial, ranks_nthreads(&r->query), r->ranks);
 	if (status == STATUS_GPU && r->is_repeatable) {
 		dropped = true; /* with the GPU, on which they were */
 		status = STATUS_OK;

@@ -106,7 +106,7 @@ static off_t walk_ahead(struct block_ahead *a, int fd, off_t *position, off_t en
 	off_t begin = *position, found;
 	bool waits = below(3) == 0, full = block_ahead_walk(a, position, end, batch);
 
-	for (int i = 0; i < PATIENCE_MS && *position == begin && waits; i++) {
+	for (int i = 0; i < PATIENCE_MS && *position == begin && !full && waits; i++) {
 		nanosleep(&ms, NULL);
 		full = block_ahead_walk(a, position, end, batch);
 	}

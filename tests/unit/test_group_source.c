@@ -13,7 +13,7 @@
 #include "tap.h"
 
 #define NRECORDS 60000
-#define NKEYS 45000 /* three blocks of a source, the last one short */
+#define NKEYS 45000 /* of which 38,396 come, in one of two forms: three blocks of a source, the last one short */
 #define NCOLUMNS_MAX 4
 #define NO_BLOCK SIZE_MAX
 
@@ -148,9 +148,21 @@ static char *print(struct run *r, enum status *status, struct fault *fault)
 	return text;
 }
 
-/* Whether a failure of one block lets nothing be printed but rows that come before it. */
+static size_t count_lines(const char *text)
+{
+	size_t n = 0;
+
+	while ((text = strchr(text, '\n'))) {
+		text++;
+		n++;
+	}
+	return n;
+}
+
+/* Whether a failure of one block lets the rows before it be printed and no others: none, if all are sorted before. */
 static void test_failure(struct run *r, struct memory_source *m, size_t block, const char *all, const char *words)
 {
+	size_t nlines = r->groups.sort.is_given ? 0 : 1 + block * GROUP_SOURCE_NGROUPS;
 	enum status status;
 	struct fault fault;
 	char *text;
@@ -158,7 +170,7 @@ static void test_failure(struct run *r, struct memory_source *m, size_t block, c
 	m->failing = block;
 	text = print(r, &status, &fault);
 	ok(status == STATUS_GPU && !strcmp(fault.detail, "an unreadable block"), "%s: block %zu fails", words, block);
-	ok(strlen(text) < strlen(all) && !strncmp(text, all, strlen(text)), "%s: rows before it are right", words);
+	ok(count_lines(text) == nlines && !strncmp(text, all, strlen(text)), "%s: rows before it are right", words);
 	m->failing = NO_BLOCK;
 	free(text);
 }
@@ -183,10 +195,8 @@ static void test_request(const char *words, int argc, const char *const *args)
 	group_store_set_source(r.query.plan.groups, &m->source);
 	seen = print(&r, &status, &fault);
 	ok(status == STATUS_OK && !strcmp(seen, wanted), "%s: the same from a source", words);
-	if (r.groups.top == 0)
+	if (r.groups.top == 0 || r.groups.sort.is_given)
 		test_failure(&r, m, 1, wanted, words);
-	if (r.groups.sort.is_given)
-		test_failure(&r, m, 2, wanted, words);
 	run_free(&r);
 	free(wanted);
 	free(seen);
@@ -207,6 +217,7 @@ int main(void)
 	TEST("--sum=n", "--top=5");
 	TEST("--sum=n", "--top=20000", "--threads=3");
 	TEST("--sum=n", "--sort=-sum", "--top=10", "--threads=3");
+	TEST("--sum=n", "--sort=-sum", "--threads=2");
 	TEST("--sum=n", "--min=m", "--sort=key", "--top=100", "--threads=2");
 	TEST("--stddev=m", "--sort=-stddev", "--top=3000", "--threads=3");
 	unlink(input_path);
