@@ -69,8 +69,9 @@ int main(int argc, char **argv)
 	}
 	if (!all_ended || !r->all_ended)
 		_exit(fflush(stdout) ? 1 : 0); /* a thread is still opening a GPU that is not needed */
-#ifdef __SANITIZE_ADDRESS__
-	run_free(r); /* for its leak detection: otherwise the system takes all back at once, millions of groups, too */
+	run_close(r);
+#ifdef __SANITIZE_ADDRESS__ /* which looks for leaks: otherwise the system takes millions of groups back at once */
+	run_free(r);
 #endif
 	return 0;
 }

@@ -463,14 +463,20 @@ int run_message_fault(const struct run *r, const struct fault *fault)
 	return exit_status;
 }
 
+void run_close(struct run *r)
+{
+	if (r->input)
+		input_close(r->input);
+	r->input = NULL;
+}
+
 void run_free(struct run *r)
 {
 	ranks_free(r->ranks, r->query.plan.ncolumns);
 	total_free(&r->total);
 	group_store_free(r->query.plan.groups);
 	query_free(&r->query);
-	if (r->input)
-		input_close(r->input);
+	run_close(r);
 	merge_free(&r->merge);
 	curve_free(&r->curve);
 	choice_free(&r->choice);

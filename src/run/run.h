@@ -86,7 +86,10 @@ void run_explain_fault(struct run *r, struct fault *fault);
 /* Prints the message. Returns the exit status. */
 int run_message_fault(const struct run *r, const struct fault *fault);
 
-/* Frees all that r owns. r->all_ended must be set. */
+/* Closes the input, and so ends its threads. r->all_ended must be set, here and below. */
+void run_close(struct run *r);
+
+/* Frees all that r owns. */
 void run_free(struct run *r);
 
 #endif
