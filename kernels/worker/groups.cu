@@ -263,7 +263,8 @@ static enum status keep_there(struct gpu_groups *g, const struct worker_finish *
 	if (!g->plan->reads_groups_once || g->nworkers > 0)
 		return STATUS_OK;
 	other = find_other(g->plan);
-	return other ? gpu_groups_cross(g, other, GROUPS_PIECE_NBYTES, left, fault) : gpu_groups_hold(g, how->nthreads, held, fault);
+	return other ? gpu_groups_cross(g, other, GROUPS_PIECE_NBYTES, left, fault)
+		     : gpu_groups_hold(g, how->nthreads, held, fault);
 }
 
 /* Brings all groups to the plan's store, unless they stay on a GPU. */

@@ -266,21 +266,21 @@ static enum status copy(struct group *to, const struct group *g, const struct pl
 	return status == STATUS_OK && g->rest ? partial_combine(to->rest, g->rest) : status;
 }
 
-/* Makes `to`, whose fold is not needed any more, what `from` is, with its partial or without. from gets to's, emptied. */
+/* Makes `to`, whose fold is not needed any more, what `from` is. with_rest: also its partial, for which from gets to's,
+ * emptied; otherwise from keeps its own, and to has none. */
 static void move(struct group *to, struct group *from, bool with_rest, const struct plan *plan)
 {
 	struct partial *rest = to->rest;
 
-	if (!with_rest)
-		group_free(to, plan);
 	memcpy(&to->first, &from->first, plan->group_nbytes - offsetof(struct group, first));
-	if (!with_rest) {
-		to->rest = NULL;
-		return;
+	if (with_rest) {
+		from->rest = rest;
+		if (rest)
+			partial_clear(rest);
+	} else {
+		to->rest = rest;
+		group_free(to, plan);
 	}
-	from->rest = rest;
-	if (rest)
-		partial_clear(rest);
 }
 
 /* Whether the numbers of both are counts and sums in cells that can be added as they are. */

@@ -220,7 +220,7 @@ static void *sort_parts(void *sorting)
 {
 	struct sorting *s = sorting;
 	struct gathering g = {.sort = s->sort};
-	enum status status = group_rows_init(&g.rows, s->rows->q, s->rows->total);
+	enum status status = group_rows_init(&g.rows, s->rows->q, s->rows->total, s->rows->nthreads);
 	size_t part;
 
 	while (status == STATUS_OK && (part = atomic_fetch_add(&s->next, 1)) < STORE_NPARTS)
@@ -252,7 +252,7 @@ static void *sort_blocks(void *sorting)
 	struct gathering g = {.sort = s->sort, .heap = &s->runs[atomic_fetch_add(&s->nruns, 1)].heap, .of = SIZE_MAX};
 	struct group_reading r = {.reader = NULL};
 	size_t n = (size_t)s->source->ngroups;
-	enum status status = group_rows_init(&g.rows, s->rows->q, s->rows->total);
+	enum status status = group_rows_init(&g.rows, s->rows->q, s->rows->total, s->rows->nthreads);
 
 	if (status == STATUS_OK)
 		status = group_heap_init(g.heap, s->nfirst < n ? s->nfirst : n, s->sort->is_descending,

@@ -23,12 +23,12 @@ struct group_rows {
 	const struct partial *total;
 	const struct result **results; /* those of q that are not dropped */
 	size_t nresults;
-	int nthreads;         /* that may look for a group's quantiles, if its numbers are many */
+	int nthreads;         /* that may list, sort and print groups, or look for the quantiles of one */
 	struct partial blank; /* of a group that has no partial */
 };
 
-/* Errors: STATUS_NO_MEMORY; rows can then be freed. */
-enum status group_rows_init(struct group_rows *rows, const struct query *q, const struct partial *total);
+/* nthreads: ranks_nthreads(q), which is asked for once a run. Errors: STATUS_NO_MEMORY; rows can then be freed. */
+enum status group_rows_init(struct group_rows *rows, const struct query *q, const struct partial *total, int nthreads);
 void group_rows_free(struct group_rows *rows);
 
 /* The row of one group, while its results are made. Zeroed: nothing is made yet. */

@@ -221,7 +221,7 @@ static void *print_blocks(void *queue)
 	struct group_rows rows;
 	struct printing p = *q->first;
 	struct group_reading reading = {.reader = NULL};
-	enum status status = group_rows_init(&rows, p.rows->q, p.rows->total);
+	enum status status = group_rows_init(&rows, p.rows->q, p.rows->total, p.rows->nthreads);
 	size_t block;
 
 	if (status == STATUS_OK && !q->list)
@@ -241,7 +241,7 @@ static void *print_blocks(void *queue)
 /* Prints the rows in as many threads as there is work for, the caller's among them. */
 static enum status print_rows(const struct printing *p, struct row_queue *q, struct fault *fault)
 {
-	size_t nthreads = (size_t)ranks_nthreads(p->rows->q), nblocks = count_blocks(q);
+	size_t nthreads = (size_t)p->rows->nthreads, nblocks = count_blocks(q);
 
 	q->first = p;
 	pthread_mutex_init(&q->lock, NULL);

@@ -17,9 +17,9 @@
 #include "number/decimal_text.h"
 #include "number/natural.h"
 
-enum status group_rows_init(struct group_rows *rows, const struct query *q, const struct partial *total)
+enum status group_rows_init(struct group_rows *rows, const struct query *q, const struct partial *total, int nthreads)
 {
-	*rows = (struct group_rows){.q = q, .total = total, .nthreads = ranks_nthreads(q),
+	*rows = (struct group_rows){.q = q, .total = total, .nthreads = nthreads,
 				    .results = calloc(q->nresults + 1, sizeof *rows->results)};
 	if (!rows->results || partial_init(&rows->blank, &q->plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
@@ -216,7 +216,7 @@ static enum status print_table(struct group_rows *rows, const struct group_list 
 static enum status list_groups(const struct group_rows *rows, const struct group_printing *how, struct group_list *list,
 			       struct fault *fault)
 {
-	size_t nthreads = (size_t)ranks_nthreads(rows->q);
+	size_t nthreads = (size_t)rows->nthreads;
 
 	if (!how->sort.is_given)
 		return group_list_make(rows->q->plan.groups, nthreads, list);
@@ -260,7 +260,7 @@ static enum status prepare(const struct query *q, struct partial *total, struct 
 	enum status status = total->groups ? groups_store(total->groups) : STATUS_OK;
 
 	if (status == STATUS_OK)
-		status = group_rows_init(rows, q, total);
+		status = group_rows_init(rows, q, total, ranks_nthreads(q));
 	return status == STATUS_OK && lacks_numbers(rows) ? STATUS_NO_NUMERIC_COLUMN : status;
 }
 

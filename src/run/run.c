@@ -401,7 +401,7 @@ static enum status find_ranks(struct run *r, struct fault *fault)
 	enum status status = ranks_list(&r->query, &r->total.partial, &r->ranks);
 	bool dropped = values_are_dropped();
 
-	if (status == STATUS_OK && !dropped)
+	if (status == STATUS_OK && !dropped && r->ranks)
 		status = ranks_select(&r->query, &r->total.partial, ranks_nthreads(&r->query), r->ranks);
 	if (status == STATUS_GPU && r->is_repeatable) {
 		dropped = true; /* with the GPU, on which they were */
