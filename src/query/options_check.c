@@ -131,86 +131,141 @@ static const char *other_name(const struct options *o, size_t i)
 	return operation_name(o->uses[other].operation);
 }
 
-/* Checks that the operations and the other options go together, and sets o->emits. */
-static enum status check_operations(struct options *o, struct fault *fault)
+/* What is asked of the records. Names are those of options; NULL: none. */
+struct asked_operations {
+	size_t noperations; /* without --let */
+	const char *reduce, *column; /* the last that prints a result, that prints records */
+	const char *change, *window; /* the last of --delta and --ratio, that looks back */
+	bool running, selects, drops;
+	bool writes; /* a number as a field */
+};
+
+static void note_operation(struct asked_operations *a, enum operation operation)
 {
-	const char *reduce = NULL, *column = NULL;
-	const char *change = NULL, *window = NULL;
-	bool running = false, writes = false, selects = false, drops = false;
-	size_t nlets = count_lets(o), n = o->nuses - nlets; /* n: operations beside them */
+	enum operation_kind kind = operation_kind(operation);
+	const char *name = operation_name(operation);
+	bool emits = kind == OPERATION_RUNNING || kind == OPERATION_OFFSET || kind == OPERATION_FIELDS;
+
+	*(emits ? &a->column : &a->reduce) = name;
+	a->writes |= emits && kind != OPERATION_FIELDS;
+	a->drops |= operation == OPERATION_DROP;
+	a->selects |= operation == OPERATION_SELECT;
+	a->running |= kind == OPERATION_RUNNING || operation == OPERATION_ROW_NUMBER;
+	if (operation == OPERATION_DELTA || operation == OPERATION_RATIO)
+		a->change = name;
+	if (operation_is_window(operation))
+		a->window = name;
+}
+
+static struct asked_operations find_asked(struct options *o)
+{
+	size_t nlets = count_lets(o);
+	struct asked_operations a = {.noperations = o->nuses - nlets,
+				     .writes = nlets > 0}; /* it may be a key, or in a condition, as a field */
 
 	for (size_t i = 0; i < o->nuses; i++) {
-		enum operation_kind kind = operation_kind(o->uses[i].operation);
+		o->selects |= operation_kind(o->uses[i].operation) == OPERATION_FIELDS;
+		if (!is_let(o, i))
+			note_operation(&a, o->uses[i].operation);
+	}
+	if (!a.reduce && !a.column)
+		a.column = nlets > 0 ? "let" : o->nrenames > 0 ? "rename" : options_choice_name(o);
+	return a;
+}
+
+/* Checks matrices and tables, beside which nothing is printed. */
+static enum status check_alone(const struct options *o, const struct asked_operations *a, struct fault *fault)
+{
+	for (size_t i = 0; i < o->nuses; i++) {
 		const char *name = operation_name(o->uses[i].operation);
-		if (operation_use_is_matrix(&o->uses[i]) && o->uses[i].operation == OPERATION_WMEAN)
-			return option_fault(fault, "--%s: '*' is not a pair of columns: x:w", name);
-		if (kind == OPERATION_LET)
+		if (!operation_use_is_matrix(&o->uses[i]))
 			continue;
-		if (operation_use_is_matrix(&o->uses[i]) && n > 1)
-			return option_fault(fault, "--%s '*' prints a matrix: no other result fits "
-					    "beside it", name);
-		bool emits = kind == OPERATION_RUNNING || kind == OPERATION_OFFSET ||
-			     kind == OPERATION_FIELDS;
-		o->selects |= kind == OPERATION_FIELDS;
-		writes |= emits && kind != OPERATION_FIELDS;
-		drops |= o->uses[i].operation == OPERATION_DROP;
-		selects |= o->uses[i].operation == OPERATION_SELECT;
-		*(emits ? &column : &reduce) = operation_name(o->uses[i].operation);
-		if (o->uses[i].operation == OPERATION_DELTA || o->uses[i].operation == OPERATION_RATIO)
-			change = name;
-		if (operation_is_window(o->uses[i].operation))
-			window = name;
-		running |= kind == OPERATION_RUNNING || o->uses[i].operation == OPERATION_ROW_NUMBER;
+		if (o->uses[i].operation == OPERATION_WMEAN)
+			return option_fault(fault, "--%s: '*' is not a pair of columns: x:w", name);
+		if (a->noperations > 1)
+			return option_fault(fault, "--%s '*' prints a matrix: no other result fits beside it", name);
 	}
 	for (size_t i = 0; i < o->nuses; i++)
-		if (operation_kind(o->uses[i].operation) == OPERATION_TABLE && n > 1)
+		if (operation_kind(o->uses[i].operation) == OPERATION_TABLE && a->noperations > 1)
 			return option_fault(fault, "--%s prints a table of its own: it cannot go with --%s",
 					    operation_name(o->uses[i].operation), other_name(o, i));
-	if (nlets > 0 && !reduce && !column)
-		column = "let";
-	writes |= nlets > 0; /* a number may be a key, or in a condition, as a field */
-	if (o->nrenames > 0 && !reduce && !column)
-		column = "rename";
-	if (options_choice_name(o) && !reduce && !column)
-		column = options_choice_name(o);
-	if (options_check_choice(o, reduce, fault) != STATUS_OK)
-		return STATUS_USAGE;
-	if (selects && drops)
-		return option_fault(fault, "--select says which columns are printed, --drop which are "
-				    "not: not both");
-	if (o->nrenames > 0 && reduce)
-		return option_fault(fault, "--rename is for printed records: --%s prints a result", reduce);
-	if (o->only && o->selects)
-		return option_fault(fault, "--only: --%s says already what is printed",
-				    selects ? "select" : "drop");
-	o->emits = column || (o->where && !reduce);
-	if (reduce && column)
-		return option_fault(fault, "--%s prints one value and --%s prints every record: not both",
-			     reduce, column);
-	if (o->all && (reduce || o->emits))
-		return option_fault(fault, "--all is for the summary: --%s asks for something else",
-				    reduce ? reduce : column ? column : "where");
-	if (o->only && !column)
-		return option_fault(fault, "--only: there is no new column to print");
-	if (o->exclusive && change)
-		return option_fault(fault, "--exclusive: --%s has no value before the record's own", change);
-	if (o->exclusive && window)
-		return option_fault(fault, "--exclusive is for running totals: --%s says itself which records "
-				    "it looks back on", window);
-	if (o->exclusive && !running)
-		return option_fault(fault, "--exclusive: there is no running total");
-	if (o->max_invalid.text && o->invalid != INVALID_SKIP)
-		return option_fault(fault, "--max-invalid: nothing is left out without --invalid skip");
-	if (o->emits && (o->sort || o->top))
-		return option_fault(fault, "--%s is for results: --%s prints records as they came",
-				    o->sort ? "sort" : "top", column ? column : "where");
-	if (o->emits && o->format != FORMAT_AUTO)
-		return option_fault(fault, "--format is for results: --%s prints records as they came",
-				    column ? column : "where");
-	if (writes && !o->dialect.quote && separates_numbers(o))
-		return option_fault(fault, "--quote none: the numbers of a new column can hold the "
-				    "delimiter '%c': nothing can quote them", o->dialect.delimiter);
 	return STATUS_OK;
+}
+
+/* Checks what says which fields are printed. */
+static enum status check_fields(const struct options *o, const struct asked_operations *a, struct fault *fault)
+{
+	if (a->selects && a->drops)
+		return option_fault(fault, "--select says which columns are printed, --drop which are not: not both");
+	if (o->nrenames > 0 && a->reduce)
+		return option_fault(fault, "--rename is for printed records: --%s prints a result", a->reduce);
+	if (o->only && o->selects)
+		return option_fault(fault, "--only: --%s says already what is printed", a->selects ? "select" : "drop");
+	return STATUS_OK;
+}
+
+/* Checks that either results are printed or records, and --all and --only. */
+static enum status check_results(const struct options *o, const struct asked_operations *a, struct fault *fault)
+{
+	if (a->reduce && a->column)
+		return option_fault(fault, "--%s prints one value and --%s prints every record: not both", a->reduce,
+				    a->column);
+	if (o->all && (a->reduce || o->emits))
+		return option_fault(fault, "--all is for the summary: --%s asks for something else",
+				    a->reduce ? a->reduce : a->column ? a->column : "where");
+	if (o->only && !a->column)
+		return option_fault(fault, "--only: there is no new column to print");
+	return STATUS_OK;
+}
+
+static enum status check_exclusive(const struct asked_operations *a, struct fault *fault)
+{
+	if (a->change)
+		return option_fault(fault, "--exclusive: --%s has no value before the record's own", a->change);
+	if (a->window)
+		return option_fault(fault, "--exclusive is for running totals: --%s says itself which records "
+				    "it looks back on", a->window);
+	if (!a->running)
+		return option_fault(fault, "--exclusive: there is no running total");
+	return STATUS_OK;
+}
+
+/* Checks the options that are for results where records are printed. */
+static enum status check_records(const struct options *o, const struct asked_operations *a, struct fault *fault)
+{
+	const char *name = a->column ? a->column : "where";
+
+	if (o->sort || o->top)
+		return option_fault(fault, "--%s is for results: --%s prints records as they came", o->sort ? "sort" : "top",
+				    name);
+	if (o->format != FORMAT_AUTO)
+		return option_fault(fault, "--format is for results: --%s prints records as they came", name);
+	return STATUS_OK;
+}
+
+/* Checks that the operations and the other options go together, and sets o->emits. The first that does not is told. */
+static enum status check_operations(struct options *o, struct fault *fault)
+{
+	const struct asked_operations a = find_asked(o);
+	enum status status = check_alone(o, &a, fault);
+
+	if (status == STATUS_OK)
+		status = options_check_choice(o, a.reduce, fault);
+	if (status == STATUS_OK)
+		status = check_fields(o, &a, fault);
+	o->emits = a.column || (o->where && !a.reduce);
+	if (status == STATUS_OK)
+		status = check_results(o, &a, fault);
+	if (status == STATUS_OK && o->exclusive)
+		status = check_exclusive(&a, fault);
+	if (status == STATUS_OK && o->max_invalid.text && o->invalid != INVALID_SKIP)
+		status = option_fault(fault, "--max-invalid: nothing is left out without --invalid skip");
+	if (status == STATUS_OK && o->emits)
+		status = check_records(o, &a, fault);
+	if (status == STATUS_OK && a.writes && !o->dialect.quote && separates_numbers(o))
+		status = option_fault(fault, "--quote none: the numbers of a new column can hold the "
+				      "delimiter '%c': nothing can quote them", o->dialect.delimiter);
+	return status;
 }
 
 /* ---- pictures ---- */
