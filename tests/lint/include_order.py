@@ -20,7 +20,6 @@ MAY_TRAP = ("kernels/scan/lookahead.cuh",)  # in code for chips on which nobody 
 STANDALONE = "kernels/ladder/"  # a rung may be a program of its own: see HACKING.md
 MAY_SPEAK_THROUGH_MESSAGE = ("src/io/message.c", "src/run/", "src/mpi/", "bench/run/")
 SHARED_BY_BOTH_COMPILERS = ("src/base/hd.h", "src/csv/dfa.h", "src/number/decimal.h")
-LINES_MAX = 500
 
 
 # ---- reading ----------------------------------------------------------------------------------
@@ -196,13 +195,6 @@ def every_file_has_its_licence(tree):
             yield "%s: no SPDX line among the first three" % path
 
 
-def every_file_is_short(tree):
-    for path, text in sorted(tree.items()):
-        nlines = len(text.splitlines())
-        if nlines > LINES_MAX:
-            yield "%s: %d lines" % (path, nlines)
-
-
 # Each rule, what it says, and lines that break it: (file, text put behind its SPDX line).
 RULES = (
     (map_is_whole, "every folder has its place in HACKING.md's map",
@@ -243,8 +235,6 @@ RULES = (
       ("bench/report/report.c", "static void f(void) { exit(1); }")]),
     (every_file_has_its_licence, "every source file has its SPDX line",
      [("src/query/query.c", None), ("tests/oracle/harness.py", None), ("kernels/level/warp.cuh", None)]),
-    (every_file_is_short, "no source file is longer than %d lines" % LINES_MAX,
-     [("src/run/main.c", "\n" * LINES_MAX)]),
 )
 
 
