@@ -6,7 +6,7 @@
  * A record is a row of pieces with a gap behind each but the last: one for each of the plan's nleads
  * columns. Behind the frame's header there are, one after the other, host byte order:
  *
- *     struct lead_frame_group  groups[ngroups]             those of the records, in the order of the first ones
+ *     struct lead_frame_group  groups[ngroups]             those of the records
  *     uint32_t                 of_group[nheld]             of each held record: which of these is its group
  *     uint32_t                 part_nbytes[nheld][2 * nleads + 1]  piece, field, piece, field, ... piece
  *     uint32_t                 first_nbytes[nfirsts][nleads]

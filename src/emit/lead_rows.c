@@ -60,7 +60,8 @@ static enum status reserve_rows(struct lead_rows *r)
 	return STATUS_OK;
 }
 
-/* Finds the number of a row's group in the text, or gives it the next. Errors: STATUS_NO_MEMORY. */
+/* Finds the number of a row's group in the text: that of its state, which new columns that need only some of
+ * the rows have given in an order of their own. Errors: STATUS_NO_MEMORY. */
 static enum status find_group(struct lead_rows *r, struct new_fields *fields, struct group *group,
 			      uint32_t *number)
 {
@@ -69,14 +70,15 @@ static enum status find_group(struct lead_rows *r, struct new_fields *fields, st
 		return STATUS_NO_MEMORY;
 	if (group)
 		*number = (uint32_t)group->state - 1;
-	if (*number < r->ngroups)
-		return STATUS_OK;
-	if (r->ngroups == r->groups_capacity) {
-		if (!grow(&r->groups, 2 * r->groups_capacity + 16, sizeof *r->groups))
-			return STATUS_NO_MEMORY;
-		r->groups_capacity = 2 * r->groups_capacity + 16;
+	for (; *number >= r->ngroups; r->ngroups++) {
+		if (r->ngroups == r->groups_capacity) {
+			if (!grow(&r->groups, 2 * r->groups_capacity + 16, sizeof *r->groups))
+				return STATUS_NO_MEMORY;
+			r->groups_capacity = 2 * r->groups_capacity + 16;
+		}
+		r->groups[r->ngroups] = (struct lead_rows_group){NULL, 0, 0};
 	}
-	r->groups[r->ngroups++] = (struct lead_rows_group){group ? group->home : NULL, 0, 0};
+	r->groups[*number].home = group ? group->home : NULL;
 	return STATUS_OK;
 }
 

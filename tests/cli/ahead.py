@@ -59,6 +59,16 @@ def check_groups():
     answers("two later by group, and beside it a total", ["--lead=v:2", "--by=g", "--cumsum=v", "--only"], text,
             "lead(v:2),running_sum(v)\n6,1\n,2\n,4\n,4\n,7\n,10\n")
     answers("of printed ones by group", ["--lead=v", "--by=g", "--where=v > 1", "--only"], text, "lead(v)\n5\n6\n\n\n\n")
+    for test in ("v > 5", "v < 0", "v > 1 and g = 'x'"):
+        name, matched = "by group, beside --offsets %s" % test, {}
+        offsets = []
+        for g, v in ((b"x", 1), (b"y", 2), (b"x", 3), (b"z", 4), (b"y", 5), (b"x", 6)):
+            is_in = {"v > 5": v > 5, "v < 0": v < 0}.get(test, v > 1 and g == b"x")
+            offsets.append(b"%d" % matched.setdefault(g, 0) if is_in else b"")
+            matched[g] = matched.setdefault(g, 0) + is_in
+        want = b"".join(b"%s,%s\n" % pair for pair in zip((b"3", b"5", b"6", b"", b"", b""), offsets))
+        args = ["--lead=v", "--by=g", "--only", "--offsets=" + test]
+        holds(name, args, text, prints(b"lead(v),offset\n" + want), ways(len(test), (1, 5, 8, 11, None)))
     answers("a key of two columns", ["--lead=c", "--by=a,b"], b"a,b,c\n1,2,x\n1,3,y\n1,2,z\n", "a,b,c,lead(c)\n1,2,x,z\n1,3,y,\n1,2,z,\n")
 
 
@@ -94,6 +104,11 @@ def check_faults():
 def check_files():
     a, b = harness.fixture("a.csv", b"v\n1\n2"), harness.fixture("b.csv", b"v\n3\n4\n")
     for threads in (1, 3):
+        for chunk in (2, None):
+            g, h = harness.fixture("g.csv", b"k,v\nb,5\na,6\n"), harness.fixture("h.csv", b"k,v\nb,9\nb,1\n")
+            r = harness.run(["--lead=v", "--by=k", "--offsets=v > 5", g, h], threads=threads, chunk=chunk)
+            harness.is_(r.out, b"k,v,lead(v),offset\nb,5,9,\na,6,,0\nb,9,1,0\nb,1,,\n",
+                        "by group over two files, beside --offsets, %d threads" % threads)
         r = harness.run(["--lead=v", a, b], threads=threads, chunk=2)
         harness.is_(r.out, b"v,lead(v)\n1,2\n2,3\n3,4\n4,\n", "over two files, %d threads" % threads)
 
