@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "bench/ladder/bench.h"
 #include "bench/run/bench_options.h"
 #include "io/message.h"
@@ -177,6 +178,7 @@ int main(int argc, char **argv)
 	static struct fault fault;
 	int exit_status = 0;
 
+	fd_open_standard();
 	message_program(argc > 0 ? argv[0] : "gpustat-bench");
 	if (run(&options, argc, argv, &fault) != STATUS_OK) {
 		exit_status = message_fault(&fault);

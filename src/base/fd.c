@@ -18,6 +18,20 @@ void fd_note_read(ssize_t nbytes)
 	atomic_fetch_add_explicit(&fd_nbytes_read, (uint64_t)nbytes, memory_order_relaxed);
 }
 
+bool fd_open_standard(void)
+{
+	static const int modes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
+	bool has_output = true;
+
+	for (int fd = 0; fd < 3; fd++) {
+		if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF)
+			continue;
+		has_output = has_output && fd != 1;
+		open("/dev/null", modes[fd]); /* the lowest free one: fd */
+	}
+	return has_output;
+}
+
 bool fd_may_retry(int fd, short events)
 {
 	struct pollfd p = {.fd = fd, .events = events};

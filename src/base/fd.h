@@ -11,6 +11,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* Opens each of the descriptors 0, 1 and 2 that is closed, so that no file that is opened later becomes standard input or
+ * output. What was closed stays useless: reading 0 and writing to 1 fail with EBADF; what is written to 2 is lost. Returns
+ * whether 1 was open. */
+bool fd_open_standard(void);
+
 /* After a read or a write of fd that has failed with errno: whether it is to be called again. With
  * O_NONBLOCK set, waits for events (of poll) before. Keeps errno if it returns false. */
 bool fd_may_retry(int fd, short events);

@@ -24,6 +24,7 @@
 	X(STATUS_SHRANK, "file shrank while it was read", 1)                       \
 	X(STATUS_CHANGED, "the input changed while it was read several times", 1)  \
 	X(STATUS_WRITE, "write error", 1)                                          \
+	X(STATUS_NO_OUTPUT, "standard output is closed: the result has nowhere to go", 1) \
 	/* of compressed data, "FORMAT data" by the fault's detail */               \
 	X(STATUS_DAMAGED, "corrupt", 1)                                            \
 	X(STATUS_TRUNCATED, "truncated", 1)                                        \
@@ -87,7 +88,7 @@ enum status {
 
 #define FAULT_DETAIL_NBYTES 256
 #define FAULT_EXCESS_NBYTES 128
-#define FAULT_REMEDY_NBYTES 128
+#define FAULT_REMEDY_NBYTES 256
 
 /* One fault, with all that its message needs. Fields that do not apply are 0 or "". */
 struct fault {

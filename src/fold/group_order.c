@@ -20,29 +20,37 @@
 
 /* ---- by what ---- */
 
-/* How well a result is named: not, by its operation, or as it is printed. */
-enum fit { FIT_NONE, FIT_OPERATION, FIT_NAME };
+/* How well a result is named: not, by its columns, by its operation, or as it is printed. */
+enum fit { FIT_NONE, FIT_COLUMN, FIT_OPERATION, FIT_NAME };
+
+/* Whether a result's name as it is printed, "sum(bytes)", has these columns. */
+static bool has_columns(const char *printed, const char *columns)
+{
+	const char *open = strchr(printed, '(');
+	size_t nbytes = strlen(columns);
+
+	return open && !strncmp(open + 1, columns, nbytes) && !strcmp(open + 1 + nbytes, ")");
+}
 
 static enum fit fit_of(const struct query *q, const struct result *r, const char *name, enum status *status)
 {
 	const struct operation_use *use = &q->uses[r->use];
 	const char *title = use->title ? use->title : operation_title(r->operation);
 	char *printed = result_name(q, r);
-	bool is_same;
+	enum fit fit = FIT_NONE;
 
 	if (!printed) {
 		*status = STATUS_NO_MEMORY;
 		return FIT_NONE;
 	}
-	is_same = !strcmp(printed, name);
+	if (!strcmp(printed, name))
+		fit = FIT_NAME;
+	else if (!strcmp(use->name, name) || (r->operation != OPERATION_PERCENTILE && !strcmp(title, name)))
+		fit = FIT_OPERATION;
+	else if (has_columns(printed, name))
+		fit = FIT_COLUMN;
 	free(printed);
-	if (is_same)
-		return FIT_NAME;
-	if (r->operation == OPERATION_PERCENTILE)
-		return strlen(name) == use->name_nbytes && !strncmp(name, use->name, use->name_nbytes)
-			       ? FIT_OPERATION : FIT_NONE;
-	return !strcmp(title, name) || !strcmp(operation_name(r->operation), name) ? FIT_OPERATION
-										   : FIT_NONE;
+	return fit;
 }
 
 /* Finds the result that the name fits best; *n: how many it fits so. */

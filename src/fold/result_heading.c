@@ -37,7 +37,7 @@ static char *result_title(const struct query *q, const struct result *r)
 	if (operation_kind(r->operation) == OPERATION_LET || operation_kind(r->operation) == OPERATION_FIELDS)
 		return column_title(q, &q->plan.columns[r->column]);
 	if (r->operation == OPERATION_PERCENTILE)
-		return strndup(use->name, use->name_nbytes);
+		return strdup(use->name);
 	return strdup(use->title ? use->title : operation_title(r->operation));
 }
 

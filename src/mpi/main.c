@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "engine/engine.h"
 #include "fold/group_images.h"
 #include "io/message.h"
@@ -368,6 +369,7 @@ int main(int argc, char **argv)
 	struct world world;
 	int exit_status;
 
+	fd_open_standard();
 	world_open(&world, &argc, &argv);
 	if (argc > 0)
 		message_program(argv[0]);

@@ -82,19 +82,3 @@ void help_print_brief(void)
 	printf("\nCOLS is a list of names or numbers: bytes,3. All options: gpustat --help\n"
 	       "Manual: man gpustat\n");
 }
-
-/* ---- names of other programs: datamash, Miller, pandas, qsv, SQL ---- */
-
-const struct option_synonym help_synonyms[] = {
-	{"average", "mean"}, {"avg", "mean"}, {"std", "stddev"}, {"sd", "stddev"}, {"variance", "var"},
-	{"maximum", "max"}, {"minimum", "min"}, {"total", "sum"},
-	{"distinct", "count-distinct"}, {"unique", "count-distinct"}, {"nunique", "count-distinct"},
-	{"percentile", "pNN"}, {"quantile", "pNN"}, {"histogram", "hist"}, {"correlation", "corr"},
-	{"group", "by"}, {"group-by", "by"}, {"groupby", "by"}, {"order-by", "sort"}, {"limit", "head"},
-	{"filter", "where"}, {"grep", "where"}, {"derive", "let"}, {"mutate", "let"}, {"put", "let"},
-	{"cut", "select"}, {"fields", "select"}, {"diff", "delta"}, {"cumulative", "running-sum"},
-	{"shift", "lag"}, {"shift-lag", "lag"}, {"previous", "lag"}, {"ffill", "fill-down"}, {"moving-average", "rolling-mean"},
-	{"rolling-avg", "rolling-mean"}, {"ewm", "ewma"}, {"ema", "ewma"},
-	{"separator", "delimiter"}, {"sep", "delimiter"}, {"field-separator", "delimiter"}, {"ifs", "delimiter"},
-	{"na", "missing"}, {"null", "missing"}, {"output", "format"}, {"jobs", "threads"}, {NULL, NULL},
-};

@@ -13,7 +13,4 @@ void help_print(void);
 /* Prints the most used options and three examples: one screen, at most 24 lines of 80 columns. */
 void help_print_brief(void);
 
-/* What other programs call options. */
-extern const struct option_synonym help_synonyms[];
-
 #endif

@@ -12,11 +12,10 @@
 /* Reads NN of --pNN. */
 static enum status read_percentile(struct operation_use *use, struct fault *fault)
 {
-	if (percentile_parse(use->name + 1, use->name_nbytes - 1, &use->percentile))
+	if (percentile_parse(use->name + 1, strlen(use->name + 1), &use->percentile))
 		return STATUS_OK;
-	return option_fault(fault, "--%.*s: percentiles are --p0 to --p100, such as --p99.9, with up to %d "
-			    "places", use->name_nbytes < 64 ? (int)use->name_nbytes : 64, use->name,
-			    PERCENTILE_NPLACES);
+	return option_fault(fault, "--%.64s: percentiles are --p0 to --p100, such as --p99.9, with up to %d "
+			    "places", use->name, PERCENTILE_NPLACES);
 }
 
 /* Reads COL:WIDTH. A column's name may have colons. */

@@ -4,6 +4,7 @@
  */
 #include "query/option_table.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -38,28 +39,62 @@ enum status option_fault(struct fault *fault, const char *format, ...)
 
 /* ---- unknown options ---- */
 
-/* What is meant by a name that is another program's; NULL: it is none. */
-static const char *find_synonym(const struct option_synonym *s, const char *typed, size_t nbytes)
+/* Whether a word that was typed is `name`: in any case, and with _ for -. Letters, -t and -T, differ. */
+static bool is_word(const char *typed, const char *name, size_t nbytes)
 {
-	for (; s && s->typed; s++)
-		if (strlen(s->typed) == nbytes && !memcmp(s->typed, typed, nbytes))
-			return s->meant;
+	if (*name == '-')
+		return !memcmp(typed, name, nbytes);
+	for (size_t i = 0; i < nbytes; i++)
+		if (name[i] != (typed[i] == '_' ? '-' : tolower((unsigned char)typed[i])))
+			return false;
+	return true;
+}
+
+const char *option_find_meant(const struct option_synonym *list, const char *typed, size_t nbytes)
+{
+	for (; list && list->typed; list++)
+		for (const char *name = list->typed; *name;) {
+			size_t length = strcspn(name, " ");
+			if (length == nbytes && is_word(typed, name, nbytes))
+				return list->meant;
+			name += length + (name[length] == ' ');
+		}
 	return NULL;
 }
 
-/* Suggests what is meant, or the nearest name. */
+/* Reports an option that is not there: typed, with its dashes, shown of it. meant: as in struct option_synonym; NULL:
+ * unknown. */
+static enum status fail_meant(const struct parser *p, const char *typed, int shown, const char *meant)
+{
+	bool is_option = meant && *meant == '-' && !strchr(meant, ' ');
+
+	if (!meant)
+		return option_fault(p->fault, "unknown option '%.*s'", shown, typed);
+	return option_fault(p->fault, is_option ? "unknown option '%.*s': did you mean '%s'?"
+						: "unknown option '%.*s' (try %s)", shown, typed, meant);
+}
+
+/* Suggests what is meant, or the nearest name. typed: the name behind its dashes. */
 static enum status fail_unknown(const struct parser *p, const char *typed, size_t nbytes)
 {
 	struct nearest nearest = nearest_begin(typed, nbytes);
-	const char *meant = find_synonym(p->table->synonyms, typed, nbytes);
-	int shown = nbytes < 62 ? (int)nbytes : 62;
+	const char *meant = option_find_meant(p->table->synonyms, typed, nbytes);
+	char name[NAME_NBYTES + 2];
 
 	for (size_t i = 0; i < p->table->nrows; i++)
 		nearest_offer(&nearest, p->table->rows[i].name);
-	meant = meant ? meant : nearest.name;
-	if (!meant)
-		return option_fault(p->fault, "unknown option '--%.*s'", shown, typed);
-	return option_fault(p->fault, "unknown option '--%.*s': did you mean '--%s'?", shown, typed, meant);
+	if (!meant && nearest.name) {
+		snprintf(name, sizeof name, "--%s", nearest.name);
+		meant = name;
+	}
+	return fail_meant(p, typed - 2, nbytes < 62 ? (int)nbytes + 2 : 64, meant);
+}
+
+static enum status fail_letter(const struct parser *p, char letter)
+{
+	const char typed[] = {'-', letter, '\0'};
+
+	return fail_meant(p, typed, 2, option_find_meant(p->table->synonyms, typed, 2));
 }
 
 /* ---- parsing ---- */
@@ -103,15 +138,21 @@ static bool row_matches(const struct option_row *row, const char *typed, size_t 
 	return !strncmp(row->name, typed, nbytes) && !row->name[nbytes];
 }
 
+const struct option_row *option_find_row(const struct option_table *table, const char *typed, size_t nbytes)
+{
+	for (size_t i = 0; i < table->nrows; i++)
+		if (row_matches(&table->rows[i], typed, nbytes))
+			return &table->rows[i];
+	return NULL;
+}
+
 static enum status parse_long(struct parser *p, const char *typed)
 {
 	size_t nbytes = strcspn(typed, "=");
 	const char *argument = typed[nbytes] ? typed + nbytes + 1 : NULL;
-	const struct option_row *row = p->table->rows, *end = row + p->table->nrows;
+	const struct option_row *row = option_find_row(p->table, typed, nbytes);
 
-	while (row < end && !row_matches(row, typed, nbytes))
-		row++;
-	if (row == end)
+	if (!row)
 		return fail_unknown(p, typed, nbytes);
 	if (argument && !*row->argument)
 		return option_fault(p->fault, "option '--%s' takes no argument", row->name);
@@ -129,7 +170,7 @@ static enum status parse_letters(struct parser *p, const char *typed)
 		while (row < end && row->letter != *typed)
 			row++;
 		if (row == end)
-			return option_fault(p->fault, "unknown option '-%c'", *typed);
+			return fail_letter(p, *typed);
 		if (*row->argument && !typed[1] && p->next == p->end)
 			return option_fault(p->fault, "option '-%c' needs an argument", *typed);
 		if (*row->argument)

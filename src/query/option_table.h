@@ -42,7 +42,8 @@ enum option_about {
 	ABOUT_NOTHING, ABOUT_VERSION, ABOUT_BRIEF_HELP, ABOUT_HELP, ABOUT_BASH, ABOUT_ZSH, ABOUT_FISH
 };
 
-/* A name that other programs have for an option, and the option's. */
+/* Names that other programs have for something, with blanks between, hyphens for underscores, in lower case; and what
+ * is typed here: an option, "--mean", or words that follow "try". A letter's name is "-t". */
 struct option_synonym {
 	const char *typed, *meant;
 };
@@ -67,6 +68,12 @@ struct option_table {
  * unknown option, a missing argument, or one too many. */
 enum status option_parse(const struct option_table *table, int argc, char **argv, void *options,
 			 enum option_about *about, int *noperands, struct fault *fault);
+
+/* Returns what is meant by a name in a list that a NULL typed ends, or NULL. List NULL: empty. */
+const char *option_find_meant(const struct option_synonym *list, const char *typed, size_t nbytes);
+
+/* Returns the row of the name typed[0 .. nbytes), without dashes, or NULL. */
+const struct option_row *option_find_row(const struct option_table *table, const char *typed, size_t nbytes);
 
 /* The length of a name without OPTION_NUMBER, if it ends so; else 0. */
 size_t option_before_number(const char *name);

@@ -8,11 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "codec/codec.h"
 #include "codec/decoder.h"
 #include "number/decimal.h"
 #include "number/decimal_text.h"
+#include "query/elsewhere.h"
 #include "query/help.h"
 #include "query/operation_argument.h"
 #include "query/options_asked.h"
@@ -24,6 +26,7 @@
 #define MAX_DEVICE 1023
 #define PERCENT_NPLACES 9
 #define MAX_PARTS 1000000000
+#define FILE_SHOWN_NBYTES 48
 
 /* A row's index in the table: first the operations, then the options. */
 enum option_id {
@@ -408,6 +411,38 @@ static enum status keep_asked(struct options *o, size_t row, const char *typed, 
 	return STATUS_OK;
 }
 
+/* Keeps a percentile's name, which has its number, and reads the argument. */
+static enum status read_use(struct operation_use *use, const char *typed, struct fault *fault)
+{
+	if (use->operation == OPERATION_PERCENTILE) {
+		use->name = use->typed = strndup(typed, strcspn(typed, "="));
+		if (!use->typed)
+			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	}
+	return operation_read_argument(use, fault);
+}
+
+/* Notes the first file whose name was taken for something else. */
+static void note_file(struct options *o, const char *name, const char *wanted, const char *argument)
+{
+	struct stat st;
+
+	if (!o->taken.file && argument && strcmp(wanted, "FILE") != 0 && stat(argument, &st) == 0 &&
+	    !S_ISDIR(st.st_mode))
+		o->taken = (struct taken_file){argument, name, wanted};
+}
+
+enum status options_fail_taken(const struct options *o, struct fault *fault)
+{
+	const struct taken_file *t = &o->taken;
+	const char *file = strlen(t->file) <= FILE_SHOWN_NBYTES ? t->file : "FILE";
+	bool counts = t->name == rows[OPERATION_COUNT].name;
+
+	return option_fault(fault, "--%s took the file '%s' for its %s, and no input is left: type --%s %s %s%s%s", t->name,
+			    file, t->argument, t->name, t->argument, file, counts ? ", or --count-records " : "",
+			    counts ? file : "");
+}
+
 static enum status handle(void *options, size_t row, const char *typed, const char *argument,
 			  struct fault *fault)
 {
@@ -416,23 +451,27 @@ static enum status handle(void *options, size_t row, const char *typed, const ch
 
 	if (keep_asked(o, row, typed, argument, fault) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	if (row >= NOPERATIONS)
+	if (row >= NOPERATIONS) {
+		note_file(o, rows[row].name, rows[row].argument, argument);
 		return set_option(o, (enum option_id)row, argument, fault);
+	}
 	grown = realloc(o->uses, (o->nuses + 1) * sizeof *grown);
 	if (!grown)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	o->uses = grown;
 	o->uses[o->nuses++] = (struct operation_use){
-		.operation = (enum operation)row, .argument = argument, .name = typed,
-		.name_nbytes = strcspn(typed, "=")};
-	return operation_read_argument(&o->uses[o->nuses - 1], fault);
+		.operation = (enum operation)row, .argument = argument, .name = rows[row].name};
+	if (read_use(&o->uses[o->nuses - 1], typed, fault) != STATUS_OK)
+		return fault->status;
+	note_file(o, o->uses[o->nuses - 1].name, rows[row].argument, argument);
+	return STATUS_OK;
 }
 
 const struct option_table options_table = {
 	.program = "gpustat",
 	.operands = "",
 	.rows = rows, .nrows = NROWS,
-	.synonyms = help_synonyms,
+	.synonyms = elsewhere_words,
 	.handle = handle,
 	.print_help = help_print,
 	.print_brief_help = help_print_brief,
@@ -453,6 +492,7 @@ enum status options_parse(struct options *o, int argc, char **argv, struct fault
 	status = option_parse(&options_table, argc, argv, o, &o->about, &npaths, fault);
 	if (status != STATUS_OK)
 		return status;
+	o->is_default_input = npaths == 0;
 	o->npaths = npaths ? npaths : 1;
 	o->paths = npaths ? (const char *const *)argv + 1 : standard_input;
 	status = options_read_environment(o, fault);
@@ -464,7 +504,9 @@ void options_free(struct options *o)
 	asked_free(&o->asked);
 	option_free_items(o->missing, o->nmissing);
 	free(o->renames);
-	for (size_t i = 0; i < o->nuses; i++)
+	for (size_t i = 0; i < o->nuses; i++) {
 		free(o->uses[i].column);
+		free(o->uses[i].typed);
+	}
 	free(o->uses);
 }

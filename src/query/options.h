@@ -44,8 +44,8 @@ struct invalid_limit {
 struct operation_use {
 	enum operation operation;
 	const char *argument; /* COLS, PAIRS, EXPR, or NULL */
-	const char *name;     /* as it was typed, "p99.9"; name_nbytes of it */
-	size_t name_nbytes;
+	const char *name;     /* the option's, of a percentile as it was typed: "p99.9" */
+	char *typed;          /* name, if it is owned; else NULL */
 	const char *title; /* of its results; NULL: the operation's */
 	struct percentile percentile; /* of OPERATION_PERCENTILE */
 	char *column;                 /* of OPERATION_HIST, OPERATION_LEAD and windows: argument, which is owned then */
@@ -76,8 +76,16 @@ struct record_choice {
 	bool has_seed;
 };
 
+/* A file whose name an option took for its argument. */
+struct taken_file {
+	const char *file; /* NULL: no option did */
+	const char *name, *argument; /* the option's, and what --help calls its argument */
+};
+
 struct options {
 	struct asked asked;
+	struct taken_file taken;
+	bool is_default_input; /* no file is named */
 	bool partial, merge;
 	const char *save_state, *from_state; /* file names, or NULL */
 	struct file_part part; /* of --part; of == 0: not given */
@@ -126,6 +134,9 @@ struct options {
  * pointers into argv. Free with options_free. */
 enum status options_parse(struct options *o, int argc, char **argv, struct fault *fault);
 void options_free(struct options *o);
+
+/* Reports that o->taken was meant as the input. Returns STATUS_USAGE. */
+enum status options_fail_taken(const struct options *o, struct fault *fault);
 
 /* The operation's name, "cumsum"; the title of its results, "running_sum"; and its kind. */
 const char *operation_name(enum operation operation);

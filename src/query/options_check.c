@@ -128,7 +128,7 @@ static const char *other_name(const struct options *o, size_t i)
 
 	while (other == i || is_let(o, other))
 		other++;
-	return operation_name(o->uses[other].operation);
+	return o->uses[other].name;
 }
 
 /* What is asked of the records. Names are those of options; NULL: none. */
@@ -140,10 +140,11 @@ struct asked_operations {
 	bool writes; /* a number as a field */
 };
 
-static void note_operation(struct asked_operations *a, enum operation operation)
+static void note_operation(struct asked_operations *a, const struct operation_use *use)
 {
+	enum operation operation = use->operation;
 	enum operation_kind kind = operation_kind(operation);
-	const char *name = operation_name(operation);
+	const char *name = use->name;
 	bool emits = kind == OPERATION_RUNNING || kind == OPERATION_OFFSET || kind == OPERATION_FIELDS;
 
 	*(emits ? &a->column : &a->reduce) = name;
@@ -166,7 +167,7 @@ static struct asked_operations find_asked(struct options *o)
 	for (size_t i = 0; i < o->nuses; i++) {
 		o->selects |= operation_kind(o->uses[i].operation) == OPERATION_FIELDS;
 		if (!is_let(o, i))
-			note_operation(&a, o->uses[i].operation);
+			note_operation(&a, &o->uses[i]);
 	}
 	if (!a.reduce && !a.column)
 		a.column = nlets > 0 ? "let" : o->nrenames > 0 ? "rename" : options_choice_name(o);
@@ -177,7 +178,7 @@ static struct asked_operations find_asked(struct options *o)
 static enum status check_alone(const struct options *o, const struct asked_operations *a, struct fault *fault)
 {
 	for (size_t i = 0; i < o->nuses; i++) {
-		const char *name = operation_name(o->uses[i].operation);
+		const char *name = o->uses[i].name;
 		if (!operation_use_is_matrix(&o->uses[i]))
 			continue;
 		if (o->uses[i].operation == OPERATION_WMEAN)
@@ -188,7 +189,7 @@ static enum status check_alone(const struct options *o, const struct asked_opera
 	for (size_t i = 0; i < o->nuses; i++)
 		if (operation_kind(o->uses[i].operation) == OPERATION_TABLE && a->noperations > 1)
 			return option_fault(fault, "--%s prints a table of its own: it cannot go with --%s",
-					    operation_name(o->uses[i].operation), other_name(o, i));
+					    o->uses[i].name, other_name(o, i));
 	return STATUS_OK;
 }
 
@@ -283,13 +284,13 @@ static enum status check_line(const struct options *o, struct fault *fault)
 	if (!first || operation_kind(first->operation) != OPERATION_RUNNING)
 		return option_fault(fault, "--%s draws groups, a histogram or one running column: --%s prints "
 				    "records", picture_name(o),
-				    first ? operation_name(first->operation) : o->where ? "where" : "let");
+				    first ? first->name : o->where ? "where" : "let");
 	if (first->operation == OPERATION_LAG || first->operation == OPERATION_FILL_DOWN)
 		return option_fault(fault, "--%s draws numbers: --%s prints fields as they are", picture_name(o),
-				    operation_name(first->operation));
+				    first->name);
 	if (second)
 		return option_fault(fault, "--%s draws one running column: not --%s and --%s", picture_name(o),
-				    operation_name(first->operation), operation_name(second->operation));
+				    first->name, second->name);
 	if (o->by)
 		return option_fault(fault, "--%s draws one line, not one for each group: leave out --by",
 				    picture_name(o));
@@ -316,7 +317,7 @@ static enum status check_picture(const struct options *o, struct fault *fault)
 		return STATUS_OK;
 	return option_fault(fault, "--%s draws groups, a histogram or one running column: there is %s%s",
 			    picture_name(o), first ? "no --by beside --" : "none of them",
-			    first ? operation_name(first->operation) : "");
+			    first ? first->name : "");
 }
 
 /* Without a result, groups are counted. Errors: STATUS_NO_MEMORY. */
@@ -330,7 +331,8 @@ static enum status count_groups(struct options *o, struct fault *fault)
 	if (!grown)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	o->uses = grown;
-	o->uses[o->nuses++] = (struct operation_use){.operation = OPERATION_COUNT_RECORDS, .title = "count"};
+	o->uses[o->nuses++] = (struct operation_use){.operation = OPERATION_COUNT_RECORDS, .title = "count",
+						     .name = operation_name(OPERATION_COUNT_RECORDS)};
 	return STATUS_OK;
 }
 
@@ -348,7 +350,7 @@ static enum status check_groups(struct options *o, struct fault *fault)
 		enum operation operation = o->uses[i].operation;
 		if (operation_kind(operation) == OPERATION_TABLE || operation_use_is_matrix(&o->uses[i]))
 			return option_fault(fault, "--%s prints a table of its own: it cannot go with --by",
-					    operation_name(operation));
+					    o->uses[i].name);
 	}
 	return count_groups(o, fault);
 }
@@ -395,7 +397,7 @@ static enum status check_state(const struct options *o, struct fault *fault)
 		if (operation_kind(o->uses[i].operation) == OPERATION_OFFSET &&
 		    o->uses[i].operation != OPERATION_ROW_NUMBER)
 			return option_fault(fault, "--%s: --%s counts in one input: leave it out", name,
-					    operation_name(o->uses[i].operation));
+					    o->uses[i].name);
 	if (o->emits && !has_running(o))
 		return option_fault(fault, "--%s: there is no running total, and no result", name);
 	return STATUS_OK;

@@ -47,8 +47,11 @@ enum status options_check_choice(const struct options *o, const char *reduce, st
 				    "what it prints to the other");
 	if (c->has_seed && c->sample == 0)
 		return option_fault(fault, "--seed is for --sample: nothing is drawn here");
+	if (name && reduce && o->by)
+		return option_fault(fault, "--%s is for printed records: --by prints groups, and --top N the first N of them",
+				    name);
 	if (name && reduce)
-		return option_fault(fault, "--%s is for printed records: --%s prints a result: pipe the records that "
-				    "--%s prints to a second gpustat", name, reduce, name);
+		return option_fault(fault, "--%s is for printed records, and --%s prints a result: for a result of those "
+				    "records, gpustat --%s N FILE | gpustat --%s COLS", name, reduce, name, reduce);
 	return STATUS_OK;
 }

@@ -37,12 +37,28 @@ static enum status check_inflate(struct fault *fault)
 	return option_fault(fault, INFLATE_VARIABLE ": '%.64s' is neither own nor zlib", name);
 }
 
+/* The width of a plot, if standard output is no terminal. Nothing and 0 mean that it is not known. */
+static enum status check_width(const struct options *o, struct fault *fault)
+{
+	const char *text = getenv("COLUMNS"), *end;
+	uint64_t width;
+
+	if (!o->picture.plots || !text || !*text)
+		return STATUS_OK;
+	end = option_digits(text, UINT32_MAX, &width);
+	if (!end || *end)
+		return option_fault(fault, "COLUMNS: '%.64s' is not a number of columns, such as 80", text);
+	return STATUS_OK;
+}
+
 enum status options_read_environment(struct options *o, struct fault *fault)
 {
 	const char *text = getenv(CHUNK_VARIABLE), *end;
 	enum status status = choose_simd(fault) ? STATUS_USAGE : check_inflate(fault);
 	uint64_t number;
 
+	if (status == STATUS_OK)
+		status = check_width(o, fault);
 	if (status != STATUS_OK || !text || !*text)
 		return status;
 	end = option_digits(text, 1ul << 30, &number);

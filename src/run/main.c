@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/memory_limit.h"
 #include "engine/engine.h"
 #include "io/message.h"
@@ -22,12 +23,24 @@ static bool is_idle(const struct options *o)
 	       isatty(STDIN_FILENO);
 }
 
-static enum status run(struct run *r, int argc, char **argv, struct fault *fault)
+/* Whether standard output gets anything: not if all there is goes into a picture's file. */
+static bool writes_output(const struct options *o)
+{
+	const struct picture *p = &o->picture;
+
+	return o->about != ABOUT_NOTHING || p->plots || !p->svg || !strcmp(p->svg, PICTURE_STDOUT) ||
+	       o->format != FORMAT_AUTO;
+}
+
+/* has_output: standard output is open. */
+static enum status run(struct run *r, int argc, char **argv, bool has_output, struct fault *fault)
 {
 	enum status status = options_parse(&r->options, argc, argv, fault);
 
 	if (status != STATUS_OK)
 		return status;
+	if (!has_output && writes_output(&r->options))
+		return fault_set(fault, STATUS_NO_OUTPUT, 0, NULL);
 	if (r->options.memory_nbytes)
 		memory_limit_set(r->options.memory_nbytes);
 	if (option_print_about(&options_table, r->options.about))
@@ -35,6 +48,8 @@ static enum status run(struct run *r, int argc, char **argv, struct fault *fault
 	if (is_idle(&r->options))
 		return fault_set(fault, STATUS_USAGE, 0, "usage: gpustat [OPTION]... [FILE]...: "
 							 "no operation, and nothing to read");
+	if (r->options.is_default_input && r->options.taken.file && isatty(STDIN_FILENO))
+		return options_fail_taken(&r->options, fault);
 	r->stdin_offset = lseek(STDIN_FILENO, 0, SEEK_CUR);
 	status = picture_check(&r->options.picture, fault);
 	if (status != STATUS_OK)
@@ -48,13 +63,13 @@ int main(int argc, char **argv)
 	static struct run runs[] = {{.all_ended = true}, {.all_ended = true}, {.all_ended = true}};
 	static struct fault fault;
 	struct run *r = &runs[0];
-	bool all_ended = true;
+	bool has_output = fd_open_standard(), all_ended = true;
 	enum status status;
 
 	if (argc > 0)
 		message_program(argv[0]);
 	message_progress(&engine_nbytes_begun, UINT64_MAX);
-	status = run(r, argc, argv, &fault);
+	status = run(r, argc, argv, has_output, &fault);
 
 	/* A wrong guess is made once, and then a GPU lost once. */
 	while ((status == STATUS_MISGUESSED || status == STATUS_GPU_LOST) && r < &runs[2]) {

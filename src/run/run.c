@@ -4,7 +4,9 @@
  */
 #include "run/run.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,12 +25,15 @@
 #include "io/output.h"
 #include "io/picture.h"
 #include "io/table.h"
+#include "query/elsewhere.h"
 #include "query/remedy.h"
 #include "run/explain.h"
 #include "run/left_out.h"
 #include "run/part_run.h"
 #include "run/progress.h"
 #include "run/ranked_run.h"
+
+#define PATIENCE_MS 1000 /* with standard input, before it is said that it is waited for */
 
 void run_report_guesses(const struct run *r)
 {
@@ -207,11 +212,55 @@ static void prepare_choice(struct run *r)
 	r->query.plan.choice = &r->choice;
 }
 
+/* Where an option took a file's name, standard input is what is left to read. Says so if it has to be waited for. */
+static void wait_taken(const struct options *o)
+{
+	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
+
+	if (o->taken.file && o->is_default_input && poll(&p, 1, PATIENCE_MS) == 0)
+		message_note("note: waiting for standard input: --%s took a file's name for its %s", o->taken.name,
+			     o->taken.argument);
+}
+
+/* An empty input is the error then. */
+static enum status check_taken(struct run *r, struct fault *fault)
+{
+	const char *data;
+	size_t nbytes = 0;
+	bool at_end = false;
+	enum status status;
+
+	if (!r->options.taken.file || !r->options.is_default_input)
+		return STATUS_OK;
+	status = input_peek(r->input, 0, &data, &nbytes, &at_end, fault);
+	return status == STATUS_OK && at_end && nbytes == 0 ? options_fail_taken(&r->options, fault) : status;
+}
+
+/* Says what is typed where a column, or a file, is not found: an option may have taken what was meant as a file. */
+static void explain_taken(const struct options *o, struct fault *fault)
+{
+	const struct taken_file *taken = &o->taken;
+
+	if (fault->status == STATUS_OPEN)
+		elsewhere_explain_open(fault);
+	if (!taken->file || *fault->remedy || strlen(taken->file) > 48)
+		return;
+	if (fault->status == STATUS_UNKNOWN_COLUMN && o->is_default_input && !strcmp(fault->detail, taken->file))
+		snprintf(fault->remedy, sizeof fault->remedy, "--%s %s '%s': it is a file", taken->name,
+			 taken->argument, taken->file);
+	if (fault->status == STATUS_OPEN && fault->error_number == ENOENT && fault->file && strlen(fault->file) <= 48)
+		snprintf(fault->remedy, sizeof fault->remedy, "--%s '%s' '%s': the file was taken for %s",
+			 taken->name, fault->file, taken->file, taken->argument);
+}
+
 enum status run_open_input(struct run *r, struct fault *fault)
 {
-	enum status status = input_open(&r->input, r->options.paths, r->options.npaths,
-					 r->options.nthreads, fault);
+	enum status status;
 
+	wait_taken(&r->options);
+	status = input_open(&r->input, r->options.paths, r->options.npaths, r->options.nthreads, fault);
+	if (status == STATUS_OK)
+		status = check_taken(r, fault);
 	if (status == STATUS_OK && (r->options.nthreads ? r->options.nthreads : cores_count()) > 1)
 		status = input_share_decoding(r->input, fault);
 	if (status == STATUS_OK)
@@ -450,8 +499,26 @@ enum status run_again(struct run *r, const struct run *before, struct fault *fau
 void run_explain_fault(struct run *r, struct fault *fault)
 {
 	explain_memory(r, fault);
+	explain_taken(&r->options, fault);
 	query_explain(&r->query, fault);
 	part_run_explain(&r->options, r->input, &r->range, fault);
+}
+
+/* Lists the columns there are. A first record with text that was not taken for a header says more than col1, col2. */
+static void list_columns(const struct run *r, const char *unknown)
+{
+	const struct header *h = &r->query.header;
+	const struct first_record *first = &h->record[0];
+	char **texts = calloc(h->nfields + 1, sizeof *texts);
+	bool has_text = false;
+
+	for (size_t i = 0; texts && i < first->nfields && i < h->nfields; i++) {
+		texts[i] = *first->values[i].text ? first->values[i].text : NULL;
+		has_text |= !first->values[i].is_missing && !first->values[i].is_number;
+	}
+	message_columns(!h->present && r->options.header == HEADER_AUTO && has_text ? texts : h->names, h->nfields,
+			unknown);
+	free(texts);
 }
 
 int run_message_fault(const struct run *r, const struct fault *fault)
@@ -459,7 +526,7 @@ int run_message_fault(const struct run *r, const struct fault *fault)
 	int exit_status = message_fault(fault);
 
 	if (fault->status == STATUS_UNKNOWN_COLUMN)
-		message_columns(r->query.header.names, r->query.header.nfields, fault->detail);
+		list_columns(r, fault->detail);
 	return exit_status;
 }
 

@@ -21,7 +21,7 @@ def check_delimiters():
         says(option + ", an unknown column", ["--sum=price"], table, 2, "",
              "gpustat: unknown column 'price'" + hint + "gpustat: the input has 1 column: %s\n" % head)
         says(option + ", beyond the last column", ["--sum=2"], table, 2, "",
-             "gpustat: unknown column '2'" + hint + "gpustat: the input has 1 column: col1\n")
+             "gpustat: unknown column '2'" + hint + "gpustat: the input has 1 column: %s\n" % head)
         says(option + ", not a number", ["--sum=1"], table, 1, "",
              "gpustat: <stdin>:2: column '%s': not a number: '%s'%s" % (head, row, hint))
         says(option + ", no header", ["--sum=1"], table[9:], 1, "",

@@ -85,9 +85,14 @@ def check_fixed():
     same("what is not 0 has some bar", ["--by=k", "--sum=x", "--plot"], b"k,x\na,1000000\nb,1\nc,0\n",
          "k  sum(x)\na  █████████ 1000000\nb  ▏ 1\nc   0\n", width=20)
     same("a value is never cut", ["--by=k", "--sum=x", "--plot"], b"k,x\na,%s\n" % (b"7" * 50), "k  sum(x)\na  ######## %s\n" % ("7" * 50), width=20, utf8=False)
-    for columns, want in (("0", 80), ("x", 80), ("", 80), ("1", 20), ("99999", 1000)):
+    for columns, want in (("0", 80), ("", 80), ("1", 20), ("99999", 1000)):
         r = run(["--by=k", "--plot"], b"k\na\n", width=columns)
         harness.is_(len(r.out.decode().split("\n")[1]), want, "COLUMNS=%s: a line of %d columns" % (columns, want))
+    for columns in ("x", "-5", "80x", "8.0", "99999999999999999999"):
+        r = run(["--by=k", "--plot"], b"k\na\n", width=columns)
+        harness.is_((r.status, r.out, r.err.decode()), (2, b"", "gpustat: COLUMNS: '%s' is not a number of columns, such as 80\n"
+                    "Try 'gpustat --help'.\n" % columns), "COLUMNS=%s" % columns)
+    harness.is_(run(["--by=k"], b"k\na\n", width="x").out, b"k,count\na,1\n", "COLUMNS does not count where nothing is drawn")
 
 
 def check_terminal():
