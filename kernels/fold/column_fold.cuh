@@ -11,9 +11,6 @@
 #include "kernels/fold/reduce.cuh"
 #include "kernels/csv/window.cuh"
 
-/* As many as are faster than a field table; each WINDOW_NTHREADS of them take a launch. */
-#define COLUMN_FOLD_NCOLUMNS_MAX (8 * WINDOW_NTHREADS)
-
 /* One scale of a column, to which blocks add. Zero: nothing was added. The sum is 2^32 sum_high +
  * sum_low: neither overflows in a chunk, so there is no carry between them. */
 struct column_bin {
@@ -47,7 +44,8 @@ cudaError_t column_fold_nblocks(uint32_t *nblocks);
 
 /* Folds the complete records of text, which has been mapped, into results.tally and results.bins in
  * reduce_launch's form, and results.squares, unless that is NULL, and sets the members of the summary that fields sets. Other members of
- * results are not used. plan: without conditions; 0 < ncolumns <= COLUMN_FOLD_NCOLUMNS_MAX.
+ * results are not used. plan: without conditions; 0 < ncolumns <= FOLDED_NCOLUMNS_MAX, of which each
+ * WINDOW_NTHREADS take a launch.
  * summary: as records_map left it. If it then counts more exceptions than the list holds, the CPU
  * must fold the chunk. summary->noff_scale: numbers whose scale differed from the others of their
  * thread; each costs two atomics or more on the same bin. entry.head_nbytes > 0: a record end.

@@ -41,7 +41,7 @@ static_assert(MAX_READING_AHEAD < MIN_PACKING, "see gpu_packs");
 
 bool gpu_reads_ahead(const struct gpu_work *work)
 {
-	return work->input_nbytes != UINT64_MAX && gpu_folds_early(work->plan);
+	return work->input_nbytes != UINT64_MAX && plan_folds_columns(work->plan);
 }
 
 static bool is_packable(const struct gpu_work *work)
@@ -80,7 +80,7 @@ int gpu_nthreads(const struct gpu_work *work)
 
 bool gpu_packs(const struct plan *plan, const struct worker_setup *setup)
 {
-	return setup->nreaders >= MIN_PACKING && gpu_folds_early(plan);
+	return setup->nreaders >= MIN_PACKING && plan_folds_columns(plan);
 }
 
 /* Seconds a byte of the GPU itself, with as many threads as it needs. */
@@ -90,7 +90,7 @@ static double gpu_s_per_byte(const struct plan *plan, const struct worker_pool *
 		return GPU_PRINTED_S_PER_BYTE;
 	if (pool->setup.unpacks)
 		return GPU_UNPACKED_S_PER_BYTE;
-	if (!gpu_folds_early(plan) && plan->ncolumns > COLUMNS_MANY)
+	if (!plan_folds_columns(plan) && plan->ncolumns > COLUMNS_MANY)
 		return GPU_MANY_S_PER_BYTE;
 	if (!pool->reads_ahead)
 		return GPU_WAITED_S_PER_BYTE;

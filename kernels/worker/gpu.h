@@ -39,10 +39,6 @@ struct gpu_work {
 	bool beside_cpus;      /* CPU workers share the cores */
 };
 
-/* Whether a GPU folds the plan's columns straight from the text, before a chunk's entry is known.
- * Otherwise a chunk waits for those before it. */
-bool gpu_folds_early(const struct plan *plan);
-
 /* Whether a thread should read one chunk while its GPU works on another. False if the thread may
  * have to wait for its input or for other chunks; more threads are faster then: 300 columns took
  * 1.54 s with reading ahead and 0.82 without, a sum with a condition 1.10 and 0.88 (H200,

@@ -349,11 +349,6 @@ static size_t count_kept(const struct plan *plan)
 	return n;
 }
 
-bool plan_keeps_numbers(const struct plan *plan)
-{
-	return count_kept(plan) > 0;
-}
-
 /* Numbers between those of two columns of a chunk. */
 static size_t kept_stride(const struct worker *w)
 {

@@ -186,12 +186,6 @@ static bool plan_needs_squares(const struct plan *plan)
 	return false;
 }
 
-bool gpu_folds_early(const struct plan *plan)
-{
-	return !plan->emits && plan->nkeys == 0 && plan->npredicates == 0 && plan->nlets == 0 && plan->ncolumns > 0 &&
-	       plan->ncolumns <= COLUMN_FOLD_NCOLUMNS_MAX && !plan_keeps_numbers(plan);
-}
-
 /* Opens what needs no device: another thread may be waking it meanwhile. */
 static enum status open_host(struct worker *w, const struct worker_setup *setup,
 			     struct fault *fault)
@@ -313,7 +307,7 @@ static enum status gpu_open(struct worker **out, const struct plan *plan,
 	w->chunk_nbytes = setup->chunk_nbytes;
 	w->device = setup->device;
 	w->filters = plan_filters_on_device(plan);
-	w->folds_columns = gpu_folds_early(plan);
+	w->folds_columns = plan_folds_columns(plan);
 	w->squares_numbers = plan_needs_squares(plan);
 	w->keeping.wanted = plan_keeps_numbers(plan);
 	status = open_host(w, setup, fault);

@@ -291,9 +291,6 @@ void unpacking_load(struct worker *w);
 
 /* ---- numbers that stay: kept.cu ---- */
 
-/* Whether a column needs its values or its keys. */
-bool plan_keeps_numbers(const struct plan *plan);
-
 /* How many numbers the mapped chunk may have, in all columns that keep them. */
 size_t kept_nnumbers(const struct worker *w);
 

@@ -248,6 +248,26 @@ static inline bool plan_copies_records(const struct plan *plan)
 	return plan->emits && plan->nnew_columns == 0;
 }
 
+/* As many columns as a GPU folds faster straight from the text than by way of a table of fields. */
+#define FOLDED_NCOLUMNS_MAX 2304
+
+/* Whether a column needs its values or its keys. */
+static inline bool plan_keeps_numbers(const struct plan *plan)
+{
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		if (plan->columns[c].needs & (MOMENT_VALUES | MOMENT_KEYS))
+			return true;
+	return false;
+}
+
+/* Whether nothing but sums, extremes, counts and squares of columns is asked for, of all records. A GPU folds such columns
+ * straight from the text, before a chunk's entry is known; otherwise a chunk waits for those before it. */
+static inline bool plan_folds_columns(const struct plan *plan)
+{
+	return !plan->emits && plan->nkeys == 0 && plan->npredicates == 0 && plan->nlets == 0 && plan->ncolumns > 0 &&
+	       plan->ncolumns <= FOLDED_NCOLUMNS_MAX && !plan_keeps_numbers(plan);
+}
+
 /* Whether a device keeps groups to the end of the run; where records are printed, it keeps those of a chunk. */
 static inline bool plan_leaves_groups(const struct plan *plan)
 {

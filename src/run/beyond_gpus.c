@@ -11,22 +11,51 @@
 #include "query/expr_eval.h"
 #include "query/let.h"
 #include "query/value.h"
-#ifdef HAVE_CUDA
-#include "kernels/worker/gpu.h"
-#endif
 
-#ifdef HAVE_CUDA
-static bool gpu_sums_squares(const struct plan *plan)
+/* A row's question: whether the plan, over the input, asks for what no GPU does. */
+typedef bool is_asked(const struct plan *plan, const struct input *input);
+
+static bool has_whitespace(const struct plan *plan, const struct input *input)
 {
-	return gpu_folds_early(plan);
+	(void)input;
+	return plan->dialect.whitespace;
 }
-#else
-static bool gpu_sums_squares(const struct plan *plan)
+
+static bool has_escape(const struct plan *plan, const struct input *input)
 {
-	(void)plan;
-	return false;
+	(void)input;
+	return plan->dialect.escape;
 }
-#endif
+
+static bool has_comment(const struct plan *plan, const struct input *input)
+{
+	(void)input;
+	return plan->dialect.comment;
+}
+
+static bool has_notation(const struct plan *plan, const struct input *input)
+{
+	(void)input;
+	return !notation_is_plain(&plan->notation);
+}
+
+static bool has_head(const struct plan *plan, const struct input *input)
+{
+	(void)input;
+	return plan->head != 0;
+}
+
+static bool chooses_records(const struct plan *plan, const struct input *input)
+{
+	(void)input;
+	return plan->choice;
+}
+
+static bool copies_records(const struct plan *plan, const struct input *input)
+{
+	(void)input;
+	return plan_copies_records(plan) && plan->npredicates == 0;
+}
 
 /* Whether a column's texts are needed, and the column is not likely to be one of numbers, whose texts
  * may be left out. */
@@ -97,7 +126,7 @@ static bool needs_moments_of_cpu(const struct plan *plan, const struct plan_colu
 {
 	unsigned others = column->needs & ~(unsigned)(MOMENTS_FUSED | MOMENT_TEXTS | MOMENT_VALUES);
 
-	if (gpu_sums_squares(plan) || plan->nkeys)
+	if (plan_folds_columns(plan) || plan->nkeys)
 		others &= ~(unsigned)MOMENT_SQUARES;
 	if (!(others & MOMENT_KEY_COUNTS) && column->nkeys_most == 0 && !column->begins_as_text)
 		others &= ~(unsigned)MOMENT_KEYS;
@@ -126,58 +155,92 @@ static bool has_new_column(const struct plan *plan, enum new_column_kind kind)
 	return false;
 }
 
-/* The reason why no GPU keeps the plan's groups; NULL: one can. Should it fail, what it keeps is lost, and the
- * input is read again; where records are printed, it keeps those of one chunk. */
-static const char *beyond_gpus_by_group(const struct plan *plan, const struct input *input)
+static bool numbers_groups(const struct plan *plan, const struct input *input)
+{
+	(void)input;
+	return plan->nkeys && has_new_column(plan, NEW_OFFSET);
+}
+
+/* Should a GPU fail, the groups that it keeps are lost, and the input is read again. */
+static bool cannot_repeat_groups(const struct plan *plan, const struct input *input)
+{
+	return plan_leaves_groups(plan) && !input_is_repeatable(input);
+}
+
+static bool has_groups_beyond(const struct plan *plan, const struct input *input)
 {
 	struct group_layout layout;
 
-	if (has_new_column(plan, NEW_OFFSET))
-		return "CPU only: no GPU numbers records by group";
-	if (plan_leaves_groups(plan) && !input_is_repeatable(input))
-		return "CPU only: no GPU keeps groups of an input that cannot be read again";
-	if (has_computed_key(plan) || !group_layout_make(&layout, plan))
-		return "CPU only: no GPU keeps all of this by group";
-	return NULL;
+	(void)input;
+	return plan->nkeys && (has_computed_key(plan) || !group_layout_make(&layout, plan));
 }
 
-const char *beyond_gpus(const struct plan *plan, const struct input *input)
+static bool has_condition_beyond(const struct plan *plan, const struct input *input)
 {
-	const struct csv_dialect *dialect = &plan->dialect;
-	const char *by_group = plan->nkeys ? beyond_gpus_by_group(plan, input) : NULL;
-
-	if (dialect->whitespace)
-		return "CPU only: no GPU reads --whitespace";
-	if (dialect->escape)
-		return "CPU only: no GPU reads --escape";
-	if (dialect->comment)
-		return "CPU only: no GPU reads --comment";
-	if (!notation_is_plain(&plan->notation))
-		return "CPU only: no GPU reads numbers in this notation";
-	if (plan->head)
-		return "CPU only: no GPU stops at --head";
-	if (plan->choice)
-		return "CPU only: no GPU chooses records";
-	if (plan_copies_records(plan) && plan->npredicates == 0)
-		return "CPU only: no GPU copies records";
-	if (by_group)
-		return by_group;
+	(void)input;
 	for (size_t p = 0; p < plan->npredicates; p++)
 		if (!condition_is_for_gpus(plan, plan->predicates[p]))
-			return "CPU only: no GPU evaluates this condition";
+			return true;
+	return false;
+}
+
+static bool has_let_beyond(const struct plan *plan, const struct input *input)
+{
+	(void)input;
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		if (plan->columns[c].let && !let_is_for_gpus(plan, plan->columns[c].let))
-			return "CPU only: no GPU computes this column";
+			return true;
+	return false;
+}
+
+static bool has_result_beyond(const struct plan *plan, const struct input *input)
+{
+	(void)input;
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		if (needs_moments_of_cpu(plan, &plan->columns[c]) || plan->npairs ||
 		    keeps_numbers_for_cpu(plan, &plan->columns[c]) ||
 		    needs_texts_of_cpu(plan, &plan->columns[c]))
-			return "CPU only: no GPU computes all that is asked";
+			return true;
+	return false;
+}
+
+static bool has_new_column_beyond(const struct plan *plan, const struct input *input)
+{
+	(void)input;
 	for (size_t i = 0; i < plan->nnew_columns; i++)
-		if (running_ratio_is(plan->new_columns[i].kind) ||
-		    running_change_is(plan->new_columns[i].kind) || plan->new_columns[i].kind == NEW_ROW_NUMBER ||
-		    new_column_is_copied(&plan->new_columns[i]) ||
+		if (running_ratio_is(plan->new_columns[i].kind) || running_change_is(plan->new_columns[i].kind) ||
+		    plan->new_columns[i].kind == NEW_ROW_NUMBER || new_column_is_copied(&plan->new_columns[i]) ||
 		    new_column_has_window(&plan->new_columns[i]) || plan->new_columns[i].kind == NEW_RANK)
-			return "CPU only: no GPU computes all that is asked";
+			return true;
+	return false;
+}
+
+/* All that no GPU does. DEVICES in the manual lists the reasons in this order, and tests/cli/device_table.py compares
+ * them; the first that holds is the answer. */
+static const struct {
+	const char *reason;
+	is_asked *holds;
+} limits[] = {
+	{"CPU only: no GPU reads --whitespace", has_whitespace},
+	{"CPU only: no GPU reads --escape", has_escape},
+	{"CPU only: no GPU reads --comment", has_comment},
+	{"CPU only: no GPU reads numbers in this notation", has_notation},
+	{"CPU only: no GPU stops at --head", has_head},
+	{"CPU only: no GPU chooses records", chooses_records},
+	{"CPU only: no GPU copies records", copies_records},
+	{"CPU only: no GPU numbers records by group", numbers_groups},
+	{"CPU only: no GPU keeps groups of an input that cannot be read again", cannot_repeat_groups},
+	{"CPU only: no GPU keeps all of this by group", has_groups_beyond},
+	{"CPU only: no GPU evaluates this condition", has_condition_beyond},
+	{"CPU only: no GPU computes this column", has_let_beyond},
+	{"CPU only: no GPU computes this result", has_result_beyond},
+	{"CPU only: no GPU computes this new column", has_new_column_beyond},
+};
+
+const char *beyond_gpus(const struct plan *plan, const struct input *input)
+{
+	for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+		if (limits[i].holds(plan, input))
+			return limits[i].reason;
 	return NULL;
 }

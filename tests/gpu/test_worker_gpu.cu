@@ -66,7 +66,7 @@ static void test_policy(const struct plan *plan, const char *name)
 	test_text(&b, text, nbytes, name);
 	/* Of more columns, the short lines of hostile text do not fit in the table: the CPU folds them, and
 	 * the kernels do not see the faults that are tested for. */
-	if (plan->ncolumns <= COLUMN_FOLD_NCOLUMNS_MAX) {
+	if (plan->ncolumns <= FOLDED_NCOLUMNS_MAX) {
 		random_hostile(text, nbytes, delimiter, quote ? quote : '"');
 		test_text(&b, text, nbytes, "hostile text");
 	}
@@ -79,10 +79,10 @@ static unsigned npolicies = 4; /* for each plan */
 /* Asks for the sums of squares of some columns, if a GPU keeps them. */
 static bool ask_squares(struct plan *plan)
 {
-	for (size_t c = 0; gpu_folds_early(plan) && c < plan->ncolumns; c++)
+	for (size_t c = 0; plan_folds_columns(plan) && c < plan->ncolumns; c++)
 		if (plan->columns[c].parses && random_below(4))
 			plan->columns[c].needs |= MOMENT_SQUARES;
-	return gpu_folds_early(plan);
+	return plan_folds_columns(plan);
 }
 
 /* Asks that the numbers of some columns be kept. */
@@ -135,7 +135,7 @@ static void test_plans(void)
 	test_plan(&p, "no column");
 	p = plan_make(300, 300, 0, 1, ',');
 	test_plan(&p, "300 columns");
-	p = plan_make(COLUMN_FOLD_NCOLUMNS_MAX + 1, COLUMN_FOLD_NCOLUMNS_MAX + 1, 0, 1, ',');
+	p = plan_make(FOLDED_NCOLUMNS_MAX + 1, FOLDED_NCOLUMNS_MAX + 1, 0, 1, ',');
 	test_plan(&p, "more columns than are folded from the text");
 	p = plan_make(WINDOW_NTHREADS, WINDOW_NTHREADS, 0, 1, ',');
 	test_plan(&p, "as many columns as a block has threads");
@@ -247,7 +247,7 @@ static void test_limits(void)
 {
 	struct plan p = plan_make(1, 1, 0, 1, ',');
 	test_repeated(&p, "\"1\"\"\"\n", 1 << 19, "more exceptions than the list holds");
-	p = plan_make(COLUMN_FOLD_NCOLUMNS_MAX + 1, COLUMN_FOLD_NCOLUMNS_MAX + 1, 0, 1, ',');
+	p = plan_make(FOLDED_NCOLUMNS_MAX + 1, FOLDED_NCOLUMNS_MAX + 1, 0, 1, ',');
 	test_repeated(&p, "\n", 1 << 19, "more blank lines than the table holds");
 	p = plan_make(2, 2, 0, 1, ',');
 	test_repeated(&p, "7", 1 << 19, "no line at all");
