@@ -199,7 +199,7 @@ def check_whitespace():
     says("df: a new name has no blanks", ["-W", "--running-count=Mounted on", "--only"], DF, 0, "running_count(Mounted_on)\n1\n2\n3\n")
     says("ls -l", ["-W", "--skip-lines=1", "--header=no", "--sum=5"], LS, 0, "81715\n")
     says("ls -l: its first line is the first record", ["-W", "--sum=5"], LS, 2, "",
-         "gpustat: unknown column '5'\ngpustat: the input has 2 columns: col1, col2\n")
+         "gpustat: unknown column '5'\ngpustat: the input has 2 columns: total, 95688\n")
     says("ps aux", ["-W", "--sum=RSS", "--max=%CPU", "--count=COMMAND"], PS, 0, "sum(RSS),max(%CPU),count(COMMAND)\n48128,31.6,3\n")
     says("ps aux: the command is one value", ["-W", "--where", 'COMMAND = "/bin/sh -c \'sleep  1\'"', "--sum=PID"], PS, 0, "1\n")
     says("ps aux: text and numbers in conditions", ["-W", "--where", 'USER = "root" and `%CPU` < 0.4', "--sum=VSZ"], PS, 0, "4356\n")
