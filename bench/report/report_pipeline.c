@@ -159,7 +159,7 @@ enum status report_trace(const struct pipeline_run *run, const char *date, struc
 	     "versions,date");
 	printf("all,,,whole,,%" PRIu64 ",0.000,%.3f,%d,%d,%d,", run->nbytes,
 	       (t->end_ns - t->begin_ns) / 1e3, run->nthreads, run->ngpus, run->nfeeders);
-	output_field(stdout, run->gpu, &(const struct csv_dialect){.delimiter = ',', .quote = '"'});
+	output_field(stdout, run->gpu, &(const struct csv_dialect){.delimiter = ',', .quote = '"'}, false);
 	printf(",gpustat-bench " PACKAGE_VERSION ",%s\n", date);
 	for (const struct lane *lane = t->lanes; lane < t->lanes + t->nlanes; lane++)
 		for (size_t i = 0; i < lane->nspans; i++)

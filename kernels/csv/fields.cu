@@ -223,6 +223,8 @@ fields(struct text_view text, struct record_table records, struct fields_plan pl
 	if (kind == RECORD_RAGGED)
 		record_count_ragged(plan.ragged, (uint32_t)bytes.begin, nfields, summary);
 	if (record_is_taken(plan.ragged, kind, nfields)) {
+		if (nfields != plan.ragged.nfields)
+			grid_atomic<uint32_t>(summary->has_uneven).store(1, cuda::memory_order_relaxed);
 		record_parse<FILTERS, COMPUTES, KEYS>(plan, table, row, record_end(records, r), exceptions, summary);
 	} else {
 		record_omit(table, r);

@@ -21,7 +21,7 @@ static __device__ void summary_begin(struct chunk_summary *summary)
 {
 	summary->first_end = summary->last_end = 0;
 	summary->nragged = summary->nomitted = summary->nexceptions = summary->nundecided = 0;
-	summary->noff_scale = 0;
+	summary->noff_scale = summary->has_uneven = 0;
 	summary->first_ragged = UINT32_MAX;
 }
 

@@ -55,6 +55,7 @@ struct chunk_summary {
 	uint32_t first_ragged; /* fields: least start of such a record, or UINT32_MAX */
 	uint32_t nomitted;    /* fields, not column_fold: blank lines, ragged records that are
 			       * not taken, and EXCEPTION_RECORDs */
+	uint32_t has_uneven;  /* fields: 1 if a record that is taken has not as many fields as the first, or 0 */
 	uint32_t nexceptions; /* fields, group_find: exceptions met, listed or not */
 	uint32_t nundecided;  /* fields: records whose conditions the CPU must evaluate */
 	uint32_t noff_scale;  /* column_fold: numbers added one by one, see there */

@@ -305,7 +305,7 @@ static enum status add_results(struct worker *w, const struct chunk *chunk,
 	w->on_device = !s->has_nul && !s->has_stray && s->nundecided == 0 &&
 		       s->nexceptions <= EXCEPTIONS_CAPACITY && !has_texts(w) &&
 		       (!w->keeping.wanted || kept_all(w)) && !(w->group_table && group_summary_refuses(*s)) &&
-		       !(w->running.wanted && s->nexceptions > 0);
+		       !(w->running.wanted && s->nexceptions > 0) && !(w->plan->emits && s->has_uneven);
 	if (!w->on_device)
 		return STATUS_OK;
 	if (partial_add(w, chunk, entry, out) != STATUS_OK ||

@@ -22,4 +22,12 @@ static inline char *copy_text(char *to, const char *from, size_t nbytes)
 	return to + nbytes;
 }
 
+/* Writes n delimiters, of fields that a record lacks. Returns the end. */
+static inline char *copy_delimiters(char *to, char delimiter, size_t n)
+{
+	if (n > 0) /* almost never: no call then */
+		memset(to, delimiter, n);
+	return to + n;
+}
+
 #endif

@@ -116,7 +116,8 @@ struct printed_rows {
 	const char *text, *new_text;
 	const uint32_t *ends;
 	size_t stride;
-	char escape;
+	uint32_t nfields;
+	char delimiter, escape;
 	unsigned nrows;
 };
 
@@ -125,7 +126,8 @@ static inline struct printed_rows printed_rows(const struct printing *m)
 	const struct cpu_folder *f = m->f;
 
 	return (struct printed_rows){m->text, f->fields.text.data, f->folder.block.ends, f->folder.block.stride,
-				     f->plan->dialect.escape, f->fields.nrows};
+				     f->plan->ragged.nfields, f->plan->dialect.delimiter, f->plan->dialect.escape,
+				     f->fields.nrows};
 }
 
 /* Prints the k-th of the kept rows with its nnew_columns new fields. Returns the end of the output.
@@ -134,15 +136,16 @@ static inline __attribute__((always_inline)) char *print_row(const struct printi
 							     unsigned k, char *to, size_t nnew_columns, bool only)
 {
 	const struct new_fields *fields = &m->f->fields;
-	struct row_record r = row_record_at(p->text, p->ends + fields->rows[k] * p->stride, p->stride, p->escape);
+	struct row_record r = row_record_at(p->text, p->ends + fields->rows[k] * p->stride, p->stride, p->nfields,
+					    p->escape);
 	const size_t *begin = fields->begins + k;
 
 	if (!only)
-		to = copy_text(to, p->text + r.begin, r.end - r.begin);
+		to = copy_delimiters(copy_text(to, p->text + r.begin, r.end - r.begin), p->delimiter, r.nlacking);
 	for (size_t i = 0; i < nnew_columns; i++, begin += ROW_BLOCK_NROWS + 1)
 		to = copy_text(to, p->new_text + begin[0], begin[1] - begin[0]);
-	memcpy(to, p->text + r.end, 2); /* the line end, perhaps a byte more */
-	return to + (r.next - r.end);
+	memcpy(to, p->text + r.line_end, 2); /* the line end, perhaps a byte more */
+	return to + (r.next - r.line_end);
 }
 
 /* Prints the kept rows. */
@@ -189,7 +192,7 @@ static enum status print_block(const struct printing *m)
 	const struct plan *plan = m->f->plan;
 	struct text_buffer *out = m->out;
 	char *to;
-	uint32_t nbytes = row_block_ends(b, b->nrows)[-1] - b->ends[-1];
+	size_t nbytes = row_block_ends(b, b->nrows)[-1] - b->ends[-1] + row_block_nlacking(b);
 	enum status status = row_filter_block(filter, b);
 	uint64_t kept = filter->kept, chosen = kept, first = m->f->candidates.next;
 
@@ -254,13 +257,15 @@ static enum status print_kept(const struct row_folder *f, const char *text,
 	size_t nbytes = 0;
 
 	for (size_t i = 0; i < f->nkept; i++)
-		nbytes += f->kept[i].end - f->kept[i].begin;
+		nbytes += f->kept[i].end - f->kept[i].begin + f->kept[i].ndelimiters;
 	if (text_reserve(out, nbytes) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	for (size_t i = 0; i < f->nkept; i++) {
 		size_t n = f->kept[i].end - f->kept[i].begin;
-		memcpy(out->data + out->nbytes, text + f->kept[i].begin, n);
-		out->nbytes += n;
+		char *to = out->data + out->nbytes;
+		memcpy(to, text + f->kept[i].begin, n);
+		to = copy_delimiters(to + n, f->plan->dialect.delimiter, f->kept[i].ndelimiters);
+		out->nbytes = (size_t)(to - out->data);
 	}
 	return STATUS_OK;
 }

@@ -48,8 +48,8 @@ enum status cpu_folder_fold(struct cpu_folder *f, const char *text, size_t nbyte
 enum status cpu_folder_fold_classified(struct cpu_folder *f, const char *text, size_t nbytes,
 				       struct chunk_entry entry, struct partial *out);
 
-/* Appends to out the records of the text folded last that are kept: byte for byte, each with its
- * new fields before the line end; of a plan with fields of later records as a lead_frame, or nothing where
+/* Appends to out the records of the text folded last that are kept: byte for byte, but with as many fields as
+ * the first record, each with its new fields before the line end; of a plan with fields of later records as a lead_frame, or nothing where
  * there are none. Ragged records that are not taken are left out.
  * entry: known. before: the fold of all records before the text; its groups, if the plan has keys, are
  * those of the text's records (groups_exchange). offset_bytes: where the text

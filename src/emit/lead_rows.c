@@ -91,7 +91,8 @@ static char *add_parts(struct lead_rows *r, const struct row_block *b, const str
 	char *piece = to;
 
 	if (!plan->only)
-		to = copy_text(to, b->text + record->begin, record->end - record->begin);
+		to = copy_delimiters(copy_text(to, b->text + record->begin, record->end - record->begin),
+				     plan->dialect.delimiter, record->nlacking);
 	for (size_t i = 0; i < plan->nnew_columns; i++, begin += ROW_BLOCK_NROWS + 1) {
 		const char *field = fields->text.data + begin[0];
 		size_t nbytes = begin[1] - begin[0], nleading = i > 0 || !plan->only;
@@ -106,8 +107,8 @@ static char *add_parts(struct lead_rows *r, const struct row_block *b, const str
 			to = copy_text(to, field, nbytes);
 		}
 	}
-	memcpy(to, b->text + record->end, 2); /* the line end, perhaps a byte more */
-	to += record->next - record->end;
+	memcpy(to, b->text + record->line_end, 2); /* the line end, perhaps a byte more */
+	to += record->next - record->line_end;
 	*part_nbytes = (uint32_t)(to - piece);
 	return to;
 }
@@ -115,7 +116,7 @@ static char *add_parts(struct lead_rows *r, const struct row_block *b, const str
 enum status lead_rows_add(struct lead_rows *r, const struct row_block *b, struct new_fields *fields,
 			  struct group *const *groups)
 {
-	size_t nbytes = row_block_ends(b, b->nrows)[-1] - b->ends[-1] + fields->text.nbytes;
+	size_t nbytes = row_block_ends(b, b->nrows)[-1] - b->ends[-1] + row_block_nlacking(b) + fields->text.nbytes;
 	char *to;
 
 	if (reserve_rows(r) != STATUS_OK || text_reserve(&r->bytes, nbytes + EMIT_SLACK) != STATUS_OK)
@@ -124,7 +125,7 @@ enum status lead_rows_add(struct lead_rows *r, const struct row_block *b, struct
 	for (unsigned k = 0; k < fields->nrows; k++, r->n++) {
 		unsigned row = fields->rows[k];
 		struct row_record record = row_record_at(b->text, row_block_ends(b, row), b->stride,
-							 r->plan->dialect.escape);
+							 r->plan->ragged.nfields, r->plan->dialect.escape);
 		struct lead_row *out = &r->rows[r->n];
 		if (find_group(r, fields, groups ? groups[row] : NULL, &out->group) != STATUS_OK)
 			return STATUS_NO_MEMORY;

@@ -420,17 +420,74 @@ static void quote_fields(struct new_fields *f, size_t *begins, unsigned leads)
 	}
 }
 
+/* How many bytes more a field takes that would begin a comment, where it is the first of its line: quotes around it
+ * and doubled within it, or an escape byte before it; with whitespace a blank, which separates nothing there. */
+static size_t guard_nbytes(const struct csv_dialect *d, const char *field, size_t nbytes)
+{
+	size_t more = 2;
+
+	if (d->escape || d->whitespace)
+		return 1;
+	for (size_t i = 0; i < nbytes; i++)
+		more += field[i] == d->quote;
+	return more;
+}
+
+/* Writes the field from[0 .. nbytes) so that it begins no comment. to: guard_nbytes before `from`. */
+static void write_guarded(const struct csv_dialect *d, const char *from, size_t nbytes, char *to)
+{
+	if (d->escape || d->whitespace) {
+		*to = d->whitespace ? ' ' : d->escape;
+		return;
+	}
+	*to++ = d->quote;
+	for (size_t i = 0; i < nbytes; i++) {
+		char byte = from[i];
+		if (byte == d->quote)
+			*to++ = byte;
+		*to++ = byte;
+	}
+	*to = d->quote;
+}
+
+/* Sees to it that no field of the column written last, which are the first of their lines, begins a comment. Errors:
+ * STATUS_NO_MEMORY. */
+static enum status guard_lines(struct new_fields *f, size_t *begins)
+{
+	const struct csv_dialect *d = &f->plan->dialect;
+
+	for (unsigned k = f->nrows; k-- > 0;) {
+		size_t nbytes = begins[k + 1] - begins[k], more;
+		char *field = f->text.data + begins[k];
+		if (nbytes == 0 || *field != d->comment)
+			continue;
+		more = guard_nbytes(d, field, nbytes);
+		if (text_reserve(&f->text, more + EMIT_SLACK) != STATUS_OK)
+			return STATUS_NO_MEMORY;
+		field = f->text.data + begins[k];
+		memmove(field + more, field, f->text.nbytes - begins[k]);
+		write_guarded(d, field + more, nbytes, field);
+		f->text.nbytes += more;
+		for (unsigned later = k + 1; later <= f->nrows; later++)
+			begins[later] += more;
+	}
+	return STATUS_OK;
+}
+
 static enum status write_column(const struct writing *w, size_t i)
 {
 	struct text_buffer *text = &w->f->text;
 	size_t *begins = w->f->begins + i * (ROW_BLOCK_NROWS + 1);
 	unsigned leads = i > 0 || !w->f->plan->only;
+	bool guards = !leads && w->f->plan->dialect.comment && !w->f->plan->curve;
 	char *to;
 
 	if (new_column_is_copied(&w->f->plan->new_columns[i])) {
 		to = copied_fields_write(w->f, w->b, w->groups, i, leads, begins);
 		begins[w->f->nrows] = text->nbytes;
-		return to ? STATUS_OK : STATUS_NO_MEMORY;
+		if (!to)
+			return STATUS_NO_MEMORY;
+		return guards ? guard_lines(w->f, begins) : STATUS_OK;
 	}
 	if (text_reserve(text, w->f->nrows * FIELD_NBYTES_MAX + EMIT_SLACK) != STATUS_OK)
 		return STATUS_NO_MEMORY;
@@ -452,7 +509,7 @@ static enum status write_column(const struct writing *w, size_t i)
 		set_points(w->f, begins, leads);
 	if (new_fields_need_quotes(w->f->plan))
 		quote_fields(w->f, begins, leads);
-	return STATUS_OK;
+	return guards ? guard_lines(w->f, begins) : STATUS_OK;
 }
 
 enum status new_fields_write(struct new_fields *f, struct row_block *b,

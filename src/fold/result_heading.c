@@ -93,7 +93,7 @@ static enum status print_renamed(const struct query *q, size_t nbytes, FILE *out
 		if (i > 0)
 			putc(q->plan.dialect.delimiter, out);
 		if (name)
-			output_field(out, name, &q->plan.dialect);
+			output_field(out, name, &q->plan.dialect, i == 0);
 		else
 			fwrite(h->line + r.fields[i].begin, 1, r.fields[i].end - r.fields[i].begin, out);
 	}
@@ -115,25 +115,36 @@ static enum status print_heading(const struct query *q, char **names)
 	for (size_t i = 0; i < q->nresults; i++) {
 		if (i || !q->plan.only)
 			putc(q->plan.dialect.delimiter, out);
-		output_field(out, names[i], &q->plan.dialect);
+		output_field(out, names[i], &q->plan.dialect, i == 0 && q->plan.only);
 	}
 	fwrite(h->line + nbytes, 1, h->line_nbytes - nbytes, out);
 	return status;
 }
 
-/* Whether every name can be printed in the input's dialect. */
-static enum status check_names(const struct query *q, char **names, struct fault *fault)
+/* Whether a name can be printed in the input's dialect. is_first: of its line. */
+static enum status check_name(const struct query *q, const char *name, bool is_first, struct fault *fault)
 {
+	const struct csv_dialect *d = &q->plan.dialect;
 	char words[FAULT_DETAIL_NBYTES];
 
-	for (size_t i = 0; i < q->nresults; i++) {
-		if (output_field_fits(names[i], &q->plan.dialect))
-			continue;
-		snprintf(words, sizeof words, "--quote none: the name of the new column '%.128s' holds "
-			 "the delimiter: nothing can quote it", names[i]);
-		return fault_set_usage(fault, words);
-	}
-	return STATUS_OK;
+	if (output_field_fits(name, d, is_first))
+		return STATUS_OK;
+	snprintf(words, sizeof words, "--quote none: the name of the new column '%.128s' %s: nothing can quote it", name,
+		 output_field_fits(name, d, false) ? "would begin a comment" : "holds the delimiter");
+	return fault_set_usage(fault, words);
+}
+
+/* Whether every name can. */
+static enum status check_names(const struct query *q, char **names, struct fault *fault)
+{
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < q->nresults && status == STATUS_OK; i++)
+		status = check_name(q, names[i], i == 0 && q->plan.only, fault);
+	for (size_t i = 0; i < q->nrenames && status == STATUS_OK && !q->plan.only; i++)
+		if (q->renames[i].field < q->header.nfields)
+			status = check_name(q, q->renames[i].name, q->renames[i].field == 0, fault);
+	return status;
 }
 
 enum status result_heading(const struct query *q, struct fault *fault)
@@ -157,7 +168,7 @@ enum status result_heading(const struct query *q, struct fault *fault)
 void result_columns(const struct query *q)
 {
 	for (size_t c = 0; c < q->plan.ncolumns; c++) {
-		output_field(output_stream(), q->plan.columns[c].name, &q->plan.dialect);
+		output_field(output_stream(), q->plan.columns[c].name, &q->plan.dialect, true);
 		putc('\n', output_stream());
 	}
 }

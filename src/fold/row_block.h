@@ -58,20 +58,31 @@ static inline const uint32_t *row_block_ends(const struct row_block *b, unsigned
 	return b->ends + row * b->stride;
 }
 
-/* One record: text[begin .. end) without its line end, which is text[end .. next). */
+/* One record as it is printed, with as many fields as the first: text[begin .. end), nlacking delimiters, and its
+ * line end, text[line_end .. next). */
 struct row_record {
-	uint32_t begin, end, next;
+	uint32_t begin, end, line_end, next, nlacking;
 };
 
-/* The record whose first separator is ends[0] and whose LF is ends[stride - 1]. escape: the
- * dialect's. */
+/* The record whose first separator is ends[0] and whose LF is ends[stride - 1]. nfields: those of the first
+ * record. escape: the dialect's. */
 static inline struct row_record row_record_at(const char *text, const uint32_t *ends, size_t stride,
-					      char escape)
+					      uint32_t nfields, char escape)
 {
-	struct row_record r = {ends[-1] + 1, ends[stride - 1], ends[stride - 1] + 1};
+	struct row_record r = {.begin = ends[-1] + 1, .line_end = ends[stride - 1], .next = ends[stride - 1] + 1};
 
-	r.end -= (uint32_t)field_cr_nbytes(text, r.begin, r.end, escape);
+	r.line_end -= (uint32_t)field_cr_nbytes(text, r.begin, r.line_end, escape);
+	r.end = stride > nfields ? ends[nfields - 1] : r.line_end;
+	r.nlacking = stride < nfields ? nfields - (uint32_t)stride : 0;
 	return r;
+}
+
+/* The fields that the block's rows lack, all together. */
+static inline size_t row_block_nlacking(const struct row_block *b)
+{
+	uint32_t nfields = b->plan->ragged.nfields;
+
+	return b->stride < nfields ? b->nrows * (nfields - b->stride) : 0;
 }
 
 /* Where faults in the value of column c in a row are said to be: its field, or that of the record's

@@ -75,10 +75,13 @@ struct row_part row_run_part(const struct ragged_rule *rule, const char *text,
 }
 
 /* Appends a range to the kept ones, or lengthens the last. */
-static enum status keep_range(struct row_folder *f, uint32_t begin, uint32_t end)
+static enum status keep_range(struct row_folder *f, struct row_range range)
 {
-	if (f->nkept > 0 && f->kept[f->nkept - 1].end == begin) {
-		f->kept[f->nkept - 1].end = end;
+	struct row_range *last = f->nkept > 0 ? &f->kept[f->nkept - 1] : NULL;
+
+	if (last && last->end == range.begin && last->ndelimiters == 0) {
+		last->end = range.end;
+		last->ndelimiters = range.ndelimiters;
 		return STATUS_OK;
 	}
 	if (f->nkept == f->kept_capacity) {
@@ -89,13 +92,25 @@ static enum status keep_range(struct row_folder *f, uint32_t begin, uint32_t end
 		f->kept = grown;
 		f->kept_capacity = capacity;
 	}
-	f->kept[f->nkept++] = (struct row_range){begin, end};
+	f->kept[f->nkept++] = range;
 	return STATUS_OK;
+}
+
+/* Keeps a row of another number of fields than the first record's. */
+static enum status keep_uneven(struct row_folder *f, unsigned row)
+{
+	const struct row_block *b = &f->block;
+	struct row_record r = row_record_at(b->text, row_block_ends(b, row), b->stride, f->plan->ragged.nfields,
+					    f->plan->dialect.escape);
+	enum status status = keep_range(f, (struct row_range){r.begin, r.end, r.nlacking});
+
+	return status == STATUS_OK ? keep_range(f, (struct row_range){r.line_end, r.next, 0}) : status;
 }
 
 enum status row_folder_keep(struct row_folder *f)
 {
 	const struct row_block *b = &f->block;
+	bool is_even = b->stride == f->plan->ragged.nfields;
 	enum status status = STATUS_OK;
 
 	for (uint64_t rows = f->filter.kept; rows && status == STATUS_OK;) {
@@ -103,8 +118,11 @@ enum status row_folder_keep(struct row_folder *f)
 		uint64_t behind = rows + (rows & -rows); /* without the first row's neighbours */
 		unsigned last = behind ? (unsigned)__builtin_ctzll(behind) - 1
 				       : ROW_BLOCK_NROWS - 1;
-		status = keep_range(f, row_block_ends(b, first)[-1] + 1,
-				    row_block_ends(b, last)[b->stride - 1] + 1);
+		if (is_even)
+			status = keep_range(f, (struct row_range){row_block_ends(b, first)[-1] + 1,
+								  row_block_ends(b, last)[b->stride - 1] + 1, 0});
+		for (unsigned row = first; !is_even && row <= last && status == STATUS_OK; row++)
+			status = keep_uneven(f, row);
 		rows &= behind;
 	}
 	return status;

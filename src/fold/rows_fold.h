@@ -20,9 +20,9 @@
 #include "fold/text_rows.h"
 #include "query/plan.h"
 
-/* Bytes of the text, [begin, end). */
+/* Bytes of the text, [begin, end), and a number of delimiters after them. */
 struct row_range {
-	uint32_t begin, end;
+	uint32_t begin, end, ndelimiters;
 };
 
 /* One thread's memory for folding. All owned. */
@@ -49,8 +49,8 @@ struct row_folder {
 enum status row_folder_init(struct row_folder *f, const struct plan *plan);
 void row_folder_free(struct row_folder *f);
 
-/* Appends the block's rows that its filter keeps to the kept ranges, neighbours as one range. Errors:
- * STATUS_NO_MEMORY. */
+/* Appends the block's rows that its filter keeps to the kept ranges, neighbours as one range, each row with as
+ * many fields as the first record. Errors: STATUS_NO_MEMORY. */
 enum status row_folder_keep(struct row_folder *f);
 
 /* Rows of a run that are all ragged, or none of them is. */

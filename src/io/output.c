@@ -46,36 +46,48 @@ static bool separates(const struct csv_dialect *d, char byte)
 	return byte == d->delimiter || byte == '\r' || byte == '\n';
 }
 
-/* Whether text as it is would be read as another value. */
-static bool needs_quotes(const struct csv_dialect *d, const char *text)
+/* Whether text begins a comment. */
+static bool begins_comment(const struct csv_dialect *d, const char *text, bool is_first)
 {
+	return is_first && d->comment && *text == d->comment;
+}
+
+/* Whether text as it is would be read as another value, or not as one. */
+static bool needs_quotes(const struct csv_dialect *d, const char *text, bool is_first)
+{
+	if (begins_comment(d, text, is_first))
+		return true;
 	while (*text && !separates(d, *text) && *text != d->quote)
 		text++;
 	return *text != '\0';
 }
 
-bool output_field_fits(const char *text, const struct csv_dialect *d)
+bool output_field_fits(const char *text, const struct csv_dialect *d, bool is_first)
 {
-	return d->whitespace || d->quote || d->escape || !needs_quotes(d, text);
+	return d->whitespace || d->quote || d->escape || !needs_quotes(d, text, is_first);
 }
 
-/* Like output_field: fields end at blanks, and nothing quotes one. */
-static void print_word(FILE *to, const char *text)
+/* Like output_field: fields end at blanks, and nothing quotes one; but a line that begins with a blank is no comment. */
+static void print_word(FILE *to, const char *text, const struct csv_dialect *d, bool is_first)
 {
+	if (begins_comment(d, text, is_first))
+		putc(' ', to);
 	for (; *text; text++)
 		putc(decimal_is_blank(*text) ? '_' : *text, to);
 }
 
-void output_field(FILE *to, const char *text, const struct csv_dialect *d)
+void output_field(FILE *to, const char *text, const struct csv_dialect *d, bool is_first)
 {
-	bool quoted = needs_quotes(d, text), escaped = quoted && !d->quote;
+	bool quoted = needs_quotes(d, text, is_first), escaped = quoted && !d->quote;
 
 	if (d->whitespace) {
-		print_word(to, text);
+		print_word(to, text, d, is_first);
 		return;
 	}
 	if (quoted && d->quote)
 		putc(d->quote, to);
+	else if (begins_comment(d, text, is_first))
+		putc(d->escape, to);
 	for (; *text; text++) {
 		if (*text == d->quote)
 			putc(d->quote, to);

@@ -16,11 +16,11 @@
 FILE *output_stream(void);
 
 /* Prints text to `to` as a field of the dialect, quoted or escaped if needed. With whitespace, a
- * blank in it becomes "_". */
-void output_field(FILE *to, const char *text, const struct csv_dialect *dialect);
+ * blank in it becomes "_". is_first: of its line, where it may not begin a comment. */
+void output_field(FILE *to, const char *text, const struct csv_dialect *dialect, bool is_first);
 
 /* Whether output_field can: the text is read as it is, or the dialect can quote or escape it. */
-bool output_field_fits(const char *text, const struct csv_dialect *dialect);
+bool output_field_fits(const char *text, const struct csv_dialect *dialect, bool is_first);
 
 /* Has what was written so far written again, by a run that writes the same bytes, and leaves those out that standard
  * output has taken. */

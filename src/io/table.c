@@ -45,7 +45,7 @@ static void print_csv_cell(FILE *out, const char *text)
 {
 	static const struct csv_dialect of_results = {.delimiter = ',', .quote = '"'};
 
-	output_field(out, text, &of_results);
+	output_field(out, text, &of_results, false);
 }
 
 /* Prints tabs and line ends as \t, \n, \r, and \ as \\. */

@@ -241,6 +241,9 @@ static enum status check_records(const struct options *o, const struct asked_ope
 				    name);
 	if (o->format != FORMAT_AUTO)
 		return option_fault(fault, "--format is for results: --%s prints records as they came", name);
+	if (o->dialect.whitespace && o->ragged == RAGGED_ALLOW)
+		return option_fault(fault, "--whitespace: a field that a record lacks cannot be printed between blanks: "
+				    "--ragged allow is for results then, not for --%s", name);
 	return STATUS_OK;
 }
 

@@ -157,6 +157,31 @@ static enum status plan_new_columns(struct making *m)
 	return STATUS_OK;
 }
 
+/* Whether a new column may have values that begin with a byte: fields of the input's first column cannot begin with
+ * that of comments. */
+static bool may_begin_with(const struct plan *plan, const struct new_column *column, char byte)
+{
+	const struct plan_column *of = &plan->columns[column->column];
+
+	if (!new_column_is_copied(column))
+		return decimal_is_digit(byte) || byte == '-' || byte == plan->notation.decimal;
+	return of->let || of->field > 0;
+}
+
+/* Checks that no line that is printed has to begin with the byte of comments. */
+static enum status check_comments(struct making *m)
+{
+	const struct plan *plan = &m->q->plan;
+	const struct csv_dialect *d = &plan->dialect;
+
+	if (!d->comment || d->quote || d->escape || d->whitespace || !plan->only || plan->nnew_columns == 0 ||
+	    !may_begin_with(plan, &plan->new_columns[0], d->comment))
+		return STATUS_OK;
+	return option_fault(m->fault, "--quote none: a line that is printed could begin with '%c', the byte of "
+			    "--comment, and nothing can quote it: try --escape '\\', or the input's first column "
+			    "first", d->comment);
+}
+
 void query_begin_plan(struct query *q, const struct options *options)
 {
 	q->plan.dialect = options->dialect;
@@ -188,5 +213,7 @@ enum status query_make_plan(struct making *m)
 		status = query_plan_pairs(m->q, m->fault);
 	if (status == STATUS_OK)
 		status = plan_predicates(m);
-	return status == STATUS_OK ? plan_new_columns(m) : status;
+	if (status == STATUS_OK)
+		status = plan_new_columns(m);
+	return status == STATUS_OK ? check_comments(m) : status;
 }

@@ -120,6 +120,38 @@ def check_comments():
                     "v,running_sum(v)\n5,5\n7,12\n")
     again = fixture("again.csv", b"# again\nv\n1\n")
     harness.answers("comments before the header of a later file", hash + ["--sum=v", head, rest, again], None, "13\n")
+    data = b"a,b\n1,#x\n2,y\n3,##\n"
+    for name, args, out in (
+            ("a field", ["--select=b,a"], 'b,a\n"#x",1\ny,2\n"##",3\n'),
+            ("not the first", ["--select=a,b"], "a,b\n1,#x\n2,y\n3,##\n"),
+            ("a computed one", ["--let=c = b", "--only", "--row-number"], 'c,row_number\n"#x",1\ny,2\n"##",3\n'),
+            ("one of another record", ["--lead=b:2", "--only", "--lag=b"], 'lead(b:2),lag(b)\n"##",\n,#x\n,y\n'),
+            ("one that is chosen", ["--tail=1", "--select=b"], 'b\n"##"\n'),
+            ("a name", ["--rename=a=#n"], '"#n",b\n1,#x\n2,y\n3,##\n'),
+            ("a selected name", ["--select=b,a", "--rename=b=#n"], '"#n",a\n"#x",1\ny,2\n"##",3\n'),
+            ("quoted by another byte", ["--quote='", "--select=b"], "b\n'#x'\ny\n'##'\n"),
+            ("escaped", ["--escape=\\", "--select=b"], "b\n\\#x\ny\n\\##\n"),
+            ("escaped, without quotes", ["--quote=none", "--escape=\\", "--select=b"], "b\n\\#x\ny\n\\##\n")):
+        harness.agrees("a printed record does not begin as one: " + name, hash + args, data, harness.exactly(out),
+                       [(c, t) for c in (1, 2, 7, None) for t in (1, 3)])
+        dialect = [a for a in args if a.startswith(("--quote", "--escape"))]
+        harness.answers("and is read again: " + name, hash + dialect + ["-H", "--count-records"], out.encode(),
+                "%d\n" % (out.count("\n") - 1))
+    says("a printed record does not begin as one: quotes in it", hash + ["--select=b"], b'a,b\n1,#x"y\n2,"#z"\n', 0, 'b\n"#x""y"\n"#z"\n')
+    says("a printed record does not begin as one: a number", ["--comment=-", "--cumsum=b", "--only"], b"a,b\n1,-2\n", 0, 'running_sum(b)\n"-2"\n')
+    says("a printed record does not begin as one: words", hash + ["-W", "--select=b,a"], b"a  b\n1  #x\n", 0, "b a\n #x 1\n")
+    says("a printed record does not begin as one: the first word", hash + ["-W", "--header=yes", "--select=1"], b"a  b\n #1  x\n", 0, "a\n #1\n")
+    says("a record that begins with a blank is no comment", hash + ["-W", "--where=b = 'x'"], b"a  b\n #1  x\n", 0, "a  b\n #1  x\n")
+    none = ("gpustat: --quote none: a line that is printed could begin with '#', the byte of --comment, and nothing can quote it: "
+            "try --escape '\\', or the input's first column first\nTry 'gpustat --help'.\n")
+    says("a printed record that could not be quoted", hash + ["--quote=none", "--select=b,a"], data, 2, "", none)
+    says("a computed one that could not be quoted", hash + ["--quote=none", "--let=c = upper(b)", "--only"], data, 2, "", none)
+    says("the first column does not begin as a comment", hash + ["--quote=none", "--select=a,b"], data, 0, data.decode())
+    says("nor does a number", hash + ["--quote=none", "--cumsum=a", "--only"], data, 0, "running_sum(a)\n1\n3\n6\n")
+    says("a name that could not be quoted", hash + ["--quote=none", "--rename=a=#n"], data, 2, "",
+         "gpustat: --quote none: the name of the new column '#n' would begin a comment: nothing can quote it\nTry 'gpustat --help'.\n")
+    says("a new name that holds the delimiter", ["--quote=none", "--rename=b=x,y"], data, 2, "",
+         "gpustat: --quote none: the name of the new column 'x,y' holds the delimiter: nothing can quote it\nTry 'gpustat --help'.\n")
     says("byte offsets count them", hash + ["--byte-offset", "--only"], b"#\na,b\n#x\n1,2\n", 0, "byte_offset\n9\n")
 
 

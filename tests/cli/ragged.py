@@ -89,8 +89,8 @@ def check_regular():
             ("one column, blank lines", b"a\n1\n\n2\n", ["--sum=a", "--count-records"], "sum(a),records\n3,3\n"),
             ("two columns, blank lines", b"a,b\n1,2\n\n\r\n3,4\n", ["--sum=a", "--count-records"], "sum(a),records\n4,2\n"),
             ("a delimiter at the end, printed", b"a,b\n1,2,\n3,4\n", ["--cumsum=b"],
-             "a,b,running_sum(b)\n1,2,,2\n3,4,6\n"),
-            ("a delimiter at the end, where", b"a,b\n1,2,\n3,4\n", ["--where=b > 1"], "a,b\n1,2,\n3,4\n"),
+             "a,b,running_sum(b)\n1,2,2\n3,4,6\n"),
+            ("a delimiter at the end, where", b"a,b\n1,2,\n3,4\n", ["--where=b > 1"], "a,b\n1,2\n3,4\n"),
             ("the last number before CR LF and before a delimiter", b"a,b\r\n1,2\r\n3,4,\r\n", ["--max=b"], "4\n")):
         gives("regular: " + name, args, data, out)
 
@@ -101,15 +101,15 @@ def check_policies():
             ("allow", ["--ragged=allow", "--sum=a,b", "--count=b"], "sum(a),sum(b),count(b)\n17,17,3\n"),
             ("allow, a column that is only counted", ["--ragged=allow", "--count=b"], "3\n"),
             ("allow, moments", ["--ragged=allow", "--var=b"], "12.333333333333333\n"),
-            ("allow, is missing", ["--ragged=allow", "--where=b is missing"], "a,b\n3\n"),
-            ("allow, is not missing", ["--ragged=allow", "--where=not b is missing"], "a,b\n1,2\n5,6,7\n8,9,\n"),
+            ("allow, is missing", ["--ragged=allow", "--where=b is missing"], "a,b\n3,\n"),
+            ("allow, is not missing", ["--ragged=allow", "--where=not b is missing"], "a,b\n1,2\n5,6\n8,9\n"),
             ("allow, a number", ["--ragged=allow", "--where=b > 2", "--sum=a,b"], "sum(a),sum(b)\n13,15\n"),
             ("allow, text", ["--ragged=allow", "--where=b != 'x'", "--sum=a"], "14\n"),
             ("allow, columns", ["--ragged=allow", "--where=a < b or b is missing", "--sum=a"], "17\n"),
             ("allow, kept without the field", ["--ragged=allow", "--where=a = 3", "--sum=b", "--count=b"],
              "sum(b),count(b)\n0,0\n"),
             ("allow, running columns", ["--ragged=allow", "--cumsum=b", "--running-count=b"],
-             "a,b,running_sum(b),running_count(b)\n1,2,2,1\n3,2,1\n5,6,7,8,2\n8,9,,17,3\n"),
+             "a,b,running_sum(b),running_count(b)\n1,2,2,1\n3,,2,1\n5,6,8,2\n8,9,17,3\n"),
             ("allow, positions", ["--ragged=allow", "--offsets=b > 2", "--only"], "offset\n\n\n0\n1\n"),
             ("allow, '*'", ["--ragged=allow", "--sum=*"], "sum(a),sum(b)\n17,17\n"),
             ("allow, records", ["--ragged=allow", "--count-records"], "4\n"),
@@ -119,7 +119,7 @@ def check_policies():
     fails("extra", ["--ragged=extra", "--sum=a,b"], data, "3: 1 field where the header has 2: see --ragged\n")
     longer = b"a,b\n1,2,3\n4,5\n6,7,8,9\n"
     gives("extra, sums", ["--ragged=extra", "--sum=a,b"], longer, "sum(a),sum(b)\n11,14\n")
-    gives("extra, printed", ["--ragged=extra", "--cumsum=b"], longer, "a,b,running_sum(b)\n1,2,3,2\n4,5,7\n6,7,8,9,14\n")
+    gives("extra, printed", ["--ragged=extra", "--cumsum=b"], longer, "a,b,running_sum(b)\n1,2,2\n4,5,7\n6,7,14\n")
     gives("extra, the summary", ["--ragged=extra", "--format=csv"], longer,
           "column,type,count,missing,invalid,sum,min,max,mean,shortest,longest\na,number,3,0,0,11,1,6,3.6666666666666667,,\n"
           "b,number,3,0,0,14,2,7,4.6666666666666667,,\n")
@@ -132,7 +132,7 @@ def check_policies():
               b"a,b\n0,x,%s\n6,8\n" % last.encode(), "sum(a),sum(b)\n6,8\n", "1 record left out: <stdin>:2: 3 fields where the header has 2" + HINT)
     gives("skip and extra", ["--invalid=skip", "--ragged=extra", "--sum=a,b"], data, "sum(a),sum(b)\n14,17\n",
           "1 record left out: <stdin>:3: 1 field where the header has 2: see --ragged\n")
-    gives("skip, printed", ["--invalid=skip", "--cumsum=a"], data, "a,b,running_sum(a)\n1,2,1\n8,9,,9\n",
+    gives("skip, printed", ["--invalid=skip", "--cumsum=a"], data, "a,b,running_sum(a)\n1,2,1\n8,9,9\n",
           "2 records left out; the first: <stdin>:3: 1 field where the header has 2: see --ragged\n")
 
 
@@ -270,8 +270,66 @@ def check_instruction_sets():
                 b"a,b\n" + b"1,2,3\n" * 100 + b"3\n" * 100, "sum(a),sum(b)\n400,200\n", simd=name)
 
 
+# ---- printed records ----------------------------------------------------------------------------
+
+PRINTED = ((["--where=c1 is missing or not c1 is missing"], [], lambda rows: [[] for _ in rows]),
+           (["--head=100000"], [], lambda rows: [[] for _ in rows]),
+           (["--tail=100000"], [], lambda rows: [[] for _ in rows]),
+           (["--row-number"], [b"row_number"], lambda rows: [[b"%d" % (i + 1)] for i in range(len(rows))]),
+           (["--row-number", "--lag=1"], [b"row_number", b"lag(c1)"],
+            lambda rows: [[b"%d" % (i + 1), rows[i - 1][0] if i else b""] for i in range(len(rows))]),
+           (["--lead=1"], [b"lead(c1)"], lambda rows: [[row[0]] for row in rows[1:]] + [[b""]] * (len(rows) > 0)),
+           (["--lead=1", "--by=1"], [b"lead(c1)"],
+            lambda rows: [[next((r[0] for r in rows[i + 1:] if value(r[0]) == value(row[0]) != "text" or r[0] == row[0]), b"")]
+                          for i, row in enumerate(rows)]),
+           (["--let=x = 7"], [b"x"], lambda rows: [[b"7"] for _ in rows]))
+
+
+def check_printed():
+    """A printed record has as many fields as the header, and new fields stand behind the last of them."""
+    for name, args, data, out in (
+            ("a delimiter at the end of all", ["--cumsum=b"], b"a,b\n1,2,\n3,4,\n", "a,b,running_sum(b)\n1,2,2\n3,4,6\n"),
+            ("a delimiter at the header's end", ["--cumsum=b"], b"a,b,\n1,2\n3,4\n", "a,b,,running_sum(b)\n1,2,,2\n3,4,,6\n"),
+            ("no new column", ["--where=a > 0"], b"a,b,\n1,2\n3,4,5\n6,7,\n", "a,b,\n1,2,\n3,4,5\n6,7,\n"),
+            ("a computed column", ["--let=c = a*10"], b"a,b\r\n1,2,\r\n3,4\r\n5,6,", "a,b,c\r\n1,2,10\r\n3,4,30\r\n5,6,50"),
+            ("a field before", ["--lag=b"], b"a,b\n1,2,\n3,4\n5,6,\n", "a,b,lag(b)\n1,2,\n3,4,2\n5,6,4\n"),
+            ("--select", ["--select=1-", "--cumsum=b"], b"a,b\n1,2,\n3,4\n", "a,b,running_sum(b)\n1,2,2\n3,4,6\n"),
+            ("--drop", ["--drop=a"], b"a,b,\n1,2\n3,4\n", "b,\n2,\n4,\n"),
+            ("--rename", ["--rename=a=x"], b"a,b\n1,2,\n3,4\n", "x,b\n1,2\n3,4\n"),
+            ("a quoted field last", ["--row-number"], b'a,b\n1,"x,\ny",\n', 'a,b,row_number\n1,"x,\ny",1\n'),
+            ("too few and too many", ["--ragged=allow", "--row-number"], b"a,b,c\n1\n2,3\r\n4,5,6,7,8,9\n9,10,11",
+             "a,b,c,row_number\n1,,,1\n2,3,,2\r\n4,5,6,3\n9,10,11,4"),
+            ("no header: as the first record", ["--header=no", "--ragged=allow", "--row-number"], b"1,2,\n3\n4,5,6,7\n",
+             "1,2,,1\n3,,,2\n4,5,6,3\n"),
+            ("an escape byte", ["--header=yes", "--escape=\\", "--ragged=allow", "--row-number"], b"a,b\n1\\,2\n3,4\\\n5,6\n", "a,b,row_number\n1\\,2,,1\n3,4\\\n5,2\n"),
+            ("one column", ["--row-number", "--ragged=extra"], b"a\n1,\n2,3\n\n", "a,row_number\n1,1\n2,2\n,3\n")):
+        gives("printed: " + name, args, data, out)
+    first, second = fixture("ab.csv", b"a,b\n1,2,\n"), fixture("ba.csv", b"b,a,\n3,4\n5,6,\n")
+    gives("printed: --select of files with other headers", ["--select=a,b", "--row-number", first, second], None,
+          "a,b,row_number\n1,2,1\n4,3,2\n6,5,3\n")
+    harness.refuses("blanks cannot show that a field is not there", ["-W", "--ragged=allow", "--row-number"], b"a b\n1\n", 2,
+                    "--whitespace: a field that a record lacks cannot be printed between blanks: --ragged allow is for results "
+                    "then, not for --row-number")
+    rng = random.Random(23)
+    for k in range(80):
+        n = rng.choice((2, 3, 5))
+        rows, end = table(rng, n), rng.choice((b"\n", b"\r\n"))
+        rows = rows[:1] + [row for row in rows[1:] if row != [b""]]
+        policy = rng.choice(("extra", "allow"))
+        if not isinstance(model(rows, policy), str):
+            policy = "allow"
+        args, names, more = PRINTED[k % len(PRINTED)]
+        even = [(row + [b""] * n)[:n] for row in rows]
+        want = [even[0] + names] + [row + new for row, new in zip(even[1:], more(even[1:]))]
+        harness.agrees("printed %d: %s" % (k, " ".join(args)), ["--header=yes", "--ragged", policy] + args,
+                       end.join(b",".join(row) for row in rows) + end,
+                       says(0, b"".join(b",".join(row) + end for row in want).decode()),
+                       [(c, t) for c in (1, 3, 64, None) for t in (1, 3)])
+
+
 check_error()
 check_regular()
+check_printed()
 check_policies()
 check_summary()
 check_records()

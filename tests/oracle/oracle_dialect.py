@@ -38,9 +38,9 @@ class Dialect:
 
 
 # fields: contents, without quotes and escapes. lines: the physical line on which each begins. raw: the record
-# without its line end. offset: its first byte in the whole input. stray: the line of text behind a closing quote, or
-# None.
-Row = collections.namedtuple("Row", "file line fields lines raw end offset blank stray")
+# without its line end, and parts those of each field, but with -W. offset: its first byte in the whole input. stray: the
+# line of text behind a closing quote, or None.
+Row = collections.namedtuple("Row", "file line fields lines raw end offset blank stray parts")
 
 
 # ---- what stands before the records ------------------------------------------------------------
@@ -96,14 +96,15 @@ class _Cutter:
         return self.rows, self.trouble
 
     def record(self):
-        begin, first, fields, lines = self.at, self.line, [], []
+        begin, first, fields, lines, parts = self.at, self.line, [], [], []
         self.stray = None
         while True:
             lines.append(self.line)
-            field = self.field()
+            start, field = self.at, self.field()
             if self.trouble:
                 return
             fields.append(field)
+            parts.append(self.data[start:self.at])
             if not self.data.startswith(self.delimiter, self.at):
                 break
             self.at += 1
@@ -111,7 +112,7 @@ class _Cutter:
         end = re.compile(rb"\r?\n|\r\Z|\Z").match(self.data, self.at)[0]
         self.at, self.line = self.at + len(end), self.line + 1
         self.rows.append(Row(self.name, first, tuple(fields), tuple(lines), raw, end, self.base + begin, not raw,
-                             self.stray))
+                             self.stray, tuple(parts)))
         if self.stray is not None:
             self.trouble = BadData("text behind a closing quote", {(self.name, self.stray)}, kind="stray")
 
@@ -156,7 +157,7 @@ def _cut_blanks(dialect, name, data, at, line, base):
         if not (dialect.comment and raw.startswith(dialect.comment)):
             text = raw.strip(BLANKS)
             fields = tuple(re.split(rb"[ \t]+", text))
-            rows.append(Row(name, line, fields, (line,) * len(fields), raw, end, base + m.start(), not text, None))
+            rows.append(Row(name, line, fields, (line,) * len(fields), raw, end, base + m.start(), not text, None, None))
         line += 1
     return rows, None
 

@@ -212,6 +212,8 @@ def answer(q, files):
     """files: bytes (stdin) or pairs (name, decompressed bytes) -> Answer; Usage, Unclear."""
     if q.operations:
         return reduce(q, files)
+    if q.dialect.whitespace and q.ragged == "allow":
+        raise Usage("a field that is not there cannot be printed between blanks")
     files = [("<stdin>", files)] if isinstance(files, bytes) else files
     where = None if q.where is None else Expr(q.where)
     offsets = [Expr(text) for operation, text in q.news if operation == "offsets"]

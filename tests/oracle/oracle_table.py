@@ -264,7 +264,10 @@ class Table:
         elif count != self.ncolumns:
             fields = fields[:self.ncolumns] + (b"",) * (self.ncolumns - count)
             lines = lines[:self.ncolumns] + (row.line,) * (self.ncolumns - count)
-        return Record(row.file, row.line, fields, lines, row.raw, row.end, row.offset, shape)
+        raw = row.raw
+        if count != n and row.parts:    # where it is printed, it has as many fields as the first
+            raw = self.delimiter.join(row.parts[:n] + (b"",) * (n - count))
+        return Record(row.file, row.line, fields, lines, raw, row.end, row.offset, shape)
 
 
 def ends_open(row, delimiter):
