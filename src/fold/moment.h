@@ -164,8 +164,9 @@ enum status ends_offer(struct ends *e, enum end end, const struct plan *plan, si
 /* Whether the end has a value. */
 bool ends_has(const struct ends *e, enum end end);
 
-/* The value as it is spelled, without its quotes, NUL-terminated; NULL: there is none. */
-const char *ends_text(const struct ends *e, bool at_end);
+/* The first or last value, or the number unless the column is one of text, as it is spelled: without its quotes, a number
+ * without blanks around it. NUL-terminated; NULL: there is none. */
+const char *ends_text(const struct ends *e, bool at_end, bool is_text);
 
 /* The text of the last number, *nbytes of it, in decimal.h's syntax; NULL: there is none. */
 const char *ends_last_number(const struct ends *e, size_t *nbytes);

@@ -16,7 +16,7 @@
 /* Zeroed: none. */
 struct end_value {
 	bool is_set, is_number;
-	struct text_buffer text;  /* as it is spelled, without its quotes */
+	struct text_buffer text;  /* as it is spelled, without its quotes; a number without blanks around it */
 	struct text_buffer plain; /* of a number: in decimal.h's syntax */
 };
 
@@ -198,6 +198,8 @@ enum status ends_offer(struct ends *e, enum end end, const struct plan *plan, si
 		status = set_text(&to->plain, v.text, v.nbytes);
 	if (status == STATUS_OK)
 		status = value_read(plan, false, field, nbytes, scratch, &v);
+	if (status == STATUS_OK && number) /* whether or not the column turns out to be one of text */
+		v.text = decimal_trim(v.text, &v.nbytes);
 	return status == STATUS_OK ? set_text(&to->text, v.text, v.nbytes) : status;
 }
 
@@ -206,34 +208,39 @@ bool ends_has(const struct ends *e, enum end end)
 	return e->value[end].is_set;
 }
 
-const char *ends_text(const struct ends *e, bool at_end)
+/* The first or last number; NULL: there is none. */
+static const struct end_value *find_number(const struct ends *e, bool at_end)
+{
+	const struct end_value *from = &e->value[at_end ? END_LAST_NUMBER : END_FIRST_NUMBER];
+
+	if (!from->is_set)
+		from = &e->value[at_end ? END_LAST : END_FIRST];
+	return from->is_set && from->is_number ? from : NULL;
+}
+
+const char *ends_text(const struct ends *e, bool at_end, bool is_text)
 {
 	const struct end_value *from = &e->value[at_end ? END_LAST : END_FIRST];
 
-	return from->is_set ? from->text.data : NULL;
+	if (!is_text)
+		from = find_number(e, at_end);
+	return from && from->is_set ? from->text.data : NULL;
 }
 
 bool ends_number(const struct ends *e, bool at_end, struct wide *out)
 {
-	const struct end_value *from = &e->value[at_end ? END_LAST_NUMBER : END_FIRST_NUMBER];
+	const struct end_value *from = find_number(e, at_end);
 	int scale;
 
-	if (!from->is_set)
-		from = &e->value[at_end ? END_LAST : END_FIRST];
-	return from->is_set && from->is_number &&
-	       wide_parse(from->plain.data, from->plain.nbytes, out, &scale) == STATUS_OK;
+	return from && wide_parse(from->plain.data, from->plain.nbytes, out, &scale) == STATUS_OK;
 }
 
 const char *ends_last_number(const struct ends *e, size_t *nbytes)
 {
-	const struct end_value *from = &e->value[END_LAST_NUMBER];
+	const struct end_value *from = find_number(e, true);
 
-	if (!from->is_set)
-		from = &e->value[END_LAST];
-	if (!from->is_set || !from->is_number)
-		return NULL;
-	*nbytes = from->plain.nbytes;
-	return from->plain.data;
+	*nbytes = from ? from->plain.nbytes : 0;
+	return from ? from->plain.data : NULL;
 }
 
 const struct moment_ops moment_ends = {

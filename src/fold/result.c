@@ -56,8 +56,7 @@ static void read_moments(const struct plan_column *plan, const struct column_par
 
 static bool set_cell(struct cell *cell, const char *text, bool is_number)
 {
-	cell->text = strdup(text);
-	cell->is_number = is_number;
+	*cell = (struct cell){strdup(text), is_number, NULL};
 	return cell->text != NULL;
 }
 
@@ -92,8 +91,22 @@ static bool set_text(enum operation operation, const struct column_moments *mome
 
 	if (!statistic_text(operation, moments, &found))
 		return set_cell(cell, "", true);
-	cell->text = strndup(found.text, found.nbytes);
+	*cell = (struct cell){strndup(found.text, found.nbytes), false, NULL};
 	return cell->text != NULL;
+}
+
+/* Sets the cell to the first or last value of a column, which is no text if it is a number: as it is spelled. */
+static bool set_end(enum operation operation, const struct column_moments *moments, bool is_text, struct cell *cell)
+{
+	const char *spelled = statistic_end_text(operation, moments, is_text);
+	char number[STATISTIC_TEXT_NBYTES];
+
+	if (!set_cell(cell, spelled ? spelled : "", !spelled || !is_text) || !spelled || is_text)
+		return cell->text != NULL;
+	statistic_format(operation, moments, number);
+	if (strcmp(number, spelled))
+		cell->number = strdup(number);
+	return cell->number || !strcmp(number, spelled);
 }
 
 /* Sets the cell to the result of an operation of a column. */
@@ -113,6 +126,7 @@ bool result_cell(const struct query *q, const struct partial *total, const struc
 {
 	const struct plan_column *column = &q->plan.columns[r->column];
 	struct column_moments moments;
+	bool is_end = r->operation == OPERATION_FIRST || r->operation == OPERATION_LAST;
 	char text[STATISTIC_TEXT_NBYTES];
 
 	if (operation_kind(r->operation) == OPERATION_PAIR) {
@@ -124,9 +138,8 @@ bool result_cell(const struct query *q, const struct partial *total, const struc
 	read_moments(column, &total->columns[r->column], &moments);
 	moments.ranks = ranks ? &ranks[r->column] : NULL;
 	moments.percentile = q->uses[r->use].percentile;
-	if (holds_text(column, &total->columns[r->column]) &&
-	    statistic_end_text(r->operation, &moments))
-		return set_cell(value, statistic_end_text(r->operation, &moments), false);
+	if (is_end)
+		return set_end(r->operation, &moments, holds_text(column, &total->columns[r->column]), value);
 	return set_statistic(r->operation, &moments, value);
 }
 

@@ -216,11 +216,9 @@ void statistic_moments(const struct column_partial *column, uint64_t npresent, b
 	column_numbers(column, &out->numbers);
 }
 
-const char *statistic_end_text(enum operation operation, const struct column_moments *m)
+const char *statistic_end_text(enum operation operation, const struct column_moments *m, bool is_text)
 {
-	bool is_end = operation == OPERATION_FIRST || operation == OPERATION_LAST;
-
-	return is_end && m->ends ? ends_text(m->ends, operation == OPERATION_LAST) : NULL;
+	return m->ends ? ends_text(m->ends, operation == OPERATION_LAST, is_text) : NULL;
 }
 
 void statistic_format(enum operation operation, const struct column_moments *m,

@@ -58,9 +58,9 @@ statistic_formula statistic_skewness, statistic_kurtosis;
 void statistic_moments(const struct column_partial *column, uint64_t npresent, bool has_texts,
 		       struct column_moments *out);
 
-/* The result of an operation of kind REDUCE over a column of text, NUL-terminated; NULL: as
- * statistic_format has it. */
-const char *statistic_end_text(enum operation operation, const struct column_moments *m);
+/* The first or last value of a column, one of text or not, as it is spelled, NUL-terminated; NULL: there is none. The
+ * number is statistic_format's. */
+const char *statistic_end_text(enum operation operation, const struct column_moments *m, bool is_text);
 
 /* Writes the result of an operation of kind REDUCE. */
 void statistic_format(enum operation operation, const struct column_moments *m,

@@ -8,7 +8,7 @@
 
 bool bars_has(const struct cell *cell)
 {
-	return cell->is_number && plain_is(cell->text);
+	return cell->is_number && plain_is(cell_number(cell));
 }
 
 void bars_measure(struct bars *b, const struct table *t, size_t column, size_t nrows)
@@ -19,13 +19,14 @@ void bars_measure(struct bars *b, const struct table *t, size_t column, size_t n
 	b->value_width = 0;
 	for (size_t i = 0; i < nrows; i++) {
 		const struct cell *cell = bars_cell(t, i, column);
+		const char *number = cell_number(cell);
 		size_t width = utf8_width(cell->text);
 		b->value_width = width > b->value_width ? width : b->value_width;
 		if (!bars_has(cell))
 			continue;
-		low = plain_compare(cell->text, low) < 0 ? cell->text : low;
-		high = plain_compare(cell->text, high) > 0 ? cell->text : high;
-		nplaces = plain_nplaces(cell->text) > nplaces ? plain_nplaces(cell->text) : nplaces;
+		low = plain_compare(number, low) < 0 ? number : low;
+		high = plain_compare(number, high) > 0 ? number : high;
+		nplaces = plain_nplaces(number) > nplaces ? plain_nplaces(number) : nplaces;
 	}
 	axis_set(&b->axis, low, high, nplaces);
 	b->has_negative = b->axis.low < 0;

@@ -19,7 +19,16 @@ enum format {
 struct cell {
 	char *text; /* owned by the table; "": no value, null in JSON if is_number */
 	bool is_number;
+	char *number; /* of a number that is spelled otherwise: as other results are printed; owned; NULL: as text */
 };
+
+/* A number's text in the form of plain.h. */
+static inline const char *cell_number(const struct cell *cell)
+{
+	return cell->number ? cell->number : cell->text;
+}
+
+void cell_free(struct cell *cell);
 
 struct table {
 	size_t ncolumns, nrows;

@@ -134,9 +134,38 @@ static struct key *make_keys(const struct table *t)
 
 /* ---- objects ---- */
 
+static const char *skip_digits(const char *text)
+{
+	return text + strspn(text, "0123456789");
+}
+
+/* Whether a number's text is one of JSON: no sign + and no 0 before it, and digits on both sides of the point. */
+static bool is_json_number(const char *text)
+{
+	const char *digits = text + (*text == '-'), *end = skip_digits(digits);
+
+	if (end == digits || (*digits == '0' && end > digits + 1))
+		return false;
+	if (*end == '.') {
+		digits = end + 1;
+		end = skip_digits(digits);
+		if (end == digits)
+			return false;
+	}
+	if (*end == 'e' || *end == 'E') {
+		digits = end + 1;
+		digits += *digits == '+' || *digits == '-';
+		end = skip_digits(digits);
+		if (end == digits)
+			return false;
+	}
+	return *end == '\0';
+}
+
+/* A number that is spelled otherwise than JSON's are, such as 02134, is a string. */
 static void print_cell(FILE *out, const struct cell *cell)
 {
-	if (cell->is_number) {
+	if (cell->is_number && (!cell->number || !*cell->text || is_json_number(cell->text))) {
 		fputs(*cell->text ? cell->text : "null", out);
 		return;
 	}

@@ -125,17 +125,18 @@ static void put_left_bar(struct block *b, const char *number)
 static void put_row(struct block *b, const struct cell *row)
 {
 	const struct cell *cell = &row[b->column];
-	bool has = bars_has(cell), left = has && b->bars.has_negative && *cell->text == '-';
+	const char *number = cell_number(cell);
+	bool has = bars_has(cell), left = has && b->bars.has_negative && *number == '-';
 
 	put_labels(b, row);
 	if (left)
-		put_left_bar(b, cell->text);
+		put_left_bar(b, number);
 	else
 		b->pending += b->before;
 	if (b->bars.has_negative)
 		put_times(b, 1, b->is_utf8 ? "\u2502" : "|");
 	if (has && !left)
-		put_bar(b, cell->text);
+		put_bar(b, number);
 	b->pending++;
 	put(b, cell->text, strlen(cell->text));
 	end_line(b);

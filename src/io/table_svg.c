@@ -105,6 +105,7 @@ static void draw_rect(FILE *out, int64_t x, int64_t y, int64_t width)
 static void draw_row(const struct chart *c, const struct bars *b, size_t row, size_t column, int64_t y)
 {
 	const struct cell *cell = bars_cell(c->t, row, column);
+	const char *number = cell_number(cell);
 	int64_t zero = c->left, end, length, text_y = y + (BAR * 3) / 4;
 
 	fputs("<g><title>", c->out);
@@ -116,9 +117,9 @@ static void draw_row(const struct chart *c, const struct bars *b, size_t row, si
 		zero += axis_place(&b->axis, "0", c->room);
 	end = zero;
 	if (bars_has(cell)) {
-		length = axis_length(&b->axis, cell->text, c->room);
-		draw_rect(c->out, *cell->text == '-' ? zero - length : zero, y, length);
-		end = *cell->text == '-' ? zero : zero + length;
+		length = axis_length(&b->axis, number, c->room);
+		draw_rect(c->out, *number == '-' ? zero - length : zero, y, length);
+		end = *number == '-' ? zero : zero + length;
 	}
 	svg_text(c->out, c->left - GAP, text_y, "t", SVG_END, c->labels[row], LABEL_WIDTH_MAX);
 	svg_text(c->out, end + GAP * 3 / 4, text_y, "t", SVG_START, cell->text, SIZE_MAX);

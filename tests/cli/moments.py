@@ -160,16 +160,16 @@ def check_ends():
     """--first and --last, in the order of the input however it is cut and by whichever threads it is folded."""
     table = b'k,x,y\na,1,10\n"b, ""c""",2.25,\nz,,1e3\n'
     header = "first(k),first(x),first(y),last(k),last(x),last(y)\n"
-    harness.answers("first and last", ["--first=k,x,y", "--last=k,x,y"], table, header + "a,1.00,10,z,2.25,1000\n")
+    harness.answers("first and last", ["--first=k,x,y", "--last=k,x,y"], table, header + "a,1,10,z,2.25,1e3\n")
     harness.answers("with a condition", ["--where=y<=10 or k!='z'".replace("'", '"'), "--last=k,x", "--format=plain"], table, 'b, "c"\n2.25\n')
     harness.answers("text is a string in JSON", ["--first=k,x", "--count=k", "--format=json"], table,
-                    '{"first(k)": "a", "first(x)": 1.00, "count(k)": 3}\n')
+                    '{"first(k)": "a", "first(x)": 1, "count(k)": 3}\n')
     harness.answers("of no value", ["--first=x", "--last=x", "--format=plain"], b"x\n\n\n", "\n\n")
     for args in ["--first=v", "--sum=*"], ["--last=v", "--sum=*"]:
         rows = [b"1e400", b"7", b"8"] if "first" in args[0] else [b"8", b"7", b"1e400"]
         r = harness.run(args + ["--invalid=skip"], b"v\n" + b"\n".join(rows) + b"\n")
         harness.is_((r.status, r.out.split(b"\n")[1]), (0, b"7,15"), args[0] + " of numbers, beside '*'")
-    harness.answers("'*' is every numeric column", ["--first=*"], table, "first(x),first(y)\n1.00,10\n")
+    harness.answers("'*' is every numeric column", ["--first=*"], table, "first(x),first(y)\n1,10\n")
     harness.answers("beside '*', whose first value is missing", ["--first=k", "--last=k", "--sum=*"], b"k,x\n,1\nb,2\nc,3\n",
                     "first(k),last(k),sum(x)\nb,c,6\n")
     harness.answers("beside '*': numbers", ["--first=k", "--last=k", "--sum=*"], b"k,x\n3,1\n4,2\n",
@@ -178,11 +178,36 @@ def check_ends():
                   "last(k),sum(k),sum(x)\n4,7,6\n", "1 value of column 'k' left out")
     harness.answers("one text makes it a column of text: as spelled", ["--first=1", "--last=1", "--header=no", "--format=plain"],
                     b"007\n1.5\nx1\n2e0\n", "007\n2e0\n")
-    harness.answers("without text: numbers, at the column's scale", ["--first=1", "--last=1", "--header=no", "--format=plain"],
-                    b"007\n1.5\n2e0\n", "7.0\n2.0\n")
+    harness.answers("without text: as spelled, too", ["--first=1", "--last=1", "--header=no", "--format=plain"],
+                    b"007\n1.5\n2e0\n", "007\n2e0\n")
     harness.answers("out of range: as spelled", ["--last=1", "--header=no"], b"1\n1e500\n", "1e500\n")
-    harness.answers("another notation, of numbers", ["--last=1", "--header=no", "--percent"], b"1\n12%\n", "0.12\n")
+    harness.answers("another notation, of numbers", ["--last=1", "--header=no", "--percent"], b"1\n12%\n", "12%\n")
     harness.answers("another notation, with text", ["--last=1", "--header=no", "--percent"], b"x\n12%\n", "12%\n")
+    spelled = (("02134", '"02134"'), ("1.9", "1.9"), ("1.90", "1.90"), ("+4989123", '"+4989123"'), ("12E3", "12E3"), ("-0", "-0"), ("0", "0"),
+               (".5", '".5"'), ("5.", '"5."'), ("-07", '"-07"'), ("1e-5", "1e-5"), ("1E+05", "1E+05"), ("0.0", "0.0"), ("00", '"00"'),
+               ("12345678901234567890.10", "12345678901234567890.10"), ("1e399", "1e399"))
+    for text, json in spelled:
+        for other in (b"7.125", b"x"):
+            for way, data in (("first", b"v\n%s\n%s\n" % (text.encode(), other)), ("last", b"v\n%s\n%s\n" % (other, text.encode()))):
+                r = [harness.run(["--header=yes", "--%s=v" % way, "--format=" + f], data, chunk=c) for f in ("plain", "json") for c in (1, None)]
+                value = '"%s"' % text if other == b"x" else json
+                harness.is_([x.out.decode() for x in r], [text + "\n"] * 2 + ['{"%s(v)": %s}\n' % (way, value)] * 2, "%s as it is spelled: %s, with %s" % (way, text, other.decode()))
+    harness.answers("a number without the blanks around it, a text with them", ["--first=a,b", "--last=a,b", "--header=yes"],
+                    b"a,b\n 05 , x \n\t7,\" 8 \"\n", "first(a),first(b),last(a),last(b)\n05, x ,7,8\n")
+    harness.answers("another decimal point", ["-d;", "--decimal=,", "--by=k", "--first=v", "--sum=v", "--sort=-first(v)"],
+                    b"k;v\na;1,50\nb;12,5\na;3\n", 'k,first(v),sum(v)\nb,"12,5",12.5\na,"1,50",4.50\n')
+    harness.answers("thousands, and money", ["--thousands=,", "--money", "--by=k", "--last=v", "--sum=v"],
+                    b'k,v\na,"$1,000"\nb,5 EUR\n', 'k,last(v),sum(v)\na,"$1,000",1000\nb,5 EUR,5\n')
+    harness.answers("of a computed column", ["--let=w = v * 10", "--by=k", "--first=w,v", "--sum=w"], b"k,v\na,01.50\nb,2\n",
+                    "k,first(w),first(v),sum(w)\na,15.00,01.50,15.00\nb,20,2,20\n")
+    harness.answers("sorted as numbers", ["--by=k", "--first=v", "--sort=first(v)"], b"k,v\na,+10\nb,9\nc,007\nd,1E1\n",
+                    "k,first(v)\nc,007\nb,9\na,+10\nd,1E1\n")
+    part = [harness.run(["--by=k", "--first=v", "--last=v", "--partial", "--header=yes"], data).out for data in (b"k,v\na,01\n", b"k,v\na,1.90\nb,+3\n")]
+    parts = [harness.fixture("end%d.part" % i, text) for i, text in enumerate(part)]
+    harness.answers("of parts", ["--merge"] + parts, None, "k,first(v),last(v)\na,01,1.90\nb,+3,+3\n")
+    state, one, two = os.path.join(harness.folder(), "ends.state"), b"v\n01\n2\n", b"v\n1.90\n"
+    harness.answers("saved", ["--first=v", "--last=v", "--save-state=" + state], one, "first(v),last(v)\n01,2\n")
+    harness.answers("and gone on with", ["--first=v", "--last=v", "--from-state=" + state], two, "first(v),last(v)\n01,1.90\n")
     harness.answers("line ends in plain", ["--first=1", "--header=no"], b'"a\nb"\n', "a\\nb\n")
     harness.warns("skipped values are not the last", ["--first=x", "--last=x", "--max=x", "--invalid=skip", "--format=plain"],
                     b"x\nbad\n1\n2\nbad\n", "1\n2\n2\n", "not a number: 'bad'")

@@ -408,7 +408,7 @@ def _put(q, column, pair, field):
     elif pair is True:
         column.add_text(field, value(q, field)[0])
     elif pair is not None:
-        column.add(pair)
+        column.add(pair, field)
 
 
 def _row(q, label, kind, column, invalid):

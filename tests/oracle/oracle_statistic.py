@@ -10,7 +10,7 @@ import math
 
 import oracle_order
 import oracle_texts
-from oracle_text import EXACT, in_plain, mean_text
+from oracle_text import EXACT, in_plain, mean_text, strip
 
 NDIGITS = 17
 
@@ -120,11 +120,13 @@ class Column:
     """The values of one column: what is asked of it comes from here."""
     def __init__(self):
         self.values, self.scale, self.texts, self.missing, self.spelled = [], 0, 0, 0, []
+        self.number_texts = []  # the values as they are spelled
         self.raw = []  # every value that is not missing, as it stands in the text
         self.keys = collections.Counter()  # by text, in the order of first appearance
 
-    def add(self, pair):
+    def add(self, pair, field=b""):
         self.values.append(pair[0])
+        self.number_texts.append(field)
         self.scale = max(self.scale, pair[1])
 
     def add_text(self, field, pair):
@@ -133,14 +135,11 @@ class Column:
         self.spelled.append((field, pair))
 
     def end(self, at):
-        """The first or last value: the number where all are numbers, else the value as it is spelled."""
-        if self.values:
-            return in_plain(self.values[at], self.scale)
-        if not self.spelled:
+        """The first or last value as it is spelled, a number without blanks around it."""
+        if not self.values and not self.spelled:
             return None
-        if all(pair for _, pair in self.spelled):
-            return in_plain(self.spelled[at][1][0], max(pair[1] for _, pair in self.spelled))
-        return self.spelled[at][0].decode("utf-8", "surrogateescape")
+        field, is_number = (self.number_texts[at], True) if self.values else self.spelled[at]
+        return (strip(field) if is_number else field).decode("utf-8", "surrogateescape")
 
     def total(self):
         total = decimal.Decimal(0)
