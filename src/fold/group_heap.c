@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "fold/group.h"
-#include "number/wide.h"
+#include "number/decimal_text.h"
+#include "query/expr_eval.h"
 
 /* ---- values ---- */
 
@@ -31,30 +32,30 @@ enum status sort_value_set(struct sort_value *v, const char *text, size_t nbytes
 	return STATUS_OK;
 }
 
-static void make_wide(const struct sort_value *v, struct wide *x)
+/* The text of a number: v's, or in room. */
+static const char *text_of(const struct sort_value *v, char room[DECIMAL_TEXT_NBYTES], size_t *nbytes)
 {
-	int scale;
-
-	wide_clear(x);
-	if (v->kind == VALUE_NUMBER)
-		wide_add_decimal(x, v->number.significand, v->number.scale);
-	else if (wide_parse(v->text, v->nbytes, x, &scale) != STATUS_OK)
-		wide_clear(x);
+	*nbytes = v->kind == VALUE_NUMBER ? (size_t)(decimal_write(room, v->number.significand, v->number.scale) - room)
+					  : v->nbytes;
+	return v->kind == VALUE_NUMBER ? room : v->text;
 }
 
+/* Of any length: results and keys may be beyond the range of the input's numbers. */
 static int compare_numbers(const struct sort_value *a, const struct sort_value *b)
 {
 	int difference = a->number.scale - b->number.scale;
 	int128 x = a->number.significand, y = b->number.significand;
-	struct wide wide_x, wide_y;
+	char a_room[DECIMAL_TEXT_NBYTES], b_room[DECIMAL_TEXT_NBYTES];
+	const char *a_text, *b_text;
+	size_t a_nbytes, b_nbytes;
 
 	if (a->kind == VALUE_NUMBER && b->kind == VALUE_NUMBER &&
 	    decimal_rescale(&x, difference < 0 ? -difference : 0) &&
 	    decimal_rescale(&y, difference > 0 ? difference : 0))
 		return x < y ? -1 : x > y;
-	make_wide(a, &wide_x);
-	make_wide(b, &wide_y);
-	return wide_compare(&wide_x, &wide_y);
+	a_text = text_of(a, a_room, &a_nbytes);
+	b_text = text_of(b, b_room, &b_nbytes);
+	return expr_compare_texts(a_text, a_nbytes, b_text, b_nbytes);
 }
 
 static int compare_texts(const struct sort_value *a, const struct sort_value *b)

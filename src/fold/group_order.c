@@ -97,14 +97,14 @@ static enum status unknown_name(const struct query *q, const char *name, struct 
 	return option_fault(fault, "--sort: '%.64s' is not one result: %.150s", name, list);
 }
 
-enum status group_sort_find(const struct query *q, const char *name, struct group_sort *out,
+enum status group_sort_find(const struct query *q, const char *name, uint64_t top, struct group_sort *out,
 			    struct fault *fault)
 {
 	enum status status = STATUS_OK;
 	enum fit fit;
 	size_t n = 0;
 
-	*out = (struct group_sort){.is_given = name != NULL};
+	*out = (struct group_sort){.is_given = name || top, .is_first = !name, .is_descending = !name};
 	if (!name)
 		return STATUS_OK;
 	out->is_descending = *name == '-';
@@ -125,7 +125,7 @@ static enum status read_value(struct group_rows *rows, const struct group_sort *
 {
 	char text[GROUP_RESULT_NBYTES], *end = NULL;
 	struct group_row row = {NULL, NULL};
-	struct cell cell = {NULL, false};
+	struct cell cell = {NULL, false, NULL};
 	enum status status;
 	size_t nbytes;
 
@@ -139,8 +139,8 @@ static enum status read_value(struct group_rows *rows, const struct group_sort *
 	status = group_row_result(rows, &row, g, &rows->q->results[sort->index], &cell);
 	group_row_end(rows, &row);
 	if (status == STATUS_OK)
-		status = sort_value_set(v, cell.text, strlen(cell.text));
-	free(cell.text);
+		status = sort_value_set(v, cell_number(&cell), strlen(cell_number(&cell)));
+	cell_free(&cell);
 	return status;
 }
 

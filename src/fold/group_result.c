@@ -101,7 +101,7 @@ enum status group_row_result(struct group_rows *rows, struct group_row *row, str
 
 	end = group_write_quickly(g, &rows->q->plan, r, text);
 	if (end) {
-		*out = (struct cell){strndup(text, (size_t)(end - text)), true};
+		*out = (struct cell){strndup(text, (size_t)(end - text)), true, NULL};
 		return out->text ? STATUS_OK : STATUS_NO_MEMORY;
 	}
 	if (!row->partial)
@@ -217,10 +217,13 @@ static enum status list_groups(const struct group_rows *rows, const struct group
 			       struct fault *fault)
 {
 	size_t nthreads = (size_t)rows->nthreads;
+	struct group_sort sort = how->sort;
 
-	if (!how->sort.is_given)
+	if (sort.is_first)
+		sort.index = (size_t)(rows->results[0] - rows->q->results);
+	if (!sort.is_given)
 		return group_list_make(rows->q->plan.groups, nthreads, list);
-	return group_list_sort(list, rows, &how->sort, how->top ? how->top : SIZE_MAX, nthreads, fault);
+	return group_list_sort(list, rows, &sort, how->top ? how->top : SIZE_MAX, nthreads, fault);
 }
 
 /* Whether the groups are printed as rows of text. */

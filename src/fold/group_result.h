@@ -17,12 +17,14 @@
 struct group_sort {
 	bool is_given, is_descending;
 	bool is_key;  /* by a key column: */
+	bool is_first; /* by the first result that is printed, whatever the index says */
 	size_t index; /* of the plan's keys, or of the query's results */
 };
 
 /* Finds the column that --sort names, [-]NAME: a result as it is printed or, if one result has it, the
- * operation's name or title; or a key column. NULL: none. Errors: STATUS_USAGE, STATUS_NO_MEMORY. */
-enum status group_sort_find(const struct query *q, const char *name, struct group_sort *out,
+ * operation's name or title; or a key column. NULL: with top, some groups of all, the first result, the largest
+ * first; else none. Errors: STATUS_USAGE, STATUS_NO_MEMORY. */
+enum status group_sort_find(const struct query *q, const char *name, uint64_t top, struct group_sort *out,
 			    struct fault *fault);
 
 /* How groups are printed. */

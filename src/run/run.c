@@ -197,7 +197,7 @@ static enum status prepare_printing(struct run *r, struct fault *fault)
 	r->groups.top = r->options.top;
 	r->groups.format = r->options.format;
 	r->groups.picture = r->options.picture;
-	return group_sort_find(&r->query, r->options.sort, &r->groups.sort, fault);
+	return group_sort_find(&r->query, r->options.sort, r->options.top, &r->groups.sort, fault);
 }
 
 /* Has a choice take the records, if not all of them are printed. */

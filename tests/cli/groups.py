@@ -186,7 +186,26 @@ def check_order():
     order("beyond 64 bits and of other scales", "-max", "d b a c", [("max", "v")],
           b"k,v\na,1e30\nb,1e31\nc,-1e-30\nd,99999999999999999999999999999999.5\n")
     order("--top", "-sum(v)", "b f a", top=3)
-    order("--top of the first ones", None, "a b", top=2)
+    order("--top alone: the first result, the largest first", None, "b f", top=2)
+    order("--top alone: ties by appearance", None, "b f a c d e", top=6)
+    order("--top alone: a text", None, "c a f", [("mode", "t"), ("sum", "v")], top=3)
+    order("--top alone: a result without a value comes last", None, "b f a c e", [("max", "v")], top=5)
+    order("--top alone: the count", None, "b a", (), b"k\na\nb\nb\nc\n", top=2)
+    order("--top alone: the first that '*' finds", None, "b c", [("max", "*")], b"k,t,v\na,x,1\nb,7,5\nc,y,3\n", top=2)
+    r = harness.run(["--by=k", "--sum=v", "--top=1", "--format=ndjson"], SALES)
+    is_(r.out, b'{"k": "b", "sum(v)": %s}\n' % harness.run(["--by=k", "--sum=v", "--sort=-sum", "--top=1", "--format=plain"], SALES).out.split(b"\t")[1].strip(),
+        "--top alone, as JSON")
+    for args in (["--count=v"], ["--median=v"], ["--mode=t"], ["--first=v"], []):
+        data, given = b"k,v,t\n" + b"".join(b"g%d,%d,t%d\n" % (i * 7919 % 5003, i * 31 % 997, i % 89) for i in range(30000)), ["--by=k"] + args
+        name = "-" + (harness.run(given, b"k,v,t\n1,1,1\n", ).out.split(b"\n")[0].split(b",", 1)[1].decode())
+        harness.agrees("--top alone is --sort %s" % name, given + ["--top=13"], data,
+                       harness.exactly(harness.run(given + ["--sort=" + name, "--top=13"], data).out.decode()), [(1000, 3), (None, 1), (None, 3)])
+    order("numbers of 10^400 and more", "sum", "d a b", [("sum", "x")], b"k,x\na,5\nb,9e399\nb,9e399\nd,-3\n")
+    order("... descending", "-sum", "b c a d", [("sum", "x")], b"k,x\na,5\nb,9e399\nb,9e399\nd,-3\nc,9.5e399\n")
+    order("... of both signs", "sum", "b d a", [("sum", "x")], b"k,x\na,5\nb,-9e399\nb,-9e399\nd,-3\n")
+    order("... --top alone", None, "b", [("sum", "x")], b"k,x\na,5\nb,9e399\nb,9e399\nd,-3\n", top=1)
+    order("keys out of range", "k", "-1e500 -1 1e-500 5 1e400 1e500", (), b"k,v\n1e500,1\n5,1\n1e400,1\n-1e500,1\n1e-500,1\n-1,1\n")
+    order("keys that differ beyond 400 digits", "-k", "1" * 500 + "2 " + "1" * 500 + "1", (), b"k,v\n%s1,1\n%s2,1\n" % (b"1" * 500, b"1" * 500))
     order("--top 1", "sum", "e", top=1)
     order("--top beyond the groups", "sum", "e d a c b f", top=10 ** 15)
     order("--top after --where", "-sum", "f a", where="k != 'b'", top=2)

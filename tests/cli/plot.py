@@ -74,13 +74,15 @@ def check_fixed():
     same("a histogram, 80 columns", ["--hist=n:2", "--plot"], TABLE,
          "low  high  count\n"
          "  0     2  %s 2\n" % ("█" * 67) + "  2     4  %s 2\n" % ("█" * 67) + "  4     6  %s 2\n" % ("█" * 67))
-    same("several results, a block each", ["--by=host", "--sum=n", "--count=n", "--top=2", "--plot"], TABLE,
+    same("several results, a block each", ["--by=host", "--sum=n", "--count=n", "--where=host in ('alpha', 'b')", "--plot"], TABLE,
          "host   sum(n)\nalpha  %s 4\nb      %s 2\n\nhost   count(n)\nalpha  %s 2\nb      %s 1\n" % ("█" * 11, "█" * 5 + "▌", "█" * 11, "█" * 5 + "▌"), width=20)
-    same("a format prints numbers before it", ["--by=host", "--sum=n", "--top=2", "--plot", "--format=csv"], TABLE,
+    same("a format prints numbers before it", ["--by=host", "--sum=n", "--where=host in ('alpha', 'b')", "--plot", "--format=csv"], TABLE,
          "host,sum(n)\nalpha,4\nb,2\n\nhost   sum(n)\nalpha  %s 4\nb      %s 2\n" % ("█" * 11, "█" * 5 + "▌"), width=20)
+    same("numbers as they are spelled", ["--by=k", "--first=v", "--plot"], b"k,v\na,02E0\nb,+4\n",
+         "k  first(v)\na  ###### 02E0\nb  ############ +4\n", width=20, utf8=False)
     same("no group", ["--by=host", "--plot"], b"host\n", "host  count\n")
     same("no value", ["--hist=x:1", "--plot"], b"x,y\n,1\n", "low  high  count\n")
-    same("a text has no bar", ["--by=host", "--mode=n", "--top=1", "--plot"], TABLE, "host   mode(n)\nalpha   1\n")
+    same("a text has no bar", ["--by=host", "--mode=n", "--where=host = 'alpha'", "--plot"], TABLE, "host   mode(n)\nalpha   1\n")
     same("text in a key does not reach the terminal as it is", ["--by=k", "--plot"], b'k\n"a\nb\x1b[1m"\n', "k            count\na\\nb\\x1b[1m  ######################### 1\n", width=40, utf8=False)
     same("what is not 0 has some bar", ["--by=k", "--sum=x", "--plot"], b"k,x\na,1000000\nb,1\nc,0\n",
          "k  sum(x)\na  █████████ 1000000\nb  ▏ 1\nc   0\n", width=20)

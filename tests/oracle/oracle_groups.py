@@ -5,6 +5,7 @@ Results are those of oracle.py, over the records of one group; running columns a
 a state for each key. What is here: the request, the rows with their keys, --sort and --top. A GroupAnswer knows which
 cells are texts, so JSON is compared by type, too.
 """
+import decimal
 import json
 import re
 
@@ -15,7 +16,7 @@ from oracle import label_of, values_of
 from oracle_judge import Answer, as_cell, json_names
 from oracle_request import BY, COUNT_RECORDS, as_bytes
 from oracle_scan import Scan
-from oracle_text import BadData, Unclear, Usage, in_json, is_number, is_utf8, number, strip
+from oracle_text import BadData, Unclear, Usage, in_json, is_number, is_utf8, strip
 
 
 class Groups(Scan):
@@ -114,16 +115,13 @@ def rank(q, cell):
         return 1, cell
     if strip(cell) != cell:
         raise Unclear("are blanks around a number part of what is sorted?")
-    try:
-        return 0, number(cell)[0]
-    except BadData:
-        raise Unclear("sorted by numbers out of range") from None
+    return 0, decimal.Decimal(cell.decode())
 
 
-def in_order(q, column, rows):
+def in_order(q, column, descending, rows):
     """rows: pairs whose first is the list of cells. sorted() is stable in both directions."""
     full, empty = [r for r in rows if r[0][column]], [r for r in rows if not r[0][column]]
-    return sorted(full, key=lambda r: rank(q, r[0][column]), reverse=q.sort.startswith(b"-")) + empty
+    return sorted(full, key=lambda r: rank(q, r[0][column]), reverse=descending) + empty
 
 
 # ---- results --------------------------------------------------------------------------------
@@ -136,11 +134,15 @@ def by_key(keys, records):
     return groups
 
 
+JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][-+]?[0-9]+)?")
+
+
 def is_text(operation, k, columns):
-    """Is this result a text, and so a string in JSON?"""
+    """Is this result a text, or a number that is spelled otherwise than in JSON, and so a string there?"""
     column = columns.get(k)
     if operation in ("first", "last"):
-        return not column.values and not all(pair for _, pair in column.spelled)
+        return (not column.values and not all(pair for _, pair in column.spelled)
+                or not JSON_NUMBER.fullmatch(column.answer(operation)))
     return operation in ("mode", "antimode", "text-min", "text-max") and bool(column.raw)
 
 
@@ -165,7 +167,9 @@ def results(q, table, chosen, records):
     sorts = None if q.sort is None else column_of_sort(q, titles, len(keys), chosen)
     rows = [row_of(q, table.names, chosen, key, group) for key, group in by_key(keys, records).items()]
     if sorts is not None:
-        rows = in_order(q, sorts, rows)
+        rows = in_order(q, sorts, q.sort.startswith(b"-"), rows)
+    elif q.top is not None:
+        rows = in_order(q, len(keys), True, rows)
     rows = rows[:q.top]
     return GroupAnswer(titles, [cells for cells, _ in rows], [texts for _, texts in rows])
 
