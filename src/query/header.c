@@ -240,15 +240,15 @@ static enum status copy_values(struct first_record *r, const struct first_text *
 	return STATUS_OK;
 }
 
-/* See struct header. */
-static char other_delimiter(const struct first_text *t)
+/* See struct header. A byte that means something else in this dialect cannot be the delimiter. */
+static char other_delimiter(const struct first_text *t, const struct csv_dialect *d)
 {
 	char found = '\0';
 
 	for (int i = 0; i < 2 && !found && t->record[0].nfields == 1; i++)
 		if (t->record[i].nfields == 1)
 			found = remedy_delimiter(t->data + t->begin[i], t->record[i].nbytes);
-	return found;
+	return found == d->quote || found == d->escape || found == d->comment ? '\0' : found;
 }
 
 /* With --whitespace, the header may have more words than the second record has fields: "Mounted on".
@@ -298,7 +298,7 @@ static enum status fill_header(struct header *h, const struct input *input,
 	h->ends_empty = last.begin == last.end;
 	h->nbytes = t->begin[0] + first->nbytes;
 	h->line_number = input_line(input, t->file) + count_lines(t->data, t->begin[0]);
-	h->other_delimiter = other_delimiter(t);
+	h->other_delimiter = other_delimiter(t, &plan->dialect);
 	return STATUS_OK;
 }
 

@@ -60,27 +60,6 @@ static bool want_number(struct let_parser *p, const struct let_operand *x)
 
 static bool parse_sum(struct let_parser *p, struct let_operand *out);
 
-static bool parse_number(struct let_parser *p, struct let_operand *out)
-{
-	struct expr_test literal = {.left = 0};
-	struct let_step step = {.code = LET_LITERAL};
-
-	if (!expr_add_number(&p->e, &p->e.token, &literal))
-		return false;
-	if (literal.literal_kind == EXPR_NUMBER) {
-		step.code = LET_NUMBER;
-		step.number = literal.number;
-	}
-	step.literal_begin = literal.literal_begin;
-	step.literal_nbytes = literal.literal_nbytes;
-	for (char *c = p->e.literals + step.literal_begin; step.literal_nbytes > 0 &&
-	     c < p->e.literals + step.literal_begin + step.literal_nbytes; c++)
-		*c = *c == '.' ? p->decimal : *c;
-	expr_advance(&p->e);
-	out->kind = LET_IS_NUMBER;
-	return push(p, step);
-}
-
 /* Turns the literal that was added last into a raw field. */
 static bool quote_literal(struct let_parser *p, size_t offset, struct expr_test *literal)
 {
@@ -108,6 +87,31 @@ static bool quote_literal(struct let_parser *p, size_t offset, struct expr_test 
 	literal->literal_nbytes = (uint32_t)length;
 	p->e.e->nliteral_bytes = literal->literal_begin + (uint32_t)length;
 	return true;
+}
+
+/* A number of up to 18 digits is computed with; a longer one stays text, as a field is written. */
+static bool parse_number(struct let_parser *p, struct let_operand *out)
+{
+	struct expr_test literal = {.left = 0};
+	struct let_step step = {.code = LET_LITERAL};
+	char *text;
+
+	if (!expr_add_number(&p->e, &p->e.token, &literal))
+		return false;
+	if (literal.literal_kind == EXPR_NUMBER) {
+		step.code = LET_NUMBER;
+		step.number = literal.number;
+	}
+	text = p->e.literals + literal.literal_begin;
+	for (uint32_t i = 0; i < literal.literal_nbytes; i++)
+		text[i] = text[i] == '.' ? p->decimal : text[i];
+	if (step.code == LET_LITERAL && !quote_literal(p, p->e.token.begin, &literal))
+		return false;
+	step.literal_begin = literal.literal_begin;
+	step.literal_nbytes = literal.literal_nbytes;
+	expr_advance(&p->e);
+	out->kind = LET_IS_NUMBER;
+	return push(p, step);
 }
 
 static bool parse_string(struct let_parser *p, struct let_operand *out)

@@ -40,15 +40,24 @@ enum status query_demand_left(struct making *m, size_t i)
 {
 	const struct options *o = m->options;
 	enum status status = STATUS_OK;
+	bool is_left = m->q->header.nfields == 0; /* no record: nothing is known of its columns */
 
 	for (size_t j = i + 1; j < o->nuses; j++)
 		if (o->uses[j].operation == OPERATION_DROP)
 			return STATUS_OK;
+	for (size_t j = 0; j < o->nuses; j++) /* a new column is printed besides */
+		is_left |= operation_kind(o->uses[j].operation) != OPERATION_FIELDS &&
+			   operation_kind(o->uses[j].operation) != OPERATION_LET;
 	for (size_t f = 0; status == STATUS_OK && f < m->q->header.nnames; f++)
-		if (f >= m->ndemands || !m->demands[f].is_dropped)
+		if (f >= m->ndemands || !m->demands[f].is_dropped) {
 			status = demand_print(m, (uint32_t)f);
+			is_left = true;
+		}
 	for (size_t k = 0; status == STATUS_OK && k < m->q->nlets; k++)
-		if (!m->let_demands[k].is_dropped)
+		if (!m->let_demands[k].is_dropped) {
 			status = demand_print(m, FIELD_COMPUTED + (uint32_t)k);
-	return status;
+			is_left = true;
+		}
+	return status != STATUS_OK || is_left ? status :
+		option_fault(m->fault, "--drop: no column is left to print: --select says which are printed");
 }

@@ -32,6 +32,12 @@ CASES = (
      (b"-1e4\n",), b"sum(col1),mean(col2)\n-1,4\n"),
     ("a name ends at its first NUL", ["--header=yes", "--cumsum", "1"], (b"a\0b\n2\n",),
      b"a\0b,running_sum(a)\n2,2\n"),
+    ("a long number of --let is quoted where it holds the delimiter (fuzz 102178)", ["-d5", "--let", "z = 12345678901234567890.5"],
+     (b"a5b\n1512\n",), b'a5b5z\n15125"12345678901234567890.5"\n'),
+    ("and the decimal comma", ["--decimal", ",", "--let", "z = 12345678901234567890.5", "--let", "y = z + a"], (b"a,b\n1,2\n",),
+     b'a,b,z,y\n1,2,"12345678901234567890,5","12345678901234567891,5"\n'),
+    ("all columns dropped, and a new one (fuzz 100081)", ["--drop=a,b", "--row-number"], (b"a,b\n1,2\n",), b"row_number\n1\n"),
+    ("and of no record", ["--drop=1,2"], (b"",), b""),
 )
 WAYS = [(chunk, threads) for chunk in (1, 2, 3, 7, 64, 65536, None) for threads in (1, 3)]
 
@@ -40,6 +46,13 @@ for name, args, datas, want in CASES:
     harness.agrees(name, args + paths, None, harness.exactly(want), WAYS)
 
 
+harness.answers("the quote is not advised as the delimiter (fuzz 2000194)", ["--quote=|", "--format=csv"], b"|a|\n|b|\n",
+                "column,type,count,missing,invalid,sum,min,max,mean,shortest,longest\na,text,1,0,0,,b,b,,1,1\n")
+NO_COLUMN = "--drop: no column is left to print: --select says which are printed\n"
+harness.refuses("without a new column, none is left to print (fuzz 100081)", ["--drop=a,b"], b"a,b\n1,2\n", 2, NO_COLUMN)
+harness.refuses("nor with a computed one that is dropped", ["--drop=a", "--let=z=b", "--drop=b,z", "--tail=5"], b"a,b\n1,2\n", 2, NO_COLUMN)
+harness.refuses("a long number of --let that nothing can quote", ["-d5", "--escape=\\", "--let=z=12345678901234567890.5"], b"a5b\n", 2,
+                "cannot be written in this input\nz=12345678901234567890.5\n  ^\n")
 blanks, five = fixture("blanks.csv", b"\n\n"), fixture("five.csv", b"5\n")
 harness.agrees("blank lines from a pipe, then a file", ["--cumsum=1", "-", five], b"\n\n", harness.exactly(b",0\n,0\n5,5\n"), WAYS)
 harness.agrees("a header alone in its file, then blank lines: '*' finds what it finds in one file",
