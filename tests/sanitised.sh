@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# sanitised.sh [address|thread|valgrind|configure-argument]... - builds in sanitised.build/KIND of the
+# sanitised.sh [address|thread|valgrind|fuzz|configure-argument]... - builds in sanitised.build/KIND of the
 # current folder with AddressSanitizer and UBSan, with ThreadSanitizer, or for valgrind, and runs the
-# tests; all three kinds if none is named. Left out, and why:
+# tests; these three kinds if none is named. fuzz: the build of address, and random command lines
+# (tests/fuzz/differential.py) for FUZZ_SECONDS, 120 by default. Left out of the tests, and why:
 #
 #   cli/faults             makes malloc fail, which a sanitizer replaces
 #   cli/memory, cli/bombs  measure memory, of which a sanitizer takes a multiple
@@ -21,7 +22,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 kinds= arguments=
 for argument; do
 	case $argument in
-	address | thread | valgrind) kinds="$kinds $argument" ;;
+	address | thread | valgrind | fuzz) kinds="$kinds $argument" ;;
 	*) arguments="$arguments $argument" ;;
 	esac
 done
@@ -34,17 +35,20 @@ short='tests/cli/regressions.py tests/cli/messages.py tests/cli/where.py'
 
 left_out='cli/(faults|memory|bombs|bench|draw|documentation|signal_handling|progress)|lint/'
 
+address_flags='-g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined'
+
 # The tests of this build, but for those that match $1.
 tests_without() {
 	make -s print-tests | tr ' ' '\n' | grep -Ev "$1" | tr '\n' ' '
 }
 
+# Builds $1 with the compiler's flags $2: the target $3, or all.
 build() {
 	mkdir -p "sanitised.build/$1"
 	cd "sanitised.build/$1"
 	# shellcheck disable=SC2086 # several words
 	[ -f Makefile ] || "$top/configure" -q --without-cuda --disable-hardening CFLAGS="$2" $arguments >/dev/null
-	make -s -j"$njobs" >/dev/null
+	make -s -j"$njobs" "${3-all}" >/dev/null
 }
 
 check() {
@@ -55,7 +59,7 @@ check() {
 }
 
 sanitised_address() {
-	build address '-g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined'
+	build address "$address_flags"
 	# 86: no test takes it for gpustat's own
 	options=allocator_may_return_null=1:detect_stack_use_after_return=1:exitcode=86
 	result=0
@@ -70,6 +74,11 @@ sanitised_thread() {
 	build thread '-g -O1 -fno-omit-frame-pointer -fsanitize=thread'
 	TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 \
 		check TESTS="$(tests_without "$left_out")"
+}
+
+sanitised_fuzz() {
+	build address "$address_flags" tests/fuzz/serve
+	make -s fuzz FUZZ_SECONDS="${FUZZ_SECONDS-120}"
 }
 
 sanitised_valgrind() {
@@ -95,7 +104,7 @@ status=0
 for kind in $kinds; do
 	echo "== $kind"
 	(sanitised_"$kind") || {
-		echo "sanitised.sh: $kind: failed; see sanitised.build/$kind/check.log"
+		echo "sanitised.sh: $kind: failed; see sanitised.build/, check.log or fuzz.failed/"
 		status=1
 	}
 done

@@ -2,7 +2,7 @@
 """Running columns by group (--by with --running-..., --offsets, --row-number): each group has its own values.
 
 What is wanted was written by hand, and the model (oracle_scan.py by way of oracle_groups.py) must say the same. Pipes
-are answered at once, as piping.py tests it without groups. Random tables are in random_running.py.
+are answered at once, as piping.py tests it without groups. Random tables are in tests/fuzz/differential.py.
 """
 import gzip
 import os
@@ -12,7 +12,6 @@ import subprocess
 import time
 
 import harness
-import hostile_groups
 import oracle_groups
 import oracle_scan
 from harness import fixture, is_, ok, refuses
@@ -160,8 +159,6 @@ def check_pipes():
           ways())
 
 
-if not hostile_groups.runs_offered(harness.run(["--help"]).out):
-    harness.skip_all("this program has no --by for running columns")
 check_row_numbers()
 check_groups()
 check_faults()

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Regular expressions in conditions: ~ and !~. What matches is written by hand as the ids of the records; the model,
-which is Python's re, must agree. Random patterns are in random_running.py as well."""
+which is Python's re, must agree. Random patterns are in tests/fuzz/differential.py as well."""
 import random
 
 import harness
 import oracle_scan
 from harness import answers, refuses
-from hostile_scan import spell_pattern
+from hostile_request import spell_pattern
 from oracle_scan import Scan
 from scan_ways import breaks, holds, models, ways
 

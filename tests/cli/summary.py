@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The summary: types, texts and dates, --all, how the table reads; and --text-min, --text-max.
 
-Random tables are compared with the model in tests/cli/random_tables.py; here are the cases by name.
+Random tables are compared with the model in tests/fuzz/differential.py; here are the cases by name.
 """
 import datetime
 import random

@@ -1,21 +1,28 @@
 # SPDX-License-Identifier: MIT
-"""Random hostile tables and requests, hundreds a second, against the models: a library and a program.
+"""Random command lines over random hostile tables, hundreds a second: a library and a program.
 
-    differential.py --serve SERVE [--seconds N] [--cases N] [--seed N] [--ways N] [--jobs N] [--device D]
-                    [--features LIST] [--by ONE_IN]
+    differential.py --serve SERVE [--seconds N] [--cases N] [--seed N] [--ways N] [--jobs N] [--device D] [--limit N]
 
-SERVE is tests/fuzz/serve.c, built. --jobs: so many at once, each with seeds of its own. --device: one more way runs
-with this --device; it needs a SERVE that was built with CUDA. --features: what may be in a case, of hostile.FEATURES.
---by: one case in so many has groups; 0: none. Without the option, one in four, if the program's --help names --by.
+SERVE is tests/fuzz/serve.c, built, best with AddressSanitizer and UBSan. --jobs: so many at once, each with seeds of
+its own. --device: one more way runs with this --device; it needs a SERVE that was built with CUDA.
 
-A case is tests/oracle/hostile.py's table, now and then spoiled
-by edits that know nothing of CSV, and a request for results or for records. It is run in several
-ways: chunks, threads, instruction sets, libraries that inflate, a file or a pipe, plain or packed.
-All must say the same, byte for byte; and what the models (oracle.py, oracle_scan.py) say, where they
-say anything. A case that fails is cut down and left in fuzz.failed/SEED; the seed alone makes it again.
+A case is a command line and a table (tests/oracle/hostile_request.py, hostile.py), now and then spoiled by edits that
+know nothing of CSV. Half of them begin with a pair of options, each pair in turn, a quarter with a law (laws.py), the
+others have a model. Each is run in several ways: chunks, threads, instruction sets, what inflates; a file, standard
+input, a pipe, a pipe whose writer pauses; plain or packed. Then
+
+ - no run ends by a signal, or with a sanitizer's report, or with another exit status than 0, 1 and 2;
+ - a failed run prints no result, and says why;
+ - all ways say the same, byte for byte, and leave the same files;
+ - the law holds; and the models (oracle.py, oracle_scan.py, oracle_groups.py) agree, where they say anything.
+
+A case that fails is cut down and left in fuzz.failed/SEED with a script that runs it; the seed alone makes it again.
+At the end comes how many pairs of options occurred in a run that was not refused, and which never did.
 """
 import argparse
+import bz2
 import collections
+import lzma
 import multiprocessing
 import os
 import random
@@ -30,13 +37,15 @@ import time
 import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "oracle"))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import bgzf_blocks                                              # noqa: E402
 import harness                                                  # noqa: E402
 import hostile                                                  # noqa: E402
-import hostile_groups                                           # noqa: E402
-import hostile_scan                                             # noqa: E402
+import hostile_request                                          # noqa: E402
+import laws                                                     # noqa: E402
 import oracle                                                   # noqa: E402
-import oracle_groups                                            # noqa: E402
-import oracle_scan                                              # noqa: E402
+import oracle_command                                           # noqa: E402
+from hostile_request import OPTIONS, PAIRS_OF_OPTIONS, SAVED, STATE, Use, pair    # noqa: E402
 from oracle_table import PIECES, seems_foreign                  # noqa: E402
 
 TOKENS = (b'"', b'""', b'",', b',"', b'"\n', b'\n"', b",", b";", b"\t", b"|", b"\n", b"\r", b"\r\n", b"\n\n", b"\r\r\n",
@@ -49,25 +58,26 @@ TOKENS = (b'"', b'""', b'",', b',"', b'"\n', b'\n"', b",", b";", b"\t", b"|", b"
           b"z" * 65, b"1," * 40, b'"' * 63, b'"' * 64, b"\n" * 63, b"," * 65)
 FOREIGN = re.compile(rb": not CSV but .*")       # what it is; packed, "in gzip" is added
 ODD = re.compile(rb"[\0-\x08\x0e-\x1f\x7f]")     # bytes that another format may have been recognised by
-PACKED_ONE_IN = 8
+PACKED_ONE_IN = 6
 INFLATERS = ("own", "zlib")
-MANY_ONE_IN = 40        # a table of MANY_ROWS records, mostly packed: enough for several sections of gzip
-MANY_ROWS = 800
-GROUPS_ONE_IN = 4       # a case of groups (hostile_groups.py)
-LARGE_ONE_IN = 250      # of these: LARGE_ROWS records, and perhaps as many groups
-LARGE_ROWS = 12000
-SPOILED_ONE_IN = 4
+ROWS = ((40, 800), (200, 3000), (2000, 12000))      # one case in so many has so many records
+SPOILED_ONE_IN = 8
 BLANK_ONE_IN = 24       # one file more, of nothing but blank lines
 BLANKS = (b"", b"\n", b"\r\n", b"\n\n\n", b"\n\r", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n")
 LONG_ONE_IN = 400       # a field of 64 KiB to 2 MiB
 COLUMNS_FOLDED = 50 * 10 ** 6   # columns times chunks; of a sum, some 30 ns each
+TRIES = 4               # command lines of a case, until one is not refused
+CHECKSUM = re.compile(rb'(?<="crc32":")[0-9a-f]+')
+REPORT = re.compile(rb"Sanitizer|runtime error:")
+SANITIZERS = {"ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:exitcode=86", "UBSAN_OPTIONS": "print_stacktrace=1"}
 
 
 class Server:
-    """The running program tests/fuzz/serve.c. run() is what harness.run() is."""
-    def __init__(self, path):
-        env = {k: v for k, v in os.environ.items() if not k.startswith("GPUSTAT")}
-        self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=dict(env, LC_ALL="C"))
+    """The running program tests/fuzz/serve.c, in `folder`. run() is what harness.run() is."""
+    def __init__(self, path, folder=None):
+        env = {k: v for k, v in os.environ.items() if not k.startswith("GPUSTAT") and k != "COLUMNS"}
+        self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder,
+                                        env=dict(SANITIZERS, **env, LC_ALL="C"))
         self.nruns = 0
 
     def run(self, args, stdin, mode="f", env=()):
@@ -91,7 +101,7 @@ class Server:
         self.process.wait()
 
 
-# ---- cases ----------------------------------------------------------------------------------
+# ---- text that is spoiled ---------------------------------------------------------------------
 
 def spoil(rng, data):
     """`data` after a few edits: bytes put in, taken out, doubled, moved."""
@@ -124,47 +134,58 @@ def seems_packed(data):
     return data[:2] == b"\x1f\x8b" or data[1:4] == b"\x2a\x4d\x18"
 
 
-class Groups:
-    """Which cases have groups. one_in: 0: none. make: what makes their requests."""
-    def __init__(self, one_in=0, make=hostile_groups.make_request):
-        self.one_in, self.make = one_in, make
+# ---- cases ----------------------------------------------------------------------------------
 
-    def take(self, seed):
-        return self.one_in > 0 and random.Random(-seed).randrange(self.one_in) == 0
-
-    def case(self, rng, seed, rows, features):
-        if rng.randrange(LARGE_ONE_IN) == 0:
-            rows = LARGE_ROWS
-        return hostile.make_case(seed, rows, self.make, features, hostile_groups.prepare)
+MODELLED = tuple(name for name, o in OPTIONS.items() if name in oracle_command.MODELLED or o.kind in ("REDUCE", "TEXT", "PAIR", "RECORDS"))
+READS_TWICE = ("rank", "part")      # of a file only
+LOOSE = ("explain", "verbose")      # what they say depends on threads and on how the input comes
 
 
-class Case:
-    """What the seed makes: files, request, and the model that judges it."""
-    def __init__(self, seed, features=hostile.CHOSEN, groups=Groups()):
-        rng = random.Random(seed)
-        scans = rng.randrange(2) == 0
-        self.many = rng.randrange(MANY_ONE_IN) == 0
-        rows = MANY_ROWS if self.many else None
-        if groups.take(seed):
-            case = groups.case(rng, seed, rows, features)
+class Case(hostile_request.Case):
+    """What the seed makes. law: a laws.Law, or None. status: of the first run."""
+    def __init__(self, rng, names, rows, law):
+        super().__init__(rng, names, rows, law is not None, law is not None and "pipe" in law.name)
+        self.rng, self.law, self.silent, self.status = rng, law, "a law", None
+        if not law:
+            self.spoil()
         else:
-            case = hostile.make_case(seed, rows, hostile_scan.make_request if scans else None, features)
-        self.seed, self.request, self.files = seed, case.request, case.files
-        if rng.randrange(SPOILED_ONE_IN) == 0:
-            self.files = [(name, spoil(rng, data)) for name, data in case.files]
-        if rng.randrange(BLANK_ONE_IN) == 0:
-            self.files.insert(rng.randrange(len(self.files) + 1), ("blank.csv", rng.choice(BLANKS)))
-        self.model = oracle_groups if groups.take(seed) else oracle_scan if scans else oracle
-        self.piped, self.silent = len(self.files) == 1, "another format"
-        self.rng = rng
+            header, *lines = [hostile.with_end(rng, self.shape, line) for line in
+                              hostile.lines_of(rng, self.shape, None, self.table, True)]
+            self.head, self.records = bytes(hostile.before_records(rng, self.shape)) + header, lines
+        self.env = ["COLUMNS=%d" % rng.choice((20, 80, 200))] * (rng.randrange(20) == 0)
+        self.prepared = {}      # files that runs before this one have left
+
+    def spoil(self):
+        if self.rng.randrange(SPOILED_ONE_IN) == 0:
+            self.files = [(name, spoil(self.rng, data)) for name, data in self.files]
+        if self.rng.randrange(BLANK_ONE_IN) == 0 and not self.has("part"):
+            self.files.insert(self.rng.randrange(len(self.files) + 1), ("blank.csv", self.rng.choice(BLANKS)))
+
+    def has(self, *names):
+        return any(u.option.name in names for u in self.uses)
+
+    def says(self, name, *arguments):
+        return any(u.option.name == name and u.argument in arguments for u in self.uses)
+
+    def only_file(self):
+        """Does it have to be a file that can be read twice?"""
+        return self.has(*READS_TWICE) or len(self.files) != 1
+
+    def is_loose(self):
+        return self.has(*LOOSE) or self.says("progress", b"always")
+
+    def prints_results(self):
+        """No record is printed, so a failed run prints nothing."""
+        return self.has(*hostile_request.RESULTS, "hist") and not self.has("partial", "merge")
 
     def judge(self):
         """The model's judge of results, or None where it is silent."""
         if any(seems_foreign(data) for _, data in self.files):
+            self.silent = "another format"
             return None
-        files = [("<stdin>", self.files[0][1])] if self.piped else self.files
         try:
-            return self.model.judge(self.request, files)
+            request, model = oracle_command.read(self.uses)
+            return model.judge(request, self.files)
         except (oracle.Unclear, UnicodeDecodeError) as why:
             self.silent = str(why)
             return None
@@ -175,28 +196,35 @@ def least_chunk(files):
     return max((len(data) * max(map(data.count, (b",", b";", b"\t", b"|", b" "))) for _, data in files), default=0) // COLUMNS_FOLDED
 
 
+Way = collections.namedtuple("Way", "args env mode packing")    # mode: f, p or s of serve.c, or "files"
+
+
 def ways(rng, case, n, sets, device=None):
-    """n ways to run it, and one more on the device: (arguments, environment, mode, packed?)."""
+    """n ways to run it, and one more on the device."""
     size = max((len(d) for _, d in case.files), default=0)
     chunks = [1, rng.randrange(2, 9), rng.randrange(2, max(3, min(size, 5000)) + 1), rng.choice((64, 4096, 65536)), None]
-    if case.many:
-        chunks = [rng.randrange(10, 200), rng.randrange(200, 5000), 65536]
+    if size > 20000:
+        chunks = [rng.randrange(10, 200), rng.randrange(200, 5000), 65536, None]
     if size > 100000:
         chunks = [max(rng.choice((100, 1000)), least_chunk(case.files)), 65536, None]
     out = []
     for chunk in rng.sample(chunks, min(n, len(chunks))):
-        env = ["GPUSTAT_SIMD=" + rng.choice(sets)]
+        env = ["GPUSTAT_SIMD=" + rng.choice(sets)] + case.env
         if chunk:
             env.append("GPUSTAT_CHUNK_BYTES=%d" % chunk)
-        packed = rng.randrange(2 if case.many else PACKED_ONE_IN) == 0
-        if packed:
-            env.append("GPUSTAT_INFLATE=" + ("own" if case.many else rng.choice(INFLATERS)))
-        mode = "f" if case.request.reads_twice() else rng.choice("fp")
-        out.append((["--threads=%d" % rng.choice((1, 2, 3, 7))], env, mode, packed))
+        packing = None
+        if rng.randrange(2 if size > 20000 else PACKED_ONE_IN) == 0 and not case.has("part", "explain", "merge"):
+            packing = rng.choice(sorted(PACKINGS))
+            env.append("GPUSTAT_INFLATE=" + rng.choice(INFLATERS))
+        mode = "files" if case.only_file() else rng.choice(("files", "f", "p", "s"))
+        threads = [] if case.has("threads") else ["--threads=%d" % rng.choice((1, 2, 3, 5, 7))]
+        out.append(Way(threads, env, mode, packing))
     if device:
-        out.append((["--device=" + device, *out[0][0]], *out[0][1:]))
+        out.append(out[0]._replace(args=["--device=" + device, *out[0].args]))
     return out
 
+
+# ---- packed text --------------------------------------------------------------------------------
 
 def member(rng, data):
     """A gzip member: short blocks, long ones or stored ones. Several threads decode it where chunks are short."""
@@ -204,100 +232,278 @@ def member(rng, data):
     return z.compress(data) + z.flush()
 
 
-def pack(rng, data):
-    cut = rng.choice((0, 0, rng.randrange(len(data) + 1)))
-    return (member(rng, data[:cut]) if cut else b"") + member(rng, data[cut:])
+def zstd_frame(rng, data):
+    """Zstandard's format with blocks that are stored: RFC 8878, 3.1.1."""
+    most, out = rng.choice((1, 10, 1000, 65536)) if len(data) < 5000 else 65536, [b"\x28\xb5\x2f\xfd\x00\x30"]     # a window of 64 KiB
+    pieces = [data[i:i + most] for i in range(0, len(data), most)] or [b""]
+    for i, piece in enumerate(pieces):
+        out.append(struct.pack("<I", (len(piece) << 3) + (i + 1 == len(pieces)))[:3] + piece)
+    return b"".join(out)
 
+
+PACKINGS = {"gzip": member, "zstd": zstd_frame, "bzip2": lambda rng, data: bz2.compress(data), "xz": lambda rng, data: lzma.compress(data)}
+
+
+def pack(rng, data, packing):
+    if packing == "bgzip":
+        return bgzf_blocks.pack_at_random(rng, data, bgzf_blocks.ENDS)
+    cut = rng.choice((0, 0, rng.randrange(len(data) + 1)))
+    return (PACKINGS[packing](rng, data[:cut]) if cut else b"") + PACKINGS[packing](rng, data[cut:])
+
+
+# ---- running and judging ------------------------------------------------------------------------
 
 class Fuzzer:
-    def __init__(self, serve, nways, features=hostile.CHOSEN, device=None, one_in=GROUPS_ONE_IN):
-        self.server, self.nways, self.features, self.device = Server(serve), nways, features, device
-        self.seen = collections.Counter()
+    def __init__(self, serve, nways, device=None, goes=None):
         self.folder = tempfile.mkdtemp(prefix="gpustat-fuzz-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
+        self.server, self.nways, self.device = Server(os.path.abspath(serve), self.folder), nways, device
+        self.seen, self.went, self.refused = (collections.Counter() for _ in range(3))
         self.sets = [s for s in ("avx512", "avx2", "neon", "portable")
                      if self.server.run(["--version"], b"", "f", ["GPUSTAT_SIMD=" + s]).status == 0]
+        said = self.server.run(["--version"], b"").out
+        hostile_request.PATTERNS = not re.search(rb"PCRE2.*not built in", said)
+        for name in [n for n in PACKINGS if re.search(rb"(?i)%s.*not built in" % {"zstd": b"zstd", "xz": b"lzma"}.get(n, n.encode()), said)]:
+            del PACKINGS[name]
+        PACKINGS.setdefault("bgzip", None)
         self.here = os.getcwd()
-        said = self.server.run(["--help"], b"").out
-        make = hostile_groups.make_request if hostile_groups.runs_offered(said) else hostile_groups.make_results
-        self.groups = Groups(one_in if hostile_groups.offered(said) else 0, make)
+        self.goes = goes or hostile_request.Goes(self.try_out)
 
     def close(self):
         self.server.close()
         shutil.rmtree(self.folder, True)
 
-    def run_way(self, case, way):
-        args, env, mode, packed = way
-        rng = random.Random(case.seed)
-        files = [(name, pack(rng, data) if packed and not seems_packed(data) else data) for name, data in case.files]
-        if case.piped:
-            return self.server.run(args + case.request.args(), files[0][1], mode, env)
-        for name, data in files:
+    def run(self, args, given, env=(), mode="files"):
+        """given: files, pairs (name, bytes), or the text of standard input."""
+        if isinstance(given, bytes):
+            return self.server.run(args, given, "f" if mode == "files" else mode, env)
+        for name, data in given:
             with open(os.path.join(self.folder, name), "wb") as f:
                 f.write(data)
-        paths = [os.path.join(self.folder, name) for name, _ in files]
-        r = self.server.run(args + case.request.args() + paths, b"", mode, env)
-        where = os.fsencode(self.folder + "/")
-        return r._replace(err=r.err.replace(where, b""))
+        return self.server.run(list(args) + [name for name, _ in given], b"", "f", env)
+
+    # ---- which options go together ----
+
+    def try_out(self, names):
+        """Is a command line of these options taken, with arguments of no fault?"""
+        rng = random.Random(" ".join(names))
+        for _ in range(2):
+            r = self.run_first(Case(rng, names, None, laws.LAWS[0]))
+            if r.status != 2 or r.err.startswith(b"gpustat: --"):       # else it may be the argument
+                break
+        return r.status != 2
+
+    def run_first(self, case, way=Way((), (), "files", None)):
+        self.prepare(case)
+        r = self.run_way(case, way)
+        case.status = r.status
+        return r
+
+    def prepare(self, case):
+        """The runs that leave what the case reads: a state, parts."""
+        if case.has("from-state"):
+            uses = [u for u in case.uses if u.option.name not in ("from-state", "save-state", "svg", "plot")]
+            self.run(spell(uses + [Use(OPTIONS["save-state"], "save-state", STATE.encode())]), case.files)
+            case.prepared = self.left([STATE])
+        if case.parts_of is not None:
+            parts = []
+            for i, one in enumerate(case.files):
+                r = self.run(spell(case.parts_of + [Use(OPTIONS["partial"], "partial", None)]), [one])
+                parts.append(("%d.part" % i, r.out))
+            case.files, case.parts_of = parts, None
+
+    def left(self, names=(SAVED, hostile_request.PICTURE)):
+        found = {}
+        for name in names:
+            path = os.path.join(self.folder, name)
+            if os.path.exists(path):
+                with open(path, "rb") as f:
+                    found[name] = f.read()
+                os.unlink(path)
+        return found
+
+    # ---- one case ----
+
+    def run_way(self, case, way):
+        """A Result whose chunk is what files it left."""
+        rng = random.Random(len(case.files))
+        files = [(name, pack(rng, data, way.packing) if way.packing and not seems_packed(data) else data)
+                 for name, data in case.files]
+        for name, data in case.prepared.items():
+            with open(os.path.join(self.folder, name), "wb") as f:
+                f.write(data)
+        args = list(way.args) + case.args(random.Random(1))
+        r = self.run(args, files if way.mode == "files" else files[0][1], way.env, way.mode)
+        left = {n: FOREIGN.sub(b": not CSV", d) for n, d in self.left().items()}
+        err, out = FOREIGN.sub(b": not CSV", r.err), r.out
+        if way.mode != "files":
+            name = case.files[0][0].encode()
+            err, out = err.replace(b"standard input", name).replace(b"<stdin>", name), out.replace(b"<stdin>", name)
+            left = {n: d.replace(b"<stdin>", name) for n, d in left.items()}
+        if case.has("partial", "save-state"):       # the input's name is in the part
+            out, left = CHECKSUM.sub(b"", out), {n: CHECKSUM.sub(b"", d) for n, d in left.items()}
+        return r._replace(out=out, err=err, chunk=left)
+
+    def form(self, case, r):
+        """What is wrong with a run, whatever was asked for; or None."""
+        if REPORT.search(r.err) or r.status not in (0, 1, 2):
+            return "status %s, or a sanitizer's report" % r.status
+        if r.status and not r.err.startswith(b"gpustat: "):
+            return "it fails without a message"
+        if r.out and (r.status == 2 or (r.status == 1 and case.prints_results())):
+            return "it fails, and prints"
+        if re.search(rb"[\0-\x08\x0b-\x1f\x7f]", r.err) and not case.says("progress", b"always"):
+            return "control characters in a message"
+        return None
 
     def complaint(self, case, chosen):
         """None, "unclear", or what is wrong."""
         results = [self.run_way(case, way) for way in chosen]
-        results = [r._replace(err=FOREIGN.sub(b": not CSV", r.err)) for r in results]
         case.status = results[0].status
         for r in results:
-            if r.status not in (0, 1, 2):
-                return "status %s\n%s" % (r.status, harness.describe(r))
-        if len({(r.status, r.out, r.err) for r in results}) > 1:
-            return "the ways differ:\n" + "\n".join(harness.describe(r) for r in results)
+            if self.form(case, r):
+                return "%s\n%s" % (self.form(case, r), describe(r))
+        said = {(r.status, *(() if case.is_loose() else (r.err,)), *(() if case.has("explain") else (r.out, str(r.chunk))))
+                for r in results}
+        if case.says("memory", b"64K", b"1"):      # how much is kept at once depends on threads
+            said = said if all(r.status in (0, 1) for r in results) else {r.status for r in results}
+            said = {(s[1:] if isinstance(s, tuple) else s) for s in said if not isinstance(s, tuple) or s[0] == 0}
+        if len(said) > 1:
+            return "the ways differ:\n" + "\n".join(map(describe, results))
+        return self.of_law(case) if case.law else self.of_model(case, results[0])
+
+    def of_law(self, case):
+        state = case.rng.getstate()
+        wrong = case.law.check(case, lambda uses, given: self.run_law(case, uses, given))
+        case.rng.setstate(state)
+        if wrong == laws.ABSENT:
+            self.seen["%s: says nothing" % case.law.name] += 1
+            return "unclear"
+        return wrong and "%s: %s" % (case.law.name, wrong)
+
+    def run_law(self, case, uses, given):
+        rng = case.rng
+        env = ["GPUSTAT_SIMD=" + rng.choice(self.sets)] + ["GPUSTAT_CHUNK_BYTES=%d" % rng.choice((1, 7, 64, 1000))] * rng.randrange(2)
+        files = given if not isinstance(given, bytes) or rng.randrange(2) else [("in.csv", given)]
+        return self.run(["--threads=%d" % rng.choice((1, 2, 3))] + spell(uses), files, env)
+
+    def of_model(self, case, r):
         right = case.judge()
-        if b": not CSV" in results[0].err and any(ODD.search(data) for _, data in case.files):
+        if b": not CSV" in r.err and any(ODD.search(data) for _, data in case.files):
             right, case.silent = None, "another format"
+        if right and r.status == 2 and r.err.startswith(b"gpustat: --"):
+            right, case.silent = None, "options that do not go together, or an argument of theirs"
         if not right:
             return "unclear"
         try:
-            said = right(results[0])
+            said = right(r)
         except ValueError as e:
             said = "not JSON: %s" % e
-        return said and "%s\n%s" % (harness.describe(results[0]), said)
+        return said and "%s\n%s" % (describe(r), said)
+
+    # ---- seeds ----
+
+    def draw(self, seed):
+        """The case of a seed: one that is not refused, if there is one of these options."""
+        rng = random.Random(seed)
+        rows = next((n for one_in, n in ROWS if rng.randrange(one_in) == 0), None)
+        kind, law = rng.randrange(8), None
+        wanted, pool = PAIRS_OF_OPTIONS[seed % len(PAIRS_OF_OPTIONS)], None
+        if kind >= 6:
+            law = rng.choice(laws.LAWS)
+            wanted, pool = law.wanted, law.pool + law.wanted
+        elif kind >= 4:
+            wanted, pool = rng.sample(MODELLED, rng.choice((0, 1))), MODELLED
+        for _ in range(TRIES):
+            case = Case(rng, self.goes.draw(rng, wanted, pool), rows, law)
+            if self.run_first(case).status != 2:
+                self.count(self.went, case)
+                break
+            self.count(self.refused, case)
+        return case
+
+    @staticmethod
+    def count(counter, case):
+        names = sorted({u.option.name for u in case.uses})
+        counter.update(pair(a, b) for i, a in enumerate(names) for b in names[i + 1:])
 
     def run_seed(self, seed):
         """None, "unclear", or what is wrong with the case."""
-        case = Case(seed, self.features, self.groups)
+        case = self.draw(seed)
         chosen = ways(case.rng, case, self.nways, self.sets, self.device)
         wrong = self.complaint(case, chosen)
-        self.seen["silent: " + case.silent if wrong == "unclear" else "status %d" % case.status] += 1
+        self.seen["silent: " + case.silent if wrong == "unclear" and not case.law else "status %d" % case.status] += 1
+        if case.law:
+            self.seen["law: " + case.law.name] += 1
         if wrong in (None, "unclear"):
             return wrong
-        self.shrink(case, chosen)
-        return "seed %d: %s\nsaved in %s" % (seed, self.complaint(case, chosen), self.save(case, chosen))
+        if not case.law:
+            self.shrink(case, chosen)
+        last = self.complaint(case, chosen)
+        if last in (None, "unclear"):
+            last = "not every time: " + wrong
+        return "seed %d: %s\nsaved in %s" % (seed, last, self.save(seed, case, chosen, wrong))
 
-    def shrink(self, case, chosen, seconds=10):
-        """Takes bytes out of the files for as long as the case stays wrong."""
+    def shrink(self, case, chosen, seconds=20):
+        """Takes options off, files, and bytes out of the files, for as long as the case stays wrong."""
         end = time.monotonic() + seconds
-        for i, (name, _) in enumerate(case.files):
-            size = len(case.files[i][1]) // 2
+
+        def stays_wrong():
+            return self.complaint(case, chosen) not in (None, "unclear")
+
+        def without_some(whole, set_whole):
+            size = len(whole) // 2 or 1
             while size and time.monotonic() < end:
                 at = 0
-                while at < len(case.files[i][1]) and time.monotonic() < end:
-                    before = case.files[i]
-                    case.files[i] = (name, before[1][:at] + before[1][at + size:])
-                    if self.complaint(case, chosen) in (None, "unclear"):
-                        case.files[i] = before
+                while at < len(whole) and time.monotonic() < end:
+                    less = whole[:at] + whole[at + size:]
+                    set_whole(less)
+                    if stays_wrong():
+                        whole = less
+                    else:
                         at += size
+                set_whole(whole)
                 size //= 2
+        without_some(case.uses, lambda uses: setattr(case, "uses", uses))
+        case.names = [u.option.name for u in case.uses]
+        if len(case.files) > 1 and any(way.mode == "files" for way in chosen):
+            without_some(case.files, lambda files: setattr(case, "files", files))
+        for i, (name, data) in enumerate(case.files):
+            without_some(data, lambda less, i=i, name=name: case.files.__setitem__(i, (name, less)))
 
-    def save(self, case, chosen):
-        where = os.path.join(self.here, "fuzz.failed", str(case.seed))
+    def save(self, seed, case, chosen, wrong):
+        """Files and a script, `command`, that makes the runs."""
+        where = os.path.join(self.here, "fuzz.failed", str(seed))
         os.makedirs(where, exist_ok=True)
-        for name, data in case.files:
+        for name, data in list(case.files) + list(case.prepared.items()):
             with open(os.path.join(where, name), "wb") as f:
                 f.write(data)
+        lines = ["#!/bin/bash", "# GPUSTAT names the program."]
+        for way in chosen:
+            said = shlex.join(os.fsdecode(a) for a in way.args + case.args(random.Random(1)))
+            names = [name for name, _ in case.files]
+            if way.packing:
+                lines.append("# the files packed: %s" % way.packing)
+            if way.mode == "s":
+                lines.append("( head -c %d %s; sleep 0.2; tail -c +%d %s ) |" % (len(case.files[0][1]) // 2, names[0],
+                                                                               len(case.files[0][1]) // 2 + 1, names[0]))
+            given = {"files": " ".join(names), "f": "<" + names[0] if names else "", "p": "<" + "".join(names[:1]), "s": ""}[way.mode]
+            if way.mode == "p":
+                lines.append("cat %s |" % names[0])
+                given = ""
+            lines.append("env %s ${GPUSTAT-gpustat} %s %s" % (" ".join(way.env), said, given))
         with open(os.path.join(where, "command"), "w", encoding="utf-8", errors="surrogateescape") as f:
-            for args, env, mode, packed in chosen:
-                said = shlex.join(os.fsdecode(a) for a in args + case.request.args())
-                f.write("%s gpustat %s %s %s%s\n" % (" ".join(env), said, "" if mode == "f" else "# a pipe",
-                                                     " ".join(n for n, _ in case.files), " # packed" if packed else ""))
+            f.write("\n".join(lines) + "\n" + "".join("# %s\n" % line for line in wrong.split("\n")))
         return where
+
+
+def spell(uses):
+    return [arg for u in uses for arg in u.spell()]
+
+
+def describe(r):
+    files = "".join("\nleft:   %s %s" % (name, harness.short(data)) for name, data in (r.chunk or {}).items()) if isinstance(r.chunk, dict) else ""
+    env = "" if isinstance(r.chunk, dict) else r.chunk
+    return harness.describe(r._replace(chunk=None)) + files + (env or "")
 
 
 def run(fuzzer, seed, cases=None, seconds=None, tell=None, limit=20):
@@ -316,42 +522,63 @@ def run(fuzzer, seed, cases=None, seconds=None, tell=None, limit=20):
 
 
 STRIDE = 10 ** 7    # seeds between two jobs
+GOES = None         # what the first process has found by trial, for all jobs
 
 
 def job(options, k):
-    """The k-th of --jobs -> (cases, runs, unclear, wrong, what was seen)."""
-    fuzzer = Fuzzer(os.path.abspath(options.serve), options.ways, options.features, options.device, options.by)
+    """The k-th of --jobs -> (cases, runs, unclear, wrong, what was seen, pairs of options that went, that were refused)."""
+    fuzzer = Fuzzer(options.serve, options.ways, options.device, GOES)
     cases = options.cases and options.cases // options.jobs + (k < options.cases % options.jobs)
     done, unclear, wrong = run(fuzzer, options.seed + k * STRIDE, cases, options.seconds,
                                lambda said: print(said, flush=True), options.limit)
     fuzzer.close()
-    return done, fuzzer.server.nruns, unclear, len(wrong), fuzzer.seen
+    return done, fuzzer.server.nruns, unclear, len(wrong), fuzzer.seen, fuzzer.went, fuzzer.refused
+
+
+def report_pairs(went, refused, tell):
+    """How many pairs of options occurred in a run that was not refused; tell: which never did."""
+    never = [p for p in PAIRS_OF_OPTIONS if p not in went]
+    print("%d of %d pairs of options occurred in runs that were not refused; %d were refused always, %d not tried"
+          % (len(PAIRS_OF_OPTIONS) - len(never), len(PAIRS_OF_OPTIONS), sum(p in refused for p in never),
+             sum(p not in refused for p in never)))
+    if tell:
+        beside = collections.defaultdict(list)
+        for a, b in never:
+            if refused[a, b]:
+                beside[a].append("%s (%d)" % (b, refused[a, b]))
+        for name, others in beside.items():
+            print("never beside --%s: %s" % (name, ", ".join(others)))
 
 
 def main():
+    global GOES
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--serve", required=True)
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--cases", type=int)
-    parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(6), "big"))
+    parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(5), "big"))
     parser.add_argument("--ways", type=int, default=2)
-    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--limit", type=int, default=20, help="how many wrong cases end a job")
     parser.add_argument("--device", help="one more way, with this --device")
-    parser.add_argument("--features", type=lambda text: frozenset(text.split(",")), default=hostile.CHOSEN)
-    parser.add_argument("--by", type=int, default=GROUPS_ONE_IN, help="one case in so many has groups; 0: none")
-    parser.add_argument("--tell", action="store_true", help="say which outcomes there were, and where the models are silent")
+    parser.add_argument("--tell", action="store_true",
+                        help="say which outcomes there were, where the models are silent, and which pairs were refused always")
     options = parser.parse_args()
     start = time.monotonic()
-    print("seeds from %d" % options.seed, flush=True)
-    with multiprocessing.Pool(options.jobs) as pool:
+    first = Fuzzer(options.serve, options.ways)
+    first.close()
+    GOES = first.goes
+    print("seeds from %d; which options go together was tried in %.0f s" % (options.seed, time.monotonic() - start), flush=True)
+    with multiprocessing.get_context("fork").Pool(options.jobs) as pool:
         found = pool.starmap(job, [(options, k) for k in range(options.jobs)], 1)
     done, runs, unclear, wrong = (sum(f[i] for f in found) for i in range(4))
+    seen, went, refused = (sum((f[i] for f in found), collections.Counter()) for i in (4, 5, 6))
     took = time.monotonic() - start
-    print("%d cases, %d runs, %d where the models are silent, %d wrong; %.0f s, %.0f cases/s"
+    print("%d cases, %d runs, %d where models and laws are silent, %d wrong; %.0f s, %.0f cases/s"
           % (done, runs, unclear, wrong, took, done / took))
+    report_pairs(went, refused, options.tell)
     if options.tell:
-        for what, n in sum((f[4] for f in found), collections.Counter()).most_common():
+        for what, n in seen.most_common():
             print("%7d %s" % (n, what))
     return 1 if wrong else 0
 

@@ -14,7 +14,7 @@ import zlib
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "oracle"))
 import csv_cases                                                # noqa: E402
 import hostile                                                  # noqa: E402
-import hostile_scan                                             # noqa: E402
+import hostile_request                                          # noqa: E402
 import oracle_let                                               # noqa: E402
 
 TEXTS = [case.data for case in csv_cases.GOOD]
@@ -22,7 +22,7 @@ TEXTS = [case.data for case in csv_cases.GOOD]
 
 def records(rng):
     for k in range(60):
-        data = hostile.make_case(k, rng.choice((1, 3, 12, 60))).files[0][1]
+        data = hostile_request.make_case(k, rng.choice((1, 3, 12, 60))).files[0][1]
         yield bytes((rng.randrange(256), rng.randrange(256), rng.randrange(256), 0, rng.randrange(256))) + data[:4000]
     yield b"\x00\x10\x00\x00\x10" + b"1,2.5,-3\n" * 200
     yield b"\x10\x10\x00\x00\x10" + b'"a",2.5,-3\r\n' * 100
@@ -59,13 +59,15 @@ def words(rng):
     for text in (b"a", b"1,2", b"a,\"x,y\"", b"2-4", b"-3", b"2-", b":1,col2", b"*", b"\"a\"\"b\"", b"", b",", b"99999999999"):
         yield b"c" + text
     row = b'1,22,"a ""q""",4.50,NA,x\n'
-    names = [b"a", b"bytes", b"x,y", b"col4", b"2", b"b"]
+    shape = hostile.Shape(random.Random(1), {"missing"}, tame=True)
+    shape.n, shape.names, shape.kinds = 6, [b"a", b"bytes", b"x,y", b"col4", b"2", b"b"], ["small"] * 6
+    columns = hostile_request.Columns(shape)
     for k in range(60):
         numbers = ["a", "bytes", "`x,y`", ":4"]
         tree = oracle_let.random_number(rng, numbers, 3) if k % 3 else oracle_let.random_text(rng, ["a"], ["bytes"], numbers)
         yield b"lx = " + oracle_let.spell(tree, rng).replace("``", "`").encode()
     for _ in range(80):
-        condition = hostile_scan.spell_condition(rng, rng.randrange(4), 6, names, ["small"] * 6, [b"NA"])
+        condition = hostile_request.spell_condition(rng, rng.randrange(4), columns)
         yield b"e" + condition + b"\0" + row
 
 

@@ -8,7 +8,8 @@
  *   uint32 nargs, nenv, stdin_nbytes, mode    then each argument and NAME=VALUE as a uint32
  *                                             length and its bytes, then stdin's bytes
  *
- * mode: 'f', stdin is a regular file; 'p', a pipe. The answer goes to standard output:
+ * mode: 'f', stdin is a regular file; 'p', a pipe that holds all of the text; 's', a pipe whose writer
+ * pauses. The answer goes to standard output:
  *
  *   int32 status, uint32 out_nbytes, err_nbytes    then what was written to either
  *
@@ -16,6 +17,7 @@
  * processor's time, SIGALRM after LIMIT_S, since a run that hangs takes none. This process ends with its standard input.
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,11 +26,14 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define CPU_LIMIT_S 30
 #define LIMIT_S 3600 /* the machine may have other work, or stop this one for a while */
 #define MAX_ARGS 256
+#define NPIECES 8 /* of a text whose writer pauses, about */
+#define PAUSE_NS 300000
 
 #undef main
 
@@ -123,11 +128,42 @@ static void free_job(struct job *job)
 	free(job->text);
 }
 
+/* A pipe that another process writes to, in pieces of uneven lengths with pauses between them. */
+static int write_slowly(const struct job *job)
+{
+	const struct timespec pause = {0, PAUSE_NS};
+	uint32_t piece = 0, n;
+	int ends[2];
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC))
+		fatal("pipe2");
+	pid = fork();
+	if (pid < 0)
+		fatal("fork");
+	if (pid > 0) {
+		close(ends[1]);
+		return ends[0];
+	}
+	close(ends[0]);
+	signal(SIGPIPE, SIG_DFL);
+	for (uint32_t done = 0; done < job->stdin_nbytes; done += n) {
+		n = job->stdin_nbytes / NPIECES * (piece % 3) + piece * 7 % 11 + 1;
+		n = n < job->stdin_nbytes - done ? n : job->stdin_nbytes - done;
+		write_all(ends[1], job->text + done, n);
+		nanosleep(&pause, NULL);
+		piece++;
+	}
+	_exit(0);
+}
+
 /* The descriptor that the run reads: a pipe that holds all of the text, or `file`. */
 static int lay_down(const struct job *job, int file)
 {
 	int ends[2];
 
+	if (job->mode == 's')
+		return write_slowly(job);
 	if (job->mode == 'p' && pipe2(ends, O_CLOEXEC) == 0) {
 		int room = fcntl(ends[1], F_SETPIPE_SZ, (int)job->stdin_nbytes + 1);
 		bool fits = room >= 0 && (uint32_t)room >= job->stdin_nbytes;
@@ -212,6 +248,8 @@ int main(void)
 		answer(result, out, err);
 		if (in != file)
 			close(in);
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			; /* writers that have ended */
 		free_job(&job);
 	}
 	return 0;

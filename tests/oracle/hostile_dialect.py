@@ -5,7 +5,9 @@ import re
 from oracle_dialect import Dialect
 from oracle_notation import PLAIN, Notation
 
-DELIMITERS = (None,) * 6 + (b";", b"\t", b"|", b"-", b".", b"5", b"e", b" ")
+DIALECT = ("delimiter", "whitespace", "quote", "escape", "comment", "skip-lines")      # the options' names
+NOTATION = ("decimal", "thousands", "money", "percent")
+DELIMITERS = (b";", b"\t", b"|") * 3 + (b"-", b".", b"5", b"e", b" ", b",")
 COMMENTS = (b"", b" a note", b'"', b" 1,2,3", b",,", b'"open', b" it's", b"\r")
 PREAMBLES = (b"", b"made by hand", b'a "quote', b"1,2", b"# x", b"\r", b"sep")
 CURRENCIES = ("$", "€", "£", "USD", "EUR", "kr".upper() + "X", "¥")
@@ -13,25 +15,22 @@ CURRENCIES = ("$", "€", "£", "USD", "EUR", "kr".upper() + "X", "¥")
 
 # ---- dialects --------------------------------------------------------------------------------
 
-def random_dialect(rng, preamble):
-    """One that is not the usual, mostly in one way. preamble: may it have lines before the table? -> (Dialect, the
-    delimiter that is written)."""
-    form = rng.randrange(9)
-    delimiter = rng.choice((None, None, b";", b"\t", b"|"))
-    if form == 0:
-        return Dialect(comment=rng.choice((None, None, b"#")), whitespace=True), b" "
-    if form == 1 and preamble:
-        return Dialect(), rng.choice((b";", b"\t", b",", b"|", b":"))      # sep=
-    how = {}
-    if form in (2, 3, 8):
-        how["quote"] = rng.choice((None, b"'", b"'", b"|" if delimiter != b"|" else b"'"))
-    if form in (4, 5, 8):
-        how["escape"] = rng.choice((b"\\", b"\\", b"^"))
-    if form in (6, 8):
-        how["comment"] = rng.choice((b"#", b"%"))
-    if form in (7, 8) and preamble:
-        how["skip_lines"] = rng.choice((1, 1, 2, 3))
-    return Dialect(delimiter, **how), delimiter or b","
+def dialect_for(rng, asked, tame=False):
+    """One that these options ask for -> (Dialect, the delimiter that is written). tame: no first line says which."""
+    comment = rng.choice((b"#", b"#", b"%")) if "comment" in asked else None
+    skipped = rng.choice((1, 1, 2, 3)) if "skip-lines" in asked else 0
+    if "whitespace" in asked:
+        return Dialect(comment=comment, whitespace=True, skip_lines=skipped), b" "
+    delimiter = rng.choice(DELIMITERS[:3] if asked & set(NOTATION) else DELIMITERS) if "delimiter" in asked else None
+    quote = rng.choice((None, b"'", b"'", b"|" if delimiter != b"|" else b"'")) if "quote" in asked else b'"'
+    escape = rng.choice((b"\\", b"\\", b"^")) if "escape" in asked else None
+    written = rng.choice((b";", b"\t", b",", b"|", b":")) if not (tame or asked & set(DIALECT) or rng.randrange(30)) else b","   # sep=
+    return Dialect(delimiter, quote, escape, comment, skip_lines=skipped), delimiter or written
+
+
+def random_dialect(rng, some=DIALECT):
+    """One that is not the usual, mostly in one way."""
+    return dialect_for(rng, set(rng.sample(some, rng.choice((0, 1, 1, 1, 2)))))
 
 
 def says_sep(dialect, written):
@@ -98,19 +97,24 @@ def write_record(rng, contents, dialect, delimiter, style, stray=False):
 
 # ---- notations -------------------------------------------------------------------------------
 
-def random_notation(rng, delimiter, quote=b'"'):
+def notation_for(rng, asked, delimiter, quote=b'"'):
+    """One that these options ask for, in a table of this dialect."""
     how = {}
-    form = rng.randrange(6)
-    if form in (0, 1, 5):
-        how["decimal"] = b","
-    if form in (1, 2, 5):
+    if "decimal" in asked:
+        how["decimal"] = rng.choice((b",", b",", b",", b",", b"."))
+    if "thousands" in asked:
         marks = [b".", b"'", b" ", "\u00a0".encode(), "\u202f".encode(), "\u2019".encode()]
-        how["thousands"] = rng.choice(marks if "decimal" in how else [b","] * 3 + marks[1:])
-    how["money"] = form in (3, 5)
-    how["percent"] = form == 4 or rng.randrange(8) == 0
-    if delimiter in (b".", b"-", b"5", b"e") or delimiter == how.get("decimal", b".") or quote == how.get("thousands"):
+        marks = marks if how.get("decimal") == b"," else [b","] * 3 + marks[1:]
+        how["thousands"] = rng.choice([m for m in marks if m != quote])
+    how["money"], how["percent"] = "money" in asked, "percent" in asked
+    if delimiter in (b".", b"-", b"5", b"e") and asked & set(NOTATION):
         return PLAIN
     return Notation(**how)
+
+
+def random_notation(rng, delimiter, quote=b'"'):
+    found = notation_for(rng, set(rng.sample(NOTATION, rng.choice((1, 1, 2)))), delimiter, quote)
+    return PLAIN if delimiter == found.decimal else found
 
 
 def in_notation(rng, text, notation):

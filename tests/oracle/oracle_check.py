@@ -7,6 +7,7 @@ import random
 import harness
 import hostile
 import hostile_dialect
+import hostile_request
 import oracle
 import oracle_dialect
 import oracle_groups
@@ -62,14 +63,14 @@ def check_records():
                lambda: repr((wrong, tried)))
     wrong, tried = None, 0
     for seed in range(1500):
-        case = hostile.make_case(seed)
+        case = hostile_request.make_case(seed)
         for _, data in case.files:
             data = data[3:] if data.startswith(oracle_text.BOM) else data
             if not data.startswith(b"sep="):
-                said = like_csv_module(data, case.request.dialect)
+                said = like_csv_module(data, case.shape.dialect)
                 tried += said is not None
                 if said is False:
-                    wrong = data, case.request.dialect.args()
+                    wrong = data, case.shape.dialect.args()
     harness.ok(wrong is None and tried > 1000, "records are what csv.reader gives, hostile tables",
                lambda: repr((wrong, tried)))
     rows, _ = cut(b'a\rb,"c\r"\r\n"d\ne",f\r\r\n1,2\r', oracle_dialect.Dialect())
@@ -130,8 +131,8 @@ def check_pandas():
         return
     wrong, tried = [], 0
     for seed in range(4000):
-        case = hostile.make_case(seed, features={"dialect"})
-        dialect = case.request.dialect
+        case = hostile_request.make_case(seed, pool=hostile_dialect.DIALECT)
+        dialect = case.shape.dialect
         for _, data in case.files:
             data = data[3:] if data.startswith(oracle_text.BOM) else data
             if b"\r" in data or b"\n\n" in b"\n" + data or data.startswith(b"sep="):
@@ -343,7 +344,7 @@ def check_reach():
     """The random cases must reach what they are for."""
     seen = {"answer": 0, "usage": 0, "bad": 0, "unclear": 0, "notes": 0, "summary": 0, "files": 0}
     for seed in range(1500):
-        case = hostile.make_case(seed)
+        case = hostile_request.make_case(seed)
         try:
             got = oracle.answer(case.request, case.files)
             seen["answer"] += 1

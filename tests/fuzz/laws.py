@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: MIT
+"""Metamorphic laws: what two ways to ask must have in common, whatever the answer is. No model is needed.
+
+A law has a name, the options that it wants, those that it lets in besides, and a check of a hostile_request.Case. The
+check says None where the law holds, ABSENT where it says nothing of this case, else what is wrong. It asks through
+`run(uses, files or stdin)`, which gives a harness.Result.
+"""
+import collections
+import csv
+import fractions
+import io
+import json
+import os
+import re
+import shlex
+
+import hostile
+import hostile_request
+from hostile_dialect import DIALECT, NOTATION
+from hostile_request import OPTIONS, Use
+
+ABSENT = "the law says nothing here"
+FRACTION = re.compile(r"-?[0-9]+(\.[0-9]+)?\Z")
+READING = DIALECT + NOTATION + ("missing",)         # options that say what the text is
+KEPT = ("threads", "memory", "device")
+COUNTS = ("sum", "min", "max", "count", "count-records")
+RUNNING = tuple(name for name in hostile_request.PRINT_RECORDS if OPTIONS[name].kind == "RUNNING")
+RESULTS = hostile_request.RESULTS + ("hist",)
+IN_ORDER = ("first", "last", "mode", "antimode")    # results that depend on the records' order
+
+Law = collections.namedtuple("Law", "name wanted pool check")
+
+
+def use(name, argument=None):
+    return Use(OPTIONS[name], name, argument)
+
+
+def only(uses, names):
+    return [u for u in uses if u.option.name in names]
+
+
+def without(uses, names):
+    return [u for u in uses if u.option.name not in names]
+
+
+HEADER = use("header", b"yes")
+
+
+def one_file(case, records=None):
+    """Records, all if None is given, in one text with a header."""
+    return case.head + b"".join(case.records if records is None else records)
+
+
+def some_files(case):
+    """The same records in several files, each with the header."""
+    n = case.rng.choice((1, 2, 2, 3, 5))
+    cuts = sorted(case.rng.randrange(len(case.records) + 1) for _ in range(n - 1))
+    return [("piece%d.csv" % i, one_file(case, case.records[low:high]))
+            for i, (low, high) in enumerate(zip([0] + cuts, cuts + [len(case.records)]))]
+
+
+def differ(first, second, what, only_good=False):
+    """None where both say the same on standard output, with the same status."""
+    if only_good and first.status:
+        return None
+    if (first.status, first.out) == (second.status, second.out):
+        return None
+    at = max(0, len(os.path.commonprefix((first.out, second.out))) - 100)
+    return "%s:\n%s\n%s" % (what, describe(first, at), describe(second, at))
+
+
+def describe(r, at=0):
+    """at: from where on its output is shown."""
+    return "  %s %s -> %s\n    out from %d %r\n    err %r" % (r.chunk, shlex.join(map(os.fsdecode, r.argv[1:])), r.status, at,
+                                                          r.out[at:at + 1000], r.err[:500])
+
+
+def rows_of(out, encoding="latin-1"):
+    """The rows of CSV. A blank line is one cell without a value."""
+    return [row or [""] for row in csv.reader(io.StringIO(out.decode(encoding), newline=""), strict=True)]
+
+
+def as_number(cell):
+    return fractions.Fraction(cell) if FRACTION.match(cell) else None
+
+
+def names_of(shape, columns):
+    return b",".join(hostile_request.quoted_item(shape.names[k]) for k in columns)
+
+
+def second_stage(uses):
+    """What reads the records that a first stage has printed: its comments and what stood above them are gone."""
+    return without(only(uses, READING), ("comment", "skip-lines"))
+
+
+def printing(uses):
+    """With --head, where the rest alone would be the summary."""
+    asks = any(u.option.kind and u.option.name != "let" for u in uses)
+    return uses if asks or only(uses, ("by", "head", "tail", "sample", "rename", "all")) else uses + [use("head", b"1000000000")]
+
+
+# ---- two runs in a pipe -----------------------------------------------------------------------
+
+def where_in_a_pipe(case, run):
+    data, reading = one_file(case), only(case.uses, READING + ("invalid", "ragged"))
+    first = run(reading + only(case.uses, ("where",)) + [HEADER], data)
+    if first.status:
+        return ABSENT
+    rest = printing(without(case.uses, READING + ("where",)))
+    second = run(second_stage(case.uses) + rest + [HEADER], first.out)
+    return differ(run(printing(case.uses) + [HEADER], data), second, "--where, then the rest, is one run")
+
+
+def lets_in_a_pipe(case, run):
+    lets = only(case.uses, ("let",))
+    if any(b"/" in u.argument for u in lets):     # a quotient may be kept with more digits than are printed
+        return ABSENT
+    data = one_file(case)
+    first = run(only(case.uses, READING) + lets + [HEADER], data)
+    if first.status:
+        return ABSENT
+    second = run(second_stage(case.uses) + printing(without(case.uses, READING + ("let",))) + [HEADER], first.out)
+    whole = run(lets + printing(without(case.uses, ("let",))) + [HEADER], data)
+    return differ(whole, second, "--let, then the rest, is one run")
+
+
+def select_moves_nothing(case, run):
+    data, columns = one_file(case), list(range(case.shape.n))
+    case.rng.shuffle(columns)
+    first = run(only(case.uses, READING) + [HEADER, use("select", names_of(case.shape, columns))], data)
+    if first.status:
+        return ABSENT
+    second = run(second_stage(case.uses) + without(case.uses, READING) + [HEADER], first.out)
+    return differ(run(case.uses + [HEADER], data), second, "--select before moves no result")
+
+
+# ---- groups -------------------------------------------------------------------------------------
+
+def groups_add_up(case, run):
+    numeric = [k for k in range(case.shape.n) if case.shape.kinds[k] not in hostile.NO_NUMBERS]
+    columns = names_of(case.shape, case.rng.sample(numeric, case.rng.randrange(1, len(numeric) + 1)))
+    asked = [use("count-records")] + [use(o, columns) for o in COUNTS[:4]] + [use("format", b"csv"), HEADER]
+    data, common = one_file(case), without(case.uses, RESULTS)
+    grouped, whole = run(common + asked, data), run(without(common, ("by",)) + asked, data)
+    if grouped.status or whole.status:
+        return ABSENT if grouped.status and whole.status else differ(grouped, whole, "groups fail as the whole does")
+    titles, total = rows_of(whole.out)
+    groups = [row[len(row) - len(titles):] for row in rows_of(grouped.out)[1:]]
+    for k, title in enumerate(titles):
+        values = [as_number(row[k]) for row in groups if row[k]]
+        best = {"min": min, "max": max}.get(title[:3], sum) if values or title[:3] not in ("min", "max") else None
+        if (best(values) if best else None) != as_number(total[k]):
+            return "%s of the groups is not the whole's:\n%s\n%s" % (title, describe(grouped), describe(whole))
+    return None
+
+
+def top_is_the_beginning(case, run):
+    data, uses = one_file(case), case.uses + [HEADER, use("format", b"csv")]
+    top, full = run(uses, data), run(without(uses, ("top",)), data)
+    if top.status or full.status:
+        return differ(top, full, "--top fails as the whole list does")
+    n, rows = int(only(uses, ("top",))[0].argument), rows_of(full.out)
+    if rows_of(top.out) != rows[:n + 1]:
+        return "--top is not the list's beginning:\n%s\n%s" % (describe(top), describe(full))
+    plain = run(without(uses, ("top", "sort")), data)
+    if sorted(rows_of(plain.out)) != sorted(rows):
+        return "--sort has other rows:\n%s\n%s" % (describe(full), describe(plain))
+    return out_of_order(only(uses, ("sort",))[0].argument, rows, full)
+
+
+def out_of_order(sort, rows, full):
+    """Are the rows ordered by some column that --sort may mean, missing values last?"""
+    def is_ordered(k):
+        cells = [row[k] for row in rows[1:]]
+        there = [c for c in cells if c]
+        values = [as_number(c) for c in there]
+        if None in values:
+            return True
+        values.sort(reverse=sort.startswith(b"-"))
+        return values == [as_number(c) for c in there] and cells == there + [""] * (len(cells) - len(there))
+    return None if any(map(is_ordered, range(len(rows[0])))) else "not ordered:\n" + describe(full)
+
+
+# ---- parts, states, files -------------------------------------------------------------------------
+
+PRINTING = ("format", "sort", "top", "plot", "svg")
+
+
+def parts_merge(case, run):
+    files, query = some_files(case), without(case.uses, PRINTING) + [HEADER]
+    printing = only(case.uses, PRINTING)
+    whole, parts = run(query + printing, files), []
+    for i, one in enumerate(files):
+        r = run(query + [use("partial")], [one])
+        if r.status == 2:
+            return ABSENT
+        if r.status:
+            return None if whole.status else differ(whole, r, "the parts fail, the whole does not")
+        parts.append(("%d.part" % i, r.out))
+    return differ(whole, run([use("merge")] + printing, parts), "parts merge to the whole")
+
+
+def states_go_on(case, run):
+    files, uses, outs = some_files(case), case.uses + [HEADER], []
+    whole = run(uses, files)
+    if any(u.argument and b"*" in u.argument for u in uses):
+        return ABSENT
+    for i, one in enumerate(files):
+        state = [use("save-state", b"%d.state" % (i + 1))] + [use("from-state", b"%d.state" % i)] * (i > 0)
+        outs.append(run(uses + state, [one]))
+        if outs[-1].status == 2:
+            return ABSENT
+        if outs[-1].status:
+            return None if whole.status else differ(whole, outs[-1], "a step fails, the whole does not")
+    if any(u.option.name in RUNNING + ("row-number",) for u in uses):
+        said = [outs[0].out] + [b"".join(r.out.split(b"\n", 1)[1:]) for r in outs[1:]]
+        said = [text + b"\n" * (text != b"" and not text.endswith(b"\n")) for text in said[:-1]] + said[-1:]
+        outs[-1] = outs[-1]._replace(out=b"".join(said))
+    return differ(whole, outs[-1], "--save-state in steps is one run")
+
+
+def files_are_one(case, run):
+    """The records in files that each have the header."""
+    whole = run(case.uses + [HEADER], one_file(case))
+    if whole.status == 2:
+        return ABSENT
+    return differ(whole, run(case.uses + [HEADER], some_files(case)), "several files are one", only_good=True)
+
+
+def order_is_free(case, run):
+    records = list(case.records)
+    case.rng.shuffle(records)
+    uses = case.uses + [HEADER, use("format", b"csv")]
+    first, second = run(uses, one_file(case)), run(uses, one_file(case, records))
+    if first.status or second.status:
+        return ABSENT if first.status and second.status else differ(first, second, "an error depends on the order")
+    if sorted(rows_of(first.out)) != sorted(rows_of(second.out)):
+        return "results depend on the order of records:\n%s\n%s" % (describe(first), describe(second))
+    return None
+
+
+# ---- formats, and records as they are -----------------------------------------------------------
+
+def formats_agree(case, run):
+    data, said = one_file(case), {}
+    for name in ("csv", "tsv", "json", "ndjson", "plain"):
+        said[name] = run(case.uses + [HEADER, use("format", name.encode())], data)
+        if said[name].status:
+            return ABSENT if said["csv"].status else differ(said["csv"], said[name], "one format fails")
+    try:
+        want = rows_of(said["csv"].out, "utf-8")
+    except UnicodeDecodeError:
+        return ABSENT       # JSON is UTF-8
+    keep = dict(parse_float=str, parse_int=str, object_pairs_hook=list)
+    objects = json.loads(said["json"].out, **keep)
+    lines = [json.loads(line, **keep) for line in said["ndjson"].out.splitlines()]
+    objects = [objects] if objects and isinstance(objects[0], tuple) else objects
+    if lines != objects:
+        return "ndjson is not json:\n%s\n%s" % (describe(said["json"]), describe(said["ndjson"]))
+    if [[("" if v is None else v) for _, v in o] for o in objects] != want[1:]:
+        return "json is not csv:\n%s\n%s" % (describe(said["json"]), describe(said["csv"]))
+    undo = {"t": "\t", "n": "\n", "r": "\r", "\\": "\\"}
+    tsv = [[re.sub(r"\\(.)", lambda m: undo[m[1]], cell) for cell in line.split("\t")]
+           for line in said["tsv"].out.decode("utf-8").split("\n")[:-1]]
+    if tsv != want:
+        return "tsv is not csv:\n%s\n%s" % (describe(said["tsv"]), describe(said["csv"]))
+    return None
+
+
+def all_is_all(case, run):
+    """The first, the last, and a draw of more records than there are; and again of what that prints."""
+    data = one_file(case)
+    base = without(case.uses, ("head", "tail", "sample", "seed")) + [HEADER]
+    rows = [run(base + [use(name, b"1000000000")], data) for name in ("head", "tail", "sample")]
+    if any(r.status for r in rows):
+        return ABSENT       # a fault: --tail prints nothing before it
+    for r in rows[1:]:
+        if r.out != rows[0].out:
+            return differ(rows[0], r, "all records are all records")
+    again = run(second_stage(case.uses) + [HEADER, use("head", b"1000000000")], rows[0].out)
+    return differ(rows[0], again, "printed records are printed as they are")
+
+
+def head_is_the_beginning(case, run):
+    data, n = one_file(case), case.rng.choice((b"1", b"2", b"5"))
+    base = without(case.uses, ("head", "tail", "sample", "seed")) + [HEADER]
+    full, head, tail = (run(base + [use(*what)], data) for what in (("head", b"1000000000"), ("head", n), ("tail", n)))
+    if full.status or head.status or tail.status:
+        return ABSENT
+    if not full.out.startswith(head.out):
+        return differ(full, head, "--head is not the beginning")
+    header = run(base + [use("head", b"1000000000")], one_file(case, []))
+    if header.status:
+        return ABSENT       # '*' of no record
+    header = header.out
+    if not tail.out.startswith(header.rstrip(b"\r\n")) or not full.out.endswith(tail.out[len(header):]):
+        return differ(full, tail, "--tail is not the end")
+    return None
+
+
+ENDS = {"running-" + o: o for o in ("sum", "min", "max", "count", "mean", "var", "stddev")}
+
+
+def totals_end_in_results(case, run):
+    numeric = [k for k in range(case.shape.n) if case.shape.kinds[k] not in hostile.NO_NUMBERS]
+    column, chosen = names_of(case.shape, [case.rng.choice(numeric)]), case.rng.sample(sorted(ENDS), 3)
+    data, common = one_file(case), case.uses + [HEADER]
+    printed = run(common + [use("only")] + [use(name, column) for name in chosen], data)
+    folded = run(common + [use(ENDS[name], column) for name in chosen] + [use("format", b"csv")], data)
+    if printed.status:      # it prints computed columns, too
+        return ABSENT
+    if folded.status:
+        return differ(printed, folded, "running totals fail as results do")
+    lines = printed.out.decode("latin-1").splitlines()
+    if len(lines) < 2:
+        return ABSENT
+    dialect = case.shape.dialect
+    quote = dict(quotechar=dialect.quote.decode()) if dialect.quote else dict(quoting=csv.QUOTE_NONE)
+    last = lines[-1].split() if dialect.whitespace else \
+        next(csv.reader([lines[-1]], delimiter=case.shape.delimiter.decode("latin-1"), **quote))
+    last = [cell.replace(case.shape.notation.decimal.decode(), ".") for cell in last[len(last) - len(chosen):]]
+    if last != rows_of(folded.out)[1]:
+        return "running totals do not end in the results:\n%s\n%s" % (describe(printed), describe(folded))
+    return None
+
+
+# A pool has what may be drawn besides. HEADER is added by the checks.
+LAWS = (
+    Law("--where in a pipe", ("where",),
+        READING + KEPT + RESULTS + RUNNING + ("by", "row-number", "offsets", "head", "tail", "sample", "seed", "exclusive", "only",
+                                              "sort", "top", "format", "all", "invalid", "select", "drop", "rename"), where_in_a_pipe),
+    Law("--let in a pipe", ("let",),
+        tuple(o for o in READING if o not in ("whitespace", "quote")) + KEPT + ("let", "where", "by", "offsets") + RESULTS
+        + ("sort", "top", "format"), lets_in_a_pipe),
+    Law("--let in a pipe, records", ("let",),
+        tuple(o for o in READING if o not in ("whitespace", "quote")) + KEPT + RUNNING + ("let", "where", "by"), lets_in_a_pipe),
+    Law("--select in a pipe", ("sum",), READING + KEPT + RESULTS + ("by", "where", "sort", "top", "format"), select_moves_nothing),
+    Law("groups add up", ("by",), READING + KEPT + ("where", "let", "invalid"), groups_add_up),
+    Law("--sort and --top", ("by", "sort", "top"), READING + KEPT + RESULTS + ("where", "let"), top_is_the_beginning),
+    Law("parts merge", (), READING + KEPT + RESULTS + PRINTING + ("by", "where", "let", "invalid", "max-invalid"), parts_merge),
+    Law("states go on", (), READING + KEPT + RESULTS + RUNNING + ("by", "where", "let", "row-number", "exclusive", "format", "sort", "top",
+                                                                  "invalid"), states_go_on),
+    Law("files are one", (), READING + KEPT + RESULTS + RUNNING + ("by", "where", "let", "row-number", "exclusive", "only", "format",
+                                                                   "sort", "top", "offsets", "select", "drop", "invalid", "tail",
+                                                                   "sample", "head", "rename"), files_are_one),
+    Law("order is free", ("sum",), READING + KEPT + tuple(o for o in RESULTS if o not in IN_ORDER) + ("by", "where", "let"), order_is_free),
+    Law("formats agree", (), READING + KEPT + RESULTS + ("by", "where", "let", "sort", "top", "all", "invalid"), formats_agree),
+    Law("all is all", (), READING + KEPT + RUNNING + ("by", "where", "let", "only", "select", "drop", "rename", "row-number"), all_is_all),
+    Law("--head and --tail", (), READING + KEPT + RUNNING + ("by", "where", "let", "only", "select", "drop", "row-number"),
+        head_is_the_beginning),
+    Law("totals end in results", (), READING + KEPT + ("where", "let"), totals_end_in_results),
+)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""A command line as the request that a model answers: which model, and where all are silent."""
+import oracle
+import oracle_groups
+import oracle_scan
+from oracle_dialect import Dialect
+from oracle_notation import Notation
+from oracle_order import PERCENTILES
+from oracle_pair import PAIRS, SYMMETRIC
+from oracle_request import COUNT_RECORDS, OPERATIONS, RANK, RUNNING, TAKES_TEXT, WINDOWS, Request
+from oracle_text import Unclear
+
+TAKE_TEXT = TAKES_TEXT + ("running-count", "lag", "lead", "fill-down")      # operations
+SILENT = ("threads", "device", "progress")      # options that change nothing; the ways of a run have them, too
+FLAGS = ("exclusive", "only")
+WORDS = ("header", "format", "ragged", "invalid", "max-invalid")
+MODELLED = (("where", "by", "sort", "top", "cumsum", "headers", "missing", "skip-lines", "whitespace", "delimiter", "quote", "escape",
+             "comment", "decimal", "thousands", "money", "percent", "all", "row-number", "byte-offset", "offsets", RANK, "pNN")
+            + WORDS + FLAGS + WINDOWS + tuple("running-" + o for o in RUNNING))
+FORMATS = (b"auto", b"plain", b"csv", b"tsv", b"json", b"table")
+
+
+def read(uses):
+    """uses: (option, its name as typed, argument) in order -> (Request, the model that judges it); Unclear."""
+    dialect, notation, how = {}, {}, {"missing": []}
+    operations, news, flags, where, by, sort, top = [], [], set(), None, None, None, None
+    for option, name, argument in uses:
+        if name in OPERATIONS or name in PAIRS or name == COUNT_RECORDS:
+            operations.append((name, argument))
+        elif name.removeprefix("running-") in RUNNING and name.startswith("running-"):
+            news.append((name.removeprefix("running-"), argument))
+        elif name == "cumsum":
+            news.append(("sum", argument))
+        elif name in WINDOWS + (RANK, "offsets", "byte-offset", "row-number"):
+            news.append((name, argument))
+        elif name in ("delimiter", "quote", "escape", "comment"):
+            dialect[name] = {b"\\t": b"\t", b"none": None}.get(argument, argument)
+        elif name == "skip-lines":
+            dialect["skip_lines"] = int(argument)
+        elif name == "whitespace":
+            dialect["whitespace"] = True
+        elif name in ("decimal", "thousands"):
+            notation[name] = argument
+        elif name in ("money", "percent"):
+            notation[name] = True
+        elif name == "headers":
+            how["header"] = "yes"
+        elif name == "missing":
+            how["missing"] += argument.split(b",")
+        elif name in WORDS:
+            how[name.replace("-", "_")] = argument if name == "max-invalid" else argument.decode()
+        elif name == "all":
+            how["everything"] = True
+        elif name in FLAGS:
+            flags.add(name)
+        elif name == "where":
+            where = argument
+        elif name == "by":
+            by = argument
+        elif name == "sort":
+            sort = argument
+        elif name == "top":
+            top = int(argument)
+        elif name not in SILENT or argument == b"always":
+            raise Unclear("no model of --" + option.name)
+    if how.get("format", "auto").encode() not in FORMATS or top == 0:
+        raise Unclear("no model of this format")
+    if len(operations) > 1 and any(o in SYMMETRIC and c == b"*" for o, c in operations):
+        raise Unclear("a matrix beside other results")
+    how.update(dialect=Dialect(**dialect), notation=Notation(**notation))
+    if by is not None:
+        if any(o in SYMMETRIC and c == b"*" for o, c in operations):
+            raise Unclear("a matrix by groups")
+        return oracle_groups.Groups(by, sort, top, news, operations, where=where, exclusive="exclusive" in flags,
+                                    only="only" in flags, **how), oracle_groups
+    if sort is not None or top is not None:
+        raise Unclear("an order of no groups")
+    if news or where is not None:
+        return oracle_scan.Scan(news, where, "exclusive" in flags, "only" in flags, operations=operations, **how), oracle_scan
+    return Request(operations, **how), oracle
