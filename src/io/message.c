@@ -269,6 +269,15 @@ static void print_place(const struct fault *f)
 	}
 }
 
+static void print_remedy(const struct fault *f)
+{
+	if (!*f->remedy)
+		return;
+	fputs(" (try ", stderr);
+	print_text(f->remedy);
+	fputc(')', stderr);
+}
+
 /* Prints the status's words and the detail. */
 static void print_words(const struct fault *f)
 {
@@ -282,19 +291,17 @@ static void print_words(const struct fault *f)
 		fputs(words, stderr);
 		print_detail(f);
 	}
-	if (*f->remedy) {
-		fputs(" (try ", stderr);
-		print_text(f->remedy);
-		fputc(')', stderr);
-	}
+	print_remedy(f);
 }
 
-/* Prints a usage fault's lines, such as an expression and a caret below it. */
-static void print_lines(const char *text)
+/* Prints a usage fault's lines, such as an expression and a caret below it. The first ends in the remedy. */
+static void print_lines(const struct fault *f)
 {
-	while (*text) {
+	for (const char *text = f->detail; *text;) {
 		size_t nbytes = strcspn(text, "\n");
 		utf8_print(stderr, text, nbytes);
+		if (text == f->detail)
+			print_remedy(f);
 		fputc('\n', stderr);
 		text += nbytes + (text[nbytes] != '\0');
 	}
@@ -312,7 +319,7 @@ int message_fault(const struct fault *fault)
 {
 	print_program();
 	if (fault->status == STATUS_USAGE) {
-		print_lines(fault->detail);
+		print_lines(fault);
 		fprintf(stderr, "Try '%s --help'.", program);
 	} else {
 		print_fault(fault);

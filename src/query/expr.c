@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "query/expr_parser.h"
+#include "query/expr_value.h"
 #include "query/pattern.h"
 
 #define TEST_NBYTES_LEAST 2 /* 1, in a list */
@@ -108,13 +109,13 @@ static bool parse_all(struct expr_parser *p)
 }
 
 enum status expr_parse(struct expr_request *r, const char *option, const char *text,
-		       struct fault *fault)
+		       const struct expr_names *names, struct fault *fault)
 {
 	struct expr_parser p;
 
-	if (!expr_parser_begin(&p, r, option, text, TEST_NBYTES_LEAST, fault))
+	if (!expr_parser_begin(&p, r, option, text, names, TEST_NBYTES_LEAST, fault))
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	p.is_condition = true;
+	p.is_condition = p.in_condition = true;
 	parse_all(&p);
 	return p.status;
 }
@@ -124,16 +125,21 @@ bool expr_parse_condition(struct expr_parser *within, struct expr_request *r)
 	struct expr_parser p;
 	bool is_fine = false;
 
-	if (!expr_parser_begin(&p, r, within->option, within->text, TEST_NBYTES_LEAST,
+	if (!expr_parser_begin(&p, r, within->option, within->text, within->names, TEST_NBYTES_LEAST,
 			       within->fault)) {
 		p.status = fault_set(within->fault, STATUS_NO_MEMORY, 0, NULL);
 	} else {
 		p.token = within->token;
-		is_fine = parse_condition(&p);
+		p.in_condition = true;
+		is_fine = parse_condition(&p) &&
+			  (!expr_find_value(&p) || expr_fail(&p, p.token.begin, EXPR_CALCULATES));
 	}
 	within->token = p.token;
 	within->status = p.status;
 	within->request->error_offset = r->error_offset;
+	within->request->value_begin = r->value_begin;
+	within->request->value_end = r->value_end;
+	within->request->may_be_name = r->may_be_name;
 	return is_fine;
 }
 

@@ -2,8 +2,8 @@
  *
  * expr_lex.c - see expr_lex.h.
  *
- * Bytes from 0x80 on are letters in every locale, so that a name may be in any script. A minus sign
- * is not part of a name: it is reserved for arithmetic.
+ * Bytes from 0x80 on are letters in every locale, so that a name may be in any script. A sign is not part of a name
+ * here: the parser knows the columns that have one (struct expr_names).
  */
 #include "query/expr_lex.h"
 
@@ -61,7 +61,7 @@ static bool begins_name(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (unsigned char)c >= 0x80;
 }
 
-static bool continues_name(char c)
+bool expr_in_name(char c)
 {
 	return begins_name(c) || decimal_is_digit(c) || c == '.';
 }
@@ -86,7 +86,7 @@ static struct expr_token name_or_keyword(const char *p)
 {
 	struct expr_token token = {.kind = EXPR_TOKEN_COLUMN};
 
-	while (continues_name(p[token.nbytes]))
+	while (expr_in_name(p[token.nbytes]))
 		token.nbytes++;
 	for (size_t i = 0; i < COUNT(keywords); i++)
 		if (strlen(keywords[i].text) == token.nbytes &&
@@ -100,7 +100,7 @@ static struct expr_token number(const char *p)
 {
 	const char *end = p + 1;
 
-	while (continues_name(*end) || ((*end == '+' || *end == '-') && (end[-1] | 0x20) == 'e'))
+	while (expr_in_name(*end) || ((*end == '+' || *end == '-') && (end[-1] | 0x20) == 'e'))
 		end++;
 	return (struct expr_token){.kind = EXPR_TOKEN_NUMBER, .nbytes = (size_t)(end - p)};
 }
@@ -120,7 +120,7 @@ static struct expr_token position(const char *p)
 
 	while (decimal_is_digit(p[token.nbytes]))
 		token.nbytes++;
-	if (token.nbytes == 1 || continues_name(p[token.nbytes]))
+	if (token.nbytes == 1 || expr_in_name(p[token.nbytes]))
 		return bad("':' is followed by a column's number");
 	return token;
 }

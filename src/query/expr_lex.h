@@ -5,6 +5,7 @@
 #ifndef GPUSTAT_EXPR_LEX_H
 #define GPUSTAT_EXPR_LEX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum expr_token_kind {
@@ -34,7 +35,11 @@ struct expr_token {
 	size_t begin, nbytes; /* in the expression, with quotes */
 	unsigned accepts;     /* EXPR_TOKEN_COMPARE, _MATCH: set of enum expr_order */
 	const char *words;    /* EXPR_TOKEN_BAD: what is wrong at begin; not owned */
+	bool is_signed;       /* EXPR_TOKEN_COLUMN: one of struct expr_names, a name only */
 };
+
+/* Whether a byte can be in a name that stands for itself; the first is no digit and no point. */
+bool expr_in_name(char c);
 
 /* Returns the first token at or after byte `from` of text (NUL-terminated, any bytes). */
 struct expr_token expr_lex(const char *text, size_t from);

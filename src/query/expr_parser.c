@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "query/expr_show.h"
+#include "query/expr_value.h"
 #include "query/pattern.h"
 
 /* ---- errors ---- */
@@ -35,6 +36,10 @@ bool expr_fail(struct expr_parser *p, size_t offset, const char *format, ...)
 
 bool expr_unexpected(struct expr_parser *p, const char *wanted)
 {
+	if (p->token.kind == EXPR_TOKEN_NUMBER && expr_is_date(p->text, p->token.begin))
+		p->request->may_be_name = true;
+	if (p->in_condition && expr_find_value(p))
+		return expr_fail(p, p->token.begin, EXPR_CALCULATES);
 	if (p->token.kind >= EXPR_TOKEN_COMMA && p->is_condition) /* in lists and in --let only */
 		return expr_fail(p, p->token.begin, EXPR_UNKNOWN_CHARACTER);
 	if (p->token.kind == EXPR_TOKEN_BAD)
@@ -94,9 +99,53 @@ struct expr_part expr_emit(struct expr_parser *p, struct expr_test test)
 
 /* ---- operands ---- */
 
+bool expr_is_signed_name(const char *name)
+{
+	struct expr_value v = {.text = name, .nbytes = strlen(name)};
+	bool has_sign = false;
+
+	if (!expr_in_name(*name))
+		return false;
+	for (const char *c = name; *c; c++) {
+		bool is_sign = strchr("+-*/", *c) != NULL;
+		if (!is_sign && !expr_in_name(*c))
+			return false;
+		has_sign |= is_sign;
+	}
+	if (has_sign)
+		expr_read(&v);
+	return has_sign && !expr_is_number(&v);
+}
+
+/* The length of the longest name that the text begins with, and that does not go on; 0: none. */
+static size_t match_name(const struct expr_names *names, const char *text)
+{
+	size_t longest = 0;
+
+	for (size_t i = 0; i < names->n; i++) {
+		size_t nbytes = strlen(names->at[i]);
+		if (nbytes > longest && !strncmp(names->at[i], text, nbytes) &&
+		    !(expr_in_name(text[nbytes - 1]) && expr_in_name(text[nbytes])))
+			longest = nbytes;
+	}
+	return longest;
+}
+
+struct expr_token expr_next_token(const struct expr_parser *p, size_t from)
+{
+	struct expr_token t = expr_lex(p->text, from);
+	size_t nbytes = 0;
+
+	if (p->names && expr_in_name(p->text[t.begin]))
+		nbytes = match_name(p->names, p->text + t.begin);
+	if (nbytes > 0)
+		t = (struct expr_token){.kind = EXPR_TOKEN_COLUMN, .begin = t.begin, .nbytes = nbytes, .is_signed = true};
+	return t;
+}
+
 void expr_advance(struct expr_parser *p)
 {
-	p->token = expr_lex(p->text, p->token.begin + p->token.nbytes);
+	p->token = expr_next_token(p, p->token.begin + p->token.nbytes);
 }
 
 static bool is_text_and_number(unsigned uses)
@@ -129,13 +178,13 @@ bool expr_add_column(struct expr_parser *p, const struct expr_token *token, enum
 		       uint32_t *column)
 {
 	const char *text = p->text + token->begin;
-	struct selector s = {.text = strndup(text, token->nbytes), .quoted = *text == '`'};
+	struct selector s = {.text = strndup(text, token->nbytes), .quoted = *text == '`' || token->is_signed};
 
 	if (!s.text) {
 		p->status = fault_set(p->fault, STATUS_NO_MEMORY, 0, NULL);
 		return false;
 	}
-	if (s.quoted)
+	if (*text == '`')
 		s.text[expr_unquote(text, token->nbytes, s.text)] = '\0';
 	*column = find_column(p, s, use);
 	return true;
@@ -158,7 +207,7 @@ bool expr_parse_operand(struct expr_parser *p, struct expr_token *operand)
 {
 	const char *text = p->text + p->token.begin;
 
-	*operand = p->token;
+	*operand = p->operand = p->token;
 	switch (p->token.kind) {
 	case EXPR_TOKEN_COLUMN:
 	case EXPR_TOKEN_NUMBER:
@@ -204,12 +253,12 @@ bool expr_add_number(struct expr_parser *p, const struct expr_token *token, stru
 /* ---- the whole ---- */
 
 bool expr_parser_begin(struct expr_parser *p, struct expr_request *r, const char *option,
-		       const char *text, size_t test_nbytes, struct fault *fault)
+		       const char *text, const struct expr_names *names, size_t test_nbytes, struct fault *fault)
 {
 	size_t nbytes = strlen(text), ntests = nbytes / test_nbytes + 1, ncolumns = 2 * ntests;
 
 	*p = (struct expr_parser){
-		.request = r, .e = &r->expr, .option = option, .text = text, .fault = fault};
+		.request = r, .e = &r->expr, .option = option, .text = text, .names = names, .fault = fault};
 	memset(r, 0, sizeof *r);
 	r->expr.matches = pattern_matches;
 	if (nbytes > EXPR_NBYTES_MAX)

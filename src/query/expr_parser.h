@@ -14,6 +14,7 @@
 
 #define EXPR_UNKNOWN_CHARACTER \
 	"unexpected character (a name that has it is written in `backquotes`)"
+#define EXPR_CALCULATES "a condition compares, and does not calculate"
 #define EXPR_QUOTES " (text is written in quotes)"
 
 /* A list of exits to be set: test i's if_true is exit 2 i, its if_not 2 i + 1. */
@@ -34,9 +35,12 @@ struct expr_parser {
 	struct expr_test *tests; /* e->tests, writable */
 	char *literals;
 	const char *option, *text;
+	const struct expr_names *names; /* NULL: none */
 	struct expr_token token; /* the look-ahead */
+	struct expr_token operand; /* the last that was read, or looked for */
 	int nlevels;
 	bool is_condition; /* else an expression of --let */
+	bool in_condition; /* is_condition, or within an if() */
 	enum status status;
 	struct fault *fault;
 };
@@ -46,7 +50,7 @@ struct expr_parser {
 /* Makes r empty, and p its parser; allocates for all that text can have, if a test or a column takes
  * test_nbytes of it. Returns false where there is no memory. */
 bool expr_parser_begin(struct expr_parser *p, struct expr_request *r, const char *option,
-		       const char *text, size_t test_nbytes, struct fault *fault);
+		       const char *text, const struct expr_names *names, size_t test_nbytes, struct fault *fault);
 
 /* Compiles the condition that begins at the parser's token, up to a token that belongs to no
  * condition, into r, to be freed with expr_free. Returns false after an error, which is the parser's,
@@ -63,6 +67,9 @@ __attribute__((format(printf, 3, 4))) bool expr_fail(struct expr_parser *p, size
 bool expr_unexpected(struct expr_parser *p, const char *wanted);
 
 /* ---- tokens ---- */
+
+/* The first token at or after byte `from` of the text. */
+struct expr_token expr_next_token(const struct expr_parser *p, size_t from);
 
 /* Reads the next token. */
 void expr_advance(struct expr_parser *p);

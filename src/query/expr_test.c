@@ -3,6 +3,7 @@
  * expr_test.c - compiles one comparison to a test, or to several. See expr_parser.h.
  */
 #include "query/expr_parser.h"
+#include "query/expr_value.h"
 
 #include <stdlib.h>
 
@@ -277,9 +278,10 @@ static bool parse_behind(struct expr_parser *p, const struct expr_token *left, b
 			 struct expr_part *out)
 {
 	if (left->kind == EXPR_TOKEN_NUMBER && p->token.kind == EXPR_TOKEN_NUMBER &&
-	    p->text[p->token.begin] == '-')
-		return expr_fail(p, p->token.begin,
-				 "a date is text: write it in quotes; a column of this name, in backquotes");
+	    p->text[p->token.begin] == '-' && expr_is_date(p->text, p->token.begin)) {
+		p->request->may_be_name = true;
+		return expr_fail(p, p->token.begin, "a date is text: write it in quotes");
+	}
 	if (p->token.kind == EXPR_TOKEN_IS)
 		return parse_is(p, left, negated, out);
 	if (p->token.kind == EXPR_TOKEN_COMPARE)

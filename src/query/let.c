@@ -6,14 +6,14 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "query/expr_parser.h"
+#include "query/expr_value.h"
 #include "query/let_parser.h"
 #include "query/option_table.h"
 
-#define MINUS_WORDS "a minus between values wants blanks around it: a - b; " \
-		    "a name with a minus is written `a-b`"
-#define DATE_WORDS "a date is text: write it in quotes; a minus wants blanks around it"
+#define DATE_WORDS "a date is text: write it in quotes"
 
 /* ---- steps ---- */
 
@@ -236,6 +236,14 @@ static const struct let_function functions[] = {
 	{"epoch", LET_EPOCH, parse_one, false, false},
 };
 
+bool let_is_function(const char *name, size_t nbytes)
+{
+	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+		if (strlen(functions[i].name) == nbytes && !strncasecmp(functions[i].name, name, nbytes))
+			return true;
+	return false;
+}
+
 /* The name was read; the token is the parenthesis. */
 static bool parse_call(struct let_parser *p, const struct expr_token *name, struct let_operand *out)
 {
@@ -340,34 +348,31 @@ static bool parse_product(struct let_parser *p, struct let_operand *out)
 	return true;
 }
 
-static bool is_blank(char c)
+/* Behind a value the sign of a number, +1, is an operator. */
+static void split_sign(struct let_parser *p)
 {
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
+	struct expr_token *t = &p->e.token;
+	char first = p->e.text[t->begin];
 
-/* Whether blanks are around the minus that is the token. */
-static bool check_minus(struct let_parser *p)
-{
-	const char *minus = p->e.text + p->e.token.begin;
-
-	return (is_blank(minus[-1]) && is_blank(minus[1])) ||
-	       expr_fail(&p->e, p->e.token.begin, MINUS_WORDS);
+	if (t->kind != EXPR_TOKEN_NUMBER || (first != '+' && first != '-'))
+		return;
+	t->kind = first == '+' ? EXPR_TOKEN_PLUS : EXPR_TOKEN_MINUS;
+	t->nbytes = 1;
 }
 
 static bool parse_sum(struct let_parser *p, struct let_operand *out)
 {
 	if (!parse_product(p, out))
 		return false;
-	while (p->e.token.kind == EXPR_TOKEN_PLUS || p->e.token.kind == EXPR_TOKEN_MINUS) {
+	for (split_sign(p); p->e.token.kind == EXPR_TOKEN_PLUS || p->e.token.kind == EXPR_TOKEN_MINUS; split_sign(p)) {
 		bool adds = p->e.token.kind == EXPR_TOKEN_PLUS;
-		if ((!adds && !check_minus(p)) ||
-		    !apply(p, adds ? LET_ADD : LET_SUBTRACT, out, parse_product))
+		if (expr_is_date(p->e.text, p->e.token.begin)) {
+			p->e.request->may_be_name = true;
+			return expr_fail(&p->e, p->e.token.begin, DATE_WORDS);
+		}
+		if (!apply(p, adds ? LET_ADD : LET_SUBTRACT, out, parse_product))
 			return false;
 	}
-	if (p->e.token.kind == EXPR_TOKEN_NUMBER && p->e.text[p->e.token.begin] == '-')
-		return expr_fail(&p->e, p->e.token.begin,
-				 p->let->steps[p->let->nsteps - 1].code == LET_NUMBER ? DATE_WORDS
-										 : MINUS_WORDS);
 	return true;
 }
 
@@ -413,7 +418,7 @@ static bool parse_all(struct let_parser *p)
 	return true;
 }
 
-enum status let_parse(struct let *let, const char *argument, const struct csv_dialect *dialect,
+enum status let_parse(struct let *let, const char *argument, const struct expr_names *names, const struct csv_dialect *dialect,
 		      char decimal, struct fault *fault)
 {
 	struct let_parser p = {.let = let, .dialect = dialect, .decimal = decimal};
@@ -423,7 +428,7 @@ enum status let_parse(struct let *let, const char *argument, const struct csv_di
 	if (nbytes > LET_NBYTES_MAX)
 		return option_fault(fault, "--let: longer than %zu bytes", LET_NBYTES_MAX);
 	let->steps = calloc(nbytes + 1, sizeof *let->steps);
-	if (!let->steps || !expr_parser_begin(&p.e, &let->request, "let", argument, 2, fault))
+	if (!let->steps || !expr_parser_begin(&p.e, &let->request, "let", argument, names, 2, fault))
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	parse_all(&p);
 	return p.e.status;

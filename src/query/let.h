@@ -75,9 +75,12 @@ struct let {
 	bool is_number; /* its values are numbers or missing; else whatever they are in the input */
 };
 
-/* Compiles argument, of --let. dialect: what literals are written for; decimal: the decimal point.
+/* Whether a name is a function's. */
+bool let_is_function(const char *name, size_t nbytes);
+
+/* Compiles argument, of --let. names: as of expr_parse. dialect: what literals are written for; decimal: the decimal point.
  * Errors: STATUS_USAGE as from expr_parse, or for more than LET_NBYTES_MAX; STATUS_NO_MEMORY. Free with let_free, after an error too. */
-enum status let_parse(struct let *let, const char *argument, const struct csv_dialect *dialect,
+enum status let_parse(struct let *let, const char *argument, const struct expr_names *names, const struct csv_dialect *dialect,
 		      char decimal, struct fault *fault);
 void let_free(struct let *let);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "query/expr.h"
+#include "query/expr_value.h"
 #include "query/query_fields.h"
 #include "query/query_header.h"
 #include "query/query_lets.h"
@@ -26,11 +27,33 @@ static enum status no_memory(struct making *m)
 
 /* ---- what the options say ---- */
 
+enum status making_parsed(struct making *m, enum status status, const char *option, const char *text,
+			  const struct expr_request *r)
+{
+	const struct first_record *first = &m->q->header.record[0];
+	const char **taken;
+
+	if (status != STATUS_USAGE || !r->may_be_name)
+		return status;
+	if (m->waits_for_names) {
+		m->needs_names = true;
+		return STATUS_OK;
+	}
+	if (r->value_end == 0)
+		return status;
+	taken = calloc(first->nfields + 1, sizeof *taken);
+	for (size_t i = 0; taken && i < first->nfields; i++)
+		taken[i] = first->values[i].text;
+	expr_suggest_let(option, text, &m->names, taken, taken ? first->nfields : 0, m->fault);
+	free(taken);
+	return status;
+}
+
 static enum status parse_condition(struct making *m, const char *option, const char *text)
 {
-	struct query *q = m->q;
+	struct expr_request *r = &m->q->conditions[m->q->nconditions++];
 
-	return expr_parse(&q->conditions[q->nconditions++], option, text, m->fault);
+	return making_parsed(m, expr_parse(r, option, text, &m->names, m->fault), option, text, r);
 }
 
 /* --where first, if it is there; then every --offsets. */
@@ -401,11 +424,77 @@ static enum status prefer_unknown(struct making *m, enum status status)
 	return status;
 }
 
+static void free_parsed(struct making *m)
+{
+	struct query *q = m->q;
+
+	for (size_t i = 0; m->selections && i < m->nselections; i++)
+		selection_free(&m->selections[i]);
+	for (size_t i = 0; i < q->nconditions; i++)
+		expr_free(&q->conditions[i]);
+	for (size_t i = 0; i < q->nlets; i++)
+		let_free(&q->lets[i]);
+	free(m->selections);
+	free(m->let_demands);
+	free(q->conditions);
+	free(q->lets);
+	m->selections = NULL;
+	m->let_demands = NULL;
+	q->conditions = NULL;
+	q->lets = NULL;
+	m->nselections = q->nconditions = q->nlets = 0;
+}
+
+static enum status add_signed_name(struct making *m, const char *name)
+{
+	const char **grown;
+
+	if (!name || !expr_is_signed_name(name))
+		return STATUS_OK;
+	grown = realloc(m->names.at, (m->names.n + 1) * sizeof *grown);
+	if (!grown)
+		return no_memory(m);
+	m->names.at = grown;
+	m->names.at[m->names.n++] = name;
+	return STATUS_OK;
+}
+
+/* Parses what the options say, by the names with signs that the first record has. */
+static enum status parse_by_names(struct making *m, bool has_record)
+{
+	const struct header *h = &m->q->header;
+	size_t n = !has_record ? h->nnames : m->options->header == HEADER_NO ? 0 : h->record[0].nfields;
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; status == STATUS_OK && i < n; i++)
+		status = add_signed_name(m, has_record ? h->record[0].values[i].text : h->names[i]);
+	m->waits_for_names = false;
+	if (status != STATUS_OK || (has_record && m->names.n == 0 && !m->needs_names))
+		return status;
+	free_parsed(m);
+	return parse_selections(m);
+}
+
+/* Parses what the options say: usage errors come before the input is read. An expression may have names with signs, so its
+ * own come after its first record. input: as in make. */
+static enum status parse(struct making *m, struct input *input)
+{
+	enum status status;
+
+	if (!input)
+		return parse_by_names(m, false);
+	m->waits_for_names = true;
+	status = parse_selections(m);
+	if (status == STATUS_OK)
+		status = query_read_first(m->q, m->options, m->selections, m->nselections, input, m->fault);
+	return status == STATUS_OK ? parse_by_names(m, true) : status;
+}
+
 /* input: NULL: the query has its header. */
 static enum status make(struct making *m, struct input *input)
 {
 	struct query *q = m->q;
-	enum status status = parse_selections(m);
+	enum status status = parse(m, input);
 	size_t nfields;
 
 	if (status != STATUS_OK)
@@ -439,6 +528,7 @@ static enum status make_and_free(struct query *q, const struct options *options,
 	for (size_t i = 0; m.selections && i < m.nselections; i++)
 		selection_free(&m.selections[i]);
 	free(m.selections);
+	free(m.names.at);
 	free(m.demands);
 	free(m.let_demands);
 	free(m.keys);

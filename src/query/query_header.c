@@ -160,19 +160,25 @@ static enum status name_blindly(struct query *q, const struct options *o,
 	return h->names ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
+enum status query_read_first(struct query *q, const struct options *o, const struct selection *selections,
+			     size_t nselections, struct input *input, struct fault *fault)
+{
+	enum status status = skip_preamble(q, o, input, fault);
+
+	if (status == STATUS_OK)
+		status = header_read(&q->header, input, &q->plan, needs_second(o, selections, nselections), fault);
+	q->guesses_delimiter &= q->plan.dialect.delimiter == ',';
+	return status;
+}
+
 enum status query_read_header(struct query *q, const struct options *o,
 			      struct selection *selections, size_t nselections,
 			      struct input *input, struct fault *fault)
 {
 	bool and_second = needs_second(o, selections, nselections);
 	struct header *h = &q->header;
-	enum status status = skip_preamble(q, o, input, fault);
+	enum status status = cut_pairs(h, selections, nselections, fault);
 
-	if (status == STATUS_OK)
-		status = header_read(h, input, &q->plan, and_second, fault);
-	q->guesses_delimiter &= q->plan.dialect.delimiter == ',';
-	if (status == STATUS_OK)
-		status = cut_pairs(h, selections, nselections, fault);
 	if (status == STATUS_OK)
 		status = header_decide(h, input, o->header, selections, nselections, q->summary,
 				       fault);

@@ -13,10 +13,14 @@
  * must be numbers. Errors: STATUS_NO_MEMORY. Free with selection_free, after an error too. */
 enum status query_select_telling(const struct expr_request *r, struct selection *to);
 
-/* Skips what stands before the first record, finds q->header, and takes it out of the input.
+/* Skips what stands before the first record, and reads that as q->header. Errors: header_read's, input_skip_preamble's. */
+enum status query_read_first(struct query *q, const struct options *options, const struct selection *selections,
+			     size_t nselections, struct input *input, struct fault *fault);
+
+/* Decides on q->header after query_read_first, and takes it out of the input.
  * selections: one for each operation, then the columns of each condition that tell of a header;
  * pairs in them that have several colons are cut, now that the names are known.
- * Errors: header_read's, header_decide's, input_skip_preamble's; STATUS_LONE_HEADER where no record
+ * Errors: header_decide's; STATUS_LONE_HEADER where no record
  * follows a header that was guessed. Where the first record was read and what is wrong is one of its
  * values or what follows it, q->header has its names, too. */
 enum status query_read_header(struct query *q, const struct options *options,

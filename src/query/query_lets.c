@@ -32,6 +32,7 @@ enum status query_parse_lets(struct making *m)
 	const struct options *o = m->options;
 	struct query *q = m->q;
 	enum status status = STATUS_OK;
+	struct let *let;
 
 	q->lets = calloc(o->nuses + 1, sizeof *q->lets);
 	if (!q->lets)
@@ -39,8 +40,9 @@ enum status query_parse_lets(struct making *m)
 	for (size_t i = 0; status == STATUS_OK && i < o->nuses; i++) {
 		if (operation_kind(o->uses[i].operation) != OPERATION_LET)
 			continue;
-		status = let_parse(&q->lets[q->nlets++], o->uses[i].argument, &o->dialect,
-				   o->notation.decimal, m->fault);
+		let = &q->lets[q->nlets++];
+		status = let_parse(let, o->uses[i].argument, &m->names, &o->dialect, o->notation.decimal, m->fault);
+		status = making_parsed(m, status, "let", o->uses[i].argument, &let->request);
 		if (status == STATUS_OK)
 			status = check_name(m, q->nlets - 1);
 	}

@@ -39,8 +39,16 @@ struct making {
 	size_t nkeys;
 	uint32_t *keys;               /* fields, as --by names them. Owned. */
 	struct name_index index; /* if there are many selectors */
+	struct expr_names names; /* the input's, of those with signs; its array owned */
+	bool waits_for_names;    /* the first record has not been read: an expression may mean its names */
+	bool needs_names;        /* and one does, or it is an error */
 	struct fault *fault;
 };
+
+/* Takes the status of parsing an expression of an option: waits for names where these may mend it, or says what to type
+ * instead. Returns the status that counts. */
+enum status making_parsed(struct making *m, enum status status, const char *option, const char *text,
+			  const struct expr_request *r);
 
 /* What is asked of a field, made if need be. NULL: no memory, as m->fault says. */
 struct demand *making_demand(struct making *m, size_t field);

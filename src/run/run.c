@@ -513,7 +513,7 @@ static void list_columns(const struct run *r, const char *unknown)
 	bool has_text = false;
 
 	for (size_t i = 0; texts && i < first->nfields && i < h->nfields; i++) {
-		texts[i] = *first->values[i].text ? first->values[i].text : NULL;
+		texts[i] = *first->values[i].text && !first->values[i].has_nul ? first->values[i].text : NULL;
 		has_text |= !first->values[i].is_missing && !first->values[i].is_number;
 	}
 	message_columns(!h->present && r->options.header == HEADER_AUTO && has_text ? texts : h->names, h->nfields,

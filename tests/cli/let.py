@@ -4,6 +4,8 @@ the program computes of the same column in a file that has it. GPUSTAT_TEST_SEED
 GPUSTAT_TEST_CASES how many follow."""
 import os
 import random
+import re
+import shlex
 
 import harness
 import oracle_let
@@ -99,7 +101,88 @@ def check_use():
     holds("many records", ["--let", "x = a * b", "--sum", "x"], many, prints("%d.%d\n" % divmod(total, 10)), ways(0, (1000, None)))
 
 
-CARETS = [("x", 1), ("x =", 3), ("= 1", 0), ("x = 1 +", 7), ("x = a-b", 5), ("x = a -b", 6), ("x = a -1", 6), ("x = 2025-03-01", 8),
+def check_signs():
+    """Signs need no blanks; a column whose name has one, letter by letter, is that column, the longest one."""
+    plain, signed = b"a,b,c\n7,2,3\n", b"a,b,a-b,c,b+1,a-b+1,2024-01,1e-5,a/b\n7,2,30,3,50,70,110,130,170\n"
+    for expression, without, with_names in (
+            ("a-b", "5", "30"), ("a - b", "5", "5"), ("a -b", "5", "5"), ("a- b", "5", "5"), ("a-1", "6", "6"), ("a -1", "6", "6"),
+            ("a+1", "8", "8"), ("b+1", "3", "50"), ("b + 1", "3", "3"), ("b+1*2", "4", "100"), ("b+10", "12", "12"), ("b+1.5", "3.5", "3.5"),
+            ("a-b+1", "6", "70"), ("a-b-c", "2", "27"), ("a-b+1-c", "3", "67"), ("(a-b)", "5", "30"), ("-a-b", "-9", "-30"),
+            ("a*-1", "-7", "-7"), ("a--1", "8", "8"), ("a+-1", "6", "6"), ("2*b-1", "3", "3"), ("a*5-3", "32", "32"),
+            ("1e-5*100000", "1.00000", "1.00000"), ("1e2-1", "99", "99"), ("a/b", "3.5", "170"), ("a/b/2", "1.75", "85"),
+            ("max(a-b,b+1)", "5", "50"), ("`a`-b", "5", "5"), ("col1-b", "5", "5"), (":1-b", "5", "5"),
+            ("if(a > 5, a-b, 0)", "5", "30"), ("abs(b-a)", "5", "5"), ("a-bb", None, None), ("2024-01 + 0", None, "110")):
+        for data, want in ((plain, without), (signed, with_names)):
+            args = ["--headers", "--let", "x = " + expression, "--select", "x"]
+            if want is None:
+                harness.is_(harness.run(args, data).status, 2, "x = %s: refused" % expression)
+            else:
+                answers("x = %s of %s" % (expression, data.split(b"\n")[0].decode()), args, data, "x\n%s\n" % want)
+    for condition, want in (("a-b = 30", "1"), ("a-b > b+1", "0"), ("b+1 in (1, 50)", "1"), ("a-b+1 between 70 and 70", "1"),
+                            ("not a-b is missing", "1"), ("a-b contains '3'", "1"), ("a/b = 170 and a-b = 30", "1"), ("2024-01 = 110", "1"),
+                            ("c > 1e-5", "1")):
+        answers("--where " + condition, ["--where", condition, "--count-records"], signed, want + "\n")
+    answers("--offsets", ["--offsets", "a-b > 1", "--only"], signed, "offset\n0\n")
+    answers("a condition of if()", ["--let", "x = if(a-b > 1, b+1, 0)", "--sum", "x"], signed, "50\n")
+    answers("a computed column of such a name", ["--let", "`u-v` = a", "--let", "x = `u-v` - 1", "--sum", "x"], plain, "6\n")
+    answers("groups", ["--let", "x = a-b", "--by", "c", "--sum", "x"], signed, "c,sum(x)\n3,30\n")
+    answers("parts have the names", ["--merge"],
+            harness.run(["--let", "x = a-b", "--sum", "x", "--where", "b+1 = 50", "--partial"], signed).out, "30\n")
+    answers("another order in another file", ["--let", "x = a-b", "--sum", "x", harness.fixture("1.csv", b"a,b,a-b\n1,2,3\n"),
+                                              harness.fixture("2.csv", b"a-b,b,a\n10,2,3\n")], None, "13\n")
+    answers("no header", ["--header=no", "--let", "x = :1-:2", "--sum", "x"], b"7,2\n", "5\n")
+    refuses("no header, no names", ["--header=no", "--where", "a-b = 1"], b"7,2\n", 2, "does not calculate")
+    answers("a name that is a number is none", ["--let", "x = a-5", "--sum", "x"], b"a,-5\n7,1\n", "2\n")
+    holds("many records", ["--let", "x = a-b", "--sum", "x"], b"a,b,a-b\n" + b"1,2,3\n" * 500, prints("1500\n"), ways(0, (7, 100, None)))
+
+
+# A condition that calculates, and the line to type.
+CALCULATED = (
+    ("bytes+1 > 2", "--let 'x = bytes+1' --where 'x > 2'"),
+    ("bytes + 1 > 2", "--let 'x = bytes + 1' --where 'x > 2'"),
+    ("a-b > 2", "--let 'x = a-b' --where 'x > 2'"),
+    ("a*b > 2 and a/2 = 1", "--let 'x = a*b' --let 'y = a/2' --where 'x > 2 and y = 1'"),
+    ("-a > 2", "--let 'x = -a' --where 'x > 2'"),
+    ("a > -b", "--let 'x = -b' --where 'a > x'"),
+    ("a > 1/3", "--let 'x = 1/3' --where 'a > x'"),
+    ("x > y+1", "--let 'z = y+1' --where 'x > z'"),
+    ("(a + 1)*2 > 2", "--let 'x = (a + 1)*2' --where 'x > 2'"),
+    ("not (a + 1 > 2)", "--let 'x = a + 1' --where 'not (x > 2)'"),
+    ("((a + 1)) > 2", "--let 'x = ((a + 1))' --where 'x > 2'"),
+    ('lower(c) = "a"', "--let 'x = lower(c)' --where 'x = \"a\"'"),
+    ("abs(a) is missing", "--let 'x = abs(a)' --where 'x is missing'"),
+    ("a between b-1 and b+1", "--let 'x = b-1' --let 'y = b+1' --where 'a between x and y'"),
+    ("a in (b+1, 2)", "--let 'x = b+1' --where 'a in (x, 2)'"),
+    ("round(a, 1) >= max(a, b)", "--let 'x = round(a, 1)' --let 'y = max(a, b)' --where 'x >= y'"),
+    ("upper(c) contains 'X'", "--let 'x = upper(c)' --where 'x contains '\\''X'\\'''"),
+    (" or ".join("a+%d = 1" % i for i in range(30)), "--let 'x = VALUE', and x in this condition"),
+)
+
+
+def check_calculated():
+    """A condition that calculates is refused with the line to type, which does it."""
+    words = "gpustat: %s: a condition compares, and does not calculate (try %s)"
+    for condition, remedy in CALCULATED:
+        names = "bytes,a,b,c,x,y" if re.search(r"\b[xy]\b", condition) else "bytes,a,b,c,p,q"
+        data = names.encode() + b"\n5,7,2,X,1,2\n6,0,3,a,9,1\n"
+        r = harness.run(["--where", condition, "--count-records"], data)
+        harness.is_((r.status, r.out, r.err.decode().split("\n")[0]), (2, b"", words % ("--where", remedy)), condition)
+        if "VALUE" not in remedy:
+            r = harness.run(shlex.split(remedy) + ["--count-records"], data)
+            harness.ok(r.status == 0 and not r.err, "... and that runs: " + remedy, lambda r=r: harness.describe(r))
+    r = harness.run(["--where", "a+1 > 1"], b"a,x,y\n1,2,3\n")
+    harness.ok(b"(try --let 'z = a+1' --where 'z > 1')" in r.err, "the new column has no name of the input's", lambda: harness.describe(r))
+    for args, remedy in ((["--offsets", "a+1 > 2"], "--let 'x = a+1' --offsets 'x > 2'"),
+                         (["--let", "t = if(a+1 > 2, 1, 0)"], "--let 'x = a+1' --let 't = if(x > 2, 1, 0)'"),
+                         (["--let", "t = if(2 < abs(a), 1, 0)"], "--let 'x = abs(a)' --let 't = if(2 < x, 1, 0)'")):
+        r = harness.run(args, b"a,b\n1,2\n")
+        harness.is_((r.status, r.out, r.err.decode().split("\n")[0]), (2, b"", words % (args[0], remedy)), " ".join(args))
+    for text in ("a + = 2", "a = -", "a > b +", "* 2 > 1", "a > 2024-01-02", "sqrt(a) > 1"):
+        r = harness.run(["--where", text], b"a,b\n1,2\n")
+        harness.ok(r.status == 2 and b"does not calculate" not in r.err, "--where %s is another error" % text, lambda r=r: harness.describe(r))
+
+
+CARETS = [("x", 1), ("x =", 3), ("= 1", 0), ("x = 1 +", 7), ("x = a-", 6), ("x = a+*b", 6), ("x = 2025-03-01", 8), ("x = a*2025-03", 10),
           ("x = 'a' * 2", 4), ("x = 2 * lower(a)", 8), ("x = nosuch(a)", 4), ("x = round(a)", 11), ("x = round(a, b)", 13),
           ("x = round(a, 401)", 13), ("x = min(a)", 9), ("x = if(a, 1, 2)", 8), ("x = if(a > 1, 2)", 15), ("x = (a", 6),
           ("x = a)", 5), ("x = a b", 6), ("x = 0x1", 4), ("x = 1e500", 4), ("x = a ^ 2", 6), ("x == 1", 2), (":1 = 2", 0),
@@ -115,7 +198,6 @@ def check_refused():
         harness.ok(r.status == 2 and not r.out and len(lines) > 2 and lines[1] == text and lines[2] == " " * column + "^",
                    "--let %s: a caret under column %d" % (text, column), lambda r=r: harness.describe(r))
     refuses("a date", ["--let", "x = 2025-03-01"], b"a\n1\n", 2, "write it in quotes")
-    refuses("a minus", ["--let", "x = a-b"], b"a,b\n1,2\n", 2, "blanks")
     refuses("an unknown column", ["--let", "x = c * 2"], b"a,b\n1,2\n", 2, "'c'")
     refuses("a later one", ["--let", "x = y * 2", "--let", "y = a"], b"a,b\n1,2\n", 2, "'y'")
     refuses("itself", ["--let", "x = x * 2"], b"a,b\n1,2\n", 2, "'x'")
@@ -216,6 +298,8 @@ def compare(rng, seed, lets, names, numbers, source, whole):
 
 check_meanings()
 check_use()
+check_signs()
+check_calculated()
 check_refused()
 check_faults()
 check_random()

@@ -98,7 +98,7 @@ static void check_expr(const char *text, const char *line, size_t nbytes)
 {
 	struct expr_request r;
 	struct fault fault;
-	enum status status = expr_parse(&r, "where", text, &fault);
+	enum status status = expr_parse(&r, "where", text, NULL, &fault);
 
 	if (status == STATUS_USAGE) {
 		check_usage(&fault, 3);
@@ -117,7 +117,7 @@ static void check_let(const char *text)
 	const struct csv_dialect dialect = {.delimiter = ',', .quote = '"'};
 	struct let let;
 	struct fault fault;
-	enum status status = let_parse(&let, text, &dialect, '.', &fault);
+	enum status status = let_parse(&let, text, NULL, &dialect, '.', &fault);
 
 	if (status == STATUS_USAGE)
 		check_usage(&fault, 3);

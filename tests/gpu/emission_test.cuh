@@ -87,7 +87,7 @@ static void trial_condition(struct trial *t, const char *text)
 	struct expr_request *r = &t->requests[t->plan.npredicates];
 	struct fault fault;
 
-	if (expr_parse(r, "where", text, &fault) != STATUS_OK ||
+	if (expr_parse(r, "where", text, NULL, &fault) != STATUS_OK ||
 	    expr_resolve(r, names, NFIELDS, &fault) != STATUS_OK)
 		bail("%s: %s", text, fault.detail);
 	memcpy(r->expr.columns, r->fields, r->expr.ncolumns * sizeof *r->fields);

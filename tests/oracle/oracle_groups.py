@@ -102,6 +102,9 @@ def column_of_sort(q, titles, nkeys, chosen):
     operations = [nkeys + i for i, (operation, _) in enumerate(chosen)
                   if name in (operation.encode(), operation.replace("-", "_").encode())
                   or (operation == COUNT_RECORDS and name == b"records")]
+    if not operations:
+        operations = [k for k, title in enumerate(titles) if k >= nkeys and title.endswith(b"(" + name + b")")
+                      and title.find(b"(") == len(title) - len(name) - 2]
     if len(operations) != 1:
         raise Usage("--sort: none, or several: %r" % name)
     return operations[0]

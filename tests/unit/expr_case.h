@@ -43,7 +43,7 @@ __attribute__((unused)) static struct outcome ask(const char *text, const char *
 		for (; !record[i] && n < NFIELDS; n++)
 			spans[n] = (struct field_span){i, i};
 	}
-	out.status = expr_parse(&r, "where", text, &out.fault);
+	out.status = expr_parse(&r, "where", text, NULL, &out.fault);
 	out.error_offset = r.error_offset;
 	if (out.status == STATUS_OK)
 		out.status = expr_resolve(&r, expr_names, NFIELDS, &out.fault);

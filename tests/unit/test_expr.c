@@ -155,7 +155,7 @@ static const struct refusal {
 	{"a b", 2, "expected a comparison"},
 	{"a and b = 1", 2, "expected a comparison"},
 	{"5", 1, "expected a comparison"},
-	{"2025-03-01 > 5", 4, "a date is text: write it in quotes; a column of this name, in backquotes"},
+	{"2025-03-01 > 5", 4, "a date is text: write it in quotes"},
 	{"a =", 3, "expected a column or a value, not the end"},
 	{"a = = 1", 4, "expected a column or a value"},
 	{"= 1", 0, "expected a column or a value"},
@@ -194,8 +194,8 @@ static const struct refusal {
 	{"a = 1e-401", 4, "number beyond"},
 	{"a = 1e99999999999999999999", 4, "number beyond"},
 	{"a = 1,000", 5, "unexpected character"},
-	{"user-agent = 'x'", 4, "`backquotes`"},
-	{"a + 1 = 2", 2, "unexpected character"},
+	{"user-agent = 'x'", 4, "does not calculate"},
+	{"a + 1 = 2", 2, "does not calculate"},
 	{"a = 1 & b = 1", 6, "unexpected character"},
 	{"a = 1; b", 5, "unexpected character"},
 	{"a <> 1", 3, "expected a column or a value"},
@@ -302,7 +302,7 @@ static void test_uses(void)
 	struct fault fault;
 
 	is_int(STATUS_OK, expr_parse(&r, "offsets", "x > 1 and y = 'z' or :3 is missing and x = `x`",
-				     &fault), "parses before names are known");
+				     NULL, &fault), "parses before names are known");
 	is_uint(4, r.expr.ncolumns, "x, y, :3 and `x`");
 	is_uint(4, r.columns.nselectors, "are selectors");
 	is_uint(4, r.expr.ntests, "in four tests");
@@ -313,7 +313,7 @@ static void test_uses(void)
 	ok(!r.columns.selectors[2].quoted && r.columns.selectors[3].quoted, "quotes are told");
 	is_string(":3", r.columns.selectors[2].text, "by position");
 	expr_free(&r);
-	is_int(STATUS_OK, expr_parse(&r, "where", "x > 1 and x < 2 or x is missing or x = 'z'", &fault),
+	is_int(STATUS_OK, expr_parse(&r, "where", "x > 1 and x < 2 or x is missing or x = 'z'", NULL, &fault),
 	       "parses with a column of two kinds");
 	is_uint(2, r.expr.ncolumns, "as numbers and as text it is two");
 	is_uint(EXPR_AS_NUMBER | EXPR_FOR_PRESENCE, r.uses[0], "the number's uses");
