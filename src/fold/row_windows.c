@@ -46,21 +46,6 @@ enum status row_number_value(const struct row_block *b, size_t c, const struct s
 	return STATUS_OK;
 }
 
-/* Whether a field may be printed: the value of a computed column that is to be a number and is none was left
- * out. */
-static enum status is_printed(struct row_block *b, size_t c, unsigned row, struct scratch *scratch, bool *is)
-{
-	struct recent_value v;
-	enum status status;
-
-	*is = true;
-	if (!b->plan->columns[c].let || !b->plan->columns[c].parses)
-		return STATUS_OK;
-	status = row_number_value(b, c, row_block_numbers(b, c), row, scratch, &v);
-	*is = v.kind != RECENT_NONE;
-	return status;
-}
-
 /* Whether a field is missing. */
 static enum status is_missing(const struct row_block *b, size_t c, unsigned row, struct scratch *scratch,
 			      bool *is)
@@ -78,6 +63,21 @@ static enum status is_missing(const struct row_block *b, size_t c, unsigned row,
 	status = value_read(b->plan, false, b->text + span.begin, span.end - span.begin, scratch, &v);
 	*is = status == STATUS_OK && v.kind == DECIMAL_MISSING;
 	return status;
+}
+
+/* Whether a field may be printed: the value of a computed column that is to be a number and is neither one nor
+ * missing was left out. */
+static enum status is_printed(struct row_block *b, size_t c, unsigned row, struct scratch *scratch, bool *is)
+{
+	struct recent_value v;
+	enum status status;
+
+	*is = true;
+	if (!b->plan->columns[c].let || !b->plan->columns[c].parses)
+		return STATUS_OK;
+	status = row_number_value(b, c, row_block_numbers(b, c), row, scratch, &v);
+	*is = v.kind != RECENT_NONE;
+	return *is || status != STATUS_OK ? status : is_missing(b, c, row, scratch, is);
 }
 
 enum status row_text_value(struct row_block *b, size_t c, unsigned row, bool skips_missing,

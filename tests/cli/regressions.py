@@ -38,6 +38,10 @@ CASES = (
      b'a,b,z,y\n1,2,"12345678901234567890,5","12345678901234567891,5"\n'),
     ("all columns dropped, and a new one (fuzz 100081)", ["--drop=a,b", "--row-number"], (b"a,b\n1,2\n",), b"row_number\n1\n"),
     ("and of no record", ["--drop=1,2"], (b"",), b""),
+    ("a computed value that is missing is printed as it is, summed or not (fuzz 2000180)", ["--let=z = a", "--cumsum=z"],
+     (b"a,b\n ,2\n5,3\n",), b"a,b,z,running_sum(z)\n ,2, ,0\n5,3,5,5\n"),
+    ("and one that is spelled so", ["--let=z = if(b > 2, a, b)", "--running-max=z", "--missing=5"], (b"a,b\n5,3\n7,1\n",),
+     b"a,b,z,running_max(z)\n5,3,5,\n7,1,1,1\n"),
 )
 WAYS = [(chunk, threads) for chunk in (1, 2, 3, 7, 64, 65536, None) for threads in (1, 3)]
 

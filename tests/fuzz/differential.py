@@ -267,6 +267,7 @@ class Fuzzer:
         PACKINGS.setdefault("bgzip", None)
         self.here = os.getcwd()
         self.goes = goes or hostile_request.Goes(self.try_out)
+        self.reachable = [p for p in PAIRS_OF_OPTIONS if self.goes.together(*p)]
 
     def close(self):
         self.server.close()
@@ -407,7 +408,8 @@ class Fuzzer:
         rng = random.Random(seed)
         rows = next((n for one_in, n in ROWS if rng.randrange(one_in) == 0), None)
         kind, law = rng.randrange(8), None
-        wanted, pool = PAIRS_OF_OPTIONS[seed % len(PAIRS_OF_OPTIONS)], None
+        pairs = self.reachable if seed % 8 else PAIRS_OF_OPTIONS
+        wanted, pool = pairs[seed * 3 % len(pairs)], None
         if kind >= 6:
             law = rng.choice(laws.LAWS)
             wanted, pool = law.wanted, law.pool + law.wanted
