@@ -20,7 +20,10 @@
 	X(STATUS_OPEN, "cannot open", 1)                                           \
 	X(STATUS_READ, "read error", 1)                                            \
 	X(STATUS_IS_OUTPUT, "is the output as well: write to another file", 1)      \
+	X(STATUS_IS_INPUT, "is an input as well: write to another file", 1)         \
+	X(STATUS_NOT_REGULAR, "is not a regular file: save the state in one", 1) \
 	X(STATUS_NOT_SVG, "is there already and is no SVG: --svg does not overwrite it", 1) \
+	X(STATUS_NOT_STATE, "is there already and is no state: --save-state does not overwrite it", 1) \
 	X(STATUS_SHRANK, "file shrank while it was read", 1)                       \
 	X(STATUS_CHANGED, "the input changed while it was read several times", 1)  \
 	X(STATUS_WRITE, "write error", 1)                                          \

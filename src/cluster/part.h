@@ -27,6 +27,7 @@
 #include "cluster/part_head.h"
 #include "cluster/part_text.h"
 #include "engine/total.h"
+#include "io/out_file.h"
 #include "query/options.h"
 #include "query/query.h"
 
@@ -80,8 +81,10 @@ void merge_free(struct merge *m);
 enum status state_read(struct merge *m, struct options *options, struct query *query, struct total *total,
 		       const char *path, struct fault *fault);
 
-/* Saves a state in place of the file, which is there in full or as it was. inputs: of the state that the run began
- * with, ninputs of them; 0: with none. Errors: STATUS_OPEN, STATUS_WRITE, STATUS_NO_MEMORY, STATUS_MANY_GROUPS. */
+/* The file of a state: out_files_check says before the work whether it can be written. */
+extern const struct out_file_kind state_kind;
+
+/* Saves a state in place of options->save_state. Errors: those of part_write and of out_file_begin. */
 enum status state_save(const struct options *options, const struct query *q, struct total *total,
 		       const struct part_scope *scope, struct fault *fault);
 

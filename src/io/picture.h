@@ -8,8 +8,9 @@
 #include <stdbool.h>
 
 #include "base/status.h"
-#include "io/table.h"
 #include "io/curve.h"
+#include "io/out_file.h"
+#include "io/table.h"
 
 #define PICTURE_STDOUT "-"
 
@@ -24,17 +25,15 @@ static inline bool picture_is_asked(const struct picture *p)
 	return p->plots || p->svg;
 }
 
-/* Whether the file can be written, before the work: it is not there, or is empty, an SVG or no regular file.
- * Nothing else is ever overwritten, so a file of data that is named by mistake is safe. Errors: STATUS_OPEN,
- * STATUS_NOT_SVG. */
-enum status picture_check(const struct picture *p, struct fault *fault);
+/* The file of an SVG: out_files_check says before the work whether it can be written. */
+extern const struct out_file_kind picture_svg_kind;
 
 /* Prints a table in the format and draws it: only draws it where a picture is asked for and no format. Errors:
- * STATUS_NO_MEMORY, STATUS_OPEN, STATUS_WRITE. */
+ * STATUS_NO_MEMORY, those of out_file_begin, STATUS_WRITE. */
 enum status picture_print_table(const struct picture *p, const struct table *t, enum format format,
 				struct fault *fault);
 
-/* Draws a running column called `name`. Errors: likewise. */
+/* Draws a running column called `name`. Errors: those of picture_print_table. */
 enum status picture_print_curve(const struct picture *p, const struct curve *t, const char *name,
 				struct fault *fault);
 

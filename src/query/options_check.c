@@ -388,12 +388,14 @@ static enum status check_state(const struct options *o, struct fault *fault)
 
 	if (!name)
 		return STATUS_OK;
+	if (o->save_state && !*o->save_state)
+		return option_fault(fault, "--save-state: '' is no file");
 	if (o->partial || o->merge)
 		return option_fault(fault, "--%s: --%s keeps all that a state would", name,
 				    o->partial ? "partial" : "merge");
 	if (o->columns || o->explain)
-		return option_fault(fault, "--%s: --%s prints no result", o->columns ? "columns" : "explain",
-				    name);
+		return option_fault(fault, "--%s: --%s prints no result", name,
+				    o->columns ? "columns" : "explain");
 	if (o->choice.head > 0)
 		return option_fault(fault, "--%s: with --head, not all records are read: leave it out", name);
 	for (size_t i = 0; i < o->nuses; i++)

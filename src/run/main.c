@@ -10,6 +10,7 @@
 #include "base/memory_limit.h"
 #include "engine/engine.h"
 #include "io/message.h"
+#include "io/out_file.h"
 #include "io/output.h"
 #include "io/output_ahead.h"
 #include "io/picture.h"
@@ -33,6 +34,16 @@ static bool writes_output(const struct options *o)
 }
 
 /* has_output: standard output is open. */
+/* Whether the files can be written that the run is to write. */
+static enum status check_out_files(const struct options *o, struct fault *fault)
+{
+	bool has_svg = o->picture.svg && strcmp(o->picture.svg, PICTURE_STDOUT);
+	const struct out_file_request files[] = {{has_svg ? o->picture.svg : NULL, &picture_svg_kind},
+						 {o->save_state, &state_kind}};
+
+	return out_files_check(files, sizeof files / sizeof *files, o->paths, o->npaths, fault);
+}
+
 static enum status run(struct run *r, int argc, char **argv, bool has_output, struct fault *fault)
 {
 	enum status status = options_parse(&r->options, argc, argv, fault);
@@ -51,7 +62,7 @@ static enum status run(struct run *r, int argc, char **argv, bool has_output, st
 	if (r->options.is_default_input && r->options.taken.file && isatty(STDIN_FILENO))
 		return options_fail_taken(&r->options, fault);
 	r->stdin_offset = lseek(STDIN_FILENO, 0, SEEK_CUR);
-	status = picture_check(&r->options.picture, fault);
+	status = check_out_files(&r->options, fault);
 	if (status != STATUS_OK)
 		return status;
 	progress_begin(&r->options);
