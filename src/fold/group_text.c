@@ -27,7 +27,7 @@ static void put_folds(const struct partial *p, const struct plan *plan, struct j
 {
 	for (size_t c = 0; c < plan->ncolumns; c++) {
 		json_put(to, c ? "," : ",\"columns\":[");
-		column_write(&p->columns[c], NULL, to);
+		column_write(&p->columns[c], to);
 	}
 	for (size_t i = 0; i < plan->npairs; i++) {
 		json_put(to, i ? "," : "],\"pairs\":[");
@@ -178,7 +178,7 @@ void group_read(struct partial *p, const struct plan *plan, const struct partial
 	first = json_number(from) + map->offset_bytes;
 	json_expect(from, ",\"records\":");
 	nrecords = json_number(from);
-	if (from->status == STATUS_OK && nrecords == 0)
+	if (from->status == STATUS_OK && (nrecords == 0 || first > OFFSET_BYTES_MAX))
 		json_fail(from, STATUS_DAMAGED);
 	if (from->status != STATUS_OK)
 		return;

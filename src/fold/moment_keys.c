@@ -7,6 +7,7 @@
 
 #include "fold/key_memory.h"
 #include "fold/keys.h"
+#include "fold/partial_text.h"
 #include "simd/simd.h"
 
 #define FLIGHT_NKEYS 32 /* places that are fetched into the cache before they are needed */
@@ -380,10 +381,8 @@ struct key_list {
 	bool is_open; /* the list has an item in this line */
 };
 
-static void write_key(void *context, const struct key_found *key)
+static void write_key(struct key_list *l, const struct key_found *key)
 {
-	struct key_list *l = context;
-
 	if (json_is_long(l->to)) {
 		json_break(l->to, "]}", ":[");
 		l->is_open = false;
@@ -401,6 +400,48 @@ static void write_key(void *context, const struct key_found *key)
 	l->is_open = true;
 }
 
+/* All keys, to be sorted. */
+struct key_array {
+	struct key_found *at; /* owned; NULL: it is not known yet how many there are */
+	size_t n;
+};
+
+static void take_key(void *context, const struct key_found *key)
+{
+	struct key_array *a = context;
+
+	if (a->at)
+		a->at[a->n] = *key;
+	a->n++;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct key_found *x = a, *y = b;
+	int order = memcmp(x->text, y->text, x->nbytes < y->nbytes ? x->nbytes : y->nbytes);
+
+	return order ? order : (x->nbytes > y->nbytes) - (x->nbytes < y->nbytes);
+}
+
+/* Writes the keys in the order of their bytes: where they lie in the tables is random. */
+static void write_keys(struct key_list *list)
+{
+	struct key_array all = {NULL, 0};
+
+	keys_each(list->keys, take_key, &all);
+	all.at = malloc((all.n + 1) * sizeof *all.at);
+	if (!all.at) {
+		list->to->status = STATUS_NO_MEMORY;
+		return;
+	}
+	all.n = 0;
+	keys_each(list->keys, take_key, &all);
+	qsort(all.at, all.n, sizeof *all.at, compare_keys);
+	for (size_t i = 0; i < all.n; i++)
+		write_key(list, &all.at[i]);
+	free(all.at);
+}
+
 static void keys_write(const void *cell, struct json_writer *to)
 {
 	struct key_list list = {cell, to, false};
@@ -410,7 +451,7 @@ static void keys_write(const void *cell, struct json_writer *to)
 		return;
 	}
 	json_put(to, "[");
-	keys_each(list.keys, write_key, &list);
+	write_keys(&list);
 	json_put(to, "]");
 }
 
@@ -432,7 +473,7 @@ static void read_key(struct keys *k, const struct moment_source *from)
 		times.first = json_number(r) + from->offset_bytes;
 		json_expect(r, "]");
 	}
-	if (text && (nbytes > KEY_MAX_NBYTES || times.count == 0))
+	if (text && (nbytes > KEY_MAX_NBYTES || times.count == 0 || times.first > OFFSET_BYTES_MAX))
 		json_fail(r, STATUS_DAMAGED);
 	if (r->status != STATUS_OK)
 		return;

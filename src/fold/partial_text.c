@@ -23,7 +23,7 @@ bool column_is_empty(const struct column_partial *column)
 		if (moments_cell(&column->moments, i))
 			return false;
 	return column->fast.count == 0 && column->fast.scales == 0 && !column_has_wide(column) &&
-	       column->nmissing == 0 && column->ninvalid == 0 && column_kind(column) == COLUMN_UNKNOWN;
+	       column->nmissing == 0 && column->ninvalid == 0;
 }
 
 static void put_member(struct json_writer *to, const char *name, uint64_t number)
@@ -89,7 +89,8 @@ static void put_moments(struct json_writer *to, const struct moment_cells *momen
 	}
 }
 
-static void put_members(const struct column_partial *column, const char *prefix, struct json_writer *to)
+static void put_members(const struct column_partial *column, enum column_kind kind, const char *prefix,
+			struct json_writer *to)
 {
 	static const char *const kinds[] = {
 		[COLUMN_UNKNOWN] = "", [COLUMN_NUMBER] = ",\"kind\":\"number\"",
@@ -97,7 +98,7 @@ static void put_members(const struct column_partial *column, const char *prefix,
 
 	json_put(to, "\"count\":");
 	json_put_number(to, column->fast.count);
-	json_put(to, prefix ? kinds[column_kind(column)] : ""); /* a group's columns have the run's */
+	json_put(to, kinds[kind]);
 	put_member(to, "missing", column->nmissing);
 	put_member(to, "invalid", column->ninvalid);
 	put_member(to, "nuls", column->nnuls);
@@ -108,13 +109,11 @@ static void put_members(const struct column_partial *column, const char *prefix,
 	put_moments(to, &column->moments, prefix);
 }
 
-void column_write(const struct column_partial *column, const char *prefix, struct json_writer *to)
+void column_write(const struct column_partial *column, struct json_writer *to)
 {
-	json_put(to, prefix ? prefix : "{");
-	if (!column_is_empty(column)) {
-		json_put(to, prefix ? "," : "");
-		put_members(column, prefix, to);
-	}
+	json_put(to, "{");
+	if (!column_is_empty(column))
+		put_members(column, COLUMN_UNKNOWN, NULL, to); /* a group's columns have the run's kind */
 	json_put(to, "}");
 }
 
@@ -271,7 +270,7 @@ static void put_products(const struct pair_partial *p, struct json_writer *to)
 		if (!p->alone[i])
 			continue;
 		json_put(to, i == PAIR_X ? ",\"x\":" : ",\"y\":");
-		column_write(p->alone[i], NULL, to);
+		column_write(p->alone[i], to);
 	}
 }
 
@@ -365,16 +364,27 @@ static void put_counts(const struct partial *p, struct json_writer *to)
 	json_end_line(to);
 }
 
+/* Whether the kind of the column is known for sure: of others, it depends on the chunks, and nobody asks. */
+static bool has_kind(const struct plan_column *plan)
+{
+	return plan->parses && plan->invalid != INVALID_TEXT;
+}
+
 void partial_write(const struct partial *p, const struct plan *plan, struct json_writer *to)
 {
 	char prefix[PREFIX_NBYTES];
 
 	put_counts(p, to);
 	for (size_t c = 0; c < plan->ncolumns; c++) {
-		if (column_is_empty(&p->columns[c]))
+		const struct column_partial *column = &p->columns[c];
+		enum column_kind kind = has_kind(&plan->columns[c]) ? column_kind(column) : COLUMN_UNKNOWN;
+		if (column_is_empty(column) && kind == COLUMN_UNKNOWN)
 			continue;
 		snprintf(prefix, sizeof prefix, "{\"column\":%zu", c);
-		column_write(&p->columns[c], prefix, to);
+		json_put(to, prefix);
+		json_put(to, ",");
+		put_members(column, kind, prefix, to);
+		json_put(to, "}");
 		json_end_line(to);
 	}
 	for (size_t i = 0; i < plan->npairs; i++) {

@@ -48,21 +48,24 @@ void group_write(struct group *g, const struct plan *plan, struct partial *blank
 void partial_read_line(struct partial *p, const struct plan *plan, const struct partial_map *map,
 		       struct partial *blank, struct json_reader *from);
 
+/* The largest place in an input that a part may name: with the places before it, as long as files can be. */
+#define OFFSET_BYTES_MAX ((uint64_t)INT64_MAX)
+
 /* ---- pieces, for group_text.c ---- */
 
-/* A column and a pair as objects. prefix: with which the column's line began; NULL: it is not broken. */
-void column_write(const struct column_partial *column, const char *prefix, struct json_writer *to);
+/* A column and a pair as objects. */
+void column_write(const struct column_partial *column, struct json_writer *to);
 void column_read(struct column_partial *column, const struct plan_column *plan, uint64_t offset_bytes,
 		 struct json_reader *from);
 void pair_write(const struct pair_partial *p, struct json_writer *to);
 void pair_read(struct pair_partial *p, const struct plan_pair *plan, bool is_swapped, struct json_reader *from);
 
-/* A window as an object. prefix: as above, with the comma behind it. Reading: what follows the prefix, or the brace. */
+/* A window as an object. prefix: with which its line began, with the comma behind it; NULL: the line is not broken. Reading: what follows the prefix, or the brace. */
 void window_write(const struct window_fold *w, const char *prefix, struct json_writer *to);
 void window_read(struct window_fold *w, struct json_reader *from);
 bool window_is_empty(const struct window_fold *w);
 
-/* Whether nothing has been folded into the column, and into the pair. */
+/* Whether nothing has been folded into the column but what its kind says, and into the pair. */
 bool column_is_empty(const struct column_partial *column);
 bool pair_is_empty(const struct pair_partial *p);
 

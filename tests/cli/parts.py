@@ -323,12 +323,34 @@ def check_forged():
             ("the least above the greatest", ["--p90=x"], b'"0","897"', b'"897","0"', "damaged part"),
             ("a bar that is not there", ["--hist=x:100"], b'"0","897"', b'"0","97"', "damaged part"),
             ("a bar below the first", ["--hist=x:100"], b'"0","897"', b'"700","897"', "damaged part"),
+            ("a group that begins beyond all files", ["--by=t", "--sum=x"], b'"first":4', b'"first":18446744073709551615', "damaged part"),
+            ("a group that begins beyond the last file", ["--by=t", "--sum=x"], b'"first":4', b'"first":9223372036854775808', "damaged part"),
+            ("a value that comes first beyond all files", ["--mode=t"], b'["a",300,6]', b'["a",300,18446744073709551615]', "damaged part"),
             ("a note of an input that is not there", ["--sum=x"], b'"input":0', b'"input":31', "damaged part"),
             ("no input", ["--sum=x"], b'"inputs":["<stdin>"]', b'"inputs":[]', "damaged part")):
         lines = lines_of(part("forged.part", ["--invalid=skip"] + ask, table))
         forged = [line.replace(old, new, 1) for line in lines]
         ok(forged != lines, name + ": the part has it", lines)
         refuses(name, ["--merge"], part_cases.sealed(forged), 1, words)
+
+
+SAME = ([], ["--sum=a", "--text-min=d", "--where", "d > 1"], ["--sum=*"], ["--mode=t", "--antimode=k"], ["--count-distinct=a,t,k"],
+        ["--by=k", "--mode=t", "--first=t", "--last=a", "--stddev=d"], ["--by=t,k", "--count-distinct=d"], ["--where", "a > 1", "--text-max=a", "--invalid=skip"],
+        ["--first=t", "--last=d", "--min=a", "--where", 't != "x"'], ["--let=z = a * d", "--sum=z", "--skewness=d", "--by=k", "--invalid=skip"])
+
+
+def check_same():
+    """The bytes of a part depend on its input alone."""
+    rng = random.Random(12)
+    rows = [b",".join(rng.choice(words) for words in ((b"1", b"-2.5", b"1e30", b"NA"), (b"5", b"7", b"0.25", b"NA"), (b"a", b"b", b""), (b"x", b'"q,q"', b"yyyyyyyyyyyyyyyyyyyy", b"2024-01-02"))) for _ in range(150)]
+    data = b"a,d,k,t\n" + b"\n".join(rows) + b"\n"
+    path = fixture("same.csv", data)
+    for args in SAME:
+        parts = [run(["-H", "--missing=NA"] + args + ["--partial", "-"], data if i % 2 else None, **part_cases.ways(rng)) if i % 2 else
+                 run(["-H", "--missing=NA"] + args + ["--partial", path], **part_cases.ways(rng)) for i in range(14)]
+        texts = {r.out.replace(os.fsencode(path), b"<stdin>")[:r.out.rindex(b"{")] if r.status == 0 else r.err for r in parts}
+        texts = {t[:t.rindex(b'{"lines"')] if b'{"lines"' in t else t for t in texts}
+        ok(len(texts) == 1 and parts[0].status == 0, "a part does not depend on chunks, threads and pipes: " + " ".join(args), lambda: "\n".join(repr(t[:3000]) for t in sorted(texts)[:2]))
 
 
 def check_first_error():
@@ -420,6 +442,7 @@ check_state()
 check_state_faults()
 check_damage()
 check_forged()
+check_same()
 check_first_error()
 check_usage()
 check_full_disk()
