@@ -2,7 +2,7 @@
  *
  * status.h - what can go wrong, in one table, and the record of one fault.
  *
- * The lowest layer above the numeric core: no I/O, no allocation. Every function
+ * No I/O, no allocation; it includes nothing of the program. Every function
  * that can fail returns a status, and fills a fault with the details it has; only
  * message.c prints a fault, on stderr.
  */

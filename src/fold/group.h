@@ -5,7 +5,7 @@
  *
  * A cell holds numbers of the fast path at one scale, in 64 bits. Most columns have no others. A
  * number that does not fit goes to the partial, as do the other moments: at the end both are added up,
- * so nothing is rounded and nothing depends on where a number was kept. query/query_groups.c gives each
+ * so nothing is rounded and nothing depends on where a number was kept. groups_plan (groups.h) gives each
  * column of the plan the place of its cell.
  *
  * Identity: zeroed. Combine: group_combine(earlier, later), associative.

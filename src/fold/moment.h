@@ -58,7 +58,7 @@ struct moment_ops {
 	/* Frees what the cell owns, but not the cell. */
 	void (*free)(void *cell);
 
-	/* Writes the cell as one value of JSON, exactly: what parts are made of (column_text.h). */
+	/* Writes the cell as one value of JSON, exactly: what parts are made of (partial_text.h). */
 	void (*write)(const void *cell, struct json_writer *to);
 
 	/* cell becomes the moment of cell's numbers followed by those of the text, which `write` wrote; of

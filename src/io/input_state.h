@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * input_state.h - the input's state. Included by input.c and input_chunks.c only.
+ * input_state.h - the input's state. Included by input.c, input_chunks.c and input_range.c only.
  */
 #ifndef GPUSTAT_INPUT_STATE_H
 #define GPUSTAT_INPUT_STATE_H
