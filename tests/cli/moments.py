@@ -241,9 +241,8 @@ def check_forms():
     harness.answers("'*' and other operations beside it", ["--var=*", "--sum=x"], table, "var(x),var(y),sum(x)\n4.5,100,5\n")
     harness.answers("no value is null in JSON", ["--header=no", "--var=1", "--format=json"], b"1\n", '{"var(col1)": null}\n')
     harness.refuses("text", ["--stddev=k"], table, 1, "<stdin>:2: ", "not a number: 'a'")
-    r = harness.run(["--var=x", "--device=gpu", "--verbose"], table)
-    harness.ok(r.status == 1 or (r.out == b"4.5\n" and b"CPU only: " in r.err), "a GPU leaves it to the CPU, and says so",
-               lambda: harness.describe(r, table))
+    harness.offers_to_gpu("a GPU sums squares", ["--var=x"], table, "4.5\n", False)
+    harness.offers_to_gpu("a GPU leaves cubes to the CPU, and says so", ["--skewness=y"], table, "0\n", True)
 
 
 check_certified()

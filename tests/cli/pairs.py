@@ -140,9 +140,7 @@ def check_refusals():
     harness.refuses("a matrix of no column", ["--cov=*"], b"t\nx\n", 1, "no column holds numbers")
     wide = ",".join("c%d" % k for k in range(1001)) + "\n" + "1," * 1000 + "1\n"
     harness.refuses("a matrix of too many columns", ["--cov=*"], wide.encode(), 2, "1001 columns")
-    r = harness.run(["--cov=a:b", "--device=gpu", "--verbose"], b"a,b\n1,2\n3,8\n")
-    harness.ok(r.status == 1 or (r.out == b"6\n" and b"CPU only: " in r.err), "a GPU leaves it to the CPU, and says so",
-               lambda: harness.describe(r, text))
+    harness.offers_to_gpu("a GPU leaves pairs to the CPU, and says so", ["--cov=a:b"], b"a,b\n1,2\n3,8\n", "6\n", True)
 
 
 # ---- against fractions ----------------------------------------------------------------------

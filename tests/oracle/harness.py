@@ -255,6 +255,15 @@ def refuses(name, args, stdin, status, *parts, **how):
               % (status, parts))
 
 
+def offers_to_gpu(name, args, stdin, want, leaves):
+    """With --device gpu, the answer is `want`. leaves: whether the CPU does all of it, and the program says so. Without a
+    GPU the program refuses, and says that."""
+    r = run(list(args) + ["--device=gpu", "--verbose"], stdin)
+    holds = (r.status == 1 and not r.out and b"no usable GPU" in r.err) or (
+        r.status == 0 and r.out == _bytes(want) and (b"CPU only: " in r.err) == leaves)
+    return ok(holds, name, lambda: describe(r, stdin) + "\nwanted: %s, %sthe CPU alone" % (short(_bytes(want)), "" if leaves else "not "))
+
+
 def agrees(name, args, stdin, want, ways):
     """One TAP line for the same request run in many ways.
 
