@@ -67,17 +67,20 @@ static __device__ inline bool bytes_equal(const char *a, const char *b, size_t n
 	return true;
 }
 
-/* value_is_missing() of column.h. */
+/* value_is_missing() of value.h. */
 static __device__ inline bool field_is_missing(const struct fields_plan &plan, const char *value,
 					       size_t nbytes)
 {
 	value = decimal_trim(value, &nbytes);
 	if (nbytes == 0)
 		return true;
-	for (uint32_t i = 0, begin = 0; i < plan.nmissing; begin = plan.missing_end[i++])
-		if (plan.missing_end[i] - begin == nbytes &&
-		    bytes_equal(plan.missing + begin, value, nbytes))
+	for (uint32_t i = 0, begin = 0; i < plan.nmissing; begin = plan.missing_end[i++]) {
+		uint32_t spelling_nbytes = plan.missing_end[i] - begin;
+		if ((spelling_nbytes == nbytes && bytes_equal(plan.missing + begin, value, nbytes)) ||
+		    (plan.missing_is_number &&
+		     expr_is_same_number(plan.missing + begin, spelling_nbytes, value, nbytes)))
 			return true;
+	}
 	return false;
 }
 

@@ -18,6 +18,9 @@ enum status row_block_init(struct row_block *b, const struct plan *plan)
 	for (size_t i = 0; i < plan->nmissing; i++)
 		b->may_be_missing[(unsigned char)*plan->missing[i]] = true;
 	b->missing_is_number = missing_is_number(plan);
+	for (int byte = 0; b->missing_is_number && byte < 256; byte++) /* it is spelled in many ways */
+		b->may_be_missing[byte] |= !notation_is_plain(&plan->notation) || decimal_is_digit((char)byte) ||
+					   byte == '+' || byte == '-' || byte == '.';
 	b->numbers = calloc(plan->ncolumns + 1, sizeof *b->numbers);
 	b->has_numbers = calloc(plan->ncolumns + 1, sizeof *b->has_numbers);
 	b->hints = calloc(plan->ncolumns + 1, sizeof *b->hints);

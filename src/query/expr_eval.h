@@ -165,6 +165,27 @@ HD int expr_compare_texts(const char *a, size_t a_nbytes, const char *b, size_t 
 	return 0;
 }
 
+/* Returns the first digit that is not 0, or '0'. */
+HD char expr_first_digit(const char *text, size_t nbytes)
+{
+	for (; nbytes > 0; text++, nbytes--)
+		if (*text > '0' && *text <= '9')
+			return *text;
+		else if (*text != '0' && *text != '+' && *text != '-' && *text != '.')
+			break;
+	return '0';
+}
+
+/* Whether both texts, without blanks around them, are numbers, and of the same value. */
+HD int expr_is_same_number(const char *a, size_t a_nbytes, const char *b, size_t b_nbytes)
+{
+	struct decimal_syntax ignored;
+
+	return expr_first_digit(a, a_nbytes) == expr_first_digit(b, b_nbytes) &&
+	       decimal_tokenize(a, a_nbytes, &ignored) && decimal_tokenize(b, b_nbytes, &ignored) &&
+	       expr_compare_texts(a, a_nbytes, b, b_nbytes) == 0;
+}
+
 /* Compares bytes as unsigned; a prefix is less than the whole. */
 HD int expr_compare_bytes(const char *a, size_t a_nbytes, const char *b, size_t b_nbytes)
 {

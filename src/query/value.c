@@ -8,14 +8,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/expr_eval.h"
+
+#define SAME_NBYTES_MAX 512 /* of two numbers in a notation of their own that are compared */
+
+/* Whether a text is the number that a spelling of "missing" is. */
+static bool is_same_number(const struct plan *plan, const char *spelling, size_t spelling_nbytes, const char *text,
+			   size_t nbytes)
+{
+	char a[SAME_NBYTES_MAX + NOTATION_ROOM], b[SAME_NBYTES_MAX + NOTATION_ROOM];
+
+	if (notation_is_plain(&plan->notation))
+		return expr_is_same_number(spelling, spelling_nbytes, text, nbytes);
+	if (spelling_nbytes > SAME_NBYTES_MAX || nbytes > SAME_NBYTES_MAX)
+		return false;
+	spelling_nbytes = notation_to_plain(&plan->notation, spelling, spelling_nbytes, a);
+	nbytes = notation_to_plain(&plan->notation, text, nbytes, b);
+	return spelling_nbytes > 0 && nbytes > 0 && expr_is_same_number(a, spelling_nbytes, b, nbytes);
+}
+
 bool value_is_missing(const struct plan *plan, const char *text, size_t nbytes)
 {
 	text = decimal_trim(text, &nbytes);
 	if (nbytes == 0)
 		return true;
-	for (size_t i = 0; i < plan->nmissing; i++)
-		if (strlen(plan->missing[i]) == nbytes && !memcmp(plan->missing[i], text, nbytes))
+	for (size_t i = 0; i < plan->nmissing; i++) {
+		size_t spelling_nbytes = strlen(plan->missing[i]);
+		if ((spelling_nbytes == nbytes && !memcmp(plan->missing[i], text, nbytes)) ||
+		    is_same_number(plan, plan->missing[i], spelling_nbytes, text, nbytes))
 			return true;
+	}
 	return false;
 }
 

@@ -26,8 +26,8 @@ struct value {
 enum status value_read(const struct plan *plan, bool parses, const char *field, size_t nbytes,
 		       struct scratch *scratch, struct value *out);
 
-/* Whether the value text[0 .. nbytes) counts as missing: blank, or a spelling of
- * plan->missing once blanks are trimmed. */
+/* Whether the value text[0 .. nbytes) counts as missing: blank, or once blanks are trimmed a spelling of
+ * plan->missing, or the number that one of them is. */
 bool value_is_missing(const struct plan *plan, const char *text, size_t nbytes);
 
 /* Whether a spelling of plan->missing could pass for a number. */

@@ -267,11 +267,30 @@ def check_missing_and_invalid():
             ("blanks around", ["--missing=NA"], b"n,m\n1,x\n NA ,x\n\tNA,x\n", "1,1\n"),
             ("quoted", ["--missing=NA"], b'n\n1\n"NA"\n" NA "\n', "1,1\n"),
             ("looks like a number", ["--missing=-999"], b"n\n1\n-999\n5\n", "6,2\n"),
-            ("a number by its text only", ["--missing=-999"], b"n\n1\n-999.0\n", "-998.0,2\n"),
+            ("a number, however it is spelled", ["--missing=-999"], b"n\n1\n-999.0\n-0999\n-9.99e2\n-99.9E+1\n 999\n-99\n", "901,3\n"),
+            ("0, however it is spelled", ["--missing=0"], b"n\n1\n-0\n0.00\n+0e7\n.0\n10\n", "11,2\n"),
+            ("a number of other digits after the point", ["--missing=9.50"], b"n\n9.5\n9.05\n", "9.05,1\n"),
+            ("a number with an exponent", ["--missing=1e3"], b"n\n1000\n1000.0\n1e2\n", "100,1\n"),
+            ("a long number", ["--missing=12345678901234567890123"], b"n\n12345678901234567890123.0\n12345678901234567890124\n",
+             "12345678901234567890124,1\n"),
+            ("a number out of range", ["--missing=1e500"], b"n\n10e499\n1\n", "1,1\n"),
+            ("quoted numbers", ["--missing=-9"], b'n\n"-9.0"\n" -9 "\n7\n', "7,1\n"),
+            ("with a sign", ["--missing=+9"], b"n\n9\n9.0\n7\n", "7,1\n"),
+            ("another decimal point", ["-d;", "--decimal=,", "--missing=-9,5"], b"n\n-9,0\n5\n1,5\n05,00\n", "1.5,1\n"),
+            ("a percentage", ["--percent", "--missing=12%"], b"n\n0.12\n12%\n1\n", "1,1\n"),
             ("case", ["--missing=na,NA"], b"n\n1\nna\nNA\n", "1,1\n"),
             ("empty stays missing", ["--missing=NA"], b"n,m\n,1\n1,1\n  ,1\n", "1,1\n"),
             ("two options in one", ["--missing", "x y,z"], b"n\nx y\n1\nz\n", "1,1\n")):
         answers("missing: " + name, ["--sum=n", "--count=n"] + args, data, "sum(n),count(n)\n" + want)
+    text = b"k,v\nx,-9.0\nx,a\ny,-9\ny,-8.0\n"
+    answers("missing: a number in a column of text", ["--count=v", "--count-distinct=v", "--text-min=v", "--missing=-9"], text,
+            "count(v),count_distinct(v),text_min(v)\n2,2,-8.0\n")
+    answers("missing: ... in conditions", ["--where=v is missing", "--missing=-9"], text, "k,v\nx,-9.0\ny,-9\n")
+    answers("missing: ... by group", ["--by=k", "--count=v", "--missing=-9"], text, "k,count(v)\nx,1\ny,1\n")
+    answers("missing: ... of a computed column", ["--let=w = v + 1", "--by=k", "--sum=w", "--missing=-9"], b"k,v\nx,-9.0\nx,1\ny,-09\n",
+            "k,sum(w)\nx,2\ny,0\n")
+    answers("missing: ... in new columns", ["--fill-down=v", "--cumsum=v", "--only", "--missing=-9"], b"v\n1\n-9.0\n-9\n2\n",
+            "filled(v),running_sum(v)\n1,1\n1,1\n1,1\n2,3\n")
     refuses("missing: not the spelling", ["--sum=n", "--missing=NA"], b"n\n1\nNAN\n", 1, "<stdin>:3: ", "'NAN'")
     refuses("missing: case counts", ["--sum=n", "--missing=NA"], b"n\n1\nna\n", 1, "<stdin>:3: ", "'na'")
     skip = ["--invalid=skip"]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the command line asks, and what COLS means: the chapters OPTIONS and COLUMN SELECTION of gpustat(1)."""
+import decimal
 import re
 
 import oracle_window
@@ -8,7 +9,7 @@ from oracle_notation import PLAIN
 from oracle_order import QUANTILES
 from oracle_pair import PAIRS, SYMMETRIC, sides
 from oracle_statistic import STATISTICS
-from oracle_text import Unclear, Usage, strip
+from oracle_text import BadData, Unclear, Usage, strip
 
 ON_DEVICE = ("sum", "min", "max", "count", "mean", "range")
 OF_TEXT = ("text-min", "text-max", "count-distinct", "mode", "antimode")
@@ -40,6 +41,7 @@ class Request:
         self.everything = everything  # --all
         self.missing = [as_bytes(m) for m in missing]
         self.number, self.is_number = notation.number, notation.is_number
+        self.missing_numbers = {v for v in map(self._value, map(strip, self.missing)) if isinstance(v, decimal.Decimal)}
 
     def args(self):
         out = []
@@ -57,8 +59,17 @@ class Request:
         return out + self.dialect.args() + self.notation.args()
 
     def is_missing(self, field):
+        """Blank, or a spelling of --missing, or the number that such a spelling is, however it is spelled."""
         field = strip(field)
-        return not field or field in self.missing
+        return not field or field in self.missing or self._value(field) in self.missing_numbers
+
+    def _value(self, field):
+        """A number's value; else a text that is no number's."""
+        try:
+            found = self.number(field)
+        except BadData:  # out of range
+            return decimal.Decimal(field.decode()) if re.fullmatch(rb"[-+]?[0-9.]+([eE][-+]?[0-9]{1,9})?", field) else field
+        return found[0] if found else field
 
     def columns_asked(self):
         """The pairs (operation, COLS)."""
