@@ -115,6 +115,7 @@ struct fields_plan {
 	bool missing_is_number;      /* a spelling that could pass for a number */
 	char quote;                  /* as in text_view */
 	struct ragged_rule ragged;   /* blank lines are records if it has one field */
+	struct sought_header sought; /* if a record is it, the CPU must fold the chunk */
 	uint32_t ncolumns;           /* table has this many, and conditions.npredicates, and nkeys */
 	struct fields_conditions conditions;
 	struct fields_lets lets;     /* of the ncolumns: field, parses and conditions.folds are of the others */

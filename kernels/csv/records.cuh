@@ -18,6 +18,7 @@
 
 extern "C" {
 #include "csv/ragged.h"
+#include "csv/repeated_header.h"
 }
 
 #define RECORDS_NTHREADS 256
@@ -45,8 +46,8 @@ struct chunk_summary {
 	uint32_t map;         /* records_map: the chunk's csv_map */
 	uint32_t has_quotes;  /* records_map: 1 if there is a quote, or 0 */
 	uint32_t has_nul;     /* records_map: 1 if there is a NUL byte, or 0 */
-	uint32_t has_stray;   /* records_ends, column_fold: 1 if there is text behind a closing
-			       * quote, or 0 */
+	uint32_t has_stray;   /* records_ends, fields, column_fold: 1 if there is text behind a closing
+			       * quote, or a record is the header that is sought, or 0 */
 	uint32_t nends;       /* records_ends: LF bytes that end a record */
 	uint32_t nrecords;    /* records_ends: records that begin and end here */
 	uint32_t first_end;   /* fields: offset after the first record end; 0: none */
@@ -142,6 +143,12 @@ static __device__ inline void record_count_ragged(const struct ragged_rule &rule
 	atomicMin(&summary->first_ragged, begin);
 }
 
+/* Has the CPU fold the chunk. */
+static __device__ inline void summary_leave(struct chunk_summary *summary)
+{
+	grid_atomic<uint32_t>(summary->has_stray).store(1, cuda::memory_order_relaxed);
+}
+
 /* Notes text behind a closing quote, which lane_stray has found at text[at]. A CR before an LF is
  * none; nor is a CR as the last byte, which belongs to a record that does not end here. */
 static __device__ inline void record_note_stray(const struct text_view &text, size_t at,
@@ -149,7 +156,7 @@ static __device__ inline void record_note_stray(const struct text_view &text, si
 {
 	if (text.data[at] == '\r' && (at + 1 == text.nbytes || text.data[at + 1] == '\n'))
 		return;
-	grid_atomic<uint32_t>(summary->has_stray).store(1, cuda::memory_order_relaxed);
+	summary_leave(summary);
 }
 
 /* Computes the text's transition map. tile_prefix: records_ntiles(nbytes) maps, device memory;

@@ -113,6 +113,7 @@ void plan_arrays_cut(struct plan_arrays *a, struct arena *arena, const struct pl
 	a->parses = arena_cut<uint8_t>(arena, plan->ncolumns);
 	a->keeps_keys = arena_cut<uint8_t>(arena, plan->ncolumns);
 	a->missing = arena_cut<char>(arena, missing_nbytes(plan));
+	a->sought = arena_cut<char>(arena, plan->sought.nbytes);
 	a->missing_end = arena_cut<uint32_t>(arena, plan->nmissing);
 	a->folds = arena_cut<uint8_t>(arena, plan->ncolumns);
 	a->span_of = arena_cut<uint8_t>(arena, plan->ncolumns);
@@ -134,6 +135,8 @@ static void flatten_columns(const struct plan *plan, const struct plan_arrays *t
 		to->parses[c] = plan->columns[c].parses || to->keeps_keys[c];
 		to->folds[c] = plan->columns[c].needs != 0;
 	}
+	if (plan->sought.nbytes)
+		memcpy(to->sought, plan->sought.text, plan->sought.nbytes);
 	for (size_t i = 0; i < plan->nmissing; i++) {
 		size_t nbytes = strlen(plan->missing[i]);
 		memcpy(to->missing + end, plan->missing[i], nbytes);
@@ -224,6 +227,7 @@ struct fields_plan fields_plan_of(const struct worker *w)
 	to.missing_is_number = missing_is_number(plan);
 	to.quote = device_quote(plan);
 	to.ragged = plan->ragged;
+	to.sought = {a->sought, plan->sought.nbytes};
 	to.ncolumns = (uint32_t)plan->ncolumns;
 	to.conditions.exprs = a->exprs;
 	to.conditions.npredicates = (uint32_t)plan->npredicates;

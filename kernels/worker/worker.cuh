@@ -42,7 +42,7 @@ struct early_fold {
 struct plan_arrays {
 	uint32_t *field;
 	uint8_t *parses, *keeps_keys;
-	char *missing;
+	char *missing, *sought;
 	uint32_t *missing_end;
 	/* Of conditions: the arrays of all predicates one after the other. */
 	uint8_t *folds, *span_of;

@@ -40,6 +40,7 @@
 	X(STATUS_OUT_OF_RANGE, "number beyond 10^-400 to 10^400", 1)               \
 	X(STATUS_TOO_COSTLY, "a regular expression takes too many steps on this value", 1) \
 	X(STATUS_RAGGED, "", 1) /* the detail has the words */                     \
+	X(STATUS_HEADER_AGAIN, "this record is the header again", 1)               \
 	X(STATUS_LONG_RECORD, "record longer than 256 MiB; is a quote left open?", 1) \
 	X(STATUS_OPEN_QUOTE, "quoted field is never closed", 1)                    \
 	X(STATUS_HEADER_DIFFERS, "header differs from the first file's: print each file by itself", 1) \

@@ -158,6 +158,13 @@ enum status diagnose_ragged(const struct plan *plan, struct text *text, size_t o
 	if (record_split(text->data + offset, text->nbytes - offset, &plan->dialect, true, &r) !=
 	    STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (r.nfields == plan->ragged.nfields) { /* not ragged */
+		record_free(&r);
+		fault_set(fault, STATUS_HEADER_AGAIN, 0, NULL);
+		strcpy(fault->remedy, "naming the files instead of joining them, or --invalid skip");
+		diagnose_place(plan, text, offset, plan->ncolumns, fault);
+		return STATUS_HEADER_AGAIN;
+	}
 	snprintf(words, sizeof words, "%zu field%s where the %s has %" PRIu32 "%s", r.nfields,
 		 r.nfields == 1 ? "" : "s", plan->header ? "header" : "first record",
 		 plan->ragged.nfields, ragged_hint(r.nfields, plan->ragged.nfields));

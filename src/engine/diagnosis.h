@@ -38,7 +38,8 @@ enum status diagnose_value(const struct plan *plan, struct text *text, size_t of
 enum status diagnose_computed(const struct plan *plan, struct text *text, size_t offset, size_t c,
 			      const char *field, size_t nbytes, struct fault *fault);
 
-/* Sets fault to the ragged record that begins at offset: STATUS_RAGGED, which it returns.
+/* Sets fault to the ragged record that begins at offset, STATUS_RAGGED, or to the header again that does,
+ * STATUS_HEADER_AGAIN. Returns that.
  * Errors: STATUS_NO_MEMORY. */
 enum status diagnose_ragged(const struct plan *plan, struct text *text, size_t offset,
 			    struct fault *fault);

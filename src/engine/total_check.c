@@ -179,7 +179,7 @@ static size_t first_ragged(const struct plan *plan, const struct partial *later)
 enum status total_check(struct total *t, struct text *text, const struct partial *later,
 			 struct fault *fault)
 {
-	size_t first = OFFSET_NONE, column = 0, ragged = first_ragged(t->plan, later);
+	size_t first = OFFSET_NONE, column = 0, ragged = first_ragged(t->plan, later), again = later->first_header_offset;
 	bool is_undecided = false;
 	enum status status;
 
@@ -197,6 +197,8 @@ enum status total_check(struct total *t, struct text *text, const struct partial
 	}
 	if (ragged < first)
 		first = ragged;
+	if (again < first)
+		first = again;
 	t->fault_offset = first;
 	if (later->first_stray_offset != OFFSET_NONE && later->first_stray_offset <= first) {
 		t->fault_offset = later->first_stray_offset; /* before all else in its record */
@@ -204,7 +206,7 @@ enum status total_check(struct total *t, struct text *text, const struct partial
 	}
 	if (first == OFFSET_NONE)
 		return note_tolerated(t, text, later, fault);
-	if (first == ragged)
+	if (first == ragged || first == again)
 		return diagnose_ragged(t->file_plan, text, first, fault);
 	if (is_undecided && later->undecided_is_costly)
 		return diagnose_undecided(t, text, later, fault);
@@ -220,5 +222,6 @@ bool total_has_fault(const struct total *t, const struct partial *p)
 	for (size_t c = 0; c < p->ncolumns; c++)
 		if (p->columns[c].ninvalid > 0 && !(tolerates(t->plan, c) && *note_at(t, c)))
 			return true;
-	return p->nragged > 0 || p->nundecided > 0 || p->first_stray_offset != OFFSET_NONE;
+	return p->nragged > 0 || p->nundecided > 0 || p->first_header_offset != OFFSET_NONE ||
+	       p->first_stray_offset != OFFSET_NONE;
 }

@@ -115,7 +115,7 @@ void partial_clear(struct partial *p)
 	p->undecided_is_costly = false;
 	p->first_undecided_offset = OFFSET_NONE;
 	p->nrecords = p->nragged = p->offset_bytes = 0;
-	p->first_ragged_offset = p->open_field_offset = OFFSET_NONE;
+	p->first_ragged_offset = p->first_header_offset = p->open_field_offset = OFFSET_NONE;
 	p->first_stray_offset = OFFSET_NONE;
 	p->head_ends = p->needs_entry = false;
 	p->head_nbytes = p->tail_offset = 0;
@@ -202,7 +202,7 @@ enum status partial_combine(struct partial *p, const struct partial *later)
 	p->first_undecided_offset = OFFSET_NONE;
 	p->nrecords += later->nrecords;
 	p->nragged += later->nragged;
-	p->first_ragged_offset = p->first_stray_offset = OFFSET_NONE;
+	p->first_ragged_offset = p->first_header_offset = p->first_stray_offset = OFFSET_NONE;
 	return STATUS_OK;
 }
 

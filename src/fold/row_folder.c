@@ -74,6 +74,39 @@ struct row_part row_run_part(const struct ragged_rule *rule, const char *text,
 	return part;
 }
 
+/* The first bytes of a text, as far as the mask has them. Behind every text there is padding. */
+static inline uint64_t first_bytes(const char *text)
+{
+	uint64_t bytes;
+
+	memcpy(&bytes, text, sizeof bytes);
+	return bytes;
+}
+
+size_t row_run_before_header(const struct plan *plan, const char *text, const struct row_run *run, size_t first)
+{
+	const struct sought_header *h = &plan->sought;
+	const uint32_t *ends = run->ends + first * run->stride;
+	char mask_bytes[sizeof(uint64_t)] = {0}, header_bytes[sizeof(uint64_t)] = {0};
+	size_t row = first, nbytes = h->nbytes < sizeof mask_bytes ? h->nbytes : sizeof mask_bytes;
+	uint64_t mask, header;
+
+	memset(mask_bytes, 0xff, nbytes);
+	memcpy(header_bytes, h->text, nbytes);
+	mask = first_bytes(mask_bytes);
+	header = first_bytes(header_bytes);
+	for (; row < run->nrows; row++, ends += run->stride) {
+		const char *record = text + (uint32_t)(ends[-1] + 1);
+		if ((first_bytes(record) & mask) != header && *record != '\xef') /* all but a few records */
+			continue;
+		nbytes = (size_t)(text + ends[run->stride - 1] - record);
+		nbytes -= nbytes > 0 && record[nbytes - 1] == '\r';
+		if (header_is_repeated(h, record, nbytes))
+			break;
+	}
+	return row - first;
+}
+
 /* Appends a range to the kept ones, or lengthens the last. */
 static enum status keep_range(struct row_folder *f, struct row_range range)
 {

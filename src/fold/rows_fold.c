@@ -467,11 +467,42 @@ static enum status fold_uneven(const struct fold *m, const struct row_run *run)
 	return status;
 }
 
+/* Notes a record that is the header again, and begins at begin. */
+static void note_header(const struct fold *m, uint32_t begin)
+{
+	size_t *first = &m->out->first_header_offset;
+
+	if (m->f->plan->bad_record != INVALID_ERROR) {
+		m->out->nragged++;
+		first = &m->out->first_ragged_offset;
+	}
+	if (*first == OFFSET_NONE)
+		*first = begin;
+}
+
+/* Folds rows with as many fields as the header, which is sought among them. */
+static enum status fold_around_headers(const struct fold *m, const struct row_run *run)
+{
+	enum status status = STATUS_OK;
+
+	for (size_t row = 0; row < run->nrows && status == STATUS_OK; row++) {
+		struct row_run part = row_run_part_of(run, row, row_run_before_header(m->f->plan, m->text, run, row));
+		if (part.nrows > 0)
+			status = fold_taken(m, &part);
+		row += part.nrows;
+		if (row < run->nrows)
+			note_header(m, run->ends[row * run->stride - 1] + 1);
+	}
+	return status;
+}
+
 static enum status fold_run(void *context, const struct row_run *run)
 {
 	const struct fold *m = context;
 
-	return run->stride == m->f->plan->ragged.nfields ? fold_taken(m, run) : fold_uneven(m, run);
+	if (run->stride != m->f->plan->ragged.nfields)
+		return fold_uneven(m, run);
+	return m->f->plan->sought.nbytes ? fold_around_headers(m, run) : fold_taken(m, run);
 }
 
 enum status rows_fold(struct row_folder *f, struct rows *r, const char *text, size_t nbytes,

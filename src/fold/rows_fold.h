@@ -64,6 +64,15 @@ struct row_part {
 struct row_part row_run_part(const struct ragged_rule *rule, const char *text,
 			     const struct row_run *run, size_t first);
 
+/* Returns how many rows of the run from `first` on come before the next that is the plan's sought header. */
+size_t row_run_before_header(const struct plan *plan, const char *text, const struct row_run *run, size_t first);
+
+/* The rows of the run from `first` on, n of them. */
+static inline struct row_run row_run_part_of(const struct row_run *run, size_t first, size_t n)
+{
+	return (struct row_run){run->ends + first * run->stride, run->stride, n};
+}
+
 /* Folds into out, which the caller has cleared, the complete records of the text that r has
  * classified last. entry: as in rows_walk. Sets all of out but needs_entry. Values that are no
  * numbers are counted, not errors. With computed columns, text is f->lets.data, and out is void if

@@ -169,6 +169,11 @@ static enum status make_plan(const struct file_headers *f, const struct input *i
 	plan->dialect.one_column = file->header.nfields == 1;
 	if (plan->dialect.nfields)
 		plan->dialect.nfields = file->header.nfields;
+	if (plan->sought.nbytes) {
+		file->line = file->header.line;
+		file->header.line = NULL;
+		plan->sought = (struct sought_header){file->line, (uint32_t)(file->header.end - file->header.begin)};
+	}
 	return place_columns(f, input, file, fault);
 }
 
@@ -212,6 +217,7 @@ void file_headers_free(struct file_headers *f)
 	for (int i = 0; i < f->nfiles; i++) {
 		header_free(&f->files[i].header);
 		free(f->files[i].plan.columns);
+		free(f->files[i].line);
 	}
 	free(f->files);
 	name_index_free(&f->names);

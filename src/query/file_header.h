@@ -19,6 +19,7 @@ struct file_header {
 	bool differs;
 	struct header header;
 	struct plan plan; /* the run's, but for the places of the columns, which are owned */
+	char *line;       /* of its header, if that is sought among its records; owned */
 };
 
 struct file_headers {

@@ -323,13 +323,27 @@ enum status header_read(struct header *h, struct input *input, const struct plan
 	return make_header(h, input, &t, plan, status, fault);
 }
 
+/* Copies the first record, which data has. */
+static enum status keep_line(struct header *h, const char *data)
+{
+	h->line_nbytes = h->nbytes - h->begin;
+	h->line = malloc(h->line_nbytes + 1);
+	if (!h->line)
+		return STATUS_NO_MEMORY;
+	memcpy(h->line, data + h->begin, h->line_nbytes);
+	return STATUS_OK;
+}
+
 enum status header_read_file(struct header *h, struct input *input, int file,
 			     const struct plan *plan, struct fault *fault)
 {
 	struct first_text t = {.file = file};
 	enum status status = read_file(&t, input, &plan->dialect, false, fault);
 
-	return make_header(h, input, &t, plan, status, fault);
+	status = make_header(h, input, &t, plan, status, fault);
+	if (status == STATUS_OK && h->nfields > 0 && keep_line(h, t.data) != STATUS_OK)
+		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	return status;
 }
 
 enum status header_read_second(struct header *h, struct input *input, const struct plan *plan,
@@ -405,11 +419,8 @@ static enum status skip_header(struct header *h, struct input *input, struct fau
 	size_t nbytes;
 	const char *data = input_peeked(input, &nbytes);
 
-	h->line_nbytes = h->nbytes - h->begin;
-	h->line = malloc(h->line_nbytes + 1);
-	if (!h->line)
+	if (keep_line(h, data) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	memcpy(h->line, data + h->begin, h->line_nbytes);
 	input_skip(input, h->nbytes);
 	return STATUS_OK;
 }

@@ -39,7 +39,7 @@ struct header {
 	bool has_second;               /* ... and is there: it may be a blank line */
 	char *last_name; /* with --whitespace: of the second record's last field, if the header has
 			  * more words; NULL: none. Owned. */
-	char *line;                    /* a header that is present, as it came, with its line
+	char *line;                    /* a header that is present, or a later file's first record, as it came, with its line
 					* end or none: line_nbytes. Owned. */
 	size_t line_nbytes;
 	int file;                      /* of the first */

@@ -12,6 +12,7 @@
 
 #include "csv/dialect.h"
 #include "csv/ragged.h"
+#include "csv/repeated_header.h"
 #include "number/ewma.h"
 #include "number/notation.h"
 
@@ -237,6 +238,7 @@ struct plan {
 
 	const char *header; /* the header record, without its line end; NULL: none. Not owned. */
 	size_t header_nbytes;
+	struct sought_header sought; /* unless some column's values show by themselves that a record is the header */
 
 	size_t nmissing;             /* spellings besides the empty field */
 	const char *const *missing;  /* each NUL-terminated, blanks trimmed */

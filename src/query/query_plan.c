@@ -217,3 +217,50 @@ enum status query_make_plan(struct making *m)
 		status = plan_new_columns(m);
 	return status == STATUS_OK ? check_comments(m) : status;
 }
+
+/* ---- the header again ---- */
+
+/* Whether the header's field of a column is a value that is no number. */
+static bool is_name(const struct query *q, const struct plan_column *c)
+{
+	const struct first_record *first = &q->header.record[0];
+
+	return !c->let && c->field < first->nfields && !first->values[c->field].is_number &&
+	       !first->values[c->field].is_missing;
+}
+
+/* Whether in every record that is the header the column has a value that is an error. */
+static bool shows_header(const struct query *q, const struct plan_column *c, bool is_part)
+{
+	const struct first_record *second = &q->header.record[1];
+	bool is_number = q->header.has_second && c->field < second->nfields && second->values[c->field].is_number;
+
+	return is_name(q, c) && c->parses && !c->takes_text && c->needs && c->invalid == INVALID_ERROR &&
+	       q->plan.where == PREDICATE_NONE && (!c->if_numeric || (is_number && !is_part));
+}
+
+/* Whether the condition of --where compares only one column, with a number. */
+static bool condition_shows_header(const struct query *q)
+{
+	const struct expr *e = q->plan.where == PREDICATE_NONE ? NULL : q->plan.predicates[q->plan.where];
+
+	return e && e->ntests == 1 && e->tests[0].kind == EXPR_TEST_NUMBER && q->plan.bad_record == INVALID_ERROR &&
+	       is_name(q, &q->plan.columns[e->columns[e->tests[0].left]]);
+}
+
+void query_seek_header(struct query *q, bool is_part)
+{
+	const struct header *h = &q->header;
+	bool has_name = false;
+
+	for (size_t i = 0; h->present && i < h->record[0].nfields; i++)
+		has_name |= !h->record[0].values[i].is_missing;
+	if (!has_name)
+		return; /* none, or records of empty fields are no headers */
+	if (condition_shows_header(q))
+		return;
+	for (size_t c = 0; c < q->plan.ncolumns; c++)
+		if (shows_header(q, &q->plan.columns[c], is_part))
+			return;
+	q->plan.sought = (struct sought_header){q->plan.header, (uint32_t)q->plan.header_nbytes};
+}

@@ -213,6 +213,64 @@ def check_random():
         harness.agrees("random files, seed %d" % seed, args + paths, None, judge, [(1, 1), (2, 7), (3, 2), (7, 3), (None, 2)])
 
 
+JOINED = "this record is the header again (try naming the files instead of joining them, or --invalid skip)"
+
+
+def check_joined():
+    """A record that is the header again, as in files that were joined, is an error for every operation."""
+    data = b"k,v,t\na,1,x\nb,2,y\nk,v,t\nc,3,z\n"
+    message = "gpustat: <stdin>:4: " + JOINED + "\n"
+
+    def says(status, out, err):
+        want = (status, out.encode(), err.encode())
+        return lambda r: None if (r.status, r.out, r.err) == want else "wanted: %s" % (want,)
+    for args, out in ((["--by=k"], ""), (["--by=k", "--count=t"], ""), (["--count-records"], ""), (["--count=k"], ""),
+                      (["--count-distinct=k"], ""), (["--mode=t"], ""), (["--text-min=k"], ""), (["--first=k", "--last=k"], ""), ([], ""),
+                      (["--sum=v", "--where=k = 'a'"], ""), (["--sum=v", "--where=k != 'a' or v > 1"], ""), (["--let=w = v * 2", "--sum=w"], ""),
+                      (["--partial", "--by=k"], ""), (["--by=k", "--top=1"], ""),
+                      (["--where=k != 'a'"], "k,v,t\nb,2,y\n"), (["--where=not k is missing"], "k,v,t\na,1,x\nb,2,y\n"),
+                      (["--row-number"], "k,v,t,row_number\na,1,x,1\nb,2,y,2\n"), (["--select=t"], "t\nx\ny\n"),
+                      (["--lag=k", "--only"], "lag(k)\n\na\n"), (["--lead=k", "--only"], "lead(k)\nb\n"), (["--tail=2"], ""),
+                      (["--rename=k=w"], "w,v,t\na,1,x\nb,2,y\n"), (["--let=w = upper(t)", "--only"], "w\nX\nY\n")):
+        harness.agrees("joined: " + " ".join(args), ["--header=yes"] + args, data, says(1, out, message), WAYS)
+    value = ("gpustat: <stdin>:4: column 'v': not a number: 'v' (try naming the files instead of joining them: this is the header "
+             "again)\n")
+    for args in (["--sum=v"], ["--sum=*"], ["--by=k", "--mean=v"], ["--median=v"]):
+        harness.agrees("joined: " + " ".join(args), args, data, says(1, "", value), WAYS)
+    for args in (["--where=v > 5"], ["--cumsum=v"]):
+        r = harness.run(args, data)
+        harness.ok(r.status == 1 and r.err.endswith(b": this is the header again)\n"), "joined: " + " ".join(args), lambda r=r: harness.describe(r))
+    left = "gpustat: warning: 1 record left out: <stdin>:4: " + JOINED + "\n"
+    for args, out in ((["--by=k", "--sum=v"], "k,sum(v)\na,1\nb,2\nc,3\n"), (["--count-records"], "3\n"), (["--sum=v"], "6\n"),
+                      (["--cumsum=v"], "k,v,t,running_sum(v)\na,1,x,1\nb,2,y,3\nc,3,z,6\n"), (["--row-number", "--only"], "row_number\n1\n2\n3\n"),
+                      (["--where=k != 'a'"], "k,v,t\nb,2,y\nc,3,z\n"), (["--tail=2", "--select=k"], "k\nb\nc\n"),
+                      (["--lead=t", "--only"], "lead(t)\ny\nz\n\n")):
+        harness.agrees("joined, left out: " + " ".join(args), ["--invalid=skip"] + args, data, says(0, out, left), WAYS)
+    for name, header, again in (("CR LF", b"k,v\r\n", b"k,v\r\n"), ("CR LF after LF", b"k,v\n", b"k,v\r\n"), ("LF after CR LF", b"k,v\r\n", b"k,v\n"),
+                                ("no line end", b"k,v\n", b"k,v"), ("a byte-order mark", b"\xef\xbb\xbfk,v\n", b"\xef\xbb\xbfk,v\n"),
+                                ("quotes", b'"k","v\n"\n', b'"k","v\n"\n'), ("a delimiter at the end", b"k,v,\n", b"k,v,\n"),
+                                ("a long name", b"k" * 1000 + b",v\n", b"k" * 1000 + b",v\n"), ("one column", b"k\n", b"k\n")):
+        wide = b",1\n" if b"," in header else b"\n"
+        text = header + b"a" + wide + again
+        harness.agrees("joined: " + name, ["--header=yes", "--count-records"], text,
+                       says(1, "", "gpustat: <stdin>:%d: %s\n" % (header.count(b"\n") + 2, JOINED)), WAYS)
+    for name, text, n in (("other names", b"k,v\na,1\nk,w\n", 2), ("a longer record", b"k,v\na,1\nk,vv\n", 2), ("a shorter one", b"kk,v\na,1\nk,v\n", 2),
+                          ("a blank before it", b"k,v\na,1\n k,v\n", 2), ("names that are empty", b",\na,1\n,\n", 2), ("the header once", b"k,v\na,1\nb,2\n", 2),
+                          ("after the first records", b"k,v\na,1\nk,v\n", None)):
+        args = ["--count-records"] if n else ["--head=1"]
+        harness.agrees("not joined: " + name, ["--header=yes"] + args, text, says(0, "%d\n" % n if n else "k,v\na,1\n", ""), WAYS)
+    harness.agrees("not joined: no header", ["--header=no", "--count-records"], data, says(0, "5\n", ""), WAYS)
+    two = fixture("two.csv.gz", gzip.compress(b"k,v\na,1\n") + gzip.compress(b"k,v\nb,2\n"))
+    harness.agrees("joined: two members of gzip", ["--by=k", two], b"", says(1, "", "gpustat: %s:3: %s\n" % (two, JOINED)), WAYS)
+    one, other = fixture("joined1.csv", b"k,v\na,1\n"), fixture("joined2.csv", b"v,k\n1,b\nv,k\n2,c\n")
+    harness.agrees("named: each header once", ["--by=k", one, one], b"", says(0, "k,count\na,2\n", ""), WAYS)
+    harness.agrees("joined: of a file with another order", ["--by=k", one, other], b"", says(1, "", "gpustat: %s:3: %s\n" % (other, JOINED)), WAYS)
+    many = b"k,v\n" + b"x,1\n" * 70000 + b"k,v\n" + b"y,2\n" * 70000
+    harness.agrees("joined: far from the beginning", ["--by=k"], many, says(1, "", "gpustat: <stdin>:70002: %s\n" % JOINED),
+                   [(c, t) for c in (1000, 65536, None) for t in (1, 3)])
+
+
+check_joined()
 check_names()
 check_texts()
 check_dialects()

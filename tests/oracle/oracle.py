@@ -92,7 +92,7 @@ def admit(q, names, row, where, offsets, out):
     out.all += 1
     skips = q.invalid == "skip"
     if row.shape:
-        if not skips or (q.sums_up() and not q.ragged):
+        if not skips or (q.sums_up() and not q.ragged and row.shape != "again"):
             raise ragged(row)
         out.record("ragged", row)
         return False, []

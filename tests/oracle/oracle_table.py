@@ -13,7 +13,7 @@ from oracle_request import is_position, resolve
 from oracle_text import BOM, BadData, Unclear, Usage
 
 # fields, lines: one for each column of the table, empty where the record has none. shape: None, or the pair (how many
-# fields it has, how many it should have) where it is ragged under the policy that is asked.
+# fields it has, how many it should have) where it is ragged under the policy that is asked, or "again": it is the header.
 Record = collections.namedtuple("Record", "file line fields lines raw end offset shape")
 
 
@@ -265,6 +265,8 @@ class Table:
             fields = fields[:self.ncolumns] + (b"",) * (self.ncolumns - count)
             lines = lines[:self.ncolumns] + (row.line,) * (self.ncolumns - count)
         raw = row.raw
+        if self.header and raw in (self.header.raw, BOM + self.header.raw) and any(f.strip(b" \t") for f in self.header.fields):
+            shape = "again"
         if count != n and row.parts:    # where it is printed, it has as many fields as the first
             raw = self.delimiter.join(row.parts[:n] + (b"",) * (n - count))
         return Record(row.file, row.line, fields, lines, raw, row.end, row.offset, shape)
@@ -283,6 +285,8 @@ def fits(row, count, n, open_end, delimiter):
 
 
 def ragged(record):
+    if record.shape == "again":
+        return BadData("the header again", {(record.file, record.line)}, kind="ragged")
     count, n = record.shape
     return BadData("%d fields, not %d" % (count, n), {(record.file, record.line)}, kind="ragged")
 

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * repeated_header.h - records that are the header again, byte for byte: where files were joined before they were
+ * read. CPU threads and GPU lanes share this text.
+ */
+#ifndef GPUSTAT_REPEATED_HEADER_H
+#define GPUSTAT_REPEATED_HEADER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hd.h"
+
+#define BYTE_ORDER_MARK_NBYTES 3 /* it may stand before the header of a file that was joined */
+
+/* A header that is looked for in the records. Zeroed: none is. */
+struct sought_header {
+	const char *text; /* without its line end; not owned */
+	uint32_t nbytes;
+};
+
+/* Whether the record text[0 .. nbytes), without its line end, is the header. */
+HD bool header_is_repeated(const struct sought_header *h, const char *text, size_t nbytes)
+{
+	if (nbytes == h->nbytes + (size_t)BYTE_ORDER_MARK_NBYTES && text[0] == '\xef' && text[1] == '\xbb' &&
+	    text[2] == '\xbf') {
+		text += BYTE_ORDER_MARK_NBYTES;
+		nbytes -= BYTE_ORDER_MARK_NBYTES;
+	}
+	if (nbytes != h->nbytes)
+		return false;
+	for (size_t i = 0; i < nbytes; i++)
+		if (text[i] != h->text[i])
+			return false;
+	return true;
+}
+
+#endif
