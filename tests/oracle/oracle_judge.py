@@ -15,6 +15,7 @@ SUMMARY_ALL = ("column", "type", "count", "missing", "invalid", "sum", "min", "m
 SUMMARY = tuple(c for c in SUMMARY_ALL if c not in ("stddev", "p25", "p50", "p75", "distinct", "mode"))
 CUT = 24  # characters of a text in a table; longer ones end in an ellipsis
 KINDS = {       # what a message of each kind must hold
+    "again": rb"is the header again",
     "ragged": rb"[0-9]+ fields? where the (header|first record) has [0-9]+",
     "stray": rb"text behind a closing quote",
     "escape": rb"nothing follows the escape byte that ends the file",

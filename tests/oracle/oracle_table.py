@@ -286,7 +286,7 @@ def fits(row, count, n, open_end, delimiter):
 
 def ragged(record):
     if record.shape == "again":
-        return BadData("the header again", {(record.file, record.line)}, kind="ragged")
+        return BadData("the header again", {(record.file, record.line)}, kind="again")
     count, n = record.shape
     return BadData("%d fields, not %d" % (count, n), {(record.file, record.line)}, kind="ragged")
 
