@@ -139,8 +139,13 @@ static int64_t read_extreme(struct json_reader *r)
 	return (int64_t)x;
 }
 
-static void read_bins(struct json_reader *r, struct by_scale *fast)
+#define COUNT_MAX (UINT64_C(1) << 48) /* of numbers in all parts: so no sum of them is beyond 2^127 */
+
+/* count: of the numbers whose sums the bins are; each number is below 2^63. */
+static void read_bins(struct json_reader *r, uint64_t count, struct by_scale *fast)
 {
+	const int128 most = (int128)(count < COUNT_MAX ? count : COUNT_MAX) << 63;
+
 	json_expect(r, "[");
 	while (json_try(r, "[") || json_try(r, ",[")) {
 		int scale = exact_scale(r, DECIMAL_NSCALES);
@@ -152,6 +157,8 @@ static void read_bins(struct json_reader *r, struct by_scale *fast)
 		json_expect(r, ",");
 		bin.max = read_extreme(r);
 		json_expect(r, "]");
+		if (bin.sum > most || bin.sum < -most)
+			json_fail(r, STATUS_DAMAGED);
 		if (r->status == STATUS_OK && by_scale_add_bin(fast, scale, &bin) != STATUS_OK)
 			json_fail(r, STATUS_NO_MEMORY);
 	}
@@ -213,23 +220,28 @@ static void read_moment(struct column_partial *column, const struct plan_column 
 static void read_members(struct column_partial *column, const struct plan_column *plan, uint64_t offset_bytes,
 			 struct json_reader *r)
 {
+	uint64_t count = 0;
+
 	do {
-		if (try_member(r, "count"))
-			column->fast.count += json_number(r);
-		else if (try_member(r, "bins"))
-			read_bins(r, &column->fast);
-		else if (try_member(r, "kind"))
+		if (try_member(r, "count")) {
+			column->fast.count += count = json_number(r);
+			if (count > COUNT_MAX || column->fast.count > COUNT_MAX)
+				json_fail(r, STATUS_DAMAGED);
+		} else if (try_member(r, "bins")) {
+			read_bins(r, count, &column->fast);
+		} else if (try_member(r, "kind")) {
 			read_kind(r, column);
-		else if (try_member(r, "missing"))
+		} else if (try_member(r, "missing")) {
 			column->nmissing += json_number(r);
-		else if (try_member(r, "invalid"))
+		} else if (try_member(r, "invalid")) {
 			column->ninvalid += json_number(r);
-		else if (try_member(r, "nuls"))
+		} else if (try_member(r, "nuls")) {
 			column->nnuls += json_number(r);
-		else if (try_member(r, "wide"))
+		} else if (try_member(r, "wide")) {
 			read_wide(r, column);
-		else
+		} else {
 			read_moment(column, plan, offset_bytes, r);
+		}
 	} while (json_try(r, ","));
 	json_expect(r, "}");
 }

@@ -323,6 +323,8 @@ def check_forged():
             ("the least above the greatest", ["--p90=x"], b'"0","897"', b'"897","0"', "damaged part"),
             ("a bar that is not there", ["--hist=x:100"], b'"0","897"', b'"0","97"', "damaged part"),
             ("a bar below the first", ["--hist=x:100"], b'"0","897"', b'"700","897"', "damaged part"),
+            ("a sum beyond its numbers", ["--sum=x"], b'[[0,"134550"', b'[[0,"170141183460469231731687303715884105727"', "damaged part"),
+            ("more numbers than there can be", ["--sum=x"], b'"count":300', b'"count":18446744073709551615', "damaged part"),
             ("a group that begins beyond all files", ["--by=t", "--sum=x"], b'"first":4', b'"first":18446744073709551615', "damaged part"),
             ("a group that begins beyond the last file", ["--by=t", "--sum=x"], b'"first":4', b'"first":9223372036854775808', "damaged part"),
             ("a value that comes first beyond all files", ["--mode=t"], b'["a",300,6]', b'["a",300,18446744073709551615]', "damaged part"),
