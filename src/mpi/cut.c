@@ -201,13 +201,6 @@ bool cut_is_torn(const struct cut *c, const struct world *w, const char *const *
 	return block != to;
 }
 
-void cut_free(struct cut *c)
-{
-	free(c->files);
-	free(c->at);
-	memset(c, 0, sizeof *c);
-}
-
 /* ---- slices ---- */
 
 bool cut_slice(const struct cut *c, int rank, struct input_slice *slice)

@@ -60,11 +60,10 @@ struct cut {
 enum status cut_check_paths(const char *const *paths, int npaths, struct fault *fault);
 
 /* Cuts the files; all ranks get the same. A border is a guess: whether its LF is data in a quoted field is not known
- * yet. escape: as for input_cut_range. Free with cut_free in any case. Errors, the same in all ranks:
- * STATUS_NO_MEMORY. */
+ * yet. escape: as for input_cut_range. What c owns stays until the process ends. Errors, the same in all
+ * ranks: STATUS_NO_MEMORY. */
 enum status cut_make(struct cut *c, const struct world *w, const char *const *paths, int npaths, char escape,
 		     struct fault *fault);
-void cut_free(struct cut *c);
 
 /* Whether this rank's slice ends within a BGZF file where no block ends. Not collective. Cost: a short read for each block. */
 bool cut_is_torn(const struct cut *c, const struct world *w, const char *const *paths);
