@@ -153,14 +153,18 @@ static __device__ inline uint32_t lane_quoted(const struct lane_bits &bits, enum
 	return before;
 }
 
-/* The bytes of a lane behind a closing quote that neither end the field nor continue it. CRs are
- * among them, also those before an LF. state: before the lane; quoted: from lane_quoted. */
+/* The bytes of a lane after a closing quote that neither end the field nor continue it, CRs before an
+ * LF included, and the quotes that are data: those that come first in a field but for blanks are
+ * stray. state: before the lane; quoted: from lane_quoted. */
 static __device__ inline uint32_t lane_stray(const struct lane_bits &bits, enum csv_state state,
 					     uint32_t quoted)
 {
 	uint32_t behind = (bits.quotes & quoted) << 1 | (state == CSV_QUOTE_SEEN);
 
-	return behind & ~(bits.quotes | bits.separators) & lane_valid(bits.nbytes);
+	uint32_t may_open = (bits.quotes | bits.separators) << 1 | (state != CSV_UNQUOTED);
+
+	return (behind & ~(bits.quotes | bits.separators) & lane_valid(bits.nbytes)) |
+	       (bits.quotes & ~quoted & ~may_open);
 }
 
 /* The transition map of the lane's bytes, in fold_csv_states's form. */

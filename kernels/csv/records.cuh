@@ -19,6 +19,7 @@
 extern "C" {
 #include "csv/ragged.h"
 #include "csv/repeated_header.h"
+#include "number/decimal.h"
 }
 
 #define RECORDS_NTHREADS 256
@@ -46,8 +47,8 @@ struct chunk_summary {
 	uint32_t map;         /* records_map: the chunk's csv_map */
 	uint32_t has_quotes;  /* records_map: 1 if there is a quote, or 0 */
 	uint32_t has_nul;     /* records_map: 1 if there is a NUL byte, or 0 */
-	uint32_t has_stray;   /* records_ends, fields, column_fold: 1 if there is text behind a closing
-			       * quote, or a record is the header that is sought, or 0 */
+	uint32_t has_stray;   /* records_ends, fields, column_fold: 1 if there may be stray text
+			       * (csv/quotes.h), or a record is the header that is sought, or 0 */
 	uint32_t nends;       /* records_ends: LF bytes that end a record */
 	uint32_t nrecords;    /* records_ends: records that begin and end here */
 	uint32_t first_end;   /* fields: offset after the first record end; 0: none */
@@ -149,12 +150,25 @@ static __device__ inline void summary_leave(struct chunk_summary *summary)
 	grid_atomic<uint32_t>(summary->has_stray).store(1, cuda::memory_order_relaxed);
 }
 
-/* Notes text behind a closing quote, which lane_stray has found at text[at]. A CR before an LF is
- * none; nor is a CR as the last byte, which belongs to a record that does not end here. */
+/* Whether the text has blanks before text[at], and before them a separator or nothing. */
+static __device__ inline bool record_begins_late(const struct text_view &text, size_t at)
+{
+	size_t from = at;
+
+	while (from > 0 && decimal_is_blank(text.data[from - 1]) && text.data[from - 1] != text.delimiter)
+		from--;
+	return from < at && (from == 0 || text.data[from - 1] == text.delimiter ||
+			     text.data[from - 1] == '\n');
+}
+
+/* Notes stray text, which lane_stray has perhaps found at text[at]; the CPU decides. A CR before an LF
+ * is none; nor is a CR as the last byte, which belongs to a record that does not end here. */
 static __device__ inline void record_note_stray(const struct text_view &text, size_t at,
 						struct chunk_summary *summary)
 {
 	if (text.data[at] == '\r' && (at + 1 == text.nbytes || text.data[at + 1] == '\n'))
+		return;
+	if (text.data[at] == text.quote && !record_begins_late(text, at))
 		return;
 	summary_leave(summary);
 }

@@ -52,6 +52,8 @@
 	  "record, try: cat FILE... | gpustat ...", 1)                             \
 	X(STATUS_OPEN_ESCAPE, "nothing follows the escape byte that ends the file", 1) \
 	X(STATUS_STRAY_QUOTE, "text behind a closing quote", 1)                    \
+	X(STATUS_BLANK_QUOTE,                                                      \
+	  "blanks between a quote and a delimiter: try --trim, or --quote none if quotes are data", 1) \
 	X(STATUS_DOUBTFUL_HEADER,                                                  \
 	  "@ is neither a number nor surely a name: say --header yes or --header no", 1) \
 	X(STATUS_LONE_HEADER,                                                      \

@@ -14,8 +14,9 @@
  * automaton does not see: see quotes.h. The automaton ignores CR: records end at LF, and the code
  * that cuts fields drops a CR before it.
  *
- * Dialects with an escape byte or comments have four more states. Their maps are twice as large and
- * only the CPU's (csv_full_map), so that the kernels and the ordinary dialect keep small ones.
+ * Dialects with an escape byte or comments have four more states, and one that trims blanks has a
+ * class of bytes more. Their maps are twice as large and only the CPU's (csv_full_map), so that the
+ * kernels and the ordinary dialect keep small ones.
  */
 #ifndef GPUSTAT_CSV_DFA_H
 #define GPUSTAT_CSV_DFA_H
@@ -46,6 +47,7 @@ enum csv_class {
 	/* Only for csv_full_step: */
 	CSV_ESCAPE = 4,
 	CSV_COMMENT_SIGN = 5,
+	CSV_BLANK = 6, /* before a field's first byte it changes nothing; else it is CSV_OTHER */
 };
 
 /* Exit state for each entry state, two bits each: entry s at bits 2s, 2s+1. */
@@ -153,22 +155,25 @@ static inline csv_full_map csv_full_map_of(csv_map map)
 /* One step of the automaton with all states. A comment sign is only one where a record starts. */
 static inline enum csv_state csv_full_step(enum csv_state state, enum csv_class c)
 {
-	/* A row for each state; in it CSV_OTHER, QUOTE, DELIMITER, NEWLINE, ESCAPE, COMMENT_SIGN. */
-	static const unsigned char next[CSV_NSTATES_FULL][6] = {
+	/* A row for each state; in it CSV_OTHER, QUOTE, DELIMITER, NEWLINE, ESCAPE, COMMENT_SIGN,
+	 * BLANK. */
+	static const unsigned char next[CSV_NSTATES_FULL][7] = {
 		{CSV_UNQUOTED, CSV_QUOTED, CSV_FIELD_START, CSV_RECORD_START, CSV_ESCAPED,
-		 CSV_UNQUOTED},
+		 CSV_UNQUOTED, CSV_FIELD_START},
 		{CSV_UNQUOTED, CSV_UNQUOTED, CSV_FIELD_START, CSV_RECORD_START, CSV_ESCAPED,
-		 CSV_UNQUOTED},
+		 CSV_UNQUOTED, CSV_UNQUOTED},
 		{CSV_QUOTED, CSV_QUOTE_SEEN, CSV_QUOTED, CSV_QUOTED, CSV_ESCAPED_QUOTED,
-		 CSV_QUOTED},
+		 CSV_QUOTED, CSV_QUOTED},
 		{CSV_UNQUOTED, CSV_QUOTED, CSV_FIELD_START, CSV_RECORD_START, CSV_ESCAPED,
-		 CSV_UNQUOTED},
+		 CSV_UNQUOTED, CSV_UNQUOTED},
 		{CSV_UNQUOTED, CSV_QUOTED, CSV_FIELD_START, CSV_RECORD_START, CSV_ESCAPED,
-		 CSV_COMMENT},
-		{CSV_COMMENT, CSV_COMMENT, CSV_COMMENT, CSV_RECORD_START, CSV_COMMENT, CSV_COMMENT},
+		 CSV_COMMENT, CSV_FIELD_START},
+		{CSV_COMMENT, CSV_COMMENT, CSV_COMMENT, CSV_RECORD_START, CSV_COMMENT,
+		 CSV_COMMENT, CSV_COMMENT},
 		{CSV_UNQUOTED, CSV_UNQUOTED, CSV_UNQUOTED, CSV_UNQUOTED, CSV_UNQUOTED,
-		 CSV_UNQUOTED},
-		{CSV_QUOTED, CSV_QUOTED, CSV_QUOTED, CSV_QUOTED, CSV_QUOTED, CSV_QUOTED},
+		 CSV_UNQUOTED, CSV_UNQUOTED},
+		{CSV_QUOTED, CSV_QUOTED, CSV_QUOTED, CSV_QUOTED, CSV_QUOTED, CSV_QUOTED,
+		 CSV_QUOTED},
 	};
 
 	return (enum csv_state)next[state][c];

@@ -13,6 +13,7 @@
 struct csv_dialect {
 	char delimiter;
 	bool whitespace; /* fields are separated by runs of blanks, whatever the delimiter */
+	bool trim;       /* blanks around a field mean nothing, and a quote after them opens it */
 	/* 0: there is none */
 	char quote;      /* around a field that holds separators */
 	char escape;     /* the byte behind it is data */
@@ -22,10 +23,22 @@ struct csv_dialect {
 			  * not known yet */
 };
 
-/* Whether the dialect needs no more than the four states of csv_map. */
+/* Whether the four states of csv_map, and its classes of bytes, are enough for the dialect. */
 static inline bool csv_dialect_is_ordinary(const struct csv_dialect *d)
 {
-	return !d->whitespace && !d->escape && !d->comment;
+	return !d->whitespace && !d->trim && !d->escape && !d->comment;
+}
+
+/* Whether blanks around a field are no part of it. */
+static inline bool csv_dialect_trims(const struct csv_dialect *d)
+{
+	return d->whitespace || d->trim;
+}
+
+/* Whether a byte is a blank that separates nothing. */
+static inline bool csv_dialect_is_blank(const struct csv_dialect *d, char byte)
+{
+	return (byte == ' ' || byte == '\t') && byte != d->delimiter;
 }
 
 /* Classifies one byte of a dialect whose fields end at delimiters, for csv_full_step. */
@@ -36,7 +49,9 @@ static inline enum csv_class csv_dialect_classify(const struct csv_dialect *d, c
 
 	if (c == CSV_OTHER && byte == d->escape && byte)
 		return CSV_ESCAPE;
-	return c == CSV_OTHER && byte == d->comment && byte ? CSV_COMMENT_SIGN : c;
+	if (c == CSV_OTHER && byte == d->comment && byte)
+		return CSV_COMMENT_SIGN;
+	return c == CSV_OTHER && d->trim && csv_dialect_is_blank(d, byte) ? CSV_BLANK : c;
 }
 
 #endif

@@ -17,6 +17,9 @@ void dialect_prepare(const struct csv_dialect *dialect, const struct dialect_bit
 		uint64_t newlines = bits->simd.newlines[k];
 		bits->escapes[k] &= ~newlines;
 		bits->comments[k] &= (newlines << 1 | behind_lf) & comments;
+		if (dialect->trim)
+			bits->blanks[k] &= ~(bits->simd.separators[k] | bits->simd.quotes[k] |
+					     bits->escapes[k] | bits->comments[k]);
 		behind_lf = newlines >> LAST;
 	}
 }
@@ -37,6 +40,20 @@ static uint64_t find_escaped(uint64_t escapes, unsigned last, uint64_t *pending)
 
 	*pending = (active_and_behind & escapes) >> last & 1;
 	return escaped;
+}
+
+/* Whether a blank right after the text that led to *at begins a field. */
+static uint64_t starts_field(const struct simd_quotes *at)
+{
+	return at->may_open & ~at->closed;
+}
+
+/* The blanks of a word with which fields begin; starts_field: its first byte may be one of them. The
+ * sum carries through the runs of blanks that come right after a separator. Of a quoted field, what
+ * comes after a separator in it counts as well: there it has no effect. */
+static uint64_t find_leading(uint64_t separators, uint64_t blanks, uint64_t starts_field)
+{
+	return blanks & ~(blanks + (blanks & (separators << 1 | starts_field)));
 }
 
 static bool is_pending(enum csv_state state)
@@ -62,7 +79,9 @@ static enum csv_class class_of(const struct dialect_bits *b, size_t k, uint64_t 
 		return CSV_DELIMITER;
 	if (b->simd.quotes[k] & bit)
 		return CSV_QUOTE;
-	return b->escapes[k] & bit ? CSV_ESCAPE : CSV_COMMENT_SIGN;
+	if (b->escapes[k] & bit)
+		return CSV_ESCAPE;
+	return b->comments[k] & bit ? CSV_COMMENT_SIGN : CSV_BLANK;
 }
 
 /* Moves the state past bytes that are CSV_OTHER, at least one, the first of them at `bit`. All but
@@ -84,7 +103,7 @@ static void step_event(enum csv_state *state, uint64_t bit, enum csv_class c,
 	if (c == CSV_DELIMITER || c == CSV_NEWLINE) {
 		if (*state != CSV_FIELD_START && *state != CSV_RECORD_START)
 			out->inside |= bit;
-	} else if (before == CSV_QUOTE_SEEN && c != CSV_QUOTE) {
+	} else if (c == CSV_QUOTE ? before == CSV_UNQUOTED : before == CSV_QUOTE_SEEN) {
 		out->strays |= bit;
 	}
 }
@@ -94,7 +113,8 @@ static enum csv_state step_events(const struct dialect_bits *b, size_t k, unsign
 				  enum csv_state state, struct quotes_word *out)
 {
 	uint64_t newlines = b->simd.newlines[k], separators = b->simd.separators[k];
-	uint64_t all = separators | b->simd.quotes[k] | b->escapes[k] | b->comments[k];
+	uint64_t all = separators | b->simd.quotes[k] | b->escapes[k] | b->comments[k] |
+		       (b->blanks ? b->blanks[k] : 0);
 	uint64_t left = ~UINT64_C(0); /* the bytes from here on */
 
 	*out = (struct quotes_word){0, 0};
@@ -119,12 +139,15 @@ static enum csv_state step_word(const struct dialect_bits *b, size_t k, unsigned
 				enum csv_state state, struct quotes_word *out)
 {
 	struct simd_quotes at = quotes_enter(state);
-	uint64_t pending = is_pending(state), escaped;
+	uint64_t pending = is_pending(state), escaped, separators;
 
 	if (state == CSV_COMMENT || b->comments[k])
 		return step_events(b, k, last, state, out);
 	escaped = find_escaped(b->escapes[k], last, &pending);
-	*out = quotes_step(b->simd.separators[k] & ~escaped, b->simd.quotes[k] & ~escaped, last, &at);
+	separators = b->simd.separators[k] & ~escaped;
+	if (b->blanks)
+		separators |= find_leading(separators, b->blanks[k], starts_field(&at));
+	*out = quotes_step(separators, b->simd.quotes[k] & ~escaped, last, &at);
 	out->inside |= escaped;
 	return state_behind(&at, pending, b->simd.newlines[k] >> last & 1);
 }
@@ -163,6 +186,23 @@ static size_t clear_escaped(const struct dialect_bits *b, size_t begin, size_t e
 	return k;
 }
 
+/* Adds the blanks that begin fields to the separators of words [begin, end), and keeps them in
+ * b->blanks. */
+static void add_leading(const struct dialect_bits *b, size_t begin, size_t end, uint64_t starts_field)
+{
+	for (size_t k = begin; k < end; k++) {
+		b->blanks[k] = find_leading(b->simd.separators[k], b->blanks[k], starts_field);
+		b->simd.separators[k] |= b->blanks[k];
+		starts_field = b->simd.separators[k] >> LAST;
+	}
+}
+
+static void drop_leading(const struct dialect_bits *b, size_t begin, size_t end)
+{
+	for (size_t k = begin; k < end; k++)
+		b->simd.separators[k] &= ~b->blanks[k];
+}
+
 /* Resolves words [begin, end), entered in `state`. Returns the state behind them. */
 static enum csv_state clear_words(const struct dialect_bits *b, size_t begin, size_t end,
 				  enum csv_state state, uint64_t *strays)
@@ -176,7 +216,11 @@ static enum csv_state clear_words(const struct dialect_bits *b, size_t begin, si
 			continue;
 		}
 		stop = clear_escaped(b, begin, end, &pending);
+		if (b->blanks)
+			add_leading(b, begin, stop, starts_field(&at));
 		quotes_clear(b->simd, begin, stop, &at);
+		if (b->blanks)
+			drop_leading(b, begin, stop);
 		*strays |= at.strays;
 		state = state_behind(&at, pending, b->simd.newlines[stop - 1] >> LAST);
 		begin = stop;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * dialect_quotes.h - like quotes.h, for dialects with an escape byte or comments.
+ * dialect_quotes.h - like quotes.h, for dialects with an escape byte, comments or blanks that are
+ * trimmed.
  *
  * The escaped bytes of a word follow from its escape bytes with a few operations. Without them, what
- * is left is a text for quotes.h. A comment begins where a record does, with a sign that comes right
+ * is left is a text for quotes.h. Blanks that begin a field are separators to quotes.h: then a quote
+ * after them opens the field. A comment begins where a record does, with a sign that comes right
  * behind an LF: a word that has such a sign, or begins inside a comment, goes through the automaton
  * of dfa.h from one byte of interest to the next.
  */
@@ -23,16 +25,18 @@ struct dialect_bits {
 	struct simd_bits simd;
 	uint64_t *escapes;  /* escape bytes */
 	uint64_t *comments; /* comment signs behind an LF, and as the text's first byte */
+	uint64_t *blanks;   /* blanks, where the dialect trims them; resolved: those that begin a field */
 };
 
 /* Completes bits of nwords words: simd is classified by the dialect's delimiter and quote. On entry
- * escapes has the escape bytes and all LFs, comments has all comment signs. */
+ * escapes has the escape bytes and all LFs, comments has all comment signs, blanks all blanks that the
+ * dialect trims. */
 void dialect_prepare(const struct csv_dialect *dialect, const struct dialect_bits *bits,
 		     size_t nwords);
 
 /* Clears the separators and newlines that are data in words [0, nwords), those of a text that is
  * entered in `state`; a comment keeps only the LF that ends it. Replaces the quotes as
- * quotes_resolve does. Returns whether a byte comes behind a closing quote. */
+ * quotes_resolve does. Returns whether a byte may be stray. */
 bool dialect_resolve(const struct dialect_bits *bits, size_t nwords, enum csv_state state);
 
 /* Returns the transition map of a text of nbytes, for the entry states that the dialect has. From

@@ -41,6 +41,8 @@ const char *field_value(const struct csv_dialect *dialect, const char *field, si
 	in_place = field_in_place(dialect, field, value_nbytes);
 	if (in_place)
 		return in_place;
+	if (dialect->trim)
+		field = field_trim(dialect, field, &nbytes);
 	if (scratch->nbytes < nbytes) {
 		char *grown = realloc(scratch->data, nbytes);
 		if (!grown)

@@ -23,17 +23,36 @@ struct scratch {
 	size_t nbytes;
 };
 
+/* Whether an escape byte at or after text[begin] makes text[at] data. */
+static inline bool field_is_escaped(const char *text, size_t begin, size_t at, char escape)
+{
+	size_t nescapes = 0;
+
+	while (escape && at - nescapes > begin && text[at - 1 - nescapes] == escape)
+		nescapes++;
+	return nescapes % 2 == 1;
+}
+
 /* The number of bytes, 1 or 0, of the CR that belongs to the line end of text[begin .. end), a
  * record or a field. An escaped CR is data. */
 static inline size_t field_cr_nbytes(const char *text, size_t begin, size_t end, char escape)
 {
-	size_t nescapes = 0;
+	return end > begin && text[end - 1] == '\r' &&
+	       !field_is_escaped(text, begin, end - 1, escape);
+}
 
-	if (end <= begin || text[end - 1] != '\r')
-		return 0;
-	while (escape && end - 1 - nescapes > begin && text[end - 2 - nescapes] == escape)
-		nescapes++;
-	return nescapes % 2 == 0;
+/* Drops the blanks around field[0 .. *nbytes) that are no part of it, where the dialect trims: an
+ * escaped one is. Returns where the rest begins. */
+static inline const char *field_trim(const struct csv_dialect *dialect, const char *field,
+				     size_t *nbytes)
+{
+	size_t n = *nbytes;
+	const char *begin = decimal_trim(field, nbytes);
+
+	if (*nbytes > 0 && begin + *nbytes < field + n &&
+	    field_is_escaped(begin, 0, *nbytes, dialect->escape))
+		++*nbytes;
+	return begin;
 }
 
 /* The value of field[0 .. *nbytes) where it is some of the field's bytes: sets *nbytes to their
@@ -43,8 +62,12 @@ static inline const char *field_in_place(const struct csv_dialect *dialect, cons
 {
 	size_t n = *nbytes;
 
-	if (dialect->whitespace)
-		return decimal_trim(field, nbytes);
+	if (csv_dialect_trims(dialect)) {
+		field = field_trim(dialect, field, nbytes);
+		n = *nbytes;
+		if (dialect->whitespace)
+			return field;
+	}
 	if (dialect->escape && memchr(field, dialect->escape, n))
 		return NULL;
 	if (n == 0 || *field != dialect->quote || dialect->quote == 0)
@@ -56,7 +79,7 @@ static inline const char *field_in_place(const struct csv_dialect *dialect, cons
 }
 
 /* Returns the value of field[0 .. nbytes): without the outer quotes, "" within them as ", without
- * escape bytes; with whitespace, without the blanks around it. field lacks the CR of a line end; if
+ * escape bytes; where the dialect trims, without the blanks around it. field lacks the CR of a line end; if
  * an escape byte is its last, that CR was data and belongs to the value. The result points into
  * field or into scratch, its length is *value_nbytes; NULL where memory ran out. */
 const char *field_value(const struct csv_dialect *dialect, const char *field, size_t nbytes,

@@ -4,6 +4,8 @@
  */
 #include "csv/quotes.h"
 
+#include "csv/record.h"
+
 #define LAST (SIMD_WORD_NBYTES - 1)
 
 /* Where parity fails at once, it will probably fail again: so many words are stepped through. */
@@ -31,19 +33,21 @@ enum csv_state quotes_state(const struct simd_quotes *at)
 struct quotes_word quotes_step(uint64_t separators, uint64_t quotes, unsigned last,
 			       struct simd_quotes *at)
 {
-	uint64_t inside = at->inside, closed = 0;
+	uint64_t inside = at->inside, closed = 0, data = 0;
 	struct quotes_word word;
 
 	for (uint64_t left = quotes; left; left &= left - 1) {
 		uint64_t quote = left & -left;
-		if (inside & quote)
+		if (inside & quote) {
 			closed |= quote;
-		else if (!(((separators | closed) << 1 | at->may_open) & quote))
+		} else if (!(((separators | closed) << 1 | at->may_open) & quote)) {
+			data |= quote;
 			continue;
+		}
 		inside ^= -quote;
 	}
 	word.inside = inside;
-	word.strays = (closed << 1 | at->closed) & ~(separators | quotes);
+	word.strays = ((closed << 1 | at->closed) & ~(separators | quotes)) | data;
 	at->inside = -(inside >> LAST);
 	at->may_open = (separators | closed) >> last & 1;
 	at->closed = closed >> last & 1;
@@ -117,23 +121,47 @@ csv_map quotes_map(struct simd_bits bits, size_t nbytes, size_t *resolved, bool 
 		       quotes_state(&at[FROM_QUOTED]), quotes_state(&at[FROM_OUTSIDE]));
 }
 
-/* ---- text behind a closing quote ---- */
+/* ---- stray text ---- */
 
-/* Whether text[at], behind a closing quote, belongs to no line end. */
-static bool is_stray(const char *text, size_t at)
+static bool has_bit(const uint64_t *bits, size_t at)
 {
+	return bits[at / SIMD_WORD_NBYTES] >> at % SIMD_WORD_NBYTES & 1;
+}
+
+/* Whether text[at], a quote that is data, comes after the blanks with which a field begins. */
+static bool begins_late(const struct csv_dialect *dialect, struct simd_bits bits, const char *text,
+			size_t begin, size_t at)
+{
+	size_t from = at;
+
+	while (from > begin && csv_dialect_is_blank(dialect, text[from - 1]))
+		from--;
+	return from < at && (from == begin || has_bit(bits.separators, from - 1));
+}
+
+/* Whether text[at], where quotes_step has found something, is stray: no line end, no blanks before a
+ * separator that the dialect trims, no quote within a field. text[begin .. end): complete records. */
+static bool is_stray(const struct csv_dialect *dialect, struct simd_bits bits, const char *text,
+		     size_t begin, size_t end, size_t at)
+{
+	if (text[at] == dialect->quote)
+		return !dialect->trim && begins_late(dialect, bits, text, begin, at) &&
+		       record_quote_opens(dialect, text, end, at);
+	if (dialect->trim && csv_dialect_is_blank(dialect, text[at]))
+		return !record_field_ends(dialect, text, end, at);
 	return text[at] != '\r' || text[at + 1] != '\n';
 }
 
-/* Returns the first byte of such text in [begin, end), or end. */
-static size_t first_stray(struct simd_bits bits, const char *text, size_t begin, size_t end)
+/* Returns the first such byte in [begin, end), or end. */
+static size_t first_stray(const struct csv_dialect *dialect, struct simd_bits bits, const char *text,
+			  size_t begin, size_t end)
 {
 	uint64_t in_range = ~UINT64_C(0) << begin % SIMD_WORD_NBYTES;
 
 	for (size_t word = begin / SIMD_WORD_NBYTES; word * SIMD_WORD_NBYTES < end; word++) {
 		for (uint64_t left = bits.quotes[word] & in_range; left; left &= left - 1) {
 			size_t at = word * SIMD_WORD_NBYTES + (size_t)__builtin_ctzll(left);
-			if (at < end && is_stray(text, at))
+			if (at < end && is_stray(dialect, bits, text, begin, end, at))
 				return at;
 		}
 		in_range = ~UINT64_C(0);
@@ -141,14 +169,14 @@ static size_t first_stray(struct simd_bits bits, const char *text, size_t begin,
 	return end;
 }
 
-size_t quotes_find_stray(struct simd_bits bits, const char *text, size_t begin, size_t end)
+size_t quotes_find_stray(const struct csv_dialect *dialect, struct simd_bits bits, const char *text,
+			 size_t begin, size_t end)
 {
-	size_t at = first_stray(bits, text, begin, end);
+	size_t at = first_stray(dialect, bits, text, begin, end);
 
 	if (at == end)
 		return SIZE_MAX;
-	while (at > begin && !(bits.newlines[(at - 1) / SIMD_WORD_NBYTES] >>
-			       (at - 1) % SIMD_WORD_NBYTES & 1))
+	while (at > begin && !has_bit(bits.newlines, at - 1))
 		at--;
 	return at;
 }

@@ -7,10 +7,11 @@
  * second of a pair). Each word is checked for that. In a word where it does not hold (12" disk),
  * the automaton of dfa.h steps from quote to quote; parity goes on with the next word.
  *
- * Stray text: behind a closing quote only a separator may come, or CR and LF. Resolved words have in
- * bits.quotes the bytes that come behind a closing quote and are no separators, CRs included: the
- * text tells a CR of a line end from a stray one (quotes_find_stray). A bit beyond the text's end means
- * nothing.
+ * Stray text: after a closing quote only a separator may come, or CR and LF. Resolved words have in
+ * bits.quotes the bytes that come after a closing quote and are no separators, CRs included, and the
+ * quotes outside quotes that open nothing: the text tells a CR of a line end from a stray one, and
+ * `12" disk` from a field that has blanks before its quote (quotes_find_stray). A bit beyond the text's
+ * end means nothing.
  */
 #ifndef GPUSTAT_QUOTES_H
 #define GPUSTAT_QUOTES_H
@@ -19,10 +20,11 @@
 #include <stddef.h>
 
 #include "csv/dfa.h"
+#include "csv/dialect.h"
 #include "simd/simd.h"
 
 /* Clears the separators and newlines that lie in quotes in words [0, nwords) of a text that is
- * entered in `state`, and replaces the quotes by the bytes behind closing ones. Returns whether
+ * entered in `state`, and replaces the quotes by the bytes that may be stray. Returns whether
  * there is such a byte. */
 bool quotes_resolve(struct simd_bits bits, size_t nwords, enum csv_state state);
 
@@ -32,8 +34,9 @@ bool quotes_resolve(struct simd_bits bits, size_t nwords, enum csv_state state);
 csv_map quotes_map(struct simd_bits bits, size_t nbytes, size_t *resolved, bool *strays);
 
 /* Returns where the first record with stray text begins, of the complete records text[begin .. end),
- * whose words are resolved; SIZE_MAX: there is none. */
-size_t quotes_find_stray(struct simd_bits bits, const char *text, size_t begin, size_t end);
+ * whose words are resolved; SIZE_MAX: no record has any. */
+size_t quotes_find_stray(const struct csv_dialect *dialect, struct simd_bits bits, const char *text,
+			 size_t begin, size_t end);
 
 /* ---- the parts, for other dialects ---- */
 
@@ -51,7 +54,7 @@ enum csv_state quotes_state(const struct simd_quotes *at);
 /* What the quotes of one word tell. */
 struct quotes_word {
 	uint64_t inside; /* the bytes that lie in quotes */
-	uint64_t strays; /* those behind a closing quote that are no separator */
+	uint64_t strays; /* those after a closing quote that are no separator, and quotes that are data */
 };
 
 /* Moves *at past a word that ends with byte `last`, quote by quote. */

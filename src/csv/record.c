@@ -32,35 +32,91 @@ struct walk {
 	size_t nfields_max; /* cut no more; 0: all */
 };
 
+/* Appends a field without the blanks around it that are no part of it. */
+static enum status append_trimmed(struct record *r, const struct walk *w, size_t begin, size_t end)
+{
+	size_t nbytes = end - begin;
+	const char *field = w->data + begin;
+
+	if (w->dialect->trim)
+		field = field_trim(w->dialect, field, &nbytes);
+	begin = (size_t)(field - w->data);
+	return append_field(r, begin, begin + nbytes);
+}
+
 /* Ends the record at `end`, the LF or the text's end; nbytes counts it with its line end. */
 static enum status finish(struct record *r, const struct walk *w, size_t begin, size_t end,
 			  size_t nbytes)
 {
 	r->nbytes = nbytes;
 	end -= field_cr_nbytes(w->data, 0, end, w->dialect->escape);
-	return end == 0 ? STATUS_OK : append_field(r, begin, end);
+	if (append_trimmed(r, w, begin, end) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	if (r->nfields == 1 && (w->dialect->trim ? r->fields->begin == r->fields->end : end == 0))
+		r->nfields = 0; /* a blank line */
+	return STATUS_OK;
 }
 
-/* Whether data[at], behind a closing quote, belongs to no separator and no line end. */
+bool record_field_ends(const struct csv_dialect *dialect, const char *text, size_t nbytes, size_t at)
+{
+	while (at < nbytes && csv_dialect_is_blank(dialect, text[at]))
+		at++;
+	if (at == nbytes || text[at] == dialect->delimiter || text[at] == '\n')
+		return true;
+	return text[at] == '\r' && (at + 1 == nbytes || text[at + 1] == '\n');
+}
+
+bool record_quote_opens(const struct csv_dialect *dialect, const char *text, size_t nbytes, size_t at)
+{
+	enum csv_state state = CSV_QUOTED;
+
+	while (++at < nbytes) {
+		enum csv_class c = csv_dialect_classify(dialect, text[at]);
+		if (state == CSV_QUOTE_SEEN && c != CSV_QUOTE)
+			return record_field_ends(dialect, text, nbytes, at);
+		if (text[at] == '\n')
+			return true;
+		state = csv_full_step(state, c);
+	}
+	return true;
+}
+
+/* Whether data[at], after a closing quote, belongs to no separator and no line end. */
 static bool is_stray(const struct walk *w, size_t at, enum csv_class c)
 {
 	if (c == CSV_DELIMITER || c == CSV_NEWLINE || c == CSV_QUOTE)
 		return false;
+	if (c == CSV_BLANK)
+		return !record_field_ends(w->dialect, w->data, w->nbytes, at);
 	if (w->data[at] != '\r')
 		return true;
 	return at + 1 < w->nbytes ? w->data[at + 1] != '\n' : !w->at_end;
 }
 
+/* Whether data[at], a quote in the unquoted field that begins at `begin`, was to quote it. */
+static bool opens_late(const struct walk *w, size_t begin, size_t at)
+{
+	while (begin < at && csv_dialect_is_blank(w->dialect, w->data[begin]))
+		begin++;
+	return begin == at && record_quote_opens(w->dialect, w->data, w->nbytes, at);
+}
+
 /* Returns where the first separator outside quotes lies from `at` on, or nbytes. */
 static size_t field_end(struct walk *w, size_t at)
 {
+	size_t begin = at;
+
 	for (; at < w->nbytes; at++) {
 		enum csv_class c = csv_dialect_classify(w->dialect, w->data[at]);
 		enum csv_state before = w->state;
 		w->state = csv_full_step(before, c);
 		if (w->state == CSV_RECORD_START || (w->state == CSV_FIELD_START && c == CSV_DELIMITER))
 			return at;
-		if (before == CSV_QUOTE_SEEN && w->stray_offset == SIZE_MAX && is_stray(w, at, c))
+		if (w->stray_offset != SIZE_MAX)
+			continue;
+		if (before == CSV_QUOTE_SEEN ? is_stray(w, at, c)
+					     : before == CSV_UNQUOTED && c == CSV_QUOTE &&
+						       opens_late(w, begin, at))
 			w->stray_offset = at;
 	}
 	return w->nbytes;
@@ -88,7 +144,7 @@ static enum status split(struct walk *w, struct record *r)
 	while ((end = field_end(w, begin)) < w->nbytes) {
 		if (w->data[end] == '\n')
 			return finish(r, w, begin, end, end + 1);
-		if (append_field(r, begin, end) != STATUS_OK)
+		if (append_trimmed(r, w, begin, end) != STATUS_OK)
 			return STATUS_NO_MEMORY;
 		if (r->nfields == w->nfields_max)
 			return STATUS_OK;
@@ -151,11 +207,15 @@ enum status record_split(const char *data, size_t nbytes, const struct csv_diale
 	return status;
 }
 
-enum status record_fault_stray(const char *data, size_t offset, const struct csv_dialect *dialect,
-			       struct fault *fault)
+enum status record_fault_stray(const char *data, size_t nbytes, size_t offset,
+			       const struct csv_dialect *dialect, struct fault *fault)
 {
 	bool escapes = offset >= 2 && data[offset - 2] == '\\' && dialect->escape != '\\';
 
+	if (data[offset] == dialect->quote ||
+	    (!dialect->trim && csv_dialect_is_blank(dialect, data[offset]) &&
+	     record_field_ends(dialect, data, nbytes, offset)))
+		return fault_set(fault, STATUS_BLANK_QUOTE, 0, NULL);
 	return fault_set(fault, STATUS_STRAY_QUOTE, 0,
 			 escapes ? "try --escape '\\'" : "try --quote none");
 }

@@ -18,7 +18,8 @@ struct record {
 	size_t nbytes; /* with its line end; 0: the text holds no complete record */
 	size_t nfields;
 	struct field_span *fields; /* in the text given; without the CR before LF. Owned. */
-	size_t stray_offset; /* of the first byte of text behind a closing quote; SIZE_MAX: none */
+	size_t stray_offset; /* of the first byte of text after a closing quote, or of a quote before
+			      * which its field has blanks; SIZE_MAX: neither occurs */
 	bool is_comment;     /* nbytes are those of a comment */
 };
 
@@ -34,10 +35,17 @@ void record_free(struct record *r);
 enum status record_split_first(const char *data, size_t nbytes, const struct csv_dialect *dialect,
 			       struct record *out);
 
-/* Sets fault to STATUS_STRAY_QUOTE, with the words of the remedy, for the text behind a closing
- * quote at data[offset]. Returns the status. */
-enum status record_fault_stray(const char *data, size_t offset, const struct csv_dialect *dialect,
-			       struct fault *fault);
+/* Whether the quoted field that was closed before text[at] ends there, blanks aside. */
+bool record_field_ends(const struct csv_dialect *dialect, const char *text, size_t nbytes, size_t at);
+
+/* Whether text[at], a quote after blanks with which a field begins, is there to quote it: after the
+ * closing one a separator follows, perhaps blanks, or the rest of its line lacks one. */
+bool record_quote_opens(const struct csv_dialect *dialect, const char *text, size_t nbytes, size_t at);
+
+/* Sets fault to STATUS_STRAY_QUOTE or STATUS_BLANK_QUOTE, with the words of the remedy, for what is at
+ * the stray_offset of data[0 .. nbytes). Returns the status. */
+enum status record_fault_stray(const char *data, size_t nbytes, size_t offset,
+			       const struct csv_dialect *dialect, struct fault *fault);
 
 /* Returns the number of LFs in text[0 .. nbytes). */
 uint64_t count_lines(const char *text, size_t nbytes);

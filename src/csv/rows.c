@@ -56,17 +56,19 @@ void rows_init(struct rows *r, struct csv_dialect dialect, size_t nfields)
 enum status rows_reserve(struct rows *r, size_t nbytes)
 {
 	size_t nwords = nwords_of(nbytes) + 1;
+	unsigned nmaps = csv_dialect_is_ordinary(&r->dialect) ? 3 : r->dialect.trim ? 6 : 5;
 	uint64_t *bits;
 
 	if (nwords > r->capacity_nwords) {
 		nwords += r->capacity_nwords;
-		bits = malloc((csv_dialect_is_ordinary(&r->dialect) ? 3 : 5) * nwords * sizeof *bits);
+		bits = malloc(nmaps * nwords * sizeof *bits);
 		if (!bits)
 			return STATUS_NO_MEMORY;
 		free(r->bits.simd.separators);
 		r->bits.simd = (struct simd_bits){bits, bits + nwords, bits + 2 * nwords};
 		r->bits.escapes = bits + 3 * nwords;
 		r->bits.comments = bits + 4 * nwords;
+		r->bits.blanks = r->dialect.trim ? bits + 5 * nwords : NULL;
 		r->capacity_nwords = nwords;
 	}
 	return reserve_ends(r, nbytes < WINDOW_MIN_NBYTES ? nbytes : WINDOW_MIN_NBYTES);
@@ -120,12 +122,24 @@ static csv_full_map map_ordinary(struct rows *r, const char *text, size_t nbytes
 	return csv_full_map_of(quotes_map(r->bits.simd, nbytes, &r->resolved, &r->has_strays));
 }
 
-/* The same, in a dialect with an escape byte or comments. */
+/* Fills bits->blanks with all blanks; the escape bytes and comments are not known yet. */
+static void find_blanks(const struct dialect_bits *bits, const char *text, size_t nbytes, size_t nwords)
+{
+	const struct simd_bits marks = {bits->blanks, bits->simd.newlines, bits->escapes};
+
+	classify(text, nbytes, ' ', '\t', marks);
+	for (size_t k = 0; k < nwords; k++)
+		bits->blanks[k] = (bits->blanks[k] & ~bits->simd.newlines[k]) | bits->escapes[k];
+}
+
+/* The same, in a dialect with an escape byte, comments or blanks that are trimmed. */
 static csv_full_map map_dialect(struct rows *r, const char *text, size_t nbytes)
 {
 	const struct csv_dialect *d = &r->dialect;
 	const struct simd_bits marks = {r->bits.escapes, r->bits.simd.newlines, r->bits.comments};
 
+	if (d->trim)
+		find_blanks(&r->bits, text, nbytes, r->nwords);
 	classify(text, nbytes, d->escape ? d->escape : '\n', d->comment, marks);
 	if (!d->quote)
 		memset(r->bits.simd.quotes, 0, r->nwords * sizeof *r->bits.simd.quotes);
@@ -331,8 +345,8 @@ static bool is_no_record(const struct rows *r, const char *text, const struct ro
 		return true;
 	span = row_field(text, run->ends, true);
 	nbytes = span.end - span.begin;
-	if (r->dialect.whitespace)
-		field_in_place(&r->dialect, text + span.begin, &nbytes);
+	if (csv_dialect_trims(&r->dialect))
+		field_trim(&r->dialect, text + span.begin, &nbytes);
 	return nbytes == 0 && !r->dialect.one_column;
 }
 
@@ -396,13 +410,13 @@ static bool pass_head(const struct walk *w)
 	return true;
 }
 
-void rows_trim(const char *text, const uint32_t *ends, size_t stride, size_t nrows, bool drops_cr,
-	       uint32_t *pairs)
+void rows_trim(const struct csv_dialect *dialect, const char *text, const uint32_t *ends, size_t stride,
+	       size_t nrows, bool drops_cr, uint32_t *pairs)
 {
 	for (size_t row = 0; row < nrows; row++, ends += stride, pairs += 2) {
 		struct field_span span = row_field(text, ends, drops_cr);
 		size_t nbytes = span.end - span.begin;
-		const char *value = decimal_trim(text + span.begin, &nbytes);
+		const char *value = field_trim(dialect, text + span.begin, &nbytes);
 		pairs[0] = (uint32_t)(value - text) - 1;
 		pairs[1] = pairs[0] + 1 + (uint32_t)nbytes;
 	}
@@ -441,6 +455,6 @@ enum status rows_walk(struct rows *r, const char *text, size_t nbytes, struct ch
 	if (is_open(r, text, nbytes, entry))
 		out->open_field = (uint32_t)(r->ends[(ptrdiff_t)r->nends - 1] + 1);
 	if (status == STATUS_OK && r->has_strays)
-		out->stray = quotes_find_stray(r->bits.simd, text, out->head_nbytes, out->tail_offset);
+		out->stray = quotes_find_stray(&r->dialect, r->bits.simd, text, out->head_nbytes, out->tail_offset);
 	return status;
 }

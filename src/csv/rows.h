@@ -74,10 +74,11 @@ static inline struct field_span row_field(const char *text, const uint32_t *ends
 	return span;
 }
 
-/* Writes one field of each of nrows rows, ended by ends[row x stride], without the blanks around it,
- * as rows of two separators: the byte before it and the one behind it. pairs: 2 x nrows. */
-void rows_trim(const char *text, const uint32_t *ends, size_t stride, size_t nrows, bool drops_cr,
-	       uint32_t *pairs);
+/* Writes one field of each of nrows rows, ended by ends[row x stride], without the blanks around it
+ * that the dialect trims, as rows of two separators: the byte before it and the one after it. pairs:
+ * 2 x nrows. */
+void rows_trim(const struct csv_dialect *dialect, const char *text, const uint32_t *ends, size_t stride,
+	       size_t nrows, bool drops_cr, uint32_t *pairs);
 
 /* Called for each run, in order. Any status but STATUS_OK ends the walk. */
 typedef enum status (*row_visitor)(void *context, const struct row_run *run);

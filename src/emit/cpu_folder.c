@@ -261,7 +261,7 @@ static enum status print_run(void *context, const struct row_run *run)
 	if (run->stride == rule->nfields)
 		return prints_around_headers(m->f->plan) ? print_around_headers(m, run) : print_taken(m, run);
 	for (size_t row = 0; status == STATUS_OK && row < run->nrows;) {
-		struct row_part part = row_run_part(rule, m->text, run, row);
+		struct row_part part = row_run_part(m->f->plan, m->text, run, row);
 		row += part.rows.nrows;
 		if (part.is_taken)
 			status = print_taken(m, &part.rows);

@@ -123,9 +123,9 @@ enum status diagnose_stray(const struct plan *plan, struct text *text, size_t of
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	at = r.stray_offset;
 	record_free(&r);
-	record_fault_stray(data, at, &plan->dialect, fault);
+	record_fault_stray(data, text->nbytes - offset, at, &plan->dialect, fault);
 	diagnose_place(plan, text, offset + at, plan->ncolumns, fault);
-	return STATUS_STRAY_QUOTE;
+	return fault->status;
 }
 
 enum status diagnose_open(const struct plan *plan, struct text *text, size_t offset,

@@ -90,7 +90,7 @@ static void convert_words(struct row_block *b, size_t c, struct simd_numbers *nu
 {
 	uint32_t pairs[2 * ROW_BLOCK_NROWS];
 
-	rows_trim(b->text, b->ends + b->plan->columns[c].field, b->stride, b->nrows, drops_cr(b, c),
+	rows_trim(&b->plan->dialect, b->text, b->ends + b->plan->columns[c].field, b->stride, b->nrows, drops_cr(b, c),
 		  pairs);
 	simd()->convert(b->text, pairs + 1, 2, b->nrows, false, numbers, &b->hints[c]);
 }
@@ -105,7 +105,7 @@ const struct simd_numbers *row_block_numbers(struct row_block *b, size_t c)
 		return let_block_numbers(b, c);
 	if (!has_field(b, c))
 		*numbers = (struct simd_numbers){.empty = row_block_all(b)};
-	else if (b->plan->dialect.whitespace)
+	else if (csv_dialect_trims(&b->plan->dialect))
 		convert_words(b, c, numbers);
 	else
 		simd()->convert(b->text, b->ends + b->plan->columns[c].field, b->stride, b->nrows,

@@ -47,28 +47,33 @@ void row_folder_free(struct row_folder *f)
 }
 
 /* Whether the last field of a row of `stride` fields has no byte. */
-static bool ends_empty(const char *text, const uint32_t *ends, size_t stride)
+static bool ends_empty(const struct csv_dialect *dialect, const char *text, const uint32_t *ends,
+		       size_t stride)
 {
 	struct field_span last = row_field(text, ends + stride - 1, true);
+	size_t nbytes = last.end - last.begin;
 
-	return last.begin == last.end;
+	if (nbytes > 0 && csv_dialect_trims(dialect))
+		field_trim(dialect, text + last.begin, &nbytes);
+	return nbytes == 0;
 }
 
-struct row_part row_run_part(const struct ragged_rule *rule, const char *text,
-			     const struct row_run *run, size_t first)
+struct row_part row_run_part(const struct plan *plan, const char *text, const struct row_run *run,
+			     size_t first)
 {
+	const struct ragged_rule *rule = &plan->ragged;
 	uint32_t n = (uint32_t)run->stride;
 	const uint32_t *ends = run->ends + first * run->stride;
 	struct row_part part = {.rows = {ends, run->stride, run->nrows - first}};
 	bool looks = n == rule->nfields + 1; /* at each row's last field: it decides */
 	size_t nrows = 1;
 
-	part.is_ragged = ragged_is(rule, n, looks && ends_empty(text, ends, n));
+	part.is_ragged = ragged_is(rule, n, looks && ends_empty(&plan->dialect, text, ends, n));
 	part.is_taken = !part.is_ragged || ragged_is_taken(rule, n);
 	if (!looks)
 		return part;
 	while (nrows < part.rows.nrows &&
-	       ends_empty(text, ends + nrows * n, n) == !part.is_ragged)
+	       ends_empty(&plan->dialect, text, ends + nrows * n, n) == !part.is_ragged)
 		nrows++;
 	part.rows.nrows = nrows;
 	return part;

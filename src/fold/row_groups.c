@@ -127,7 +127,7 @@ static uint64_t make_plain_keys(const struct grouping *m, uint64_t rows, struct 
 
 	if (plan->columns[plan->keys[0]].let)
 		return rows;
-	if (plan->nkeys > 1 || !m->f->has_plain_texts || plan->dialect.whitespace || field >= b->stride)
+	if (plan->nkeys > 1 || !m->f->has_plain_texts || csv_dialect_trims(&plan->dialect) || field >= b->stride)
 		return rows;
 	for (; rows; rows &= rows - 1) {
 		unsigned row = lowest(rows);

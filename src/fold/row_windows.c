@@ -89,8 +89,8 @@ enum status row_text_value(struct row_block *b, size_t c, unsigned row, bool ski
 
 	*out = (struct recent_value){.kind = RECENT_TEXT, .text = b->text + span.begin,
 				     .nbytes = printed ? span.end - span.begin : 0};
-	if (b->plan->dialect.whitespace)
-		out->text = decimal_trim(out->text, &out->nbytes);
+	if (csv_dialect_trims(&b->plan->dialect))
+		out->text = field_trim(&b->plan->dialect, out->text, &out->nbytes);
 	if (status == STATUS_OK && skips_missing && printed)
 		status = is_missing(b, c, row, scratch, &missing);
 	if (skips_missing && (missing || !printed))

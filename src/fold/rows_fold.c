@@ -276,7 +276,7 @@ static enum status fold_words(const struct fold *m, size_t c, struct row_fields 
 
 	while (status == STATUS_OK && fields.nrows > 0) {
 		size_t n = fields.nrows < ROW_BLOCK_NROWS ? fields.nrows : ROW_BLOCK_NROWS;
-		rows_trim(m->text, fields.ends, fields.stride, n, fields.drops_cr, pairs);
+		rows_trim(&m->f->plan->dialect, m->text, fields.ends, fields.stride, n, fields.drops_cr, pairs);
 		status = fold_exact(m, c, (struct row_fields){pairs + 1, 2, n, false});
 		fields.ends += n * fields.stride;
 		fields.nrows -= n;
@@ -286,7 +286,7 @@ static enum status fold_words(const struct fold *m, size_t c, struct row_fields 
 
 static enum status fold_fields(const struct fold *m, size_t c, struct row_fields fields)
 {
-	return m->f->plan->dialect.whitespace ? fold_words(m, c, fields) : fold_exact(m, c, fields);
+	return csv_dialect_trims(&m->f->plan->dialect) ? fold_words(m, c, fields) : fold_exact(m, c, fields);
 }
 
 /* Column c of rows of `stride` fields, that one among them. */
@@ -350,7 +350,7 @@ static enum status fold_kept_column(const struct fold *m, size_t c)
 	const struct plan_column *column = &m->f->plan->columns[c];
 	struct row_fields fields = fields_of(m, c, &(struct row_run){b->ends, b->stride, b->nrows});
 	uint64_t kept = m->f->filter.kept;
-	bool trims_texts = m->f->plan->dialect.whitespace && plan_column_has_texts(column);
+	bool trims_texts = csv_dialect_trims(&m->f->plan->dialect) && plan_column_has_texts(column);
 
 	if (column->let)
 		return let_fold_column(m->f, m->text, c, m->out);
@@ -454,7 +454,7 @@ static enum status fold_uneven(const struct fold *m, const struct row_run *run)
 	enum status status = STATUS_OK;
 
 	for (size_t row = 0; status == STATUS_OK && row < run->nrows;) {
-		struct row_part part = row_run_part(rule, m->text, run, row);
+		struct row_part part = row_run_part(m->f->plan, m->text, run, row);
 		row += part.rows.nrows;
 		if (part.is_ragged && ragged_is_counted(rule, (uint32_t)run->stride)) {
 			m->out->nragged += part.rows.nrows;

@@ -61,7 +61,7 @@ struct row_part {
 };
 
 /* Returns the rows of the run from `first` on that are ragged alike: at least one. */
-struct row_part row_run_part(const struct ragged_rule *rule, const char *text,
+struct row_part row_run_part(const struct plan *plan, const char *text,
 			     const struct row_run *run, size_t first);
 
 /* Returns how many rows of the run from `first` on come before the next that is the plan's sought header. */

@@ -55,7 +55,10 @@ static bool begins_comment(const struct csv_dialect *d, const char *text, bool i
 /* Whether text as it is would be read as another value, or not as one. */
 static bool needs_quotes(const struct csv_dialect *d, const char *text, bool is_first)
 {
-	if (begins_comment(d, text, is_first))
+	size_t nbytes = d->trim ? strlen(text) : 0;
+
+	if (begins_comment(d, text, is_first) ||
+	    (nbytes > 0 && (decimal_is_blank(text[0]) || decimal_is_blank(text[nbytes - 1]))))
 		return true;
 	while (*text && !separates(d, *text) && *text != d->quote)
 		text++;
@@ -91,7 +94,8 @@ void output_field(FILE *to, const char *text, const struct csv_dialect *d, bool 
 	for (; *text; text++) {
 		if (*text == d->quote)
 			putc(d->quote, to);
-		else if (d->escape && (*text == d->escape || (escaped && separates(d, *text))))
+		else if (d->escape && (*text == d->escape || (escaped && (separates(d, *text) ||
+									  decimal_is_blank(*text)))))
 			putc(d->escape, to);
 		putc(*text, to);
 	}

@@ -42,7 +42,8 @@ static bool finds_lf(struct line_search *l, const char *data, size_t nbytes,
 		} else if (d->quote && c == d->quote && l->may_quote && !l->is_comment) {
 			l->quoted = !l->quoted;
 		} else {
-			l->may_quote = l->quoted || l->after_cr || c == d->delimiter;
+			l->may_quote = l->quoted || l->after_cr || c == d->delimiter ||
+				       (l->may_quote && csv_dialect_classify(d, c) == CSV_BLANK);
 		}
 	}
 	return false;

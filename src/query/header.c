@@ -106,15 +106,15 @@ static enum status open_field(const struct input *input, const struct first_text
 	return status;
 }
 
-/* Text behind a closing quote, in the first record. */
+/* The first record has stray text. */
 static enum status stray(const struct input *input, const struct first_text *t,
 			 const struct csv_dialect *dialect, struct fault *fault)
 {
 	size_t offset = t->record[0].stray_offset;
 
-	record_fault_stray(t->data + t->begin[0], offset, dialect, fault);
+	record_fault_stray(t->data + t->begin[0], t->nbytes - t->begin[0], offset, dialect, fault);
 	place_fault(input, t, t->begin[0] + offset, fault);
-	return STATUS_STRAY_QUOTE;
+	return fault->status;
 }
 
 /* Whether a record, whole or not yet, is longer than any may be, blank lines before it
@@ -247,7 +247,8 @@ static char other_delimiter(const struct first_text *t, const struct csv_dialect
 
 	for (int i = 0; i < 2 && !found && t->record[0].nfields == 1; i++)
 		if (t->record[i].nfields == 1)
-			found = remedy_delimiter(t->data + t->begin[i], t->record[i].nbytes);
+			found = remedy_delimiter(t->data + t->begin[i] + t->record[i].fields->begin,
+						 t->record[i].fields->end - t->record[i].fields->begin);
 	return found == d->quote || found == d->escape || found == d->comment ? '\0' : found;
 }
 
@@ -266,14 +267,14 @@ static enum status join_words(struct header *h, const struct first_text *t)
 	return h->last_name ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-/* The length of the first record without its line end, but with the blanks before that. */
-static size_t words_end(const struct first_text *t)
+/* The length of the first record, whose last field ends at `end`, with the blanks before its line end. */
+static size_t end_with_blanks(const struct first_text *t, size_t end)
 {
 	const char *data = t->data + t->begin[0];
-	size_t end = t->record[0].nbytes;
 
-	end -= data[end - 1] == '\n';
-	return end - field_cr_nbytes(data, 0, end, '\0');
+	while (end < t->record[0].nbytes && decimal_is_blank(data[end]))
+		end++;
+	return end;
 }
 
 /* Fills h, which is all 0, with what was cut. */
@@ -294,7 +295,7 @@ static enum status fill_header(struct header *h, const struct input *input,
 	last = first->fields[first->nfields - 1];
 	h->nfields = first->nfields;
 	h->begin = t->begin[0];
-	h->end = t->begin[0] + (plan->dialect.whitespace ? words_end(t) : last.end);
+	h->end = t->begin[0] + end_with_blanks(t, last.end);
 	h->ends_empty = last.begin == last.end;
 	h->nbytes = t->begin[0] + first->nbytes;
 	h->line_number = input_line(input, t->file) + count_lines(t->data, t->begin[0]);

@@ -66,7 +66,7 @@ static bool quote_literal(struct let_parser *p, size_t offset, struct expr_test 
 	const struct csv_dialect *d = p->dialect;
 	char *text = p->e.literals + literal->literal_begin, copy[LET_LITERAL_NBYTES];
 	size_t n = literal->literal_nbytes, length = 0;
-	bool is_odd = false;
+	bool is_odd = d->trim && n > 0 && (decimal_is_blank(text[0]) || decimal_is_blank(text[n - 1]));
 
 	for (size_t i = 0; i < n; i++)
 		is_odd |= (d->quote && text[i] == d->quote) || text[i] == d->delimiter || text[i] == '\n' ||

@@ -112,12 +112,36 @@ static void print_libraries(void)
 
 /* ---- arguments ---- */
 
-/* One byte, or \t. Returns 0 where it is neither. */
+/* A digit of base 8 or 16, or -1. */
+static int digit_of(char c, int base)
+{
+	int value = decimal_is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+
+	return value < base ? value : -1;
+}
+
+/* One byte, as it is or as \t, \x1f, \037, \\ or tab. Returns 0 where it is none of these. */
 static char byte_of(const char *argument)
 {
-	if (!strcmp(argument, "\\t"))
+	bool is_hex = argument[0] == '\\' && argument[1] == 'x';
+	const char *digits = argument + 1 + is_hex;
+	int value = 0;
+
+	if (argument[0] && !argument[1])
+		return argument[0];
+	if (!strcmp(argument, "\\t") || !strcmp(argument, "tab"))
 		return '\t';
-	return argument[0] && !argument[1] ? argument[0] : '\0';
+	if (!strcmp(argument, "\\\\"))
+		return '\\';
+	if (argument[0] != '\\' || !*digits || strlen(digits) > (is_hex ? 2 : 3))
+		return '\0';
+	for (; *digits; digits++) {
+		int digit = digit_of(*digits, is_hex ? 16 : 8);
+		if (digit < 0)
+			return '\0';
+		value = value * (is_hex ? 16 : 8) + digit;
+	}
+	return value < 256 ? (char)value : '\0';
 }
 
 static enum status set_byte(enum option_id id, const char *argument, char *byte,
@@ -129,10 +153,44 @@ static enum status set_byte(enum option_id id, const char *argument, char *byte,
 	return STATUS_OK;
 }
 
+/* Whether the argument is what other programs take for runs of blanks. */
+static bool means_blanks(const char *argument)
+{
+	static const char *const patterns[] = {"\\s", "\\s+", "\\s*", " +", " *", "[ \\t]+", "[[:space:]]+", "[[:blank:]]+",
+					       "space", "whitespace", "spaces"};
+
+	for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+		if (!strcmp(argument, patterns[i]))
+			return true;
+	return *argument && argument[strspn(argument, " \t")] == '\0';
+}
+
+/* Says how a delimiter of several bytes is read: a byte that no text has takes its place. */
+static enum status refuse_delimiter(const char *argument, struct fault *fault)
+{
+	char pattern[2 * 16 + 1], *to = pattern;
+	size_t nbytes = strlen(argument);
+
+	if (means_blanks(argument))
+		return option_fault(fault, "--delimiter: '%.64s' is not one byte: --whitespace reads fields that end "
+				    "at runs of blanks", argument);
+	if (nbytes < 2 || nbytes > 16 || strpbrk(argument, "'\n"))
+		return option_fault(fault, "--delimiter: '%.64s' is not one byte", argument);
+	for (const char *p = argument; *p; p++) {
+		if (strchr("\\/.*[]^$", *p))
+			*to++ = '\\';
+		*to++ = *p;
+	}
+	*to = '\0';
+	return option_fault(fault, "--delimiter: '%s' is not one byte: try sed 's/%s/\\x1f/g' FILE | gpustat -d '\\x1f' ...",
+			    argument, pattern);
+}
+
 static enum status set_delimiter(struct options *o, const char *argument, struct fault *fault)
 {
 	o->has_delimiter = true;
-	return set_byte(OPTION_DELIMITER, argument, &o->dialect.delimiter, fault);
+	o->dialect.delimiter = byte_of(argument);
+	return o->dialect.delimiter ? STATUS_OK : refuse_delimiter(argument, fault);
 }
 
 static enum status set_quote(struct options *o, const char *argument, struct fault *fault)
@@ -300,6 +358,9 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 	case OPTION_WHITESPACE:
 		o->dialect.whitespace = true;
 		break;
+	case OPTION_TRIM:
+		o->dialect.trim = true;
+		break;
 	case OPTION_QUOTE:
 		return set_quote(o, argument, fault);
 	case OPTION_ESCAPE:
@@ -389,7 +450,7 @@ static bool is_asked(size_t row)
 {
 	switch (row) {
 	case OPTION_WHERE: case OPTION_BY: case OPTION_EXCLUSIVE: case OPTION_ONLY: case OPTION_DELIMITER:
-	case OPTION_WHITESPACE: case OPTION_QUOTE: case OPTION_ESCAPE: case OPTION_COMMENT: case OPTION_SKIP_LINES:
+	case OPTION_WHITESPACE: case OPTION_TRIM: case OPTION_QUOTE: case OPTION_ESCAPE: case OPTION_COMMENT: case OPTION_SKIP_LINES:
 	case OPTION_HEADER: case OPTION_HEADERS: case OPTION_RAGGED: case OPTION_DECIMAL: case OPTION_THOUSANDS:
 	case OPTION_MONEY: case OPTION_PERCENT: case OPTION_MISSING: case OPTION_INVALID: case OPTION_MAX_INVALID:
 	case OPTION_ALL:

@@ -32,6 +32,7 @@ static enum status check_words(struct options *o, struct fault *fault)
 	const char *other = o->has_delimiter	? "delimiter"
 			    : o->has_quote	? "quote"
 			    : o->dialect.escape ? "escape"
+			    : o->dialect.trim	? "trim"
 						: NULL;
 
 	if (other)
@@ -59,9 +60,15 @@ static enum status check_dialect(struct options *o, struct fault *fault)
 		return option_fault(fault, "--delimiter: a quote or a line end cannot separate fields");
 	if (d->whitespace)
 		return check_words(o, fault);
+	if (d->trim && d->delimiter == ' ')
+		return option_fault(fault, "--trim: a blank separates fields: say --whitespace if a run of "
+				    "blanks does");
 	for (size_t i = 1; i < sizeof bytes / sizeof *bytes; i++) {
 		if (bytes[i].byte == '\0')
 			continue;
+		if (d->trim && decimal_is_blank(bytes[i].byte))
+			return option_fault(fault, "--%s: with --trim, a blank is no part of a field",
+					    bytes[i].name);
 		if (is_line_end(bytes[i].byte))
 			return option_fault(fault, "--%s: a line end has a meaning already", bytes[i].name);
 		if (bytes[i].in_fields && is_of_number(o, bytes[i].byte))

@@ -158,14 +158,14 @@ static enum status plan_new_columns(struct making *m)
 }
 
 /* Whether a new column may have values that begin with a byte: fields of the input's first column cannot begin with
- * that of comments. */
+ * that of comments, unless blanks before it are dropped. */
 static bool may_begin_with(const struct plan *plan, const struct new_column *column, char byte)
 {
 	const struct plan_column *of = &plan->columns[column->column];
 
 	if (!new_column_is_copied(column))
 		return decimal_is_digit(byte) || byte == '-' || byte == plan->notation.decimal;
-	return of->let || of->field > 0;
+	return of->let || of->field > 0 || plan->dialect.trim;
 }
 
 /* Checks that no line that is printed has to begin with the byte of comments. */

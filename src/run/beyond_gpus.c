@@ -21,6 +21,12 @@ static bool has_whitespace(const struct plan *plan, const struct input *input)
 	return plan->dialect.whitespace;
 }
 
+static bool has_trim(const struct plan *plan, const struct input *input)
+{
+	(void)input;
+	return plan->dialect.trim;
+}
+
 static bool has_escape(const struct plan *plan, const struct input *input)
 {
 	(void)input;
@@ -222,6 +228,7 @@ static const struct {
 	is_asked *holds;
 } limits[] = {
 	{"CPU only: no GPU reads --whitespace", has_whitespace},
+	{"CPU only: no GPU reads --trim", has_trim},
 	{"CPU only: no GPU reads --escape", has_escape},
 	{"CPU only: no GPU reads --comment", has_comment},
 	{"CPU only: no GPU reads numbers in this notation", has_notation},

@@ -91,6 +91,8 @@ static void say_dialect(const struct csv_dialect *d)
 		say_byte("fields end at ", d->delimiter, "");
 	if (d->quote)
 		say_byte(", and ", d->quote, " quotes them");
+	if (d->trim)
+		say(", without the blanks around them");
 	if (d->escape)
 		say_byte(", ", d->escape, " escapes a byte");
 	if (d->comment)

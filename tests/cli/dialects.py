@@ -37,7 +37,7 @@ def check_stray():
     for args in (["--sum=b"], ["--count=a"], ["--max=b", "--invalid=skip"], ["--where=b > 1", "--sum=b"], []):
         says("backslashes, %s" % args, args, b'a,b\nx,1\n"say \\"hi\\"",2\n', 1, "", STRAY % (3, ESCAPE))
         says("inches, %s" % args, args, b'a,b\nx,1\n"5" disk",2\n', 1, "", STRAY % (3, NONE))
-    says("records that are printed end before it", ["--running-sum=b"], b'a,b\nx,1\ny,2\n"z" ,3\nw,4\n', 1,
+    says("records that are printed end before it", ["--running-sum=b"], b'a,b\nx,1\ny,2\n"z" z,3\nw,4\n', 1,
          "a,b,running_sum(b)\nx,1,1\ny,2,3\n", STRAY % (4, NONE))
     says("the line where it is", ["--sum=b"], b'a,b\n"x\n\ny" z,1\n', 1, "", STRAY % (4, NONE))
     says("in the header", ["--sum=b"], b'"a"x,b\ny,1\n', 1, "", STRAY % (1, NONE))
@@ -278,10 +278,82 @@ def check_output():
         if device == "gpu" and harness.run(["--sum=1"], b"1\n", device="gpu").status:
             harness.skip("why not on a GPU", "no GPU")
             continue
-        for args, why in ((["--escape=\\"], "--escape"), (["--comment=#"], "--comment"), (["-W"], "--whitespace")):
+        for args, why in ((["--escape=\\"], "--escape"), (["--comment=#"], "--comment"), (["-W"], "--whitespace"), (["--trim"], "--trim")):
             r = harness.run(args + ["--sum=1", "-v"], b"1\n", device=device)
             reason = b"CPU only, as asked" if device == "cpu" else b"CPU only: no GPU reads " + why.encode()
             harness.ok(r.status == 0 and r.err.startswith(b"gpustat: " + reason + b"\n"), "%s: %s" % (device, why), lambda r=r: harness.describe(r))
+
+
+# ---- trim ------------------------------------------------------------------------------------------
+
+LATE = "gpustat: <stdin>:%d: blanks between a quote and a delimiter: try --trim, or --quote none if quotes are data\n"
+LIST = b'id, "name, first" ,amount \n1, "Doe, J", 5\n 2 ,\t"Roe ""R"", S"\t, "7.5" \r\n3 , , 4'
+
+
+def check_trim():
+    trim = ["--trim"]
+    says("quotes after blanks", trim + ["--sum=amount", "--count", '"name, first"'], LIST, 0, 'sum(amount),"count(name, first)"\n16.5,2\n')
+    says("groups", trim + ["--by", '"name, first"', "--sum=amount"], LIST, 0, '"name, first",sum(amount)\n"Doe, J",5\n"Roe ""R"", S",7.5\n,4\n')
+    says("groups of two columns", trim + ["--by=k,l"], b'k ,l\n"a" , x\n a,"x"\na , "x "\n', 0, 'k,l,count\na,x,2\na,x ,1\n')
+    says("conditions", trim + ["--where", "n = 'Doe, J' or n = 'x'", "--sum=v"], b'n, v\n "Doe, J", 1\nx ,2\n" x",4\n', 0, "3\n")
+    says("records are printed as they came", trim + ["--where=v > 1", "--cumsum=v"], b'n, v \n "Doe, J", 1\nx ,2 \n  \n', 0, "n, v ,running_sum(v)\nx ,2 ,2\n")
+    says("copied fields lack the blanks", trim + ["--select=v,n"], b'n, v \n "Doe, J", 1\nx ,2 \n', 0, 'v,n\n1,"Doe, J"\n2,x\n')
+    says("a lag", trim + ["--lag=n", "--fill-down=n"], b'n, v \n "a, b", 1\n ,2 \n', 0, 'n, v ,lag(n),filled(n)\n "a, b", 1,,"a, b"\n ,2 ,"a, b","a, b"\n')
+    says("a lead", trim + ["--lead=n", "--only"], b'n, v \n "a, b", 1\n c ,2 \n', 0, 'lead(n)\nc\n\n')
+    says("computed texts", trim + ["--let", "u=upper(n)", "--by=u"], b'n, v \n "a, b", 1\na ,2 \n"A, B",3\n', 0, 'u,count\n"A, B",2\nA,1\n')
+    says("a computed text with blanks", trim + ["--let", "u=if(v > 1, ' x', n)", "--by=u"], b'n, v \n "a, b", 1\na ,2 \n', 0, 'u,count\n"a, b",1\n x,1\n')
+    says("texts", trim + ["--mode=n", "--text-min=n", "--text-max=n", "--first=n", "--last=n", "--count-distinct=n"], b'n, v \n "b" , 1\n b,2 \n a ,3\n', 0,
+         "mode(n),text_min(n),text_max(n),first(n),last(n),count_distinct(n)\nb,a,b,b,a,2\n")
+    says("medians, a rank", trim + ["--median=v", "--p90=v"], b'n, v \na, "1" \na, 2\na,3 \n', 0, "p50(v),p90(v)\n2,2.8\n".replace("p50", "median"))
+    says("the summary", trim + ["--format=csv"], b' n , v \n "b" , 1\n b,"2" \n', 0,
+         "column,type,count,missing,invalid,sum,min,max,mean,shortest,longest\nn,text,2,0,0,,b,b,,1,1\nv,number,2,0,0,3,1,2,1.5,,\n")
+    says("tabs are delimiters, blanks are not", trim + ["-d", "tab", "--sum=b"], b'a\t b\n "x\ty" \t 1\n\t2 \n', 0, "3\n")
+    says("another quote, comments, escapes", trim + ["--quote='", "--escape=\\", "--comment=#", "--sum=b", "--count=a"],
+         b"# a, 'b\na, b \n 'x, y' , 1\n#'\n \\ , 2\n '\\'', ' , '4'\n #,8\n", 1, "", "gpustat: <stdin>:6: text behind a closing quote: try --quote none\n")
+    says("an escaped blank is data", trim + ["--escape=\\", "--where=a = 'x '", "--sum=b"], b"a,b\nx\\ ,1\n x\\  ,2\nx ,4\n'x ',8\n", 0, "3\n")
+    says("no quotes", trim + ["--quote=none", "--by=a"], b'a ,b\n"x ,1\n  "x,2\n', 0, 'a,count\n"""x",2\n')
+    says("a comment begins its line", trim + ["--comment=#", "--sum=b"], b"a,b\n#,1\n #,2\n", 0, "2\n")
+    says("a field that would begin a comment", trim + ["--comment=#", "--select=a"], b"a,b\n #x,1\n", 0, 'a\n"#x"\n')
+    says("nothing can quote it", trim + ["--comment=#", "--quote=none", "--select=a"], b"a,b\n #x,1\n", 2, "",
+         USAGE % "--quote none: a line that is printed could begin with '#', the byte of --comment, and nothing can quote it: try --escape '\\', "
+         "or the input's first column first")
+    says("line ends in quotes", trim + ["--sum=b"], b'a,b\n "x\n, y" , 1\n', 0, "1\n")
+    says("a delimiter and a blank at the end", trim + ["--sum=b"], b'a,b\n1,2, \n1,3\t,\n', 0, "5\n")
+    says("lines of blanks", trim + ["--sum=b"], b' \n a,b\n\t\n1,2\n  \r\n', 0, "2\n")
+    says("text after a closing quote", trim + ["--sum=b"], b'a,b\n "x" y,2\n', 1, "", STRAY % (2, NONE))
+    says("two quoted pieces", trim + ["--sum=b"], b'a,b\n "x" "y",2\n', 1, "", STRAY % (2, NONE))
+    says("a bad value has no blanks", trim + ["--sum=b"], b'a,b\nx, " z" \n', 1, "", "gpustat: <stdin>:2: column 'b': not a number: 'z'\n")
+    spaced, plain = fixture("spaced.csv", b'a, b\nx, "1"\n'), fixture("plain.csv", b"b ,a\n2 ,y\n")
+    harness.answers("files with the columns elsewhere", trim + ["--sum=b", spaced, plain], None, "3\n")
+    parts = [fixture("%s.part" % k, harness.run(args + ["--sum=b", "--partial", path], None).out)
+             for k, (args, path) in enumerate(((trim, spaced), (trim, fixture("more.csv", b"a, b\ny , 2\n")), ([], fixture("bare.csv", b"a,b\nx,1\n"))))]
+    harness.answers("parts", ["--merge"] + parts[:2], None, "3\n")
+    harness.refuses("parts share it", ["--merge", parts[0], parts[2]], None, 1, "gpustat: %s:1: another query than the first part's: --trim\n" % parts[2])
+    lines = [b' %d , "a ""b"" , %d" ,%s' % (i, i, (b"x", b'"y" ', b'12" z', b' ')[i % 4]) for i in range(3000)]
+    ways = [(c, t) for c in (1, 7, 61, 64, 1000, 65536, None) for t in (1, 3)]
+    harness.agrees("3,000 records", trim + ["--sum=n", "--count=t,u"], b" n, t, u\n" + b"\n".join(lines),
+                   harness.exactly("sum(n),count(t),count(u)\n4498500,3000,2250\n"), ways)
+
+
+def check_late_quotes():
+    """Blanks between a delimiter and a quote, without --trim."""
+    for args in (["--sum=b"], ["--count=a"], ["--max=b", "--invalid=skip"], ["--where=b > 1", "--sum=b"], ["--by=a"], []):
+        says("before the quote, %s" % args, args, b'a,b\nx,1\n "y, z",2\n', 1, "", LATE % 3)
+        says("after it, %s" % args, args, b'a,b\nx,1\n"y, z" ,2\n', 1, "", LATE % 3)
+    says("in the header", ["--sum=amount"], LIST, 1, "", LATE % 1)
+    says("a tab", ["--sum=b"], b'a,b\nx,\t"1"\n', 1, "", LATE % 2)
+    says("at the end", ["--count=b"], b'a,b\nx, "1"', 1, "", LATE % 2)
+    says("before CR LF", ["--count=b"], b'a,b\r\nx,"1" \r\n', 1, "", LATE % 2)
+    says("a quote that its line does not close", ["--count=b"], b'a,b\nx, "1\n"y\n', 1, "", LATE % 2)
+    says("doubled quotes", ["--count=b"], b'a,b\nx, "1"""\n', 1, "", LATE % 2)
+    says("escaped ones", ["--escape=\\", "--count=b"], b'a,b\nx, "1\\"" \n', 1, "", LATE % 2)
+    says("with comments", ["--comment=#", "--count=b"], b'a,b\n# "x"\n#\nx, "1"\n', 1, "", LATE % 4)
+    says("an escaped delimiter", ["--escape=\\", "--count=b"], b'a,b\nx\\, "1" ,2\n', 0, "1\n")
+    says("quotes around a part of a field are data", ["--by=b"], b'a,b\nx, "1" y\n', 0, 'b,count\n" ""1"" y",1\n')
+    says("quotes within a field are data", ["--count=b"], b'a,b\nx,y "1"\nx,12" disk\n', 0, "2\n")
+    says("without quotes they are data", ["--quote=none", "--sum=b"], b'a,b\n "x" ,1\n', 0, "1\n")
+    says("blanks that separate", ["-d ", "--sum=c"], b'a b c\n "1" 2\n', 0, "2\n")
+    says("between words", ["-W", "--count=b"], b'a b\n "1" "2"\n', 0, "1\n")
 
 
 def check_usage():
@@ -307,14 +379,28 @@ def check_usage():
             (["--quote=ab"], "--quote: 'ab' is not one byte"),
             (["--escape="], "--escape: '' is not one byte"),
             (["--comment=//"], "--comment: '//' is not one byte"),
+            (["-d||"], "--delimiter: '||' is not one byte: try sed 's/||/\\x1f/g' FILE | gpustat -d '\\x1f' ..."),
+            (["-d.*"], "--delimiter: '.*' is not one byte: try sed 's/\\.\\*/\\x1f/g' FILE | gpustat -d '\\x1f' ..."),
+            (["-d\u00a6"], "--delimiter: '\u00a6' is not one byte: try sed 's/\u00a6/\\x1f/g' FILE | gpustat -d '\\x1f' ..."),
+            (["-d", "\\x100"], "--delimiter: '\\x100' is not one byte: try sed 's/\\\\x100/"
+                                                             "\\x1f/g' FILE | gpustat -d '\\x1f' ..."),
+            (["--escape", "\\400"], "--escape: '\\400' is not one byte"),
+            (["-d  "], "--delimiter: '  ' is not one byte: --whitespace reads fields that end at runs of blanks"),
+            (["-d\\s+"], "--delimiter: '\\s+' is not one byte: --whitespace reads fields that end at runs of blanks"),
             (["-W", "-d;"], "--whitespace: fields end at blanks and nothing quotes them: --delimiter has no meaning then"),
             (["-W", "--quote=none"], "--whitespace: fields end at blanks and nothing quotes them: --quote has no meaning then"),
             (["--escape=\\", "-W"], "--whitespace: fields end at blanks and nothing quotes them: --escape has no meaning then"),
             (["-W", "--comment= "], "--comment: a blank separates fields"),
+            (["-W", "--trim"], "--whitespace: fields end at blanks and nothing quotes them: --trim has no meaning then"),
+            (["--trim", "-d "], "--trim: a blank separates fields: say --whitespace if a run of blanks does"),
+            (["--trim", "--quote= "], "--quote: with --trim, a blank is no part of a field"),
+            (["--trim", "--comment=\t"], "--comment: with --trim, a blank is no part of a field"),
             (["--quote=none", "-d-", "--cumsum=1"], "--quote none: the numbers of a new column can hold the delimiter '-': nothing can quote them"),
             (["--quote=none", "-d5", "--byte-offset"], "--quote none: the numbers of a new column can hold the delimiter '5': nothing can quote them")):
         harness.refuses("usage: %s" % " ".join(args), args + ["--sum=1"] * (not any("cumsum" in a or "offset" in a for a in args)), b"1\n", 2,
                         USAGE % sentence)
+    for form, byte in (("tab", b"\t"), ("\\t", b"\t"), ("\\x09", b"\t"), ("\\x1", b"\1"), ("\\001", b"\1"), ("\\1", b"\1"), ("\\x7C", b"|"), ("\\\\", b"\\")):
+        says("a delimiter given as " + form, ["-d", form, "--sum=b"], b"a|b\n1|2\n3|4\n".replace(b"|", byte), 0, "6\n")
     says("a quote as delimiter, where nothing quotes", ["--quote=none", "-d\"", "--sum=2"], b'1"2\n3"4\n', 0, "6\n")
 
 
@@ -325,5 +411,7 @@ check_comments()
 check_random()
 check_whitespace()
 check_output()
+check_trim()
+check_late_quotes()
 check_usage()
 harness.done()

@@ -57,7 +57,7 @@ GOOD = [
     good("empty quotes are missing", b'n,m\n"",2\n"",3\n1,4\n', ALL,
          "sum(n),min(n),max(n),count(n),mean(n)\n1,1,1,1,1\n"),
     good("stray quote inside", b'a,b\n12" disk,2\n3"5",4\nx"",5\nx""",6\n', "b", "17\n"),
-    good("stray quote after a blank", b'a,b\n "x,2\n "y",3\n', "b", "5\n"),
+    good("quotes after a blank that quote a part", b'a,b\n "x" z,2\n "y"z"",3\n', "b", "5\n"),
     good("stray quotes hide nothing", b'a,b\nx"y,1\nz"w,2\nx",3\n', "b", "6\n"),
     good("quote is the last byte", b'a,b\n1,"2"', "b", "2\n"),
     good("quote opens after the delimiter", b'a,b\n,"2"\n,"3"\n', "b", "5\n"),

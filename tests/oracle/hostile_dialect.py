@@ -5,7 +5,7 @@ import re
 from oracle_dialect import Dialect
 from oracle_notation import PLAIN, Notation
 
-DIALECT = ("delimiter", "whitespace", "quote", "escape", "comment", "skip-lines")      # the options' names
+DIALECT = ("delimiter", "whitespace", "trim", "quote", "escape", "comment", "skip-lines")      # the options' names
 NOTATION = ("decimal", "thousands", "money", "percent")
 DELIMITERS = (b";", b"\t", b"|") * 3 + (b"-", b".", b"5", b"e", b" ", b",")
 COMMENTS = (b"", b" a note", b'"', b" 1,2,3", b",,", b'"open', b" it's", b"\r")
@@ -25,7 +25,8 @@ def dialect_for(rng, asked, tame=False):
     quote = rng.choice((None, b"'", b"'", b"|" if delimiter != b"|" else b"'")) if "quote" in asked else b'"'
     escape = rng.choice((b"\\", b"\\", b"^")) if "escape" in asked else None
     written = rng.choice((b";", b"\t", b",", b"|", b":")) if not (tame or asked & set(DIALECT) or rng.randrange(30)) else b","   # sep=
-    return Dialect(delimiter, quote, escape, comment, skip_lines=skipped), delimiter or written
+    trim = "trim" in asked and delimiter != b" "
+    return Dialect(delimiter, quote, escape, comment, skip_lines=skipped, trim=trim), delimiter or written
 
 
 def random_dialect(rng, some=DIALECT):
@@ -40,7 +41,9 @@ def says_sep(dialect, written):
 
 def must_quote(content, dialect, delimiter):
     first = dialect.quote and content.startswith(dialect.quote)
-    return first or any(c in content for c in (delimiter, b"\n", dialect.escape or b"\n")) or content[-1:] == b"\r"
+    blanks = dialect.blanks(delimiter)
+    return first or any(c in content for c in (delimiter, b"\n", dialect.escape or b"\n")) or content[-1:] == b"\r" \
+        or content.strip(blanks) != content or (dialect.trim and content.lstrip(b" \t")[:1] == (dialect.quote or b"\0"))
 
 
 def quoted(rng, content, quote, escape, stray):
@@ -64,7 +67,9 @@ def escaped(rng, content, dialect, delimiter):
     out = bytearray()
     for i, c in enumerate(content):
         byte = bytes((c,))
-        needs = byte in (delimiter, b"\n", b"\r", dialect.escape) or (i == 0 and byte == dialect.quote)
+        needs = byte in (delimiter, b"\n", b"\r", dialect.escape) or (i == 0 and byte == dialect.quote) or \
+            (i in (0, len(content) - 1) and byte in dialect.blanks(delimiter)) or \
+            (dialect.trim and byte == dialect.quote and not content[:i].strip(b" \t"))
         if needs or rng.randrange(30) == 0:
             out += dialect.escape
         out += byte
@@ -84,9 +89,19 @@ def write_field(rng, content, dialect, delimiter, style, stray=False):
     return content
 
 
+def padded(rng, field, dialect, delimiter):
+    """A field with blanks around it that mean nothing."""
+    blanks = [bytes((b,)) for b in dialect.blanks(delimiter)]
+    if not blanks or rng.randrange(3) == 0:
+        return field
+    return b"".join(rng.choices(blanks, k=rng.choice((0, 1, 1, 2)))) + field + \
+        b"".join(rng.choices(blanks, k=rng.choice((0, 0, 1, 3))))
+
+
 def write_record(rng, contents, dialect, delimiter, style, stray=False):
     if not dialect.whitespace:
-        return delimiter.join(write_field(rng, c, dialect, delimiter, style, stray) for c in contents)
+        return delimiter.join(padded(rng, write_field(rng, c, dialect, delimiter, style, stray), dialect, delimiter)
+                              for c in contents)
     words = [re.sub(rb"[ \t\r\n]+", b"_", c) or b"-" for c in contents[:-1]]
     words.append(re.sub(rb"[\r\n]+", b"_", contents[-1]).strip(b" \t") or b"-")
     out = b" " * rng.choice((0, 0, 1, 3))

@@ -30,7 +30,7 @@ def cut(data, dialect):
 
 def like_csv_module(data, dialect):
     """True, False, or None where the two mean different things."""
-    if oracle_dialect.has_lone_cr(data) or dialect.comment or dialect.whitespace or dialect.skip_lines:
+    if oracle_dialect.has_lone_cr(data) or dialect.comment or dialect.whitespace or dialect.trim or dialect.skip_lines:
         return None
     try:
         mine, trouble = cut(data, dialect)
@@ -89,6 +89,10 @@ DIALECTS = (        # data, dialect, fields; worked out by hand
     (b'#a "b\n1,2\n # no\n#\n"#\n#",3\n#', dict(comment=b"#"), [(b"1", b"2"), (b" # no",), (b"#\n#", b"3")]),
     (b' a  b\tc \n\n\t\n"d e" f\r\n', dict(whitespace=True),
      [(b"a", b"b", b"c"), (b"",), (b"",), (b'"d', b'e"', b"f")]),
+    (b' a , "b, ""c"" " ,"d"\t\n  \t\n, "" ,\t\r\n"e" ,f "g\n',
+     dict(trim=True), [(b"a", b'b, "c" ', b"d"), (b"",), (b"", b"", b""), (b"e", b'f "g')]),
+    (b'a\\ ,\\ b\\\\ , "c\\ "\n', dict(escape=b"\\", trim=True), [(b"a ", b" b\\", b"c ")]),
+    (b' "a"\t "b"\t c\n', dict(delimiter=b"\t", trim=True), [(b"a", b"b", b"c")]),
     (b'x "\r\ny\n1,2\n', dict(skip_lines=2), [(b"1", b"2")]),
 )
 
@@ -97,6 +101,9 @@ def check_dialects():
     for data, how, want in DIALECTS:
         rows, trouble = cut(data, oracle_dialect.Dialect(**how))
         harness.is_((trouble, [r.fields for r in rows]), (None, want), "%r, %s" % (data, how))
+    for text, line in ((b'1\n "5" disk , 2\n', 2), (b'"a" "b"\n', 1)):
+        rows, trouble = cut(text, oracle_dialect.Dialect(trim=True))
+        harness.is_((trouble.kind, rows[-1].stray), ("stray", line), "text after a closing quote and a blank, %r" % text)
     for text, line in ((b'1\n"5" disk\n', 2), (b'"a \\"b\\" c"\n', 1), (b'"a\nb" \n', 2), (b'"a"\ry\n', 1)):
         rows, trouble = cut(text, oracle_dialect.Dialect())
         harness.is_((trouble.kind, rows[-1].stray), ("stray", line), "text behind a closing quote, %r" % text)

@@ -14,7 +14,7 @@ TAKE_TEXT = TAKES_TEXT + ("running-count", "lag", "lead", "fill-down")      # op
 SILENT = ("threads", "device", "progress")      # options that change nothing; the ways of a run have them, too
 FLAGS = ("exclusive", "only")
 WORDS = ("header", "format", "ragged", "invalid", "max-invalid")
-MODELLED = (("where", "by", "sort", "top", "cumsum", "headers", "missing", "skip-lines", "whitespace", "delimiter", "quote", "escape",
+MODELLED = (("where", "by", "sort", "top", "cumsum", "headers", "missing", "skip-lines", "whitespace", "trim", "delimiter", "quote", "escape",
              "comment", "decimal", "thousands", "money", "percent", "all", "row-number", "byte-offset", "offsets", RANK, "pNN")
             + WORDS + FLAGS + WINDOWS + tuple("running-" + o for o in RUNNING))
 FORMATS = (b"auto", b"plain", b"csv", b"tsv", b"json", b"table")
@@ -37,8 +37,8 @@ def read(uses):
             dialect[name] = {b"\\t": b"\t", b"none": None}.get(argument, argument)
         elif name == "skip-lines":
             dialect["skip_lines"] = int(argument)
-        elif name == "whitespace":
-            dialect["whitespace"] = True
+        elif name in ("whitespace", "trim"):
+            dialect[name] = True
         elif name in ("decimal", "thousands"):
             notation[name] = argument
         elif name in ("money", "percent"):

@@ -18,15 +18,21 @@ COMMA = b","
 class Dialect:
     """delimiter: a byte, or None where nothing was said, which is a comma or what a first line 'sep=' says. quote and
     escape: a byte or None. comment: the byte that begins a line to be skipped, or None. whitespace: -W.
-    skip_lines: how many lines of each file are no part of the table."""
-    def __init__(self, delimiter=None, quote=b'"', escape=None, comment=None, whitespace=False, skip_lines=0):
+    skip_lines: how many lines of each file are no part of the table. trim: blanks around a field are no part of it."""
+    def __init__(self, delimiter=None, quote=b'"', escape=None, comment=None, whitespace=False, skip_lines=0, trim=False):
         self.delimiter, self.quote, self.escape = delimiter, quote, escape
-        self.comment, self.whitespace, self.skip_lines = comment, whitespace, skip_lines
+        self.comment, self.whitespace, self.skip_lines, self.trim = comment, whitespace, skip_lines, trim
+
+    def blanks(self, delimiter):
+        """The bytes that are trimmed."""
+        return BLANKS.replace(delimiter, b"") if self.trim else b""
 
     def args(self):
         out = [b"-d", self.delimiter] if self.delimiter is not None else []
         if self.whitespace:
             out.append(b"-W")
+        if self.trim:
+            out.append(b"--trim")
         if self.quote != b'"':
             out.append(b"--quote=" + (self.quote or b"none"))
         for name, value in ((b"escape", self.escape), (b"comment", self.comment)):
@@ -84,6 +90,7 @@ class _Cutter:
         self.dialect, self.delimiter, self.name = dialect, delimiter, name
         self.data, self.at, self.line, self.base = data, at, line, base
         self.plain, self.inside, self.change = _patterns(delimiter, dialect.quote, dialect.escape)
+        self.blanks = dialect.blanks(delimiter)
         self.rows, self.trouble = [], None
 
     def run(self):
@@ -111,13 +118,16 @@ class _Cutter:
         raw = self.data[begin:self.at]
         end = re.compile(rb"\r?\n|\r\Z|\Z").match(self.data, self.at)[0]
         self.at, self.line = self.at + len(end), self.line + 1
-        self.rows.append(Row(self.name, first, tuple(fields), tuple(lines), raw, end, self.base + begin, not raw,
-                             self.stray, tuple(parts)))
+        self.rows.append(Row(self.name, first, tuple(fields), tuple(lines), raw, end, self.base + begin,
+                             not raw.strip(self.blanks), self.stray, tuple(parts)))
         if self.stray is not None:
             self.trouble = BadData("text behind a closing quote", {(self.name, self.stray)}, kind="stray")
 
     def field(self):
         data, quote = self.data, self.dialect.quote
+        self.skip_blanks()
+        if quote and not self.dialect.trim and self.begins_late():
+            self.stray = self.stray or self.line
         if not quote or not data.startswith(quote, self.at):
             return self.take(self.plain, quote and None)
         opened = self.line
@@ -127,11 +137,29 @@ class _Cutter:
             self.trouble = BadData("open quote", {(self.name, opened)}, kind="open")
             return None
         self.at += 1
+        self.skip_blanks()
         closed, here = self.at, self.line
         behind = self.take(self.plain, None)
         if self.at > closed:
             self.stray = self.stray or here
         return text + behind
+
+    def begins_late(self):
+        """Do blanks and then a quoted field come here, or blanks and a quote that its line does not close?"""
+        blanks = BLANKS.replace(self.delimiter, b"")
+        line = self.data[self.at:].split(b"\n", 1)[0]
+        rest = line.lstrip(blanks)
+        if rest == line or not rest.startswith(self.dialect.quote):
+            return False
+        closed = self.inside.match(rest, 1).end()
+        if not rest.startswith(self.dialect.quote, closed):
+            return True
+        after = rest[closed + 1:].lstrip(blanks)
+        return after in (b"", b"\r") or after.startswith(self.delimiter)
+
+    def skip_blanks(self):
+        while self.blanks and self.data[self.at:self.at + 1] in [self.blanks[i:i + 1] for i in range(len(self.blanks))]:
+            self.at += 1
 
     def take(self, pattern, doubled):
         """What `pattern` takes from here on, without escapes; `doubled`: the byte of which two mean one."""
@@ -139,6 +167,11 @@ class _Cutter:
         self.at += len(piece)
         self.line += piece.count(b"\n")
         escape = self.dialect.escape
+        if self.blanks and pattern is self.plain:
+            bare = piece.rstrip(self.blanks)
+            if escape and bare != piece and re.match(rb"(?:[^%s]|%s[\s\S])*\Z" % (2 * (re.escape(escape),)), bare) is None:
+                bare = piece[:len(bare) + 1]        # the first of the blanks is escaped
+            piece = bare
         if escape and self.data.startswith(escape, self.at):
             self.trouble = BadData("an escape byte is the last one", {(self.name, self.line)}, kind="escape")
         if escape and escape in piece:

@@ -144,6 +144,7 @@ def quoted(cell, dialect, delimiter):
     if escape:
         cell = cell.replace(escape, escape * 2)
     odd = [c for c in (delimiter, b"\r", b"\n") if c in cell]
+    odd += [cell] * (cell.strip(dialect.blanks(delimiter)) != cell)
     if quote and (odd or quote in cell):
         return quote + cell.replace(quote, quote * 2) + quote
     if odd and not escape:
@@ -192,7 +193,7 @@ def chosen(operation, columns, q, table, rows):
     for _, text, as_written in Request([(operation, columns)]).items():
         if text != b"*":
             yield from resolve(text, as_written, table.names, table.ncolumns)
-        elif not rows or (table.names is None and not rows[0].raw):
+        elif not rows or (table.names is None and not rows[0].raw.strip(q.dialect.blanks(table.delimiter))):
             raise Unclear("'*' where no record is, or a blank one where a header may be")
         elif operation == "count":
             raise Unclear("is the text in a column that '*' counts an error?")
@@ -237,7 +238,7 @@ def answer(q, files):
         return Answer(b"", bad)
     if trouble and trouble.kind == "nothing":
         return Answer(b"", trouble)
-    if trouble and not any(r.raw for r in rows) and (table.header or table.second is UNCLEAR):
+    if trouble and not any(r.raw.strip(q.dialect.blanks(table.delimiter)) for r in rows) and (table.header or table.second is UNCLEAR):
         raise Unclear("is the header printed before an error in the second record?")
     return scan(q, table, rows, trouble, where, columns)
 

@@ -38,7 +38,7 @@ def only_cr(data, dialect, delimiter):
         elif here == b"\n":
             return False
         found |= here == b"\r" and at < len(data) - 1
-        line, start = here == b"\r", here in (b"\r", delimiter)
+        line, start = here == b"\r", here in (b"\r", delimiter) or (start and here and here in dialect.blanks(delimiter))
         at += 1
     return found
 
@@ -115,7 +115,7 @@ class Table:
             self.header, self.names = first, names_of(first)
         self.second = second
         self.ncolumns = len(first.fields if found else full.fields)
-        self.open_end = not q.dialect.whitespace and ends_open(full, self.delimiter)
+        self.open_end = not q.dialect.whitespace and ends_open(full, self.delimiter, q.dialect)
 
     def _guess(self, exprs, flat, first, second):
         try:
@@ -197,7 +197,7 @@ class Table:
                 if columns is not None:
                     n = len(rows[0].fields)
                     if names_of(rows[0]) != self.names:
-                        open_end = ends_open(rows[0], self.delimiter)
+                        open_end = ends_open(rows[0], self.delimiter, self.q.dialect)
                     if n == 1:
                         rows = with_blanks[with_blanks.index(rows[0]):]
                     rows = [r for r in rows[1:] if n == 1 or not r.blank]
@@ -254,7 +254,7 @@ class Table:
             row = with_rest(row, n)
         count, fields, lines = len(row.fields), row.fields, row.lines
         shape = None
-        if count != n and not fits(row, count, n, open_end, self.delimiter):
+        if count != n and not fits(row, count, n, open_end, self.delimiter, self.q.dialect):
             if not (self.policy == "allow" or (self.policy == "extra" and count > n)):
                 shape = count, n
             self.tolerated.append(row)
@@ -272,15 +272,15 @@ class Table:
         return Record(row.file, row.line, fields, lines, raw, row.end, row.offset, shape)
 
 
-def ends_open(row, delimiter):
+def ends_open(row, delimiter, dialect):
     """Does it end with a delimiter, so that its last field is empty?"""
-    return row.fields[-1] == b"" and row.raw.endswith(delimiter)
+    return row.fields[-1] == b"" and row.raw.rstrip(dialect.blanks(delimiter)).endswith(delimiter)
 
 
-def fits(row, count, n, open_end, delimiter):
+def fits(row, count, n, open_end, delimiter, dialect):
     """Is a record of `count` fields as good as one of n? open_end: does the first one end with a delimiter?"""
     if count == n + 1:
-        return ends_open(row, delimiter)
+        return ends_open(row, delimiter, dialect)
     return count == n - 1 and open_end
 
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_dialect_quotes.c - escapes, comments and quotes worked out on bitmaps, against the automaton
+ * test_dialect_quotes.c - escapes, comments, blanks and quotes worked out on bitmaps, against the automaton
  * of all states, byte by byte; and the laws of its maps.
  */
 #include "csv/dfa.h"
@@ -26,6 +26,9 @@ static const struct csv_dialect dialects[] = {
 	{.delimiter = '\t', .escape = '\\'},
 	{.delimiter = ';', .comment = '#'},
 	{.delimiter = '|', .escape = '\\', .comment = '/'},
+	{.delimiter = ',', .quote = '"', .trim = true},
+	{.delimiter = '\t', .quote = '"', .escape = '\\', .comment = '#', .trim = true},
+	{.delimiter = ',', .trim = true},
 };
 #define NDIALECTS (sizeof dialects / sizeof *dialects)
 
@@ -54,13 +57,13 @@ struct sample {
 	size_t nbytes;
 	bool has_quotes;
 	uint64_t separators[NWORDS], newlines[NWORDS], quotes[NWORDS], escapes[NWORDS];
-	uint64_t comments[NWORDS];
+	uint64_t comments[NWORDS], blanks[NWORDS];
 };
 
 static struct dialect_bits bits_of(struct sample *s)
 {
 	return (struct dialect_bits){{s->separators, s->newlines, s->quotes}, s->escapes,
-				     s->comments};
+				     s->comments, s->dialect->trim ? s->blanks : NULL};
 }
 
 static enum csv_class class_at(const struct sample *s, size_t i)
@@ -83,6 +86,7 @@ static void sample_scan(struct sample *s)
 		s->quotes[i / 64] |= c == CSV_QUOTE ? bit : 0;
 		s->escapes[i / 64] |= c == CSV_ESCAPE || c == CSV_NEWLINE ? bit : 0;
 		s->comments[i / 64] |= c == CSV_COMMENT_SIGN ? bit : 0;
+		s->blanks[i / 64] |= c == CSV_BLANK ? bit : 0;
 		s->has_quotes |= c == CSV_QUOTE;
 	}
 	dialect_prepare(s->dialect, &bits, NWORDS);
@@ -92,7 +96,8 @@ static void sample_scan(struct sample *s)
 static void sample_random(struct sample *s, size_t nbytes_max)
 {
 	const struct csv_dialect *d = s->dialect;
-	const char bytes[] = {d->delimiter, '\n', d->quote, d->escape, d->comment, 'a', '\r'};
+	const char bytes[] = {d->delimiter, '\n', d->quote, d->escape, d->comment, 'a', '\r',
+			      d->trim ? ' ' : 'b'};
 	uint32_t weights[sizeof bytes], all = 0;
 
 	for (size_t i = 0; i < sizeof bytes; i++)
@@ -143,21 +148,22 @@ static bool bit_at(const uint64_t *bits, size_t i)
 }
 
 /* Whether words [begin, end) keep exactly the separators that end something, and have in quotes the
- * stray bytes, for a text entered in `state`. */
+ * bytes that may be stray, for a text entered in `state`. */
 static bool resolved(const struct sample *s, enum csv_state state, size_t begin, size_t end)
 {
 	for (size_t i = 0; i < s->nbytes; i++) {
 		enum csv_class c = class_at(s, i);
 		enum csv_state before = state;
-		bool ends_field, ends_record;
+		bool ends_field, ends_record, strays;
 		state = csv_full_step(state, c);
 		ends_record = c == CSV_NEWLINE && state == CSV_RECORD_START;
 		ends_field = ends_record || (c == CSV_DELIMITER && state == CSV_FIELD_START);
+		strays = c == CSV_QUOTE ? before == CSV_UNQUOTED : before == CSV_QUOTE_SEEN && !ends_field;
 		if (i / 64 < begin || i / 64 >= end)
 			continue;
 		if (bit_at(s->separators, i) != ends_field ||
 		    bit_at(s->newlines, i) != ends_record ||
-		    bit_at(s->quotes, i) != (before == CSV_QUOTE_SEEN && !ends_field && c != CSV_QUOTE))
+		    bit_at(s->quotes, i) != strays)
 			return false;
 	}
 	return true;

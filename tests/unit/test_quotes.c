@@ -87,7 +87,7 @@ static csv_map map_of(const struct sample *s)
 }
 
 /* Whether words [begin, end) keep exactly the separators outside quotes, and have in quotes exactly
- * the stray bytes, for a text entered in `state`. before: the sample before any were cleared. */
+ * the bytes that may be stray, for a text entered in `state`. before: the sample before any were cleared. */
 static bool resolved(const struct sample *s, const struct sample *before, enum csv_state state,
 		     size_t begin, size_t end)
 {
@@ -95,7 +95,8 @@ static bool resolved(const struct sample *s, const struct sample *before, enum c
 		bool was = before->separators[i / 64] >> i % 64 & 1;
 		bool is = s->separators[i / 64] >> i % 64 & 1;
 		enum csv_class c = csv_classify((unsigned char)s->text[i], ',', '"');
-		bool stray = state == CSV_QUOTE_SEEN && c == CSV_OTHER;
+		bool stray = (state == CSV_QUOTE_SEEN && c == CSV_OTHER) ||
+			     (state == CSV_UNQUOTED && c == CSV_QUOTE);
 		if (i / 64 >= begin && i / 64 < end &&
 		    (is != (was && csv_outside_quotes(state)) ||
 		     stray != (s->quotes[i / 64] >> i % 64 & 1)))

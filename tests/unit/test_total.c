@@ -174,7 +174,7 @@ static void test_faults(void)
 		{"1,x,2,\n3,y,4,,\n", STATUS_RAGGED, 2},
 		{"1,x,2\n\n3,\"y\n\n", STATUS_OPEN_QUOTE, 3},
 		{"1,\"x\n\"y,2\n3,y,4\n", STATUS_STRAY_QUOTE, 2},
-		{"1,x,2\nbad,\"y\" ,4\n", STATUS_STRAY_QUOTE, 2},
+		{"1,x,2\nbad,\"y\" ,4\n", STATUS_BLANK_QUOTE, 2},
 		{"1,x,2\n3,y\n4,\"y\"\r", STATUS_RAGGED, 2},
 		{"1,x,2\n3,y,1e500\n", STATUS_OUT_OF_RANGE, 2},
 	};
