@@ -77,8 +77,8 @@ sanitised_thread() {
 }
 
 sanitised_fuzz() {
-	build address "$address_flags" tests/fuzz/serve
-	make -s fuzz FUZZ_SECONDS="${FUZZ_SECONDS-120}"
+	build address "$address_flags" tests/fuzz/serve &&
+		make -s fuzz FUZZ_SECONDS="${FUZZ_SECONDS-120}"
 }
 
 sanitised_valgrind() {
