@@ -228,6 +228,9 @@ static uint128 exponential(uint128 x)
 	return sum;
 }
 
+#define EXPONENT2_MAX 127
+#define EXPONENT10_MAX 450
+
 size_t logarithm_format_mean(const struct logarithm_sum *sum, uint64_t n, char *text)
 {
 	const uint128 ten16 = 10000000000000000, ten32 = ten16 * ten16;
@@ -241,6 +244,8 @@ size_t logarithm_format_mean(const struct logarithm_sum *sum, uint64_t n, char *
 	need_tables();
 	exponent2 = divide_down(sum->exponents2, n, &rest2);
 	exponent10 = divide_down(sum->exponents10, n, &rest10);
+	if (exponent2 < 0 || exponent2 > EXPONENT2_MAX || exponent10 < -EXPONENT10_MAX || exponent10 > EXPONENT10_MAX)
+		exponent2 = exponent10 = 0; /* no mean of numbers: of a forged part, whose sums are what its writer chose */
 	sum192_add_product(&rest, table.ln2 >> more, rest2);
 	sum192_add_product(&rest, table.ln10 >> more, rest10);
 	log = sum192_divide(&rest, n) + multiple(table.ln2, (unsigned)exponent2);
