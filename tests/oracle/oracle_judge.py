@@ -17,7 +17,7 @@ CUT = 24  # characters of a text in a table; longer ones end in an ellipsis
 KINDS = {       # what a message of each kind must hold
     "again": rb"is the header again",
     "ragged": rb"[0-9]+ fields? where the (header|first record) has [0-9]+",
-    "stray": rb"text behind a closing quote",
+    "stray": rb"text behind a closing quote|blanks between a quote and a delimiter",
     "escape": rb"nothing follows the escape byte that ends the file",
     "open": rb"quoted field is never closed",
     "nothing": rb"no record follows what may be a header: say --header yes or --header no",
