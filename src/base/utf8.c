@@ -177,3 +177,31 @@ void utf8_print(FILE *to, const char *text, size_t nbytes)
 		nbytes -= length;
 	}
 }
+
+/* Characters that look like a blank, or like nothing (Unicode 15.1: Zs but U+0020, and the format characters
+ * that may stand in any text), ascending. */
+static const struct code_range invisible[] = {
+	{0x00a0, 0x00a0}, {0x00ad, 0x00ad}, {0x034f, 0x034f}, {0x115f, 0x1160}, {0x1680, 0x1680},
+	{0x17b4, 0x17b5}, {0x180b, 0x180f}, {0x2000, 0x200f}, {0x202f, 0x202f}, {0x205f, 0x206f},
+	{0x3000, 0x3000}, {0x3164, 0x3164}, {0xfe00, 0xfe0f}, {0xfeff, 0xfeff}, {0xffa0, 0xffa0},
+};
+
+void utf8_print_visibly(FILE *to, const char *text, size_t nbytes)
+{
+	size_t begin = 0, length;
+
+	for (size_t at = 0; at < nbytes; at += length) {
+		uint32_t code;
+		length = utf8_decode(text + at, nbytes - at, &code);
+		if (length < 2 || !utf8_prints(text + at, nbytes - at, &length) ||
+		    !bsearch(&code, invisible, sizeof invisible / sizeof *invisible, sizeof *invisible,
+			     compare_range)) {
+			length = length ? length : 1;
+			continue;
+		}
+		utf8_print(to, text + begin, at - begin);
+		fprintf(to, "\\u%04x", code);
+		begin = at + length;
+	}
+	utf8_print(to, text + begin, nbytes - begin);
+}

@@ -34,4 +34,8 @@ size_t utf8_fit(const char *text, size_t *width);
  * \xNN each. */
 void utf8_print(FILE *to, const char *text, size_t nbytes);
 
+/* Like utf8_print, for messages: characters that cannot be seen, or not told from a blank, print as
+ * \uNNNN: U+00A0, U+200B, U+FEFF. */
+void utf8_print_visibly(FILE *to, const char *text, size_t nbytes);
+
 #endif

@@ -211,13 +211,13 @@ static void print_program(void)
 
 static void print_text(const char *text)
 {
-	utf8_print(stderr, text, strlen(text));
+	utf8_print_visibly(stderr, text, strlen(text));
 }
 
 static void print_value(const struct fault *f)
 {
 	fputc('\'', stderr);
-	utf8_print(stderr, f->detail, f->detail_nbytes);
+	utf8_print_visibly(stderr, f->detail, f->detail_nbytes);
 	fputc('\'', stderr);
 	if (f->value_nbytes > f->detail_nbytes)
 		fprintf(stderr, "... (%zu bytes)", f->value_nbytes);
@@ -235,19 +235,19 @@ static void print_detail(const struct fault *f)
 		break;
 	case STATUS_RAGGED:
 	case STATUS_PART_ORDER:
-		utf8_print(stderr, f->detail, f->detail_nbytes);
+		utf8_print_visibly(stderr, f->detail, f->detail_nbytes);
 		break;
 	case STATUS_DAMAGED:
 	case STATUS_TRUNCATED:
 	case STATUS_TRAILING:
 	case STATUS_FOREIGN:
 		fputs(" ", stderr);
-		utf8_print(stderr, f->detail, f->detail_nbytes);
+		utf8_print_visibly(stderr, f->detail, f->detail_nbytes);
 		break;
 	default:
 		if (f->detail_nbytes) {
 			fputs(": ", stderr);
-			utf8_print(stderr, f->detail, f->detail_nbytes);
+			utf8_print_visibly(stderr, f->detail, f->detail_nbytes);
 		}
 		if (f->error_number)
 			fprintf(stderr, ": %s", strerror(f->error_number));
@@ -299,7 +299,7 @@ static void print_lines(const struct fault *f)
 {
 	for (const char *text = f->detail; *text;) {
 		size_t nbytes = strcspn(text, "\n");
-		utf8_print(stderr, text, nbytes);
+		utf8_print_visibly(stderr, text, nbytes);
 		if (text == f->detail)
 			print_remedy(f);
 		fputc('\n', stderr);
@@ -339,12 +339,12 @@ static void print_name(const char *name, size_t column)
 	}
 	nbytes = strnlen(name, NAME_SHOWN_NBYTES + 1);
 	if (nbytes <= NAME_SHOWN_NBYTES) {
-		utf8_print(stderr, name, nbytes);
+		utf8_print_visibly(stderr, name, nbytes);
 		return;
 	}
 	for (nbytes = NAME_SHOWN_NBYTES; nbytes && (name[nbytes] & 0xc0) == 0x80;)
 		nbytes--; /* not within a character */
-	utf8_print(stderr, name, nbytes);
+	utf8_print_visibly(stderr, name, nbytes);
 	fputs("...", stderr);
 }
 

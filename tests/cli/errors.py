@@ -181,4 +181,8 @@ check_gzip()
 check_files()
 check_output()
 check_empty()
+for text, shown in (("5\u00a0", "5\\u00a0"), ("5\u200b", "5\\u200b"), ("\ufeff5", "\\ufeff5"), ("5\u2009x\u3000", "5\\u2009x\\u3000"), ("5\u00e9", "5\u00e9")):
+    harness.refuses("what cannot be seen in a value is escaped: " + shown, ["--sum=v"], ("v\n" + text + "\n").encode(), 1,
+                    "gpustat: <stdin>:2: column 'v': not a number: '%s'\n" % shown)
+harness.refuses("and in names", ["--sum=a b"], "a\u00a0b,\ufeffc\n1,2\n".encode(), 2, "gpustat: unknown column 'a b'\n", "a\\u00a0b, \\ufeffc")
 harness.done()
