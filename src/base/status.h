@@ -55,9 +55,9 @@
 	X(STATUS_BLANK_QUOTE,                                                      \
 	  "blanks between a quote and a delimiter: try --trim, or --quote none if quotes are data", 1) \
 	X(STATUS_DOUBTFUL_HEADER,                                                  \
-	  "@ is neither a number nor surely a name: say --header yes or --header no", 1) \
-	X(STATUS_LONE_HEADER,                                                      \
-	  "no record follows what may be a header: say --header yes or --header no", 1) \
+	  "@ may be names or data: say -H if these are names, -N if they are data", 1) \
+	X(STATUS_EMPTY,                                                            \
+	  "the input is empty, and has no column @: did the command that writes it fail?", 1) \
 	X(STATUS_CR_LINES, "lines end in CR alone: try tr '\\r' '\\n'", 1)         \
 	X(STATUS_FEW_LINES, "fewer lines than --skip-lines drops", 1)              \
 	X(STATUS_DELIMITER_DIFFERS, "another delimiter than the first file's: @", 1) \

@@ -363,7 +363,7 @@ void message_columns(char *const *names, size_t ncolumns, const char *unknown)
 	for (size_t i = 0; i < ncolumns; i++)
 		if (names[i])
 			nearest_offer(&nearest, names[i]);
-	if (nearest.name) {
+	if (nearest.name && strcmp(nearest.name, unknown)) {
 		fputs("; did you mean '", stderr);
 		print_name(nearest.name, 0);
 		fputs("'?", stderr);
@@ -400,14 +400,13 @@ void message_ragged(uint64_t n, bool left_out, const struct fault *first)
 	print_first(n, first);
 }
 
-void message_name_guessed(const char *file, uint64_t line, const char *name)
+void message_header_guessed(const struct fault *first)
 {
 	print_program();
 	fputs("note: ", stderr);
-	print_text(file);
-	fprintf(stderr, ":%" PRIu64 ": '", line);
-	print_name(name, 0);
-	fputs("' is taken for a column's name: say --header no if it is data\n", stderr);
+	print_place(first);
+	print_value(first);
+	fputs(" is taken for the header: say -N if it is data\n", stderr);
 }
 
 void message_undecided(uint64_t n, enum status first)

@@ -33,8 +33,8 @@ void message_values_left_out(uint64_t n, const char *column, const struct fault 
 /* Warns that n ragged records were left out, or taken all the same. */
 void message_ragged(uint64_t n, bool left_out, const struct fault *first);
 
-/* Notes that a value of the first record was taken for a column's name. */
-void message_name_guessed(const char *file, uint64_t line, const char *name);
+/* Notes that the first record was taken for the header. first: its place and its text, as a value. */
+void message_header_guessed(const struct fault *first);
 
 /* Warns that n records leave a condition undecided: the first one compared text with a number, or for
  * STATUS_TOO_COSTLY, a regular expression took too many steps. */

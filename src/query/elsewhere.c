@@ -102,7 +102,7 @@ const struct option_synonym elsewhere_words[] = {
 	{"output-format of", "--format"},
 	{"output out outfile output-file", "> FILE: results go to standard output"},
 	{"input infile file files from", "gpustat --sum COL FILE: a file's name stands alone"},
-	{"implicit-csv-header headerless-csv-input hi no-header no-headers noheader no-header-row headerless", "--header no"},
+	{"implicit-csv-header headerless-csv-input hi no-header noheader no-header-row headerless", "--header no"},
 	{"has-header header-in with-header header-row", "--headers"},
 	{"skiprows skip skip-rows skip-initial", "--skip-lines"},
 	{"allow-ragged-csv-input flexible", "--ragged allow"},
@@ -128,7 +128,7 @@ const struct option_synonym elsewhere_words[] = {
 	/* letters: of awk, cut, datamash, sort, uniq, wc, xsv, csvkit */
 	{"-t -F", "-d"},
 	{"-o", "> FILE: results go to standard output"},
-	{"-n", "--head N for the first records, --header no if there are no names"},
+	{"-n", "--head N for the first records, -N if there are no names"},
 	{"-f -c", "--select COLS to print columns, --by COLS to count each value"},
 	{"-k", "--by COLS for groups, --sort RESULT for their order"},
 	{"-s", "--select COLS to print columns; --by needs no order"},

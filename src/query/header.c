@@ -15,16 +15,21 @@
 
 #define PATIENCE_NBYTES (1024 * 1024)
 
+/* How far is looked for values below a first record that may be a header. */
+#define LOOK_NRECORDS 100
+#define LOOK_NBYTES ((size_t)1024 * 1024)
+
 /* ---- reading ---- */
 
-/* What the text so far holds of the first records. */
+/* What the text so far holds of one record. */
 struct first_text {
 	int file;
 	const char *data;
 	size_t nbytes;
 	bool at_end;
-	struct record record[2];
-	size_t begin[2]; /* of each in data */
+	bool has_byte; /* this file, or one before that was skipped, has one */
+	struct record record;
+	size_t begin; /* of the record in data */
 };
 
 /* The length of the blank lines that the text begins with. */
@@ -42,49 +47,32 @@ static size_t blank_nbytes(const char *data, size_t nbytes)
 	}
 }
 
-/* Cuts record i at or after position `from`, passing over comments, and over blank lines unless one
- * is a record: the second one of a table of one column. */
-static enum status cut(struct first_text *t, int i, size_t from,
+/* Cuts the record at or after position `from`, passing over comments, and over blank lines unless
+ * one counts as a record. */
+static enum status cut(struct first_text *t, size_t from, bool blank_counts,
 		       const struct csv_dialect *dialect)
 {
-	bool blank_counts = i == 1 && t->record[0].nfields == 1;
 	enum status status;
 
-	record_free(&t->record[i]);
-	for (;; from += t->record[i].nbytes) {
+	record_free(&t->record);
+	for (;; from += t->record.nbytes) {
 		if (!blank_counts)
 			from += blank_nbytes(t->data + from, t->nbytes - from);
-		t->begin[i] = from;
+		t->begin = from;
 		status = record_split(t->data + from, t->nbytes - from, dialect, t->at_end,
-				      &t->record[i]);
-		if (status != STATUS_OK || t->record[i].nfields || t->record[i].nbytes == 0 ||
-		    (blank_counts && !t->record[i].is_comment))
+				      &t->record);
+		if (status != STATUS_OK || t->record.nfields || t->record.nbytes == 0 ||
+		    (blank_counts && !t->record.is_comment))
 			return status;
 	}
 }
 
 /* Drops the fields of a record whose end has not come: they may be cut short. */
-static bool is_whole(struct first_text *t, int i)
+static bool is_whole(struct first_text *t)
 {
-	if (t->record[i].nbytes == 0)
-		record_free(&t->record[i]);
-	return t->record[i].nbytes != 0;
-}
-
-static enum status cut_both(struct first_text *t, const struct csv_dialect *dialect,
-			    bool and_second, bool *whole)
-{
-	struct csv_dialect of_second = *dialect;
-	enum status status = cut(t, 0, 0, dialect);
-
-	*whole = status == STATUS_OK && is_whole(t, 0);
-	if (!*whole || !and_second)
-		return status;
-	if (dialect->whitespace)
-		of_second.nfields = t->record[0].nfields;
-	status = cut(t, 1, t->begin[0] + t->record[0].nbytes, &of_second);
-	*whole = status == STATUS_OK && is_whole(t, 1);
-	return status;
+	if (t->record.nbytes == 0)
+		record_free(&t->record);
+	return t->record.nbytes != 0;
 }
 
 /* Names the file, and the line of data[offset]. */
@@ -99,67 +87,56 @@ static void place_fault(const struct input *input, const struct first_text *t, s
 static enum status open_field(const struct input *input, const struct first_text *t,
 			      enum status status, struct fault *fault)
 {
-	int i = t->record[1].nfields != 0;
-
 	fault_set(fault, status, 0, NULL);
-	place_fault(input, t, t->begin[i] + t->record[i].fields[0].begin, fault);
+	place_fault(input, t, t->begin + t->record.fields[0].begin, fault);
 	return status;
 }
 
-/* The first record has stray text. */
+/* Text behind a closing quote. */
 static enum status stray(const struct input *input, const struct first_text *t,
 			 const struct csv_dialect *dialect, struct fault *fault)
 {
-	size_t offset = t->record[0].stray_offset;
+	size_t offset = t->record.stray_offset;
 
-	record_fault_stray(t->data + t->begin[0], t->nbytes - t->begin[0], offset, dialect, fault);
-	place_fault(input, t, t->begin[0] + offset, fault);
+	record_fault_stray(t->data + t->begin, t->nbytes - t->begin, offset, dialect, fault);
+	place_fault(input, t, t->begin + offset, fault);
 	return fault->status;
 }
 
-/* Whether a record, whole or not yet, is longer than any may be, blank lines before it
- * included, which are kept as well; *i: which. */
-static bool is_too_long(const struct first_text *t, bool whole, int *i)
-{
-	size_t first_nbytes = t->record[0].nbytes ? t->begin[0] + t->record[0].nbytes : t->nbytes;
-
-	*i = first_nbytes <= RECORD_MAX_NBYTES;
-	if (*i == 0)
-		return true;
-	return (whole ? t->record[1].nbytes : t->nbytes - first_nbytes) > RECORD_MAX_NBYTES;
-}
-
-static enum status too_long(const struct input *input, const struct first_text *t, int i,
+static enum status too_long(const struct input *input, const struct first_text *t,
 			    struct fault *fault)
 {
 	fault_set(fault, STATUS_LONG_RECORD, 0, NULL);
-	place_fault(input, t, t->begin[i], fault);
+	place_fault(input, t, t->begin, fault);
 	return STATUS_LONG_RECORD;
 }
 
-/* Reads file t->file on until the records wanted are whole, or it ends. A short text is cut anew
- * with every piece that comes, so that a slow pipe is not waited for needlessly; a long one
- * only when it has doubled, so that the work stays linear. */
+/* Reads file t->file on until its first record is whole, or it ends. A short text is cut anew with
+ * every piece that comes, so that a slow pipe is not waited for needlessly; a long one only when it
+ * has doubled, so that the work stays linear. */
 static enum status read_file(struct first_text *t, struct input *input, const struct csv_dialect *dialect,
-			     bool and_second, struct fault *fault)
+			     struct fault *fault)
 {
 	bool whole = false;
 	enum status status = STATUS_OK;
-	int i;
 
-	*t = (struct first_text){.file = t->file};
+	*t = (struct first_text){.file = t->file, .has_byte = t->has_byte};
 	while (status == STATUS_OK && !whole && !t->at_end) {
 		if (t->nbytes > PATIENCE_NBYTES)
 			t->nbytes *= 2;
 		status = input_peek(input, t->file, &t->data, &t->nbytes, &t->at_end, fault);
 		if (status != STATUS_OK)
 			return status;
-		status = cut_both(t, dialect, and_second, &whole);
-		if (status == STATUS_OK && is_too_long(t, whole, &i))
-			return too_long(input, t, i, fault);
+		t->has_byte |= t->nbytes > 0 || input_nskipped(input, t->file) > 0;
+		status = cut(t, 0, false, dialect);
+		whole = status == STATUS_OK && is_whole(t);
+		/* blank lines before it are kept as well */
+		if (status == STATUS_OK &&
+		    (whole ? t->begin + t->record.nbytes : t->nbytes) > RECORD_MAX_NBYTES)
+			return too_long(input, t, fault);
 	}
-	if ((status == STATUS_OK || status == STATUS_OPEN_QUOTE) && t->record[0].nbytes &&
-	    t->record[0].stray_offset != SIZE_MAX)
+	if ((status == STATUS_OK || status == STATUS_OPEN_QUOTE) && t->record.nbytes &&
+	    t->record.stray_offset != SIZE_MAX)
 		return stray(input, t, dialect, fault);
 	if (status == STATUS_OPEN_QUOTE || status == STATUS_OPEN_ESCAPE)
 		return open_field(input, t, status, fault);
@@ -181,23 +158,31 @@ static bool has_lines(const struct first_text *t, const struct csv_dialect *dial
 /* Like read_file, but skips empty files and (unless blank_counts) files of blank lines, from file
  * t->file on. Skipped files stay in memory, so their total length is limited like a record's. */
 static enum status read_first(struct first_text *t, struct input *input, const struct csv_dialect *dialect,
-			      bool and_second, bool blank_counts, struct fault *fault)
+			      bool blank_counts, struct fault *fault)
 {
-	enum status status = read_file(t, input, dialect, and_second, fault);
+	enum status status = read_file(t, input, dialect, fault);
 	size_t nbytes = 0;
 
-	while (status == STATUS_OK && t->record[0].nfields == 0 &&
+	while (status == STATUS_OK && t->record.nfields == 0 &&
 	       (!has_lines(t, dialect, t->nbytes) || !blank_counts) && t->file + 1 < input_nfiles(input)) {
 		nbytes += t->nbytes;
 		if (nbytes > RECORD_MAX_NBYTES)
-			return too_long(input, t, 0, fault);
+			return too_long(input, t, fault);
 		t->file++;
-		status = read_file(t, input, dialect, and_second, fault);
+		status = read_file(t, input, dialect, fault);
 	}
 	return status;
 }
 
 /* ---- values ---- */
+
+static void free_values(struct first_record *r)
+{
+	for (size_t i = 0; i < r->nfields; i++)
+		free(r->values[i].text);
+	free(r->values);
+	*r = (struct first_record){0, NULL};
+}
 
 static enum status copy_value(struct first_value *v, const char *field, size_t nbytes,
 			      const struct plan *plan)
@@ -209,6 +194,9 @@ static enum status copy_value(struct first_value *v, const char *field, size_t n
 	v->text = text ? strndup(text, nbytes) : NULL;
 	if (v->text) {
 		v->has_no_byte = nbytes_field == 0;
+		v->has_quotes = nbytes_field > 2 && plan->dialect.quote && !plan->dialect.whitespace &&
+				field[0] == plan->dialect.quote &&
+				!memchr(text, plan->dialect.delimiter, nbytes);
 		v->has_nul = memchr(text, '\0', nbytes) != NULL;
 		v->is_missing = value_is_missing(plan, text, nbytes);
 		v->is_number = !v->is_missing && value_is_number(plan, text, nbytes);
@@ -217,11 +205,11 @@ static enum status copy_value(struct first_value *v, const char *field, size_t n
 	return v->text ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-static enum status copy_values(struct first_record *r, const struct first_text *t, int i,
+static enum status copy_values(struct first_record *r, const struct first_text *t,
 			       const struct plan *plan)
 {
-	const struct record *cut = &t->record[i];
-	const char *data = t->data + t->begin[i];
+	const struct record *cut = &t->record;
+	const char *data = t->data + t->begin;
 	size_t counted = 0;
 	uint32_t nlines = 0;
 
@@ -241,38 +229,24 @@ static enum status copy_values(struct first_record *r, const struct first_text *
 }
 
 /* See struct header. A byte that means something else in this dialect cannot be the delimiter. */
-static char other_delimiter(const struct first_text *t, const struct csv_dialect *d)
+static void find_other_delimiter(struct header *h, const struct first_text *t, const struct csv_dialect *d)
 {
-	char found = '\0';
+	char found;
 
-	for (int i = 0; i < 2 && !found && t->record[0].nfields == 1; i++)
-		if (t->record[i].nfields == 1)
-			found = remedy_delimiter(t->data + t->begin[i] + t->record[i].fields->begin,
-						 t->record[i].fields->end - t->record[i].fields->begin);
-	return found == d->quote || found == d->escape || found == d->comment ? '\0' : found;
+	if (h->other_delimiter || h->nfields != 1 || t->record.nfields != 1)
+		return;
+	found = remedy_delimiter(t->data + t->begin + t->record.fields->begin,
+				 t->record.fields->end - t->record.fields->begin);
+	if (found != d->quote && found != d->escape && found != d->comment)
+		h->other_delimiter = found;
 }
 
-/* With --whitespace, the header may have more words than the second record has fields: "Mounted on".
- * Then the last name is the rest of the line, unless it would be the only one. */
-static enum status join_words(struct header *h, const struct first_text *t)
-{
-	const struct record *first = &t->record[0];
-	size_t n = t->record[1].nfields, begin;
-
-	if (n < 2 || n >= first->nfields)
-		return STATUS_OK;
-	begin = first->fields[n - 1].begin;
-	h->last_name = strndup(t->data + t->begin[0] + begin,
-			       first->fields[first->nfields - 1].end - begin);
-	return h->last_name ? STATUS_OK : STATUS_NO_MEMORY;
-}
-
-/* The length of the first record, whose last field ends at `end`, with the blanks before its line end. */
+/* The length of the record, whose last field ends at `end`, with the blanks before its line end. */
 static size_t end_with_blanks(const struct first_text *t, size_t end)
 {
-	const char *data = t->data + t->begin[0];
+	const char *data = t->data + t->begin;
 
-	while (end < t->record[0].nbytes && decimal_is_blank(data[end]))
+	while (end < t->record.nbytes && decimal_is_blank(data[end]))
 		end++;
 	return end;
 }
@@ -281,25 +255,23 @@ static size_t end_with_blanks(const struct first_text *t, size_t end)
 static enum status fill_header(struct header *h, const struct input *input,
 			       const struct first_text *t, const struct plan *plan)
 {
-	const struct record *first = &t->record[0];
+	const struct record *first = &t->record;
 	struct field_span last;
 
 	h->file = t->file;
-	h->has_second = t->record[1].nbytes != 0;
-	if (copy_values(&h->record[0], t, 0, plan) != STATUS_OK ||
-	    copy_values(&h->record[1], t, 1, plan) != STATUS_OK ||
-	    (plan->dialect.whitespace && join_words(h, t) != STATUS_OK))
+	h->has_byte = t->has_byte;
+	if (copy_values(&h->record[0], t, plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	if (first->nfields == 0)
 		return STATUS_OK;
 	last = first->fields[first->nfields - 1];
 	h->nfields = first->nfields;
-	h->begin = t->begin[0];
-	h->end = t->begin[0] + end_with_blanks(t, last.end);
+	h->begin = t->begin;
+	h->end = t->begin + end_with_blanks(t, last.end);
 	h->ends_empty = last.begin == last.end;
-	h->nbytes = t->begin[0] + first->nbytes;
-	h->line_number = input_line(input, t->file) + count_lines(t->data, t->begin[0]);
-	h->other_delimiter = other_delimiter(t, &plan->dialect);
+	h->nbytes = t->begin + first->nbytes;
+	h->line_number = input_line(input, t->file) + count_lines(t->data, t->begin);
+	find_other_delimiter(h, t, &plan->dialect);
 	return STATUS_OK;
 }
 
@@ -310,16 +282,15 @@ static enum status make_header(struct header *h, const struct input *input, stru
 	memset(h, 0, sizeof *h);
 	if (status == STATUS_OK && fill_header(h, input, t, plan) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	record_free(&t->record[0]);
-	record_free(&t->record[1]);
+	record_free(&t->record);
 	return status;
 }
 
 enum status header_read(struct header *h, struct input *input, const struct plan *plan,
-			bool and_second, struct fault *fault)
+			struct fault *fault)
 {
 	struct first_text t = {.file = 0};
-	enum status status = read_first(&t, input, &plan->dialect, and_second, false, fault);
+	enum status status = read_first(&t, input, &plan->dialect, false, fault);
 
 	return make_header(h, input, &t, plan, status, fault);
 }
@@ -339,7 +310,7 @@ enum status header_read_file(struct header *h, struct input *input, int file,
 			     const struct plan *plan, struct fault *fault)
 {
 	struct first_text t = {.file = file};
-	enum status status = read_file(&t, input, &plan->dialect, false, fault);
+	enum status status = read_file(&t, input, &plan->dialect, fault);
 
 	status = make_header(h, input, &t, plan, status, fault);
 	if (status == STATUS_OK && h->nfields > 0 && keep_line(h, t.data) != STATUS_OK)
@@ -359,35 +330,155 @@ enum status header_read_second(struct header *h, struct input *input, const stru
 		return STATUS_OK;
 	if (dialect.whitespace)
 		dialect.nfields = h->nfields;
-	status = read_first(&t, input, &dialect, false, blank_counts, fault);
-	free(h->record[1].values);
-	h->record[1] = (struct first_record){0, NULL};
-	if (status == STATUS_OK && !(blank_counts && has_lines(&t, &dialect, t.begin[0])) &&
-	    copy_values(&h->record[1], &t, 0, plan) != STATUS_OK)
+	status = read_first(&t, input, &dialect, blank_counts, fault);
+	free_values(&h->record[1]);
+	if (status == STATUS_OK && !(blank_counts && has_lines(&t, &dialect, t.begin)) &&
+	    copy_values(&h->record[1], &t, plan) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	h->has_second = t.record[0].nfields > 0 || (blank_counts && has_lines(&t, &dialect, t.nbytes));
-	record_free(&t.record[0]);
+	h->has_second = t.record.nfields > 0 || (blank_counts && has_lines(&t, &dialect, t.nbytes));
+	record_free(&t.record);
 	if (status == STATUS_OK)
 		input_begin_with(input, t.file);
 	return status;
 }
 
-/* ---- deciding ---- */
+/* ---- looking below the first record ---- */
 
-/* Gives the header the last name that join_words found. */
-static void use_last_name(struct header *h)
+/* The records below the first, in its file. */
+struct look {
+	struct header *h;
+	struct input *input;
+	const struct plan *plan;
+	struct csv_dialect dialect;
+	struct first_text t;
+	size_t end;        /* of the record before, in the text */
+	unsigned nrecords; /* so far */
+};
+
+static void look_begin(struct look *l, struct header *h, struct input *input, const struct plan *plan)
 {
-	struct first_record *first = &h->record[0];
-
-	while (first->nfields > h->record[1].nfields)
-		free(first->values[--first->nfields].text);
-	free(first->values[first->nfields - 1].text);
-	first->values[first->nfields - 1].text = h->last_name;
-	if (h->guess >= first->values + first->nfields)
-		h->guess = first->values + first->nfields - 1;
-	h->last_name = NULL;
-	h->nfields = first->nfields;
+	*l = (struct look){.h = h, .input = input, .plan = plan, .dialect = plan->dialect,
+			   .t = {.file = h->file}, .end = h->nbytes};
+	if (l->dialect.whitespace)
+		l->dialect.nfields = h->nfields;
 }
+
+/* Cuts the next record; *found: there is one, and it is whole and without a fault, which is found
+ * later. The record may be a blank line. Reads no more than must be. */
+static enum status look_cut(struct look *l, bool *found, struct fault *fault)
+{
+	struct first_text *t = &l->t;
+	const size_t limit = l->h->nbytes + LOOK_NBYTES;
+	enum status status = STATUS_OK;
+	bool whole = false;
+
+	*found = false;
+	if (l->nrecords == LOOK_NRECORDS)
+		return STATUS_OK;
+	for (;;) {
+		if (t->data) {
+			status = cut(t, l->end, l->h->nfields == 1, &l->dialect);
+			whole = status == STATUS_OK && is_whole(t);
+		}
+		if (whole || status != STATUS_OK || t->at_end || t->nbytes > limit)
+			break;
+		status = input_peek(l->input, t->file, &t->data, &t->nbytes, &t->at_end, fault);
+		if (status != STATUS_OK)
+			return status;
+	}
+	if (status == STATUS_NO_MEMORY)
+		return fault_set(fault, status, 0, NULL);
+	l->end = t->begin + t->record.nbytes;
+	l->nrecords++;
+	*found = whole && t->record.stray_offset == SIZE_MAX && l->end <= limit;
+	return STATUS_OK;
+}
+
+/* Like look_cut, and copies the values. The first record that is found becomes h->record[1]. */
+static enum status look_next(struct look *l, struct first_record *r, bool *found, struct fault *fault)
+{
+	enum status status = look_cut(l, found, fault);
+
+	free_values(r);
+	if (status == STATUS_OK && *found && copy_values(r, &l->t, l->plan) != STATUS_OK)
+		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (status == STATUS_OK && *found)
+		find_other_delimiter(l->h, &l->t, &l->plan->dialect);
+	return status;
+}
+
+static void look_end(struct look *l)
+{
+	record_free(&l->t.record);
+}
+
+/* Whether the columns' values so far decide: a number below a text does, and so does a value below
+ * each text. Drops the texts that have a value below. */
+static bool look_decides(struct header *h, struct header_texts *texts, const struct first_record *r)
+{
+	for (size_t i = 0; i < h->nfields && i < r->nfields; i++) {
+		const struct first_value *v = &r->values[i];
+		if (!texts->is_text[i] || v->is_missing)
+			continue;
+		if (v->is_number) {
+			h->above_number = &h->record[0].values[i];
+			return true;
+		}
+		texts->is_text[i] = false;
+		texts->n--;
+	}
+	return texts->n == 0;
+}
+
+enum status header_find_number(struct header *h, struct input *input, const struct plan *plan,
+			       struct header_texts *texts, struct fault *fault)
+{
+	struct first_record below = {0, NULL};
+	struct look look;
+	bool found = texts->n > 0, decided = false;
+	enum status status = STATUS_OK;
+
+	look_begin(&look, h, input, plan);
+	while (status == STATUS_OK && found && !decided) {
+		status = look_next(&look, &below, &found, fault);
+		if (status == STATUS_OK && found)
+			decided = look_decides(h, texts, &below);
+	}
+	free_values(&below);
+	look_end(&look);
+	return status;
+}
+
+enum status header_read_below(struct header *h, struct input *input, const struct plan *plan,
+			      struct fault *fault)
+{
+	struct look look;
+	enum status status;
+
+	if (h->nfields == 0)
+		return STATUS_OK;
+	look_begin(&look, h, input, plan);
+	status = look_next(&look, &h->record[1], &h->has_second, fault);
+	look_end(&look);
+	return status;
+}
+
+enum status header_join_words(struct header *h, struct input *input, const struct plan *plan,
+			      struct fault *fault)
+{
+	struct plan of_words = *plan;
+	size_t n = h->record[1].nfields;
+
+	if (n < 2 || n >= h->nfields)
+		return STATUS_OK;
+	of_words.dialect.nfields = n;
+	int file = h->file;
+	header_free(h);
+	enum status status = header_read_file(h, input, file, &of_words, fault);
+	return status == STATUS_OK ? header_read_below(h, input, plan, fault) : status;
+}
+
+/* ---- deciding ---- */
 
 /* Names the columns that the header has a name for. */
 static enum status name_columns(struct header *h)
@@ -426,14 +517,11 @@ static enum status skip_header(struct header *h, struct input *input, struct fau
 	return STATUS_OK;
 }
 
-enum status header_decide(struct header *h, struct input *input, enum header_mode mode,
-			  const struct selection *selections, size_t nselections,
-			  bool summary, struct fault *fault)
+enum status header_decide(struct header *h, struct input *input, const struct plan *plan,
+			  const struct header_request *request, struct fault *fault)
 {
-	enum status status = header_guess(h, input, mode, selections, nselections, summary, fault);
+	enum status status = header_guess(h, input, plan, request, fault);
 
-	if (status == STATUS_OK && h->present && h->last_name)
-		use_last_name(h);
 	if (name_columns(h) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (status != STATUS_OK)
@@ -450,12 +538,8 @@ void header_free(struct header *h)
 		free(h->names[i]);
 	free(h->names);
 	free(h->line);
-	free(h->last_name);
-	for (int i = 0; i < 2; i++) {
-		for (size_t j = 0; j < h->record[i].nfields; j++)
-			free(h->record[i].values[j].text);
-		free(h->record[i].values);
-	}
+	free_values(&h->record[0]);
+	free_values(&h->record[1]);
 	memset(h, 0, sizeof *h);
 }
 

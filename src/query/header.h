@@ -20,6 +20,7 @@ struct first_value {
 	char *text; /* up to its first NUL; owned */
 	bool is_missing, is_number, has_nul;
 	bool has_no_byte; /* not even quotes */
+	bool has_quotes;  /* which it does not need */
 	uint32_t nlines; /* LFs of the record before it */
 };
 
@@ -28,54 +29,87 @@ struct first_record {
 	struct first_value *values;
 };
 
+/* How it is known whether the first record is a header. */
+enum header_reason {
+	HEADER_AS_SAID,      /* by --header */
+	HEADER_ALL_NUMBERS,  /* it is data */
+	HEADER_IS_NAMED,     /* it has the columns asked for, or one asked for is nowhere */
+	HEADER_ABOVE_NUMBER, /* a text in it stands above a number */
+	HEADER_DOUBTFUL,     /* it is not known: only the summary goes on */
+};
+
 struct header {
 	bool present;                  /* the first record is a header, and was skipped */
-	const struct first_value *guess; /* the value that alone tells so; NULL: no guess was needed */
+	enum header_reason reason;
+	const struct first_value *above_number; /* the text of HEADER_ABOVE_NUMBER */
 	size_t nfields;                /* of the first record; 0: the input is empty */
+	bool has_byte;                 /* the input has, be it a blank line */
 	bool ends_empty;               /* its last field has no byte */
 	char **names;                  /* NULL for a column that has none. Owned. */
 	size_t nnames;                 /* nfields, unless the input is empty */
-	struct first_record record[2]; /* the first, and the second if it was asked for ... */
+	struct first_record record[2]; /* the first, and the second if it was read ... */
 	bool has_second;               /* ... and is there: it may be a blank line */
-	char *last_name; /* with --whitespace: of the second record's last field, if the header has
-			  * more words; NULL: none. Owned. */
 	char *line;                    /* a header that is present, or a later file's first record, as it came, with its line
 					* end or none: line_nbytes. Owned. */
 	size_t line_nbytes;
 	int file;                      /* of the first */
 	uint64_t line_number;          /* of the first */
 	char other_delimiter;          /* the first records have one field each, and hold this byte */
-	char doubtful_column[24];      /* the name of a fault's column */
 	size_t nbytes;                 /* of the first, with blank lines before it */
 	size_t begin, end; /* of the first, in those bytes, line end left out */
 };
 
-/* Reads the first record (and_second: two) of the input, without taking it out.
+/* Reads the first record of the input, without taking it out.
  * plan: gives the delimiter and the spellings of missing values.
  * Errors: input's, STATUS_OPEN_QUOTE, STATUS_NO_MEMORY. */
 enum status header_read(struct header *h, struct input *input, const struct plan *plan,
-			bool and_second, struct fault *fault);
+			struct fault *fault);
 
 /* Like header_read, but reads the first record of one file; a file without records is one of no
  * fields. */
 enum status header_read_file(struct header *h, struct input *input, int file,
 			     const struct plan *plan, struct fault *fault);
 
-/* Decides whether the first record is a header, as mode and the selections say, then
- * takes it out of the input and names the columns.
- * selections: nselections lists; all of them empty for the summary.
- * Errors: STATUS_NO_MEMORY; STATUS_DOUBTFUL_HEADER or STATUS_NUL for a first value that may be a
- * number or a name. */
-enum status header_decide(struct header *h, struct input *input, enum header_mode mode,
-			  const struct selection *selections, size_t nselections,
-			  bool summary, struct fault *fault);
+/* Reads the record below the first, without taking it out. If it has a fault or is in another file, there is
+ * none: h->has_second. Errors: input's, STATUS_NO_MEMORY. */
+enum status header_read_below(struct header *h, struct input *input, const struct plan *plan,
+			      struct fault *fault);
+
+/* With --whitespace, after header_read_below: where the header has more words than the second record has
+ * fields, as in "Mounted on", the last name is the rest of the line, unless it would be the only one. */
+enum status header_join_words(struct header *h, struct input *input, const struct plan *plan,
+			      struct fault *fault);
+
+/* Which values of the first record are texts. */
+struct header_texts {
+	bool *is_text; /* of each field; not owned */
+	size_t n;
+};
+
+/* Looks in the records below the first, one after the other, whether the first value that is not missing is a
+ * number below any of the texts, and sets h->above_number. Ends as soon as that is known, after 100 records, and at
+ * one that does not end within a mebibyte behind the first: no more is waited for. texts: changed.
+ * Errors: input's, STATUS_NO_MEMORY. */
+enum status header_find_number(struct header *h, struct input *input, const struct plan *plan,
+			       struct header_texts *texts, struct fault *fault);
+
+/* What a query knows of the header before the input is read. */
+struct header_request {
+	enum header_mode mode;
+	const struct selection *const *selections; /* all that name columns */
+	size_t nselections;
+	bool summary;
+};
+
+/* Decides whether the first record is a header, then takes it out of the input and names the
+ * columns.
+ * Errors: input's, STATUS_NO_MEMORY, STATUS_DOUBTFUL_HEADER. */
+enum status header_decide(struct header *h, struct input *input, const struct plan *plan,
+			  const struct header_request *request, struct fault *fault);
 
 /* Gives the next column of an empty input the selector's name, if it is a name that no column has.
  * h->names has room. Errors: STATUS_NO_MEMORY. */
 enum status header_add_name(struct header *h, const struct selector *s);
-
-/* Whether the header was guessed, and all that is known of the next record is text as well. */
-bool header_may_be_data(const struct header *h);
 
 /* If the header, and perhaps blank lines, was all there was in its file, or the second record was
  * not asked for, reads the record after it, from the next file that has one; sets h->has_second. */

@@ -2,15 +2,18 @@
  *
  * header_guess.c - see header_guess.h.
  *
- * Where a column is selected by name, the first record is a header. Where columns are selected by
- * number, their first values tell: it is a header if all are names, and data if all are numbers. A
- * value that may be either, or names beside numbers, is an error: a bad value in the first record
- * must not pass for a name. For `*` the values with a number below them tell, or, if the record has
- * no number, any name.
+ * Where the first record may be read as names and as data, and the answers differ, nothing is
+ * guessed: that is an error, and --header decides. The rule:
+ *   - --header says whether the first record is a header;
+ *   - it is one if every column that is asked for by name is found in it;
+ *   - it is data if all its values are numbers, and none is in quotes above one without;
+ *   - it is a header if a text in it stands above a number: in any column, the first value below
+ *     that is not missing;
+ *   - all else is doubtful.
  */
 #include "query/header_guess.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -18,18 +21,7 @@
 #include "number/notation.h"
 #include "query/remedy.h"
 
-/* ---- names ---- */
-
-/* 1O, 10.0.0.1 */
-static bool begins_like_number(const struct first_value *v)
-{
-	size_t nbytes = strlen(v->text);
-	const char *text = decimal_trim(v->text, &nbytes);
-
-	text += *text == '+' || *text == '-';
-	text += *text == '.';
-	return decimal_is_digit(*text);
-}
+/* ---- texts ---- */
 
 /* inf, -Infinity */
 static bool is_infinity(const char *text, size_t nbytes)
@@ -42,141 +34,171 @@ static bool is_infinity(const char *text, size_t nbytes)
 	       (nbytes == 8 && !strncasecmp(text, "infinity", 8));
 }
 
-/* Whether a value is text, and neither stands for no value nor is a number in some notation. */
-static bool is_name(const struct first_value *v)
+/* Whether a letter comes before any digit: not in 1O, <5, -, 2024-01-02. Signs beyond ASCII, such as
+ * those of currencies and the minus of U+2212, are no letters. */
+static bool begins_with_letter(const char *text, size_t nbytes)
+{
+	for (size_t i = 0; i < nbytes && !decimal_is_digit(text[i]); i++) {
+		unsigned char c = (unsigned char)text[i];
+		if ((c | 0x20) >= 'a' && (c | 0x20) <= 'z')
+			return true;
+		if (c == 0xC2) /* U+0080 to U+00BF */
+			i++;
+		else if (c == 0xE2) /* U+2000 to U+2FFF */
+			i += 2;
+		else if (c >= 0x80)
+			return true;
+	}
+	return false;
+}
+
+/* Of what is written where there is no value, NaN and null may be names, but not N/A and \N. */
+enum no_value { A_VALUE, A_WORD, A_MARK };
+
+static enum no_value no_value(const char *text, size_t nbytes)
+{
+	size_t i = 0;
+
+	if (!remedy_is_no_value(text, nbytes))
+		return A_VALUE;
+	while (i < nbytes && (text[i] | 0x20) >= 'a' && (text[i] | 0x20) <= 'z')
+		i++;
+	return i == nbytes ? A_WORD : A_MARK;
+}
+
+/* Whether a value is a text, and no number in any notation. NaN beside a number may be one, too. */
+static bool is_text(const struct first_value *v, bool beside_number)
 {
 	size_t nbytes = strlen(v->text);
 	const char *text = decimal_trim(v->text, &nbytes);
 
-	return !v->is_missing && !v->is_number && !v->has_nul && !remedy_is_no_value(text, nbytes) &&
-	       !is_infinity(text, nbytes) && !notation_resembles_number(text, nbytes);
+	return !v->is_missing && !v->is_number && !v->has_nul && begins_with_letter(text, nbytes) &&
+	       !is_infinity(text, nbytes) && !notation_resembles_number(text, nbytes) &&
+	       no_value(text, nbytes) <= (beside_number ? A_VALUE : A_WORD);
 }
 
-/* ---- votes ---- */
+/* ---- names ---- */
 
-/* The first value of each kind among those that tell. */
-struct votes {
-	bool named; /* a column is selected by name */
-	const struct first_value *name, *number, *doubt;
-	const struct first_value *slip; /* a number with a slip, unless there is a name */
-	const struct first_value *weak; /* begins like a number: a name, unless there is a slip */
-};
-
-static void note(const struct first_value **first, const struct first_value *v)
+/* Whether the selector names a column: one of the first record, or one that is nowhere. */
+static bool is_named(const struct header *h, const struct selector *s)
 {
-	if (!*first)
-		*first = v;
-}
+	struct field_range ignored;
+	bool may_be_position = selector_by_position(s, 0, &ignored);
 
-/* Counts a value of a selected column. */
-static void vote(struct votes *votes, const struct first_value *v, bool wants_number)
-{
-	if (v->is_number)
-		note(&votes->number, v);
-	else if (is_name(v) && begins_like_number(v))
-		note(wants_number ? &votes->slip : &votes->weak, v);
-	else if (is_name(v))
-		note(&votes->name, v);
-	else if (!v->is_missing)
-		note(&votes->doubt, v);
-}
-
-/* Counts the whole record, for `*` and where no column is selected. */
-static void vote_all(struct votes *votes, const struct header *h)
-{
-	const struct first_record *first = &h->record[0], *second = &h->record[1];
-	const struct first_value *text = NULL;
-	bool has_number = false;
-
-	for (size_t i = 0; i < first->nfields; i++) {
-		const struct first_value *v = &first->values[i];
-		has_number |= v->is_number;
-		if (v->is_number || (i < second->nfields && second->values[i].is_number))
-			vote(votes, v, true);
-		else if (is_name(v))
-			note(&text, v);
-	}
-	if (!has_number && text)
-		note(begins_like_number(text) ? &votes->weak : &votes->name, text);
-}
-
-/* Counts what a selector says. */
-static void vote_selector(struct votes *votes, const struct header *h, const struct selector *s,
-			  bool wants_number)
-{
-	struct field_range range;
-	bool by_position = selector_by_position(s, h->nfields, &range);
-
-	if (!by_position && !selector_by_position(s, 0, &range)) {
-		votes->named = true; /* if the header has it not, that will be the error */
-		return;
-	}
+	if (s->computed || selector_is_position(s) || (may_be_position && ignored.star))
+		return false;
 	for (size_t i = 0; i < h->nfields; i++) {
 		const struct first_value *v = &h->record[0].values[i];
-		if (!strcmp(v->text, s->text) && (!by_position || is_name(v)))
-			votes->named = true;
-		else if (!range.star && range.first <= i && i <= range.last)
-			vote(votes, v, wants_number);
+		if (!strcmp(v->text, s->text) && !(may_be_position && v->is_number))
+			return true;
 	}
-	if (range.star)
-		vote_all(votes, h);
+	return !may_be_position;
+}
+
+static bool names_column(const struct header *h, const struct header_request *request)
+{
+	for (size_t i = 0; i < request->nselections; i++)
+		for (size_t j = 0; j < request->selections[i]->nselectors; j++)
+			if (is_named(h, &request->selections[i]->selectors[j]))
+				return true;
+	return false;
 }
 
 /* ---- the decision ---- */
 
-static enum status doubt(struct header *h, const struct input *input,
-			 const struct first_value *value, struct fault *fault)
+/* Whether all values are numbers. A delimiter at the line's end makes no value. */
+static bool is_all_numbers(const struct header *h)
 {
-	size_t field = (size_t)(value - h->record[0].values);
-	const enum status status = value->has_nul ? STATUS_NUL : STATUS_DOUBTFUL_HEADER;
+	size_t n = h->nfields - (h->ends_empty && h->nfields > 1);
 
-	fault_set_value(fault, status, value->text, strlen(value->text) + value->has_nul);
-	snprintf(h->doubtful_column, sizeof h->doubtful_column, "col%zu", field + 1);
-	fault->file = input_name(input, h->file);
-	fault->line = h->line_number + value->nlines;
-	fault->column = h->doubtful_column;
+	for (size_t i = 0; i < n; i++)
+		if (!h->record[0].values[i].is_number)
+			return false;
+	return true;
+}
+
+/* Whether numbers in quotes stand above numbers without, where all values of the first record are numbers: R
+ * writes names so. */
+static enum status look_for_quotes(struct header *h, struct input *input, const struct plan *plan,
+				   bool *found, struct fault *fault)
+{
+	const struct first_record *first = &h->record[0], *second = &h->record[1];
+	enum status status = STATUS_OK;
+	bool any = false;
+
+	for (size_t i = 0; i < first->nfields; i++)
+		any |= first->values[i].has_quotes;
+	if (any && !second->nfields)
+		status = header_read_below(h, input, plan, fault);
+	*found = false;
+	for (size_t i = 0; any && i < first->nfields && i < second->nfields; i++)
+		*found |= first->values[i].has_quotes && second->values[i].is_number &&
+			  !second->values[i].has_quotes;
 	return status;
 }
 
-enum status header_guess(struct header *h, const struct input *input, enum header_mode mode,
-			 const struct selection *selections, size_t nselections, bool summary,
-			 struct fault *fault)
+/* Looks for a number below one of the texts. */
+static enum status look_below(struct header *h, struct input *input, const struct plan *plan,
+			      struct fault *fault)
 {
-	struct votes votes = {.named = mode == HEADER_YES};
-	size_t nselectors = 0;
+	const struct first_value *values = h->record[0].values;
+	struct header_texts texts = {calloc(h->nfields, sizeof *texts.is_text), 0};
+	bool has_number = false;
+	enum status status;
 
-	if (h->nfields == 0 || mode == HEADER_NO)
-		return STATUS_OK;
-	for (size_t i = 0; i < nselections; i++) {
-		for (size_t j = 0; j < selections[i].nselectors; j++) {
-			if (selections[i].selectors[j].computed)
-				continue; /* no name of the input's */
-			nselectors++;
-			vote_selector(&votes, h, &selections[i].selectors[j],
-				      !selections[i].takes_text);
-		}
+	if (!texts.is_text)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	for (size_t i = 0; i < h->nfields; i++)
+		has_number |= values[i].is_number;
+	for (size_t i = 0; i < h->nfields; i++) {
+		texts.is_text[i] = is_text(&values[i], has_number);
+		texts.n += texts.is_text[i];
 	}
-	if (nselectors == 0)
-		vote_all(&votes, h);
-	if (!votes.name && !votes.slip)
-		votes.name = votes.weak;
-	h->present = votes.named || votes.name || (summary && votes.slip && !votes.number);
-	if (votes.named || summary) /* the summary shows what it takes for names */
-		return STATUS_OK;
-	if (!votes.doubt && (!votes.name || votes.number))
-		votes.doubt = votes.slip ? votes.slip : votes.name;
-	if (votes.doubt)
-		return doubt(h, input, votes.doubt, fault);
-	h->guess = votes.name;
-	return STATUS_OK;
+	status = header_find_number(h, input, plan, &texts, fault);
+	free(texts.is_text);
+	return status;
 }
 
-bool header_may_be_data(const struct header *h)
+static enum status doubt(struct header *h, struct input *input, struct fault *fault)
 {
-	const struct first_record *first = &h->record[0], *second = &h->record[1];
+	size_t nbytes = 0;
+	const char *data;
+	bool at_end;
 
-	for (size_t i = 0; i < first->nfields && i < second->nfields; i++)
-		if (second->values[i].is_number && !first->values[i].is_missing)
-			return false;
-	return h->guess && second->nfields > 0;
+	if (input_peek(input, h->file, &data, &nbytes, &at_end, fault) != STATUS_OK)
+		return fault->status;
+	fault_set_value(fault, STATUS_DOUBTFUL_HEADER, data + h->begin, h->end - h->begin);
+	fault->file = input_name(input, h->file);
+	fault->line = h->line_number;
+	return STATUS_DOUBTFUL_HEADER;
+}
+
+enum status header_guess(struct header *h, struct input *input, const struct plan *plan,
+			 const struct header_request *request, struct fault *fault)
+{
+	enum status status = STATUS_OK;
+
+	h->present = false;
+	h->reason = HEADER_AS_SAID;
+	if (h->nfields == 0 || request->mode == HEADER_NO)
+		return STATUS_OK;
+	h->present = true;
+	if (request->mode == HEADER_YES)
+		return STATUS_OK;
+	h->reason = HEADER_IS_NAMED;
+	if (names_column(h, request))
+		return STATUS_OK;
+	if (is_all_numbers(h)) {
+		status = look_for_quotes(h, input, plan, &h->present, fault);
+		h->reason = HEADER_ALL_NUMBERS;
+		if (status != STATUS_OK || !h->present)
+			return status;
+	} else {
+		status = look_below(h, input, plan, fault);
+	}
+	h->reason = h->above_number ? HEADER_ABOVE_NUMBER : HEADER_DOUBTFUL;
+	if (status != STATUS_OK || h->above_number || request->summary)
+		return status;
+	h->present = false;
+	return doubt(h, input, fault);
 }

@@ -7,10 +7,8 @@
 
 #include "query/header.h"
 
-/* Sets h->present, as mode and the selections say, and h->guess where only values tell. Arguments
- * and errors: header_decide's. */
-enum status header_guess(struct header *h, const struct input *input, enum header_mode mode,
-			 const struct selection *selections, size_t nselections, bool summary,
-			 struct fault *fault);
+/* Sets h->present, and h->reason. Arguments and errors: header_decide's. */
+enum status header_guess(struct header *h, struct input *input, const struct plan *plan,
+			 const struct header_request *request, struct fault *fault);
 
 #endif

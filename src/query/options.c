@@ -385,8 +385,14 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 		break;
 	case OPTION_MAX_INVALID:
 		return set_max_invalid(o, argument, fault);
-	case OPTION_HEADER: case OPTION_HEADERS:
-		o->header = id == OPTION_HEADER ? (enum header_mode)word : HEADER_YES;
+	case OPTION_HEADER:
+		o->header = (enum header_mode)word;
+		break;
+	case OPTION_HEADERS:
+		o->header = HEADER_YES;
+		break;
+	case OPTION_NO_HEADERS:
+		o->header = HEADER_NO;
 		break;
 	case OPTION_MISSING:
 		return option_add_items(argument, &o->missing, &o->nmissing, fault);
@@ -451,7 +457,8 @@ static bool is_asked(size_t row)
 	switch (row) {
 	case OPTION_WHERE: case OPTION_BY: case OPTION_EXCLUSIVE: case OPTION_ONLY: case OPTION_DELIMITER:
 	case OPTION_WHITESPACE: case OPTION_TRIM: case OPTION_QUOTE: case OPTION_ESCAPE: case OPTION_COMMENT: case OPTION_SKIP_LINES:
-	case OPTION_HEADER: case OPTION_HEADERS: case OPTION_RAGGED: case OPTION_DECIMAL: case OPTION_THOUSANDS:
+	case OPTION_HEADER: case OPTION_HEADERS: case OPTION_NO_HEADERS: case OPTION_RAGGED: case OPTION_DECIMAL:
+	case OPTION_THOUSANDS:
 	case OPTION_MONEY: case OPTION_PERCENT: case OPTION_MISSING: case OPTION_INVALID: case OPTION_MAX_INVALID:
 	case OPTION_ALL:
 		return true;

@@ -89,8 +89,7 @@ static enum status parse_selections(struct making *m)
 
 	if (status == STATUS_OK)
 		status = query_parse_lets(m);
-	m->selections = calloc(o->nuses + m->q->nconditions + query_count_let_requests(m->q) + 2,
-			       sizeof *m->selections);
+	m->selections = calloc(o->nuses + o->nrenames + 1, sizeof *m->selections);
 	m->let_demands = calloc(m->q->nlets + 1, sizeof *m->let_demands);
 	if (!m->selections || !m->let_demands)
 		return no_memory(m);
@@ -98,23 +97,14 @@ static enum status parse_selections(struct making *m)
 		struct selection *to = &m->selections[m->nselections++];
 		if (operation_has_columns(o->uses[i].operation))
 			status = parse_columns(m, &o->uses[i], to);
-		to->takes_text = operation_takes_text(o->uses[i].operation) ||
-				 operation_kind(o->uses[i].operation) == OPERATION_FIELDS;
 	}
-	for (size_t i = 0; status == STATUS_OK && i < m->q->nconditions; i++)
-		if (query_select_telling(&m->q->conditions[i],
-					 &m->selections[m->nselections++]) != STATUS_OK)
-			return no_memory(m);
 	if (status == STATUS_OK && o->by) {
-		m->selections[m->nselections].takes_text = true;
 		m->keys_selection = m->nselections++;
 		status = selection_parse(o->by, &m->selections[m->keys_selection], m->fault);
 	}
+	if (status == STATUS_OK)
+		status = query_parse_renames(m);
 	query_mark_all_computed(m);
-	for (size_t i = 0; status == STATUS_OK && i < query_count_let_requests(m->q); i++)
-		if (query_select_telling(query_let_request(m->q, i),
-					 &m->selections[m->nselections++]) != STATUS_OK)
-			return no_memory(m);
 	return status;
 }
 
@@ -500,7 +490,7 @@ static enum status make(struct making *m, struct input *input)
 	if (status != STATUS_OK)
 		return status;
 	status = input ? query_read_header(q, m->options, m->selections, m->nselections, input, m->fault)
-		       : query_use_header(q, m->options, m->selections, m->nselections, m->fault);
+		       : query_use_header(q, m->selections, m->nselections, m->fault);
 	if (status != STATUS_OK)
 		return prefer_unknown(m, status);
 	status = demand(m);

@@ -39,7 +39,7 @@ void query_explain(const struct query *q, struct fault *fault)
 	if (delimiter)
 		snprintf(fault->remedy, sizeof fault->remedy, "%s",
 			 remedy_delimiter_option(delimiter));
-	else if (fault->status != STATUS_UNKNOWN_COLUMN &&
+	else if (fault->status != STATUS_UNKNOWN_COLUMN && fault->status != STATUS_DOUBTFUL_HEADER &&
 		 remedy_is_no_value(fault->detail, fault->detail_nbytes))
 		snprintf(fault->remedy, sizeof fault->remedy, "--missing '%.16s'",
 			 fault->detail);

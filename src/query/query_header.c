@@ -21,65 +21,42 @@ static enum status skip_preamble(struct query *q, const struct options *o, struc
 	return input_skip_preamble(input, &preamble, fault);
 }
 
+/* ---- what is selected ---- */
+
+/* All lists of columns: those of the command line, then those of conditions and of computed columns. */
+struct selected {
+	const struct selection **at; /* owned; NULL: out of memory */
+	size_t n;
+};
+
+static struct selected list_selected(const struct query *q, const struct selection *selections,
+				     size_t nselections)
+{
+	size_t nlets = query_count_let_requests(q);
+	struct selected all = {malloc((nselections + q->nconditions + nlets + 1) * sizeof *all.at), 0};
+
+	for (size_t i = 0; all.at && i < nselections; i++)
+		all.at[all.n++] = &selections[i];
+	for (size_t i = 0; all.at && i < q->nconditions; i++)
+		all.at[all.n++] = &q->conditions[i].columns;
+	for (size_t i = 0; all.at && i < nlets; i++)
+		all.at[all.n++] = &query_let_request(q, i)->columns;
+	return all;
+}
+
 /* Whether the second record must be read too: the first may be a header, and some selector is `*`, or
- * nothing is selected, or the header's last name may have several words. */
-static bool needs_second(const struct options *o, const struct selection *selections,
-			 size_t nselections)
+ * it is the summary. */
+static bool needs_second(const struct query *q, const struct options *o, const struct selected *all)
 {
 	struct field_range range;
-	size_t nselectors = 0;
 
 	if (o->header == HEADER_NO)
-		return false; /* a fault in it would hide one of the first record */
-	for (size_t i = 0; i < nselections; i++) {
-		const struct selection *s = &selections[i];
-		nselectors += s->nselectors;
-		for (size_t j = 0; j < s->nselectors; j++)
-			if (selector_by_position(&s->selectors[j], 0, &range) && range.star)
+		return false;
+	for (size_t i = 0; i < all->n; i++)
+		for (size_t j = 0; j < all->at[i]->nselectors; j++)
+			if (selector_by_position(&all->at[i]->selectors[j], 0, &range) && range.star)
 				return true;
-	}
-	return o->dialect.whitespace || (nselectors == 0 && o->header == HEADER_AUTO);
-}
-
-/* Reads the record behind the header, and requires one behind a header that was guessed. */
-static enum status read_second(struct query *q, struct input *input, bool wanted,
-			       struct fault *fault)
-{
-	struct header *h = &q->header;
-	enum status status;
-
-	if (!h->guess && !wanted)
-		return STATUS_OK;
-	status = header_read_second(h, input, &q->plan, fault);
-	if (status != STATUS_OK || !h->guess || h->has_second)
-		return status;
-	fault_set(fault, STATUS_LONE_HEADER, 0, NULL);
-	fault->file = input_name(input, h->file);
-	fault->line = h->line_number;
-	return STATUS_LONE_HEADER;
-}
-
-/* ---- what tells of a header ---- */
-
-enum status query_select_telling(const struct expr_request *r, struct selection *to)
-{
-	struct field_range ignored;
-
-	to->selectors = calloc(r->columns.nselectors + 1, sizeof *to->selectors);
-	if (!to->selectors)
-		return STATUS_NO_MEMORY;
-	for (size_t i = 0; i < r->columns.nselectors; i++) {
-		const struct selector *s = &r->columns.selectors[i];
-		struct selector *copy = &to->selectors[to->nselectors];
-		if (!(r->uses[i] & EXPR_AS_NUMBER) && selector_by_position(s, 0, &ignored))
-			continue;
-		*copy = (struct selector){.text = strdup(s->text), .quoted = s->quoted,
-					  .computed = s->computed};
-		if (!copy->text)
-			return STATUS_NO_MEMORY;
-		to->nselectors++;
-	}
-	return STATUS_OK;
+	return q->summary;
 }
 
 static bool has_joined(const struct selection *s)
@@ -114,32 +91,15 @@ static enum status cut_pairs(const struct header *h, struct selection *selection
 
 /* ---- no records ---- */
 
-/* All that is selected: the columns of operations, then those of conditions, then --by's, then what
- * computed columns are made of. */
-static const struct selection *selection_at(const struct query *q, const struct options *o,
-					    const struct selection *selections, size_t i)
-{
-	if (i >= o->nuses && i < o->nuses + q->nconditions)
-		return &q->conditions[i - o->nuses].columns;
-	i -= o->nuses + q->nconditions + (o->by != NULL);
-	if (i < query_count_let_requests(q))
-		return &query_let_request(q, i)->columns;
-	i += o->nuses + q->nconditions + (o->by != NULL);
-	return &selections[i];
-}
-
 /* Names the columns of an input without records after the selectors that are names, behind those
  * that are selected by number: it has every column that is asked for. */
-static enum status name_blindly(struct query *q, const struct options *o,
-				const struct selection *selections)
+static enum status name_blindly(struct header *h, const struct selected *all)
 {
-	struct header *h = &q->header;
-	size_t nselections = o->nuses + q->nconditions + (o->by != NULL) +
-			     query_count_let_requests(q), nselectors = 0, nfields = 0;
+	size_t nselectors = 0, nfields = 0;
 	struct field_range range;
 
-	for (size_t i = 0; i < nselections; i++) {
-		const struct selection *s = selection_at(q, o, selections, i);
+	for (size_t i = 0; i < all->n; i++) {
+		const struct selection *s = all->at[i];
 		nselectors += s->nselectors;
 		for (size_t j = 0; j < s->nselectors; j++)
 			if (!s->selectors[j].computed &&
@@ -150,45 +110,72 @@ static enum status name_blindly(struct query *q, const struct options *o,
 	free(h->names);
 	h->nnames = nfields;
 	h->names = calloc(nfields + nselectors + 1, sizeof *h->names);
-	for (size_t i = 0; h->names && i < nselections; i++) {
-		const struct selection *s = selection_at(q, o, selections, i);
-		for (size_t j = 0; j < s->nselectors; j++)
-			if (!s->selectors[j].computed &&
-			    header_add_name(h, &s->selectors[j]) != STATUS_OK)
+	for (size_t i = 0; h->names && i < all->n; i++)
+		for (size_t j = 0; j < all->at[i]->nselectors; j++)
+			if (!all->at[i]->selectors[j].computed &&
+			    header_add_name(h, &all->at[i]->selectors[j]) != STATUS_OK)
 				return STATUS_NO_MEMORY;
-	}
 	return h->names ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+/* An input without any byte has no column of a name: what writes it may have failed. */
+static enum status check_empty(const struct query *q, const struct input *input,
+			       const struct selected *all, struct fault *fault)
+{
+	struct field_range range;
+
+	for (size_t i = 0; !q->header.has_byte && i < all->n; i++)
+		for (size_t j = 0; j < all->at[i]->nselectors; j++) {
+			const struct selector *s = &all->at[i]->selectors[j];
+			if (s->computed || selector_is_position(s) ||
+			    selector_by_position(s, 0, &range))
+				continue;
+			fault_set_value(fault, STATUS_EMPTY, s->text, strlen(s->text));
+			fault->file = input_name(input, 0);
+			return STATUS_EMPTY;
+		}
+	return STATUS_OK;
 }
 
 enum status query_read_first(struct query *q, const struct options *o, const struct selection *selections,
 			     size_t nselections, struct input *input, struct fault *fault)
 {
-	enum status status = skip_preamble(q, o, input, fault);
+	struct selected all = list_selected(q, selections, nselections);
+	struct header *h = &q->header;
+	bool of_words = q->plan.dialect.whitespace && o->header != HEADER_NO;
+	enum status status = all.at ? skip_preamble(q, o, input, fault)
+				    : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 
 	if (status == STATUS_OK)
-		status = header_read(&q->header, input, &q->plan, needs_second(o, selections, nselections), fault);
+		status = header_read(h, input, &q->plan, fault);
 	q->guesses_delimiter &= q->plan.dialect.delimiter == ',';
+	if (status == STATUS_OK && (of_words || needs_second(q, o, &all)))
+		status = header_read_below(h, input, &q->plan, fault);
+	if (status == STATUS_OK && of_words)
+		status = header_join_words(h, input, &q->plan, fault);
+	free(all.at);
 	return status;
 }
 
-enum status query_read_header(struct query *q, const struct options *o,
-			      struct selection *selections, size_t nselections,
-			      struct input *input, struct fault *fault)
+static enum status read_header(struct query *q, const struct options *o, struct selection *selections,
+			       size_t nselections, struct input *input, const struct selected *all,
+			       struct fault *fault)
 {
-	bool and_second = needs_second(o, selections, nselections);
+	const struct header_request request = {o->header, all->at, all->n, q->summary};
 	struct header *h = &q->header;
 	enum status status = cut_pairs(h, selections, nselections, fault);
 
 	if (status == STATUS_OK)
-		status = header_decide(h, input, o->header, selections, nselections, q->summary,
-				       fault);
+		status = header_decide(h, input, &q->plan, &request, fault);
 	if (status == STATUS_OK && h->present)
 		status = file_headers_init(&q->later, h, &q->plan, o->header == HEADER_YES, input,
 					   fault);
-	if (status == STATUS_OK && h->nfields == 0 && name_blindly(q, o, selections) != STATUS_OK)
+	if (status == STATUS_OK && h->nfields == 0 && name_blindly(h, all) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	if (status == STATUS_OK)
-		status = read_second(q, input, o->emits && and_second, fault);
+	if (status == STATUS_OK && h->nfields == 0)
+		status = check_empty(q, input, all, fault);
+	if (status == STATUS_OK && o->emits && needs_second(q, o, all))
+		status = header_read_second(h, input, &q->plan, fault);
 	if (h->present) {
 		q->plan.header = h->line;
 		q->plan.header_nbytes = h->end - h->begin;
@@ -196,13 +183,28 @@ enum status query_read_header(struct query *q, const struct options *o,
 	return status;
 }
 
-enum status query_use_header(struct query *q, const struct options *o,
-			     struct selection *selections, size_t nselections, struct fault *fault)
+enum status query_read_header(struct query *q, const struct options *o,
+			      struct selection *selections, size_t nselections,
+			      struct input *input, struct fault *fault)
 {
+	struct selected all = list_selected(q, selections, nselections);
+	enum status status = all.at ? read_header(q, o, selections, nselections, input, &all, fault)
+				    : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+
+	free(all.at);
+	return status;
+}
+
+enum status query_use_header(struct query *q, struct selection *selections, size_t nselections,
+			     struct fault *fault)
+{
+	struct selected all = list_selected(q, selections, nselections);
 	enum status status = cut_pairs(&q->header, selections, nselections, fault);
 
-	if (status == STATUS_OK && q->header.nfields == 0 && name_blindly(q, o, selections) != STATUS_OK)
+	if (status == STATUS_OK && q->header.nfields == 0 &&
+	    (!all.at || name_blindly(&q->header, &all) != STATUS_OK))
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	free(all.at);
 	return status;
 }
 

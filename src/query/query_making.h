@@ -30,8 +30,7 @@ struct demand {
 struct making {
 	struct query *q;
 	const struct options *options;
-	struct selection *selections; /* one an operation, one a condition, --by's, and one for each
-				       * request of query_lets.h */
+	struct selection *selections; /* one an operation, --by's, and one for each --rename */
 	size_t nselections, keys_selection; /* keys_selection: --by's */
 	struct demand *demands;       /* by field */
 	size_t ndemands;

@@ -4,6 +4,7 @@
  */
 #include "query/select.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -259,46 +260,62 @@ static size_t find_name(char *const *names, size_t nfields, const char *name, ui
 	return nfound;
 }
 
+bool selector_is_position(const struct selector *s)
+{
+	size_t ndigits = strspn(s->text, "0123456789");
+
+	return !s->quoted && (*s->text == ':' || (ndigits && !s->text[ndigits]));
+}
+
+/* Whether the selector is a position, of columns that the input may have. */
+static bool resolve_position(const struct selector *s, size_t nfields, struct field_range *out)
+{
+	return selector_by_position(s, nfields, out) &&
+	       out->last - out->first < BLIND_RANGE_LIMIT + nfields;
+}
+
 /* Resolves a selector whose name nfound columns have, `field` the last of them. */
 static enum status resolve(const struct selector *s, size_t nfound, uint32_t field, size_t nfields,
 			   struct field_range *out, struct fault *fault)
 {
-	if (nfound > 1)
+	bool is_position = selector_is_position(s);
+
+	if (nfound > 1 && !is_position)
 		return option_fault(fault, "%zu columns are called '%.64s': say which with :N", nfound,
 				    s->text);
-	if (nfound == 1) {
+	if (nfound == 1 && !is_position) {
 		*out = (struct field_range){field, field, false};
 		return STATUS_OK;
 	}
-	if (selector_by_position(s, nfields, out) &&
-	    out->last - out->first < BLIND_RANGE_LIMIT + nfields)
+	if (!is_position && resolve_position(s, nfields, out))
 		return STATUS_OK;
-	return fault_set_value(fault, STATUS_UNKNOWN_COLUMN, s->text, strlen(s->text));
-}
-
-/* Whether the selector is a position even if a column has that name. */
-static bool always_position(const struct selector *s)
-{
-	return !s->quoted && *s->text == ':';
+	fault_set_value(fault, STATUS_UNKNOWN_COLUMN, s->text, strlen(s->text));
+	if (nfound)
+		snprintf(fault->remedy, sizeof fault->remedy, "the name in quotes: '\"%.64s\"'", s->text);
+	return STATUS_UNKNOWN_COLUMN;
 }
 
 enum status selector_resolve(const struct selector *s, char *const *names, size_t nfields,
 			     struct field_range *out, struct fault *fault)
 {
 	uint32_t field = 0;
-	size_t nfound = always_position(s) ? 0 : find_name(names, nfields, s->text, &field);
+	size_t nfound;
 
+	if (selector_is_position(s) && resolve_position(s, nfields, out))
+		return STATUS_OK;
+	nfound = find_name(names, nfields, s->text, &field);
 	return resolve(s, nfound, field, nfields, out, fault);
 }
 
 enum status selector_resolve_indexed(const struct selector *s, const struct name_index *index,
 				     size_t nfields, struct field_range *out, struct fault *fault)
 {
-	const struct name_entry *found = NULL;
-	size_t nfound = 0;
+	const struct name_entry *found;
+	size_t nfound;
 
-	if (!always_position(s))
-		found = name_index_find(index, s->text, &nfound);
+	if (selector_is_position(s) && resolve_position(s, nfields, out))
+		return STATUS_OK;
+	found = name_index_find(index, s->text, &nfound);
 	return resolve(s, nfound, found ? found->field : 0, nfields, out, fault);
 }
 
@@ -311,7 +328,8 @@ static int side_worth(const char *text, const struct name_index *names, size_t n
 	struct field_range range;
 	size_t n;
 
-	return name_index_find(names, text, &n) ? 2 : selector_by_position(&s, nfields, &range);
+	return !selector_is_position(&s) && name_index_find(names, text, &n)
+		       ? 2 : selector_by_position(&s, nfields, &range);
 }
 
 /* Cuts x, the whole item, at its best colon; y gets what follows. */

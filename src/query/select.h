@@ -22,7 +22,6 @@ struct selector {
 struct selection {
 	size_t nselectors;
 	struct selector *selectors; /* owned */
-	bool takes_text; /* the columns need not be numbers */
 };
 
 /* Fields first ... last (0-based) of the records, or every numeric column. */
@@ -50,6 +49,9 @@ enum status selection_parse_pairs(const char *pairs, struct selection *out, stru
  * nfields: of each record; 0: unknown, any position counts. Returns false if the selector is not a
  * position, or lies beyond nfields. */
 bool selector_by_position(const struct selector *s, size_t nfields, struct field_range *out);
+
+/* Whether the selector never is a name: :N, N. */
+bool selector_is_position(const struct selector *s);
 
 /* The names of a header by name, then by field, so that many searches need not pass over all. */
 struct name_index {
@@ -80,7 +82,7 @@ enum status selection_cut_pairs(struct selection *s, const struct name_index *na
 				struct fault *fault);
 
 /* Finds a selector's fields. names: nfields header names, NULL for a column without one. An exact
- * name wins over a position other than :N. Errors: STATUS_UNKNOWN_COLUMN with the selector as
+ * name wins over colN and ranges. Errors: STATUS_UNKNOWN_COLUMN with the selector as
  * fault's value; STATUS_USAGE if several columns have the name. */
 enum status selector_resolve(const struct selector *s, char *const *names, size_t nfields,
 			     struct field_range *out, struct fault *fault);

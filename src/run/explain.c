@@ -107,16 +107,24 @@ static void say_why(const struct explained *e)
 {
 	const struct header *h = &e->query->header;
 
-	if (e->options->header != HEADER_AUTO) {
+	switch (h->reason) {
+	case HEADER_AS_SAID:
 		say("as --header says");
-	} else if (h->guess) {
+		break;
+	case HEADER_ALL_NUMBERS:
+		say("for all its values are numbers");
+		break;
+	case HEADER_IS_NAMED:
+		say("for a column is asked for by name");
+		break;
+	case HEADER_ABOVE_NUMBER:
 		say("for '");
-		say_text(h->guess->text);
-		say("' is no number");
-	} else if (!h->present) {
-		say("for its values may be data");
-	} else {
-		say(e->query->summary ? "for its values are names" : "for a column is asked for by name");
+		say_text(h->above_number->text);
+		say("' is above a number");
+		break;
+	case HEADER_DOUBTFUL:
+		say("though it may be data");
+		break;
 	}
 }
 

@@ -40,8 +40,13 @@ void run_report_guesses(const struct run *r)
 	const struct header *h = &r->query.header;
 	char delimiter = query_other_delimiter(&r->query);
 
-	if (header_may_be_data(h))
-		message_name_guessed(input_name(r->input, h->file), h->line_number, h->guess->text);
+	if (h->reason == HEADER_DOUBTFUL && !delimiter) {
+		struct fault first;
+		fault_set_value(&first, STATUS_DOUBTFUL_HEADER, h->line, h->end - h->begin);
+		first.file = input_name(r->input, h->file);
+		first.line = h->line_number;
+		message_header_guessed(&first);
+	}
 	if (r->query.summary && delimiter)
 		message_note("warning: there is one column, and it holds '%s': try %s",
 			     delimiter == '\t' ? "\\t" : (const char[]){delimiter, '\0'},

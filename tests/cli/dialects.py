@@ -111,12 +111,12 @@ def check_comments():
     says("line numbers count them", hash + ["--sum=b"], b"#\na,b\n#x\ny,bad\n", 1, "", "gpustat: <stdin>:4: column 'b': not a number: 'bad'\n")
     says("only comments", hash + ["--sum=1"], b"# a\n# b", 0, "0\n")
     says("a counted column, and a comment without line end behind it", hash + ["--count=:1"], b"f\n#x", 1, "",
-         "gpustat: <stdin>:1: no record follows what may be a header: say --header yes or --header no\n")
+         "gpustat: <stdin>:1: 'f' may be names or data: say -H if these are names, -N if they are data\n")
     says("a guessed header with nothing but comments behind it", hash + ["--running-count=1"], b"y\n#", 1, "",
-         "gpustat: <stdin>:1: no record follows what may be a header: say --header yes or --header no\n")
+         "gpustat: <stdin>:1: 'y' may be names or data: say -H if these are names, -N if they are data\n")
     head, rest = fixture("head.csv", b"v\n# no more\n"), fixture("rest.csv", b"# still no more\n5\n7\n")
-    harness.answers("comments between files", hash + ["--running-sum=*", head, rest], None, "v,running_sum(v)\n5,5\n7,12\n")
-    harness.answers("a file of comments", hash + ["--running-sum=*", head, fixture("none.csv", b"#\n# x"), rest], None,
+    harness.answers("comments between files", hash + ["--running-sum=v", head, rest], None, "v,running_sum(v)\n5,5\n7,12\n")
+    harness.answers("a file of comments", hash + ["--running-sum=v", head, fixture("none.csv", b"#\n# x"), rest], None,
                     "v,running_sum(v)\n5,5\n7,12\n")
     again = fixture("again.csv", b"# again\nv\n1\n")
     harness.answers("comments before the header of a later file", hash + ["--sum=v", head, rest, again], None, "13\n")

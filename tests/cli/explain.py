@@ -25,12 +25,12 @@ def explains(name, args, data, *lines):
 
 def check_words():
     header = "header:  line 1 of {}, for %s\n" + NAMES
-    explains("the summary", [], LOG, TEXT, header % "its values are names", "reads:   host, bytes, seconds\nprints:  a line about each column\n", ALONE)
+    explains("the summary", [], LOG, TEXT, header % "'bytes' is above a number", "reads:   host, bytes, seconds\nprints:  a line about each column\n", ALONE)
     explains("by name", ["--sum=bytes", "--count=host"], LOG, TEXT, header % "a column is asked for by name",
              "reads:   host (as text), bytes\nprints:  sum(bytes), count(host)\n", ALONE)
-    explains("by number", ["--max=3"], LOG, TEXT, header % "'seconds' is no number", "reads:   seconds\nprints:  max(seconds)\n", ALONE)
-    explains("'*'", ["--sum=*"], LOG, TEXT, header % "'bytes' is no number", NUMBERS, "prints:  sum(bytes), sum(seconds)\n", ALONE)
-    explains("a matrix", ["--cov=*"], LOG, TEXT, header % "'bytes' is no number", NUMBERS, "prints:  a line about each column, a matrix of cov\n", ALONE)
+    explains("by number", ["--max=3"], LOG, TEXT, header % "'bytes' is above a number", "reads:   seconds\nprints:  max(seconds)\n", ALONE)
+    explains("'*'", ["--sum=*"], LOG, TEXT, header % "'bytes' is above a number", NUMBERS, "prints:  sum(bytes), sum(seconds)\n", ALONE)
+    explains("a matrix", ["--cov=*"], LOG, TEXT, header % "'bytes' is above a number", NUMBERS, "prints:  a line about each column, a matrix of cov\n", ALONE)
     explains("as --header says", ["--sum=bytes", "--header=yes"], LOG, TEXT, "header:  line 1 of {}, as --header says\n" + NAMES,
              "reads:   bytes\nprints:  sum(bytes)\n", ALONE)
     explains("conditions and groups", ["--sum=bytes", "--where=seconds > 1", "--by=host"], LOG, TEXT, header % "a column is asked for by name",
@@ -41,11 +41,11 @@ def check_words():
              "reads:   seconds (the input is read twice: --rank needs all values before the first record)\n",
              "prints:  each record, and rank(seconds)\n", ALONE)
     explains("no header", ["--cumsum=2", "-d;", "--quote=none", "--comment=#"], b"1;2\n3;4\n", "text:    fields end at ';', '#' begins a comment\n",
-             "header:  none in line 1 of {}, for its values may be data\ncolumns: 2: col1, col2\n", "reads:   col2\nprints:  each record, and running_sum(col2)\n", ALONE)
+             "header:  none in line 1 of {}, for all its values are numbers\ncolumns: 2: col1, col2\n", "reads:   col2\nprints:  each record, and running_sum(col2)\n", ALONE)
     explains("lines skipped, blanks", ["--skip-lines=1", "-W", "--sum=2"], b"title\na b\n1 2\n", "text:    fields end at blanks\n",
-             "header:  line 2 of {}, for 'b' is no number\ncolumns: 2: a, b\n", "reads:   b\nprints:  sum(b)\n", ALONE)
+             "header:  line 2 of {}, for 'a' is above a number\ncolumns: 2: a, b\n", "reads:   b\nprints:  sum(b)\n", ALONE)
     many = ",".join("c%d" % i for i in range(30)).encode()
-    explains("many columns", ["--count-records"], many + b"\n" + b",".join([b"1"] * 30) + b"\n", TEXT, "header:  line 1 of {}, for 'c0' is no number\n",
+    explains("many columns", ["--count-records"], many + b"\n" + b",".join([b"1"] * 30) + b"\n", TEXT, "header:  line 1 of {}, for 'c0' is above a number\n",
              "columns: 30: " + ", ".join("c%d" % i for i in range(20)) + " and 10 more\n", "reads:   no column\nprints:  records\n", ALONE)
 
 

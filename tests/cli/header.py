@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: MIT
 """The chapter HEADER of gpustat(1): which first record is a header, which is data, and which is an error."""
+import gzip
+import os
+import subprocess
+import threading
+
 import harness
 from harness import fixture
 
 WAYS = [(chunk, threads) for chunk in (1, 2, 3, 7, None) for threads in (1, 3)]
-DOUBT = "gpustat: <stdin>:%s: column '%s': '%s' is neither a number nor surely a name: say --header yes or --header no%s\n"
-LONE = "gpustat: <stdin>:%d: no record follows what may be a header: say --header yes or --header no\n"
-NOTE = "gpustat: note: <stdin>:%d: '%s' is taken for a column's name: say --header no if it is data\n"
+DOUBT = "gpustat: <stdin>:%d: '%s' may be names or data: say -H if these are names, -N if they are data%s\n"
+NOTE = "gpustat: note: <stdin>:%d: '%s' is taken for the header: say -N if it is data\n"
+EMPTY = "gpustat: %s: the input is empty, and has no column '%s': did the command that writes it fail?\n"
 NUL = "gpustat: <stdin>:%d: column '%s': NUL byte in '%s': try iconv -f UTF-16 -t UTF-8, or tr '\\0' '\\n'\n"
 
 
@@ -19,57 +24,128 @@ def says(name, args, stdin, status, out, err=""):
 
 def check_doubtful_values():
     """A bad first value never passes for a name."""
-    no_values = ("N/A", "n/a", "NA", "NaN", "nan", "null", "NULL", "None", "nil", "-", "--", "?", ".", "#N/A", "n.a.", "#DIV/0!",
-                 "<NA>", "\\N")
-    for value in no_values + ("inf", "-Infinity", "$5", "1,5", "12%", "0x10", "1_000", "1.2.3", "(5)", "5 EUR", "1O", "-5x", ".5x", "10.0.0.1", "2024-01-02"):
-        hint = " (try --missing '%s')" % value if value in no_values else ""
+    marks = ("N/A", "n/a", "-", "--", "?", ".", "#N/A", "n.a.", "#DIV/0!", "<NA>", "\\N", "+nan")
+    for value in marks + ("inf", "-Infinity", "$5", "1,5", "12%", "0x10", "1_000", "1.2.3", "(5)", "5 EUR", "1O", "-5x", ".5x",
+                          "10.0.0.1", "2024-01-02", "<5", "\u22125", "\u20ac5", "\u00b15", "# 5"):
         data = ('"%s"\n4\n6\n' % value).encode()
-        says("the first value is %s" % value, ["--mean", "1"], data, 1, "", DOUBT % (1, "col1", value, hint))
-        harness.answers("%s is a name" % value, ["--mean=1", "--header=yes"], data, "5\n")
-        harness.refuses("%s is data" % value, ["--mean=1", "--header=no"], data, 1, "<stdin>:1: column 'col1': not a number: ")
+        says("the first value is %s" % value, ["--mean", "1"], data, 1, "", DOUBT % (1, '"%s"' % value, ""))
+        harness.answers("%s is a name" % value, ["--mean=1", "-H"], data, "5\n")
+        harness.refuses("%s is data" % value, ["--mean=1", "-N"], data, 1, "<stdin>:1: column 'col1': not a number: ")
+    for value in ("nA", "NaN", "NA", "null", "Nil", "x", "\u00e4", "_x", "%x", "#x", "\u00b5g", "x5", "info", "\u5e74"):
+        data = ("%s\n4\n6\n" % value).encode()
+        says("%s above a number is a name" % value, ["--mean", "1"], data, 0, "5\n")
+    for value in ("nA", "NaN", "NA", "null"):
+        data = ("%s,5\n4,6\n" % value).encode()
+        says("%s beside a number may be a value" % value, ["--sum", "2"], data, 1, "", DOUBT % (1, value + ",5", ""))
+        says("%s beside a text is a name" % value, ["--sum", "2"], data.replace(b"5", b"x"), 0, "6\n")
     says("beyond the range", ["--sum=1"], b"1e500\n4\n", 1, "",
          "gpustat: <stdin>:1: column 'col1': number beyond 10^-400 to 10^400: '1e500'\n")
-    says("a spelling of --missing is data", ["--mean=1", "--missing=N/A"], b"N/A\n4\n6\n", 0, "5\n")
-    says("an operation that takes text", ["--count=1"], b"N/A\nx\ny\n", 1, "", DOUBT % (1, "col1", "N/A", " (try --missing 'N/A')"))
-    says("records that are printed", ["--cumsum=1"], b"N/A\n4\n", 1, "", DOUBT % (1, "col1", "N/A", " (try --missing 'N/A')"))
-    says("a condition", ["--where=:1 > 5"], b"NaN\n4\n6\n", 1, "", DOUBT % (1, "col1", "NaN", " (try --missing 'NaN')"))
-    says("'*'", ["--sum=*"], b"x,$5\ny,6\n", 1, "", DOUBT % (1, "col2", "$5", ""))
-    says("the line of a field behind others", ["--sum=2"], b'"a\nb",$5\nc,6\n', 1, "", DOUBT % (2, "col2", "$5", ""))
-    says("the line behind blank ones", ["--sum=2"], b"\n\r\na,$5\nc,6\n", 1, "", DOUBT % (3, "col2", "$5", ""))
-    says("a name beside a number", ["--sum=1,2"], b"a,7\n5,2\n", 1, "", DOUBT % (1, "col1", "a", ""))
-    says("the same, counted", ["--count=1", "--sum=2"], b"ann,5\nbob,6\n", 1, "", DOUBT % (1, "col1", "ann", ""))
-    says("the same, '*'", ["--sum=*"], b"1,b\n2,3\n", 1, "", DOUBT % (1, "col2", "b", ""))
-    beside = ["--sum=*", "--max=1"]
-    says("'*', a name in a numbered column", beside, b"x,4\ny,5\n", 1, "", DOUBT % (1, "col1", "x", ""))
-    says("'*', a name above a number, and a number in a numbered column", beside, b"3,y\n4,5\n", 1, "", DOUBT % (1, "col2", "y", ""))
-    says("'*', a numbered column of numbers", ["--sum=*", "--max=2"], b"x,4\ny,5\n", 0, "sum(col2),max(col2)\n9,5\n")
-    says("'*', a name in a counted column", ["--sum=*", "--count=1"], b"x,b,7\nu,v,4\n", 1, "", DOUBT % (1, "col1", "x", ""))
-    says("'*', a number above a missing value, and a name in a key", ["--mean=*", "--by=:2"], b'"",A,"1"\n"""",A,\n', 1, "",
-         DOUBT % (1, "col2", "A", ""))
-    says("'*', names only", ["--sum=*", "--max=2"], b"x,y\nu,5\n", 0, "sum(y),max(y)\n5,5\n")
-    says("a name beside a bad value", ["--sum=1,2"], b"price,N/A\n5,2\n", 1, "", DOUBT % (1, "col2", "N/A", " (try --missing 'N/A')"))
-    says("a name beside one that begins with a digit", ["--sum=1,2"], b"x,1-2\n1,2\n", 0, "sum(x),sum(1-2)\n1,2\n")
-    says("a name tells, whatever else there is", ["--sum=1,b"], b"N/A,b\n1,2\n", 0, "sum(N/A),sum(b)\n1,2\n")
-    says("a value that is not selected", ["--sum=2"], b"N/A,1\nx,2\n", 0, "3\n")
+    says("a spelling of --missing is no text", ["--mean=1", "--missing=NA"], b"NA\n4\n6\n", 1, "", DOUBT % (1, "NA", ""))
+    says("a value that is not selected", ["--sum=2"], b"N/A,1\nx,2\n", 1, "", DOUBT % (1, "N/A,1", ""))
+    says("the line behind blank ones", ["--sum=2"], b"\n\r\na,$5\nc,6\n", 1, "", DOUBT % (3, "a,$5", ""))
+    says("a record of several lines", ["--sum=2"], b'"a\nb",$5\nc,6\n', 1, "", DOUBT % (1, '"a\\nb",$5', ""))
+    says("another delimiter", ["--count=1"], b"a;b\n1;2\n", 1, "", DOUBT % (1, "a;b", " (try -d ';')"))
+    says("another delimiter below", ["--count=1"], b"a\n1;2\n", 1, "", DOUBT % (1, "a", " (try -d ';')"))
+    long_record = b"x" * 300
+    says("a long record is cut", ["--count=1"], long_record + b"\ny\n", 1, "",
+         (DOUBT % (1, "x" * 255, "")).replace("' may", "'... (300 bytes) may"))
+
+
+def check_rule():
+    """(a) to (e) of the chapter, on tables from other programs."""
+    years = b"Country Name,Country Code,2020,2021\nA,B,5,6\nC,D,7,8\n"
+    doubt = DOUBT % (1, "Country Name,Country Code,2020,2021", "")
+    says("a header of years", ["--sum", "3"], years, 1, "", doubt)
+    says("a header of years, -H", ["--sum", "3", "-H"], years, 0, "12\n")
+    says("a header of years, -N", ["--sum", "3", "-N"], years, 0, "2032\n")
+    says("a header of years, by name", ["--sum", '"2020"'], years, 0, "12\n")
+    says("a header of years, one by name", ["--sum", "4", "--by", "Country Code"], years, 0, "Country Code,sum(2021)\nB,6\nD,8\n")
+    says("the last of -H and -N holds", ["--sum", "3", "-N", "-H"], years, 0, "12\n")
+    says("--header no is -N", ["--sum", "3", "--header", "no"], years, 0, "2032\n")
+    says("--no-headers is -N", ["--sum", "3", "--no-headers"], years, 0, "2032\n")
+    lists = b"web1,200\nweb2,300\nweb1,5\n"
+    says("a list", ["--by", "1", "--sum", "2"], lists, 1, "", DOUBT % (1, "web1,200", ""))
+    says("a list, -N", ["--by", "1", "--sum", "2", "-N"], lists, 0, "col1,sum(col2)\nweb1,205\nweb2,300\n")
+    says("a list, a number by a condition", ["--where=:2 > 5", "--by=1"], lists, 1, "", DOUBT % (1, "web1,200", ""))
+    says("a list whose number is counted", ["--by", "1"], b"foo,1\nbar,2\n", 1, "", DOUBT % (1, "foo,1", ""))
+    says("text and one number", ["-d", " ", "--mode", "1"], b"ERROR 5\nERROR 6\n", 1, "", DOUBT % (1, "ERROR 5", ""))
+    says("one column of text", ["--mode", "1"], b"b\na\nb\n", 1, "", DOUBT % (1, "b", ""))
+    for name, args in (("records", ["--head=1"]), ("a count of records", ["--count-records"]), ("a condition", ["--where=:1 = 'b'"]),
+                       ("a new column", ["--row-number"]), ("'*'", ["--sum=*"])):
+        says("one column of text: " + name, args, b"b\na\nb\n", 1, "", DOUBT % (1, "b", ""))
+    for header, record in ((b'"",1940,1945', b"Food,22.2,44.5"), (b'"",1,2', b"1,50,19")):
+        says("a missing value beside numbers", ["--sum", "2"], header + b"\n" + record + b"\n", 1, "", DOUBT % (1, header.decode(), ""))
+    says("only numbers", ["--sum", "1"], b"1,2\n3,4\n", 0, "4\n")
+    says("only numbers above a text", ["--sum", "1"], b"1,2\n3,x\n", 0, "4\n")
+    says("only numbers, and a delimiter at the end", ["--sum", "1"], b"1,2,\n3,4,\n", 0, "4\n")
+    says("R's names, quoted, above numbers", ["--sum", "1"], b'"1940","1945"\n22.2,44.5\n', 1, "", DOUBT % (1, '"1940","1945"', ""))
+    says("all quoted", ["--sum", "1"], b'"1","2"\n"3","4"\n', 0, "4\n")
+    says("quotes that are needed", ["--sum", "1", "--decimal=,"], b'"1,5",2\n2,3\n', 0, "3.5\n")
+    says("a quoted number above a text", ["--sum", "2"], b'"1",2\nx,3\n', 0, "5\n")
+    says("an empty value at the end in quotes", ["--sum", "1"], b'1,2,""\n3,4,\n', 1, "", DOUBT % (1, '1,2,""', ""))
+    says("numbers in another notation are numbers", ["--sum", "1", "--money"], b"$1,2\n$3,4\n", 0, "4\n")
+    says("a text above a number, beside numbers", ["--sum", "1"], b"150,4,setosa\n5.1,3.5,1.4\n", 0, "5.1\n")
+    says("in a column that is not selected", ["--count", "1"], b"name,price\nann,5\n", 0, "1\n")
+    says("below missing values", ["--count", "1"], b"name,price\nann,\nbob,\neve,5\n", 0, "3\n")
+    says("the first value counts", ["--count", "1"], b"name,price\nann,x\nbob,5\n", 1, "", DOUBT % (1, "name,price", ""))
+    says("a text on one side, another above a number", ["--count", "1"], b"name,a,b\nann,x,\nbob,y,5\n", 0, "2\n")
+    gaps = b"name,price\n" + b"ann,\n" * 99
+    says("in the hundredth record", ["--count", "1"], gaps + b"bob,5\n", 0, "100\n")
+    says("in the record after that", ["--count", "1"], gaps + b"ann,\nbob,5\n", 1, "", DOUBT % (1, "name,price", ""))
+    says("a record that ends within a mebibyte", ["--count", "1"], b"a,b\n" + b"x" * ((1 << 20) - 3) + b",5\n", 0, "1\n")
+    says("one that ends behind it", ["--count", "1"], b"a,b\n" + b"x" * ((1 << 20) - 2) + b",5\n", 1, "", DOUBT % (1, "a,b", ""))
+    says("blank lines in one column", ["--count", "1"], b"price\n\n\n5\n", 0, "1\n")
+    says("nothing below", ["--count", "1"], b"price\n", 1, "", DOUBT % (1, "price", ""))
+    says("nothing but blank lines below", ["--count", "1"], b"a,b\n\n\n", 1, "", DOUBT % (1, "a,b", ""))
+    says("an open quote below", ["--sum", "1"], b'a,b\n"3\n', 1, "", DOUBT % (1, "a,b", ""))
+    says("text behind a quote below", ["--sum", "2"], b'a,b\n"3"x,4\n', 1, "", DOUBT % (1, "a,b", ""))
+    says("an open quote below a header", ["--sum", "a"], b'a,b\n"3\n', 1, "", "gpustat: <stdin>:2: quoted field is never closed\n")
+    says("comments between", ["--comment=#", "--sum=1"], b"a\n# x\n5\n", 0, "5\n")
+    says("an escaped line end", ["--escape=\\", "--sum=2"], b"a,b\nx\\\ny,5\n", 0, "5\n")
+    head, more = fixture("head.csv", b"a,b\n"), fixture("more.csv", b"1,2\n3,4\n")
+    says("the next file does not tell", ["--sum=2", head, more], None, 1, "", (DOUBT % (1, "a,b", "")).replace("<stdin>", head))
+    says("the next file does not tell, by name", ["--sum=b", head, more], None, 0, "6\n")
+    says("all names are looked for", ["--sum=a,c"], b"a,b\n1,2\n", 2, "",
+         "gpustat: unknown column 'c'\ngpustat: the input has 2 columns: a, b\n")
+    says("a name in a condition", ["--where=b = 'y'", "--count=1"], b"a,b\nx,y\n", 0, "1\n")
+    says("a name of a key", ["--by=a"], b"a,b\nx,y\n", 0, "a,count\nx,1\n")
+    says("a name of a computed column's", ["--let", "z=upper(a)", "--select=z"], b"a,b\nx,y\n", 0, "z\nX\n")
+    says("a name that is renamed", ["--rename=a=c"], b"a,b\nx,y\n", 0, "c,b\nx,y\n")
+    says("no OLD=NEW", ["--rename=a"], b"a,b\nx,y\n", 2, "", "gpustat: --rename: 'a' is not OLD=NEW\nTry 'gpustat --help'.\n")
+
+
+def check_positions():
+    """Digits are a position, never a name, unless they are quoted."""
+    table = b"year,3,2\n1,20,300\n"
+    for cols, out in (("2", "20"), ("3", "300"), (":2", "20"), ("col3", "300"), ('"2"', "300"), ('"3"', "20")):
+        says("COLS %s" % cols, ["--sum", cols], table, 0, out + "\n")
+    says("a name of digits beyond", ["--sum", "2018"], b"year,2018\n1,2\n", 2, "",
+         "gpustat: unknown column '2018' (try the name in quotes: '\"2018\"')\ngpustat: the input has 2 columns: year, 2018\n")
+    says("a name of digits as a key", ["--by", '"2018"'], b"year,2018\n1,2\n", 0, "2018,count\n2,1\n")
+    says("digits in quotes above numbers", ["--sum", '"4"'], b"3,4\n1,2\n", 0, "2\n")
+    says("a range is a name where there is one", ["--sum", "2-3"], b"a,2-3,c\n1,20,300\n", 0, "20\n")
+    says("a range is no number of the first record", ["--sum=-2"], b"5,-2,7\n1,2,3\n", 0, "sum(col1),sum(col2)\n6,0\n")
+    says("a number that is no position", ["--sum=0.5"], b"0.1,0.5\n1,2\n", 0, "2\n")
+    says("many columns", ["--sum", "2,3,3,2,2,3,3,2,2,3,3,2,2,3,3,2,2,3,\"3\""], table, 0,
+         harness.run(["--sum", ":2,:3,:3,:2,:2,:3,:3,:2,:2,:3,:3,:2,:2,:3,:3,:2,:2,:3,:2"], table).out)
+    says("pairs", ["--corr=2:3"], b"x,3,y\n1,1,5\n2,2,7\n", 0, "1\n")
 
 
 def check_unknown_columns():
     """A column that the first record cannot have is wrong usage, whatever its values are and whatever follows."""
-    unknown = "gpustat: unknown column '%s'\ngpustat: the input has 2 columns: %s, b\n"
-    says("a column beyond a doubtful value", ["--sum=1,9"], b"N/A,b\n2,3\n", 2, "", unknown % ("9", "N/A"))
-    says("a condition, too", ["--count=1", "--where=:9 > 1"], b"$5,b\n2,3\n", 2, "", unknown % (":9", "$5"))
-    says("a column beyond a name beside a number", ["--sum=*", "--max=3"], b"1,b\n2,3\n", 2, "", unknown % ("3", "1"))
-    says("beyond a value with a NUL", ["--sum=1,3"], b"1\0,b\n2,3\n", 2, "", unknown % ("3", "col1"))
-    says("nothing follows the header", ["--sum=1,3"], b"a,b\n", 2, "", unknown % ("3", "a"))
-    says("an open quote follows", ["--sum=1,3"], b'a,b\n"3\n', 2, "", unknown % ("3", "a"))
-    says("all columns are there", ["--sum=1,2"], b'a,b\n"3\n', 1, "", "gpustat: <stdin>:2: quoted field is never closed\n")
-    says("a name that may be there twice is none that is not", ["--sum=1,2"], b"N/A,x,2,2\n1,2,3,4\n", 1, "",
-         DOUBT % (1, "col1", "N/A", " (try --missing 'N/A')"))
+    unknown = "gpustat: unknown column '%s'\ngpustat: the input has 2 columns: %s\n"
+    says("a column beyond a doubtful record", ["--sum=1,9"], b"N/A,b\n2,3\n", 0 + 2, "", unknown % ("9", "N/A, b"))
+    says("beyond a doubtful record", ["--sum=1,9"], b"x,b\ny,z\n", 2, "", unknown % ("9", "x, b"))
+    says("a condition, too", ["--count=1", "--where=:9 > 1"], b"$5,b\n2,x\n", 2, "", unknown % (":9", "$5, b"))
+    says("beyond a value with a NUL", ["--sum=1,3"], b"1\0,b\n2,x\n", 2, "", unknown % ("3", "col1, b"))
+    says("nothing follows the header", ["--sum=1,3"], b"a,b\n", 2, "", unknown % ("3", "a, b"))
+    says("an open quote follows", ["--sum=1,3"], b'a,b\n"3\n', 2, "", unknown % ("3", "a, b"))
 
 
 def check_nuls():
-    says("a NUL in the first value", ["--sum=1"], b"1\0002\n3\n", 1, "", NUL % (1, "col1", "1\\x00"))
-    says("a NUL in the first text", ["--count=1"], b"a\0b\nc\n", 1, "", NUL % (1, "col1", "a\\x00"))
+    says("a NUL in the first value", ["-N", "--sum=1"], b"1\0002\n3\n", 1, "", NUL % (1, "col1", "1\\x002"))
+    says("the same, doubtful", ["--sum=1"], b"1\0002\n3\n", 1, "", DOUBT % (1, "1\\x002", ""))
+    says("a NUL in the first text", ["--count=1", "-N"], b"a\0b\nc\n", 1, "", NUL % (1, "col1", "a\\x00b"))
     says("a NUL in a number", ["--sum=a"], b"a,b\n1,2\n3\0004,5\n", 1, "", NUL % (3, "a", "3\\x004"))
     says("a NUL in text that is counted", ["--count=a"], b"a,b\nx,2\ny\0,5\n", 1, "", NUL % (3, "a", "y\\x00"))
     says("a NUL in text that is counted beside '*'", ["--count=b", "--sum=*"], b"a,b\n,\n8,x\0\n", 1, "", NUL % (3, "b", "x\\x00"))
@@ -77,7 +153,7 @@ def check_nuls():
     says("the same, in a number", ["--count=b", "--sum=*"], b"a,b\n,\n8,x\n9,5\0\n", 1, "", NUL % (4, "b", "5\\x00"))
     says("text that only '*' includes", ["--sum=*", "--header=yes"], b"a,b\n,\n8,x\0\n", 0, "8\n")
     says("a NUL in quotes", ["--count=a"], b'a,b\nx,2\n"y\0\n""z",5\n', 1, "", NUL % (3, "a", "y\\x00\\n\"z"))
-    says("a NUL in records that are printed", ["--running-count=a"], b"a\nx\ny\0\nz\n", 1, "a,running_count(a)\nx,1\n",
+    says("a NUL in records that are printed", ["-H", "--running-count=a"], b"a\nx\ny\0\nz\n", 1, "a,running_count(a)\nx,1\n",
          NUL % (3, "a", "y\\x00"))
     says("a NUL elsewhere", ["--sum=b"], b"a,b\nx\0y,2\n", 0, "2\n")
     says("a name ends at its first NUL", ["--sum", "ab"], b"ab\0cd,x\n1,2\n", 0, "1\n")
@@ -87,64 +163,69 @@ def check_nuls():
     harness.refuses("a NUL far into a long text", ["--count=a"], b"a\n" + long_text + b"\n", 1, "<stdin>:2: column 'a': NUL byte in 'xxx")
 
 
-def check_nothing_behind():
-    """A header that was guessed has a record behind it."""
-    says("one line", ["--sum=1"], b"abc\n", 1, "", LONE % 1)
-    says("one line behind blank ones", ["--count=1"], b"\n\na,b", 1, "", LONE % 3)
-    says("then blank lines", ["--count=1"], b"a,b\n\n\r\n", 1, "", LONE % 1)
-    says("then blank lines that are records", ["--count=1"], b"a\n\n\n", 0, "0\n")
-    says("nothing is printed", ["--cumsum=1"], b"a,b\n", 1, "", LONE % 1)
-    says("a condition on text", ["--where=:2 = 'y'"], b"x,y\n", 1, "", LONE % 1)
-    for name, behind in (("alone", b""), ("with a record behind it", b"2024-01-03,20\n")):
-        says("a slip beside text that begins with a digit, " + name, ["--count=1", "--sum=2"], b"2024-01-02,1O\n" + behind, 1, "",
-             DOUBT % (1, "col2", "1O", ""))
-    says("a doubtful value and nothing behind", ["--sum=1"], b"N/A\n", 1, "", DOUBT % (1, "col1", "N/A", " (try --missing 'N/A')"))
-    says("a counted text that begins with a digit, alone", ["--count=1"], b"2024-01-02\n", 1, "", LONE % 1)
-    says("the same beside a name, alone", ["--count=1", "--sum=2,3"], b"2024-01-02,1O,x\n", 1, "", LONE % 1)
-    says("--header yes", ["--sum=1", "--header=yes"], b"abc\n", 0, "0\n")
-    says("by name", ["--sum=abc"], b"abc\n", 0, "0\n")
-    says("one by name", ["--count=1", "--sum=b"], b"a,b\n", 0, "count(a),sum(b)\n0,0\n")
-    says("the summary shows the names", ["--format=csv"], b"a,b\n", 0,
-         harness.run(["--format=csv", "--header=yes"], b"a,b\n").out)
-    head, more = fixture("head.csv", b"a,b\n"), fixture("more.csv", b"1,2\n3,4\n")
-    says("the record is in the next file", ["--sum=2", head, more], None, 0, "6\n")
-    says("the files have headers only", ["--sum=2", head, head], None, 1, "", (LONE % 1).replace("<stdin>", head))
-    says("a header and an empty file", ["--sum=2", head, fixture("none.csv", b"")], None, 1, "", (LONE % 1).replace("<stdin>", head))
-
-
-def check_notes():
-    """A header that was guessed where all else is text."""
-    for name, args, out in (("a count", ["--count=1"], "2\n"), ("a count over records printed", ["--running-count=1", "--only"],
-                                                               "running_count(ann@example.org)\n1\n2\n"),
-                            ("values left out", ["--count=1", "--invalid=skip"], "2\n")):
-        says("addresses: " + name, args, b"ann@example.org\nbob@example.org\neve@example.org\n", 0, out, NOTE % (1, "ann@example.org"))
-    says("addresses that begin with a digit", ["--count=1"], b"1a.example.org\n2b.example.org\n", 0, "1\n", NOTE % (1, "1a.example.org"))
-    says("--header yes", ["--count=1", "--header=yes"], b"x\ny\nz\n", 0, "2\n")
-    says("--header no", ["--count=1", "--header=no"], b"x\ny\nz\n", 0, "3\n")
-    says("a name over a number tells", ["--count=1"], b"name,price\nann,5\n", 0, "1\n")
-    says("by name", ["--count=name"], b"name,city\nann,rome\n", 0, "1\n")
-    says("numbers", ["--count=1"], b"n\n1\n2\n", 0, "2\n")
-    says("a long name is cut", ["--count=1"], b"x" * 100 + b"\ny\n", 0, "1\n", NOTE % (1, "x" * 60 + "..."))
+def check_summary():
+    """The summary is a first look: it takes a doubtful record for the header, and says so."""
+    for name, data in (("text", b"name,city\nann,rome\n"), ("one line", b"name,city\n"), ("a list", b"web1,200\nweb2,300\n"),
+                       ("a missing value", b",1940\nFood,22.2\n"), ("one column", b"x\ny\n")):
+        want = harness.run(["--format=csv", "-H"], data).out
+        says("the summary, " + name, ["--format=csv"], data, 0, want, NOTE % (1, data.split(b"\n")[0].decode()))
+        says("the summary with -H, " + name, ["--format=csv", "-H"], data, 0, want)
+    says("the summary, numbers", ["--format=csv"], b"1\n2\n", 0, harness.run(["--format=csv", "-N"], b"1\n2\n").out)
+    says("the summary, a text above a number", ["--format=csv"], b"x\n2\n", 0, harness.run(["--format=csv", "-H"], b"x\n2\n").out)
 
 
 def check_empty():
-    """An empty input has every column that is asked for, and no record."""
-    for what, data in (("nothing", b""), ("a byte-order mark", b"\xef\xbb\xbf")):
-        for args, out in ((["--sum=price"], "0\n"), (["--sum=1"], "0\n"), (["--min=price"], "\n"),
-                          (["--sum=3,price", "--max=price,qty"], "sum(col3),sum(price),max(price),max(qty)\n0,0,,\n"),
-                          (["--sum=price", "--where=qty > 1 or :7 < n"], "0\n"), (["--where=price > 1"], ""),
-                          (["--cumsum=price"], ""), (["--sum=price", "--header=yes"], "0\n"),
-                          (["--sum=price", "--header=no"], "0\n"), (['--count="2"', "--count=2-"], "count(2),count(col2)\n0,0\n")):
+    """An empty input has every column that is asked for by number, and no record; a name it does not have."""
+    zip_of_nothing = gzip.compress(b"")
+    for what, data in (("nothing", b""), ("nothing, gzip", zip_of_nothing)):
+        for args, column in ((["--sum=price"], "price"), (["--sum=3,price"], "price"), (["--sum=1", "--where=qty > 1"], "qty"),
+                             (["--where=price > 1"], "price"), (["--cumsum=price"], "price"), (["--sum=price", "-H"], "price"),
+                             (["--sum=price", "-N"], "price"), (['--count="2"'], "2"), (["--sum=1", "--by=k"], "k"),
+                             (["--let", "z=a + 1", "--sum=z"], "a"), (["--rename=a=b"], "a")):
+            says("%s, %s" % (what, args), args, data, 1, "", EMPTY % ("<stdin>", column))
+        for args, out in ((["--sum=1"], "0\n"), (["--min=1"], "\n"), (["--sum=3", "--max=col2"], "sum(col3),max(col2)\n0,\n"),
+                          (["--sum=1", "--where=:7 < 5"], "0\n"), (["--cumsum=1"], ""), (["--count-records"], "0\n"),
+                          (["--let", "z=:1 + 1", "--sum=z"], "0\n"), (["--by=1", "--sum=2"], "col1,sum(col2)\n"),
+                          (["--sum=1", "-H"], "0\n"), (["--sum=1", "-N"], "0\n")):
             says("%s, %s" % (what, args), args, data, 0, out)
         says(what + ", '*'", ["--sum=*"], data, 1, "", "gpustat: no column holds numbers\n")
-    says("blank lines", ["--count=price", "--sum=price"], b"\n\r\n\n", 0, "count(price),sum(price)\n0,0\n")
-    says("files", ["--sum=price", fixture("e1", b""), fixture("e2", b"")], None, 0, "0\n")
+    for what, data in (("a byte-order mark", b"\xef\xbb\xbf"), ("blank lines", b"\n\r\n\n")):
+        says(what, ["--count=price", "--sum=price"], data, 0, "count(price),sum(price)\n0,0\n")
+    for what, args in (("a header alone", ["--sum=price"]), ("a header alone, -H", ["--sum=1", "-H"])):
+        says(what, args, b"price\n", 0, "0\n")
+    names = [fixture("e1", b""), fixture("e2", b"")]
+    says("files", ["--sum=price"] + names, None, 1, "", EMPTY % (names[0], "price"))
+    says("an empty file before another", ["--sum=price", names[0], fixture("e3", b"price\n5\n")], None, 0, "5\n")
+
+
+def check_live():
+    """Only what the rule needs is waited for."""
+    for name, args, first, wanted in (("a name", ["--cumsum=a"], b"a\n", b"a,running_sum(a)\n"),
+                                      ("-H", ["--cumsum=1", "-H"], b"a\n", b"a,running_sum(a)\n"),
+                                      ("numbers", ["--cumsum=1"], b"5\n", b"5,5\n"),
+                                      ("-N", ["--running-count=1", "-N"], b"x\n", b"x,1\n"),
+                                      ("a text above a number", ["--cumsum=1"], b"a\n5\n", b"a,running_sum(a)\n5,5\n"),
+                                      ("a doubtful record", ["--cumsum=2"], b",5\n", b"")):
+        read, write = os.pipe()
+        p = subprocess.Popen([harness.program()] + args, stdin=read, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             env=harness.environment())
+        os.close(read)
+        os.write(write, first)
+        timer = threading.Timer(30, p.kill)                      # the pipe stays open
+        timer.start()
+        got = p.stdout.read(len(wanted)) if wanted else p.stderr.readline()
+        timer.cancel()
+        os.close(write)
+        p.communicate()
+        harness.is_(got, wanted or (DOUBT % (1, ",5", "")).encode(), "a live pipe, %s: nothing is waited for" % name)
 
 
 check_doubtful_values()
+check_rule()
+check_positions()
 check_unknown_columns()
 check_nuls()
-check_nothing_behind()
-check_notes()
+check_summary()
 check_empty()
+check_live()
 harness.done()

@@ -22,18 +22,17 @@ def check_delimiters():
              "gpustat: unknown column 'price'" + hint + "gpustat: the input has 1 column: %s\n" % head)
         says(option + ", beyond the last column", ["--sum=2"], table, 2, "",
              "gpustat: unknown column '2'" + hint + "gpustat: the input has 1 column: %s\n" % head)
-        says(option + ", not a number", ["--sum=1"], table, 1, "",
+        says(option + ", not a number", ["-H", "--sum=1"], table, 1, "",
              "gpustat: <stdin>:2: column '%s': not a number: '%s'%s" % (head, row, hint))
         says(option + ", no header", ["--sum=1"], table[9:], 1, "",
-             "gpustat: <stdin>:1: column 'col1': '%s' is neither a number nor surely a name: say --header yes or --header no%s"
-             % (row, hint))
+             "gpustat: <stdin>:1: '%s' may be names or data: say -H if these are names, -N if they are data%s" % (row, hint))
         says(option + ", --header no", ["--sum=1", "--header=no"], table[9:], 1, "",
              "gpustat: <stdin>:1: column 'col1': not a number: '%s'%s" % (row, hint))
-        says(option + ", a ragged record", ["--sum=1"], table + b"3;0,5\n".replace(b";", c), 1, "",
+        says(option + ", a ragged record", ["-H", "--sum=1"], table + b"3;0,5\n".replace(b";", c), 1, "",
              "gpustat: <stdin>:2: column '%s': not a number: '%s'%s" % (head, row, hint))
-        says(option + ", a ragged record first", ["--count=1"], table + b"3;0,5\n".replace(b";", c), 1, "",
+        says(option + ", a ragged record first", ["-H", "--count=1"], table + b"3;0,5\n".replace(b";", c), 1, "",
              "gpustat: <stdin>:4: 2 fields where the header has 1" + hint)
-        says(option + ", '*'", ["--sum=*"], table, 1, "", "gpustat: no column holds numbers" + hint)
+        says(option + ", '*'", ["-H", "--sum=*"], table, 1, "", "gpustat: no column holds numbers" + hint)
         says(option + ", in a value only", ["--sum=x"], b"x\n5\n1;0.10\n".replace(b";", c), 1, "",
              "gpustat: <stdin>:3: column 'x': not a number: '%s'%s" % (row, hint))
         says(option + ", the summary", ["--format=csv"], table, 0, harness.run(["--format=csv", "-d,"], table).out,
@@ -42,7 +41,7 @@ def check_delimiters():
     says("the most frequent one", ["--sum=a"], b"x;y|z|w\n1;2|3|4\n", 2, "",
          "gpustat: unknown column 'a' (try -d '|')\ngpustat: the input has 1 column: x;y|z|w\n")
     says("-d was given", ["-d,", "--sum=b"], b"a;b\n1;2\n", 2, "", "gpustat: unknown column 'b'\ngpustat: the input has 1 column: a;b\n")
-    says("-d was given, the summary", ["-d,", "--format=csv"], b"a;b\n1;2\n", 0, harness.run(["-d,", "--format=csv"], b"a;b\n1;2\n").out)
+    says("-d was given, the summary", ["-d,", "-H", "--format=csv"], b"a;b\n1;2\n", 0, harness.run(["-d,", "-H", "--format=csv"], b"a;b\n1;2\n").out)
     says("-W was given", ["-W", "--sum=b"], b"a;b\n1;2\n", 2, "", "gpustat: unknown column 'b'\ngpustat: the input has 1 column: a;b\n")
     says("several columns", ["--sum=b"], b"a;b,c\n1;2,3\n", 2, "", "gpustat: unknown column 'b'\ngpustat: the input has 2 columns: a;b, c\n")
     says("no other delimiter", ["--sum=x"], b"x\na b\n", 1, "", "gpustat: <stdin>:2: column 'x': not a number: 'a b'\n")

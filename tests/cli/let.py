@@ -83,7 +83,7 @@ def check_use():
     answers("by position, no header", ["--let", "x = :1 * :2", "--sum", "x"], b"1,2\n3,4\n", "14\n")
     answers("no header, printed", ["--let", "x = :1 * :2"], b"1,2\n3,4\n", "1,2,2\n3,4,12\n")
     answers("no records", ["--let", "x = a * 2", "--sum", "x"], b"a\n", "0\n")
-    answers("no input", ["--let", "x = a * 2", "--sum", "x"], b"", "0\n")
+    answers("no input", ["--let", "x = :1 * 2", "--sum", "x"], b"", "0\n")
     answers("count of texts", ["--let", "x = lower(t)", "--count=x", "--mode=x"], b"t\nA\na\n\n", "count(x),mode(x)\n2,a\n")
     answers("a condition on it", ["--let", "x = t * 2", "--where", "x between 3 and 5"], b"t\n1\n2\n3\n", "t,x\n2,4\n")
     answers("offsets of it", ["--let", "x = t * 2", "--offsets", "x > 2", "--only"], b"t\n1\n2\n3\n",

@@ -221,8 +221,8 @@ def check_conditions():
 
 
 def check_header():
-    harness.answers("a first value in the notation is no header", ["--decimal=,", "-d;", "--sum=1"], b"1,5;a\n2,5;b\n", "4.0\n")
-    harness.answers("nor for *", ["--money", "--sum=*"], b"$1,a\n$2,b\n", "3\n")
+    harness.answers("a first value in the notation is no header", ["--decimal=,", "-d;", "--sum=1"], b"1,5;3\n2,5;b\n", "4.0\n")
+    harness.answers("nor for *", ["--money", "--sum=*"], b"$1,2\n$2,$3\n", "sum(col1),sum(col2)\n3,5\n")
     harness.answers("a name is one", ["--money", "--sum=1"], b"price,a\n$2,b\n", "2\n")
 
 

@@ -41,9 +41,10 @@ def check_selectors():
             "count(host),count(bytes),sum(bytes)\n3,3,600\n")
     answers("mean", ["--mean", "bytes,seconds"], LOG, "mean(bytes),mean(seconds)\n200,1.25\n")
     # exact names win over positions
-    answers("a name that is a number", ["--header=yes", "--sum=2"], b"2,1\n10,20\n", "10\n")
+    answers("a name that is a number", ["--header=yes", '--sum="2"'], b"2,1\n10,20\n", "10\n")
+    answers("digits are a position", ["--header=yes", "--sum=2"], b"2,1\n10,20\n", "20\n")
     answers(":N is always a position", ["--header=yes", "--sum=:2"], b"2,1\n10,20\n", "20\n")
-    answers("a name that is no valid position", ["--sum=2020"], b"2019,2020\n1,2\n3,4\n", "6\n")
+    answers("a name that is no valid position", ['--sum="2020"'], b"2019,2020\n1,2\n3,4\n", "6\n")
     answers("a number that is a position is no name", ["--sum=2"], b"2,1\n10,20\n", "21\n")
     answers("a name like colN wins", ["--sum=col1"], b"x,col1\n1,2\n", "2\n")
     answers("a name like a range wins", ["--sum=1-2"], b"x,1-2\n1,2\n", "2\n")
@@ -77,16 +78,16 @@ def check_headers():
     for name, args, data, want in (
             ("a number loses nothing", ["--sum=1"], b"1\n2\n", "3\n"),
             ("selected field is text", ["--sum=1"], b"x\n1\n2\n", "3\n"),
-            ("selected field is missing", ["--sum=1,2"], b",1\n2,3\n", "sum(col1),sum(col2)\n2,4\n"),
-            ("selected field is a missing spelling", ["--sum=1", "--missing=NA"], b"NA\n1\n2\n", "3\n"),
-            ("... so it was data", ["--sum=1", "--count=2", "--missing=NA"], b"NA,5\n1,5\n", "sum(col1),count(col2)\n1,2\n"),
-            ("unselected text", ["--sum=2"], b"x,1\ny,2\n", "3\n"),
+            ("selected field is missing", ["-N", "--sum=1,2"], b",1\n2,3\n", "sum(col1),sum(col2)\n2,4\n"),
+            ("selected field is a missing spelling", ["-N", "--sum=1", "--missing=NA"], b"NA\n1\n2\n", "3\n"),
+            ("... so it was data", ["-N", "--sum=1", "--count=2", "--missing=NA"], b"NA,5\n1,5\n", "sum(col1),count(col2)\n1,2\n"),
+            ("unselected text", ["-N", "--sum=2"], b"x,1\ny,2\n", "3\n"),
             ("a name matches", ["--sum=a,:2"], b"a,1\n5,2\n", "sum(a),sum(1)\n5,2\n"),
             ("yes, with numbers", ["--header=yes", "--sum=1"], b"1,2\n3,4\n5,6\n", "8\n"),
             ("no, with numbers", ["--header=no", "--sum=1"], b"1,2\n3,4\n5,6\n", "9\n"),
             ("yes names the columns", ["--header=yes", "--sum=:1,:2"], b"1,2\n3,4\n", "sum(1),sum(2)\n3,4\n"),
             ("'*', text over a number", ["--sum=*"], b"a,x\n1,y\n", "1\n"),
-            ("'*', data at once", ["--sum=*"], b"x,1\ny,2\n", "3\n"),
+            ("'*', data at once", ["-N", "--sum=*"], b"x,1\ny,2\n", "3\n"),
             ("'*', numbers only", ["--sum=*"], b"1,2\n3,4\n", "sum(col1),sum(col2)\n4,6\n"),
             ("'*', one record of numbers", ["--sum=*"], b"1,2\n", "sum(col1),sum(col2)\n1,2\n"),
             ("count of a text column, no", ["--count=1", "--header=no"], b"x\ny\nz\n", "3\n"),
@@ -177,7 +178,7 @@ def check_summary():
     r = harness.run(["--format=csv"], data)
     want = head + rows + "e,empty,0,3,0,0,,,,,\nx,number,2,1,0,-0.75,-1.25,0.50,-0.375,,\n"
     harness.is_((r.status, r.out), (0, want.encode()), "the summary as csv")
-    answers("the summary without a header", ["--format=csv"], b"1,x\n2,y\n", head
+    answers("the summary without a header", ["-N", "--format=csv"], b"1,x\n2,y\n", head
             + "col1,number,2,0,0,3,1,2,1.5,,\ncol2,text,2,0,0,,x,y,,1,1\n")
     answers("the summary of a header", ["--format=csv", "--count=a"], b"a,b\n", "count(a)\n0\n")
     answers("the summary as tsv", ["--format=tsv"], b"a\n1\n", head.replace(",", "\t") + "a\tnumber\t1\t0\t0\t1\t1\t1\t1\t\t\n")

@@ -96,7 +96,7 @@ def check_forms():
                     "column,v,u\nv,1,0.86602540378443865\nu,0.86602540378443865,1\n")
     harness.answers("no header", ["--cov=1:2", "--header=no"], b"1,2\n3,8\n", "6\n")
     harness.answers("numbers tell that there is none", ["--cov=1:2,2:1"], b"1,2\n3,8\n", "cov(col1:col2),cov(col2:col1)\n6,6\n")
-    harness.answers("an empty input", ["--cov=a:b", "--wmean=:1:b"], b"", "cov(a:b),wmean(col1:b)\n,\n")
+    harness.answers("an empty input", ["--cov=2:3", "--wmean=:1:3"], b"", "cov(col2:col3),wmean(col1:col3)\n,\n")
     harness.answers("quoted numbers, blanks, a missing spelling", ["--cov=x:y", "--missing=-999"],
                     b"x,y\n\"1\", 2\n 3 ,\"4\"\n-999,5\n2,-999\n", "2\n")
     harness.answers("another notation", ["--cov=x:y", "-d;", "--decimal=,", "--thousands=."],
@@ -137,7 +137,7 @@ def check_refusals():
                               ("a result beside a matrix", ["--sum=a", "--cov=*"], ("--cov", "matrix")),
                               ("with a new column", ["--cov=a:b", "--cumsum=a"], ("--cov", "--cumsum"))):
         harness.refuses(name, args, text, 2, *words)
-    harness.refuses("a matrix of no column", ["--cov=*"], b"t\nx\n", 1, "no column holds numbers")
+    harness.refuses("a matrix of no column", ["--cov=*", "-H"], b"t\nx\n", 1, "no column holds numbers")
     wide = ",".join("c%d" % k for k in range(1001)) + "\n" + "1," * 1000 + "1\n"
     harness.refuses("a matrix of too many columns", ["--cov=*"], wide.encode(), 2, "1001 columns")
     harness.offers_to_gpu("a GPU leaves pairs to the CPU, and says so", ["--cov=a:b"], b"a,b\n1,2\n3,8\n", "6\n", True)

@@ -139,7 +139,8 @@ def check_headers():
     star = ["--sum=*", "--header=yes"]
     refuses("a column is not there", ["--merge", part("h3.part", star, b"a,b\n1,2\n"), part("h4.part", star, b"a\n3\n")], None, 1,
             "h4.part:1: column 'b': in the first file's header, but not in this one")
-    empty = part("e.part", ["--sum=b", "--cov=a:b"], b"")
+    refuses("a part of no byte has no column of a name", ["--sum=b", "--partial"], b"", 1, "<stdin>: the input is empty, and has no column 'b'")
+    empty = part("e.part", ["--sum=b", "--cov=a:b"], b"\n")
     answers("an empty input", ["--merge", empty, a, empty, b, empty], None, "sum(b),cov(a:b)\n17,5.8333333333333333\n")
     answers("only empty ones", ["--merge", empty, empty], None, "sum(b),cov(a:b)\n0,\n")
 

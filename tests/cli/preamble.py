@@ -41,7 +41,7 @@ def check_carriage_returns():
                        ("an escaped LF in quotes", b'"a\\\n",b\r1,2\r'), ("an escaped quote", b'\\"a,b\r1,2\r')):
         says("CR alone and an escape byte: " + name, escape + ["--count=1"], data, 1, "", CR % "<stdin>")
     says("CR alone is data: escaped", escape + ["--count=1"], b"a\\\rb\\\rc,d", 1, "",
-         "gpustat: <stdin>:1: no record follows what may be a header: say --header yes or --header no\n")
+         "gpustat: <stdin>:1: 'a\\\\rb\\\\rc,d' may be names or data: say -H if these are names, -N if they are data\n")
     says("LF ends a comment, an escape byte before it or not", escape + ["--comment=#", "--count=1", "--header=no"], b"#x\\\n1\r2", 0, "1\n")
     says("CR alone and no quotes", ["--quote=none", "--sum=1"], b'"a\r1\r2\r', 1, "", CR % "<stdin>")
     for name, data, args, out in (
@@ -126,7 +126,7 @@ def check_delimiter_line():
             ("is a line to skip", ["--skip-lines=1", "-d;", "--sum=b"], b"sep=;\na;b\n1;2\n", "2\n"),
             ("no record follows", ["--sum=b"], b"sep=;\n", "0\n"), ("no line end", ["--sum=b"], b"sep=;", "0\n"),
             ("a letter is a name", ["--sum=1"], b"sep=x\n1\n", "1\n"), ("a digit is a name", ["--sum=sep=1"], b"sep=1\n5\n", "5\n"),
-            ("nothing behind it is a name", ["--sum=sep="], b"sep=\n5\n", "5\n"), ("a longer line is a name", ["--sum=:1"], b"sep=;;\n5;;\n", None),
+            ("nothing behind it is a name", ["--sum=sep="], b"sep=\n5\n", "5\n"), ("a longer line is a name", ["-H", "--sum=:1"], b"sep=;;\n5;;\n", None),
             ("with -d it is data", ["-d;", "--sum=1"], b"sep=;\n5;\n", "5\n"),
             ("a name beside it", ["--sum=2"], b"sep=,b\n1,2\n", "2\n")):
         if out is None:

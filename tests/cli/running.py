@@ -71,7 +71,7 @@ TABLE = [
          only=True, delimiter=b";"),
     case("only, a record of lines", b'v,t\n1,"a\nb"\n2,"\r\n"\n', "sum", "running_sum(v)\n1\n3\n", only=True),
     case("only, exclusive, no header", b"5,x\n6,y\n", [("sum", "1"), ("max", "1")], "0,\n5,5\n",
-         only=True, exclusive=True),
+         only=True, exclusive=True, header="no"),
     # ---- line ends, quotes ----------------------------------------------------------------------
     case("CRLF", b"v,w\r\n1,2\r\n3,4\r\n", "sum", "v,w,running_sum(v)\r\n1,2,1\r\n3,4,4\r\n"),
     case("CRLF and LF mixed", b"v,w\r\n1,2\n3,4\r\n5,6", "sum",
@@ -147,8 +147,8 @@ TABLE = [
     case("byte offsets", b'v,t\r\n1,"a\nb"\n\n2,x', [("byte-offset", None)],
          'v,t,byte_offset\r\n1,"a\nb",5\n2,x,14'),
     case("byte offsets, a BOM counts", b"\xef\xbb\xbf1,2\n3,4\n", [("byte-offset", None)], "3\n7\n", only=True),
-    case("byte offsets, no header: two records tell", b"1,x\n2,y\n", [("byte-offset", None)], "1,x,0\n2,y,4\n"),
-    case("byte offsets, one record is no header", b"1,x\n", [("byte-offset", None)], "1,x,0\n"),
+    case("byte offsets, no header: two records tell", b"1,x\n2,y\n", [("byte-offset", None)], "1,x,0\n2,y,4\n", header="no"),
+    case("byte offsets, one record is no header", b"1,x\n", [("byte-offset", None)], "1,x,0\n", header="no"),
     case("byte offsets, header given", b"1\n2\n", [("byte-offset", None)], "1,byte_offset\n2,2\n", header="yes"),
     # ---- the values of what is filtered -----------------------------------------------------------
     case("filtered", b"v,t\n1,a\n2,b\n3,a\n4,c\n", ALL[:1] + [("byte-offset", None)],
@@ -253,10 +253,10 @@ def check_files():
               prints("v,w,running_sum(v),byte_offset\n1,2,1,%d\n3,4,4,%d\n" % (4 + size, 8 + size)), ways(2))
         holds(name + " stands between", ["--running-max=:2", a, other, b], None,
               prints("v,w,running_max(w)\n1,2,2\n3,4,4\n5,6,6\n7,8,8\n"), ways(3))
-    holds("'*' and a header that is alone in its file", ["--cumsum=*", fixture("alone.csv", b"v,w\n"), a], None,
-          prints("v,w,running_sum(v),running_sum(w)\n1,2,1,2\n3,4,4,6\n"), ways(1))
-    holds("'*' and a header with blank lines behind it", ["--cumsum=*", fixture("blanks.csv", b"v,w\n\n\r\n"), a], None,
-          prints("v,w,running_sum(v),running_sum(w)\n1,2,1,2\n3,4,4,6\n"), ways(1))
+    holds("'*' and a header that is alone in its file", ["--cumsum=v,*", fixture("alone.csv", b"v,w\n"), a], None,
+          prints("v,w,running_sum(v),running_sum(v),running_sum(w)\n1,2,1,1,2\n3,4,4,4,6\n"), ways(1))
+    holds("'*' and a header with blank lines behind it", ["--cumsum=v,*", fixture("blanks.csv", b"v,w\n\n\r\n"), a], None,
+          prints("v,w,running_sum(v),running_sum(v),running_sum(w)\n1,2,1,1,2\n3,4,4,4,6\n"), ways(1))
     bad = fixture("bad.csv", b"v,w\n5,6\nx,8\n")
     holds("an error names the file", ["--cumsum=v", a, bad, b], None,
           breaks("v,w,running_sum(v)\n1,2,1\n3,4,4\n5,6,9\n", "bad.csv:3: column 'v': not a number: 'x'"), ways(2))
@@ -340,7 +340,7 @@ def check_long():
         models("a long table%s%s" % (", exclusive" * exclusive, ", filtered" * bool(where)), q, b"id,t,v\n" + rows,
                ways(i, (100, 1000, 4096, 65536, None)))
     record = b'1,"' + b"x,\n" * 300000 + b'"\n'
-    holds("a record of a megabyte", ["--cumsum=1"], record + b"2,y\n",
+    holds("a record of a megabyte", ["-N", "--cumsum=1"], record + b"2,y\n",
           prints(record[:-1] + b",1\n2,y,3\n"), ways(0, (1000, 65536, None)))
 
 

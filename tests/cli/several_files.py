@@ -51,7 +51,7 @@ def check_names():
     gives("a column that is not needed lacks", ["--sum=a"], [FIRST, b"z,a\n20,10\n"], "15\n")
     gives("a column more", ["--sum=c"], [FIRST, b"a,b,x,c\n1,1,1,10\n"], "19\n")
     gives("a number as a new name", ["--sum=a"], [FIRST, b"a,b,c,2024\n10,1,1,1\n"], "15\n")
-    gives("names that are numbers", ["--sum=2018"], [b"year,2018\n1,2\n", b"2017,2018\n1,7\n"], "9\n")
+    gives("names that are numbers", ['--sum="2018"'], [b"year,2018\n1,2\n", b"2017,2018\n1,7\n"], "9\n")
     gives("columns of a condition", ["--where", "b > 1", "--sum=a"], [FIRST, b"b,a\n0,10\n2,100\n"], "105\n")
     gives("the summary: columns of the first file", ["--format=csv"], [b"a,b\n1,2\n", b"x,b,a\n9,20,10\n"],
           "column,type,count,missing,invalid,sum,min,max,mean,shortest,longest\na,number,2,0,0,11,1,10,5.5,,\nb,number,2,0,0,22,2,20,11,,\n")
@@ -141,7 +141,7 @@ def check_errors():
     fails("the summary needs all", [], [FIRST, b"a,b\n20,10\n"], "1: " + LACKS % "c")
     fails("'*' needs all", ["--sum=*"], [FIRST, b"c,b\n20,10\n"], "1: " + LACKS % "a")
     fails("by number: another name", ["--sum=2"], [FIRST, b"a,x,c\n1,20,1\n"], "1: " + LACKS % "b")
-    fails("names that are numbers", ["--sum=2018"], [b"year,2018\n1,2\n", b"year,2020\n1,7\n"], "1: " + LACKS % "2018")
+    fails("names that are numbers", ['--sum="2018"'], [b"year,2018\n1,2\n", b"year,2020\n1,7\n"], "1: " + LACKS % "2018")
     fails("--header yes", ["--header=yes", "--sum=a"], [FIRST, b"x,y,z\n1,2,3\n"], "1: " + LACKS % "a")
     fails("--header yes, numbers", ["--header=yes", "--sum=a"], [FIRST, b"10,20,30\n1,2,3\n"], "1: " + LACKS % "a")
     fails("a column without name lacks", ["--header=yes", "--sum=:2"], [b"a,,c\n1,2,3\n", b"c,a\n30,10\n"], "1: " + LACKS % "col2")

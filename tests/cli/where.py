@@ -182,7 +182,7 @@ HEADERS = [
     ("a position compared with a number tells", b"a,b\n1,2\n3,4\n", ":2 > 2", "a,b\n3,4\n", {}),
     ("a position without a header", b"1,2\n3,4\n", ":2 > 0", "1,2\n3,4\n", {}),
     ("a position compared with a column tells", b"a,b\n1,2\n3,4\n", ":1 < :2", "a,b\n1,2\n3,4\n", {}),
-    ("a missing field is no header", b",2\n3,4\n", ":1 > 0", "3,4\n", {}),
+    ("a missing field is no header", b",2\n3,4\n", ":1 > 0", "3,4\n", {"header": "no"}),
     ("a position compared with a string: two records tell", b"a,b\n1,2\n3,4\n", ":2 = '4'", "a,b\n3,4\n", {}),
     ("the same, numbers first", b"1,2\n3,4\n", ":2 = '2'", "1,2\n", {}),
     ("--header=no", b"a,b\n1,2\n", ":1 = 'a'", "a,b\n", {"header": "no"}),

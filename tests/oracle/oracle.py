@@ -265,7 +265,7 @@ def results(q, table, kept, trouble, out, answer_of):
     bad = trouble or out.too_much(q)
     if bad:
         raise bad
-    want.notes = out.notes() + header_notes(q, table)
+    want.notes = out.notes() + header_notes(table)
     return want
 
 
@@ -352,18 +352,9 @@ def fill(q, chosen, records):
     return columns
 
 
-def header_notes(q, table):
-    """A header that was found by its values alone, and text below it, gets a note."""
-    second = table.second
-    if table.known != "values" or not table.header or q.sums_up():
-        return []
-    if not isinstance(second, tuple):
-        return [Note(b"is taken for a column's name", optional=True)]
-    pairs = list(zip(table.header.fields, second))
-    if any(q.is_number(b) and not q.is_missing(b) and not q.is_missing(a) for a, b in pairs):
-        return []
-    return [Note(b"is taken for a column's name", b"--header no", optional=any(
-        q.is_missing(b) or q.is_number(b) for _, b in pairs))]
+def header_notes(table):
+    """The summary takes a doubtful first record for the header, and says so."""
+    return [Note(b"is taken for the header: say -N if it is data")] if table.known == "doubt" else []
 
 
 # ---- the summary ----------------------------------------------------------------------------
@@ -395,7 +386,9 @@ def summary(q, table, rows, trouble, out):
         raise BadData("too many records are left out", kind="left out")
     titles = oracle_judge.SUMMARY_ALL if q.everything else oracle_judge.SUMMARY
     notes += out.notes() + ragged_notes(q, table) + delimiter_notes(q, table, rows)
-    return Answer(rows=lines, titles=titles, notes=notes)
+    others = header_notes(table)
+    others = [Note(*n.words, optional=True) for n in others] if delimiter_notes(q, table, rows) else others
+    return Answer(rows=lines, titles=titles, notes=notes + others)
 
 
 def _put(q, column, pair, field):

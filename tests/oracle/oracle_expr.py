@@ -211,18 +211,9 @@ class Expr:
                     self.uses.append((side, isinstance(test, Test) and
                                       not any(isinstance(s, bytes) for s in sides)))
 
-    def tells(self):
-        """Has it a column that can tell whether there is a header?"""
-        return any(as_number or position(c) is None for c, as_number in self.uses)
-
-    def names_one(self, first):
-        """Does it name a field of what may be the header?"""
-        return any(not c.text.startswith(b":") and c.text in first for c, _ in self.uses)
-
-    def numbers_at(self, n):
-        """The 0-based columns, of n, that it compares as numbers by their position."""
-        found = {position(c) for c, as_number in self.uses if as_number}
-        return {k for k in found if k is not None and 0 <= k < n}
+    def items(self):
+        """Its columns, as (text, quoted?)."""
+        return [(c.text, c.quoted) for c, _ in self.uses]
 
     def resolve(self, names, ncolumns):
         self.fields = {}

@@ -108,6 +108,10 @@ class Request:
         """Is its input to be a file?"""
         return any(operation == RANK for operation, _ in self.news)
 
+    def ends_with(self):
+        """The byte between fields."""
+        return b" " if self.dialect.whitespace else self.dialect.delimiter or b","
+
     def sums_up(self):
         """Is it the summary?"""
         return not self.operations and not self.news and self.where is None
@@ -171,7 +175,7 @@ def positions(text, ncolumns):
 
 def resolve(text, quoted, names, ncolumns):
     """An item other than '*' as 0-based columns. names: the header's fields, or None."""
-    if names is not None and not text.startswith(b":") and text in names:
+    if names is not None and text in names and (quoted or not (text.startswith(b":") or text.isdigit())):
         if names.count(text) > 1:
             raise Usage("ambiguous name: %r" % text)
         return [names.index(text)]

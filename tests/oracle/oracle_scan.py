@@ -236,8 +236,6 @@ def answer(q, files):
         columns = plan(q, table, rows, offsets)
     except BadData as bad:
         return Answer(b"", bad)
-    if trouble and trouble.kind == "nothing":
-        return Answer(b"", trouble)
     if trouble and not any(r.raw.strip(q.dialect.blanks(table.delimiter)) for r in rows) and (table.header or table.second is UNCLEAR):
         raise Unclear("is the header printed before an error in the second record?")
     return scan(q, table, rows, trouble, where, columns)
@@ -287,7 +285,7 @@ def scan(q, table, rows, trouble, where, columns):
         if keep:
             group = groups.setdefault(tuple(row.fields[k] for k in keys), [copy.copy(c) for _, c in columns])
             printer.put(row.raw, step(q, row, group, truths, pairs), row.end)
-    notes = oracle.header_notes(q, table)
+    notes = oracle.header_notes(table)
     if trouble and q.reads_twice():
         return fails(trouble)
     return printer.answer(trouble or left_out.too_much(q), left_out.notes() + notes)

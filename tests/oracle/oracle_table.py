@@ -8,7 +8,7 @@ import collections
 import re
 
 from oracle_dialect import COMMA, cut, preamble, with_rest
-from oracle_header import UNCLEAR, has_header, looks, names_of
+from oracle_header import UNCLEAR, has_header, is_place, names_of
 from oracle_request import is_position, resolve
 from oracle_text import BOM, BadData, Unclear, Usage
 
@@ -49,6 +49,7 @@ class Table:
     def __init__(self, q, exprs, files):
         self.q, self.files, self.trouble = q, [], None
         self.nothing = not any(data[len(BOM):] if data.startswith(BOM) else data for _, data in files)
+        self.has_byte, self.first_file = any(data for _, data in files), files[0][0] if files else None
         self.policy = q.ragged or ("allow" if q.sums_up() else "error")
         self.delimiter = b" " if q.dialect.whitespace else q.dialect.delimiter or COMMA
         self._read(files)
@@ -91,6 +92,7 @@ class Table:
             if self.trouble:
                 raise self.trouble
             self.ncolumns, self.known, self.second = 0, "values", None
+            self._refuse_names(exprs)
             return
         self.with_blanks = self.files
         if len(self._of_words([r for rows in self.files for r in rows if not r.blank]).fields) > 1:
@@ -105,30 +107,31 @@ class Table:
         if flat[0].blank and self.trouble and q.header != "no":
             raise Unclear("a blank line, then an error")
         self.first = first = self._of_words(flat)
-        second = flat[1].fields if len(flat) > 1 else UNCLEAR if self.trouble else None
-        if len(flat) > 1 and q.dialect.whitespace:
-            second = with_rest(flat[1], len(first.fields)).fields
-        if len(flat) > 1 and (flat[0].file != flat[1].file or flat[1].stray):
-            second = UNCLEAR
-        found, self.known = self._guess(exprs, flat, first, second)
+        below = self._below(flat, first)
+        found, self.known = has_header(q, exprs, full if first.blank else first, below, flat[1] if below else None)
+        if first is not flat[0] and self.known not in ("said", "name"):
+            raise Unclear("more words in the first line than in the second")
         if found:
             self.header, self.names = first, names_of(first)
-        self.second = second
+        self.second = below[0] if below else UNCLEAR
         self.ncolumns = len(first.fields if found else full.fields)
         self.open_end = not q.dialect.whitespace and ends_open(full, self.delimiter, q.dialect)
 
-    def _guess(self, exprs, flat, first, second):
-        try:
-            found, known = has_header(self.q, exprs, first, second)
-        except BadData as bad:
-            if first is not flat[0]:
-                raise Unclear("more words in the first line than in the second") from None
-            if self.trouble and second is UNCLEAR:
-                raise Unclear("which of two errors comes first") from None
-            raise
-        if first is not flat[0] and known not in ("said", "name"):
-            raise Unclear("more words in the first line than in the second")
-        return found, known
+    def _refuse_names(self, exprs):
+        """An input without a byte has no column of a name."""
+        items = [(text, quoted) for _, text, quoted in self.q.items()] + [item for e in exprs for item in e.items()]
+        if not self.has_byte and any(quoted or not (text == b"*" or text.startswith(b":") or text.isdigit() or is_place(text))
+                                     for text, quoted in items):
+            raise BadData("an empty input, and a name", {(self.first_file, None)}, kind="empty")
+
+    def _below(self, flat, first):
+        """The fields of the records below the first one in its file, up to the first that is wrong."""
+        below = []
+        for row in flat[flat.index(flat[0]) + 1:]:
+            if row.file != first.file or row.stray:
+                break
+            below.append(with_rest(row, len(first.fields)).fields if self.q.dialect.whitespace else row.fields)
+        return below
 
     def _of_words(self, flat):
         """The first record. Of -W, a header's last name may have several words: then the second record tells how many
@@ -153,9 +156,7 @@ class Table:
                 if text != b"*":
                     needed.update(resolve(text, as_written, self.names, self.ncolumns))
         except Usage as wrong:
-            doubt = self.known == "values" and {looks(self.q, f) for f in self.first.fields} - {"number", "missing"}
-            if (self.second is UNCLEAR and self.q.asks_star()) or (
-                    (self.second is UNCLEAR or self.second is None or doubt) and not self._comes_first(wrong)):
+            if self.second is UNCLEAR and self.q.asks_star():
                 raise Unclear("which of two errors comes first") from None
             raise
         return needed
@@ -190,8 +191,6 @@ class Table:
                 return out, self.trouble
             elif rows and first:
                 columns = self._columns_of(rows[0], needed)
-                if isinstance(columns, BadData) and not out and self.known == "values":
-                    raise Unclear("another header, and no record behind the first")
                 if isinstance(columns, BadData):
                     return out, columns
                 if columns is not None:
@@ -203,8 +202,6 @@ class Table:
                     rows = [r for r in rows[1:] if n == 1 or not r.blank]
             out += [self._record(r, columns, n, open_end) for r in rows if r.stray is None]
         trouble = self.trouble
-        if first and not out and not trouble and self.known == "values" and not self.q.sums_up():
-            trouble = BadData("nothing behind a guessed header", {(first.file, first.line)}, kind="nothing")
         return out, trouble
 
     def _columns_of(self, row, needed):

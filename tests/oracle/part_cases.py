@@ -68,8 +68,8 @@ class Case:
                     for _ in range(rng.choice((1 if mixed else 0, 1, 2, 5, 20, 60)))]
             text = b"\n".join(b",".join(r) for r in [[n.encode() for n in order]] + rows)
             if rng.random() < 0.05 and not mixed:
-                text = b""
-            self.files.append(("%d-%d.csv" % (seed, i), text + (b"\n" if text and rng.random() < 0.9 else b"")))
+                text = b",".join(n.encode() for n in order)
+            self.files.append(("%d-%d.csv" % (seed, i), text + (b"\n" if rng.random() < 0.9 else b"")))
 
     def request(self, rng):
         args = []

@@ -332,8 +332,8 @@ static const struct {
 	{"id", true, STATUS_OK, 0, 0},
 	{" id", false, STATUS_OK, 9, 9},
 	{"a,b", true, STATUS_OK, 1, 1},
-	/* an exact name wins over a position */
-	{"5", false, STATUS_OK, 2, 2},
+	/* digits are a position, and an exact name wins over others */
+	{"5", false, STATUS_OK, 4, 4},
 	{"5", true, STATUS_OK, 2, 2},
 	{":5", false, STATUS_OK, 4, 4},
 	{"col5", false, STATUS_OK, 4, 4},
