@@ -346,13 +346,14 @@ static size_t random_field(char *to, enum trouble trouble, unsigned column)
 	return (size_t)sprintf(to, "%s", text);
 }
 
-/* Fills text with records of NFIELDS fields; the last may be cut anywhere. */
-static void random_records(char *text, size_t nbytes, enum trouble trouble, unsigned nfields)
+/* Fills text with records of nfields fields; the last may be cut anywhere. ragged: some have more or fewer fields, and
+ * some lines are blank. */
+static void random_records(char *text, size_t nbytes, enum trouble trouble, unsigned nfields, bool ragged)
 {
 	char line[1024];
 
 	for (size_t at = 0; at < nbytes;) {
-		unsigned r = random_below(50), n = r == 0 ? random_below(nfields) : nfields + (r == 2);
+		unsigned r = ragged ? random_below(50) : 4, n = r == 0 ? random_below(nfields) : nfields + (r == 2);
 		size_t length = 0;
 		for (unsigned f = 0; r != 1 && f < n; f++) {
 			if (f > 0)

@@ -68,13 +68,14 @@ static void trial_random_scans(struct trial *t)
 	t->plan.exclusive = random_below(2);
 }
 
-/* Sends random text of one kind; says how much of it the device printed. */
+/* Sends random text of one kind; says how much of it the device printed. must_print: it prints all chunks, of which none
+ * has a record with another number of fields than the first, since the CPU cuts or fills up those. */
 static void trial_run(struct trial *t, enum trouble trouble, size_t nbytes, unsigned most,
 		      bool must_print, const char *name)
 {
 	char *text = (char *)malloc(nbytes);
 
-	random_records(text, nbytes, trouble, NFIELDS);
+	random_records(text, nbytes, trouble, NFIELDS, !must_print);
 	ok(!trial_text(t, text, nbytes, most), "%s", name);
 	if (must_print)
 		ok(t->nprinted == t->nchunks, "... %u of %u chunks printed by the device",
