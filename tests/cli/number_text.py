@@ -176,7 +176,7 @@ def check_random():
                       for _ in range(rng.choice((1, 2, 5, 50, 300)))]
             column = oracle.Column()
             for v in values:
-                column.add(oracle_text.number(v.encode()))
+                column.add(oracle_text.number(v.encode()), v.encode())
                 column.raw.append(v.encode())
                 column.keys[v.encode()] += 1
             wants.append("".join(shown(column.answer(o)) + "\n" for o in oracle.OPERATIONS))
