@@ -562,7 +562,7 @@ def make_case(seed, rows=None, pool=PLAIN):
     rng = random.Random(seed)
     results = [name for name in RESULTS if name in pool]
     names = rng.choices(results, k=rng.choice((0, 1, 1, 1, 2, 3, 4))) if results else []
-    names += [name for name in pool if name not in RESULTS and rng.randrange(len(pool) // 6) == 0]
+    names += [name for name in pool if name not in RESULTS and rng.randrange(max(3, len(pool) // 6)) == 0]
     if "whitespace" in names:
         names = [name for name in names if name not in ("delimiter", "trim", "quote", "escape")]
     if names[:1] and names[0] in RESULTS:
