@@ -14,6 +14,7 @@
 #include "base/text_buffer.h"
 #include "csv/chunk.h"
 #include "csv/dfa.h"
+#include "csv/record.h"
 #include "emit/running.h"
 #include "fold/column.h"
 #include "fuzz.h"
@@ -38,6 +39,7 @@ struct reference {
 	uint32_t field;
 	size_t nfound;
 	bool last_is_empty; /* the field that ended last */
+	size_t printed_end; /* of the last field that is printed: as many as the first record has */
 	struct running runnings[4];
 	struct scratch scratch;
 	struct outcome *out;
@@ -86,6 +88,8 @@ static void end_field(struct reference *r, size_t end)
 	if (r->nfound < r->plan->ncolumns && r->plan->columns[r->nfound].field == r->field)
 		r->spans[r->nfound++] = (struct field_span){r->field_begin, end};
 	r->last_is_empty = end == r->field_begin;
+	if (r->field < r->plan->ragged.nfields)
+		r->printed_end = end;
 	r->field++;
 	r->field_begin = end + 1;
 }
@@ -162,6 +166,18 @@ static bool is_escaped(const struct reference *r, size_t at)
 	return n % 2;
 }
 
+/* Prints the record, which ends at text[end], with as many fields as the first: cut, or filled up. */
+static void print_record(struct reference *r, size_t end)
+{
+	uint32_t nfields = r->plan->ragged.nfields;
+
+	if (r->field > nfields)
+		end = r->printed_end;
+	append(&r->out->text, r->text + r->record_begin, end - r->record_begin);
+	for (uint32_t n = r->field; n < nfields; n++)
+		append(&r->out->text, &r->plan->dialect.delimiter, 1);
+}
+
 /* The record's LF is at text[at]. */
 static void end_record(struct reference *r, size_t at)
 {
@@ -186,7 +202,7 @@ static void end_record(struct reference *r, size_t at)
 	if (!r->plan->emits)
 		return;
 	if (!r->plan->only)
-		append(&r->out->text, r->text + r->record_begin, end - r->record_begin);
+		print_record(r, end);
 	for (size_t i = 0; i < r->plan->nnew_columns; i++)
 		print_field(r, i);
 	append(&r->out->text, r->text + end, at + 1 - end);
@@ -222,6 +238,16 @@ static bool is_stray(const char *text, size_t nbytes, size_t i, enum csv_class c
 	return c != CSV_DELIMITER && c != CSV_NEWLINE && c != CSV_QUOTE && !ends_line;
 }
 
+/* Whether text[i], a quote in an unquoted field, comes after nothing but blanks and seems to have opened it. */
+static bool opens_late(const struct reference *r, size_t nbytes, size_t i)
+{
+	size_t at = r->field_begin;
+
+	while (at < i && is_blank(r->text[at]))
+		at++;
+	return at == i && record_quote_opens(&r->plan->dialect, r->text, nbytes, i);
+}
+
 /* Goes past text[i]. */
 static void go_by_byte(struct reference *r, size_t nbytes, size_t i, enum csv_state *state,
 		       bool *in_head)
@@ -238,7 +264,8 @@ static void go_by_byte(struct reference *r, size_t nbytes, size_t i, enum csv_st
 		end_line(r, i, before == CSV_COMMENT, in_head);
 	else if (*state == CSV_FIELD_START)
 		end_field(r, i);
-	r->stray |= before == CSV_QUOTE_SEEN && is_stray(r->text, nbytes, i, c);
+	r->stray |= before == CSV_QUOTE_SEEN ? is_stray(r->text, nbytes, i, c)
+					     : before == CSV_UNQUOTED && c == CSV_QUOTE && opens_late(r, nbytes, i);
 }
 
 static void go_by_bytes(const struct plan *plan, const char *text, size_t nbytes,
