@@ -87,10 +87,11 @@ static enum status need_wide(struct squares *s)
 	return s->wide ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-/* Makes all limbs, which are not negative, smaller than the base. */
-static void carry(int64_t *limb)
+/* Makes limbs, which are not negative, smaller than the base: those from `low` on, until `high` is reached and
+ * nothing is carried on. */
+static void carry(int64_t *limb, int low, int high)
 {
-	for (int i = 0; i < WIDE_SQUARE_NLIMBS - 1; i++) {
+	for (int i = low; i < WIDE_SQUARE_NLIMBS - 1 && (i <= high || limb[i] >= WIDE_LIMB_BASE); i++) {
 		limb[i + 1] += limb[i] / WIDE_LIMB_BASE;
 		limb[i] %= WIDE_LIMB_BASE;
 	}
@@ -101,15 +102,18 @@ static void carry(int64_t *limb)
 static enum status squares_add_wide(void *cell, const struct wide *x)
 {
 	struct squares *s = cell;
+	int low = 0, high = WIDE_NLIMBS - 1;
 
 	if (need_wide(s) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	for (int i = 0; i < WIDE_NLIMBS; i++) {
-		if (x->limb[i] == 0)
-			continue;
-		for (int j = 0; j < WIDE_NLIMBS; j++)
+	while (high > 0 && x->limb[high] == 0)
+		high--;
+	while (low < high && x->limb[low] == 0)
+		low++;
+	for (int i = low; i <= high; i++) {
+		for (int j = low; j <= high; j++)
 			s->wide[i + j] += x->limb[i] * x->limb[j];
-		carry(s->wide);
+		carry(s->wide, i + low, i + high);
 	}
 	return STATUS_OK;
 }
@@ -129,7 +133,7 @@ static enum status squares_combine(void *cell, void *later_cell)
 		return STATUS_NO_MEMORY;
 	for (int i = 0; i < WIDE_SQUARE_NLIMBS; i++)
 		s->wide[i] += later->wide[i];
-	carry(s->wide);
+	carry(s->wide, 0, WIDE_SQUARE_NLIMBS - 1);
 	return STATUS_OK;
 }
 
