@@ -68,24 +68,15 @@ static inline struct running_state *state_at(const struct writing *w, unsigned r
 
 /* ---- totals ---- */
 
-/* Adds a raw field of any kind to the total r of new column i. */
-static enum status add_field(struct new_fields *f, size_t i, struct running *r, const char *field, size_t nbytes)
-{
-	bool parses = f->plan->columns[f->plan->new_columns[i].column].parses;
-	struct value v;
-	enum status status = value_read(f->plan, parses, field, nbytes, &f->scratch, &v);
-
-	return status == STATUS_OK ? running_add_value(r, &v) : status;
-}
-
 /* Adds a row's field that is not a plain number to the total r of new column i. */
 static enum status add_other(const struct writing *w, size_t i, struct running *r, unsigned row)
 {
 	size_t c = w->f->plan->new_columns[i].column;
 	bool parses = w->f->plan->columns[c].parses;
-	struct field_span span;
 	const char *value;
 	size_t nbytes;
+	struct value v;
+	enum status status;
 	enum row_value is = parses ? ROW_QUOTED
 				   : row_block_value(w->b, c, row, &value, &nbytes);
 
@@ -93,8 +84,8 @@ static enum status add_other(const struct writing *w, size_t i, struct running *
 		r->count += is == ROW_PRESENT && !memchr(value, '\0', nbytes);
 		return STATUS_OK;
 	}
-	span = row_block_field(w->b, c, row);
-	return add_field(w->f, i, r, w->b->text + span.begin, span.end - span.begin);
+	status = row_block_read(w->b, c, row, parses, &w->f->scratch, &v);
+	return status == STATUS_OK ? running_add_value(r, &v) : status;
 }
 
 /* Adds the row's value to the total r of new column i. x: the numbers of its column. */
@@ -232,16 +223,12 @@ static char *write_totals(const struct writing *w, size_t i, const struct simd_n
 static enum status read_row(const struct writing *w, size_t i, const struct simd_numbers *x, unsigned row,
 			    struct value *v)
 {
-	struct field_span span;
-
 	if (x->numbers >> row & 1) {
 		v->kind = DECIMAL_NUMBER;
 		v->number = (struct decimal){x->significand[row], x->scale[row]};
 		return STATUS_OK;
 	}
-	span = row_block_field(w->b, w->f->plan->new_columns[i].column, row);
-	return value_read(w->f->plan, true, w->b->text + span.begin, span.end - span.begin,
-			  &w->f->scratch, v);
+	return row_block_read(w->b, w->f->plan->new_columns[i].column, row, true, &w->f->scratch, v);
 }
 
 /* Adds the row's value to r of new column i. x: the numbers of its column. */

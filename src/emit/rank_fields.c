@@ -47,7 +47,6 @@ static enum status begin_row(struct ranking *r, unsigned k)
 {
 	unsigned row = r->f->rows[k];
 	const struct rank_table *table;
-	struct field_span span;
 	struct value v;
 
 	r->rows[k].is_looked_up = false;
@@ -60,8 +59,7 @@ static enum status begin_row(struct ranking *r, unsigned k)
 		add_lookup(r, k, table, (struct decimal){r->x->significand[row], r->x->scale[row]});
 		return STATUS_OK;
 	}
-	span = row_block_field(r->b, r->column->column, row);
-	if (value_read(r->f->plan, true, r->b->text + span.begin, span.end - span.begin, &r->f->scratch, &v) != STATUS_OK)
+	if (row_block_read(r->b, r->column->column, row, true, &r->f->scratch, &v) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	if (v.kind == DECIMAL_NUMBER)
 		add_lookup(r, k, table, v.number);

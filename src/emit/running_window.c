@@ -81,7 +81,8 @@ static enum status raise_scale(struct running_window *r, int scale)
 {
 	int128 sum = r->sum;
 
-	if (!r->is_wide && !decimal_rescale(&sum, scale - r->scale) && widen(r) != STATUS_OK)
+	if (!r->is_wide && (wide_scale_is_rounded(scale) || !decimal_rescale(&sum, scale - r->scale)) &&
+	    widen(r) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	r->sum = sum;
 	r->scale = scale;
@@ -157,6 +158,8 @@ enum status running_window_begin(struct running_window *r, const struct window_f
 	r->count = 0;
 	r->sum = 0;
 	r->is_wide = false;
+	if (wide_scale_is_rounded(r->scale) && widen(r) != STATUS_OK)
+		return STATUS_NO_MEMORY;
 	r->mean = before->mean;
 	recent_clear(&r->recent);
 	r->recent.is_last = true;
@@ -205,7 +208,7 @@ static char *write_extreme(const struct running_window *r, char *to)
 	if (!x)
 		return to;
 	value = x->number.significand;
-	if (!x->text && decimal_rescale(&value, r->scale - x->number.scale))
+	if (!x->text && !wide_scale_is_rounded(r->scale) && decimal_rescale(&value, r->scale - x->number.scale))
 		return decimal_write(to, value, r->scale);
 	wide_clear(&wide);
 	if (x->text)
@@ -217,12 +220,13 @@ static char *write_extreme(const struct running_window *r, char *to)
 
 static char *write_sum(const struct running_window *r, char *to)
 {
-	return r->is_wide ? to + wide_format(r->wide, r->scale, to) : decimal_write(to, r->sum, r->scale);
+	return r->is_wide ? to + wide_format_sum(r->wide, r->scale, to) : decimal_write(to, r->sum, r->scale);
 }
 
 static char *write_mean(const struct running_window *r, char *to)
 {
 	struct natural sum, count;
+	struct wide settled;
 	bool negative;
 
 	if (r->count == 0)
@@ -230,7 +234,9 @@ static char *write_mean(const struct running_window *r, char *to)
 	if (!r->is_wide)
 		return to + ratio_format_short(r->sum < 0, (uint128)(r->sum < 0 ? -r->sum : r->sum), r->count,
 					       r->scale, to);
-	negative = natural_set_limbs(&sum, r->wide->limb, WIDE_NLIMBS);
+	settled = *r->wide;
+	wide_settle(&settled, r->scale);
+	negative = natural_set_limbs(&sum, settled.limb, WIDE_NLIMBS);
 	natural_set(&count, r->count);
 	return to + ratio_format(negative, &sum, &count, WIDE_POINT * WIDE_LIMB_DIGITS, to);
 }

@@ -52,7 +52,7 @@ static enum status diagnose_number(const struct plan *plan, const char *text, si
 		return fault->status = STATUS_NUL;
 	if (value_to_plain(plan, &plain, &plain_nbytes, scratch, &is_number) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	if (is_number)
+	if (is_number && !(plain_nbytes > 0 && *plain == QUOTIENT_MARK)) /* no field has that */
 		status = fault->status = wide_parse(plain, plain_nbytes, &ignored, &scale);
 	if (status == STATUS_NOT_A_NUMBER && fault->detail_nbytes == nbytes)
 		notation_suggest(&plan->notation, fault->detail, fault->detail_nbytes,

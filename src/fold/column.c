@@ -368,6 +368,12 @@ static enum status add_key(struct partial *p, size_t c, const struct plan_column
 enum status column_add_field(const struct plan *plan, struct partial *p, size_t c, const char *field,
 			size_t nbytes, size_t offset, struct scratch *scratch)
 {
+	return column_add_computed(plan, p, c, field, nbytes, NULL, offset, scratch);
+}
+
+enum status column_add_computed(const struct plan *plan, struct partial *p, size_t c, const char *field,
+				size_t nbytes, const char *rounded, size_t offset, struct scratch *scratch)
+{
 	struct column_partial *column = &p->columns[c];
 	const struct plan_column *to = &plan->columns[c];
 	uint64_t ninvalid = column->ninvalid;
@@ -380,6 +386,7 @@ enum status column_add_field(const struct plan *plan, struct partial *p, size_t 
 		status = value_read(plan, to->parses, field, nbytes, scratch, &v);
 	if (status != STATUS_OK)
 		return status;
+	value_set_rounded(&v, to->parses ? rounded : NULL);
 	if (v.kind == DECIMAL_MISSING) {
 		column->nmissing++;
 		return STATUS_OK;

@@ -157,4 +157,9 @@ enum status column_add_number(struct column_partial *column, unsigned needs, con
 enum status column_add_field(const struct plan *plan, struct partial *p, size_t c, const char *field,
 			size_t nbytes, size_t offset, struct scratch *scratch);
 
+/* Like column_add_field, for a computed value. rounded: of a number that was rounded what quotient_write
+ * wrote, else NULL. */
+enum status column_add_computed(const struct plan *plan, struct partial *p, size_t c, const char *field,
+				size_t nbytes, const char *rounded, size_t offset, struct scratch *scratch);
+
 #endif

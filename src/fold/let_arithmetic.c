@@ -26,6 +26,7 @@ static void set_number(struct let_values *v, unsigned row, struct decimal x)
 
 	v->numbers |= bit;
 	v->fields &= ~bit;
+	v->rounded &= ~bit;
 	v->significand[row] = x.significand;
 	v->scale[row] = (uint8_t)x.scale;
 }
@@ -36,6 +37,7 @@ void let_set_missing(struct let_run *r, struct let_values *v, unsigned row)
 
 	v->numbers &= ~bit;
 	v->fields |= bit;
+	v->rounded &= ~bit;
 	v->begin[row] = v->end[row] = row_block_ends(r->b, row)[-1] + 1;
 }
 
@@ -53,27 +55,55 @@ static void set_out_of_range(struct let_run *r, struct let_values *v, unsigned r
 	let_set_field(r, v, row, text, strlen(text));
 }
 
+/* Writes the plain decimal text[1 .. nbytes] in the input's notation, with quotes if it needs them, for which
+ * there is room on both sides. Returns its begin, and its length at *nbytes. */
+static char *to_notation(const struct plan *plan, char *text, size_t *nbytes)
+{
+	char *point = memchr(text + 1, '.', *nbytes);
+
+	if (point)
+		*point = plan->notation.decimal;
+	if (!memchr(text + 1, plan->dialect.delimiter, *nbytes))
+		return text + 1;
+	text[0] = text[*nbytes + 1] = plan->dialect.quote;
+	*nbytes += 2;
+	return text;
+}
+
 /* A number beyond the fast path: its digits, in the input's notation. */
 static void set_long(struct let_run *r, struct let_values *v, unsigned row,
 		     const struct big_decimal *x)
 {
-	char text[BIG_DECIMAL_TEXT_NBYTES + 2], decimal = r->l->plan->notation.decimal, *point;
+	char text[BIG_DECIMAL_TEXT_NBYTES + 2];
 	size_t nbytes = big_decimal_format(x, text + 1);
-	bool quotes;
+	const char *field = to_notation(r->l->plan, text, &nbytes);
 
-	point = memchr(text + 1, '.', nbytes);
-	if (point)
-		*point = decimal;
-	quotes = memchr(text + 1, r->l->plan->dialect.delimiter, nbytes) != NULL;
-	text[0] = text[nbytes + 1] = r->l->plan->dialect.quote;
-	let_set_field(r, v, row, quotes ? text : text + 1, nbytes + 2 * quotes);
+	let_set_field(r, v, row, field, nbytes);
+}
+
+void let_set_quotient(struct let_run *r, struct let_values *v, unsigned row, const struct quotient *q)
+{
+	char text[BIG_DECIMAL_QUOTIENT_NBYTES + QUOTIENT_TEXT_NBYTES];
+	size_t nbytes = quotient_format(q, text + 1), number_nbytes;
+	char *field = to_notation(r->l->plan, text, &nbytes);
+
+	number_nbytes = quotient_write(q, field + nbytes) + 1;
+	let_set_field(r, v, row, field, nbytes + number_nbytes);
+	if (r->l->is_full)
+		return;
+	v->end[row] -= (uint32_t)number_nbytes;
+	v->rounded |= UINT64_C(1) << row;
 }
 
 void let_set_big(struct let_run *r, struct let_values *v, unsigned row, const struct big_decimal *x)
 {
+	struct quotient quotient;
 	struct decimal d;
 
-	if (big_decimal_to_decimal(x, &d))
+	if (x->is_rounded && big_decimal_is_in_range(x)) {
+		big_decimal_to_quotient(x, &quotient);
+		let_set_quotient(r, v, row, &quotient);
+	} else if (!x->is_rounded && big_decimal_to_decimal(x, &d))
 		set_number(v, row, d);
 	else if (big_decimal_is_in_range(x))
 		set_long(r, v, row, x);
@@ -95,6 +125,11 @@ static enum operand read_big(struct let_run *r, const struct let_values *v, unsi
 		big_decimal_set(x, (struct decimal){v->significand[row], v->scale[row]});
 		return OPERAND_NUMBER;
 	}
+	if (v->rounded >> row & 1) {
+		const char *text = r->l->data + v->end[row];
+		big_decimal_parse(text, strlen(text), x);
+		return OPERAND_NUMBER;
+	}
 	if (v->begin[row] == v->end[row])
 		return OPERAND_MISSING;
 	if (value_read(r->l->plan, true, r->l->data + v->begin[row], v->end[row] - v->begin[row],
@@ -112,7 +147,7 @@ static enum operand read_big(struct let_run *r, const struct let_values *v, unsi
 
 /* ---- two operands ---- */
 
-/* a / b, to 17 digits; a result beyond the range is set as a field, which will be refused. */
+/* A result beyond the range is set as a field, which will be refused. */
 static void divide_row(struct let_run *r, struct let_values *v, unsigned row,
 		       const struct big_decimal *a, const struct big_decimal *b)
 {
@@ -124,11 +159,12 @@ static void divide_row(struct let_run *r, struct let_values *v, unsigned row,
 		let_set_missing(r, v, row);
 		return;
 	}
-	nbytes = big_decimal_divide(a, b, text);
-	if (big_decimal_parse(text, nbytes, &quotient) == STATUS_OK)
+	if (big_decimal_quotient(&quotient, a, b)) {
 		let_set_big(r, v, row, &quotient);
-	else
-		let_set_field(r, v, row, text, nbytes);
+		return;
+	}
+	nbytes = big_decimal_divide(a, b, text);
+	let_set_field(r, v, row, text, nbytes);
 }
 
 /* Sets the lesser or greater of two numbers, of equal ones the first. */
@@ -179,6 +215,7 @@ static void combine_row(struct let_run *r, enum let_code code, struct let_values
 		return; /* the field stays */
 	} else if (right == OPERAND_INVALID) {
 		a->numbers &= ~(UINT64_C(1) << row);
+		a->rounded &= ~(UINT64_C(1) << row);
 		a->fields |= UINT64_C(1) << row;
 		a->begin[row] = b->begin[row];
 		a->end[row] = b->end[row];
@@ -214,6 +251,31 @@ static inline __attribute__((always_inline)) uint64_t calculate(enum let_code co
 	return fit;
 }
 
+/* Divides numbers; returns the rows that are done. */
+static uint64_t divide(struct let_run *r, struct let_values *a, const struct let_values *b, uint64_t rows)
+{
+	uint64_t done = 0;
+
+	for (; rows; rows &= rows - 1) {
+		unsigned row = lowest(rows);
+		struct quotient q;
+		if (b->significand[row] == 0)
+			continue;
+		quotient_divide(&q, number_at(a, row), number_at(b, row));
+		if (q.is_rounded) {
+			let_set_quotient(r, a, row, &q);
+		} else if (q.scale >= 0 && q.scale < DECIMAL_NSCALES &&
+			   q.magnitude < (uint128)decimal_shift(1, DECIMAL_NDIGITS)) {
+			int64_t significand = (int64_t)q.magnitude;
+			set_number(a, row, (struct decimal){q.negative ? -significand : significand, q.scale});
+		} else {
+			continue;
+		}
+		done |= rows & -rows;
+	}
+	return done;
+}
+
 /* Takes the lesser or greater numbers; returns the rows that could be compared. */
 static uint64_t choose(struct let_values *a, const struct let_values *b, uint64_t rows, bool least)
 {
@@ -240,6 +302,8 @@ void let_step_binary(struct let_run *r, enum let_code code, struct let_values *a
 	else if (code == LET_MIN || code == LET_MAX)
 		done = choose(a, b, both, code == LET_MIN);
 	a->fields &= ~done;
+	if (code == LET_DIVIDE)
+		done = divide(r, a, b, both);
 	for (uint64_t rows = r->rows & ~done; rows; rows &= rows - 1)
 		combine_row(r, code, a, b, lowest(rows));
 }
@@ -260,6 +324,8 @@ static void unary_row(struct let_run *r, enum let_code code, struct let_values *
 		x.negative = !x.negative;
 	else if (code == LET_ABS)
 		x.negative = false;
+	else if (x.is_rounded)
+		big_decimal_trust(&x, nplaces);
 	else
 		big_decimal_round(&x, nplaces);
 	let_set_big(r, v, row, &x);

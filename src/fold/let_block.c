@@ -145,6 +145,8 @@ static void load_fields(struct let_run *r, size_t c, struct let_values *to, uint
 		to->begin[row] = (uint32_t)span.begin;
 		to->end[row] = (uint32_t)span.end;
 		to->fields |= rows & -rows;
+		if (let_block_rounded(r->b, c, row))
+			to->rounded |= rows & -rows;
 	}
 }
 
@@ -153,7 +155,7 @@ static void load(struct let_run *r, const struct let_step *step, struct let_valu
 	size_t c = r->column->let->request.expr.columns[step->index];
 	const struct simd_numbers *x;
 
-	to->numbers = to->fields = 0;
+	to->numbers = to->fields = to->rounded = 0;
 	if (step->load != LET_LOAD_TEXT) {
 		x = row_block_numbers(r->b, c);
 		to->numbers = x->numbers & r->rows;
@@ -169,6 +171,7 @@ static void load_literal(struct let_run *r, const struct let_step *step, struct 
 
 	to->numbers = step->code == LET_NUMBER ? r->rows : 0;
 	to->fields = step->code == LET_NUMBER ? 0 : r->rows;
+	to->rounded = 0;
 	for (unsigned row = 0; row < ROW_BLOCK_NROWS; row++) {
 		to->significand[row] = step->number.significand;
 		to->scale[row] = (uint8_t)step->number.scale;
@@ -182,6 +185,7 @@ static void take_rows(struct let_values *to, const struct let_values *from, uint
 {
 	to->numbers = (to->numbers & ~rows) | (from->numbers & rows);
 	to->fields = (to->fields & ~rows) | (from->fields & rows);
+	to->rounded = (to->rounded & ~rows) | (from->rounded & rows);
 	for (; rows; rows &= rows - 1) {
 		unsigned row = lowest(rows);
 		to->significand[row] = from->significand[row];
@@ -303,6 +307,16 @@ struct field_span let_block_field(const struct row_block *b, size_t c, unsigned 
 	if (!(v->fields >> row & 1))
 		let_number_to_field(b->lets, v, row);
 	return (struct field_span){v->begin[row], v->end[row]};
+}
+
+const char *let_block_rounded(const struct row_block *b, size_t c, unsigned row)
+{
+	struct let_values *v;
+
+	if (!b->plan->columns[c].let)
+		return NULL;
+	v = compute((struct row_block *)(uintptr_t)b, c);
+	return v->rounded >> row & 1 ? b->lets->data + v->end[row] : NULL;
 }
 
 void let_block_undecided(struct row_block *b, uint64_t *undecided, uint32_t *culprit)

@@ -3,7 +3,8 @@
  * let_block.h - the values of --let's columns for a block of rows.
  *
  * A value is a number of the fast path, or a raw field: text as in the input, quotes and all, or a
- * longer number. To all that folds and prints, a computed column looks like one of the input. So that
+ * longer number, or a quotient that was rounded (number/quotient.h): its field is what is printed, compared
+ * and used as a key, and behind it lies the text of the number that is folded. To all that folds and prints, a computed column looks like one of the input. So that
  * its fields have places, texts are folded from a copy, behind which there is room for them. A
  * number becomes text only where someone asks for its field.
  *
@@ -28,6 +29,7 @@
 struct let_values {
 	uint64_t numbers; /* rows with significand x 10^-scale */
 	uint64_t fields;  /* rows with data[begin .. end); of no byte: the value is missing */
+	uint64_t rounded; /* of those with fields only, rows with what quotient_write wrote at data[end] */
 	int64_t significand[ROW_BLOCK_NROWS];
 	uint8_t scale[ROW_BLOCK_NROWS]; /* < DECIMAL_NSCALES */
 	uint32_t begin[ROW_BLOCK_NROWS], end[ROW_BLOCK_NROWS];
@@ -79,6 +81,10 @@ const struct simd_numbers *let_block_numbers(struct row_block *b, size_t c);
 
 /* The raw field of the plan's column c, which is computed, in a row. */
 struct field_span let_block_field(const struct row_block *b, size_t c, unsigned row);
+
+/* The number of the plan's column c, which is computed, in a row, as what quotient_write wrote; NULL: it was
+ * not rounded, or there is none. */
+const char *let_block_rounded(const struct row_block *b, size_t c, unsigned row);
 
 /* Adds to *undecided the rows in which a condition of if() is undecided; of the first such row, *culprit
  * is the plan's column of its value, unless an earlier row is in *undecided. */

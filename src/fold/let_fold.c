@@ -30,9 +30,9 @@ static enum status fold_row(struct row_folder *f, const char *text, size_t c, un
 {
 	struct field_span span = row_block_field(&f->block, c, row);
 	uint64_t ninvalid = out->columns[c].ninvalid;
-	enum status status = column_add_field(f->plan, out, c, text + span.begin,
-					      span.end - span.begin,
-					      row_block_offset(&f->block, c, row), &f->scratch);
+	enum status status = column_add_computed(f->plan, out, c, text + span.begin, span.end - span.begin,
+						 let_block_rounded(&f->block, c, row),
+						 row_block_offset(&f->block, c, row), &f->scratch);
 
 	if (out->columns[c].ninvalid > ninvalid)
 		let_fold_note(f, text, c, row, out);
@@ -50,8 +50,8 @@ static enum status offer_rows(struct row_folder *f, const char *text, size_t c, 
 		unsigned row = end == END_FIRST ? lowest(rows) : highest(rows);
 		struct field_span span = row_block_field(&f->block, c, row);
 		rows &= ~(UINT64_C(1) << row);
-		status = ends_offer(ends, end, f->plan, c, text + span.begin,
-				    span.end - span.begin, &f->scratch, &taken);
+		status = ends_offer(ends, end, f->plan, c, text + span.begin, span.end - span.begin,
+				    let_block_rounded(&f->block, c, row), &f->scratch, &taken);
 	}
 	return status;
 }

@@ -42,6 +42,9 @@ void let_step_binary(struct let_run *r, enum let_code code, struct let_values *a
 /* x = op x; nplaces: of LET_ROUND */
 void let_step_unary(struct let_run *r, enum let_code code, struct let_values *x, int nplaces);
 
+/* Makes q, which is rounded, the row's value. */
+void let_set_quotient(struct let_run *r, struct let_values *v, unsigned row, const struct quotient *q);
+
 /* Makes x the row's value. */
 void let_set_big(struct let_run *r, struct let_values *v, unsigned row, const struct big_decimal *x);
 

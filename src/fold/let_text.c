@@ -105,6 +105,7 @@ static void change_case(struct let_run *r, enum let_code code, struct let_values
 	l->nbytes += nbytes;
 	v->end[row] = (uint32_t)l->nbytes;
 	v->numbers &= ~(UINT64_C(1) << row);
+	v->rounded &= ~(UINT64_C(1) << row);
 }
 
 static void set_length(struct let_run *r, struct let_values *v, unsigned row, const char *text,
@@ -120,6 +121,7 @@ static void set_length(struct let_run *r, struct let_values *v, unsigned row, co
 	v->scale[row] = 0;
 	v->numbers |= bit;
 	v->fields &= ~bit;
+	v->rounded &= ~bit;
 }
 
 /* A text that is no date stays, and is refused where a number is read. */
@@ -132,6 +134,7 @@ static void set_epoch(struct let_run *r, struct let_values *v, unsigned row, con
 	int64_t seconds;
 
 	v->numbers &= ~(UINT64_C(1) << row);
+	v->rounded &= ~(UINT64_C(1) << row);
 	if (!iso_date_epoch(text, nbytes, &seconds, &fraction, &nfraction))
 		return;
 	if (nfraction > sizeof digits - 2)

@@ -179,7 +179,8 @@ static bool may_be_text(const struct plan_column *plan, enum end end)
 }
 
 enum status ends_offer(struct ends *e, enum end end, const struct plan *plan, size_t c,
-		       const char *field, size_t nbytes, struct scratch *scratch, bool *taken)
+		       const char *field, size_t nbytes, const char *rounded, struct scratch *scratch,
+		       bool *taken)
 {
 	struct end_value *to = &e->value[end];
 	struct value v;
@@ -187,6 +188,8 @@ enum status ends_offer(struct ends *e, enum end end, const struct plan *plan, si
 	bool number;
 
 	*taken = false;
+	if (status == STATUS_OK)
+		value_set_rounded(&v, rounded);
 	if (status != STATUS_OK || v.kind == DECIMAL_MISSING)
 		return status;
 	number = is_number(&v);

@@ -61,10 +61,7 @@ static unsigned lowest(uint64_t rows)
 /* Reads the field of column c in a row. Errors: STATUS_NO_MEMORY. */
 static enum status read_field(const struct pair_fold *m, size_t c, unsigned row, struct value *v)
 {
-	struct field_span span = row_block_field(m->rows, c, row);
-
-	return value_read(m->rows->plan, true, m->rows->text + span.begin, span.end - span.begin,
-			  m->scratch, v);
+	return row_block_read(m->rows, c, row, true, m->scratch, v);
 }
 
 /* Reads the fields in some rows that are no plain numbers. */

@@ -57,7 +57,7 @@ static void read_side(const struct column_partial *column, const struct column_p
 	if (alone)
 		column_numbers(alone, &lone);
 	out->n = numbers.count - lone.count;
-	out->scale = (numbers.scale + WIDE_LIMB_DIGITS - 1) / WIDE_LIMB_DIGITS * WIDE_LIMB_DIGITS;
+	out->scale = integer_limb_scale(numbers.scale);
 	from = WIDE_POINT - out->scale / WIDE_LIMB_DIGITS; /* limbs below it are 0 */
 	if (lone.count)
 		subtract(&numbers.sum, &lone.sum);

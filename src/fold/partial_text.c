@@ -173,7 +173,7 @@ static void read_wide(struct json_reader *r, struct column_partial *column)
 	json_expect(r, "[");
 	later.count = json_number(r);
 	json_expect(r, ",");
-	later.scale = exact_scale(r, WIDE_SCALE_MAX + 1);
+	later.scale = exact_scale(r, WIDE_SCALE_LAST + 1);
 	for (int i = 0; i < 3; i++) {
 		json_expect(r, ",");
 		exact_limbs(r, of[i]->limb, WIDE_NLIMBS);

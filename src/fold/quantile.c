@@ -199,6 +199,22 @@ static void set_percentile(const struct column_moments *m, struct percentile p, 
 	integer_add(out, &next, false);
 }
 
+/* Writes x 10^-scale, which was computed of the column's numbers. */
+static void format_value(const struct column_moments *m, const struct integer *x, int scale, char *text)
+{
+	struct natural one, magnitude;
+
+	if (!wide_scale_is_rounded(m->numbers.scale)) {
+		integer_format(x, scale, m->numbers.scale, text);
+		return;
+	}
+	natural_set(&one, 1);
+	magnitude = x->magnitude;
+	if (statistic_is_noise(m, &magnitude, &one, scale, 1))
+		natural_set(&magnitude, 0);
+	ratio_format(x->negative, &magnitude, &one, scale, text);
+}
+
 static void format_percentile(const struct column_moments *m, struct percentile p, char *text)
 {
 	struct integer x;
@@ -206,8 +222,7 @@ static void format_percentile(const struct column_moments *m, struct percentile 
 	if (m->numbers.count == 0)
 		return;
 	set_percentile(m, p, &x);
-	integer_format(&x, integer_limb_scale(m->numbers.scale) + 2 + p.nplaces, m->numbers.scale,
-		       text);
+	format_value(m, &x, integer_limb_scale(m->numbers.scale) + 2 + p.nplaces, text);
 }
 
 void quantile_median(const struct column_moments *m, char *text)
@@ -229,5 +244,5 @@ void quantile_iqr(const struct column_moments *m, char *text)
 	set_percentile(m, quartiles[0], &low);
 	set_percentile(m, quartiles[2], &range);
 	integer_add(&range, &low, true);
-	integer_format(&range, integer_limb_scale(m->numbers.scale) + 2, m->numbers.scale, text);
+	format_value(m, &range, integer_limb_scale(m->numbers.scale) + 2, text);
 }

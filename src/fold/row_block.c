@@ -85,6 +85,18 @@ size_t row_block_offset(const struct row_block *b, size_t c, unsigned row)
 	return offset;
 }
 
+enum status row_block_read(const struct row_block *b, size_t c, unsigned row, bool parses,
+			   struct scratch *scratch, struct value *v)
+{
+	struct field_span span = row_block_field(b, c, row);
+	enum status status = value_read(b->plan, parses, b->text + span.begin, span.end - span.begin,
+					scratch, v);
+
+	if (status == STATUS_OK && parses)
+		value_set_rounded(v, let_block_rounded(b, c, row));
+	return status;
+}
+
 /* Converts column c, whose fields have blanks around them. */
 static void convert_words(struct row_block *b, size_t c, struct simd_numbers *numbers)
 {

@@ -15,6 +15,7 @@
 
 #include "csv/field.h"
 #include "query/plan.h"
+#include "query/value.h"
 #include "csv/rows.h"
 #include "simd/simd.h"
 #include "base/status.h"
@@ -94,6 +95,11 @@ struct field_span row_block_field(const struct row_block *b, size_t c, unsigned 
 
 /* The numbers of the plan's column c; none if a number may mean "missing". */
 const struct simd_numbers *row_block_numbers(struct row_block *b, size_t c);
+
+/* Reads the value of column c in a row, as value_read does. v->text is in the field, in the
+ * scratch, or, of a computed number that was rounded, what quotient_write wrote. */
+enum status row_block_read(const struct row_block *b, size_t c, unsigned row, bool parses,
+			   struct scratch *scratch, struct value *v);
 
 /* The result of row_block_value. ROW_QUOTED: bytes must be taken out of the field's midst; use value_read. */
 enum row_value { ROW_MISSING, ROW_PRESENT, ROW_QUOTED };

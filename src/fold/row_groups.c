@@ -263,10 +263,10 @@ static enum status fold_singles(const struct grouping *m, size_t c, uint64_t row
 		if (status != STATUS_OK)
 			break;
 		before = counts_of(&group->rest->columns[c]);
-		status = column_add_field(m->f->plan, group->rest, c, m->text + span.begin,
-					  span.end - span.begin,
-					  row_block_offset(&m->f->block, c, lowest(rows)),
-					  &m->f->scratch);
+		status = column_add_computed(m->f->plan, group->rest, c, m->text + span.begin,
+					     span.end - span.begin,
+					     let_block_rounded(&m->f->block, c, lowest(rows)),
+					     row_block_offset(&m->f->block, c, lowest(rows)), &m->f->scratch);
 		carry_over(&m->out->columns[c], &group->rest->columns[c], before);
 		if (m->f->plan->columns[c].let &&
 		    group->rest->columns[c].ninvalid > before.ninvalid)

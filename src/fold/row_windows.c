@@ -26,7 +26,6 @@ static bool is_number(const struct value *v)
 enum status row_number_value(const struct row_block *b, size_t c, const struct simd_numbers *x, unsigned row,
 			     struct scratch *scratch, struct recent_value *out)
 {
-	struct field_span span;
 	struct value v;
 	enum status status;
 
@@ -36,8 +35,7 @@ enum status row_number_value(const struct row_block *b, size_t c, const struct s
 	out->kind = RECENT_NONE;
 	if (x->empty >> row & 1)
 		return STATUS_OK;
-	span = row_block_field(b, c, row);
-	status = value_read(b->plan, true, b->text + span.begin, span.end - span.begin, scratch, &v);
+	status = row_block_read(b, c, row, true, scratch, &v);
 	if (status != STATUS_OK || !is_number(&v))
 		return status;
 	*out = (struct recent_value){.kind = RECENT_TEXT, .text = v.text, .nbytes = v.nbytes};

@@ -207,7 +207,7 @@ static enum status offer_fields(const struct fold *m, size_t c, const struct row
 		struct field_span span = row_field(m->text, fields->ends + row * fields->stride,
 						   fields->drops_cr);
 		status = ends_offer(ends, end, m->f->plan, c, m->text + span.begin,
-				    span.end - span.begin, &m->f->scratch, &taken);
+				    span.end - span.begin, NULL, &m->f->scratch, &taken);
 	}
 	return status;
 }

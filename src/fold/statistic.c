@@ -18,7 +18,7 @@
 
 static void statistic_sum(const struct column_moments *m, char *text)
 {
-	wide_format(&m->numbers.sum, m->numbers.scale, text);
+	wide_format_sum(&m->numbers.sum, m->numbers.scale, text);
 }
 
 static void statistic_count(const struct column_moments *m, char *text)
@@ -50,14 +50,33 @@ int statistic_limb_scale(const struct column_moments *m)
 	return integer_limb_scale(m->numbers.scale);
 }
 
+bool statistic_is_noise(const struct column_moments *m, const struct natural *numerator,
+			const struct natural *denominator, int scale, int power)
+{
+	struct natural p = *numerator, q = *denominator;
+	int shift;
+
+	if (!wide_scale_is_rounded(m->numbers.scale))
+		return false;
+	shift = power * wide_sum_places(m->numbers.scale) - scale;
+	natural_shift(shift > 0 ? &p : &q, shift > 0 ? shift : -shift);
+	return natural_compare(&p, &q) < 0;
+}
+
 static void statistic_mean(const struct column_moments *m, char *text)
 {
 	int scale = statistic_limb_scale(m);
+	struct column_moments settled;
 	struct natural sum, count;
 	bool negative;
 
 	if (m->numbers.count == 0)
 		return;
+	if (wide_scale_is_rounded(m->numbers.scale)) {
+		settled = *m;
+		wide_settle(&settled.numbers.sum, m->numbers.scale);
+		m = &settled;
+	}
 	negative = statistic_scaled_sum(m, scale, &sum);
 	natural_set(&count, m->numbers.count);
 	ratio_format(negative, &sum, &count, scale, text);
@@ -90,7 +109,7 @@ static void statistic_range(const struct column_moments *m, char *text)
 	for (int i = 0; i < WIDE_NLIMBS; i++)
 		range.limb[i] = -range.limb[i];
 	wide_add(&range, &m->numbers.max);
-	wide_format(&range, m->numbers.scale, text);
+	wide_format_sum(&range, m->numbers.scale, text);
 }
 
 /* A product of which a factor is 0 has the root 0; a negative factor leaves it without one. */
@@ -126,6 +145,8 @@ static bool variance(const struct column_moments *m, unsigned nless, struct natu
 	natural_subtract(numerator, &squares);
 	natural_set(denominator, (uint128)n * (n - nless));
 	*scale *= 2;
+	if (statistic_is_noise(m, numerator, denominator, *scale, 2))
+		natural_set(numerator, 0);
 	return true;
 }
 

@@ -50,6 +50,11 @@ int statistic_limb_scale(const struct column_moments *m);
  * Returns whether the sum is negative. */
 bool statistic_scaled_sum(const struct column_moments *m, int scale, struct natural *out);
 
+/* Whether numbers of which some were rounded are the reason that numerator / denominator x 10^-scale, which is
+ * a sum of their differences' powers, is not 0. False of other numbers. */
+bool statistic_is_noise(const struct column_moments *m, const struct natural *numerator,
+			const struct natural *denominator, int scale, int power);
+
 /* In statistic_shape.c: */
 statistic_formula statistic_skewness, statistic_kurtosis;
 

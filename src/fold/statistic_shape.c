@@ -46,6 +46,7 @@ struct sums {
 static bool sums_set(struct sums *s, const struct column_moments *m, uint64_t nleast)
 {
 	int scale = statistic_limb_scale(m);
+	struct natural square;
 
 	if (m->numbers.count < nleast)
 		return false;
@@ -57,7 +58,8 @@ static bool sums_set(struct sums *s, const struct column_moments *m, uint64_t nl
 	set_integer(&s->n2, 0);
 	add_product(&s->n2, 1, &s->n, &s->s2);
 	add_product(&s->n2, -1, &s->s1, &s->s1);
-	return s->n2.magnitude.nlimbs > 0;
+	natural_multiply(&square, &s->n.magnitude, &s->n.magnitude);
+	return s->n2.magnitude.nlimbs > 0 && !statistic_is_noise(m, &s->n2.magnitude, &square, 2 * scale, 2);
 }
 
 /* *out = N3 */

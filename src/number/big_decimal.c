@@ -56,6 +56,7 @@ int big_decimal_ndigits(const struct big_decimal *x)
 
 void big_decimal_set(struct big_decimal *x, struct decimal d)
 {
+	x->is_rounded = false;
 	x->negative = d.significand < 0;
 	x->scale = d.scale;
 	natural_set(&x->n, (uint128)(x->negative ? -(int128)d.significand : d.significand));
@@ -64,10 +65,15 @@ void big_decimal_set(struct big_decimal *x, struct decimal d)
 enum status big_decimal_parse(const char *text, size_t nbytes, struct big_decimal *x)
 {
 	const int scale_of_limbs = WIDE_POINT * WIDE_LIMB_DIGITS;
+	struct quotient quotient;
 	struct decimal d;
 	struct wide wide;
 	enum status status;
 
+	if (quotient_parse(text, nbytes, &quotient)) {
+		big_decimal_set_quotient(x, &quotient);
+		return STATUS_OK;
+	}
 	if (decimal_parse(text, nbytes, &d) == DECIMAL_NUMBER) {
 		big_decimal_set(x, d);
 		return STATUS_OK;
@@ -75,6 +81,7 @@ enum status big_decimal_parse(const char *text, size_t nbytes, struct big_decima
 	status = wide_parse(text, nbytes, &wide, &x->scale);
 	if (status != STATUS_OK)
 		return status;
+	x->is_rounded = false;
 	x->negative = natural_set_limbs(&x->n, wide.limb, WIDE_NLIMBS);
 	drop_limbs(&x->n, (scale_of_limbs - x->scale) / NATURAL_LIMB_DIGITS);
 	divide_short(&x->n, (scale_of_limbs - x->scale) % NATURAL_LIMB_DIGITS);
@@ -96,7 +103,85 @@ static void align(struct big_decimal *a, struct big_decimal *b)
 	coarse->scale = scale;
 }
 
-void big_decimal_add(struct big_decimal *a, struct big_decimal *b)
+/* ---- rounded numbers ---- */
+
+void big_decimal_set_quotient(struct big_decimal *x, const struct quotient *q)
+{
+	natural_set(&x->n, q->magnitude);
+	x->negative = q->negative;
+	x->is_rounded = q->is_rounded;
+	x->scale = q->scale;
+	if (!x->is_rounded && x->scale < 0) {
+		natural_shift(&x->n, -x->scale);
+		x->scale = 0;
+	}
+}
+
+void big_decimal_to_quotient(const struct big_decimal *x, struct quotient *q)
+{
+	*q = (struct quotient){x->negative, x->is_rounded, x->scale, 0};
+	for (int i = x->n.nlimbs; i-- > 0;)
+		q->magnitude = q->magnitude * NATURAL_LIMB_BASE + x->n.limb[i];
+}
+
+/* Zeros at n's end. */
+static int count_zeros(const struct natural *n)
+{
+	int nzeros = 0;
+
+	if (n->nlimbs == 0)
+		return 0;
+	while (n->limb[nzeros / NATURAL_LIMB_DIGITS] / powers[nzeros % NATURAL_LIMB_DIGITS] % 10 == 0)
+		nzeros++;
+	return nzeros;
+}
+
+/* Makes x exact, without zeros at the end of its fraction. */
+static void make_exact(struct big_decimal *x)
+{
+	int nzeros = count_zeros(&x->n);
+
+	x->is_rounded = false;
+	big_decimal_round(x, x->scale - nzeros > 0 ? x->scale - nzeros : 0);
+	if (x->scale < 0)
+		natural_shift(&x->n, -x->scale);
+	if (x->scale < 0 || x->n.nlimbs == 0)
+		x->scale = 0;
+}
+
+/* Makes x, which was computed of rounded numbers and is known to its last place, what it says it is. */
+static void settle(struct big_decimal *x)
+{
+	int surplus = count_digits(&x->n) - QUOTIENT_NDIGITS, beyond = x->scale - WIDE_SCALE_MAX;
+	struct big_decimal trusted;
+	int nzeros;
+
+	if (beyond > surplus && count_digits(&x->n) - beyond >= RATIO_NDIGITS)
+		surplus = beyond;
+	if (surplus > 0)
+		big_decimal_round(x, x->scale - surplus);
+	x->is_rounded = true;
+	trusted = *x;
+	big_decimal_round(&trusted, x->scale - QUOTIENT_NDOUBTFUL);
+	nzeros = count_zeros(&trusted.n);
+	if (trusted.n.nlimbs > 0 &&
+	    (nzeros < QUOTIENT_NZEROS || count_digits(&trusted.n) - nzeros > RATIO_NDIGITS))
+		return;
+	*x = trusted;
+	make_exact(x);
+}
+
+void big_decimal_trust(struct big_decimal *x, int nplaces)
+{
+	if (x->is_rounded && nplaces <= x->scale - QUOTIENT_NDOUBTFUL) {
+		big_decimal_round(x, nplaces);
+		x->is_rounded = false;
+	}
+}
+
+/* ---- arithmetic ---- */
+
+static void add_exact(struct big_decimal *a, struct big_decimal *b)
 {
 	align(a, b);
 	if (a->negative == b->negative) {
@@ -111,12 +196,42 @@ void big_decimal_add(struct big_decimal *a, struct big_decimal *b)
 	}
 }
 
+void big_decimal_add(struct big_decimal *a, struct big_decimal *b)
+{
+	bool is_rounded = a->is_rounded || b->is_rounded;
+	int places = !b->is_rounded || (a->is_rounded && a->scale < b->scale) ? a->scale : b->scale;
+
+	add_exact(a, b);
+	if (!is_rounded)
+		return;
+	big_decimal_round(a, places);
+	settle(a);
+}
+
+/* How many digits of what is computed of a and b are known. */
+static int count_known(const struct big_decimal *a, const struct big_decimal *b)
+{
+	int of_a = a->is_rounded ? count_digits(&a->n) : QUOTIENT_NDIGITS;
+	int of_b = b->is_rounded ? count_digits(&b->n) : QUOTIENT_NDIGITS;
+
+	return of_a < of_b ? of_a : of_b;
+}
+
 void big_decimal_multiply(struct big_decimal *product, const struct big_decimal *a,
 			  const struct big_decimal *b)
 {
+	int surplus;
+
 	natural_multiply(&product->n, &a->n, &b->n);
 	product->scale = a->scale + b->scale;
 	product->negative = a->negative != b->negative;
+	product->is_rounded = false;
+	if (!a->is_rounded && !b->is_rounded)
+		return;
+	surplus = count_digits(&product->n) - count_known(a, b);
+	if (surplus > 0)
+		big_decimal_round(product, product->scale - surplus);
+	settle(product);
 }
 
 int big_decimal_compare(struct big_decimal *a, struct big_decimal *b)
@@ -158,6 +273,30 @@ size_t big_decimal_divide(const struct big_decimal *a, const struct big_decimal 
 	return ratio_format(a->negative != b->negative, &a->n, &b->n, a->scale - b->scale, text);
 }
 
+bool big_decimal_quotient(struct big_decimal *quotient, const struct big_decimal *a,
+			  const struct big_decimal *b)
+{
+	int ndigits = count_known(a, b), exponent;
+	struct quotient q = {.negative = a->negative != b->negative && a->n.nlimbs > 0};
+	bool is_rounded = a->is_rounded || b->is_rounded, has_rest = false;
+
+	if (a->n.nlimbs > 0) {
+		has_rest = ratio_digits(&a->n, &b->n, a->scale - b->scale, ndigits, &q.magnitude, &exponent);
+		q.scale = -exponent;
+	}
+	if (!is_rounded)
+		quotient_finish(&q, has_rest);
+	if (q.is_rounded && q.scale > WIDE_SCALE_MAX) { /* there is no room for digits to spare */
+		ratio_digits(&a->n, &b->n, a->scale - b->scale, RATIO_NDIGITS, &q.magnitude, &exponent);
+		q.scale = -exponent;
+		quotient_finish(&q, false);
+	}
+	big_decimal_set_quotient(quotient, &q);
+	if (is_rounded)
+		settle(quotient);
+	return big_decimal_is_in_range(quotient);
+}
+
 bool big_decimal_to_decimal(const struct big_decimal *x, struct decimal *out)
 {
 	int64_t significand = 0;
@@ -187,7 +326,12 @@ static char *write_digits(const struct natural *n, int least, char *to)
 size_t big_decimal_format(const struct big_decimal *x, char text[BIG_DECIMAL_TEXT_NBYTES])
 {
 	char *to = text, *point;
+	struct quotient quotient;
 
+	if (x->is_rounded) {
+		big_decimal_to_quotient(x, &quotient);
+		return quotient_format(&quotient, text);
+	}
 	if (x->negative && x->n.nlimbs > 0)
 		*to++ = '-';
 	to = write_digits(&x->n, x->scale + 1, to);

@@ -5,6 +5,11 @@
  *
  * A result has the scale that its operands give it: the larger one of a sum, both together of a
  * product. Numbers are those of wide.h: |x| < 10^400, at most 400 digits after the point.
+ *
+ * A quotient that does not end is rounded (quotient.h), and so is what is computed of it: a sum is known to the
+ * place of its coarsest term, a product to as many digits as its coarsest factor. Where the digits behind the
+ * 17th, without those that are doubtful, come out as 0, the result is the exact number without them: x / 3 * 3
+ * is x.
  */
 #ifndef GPUSTAT_BIG_DECIMAL_H
 #define GPUSTAT_BIG_DECIMAL_H
@@ -20,7 +25,9 @@
 /* n x 10^-scale, negated if negative. */
 struct big_decimal {
 	bool negative;
-	int scale; /* of an operand 0 .. WIDE_SCALE_MAX; of a product up to twice that */
+	bool is_rounded; /* then n is not 0, and has QUOTIENT_NDIGITS digits at most */
+	int scale; /* of an operand 0 .. WIDE_SCALE_MAX, of a rounded one also negative; of a product up to
+		    * twice that */
 	struct natural n;
 };
 
@@ -30,7 +37,7 @@ struct big_decimal {
 /* Longest quotient: 17 digits, up to 800 zeros, sign, 0, point, NUL. */
 #define BIG_DECIMAL_QUOTIENT_NBYTES 832
 
-/* Parses a number without quotes around it, in decimal.h's syntax.
+/* Parses a number without quotes around it, in decimal.h's syntax, or what quotient_write wrote.
  * Errors: STATUS_NOT_A_NUMBER, STATUS_OUT_OF_RANGE. */
 enum status big_decimal_parse(const char *text, size_t nbytes, struct big_decimal *x);
 
@@ -62,11 +69,24 @@ int big_decimal_ndigits(const struct big_decimal *x);
 size_t big_decimal_divide(const struct big_decimal *a, const struct big_decimal *b,
 			  char text[BIG_DECIMAL_QUOTIENT_NBYTES]);
 
+/* *quotient = a / b, b not 0; quotient is neither. Returns false where it is beyond the range of
+ * numbers. */
+bool big_decimal_quotient(struct big_decimal *quotient, const struct big_decimal *a,
+			  const struct big_decimal *b);
+
+/* Rounds x half-even to nplaces digits after the point, and makes it exact, if the digits that are left are
+ * right; else leaves it as it is. nplaces >= 0. */
+void big_decimal_trust(struct big_decimal *x, int nplaces);
+
+/* x, which is rounded, as a quotient, and back. */
+void big_decimal_to_quotient(const struct big_decimal *x, struct quotient *q);
+void big_decimal_set_quotient(struct big_decimal *x, const struct quotient *q);
+
 /* Sets *out where the fast path holds x; else returns false. */
 bool big_decimal_to_decimal(const struct big_decimal *x, struct decimal *out);
 
 /* Writes x, which is in range, in plain decimal with just its scale's digits after the point, -0 as
- * 0, NUL-terminated. Returns the text's length. */
+ * 0, NUL-terminated; a rounded one as quotient_format does. Returns the text's length. */
 size_t big_decimal_format(const struct big_decimal *x, char text[BIG_DECIMAL_TEXT_NBYTES]);
 
 #endif

@@ -150,6 +150,7 @@ void ewma_add(struct ewma *y, const struct ewma_weight *w, struct decimal number
 		big_decimal_set(&x, number);
 	else if (big_decimal_parse(text, nbytes, &x) != STATUS_OK)
 		return;
+	x.is_rounded = false; /* the mean has a rule of its own */
 	if (y->is_set)
 		step_long(y, w, &x);
 	else

@@ -18,9 +18,11 @@ struct integer {
 	struct natural magnitude;
 };
 
-/* A column's scale, rounded up to whole limbs of a wide number. */
+/* A column's scale, rounded up to whole limbs of a wide number; with numbers that were rounded, all limbs. */
 static inline int integer_limb_scale(int scale)
 {
+	if (wide_scale_is_rounded(scale))
+		return WIDE_POINT * WIDE_LIMB_DIGITS;
 	return (scale + WIDE_LIMB_DIGITS - 1) / WIDE_LIMB_DIGITS * WIDE_LIMB_DIGITS;
 }
 

@@ -197,22 +197,24 @@ static int align(struct natural *r, struct natural *d, const struct natural *p,
 }
 
 /* s, or s + 1 where rest is more than bound, or equal to it and s is odd. */
-static uint64_t round_half_even(uint64_t s, const struct natural *rest, const struct natural *bound)
+static uint128 round_half_even(uint128 s, const struct natural *rest, const struct natural *bound)
 {
 	int order = natural_compare(rest, bound);
 
 	return s + (order > 0 || (order == 0 && s % 2 == 1));
 }
 
-/* The first 17 digits of r/d as an integer, rounded; r is used up. */
-static uint64_t divide(struct natural *r, const struct natural *d)
+/* The first digits of r/d as an integer, rounded; r becomes twice the rest. */
+static uint128 divide(struct natural *r, const struct natural *d, int ndigits)
 {
-	uint64_t s = 0;
+	uint128 s = 0;
 
-	for (int i = 0; i < RATIO_NDIGITS; i++) {
+	for (int i = 0; i < ndigits; i++) {
+		unsigned digit = 0;
 		multiply_limb(r, 10);
-		for (s *= 10; natural_compare(r, d) >= 0; s++)
+		for (; natural_compare(r, d) >= 0; digit++)
 			natural_subtract(r, d);
+		s = s * 10 + digit;
 	}
 	natural_add(r, r);
 	return round_half_even(s, r, d);
@@ -239,7 +241,7 @@ static uint64_t take_root(struct natural *r, const struct natural *d)
 	multiply_limb(r, 4);
 	natural_add(&odd, &odd);
 	natural_add(&odd, d);
-	return round_half_even(s, r, &odd);
+	return (uint64_t)round_half_even(s, r, &odd);
 }
 
 /* Drops zeros at the end, as many as behind the point. */
@@ -296,7 +298,24 @@ size_t ratio_format(bool negative, const struct natural *numerator,
 	if (numerator->nlimbs == 0)
 		return write_plain(false, 0, 0, text);
 	exponent = align(&r, &d, numerator, denominator, scale, 1);
-	return write_plain(negative, divide(&r, &d), exponent - RATIO_NDIGITS, text);
+	return write_plain(negative, (uint64_t)divide(&r, &d, RATIO_NDIGITS), exponent - RATIO_NDIGITS, text);
+}
+
+bool ratio_digits(const struct natural *numerator, const struct natural *denominator, int scale,
+		  int ndigits, uint128 *digits, int *exponent)
+{
+	struct natural r, d;
+	uint128 limit = 1; /* 10^ndigits */
+
+	for (int i = 0; i < ndigits; i++)
+		limit *= 10;
+	*exponent = align(&r, &d, numerator, denominator, scale, 1) - ndigits;
+	*digits = divide(&r, &d, ndigits);
+	if (*digits >= limit) { /* rounded up from nines */
+		*digits /= 10;
+		++*exponent;
+	}
+	return r.nlimbs > 0;
 }
 
 size_t ratio_sqrt_format(const struct natural *numerator, const struct natural *denominator,

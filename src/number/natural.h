@@ -86,6 +86,12 @@ void natural_shift(struct natural *n, int ndigits);
 size_t ratio_format(bool negative, const struct natural *numerator,
 		    const struct natural *denominator, int scale, char *text);
 
+/* Sets *digits to the first ndigits digits of numerator / denominator x 10^-scale, rounded half-even, as an
+ * integer, which is to be multiplied by 10^*exponent; ndigits <= 38. Neither is 0. Returns whether there are
+ * more. Limits and cost: as of ratio_format(), by the digits. */
+bool ratio_digits(const struct natural *numerator, const struct natural *denominator, int scale,
+		  int ndigits, uint128 *digits, int *exponent);
+
 /* Like ratio_format(), but writes the square root of numerator / denominator x 10^-scale,
  * rounded once. Costs about twice as much. */
 size_t ratio_sqrt_format(const struct natural *numerator, const struct natural *denominator,

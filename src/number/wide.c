@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "number/natural.h"
+
 #define POINT_DIGITS (WIDE_POINT * WIDE_LIMB_DIGITS)
 #define TOTAL_DIGITS (WIDE_NLIMBS * WIDE_LIMB_DIGITS)
 
@@ -61,9 +63,12 @@ static void add_piece(struct wide *x, int64_t piece, int digit)
 static void set_decimal(struct wide *x, int128 significand, int scale)
 {
 	int digit = POINT_DIGITS - scale, limb = digit / WIDE_LIMB_DIGITS;
-	int32_t unit = power_of_ten[digit % WIDE_LIMB_DIGITS]; /* 1 in the lowest limb */
+	int32_t unit;
 
 	wide_clear(x);
+	if (significand == 0)
+		return;
+	unit = power_of_ten[digit % WIDE_LIMB_DIGITS]; /* 1 in the lowest limb */
 	for (; significand; unit = 1) {
 		int32_t base = WIDE_LIMB_BASE / unit;
 		x->limb[limb++] = (int64_t)(significand % base) * unit;
@@ -79,8 +84,33 @@ void wide_add_decimal(struct wide *x, int128 significand, int scale)
 	wide_add(x, &y);
 }
 
+/* x += y, where both have the same sign: usually few limbs. Returns false, and changes nothing, where they have not. */
+static bool add_alike(struct wide *x, const struct wide *y)
+{
+	int low = 0, high = WIDE_NLIMBS - 1, top = WIDE_NLIMBS - 1;
+	int64_t sign, over = 0;
+
+	while (high > 0 && y->limb[high] == 0)
+		high--;
+	while (top > 0 && x->limb[top] == 0)
+		top--;
+	sign = y->limb[high] < 0 ? -1 : 1;
+	if (x->limb[top] * sign < 0)
+		return false;
+	while (low < high && y->limb[low] == 0)
+		low++;
+	for (; low < WIDE_NLIMBS && (low <= high || over); low++) {
+		int64_t limb = x->limb[low] + y->limb[low] + over;
+		over = limb * sign >= WIDE_LIMB_BASE ? sign : 0;
+		x->limb[low] = limb - over * WIDE_LIMB_BASE;
+	}
+	return true;
+}
+
 void wide_add(struct wide *x, const struct wide *y)
 {
+	if (add_alike(x, y))
+		return;
 	for (int i = 0; i < WIDE_NLIMBS; i++)
 		x->limb[i] += y->limb[i];
 	normalize(x);
@@ -109,6 +139,8 @@ bool wide_to_int128(const struct wide *x, int scale, int128 *out)
 	int lowest = POINT_DIGITS - scale; /* the last digit that counts */
 	int limb = lowest / WIDE_LIMB_DIGITS, unused = lowest % WIDE_LIMB_DIGITS;
 
+	if (wide_scale_is_rounded(scale))
+		return false;
 	/* The limb that the last digit is in may have zeros below it: divided away. */
 	if (!upper_limbs(x, limb + 1, out) || !decimal_rescale(out, WIDE_LIMB_DIGITS - unused))
 		return false;
@@ -136,12 +168,25 @@ static void add_digits(struct wide *x, const char *text, const char *end, int di
 	}
 }
 
+static enum status parse_quotient(const char *text, size_t nbytes, struct wide *x, int *scale)
+{
+	struct quotient q;
+
+	if (!quotient_parse(text, nbytes, &q))
+		return STATUS_NOT_A_NUMBER;
+	set_decimal(x, q.negative ? -(int128)q.magnitude : (int128)q.magnitude, q.scale);
+	*scale = WIDE_SCALE_ROUNDED - q.scale;
+	return STATUS_OK;
+}
+
 enum status wide_parse(const char *text, size_t nbytes, struct wide *x, int *scale)
 {
 	struct decimal_syntax s;
 	const char *begin, *end;
 	int64_t wanted;
 
+	if (nbytes && *text == QUOTIENT_MARK)
+		return parse_quotient(text, nbytes, x, scale);
 	text = decimal_trim(text, &nbytes);
 	if (!decimal_tokenize(text, nbytes, &s))
 		return STATUS_NOT_A_NUMBER;
@@ -157,8 +202,7 @@ enum status wide_parse(const char *text, size_t nbytes, struct wide *x, int *sca
 		end++;
 	while (*begin == '0' || *begin == '.')
 		begin++;
-	add_digits(x, begin, end, (int)(POINT_DIGITS - wanted), s.negative ? -1 : 1);
-	normalize(x);
+	add_digits(x, begin, end, (int)(POINT_DIGITS - wanted), s.negative ? -1 : 1); /* each in its place */
 	return STATUS_OK;
 }
 
@@ -206,11 +250,77 @@ static size_t write_digits(const struct digits *d, int point, int scale, char *t
 	return (size_t)(p - text);
 }
 
+/* Rounds to 10^(cut - POINT_DIGITS), half-even: no digit below digit[cut] is left. */
+static void round_digits(struct digits *d, int cut)
+{
+	bool is_up = false, rest = false;
+	int i;
+
+	if (cut <= 0)
+		return;
+	if (cut > TOTAL_DIGITS) {
+		d->ndigits = 0;
+		return;
+	}
+	for (i = 0; i < cut - 1; i++)
+		rest |= d->digit[i] != 0;
+	if (d->digit[i] >= 5)
+		is_up = d->digit[i] > 5 || rest || (cut < TOTAL_DIGITS && d->digit[cut] % 2 == 1);
+	memset(d->digit, 0, (size_t)cut);
+	for (i = cut; is_up && i < TOTAL_DIGITS; i++) {
+		is_up = d->digit[i] == 9;
+		d->digit[i] = is_up ? 0 : (unsigned char)(d->digit[i] + 1);
+	}
+	for (d->ndigits = TOTAL_DIGITS; d->ndigits > 0 && d->digit[d->ndigits - 1] == 0;)
+		d->ndigits--;
+}
+
+void wide_settle(struct wide *sum, int scale)
+{
+	struct digits d;
+
+	if (!wide_scale_is_rounded(scale))
+		return;
+	to_digits(sum, &d);
+	round_digits(&d, POINT_DIGITS - wide_sum_places(scale));
+	wide_clear(sum);
+	for (int i = 0; i < d.ndigits; i++)
+		add_piece(sum, d.negative ? -d.digit[i] : d.digit[i], i);
+}
+
+/* Writes the digits of a rounded number. */
+static size_t write_rounded(struct digits *d, char *text)
+{
+	int low = 0;
+
+	round_digits(d, d->ndigits - RATIO_NDIGITS);
+	d->negative &= d->ndigits > 0;
+	while (low < POINT_DIGITS && d->digit[low] == 0)
+		low++;
+	return write_digits(d, POINT_DIGITS, POINT_DIGITS - low, text);
+}
+
+size_t wide_format_sum(const struct wide *sum, int scale, char text[WIDE_TEXT_NBYTES])
+{
+	struct wide settled;
+
+	if (!wide_scale_is_rounded(scale))
+		return wide_format(sum, scale, text);
+	settled = *sum;
+	wide_settle(&settled, scale);
+	return wide_format(&settled, scale, text);
+}
+
 size_t wide_format(const struct wide *x, int scale, char text[WIDE_TEXT_NBYTES])
 {
 	struct digits d;
 	int128 value;
 	size_t nbytes;
+
+	if (wide_scale_is_rounded(scale)) {
+		to_digits(x, &d);
+		return write_rounded(&d, text);
+	}
 
 	if (wide_to_int128(x, scale, &value)) { /* several times as fast */
 		nbytes = decimal_format(value, scale, text);
@@ -225,9 +335,17 @@ size_t wide_format(const struct wide *x, int scale, char text[WIDE_TEXT_NBYTES])
 
 void wide_fold_add(struct wide_fold *f, const struct wide *x, int scale)
 {
-	const struct wide_fold one = {.count = 1, .scale = scale, .sum = *x, .min = *x, .max = *x};
-
-	wide_fold_combine(f, &one);
+	if (f->count++ == 0) {
+		f->scale = scale;
+		f->sum = f->min = f->max = *x;
+		return;
+	}
+	f->scale = scale > f->scale ? scale : f->scale;
+	wide_add(&f->sum, x);
+	if (wide_compare(x, &f->min) < 0)
+		f->min = *x;
+	else if (wide_compare(x, &f->max) > 0)
+		f->max = *x;
 }
 
 void wide_fold_combine(struct wide_fold *f, const struct wide_fold *later)

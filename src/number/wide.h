@@ -17,6 +17,7 @@
 
 #include "number/by_scale.h"
 #include "number/decimal.h"
+#include "number/quotient.h"
 #include "base/status.h"
 
 #define WIDE_SCALE_MAX 400     /* digits a field may have after the point */
@@ -25,6 +26,17 @@
 #define WIDE_LIMB_BASE 1000000000
 #define WIDE_POINT 45 /* limbs below the point: 405 digits */
 #define WIDE_NLIMBS 94
+
+/* The scale of a number that was rounded (quotient.h) is WIDE_SCALE_ROUNDED less that of its last digit.
+ * That is above every other number's, so the largest scale of some numbers tells whether one of them was
+ * rounded, and how coarse the coarsest is. */
+#define WIDE_SCALE_ROUNDED (2 * WIDE_SCALE_MAX + 1)
+#define WIDE_SCALE_LAST (WIDE_SCALE_ROUNDED + WIDE_MAGNITUDE_MAX)
+
+static inline bool wide_scale_is_rounded(int scale)
+{
+	return scale > WIDE_SCALE_MAX;
+}
 
 /* limb[i] weighs 10^(9 (i - WIDE_POINT)). Canonical: every limb in -999999999 ...
  * 999999999 and none of the other sign than the number's, so that numbers compare limb
@@ -39,26 +51,41 @@ struct wide {
 /* x = 0 */
 void wide_clear(struct wide *x);
 
-/* Parses a number, quotes and blanks around it removed, into *x and *scale.
+/* Parses a number, quotes and blanks around it removed, or what quotient_write wrote, into *x and *scale.
  * Returns STATUS_OK, STATUS_NOT_A_NUMBER, or STATUS_OUT_OF_RANGE. */
 enum status wide_parse(const char *text, size_t nbytes, struct wide *x, int *scale);
 
-/* x += significand x 10^-scale; scale 0 .. WIDE_SCALE_MAX. */
+/* x += significand x 10^-scale; scale 0 .. WIDE_SCALE_MAX; any scale of 0. */
 void wide_add_decimal(struct wide *x, int128 significand, int scale);
 
 /* x += y */
 void wide_add(struct wide *x, const struct wide *y);
 
-/* x x 10^scale as an integer, which it is. Returns false where that does not fit *out. */
+/* x x 10^scale as an integer, which it is. Returns false where that does not fit *out, or scale is that of a
+ * rounded number. */
 bool wide_to_int128(const struct wide *x, int scale, int128 *out);
 
 /* -1, 0 or 1 as x is less than, equal to or greater than y. */
 int wide_compare(const struct wide *x, const struct wide *y);
 
 /* Writes x with exactly `scale` digits after the point (none: no point), in plain
- * decimal, -0 as 0, NUL-terminated. x has no digit beyond scale; scale <=
- * WIDE_SCALE_MAX. Returns the text's length. */
+ * decimal, -0 as 0, NUL-terminated. x has no digit beyond scale. With the scale of a rounded number: with
+ * RATIO_NDIGITS significant digits at most, as ratio_format does. Returns the text's length. */
 size_t wide_format(const struct wide *x, int scale, char text[WIDE_TEXT_NBYTES]);
+
+/* How many digits after the point of a sum are right; scale: the largest of its numbers', one of which was
+ * rounded. May be negative. */
+static inline int wide_sum_places(int scale)
+{
+	return WIDE_SCALE_ROUNDED - scale - QUOTIENT_NDOUBTFUL_OF_SUM;
+}
+
+/* Rounds a sum or a difference half-even to the digits that are right, if one of its numbers was rounded.
+ * scale: the largest of theirs. */
+void wide_settle(struct wide *sum, int scale);
+
+/* Like wide_format, but settles a copy of the sum. */
+size_t wide_format_sum(const struct wide *sum, int scale, char text[WIDE_TEXT_NBYTES]);
 
 /* The fold of a column's wide numbers. */
 struct wide_fold {

@@ -38,7 +38,7 @@ enum let_code {
 	LET_ADD,      /* a, b: a + b; and so on */
 	LET_SUBTRACT,
 	LET_MULTIPLY,
-	LET_DIVIDE,   /* rounded half-even to 17 significant digits; missing where b is 0 */
+	LET_DIVIDE,   /* rounded as number/quotient.h says; missing where b is 0 */
 	LET_MIN,
 	LET_MAX,
 	LET_ABS,

@@ -41,6 +41,15 @@ bool value_is_missing(const struct plan *plan, const char *text, size_t nbytes)
 	return false;
 }
 
+void value_set_rounded(struct value *v, const char *text)
+{
+	if (!text || v->kind == DECIMAL_MISSING)
+		return;
+	v->kind = DECIMAL_WIDE;
+	v->text = text;
+	v->nbytes = strlen(text);
+}
+
 bool missing_is_number(const struct plan *plan)
 {
 	for (size_t i = 0; i < plan->nmissing; i++)

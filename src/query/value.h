@@ -17,7 +17,7 @@ struct value {
 	enum decimal_kind kind; /* DECIMAL_WIDE: not for the fast path; wide_parse knows */
 	struct decimal number;  /* of kind DECIMAL_NUMBER */
 	const char *text;       /* unquoted, blanks and all; of a number: in decimal.h's syntax, as
-				 * value_to_plain leaves it. In the field or the scratch */
+				 * value_to_plain leaves it, or quotient.h's. In the field or the scratch */
 	size_t nbytes;
 };
 
@@ -25,6 +25,10 @@ struct value {
  * DECIMAL_INVALID. Errors: STATUS_NO_MEMORY. */
 enum status value_read(const struct plan *plan, bool parses, const char *field, size_t nbytes,
 		       struct scratch *scratch, struct value *out);
+
+/* Makes v, which was read from the field of a computed number, that number, unless it is missing. text: what
+ * quotient_write wrote; NULL: the number was not rounded. */
+void value_set_rounded(struct value *v, const char *text);
 
 /* Whether the value text[0 .. nbytes) counts as missing: blank, or once blanks are trimmed a spelling of
  * plan->missing, or the number that one of them is. */

@@ -221,7 +221,7 @@ def check_faults():
             ("x = if(id = 2, 1e-300, 1) * 1e-300", ("<stdin>:3:", "column 'x'", "beyond 10^-400 to 10^400", "1e-600")),
             ("x = if(id = 2, epoch(t), 0) + 1", ("<stdin>:3:", "column 'x'", "'y'"))]):
         holds("a fault ends the records: " + let, ["--let", let], data,
-              breaks(b"id,a,t,x\n1,2,x," + {0: b"4", 1: b"1.66666666666666667", 2: b"1", 3: b"1" + b"0" * 300,
+              breaks(b"id,a,t,x\n1,2,x," + {0: b"4", 1: b"1.6666666666666667", 2: b"1", 3: b"1" + b"0" * 300,
                                             4: b"0." + b"0" * 299 + b"1", 5: b"1"}[i] + b"\n", *parts), ways(i))
         holds("and a result: " + let, ["--let", let, "--sum=x"], data, breaks(b"", *parts), ways(i, (1, 9, None)))
         holds("and one by group: " + let, ["--let", let, "--sum=x", "--by=t"], data, breaks(b"", *parts), ways(i, (1, 9, None)))
@@ -277,12 +277,35 @@ def check_random():
         whole = ",".join(names).encode() + b"\n" + b"".join(body)
         nprinted += len(rows) > 0
         holds("random %d: %s" % (seed, lets[1]), lets, source, prints(whole), ways(seed, (1, 7, 64, None)))
-        compare(rng, seed, lets, names, numbers, source, whole)
+        compare(rng, seed, lets, names, numbers, rows, source, whole)
     harness.ok(nprinted > (seed - first) * 3 // 4, "and most of them have records")
 
 
-def compare(rng, seed, lets, names, numbers, source, whole):
-    """What is asked of computed columns is what is asked of the same columns in a file."""
+ROUNDED = ("sum", "mean", "min", "max", "range", "median", "var", "stddev")
+
+
+def compare_rounded(rng, seed, lets, x, rows, source):
+    """Results over a column of which values were rounded, of all records and by group."""
+    asked, groups = rng.sample(ROUNDED, 3), {}
+    for row in rows:
+        groups.setdefault(row["g"], []).append(row[x])
+    groups = {g: [oracle_let.number(v) for v in values if not oracle_let.is_missing(v)] for g, values in groups.items()}
+    groups = {g: values for g, values in groups.items() if any(v.rounded for v in values)}
+    wanted = "".join("%s,%s\n" % (g.decode(), ",".join(oracle_let.result(o, values) for o in asked)) for g, values in groups.items())
+    options = [*lets, *["--%s=%s" % (o, x) for o in asked]]
+    keep = lambda out: b"".join(  # noqa: E731
+        line + b"\n" for line in out.split(b"\n")[1:] if line and line.split(b",")[0] in groups)
+    holds("random %d: %s by g of rounded values" % (seed, asked), [*options, "--by=g"], source,
+          lambda r: None if r.status == 0 and keep(r.out) == wanted.encode() else "wanted: " + wanted, ways(seed, (1, 64, None)))
+    values = [oracle_let.number(row[x]) for row in rows if not oracle_let.is_missing(row[x])]
+    wanted = ",".join(oracle_let.result(o, values) for o in asked)
+    holds("random %d: %s of rounded values" % (seed, asked), options, source,
+          lambda r: None if r.status == 0 and r.out.split(b"\n")[1] == wanted.encode() else "wanted: " + wanted, ways(seed, (1, 64, None)))
+
+
+def compare(rng, seed, lets, names, numbers, rows, source, whole):
+    """What is asked of computed columns is what is asked of the same columns in a file; but of values that were rounded
+    the file has the first digits only."""
     x, y = numbers[-1], rng.choice(numbers)
     z = rng.choice(names)
     asked = rng.choice((["--sum=" + x], ["--sum", x, "--by", "g"], ["--max", x, "--mean", y, "--where", "%s > 1" % x],
@@ -290,6 +313,12 @@ def compare(rng, seed, lets, names, numbers, source, whole):
                         ["--text-max", z, "--by", "g"], ["--corr", "%s:%s" % (x, y)], ["--stddev", x, "--by", "g"],
                         ["--where", "%s is number" % z, "--count-records"], ["--where", "%s in (0, 1, 2) or g = 'x'" % x, "--sum", x],
                         ["--min", x, "--by", "g," + z]))
+    if any(isinstance(row[n], oracle_let.Number) and row[n].rounded for row in rows for n in numbers):
+        if any(isinstance(row[x], oracle_let.Number) and row[x].rounded for row in rows):
+            compare_rounded(rng, seed, lets, x, rows, source)
+        asked = rng.choice((["--count-distinct", z, "--mode", z], ["--count", z, "--by", z], ["--text-max", z, "--by", "g"],
+                            ["--where", "%s > 1" % x, "--count-records"], ["--where", "%s is number" % z, "--count-records"],
+                            ["--lag", z, "--lead", z], ["--by", z, "--row-number"]))
     files = [harness.fixture("let-%d-%s.csv" % (seed, kind), data) for kind, data in (("source", source), ("whole", whole))]
     want = harness.run(asked + ["--header=yes", files[1]])
     holds("random %d: %s" % (seed, " ".join(asked)), lets + asked + ["--header=yes", files[0]], None,

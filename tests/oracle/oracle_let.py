@@ -2,7 +2,9 @@
 """An independent model of --let: expressions as trees, spelled and evaluated; and random ones.
 
 A value is None, which is missing; a Number, an integer and the count of its digits after the point; or bytes, a
-field of the input as it is written there. Written from the man page's chapter COMPUTED COLUMNS.
+field of the input as it is written there. A quotient of more than 17 digits is a Number that was rounded to 38; what
+is computed of it is rounded, too, unless the digits say that the errors cancel. Written from the man page's chapter
+COMPUTED COLUMNS.
 """
 import collections
 import datetime
@@ -11,8 +13,12 @@ import re
 
 from oracle_statistic import rounded
 
-Number = collections.namedtuple("Number", "significand scale")
+Number = collections.namedtuple("Number", "significand scale rounded", defaults=(False,))
 LIMIT = 400     # digits before the point, and behind it
+NDIGITS = 17    # of what is printed
+NKEPT = 38      # of a rounded quotient, of which the last NDOUBTFUL are not believed in what is computed of it
+NDOUBTFUL = 4
+NZEROS = 12     # at the end of what is believed: the value is exact without them
 
 _NUMBER = re.compile(rb"[ \t]*([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?[ \t]*\Z")
 
@@ -55,7 +61,7 @@ def number(value):
 
 
 def fraction(x):
-    return fractions.Fraction(x.significand, 10 ** x.scale)
+    return x.significand * fractions.Fraction(10) ** -x.scale
 
 
 def write(value):
@@ -64,6 +70,10 @@ def write(value):
         return b""
     if isinstance(value, bytes):
         return value
+    if value.rounded:
+        value = cut(value, value.scale - max(ndigits(value) - NDIGITS, NDOUBTFUL))
+        text = rounded(abs(fraction(value)))
+        return (("-" if value.significand < 0 else "") + text).encode()
     digits = str(abs(value.significand)).rjust(value.scale + 1, "0")
     text = digits[:len(digits) - value.scale] + ("." + digits[len(digits) - value.scale:] if value.scale else "")
     return (("-" if value.significand < 0 else "") + text).encode()
@@ -75,36 +85,98 @@ def raised(x, scale):
     return x.significand * 10 ** (scale - x.scale)
 
 
+def ndigits(x):
+    return len(str(abs(x.significand))) if x.significand else 0
+
+
+def cut(x, nplaces):
+    """x, rounded half-even to a multiple of 10^-nplaces."""
+    if x.scale <= nplaces:
+        return x
+    return Number(round(fractions.Fraction(x.significand, 10 ** (x.scale - nplaces))), nplaces, x.rounded)
+
+
+def exact(x):
+    """x, exact and without zeros at the end of its fraction."""
+    value, scale = fraction(x), 0
+    while (value * 10 ** scale).denominator != 1:
+        scale += 1
+    return Number(int(value * 10 ** scale), scale)
+
+
+def settle(x):
+    """x is known to its last place: what it is then."""
+    surplus = ndigits(x) - NKEPT
+    if x.scale - LIMIT > surplus and ndigits(x) - (x.scale - LIMIT) >= NDIGITS:
+        surplus = x.scale - LIMIT
+    x = cut(x, x.scale - max(surplus, 0))
+    believed = cut(x, x.scale - NDOUBTFUL)
+    text = str(abs(believed.significand))
+    nzeros = len(text) - len(text.rstrip("0"))
+    if believed.significand == 0 or (nzeros >= NZEROS and len(text) - nzeros <= NDIGITS):
+        return exact(believed)
+    return x._replace(rounded=True)
+
+
+def known(*operands):
+    return min([NKEPT] + [ndigits(x) for x in operands if x.rounded])
+
+
 def add(a, b):
     scale = max(a.scale, b.scale)
-    return Number(raised(a, scale) + raised(b, scale), scale)
+    x = Number(raised(a, scale) + raised(b, scale), scale)
+    if not (a.rounded or b.rounded):
+        return x
+    return settle(cut(x, min(y.scale for y in (a, b) if y.rounded)))
+
+
+def multiply(a, b):
+    x = Number(a.significand * b.significand, a.scale + b.scale)
+    if not (a.rounded or b.rounded):
+        return x
+    return settle(cut(x, x.scale - max(ndigits(x) - known(a, b), 0)))
+
+
+def significant(ratio, n):
+    """The Fraction ratio, not 0, rounded half-even to n digits."""
+    scale = n - 1
+    while abs(ratio) * fractions.Fraction(10) ** scale >= 10 ** n:
+        scale -= 1
+    while abs(ratio) * fractions.Fraction(10) ** scale < 10 ** (n - 1):
+        scale += 1
+    return Number(round(ratio * fractions.Fraction(10) ** scale), scale, True)
 
 
 def divide(a, b):
     if b.significand == 0:
         return None
     ratio = fraction(a) / fraction(b)
-    x = read(rounded(abs(ratio)).encode())
-    return Number(-x.significand, x.scale) if ratio < 0 else x
+    if ratio == 0:
+        return Number(0, 0)
+    if a.rounded or b.rounded:
+        return settle(significant(ratio, known(a, b)))
+    short = read(rounded(abs(ratio)).encode())
+    x = significant(ratio, NKEPT)
+    if fraction(short) == abs(ratio) or x.scale > LIMIT:
+        return Number(-short.significand, short.scale) if ratio < 0 else short
+    return x
 
 
 def round_half_even(x, nplaces):
-    if x.scale <= nplaces:
-        return x
-    unit = 10 ** (x.scale - nplaces)
-    whole, rest = divmod(x.significand, unit)
-    return Number(whole + (2 * rest > unit or (2 * rest == unit and whole % 2)), nplaces)
+    if x.rounded:
+        return cut(x, nplaces)._replace(rounded=False) if nplaces <= x.scale - NDOUBTFUL else x
+    return cut(x, nplaces)
 
 
 ARITHMETIC = {
     "+": add,
-    "-": lambda a, b: add(a, Number(-b.significand, b.scale)),
-    "*": lambda a, b: Number(a.significand * b.significand, a.scale + b.scale),
+    "-": lambda a, b: add(a, UNARY["neg"](b)),
+    "*": multiply,
     "/": divide,
     "min": lambda a, b: a if fraction(a) <= fraction(b) else b,
     "max": lambda a, b: a if fraction(a) >= fraction(b) else b,
 }
-UNARY = {"neg": lambda x: Number(-x.significand, x.scale), "abs": lambda x: Number(abs(x.significand), x.scale)}
+UNARY = {"neg": lambda x: x._replace(significand=-x.significand), "abs": lambda x: x._replace(significand=abs(x.significand))}
 
 
 def epoch(text):
@@ -132,6 +204,31 @@ TEXT = {
     "length": lambda value: Number(len(plain(value).decode()), 0),
     "epoch": lambda value: epoch(plain(value)),
 }
+
+
+# ---- results over values some of which were rounded ----------------------------------------
+
+NDOUBTFUL_OF_SUM = 12
+
+
+def result(operation, values):
+    """The text of a result over Numbers, at least one of them rounded; "" where it has none."""
+    places = min(x.scale for x in values if x.rounded) - NDOUBTFUL_OF_SUM
+    unit = fractions.Fraction(10) ** -places
+    numbers = [fraction(x) for x in values]
+    settled = lambda x: round(x / unit) * unit  # noqa: E731
+    mean = fractions.Fraction(sum(numbers), len(numbers))
+    if operation in ("var", "stddev"):
+        if len(numbers) < 2:
+            return ""
+        x = sum((v - mean) ** 2 for v in numbers) / (len(numbers) - 1)
+        return rounded(x if x >= unit ** 2 else 0, operation == "stddev")
+    ordered = sorted(numbers)
+    middle = (ordered[(len(numbers) - 1) // 2] + ordered[len(numbers) // 2]) / 2
+    x = {"sum": lambda: settled(sum(numbers)), "mean": lambda: settled(sum(numbers)) / len(numbers),
+         "min": lambda: ordered[0], "max": lambda: ordered[-1], "first": lambda: numbers[0], "last": lambda: numbers[-1],
+         "range": lambda: settled(ordered[-1] - ordered[0]), "median": lambda: middle if abs(middle) >= unit else 0}[operation]()
+    return ("-" if x < 0 else "") + rounded(abs(x))
 
 
 # ---- trees ----------------------------------------------------------------------------------
@@ -223,7 +320,7 @@ def random_condition(rng, numbers):
     if rng.randrange(4) == 0:
         return "`%s` is missing" % name, lambda record: is_missing(record[name])
     return "%s > %d" % (name, bound), lambda record: (
-        not is_missing(record[name]) and fraction(number(record[name])) > bound)
+        not is_missing(record[name]) and fraction(read(plain(write(record[name])))) > bound)  # compared as printed
 
 
 def random_text(rng, texts, dates, numbers):

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * quotient.h - quotients that do not end, or not soon, with digits to spare.
+ *
+ * A quotient of up to RATIO_NDIGITS digits is a plain decimal. Any other one is rounded, half-even, to
+ * QUOTIENT_NDIGITS significant digits, and that it was rounded goes with it: whatever is computed of it is
+ * printed with RATIO_NDIGITS digits at most. The digits to spare take up the errors of what is computed
+ * meanwhile, so that three thirds are 1.
+ *
+ * As a text, such a number is QUOTIENT_MARK, an integer, 'e' and an exponent: ~-333e-38. No field has it,
+ * and decimal_parse() refuses it, so only what reads a number that was computed takes it for one.
+ */
+#ifndef GPUSTAT_QUOTIENT_H
+#define GPUSTAT_QUOTIENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "number/decimal.h"
+
+#define QUOTIENT_NDIGITS 38 /* 10^38 < 2^127 */
+#define QUOTIENT_MARK '~'
+
+/* So many zeros after the last digit of a number that was computed of rounded ones are no accident. */
+#define QUOTIENT_NZEROS 12
+
+/* Of the digits of a number that was computed of rounded ones, the last QUOTIENT_NDOUBTFUL may be wrong; of
+ * a sum of many such numbers, the last QUOTIENT_NDOUBTFUL_OF_SUM. */
+#define QUOTIENT_NDOUBTFUL 4
+#define QUOTIENT_NDOUBTFUL_OF_SUM 12
+
+/* magnitude x 10^-scale */
+struct quotient {
+	bool negative;
+	bool is_rounded;
+	int scale; /* where is_rounded: of its last digit that is known; may be negative */
+	uint128 magnitude; /* below 10^QUOTIENT_NDIGITS */
+};
+
+/* Longest text of a rounded one, and what writing takes: mark, sign, digits, e, sign, 3 digits, NUL. */
+#define QUOTIENT_TEXT_NBYTES (QUOTIENT_NDIGITS + 32)
+
+/* *q = a / b, b not 0. An exact one has a scale of 0 or more, and no zeros behind its last digit after the
+ * point. Cost: usually two divisions of 128 bits by 64. */
+void quotient_divide(struct quotient *q, struct decimal a, struct decimal b);
+
+/* Makes q what quotient_divide gives: its magnitude and scale are set to a quotient's first digits; has_rest:
+ * there are more, which the magnitude was rounded by. An exact one may have to have a magnitude beyond
+ * 10^QUOTIENT_NDIGITS to have a scale of 0: its scale then stays negative. */
+void quotient_finish(struct quotient *q, bool has_rest);
+
+/* Writes a rounded one as above, NUL-terminated. Returns the length. */
+size_t quotient_write(const struct quotient *q, char text[QUOTIENT_TEXT_NBYTES]);
+
+/* Reads what quotient_write wrote. Returns false where text is none, or beyond the range of wide.h. */
+bool quotient_parse(const char *text, size_t nbytes, struct quotient *q);
+
+/* Writes a rounded one in plain decimal with RATIO_NDIGITS significant digits at most, as ratio_format
+ * does. text: for a sign, a point and 800 digits. Returns the length. */
+size_t quotient_format(const struct quotient *q, char *text);
+
+#endif

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""Quotients that do not end: what is printed of them, and of all that is computed of them, has 17 digits and no wrong one.
+
+Random columns are compared with Python's fractions, which the program does not have: a sum over a / b is the sum of the
+exact fractions, rounded once. let.py has the rules for one record (oracle_let.py). GPUSTAT_TEST_SEED sets the first random
+case, GPUSTAT_TEST_CASES how many follow.
+"""
+import fractions
+import os
+import random
+
+import harness
+import oracle_let
+from harness import answers, fixture, is_, ok, run
+from oracle_statistic import rounded
+from scan_ways import holds, prints, ways
+
+THIRDS = b"x,g\n1,a\n1,b\n1,a\n"
+THIRD, T = "0.33333333333333333", ["--let", "t = x / 3"]
+ALL = ["sum", "mean", "min", "max", "range", "median", "p25", "iqr", "var", "stddev-pop", "first", "last", "mode"]
+
+
+def check_results():
+    want = ["1", THIRD, THIRD, THIRD, "0", THIRD, THIRD, "0", "0", "0", THIRD, THIRD, THIRD]
+    holds("three thirds are 1", [*T, "--sum", "t"], THIRDS, prints("1\n"), ways(0))
+    holds("all results of three thirds", [*T, *["--%s=t" % o for o in ALL]], THIRDS,
+          lambda r: None if r.out.decode().split("\n")[1].split(",") == want else "wanted: %s" % want, ways(1))
+    holds("as JSON", [*T, "--sum", "t", "--max", "t", "--format", "json"], THIRDS,
+          prints('{"sum(t)": 1, "max(t)": %s}\n' % THIRD), ways(2, (1, None)))
+    holds("by group", [*T, "--by", "g", "--sum", "t", "--mean", "t"], THIRDS,
+          prints("g,sum(t),mean(t)\na,0.66666666666666667,%s\nb,%s,%s\n" % (THIRD, THIRD, THIRD)), ways(3))
+    holds("terms that cancel", [*T, "--sum", "t", "--mean", "t"], b"x\n1\n-2\n1\n", prints("sum(t),mean(t)\n0,0\n"), ways(4))
+    holds("a total of GB", ["--let", "gb = bytes / 1073741824", "--sum", "gb"], b"bytes\n1234567\n89012345678\n7\n",
+          prints("82.900356736034155\n"), ways(5))
+    holds("quotients that end are exact", ["--let", "t = x / 8", "--sum", "t"], b"x\n1\n1e16\n-1e16\n", prints("0.125\n"), ways(6))
+    holds("and their sum has all of its digits", ["--let", "t = x / 8", "--sum", "t"], b"x\n1\n1e18\n1\n",
+          prints("125000000000000000.250\n"), ways(7))
+    holds("one that does not end, and others", ["--let", "t = x / y", "--sum", "t"], b"x,y\n1,3\n1e18,8\n2,3\n",
+          prints("125000000000000000\n"), ways(8))
+    answers("an exact column beside it keeps its digits", [*T, "--sum", "t", "--sum", "x"], b"x\n1\n1e18\n0.5\n",
+            "sum(t),sum(x)\n333333333333333330,1000000000000000001.5\n")
+    answers("digits that are printed are compared", [*T, "--let", "y = t * 3", "--where", "t = %s and y = 1" % THIRD, "--count-records"],
+            THIRDS, "3\n")
+    answers("an exact result of it is exact", ["--let", "t = x / 3", "--let", "y = t * 3 * 1e18 + 1", "--sum", "y"], THIRDS,
+            "3000000000000000003\n")
+    answers("nothing is left of a difference", ["--let", "y = 2 / 3 - 1 / 3 - x / 3"], b"x\n1\n", "x,y\n1,0\n")
+    answers("a difference of computed columns", [*T, "--let", "y = (x + 1) / 3 - t", "--sum", "y", "--stddev", "y"], b"x\n1\n5\n7\n",
+            "sum(y),stddev(y)\n1,0\n")
+    answers("round makes it exact", ["--let", "y = round(x / 3, 20)", "--sum", "y"], THIRDS, "0.99999999999999999999\n")
+    answers("nines that are rounded up", ["--let", "y = (1 - 1e-45) / x", "--let", "z = y / x"], b"x\n1.0000\n3\n",
+            "x,y,z\n1.0000,1,1\n3,%s,0.11111111111111111\n" % THIRD)
+    answers("printed", [*T, "--let", "y = 1 + t", "--let", "z = -abs(t)"], b"x\n1\n2e30\n",
+            "x,t,y,z\n1,%s,1.3333333333333333,-%s\n2e30,666666666666666670000000000000,666666666666666670000000000000,"
+            "-666666666666666670000000000000\n" % (THIRD, THIRD))
+    answers("as a key", [*T, "--by", "t"], b"x\n1\n2\n1\n", "t,count\n%s,2\n0.66666666666666667,1\n" % THIRD)
+    answers("counted and listed", [*T, "--count-distinct", "t", "--mode", "t"], b"x\n2\n1\n1\n", "count_distinct(t),mode(t)\n2,%s\n" % THIRD)
+    answers("in a histogram", ["--let", "t = x / 3 * 3", "--hist", "t:1"], b"x\n1\n2\n", "low,high,count\n1,2,1\n2,3,1\n")
+    answers("with a decimal comma that is the delimiter", ["--decimal=,", *T, "--let", "y = t * 3"], b"x,z\n1,2\n",
+            'x,z,t,y\n1,2,"0,33333333333333333",1\n')
+    answers("missing by what is printed", ["--missing", THIRD, *T, "--sum", "t", "--count", "t"], b"x\n1\n2\n",
+            "sum(t),count(t)\n0.66666666666666667,1\n")
+    answers("as text", ["--let", "n = length(x / 3)", "--let", "c = coalesce(x / 3, 'none')", "--only"], b"x\n1\n\n",
+            "n,c\n19,%s\n,none\n" % THIRD)
+    answers("lag and lead", [*T, "--lag", "t", "--lead", "t", "--only"], b"x\n1\n2\n",
+            "t,lag(t),lead(t)\n%s,,0.66666666666666667\n0.66666666666666667,%s,\n" % (THIRD, THIRD))
+    answers("ranks", ["--let", "t = x / y", "--rank", "t", "--only", fixture("ranks.csv", b"x,y\n2,6\n1,4\n1,3\n")], None,
+            "t,rank(t)\n%s,2\n0.25,1\n%s,2\n" % (THIRD, THIRD))
+    answers("of two columns", [*T, "--cov", "t:x", "--wmean", "x:t"], b"x\n1\n2\n", "cov(t:x),wmean(x:t)\n0.16666666666666667,1.6666666666666667\n")
+    harness.refuses("a field is no such number", ["--sum", "x"], b"x\n1\n~333e-3\n", 1, "<stdin>:3: column 'x': not a number: '~333e-3'")
+    answers("nor is a text that looks like one", ["--let", "t = lower(x)", "--where", "t is number", "--count-records"],
+            b"x\n~333e-3\n1\n", "1\n")
+
+
+def check_running():
+    want = "".join("%s\n" % line for line in (
+        "t,running_sum(t),running_mean(t),running_min(t),running_max(t),running_stddev(t),delta(t),rolling_sum(t:2),rolling_min(t:2)",
+        "0.5,0.5,0.5,0.5,0.5,,,0.5,0.5",
+        "{0},0.83333333333333333,0.41666666666666667,{0},0.5,0.11785113019775792,-0.16666666666666667,0.83333333333333333,{0}",
+        "{0},1.1666666666666667,0.38888888888888889,{0},0.5,0.096225044864937627,0,0.66666666666666667,{0}",
+        "-1,0.16666666666666667,0.041666666666666667,-1,0.5,0.69887475696717357,-1.3333333333333333,-0.66666666666666667,-1",
+        "0.5,0.66666666666666667,0.13333333333333333,-1,0.5,0.6390096504226938,1.5,-0.5,-1")).format(THIRD)
+    asked = ["running-sum", "running-mean", "running-min", "running-max", "running-stddev", "delta"]
+    holds("running columns", [*T, *["--%s=t" % o for o in asked], "--rolling-sum=t:2", "--rolling-min=t:2", "--only"],
+          b"x\n1.5\n1\n1\n-3\n1.5\n", prints(want), ways(0))
+    many = b"x\n" + b"1\n2\n-3\n" * 3000
+    lines = [THIRD, "1", "0"] * 3000
+    holds("a long running sum", [*T, "--cumsum=t", "--only"], many,
+          lambda r: None if [line.split(",")[1] for line in r.out.decode().split("\n")[1:-1]] == lines else "wrong", ways(1, (100, 1000, None)))
+
+
+def signed(x):
+    return ("-" if x < 0 else "") + rounded(abs(x))
+
+
+def check_random():
+    """Sums, means and extremes over a / b are those of the fractions."""
+    first, nwrong = int(os.environ.get("GPUSTAT_TEST_SEED", "0")), 0
+    for seed in range(first, first + int(os.environ.get("GPUSTAT_TEST_CASES", "60"))):
+        rng = random.Random(seed)
+        divisors = rng.choice(([3], [7, -9], [1 << 30], [86400], [3, 7, 11, 13, 999999999999999989], range(1, 100)))
+        rows = [(rng.choice((rng.randrange(-9, 10), rng.randrange(-10 ** 9, 10 ** 9), rng.randrange(10 ** 18))), rng.choice(divisors))
+                for _ in range(rng.choice((1, 2, 20, 64, 65, 300)))]
+        values = [fractions.Fraction(a, b) for a, b in rows]
+        data = b"a,b\n" + b"".join(b"%d,%d\n" % row for row in rows)
+        total = sum(values)
+        wanted = [total, min(values), max(values), total / len(values), max(values) - min(values)]
+        asked = ["--sum=q", "--min=q", "--max=q", "--mean=q", "--range=q"]
+        if not any(oracle_let.divide(oracle_let.Number(a, 0), oracle_let.Number(b, 0)).rounded for a, b in rows):
+            continue
+        want = ",".join(signed(x) for x in wanted)
+        nwrong += not holds("random %d" % seed, ["--let", "q = a / b", *asked], data,
+                            lambda r: None if r.out.split(b"\n")[1] == want.encode() else "wanted: " + want, ways(seed, (1, 9, 100, None)))
+        whole = run(["--let", "q = a / b", *asked], data).out
+        middle = rng.randrange(len(rows) + 1)
+        parts = [fixture("quotients-%d-%d" % (seed, i), run(["--let", "q = a / b", *asked, "--partial"],
+                                                             b"a,b\n" + b"".join(b"%d,%d\n" % row for row in some)).out)
+                 for i, some in enumerate((rows[:middle], rows[middle:]))]
+        is_(run(["--merge", *parts]).out, whole, "random %d: in two parts" % seed)
+    ok(nwrong == 0, "random columns")
+
+
+def check_state():
+    state = os.path.join(harness.folder(), "quotients.state")
+    asked = [*T, "--sum=t", "--median=t", "--by=g", "--save-state", state]
+    log = fixture("quotients.csv", THIRDS)
+    run([*asked, log])
+    with open(log, "ab") as f:
+        f.write(b"2,b\n")
+    is_(run([*asked, log]).out, b"g,sum(t),median(t)\na,0.66666666666666667,%s\nb,1,0.5\n" % THIRD.encode(), "a state goes on")
+
+
+check_results()
+check_running()
+check_random()
+check_state()
+harness.done()
