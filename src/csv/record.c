@@ -50,11 +50,12 @@ static enum status finish(struct record *r, const struct walk *w, size_t begin, 
 {
 	r->nbytes = nbytes;
 	end -= field_cr_nbytes(w->data, 0, end, w->dialect->escape);
-	if (append_trimmed(r, w, begin, end) != STATUS_OK)
-		return STATUS_NO_MEMORY;
-	if (r->nfields == 1 && (w->dialect->trim ? r->fields->begin == r->fields->end : end == 0))
-		r->nfields = 0; /* a blank line */
-	return STATUS_OK;
+	if (w->dialect->trim && r->nfields == 0) {
+		size_t nbytes = end;
+		field_trim(w->dialect, w->data, &nbytes);
+		end = nbytes ? end : 0;
+	}
+	return end == 0 ? STATUS_OK : append_trimmed(r, w, begin, end);
 }
 
 bool record_field_ends(const struct csv_dialect *dialect, const char *text, size_t nbytes, size_t at)
