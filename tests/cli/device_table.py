@@ -13,7 +13,7 @@ ARGUMENTS = {"": "", "COLS": "=a", "COL:WIDTH": "=a:1", "PAIRS": "=a:b", "COLS[:
 
 # A request for each reason, in the table's order.
 EXAMPLES = {
-    "CPU only: no GPU reads --whitespace": ["-W", "--sum=1"],
+    "CPU only: no GPU reads --whitespace": ["-W", "-H", "--sum=1"],
     "CPU only: no GPU reads --trim": ["--trim", "--sum=a"],
     "CPU only: no GPU reads --escape": ["--escape=\\", "--sum=a"],
     "CPU only: no GPU reads --comment": ["--comment=#", "--sum=a"],
