@@ -269,16 +269,16 @@ def check_zstd():
     long = REST * (40000000 // len(REST))
     gives("zstd frames, one longer than is decoded ahead", frames(LARGE) + frame(long) + frames(REST), LARGE + long + REST,
           threads=(1, 3))
-    ahead = frames(LARGE)
+    ahead, more = frames(LARGE), SMALL[SMALL.index(b"\n") + 1:]     # without the header
     for name, rest, words in (("garbage", b"garbage", b"trailing garbage after zstd data"),
-                              ("a frame cut short", frame(SMALL)[:-1], b"truncated zstd data"),
-                              ("a header cut short", frame(SMALL)[:7], b"truncated zstd data"),
+                              ("a frame cut short", frame(more)[:-1], b"truncated zstd data"),
+                              ("a header cut short", frame(more)[:7], b"truncated zstd data"),
                               ("one byte", b"\x28", b"truncated zstd data"),
-                              ("a length that is wrong", frame(SMALL)[:5] + b"\1" + frame(SMALL)[6:] + ahead, b"corrupt zstd data"),
-                              ("a block of a type that is none", frame(SMALL)[:9] + b"\x07" + frame(SMALL)[10:] + ahead,
+                              ("a length that is wrong", frame(more)[:5] + b"\1" + frame(more)[6:] + ahead, b"corrupt zstd data"),
+                              ("a block of a type that is none", frame(more)[:9] + b"\x07" + frame(more)[10:] + ahead,
                                b"corrupt zstd data"),
                               ("a frame to be skipped, cut short", skippable(bytes(9))[:-1], b"truncated zstd data")):
-        fails("zstd frames, then " + name, ahead + rest, words, LARGE + SMALL)
+        fails("zstd frames, then " + name, ahead + rest, words, LARGE + more)
     for at in (0.3, 0.6, 0.95):
         fails("zstd frames, cut at %s" % at, ahead[:int(at * len(ahead))], b": truncated zstd data\n", LARGE)
     answers_at_once("zstd frames", [(frame(t), t) for t in (b"v,t\n1,a\n", REST, REST, b"2,b\n", b"3,c\n")])
