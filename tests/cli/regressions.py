@@ -50,7 +50,7 @@ for name, args, datas, want in CASES:
     harness.agrees(name, args + paths, None, harness.exactly(want), WAYS)
 
 
-harness.answers("the quote is not advised as the delimiter (fuzz 2000194)", ["--quote=|", "--format=csv"], b"|a|\n|b|\n",
+harness.answers("the quote is not advised as the delimiter (fuzz 2000194)", ["--quote=|", "--format=csv", "-H"], b"|a|\n|b|\n",
                 "column,type,count,missing,invalid,sum,min,max,mean,shortest,longest\na,text,1,0,0,,b,b,,1,1\n")
 NO_COLUMN = "--drop: no column is left to print: --select says which are printed\n"
 harness.refuses("without a new column, none is left to print (fuzz 100081)", ["--drop=a,b"], b"a,b\n1,2\n", 2, NO_COLUMN)
