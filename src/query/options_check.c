@@ -90,8 +90,8 @@ static enum status check_notation(const struct options *o, struct fault *fault)
 	if (notation_fault(&o->notation))
 		return option_fault(fault, "%s", notation_fault(&o->notation));
 	if (o->notation.decimal == d->delimiter && !d->quote && !d->escape && !d->whitespace)
-		return option_fault(fault, "--decimal: '%c' is the delimiter, and with --quote none "
-				    "no field can hold it", d->delimiter);
+		return option_fault(fault, "the delimiter '%c' is the decimal point as well, and with --quote none "
+				    "no field can hold it: another --decimal, or a --quote", d->delimiter);
 	return STATUS_OK;
 }
 

@@ -171,7 +171,11 @@ def check_messages():
             (["--thousands", ""], "--thousands: '' is not one character"),
             (["--thousands", "12345"], "--thousands: '12345' is not one character"),
             (["--decimal", ",", "--quote", "none"],
-             "--decimal: ',' is the delimiter, and with --quote none no field can hold it")):
+             "the delimiter ',' is the decimal point as well, and with --quote none no field can hold it: "
+             "another --decimal, or a --quote"),
+            (["-d.", "--quote=none"],
+             "the delimiter '.' is the decimal point as well, and with --quote none no field can hold it: "
+             "another --decimal, or a --quote")):
         r = harness.run(args + ["--sum", "1"], b"1\n")
         harness.is_((r.status, r.out, r.err.decode()),
                     (2, b"", "gpustat: %s\nTry 'gpustat --help'.\n" % words), "usage: %s" % " ".join(args))
