@@ -11,9 +11,6 @@
 
 #include "csv/field.h"
 #include "csv/record.h"
-#include "number/decimal.h"
-#include "number/wide.h"
-#include "query/value.h"
 
 /* Returns the number of LFs before data[offset]. */
 static uint64_t count_lines_before(struct text *text, size_t offset)
@@ -36,30 +33,6 @@ void diagnose_place(const struct plan *plan, struct text *text, size_t offset, s
 		fault->column = plan->columns[c].name;
 }
 
-/* Sets fault to what is wrong with the value text[0 .. nbytes), which may lie in the scratch. */
-static enum status diagnose_number(const struct plan *plan, const char *text, size_t nbytes,
-				   struct scratch *scratch, struct fault *fault)
-{
-	enum status status = STATUS_NOT_A_NUMBER;
-	const char *plain = text;
-	size_t plain_nbytes = nbytes;
-	struct wide ignored;
-	bool is_number;
-	int scale;
-
-	fault_set_value(fault, status, text, nbytes);
-	if (memchr(text, '\0', nbytes))
-		return fault->status = STATUS_NUL;
-	if (value_to_plain(plan, &plain, &plain_nbytes, scratch, &is_number) != STATUS_OK)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	if (is_number && !(plain_nbytes > 0 && *plain == QUOTIENT_MARK)) /* no field has that */
-		status = fault->status = wide_parse(plain, plain_nbytes, &ignored, &scale);
-	if (status == STATUS_NOT_A_NUMBER && fault->detail_nbytes == nbytes)
-		notation_suggest(&plan->notation, fault->detail, fault->detail_nbytes,
-				 fault->remedy);
-	return status;
-}
-
 /* The dialect of a text that begins with a field of a record, `before` fields behind its first: that
  * field is no comment, and with whitespace, fewer follow. */
 static struct csv_dialect dialect_inside(const struct plan *plan, size_t before)
@@ -72,44 +45,39 @@ static struct csv_dialect dialect_inside(const struct plan *plan, size_t before)
 	return d;
 }
 
-enum status diagnose_value(const struct plan *plan, struct text *text, size_t offset, size_t c,
-			   struct fault *fault)
+enum status diagnose_read(const struct plan *plan, const struct text *text, size_t offset, size_t c,
+			  enum status why, struct bad_value *out)
 {
 	struct csv_dialect d = dialect_inside(plan, plan->columns[c].field);
 	const char *field = text->data + offset, *value;
 	struct scratch scratch = {NULL, 0};
 	struct record r;
-	enum status status;
 	size_t nbytes;
+	enum status status = STATUS_NO_MEMORY;
 
+	out->offset = OFFSET_NONE;
 	if (record_split_first(field, text->nbytes - offset, &d, &r) != STATUS_OK)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		return STATUS_NO_MEMORY;
 	value = field_value(&plan->dialect, field + r.fields[0].begin,
 			    r.fields[0].end - r.fields[0].begin, &scratch, &nbytes);
 	record_free(&r);
-	if (!value)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	value = decimal_trim(value, &nbytes);
-	status = diagnose_number(plan, value, nbytes, &scratch, fault);
+	if (value)
+		status = bad_value_keep(&out, offset, why, value, nbytes);
 	free(scratch.data);
-	diagnose_place(plan, text, offset, c, fault);
 	return status;
 }
 
-enum status diagnose_computed(const struct plan *plan, struct text *text, size_t offset, size_t c,
-			      const char *field, size_t nbytes, struct fault *fault)
+enum status diagnose_value(const struct plan *plan, struct text *text, const struct bad_value *v, size_t c,
+			   struct fault *fault)
 {
-	struct scratch scratch = {NULL, 0};
-	const char *value = field_value(&plan->dialect, field, nbytes, &scratch, &nbytes);
-	enum status status = STATUS_NO_MEMORY;
-
-	if (value)
-		status = diagnose_number(plan, value, nbytes, &scratch, fault);
-	else
-		fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	free(scratch.data);
-	diagnose_place(plan, text, offset, c, fault);
-	return status;
+	fault_set_value(fault, v->why, v->text, v->nbytes);
+	if (v->why == STATUS_NOT_A_NUMBER && fault->detail_nbytes == v->nbytes)
+		notation_suggest(&plan->notation, fault->detail, fault->detail_nbytes,
+				 fault->remedy);
+	if (v->why == STATUS_NOT_A_DATE)
+		snprintf(fault->remedy, sizeof fault->remedy, "2024-01-05 or 20240105T101500Z");
+	diagnose_place(plan, text, v->offset, c, fault);
+	return v->why;
 }
 
 enum status diagnose_stray(const struct plan *plan, struct text *text, size_t offset,

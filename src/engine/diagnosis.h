@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "fold/column.h"
 #include "query/plan.h"
 
 /* A piece of the input that was folded as one: a chunk, or the seam. */
@@ -28,15 +29,14 @@ struct text {
 void diagnose_place(const struct plan *plan, struct text *text, size_t offset, size_t c,
 		    struct fault *fault);
 
-/* Sets fault to the value at offset, which is invalid in column c: STATUS_NOT_A_NUMBER,
- * STATUS_OUT_OF_RANGE or STATUS_NUL, with a remedy if there is one. Returns that.
- * Errors: STATUS_NO_MEMORY. */
-enum status diagnose_value(const struct plan *plan, struct text *text, size_t offset, size_t c,
-			   struct fault *fault);
+/* Reads the value of column c, a field of the input, at offset into *out. why: what was found wrong with it. Errors:
+ * STATUS_NO_MEMORY. */
+enum status diagnose_read(const struct plan *plan, const struct text *text, size_t offset, size_t c,
+			  enum status why, struct bad_value *out);
 
-/* Like diagnose_value, of a computed value, field[0 .. nbytes), of the record at offset. */
-enum status diagnose_computed(const struct plan *plan, struct text *text, size_t offset, size_t c,
-			      const char *field, size_t nbytes, struct fault *fault);
+/* Sets fault to a value of column c that is complained about, with a remedy if there is one. Returns v->why. */
+enum status diagnose_value(const struct plan *plan, struct text *text, const struct bad_value *v, size_t c,
+			   struct fault *fault);
 
 /* Sets fault to the ragged record that begins at offset, STATUS_RAGGED, or to the header again that does,
  * STATUS_HEADER_AGAIN. Returns that.

@@ -21,20 +21,46 @@ static bool is_text(const struct total *t, const struct partial *later, size_t c
 	return plan->if_numeric && plan->invalid != INVALID_TEXT && kind == COLUMN_TEXT;
 }
 
-/* The offset of column c's first value that is an error or left out: one that is no number or out of
- * range, but in a column of text only one with a NUL. */
-static size_t first_wrong(const struct total *t, const struct partial *later, size_t c)
+/* A value that is complained about: where it was found, and why. */
+struct complaint {
+	size_t offset; /* OFFSET_NONE: there is none */
+	size_t column; /* of the plan */
+	enum status why;
+	const struct bad_value *kept; /* NULL: the field at offset */
+};
+
+/* Column c's first value that is no number or, where texts are none, the first that is no text either. */
+static struct complaint complaint_of(const struct partial *later, size_t c, bool is_text)
 {
 	const struct column_partial *column = &later->columns[c];
 	size_t text = column->first_invalid_offset, number = column->first_out_of_range_offset;
+	struct complaint out = {.offset = text < number ? text : number, .column = c};
 
-	if (column->ninvalid == 0)
-		return OFFSET_NONE;
-	if (t->plan->columns[c].takes_text)
-		return column->first_nul_offset;
-	if (is_text(t, later, c))
-		return t->plan->columns[c].counts_text ? column->first_nul_offset : OFFSET_NONE;
-	return text < number ? text : number;
+	if (is_text)
+		out.offset = column->first_nul_offset;
+	out.why = out.offset == number ? STATUS_OUT_OF_RANGE
+		  : out.offset == column->first_nul_offset ? STATUS_NUL : STATUS_NOT_A_NUMBER;
+	if (c >= later->ncolumns - later->nlets) {
+		const struct bad_values *kept = partial_computed(later, c);
+		out.kept = is_text ? kept->first_nul : kept->first;
+	}
+	return out;
+}
+
+static const struct complaint no_complaint = {.offset = OFFSET_NONE};
+
+/* Column c's first value that is an error or left out: one that is no number or out of range, but in a column of
+ * text only one that is no text either. */
+static struct complaint first_wrong(const struct total *t, const struct partial *later, size_t c)
+{
+	bool is_text_column;
+
+	if (later->columns[c].ninvalid == 0)
+		return no_complaint;
+	is_text_column = is_text(t, later, c);
+	if (is_text_column && !t->plan->columns[c].takes_text && !t->plan->columns[c].counts_text)
+		return no_complaint;
+	return complaint_of(later, c, is_text_column || t->plan->columns[c].takes_text);
 }
 
 /* Whether invalid values of column c are left out, or make it a column of text. */
@@ -67,36 +93,24 @@ static enum status keep_note(struct note *_Atomic *note, const struct text *text
 	return made ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 }
 
-/* Sets fault to column c's value at offset, or its computed value in the record at offset. */
-static enum status diagnose_column(const struct total *t, struct text *text,
-				   const struct partial *later, size_t offset, size_t c,
-				   struct fault *fault)
+/* Sets fault to the value that is complained about. */
+static enum status diagnose(const struct total *t, struct text *text, const struct complaint *of,
+			    struct fault *fault)
 {
-	const struct plan *plan = t->file_plan;
-	const struct computed_note *note;
+	struct bad_value read;
 
-	if (plan->columns[c].let) {
-		note = &later->computed[c - (plan->ncolumns - plan->nlets)];
-		if (note->offset == offset)
-			return diagnose_computed(plan, text, offset, c, note->text,
-						 note->nbytes < sizeof note->text
-							 ? note->nbytes
-							 : sizeof note->text, fault);
-	}
-	return diagnose_value(plan, text, offset, c, fault);
+	if (of->kept)
+		return diagnose_value(t->file_plan, text, of->kept, of->column, fault);
+	if (diagnose_read(t->file_plan, text, of->offset, of->column, of->why, &read) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	return diagnose_value(t->file_plan, text, &read, of->column, fault);
 }
 
-/* Sets fault to the first value that leaves a condition undecided. */
-static enum status diagnose_undecided(const struct total *t, struct text *text,
-				      const struct partial *later, struct fault *fault)
+/* The first value that leaves a condition undecided. */
+static struct complaint first_undecided(const struct partial *later)
 {
-	enum status status = diagnose_value(t->file_plan, text, later->first_undecided_offset,
-					    later->undecided_column, fault);
-
-	if (status == STATUS_NO_MEMORY || !later->undecided_is_costly)
-		return status;
-	fault->remedy[0] = '\0';
-	return fault->status = STATUS_TOO_COSTLY;
+	return (struct complaint){.offset = later->first_undecided_offset, .column = later->undecided_column,
+				  .kept = later->undecided};
 }
 
 /* In a part, notes the first value of each column that is no number. */
@@ -106,11 +120,11 @@ static enum status note_texts(struct total *t, struct text *text, const struct p
 	enum status status = STATUS_OK;
 
 	for (size_t c = 0; status == STATUS_OK && t->plan->is_part && c < t->plan->ncolumns; c++) {
-		const struct column_partial *column = &later->columns[c];
-		size_t words = column->first_invalid_offset, number = column->first_out_of_range_offset;
-		if (!t->plan->columns[c].if_numeric || column->ninvalid == 0 || *text_note_at(t, c))
+		struct complaint of;
+		if (!t->plan->columns[c].if_numeric || later->columns[c].ninvalid == 0 || *text_note_at(t, c))
 			continue;
-		diagnose_value(t->file_plan, text, words < number ? words : number, c, fault);
+		of = complaint_of(later, c, false);
+		diagnose(t, text, &of, fault);
 		status = keep_note(text_note_at(t, c), text, fault);
 	}
 	return status;
@@ -123,14 +137,15 @@ static enum status note_tolerated(struct total *t, struct text *text, const stru
 	enum status status = note_texts(t, text, later, fault);
 
 	for (size_t c = 0; status == STATUS_OK && c < t->plan->ncolumns; c++) {
-		size_t offset = first_wrong(t, later, c);
-		if (offset == OFFSET_NONE || *note_at(t, c) || !tolerates(t->plan, c))
+		struct complaint of = first_wrong(t, later, c);
+		if (of.offset == OFFSET_NONE || *note_at(t, c) || !tolerates(t->plan, c))
 			continue;
-		diagnose_column(t, text, later, offset, c, fault);
+		diagnose(t, text, &of, fault);
 		status = keep_note(note_at(t, c), text, fault);
 	}
 	if (status == STATUS_OK && later->nundecided && !t->notes[NOTE_UNDECIDED]) {
-		diagnose_undecided(t, text, later, fault);
+		struct complaint of = first_undecided(later);
+		diagnose(t, text, &of, fault);
 		status = keep_note(&t->notes[NOTE_UNDECIDED], text, fault);
 	}
 	if (status == STATUS_OK && later->nragged && !t->notes[NOTE_RAGGED]) {
@@ -162,10 +177,10 @@ const struct note *total_note_of_undecided(const struct total *t)
 	return t->notes[NOTE_UNDECIDED];
 }
 
-/* The offset of column c's first value that is an error. */
-static size_t first_error(const struct total *t, const struct partial *later, size_t c)
+/* Column c's first value that is an error. */
+static struct complaint first_error(const struct total *t, const struct partial *later, size_t c)
 {
-	return tolerates(t->plan, c) ? OFFSET_NONE : first_wrong(t, later, c);
+	return tolerates(t->plan, c) ? no_complaint : first_wrong(t, later, c);
 }
 
 /* The offset of the first ragged record that is an error. */
@@ -179,24 +194,18 @@ static size_t first_ragged(const struct plan *plan, const struct partial *later)
 enum status total_check(struct total *t, struct text *text, const struct partial *later,
 			 struct fault *fault)
 {
-	size_t first = OFFSET_NONE, column = 0, ragged = first_ragged(t->plan, later), again = later->first_header_offset;
-	bool is_undecided = false;
+	struct complaint of = no_complaint;
+	size_t ragged = first_ragged(t->plan, later), again = later->first_header_offset, first;
 	enum status status;
 
 	for (size_t c = 0; c < t->plan->ncolumns; c++) {
-		size_t offset = first_error(t, later, c);
-		if (offset < first) {
-			first = offset;
-			column = c;
-		}
+		struct complaint error = first_error(t, later, c);
+		if (error.offset < of.offset)
+			of = error;
 	}
-	if (later->first_undecided_offset < first && t->plan->bad_record == INVALID_ERROR) {
-		first = later->first_undecided_offset;
-		column = later->undecided_column;
-		is_undecided = true;
-	}
-	if (ragged < first)
-		first = ragged;
+	if (later->first_undecided_offset < of.offset && t->plan->bad_record == INVALID_ERROR)
+		of = first_undecided(later);
+	first = ragged < of.offset ? ragged : of.offset;
 	if (again < first)
 		first = again;
 	t->fault_offset = first;
@@ -208,12 +217,10 @@ enum status total_check(struct total *t, struct text *text, const struct partial
 		return note_tolerated(t, text, later, fault);
 	if (first == ragged || first == again)
 		return diagnose_ragged(t->file_plan, text, first, fault);
-	if (is_undecided && later->undecided_is_costly)
-		return diagnose_undecided(t, text, later, fault);
-	status = diagnose_column(t, text, later, first, column, fault);
-	if (!t->file_plan->columns[column].let)
+	status = diagnose(t, text, &of, fault);
+	if (!t->file_plan->columns[of.column].let && status != STATUS_TOO_COSTLY)
 		remedy_repeated_header(t->file_plan, text->data, text->nbytes, first,
-			       t->file_plan->columns[column].field, fault);
+			       t->file_plan->columns[of.column].field, fault);
 	return status;
 }
 

@@ -22,7 +22,7 @@
 size_t partial_nbytes(const struct plan *plan)
 {
 	return plan->ncolumns * sizeof(struct column_partial) + plan->npairs * sizeof(struct pair_partial) +
-	       plan->nwindows * sizeof(struct window_fold) + plan->nlets * sizeof(struct computed_note) +
+	       plan->nwindows * sizeof(struct window_fold) + plan->nlets * sizeof(struct bad_values) +
 	       plan->npredicates * sizeof(uint64_t);
 }
 
@@ -32,13 +32,13 @@ static void place_arrays(struct partial *p, void *memory)
 	p->columns = memory;
 	p->pairs = (struct pair_partial *)(p->columns + p->ncolumns);
 	p->windows = (struct window_fold *)(p->pairs + p->npairs);
-	p->computed = (struct computed_note *)(p->windows + p->nwindows);
+	p->computed = (struct bad_values *)(p->windows + p->nwindows);
 	p->nmatched = (uint64_t *)(p->computed + p->nlets);
 }
 static_assert(alignof(struct column_partial) >= alignof(struct pair_partial) &&
 	      alignof(struct pair_partial) >= alignof(struct window_fold) &&
-	      alignof(struct window_fold) >= alignof(struct computed_note) &&
-	      alignof(struct computed_note) >= alignof(uint64_t), "arrays are aligned one behind the other");
+	      alignof(struct window_fold) >= alignof(struct bad_values) &&
+	      alignof(struct bad_values) >= alignof(uint64_t), "arrays are aligned one behind the other");
 
 enum status partial_init(struct partial *p, const struct plan *plan)
 {
@@ -75,6 +75,11 @@ void partial_free(struct partial *p)
 		pair_free(&p->pairs[i]);
 	for (size_t i = 0; p->windows && i < p->nwindows; i++)
 		window_free(&p->windows[i]);
+	for (size_t i = 0; p->computed && i < p->nlets; i++) {
+		free(p->computed[i].first);
+		free(p->computed[i].first_nul);
+	}
+	free(p->undecided);
 	groups_free(p->groups);
 	free(p->columns); /* and all arrays behind them */
 	memset(p, 0, sizeof *p);
@@ -97,6 +102,31 @@ void column_clear(struct column_partial *column)
 	forget_offsets(column);
 }
 
+static void bad_value_forget(struct bad_value *kept)
+{
+	if (kept)
+		kept->offset = OFFSET_NONE;
+}
+
+enum status bad_value_keep(struct bad_value **kept, size_t offset, enum status why, const char *text,
+			   size_t nbytes)
+{
+	struct bad_value *v = *kept;
+
+	if (v && v->offset <= offset)
+		return STATUS_OK;
+	if (!v)
+		v = *kept = malloc(sizeof *v);
+	if (!v)
+		return STATUS_NO_MEMORY;
+	text = decimal_trim(text, &nbytes);
+	v->offset = offset;
+	v->why = why == STATUS_NOT_A_NUMBER && memchr(text, '\0', nbytes) ? STATUS_NUL : why;
+	v->nbytes = nbytes;
+	memcpy(v->text, text, nbytes < sizeof v->text ? nbytes : sizeof v->text);
+	return STATUS_OK;
+}
+
 void partial_clear(struct partial *p)
 {
 	for (size_t c = 0; c < p->ncolumns; c++)
@@ -107,12 +137,14 @@ void partial_clear(struct partial *p)
 		window_clear(&p->windows[i]);
 	for (size_t i = 0; i < p->npredicates; i++)
 		p->nmatched[i] = 0;
-	for (size_t i = 0; i < p->nlets; i++)
-		p->computed[i].offset = OFFSET_NONE;
+	for (size_t i = 0; i < p->nlets; i++) {
+		bad_value_forget(p->computed[i].first);
+		bad_value_forget(p->computed[i].first_nul);
+	}
+	bad_value_forget(p->undecided);
 	if (p->groups)
 		groups_clear(p->groups);
 	p->nundecided = p->nkept = 0;
-	p->undecided_is_costly = false;
 	p->first_undecided_offset = OFFSET_NONE;
 	p->nrecords = p->nragged = p->offset_bytes = 0;
 	p->first_ragged_offset = p->first_header_offset = p->open_field_offset = OFFSET_NONE;
@@ -162,18 +194,6 @@ static enum status combine_groups(struct partial *p, const struct partial *later
 	if (!p->groups)
 		p->groups = groups_new(later->groups->plan);
 	return p->groups ? groups_combine(p->groups, later->groups) : STATUS_NO_MEMORY;
-}
-
-void partial_note_computed(struct partial *p, size_t c, size_t offset, const char *text,
-			   size_t nbytes)
-{
-	struct computed_note *note = &p->computed[c - (p->ncolumns - p->nlets)];
-
-	if (offset >= note->offset)
-		return;
-	note->offset = offset;
-	note->nbytes = nbytes;
-	memcpy(note->text, text, nbytes < sizeof note->text ? nbytes : sizeof note->text);
 }
 
 enum status partial_combine(struct partial *p, const struct partial *later)
@@ -298,12 +318,13 @@ enum status column_add_number(struct column_partial *column, unsigned needs, con
 
 /* Folds a value that is not missing and that the fast path does not hold: a wide number or none. */
 static enum status add_wide(struct column_partial *column, unsigned needs, const struct value *v,
-			    size_t offset)
+			    size_t offset, enum status *why)
 {
 	enum status status = add_wide_number(column, needs, v);
 
 	if (status == STATUS_NO_MEMORY)
 		return status;
+	*why = status;
 	column->ninvalid += status != STATUS_OK;
 	if (status == STATUS_OUT_OF_RANGE)
 		note_first(&column->first_out_of_range_offset, offset);
@@ -312,24 +333,28 @@ static enum status add_wide(struct column_partial *column, unsigned needs, const
 	return STATUS_OK;
 }
 
-/* Folds a value with a NUL, which is neither a number nor text. */
-static void add_nul(struct column_partial *column, size_t offset)
+void column_add_wrong(struct column_partial *column, enum status why, size_t offset)
 {
 	column->ninvalid++;
 	column->nnuls++;
-	note_first(&column->first_invalid_offset, offset);
 	note_first(&column->first_nul_offset, offset);
+	if (why == STATUS_OUT_OF_RANGE) {
+		note_first(&column->first_out_of_range_offset, offset);
+		note_first(&column->first_number_offset, offset);
+	} else {
+		note_first(&column->first_invalid_offset, offset);
+	}
 }
 
 /* Adds the field's value, a number or not, to the column's texts. */
 static __attribute__((noinline)) enum status
-add_text(const struct plan *plan, struct column_partial *column, const char *field, size_t nbytes,
+add_text(const struct plan *plan, struct column_partial *column, const struct raw_field *field,
 	 struct scratch *scratch)
 {
 	struct texts *texts = moments_need(&column->moments, CELL_TEXTS);
 	struct value v;
 
-	if (!texts || value_read(plan, false, field, nbytes, scratch, &v) != STATUS_OK)
+	if (!texts || value_read(plan, field->how, field->text, field->nbytes, scratch, &v) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	if (v.kind == DECIMAL_MISSING || memchr(v.text, '\0', v.nbytes))
 		return STATUS_OK;
@@ -338,14 +363,14 @@ add_text(const struct plan *plan, struct column_partial *column, const char *fie
 
 /* Folds a value that is neither missing nor has a NUL. */
 static enum status add_value(const struct plan_column *plan, struct column_partial *column,
-			     const struct value *v, size_t offset)
+			     const struct value *v, size_t offset, enum status *why)
 {
 	if (!plan->parses) {
 		column->fast.count++;
 		return STATUS_OK;
 	}
 	if (v->kind != DECIMAL_NUMBER)
-		return add_wide(column, plan->needs, v, offset);
+		return add_wide(column, plan->needs, v, offset, why);
 	note_first(&column->first_number_offset, offset);
 	return add_fast_number(column, plan->needs, v->number);
 }
@@ -368,38 +393,43 @@ static enum status add_key(struct partial *p, size_t c, const struct plan_column
 enum status column_add_field(const struct plan *plan, struct partial *p, size_t c, const char *field,
 			size_t nbytes, size_t offset, struct scratch *scratch)
 {
-	return column_add_computed(plan, p, c, field, nbytes, NULL, offset, scratch);
+	const struct raw_field raw = {field, nbytes, 0, NULL};
+	enum status ignored;
+
+	return column_add_computed(plan, p, c, &raw, offset, scratch, &ignored);
 }
 
-enum status column_add_computed(const struct plan *plan, struct partial *p, size_t c, const char *field,
-				size_t nbytes, const char *rounded, size_t offset, struct scratch *scratch)
+enum status column_add_computed(const struct plan *plan, struct partial *p, size_t c, const struct raw_field *field,
+				size_t offset, struct scratch *scratch, enum status *why)
 {
 	struct column_partial *column = &p->columns[c];
 	const struct plan_column *to = &plan->columns[c];
-	uint64_t ninvalid = column->ninvalid;
 	struct value v;
 	enum status status = STATUS_OK;
 
+	*why = STATUS_OK;
 	if (to->needs & MOMENT_TEXTS)
-		status = add_text(plan, column, field, nbytes, scratch);
+		status = add_text(plan, column, field, scratch);
 	if (status == STATUS_OK)
-		status = value_read(plan, to->parses, field, nbytes, scratch, &v);
+		status = value_read(plan, field->how | (to->parses ? VALUE_AS_NUMBER : 0u), field->text,
+				    field->nbytes, scratch, &v);
 	if (status != STATUS_OK)
 		return status;
-	value_set_rounded(&v, to->parses ? rounded : NULL);
+	value_set_rounded(&v, to->parses ? field->rounded : NULL);
 	if (v.kind == DECIMAL_MISSING) {
 		column->nmissing++;
 		return STATUS_OK;
 	}
 	if (v.kind == DECIMAL_INVALID && memchr(v.text, '\0', v.nbytes)) {
-		add_nul(column, offset);
+		column_add_wrong(column, STATUS_NUL, offset);
+		*why = STATUS_NUL;
 		return STATUS_OK;
 	}
-	status = add_value(to, column, &v, offset);
+	status = add_value(to, column, &v, offset, why);
 	if (status != STATUS_OK || !(to->needs & MOMENT_KEYS))
 		return status;
 	if (to->parses) /* v.text may be in another notation */
-		v.text = field_value(&plan->dialect, field, nbytes, scratch, &v.nbytes);
-	return v.text ? add_key(p, c, to, &v, column->ninvalid > ninvalid, offset)
+		v.text = field_value(&plan->dialect, field->text, field->nbytes, scratch, &v.nbytes);
+	return v.text ? add_key(p, c, to, &v, *why != STATUS_OK, offset)
 		      : STATUS_NO_MEMORY;
 }

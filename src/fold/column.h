@@ -18,6 +18,7 @@
 #include "fold/moment.h"
 #include "number/by_scale.h"
 #include "query/plan.h"
+#include "query/value.h"
 #include "number/wide.h"
 
 #define OFFSET_NONE SIZE_MAX
@@ -35,21 +36,26 @@ struct column_partial {
 	struct moment_cells moments; /* what else the plan's column needs */
 	uint64_t nmissing;
 	uint64_t ninvalid;
-	uint64_t nnuls; /* invalid values with a NUL */
+	uint64_t nnuls; /* invalid values that are no texts either: with a NUL, or computed from a wrong one */
 	enum column_kind kind; /* set by combine; ask column_kind() */
 	size_t first_number_offset;  /* of the first number, or of its record's start */
 	size_t first_invalid_offset; /* of the first invalid field's first byte */
-	size_t first_nul_offset;     /* of the first of them with a NUL */
+	size_t first_nul_offset;     /* of the first of those that nnuls counts */
 	size_t first_out_of_range_offset; /* of the first that is a number, but beyond wide.h */
 };
 
-#define COMPUTED_NOTE_NBYTES 64
+/* A value that is complained about, as it was found: no field of the text needs to have it. */
+struct bad_value {
+	size_t offset;   /* of its field or, if it was computed, of its record; OFFSET_NONE: there is none */
+	enum status why; /* STATUS_NOT_A_NUMBER, STATUS_OUT_OF_RANGE, STATUS_NUL, STATUS_NOT_A_DATE or STATUS_TOO_COSTLY */
+	size_t nbytes;   /* of the value, without quotes and blanks around it; text has its start */
+	char text[FAULT_DETAIL_NBYTES];
+};
 
-/* The first value of a computed column that is no number, if no field of the input has it. */
-struct computed_note {
-	size_t offset; /* of the record; OFFSET_NONE: there is none */
-	size_t nbytes; /* of the value; text has its start */
-	char text[COMPUTED_NOTE_NBYTES];
+/* Of a computed column: the first invalid value, and the first of those that nnuls counts. Owned; NULL: none
+ * has been noted yet. */
+struct bad_values {
+	struct bad_value *first, *first_nul;
 };
 
 struct pair_partial; /* pair.h */
@@ -64,14 +70,14 @@ struct partial {
 	size_t nwindows;
 	struct window_fold *windows;    /* nwindows, in the plan's order; with keys, by group only */
 	size_t nlets;
-	struct computed_note *computed; /* of the last nlets columns */
+	struct bad_values *computed; /* of the last nlets columns; a group's partial has none */
 	struct groups *groups; /* of a plan with keys: what is kept of columns and pairs, by group; a
 				* column then has counts, kind and offsets only. NULL: none yet. Owned. */
 	uint64_t *nmatched;             /* for each predicate, records where it holds */
 	uint64_t nundecided; /* records for which a predicate compares text with a number */
 	size_t first_undecided_offset; /* the first such value, and its column */
 	uint32_t undecided_column;
-	bool undecided_is_costly; /* a pattern takes too many steps on it */
+	struct bad_value *undecided; /* that value. Owned; NULL: there has been none yet */
 	uint64_t offset_bytes; /* of the folded text in the input: whoever folds sets it */
 	size_t full_column; /* after STATUS_MANY_KEYS: whose values they are */
 	uint64_t nkept;    /* with plan->head or a choice: records that are printed, or may be */
@@ -108,10 +114,16 @@ void partial_free(struct partial *p);
 /* Makes p the fold of no records. Keeps its memory. */
 void partial_clear(struct partial *p);
 
-/* Notes a value of column c, which is computed, that is no number, if it is the first. offset: its
- * record's. */
-void partial_note_computed(struct partial *p, size_t c, size_t offset, const char *text,
+/* Makes *kept the value text[0 .. nbytes), unless it has an earlier one. why: see struct bad_value; a value with a
+ * NUL is never a number, but STATUS_NUL. Errors: STATUS_NO_MEMORY. */
+enum status bad_value_keep(struct bad_value **kept, size_t offset, enum status why, const char *text,
 			   size_t nbytes);
+
+/* What p has kept of column c, which is computed. */
+static inline struct bad_values *partial_computed(const struct partial *p, size_t c)
+{
+	return &p->computed[c - (p->ncolumns - p->nlets)];
+}
 
 /* p becomes the fold of p's records followed by later's, whose moments may then only be cleared or
  * freed. Until then, a fold may point into the text that was folded (keys.h). Errors:
@@ -157,9 +169,12 @@ enum status column_add_number(struct column_partial *column, unsigned needs, con
 enum status column_add_field(const struct plan *plan, struct partial *p, size_t c, const char *field,
 			size_t nbytes, size_t offset, struct scratch *scratch);
 
-/* Like column_add_field, for a computed value. rounded: of a number that was rounded what quotient_write
- * wrote, else NULL. */
-enum status column_add_computed(const struct plan *plan, struct partial *p, size_t c, const char *field,
-				size_t nbytes, const char *rounded, size_t offset, struct scratch *scratch);
+/* Like column_add_field, for a computed value. Sets *why to what is wrong with it, for struct bad_value: STATUS_OK where
+ * it is a number or missing. */
+enum status column_add_computed(const struct plan *plan, struct partial *p, size_t c, const struct raw_field *field,
+				size_t offset, struct scratch *scratch, enum status *why);
+
+/* Counts a value that is wrong both as a number and as a text. offset: as of column_add_field. */
+void column_add_wrong(struct column_partial *column, enum status why, size_t offset);
 
 #endif

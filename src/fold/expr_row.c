@@ -15,7 +15,9 @@ enum status expr_row_init(struct expr_row *row, const struct expr *e)
 	row->values = calloc(e->ncolumns + (size_t)1, sizeof *row->values);
 	row->scratch = calloc(e->ncolumns + (size_t)1, sizeof *row->scratch);
 	row->is_number = calloc(e->ncolumns + (size_t)1, sizeof *row->is_number);
-	if (!row->values || !row->scratch || !row->is_number) {
+	row->why = calloc(e->ncolumns + (size_t)1, sizeof *row->why);
+	row->how = calloc(e->ncolumns + (size_t)1, sizeof *row->how);
+	if (!row->values || !row->scratch || !row->is_number || !row->why || !row->how) {
 		expr_row_free(row);
 		return STATUS_NO_MEMORY;
 	}
@@ -35,8 +37,16 @@ void expr_row_free(struct expr_row *row)
 		free(row->scratch[i].data);
 	free(row->scratch);
 	free(row->is_number);
+	free(row->how);
+	free(row->why);
 	free(row->values);
 	memset(row, 0, sizeof *row);
+}
+
+void expr_row_computed(struct expr_row *row, uint32_t i, unsigned how, enum status why)
+{
+	row->how[i] = how;
+	row->why[i] = why;
 }
 
 /* Removes the quotes of column i's raw field, decides whether it is missing, and brings a number into
@@ -51,7 +61,12 @@ static enum status read_value(struct expr_row *row, uint32_t i, const struct pla
 	v->text = field_value(&plan->dialect, field, nbytes, &row->scratch[i], &v->nbytes);
 	if (!v->text)
 		return STATUS_NO_MEMORY;
-	v->kind = value_is_missing(plan, v->text, v->nbytes) ? EXPR_MISSING : EXPR_UNREAD;
+	v->kind = value_is_missing(plan, row->how[i], v->text, v->nbytes)
+			  ? EXPR_MISSING : EXPR_UNREAD;
+	if (row->why[i] != STATUS_OK) {
+		v->kind = EXPR_WRONG;
+		return STATUS_OK;
+	}
 	if (v->kind == EXPR_UNREAD && row->is_number[i])
 		status = value_to_plain(plan, &v->text, &v->nbytes, &row->scratch[i], &is_number);
 	if (!is_number)
@@ -82,7 +97,8 @@ enum status expr_row_eval(struct expr_row *row, const struct expr *e, const stru
 	*truth = expr_eval(e, row->values, &column);
 	if (*truth == EXPR_INVALID) {
 		*culprit = e->columns[column];
-		*why = why_invalid(row->values[column].kind);
+		*why = row->values[column].kind == EXPR_WRONG ? row->why[column]
+							      : why_invalid(row->values[column].kind);
 	}
 	return STATUS_OK;
 }

@@ -2,8 +2,7 @@
  *
  * let_arithmetic.c - numbers of computed columns. See let_steps.h.
  *
- * A value that is no number makes the result that very field: whoever reads it as a number finds the
- * fault, and its place.
+ * A value that is no number makes the result a wrong value with that very field, which has the place of the fault.
  */
 #include "fold/let_steps.h"
 
@@ -27,6 +26,7 @@ static void set_number(struct let_values *v, unsigned row, struct decimal x)
 	v->numbers |= bit;
 	v->fields &= ~bit;
 	v->rounded &= ~bit;
+	v->wrong &= ~bit;
 	v->significand[row] = x.significand;
 	v->scale[row] = (uint8_t)x.scale;
 }
@@ -38,10 +38,21 @@ void let_set_missing(struct let_run *r, struct let_values *v, unsigned row)
 	v->numbers &= ~bit;
 	v->fields |= bit;
 	v->rounded &= ~bit;
+	v->wrong &= ~bit;
 	v->begin[row] = v->end[row] = row_block_ends(r->b, row)[-1] + 1;
 }
 
-/* A number that no field may hold, by its first digits: it will be refused where it is read. */
+void let_set_wrong(struct let_values *v, unsigned row, enum status why)
+{
+	uint64_t bit = UINT64_C(1) << row;
+
+	v->numbers &= ~bit;
+	v->rounded &= ~bit;
+	v->wrong |= bit;
+	v->why[row] = (uint8_t)why;
+}
+
+/* A number that no field may hold: shown by its first digits. */
 static void set_out_of_range(struct let_run *r, struct let_values *v, unsigned row,
 			     const struct big_decimal *x)
 {
@@ -53,6 +64,7 @@ static void set_out_of_range(struct let_run *r, struct let_values *v, unsigned r
 		exponent++;
 	snprintf(text, sizeof text, "%s%de%d", x->negative ? "-" : "", top, exponent);
 	let_set_field(r, v, row, text, strlen(text));
+	let_set_wrong(v, row, STATUS_OUT_OF_RANGE);
 }
 
 /* Writes the plain decimal text[1 .. nbytes] in the input's notation, with quotes if it needs them, for which
@@ -115,11 +127,11 @@ void let_set_big(struct let_run *r, struct let_values *v, unsigned row, const st
 
 enum operand { OPERAND_NUMBER, OPERAND_MISSING, OPERAND_INVALID };
 
-/* Reads a row's value, exactly. */
-static enum operand read_big(struct let_run *r, const struct let_values *v, unsigned row,
-			     struct big_decimal *x)
+/* Reads a row's value, exactly. OPERAND_INVALID: it is wrong, or becomes so. */
+static enum operand read_big(struct let_run *r, struct let_values *v, unsigned row, struct big_decimal *x)
 {
 	struct value value;
+	enum status status = STATUS_NOT_A_NUMBER;
 
 	if (v->numbers >> row & 1) {
 		big_decimal_set(x, (struct decimal){v->significand[row], v->scale[row]});
@@ -130,28 +142,31 @@ static enum operand read_big(struct let_run *r, const struct let_values *v, unsi
 		big_decimal_parse(text, strlen(text), x);
 		return OPERAND_NUMBER;
 	}
+	if (v->wrong >> row & 1)
+		return OPERAND_INVALID;
 	if (v->begin[row] == v->end[row])
 		return OPERAND_MISSING;
-	if (value_read(r->l->plan, true, r->l->data + v->begin[row], v->end[row] - v->begin[row],
-		       &r->l->scratch, &value) != STATUS_OK) {
+	if (value_read(r->l->plan, VALUE_AS_NUMBER | let_block_how(r->l, v->begin[row]), r->l->data + v->begin[row],
+		       v->end[row] - v->begin[row], &r->l->scratch, &value) != STATUS_OK) {
 		r->l->status = STATUS_NO_MEMORY;
 		return OPERAND_MISSING;
 	}
 	if (value.kind == DECIMAL_MISSING)
 		return OPERAND_MISSING;
-	if (value.kind == DECIMAL_INVALID ||
-	    big_decimal_parse(value.text, value.nbytes, x) != STATUS_OK)
-		return OPERAND_INVALID;
-	return OPERAND_NUMBER;
+	if (value.kind != DECIMAL_INVALID)
+		status = big_decimal_parse(value.text, value.nbytes, x);
+	if (status == STATUS_OK)
+		return OPERAND_NUMBER;
+	let_set_wrong(v, row, status);
+	return OPERAND_INVALID;
 }
 
 /* ---- two operands ---- */
 
-/* A result beyond the range is set as a field, which will be refused. */
 static void divide_row(struct let_run *r, struct let_values *v, unsigned row,
 		       const struct big_decimal *a, const struct big_decimal *b)
 {
-	char text[BIG_DECIMAL_QUOTIENT_NBYTES];
+	char text[BIG_DECIMAL_QUOTIENT_NBYTES + 2], *field;
 	struct big_decimal quotient;
 	size_t nbytes;
 
@@ -163,8 +178,10 @@ static void divide_row(struct let_run *r, struct let_values *v, unsigned row,
 		let_set_big(r, v, row, &quotient);
 		return;
 	}
-	nbytes = big_decimal_divide(a, b, text);
-	let_set_field(r, v, row, text, nbytes);
+	nbytes = big_decimal_divide(a, b, text + 1);
+	field = to_notation(r->l->plan, text, &nbytes);
+	let_set_field(r, v, row, field, nbytes);
+	let_set_wrong(v, row, STATUS_OUT_OF_RANGE);
 }
 
 /* Sets the lesser or greater of two numbers, of equal ones the first. */
@@ -203,8 +220,8 @@ static void combine_numbers(struct let_run *r, enum let_code code, struct let_va
 }
 
 /* Combines the values of a row that the loops below cannot. */
-static void combine_row(struct let_run *r, enum let_code code, struct let_values *a,
-			const struct let_values *b, unsigned row)
+static void combine_row(struct let_run *r, enum let_code code, struct let_values *a, struct let_values *b,
+			unsigned row)
 {
 	struct big_decimal x, y;
 	enum operand left = read_big(r, a, row, &x), right = read_big(r, b, row, &y);
@@ -214,11 +231,10 @@ static void combine_row(struct let_run *r, enum let_code code, struct let_values
 	} else if (left == OPERAND_INVALID) {
 		return; /* the field stays */
 	} else if (right == OPERAND_INVALID) {
-		a->numbers &= ~(UINT64_C(1) << row);
-		a->rounded &= ~(UINT64_C(1) << row);
 		a->fields |= UINT64_C(1) << row;
 		a->begin[row] = b->begin[row];
 		a->end[row] = b->end[row];
+		let_set_wrong(a, row, (enum status)b->why[row]);
 	} else {
 		combine_numbers(r, code, a, row, &x, &y);
 	}

@@ -155,7 +155,11 @@ static void load(struct let_run *r, const struct let_step *step, struct let_valu
 	size_t c = r->column->let->request.expr.columns[step->index];
 	const struct simd_numbers *x;
 
-	to->numbers = to->fields = to->rounded = 0;
+	to->numbers = to->fields = to->rounded = to->wrong = 0;
+	if (r->l->plan->columns[c].let) {
+		to->wrong = let_block_wrong(r->b, c);
+		memcpy(to->why, r->l->columns[c - r->l->first].values.why, sizeof to->why);
+	}
 	if (step->load != LET_LOAD_TEXT) {
 		x = row_block_numbers(r->b, c);
 		to->numbers = x->numbers & r->rows;
@@ -169,6 +173,7 @@ static void load_literal(struct let_run *r, const struct let_step *step, struct 
 {
 	uint32_t begin = r->column->literals_offset + step->literal_begin;
 
+	to->wrong = 0;
 	to->numbers = step->code == LET_NUMBER ? r->rows : 0;
 	to->fields = step->code == LET_NUMBER ? 0 : r->rows;
 	to->rounded = 0;
@@ -186,25 +191,25 @@ static void take_rows(struct let_values *to, const struct let_values *from, uint
 	to->numbers = (to->numbers & ~rows) | (from->numbers & rows);
 	to->fields = (to->fields & ~rows) | (from->fields & rows);
 	to->rounded = (to->rounded & ~rows) | (from->rounded & rows);
+	to->wrong = (to->wrong & ~rows) | (from->wrong & rows);
 	for (; rows; rows &= rows - 1) {
 		unsigned row = lowest(rows);
 		to->significand[row] = from->significand[row];
 		to->scale[row] = from->scale[row];
 		to->begin[row] = from->begin[row];
 		to->end[row] = from->end[row];
+		to->why[row] = from->why[row];
 	}
 }
 
 /* The rows whose value is missing. */
 static uint64_t missing_rows(struct let_run *r, struct let_values *v)
 {
-	uint64_t missing = 0, unsure = r->rows & ~v->numbers;
+	uint64_t missing = 0;
 	const char *text;
 	size_t nbytes;
 
-	if (r->b->missing_is_number)
-		unsure = r->rows;
-	for (uint64_t rows = unsure; rows; rows &= rows - 1)
+	for (uint64_t rows = r->rows & ~v->numbers & ~v->wrong; rows; rows &= rows - 1)
 		if (!let_read_text(r, v, lowest(rows), &text, &nbytes))
 			missing |= rows & -rows;
 	return missing;
@@ -289,7 +294,7 @@ const struct simd_numbers *let_block_numbers(struct row_block *b, size_t c)
 	struct let_values *v = compute(b, c);
 	struct simd_numbers *x = &b->numbers[c];
 
-	x->numbers = b->missing_is_number ? 0 : v->numbers;
+	x->numbers = v->numbers;
 	x->empty = 0;
 	for (uint64_t rows = v->fields & ~v->numbers; rows; rows &= rows - 1)
 		if (v->begin[lowest(rows)] == v->end[lowest(rows)])
@@ -319,7 +324,19 @@ const char *let_block_rounded(const struct row_block *b, size_t c, unsigned row)
 	return v->rounded >> row & 1 ? b->lets->data + v->end[row] : NULL;
 }
 
-void let_block_undecided(struct row_block *b, uint64_t *undecided, uint32_t *culprit)
+uint64_t let_block_wrong(struct row_block *b, size_t c)
+{
+	return compute(b, c)->wrong;
+}
+
+enum status let_block_why(const struct row_block *b, size_t c, unsigned row)
+{
+	struct let_values *v = compute((struct row_block *)(uintptr_t)b, c);
+
+	return v->wrong >> row & 1 ? (enum status)v->why[row] : STATUS_OK;
+}
+
+void let_block_undecided(struct row_block *b, uint64_t *undecided, struct row_culprit *culprit)
 {
 	struct let_block *l = b->lets;
 

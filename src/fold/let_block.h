@@ -10,6 +10,10 @@
  *
  * Steps work on all rows at once. Rows with a value beyond the fast path are done one by one, with
  * big_decimal.h.
+ *
+ * A step that cannot have a result, since its operand is no number or no date, or since the result is beyond the
+ * range, leaves a wrong value: why it is wrong, and a field that shows it. It stays wrong through all later steps,
+ * whatever its field looks like, and nobody judges the field again.
  */
 #ifndef GPUSTAT_LET_BLOCK_H
 #define GPUSTAT_LET_BLOCK_H
@@ -24,12 +28,15 @@
 #include "fold/row_filter.h"
 #include "query/let.h"
 #include "query/plan.h"
+#include "query/value.h"
 
 /* A value of each row. A row may have a number, or a field, or both, which are the same then. */
 struct let_values {
 	uint64_t numbers; /* rows with significand x 10^-scale */
 	uint64_t fields;  /* rows with data[begin .. end); of no byte: the value is missing */
 	uint64_t rounded; /* of those with fields only, rows with what quotient_write wrote at data[end] */
+	uint64_t wrong;   /* rows with a wrong value; they have a field, and no number */
+	uint8_t why[ROW_BLOCK_NROWS]; /* enum status, of a wrong value */
 	int64_t significand[ROW_BLOCK_NROWS];
 	uint8_t scale[ROW_BLOCK_NROWS]; /* < DECIMAL_NSCALES */
 	uint32_t begin[ROW_BLOCK_NROWS], end[ROW_BLOCK_NROWS];
@@ -40,8 +47,8 @@ struct let_column {
 	const struct let *let;
 	bool is_computed; /* for the block: the others are set */
 	struct let_values values;
-	uint64_t undecided; /* rows in which a condition compares text with a number */
-	uint32_t culprits[ROW_BLOCK_NROWS]; /* the plan's column of that text */
+	uint64_t undecided; /* rows in which a condition has no answer */
+	struct row_culprit culprits[ROW_BLOCK_NROWS];
 	struct row_predicate *conditions;   /* one for each of if() */
 	uint32_t literals_offset; /* in the data */
 };
@@ -86,8 +93,20 @@ struct field_span let_block_field(const struct row_block *b, size_t c, unsigned 
  * not rounded, or there is none. */
 const char *let_block_rounded(const struct row_block *b, size_t c, unsigned row);
 
-/* Adds to *undecided the rows in which a condition of if() is undecided; of the first such row, *culprit
- * is the plan's column of its value, unless an earlier row is in *undecided. */
-void let_block_undecided(struct row_block *b, uint64_t *undecided, uint32_t *culprit);
+/* How a field at data[begin] is read: VALUE_COMPUTED if it lies behind the text, or 0. */
+static inline unsigned let_block_how(const struct let_block *l, size_t begin)
+{
+	return begin >= l->text_nbytes ? VALUE_COMPUTED : 0u;
+}
+
+/* Why the value of the plan's column c, which is computed, is wrong in a row; STATUS_OK: it is not. */
+enum status let_block_why(const struct row_block *b, size_t c, unsigned row);
+
+/* The rows in which the plan's column c, which is computed, is wrong. */
+uint64_t let_block_wrong(struct row_block *b, size_t c);
+
+/* Adds to *undecided the rows in which a condition of if() is undecided, and sets *culprit to that of the first
+ * such row, unless an earlier row is in *undecided. */
+void let_block_undecided(struct row_block *b, uint64_t *undecided, struct row_culprit *culprit);
 
 #endif

@@ -11,8 +11,8 @@
  * text: f->lets.data. Errors: STATUS_NO_MEMORY. */
 enum status let_fold_column(struct row_folder *f, const char *text, size_t c, struct partial *out);
 
-/* Notes the value of column c in a row if a fault was found in it, and no field of the input has it. */
-void let_fold_note(const struct row_folder *f, const char *text, size_t c, unsigned row,
-		   struct partial *out);
+/* Folds column c, which is computed, of a row into out. A value that is complained about is kept in f->out. Errors:
+ * STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+enum status let_fold_row(struct row_folder *f, const char *text, size_t c, unsigned row, struct partial *out);
 
 #endif

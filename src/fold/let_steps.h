@@ -48,6 +48,9 @@ void let_set_quotient(struct let_run *r, struct let_values *v, unsigned row, con
 /* Makes x the row's value. */
 void let_set_big(struct let_run *r, struct let_values *v, unsigned row, const struct big_decimal *x);
 
+/* Makes the row's value wrong; the field that it has shows it. */
+void let_set_wrong(struct let_values *v, unsigned row, enum status why);
+
 /* Makes the row's value missing. */
 void let_set_missing(struct let_run *r, struct let_values *v, unsigned row);
 

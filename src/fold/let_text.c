@@ -78,7 +78,7 @@ bool let_read_text(struct let_run *r, struct let_values *v, unsigned row, const 
 			    &l->scratch, nbytes);
 	if (!*text)
 		l->status = STATUS_NO_MEMORY;
-	return *text && !value_is_missing(l->plan, *text, *nbytes);
+	return *text && !value_is_missing(l->plan, let_block_how(l, v->begin[row]), *text, *nbytes);
 }
 
 /* ---- steps ---- */
@@ -124,7 +124,6 @@ static void set_length(struct let_run *r, struct let_values *v, unsigned row, co
 	v->rounded &= ~bit;
 }
 
-/* A text that is no date stays, and is refused where a number is read. */
 static void set_epoch(struct let_run *r, struct let_values *v, unsigned row, const char *text,
 		      size_t nbytes)
 {
@@ -133,10 +132,13 @@ static void set_epoch(struct let_run *r, struct let_values *v, unsigned row, con
 	struct big_decimal x, part;
 	int64_t seconds;
 
-	v->numbers &= ~(UINT64_C(1) << row);
-	v->rounded &= ~(UINT64_C(1) << row);
-	if (!iso_date_epoch(text, nbytes, &seconds, &fraction, &nfraction))
+	text = decimal_trim(text, &nbytes);
+	if (!iso_date_epoch(text, nbytes, &seconds, &fraction, &nfraction)) {
+		if (!(v->fields >> row & 1))
+			let_number_to_field(r->l, v, row);
+		let_set_wrong(v, row, STATUS_NOT_A_DATE);
 		return;
+	}
 	if (nfraction > sizeof digits - 2)
 		nfraction = sizeof digits - 2;
 	memcpy(digits + 2, text + fraction, nfraction);
@@ -148,7 +150,7 @@ static void set_epoch(struct let_run *r, struct let_values *v, unsigned row, con
 
 void let_step_text(struct let_run *r, enum let_code code, struct let_values *x)
 {
-	for (uint64_t rows = r->rows; rows; rows &= rows - 1) {
+	for (uint64_t rows = r->rows & ~x->wrong; rows; rows &= rows - 1) {
 		unsigned row = (unsigned)__builtin_ctzll(rows);
 		const char *text;
 		size_t nbytes;

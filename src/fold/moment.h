@@ -157,10 +157,9 @@ enum end { END_FIRST, END_FIRST_NUMBER, END_LAST, END_LAST_NUMBER, NENDS };
 /* Makes a field of the plan's column c the value of an end, and sets *taken, unless the value is
  * missing, has a NUL, or is no number where it must be one. The caller offers the fields of rows in
  * order, or backwards for the last ones, until one is taken; the first only while there is none.
- * rounded: as in column_add_computed. scratch: as in value_read. Errors: STATUS_NO_MEMORY. */
+ * scratch: as in value_read. Errors: STATUS_NO_MEMORY. */
 enum status ends_offer(struct ends *e, enum end end, const struct plan *plan, size_t c,
-		       const char *field, size_t nbytes, const char *rounded, struct scratch *scratch,
-		       bool *taken);
+		       const struct raw_field *field, struct scratch *scratch, bool *taken);
 
 /* Whether the end has a value. */
 bool ends_has(const struct ends *e, enum end end);

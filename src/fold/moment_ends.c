@@ -179,17 +179,16 @@ static bool may_be_text(const struct plan_column *plan, enum end end)
 }
 
 enum status ends_offer(struct ends *e, enum end end, const struct plan *plan, size_t c,
-		       const char *field, size_t nbytes, const char *rounded, struct scratch *scratch,
-		       bool *taken)
+		       const struct raw_field *field, struct scratch *scratch, bool *taken)
 {
 	struct end_value *to = &e->value[end];
 	struct value v;
-	enum status status = value_read(plan, true, field, nbytes, scratch, &v);
+	enum status status = value_read(plan, field->how | VALUE_AS_NUMBER, field->text, field->nbytes, scratch, &v);
 	bool number;
 
 	*taken = false;
 	if (status == STATUS_OK)
-		value_set_rounded(&v, rounded);
+		value_set_rounded(&v, field->rounded);
 	if (status != STATUS_OK || v.kind == DECIMAL_MISSING)
 		return status;
 	number = is_number(&v);
@@ -200,7 +199,7 @@ enum status ends_offer(struct ends *e, enum end end, const struct plan *plan, si
 	if (number)
 		status = set_text(&to->plain, v.text, v.nbytes);
 	if (status == STATUS_OK)
-		status = value_read(plan, false, field, nbytes, scratch, &v);
+		status = value_read(plan, field->how, field->text, field->nbytes, scratch, &v);
 	if (status == STATUS_OK && number) /* whether or not the column turns out to be one of text */
 		v.text = decimal_trim(v.text, &v.nbytes);
 	return status == STATUS_OK ? set_text(&to->text, v.text, v.nbytes) : status;

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "fold/let_block.h"
-#include "query/value.h"
 
 enum status row_block_init(struct row_block *b, const struct plan *plan)
 {
@@ -85,15 +84,30 @@ size_t row_block_offset(const struct row_block *b, size_t c, unsigned row)
 	return offset;
 }
 
+static unsigned how_at(const struct row_block *b, struct field_span span)
+{
+	return b->lets ? let_block_how(b->lets, span.begin) : 0;
+}
+
+struct raw_field row_block_raw(const struct row_block *b, size_t c, unsigned row)
+{
+	struct field_span span = row_block_field(b, c, row);
+
+	return (struct raw_field){b->text + span.begin, span.end - span.begin, how_at(b, span),
+				  let_block_rounded(b, c, row)};
+}
+
 enum status row_block_read(const struct row_block *b, size_t c, unsigned row, bool parses,
 			   struct scratch *scratch, struct value *v)
 {
-	struct field_span span = row_block_field(b, c, row);
-	enum status status = value_read(b->plan, parses, b->text + span.begin, span.end - span.begin,
-					scratch, v);
+	struct raw_field field = row_block_raw(b, c, row);
+	enum status status = value_read(b->plan, field.how | (parses ? VALUE_AS_NUMBER : 0u), field.text,
+					field.nbytes, scratch, v);
 
 	if (status == STATUS_OK && parses)
-		value_set_rounded(v, let_block_rounded(b, c, row));
+		value_set_rounded(v, field.rounded);
+	if (b->plan->columns[c].let && let_block_why(b, c, row) != STATUS_OK)
+		v->kind = DECIMAL_INVALID;
 	return status;
 }
 
@@ -135,10 +149,10 @@ enum row_value row_block_value(const struct row_block *b, size_t c, unsigned row
 	size_t n = span.end - span.begin;
 	const char *value = field_in_place(&b->plan->dialect, b->text + span.begin, &n);
 
-	if (!value)
+	if (!value || (b->plan->columns[c].let && let_block_why(b, c, row) != STATUS_OK))
 		return ROW_QUOTED;
 	if (n == 0 || (b->may_be_missing[(unsigned char)*value] &&
-		       value_is_missing(b->plan, value, n)))
+		       value_is_missing(b->plan, how_at(b, span), value, n)))
 		return ROW_MISSING;
 	*text = value;
 	*nbytes = n;

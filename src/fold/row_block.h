@@ -96,12 +96,17 @@ struct field_span row_block_field(const struct row_block *b, size_t c, unsigned 
 /* The numbers of the plan's column c; none if a number may mean "missing". */
 const struct simd_numbers *row_block_numbers(struct row_block *b, size_t c);
 
+/* The raw field of the plan's column c in a row, and what its bytes do not say. */
+struct raw_field row_block_raw(const struct row_block *b, size_t c, unsigned row);
+
 /* Reads the value of column c in a row, as value_read does. v->text is in the field, in the
- * scratch, or, of a computed number that was rounded, what quotient_write wrote. */
+ * scratch, or, of a computed number that was rounded, what quotient_write wrote. A computed value that is wrong is
+ * neither a number nor missing, whatever its field looks like. */
 enum status row_block_read(const struct row_block *b, size_t c, unsigned row, bool parses,
 			   struct scratch *scratch, struct value *v);
 
-/* The result of row_block_value. ROW_QUOTED: bytes must be taken out of the field's midst; use value_read. */
+/* The result of row_block_value. ROW_QUOTED: bytes must be taken out of the field's midst, or it is a computed value that
+ * is wrong. */
 enum row_value { ROW_MISSING, ROW_PRESENT, ROW_QUOTED };
 
 /* Classifies the field of column c in a row. At ROW_PRESENT sets *text and *nbytes to its value. */

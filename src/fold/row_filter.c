@@ -271,14 +271,18 @@ static uint64_t evaluate(const struct expr *e, struct row_predicate *p, struct r
 /* Evaluates a condition for one row. */
 static enum status evaluate_row(struct row_predicate *p, const struct expr *e, struct row_block *b,
 				struct field_span *spans, unsigned row, enum expr_truth *truth,
-				uint32_t *culprit, enum status *why)
+				struct row_culprit *culprit)
 {
 	for (size_t c = 0; c < b->plan->ncolumns; c++)
 		if (!b->plan->columns[c].let)
 			spans[c] = row_block_field(b, c, row);
-	for (uint32_t i = 0; i < e->ncolumns; i++) /* others may be computed later */
-		spans[e->columns[i]] = row_block_field(b, e->columns[i], row);
-	return expr_row_eval(&p->row, e, b->plan, b->text, spans, truth, culprit, why);
+	for (uint32_t i = 0; i < e->ncolumns; i++) { /* others may be computed later */
+		size_t c = e->columns[i];
+		spans[c] = row_block_field(b, c, row);
+		if (b->plan->columns[c].let)
+			expr_row_computed(&p->row, i, let_block_how(b->lets, spans[c].begin), let_block_why(b, c, row));
+	}
+	return expr_row_eval(&p->row, e, b->plan, b->text, spans, truth, &culprit->column, &culprit->why);
 }
 
 enum status row_predicate_block(struct row_predicate *p, const struct expr *e, struct row_block *b,
@@ -291,16 +295,14 @@ enum status row_predicate_block(struct row_predicate *p, const struct expr *e, s
 	for (; odd; odd &= odd - 1) {
 		unsigned row = (unsigned)__builtin_ctzll(odd);
 		enum expr_truth truth;
-		uint32_t culprit;
-		enum status why, status = evaluate_row(p, e, b, spans, row, &truth, &culprit, &why);
+		struct row_culprit culprit;
+		enum status status = evaluate_row(p, e, b, spans, row, &truth, &culprit);
 		if (status != STATUS_OK)
 			return status;
 		if (truth == EXPR_TRUE)
 			verdict->holds |= odd & -odd;
 		if (truth != EXPR_INVALID)
 			continue;
-		if (verdict->undecided == 0)
-			verdict->why = why;
 		verdict->culprits[row] = culprit;
 		verdict->undecided |= odd & -odd;
 	}
@@ -312,24 +314,21 @@ static void add_undecided(struct row_filter *f, const struct row_verdict *verdic
 {
 	uint64_t rows = verdict->undecided, first = rows & -rows;
 
-	if (rows && (f->undecided & (first - 1)) == 0) {
+	if (rows && (f->undecided & (first - 1)) == 0)
 		f->culprit = verdict->culprits[__builtin_ctzll(rows)];
-		f->why = verdict->why;
-	}
 	f->undecided |= rows;
 }
 
 /* Leaves out the rows for which a computed column has no value, as a condition in it is undecided. */
 static void check_lets(struct row_filter *f, struct row_block *b)
 {
-	f->why = STATUS_NOT_A_NUMBER;
 	let_block_undecided(b, &f->undecided, &f->culprit);
 	f->kept &= ~f->undecided;
 }
 
 enum status row_filter_block(struct row_filter *f, struct row_block *b)
 {
-	uint32_t culprits[ROW_BLOCK_NROWS];
+	struct row_culprit culprits[ROW_BLOCK_NROWS];
 
 	f->kept = row_block_all(b);
 	f->undecided = 0;

@@ -35,12 +35,17 @@ struct row_predicate {
 	struct expr_row row;
 };
 
+/* The value that leaves a condition without an answer. */
+struct row_culprit {
+	uint32_t column; /* in the plan */
+	enum status why; /* what is wrong with it: see expr_row_eval */
+};
+
 /* What a condition says of rows. */
 struct row_verdict {
 	uint64_t holds;
-	uint64_t undecided; /* it compares text with a number */
-	uint32_t *culprits; /* by row: the plan's column of that text; the caller's */
-	enum status why;    /* what is wrong with the first such value: see expr_row_eval */
+	uint64_t undecided; /* it compares text with a number, or has no answer for another reason */
+	struct row_culprit *culprits; /* by row, of those; the caller's */
 };
 
 /* Errors: STATUS_NO_MEMORY; p can then be freed. p: zeroed. */
@@ -59,8 +64,7 @@ struct row_filter {
 	struct field_span *spans;         /* plan->ncolumns: of a row evaluated by itself */
 	uint64_t kept;      /* rows where the plan's condition holds, if it has one */
 	uint64_t undecided; /* rows left out because a predicate compares text with a number */
-	uint32_t culprit;   /* the plan's column of that text in the first of them */
-	enum status why;    /* what is wrong with it: see expr_row_eval */
+	struct row_culprit culprit; /* in the first of them */
 	uint64_t *holds;    /* plan->npredicates: of the kept rows, those where it holds */
 };
 

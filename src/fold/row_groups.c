@@ -44,40 +44,35 @@ static uint64_t count_of(uint64_t rows)
 
 /* ---- keys ---- */
 
-/* Counts a NUL in the key column c, whose field begins at offset. */
-static void add_nul(struct partial *out, size_t c, size_t offset)
-{
-	struct column_partial *column = &out->columns[c];
-
-	column->ninvalid++;
-	column->nnuls++;
-	if (offset < column->first_invalid_offset)
-		column->first_invalid_offset = offset;
-	if (offset < column->first_nul_offset)
-		column->first_nul_offset = offset;
-}
-
-/* The value of key column c in a row, valid until the next call. has_nul: there is one in it. NULL: no
- * memory. */
+/* The value of key column c in a row, valid until the next call. *is_key: neither has it a NUL nor is it computed
+ * from a wrong one. NULL: no memory. */
 static const char *key_value(const struct grouping *m, size_t c, unsigned row, size_t *nbytes,
-			     bool *has_nul)
+			     bool *is_key)
 {
 	const struct plan *plan = m->f->plan;
 	struct field_span span = row_block_field(&m->f->block, c, row);
+	enum status why = STATUS_OK;
 	const char *value;
 
+	if (plan->columns[c].let)
+		why = let_block_why(&m->f->block, c, row);
 	*nbytes = span.end - span.begin;
 	value = field_in_place(&plan->dialect, m->text + span.begin, nbytes);
 	if (!value)
 		value = field_value(&plan->dialect, m->text + span.begin, span.end - span.begin,
 				    &m->f->scratch, nbytes);
-	*has_nul = value && !m->f->has_plain_texts && memchr(value, '\0', *nbytes);
-	if (*has_nul && m->out)
-		add_nul(m->out, c, row_block_offset(&m->f->block, c, row));
+	if (why == STATUS_OK && value && !m->f->has_plain_texts && memchr(value, '\0', *nbytes))
+		why = STATUS_NUL;
+	*is_key = why == STATUS_OK;
+	if (*is_key || !value || !m->out)
+		return value;
+	if (plan->columns[c].let)
+		return let_fold_row(m->f, m->text, c, row, m->out) == STATUS_OK ? value : NULL;
+	column_add_wrong(&m->out->columns[c], why, row_block_offset(&m->f->block, c, row));
 	return value;
 }
 
-/* Appends the row's key to the texts, which have room for it. *is_key: it has no NUL. */
+/* Appends the row's key to the texts, which have room for it. *is_key: all of its values are. */
 static enum status append_key(const struct grouping *m, unsigned row, bool *is_key)
 {
 	struct text_buffer *texts = &m->f->groups.texts;
@@ -86,20 +81,18 @@ static enum status append_key(const struct grouping *m, unsigned row, bool *is_k
 	*is_key = true;
 	for (size_t i = 0; i < plan->nkeys && *is_key; i++) {
 		size_t nbytes;
-		bool has_nul;
-		const char *value = key_value(m, plan->keys[i], row, &nbytes, &has_nul);
+		const char *value = key_value(m, plan->keys[i], row, &nbytes, is_key);
 		if (!value)
 			return STATUS_NO_MEMORY;
 		if (i > 0)
 			texts->data[texts->nbytes++] = '\0';
 		memcpy(texts->data + texts->nbytes, value, nbytes);
 		texts->nbytes += nbytes;
-		*is_key = !has_nul;
 	}
 	return STATUS_OK;
 }
 
-/* Makes the key of a row from a copy of its values. *is_key: false if it has a NUL. */
+/* Makes the key of a row from a copy of its values. *is_key: all of them are. */
 static enum status make_key(const struct grouping *m, unsigned row, struct key_seed seed,
 			    struct key *key, uint64_t *hash, bool *is_key)
 {
@@ -257,20 +250,20 @@ static enum status fold_singles(const struct grouping *m, size_t c, uint64_t row
 
 	for (; rows && status == STATUS_OK; rows &= rows - 1) {
 		struct group *group = m->f->groups.groups[lowest(rows)];
-		struct field_span span = row_block_field(&m->f->block, c, lowest(rows));
+		struct field_span span;
 		struct counts before;
 		status = need_rest(m, group);
 		if (status != STATUS_OK)
 			break;
 		before = counts_of(&group->rest->columns[c]);
-		status = column_add_computed(m->f->plan, group->rest, c, m->text + span.begin,
-					     span.end - span.begin,
-					     let_block_rounded(&m->f->block, c, lowest(rows)),
-					     row_block_offset(&m->f->block, c, lowest(rows)), &m->f->scratch);
+		if (m->f->plan->columns[c].let) {
+			status = let_fold_row(m->f, m->text, c, lowest(rows), group->rest);
+		} else {
+			span = row_block_field(&m->f->block, c, lowest(rows));
+			status = column_add_field(m->f->plan, group->rest, c, m->text + span.begin,
+						  span.end - span.begin, span.begin, &m->f->scratch);
+		}
 		carry_over(&m->out->columns[c], &group->rest->columns[c], before);
-		if (m->f->plan->columns[c].let &&
-		    group->rest->columns[c].ninvalid > before.ninvalid)
-			let_fold_note(m->f, m->text, c, lowest(rows), m->out);
 	}
 	return status;
 }
@@ -296,11 +289,6 @@ static enum status fold_rest_column(const struct grouping *m, size_t c, struct p
 	enum status status = rows_fold_kept_column(m->f, m->text, c, rest);
 
 	carry_over(&m->out->columns[c], &rest->columns[c], before);
-	if (m->f->plan->columns[c].let) {
-		const struct computed_note *note =
-			&rest->computed[c - (rest->ncolumns - rest->nlets)];
-		partial_note_computed(m->out, c, note->offset, note->text, note->nbytes);
-	}
 	return status;
 }
 

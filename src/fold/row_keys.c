@@ -48,7 +48,7 @@ static enum doubt settle(const struct plan *plan, const char *text, struct field
 
 	if (!value)
 		return NOT_IN_PLACE;
-	if (value_is_missing(plan, value, nbytes))
+	if (value_is_missing(plan, 0, value, nbytes))
 		return IS_MISSING;
 	span->begin = (size_t)(value - text);
 	span->end = span->begin + nbytes;

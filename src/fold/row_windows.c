@@ -48,7 +48,6 @@ enum status row_number_value(const struct row_block *b, size_t c, const struct s
 static enum status is_missing(const struct row_block *b, size_t c, unsigned row, struct scratch *scratch,
 			      bool *is)
 {
-	struct field_span span = row_block_field(b, c, row);
 	const char *text;
 	size_t nbytes;
 	enum row_value kind = row_block_value(b, c, row, &text, &nbytes);
@@ -58,7 +57,7 @@ static enum status is_missing(const struct row_block *b, size_t c, unsigned row,
 	*is = kind == ROW_MISSING;
 	if (kind != ROW_QUOTED)
 		return STATUS_OK;
-	status = value_read(b->plan, false, b->text + span.begin, span.end - span.begin, scratch, &v);
+	status = row_block_read(b, c, row, false, scratch, &v);
 	*is = status == STATUS_OK && v.kind == DECIMAL_MISSING;
 	return status;
 }
@@ -70,8 +69,8 @@ static enum status is_printed(struct row_block *b, size_t c, unsigned row, struc
 	struct recent_value v;
 	enum status status;
 
-	*is = true;
-	if (!b->plan->columns[c].let || !b->plan->columns[c].parses)
+	*is = !b->plan->columns[c].let || let_block_why(b, c, row) == STATUS_OK;
+	if (!*is || !b->plan->columns[c].let || !b->plan->columns[c].parses)
 		return STATUS_OK;
 	status = row_number_value(b, c, row_block_numbers(b, c), row, scratch, &v);
 	*is = v.kind != RECENT_NONE;

@@ -206,8 +206,8 @@ static enum status offer_fields(const struct fold *m, size_t c, const struct row
 		size_t row = end <= END_FIRST_NUMBER ? i : fields->nrows - 1 - i;
 		struct field_span span = row_field(m->text, fields->ends + row * fields->stride,
 						   fields->drops_cr);
-		status = ends_offer(ends, end, m->f->plan, c, m->text + span.begin,
-				    span.end - span.begin, NULL, &m->f->scratch, &taken);
+		const struct raw_field field = {m->text + span.begin, span.end - span.begin, 0, NULL};
+		status = ends_offer(ends, end, m->f->plan, c, &field, &m->f->scratch, &taken);
 	}
 	return status;
 }
@@ -382,19 +382,26 @@ static enum status fold_kept(const struct fold *m)
 	return status;
 }
 
-/* A value leaves a predicate undecided. */
-static void fold_undecided(const struct fold *m)
+/* A value leaves a predicate undecided: the first is kept. */
+static enum status fold_undecided(const struct fold *m)
 {
 	const struct row_filter *filter = &m->f->filter;
 	unsigned first = lowest(filter->undecided);
+	size_t c = filter->culprit.column, nbytes;
+	struct field_span span;
+	const char *value;
 
 	m->out->nundecided += (uint64_t)__builtin_popcountll(filter->undecided);
 	if (m->out->first_undecided_offset != OFFSET_NONE)
-		return;
-	m->out->first_undecided_offset =
-		row_block_field(&m->f->block, filter->culprit, first).begin;
-	m->out->undecided_column = filter->culprit;
-	m->out->undecided_is_costly = filter->why == STATUS_TOO_COSTLY;
+		return STATUS_OK;
+	m->out->first_undecided_offset = row_block_offset(&m->f->block, c, first);
+	m->out->undecided_column = (uint32_t)c;
+	span = row_block_field(&m->f->block, c, first);
+	value = field_value(&m->f->plan->dialect, m->text + span.begin, span.end - span.begin,
+			    &m->f->scratch, &nbytes);
+	return value ? bad_value_keep(&m->out->undecided, m->out->first_undecided_offset, filter->culprit.why,
+				      value, nbytes)
+		     : STATUS_NO_MEMORY;
 }
 
 static enum status fold_block(const struct fold *m)
@@ -406,16 +413,19 @@ static enum status fold_block(const struct fold *m)
 	if (status != STATUS_OK)
 		return status;
 	if (filter->undecided)
-		fold_undecided(m);
-	if (filter->kept == 0)
-		return STATUS_OK;
+		status = fold_undecided(m);
+	if (filter->kept == 0 || status != STATUS_OK)
+		return status;
 	m->out->nkept += (uint64_t)__builtin_popcountll(filter->kept);
 	for (size_t p = 0; p < plan->npredicates; p++)
 		m->out->nmatched[p] += (uint64_t)__builtin_popcountll(filter->holds[p]);
 	if (plan_copies_records(plan) && !plan->choice)
 		status = row_folder_keep(m->f);
-	if (status == STATUS_OK && plan->nkeys)
-		return row_groups_fold(m->f, m->text, m->out);
+	if (status == STATUS_OK && plan->nkeys) {
+		status = row_groups_fold(m->f, m->text, m->out);
+		m->out->nkept -= (uint64_t)__builtin_popcountll(filter->kept & ~m->f->groups.rows);
+		return status; /* records without a key are not kept */
+	}
 	if (status == STATUS_OK && plan->npairs) /* first: it converts columns for both */
 		status = pair_block_fold(&m->f->pairs, &m->f->block, filter->kept, &m->f->scratch,
 					 m->out);
@@ -513,6 +523,7 @@ enum status rows_fold(struct row_folder *f, struct rows *r, const char *text, si
 	enum status status;
 
 	f->nkept = 0;
+	f->out = out;
 	row_keys_begin(f, text, nbytes);
 	decimal_fold_clear(&f->fold);
 	text_folder_begin(&f->texts, text, nbytes);

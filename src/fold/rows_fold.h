@@ -28,6 +28,7 @@ struct row_range {
 /* One thread's memory for folding. All owned. */
 struct row_folder {
 	const struct plan *plan;
+	struct partial *out; /* of the text that is folded: what is complained about is kept there */
 	struct row_block block;
 	struct let_block lets; /* block.lets, if the plan has computed columns */
 	struct row_filter filter;

@@ -8,7 +8,12 @@
 
 #include "number/decimal.h"
 
-#define DATE_NBYTES 10
+/* Bytes of a date and of the separators in it, such as '-': a form is extended (2024-01-05T10:15:00), with nseparators 1, or
+ * basic (20240105T101500), with 0. */
+static size_t date_nbytes(size_t nseparators)
+{
+	return 8 + 2 * nseparators;
+}
 
 /* Reads two digits. Returns whether they are digits, and at most max. */
 static bool two_digits(const char *p, unsigned max, unsigned *out)
@@ -28,14 +33,14 @@ static unsigned days_of(unsigned year, unsigned month)
 	return 30 + (month + month / 8) % 2;
 }
 
-/* Whether p[0 .. DATE_NBYTES) is YYYY-MM-DD. */
-static bool is_date(const char *p)
+/* Whether p[0 .. date_nbytes(n)) is YYYY-MM-DD, with n separators between two parts. */
+static bool is_date(const char *p, size_t n)
 {
 	unsigned century, year, month, day;
 
-	return p[4] == '-' && p[7] == '-' && two_digits(p, 99, &century) &&
-	       two_digits(p + 2, 99, &year) && two_digits(p + 5, 12, &month) &&
-	       two_digits(p + 8, 31, &day) && month > 0 && day > 0 &&
+	return (n == 0 || (p[4] == '-' && p[7] == '-')) && two_digits(p, 99, &century) &&
+	       two_digits(p + 2, 99, &year) && two_digits(p + 4 + n, 12, &month) &&
+	       two_digits(p + 6 + 2 * n, 31, &day) && month > 0 && day > 0 &&
 	       (day <= 28 || day <= days_of(100 * century + year, month));
 }
 
@@ -52,15 +57,21 @@ static const char *pass_fraction(const char *p, const char *end)
 	return p > digits ? p : NULL;
 }
 
-static const char *pass_seconds(const char *p, const char *end)
+/* Whether the seconds of a time begin at p: ss in the basic form, :ss in the extended one. */
+static bool has_seconds(const char *p, const char *end, size_t n)
+{
+	return p < end && (n ? *p == ':' : decimal_is_digit(*p));
+}
+
+static const char *pass_seconds(const char *p, const char *end, size_t n)
 {
 	unsigned ignored;
 
-	if (p == end || *p != ':')
+	if (!has_seconds(p, end, n))
 		return p;
-	if (end - p < 3 || !two_digits(p + 1, 60, &ignored))
+	if ((size_t)(end - p) < 2 + n || !two_digits(p + n, 60, &ignored))
 		return NULL;
-	return pass_fraction(p + 3, end);
+	return pass_fraction(p + 2 + n, end);
 }
 
 static const char *pass_offset(const char *p, const char *end)
@@ -79,26 +90,32 @@ static const char *pass_offset(const char *p, const char *end)
 }
 
 /* Whether p[0 .. end) is a time of day, perhaps with an offset. */
-static bool is_time(const char *p, const char *end)
+static bool is_time(const char *p, const char *end, size_t n)
 {
 	unsigned ignored;
 
-	if (end - p < 5 || !two_digits(p, 23, &ignored) || p[2] != ':' ||
-	    !two_digits(p + 3, 59, &ignored))
+	if ((size_t)(end - p) < 4 + n || !two_digits(p, 23, &ignored) || (n && p[2] != ':') ||
+	    !two_digits(p + 2 + n, 59, &ignored))
 		return false;
-	p = pass_seconds(p + 5, end);
+	p = pass_seconds(p + 4 + n, end, n);
 	return p && pass_offset(p, end) == end;
+}
+
+/* Like iso_date_of, in the form with n separators. */
+static enum iso_date date_in_form(const char *text, size_t nbytes, size_t n)
+{
+	const char *time = text + date_nbytes(n) + 1, *end = text + nbytes;
+
+	if (nbytes < date_nbytes(n) || !is_date(text, n))
+		return ISO_NONE;
+	if (nbytes == date_nbytes(n))
+		return ISO_DATE;
+	return (time[-1] == 'T' || time[-1] == ' ') && is_time(time, end, n) ? ISO_DATETIME : ISO_NONE;
 }
 
 enum iso_date iso_date_of(const char *text, size_t nbytes)
 {
-	const char *time = text + DATE_NBYTES + 1, *end = text + nbytes;
-
-	if (nbytes < DATE_NBYTES || !is_date(text))
-		return ISO_NONE;
-	if (nbytes == DATE_NBYTES)
-		return ISO_DATE;
-	return (time[-1] == 'T' || time[-1] == ' ') && is_time(time, end) ? ISO_DATETIME : ISO_NONE;
+	return date_in_form(text, nbytes, 1);
 }
 
 /* ---- seconds ---- */
@@ -133,20 +150,22 @@ static int64_t offset_seconds(const char *p, const char *end)
 bool iso_date_epoch(const char *text, size_t nbytes, int64_t *seconds, size_t *fraction,
 		    size_t *nfraction)
 {
-	enum iso_date kind = iso_date_of(text, nbytes);
-	const char *end = text + nbytes, *p = text + DATE_NBYTES + 6;
+	size_t n = nbytes >= date_nbytes(1) && text[4] == '-' ? 1 : 0;
+	enum iso_date kind = date_in_form(text, nbytes, n);
+	const char *end = text + nbytes, *p = text + date_nbytes(n) + 1;
 
 	*fraction = *nfraction = 0;
 	if (kind == ISO_NONE)
 		return false;
 	*seconds = 86400 * days_before(100 * (int64_t)number_at(text) + number_at(text + 2),
-				       number_at(text + 5), number_at(text + 8));
+				       number_at(text + 4 + n), number_at(text + 6 + 2 * n));
 	if (kind == ISO_DATE)
 		return true;
-	*seconds += 3600 * (int64_t)number_at(p - 5) + 60 * (int64_t)number_at(p - 2);
-	if (p < end && *p == ':') {
-		*seconds += number_at(p + 1);
-		p += 3;
+	*seconds += 3600 * (int64_t)number_at(p) + 60 * (int64_t)number_at(p + 2 + n);
+	p += 4 + n;
+	if (has_seconds(p, end, n)) {
+		*seconds += number_at(p + n);
+		p += 2 + n;
 		if (p < end && (*p == '.' || *p == ','))
 			for (*fraction = (size_t)(++p - text); p < end && decimal_is_digit(*p); p++)
 				++*nfraction;

@@ -18,6 +18,8 @@ enum iso_date iso_date_of(const char *text, size_t nbytes);
 
 /* The seconds from 1970-01-01T00:00:00Z to a date, leap seconds not counted: without the fraction of
  * a second, which is text[*fraction .. + *nfraction) as digits. A time without an offset is one of UTC.
+ * The date may be one that iso_date_of knows, or in the basic form, which looks like a number: YYYYMMDD, perhaps followed
+ * by T or a blank, hhmm or hhmmss, and the rest.
  * Returns false where text is no date. */
 bool iso_date_epoch(const char *text, size_t nbytes, int64_t *seconds, size_t *fraction,
 		    size_t *nfraction);

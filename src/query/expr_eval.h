@@ -54,6 +54,7 @@ enum expr_value_kind {
 	EXPR_NOT_A_NUMBER,
 	EXPR_OUT_OF_RANGE,  /* a number, but beyond wide.h */
 	EXPR_TOO_COSTLY,    /* a text on which a pattern takes too many steps */
+	EXPR_WRONG,         /* a computed value without a result: neither a number nor a text */
 };
 
 /* A field's value, quotes removed, or a literal. */
@@ -340,6 +341,8 @@ HD enum expr_truth expr_test_truth(const struct expr *e, const struct expr_test 
 		return EXPR_FALSE;
 	if (t->kind == EXPR_TEST_IS_NUMBER)
 		return expr_test_is_number(t, left);
+	if (left->kind == EXPR_WRONG)
+		return EXPR_INVALID;
 	if (t->kind == EXPR_TEST_MATCH)
 		return expr_test_match(e, t, left);
 	literal = expr_literal(e, t);

@@ -198,7 +198,7 @@ static enum status copy_value(struct first_value *v, const char *field, size_t n
 				field[0] == plan->dialect.quote &&
 				!memchr(text, plan->dialect.delimiter, nbytes);
 		v->has_nul = memchr(text, '\0', nbytes) != NULL;
-		v->is_missing = value_is_missing(plan, text, nbytes);
+		v->is_missing = value_is_missing(plan, 0, text, nbytes);
 		v->is_number = !v->is_missing && value_is_number(plan, text, nbytes);
 	}
 	free(scratch.data);

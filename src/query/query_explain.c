@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "query/remedy.h"
+#include "query/value.h"
 
 char query_other_delimiter(const struct query *q)
 {
@@ -40,7 +41,8 @@ void query_explain(const struct query *q, struct fault *fault)
 		snprintf(fault->remedy, sizeof fault->remedy, "%s",
 			 remedy_delimiter_option(delimiter));
 	else if (fault->status != STATUS_UNKNOWN_COLUMN && fault->status != STATUS_DOUBTFUL_HEADER &&
-		 remedy_is_no_value(fault->detail, fault->detail_nbytes))
+		 remedy_is_no_value(fault->detail, fault->detail_nbytes) &&
+		 !value_is_missing(&q->plan, 0, fault->detail, fault->detail_nbytes))
 		snprintf(fault->remedy, sizeof fault->remedy, "--missing '%.16s'",
 			 fault->detail);
 }

@@ -27,12 +27,12 @@ static bool is_same_number(const struct plan *plan, const char *spelling, size_t
 	return spelling_nbytes > 0 && nbytes > 0 && expr_is_same_number(a, spelling_nbytes, b, nbytes);
 }
 
-bool value_is_missing(const struct plan *plan, const char *text, size_t nbytes)
+bool value_is_missing(const struct plan *plan, unsigned how, const char *text, size_t nbytes)
 {
 	text = decimal_trim(text, &nbytes);
 	if (nbytes == 0)
 		return true;
-	for (size_t i = 0; i < plan->nmissing; i++) {
+	for (size_t i = 0; i < plan->nmissing && !(how & VALUE_COMPUTED); i++) {
 		size_t spelling_nbytes = strlen(plan->missing[i]);
 		if ((spelling_nbytes == nbytes && !memcmp(plan->missing[i], text, nbytes)) ||
 		    is_same_number(plan, plan->missing[i], spelling_nbytes, text, nbytes))
@@ -105,7 +105,7 @@ enum status value_to_plain(const struct plan *plan, const char **text, size_t *n
 	return STATUS_OK;
 }
 
-enum status value_read(const struct plan *plan, bool parses, const char *field, size_t nbytes,
+enum status value_read(const struct plan *plan, unsigned how, const char *field, size_t nbytes,
 		       struct scratch *scratch, struct value *out)
 {
 	enum status status = STATUS_OK;
@@ -115,9 +115,9 @@ enum status value_read(const struct plan *plan, bool parses, const char *field, 
 	if (!out->text)
 		return STATUS_NO_MEMORY;
 	out->kind = DECIMAL_INVALID;
-	if (value_is_missing(plan, out->text, out->nbytes)) {
+	if (value_is_missing(plan, how, out->text, out->nbytes)) {
 		out->kind = DECIMAL_MISSING;
-	} else if (parses) {
+	} else if (how & VALUE_AS_NUMBER) {
 		status = value_to_plain(plan, &out->text, &out->nbytes, scratch, &is_number);
 		if (status == STATUS_OK && is_number)
 			out->kind = decimal_parse(out->text, out->nbytes, &out->number);

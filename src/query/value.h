@@ -21,18 +21,31 @@ struct value {
 	size_t nbytes;
 };
 
-/* Reads a raw field. parses: whether a number is looked for; if not, kind is DECIMAL_MISSING or
- * DECIMAL_INVALID. Errors: STATUS_NO_MEMORY. */
-enum status value_read(const struct plan *plan, bool parses, const char *field, size_t nbytes,
+/* How a field is read: a set. */
+enum value_how {
+	VALUE_AS_NUMBER = 1, /* a number is looked for; else kind is DECIMAL_MISSING or DECIMAL_INVALID */
+	VALUE_COMPUTED = 2,  /* no field of the input has it: plan->missing is for those that are in the input */
+};
+
+/* A raw field, and what its bytes do not say. */
+struct raw_field {
+	const char *text;
+	size_t nbytes;
+	unsigned how;        /* of enum value_how: VALUE_COMPUTED or 0 */
+	const char *rounded; /* of a computed number that was rounded what quotient_write wrote, else NULL */
+};
+
+/* Reads a raw field. how: a set of enum value_how. Errors: STATUS_NO_MEMORY. */
+enum status value_read(const struct plan *plan, unsigned how, const char *field, size_t nbytes,
 		       struct scratch *scratch, struct value *out);
 
 /* Makes v, which was read from the field of a computed number, that number, unless it is missing. text: what
  * quotient_write wrote; NULL: the number was not rounded. */
 void value_set_rounded(struct value *v, const char *text);
 
-/* Whether the value text[0 .. nbytes) counts as missing: blank, or once blanks are trimmed a spelling of
- * plan->missing, or the number that one of them is. */
-bool value_is_missing(const struct plan *plan, const char *text, size_t nbytes);
+/* Whether the value text[0 .. nbytes) counts as missing: blank, or, unless how has VALUE_COMPUTED, a
+ * spelling of plan->missing once blanks are trimmed, or the number that one of them is. */
+bool value_is_missing(const struct plan *plan, unsigned how, const char *text, size_t nbytes);
 
 /* Whether a spelling of plan->missing could pass for a number. */
 bool missing_is_number(const struct plan *plan);

@@ -104,6 +104,13 @@ def check_faults():
     refuses("the same of a pipe", ["--sample=30000", "--memory=1M"], open(big, "rb").read(), 1, "--memory", "fewer records")
     r = harness.run(["--tail=3", "--memory=1M", big])
     harness.ok(r.status == 0 and r.out.count(b"\n") == 4, "a few fit", lambda: harness.describe(r))
+    keyless = b"k,v\na,1\nb,2\nc,3\nd\0,4\n"
+    for choice, want in (("--tail=2", b"b,2,1\nc,3,1\n"), ("--head=3", b"a,1,1\nb,2,1\nc,3,1\n"), ("--sample=3", b"a,1,1\nb,2,1\nc,3,1\n")):
+        for chunk in (1, 7, None):
+            r = harness.run(["--by=k", "--running-count=v", choice, "--invalid=skip"], keyless, chunk=chunk)
+            harness.ok(r.status == 0 and r.out == b"k,v,running_count(v)\n" + want and
+                       (choice == "--head=3" or b"1 value of column 'k' left out" in r.err),
+                       "a record without a key is none of the last or first, chunk %s, %s" % (chunk, choice), lambda r=r: harness.describe(r))
     for args, word in ((["--tail=0"], "--tail"), (["--tail=x"], "--tail"), (["--tail=-1"], "--tail"), (["--sample=0"], "--sample"),
                        (["--sample=1.5"], "--sample"), (["--sample=2", "--seed=x"], "--seed"), (["--seed=1"], "--sample"),
                        (["--tail=1", "--seed=1"], "--sample"), (["--head=2", "--tail=2"], "--head and --tail"),

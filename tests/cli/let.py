@@ -91,7 +91,7 @@ def check_use():
     answers("another notation", ["-d;", "--decimal=,", "--let", "x = a * 1.5"], b"a;b\n1,5;x\n2;y\n", "a;b;x\n1,5;x;2,25\n2;y;3,0\n")
     answers("a point that is the delimiter", ["--decimal=,", "--let", "x = a * 1.5"], b'a,b\n"1,5",x\n', 'a,b,x\n"1,5",x,"2,25"\n')
     answers("missing values", ["--missing=NA,0", "--let", "x = a - 1", "--let", "y = coalesce(a, 7)", "--count=x", "--sum=y"],
-            b"a\nNA\n1\n2\n", "count(x),sum(y)\n1,10\n")
+            b"a\nNA\n1\n2\n", "count(x),sum(y)\n2,10\n")
     answers("two files, other order", ["--let", "x = a * 10 + b", "--sum", "x", harness.fixture("one.csv", b"a,b\n1,2\n"),
                                        harness.fixture("two.csv", b"b,a\n3,4\n")], None, "55\n")
     answers("ragged records", ["--ragged=allow", "--let", "x = coalesce(b, 5)", "--sum", "x"], b"a,b\n1\n1,2\n", "7\n")
@@ -239,6 +239,110 @@ def check_faults():
           prints(b"x\n" + (value + b"\n") * 5000), ways(0, (None, 20000)))
 
 
+# What is said of a value that no field of the input has. Expressions, what reads z, the place, the column and the words.
+A_TEXT = b"id,old\n1,x\n2,3\n"
+LONG = b"a\n" + b"7" * 70 + b"x\n3\n"
+STEPS = b"x,v\n" + b"a" * 5000 + b"b,1\n2,3\n"
+KEPT = [
+    (["a = lower(old)"], "--where=a > 1", A_TEXT, "a", "not a number: 'x'"),
+    (["a = lower(old)"], "--offsets=a > 1", A_TEXT, "a", "not a number: 'x'"),
+    (["a = lower(old)"], "--where=a != old", A_TEXT, "a", "not a number: 'x'"),
+    (["a = lower(old)", "d = if(a=1,0,1)"], None, A_TEXT, "a", "not a number: 'x'"),
+    (["a = lower(old)", "d = if(a=1,0,1)"], "--sum=d", A_TEXT, "a", "not a number: 'x'"),
+    (["c = if(old=\"x\",\"y\",old)"], "--where=c > 1", A_TEXT, "c", "not a number: 'y'"),
+    (["c = coalesce(old,\"none\")", "d = \"y\""], "--where=d > 1", A_TEXT, "d", "not a number: 'y'"),
+    (["a = if(id = 1, old + 1, \"t\")"], None, A_TEXT, "a", "not a number: 'x'"),
+    (["a = lower(old + 1)"], None, A_TEXT, "a", "not a number: 'x'"),
+    (["a = length(old + 1)"], "--sum=a", A_TEXT, "a", "not a number: 'x'"),
+    (["a = coalesce(old * 2, \"none\")"], "--by=a", A_TEXT, "a", "not a number: 'x'"),
+    (["a = old * 2"], "--where=a = \"x\"", A_TEXT, "a", "not a number: 'x'"),
+    (["a = old * 2"], "--lead=a", A_TEXT, "a", "not a number: 'x'"),
+    (["a = old * 2"], "--tail=1", A_TEXT, "a", "not a number: 'x'"),
+    (["a = old * 2"], "--text-min=a", A_TEXT, "a", "not a number: 'x'"),
+    (["a = old * 2"], "--mode=a", A_TEXT, "a", "not a number: 'x'"),
+    (["z = upper(a)"], "--sum=z", LONG, "z", "not a number: '" + "7" * 70 + "X'"),
+    (["z = upper(a)"], "--where=z > 1", LONG, "z", "not a number: '" + "7" * 70 + "X'"),
+    (["c = a*a"], "--where=c > 1", b"a\n1e300\n", "c", "number beyond 10^-400 to 10^400: '1e600'"),
+    (["z = a*100"], "--where=z > 1", b"id,a\n1,1e399\n2,3\n", "z", "number beyond 10^-400 to 10^400: '1e401'"),
+    (["z = if(a > 1, a*100, \"t\")"], None, b"id,a\n1,1e399\n2,3\n", "z", "number beyond 10^-400 to 10^400: '1e401'"),
+    (["z = a/0.001"], "--sum=z", b"a\n1e399\n3\n", "z", "number beyond 10^-400 to 10^400: '1000"),
+    (["z = a/1e300/1e300"], "--mean=z", b"a\n3\n3\n", "z", "number beyond 10^-400 to 10^400: '0.000"),
+    (["z = a + 1"], "--where=z > 1", b"a\n3e400\n", "z", "number beyond 10^-400 to 10^400: '3e400'"),
+    (["z = lower(a)"], "--where=z > 1", b"a,b\nA\0,2\n", "z", "NUL byte in 'a\\x00'"),
+    (["z = epoch(t)"], None, b"t\n2024\n", "z", "not an ISO date: '2024' (try 2024-01-05 or 20240105T101500Z)"),
+    (["z = epoch(t)"], "--sum=z", b"t,u\n45296.5,1\n", "z", "not an ISO date: '45296.5'"),
+    (["z = epoch(t)"], "--where=z > 1", b"t\n1714557600123\n", "z", "not an ISO date: '1714557600123'"),
+    (["z = if(u = 1, epoch(t), \"\")"], "--by=z", b"t,u\n20240105101500,1\n", "z", "not an ISO date: '20240105101500'"),
+    (["z = epoch(t) + 1"], "--cumsum=z", b"t,u\n20240230,1\n", "z", "not an ISO date: '20240230'"),
+]
+TOO_MANY = "a regular expression takes too many steps on this value: "
+KEPT_PATTERNS = [
+    (["n = upper(x)"], "--where=n ~ \"(A+)+$\"", STEPS, "n", TOO_MANY + "AAAA"),
+    (["n = upper(x)", "m = if(n ~ \"(A+)+$\", 1, 2)"], None, STEPS, "n", TOO_MANY + "AAAA"),
+    (["m = if(x ~ \"(a+)+$\", 1, 2)"], "--sum=m", STEPS, "x", TOO_MANY + "aaaa"),
+]
+
+
+def check_kept():
+    for i, (lets, use, data, column, words) in enumerate(KEPT + (KEPT_PATTERNS if harness.has_patterns() else [])):
+        args = [a for let in lets for a in ("--let", let)] + ([use] if use else [])
+        place = "<stdin>:2: column '%s': %s" % (column, words)
+        prints_records = not use or use.split("=")[0] in ("--where", "--offsets", "--lead", "--tail", "--cumsum")
+        header = harness.run(args, data).out if prints_records else b""
+        holds("of %s: %s" % (" ".join(args), words[:40]), args, data, breaks(header, place), ways(i, (1, 2, 7, None)))
+        path = harness.fixture("kept%d.csv" % i, data)
+        r = harness.run([*args, "--invalid=skip", "--max-invalid=0", path], chunk=7, threads=8)
+        harness.ok(r.status == 1 and place.replace("<stdin>", path).encode() in r.err and b"; --invalid skip leaves out " in r.err,
+                   "--max-invalid: " + " ".join(args), lambda r=r: harness.describe(r))
+        if prints_records:
+            continue
+        part = harness.run([*args, "--invalid=skip", "--partial", path, path], chunk=2)
+        if part.status == 0:
+            merged = harness.run(["--merge", harness.fixture("kept%d.part" % i, part.out)])
+            whole = harness.run([*args, "--invalid=skip", path, path])
+            harness.ok((merged.status, merged.out, merged.err) == (whole.status, whole.out, whole.err), "in a part: " + " ".join(args),
+                       lambda m=merged, w=whole: harness.describe(m) + harness.describe(w))
+
+
+def check_missing_rule():
+    """--missing names values of the input, and none that --let has made."""
+    data = b"a,b\n5,NA\n2,x\n3,y\n"
+    # What a column takes over is missing where the input's value is, and printed as it stands there.
+    for let, column, missing in (("z = a + 3", "|5|6", 0), ("z = if(a > 2, a, 5)", "5|5|3", None), ("z = lower('5')", "5|5|5", None),
+                                 ("z = a", "5|2|3", 0), ("z = coalesce(a, 5)", "5|2|3", None), ("z = 5", "5|5|5", None)):
+        args, shown = ["--header=yes", "--missing=5,NA", "--let", let], column.split("|")
+        values = ["" if i == missing else v for i, v in enumerate(shown)]
+        answers(let + ": in records", [*args, "--only"], data, "z\n" + "".join(v + "\n" for v in shown))
+        keys = list(dict.fromkeys(shown))
+        answers(let + ": in keys", [*args, "--by=z", "--count-records"], data,
+                "z,records\n" + "".join("%s,%d\n" % (k, shown.count(k)) for k in keys))
+        answers(let + ": in results", [*args, "--sum=z", "--count=z"], data,
+                "sum(z),count(z)\n%d,%d\n" % (sum(int(v or 0) for v in values), sum(v != "" for v in values)))
+        answers(let + ": in conditions", [*args, "--where=z = 5", "--count-records"], data, "%d\n" % values.count("5"))
+        answers(let + ": missing", [*args, "--where=z is missing", "--count-records"], data, "%d\n" % values.count(""))
+        answers(let + ": once more", [*args, "--let=y = z", "--sum=y"], data, "%d\n" % sum(int(v or 0) for v in values))
+        answers(let + ": so far", [*args, "--select=b", "--fill-down=z", "--running-count=z"], data, "b,filled(z),running_count(z)\n" +
+                "".join("%s,%s,%d\n" % (b, next((w for w in values[i::-1] if w), ""), sum(w != "" for w in values[:i + 1]))
+                        for i, b in enumerate(("NA", "x", "y"))))
+    answers("a text", ["--missing=NA", "--let", "z = coalesce(b, 'none')", "--only"], data, "z\nnone\nx\ny\n")
+    answers("its spelling", ["--missing=NA", "--let", "z = coalesce(b, 'NA')", "--only"], data, "z\nNA\nx\ny\n")
+
+
+DATES = [("20240105", 1704412800), ("20240229", 1709164800), (" 20240105 ", 1704412800), ("20240105T101500Z", 1704449700),
+         ("20240105T1015", 1704449700), ("20240105T101500+0200", 1704442500), ("20240105 101500,25", "1704449700.25"),
+         (" 2024-01-05", 1704412800), ("2024-01-05T10:15:00Z ", 1704449700)]
+NO_DATES = ["20240230", "20241301", "2024010", "202401051", "20240105T", "20240105T10", "20240105T10150", "20240105T10:15:00",
+            "2024-01-05T101500", "20240105.5", "-20240105", "20240105T1015Zx", "2024", "45296.5", "1714557600"]
+
+
+def check_dates():
+    for text, seconds in DATES:
+        answers("epoch of '%s'" % text, ["--let", "e = epoch(t)", "--only"], b't,u\n"%s",1\n' % text.encode(), "e\n%s\n" % seconds)
+    for text in NO_DATES:
+        refuses("no date: " + text, ["--let", "e = epoch(t)", "--sum=e"], b"t,u\n%s,1\n" % text.encode(), 1,
+                "<stdin>:2: column 'e': not an ISO date: '%s'" % text)
+
+
 def random_table(rng):
     numbers = (b"", b"0", b"1", b"-2", b"3.5", b"0.001", b"-12.50", b'"7"', b" 8 ", b"1e3", b"2.5E-3", b"999999999999999999",
                b"-123456789012345678.9", b"12345678901234567890123", b"1e-25", b"0.10", b"+4")
@@ -331,5 +435,8 @@ check_signs()
 check_calculated()
 check_refused()
 check_faults()
+check_kept()
+check_missing_rule()
+check_dates()
 check_random()
 harness.done()

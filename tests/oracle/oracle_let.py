@@ -180,7 +180,11 @@ UNARY = {"neg": lambda x: x._replace(significand=-x.significand), "abs": lambda 
 
 
 def epoch(text):
-    m = re.match(rb"(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:Z|([+-])(\d\d):?(\d\d)?)?)?\Z", text)
+    text = text.strip(b" \t")
+    m = None
+    for date, colon in ((rb"(\d{4})-(\d\d)-(\d\d)", b":"), (rb"(\d{4})(\d\d)(\d\d)", b"")):
+        m = m or re.match(date + rb"(?:[T ](\d\d)" + colon + rb"(\d\d)(?:" + colon + rb"(\d\d)(?:[.,](\d+))?)?"
+                          rb"(?:Z|([+-])(\d\d):?(\d\d)?)?)?\Z", text)
     if not m:
         raise Invalid(text)
     try:
