@@ -27,11 +27,11 @@ static void put_folds(const struct partial *p, const struct plan *plan, struct j
 {
 	for (size_t c = 0; c < plan->ncolumns; c++) {
 		json_put(to, c ? "," : ",\"columns\":[");
-		column_write(&p->columns[c], to);
+		column_write(&p->columns[c], plan->columns[c].needs, to);
 	}
 	for (size_t i = 0; i < plan->npairs; i++) {
 		json_put(to, i ? "," : "],\"pairs\":[");
-		pair_write(&p->pairs[i], to);
+		pair_write(&p->pairs[i], plan->pairs[i].needs, to);
 	}
 	for (size_t i = 0; i < plan->nwindows; i++) {
 		json_put(to, i ? "," : "],\"windows\":[");

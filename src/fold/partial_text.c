@@ -36,8 +36,11 @@ static void put_member(struct json_writer *to, const char *name, uint64_t number
 	json_put_number(to, number);
 }
 
-static void put_bins(struct json_writer *to, const struct by_scale *fast)
+/* Whether extremes that nobody needs are kept depends on the chunks: those of no numbers are written. */
+static void put_bins(struct json_writer *to, const struct by_scale *fast, unsigned needs)
 {
+	const bool has_extremes = needs & MOMENT_EXTREMES;
+
 	const union scale_value *value = by_scale_values(fast);
 
 	json_put(to, ",\"bins\":[");
@@ -47,9 +50,9 @@ static void put_bins(struct json_writer *to, const struct by_scale *fast)
 		json_put(to, ",");
 		exact_put_int128(to, value->bin.sum);
 		json_put(to, ",");
-		exact_put_int128(to, value->bin.min);
+		exact_put_int128(to, has_extremes ? value->bin.min : INT64_MAX);
 		json_put(to, ",");
-		exact_put_int128(to, value->bin.max);
+		exact_put_int128(to, has_extremes ? value->bin.max : INT64_MIN);
 		json_put(to, "]");
 	}
 	json_put(to, "]");
@@ -89,8 +92,8 @@ static void put_moments(struct json_writer *to, const struct moment_cells *momen
 	}
 }
 
-static void put_members(const struct column_partial *column, enum column_kind kind, const char *prefix,
-			struct json_writer *to)
+static void put_members(const struct column_partial *column, enum column_kind kind, unsigned needs,
+			const char *prefix, struct json_writer *to)
 {
 	static const char *const kinds[] = {
 		[COLUMN_UNKNOWN] = "", [COLUMN_NUMBER] = ",\"kind\":\"number\"",
@@ -103,17 +106,17 @@ static void put_members(const struct column_partial *column, enum column_kind ki
 	put_member(to, "invalid", column->ninvalid);
 	put_member(to, "nuls", column->nnuls);
 	if (column->fast.scales)
-		put_bins(to, &column->fast);
+		put_bins(to, &column->fast, needs);
 	if (column_has_wide(column))
 		put_wide(to, column->wide);
 	put_moments(to, &column->moments, prefix);
 }
 
-void column_write(const struct column_partial *column, struct json_writer *to)
+void column_write(const struct column_partial *column, unsigned needs, struct json_writer *to)
 {
 	json_put(to, "{");
 	if (!column_is_empty(column))
-		put_members(column, COLUMN_UNKNOWN, NULL, to); /* a group's columns have the run's kind */
+		put_members(column, COLUMN_UNKNOWN, needs, NULL, to); /* a group's columns have the run's kind */
 	json_put(to, "}");
 }
 
@@ -265,7 +268,7 @@ bool pair_is_empty(const struct pair_partial *p)
 }
 
 /* Writes "products" and what follows. */
-static void put_products(const struct pair_partial *p, struct json_writer *to)
+static void put_products(const struct pair_partial *p, unsigned needs, struct json_writer *to)
 {
 	json_put(to, "\"products\":[");
 	exact_put_sums(to, &p->products[0]);
@@ -282,15 +285,15 @@ static void put_products(const struct pair_partial *p, struct json_writer *to)
 		if (!p->alone[i])
 			continue;
 		json_put(to, i == PAIR_X ? ",\"x\":" : ",\"y\":");
-		column_write(p->alone[i], to);
+		column_write(p->alone[i], needs, to);
 	}
 }
 
-void pair_write(const struct pair_partial *p, struct json_writer *to)
+void pair_write(const struct pair_partial *p, unsigned needs, struct json_writer *to)
 {
 	json_put(to, "{");
 	if (!pair_is_empty(p))
-		put_products(p, to);
+		put_products(p, needs, to);
 	json_put(to, "}");
 }
 
@@ -395,7 +398,7 @@ void partial_write(const struct partial *p, const struct plan *plan, struct json
 		snprintf(prefix, sizeof prefix, "{\"column\":%zu", c);
 		json_put(to, prefix);
 		json_put(to, ",");
-		put_members(column, kind, prefix, to);
+		put_members(column, kind, plan->columns[c].needs, prefix, to);
 		json_put(to, "}");
 		json_end_line(to);
 	}
@@ -404,7 +407,7 @@ void partial_write(const struct partial *p, const struct plan *plan, struct json
 			continue;
 		snprintf(prefix, sizeof prefix, "{\"pair\":%zu,", i);
 		json_put(to, prefix);
-		put_products(&p->pairs[i], to);
+		put_products(&p->pairs[i], plan->pairs[i].needs, to);
 		json_put(to, "}");
 		json_end_line(to);
 	}

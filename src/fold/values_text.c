@@ -3,8 +3,9 @@
  * values_text.c - kept numbers as text: see values.h, and `write` and `read` of moment.h.
  *
  * The text is a list of blocks: [scale,"1 2 3"] of integers at one scale, or ["1e9",...] of wide numbers in
- * units of their lowest limb.
+ * units of their lowest limb. They are sorted, so the bytes depend on the numbers alone.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "fold/values.h"
@@ -12,82 +13,170 @@
 
 /* ---- writing ---- */
 
-static void write_integers(const struct values_block *b, struct json_writer *to)
+/* The numbers of a cell in an order that depends on nothing but the numbers: not on chunks and threads. */
+struct sorted {
+	size_t n[DECIMAL_NSCALES];     /* of the numbers of each scale */
+	int64_t *next[DECIMAL_NSCALES]; /* where the next of them goes */
+	size_t nwide;
+	const unsigned char **next_wide; /* packed, in their blocks */
+};
+
+static void visit_trimmed(void (*visit)(struct sorted *to, int64_t x, int scale), struct sorted *to, int64_t x,
+			  int scale)
+{
+	for (; scale > 0 && x % 10 == 0; scale--)
+		x /= 10;
+	visit(to, x, scale);
+}
+
+/* Calls visit for each number of a block that is not wide, with no zeros at the end of its fraction. */
+static void each_number(const struct values_block *b, void (*visit)(struct sorted *to, int64_t x, int scale),
+			struct sorted *to)
 {
 	struct values_cursor at = {.block = b};
 	int64_t x[VALUES_BATCH];
-	bool first = true;
 	size_t n;
 
-	json_put(to, "[");
-	json_put_number(to, b->scale);
-	json_put(to, ",\"");
-	while ((n = values_next64(&at, b->scale, x)) > 0)
-		for (size_t i = 0; i < n; i++, first = false) {
-			json_put(to, first ? "" : " ");
-			exact_put_int64(to, x[i]);
+	if (b->form == VALUES_DECIMAL) {
+		for (uint32_t i = 0; i < b->nbytes; i += VALUES_DECIMAL_NBYTES) {
+			memcpy(x, b->data + i, sizeof *x);
+			visit_trimmed(visit, to, x[0], b->data[i + sizeof *x]);
 		}
-	json_put(to, "\"]");
+		return;
+	}
+	while ((n = values_next64(&at, b->scale, x)) > 0)
+		for (size_t i = 0; i < n; i++)
+			visit_trimmed(visit, to, x[i], b->scale);
 }
 
-/* Significands of one scale each, as blocks of one. */
-static void write_decimals(const struct values_block *b, struct json_writer *to)
+static void count_number(struct sorted *to, int64_t x, int scale)
 {
-	int64_t x;
+	(void)x;
+	to->n[scale]++;
+}
 
-	for (uint32_t i = 0; i < b->nbytes; i += VALUES_DECIMAL_NBYTES) {
-		memcpy(&x, b->data + i, sizeof x);
-		json_put(to, i ? ",[" : "[");
-		json_put_number(to, b->data[i + sizeof x]);
-		json_put(to, ",\"");
-		exact_put_int64(to, x);
-		json_put(to, "\"]");
+static void store_number(struct sorted *to, int64_t x, int scale)
+{
+	*to->next[scale]++ = x;
+}
+
+static void count_block(void *context, const struct values_block *b)
+{
+	struct sorted *to = context;
+
+	if (b->form == VALUES_WIDE)
+		to->nwide += b->nvalues;
+	else
+		each_number(b, count_number, to);
+}
+
+static void store_block(void *context, const struct values_block *b)
+{
+	struct sorted *to = context;
+	struct wide wide;
+
+	if (b->form != VALUES_WIDE)
+		each_number(b, store_number, to);
+	else
+		for (uint32_t i = 0; i < b->nbytes; i += values_unpack_wide(b->data + i, &wide))
+			*to->next_wide++ = b->data + i;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int compare_wide(const void *a, const void *b)
+{
+	struct wide x, y;
+
+	values_unpack_wide(*(const unsigned char *const *)a, &x);
+	values_unpack_wide(*(const unsigned char *const *)b, &y);
+	for (int i = WIDE_NLIMBS - 1; i >= 0; i--)
+		if (x.limb[i] != y.limb[i])
+			return x.limb[i] > y.limb[i] ? 1 : -1;
+	return 0;
+}
+
+#define LIST_NVALUES 1024 /* in one list of the text */
+
+static void begin_list(struct json_writer *to, bool *is_open)
+{
+	if (json_is_long(to)) {
+		json_break(to, "]}", ":[");
+		*is_open = false;
+	}
+	json_put(to, *is_open ? ",[" : "[");
+	*is_open = true;
+}
+
+static void write_integers(const int64_t *x, size_t n, int scale, struct json_writer *to, bool *is_open)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (i % LIST_NVALUES == 0) {
+			begin_list(to, is_open);
+			json_put_number(to, (uint64_t)scale);
+			json_put(to, ",\"");
+		}
+		exact_put_int64(to, x[i]);
+		json_put(to, (i + 1) % LIST_NVALUES == 0 || i + 1 == n ? "\"]" : " ");
 	}
 }
 
-static void write_wide(const struct values_block *b, struct json_writer *to)
+static void write_wide(const unsigned char *const *packed, size_t n, struct json_writer *to, bool *is_open)
 {
 	struct wide x;
 
-	json_put(to, "[");
-	for (uint32_t i = 0; i < b->nbytes;) {
-		json_put(to, i ? "," : "");
-		i += values_unpack_wide(b->data + i, &x);
+	for (size_t i = 0; i < n; i++) {
+		if (i % LIST_NVALUES == 0)
+			begin_list(to, is_open);
+		values_unpack_wide(packed[i], &x);
 		exact_put_limbs(to, x.limb, WIDE_NLIMBS);
+		json_put(to, (i + 1) % LIST_NVALUES == 0 || i + 1 == n ? "]" : ",");
 	}
-	json_put(to, "]");
 }
 
-struct block_list {
-	struct json_writer *to;
-	bool is_open; /* the list has a block in this line */
-};
-
-static void write_block(void *context, const struct values_block *b)
+static void write_sorted(const void *cell, struct sorted *sorted, int64_t *x, const unsigned char **wide,
+			 struct json_writer *to)
 {
-	struct block_list *l = context;
+	bool is_open = false;
+	int64_t *at = x;
 
-	if (json_is_long(l->to)) {
-		json_break(l->to, "]}", ":[");
-		l->is_open = false;
+	for (int scale = 0; scale < DECIMAL_NSCALES; at += sorted->n[scale++])
+		sorted->next[scale] = at;
+	sorted->next_wide = wide;
+	values_each_block(cell, store_block, sorted);
+	json_put(to, "[");
+	for (int scale = 0; scale < DECIMAL_NSCALES; x += sorted->n[scale++]) {
+		qsort(x, sorted->n[scale], sizeof *x, compare_numbers);
+		write_integers(x, sorted->n[scale], scale, to, &is_open);
 	}
-	json_put(l->to, l->is_open ? "," : "");
-	l->is_open = true;
-	if (b->form == VALUES_WIDE)
-		write_wide(b, l->to);
-	else if (b->form == VALUES_DECIMAL)
-		write_decimals(b, l->to);
-	else
-		write_integers(b, l->to);
+	qsort(wide, sorted->nwide, sizeof *wide, compare_wide);
+	write_wide(wide, sorted->nwide, to, &is_open);
+	json_put(to, "]");
 }
 
 void values_write(const void *cell, struct json_writer *to)
 {
-	struct block_list list = {to, false};
+	struct sorted sorted = {.nwide = 0};
+	const unsigned char **wide;
+	size_t n = 0;
+	int64_t *x;
 
-	json_put(to, "[");
-	values_each_block(cell, write_block, &list);
-	json_put(to, "]");
+	values_each_block(cell, count_block, &sorted);
+	for (int scale = 0; scale < DECIMAL_NSCALES; scale++)
+		n += sorted.n[scale];
+	x = malloc((n + 1) * sizeof *x);
+	wide = malloc((sorted.nwide + 1) * sizeof *wide);
+	if (x && wide)
+		write_sorted(cell, &sorted, x, wide, to);
+	else
+		to->status = STATUS_NO_MEMORY;
+	free(x);
+	free(wide);
 }
 
 /* ---- reading ---- */

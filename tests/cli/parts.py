@@ -339,7 +339,8 @@ def check_forged():
 
 SAME = ([], ["--sum=a", "--text-min=d", "--where", "d > 1"], ["--sum=*"], ["--mode=t", "--antimode=k"], ["--count-distinct=a,t,k"],
         ["--by=k", "--mode=t", "--first=t", "--last=a", "--stddev=d"], ["--by=t,k", "--count-distinct=d"], ["--where", "a > 1", "--text-max=a", "--invalid=skip"],
-        ["--first=t", "--last=d", "--min=a", "--where", 't != "x"'], ["--let=z = a * d", "--sum=z", "--skewness=d", "--by=k", "--invalid=skip"])
+        ["--first=t", "--last=d", "--min=a", "--where", 't != "x"'], ["--let=z = a * d", "--sum=z", "--skewness=d", "--by=k", "--invalid=skip"],
+        ["--median=a,d"], ["--p90=d", "--iqr=a", "--by=k"], ["--hist=d:2"], ["--mean=d", "--stddev=a", "--by=t"])
 
 
 def check_same():
