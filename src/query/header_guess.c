@@ -79,29 +79,56 @@ static bool is_text(const struct first_value *v, bool beside_number)
 
 /* ---- names ---- */
 
-/* Whether the selector names a column: one of the first record, or one that is nowhere. */
-static bool is_named(const struct header *h, const struct selector *s)
-{
-	struct field_range ignored;
-	bool may_be_position = selector_by_position(s, 0, &ignored);
+/* What a selector says of the header. */
+enum selector_says { SAYS_NOTHING, SAYS_NAME, SAYS_NAME_IF_FOUND };
 
-	if (s->computed || selector_is_position(s) || (may_be_position && ignored.star))
-		return false;
-	for (size_t i = 0; i < h->nfields; i++) {
-		const struct first_value *v = &h->record[0].values[i];
-		if (!strcmp(v->text, s->text) && !(may_be_position && v->is_number))
-			return true;
-	}
-	return !may_be_position;
+static enum selector_says says(const struct selector *s)
+{
+	struct field_range range;
+
+	if (s->computed || selector_is_position(s))
+		return SAYS_NOTHING;
+	if (!selector_by_position(s, 0, &range))
+		return SAYS_NAME;
+	return range.star ? SAYS_NOTHING : SAYS_NAME_IF_FOUND;
 }
 
-static bool names_column(const struct header *h, const struct header_request *request)
+/* Whether one of the texts is in the first record, and no number there. */
+static bool is_any_found(const struct header *h, const struct name_index *texts)
 {
-	for (size_t i = 0; i < request->nselections; i++)
-		for (size_t j = 0; j < request->selections[i]->nselectors; j++)
-			if (is_named(h, &request->selections[i]->selectors[j]))
-				return true;
+	size_t n;
+
+	for (size_t i = 0; texts->nentries > 0 && i < h->nfields; i++) {
+		const struct first_value *v = &h->record[0].values[i];
+		if (!v->is_number && name_index_find(texts, v->text, &n))
+			return true;
+	}
 	return false;
+}
+
+/* Sets *names to whether a selector names a column: one of the first record, or one that is nowhere. Errors:
+ * STATUS_NO_MEMORY. */
+static enum status names_column(const struct header *h, const struct header_request *request, bool *names)
+{
+	struct name_index unsure;
+	size_t n = 0;
+
+	for (size_t i = 0; i < request->nselections; i++)
+		n += request->selections[i]->nselectors;
+	if (name_index_init(&unsure, n) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	*names = false;
+	for (size_t i = 0; i < request->nselections && !*names; i++)
+		for (size_t j = 0; j < request->selections[i]->nselectors && !*names; j++) {
+			const struct selector *s = &request->selections[i]->selectors[j];
+			*names = says(s) == SAYS_NAME;
+			if (says(s) == SAYS_NAME_IF_FOUND)
+				name_index_add(&unsure, s->text, 0);
+		}
+	name_index_sort(&unsure);
+	*names = *names || is_any_found(h, &unsure);
+	name_index_free(&unsure);
+	return STATUS_OK;
 }
 
 /* ---- the decision ---- */
@@ -177,6 +204,7 @@ enum status header_guess(struct header *h, struct input *input, const struct pla
 			 const struct header_request *request, struct fault *fault)
 {
 	enum status status = STATUS_OK;
+	bool names;
 
 	h->present = false;
 	h->reason = HEADER_AS_SAID;
@@ -186,7 +214,9 @@ enum status header_guess(struct header *h, struct input *input, const struct pla
 	if (request->mode == HEADER_YES)
 		return STATUS_OK;
 	h->reason = HEADER_IS_NAMED;
-	if (names_column(h, request))
+	if (names_column(h, request, &names) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (names)
 		return STATUS_OK;
 	if (is_all_numbers(h)) {
 		status = look_for_quotes(h, input, plan, &h->present, fault);

@@ -60,29 +60,40 @@ static bool want_number(struct let_parser *p, const struct let_operand *x)
 
 static bool parse_sum(struct let_parser *p, struct let_operand *out);
 
-/* Turns the literal that was added last into a raw field. */
+/* Whether text[i] means more than itself in a field without quotes. */
+static bool is_odd(const struct csv_dialect *d, const char *text, size_t n, size_t i)
+{
+	char c = text[i];
+
+	return (d->quote && c == d->quote) || c == d->delimiter || c == '\n' || c == '\r' ||
+	       (d->escape && c == d->escape) || (d->trim && decimal_is_blank(c) && (i == 0 || i == n - 1));
+}
+
+/* Turns the literal that was added last into a raw field, as new fields are printed: with an escape byte, escaped;
+ * else in quotes. There is room for twice its length and two quotes. */
 static bool quote_literal(struct let_parser *p, size_t offset, struct expr_test *literal)
 {
 	const struct csv_dialect *d = p->dialect;
 	char *text = p->e.literals + literal->literal_begin, copy[LET_LITERAL_NBYTES];
-	size_t n = literal->literal_nbytes, length = 0;
-	bool is_odd = d->trim && n > 0 && (decimal_is_blank(text[0]) || decimal_is_blank(text[n - 1]));
+	size_t n = literal->literal_nbytes, length = 0, nodd = 0;
 
 	for (size_t i = 0; i < n; i++)
-		is_odd |= (d->quote && text[i] == d->quote) || text[i] == d->delimiter || text[i] == '\n' ||
-			  text[i] == '\r' || (d->escape && text[i] == d->escape);
-	if (!is_odd)
+		nodd += is_odd(d, text, n, i);
+	if (nodd == 0)
 		return true;
-	if (!d->quote || d->escape || d->whitespace || 2 * n + 2 > sizeof copy)
+	if ((!d->quote && !d->escape) || d->whitespace || 2 * n + 2 > sizeof copy)
 		return expr_fail(&p->e, offset, "a text with a delimiter or a quote in it cannot be "
-						"written in this input");
-	copy[length++] = d->quote;
+						"written in this input%s",
+				 d->quote || d->whitespace ? "" : " without --escape");
+	if (!d->escape)
+		copy[length++] = d->quote;
 	for (size_t i = 0; i < n; i++) {
+		if (d->escape ? is_odd(d, text, n, i) : text[i] == d->quote)
+			copy[length++] = d->escape ? d->escape : d->quote;
 		copy[length++] = text[i];
-		if (text[i] == d->quote)
-			copy[length++] = text[i];
 	}
-	copy[length++] = d->quote;
+	if (!d->escape)
+		copy[length++] = d->quote;
 	memcpy(text, copy, length);
 	literal->literal_nbytes = (uint32_t)length;
 	p->e.e->nliteral_bytes = literal->literal_begin + (uint32_t)length;

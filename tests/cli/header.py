@@ -2,6 +2,7 @@
 """The chapter HEADER of gpustat(1): which first record is a header, which is data, and which is an error."""
 import gzip
 import os
+import resource
 import subprocess
 import threading
 
@@ -220,7 +221,25 @@ def check_live():
         harness.is_(got, wanted or (DOUBT % (1, ",5", "")).encode(), "a live pipe, %s: nothing is waited for" % name)
 
 
+def check_many():
+    """15,000 columns by position are found about as fast as by name."""
+    n = 15000
+    path = harness.fixture("many.csv", b",".join(b"n%d" % i for i in range(n)) + b"\n" + b",".join(b"%d" % i for i in range(n)) + b"\n")
+    took = {}
+    for kind in ("n%d", "%d", ":%d", "col%d", "%d-"):
+        first = 0 if kind[0] == "n" else 1
+        args = ["--sum=" + ",".join(kind.replace("%d-", "%d-%%d" % (i + first)) % (i + first) for i in range(j, j + 3000))
+                for j in range(0, n, 3000)]
+        begin = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        r = harness.run(["--format=csv", *args, path])
+        took[kind] = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - begin
+        harness.ok(r.status == 0 and r.out.split(b"\n")[1] == b",".join(b"%d" % i for i in range(n)), "15,000 columns as " + kind,
+                   lambda r=r: harness.describe(r)[:500])
+    harness.ok(max(took.values()) < 5 * took["n%d"] + 0.3, "in about the time of names", str(took))
+
+
 check_doubtful_values()
+check_many()
 check_rule()
 check_positions()
 check_unknown_columns()

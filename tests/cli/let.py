@@ -328,6 +328,21 @@ def check_missing_rule():
     answers("its spelling", ["--missing=NA", "--let", "z = coalesce(b, 'NA')", "--only"], data, "z\nNA\nx\ny\n")
 
 
+def check_literals():
+    """A text with a byte that means something in the dialect is what it is, printed and read again."""
+    data = b"a,b\nx\\,y,1\n"
+    for dialect in (["--quote=none", "--escape=\\"], ["--escape=\\"]):
+        for text, raw in (("p,q", b"p\\,q"), ("p\\q", b"p\\\\q"), ("\\", b"\\\\"), (",,", b"\\,\\,"),
+                          ('u"v', b'u"v' if len(dialect) > 1 else b'u\\"v')):
+            let = ["--header=yes", *dialect, "--let", "z = '%s'" % text]
+            name = "%s: '%s'" % (" ".join(dialect), text)
+            answers(name, [*let, "--only"], data, b"z\n" + raw + b"\n")
+            answers(name + " again", ["--header=yes", *dialect, "--where", "z = '%s'" % text, "--let", "n = length(z)", "--only"],
+                    b"z,b\n" + raw + b",1\n", "n\n%d\n" % len(text))
+            answers(name + " is equal", [*let, "--where", "z = '%s'" % text, "--count=z"], data, "1\n")
+    refuses("neither quotes nor an escape byte", ["--quote=none", "--let", "z = 'p,q'"], data, 2, "cannot be written in this input without --escape")
+
+
 DATES = [("20240105", 1704412800), ("20240229", 1709164800), (" 20240105 ", 1704412800), ("20240105T101500Z", 1704449700),
          ("20240105T1015", 1704449700), ("20240105T101500+0200", 1704442500), ("20240105 101500,25", "1704449700.25"),
          (" 2024-01-05", 1704412800), ("2024-01-05T10:15:00Z ", 1704449700)]
@@ -437,6 +452,7 @@ check_refused()
 check_faults()
 check_kept()
 check_missing_rule()
+check_literals()
 check_dates()
 check_random()
 harness.done()
