@@ -142,7 +142,7 @@ def check_pandas():
         dialect = case.shape.dialect
         for _, data in case.files:
             data = data[3:] if data.startswith(oracle_text.BOM) else data
-            if b"\r" in data or b"\n\n" in b"\n" + data or data.startswith(b"sep="):
+            if b"\r" in data or b"\0" in data or b"\n\n" in b"\n" + data or data.startswith(b"sep="):
                 continue
             if dialect.comment or dialect.trim or dialect.delimiter == b" ":
                 continue
