@@ -140,7 +140,7 @@ static enum status read_value(struct group_rows *rows, const struct group_sort *
 	group_row_end(rows, &row);
 	if (status == STATUS_OK)
 		status = sort_value_set(v, cell_number(&cell), strlen(cell_number(&cell)));
-	cell_free(&cell);
+	free(cell.text);
 	return status;
 }
 

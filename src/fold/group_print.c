@@ -92,7 +92,7 @@ static enum status append_result(struct printing *p, struct group_row *row, stru
 	status = group_row_result(p->rows, row, g, r, &cell);
 	if (status == STATUS_OK) {
 		status = append_value(p, cell.text, strlen(cell.text), behind);
-		cell_free(&cell);
+		free(cell.text);
 	}
 	return status;
 }

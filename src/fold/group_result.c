@@ -101,7 +101,7 @@ enum status group_row_result(struct group_rows *rows, struct group_row *row, str
 
 	end = group_write_quickly(g, &rows->q->plan, r, text);
 	if (end) {
-		*out = (struct cell){strndup(text, (size_t)(end - text)), true, NULL};
+		*out = (struct cell){strndup(text, (size_t)(end - text)), true, false};
 		return out->text ? STATUS_OK : STATUS_NO_MEMORY;
 	}
 	if (!row->partial)

@@ -56,7 +56,7 @@ static void read_moments(const struct plan_column *plan, const struct column_par
 
 static bool set_cell(struct cell *cell, const char *text, bool is_number)
 {
-	*cell = (struct cell){strdup(text), is_number, NULL};
+	*cell = (struct cell){strdup(text), is_number, false};
 	return cell->text != NULL;
 }
 
@@ -91,7 +91,7 @@ static bool set_text(enum operation operation, const struct column_moments *mome
 
 	if (!statistic_text(operation, moments, &found))
 		return set_cell(cell, "", true);
-	*cell = (struct cell){strndup(found.text, found.nbytes), false, NULL};
+	*cell = (struct cell){strndup(found.text, found.nbytes), false, false};
 	return cell->text != NULL;
 }
 
@@ -100,13 +100,21 @@ static bool set_end(enum operation operation, const struct column_moments *momen
 {
 	const char *spelled = statistic_end_text(operation, moments, is_text);
 	char number[STATISTIC_TEXT_NBYTES];
+	size_t nbytes, number_nbytes;
 
-	if (!set_cell(cell, spelled ? spelled : "", !spelled || !is_text) || !spelled || is_text)
-		return cell->text != NULL;
+	if (!spelled || is_text)
+		return set_cell(cell, spelled ? spelled : "", !spelled);
 	statistic_format(operation, moments, number);
-	if (strcmp(number, spelled))
-		cell->number = strdup(number);
-	return cell->number || !strcmp(number, spelled);
+	if (!strcmp(number, spelled))
+		return set_cell(cell, spelled, true);
+	nbytes = strlen(spelled) + 1;
+	number_nbytes = strlen(number) + 1;
+	*cell = (struct cell){malloc(nbytes + number_nbytes), true, true};
+	if (!cell->text)
+		return false;
+	memcpy(cell->text, spelled, nbytes);
+	memcpy(cell->text + nbytes, number, number_nbytes);
+	return true;
 }
 
 /* Sets the cell to the result of an operation of a column. */

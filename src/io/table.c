@@ -30,16 +30,10 @@ enum status table_init(struct table *t, size_t ncolumns, size_t nrows)
 	return STATUS_OK;
 }
 
-void cell_free(struct cell *cell)
-{
-	free(cell->text);
-	free(cell->number);
-}
-
 void table_free(struct table *t)
 {
 	for (size_t i = 0; i < t->ncolumns * (t->nrows + 1); i++)
-		cell_free(&t->names[i]);
+		free(t->names[i].text);
 	free(t->names);
 	free(t->title);
 	memset(t, 0, sizeof *t);

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/status.h"
 #include "csv/field.h"
@@ -19,16 +20,14 @@ enum format {
 struct cell {
 	char *text; /* owned by the table; "": no value, null in JSON if is_number */
 	bool is_number;
-	char *number; /* of a number that is spelled otherwise: as other results are printed; owned; NULL: as text */
+	bool is_spelled; /* a number not as other results are printed: that comes after text's NUL, as a second string */
 };
 
 /* A number's text in the form of plain.h. */
 static inline const char *cell_number(const struct cell *cell)
 {
-	return cell->number ? cell->number : cell->text;
+	return cell->is_spelled ? cell->text + strlen(cell->text) + 1 : cell->text;
 }
-
-void cell_free(struct cell *cell);
 
 struct table {
 	size_t ncolumns, nrows;

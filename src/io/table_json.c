@@ -165,7 +165,7 @@ static bool is_json_number(const char *text)
 /* A number that is spelled otherwise than JSON's are, such as 02134, is a string. */
 static void print_cell(FILE *out, const struct cell *cell)
 {
-	if (cell->is_number && (!cell->number || !*cell->text || is_json_number(cell->text))) {
+	if (cell->is_number && (!cell->is_spelled || !*cell->text || is_json_number(cell->text))) {
 		fputs(*cell->text ? cell->text : "null", out);
 		return;
 	}
