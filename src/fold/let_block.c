@@ -136,6 +136,8 @@ void let_block_forget(struct let_block *l)
 
 /* ---- steps ---- */
 
+static struct let_values *compute(struct row_block *b, size_t c);
+
 /* The column's fields, whether or not they are numbers. */
 static void load_fields(struct let_run *r, size_t c, struct let_values *to, uint64_t rows)
 {
@@ -145,8 +147,6 @@ static void load_fields(struct let_run *r, size_t c, struct let_values *to, uint
 		to->begin[row] = (uint32_t)span.begin;
 		to->end[row] = (uint32_t)span.end;
 		to->fields |= rows & -rows;
-		if (let_block_rounded(r->b, c, row))
-			to->rounded |= rows & -rows;
 	}
 }
 
@@ -157,8 +157,10 @@ static void load(struct let_run *r, const struct let_step *step, struct let_valu
 
 	to->numbers = to->fields = to->rounded = to->wrong = 0;
 	if (r->l->plan->columns[c].let) {
-		to->wrong = let_block_wrong(r->b, c);
-		memcpy(to->why, r->l->columns[c - r->l->first].values.why, sizeof to->why);
+		const struct let_values *from = compute(r->b, c);
+		to->wrong = from->wrong & r->rows;
+		to->rounded = from->rounded & r->rows;
+		memcpy(to->why, from->why, sizeof to->why);
 	}
 	if (step->load != LET_LOAD_TEXT) {
 		x = row_block_numbers(r->b, c);

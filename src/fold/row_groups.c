@@ -44,31 +44,25 @@ static uint64_t count_of(uint64_t rows)
 
 /* ---- keys ---- */
 
-/* The value of key column c in a row, valid until the next call. *is_key: neither has it a NUL nor is it computed
- * from a wrong one. NULL: no memory. */
+/* The value of key column c in a row, valid until the next call. *is_key: it has no NUL. NULL: no memory. */
 static const char *key_value(const struct grouping *m, size_t c, unsigned row, size_t *nbytes,
 			     bool *is_key)
 {
 	const struct plan *plan = m->f->plan;
 	struct field_span span = row_block_field(&m->f->block, c, row);
-	enum status why = STATUS_OK;
 	const char *value;
 
-	if (plan->columns[c].let)
-		why = let_block_why(&m->f->block, c, row);
 	*nbytes = span.end - span.begin;
 	value = field_in_place(&plan->dialect, m->text + span.begin, nbytes);
 	if (!value)
 		value = field_value(&plan->dialect, m->text + span.begin, span.end - span.begin,
 				    &m->f->scratch, nbytes);
-	if (why == STATUS_OK && value && !m->f->has_plain_texts && memchr(value, '\0', *nbytes))
-		why = STATUS_NUL;
-	*is_key = why == STATUS_OK;
-	if (*is_key || !value || !m->out)
+	*is_key = !value || m->f->has_plain_texts || !memchr(value, '\0', *nbytes);
+	if (*is_key || !m->out)
 		return value;
 	if (plan->columns[c].let)
 		return let_fold_row(m->f, m->text, c, row, m->out) == STATUS_OK ? value : NULL;
-	column_add_wrong(&m->out->columns[c], why, row_block_offset(&m->f->block, c, row));
+	column_add_wrong(&m->out->columns[c], STATUS_NUL, row_block_offset(&m->f->block, c, row));
 	return value;
 }
 
@@ -156,6 +150,22 @@ static enum status reserve_texts(const struct grouping *m)
 			    (nbytes + ROW_BLOCK_NROWS * SIMD_PAD_NBYTES) * plan->nkeys);
 }
 
+/* Takes the rows with a key that is a wrong value out of *rows, and counts them. Errors: those of let_fold_row. */
+static enum status drop_wrong_keys(const struct grouping *m, uint64_t *rows)
+{
+	const struct plan *plan = m->f->plan;
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; m->f->block.lets && i < plan->nkeys; i++) {
+		size_t c = plan->keys[i];
+		uint64_t wrong = plan->columns[c].let ? *rows & let_block_wrong(&m->f->block, c) : 0;
+		*rows &= ~wrong;
+		for (; m->out && wrong && status == STATUS_OK; wrong &= wrong - 1)
+			status = let_fold_row(m->f, m->text, c, lowest(wrong), m->out);
+	}
+	return status;
+}
+
 /* Finds the groups of the kept rows. */
 static enum status find_groups(const struct grouping *m, struct groups *groups)
 {
@@ -165,9 +175,11 @@ static enum status find_groups(const struct grouping *m, struct groups *groups)
 	uint64_t hashes[ROW_BLOCK_NROWS], rows;
 	enum status status = reserve_texts(m);
 
+	g->rows = m->f->filter.kept;
+	if (status == STATUS_OK)
+		status = drop_wrong_keys(m, &g->rows);
 	if (status != STATUS_OK)
 		return status;
-	g->rows = m->f->filter.kept;
 	rows = make_plain_keys(m, g->rows, seed, groups, keys, hashes);
 	for (; rows && status == STATUS_OK; rows &= rows - 1) {
 		unsigned row = lowest(rows);
