@@ -96,7 +96,7 @@ const char *let_block_rounded(const struct row_block *b, size_t c, unsigned row)
 /* How a field at data[begin] is read: VALUE_COMPUTED if it lies behind the text, or 0. */
 static inline unsigned let_block_how(const struct let_block *l, size_t begin)
 {
-	return begin >= l->text_nbytes ? VALUE_COMPUTED : 0u;
+	return begin >= l->text_nbytes ? (unsigned)VALUE_COMPUTED : 0u;
 }
 
 /* Why the value of the plan's column c, which is computed, is wrong in a row; STATUS_OK: it is not. */

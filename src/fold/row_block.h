@@ -70,7 +70,7 @@ struct row_record {
 static inline struct row_record row_record_at(const char *text, const uint32_t *ends, size_t stride,
 					      uint32_t nfields, char escape)
 {
-	struct row_record r = {.begin = ends[-1] + 1, .line_end = ends[stride - 1], .next = ends[stride - 1] + 1};
+	struct row_record r = {ends[-1] + 1, 0, ends[stride - 1], ends[stride - 1] + 1, 0};
 
 	r.line_end -= (uint32_t)field_cr_nbytes(text, r.begin, r.line_end, escape);
 	r.end = stride > nfields ? ends[nfields - 1] : r.line_end;
