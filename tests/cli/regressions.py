@@ -55,8 +55,10 @@ harness.answers("the quote is not advised as the delimiter (fuzz 2000194)", ["--
 NO_COLUMN = "--drop: no column is left to print: --select says which are printed\n"
 harness.refuses("without a new column, none is left to print (fuzz 100081)", ["--drop=a,b"], b"a,b\n1,2\n", 2, NO_COLUMN)
 harness.refuses("nor with a computed one that is dropped", ["--drop=a", "--let=z=b", "--drop=b,z", "--tail=5"], b"a,b\n1,2\n", 2, NO_COLUMN)
-harness.refuses("a long number of --let that nothing can quote", ["-d5", "-H", "--escape=\\", "--let=z=12345678901234567890.5"], b"a5b\n", 2,
-                "cannot be written in this input\nz=12345678901234567890.5\n  ^\n")
+harness.answers("a long number of --let is escaped", ["-d5", "-N", "--escape=\\", "--let=z=12345678901234567890.5"], b"a5b\n",
+                "a5b51234\\5678901234\\567890.\\5\n")
+harness.refuses("or refused where nothing can quote it", ["-d5", "-N", "--escape=\\", "--quote=none", "--let=z=12345678901234567890.5"],
+                b"a5b\n", 2, "the numbers of a new column can hold the delimiter '5': nothing can quote them")
 blanks, five = fixture("blanks.csv", b"\n\n"), fixture("five.csv", b"5\n")
 harness.agrees("blank lines from a pipe, then a file", ["--cumsum=1", "-", five], b"\n\n", harness.exactly(b",0\n,0\n5,5\n"), WAYS)
 harness.agrees("a header alone in its file, then blank lines: '*' finds what it finds in one file",
