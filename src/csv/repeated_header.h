@@ -12,7 +12,8 @@
 
 #include "base/hd.h"
 
-#define BYTE_ORDER_MARK_NBYTES 3 /* it may stand before the header of a file that was joined */
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+#define BYTE_ORDER_MARK_NBYTES ((size_t)3) /* it may stand before the header of a file that was joined */
 
 /* A header that is looked for in the records. Zeroed: none is. */
 struct sought_header {
@@ -23,7 +24,7 @@ struct sought_header {
 /* Whether the record text[0 .. nbytes), without its line end, is the header. */
 HD bool header_is_repeated(const struct sought_header *h, const char *text, size_t nbytes)
 {
-	if (nbytes == h->nbytes + (size_t)BYTE_ORDER_MARK_NBYTES && text[0] == '\xef' && text[1] == '\xbb' &&
+	if (nbytes == h->nbytes + BYTE_ORDER_MARK_NBYTES && text[0] == '\xef' && text[1] == '\xbb' &&
 	    text[2] == '\xbf') {
 		text += BYTE_ORDER_MARK_NBYTES;
 		nbytes -= BYTE_ORDER_MARK_NBYTES;

@@ -233,35 +233,15 @@ static enum status print_taken(const struct printing *m, const struct row_run *r
 	return status;
 }
 
-/* Whether records that are the header again may be among those that are printed: where they are errors, none is. */
-static bool prints_around_headers(const struct plan *plan)
-{
-	return plan->sought.nbytes > 0 && plan->bad_record != INVALID_ERROR;
-}
-
-static enum status print_around_headers(const struct printing *m, const struct row_run *run)
-{
-	enum status status = STATUS_OK;
-
-	for (size_t row = 0; row < run->nrows && status == STATUS_OK; row++) {
-		struct row_run part = row_run_part_of(run, row, row_run_before_header(m->f->plan, m->text, run, row));
-		if (part.nrows > 0)
-			status = print_taken(m, &part);
-		row += part.nrows;
-	}
-	return status;
-}
-
 static enum status print_run(void *context, const struct row_run *run)
 {
 	const struct printing *m = context;
-	const struct ragged_rule *rule = &m->f->plan->ragged;
+	const struct plan *plan = m->f->plan;
+	bool seeks_header = plan->bad_record != INVALID_ERROR; /* else nothing is printed if there is one */
 	enum status status = STATUS_OK;
 
-	if (run->stride == rule->nfields)
-		return prints_around_headers(m->f->plan) ? print_around_headers(m, run) : print_taken(m, run);
 	for (size_t row = 0; status == STATUS_OK && row < run->nrows;) {
-		struct row_part part = row_run_part(m->f->plan, m->text, run, row);
+		struct row_part part = row_run_part(plan, m->text, run, row, seeks_header);
 		row += part.rows.nrows;
 		if (part.is_taken)
 			status = print_taken(m, &part.rows);

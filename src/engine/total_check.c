@@ -217,10 +217,12 @@ enum status total_check(struct total *t, struct text *text, const struct partial
 		return note_tolerated(t, text, later, fault);
 	if (first == ragged || first == again)
 		return diagnose_ragged(t->file_plan, text, first, fault);
+	again = remedy_repeated_header(t->file_plan, text->data, text->nbytes, first);
+	if (again != SIZE_MAX && t->file_plan->columns[of.column].let)
+		return diagnose_ragged(t->file_plan, text, again, fault); /* no field shows the value */
 	status = diagnose(t, text, &of, fault);
-	if (!t->file_plan->columns[of.column].let && status != STATUS_TOO_COSTLY)
-		remedy_repeated_header(t->file_plan, text->data, text->nbytes, first,
-			       t->file_plan->columns[of.column].field, fault);
+	if (again != SIZE_MAX && status != STATUS_TOO_COSTLY)
+		strcpy(fault->remedy, "naming the files instead of joining them: this is the header again");
 	return status;
 }
 

@@ -23,11 +23,7 @@ enum status row_block_init(struct row_block *b, const struct plan *plan)
 	b->numbers = calloc(plan->ncolumns + 1, sizeof *b->numbers);
 	b->has_numbers = calloc(plan->ncolumns + 1, sizeof *b->has_numbers);
 	b->hints = calloc(plan->ncolumns + 1, sizeof *b->hints);
-	if (!b->numbers || !b->has_numbers || !b->hints)
-		return STATUS_NO_MEMORY;
-	for (size_t c = 0; c < plan->ncolumns; c++)
-		b->hints[c].decimal = plan->notation.decimal;
-	return STATUS_OK;
+	return b->numbers && b->has_numbers && b->hints ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 void row_block_free(struct row_block *b)
@@ -118,7 +114,7 @@ static void convert_words(struct row_block *b, size_t c, struct simd_numbers *nu
 
 	rows_trim(&b->plan->dialect, b->text, b->ends + b->plan->columns[c].field, b->stride, b->nrows, drops_cr(b, c),
 		  pairs);
-	simd()->convert(b->text, pairs + 1, 2, b->nrows, false, numbers, &b->hints[c]);
+	simd()->convert(b->text, pairs + 1, 2, b->nrows, false, numbers, row_block_hint(b, c));
 }
 
 const struct simd_numbers *row_block_numbers(struct row_block *b, size_t c)
@@ -135,7 +131,7 @@ const struct simd_numbers *row_block_numbers(struct row_block *b, size_t c)
 		convert_words(b, c, numbers);
 	else
 		simd()->convert(b->text, b->ends + b->plan->columns[c].field, b->stride, b->nrows,
-				drops_cr(b, c), numbers, &b->hints[c]);
+				drops_cr(b, c), numbers, row_block_hint(b, c));
 	if (b->missing_is_number)
 		numbers->numbers = 0;
 	b->has_numbers[c] = true;

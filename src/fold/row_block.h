@@ -36,12 +36,19 @@ struct row_block {
 	unsigned nrows;
 	struct simd_numbers *numbers; /* plan->ncolumns */
 	bool *has_numbers;            /* plan->ncolumns: numbers[c] is the block's */
-	struct simd_hint *hints;      /* plan->ncolumns */
+	struct simd_hint *hints;      /* plan->ncolumns; ask row_block_hint */
 };
 
 /* Errors: STATUS_NO_MEMORY; b can then be freed. */
 enum status row_block_init(struct row_block *b, const struct plan *plan);
 void row_block_free(struct row_block *b);
+
+/* How numbers of the plan's column c are spelled, for converting and folding them. */
+static inline struct simd_hint *row_block_hint(struct row_block *b, size_t c)
+{
+	b->hints[c].decimal = b->plan->notation.decimal; /* here, since of many columns few may be asked for */
+	return &b->hints[c];
+}
 
 /* Sets the block to the run's rows from `first` on, as many as fit. Returns their number. */
 size_t row_block_set(struct row_block *b, const char *text, const struct row_run *run,

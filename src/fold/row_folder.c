@@ -13,8 +13,7 @@ enum status row_folder_init(struct row_folder *f, const struct plan *plan)
 {
 	memset(f, 0, sizeof *f);
 	f->plan = plan;
-	f->hints = calloc(plan->ncolumns + 1, sizeof *f->hints);
-	if (!f->hints || row_block_init(&f->block, plan) != STATUS_OK ||
+	if (row_block_init(&f->block, plan) != STATUS_OK ||
 	    text_folder_init(&f->texts, plan) != STATUS_OK ||
 	    pair_block_init(&f->pairs, plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
@@ -22,10 +21,6 @@ enum status row_folder_init(struct row_folder *f, const struct plan *plan)
 		if (let_block_init(&f->lets, plan) != STATUS_OK)
 			return STATUS_NO_MEMORY;
 		f->block.lets = &f->lets;
-	}
-	for (size_t c = 0; c < plan->ncolumns; c++) {
-		f->hints[c].decimal = plan->notation.decimal;
-		f->hints[c].sums_only = !(plan->columns[c].needs & MOMENT_EXTREMES);
 	}
 	row_keys_init(f);
 	return row_filter_init(&f->filter, plan);
@@ -41,7 +36,6 @@ void row_folder_free(struct row_folder *f)
 	pair_block_free(&f->pairs);
 	row_groups_free(&f->groups);
 	free(f->scratch.data);
-	free(f->hints);
 	free(f->kept);
 	memset(f, 0, sizeof *f);
 }
@@ -58,8 +52,36 @@ static bool ends_empty(const struct csv_dialect *dialect, const char *text, cons
 	return nbytes == 0;
 }
 
-struct row_part row_run_part(const struct plan *plan, const char *text, const struct row_run *run,
-			     size_t first)
+/* Returns how many rows come before the first that is the header again. */
+static size_t nrows_before_header(const struct sought_header *h, const char *text, const struct row_run *rows)
+{
+	const uint32_t *ends = rows->ends;
+	size_t row = 0;
+
+	for (; row < rows->nrows; row++, ends += rows->stride) {
+		const char *record = text + (uint32_t)(ends[-1] + 1);
+		size_t nbytes;
+		if (*record != *h->text && *record != '\xef') /* nearly all */
+			continue;
+		nbytes = (size_t)(text + ends[rows->stride - 1] - record);
+		nbytes -= nbytes > 0 && record[nbytes - 1] == '\r';
+		if (header_is_repeated(h, record, nbytes))
+			break;
+	}
+	return row;
+}
+
+/* Rows with as many fields as the header. */
+static struct row_part even_part(const struct plan *plan, const char *text, struct row_run rows, bool seeks_header)
+{
+	size_t n = seeks_header && plan->sought.nbytes ? nrows_before_header(&plan->sought, text, &rows) : rows.nrows;
+
+	rows.nrows = n ? n : 1;
+	return (struct row_part){.rows = rows, .is_header = n == 0, .is_taken = n > 0};
+}
+
+struct row_part row_run_part(const struct plan *plan, const char *text, const struct row_run *run, size_t first,
+			     bool seeks_header)
 {
 	const struct ragged_rule *rule = &plan->ragged;
 	uint32_t n = (uint32_t)run->stride;
@@ -68,6 +90,8 @@ struct row_part row_run_part(const struct plan *plan, const char *text, const st
 	bool looks = n == rule->nfields + 1; /* at each row's last field: it decides */
 	size_t nrows = 1;
 
+	if (n == rule->nfields)
+		return even_part(plan, text, part.rows, seeks_header);
 	part.is_ragged = ragged_is(rule, n, looks && ends_empty(&plan->dialect, text, ends, n));
 	part.is_taken = !part.is_ragged || ragged_is_taken(rule, n);
 	if (!looks)
@@ -77,39 +101,6 @@ struct row_part row_run_part(const struct plan *plan, const char *text, const st
 		nrows++;
 	part.rows.nrows = nrows;
 	return part;
-}
-
-/* The first bytes of a text, as far as the mask has them. Behind every text there is padding. */
-static inline uint64_t first_bytes(const char *text)
-{
-	uint64_t bytes;
-
-	memcpy(&bytes, text, sizeof bytes);
-	return bytes;
-}
-
-size_t row_run_before_header(const struct plan *plan, const char *text, const struct row_run *run, size_t first)
-{
-	const struct sought_header *h = &plan->sought;
-	const uint32_t *ends = run->ends + first * run->stride;
-	char mask_bytes[sizeof(uint64_t)] = {0}, header_bytes[sizeof(uint64_t)] = {0};
-	size_t row = first, nbytes = h->nbytes < sizeof mask_bytes ? h->nbytes : sizeof mask_bytes;
-	uint64_t mask, header;
-
-	memset(mask_bytes, 0xff, nbytes);
-	memcpy(header_bytes, h->text, nbytes);
-	mask = first_bytes(mask_bytes);
-	header = first_bytes(header_bytes);
-	for (; row < run->nrows; row++, ends += run->stride) {
-		const char *record = text + (uint32_t)(ends[-1] + 1);
-		if ((first_bytes(record) & mask) != header && *record != '\xef') /* all but a few records */
-			continue;
-		nbytes = (size_t)(text + ends[run->stride - 1] - record);
-		nbytes -= nbytes > 0 && record[nbytes - 1] == '\r';
-		if (header_is_repeated(h, record, nbytes))
-			break;
-	}
-	return row - first;
 }
 
 /* Appends a range to the kept ones, or lengthens the last. */

@@ -37,6 +37,15 @@ static void note_first_number(struct column_partial *column, size_t offset)
 		column->first_number_offset = offset;
 }
 
+/* How the column's numbers are folded. */
+static struct simd_hint *fold_hint(const struct fold *m, size_t c)
+{
+	struct simd_hint *hint = row_block_hint(&m->f->block, c);
+
+	hint->sums_only = !(m->f->plan->columns[c].needs & MOMENT_EXTREMES);
+	return hint;
+}
+
 /* Folds fields that are plain numbers, up to the first that is not. Returns their number. */
 static size_t fold_numbers(const struct fold *m, size_t c, const struct row_fields *fields)
 {
@@ -48,7 +57,7 @@ static size_t fold_numbers(const struct fold *m, size_t c, const struct row_fiel
 	if (!m->f->plan->columns[c].parses || m->f->block.missing_is_number)
 		return 0;
 	n = simd()->fold(m->text, fields->ends, fields->stride, fields->nrows, fields->drops_cr,
-			 fold, &partial->nmissing, &m->f->hints[c]);
+			 fold, &partial->nmissing, fold_hint(m, c));
 	if (n > 0 && fold->count > before)
 		note_first_number(partial, (uint32_t)(fields->ends[-1] + 1));
 	return n;
@@ -137,7 +146,7 @@ static enum status fold_block_converted(const struct fold *m, size_t c,
 	struct simd_numbers x;
 
 	simd()->convert(m->text, fields->ends, fields->stride, n, fields->drops_cr, &x,
-			&m->f->hints[c]);
+			fold_hint(m, c));
 	if (m->f->block.missing_is_number)
 		x.numbers = 0;
 	return fold_converted(m, c, fields, &x, ~UINT64_C(0) >> (SIMD_NUMBERS_NROWS - n));
@@ -457,62 +466,41 @@ static enum status fold_taken(const struct fold *m, const struct row_run *run)
 	return status;
 }
 
-/* Folds rows of another number of fields than the first record's. */
-static enum status fold_uneven(const struct fold *m, const struct row_run *run)
+/* Sets *first to where the first of the rows begins, unless it is set. */
+static void note_record(size_t *first, const struct row_run *rows)
 {
-	const struct ragged_rule *rule = &m->f->plan->ragged;
-	enum status status = STATUS_OK;
-
-	for (size_t row = 0; status == STATUS_OK && row < run->nrows;) {
-		struct row_part part = row_run_part(m->f->plan, m->text, run, row);
-		row += part.rows.nrows;
-		if (part.is_ragged && ragged_is_counted(rule, (uint32_t)run->stride)) {
-			m->out->nragged += part.rows.nrows;
-			if (m->out->first_ragged_offset == OFFSET_NONE)
-				m->out->first_ragged_offset = (uint32_t)(part.rows.ends[-1] + 1);
-		}
-		if (part.is_taken)
-			status = fold_taken(m, &part.rows);
-	}
-	return status;
-}
-
-/* Notes a record that is the header again, and begins at begin. */
-static void note_header(const struct fold *m, uint32_t begin)
-{
-	size_t *first = &m->out->first_header_offset;
-
-	if (m->f->plan->bad_record != INVALID_ERROR) {
-		m->out->nragged++;
-		first = &m->out->first_ragged_offset;
-	}
 	if (*first == OFFSET_NONE)
-		*first = begin;
+		*first = (uint32_t)(rows->ends[-1] + 1);
 }
 
-/* Folds rows with as many fields as the header, which is sought among them. */
-static enum status fold_around_headers(const struct fold *m, const struct row_run *run)
+/* Notes rows that are ragged, or a record that is the header again; one that is left out counts as ragged. */
+static void note_odd_rows(const struct fold *m, const struct row_part *part)
 {
-	enum status status = STATUS_OK;
+	const struct plan *plan = m->f->plan;
+	struct partial *out = m->out;
 
-	for (size_t row = 0; row < run->nrows && status == STATUS_OK; row++) {
-		struct row_run part = row_run_part_of(run, row, row_run_before_header(m->f->plan, m->text, run, row));
-		if (part.nrows > 0)
-			status = fold_taken(m, &part);
-		row += part.nrows;
-		if (row < run->nrows)
-			note_header(m, run->ends[row * run->stride - 1] + 1);
+	if (part->is_header && plan->bad_record == INVALID_ERROR) {
+		note_record(&out->first_header_offset, &part->rows);
+	} else if (part->is_header || ragged_is_counted(&plan->ragged, (uint32_t)part->rows.stride)) {
+		out->nragged += part->rows.nrows;
+		note_record(&out->first_ragged_offset, &part->rows);
 	}
-	return status;
 }
 
 static enum status fold_run(void *context, const struct row_run *run)
 {
 	const struct fold *m = context;
+	enum status status = STATUS_OK;
 
-	if (run->stride != m->f->plan->ragged.nfields)
-		return fold_uneven(m, run);
-	return m->f->plan->sought.nbytes ? fold_around_headers(m, run) : fold_taken(m, run);
+	for (size_t row = 0; status == STATUS_OK && row < run->nrows;) {
+		struct row_part part = row_run_part(m->f->plan, m->text, run, row, true);
+		row += part.rows.nrows;
+		if (part.is_ragged || part.is_header)
+			note_odd_rows(m, &part);
+		if (part.is_taken)
+			status = fold_taken(m, &part.rows);
+	}
+	return status;
 }
 
 enum status rows_fold(struct row_folder *f, struct rows *r, const char *text, size_t nbytes,

@@ -35,7 +35,6 @@ struct row_folder {
 	struct pair_block pairs;
 	struct row_groups groups;
 	struct scratch scratch;
-	struct simd_hint *hints; /* of each of the plan's columns */
 	struct text_folder texts;
 	struct decimal_fold fold; /* of the current column; added to its bins at the end */
 	bool keeps_keys;     /* some column does not parse or needs MOMENT_KEYS, or there are groups */
@@ -54,25 +53,17 @@ void row_folder_free(struct row_folder *f);
  * many fields as the first record. Errors: STATUS_NO_MEMORY. */
 enum status row_folder_keep(struct row_folder *f);
 
-/* Rows of a run that are all ragged, or none of them is. */
+/* Rows of a run that are of one kind: ragged, or the header again (one row), or neither. */
 struct row_part {
 	struct row_run rows;
-	bool is_ragged;
-	bool is_taken; /* not ragged, or folded and printed all the same */
+	bool is_ragged, is_header;
+	bool is_taken; /* folded, and printed if the others are */
 };
 
-/* Returns the rows of the run from `first` on that are ragged alike: at least one. */
-struct row_part row_run_part(const struct plan *plan, const char *text,
-			     const struct row_run *run, size_t first);
-
-/* Returns how many rows of the run from `first` on come before the next that is the plan's sought header. */
-size_t row_run_before_header(const struct plan *plan, const char *text, const struct row_run *run, size_t first);
-
-/* The rows of the run from `first` on, n of them. */
-static inline struct row_run row_run_part_of(const struct row_run *run, size_t first, size_t n)
-{
-	return (struct row_run){run->ends + first * run->stride, run->stride, n};
-}
+/* Returns the rows of the run from `first` on that are of the kind of the first: at least one. seeks_header: the
+ * plan's sought header is told from other rows. */
+struct row_part row_run_part(const struct plan *plan, const char *text, const struct row_run *run, size_t first,
+			     bool seeks_header);
 
 /* Folds into out, which the caller has cleared, the complete records of the text that r has
  * classified last. entry: as in rows_walk. Sets all of out but needs_entry. Values that are no

@@ -229,14 +229,75 @@ static bool is_name(const struct query *q, const struct plan_column *c)
 	       !first->values[c->field].is_missing;
 }
 
+/* What a value of an expression is in a record that is the header. */
+enum in_header {
+	IN_HEADER_ANY,
+	IN_HEADER_NUMBER, /* one of the expression, not 0 */
+	IN_HEADER_NAME,
+	IN_HEADER_WRONG, /* an operation on a name, which is no number */
+};
+
+static enum in_header load_in_header(const struct query *q, const struct plan_column *c);
+
+/* The result of an operation on a and b. */
+static enum in_header operate_in_header(enum let_code code, enum in_header a, enum in_header b)
+{
+	bool calculates = code >= LET_ADD && code <= LET_DIVIDE;
+
+	return calculates && a && b && (a >= IN_HEADER_NAME || b >= IN_HEADER_NAME) ? IN_HEADER_WRONG : IN_HEADER_ANY;
+}
+
+/* Runs the expression on the header, as far as names and numbers alone say what comes out. */
+static enum in_header let_in_header(const struct query *q, const struct let *let)
+{
+	enum in_header stack[LET_DEPTH_MAX];
+	size_t n = 0;
+
+	for (const struct let_step *step = let->steps; step < let->steps + let->nsteps; step++) {
+		switch ((enum let_code)step->code) {
+		case LET_LOAD:
+			stack[n++] = load_in_header(q, &q->plan.columns[let->request.expr.columns[step->index]]);
+			break;
+		case LET_NUMBER:
+			stack[n++] = step->number.significand ? IN_HEADER_NUMBER : IN_HEADER_ANY;
+			break;
+		case LET_LITERAL:
+			stack[n++] = IN_HEADER_ANY;
+			break;
+		case LET_NEGATE:
+		case LET_ABS:
+		case LET_ROUND:
+		case LET_LOWER:
+		case LET_UPPER:
+		case LET_LENGTH:
+		case LET_EPOCH:
+			stack[n - 1] = IN_HEADER_ANY;
+			break;
+		default:
+			n--;
+			stack[n - 1] = operate_in_header(step->code, stack[n - 1], stack[n]);
+		}
+	}
+	return stack[0];
+}
+
+static enum in_header load_in_header(const struct query *q, const struct plan_column *c)
+{
+	if (c->let)
+		return let_in_header(q, c->let);
+	return is_name(q, c) ? IN_HEADER_NAME : IN_HEADER_ANY;
+}
+
 /* Whether in every record that is the header the column has a value that is an error. */
 static bool shows_header(const struct query *q, const struct plan_column *c, bool is_part)
 {
 	const struct first_record *second = &q->header.record[1];
 	bool is_number = q->header.has_second && c->field < second->nfields && second->values[c->field].is_number;
 
-	return is_name(q, c) && c->parses && !c->takes_text && c->needs && c->invalid == INVALID_ERROR &&
-	       q->plan.where == PREDICATE_NONE && (!c->if_numeric || (is_number && !is_part));
+	if (!c->parses || c->takes_text || !c->needs || c->invalid != INVALID_ERROR || q->plan.where != PREDICATE_NONE)
+		return false;
+	return c->let ? !c->if_numeric && let_in_header(q, c->let) == IN_HEADER_WRONG
+		      : is_name(q, c) && (!c->if_numeric || (is_number && !is_part));
 }
 
 /* Whether the condition of --where compares only one column, with a number. */

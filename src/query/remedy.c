@@ -54,9 +54,11 @@ const char *remedy_delimiter_option(char delimiter)
 	return "-d";
 }
 
-/* Whether a record begins at text[begin]. */
+/* Whether a record begins at text[begin]; a byte-order mark may stand before it. */
 static bool begins_line(const char *text, size_t begin)
 {
+	if (begin >= BYTE_ORDER_MARK_NBYTES && !memcmp(text + begin - BYTE_ORDER_MARK_NBYTES, BYTE_ORDER_MARK, BYTE_ORDER_MARK_NBYTES))
+		begin -= BYTE_ORDER_MARK_NBYTES;
 	return begin == 0 || text[begin - 1] == '\n';
 }
 
@@ -67,21 +69,27 @@ static bool ends_line(const char *text, size_t nbytes, size_t end)
 	return end >= nbytes || text[end] == '\n';
 }
 
-void remedy_repeated_header(const struct plan *plan, const char *text, size_t nbytes, size_t offset,
-			    uint32_t field, struct fault *fault)
+/* Whether the record at text[begin] is the header. */
+static bool is_header(const struct plan *plan, const char *text, size_t nbytes, size_t begin)
+{
+	return begins_line(text, begin) && nbytes - begin >= plan->header_nbytes &&
+	       !memcmp(text + begin, plan->header, plan->header_nbytes) &&
+	       ends_line(text, nbytes, begin + plan->header_nbytes);
+}
+
+size_t remedy_repeated_header(const struct plan *plan, const char *text, size_t nbytes, size_t offset)
 {
 	struct record header;
-	size_t begin;
+	size_t begin = SIZE_MAX;
 
+	if (plan->header && nbytes - offset > BYTE_ORDER_MARK_NBYTES && !memcmp(text + offset, BYTE_ORDER_MARK, BYTE_ORDER_MARK_NBYTES))
+		offset += BYTE_ORDER_MARK_NBYTES;
 	if (!plan->header ||
 	    record_split(plan->header, plan->header_nbytes, &plan->dialect, true, &header))
-		return;
-	begin = field < header.nfields ? header.fields[field].begin : SIZE_MAX;
+		return SIZE_MAX;
+	for (size_t i = 0; i < header.nfields && begin == SIZE_MAX && header.fields[i].begin <= offset; i++)
+		if (is_header(plan, text, nbytes, offset - header.fields[i].begin))
+			begin = offset - header.fields[i].begin;
 	record_free(&header);
-	if (begin > offset || nbytes - (offset - begin) < plan->header_nbytes ||
-	    memcmp(text + offset - begin, plan->header, plan->header_nbytes))
-		return;
-	if (begins_line(text, offset - begin) &&
-	    ends_line(text, nbytes, offset - begin + plan->header_nbytes))
-		strcpy(fault->remedy, "naming the files instead of joining them: this is the header again");
+	return begin;
 }

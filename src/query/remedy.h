@@ -22,10 +22,8 @@ char remedy_delimiter(const char *text, size_t nbytes);
 /* How the delimiter is given: -d ';'. */
 const char *remedy_delimiter_option(char delimiter);
 
-/* Sets fault->remedy if the record at fault is the header once more.
- * text: nbytes, which hold the whole record; offset: where its field number `field` begins, from 0.
- * Does not change fault otherwise. */
-void remedy_repeated_header(const struct plan *plan, const char *text, size_t nbytes, size_t offset,
-			    uint32_t field, struct fault *fault);
+/* Returns where the record begins that has a field at text[offset], if it is the header once more; else SIZE_MAX.
+ * text: nbytes, which hold the whole record. */
+size_t remedy_repeated_header(const struct plan *plan, const char *text, size_t nbytes, size_t offset);
 
 #endif
