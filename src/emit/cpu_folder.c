@@ -130,14 +130,15 @@ static inline struct printed_rows printed_rows(const struct printing *m)
 				     f->fields.nrows};
 }
 
-/* Prints the k-th of the kept rows with its nnew_columns new fields. Returns the end of the output.
- * Inline, so that the most common plans have a loop of their own. */
+/* Prints the k-th of the kept rows with its nnew_columns new fields. even: it has as many fields as the first record.
+ * Returns the end of the output. Inline, so that the most common plans have a loop of their own. */
 static inline __attribute__((always_inline)) char *print_row(const struct printing *m, const struct printed_rows *p,
-							     unsigned k, char *to, size_t nnew_columns, bool only)
+							     unsigned k, char *to, size_t nnew_columns, bool only,
+							     bool even)
 {
 	const struct new_fields *fields = &m->f->fields;
-	struct row_record r = row_record_at(p->text, p->ends + fields->rows[k] * p->stride, p->stride, p->nfields,
-					    p->escape);
+	struct row_record r = row_record_at(p->text, p->ends + fields->rows[k] * p->stride, p->stride,
+					    even ? (uint32_t)p->stride : p->nfields, p->escape);
 	const size_t *begin = fields->begins + k;
 
 	if (!only)
@@ -150,12 +151,12 @@ static inline __attribute__((always_inline)) char *print_row(const struct printi
 
 /* Prints the kept rows. */
 static inline __attribute__((always_inline)) char *print_rows(const struct printing *m, char *to,
-							      size_t nnew_columns, bool only)
+							      size_t nnew_columns, bool only, bool even)
 {
 	const struct printed_rows p = printed_rows(m);
 
 	for (unsigned k = 0; k < p.nrows; k++)
-		to = print_row(m, &p, k, to, nnew_columns, only);
+		to = print_row(m, &p, k, to, nnew_columns, only, even);
 	return to;
 }
 
@@ -177,8 +178,8 @@ static enum status print_chosen(const struct printing *m, uint64_t kept, uint64_
 		size_t begin = out->nbytes;
 		if (!(chosen & row))
 			continue;
-		out->nbytes = (size_t)(print_row(m, &p, k, out->data + begin, plan->nnew_columns, plan->only) -
-				       out->data);
+		out->nbytes = (size_t)(print_row(m, &p, k, out->data + begin, plan->nnew_columns, plan->only,
+						  false) - out->data);
 		status = candidates_note(&m->f->candidates, number, begin, out->nbytes - begin);
 	}
 	return status;
@@ -215,9 +216,12 @@ static enum status print_block(const struct printing *m)
 	if (plan->choice)
 		return print_chosen(m, kept, chosen, first);
 	to = out->data + out->nbytes;
-	to = plan->nnew_columns == 1 && !plan->only
-		     ? print_rows(m, to, 1, false)
-		     : print_rows(m, to, plan->nnew_columns, plan->only);
+	if (b->stride != plan->ragged.nfields)
+		to = print_rows(m, to, plan->nnew_columns, plan->only, false);
+	else if (plan->nnew_columns == 1 && !plan->only)
+		to = print_rows(m, to, 1, false, true);
+	else
+		to = print_rows(m, to, plan->nnew_columns, plan->only, true);
 	out->nbytes = (size_t)(to - out->data);
 	return STATUS_OK;
 }

@@ -145,7 +145,7 @@ enum row_value row_block_value(const struct row_block *b, size_t c, unsigned row
 	size_t n = span.end - span.begin;
 	const char *value = field_in_place(&b->plan->dialect, b->text + span.begin, &n);
 
-	if (!value || (b->plan->columns[c].let && let_block_why(b, c, row) != STATUS_OK))
+	if (!value || (b->lets && b->plan->columns[c].let && let_block_why(b, c, row) != STATUS_OK))
 		return ROW_QUOTED;
 	if (n == 0 || (b->may_be_missing[(unsigned char)*value] &&
 		       value_is_missing(b->plan, how_at(b, span), value, n)))

@@ -52,21 +52,41 @@ static bool ends_empty(const struct csv_dialect *dialect, const char *text, cons
 	return nbytes == 0;
 }
 
-/* Returns how many rows come before the first that is the header again. */
+/* The row's first byte. */
+static inline unsigned char first_byte(const char *text, const uint32_t *ends)
+{
+	return (unsigned char)text[(uint32_t)(ends[-1] + 1)];
+}
+
+static bool is_header(const struct sought_header *h, const char *text, const uint32_t *ends, size_t stride)
+{
+	const char *record = text + (uint32_t)(ends[-1] + 1);
+	size_t nbytes = (size_t)(text + ends[stride - 1] - record);
+
+	return header_is_repeated(h, record, nbytes - (nbytes > 0 && record[nbytes - 1] == '\r'));
+}
+
+/* Returns how many rows come before the first that is the header again. Every record passes here: four at a time
+ * are looked at by their first bytes. */
 static size_t nrows_before_header(const struct sought_header *h, const char *text, const struct row_run *rows)
 {
+	bool begins[256] = {0};
+	const size_t stride = rows->stride;
 	const uint32_t *ends = rows->ends;
 	size_t row = 0;
 
-	for (; row < rows->nrows; row++, ends += rows->stride) {
-		const char *record = text + (uint32_t)(ends[-1] + 1);
-		size_t nbytes;
-		if (*record != *h->text && *record != '\xef') /* nearly all */
+	begins[(unsigned char)*h->text] = begins[(unsigned char)*BYTE_ORDER_MARK] = true;
+	while (row < rows->nrows) {
+		size_t n = rows->nrows - row < 4 ? 1 : 4;
+		if (n == 4 && !(begins[first_byte(text, ends)] | begins[first_byte(text, ends + stride)] |
+				begins[first_byte(text, ends + 2 * stride)] | begins[first_byte(text, ends + 3 * stride)])) {
+			row += n;
+			ends += n * stride;
 			continue;
-		nbytes = (size_t)(text + ends[rows->stride - 1] - record);
-		nbytes -= nbytes > 0 && record[nbytes - 1] == '\r';
-		if (header_is_repeated(h, record, nbytes))
-			break;
+		}
+		for (; n > 0; n--, row++, ends += stride)
+			if (begins[first_byte(text, ends)] && is_header(h, text, ends, stride))
+				return row;
 	}
 	return row;
 }
