@@ -225,7 +225,7 @@ static void put_groups(const struct query *q, const struct group_list *list, str
 	partial_free(&blank);
 }
 
-/* Writes the groups in the order in which they appeared. */
+/* Writes the groups in the order in which they appeared or, where records are printed, in that of their keys. */
 static void put_all_groups(const struct query *q, struct partial *total, struct json_writer *to)
 {
 	struct group_list list = {NULL, 0, NULL};
@@ -233,6 +233,8 @@ static void put_all_groups(const struct query *q, struct partial *total, struct 
 
 	if (status == STATUS_OK)
 		status = group_list_make(q->plan.groups, (size_t)ranks_nthreads(q), &list);
+	if (status == STATUS_OK && q->plan.emits)
+		group_list_order_keys(&list);
 	if (status != STATUS_OK)
 		to->status = status;
 	else

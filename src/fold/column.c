@@ -375,6 +375,15 @@ static enum status add_value(const struct plan_column *plan, struct column_parti
 	return add_fast_number(column, plan->needs, v->number);
 }
 
+/* The offset of a field's value: that of its first byte behind quotes and blanks, as texts are noted (row_keys.h), unless
+ * it is spelled in another way than it is. */
+static size_t offset_of_value(const struct raw_field *field, size_t offset, const struct value *v)
+{
+	uintptr_t place = (uintptr_t)v->text - (uintptr_t)field->text;
+
+	return place < field->nbytes ? offset + place : offset;
+}
+
 /* Adds a value's text to the column's keys. is_invalid: it is no number, where one must be. */
 static enum status add_key(struct partial *p, size_t c, const struct plan_column *plan,
 			   const struct value *v, bool is_invalid, size_t offset)
@@ -430,6 +439,7 @@ enum status column_add_computed(const struct plan *plan, struct partial *p, size
 		return status;
 	if (to->parses) /* v.text may be in another notation */
 		v.text = field_value(&plan->dialect, field->text, field->nbytes, scratch, &v.nbytes);
-	return v.text ? add_key(p, c, to, &v, *why != STATUS_OK, offset)
-		      : STATUS_NO_MEMORY;
+	if (!v.text)
+		return STATUS_NO_MEMORY;
+	return add_key(p, c, to, &v, *why != STATUS_OK, offset_of_value(field, offset, &v));
 }

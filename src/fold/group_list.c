@@ -8,6 +8,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/team.h"
 #include "fold/key_memory.h"
@@ -159,6 +160,38 @@ enum status group_list_make(struct group_store *s, size_t nthreads, struct group
 	}
 	free(d.ends);
 	return status;
+}
+
+/* ---- by keys ---- */
+
+/* The first bytes of a group's key as a number that is in their order. */
+static uint64_t begin_of_key(const struct group *g)
+{
+	const char *text = key_text(&g->key);
+	size_t nbytes = key_nbytes(&g->key);
+	uint64_t begin = 0;
+
+	for (size_t i = 0; i < 8; i++)
+		begin = begin << 8 | (i < nbytes ? (unsigned char)text[i] : 0);
+	return begin;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct group_place *x = a, *y = b;
+	size_t nx = key_nbytes(&x->group->key), ny = key_nbytes(&y->group->key);
+	int order = (x->first > y->first) - (x->first < y->first);
+
+	if (order == 0)
+		order = memcmp(key_text(&x->group->key), key_text(&y->group->key), nx < ny ? nx : ny);
+	return order ? order : (nx > ny) - (nx < ny);
+}
+
+void group_list_order_keys(struct group_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		l->at[i].first = begin_of_key(l->at[i].group);
+	qsort(l->at, l->n, sizeof *l->at, compare_keys);
 }
 
 void group_list_free(struct group_list *l)

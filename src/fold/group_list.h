@@ -12,7 +12,7 @@
 #include "fold/groups.h"
 
 struct group_place {
-	uint64_t first; /* as in the group */
+	uint64_t first; /* as in the group; once they are in the order of keys, its key's first bytes */
 	struct group *group;
 };
 
@@ -31,6 +31,10 @@ enum status group_list_new(size_t n, struct group_list *out);
 /* Lists the groups of the store in order of first appearance, with up to nthreads threads. Errors:
  * STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status group_list_make(struct group_store *s, size_t nthreads, struct group_list *out);
+
+/* Sorts the list by the bytes of the groups' keys: where records are printed, groups do not know when they appeared. */
+void group_list_order_keys(struct group_list *l);
+
 void group_list_free(struct group_list *l);
 
 #endif

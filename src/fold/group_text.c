@@ -31,7 +31,7 @@ static void put_folds(const struct partial *p, const struct plan *plan, struct j
 	}
 	for (size_t i = 0; i < plan->npairs; i++) {
 		json_put(to, i ? "," : "],\"pairs\":[");
-		pair_write(&p->pairs[i], plan->pairs[i].needs, to);
+		pair_write(&p->pairs[i], to);
 	}
 	for (size_t i = 0; i < plan->nwindows; i++) {
 		json_put(to, i ? "," : "],\"windows\":[");
@@ -54,7 +54,7 @@ void group_write(struct group *g, const struct plan *plan, struct partial *blank
 	}
 	put_key(g, plan, to);
 	json_put(to, "],\"first\":");
-	json_put_number(to, g->first);
+	json_put_number(to, plan->emits ? 0 : g->first); /* else it is a number of the run */
 	json_put(to, ",\"records\":");
 	json_put_number(to, g->nrecords);
 	put_folds(p, plan, to);

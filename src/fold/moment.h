@@ -58,6 +58,9 @@ struct moment_ops {
 	/* Frees what the cell owns, but not the cell. */
 	void (*free)(void *cell);
 
+	/* Whether the cell is the identity, whatever memory it has: it is not written then. */
+	bool (*is_empty)(const void *cell);
+
 	/* Writes the cell as one value of JSON, exactly: what parts are made of (partial_text.h). */
 	void (*write)(const void *cell, struct json_writer *to);
 
@@ -144,7 +147,8 @@ void fourths_sum(const struct powers *fourths, int scale, struct integer *out);
 
 struct logs;
 
-/* Writes the geometric mean of n > 0 numbers, all of them positive, as logarithm_format_mean() does. */
+/* Writes the geometric mean of n > 0 numbers, all of them positive, as logarithm_format_mean() does. logs: NULL: all
+ * are 1. */
 void logs_format_mean(const struct logs *logs, uint64_t n, char *text);
 
 /* ---- the first and the last value (moment_ends.c) ---- */

@@ -105,6 +105,16 @@ static void write_value(const struct end_value *v, struct json_writer *to)
 	json_put(to, "]");
 }
 
+static bool ends_is_empty(const void *cell)
+{
+	const struct ends *e = cell;
+
+	for (int i = 0; i < NENDS; i++)
+		if (e->value[i].is_set)
+			return false;
+	return true;
+}
+
 static void ends_write(const void *cell, struct json_writer *to)
 {
 	const struct ends *e = cell;
@@ -253,6 +263,7 @@ const struct moment_ops moment_ends = {
 	.add_wide = ends_add_wide,
 	.combine = ends_combine,
 	.free = ends_free,
+	.is_empty = ends_is_empty,
 	.write = ends_write,
 	.read = ends_read,
 };

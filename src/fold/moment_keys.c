@@ -442,6 +442,13 @@ static void write_keys(struct key_list *list)
 	free(all.at);
 }
 
+static bool keys_is_empty(const void *cell)
+{
+	const struct keys *k = cell;
+
+	return !k->is_over && keys_count(k) == 0;
+}
+
 static void keys_write(const void *cell, struct json_writer *to)
 {
 	struct key_list list = {cell, to, false};
@@ -508,6 +515,7 @@ const struct moment_ops moment_keys = {
 	.clear = keys_clear,
 	.combine = keys_combine,
 	.free = keys_free,
+	.is_empty = keys_is_empty,
 	.write = keys_write,
 	.read = keys_read,
 };

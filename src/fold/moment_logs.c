@@ -66,7 +66,16 @@ static enum status logs_combine(void *cell, void *later)
 
 void logs_format_mean(const struct logs *logs, uint64_t n, char *text)
 {
-	logarithm_format_mean(&logs->sum, n, text);
+	static const struct logs none;
+
+	logarithm_format_mean(logs ? &logs->sum : &none.sum, n, text);
+}
+
+static bool logs_is_empty(const void *cell)
+{
+	const struct logarithm_sum *sum = &((const struct logs *)cell)->sum;
+
+	return !sum->mantissas.low && !sum->mantissas.high && !sum->exponents2 && !sum->exponents10;
 }
 
 static void logs_write(const void *cell, struct json_writer *to)
@@ -105,6 +114,7 @@ const struct moment_ops moment_logs = {
 	.add_wide = logs_add_wide,
 	.combine = logs_combine,
 	.free = logs_free,
+	.is_empty = logs_is_empty,
 	.write = logs_write,
 	.read = logs_read,
 };

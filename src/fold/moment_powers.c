@@ -206,17 +206,46 @@ static enum status powers_combine(void *cell, void *later_cell)
 
 #define POWER_NLIMBS 384 /* of the fourth power of any wide number, times 2^64: see natural.h */
 
-static void powers_write(const void *cell, struct json_writer *to)
+/* Writes the total of the sums: at most one for each scale, in the order of scales. */
+static void write_sums(const struct powers *p, int power, struct json_writer *to)
+{
+	struct exact_sum total;
+	int scale = 0;
+
+	exact_sum_begin(&total, power, p->nscales > 0 ? p->nscales - 1 : 0);
+	for (int i = 0; i < p->nscales; i++)
+		exact_sum_add(&total, p->sums[i].word, SUM_NWORDS, i);
+	exact_sum_end(&total, SUM_NWORDS);
+	for (int i = 0; i < total.npieces; i++, scale++) {
+		for (; scale < total.pieces[i].scale; scale++)
+			json_put(to, scale ? ",\"0\"" : "\"0\"");
+		json_put(to, scale ? "," : "");
+		exact_put_piece(to, &total, &total.pieces[i]);
+	}
+}
+
+static bool has_wide(const struct powers *p)
+{
+	return p->wide && (p->wide->positive.nlimbs || p->wide->negative.nlimbs);
+}
+
+static bool powers_is_empty(const void *cell)
 {
 	const struct powers *p = cell;
 
+	for (int scale = 0; scale < p->nscales; scale++)
+		for (int i = 0; i < SUM_NWORDS; i++)
+			if (p->sums[scale].word[i])
+				return false;
+	return !has_wide(p);
+}
+
+static void powers_write(const struct powers *p, int power, struct json_writer *to)
+{
 	json_put(to, "{\"sums\":[");
-	for (int scale = 0; scale < p->nscales; scale++) {
-		json_put(to, scale ? "," : "");
-		exact_put_words(to, p->sums[scale].word, SUM_NWORDS);
-	}
+	write_sums(p, power, to);
 	json_put(to, "]");
-	if (p->wide) {
+	if (has_wide(p)) {
 		json_put(to, ",\"wide\":[");
 		exact_put_natural(to, &p->wide->positive);
 		json_put(to, ",");
@@ -318,6 +347,11 @@ static enum status cubes_add_wide(void *cell, const struct wide *x)
 	return powers_add_wide(cell, 3, x);
 }
 
+static void cubes_write(const void *cell, struct json_writer *to)
+{
+	powers_write(cell, 3, to);
+}
+
 void cubes_sum(const struct powers *cubes, int scale, struct integer *out)
 {
 	powers_sum(cubes, 3, scale, out);
@@ -331,7 +365,8 @@ const struct moment_ops moment_cubes = {
 	.add_wide = cubes_add_wide,
 	.combine = powers_combine,
 	.free = powers_free,
-	.write = powers_write,
+	.is_empty = powers_is_empty,
+	.write = cubes_write,
 	.read = powers_read,
 };
 
@@ -344,6 +379,11 @@ static enum status fourths_add(void *cell, const int64_t *significand, const uin
 static enum status fourths_add_wide(void *cell, const struct wide *x)
 {
 	return powers_add_wide(cell, 4, x);
+}
+
+static void fourths_write(const void *cell, struct json_writer *to)
+{
+	powers_write(cell, 4, to);
 }
 
 void fourths_sum(const struct powers *fourths, int scale, struct integer *out)
@@ -359,6 +399,7 @@ const struct moment_ops moment_fourths = {
 	.add_wide = fourths_add_wide,
 	.combine = powers_combine,
 	.free = powers_free,
-	.write = powers_write,
+	.is_empty = powers_is_empty,
+	.write = fourths_write,
 	.read = powers_read,
 };

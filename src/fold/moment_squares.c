@@ -194,13 +194,24 @@ bool squares_total(const struct squares *s, int scale, uint128 *out)
 	return true;
 }
 
+static bool squares_is_empty(const void *cell)
+{
+	const struct squares *s = cell;
+	const union scale_value *value = by_scale_values(&s->sums);
+
+	for (uint32_t left = s->sums.scales; left; left &= left - 1, value++)
+		if (value->square.low || value->square.high)
+			return false;
+	return !exact_has_limbs(s->wide, WIDE_SQUARE_NLIMBS);
+}
+
 static void squares_write(const void *cell, struct json_writer *to)
 {
 	const struct squares *s = cell;
 
 	json_put(to, "{\"sums\":");
-	exact_put_sums(to, &s->sums);
-	if (s->wide) {
+	exact_put_sums(to, &s->sums, 2);
+	if (exact_has_limbs(s->wide, WIDE_SQUARE_NLIMBS)) {
 		json_put(to, ",\"wide\":");
 		exact_put_limbs(to, s->wide, WIDE_SQUARE_NLIMBS);
 	}
@@ -236,6 +247,7 @@ const struct moment_ops moment_squares = {
 	.add_wide = squares_add_wide,
 	.combine = squares_combine,
 	.free = squares_free,
+	.is_empty = squares_is_empty,
 	.write = squares_write,
 	.read = squares_read,
 };

@@ -171,7 +171,13 @@ static void texts_free(void *cell)
 		free(t->greatest.far);
 }
 
-/* ---- text: [count,shortest,longest,least,greatest,has_other,has_time] ---- */
+/* ---- text: [count,shortest,longest,least,greatest,has_other,has_time]; after another value, nobody looks for times:
+ * whether one was seen depends on the chunks ---- */
+
+static bool texts_is_empty(const void *cell)
+{
+	return ((const struct texts *)cell)->count == 0;
+}
 
 static void texts_write(const void *cell, struct json_writer *to)
 {
@@ -187,7 +193,7 @@ static void texts_write(const void *cell, struct json_writer *to)
 	json_put(to, ",");
 	json_put_string(to, kept_text_bytes(&t->greatest), t->count ? t->greatest.nbytes : 0);
 	json_put(to, t->has_other ? ",true" : ",false");
-	json_put(to, t->has_time ? ",true]" : ",false]");
+	json_put(to, t->has_time && !t->has_other ? ",true]" : ",false]");
 }
 
 static uint32_t read_length(struct json_reader *r)
@@ -250,6 +256,7 @@ const struct moment_ops moment_texts = {
 	.clear = texts_clear,
 	.combine = texts_combine,
 	.free = texts_free,
+	.is_empty = texts_is_empty,
 	.write = texts_write,
 	.read = texts_read,
 };

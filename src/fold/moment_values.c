@@ -365,6 +365,11 @@ bool values_have_any(const struct values *v)
 	return v->first != NULL || v->runs != NULL;
 }
 
+static bool values_is_empty(const void *cell)
+{
+	return !values_have_any(cell);
+}
+
 /* Takes over full blocks; copies from open ones, which later needs again. */
 static enum status values_combine(void *cell, void *later_cell)
 {
@@ -407,6 +412,7 @@ const struct moment_ops moment_values = {
 	.add_wide = values_add_wide,
 	.combine = values_combine,
 	.free = values_free,
+	.is_empty = values_is_empty,
 	.write = values_write,
 	.read = values_read,
 };

@@ -17,10 +17,15 @@
 
 /* ---- a column: writing ---- */
 
+static bool has_moment(const struct moment_cells *m, int i)
+{
+	return moments_cell(m, i) && !moment_table[i]->is_empty(moments_cell(m, i));
+}
+
 bool column_is_empty(const struct column_partial *column)
 {
 	for (int i = 0; i < NCELLS; i++)
-		if (moments_cell(&column->moments, i))
+		if (has_moment(&column->moments, i))
 			return false;
 	return column->fast.count == 0 && column->fast.scales == 0 && !column_has_wide(column) &&
 	       column->nmissing == 0 && column->ninvalid == 0;
@@ -36,25 +41,65 @@ static void put_member(struct json_writer *to, const char *name, uint64_t number
 	json_put_number(to, number);
 }
 
-/* Whether extremes that nobody needs are kept depends on the chunks: those of no numbers are written. */
-static void put_bins(struct json_writer *to, const struct by_scale *fast, unsigned needs)
+/*
+ * The numbers of the fast path lie in bins by their scales or, in groups, at one scale while they fit: it depends on how
+ * the input was cut, and so do extremes that nobody needs. Their sum, extremes and largest scale do not: these are
+ * written, in one bin.
+ */
+
+#define NO_EXTREMES ",\"9223372036854775807\",\"-9223372036854775808\"" /* of a bin: the identities */
+#define COUNT_MAX (UINT64_C(1) << 48) /* of numbers in all parts: so no sum of them is beyond 2^127 */
+
+/* No sum of so many numbers, each below 2^63, is larger. */
+static int128 sum_limit(uint64_t count)
 {
-	const bool has_extremes = needs & MOMENT_EXTREMES;
+	return (int128)(count < COUNT_MAX ? count : COUNT_MAX) << 63;
+}
 
+/* Multiplies x by 10^nzeros. Returns false where it is no int64 then. */
+static bool lengthen(int64_t *x, int nzeros)
+{
+	int128 y = *x;
+
+	if (!decimal_rescale(&y, nzeros) || y != (int64_t)y)
+		return false;
+	*x = (int64_t)y;
+	return true;
+}
+
+/* Sets *out to all bins as one of the largest scale. Returns false where it is no bin that is read again. */
+static bool join_bins(const struct by_scale *fast, bool has_extremes, struct decimal_bin *out)
+{
 	const union scale_value *value = by_scale_values(fast);
+	const int128 most = sum_limit(fast->count);
+	int scale = 31 - __builtin_clz(fast->scales);
 
-	json_put(to, ",\"bins\":[");
+	*out = (struct decimal_bin){0, INT64_MAX, INT64_MIN};
 	for (uint32_t left = fast->scales; left; left &= left - 1, value++) {
-		json_put(to, left == fast->scales ? "[" : ",[");
-		json_put_number(to, (uint64_t)__builtin_ctz(left));
-		json_put(to, ",");
-		exact_put_int128(to, value->bin.sum);
-		json_put(to, ",");
-		exact_put_int128(to, has_extremes ? value->bin.min : INT64_MAX);
-		json_put(to, ",");
-		exact_put_int128(to, has_extremes ? value->bin.max : INT64_MIN);
-		json_put(to, "]");
+		int nzeros = scale - __builtin_ctz(left);
+		struct decimal_bin bin = value->bin;
+		if (!decimal_rescale(&bin.sum, nzeros) || __builtin_add_overflow(out->sum, bin.sum, &out->sum))
+			return false;
+		if (!has_extremes || bin.min > bin.max)
+			continue;
+		if (!lengthen(&bin.min, nzeros) || !lengthen(&bin.max, nzeros))
+			return false;
+		out->min = bin.min < out->min ? bin.min : out->min;
+		out->max = bin.max > out->max ? bin.max : out->max;
 	}
+	return out->sum <= most && out->sum >= -most;
+}
+
+static void put_bin(struct json_writer *to, int scale, const struct decimal_bin *bin)
+{
+	json_put(to, "[");
+	json_put_number(to, (uint64_t)scale);
+	json_put(to, ",");
+	exact_put_int128(to, bin->sum);
+	json_put(to, ",");
+	exact_put_int128(to, bin->min);
+	json_put(to, ",");
+	exact_put_int128(to, bin->max);
 	json_put(to, "]");
 }
 
@@ -79,36 +124,57 @@ static void put_moments(struct json_writer *to, const struct moment_cells *momen
 	char again[PREFIX_NBYTES + 32];
 
 	for (int i = 0; i < NCELLS; i++) {
-		const void *cell = moments_cell(moments, i);
-		if (!cell)
+		if (!has_moment(moments, i))
 			continue;
 		json_put(to, ",\"");
 		json_put(to, moment_names[i]);
 		json_put(to, "\":");
 		snprintf(again, sizeof again, "%s,\"%s\"", prefix ? prefix : "", moment_names[i]);
 		to->prefix = prefix ? again : NULL;
-		moment_table[i]->write(cell, to);
+		moment_table[i]->write(moments_cell(moments, i), to);
 		to->prefix = NULL;
 	}
 }
 
-static void put_members(const struct column_partial *column, enum column_kind kind, unsigned needs,
-			const char *prefix, struct json_writer *to)
+/* Writes all members but those of numbers and moments. count: of the numbers in bins. */
+static void put_counts(const struct column_partial *column, enum column_kind kind, uint64_t count,
+		       struct json_writer *to)
 {
 	static const char *const kinds[] = {
 		[COLUMN_UNKNOWN] = "", [COLUMN_NUMBER] = ",\"kind\":\"number\"",
 		[COLUMN_TEXT] = ",\"kind\":\"text\""};
 
 	json_put(to, "\"count\":");
-	json_put_number(to, column->fast.count);
+	json_put_number(to, count);
 	json_put(to, kinds[kind]);
 	put_member(to, "missing", column->nmissing);
 	put_member(to, "invalid", column->ninvalid);
 	put_member(to, "nuls", column->nnuls);
-	if (column->fast.scales)
-		put_bins(to, &column->fast, needs);
-	if (column_has_wide(column))
-		put_wide(to, column->wide);
+}
+
+static void put_members(const struct column_partial *column, enum column_kind kind, unsigned needs,
+			const char *prefix, struct json_writer *to)
+{
+	bool has_bins = column->fast.scales != 0, has_extremes = needs & MOMENT_EXTREMES;
+	struct decimal_bin bin;
+	struct wide_fold all;
+
+	if (has_bins && !join_bins(&column->fast, has_extremes, &bin)) {
+		column_numbers(column, &all);
+		if (!has_extremes)
+			wide_clear(&all.min), wide_clear(&all.max);
+		put_counts(column, kind, 0, to);
+		put_wide(to, &all);
+	} else {
+		put_counts(column, kind, column->fast.count, to);
+		if (has_bins) {
+			json_put(to, ",\"bins\":[");
+			put_bin(to, 31 - __builtin_clz(column->fast.scales), &bin);
+			json_put(to, "]");
+		}
+		if (column_has_wide(column))
+			put_wide(to, column->wide);
+	}
 	put_moments(to, &column->moments, prefix);
 }
 
@@ -142,12 +208,10 @@ static int64_t read_extreme(struct json_reader *r)
 	return (int64_t)x;
 }
 
-#define COUNT_MAX (UINT64_C(1) << 48) /* of numbers in all parts: so no sum of them is beyond 2^127 */
-
-/* count: of the numbers whose sums the bins are; each number is below 2^63. */
+/* count: of the numbers whose sums the bins are. */
 static void read_bins(struct json_reader *r, uint64_t count, struct by_scale *fast)
 {
-	const int128 most = (int128)(count < COUNT_MAX ? count : COUNT_MAX) << 63;
+	const int128 most = sum_limit(count);
 
 	json_expect(r, "[");
 	while (json_try(r, "[") || json_try(r, ",[")) {
@@ -259,41 +323,86 @@ void column_read(struct column_partial *column, const struct plan_column *plan, 
 
 /* ---- a pair ---- */
 
+static bool has_alone(const struct pair_partial *p, int side)
+{
+	return p->alone[side] && !column_is_empty(p->alone[side]);
+}
+
 bool pair_is_empty(const struct pair_partial *p)
 {
-	for (int i = 0; i < 2; i++)
-		if (p->products[i].scales || p->wide[i] || p->alone[i])
+	for (int i = 0; i < 2; i++) {
+		const union scale_value *value = by_scale_values(&p->products[i]);
+		for (uint32_t left = p->products[i].scales; left; left &= left - 1, value++)
+			if (value->square.low || value->square.high)
+				return false;
+		if (exact_has_limbs(p->wide[i], PAIR_WIDE_NLIMBS) || has_alone(p, i))
 			return false;
+	}
 	return true;
 }
 
-/* Writes "products" and what follows. */
-static void put_products(const struct pair_partial *p, unsigned needs, struct json_writer *to)
+/* Writes the values without a partner. Their scales are those that all numbers of some rows had together
+ * (pair_block.c), and nobody asks for them. */
+static void put_alone(const struct column_partial *alone, struct json_writer *to)
 {
-	json_put(to, "\"products\":[");
-	exact_put_sums(to, &p->products[0]);
-	json_put(to, ",");
-	exact_put_sums(to, &p->products[1]);
-	json_put(to, "]");
+	const union scale_value *value = by_scale_values(&alone->fast);
+	struct exact_sum total;
+
+	json_put(to, "{");
+	put_counts(alone, COLUMN_UNKNOWN, alone->fast.count, to);
+	exact_sum_begin(&total, 1, DECIMAL_NSCALES - 1);
+	for (uint32_t left = alone->fast.scales; left; left &= left - 1, value++) {
+		const uint64_t word[] = {(uint64_t)value->bin.sum, (uint64_t)((uint128)value->bin.sum >> 64)};
+		exact_sum_add(&total, word, 2, __builtin_ctz(left));
+	}
+	exact_sum_end(&total, 2);
+	for (int i = 0; i < total.npieces; i++) {
+		json_put(to, i ? ",[" : ",\"bins\":[[");
+		json_put_number(to, (uint64_t)total.pieces[i].scale);
+		json_put(to, ",");
+		exact_put_piece(to, &total, &total.pieces[i]);
+		json_put(to, NO_EXTREMES "]");
+	}
+	json_put(to, total.npieces ? "]" : "");
+	if (column_has_wide(alone))
+		put_wide(to, alone->wide);
+	put_moments(to, &alone->moments, NULL);
+	json_put(to, "}");
+}
+
+/* Writes "products" and what follows. Which scales the products have depends on the rows around them, too. */
+static void put_products(const struct pair_partial *p, struct json_writer *to)
+{
+	struct exact_sum total;
+
+	exact_sum_begin(&total, 1, 2 * DECIMAL_NSCALES - 1);
+	for (int i = 0; i < 2; i++)
+		exact_sum_add_scales(&total, &p->products[i], i * DECIMAL_NSCALES);
+	exact_sum_end(&total, 3);
+	json_put(to, "\"products\":[[");
+	exact_put_pieces(to, &total, 0, DECIMAL_NSCALES);
+	json_put(to, "],[");
+	exact_put_pieces(to, &total, DECIMAL_NSCALES, 2 * DECIMAL_NSCALES);
+	json_put(to, "]]");
 	for (int i = 0; i < 2; i++) {
-		if (!p->wide[i])
+		if (!exact_has_limbs(p->wide[i], PAIR_WIDE_NLIMBS))
 			continue;
 		json_put(to, i ? ",\"negative\":" : ",\"positive\":");
 		exact_put_limbs(to, p->wide[i], PAIR_WIDE_NLIMBS);
 	}
 	for (int i = 0; i < PAIR_NSIDES; i++) {
-		if (!p->alone[i])
+		if (!has_alone(p, i))
 			continue;
 		json_put(to, i == PAIR_X ? ",\"x\":" : ",\"y\":");
-		column_write(p->alone[i], needs, to);
+		put_alone(p->alone[i], to);
 	}
 }
 
-void pair_write(const struct pair_partial *p, unsigned needs, struct json_writer *to)
+void pair_write(const struct pair_partial *p, struct json_writer *to)
 {
 	json_put(to, "{");
 	if (!pair_is_empty(p))
-		put_products(p, needs, to);
+		put_products(p, to);
 	json_put(to, "}");
 }
 
@@ -362,7 +471,7 @@ void pair_read(struct pair_partial *p, const struct plan_pair *plan, bool is_swa
 
 /* ---- a partial ---- */
 
-static void put_counts(const struct partial *p, struct json_writer *to)
+static void put_records(const struct partial *p, struct json_writer *to)
 {
 	json_put(to, "{\"records\":");
 	json_put_number(to, p->nrecords);
@@ -389,7 +498,7 @@ void partial_write(const struct partial *p, const struct plan *plan, struct json
 {
 	char prefix[PREFIX_NBYTES];
 
-	put_counts(p, to);
+	put_records(p, to);
 	for (size_t c = 0; c < plan->ncolumns; c++) {
 		const struct column_partial *column = &p->columns[c];
 		enum column_kind kind = has_kind(&plan->columns[c]) ? column_kind(column) : COLUMN_UNKNOWN;
@@ -407,7 +516,7 @@ void partial_write(const struct partial *p, const struct plan *plan, struct json
 			continue;
 		snprintf(prefix, sizeof prefix, "{\"pair\":%zu,", i);
 		json_put(to, prefix);
-		put_products(&p->pairs[i], plan->pairs[i].needs, to);
+		put_products(&p->pairs[i], to);
 		json_put(to, "}");
 		json_end_line(to);
 	}

@@ -53,11 +53,11 @@ void partial_read_line(struct partial *p, const struct plan *plan, const struct 
 
 /* ---- pieces, for group_text.c ---- */
 
-/* A column and a pair as objects. needs: the plan's. */
+/* A column and a pair as objects. needs: of the plan's column. */
 void column_write(const struct column_partial *column, unsigned needs, struct json_writer *to);
 void column_read(struct column_partial *column, const struct plan_column *plan, uint64_t offset_bytes,
 		 struct json_reader *from);
-void pair_write(const struct pair_partial *p, unsigned needs, struct json_writer *to);
+void pair_write(const struct pair_partial *p, struct json_writer *to);
 void pair_read(struct pair_partial *p, const struct plan_pair *plan, bool is_swapped, struct json_reader *from);
 
 /* A window as an object. prefix: with which its line began, with the comma behind it; NULL: the line is not broken. Reading: what follows the prefix, or the brace. */

@@ -247,6 +247,14 @@ void exact_limbs(struct json_reader *r, int64_t *limb, int nlimbs)
 		json_fail(r, STATUS_DAMAGED);
 }
 
+bool exact_has_limbs(const int64_t *limb, int nlimbs)
+{
+	for (int i = 0; limb && i < nlimbs; i++)
+		if (limb[i])
+			return true;
+	return false;
+}
+
 void exact_put_natural(struct json_writer *w, const struct natural *n)
 {
 	int64_t limb[NATURAL_NLIMBS] = {0};
@@ -277,17 +285,148 @@ int exact_scale(struct json_reader *r, int nscales)
 	return 0;
 }
 
-void exact_put_sums(struct json_writer *w, const struct by_scale *sums)
+/* The most digits of a sum that is not cut; so many fit in the words and, of two, in the limit of a single number. */
+static int digits_of(int nwords)
+{
+	return nwords == EXACT_NWORDS_MAX ? 96 : nwords == 3 ? 57 : 18;
+}
+
+void exact_sum_begin(struct exact_sum *s, int power, int scale)
+{
+	s->power = power;
+	s->scale = scale;
+	natural_set(&s->sums[0], 0);
+	natural_set(&s->sums[1], 0);
+}
+
+void exact_sum_add(struct exact_sum *s, const uint64_t *word, int nwords, int scale)
+{
+	bool negative = word[nwords - 1] >> 63;
+	uint64_t left[EXACT_NWORDS_MAX];
+	struct natural value, shifted, two64, low;
+
+	memcpy(left, word, (size_t)nwords * sizeof *left);
+	if (negative)
+		negate(left, nwords);
+	natural_set(&value, 0);
+	natural_set(&two64, (uint128)1 << 64);
+	for (int i = nwords - 1; i >= 0; i--) {
+		natural_multiply(&shifted, &value, &two64);
+		natural_set(&low, left[i]);
+		natural_add(&shifted, &low);
+		value = shifted;
+	}
+	natural_shift(&value, s->power * (s->scale - scale));
+	natural_add(&s->sums[negative], &value);
+}
+
+void exact_sum_add_scales(struct exact_sum *s, const struct by_scale *sums, int first)
 {
 	const union scale_value *value = by_scale_values(sums);
 
-	json_put(w, "[");
-	for (uint32_t left = sums->scales; left; left &= left - 1) {
-		json_put(w, left == sums->scales ? "[" : ",[");
-		json_put_number(w, (uint64_t)__builtin_ctz(left));
+	for (uint32_t left = sums->scales; left; left &= left - 1, value++) {
+		const struct sum192 *sum = &value->square;
+		const uint64_t word[] = {(uint64_t)sum->low, (uint64_t)(sum->low >> 64), sum->high};
+		exact_sum_add(s, word, 3, first + __builtin_ctz(left));
+	}
+}
+
+/* Writes the digits of a natural that is not 0. Returns how many. */
+static int write_digits(const struct natural *n, char *text)
+{
+	int ndigits = 0;
+
+	for (int i = n->nlimbs - 1; i >= 0; i--)
+		ndigits += sprintf(text + ndigits, i == n->nlimbs - 1 ? "%u" : "%09u", (unsigned)n->limb[i]);
+	return ndigits;
+}
+
+/* Appends the piece digits[0 .. n) unless it is 0. */
+static void add_piece(struct exact_sum *s, int scale, const char *digits, int n)
+{
+	for (; n > 0 && *digits == '0'; n--)
+		digits++;
+	if (n > 0)
+		s->pieces[s->npieces++] = (struct exact_piece){scale, (size_t)n, digits};
+}
+
+void exact_sum_end(struct exact_sum *s, int nwords)
+{
+	int nmost = digits_of(nwords), scale = s->scale, nzeros = 0, ndigits, done = 0;
+	const struct natural *sum;
+
+	s->is_negative = natural_compare(&s->sums[0], &s->sums[1]) < 0;
+	sum = &s->sums[s->is_negative];
+	natural_subtract(&s->sums[s->is_negative], &s->sums[!s->is_negative]);
+	s->npieces = 0;
+	if (sum->nlimbs == 0)
+		return;
+	ndigits = write_digits(sum, s->digits);
+	while (s->digits[ndigits - 1 - nzeros] == '0')
+		nzeros++;
+	nzeros = nzeros / s->power < scale ? nzeros / s->power : scale;
+	scale -= nzeros;
+	ndigits -= nzeros * s->power;
+	for (int border = 0; ndigits > nmost && border < scale; border += nmost / s->power) {
+		int end = ndigits - s->power * (scale - border);
+		if (end <= done)
+			continue;
+		add_piece(s, border, s->digits + done, end - done);
+		done = end;
+	}
+	add_piece(s, scale, s->digits + done, ndigits - done);
+}
+
+void exact_put_piece(struct json_writer *w, const struct exact_sum *s, const struct exact_piece *piece)
+{
+	json_put(w, s->is_negative ? "\"-" : "\"");
+	json_put_bytes(w, piece->digits, piece->ndigits);
+	json_put(w, "\"");
+}
+
+void exact_put_pieces(struct json_writer *w, const struct exact_sum *s, int first, int end)
+{
+	const char *separator = "[";
+
+	for (int i = 0; i < s->npieces; i++) {
+		if (s->pieces[i].scale < first || s->pieces[i].scale >= end)
+			continue;
+		json_put(w, separator);
+		json_put_number(w, (uint64_t)(s->pieces[i].scale - first));
 		json_put(w, ",");
-		exact_put_sum192(w, &value++->square);
+		exact_put_piece(w, s, &s->pieces[i]);
 		json_put(w, "]");
+		separator = ",[";
+	}
+}
+
+/* Whether one sum is all, and has its form: 128 bits, and no zeros to be trimmed. */
+static bool is_final(const struct by_scale *sums, int scale, int power)
+{
+	const struct sum192 *sum = &by_scale_values(sums)->square;
+	int128 x = (int128)sum->low;
+
+	return sums->scales == (uint32_t)1 << scale && sum->high == (x < 0 ? UINT64_MAX : 0) && x != 0 &&
+	       (scale == 0 || x % (int128)decimal_powers[power] != 0);
+}
+
+void exact_put_sums(struct json_writer *w, const struct by_scale *sums, int power)
+{
+	int last = sums->scales ? 31 - __builtin_clz(sums->scales) : 0;
+	struct exact_sum total;
+
+	json_put(w, "[");
+	if (is_final(sums, last, power)) {
+		json_put(w, "[");
+		json_put_number(w, (uint64_t)last);
+		json_put(w, ",");
+		exact_put_sum192(w, &by_scale_values(sums)->square);
+		json_put(w, "]");
+	} else if (sums->scales) {
+		exact_sum_begin(&total, power, last);
+		exact_sum_add_scales(&total, sums, 0);
+		exact_sum_end(&total, 3);
+		exact_put_pieces(w, &total, 0, DECIMAL_NSCALES);
 	}
 	json_put(w, "]");
 }

@@ -8,6 +8,8 @@
 #ifndef GPUSTAT_EXACT_TEXT_H
 #define GPUSTAT_EXACT_TEXT_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/json_text.h"
@@ -37,11 +39,51 @@ struct sum192 exact_sum192(struct json_reader *r);
 void exact_put_limbs(struct json_writer *w, const int64_t *limb, int nlimbs);
 void exact_limbs(struct json_reader *r, int64_t *limb, int nlimbs);
 
+/* Whether any limb is not 0. limb: NULL: 0. */
+bool exact_has_limbs(const int64_t *limb, int nlimbs);
+
 void exact_put_natural(struct json_writer *w, const struct natural *n);
 void exact_natural(struct json_reader *r, struct natural *n, int nlimbs_max);
 
-/* The sums of scales, as [[scale,"sum"],...]. add is called for each that is read; false: no memory. */
-void exact_put_sums(struct json_writer *w, const struct by_scale *sums);
+/* Sums at several scales that are added up: which scales there are depends on how the input was cut, and the
+ * total does not. So that is what is written, in one form: an integer x 10^-(power scale) without zeros at its end
+ * while scale > 0, and nothing for 0. One that does not fit in nwords is cut into pieces, at fixed scales. */
+#define EXACT_NPIECES_MAX 4
+#define EXACT_SUM_NDIGITS 256
+struct exact_piece {
+	int scale;
+	size_t ndigits;
+	const char *digits; /* in the sum's */
+};
+
+struct exact_sum {
+	struct natural sums[2]; /* of what is not negative, and of the rest, without its sign */
+	int power, scale;       /* the largest scale */
+	bool is_negative;       /* from here on: after exact_sum_end */
+	int npieces;
+	struct exact_piece pieces[EXACT_NPIECES_MAX]; /* in ascending order of their scales */
+	char digits[EXACT_SUM_NDIGITS];
+};
+
+/* Begins a sum of integers x 10^-(power s), s <= scale. */
+void exact_sum_begin(struct exact_sum *s, int power, int scale);
+
+/* Adds a two's complement. nwords: 2, 3, or EXACT_NWORDS_MAX; so many for all calls for a sum. */
+void exact_sum_add(struct exact_sum *s, const uint64_t *word, int nwords, int scale);
+
+/* Adds sums by scale, of which the first scale is `first`. */
+void exact_sum_add_scales(struct exact_sum *s, const struct by_scale *sums, int first);
+
+/* Makes the pieces. */
+void exact_sum_end(struct exact_sum *s, int nwords);
+
+/* Writes a piece as "-123"; those of scales first ... end - 1 as [scale - first,"-123"],... */
+void exact_put_piece(struct json_writer *w, const struct exact_sum *s, const struct exact_piece *piece);
+void exact_put_pieces(struct json_writer *w, const struct exact_sum *s, int first, int end);
+
+/* The total of sums by scale, as [[scale,"sum"],...], usually of one item. add is called for each that is read;
+ * false: no memory. */
+void exact_put_sums(struct json_writer *w, const struct by_scale *sums, int power);
 void exact_sums(struct json_reader *r, enum status (*add)(void *to, int scale, struct sum192 sum), void *to);
 
 /* A scale below nscales. */

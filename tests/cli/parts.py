@@ -11,12 +11,14 @@ import gzip
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import types
 
 import bgzf_blocks
 import harness
+import hostile_request
 import part_cases
 from harness import answers, fixture, is_, ok, refuses, run
 
@@ -337,24 +339,75 @@ def check_forged():
         refuses(name, ["--merge"], part_cases.sealed(forged), 1, words)
 
 
-SAME = ([], ["--sum=a", "--text-min=d", "--where", "d > 1"], ["--sum=*"], ["--mode=t", "--antimode=k"], ["--count-distinct=a,t,k"],
-        ["--by=k", "--mode=t", "--first=t", "--last=a", "--stddev=d"], ["--by=t,k", "--count-distinct=d"], ["--where", "a > 1", "--text-max=a", "--invalid=skip"],
-        ["--first=t", "--last=d", "--min=a", "--where", 't != "x"'], ["--let=z = a * d", "--sum=z", "--skewness=d", "--by=k", "--invalid=skip"],
-        ["--median=a,d"], ["--p90=d", "--iqr=a", "--by=k"], ["--hist=d:2"], ["--mean=d", "--stddev=a", "--by=t"])
+# ---- the bytes of a part ----------------------------------------------------------------------
+
+# The argument of an operation, by what --help calls it; of texts, and of two with rules of their own.
+ARGUMENTS = {"COLS": "a,d", "PAIRS": "a:p,d:p,p:m", "COLS[:N]": "a,t:3", "COLS:N": "a,d:3", "COLS:A": "a,d:0.3", "[-]COLS": "a",
+             "EXPR": "p > 2", "COL:WIDTH": "d:1e17", "": None}
+ITS_OWN = {"let": ["--let=z = a * p", "--sum=z", "--cov=z:p"], "hist": ["--hist=p:0.5"], "select": ["--select=a,k", "--row-number"],
+           "drop": ["--drop=a,k", "--row-number"]}
+BESIDE = ([], ["--by=k"], ["--by=t,s", "--where=p > 2"])
+NOT_KEPT = ("rank", "lead", "offsets", "byte-offset")   # neither --partial nor --save-state goes with these
+WAYS = [dict(chunk=chunk, threads=threads, piped=piped) for chunk, threads, piped in
+        ((None, 1, False), (1, 3, True), (7, 2, False), (64, 8, False), (64, 3, True), (1000, 2, True))]
+
+
+def asked_of(name):
+    if name in ITS_OWN:
+        return ITS_OWN[name]
+    option = hostile_request.OPTIONS[name]
+    argument = "t,k" if option.kind == "TEXT" else ARGUMENTS[option.argument]
+    return ["--" + name.replace("pNN", "p90") + ("=" + argument if argument else "")]
+
+
+def rows_of_all_kinds(rng, n):
+    """Numbers of many scales, which do not fit at one together, quoted values, dates, texts among numbers, missing ones."""
+    a = [b"1", b"-2.5", b"2.50", b"0.0", b"0", b"-0", b"1e3", b"1.5e-3", b"123456.789", b"+4", b'"3.5"', b" 2", b"", b"NA", b"1e30", b"-1e-40",
+         b"123456789012345678901234567890.5", b"0.000000000000000000000000000123", b"999999999999999999", b"-10.0000000000000000000000000000"]
+    d = [b"5", b"7", b"0.25", b"", b"NA", b"12.125", b"100000000000000000", b"1e-31", b"-1e17"]
+    t = [b"pear", b"2026-01-02", b"2026-01-02T03:04:05", b'"a ""b"""', b"zebra" * 9, b"7up", b""]
+    columns = (a, d, (b"1", b"2.5", b"7.25", b"3.00", b"1e-5"), (b"a", b"b", b"", b'"x,y"', b"\xff"), t, (b"1", b"2", b"x"), (b"1", b"2.5", b"x"))
+    rows = [b",".join(rng.choice(values) for values in columns) for _ in range(n)]
+    return b"a,d,p,k,t,s,m\n" + b"\n".join(rows) + b"\n"
+
+
+def kept_in_ways(job):
+    """Runs an operation in all ways -> what is wrong, or None; whether it is not for parts."""
+    number, args, tail, data, path = job
+    args, state = ["-H", "--missing=NA", "--invalid=skip"] + args, os.path.join(harness.folder(), "same%d.state" % number)
+    kept, first = set(), None
+    for way in WAYS:
+        how = {"chunk": way["chunk"], "threads": way["threads"]}
+        r = run(args + ([tail + "=" + state] if tail == "--save-state" else [tail]) + ["-" if way["piped"] else path], data if way["piped"] else None, **how)
+        if r.status:
+            return r.err.decode() if r.status == 1 else None, r.status == 2
+        out = r.out
+        if tail == "--save-state":
+            with open(state, "rb") as f:
+                out = f.read()
+            os.unlink(state)
+        elif first is None:
+            first = run(["--merge"], out)
+            if first[:2] != run(args + [path])[:2]:
+                return harness.describe(first), False
+        kept.add(re.sub(rb'"crc32":"[0-9a-f]+"', b"", out.replace(os.fsencode(path), b"<stdin>")))
+    return "\n".join(repr(k) for k in sorted(kept)) if len(kept) > 1 else None, False
 
 
 def check_same():
-    """The bytes of a part depend on its input alone."""
+    """The bytes of a part, and of a state, depend on the input alone, for each operation and the summary."""
     rng = random.Random(12)
-    rows = [b",".join(rng.choice(words) for words in ((b"1", b"-2.5", b"1e30", b"NA"), (b"5", b"7", b"0.25", b"NA"), (b"a", b"b", b""), (b"x", b'"q,q"', b"yyyyyyyyyyyyyyyyyyyy", b"2024-01-02"))) for _ in range(150)]
-    data = b"a,d,k,t\n" + b"\n".join(rows) + b"\n"
+    data = rows_of_all_kinds(rng, 120)
     path = fixture("same.csv", data)
-    for args in SAME:
-        parts = [run(["-H", "--missing=NA"] + args + ["--partial", "-"], data if i % 2 else None, **part_cases.ways(rng)) if i % 2 else
-                 run(["-H", "--missing=NA"] + args + ["--partial", path], **part_cases.ways(rng)) for i in range(14)]
-        texts = {r.out.replace(os.fsencode(path), b"<stdin>")[:r.out.rindex(b"{")] if r.status == 0 else r.err for r in parts}
-        texts = {t[:t.rindex(b'{"lines"')] if b'{"lines"' in t else t for t in texts}
-        ok(len(texts) == 1 and parts[0].status == 0, "a part does not depend on chunks, threads and pipes: " + " ".join(args), lambda: "\n".join(repr(t[:3000]) for t in sorted(texts)[:2]))
+    asked = {name: asked_of(name) for name in hostile_request.OPERATIONS}
+    asked.update({"the summary": [], "some together": ["--median=a,d", "--sum=*", "--last=t", "--count-distinct=a,t"]})
+    for name, args in asked.items():
+        jobs = [(tail, beside) for tail in ("--partial", "--save-state") for beside in BESIDE]
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
+            said = list(pool.map(kept_in_ways, [(i, args + beside, tail, data, path) for i, (tail, beside) in enumerate(jobs)]))
+        wrong = [w for w, _ in said if w]
+        ok(not wrong and all(refused for _, refused in said) == (name in NOT_KEPT), "a part depends neither on chunks nor on threads nor on pipes: " + (" ".join(args) or name),
+           lambda wrong=wrong: wrong[0][:3000] if wrong else "refused always, or no more")
 
 
 def check_first_error():

@@ -174,13 +174,6 @@ class Case(hostile_request.Case):
     def is_loose(self):
         return self.has(*LOOSE) or self.says("progress", b"always")
 
-    def part_varies(self):
-        """Does its part or state depend on chunks and threads as yet: products of pairs, texts of the summary, the order
-        of running groups? Then what --merge prints of a part is compared, and a state by the laws alone."""
-        summary = not self.has(*hostile_request.RESULTS, "hist")
-        return self.has("partial", "save-state") and (summary or self.has("cov", "corr", "wmean", "text-min", "text-max")
-                                                      or self.has("by") and self.has("save-state"))
-
     def prints_results(self):
         """No record is printed, so a failed run prints nothing."""
         return self.has(*hostile_request.RESULTS, "hist") and not self.has("partial", "merge")
@@ -349,11 +342,6 @@ class Fuzzer:
             left = {n: d.replace(b"<stdin>", name) for n, d in left.items()}
         if case.has("partial", "save-state"):       # the input's name is in the part
             out, left = CHECKSUM.sub(b"", out), {n: CHECKSUM.sub(b"", d) for n, d in left.items()}
-        if case.part_varies():
-            left.pop(SAVED, None)
-            if case.has("partial") and r.status == 0:
-                merged = self.run(["--merge"], [("merged.part", r.out)])
-                out = b"%d %s" % (merged.status, merged.out)
         return r._replace(out=out, err=err, chunk=left)
 
     def form(self, case, r):
