@@ -39,6 +39,7 @@
 	X(STATUS_NUL, "NUL byte in @: try iconv -f UTF-16 -t UTF-8, or tr '\\0' '\\n'", 1) \
 	X(STATUS_OUT_OF_RANGE, "number beyond 10^-400 to 10^400", 1)               \
 	X(STATUS_NOT_A_DATE, "not an ISO date", 1)                                 \
+	X(STATUS_CURRENCY, "", 1) /* the detail has the words */                   \
 	X(STATUS_TOO_COSTLY, "a regular expression takes too many steps on this value", 1) \
 	X(STATUS_RAGGED, "", 1) /* the detail has the words */                     \
 	X(STATUS_HEADER_AGAIN, "this record is the header again", 1)               \

@@ -82,6 +82,8 @@ static enum status read_end(struct merge *m, struct part_file *f, struct json_re
 /* Reads a line that is no fold, of a part that has begun, and not its last. */
 static enum status read_line(struct merge *m, struct part_file *f, struct json_reader *r)
 {
+	enum status status = STATUS_OK;
+
 	if (f->is_skipped)
 		return STATUS_OK;
 	if (json_try(r, PART_HEAD_TEXT_BEGIN))
@@ -89,10 +91,11 @@ static enum status read_line(struct merge *m, struct part_file *f, struct json_r
 	if (json_try(r, PART_TAIL_BEGIN))
 		return read_ends(m, f, r, false);
 	if (json_try(r, PART_NOTE_BEGIN))
-		part_note_read(m->total, &f->map->map, f->ninputs, m->ninputs, f->nlines_before, m->is_state, r);
+		status = part_note_read(m->total, &f->map->map, m->inputs, f->ninputs, m->ninputs, f->nlines_before,
+					m->is_state, r, m->fault);
 	else
 		json_fail(r, STATUS_DAMAGED);
-	return r->status == STATUS_OK ? STATUS_OK : merge_fail_reading(m, f, r->status, NULL);
+	return r->status == STATUS_OK ? status : merge_fail_reading(m, f, r->status, NULL);
 }
 
 static bool begins(const struct json_reader *r, const char *text)

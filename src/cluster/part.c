@@ -19,15 +19,16 @@
 /* ---- notes ---- */
 
 /* By the order in total->notes: of records, then of columns. */
-static const char *const note_names[] = {"\"undecided\"", "\"ragged\"", "\"values\"", "\"texts\""};
-enum { NOTES_OF_RECORDS = 2, NOTE_NKINDS = 4 };
+static const char *const note_names[] = {"\"undecided\"", "\"ragged\"", "\"values\"", "\"texts\"",
+					 "\"currency\""};
+enum { NOTES_OF_RECORDS = 2, NOTE_CURRENCY = 4, NOTE_NKINDS };
 
 static const struct {
 	enum status status;
 	const char *name;
 } note_statuses[] = {{STATUS_NOT_A_NUMBER, "\"not a number\""}, {STATUS_OUT_OF_RANGE, "\"out of range\""},
 		     {STATUS_NUL, "\"NUL\""}, {STATUS_RAGGED, "\"ragged\""}, {STATUS_NOT_A_DATE, "\"not a date\""},
-		     {STATUS_TOO_COSTLY, "\"too costly\""}};
+		     {STATUS_TOO_COSTLY, "\"too costly\""}, {STATUS_CURRENCY, "\"currency\""}};
 #define NOTE_NSTATUSES (sizeof note_statuses / sizeof *note_statuses)
 
 static void put_status(enum status status, struct json_writer *to)
@@ -137,34 +138,40 @@ static struct note *_Atomic *place_of(const struct total *t, const struct partia
 			     : &t->notes[NOTES_OF_RECORDS + (kind - NOTES_OF_RECORDS) * t->plan->ncolumns + c];
 }
 
-void part_note_read(struct total *t, const struct partial_map *map, size_t ninputs, size_t nall,
-		    uint64_t nlines, bool is_state, struct json_reader *r)
+enum status part_note_read(struct total *t, const struct partial_map *map, char *const *inputs, size_t ninputs,
+			   size_t nall, uint64_t nlines, bool is_state, struct json_reader *r, struct fault *fault)
 {
 	size_t kind = read_word(r, note_names, NOTE_NKINDS), i;
-	struct fault fault = {.file = NULL};
 	struct note *_Atomic *to;
 	uint64_t file, line;
+	int number;
 
+	*fault = (struct fault){.status = STATUS_OK};
 	json_expect(r, ",\"column\":");
 	i = json_number(r);
 	json_expect(r, ",\"status\":");
-	fault.status = read_status(r);
+	fault->status = read_status(r);
 	json_expect(r, ",\"input\":");
 	file = json_number(r) + ninputs;
 	json_expect(r, ",\"line\":");
 	line = json_number(r);
-	read_value(r, &fault);
-	fault.line = line + (file == ninputs ? nlines : 0);
+	read_value(r, fault);
+	fault->line = line + (file == ninputs ? nlines : 0);
 	if (r->at != r->end || file >= nall || file > INT32_MAX)
 		json_fail(r, STATUS_DAMAGED);
 	to = r->status == STATUS_OK ? place_of(t, map, kind, i) : NULL;
-	if (!to || *to)
-		return;
+	if (!to || (*to && kind != NOTE_CURRENCY))
+		return STATUS_OK;
 	if (i < map->ncolumns && map->columns[i] != SIZE_MAX)
-		fault.column = t->plan->columns[map->columns[i]].name;
-	*to = note_make(&fault, is_state ? -1 - (int)file : (int)file);
+		fault->column = t->plan->columns[map->columns[i]].name;
+	fault->file = inputs[file];
+	number = is_state ? -1 - (int)file : (int)file;
+	if (kind == NOTE_CURRENCY)
+		return total_add_currency(t, map->columns[i], number, fault);
+	*to = note_make(fault, number);
 	if (!*to)
 		json_fail(r, STATUS_NO_MEMORY);
+	return STATUS_OK;
 }
 
 /* ---- the last line ---- */

@@ -94,11 +94,12 @@ void merge_scope(const struct merge *m, struct part_scope *scope);
 /* ---- notes, and the last line: by part.c for merge.c ---- */
 
 /* Reads the rest of a note's line, behind PART_NOTE_BEGIN, and keeps it unless total has an earlier one.
- * ninputs: of all parts before; nall: with the part's; nlines: before the part, in the file in the midst of which it
- * begins. Errors, in from->status: STATUS_DAMAGED, STATUS_NO_MEMORY. */
+ * inputs: of all parts; ninputs: of those before; nall: with the part's; nlines: before the part, in the file in the midst
+ * of which it begins. Errors, in from->status: STATUS_DAMAGED, STATUS_NO_MEMORY; returned, with fault: those of
+ * total_add_currency. */
 #define PART_NOTE_BEGIN "{\"note\":"
-void part_note_read(struct total *total, const struct partial_map *map, size_t ninputs, size_t nall,
-		    uint64_t nlines, bool is_state, struct json_reader *from);
+enum status part_note_read(struct total *total, const struct partial_map *map, char *const *inputs, size_t ninputs,
+			   size_t nall, uint64_t nlines, bool is_state, struct json_reader *from, struct fault *fault);
 
 #define PART_HEAD_TEXT_BEGIN "{\"head\":"
 #define PART_TAIL_BEGIN "{\"tail\":"

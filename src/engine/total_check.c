@@ -5,10 +5,15 @@
  */
 #include "engine/total_check.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "query/remedy.h"
 
 /* Indices of t->notes; those of the columns follow. */
 enum { NOTE_UNDECIDED, NOTE_RAGGED };
+
+#define FOREIGN_SHOWN_NBYTES 120 /* of a value in another currency */
 
 /* Whether '*' includes column c, and it is text. The summary decides at the end. */
 static bool is_text(const struct total *t, const struct partial *later, size_t c)
@@ -81,6 +86,25 @@ static struct note *_Atomic *text_note_at(const struct total *t, size_t c)
 	return note_at(t, t->plan->ncolumns + c);
 }
 
+/* The note of column c's first value with a currency, which is the note's remedy. */
+static struct note *_Atomic *currency_note_at(const struct total *t, size_t c)
+{
+	return note_at(t, 2 * t->plan->ncolumns + c);
+}
+
+/* Column c's first value in another currency than the column's, if it has one. */
+static struct complaint first_foreign(const struct total *t, const struct partial *later, size_t c)
+{
+	struct complaint of = {.offset = OFFSET_NONE, .column = c, .why = STATUS_CURRENCY};
+	const struct note *note = *currency_note_at(t, c);
+
+	if (!later->currencies)
+		return of;
+	of.offset = note && strcmp(note->text, later->currencies[c].first) ? later->currencies[c].first_offset
+									   : later->currencies[c].other_offset;
+	return of;
+}
+
 /* Keeps a diagnosis as a note, unless it failed. */
 static enum status keep_note(struct note *_Atomic *note, const struct text *text,
 			     struct fault *fault)
@@ -104,6 +128,68 @@ static enum status diagnose(const struct total *t, struct text *text, const stru
 	if (diagnose_read(t->file_plan, text, of->offset, of->column, of->why, &read) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	return diagnose_value(t->file_plan, text, &read, of->column, fault);
+}
+
+/* Makes fault, which has a value, the error that it is in another currency than the column's. */
+static enum status foreign_fault(const char *currency, struct fault *fault)
+{
+	char words[FAULT_DETAIL_NBYTES];
+	int shown = fault->value_nbytes > FOREIGN_SHOWN_NBYTES ? FOREIGN_SHOWN_NBYTES : (int)fault->detail_nbytes;
+
+	fault->detail_nbytes = (size_t)snprintf(words, sizeof words, "another currency than '%s' before it: '%.*s'%s",
+						currency, shown, fault->detail,
+						fault->value_nbytes > FOREIGN_SHOWN_NBYTES ? "..." : "");
+	fault->value_nbytes = fault->detail_nbytes;
+	fault->status = STATUS_CURRENCY;
+	strcpy(fault->detail, words);
+	strcpy(fault->remedy, "--where, to choose the records of one currency");
+	return STATUS_CURRENCY;
+}
+
+/* Sets fault to the value that is in another currency. */
+static enum status diagnose_foreign(const struct total *t, struct text *text, const struct partial *later,
+				    const struct complaint *of, struct fault *fault)
+{
+	const struct note *note = *currency_note_at(t, of->column);
+
+	if (diagnose(t, text, of, fault) == STATUS_NO_MEMORY)
+		return STATUS_NO_MEMORY;
+	return foreign_fault(note ? note->text : later->currencies[of->column].first, fault);
+}
+
+/* Notes the first currency of each column. In the summary, a column that has two is text. */
+static enum status note_currencies(struct total *t, struct text *text, const struct partial *later,
+				   struct fault *fault)
+{
+	enum status status = STATUS_OK;
+
+	for (size_t c = 0; later->currencies && c < t->plan->ncolumns && status == STATUS_OK; c++) {
+		const struct currencies_seen *seen = &later->currencies[c];
+		const struct complaint of = {.offset = seen->first_offset, .column = c, .why = STATUS_CURRENCY};
+		if (first_foreign(t, later, c).offset != OFFSET_NONE)
+			t->partial.columns[c].is_mixed = true;
+		if (seen->first_offset == OFFSET_NONE || *currency_note_at(t, c))
+			continue;
+		diagnose(t, text, &of, fault);
+		strcpy(fault->remedy, seen->first);
+		status = keep_note(currency_note_at(t, c), text, fault);
+	}
+	return status;
+}
+
+enum status total_add_currency(struct total *t, size_t c, int file, struct fault *fault)
+{
+	struct note *_Atomic *at = currency_note_at(t, c);
+	const struct note *note = *at;
+
+	if (!note) {
+		*at = note_make(fault, file);
+		return *at ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	}
+	if (!strcmp(note->text, fault->remedy))
+		return STATUS_OK;
+	t->partial.columns[c].is_mixed = true;
+	return t->plan->columns[c].invalid == INVALID_TEXT ? STATUS_OK : foreign_fault(note->text, fault);
 }
 
 /* The first value that leaves a condition undecided. */
@@ -136,6 +222,8 @@ static enum status note_tolerated(struct total *t, struct text *text, const stru
 {
 	enum status status = note_texts(t, text, later, fault);
 
+	if (status == STATUS_OK)
+		status = note_currencies(t, text, later, fault);
 	for (size_t c = 0; status == STATUS_OK && c < t->plan->ncolumns; c++) {
 		struct complaint of = first_wrong(t, later, c);
 		if (of.offset == OFFSET_NONE || *note_at(t, c) || !tolerates(t->plan, c))
@@ -180,7 +268,12 @@ const struct note *total_note_of_undecided(const struct total *t)
 /* Column c's first value that is an error. */
 static struct complaint first_error(const struct total *t, const struct partial *later, size_t c)
 {
-	return tolerates(t->plan, c) ? no_complaint : first_wrong(t, later, c);
+	struct complaint wrong = tolerates(t->plan, c) ? no_complaint : first_wrong(t, later, c), foreign;
+
+	if (!later->currencies || t->plan->columns[c].invalid == INVALID_TEXT || is_text(t, later, c))
+		return wrong;
+	foreign = first_foreign(t, later, c);
+	return foreign.offset < wrong.offset ? foreign : wrong;
 }
 
 /* The offset of the first ragged record that is an error. */
@@ -217,6 +310,8 @@ enum status total_check(struct total *t, struct text *text, const struct partial
 		return note_tolerated(t, text, later, fault);
 	if (first == ragged || first == again)
 		return diagnose_ragged(t->file_plan, text, first, fault);
+	if (of.why == STATUS_CURRENCY)
+		return diagnose_foreign(t, text, later, &of, fault);
 	again = remedy_repeated_header(t->file_plan, text->data, text->nbytes, first);
 	if (again != SIZE_MAX && t->file_plan->columns[of.column].let)
 		return diagnose_ragged(t->file_plan, text, again, fault); /* no field shows the value */
@@ -226,10 +321,18 @@ enum status total_check(struct total *t, struct text *text, const struct partial
 	return status;
 }
 
+/* Whether column c has a currency that is not noted yet, or another one. */
+static bool has_currency_news(const struct total *t, const struct partial *p, size_t c)
+{
+	return p->currencies && p->currencies[c].first_offset != OFFSET_NONE &&
+	       (!*currency_note_at(t, c) || first_foreign(t, p, c).offset != OFFSET_NONE);
+}
+
 bool total_has_fault(const struct total *t, const struct partial *p)
 {
 	for (size_t c = 0; c < p->ncolumns; c++)
-		if (p->columns[c].ninvalid > 0 && !(tolerates(t->plan, c) && *note_at(t, c)))
+		if ((p->columns[c].ninvalid > 0 && !(tolerates(t->plan, c) && *note_at(t, c))) ||
+		    has_currency_news(t, p, c))
 			return true;
 	return p->nragged > 0 || p->nundecided > 0 || p->first_header_offset != OFFSET_NONE ||
 	       p->first_stray_offset != OFFSET_NONE;

@@ -80,6 +80,7 @@ void partial_free(struct partial *p)
 		free(p->computed[i].first_nul);
 	}
 	free(p->undecided);
+	free(p->currencies);
 	groups_free(p->groups);
 	free(p->columns); /* and all arrays behind them */
 	memset(p, 0, sizeof *p);
@@ -99,6 +100,7 @@ void column_clear(struct column_partial *column)
 	moments_clear(&column->moments);
 	column->nmissing = column->ninvalid = column->nnuls = 0;
 	column->kind = COLUMN_UNKNOWN;
+	column->is_mixed = false;
 	forget_offsets(column);
 }
 
@@ -142,6 +144,8 @@ void partial_clear(struct partial *p)
 		bad_value_forget(p->computed[i].first_nul);
 	}
 	bad_value_forget(p->undecided);
+	for (size_t c = 0; p->currencies && c < p->ncolumns; c++)
+		p->currencies[c].first_offset = p->currencies[c].other_offset = OFFSET_NONE;
 	if (p->groups)
 		groups_clear(p->groups);
 	p->nundecided = p->nkept = 0;
@@ -178,6 +182,7 @@ enum status column_combine(struct column_partial *column, const struct column_pa
 	column->nmissing += later->nmissing;
 	column->ninvalid += later->ninvalid;
 	column->nnuls += later->nnuls;
+	column->is_mixed |= later->is_mixed;
 	forget_offsets(column);
 	if (by_scale_combine(&column->fast, &later->fast) != STATUS_OK)
 		return STATUS_NO_MEMORY;

@@ -38,10 +38,18 @@ struct column_partial {
 	uint64_t ninvalid;
 	uint64_t nnuls; /* invalid values that are no texts either: with a NUL, or computed from a wrong one */
 	enum column_kind kind; /* set by combine; ask column_kind() */
+	bool is_mixed; /* it has two currencies: to the summary it is text. Set by total_check */
 	size_t first_number_offset;  /* of the first number, or of its record's start */
 	size_t first_invalid_offset; /* of the first invalid field's first byte */
 	size_t first_nul_offset;     /* of the first of those that nnuls counts */
 	size_t first_out_of_range_offset; /* of the first that is a number, but beyond wide.h */
+};
+
+/* With --money, the currencies of a column over a run of records; as there, a combine drops them. */
+struct currencies_seen {
+	size_t first_offset; /* of the first value that has one; OFFSET_NONE: none has */
+	size_t other_offset; /* of the first that has another one than that */
+	char first[NOTATION_CURRENCY_NBYTES + 1]; /* of that value */
 };
 
 /* A value that is complained about, as it was found: no field of the text needs to have it. */
@@ -71,6 +79,7 @@ struct partial {
 	struct window_fold *windows;    /* nwindows, in the plan's order; with keys, by group only */
 	size_t nlets;
 	struct bad_values *computed; /* of the last nlets columns; a group's partial has none */
+	struct currencies_seen *currencies; /* ncolumns. Owned; NULL: no value with a currency has been seen */
 	struct groups *groups; /* of a plan with keys: what is kept of columns and pairs, by group; a
 				* column then has counts, kind and offsets only. NULL: none yet. Owned. */
 	uint64_t *nmatched;             /* for each predicate, records where it holds */

@@ -150,6 +150,7 @@ static void put_counts(const struct column_partial *column, enum column_kind kin
 	put_member(to, "missing", column->nmissing);
 	put_member(to, "invalid", column->ninvalid);
 	put_member(to, "nuls", column->nnuls);
+	put_member(to, "mixed", column->is_mixed);
 }
 
 static void put_members(const struct column_partial *column, enum column_kind kind, unsigned needs,
@@ -304,6 +305,8 @@ static void read_members(struct column_partial *column, const struct plan_column
 			column->ninvalid += json_number(r);
 		} else if (try_member(r, "nuls")) {
 			column->nnuls += json_number(r);
+		} else if (try_member(r, "mixed")) {
+			column->is_mixed |= json_number(r) > 0;
 		} else if (try_member(r, "wide")) {
 			read_wide(r, column);
 		} else {

@@ -23,11 +23,11 @@ uint64_t result_nnumbers(const struct column_partial *column)
 }
 
 /* In the summary a column is text if more than a tenth of its values are no numbers: fewer are taken
- * for slips. */
+ * for slips. So is one whose numbers do not add up. */
 static bool is_text_column(const struct plan_column *plan, const struct column_partial *column)
 {
 	if (plan->invalid == INVALID_TEXT)
-		return column->ninvalid > (result_nnumbers(column) + column->ninvalid) / 10;
+		return column->is_mixed || column->ninvalid > (result_nnumbers(column) + column->ninvalid) / 10;
 	return plan->if_numeric && column_kind(column) == COLUMN_TEXT;
 }
 

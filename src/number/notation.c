@@ -287,6 +287,16 @@ size_t notation_to_plain(const struct number_notation *n, const char *text, size
 	return put_number(n, v.rest, v.has_percent, &out) ? out.nbytes : 0;
 }
 
+const char *notation_currency(const struct number_notation *n, const char *text, size_t nbytes, size_t *currency_nbytes)
+{
+	struct peeled v;
+
+	text = decimal_trim(text, &nbytes);
+	v = peel(n, text, nbytes);
+	*currency_nbytes = nbytes_of(v.currency);
+	return v.currency.begin;
+}
+
 /* ---- options ---- */
 
 /* Whether a byte means something else in numbers, or cannot be in them. */

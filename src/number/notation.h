@@ -34,6 +34,11 @@ static inline bool notation_is_plain(const struct number_notation *n)
  * range is for wide_parse to say. */
 size_t notation_to_plain(const struct number_notation *n, const char *text, size_t nbytes, char *to);
 
+/* Returns the currency that the value text[0 .. nbytes), blanks around it allowed, is written with: its sign or its
+ * three letters, *currency_nbytes bytes of the text. Whether the rest is a number is not checked. NULL: it has no currency. */
+#define NOTATION_CURRENCY_NBYTES 4
+const char *notation_currency(const struct number_notation *n, const char *text, size_t nbytes, size_t *currency_nbytes);
+
 /* Whether the value would be a number with some --decimal, --thousands, --money and --percent, or
  * in a program's notation (0x10, 1_000): no name of a column looks like that. True for plain
  * numbers as well, whatever their range. */

@@ -156,6 +156,7 @@ struct plan_column {
 			      * is no number is text, unless it has a NUL */
 	bool begins_as_text; /* its value in the first record is no number */
 	bool is_key;         /* it is among the plan's keys: a NUL in it is an error */
+	bool has_currency;   /* with --money: its numbers are added up or compared, so that they share one */
 	bool keeps_few_keys; /* with MOMENT_KEYS: tables are made for few, as each group has some */
 };
 

@@ -203,9 +203,28 @@ void query_begin_plan(struct query *q, const struct options *options)
 	}
 }
 
+/* Marks the columns whose numbers meet in a result or a computed column: what a condition alone reads need not share a
+ * currency. */
+static void plan_currencies(struct plan *plan)
+{
+	for (size_t c = 0; plan->notation.money && c < plan->ncolumns; c++) {
+		struct plan_column *column = &plan->columns[c];
+		const struct let *let = column->let;
+		column->has_currency |= !let && column->parses && column->needs && !column->takes_text;
+		for (size_t i = 0; let && i < let->nsteps; i++)
+			if (let->steps[i].code == LET_LOAD && let->steps[i].load == LET_LOAD_NUMBER)
+				plan->columns[let->request.expr.columns[let->steps[i].index]].has_currency = true;
+	}
+	for (size_t c = 0; plan->nlets && c < plan->ncolumns; c++)
+		plan->columns[c].has_currency &= !plan->columns[c].let;
+}
+
 enum status query_make_plan(struct making *m)
 {
 	enum status status = plan_columns(m);
+
+	if (status == STATUS_OK)
+		plan_currencies(&m->q->plan);
 
 	if (status == STATUS_OK)
 		status = plan_keys(m);

@@ -3,8 +3,10 @@
 
 The model below tries every way to take a value apart; the program peels it from both ends.
 """
+import os
 import random
 import re
+import tempfile
 import unicodedata
 
 import harness
@@ -105,7 +107,10 @@ def check_forms():
     sums(["1\u2019234"], "1234", thousands="\u2019")
     sums(["1\u00a0234"], "1234", thousands="\u00a0")
     sums(["1\u202f234"], "1234", thousands="\u202f")
-    sums(["$5", "5 EUR", "EUR5", "(12.00)", "12.00-", "-\u20ac 3", "$(1.5)", "$ -1", "+5\u00a0\u00a3"], "-9.50", money=True)
+    sums(["$5", "(12.00)", "12.00-", "$(1.5)", "$ -1"], "-21.50", money=True)
+    sums(["5 EUR", "EUR5", "1"], "11", money=True)
+    sums(["-\u20ac 3", "\u20ac3", "4\u20ac"], "4", money=True)
+    sums(["+5\u00a0\u00a3"], "5", money=True)
     sums(["12%", "12 %", "-0.5%", "3"], "3.235", percent=True)
     sums(["(1,234 %)", "$1,000"], "987.66", thousands=",", money=True, percent=True)
     sums(["9" * 200 + "," + "9" * 200, "1e-400"], "9" * 200 + "." + "9" * 200 + "0" * 199 + "1", decimal=",")
@@ -247,7 +252,11 @@ def grouped(digits, separator):
     return separator.join([digits[:first]] + [digits[i:i + 3] for i in range(first, len(digits), 3)])
 
 
-def random_value(rng, decimal, thousands, money, percent):
+def random_currency(rng):
+    return rng.choice((rng.choice(SIGNS), "EUR", "$", "\u20ac"))
+
+
+def random_value(rng, decimal, thousands, money, percent, currency=None):
     separator = rng.choice(" \u00a0\u202f") if thousands == " " else thousands
     whole = str(rng.randrange(10 ** rng.choice((1, 2, 3, 4, 6, 7, 12, 15, 19, 30))))
     text = grouped(whole, separator) if separator and rng.randrange(3) else whole
@@ -258,7 +267,7 @@ def random_value(rng, decimal, thousands, money, percent):
     steps = ["sign", "unit"] if rng.randrange(2) else ["unit", "sign"]
     for step in steps:
         if step == "unit" and unit == "money" and money:
-            mark, gap = rng.choice((rng.choice(SIGNS), "EUR", "$", "\u20ac")), rng.choice(("", "", " ", "\u00a0"))
+            mark, gap = currency or random_currency(rng), rng.choice(("", "", " ", "\u00a0"))
             text = mark + gap + text if rng.randrange(2) else text + gap + mark
         elif step == "unit" and unit == "percent" and percent:
             text += rng.choice(("%", " %", "\u00a0%"))
@@ -285,7 +294,8 @@ def check_random_sums():
     for notation in NOTATIONS:
         jobs, wants = [], []
         for i in range(24):
-            values = [random_value(rng, **notation) for _ in range(rng.choice((1, 3, 20, 200)))]
+            currency = random_currency(rng)
+            values = [random_value(rng, currency=currency, **notation) for _ in range(rng.choice((1, 3, 20, 200)))]
             column = oracle_statistic.Column()
             for v in values:
                 pair = value(v, **notation)
@@ -325,8 +335,118 @@ def check_random_values():
         harness.ok(not wrong, "spoiled numbers %s" % " ".join(options(**notation)), lambda: wrong[0])
 
 
+# ---- currencies -------------------------------------------------------------------------------
+
+def currency_of(text):
+    m = re.search(CURRENCY, text)
+    return m[0] if m else None
+
+
+def complaint(place, column, first, value):
+    return ("gpustat: %s: column '%s': another currency than '%s' before it: '%s' (try --where, to choose the records of "
+            "one currency)\n" % (place, column, first, value))
+
+
+def check_currencies():
+    """A column has one currency in the whole input, wherever chunks, files and parts end."""
+    data = "k,v,w\na,$5,\u20ac1\nb,7,2\na,\u20ac3,3\nb,\u20ac4,4\n"
+    wrong = complaint("<stdin>:4", "v", "$", "\u20ac3")
+    for name, args in (
+            ("a sum", ["--sum=v"]), ("two columns", ["--sum=w,v"]), ("every column", ["--max=*"]), ("groups", ["--by=k", "--sum=v"]),
+            ("a percentile", ["--median=v"]), ("a pair", ["--corr=v:w"]), ("a computed column", ["--let=d=v*2", "--sum=d"]),
+            ("a distribution", ["--hist=v:1"]), ("values that are left out otherwise", ["--invalid=skip", "--mean=v"]),
+            ("a condition that keeps both", ["--where=v > 1", "--sum=v"])):
+        for chunk, threads in ((None, 4), (1, 1), (3, 4), (20, 2)):
+            harness.refuses("two currencies: %s, chunks of %s" % (name, chunk), ["--money"] + args, data.encode(), 1, wrong,
+                            chunk=chunk, threads=threads)
+    r = harness.run(["--money", "--delta=v"], data.encode())
+    harness.ok(r.status == 1 and r.out == b"k,v,w,delta(v)\n" + "a,$5,\u20ac1,\nb,7,2,2\n".encode() and r.err == wrong.encode(),
+               "records before the second currency are printed", lambda: harness.describe(r, data.encode()))
+    for name, args, want in (
+            ("other columns", ["--sum=w"], "10\n"), ("as text", ["--count=v", "--mode=v"], "count(v),mode(v)\n4,$5\n"),
+            ("chosen", ["--where=v contains '\u20ac'", "--sum=v"], "7\n"),
+            ("compared only", ["--where=v > 3", "--sum=w"], "7\n"),
+            ("columns of their own", ["--let=d=if(v contains '\u20ac', w, 0)", "--sum=d"], "7\n")):
+        harness.answers("two currencies: " + name, ["--money"] + args, data.encode(), want)
+    harness.refuses("a sign is not its code", ["--money", "--sum=v"], b"k,v\na,$1\nb,USD 2\n", 1,
+                    complaint("<stdin>:3", "v", "$", "USD 2"))
+    harness.refuses("in quotes", ["--money", "--sum=v", "--thousands=,"], b'k,v\na,$1\nb,"-2,000 EUR"\n', 1,
+                    complaint("<stdin>:3", "v", "$", "-2,000 EUR"))
+    harness.refuses("a long value is cut", ["--money", "--sum=v"], b"k,v\na,$1\nb,EUR " + b"0" * 400 + b"1\n", 1,
+                    "another currency than '$' before it: 'EUR " + "0" * 116 + "'... (try --where")
+    harness.answers("missing values have none", ["--money", "--missing=EUR 0", "--sum=v"], b"k,v\na,$1\nb,EUR 0\nc,EUR 0.0\n", "1\n")
+    harness.answers("a column of text that begins so has none", ["--money", "--sum=*"], b"c,v\nx,1\nABC1,2\nDEF2,3\n", "6\n")
+    r = harness.run(["--money", "--format=csv"], data.encode(), chunk=1)
+    harness.ok(r.status == 0 and b"\nv,text,4,0,0,,$5," in r.out, "to the summary it is text", lambda: harness.describe(r, data.encode()))
+    check_currencies_of_parts()
+    check_random_currencies()
+
+
+def check_currencies_of_parts():
+    """Files, parts, slices and states keep the currency that they have seen."""
+    with tempfile.TemporaryDirectory() as folder:
+        def path(name):
+            return os.path.join(folder, name)
+
+        def part(name, args):
+            with open(path(name), "wb") as f:
+                f.write(harness.run(["--money", "--partial"] + args).out)
+
+        for name, text in (("d", "k,v\na,$5\nb,7\n"), ("e", "k,v\nc,8\na,\u20ac3\nb,\u20ac4\n"), ("f", "k,v\nc,$9\n")):
+            with open(path(name), "w", encoding="utf-8") as f:
+                f.write(text)
+            part(name + ".part", ["--sum=v", path(name)])
+            part(name + ".all", [path(name)])
+        with open(path("g"), "w", encoding="utf-8") as f:
+            f.write("k,v\na,$5\nb,7\na,\u20ac3\n")
+        euro, dollar = complaint(path("e") + ":3", "v", "$", "\u20ac3"), complaint(path("d") + ":2", "v", "\u20ac", "$5")
+        harness.refuses("two files", ["--money", "--sum=v", path("d"), path("e")], b"", 1, euro)
+        harness.refuses("two parts", ["--merge", path("d.part"), path("e.part")], b"", 1, euro)
+        harness.refuses("the other way", ["--merge", path("e.part"), path("d.part")], b"", 1, dollar)
+        harness.refuses("into a part", ["--merge", "--partial", path("d.part"), path("e.part")], b"", 1, euro)
+        harness.answers("parts of one currency", ["--merge", path("d.part"), path("f.part")], b"", "21\n")
+        for n in (2, 3, 5):
+            slices = ["%d-%d" % (i, n) for i in range(1, n + 1)]
+            for i, name in enumerate(slices, 1):
+                part(name, ["--sum=v", "--part=%d/%d" % (i, n), path("g")])
+            harness.refuses("slices of a file, %d" % n, ["--merge"] + [path(s) for s in slices], b"", 1,
+                            complaint(path("g") + ":4", "v", "$", "\u20ac3"))
+        harness.run(["--money", "--sum=v", "--save-state=" + path("state"), path("d")])
+        harness.refuses("a state", ["--money", "--sum=v", "--from-state=" + path("state"), path("e")], b"", 1, euro)
+        for names in (["d", "e"], ["e", "d"], ["d", "e", "f"]):
+            whole = harness.run(["--money"] + [path(n) for n in names])
+            merged = harness.run(["--merge"] + [path(n + ".all") for n in names])
+            harness.ok(b"v       text" in whole.out and merged.out == whole.out, "the summary of parts %s" % " ".join(names),
+                       lambda: harness.describe(merged))
+
+
+def check_random_currencies():
+    """The first value whose currency differs from the first one, in files cut anywhere, and in parts of them."""
+    rng = random.Random(SEED + 2)
+    jobs, wants = [], []
+    for i in range(60):
+        notation = dict(decimal=".", thousands="", money=True, percent=False)
+        pool = [random_currency(rng) for _ in range(rng.choice((1, 2, 2, 3)))]
+        values = [random_value(rng, currency=rng.choice(pool[:1] * 9 + pool), **notation) for _ in range(rng.choice((2, 9, 100)))]
+        seen = [(line, currency_of(v), v) for line, v in enumerate(values, 1) if currency_of(v)]
+        foreign = [x for x in seen if x[1] != seen[0][1]]
+        column = oracle_statistic.Column()
+        for v in values:
+            column.add(value(v, **notation))
+        wants.append((1, "", complaint("<stdin>:%d" % foreign[0][0], "col1", seen[0][1],
+                                                 foreign[0][2].replace("\u00a0", "\\u00a0").replace("\u202f", "\\u202f"))) if foreign
+                     else (0, column.answer("sum") + "\n", ""))
+        jobs.append(dict(args=BARE + ["-d|", "--money", "--sum=1"], stdin="".join(v + "|1\n" for v in values).encode(),
+                         chunk=rng.choice(CHUNKS + (64, 500, None)), threads=rng.choice((1, 2, 3))))
+    wrong = [harness.describe(r, job["stdin"]) + "\nwanted: %s" % (want,)
+             for job, want, r in zip(jobs, wants, harness.run_many(jobs))
+             if (r.status, r.out.decode(), r.err.decode()) != want]
+    harness.ok(not wrong and any(w[0] for w in wants) and not all(w[0] for w in wants), "random currencies", lambda: wrong[0])
+
+
 check_forms()
 check_none()
+check_currencies()
 check_messages()
 check_new_columns()
 check_conditions()

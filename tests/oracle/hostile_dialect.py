@@ -122,6 +122,7 @@ def notation_for(rng, asked, delimiter, quote=b'"'):
         marks = marks if how.get("decimal") == b"," else [b","] * 3 + marks[1:]
         how["thousands"] = rng.choice([m for m in marks if m != quote])
     how["money"], how["percent"] = "money" in asked, "percent" in asked
+    how["currency"] = rng.choice(CURRENCIES) if how["money"] else None
     if delimiter in (b".", b"-", b"5", b"e") and asked & set(NOTATION):
         return PLAIN
     return Notation(**how)
@@ -146,15 +147,15 @@ def in_notation(rng, text, notation):
         whole = notation.thousands.decode().join(groups)
     number = whole + point.replace(".", notation.decimal.decode()) + power
     if notation.money and rng.randrange(3):
-        return with_money(rng, sign, number).encode()
+        return with_money(rng, sign, number, notation.currency or rng.choice(CURRENCIES)).encode()
     if notation.percent and rng.randrange(3):
         number += rng.choice(("%", "%", " %"))
     return (sign + number).encode()
 
 
-def with_money(rng, sign, number):
+def with_money(rng, sign, number, currency):
     """In one of the places that signs and currencies have; now and then in one that they have not."""
-    blank, currency = rng.choice(("", "", " ", "\t", "\u00a0")), rng.choice(CURRENCIES)
+    blank = rng.choice(("", "", " ", "\t", "\u00a0"))
     if sign == "-":
         outer = rng.choice(("-%s", "%s-", "(%s)", "%s", "%s", "%s"))
         if outer == "%s":
