@@ -12,16 +12,19 @@
 #include "csv/record.h"
 #include "io/output.h"
 
+/* The field of a column, as --rename has it. */
+static uint32_t column_field(const struct query *q, const struct plan_column *column)
+{
+	return column->let ? FIELD_COMPUTED + (uint32_t)(column->let - q->lets) : column->field;
+}
+
 /* The name of a column that is printed: the new one, or that of the header. */
 static char *column_title(const struct query *q, const struct plan_column *column)
 {
 	const struct header *h = &q->header;
-	uint32_t field = column->field;
-	const char *name;
+	uint32_t field = column_field(q, column);
+	const char *name = query_new_name(q, field);
 
-	if (column->let)
-		field = FIELD_COMPUTED + (uint32_t)(column->let - q->lets);
-	name = query_new_name(q, field);
 	if (!name)
 		name = column->let ? column->name
 		       : field < h->nnames && h->names[field] ? h->names[field] : "";
@@ -147,6 +150,64 @@ static enum status check_names(const struct query *q, char **names, struct fault
 	return status;
 }
 
+/* ---- two columns of one name ---- */
+
+/* The columns that are printed: those of the input, unless there are only new ones, and the new ones. */
+static size_t ncolumns_printed(const struct query *q)
+{
+	return q->nresults + (q->plan.only ? 0 : q->header.nnames);
+}
+
+/* The name and the field of a column that is printed; FIELD_COMPUTED + K: of the K-th of --let, SIZE_MAX: of neither. */
+static const char *printed_name(const struct query *q, char **names, size_t i, size_t *field)
+{
+	const struct result *r;
+	const char *name;
+
+	*field = i;
+	if (!q->plan.only && i < q->header.nnames) {
+		name = query_new_name(q, (uint32_t)i);
+		return name ? name : q->header.names[i];
+	}
+	i -= q->plan.only ? 0 : q->header.nnames;
+	r = &q->results[i];
+	*field = SIZE_MAX;
+	if (operation_kind(r->operation) == OPERATION_LET || operation_kind(r->operation) == OPERATION_FIELDS)
+		*field = column_field(q, &q->plan.columns[r->column]);
+	return names[i];
+}
+
+/* Checks that no other column that is printed has the name of a renamed one. */
+static enum status check_rename(const struct query *q, char **names, const struct rename *rename, struct fault *fault)
+{
+	bool is_printed = false, has_other = false;
+	char words[FAULT_DETAIL_NBYTES];
+
+	for (size_t i = 0; i < ncolumns_printed(q); i++) {
+		size_t field;
+		const char *name = printed_name(q, names, i, &field);
+		if (!name || strcmp(name, rename->name))
+			continue;
+		is_printed |= field == rename->field;
+		has_other |= field != rename->field;
+	}
+	if (!is_printed || !has_other)
+		return STATUS_OK;
+	snprintf(words, sizeof words, "--rename: there would be two columns '%.128s'", rename->name);
+	fault_set_usage(fault, words);
+	strcpy(fault->remedy, q->plan.only ? "another name" : "another name, or --drop for the other column");
+	return STATUS_USAGE;
+}
+
+static enum status check_renames(const struct query *q, char **names, struct fault *fault)
+{
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < q->nrenames && status == STATUS_OK; i++)
+		status = check_rename(q, names, &q->renames[i], fault);
+	return status;
+}
+
 enum status result_heading(const struct query *q, struct fault *fault)
 {
 	enum status status;
@@ -158,6 +219,8 @@ enum status result_heading(const struct query *q, struct fault *fault)
 	if (!names)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	status = check_names(q, names, fault);
+	if (status == STATUS_OK)
+		status = check_renames(q, names, fault);
 	if (status == STATUS_OK)
 		status = print_heading(q, names) == STATUS_OK ? STATUS_OK
 							       : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);

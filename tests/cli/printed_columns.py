@@ -20,6 +20,7 @@ def table(columns, names=NAMES, rows=None):
 
 
 DATA = table(range(4))
+OR_DROP = ", or --drop for the other column"
 
 SELECTED = [(["--select", "name"], [3]), (["--select", "name,region"], [3, 0]), (["--select=2-4"], [1, 2, 3]),
             (["--select=3-"], [2, 3]), (["--select", '"unit, price"'], [2]), (["--select=qty,qty"], [1, 1]),
@@ -111,6 +112,17 @@ def check_refused():
                        (["--select=a", "--all"], "--all"), (["--head=0"], "--head"), (["--head=x"], "--head"), (["--head=1k"], "--head"),
                        (["--head=2", "--sum=a"], "--head is for printed records"), (["--head=1", "--by=a"], "--head")):
         refuses(" ".join(args), args, b"a,b\n1,2\n", 2, word)
+    for args, name, remedy in ((["--rename=a=b"], "b", OR_DROP), (["--rename=a=b", "--where=a > 0", "--tail=1"], "b", OR_DROP),
+                               (["--rename=a=x", "--rename=b=x"], "x", OR_DROP), (["--select=b,a", "--rename=a=b"], "b", ""),
+                               (["--let=d=a+b", "--rename=a=d"], "d", OR_DROP), (["--let=d=a+b", "--rename=d=a"], "a", OR_DROP),
+                               (["--cumsum=a", "--rename=b=running_sum(a)"], "running_sum(a)", OR_DROP)):
+        r = harness.run(args, b"a,b\n1,2\n")
+        want = ("gpustat: --rename: there would be two columns '%s' (try another name%s)\nTry 'gpustat --help'.\n" % (name, remedy)).encode()
+        harness.ok((r.status, r.out, r.err) == (2, b"", want), "two columns of a name: %s" % " ".join(args), lambda: harness.describe(r))
+    answers("one of them is dropped", ["--rename=a=b", "--drop=b"], b"a,b\n1,2\n", "b\n1\n")
+    answers("one of them is not selected", ["--select=a", "--rename=a=b"], b"a,b\n1,2\n", "b\n1\n")
+    answers("a column that is printed twice", ["--select=a,a", "--rename=a=x"], b"a,b\n1,2\n", "x,x\n1,1\n")
+    answers("the input has two of another name", ["--rename=a=x"], b"a,b,b\n1,2,3\n", "x,b,b\n1,2,3\n")
     refuses("no header to rename in", ["--rename=1=x", "--header=no"], b"1,2\n", 2, "no header")
 
 
