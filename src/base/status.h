@@ -58,6 +58,9 @@
 	  "blanks between a quote and a delimiter: try --trim, or --quote none if quotes are data", 1) \
 	X(STATUS_DOUBTFUL_HEADER,                                                  \
 	  "@ may be names or data: say -H if these are names, -N if they are data", 1) \
+	X(STATUS_ROW_NAMES,                                                        \
+	  "each record has one field more than this header: R and pandas write no name above " \
+	  "the names of rows", 1)                                                  \
 	X(STATUS_EMPTY,                                                            \
 	  "the input is empty, and has no column @: did the command that writes it fail?", 1) \
 	X(STATUS_CR_LINES, "lines end in CR alone: try tr '\\r' '\\n'", 1)         \

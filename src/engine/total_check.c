@@ -318,6 +318,8 @@ enum status total_check(struct total *t, struct text *text, const struct partial
 	status = diagnose(t, text, &of, fault);
 	if (again != SIZE_MAX && status != STATUS_TOO_COSTLY)
 		strcpy(fault->remedy, "naming the files instead of joining them: this is the header again");
+	else
+		remedy_units(t->file_plan, text->data, text->nbytes, first, fault);
 	return status;
 }
 

@@ -102,6 +102,8 @@ static enum status find(void *context, struct input *input, int index, size_t *n
 		status = is_header(f, file, input, &is, fault);
 		file->differs = status == STATUS_OK && is && h->nfields > 0;
 	}
+	if (status == STATUS_OK && is)
+		status = header_check_row_names(h, input, f->plan, fault);
 	*nbytes = is ? h->nbytes : 0;
 	if (!file->differs)
 		header_free(h);
@@ -166,6 +168,7 @@ static enum status make_plan(const struct file_headers *f, const struct input *i
 		memcpy(plan->columns, run->columns, run->ncolumns * sizeof *plan->columns);
 	plan->ragged.nfields = (uint32_t)file->header.nfields;
 	plan->ragged.last_is_empty = file->header.ends_empty;
+	plan->line_below_header = file->header.line_number + count_lines(file->header.line, file->header.line_nbytes);
 	plan->dialect.one_column = file->header.nfields == 1;
 	if (plan->dialect.nfields)
 		plan->dialect.nfields = file->header.nfields;

@@ -346,7 +346,7 @@ enum status header_read_second(struct header *h, struct input *input, const stru
 
 /* The records below the first, in its file. */
 struct look {
-	struct header *h;
+	const struct header *h;
 	struct input *input;
 	const struct plan *plan;
 	struct csv_dialect dialect;
@@ -355,7 +355,7 @@ struct look {
 	unsigned nrecords; /* so far */
 };
 
-static void look_begin(struct look *l, struct header *h, struct input *input, const struct plan *plan)
+static void look_begin(struct look *l, const struct header *h, struct input *input, const struct plan *plan)
 {
 	*l = (struct look){.h = h, .input = input, .plan = plan, .dialect = plan->dialect,
 			   .t = {.file = h->file}, .end = h->nbytes};
@@ -395,7 +395,8 @@ static enum status look_cut(struct look *l, bool *found, struct fault *fault)
 }
 
 /* Like look_cut, and copies the values. The first record that is found becomes h->record[1]. */
-static enum status look_next(struct look *l, struct first_record *r, bool *found, struct fault *fault)
+static enum status look_next(struct look *l, struct header *h, struct first_record *r, bool *found,
+			     struct fault *fault)
 {
 	enum status status = look_cut(l, found, fault);
 
@@ -403,7 +404,7 @@ static enum status look_next(struct look *l, struct first_record *r, bool *found
 	if (status == STATUS_OK && *found && copy_values(r, &l->t, l->plan) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (status == STATUS_OK && *found)
-		find_other_delimiter(l->h, &l->t, &l->plan->dialect);
+		find_other_delimiter(h, &l->t, &l->plan->dialect);
 	return status;
 }
 
@@ -440,7 +441,7 @@ enum status header_find_number(struct header *h, struct input *input, const stru
 
 	look_begin(&look, h, input, plan);
 	while (status == STATUS_OK && found && !decided) {
-		status = look_next(&look, &below, &found, fault);
+		status = look_next(&look, h, &below, &found, fault);
 		if (status == STATUS_OK && found)
 			decided = look_decides(h, texts, &below);
 	}
@@ -458,7 +459,7 @@ enum status header_read_below(struct header *h, struct input *input, const struc
 	if (h->nfields == 0)
 		return STATUS_OK;
 	look_begin(&look, h, input, plan);
-	status = look_next(&look, &h->record[1], &h->has_second, fault);
+	status = look_next(&look, h, &h->record[1], &h->has_second, fault);
 	look_end(&look);
 	return status;
 }
@@ -476,6 +477,53 @@ enum status header_join_words(struct header *h, struct input *input, const struc
 	header_free(h);
 	enum status status = header_read_file(h, input, file, &of_words, fault);
 	return status == STATUS_OK ? header_read_below(h, input, plan, fault) : status;
+}
+
+char header_comment_sign(const struct header *h, const struct csv_dialect *dialect)
+{
+	const struct first_value *v = h->record[0].values;
+
+	if (h->nfields == 0 || dialect->comment || (*v->text != '#' && *v->text != '%') || v->has_quotes ||
+	    strchr(v->text, dialect->delimiter)) /* it is in quotes, too */
+		return '\0';
+	return v->text[1] == ' ' || v->text[1] == '!' || v->text[1] == *v->text || (h->nfields == 1 && v->text[1])
+		       ? *v->text : '\0';
+}
+
+enum status header_check_row_names(const struct header *h, struct input *input, const struct plan *plan,
+				   struct fault *fault)
+{
+	struct look look;
+	bool found = true;
+	size_t nlonger = 0;
+	enum status status = STATUS_OK;
+
+	/* for the summary, a lone field is rather a title, and it says that records are ragged */
+	if (plan->ragged.policy == RAGGED_ERROR || plan->dialect.whitespace || h->nfields == 0 ||
+	    (plan->ragged.policy == RAGGED_COUNT && h->nfields == 1) ||
+	    header_comment_sign(h, &plan->dialect))
+		return STATUS_OK;
+	look_begin(&look, h, input, plan);
+	while (status == STATUS_OK && found) {
+		const struct record *r = &look.t.record;
+		status = look_cut(&look, &found, fault);
+		if (status != STATUS_OK || !found)
+			break;
+		if (r->nfields != h->nfields + 1 ||
+		    r->fields[h->nfields].begin == r->fields[h->nfields].end) {
+			nlonger = 0;
+			break;
+		}
+		nlonger++;
+	}
+	look_end(&look);
+	if (status != STATUS_OK || nlonger == 0)
+		return status;
+	fault_set(fault, STATUS_ROW_NAMES, 0, NULL);
+	remedy_row_names(&plan->dialect, h->line_number, "to name that column", fault);
+	fault->file = input_name(input, h->file);
+	fault->line = h->line_number;
+	return STATUS_ROW_NAMES;
 }
 
 /* ---- deciding ---- */
@@ -524,6 +572,8 @@ enum status header_decide(struct header *h, struct input *input, const struct pl
 
 	if (name_columns(h) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (status == STATUS_OK && h->present)
+		status = header_check_row_names(h, input, plan, fault);
 	if (status != STATUS_OK)
 		return status;
 	if (!h->present && h->nfields <= 1)

@@ -93,6 +93,16 @@ struct header_texts {
 enum status header_find_number(struct header *h, struct input *input, const struct plan *plan,
 			       struct header_texts *texts, struct fault *fault);
 
+/* Returns # or % if the first record is more probably a comment than names: it begins so, and with a blank, or is one
+ * field; else 0. */
+char header_comment_sign(const struct header *h, const struct csv_dialect *dialect);
+
+/* Fails where --ragged takes longer records and each of those looked at has one field more than the header, which
+ * is present: R and pandas leave out the name of the first column. Looks no further than the first record
+ * that has not. Errors: input's, STATUS_NO_MEMORY, STATUS_ROW_NAMES. */
+enum status header_check_row_names(const struct header *h, struct input *input, const struct plan *plan,
+				   struct fault *fault);
+
 /* What a query knows of the header before the input is read. */
 struct header_request {
 	enum header_mode mode;

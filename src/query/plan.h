@@ -239,6 +239,7 @@ struct plan {
 
 	const char *header; /* the header record, without its line end; NULL: none. Not owned. */
 	size_t header_nbytes;
+	uint64_t line_below_header; /* its number in the file; 0: there is no header */
 	struct sought_header sought; /* unless some column's values show by themselves that a record is the header */
 
 	size_t nmissing;             /* spellings besides the empty field */

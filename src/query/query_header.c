@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "csv/record.h"
 #include "query/query_lets.h"
 
 static enum status skip_preamble(struct query *q, const struct options *o, struct input *input,
@@ -179,6 +180,7 @@ static enum status read_header(struct query *q, const struct options *o, struct 
 	if (h->present) {
 		q->plan.header = h->line;
 		q->plan.header_nbytes = h->end - h->begin;
+		q->plan.line_below_header = h->line_number + count_lines(h->line, h->line_nbytes);
 	}
 	return status;
 }

@@ -4,10 +4,15 @@
  */
 #include "query/remedy.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "csv/record.h"
+#include "number/decimal.h"
+#include "query/value.h"
 
 /* What programs write where there is no value, in any case. */
 static const char *const no_values[] = {
@@ -53,6 +58,88 @@ const char *remedy_delimiter_option(char delimiter)
 			return delimiters[d].option;
 	return "-d";
 }
+
+void remedy_row_names(const struct csv_dialect *dialect, uint64_t line, const char *when, struct fault *fault)
+{
+	if (dialect->delimiter == '\t')
+		snprintf(fault->remedy, sizeof fault->remedy, "sed '%" PRIu64 "s/^/row\\t/' %s", line, when);
+	else if (strchr(",;|: ", dialect->delimiter))
+		snprintf(fault->remedy, sizeof fault->remedy, "sed '%" PRIu64 "s/^/row%c/' %s", line,
+			 dialect->delimiter, when);
+}
+
+/* ---- a line of units ---- */
+
+/* Upper and lower case differ. */
+static const char *const units[] = {
+	"m", "mm", "cm", "km", "um", "nm", "in", "ft", "mi", "yd", "acre", "ha", "l", "L", "ml", "mL", "gal",
+	"g", "mg", "ug", "kg", "t", "lb", "lbs", "oz", "mol", "mmol", "ppm", "ppb",
+	"s", "ms", "us", "ns", "sec", "secs", "second", "seconds", "min", "mins", "minutes", "h", "hr", "hrs", "hours",
+	"d", "day", "days", "yr", "yrs", "years", "Hz", "kHz", "MHz", "GHz", "rpm", "mph", "kph", "kn",
+	"V", "mV", "kV", "A", "mA", "W", "mW", "kW", "MW", "GW", "Wh", "kWh", "MWh", "J", "kJ", "MJ", "eV", "ohm", "T",
+	"N", "kN", "Nm", "Pa", "hPa", "kPa", "MPa", "bar", "mbar", "psi", "atm",
+	"K", "C", "F", "degC", "degF", "deg C", "deg F", "Celsius", "celsius", "deg", "degrees", "rad",
+	"lux", "lx", "lm", "cd", "dB", "dBm", "b", "B", "bit", "bits", "byte", "bytes", "kB", "KB", "MB", "GB", "TB",
+	"KiB", "MiB", "GiB", "pct", "percent", "USD", "EUR", "GBP", "count", "counts", "UTC", "-",
+};
+
+/* Whether a value is a unit: of the table, such as m2, or with a mark as in km/h, (s) and degrees. */
+static bool is_unit(const char *text, size_t nbytes)
+{
+	static const char *const marks[] = {"/", "^", "%", "\u00b0", "\u00b5", "\u03bc", "\u03a9"};
+
+	if (nbytes == 0 || nbytes > 16 || decimal_is_digit(*text))
+		return false;
+	if ((text[0] == '(' && text[nbytes - 1] == ')') || (text[0] == '[' && text[nbytes - 1] == ']'))
+		return true;
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (strlen(units[i]) == nbytes && !memcmp(units[i], text, nbytes))
+			return true;
+	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+		if (memmem(text, nbytes, marks[i], strlen(marks[i])))
+			return !remedy_is_no_value(text, nbytes);
+	return (text[nbytes - 1] == '2' || text[nbytes - 1] == '3') && is_unit(text, nbytes - 1);
+}
+
+/* Whether more values of a record are units than are not, and no value is a number. */
+static bool has_units(const struct plan *plan, const char *data, const struct record *r)
+{
+	struct scratch scratch = {NULL, 0};
+	size_t nunits = 0, nothers = 0;
+	bool has_number = false;
+
+	for (size_t i = 0; i < r->nfields && !has_number; i++) {
+		struct field_span f = r->fields[i];
+		size_t nbytes = 0;
+		const char *value = field_value(&plan->dialect, data + f.begin, f.end - f.begin, &scratch, &nbytes);
+		if (value)
+			value = decimal_trim(value, &nbytes);
+		has_number = nbytes > 0 && value_is_number(plan, value, nbytes);
+		nunits += nbytes > 0 && is_unit(value, nbytes);
+		nothers += nbytes > 0 && !is_unit(value, nbytes);
+	}
+	free(scratch.data);
+	return !has_number && nunits > nothers;
+}
+
+void remedy_units(const struct plan *plan, const char *text, size_t nbytes, size_t offset, struct fault *fault)
+{
+	struct record r;
+
+	if (fault->status != STATUS_NOT_A_NUMBER || fault->line == 0 || fault->line != plan->line_below_header ||
+	    !is_unit(fault->detail, fault->detail_nbytes) ||
+	    remedy_is_no_value(fault->detail, fault->detail_nbytes))
+		return;
+	while (offset > 0 && text[offset - 1] != '\n')
+		offset--;
+	if (record_split(text + offset, nbytes - offset, &plan->dialect, true, &r) == STATUS_OK &&
+	    has_units(plan, text + offset, &r))
+		snprintf(fault->remedy, sizeof fault->remedy,
+			 "sed %" PRIu64 "d, or --invalid skip: this is a line of units", fault->line);
+	record_free(&r);
+}
+
+/* ---- the header again ---- */
 
 /* Whether a record begins at text[begin]; a byte-order mark may stand before it. */
 static bool begins_line(const char *text, size_t begin)

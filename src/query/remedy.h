@@ -22,6 +22,14 @@ char remedy_delimiter(const char *text, size_t nbytes);
 /* How the delimiter is given: -d ';'. */
 const char *remedy_delimiter_option(char delimiter);
 
+/* Sets fault->remedy to the command that names a column before the first, in the header at that line. when: its next words. */
+void remedy_row_names(const struct csv_dialect *dialect, uint64_t line, const char *when, struct fault *fault);
+
+/* Sets fault->remedy if fault is a value that is no number in the record right below the header, and the values there
+ * are units, such as m, s and kg.
+ * text: nbytes, which hold the whole record; offset: of the value. */
+void remedy_units(const struct plan *plan, const char *text, size_t nbytes, size_t offset, struct fault *fault);
+
 /* Returns where the record begins that has a field at text[offset], if it is the header once more; else SIZE_MAX.
  * text: nbytes, which hold the whole record. */
 size_t remedy_repeated_header(const struct plan *plan, const char *text, size_t nbytes, size_t offset);

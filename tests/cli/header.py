@@ -23,6 +23,89 @@ def says(name, args, stdin, status, out, err=""):
                    WAYS)
 
 
+ROWS = ("gpustat: %s:%d: each record has one field more than this header: R and pandas write no name above the names of rows "
+        "(try sed '%ds/^/row%s/' to name that column)\n")
+
+
+def check_row_names():
+    """A header with one name less than every record has fields."""
+    r = b'"x","y"\n"1",5,6\n"2",7,8\n'
+    says("row names", ["--sum=x"], r, 1, "", "gpustat: <stdin>:2: 3 fields where the header has 2: a delimiter in a value that is "
+         "not quoted? See --ragged (try sed '1s/^/row,/' if the first column has no name, as from R and pandas)\n")
+    for args in (["--sum=x", "--ragged=extra"], ["--sum=x", "--ragged=allow"], ["-H", "--ragged=allow"], ["--ragged=extra"], [],
+                 ["--where=x > 1", "--ragged=allow"], ["--cumsum=y", "--ragged=extra"], ["--by=x", "--count-records", "--ragged=extra"],
+                 ["-H", "--sum=2", "--ragged=extra", "--invalid=skip"]):
+        says("row names, %s" % args, args, r, 1, "", ROWS % ("<stdin>", 1, 1, ","))
+    says("row names, as the message says", ["--sum=x"], b"row," + r, 0, "12\n")
+    says("row names between tabs", ["-d", "tab", "--sum=x", "--ragged=extra"], b"x\ty\na\t1\t2\n", 1, "",
+         ROWS % ("<stdin>", 1, 1, "\\t"))
+    says("row names after skipped lines", ["--skip-lines=2", "--sum=x", "--ragged=extra"], b"by R\n\nx,y\na,1,2\n", 1, "",
+         ROWS % ("<stdin>", 3, 3, ","))
+    says("row names, and a byte that sed would not take", ["-d", "&", "--sum=x", "--ragged=extra"], b"x&y\na&1&2\n", 1, "",
+         (ROWS % ("<stdin>", 1, 1, ",")).split(" (try")[0] + "\n")
+    says("one record has as many", ["--sum=x", "--ragged=extra"], b"x,y\n1,5,6\n2,7,8\n3,4\n", 0, "6\n")
+    says("a hundred records are looked at", ["--sum=x", "--ragged=extra"], b"x,y\n" + b"1,5,6\n" * 100 + b"3,4\n", 1, "",
+         ROWS % ("<stdin>", 1, 1, ","))
+    says("a delimiter at the end is no field", ["--sum=x", "--ragged=extra"], b"x,y\n1,5,\n2,7,\n", 0, "3\n")
+    says("two fields more", ["--sum=x", "--ragged=extra"], b"x,y\n1,5,6,7\n", 0, "1\n")
+    says("no header", ["-N", "--sum=1", "--ragged=extra"], b"1,2\n3,4,5\n", 0, "4\n")
+    says("no record", ["-H", "--sum=x", "--ragged=extra"], b"x,y\n", 0, "0\n")
+    says("the summary, a title of one field", ["--format=csv"], b"title\na,b\n1,2\n", 0, harness.run(["--format=csv"], b"title\na,b\n1,2\n").out,
+         "gpustat: warning: 2 records have too many or too few fields; the first: <stdin>:2: 2 fields where the header has 1: a delimiter in a value "
+         "that is not quoted? See --ragged (try sed '1s/^/row,/' if the first column has no name, as from R and pandas)\n" +
+         NOTE % (1, "title"))
+    good, later = fixture("rows_good.csv", b"x,y\n1,2\n"), fixture("rows_later.csv", b"y,x\n1,5,6\n")
+    harness.refuses("row names in a later file", ["--sum=x", "--ragged=extra", good, later], None, 1, ROWS % (later, 1, 1, ","))
+
+
+def check_comment_lines():
+    """Lines above the header that begin with #."""
+    data, hint = b"# made by x\na,b\n1,2\n", " (try --comment '#')"
+    says("a comment, a name", ["--sum=b"], data, 2, "", "gpustat: unknown column 'b'%s\ngpustat: the input has 1 column: # made by x\n" % hint)
+    says("a comment with a delimiter", ["--sum=b"], b"# a, made by x\na,b\n1,2\n", 2, "",
+         "gpustat: unknown column 'b'%s\ngpustat: the input has 2 columns: # a,  made by x\n" % hint)
+    says("a comment, a number", ["--sum=2"], b"#made by x\na,b\n1,2\n", 2, "",
+         "gpustat: unknown column '2'%s\ngpustat: the input has 1 column: #made by x\n" % hint)
+    says("a comment, a number that is there", ["--sum=1"], data, 1, "", DOUBT % (1, "# made by x", hint))
+    says("a comment, -H", ["-H", "--sum=1"], b"# made by x\nab\n1\n", 1, "",
+         "gpustat: <stdin>:2: column '# made by x': not a number: 'ab'%s\n" % hint)
+    says("a comment, --count", ["-H", "--count=1"], data, 1, "", "gpustat: <stdin>:2: 2 fields where the header has 1%s\n" % hint)
+    says("a percent sign", ["--sum=b"], b"%% x, y\na,b\n1,2\n", 2, "",
+         "gpustat: unknown column 'b' (try --comment '%')\ngpustat: the input has 2 columns: %% x,  y\n")
+    says("as it says", ["--comment=#", "--sum=b"], data, 0, "2\n")
+    says("a name may begin so", ["--sum=b"], b"#chrom,c\n1,2\n", 2, "", "gpustat: unknown column 'b'\ngpustat: the input has 2 columns: #chrom, c\n")
+    says("in quotes it is no comment", ["--sum=b"], b'"# a",c\n1,2\n', 2, "", "gpustat: unknown column 'b'\ngpustat: the input has 2 columns: # a, c\n")
+
+
+def check_units():
+    """A line of units below the header."""
+    hint = " (try sed %dd, or --invalid skip: this is a line of units)"
+
+    def unit(name, data, column, value, line=2, args=(), hint=hint):
+        says("units: " + name, list(args) or ["--sum=" + column], data, 1, "",
+             "gpustat: <stdin>:%d: column '%s': not a number: '%s'%s\n" % (line, column, value, hint and hint % line))
+
+    unit("m,s,kg", b"a,b,c\nm,s,kg\n1,2,3\n", "b", "s")
+    unit("a percent sign", b"time,temp,hum\ns,degC,%\n0,20.5,40\n", "hum", "%")
+    unit("in brackets", b'a,b\n(m/s),[parsecs]\n1,2\n', "b", "[parsecs]")
+    unit("in quotes", b'a,b\n"m/s","kg"\n1,2\n', "b", "kg")
+    unit("a square", b"a,b\nm2,m^3\n1,2\n", "a", "m2")
+    unit("beside an empty field", b"site,a\n,\xc2\xb5g/l\nx,2\n", "a", "\u00b5g/l")
+    unit("of computed columns", b"a,b\nm,s\n1,2\n", "v", "m", args=["--let=v = a / b", "--sum=v"])
+    unit("in a condition", b"a,b\nm,s\n1,2\n", "b", "s", args=["--where=b > 1", "--sum=a"])
+    unit("after skipped lines", b"title\na,b\nm,s\n1,2\n", "b", "s", 3, args=["--skip-lines=1", "--sum=b"])
+    unit("in a later record", b"a,b\n1,2\nm,s\n", "b", "s", 3, hint="")
+    unit("a number beside it", b"a,b\n1,s\n", "b", "s", hint="")
+    unit("other texts", b"a,b,c\nx,y,s\n", "c", "s", hint="")
+    unit("no header", b"m,s\n1,2\n", "col2", "s", 1, args=["-N", "--sum=2"], hint="")
+    units = b"a,b\nm,s\n1,2\n"
+    says("units, as it says", ["--sum=b", "--invalid=skip"], units, 0, "2\n",
+         "gpustat: warning: 1 value of column 'b' left out: <stdin>:2: not a number: 's'\n")
+    first, second = fixture("units_first.csv", b"a,b\n1,2\n"), fixture("units_second.csv", b"b,a\ns,m\n1,2\n")
+    harness.refuses("units in a later file", ["--sum=b", first, second], None, 1,
+                    "gpustat: %s:2: column 'b': not a number: 's'%s\n" % (second, hint % 2))
+
+
 def check_doubtful_values():
     """A bad first value never passes for a name."""
     marks = ("N/A", "n/a", "-", "--", "?", ".", "#N/A", "n.a.", "#DIV/0!", "<NA>", "\\N", "+nan")
@@ -240,6 +323,9 @@ def check_many():
 
 check_doubtful_values()
 check_many()
+check_row_names()
+check_comment_lines()
+check_units()
 check_rule()
 check_positions()
 check_unknown_columns()

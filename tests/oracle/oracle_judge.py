@@ -22,6 +22,7 @@ KINDS = {       # what a message of each kind must hold
     "open": rb"quoted field is never closed",
     "empty": rb"the input is empty, and has no column ",
     "doubtful": rb"may be names or data: say -H if these are names, -N if they are data",
+    "row names": rb"each record has one field more than this header",
     "range": rb"number beyond 10\^-400 to 10\^400",
     "nul": rb"NUL byte in ",
     "cr": rb"lines end in CR alone: try tr '\\r' '\\n'",

@@ -8,7 +8,7 @@ import collections
 import re
 
 from oracle_dialect import COMMA, cut, preamble, with_rest
-from oracle_header import UNCLEAR, has_header, is_place, names_of
+from oracle_header import LOOK, UNCLEAR, has_header, is_place, names_of
 from oracle_request import is_position, resolve
 from oracle_text import BOM, BadData, Unclear, Usage
 
@@ -57,7 +57,7 @@ class Table:
         try:
             self._find_header(exprs)
         except BadData as bad:
-            if bad.kind in ("doubtful", "nul", "open", "stray"):
+            if bad.kind in ("doubtful", "nul", "open", "stray", "row names"):
                 self._may_be_usage(bad.kind not in ("open", "stray"))
             raise
 
@@ -113,9 +113,24 @@ class Table:
             raise Unclear("more words in the first line than in the second")
         if found:
             self.header, self.names = first, names_of(first)
+            self._refuse_row_names(first, flat[1:])
         self.second = below[0] if below else UNCLEAR
         self.ncolumns = len(first.fields if found else full.fields)
         self.open_end = not q.dialect.whitespace and ends_open(full, self.delimiter, q.dialect)
+
+    def _refuse_row_names(self, first, below):
+        """R leaves out the name of the first column: then each record has one field more, and --ragged would take it."""
+        n, look = len(first.fields), 0
+        if self.policy == "error" or self.q.dialect.whitespace or (n == 1 and not self.q.ragged) or is_comment(self.q.dialect, first):
+            return
+        for row in below[:LOOK]:
+            if row.file != first.file or row.stray:
+                break
+            if len(row.fields) != n + 1 or not row.parts[-1]:
+                return
+            look += 1
+        if look:
+            raise BadData("a name less than fields", {(first.file, first.line)}, kind="row names")
 
     def _refuse_names(self, exprs):
         """An input without a byte has no column of a name."""
@@ -267,6 +282,16 @@ class Table:
         if count != n and row.parts:    # where it is printed, it has as many fields as the first
             raw = self.delimiter.join(row.parts[:n] + (b"",) * (n - count))
         return Record(row.file, row.line, fields, lines, raw, row.end, row.offset, shape)
+
+
+def is_comment(dialect, row):
+    """Is a first record rather a comment than names?"""
+    quoted = dialect.quote and row.raw.startswith(dialect.quote)
+    quoted = quoted or (b" " if dialect.whitespace else dialect.delimiter or COMMA) in row.fields[0]
+    text = row.fields[0].split(b"\0", 1)[0]
+    if dialect.comment or quoted or text[:1] not in (b"#", b"%"):
+        return False
+    return text[1:2] in (b" ", b"!", text[:1]) or (len(row.fields) == 1 and len(text) > 1)
 
 
 def ends_open(row, delimiter, dialect):
