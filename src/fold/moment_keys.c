@@ -402,7 +402,7 @@ static void write_key(struct key_list *l, const struct key_found *key)
 
 /* All keys, to be sorted. */
 struct key_array {
-	struct key_found *at; /* owned; NULL: it is not known yet how many there are */
+	struct key_found *at;
 	size_t n;
 };
 
@@ -410,9 +410,7 @@ static void take_key(void *context, const struct key_found *key)
 {
 	struct key_array *a = context;
 
-	if (a->at)
-		a->at[a->n] = *key;
-	a->n++;
+	a->at[a->n++] = *key;
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -427,19 +425,20 @@ static int compare_keys(const void *a, const void *b)
 static void write_keys(struct key_list *list)
 {
 	struct key_array all = {NULL, 0};
+	size_t nbytes = (size_t)keys_count(list->keys) * sizeof *all.at + 1;
+	void *memory;
+	enum status status = key_memory_new(nbytes, &memory);
 
-	keys_each(list->keys, take_key, &all);
-	all.at = malloc((all.n + 1) * sizeof *all.at);
-	if (!all.at) {
-		list->to->status = STATUS_NO_MEMORY;
+	if (status != STATUS_OK) {
+		list->to->status = list->to->status == STATUS_OK ? status : list->to->status;
 		return;
 	}
-	all.n = 0;
+	all.at = memory;
 	keys_each(list->keys, take_key, &all);
 	qsort(all.at, all.n, sizeof *all.at, compare_keys);
 	for (size_t i = 0; i < all.n; i++)
 		write_key(list, &all.at[i]);
-	free(all.at);
+	key_memory_free(memory, nbytes);
 }
 
 static bool keys_is_empty(const void *cell)

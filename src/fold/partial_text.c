@@ -497,7 +497,7 @@ static bool has_kind(const struct plan_column *plan)
 	return plan->parses && plan->invalid != INVALID_TEXT;
 }
 
-void partial_write(const struct partial *p, const struct plan *plan, struct json_writer *to)
+void partial_write(struct partial *p, const struct plan *plan, struct json_writer *to)
 {
 	char prefix[PREFIX_NBYTES];
 
@@ -507,6 +507,7 @@ void partial_write(const struct partial *p, const struct plan *plan, struct json
 		enum column_kind kind = has_kind(&plan->columns[c]) ? column_kind(column) : COLUMN_UNKNOWN;
 		if (column_is_empty(column) && kind == COLUMN_UNKNOWN)
 			continue;
+		p->full_column = c;
 		snprintf(prefix, sizeof prefix, "{\"column\":%zu", c);
 		json_put(to, prefix);
 		json_put(to, ",");

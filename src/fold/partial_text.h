@@ -34,12 +34,12 @@ struct partial_map {
 	uint64_t offset_bytes;   /* of the text's records in the input */
 };
 
-/* Write all but groups; and a group's line. */
-void partial_write(const struct partial *p, const struct plan *plan, struct json_writer *to);
+/* Write all but groups; and a group's line. After STATUS_MANY_KEYS, p->full_column is set. */
+void partial_write(struct partial *p, const struct plan *plan, struct json_writer *to);
 
 struct group;
 
-/* blank: the identity, which stays so. Errors, in to->status: STATUS_NO_MEMORY. */
+/* blank: the identity, which stays so. Errors, in to->status: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 void group_write(struct group *g, const struct plan *plan, struct partial *blank, struct json_writer *to);
 
 /* Reads one of the lines above, without its line end, all of from, into p.

@@ -3,11 +3,13 @@
  * values_text.c - kept numbers as text: see values.h, and `write` and `read` of moment.h.
  *
  * The text is a list of blocks: [scale,"1 2 3"] of integers at one scale, or ["1e9",...] of wide numbers in
- * units of their lowest limb. They are sorted, so the bytes depend on the numbers alone.
+ * units of their lowest limb. They are sorted, so the bytes depend on the numbers alone; the copies that are sorted,
+ * 8 bytes for each number, count towards --memory.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory_limit.h"
 #include "fold/values.h"
 #include "number/exact_text.h"
 
@@ -162,21 +164,24 @@ static void write_sorted(const void *cell, struct sorted *sorted, int64_t *x, co
 void values_write(const void *cell, struct json_writer *to)
 {
 	struct sorted sorted = {.nwide = 0};
-	const unsigned char **wide;
-	size_t n = 0;
+	size_t n = 1, nbytes;
 	int64_t *x;
 
 	values_each_block(cell, count_block, &sorted);
 	for (int scale = 0; scale < DECIMAL_NSCALES; scale++)
 		n += sorted.n[scale];
-	x = malloc((n + 1) * sizeof *x);
-	wide = malloc((sorted.nwide + 1) * sizeof *wide);
-	if (x && wide)
-		write_sorted(cell, &sorted, x, wide, to);
+	nbytes = n * sizeof *x + sorted.nwide * sizeof(char *);
+	if (!memory_take(nbytes)) {
+		to->status = STATUS_NO_MEMORY;
+		return;
+	}
+	x = malloc(nbytes);
+	if (x)
+		write_sorted(cell, &sorted, x, (const unsigned char **)(x + n), to);
 	else
 		to->status = STATUS_NO_MEMORY;
 	free(x);
-	free(wide);
+	memory_give(nbytes);
 }
 
 /* ---- reading ---- */

@@ -470,6 +470,22 @@ def check_many():
     is_(run(["--merge", kept]).out, run(["--median=v", "--mode=v", "--count-distinct=v"], long).out, "... and read")
 
 
+def check_memory():
+    """What is sorted to be written counts towards --memory as what is kept does."""
+    path = fixture("values.csv", b"x\n" + b"".join(b"%d\n" % (i * 7919 % 1000003) for i in range(200000)))
+    state = os.path.join(harness.folder(), "values.state")
+    is_(run(["--median=x", "--memory=1M", path]).out, run(["--median=x", path]).out, "the values fit in the memory")
+    for args in (["--partial"], ["--save-state", state]):
+        r = run(["--median=x", "--memory=1M", path] + args)
+        is_((r.status, r.err), (1, b"gpustat: more memory needed to keep values than --memory allows: 1048576 bytes (try --memory SIZE with more)\n"),
+            "... but not sorted, for " + args[0])
+        ok(args[0] != "--partial" or not r.out, "... and no part is begun")
+        ok(run(["--median=x", "--memory=3M", path] + args).status == 0, "... which 3M are enough for")
+    refuses("distinct values", ["--count-distinct=x", "--memory=8M", "--threads=1", path, "--partial"], None, 1,
+            "column 'x': more different values than there is memory for: ", " in the table of one thread; all tables may have 8388608 bytes")
+    ok(run(["--count-distinct=x", "--memory=20M", "--threads=1", path, "--partial"]).status == 0, "... fit in 20M")
+
+
 def check_parallel():
     if not shutil.which("parallel"):
         harness.skip("GNU parallel", "it is not installed")
@@ -504,6 +520,7 @@ check_first_error()
 check_usage()
 check_full_disk()
 check_many()
+check_memory()
 check_parallel()
 check_xargs()
 check_random()
