@@ -193,8 +193,11 @@ static enum status begin_part(struct merge *m, struct part_file *f, struct part_
 	if (status != STATUS_OK)
 		return status;
 	prefer(m, head);
-	if (!f->is_skipped && !m->has_begun)
+	if (!f->is_skipped && !m->has_begun) {
 		status = merge_begin(m);
+		if (status == STATUS_PART_DAMAGED)
+			return merge_fail(m, f, status, NULL);
+	}
 	if (status == STATUS_OK && !f->is_skipped)
 		status = map_part(m, f, head->version ? head : &m->first);
 	if (status == STATUS_OK && !f->is_skipped)

@@ -83,6 +83,8 @@ enum status merge_begin(struct merge *m)
 		status = query_make_again(m->query, m->options, &m->first.header, m->fault);
 	if (status != STATUS_OK)
 		return status;
+	if (m->query->plan.emits) /* results are what a part is of */
+		return fault_set(m->fault, STATUS_PART_DAMAGED, 0, NULL);
 	m->query->plan.counts_records = true;
 	if (m->options->partial)
 		plan_as_part(&m->query->plan);

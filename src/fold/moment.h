@@ -31,6 +31,7 @@ struct moment_source {
 	struct json_reader *json;
 	const struct plan_column *column; /* the plan's, to which the cell belongs */
 	uint64_t offset_bytes; /* in the input, of the part's first byte */
+	uint64_t count; /* of the numbers that the column has so far */
 };
 
 struct moment_ops {

@@ -91,6 +91,15 @@ static void logs_write(const void *cell, struct json_writer *to)
 	json_put(to, "]");
 }
 
+/* Whether so many numbers may have these sums. */
+static bool is_of(const struct logarithm_sum *sum, uint64_t count)
+{
+	const int128 most2 = (int128)count * LOGARITHM_EXPONENT2_MAX, most10 = (int128)count * LOGARITHM_EXPONENT10_MAX;
+
+	return logarithm_mantissas_fit(sum, count) && sum->exponents2 >= 0 && sum->exponents2 <= most2 &&
+	       sum->exponents10 >= -most10 && sum->exponents10 <= most10;
+}
+
 static void logs_read(void *cell, const struct moment_source *from)
 {
 	struct logs later;
@@ -102,6 +111,8 @@ static void logs_read(void *cell, const struct moment_source *from)
 	json_expect(from->json, ",");
 	later.sum.exponents10 = exact_int128(from->json);
 	json_expect(from->json, "]");
+	if (from->json->status == STATUS_OK && !is_of(&later.sum, from->count))
+		json_fail(from->json, STATUS_DAMAGED);
 	if (from->json->status == STATUS_OK)
 		logs_combine(cell, &later);
 }

@@ -247,6 +247,8 @@ static void read_wide(struct json_reader *r, struct column_partial *column)
 		exact_limbs(r, of[i]->limb, WIDE_NLIMBS);
 	}
 	json_expect(r, "]");
+	if (later.count > COUNT_MAX || (column->wide && column->wide->count > COUNT_MAX))
+		json_fail(r, STATUS_DAMAGED);
 	if (r->status == STATUS_OK && !column->wide)
 		column->wide = calloc(1, sizeof *column->wide);
 	if (r->status != STATUS_OK)
@@ -270,7 +272,8 @@ static void read_kind(struct json_reader *r, struct column_partial *column)
 static void read_moment(struct column_partial *column, const struct plan_column *plan, uint64_t offset_bytes,
 			struct json_reader *from)
 {
-	const struct moment_source source = {from, plan, offset_bytes};
+	const struct moment_source source = {from, plan, offset_bytes,
+					     column->fast.count + (column_has_wide(column) ? column->wide->count : 0)};
 
 	for (int i = 0; i < NCELLS; i++) {
 		if (!(plan->needs & moment_table[i]->moment) || !try_member(from, moment_names[i]))

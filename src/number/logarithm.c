@@ -157,6 +157,14 @@ void logarithm_add_rows(struct logarithm_sum *sum, const int64_t *significand,
 	sum->exponents10 += exponents10;
 }
 
+/* Each is the logarithm of less than 2: below 2^SUM_NBITS. */
+bool logarithm_mantissas_fit(const struct logarithm_sum *sum, uint64_t n)
+{
+	uint128 whole = (uint128)sum->mantissas.high << (128 - SUM_NBITS) | sum->mantissas.low >> SUM_NBITS;
+
+	return whole < n || (whole == 0 && sum->mantissas.low == 0);
+}
+
 void logarithm_combine(struct logarithm_sum *sum, const struct logarithm_sum *later)
 {
 	sum192_add(&sum->mantissas, later->mantissas.low);
@@ -228,9 +236,6 @@ static uint128 exponential(uint128 x)
 	return sum;
 }
 
-#define EXPONENT2_MAX 127
-#define EXPONENT10_MAX 450
-
 size_t logarithm_format_mean(const struct logarithm_sum *sum, uint64_t n, char *text)
 {
 	const uint128 ten16 = 10000000000000000, ten32 = ten16 * ten16;
@@ -244,8 +249,6 @@ size_t logarithm_format_mean(const struct logarithm_sum *sum, uint64_t n, char *
 	need_tables();
 	exponent2 = divide_down(sum->exponents2, n, &rest2);
 	exponent10 = divide_down(sum->exponents10, n, &rest10);
-	if (exponent2 < 0 || exponent2 > EXPONENT2_MAX || exponent10 < -EXPONENT10_MAX || exponent10 > EXPONENT10_MAX)
-		exponent2 = exponent10 = 0; /* no mean of numbers: of a forged part, whose sums are what its writer chose */
 	sum192_add_product(&rest, table.ln2 >> more, rest2);
 	sum192_add_product(&rest, table.ln10 >> more, rest10);
 	log = sum192_divide(&rest, n) + multiple(table.ln2, (unsigned)exponent2);

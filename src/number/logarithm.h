@@ -10,6 +10,7 @@
 #ifndef GPUSTAT_LOGARITHM_H
 #define GPUSTAT_LOGARITHM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,10 @@ struct logarithm_sum {
 	int128 exponents2, exponents10;
 };
 
+/* No exponent of a number is larger. */
+#define LOGARITHM_EXPONENT2_MAX 127
+#define LOGARITHM_EXPONENT10_MAX 450
+
 /* Adds the logarithm of significand[i] x 10^-scale[i] for each bit i in rows where the significand is
  * above 0. Cost: a number about 25 ns. Thread-safe; the first call makes the tables, in 1 ms. */
 void logarithm_add_rows(struct logarithm_sum *sum, const int64_t *significand,
@@ -30,10 +35,13 @@ void logarithm_add_rows(struct logarithm_sum *sum, const int64_t *significand,
 /* Adds the logarithm of significand x 10^exponent10, significand > 0. */
 void logarithm_add(struct logarithm_sum *sum, uint128 significand, int exponent10);
 
+/* Whether the mantissas' sum can be one of n numbers. */
+bool logarithm_mantissas_fit(const struct logarithm_sum *sum, uint64_t n);
+
 /* sum += later */
 void logarithm_combine(struct logarithm_sum *sum, const struct logarithm_sum *later);
 
-/* Writes exp(sum / n), the geometric mean of n > 0 numbers, rounded to RATIO_NDIGITS significant digits,
+/* Writes exp(sum / n), the geometric mean of n > 0 numbers, of which sum is or at least can be, rounded to RATIO_NDIGITS significant digits,
  * as ratio_format() writes. text: RATIO_TEXT_NBYTES. Returns the text's length. The result is rounded
  * half-even from the exact value, but for one of about 10^16: see logarithm.c. */
 size_t logarithm_format_mean(const struct logarithm_sum *sum, uint64_t n, char *text);

@@ -88,8 +88,8 @@ enum status asked_parse(const struct asked *a, struct options *o, struct fault *
 	for (size_t i = 0; i < a->n; i++)
 		argv[i + 1] = a->at[i];
 	status = options_parse(o, (int)a->n + 1, argv, fault);
-	if (status == STATUS_OK && (o->npaths != 1 || strcmp(o->paths[0], "-") != 0))
-		status = option_fault(fault, "a file's name among the options of a part");
+	if (status == STATUS_OK && !asked_equal(a, &o->asked))
+		status = fault_set(fault, STATUS_PART_DAMAGED, 0, NULL);
 	free(argv);
 	return status;
 }

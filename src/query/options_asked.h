@@ -21,7 +21,8 @@ void asked_free(struct asked *a);
 
 bool asked_equal(const struct asked *a, const struct asked *b);
 
-/* Parses what was asked as if it were a command line; o points into a. Errors: options_parse's. */
+/* Parses what was asked as if it were a command line; o points into a. Errors: options_parse's; STATUS_PART_DAMAGED: it is
+ * not what asked_add made, such as an option that writes a file, or a file's name. */
 enum status asked_parse(const struct asked *a, struct options *o, struct fault *fault);
 
 #endif

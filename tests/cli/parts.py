@@ -326,6 +326,10 @@ def check_forged():
             ("the least above the greatest", ["--p90=x"], b'"0","897"', b'"897","0"', "damaged part"),
             ("a bar that is not there", ["--hist=x:100"], b'"0","897"', b'"0","97"', "damaged part"),
             ("a bar below the first", ["--hist=x:100"], b'"0","897"', b'"700","897"', "damaged part"),
+            ("logarithms of less than 1", ["--geomean=x", "--where=x > 0"], b'"logs":["', b'"logs":["-', "damaged part"),
+            ("logarithms of more numbers", ["--geomean=x", "--where=x > 0"], b'"logs":["', b'"logs":["9999999', "damaged part"),
+            ("exponents of more numbers", ["--geomean=x", "--where=x > 0"], b'","0"]', b'","134551"]', "damaged part"),
+            ("numbers that do not fit, more than there can be", ["--sum=x,t"], b'"count":300', b'"count":0,"wide":[18446744073709551615,0,"1","1","1"]', "damaged part"),
             ("a sum beyond its numbers", ["--sum=x"], b'[[0,"134550"', b'[[0,"170141183460469231731687303715884105727"', "damaged part"),
             ("more numbers than there can be", ["--sum=x"], b'"count":300', b'"count":18446744073709551615', "damaged part"),
             ("a group that begins beyond all files", ["--by=t", "--sum=x"], b'"first":4', b'"first":18446744073709551615', "damaged part"),
@@ -408,6 +412,64 @@ def check_same():
         wrong = [w for w, _ in said if w]
         ok(not wrong and all(refused for _, refused in said) == (name in NOT_KEPT), "a part depends neither on chunks nor on threads nor on pipes: " + (" ".join(args) or name),
            lambda wrong=wrong: wrong[0][:3000] if wrong else "refused always, or no more")
+
+
+# ---- parts that no program wrote ----------------------------------------------------------------
+
+def parts_of_all(data, path):
+    """Arguments and the lines of a part, or of a state, of each operation; and of a file in three parts, with those around it."""
+    state = os.path.join(harness.folder(), "spoilt.state")
+    for name in hostile_request.OPERATIONS + ("the summary",):
+        for beside in BESIDE if name not in NOT_KEPT else ():
+            args = ["-H", "--missing=NA", "--invalid=skip"] + (asked_of(name) if name in hostile_request.OPTIONS else []) + beside
+            r = run(args + ["--partial"], data)
+            if r.status == 0:
+                yield args, None, r.out.split(b"\n")[:-2]
+            elif run(args + ["--save-state", state], data).status == 0:
+                with open(state, "rb") as f:
+                    yield args, b"", f.read().split(b"\n")[:-2]
+                os.unlink(state)
+    for args in (["--sum=a", "--by=k"], ["--first=t", "--last=t", "--mode=t"], [], ["--cov=a:a", "--median=a"]):
+        case = types.SimpleNamespace(args=["-H"] + args, rng=random.Random(1), seed=0)
+        three = [open(p, "rb").read() for p in part_cases.make_ranges(case, path, 3)]
+        for k in range(3):
+            yield args, (b"".join(three[:k]), b"".join(three[k + 1:])), three[k].split(b"\n")[:-2]
+
+
+def check_spoilt():
+    """Spoilt parts and states of each operation, with checksums that fit: an error or a result, in bounded time and memory."""
+    rng = random.Random(SEED)
+    data = rows_of_all_kinds(rng, 12)
+    path = fixture("ranges.csv", b"a,t,k\n" + b"".join(b'%d,"x\ny%d",%s\n' % (i, i, rng.choice((b"u", b"v"))) for i in range(12)))
+    kept, jobs = list(parts_of_all(data, path)), []
+    for n in range(3 * CASES):
+        args, around, lines = rng.choice(kept)
+        spoilt = list(lines)
+        for _ in range(rng.randrange(1, 4)):
+            part_cases.spoil(rng, spoilt)
+        how = dict(threads=rng.choice((1, 2)), timeout=20)
+        if around == b"":
+            jobs.append(dict(args=args + ["--from-state", fixture("spoilt%d.state" % n, part_cases.sealed(spoilt))], stdin=data, **how))
+        else:
+            before, after = around or (b"", b"")
+            jobs.append(dict(args=["--merge"] + rng.choice(([], ["--partial"])), stdin=before + part_cases.sealed(spoilt) + after, **how))
+    wrong = [(r, job) for r, job in zip(harness.run_many(jobs), jobs) if part_cases.is_wrong(r)]
+    ok(len(kept) > 140 and not wrong, "%d spoilt parts of all operations" % len(jobs),
+       lambda: harness.describe(wrong[0][0], wrong[0][1]["stdin"]) if wrong else len(kept))
+
+
+def check_forged_query():
+    """The query of a part is what --partial writes: no option that prints, reads or writes a file, and no records."""
+    lines = lines_of(part("query.part", ["--sum=bytes"], LOG_A))
+    written = os.path.join(harness.folder(), "written")
+    for said in (["--sum=bytes", "--save-state=" + written], ["--sum=bytes", "--from-state=" + written],
+                 ["--sum=bytes", written], ["--sum=bytes", "--partial"], ["--sum=bytes", "--help"], ["--sum=bytes", "--"], ["--sum", "bytes"],
+                 ["--cumsum=bytes"], ["--tail=1"], ["--lag=bytes:1000000000"]):
+        forged = [lines[0].replace(b'["--sum=bytes"]', json.dumps(said, separators=(",", ":")).encode())] + lines[1:]
+        ok(forged != lines, "the part has a query", lines)
+        refuses("a forged query: " + " ".join(said[-1:]), ["--merge", fixture("forged.part", part_cases.sealed(forged))], None, 1,
+                "forged.part:1: damaged part")
+        ok(not os.path.exists(written), "... and no file is written")
 
 
 def check_first_error():
@@ -516,6 +578,8 @@ check_state_faults()
 check_damage()
 check_forged()
 check_same()
+check_spoilt()
+check_forged_query()
 check_first_error()
 check_usage()
 check_full_disk()

@@ -217,8 +217,12 @@ def run_case(seed):
 
 # ---- parts that no program wrote --------------------------------------------------------------
 
-NUMBERS = [b"0", b"1", b"31", b"32", b"255", b"400", b"401", b"18446744073709551615", b"99999999999999999999", b"-1", b'"', b"[]",
-           b"{}", b"null", b'"x"', b'"-5"', b'"1e9"', b'"1e8"', b'"%d"' % 10 ** 200]
+NUMBERS = [b"0", b"1", b"31", b"32", b"62", b"255", b"400", b"401", b"801", b"1201", b"65536", b"1000000", b"4294967295", b"4294967296",
+           b"281474976710656", b"9223372036854775807", b"9223372036854775808", b"-9223372036854775808", b"18446744073709551615",
+           b"99999999999999999999", b"-1", b'"', b"[]", b"{}", b"null", b'"x"', b'"-5"', b'"1e9"', b'"1e8"', b'"%d"' % 10 ** 200]
+DIGITS = [n for n in NUMBERS if n[-1:].isdigit()] + [b"9" * n for n in (18, 38, 57, 96, 846, 1692, 3456)] + [b"-" + b"9" * 38, b"9" * 1602 + b"e90"]
+MEMBER = re.compile(rb',"[a-z_]+":(\[[^]]*\]|\{[^{}]*\}|\d+|"[^"]*"|true|false)')
+REPORT = re.compile(rb"Sanitizer|runtime error:")
 
 
 def sealed(lines):
@@ -228,9 +232,9 @@ def sealed(lines):
 
 
 def spoil(rng, lines):
-    """Changes a number, a byte, or bytes of a line, or doubles it."""
+    """Changes a number, some, a digit, a byte, or bytes of a line, takes a member out of it, or doubles it."""
     i = rng.randrange(len(lines)) if rng.random() < 0.8 else 0
-    line, kind = lines[i], rng.randrange(4)
+    line, kind = lines[i], rng.randrange(7)
     at = rng.randrange(len(line) + 1)
     if kind == 0:
         found = rng.choice(list(re.finditer(rb'-?\d+|"[^"]*"|\[|\]', line)) or [None])
@@ -239,6 +243,16 @@ def spoil(rng, lines):
         line = line[:at] + bytes([rng.randrange(11, 256)]) + line[at + rng.randrange(2):]
     elif kind == 2:
         lines.insert(rng.randrange(1, len(lines) + 1), line)
+    elif kind == 3:
+        for _ in range(rng.randrange(1, 6)):
+            found = rng.choice(list(re.finditer(rb"-?\d+(e\d+)?", line)) or [None])
+            line = line[:found.start()] + rng.choice(DIGITS) + line[found.end():] if found else line
+    elif kind == 4:
+        found = rng.choice(list(re.finditer(rb"\d", line)) or [None])
+        line = line[:found.start()] + b"%d" % rng.randrange(10) + line[found.end():] if found else line
+    elif kind == 5:
+        found = rng.choice(list(MEMBER.finditer(line)) or [None])
+        line = line[:found.start()] + line[found.end():] if found else line
     else:
         line = line[:at] + line[at + rng.randrange(20):]
     lines[i] = line
@@ -254,6 +268,11 @@ def run_hostile(seed):
         for _ in range(case.rng.randrange(1, 3)):
             spoil(case.rng, spoilt)
         r = harness.run(["--merge"] + case.printing, sealed(spoilt), **ways(case.rng))
-        if r.status not in (0, 1, 2):
+        if is_wrong(r):
             return "seed %d\n%s" % (seed, harness.describe(r, sealed(spoilt)))
     return None
+
+
+def is_wrong(r):
+    """Did it neither give a result nor an error?"""
+    return r.status not in (0, 1, 2) or bool(REPORT.search(r.err))
