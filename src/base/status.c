@@ -9,8 +9,9 @@
 static const struct {
 	const char *words;
 	int exit_status;
+	const char *remedy;
 } rows[] = {
-#define STATUS_ROW(name, words, exit_status) [name] = {words, exit_status},
+#define STATUS_ROW(name, words, exit_status, remedy) [name] = {words, exit_status, remedy},
 	STATUS_TABLE(STATUS_ROW)
 #undef STATUS_ROW
 };
@@ -18,6 +19,11 @@ static const struct {
 const char *status_words(enum status status)
 {
 	return rows[status].words;
+}
+
+const char *status_remedy(enum status status)
+{
+	return rows[status].remedy;
 }
 
 int status_exit(enum status status)

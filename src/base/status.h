@@ -12,87 +12,89 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* name, words, exit status */
-#define STATUS_TABLE(X)                                                            \
-	X(STATUS_OK, "no error", 0)                                                \
-	X(STATUS_NO_MEMORY, "out of memory", 1)                                    \
-	X(STATUS_MEMORY_LIMIT, "more memory needed to keep values than --memory allows", 1) \
-	X(STATUS_OPEN, "cannot open", 1)                                           \
-	X(STATUS_READ, "read error", 1)                                            \
-	X(STATUS_IS_OUTPUT, "is the output as well: write to another file", 1)      \
-	X(STATUS_IS_INPUT, "is an input as well: write to another file", 1)         \
-	X(STATUS_NOT_REGULAR, "is not a regular file: save the state in one", 1) \
-	X(STATUS_NOT_SVG, "is there already and is no SVG: --svg does not overwrite it", 1) \
-	X(STATUS_NOT_STATE, "is there already and is no state: --save-state does not overwrite it", 1) \
-	X(STATUS_SHRANK, "file shrank while it was read", 1)                       \
-	X(STATUS_CHANGED, "the input changed while it was read several times", 1)  \
-	X(STATUS_WRITE, "write error", 1)                                          \
-	X(STATUS_NO_OUTPUT, "standard output is closed: the result has nowhere to go", 1) \
-	/* of compressed data, "FORMAT data" by the fault's detail */               \
-	X(STATUS_DAMAGED, "corrupt", 1)                                            \
-	X(STATUS_TRUNCATED, "truncated", 1)                                        \
-	X(STATUS_TRAILING, "trailing garbage after", 1)                            \
+/* name, words, exit status, what to try where a fault has no better remedy, or "" */
+#define STATUS_TABLE(X) \
+	X(STATUS_OK, "no error", 0, "") \
+	X(STATUS_NO_MEMORY, "out of memory", 1, "--threads 1, or a smaller --memory") \
+	X(STATUS_MEMORY_LIMIT, "more memory needed to keep values than --memory allows", 1, "") \
+	X(STATUS_OPEN, "cannot open", 1, "") \
+	X(STATUS_READ, "read error", 1, "") \
+	X(STATUS_IS_OUTPUT, "is the output as well: write to another file", 1, "") \
+	X(STATUS_IS_INPUT, "is an input as well: write to another file", 1, "") \
+	X(STATUS_NOT_REGULAR, "is not a regular file: save the state in one", 1, "") \
+	X(STATUS_NOT_SVG, "is there already and is no SVG: --svg does not overwrite it", 1, "") \
+	X(STATUS_NOT_STATE, "is there already and is no state: --save-state does not overwrite it", 1, "") \
+	X(STATUS_SHRANK, "file shrank while it was read", 1, "a copy of the file that nothing writes to") \
+	X(STATUS_CHANGED, "the input changed while it was read several times", 1, "a copy of it that nothing writes to") \
+	X(STATUS_WRITE, "write error", 1, "") \
+	X(STATUS_NO_OUTPUT, "standard output is closed: the result has nowhere to go", 1, "") \
+	/* of compressed data, "FORMAT data" by the fault's detail */ \
+	X(STATUS_DAMAGED, "corrupt", 1, "") \
+	X(STATUS_TRUNCATED, "truncated", 1, "") \
+	X(STATUS_TRAILING, "trailing garbage after", 1, "") \
 	/* a format that is not read; its name and the remedy are the fault's detail */ \
-	X(STATUS_FOREIGN, "not CSV but", 1)                                        \
-	X(STATUS_NOT_A_NUMBER, "not a number", 1)                                  \
-	/* @ stands for the value */                                               \
-	X(STATUS_NUL, "NUL byte in @: try iconv -f UTF-16 -t UTF-8, or tr '\\0' '\\n'", 1) \
-	X(STATUS_OUT_OF_RANGE, "number beyond 10^-400 to 10^400", 1)               \
-	X(STATUS_NOT_A_DATE, "not an ISO date", 1)                                 \
-	X(STATUS_CURRENCY, "", 1) /* the detail has the words */                   \
-	X(STATUS_TOO_COSTLY, "a regular expression takes too many steps on this value", 1) \
-	X(STATUS_RAGGED, "", 1) /* the detail has the words */                     \
-	X(STATUS_HEADER_AGAIN, "this record is the header again", 1)               \
-	X(STATUS_LONG_RECORD, "record longer than 256 MiB; is a quote left open?", 1) \
-	X(STATUS_OPEN_QUOTE, "quoted field is never closed", 1)                    \
-	X(STATUS_HEADER_DIFFERS, "header differs from the first file's: print each file by itself", 1) \
-	X(STATUS_HEADER_LACKS,                                                     \
-	  "in the first file's header, but not in this one: rename it, or leave the file out", 1) \
-	X(STATUS_HEADER_REPEATS, "not as often in this header as in the first file's", 1) \
-	X(STATUS_HEADER_UNCLEAR,                                                   \
-	  "may be a header or a record, and has none of the first file's names: if it is a "  \
-	  "record, try: cat FILE... | gpustat ...", 1)                             \
-	X(STATUS_OPEN_ESCAPE, "nothing follows the escape byte that ends the file", 1) \
-	X(STATUS_STRAY_QUOTE, "text behind a closing quote", 1)                    \
-	X(STATUS_BLANK_QUOTE,                                                      \
-	  "blanks between a quote and a delimiter: try --trim, or --quote none if quotes are data", 1) \
-	X(STATUS_DOUBTFUL_HEADER,                                                  \
-	  "@ may be names or data: say -H if these are names, -N if they are data", 1) \
-	X(STATUS_ROW_NAMES,                                                        \
+	X(STATUS_FOREIGN, "not CSV but", 1, "") \
+	X(STATUS_NOT_A_NUMBER, "not a number", 1, "--invalid skip") \
+	/* @ stands for the value */ \
+	X(STATUS_NUL, "NUL byte in @: try iconv -f UTF-16 -t UTF-8, or tr '\\0' '\\n'", 1, "") \
+	X(STATUS_OUT_OF_RANGE, "number beyond 10^-400 to 10^400", 1, "--invalid skip") \
+	X(STATUS_NOT_A_DATE, "not an ISO date", 1, "") \
+	X(STATUS_CURRENCY, "", 1, "") /* the detail has the words */ \
+	X(STATUS_TOO_COSTLY, \
+	  "a regular expression takes too many steps on this value", 1, "a simpler pattern, or --invalid skip") \
+	X(STATUS_RAGGED, "", 1, "") /* the detail has the words */ \
+	X(STATUS_HEADER_AGAIN, "this record is the header again", 1, "") \
+	X(STATUS_LONG_RECORD, "record longer than 256 MiB; is a quote left open?", 1, "--quote none, if quotes are data") \
+	X(STATUS_OPEN_QUOTE, "quoted field is never closed", 1, "--quote none, if quotes are data") \
+	X(STATUS_HEADER_DIFFERS, "header differs from the first file's: print each file by itself", 1, "") \
+	X(STATUS_HEADER_LACKS, \
+	  "in the first file's header, but not in this one: rename it, or leave the file out", 1, "") \
+	X(STATUS_HEADER_REPEATS, \
+	  "not as often in this header as in the first file's", 1, "each file by itself, or another name in one of them") \
+	X(STATUS_HEADER_UNCLEAR, \
+	  "may be a header or a record, and has none of the first file's names: if it is a " \
+	  "record, try: cat FILE... | gpustat ...", 1, "") \
+	X(STATUS_OPEN_ESCAPE, "nothing follows the escape byte that ends the file", 1, "no --escape, if the byte is data") \
+	X(STATUS_STRAY_QUOTE, "text behind a closing quote", 1, "") \
+	X(STATUS_BLANK_QUOTE, \
+	  "blanks between a quote and a delimiter: try --trim, or --quote none if quotes are data", 1, "") \
+	X(STATUS_DOUBTFUL_HEADER, \
+	  "@ may be names or data: say -H if these are names, -N if they are data", 1, "") \
+	X(STATUS_ROW_NAMES, \
 	  "each record has one field more than this header: R and pandas write no name above " \
-	  "the names of rows", 1)                                                  \
-	X(STATUS_EMPTY,                                                            \
-	  "the input is empty, and has no column @: did the command that writes it fail?", 1) \
-	X(STATUS_CR_LINES, "lines end in CR alone: try tr '\\r' '\\n'", 1)         \
-	X(STATUS_FEW_LINES, "fewer lines than --skip-lines drops", 1)              \
-	X(STATUS_DELIMITER_DIFFERS, "another delimiter than the first file's: @", 1) \
-	X(STATUS_MANY_KEYS, "more different values than there is memory for", 1)  \
-	X(STATUS_MANY_GROUPS, "more groups than there is memory for", 1)           \
-	X(STATUS_NO_NUMERIC_COLUMN, "no column holds numbers", 1)                  \
-	X(STATUS_MANY_BINS, "more than 100000 bins: try --hist with a greater WIDTH", 1) \
-	/* the version that wrote it is the fault's detail */                      \
-	X(STATUS_PART_VERSION, "part in a format of a newer gpustat", 1)           \
-	X(STATUS_PART_FOREIGN, "not a part: --merge takes what --partial writes", 1) \
-	X(STATUS_PART_DAMAGED, "damaged part: write it again", 1)                  \
-	X(STATUS_PART_TRUNCATED, "truncated part: write it again", 1)              \
-	/* the option that differs is the fault's detail */                        \
-	X(STATUS_NOT_PLAIN, "not a plain file: --part takes one that is not compressed, or only by bgzip", 1) \
-	/* the detail has the words */                                             \
-	X(STATUS_PART_ORDER, "", 1)                                                \
-	X(STATUS_PART_QUERY, "another query than the first part's", 1)             \
-	X(STATUS_STATE_QUERY, "state of another query", 1)                         \
-	X(STATUS_RANK_VERSION, "ranks of different versions", 1)                   \
-	X(STATUS_GPU, "GPU failed", 1)                                             \
-	X(STATUS_GPU_LOST, "GPU failed with what it kept: to be run again without it", 1) \
-	X(STATUS_NO_GPU, "no usable GPU", 1)                                       \
-	X(STATUS_ENOUGH, "so many records as --head asks for", 1)                  \
-	X(STATUS_MISGUESSED, "wrong guess: to be run again", 1)                    \
-	X(STATUS_WRONG_RESULT, "wrong results", 1)                                 \
-	X(STATUS_UNKNOWN_COLUMN, "unknown column", 2)                              \
-	X(STATUS_USAGE, "wrong usage", 2)
+	  "the names of rows", 1, "") \
+	X(STATUS_EMPTY, \
+	  "the input is empty, and has no column @: did the command that writes it fail?", 1, "") \
+	X(STATUS_CR_LINES, "lines end in CR alone: try tr '\\r' '\\n'", 1, "") \
+	X(STATUS_FEW_LINES, "fewer lines than --skip-lines drops", 1, "") \
+	X(STATUS_DELIMITER_DIFFERS, "another delimiter than the first file's: @", 1, "") \
+	X(STATUS_MANY_KEYS, "more different values than there is memory for", 1, "") \
+	X(STATUS_MANY_GROUPS, "more groups than there is memory for", 1, "") \
+	X(STATUS_NO_NUMERIC_COLUMN, "no column holds numbers", 1, "") \
+	X(STATUS_MANY_BINS, "more than 100000 bins: try --hist with a greater WIDTH", 1, "") \
+	/* the version that wrote it is the fault's detail */ \
+	X(STATUS_PART_VERSION, "part in a format of a newer gpustat", 1, "that version, or a newer one") \
+	X(STATUS_PART_FOREIGN, "not a part: --merge takes what --partial writes", 1, "") \
+	X(STATUS_PART_DAMAGED, "damaged part: write it again", 1, "") \
+	X(STATUS_PART_TRUNCATED, "truncated part: write it again", 1, "") \
+	/* the option that differs is the fault's detail */ \
+	X(STATUS_NOT_PLAIN, "not a plain file: --part takes one that is not compressed, or only by bgzip", 1, "") \
+	/* the detail has the words */ \
+	X(STATUS_PART_ORDER, "", 1, "") \
+	X(STATUS_PART_QUERY, "another query than the first part's", 1, "the same options for all parts") \
+	X(STATUS_STATE_QUERY, "state of another query", 1, "the options of the run that saved it, or another file") \
+	X(STATUS_RANK_VERSION, "ranks of different versions", 1, "") \
+	X(STATUS_GPU, "GPU failed", 1, "--device cpu") \
+	X(STATUS_GPU_LOST, "GPU failed with what it kept: to be run again without it", 1, "") \
+	X(STATUS_NO_GPU, "no usable GPU", 1, "--device cpu") \
+	X(STATUS_ENOUGH, "so many records as --head asks for", 1, "") \
+	X(STATUS_MISGUESSED, "wrong guess: to be run again", 1, "") \
+	X(STATUS_WRONG_RESULT, "wrong results", 1, "") \
+	X(STATUS_UNKNOWN_COLUMN, "unknown column", 2, "") \
+	X(STATUS_USAGE, "usage error", 2, "")
 
 enum status {
-#define STATUS_ENUM(name, words, exit_status) name,
+#define STATUS_ENUM(name, words, exit_status, remedy) name,
 	STATUS_TABLE(STATUS_ENUM)
 #undef STATUS_ENUM
 };
@@ -117,6 +119,9 @@ struct fault {
 
 /* The status's words, for a message. */
 const char *status_words(enum status status);
+
+/* What to try where a fault of this status has no better remedy, or "". */
+const char *status_remedy(enum status status);
 
 /* The exit status of a program that fails so: 1 or 2. */
 int status_exit(enum status status);

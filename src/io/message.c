@@ -411,6 +411,16 @@ void message_header_guessed(const struct fault *first)
 	fputs(" is taken for the header: say -N if it is data\n", stderr);
 }
 
+void message_ordered_as_text(const struct fault *of)
+{
+	print_program();
+	fputs("note: column '", stderr);
+	print_text(of->column);
+	fputs("' has numbers, but is compared with \"", stderr);
+	utf8_print_visibly(stderr, of->detail, of->detail_nbytes);
+	fputs("\" as text: without the quotes, numbers are compared\n", stderr);
+}
+
 void message_undecided(uint64_t n, enum status first)
 {
 	message_note("warning: %" PRIu64 " record%s without an answer to the condition: %s", n,

@@ -36,6 +36,10 @@ void message_ragged(uint64_t n, bool left_out, const struct fault *first);
 /* Notes that the first record was taken for the header. first: its place and its text, as a value. */
 void message_header_guessed(const struct fault *first);
 
+/* Notes that a condition puts a column of numbers in order as text. of: its column, and as its value the number in
+ * quotes. */
+void message_ordered_as_text(const struct fault *of);
+
 /* Warns that n records leave a condition undecided: the first one compared text with a number, or for
  * STATUS_TOO_COSTLY, a regular expression took too many steps. */
 void message_undecided(uint64_t n, enum status first);

@@ -66,6 +66,11 @@ char query_other_delimiter(const struct query *q);
 /* Adds to a fault how that delimiter is given. */
 void query_explain(const struct query *q, struct fault *fault);
 
+/* Finds the first condition that puts a column of numbers in order as text, as v > "100" does, whose literal is a number.
+ * "Of numbers": the first record's value is one, or it is computed. Sets fault's column to the column, and its value to the
+ * literal. Returns false where there is no such condition. */
+bool query_orders_numbers_as_text(const struct query *q, struct fault *fault);
+
 /* Reads the input's first record and works out what the options ask of the others. The
  * header, if there is one, is taken out of the input. q points into options.
  * Errors: header_read's; STATUS_USAGE, STATUS_UNKNOWN_COLUMN (then q->header is valid, to

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "number/iso_date.h"
 #include "query/remedy.h"
 #include "query/value.h"
 
@@ -23,6 +24,25 @@ static bool may_have_row_name(const struct query *q, const struct fault *fault)
 
 	return h->present && !q->plan.dialect.whitespace && fault->line == q->plan.line_below_header &&
 	       strtoull(fault->detail, NULL, 10) == h->nfields + 1;
+}
+
+/* Whether --min or --max asks for the column. */
+static bool asks_extremes(const struct query *q, const char *column)
+{
+	for (size_t i = 0; i < q->nresults; i++) {
+		const struct result *r = &q->results[i];
+		if ((r->operation == OPERATION_MIN || r->operation == OPERATION_MAX) && column &&
+		    !strcmp(q->plan.columns[r->column].name, column))
+			return true;
+	}
+	return false;
+}
+
+/* Whether the value, which is no number, is a date whose extremes are asked for. */
+static bool is_date_of_extremes(const struct query *q, const struct fault *fault)
+{
+	return fault->detail_nbytes == fault->value_nbytes && asks_extremes(q, fault->column) &&
+	       iso_date_of(fault->detail, fault->detail_nbytes) != ISO_NONE;
 }
 
 void query_explain(const struct query *q, struct fault *fault)
@@ -60,4 +80,11 @@ void query_explain(const struct query *q, struct fault *fault)
 		 !value_is_missing(&q->plan, 0, fault->detail, fault->detail_nbytes))
 		snprintf(fault->remedy, sizeof fault->remedy, "--missing '%.16s'",
 			 fault->detail);
+	else if (fault->status == STATUS_NOT_A_NUMBER && is_date_of_extremes(q, fault))
+		strcpy(fault->remedy, "--text-min and --text-max, which order dates");
+	else if (fault->status == STATUS_NOT_A_NUMBER && !q->header.present && fault->line == 1 &&
+		 !notation_resembles_number(fault->detail, fault->detail_nbytes))
+		strcpy(fault->remedy, "-H, if this is the header");
+	else if (fault->status == STATUS_NO_NUMERIC_COLUMN && q->header.nfields > 0)
+		strcpy(fault->remedy, "gpustat without an operation, which shows what the columns hold");
 }

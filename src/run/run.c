@@ -39,6 +39,7 @@ void run_report_guesses(const struct run *r)
 {
 	const struct header *h = &r->query.header;
 	char delimiter = query_other_delimiter(&r->query);
+	struct fault ordered;
 
 	if (h->reason == HEADER_DOUBTFUL && !delimiter) {
 		struct fault first;
@@ -47,6 +48,8 @@ void run_report_guesses(const struct run *r)
 		first.line = h->line_number;
 		message_header_guessed(&first);
 	}
+	if (query_orders_numbers_as_text(&r->query, &ordered))
+		message_ordered_as_text(&ordered);
 	if (r->query.summary && delimiter)
 		message_note("warning: there is one column, and it holds '%s': try %s",
 			     delimiter == '\t' ? "\\t" : (const char[]){delimiter, '\0'},
@@ -501,12 +504,22 @@ enum status run_again(struct run *r, const struct run *before, struct fault *fau
 	return run_process(r, fault);
 }
 
+/* Where no better remedy is known, that of the status; --invalid skip is none where it is given. */
+static void explain_by_status(const struct options *o, struct fault *fault)
+{
+	const char *remedy = status_remedy(fault->status);
+
+	if (!*fault->remedy && !(o->invalid == INVALID_SKIP && strstr(remedy, "--invalid skip")))
+		strcpy(fault->remedy, remedy);
+}
+
 void run_explain_fault(struct run *r, struct fault *fault)
 {
 	explain_memory(r, fault);
 	explain_taken(&r->options, fault);
 	query_explain(&r->query, fault);
 	part_run_explain(&r->options, r->input, &r->range, fault);
+	explain_by_status(&r->options, fault);
 }
 
 /* Lists the columns there are. A first record with text that was not taken for a header says more than col1, col2. */

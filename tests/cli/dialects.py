@@ -28,7 +28,7 @@ def check_quotes():
     says("no quotes, and NULs", ["--quote=none", "--sum=b"], b'a,b\n\0x,2\n\0,\x003\n'.replace(b"\x003", b"3"), 0, "5\n")
     says("no quotes: they are part of a name", ["--quote=none", "--sum", '"""b"""'], b'a,"b"\nx,1\n', 0, "1\n")
     says("no quotes: a quoted number is none", ["--quote=none", "--sum=b"], b'a,b\nx,"1"\n', 1, "",
-         "gpustat: <stdin>:2: column 'b': not a number: '\"1\"'\n")
+         "gpustat: <stdin>:2: column 'b': not a number: '\"1\"' (try --invalid skip)\n")
     says("no quotes in TSV", ["-d\\t", "--quote=none", "--count=t", "--sum=n"], b't\tn\n5" disk\t1\n"\t2\n"a"b\t3\n', 0, "count(t),sum(n)\n3,6\n")
 
 
@@ -50,7 +50,7 @@ def check_stray():
     says("before a bad value of its record", ["--sum=a"], b'a,b\nbad,"1"2\n', 1, "", STRAY % (2, NONE))
     says("before too many fields of its record", ["--sum=a"], b'a,b\n1,"x \\"y, z\\" w"\n', 1, "", STRAY % (2, ESCAPE))
     says("behind a fault of an earlier record", ["--sum=a"], b'a,b\nbad,1\n1,"1"2\n', 1, "",
-         "gpustat: <stdin>:2: column 'a': not a number: 'bad'\n")
+         "gpustat: <stdin>:2: column 'a': not a number: 'bad' (try --invalid skip)\n")
     says("a CR that is none of a line end", ["--sum=b"], b'a,b\n"x"\ry,2\n', 1, "", STRAY % (2, NONE))
     says("a CR before a delimiter", ["--sum=b"], b'a,b\n"x"\r,2\n', 1, "", STRAY % (2, NONE))
     says("the escape byte behind a closing quote", ["--escape=\\", "--sum=b"], b'a,b\n"x"\\,2\n', 1, "", STRAY % (2, NONE))
@@ -86,10 +86,10 @@ def check_escapes():
          "a,b,running_count(a)\nx,1\\\r,1\ny,2,2\r\n")
     says("no quotes, escapes only", esc + ["--quote=none", "-d\\t", "--sum=b", "--count=a"], b'a\tb\n"x\\\ty\t1\n\\N\t2\n\\\n"\t3\n', 0, "sum(b),count(a)\n6,3\n")
     says("nothing follows the last", esc + ["--sum=b"], b"a,b\nx,1\ny,2\\", 1, "",
-         "gpustat: <stdin>:3: nothing follows the escape byte that ends the file\n")
+         "gpustat: <stdin>:3: nothing follows the escape byte that ends the file (try no --escape, if the byte is data)\n")
     says("nothing follows it in the header", esc + ["--sum=b"], b"a,b\\", 1, "",
-         "gpustat: <stdin>:1: nothing follows the escape byte that ends the file\n")
-    says("the last closing quote is escaped", esc + ["--sum=b"], b'a,b\nx,"1\\"\ny,2\n', 1, "", "gpustat: <stdin>:2: quoted field is never closed\n")
+         "gpustat: <stdin>:1: nothing follows the escape byte that ends the file (try no --escape, if the byte is data)\n")
+    says("the last closing quote is escaped", esc + ["--sum=b"], b'a,b\nx,"1\\"\ny,2\n', 1, "", "gpustat: <stdin>:2: quoted field is never closed (try --quote none, if quotes are data)\n")
     log = b'host,request,bytes\n10.0.0.1,"GET /?q=\\"a, b\\" HTTP/1.1",512\n10.0.0.2,"GET /\\\\",88\n'
     says("an Apache log as it is", ["--sum=bytes"], log, 1, "", STRAY % (2, ESCAPE))
     says("an Apache log as the error says", esc + ["--sum=bytes"], log, 0, "600\n")
@@ -108,7 +108,7 @@ def check_comments():
     says("not elsewhere in a record", hash + ["--count=b", "--sum=a"], b"a,b\n1,#x\n2,#\n", 0, "count(b),sum(a)\n2,3\n")
     says("an escaped one is data", hash + ["--escape=\\", "--sum=b"], b"a,b\n\\#x,1\n#y\\\nz,2\nw\\\n#,4\n", 0, "7\n")
     says("without quotes", hash + ["--quote=none", "--sum=b"], b'a,b\n"x,1\n#"\ny",2\n', 0, "3\n")
-    says("line numbers count them", hash + ["--sum=b"], b"#\na,b\n#x\ny,bad\n", 1, "", "gpustat: <stdin>:4: column 'b': not a number: 'bad'\n")
+    says("line numbers count them", hash + ["--sum=b"], b"#\na,b\n#x\ny,bad\n", 1, "", "gpustat: <stdin>:4: column 'b': not a number: 'bad' (try --invalid skip)\n")
     says("only comments", hash + ["--sum=1"], b"# a\n# b", 0, "0\n")
     says("a counted column, and a comment without line end behind it", hash + ["--count=:1"], b"f\n#x", 1, "",
          "gpustat: <stdin>:1: 'f' may be names or data: say -H if these are names, -N if they are data\n")
@@ -252,7 +252,7 @@ def check_whitespace():
     says("comments", ["-W", "--comment=#", "--sum=b"], b"# x y z\na b\n#1 1\n2 2\n #3 3\n", 0, "5\n")
     says("too few fields", ["-W", "--sum=b"], b"a b c\n1 2 3\n4 5\n", 1, "", "gpustat: <stdin>:3: 2 fields where the header has 3: see --ragged\n")
     says("too few fields, taken", ["-W", "--ragged=allow", "--sum=b"], b"a b c\n1 2 3\n4 5\n", 0, "7\n")
-    says("a bad value in the last column", ["-W", "--sum=b"], b"a b\n1 2\n3 4 5\n", 1, "", "gpustat: <stdin>:3: column 'b': not a number: '4 5'\n")
+    says("a bad value in the last column", ["-W", "--sum=b"], b"a b\n1 2\n3 4 5\n", 1, "", "gpustat: <stdin>:3: column 'b': not a number: '4 5' (try --invalid skip)\n")
     rows = [(i % 7 * 1001, "w" * (i % 5 + 1), i * i % 997) for i in range(4000)]
     data = "".join("%8d %-6s %5d %s\n" % (a, b, c, "x y" * ((i + 1) % 3)) for i, (a, b, c) in enumerate(rows)).encode()
     want = "sum(col1),sum(col3)\n%d,%d\n" % (sum(r[0] for r in rows), sum(r[2] for r in rows))
@@ -322,13 +322,13 @@ def check_trim():
     says("lines of blanks", trim + ["--sum=b"], b' \n a,b\n\t\n1,2\n  \r\n', 0, "2\n")
     says("text after a closing quote", trim + ["--sum=b"], b'a,b\n "x" y,2\n', 1, "", STRAY % (2, NONE))
     says("two quoted pieces", trim + ["--sum=b"], b'a,b\n "x" "y",2\n', 1, "", STRAY % (2, NONE))
-    says("a bad value has no blanks", trim + ["--sum=b"], b'a,b\nx, " z" \n', 1, "", "gpustat: <stdin>:2: column 'b': not a number: 'z'\n")
+    says("a bad value has no blanks", trim + ["--sum=b"], b'a,b\nx, " z" \n', 1, "", "gpustat: <stdin>:2: column 'b': not a number: 'z' (try --invalid skip)\n")
     spaced, plain = fixture("spaced.csv", b'a, b\nx, "1"\n'), fixture("plain.csv", b"b ,a\n2 ,y\n")
     harness.answers("files with the columns elsewhere", trim + ["--sum=b", spaced, plain], None, "3\n")
     parts = [fixture("%s.part" % k, harness.run(args + ["--sum=b", "--partial", path], None).out)
              for k, (args, path) in enumerate(((trim, spaced), (trim, fixture("more.csv", b"a, b\ny , 2\n")), ([], fixture("bare.csv", b"a,b\nx,1\n"))))]
     harness.answers("parts", ["--merge"] + parts[:2], None, "3\n")
-    harness.refuses("parts share it", ["--merge", parts[0], parts[2]], None, 1, "gpustat: %s:1: another query than the first part's: --trim\n" % parts[2])
+    harness.refuses("parts share it", ["--merge", parts[0], parts[2]], None, 1, "gpustat: %s:1: another query than the first part's: --trim (try the same options for all parts)\n" % parts[2])
     lines = [b' %d , "a ""b"" , %d" ,%s' % (i, i, (b"x", b'"y" ', b'12" z', b' ')[i % 4]) for i in range(3000)]
     ways = [(c, t) for c in (1, 7, 61, 64, 1000, 65536, None) for t in (1, 3)]
     harness.agrees("3,000 records", trim + ["--sum=n", "--count=t,u"], b" n, t, u\n" + b"\n".join(lines),

@@ -55,7 +55,7 @@ def check_values():
         harness.agrees("bad: " + name, args, data, refused(1, *parts), WAYS)
     for name, args in (("'*'", ["--sum=*", "--max=2"]), ("'*' counted", ["--sum=2", "--count=*"]), ("a condition", ["--where=:2 > 1", "--count=*"])):
         harness.agrees("bad: a value before a quote that stays open, no header, " + name, ["--header=no"] + args, b'1,x\n2,"3\n',
-                       refused(1, b"gpustat: <stdin>:1: column 'col2': not a number: 'x'\n"), WAYS)
+                       refused(1, b"gpustat: <stdin>:1: column 'col2': not a number: 'x' (try -H, if this is the header)\n"), WAYS)
     lines = b"".join(b"%d,%d\n" % (i, i) for i in range(5000))
     data = b"a,b\n" + lines + b"1,oops\n" + lines + b"1,later\n"
     harness.agrees("bad: the first of two, far away", ["--sum=b"], data,
@@ -148,6 +148,27 @@ def check_files():
         harness.is_((p.communicate(timeout=60)[0], p.returncode), (b"3\n", 0), "a named pipe as file")
 
 
+def check_remedies():
+    """What a message tells to try, where the status says no more than that."""
+    for name, args, data, want in (
+            ("a value", ["--sum=v"], "v\nx\n", "<stdin>:2: column 'v': not a number: 'x' (try --invalid skip)\n"),
+            ("beyond the range", ["--sum=v"], "v\n1e500\n", "<stdin>:2: column 'v': number beyond 10^-400 to 10^400: '1e500' (try --invalid skip)\n"),
+            ("names that are data", ["-N", "--sum=2"], "k,v\na,1\n", "<stdin>:1: column 'col2': not a number: 'v' (try -H, if this is the header)\n"),
+            ("a later record", ["-N", "--sum=2"], "1,2\na,v\n", "<stdin>:2: column 'col2': not a number: 'v' (try --invalid skip)\n"),
+            ("a date's least", ["--min=d"], "d,v\n2024-01-05,1\n", "<stdin>:2: column 'd': not a number: '2024-01-05' (try --text-min and "
+             "--text-max, which order dates)\n"),
+            ("a time's greatest", ["--by=v", "--max=d"], "d,v\n2024-01-05T10:00:00Z,1\n", "<stdin>:2: column 'd': not a number: "
+             "'2024-01-05T10:00:00Z' (try --text-min and --text-max, which order dates)\n"),
+            ("a date's sum", ["--sum=d", "--min=v"], "d,v\n2024-01-05,1\n", "<stdin>:2: column 'd': not a number: '2024-01-05' (try --invalid skip)\n"),
+            ("no numbers", ["--cumsum=*", "-H"], "a,b\nx,y\n", "no column holds numbers (try gpustat without an operation, which shows what the "
+             "columns hold)\n"),
+            ("an open quote", ["--sum=v"], 'v\n"1\n', "<stdin>:2: quoted field is never closed (try --quote none, if quotes are data)\n")):
+        harness.refuses("remedy: " + name, args, data.encode(), 1, "gpustat: " + want)
+    r = harness.run(["--sum=v", "--invalid=skip"], b"v\nx\n")
+    harness.is_((r.status, r.err), (1, b"gpustat: <stdin>:2: column 'v': not a number: 'x'; --invalid skip leaves out the only value\n"),
+                "--invalid skip is no remedy where it is given")
+
+
 def check_output():
     for name, args, data in (("a value", ["--sum=1"], b"1\n"), ("json", ["--format=json", "--sum=1"], b"1\n"),
                              ("the summary", [], b"a\n1\n"), ("--help", ["--help"], b""), ("--version", ["--version"], b"")):
@@ -182,10 +203,11 @@ def check_empty():
 check_values()
 check_gzip()
 check_files()
+check_remedies()
 check_output()
 check_empty()
 for text, shown in (("5\u00a0", "5\\u00a0"), ("5\u200b", "5\\u200b"), ("\ufeff5", "\\ufeff5"), ("5\u2009x\u3000", "5\\u2009x\\u3000"), ("5\u00e9", "5\u00e9")):
     harness.refuses("what cannot be seen in a value is escaped: " + shown, ["--sum=v"], ("v\n" + text + "\n").encode(), 1,
-                    "gpustat: <stdin>:2: column 'v': not a number: '%s'\n" % shown)
+                    "gpustat: <stdin>:2: column 'v': not a number: '%s' (try --invalid skip)\n" % shown)
 harness.refuses("and in names", ["--sum=a b"], "a\u00a0b,\ufeffc\n1,2\n".encode(), 2, "gpustat: unknown column 'a b'\n", "a\\u00a0b, \\ufeffc")
 harness.done()

@@ -123,7 +123,7 @@ def check_doubtful_values():
         says("%s beside a number may be a value" % value, ["--sum", "2"], data, 1, "", DOUBT % (1, value + ",5", ""))
         says("%s beside a text is a name" % value, ["--sum", "2"], data.replace(b"5", b"x"), 0, "6\n")
     says("beyond the range", ["--sum=1"], b"1e500\n4\n", 1, "",
-         "gpustat: <stdin>:1: column 'col1': number beyond 10^-400 to 10^400: '1e500'\n")
+         "gpustat: <stdin>:1: column 'col1': number beyond 10^-400 to 10^400: '1e500' (try --invalid skip)\n")
     says("a spelling of --missing is no text", ["--mean=1", "--missing=NA"], b"NA\n4\n6\n", 1, "", DOUBT % (1, "NA", ""))
     says("a value that is not selected", ["--sum=2"], b"N/A,1\nx,2\n", 1, "", DOUBT % (1, "N/A,1", ""))
     says("the line behind blank ones", ["--sum=2"], b"\n\r\na,$5\nc,6\n", 1, "", DOUBT % (3, "a,$5", ""))
@@ -183,7 +183,7 @@ def check_rule():
     says("nothing but blank lines below", ["--count", "1"], b"a,b\n\n\n", 1, "", DOUBT % (1, "a,b", ""))
     says("an open quote below", ["--sum", "1"], b'a,b\n"3\n', 1, "", DOUBT % (1, "a,b", ""))
     says("text behind a quote below", ["--sum", "2"], b'a,b\n"3"x,4\n', 1, "", DOUBT % (1, "a,b", ""))
-    says("an open quote below a header", ["--sum", "a"], b'a,b\n"3\n', 1, "", "gpustat: <stdin>:2: quoted field is never closed\n")
+    says("an open quote below a header", ["--sum", "a"], b'a,b\n"3\n', 1, "", "gpustat: <stdin>:2: quoted field is never closed (try --quote none, if quotes are data)\n")
     says("comments between", ["--comment=#", "--sum=1"], b"a\n# x\n5\n", 0, "5\n")
     says("an escaped line end", ["--escape=\\", "--sum=2"], b"a,b\nx\\\ny,5\n", 0, "5\n")
     head, more = fixture("head.csv", b"a,b\n"), fixture("more.csv", b"1,2\n3,4\n")

@@ -44,7 +44,7 @@ def check_delimiters():
     says("-d was given, the summary", ["-d,", "-H", "--format=csv"], b"a;b\n1;2\n", 0, harness.run(["-d,", "-H", "--format=csv"], b"a;b\n1;2\n").out)
     says("-W was given", ["-W", "--sum=b"], b"a;b\n1;2\n", 2, "", "gpustat: unknown column 'b'\ngpustat: the input has 1 column: a;b\n")
     says("several columns", ["--sum=b"], b"a;b,c\n1;2,3\n", 2, "", "gpustat: unknown column 'b'\ngpustat: the input has 2 columns: a;b, c\n")
-    says("no other delimiter", ["--sum=x"], b"x\na b\n", 1, "", "gpustat: <stdin>:2: column 'x': not a number: 'a b'\n")
+    says("no other delimiter", ["--sum=x"], b"x\na b\n", 1, "", "gpustat: <stdin>:2: column 'x': not a number: 'a b' (try --invalid skip)\n")
     says("a value that stands for none", ["--sum=x"], b"x,y\nN/A,2\n", 1, "",
          "gpustat: <stdin>:2: column 'x': not a number: 'N/A' (try --missing 'N/A')\n")
 
@@ -117,9 +117,9 @@ def check_repeated_headers():
              "gpustat: <stdin>:3: this record is the header again (try naming the files instead of joining them, or --invalid skip)\n")
     path = fixture("part.csv", b"a,b\n1,2\n")
     says("the files named", ["--sum=b", path, path], None, 0, "4\n")
-    says("another record with this name", ["--sum=b"], b"a,b\n1,2\nx,b\n", 1, "", "gpustat: <stdin>:3: column 'b': not a number: 'b'\n")
-    says("a longer record", ["--sum=b"], b"a,b\n1,2\na,bb\n", 1, "", "gpustat: <stdin>:3: column 'b': not a number: 'bb'\n")
-    says("the end of a longer one", ["--sum=b"], b"a,b\n1,2\nxa,b\n", 1, "", "gpustat: <stdin>:3: column 'b': not a number: 'b'\n")
+    says("another record with this name", ["--sum=b"], b"a,b\n1,2\nx,b\n", 1, "", "gpustat: <stdin>:3: column 'b': not a number: 'b' (try --invalid skip)\n")
+    says("a longer record", ["--sum=b"], b"a,b\n1,2\na,bb\n", 1, "", "gpustat: <stdin>:3: column 'b': not a number: 'bb' (try --invalid skip)\n")
+    says("the end of a longer one", ["--sum=b"], b"a,b\n1,2\nxa,b\n", 1, "", "gpustat: <stdin>:3: column 'b': not a number: 'b' (try --invalid skip)\n")
 
 
 def check_exclusions():

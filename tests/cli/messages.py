@@ -117,7 +117,7 @@ def check_one_write():
             pieces.append(ours.recv(65536))
     except BlockingIOError:
         pass
-    harness.is_(pieces, [b"gpustat: <stdin>:2: column 'n': not a number: '\\x1b[31m'\n"],
+    harness.is_(pieces, [b"gpustat: <stdin>:2: column 'n': not a number: '\\x1b[31m' (try --invalid skip)\n"],
                 "a message is one write")
 
 

@@ -87,7 +87,7 @@ def check_skipped_lines():
         says("skipped lines count in byte offsets: " + name, args[:1] + ["--byte-offset", "--only"], before + table, 0,
              "byte_offset\n%d\n%d\n" % (len(before) + 4, len(before) + 8))
         says("skipped lines count in messages: " + name, args, before + table + b"5,x\n", 1, "",
-             "gpustat: <stdin>:%d: column 'b': not a number: 'x'\n" % (n + 4))
+             "gpustat: <stdin>:%d: column 'b': not a number: 'x' (try --invalid skip)\n" % (n + 4))
     says("they are not printed", ["--skip-lines=1", "--where=b > 2"], b"Report\n" + table, 0, "a,b\n3,4\n")
     says("offsets through two files", ["--skip-lines=1", "--byte-offset", "--only", "--header=no"] +
          [fixture("one.csv", b"xx\n1\n2\n"), fixture("two.csv", b"yyyy\n3\n")], None, 0, "3\n5\n12\n")
@@ -120,7 +120,7 @@ def check_delimiter_line():
         says("sep=, printed records: " + name, ["--byte-offset"], line + table, 0,
              (b"a,b,byte_offset\n1,2,%d\n3,4,%d\n" % (len(line) + 4, len(line) + 8)).replace(b",", delimiter))
         says("sep=, the line of an error: " + name, ["--sum=b"], line + table + b"5,x\n".replace(b",", delimiter), 1, "",
-             "gpustat: <stdin>:5: column 'b': not a number: 'x'\n")
+             "gpustat: <stdin>:5: column 'b': not a number: 'x' (try --invalid skip)\n")
     for name, args, data, out in (
             ("behind lines to skip", ["--skip-lines=1", "--sum=b"], b"x\nsep=;\na;b\n1;2\n", "2\n"),
             ("is a line to skip", ["--skip-lines=1", "-d;", "--sum=b"], b"sep=;\na;b\n1;2\n", "2\n"),

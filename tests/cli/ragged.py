@@ -64,11 +64,11 @@ def check_error():
              "3: 1 field where the header has 2: see --ragged\n"),
             # the first error of the input, whichever it is
             ("before text", b"a,b\n1\nx,2\n", ["--sum=a"], "2: 1 field where the header has 2: see --ragged\n"),
-            ("text before it", b"a,b\nx,2\n1\n", ["--sum=a"], "2: column 'a': not a number: 'x'\n"),
+            ("text before it", b"a,b\nx,2\n1\n", ["--sum=a"], "2: column 'a': not a number: 'x' (try --invalid skip)\n"),
             ("text in it", b"a,b\nx\ny,2\n", ["--sum=a"], "2: 1 field where the header has 2: see --ragged\n"),
             ("before a condition on text", b"a,b\n1\nx,2\n", ["--where=a > 1", "--sum=b"],
              "2: 1 field where the header has 2: see --ragged\n"),
-            ("after a condition on text", b"a,b\nx,2\n1\n", ["--where=a > 1", "--sum=b"], "2: column 'a': not a number: 'x'\n"),
+            ("after a condition on text", b"a,b\nx,2\n1\n", ["--where=a > 1", "--sum=b"], "2: column 'a': not a number: 'x' (try --invalid skip)\n"),
             ("where the condition would not hold", b"a,b\n1,2\n1\n", ["--where=a > 1", "--sum=b"],
              "3: 1 field where the header has 2: see --ragged\n"),
             ("before an open quote", b'a,b\n1\n"x,2\n', ["--sum=a"], "2: 1 field where the header has 2: see --ragged\n")):

@@ -16,7 +16,7 @@ WAYS = [(chunk, threads) for chunk in (1, 2, 3, 7, None) for threads in (1, 2, 3
 LACKS = "column '%s': in the first file's header, but not in this one: rename it, or leave the file out"
 UNCLEAR = ("may be a header or a record, and has none of the first file's names: if it is a record, "
            "try: cat FILE... | gpustat ...")
-REPEATS = "column '%s': not as often in this header as in the first file's"
+REPEATS = "column '%s': not as often in this header as in the first file's (try each file by itself, or another name in one of them)"
 DIFFERS = "header differs from the first file's: print each file by itself"
 NFILES = 0
 
@@ -101,7 +101,7 @@ def check_texts():
 def check_dialects():
     gives("--skip-lines", ["--skip-lines=2", "--sum=a"], [b"x\ny\n" + FIRST, b"p\nq\nb,a\n20,10\n"], "15\n")
     fails("--skip-lines, the line of an error", ["--skip-lines=2", "--sum=a"], [b"x\ny\n" + FIRST, b"p\nq\nb,a\n20,z\n"],
-          "4: column 'a': not a number: 'z'")
+          "4: column 'a': not a number: 'z' (try --invalid skip)")
     fails("--skip-lines, the line of a header", ["--skip-lines=2", "--sum=a"], [b"x\ny\n" + FIRST, b"p\nq\nb,c\n20,1\n"],
           "3: " + LACKS % "a")
     gives("sep=", ["--sum=a"], [b"sep=;\na;b\n1;2\n", b"sep=;\nb;a\n20;10\n"], "11\n")
@@ -153,10 +153,10 @@ def check_errors():
           out=b"a,b,c\n4,5,6\n")
     gives("... not where names are the same, quoted", ["--cumsum=a"], [FIRST, b'"a",b,"c"\r\n10,1,1\n'],
           "a,b,c,running_sum(a)\n1,2,3,1\n4,5,6,5\n10,1,1,15\n")
-    fails("a value, its name and its line", ["--sum=a"], [FIRST, b"b,a\n1,2\n2,x\n"], "3: column 'a': not a number: 'x'")
+    fails("a value, its name and its line", ["--sum=a"], [FIRST, b"b,a\n1,2\n2,x\n"], "3: column 'a': not a number: 'x' (try --invalid skip)")
     fails("a value before an error of a later file", ["--sum=a"], [FIRST, b"b,a\n1,2\n2,x\n", b"x,y,z\n"],
-          "3: column 'a': not a number: 'x'")
-    fails("a quote that stays open in the header", ["--sum=a"], [FIRST, b'b,"a\n1,2\n'], "1: quoted field is never closed")
+          "3: column 'a': not a number: 'x' (try --invalid skip)")
+    fails("a quote that stays open in the header", ["--sum=a"], [FIRST, b'b,"a\n1,2\n'], "1: quoted field is never closed (try --quote none, if quotes are data)")
 
 
 def check_ragged():
