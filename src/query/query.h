@@ -69,6 +69,7 @@ void query_explain(const struct query *q, struct fault *fault);
 /* Finds the first condition that puts a column of numbers in order as text, as v > "100" does, whose literal is a number.
  * "Of numbers": the first record's value is one, or it is computed. Sets fault's column to the column, and its value to the
  * literal. Returns false where there is no such condition. */
+bool query_has_order_as_text(const struct query *q); /* the same, of any column: before there is a plan */
 bool query_orders_numbers_as_text(const struct query *q, struct fault *fault);
 
 /* Reads the input's first record and works out what the options ask of the others. The

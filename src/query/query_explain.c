@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "number/iso_date.h"
+#include "query/expr_eval.h"
+#include "query/let.h"
 #include "query/remedy.h"
 #include "query/value.h"
 
@@ -87,4 +89,85 @@ void query_explain(const struct query *q, struct fault *fault)
 		strcpy(fault->remedy, "-H, if this is the header");
 	else if (fault->status == STATUS_NO_NUMERIC_COLUMN && q->header.nfields > 0)
 		strcpy(fault->remedy, "gpustat without an operation, which shows what the columns hold");
+}
+
+/* ---- numbers that a condition puts in order as text ---- */
+
+static bool holds_numbers(const struct query *q, const struct plan_column *c)
+{
+	const struct header *h = &q->header;
+	const struct first_record *r = &h->record[h->present ? 1 : 0];
+
+	if (c->let)
+		return c->let->is_number;
+	return c->field < r->nfields && r->values[c->field].is_number;
+}
+
+/* The first test of an expression from the i-th on that puts a column in order by a number in quotes; ntests: none. */
+static uint32_t find_order(const struct query *q, const struct expr *e, uint32_t i)
+{
+	for (; i < e->ntests; i++) {
+		const struct expr_test *t = &e->tests[i];
+		bool is_order = !(t->accepts & EXPR_LESS) != !(t->accepts & EXPR_GREATER);
+		if (t->kind == EXPR_TEST_TEXT && is_order &&
+		    value_is_number(&q->plan, e->literals + t->literal_begin, t->literal_nbytes))
+			break;
+	}
+	return i;
+}
+
+/* The n-th condition, and the computed column that it is in or NULL; NULL: there are fewer. */
+static const struct expr *condition_at(const struct query *q, size_t n, const struct let **let)
+{
+	*let = NULL;
+	if (n < q->nconditions)
+		return &q->conditions[n].expr;
+	n -= q->nconditions;
+	for (*let = q->lets; *let < q->lets + q->nlets; ++*let) {
+		if (n < (*let)->nconditions)
+			return &(*let)->conditions[n].expr;
+		n -= (*let)->nconditions;
+	}
+	return NULL;
+}
+
+/* Whether the plan has a computed column: one that nothing asks for has no places of columns. */
+static bool is_planned(const struct query *q, const struct let *let)
+{
+	for (size_t c = q->plan.ncolumns - q->plan.nlets; c < q->plan.ncolumns; c++)
+		if (q->plan.columns[c].let == let)
+			return true;
+	return false;
+}
+
+bool query_has_order_as_text(const struct query *q)
+{
+	const struct let *let;
+	const struct expr *e;
+
+	for (size_t n = 0; (e = condition_at(q, n, &let)); n++)
+		if (find_order(q, e, 0) < e->ntests)
+			return true;
+	return false;
+}
+
+bool query_orders_numbers_as_text(const struct query *q, struct fault *fault)
+{
+	const struct let *let;
+	const struct expr *e;
+
+	for (size_t n = 0; (e = condition_at(q, n, &let)); n++) {
+		if (let && !is_planned(q, let))
+			continue;
+		for (uint32_t i = find_order(q, e, 0); i < e->ntests; i = find_order(q, e, i + 1)) {
+			const struct plan_column *c = &q->plan.columns[e->columns[e->tests[i].left]];
+			if (!holds_numbers(q, c))
+				continue;
+			fault_set_value(fault, STATUS_OK, e->literals + e->tests[i].literal_begin,
+					e->tests[i].literal_nbytes);
+			fault->column = c->name;
+			return true;
+		}
+	}
+	return false;
 }

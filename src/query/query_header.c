@@ -45,8 +45,8 @@ static struct selected list_selected(const struct query *q, const struct selecti
 	return all;
 }
 
-/* Whether the second record must be read too: the first may be a header, and some selector is `*`, or
- * it is the summary. */
+/* Whether the second record must be read too: the first may be a header, and some selector is `*`, it is the summary, or
+ * a note may be due on what a condition compares. */
 static bool needs_second(const struct query *q, const struct options *o, const struct selected *all)
 {
 	struct field_range range;
@@ -57,7 +57,7 @@ static bool needs_second(const struct query *q, const struct options *o, const s
 		for (size_t j = 0; j < all->at[i]->nselectors; j++)
 			if (selector_by_position(&all->at[i]->selectors[j], 0, &range) && range.star)
 				return true;
-	return q->summary;
+	return q->summary || query_has_order_as_text(q);
 }
 
 static bool has_joined(const struct selection *s)

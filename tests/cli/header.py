@@ -83,8 +83,9 @@ def check_units():
 
     def unit(name, data, column, value, line=2, args=(), hint=hint):
         says("units: " + name, list(args) or ["--sum=" + column], data, 1, "",
-             "gpustat: <stdin>:%d: column '%s': not a number: '%s'%s\n" % (line, column, value, hint and hint % line))
+             "gpustat: <stdin>:%d: column '%s': not a number: '%s'%s\n" % (line, column, value, hint % line if "%d" in hint else hint))
 
+    skip = " (try --invalid skip)"
     unit("m,s,kg", b"a,b,c\nm,s,kg\n1,2,3\n", "b", "s")
     unit("a percent sign", b"time,temp,hum\ns,degC,%\n0,20.5,40\n", "hum", "%")
     unit("in brackets", b'a,b\n(m/s),[parsecs]\n1,2\n', "b", "[parsecs]")
@@ -94,10 +95,10 @@ def check_units():
     unit("of computed columns", b"a,b\nm,s\n1,2\n", "v", "m", args=["--let=v = a / b", "--sum=v"])
     unit("in a condition", b"a,b\nm,s\n1,2\n", "b", "s", args=["--where=b > 1", "--sum=a"])
     unit("after skipped lines", b"title\na,b\nm,s\n1,2\n", "b", "s", 3, args=["--skip-lines=1", "--sum=b"])
-    unit("in a later record", b"a,b\n1,2\nm,s\n", "b", "s", 3, hint="")
-    unit("a number beside it", b"a,b\n1,s\n", "b", "s", hint="")
-    unit("other texts", b"a,b,c\nx,y,s\n", "c", "s", hint="")
-    unit("no header", b"m,s\n1,2\n", "col2", "s", 1, args=["-N", "--sum=2"], hint="")
+    unit("in a later record", b"a,b\n1,2\nm,s\n", "b", "s", 3, hint=skip)
+    unit("a number beside it", b"a,b\n1,s\n", "b", "s", hint=skip)
+    unit("other texts", b"a,b,c\nx,y,s\n", "c", "s", hint=skip)
+    unit("no header", b"m,s\n1,2\n", "col2", "s", 1, args=["-N", "--sum=2"], hint=" (try -H, if this is the header)")
     units = b"a,b\nm,s\n1,2\n"
     says("units, as it says", ["--sum=b", "--invalid=skip"], units, 0, "2\n",
          "gpustat: warning: 1 value of column 'b' left out: <stdin>:2: not a number: 's'\n")

@@ -226,6 +226,22 @@ def check_passing():
 
 # ---- with reductions ------------------------------------------------------------------------------
 
+def check_order_as_text():
+    """A column of numbers that a number in quotes is compared with: a note, once."""
+    data = b"v,k\n9,a\n200,b\n"
+    note = "gpustat: note: column '%s' has numbers, but is compared with \"%s\" as text: without the quotes, numbers are compared\n"
+    for args, out, of in (
+            (["--where=v > '100'", "--count-records"], "2\n", ("v", "100")), (["--where='5' > v", "--count-records"], "1\n", ("v", "5")),
+            (["--where=not v > '100' or v < '1'", "--count-records"], "0\n", ("v", "100")), (["-H", "--where=v >= '300'"], "v,k\n9,a\n", ("v", "300")),
+            (["-N", "--skip-lines=1", "--where=:1 > '100'"], "9,a\n200,b\n", ("col1", "100")),
+            (["--let=w = v * 2", "--where=w < '5'", "--sum=v"], "209\n", ("w", "5")), (["--let=w = if(v > '5', 1, 0)", "--sum=w"], "1\n", ("v", "5")),
+            (["--offsets=v < '5'", "--only"], "offset\n\n0\n", ("v", "5")), (["--where=v > '1,000'", "--thousands=,", "--sum=v"], "209\n", ("v", "1,000")),
+            (["--where=v = '9'", "--sum=v"], "9\n", None), (["--where=k > '5'", "--sum=v"], "209\n", None), (["--where=v < 'x'", "--sum=v"], "209\n", None),
+            (["--where=v > 100", "--sum=v"], "200\n", None), (["--let=w = if(v > '5', 1, 0)", "--sum=v"], "209\n", None)):
+        r = harness.run(args, data, chunk=1)
+        is_((r.status, r.out.decode(), r.err.decode()), (0, out, note % of if of else ""), "numbers as text: %s" % " ".join(args))
+
+
 def check_reductions():
     every = [(o, "bytes") for o in ("sum", "min", "max", "count", "mean")]
     for i, condition in enumerate(("id > 1", "method = 'GET' or seconds is missing", "id > 99", "bytes is missing",
@@ -268,6 +284,7 @@ check_culprits()
 check_carets()
 check_headers()
 check_passing()
+check_order_as_text()
 check_reductions()
 check_exact_answer()
 harness.done()
