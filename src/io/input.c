@@ -66,6 +66,7 @@ enum status input_open(struct input **out, const char *const *paths, int npaths,
 	for (int i = 0; i < npaths; i++) {
 		in->sources[i].path = paths[i];
 		in->sources[i].nthreads = nthreads;
+		source_look(&in->sources[i]);
 	}
 	pthread_mutex_init(&in->lock, NULL);
 	block_pool_init(&in->pool);
@@ -295,7 +296,7 @@ uint64_t input_nbytes_stored(const struct input *in)
 bool input_is_repeatable(const struct input *in)
 {
 	for (int i = 0; i < in->nsources; i++)
-		if (!source_is_plain(&in->sources[i]))
+		if (!in->sources[i].is_plain)
 			return false;
 	return true;
 }

@@ -391,13 +391,24 @@ static bool is_plain(const struct stat *st)
 	return S_ISREG(st->st_mode) && st->st_size > 0 && st->st_blocks > 0;
 }
 
-/* Whether the file is what standard output goes to: it would be read as it is written. */
+/* Whether the file is what standard output goes to: it would be read as it is written. For one thread at a time. */
 static bool is_output(const struct stat *in)
 {
-	struct stat out;
+	static struct stat out;
+	static bool is_known;
 
-	return S_ISREG(in->st_mode) && fstat(STDOUT_FILENO, &out) == 0 &&
-	       in->st_dev == out.st_dev && in->st_ino == out.st_ino;
+	if (!is_known && fstat(STDOUT_FILENO, &out))
+		return false;
+	is_known = true;
+	return S_ISREG(in->st_mode) && in->st_dev == out.st_dev && in->st_ino == out.st_ino;
+}
+
+void source_look(struct source *s)
+{
+	struct stat st;
+
+	s->is_plain = !is_stdin(s) && stat(s->path, &st) == 0 && is_plain(&st);
+	s->size = s->is_plain ? st.st_size : 0;
 }
 
 enum status source_open(struct source *s, struct fault *fault)
@@ -418,7 +429,8 @@ enum status source_open(struct source *s, struct fault *fault)
 	s->is_plain = is_plain(&st);
 	s->size = st.st_size;
 	s->start = is_stdin(s) ? lseek(s->fd, 0, SEEK_CUR) : 0;
-	fd_widen_pipe(s->fd);
+	if (S_ISFIFO(st.st_mode))
+		fd_widen_pipe(s->fd);
 	status = begin_decoding(s, fault);
 	if (status == STATUS_OK && matches(s, 0, "\xef\xbb\xbf", 3, &status, fault))
 		source_skip(s, 3);
@@ -460,34 +472,14 @@ void source_settle(struct source *s)
 		s->data = shrunk;
 }
 
-bool source_is_plain(const struct source *s)
-{
-	struct stat st;
-
-	if (s->state != SOURCE_UNOPENED)
-		return s->is_plain;
-	return !is_stdin(s) && stat(s->path, &st) == 0 && is_plain(&st);
-}
-
 uint64_t source_nbytes(const struct source *s)
 {
-	struct stat st;
-
-	if (s->state == SOURCE_OPEN)
-		return s->packed || !s->is_plain ? UINT64_MAX : (uint64_t)s->size;
-	if (s->state == SOURCE_CLOSED || is_stdin(s) || stat(s->path, &st) || !is_plain(&st))
-		return UINT64_MAX;
-	return (uint64_t)st.st_size;
+	return s->state == SOURCE_CLOSED || s->packed || !s->is_plain ? UINT64_MAX : (uint64_t)s->size;
 }
 
 uint64_t source_nbytes_stored(const struct source *s)
 {
-	struct stat st;
-
-	if (s->state != SOURCE_UNOPENED)
-		return s->is_plain ? (uint64_t)(s->size > s->start ? s->size - s->start : 0)
-				   : UINT64_MAX;
-	if (is_stdin(s) || stat(s->path, &st) || !is_plain(&st))
+	if (!s->is_plain)
 		return UINT64_MAX;
-	return (uint64_t)st.st_size;
+	return (uint64_t)(s->size > s->start ? s->size - s->start : 0);
 }

@@ -53,9 +53,9 @@ struct source {
 	uint64_t line;             /* of the first byte behind them */
 	char *data;                /* peeked at: data[begin .. end) */
 	size_t begin, end, capacity;
-	bool is_plain;  /* a regular file whose size can be trusted */
+	bool is_plain;  /* a regular file whose size can be trusted: it can be read again */
 	bool ranged;    /* a plain file, read in ranges */
-	off_t size;     /* of the file when it was opened */
+	off_t size;     /* of a plain file when it was opened, or looked at */
 	off_t start;    /* where reading began: standard input may have been read before */
 	off_t position; /* ranged: of the next byte */
 	off_t device_nbytes; /* while a device decodes: those of its bytes that fd_note_read has been told */
@@ -155,6 +155,9 @@ void source_release(struct source *s);
  * left at its end, as if it had been read. */
 void source_make_ranged(struct source *s);
 
+/* Sets at_end if a plain file has been peeked at whole, as a small one has. Returns it. */
+bool source_end_if_peeked(struct source *s);
+
 /* Cuts the next range, of up to capacity bytes. Returns its length; *position: where it begins.
  * source_read_range must be called for it. */
 size_t source_cut_range(struct source *s, size_t capacity, off_t *position);
@@ -173,8 +176,8 @@ enum status source_cut_text(struct source *s, uint64_t begin, uint64_t end, stru
  * STATUS_TRAILING where zero bytes stood before it. */
 enum status source_read_tail(struct source *s, char *to, size_t capacity, size_t *nbytes, struct fault *fault);
 
-/* Whether this is a plain file, opened or not: it can be read again. */
-bool source_is_plain(const struct source *s);
+/* Sets is_plain and size of a file that has not been opened yet. */
+void source_look(struct source *s);
 
 /* The bytes of a plain file that fd_nbytes_read counts, packed or not, once it has been read. UINT64_MAX:
  * it is no plain file. */

@@ -17,18 +17,22 @@ static enum status name_fault(const struct source *s, enum status status, struct
 
 void source_make_ranged(struct source *s)
 {
-	off_t now;
-
-	if (s->state != SOURCE_OPEN || s->packed || !s->is_plain ||
-	    (now = lseek(s->fd, 0, SEEK_CUR)) < 0)
+	if (s->state != SOURCE_OPEN || s->packed || !s->is_plain)
 		return;
 	s->ranged = true;
-	s->position = now - (off_t)(s->end - s->begin);
+	s->position = s->start + (off_t)s->nskipped; /* all that has been taken of it */
 	s->size = s->size > s->position ? s->size : s->position;
 	fd_note_read(-(ssize_t)(s->end - s->begin)); /* it is read again */
 	s->begin = s->end = 0;
 	if (s->fd == STDIN_FILENO)
 		lseek(s->fd, s->size, SEEK_SET);
+}
+
+bool source_end_if_peeked(struct source *s)
+{
+	if (s->state == SOURCE_OPEN && !s->packed && s->is_plain)
+		s->at_end |= s->start + (off_t)s->nskipped + (off_t)(s->end - s->begin) >= s->size;
+	return s->at_end;
 }
 
 size_t source_cut_range(struct source *s, size_t capacity, off_t *position)
