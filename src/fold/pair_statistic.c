@@ -7,7 +7,7 @@
  *
  *     C = n Sxy - Sx Sy      A = n Sxx - Sx^2      B = n Syy - Sy^2,
  *
- * the sample's covariance is C / (n (n - 1)), Pearson's correlation C / sqrt(A B), with the sign of C
+ * the sample's covariance is C / (n (n - 1)), the population's C / n^2, Pearson's correlation C / sqrt(A B), with the sign of C
  * and the size of the root of C^2 / (A B), and the mean of x weighted by y is Sxy / Sy. Numerators and
  * denominators are exact, so that each result is rounded once.
  */
@@ -113,17 +113,28 @@ static void scatter_of_side(const struct side *side, struct integer *out)
 
 /* ---- formulas ---- */
 
-static void pair_cov(const struct pair_sums *s, char *text)
+/* The covariance with divisor n - nless. */
+static void format_cov(const struct pair_sums *s, unsigned nless, char *text)
 {
 	const struct side *x = &s->sides[PAIR_X], *y = &s->sides[PAIR_Y];
 	struct natural denominator;
 	struct integer c;
 
-	if (x->n < 2)
+	if (x->n <= nless)
 		return;
 	scatter(x->n, &s->products, &x->sum, &y->sum, &c);
-	natural_set(&denominator, (uint128)x->n * (x->n - 1));
+	natural_set(&denominator, (uint128)x->n * (x->n - nless));
 	ratio_format(c.negative, &c.magnitude, &denominator, x->scale + y->scale, text);
+}
+
+static void pair_cov(const struct pair_sums *s, char *text)
+{
+	format_cov(s, 1, text);
+}
+
+static void pair_cov_pop(const struct pair_sums *s, char *text)
+{
+	format_cov(s, 0, text);
 }
 
 static void pair_corr(const struct pair_sums *s, char *text)

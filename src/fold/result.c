@@ -209,7 +209,7 @@ static void matrix_diagonal(const struct matrix *m, size_t i, char *text)
 	struct column_moments moments;
 
 	read_moments(&m->q->plan.columns[r->column], &m->total->columns[r->column], &moments);
-	statistic_format(OPERATION_VAR, &moments, text);
+	statistic_format(r->operation == OPERATION_COV_POP ? OPERATION_VAR_POP : OPERATION_VAR, &moments, text);
 	if (r->operation == OPERATION_CORR && *text)
 		strcpy(text, strcmp(text, "0") ? "1" : "");
 }

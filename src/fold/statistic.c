@@ -168,6 +168,30 @@ static void format_stddev(const struct column_moments *m, unsigned nless, char *
 		ratio_sqrt_format(&numerator, &denominator, scale, text);
 }
 
+static void statistic_sem(const struct column_moments *m, char *text)
+{
+	struct natural numerator, denominator, count, n_denominators;
+	int scale;
+
+	if (!variance(m, 1, &numerator, &denominator, &scale))
+		return;
+	natural_set(&count, m->numbers.count);
+	natural_multiply(&n_denominators, &denominator, &count);
+	ratio_sqrt_format(&numerator, &n_denominators, scale, text);
+}
+
+static void statistic_rms(const struct column_moments *m, char *text)
+{
+	struct natural squares, count;
+	int scale = statistic_limb_scale(m);
+
+	if (m->numbers.count == 0)
+		return;
+	squares_sum(m->squares, scale, &squares);
+	natural_set(&count, m->numbers.count);
+	ratio_sqrt_format(&squares, &count, 2 * scale, text);
+}
+
 static void statistic_var(const struct column_moments *m, char *text)
 {
 	format_variance(m, 1, text);

@@ -56,7 +56,7 @@ bool statistic_is_noise(const struct column_moments *m, const struct natural *nu
 			const struct natural *denominator, int scale, int power);
 
 /* In statistic_shape.c: */
-statistic_formula statistic_skewness, statistic_kurtosis;
+statistic_formula statistic_skewness, statistic_skewness_pop, statistic_kurtosis, statistic_kurtosis_pop;
 
 /* Reads a column's moments out of its fold, without ranks. npresent: as above. has_texts: values that
  * are no numbers are among them. */

@@ -14,7 +14,10 @@
  * The powers of n and of the scale cancel: both are ratios of integers, and G1 the root of one:
  *     G1^2 = n (n - 1) N3^2 / ((n - 2)^2 N2^3), with the sign of N3
  *     G2 = (n - 1) ((n + 1) N4 - 3 (n - 1) N2^2) / ((n - 2) (n - 3) N2^2)
- * Without variance, N2 = 0, neither has a value.
+ * Those of a population are the moments themselves:
+ *     g1 = m3 / m2^(3/2), g1^2 = N3^2 / N2^3, with the sign of N3
+ *     g2 = m4 / m2^2 - 3 = (N4 - 3 N2^2) / N2^2
+ * Without variance, N2 = 0, none has a value.
  */
 #include "fold/moment.h"
 #include "fold/statistic.h"
@@ -96,53 +99,84 @@ static void fourth(const struct sums *s, const struct integer *s4, struct intege
 	add_product(out, -3, &square, &square);
 }
 
-void statistic_skewness(const struct column_moments *m, char *text)
+/* Writes the root of factor / divisor x N3^2 / N2^3, with the sign of N3. */
+static void format_skewness(const struct sums *s, uint128 factor, uint128 divisor, char *text)
 {
-	struct integer n3, factor, numerator, denominator, square;
-	uint128 n = m->numbers.count;
-	struct sums s;
+	struct integer n3, number, square, numerator, denominator;
+	bool negative;
 
-	if (!sums_set(&s, m, 3))
-		return;
-	third(&s, &n3);
+	third(s, &n3);
+	negative = n3.negative;
 	set_integer(&square, 0);
 	add_product(&square, 1, &n3, &n3);
-	set_integer(&factor, n * (n - 1));
+	set_integer(&number, factor);
 	set_integer(&numerator, 0);
-	add_product(&numerator, 1, &factor, &square);
+	add_product(&numerator, 1, &number, &square);
 	set_integer(&square, 0);
-	add_product(&square, 1, &s.n2, &s.n2);
-	set_integer(&factor, (n - 2) * (n - 2));
-	set_integer(&denominator, 0);
-	add_product(&denominator, 1, &factor, &s.n2);
-	n3.magnitude = denominator.magnitude;
+	add_product(&square, 1, &s->n2, &s->n2);
+	set_integer(&number, divisor);
+	set_integer(&n3, 0);
+	add_product(&n3, 1, &number, &s->n2);
 	natural_multiply(&denominator.magnitude, &n3.magnitude, &square.magnitude);
-	if (n3.negative && numerator.magnitude.nlimbs > 0)
+	if (negative && numerator.magnitude.nlimbs > 0)
 		*text++ = '-';
 	ratio_sqrt_format(&numerator.magnitude, &denominator.magnitude, 0, text);
 }
 
-void statistic_kurtosis(const struct column_moments *m, char *text)
+void statistic_skewness(const struct column_moments *m, char *text)
 {
-	struct integer s4, n4, factor, sum, square, numerator, denominator;
 	uint128 n = m->numbers.count;
 	struct sums s;
 
-	if (!sums_set(&s, m, 4))
-		return;
+	if (sums_set(&s, m, 3))
+		format_skewness(&s, n * (n - 1), (n - 2) * (n - 2), text);
+}
+
+void statistic_skewness_pop(const struct column_moments *m, char *text)
+{
+	struct sums s;
+
+	if (sums_set(&s, m, 1))
+		format_skewness(&s, 1, 1, text);
+}
+
+/* Writes factor x (a N4 - 3 b N2^2) / (divisor N2^2). */
+static void format_kurtosis(const struct sums *s, const struct column_moments *m, uint128 factor, uint128 a, uint128 b,
+			    uint128 divisor, char *text)
+{
+	struct integer s4, n4, number, sum, square, numerator, denominator;
+
 	fourths_sum(m->fourths, statistic_limb_scale(m), &s4);
-	fourth(&s, &s4, &n4);
+	fourth(s, &s4, &n4);
 	set_integer(&square, 0);
-	add_product(&square, 1, &s.n2, &s.n2);
+	add_product(&square, 1, &s->n2, &s->n2);
 	set_integer(&sum, 0);
-	set_integer(&factor, n + 1);
-	add_product(&sum, 1, &factor, &n4);
-	set_integer(&factor, n - 1);
-	add_product(&sum, -3, &factor, &square);
+	set_integer(&number, a);
+	add_product(&sum, 1, &number, &n4);
+	set_integer(&number, b);
+	add_product(&sum, -3, &number, &square);
+	set_integer(&number, factor);
 	set_integer(&numerator, 0);
-	add_product(&numerator, 1, &factor, &sum);
-	set_integer(&factor, (n - 2) * (n - 3));
+	add_product(&numerator, 1, &number, &sum);
+	set_integer(&number, divisor);
 	set_integer(&denominator, 0);
-	add_product(&denominator, 1, &factor, &square);
+	add_product(&denominator, 1, &number, &square);
 	ratio_format(numerator.negative, &numerator.magnitude, &denominator.magnitude, 0, text);
+}
+
+void statistic_kurtosis(const struct column_moments *m, char *text)
+{
+	uint128 n = m->numbers.count;
+	struct sums s;
+
+	if (sums_set(&s, m, 4))
+		format_kurtosis(&s, m, n - 1, n + 1, n - 1, (n - 2) * (n - 3), text);
+}
+
+void statistic_kurtosis_pop(const struct column_moments *m, char *text)
+{
+	struct sums s;
+
+	if (sums_set(&s, m, 1))
+		format_kurtosis(&s, m, 1, 1, 1, 1, text);
 }

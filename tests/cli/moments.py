@@ -105,6 +105,32 @@ def check_shapes():
                             lines(values.split()), want + "\n")
 
 
+# As SciPy 1.17 (stats.sem; skew and kurtosis, which are a population's) and NumPy print them.
+OF_POPULATION = (
+    ("1 2 3.5 9 -4", "2.0952326839757", "4.78016736108685", "0.13649600379468", "-0.66803695497636"),
+    ("1 2 3 4 100", "19.5064092031312", "44.7883913531174", "1.4975367033335", "0.24671648930016"),
+)
+
+
+def check_population():
+    """The forms with divisor n, the standard error and the root of the mean square."""
+    for values, *wants in OF_POPULATION:
+        for name, want in zip(("sem", "rms", "skewness-pop", "kurtosis-pop"), wants):
+            r = harness.run(["--header=no", "--%s=1" % name], lines(values.split()))
+            harness.ok(r.status == 0 and as_certified(r.out.decode().strip(), want), "%s of %s, as SciPy" % (name, values),
+                       lambda r=r: harness.describe(r, b""))
+    for values, wants in (
+            ("", ("", "", "", "")), ("5", ("", "5", "", "")), ("-5", ("", "5", "", "")), ("0 0", ("0", "0", "", "")),
+            ("1 3", ("1", None, "0", "-2")), ("3 4 0 0", (None, "2.5", None, None)), ("2 2 2", ("0", "2", "", "")),
+            ("-1e399 1e399", ("1" + "0" * 399, "1" + "0" * 399, "0", "-2")), ("1e-400 3e-400", ("0." + "0" * 399 + "1", None, "0", "-2")),
+            ("1e18 1000000000000000001", ("0.5", None, "0", "-2"))):
+        for name, want in zip(("sem", "rms", "skewness-pop", "kurtosis-pop"), wants):
+            if want is None:
+                want = oracle_statistic.answer(name, [oracle_text.number(v.encode())[0] for v in values.split()])
+            harness.answers("%s of %s" % (name, harness.short(values, 40)), ["--header=no", "--format=plain", "--%s=1" % name],
+                            lines(values.split()), want + "\n")
+
+
 def check_laws():
     """Any cut of the input, and any threads, give the same bytes; numbers beyond 18 digits are among them."""
     values = "3 -1.5 1e19 0.25 123456789012345678 -99999999999999999999.5 4 1073741824 -1073741825 1e-30 7".split()
@@ -248,6 +274,7 @@ def check_forms():
 check_certified()
 check_fixed()
 check_shapes()
+check_population()
 check_laws()
 check_random()
 check_digits_of_400()

@@ -50,6 +50,9 @@ def check_definitions():
     harness.answers("three statistics", ["--cov=x:y", "--corr=x:y", "--wmean=x:w"], TABLE,
                     "cov(x:y),corr(x:y),wmean(x:w)\n-18.697916666666667,-0.92927016220690593,1.3235294117647059\n")
     harness.answers("a matrix of covariances", ["--cov", "*"], TABLE, COV)
+    harness.answers("a population's", ["--cov-pop=x:y,y:w,y:y"], TABLE, "cov_pop(x:y),cov_pop(y:w),cov_pop(y:y)\n-14.0234375,2.355,12.34\n")
+    harness.answers("a matrix of a population's", ["--cov-pop", "*"], TABLE,
+                    "column,x,y,w\nx,14.2,-14.0234375,-2\ny,-14.0234375,12.34,2.355\nw,-2,2.355,1.3680555555555556\n")
     harness.answers("a matrix of correlations", ["--corr", "*"], TABLE, CORR)
     harness.answers("with a condition", ["--where", "g != \"c\"", "--cov", "x:y,y:w"], TABLE,
                     "cov(x:y),cov(y:w)\n-27.875,3.8125\n")
@@ -66,7 +69,7 @@ def check_definitions():
             ("products of 1e-400 and 1e399", [["1e-400", "1e399"], ["-1e-400", "-1e399"]], ("0.2", "1", None)),
             ("products of 1e-300", [["1e-300", "1e-300"], ["0", "0"]], (None, "1", None)),
             ("-0", [["-0", "1"], ["0", "3"]], ("0", "", "0"))):
-        for operation, want in zip(NAMES, wants):
+        for operation, want in zip(("cov", "corr", "wmean", "cov-pop"), wants + (None,)):
             xs, ys = column(rows, 0), column(rows, 1)
             if want is None:
                 want = want_of(operation, xs, ys)

@@ -8,8 +8,8 @@ import re
 
 from oracle_statistic import rounded, variance
 
-PAIRS = ("cov", "corr", "wmean")
-SYMMETRIC = ("cov", "corr")     # '*' makes a matrix of them
+PAIRS = ("cov", "cov-pop", "corr", "wmean")
+SYMMETRIC = ("cov", "cov-pop", "corr")     # '*' makes a matrix of them
 _SIDE = rb'("(?:[^"]|"")*"|:?[^:,"][^:,]*)'
 _ITEM = re.compile(_SIDE + rb":" + _SIDE + rb"(,|\Z)")
 
@@ -26,12 +26,12 @@ def answer(operation, pairs):
     n, weights = len(pairs), sum(y for _, y in pairs)
     if operation == "wmean":
         return _signed(sum(x * y for x, y in pairs) / weights) if weights else None
-    if n < 2:
+    if n < (1 if operation == "cov-pop" else 2):
         return None
     means = [sum(p[side] for p in pairs) / n for side in (0, 1)]
     products = sum((x - means[0]) * (y - means[1]) for x, y in pairs)
-    if operation == "cov":
-        return _signed(products / (n - 1))
+    if operation in ("cov", "cov-pop"):
+        return _signed(products / (n - (operation == "cov")))
     squares = [variance([p[side] for p in pairs], 0) * n for side in (0, 1)]
     return _signed(products, products ** 2 / (squares[0] * squares[1])) if all(squares) else None
 

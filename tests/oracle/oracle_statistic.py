@@ -80,6 +80,33 @@ def skewness(values):
     return _signed(third, rounded(square, root=True))
 
 
+def skewness_pop(values):
+    """g1 = m3 / m2^1.5."""
+    if len(set(values)) < 2:
+        return None
+    third = _central(values, 3)
+    return _signed(third, rounded(third ** 2 / _central(values, 2) ** 3, root=True))
+
+
+def kurtosis_pop(values):
+    """g2 = m4 / m2^2 - 3."""
+    if len(set(values)) < 2:
+        return None
+    x = _central(values, 4) / _central(values, 2) ** 2 - 3
+    return _signed(x, rounded(abs(x)))
+
+
+def sem(values):
+    """The standard error of the mean."""
+    x = variance(values, 1)
+    return None if x is None else rounded(x / len(values), root=True)
+
+
+def rms(values):
+    """The root of the mean square."""
+    return rounded(sum(v * v for v in values) / len(values), root=True) if values else None
+
+
 def kurtosis(values):
     """G2, the excess over the normal distribution's."""
     n = len(values)
@@ -106,7 +133,8 @@ def geomean(values):
 
 # By operation: the text of a list of Fractions, or None.
 STATISTICS = {"var": _variance_text(1, False), "var-pop": _variance_text(0, False), "stddev": _variance_text(1, True),
-              "stddev-pop": _variance_text(0, True), "skewness": skewness, "kurtosis": kurtosis, "geomean": geomean}
+              "stddev-pop": _variance_text(0, True), "skewness": skewness, "kurtosis": kurtosis, "geomean": geomean,
+              "skewness-pop": skewness_pop, "kurtosis-pop": kurtosis_pop, "sem": sem, "rms": rms}
 
 
 def answer(operation, values):
