@@ -65,7 +65,7 @@ void help_print(void)
 	       "(2-4, 2-, -4), or * for every numeric column; \"a,b\" quotes a name.\n"
 	       "PAIRS is a list of two columns each, with a colon between: x:y,2:3.\n"
 	       "EXPR: status >= 500 and not (method = \"GET\" or seconds is missing)\n"
-	       "\nExit status: 0 done, 1 bad data or failed input or output, 2 wrong usage.\n"
+	       "\nExit status: 0 done, 1 bad data or failed input or output, 2 usage error.\n"
 	       "Not the GPU monitor of the same name. Full manual: man gpustat\n");
 }
 
