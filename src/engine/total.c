@@ -177,6 +177,30 @@ static enum status seam_fold(struct total *t, bool at_end, const struct seam_use
 	return status == STATUS_OK ? combine(t, use->into, p, fault) : status;
 }
 
+enum status total_end_range(struct total *t, struct fault *fault)
+{
+	struct seam *s = &t->seam;
+	struct partial *p = &t->folder.partial;
+	struct text text = {s->data, s->nbytes, s->file, s->line, 0, 0};
+	enum status status;
+
+	if (t->keeps_head || s->nbytes == 0)
+		return STATUS_OK;
+	if (seam_folder_begin(t, &t->folder) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	p->offset_bytes = s->offset_bytes;
+	status = cpu_folder_fold(&t->folder.cpu, s->data, s->nbytes, CHUNK_BETWEEN_RECORDS, p);
+	if (status != STATUS_OK)
+		return partial_fault(p, t->plan, status, fault);
+	text.nbytes = p->tail_offset;
+	status = total_check(t, &text, p, fault);
+	if (status == STATUS_OK)
+		status = combine(t, &t->partial, p, fault);
+	s->nbytes -= p->tail_offset;
+	memmove(s->data, s->data + p->tail_offset, s->nbytes);
+	return status;
+}
+
 /* ---- a chunk's turn ---- */
 
 void chunk_output_free(struct chunk_output *e)

@@ -78,7 +78,7 @@ struct total {
 	uint64_t line; /* of the next chunk's first byte */
 	uint64_t end_bytes; /* offset in the input, behind the last chunk */
 	bool owes_newline;  /* once the engine has ended: what was printed ends inside a line */
-	bool keeps_head;    /* the records begin inside quotes, and no record has ended yet */
+	_Atomic bool keeps_head; /* the records begin inside quotes, and no record has ended yet: any thread may ask */
 	struct text_buffer head; /* what was kept, of a record that began before: see total_begin_quoted */
 	size_t fault_offset; /* of the first fault in the text checked last */
 	/* The first of each kind of what is left out; NULL: none. Owned. Set in the total's turns, and
@@ -110,6 +110,10 @@ enum status total_add_tail(struct total *t, const struct end_text *tail, struct 
 
 /* Folds the record in the seam, if there is one: its file ends here. Errors: as above. */
 enum status total_end_file(struct total *t, const struct plan *plan, struct fault *fault);
+
+/* Folds the complete records that the seam holds, at the end of a range: how many there are depends on the chunks. What is
+ * left in it is the beginning of a record. Errors: those of total_add. */
+enum status total_end_range(struct total *t, struct fault *fault);
 
 void chunk_output_free(struct chunk_output *e);
 

@@ -396,13 +396,14 @@ static bool border_is_enough(const struct worker_thread *t)
 	return border_suffices(t->engine->total, &t->slot->chunk, &t->partial, t->engine->settled);
 }
 
-/* Folds the chunk before its entry is known, unless it is CHUNK_DEPENDS. *folded: whether the fold
+/* Folds the chunk before its entry is known, unless it is CHUNK_DEPENDS, or the first record's end may lie in it: that is
+ * kept by itself, and the head of an early fold may have several records. *folded: whether the fold
  * is valid; if t->guessed, only if the chunk is not entered in quotes. False if the run failed. */
 static bool fold_early(struct worker_thread *t, bool *folded)
 {
 	*folded = false;
 	t->guessed = t->map.dependence == CHUNK_GUESSES;
-	if (!t->engine->guesses || t->map.dependence == CHUNK_DEPENDS)
+	if (!t->engine->guesses || t->map.dependence == CHUNK_DEPENDS || t->engine->total->keeps_head)
 		return true;
 	if (!fold(t, CHUNK_UNKNOWN))
 		return false;

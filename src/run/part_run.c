@@ -47,6 +47,12 @@ enum status part_run_write(const struct part_run *r, struct fault *fault)
 	progress_end();
 	if (!names)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	status = r->input && r->options->part.of ? total_end_range(r->total, fault) : STATUS_OK;
+	if (status != STATUS_OK) {
+		fault->file = fault->line ? input_name(r->input, 0) : NULL;
+		free(names);
+		return status;
+	}
 	for (size_t i = 0; i < nbefore + nfiles; i++)
 		names[i] = i < nbefore ? r->merge->inputs[i] : input_name(r->input, (int)(i - nbefore));
 	if (r->input)

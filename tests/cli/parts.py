@@ -414,6 +414,20 @@ def check_same():
            lambda wrong=wrong: wrong[0][:3000] if wrong else "refused always, or no more")
 
 
+def check_same_ranges():
+    """Ranges, also those that are said to begin inside quotes, wrongly or not: where the first record ends and the last one
+    begins depends on the text alone."""
+    rng, wrong = random.Random(SEED), []
+    for i in range(CASES // 20):
+        fields = [rng.choice((b"1", b'"2"', b'""', b'"x,y"', b'" "', b'"a\nb"', b'3"', b"4" * 40, b'"%s"' % (b"5" * 50))) for _ in range(40)]
+        path = fixture("quotes%d.csv" % i, b"a,b\n" + b"".join(f + rng.choice((b",", b"\n", b"\r\n")) for f in fields) + rng.choice((b"", b"\n")))
+        args = ["--sum=a", "-H", "--invalid=skip", "--partial", "--part=" + rng.choice(("1/3", "2/3", "2/3,quoted")), path]
+        jobs = [dict(args=args, chunk=chunk, threads=threads) for chunk in (1, 30, 100, 200, 500) for threads in (1, 3)]
+        said = {(r.status, r.out, r.err) for r in harness.run_many(jobs)}
+        wrong += [(path, said)] if len(said) > 1 else []
+    ok(not wrong, "a range's first record and its last depend neither on chunks nor on threads", lambda: wrong[0])
+
+
 # ---- parts that no program wrote ----------------------------------------------------------------
 
 def parts_of_all(data, path):
@@ -578,6 +592,7 @@ check_state_faults()
 check_damage()
 check_forged()
 check_same()
+check_same_ranges()
 check_spoilt()
 check_forged_query()
 check_first_error()
