@@ -156,11 +156,11 @@ def check_messages():
         message(text, "not a number: '%s' (try %s)" % (text, remedy), **notation)
     message("nan", "not a number: 'nan' (try --missing 'nan')")
     for text in ("abc", "0x10", "1_000", "inf", "COL1", "1,23,4", "2026-01-01"):
-        message(text, "not a number: '%s'" % text)
-    message("1,234e500", "number beyond 10^-400 to 10^400: '1,234e500'", thousands=",")
-    message("1e-399%", "number beyond 10^-400 to 10^400: '1e-399%'", percent=True)
+        message(text, "not a number: '%s' (try --invalid skip)" % text)
+    message("1,234e500", "number beyond 10^-400 to 10^400: '1,234e500' (try --invalid skip)", thousands=",")
+    message("1e-399%", "number beyond 10^-400 to 10^400: '1e-399%' (try --invalid skip)", percent=True)
     long = "1," + "234," * 100 + "5"
-    message(long, "not a number: '%s'... (%d bytes)" % (long[:255], len(long)))
+    message(long, "not a number: '%s'... (%d bytes) (try --invalid skip)" % (long[:255], len(long)))
     for args, words in (
             (["--decimal", ",", "--thousands", ","], "--decimal and --thousands are the same character"),
             (["--thousands", "."], "--decimal and --thousands are the same character"),

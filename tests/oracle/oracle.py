@@ -38,6 +38,7 @@ class LeftOut:
     def __init__(self):
         self.values, self.present = collections.Counter(), collections.Counter()
         self.records, self.all, self.first = collections.Counter(), 0, {}
+        self.currencies = {}  # the first one of each column: it is the column's
 
     def value(self, k, row):
         self.values[k] += 1
@@ -132,7 +133,11 @@ def pairs_of(q, names, row, wanted, out):
             pairs[k], why = None, "NUL"
             if q.sums_up():
                 raise Unclear("a NUL, in a summary")
-        if why and q.invalid == "skip":
+        currency = q.notation.currency(field) if as_number and not why else None
+        if currency and out.currencies.setdefault(k, currency) != currency:
+            wrong.append(k)
+            kinds.add(None)
+        elif why and q.invalid == "skip":
             out.value(k, row)
         elif why:
             wrong.append(k)
@@ -367,7 +372,8 @@ def summary(q, table, rows, trouble, out):
     for k in range(table.ncolumns):
         fields = [(r, r.fields[k]) for r in rows if not q.is_missing(r.fields[k])]
         bad = [(r, f) for r, f in fields if value(q, f)[1]]
-        kinds.append("empty" if not fields else "number" if len(bad) * 10 <= len(fields) else "text")
+        mixed = len({q.notation.currency(f) for _, f in fields if not value(q, f)[1]} - {None}) > 1
+        kinds.append("empty" if not fields else "text" if mixed or len(bad) * 10 > len(fields) else "number")
         if bad and kinds[k] == "number":
             if q.max_invalid is not None and q.invalid == "skip" and len(bad) > allowed_of(q.max_invalid, len(fields)):
                 raise BadData("too many values are left out", {(bad[0][0].file, bad[0][0].lines[k])}, kind="left out")

@@ -12,6 +12,7 @@ from oracle_text import is_number, number, strip
 
 GAPS = (b" ", b"\t", "\u00a0".encode(), "\u202f".encode())
 SIGNS = tuple(chr(c).encode() for c in range(0x110000) if unicodedata.category(chr(c)) == "Sc")
+CURRENCY = re.compile(b"|".join(map(re.escape, SIGNS)) + b"|[A-Z]{3}")
 
 
 def without(text, end, marks):
@@ -60,6 +61,11 @@ class Notation:
     def _is_number(self, field):
         text, _ = self.plain_text(strip(field))
         return text is not None and is_number(text)
+
+    def currency(self, field):
+        """Of a number: its sign or its three letters, or None."""
+        found = CURRENCY.search(field) if self.money else None
+        return found[0] if found else None
 
     def plain_text(self, text):
         """-> (the number with a point and nothing else, or None; how many places a percent sign moves it)."""
