@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "codec/decoder.h"
 
 void part_block_release(struct part_block *b)
 {
@@ -48,22 +49,69 @@ static struct part_block *need_block(struct part_blocks *blocks, size_t nbytes)
 	return *at;
 }
 
+/* ---- files ---- */
+
+/* A compressed file. */
+struct packed_part {
+	struct decoder decoder;
+	struct piece piece; /* of the text; all before `at` is in blocks */
+	size_t at;
+};
+
+static enum status open_packed(struct part_text *t, const struct codec *codec, struct fault *fault)
+{
+	enum status status;
+
+	t->packed = calloc(1, sizeof *t->packed);
+	if (!t->packed)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	status = decoder_open(&t->packed->decoder, codec, t->fd, t->begin, t->nbegin, 1, fault);
+	t->nbegin = 0;
+	if (status == STATUS_OK)
+		return status;
+	free(t->packed);
+	t->packed = NULL;
+	return status;
+}
+
+/* Reads as much as tells whether the file is compressed. */
+static enum status recognise(struct part_text *t, struct fault *fault)
+{
+	const struct codec *codec;
+	enum codec_match match;
+	ssize_t n = 1;
+
+	while ((match = codec_find((const unsigned char *)t->begin, t->nbegin, &codec)) == CODEC_PERHAPS && n > 0) {
+		n = fd_read(t->fd, t->begin + t->nbegin, sizeof t->begin - t->nbegin);
+		t->nbegin += n > 0 ? (size_t)n : 0;
+	}
+	if (n < 0)
+		return fault_set(fault, STATUS_READ, errno, NULL);
+	return match == CODEC_BEGINS ? open_packed(t, codec, fault) : STATUS_OK;
+}
+
 enum status part_text_open(struct part_text *t, const char *name, struct part_blocks *blocks, struct fault *fault)
 {
 	bool is_stdin = !strcmp(name, "-");
 
 	*t = (struct part_text){.name = is_stdin ? "standard input" : name, .blocks = blocks};
 	t->fd = is_stdin ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
-	if (t->fd >= 0)
+	if (t->fd < 0 ? fault_set(fault, STATUS_OPEN, errno, NULL) : recognise(t, fault))
+		fault->file = t->name;
+	else
 		return STATUS_OK;
-	fault_set(fault, STATUS_OPEN, errno, NULL);
-	fault->file = t->name;
-	return STATUS_OPEN;
+	return fault->status;
 }
 
 void part_text_close(struct part_text *t)
 {
 	part_block_release(t->block);
+	if (t->packed) {
+		piece_free(&t->packed->piece);
+		decoder_close(&t->packed->decoder);
+	}
+	free(t->packed);
+	t->packed = NULL;
 	if (t->fd > STDIN_FILENO)
 		close(t->fd);
 	t->block = NULL;
@@ -103,15 +151,55 @@ static struct part_block *make_block(const struct part_text *t)
 	return b;
 }
 
-/* Fills the block, unless the file ends. Returns false, with errno, where it cannot be read. */
-static bool read_block(struct part_text *t, struct part_block *b)
+/* Fills the block with text that is decompressed, unless that ends. */
+static enum status unpack_block(struct packed_part *packed, struct part_block *b, struct fault *fault)
 {
+	struct piece *p = &packed->piece;
+
+	while (b->nbytes < b->capacity) {
+		size_t room = b->capacity - b->nbytes, left = p->nbytes - packed->at, n = left < room ? left : room;
+		if (n > 0)
+			memcpy(b->data + b->nbytes, p->data + packed->at, n);
+		b->nbytes += n;
+		packed->at += n;
+		if (n == left && piece_is_last(p))
+			break;
+		if (n == left) {
+			decoder_fill(&packed->decoder, p);
+			packed->at = 0;
+		}
+	}
+	if (packed->at < p->nbytes || p->status == STATUS_OK)
+		return STATUS_OK;
+	*fault = p->fault;
+	return p->status;
+}
+
+/* Moves what was read to recognise the file to the block. */
+static void take_begin(struct part_text *t, struct part_block *b)
+{
+	size_t room = b->capacity - b->nbytes, n = t->nbegin < room ? t->nbegin : room;
+
+	memcpy(b->data + b->nbytes, t->begin, n);
+	b->nbytes += n;
+	t->nbegin -= n;
+	memmove(t->begin, t->begin + n, t->nbegin);
+}
+
+/* Fills the block, unless the file ends. Errors: STATUS_READ, a codec's. */
+static enum status read_block(struct part_text *t, struct part_block *b, struct fault *fault)
+{
+	enum status status = STATUS_OK;
 	ssize_t n = 0;
 
-	while (b->nbytes < b->capacity && (n = fd_read(t->fd, b->data + b->nbytes, b->capacity - b->nbytes)) > 0)
+	take_begin(t, b);
+	if (t->packed)
+		status = unpack_block(t->packed, b, fault);
+	while (!t->packed && b->nbytes < b->capacity &&
+	       (n = fd_read(t->fd, b->data + b->nbytes, b->capacity - b->nbytes)) > 0)
 		b->nbytes += (size_t)n;
 	t->is_at_end = b->nbytes < b->capacity;
-	return n >= 0;
+	return n < 0 ? fault_set(fault, STATUS_READ, errno, NULL) : status;
 }
 
 bool part_text_fill(struct part_text *t, enum status *status, struct fault *fault)
@@ -128,9 +216,9 @@ bool part_text_fill(struct part_text *t, enum status *status, struct fault *faul
 	part_block_release(t->block);
 	t->block = b;
 	t->at = 0;
-	if (read_block(t, b))
+	*status = read_block(t, b, fault);
+	if (*status == STATUS_OK)
 		return b->nbytes > 0;
-	*status = fault_set(fault, STATUS_READ, errno, NULL);
 	fault->file = t->name;
 	return false;
 }

@@ -42,11 +42,18 @@ struct part_blocks {
 };
 void part_blocks_free(struct part_blocks *blocks);
 
+#define PART_MAGIC_NBYTES 32 /* of a file, which tell whether it is compressed */
+
+struct packed_part; /* part_text.c */
+
 /* A file that is open. Zeroed: none. */
 struct part_text {
 	const char *name;         /* for messages */
 	struct part_blocks *blocks; /* not owned */
 	int fd;
+	char begin[PART_MAGIC_NBYTES]; /* what has been read of it to tell; nbegin bytes are not in a block yet */
+	size_t nbegin;
+	struct packed_part *packed; /* NULL: it is not compressed. Owned. */
 	bool is_at_end;           /* all has been read */
 	struct part_block *block; /* that of the line */
 	size_t at;                /* behind the line, in the block */
@@ -55,8 +62,8 @@ struct part_text {
 	uint64_t nlines;          /* so far, with this */
 };
 
-/* Opens a file, or standard input by "-", to be read by way of blocks. Errors: STATUS_OPEN, in fault, with the
- * file's name. Free with part_text_close in any case. */
+/* Opens a file, or standard input by "-", to be read by way of blocks; if it is compressed, its text. Errors, in fault,
+ * with the file's name: STATUS_OPEN, STATUS_READ, STATUS_NO_MEMORY. Free with part_text_close in any case. */
 enum status part_text_open(struct part_text *t, const char *name, struct part_blocks *blocks, struct fault *fault);
 void part_text_close(struct part_text *t);
 
@@ -65,7 +72,7 @@ void part_text_close(struct part_text *t);
 bool part_text_next(struct part_text *t);
 
 /* Reads on, into another block. Returns false at the end of the file and after an error, to which *status is set:
- * STATUS_READ, with the file's name in fault, or STATUS_NO_MEMORY. */
+ * STATUS_READ or a codec's, with the file's name in fault, or STATUS_NO_MEMORY. */
 bool part_text_fill(struct part_text *t, enum status *status, struct fault *fault);
 
 #endif

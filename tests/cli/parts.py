@@ -5,10 +5,12 @@ Random tables, split and merged in random trees: GPUSTAT_TEST_SEED sets the firs
 run prints is compared with models elsewhere; here, some results come from Python's decimal. Parts are damaged, cut and
 changed in every way that must be noticed. GNU parallel runs where it is installed.
 """
+import bz2
 import concurrent.futures
 import decimal
 import gzip
 import json
+import lzma
 import os
 import random
 import re
@@ -148,6 +150,31 @@ def check_headers():
 
 
 # ---- parts of one file ----------------------------------------------------------------------
+
+def check_compressed():
+    args = ["--by=status", "--sum=bytes", "--median=rt"]
+    a, b = part("z1.part", args, LOG_A), part("z2.part", args, LOG_B)
+    want = run(["--merge", a, b]).out
+    plain = [open(p, "rb").read() for p in (a, b)]
+    libraries = run(["--version"]).out.decode()
+    for name, library, pack in (("gzip", "zlib", gzip.compress), ("bgzip", "zlib", lambda data: bgzf_blocks.pack(data, 50)),
+                                ("bzip2", "bzip2", bz2.compress), ("xz", "liblzma", lzma.compress)):
+        packed = pack(plain[0])
+        if re.search("(?m)^%s .*not built in$" % library, libraries):
+            continue
+        for chunk in (None, 1, 100):
+            answers("a part of %s" % name, ["--merge", fixture("z1." + name, packed), b], None, want, chunk=chunk)
+        answers("... and two, from a pipe", ["--merge"], packed + pack(plain[1]), want)
+        refuses("a truncated one", ["--merge"], packed[:-9], 1, "gpustat: standard input: truncated ")
+    refuses("what is no part", ["--merge"], gzip.compress(LOG_A), 1, "standard input:1: not a part: --merge takes what --partial writes")
+    state, packed = os.path.join(harness.folder(), "z.state"), os.path.join(harness.folder(), "z.state.gz")
+    run(["--sum=bytes", "--save-state", state], LOG_A)
+    with open(state, "rb") as f, open(packed, "wb") as to:
+        to.write(gzip.compress(f.read()))
+    is_(run(["--sum=bytes", "--from-state", packed], LOG_B).out, run(["--sum=bytes", "--from-state", state], LOG_B).out, "a compressed state")
+    for n in range(4):
+        refuses("%d bytes of a magic number" % n, ["--merge"], b"\x1f\x8b\x08"[:n], 1, "standard input")
+
 
 def check_ranges():
     text = b"k,x\n" + b"".join(b'%s,"%d\n"\n' % (b"ab"[i % 2:i % 2 + 1], i) for i in range(40))
@@ -586,6 +613,7 @@ check_order()
 check_stars()
 check_left_out()
 check_headers()
+check_compressed()
 check_ranges()
 check_state()
 check_state_faults()
