@@ -228,17 +228,22 @@ static enum status copy_values(struct first_record *r, const struct first_text *
 	return STATUS_OK;
 }
 
-/* See struct header. A byte that means something else in this dialect cannot be the delimiter. */
-static void find_other_delimiter(struct header *h, const struct first_text *t, const struct csv_dialect *d)
+/* See struct header; second: the text is that of the record after the first. A byte that means something else in this
+ * dialect cannot be the delimiter. */
+static void find_other_fields(struct header *h, const struct first_text *t, const struct csv_dialect *d, bool second)
 {
+	const char *first = h->record[0].nfields == 1 ? h->record[0].values[0].text : "";
+	struct line_text of_first = {first, strlen(first)}, text;
 	char found;
 
-	if (h->other_delimiter || h->nfields != 1 || t->record.nfields != 1)
+	if (h->nfields != 1 || t->record.nfields != 1)
 		return;
-	found = remedy_delimiter(t->data + t->begin + t->record.fields->begin,
-				 t->record.fields->end - t->record.fields->begin);
-	if (found != d->quote && found != d->escape && found != d->comment)
-		h->other_delimiter = found;
+	text = (struct line_text){t->data + t->begin + t->record.fields->begin,
+				  t->record.fields->end - t->record.fields->begin};
+	h->other = remedy_fields(of_first, second ? &text : NULL);
+	found = h->other.delimiter;
+	if (found && (found == d->quote || found == d->escape || found == d->comment))
+		h->other.delimiter = '\0';
 }
 
 /* The length of the record, whose last field ends at `end`, with the blanks before its line end. */
@@ -271,7 +276,7 @@ static enum status fill_header(struct header *h, const struct input *input,
 	h->ends_empty = last.begin == last.end;
 	h->nbytes = t->begin + first->nbytes;
 	h->line_number = input_line(input, t->file) + count_lines(t->data, t->begin);
-	find_other_delimiter(h, t, &plan->dialect);
+	find_other_fields(h, t, &plan->dialect, false);
 	return STATUS_OK;
 }
 
@@ -403,8 +408,8 @@ static enum status look_next(struct look *l, struct header *h, struct first_reco
 	free_values(r);
 	if (status == STATUS_OK && *found && copy_values(r, &l->t, l->plan) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	if (status == STATUS_OK && *found)
-		find_other_delimiter(h, &l->t, &l->plan->dialect);
+	if (status == STATUS_OK && *found && l->nrecords == 1)
+		find_other_fields(h, &l->t, &l->plan->dialect, true);
 	return status;
 }
 

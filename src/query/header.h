@@ -12,6 +12,7 @@
 #include "io/input.h"
 #include "query/options.h"
 #include "query/plan.h"
+#include "query/remedy.h"
 #include "query/select.h"
 #include "base/status.h"
 
@@ -54,7 +55,7 @@ struct header {
 	size_t line_nbytes;
 	int file;                      /* of the first */
 	uint64_t line_number;          /* of the first */
-	char other_delimiter;          /* the first records have one field each, and hold this byte */
+	struct other_fields other;     /* what separates fields, if the first records have one each; see remedy.h */
 	size_t nbytes;                 /* of the first, with blank lines before it */
 	size_t begin, end; /* of the first, in those bytes, line end left out */
 };

@@ -16,7 +16,7 @@
 
 char query_other_delimiter(const struct query *q)
 {
-	return q->guesses_delimiter ? q->header.other_delimiter : '\0';
+	return q->guesses_delimiter ? q->header.other.delimiter : '\0';
 }
 
 /* Whether the ragged record lies right below the header, and has one field more. */
@@ -54,7 +54,7 @@ void query_explain(const struct query *q, struct fault *fault)
 	switch (fault->status) {
 	case STATUS_NOT_A_NUMBER:
 		if (!delimiter && q->guesses_delimiter && q->header.nfields == 1)
-			delimiter = remedy_delimiter(fault->detail, fault->detail_nbytes);
+			delimiter = remedy_delimiter((struct line_text){fault->detail, fault->detail_nbytes});
 		break;
 	case STATUS_RAGGED:
 		if (delimiter || sign) /* the better remedy */
@@ -77,6 +77,8 @@ void query_explain(const struct query *q, struct fault *fault)
 	else if (delimiter)
 		snprintf(fault->remedy, sizeof fault->remedy, "%s",
 			 remedy_delimiter_option(delimiter));
+	else if (q->guesses_delimiter && q->header.other.blanks)
+		snprintf(fault->remedy, sizeof fault->remedy, "%s", q->header.other.blanks);
 	else if (fault->status != STATUS_UNKNOWN_COLUMN && fault->status != STATUS_DOUBTFUL_HEADER &&
 		 remedy_is_no_value(fault->detail, fault->detail_nbytes) &&
 		 !value_is_missing(&q->plan, 0, fault->detail, fault->detail_nbytes))

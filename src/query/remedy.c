@@ -35,20 +35,80 @@ static const struct {
 } delimiters[] = {{';', "-d ';'"}, {'\t', "-d '\\t'"}, {'|', "-d '|'"}};
 #define NDELIMITERS (sizeof delimiters / sizeof *delimiters)
 
-char remedy_delimiter(const char *text, size_t nbytes)
+/* How often a byte stands in a text, outside of double quotes. */
+static size_t count_outside(const char *text, size_t nbytes, char byte)
+{
+	bool inside = false;
+	size_t n = 0;
+
+	for (size_t i = 0; i < nbytes; i++) {
+		inside ^= text[i] == '"';
+		n += !inside && text[i] == byte;
+	}
+	return n;
+}
+
+/* Of the delimiters, the one that a record has most of; if there is a second one, as often as that. */
+static char find_delimiter(struct line_text first, const struct line_text *second)
 {
 	size_t most = 0;
 	char found = '\0';
 
 	for (size_t d = 0; d < NDELIMITERS; d++) {
-		size_t n = 0;
-		for (size_t i = 0; i < nbytes; i++)
-			n += text[i] == delimiters[d].delimiter;
-		if (n > most)
-			found = delimiters[d].delimiter;
-		most = n > most ? n : most;
+		size_t n = count_outside(first.text, first.nbytes, delimiters[d].delimiter);
+		if (n <= most || (second && count_outside(second->text, second->nbytes, delimiters[d].delimiter) != n))
+			continue;
+		found = delimiters[d].delimiter;
+		most = n;
 	}
 	return found;
+}
+
+char remedy_delimiter(struct line_text text)
+{
+	return find_delimiter(text, NULL);
+}
+
+static bool is_blank(char byte)
+{
+	return byte == ' ' || byte == '\t';
+}
+
+/* The number of words between blanks. */
+static size_t count_words(struct line_text line)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < line.nbytes; i++)
+		n += !is_blank(line.text[i]) && (i == 0 || is_blank(line.text[i - 1]));
+	return n;
+}
+
+/* Whether words are apart by more than a blank. */
+static bool has_runs(struct line_text line)
+{
+	for (size_t i = 2; i < line.nbytes; i++)
+		if (is_blank(line.text[i - 2]) && is_blank(line.text[i - 1]) && !is_blank(line.text[i]))
+			return true;
+	return false;
+}
+
+struct other_fields remedy_fields(struct line_text first, const struct line_text *second)
+{
+	struct other_fields of = {.delimiter = find_delimiter(first, second)};
+	size_t nwords = count_words(first);
+
+	if (of.delimiter)
+		return of;
+	if (nwords > 2 && memchr(first.text, '"', first.nbytes))
+		of.blanks = "-d ' '";
+	else if (second ? nwords > 1 && nwords == count_words(*second) : nwords > 2 || has_runs(first))
+		of.blanks = "-W";
+	else
+		of.delimiter = find_delimiter(first, NULL);
+	if (!of.delimiter && !of.blanks && second)
+		of.delimiter = find_delimiter(*second, NULL);
+	return of;
 }
 
 const char *remedy_delimiter_option(char delimiter)

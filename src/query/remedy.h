@@ -15,9 +15,24 @@
 /* Whether text[0 .. nbytes) is what programs write where there is no value: N/A, null, -, NaN. */
 bool remedy_is_no_value(const char *text, size_t nbytes);
 
-/* Returns the delimiter that text[0 .. nbytes), which has one field, probably has instead of a
- * comma: the one of ; tab | that it has most of, or 0. */
-char remedy_delimiter(const char *text, size_t nbytes);
+/* A record of one field, or a value. */
+struct line_text {
+	const char *text;
+	size_t nbytes;
+};
+
+/* Returns the delimiter that the text probably has instead of a comma: the one of ; tab | that it has most of, outside of
+ * double quotes, or 0. */
+char remedy_delimiter(struct line_text text);
+
+/* What the first records, which have one field each, probably have instead of commas: at most one of these. */
+struct other_fields {
+	char delimiter;     /* ; tab or |: as often in both records, or nothing else separates anything */
+	const char *blanks; /* the option by which their blanks separate fields: -W, or -d ' ' where there are quotes */
+};
+
+/* second: NULL: it is not known. */
+struct other_fields remedy_fields(struct line_text first, const struct line_text *second);
 
 /* How the delimiter is given: -d ';'. */
 const char *remedy_delimiter_option(char delimiter);

@@ -45,6 +45,25 @@ def check_delimiters():
     says("-W was given", ["-W", "--sum=b"], b"a;b\n1;2\n", 2, "", "gpustat: unknown column 'b'\ngpustat: the input has 1 column: a;b\n")
     says("several columns", ["--sum=b"], b"a;b,c\n1;2,3\n", 2, "", "gpustat: unknown column 'b'\ngpustat: the input has 2 columns: a;b, c\n")
     says("no other delimiter", ["--sum=x"], b"x\na b\n", 1, "", "gpustat: <stdin>:2: column 'x': not a number: 'a b' (try --invalid skip)\n")
+    df = b"Filesystem  Size Used\n/dev/a      10   5\n"
+    log = b'2024-01-01 12:00 GET "/x y" 200\n2024-01-01 12:01 GET "/z;a" 500\n'
+    for name, args, data, status, want in (
+            ("aligned by blanks", ["--sum=Used"], df, 2, "gpustat: unknown column 'Used' (try -W)\ngpustat: the input has 1 column: "
+             "Filesystem  Size Used\n"),
+            ("aligned, by position", ["--sum=3"], df, 2, "gpustat: unknown column '3' (try -W)\ngpustat: the input has 1 column: "
+             "Filesystem  Size Used\n"),
+            ("aligned, a value", ["-H", "--sum=1"], df, 1, "gpustat: <stdin>:2: column 'Filesystem  Size Used': not a number: "
+             "'/dev/a      10   5' (try -W)\n"),
+            ("a log", ["--sum=5"], log, 2, "gpustat: unknown column '5' (try -d ' ')\ngpustat: the input has 1 column: "
+             '2024-01-01 12:00 GET "/x y" 200\n'),
+            ("a log with ; in quotes", ["--sum=5"], log.replace(b"x y", b"x;y;z"), 2, "gpustat: unknown column '5' (try -d ' ')\n"
+             'gpustat: the input has 1 column: 2024-01-01 12:00 GET "/x;y;z" 200\n'),
+            ("a log that has more ; each line", ["-N", "--sum=1"], b'a b "c" x; y\na b "c" x; y; z\n', 1, "gpustat: <stdin>:1: column 'col1': "
+             "not a number: 'a b \"c\" x; y' (try -d ';')\n"),
+            ("; beside blanks", ["--sum=b"], b"a first;b\nx y z;1\n", 2, "gpustat: unknown column 'b' (try -d ';')\n"
+             "gpustat: the input has 1 column: a first;b\n"),
+            ("a list of names", ["--sum=b"], b"full name\nAnn Lee\n", 2, "gpustat: unknown column 'b'\ngpustat: the input has 1 column: full name\n")):
+        says("blanks: " + name, args, data, status, "", want)
     says("a value that stands for none", ["--sum=x"], b"x,y\nN/A,2\n", 1, "",
          "gpustat: <stdin>:2: column 'x': not a number: 'N/A' (try --missing 'N/A')\n")
 

@@ -437,10 +437,11 @@ def delimiter_notes(q, table, rows):
     if table.ncolumns > 1 or q.dialect.delimiter is not None or q.dialect.whitespace or table.said:
         return []
     first = ([table.names[0]] if table.names else []) + [r.fields[0] for r in rows[:2 - bool(table.names)]]
-    held = [{c for c in (b";", b"\t", b"|") if c in text} for text in first]
-    if len(held) == 2 and held[0] & held[1]:
+    outside = [re.sub(rb'"[^"]*("|\Z)', b"", text) for text in first]
+    held = [collections.Counter(c for c in (b";", b"\t", b"|") for _ in range(text.count(c))) for text in outside]
+    if len(held) == 2 and any(held[0][c] == n for c, n in held[1].items()) and not any(b'"' in text for text in first):
         return [Note(b"-d")]
-    return [Note(b"-d", optional=True)] if any(held) else []
+    return [Note(b"-d", optional=True)] if any(c in text for c in (b";", b"\t", b"|") for text in first) else []
 
 
 def judge(q, files):
