@@ -218,6 +218,7 @@ struct plan {
 	bool guesses_texts; /* numbers may be left out of MOMENT_TEXTS: only a column of text needs
 			     * them. Where that was wrong, result_lacks_texts says so. */
 	bool is_part; /* of the records; see plan_as_part */
+	bool is_saved; /* what is kept leaves the process: --partial or --save-state */
 	bool counts_records; /* partial.nrecords is needed: else a device may leave it 0 */
 
 	bool emits;       /* records are printed, each with its new columns */
@@ -292,7 +293,7 @@ static inline bool plan_has_running(const struct plan *plan)
  * known whether a column of '*' is one of numbers, so its texts are no errors. */
 static inline void plan_as_part(struct plan *plan)
 {
-	plan->is_part = plan->counts_records = true;
+	plan->is_part = plan->is_saved = plan->counts_records = true;
 	plan->guesses_texts = false;
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		if (plan->columns[c].if_numeric && plan->columns[c].invalid == INVALID_ERROR)

@@ -197,6 +197,7 @@ void query_begin_plan(struct query *q, const struct options *options)
 	q->all = options->all;
 	q->plan.ragged.policy = q->summary && !options->has_ragged ? RAGGED_COUNT : options->ragged;
 	q->plan.counts_records = options->invalid == INVALID_SKIP;
+	q->plan.is_saved = options->partial || options->save_state;
 	for (size_t i = 0; i < options->nuses; i++) {
 		q->plan.counts_records |= options->uses[i].operation == OPERATION_COUNT_RECORDS;
 		q->matrix |= operation_use_is_matrix(&options->uses[i]);

@@ -142,7 +142,7 @@ static bool needs_moments_of_cpu(const struct plan *plan, const struct plan_colu
 /* Whether a column's numbers are kept, and then leave the process, or are looked for in several passes. */
 static bool keeps_numbers_for_cpu(const struct plan *plan, const struct plan_column *column)
 {
-	return column->needs & (MOMENT_VALUES | MOMENT_KEYS) && (plan->is_part || values_focus());
+	return column->needs & (MOMENT_VALUES | MOMENT_KEYS) && (plan->is_saved || values_focus());
 }
 
 static bool has_computed_key(const struct plan *plan)

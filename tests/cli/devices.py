@@ -4,6 +4,7 @@
 Without a usable GPU every test here skips with the program's own reason.
 """
 import gzip
+import os
 import random
 import re
 import zlib
@@ -355,6 +356,26 @@ def check_auto():
     check_gpu_alone()
 
 
+def check_parts():
+    """The bytes of parts and of states; what a GPU keeps to itself is in neither."""
+    rng = random.Random(SEED)
+    rows = [b"%s,%s,%s" % (rng.choice((b"1", b"-2.5", b"2.50", b"1e30", b"100000000000000000", b"1e-31", b"", b"0.0")), b"%d" % rng.randrange(10 ** 6),
+                           rng.choice((b"a", b"b", b""))) for _ in range(3000)]
+    data = b"a,d,k\n" + b"\n".join(rows) + b"\n"
+    path = harness.fixture("kept.csv", data)
+    for args in (["--sum=a,d"], ["--min=a", "--max=d"], ["--var=a,d"], ["--by=k", "--mean=a", "--stddev=d"], ["--by=k", "--range=a", "--count=d"],
+                 ["--median=d"], ["--count-distinct=d,a"], [], ["--by=d", "--sum=a"], ["--sum=a", "--where=d > 500000"]):
+        same("a part: " + " ".join(args), ["-H"] + args + ["--partial"], None, [(None, 2), (1000, 3)], files=[path])
+        states = []
+        for device in ("cpu", "gpu"):
+            state = os.path.join(harness.folder(), "devices.state")
+            r = harness.run(["-H"] + args + ["--save-state", state, path], device=device)
+            with open(state, "rb") as f:
+                states.append((r.status, r.out, f.read()))
+            os.unlink(state)
+        harness.ok(states[0] == states[1], "a state: " + " ".join(args), lambda states=states: "\n".join(repr(s)[:2000] for s in states))
+
+
 def check_gpu_alone():
     """Beside one CPU thread, a GPU surely ends sooner where different values of 320 MB are counted: no CPU begins."""
     data = b"id,value\n" + b"".join(b"%d,%d\n" % (i, i * 7919 % 65537) for i in range(2000000))
@@ -472,7 +493,7 @@ def check_faults():
 reason = reason_to_skip()
 if reason:
     for title in ("good cases", "hostile tables", "large tables", "ragged records", "packed text", "blocks", "members", "computed columns", "groups", "totals by group",
-                  "auto", "faults"):
+                  "parts", "auto", "faults"):
         harness.skip("devices: " + title, reason)
 else:
     check_cases()
@@ -485,6 +506,7 @@ else:
     check_lets()
     check_groups()
     check_running_groups()
+    check_parts()
     check_auto()
     check_faults()
 harness.done()

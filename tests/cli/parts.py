@@ -158,7 +158,7 @@ def check_compressed():
     plain = [open(p, "rb").read() for p in (a, b)]
     libraries = run(["--version"]).out.decode()
     for name, library, pack in (("gzip", "zlib", gzip.compress), ("bgzip", "zlib", lambda data: bgzf_blocks.pack(data, 50)),
-                                ("bzip2", "bzip2", bz2.compress), ("xz", "liblzma", lzma.compress)):
+                                ("bzip2", "libbz2", bz2.compress), ("xz", "liblzma", lzma.compress)):
         packed = pack(plain[0])
         if re.search("(?m)^%s .*not built in$" % library, libraries):
             continue
