@@ -60,6 +60,11 @@
 	  "blanks between a quote and a delimiter: try --trim, or --quote none if quotes are data", 1, "") \
 	X(STATUS_DOUBTFUL_HEADER, \
 	  "@ may be names or data: say -H if these are names, -N if they are data", 1, "") \
+	X(STATUS_MISALIGNED, "", 1, "") /* the detail has the words */ \
+	X(STATUS_UNALIGNED, "this record's words do not stand below the header's names", 1, "") \
+	X(STATUS_ALIGNED_ONLY, \
+	  "records that are read below their names are printed only as they came, since fields may be empty or hold blanks", \
+	  1, "--where alone, or results") \
 	X(STATUS_ROW_NAMES, \
 	  "each record has one field more than this header: R and pandas write no name above " \
 	  "the names of rows", 1, "") \

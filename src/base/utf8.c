@@ -124,9 +124,7 @@ static size_t columns_of(uint32_t code)
 	return bsearch(&code, wide, sizeof wide / sizeof *wide, sizeof *wide, compare_range) ? 2 : 1;
 }
 
-/* Sets *length to the bytes that text[0 .. nbytes) prints next, one character or the escape of one byte.
- * Returns the columns that they take. */
-static size_t next_width(const char *text, size_t nbytes, size_t *length)
+size_t utf8_next_width(const char *text, size_t nbytes, size_t *length)
 {
 	char escaped[5];
 	uint32_t code;
@@ -144,7 +142,7 @@ size_t utf8_width(const char *text)
 	size_t width = 0, length, nbytes = strlen(text);
 
 	for (; nbytes; text += length, nbytes -= length)
-		width += next_width(text, nbytes, &length);
+		width += utf8_next_width(text, nbytes, &length);
 	return width;
 }
 
@@ -153,7 +151,7 @@ size_t utf8_fit(const char *text, size_t *width)
 	size_t fits = 0, length, nbytes = strlen(text);
 
 	for (; fits < nbytes; fits += length) {
-		size_t w = next_width(text + fits, nbytes - fits, &length);
+		size_t w = utf8_next_width(text + fits, nbytes - fits, &length);
 		if (w > *width)
 			break;
 		*width -= w;

@@ -22,6 +22,10 @@ size_t utf8_length(const char *text, size_t nbytes);
  * *length to utf8_length. */
 bool utf8_prints(const char *text, size_t nbytes, size_t *length);
 
+/* Sets *length to the bytes that text[0 .. nbytes), at least one, prints next: one character or the escape of one byte.
+ * Returns the columns of a terminal that they take. */
+size_t utf8_next_width(const char *text, size_t nbytes, size_t *length);
+
 /* Returns the columns of a terminal that utf8_print's text takes: two for a wide character (UAX #11), none
  * for a combining mark. */
 size_t utf8_width(const char *text);

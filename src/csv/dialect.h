@@ -10,6 +10,8 @@
 
 #include "csv/dfa.h"
 
+struct word_layout;
+
 struct csv_dialect {
 	char delimiter;
 	bool whitespace; /* fields are separated by runs of blanks, whatever the delimiter */
@@ -19,6 +21,8 @@ struct csv_dialect {
 	char escape;     /* the byte behind it is data */
 	char comment;    /* as a line's first byte: the line is no record */
 	bool one_column; /* records have one field: a blank line is a record with a missing value */
+	const struct word_layout *layout; /* with whitespace: how records stand below a header; NULL: there is
+					   * none, or it has one name. Not owned. */
 	size_t nfields;  /* with whitespace: the last of so many fields takes the rest of the line; 0:
 			  * not known yet */
 };

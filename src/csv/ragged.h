@@ -21,6 +21,7 @@ enum ragged_policy {
 struct ragged_rule {
 	enum ragged_policy policy;
 	uint32_t nfields;   /* of the first record; at least 1 */
+	bool may_lack_end;  /* a shorter record lacks its last fields for sure: it is not ragged */
 	bool last_is_empty; /* the first record's last field is: other records may lack it */
 };
 
@@ -30,7 +31,8 @@ HD bool ragged_is(const struct ragged_rule *rule, uint32_t n, bool ends_empty)
 {
 	if (n == rule->nfields + 1)
 		return !ends_empty; /* a delimiter at the line's end */
-	return n != rule->nfields && !(rule->last_is_empty && n + 1 == rule->nfields);
+	return n != rule->nfields && !(rule->may_lack_end && n < rule->nfields) &&
+	       !(rule->last_is_empty && n + 1 == rule->nfields);
 }
 
 /* Whether a ragged record of n fields is folded and printed. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "csv/dfa.h"
+#include "csv/word_layout.h"
 
 static enum status append_field(struct record *r, size_t begin, size_t end)
 {
@@ -154,8 +155,31 @@ static enum status split(struct walk *w, struct record *r)
 	return finish_text(r, w, begin);
 }
 
+/* Cuts a line of words in a table whose header is known. If they do not stand below it, that is a fault of the record, which
+ * has no field then. */
+static enum status split_below(struct walk *w, struct record *r, struct word_line line)
+{
+	size_t n = w->dialect->nfields, begin = 0;
+	uint32_t *ends = malloc(n * sizeof *ends);
+	enum status status = STATUS_OK;
+
+	if (!ends)
+		return STATUS_NO_MEMORY;
+	n = word_layout_cut(w->dialect, line, ends);
+	if (n == 0)
+		w->stray_offset = 0;
+	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
+		size_t nbytes = ends[i] - begin;
+		const char *field = decimal_trim(line.text + begin, &nbytes);
+		status = append_field(r, (size_t)(field - line.text), (size_t)(field - line.text) + nbytes);
+		begin = ends[i] + 1;
+	}
+	free(ends);
+	return status;
+}
+
 /* Cuts a record whose fields end at blanks. */
-static enum status split_words(const struct walk *w, struct record *r)
+static enum status split_words(struct walk *w, struct record *r)
 {
 	const char *lf = memchr(w->data, '\n', w->nbytes);
 	size_t at = 0, begin, end = lf ? (size_t)(lf - w->data) : w->nbytes;
@@ -166,6 +190,8 @@ static enum status split_words(const struct walk *w, struct record *r)
 	end -= field_cr_nbytes(w->data, 0, end, '\0');
 	while (end > 0 && decimal_is_blank(w->data[end - 1]))
 		end--;
+	if (end > 0 && w->dialect->layout)
+		return split_below(w, r, (struct word_line){w->data, end});
 	for (;;) {
 		while (at < end && decimal_is_blank(w->data[at]))
 			at++;
@@ -213,6 +239,8 @@ enum status record_fault_stray(const char *data, size_t nbytes, size_t offset,
 {
 	bool escapes = offset >= 2 && data[offset - 2] == '\\' && dialect->escape != '\\';
 
+	if (dialect->layout)
+		return fault_set(fault, STATUS_UNALIGNED, 0, NULL);
 	if (data[offset] == dialect->quote ||
 	    (!dialect->trim && csv_dialect_is_blank(dialect, data[offset]) &&
 	     record_field_ends(dialect, data, nbytes, offset)))

@@ -19,7 +19,8 @@ struct record {
 	size_t nfields;
 	struct field_span *fields; /* in the text given; without the CR before LF. Owned. */
 	size_t stray_offset; /* of the first byte of text after a closing quote, or of a quote before
-			      * which its field has blanks; SIZE_MAX: neither occurs */
+			      * which its field has blanks; 0 of a line whose words do not stand below the
+			      * header's; SIZE_MAX: nothing of that occurs */
 	bool is_comment;     /* nbytes are those of a comment */
 };
 
@@ -42,7 +43,7 @@ bool record_field_ends(const struct csv_dialect *dialect, const char *text, size
  * closing one a separator follows, perhaps blanks, or the rest of its line lacks one. */
 bool record_quote_opens(const struct csv_dialect *dialect, const char *text, size_t nbytes, size_t at);
 
-/* Sets fault to STATUS_STRAY_QUOTE or STATUS_BLANK_QUOTE, with the words of the remedy, for what is at
+/* Sets fault to STATUS_STRAY_QUOTE, STATUS_BLANK_QUOTE or STATUS_UNALIGNED, with the words of the remedy, for what is at
  * the stray_offset of data[0 .. nbytes). Returns the status. */
 enum status record_fault_stray(const char *data, size_t nbytes, size_t offset,
 			       const struct csv_dialect *dialect, struct fault *fault);

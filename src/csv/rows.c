@@ -9,6 +9,7 @@
 
 #include "csv/quotes.h"
 #include "csv/whitespace.h"
+#include "csv/word_layout.h"
 
 /* A window of 32 KiB of text stays in a first-level cache, with its positions. But each window
  * costs a fixed time for each column: with 6 records of 600 columns in a window, a run took 2.7
@@ -78,6 +79,7 @@ void rows_free(struct rows *r)
 {
 	free(r->bits.simd.separators); /* and the others, behind them */
 	free(r->ends_memory);
+	free(r->below_memory);
 	memset(r, 0, sizeof *r);
 }
 
@@ -261,37 +263,6 @@ static bool is_regular(const char *text, const uint32_t *ends, size_t nends, siz
 	return differ == 0;
 }
 
-/* With --whitespace: joins the fields of the last column. Most often there are none to join. */
-static void join_words(struct rows *r, const char *text)
-{
-	size_t nfields = r->dialect.nfields;
-
-	if (nfields > 1 && !r->dialect.comment &&
-	    is_regular(text, r->ends, r->nends, r->nlines, nfields))
-		return;
-	r->nends = whitespace_join(&r->dialect, text, r->ends, r->nends);
-}
-
-/* Appends the positions of the window that begins at *word, and moves *word behind it. */
-static enum status next_window(struct rows *r, const char *text, size_t *word)
-{
-	size_t left = r->nwords - *word, n = left < r->window_nwords ? left : r->window_nwords;
-	uint32_t base = (uint32_t)(*word * SIMD_WORD_NBYTES);
-
-	join_fields(r);
-	if (reserve_ends(r, n * SIMD_WORD_NBYTES) != STATUS_OK)
-		return STATUS_NO_MEMORY;
-	r->nends += simd()->positions(r->bits.simd.separators + *word, n, base, r->ends + r->nends);
-	r->nlines = simd()->count(r->bits.simd.newlines + *word, n);
-	if (r->dialect.whitespace)
-		join_words(r, text);
-	*word += n;
-	adapt_window(r, n);
-	return STATUS_OK;
-}
-
-/* ---- rows ---- */
-
 /* The number of separators up to and including the first that ends a record; there is one. */
 static size_t nfields_of(const char *text, const uint32_t *ends)
 {
@@ -301,6 +272,109 @@ static size_t nfields_of(const char *text, const uint32_t *ends)
 		n++;
 	return n;
 }
+
+/* Makes room for n positions of rows below a header. */
+static enum status reserve_below(struct rows *r, size_t n)
+{
+	uint32_t *grown;
+
+	if (n <= r->below_capacity)
+		return STATUS_OK;
+	grown = realloc(r->below_memory, (2 * n + 1) * sizeof *grown);
+	if (!grown)
+		return STATUS_NO_MEMORY;
+	r->below_memory = grown;
+	r->below = grown + 1;
+	r->below_capacity = 2 * n;
+	return STATUS_OK;
+}
+
+/* Cuts the row of words text[begin .. end) into positions at `to`, no more than it has bytes. Returns their number. */
+static size_t cut_row(struct rows *r, const char *text, size_t begin, size_t end, uint32_t *to)
+{
+	struct word_line line = {text + begin, end - begin - field_cr_nbytes(text, begin, end, '\0')};
+	size_t n = 1, nbytes = line.nbytes;
+
+	decimal_trim(line.text, &nbytes);
+	if (nbytes > 0 && !(r->dialect.comment && *line.text == r->dialect.comment)) {
+		n = word_layout_cut(&r->dialect, line, to);
+		if (n == 0 && r->unaligned == SIZE_MAX)
+			r->unaligned = begin;
+		n += n == 0;
+	}
+	for (size_t i = 0; i + 1 < n; i++)
+		to[i] += (uint32_t)begin;
+	to[n - 1] = (uint32_t)end;
+	return n;
+}
+
+/* Cuts the rows of words below a header that is known. passes_head: the first began before the text. */
+static enum status cut_rows(struct rows *r, const char *text, bool passes_head)
+{
+	size_t nlines = r->nlines, done = 0, nbelow = 0, capacity = r->ends_capacity;
+	uint32_t *memory = r->ends_memory, *ends = r->ends;
+	uint32_t nbytes = nlines ? r->ends[r->nends - 1] - r->ends[-1] : 0; /* as many positions, or fewer */
+
+	if (nlines == 0)
+		return STATUS_OK;
+	if (reserve_below(r, (size_t)nbytes + r->nends + POSITIONS_SLACK) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	r->below[-1] = r->ends[-1];
+	for (; nlines > 0; nlines--, passes_head = false) {
+		size_t stride = nfields_of(text, r->ends + done), begin = (uint32_t)(r->ends[(ptrdiff_t)done - 1] + 1);
+		if (passes_head)
+			r->below[nbelow++] = r->ends[done + stride - 1];
+		else
+			nbelow += cut_row(r, text, begin, r->ends[done + stride - 1], r->below + nbelow);
+		done += stride;
+	}
+	memcpy(r->below + nbelow, r->ends + done, (r->nends - done) * sizeof *r->ends);
+	r->nends = nbelow + r->nends - done;
+	r->ends = r->below;
+	r->ends_memory = r->below_memory;
+	r->ends_capacity = r->below_capacity;
+	r->below = ends;
+	r->below_memory = memory;
+	r->below_capacity = capacity;
+	return STATUS_OK;
+}
+
+/* With --whitespace: cuts rows below the header, or joins the fields of the last column. Most often there is nothing to do. */
+static enum status join_words(struct rows *r, const char *text, bool passes_head)
+{
+	const struct word_layout *l = r->dialect.layout;
+	size_t nfields = r->dialect.nfields;
+
+	if (nfields > 1 && !r->dialect.comment && (!l || l->by_words) &&
+	    is_regular(text, r->ends, r->nends, r->nlines, nfields))
+		return STATUS_OK;
+	if (l)
+		return cut_rows(r, text, passes_head);
+	r->nends = whitespace_join(&r->dialect, text, r->ends, r->nends);
+	return STATUS_OK;
+}
+
+/* Appends the positions of the window that begins at *word, and moves *word behind it. passes_head: the first row began
+ * before the text. */
+static enum status next_window(struct rows *r, const char *text, size_t *word, bool passes_head)
+{
+	enum status status = STATUS_OK;
+	size_t left = r->nwords - *word, n = left < r->window_nwords ? left : r->window_nwords;
+	uint32_t base = (uint32_t)(*word * SIMD_WORD_NBYTES);
+
+	join_fields(r);
+	if (reserve_ends(r, n * SIMD_WORD_NBYTES) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	r->nends += simd()->positions(r->bits.simd.separators + *word, n, base, r->ends + r->nends);
+	r->nlines = simd()->count(r->bits.simd.newlines + *word, n);
+	if (r->dialect.whitespace)
+		status = join_words(r, text, passes_head);
+	*word += n;
+	adapt_window(r, n);
+	return status;
+}
+
+/* ---- rows ---- */
 
 /* Whether rows of `stride` fields form runs: no such row is a blank line, or blank lines are
  * records. */
@@ -442,9 +516,10 @@ enum status rows_walk(struct rows *r, const char *text, size_t nbytes, struct ch
 
 	*out = (struct rows_extent){.stray = SIZE_MAX, .open_field = SIZE_MAX};
 	r->nends = 0;
+	r->unaligned = SIZE_MAX;
 	r->ends[-1] = UINT32_MAX; /* the first row begins behind it, at 0 */
 	while (status == STATUS_OK && word < r->nwords) {
-		status = next_window(r, text, &word);
+		status = next_window(r, text, &word, in_head);
 		if (status != STATUS_OK || (in_head && !pass_head(&w)))
 			continue;
 		in_head = false;
@@ -454,6 +529,8 @@ enum status rows_walk(struct rows *r, const char *text, size_t nbytes, struct ch
 		out->head_nbytes = out->tail_offset = nbytes;
 	if (is_open(r, text, nbytes, entry))
 		out->open_field = (uint32_t)(r->ends[(ptrdiff_t)r->nends - 1] + 1);
+	if (r->unaligned != SIZE_MAX)
+		out->stray = r->unaligned;
 	if (status == STATUS_OK && r->has_strays)
 		out->stray = quotes_find_stray(&r->dialect, r->bits.simd, text, out->head_nbytes, out->tail_offset);
 	return status;

@@ -39,6 +39,9 @@ struct rows {
 	/* Positions of separators outside quotes. ends[-1]: the current row's begin, less 1. */
 	uint32_t *ends, *ends_memory;
 	size_t nends, ends_capacity;
+	uint32_t *below, *below_memory; /* the same for rows cut below the header's names, which may have more */
+	size_t below_capacity;
+	size_t unaligned; /* the first row that does not stand below them, as rows_extent.stray */
 	size_t nlines; /* of the current window: those that end records */
 	size_t window_nwords; /* of the next window */
 	size_t stride; /* fields of the last row, or 0 */
@@ -87,8 +90,8 @@ typedef enum status (*row_visitor)(void *context, const struct row_run *run);
 struct rows_extent {
 	bool head_ends; /* as in struct partial */
 	size_t head_nbytes, tail_offset;
-	size_t stray;      /* the first complete record with text behind a closing quote; else
-			    * SIZE_MAX */
+	size_t stray;      /* the first complete record with text behind a closing quote, or whose words do not
+			    * stand below the header's; else SIZE_MAX */
 	size_t open_field; /* if the text ends inside quotes, or with an LF that is escaped: where
 			    * that field begins, valid if the text was entered between records; else
 			    * SIZE_MAX */

@@ -45,21 +45,36 @@ static struct csv_dialect dialect_inside(const struct plan *plan, size_t before)
 	return d;
 }
 
+/* Cuts the field at text[offset], of a column. *at: its number in r, whose record begins at *begin. */
+static enum status cut_field(const struct plan *plan, const struct text *text, size_t offset, size_t field,
+			     struct record *r, size_t *begin, size_t *at)
+{
+	struct csv_dialect d = dialect_inside(plan, field);
+
+	*begin = offset;
+	*at = 0;
+	if (!d.layout)
+		return record_split_first(text->data + offset, text->nbytes - offset, &d, r);
+	while (*begin > 0 && text->data[*begin - 1] != '\n') /* its line shows where it ends */
+		--*begin;
+	*at = field;
+	return record_split(text->data + *begin, text->nbytes - *begin, &plan->dialect, true, r);
+}
+
 enum status diagnose_read(const struct plan *plan, const struct text *text, size_t offset, size_t c,
 			  enum status why, struct bad_value *out)
 {
-	struct csv_dialect d = dialect_inside(plan, plan->columns[c].field);
-	const char *field = text->data + offset, *value;
+	const char *value;
 	struct scratch scratch = {NULL, 0};
 	struct record r;
-	size_t nbytes;
+	size_t nbytes, begin, at;
 	enum status status = STATUS_NO_MEMORY;
 
 	out->offset = OFFSET_NONE;
-	if (record_split_first(field, text->nbytes - offset, &d, &r) != STATUS_OK)
+	if (cut_field(plan, text, offset, plan->columns[c].field, &r, &begin, &at) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	value = field_value(&plan->dialect, field + r.fields[0].begin,
-			    r.fields[0].end - r.fields[0].begin, &scratch, &nbytes);
+	value = field_value(&plan->dialect, text->data + begin + r.fields[at].begin,
+			    r.fields[at].end - r.fields[at].begin, &scratch, &nbytes);
 	record_free(&r);
 	if (value)
 		status = bad_value_keep(&out, offset, why, value, nbytes);
@@ -93,6 +108,9 @@ enum status diagnose_stray(const struct plan *plan, struct text *text, size_t of
 	record_free(&r);
 	record_fault_stray(data, text->nbytes - offset, at, &plan->dialect, fault);
 	diagnose_place(plan, text, offset + at, plan->ncolumns, fault);
+	if (fault->status == STATUS_UNALIGNED)
+		snprintf(fault->remedy, sizeof fault->remedy, "--skip-lines %" PRIu64 " -N, and columns by number",
+			 plan->line_below_header - 1);
 	return fault->status;
 }
 

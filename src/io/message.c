@@ -235,6 +235,7 @@ static void print_detail(const struct fault *f)
 		print_value(f);
 		break;
 	case STATUS_RAGGED:
+	case STATUS_MISALIGNED:
 	case STATUS_CURRENCY:
 	case STATUS_PART_ORDER:
 		utf8_print_visibly(stderr, f->detail, f->detail_nbytes);

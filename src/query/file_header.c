@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "csv/record.h"
+#include "csv/word_layout.h"
 
 /* ---- names ---- */
 
@@ -95,13 +96,24 @@ static enum status find(void *context, struct input *input, int index, size_t *n
 	struct file_headers *f = context;
 	struct file_header *file = &f->files[index];
 	struct header *h = &file->header;
-	enum status status = header_read_file(h, input, index, f->plan, fault);
+	struct plan plan = *f->plan;
+	enum status status;
 	bool is = true;
 
+	plan.dialect.layout = NULL;
+	if (plan.dialect.whitespace)
+		plan.dialect.nfields = 0;
+	status = header_read_file(h, input, index, &plan, fault);
+	if (status == STATUS_OK && plan.dialect.whitespace && h->nfields > 0)
+		status = header_line_up(h, input, &plan, fault);
 	if (status == STATUS_OK && !is_same(&h->record[0], &f->first->record[0])) {
 		status = is_header(f, file, input, &is, fault);
-		file->differs = status == STATUS_OK && is && h->nfields > 0;
+		file->has_other_names = status == STATUS_OK && is && h->nfields > 0;
 	}
+	if (status == STATUS_OK && is)
+		status = header_check_words(h, input, fault);
+	file->differs = file->has_other_names ||
+			(is && h->nfields > 0 && !word_layout_is_same(h->layout, f->first->layout));
 	if (status == STATUS_OK && is)
 		status = header_check_row_names(h, input, f->plan, fault);
 	*nbytes = is ? h->nbytes : 0;
@@ -172,6 +184,10 @@ static enum status make_plan(const struct file_headers *f, const struct input *i
 	plan->dialect.one_column = file->header.nfields == 1;
 	if (plan->dialect.nfields)
 		plan->dialect.nfields = file->header.nfields;
+	file->layout = file->header.layout;
+	file->header.layout = NULL;
+	if (plan_use_layout(plan, file->layout) != STATUS_OK)
+		return fail(input, file, STATUS_ALIGNED_ONLY, fault);
 	if (plan->sought.nbytes) {
 		file->line = file->header.line;
 		file->header.line = NULL;
@@ -190,7 +206,7 @@ static enum status place(void *context, const struct input *input, int index,
 
 	if (!file->differs)
 		return STATUS_OK;
-	if (f->plan->shares_header)
+	if (f->plan->shares_header && file->has_other_names)
 		return fail(input, file, STATUS_HEADER_DIFFERS, fault);
 	status = make_plan(f, input, file, fault);
 	header_free(&file->header);
@@ -221,6 +237,7 @@ void file_headers_free(struct file_headers *f)
 		header_free(&f->files[i].header);
 		free(f->files[i].plan.columns);
 		free(f->files[i].line);
+		free(f->files[i].layout);
 	}
 	free(f->files);
 	name_index_free(&f->names);

@@ -16,9 +16,11 @@
 
 /* A file whose header is not the first one's. */
 struct file_header {
-	bool differs;
+	bool differs;         /* its records need a plan of their own */
+	bool has_other_names; /* or the same in another order */
 	struct header header;
 	struct plan plan; /* the run's, but for the places of the columns, which are owned */
+	struct word_layout *layout; /* of words below its header; owned */
 	char *line;       /* of its header, if that is sought among its records; owned */
 };
 

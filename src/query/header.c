@@ -4,11 +4,13 @@
  */
 #include "query/header.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "csv/record.h"
+#include "csv/word_layout.h"
 #include "query/header_guess.h"
 #include "query/remedy.h"
 #include "query/value.h"
@@ -256,6 +258,17 @@ static size_t end_with_blanks(const struct first_text *t, size_t end)
 	return end;
 }
 
+/* Whether all values are numbers. A delimiter at the line's end makes no value. */
+static bool is_all_numbers(const struct header *h)
+{
+	size_t n = h->nfields - (h->ends_empty && h->nfields > 1);
+
+	for (size_t i = 0; i < n; i++)
+		if (!h->record[0].values[i].is_number)
+			return false;
+	return true;
+}
+
 /* Fills h, which is all 0, with what was cut. */
 static enum status fill_header(struct header *h, const struct input *input,
 			       const struct first_text *t, const struct plan *plan)
@@ -274,6 +287,7 @@ static enum status fill_header(struct header *h, const struct input *input,
 	h->begin = t->begin;
 	h->end = t->begin + end_with_blanks(t, last.end);
 	h->ends_empty = last.begin == last.end;
+	h->is_numbers = is_all_numbers(h);
 	h->nbytes = t->begin + first->nbytes;
 	h->line_number = input_line(input, t->file) + count_lines(t->data, t->begin);
 	find_other_fields(h, t, &plan->dialect, false);
@@ -333,8 +347,10 @@ enum status header_read_second(struct header *h, struct input *input, const stru
 
 	if (!h->present || h->has_second)
 		return STATUS_OK;
-	if (dialect.whitespace)
+	if (dialect.whitespace) {
 		dialect.nfields = h->nfields;
+		dialect.layout = h->layout;
+	}
 	status = read_first(&t, input, &dialect, blank_counts, fault);
 	free_values(&h->record[1]);
 	if (status == STATUS_OK && !(blank_counts && has_lines(&t, &dialect, t.begin)) &&
@@ -364,8 +380,10 @@ static void look_begin(struct look *l, const struct header *h, struct input *inp
 {
 	*l = (struct look){.h = h, .input = input, .plan = plan, .dialect = plan->dialect,
 			   .t = {.file = h->file}, .end = h->nbytes};
-	if (l->dialect.whitespace)
+	if (l->dialect.whitespace) {
 		l->dialect.nfields = h->nfields;
+		l->dialect.layout = h->layout;
+	}
 }
 
 /* Cuts the next record; *found: there is one, and it is whole and without a fault, which is found
@@ -469,20 +487,156 @@ enum status header_read_below(struct header *h, struct input *input, const struc
 	return status;
 }
 
-enum status header_join_words(struct header *h, struct input *input, const struct plan *plan,
-			      struct fault *fault)
-{
-	struct plan of_words = *plan;
-	size_t n = h->record[1].nfields;
+/* ---- words below a header ---- */
 
-	if (n < 2 || n >= h->nfields)
-		return STATUS_OK;
-	of_words.dialect.nfields = n;
-	int file = h->file;
-	header_free(h);
-	enum status status = header_read_file(h, input, file, &of_words, fault);
-	return status == STATUS_OK ? header_read_below(h, input, plan, fault) : status;
+/* The lines of a table of words, from its header on. */
+struct word_table {
+	size_t n; /* the header, and the records looked at */
+	size_t begins[1 + LOOK_NRECORDS], nbytes[1 + LOOK_NRECORDS];
+	struct word_line lines[1 + LOOK_NRECORDS]; /* once all have been read */
+};
+
+/* Adds a line of the text, without its line end. */
+static void add_line(struct word_table *t, const char *data, size_t begin, size_t nbytes)
+{
+	nbytes -= nbytes > 0 && data[begin + nbytes - 1] == '\n';
+	nbytes -= nbytes > 0 && data[begin + nbytes - 1] == '\r';
+	t->begins[t->n] = begin;
+	t->nbytes[t->n++] = nbytes;
 }
+
+/* Looks at nrecords more records, but for what the file lacks. */
+static enum status look_at_lines(struct look *look, struct word_table *t, size_t nrecords, struct fault *fault)
+{
+	bool found = true;
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < nrecords && status == STATUS_OK && found; i++) {
+		status = look_cut(look, &found, fault);
+		found = found && look->t.record.nfields > 0;
+		if (status == STATUS_OK && found)
+			add_line(t, look->t.data, look->t.begin, look->t.record.nbytes);
+	}
+	for (size_t i = 0; i < t->n; i++)
+		t->lines[i] = (struct word_line){look->t.data + t->begins[i], t->nbytes[i]};
+	return status;
+}
+
+/* Whether a record of so many words as a header, or more, can be read by words. */
+static bool reads_words(const struct word_layout *l, const struct word_table *t, size_t nwords)
+{
+	bool blank = t->lines[0].nbytes > 0 && decimal_is_blank(*t->lines[0].text);
+
+	if (nwords == l->nnames)
+		return !blank || !word_layout_is_shifted(l, t->lines[1]);
+	return nwords > l->nnames && l->takes_rest && word_layout_is_pushed(l, t->lines[1]);
+}
+
+/* Finds the layout of a table whose header has h->nfields words, and whose first record nwords. Waits for more records only
+ * if the first alone does not tell. */
+static enum status find_layout(struct header *h, struct look *look, struct word_table *t, size_t nwords,
+			       struct fault *fault)
+{
+	struct word_layout *l = NULL;
+	bool agrees = false;
+	enum status status;
+
+	if (!word_layout_find(t->lines, 2, &h->layout) ||
+	    (h->layout && !word_layout_agrees(h->layout, t->lines + 1, 1, &agrees)))
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (agrees && h->layout->nnames == h->nfields) {
+		h->layout->by_words = true;
+		return STATUS_OK;
+	}
+	if (h->layout || nwords != h->nfields) {
+		status = look_at_lines(look, t, LOOK_NRECORDS - 1, fault);
+		if (status != STATUS_OK)
+			return status;
+		if (!word_layout_find(t->lines, t->n, &l) ||
+		    (l && !word_layout_agrees(l, t->lines + 1, t->n - 1, &l->by_words)))
+			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		if (l) { /* else the first record that does not stand below the header is the error */
+			free(h->layout);
+			h->layout = l;
+		}
+		if (h->layout)
+			return STATUS_OK;
+	}
+	if (h->nfields == 1) /* it takes the whole line */
+		return STATUS_OK;
+	if (!word_layout_of_words(t->lines[0], &l))
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (reads_words(l, t, nwords))
+		h->layout = l;
+	else
+		free(l);
+	return STATUS_OK;
+}
+
+/* Cuts the first record again, by the layout if there is one. */
+static enum status cut_again(struct header *h, const char *data, const struct plan *plan)
+{
+	struct first_text t = {.data = data, .begin = h->begin};
+	struct csv_dialect dialect = plan->dialect;
+	enum status status;
+
+	dialect.layout = h->layout;
+	dialect.nfields = h->layout ? h->layout->nnames : 0;
+	status = record_split(data + h->begin, h->nbytes - h->begin, &dialect, true, &t.record);
+	free_values(&h->record[0]);
+	if (status == STATUS_OK)
+		status = copy_values(&h->record[0], &t, plan);
+	h->nfields = h->record[0].nfields;
+	record_free(&t.record);
+	return status;
+}
+
+enum status header_line_up(struct header *h, struct input *input, const struct plan *plan, struct fault *fault)
+{
+	struct word_table *t = calloc(1, sizeof *t);
+	struct look look;
+	size_t nwords;
+	enum status status;
+
+	if (!t)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	look_begin(&look, h, input, plan);
+	look.dialect.nfields = 0;
+	t->n = 1;
+	t->begins[0] = h->begin;
+	t->nbytes[0] = h->end - h->begin;
+	status = look_at_lines(&look, t, 1, fault);
+	nwords = look.t.record.nfields;
+	if (status == STATUS_OK && t->n == 2) {
+		status = find_layout(h, &look, t, nwords, fault);
+		h->nwords_below = h->layout || h->nfields == 1 ? 0 : nwords;
+	}
+	if (status == STATUS_OK && h->layout && cut_again(h, look.t.data, plan) != STATUS_OK)
+		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	look_end(&look);
+	free(t);
+	return status;
+}
+
+enum status header_check_words(const struct header *h, const struct input *input, struct fault *fault)
+{
+	char words[FAULT_DETAIL_NBYTES] = "the header begins with blanks, and the next record's words do not stand below its";
+
+	if (h->nwords_below == 0)
+		return STATUS_OK;
+	if (h->nwords_below != h->nfields)
+		snprintf(words, sizeof words, "the header has %zu words where the next record has %zu, which do not stand below them",
+			 h->nfields, h->nwords_below);
+	fault_set(fault, STATUS_MISALIGNED, 0, words);
+	snprintf(fault->remedy, sizeof fault->remedy,
+		 "-N if this line is data, --skip-lines %" PRIu64 " if it is a title, or both, and columns by number",
+		 h->line_number);
+	fault->file = input_name(input, h->file);
+	fault->line = h->line_number;
+	return STATUS_MISALIGNED;
+}
+
+/* ---- names that are not there ---- */
 
 char header_comment_sign(const struct header *h, const struct csv_dialect *dialect)
 {
@@ -570,13 +724,28 @@ static enum status skip_header(struct header *h, struct input *input, struct fau
 	return STATUS_OK;
 }
 
+/* Forgets the layout of what is no header. */
+static enum status drop_layout(struct header *h, const struct input *input, const struct plan *plan)
+{
+	size_t nbytes;
+
+	h->nwords_below = 0;
+	if (!h->layout)
+		return STATUS_OK;
+	free(h->layout);
+	h->layout = NULL;
+	return cut_again(h, input_peeked(input, &nbytes), plan);
+}
+
 enum status header_decide(struct header *h, struct input *input, const struct plan *plan,
 			  const struct header_request *request, struct fault *fault)
 {
 	enum status status = header_guess(h, input, plan, request, fault);
 
-	if (name_columns(h) != STATUS_OK)
+	if ((status == STATUS_OK && !h->present && drop_layout(h, input, plan) != STATUS_OK) || name_columns(h) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (status == STATUS_OK && h->present)
+		status = header_check_words(h, input, fault);
 	if (status == STATUS_OK && h->present)
 		status = header_check_row_names(h, input, plan, fault);
 	if (status != STATUS_OK)
@@ -593,6 +762,7 @@ void header_free(struct header *h)
 		free(h->names[i]);
 	free(h->names);
 	free(h->line);
+	free(h->layout);
 	free_values(&h->record[0]);
 	free_values(&h->record[1]);
 	memset(h, 0, sizeof *h);

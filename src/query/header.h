@@ -46,6 +46,7 @@ struct header {
 	size_t nfields;                /* of the first record; 0: the input is empty */
 	bool has_byte;                 /* the input has, be it a blank line */
 	bool ends_empty;               /* its last field has no byte */
+	bool is_numbers;               /* all its values, as they were read first */
 	char **names;                  /* NULL for a column that has none. Owned. */
 	size_t nnames;                 /* nfields, unless the input is empty */
 	struct first_record record[2]; /* the first, and the second if it was read ... */
@@ -55,6 +56,8 @@ struct header {
 	size_t line_nbytes;
 	int file;                      /* of the first */
 	uint64_t line_number;          /* of the first */
+	struct word_layout *layout; /* of words below the header; NULL: it has one word, or no record below. Owned. */
+	size_t nwords_below;   /* of the record below, if it does not stand below the header's words; else 0 */
 	struct other_fields other;     /* what separates fields, if the first records have one each; see remedy.h */
 	size_t nbytes;                 /* of the first, with blank lines before it */
 	size_t begin, end; /* of the first, in those bytes, line end left out */
@@ -76,10 +79,14 @@ enum status header_read_file(struct header *h, struct input *input, int file,
 enum status header_read_below(struct header *h, struct input *input, const struct plan *plan,
 			      struct fault *fault);
 
-/* With --whitespace, after header_read_below: where the header has more words than the second record has
- * fields, as in "Mounted on", the last name is the rest of the line, unless it would be the only one. */
-enum status header_join_words(struct header *h, struct input *input, const struct plan *plan,
-			      struct fault *fault);
+/* With --whitespace, after header_read or header_read_file with a plan of neither layout nor number of fields, if the first
+ * record may be a header: finds how the records below it in its file stand below its words, and sets h->layout, and the
+ * header's fields by it. Errors: input's, STATUS_NO_MEMORY. */
+enum status header_line_up(struct header *h, struct input *input, const struct plan *plan, struct fault *fault);
+
+/* Fails if the header, which is present, has another number of words than the record below it, or begins with blanks, and that
+ * record does not stand below it. Errors: STATUS_MISALIGNED. */
+enum status header_check_words(const struct header *h, const struct input *input, struct fault *fault);
 
 /* Which values of the first record are texts. */
 struct header_texts {

@@ -133,17 +133,6 @@ static enum status names_column(const struct header *h, const struct header_requ
 
 /* ---- the decision ---- */
 
-/* Whether all values are numbers. A delimiter at the line's end makes no value. */
-static bool is_all_numbers(const struct header *h)
-{
-	size_t n = h->nfields - (h->ends_empty && h->nfields > 1);
-
-	for (size_t i = 0; i < n; i++)
-		if (!h->record[0].values[i].is_number)
-			return false;
-	return true;
-}
-
 /* Whether numbers in quotes stand above numbers without, where all values of the first record are numbers: R
  * writes names so. */
 static enum status look_for_quotes(struct header *h, struct input *input, const struct plan *plan,
@@ -218,7 +207,7 @@ enum status header_guess(struct header *h, struct input *input, const struct pla
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (names)
 		return STATUS_OK;
-	if (is_all_numbers(h)) {
+	if (h->is_numbers) {
 		status = look_for_quotes(h, input, plan, &h->present, fault);
 		h->reason = HEADER_ALL_NUMBERS;
 		if (status != STATUS_OK || !h->present)

@@ -247,6 +247,11 @@ struct plan {
 	const char *const *missing;  /* each NUL-terminated, blanks trimmed */
 };
 
+/* Has a complete plan of a file read words by the layout of its header, NULL: none, which stays the caller's. Sets in the
+ * layout what may be read below the names: where records are printed with new columns, nothing, since a blank field is
+ * none when that is read. Errors: STATUS_ALIGNED_ONLY: then they cannot be read. */
+enum status plan_use_layout(struct plan *plan, struct word_layout *layout);
+
 /* Whether records are printed without new columns. */
 static inline bool plan_copies_records(const struct plan *plan)
 {

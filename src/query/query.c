@@ -505,6 +505,8 @@ static enum status make(struct making *m, struct input *input)
 	q->plan.guesses_texts = q->summary && input && input_is_repeatable(input);
 	if (q->plan.dialect.whitespace)
 		q->plan.dialect.nfields = q->header.nfields;
+	if (status == STATUS_OK && input && plan_use_layout(&q->plan, q->header.layout) != STATUS_OK)
+		status = fault_set(m->fault, STATUS_ALIGNED_ONLY, 0, NULL);
 	if (status == STATUS_OK && input)
 		query_seek_header(q, m->options->partial);
 	return status;

@@ -150,10 +150,10 @@ enum status query_read_first(struct query *q, const struct options *o, const str
 	if (status == STATUS_OK)
 		status = header_read(h, input, &q->plan, fault);
 	q->guesses_delimiter &= q->plan.dialect.delimiter == ',';
-	if (status == STATUS_OK && (of_words || needs_second(q, o, &all)))
-		status = header_read_below(h, input, &q->plan, fault);
 	if (status == STATUS_OK && of_words)
-		status = header_join_words(h, input, &q->plan, fault);
+		status = header_line_up(h, input, &q->plan, fault);
+	if (status == STATUS_OK && needs_second(q, o, &all))
+		status = header_read_below(h, input, &q->plan, fault);
 	free(all.at);
 	return status;
 }

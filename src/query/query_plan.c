@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "csv/word_layout.h"
 #include "query/options_choice.h"
 #include "query/query_header.h"
 #include "query/query_lets.h"
@@ -344,4 +345,22 @@ void query_seek_header(struct query *q, bool is_part)
 		if (shows_header(q, &q->plan.columns[c], is_part))
 			return;
 	q->plan.sought = (struct sought_header){q->plan.header, (uint32_t)q->plan.header_nbytes};
+}
+
+enum status plan_use_layout(struct plan *plan, struct word_layout *layout)
+{
+	bool copies = !plan->emits || plan->nnew_columns == 0;
+
+	plan->dialect.layout = layout;
+	plan->ragged.may_lack_end = false;
+	if (!layout)
+		return STATUS_OK;
+	if (!copies && !layout->by_words)
+		return STATUS_ALIGNED_ONLY;
+	layout->by_columns &= copies;
+	if (layout->by_columns)
+		plan->ragged.may_lack_end = !layout->by_words || (plan->ragged.policy == RAGGED_ERROR &&
+								  plan->bad_record == INVALID_ERROR);
+	layout->shorter_fails = plan->ragged.may_lack_end;
+	return STATUS_OK;
 }

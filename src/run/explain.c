@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "csv/word_layout.h"
 #include "fold/result.h"
 #include "io/output.h"
 #include "query/query_header.h"
@@ -86,7 +87,7 @@ static void say_dialect(const struct csv_dialect *d)
 {
 	say("text:    ");
 	if (d->whitespace)
-		say("fields end at blanks");
+		say(d->layout && !d->layout->by_words ? "fields stand below the header's names" : "fields end at blanks");
 	else
 		say_byte("fields end at ", d->delimiter, "");
 	if (d->quote)

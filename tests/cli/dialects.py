@@ -238,13 +238,14 @@ def check_whitespace():
     says("tabs, blanks at both ends, CR LF", ["-W", "--sum=b"], b" a \t b\t\r\n\t1   2  \r\n3 4\r\n  5\t6 \t\r\n", 0, "12\n")
     says("new fields come behind the blanks at a record's end", ["-W", "--running-sum=b"], b" a b \t\r\n1 2 \n", 0,
          " a b \t running_sum(b)\r\n1 2  2\n")
-    says("'*' looks at all of the second record's last value", ["-W", "--running-sum=*"], b"a b\n1 2 3\n", 0, "a b running_sum(a)\n1 2 3 1\n")
+    says("'*' looks at all of the second record's last value", ["-W", "--running-sum=*"], b"a  b\n1  2 3\n", 0, "a  b running_sum(a)\n1  2 3 1\n")
     for beside in ("--corr=a:b", "--where=a > 0"):
         harness.agrees("the blanks are no part of a text whose number another result needs: " + beside,
                        ["-W", "--text-min=a", "--text-max=a", "--mode=a", beside, "--format=json"], b"a b\n5\t 6\n7 \t 8\n 50 \t9\n",
                        lambda r: None if b'"text_min(a)": "5", "text_max(a)": "7", "mode(a)": "5"' in r.out else "texts without blanks",
                        [(1, 1), (None, None)])
-    says("one name has no rest", ["-W", "--sum=1"], b"Mounted on\n1\n", 1, "", "gpustat: <stdin>:2: 1 field where the header has 2: see --ragged\n")
+    says("one name has no rest", ["-W", "--sum=1"], b"Mounted on\n1\n", 1, "", "gpustat: <stdin>:1: the header has 2 words where the next record "
+         "has 1, which do not stand below them (try -N if this line is data, --skip-lines 1 if it is a title, or both, and columns by number)\n")
     says("lines of blanks are blank lines", ["-W", "--sum=b"], b"\n  \na b\n\n \t \r\n1 2\n   ", 0, "2\n")
     says("one column", ["-W", "--sum=1", "--count=1"], b"  1\n2  \n\n \t\n 3", 0, "sum(1),count(1)\n6,3\n".replace("(1)", "(col1)"))
     says("one column takes the line", ["-W", "--where=a = 'x  y'", "--count=a"], b"a\n x  y \nx y\n", 0, "1\n")
@@ -252,7 +253,7 @@ def check_whitespace():
     says("comments", ["-W", "--comment=#", "--sum=b"], b"# x y z\na b\n#1 1\n2 2\n #3 3\n", 0, "5\n")
     says("too few fields", ["-W", "--sum=b"], b"a b c\n1 2 3\n4 5\n", 1, "", "gpustat: <stdin>:3: 2 fields where the header has 3: see --ragged\n")
     says("too few fields, taken", ["-W", "--ragged=allow", "--sum=b"], b"a b c\n1 2 3\n4 5\n", 0, "7\n")
-    says("a bad value in the last column", ["-W", "--sum=b"], b"a b\n1 2\n3 4 5\n", 1, "", "gpustat: <stdin>:3: column 'b': not a number: '4 5' (try --invalid skip)\n")
+    says("a bad value in the last column", ["-W", "--sum=b"], b"a  b\n1  2\n3  4 5\n", 1, "", "gpustat: <stdin>:3: column 'b': not a number: '4 5' (try --invalid skip)\n")
     rows = [(i % 7 * 1001, "w" * (i % 5 + 1), i * i % 997) for i in range(4000)]
     data = "".join("%8d %-6s %5d %s\n" % (a, b, c, "x y" * ((i + 1) % 3)) for i, (a, b, c) in enumerate(rows)).encode()
     want = "sum(col1),sum(col3)\n%d,%d\n" % (sum(r[0] for r in rows), sum(r[2] for r in rows))

@@ -42,6 +42,8 @@ def check_words():
              "prints:  each record, and rank(seconds)\n", ALONE)
     explains("no header", ["--cumsum=2", "-d;", "--quote=none", "--comment=#"], b"1;2\n3;4\n", "text:    fields end at ';', '#' begins a comment\n",
              "header:  none in line 1 of {}, for all its values are numbers\ncolumns: 2: col1, col2\n", "reads:   col2\nprints:  each record, and running_sum(col2)\n", ALONE)
+    explains("below the names", ["-W", "--sum=b"], b"a    b\nx y  2\n", "text:    fields stand below the header's names\n",
+             "header:  line 1 of {}, for a column is asked for by name\ncolumns: 2: a, b\n", "reads:   b\nprints:  sum(b)\n", ALONE)
     explains("lines skipped, blanks", ["--skip-lines=1", "-W", "--sum=2"], b"title\na b\n1 2\n", "text:    fields end at blanks\n",
              "header:  line 2 of {}, for 'a' is above a number\ncolumns: 2: a, b\n", "reads:   b\nprints:  sum(b)\n", ALONE)
     many = ",".join("c%d" % i for i in range(30)).encode()

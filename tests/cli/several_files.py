@@ -111,7 +111,7 @@ def check_dialects():
     gives("an escape byte", ["--escape=\\", "--sum=a"], [b"a,b\\,c\n1,2\n", b"b\\,c,a\n2\\,0,10\n"], "11\n")
     gives("--whitespace", ["-W", "--sum=a"], [b"a  b\n1  2\n", b" b a\n 20   10\n"], "11\n")
     gives("--whitespace, a last name of several words", ["-W", "--sum=a", "--count=b c"],
-          [b"a  b c\n1  x\n", b" a b c\n 20   x\n"], "sum(a),count(b c)\n21,2\n")
+          [b"a  b c\n1  x\n", b" a  b c\n20  x\n"], "sum(a),count(b c)\n21,2\n")
     gives("--whitespace, fewer names", ["-W", "--sum=a"], [b"x a b\n1 2 3\n", b"b a\n10 20\n"], "22\n")
     gives("--decimal", ["-d", ";", "--decimal=,", "--sum=a"], [b"a;b\n1,5;2\n", b"b;a\n2,5;0,5\n"], "2.0\n")
     gives("--decimal, no header", ["-d", ";", "--decimal=,", "--sum=a"], [b"a;b\n1,5;2\n", b"2,5;0,5\n"], "4.0\n")

@@ -20,7 +20,9 @@ def dialect_for(rng, asked, tame=False):
     comment = rng.choice((b"#", b"#", b"%")) if "comment" in asked else None
     skipped = rng.choice((1, 1, 2, 3)) if "skip-lines" in asked else 0
     if "whitespace" in asked:
-        return Dialect(comment=comment, whitespace=True, skip_lines=skipped), b" "
+        dialect = Dialect(comment=comment, whitespace=True, skip_lines=skipped)
+        dialect.pad, dialect.right = rng.choice((0, 0, 9, 14, 22)), rng.choice((0, 2, 3))
+        return dialect, b" "
     delimiter = rng.choice(DELIMITERS[:3] if asked & set(NOTATION) else DELIMITERS) if "delimiter" in asked else None
     quote = rng.choice((None, b"'", b"'", b"|" if delimiter != b"|" else b"'")) if "quote" in asked else b'"'
     escape = rng.choice((b"\\", b"\\", b"^")) if "escape" in asked else None
@@ -98,10 +100,27 @@ def padded(rng, field, dialect, delimiter):
         b"".join(rng.choices(blanks, k=rng.choice((0, 0, 1, 3))))
 
 
+def write_below(rng, contents, dialect):
+    """A record of -W whose words stand below the header's, as long as they fit."""
+    out = b""
+    for i, c in enumerate(contents):
+        word = re.sub(rb"[ \t\r\n]+", rng.choice((b"_", b"_", b" ")), c).strip()
+        word = word or rng.choice((b"", b"-"))
+        if i + 1 == len(contents):
+            out += word
+        elif dialect.right and i % dialect.right:
+            out += word.rjust(dialect.pad - 1) + b" "
+        else:
+            out += word.ljust(dialect.pad - 1) + b" "
+    return out if out.strip() else b"-"
+
+
 def write_record(rng, contents, dialect, delimiter, style, stray=False):
     if not dialect.whitespace:
         return delimiter.join(padded(rng, write_field(rng, c, dialect, delimiter, style, stray), dialect, delimiter)
                               for c in contents)
+    if dialect.pad:
+        return write_below(rng, contents, dialect)
     words = [re.sub(rb"[ \t\r\n]+", b"_", c) or b"-" for c in contents[:-1]]
     words.append(re.sub(rb"[\r\n]+", b"_", contents[-1]).strip(b" \t") or b"-")
     out = b" " * rng.choice((0, 0, 1, 3))

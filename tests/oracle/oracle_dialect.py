@@ -19,6 +19,8 @@ class Dialect:
     """delimiter: a byte, or None where nothing was said, which is a comma or what a first line 'sep=' says. quote and
     escape: a byte or None. comment: the byte that begins a line to be skipped, or None. whitespace: -W.
     skip_lines: how many lines of each file are no part of the table. trim: blanks around a field are no part of it."""
+    pad, right = 0, 0       # of -W, how wide columns are written, and which to the right: hostile_dialect.write_below()
+
     def __init__(self, delimiter=None, quote=b'"', escape=None, comment=None, whitespace=False, skip_lines=0, trim=False):
         self.delimiter, self.quote, self.escape = delimiter, quote, escape
         self.comment, self.whitespace, self.skip_lines, self.trim = comment, whitespace, skip_lines, trim

@@ -66,7 +66,7 @@ def has_header(q, exprs, row, below, second):
     if any(names_a_column(q, text, quoted, row) for _, text, quoted in q.items()) or any(
             names_a_column(q, text, quoted, row) for e in exprs for text, quoted in e.items()):
         return True, "name"
-    values = row.fields[:-1] if len(row.fields) > 1 and row.raw.endswith(q.ends_with()) and not row.fields[-1] else row.fields
+    values = row.fields[:-1] if len(row.fields) > 1 and row.raw.rstrip(q.dialect.blanks(q.ends_with())).endswith(q.ends_with()) and not row.fields[-1] else row.fields
     numbers = [q.is_number(f) and not q.is_missing(f) for f in values]
     if all(numbers):
         pairs = zip(in_quotes(q, row), in_quotes(q, second), below[0]) if second and any(in_quotes(q, row)) else ()

@@ -10,6 +10,7 @@ import re
 from oracle_dialect import COMMA, cut, preamble, with_rest
 from oracle_header import LOOK, UNCLEAR, has_header, is_place, names_of
 from oracle_request import is_position, resolve
+from oracle_words import MISALIGNED, line_up
 from oracle_text import BOM, BadData, Unclear, Usage
 
 # fields, lines: one for each column of the table, empty where the record has none. shape: None, or the pair (how many
@@ -57,7 +58,7 @@ class Table:
         try:
             self._find_header(exprs)
         except BadData as bad:
-            if bad.kind in ("doubtful", "nul", "open", "stray", "row names"):
+            if bad.kind in ("doubtful", "nul", "open", "stray", "row names", "misaligned"):
                 self._may_be_usage(bad.kind not in ("open", "stray"))
             raise
 
@@ -109,8 +110,13 @@ class Table:
         self.first = first = self._of_words(flat)
         below = self._below(flat, first)
         found, self.known = has_header(q, exprs, full if first.blank else first, below, flat[1] if below else None)
-        if first is not flat[0] and self.known not in ("said", "name"):
-            raise Unclear("more words in the first line than in the second")
+        if self.layout and self.known in ("values", "doubt") and all(q.is_number(f) and not q.is_missing(f) for f in flat[0].fields):
+            found, self.known = False, "values"
+        if not found:
+            self.layout, self.first = None, flat[0]
+            first = flat[0]
+        elif self.layout is MISALIGNED:
+            raise BadData("another number of words than the next record", {(first.file, first.line)}, kind="misaligned")
         if found:
             self.header, self.names = first, names_of(first)
             self._refuse_row_names(first, flat[1:])
@@ -145,18 +151,44 @@ class Table:
         for row in flat[flat.index(flat[0]) + 1:]:
             if row.file != first.file or row.stray:
                 break
-            below.append(with_rest(row, len(first.fields)).fields if self.q.dialect.whitespace else row.fields)
+            fields = self._words(row, self.layout, len(first.fields)) if self.q.dialect.whitespace else row.fields
+            if fields is None:
+                break
+            below.append(fields)
         return below
 
     def _of_words(self, flat):
-        """The first record. Of -W, a header's last name may have several words: then the second record tells how many
-        fields there are."""
-        first, next_one = flat[0], flat[1] if len(flat) > 1 else None
-        if not self.q.dialect.whitespace or self.q.header == "no" or next_one is None or next_one.file != first.file:
-            return first
-        if len(next_one.fields) > 1:
-            first = with_rest(first, len(next_one.fields))
-        return first
+        """The first record. Of -W, its fields if it is a header: how records stand below it tells."""
+        self.layout = None
+        if self.q.dialect.whitespace and self.q.header != "no":
+            self.layout = self._lined_up(flat)
+        return self._below_itself(flat[0], self.layout)
+
+    def _lined_up(self, rows):
+        records = [r for r in rows[1:] if r.file == rows[0].file]
+        blank = next((i for i, r in enumerate(records) if r.blank), len(records))
+        return line_up(rows[0].raw, [r.raw for r in records[:blank]])
+
+    def _below_itself(self, row, layout):
+        if layout in (None, MISALIGNED):
+            return row
+        fields = layout.cut(row.raw)
+        return row._replace(fields=fields, lines=(row.line,) * len(fields))
+
+    def _words(self, row, layout, n):
+        """The fields of a record in a table of n columns; None if it does not stand below the header."""
+        return with_rest(row, n).fields if layout in (None, MISALIGNED) else layout.cut(row.raw)
+
+    def _use(self, layout):
+        """Sets what is read below the names. Returns whether a record may lack its last fields."""
+        q = self.q
+        if layout is None:
+            return False
+        if q.news and not layout.by_words:
+            raise BadData("new columns beside fields that may be empty", kind="aligned only")
+        layout.by_columns = layout.by_columns and not q.news
+        layout.shorter_fails = layout.by_columns and (not layout.by_words or (self.policy == "error" and q.invalid != "skip"))
+        return layout.shorter_fails
 
     # ---- columns ----------------------------------------------------------------------------
 
@@ -199,23 +231,42 @@ class Table:
         """needed: 0-based columns that the answer depends on. -> ([Record], the BadData behind them or None)."""
         out, first, self.tolerated = [], self.header, []
         for rows, with_blanks in zip(self.files, self.with_blanks):
-            columns, n, open_end = None, self.ncolumns, self.open_end
+            columns, n, open_end, layout = None, self.ncolumns, self.open_end, self.layout
             if rows and first and rows[0].offset == first.offset:
                 rows = rows[1:]
             elif rows and rows[0].stray:
                 return out, self.trouble
             elif rows and first:
+                own = self._lined_up(rows) if self.q.dialect.whitespace else None
+                rows = [self._below_itself(rows[0], own)] + rows[1:]
                 columns = self._columns_of(rows[0], needed)
                 if isinstance(columns, BadData):
+                    if own is MISALIGNED:
+                        raise Unclear("two faults of a later header")
                     return out, columns
+                if columns is None:
+                    rows = [with_blanks[with_blanks.index(next(r for r in with_blanks if r.offset == rows[0].offset))]] + rows[1:]
+                elif own is MISALIGNED:
+                    return out, BadData("another number of words than the next record", {(rows[0].file, rows[0].line)}, kind="misaligned")
+                else:
+                    layout = own
                 if columns is not None:
                     n = len(rows[0].fields)
                     if names_of(rows[0]) != self.names:
                         open_end = ends_open(rows[0], self.delimiter, self.q.dialect)
                     if n == 1:
-                        rows = with_blanks[with_blanks.index(rows[0]):]
+                        rows = with_blanks[[r.offset for r in with_blanks].index(rows[0].offset):]
                     rows = [r for r in rows[1:] if n == 1 or not r.blank]
-            out += [self._record(r, columns, n, open_end) for r in rows if r.stray is None]
+            lacks = self._use(layout)
+            for r in rows:
+                if r.stray is not None:
+                    continue
+                if self.q.dialect.whitespace and not r.blank:
+                    fields = self._words(r, layout, n)
+                    if fields is None:
+                        return out, BadData("not below the header", {(r.file, r.line)}, kind="unaligned")
+                    r = r._replace(fields=fields, lines=(r.line,) * len(fields))
+                out.append(self._record(r, columns, n, open_end, lacks))
         trouble = self.trouble
         return out, trouble
 
@@ -227,8 +278,6 @@ class Table:
             raise Unclear("a blank line where a repeated header may be")
         if own == names:
             return list(range(len(names)))
-        if self.q.dialect.whitespace and names_of(with_rest(row, len(names))) != own:
-            raise Unclear("-W, and another header")
         if any(b"\0" in f for f in row.fields):
             raise Unclear("a NUL in what may be a header")
         numbers = any(self.q.is_number(f) for f in own)
@@ -261,12 +310,10 @@ class Table:
     def _prints_records(self):
         return not self.q.operations and not self.q.sums_up() and not self.q.only
 
-    def _record(self, row, columns, n, open_end):
-        if self.q.dialect.whitespace:
-            row = with_rest(row, n)
+    def _record(self, row, columns, n, open_end, lacks):
         count, fields, lines = len(row.fields), row.fields, row.lines
         shape = None
-        if count != n and not fits(row, count, n, open_end, self.delimiter, self.q.dialect):
+        if count != n and not (lacks and count < n) and not fits(row, count, n, open_end, self.delimiter, self.q.dialect):
             if not (self.policy == "allow" or (self.policy == "extra" and count > n)):
                 shape = count, n
             self.tolerated.append(row)
