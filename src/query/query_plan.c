@@ -258,8 +258,6 @@ enum in_header {
 	IN_HEADER_WRONG, /* an operation on a name, which is no number */
 };
 
-static enum in_header load_in_header(const struct query *q, const struct plan_column *c);
-
 /* The result of an operation on a and b. */
 static enum in_header operate_in_header(enum let_code code, enum in_header a, enum in_header b)
 {
@@ -268,8 +266,16 @@ static enum in_header operate_in_header(enum let_code code, enum in_header a, en
 	return calculates && a && b && (a >= IN_HEADER_NAME || b >= IN_HEADER_NAME) ? IN_HEADER_WRONG : IN_HEADER_ANY;
 }
 
-/* Runs the expression on the header, as far as names and numbers alone say what comes out. */
-static enum in_header let_in_header(const struct query *q, const struct let *let)
+/* lets: of those of --let, as far as they are known. */
+static enum in_header load_in_header(const struct query *q, const struct plan_column *c, const enum in_header *lets)
+{
+	if (c->let)
+		return lets[c->let - q->lets];
+	return is_name(q, c) ? IN_HEADER_NAME : IN_HEADER_ANY;
+}
+
+/* Runs the expression on the header, as far as names and numbers alone say what comes out. lets: of those before it. */
+static enum in_header let_in_header(const struct query *q, const struct let *let, const enum in_header *lets)
 {
 	enum in_header stack[LET_DEPTH_MAX];
 	size_t n = 0;
@@ -277,7 +283,8 @@ static enum in_header let_in_header(const struct query *q, const struct let *let
 	for (const struct let_step *step = let->steps; step < let->steps + let->nsteps; step++) {
 		switch ((enum let_code)step->code) {
 		case LET_LOAD:
-			stack[n++] = load_in_header(q, &q->plan.columns[let->request.expr.columns[step->index]]);
+			stack[n++] = load_in_header(q, &q->plan.columns[let->request.expr.columns[step->index]],
+						    lets);
 			break;
 		case LET_NUMBER:
 			stack[n++] = step->number.significand ? IN_HEADER_NUMBER : IN_HEADER_ANY;
@@ -302,23 +309,31 @@ static enum in_header let_in_header(const struct query *q, const struct let *let
 	return stack[0];
 }
 
-static enum in_header load_in_header(const struct query *q, const struct plan_column *c)
-{
-	if (c->let)
-		return let_in_header(q, c->let);
-	return is_name(q, c) ? IN_HEADER_NAME : IN_HEADER_ANY;
-}
-
 /* Whether in every record that is the header the column has a value that is an error. */
-static bool shows_header(const struct query *q, const struct plan_column *c, bool is_part)
+static bool shows_header(const struct query *q, const struct plan_column *c, const enum in_header *lets, bool is_part)
 {
 	const struct first_record *second = &q->header.record[1];
 	bool is_number = q->header.has_second && c->field < second->nfields && second->values[c->field].is_number;
 
 	if (!c->parses || c->takes_text || !c->needs || c->invalid != INVALID_ERROR || q->plan.where != PREDICATE_NONE)
 		return false;
-	return c->let ? !c->if_numeric && let_in_header(q, c->let) == IN_HEADER_WRONG
+	return c->let ? !c->if_numeric && load_in_header(q, c, lets) == IN_HEADER_WRONG
 		      : is_name(q, c) && (!c->if_numeric || (is_number && !is_part));
+}
+
+static bool some_column_shows_header(const struct query *q, bool is_part)
+{
+	enum in_header *lets = calloc(q->nlets + 1, sizeof *lets);
+	bool shows = false;
+
+	for (size_t c = 0; lets && c < q->plan.ncolumns && !shows; c++) {
+		const struct let *let = q->plan.columns[c].let; /* those that it takes come before it */
+		if (let)
+			lets[let - q->lets] = let_in_header(q, let, lets);
+		shows = shows_header(q, &q->plan.columns[c], lets, is_part);
+	}
+	free(lets);
+	return shows; /* false without memory: to seek it is never wrong */
 }
 
 /* Whether the condition of --where compares only one column, with a number. */
@@ -341,9 +356,8 @@ void query_seek_header(struct query *q, bool is_part)
 		return; /* none, or records of empty fields are no headers */
 	if (condition_shows_header(q))
 		return;
-	for (size_t c = 0; c < q->plan.ncolumns; c++)
-		if (shows_header(q, &q->plan.columns[c], is_part))
-			return;
+	if (some_column_shows_header(q, is_part))
+		return;
 	q->plan.sought = (struct sought_header){q->plan.header, (uint32_t)q->plan.header_nbytes};
 }
 

@@ -369,6 +369,14 @@ def random_table(rng):
             for _ in range(rng.choice((1, 5, 63, 64, 65, 200)))]
 
 
+def check_chain():
+    """Each column takes the one before twice: that costs no more for each than once."""
+    lets = ["--let=z1 = v + v"] + ["--let=z%d = z%d + z%d" % (i, i - 1, i - 1) for i in range(2, 61)]
+    for args, want in ((["--sum=z60"], "3458764513820540928\n"), (["--by=z60"], "z60,count\n1152921504606846976,1\n2305843009213693952,1\n"),
+                       (["--where=z60 > 2e18", "--select=v"], "v\n2\n")):
+        harness.answers("a chain of 60 columns: " + args[0], ["--header=yes"] + lets + args, b"v\n1\n2\n", want)
+
+
 def check_random():
     nprinted, first = 0, int(os.environ.get("GPUSTAT_TEST_SEED", "0"))
     for seed in range(first, first + int(os.environ.get("GPUSTAT_TEST_CASES", "250"))):
@@ -454,5 +462,6 @@ check_kept()
 check_missing_rule()
 check_literals()
 check_dates()
+check_chain()
 check_random()
 harness.done()
