@@ -44,6 +44,7 @@
 	  "a regular expression takes too many steps on this value", 1, "a simpler pattern, or --invalid skip") \
 	X(STATUS_RAGGED, "", 1, "") /* the detail has the words */ \
 	X(STATUS_HEADER_AGAIN, "this record is the header again", 1, "") \
+	X(STATUS_PACKED, "", 1, "") /* the detail has the words */ \
 	X(STATUS_LONG_RECORD, "record longer than 256 MiB; is a quote left open?", 1, "--quote none, if quotes are data") \
 	X(STATUS_OPEN_QUOTE, "quoted field is never closed", 1, "--quote none, if quotes are data") \
 	X(STATUS_HEADER_DIFFERS, "header differs from the first file's: print each file by itself", 1, "") \

@@ -28,7 +28,7 @@ static const struct {
 	const char *name;
 } note_statuses[] = {{STATUS_NOT_A_NUMBER, "\"not a number\""}, {STATUS_OUT_OF_RANGE, "\"out of range\""},
 		     {STATUS_NUL, "\"NUL\""}, {STATUS_RAGGED, "\"ragged\""}, {STATUS_NOT_A_DATE, "\"not a date\""},
-		     {STATUS_TOO_COSTLY, "\"too costly\""}, {STATUS_CURRENCY, "\"currency\""}};
+		     {STATUS_TOO_COSTLY, "\"too costly\""}, {STATUS_CURRENCY, "\"currency\""}, {STATUS_PACKED, "\"packed\""}};
 #define NOTE_NSTATUSES (sizeof note_statuses / sizeof *note_statuses)
 
 static void put_status(enum status status, struct json_writer *to)

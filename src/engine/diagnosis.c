@@ -9,8 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codec/codec.h"
 #include "csv/field.h"
 #include "csv/record.h"
+
+#define PACKED_NBYTES 4096 /* of a line, on both sides of a fault, in which compressed data are sought */
 
 /* Returns the number of LFs before data[offset]. */
 static uint64_t count_lines_before(struct text *text, size_t offset)
@@ -25,12 +28,38 @@ static uint64_t count_lines_before(struct text *text, size_t offset)
 	return text->ncounted;
 }
 
-void diagnose_place(const struct plan *plan, struct text *text, size_t offset, size_t c,
-		    struct fault *fault)
+/* The format of compressed data that begin in the line at offset, or NULL. */
+static const struct codec *codec_in_line(const struct text *text, size_t offset)
 {
+	const char *begin = text->data + offset, *end;
+	const struct codec *codec;
+
+	while (begin > text->data && begin[-1] != '\n' && text->data + offset - begin < PACKED_NBYTES)
+		begin--;
+	end = memchr(text->data + offset, '\n', text->nbytes - offset);
+	end = end ? end : text->data + text->nbytes;
+	for (; begin < text->data + offset + PACKED_NBYTES && begin < end; begin++)
+		if (codec_find((const unsigned char *)begin, (size_t)(end - begin), &codec) == CODEC_BEGINS)
+			return codec;
+	return NULL;
+}
+
+enum status diagnose_place(const struct plan *plan, struct text *text, size_t offset, size_t c,
+			   struct fault *fault)
+{
+	const struct codec *codec = codec_in_line(text, offset);
+	char words[FAULT_DETAIL_NBYTES];
+
+	if (codec) {
+		snprintf(words, sizeof words, "%s data begins here, after plain text", codec->name);
+		fault_set(fault, STATUS_PACKED, 0, words);
+		strcpy(fault->remedy, "naming the files instead of joining them");
+		c = plan->ncolumns;
+	}
 	fault->line = text->line + count_lines_before(text, offset);
 	if (c < plan->ncolumns)
 		fault->column = plan->columns[c].name;
+	return fault->status;
 }
 
 /* The dialect of a text that begins with a field of a record, `before` fields behind its first: that
@@ -91,8 +120,7 @@ enum status diagnose_value(const struct plan *plan, struct text *text, const str
 				 fault->remedy);
 	if (v->why == STATUS_NOT_A_DATE)
 		snprintf(fault->remedy, sizeof fault->remedy, "2024-01-05 or 20240105T101500Z");
-	diagnose_place(plan, text, v->offset, c, fault);
-	return v->why;
+	return diagnose_place(plan, text, v->offset, c, fault);
 }
 
 enum status diagnose_stray(const struct plan *plan, struct text *text, size_t offset,
@@ -124,8 +152,7 @@ enum status diagnose_open(const struct plan *plan, struct text *text, size_t off
 
 	record_free(&r);
 	fault_set(fault, status, 0, NULL);
-	diagnose_place(plan, text, offset, plan->ncolumns, fault);
-	return status;
+	return diagnose_place(plan, text, offset, plan->ncolumns, fault);
 }
 
 /* The likely reason and the remedy for a record of n fields where `wanted` are. */
@@ -148,16 +175,14 @@ enum status diagnose_ragged(const struct plan *plan, struct text *text, size_t o
 		record_free(&r);
 		fault_set(fault, STATUS_HEADER_AGAIN, 0, NULL);
 		strcpy(fault->remedy, "naming the files instead of joining them, or --invalid skip");
-		diagnose_place(plan, text, offset, plan->ncolumns, fault);
-		return STATUS_HEADER_AGAIN;
+		return diagnose_place(plan, text, offset, plan->ncolumns, fault);
 	}
 	snprintf(words, sizeof words, "%zu field%s where the %s has %" PRIu32 "%s", r.nfields,
 		 r.nfields == 1 ? "" : "s", plan->header ? "header" : "first record",
 		 plan->ragged.nfields, ragged_hint(r.nfields, plan->ragged.nfields));
 	fault_set(fault, STATUS_RAGGED, 0, words);
 	record_free(&r);
-	diagnose_place(plan, text, offset, plan->ncolumns, fault);
-	return STATUS_RAGGED;
+	return diagnose_place(plan, text, offset, plan->ncolumns, fault);
 }
 
 /* ---- notes ---- */

@@ -24,17 +24,18 @@ struct text {
 	uint64_t ncounted; /* LFs in data[0 .. counted_nbytes) */
 };
 
-/* Sets fault's line to that of data[offset], and its column to the plan's column c, if there is
- * such a column. */
-void diagnose_place(const struct plan *plan, struct text *text, size_t offset, size_t c,
-		    struct fault *fault);
+/* Sets fault's line to that of data[offset], and its column to the plan's column c, if there is such a column. Where
+ * compressed data begin in that line, they are the fault: STATUS_PACKED. Returns its status. */
+enum status diagnose_place(const struct plan *plan, struct text *text, size_t offset, size_t c,
+			   struct fault *fault);
 
 /* Reads the value of column c, a field of the input, at offset into *out. why: what was found wrong with it. Errors:
  * STATUS_NO_MEMORY. */
 enum status diagnose_read(const struct plan *plan, const struct text *text, size_t offset, size_t c,
 			  enum status why, struct bad_value *out);
 
-/* Sets fault to a value of column c that is complained about, with a remedy if there is one. Returns v->why. */
+/* Sets fault to a value of column c that is complained about, with a remedy if there is one. Returns v->why or
+ * STATUS_PACKED. */
 enum status diagnose_value(const struct plan *plan, struct text *text, const struct bad_value *v, size_t c,
 			   struct fault *fault);
 

@@ -237,6 +237,7 @@ static void print_detail(const struct fault *f)
 	case STATUS_RAGGED:
 	case STATUS_MISALIGNED:
 	case STATUS_CURRENCY:
+	case STATUS_PACKED:
 	case STATUS_PART_ORDER:
 		utf8_print_visibly(stderr, f->detail, f->detail_nbytes);
 		break;

@@ -148,6 +148,19 @@ def check_files():
         harness.is_((p.communicate(timeout=60)[0], p.returncode), (b"3\n", 0), "a named pipe as file")
 
 
+def check_packed_inside():
+    """Files of which one is compressed, joined by cat."""
+    end = "gzip data begins here, after plain text (try naming the files instead of joining them)\n"
+    packed = gzip.compress(b"a,b\n3,4\n", mtime=0)
+    for name, data, args, line in (
+            ("ragged", b"a,b\n1,2\n" + packed, ["--sum=b"], 3), ("in a record", b"a,b\n1,2" + packed, ["--sum=b"], 2),
+            ("one column", b"a\n1\n" + packed, ["--sum=a"], 3), ("by group", b"a,b\n1,2\n" + packed, ["--by=a", "--max=b"], 3),
+            ("a condition", b"a\n1\n" + packed, ["--where=a > 0", "--count-records"], 3)):
+        harness.agrees("compressed data in the middle: " + name, args, data, refused(1, ("gpustat: <stdin>:%d: " % line + end).encode()), WAYS)
+    r = harness.run([], b"a,b\n1,2\n" + packed)
+    harness.ok(r.status == 0 and ("fields: <stdin>:3: " + end).encode() in r.err, "and in the summary's warning", lambda: harness.describe(r))
+
+
 def check_remedies():
     """What a message tells to try, where the status says no more than that."""
     for name, args, data, want in (
@@ -204,6 +217,7 @@ check_values()
 check_gzip()
 check_files()
 check_remedies()
+check_packed_inside()
 check_output()
 check_empty()
 for text, shown in (("5\u00a0", "5\\u00a0"), ("5\u200b", "5\\u200b"), ("\ufeff5", "\\ufeff5"), ("5\u2009x\u3000", "5\\u2009x\\u3000"), ("5\u00e9", "5\u00e9")):
