@@ -649,7 +649,7 @@ char header_comment_sign(const struct header *h, const struct csv_dialect *diale
 		       ? *v->text : '\0';
 }
 
-enum status header_check_row_names(const struct header *h, struct input *input, const struct plan *plan,
+enum status header_check_row_names(struct header *h, struct input *input, const struct plan *plan,
 				   struct fault *fault)
 {
 	struct look look;
@@ -658,7 +658,7 @@ enum status header_check_row_names(const struct header *h, struct input *input, 
 	enum status status = STATUS_OK;
 
 	/* for the summary, a lone field is rather a title, and it says that records are ragged */
-	if (plan->ragged.policy == RAGGED_ERROR || plan->dialect.whitespace || h->nfields == 0 ||
+	if (plan->dialect.whitespace || h->nfields == 0 ||
 	    (plan->ragged.policy == RAGGED_COUNT && h->nfields == 1) ||
 	    header_comment_sign(h, &plan->dialect))
 		return STATUS_OK;
@@ -676,7 +676,8 @@ enum status header_check_row_names(const struct header *h, struct input *input, 
 		nlonger++;
 	}
 	look_end(&look);
-	if (status != STATUS_OK || nlonger == 0)
+	h->lacks_name = nlonger > 0;
+	if (status != STATUS_OK || !h->lacks_name || plan->ragged.policy == RAGGED_ERROR)
 		return status;
 	fault_set(fault, STATUS_ROW_NAMES, 0, NULL);
 	remedy_row_names(&plan->dialect, h->line_number, "to name that column", fault);
@@ -746,7 +747,7 @@ enum status header_decide(struct header *h, struct input *input, const struct pl
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (status == STATUS_OK && h->present)
 		status = header_check_words(h, input, fault);
-	if (status == STATUS_OK && h->present)
+	if (status == STATUS_OK && h->present && !(request->prints && plan->ragged.policy == RAGGED_ERROR))
 		status = header_check_row_names(h, input, plan, fault);
 	if (status != STATUS_OK)
 		return status;

@@ -57,6 +57,7 @@ struct header {
 	int file;                      /* of the first */
 	uint64_t line_number;          /* of the first */
 	struct word_layout *layout; /* of words below the header; NULL: it has one word, or no record below. Owned. */
+	bool lacks_name;       /* each record looked at has one field more */
 	size_t nwords_below;   /* of the record below, if it does not stand below the header's words; else 0 */
 	struct other_fields other;     /* what separates fields, if the first records have one each; see remedy.h */
 	size_t nbytes;                 /* of the first, with blank lines before it */
@@ -105,10 +106,10 @@ enum status header_find_number(struct header *h, struct input *input, const stru
  * field; else 0. */
 char header_comment_sign(const struct header *h, const struct csv_dialect *dialect);
 
-/* Fails where --ragged takes longer records and each of those looked at has one field more than the header, which
- * is present: R and pandas leave out the name of the first column. Looks no further than the first record
- * that has not. Errors: input's, STATUS_NO_MEMORY, STATUS_ROW_NAMES. */
-enum status header_check_row_names(const struct header *h, struct input *input, const struct plan *plan,
+/* Sets h->lacks_name, of a header that is present, and fails if it is so and --ragged takes longer records: R and pandas
+ * leave out the name of the first column. Looks no further than the first record that has not one field more.
+ * Errors: input's, STATUS_NO_MEMORY, STATUS_ROW_NAMES. */
+enum status header_check_row_names(struct header *h, struct input *input, const struct plan *plan,
 				   struct fault *fault);
 
 /* What a query knows of the header before the input is read. */
@@ -117,6 +118,7 @@ struct header_request {
 	const struct selection *const *selections; /* all that name columns */
 	size_t nselections;
 	bool summary;
+	bool prints; /* records: the header, too, which waits for no record */
 };
 
 /* Decides whether the first record is a header, then takes it out of the input and names the

@@ -19,12 +19,12 @@ char query_other_delimiter(const struct query *q)
 	return q->guesses_delimiter ? q->header.other.delimiter : '\0';
 }
 
-/* Whether the ragged record lies right below the header, and has one field more. */
+/* Whether the ragged record lies right below the header, and has one field more, as those after it. */
 static bool may_have_row_name(const struct query *q, const struct fault *fault)
 {
 	const struct header *h = &q->header;
 
-	return h->present && !q->plan.dialect.whitespace && fault->line == q->plan.line_below_header &&
+	return h->present && h->lacks_name && fault->line == q->plan.line_below_header &&
 	       strtoull(fault->detail, NULL, 10) == h->nfields + 1;
 }
 

@@ -162,7 +162,7 @@ static enum status read_header(struct query *q, const struct options *o, struct 
 			       size_t nselections, struct input *input, const struct selected *all,
 			       struct fault *fault)
 {
-	const struct header_request request = {o->header, all->at, all->n, q->summary};
+	const struct header_request request = {o->header, all->at, all->n, q->summary, o->emits};
 	struct header *h = &q->header;
 	enum status status = cut_pairs(h, selections, nselections, fault);
 

@@ -52,7 +52,7 @@ def check_row_names():
     says("no record", ["-H", "--sum=x", "--ragged=extra"], b"x,y\n", 0, "0\n")
     says("the summary, a title of one field", ["--format=csv"], b"title\na,b\n1,2\n", 0, harness.run(["--format=csv"], b"title\na,b\n1,2\n").out,
          "gpustat: warning: 2 records have too many or too few fields; the first: <stdin>:2: 2 fields where the header has 1: a delimiter in a value "
-         "that is not quoted? See --ragged (try sed '1s/^/row,/' if the first column has no name, as from R and pandas)\n" +
+         "that is not quoted? See --ragged\n" +
          NOTE % (1, "title"))
     good, later = fixture("rows_good.csv", b"x,y\n1,2\n"), fixture("rows_later.csv", b"y,x\n1,5,6\n")
     harness.refuses("row names in a later file", ["--sum=x", "--ragged=extra", good, later], None, 1, ROWS % (later, 1, 1, ","))

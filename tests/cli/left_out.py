@@ -52,8 +52,7 @@ def check_warnings():
          "warning: 1 value of column 'n' left out: <stdin>:6: not a number: 'x \"y\"'")
     says("'*' looks behind a record that is left out", SKIP + ["--sum=*"], b"y,e\n0,1,z\n6,2\n", 0, "sum(y),sum(e)\n6,2\n",
          "warning: 1 record left out: <stdin>:2: 3 fields where the header has 2: "
-         "a delimiter in a value that is not quoted? See --ragged (try sed '1s/^/row,/' if the first column has no name, as from R "
-         "and pandas)")
+         "a delimiter in a value that is not quoted? See --ragged")
     says("a NUL in text that is counted beside '*'", SKIP + ["--count=b", "--sum=*"], b"a,b\n8,\n9,y\n7,z\0\n5,w\0\n,4\n", 0,
          "count(b),sum(a)\n2,29\n", "warning: 2 values of column 'b' left out; the first: <stdin>:4: NUL byte in 'z\\x00': "
          "try iconv -f UTF-16 -t UTF-8, or tr '\\0' '\\n'")
