@@ -206,12 +206,41 @@ static enum status powers_combine(void *cell, void *later_cell)
 
 #define POWER_NLIMBS 384 /* of the fourth power of any wide number, times 2^64: see natural.h */
 
+static bool is_zero(const struct power_sum *sum)
+{
+	for (int i = 0; i < SUM_NWORDS; i++)
+		if (sum->word[i])
+			return false;
+	return true;
+}
+
+/* The only scale with a sum that is not 0; -1: there are several, or none. */
+static int only_scale(const struct powers *p)
+{
+	int only = -1;
+
+	for (int scale = 0; scale < p->nscales; scale++) {
+		if (is_zero(&p->sums[scale]))
+			continue;
+		if (only >= 0)
+			return -1;
+		only = scale;
+	}
+	return only;
+}
+
 /* Writes the total of the sums: at most one for each scale, in the order of scales. */
 static void write_sums(const struct powers *p, int power, struct json_writer *to)
 {
 	struct exact_sum total;
-	int scale = 0;
+	int scale = 0, only = only_scale(p);
 
+	if (only >= 0 && exact_is_final(p->sums[only].word, SUM_NWORDS, only, power)) {
+		for (; scale < only; scale++)
+			json_put(to, "\"0\",");
+		exact_put_words(to, p->sums[only].word, SUM_NWORDS);
+		return;
+	}
 	exact_sum_begin(&total, power, p->nscales > 0 ? p->nscales - 1 : 0);
 	for (int i = 0; i < p->nscales; i++)
 		exact_sum_add(&total, p->sums[i].word, SUM_NWORDS, i);
@@ -234,9 +263,8 @@ static bool powers_is_empty(const void *cell)
 	const struct powers *p = cell;
 
 	for (int scale = 0; scale < p->nscales; scale++)
-		for (int i = 0; i < SUM_NWORDS; i++)
-			if (p->sums[scale].word[i])
-				return false;
+		if (!is_zero(&p->sums[scale]))
+			return false;
 	return !has_wide(p);
 }
 

@@ -376,20 +376,32 @@ static void put_alone(const struct column_partial *alone, struct json_writer *to
 	json_put(to, "}");
 }
 
-/* Writes "products" and what follows. Which scales the products have depends on the rows around them, too. */
-static void put_products(const struct pair_partial *p, struct json_writer *to)
+/* Writes the total of the products. Which scales they have depends on the rows around them, too. */
+static void put_total(const struct pair_partial *p, struct json_writer *to)
 {
 	struct exact_sum total;
 
+	json_put(to, "\"products\":[");
+	if (p->products[1].scales == 0) { /* as it nearly always is: the same, and usually without naturals */
+		exact_put_sums(to, &p->products[0], 1);
+		json_put(to, ",[]]");
+		return;
+	}
 	exact_sum_begin(&total, 1, 2 * DECIMAL_NSCALES - 1);
 	for (int i = 0; i < 2; i++)
 		exact_sum_add_scales(&total, &p->products[i], i * DECIMAL_NSCALES);
 	exact_sum_end(&total, 3);
-	json_put(to, "\"products\":[[");
+	json_put(to, "[");
 	exact_put_pieces(to, &total, 0, DECIMAL_NSCALES);
 	json_put(to, "],[");
 	exact_put_pieces(to, &total, DECIMAL_NSCALES, 2 * DECIMAL_NSCALES);
 	json_put(to, "]]");
+}
+
+/* Writes "products" and what follows. */
+static void put_products(const struct pair_partial *p, struct json_writer *to)
+{
+	put_total(p, to);
 	for (int i = 0; i < 2; i++) {
 		if (!exact_has_limbs(p->wide[i], PAIR_WIDE_NLIMBS))
 			continue;

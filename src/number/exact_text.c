@@ -400,14 +400,23 @@ void exact_put_pieces(struct json_writer *w, const struct exact_sum *s, int firs
 	}
 }
 
-/* Whether one sum is all, and has its form: 128 bits, and no zeros to be trimmed. */
+bool exact_is_final(const uint64_t *word, int nwords, int scale, int power)
+{
+	int128 x = (int128)((uint128)word[1] << 64 | word[0]);
+
+	for (int i = 2; i < nwords; i++)
+		if (word[i] != (x < 0 ? UINT64_MAX : 0))
+			return false;
+	return x != 0 && (scale == 0 || x % (int128)decimal_powers[power] != 0);
+}
+
+/* Whether one sum is all, and has its form already. */
 static bool is_final(const struct by_scale *sums, int scale, int power)
 {
 	const struct sum192 *sum = &by_scale_values(sums)->square;
-	int128 x = (int128)sum->low;
+	const uint64_t word[] = {(uint64_t)sum->low, (uint64_t)(sum->low >> 64), sum->high};
 
-	return sums->scales == (uint32_t)1 << scale && sum->high == (x < 0 ? UINT64_MAX : 0) && x != 0 &&
-	       (scale == 0 || x % (int128)decimal_powers[power] != 0);
+	return sums->scales == (uint32_t)1 << scale && exact_is_final(word, 3, scale, power);
 }
 
 void exact_put_sums(struct json_writer *w, const struct by_scale *sums, int power)

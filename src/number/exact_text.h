@@ -77,6 +77,10 @@ void exact_sum_add_scales(struct exact_sum *s, const struct by_scale *sums, int 
 /* Makes the pieces. */
 void exact_sum_end(struct exact_sum *s, int nwords);
 
+/* Whether a two's complement, where it is all of a sum, is the only piece as it is: it has 128 bits, and no zeros that would
+ * be taken away. Saves most sums the way by naturals. */
+bool exact_is_final(const uint64_t *word, int nwords, int scale, int power);
+
 /* Writes a piece as "-123"; those of scales first ... end - 1 as [scale - first,"-123"],... */
 void exact_put_piece(struct json_writer *w, const struct exact_sum *s, const struct exact_piece *piece);
 void exact_put_pieces(struct json_writer *w, const struct exact_sum *s, int first, int end);
