@@ -413,6 +413,19 @@ void message_header_guessed(const struct fault *first)
 	fputs(" is taken for the header: say -N if it is data\n", stderr);
 }
 
+void message_summary_hint(const char *column, uint64_t ncolumns, const char *option)
+{
+	print_program();
+	fputs("note: column '", stderr);
+	print_text(column);
+	fputc('\'', stderr);
+	if (ncolumns > 1)
+		fprintf(stderr, " and %" PRIu64 " more", ncolumns - 1);
+	fputs(" may hold numbers: try ", stderr);
+	print_text(option);
+	fputc('\n', stderr);
+}
+
 void message_ordered_as_text(const struct fault *of)
 {
 	print_program();

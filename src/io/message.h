@@ -36,6 +36,9 @@ void message_ragged(uint64_t n, bool left_out, const struct fault *first);
 /* Notes that the first record was taken for the header. first: its place and its text, as a value. */
 void message_header_guessed(const struct fault *first);
 
+/* Notes that columns of text, ncolumns of which `column` is the first, may be columns of numbers with an option. */
+void message_summary_hint(const char *column, uint64_t ncolumns, const char *option);
+
 /* Notes that a condition puts a column of numbers in order as text. of: its column, and as its value the number in
  * quotes. */
 void message_ordered_as_text(const struct fault *of);

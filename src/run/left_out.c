@@ -10,8 +10,11 @@
 
 #include "base/hd.h"
 #include "fold/result.h"
+#include "fold/texts.h"
 #include "io/message.h"
 #include "number/decimal_text.h"
+#include "number/notation.h"
+#include "query/value.h"
 
 /* Sets fault to what was noted, with its file and a remedy. */
 static void read_note(const struct left_out *l, const struct note *note, struct fault *fault)
@@ -37,6 +40,67 @@ static uint64_t count_ragged(const struct left_out *l)
 {
 	return l->query->plan.ragged.policy == RAGGED_COUNT ? 0 : l->total->partial.nragged;
 }
+
+/* ---- what the summary's columns of text would be ---- */
+
+#define NHINTS 8 /* that are given */
+
+/* Columns that one option makes columns of numbers. */
+struct hint {
+	const char *column; /* the first */
+	size_t ncolumns;
+	char option[FAULT_REMEDY_NBYTES];
+};
+
+/* Whether a value of a column of text may be a number once `wrong`, which is none, is one or is missing. */
+static bool may_be_number(const struct left_out *l, const struct kept_text *text, const struct fault *wrong)
+{
+	const char *bytes = kept_text_bytes(text);
+
+	return notation_resembles_number(bytes, text->nbytes) || value_is_number(&l->query->plan, bytes, text->nbytes) ||
+	       (text->nbytes == wrong->detail_nbytes && !memcmp(bytes, wrong->detail, text->nbytes));
+}
+
+/* Sets fault's remedy to the option with which column c, text in the summary, might be one of numbers: its first value
+ * that is none tells, and its least and greatest. */
+static bool find_hint(const struct left_out *l, size_t c, struct fault *fault)
+{
+	const struct column_partial *column = &l->total->partial.columns[c];
+	const struct texts *texts = moments_cell(&column->moments, CELL_TEXTS);
+	const struct note *note = total_note_of_values(l->total, c);
+
+	if (!note || !texts || texts->count == 0 || count_values(l, c) > 0)
+		return false;
+	note_read(note, fault);
+	query_explain(l->query, fault);
+	return !strncmp(fault->remedy, "--", 2) && strncmp(fault->remedy, "--comment", 9) &&
+	       may_be_number(l, &texts->least, fault) && may_be_number(l, &texts->greatest, fault);
+}
+
+static void report_hints(const struct left_out *l)
+{
+	struct hint hints[NHINTS];
+	size_t n = 0, i;
+	struct fault fault;
+
+	for (size_t c = 0; c < l->query->plan.ncolumns; c++) {
+		if (!find_hint(l, c, &fault))
+			continue;
+		for (i = 0; i < n && strcmp(hints[i].option, fault.remedy);)
+			i++;
+		if (i == NHINTS)
+			continue;
+		if (i == n) {
+			hints[n++] = (struct hint){.column = l->query->plan.columns[c].name};
+			strcpy(hints[i].option, fault.remedy);
+		}
+		hints[i].ncolumns++;
+	}
+	for (i = 0; i < n; i++)
+		message_summary_hint(hints[i].column, hints[i].ncolumns, hints[i].option);
+}
+
+/* ---- the report ---- */
 
 void left_out_report(const struct left_out *l)
 {
@@ -64,6 +128,8 @@ void left_out_report(const struct left_out *l)
 		read_note(l, total_note_of_ragged(l->total), &first);
 		message_ragged(total->nragged, count_ragged(l) > 0, &first);
 	}
+	if (l->query->summary)
+		report_hints(l);
 }
 
 /* ---- too much ---- */

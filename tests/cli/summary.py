@@ -69,6 +69,24 @@ def check_texts():
           + "y,number,2,0,0,3,1,2,1.5,,\nx,text,2,0,0,,a,bb,,1,2\n")
 
 
+def check_hints():
+    """Columns of text whose first, least and greatest value would be numbers with an option."""
+    def hints(name, data, *want, args=()):
+        for chunk, threads in ((None, 4), (1, 1), (7, 3)):
+            r = harness.run(["--format=csv"] + list(args), data.encode(), chunk=chunk, threads=threads)
+            harness.is_((r.status, r.err.decode()), (0, "".join("gpustat: note: column %s may hold numbers: try %s\n" % x for x in want)),
+                        "hints: %s, chunks of %s" % (name, chunk))
+
+    hints("money, percentages, dates and n/a", 'id,price,pct,d,m\n1,"$1,000.50",5%,2024-01-05,n/a\n2,$2,7%,2024-01-06,5\n3,$3,9%,2024-01-07,n/a\n',
+          ("'price'", "--thousands , --money"), ("'pct'", "--percent"), ("'m'", "--missing 'n/a'"))
+    hints("two columns", 'id,a,b\n1,"1,5","2,25"\n2,"2,5","3,25"\n', ("'a' and 1 more", "--decimal ,"))
+    hints("texts beside them", "id,a\n1,$5\n2,abc\n")
+    hints("some slips", "a,b\n" + "1,2\n" * 20 + "$5,2\n", args=["--invalid=skip", "--money"])
+    hints("given", "id,a\n1,$5\n2,$6\n", args=["--money"])
+    hints("two currencies", "id,a\n1,$5\n2,EUR 6\n", args=["--money"])
+    hints("addresses", "id,a\n1,10.0.0.1\n2,10.0.0.2\n")
+
+
 def kind_of(values):
     r = harness.run(["--format=csv", "--header=yes"], rows(*values))
     return r.out.decode("utf-8", "replace").split("\n")[1].split(",")[1]
@@ -195,4 +213,5 @@ check_all()
 check_table()
 check_operations()
 check_guess()
+check_hints()
 harness.done()
