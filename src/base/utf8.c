@@ -203,3 +203,63 @@ void utf8_print_visibly(FILE *to, const char *text, size_t nbytes)
 	}
 	utf8_print(to, text + begin, nbytes - begin);
 }
+
+/* ---- composition ---- */
+
+/* The letters from U+00C0 on, without their accents, and the accents; a blank where a letter has none. */
+static const char letters[] = "AAAAAA CEEEEIIII NOOOOO  UUUUY  aaaaaa ceeeeiiii nooooo  uuuuy y"
+			      "AaAaAaCcCcCcCcDd  EeEeEeEeEeGgGgGgGgHh  IiIiIiIiI   JjKk LlLlLl "
+			      "   NnNnNn   OoOoOo  RrRrRrSsSsSsSsTtTt  UuUuUuUuUuUuWwYyYZzZzZz ";
+static const char accents[] = "`'^~:o ,`'^:`'^: ~`'^~:  `'^:'  `'^~:o ,`'^:`'^: ~`'^~:  `'^:' :"
+			      "--uu;;''^^..vvvv  --uu..;;vv^^uu..,,^^  ~~--uu;;.   ^^,, '',,vv "
+			      "   '',,vv   --uu\"\"  '',,vv''^^,,vv,,vv  ~~--uuoo\"\";;^^^^:''..vv ";
+
+/* The combining mark of an accent in that table. */
+static uint32_t mark_of(char accent)
+{
+	static const char names[] = "`'^~-u.:o\"v,;";
+	static const uint16_t marks[] = {0x300, 0x301, 0x302, 0x303, 0x304, 0x306, 0x307,
+					 0x308, 0x30a, 0x30b, 0x30c, 0x327, 0x328};
+
+	return marks[strchr(names, accent) - names];
+}
+
+/* A text as characters without composed ones. */
+struct decomposed {
+	const char *text;
+	uint32_t mark; /* comes next; 0: the text does */
+};
+
+/* The next character, a byte if it is no UTF-8; 0 at the end. */
+static uint32_t next_decomposed(struct decomposed *d)
+{
+	uint32_t code = d->mark;
+	size_t nbytes;
+
+	d->mark = 0;
+	if (code || !*d->text)
+		return code;
+	nbytes = utf8_decode(d->text, strlen(d->text), &code);
+	if (nbytes == 0)
+		return UINT32_MAX - (unsigned char)*d->text++;
+	d->text += nbytes;
+	if (code < 0xc0 || code - 0xc0 >= sizeof letters - 1 || letters[code - 0xc0] == ' ')
+		return code;
+	d->mark = mark_of(accents[code - 0xc0]);
+	return (uint32_t)letters[code - 0xc0];
+}
+
+bool utf8_is_recomposed(const char *a, const char *b)
+{
+	struct decomposed x = {a, 0}, y = {b, 0};
+	uint32_t code;
+
+	if (!strcmp(a, b))
+		return false;
+	do {
+		code = next_decomposed(&x);
+		if (next_decomposed(&y) != code)
+			return false;
+	} while (code);
+	return true;
+}

@@ -34,6 +34,10 @@ size_t utf8_width(const char *text);
  * the number of these from *width. */
 size_t utf8_fit(const char *text, size_t *width);
 
+/* Whether two texts differ only in how accents of Latin letters are written: in one character with the letter (NFC), or
+ * as a character of their own after it (NFD). False for equal texts. */
+bool utf8_is_recomposed(const char *a, const char *b);
+
 /* Prints text[0 .. nbytes) on one line. Bytes that utf8_prints refuses print as \n, \t, \r or
  * \xNN each. */
 void utf8_print(FILE *to, const char *text, size_t nbytes);

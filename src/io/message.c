@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/nearest.h"
+#include "csv/repeated_header.h"
 #include "number/decimal_text.h"
 #include "base/utf8.h"
 
@@ -352,9 +353,27 @@ static void print_name(const char *name, size_t column)
 	fputs("...", stderr);
 }
 
-void message_columns(char *const *names, size_t ncolumns, const char *unknown)
+/* Says what cannot be seen of a name that is nearly the unknown one. Returns whether there is something. */
+static bool print_unseen(const char *name, size_t column, const char *unknown)
+{
+	bool has_mark = !strncmp(name, BYTE_ORDER_MARK, BYTE_ORDER_MARK_NBYTES);
+	bool is_marked = has_mark && !strcmp(name + BYTE_ORDER_MARK_NBYTES, unknown);
+
+	if (!is_marked && !utf8_is_recomposed(name, unknown))
+		return false;
+	fputs("; '", stderr);
+	print_name(name, column);
+	fputs(is_marked ? "' begins with a byte-order mark: files were joined, perhaps"
+			: "' writes its accents as other characters (Unicode NFC or NFD): copy that name, or take its number",
+	      stderr);
+	return true;
+}
+
+void message_columns(char *const *names, size_t ncolumns, const char *const *others, size_t nothers,
+		     const char *unknown)
 {
 	struct nearest nearest = nearest_begin(unknown, strlen(unknown));
+	bool is_told = false;
 
 	print_program();
 	fprintf(stderr, "the input has %zu column%s", ncolumns, ncolumns == 1 ? "" : "s");
@@ -364,10 +383,15 @@ void message_columns(char *const *names, size_t ncolumns, const char *unknown)
 	}
 	if (ncolumns > NAMES_SHOWN)
 		fprintf(stderr, " and %zu more", ncolumns - NAMES_SHOWN);
+	for (size_t i = 0; i < ncolumns && !is_told; i++)
+		is_told = names[i] && print_unseen(names[i], i, unknown);
 	for (size_t i = 0; i < ncolumns; i++)
 		if (names[i])
 			nearest_offer(&nearest, names[i]);
-	if (nearest.name && strcmp(nearest.name, unknown)) {
+	for (size_t i = 0; i < nothers; i++)
+		if (others[i])
+			nearest_offer(&nearest, others[i]);
+	if (!is_told && nearest.name && strcmp(nearest.name, unknown)) {
 		fputs("; did you mean '", stderr);
 		print_name(nearest.name, 0);
 		fputs("'?", stderr);

@@ -23,8 +23,9 @@ void message_program(const char *path);
 int message_fault(const struct fault *fault);
 
 /* Prints the number of columns, the first names, colN for NULL, and the name that is nearest to the
- * unknown one. */
-void message_columns(char *const *names, size_t ncolumns, const char *unknown);
+ * unknown one: of these and of nothers computed columns. */
+void message_columns(char *const *names, size_t ncolumns, const char *const *others, size_t nothers,
+		     const char *unknown);
 
 /* Warns that n values of the column were left out. first: what is wrong with the first of them, and
  * where. */

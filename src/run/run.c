@@ -35,6 +35,20 @@
 
 #define PATIENCE_MS 1000 /* with standard input, before it is said that it is waited for */
 
+/* Whether every second column has no name, as where fields end at a delimiter twice. */
+static bool has_gaps(const struct query *q)
+{
+	const struct header *h = &q->header;
+
+	if (!h->present || h->nnames < 3 || h->nnames % 2 == 0 || q->guesses_delimiter ||
+	    !strchr("\t|;:~, ", q->plan.dialect.delimiter) || q->plan.dialect.whitespace)
+		return false;
+	for (size_t i = 0; i < h->nnames; i++)
+		if ((h->names[i] && *h->names[i]) == (i % 2 == 1))
+			return false;
+	return true;
+}
+
 void run_report_guesses(const struct run *r)
 {
 	const struct header *h = &r->query.header;
@@ -47,6 +61,12 @@ void run_report_guesses(const struct run *r)
 		first.file = input_name(r->input, h->file);
 		first.line = h->line_number;
 		message_header_guessed(&first);
+	}
+	if (has_gaps(&r->query)) {
+		char byte = r->query.plan.dialect.delimiter;
+		const char *c = byte == '\t' ? "\\t" : (const char[]){byte, '\0'};
+		message_note("note: every second column has no name: if fields end at '%s%s', try sed 's/%s%s/%s/g' FILE | "
+			     "gpustat -d '%s'", c, c, c, c, c, c);
 	}
 	if (query_orders_numbers_as_text(&r->query, &ordered))
 		message_ordered_as_text(&ordered);
@@ -528,14 +548,18 @@ static void list_columns(const struct run *r, const char *unknown)
 	const struct header *h = &r->query.header;
 	const struct first_record *first = &h->record[0];
 	char **texts = calloc(h->nfields + 1, sizeof *texts);
+	const char **computed = calloc(r->query.nlets + 1, sizeof *computed);
 	bool has_text = false;
 
 	for (size_t i = 0; texts && i < first->nfields && i < h->nfields; i++) {
 		texts[i] = *first->values[i].text && !first->values[i].has_nul ? first->values[i].text : NULL;
 		has_text |= !first->values[i].is_missing && !first->values[i].is_number;
 	}
+	for (size_t k = 0; computed && k < r->query.nlets; k++)
+		computed[k] = r->query.lets[k].name;
 	message_columns(!h->present && r->options.header == HEADER_AUTO && has_text ? texts : h->names, h->nfields,
-			unknown);
+			computed, computed ? r->query.nlets : 0, unknown);
+	free(computed);
 	free(texts);
 }
 

@@ -222,6 +222,17 @@ check_output()
 check_empty()
 for text, shown in (("5\u00a0", "5\\u00a0"), ("5\u200b", "5\\u200b"), ("\ufeff5", "\\ufeff5"), ("5\u2009x\u3000", "5\\u2009x\\u3000"), ("5\u00e9", "5\u00e9")):
     harness.refuses("what cannot be seen in a value is escaped: " + shown, ["--sum=v"], ("v\n" + text + "\n").encode(), 1,
-                    "gpustat: <stdin>:2: column 'v': not a number: '%s' (try --invalid skip)\n" % shown)
+                    "gpustat: <stdin>:2: column 'v': not a number: '%s' (try %s)\n" % (shown, "naming the files instead of joining them: "
+                    "a byte-order mark begins this value" if text[0] == "\ufeff" else "--invalid skip"))
+for name, typed, words in (
+        ("cafe\u0301,x", "caf\u00e9", "'cafe\u0301' writes its accents as other characters (Unicode NFC or NFD): copy that name, or take its number"),
+        ("caf\u00e9,x", "cafe\u0301", "'caf\u00e9' writes its accents as other characters (Unicode NFC or NFD): copy that name, or take its number"),
+        ("\u015e\u0171 z,x", "S\u0327u\u030b z", "'\u015e\u0171 z' writes its accents as other characters (Unicode NFC or NFD): copy that name, or "
+         "take its number"),
+        ("\ufeff\ufeffa,x", "a", "'\\ufeffa' begins with a byte-order mark: files were joined, perhaps"),
+        ("abc,x", "ab", "did you mean 'abc'?")):
+    harness.refuses("nearly a name: " + typed, ["--sum", typed], (name + "\n1,2\n").encode(), 2, "; " + words + "\n")
+harness.refuses("a letter with another accent", ["--sum", "cafe\u0300"], "caf\u00e9,x\n1,2\n".encode(), 2, "2 columns: caf\u00e9, x\n")
+harness.refuses("the name of a computed column", ["--let=total=a+x", "--sum=totl"], b"a,x\n1,2\n", 2, "did you mean 'total'?")
 harness.refuses("and in names", ["--sum=a b"], "a\u00a0b,\ufeffc\n1,2\n".encode(), 2, "gpustat: unknown column 'a b'\n", "a\\u00a0b, \\ufeffc")
 harness.done()

@@ -45,6 +45,11 @@ def check_delimiters():
     says("-W was given", ["-W", "--sum=b"], b"a;b\n1;2\n", 2, "", "gpustat: unknown column 'b'\ngpustat: the input has 1 column: a;b\n")
     says("several columns", ["--sum=b"], b"a;b,c\n1;2,3\n", 2, "", "gpustat: unknown column 'b'\ngpustat: the input has 2 columns: a;b, c\n")
     says("no other delimiter", ["--sum=x"], b"x\na b\n", 1, "", "gpustat: <stdin>:2: column 'x': not a number: 'a b' (try --invalid skip)\n")
+    doubled = "gpustat: note: every second column has no name: if fields end at '%s', try sed 's/%s/%s/g' FILE | gpustat -d '%s'\n"
+    says("fields that end at two bytes", ["-d|", "--sum=b"], b"a||b||c\n1||2||3\n", 0, "2\n", doubled % ("||", "||", "|", "|"))
+    says("two tabs", ["-d", "tab", "--sum=b"], b"a\t\tb\n1\t\t2\n", 0, "2\n", doubled % ("\\t\\t", "\\t\\t", "\\t", "\\t"))
+    says("one column without a name", ["-d|", "--sum=b"], b"a||b|c\n1||2|3\n", 0, "2\n")
+    says("commas, not given", ["--sum=b"], b"a,,b\n1,,2\n", 0, "2\n")
     df = b"Filesystem  Size Used\n/dev/a      10   5\n"
     log = b'2024-01-01 12:00 GET "/x y" 200\n2024-01-01 12:01 GET "/z;a" 500\n'
     for name, args, data, status, want in (
