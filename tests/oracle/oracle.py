@@ -133,7 +133,7 @@ def pairs_of(q, names, row, wanted, out):
             pairs[k], why = None, "NUL"
             if q.sums_up():
                 raise Unclear("a NUL, in a summary")
-        currency = q.notation.currency(field) if as_number and not why else None
+        currency = q.notation.currency_of(field) if as_number and not why else None
         if currency and out.currencies.setdefault(k, currency) != currency:
             wrong.append(k)
             kinds.add(None)
@@ -372,7 +372,7 @@ def summary(q, table, rows, trouble, out):
     for k in range(table.ncolumns):
         fields = [(r, r.fields[k]) for r in rows if not q.is_missing(r.fields[k])]
         bad = [(r, f) for r, f in fields if value(q, f)[1]]
-        mixed = len({q.notation.currency(f) for _, f in fields if not value(q, f)[1]} - {None}) > 1
+        mixed = len({q.notation.currency_of(f) for _, f in fields if not value(q, f)[1]} - {None}) > 1
         kinds.append("empty" if not fields else "text" if mixed or len(bad) * 10 > len(fields) else "number")
         if bad and kinds[k] == "number":
             if q.max_invalid is not None and q.invalid == "skip" and len(bad) > allowed_of(q.max_invalid, len(fields)):

@@ -62,7 +62,7 @@ class Notation:
         text, _ = self.plain_text(strip(field))
         return text is not None and is_number(text)
 
-    def currency(self, field):
+    def currency_of(self, field):
         """Of a number: its sign or its three letters, or None."""
         found = CURRENCY.search(field) if self.money else None
         return found[0] if found else None

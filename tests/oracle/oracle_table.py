@@ -101,7 +101,8 @@ class Table:
         flat = [r for rows in self.files for r in rows]
         only_positions = not exprs and all(is_position(text) for _, text, _ in q.items())
         if flat[0].blank and q.header != "no" and (not only_positions or q.news or q.header == "yes"
-                                                   or not q.is_number(full.fields[0])):
+                                                   or not q.is_number(full.fields[0])
+                                                   or (q.dialect.quote and q.dialect.quote in full.raw)):
             raise Unclear("a blank line where the header may be")
         if full.stray:          # so how many columns there are is not known, nor what blank lines are
             raise self.trouble
