@@ -9,12 +9,57 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <strings.h>
 
 #include "query/expr_show.h"
 #include "query/expr_value.h"
 #include "query/pattern.h"
 
 /* ---- errors ---- */
+
+/* How other languages write what this one has another word for. nbefore: bytes of it that were read as something of this
+ * language before the rest failed. */
+static const struct {
+	const char *text;
+	size_t nbefore;
+	const char *remedy;
+} foreign_words[] = {
+	{"<>", 1, "!="},
+	{"=~", 1, "~"},
+	{"===", 2, "="},
+	{"null", 0, "'is missing', or 'is not missing'"},
+	{"not null", 0, "'is not missing'"},
+	{"na", 0, "'is missing', or 'is not missing'"},
+	{"like", 0, "contains, starts with, ends with, or ~ and a regular expression"},
+	{"ilike", 0, "~ and a regular expression that begins with (?i)"},
+	{"matches", 0, "~ and a regular expression"},
+	{"regexp", 0, "~ and a regular expression"},
+	{"eq", 0, "="},
+	{"ne", 0, "!="},
+	{"lt", 0, "<"},
+	{"le", 0, "<="},
+	{"gt", 0, ">"},
+	{"ge", 0, ">="},
+};
+
+static bool is_word_byte(char c)
+{
+	return c == '_' || (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+}
+
+/* Sets the remedy where the error is at a word or a sign of another language. */
+static void suggest_word(struct expr_parser *p, size_t offset)
+{
+	for (size_t i = 0; i < sizeof foreign_words / sizeof *foreign_words; i++) {
+		const char *word = foreign_words[i].text;
+		size_t n = strlen(word), nbefore = foreign_words[i].nbefore;
+		if (offset < nbefore || strncasecmp(p->text + offset - nbefore, word, n) != 0 ||
+		    (is_word_byte(word[n - 1]) && is_word_byte(p->text[offset - nbefore + n])))
+			continue;
+		snprintf(p->fault->remedy, sizeof p->fault->remedy, "%s", foreign_words[i].remedy);
+		return;
+	}
+}
 
 bool expr_fail(struct expr_parser *p, size_t offset, const char *format, ...)
 {
@@ -31,6 +76,7 @@ bool expr_fail(struct expr_parser *p, size_t offset, const char *format, ...)
 	snprintf(detail, sizeof detail, "--%.16s: %.100s\n%s", p->option, words, lines);
 	p->request->error_offset = offset;
 	p->status = fault_set(p->fault, STATUS_USAGE, 0, detail);
+	suggest_word(p, offset);
 	return false;
 }
 

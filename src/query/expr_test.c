@@ -67,6 +67,8 @@ static bool parse_compare(struct expr_parser *p, const struct expr_token *left, 
 		return false;
 	if (left->kind == EXPR_TOKEN_COLUMN)
 		return compare(p, left, &right, accepts, out);
+	if (right.kind != EXPR_TOKEN_COLUMN && (left->kind == EXPR_TOKEN_STRING || right.kind == EXPR_TOKEN_STRING))
+		return expr_fail(p, left->begin, "neither side of this comparison is a column: `NAME` is one, \"NAME\" a text");
 	if (right.kind != EXPR_TOKEN_COLUMN)
 		return expr_fail(p, left->begin, "neither side of this comparison is a column");
 	return compare(p, &right, left, mirrored(accepts), out);

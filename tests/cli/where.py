@@ -226,6 +226,22 @@ def check_passing():
 
 # ---- with reductions ------------------------------------------------------------------------------
 
+def check_words_of_others():
+    """What other languages call it."""
+    expected = "expected a comparison (= != < <= > >= ~, is, in, between, contains, starts, ends) (try "
+    for condition, words in (
+            ("v <> 1", "expected a column or a value (try !=)"), ("v =~ 'a'", "expected a column or a value (try ~)"),
+            ("v is null", "expected 'missing', 'number' or 'not' (try 'is missing', or 'is not missing')"),
+            ("v is not NULL", "expected 'missing', 'number' or 'not' (try 'is missing', or 'is not missing')"),
+            ("k like 'a%'", expected + "contains, starts with, ends with, or ~ and a regular expression)"), ("v eq 1", expected + "=)"),
+            ("v is nullable", "expected 'missing', 'number' or 'not'"),
+            ("'v' > 5", "neither side of this comparison is a column: `NAME` is one, \"NAME\" a text")):
+        r = harness.run(["--where", condition], b"v,k\n1,a\n")
+        is_((r.status, r.out, r.err.decode().split("\n")[0]), (2, b"", "gpustat: --where: " + words), "words of others: " + condition)
+    r = harness.run(["--let=x = if(v <> 1, 1, 2)"], b"v,k\n1,a\n")
+    is_((r.status, r.err.decode().split("\n")[0]), (2, "gpustat: --let: expected a column or a value (try !=)"), "words of others, in if()")
+
+
 def check_order_as_text():
     """A column of numbers that a number in quotes is compared with: a note, once."""
     data = b"v,k\n9,a\n200,b\n"
@@ -285,6 +301,7 @@ check_carets()
 check_headers()
 check_passing()
 check_order_as_text()
+check_words_of_others()
 check_reductions()
 check_exact_answer()
 harness.done()

@@ -166,7 +166,7 @@ def in_notation(rng, text, notation):
         whole = notation.thousands.decode().join(groups)
     number = whole + point.replace(".", notation.decimal.decode()) + power
     if notation.money and rng.randrange(3):
-        return with_money(rng, sign, number, notation.currency or rng.choice(CURRENCIES)).encode()
+        return with_money(rng, sign, number, notation.mark or rng.choice(CURRENCIES)).encode()
     if notation.percent and rng.randrange(3):
         number += rng.choice(("%", "%", " %"))
     return (sign + number).encode()

@@ -37,7 +37,7 @@ class Notation:
     """decimal: the byte of the point. thousands: the sign between groups, UTF-8, or None. currency: of the table's
     amounts, for those who write them; the model takes any."""
     def __init__(self, decimal=b".", thousands=None, money=False, percent=False, currency=None):
-        self.currency = currency
+        self.mark = currency
         self.decimal, self.thousands, self.money, self.percent = decimal, thousands, money, percent
         self.plain = decimal == b"." and not thousands and not money and not percent
         self.number = number if self.plain else functools.lru_cache(4096)(self._number)
