@@ -114,7 +114,7 @@ static enum status move_groups(struct line_reader *r, size_t nmost)
 	return status == STATUS_OK ? status : partial_fault(&r->partial, r->of->plan, status, &r->fault);
 }
 
-/* Waits for a run's turn. Returns false where an error in a run before means that there is none. */
+/* Waits for a run's turn. Returns false where an error in a run before ends the merge. */
 static bool await_turn(struct part_lines *l, uint64_t number)
 {
 	bool is_good;

@@ -51,7 +51,7 @@ static bool is_takeable(struct block_ahead *a)
 	return a->next < a->walked + NSLOTS && slot_of(a, a->next)->state != RANGE_SEARCHED;
 }
 
-/* Takes a range. NULL: there is none any more. */
+/* Takes a range. Returns NULL when no range is left. */
 static struct range *take_range(struct block_ahead *a)
 {
 	struct range *r = NULL;
@@ -148,7 +148,7 @@ void block_ahead_close(struct block_ahead *a)
 
 /* ---- the walk ---- */
 
-/* The list of the range that the walk is in; ranges before it are free. NULL: there is none yet. */
+/* The list of the range that the walk is in; ranges before it are free. NULL before the first. */
 static struct range *enter_range(struct block_ahead *a, off_t position)
 {
 	off_t number = position / a->range_nbytes;

@@ -97,7 +97,7 @@ struct codec_blocks {
 	size_t (*list)(int fd, off_t *position, off_t stop, struct block_length *lengths, size_t most);
 
 	/* Finds what seems to be the first block that begins at or behind an offset of a file with `size` bytes: data within
-	 * a block may look like one, which only blocks before it can tell. False: there is none. */
+	 * a block may look like one, which only blocks before it can tell. Returns false where no block begins. */
 	bool (*seek)(int fd, uint64_t offset, uint64_t size, uint64_t *block);
 
 	/* A thread's means of decoding batches. open returns NULL: out of memory. */

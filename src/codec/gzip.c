@@ -72,7 +72,7 @@ static uint32_t find_block_nbytes(const unsigned char *extra, size_t nbytes)
 	return 0;
 }
 
-/* Moves *at behind the next NUL. False: there is none yet. */
+/* Moves *at behind the next NUL. Returns false where the data have no NUL yet. */
 static bool skip_string(const unsigned char *data, size_t nbytes, size_t *at)
 {
 	while (*at < nbytes)

@@ -28,7 +28,7 @@ static bool is_text(const struct total *t, const struct partial *later, size_t c
 
 /* A value that is complained about: where it was found, and why. */
 struct complaint {
-	size_t offset; /* OFFSET_NONE: there is none */
+	size_t offset; /* OFFSET_NONE: nothing is wrong */
 	size_t column; /* of the plan */
 	enum status why;
 	const struct bad_value *kept; /* NULL: the field at offset */

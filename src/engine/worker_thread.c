@@ -457,7 +457,7 @@ static bool retires(struct worker_thread *t)
 	return false;
 }
 
-/* Reads the next chunk into a slot and begins with it; false if there is none, or the thread retires. */
+/* Reads the next chunk into a slot and begins with it; false at the end of the input, or if the thread ends. */
 static bool read_next(struct worker_thread *t, struct work_slot *slot)
 {
 	const struct worker_ops *ops = slot->ops;

@@ -158,7 +158,7 @@ static size_t count_blocks(const struct row_queue *q)
 	return (q->n + q->block_nrows - 1) / q->block_nrows;
 }
 
-/* Takes the next block; false if there is none. */
+/* Takes the next block; false when none is left. */
 static bool take_block(struct row_queue *q, size_t *block)
 {
 	bool is;

@@ -100,7 +100,7 @@ static inline enum status groups_find(struct groups *g, const struct key *key, u
 	return groups_insert(g, key, hash, out);
 }
 
-/* Returns the key's group; NULL: there is none, or no table. Any thread, while none adds groups. */
+/* Returns the key's group, or NULL if there is no table yet or it lacks the key. Any thread, while none adds groups. */
 static inline const struct group *groups_seek(const struct groups *g, const struct key *key, uint64_t hash)
 {
 	const uint64_t address = ((uint64_t)1 << GROUPS_ADDRESS_BITS) - 1;
@@ -154,7 +154,7 @@ uint64_t group_store_count(const struct group_store *s);
 enum status group_store_take(struct plan *to, struct plan *from);
 
 /* Gives the store a source, which it owns from now on: of all groups of the run. Those that lie in the store itself are
- * among them, and are no more looked at. The source: NULL: there is none. */
+ * among them, and are ignored from now on. The source: NULL if no device keeps groups. */
 struct group_source; /* group_source.h */
 void group_store_set_source(struct group_store *s, struct group_source *source);
 const struct group_source *group_store_source(const struct group_store *s);

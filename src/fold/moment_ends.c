@@ -220,7 +220,7 @@ bool ends_has(const struct ends *e, enum end end)
 	return e->value[end].is_set;
 }
 
-/* The first or last number; NULL: there is none. */
+/* The first or last number; NULL where no value is one. */
 static const struct end_value *find_number(const struct ends *e, bool at_end)
 {
 	const struct end_value *from = &e->value[at_end ? END_LAST_NUMBER : END_FIRST_NUMBER];

@@ -40,7 +40,7 @@ struct column_moments {
 /* A formula: writes the statistic, NUL-terminated; "" where it has no value. */
 typedef void statistic_formula(const struct column_moments *m, char text[STATISTIC_TEXT_NBYTES]);
 
-/* Like that, for the kind TEXT: finds one of the column's texts; false where there is none. */
+/* Like that, for the kind TEXT: finds one of the column's texts; returns false for a column without texts. */
 typedef bool statistic_text_formula(const struct column_moments *m, struct key_found *out);
 
 /* The largest scale of the numbers, rounded up to whole limbs. */

@@ -31,7 +31,7 @@ enum status world_check_version(const struct world *w, int *first, struct fault 
 /* Ends MPI. */
 void world_close(void);
 
-/* The first rank whose status is not STATUS_OK; nranks: there is none. */
+/* The first rank whose status is not STATUS_OK; nranks if all are STATUS_OK. */
 int world_first_fault(const struct world *w, enum status status);
 
 /* Gives the bytes of one rank to all. */

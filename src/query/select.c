@@ -16,7 +16,7 @@
 /* ---- the list ---- */
 
 /* Copies the quoted item at p, its "" as ", to `to`. Returns what follows the closing quote, or
- * NULL if there is none. */
+ * NULL if nothing matches. */
 static const char *unquote_item(const char *p, char *to)
 {
 	for (p++; *p; p++) {
