@@ -12,6 +12,7 @@
 
 #include "base/fd.h"
 #include "codec/decoder.h"
+#include "io/source.h"
 
 void part_block_release(struct part_block *b)
 {
@@ -94,7 +95,7 @@ enum status part_text_open(struct part_text *t, const char *name, struct part_bl
 {
 	bool is_stdin = !strcmp(name, "-");
 
-	*t = (struct part_text){.name = is_stdin ? "standard input" : name, .blocks = blocks};
+	*t = (struct part_text){.name = is_stdin ? STDIN_NAME : name, .blocks = blocks};
 	t->fd = is_stdin ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
 	if (t->fd < 0 ? fault_set(fault, STATUS_OPEN, errno, NULL) : recognise(t, fault))
 		fault->file = t->name;

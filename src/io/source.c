@@ -25,7 +25,7 @@ static bool is_stdin(const struct source *s)
 const char *source_name(const struct source *s)
 {
 	if (is_stdin(s))
-		return "<stdin>";
+		return STDIN_NAME;
 	return *s->path ? s->path : "''";
 }
 

@@ -63,6 +63,7 @@ struct source {
 };
 
 /* The name for messages. */
+#define STDIN_NAME "<stdin>"
 const char *source_name(const struct source *s);
 
 /* Like fault_set, and names the file. */

@@ -206,7 +206,8 @@ static enum status check_fields(const struct options *o, const struct asked_oper
 	if (a->selects && a->drops)
 		return option_fault(fault, "--select says which columns are printed, --drop which are not: not both");
 	if (o->nrenames > 0 && a->reduce)
-		return option_fault(fault, "--rename is for printed records: --%s prints a result", a->reduce);
+		return option_fault(fault, "--rename is for printed records: --%s prints %s", o->by ? "by" : a->reduce,
+				    o->by ? "groups" : "a result");
 	if (o->only && o->selects)
 		return option_fault(fault, "--only: --%s says already what is printed", a->selects ? "select" : "drop");
 	return STATUS_OK;
@@ -221,7 +222,7 @@ static enum status check_results(const struct options *o, const struct asked_ope
 	if (o->all && (a->reduce || o->emits))
 		return option_fault(fault, "--all is for the summary: --%s asks for something else",
 				    a->reduce ? a->reduce : a->column ? a->column : "where");
-	if (o->only && !a->column)
+	if (o->only && !(a->column && a->writes))
 		return option_fault(fault, "--only: there is no new column to print");
 	return STATUS_OK;
 }
@@ -238,6 +239,17 @@ static enum status check_exclusive(const struct asked_operations *a, struct faul
 	return STATUS_OK;
 }
 
+/* Whether a new column starts anew in each group. */
+static bool has_groups(const struct options *o)
+{
+	for (size_t i = 0; i < o->nuses; i++) {
+		enum operation_kind kind = operation_kind(o->uses[i].operation);
+		if (kind == OPERATION_RUNNING || (kind == OPERATION_OFFSET && o->uses[i].operation != OPERATION_BYTE_OFFSET))
+			return true;
+	}
+	return false;
+}
+
 /* Checks the options that are for results where records are printed. */
 static enum status check_records(const struct options *o, const struct asked_operations *a, struct fault *fault)
 {
@@ -246,6 +258,9 @@ static enum status check_records(const struct options *o, const struct asked_ope
 	if (o->sort || o->top)
 		return option_fault(fault, "--%s is for results: --%s prints records as they came", o->sort ? "sort" : "top",
 				    name);
+	if (o->by && !has_groups(o))
+		return option_fault(fault, "--by is for results and running columns: --%s prints records as they came: leave out "
+				    "--by", name);
 	if (o->format != FORMAT_AUTO)
 		return option_fault(fault, "--format is for results: --%s prints records as they came", name);
 	if (o->dialect.whitespace && o->ragged == RAGGED_ALLOW)
@@ -365,6 +380,13 @@ static enum status check_groups(struct options *o, struct fault *fault)
 	return count_groups(o, fault);
 }
 
+/* An option that is for printed records, though it is no operation; or NULL. */
+static const char *records_option(const struct options *o)
+{
+	return options_choice_name(o) ? options_choice_name(o) : o->choice.has_seed ? "seed" : o->nrenames ? "rename" : NULL;
+}
+
+/* Names only: what another option would do to records or results is not done. */
 static enum status check_columns(const struct options *o, struct fault *fault)
 {
 	if (o->explain)
@@ -375,6 +397,9 @@ static enum status check_columns(const struct options *o, struct fault *fault)
 	if (o->nuses || o->where || o->by || o->format != FORMAT_AUTO)
 		return option_fault(fault, "--columns prints names, a line each: no operation and no "
 				    "--format goes with it");
+	if (records_option(o) || o->only || o->all)
+		return option_fault(fault, "--columns prints the names in the input, a line each: leave out --%s",
+				    o->only ? "only" : o->all ? "all" : records_option(o));
 	return STATUS_OK;
 }
 
@@ -397,6 +422,9 @@ static enum status check_state(const struct options *o, struct fault *fault)
 		return STATUS_OK;
 	if (o->save_state && !*o->save_state)
 		return option_fault(fault, "--save-state: '' is no file");
+	if (o->save_state && !strcmp(o->save_state, "-"))
+		return option_fault(fault, "--save-state: '-' is standard output, which has the results: name a file, or ./- for one of "
+				    "that name");
 	if (o->partial || o->merge)
 		return option_fault(fault, "--%s: --%s keeps all that a state would", name,
 				    o->partial ? "partial" : "merge");
@@ -427,6 +455,9 @@ static enum status check_parts(const struct options *o, struct fault *fault)
 	if ((o->partial || o->merge) && (o->columns || o->explain))
 		return option_fault(fault, "--%s: --%s prints no result", o->columns ? "columns" : "explain",
 				    o->partial ? "partial" : "merge");
+	if (o->merge && records_option(o))
+		return option_fault(fault, "--%s is for printed records, and --merge prints results: leave it out",
+				    records_option(o));
 	if (o->part.of && !o->partial)
 		return option_fault(fault, "--part: a part of a file is written with --partial");
 	if (o->part.of && o->npaths != 1)

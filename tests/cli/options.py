@@ -397,6 +397,31 @@ def check_wrong_options():
     complains("a shell that is none", ["--completion=csh"], "--completion: 'csh' is none of bash, zsh, fish")
 
 
+def check_idle_options():
+    """An option that would do nothing beside another is wrong usage."""
+    for args in (["--head=1"], ["--tail=1"], ["--sample=1"], ["--rename=col1=w"], ["--where=:1 > 1"], ["--where=:1 > 1", "--head=1"]):
+        complains("--only " + " ".join(args), ["--only"] + args, "--only: there is no new column to print")
+    answers("--only of a computed column", ["--only", "--let=w=col1 + 1", "--head=1"], b"1\n2\n", "w\n2\n")
+    for option, others in (("head", ["--head=1"]), ("tail", ["--tail=1"]), ("sample", ["--sample=1", "--seed=2"]), ("seed", ["--seed=2"]),
+                           ("rename", ["--rename=col1=w"]), ("only", ["--only"]), ("all", ["--all"])):
+        complains("--columns " + " ".join(others), ["--columns"] + others,
+                  "--columns prints the names in the input, a line each: leave out --%s" % option)
+    for option, others in (("head", ["--head=1"]), ("tail", ["--tail=1"]), ("sample", ["--sample=1", "--seed=2"]), ("seed", ["--seed=2"]),
+                           ("rename", ["--rename=col1=w"])):
+        complains("--merge " + " ".join(others), ["--merge"] + others,
+                  "--%s is for printed records, and --merge prints results: leave it out" % option)
+    for option, others in (("select", ["--select=1"]), ("drop", ["--drop=1"]), ("byte-offset", ["--byte-offset"]),
+                           ("select", ["--select=1", "--let=w=col1", "--where=w > 1", "--tail=3"])):
+        complains("--by " + " ".join(others), ["--by=1"] + others,
+                  "--by is for results and running columns: --%s prints records as they came: leave out --by" % option)
+    complains("--by and --rename", ["--by=1", "--rename=col1=w"], "--rename is for printed records: --by prints groups")
+    for args in (["--row-number"], ["--offsets=:1 > 0"], ["--lead=1"], ["--lag=1"], ["--byte-offset", "--cumsum=1"]):
+        r = harness.run(["--by=1", "--select=1"] + args, b"1\n2\n")
+        harness.ok(r.status == 0 and not r.err, "groups of " + args[-1], lambda r=r: harness.describe(r))
+    complains("a state on standard output", ["--sum=1", "--save-state=-"],
+              "--save-state: '-' is standard output, which has the results: name a file, or ./- for one of that name")
+
+
 def check_forms():
     path = fixture("forms.csv", b"a,b\n1,2\n3,4\n")
     for args in (["--sum", "a", path], [path, "--sum", "a"], ["--sum=a", "--", path], ["-d", ",", "--sum=a", path], ["-d,", path, "--sum=a"],
@@ -424,6 +449,7 @@ check_summary()
 check_files()
 check_missing_and_invalid()
 check_usage()
+check_idle_options()
 check_abbreviations()
 check_wrong_options()
 check_forms()

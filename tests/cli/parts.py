@@ -165,15 +165,15 @@ def check_compressed():
         for chunk in (None, 1, 100):
             answers("a part of %s" % name, ["--merge", fixture("z1." + name, packed), b], None, want, chunk=chunk)
         answers("... and two, from a pipe", ["--merge"], packed + pack(plain[1]), want)
-        refuses("a truncated one", ["--merge"], packed[:-9], 1, "gpustat: standard input: truncated ")
-    refuses("what is no part", ["--merge"], gzip.compress(LOG_A), 1, "standard input:1: not a part: --merge takes what --partial writes")
+        refuses("a truncated one", ["--merge"], packed[:-9], 1, "gpustat: <stdin>: truncated ")
+    refuses("what is no part", ["--merge"], gzip.compress(LOG_A), 1, "<stdin>:1: not a part: --merge takes what --partial writes")
     state, packed = os.path.join(harness.folder(), "z.state"), os.path.join(harness.folder(), "z.state.gz")
     run(["--sum=bytes", "--save-state", state], LOG_A)
     with open(state, "rb") as f, open(packed, "wb") as to:
         to.write(gzip.compress(f.read()))
     is_(run(["--sum=bytes", "--from-state", packed], LOG_B).out, run(["--sum=bytes", "--from-state", state], LOG_B).out, "a compressed state")
     for n in range(4):
-        refuses("%d bytes of a magic number" % n, ["--merge"], b"\x1f\x8b\x08"[:n], 1, "standard input")
+        refuses("%d bytes of a magic number" % n, ["--merge"], b"\x1f\x8b\x08"[:n], 1, "<stdin>")
 
 
 def check_ranges():
@@ -328,7 +328,7 @@ def check_damage():
     ok(all(r.status in (1, 2) and not r.out for r in flipped), "a bit that flipped",
        lambda: harness.describe(next(r for r in flipped if r.status not in (1, 2) or r.out)))
     refuses("a line is gone", ["--merge"], b"\n".join(lines[:2] + lines[3:]) + data[data.rindex(b"\n{"):], 1, "damaged part")
-    refuses("a truncated part", ["--merge"], data[:-60], 1, "standard input", "truncated part")
+    refuses("a truncated part", ["--merge"], data[:-60], 1, "<stdin>", "truncated part")
     refuses("an empty file", ["--merge", fixture("empty.part", b"")], None, 1, "empty.part", "truncated part")
     refuses("no part", ["--merge", fixture("log.csv", LOG_A)], None, 1, "log.csv:1: not a part")
     refuses("no file", ["--merge", "/nonexistent.part"], None, 1, "cannot open")
