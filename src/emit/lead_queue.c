@@ -328,6 +328,8 @@ static enum status ready_record(struct lead_queue *q, struct lead_block *b)
 			status = append(&q->ready, b->parts, nbytes);
 		else if (gap[part / 2].nbytes != LEAD_OPEN)
 			status = append(&q->ready, gap[part / 2].text, gap[part / 2].nbytes);
+		else if (q->plan->dialect.whitespace) /* as new_fields.c writes what is empty */
+			status = append(&q->ready, "_", 1);
 		b->parts += nbytes == LEAD_OPEN ? 0 : nbytes;
 	}
 	b->nwritten++;

@@ -407,6 +407,25 @@ static void quote_fields(struct new_fields *f, size_t *begins, unsigned leads)
 	}
 }
 
+/* With whitespace, writes "_" for the empty fields of the column written last, as for blanks: else nothing would be read in
+ * their place. Errors: STATUS_NO_MEMORY. */
+static enum status fill_fields(struct new_fields *f, size_t *begins, unsigned leads)
+{
+	if (text_reserve(&f->text, f->nrows + EMIT_SLACK) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	for (unsigned k = f->nrows; k-- > 0;) {
+		char *field = f->text.data + begins[k] + leads;
+		if (begins[k + 1] - begins[k] > leads)
+			continue;
+		memmove(field + 1, field, f->text.nbytes - (begins[k] + leads));
+		*field = '_';
+		f->text.nbytes++;
+		for (unsigned later = k + 1; later <= f->nrows; later++)
+			begins[later]++;
+	}
+	return STATUS_OK;
+}
+
 /* How many bytes more a field takes that would begin a comment, where it is the first of its line: quotes around it
  * and doubled within it, or an escape byte before it; with whitespace a blank, which separates nothing there. */
 static size_t guard_nbytes(const struct csv_dialect *d, const char *field, size_t nbytes)
@@ -467,12 +486,13 @@ static enum status write_column(const struct writing *w, size_t i)
 	size_t *begins = w->f->begins + i * (ROW_BLOCK_NROWS + 1);
 	unsigned leads = i > 0 || !w->f->plan->only;
 	bool guards = !leads && w->f->plan->dialect.comment && !w->f->plan->curve;
+	bool fills = w->f->plan->dialect.whitespace && !w->f->plan->curve;
 	char *to;
 
 	if (new_column_is_copied(&w->f->plan->new_columns[i])) {
 		to = copied_fields_write(w->f, w->b, w->groups, i, leads, begins);
 		begins[w->f->nrows] = text->nbytes;
-		if (!to)
+		if (!to || (fills && fill_fields(w->f, begins, leads) != STATUS_OK))
 			return STATUS_NO_MEMORY;
 		return guards ? guard_lines(w->f, begins) : STATUS_OK;
 	}
@@ -496,6 +516,8 @@ static enum status write_column(const struct writing *w, size_t i)
 		set_points(w->f, begins, leads);
 	if (new_fields_need_quotes(w->f->plan))
 		quote_fields(w->f, begins, leads);
+	if (fills && fill_fields(w->f, begins, leads) != STATUS_OK)
+		return STATUS_NO_MEMORY;
 	return guards ? guard_lines(w->f, begins) : STATUS_OK;
 }
 

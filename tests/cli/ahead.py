@@ -49,7 +49,7 @@ def check_by_hand():
             "v;t;lead(v)\n1,5;x;2,25\n2,25;y;\n")
     answers("--ragged allow: an empty field", ["--lead=b", "--ragged=allow"], b"a,b\n1,2\n3\n4,5,6\n",
             "a,b,lead(b)\n1,2,\n3,,5\n4,5,\n")
-    answers("words", ["--whitespace", "--lead=v"], b"t v\n1  ab\n2  cd\n", "t v lead(v)\n1  ab cd\n2  cd \n")
+    answers("words", ["--whitespace", "--lead=v"], b"t v\n1  ab\n2  cd\n", "t v lead(v)\n1  ab cd\n2  cd _\n")
     answers("a byte offset beside it", ["--byte-offset", "--lead=v"], b"v\n1\n2\n", "v,byte_offset,lead(v)\n1,2,2\n2,4,\n")
 
 

@@ -143,6 +143,17 @@ def check_errors():
     says("fewer words, not below", ["--sum=c"], b"a  b  c\n1  2  3\n4 5555\n", 1, "", RECORD % (3, 1))
 
 
+def check_new_columns():
+    """A field that is empty would not be there when it is read."""
+    says("empty fields", ["--lag=a", "--cumsum=b", "--lead=a"], b"a b\n1 2\n3 4\n", 0, "a b lag(a) running_sum(b) lead(a)\n1 2 _ 2 3\n3 4 1 6 _\n")
+    says("empty fields alone", ["--lag=a", "--only"], b"a b\n1 2\n3 4\n", 0, "lag(a)\n_\n1\n")
+    says("positions", ["--offsets=a > 1", "--row-number"], b"a b\n1 2\n3 4\n5 6\n", 0, "a b offset row_number\n1 2 _ 1\n3 4 0 2\n5 6 1 3\n")
+    says("means before the first", ["--running-mean=a", "--exclusive"], b"a b\n1 2\n3 4\n", 0, "a b running_mean(a)\n1 2 _\n3 4 1\n")
+    says("changes", ["--delta=b"], b"a b\n1 2\n3 4\n", 0, "a b delta(b)\n1 2 _\n3 4 2\n")
+    printed = harness.run(["-W", "--lag=a", "--cumsum=b"], b"a b\n1 2\n3 4\n").out
+    answers("and are read again", ["-W", "--missing=_", "--sum=running_sum(b),lag(a)"], printed, "sum(running_sum(b)),sum(lag(a))\n8,1\n")
+
+
 def check_files():
     one, other, order = fixture("one", CASE), fixture("other", b"NAME      QTY PRICE\nx y z       5  2.00\n"), fixture("order", b"PRICE  NAME   QTY\n 1.00  a b      7\n")
     answers("later files stand below their own headers", ["-W", "--sum=QTY", one, other, order], None, "25\n")
@@ -208,6 +219,7 @@ def check_random():
 
 check_programs()
 check_errors()
+check_new_columns()
 check_files()
 check_random()
 harness.done()

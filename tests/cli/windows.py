@@ -73,7 +73,7 @@ def check_dialects():
     answers("another notation", ["-d;", "--decimal=,", "--thousands=.", "--rolling-mean=v:2", "--lag=v", "--only"], b"v;t\n1.001,5;x\n2,25;y\n",
             "rolling_mean(v:2);lag(v)\n1001,5;\n501,875;1.001,5\n")
     answers("words", ["--whitespace", "--lag=v", "--rolling-sum=v:2"], b"v  t\n1  x\n22 y\n3  z\n",
-            "v  t lag(v) rolling_sum(v:2)\n1  x  1\n22 y 1 23\n3  z 22 25\n")
+            "v  t lag(v) rolling_sum(v:2)\n1  x _ 1\n22 y 1 23\n3  z 22 25\n")
     answers("short records", ["--ragged=allow", "--lag=b", "--rolling-sum=b:2", "--only"], b"a,b\n1,2\n1\n1,3\n", "lag(b),rolling_sum(b:2)\n,2\n2,2\n,3\n")
 
 

@@ -140,7 +140,7 @@ def quoted(cell, dialect, delimiter):
     """A new field, so that it can be read back; Usage where the dialect has no way to say it."""
     escape, quote = dialect.escape, dialect.quote
     if dialect.whitespace:
-        return re.sub(rb"[ \t\n]", b"_", cell)
+        return re.sub(rb"[ \t\n]", b"_", cell) or b"_"
     if escape:
         cell = cell.replace(escape, escape * 2)
     odd = [c for c in (delimiter, b"\r", b"\n") if c in cell]
