@@ -75,7 +75,8 @@ static inline char *running_write(const struct running *r, char text[WIDE_TEXT_N
 	if (r->kind != NEW_SUM && r->count == 0)
 		return text;
 	if (r->is_wide)
-		return text + (r->kind == NEW_SUM ? wide_format_sum : wide_format)(r->wide, r->scale, text);
+		return text + (r->kind == NEW_SUM ? wide_format_sum(r->wide, r->scale, r->count, text)
+						  : wide_format(r->wide, r->scale, text));
 	return decimal_write(text, r->value, r->scale);
 }
 

@@ -35,6 +35,19 @@ static enum status widen(struct running_window *r)
 	return STATUS_OK;
 }
 
+/* Notes that a number of a scale enters or leaves the window. */
+static void note_scale(struct running_window *r, int scale, bool leaves)
+{
+	if (!wide_scale_is_rounded(scale))
+		return;
+	if (scale > r->coarsest) {
+		r->coarsest = scale;
+		r->ncoarsest = 0;
+	}
+	if (scale == r->coarsest)
+		r->ncoarsest += leaves ? (uint64_t)-1 : 1;
+}
+
 /* Adds a number in 128 bits. Returns false where it does not fit: the sum is then unchanged. */
 static bool add_short(struct running_window *r, struct decimal number)
 {
@@ -47,7 +60,7 @@ static bool add_short(struct running_window *r, struct decimal number)
 static enum status add_long(struct running_window *r, const struct recent_value *v, bool negative)
 {
 	struct wide x;
-	int scale;
+	int scale = 0;
 
 	if (widen(r) != STATUS_OK)
 		return STATUS_NO_MEMORY;
@@ -56,6 +69,7 @@ static enum status add_long(struct running_window *r, const struct recent_value 
 		wide_add_decimal(&x, v->number.significand, v->number.scale);
 	else
 		wide_parse(v->text, v->nbytes, &x, &scale); /* it is a number */
+	note_scale(r, scale, negative);
 	for (int i = 0; negative && i < WIDE_NLIMBS; i++)
 		x.limb[i] = -x.limb[i];
 	wide_add(r->wide, &x);
@@ -156,6 +170,8 @@ enum status running_window_begin(struct running_window *r, const struct window_f
 	r->plan = before->plan;
 	r->scale = largest_scale(numbers);
 	r->count = 0;
+	r->coarsest = 0;
+	r->ncoarsest = 0;
 	r->sum = 0;
 	r->is_wide = false;
 	if (wide_scale_is_rounded(r->scale) && widen(r) != STATUS_OK)
@@ -218,15 +234,40 @@ static char *write_extreme(const struct running_window *r, char *to)
 	return to + wide_format(&wide, r->scale, to);
 }
 
-static char *write_sum(const struct running_window *r, char *to)
+static bool skip_piece(void *context, const struct recent_sum *some)
 {
-	return r->is_wide ? to + wide_format_sum(r->wide, r->scale, to) : decimal_write(to, r->sum, r->scale);
+	(void)context;
+	(void)some;
+	return true; /* none of its numbers was rounded */
 }
 
-static char *write_mean(const struct running_window *r, char *to)
+static enum status note_value(void *context, const struct recent_value *v)
+{
+	note_scale(context, scale_of(v), false);
+	return STATUS_OK;
+}
+
+/* The largest scale of the window's numbers that were rounded; without any, where one was before, the least. */
+static int window_scale(struct running_window *r)
+{
+	if (r->coarsest && r->ncoarsest == 0) {
+		r->coarsest = 0;
+		recent_each_piece(&r->recent, skip_piece, note_value, r);
+	}
+	if (r->coarsest)
+		return r->coarsest;
+	return wide_scale_is_rounded(r->scale) ? WIDE_SCALE_MAX + 1 : r->scale;
+}
+
+static char *write_sum(struct running_window *r, char *to)
+{
+	return r->is_wide ? to + wide_format_sum(r->wide, window_scale(r), r->count, to)
+			  : decimal_write(to, r->sum, r->scale);
+}
+
+static char *write_mean(struct running_window *r, char *to)
 {
 	struct natural sum, count;
-	struct wide settled;
 	bool negative;
 
 	if (r->count == 0)
@@ -234,9 +275,9 @@ static char *write_mean(const struct running_window *r, char *to)
 	if (!r->is_wide)
 		return to + ratio_format_short(r->sum < 0, (uint128)(r->sum < 0 ? -r->sum : r->sum), r->count,
 					       r->scale, to);
-	settled = *r->wide;
-	wide_settle(&settled, r->scale);
-	negative = natural_set_limbs(&sum, settled.limb, WIDE_NLIMBS);
+	if (wide_scale_is_rounded(r->scale))
+		return to + wide_format_mean(r->wide, window_scale(r), r->count, to);
+	negative = natural_set_limbs(&sum, r->wide->limb, WIDE_NLIMBS);
 	natural_set(&count, r->count);
 	return to + ratio_format(negative, &sum, &count, WIDE_POINT * WIDE_LIMB_DIGITS, to);
 }

@@ -28,6 +28,8 @@ struct running_window {
 	int128 sum;      /* x 10^scale ... */
 	bool is_wide;    /* ... or, where it does not fit, here: */
 	struct wide *wide; /* owned; NULL until needed */
+	int coarsest;       /* the largest scale of the window's numbers that were rounded, or of more ... */
+	uint64_t ncoarsest; /* ... and how many of them have it; 0: to be looked up */
 	struct window_extremes extremes; /* of NEW_ROLLING_MIN and NEW_ROLLING_MAX */
 	struct ewma mean; /* of NEW_EWMA */
 };

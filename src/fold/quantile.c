@@ -185,44 +185,49 @@ static const struct wide *value_at(const struct ranks *r, uint64_t rank)
 
 /* ---- values ---- */
 
-/* *out = the percentile x 10^limb_scale x its divisor; m has numbers. */
-static void set_percentile(const struct column_moments *m, struct percentile p, struct integer *out)
+/* *out = the percentile x 10^limb_scale x its divisor, which is added up of numbers of *size in all; m has
+ * numbers. */
+static void set_percentile(const struct column_moments *m, struct percentile p, struct integer *out,
+			   struct natural *size)
 {
 	struct place place = place_of(p, m->numbers.count);
 	int scale = integer_limb_scale(m->numbers.scale);
 	struct integer next;
 
 	integer_set_product(out, value_at(m->ranks, place.rank), place.divisor - place.rest, scale);
+	*size = out->magnitude;
 	if (place.rest == 0)
 		return;
 	integer_set_product(&next, value_at(m->ranks, place.rank + 1), place.rest, scale);
 	integer_add(out, &next, false);
+	natural_add(size, &next.magnitude);
 }
 
-/* Writes x 10^-scale, which was computed of the column's numbers. */
-static void format_value(const struct column_moments *m, const struct integer *x, int scale, char *text)
+/* Writes x 10^-scale, which was added up of the column's numbers, of size in all: where one was rounded, in the
+ * digits that are right. */
+static void format_value(const struct column_moments *m, const struct integer *x, const struct natural *size, int scale,
+			 char *text)
 {
-	struct natural one, magnitude;
+	struct natural one;
 
 	if (!wide_scale_is_rounded(m->numbers.scale)) {
 		integer_format(x, scale, m->numbers.scale, text);
 		return;
 	}
 	natural_set(&one, 1);
-	magnitude = x->magnitude;
-	if (statistic_is_noise(m, &magnitude, &one, scale, 1))
-		natural_set(&magnitude, 0);
-	ratio_format(x->negative, &magnitude, &one, scale, text);
+	ratio_format_known(x->negative, &x->magnitude, &one, scale,
+			   QUOTIENT_NRIGHT + natural_ndigits(&x->magnitude) - natural_ndigits(size), text);
 }
 
 static void format_percentile(const struct column_moments *m, struct percentile p, char *text)
 {
 	struct integer x;
+	struct natural size;
 
 	if (m->numbers.count == 0)
 		return;
-	set_percentile(m, p, &x);
-	format_value(m, &x, integer_limb_scale(m->numbers.scale) + 2 + p.nplaces, text);
+	set_percentile(m, p, &x, &size);
+	format_value(m, &x, &size, integer_limb_scale(m->numbers.scale) + 2 + p.nplaces, text);
 }
 
 void quantile_median(const struct column_moments *m, char *text)
@@ -238,11 +243,13 @@ void quantile_percentile(const struct column_moments *m, char *text)
 void quantile_iqr(const struct column_moments *m, char *text)
 {
 	struct integer low, range;
+	struct natural size, low_size;
 
 	if (m->numbers.count == 0)
 		return;
-	set_percentile(m, quartiles[0], &low);
-	set_percentile(m, quartiles[2], &range);
+	set_percentile(m, quartiles[0], &low, &low_size);
+	set_percentile(m, quartiles[2], &range, &size);
 	integer_add(&range, &low, true);
-	format_value(m, &range, integer_limb_scale(m->numbers.scale) + 2, text);
+	natural_add(&size, &low_size);
+	format_value(m, &range, &size, integer_limb_scale(m->numbers.scale) + 2, text);
 }

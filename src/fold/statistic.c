@@ -18,7 +18,7 @@
 
 static void statistic_sum(const struct column_moments *m, char *text)
 {
-	wide_format_sum(&m->numbers.sum, m->numbers.scale, text);
+	wide_format_sum(&m->numbers.sum, m->numbers.scale, m->numbers.count, text);
 }
 
 static void statistic_count(const struct column_moments *m, char *text)
@@ -58,7 +58,7 @@ bool statistic_is_noise(const struct column_moments *m, const struct natural *nu
 
 	if (!wide_scale_is_rounded(m->numbers.scale))
 		return false;
-	shift = power * wide_sum_places(m->numbers.scale) - scale;
+	shift = power * wide_sum_places(m->numbers.scale, m->numbers.count) - scale;
 	natural_shift(shift > 0 ? &p : &q, shift > 0 ? shift : -shift);
 	return natural_compare(&p, &q) < 0;
 }
@@ -66,16 +66,14 @@ bool statistic_is_noise(const struct column_moments *m, const struct natural *nu
 static void statistic_mean(const struct column_moments *m, char *text)
 {
 	int scale = statistic_limb_scale(m);
-	struct column_moments settled;
 	struct natural sum, count;
 	bool negative;
 
 	if (m->numbers.count == 0)
 		return;
 	if (wide_scale_is_rounded(m->numbers.scale)) {
-		settled = *m;
-		wide_settle(&settled.numbers.sum, m->numbers.scale);
-		m = &settled;
+		wide_format_mean(&m->numbers.sum, m->numbers.scale, m->numbers.count, text);
+		return;
 	}
 	negative = statistic_scaled_sum(m, scale, &sum);
 	natural_set(&count, m->numbers.count);
@@ -109,7 +107,7 @@ static void statistic_range(const struct column_moments *m, char *text)
 	for (int i = 0; i < WIDE_NLIMBS; i++)
 		range.limb[i] = -range.limb[i];
 	wide_add(&range, &m->numbers.max);
-	wide_format_sum(&range, m->numbers.scale, text);
+	wide_format_sum(&range, m->numbers.scale, 2, text);
 }
 
 /* A product of which a factor is 0 has the root 0; a negative factor leaves it without one. */

@@ -151,11 +151,12 @@ void natural_shift(struct natural *n, int ndigits)
 		multiply_limb(n, factor);
 }
 
-/* Decimal digits of n > 0, the highest of them not 0. */
-static int count_digits(const struct natural *n)
+int natural_ndigits(const struct natural *n)
 {
 	int ndigits = (n->nlimbs - 1) * NATURAL_LIMB_DIGITS;
 
+	if (n->nlimbs == 0)
+		return 0;
 	for (uint32_t top = n->limb[n->nlimbs - 1]; top; top /= 10)
 		ndigits++;
 	return ndigits;
@@ -179,11 +180,11 @@ static void copy_significant(struct natural *copy, const struct natural *n)
 static int align(struct natural *r, struct natural *d, const struct natural *p,
 		 const struct natural *q, int scale, int step)
 {
-	int exponent = count_digits(p) - count_digits(q) - scale, longer;
+	int exponent = natural_ndigits(p) - natural_ndigits(q) - scale, longer;
 
 	copy_significant(r, p);
 	copy_significant(d, q);
-	longer = count_digits(r) - count_digits(d);
+	longer = natural_ndigits(r) - natural_ndigits(d);
 	natural_shift(longer > 0 ? d : r, longer > 0 ? longer : -longer);
 	if (exponent % step != 0) {
 		natural_shift(d, 1);
@@ -289,16 +290,24 @@ static size_t write_plain(bool negative, uint64_t significand, int exponent, cha
 	return (size_t)(p - text);
 }
 
-size_t ratio_format(bool negative, const struct natural *numerator,
-		    const struct natural *denominator, int scale, char *text)
+size_t ratio_format_known(bool negative, const struct natural *numerator, const struct natural *denominator, int scale,
+			  int ndigits, char *text)
 {
 	struct natural r, d;
 	int exponent;
 
-	if (numerator->nlimbs == 0)
+	if (numerator->nlimbs == 0 || ndigits <= 0)
 		return write_plain(false, 0, 0, text);
+	if (ndigits > RATIO_NDIGITS)
+		ndigits = RATIO_NDIGITS;
 	exponent = align(&r, &d, numerator, denominator, scale, 1);
-	return write_plain(negative, (uint64_t)divide(&r, &d, RATIO_NDIGITS), exponent - RATIO_NDIGITS, text);
+	return write_plain(negative, (uint64_t)divide(&r, &d, ndigits), exponent - ndigits, text);
+}
+
+size_t ratio_format(bool negative, const struct natural *numerator,
+		    const struct natural *denominator, int scale, char *text)
+{
+	return ratio_format_known(negative, numerator, denominator, scale, RATIO_NDIGITS, text);
 }
 
 bool ratio_digits(const struct natural *numerator, const struct natural *denominator, int scale,

@@ -64,6 +64,9 @@ void natural_multiply(struct natural *product, const struct natural *a, const st
 /* n *= 10^ndigits, ndigits >= 0. The product must fit into NATURAL_NLIMBS limbs. */
 void natural_shift(struct natural *n, int ndigits);
 
+/* Decimal digits of n; none of 0. */
+int natural_ndigits(const struct natural *n);
+
 /* ---- ratios ---- */
 
 #define RATIO_NDIGITS 17                  /* significant digits of a result */
@@ -85,6 +88,10 @@ void natural_shift(struct natural *n, int ndigits);
  * the low end of each do not count. */
 size_t ratio_format(bool negative, const struct natural *numerator,
 		    const struct natural *denominator, int scale, char *text);
+
+/* Like ratio_format(), but rounds to ndigits digits if these are fewer; to none: 0. */
+size_t ratio_format_known(bool negative, const struct natural *numerator, const struct natural *denominator, int scale,
+			  int ndigits, char *text);
 
 /* Sets *digits to the first ndigits digits of numerator / denominator x 10^-scale, rounded half-even, as an
  * integer, which is to be multiplied by 10^*exponent; ndigits <= 38. Neither is 0. Returns whether there are

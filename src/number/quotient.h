@@ -24,10 +24,11 @@
 /* So many zeros after the last digit of a number that was computed of rounded ones are no accident. */
 #define QUOTIENT_NZEROS 12
 
-/* Of the digits of a number that was computed of rounded ones, the last QUOTIENT_NDOUBTFUL may be wrong; of
- * a sum of many such numbers, the last QUOTIENT_NDOUBTFUL_OF_SUM. */
+/* Of the digits of a number that was computed of rounded ones, the last QUOTIENT_NDOUBTFUL may be wrong. */
 #define QUOTIENT_NDOUBTFUL 4
-#define QUOTIENT_NDOUBTFUL_OF_SUM 12
+
+/* A rounded number of QUOTIENT_NDIGITS digits is wrong by less than its 10^-QUOTIENT_NRIGHT-th part. */
+#define QUOTIENT_NRIGHT (QUOTIENT_NDIGITS - QUOTIENT_NDOUBTFUL - 1)
 
 /* magnitude x 10^-scale */
 struct quotient {

@@ -275,17 +275,28 @@ static void round_digits(struct digits *d, int cut)
 		d->ndigits--;
 }
 
-void wide_settle(struct wide *sum, int scale)
+/* Rounds half-even to places digits after the point. */
+static void round_places(struct wide *x, int places)
 {
 	struct digits d;
 
-	if (!wide_scale_is_rounded(scale))
-		return;
-	to_digits(sum, &d);
-	round_digits(&d, POINT_DIGITS - wide_sum_places(scale));
-	wide_clear(sum);
+	to_digits(x, &d);
+	round_digits(&d, POINT_DIGITS - places);
+	wide_clear(x);
 	for (int i = 0; i < d.ndigits; i++)
-		add_piece(sum, d.negative ? -d.digit[i] : d.digit[i], i);
+		add_piece(x, d.negative ? -d.digit[i] : d.digit[i], i);
+}
+
+/* x /= n > 0, towards 0. */
+static void divide(struct wide *x, uint64_t n)
+{
+	int128 rest = 0;
+
+	for (int i = WIDE_NLIMBS; i-- > 0;) {
+		rest = rest * WIDE_LIMB_BASE + x->limb[i];
+		x->limb[i] = (int64_t)(rest / n);
+		rest -= (int128)x->limb[i] * n;
+	}
 }
 
 /* Writes the digits of a rounded number. */
@@ -300,15 +311,23 @@ static size_t write_rounded(struct digits *d, char *text)
 	return write_digits(d, POINT_DIGITS, POINT_DIGITS - low, text);
 }
 
-size_t wide_format_sum(const struct wide *sum, int scale, char text[WIDE_TEXT_NBYTES])
+size_t wide_format_sum(const struct wide *sum, int scale, uint64_t count, char text[WIDE_TEXT_NBYTES])
 {
 	struct wide settled;
 
 	if (!wide_scale_is_rounded(scale))
 		return wide_format(sum, scale, text);
 	settled = *sum;
-	wide_settle(&settled, scale);
+	round_places(&settled, wide_sum_places(scale, count));
 	return wide_format(&settled, scale, text);
+}
+
+size_t wide_format_mean(const struct wide *sum, int scale, uint64_t count, char text[WIDE_TEXT_NBYTES])
+{
+	struct wide mean = *sum;
+
+	divide(&mean, count);
+	return wide_format_sum(&mean, scale, count, text);
 }
 
 size_t wide_format(const struct wide *x, int scale, char text[WIDE_TEXT_NBYTES])

@@ -73,19 +73,23 @@ int wide_compare(const struct wide *x, const struct wide *y);
  * RATIO_NDIGITS significant digits at most, as ratio_format does. Returns the text's length. */
 size_t wide_format(const struct wide *x, int scale, char text[WIDE_TEXT_NBYTES]);
 
-/* How many digits after the point of a sum are right; scale: the largest of its numbers', one of which was
- * rounded. May be negative. */
-static inline int wide_sum_places(int scale)
+/* How many digits after the point are right of a sum of count numbers; scale: the largest of theirs, one of which
+ * was rounded. Each may be wrong by half of a doubtful digit's reach, and their errors add up. May be negative. */
+static inline int wide_sum_places(int scale, uint64_t count)
 {
-	return WIDE_SCALE_ROUNDED - scale - QUOTIENT_NDOUBTFUL_OF_SUM;
+	int places = WIDE_SCALE_ROUNDED - scale - QUOTIENT_NDOUBTFUL;
+
+	for (; count > 0; count /= 10)
+		places--;
+	return places;
 }
 
-/* Rounds a sum or a difference half-even to the digits that are right, if one of its numbers was rounded.
- * scale: the largest of theirs. */
-void wide_settle(struct wide *sum, int scale);
+/* Like wide_format, but rounds a copy of the sum of count numbers half-even to the digits that are right, if one
+ * of the numbers was rounded. scale: the largest of theirs. */
+size_t wide_format_sum(const struct wide *sum, int scale, uint64_t count, char text[WIDE_TEXT_NBYTES]);
 
-/* Like wide_format, but settles a copy of the sum. */
-size_t wide_format_sum(const struct wide *sum, int scale, char text[WIDE_TEXT_NBYTES]);
+/* Writes the mean of count > 0 numbers, one of which was rounded, in the digits that are right, as wide_format does. */
+size_t wide_format_mean(const struct wide *sum, int scale, uint64_t count, char text[WIDE_TEXT_NBYTES]);
 
 /* The fold of a column's wide numbers. */
 struct wide_fold {

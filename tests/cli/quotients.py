@@ -71,6 +71,31 @@ def check_results():
             b"x\n~333e-3\n1\n", "1\n")
 
 
+def check_precision():
+    """No digit that the errors reach, and no digit less than that."""
+    y = ["--let", "y = x / 3"]
+    holds("the mean is of the whole sum", [*y, "--mean", "y", "--sum", "y"],
+          b"x\n1000000000000\n-1000000000000\n1\n1\n", prints("mean(y),sum(y)\n0.16666666666666667,0.66666666666666667\n"), ways(0))
+    answers("a running mean", [*y, "--running-mean", "y", "--only"], b"x\n1000000000000\n-1000000000000\n1\n1\n",
+            "y,running_mean(y)\n333333333333.33333,333333333333.33333\n-333333333333.33333,0\n%s,0.11111111111111111\n"
+            "%s,0.16666666666666667\n" % (THIRD, THIRD))
+    holds("a rolling mean", ["--let", "rate = bytes / ms", "--rolling-mean", "rate:2", "--only"],
+          b"bytes,ms\n1000000000000,7\n700,7\n801,7\n",
+          lambda r: None if r.out.endswith(b"\n114.42857142857143,107.21428571428571\n") else "wrong", ways(1))
+    holds("few numbers leave few doubtful digits", [*y, "--sum", "y"], b"x\n1e30\n-1e30\n3\n", prints("1\n"), ways(2))
+    holds("a window has the digits of its own numbers", [*y, "--rolling-sum", "y:2", "--rolling-mean", "y:2", "--only"],
+          b"x\n1e30\n1\n1\n3e-9\n0.0006\n",
+          lambda r: None if r.out.split(b"\n", 3)[3] ==
+          b"0.33333333333333333,0.66666666666666667,0.33333333333333333\n0.000000001,0.33333333433333333,0.16666666716666667\n"
+          b"0.0002,0.000200001,0.0001000005\n" else "wrong", ways(3, (1, 9, None)))
+    holds("a percentile has those of the numbers that it is made of", [*y, "--median", "y", "--p25", "y"],
+          b"x\n1e30\n1\n1\n1\n", prints("median(y),p25(y)\n%s,%s\n" % (THIRD, THIRD)), ways(4))
+    answers("a median that cancels", ["--let", "y = x / 7", "--median", "y", "--iqr", "y"], b"x\n1e30\n-1e30\n",
+            "median(y),iqr(y)\n0,142857142857142860000000000000\n")
+    answers("a range", ["--let", "y = x / 7", "--range", "y", "--iqr", "y"], b"x\n1e30\n1000000000000000000000000000001\n",
+            "range(y),iqr(y)\n0.143,0.071\n")
+
+
 def check_running():
     want = "".join("%s\n" % line for line in (
         "t,running_sum(t),running_mean(t),running_min(t),running_max(t),running_stddev(t),delta(t),rolling_sum(t:2),rolling_min(t:2)",
@@ -130,6 +155,7 @@ def check_state():
 
 
 check_results()
+check_precision()
 check_running()
 check_random()
 check_state()

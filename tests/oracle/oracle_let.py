@@ -212,15 +212,23 @@ TEXT = {
 
 # ---- results over values some of which were rounded ----------------------------------------
 
-NDOUBTFUL_OF_SUM = 12
+def known_sum(numbers):
+    """The sum of numbers of which each is right in 33 digits, in the digits that are right."""
+    digits = lambda x: len(str(int(abs(x) * 10 ** 500)))  # noqa: E731
+    total, size = sum(numbers), sum(abs(x) for x in numbers)
+    ndigits = NKEPT - NDOUBTFUL - 1 + digits(total) - digits(size)
+    if ndigits >= NDIGITS or total == 0:
+        return total
+    return fraction(significant(total, ndigits)) if ndigits > 0 else fractions.Fraction(0)
 
 
 def result(operation, values):
     """The text of a result over Numbers, at least one of them rounded; "" where it has none."""
-    places = min(x.scale for x in values if x.rounded) - NDOUBTFUL_OF_SUM
-    unit = fractions.Fraction(10) ** -places
+    coarsest = min(x.scale for x in values if x.rounded)
+    unit_of = lambda n: fractions.Fraction(10) ** (NDOUBTFUL + len(str(n)) - coarsest)  # noqa: E731
+    unit = unit_of(len(values))
     numbers = [fraction(x) for x in values]
-    settled = lambda x: round(x / unit) * unit  # noqa: E731
+    settled = lambda x, unit=unit: round(x / unit) * unit  # noqa: E731
     mean = fractions.Fraction(sum(numbers), len(numbers))
     if operation in ("var", "stddev"):
         if len(numbers) < 2:
@@ -228,10 +236,10 @@ def result(operation, values):
         x = sum((v - mean) ** 2 for v in numbers) / (len(numbers) - 1)
         return rounded(x if x >= unit ** 2 else 0, operation == "stddev")
     ordered = sorted(numbers)
-    middle = (ordered[(len(numbers) - 1) // 2] + ordered[len(numbers) // 2]) / 2
-    x = {"sum": lambda: settled(sum(numbers)), "mean": lambda: settled(sum(numbers)) / len(numbers),
+    ends = [ordered[(len(numbers) - 1) // 2], ordered[len(numbers) // 2]]
+    x = {"sum": lambda: settled(sum(numbers)), "mean": lambda: settled(mean),
          "min": lambda: ordered[0], "max": lambda: ordered[-1], "first": lambda: numbers[0], "last": lambda: numbers[-1],
-         "range": lambda: settled(ordered[-1] - ordered[0]), "median": lambda: middle if abs(middle) >= unit else 0}[operation]()
+         "range": lambda: settled(ordered[-1] - ordered[0], unit_of(2)), "median": lambda: known_sum(ends) / 2}[operation]()
     return ("-" if x < 0 else "") + rounded(abs(x))
 
 
