@@ -13,23 +13,56 @@
 
 /* ---- values ---- */
 
-enum status sort_value_set(struct sort_value *v, const char *text, size_t nbytes)
+#define PLAIN_NBYTES 256 /* of a number that needs no memory of its own to be read in its notation */
+
+/* Keeps the text of v, nbytes of it, where the kind needs it. */
+static enum status keep_text(struct sort_value *v, const char *text)
+{
+	v->text = NULL;
+	if (v->kind == VALUE_EMPTY || v->kind == VALUE_NUMBER)
+		return STATUS_OK;
+	v->text = malloc(v->nbytes);
+	if (!v->text)
+		return STATUS_NO_MEMORY;
+	memcpy(v->text, text, v->nbytes);
+	return STATUS_OK;
+}
+
+/* Sets the value to that of a text that is a number if decimal.h's syntax has it. */
+static enum status set_plain(struct sort_value *v, const char *text, size_t nbytes)
 {
 	enum decimal_kind kind = decimal_parse(text, nbytes, &v->number);
 
-	v->text = NULL;
 	v->nbytes = nbytes;
 	v->kind = nbytes == 0		   ? VALUE_EMPTY
 		  : kind == DECIMAL_NUMBER ? VALUE_NUMBER
 		  : kind == DECIMAL_WIDE   ? VALUE_WIDE
 					   : VALUE_TEXT;
-	if (v->kind == VALUE_EMPTY || v->kind == VALUE_NUMBER)
-		return STATUS_OK;
-	v->text = malloc(nbytes);
-	if (!v->text)
+	return keep_text(v, text);
+}
+
+enum status sort_value_set(struct sort_value *v, const char *text, size_t nbytes, const struct number_notation *notation)
+{
+	char room[PLAIN_NBYTES], *to = room;
+	size_t plain_nbytes;
+	enum status status;
+
+	if (!notation || notation_is_plain(notation))
+		return set_plain(v, text, nbytes);
+	if (nbytes + NOTATION_ROOM > sizeof room)
+		to = malloc(nbytes + NOTATION_ROOM);
+	if (!to)
 		return STATUS_NO_MEMORY;
-	memcpy(v->text, text, nbytes);
-	return STATUS_OK;
+	plain_nbytes = notation_to_plain(notation, text, nbytes, to);
+	if (plain_nbytes > 0) {
+		status = set_plain(v, to, plain_nbytes);
+	} else {
+		*v = (struct sort_value){.kind = nbytes == 0 ? VALUE_EMPTY : VALUE_TEXT, .nbytes = nbytes, .place = v->place};
+		status = keep_text(v, text);
+	}
+	if (to != room)
+		free(to);
+	return status;
 }
 
 /* The text of a number: v's, or in room. */

@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "fold/group_list.h"
 #include "number/decimal.h"
+#include "number/notation.h"
 
 enum value_kind { VALUE_NUMBER, VALUE_WIDE, VALUE_TEXT, VALUE_EMPTY };
 
@@ -22,8 +23,9 @@ struct sort_value {
 	struct group_place place;
 };
 
-/* Sets the value to that of a text, but for its place. Errors: STATUS_NO_MEMORY. */
-enum status sort_value_set(struct sort_value *v, const char *text, size_t nbytes);
+/* Sets the value to that of a text, but for its place. notation: of a text of the input, in which it is a number if it is
+ * one; NULL: the text is decimal.h's. Errors: STATUS_NO_MEMORY. */
+enum status sort_value_set(struct sort_value *v, const char *text, size_t nbytes, const struct number_notation *notation);
 
 /* Compares values: < 0, 0, > 0. Numbers compare exactly and come before texts, which compare byte by byte; descending turns
  * that around. What is empty comes last, and of equal ones the first to appear comes first, whatever the direction. */

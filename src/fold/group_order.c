@@ -123,6 +123,7 @@ enum status group_sort_find(const struct query *q, const char *name, uint64_t to
 static enum status read_value(struct group_rows *rows, const struct group_sort *sort, struct group *g,
 			      struct sort_value *v)
 {
+	const struct number_notation *notation = &rows->q->plan.notation;
 	char text[GROUP_RESULT_NBYTES], *end = NULL;
 	struct group_row row = {NULL, NULL};
 	struct cell cell = {NULL, false, NULL};
@@ -131,15 +132,16 @@ static enum status read_value(struct group_rows *rows, const struct group_sort *
 
 	if (sort->is_key) {
 		const char *value = group_key_value(g, sort->index, &nbytes);
-		return sort_value_set(v, value, nbytes);
+		return sort_value_set(v, value, nbytes, notation);
 	}
 	end = group_write_quickly(g, &rows->q->plan, &rows->q->results[sort->index], text);
 	if (end)
-		return sort_value_set(v, text, (size_t)(end - text));
+		return sort_value_set(v, text, (size_t)(end - text), NULL);
 	status = group_row_result(rows, &row, g, &rows->q->results[sort->index], &cell);
 	group_row_end(rows, &row);
 	if (status == STATUS_OK)
-		status = sort_value_set(v, cell_number(&cell), strlen(cell_number(&cell)));
+		status = sort_value_set(v, cell_number(&cell), strlen(cell_number(&cell)),
+					cell.is_number ? NULL : notation);
 	free(cell.text);
 	return status;
 }

@@ -15,6 +15,7 @@ import oracle_groups
 from harness import fixture, is_, ok, refuses
 from oracle_dialect import Dialect
 from oracle_groups import Groups
+from oracle_notation import Notation
 from oracle_text import BadData, Unclear, Usage
 from scan_ways import breaks, holds, ways
 
@@ -180,6 +181,18 @@ def check_order():
     order("count, where records are counted", "-count", "b a c", (), b"k\na\nb\nb\nc\n")
     order("records", "-records", "b a c", [("count-records", None)], b"k\na\nb\nb\nc\n")
     order("numbers as keys", "k", "-1 9 10 1e2 a", (), b"k,v\na,1\n10,1\n9,1\n1e2,1\n-1,1\n")
+    euro, comma = b"k;v\na;10,25\nb;2,5\nc;9,75\n", dict(dialect=Dialect(delimiter=b";"), notation=Notation(decimal=b","))
+    for name, notation, values, want in (("money", dict(money=True), b"$5 $10 $7", "$5 $7 $10"), ("percentages", dict(percent=True), b"100% x 12% 5%", "5% 12% 100% x")):
+        order(name + " as keys", "x", want, (), b"x\n" + values.replace(b" ", b"\n") + b"\n", "x", notation=Notation(**notation))
+    for operation in ("mode", "first", "text-max"):
+        r = harness.run(["-d;", "--decimal=,", "--by=k", "--%s=v" % operation, "--sort=-" + operation], euro)
+        is_((r.status, [line[:1] for line in r.out.split(b"\n")[1:-1]]), (0, [b"a", b"c", b"b"]), "--sort by a %s with a decimal comma" % operation)
+        holds("--sort by a %s with a decimal comma" % operation, ["-d;", "--decimal=,", "--by=k", "--%s=v" % operation, "--sort=-" + operation], euro,
+              oracle_groups.judge(Groups("k", "-" + operation, operations=[(operation, "v")], **comma), euro), ways(1))
+    r = harness.run(["-d;", "--decimal=,", "--let=x=v*1", "--by=x", "--sort=-x", "--top=1"], euro)
+    is_((r.status, r.out), (0, b'x,count\n"10,25",1\n'), "--sort by a computed key with a decimal comma")
+    r = harness.run(["-d;", "--decimal=,", "--by=k", "--last=v", "--sort=-last"], b"k;v\na;x\na;10,5\nb;2,5\nc;1e500\nd;\n")
+    is_((r.status, r.out), (0, b'k,last(v)\nc,1e500\na,"10,5"\nb,"2,5"\nd,\n'), "--sort by a last text with a decimal comma")
     order("numbers that differ beyond 17 digits", "sum", "b c a", [("sum", "v")],
           b"k,v\na,12345678901234567890.2\nb,12345678901234567890\nc,12345678901234567890.1\n")
     order("beyond 64 bits and of other scales", "-max", "d b a c", [("max", "v")],

@@ -14,9 +14,10 @@ import oracle_judge
 import oracle_scan
 from oracle import label_of, values_of
 from oracle_judge import Answer, as_cell, json_names
+from oracle_notation import PLAIN
 from oracle_request import BY, COUNT_RECORDS, as_bytes
 from oracle_scan import Scan
-from oracle_text import BadData, Unclear, Usage, in_json, is_number, is_utf8, strip
+from oracle_text import BadData, Unclear, Usage, in_json, is_utf8, strip
 
 
 class Groups(Scan):
@@ -110,21 +111,28 @@ def column_of_sort(q, titles, nkeys, chosen):
     return operations[0]
 
 
-def rank(q, cell):
-    """What a cell that is not empty is sorted by: numbers, then texts."""
-    if is_number(cell) != q.is_number(cell):
-        raise Unclear("sorted by numbers in another notation")
-    if not is_number(cell):
+def rank(notation, cell):
+    """What a cell that is not empty is sorted by: numbers, of any magnitude, then texts."""
+    if not notation.is_number(cell):
         return 1, cell
     if strip(cell) != cell:
         raise Unclear("are blanks around a number part of what is sorted?")
-    return 0, decimal.Decimal(cell.decode())
+    if notation.plain:
+        return 0, decimal.Decimal(cell.decode())
+    try:
+        return 0, notation.number(cell)[0]
+    except BadData:
+        raise Unclear("sorted by numbers beyond the range") from None
 
 
-def in_order(q, column, descending, rows):
+SPELLED = ("first", "last", "mode", "antimode", "text-min", "text-max")    # values of the input, in its notation
+
+
+def in_order(q, column, descending, rows, nkeys, chosen):
     """rows: pairs whose first is the list of cells. sorted() is stable in both directions."""
+    is_spelled = column < nkeys or chosen[column - nkeys][0] in SPELLED
     full, empty = [r for r in rows if r[0][column]], [r for r in rows if not r[0][column]]
-    return sorted(full, key=lambda r: rank(q, r[0][column]), reverse=descending) + empty
+    return sorted(full, key=lambda r: rank(q.notation if is_spelled else PLAIN, r[0][column]), reverse=descending) + empty
 
 
 # ---- results --------------------------------------------------------------------------------
@@ -170,9 +178,9 @@ def results(q, table, chosen, records):
     sorts = None if q.sort is None else column_of_sort(q, titles, len(keys), chosen)
     rows = [row_of(q, table.names, chosen, key, group) for key, group in by_key(keys, records).items()]
     if sorts is not None:
-        rows = in_order(q, sorts, q.sort.startswith(b"-"), rows)
+        rows = in_order(q, sorts, q.sort.startswith(b"-"), rows, len(keys), chosen)
     elif q.top is not None:
-        rows = in_order(q, len(keys), True, rows)
+        rows = in_order(q, len(keys), True, rows, len(keys), chosen)
     rows = rows[:q.top]
     return GroupAnswer(titles, [cells for cells, _ in rows], [texts for _, texts in rows])
 
