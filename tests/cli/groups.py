@@ -182,7 +182,7 @@ def check_order():
     order("records", "-records", "b a c", [("count-records", None)], b"k\na\nb\nb\nc\n")
     order("numbers as keys", "k", "-1 9 10 1e2 a", (), b"k,v\na,1\n10,1\n9,1\n1e2,1\n-1,1\n")
     euro, comma = b"k;v\na;10,25\nb;2,5\nc;9,75\n", dict(dialect=Dialect(delimiter=b";"), notation=Notation(decimal=b","))
-    for name, notation, values, want in (("money", dict(money=True), b"$5 $10 $7", "$5 $7 $10"), ("percentages", dict(percent=True), b"100% x 12% 5%", "5% 12% 100% x")):
+    for name, notation, values, want in (("money", dict(money=True), b"$5 $10 $7", "$5 $7 $10"), ("percentages", dict(percent=True), b"100% u 12% 5%", "5% 12% 100% u")):
         order(name + " as keys", "x", want, (), b"x\n" + values.replace(b" ", b"\n") + b"\n", "x", notation=Notation(**notation))
     for operation in ("mode", "first", "text-max"):
         r = harness.run(["-d;", "--decimal=,", "--by=k", "--%s=v" % operation, "--sort=-" + operation], euro)
