@@ -65,7 +65,7 @@
 	X(STATUS_UNALIGNED, "this record's words do not stand below the header's names", 1, "") \
 	X(STATUS_ALIGNED_ONLY, \
 	  "records that are read below their names are printed only as they came, since fields may be empty or hold blanks", \
-	  1, "--where alone, or results") \
+	  1, "--select, --only, or --where alone") \
 	X(STATUS_ROW_NAMES, \
 	  "each record has one field more than this header: R and pandas write no name above " \
 	  "the names of rows", 1, "") \

@@ -248,7 +248,7 @@ struct plan {
 };
 
 /* Has a complete plan of a file read words by the layout of its header, NULL: none, which stays the caller's. Sets in the
- * layout what may be read below the names: where records are printed with new columns, nothing, since a blank field is
+ * layout what may be read below the names: where new columns are printed beside records, nothing, since a blank field is
  * none when that is read. Errors: STATUS_ALIGNED_ONLY: then they cannot be read. */
 enum status plan_use_layout(struct plan *plan, struct word_layout *layout);
 

@@ -363,7 +363,7 @@ void query_seek_header(struct query *q, bool is_part)
 
 enum status plan_use_layout(struct plan *plan, struct word_layout *layout)
 {
-	bool copies = !plan->emits || plan->nnew_columns == 0;
+	bool copies = !plan->emits || plan->nnew_columns == 0 || plan->only; /* which writes _ for what is empty */
 
 	plan->dialect.layout = layout;
 	plan->ragged.may_lack_end = false;

@@ -64,7 +64,7 @@ CASE = b"NAME  QTY PRICE\nab c    3  1.50\nd      10 12.25\n"
 HEADER = "gpustat: <stdin>:%d: the header %s (try -N if this line is data, --skip-lines %d if it is a title, or both, and columns by number)\n"
 COUNTS = "has %d words where the next record has %d, which do not stand below them"
 RECORD = "gpustat: <stdin>:%d: this record's words do not stand below the header's names (try --skip-lines %d -N, and columns by number)\n"
-WHOLE = "gpustat: records that are read below their names are printed only as they came, since fields may be empty or hold blanks (try --where alone, or results)\n"
+WHOLE = "gpustat: records that are read below their names are printed only as they came, since fields may be empty or hold blanks (try --select, --only, or --where alone)\n"
 
 
 def says(name, args, stdin, status, out, err=""):
@@ -136,7 +136,6 @@ def check_errors():
     says("an accent", ["--sum=QTY"], CASE + "é       7  1.50\n".encode(), 0, "20\n")
     says("a table without padding, a later record", ["--sum=a"], b"a b\n1 2\n3 4 5\n", 1, "", RECORD % (3, 1))
     says("new columns beside blanks", ["--running-sum=QTY"], CASE, 1, "", WHOLE)
-    says("fields beside blanks", ["--select=QTY"], CASE, 1, "", WHOLE)
     says("new columns, a later record of more words", ["--running-sum=AGE"], KUBECTL, 1, KUBECTL.split(b"\n")[0] + b" running_sum(AGE)\n", "gpustat: <stdin>:2: column 'AGE': not a number: '5d3h' (try --invalid skip)\n", )
     says("fewer words, --ragged", ["--ragged=allow", "--sum=b"], b"a b c\n1 2 3\n4 5\n", 0, "7\n")
     says("below the header, fewer words", ["--sum=c", "--count=b"], b"a  b  c\n1  2  3\n4     5\n6\n", 0, "sum(c),count(b)\n8,1\n")
@@ -150,6 +149,11 @@ def check_new_columns():
     says("positions", ["--offsets=a > 1", "--row-number"], b"a b\n1 2\n3 4\n5 6\n", 0, "a b offset row_number\n1 2 _ 1\n3 4 0 2\n5 6 1 3\n")
     says("means before the first", ["--running-mean=a", "--exclusive"], b"a b\n1 2\n3 4\n", 0, "a b running_mean(a)\n1 2 _\n3 4 1\n")
     says("changes", ["--delta=b"], b"a b\n1 2\n3 4\n", 0, "a b delta(b)\n1 2 _\n3 4 2\n")
+    says("fields of values with blanks", ["--select=NAME,QTY"], CASE, 0, "NAME QTY\nab_c 3\nd 10\n")
+    says("fields that may be empty", ["--select=PORTS,NAMES,CONTAINER ID"], DOCKER, 0,
+         "PORTS NAMES CONTAINER_ID\n3300-3310/tcp webapp 4c01db0b339c\n_ redis,webapp/db d7886598dbe2\n0.0.0.0:5432->5432/tcp db 0a1b2c3d4e5f\n")
+    says("fields that short records lack", ["--select=available,used"], FREE, 0, "available used\n11060232 4501200\n_ 0\n")
+    says("new columns alone", ["--cumsum=used", "--lag=shared", "--only"], FREE, 0, "running_sum(used) lag(shared)\n4501200 _\n4501200 410244\n")
     printed = harness.run(["-W", "--lag=a", "--cumsum=b"], b"a b\n1 2\n3 4\n").out
     answers("and are read again", ["-W", "--missing=_", "--sum=running_sum(b),lag(a)"], printed, "sum(running_sum(b)),sum(lag(a))\n8,1\n")
 

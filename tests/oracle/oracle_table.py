@@ -185,9 +185,10 @@ class Table:
         q = self.q
         if layout is None:
             return False
-        if q.news and not layout.by_words:
+        beside = q.news and not q.only
+        if beside and not layout.by_words:
             raise BadData("new columns beside fields that may be empty", kind="aligned only")
-        layout.by_columns = layout.by_columns and not q.news
+        layout.by_columns = layout.by_columns and not beside
         layout.shorter_fails = layout.by_columns and (not layout.by_words or (self.policy == "error" and q.invalid != "skip"))
         return layout.shorter_fails
 
@@ -251,6 +252,10 @@ class Table:
                     return out, BadData("another number of words than the next record", {(rows[0].file, rows[0].line)}, kind="misaligned")
                 else:
                     layout = own
+                    try:
+                        self._refuse_row_names(rows[0], rows[1:])
+                    except BadData as bad:
+                        return out, bad
                 if columns is not None:
                     n = len(rows[0].fields)
                     if names_of(rows[0]) != self.names:
