@@ -155,7 +155,7 @@ static enum status set_rungs(struct bench_options *o, const char *argument, stru
 	bench_options_free(o);
 	o->rungs = NULL;
 	o->nrungs = 0;
-	status = option_add_items(argument, &o->rungs, &o->nrungs, fault);
+	status = option_add_items(&rows[OPTION_RUNGS], argument, &o->rungs, &o->nrungs, fault);
 	for (size_t i = 0; status == STATUS_OK && i < o->nrungs; i++)
 		if (!*o->rungs[i])
 			status = option_fault(fault, "--rungs: '%.64s' has an empty name", argument);

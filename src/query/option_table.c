@@ -246,18 +246,57 @@ enum status option_number(const struct option_row *row, const char *text, int mo
 	return STATUS_OK;
 }
 
-enum status option_add_items(const char *list, const char ***items, size_t *nitems,
+/* The length of an item's text, up to the comma behind it; 0, its quote is not closed, or more than blanks follow it. */
+static size_t quoted_nbytes(const char *item)
+{
+	const char *at = item + 1;
+
+	for (; *at && (*at != '"' || at[1] == '"'); at++)
+		at += *at == '"';
+	if (!*at)
+		return 0;
+	for (at++; decimal_is_blank(*at);)
+		at++;
+	return *at && *at != ',' ? 0 : (size_t)(at - item);
+}
+
+/* Takes the quotes off item[0 .. nbytes), and one of each two inside. */
+static void unquote(char *item, size_t nbytes)
+{
+	char *to = item;
+
+	for (size_t i = 1; i + 1 < nbytes; i++) {
+		i += item[i] == '"';
+		*to++ = item[i];
+	}
+	*to = '\0';
+}
+
+enum status option_add_items(const struct option_row *row, const char *list, const char ***items, size_t *nitems,
 			     struct fault *fault)
 {
 	for (;; list++) {
-		size_t nbytes = strcspn(list, ","), trimmed = nbytes;
-		const char *item = decimal_trim(list, &trimmed);
-		const char **grown = realloc(*items, (*nitems + 1) * sizeof *grown);
+		size_t nbytes, trimmed;
+		bool is_quoted;
+		const char **grown;
+		char *item;
+
+		while (decimal_is_blank(*list))
+			list++;
+		is_quoted = *list == '"';
+		nbytes = trimmed = is_quoted ? quoted_nbytes(list) : strcspn(list, ",");
+		if (is_quoted && nbytes == 0)
+			return option_fault(fault, "--%s: after '%.64s' a quote is missing, or a comma; a quote in quotes is doubled",
+					    row->name, list);
+		decimal_trim(list, &trimmed);
+		grown = realloc(*items, (*nitems + 1) * sizeof *grown);
 		if (grown)
 			*items = grown;
-		if (!grown || !(grown[*nitems] = strndup(item, trimmed)))
+		if (!grown || !(item = strndup(list, trimmed)))
 			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-		++*nitems;
+		if (is_quoted)
+			unquote(item, trimmed);
+		grown[(*nitems)++] = item;
 		list += nbytes;
 		if (!*list)
 			return STATUS_OK;

@@ -95,9 +95,9 @@ const char *option_digits(const char *text, uint64_t most, uint64_t *number);
 enum status option_number(const struct option_row *row, const char *text, int most, int *number,
 			  struct fault *fault);
 
-/* Appends copies of the items of a comma-separated list, blanks around each trimmed, to *items.
- * Free with option_free_items, after an error too. Errors: STATUS_NO_MEMORY. */
-enum status option_add_items(const char *list, const char ***items, size_t *nitems,
+/* Appends copies of the items of a comma-separated list, blanks around each trimmed, to *items. One in quotes may hold
+ * commas. Free with option_free_items, after an error too. Errors: STATUS_USAGE, a quote that is not closed; STATUS_NO_MEMORY. */
+enum status option_add_items(const struct option_row *row, const char *list, const char ***items, size_t *nitems,
 			     struct fault *fault);
 void option_free_items(const char **items, size_t nitems);
 

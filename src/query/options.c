@@ -234,6 +234,22 @@ static const char *read_places(const char *p, struct invalid_limit *limit)
 }
 
 /* N, N% or N.N% */
+/* Adds spellings of a missing value. Which of them a decimal comma would have split is for options_check to say. */
+static enum status add_missing(struct options *o, const char *list, struct fault *fault)
+{
+	bool is_quoted = false;
+
+	for (const char *at = list, *item = list; *at && !o->split_number; at++) {
+		is_quoted ^= *at == '"';
+		if (*at != ',' || is_quoted)
+			continue;
+		if (at > list && decimal_is_digit(at[-1]) && decimal_is_digit(at[1]))
+			o->split_number = item;
+		item = at + 1;
+	}
+	return option_add_items(&rows[OPTION_MISSING], list, &o->missing, &o->nmissing, fault);
+}
+
 static enum status set_max_invalid(struct options *o, const char *argument, struct fault *fault)
 {
 	struct invalid_limit *limit = &o->max_invalid;
@@ -395,7 +411,7 @@ static enum status set_option(struct options *o, enum option_id id, const char *
 		o->header = HEADER_NO;
 		break;
 	case OPTION_MISSING:
-		return option_add_items(argument, &o->missing, &o->nmissing, fault);
+		return add_missing(o, argument, fault);
 	case OPTION_INVALID:
 		o->invalid = (enum invalid_policy)word;
 		break;

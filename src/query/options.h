@@ -111,6 +111,7 @@ struct options {
 	enum header_mode header;
 	size_t nmissing;
 	const char **missing; /* blanks trimmed */
+	const char *split_number; /* in a list of them, from where a comma stands between digits; NULL: nowhere */
 	enum invalid_policy invalid;
 	enum format format;
 	struct picture picture;

@@ -92,6 +92,13 @@ static enum status check_notation(const struct options *o, struct fault *fault)
 	if (o->notation.decimal == d->delimiter && !d->quote && !d->escape && !d->whitespace)
 		return option_fault(fault, "the delimiter '%c' is the decimal point as well, and with --quote none "
 				    "no field can hold it: another --decimal, or a --quote", d->delimiter);
+	if (o->split_number && (o->notation.decimal == ',' || !strcmp(o->notation.thousands, ","))) {
+		const char *number = o->split_number + strspn(o->split_number, " \t");
+		size_t whole = strcspn(number, ","), nbytes = whole + 1 + strcspn(number + whole + 1, ",");
+		int shown = nbytes < 32 ? (int)nbytes : 32;
+		return option_fault(fault, "--missing: '%.*s' is one number with --%s , (write '\"%.*s\"', or a blank after the comma for "
+				    "two)", shown, number, o->notation.decimal == ',' ? "decimal" : "thousands", shown, number);
+	}
 	return STATUS_OK;
 }
 

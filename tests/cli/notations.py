@@ -420,6 +420,22 @@ def check_currencies_of_parts():
                        lambda: harness.describe(merged))
 
 
+def check_missing():
+    """--missing under a decimal comma: a number is one item only in quotes."""
+    data, comma = b"v;w\n1,5;a\n-99,50;b\n5;c\n", ["-d;", "--decimal=,", "--sum=v"]
+    harness.answers("a number in quotes", comma + ['--missing="-99,5"'], data, "6.5\n")
+    harness.answers("among others", comma + ['--missing=NA, "-99,5" ,"1,5",x'], data, "5\n")
+    harness.answers("a blank separates two", comma + ["--missing=-99, 5"], data, "-98.00\n")
+    harness.answers("quotes in quotes", ["--sum=v", '--missing="a""b,c"'], b'v,w\n1,\n"a""b,c",\n2,\n', "3\n")
+    for options, named, shown in ((["--decimal=,"], "--decimal", "-99,5"), (["--thousands=,"], "--thousands", "1,000")):
+        r = harness.run(["-d;", "--sum=v", "--missing=NA," + shown + ",x"] + options, data)
+        harness.ok((r.status, r.out) == (2, b"") and ("--missing: '%s' is one number with %s , (write '\"%s\"', or a blank after the comma for two)"
+                                                      % (shown, named, shown)).encode() in r.err, "%s splits no number" % named, lambda: harness.describe(r))
+    r = harness.run(["--sum=v", '--missing="a,b'], data)
+    harness.ok((r.status, r.out) == (2, b"") and b"--missing: after '\"a,b' a quote is missing, or a comma; a quote in quotes is doubled" in r.err,
+               "a quote that is not closed", lambda: harness.describe(r))
+
+
 def check_random_currencies():
     """The first value whose currency differs from the first one, in files cut anywhere, and in parts of them."""
     rng = random.Random(SEED + 2)
@@ -453,6 +469,7 @@ check_conditions()
 check_header()
 check_summary()
 check_devices()
+check_missing()
 check_random_sums()
 check_random_values()
 harness.done()

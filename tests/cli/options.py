@@ -277,7 +277,7 @@ def check_missing_and_invalid():
             ("a number out of range", ["--missing=1e500"], b"n\n10e499\n1\n", "1,1\n"),
             ("quoted numbers", ["--missing=-9"], b'n\n"-9.0"\n" -9 "\n7\n', "7,1\n"),
             ("with a sign", ["--missing=+9"], b"n\n9\n9.0\n7\n", "7,1\n"),
-            ("another decimal point", ["-d;", "--decimal=,", "--missing=-9,5"], b"n\n-9,0\n5\n1,5\n05,00\n", "1.5,1\n"),
+            ("another decimal point", ["-d;", "--decimal=,", "--missing=-9, 5"], b"n\n-9,0\n5\n1,5\n05,00\n", "1.5,1\n"),
             ("a percentage", ["--percent", "--missing=12%"], b"n\n0.12\n12%\n1\n", "1,1\n"),
             ("case", ["--missing=na,NA"], b"n\n1\nna\nNA\n", "1,1\n"),
             ("empty stays missing", ["--missing=NA"], b"n,m\n,1\n1,1\n  ,1\n", "1,1\n"),

@@ -55,7 +55,7 @@ class Request:
         if self.everything:
             out.append(b"--all")
         if self.missing:
-            out.append(b"--missing=" + b",".join(self.missing))
+            out.append(b"--missing=" + b",".join(b'"' + m.replace(b'"', b'""') + b'"' if b"," in m or m.startswith(b'"') else m for m in self.missing))
         return out + self.dialect.args() + self.notation.args()
 
     def is_missing(self, field):
