@@ -4,7 +4,7 @@
 # sanitised.sh [address|thread|valgrind|fuzz|configure-argument]... - builds in sanitised.build/KIND of the
 # current folder with AddressSanitizer and UBSan, with ThreadSanitizer, or for valgrind, and runs the
 # tests; these three kinds if none is named. fuzz: the build of address, and random command lines
-# (tests/fuzz/differential.py) for FUZZ_SECONDS, 120 by default. Left out of the tests, and why:
+# (tests/fuzz/differential.py) for FUZZ_SECONDS, 120 by default, with FUZZ_FLAGS. Left out of the tests, and why:
 #
 #   cli/faults             makes malloc fail, which a sanitizer replaces
 #   cli/memory, cli/bombs  measure memory, of which a sanitizer takes a multiple
@@ -78,7 +78,7 @@ sanitised_thread() {
 
 sanitised_fuzz() {
 	build address "$address_flags" tests/fuzz/serve &&
-		make -s fuzz FUZZ_SECONDS="${FUZZ_SECONDS-120}"
+		make -s fuzz FUZZ_SECONDS="${FUZZ_SECONDS-120}" FUZZ_FLAGS="${FUZZ_FLAGS-}"
 }
 
 sanitised_valgrind() {

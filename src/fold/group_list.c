@@ -191,7 +191,8 @@ void group_list_order_keys(struct group_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
 		l->at[i].first = begin_of_key(l->at[i].group);
-	qsort(l->at, l->n, sizeof *l->at, compare_keys);
+	if (l->n > 1)
+		qsort(l->at, l->n, sizeof *l->at, compare_keys);
 }
 
 void group_list_free(struct group_list *l)

@@ -204,7 +204,7 @@ def check_messages():
     run.p.stdin.write(b"abc\n")
     status, out = run.finish()
     harness.ok(shown and (status, out) == (1, b"") and
-               run.terminal.lines == [b"gpustat: <stdin>:501: column 'n': not a number: 'abc'", b""],
+               run.terminal.lines == [b"gpustat: <stdin>:501: column 'n': not a number: 'abc' (try --invalid skip)", b""],
                "an error's message stands where the line was", describe(run))
     run = fed(["--sum=n"])
     shown = run.until(lambda r: r.shown())
