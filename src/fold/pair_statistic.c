@@ -22,6 +22,7 @@ struct side {
 	int scale;              /* a multiple of WIDE_LIMB_DIGITS; no number has more digits after the point */
 	struct integer sum;     /* x 10^scale */
 	struct natural squares; /* x 10^(2 scale), if they are asked for */
+	bool is_noise, is_constant; /* the sum is 0, and the numbers are equal, but for the errors of rounded ones */
 };
 
 /* The sums of a pair. */
@@ -45,6 +46,17 @@ static void subtract(struct wide *x, const struct wide *y)
 	wide_add(x, &negated);
 }
 
+/* Whether the errors of n rounded numbers of a scale reach all digits of x. */
+static bool is_noise(const struct wide *x, int scale, uint64_t n)
+{
+	struct natural digits;
+
+	if (!wide_scale_is_rounded(scale))
+		return false;
+	natural_set_limbs(&digits, x->limb, WIDE_NLIMBS);
+	return natural_ndigits(&digits) <= WIDE_POINT * WIDE_LIMB_DIGITS - wide_sum_places(scale, n);
+}
+
 /* Reads a side: the column's numbers less those alone. needs: see struct plan_pair. */
 static void read_side(const struct column_partial *column, const struct column_partial *alone,
 		      unsigned needs, struct side *out)
@@ -61,6 +73,9 @@ static void read_side(const struct column_partial *column, const struct column_p
 	from = WIDE_POINT - out->scale / WIDE_LIMB_DIGITS; /* limbs below it are 0 */
 	if (lone.count)
 		subtract(&numbers.sum, &lone.sum);
+	out->is_noise = is_noise(&numbers.sum, numbers.scale, numbers.count);
+	subtract(&numbers.max, &numbers.min);
+	out->is_constant = is_noise(&numbers.max, numbers.scale, numbers.count);
 	out->sum.negative = natural_set_limbs(&out->sum.magnitude, numbers.sum.limb + from,
 					      WIDE_NLIMBS - from);
 	if (!(needs & MOMENT_SQUARES))
@@ -123,6 +138,8 @@ static void format_cov(const struct pair_sums *s, unsigned nless, char *text)
 	if (x->n <= nless)
 		return;
 	scatter(x->n, &s->products, &x->sum, &y->sum, &c);
+	if (x->is_constant || y->is_constant)
+		natural_set(&c.magnitude, 0);
 	natural_set(&denominator, (uint128)x->n * (x->n - nless));
 	ratio_format(c.negative, &c.magnitude, &denominator, x->scale + y->scale, text);
 }
@@ -143,7 +160,7 @@ static void pair_corr(const struct pair_sums *s, char *text)
 	struct natural numerator, denominator;
 	struct integer a, b, c;
 
-	if (x->n < 2)
+	if (x->n < 2 || x->is_constant || y->is_constant)
 		return;
 	scatter_of_side(x, &a);
 	scatter_of_side(y, &b);
@@ -161,7 +178,7 @@ static void pair_wmean(const struct pair_sums *s, char *text)
 {
 	const struct side *x = &s->sides[PAIR_X], *weights = &s->sides[PAIR_Y];
 
-	if (weights->sum.magnitude.nlimbs == 0)
+	if (weights->sum.magnitude.nlimbs == 0 || weights->is_noise)
 		return;
 	ratio_format(s->products.negative != weights->sum.negative, &s->products.magnitude,
 		     &weights->sum.magnitude, x->scale, text);

@@ -96,6 +96,15 @@ def check_precision():
             "range(y),iqr(y)\n0.143,0.071\n")
 
 
+def check_pairs():
+    holds("weights that add up to 0", ["--let", "w = x / 3", "--wmean", "v:w", "--sum", "w"], b"x,v\n1,10\n1,20\n-2,30\n",
+          prints("wmean(v:w),sum(w)\n,0\n"), ways(5))
+    holds("by group", ["--let", "w = x / 3", "--by", "g", "--wmean", "v:w"],
+          b"x,v,g\n1,10,a\n1,20,a\n-2,30,a\n1,7,b\n", prints("g,wmean(v:w)\na,\nb,7\n"), ways(6))
+    holds("a constant but for its errors", ["--let", "y = a / 3 - b / 3", "--corr", "i:y", "--cov", "i:y", "--cov-pop", "i:y"],
+          b"i,a,b\n1,1,0\n2,1,0\n3,2,1\n", prints("corr(i:y),cov(i:y),cov_pop(i:y)\n,0,0\n"), ways(7))
+
+
 def check_running():
     want = "".join("%s\n" % line for line in (
         "t,running_sum(t),running_mean(t),running_min(t),running_max(t),running_stddev(t),delta(t),rolling_sum(t:2),rolling_min(t:2)",
@@ -156,6 +165,7 @@ def check_state():
 
 check_results()
 check_precision()
+check_pairs()
 check_running()
 check_random()
 check_state()
