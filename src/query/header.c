@@ -129,7 +129,7 @@ static enum status read_file(struct first_text *t, struct input *input, const st
 		status = input_peek(input, t->file, &t->data, &t->nbytes, &t->at_end, fault);
 		if (status != STATUS_OK)
 			return status;
-		t->has_byte |= t->nbytes > 0 || input_nskipped(input, t->file) > 0;
+		t->has_byte |= t->nbytes > 0;
 		status = cut(t, 0, false, dialect);
 		whole = status == STATUS_OK && is_whole(t);
 		/* blank lines before it are kept as well */

@@ -396,7 +396,10 @@ enum status run_process(struct run *r, struct fault *fault)
 	if (status == STATUS_OK && r->options.columns) {
 		progress_end();
 		result_columns(&r->query);
-		return output_close(fault);
+		status = output_close(fault);
+		if (status == STATUS_OK)
+			run_report_guesses(r);
+		return status;
 	}
 	if (status == STATUS_OK && r->options.explain) {
 		progress_end();

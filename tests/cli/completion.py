@@ -29,6 +29,9 @@ def check_columns():
     answers("--columns of compressed input", ["--columns", fixture("table.csv.gz", gzip.compress(TABLE))], b"",
             'alpha\nbeta x\nc$(touch EXPANDED)\nal2\n')
     answers("--columns reads no more than it needs", ["--columns"], b'a,b\n1,2\n3,4,5\n"', "a\nb\n")
+    r = harness.run(["--columns"], b"web1,200\n")
+    harness.is_((r.status, r.out, r.err), (0, b"web1\n200\n", b"gpustat: note: <stdin>:1: 'web1,200' is taken for the header: say -N if it is data\n"),
+                "--columns in doubt")
     words = "--columns prints names, a line each: no operation and no --format goes with it"
     for args in (["--sum=1"], ["--where=a > 1"], ["--cumsum=1"], ["--format=json"]):
         refuses("--columns " + args[0], ["--columns"] + args, TABLE, 2, words)

@@ -94,7 +94,9 @@ def check_skipped_lines():
     says("more lines than there are", ["--skip-lines=4", "--sum=1"], b"1\n2\n3\n", 1, "", FEW % "<stdin>")
     says("the last line has no end", ["--skip-lines=2", "--count=1"], b"1\n2", 0, "0\n")
     says("and is one of too few", ["--skip-lines=3", "--count=1"], b"1\n2", 1, "", FEW % "<stdin>")
-    says("all lines", ["--skip-lines=3", "--sum=price"], b"1\n2\n3\n", 0, "0\n")
+    says("all lines", ["--skip-lines=3", "--sum=1"], b"1\n2\n3\n", 0, "0\n")
+    says("all lines, and a name", ["--skip-lines=3", "--sum=price"], b"1\n2\n3\n", 1, "",
+         "gpustat: <stdin>: the input is empty, and has no column 'price': did the command that writes it fail?\n")
     says("an empty file", ["--skip-lines=3", "--sum=1"], b"", 0, "0\n")
     short = fixture("short.csv", b"x\n")
     says("too few in the second file", ["--skip-lines=2", "--sum=1", "--header=no", fixture("long.csv", b"x\ny\n1\n"), short], None, 1, "",
@@ -121,10 +123,13 @@ def check_delimiter_line():
              (b"a,b,byte_offset\n1,2,%d\n3,4,%d\n" % (len(line) + 4, len(line) + 8)).replace(b",", delimiter))
         says("sep=, the line of an error: " + name, ["--sum=b"], line + table + b"5,x\n".replace(b",", delimiter), 1, "",
              "gpustat: <stdin>:5: column 'b': not a number: 'x' (try --invalid skip)\n")
+    for data in (b"sep=;\n", b"sep=;"):
+        says("sep= alone has no column of a name: %r" % data, ["--sum=b"], data, 1, "",
+             "gpustat: <stdin>: the input is empty, and has no column 'b': did the command that writes it fail?\n")
     for name, args, data, out in (
             ("behind lines to skip", ["--skip-lines=1", "--sum=b"], b"x\nsep=;\na;b\n1;2\n", "2\n"),
             ("is a line to skip", ["--skip-lines=1", "-d;", "--sum=b"], b"sep=;\na;b\n1;2\n", "2\n"),
-            ("no record follows", ["--sum=b"], b"sep=;\n", "0\n"), ("no line end", ["--sum=b"], b"sep=;", "0\n"),
+            ("no record follows", ["--sum=1"], b"sep=;\n", "0\n"), ("no line end", ["--sum=1"], b"sep=;", "0\n"),
             ("a letter is a name", ["--sum=1"], b"sep=x\n1\n", "1\n"), ("a digit is a name", ["--sum=sep=1"], b"sep=1\n5\n", "5\n"),
             ("nothing behind it is a name", ["--sum=sep="], b"sep=\n5\n", "5\n"), ("a longer line is a name", ["-H", "--sum=:1"], b"sep=;;\n5;;\n", None),
             ("with -d it is data", ["-d;", "--sum=1"], b"sep=;\n5;\n", "5\n"),
