@@ -401,7 +401,7 @@ def check_idle_options():
     """An option that would do nothing beside another is wrong usage."""
     for args in (["--head=1"], ["--tail=1"], ["--sample=1"], ["--rename=col1=w"], ["--where=:1 > 1"], ["--where=:1 > 1", "--head=1"]):
         complains("--only " + " ".join(args), ["--only"] + args, "--only: there is no new column to print")
-    answers("--only of a computed column", ["--only", "--let=w=col1 + 1", "--head=1"], b"1\n2\n", "w\n2\n")
+    answers("--only of a computed column", ["--only", "--let=w=col1 + 1", "--head=1"], b"1\n2\n", "2\n")
     for option, others in (("head", ["--head=1"]), ("tail", ["--tail=1"]), ("sample", ["--sample=1", "--seed=2"]), ("seed", ["--seed=2"]),
                            ("rename", ["--rename=col1=w"]), ("only", ["--only"]), ("all", ["--all"])):
         complains("--columns " + " ".join(others), ["--columns"] + others,
