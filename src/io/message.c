@@ -460,11 +460,11 @@ void message_ordered_as_text(const struct fault *of)
 	fputs("\" as text: without the quotes, numbers are compared\n", stderr);
 }
 
-void message_undecided(uint64_t n, enum status first)
+void message_undecided(uint64_t n, const struct fault *first)
 {
-	message_note("warning: %" PRIu64 " record%s without an answer to the condition: %s", n,
-		     n == 1 ? "" : "s", first == STATUS_TOO_COSTLY ? status_words(first)
-						: "text was compared with a number");
+	print_program();
+	fprintf(stderr, "warning: %" PRIu64 " record%s without an answer to the condition", n, n == 1 ? "" : "s");
+	print_first(n, first);
 }
 
 void message_padded(const char *file)

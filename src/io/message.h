@@ -44,9 +44,8 @@ void message_summary_hint(const char *column, uint64_t ncolumns, const char *opt
  * quotes. */
 void message_ordered_as_text(const struct fault *of);
 
-/* Warns that n records leave a condition undecided: the first one compared text with a number, or for
- * STATUS_TOO_COSTLY, a regular expression took too many steps. */
-void message_undecided(uint64_t n, enum status first);
+/* Warns that n records leave a condition undecided. first: the first value of them, and why. */
+void message_undecided(uint64_t n, const struct fault *first);
 
 /* Warns that zero bytes behind the file's compressed data were left out. */
 void message_padded(const char *file);

@@ -223,10 +223,11 @@ static inline size_t put_digits(struct piece *p, struct plain *out)
 static inline int64_t put_integer(const struct number_notation *n, struct piece *p,
 				  struct plain *out)
 {
+	const char *first = p->begin;
 	int64_t ndigits = (int64_t)put_digits(p, out);
 	size_t separator = thousands_at(n, *p);
 
-	if (separator && (ndigits < 1 || ndigits > 3))
+	if (separator && (ndigits < 1 || ndigits > 3 || *first == '0')) /* 0,123 is another notation's */
 		return -1;
 	for (; separator; separator = thousands_at(n, *p)) {
 		p->begin += separator;

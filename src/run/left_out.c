@@ -121,9 +121,10 @@ void left_out_report(const struct left_out *l)
 		first.column = NULL; /* the sentence names it */
 		message_values_left_out(n, l->query->plan.columns[c].name, &first);
 	}
-	if (total->nundecided)
-		message_undecided(total->nundecided,
-				  total_note_of_undecided(l->total)->status);
+	if (total->nundecided) {
+		read_note(l, total_note_of_undecided(l->total), &first);
+		message_undecided(total->nundecided, &first);
+	}
 	if (total->nragged) {
 		read_note(l, total_note_of_ragged(l->total), &first);
 		message_ragged(total->nragged, count_ragged(l) > 0, &first);
