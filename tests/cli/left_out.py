@@ -64,7 +64,7 @@ def check_warnings():
     says("only of records that are kept", SKIP + ["--sum=n", "--where=m > 2"], b"n,m\nx,1\n1,3\ny,4\n", 0, "1\n",
          "warning: 1 value of column 'n' left out: <stdin>:4: not a number: 'y'")
     says("a condition", SKIP + ["--sum=m", "--where=n > 0"], b"n,m\nx,1\n1,3\n", 0, "3\n",
-         "warning: 1 record without an answer to the condition: text was compared with a number")
+         "warning: 1 record without an answer to the condition: <stdin>:2: column 'n': not a number: 'x'")
     first, second = fixture("first.csv", b"n\n1\n2\n"), fixture("second.csv", b"n\n3\nx\n")
     says("the file", SKIP + ["--sum=n", first, second], b"", 0, "6\n",
          "warning: 1 value of column 'n' left out: %s:3: not a number: 'x'" % second)
@@ -118,7 +118,7 @@ def check_too_much():
     says("records of a condition", SKIP + ["--max-invalid=1", "--sum=m", "--where=n >= 5"], four, 1, "",
          first.replace("leaves out ", "leaves out 2 of 4 records, more than --max-invalid 1"))
     says("records of a condition, among those that it drops", SKIP + ["--max-invalid=50%", "--sum=m", "--where=n >= 5"], four, 0,
-         "6\n", "warning: 2 records without an answer to the condition: text was compared with a number")
+         "6\n", "warning: 2 records without an answer to the condition; the first: <stdin>:3: column 'n': not a number: 'x'")
     for text in ("x", "", "-1", "1.5", "101%", "100.1%", "1.%", ".5%", "1.1234567891%", "5%%", "99999999999999999999"):
         says("--max-invalid " + text, SKIP + ["--max-invalid=" + text, "--sum=n"], b"n\n1\n", 2, "",
              "--max-invalid: '%s' is neither a number nor a percentage\nTry 'gpustat --help'." % text)
@@ -134,7 +134,8 @@ def check_summary():
     says("a tenth", ["--format=csv"], b"id,n\n" + rows, 0, number, note)
     rows = rows.replace(b"10,10\n", b"10,\n")
     says("more than a tenth of those present", ["--format=csv"], b"id,n\n" + rows, 0,
-         HEAD + "id,number,10,0,0,55,1,10,5.5,,\nn,text,9,1,0,,1,?,,1,1\n")
+         HEAD + "id,number,10,0,0,55,1,10,5.5,,\nn,text,9,1,0,,1,?,,1,1\n",
+         "note: column 'n' may hold numbers: try --missing '?'")
     first = b"n\n?\n" + b"1\n" * 19 + b"1e999\n"
     says("the first, and one out of range", ["--format=csv", "--header=yes"], first, 0,
          HEAD + "n,number,19,0,2,19,1,1,1,,\n",

@@ -26,7 +26,7 @@ CHUNKS = (1, 2, 3, 7)
 def number(text, decimal, thousands):
     """[+-]digits[.digits][e...] in the notation, without a sign -> its plain text, or None."""
     group = "[ \u00a0\u202f]" if thousands == " " else re.escape(thousands)
-    whole = "[0-9]+" if not thousands else "[0-9]{1,3}(?:%s[0-9]{3})+|[0-9]+" % group
+    whole = "[0-9]+" if not thousands else "[1-9][0-9]{0,2}(?:%s[0-9]{3})+|[0-9]+" % group
     m = re.fullmatch("(%s)?(?:%s([0-9]*))?(?:[eE]([+-]?[0-9]+))?" % (whole, re.escape(decimal)), text)
     if not m or not (m[1] or m[2]):
         return None
@@ -117,7 +117,11 @@ def check_forms():
     sums(["-" + ",".join(["999"] * 133), "$1e399"], str(10 ** 399 - int("999" * 133)),
          thousands=",", money=True)
     sums(["0" * 600 + "1,5"], "1.5", decimal=",")
-    sums(["000," * 300 + "001"], "1", thousands=",")
+    sums(["1," + "000," * 100 + "001"], "1" + "000" * 100 + "001", thousands=",")
+    for text in ("0,123", "00,123", "012,345", "0,123.5"):
+        harness.refuses("no group begins with 0: " + text, ["-d;", "--thousands=,", "--sum=v"], b"v\n%s\n" % text.encode(), 1,
+                        "<stdin>:2: column 'v': not a number: '%s'" % text)
+    harness.answers("zeros without groups", ["-d;", "--thousands=,", "--sum=v"], b"v\n0123\n0\n", "123\n")
     sums(["0e99999999999999999999%", "5%"], "0.05", percent=True)
     harness.answers("missing is decided first", ["--decimal=,", "--missing", "-1,-", "--sum=a", "--count=a", "-d;"],
                     b"a;b\n-1;x\n1,5;x\n-;x\n;x\n", "sum(a),count(a)\n1.5,1\n")

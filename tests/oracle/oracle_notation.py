@@ -108,7 +108,7 @@ class Notation:
         if self.thousands and not whole.isdigit() and whole:
             marks = {b" ", "\u00a0".encode(), "\u202f".encode()} if self.thousands == b" " else {self.thousands}
             first, *groups = re.split(b"|".join(re.escape(mark) for mark in marks), whole)
-            if not 1 <= len(first) <= 3 or any(len(g) != 3 for g in groups):
+            if not 1 <= len(first) <= 3 or first[:1] == b"0" or any(len(g) != 3 for g in groups):
                 return None
             whole = b"".join([first] + groups)
         if whole and not whole.isdigit():
