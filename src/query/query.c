@@ -104,7 +104,8 @@ static enum status parse_selections(struct making *m)
 	}
 	if (status == STATUS_OK)
 		status = query_parse_renames(m);
-	query_mark_all_computed(m);
+	if (status == STATUS_OK)
+		query_mark_all_computed(m);
 	return status;
 }
 

@@ -43,8 +43,10 @@ enum status query_parse_lets(struct making *m)
 		let = &q->lets[q->nlets++];
 		status = let_parse(let, o->uses[i].argument, &m->names, &o->dialect, o->notation.decimal, m->fault);
 		status = making_parsed(m, status, "let", o->uses[i].argument, &let->request);
-		if (status == STATUS_OK)
+		if (status == STATUS_OK && let->name)
 			status = check_name(m, q->nlets - 1);
+		else if (status == STATUS_OK)
+			let_free(&q->lets[--q->nlets]); /* the error comes when names are known */
 	}
 	return status;
 }

@@ -369,6 +369,17 @@ def random_table(rng):
             for _ in range(rng.choice((1, 5, 63, 64, 65, 200)))]
 
 
+def check_no_name():
+    """A new column whose name cannot be read, with others and with conditions beside it."""
+    message = b"gpustat: --let: expected the new column's name: NAME = EXPR\n"
+    for name in ('12" disk', "5", "'x'"):
+        for beside in ([], ["--where=a > 1"], ["--let=b = 2"], ["--sum=a"], ["--offsets=a > 1", "--where=not (+0. != a)"]):
+            for data in (b"", b"a\n", b"a\n1\n"):
+                r = harness.run(["--let=%s=abs(2)" % name] + beside, data)
+                harness.ok(r.status == 2 and r.out == b"" and r.err.startswith(message), "no name: %s %s" % (name, beside),
+                           lambda r=r: harness.describe(r))
+
+
 def check_chain():
     """Each column takes the one before twice: that costs no more for each than once."""
     lets = ["--let=z1 = v + v"] + ["--let=z%d = z%d + z%d" % (i, i - 1, i - 1) for i in range(2, 61)]
@@ -462,6 +473,7 @@ check_kept()
 check_missing_rule()
 check_literals()
 check_dates()
+check_no_name()
 check_chain()
 check_random()
 harness.done()
