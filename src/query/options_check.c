@@ -246,12 +246,12 @@ static enum status check_exclusive(const struct asked_operations *a, struct faul
 	return STATUS_OK;
 }
 
-/* Whether a new column starts anew in each group. */
+/* Whether a new column is one of groups. */
 static bool has_groups(const struct options *o)
 {
 	for (size_t i = 0; i < o->nuses; i++) {
 		enum operation_kind kind = operation_kind(o->uses[i].operation);
-		if (kind == OPERATION_RUNNING || (kind == OPERATION_OFFSET && o->uses[i].operation != OPERATION_BYTE_OFFSET))
+		if (kind == OPERATION_RUNNING || kind == OPERATION_OFFSET)
 			return true;
 	}
 	return false;

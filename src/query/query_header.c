@@ -177,7 +177,7 @@ static enum status read_header(struct query *q, const struct options *o, struct 
 		status = check_empty(q, input, all, fault);
 	if (status == STATUS_OK && o->emits && needs_second(q, o, all))
 		status = header_read_second(h, input, &q->plan, fault);
-	if (h->present) {
+	if (h->present && h->line) { /* else memory ran out */
 		q->plan.header = h->line;
 		q->plan.header_nbytes = h->end - h->begin;
 		q->plan.line_below_header = h->line_number + count_lines(h->line, h->line_nbytes);

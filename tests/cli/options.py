@@ -410,12 +410,12 @@ def check_idle_options():
                            ("rename", ["--rename=col1=w"])):
         complains("--merge " + " ".join(others), ["--merge"] + others,
                   "--%s is for printed records, and --merge prints results: leave it out" % option)
-    for option, others in (("select", ["--select=1"]), ("drop", ["--drop=1"]), ("byte-offset", ["--byte-offset"]),
+    for option, others in (("select", ["--select=1"]), ("drop", ["--drop=1"]),
                            ("select", ["--select=1", "--let=w=col1", "--where=w > 1", "--tail=3"])):
         complains("--by " + " ".join(others), ["--by=1"] + others,
                   "--by is for results and running columns: --%s prints records as they came: leave out --by" % option)
     complains("--by and --rename", ["--by=1", "--rename=col1=w"], "--rename is for printed records: --by prints groups")
-    for args in (["--row-number"], ["--offsets=:1 > 0"], ["--lead=1"], ["--lag=1"], ["--byte-offset", "--cumsum=1"]):
+    for args in (["--row-number"], ["--offsets=:1 > 0"], ["--lead=1"], ["--lag=1"], ["--byte-offset"]):
         r = harness.run(["--by=1", "--select=1"] + args, b"1\n2\n")
         harness.ok(r.status == 0 and not r.err, "groups of " + args[-1], lambda r=r: harness.describe(r))
     complains("a state on standard output", ["--sum=1", "--save-state=-"],
