@@ -266,7 +266,7 @@ static enum status begin_chunk(struct input *in, char *buffer, struct chunk *chu
 		if (status == STATUS_OK && in->headers.place)
 			status = in->headers.place(in->headers.context, in, in->file, &in->plan,
 						   fault);
-		if (status == STATUS_OK && (in->has_range || in->has_slice || !source_end_if_peeked(s)))
+		if (status == STATUS_OK)
 			source_make_ranged(s);
 		if (status == STATUS_OK && in->has_range)
 			status = use_range(in, s, fault);

@@ -156,9 +156,6 @@ void source_release(struct source *s);
  * left at its end, as if it had been read. */
 void source_make_ranged(struct source *s);
 
-/* Sets at_end if a plain file has been peeked at whole, as a small one has. Returns it. */
-bool source_end_if_peeked(struct source *s);
-
 /* Cuts the next range, of up to capacity bytes. Returns its length; *position: where it begins.
  * source_read_range must be called for it. */
 size_t source_cut_range(struct source *s, size_t capacity, off_t *position);

@@ -28,13 +28,6 @@ void source_make_ranged(struct source *s)
 		lseek(s->fd, s->size, SEEK_SET);
 }
 
-bool source_end_if_peeked(struct source *s)
-{
-	if (s->state == SOURCE_OPEN && !s->packed && s->is_plain)
-		s->at_end |= s->start + (off_t)s->nskipped + (off_t)(s->end - s->begin) >= s->size;
-	return s->at_end;
-}
-
 size_t source_cut_range(struct source *s, size_t capacity, off_t *position)
 {
 	off_t left = s->size - s->position;
