@@ -78,6 +78,8 @@ static void print_field(struct reference *r, size_t i)
 	if (!r->plan->exclusive)
 		add_to_running(r, i);
 	nbytes = (size_t)(running_write(&r->runnings[i], text) - text);
+	if (nbytes == 0 && r->plan->dialect.whitespace)
+		text[nbytes++] = '_';
 	append(&r->out->text, text, nbytes);
 	if (r->plan->exclusive)
 		add_to_running(r, i);

@@ -133,7 +133,7 @@ class Table:
         for row in below[:LOOK]:
             if row.file != first.file or row.stray:
                 break
-            if len(row.fields) != n + 1 or not row.parts[-1]:
+            if len(row.fields) != n + 1 or not (row.parts[-1].strip(b" \t") if self.q.dialect.trim else row.parts[-1]):
                 return
             look += 1
         if look:
