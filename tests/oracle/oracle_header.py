@@ -69,6 +69,8 @@ def has_header(q, exprs, row, below, second):
     values = row.fields[:-1] if len(row.fields) > 1 and row.raw.rstrip(q.dialect.blanks(q.ends_with())).endswith(q.ends_with()) and not row.fields[-1] else row.fields
     numbers = [q.is_number(f) and not q.is_missing(f) for f in values]
     if all(numbers):
+        if second and any(in_quotes(q, row)) and (q.dialect.trim or len(second.fields) != len(row.fields)):
+            raise Unclear("numbers in quotes, with blanks before them or above a ragged record")
         pairs = zip(in_quotes(q, row), in_quotes(q, second), below[0]) if second and any(in_quotes(q, row)) else ()
         if not any(first and not other and q.is_number(f) and not q.is_missing(f) for first, other, f in pairs):
             return False, "values"

@@ -110,6 +110,8 @@ class Table:
             raise Unclear("a blank line, then an error")
         self.first = first = self._of_words(flat)
         below = self._below(flat, first)
+        if self.layout and q.header == "auto" and only_positions and all(q.is_number(f) and not q.is_missing(f) for f in flat[0].fields):
+            raise Unclear("numbers that line up as names")
         found, self.known = has_header(q, exprs, full if first.blank else first, below, flat[1] if below else None)
         if self.layout and self.known in ("values", "doubt") and all(q.is_number(f) and not q.is_missing(f) for f in flat[0].fields):
             found, self.known = False, "values"
