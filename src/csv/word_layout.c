@@ -261,7 +261,7 @@ struct header_words {
 	struct word *words;
 	bool *has_below; /* a word stands below this one alone */
 	bool *is_joined; /* a word stands below this one and the next */
-	uint32_t lead_begin, lead_end; /* columns of the words left of all; equal: there are none */
+	uint32_t lead_begin, lead_end; /* columns of the words left of all; equal if no word stands there */
 	bool is_odd;
 };
 

@@ -89,8 +89,8 @@ const struct simd_numbers *let_block_numbers(struct row_block *b, size_t c);
 /* The raw field of the plan's column c, which is computed, in a row. */
 struct field_span let_block_field(const struct row_block *b, size_t c, unsigned row);
 
-/* The number of the plan's column c, which is computed, in a row, as what quotient_write wrote; NULL: it was
- * not rounded, or there is none. */
+/* The number of the plan's column c, which is computed, in a row, as what quotient_write wrote; NULL if it
+ * was not rounded, or the value is no number. */
 const char *let_block_rounded(const struct row_block *b, size_t c, unsigned row);
 
 /* How a field at data[begin] is read: VALUE_COMPUTED if it lies behind the text, or 0. */

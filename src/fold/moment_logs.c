@@ -91,7 +91,7 @@ static void logs_write(const void *cell, struct json_writer *to)
 	json_put(to, "]");
 }
 
-/* Whether so many numbers may have these sums. */
+/* Whether count numbers may have these sums. */
 static bool is_of(const struct logarithm_sum *sum, uint64_t count)
 {
 	const int128 most2 = (int128)count * LOGARITHM_EXPONENT2_MAX, most10 = (int128)count * LOGARITHM_EXPONENT10_MAX;

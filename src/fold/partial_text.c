@@ -50,7 +50,7 @@ static void put_member(struct json_writer *to, const char *name, uint64_t number
 #define NO_EXTREMES ",\"9223372036854775807\",\"-9223372036854775808\"" /* of a bin: the identities */
 #define COUNT_MAX (UINT64_C(1) << 48) /* of numbers in all parts: so no sum of them is beyond 2^127 */
 
-/* No sum of so many numbers, each below 2^63, is larger. */
+/* No sum of count numbers, each below 2^63, is larger. */
 static int128 sum_limit(uint64_t count)
 {
 	return (int128)(count < COUNT_MAX ? count : COUNT_MAX) << 63;
