@@ -79,7 +79,7 @@
 	X(STATUS_NO_NUMERIC_COLUMN, "no column holds numbers", 1, "") \
 	X(STATUS_MANY_BINS, "more than 100000 bins: try --hist with a greater WIDTH", 1, "") \
 	/* the version that wrote it is the fault's detail */ \
-	X(STATUS_PART_VERSION, "part in a format of a newer gpustat", 1, "that version, or a newer one") \
+	X(STATUS_PART_VERSION, "part in the format of another gpustat", 1, "that version, or write the part again") \
 	X(STATUS_PART_FOREIGN, "not a part: --merge takes what --partial writes", 1, "") \
 	X(STATUS_PART_DAMAGED, "damaged part: write it again", 1, "") \
 	X(STATUS_PART_TRUNCATED, "truncated part: write it again", 1, "") \

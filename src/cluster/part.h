@@ -5,7 +5,7 @@
  * Folds are exact and associative, so the fold of many inputs is that of the folds of each, in order, and a
  * merged result has the bytes that one run over all inputs would print. A part is JSON Lines:
  *
- *     {"gpustat_part":1,"version":...,"query":[...],"inputs":[...],...}      part_head.h
+ *     {"gpustat_part":2,"version":...,"query":[...],"inputs":[...],...}      part_head.h
  *     {"note":"values","column":0,...}                  the first value of a kind that was left out
  *     {"head":"...","ends":true}                        of a record that began in the file's part before
  *     {"records":...}  {"column":0,...}  {"group":...}                       fold/partial_text.h

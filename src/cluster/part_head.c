@@ -296,7 +296,7 @@ void part_head_read(struct part_head *head, struct json_reader *r)
 	format = json_number(r);
 	json_expect(r, ",\"version\":");
 	head->version = json_copy_string(r);
-	if (r->status == STATUS_OK && format > PART_FORMAT)
+	if (r->status == STATUS_OK && format != PART_FORMAT)
 		json_fail(r, STATUS_PART_VERSION);
 	json_expect(r, ",\"query\":[");
 	read_strings(r, &head->asked.at, &head->asked.n);

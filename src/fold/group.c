@@ -183,36 +183,107 @@ enum status group_add(struct group *g, const struct plan *plan, size_t c, struct
 	return add(g, plan, c, &one);
 }
 
-/* Whether a cell can hold all of the column: sets *x to it. */
+/* ---- ends ---- */
+
+static void combine_ends(struct group_ends *e, const struct group_ends *later)
+{
+	if (later->first.place && (e->first.place == 0 || later->first.place < e->first.place))
+		e->first = later->first;
+	if (later->last.place >= e->last.place)
+		e->last = later->last;
+	e->ntexts += later->ntexts;
+}
+
+/* Whether a column's ends can be a cell's: adds them. */
+static bool add_ends_of_column(struct group_ends *to, const struct ends *e)
+{
+	struct column_end first, last;
+
+	if (!ends_get(e, END_FIRST, &first) || !ends_get(e, END_LAST, &last) || first.nbytes > GROUP_END_NBYTES ||
+	    last.nbytes > GROUP_END_NBYTES)
+		return false;
+	return group_ends_put(to, first.place, first.text, first.nbytes, first.is_number, false) &&
+	       group_ends_put(to, last.place, last.text, last.nbytes, last.is_number, false);
+}
+
+static enum status put_end(struct ends *to, enum end end, const struct plan *plan, const struct group_end *from,
+			   struct scratch *scratch)
+{
+	const struct column_end x = {from->text, from->nbytes, (from->place >> 1) - 1, from->place & 1};
+
+	return from->place ? ends_put(to, end, plan, &x, scratch) : STATUS_OK;
+}
+
+/* Adds a cell's ends to a column. Errors: STATUS_NO_MEMORY. */
+static enum status add_ends(const struct group_ends *from, const struct plan *plan, struct column_partial *column)
+{
+	struct ends *ends = from->first.place ? moments_need(&column->moments, CELL_ENDS) : NULL;
+	struct scratch scratch = {.data = NULL};
+	enum status status = STATUS_OK;
+
+	column->ninvalid += from->ntexts;
+	if (from->first.place == 0)
+		return status;
+	status = ends ? put_end(ends, END_FIRST, plan, &from->first, &scratch) : STATUS_NO_MEMORY;
+	if (status == STATUS_OK)
+		status = put_end(ends, END_LAST, plan, &from->last, &scratch);
+	free(scratch.data);
+	return status;
+}
+
+/* ---- columns ---- */
+
+/* Whether the cell of column c can hold all of the column: sets *x to its numbers. */
 static bool numbers_of_column(const struct column_partial *column, unsigned needs, struct numbers *x)
 {
 	const struct decimal_bin *bin = &by_scale_values(&column->fast)->bin;
 	const struct squares *squares = moments_cell(&column->moments, CELL_SQUARES);
 	unsigned scale = (unsigned)__builtin_ffs((int)column->fast.scales) - 1;
 
-	if (__builtin_popcount(column->fast.scales) != 1 || column_has_wide(column) || column->nmissing ||
-	    column->ninvalid || bin->sum != (int64_t)bin->sum)
+	*x = (struct numbers){.count = 0};
+	if (column_has_wide(column) || column->nmissing || column->nnuls || (column->ninvalid && !(needs & MOMENT_ENDS)))
+		return false;
+	if (column->fast.count == 0 && needs & MOMENT_ENDS)
+		return true;
+	if (__builtin_popcount(column->fast.scales) != 1 || bin->sum != (int64_t)bin->sum)
 		return false;
 	*x = (struct numbers){column->fast.count, scale, (int64_t)bin->sum, bin->min, bin->max, 0};
 	return !(needs & MOMENT_SQUARES) || squares_total(squares, (int)scale, &x->squares);
 }
 
+/* Adds a column's ends to the group's cell. Returns false, and changes nothing, where they do not fit. */
+static bool take_ends(struct group *g, const struct plan_column *plan, const struct column_partial *column)
+{
+	struct group_ends *to = group_ends(g, plan);
+	const struct ends *ends = moments_cell(&column->moments, CELL_ENDS);
+
+	if (ends && !add_ends_of_column(to, ends))
+		return false;
+	to->ntexts += column->ninvalid;
+	return true;
+}
+
 enum status group_add_column(struct group *g, const struct plan *plan, size_t c,
 			     const struct column_partial *later)
 {
+	const struct plan_column *column = &plan->columns[c];
 	struct numbers x;
 	enum status status;
 
-	if (plan_column_has_cell(&plan->columns[c]) && numbers_of_column(later, plan->columns[c].needs, &x))
-		return add(g, plan, c, &x);
+	if (plan_column_has_cell(column) && numbers_of_column(later, column->needs, &x) &&
+	    (!(column->needs & MOMENT_ENDS) || take_ends(g, column, later)))
+		return x.count ? add(g, plan, c, &x) : STATUS_OK;
 	status = group_need_rest(g, plan);
 	return status == STATUS_OK ? column_combine(&g->rest->columns[c], later) : status;
 }
 
 static enum status combine_cells(struct group *g, struct group *later, const struct plan *plan, size_t c)
 {
-	const struct numbers x = numbers_of(group_cell(later, &plan->columns[c]), plan->columns[c].needs);
+	const struct plan_column *column = &plan->columns[c];
+	const struct numbers x = numbers_of(group_cell(later, column), column->needs);
 
+	if (column->needs & MOMENT_ENDS)
+		combine_ends(group_ends(g, column), group_ends(later, column));
 	return x.count ? add(g, plan, c, &x) : STATUS_OK;
 }
 
@@ -294,7 +365,7 @@ static bool are_plain(struct group *g, struct group *later, const struct plan *p
 		int64_t sum;
 		if (!plan_column_has_cell(column))
 			continue;
-		if (column->needs & (MOMENT_EXTREMES | MOMENT_SQUARES))
+		if (column->needs & (MOMENT_EXTREMES | MOMENT_SQUARES | MOMENT_ENDS))
 			return false;
 		if (group_cell_count(x) && (group_cell_scale(x) != group_cell_scale(y) ||
 					    __builtin_add_overflow(x->sum, y->sum, &sum)))
@@ -357,8 +428,10 @@ struct partial *group_partial(struct group *g, const struct plan *plan, struct p
 		x = numbers_of(cell, needs);
 		bin = as_bin(&x);
 		status = add_to_column(&bin, needs, &p->columns[c]);
+		if (status == STATUS_OK && needs & MOMENT_ENDS)
+			status = add_ends(group_ends(g, &plan->columns[c]), plan, &p->columns[c]);
 		if (p == g->rest)
-			cell->count_scale = 0;
+			memset(cell, 0, group_cell_nbytes(needs));
 	}
 	p->nrecords = g->nrecords;
 	for (size_t i = 0; i < plan->npredicates; i++)

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/status.h"
 #include "fold/column.h"
@@ -31,13 +32,40 @@ struct group_cell {
 	uint64_t squares[2]; /* their sum, the low half first, with MOMENT_SQUARES */
 };
 #define GROUP_COUNT_BITS 56
-#define GROUP_CELL_MOMENTS ((unsigned)(MOMENTS_FUSED | MOMENT_SQUARES))
+#define GROUP_CELL_MOMENTS ((unsigned)(MOMENTS_FUSED | MOMENT_SQUARES)) /* of numbers; MOMENT_ENDS has ends behind them */
 
-static inline size_t group_cell_nbytes(unsigned needs)
+/* The first or the last value of a column that has a cell, if it is no longer than this. */
+#define GROUP_END_NBYTES 23
+struct group_end {
+	uint64_t place; /* 0: none; else twice (its offset in the input, in bytes, + 1), and 1 if it is a number */
+	uint8_t nbytes;
+	char text[GROUP_END_NBYTES]; /* as ends_text (moment.h) returns it */
+};
+
+/* With MOMENT_ENDS, these lie behind the cell. */
+struct group_ends {
+	struct group_end first, last;
+	uint64_t ntexts; /* values that are no numbers, where these are no error */
+};
+
+static inline size_t group_numbers_nbytes(unsigned needs)
 {
 	return needs & MOMENT_SQUARES	 ? sizeof(struct group_cell)
 	       : needs & MOMENT_EXTREMES ? offsetof(struct group_cell, squares)
 					 : offsetof(struct group_cell, extremes);
+}
+
+static inline size_t group_cell_nbytes(unsigned needs)
+{
+	return group_numbers_nbytes(needs) + (needs & MOMENT_ENDS ? sizeof(struct group_ends) : 0);
+}
+
+/* Whether a group keeps all of a column in a cell, but for values that do not fit. */
+static inline bool group_may_have_cell(const struct plan_column *column)
+{
+	if (column->needs & MOMENT_ENDS && (column->let || column->if_numeric || !column->parses))
+		return false;
+	return column->needs && !(column->needs & ~(GROUP_CELL_MOMENTS | MOMENT_ENDS));
 }
 
 struct group {
@@ -73,6 +101,34 @@ static inline uint64_t *group_nmatched(struct group *g, const struct plan *plan)
 static inline struct group_cell *group_cell(struct group *g, const struct plan_column *column)
 {
 	return (struct group_cell *)((char *)g + column->cell_offset);
+}
+
+/* The ends of a column with MOMENT_ENDS that has a cell. */
+static inline struct group_ends *group_ends(struct group *g, const struct plan_column *column)
+{
+	return (struct group_ends *)((char *)g + column->cell_offset + group_numbers_nbytes(column->needs));
+}
+
+/* Makes a value the column's first or last one, if it is. offset: its own in the input, in bytes. Returns false, and changes
+ * nothing, where it is too long: then it is to go to the partial. is_padded: GROUP_END_NBYTES may be read from text on. */
+static inline __attribute__((always_inline)) bool group_ends_put(struct group_ends *e, uint64_t offset, const char *text,
+								 size_t nbytes, bool is_number, bool is_padded)
+{
+	const uint64_t place = (offset + 1) << 1 | is_number;
+
+	if (nbytes > GROUP_END_NBYTES)
+		return false;
+	if (e->first.place == 0 || place < e->first.place) {
+		e->first.place = place;
+		e->first.nbytes = (uint8_t)nbytes;
+		memcpy(e->first.text, text, is_padded ? GROUP_END_NBYTES : nbytes);
+	}
+	if (place >= e->last.place) {
+		e->last.place = place;
+		e->last.nbytes = (uint8_t)nbytes;
+		memcpy(e->last.text, text, is_padded ? GROUP_END_NBYTES : nbytes);
+	}
+	return true;
 }
 
 static inline uint64_t group_cell_count(const struct group_cell *cell)

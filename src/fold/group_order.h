@@ -42,6 +42,10 @@ struct group_row {
 #define GROUP_RESULT_NBYTES (DECIMAL_TEXT_NBYTES + RATIO_TEXT_NBYTES)
 char *group_write_quickly(const struct group *g, const struct plan *plan, const struct result *r, char *to);
 
+/* Sets *text to the first or last value that the result asks for, "" where there is none; it belongs to the group. Returns
+ * false for another result, and where cells do not hold all of it. */
+bool group_find_end(struct group *g, const struct plan *plan, const struct result *r, const char **text, size_t *nbytes);
+
 /* Sets *out to a result of the group. Errors: STATUS_NO_MEMORY. */
 enum status group_row_result(struct group_rows *rows, struct group_row *row, struct group *g,
 			     const struct result *r, struct cell *out);

@@ -78,9 +78,13 @@ static enum status append_result(struct printing *p, struct group_row *row, stru
 				 const struct result *r, char behind)
 {
 	struct cell cell;
+	const char *text;
+	size_t nbytes;
 	char *end;
 	enum status status;
 
+	if (group_find_end(g, &p->rows->q->plan, r, &text, &nbytes))
+		return append_value(p, text, nbytes, behind);
 	if (text_reserve(&p->text, GROUP_RESULT_NBYTES + 1) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	end = group_write_quickly(g, &p->rows->q->plan, r, p->text.data + p->text.nbytes);

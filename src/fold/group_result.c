@@ -76,6 +76,19 @@ char *group_write_quickly(const struct group *g, const struct plan *plan, const 
 	}
 }
 
+bool group_find_end(struct group *g, const struct plan *plan, const struct result *r, const char **text, size_t *nbytes)
+{
+	const struct plan_column *column = &plan->columns[r->column];
+	const struct group_end *end;
+
+	if ((r->operation != OPERATION_FIRST && r->operation != OPERATION_LAST) || g->rest || !plan_column_has_cell(column))
+		return false;
+	end = r->operation == OPERATION_FIRST ? &group_ends(g, column)->first : &group_ends(g, column)->last;
+	*text = end->text;
+	*nbytes = end->nbytes;
+	return true;
+}
+
 /* Begins with a group whose results are made from its partial. */
 static enum status begin_group(struct group_rows *rows, struct group *g, struct group_row *row)
 {

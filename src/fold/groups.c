@@ -29,7 +29,7 @@ enum status groups_plan(struct plan *plan)
 		return STATUS_OK;
 	for (size_t c = 0; c < plan->ncolumns; c++) {
 		struct plan_column *column = &plan->columns[c];
-		if (column->needs && !(column->needs & ~GROUP_CELL_MOMENTS)) {
+		if (group_may_have_cell(column)) {
 			column->cell_offset = (uint32_t)end;
 			end += group_cell_nbytes(column->needs);
 		}

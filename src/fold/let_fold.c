@@ -60,8 +60,7 @@ enum status let_fold_row(struct row_folder *f, const char *text, size_t c, unsig
 }
 
 /* Offers the kept rows' values to an end of the column: for the last one from the last row back. */
-static enum status offer_rows(struct row_folder *f, size_t c, struct ends *ends,
-			      enum end end)
+static enum status offer_rows(struct row_folder *f, size_t c, uint64_t offset_bytes, struct ends *ends, enum end end)
 {
 	enum status status = STATUS_OK;
 	bool taken = false;
@@ -69,8 +68,9 @@ static enum status offer_rows(struct row_folder *f, size_t c, struct ends *ends,
 	for (uint64_t rows = f->filter.kept & ~let_block_wrong(&f->block, c); rows && !taken && status == STATUS_OK;) {
 		unsigned row = end == END_FIRST ? lowest(rows) : highest(rows);
 		struct raw_field field = row_block_raw(&f->block, c, row);
+		uint64_t place = offset_bytes + row_block_offset(&f->block, c, row);
 		rows &= ~(UINT64_C(1) << row);
-		status = ends_offer(ends, end, f->plan, c, &field, &f->scratch, &taken);
+		status = ends_offer(ends, end, f->plan, c, place, &field, &f->scratch, &taken);
 	}
 	return status;
 }
@@ -83,8 +83,8 @@ static enum status fold_ends(struct row_folder *f, size_t c, struct partial *out
 	if (!ends)
 		return STATUS_NO_MEMORY;
 	if (!ends_has(ends, END_FIRST))
-		status = offer_rows(f, c, ends, END_FIRST);
-	return status == STATUS_OK ? offer_rows(f, c, ends, END_LAST) : status;
+		status = offer_rows(f, c, out->offset_bytes, ends, END_FIRST);
+	return status == STATUS_OK ? offer_rows(f, c, out->offset_bytes, ends, END_LAST) : status;
 }
 
 enum status let_fold_column(struct row_folder *f, const char *text, size_t c, struct partial *out)

@@ -160,11 +160,29 @@ struct ends;
 enum end { END_FIRST, END_FIRST_NUMBER, END_LAST, END_LAST_NUMBER, NENDS };
 
 /* Makes a field of the plan's column c the value of an end, and sets *taken, unless the value is
- * missing, has a NUL, or is no number where it must be one. The caller offers the fields of rows in
- * order, or backwards for the last ones, until one is taken; the first only while there is none.
- * scratch: as in value_read. Errors: STATUS_NO_MEMORY. */
-enum status ends_offer(struct ends *e, enum end end, const struct plan *plan, size_t c,
+ * missing, has a NUL, is no number where it must be one, or is not before the first or behind the last so far. place: its
+ * offset in the input, in bytes. The caller offers the fields of rows in order, or backwards for the last ones, until one
+ * is taken. scratch: as in value_read. Errors: STATUS_NO_MEMORY. */
+enum status ends_offer(struct ends *e, enum end end, const struct plan *plan, size_t c, uint64_t place,
 		       const struct raw_field *field, struct scratch *scratch, bool *taken);
+
+/* The value of an end. */
+struct column_end {
+	const char *text; /* as ends_text returns it, but without a NUL behind it */
+	size_t nbytes;
+	uint64_t place;
+	bool is_number;
+};
+
+/* Makes x the value of an end, unless that has one that is nearer to it. Errors: STATUS_NO_MEMORY. */
+enum status ends_put(struct ends *e, enum end end, const struct plan *plan, const struct column_end *x,
+		     struct scratch *scratch);
+
+/* Has all values before those of another input, of which the places are told anew. */
+void ends_forget_places(struct ends *e);
+
+/* Sets *out to the value of an end, which belongs to e. Returns false where there is none. */
+bool ends_get(const struct ends *e, enum end end, struct column_end *out);
 
 /* Whether the end has a value. */
 bool ends_has(const struct ends *e, enum end end);

@@ -12,10 +12,12 @@
 
 #include "base/text_buffer.h"
 #include "fold/moment.h"
+#include "fold/partial_text.h"
 
 /* Zeroed: none. */
 struct end_value {
 	bool is_set, is_number;
+	uint64_t place;           /* offset in the input, in bytes: the least is the first */
 	struct text_buffer text;  /* as it is spelled, without its quotes; a number without blanks around it */
 	struct text_buffer plain; /* of a number: in decimal.h's syntax */
 };
@@ -70,10 +72,20 @@ static enum status copy_value(struct end_value *to, const struct end_value *from
 {
 	to->is_set = true;
 	to->is_number = from->is_number;
+	to->place = from->place;
 	if (set_text(&to->text, from->text.data, from->text.nbytes) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	return from->is_number ? set_text(&to->plain, from->plain.data, from->plain.nbytes)
 			       : STATUS_OK;
+}
+
+/* Whether a value at a place takes the end's: where both have one place, the first is the earlier operand's and the last
+ * the later one's. */
+static bool end_gives_way(const struct end_value *v, enum end end, uint64_t place)
+{
+	if (!v->is_set)
+		return true;
+	return end <= END_FIRST_NUMBER ? place < v->place : place >= v->place;
 }
 
 static enum status ends_combine(void *cell, void *later_cell)
@@ -83,12 +95,12 @@ static enum status ends_combine(void *cell, void *later_cell)
 	enum status status = STATUS_OK;
 
 	for (int i = 0; i < NENDS && status == STATUS_OK; i++)
-		if (later->value[i].is_set && !(i <= END_FIRST_NUMBER && e->value[i].is_set))
+		if (later->value[i].is_set && end_gives_way(&e->value[i], (enum end)i, later->value[i].place))
 			status = copy_value(&e->value[i], &later->value[i]);
 	return status;
 }
 
-/* ---- text: a list of the four values, each [text], or [text,plain] of a number, or null ---- */
+/* ---- text: a list of the four values, each [place,text], or [place,text,plain] of a number, or null ---- */
 
 static void write_value(const struct end_value *v, struct json_writer *to)
 {
@@ -97,6 +109,8 @@ static void write_value(const struct end_value *v, struct json_writer *to)
 		return;
 	}
 	json_put(to, "[");
+	json_put_number(to, v->place);
+	json_put(to, ",");
 	json_put_string(to, v->text.data, v->text.nbytes);
 	if (v->is_number) {
 		json_put(to, ",");
@@ -137,7 +151,8 @@ static void read_text(struct json_reader *r, struct text_buffer *to)
 		json_fail(r, STATUS_NO_MEMORY);
 }
 
-static void read_value(struct json_reader *r, struct end_value *v)
+/* offset_bytes: of the part in the input. */
+static void read_value(struct json_reader *r, uint64_t offset_bytes, struct end_value *v)
 {
 	struct wide x;
 	int scale;
@@ -145,14 +160,16 @@ static void read_value(struct json_reader *r, struct end_value *v)
 	if (json_try(r, "null"))
 		return;
 	json_expect(r, "[");
+	v->place = json_number(r) + offset_bytes;
+	json_expect(r, ",");
 	read_text(r, &v->text);
 	v->is_number = json_try(r, ",");
 	if (v->is_number)
 		read_text(r, &v->plain);
 	json_expect(r, "]");
 	v->is_set = r->status == STATUS_OK;
-	if (v->is_set && v->is_number &&
-	    wide_parse(v->plain.data, v->plain.nbytes, &x, &scale) != STATUS_OK)
+	if (v->is_set && (v->place > OFFSET_BYTES_MAX || (v->is_number && wide_parse(v->plain.data, v->plain.nbytes, &x,
+										 &scale) != STATUS_OK)))
 		json_fail(r, STATUS_DAMAGED);
 }
 
@@ -164,7 +181,7 @@ static void ends_read(void *cell, const struct moment_source *from)
 	memset(&later, 0, sizeof later);
 	for (int i = 0; i < NENDS; i++) {
 		json_expect(r, i ? "," : "[");
-		read_value(r, &later.value[i]);
+		read_value(r, from->offset_bytes, &later.value[i]);
 	}
 	json_expect(r, "]");
 	if (r->status == STATUS_OK && ends_combine(cell, &later) != STATUS_OK)
@@ -188,15 +205,18 @@ static bool may_be_text(const struct plan_column *plan, enum end end)
 	return (end == END_FIRST || end == END_LAST) && (plan->takes_text || plan->if_numeric);
 }
 
-enum status ends_offer(struct ends *e, enum end end, const struct plan *plan, size_t c,
+enum status ends_offer(struct ends *e, enum end end, const struct plan *plan, size_t c, uint64_t place,
 		       const struct raw_field *field, struct scratch *scratch, bool *taken)
 {
 	struct end_value *to = &e->value[end];
 	struct value v;
-	enum status status = value_read(plan, field->how | VALUE_AS_NUMBER, field->text, field->nbytes, scratch, &v);
+	enum status status;
 	bool number;
 
 	*taken = false;
+	if (!end_gives_way(to, end, place))
+		return STATUS_OK;
+	status = value_read(plan, field->how | VALUE_AS_NUMBER, field->text, field->nbytes, scratch, &v);
 	if (status == STATUS_OK)
 		value_set_rounded(&v, field->rounded);
 	if (status != STATUS_OK || v.kind == DECIMAL_MISSING)
@@ -206,6 +226,7 @@ enum status ends_offer(struct ends *e, enum end end, const struct plan *plan, si
 		return STATUS_OK;
 	to->is_set = *taken = true;
 	to->is_number = number;
+	to->place = place;
 	if (number)
 		status = set_text(&to->plain, v.text, v.nbytes);
 	if (status == STATUS_OK)
@@ -218,6 +239,40 @@ enum status ends_offer(struct ends *e, enum end end, const struct plan *plan, si
 bool ends_has(const struct ends *e, enum end end)
 {
 	return e->value[end].is_set;
+}
+
+enum status ends_put(struct ends *e, enum end end, const struct plan *plan, const struct column_end *x, struct scratch *scratch)
+{
+	struct end_value *to = &e->value[end];
+	const char *plain = x->text;
+	size_t nbytes = x->nbytes;
+	bool is_number = x->is_number;
+	enum status status = STATUS_OK;
+
+	if (!end_gives_way(to, end, x->place))
+		return STATUS_OK;
+	to->is_set = true;
+	to->is_number = x->is_number;
+	to->place = x->place;
+	if (is_number)
+		status = value_to_plain(plan, &plain, &nbytes, scratch, &is_number);
+	if (status == STATUS_OK && is_number)
+		status = set_text(&to->plain, plain, nbytes);
+	return status == STATUS_OK ? set_text(&to->text, x->text, x->nbytes) : status;
+}
+
+void ends_forget_places(struct ends *e)
+{
+	for (int i = 0; i < NENDS; i++)
+		e->value[i].place = 0;
+}
+
+bool ends_get(const struct ends *e, enum end end, struct column_end *out)
+{
+	const struct end_value *v = &e->value[end];
+
+	*out = (struct column_end){v->text.data, v->text.nbytes, v->place, v->is_number};
+	return v->is_set;
 }
 
 /* The first or last number; NULL where no value is one. */

@@ -364,6 +364,97 @@ static enum status add_numbers(const struct grouping *m, size_t c, const struct 
 	}
 }
 
+/* ---- ends ---- */
+
+/* The value of column c in a row, unquoted. Returns false where bytes must be taken out of its midst. */
+static bool end_value(const struct grouping *m, size_t c, unsigned row, const char **text, size_t *nbytes)
+{
+	struct field_span span = row_block_field(&m->f->block, c, row);
+
+	*nbytes = span.end - span.begin;
+	*text = field_in_place(&m->f->plan->dialect, m->text + span.begin, nbytes);
+	return *text != NULL;
+}
+
+/* Offers the value of column c in a row to the ends of its group's partial. */
+static enum status offer_end(const struct grouping *m, size_t c, unsigned row)
+{
+	struct group *group = m->f->groups.groups[row];
+	struct raw_field field = row_block_raw(&m->f->block, c, row);
+	uint64_t place = m->out->offset_bytes + row_block_offset(&m->f->block, c, row);
+	enum status status = need_rest(m, group);
+	struct ends *ends = status == STATUS_OK ? moments_need(&group->rest->columns[c].moments, CELL_ENDS) : NULL;
+	bool taken;
+
+	if (!ends)
+		return status == STATUS_OK ? STATUS_NO_MEMORY : status;
+	status = ends_offer(ends, END_FIRST, m->f->plan, c, place, &field, &m->f->scratch, &taken);
+	return status == STATUS_OK ? ends_offer(ends, END_LAST, m->f->plan, c, place, &field, &m->f->scratch, &taken) : status;
+}
+
+/* Makes numbers of column c, which are folded already, the ends of their groups. */
+static enum status put_numbers_at_ends(const struct grouping *m, size_t c, uint64_t rows)
+{
+	const struct plan_column *column = &m->f->plan->columns[c];
+	enum status status = STATUS_OK;
+	const char *text;
+	size_t nbytes;
+
+	for (; rows && status == STATUS_OK; rows &= rows - 1) {
+		unsigned row = lowest(rows);
+		uint64_t offset = m->out->offset_bytes + row_block_offset(&m->f->block, c, row);
+		if (!end_value(m, c, row, &text, &nbytes)) {
+			status = offer_end(m, c, row);
+			continue;
+		}
+		if (nbytes > 0 && (decimal_is_blank(*text) || decimal_is_blank(text[nbytes - 1])))
+			text = decimal_trim(text, &nbytes);
+		if (!group_ends_put(group_ends(m->f->groups.groups[row], column), offset, text, nbytes, true, true))
+			status = offer_end(m, c, row);
+	}
+	return status;
+}
+
+/* Folds values of column c that surely are texts, where these are no error. Returns the rows that are left. */
+static uint64_t fold_sure_texts(const struct grouping *m, size_t c, uint64_t rows)
+{
+	const struct plan_column *column = &m->f->plan->columns[c];
+	struct column_partial *out = &m->out->columns[c];
+	uint64_t left = 0;
+
+	if (!column->takes_text || !m->f->has_plain_texts)
+		return rows;
+	for (; rows; rows &= rows - 1) {
+		struct field_span span = row_block_field(&m->f->block, c, lowest(rows));
+		struct group_ends *ends = group_ends(m->f->groups.groups[lowest(rows)], column);
+		const char *text;
+		size_t nbytes;
+		if (end_value(m, c, lowest(rows), &text, &nbytes) && text_is_no_number(&m->f->texts, text, nbytes) &&
+		    group_ends_put(ends, m->out->offset_bytes + span.begin, text, nbytes, false, true)) {
+			ends->ntexts++;
+			out->ninvalid++;
+			note_least(&out->first_invalid_offset, span.begin);
+		} else {
+			left |= rows & -rows;
+		}
+	}
+	return left;
+}
+
+/* Folds other fields of column c than plain numbers, and makes them their groups' ends. */
+static enum status fold_other_ends(const struct grouping *m, size_t c, uint64_t rows)
+{
+	enum status status;
+
+	rows = fold_sure_texts(m, c, rows);
+	status = fold_singles(m, c, rows);
+	for (; rows && status == STATUS_OK; rows &= rows - 1)
+		status = offer_end(m, c, lowest(rows));
+	return status;
+}
+
+/* ---- lists ---- */
+
 /* Lists a key of column c. */
 static void stage_text(const struct grouping *m, size_t c, struct group *group, const char *text, size_t nbytes)
 {
@@ -403,7 +494,12 @@ static enum status fold_numbers(const struct grouping *m, size_t c, bool stages)
 	if (numbers)
 		note_least(&column->first_number_offset,
 			   (uint32_t)(row_block_ends(&m->f->block, lowest(numbers))[-1] + 1));
-	return status == STATUS_OK ? fold_singles(m, c, rows & ~(numbers | empty)) : status;
+	rows &= ~(numbers | empty);
+	if (status == STATUS_OK && !stages && m->f->plan->columns[c].needs & MOMENT_ENDS) {
+		status = put_numbers_at_ends(m, c, numbers);
+		return status == STATUS_OK ? fold_other_ends(m, c, rows) : status;
+	}
+	return status == STATUS_OK ? fold_singles(m, c, rows) : status;
 }
 
 /* Counts the values of column c, which does not parse, or lists them. */

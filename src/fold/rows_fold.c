@@ -217,7 +217,8 @@ static enum status offer_fields(const struct fold *m, size_t c, const struct row
 		struct field_span span = row_field(m->text, fields->ends + row * fields->stride,
 						   fields->drops_cr);
 		const struct raw_field field = {m->text + span.begin, span.end - span.begin, 0, NULL};
-		status = ends_offer(ends, end, m->f->plan, c, &field, &m->f->scratch, &taken);
+		status = ends_offer(ends, end, m->f->plan, c, m->out->offset_bytes + span.begin, &field, &m->f->scratch,
+				    &taken);
 	}
 	return status;
 }

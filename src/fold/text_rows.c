@@ -87,6 +87,13 @@ static bool is_no_number(const char *text, uint32_t nbytes)
 	return false;
 }
 
+bool text_is_no_number(const struct text_folder *f, const char *text, size_t nbytes)
+{
+	enum text_class class = nbytes ? (enum text_class)f->classes.parsed[(unsigned char)*text] : TEXT_UNSURE;
+
+	return class == TEXT_SURE || (class == TEXT_DIGITS && is_no_number(text, (uint32_t)nbytes));
+}
+
 /* ---- rows ---- */
 
 /* The value of row r's field, quotes and all. */
@@ -210,12 +217,12 @@ enum status text_folder_init(struct text_folder *f, const struct plan *plan)
 {
 	memset(f, 0, sizeof *f);
 	f->plan = plan;
+	text_classes_init(&f->classes, plan);
 	if (!asks_texts(plan))
 		return STATUS_OK;
 	f->states = calloc(plan->ncolumns + 1, sizeof *f->states);
 	if (!f->states)
 		return STATUS_NO_MEMORY;
-	text_classes_init(&f->classes, plan);
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		f->states[c] = (struct text_state){true, plan->columns[c].parses};
 	return STATUS_OK;

@@ -66,6 +66,9 @@ struct text_rows {
 	bool parses;   /* numbers are looked for */
 };
 
+/* Whether a value, without its quotes, surely is neither missing nor a number. It may be read up to 8 bytes. */
+bool text_is_no_number(const struct text_folder *f, const char *text, size_t nbytes);
+
 /* Folds the texts of nrows rows, each a plain number without quotes, or empty. Errors:
  * STATUS_NO_MEMORY. */
 enum status text_folder_numbers(const struct text_rows *fields, size_t nrows,

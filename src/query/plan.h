@@ -305,12 +305,9 @@ static inline void plan_as_part(struct plan *plan)
 			plan->columns[c].invalid = INVALID_SKIP;
 }
 
-/* Whether the order in which partials are combined shows in the result. */
+/* Whether the order in which partials are combined shows in the result. First and last values know their places. */
 static inline bool plan_is_ordered(const struct plan *plan)
 {
-	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (plan->columns[c].needs & MOMENT_ENDS)
-			return true;
 	return plan->nwindows > 0;
 }
 

@@ -332,8 +332,10 @@ def check_damage():
     refuses("an empty file", ["--merge", fixture("empty.part", b"")], None, 1, "empty.part", "truncated part")
     refuses("no part", ["--merge", fixture("log.csv", LOG_A)], None, 1, "log.csv:1: not a part")
     refuses("no file", ["--merge", "/nonexistent.part"], None, 1, "cannot open")
-    newer = part_cases.sealed([lines[0].replace(b'{"gpustat_part":1,"version":"', b'{"gpustat_part":2,"version":"9.')] + lines[1:])
-    refuses("a future format", ["--merge"], newer, 1, "a newer gpustat: 9.")
+    for name, number, version in (("a future format", b"3", b"9."), ("the format before", b"1", b"0.1.")):
+        other = part_cases.sealed([lines[0].replace(b'{"gpustat_part":2,"version":"', b'{"gpustat_part":%s,"version":"%s'
+                                                    % (number, version))] + lines[1:])
+        refuses(name, ["--merge"], other, 1, "part in the format of another gpustat: " + version.decode(), "write the part again")
     for name, old, new in (("a scale that is none", b'"bins":[[0', b'"bins":[[77'), ("a number that is none", b'"10"', b'"1x"'),
                            ("a sum beyond 128 bits", b'"10"', b'"%d"' % 10 ** 60), ("two columns less", b"{},{", b"{"),
                            ("a group without records", b'"records":1,', b'"records":0,')):
