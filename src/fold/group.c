@@ -185,32 +185,71 @@ enum status group_add(struct group *g, const struct plan *plan, size_t c, struct
 
 /* ---- ends ---- */
 
-static void combine_ends(struct group_ends *e, const struct group_ends *later)
+/* Makes `to` what `from` is. A long value goes where to's was, if that has room. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+static enum status copy_end(struct group_end *to, const struct group_end *from, struct text_arena *texts)
 {
-	if (later->first.place && (e->first.place == 0 || later->first.place < e->first.place))
-		e->first = later->first;
-	if (later->last.place >= e->last.place)
-		e->last = later->last;
-	e->ntexts += later->ntexts;
+	uint32_t room = to->nbytes == GROUP_END_LONG ? to->room_nbytes : 0;
+	char *at = room ? to->at : NULL;
+	enum status status = STATUS_OK;
+
+	*to = *from;
+	if (from->nbytes != GROUP_END_LONG)
+		return status;
+	if (room < from->long_nbytes) {
+		for (room = 2 * GROUP_END_NBYTES; room < from->long_nbytes; room *= 2)
+			continue; /* so that what is left of places that became too short is never more than what is used */
+		status = text_arena_take(texts, room, &at);
+	}
+	if (status != STATUS_OK)
+		return status;
+	to->room_nbytes = room;
+	to->at = memcpy(at, from->at, from->long_nbytes);
+	return status;
 }
 
-/* Whether a column's ends can be a cell's: adds them. */
-static bool add_ends_of_column(struct group_ends *to, const struct ends *e)
+static enum status combine_ends(struct group_ends *e, const struct group_ends *later, struct text_arena *texts)
 {
-	struct column_end first, last;
+	enum status status = STATUS_OK;
 
-	if (!ends_get(e, END_FIRST, &first) || !ends_get(e, END_LAST, &last) || first.nbytes > GROUP_END_NBYTES ||
-	    last.nbytes > GROUP_END_NBYTES)
-		return false;
-	return group_ends_put(to, first.place, first.text, first.nbytes, first.is_number, false) &&
-	       group_ends_put(to, last.place, last.text, last.nbytes, last.is_number, false);
+	e->ntexts += later->ntexts;
+	if (later->first.place && (e->first.place == 0 || later->first.place < e->first.place))
+		status = copy_end(&e->first, &later->first, texts);
+	if (status == STATUS_OK && later->last.place && later->last.place >= e->last.place)
+		status = copy_end(&e->last, &later->last, texts);
+	return status;
+}
+
+bool group_has_long_ends(struct group *g, const struct plan *plan)
+{
+	for (size_t c = 0; c < plan->ncolumns; c++) {
+		const struct group_ends *e = group_ends(g, &plan->columns[c]);
+		if (plan_column_has_cell(&plan->columns[c]) && plan->columns[c].needs & MOMENT_ENDS &&
+		    (e->first.nbytes == GROUP_END_LONG || e->last.nbytes == GROUP_END_LONG))
+			return true;
+	}
+	return false;
+}
+
+/* Adds a column's ends to a cell's. Errors: as above. */
+static enum status add_ends_of_column(struct group_ends *to, const struct column_partial *column, struct text_arena *texts)
+{
+	const struct ends *ends = moments_cell(&column->moments, CELL_ENDS);
+	struct group_ends later = {.ntexts = column->ninvalid};
+	struct column_end x;
+
+	if (ends && ends_get(ends, END_FIRST, &x))
+		group_end_set(&later.first, (x.place + 1) << 1 | x.is_number, x.text, x.nbytes, false);
+	if (ends && ends_get(ends, END_LAST, &x))
+		group_end_set(&later.last, (x.place + 1) << 1 | x.is_number, x.text, x.nbytes, false);
+	return combine_ends(to, &later, texts);
 }
 
 static enum status put_end(struct ends *to, enum end end, const struct plan *plan, const struct group_end *from,
 			   struct scratch *scratch)
 {
-	const struct column_end x = {from->text, from->nbytes, (from->place >> 1) - 1, from->place & 1};
+	struct column_end x = {.place = (from->place >> 1) - 1, .is_number = from->place & 1};
 
+	x.text = group_end_text(from, &x.nbytes);
 	return from->place ? ends_put(to, end, plan, &x, scratch) : STATUS_OK;
 }
 
@@ -251,40 +290,33 @@ static bool numbers_of_column(const struct column_partial *column, unsigned need
 	return !(needs & MOMENT_SQUARES) || squares_total(squares, (int)scale, &x->squares);
 }
 
-/* Adds a column's ends to the group's cell. Returns false, and changes nothing, where they do not fit. */
-static bool take_ends(struct group *g, const struct plan_column *plan, const struct column_partial *column)
-{
-	struct group_ends *to = group_ends(g, plan);
-	const struct ends *ends = moments_cell(&column->moments, CELL_ENDS);
-
-	if (ends && !add_ends_of_column(to, ends))
-		return false;
-	to->ntexts += column->ninvalid;
-	return true;
-}
-
-enum status group_add_column(struct group *g, const struct plan *plan, size_t c,
-			     const struct column_partial *later)
+enum status group_add_column(struct group *g, const struct plan *plan, size_t c, const struct column_partial *later,
+			     struct text_arena *texts)
 {
 	const struct plan_column *column = &plan->columns[c];
+	enum status status = STATUS_OK;
 	struct numbers x;
-	enum status status;
 
-	if (plan_column_has_cell(column) && numbers_of_column(later, column->needs, &x) &&
-	    (!(column->needs & MOMENT_ENDS) || take_ends(g, column, later)))
-		return x.count ? add(g, plan, c, &x) : STATUS_OK;
+	if (plan_column_has_cell(column) && numbers_of_column(later, column->needs, &x)) {
+		if (column->needs & MOMENT_ENDS)
+			status = add_ends_of_column(group_ends(g, column), later, texts);
+		return status == STATUS_OK && x.count ? add(g, plan, c, &x) : status;
+	}
 	status = group_need_rest(g, plan);
 	return status == STATUS_OK ? column_combine(&g->rest->columns[c], later) : status;
 }
 
-static enum status combine_cells(struct group *g, struct group *later, const struct plan *plan, size_t c)
+static enum status combine_cells(struct group *g, struct group *later, const struct plan *plan, size_t c,
+				 struct text_arena *texts)
 {
 	const struct plan_column *column = &plan->columns[c];
 	const struct numbers x = numbers_of(group_cell(later, column), column->needs);
 
+	enum status status = STATUS_OK;
+
 	if (column->needs & MOMENT_ENDS)
-		combine_ends(group_ends(g, column), group_ends(later, column));
-	return x.count ? add(g, plan, c, &x) : STATUS_OK;
+		status = combine_ends(group_ends(g, column), group_ends(later, column), texts);
+	return status == STATUS_OK && x.count ? add(g, plan, c, &x) : status;
 }
 
 /* ---- groups ---- */
@@ -304,14 +336,30 @@ static enum status combine_rest(struct group *g, struct group *later, const stru
 	return status == STATUS_OK ? partial_combine(g->rest, later->rest) : status;
 }
 
-enum status group_combine(struct group *g, struct group *later, const struct plan *plan)
+/* Has g, which became what a group of other groups was, own its long values. */
+static enum status own_ends(struct group *g, const struct plan *plan, struct text_arena *texts)
+{
+	enum status status = STATUS_OK;
+
+	for (size_t c = 0; c < plan->ncolumns && status == STATUS_OK; c++) {
+		struct group_ends *e = group_ends(g, &plan->columns[c]), foreign;
+		if (!plan_column_has_cell(&plan->columns[c]) || !(plan->columns[c].needs & MOMENT_ENDS))
+			continue;
+		foreign = *e;
+		memset(e, 0, sizeof *e);
+		status = combine_ends(e, &foreign, texts);
+	}
+	return status;
+}
+
+enum status group_combine(struct group *g, struct group *later, const struct plan *plan, struct text_arena *texts)
 {
 	enum status status = STATUS_OK;
 
 	if (g->nrecords == 0 && !(later->rest && plan->groups_keep_keys)) {
 		memcpy(&g->first, &later->first, plan->group_nbytes - offsetof(struct group, first));
 		later->rest = NULL;
-		return STATUS_OK;
+		return plan->groups_keep_ends ? own_ends(g, plan, texts) : STATUS_OK;
 	}
 	g->first = g->nrecords == 0 || later->first < g->first ? later->first : g->first;
 	g->nrecords += later->nrecords;
@@ -321,8 +369,20 @@ enum status group_combine(struct group *g, struct group *later, const struct pla
 		group_nmatched(g, plan)[i] += group_nmatched(later, plan)[i];
 	for (size_t c = 0; c < plan->ncolumns && status == STATUS_OK; c++)
 		if (plan_column_has_cell(&plan->columns[c]))
-			status = combine_cells(g, later, plan, c);
+			status = combine_cells(g, later, plan, c, texts);
 	return status;
+}
+
+void group_move(struct group *g, const struct plan *plan, uint64_t offset_bytes)
+{
+	g->first += offset_bytes;
+	for (size_t c = 0; plan->groups_keep_ends && c < plan->ncolumns; c++) {
+		struct group_ends *e = group_ends(g, &plan->columns[c]);
+		if (!plan_column_has_cell(&plan->columns[c]) || !(plan->columns[c].needs & MOMENT_ENDS))
+			continue;
+		e->first.place += e->first.place ? offset_bytes << 1 : 0;
+		e->last.place += e->last.place ? offset_bytes << 1 : 0;
+	}
 }
 
 /* Gives `to` a copy of all that g holds. A partial that it has is empty, and stays where g has none. */
@@ -407,7 +467,7 @@ enum status group_exchange(struct group *g, struct group *later, const struct pl
 	}
 	status = copy(spare, g, plan);
 	if (status == STATUS_OK)
-		status = group_combine(g, later, plan);
+		status = group_combine(g, later, plan, NULL); /* new columns keep no long values (groups_plan) */
 	move(later, spare, has_rest, plan);
 	later->state = 0;
 	return status;

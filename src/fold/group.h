@@ -21,6 +21,7 @@
 #include "base/status.h"
 #include "fold/column.h"
 #include "fold/key.h"
+#include "fold/text_arena.h"
 #include "query/plan.h"
 
 /* The numbers of one column, as integers x 10^-scale. A cell is as long as the column needs:
@@ -34,12 +35,24 @@ struct group_cell {
 #define GROUP_COUNT_BITS 56
 #define GROUP_CELL_MOMENTS ((unsigned)(MOMENTS_FUSED | MOMENT_SQUARES)) /* of numbers; MOMENT_ENDS has ends behind them */
 
-/* The first or the last value of a column that has a cell, if it is no longer than this. */
-#define GROUP_END_NBYTES 23
+/* The first or the last value of a column that has a cell, as ends_text (moment.h) returns it: in line, or a longer one
+ * elsewhere. */
+#define GROUP_END_NBYTES 23 /* in line */
+#define GROUP_END_LONG 255
 struct group_end {
 	uint64_t place; /* 0: none; else twice (its offset in the input, in bytes, + 1), and 1 if it is a number */
-	uint8_t nbytes;
-	char text[GROUP_END_NBYTES]; /* as ends_text (moment.h) returns it */
+	union {
+		struct {
+			uint8_t nbytes; /* or GROUP_END_LONG */
+			char text[GROUP_END_NBYTES];
+		};
+		struct {
+			uint8_t mark;
+			uint32_t room_nbytes; /* where it lies; 0: in the text that is folded, until groups are combined */
+			uint64_t long_nbytes;
+			char *at; /* in the texts of struct groups, or in the text that is folded */
+		};
+	};
 };
 
 /* With MOMENT_ENDS, these lie behind the cell. */
@@ -109,26 +122,40 @@ static inline struct group_ends *group_ends(struct group *g, const struct plan_c
 	return (struct group_ends *)((char *)g + column->cell_offset + group_numbers_nbytes(column->needs));
 }
 
-/* Makes a value the column's first or last one, if it is. offset: its own in the input, in bytes. Returns false, and changes
- * nothing, where it is too long: then it is to go to the partial. is_padded: GROUP_END_NBYTES may be read from text on. */
-static inline __attribute__((always_inline)) bool group_ends_put(struct group_ends *e, uint64_t offset, const char *text,
-								 size_t nbytes, bool is_number, bool is_padded)
+/* The value of an end that has one. */
+static inline const char *group_end_text(const struct group_end *e, size_t *nbytes)
+{
+	*nbytes = e->nbytes == GROUP_END_LONG ? e->long_nbytes : e->nbytes;
+	return e->nbytes == GROUP_END_LONG ? e->at : e->text;
+}
+
+/* is_padded: GROUP_END_NBYTES may be read from text on. A long value stays where it is. */
+static inline __attribute__((always_inline)) void group_end_set(struct group_end *e, uint64_t place, const char *text,
+								size_t nbytes, bool is_padded)
+{
+	e->place = place;
+	if (nbytes <= GROUP_END_NBYTES) {
+		e->nbytes = (uint8_t)nbytes;
+		memcpy(e->text, text, is_padded ? GROUP_END_NBYTES : nbytes);
+	} else {
+		e->mark = GROUP_END_LONG;
+		e->room_nbytes = 0;
+		e->long_nbytes = nbytes;
+		e->at = (char *)text;
+	}
+}
+
+/* Makes a value of the text that is folded, which is padded, the column's first or last one, if it is. offset: its own in the
+ * input, in bytes. */
+static inline __attribute__((always_inline)) void group_ends_put(struct group_ends *e, uint64_t offset, const char *text,
+								 size_t nbytes, bool is_number)
 {
 	const uint64_t place = (offset + 1) << 1 | is_number;
 
-	if (nbytes > GROUP_END_NBYTES)
-		return false;
-	if (e->first.place == 0 || place < e->first.place) {
-		e->first.place = place;
-		e->first.nbytes = (uint8_t)nbytes;
-		memcpy(e->first.text, text, is_padded ? GROUP_END_NBYTES : nbytes);
-	}
-	if (place >= e->last.place) {
-		e->last.place = place;
-		e->last.nbytes = (uint8_t)nbytes;
-		memcpy(e->last.text, text, is_padded ? GROUP_END_NBYTES : nbytes);
-	}
-	return true;
+	if (e->first.place == 0 || place < e->first.place)
+		group_end_set(&e->first, place, text, nbytes, true);
+	if (place >= e->last.place)
+		group_end_set(&e->last, place, text, nbytes, true);
 }
 
 static inline uint64_t group_cell_count(const struct group_cell *cell)
@@ -196,16 +223,19 @@ struct group_numbers {
 enum status group_add_numbers(struct group *g, const struct plan *plan, size_t c, const struct group_numbers *x);
 
 /* Adds all that a column, of which this is the plan's column c, has of the group's records: to the cell if it
- * fits, else to the partial. `later` may then only be cleared or freed. Errors: as above. */
-enum status group_add_column(struct group *g, const struct plan *plan, size_t c,
-			     const struct column_partial *later);
+ * fits, else to the partial. `later` may then only be cleared or freed. texts: as in group_combine. Errors: as above. */
+enum status group_add_column(struct group *g, const struct plan *plan, size_t c, const struct column_partial *later,
+			     struct text_arena *texts);
 
 /* Makes the group's partial if there is none. It counts towards --memory. Errors: as above. */
 enum status group_need_rest(struct group *g, const struct plan *plan);
 
 /* g becomes the fold of its records and later's, of the same plan; later's partial may be taken
- * over. Its key stays. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
-enum status group_combine(struct group *g, struct group *later, const struct plan *plan);
+ * over. Its key stays. texts: where g's long values lie. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+enum status group_combine(struct group *g, struct group *later, const struct plan *plan, struct text_arena *texts);
+
+/* Whether values of the group lie elsewhere than in its cells and its partial. */
+bool group_has_long_ends(struct group *g, const struct plan *plan);
 
 /* Does what group_combine does, and makes later what g was, with state 0. spare: a group, zeroed before the first call and to
  * be freed after the last: its partial is used again. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
@@ -214,6 +244,9 @@ enum status group_exchange(struct group *g, struct group *later, const struct pl
 /* Adds all that g holds of columns and records to p, the identity before: *p, or the group's own
  * partial. Returns it; NULL: no memory. */
 struct partial *group_partial(struct group *g, const struct plan *plan, struct partial *p);
+
+/* Adds offset_bytes to all of its places in the input. */
+void group_move(struct group *g, const struct plan *plan, uint64_t offset_bytes);
 
 /* Frees what g owns, but not g. */
 void group_free(struct group *g, const struct plan *plan);

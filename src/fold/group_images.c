@@ -73,11 +73,17 @@ static size_t long_key_nbytes(const struct key *key)
 	return key_is_long(key) ? (key_nbytes(key) + 7) / 8 * 8 : 0;
 }
 
+/* Whether nothing but the key's bytes lies elsewhere than in the group: then it can be sent as it is. */
+static bool is_whole(struct group *group, const struct plan *plan)
+{
+	return !group->rest && !(plan->groups_keep_ends && group_has_long_ends(group, plan));
+}
+
 static enum status measure(void *context, struct group *group)
 {
 	struct packing *p = context;
 
-	if (!group->rest && group->nrecords > 0)
+	if (is_whole(group, p->plan) && group->nrecords > 0)
 		p->to[find_destination(p, group->hash)].images_nbytes += p->plan->group_nbytes + long_key_nbytes(&group->key);
 	return STATUS_OK;
 }
@@ -87,7 +93,7 @@ static enum status write_line(void *context, struct group *group)
 	struct packing *p = context;
 	struct json_writer *lines = &p->lines[find_destination(p, group->hash)];
 
-	if (group->rest)
+	if (!is_whole(group, p->plan))
 		group_write(group, p->plan, &p->blank, lines);
 	return lines->status;
 }
@@ -98,7 +104,7 @@ static enum status put_image(void *context, struct group *group)
 	struct group_images *to = &p->to[find_destination(p, group->hash)];
 	char *at = to->data + to->nbytes;
 
-	if (group->rest || group->nrecords == 0)
+	if (!is_whole(group, p->plan) || group->nrecords == 0)
 		return STATUS_OK;
 	memcpy(at, group, p->plan->group_nbytes);
 	if (key_is_long(&group->key))
@@ -162,7 +168,7 @@ static size_t wake_images(const struct plan *plan, struct group_images *images, 
 			continue;
 		if (key_is_long(&group->key))
 			group->key.text = (char *)group + plan->group_nbytes;
-		group->first += offset_bytes;
+		group_move(group, plan, offset_bytes);
 		at[n] = group;
 	}
 	return n;

@@ -84,8 +84,7 @@ bool group_find_end(struct group *g, const struct plan *plan, const struct resul
 	if ((r->operation != OPERATION_FIRST && r->operation != OPERATION_LAST) || g->rest || !plan_column_has_cell(column))
 		return false;
 	end = r->operation == OPERATION_FIRST ? &group_ends(g, column)->first : &group_ends(g, column)->last;
-	*text = end->text;
-	*nbytes = end->nbytes;
+	*text = group_end_text(end, nbytes);
 	return true;
 }
 

@@ -160,7 +160,7 @@ static enum status add_flight(struct groups *to, const struct arrivals *all, siz
 	}
 	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
 		if (!all->binds)
-			status = group_combine(groups[i], a[i], to->plan);
+			status = group_combine(groups[i], a[i], to->plan, &to->texts);
 		if (all->binds || all->learns)
 			a[i]->home = groups[i];
 	}
@@ -311,7 +311,7 @@ static enum status take_group(void *context, struct group *group)
 	struct group *home;
 	enum status status = groups_find(to, &group->key, group->hash, &home);
 
-	return status == STATUS_OK ? group_combine(home, group, to->plan) : status;
+	return status == STATUS_OK ? group_combine(home, group, to->plan, &to->texts) : status;
 }
 
 enum status group_store_take(struct plan *to, struct plan *from)

@@ -112,7 +112,7 @@ static struct group *find_group(struct partial *p, const struct plan *plan, stru
 
 /* Reads the text's column i, and adds it to the group. */
 static void read_column(struct group *g, const struct plan *plan, const struct partial_map *map, size_t i,
-			struct partial *blank, struct json_reader *from)
+			struct text_arena *texts, struct partial *blank, struct json_reader *from)
 {
 	size_t c = map->columns[i];
 	struct column_partial *column = c == SIZE_MAX ? NULL : &blank->columns[c];
@@ -127,7 +127,7 @@ static void read_column(struct group *g, const struct plan *plan, const struct p
 	column_read(column, &plan->columns[c], map->offset_bytes, from);
 	if (from->status != STATUS_OK)
 		return;
-	status = group_add_column(g, plan, c, column);
+	status = group_add_column(g, plan, c, column, texts);
 	if (status != STATUS_OK)
 		json_fail(from, status);
 	column_clear(column);
@@ -151,11 +151,11 @@ static void read_pair(struct group *g, const struct plan *plan, const struct par
 }
 
 static void read_folds(struct group *g, const struct plan *plan, const struct partial_map *map,
-		       struct partial *blank, struct json_reader *from)
+		       struct text_arena *texts, struct partial *blank, struct json_reader *from)
 {
 	for (size_t i = 0; i < map->ncolumns && from->status == STATUS_OK; i++) {
 		json_expect(from, i ? "," : ",\"columns\":[");
-		read_column(g, plan, map, i, blank, from);
+		read_column(g, plan, map, i, texts, blank, from);
 	}
 	for (size_t i = 0; i < map->npairs && from->status == STATUS_OK; i++) {
 		json_expect(from, i ? "," : "],\"pairs\":[");
@@ -186,5 +186,5 @@ void group_read(struct partial *p, const struct plan *plan, const struct partial
 		return;
 	g->first = g->nrecords == 0 || first < g->first ? first : g->first;
 	g->nrecords += nrecords;
-	read_folds(g, plan, map, blank, from);
+	read_folds(g, plan, map, &p->groups->texts, blank, from);
 }

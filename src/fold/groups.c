@@ -35,6 +35,7 @@ enum status groups_plan(struct plan *plan)
 		}
 		column->keeps_few_keys = true;
 		plan->groups_keep_keys |= (column->needs & MOMENT_KEYS) != 0;
+		plan->groups_keep_ends |= column->cell_offset && column->needs & MOMENT_ENDS;
 	}
 	for (size_t i = 0; i < plan->nnew_columns; i++)
 		if (plan->new_columns[i].kind == NEW_OFFSET)
@@ -101,6 +102,7 @@ void groups_free(struct groups *g)
 		key_memory_free(b, b->nbytes);
 	}
 	key_memory_free(g->slots, g->nslots * sizeof *g->slots);
+	text_arena_free(&g->texts);
 	free(g->staged);
 	free(g);
 }
@@ -112,6 +114,7 @@ void groups_clear(struct groups *g)
 	if (g->ngroups == 0)
 		return;
 	free_rests(g);
+	text_arena_free(&g->texts);
 	for (struct groups_block *b = g->blocks; b; b = b->next)
 		b->nused = 0;
 	g->last = g->blocks;
@@ -258,7 +261,7 @@ static enum status add_group(void *context, struct group *group)
 	enum status status = groups_find(g, &group->key, group->hash, &to);
 
 	if (status == STATUS_OK)
-		status = group_combine(to, group, g->plan);
+		status = group_combine(to, group, g->plan, &g->texts);
 	group->home = to;
 	return status;
 }

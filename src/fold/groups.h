@@ -36,6 +36,7 @@ struct groups {
 	bool is_bound; /* to the store's */
 	int shift; /* of a hash without its highest bits, to its slot */
 	struct groups_block *blocks, *last; /* the groups, in the order in which they were made */
+	struct text_arena texts; /* long first and last values */
 	struct staged_value *staged; /* nstaged values of the groups, not yet in them: group_staged.h */
 	size_t nstaged, staged_room;
 };

@@ -12,8 +12,6 @@
 
 #define NSLOTS_MIN 16
 #define NSLOTS_SMALL 4096
-#define ARENA_NBYTES_MIN ((size_t)1 << 10) /* of a block; the next one is twice as long, */
-#define ARENA_NBYTES_MAX ((size_t)1 << 20) /* ... up to this, unless a key is longer */
 
 /* ---- the seed ---- */
 
@@ -42,74 +40,15 @@ void key_seed_set(struct key_seed other)
 	seed = other;
 }
 
-/* ---- the bytes of long keys ---- */
-
-struct key_arena {
-	struct key_arena *next;
-	size_t nbytes, nused; /* of the whole block, and of its text */
-	char text[];
-};
-
-/* Adds a block with room for nbytes of text. */
-static enum status arena_grow(struct key_table *t, size_t nbytes)
-{
-	size_t size = t->arena ? 2 * t->arena->nbytes : ARENA_NBYTES_MIN;
-	struct key_arena *block;
-	enum status status;
-	void *memory;
-
-	nbytes += sizeof *block;
-	size = size < ARENA_NBYTES_MAX ? size : ARENA_NBYTES_MAX;
-	size = size < nbytes ? nbytes : size;
-	status = key_memory_new(size, &memory);
-	if (status != STATUS_OK)
-		return status;
-	block = memory;
-	block->nbytes = size;
-	block->next = t->arena;
-	t->arena = block;
-	return STATUS_OK;
-}
-
 /* Copies a long key's bytes, and makes the key point to the copy. */
-static enum status arena_copy(struct key_table *t, struct key *key)
+static enum status copy_text(struct key_table *t, struct key *key)
 {
-	size_t nbytes = key_nbytes(key);
-	enum status status = STATUS_OK;
 	char *to;
+	enum status status = text_arena_take(&t->texts, key_nbytes(key), &to);
 
-	if (!t->arena || t->arena->nbytes - sizeof *t->arena - t->arena->nused < nbytes)
-		status = arena_grow(t, nbytes);
-	if (status != STATUS_OK)
-		return status;
-	to = t->arena->text + t->arena->nused;
-	t->arena->nused += nbytes;
-	key->text = memcpy(to, key->text, nbytes);
-	return STATUS_OK;
-}
-
-static void arena_free(struct key_arena *block)
-{
-	while (block) {
-		struct key_arena *next = block->next;
-		key_memory_free(block, block->nbytes);
-		block = next;
-	}
-}
-
-void key_table_take_arena(struct key_table *t, struct key_table *from)
-{
-	struct key_arena **end = &from->arena;
-
-	while (*end)
-		end = &(*end)->next;
-	if (t->arena) { /* its first block is the one that is being filled */
-		*end = t->arena->next;
-		t->arena->next = from->arena;
-	} else {
-		t->arena = from->arena;
-	}
-	from->arena = NULL;
+	if (status == STATUS_OK)
+		key->text = memcpy(to, key->text, key_nbytes(key));
+	return status;
 }
 
 /* ---- slots ---- */
@@ -227,7 +166,7 @@ enum status key_table_insert(struct key_table *t, const struct key *key, uint64_
 	if (t->nkeys >= most_keys(t->nslots))
 		status = key_table_reserve(t, more_keys(t), of);
 	if (status == STATUS_OK && !adopts && key_is_long(key))
-		status = arena_copy(t, &owned);
+		status = copy_text(t, &owned);
 	if (status != STATUS_OK)
 		return status;
 	*slot = free_slot(t, hash);
@@ -250,14 +189,13 @@ void key_table_clear(struct key_table *t)
 	memset(t->slots, 0, slots_nbytes(t, t->nslots));
 	if (t->value_nbytes)
 		memset(t->values, 0, t->nslots * t->value_nbytes);
-	arena_free(t->arena);
-	t->arena = NULL;
+	text_arena_free(&t->texts);
 	t->nkeys = 0;
 }
 
 void key_table_free(struct key_table *t)
 {
 	free_slots(t);
-	arena_free(t->arena);
+	text_arena_free(&t->texts);
 	*t = (struct key_table){.value_nbytes = t->value_nbytes, .is_short = t->is_short};
 }

@@ -21,6 +21,7 @@
 
 #include "base/status.h"
 #include "fold/key.h"
+#include "fold/text_arena.h"
 
 #define KEY_PART_BITS (KEY_LONG_HASH_BITS - KEY_HELD_HASH_BITS)
 
@@ -35,7 +36,7 @@ struct key_table {
 	size_t nslots, nkeys, value_nbytes;
 	bool is_short;           /* it has no keys but short ones */
 	int shift;               /* of a hash without its highest bits, to its place */
-	struct key_arena *arena; /* the bytes of long keys; the last block first */
+	struct text_arena texts; /* the bytes of long keys */
 };
 
 static inline size_t key_table_place(const struct key_table *t, uint64_t hash)
@@ -109,10 +110,6 @@ static inline void *key_table_value(const struct key_table *t, size_t slot)
 
 /* The hash of a key in a table, without its KEY_PART_BITS highest bits unless the key is in line. */
 uint64_t key_table_hash(const struct key *key, struct key_seed seed);
-
-/* Moves the bytes of from's long keys to t, so that t may insert these keys without a copy. from then is
- * good for nothing but key_table_free. */
-void key_table_take_arena(struct key_table *t, struct key_table *from);
 
 /* Like key_table_add, for a key that the table does not have. adopts: t owns the bytes of a long key
  * already. */

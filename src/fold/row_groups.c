@@ -376,6 +376,13 @@ static bool end_value(const struct grouping *m, size_t c, unsigned row, const ch
 	return *text != NULL;
 }
 
+/* Whether a value of so many bytes can be a cell's. Where records are printed, the store's groups and those of a chunk are
+ * exchanged, so that no value may lie elsewhere. */
+static bool keeps_end(const struct grouping *m, size_t nbytes)
+{
+	return nbytes <= GROUP_END_NBYTES || !m->f->plan->emits;
+}
+
 /* Offers the value of column c in a row to the ends of its group's partial. */
 static enum status offer_end(const struct grouping *m, size_t c, unsigned row)
 {
@@ -409,7 +416,9 @@ static enum status put_numbers_at_ends(const struct grouping *m, size_t c, uint6
 		}
 		if (nbytes > 0 && (decimal_is_blank(*text) || decimal_is_blank(text[nbytes - 1])))
 			text = decimal_trim(text, &nbytes);
-		if (!group_ends_put(group_ends(m->f->groups.groups[row], column), offset, text, nbytes, true, true))
+		if (keeps_end(m, nbytes))
+			group_ends_put(group_ends(m->f->groups.groups[row], column), offset, text, nbytes, true);
+		else
 			status = offer_end(m, c, row);
 	}
 	return status;
@@ -429,8 +438,9 @@ static uint64_t fold_sure_texts(const struct grouping *m, size_t c, uint64_t row
 		struct group_ends *ends = group_ends(m->f->groups.groups[lowest(rows)], column);
 		const char *text;
 		size_t nbytes;
-		if (end_value(m, c, lowest(rows), &text, &nbytes) && text_is_no_number(&m->f->texts, text, nbytes) &&
-		    group_ends_put(ends, m->out->offset_bytes + span.begin, text, nbytes, false, true)) {
+		if (end_value(m, c, lowest(rows), &text, &nbytes) && keeps_end(m, nbytes) &&
+		    text_is_no_number(&m->f->texts, text, nbytes)) {
+			group_ends_put(ends, m->out->offset_bytes + span.begin, text, nbytes, false);
 			ends->ntexts++;
 			out->ninvalid++;
 			note_least(&out->first_invalid_offset, span.begin);
