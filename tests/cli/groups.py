@@ -229,6 +229,49 @@ def check_order():
     harness.agrees("--top among ties of several threads", q.args(), many, harness.exactly(want), WIDE)
 
 
+def ends_row(rnd):
+    """A record of a key, a number as it may be spelled, and a text of up to 99 bytes, or of none."""
+    number = rnd.choice(["", "%d" % rnd.randint(-99, 99), "+%03d.50" % rnd.randint(0, 99), "1e%d" % rnd.randint(20, 400),
+                         "%d.%d" % (rnd.randint(0, 10 ** 30), rnd.randint(0, 9))])
+    text = rnd.choice(["", "NA", "%d" % rnd.randint(0, 99), "t%d" % rnd.randint(0, 99), "10.0.0.%d" % rnd.randint(0, 9),
+                       "é" * rnd.randint(1, 40), "long text of a group, %d" % rnd.randint(10 ** 5, 10 ** 40)])
+    return "g%d" % rnd.randint(0, 40), number, text
+
+
+def check_ends():
+    """The first and the last value of each group lie in line, elsewhere, or with what a cell does not hold: all are the
+    input's, in any order of chunks, through parts and ranks of them."""
+    rnd = random.Random(41)
+    rows = [ends_row(rnd) for _ in range(1500)]
+    first, last = {}, {}
+    for key, *values in rows:
+        for i, value in enumerate(values):
+            first.setdefault(key, ["", ""])
+            last.setdefault(key, ["", ""])
+            if value:
+                first[key][i] = first[key][i] or value
+                last[key][i] = value
+    field = lambda text: '"%s"' % text if "," in text else text
+    data = "k,v,t\n" + "".join("%s,%s,%s\n" % (k, v, field(t)) for k, v, t in rows)
+    want = "k,first(v),last(v),first(t),last(t)\n" + "".join(
+        "%s,%s,%s,%s,%s\n" % (k, f[0], last[k][0], field(f[1]), field(last[k][1])) for k, f in first.items())
+    args = ["--by=k", "--first=v", "--last=v", "--first=t", "--last=t"]
+    harness.agrees("first and last values of groups", args, data.encode(), harness.exactly(want), WIDE)
+    for n in (1, 2, 3, 7):
+        name = fixture("ends.csv", data.encode())
+        parts = [fixture("ends%d.part" % i, harness.run(args + ["--partial", "--part=%d/%d" % (i, n), name]).out)
+                 for i in range(1, n + 1)]
+        is_(harness.run(["--merge"] + parts).out.decode(), want, "... of %d parts of one file" % n)
+    cut = [data.encode().index(b"\n", i) + 1 for i in (0, 9000, 20000)] + [len(data.encode())]
+    texts = [b"k,v,t\n" + data.encode()[a:b] for a, b in zip(cut, cut[1:])]
+    parts = [fixture("ends%d.part" % i, harness.run(args + ["--partial"], text).out) for i, text in enumerate(texts)]
+    is_(harness.run(["--merge"] + parts).out.decode(), want, "... of parts of three files")
+    state = fixture("ends.state", b"")
+    for i, text in enumerate(texts):
+        r = harness.run(args + (["--from-state=" + state] if i else []) + ["--save-state=" + state], text)
+    is_(r.out.decode(), want, "... of three runs, each with the state of the one before")
+
+
 # ---- files, compression, many groups --------------------------------------------------------
 
 def check_files():
@@ -336,6 +379,7 @@ check_keys()
 check_results()
 check_formats()
 check_order()
+check_ends()
 check_files()
 check_many()
 check_faults()
