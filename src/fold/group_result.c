@@ -49,6 +49,25 @@ static char *write_mean(const struct group_cell *cell, char *to)
 	return nbytes ? to + nbytes : NULL;
 }
 
+/* The variance with divisor n - nless, divided by another one, or its root; "" of no more numbers. NULL: as above. */
+static char *write_spread(const struct group_cell *cell, unsigned nless, uint64_t divisor, bool is_root, char *to)
+{
+	uint64_t n = group_cell_count(cell), denominator;
+	uint128 square = (uint128)((int128)cell->sum * cell->sum), numerator;
+	int scale = 2 * (int)group_cell_scale(cell);
+	size_t nbytes;
+
+	if (n <= nless)
+		return to;
+	if (__builtin_mul_overflow(n, n - nless, &denominator) || __builtin_mul_overflow(denominator, divisor, &denominator) ||
+	    __builtin_mul_overflow(group_cell_squares(cell), (uint128)n, &numerator))
+		return NULL;
+	numerator -= square;
+	nbytes = is_root ? ratio_sqrt_format_short(numerator, denominator, scale, to)
+			 : ratio_format_short(false, numerator, denominator, scale, to);
+	return nbytes ? to + nbytes : NULL;
+}
+
 char *group_write_quickly(const struct group *g, const struct plan *plan, const struct result *r, char *to)
 {
 	const struct plan_column *column = &plan->columns[r->column];
@@ -71,6 +90,14 @@ char *group_write_quickly(const struct group *g, const struct plan *plan, const 
 					       (int)group_cell_scale(cell));
 	case OPERATION_MEAN:
 		return group_cell_count(cell) == 0 ? to : write_mean(cell, to);
+	case OPERATION_VAR:
+	case OPERATION_VAR_POP:
+		return write_spread(cell, r->operation == OPERATION_VAR, 1, false, to);
+	case OPERATION_STDDEV:
+	case OPERATION_STDDEV_POP:
+		return write_spread(cell, r->operation == OPERATION_STDDEV, 1, true, to);
+	case OPERATION_SEM:
+		return write_spread(cell, 1, group_cell_count(cell), true, to);
 	default:
 		return NULL;
 	}
