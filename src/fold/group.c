@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory_limit.h"
+#include "fold/group_values.h"
 #include "number/decimal_text.h"
 
 /* ---- the partial ---- */
@@ -280,7 +281,7 @@ static bool numbers_of_column(const struct column_partial *column, unsigned need
 	unsigned scale = (unsigned)__builtin_ffs((int)column->fast.scales) - 1;
 
 	*x = (struct numbers){.count = 0};
-	if (column_has_wide(column) || column->nmissing || column->nnuls || (column->ninvalid && !(needs & MOMENT_ENDS)))
+	if (needs & MOMENT_VALUES || column_has_wide(column) || column->nmissing || column->nnuls || (column->ninvalid && !(needs & MOMENT_ENDS)))
 		return false;
 	if (column->fast.count == 0 && needs & MOMENT_ENDS)
 		return true;
@@ -425,7 +426,7 @@ static bool are_plain(struct group *g, struct group *later, const struct plan *p
 		int64_t sum;
 		if (!plan_column_has_cell(column))
 			continue;
-		if (column->needs & (MOMENT_EXTREMES | MOMENT_SQUARES | MOMENT_ENDS))
+		if (column->needs & (MOMENT_EXTREMES | MOMENT_SQUARES | MOMENT_ENDS | MOMENT_VALUES))
 			return false;
 		if (group_cell_count(x) && (group_cell_scale(x) != group_cell_scale(y) ||
 					    __builtin_add_overflow(x->sum, y->sum, &sum)))
@@ -490,6 +491,8 @@ struct partial *group_partial(struct group *g, const struct plan *plan, struct p
 		status = add_to_column(&bin, needs, &p->columns[c]);
 		if (status == STATUS_OK && needs & MOMENT_ENDS)
 			status = add_ends(group_ends(g, &plan->columns[c]), plan, &p->columns[c]);
+		if (status == STATUS_OK && needs & MOMENT_VALUES)
+			status = group_values_add_to(group_values(g, &plan->columns[c]), &p->columns[c]);
 		if (p == g->rest)
 			memset(cell, 0, group_cell_nbytes(needs));
 	}

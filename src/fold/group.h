@@ -61,6 +61,13 @@ struct group_ends {
 	uint64_t ntexts; /* values that are no numbers, where these are no error */
 };
 
+/* With MOMENT_VALUES, these lie behind all else: the numbers that group_values.h lists, once they are settled. */
+#define GROUP_VALUES_NCOLUMNS_MAX 2048 /* columns that have such */
+struct group_values {
+	uint64_t n_scale; /* their count and their scale, as in struct group_cell */
+	int64_t *at;      /* in the memory of struct groups */
+};
+
 static inline size_t group_numbers_nbytes(unsigned needs)
 {
 	return needs & MOMENT_SQUARES	 ? sizeof(struct group_cell)
@@ -70,7 +77,8 @@ static inline size_t group_numbers_nbytes(unsigned needs)
 
 static inline size_t group_cell_nbytes(unsigned needs)
 {
-	return group_numbers_nbytes(needs) + (needs & MOMENT_ENDS ? sizeof(struct group_ends) : 0);
+	return group_numbers_nbytes(needs) + (needs & MOMENT_ENDS ? sizeof(struct group_ends) : 0) +
+	       (needs & MOMENT_VALUES ? sizeof(struct group_values) : 0);
 }
 
 /* Whether a group keeps all of a column in a cell, but for values that do not fit. */
@@ -78,7 +86,7 @@ static inline bool group_may_have_cell(const struct plan_column *column)
 {
 	if (column->needs & MOMENT_ENDS && (column->let || column->if_numeric || !column->parses))
 		return false;
-	return column->needs && !(column->needs & ~(GROUP_CELL_MOMENTS | MOMENT_ENDS));
+	return column->needs && !(column->needs & ~(GROUP_CELL_MOMENTS | MOMENT_ENDS | MOMENT_VALUES));
 }
 
 struct group {
@@ -145,6 +153,13 @@ static inline __attribute__((always_inline)) void group_end_set(struct group_end
 	}
 }
 
+/* The values of a column with MOMENT_VALUES that has a cell. */
+static inline struct group_values *group_values(struct group *g, const struct plan_column *column)
+{
+	return (struct group_values *)((char *)g + column->cell_offset + group_cell_nbytes(column->needs) -
+				       sizeof(struct group_values));
+}
+
 /* Makes a value of the text that is folded, which is padded, the column's first or last one, if it is. offset: its own in the
  * input, in bytes. */
 static inline __attribute__((always_inline)) void group_ends_put(struct group_ends *e, uint64_t offset, const char *text,
@@ -156,6 +171,16 @@ static inline __attribute__((always_inline)) void group_ends_put(struct group_en
 		group_end_set(&e->first, place, text, nbytes, true);
 	if (place >= e->last.place)
 		group_end_set(&e->last, place, text, nbytes, true);
+}
+
+static inline uint64_t group_values_count(const struct group_values *v)
+{
+	return v->n_scale & (((uint64_t)1 << GROUP_COUNT_BITS) - 1);
+}
+
+static inline unsigned group_values_scale(const struct group_values *v)
+{
+	return (unsigned)(v->n_scale >> GROUP_COUNT_BITS);
 }
 
 static inline uint64_t group_cell_count(const struct group_cell *cell)

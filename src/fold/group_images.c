@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fold/group_values.h"
 #include "fold/groups.h"
 #include "fold/key_memory.h"
 #include "fold/partial_text.h"
@@ -76,7 +77,8 @@ static size_t long_key_nbytes(const struct key *key)
 /* Whether nothing but the key's bytes lies elsewhere than in the group: then it can be sent as it is. */
 static bool is_whole(struct group *group, const struct plan *plan)
 {
-	return !group->rest && !(plan->groups_keep_ends && group_has_long_ends(group, plan));
+	return !group->rest && !(plan->groups_keep_ends && group_has_long_ends(group, plan)) &&
+	       !(plan->groups_keep_values && group_has_values(group, plan));
 }
 
 static enum status measure(void *context, struct group *group)
@@ -136,6 +138,8 @@ enum status group_images_pack(struct groups *groups, struct group_images *to, si
 
 	if (!p.lines)
 		return status;
+	if (status == STATUS_OK)
+		status = group_values_settle_part(groups);
 	if (status == STATUS_OK)
 		status = groups_each(groups, measure, &p);
 	if (status == STATUS_OK)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/team.h"
+#include "fold/group_values.h"
 #include "fold/key_memory.h"
 
 #define BUCKET_NGROUPS 4 /* in the mean */
@@ -144,6 +145,9 @@ enum status group_list_make(struct group_store *s, size_t nthreads, struct group
 		return status;
 	if (out->n < GROUP_LIST_FEW)
 		d.nthreads = 1;
+	status = group_values_settle(s, d.nthreads);
+	if (status != STATUS_OK)
+		return status;
 	visit_all(&d, find_last);
 	while (d.last >> d.shift > out->n / BUCKET_NGROUPS)
 		d.shift++;

@@ -15,6 +15,7 @@
 #include "base/team.h"
 #include "fold/group_heap.h"
 #include "fold/group_source.h"
+#include "fold/group_values.h"
 #include "fold/result.h"
 #include "query/option_table.h"
 
@@ -134,7 +135,7 @@ static enum status read_value(struct group_rows *rows, const struct group_sort *
 		const char *value = group_key_value(g, sort->index, &nbytes);
 		return sort_value_set(v, value, nbytes, notation);
 	}
-	end = group_write_quickly(g, &rows->q->plan, &rows->q->results[sort->index], text);
+	end = group_write_quickly(g, rows->q, &rows->q->results[sort->index], text);
 	if (end)
 		return sort_value_set(v, text, (size_t)(end - text), NULL);
 	status = group_row_result(rows, &row, g, &rows->q->results[sort->index], &cell);
@@ -352,7 +353,11 @@ enum status group_list_sort(struct group_list *list, const struct group_rows *ro
 	uint64_t ngroups = s.source ? s.source->ngroups : group_store_count(store);
 	enum status status;
 
-	team_run(ngroups < GROUP_LIST_FEW ? 1 : nthreads, s.source ? sort_blocks : sort_parts, &s);
+	nthreads = ngroups < GROUP_LIST_FEW ? 1 : nthreads;
+	status = group_values_settle(store, nthreads);
+	if (status != STATUS_OK)
+		return status;
+	team_run(nthreads, s.source ? sort_blocks : sort_parts, &s);
 	status = end_sorting(&s, list);
 	if (status == STATUS_GPU)
 		*fault = s.fault;

@@ -40,7 +40,7 @@ struct group_row {
 /* Writes a result that the group's cells hold, up to GROUP_RESULT_NBYTES; returns its end, or NULL if they hold
  * it not. Any thread may call it. */
 #define GROUP_RESULT_NBYTES (DECIMAL_TEXT_NBYTES + RATIO_TEXT_NBYTES)
-char *group_write_quickly(const struct group *g, const struct plan *plan, const struct result *r, char *to);
+char *group_write_quickly(struct group *g, const struct query *q, const struct result *r, char *to);
 
 /* Sets *text to the first or last value that the result asks for, "" where there is none; it belongs to the group. Returns
  * false for another result, and where cells do not hold all of it. */

@@ -87,7 +87,7 @@ static enum status append_result(struct printing *p, struct group_row *row, stru
 		return append_value(p, text, nbytes, behind);
 	if (text_reserve(&p->text, GROUP_RESULT_NBYTES + 1) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	end = group_write_quickly(g, &p->rows->q->plan, r, p->text.data + p->text.nbytes);
+	end = group_write_quickly(g, p->rows->q, r, p->text.data + p->text.nbytes);
 	if (end) {
 		*end++ = behind;
 		p->text.nbytes = (size_t)(end - p->text.data);

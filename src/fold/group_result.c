@@ -68,10 +68,17 @@ static char *write_spread(const struct group_cell *cell, unsigned nless, uint64_
 	return nbytes ? to + nbytes : NULL;
 }
 
-char *group_write_quickly(const struct group *g, const struct plan *plan, const struct result *r, char *to)
+static char *write_quantile(struct group_values *v, enum operation operation, struct percentile p, char *to)
 {
-	const struct plan_column *column = &plan->columns[r->column];
-	const struct group_cell *cell = group_cell((struct group *)g, column);
+	uint64_t n = group_values_count(v);
+
+	return n ? quantile_write_short(operation, p, v->at, n, (int)group_values_scale(v), to) : to;
+}
+
+char *group_write_quickly(struct group *g, const struct query *q, const struct result *r, char *to)
+{
+	const struct plan_column *column = &q->plan.columns[r->column];
+	const struct group_cell *cell = group_cell(g, column);
 
 	if (r->operation == OPERATION_COUNT_RECORDS)
 		return decimal_write_u64(to, g->nrecords);
@@ -81,7 +88,8 @@ char *group_write_quickly(const struct group *g, const struct plan *plan, const 
 	case OPERATION_SUM:
 		return decimal_write(to, cell->sum, (int)group_cell_scale(cell));
 	case OPERATION_COUNT:
-		return decimal_write_u64(to, group_cell_count(cell));
+		return decimal_write_u64(to, group_cell_count(cell) +
+						     (column->needs & MOMENT_ENDS ? group_ends(g, column)->ntexts : 0));
 	case OPERATION_MIN:
 	case OPERATION_MAX:
 		return group_cell_count(cell) == 0
@@ -96,6 +104,10 @@ char *group_write_quickly(const struct group *g, const struct plan *plan, const 
 	case OPERATION_STDDEV:
 	case OPERATION_STDDEV_POP:
 		return write_spread(cell, r->operation == OPERATION_STDDEV, 1, true, to);
+	case OPERATION_MEDIAN:
+	case OPERATION_PERCENTILE:
+	case OPERATION_IQR:
+		return write_quantile(group_values(g, column), r->operation, q->uses[r->use].percentile, to);
 	case OPERATION_SEM:
 		return write_spread(cell, 1, group_cell_count(cell), true, to);
 	default:
@@ -138,7 +150,7 @@ enum status group_row_result(struct group_rows *rows, struct group_row *row, str
 	char text[GROUP_RESULT_NBYTES], *end;
 	enum status status = STATUS_OK;
 
-	end = group_write_quickly(g, &rows->q->plan, r, text);
+	end = group_write_quickly(g, rows->q, r, text);
 	if (end) {
 		*out = (struct cell){strndup(text, (size_t)(end - text)), true, false};
 		return out->text ? STATUS_OK : STATUS_NO_MEMORY;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "fold/column.h"
+#include "fold/group_values.h"
 #include "fold/keys.h"
 #include "query/value.h"
 
@@ -16,7 +17,9 @@
 
 bool group_stages(const struct plan *plan, const struct plan_column *column)
 {
-	if (plan->emits || column->needs & (MOMENT_ENDS | MOMENT_TEXTS) || plan_column_has_cell(column))
+	if (plan_column_has_cell(column))
+		return (column->needs & MOMENT_VALUES) != 0;
+	if (plan->emits || column->needs & (MOMENT_ENDS | MOMENT_TEXTS))
 		return false;
 	if (column->needs & MOMENT_KEYS) /* the text of a computed column is gone with its block of rows */
 		return !column->let;
@@ -75,7 +78,10 @@ enum status group_staged_take(struct groups *g, struct groups *later)
 static enum status fold_number(const struct plan *plan, const struct staged_value *x)
 {
 	const struct value value = {.kind = DECIMAL_NUMBER, .number = {x->significand, (int)x->scale_or_nbytes}};
+	const uint8_t scale = (uint8_t)x->scale_or_nbytes;
 
+	if (plan_column_has_cell(&plan->columns[x->column])) /* which has all else of it */
+		return moments_add(&x->group->rest->columns[x->column].moments, MOMENT_VALUES, &x->significand, &scale, 1);
 	return column_add_number(&x->group->rest->columns[x->column], plan->columns[x->column].needs, &value);
 }
 
@@ -111,4 +117,20 @@ enum status group_staged_fold(const struct plan *plan, const struct staged_value
 		status = fold_value(plan, &x[i]);
 	}
 	return status;
+}
+
+enum status group_staged_keep(struct groups *part, const struct staged_value *x, size_t n)
+{
+	const struct plan *plan = part->plan;
+	enum status status = STATUS_OK;
+
+	if (!plan->groups_keep_values)
+		return group_staged_fold(plan, x, n);
+	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
+		if (x[i].is_text || !plan_column_has_cell(&plan->columns[x[i].column]))
+			status = fold_value(plan, &x[i]);
+		else
+			status = group_values_add(part, x[i].group, x[i].column, x[i].significand, x[i].scale_or_nbytes);
+	}
+	return status == STATUS_OK ? group_values_limit(part) : status;
 }

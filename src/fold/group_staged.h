@@ -30,7 +30,8 @@ struct staged_value {
 	uint32_t scale_or_nbytes; /* the number's scale; the text's length */
 };
 
-/* Whether a column's values are listed: they go to partials, and nothing but numbers and keys is kept of them. Not where records are printed, whose groups are bound to those of the store. */
+/* Whether a column's values are listed: those that group_values.h keeps beside a cell, and where there is no cell, if nothing
+ * but numbers and keys is kept of them, but not where records are printed, whose groups are bound to those of the store. */
 bool group_stages(const struct plan *plan, const struct plan_column *column);
 
 /* Makes room for n more. Errors: STATUS_NO_MEMORY. */
@@ -51,5 +52,9 @@ enum status group_staged_settle(struct groups *g);
 
 /* Folds values into the partials of the groups that they name, which the caller alone uses. Errors: as above. */
 enum status group_staged_fold(const struct plan *plan, const struct staged_value *x, size_t n);
+
+/* Adds values to groups of a part of the store, which they name: numbers of columns with cells to its list (group_values.h),
+ * others to partials. Errors: as above. */
+enum status group_staged_keep(struct groups *part, const struct staged_value *x, size_t n);
 
 #endif

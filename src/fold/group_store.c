@@ -234,7 +234,7 @@ static void sort_staged(const struct groups *g, struct staged_value *sorted, siz
 	}
 }
 
-/* Folds g's listed values into the store's groups. */
+/* Adds g's listed values to the store's groups. */
 static enum status store_staged(struct groups *g)
 {
 	struct group_store *s = g->plan->groups;
@@ -247,7 +247,7 @@ static enum status store_staged(struct groups *g)
 	for (size_t i = 0; i < STORE_NPARTS && status == STATUS_OK; i++) {
 		size_t p = (37 * first + i) % STORE_NPARTS;
 		pthread_mutex_lock(&s->parts[p].lock);
-		status = group_staged_fold(g->plan, sorted + begins[p], begins[p + 1] - begins[p]);
+		status = group_staged_keep(s->parts[p].groups, sorted + begins[p], begins[p + 1] - begins[p]);
 		pthread_mutex_unlock(&s->parts[p].lock);
 	}
 	free(sorted);

@@ -37,6 +37,9 @@ struct groups {
 	int shift; /* of a hash without its highest bits, to its slot */
 	struct groups_block *blocks, *last; /* the groups, in the order in which they were made */
 	struct text_arena texts; /* long first and last values */
+	struct listed_values *listed; /* nlisted numbers of the groups, the last ones first, */
+	size_t nlisted;
+	struct settled_values *settled; /* ... or, in the order of their groups, those that cells point to: group_values.h */
 	struct staged_value *staged; /* nstaged values of the groups, not yet in them: group_staged.h */
 	size_t nstaged, staged_room;
 };

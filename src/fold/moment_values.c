@@ -365,6 +365,14 @@ bool values_have_any(const struct values *v)
 	return v->first != NULL || v->runs != NULL;
 }
 
+void values_forget_scale(struct values *v)
+{
+	v->scale = 0;
+	for (int i = VALUES_INT32; i <= VALUES_INT64; i++)
+		if (v->open[i])
+			v->open[i]->scale = 0;
+}
+
 static bool values_is_empty(const void *cell)
 {
 	return !values_have_any(cell);

@@ -12,7 +12,12 @@
 #include "base/cores.h"
 #include "fold/result.h"
 #include "number/integer.h"
+#include "number/decimal_text.h"
 #include "query/summary.h"
+
+#define PLACED int64_t
+#define PLACED_NAME(name) name##_64
+#include "fold/put_in_place.h"
 
 #define RANKS_A_RESULT 4 /* of an interquartile range; others have 2 */
 
@@ -252,4 +257,38 @@ void quantile_iqr(const struct column_moments *m, char *text)
 	integer_add(&range, &low, true);
 	natural_add(&size, &low_size);
 	format_value(m, &range, &size, integer_limb_scale(m->numbers.scale) + 2, text);
+}
+
+/* ---- few numbers in memory ---- */
+
+/* *out = the percentile x its divisor. */
+static void set_short(struct percentile p, int64_t *x, uint64_t n, int128 *out)
+{
+	struct place place = place_of(p, n);
+	ptrdiff_t k = (ptrdiff_t)place.rank, last = (ptrdiff_t)n - 1;
+
+	put_in_place_64(x, 0, last, k);
+	*out = (int128)x[k] * (int64_t)(place.divisor - place.rest);
+	if (place.rest == 0)
+		return;
+	put_in_place_64(x, k + 1, last, k + 1);
+	*out += (int128)x[k + 1] * (int64_t)place.rest;
+}
+
+char *quantile_write_short(enum operation operation, struct percentile percentile, int64_t *x, uint64_t n, int scale,
+			   char *to)
+{
+	int more = operation == OPERATION_PERCENTILE ? 2 + percentile.nplaces : 2;
+	int128 value, low = 0;
+
+	if (scale + more > DECIMAL_POWER_MAX)
+		return NULL;
+	if (operation == OPERATION_IQR)
+		set_short(quartiles[0], x, n, &low);
+	set_short(operation == OPERATION_IQR ? quartiles[2] : operation == OPERATION_MEDIAN ? quartiles[1] : percentile, x, n,
+		  &value);
+	value -= low;
+	for (; more > 0 && value % 10 == 0; more--)
+		value /= 10;
+	return decimal_write(to, value, scale + more);
 }

@@ -43,4 +43,9 @@ void ranks_free(struct ranks *ranks, size_t ncolumns);
  * where there are no numbers. */
 statistic_formula quantile_median, quantile_percentile, quantile_iqr;
 
+/* Writes what the formula of the operation writes, of n > 0 numbers x[i] 10^-scale, and returns its end, or NULL if it is too
+ * long. Their order is changed. percentile: of --pNN. */
+char *quantile_write_short(enum operation operation, struct percentile percentile, int64_t *x, uint64_t n, int scale,
+			   char *to);
+
 #endif

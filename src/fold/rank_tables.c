@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/team.h"
+#include "fold/group_values.h"
 #include "fold/key_memory.h"
 
 /* Makes the tables of one fold. */
@@ -33,25 +34,39 @@ struct making {
 	_Atomic enum status status;
 };
 
+/* One thread of them. */
+struct maker {
+	struct making *m;
+	struct partial blank; /* of a group that has no partial */
+};
+
 static enum status make_group(void *context, struct group *group)
 {
-	struct making *m = context;
+	struct maker *maker = context;
+	struct making *m = maker->m;
+	const struct partial *of;
 
 	group->state = atomic_fetch_add(&m->group, 1);
-	/* Its numbers are all in its partial: values are not kept in cells. */
-	return group->rest ? make_tables(m->t->at + group->state * m->t->nranks, m->plan, group->rest, 1) : STATUS_OK;
+	partial_clear(&maker->blank);
+	of = group_partial(group, m->plan, &maker->blank);
+	return of ? make_tables(m->t->at + group->state * m->t->nranks, m->plan, of, 1) : STATUS_NO_MEMORY;
 }
 
 static void *make_parts(void *context)
 {
 	struct making *m = context;
+	struct maker maker = {.m = m};
+	enum status status = partial_init(&maker.blank, m->plan);
 	size_t part;
 
+	if (status != STATUS_OK)
+		m->status = status;
 	while ((part = atomic_fetch_add(&m->part, 1)) < STORE_NPARTS && m->status == STATUS_OK) {
-		enum status status = groups_each(group_store_part(m->t->groups, part), make_group, m);
+		status = groups_each(group_store_part(m->t->groups, part), make_group, &maker);
 		if (status != STATUS_OK)
 			m->status = status;
 	}
+	partial_free(&maker.blank);
 	return NULL;
 }
 
@@ -63,6 +78,8 @@ static enum status make_of_groups(struct rank_tables *t, const struct plan *plan
 
 	t->groups = plan->groups;
 	t->ngroups = (size_t)group_store_count(plan->groups);
+	if (status == STATUS_OK)
+		status = group_values_settle(plan->groups, (size_t)nthreads);
 	if (status == STATUS_OK)
 		status = key_memory_new(t->ngroups * t->nranks * sizeof *t->at + 1, &memory);
 	if (status != STATUS_OK)

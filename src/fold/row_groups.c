@@ -497,7 +497,11 @@ static enum status fold_numbers(const struct grouping *m, size_t c, bool stages)
 	const struct simd_numbers *x = row_block_numbers(&m->f->block, c);
 	uint64_t rows = m->f->groups.rows, numbers = rows & x->numbers, empty = rows & x->empty;
 	struct column_partial *column = &m->out->columns[c];
-	enum status status = stages ? stage_numbers(m, c, x, numbers) : add_numbers(m, c, x, numbers);
+	bool has_cell = plan_column_has_cell(&m->f->plan->columns[c]);
+	enum status status = stages ? stage_numbers(m, c, x, numbers) : STATUS_OK;
+
+	if (status == STATUS_OK && has_cell)
+		status = add_numbers(m, c, x, numbers);
 
 	column->fast.count += count_of(numbers);
 	column->nmissing += count_of(empty);
@@ -505,7 +509,7 @@ static enum status fold_numbers(const struct grouping *m, size_t c, bool stages)
 		note_least(&column->first_number_offset,
 			   (uint32_t)(row_block_ends(&m->f->block, lowest(numbers))[-1] + 1));
 	rows &= ~(numbers | empty);
-	if (status == STATUS_OK && !stages && m->f->plan->columns[c].needs & MOMENT_ENDS) {
+	if (status == STATUS_OK && has_cell && m->f->plan->columns[c].needs & MOMENT_ENDS) {
 		status = put_numbers_at_ends(m, c, numbers);
 		return status == STATUS_OK ? fold_other_ends(m, c, rows) : status;
 	}

@@ -26,9 +26,12 @@
 #include "fold/values_interval.h"
 #include "fold/values_pass.h"
 
+#define PLACED int128
+#define PLACED_NAME(name) name##_128
+#include "fold/put_in_place.h"
+
 #define FEW 16384     /* so many numbers of an interval are gathered */
 #define FEW_WIDE 1024 /* of wide ones: 0.8 MB */
-#define NROUNDS_MOST 64
 
 struct selection {
 	struct values_blocks blocks; /* owned */
@@ -243,43 +246,9 @@ static void interval_free(struct interval *v)
 		memory_give(v->count * sizeof *v->gathered_wide);
 }
 
-static int compare128(const void *a, const void *b)
-{
-	int128 x = *(const int128 *)a, y = *(const int128 *)b;
-
-	return (x > y) - (x < y);
-}
-
 static int compare_wide(const void *a, const void *b)
 {
 	return wide_compare(a, b);
-}
-
-/* Puts the number of place k in order there: none before it is greater, and none behind it is less. Hoare's
- * algorithm ("Find", 1961); numbers that keep it from getting on are sorted. */
-static void put_in_place(int128 *x, ptrdiff_t first, ptrdiff_t last, ptrdiff_t k)
-{
-	for (int round = 0; first < last; round++) {
-		const int128 pivot = x[k];
-		ptrdiff_t i = first, j = last;
-		if (round == NROUNDS_MOST) {
-			qsort(x + first, (size_t)(last - first + 1), sizeof *x, compare128);
-			return;
-		}
-		while (i <= j) {
-			while (x[i] < pivot)
-				i++;
-			while (x[j] > pivot)
-				j--;
-			if (i > j)
-				break;
-			const int128 other = x[i];
-			x[i++] = x[j];
-			x[j--] = other;
-		}
-		first = j < k ? i : first;
-		last = k < i ? j : last;
-	}
 }
 
 /* Sets the wanted numbers, of what was gathered. */
@@ -293,7 +262,7 @@ static void finish_gathered(const struct selection *s, struct interval *v)
 	for (size_t i = 0; i < v->nwanted; i++) {
 		uint64_t at = v->wanted[i].rank - v->nbelow;
 		if (!is_wide)
-			put_in_place(v->gathered, at >= placed ? (ptrdiff_t)placed : 0, (ptrdiff_t)v->count - 1,
+			put_in_place_128(v->gathered, at >= placed ? (ptrdiff_t)placed : 0, (ptrdiff_t)v->count - 1,
 				     (ptrdiff_t)at);
 		placed = at;
 		if (is_wide)
