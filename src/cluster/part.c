@@ -12,6 +12,7 @@
 
 #include "codec/crc32.h"
 #include "engine/total_check.h"
+#include "fold/group_keys.h"
 #include "fold/group_list.h"
 #include "fold/groups.h"
 #include "fold/quantile.h"
@@ -238,6 +239,8 @@ static void put_all_groups(const struct query *q, struct partial *total, struct 
 	struct group_list list = {NULL, 0, NULL};
 	enum status status = total->groups ? groups_store(total->groups) : STATUS_OK;
 
+	for (size_t i = 0; i < STORE_NPARTS && status == STATUS_OK; i++)
+		status = group_keys_fold(group_store_part(q->plan.groups, i));
 	if (status == STATUS_OK)
 		status = group_list_make(q->plan.groups, (size_t)ranks_nthreads(q), &list);
 	if (status == STATUS_OK && q->plan.emits)

@@ -281,7 +281,7 @@ static bool numbers_of_column(const struct column_partial *column, unsigned need
 	unsigned scale = (unsigned)__builtin_ffs((int)column->fast.scales) - 1;
 
 	*x = (struct numbers){.count = 0};
-	if (needs & MOMENT_VALUES || column_has_wide(column) || column->nmissing || column->nnuls || (column->ninvalid && !(needs & MOMENT_ENDS)))
+	if (needs & (MOMENT_VALUES | MOMENT_KEYS) || column_has_wide(column) || column->nmissing || column->nnuls || (column->ninvalid && !(needs & MOMENT_ENDS)))
 		return false;
 	if (column->fast.count == 0 && needs & MOMENT_ENDS)
 		return true;
@@ -426,7 +426,7 @@ static bool are_plain(struct group *g, struct group *later, const struct plan *p
 		int64_t sum;
 		if (!plan_column_has_cell(column))
 			continue;
-		if (column->needs & (MOMENT_EXTREMES | MOMENT_SQUARES | MOMENT_ENDS | MOMENT_VALUES))
+		if (column->needs & (MOMENT_EXTREMES | MOMENT_SQUARES | MOMENT_ENDS | MOMENT_VALUES | MOMENT_KEYS))
 			return false;
 		if (group_cell_count(x) && (group_cell_scale(x) != group_cell_scale(y) ||
 					    __builtin_add_overflow(x->sum, y->sum, &sum)))

@@ -62,11 +62,18 @@ struct group_ends {
 };
 
 /* With MOMENT_VALUES, these lie behind all else: the numbers that group_values.h lists, once they are settled. */
-#define GROUP_VALUES_NCOLUMNS_MAX 2048 /* columns that have such */
 struct group_values {
 	uint64_t n_scale; /* their count and their scale, as in struct group_cell */
 	int64_t *at;      /* in the memory of struct groups */
 };
+
+/* With MOMENT_KEYS, these: the different values in a table that group_keys.h makes. */
+struct group_keys {
+	uint64_t n;
+	uint32_t found[2]; /* by enum keys_order: 1 + the slot of that one, once they are settled; 0: there is none */
+};
+
+#define GROUP_LISTS_MAX 2048 /* columns that have values or keys beside cells */
 
 static inline size_t group_numbers_nbytes(unsigned needs)
 {
@@ -78,7 +85,7 @@ static inline size_t group_numbers_nbytes(unsigned needs)
 static inline size_t group_cell_nbytes(unsigned needs)
 {
 	return group_numbers_nbytes(needs) + (needs & MOMENT_ENDS ? sizeof(struct group_ends) : 0) +
-	       (needs & MOMENT_VALUES ? sizeof(struct group_values) : 0);
+	       (needs & MOMENT_VALUES ? sizeof(struct group_values) : 0) + (needs & MOMENT_KEYS ? sizeof(struct group_keys) : 0);
 }
 
 /* Whether a group keeps all of a column in a cell, but for values that do not fit. */
@@ -86,6 +93,8 @@ static inline bool group_may_have_cell(const struct plan_column *column)
 {
 	if (column->needs & MOMENT_ENDS && (column->let || column->if_numeric || !column->parses))
 		return false;
+	if (column->needs & MOMENT_KEYS) /* the text of a computed column is gone with its block of rows */
+		return !column->parses && !column->let && !(column->needs & ~(MOMENT_COUNT | MOMENT_KEYS | MOMENT_KEY_COUNTS));
 	return column->needs && !(column->needs & ~(GROUP_CELL_MOMENTS | MOMENT_ENDS | MOMENT_VALUES));
 }
 
@@ -158,6 +167,12 @@ static inline struct group_values *group_values(struct group *g, const struct pl
 {
 	return (struct group_values *)((char *)g + column->cell_offset + group_cell_nbytes(column->needs) -
 				       sizeof(struct group_values));
+}
+
+/* The keys of a column with MOMENT_KEYS that has a cell. */
+static inline struct group_keys *group_keys_of(struct group *g, const struct plan_column *column)
+{
+	return (struct group_keys *)((char *)g + column->cell_offset + group_numbers_nbytes(column->needs));
 }
 
 /* Makes a value of the text that is folded, which is padded, the column's first or last one, if it is. offset: its own in the

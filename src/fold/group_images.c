@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fold/group_keys.h"
 #include "fold/group_values.h"
 #include "fold/groups.h"
 #include "fold/key_memory.h"
@@ -78,7 +79,7 @@ static size_t long_key_nbytes(const struct key *key)
 static bool is_whole(struct group *group, const struct plan *plan)
 {
 	return !group->rest && !(plan->groups_keep_ends && group_has_long_ends(group, plan)) &&
-	       !(plan->groups_keep_values && group_has_values(group, plan));
+	       !(plan->groups_keep_lists && group_has_values(group, plan));
 }
 
 static enum status measure(void *context, struct group *group)
@@ -139,7 +140,9 @@ enum status group_images_pack(struct groups *groups, struct group_images *to, si
 	if (!p.lines)
 		return status;
 	if (status == STATUS_OK)
-		status = group_values_settle_part(groups);
+		status = group_keys_fold(groups);
+	if (status == STATUS_OK)
+		status = group_lists_settle(groups);
 	if (status == STATUS_OK)
 		status = groups_each(groups, measure, &p);
 	if (status == STATUS_OK)

@@ -145,7 +145,7 @@ enum status group_list_make(struct group_store *s, size_t nthreads, struct group
 		return status;
 	if (out->n < GROUP_LIST_FEW)
 		d.nthreads = 1;
-	status = group_values_settle(s, d.nthreads);
+	status = group_store_settle(s, d.nthreads);
 	if (status != STATUS_OK)
 		return status;
 	visit_all(&d, find_last);

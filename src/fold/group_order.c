@@ -354,7 +354,7 @@ enum status group_list_sort(struct group_list *list, const struct group_rows *ro
 	enum status status;
 
 	nthreads = ngroups < GROUP_LIST_FEW ? 1 : nthreads;
-	status = group_values_settle(store, nthreads);
+	status = group_store_settle(store, nthreads);
 	if (status != STATUS_OK)
 		return status;
 	team_run(nthreads, s.source ? sort_blocks : sort_parts, &s);

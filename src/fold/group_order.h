@@ -42,9 +42,9 @@ struct group_row {
 #define GROUP_RESULT_NBYTES (DECIMAL_TEXT_NBYTES + RATIO_TEXT_NBYTES)
 char *group_write_quickly(struct group *g, const struct query *q, const struct result *r, char *to);
 
-/* Sets *text to the first or last value that the result asks for, "" where there is none; it belongs to the group. Returns
- * false for another result, and where cells do not hold all of it. */
-bool group_find_end(struct group *g, const struct plan *plan, const struct result *r, const char **text, size_t *nbytes);
+/* Sets *text to the first, last, most or least frequent value if the result is that, "" where there is none; it belongs to the
+ * groups. Returns false for another result, and where cells do not hold all of it. */
+bool group_find_text(struct group *g, const struct plan *plan, const struct result *r, const char **text, size_t *nbytes);
 
 /* Sets *out to a result of the group. Errors: STATUS_NO_MEMORY. */
 enum status group_row_result(struct group_rows *rows, struct group_row *row, struct group *g,

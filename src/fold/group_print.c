@@ -83,7 +83,7 @@ static enum status append_result(struct printing *p, struct group_row *row, stru
 	char *end;
 	enum status status;
 
-	if (group_find_end(g, &p->rows->q->plan, r, &text, &nbytes))
+	if (group_find_text(g, &p->rows->q->plan, r, &text, &nbytes))
 		return append_value(p, text, nbytes, behind);
 	if (text_reserve(&p->text, GROUP_RESULT_NBYTES + 1) != STATUS_OK)
 		return STATUS_NO_MEMORY;

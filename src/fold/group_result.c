@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fold/group_keys.h"
 #include "fold/group_list.h"
 #include "fold/group_order.h"
 #include "fold/group_print.h"
@@ -108,6 +109,8 @@ char *group_write_quickly(struct group *g, const struct query *q, const struct r
 	case OPERATION_PERCENTILE:
 	case OPERATION_IQR:
 		return write_quantile(group_values(g, column), r->operation, q->uses[r->use].percentile, to);
+	case OPERATION_COUNT_DISTINCT:
+		return decimal_write_u64(to, group_keys_of(g, column)->n);
 	case OPERATION_SEM:
 		return write_spread(cell, 1, group_cell_count(cell), true, to);
 	default:
@@ -115,12 +118,19 @@ char *group_write_quickly(struct group *g, const struct query *q, const struct r
 	}
 }
 
-bool group_find_end(struct group *g, const struct plan *plan, const struct result *r, const char **text, size_t *nbytes)
+bool group_find_text(struct group *g, const struct plan *plan, const struct result *r, const char **text, size_t *nbytes)
 {
 	const struct plan_column *column = &plan->columns[r->column];
 	const struct group_end *end;
 
-	if ((r->operation != OPERATION_FIRST && r->operation != OPERATION_LAST) || g->rest || !plan_column_has_cell(column))
+	if (g->rest || !plan_column_has_cell(column))
+		return false;
+	if (r->operation == OPERATION_MODE || r->operation == OPERATION_ANTIMODE) {
+		group_keys_find(g, plan, r->column, r->operation == OPERATION_MODE ? KEYS_MOST_FREQUENT : KEYS_LEAST_FREQUENT, text,
+				nbytes);
+		return true;
+	}
+	if (r->operation != OPERATION_FIRST && r->operation != OPERATION_LAST)
 		return false;
 	end = r->operation == OPERATION_FIRST ? &group_ends(g, column)->first : &group_ends(g, column)->last;
 	*text = group_end_text(end, nbytes);
@@ -149,7 +159,13 @@ enum status group_row_result(struct group_rows *rows, struct group_row *row, str
 {
 	char text[GROUP_RESULT_NBYTES], *end;
 	enum status status = STATUS_OK;
+	const char *found;
+	size_t nbytes;
 
+	if (operation_kind(r->operation) == OPERATION_TEXT && group_find_text(g, &rows->q->plan, r, &found, &nbytes)) {
+		*out = (struct cell){strndup(found, nbytes), nbytes == 0, false};
+		return out->text ? STATUS_OK : STATUS_NO_MEMORY;
+	}
 	end = group_write_quickly(g, rows->q, r, text);
 	if (end) {
 		*out = (struct cell){strndup(text, (size_t)(end - text)), true, false};

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "fold/column.h"
+#include "fold/group_keys.h"
 #include "fold/group_values.h"
 #include "fold/keys.h"
 #include "query/value.h"
@@ -14,11 +15,12 @@
 #define STAGED_MANY ((size_t)1 << 16) /* 2 MB: more than that a thread folds */
 #define AHEAD_GROUPS 16
 #define AHEAD_RESTS 8
+#define AHEAD_KEYS 8
 
 bool group_stages(const struct plan *plan, const struct plan_column *column)
 {
 	if (plan_column_has_cell(column))
-		return (column->needs & MOMENT_VALUES) != 0;
+		return (column->needs & (MOMENT_VALUES | MOMENT_KEYS)) != 0;
 	if (plan->emits || column->needs & (MOMENT_ENDS | MOMENT_TEXTS))
 		return false;
 	if (column->needs & MOMENT_KEYS) /* the text of a computed column is gone with its block of rows */
@@ -92,7 +94,7 @@ static enum status fold_text(const struct plan *plan, const struct staged_value 
 
 	if (!keys)
 		return STATUS_NO_MEMORY;
-	column->fast.count += !plan->columns[x->column].parses;
+	column->fast.count += !plan->columns[x->column].parses && !plan_column_has_cell(&plan->columns[x->column]);
 	return keys_add(keys, keys_wanted_of(&plan->columns[x->column]), x->text, x->scale_or_nbytes, x->first);
 }
 
@@ -124,11 +126,18 @@ enum status group_staged_keep(struct groups *part, const struct staged_value *x,
 	const struct plan *plan = part->plan;
 	enum status status = STATUS_OK;
 
-	if (!plan->groups_keep_values)
+	if (!plan->groups_keep_lists)
 		return group_staged_fold(plan, x, n);
 	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
-		if (x[i].is_text || !plan_column_has_cell(&plan->columns[x[i].column]))
+		const struct staged_value *ahead = i + AHEAD_KEYS < n ? &x[i + AHEAD_KEYS] : NULL;
+		if (ahead && ahead->is_text && plan_column_has_cell(&plan->columns[ahead->column])) {
+			group_prefetch(ahead->group);
+			group_keys_prefetch(part, ahead->group, ahead->column, ahead->text, ahead->scale_or_nbytes);
+		}
+		if (!plan_column_has_cell(&plan->columns[x[i].column]))
 			status = fold_value(plan, &x[i]);
+		else if (x[i].is_text)
+			status = group_keys_add(part, x[i].group, x[i].column, x[i].text, x[i].scale_or_nbytes, x[i].first);
 		else
 			status = group_values_add(part, x[i].group, x[i].column, x[i].significand, x[i].scale_or_nbytes);
 	}

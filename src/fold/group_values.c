@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/team.h"
+#include "fold/group_keys.h"
 #include "fold/key_memory.h"
 #include "fold/values.h"
 #include "number/decimal_text.h"
@@ -67,7 +68,7 @@ enum status group_values_add(struct groups *g, struct group *group, size_t c, in
 		g->listed = block;
 	}
 	block->at[block->n++] = (struct listed){(uintptr_t)group | (uint64_t)scale << GROUPS_ADDRESS_BITS |
-						(uint64_t)g->plan->columns[c].cell_values << COLUMN_SHIFT, significand};
+						(uint64_t)g->plan->columns[c].cell_list << COLUMN_SHIFT, significand};
 	g->nlisted++;
 	return STATUS_OK;
 }
@@ -110,12 +111,12 @@ static enum status fold(const struct plan *plan, size_t c, const struct listed *
 typedef enum status list_visitor(struct groups *g, size_t c, struct listed *v);
 static enum status each(struct groups *g, list_visitor *visit)
 {
-	size_t columns[GROUP_VALUES_NCOLUMNS_MAX];
+	size_t columns[GROUP_LISTS_MAX];
 	enum status status = STATUS_OK;
 
 	for (size_t c = 0; c < g->plan->ncolumns; c++)
 		if (plan_column_has_cell(&g->plan->columns[c]) && g->plan->columns[c].needs & MOMENT_VALUES)
-			columns[g->plan->columns[c].cell_values] = c;
+			columns[g->plan->columns[c].cell_list] = c;
 	for (struct listed_values *block = g->listed; block; block = block->next)
 		for (size_t i = 0; i < block->n && status == STATUS_OK; i++) {
 			if (i + AHEAD < block->n)
@@ -184,7 +185,7 @@ static enum status put_listed(struct groups *g, size_t c, struct listed *v)
 	return STATUS_OK;
 }
 
-enum status group_values_settle_part(struct groups *g)
+static enum status settle_part(struct groups *g)
 {
 	size_t nbytes = sizeof *g->settled + g->nlisted * sizeof *g->settled->x;
 	enum status status;
@@ -205,6 +206,13 @@ enum status group_values_settle_part(struct groups *g)
 	return status;
 }
 
+enum status group_lists_settle(struct groups *g)
+{
+	enum status status = settle_part(g);
+
+	return status == STATUS_OK ? group_keys_settle(g) : status;
+}
+
 struct settling {
 	struct group_store *store;
 	atomic_size_t next; /* part that no thread has taken */
@@ -217,14 +225,14 @@ static void *settle_parts(void *context)
 	size_t part;
 
 	while ((part = atomic_fetch_add(&s->next, 1)) < STORE_NPARTS && s->status == STATUS_OK) {
-		enum status status = group_values_settle_part(group_store_part(s->store, part));
+		enum status status = group_lists_settle(group_store_part(s->store, part));
 		if (status != STATUS_OK)
 			s->status = status;
 	}
 	return NULL;
 }
 
-enum status group_values_settle(struct group_store *store, size_t nthreads)
+enum status group_store_settle(struct group_store *store, size_t nthreads)
 {
 	struct settling s = {.store = store, .status = STATUS_OK};
 

@@ -23,11 +23,10 @@ enum status group_values_add(struct groups *g, struct group *group, size_t c, in
 /* Folds all that g has listed into its groups' partials if they have become many for each group. Errors: as above. */
 enum status group_values_limit(struct groups *g);
 
-/* Has the cells of the store's groups hold what is listed, with up to nthreads threads. To be called when nothing more
- * is added, before groups are read. Errors: as above. */
-enum status group_values_settle(struct group_store *s, size_t nthreads);
-
-enum status group_values_settle_part(struct groups *g);
+/* Has the cells of groups hold what is listed here and in group_keys.h: of a part, or of the store, with up to nthreads
+ * threads. To be called when nothing more is added, before groups are read. Errors: as above. */
+enum status group_lists_settle(struct groups *g);
+enum status group_store_settle(struct group_store *s, size_t nthreads);
 
 /* Whether cells of the group hold any. */
 bool group_has_values(struct group *g, const struct plan *plan);

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "fold/group_keys.h"
 #include "fold/group_staged.h"
 #include "fold/group_values.h"
 #include "fold/key_memory.h"
@@ -25,15 +26,15 @@ struct groups_block {
 enum status groups_plan(struct plan *plan)
 {
 	size_t end = sizeof(struct group);
-	uint32_t nvalues = 0;
+	uint32_t nlists = 0;
 
 	if (plan->nkeys == 0)
 		return STATUS_OK;
 	for (size_t c = 0; c < plan->ncolumns; c++) {
 		struct plan_column *column = &plan->columns[c];
-		bool has_values = (column->needs & MOMENT_VALUES) != 0;
-		if (group_may_have_cell(column) && !(has_values && (plan->emits || nvalues == GROUP_VALUES_NCOLUMNS_MAX))) {
-			column->cell_values = has_values ? nvalues++ : 0;
+		bool has_list = (column->needs & (MOMENT_VALUES | MOMENT_KEYS)) != 0;
+		if (group_may_have_cell(column) && !(has_list && (plan->emits || nlists == GROUP_LISTS_MAX))) {
+			column->cell_list = has_list ? nlists++ : 0;
 			column->cell_offset = (uint32_t)end;
 			end += group_cell_nbytes(column->needs);
 		}
@@ -46,7 +47,7 @@ enum status groups_plan(struct plan *plan)
 			plan->group_nmatched_offset = end;
 	if (plan->group_nmatched_offset)
 		end += plan->npredicates * sizeof(uint64_t);
-	plan->groups_keep_values = nvalues > 0;
+	plan->groups_keep_lists = nlists > 0;
 	plan->group_nbytes = end;
 	plan->groups = group_store_new(plan);
 	return plan->groups ? STATUS_OK : STATUS_NO_MEMORY;
@@ -109,6 +110,7 @@ void groups_free(struct groups *g)
 	key_memory_free(g->slots, g->nslots * sizeof *g->slots);
 	text_arena_free(&g->texts);
 	group_values_free(g);
+	group_keys_free(g);
 	free(g->staged);
 	free(g);
 }
@@ -122,6 +124,7 @@ void groups_clear(struct groups *g)
 	free_rests(g);
 	text_arena_free(&g->texts);
 	group_values_free(g);
+	group_keys_free(g);
 	for (struct groups_block *b = g->blocks; b; b = b->next)
 		b->nused = 0;
 	g->last = g->blocks;

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "base/text_buffer.h"
 #include "fold/group.h"
 #include "fold/key_table.h"
 #include "query/plan.h"
@@ -40,6 +41,8 @@ struct groups {
 	struct listed_values *listed; /* nlisted numbers of the groups, the last ones first, */
 	size_t nlisted;
 	struct settled_values *settled; /* ... or, in the order of their groups, those that cells point to: group_values.h */
+	struct key_table *keys; /* different values of the groups: group_keys.h */
+	struct text_buffer key_text; /* for one of them */
 	struct staged_value *staged; /* nstaged values of the groups, not yet in them: group_staged.h */
 	size_t nstaged, staged_room;
 };

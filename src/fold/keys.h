@@ -88,6 +88,9 @@ struct key_span *keys_note(struct keys *k, struct keys_wanted wanted, const char
 enum status keys_add(struct keys *k, struct keys_wanted wanted, const char *text, size_t nbytes,
 		     uint64_t first);
 
+/* Like keys_add, for a text that came so often. */
+enum status keys_add_times(struct keys *k, struct keys_wanted wanted, const char *text, size_t nbytes, struct key_count times);
+
 /* Joins part `part` of all[1], ..., all[nall - 1] to that of all[0], and frees theirs. Threads may join
  * different parts at once, between keys_join_begin and keys_join_end, which are for one thread.
  * Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */

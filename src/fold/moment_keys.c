@@ -100,8 +100,7 @@ add_key(struct key_table *t, const struct key *key, uint64_t hash, struct key_se
 }
 
 /* Adds a text, which is copied, as often as times says. */
-static enum status add_text(struct keys *k, struct keys_wanted wanted, const char *text, size_t nbytes,
-			    struct key_count times)
+enum status keys_add_times(struct keys *k, struct keys_wanted wanted, const char *text, size_t nbytes, struct key_count times)
 {
 	struct key_seed seed = key_seed_get();
 	struct key key;
@@ -122,7 +121,7 @@ static enum status add_text(struct keys *k, struct keys_wanted wanted, const cha
 enum status keys_add(struct keys *k, struct keys_wanted wanted, const char *text, size_t nbytes,
 		     uint64_t first)
 {
-	return add_text(k, wanted, text, nbytes, (struct key_count){1, first});
+	return keys_add_times(k, wanted, text, nbytes, (struct key_count){1, first});
 }
 
 /* Keys whose places are on their way into the cache. */
@@ -483,7 +482,7 @@ static void read_key(struct keys *k, const struct moment_source *from)
 		json_fail(r, STATUS_DAMAGED);
 	if (r->status != STATUS_OK)
 		return;
-	status = add_text(k, wanted, text, nbytes, times);
+	status = keys_add_times(k, wanted, text, nbytes, times);
 	if (status != STATUS_OK)
 		json_fail(r, status);
 }

@@ -536,7 +536,7 @@ static enum status fold_presence(const struct grouping *m, size_t c, bool stages
 		}
 		if (stages && is == ROW_PRESENT)
 			stage_text(m, c, m->f->groups.groups[lowest(rows)], value, nbytes);
-		else if (!stages)
+		if (plan_column_has_cell(column))
 			group_cell(m->f->groups.groups[lowest(rows)], column)->count_scale += is == ROW_PRESENT;
 		m->out->columns[c].fast.count += is == ROW_PRESENT;
 		m->out->columns[c].nmissing += is == ROW_MISSING;
@@ -564,7 +564,7 @@ static enum status fold_column(const struct grouping *m, size_t c)
 	if (column->parses)
 		row_block_numbers(&m->f->block, c);
 	stages = lists(m, column);
-	if (!stages && !plan_column_has_cell(column))
+	if (!stages && (!plan_column_has_cell(column) || column->needs & MOMENT_KEYS))
 		return fold_by_group(m, c, fold_rest_column);
 	return column->parses ? fold_numbers(m, c, stages) : fold_presence(m, c, stages);
 }

@@ -144,7 +144,7 @@ struct plan_column {
 	uint64_t nkeys_most; /* with MOMENT_KEYS: so many different texts are kept; 0: all */
 	uint32_t field;      /* 0-based position in the record */
 	uint32_t cell_offset; /* of its cell in a group, in bytes; 0: it has none (fold/group.h) */
-	uint32_t cell_values; /* its number among the columns with MOMENT_VALUES that have a cell */
+	uint32_t cell_list;   /* its number among those whose groups' values are listed beside cells */
 	unsigned needs;      /* the moments that are asked of it; 0: only a predicate reads it */
 	enum invalid_policy invalid;
 	bool parses;         /* values must be numbers; false: only presence is counted */
@@ -209,7 +209,7 @@ struct plan {
 	size_t group_nmatched_offset; /* in it, of the predicates' counts; 0: there are none */
 	bool groups_keep_keys;      /* some column needs MOMENT_KEYS */
 	bool groups_keep_ends;      /* some column with a cell needs MOMENT_ENDS */
-	bool groups_keep_values;    /* ... or MOMENT_VALUES */
+	bool groups_keep_lists;     /* ... or MOMENT_VALUES, or MOMENT_KEYS */
 	struct group_store *groups; /* all groups of the run; whoever runs it owns them */
 	bool reads_groups_once;     /* as they appeared, when all records are folded: a device that has all of them may
 				     * keep them until then (fold/group_source.h) */

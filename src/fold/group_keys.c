@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * group_keys.c - see group_keys.h.
+ */
+#include "fold/group_keys.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ADDRESS_NBYTES sizeof(struct group *) /* of a group, before its text */
+
+/* The table of column c, of the part in which a group with that hash is. */
+static struct key_table *table_of(const struct groups *part, size_t c)
+{
+	return &part->keys[part->plan->columns[c].cell_list];
+}
+
+/* Calls visit for each column whose keys are in cells. */
+typedef enum status column_visitor(struct groups *part, size_t c);
+static enum status each_column(struct groups *part, column_visitor *visit)
+{
+	enum status status = STATUS_OK;
+
+	for (size_t c = 0; part->keys && c < part->plan->ncolumns && status == STATUS_OK; c++)
+		if (plan_column_has_cell(&part->plan->columns[c]) && part->plan->columns[c].needs & MOMENT_KEYS)
+			status = visit(part, c);
+	return status;
+}
+
+static enum status free_table(struct groups *part, size_t c)
+{
+	key_table_free(table_of(part, c));
+	return STATUS_OK;
+}
+
+void group_keys_free(struct groups *part)
+{
+	each_column(part, free_table);
+	free(part->keys);
+	part->keys = NULL;
+	text_free(&part->key_text);
+}
+
+static enum status make_tables(struct groups *part)
+{
+	const struct plan *plan = part->plan;
+
+	part->keys = calloc(plan->ncolumns, sizeof *part->keys);
+	if (!part->keys)
+		return STATUS_NO_MEMORY;
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		if (plan_column_has_cell(&plan->columns[c]) && plan->columns[c].needs & MOMENT_KEY_COUNTS)
+			table_of(part, c)->value_nbytes = sizeof(struct key_count);
+	return STATUS_OK;
+}
+
+/* ---- adding ---- */
+
+static enum status add_to_partial(struct group *group, const struct plan *plan, size_t c, const char *text, size_t nbytes,
+				  struct key_count times)
+{
+	struct keys *keys = moments_need(&group->rest->columns[c].moments, CELL_KEYS);
+
+	return keys ? keys_add_times(keys, keys_wanted_of(&plan->columns[c]), text, nbytes, times) : STATUS_NO_MEMORY;
+}
+
+/* Writes a group's address and a text one behind the other. NULL: no memory. */
+static const char *join(struct groups *part, struct group *group, const char *text, size_t nbytes)
+{
+	struct text_buffer *joined = &part->key_text;
+
+	joined->nbytes = 0;
+	if (text_reserve(joined, ADDRESS_NBYTES + nbytes + KEY_INLINE_NBYTES + 1) != STATUS_OK)
+		return NULL;
+	memcpy(joined->data, &group, ADDRESS_NBYTES);
+	memcpy(joined->data + ADDRESS_NBYTES, text, nbytes);
+	return joined->data;
+}
+
+void group_keys_prefetch(struct groups *part, struct group *group, size_t c, const char *text, size_t nbytes)
+{
+	const char *joined = part->keys ? join(part, group, text, nbytes) : NULL;
+	struct key key;
+
+	if (joined)
+		key_table_prefetch(table_of(part, c), key_make(joined, ADDRESS_NBYTES + nbytes, true, key_seed_get(), &key));
+}
+
+enum status group_keys_add(struct groups *part, struct group *group, size_t c, const char *text, size_t nbytes, uint64_t first)
+{
+	struct key_seed seed = key_seed_get();
+	enum status status = STATUS_OK;
+	struct key_count *times;
+	struct key_table *table;
+	const char *joined;
+	size_t nkeys, slot;
+	struct key key;
+
+	if (group->rest)
+		return add_to_partial(group, part->plan, c, text, nbytes, (struct key_count){1, first});
+	if (!part->keys)
+		status = make_tables(part);
+	joined = status == STATUS_OK ? join(part, group, text, nbytes) : NULL;
+	if (!joined)
+		return STATUS_NO_MEMORY;
+	table = table_of(part, c);
+	nkeys = table->nkeys;
+	status = key_table_add(table, &key, key_make(joined, ADDRESS_NBYTES + nbytes, true, seed, &key), seed, &slot);
+	if (status != STATUS_OK)
+		return status;
+	group_keys_of(group, &part->plan->columns[c])->n += table->nkeys > nkeys;
+	if (table->value_nbytes) {
+		times = key_table_value(table, slot);
+		times->first = times->count == 0 || first < times->first ? first : times->first;
+		times->count++;
+	}
+	return status;
+}
+
+/* ---- when all have come ---- */
+
+/* What a slot of a table has. */
+struct pair {
+	struct group *group;
+	const char *text;
+	size_t nbytes;
+	struct key_count *times; /* NULL: they are not counted */
+};
+
+static bool read_pair(const struct key_table *table, size_t slot, struct pair *out)
+{
+	struct key key = key_table_key(table, slot);
+	const char *joined = key_table_text(table, slot);
+
+	if (!key.high)
+		return false;
+	memcpy(&out->group, joined, ADDRESS_NBYTES);
+	out->text = joined + ADDRESS_NBYTES;
+	out->nbytes = key_nbytes(&key) - ADDRESS_NBYTES;
+	out->times = table->value_nbytes ? key_table_value(table, slot) : NULL;
+	return !out->times || out->times->count > 0;
+}
+
+/* Moves a pair to its group's partial. */
+static enum status move_pair(const struct groups *part, size_t c, const struct pair *pair)
+{
+	enum status status = add_to_partial(pair->group, part->plan, c, pair->text, pair->nbytes,
+					    pair->times ? *pair->times : (struct key_count){1, 0});
+
+	if (pair->times)
+		pair->times->count = 0; /* without counts, a key that is added again changes nothing */
+	return status;
+}
+
+/* Whether a pair comes before the one in a slot + 1; 0: there is none. */
+static bool comes_before(const struct key_table *table, const struct pair *pair, uint32_t slot, enum keys_order order)
+{
+	const struct key_count *a = pair->times, *b = slot ? key_table_value(table, slot - 1) : NULL;
+
+	if (!b || a->count != b->count)
+		return !b || (order == KEYS_MOST_FREQUENT ? a->count > b->count : a->count < b->count);
+	return a->first < b->first;
+}
+
+static enum status settle_table(struct groups *part, size_t c)
+{
+	const struct key_table *table = table_of(part, c);
+	enum status status = STATUS_OK;
+	struct pair pair;
+
+	if (!table->value_nbytes && !group_rests_exist())
+		return status;
+	for (size_t slot = 0; slot < table->nslots && status == STATUS_OK; slot++) {
+		struct group_keys *keys;
+		if (!read_pair(table, slot, &pair))
+			continue;
+		keys = group_keys_of(pair.group, &part->plan->columns[c]);
+		if (pair.group->rest)
+			status = move_pair(part, c, &pair);
+		for (int i = 0; pair.times && pair.times->count > 0 && i < KEYS_NORDERS; i++)
+			if (comes_before(table, &pair, keys->found[i], (enum keys_order)i))
+				keys->found[i] = (uint32_t)slot + 1;
+	}
+	return status;
+}
+
+enum status group_keys_settle(struct groups *part)
+{
+	return each_column(part, settle_table);
+}
+
+static enum status fold_table(struct groups *part, size_t c)
+{
+	const struct key_table *table = table_of(part, c);
+	enum status status = STATUS_OK;
+	struct pair pair;
+
+	for (size_t slot = 0; slot < table->nslots && status == STATUS_OK; slot++) {
+		if (!read_pair(table, slot, &pair))
+			continue;
+		status = group_need_rest(pair.group, part->plan);
+		if (status == STATUS_OK)
+			status = move_pair(part, c, &pair);
+	}
+	return status;
+}
+
+enum status group_keys_fold(struct groups *part)
+{
+	return each_column(part, fold_table);
+}
+
+bool group_keys_find(struct group *group, const struct plan *plan, size_t c, enum keys_order order, const char **text,
+		     size_t *nbytes)
+{
+	const struct groups *part = group_store_part(plan->groups, (size_t)(group->hash >> (64 - GROUPS_PART_BITS)));
+	uint32_t slot = group_keys_of(group, &plan->columns[c])->found[order];
+	struct pair pair;
+
+	*text = "";
+	*nbytes = 0;
+	if (!slot || !read_pair(table_of(part, c), slot - 1, &pair))
+		return false;
+	*text = pair.text;
+	*nbytes = pair.nbytes;
+	return true;
+}
