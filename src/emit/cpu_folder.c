@@ -126,8 +126,8 @@ static inline struct printed_rows printed_rows(const struct printing *m)
 	const struct cpu_folder *f = m->f;
 
 	return (struct printed_rows){m->text, f->fields.text.data, f->folder.block.ends, f->folder.block.stride,
-				     f->plan->ragged.nfields, f->plan->dialect.delimiter, f->plan->dialect.escape,
-				     f->fields.nrows};
+				     row_block_nfields(&f->folder.block), f->plan->dialect.delimiter,
+				     f->plan->dialect.escape, f->fields.nrows};
 }
 
 /* Prints the k-th of the kept rows with its nnew_columns new fields. even: it has as many fields as the first record.

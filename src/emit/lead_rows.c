@@ -125,7 +125,7 @@ enum status lead_rows_add(struct lead_rows *r, const struct row_block *b, struct
 	for (unsigned k = 0; k < fields->nrows; k++, r->n++) {
 		unsigned row = fields->rows[k];
 		struct row_record record = row_record_at(b->text, row_block_ends(b, row), b->stride,
-							 r->plan->ragged.nfields, r->plan->dialect.escape);
+							 row_block_nfields(b), r->plan->dialect.escape);
 		struct lead_row *out = &r->rows[r->n];
 		if (find_group(r, fields, groups ? groups[row] : NULL, &out->group) != STATUS_OK)
 			return STATUS_NO_MEMORY;

@@ -85,10 +85,18 @@ static inline struct row_record row_record_at(const char *text, const uint32_t *
 	return r;
 }
 
+/* The nfields of row_record_at: with --whitespace a blank at a line's end is no field, so a short record is whole. */
+static inline uint32_t row_block_nfields(const struct row_block *b)
+{
+	uint32_t nfields = b->plan->ragged.nfields;
+
+	return b->plan->dialect.whitespace && b->stride < nfields ? (uint32_t)b->stride : nfields;
+}
+
 /* The fields that the block's rows lack, all together. */
 static inline size_t row_block_nlacking(const struct row_block *b)
 {
-	uint32_t nfields = b->plan->ragged.nfields;
+	uint32_t nfields = row_block_nfields(b);
 
 	return b->stride < nfields ? b->nrows * (nfields - b->stride) : 0;
 }

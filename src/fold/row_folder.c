@@ -149,10 +149,9 @@ static enum status keep_range(struct row_folder *f, struct row_range range)
 static enum status keep_uneven(struct row_folder *f, unsigned row)
 {
 	const struct row_block *b = &f->block;
-	struct row_record r = row_record_at(b->text, row_block_ends(b, row), b->stride, f->plan->ragged.nfields,
+	struct row_record r = row_record_at(b->text, row_block_ends(b, row), b->stride, row_block_nfields(b),
 					    f->plan->dialect.escape);
-	bool fills = !f->plan->dialect.whitespace; /* a blank at a line's end is no field */
-	enum status status = keep_range(f, (struct row_range){r.begin, r.end, fills ? r.nlacking : 0});
+	enum status status = keep_range(f, (struct row_range){r.begin, r.end, r.nlacking});
 
 	return status == STATUS_OK ? keep_range(f, (struct row_range){r.line_end, r.next, 0}) : status;
 }

@@ -308,6 +308,9 @@ def check_printed():
     first, second = fixture("ab.csv", b"a,b\n1,2,\n"), fixture("ba.csv", b"b,a,\n3,4\n5,6,\n")
     gives("printed: --select of files with other headers", ["--select=a,b", "--row-number", first, second], None,
           "a,b,row_number\n1,2,1\n4,3,2\n6,5,3\n")
+    words = b"a   b   c\n1   2      \r\n1   2   3\n"
+    for args in (["--head=9"], ["--tail=9"], ["--sample=9"], ["--where=a=1"]):
+        gives("a record below its names comes as it is: %s" % args[0], ["-W", "-H", *args], words, words.decode())
     harness.refuses("blanks cannot show that a field is not there", ["-W", "--ragged=allow", "--row-number"], b"a b\n1\n", 2,
                     "--whitespace: a field that a record lacks cannot be printed between blanks: --ragged allow is for results "
                     "then, not for --row-number")
