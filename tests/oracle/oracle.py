@@ -391,7 +391,7 @@ def summary(q, table, rows, trouble, out):
     if q.max_invalid is not None and sum(out.records.values()) > allowed_of(q.max_invalid, out.all):
         raise BadData("too many records are left out", kind="left out")
     titles = oracle_judge.SUMMARY_ALL if q.everything else oracle_judge.SUMMARY
-    notes += out.notes() + ragged_notes(q, table) + delimiter_notes(q, table, rows)
+    notes += ragged_notes(q, table, out) + out.notes() + delimiter_notes(q, table, rows)
     others = header_notes(table)
     others = [Note(*n.words, optional=True) for n in others] if delimiter_notes(q, table, rows) else others
     return Answer(rows=lines, titles=titles, notes=notes + others)
@@ -425,12 +425,17 @@ def _row(q, label, kind, column, invalid):
         b"%d" % min(lengths), b"%d" % max(lengths)] + more
 
 
-def ragged_notes(q, table):
-    """The summary takes ragged records and says how many there are, and where the first is."""
+def ragged_notes(q, table, out):
+    """The summary takes ragged records and says how many there are, and where the first is; one that is the header again,
+    which --invalid skip leaves out, counts as one of them."""
     if q.ragged:
         return []
-    found = table.tolerated
-    return [Note(len(found), place(found[0].file, found[0].line))] if found else []
+    places = [(r.file, r.line) for r in table.tolerated]
+    if "ragged" in out.records:
+        again = out.records.pop("ragged")
+        places += [out.first["ragged"]] * again
+    order = [rows[0].file for rows in table.files if rows]
+    return [Note(len(places), place(*min(places, key=lambda p: (order.index(p[0]), p[1]))))] if places else []
 
 
 def delimiter_notes(q, table, rows):
