@@ -282,7 +282,7 @@ static void note_first(size_t *first, size_t offset)
 enum status column_add_wide(struct column_partial *column, unsigned needs, const struct wide *x,
 			    int scale)
 {
-	if (!wide_of(column) || moments_add_wide(&column->moments, needs, x) != STATUS_OK)
+	if (!wide_of(column) || moments_add_wide(&column->moments, needs, x, scale) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	wide_fold_add(column->wide, x, scale);
 	return STATUS_OK;

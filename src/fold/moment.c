@@ -94,13 +94,13 @@ enum status moments_add(struct moment_cells *m, unsigned needs, const int64_t *s
 	return status;
 }
 
-enum status moments_add_wide(struct moment_cells *m, unsigned needs, const struct wide *x)
+enum status moments_add_wide(struct moment_cells *m, unsigned needs, const struct wide *x, int scale)
 {
 	enum status status = need_cells(m, needs);
 
 	for (int i = 0; i < NCELLS && status == STATUS_OK; i++)
 		if (takes_numbers(i, needs))
-			status = moment_table[i]->add_wide(m->cells[i], x);
+			status = moment_table[i]->add_wide(m->cells[i], x, scale);
 	return status;
 }
 

@@ -47,9 +47,9 @@ struct moment_ops {
 	enum status (*add)(void *cell, const int64_t *significand, const uint8_t *scale,
 			   uint64_t rows);
 
-	/* Adds a number that does not fit the fast path. NULL where add is. Errors:
+	/* Adds a number of a scale that does not fit the fast path. NULL where add is. Errors:
 	 * STATUS_NO_MEMORY. */
-	enum status (*add_wide)(void *cell, const struct wide *x);
+	enum status (*add_wide)(void *cell, const struct wide *x, int scale);
 
 	/* cell becomes the moment of cell's numbers followed by later's, whose memory it may take
 	 * over: later may then only be cleared or freed. Errors: STATUS_NO_MEMORY, and what the
@@ -107,7 +107,7 @@ void moments_clear(struct moment_cells *m);
  * Errors: STATUS_NO_MEMORY. */
 enum status moments_add(struct moment_cells *m, unsigned needs, const int64_t *significand,
 			const uint8_t *scale, uint64_t rows);
-enum status moments_add_wide(struct moment_cells *m, unsigned needs, const struct wide *x);
+enum status moments_add_wide(struct moment_cells *m, unsigned needs, const struct wide *x, int scale);
 
 /* Makes cell i, unless it is there, and returns it; NULL: no memory. */
 void *moments_need(struct moment_cells *m, int i);

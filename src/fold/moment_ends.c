@@ -51,9 +51,9 @@ static enum status ends_add(void *cell, const int64_t *significand, const uint8_
 	return STATUS_OK;
 }
 
-static enum status ends_add_wide(void *cell, const struct wide *x)
+static enum status ends_add_wide(void *cell, const struct wide *x, int scale)
 {
-	(void)cell, (void)x;
+	(void)cell, (void)x, (void)scale;
 	return STATUS_OK;
 }
 

@@ -37,12 +37,13 @@ static int weight(int limb, int digit)
 }
 
 /* Adds the logarithm of the first 38 digits: what is behind them is less than 10^-37 of the number. */
-static enum status logs_add_wide(void *cell, const struct wide *x)
+static enum status logs_add_wide(void *cell, const struct wide *x, int scale)
 {
 	const uint128 ten18 = 1000000000000000000;
 	uint128 significand = 0;
 	int limb = WIDE_NLIMBS - 1, digit = 0, last = 0;
 
+	(void)scale;
 	while (limb > 0 && x->limb[limb] == 0)
 		limb--;
 	if (x->limb[limb] <= 0)

@@ -370,8 +370,9 @@ static enum status cubes_add(void *cell, const int64_t *significand, const uint8
 	return powers_add(cell, 3, significand, scale, rows);
 }
 
-static enum status cubes_add_wide(void *cell, const struct wide *x)
+static enum status cubes_add_wide(void *cell, const struct wide *x, int scale)
 {
+	(void)scale;
 	return powers_add_wide(cell, 3, x);
 }
 
@@ -404,8 +405,9 @@ static enum status fourths_add(void *cell, const int64_t *significand, const uin
 	return powers_add(cell, 4, significand, scale, rows);
 }
 
-static enum status fourths_add_wide(void *cell, const struct wide *x)
+static enum status fourths_add_wide(void *cell, const struct wide *x, int scale)
 {
+	(void)scale;
 	return powers_add_wide(cell, 4, x);
 }
 

@@ -99,11 +99,12 @@ static void carry(int64_t *limb, int low, int high)
 
 /* All limbs of x have one sign, so no product is negative. A product is below 10^18, and a
  * carry after each row keeps every limb below 2^61. */
-static enum status squares_add_wide(void *cell, const struct wide *x)
+static enum status squares_add_wide(void *cell, const struct wide *x, int scale)
 {
 	struct squares *s = cell;
 	int low = 0, high = WIDE_NLIMBS - 1;
 
+	(void)scale;
 	if (need_wide(s) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	while (high > 0 && x->limb[high] == 0)

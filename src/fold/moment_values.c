@@ -267,18 +267,18 @@ static enum status values_add(void *cell, const int64_t *significand, const uint
 
 /* ---- wide numbers ---- */
 
-static enum status add_wide(struct values *v, const struct wide *x)
+static enum status add_wide(struct values *v, const struct wide *x, int scale)
 {
 	struct values_block *b = need_room(v, VALUES_WIDE, WIDE_RECORD_NBYTES);
 
 	if (!b)
 		return STATUS_NO_MEMORY;
-	b->nbytes += values_pack_wide(x, b->data + b->nbytes);
+	b->nbytes += values_pack_wide(x, scale, b->data + b->nbytes);
 	b->nvalues++;
 	return STATUS_OK;
 }
 
-static enum status values_add_wide(void *cell, const struct wide *x)
+static enum status values_add_wide(void *cell, const struct wide *x, int scale)
 {
 	const struct values_focus *focus = values_focus();
 	enum status status = STATUS_OK;
@@ -286,7 +286,7 @@ static enum status values_add_wide(void *cell, const struct wide *x)
 	if (values_are_dropped())
 		return drop_refused(cell, STATUS_OK);
 	if (!focus || values_focus_find(focus, cell, values_focus_key_of_wide(focus, x), &status))
-		status = add_wide(cell, x);
+		status = add_wide(cell, x, scale);
 	return drop_refused(cell, status);
 }
 
@@ -346,8 +346,9 @@ static enum status copy_block(struct values *v, const struct values_block *b)
 	}
 	for (uint32_t i = 0; i < b->nbytes && status == STATUS_OK;) {
 		if (b->form == VALUES_WIDE) {
+			int scale = values_wide_scale(b->data + i);
 			i += values_unpack_wide(b->data + i, &wide);
-			status = add_wide(v, &wide);
+			status = add_wide(v, &wide, scale);
 			continue;
 		}
 		memcpy(x, b->data + i, sizeof *x);

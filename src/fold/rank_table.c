@@ -279,7 +279,7 @@ static enum status make_wide(struct rank_table *t, const struct values_blocks *b
 
 	for (size_t i = 0; status == STATUS_OK && i < blocks->n; i++) {
 		struct values_cursor at = {.block = blocks->at[i]};
-		for (size_t n; (n = values_next_wide(&at, batch)) > 0; to += n)
+		for (size_t n; (n = values_next_settled(&at, batch)) > 0; to += n)
 			memcpy(to, batch, n * sizeof *batch);
 	}
 	if (status == STATUS_OK)
@@ -366,8 +366,12 @@ static bool widen(const struct value *number, struct wide *x)
 {
 	int scale;
 
-	if (number->kind == DECIMAL_WIDE)
-		return wide_parse(number->text, number->nbytes, x, &scale) == STATUS_OK;
+	if (number->kind == DECIMAL_WIDE) {
+		if (wide_parse(number->text, number->nbytes, x, &scale) != STATUS_OK)
+			return false;
+		wide_settle(x, scale);
+		return true;
+	}
 	wide_clear(x);
 	wide_add_decimal(x, number->number.significand, number->number.scale);
 	return true;

@@ -148,13 +148,27 @@ static bool variance(const struct column_moments *m, unsigned nless, struct natu
 	return true;
 }
 
+/* How many digits of a variance, which is numerator / denominator x 10^-scale and not 0, and of its root are right. An error
+ * of e in each number is one of 3 e / d in the variance, as its own part, where d is the deviation. */
+static int count_right(const struct column_moments *m, const struct natural *numerator, const struct natural *denominator,
+		       int scale)
+{
+	int magnitude;
+
+	if (!wide_scale_is_rounded(m->numbers.scale) || numerator->nlimbs == 0)
+		return RATIO_NDIGITS;
+	magnitude = ratio_magnitude(numerator, denominator, scale) - 1;
+	return wide_sum_places(m->numbers.scale, 1) + (magnitude - (magnitude < 0)) / 2 - 1;
+}
+
 static void format_variance(const struct column_moments *m, unsigned nless, char *text)
 {
 	struct natural numerator, denominator;
 	int scale;
 
 	if (variance(m, nless, &numerator, &denominator, &scale))
-		ratio_format(false, &numerator, &denominator, scale, text);
+		ratio_format_known(false, &numerator, &denominator, scale, count_right(m, &numerator, &denominator, scale),
+				   text);
 }
 
 static void format_stddev(const struct column_moments *m, unsigned nless, char *text)
@@ -163,7 +177,7 @@ static void format_stddev(const struct column_moments *m, unsigned nless, char *
 	int scale;
 
 	if (variance(m, nless, &numerator, &denominator, &scale))
-		ratio_sqrt_format(&numerator, &denominator, scale, text);
+		ratio_sqrt_format_known(&numerator, &denominator, scale, count_right(m, &numerator, &denominator, scale), text);
 }
 
 static void statistic_sem(const struct column_moments *m, char *text)
@@ -175,7 +189,7 @@ static void statistic_sem(const struct column_moments *m, char *text)
 		return;
 	natural_set(&count, m->numbers.count);
 	natural_multiply(&n_denominators, &denominator, &count);
-	ratio_sqrt_format(&numerator, &n_denominators, scale, text);
+	ratio_sqrt_format_known(&numerator, &n_denominators, scale, count_right(m, &numerator, &denominator, scale), text);
 }
 
 static void statistic_rms(const struct column_moments *m, char *text)

@@ -69,9 +69,11 @@ void values_read(void *cell, const struct moment_source *from);
 
 /* ---- packing ---- */
 
-/* Packs a wide number into up to 4 + 4 x WIDE_NLIMBS bytes, and back. Return how many. */
-uint32_t values_pack_wide(const struct wide *x, unsigned char *to);
+/* Packs a wide number into up to 4 + 4 x WIDE_NLIMBS bytes, and back. Return how many. Of its scale, that of a rounded one
+ * is kept: any other is 0 afterwards. */
+uint32_t values_pack_wide(const struct wide *x, int scale, unsigned char *to);
 uint32_t values_unpack_wide(const unsigned char *from, struct wide *x);
+int values_wide_scale(const unsigned char *from);
 
 /* A significand of scale `from` at a scale that is no smaller; the caller knows that it fits. */
 int128 values_lift(int64_t significand, int from, int scale);
@@ -92,5 +94,7 @@ struct values_cursor {
 size_t values_next64(struct values_cursor *at, int scale, int64_t *out);
 size_t values_next128(struct values_cursor *at, int scale, int128 *out);
 size_t values_next_wide(struct values_cursor *at, struct wide *out);
+/* The same, but as they are settled (number/wide.h). */
+size_t values_next_settled(struct values_cursor *at, struct wide *out);
 
 #endif

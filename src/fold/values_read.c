@@ -2,46 +2,60 @@
  *
  * values_read.c - how kept numbers are packed into blocks, and read. See values.h.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "fold/values.h"
 
 #define INT128_NDIGITS 38 /* 10^38 < 2^127 */
 
-/* A record: the lowest limb that is not 0, 16 bits; the number of limbs up to the highest, 15 bits, and
- * the sign; the limbs, 32 bits each. */
-uint32_t values_pack_wide(const struct wide *x, unsigned char *to)
+/* A record: the lowest limb that is not 0, 7 bits; the number of limbs up to the highest, 7 bits; 0, or how much the scale of
+ * a rounded number is above WIDE_SCALE_MAX, 16 bits; the sign; the limbs, 32 bits each. */
+#define LIMB_BITS 7
+#define SIGN ((uint32_t)1 << 31)
+static_assert(WIDE_NLIMBS < 1 << LIMB_BITS && WIDE_SCALE_LAST - WIDE_SCALE_MAX < 1 << 16, "they fit");
+
+int values_wide_scale(const unsigned char *from)
 {
-	uint16_t low = 0, high = WIDE_NLIMBS, head[2];
-	uint32_t limb;
+	uint32_t head, above;
+
+	memcpy(&head, from, sizeof head);
+	above = head >> 2 * LIMB_BITS & 0xffff;
+	return above ? WIDE_SCALE_MAX + (int)above : 0;
+}
+
+uint32_t values_pack_wide(const struct wide *x, int scale, unsigned char *to)
+{
+	uint32_t low = 0, high = WIDE_NLIMBS, head, limb;
 
 	while (low < WIDE_NLIMBS && x->limb[low] == 0)
 		low++;
 	while (high > low && x->limb[high - 1] == 0)
 		high--;
-	head[0] = low;
-	head[1] = (uint16_t)(high - low);
+	head = low | (high - low) << LIMB_BITS;
+	if (wide_scale_is_rounded(scale))
+		head |= (uint32_t)(scale - WIDE_SCALE_MAX) << 2 * LIMB_BITS;
 	if (high > low && x->limb[high - 1] < 0)
-		head[1] |= 0x8000;
-	memcpy(to, head, sizeof head);
-	for (uint16_t i = low; i < high; i++) {
+		head |= SIGN;
+	memcpy(to, &head, sizeof head);
+	for (uint32_t i = low; i < high; i++) {
 		limb = (uint32_t)(x->limb[i] < 0 ? -x->limb[i] : x->limb[i]);
 		memcpy(to + 4 + 4 * (i - low), &limb, sizeof limb);
 	}
-	return 4u + 4u * (uint32_t)(high - low);
+	return 4u + 4u * (high - low);
 }
 
 uint32_t values_unpack_wide(const unsigned char *from, struct wide *x)
 {
-	uint16_t head[2], nlimbs;
-	uint32_t limb;
+	uint32_t head, limb, low, nlimbs;
 
-	memcpy(head, from, sizeof head);
-	nlimbs = head[1] & 0x7fff;
+	memcpy(&head, from, sizeof head);
+	low = head & ((1 << LIMB_BITS) - 1);
+	nlimbs = head >> LIMB_BITS & ((1 << LIMB_BITS) - 1);
 	wide_clear(x);
-	for (uint16_t i = 0; i < nlimbs; i++) {
+	for (uint32_t i = 0; i < nlimbs; i++) {
 		memcpy(&limb, from + 4 + 4 * i, sizeof limb);
-		x->limb[head[0] + i] = head[1] & 0x8000 ? -(int64_t)limb : (int64_t)limb;
+		x->limb[low + i] = head & SIGN ? -(int64_t)limb : (int64_t)limb;
 	}
 	return 4u + 4u * nlimbs;
 }
@@ -126,6 +140,19 @@ size_t values_next128(struct values_cursor *at, int scale, int128 *out)
 						 : values_lift(1, b->scale, scale);
 	for (size_t i = 0; i < n; i++)
 		out[i] = x[i] * unit;
+	return n;
+}
+
+size_t values_next_settled(struct values_cursor *at, struct wide *out)
+{
+	const unsigned char *from = at->block->data + at->offset_bytes;
+	size_t n = values_next_wide(at, out);
+
+	for (size_t i = 0; at->block->form == VALUES_WIDE && i < n; i++) {
+		struct wide ignored;
+		wide_settle(&out[i], values_wide_scale(from));
+		from += values_unpack_wide(from, &ignored);
+	}
 	return n;
 }
 

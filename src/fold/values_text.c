@@ -226,21 +226,9 @@ static void read_wide(struct batch *b)
 	do {
 		struct wide x;
 		exact_limbs(b->from, x.limb, WIDE_NLIMBS);
-		if (b->from->status == STATUS_OK && b->ops->add_wide(b->cell, &x) != STATUS_OK)
+		if (b->from->status == STATUS_OK && b->ops->add_wide(b->cell, &x, 0) != STATUS_OK)
 			json_fail(b->from, STATUS_NO_MEMORY);
 	} while (json_try(b->from, ","));
-}
-
-/* No number may have more digits behind the point than its column's largest scale. A cell that was cleared has
- * the scale of numbers before, perhaps of another group. */
-static void forget_scale(struct values *v)
-{
-	if (values_have_any(v))
-		return;
-	v->scale = 0;
-	for (int i = 0; i < VALUES_NFORMS; i++)
-		if (v->open[i])
-			v->open[i]->scale = 0;
 }
 
 void values_read(void *cell, const struct moment_source *from)
@@ -248,7 +236,8 @@ void values_read(void *cell, const struct moment_source *from)
 	struct json_reader *r = from->json;
 	struct batch batch = {.ops = moment_table[CELL_VALUES], .cell = cell, .from = r};
 
-	forget_scale(cell);
+	if (!values_have_any(cell)) /* it was cleared: its scale is that of another group's numbers */
+		values_forget_scale(cell);
 	json_expect(r, "[");
 	if (json_try(r, "]"))
 		return;

@@ -119,11 +119,19 @@ static void weigh(struct big_decimal *x, int64_t weight, int scale)
 	x->scale += scale;
 }
 
+/* The number of x's digits before the point; of a smaller one, 0 less the zeros behind it. */
+static int magnitude_of(const struct big_decimal *x)
+{
+	return big_decimal_ndigits(x) - x->scale;
+}
+
 /* A step of any length. */
 static __attribute__((noinline)) void step_long(struct ewma *y, const struct ewma_weight *w,
 						struct big_decimal *x)
 {
 	struct big_decimal before = {.negative = y->negative, .scale = y->scale};
+	int magnitude;
+
 
 	natural_set(&before.n, y->magnitude);
 	if (y->scale < 0) {
@@ -132,7 +140,10 @@ static __attribute__((noinline)) void step_long(struct ewma *y, const struct ewm
 	}
 	weigh(&before, w->before, w->scale);
 	weigh(x, w->now, w->scale);
+	magnitude = magnitude_of(x) > magnitude_of(&before) ? magnitude_of(x) : magnitude_of(&before);
 	big_decimal_add(x, &before);
+	if (y->is_rounded && magnitude_of(x) <= magnitude - (EWMA_NDIGITS - QUOTIENT_NDOUBTFUL))
+		natural_set(&x->n, 0); /* what is left of two numbers that cancel is their errors */
 	set_long(y, x);
 }
 
@@ -141,7 +152,7 @@ void ewma_add(struct ewma *y, const struct ewma_weight *w, struct decimal number
 {
 	struct big_decimal x;
 
-	if (!text && (y->is_set ? step_short(y, w, number)
+	if (!text && !y->is_rounded && (y->is_set ? step_short(y, w, number)
 				: set_short(y, number.significand, number.scale))) {
 		y->is_set = true;
 		return;
@@ -150,6 +161,7 @@ void ewma_add(struct ewma *y, const struct ewma_weight *w, struct decimal number
 		big_decimal_set(&x, number);
 	else if (big_decimal_parse(text, nbytes, &x) != STATUS_OK)
 		return;
+	y->is_rounded |= x.is_rounded;
 	x.is_rounded = false; /* the mean has a rule of its own */
 	if (y->is_set)
 		step_long(y, w, &x);

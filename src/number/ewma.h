@@ -32,6 +32,7 @@ struct ewma_weight {
 /* Zeroed: of no value. */
 struct ewma {
 	bool is_set, negative;
+	bool is_rounded;   /* one of the values was (quotient.h) */
 	int scale;         /* may be negative */
 	uint128 magnitude; /* y x 10^scale, at most 10^EWMA_NDIGITS */
 };

@@ -327,16 +327,32 @@ bool ratio_digits(const struct natural *numerator, const struct natural *denomin
 	return r.nlimbs > 0;
 }
 
+int ratio_magnitude(const struct natural *numerator, const struct natural *denominator, int scale)
+{
+	struct natural r, d;
+
+	return align(&r, &d, numerator, denominator, scale, 1);
+}
+
+size_t ratio_sqrt_format_known(const struct natural *numerator, const struct natural *denominator, int scale, int ndigits,
+			       char *text)
+{
+	struct natural r, d;
+	uint64_t root, unit;
+	int exponent;
+
+	if (numerator->nlimbs == 0 || ndigits <= 0)
+		return write_plain(false, 0, 0, text);
+	exponent = align(&r, &d, numerator, denominator, scale, 2) / 2;
+	root = take_root(&r, &d);
+	unit = ndigits < RATIO_NDIGITS ? decimal_powers[RATIO_NDIGITS - ndigits] : 1;
+	return write_plain(false, (root + unit / 2) / unit * unit, exponent - RATIO_NDIGITS, text);
+}
+
 size_t ratio_sqrt_format(const struct natural *numerator, const struct natural *denominator,
 			 int scale, char *text)
 {
-	struct natural r, d;
-	int exponent;
-
-	if (numerator->nlimbs == 0)
-		return write_plain(false, 0, 0, text);
-	exponent = align(&r, &d, numerator, denominator, scale, 2) / 2;
-	return write_plain(false, take_root(&r, &d), exponent - RATIO_NDIGITS, text);
+	return ratio_sqrt_format_known(numerator, denominator, scale, RATIO_NDIGITS, text);
 }
 
 /* ---- short ratios ---- */

@@ -104,7 +104,14 @@ bool ratio_digits(const struct natural *numerator, const struct natural *denomin
 size_t ratio_sqrt_format(const struct natural *numerator, const struct natural *denominator,
 			 int scale, char *text);
 
-/* Like the two above, for numbers that fit, denominator > 0; a root's scale is even. They cost about
+/* Like ratio_sqrt_format(), but rounds to ndigits digits if these are fewer; to none: 0. */
+size_t ratio_sqrt_format_known(const struct natural *numerator, const struct natural *denominator, int scale, int ndigits,
+			       char *text);
+
+/* Returns m with 10^(m - 1) <= numerator / denominator x 10^-scale < 10^m; neither is 0. Limits: as of ratio_format(). */
+int ratio_magnitude(const struct natural *numerator, const struct natural *denominator, int scale);
+
+/* Like ratio_format() and ratio_sqrt_format(), for numbers that fit, denominator > 0; a root's scale is even. They cost about
  * 0.1 and 0.3 us, where those take 1 and 3. */
 size_t ratio_format_short(bool negative, uint128 numerator, uint64_t denominator, int scale,
 			  char *text);

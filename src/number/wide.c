@@ -287,6 +287,12 @@ static void round_places(struct wide *x, int places)
 		add_piece(x, d.negative ? -d.digit[i] : d.digit[i], i);
 }
 
+void wide_settle(struct wide *x, int scale)
+{
+	if (wide_scale_is_rounded(scale))
+		round_places(x, wide_sum_places(scale, 1));
+}
+
 /* x /= n > 0, towards 0. */
 static void divide(struct wide *x, uint64_t n)
 {

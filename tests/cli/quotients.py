@@ -94,6 +94,28 @@ def check_precision():
             "median(y),iqr(y)\n0,142857142857142860000000000000\n")
     answers("a range", ["--let", "y = x / 7", "--range", "y", "--iqr", "y"], b"x\n1e30\n1000000000000000000000000000001\n",
             "range(y),iqr(y)\n0.143,0.071\n")
+    for operation, exact in (("var", fractions.Fraction(19, 3) / 49), ("var-pop", fractions.Fraction(38, 9) / 49)):
+        said = run(["--let", "y = x / 7", "--" + operation, "y"], b"x\n1e30\n%d\n%d\n" % (10 ** 30 + 2, 10 ** 30 + 5)).out.decode().strip()
+        ok(said == "%.*f" % (len(said.partition(".")[2]), exact), operation + ": digits that are right", lambda: "got: " + said)
+    holds("an average that cancels", ["--let", "y = x / 3", "--ewma", "y:0.5", "--ewma", "y:0.25", "--only"], b"x\n1\n-1\n0\n",
+          prints("y,ewma(y:0.5),ewma(y:0.25)\n%s,%s,%s\n-%s,0,0.16666666666666667\n0,0,0.125\n" % ((THIRD,) * 4)), ways(5))
+    answers("... of a rounded number and one that is not", ["--let", "y = x / 3", "--ewma", "y:0.25", "--only"], b"x\n-1\n3\n3\n",
+            "y,ewma(y:0.25)\n-%s,-%s\n1,0\n1,0.25\n" % (THIRD, THIRD))
+
+
+def check_ranks():
+    """Numbers that are equal but for their errors have one rank; numbers that differ have two."""
+    rows = [(1, 3), (2, 4), (5, 7), (1, 4), (10 ** 12 + 1, 10 ** 12 + 3), (7, 7), (0, 0)]
+    path = fixture("ranks.csv", b"a,b,g\n" + b"".join(b"%d,%d,%s\n" % (a, b, b"xy"[i % 2:i % 2 + 1]) for i, (a, b) in enumerate(rows)))
+    values = [fractions.Fraction(a - b, 3) for a, b in rows]
+    for by in ([], ["--by", "g"]):
+        peers = lambda i: [v for j, v in enumerate(values) if not by or j % 2 == i % 2]
+        want = [sum(v < x for v in peers(i)) + 1 for i, x in enumerate(values)]
+        said = run(["--let", "d = a/3 - b/3", "--rank", "d", "--only", *by, path]).out.decode().split("\n")[1:-1]
+        is_([int(line.split(",")[-1]) for line in said], want, "ranks of quotients " + " ".join(by))
+    path = fixture("ranks.csv", b"x\n" + b"".join(b"%d\n" % (3 * 10 ** 20 + 3 * i) for i in (1, 2, 2, 0)) + b"1\n")
+    said = run(["--let", "d = x/3", "--rank", "d", "--only", path]).out.decode().split("\n")[1:-1]
+    is_([line.split(",")[-1] for line in said], ["3", "4", "4", "2", "1"], "ranks of long numbers beside a quotient")
 
 
 def check_pairs():
@@ -165,6 +187,7 @@ def check_state():
 
 check_results()
 check_precision()
+check_ranks()
 check_pairs()
 check_running()
 check_random()
