@@ -275,13 +275,14 @@ static void round_digits(struct digits *d, int cut)
 		d->ndigits--;
 }
 
-/* Rounds half-even to places digits after the point. */
-static void round_places(struct wide *x, int places)
+/* Rounds half-even to places digits after the point, and then to ndigits significant ones. */
+static void round_wide(struct wide *x, int places, int ndigits)
 {
 	struct digits d;
 
 	to_digits(x, &d);
 	round_digits(&d, POINT_DIGITS - places);
+	round_digits(&d, d.ndigits - ndigits);
 	wide_clear(x);
 	for (int i = 0; i < d.ndigits; i++)
 		add_piece(x, d.negative ? -d.digit[i] : d.digit[i], i);
@@ -290,7 +291,7 @@ static void round_places(struct wide *x, int places)
 void wide_settle(struct wide *x, int scale)
 {
 	if (wide_scale_is_rounded(scale))
-		round_places(x, wide_sum_places(scale, 1));
+		round_wide(x, wide_sum_places(scale, 1), RATIO_NDIGITS);
 }
 
 /* x /= n > 0, towards 0. */
@@ -324,7 +325,7 @@ size_t wide_format_sum(const struct wide *sum, int scale, uint64_t count, char t
 	if (!wide_scale_is_rounded(scale))
 		return wide_format(sum, scale, text);
 	settled = *sum;
-	round_places(&settled, wide_sum_places(scale, count));
+	round_wide(&settled, wide_sum_places(scale, count), TOTAL_DIGITS);
 	return wide_format(&settled, scale, text);
 }
 

@@ -91,8 +91,8 @@ size_t wide_format_sum(const struct wide *sum, int scale, uint64_t count, char t
 /* Writes the mean of count > 0 numbers, one of which was rounded, in the digits that are right, as wide_format does. */
 size_t wide_format_mean(const struct wide *sum, int scale, uint64_t count, char text[WIDE_TEXT_NBYTES]);
 
-/* Rounds x, a number of that scale, half-even to the digits that are right, if it was rounded: so that numbers that differ by
- * their errors only become equal. */
+/* Rounds x, a number of that scale, half-even to digits that are right, RATIO_NDIGITS at most, if it was rounded: numbers that
+ * are printed alike become equal. */
 void wide_settle(struct wide *x, int scale);
 
 /* The fold of a column's wide numbers. */
