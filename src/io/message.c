@@ -356,8 +356,8 @@ static void print_name(const char *name, size_t column)
 /* Says what cannot be seen of a name that is nearly the unknown one. Returns whether there is something. */
 static bool print_unseen(const char *name, size_t column, const char *unknown)
 {
-	bool has_mark = !strncmp(name, BYTE_ORDER_MARK, BYTE_ORDER_MARK_NBYTES);
-	bool is_marked = has_mark && !strcmp(name + BYTE_ORDER_MARK_NBYTES, unknown);
+	size_t mark_nbytes = byte_order_mark_nbytes(name, strlen(name));
+	bool is_marked = mark_nbytes && !strcmp(name + mark_nbytes, unknown);
 
 	if (!is_marked && !utf8_is_recomposed(name, unknown))
 		return false;

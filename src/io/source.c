@@ -14,6 +14,7 @@
 
 #include "base/fd.h"
 #include "codec/foreign.h"
+#include "csv/repeated_header.h"
 
 #define PEEK_NBYTES (64 * 1024)
 
@@ -432,8 +433,8 @@ enum status source_open(struct source *s, struct fault *fault)
 	if (S_ISFIFO(st.st_mode))
 		fd_widen_pipe(s->fd);
 	status = begin_decoding(s, fault);
-	if (status == STATUS_OK && matches(s, 0, "\xef\xbb\xbf", 3, &status, fault))
-		source_skip(s, 3);
+	if (status == STATUS_OK && matches(s, 0, BYTE_ORDER_MARK, BYTE_ORDER_MARK_NBYTES, &status, fault))
+		source_skip(s, BYTE_ORDER_MARK_NBYTES);
 	return status == STATUS_OK ? refuse_foreign(s, fault) : status;
 }
 

@@ -85,7 +85,7 @@ void query_explain(const struct query *q, struct fault *fault)
 		snprintf(fault->remedy, sizeof fault->remedy, "--missing '%.16s'",
 			 fault->detail);
 	else if (fault->status == STATUS_NOT_A_NUMBER && fault->detail_nbytes > BYTE_ORDER_MARK_NBYTES &&
-		 !memcmp(fault->detail, BYTE_ORDER_MARK, BYTE_ORDER_MARK_NBYTES))
+		 byte_order_mark_nbytes(fault->detail, fault->detail_nbytes))
 		strcpy(fault->remedy, "naming the files instead of joining them: a byte-order mark begins this value");
 	else if (fault->status == STATUS_NOT_A_NUMBER && is_date_of_extremes(q, fault))
 		strcpy(fault->remedy, "--text-min and --text-max, which order dates");

@@ -204,8 +204,8 @@ void remedy_units(const struct plan *plan, const char *text, size_t nbytes, size
 /* Whether a record begins at text[begin]; a byte-order mark may stand before it. */
 static bool begins_line(const char *text, size_t begin)
 {
-	if (begin >= BYTE_ORDER_MARK_NBYTES && !memcmp(text + begin - BYTE_ORDER_MARK_NBYTES, BYTE_ORDER_MARK, BYTE_ORDER_MARK_NBYTES))
-		begin -= BYTE_ORDER_MARK_NBYTES;
+	if (begin >= BYTE_ORDER_MARK_NBYTES)
+		begin -= byte_order_mark_nbytes(text + begin - BYTE_ORDER_MARK_NBYTES, BYTE_ORDER_MARK_NBYTES);
 	return begin == 0 || text[begin - 1] == '\n';
 }
 
@@ -229,8 +229,8 @@ size_t remedy_repeated_header(const struct plan *plan, const char *text, size_t 
 	struct record header;
 	size_t begin = SIZE_MAX;
 
-	if (plan->header && nbytes - offset > BYTE_ORDER_MARK_NBYTES && !memcmp(text + offset, BYTE_ORDER_MARK, BYTE_ORDER_MARK_NBYTES))
-		offset += BYTE_ORDER_MARK_NBYTES;
+	if (plan->header)
+		offset += byte_order_mark_nbytes(text + offset, nbytes - offset);
 	if (!plan->header ||
 	    record_split(plan->header, plan->header_nbytes, &plan->dialect, true, &header))
 		return SIZE_MAX;
