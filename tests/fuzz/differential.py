@@ -78,7 +78,7 @@ SANITIZERS = {"ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:exitco
 class Server:
     """The running program tests/fuzz/serve.c, in `folder`. run() is what harness.run() is."""
     def __init__(self, path, folder=None):
-        env = {k: v for k, v in os.environ.items() if not k.startswith("GPUSTAT") and k != "COLUMNS"}
+        env = {k: v for k, v in os.environ.items() if not k.startswith("GPUSTAT") and k not in ("COLUMNS", "LC_ALL")}
         self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder,
                                         env=dict(SANITIZERS, **env, LC_ALL="C"))
         self.nruns = 0

@@ -215,7 +215,7 @@ static void test_beyond(void)
 	fill(&c, 3, 40);
 	wide_clear(&x);
 	wide_add_decimal(&x, (int128)INT64_MAX * 1000, 3);
-	if (moment_table[CELL_VALUES]->add_wide(&c.cells[0], &x) != STATUS_OK)
+	if (moment_table[CELL_VALUES]->add_wide(&c.cells[0], &x, 0) != STATUS_OK)
 		bail("no memory");
 	bounds(&c, &min, &max);
 	last.rank = c.n;
