@@ -113,11 +113,11 @@ def check_tables():
     same("an open quote far away", ["--sum=1"], b"n,m\n" + b"1,2\n" * 30000 + b'1,"\n' + b"1,x\n" * 300, usual)
     same("out of range far away", ["--sum=2"], b"n,m\n" + b"1,2\n" * 30000 + b"1,1e400\n", usual)
     long = b"n,t,m\n1,\"" + b"x,\n\"\"" * 500000 + b"\",2\n3,short,4\n"
-    same("a record of megabytes", ["--sum=1,3"], long, [(None, None), (65536, 2)], harness.exactly("sum(n),sum(m)\n4,6\n"))
+    same("a record of megabytes", ["-H", "--sum=1,3"], long, [(None, None), (65536, 2)], harness.exactly("sum(n),sum(m)\n4,6\n"))
     same("blank lines only", ["--count=1"], b"\n" * 70000, usual, harness.exactly("0\n"))
     same("many short records", ["--sum=1", "--count=1"], b"1\n" * 300000, usual[:3],
          harness.exactly("sum(col1),count(col1)\n300000,300000\n"))
-    same("delimiters only", ["--count=70", "--sum=101"], (b"," * 100 + b"5\n") * 2000, usual,
+    same("delimiters only", ["-N", "--count=70", "--sum=101"], (b"," * 100 + b"5\n") * 2000, usual,
          harness.exactly("count(col70),sum(col101)\n0,10000\n"))
 
 
