@@ -726,16 +726,21 @@ static enum status skip_header(struct header *h, struct input *input, struct fau
 }
 
 /* Forgets the layout of what is no header. */
-static enum status drop_layout(struct header *h, const struct input *input, const struct plan *plan)
+static enum status drop_layout(struct header *h, struct input *input, const struct plan *plan, struct fault *fault)
 {
-	size_t nbytes;
+	size_t nbytes = h->nbytes - 1; /* so that all of the record is there */
+	const char *data;
+	bool at_end;
 
 	h->nwords_below = 0;
 	if (!h->layout)
 		return STATUS_OK;
 	free(h->layout);
 	h->layout = NULL;
-	return cut_again(h, input_peeked(input, &nbytes), plan);
+	/* what was looked at last may be another file */
+	if (input_peek(input, h->file, &data, &nbytes, &at_end, fault) != STATUS_OK)
+		return fault->status;
+	return cut_again(h, data, plan) == STATUS_OK ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 }
 
 enum status header_decide(struct header *h, struct input *input, const struct plan *plan,
@@ -743,7 +748,9 @@ enum status header_decide(struct header *h, struct input *input, const struct pl
 {
 	enum status status = header_guess(h, input, plan, request, fault);
 
-	if ((status == STATUS_OK && !h->present && drop_layout(h, input, plan) != STATUS_OK) || name_columns(h) != STATUS_OK)
+	if (status == STATUS_OK && !h->present)
+		status = drop_layout(h, input, plan, fault);
+	if (name_columns(h) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (status == STATUS_OK && h->present)
 		status = header_check_words(h, input, fault);
