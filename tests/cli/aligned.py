@@ -161,7 +161,7 @@ def check_new_columns():
 def check_files():
     one, other, order = fixture("one", CASE), fixture("other", b"NAME      QTY PRICE\nx y z       5  2.00\n"), fixture("order", b"PRICE  NAME   QTY\n 1.00  a b      7\n")
     answers("later files stand below their own headers", ["-W", "--sum=QTY", one, other, order], None, "25\n")
-    answers("a file of a blank line before data that begins with a blank", ["-W", "--format=csv", fixture("blank.csv", b"\n"),
+    answers("an empty file before data that begins with a blank", ["-W", "--format=csv", fixture("blank.csv", b""),
             fixture("below.csv", b" .9 -88\n00 +")], None, "column,type,count,missing,invalid,sum,min,max,mean,shortest,longest\n"
             "col1,number,2,0,0,0.9,0.0,0.9,0.45,,\ncol2,text,2,0,0,,+,-88,,1,3\n")
     answers("records of several files", ["-W", "--where=QTY > 4", one, other], None,
