@@ -168,7 +168,8 @@ static bool is_escaped(const struct reference *r, size_t at)
 	return n % 2;
 }
 
-/* Prints the record, which ends at text[end], with as many fields as the first: cut, or filled up. */
+/* Prints the record, which ends at text[end], with as many fields as the first: cut, or filled up, unless fields end at blanks,
+ * of which one at a line's end is no field. */
 static void print_record(struct reference *r, size_t end)
 {
 	uint32_t nfields = r->plan->ragged.nfields;
@@ -176,7 +177,7 @@ static void print_record(struct reference *r, size_t end)
 	if (r->field > nfields)
 		end = r->printed_end;
 	append(&r->out->text, r->text + r->record_begin, end - r->record_begin);
-	for (uint32_t n = r->field; n < nfields; n++)
+	for (uint32_t n = r->field; n < nfields && !r->plan->dialect.whitespace; n++)
 		append(&r->out->text, &r->plan->dialect.delimiter, 1);
 }
 
