@@ -231,7 +231,10 @@ def answer(q, files):
             raise Unclear("records are printed, and all lines are blank")
         return Answer(b"")
     needed = table.resolve()
-    rows, trouble = table.rows(set(range(table.ncolumns)) if q.asks_star() else needed)
+    try:
+        rows, trouble = table.rows(set(range(table.ncolumns)) if q.asks_star() else needed)
+    except BadData as bad:
+        raise Unclear("is anything printed before a later file's words are found not to be readable?") from bad
     try:
         columns = plan(q, table, rows, offsets)
     except BadData as bad:
