@@ -233,16 +233,23 @@ static void put_groups(const struct query *q, const struct group_list *list, str
 	partial_free(&blank);
 }
 
+static enum status fold_keys(void *context, struct groups *part)
+{
+	(void)context;
+	return group_keys_fold(part);
+}
+
 /* Writes the groups in the order in which they appeared or, where records are printed, in that of their keys. */
 static void put_all_groups(const struct query *q, struct partial *total, struct json_writer *to)
 {
 	struct group_list list = {NULL, 0, NULL};
+	size_t nthreads = (size_t)ranks_nthreads(q);
 	enum status status = total->groups ? groups_store(total->groups) : STATUS_OK;
 
-	for (size_t i = 0; i < STORE_NPARTS && status == STATUS_OK; i++)
-		status = group_keys_fold(group_store_part(q->plan.groups, i));
 	if (status == STATUS_OK)
-		status = group_list_make(q->plan.groups, (size_t)ranks_nthreads(q), &list);
+		status = group_store_visit(q->plan.groups, nthreads, fold_keys, NULL);
+	if (status == STATUS_OK)
+		status = group_list_make(q->plan.groups, nthreads, &list);
 	if (status == STATUS_OK && q->plan.emits)
 		group_list_order_keys(&list);
 	if (status != STATUS_OK)

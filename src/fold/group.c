@@ -224,7 +224,7 @@ bool group_has_long_ends(struct group *g, const struct plan *plan)
 {
 	for (size_t c = 0; c < plan->ncolumns; c++) {
 		const struct group_ends *e = group_ends(g, &plan->columns[c]);
-		if (plan_column_has_cell(&plan->columns[c]) && plan->columns[c].needs & MOMENT_ENDS &&
+		if (plan_column_has_cell_of(&plan->columns[c], MOMENT_ENDS) &&
 		    (e->first.nbytes == GROUP_END_LONG || e->last.nbytes == GROUP_END_LONG))
 			return true;
 	}
@@ -281,7 +281,8 @@ static bool numbers_of_column(const struct column_partial *column, unsigned need
 	unsigned scale = (unsigned)__builtin_ffs((int)column->fast.scales) - 1;
 
 	*x = (struct numbers){.count = 0};
-	if (needs & (MOMENT_VALUES | MOMENT_KEYS) || column_has_wide(column) || column->nmissing || column->nnuls || (column->ninvalid && !(needs & MOMENT_ENDS)))
+	if (needs & (MOMENT_VALUES | MOMENT_KEYS) || column_has_wide(column) || column->nmissing || column->nnuls ||
+	    (column->ninvalid && !(needs & MOMENT_ENDS)))
 		return false;
 	if (column->fast.count == 0 && needs & MOMENT_ENDS)
 		return true;
@@ -344,7 +345,7 @@ static enum status own_ends(struct group *g, const struct plan *plan, struct tex
 
 	for (size_t c = 0; c < plan->ncolumns && status == STATUS_OK; c++) {
 		struct group_ends *e = group_ends(g, &plan->columns[c]), foreign;
-		if (!plan_column_has_cell(&plan->columns[c]) || !(plan->columns[c].needs & MOMENT_ENDS))
+		if (!plan_column_has_cell_of(&plan->columns[c], MOMENT_ENDS))
 			continue;
 		foreign = *e;
 		memset(e, 0, sizeof *e);
@@ -379,7 +380,7 @@ void group_move(struct group *g, const struct plan *plan, uint64_t offset_bytes)
 	g->first += offset_bytes;
 	for (size_t c = 0; plan->groups_keep_ends && c < plan->ncolumns; c++) {
 		struct group_ends *e = group_ends(g, &plan->columns[c]);
-		if (!plan_column_has_cell(&plan->columns[c]) || !(plan->columns[c].needs & MOMENT_ENDS))
+		if (!plan_column_has_cell_of(&plan->columns[c], MOMENT_ENDS))
 			continue;
 		e->first.place += e->first.place ? offset_bytes << 1 : 0;
 		e->last.place += e->last.place ? offset_bytes << 1 : 0;

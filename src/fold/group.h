@@ -63,14 +63,14 @@ struct group_ends {
 
 /* With MOMENT_VALUES, these lie behind all else: the numbers that group_values.h lists, once they are settled. */
 struct group_values {
-	uint64_t n_scale; /* their count and their scale, as in struct group_cell */
-	int64_t *at;      /* in the memory of struct groups */
+	uint64_t count_scale; /* as in struct group_cell */
+	int64_t *at;          /* in the memory of struct groups */
 };
 
 /* With MOMENT_KEYS, these: the different values in a table that group_keys.h makes. */
 struct group_keys {
 	uint64_t n;
-	uint32_t found[2]; /* by enum keys_order: 1 + the slot of that one, once they are settled; 0: there is none */
+	uint32_t found[2]; /* by enum keys_order: 1 + the slot of that one, once they are settled; 0: the group has no value */
 };
 
 #define GROUP_LISTS_MAX 2048 /* columns that have values or keys beside cells */
@@ -188,24 +188,35 @@ static inline __attribute__((always_inline)) void group_ends_put(struct group_en
 		group_end_set(&e->last, place, text, nbytes, true);
 }
 
+/* The two in a count_scale. */
+static inline uint64_t group_count_of(uint64_t count_scale)
+{
+	return count_scale & (((uint64_t)1 << GROUP_COUNT_BITS) - 1);
+}
+
+static inline unsigned group_scale_of(uint64_t count_scale)
+{
+	return (unsigned)(count_scale >> GROUP_COUNT_BITS);
+}
+
 static inline uint64_t group_values_count(const struct group_values *v)
 {
-	return v->n_scale & (((uint64_t)1 << GROUP_COUNT_BITS) - 1);
+	return group_count_of(v->count_scale);
 }
 
 static inline unsigned group_values_scale(const struct group_values *v)
 {
-	return (unsigned)(v->n_scale >> GROUP_COUNT_BITS);
+	return group_scale_of(v->count_scale);
 }
 
 static inline uint64_t group_cell_count(const struct group_cell *cell)
 {
-	return cell->count_scale & (((uint64_t)1 << GROUP_COUNT_BITS) - 1);
+	return group_count_of(cell->count_scale);
 }
 
 static inline unsigned group_cell_scale(const struct group_cell *cell)
 {
-	return (unsigned)(cell->count_scale >> GROUP_COUNT_BITS);
+	return group_scale_of(cell->count_scale);
 }
 
 static inline uint128 group_cell_squares(const struct group_cell *cell)

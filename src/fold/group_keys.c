@@ -22,7 +22,7 @@ static enum status each_column(struct groups *part, column_visitor *visit)
 	enum status status = STATUS_OK;
 
 	for (size_t c = 0; part->keys && c < part->plan->ncolumns && status == STATUS_OK; c++)
-		if (plan_column_has_cell(&part->plan->columns[c]) && part->plan->columns[c].needs & MOMENT_KEYS)
+		if (plan_column_has_cell_of(&part->plan->columns[c], MOMENT_KEYS))
 			status = visit(part, c);
 	return status;
 }
@@ -49,7 +49,7 @@ static enum status make_tables(struct groups *part)
 	if (!part->keys)
 		return STATUS_NO_MEMORY;
 	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (plan_column_has_cell(&plan->columns[c]) && plan->columns[c].needs & MOMENT_KEY_COUNTS)
+		if (plan_column_has_cell_of(&plan->columns[c], MOMENT_KEY_COUNTS))
 			table_of(part, c)->value_nbytes = sizeof(struct key_count);
 	return STATUS_OK;
 }
@@ -152,7 +152,7 @@ static enum status move_pair(const struct groups *part, size_t c, const struct p
 	return status;
 }
 
-/* Whether a pair comes before the one in a slot + 1; 0: there is none. */
+/* Whether a pair comes before another one in that order. slot: 1 + the other's; 0: no other has been found yet. */
 static bool comes_before(const struct key_table *table, const struct pair *pair, uint32_t slot, enum keys_order order)
 {
 	const struct key_count *a = pair->times, *b = slot ? key_table_value(table, slot - 1) : NULL;

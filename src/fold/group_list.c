@@ -22,7 +22,7 @@ struct dealing {
 	struct group_store *store;
 	size_t nthreads;
 	groups_visitor visit;   /* of the current pass */
-	atomic_size_t next;     /* part of the store, or range of buckets */
+	atomic_size_t next;     /* range of buckets that no thread has taken */
 	_Atomic uint64_t last;  /* the greatest offset */
 	int shift;              /* from an offset to a bucket */
 	atomic_size_t *ends;    /* nbuckets: behind the last place so far */
@@ -32,21 +32,17 @@ struct dealing {
 
 /* ---- passes over the groups ---- */
 
-static void *visit_parts(void *context)
+static enum status visit_part(void *context, struct groups *part)
 {
 	struct dealing *d = context;
-	size_t part;
 
-	while ((part = atomic_fetch_add(&d->next, 1)) < STORE_NPARTS)
-		groups_each(group_store_part(d->store, part), d->visit, d);
-	return NULL;
+	return groups_each(part, d->visit, d);
 }
 
 static void visit_all(struct dealing *d, groups_visitor visit)
 {
 	d->visit = visit;
-	d->next = 0;
-	team_run(d->nthreads, visit_parts, d);
+	group_store_visit(d->store, d->nthreads, visit_part, d);
 }
 
 static enum status find_last(void *context, struct group *group)

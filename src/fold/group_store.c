@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/team.h"
 #include "fold/group_source.h"
 #include "fold/group_staged.h"
 #include "fold/key_memory.h"
@@ -77,6 +78,36 @@ uint64_t group_store_count(const struct group_store *s)
 struct groups *group_store_part(struct group_store *s, size_t part)
 {
 	return s->parts[part].groups;
+}
+
+/* Threads that take one part after the other. */
+struct visiting {
+	struct group_store *store;
+	group_part_visitor visit;
+	void *context;
+	atomic_size_t next; /* part that no thread has taken */
+	_Atomic enum status status;
+};
+
+static void *visit_parts(void *visiting)
+{
+	struct visiting *v = visiting;
+	size_t part;
+
+	while ((part = atomic_fetch_add(&v->next, 1)) < STORE_NPARTS && v->status == STATUS_OK) {
+		enum status status = v->visit(v->context, group_store_part(v->store, part));
+		if (status != STATUS_OK)
+			v->status = status;
+	}
+	return NULL;
+}
+
+enum status group_store_visit(struct group_store *s, size_t nthreads, group_part_visitor visit, void *context)
+{
+	struct visiting v = {.store = s, .visit = visit, .context = context, .status = STATUS_OK};
+
+	team_run(nthreads, visit_parts, &v);
+	return v.status;
 }
 
 struct groups *group_store_lock(struct group_store *s, size_t part)

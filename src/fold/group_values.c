@@ -5,17 +5,15 @@
 #include "fold/group_values.h"
 
 #include <assert.h>
-#include <stdatomic.h>
 #include <string.h>
 
-#include "base/team.h"
 #include "fold/group_keys.h"
 #include "fold/key_memory.h"
 #include "fold/values.h"
 #include "number/decimal_text.h"
 
 #define LIST_NBYTES ((size_t)1 << 16) /* of a block of a list */
-#define MANY_A_GROUP 64 /* so many numbers take less memory in a partial */
+#define MANY_A_GROUP 64 /* where each group has so many numbers, partials hold them in less memory */
 #define AHEAD 8
 
 /* A number on its way to its group: the address of that in the lowest GROUPS_ADDRESS_BITS bits, then its scale in 5, and above
@@ -115,7 +113,7 @@ static enum status each(struct groups *g, list_visitor *visit)
 	enum status status = STATUS_OK;
 
 	for (size_t c = 0; c < g->plan->ncolumns; c++)
-		if (plan_column_has_cell(&g->plan->columns[c]) && g->plan->columns[c].needs & MOMENT_VALUES)
+		if (plan_column_has_cell_of(&g->plan->columns[c], MOMENT_VALUES))
 			columns[g->plan->columns[c].cell_list] = c;
 	for (struct listed_values *block = g->listed; block; block = block->next)
 		for (size_t i = 0; i < block->n && status == STATUS_OK; i++) {
@@ -148,9 +146,9 @@ enum status group_values_limit(struct groups *g)
 static enum status count_listed(struct groups *g, size_t c, struct listed *v)
 {
 	struct group_values *to = group_values(group_of(v), &g->plan->columns[c]);
-	uint64_t scale = scale_of(v), had = to->n_scale >> GROUP_COUNT_BITS;
+	uint64_t scale = scale_of(v), had = group_values_scale(to);
 
-	to->n_scale += 1 + (scale > had ? (scale - had) << GROUP_COUNT_BITS : 0);
+	to->count_scale += 1 + (scale > had ? (scale - had) << GROUP_COUNT_BITS : 0);
 	return STATUS_OK;
 }
 
@@ -162,11 +160,11 @@ static enum status place_group(void *context, struct group *group)
 	for (size_t c = 0; c < g->plan->ncolumns; c++) {
 		const struct plan_column *column = &g->plan->columns[c];
 		struct group_values *v = group_values(group, column);
-		if (!plan_column_has_cell(column) || !(column->needs & MOMENT_VALUES))
+		if (!plan_column_has_cell_of(column, MOMENT_VALUES))
 			continue;
 		v->at = g->settled->x + g->nlisted;
 		g->nlisted += group_values_count(v);
-		v->n_scale &= ~(((uint64_t)1 << GROUP_COUNT_BITS) - 1);
+		v->count_scale -= group_values_count(v);
 	}
 	return STATUS_OK;
 }
@@ -181,7 +179,7 @@ static enum status put_listed(struct groups *g, size_t c, struct listed *v)
 	if (nzeros && (nzeros > DECIMAL_NDIGITS || __builtin_mul_overflow(x, (int64_t)decimal_powers[nzeros], &x)))
 		return fold(g->plan, c, v);
 	to->at[group_values_count(to)] = x;
-	to->n_scale++;
+	to->count_scale++;
 	return STATUS_OK;
 }
 
@@ -213,31 +211,15 @@ enum status group_lists_settle(struct groups *g)
 	return status == STATUS_OK ? group_keys_settle(g) : status;
 }
 
-struct settling {
-	struct group_store *store;
-	atomic_size_t next; /* part that no thread has taken */
-	_Atomic enum status status;
-};
-
-static void *settle_parts(void *context)
+static enum status visit_settle(void *context, struct groups *part)
 {
-	struct settling *s = context;
-	size_t part;
-
-	while ((part = atomic_fetch_add(&s->next, 1)) < STORE_NPARTS && s->status == STATUS_OK) {
-		enum status status = group_lists_settle(group_store_part(s->store, part));
-		if (status != STATUS_OK)
-			s->status = status;
-	}
-	return NULL;
+	(void)context;
+	return group_lists_settle(part);
 }
 
 enum status group_store_settle(struct group_store *store, size_t nthreads)
 {
-	struct settling s = {.store = store, .status = STATUS_OK};
-
-	team_run(nthreads, settle_parts, &s);
-	return s.status;
+	return group_store_visit(store, nthreads, visit_settle, NULL);
 }
 
 /* ---- what cells hold ---- */
@@ -245,7 +227,7 @@ enum status group_store_settle(struct group_store *store, size_t nthreads)
 bool group_has_values(struct group *g, const struct plan *plan)
 {
 	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (plan_column_has_cell(&plan->columns[c]) && plan->columns[c].needs & MOMENT_VALUES &&
+		if (plan_column_has_cell_of(&plan->columns[c], MOMENT_VALUES) &&
 		    group_values_count(group_values(g, &plan->columns[c])))
 			return true;
 	return false;

@@ -173,6 +173,10 @@ enum status group_store_add(const struct plan *plan, struct group *const *at, si
 /* The groups whose keys' hashes have the highest bits `part`. */
 struct groups *group_store_part(struct group_store *s, size_t part);
 
+/* Calls visit for each part, in up to nthreads threads at once, up to one that fails: no thread may add groups meanwhile. */
+typedef enum status (*group_part_visitor)(void *context, struct groups *part);
+enum status group_store_visit(struct group_store *s, size_t nthreads, group_part_visitor visit, void *context);
+
 /* Like group_store_part, but the caller alone may use them until group_store_unlock. */
 struct groups *group_store_lock(struct group_store *s, size_t part);
 void group_store_unlock(struct group_store *s, size_t part);

@@ -181,7 +181,7 @@ enum status ends_put(struct ends *e, enum end end, const struct plan *plan, cons
 /* Has all values before those of another input, of which the places are told anew. */
 void ends_forget_places(struct ends *e);
 
-/* Sets *out to the value of an end, which belongs to e. Returns false where there is none. */
+/* Sets *out to the value of an end, which belongs to e. Returns false if the end has no value. */
 bool ends_get(const struct ends *e, enum end end, struct column_end *out);
 
 /* Whether the end has a value. */

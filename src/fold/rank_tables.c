@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/team.h"
 #include "fold/group_values.h"
 #include "fold/key_memory.h"
 
@@ -29,12 +28,10 @@ static enum status make_tables(struct rank_table *to, const struct plan *plan, c
 struct making {
 	struct rank_tables *t;
 	const struct plan *plan;
-	atomic_size_t part;  /* of the store, that no thread has taken */
 	atomic_size_t group; /* the next one's number */
-	_Atomic enum status status;
 };
 
-/* One thread of them. */
+/* Those of a part of the store. */
 struct maker {
 	struct making *m;
 	struct partial blank; /* of a group that has no partial */
@@ -52,27 +49,20 @@ static enum status make_group(void *context, struct group *group)
 	return of ? make_tables(m->t->at + group->state * m->t->nranks, m->plan, of, 1) : STATUS_NO_MEMORY;
 }
 
-static void *make_parts(void *context)
+static enum status make_part(void *context, struct groups *part)
 {
-	struct making *m = context;
-	struct maker maker = {.m = m};
-	enum status status = partial_init(&maker.blank, m->plan);
-	size_t part;
+	struct maker maker = {.m = context};
+	enum status status = partial_init(&maker.blank, part->plan);
 
-	if (status != STATUS_OK)
-		m->status = status;
-	while ((part = atomic_fetch_add(&m->part, 1)) < STORE_NPARTS && m->status == STATUS_OK) {
-		status = groups_each(group_store_part(m->t->groups, part), make_group, &maker);
-		if (status != STATUS_OK)
-			m->status = status;
-	}
+	if (status == STATUS_OK)
+		status = groups_each(part, make_group, &maker);
 	partial_free(&maker.blank);
-	return NULL;
+	return status;
 }
 
 static enum status make_of_groups(struct rank_tables *t, const struct plan *plan, const struct partial *total, int nthreads)
 {
-	struct making m = {.t = t, .plan = plan, .status = STATUS_OK};
+	struct making m = {.t = t, .plan = plan};
 	enum status status = total->groups ? groups_store(total->groups) : STATUS_OK;
 	void *memory;
 
@@ -85,8 +75,7 @@ static enum status make_of_groups(struct rank_tables *t, const struct plan *plan
 	if (status != STATUS_OK)
 		return status;
 	t->at = memory;
-	team_run((size_t)nthreads, make_parts, &m);
-	return m.status;
+	return group_store_visit(plan->groups, (size_t)nthreads, make_part, &m);
 }
 
 /* ---- all of them ---- */

@@ -376,8 +376,8 @@ static bool end_value(const struct grouping *m, size_t c, unsigned row, const ch
 	return *text != NULL;
 }
 
-/* Whether a value of so many bytes can be a cell's. Where records are printed, the store's groups and those of a chunk are
- * exchanged, so that no value may lie elsewhere. */
+/* Whether a cell can hold a value of so many bytes. Where records are printed, a chunk's groups are exchanged for those of the
+ * store, so all of a value has to lie in the cell. */
 static bool keeps_end(const struct grouping *m, size_t nbytes)
 {
 	return nbytes <= GROUP_END_NBYTES || !m->f->plan->emits;

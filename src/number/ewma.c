@@ -119,7 +119,7 @@ static void weigh(struct big_decimal *x, int64_t weight, int scale)
 	x->scale += scale;
 }
 
-/* The number of x's digits before the point; of a smaller one, 0 less the zeros behind it. */
+/* How many digits x has before the point; of |x| < 1, minus the number of zeros after the point. */
 static int magnitude_of(const struct big_decimal *x)
 {
 	return big_decimal_ndigits(x) - x->scale;

@@ -185,6 +185,12 @@ static inline bool plan_column_has_cell(const struct plan_column *column)
 	return column->cell_offset > 0;
 }
 
+/* Whether it keeps there one of these moments. */
+static inline bool plan_column_has_cell_of(const struct plan_column *column, unsigned moments)
+{
+	return plan_column_has_cell(column) && (column->needs & moments) != 0;
+}
+
 /* Two columns whose products are summed, over the records that have both values. */
 struct plan_pair {
 	size_t x, y;    /* in the plan */
