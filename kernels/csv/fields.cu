@@ -222,8 +222,8 @@ fields(struct text_view text, struct record_table records, struct fields_plan pl
 	enum record_kind kind = record_kind_of(text, plan.ragged, bytes.begin, bytes.end, nfields);
 	if (kind == RECORD_RAGGED)
 		record_count_ragged(plan.ragged, (uint32_t)bytes.begin, nfields, summary);
-	if (plan.sought.nbytes && nfields == plan.ragged.nfields &&
-	    header_is_repeated(&plan.sought, text.data + bytes.begin, bytes.end - bytes.begin))
+	if (plan.sought.nbytes && kind == RECORD_REGULAR &&
+	    header_may_be_repeated(&plan.sought, text.data + bytes.begin, bytes.end - bytes.begin))
 		summary_leave(summary);
 	if (record_is_taken(plan.ragged, kind, nfields)) {
 		if (nfields != plan.ragged.nfields)

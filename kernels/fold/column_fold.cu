@@ -133,12 +133,12 @@ static __device__ bool record_check(const struct column_job &job, const struct c
 	return record_is_taken(rule, kind, nfields);
 }
 
-/* Leaves the chunk to the CPU if a record, text[0 .. nbytes) without its line end, is the header that is sought. A
+/* Leaves the chunk to the CPU if a record, text[0 .. nbytes) without its line end, may be the header that is sought. A
  * thread of the first column asks. */
 static __device__ void seek_header(const struct column_job &job, const struct column_place &place, const char *text,
 				   size_t nbytes)
 {
-	if (job.first_column + place.column == 0 && header_is_repeated(&job.plan.sought, text, nbytes))
+	if (job.first_column + place.column == 0 && header_may_be_repeated(&job.plan.sought, text, nbytes))
 		summary_leave(job.summary);
 }
 
@@ -180,14 +180,14 @@ static __device__ void window_fold(const struct column_job &job, const struct co
 			uint32_t end = window_field_at(w, next - 1, next).end;
 			if (!record_check(job, place, base + record_begin, base + end, nfields))
 				continue;
-			if (place.field >= nfields) {
-				s->nmissing++;
-				continue;
-			}
 		}
-		if (job.plan.sought.nbytes && nfields == job.plan.ragged.nfields)
+		if (job.plan.sought.nbytes)
 			seek_header(job, place, window_text(w) + record_begin,
 				    window_field_at(w, next - 1, next).end - record_begin);
+		if (place.field >= nfields) {
+			s->nmissing++;
+			continue;
+		}
 		struct window_field field = window_field_at(w, first + place.field, next);
 		unsigned code = window_read(job, place.parses, w, field, &significand);
 		state_add<SQUARES>(job, place.column, s, code, significand, base + record_begin,
@@ -262,7 +262,7 @@ static __device__ void long_record_fold(const struct column_job &job,
 	end -= job.text.data[end - 1] == '\r';
 	if (!record_check(job, place, record_begin, end, nfields))
 		return;
-	if (job.plan.sought.nbytes && nfields == job.plan.ragged.nfields)
+	if (job.plan.sought.nbytes)
 		seek_header(job, place, job.text.data + record_begin, end - record_begin);
 	if (place.field >= nfields) {
 		s->nmissing++;

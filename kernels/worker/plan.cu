@@ -227,7 +227,8 @@ struct fields_plan fields_plan_of(const struct worker *w)
 	to.missing_is_number = missing_is_number(plan);
 	to.quote = device_quote(plan);
 	to.ragged = plan->ragged;
-	to.sought = {a->sought, plan->sought.nbytes};
+	to.sought = plan->sought;
+	to.sought.text = a->sought;
 	to.ncolumns = (uint32_t)plan->ncolumns;
 	to.conditions.exprs = a->exprs;
 	to.conditions.npredicates = (uint32_t)plan->npredicates;

@@ -12,6 +12,7 @@
 #include "codec/codec.h"
 #include "csv/field.h"
 #include "csv/record.h"
+#include "query/remedy.h"
 
 #define PACKED_NBYTES 4096 /* of a line, on both sides of a fault, in which compressed data are sought */
 
@@ -168,15 +169,13 @@ enum status diagnose_ragged(const struct plan *plan, struct text *text, size_t o
 	struct record r;
 	char words[FAULT_DETAIL_NBYTES];
 
-	if (record_split(text->data + offset, text->nbytes - offset, &plan->dialect, true, &r) !=
-	    STATUS_OK)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	if (r.nfields == plan->ragged.nfields) { /* not ragged */
-		record_free(&r);
+	if (remedy_repeated_header(plan, text->data, text->nbytes, offset) != SIZE_MAX) {
 		fault_set(fault, STATUS_HEADER_AGAIN, 0, NULL);
 		strcpy(fault->remedy, "naming the files instead of joining them, or --invalid skip");
 		return diagnose_place(plan, text, offset, plan->ncolumns, fault);
 	}
+	if (record_split(text->data + offset, text->nbytes - offset, &plan->dialect, true, &r) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	snprintf(words, sizeof words, "%zu field%s where the %s has %" PRIu32 "%s", r.nfields,
 		 r.nfields == 1 ? "" : "s", plan->header ? "header" : "first record",
 		 plan->ragged.nfields, ragged_hint(r.nfields, plan->ragged.nfields));

@@ -58,24 +58,38 @@ static inline unsigned char first_byte(const char *text, const uint32_t *ends)
 	return (unsigned char)text[(uint32_t)(ends[-1] + 1)];
 }
 
-static bool is_header(const struct sought_header *h, const char *text, const uint32_t *ends, size_t stride)
+/* Whether a row is the header again. */
+static bool is_header(const struct plan *plan, const char *text, const uint32_t *ends, size_t stride)
 {
 	const char *record = text + (uint32_t)(ends[-1] + 1);
-	size_t nbytes = (size_t)(text + ends[stride - 1] - record);
 
-	return header_is_repeated(h, record, nbytes - (nbytes > 0 && record[nbytes - 1] == '\r'));
+	return header_is_repeated(&plan->sought, &plan->dialect, record, (size_t)(text + ends[stride - 1] - record));
+}
+
+/* Returns the first byte of a header by which spellings of it do not differ, or 0. */
+static char first_sought_byte(const struct sought_header *h)
+{
+	for (uint32_t i = 0; i < h->nbytes; i++)
+		if (!sought_header_ignores(h, h->text[i]))
+			return h->text[i];
+	return '\0';
 }
 
 /* Returns how many rows come before the first that is the header again. Every record passes here: four at a time
  * are looked at by their first bytes. */
-static size_t nrows_before_header(const struct sought_header *h, const char *text, const struct row_run *rows)
+static size_t nrows_before_header(const struct plan *plan, const char *text, const struct row_run *rows)
 {
-	bool begins[256] = {0};
+	const struct sought_header *h = &plan->sought;
+	const char sought = first_sought_byte(h);
+	bool begins[256] = {0}; /* a header may begin with the byte, and so may what follows one that is not sought */
 	const size_t stride = rows->stride;
 	const uint32_t *ends = rows->ends;
 	size_t row = 0;
 
-	begins[(unsigned char)*h->text] = begins[(unsigned char)*BYTE_ORDER_MARK] = true;
+	for (const char *c = " \t\r" BYTE_ORDER_MARK; *c; c++)
+		begins[(unsigned char)*c] = true;
+	begins[(unsigned char)h->quote] = begins[(unsigned char)h->escape] = true;
+	begins[(unsigned char)sought] = true;
 	while (row < rows->nrows) {
 		size_t n = rows->nrows - row < 4 ? 1 : 4;
 		if (n == 4 && !(begins[first_byte(text, ends)] | begins[first_byte(text, ends + stride)] |
@@ -84,20 +98,25 @@ static size_t nrows_before_header(const struct sought_header *h, const char *tex
 			ends += n * stride;
 			continue;
 		}
-		for (; n > 0; n--, row++, ends += stride)
-			if (begins[first_byte(text, ends)] && is_header(h, text, ends, stride))
+		for (; n > 0; n--, row++, ends += stride) {
+			const char *record = text + (uint32_t)(ends[-1] + 1);
+			if (begins[(unsigned char)record[0]] &&
+			    (record[0] == sought || begins[(unsigned char)record[1]]) &&
+			    is_header(plan, text, ends, stride))
 				return row;
+		}
 	}
 	return row;
 }
 
-/* Rows with as many fields as the header. */
-static struct row_part even_part(const struct plan *plan, const char *text, struct row_run rows, bool seeks_header)
+/* Cuts a part of rows that are not ragged before one that is the header again, or leaves that row alone in it. */
+static void part_seek_header(struct row_part *part, const struct plan *plan, const char *text)
 {
-	size_t n = seeks_header && plan->sought.nbytes ? nrows_before_header(&plan->sought, text, &rows) : rows.nrows;
+	size_t n = nrows_before_header(plan, text, &part->rows);
 
-	rows.nrows = n ? n : 1;
-	return (struct row_part){.rows = rows, .is_header = n == 0, .is_taken = n > 0};
+	part->is_header = n == 0;
+	part->is_taken = n > 0;
+	part->rows.nrows = n ? n : 1;
 }
 
 struct row_part row_run_part(const struct plan *plan, const char *text, const struct row_run *run, size_t first,
@@ -110,16 +129,17 @@ struct row_part row_run_part(const struct plan *plan, const char *text, const st
 	bool looks = n == rule->nfields + 1; /* at each row's last field: it decides */
 	size_t nrows = 1;
 
-	if (n == rule->nfields)
-		return even_part(plan, text, part.rows, seeks_header);
-	part.is_ragged = ragged_is(rule, n, looks && ends_empty(&plan->dialect, text, ends, n));
+	part.is_ragged = n != rule->nfields &&
+			 ragged_is(rule, n, looks && ends_empty(&plan->dialect, text, ends, n));
 	part.is_taken = !part.is_ragged || ragged_is_taken(rule, n);
-	if (!looks)
-		return part;
-	while (nrows < part.rows.nrows &&
-	       ends_empty(&plan->dialect, text, ends + nrows * n, n) == !part.is_ragged)
-		nrows++;
-	part.rows.nrows = nrows;
+	if (looks) {
+		while (nrows < part.rows.nrows &&
+		       ends_empty(&plan->dialect, text, ends + nrows * n, n) == !part.is_ragged)
+			nrows++;
+		part.rows.nrows = nrows;
+	}
+	if (seeks_header && plan->sought.nbytes && !part.is_ragged && n + 1 >= rule->nfields)
+		part_seek_header(&part, plan, text);
 	return part;
 }
 

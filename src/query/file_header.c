@@ -191,7 +191,7 @@ static enum status make_plan(const struct file_headers *f, const struct input *i
 	if (plan->sought.nbytes) {
 		file->line = file->header.line;
 		file->header.line = NULL;
-		plan->sought = (struct sought_header){file->line, (uint32_t)(file->header.end - file->header.begin)};
+		plan->sought = sought_header_of(file->line, file->header.end - file->header.begin, &plan->dialect);
 	}
 	return place_columns(f, input, file, fault);
 }

@@ -358,7 +358,7 @@ void query_seek_header(struct query *q, bool is_part)
 		return;
 	if (some_column_shows_header(q, is_part))
 		return;
-	q->plan.sought = (struct sought_header){q->plan.header, (uint32_t)q->plan.header_nbytes};
+	q->plan.sought = sought_header_of(q->plan.header, q->plan.header_nbytes, &q->plan.dialect);
 }
 
 enum status plan_use_layout(struct plan *plan, struct word_layout *layout)

@@ -201,42 +201,37 @@ void remedy_units(const struct plan *plan, const char *text, size_t nbytes, size
 
 /* ---- the header again ---- */
 
-/* Whether a record begins at text[begin]; a byte-order mark may stand before it. */
-static bool begins_line(const char *text, size_t begin)
+/* Returns where the record that begins at text[begin] ends, without its line end. */
+static size_t record_end(const struct plan *plan, const char *text, size_t nbytes, size_t begin)
 {
-	if (begin >= BYTE_ORDER_MARK_NBYTES)
-		begin -= byte_order_mark_nbytes(text + begin - BYTE_ORDER_MARK_NBYTES, BYTE_ORDER_MARK_NBYTES);
-	return begin == 0 || text[begin - 1] == '\n';
-}
+	struct record r;
+	size_t end = begin;
 
-/* Whether a record ends at text[end]. */
-static bool ends_line(const char *text, size_t nbytes, size_t end)
-{
-	end += end < nbytes && text[end] == '\r';
-	return end >= nbytes || text[end] == '\n';
-}
-
-/* Whether the record at text[begin] is the header. */
-static bool is_header(const struct plan *plan, const char *text, size_t nbytes, size_t begin)
-{
-	return begins_line(text, begin) && nbytes - begin >= plan->header_nbytes &&
-	       !memcmp(text + begin, plan->header, plan->header_nbytes) &&
-	       ends_line(text, nbytes, begin + plan->header_nbytes);
+	if (record_split(text + begin, nbytes - begin, &plan->dialect, true, &r) == STATUS_OK && r.nfields > 0)
+		end += r.fields[r.nfields - 1].end;
+	record_free(&r);
+	return end;
 }
 
 size_t remedy_repeated_header(const struct plan *plan, const char *text, size_t nbytes, size_t offset)
 {
-	struct record header;
-	size_t begin = SIZE_MAX;
+	struct sought_header h;
+	size_t begin = offset, nlines;
 
-	if (plan->header)
-		offset += byte_order_mark_nbytes(text + offset, nbytes - offset);
-	if (!plan->header ||
-	    record_split(plan->header, plan->header_nbytes, &plan->dialect, true, &header))
+	if (!plan->header)
 		return SIZE_MAX;
-	for (size_t i = 0; i < header.nfields && begin == SIZE_MAX && header.fields[i].begin <= offset; i++)
-		if (is_header(plan, text, nbytes, offset - header.fields[i].begin))
-			begin = offset - header.fields[i].begin;
-	record_free(&header);
-	return begin;
+	h = plan->sought.nbytes ? plan->sought
+				: sought_header_of(plan->header, plan->header_nbytes, &plan->dialect);
+	for (nlines = count_lines(h.text, h.nbytes) + 1; nlines > 0; nlines--) { /* a name may have several */
+		while (begin > 0 && text[begin - 1] != '\n')
+			begin--;
+		size_t at = begin + byte_order_mark_nbytes(text + begin, nbytes - begin);
+		size_t end = record_end(plan, text, nbytes, at);
+		if (offset <= end && header_is_repeated(&h, &plan->dialect, text + at, end - at))
+			return at;
+		if (begin == 0)
+			break;
+		begin--;
+	}
+	return SIZE_MAX;
 }

@@ -146,6 +146,30 @@ def check_repeated_headers():
     says("the end of a longer one", ["--sum=b"], b"a,b\n1,2\nxa,b\n", 1, "", "gpustat: <stdin>:3: column 'b': not a number: 'b' (try --invalid skip)\n")
 
 
+def check_header_spellings():
+    """The header again in other words: quotes, blanks where they mean nothing, a delimiter at the end."""
+    again = "gpustat: <stdin>:3: this record is the header again (try naming the files instead of joining them, or --invalid skip)\n"
+    for options, header, record in (
+            ([], b'"k","v w"', b"k,v w"), ([], b"k,v w", b'"k","v w"'), ([], b'"k",v w', b'k,"v w"'), ([], b"k,v", b'\xef\xbb\xbf"k",v'),
+            ([], b"k,v,", b"k,v"), ([], b"k,v", b"k,v,"), ([], b"k,v,", b'"k",v,'), ([], b",v", b'"",v'), ([], b'"k""",v', b'"k""","v"'),
+            (["--trim"], b"k,v", b" k , v "), (["--trim"], b"k,v", b'"k" , "v"'), (["-W"], b"k v", b"k    v"),
+            (["--quote='"], b"k,v", b"'k','v'"), (["--escape=\\"], b'"k,l",v', b"k\\,l,v")):
+        text = b"\n".join((header, *((b"x 1", record, b"y 2") if "-W" in options else (b"x,1", record, b"y,2"))))
+        for end in (b"", b"\n", b"\r\n"):
+            given = text.replace(b"\n", b"\r\n") + end if end != b"\n" else text + end
+            for args in (["--mode=1"], ["--count-records"], []):
+                says("%s again as %s, %s%s" % (header, record, args, options), options + args, given, 1, "", again)
+        says("%s as %s, left out" % (header, record), options + ["--count-records", "--invalid=skip"], text, 0, b"2\n",
+             again.replace("<stdin>", "warning: 1 record left out: <stdin>"))
+        says("%s as %s, summed" % (header, record), options + ["--sum=2"], text, 1, "",
+             "gpustat: <stdin>:3: column '%s': not a number: '%s'%s\n" % (("v w",) * 2 + (AGAIN,) if b"v w" in header else ("v", "v", AGAIN)))
+    for options, header, record in (([], b"k,v w", b"k,vw"), ([], b"k,v", b" k,v"), ([], b"k,v", b"k,'v'"), ([], b"k,v,w", b"k,v,"), ([], b'"k""",v', b'"k",v'),
+                                    ([], b'k,"v,"', b"k,v")):
+        fields = b"," * (3 if header == b"k,v,w" else 2)
+        says("%s is not %s" % (record, header), options + ["-H", "--count-records"],
+             header + b"\nx" + fields[1:] + b"\n" + record + b"\n", 0, b"2\n")
+
+
 def check_exclusions():
     for args, words in (
             (["--sum=1", "--cumsum=1"], "--sum prints one value and --cumsum prints every record: not both"),
@@ -160,5 +184,6 @@ check_delimiters()
 check_names()
 check_conditions()
 check_repeated_headers()
+check_header_spellings()
 check_exclusions()
 harness.done()
