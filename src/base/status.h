@@ -53,8 +53,9 @@
 	X(STATUS_HEADER_REPEATS, \
 	  "not as often in this header as in the first file's", 1, "each file by itself, or another name in one of them") \
 	X(STATUS_HEADER_UNCLEAR, \
-	  "may be a header or a record, and has none of the first file's names: if it is a " \
-	  "record, try: cat FILE... | gpustat ...", 1, "") \
+	  "this record may be a header: say -H if it is; if it is data, try: cat FILE... | gpustat ...", 1, "") \
+	X(STATUS_HEADER_LATER, \
+	  "this record may be a header, where the first file has none: say -N if it is data", 1, "sed 1d, if it is one") \
 	X(STATUS_OPEN_ESCAPE, "nothing follows the escape byte that ends the file", 1, "no --escape, if the byte is data") \
 	X(STATUS_STRAY_QUOTE, "text behind a closing quote", 1, "") \
 	X(STATUS_BLANK_QUOTE, \

@@ -2,11 +2,11 @@
  *
  * file_header.c - see file_header.h.
  *
- * The first record of a later file is a header if --header says so, or if one of its values is the
- * name that the first file has at that place. So is one with names of the first file in another
- * order, unless there are numbers beside them and no more than half of its values are such names.
- * Any other record with numbers is data: the file has no header. One without numbers could be
- * either, which is an error.
+ * The first record of a later file is a header if --header says so, or if it shows names of the first file: a text at the
+ * place that it has there, two numbers at theirs, or a text elsewhere, unless there are values beside it that are no names and
+ * half of all are such. A number is no name if the first file has a text there, or a number that is written with more or
+ * fewer digits: 2022 may be one below 2021. A record with such a value, and without a number that is its
+ * column's name, is data if it is no header: the file has none. All else could be either, which is an error.
  */
 #include "query/file_header.h"
 
@@ -39,11 +39,22 @@ static bool is_same(const struct first_record *a, const struct first_record *b)
 	return same;
 }
 
+/* Whether two texts are numbers of as many digits, and nothing else. */
+static bool is_alike(const char *a, const char *b)
+{
+	size_t nbytes = strlen(a);
+
+	return nbytes > 0 && nbytes == strlen(b) && strspn(a, "0123456789") == nbytes &&
+	       strspn(b, "0123456789") == nbytes;
+}
+
 /* What the values of a first record are. */
 struct likeness {
-	size_t nknown;  /* names of the first header, */
-	size_t nplaced; /* ... and at the same place there */
-	size_t ndata;   /* no names of it, but numbers, or spellings of "missing" */
+	size_t nknown;           /* names of the first header: texts and numbers, */
+	size_t nknown_texts;     /* ... texts, */
+	size_t nplaced_texts;    /* ... at the same place there, */
+	size_t nplaced_numbers;  /* ... numbers at the same place */
+	size_t ndata;            /* no names of it or like it, but numbers, or spellings of "missing" */
 };
 
 static struct likeness compare(const struct file_headers *f, const struct first_record *r)
@@ -54,12 +65,15 @@ static struct likeness compare(const struct file_headers *f, const struct first_
 
 	for (size_t i = 0; i < r->nfields; i++) {
 		const struct first_value *v = &r->values[i];
+		const char *name = i < first->nfields ? first->values[i].text : "";
+		bool is_placed = *name && !strcmp(name, v->text);
 		if (*v->text && name_index_find(&f->names, v->text, &n)) {
 			like.nknown++;
-			like.nplaced += i < first->nfields &&
-					!strcmp(first->values[i].text, v->text);
+			like.nknown_texts += !v->is_number;
+			like.nplaced_texts += is_placed && !v->is_number;
+			like.nplaced_numbers += is_placed && v->is_number;
 		} else {
-			like.ndata += v->is_number || (v->is_missing && *v->text);
+			like.ndata += v->is_number ? !is_alike(name, v->text) : v->is_missing && *v->text;
 		}
 	}
 	return like;
@@ -82,11 +96,25 @@ static enum status is_header(const struct file_headers *f, const struct file_hea
 	const struct first_record *r = &file->header.record[0];
 	struct likeness like = compare(f, r);
 
-	*is = f->always || like.nplaced || 2 * like.nknown > r->nfields ||
-	      (like.nknown && !like.ndata);
-	if (*is || like.ndata || r->nfields == 0)
+	*is = f->always || like.nplaced_texts || (like.nplaced_numbers > 1 && !like.ndata) ||
+	      (like.nknown_texts && (2 * like.nknown > r->nfields || !like.ndata));
+	if (*is || (like.ndata && !like.nplaced_numbers) || r->nfields == 0)
 		return STATUS_OK;
 	return fail(input, file, STATUS_HEADER_UNCLEAR, fault);
+}
+
+/* Fails if the first record may be a header, where the first file begins with numbers alone: it has a text, and no number. */
+static enum status check_data(const struct file_header *file, const struct input *input, struct fault *fault)
+{
+	const struct first_record *r = &file->header.record[0];
+	bool has_text = false;
+
+	for (size_t i = 0; i < r->nfields; i++) {
+		if (r->values[i].is_number)
+			return STATUS_OK;
+		has_text |= !r->values[i].is_missing;
+	}
+	return has_text ? fail(input, file, STATUS_HEADER_LATER, fault) : STATUS_OK;
 }
 
 /* The input's find: see struct input_headers. */
@@ -104,6 +132,11 @@ static enum status find(void *context, struct input *input, int index, size_t *n
 	if (plan.dialect.whitespace)
 		plan.dialect.nfields = 0;
 	status = header_read_file(h, input, index, &plan, fault);
+	if (!f->first->present) {
+		status = status == STATUS_OK ? check_data(file, input, fault) : status;
+		header_free(h);
+		return status;
+	}
 	if (status == STATUS_OK && plan.dialect.whitespace && h->nfields > 0)
 		status = header_line_up(h, input, &plan, fault);
 	if (status == STATUS_OK && !is_same(&h->record[0], &f->first->record[0])) {

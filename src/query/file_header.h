@@ -33,11 +33,12 @@ struct file_headers {
 	int nfiles;
 };
 
-/* Has the input skip the header of each file behind the first's, which is present, and give
- * the file's chunks a plan of their own where the header differs. first and plan are not copied;
+/* Has the input skip the header of each file behind the first's, and give the file's chunks a plan of their own where
+ * the header differs; where the first file's is not present, find what may be one. first and plan are not copied;
  * plan->columns and shares_header are read when a file's first chunk is.
  * Errors: STATUS_NO_MEMORY, and of the input, later: those of header_read;
- * STATUS_HEADER_UNCLEAR: the first record is no header for sure, and no data for sure;
+ * STATUS_HEADER_UNCLEAR: the first record is no header for sure, and no data for sure; STATUS_HEADER_LATER: so is one
+ * where the first file's is not present;
  * STATUS_HEADER_LACKS, STATUS_HEADER_REPEATS: a column of the plan is not in the header, or not as
  * often as in the first; STATUS_HEADER_DIFFERS if the plan shares_header. */
 enum status file_headers_init(struct file_headers *f, const struct header *first,

@@ -168,7 +168,7 @@ static enum status read_header(struct query *q, const struct options *o, struct 
 
 	if (status == STATUS_OK)
 		status = header_decide(h, input, &q->plan, &request, fault);
-	if (status == STATUS_OK && h->present)
+	if (status == STATUS_OK && (h->present || h->reason == HEADER_ALL_NUMBERS))
 		status = file_headers_init(&q->later, h, &q->plan, o->header == HEADER_YES, input,
 					   fault);
 	if (status == STATUS_OK && h->nfields == 0 && name_blindly(h, all) != STATUS_OK)

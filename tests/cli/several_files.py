@@ -14,8 +14,8 @@ from harness import fixture
 FIRST = b"a,b,c\n1,2,3\n4,5,6\n"
 WAYS = [(chunk, threads) for chunk in (1, 2, 3, 7, None) for threads in (1, 2, 3, 7)]
 LACKS = "column '%s': in the first file's header, but not in this one: rename it, or leave the file out"
-UNCLEAR = ("may be a header or a record, and has none of the first file's names: if it is a record, "
-           "try: cat FILE... | gpustat ...")
+UNCLEAR = "this record may be a header: say -H if it is; if it is data, try: cat FILE... | gpustat ..."
+LATER = "this record may be a header, where the first file has none: say -N if it is data (try sed 1d, if it is one)"
 REPEATS = "column '%s': not as often in this header as in the first file's (try each file by itself, or another name in one of them)"
 DIFFERS = "header differs from the first file's: print each file by itself"
 NFILES = 0
@@ -51,7 +51,8 @@ def check_names():
     gives("a column that is not needed lacks", ["--sum=a"], [FIRST, b"z,a\n20,10\n"], "15\n")
     gives("a column more", ["--sum=c"], [FIRST, b"a,b,x,c\n1,1,1,10\n"], "19\n")
     gives("a number as a new name", ["--sum=a"], [FIRST, b"a,b,c,2024\n10,1,1,1\n"], "15\n")
-    gives("names that are numbers", ['--sum="2018"'], [b"year,2018\n1,2\n", b"2017,2018\n1,7\n"], "9\n")
+    gives("names that are numbers", ['--sum="2018"'], [b"year,2018,2019\n1,2,3\n", b"y,2018,2019\n1,7,8\n"], "9\n")
+    fails("a number as name, one below a text", ['--sum="2018"'], [b"year,2018\n1,2\n", b"2017,2018\n1,7\n"], "1: " + UNCLEAR)
     gives("columns of a condition", ["--where", "b > 1", "--sum=a"], [FIRST, b"b,a\n0,10\n2,100\n"], "105\n")
     gives("the summary: columns of the first file", ["--format=csv"], [b"a,b\n1,2\n", b"x,b,a\n9,20,10\n"],
           "column,type,count,missing,invalid,sum,min,max,mean,shortest,longest\na,number,2,0,0,11,1,10,5.5,,\nb,number,2,0,0,22,2,20,11,,\n")
@@ -125,6 +126,20 @@ def check_data():
     gives("no header, a name of another column in a value", ["--sum=v"], [b"k,v\nx,1\n", b"v,2\n"], "3\n")
     gives("no header, spellings of missing", ["--missing=NA", "--sum=b"], [b"n,b\nx,1\n", b"y,NA\n"], "1\n")
     gives("no header, then another order", ["--sum=a"], [FIRST, b"10,20,30\n", b"b,a\n1,100\n"], "115\n")
+    years = b"Country,2020,2021\nFood,1,2\n"
+    gives("no header below years", ['--sum="2021"'], [years, b"Essen,3,4\n"], "6\n")
+    gives("no header below years, a number that is another one", ['--sum="2021"'], [years, b"Essen,2021,4\n"], "6\n")
+    fails("a number that is its column's name", ['--sum="2021"'], [years, b"Essen,2020,4\n"], "1: " + UNCLEAR)
+    gives("years at their places", ['--sum="2021"'], [years, b"Land,2020,2021\nEssen,3,4\n"], "6\n")
+    gives("years behind a name", ['--sum="2021"'], [years, b"Country,2021,2022\nEssen,3,4\n"], "5\n")
+    gives("other years, -H", ["-H", '--sum="2021"'], [years, b"Land,2021,2022\nEssen,3,4\n"], "5\n")
+    for name, record in (("one year at another place", b"Land,2021,2022"), ("other years", b"Land,1998,1999"), ("one at its place", b"Land,2020,2022"),
+                         ("changed places", b"Land,2021,2020"), ("numbers as long as years", b"Food,1500,1650")):
+        fails(name + " may be a header", ['--sum="2021"'], [years, record + b"\nEssen,3,4\n"], "1: " + UNCLEAR)
+    for args in (["--sum=1"], ["--count=1"], ["--mode=2"], ["--count-records"], []):
+        fails("text in a later file alone: %s" % args, args, [b"1,2\n", b"a,b\n3,4\n"], "1: " + LATER)
+    gives("text in a later file, -N", ["-N", "--mode=2"], [b"1,2\n", b"a,b\n"], "2\n")
+    gives("text and a number in a later file", ["--mode=2"], [b"1,2\n", b"a,5\n", b"7,5\n"], "5\n")
     gives("the first file has no header either", ["--header=no", "--sum=1"], [b"1,2\n", b"3,4\n"], "4\n")
     fails("text only", ["--sum=a"], [FIRST, b"x,y,z\n10,20,30\n"], "1: " + UNCLEAR)
     fails("text only, standard input", ["--count=a"], [FIRST, "-"], "1: " + UNCLEAR, stdin=b"x,y,z\n")

@@ -240,6 +240,10 @@ class Table:
                 rows = rows[1:]
             elif rows and rows[0].stray:
                 return out, self.trouble
+            elif rows and not first and self.known == "values" and rows[0].file != self.first.file:
+                row = next((r for r in rows if not r.blank), None)
+                if row and self._may_be_header(row):
+                    return out, BadData("may be a header", {(row.file, row.line)}, kind="files")
             elif rows and first:
                 own = self._lined_up(rows) if self.q.dialect.whitespace else None
                 rows = [self._below_itself(rows[0], own)] + rows[1:]
@@ -278,6 +282,13 @@ class Table:
         trouble = self.trouble
         return out, trouble
 
+    def _may_be_header(self, row):
+        """Has the first record of a later file a text, and no number?"""
+        if any(b"\0" in f for f in row.fields):
+            raise Unclear("a NUL in what may be a header")
+        known = [f for f in row.fields if not self.q.is_missing(f)]
+        return known and not any(self.q.is_number(f) for f in known)
+
     def _columns_of(self, row, needed):
         """What the first record of a later file is: the file's own columns in the header's order (None for one that it
         lacks) where it is a header, else None; or what is wrong with it."""
@@ -288,18 +299,16 @@ class Table:
             return list(range(len(names)))
         if any(b"\0" in f for f in row.fields):
             raise Unclear("a NUL in what may be a header")
-        numbers = any(self.q.is_number(f) for f in own)
-        in_place = {a for a, b in zip(own, names) if a == b}
         if self.q.header != "yes":
+            texts = {f for f in own if f and not self.q.is_number(f)}
+            in_place = [a for a, b in zip(own, names) if a and a == b]
+            data = any(f not in names and (not is_alike(f, names[k] if k < len(names) else b"") if self.q.is_number(f) else self.q.is_missing(f))
+                       for k, f in enumerate(own) if f)
             known = sum(f in names for f in own if f)
-            if numbers and not in_place and 2 * known <= len(own):
-                if known and not any(self.q.is_number(f) and f not in names for f in own):
-                    raise Unclear("numbers that are names elsewhere")
-                return None
-            if in_place == {b""} or (not numbers and any(self.q.is_missing(f) for f in own)):
-                raise Unclear("is it a header?")
-            if not (set(own) & set(names)) - {b""}:
-                return BadData("may be a header or a record", {(row.file, row.line)}, kind="files")
+            is_header = (any(f in texts for f in in_place) or (len(in_place) > 1 and not data)
+                         or (texts & set(names) and (2 * known > len(own) or not data)))
+            if not is_header:
+                return None if data and not in_place else BadData("may be a header", {(row.file, row.line)}, kind="files")
         return self._matched(row, own, needed)
 
     def _matched(self, row, own, needed):
@@ -318,6 +327,17 @@ class Table:
     def _prints_records(self):
         return not self.q.operations and not self.q.sums_up() and not self.q.only
 
+    def _is_header(self, row):
+        """Has the record the header's values, but for an empty last one?"""
+        if row.raw.startswith(BOM):
+            if row.raw != BOM + self.header.raw and set(row.fields[1:]) & set(self.header.fields):
+                raise Unclear("a byte-order mark before what may be the header")
+            return row.raw == BOM + self.header.raw
+        a, b = list(row.fields), list(self.header.fields)
+        if len(a) > len(b):
+            a, b = b, a
+        return a == b or a + [b""] == b
+
     def _record(self, row, columns, n, open_end, lacks):
         count, fields, lines = len(row.fields), row.fields, row.lines
         shape = None
@@ -332,11 +352,16 @@ class Table:
             fields = fields[:self.ncolumns] + (b"",) * (self.ncolumns - count)
             lines = lines[:self.ncolumns] + (row.line,) * (self.ncolumns - count)
         raw = row.raw
-        if self.header and raw in (self.header.raw, BOM + self.header.raw) and any(f.strip(b" \t") for f in self.header.fields):
+        if self.header and any(f.strip(b" \t") for f in self.header.fields) and self._is_header(row):
             shape = "again"
         if count != n and row.parts:    # where it is printed, it has as many fields as the first
             raw = self.delimiter.join(row.parts[:n] + (b"",) * (n - count))
         return Record(row.file, row.line, fields, lines, raw, row.end, row.offset, shape)
+
+
+def is_alike(a, b):
+    """Are they numbers of as many digits, and nothing else?"""
+    return re.fullmatch(rb"[0-9]+", a) is not None and re.fullmatch(rb"[0-9]+", b) is not None and len(a) == len(b)
 
 
 def is_comment(dialect, row):
