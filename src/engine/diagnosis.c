@@ -137,7 +137,9 @@ enum status diagnose_stray(const struct plan *plan, struct text *text, size_t of
 	record_free(&r);
 	record_fault_stray(data, text->nbytes - offset, at, &plan->dialect, fault);
 	diagnose_place(plan, text, offset + at, plan->ncolumns, fault);
-	if (fault->status == STATUS_UNALIGNED)
+	if (fault->status == STATUS_UNALIGNED && plan_widens_records(plan))
+		fault->status = STATUS_ALIGNED_ONLY; /* else its words might be read below the names */
+	else if (fault->status == STATUS_UNALIGNED)
 		snprintf(fault->remedy, sizeof fault->remedy, "--skip-lines %" PRIu64 " -N, and columns by number",
 			 plan->line_below_header - 1);
 	return fault->status;
@@ -157,8 +159,10 @@ enum status diagnose_open(const struct plan *plan, struct text *text, size_t off
 }
 
 /* The likely reason and the remedy for a record of n fields where `wanted` are. */
-static const char *ragged_hint(size_t n, size_t wanted)
+static const char *ragged_hint(const struct plan *plan, size_t n, size_t wanted)
 {
+	if (n > wanted && plan->dialect.whitespace && plan_widens_records(plan))
+		return ": a last value with blanks cannot be read again before a new column; try --only or --select";
 	return n > wanted ? ": a delimiter in a value that is not quoted? See --ragged"
 			  : ": see --ragged";
 }
@@ -178,7 +182,7 @@ enum status diagnose_ragged(const struct plan *plan, struct text *text, size_t o
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	snprintf(words, sizeof words, "%zu field%s where the %s has %" PRIu32 "%s", r.nfields,
 		 r.nfields == 1 ? "" : "s", plan->header ? "header" : "first record",
-		 plan->ragged.nfields, ragged_hint(r.nfields, plan->ragged.nfields));
+		 plan->ragged.nfields, ragged_hint(plan, r.nfields, plan->ragged.nfields));
 	fault_set(fault, STATUS_RAGGED, 0, words);
 	record_free(&r);
 	return diagnose_place(plan, text, offset, plan->ncolumns, fault);

@@ -256,6 +256,12 @@ struct plan {
 	const char *const *missing;  /* each NUL-terminated, blanks trimmed */
 };
 
+/* Whether new fields are printed behind those of a record. With --only, _ is written for what is empty. */
+static inline bool plan_widens_records(const struct plan *plan)
+{
+	return plan->emits && plan->nnew_columns > 0 && !plan->only;
+}
+
 /* Has a complete plan of a file read words by the layout of its header, NULL: none, which stays the caller's. Sets in the
  * layout what may be read below the names: where new columns are printed beside records, nothing, since a blank field is
  * none when that is read. Errors: STATUS_ALIGNED_ONLY: then they cannot be read. */

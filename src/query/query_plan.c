@@ -363,15 +363,18 @@ void query_seek_header(struct query *q, bool is_part)
 
 enum status plan_use_layout(struct plan *plan, struct word_layout *layout)
 {
-	bool copies = !plan->emits || plan->nnew_columns == 0 || plan->only; /* which writes _ for what is empty */
+	bool widens = plan_widens_records(plan);
 
 	plan->dialect.layout = layout;
 	plan->ragged.may_lack_end = false;
+	if (widens && !layout)
+		plan->dialect.nfields = 0; /* the last value takes no rest: what follows it could not be told from it */
 	if (!layout)
 		return STATUS_OK;
-	if (!copies && !layout->by_words)
+	if (widens && !layout->by_words)
 		return STATUS_ALIGNED_ONLY;
-	layout->by_columns &= copies;
+	layout->by_columns &= !widens;
+	layout->takes_rest &= !widens;
 	if (layout->by_columns)
 		plan->ragged.may_lack_end = !layout->by_words || (plan->ragged.policy == RAGGED_ERROR &&
 								  plan->bad_record == INVALID_ERROR);

@@ -90,6 +90,12 @@ def check_programs():
     says("ps aux: a value wider than its column", ["--sum=RSS", "--max=PID"], PS, 0, "sum(RSS),max(PID)\n524121,12345\n")
     says("ps aux: the rest of the line", ["--by=COMMAND", "--sum=RSS"], PS, 0,
          "COMMAND,sum(RSS)\n/sbin/init splash,11776\n[kthreadd],0\n/opt/chrome --type=x  y,512345\n")
+    for name, text, line in (("below their names", b"  PID CMD\n    1 a b c\n", 2), ("below the last name", b"  PID CMD\n    1 a\n    2 b c\n", 3)):
+        printed = b"".join(x + (b" 1" if k else b" running_sum(PID)") + b"\n" for k, x in enumerate(text.splitlines()[:line - 1]))
+        says("a new column behind several words, " + name, ["--cumsum=PID"], text, 1, printed, WHOLE.replace("gpustat: ", "gpustat: <stdin>:%d: " % line, 1))
+        says("several words, " + name, ["--max=PID", "--last=CMD"], text, 0, "max(PID),last(CMD)\n" + ("1,a b c\n" if line == 2 else "2,b c\n"))
+    says("a new column behind several words, no header", ["-N", "--cumsum=1"], b"1 a\n2 b c\n", 1, "1 a 1\n",
+         "gpustat: <stdin>:2: 3 fields where the first record has 2: a last value with blanks cannot be read again before a new column; try --only or --select\n")
     says("ps aux: new columns", ["--running-sum=RSS", "--only"], PS, 0, "running_sum(RSS)\n11776\n11776\n524121\n")
     says("kubectl: a record of more words", ["--by=RESTARTS", "--mode=AGE"], KUBECTL, 0,
          "RESTARTS,mode(AGE)\n0,5d3h\n3 (2d ago),5d3h\n128 (4m2s ago),11h\n")

@@ -180,17 +180,23 @@ class Table:
 
     def _words(self, row, layout, n):
         """The fields of a record in a table of n columns; None if it does not stand below the header."""
-        return with_rest(row, n).fields if layout in (None, MISALIGNED) else layout.cut(row.raw)
+        if layout not in (None, MISALIGNED):
+            return layout.cut(row.raw)
+        return row.fields if self._widens() else with_rest(row, n).fields
+
+    def _widens(self):
+        """Are new fields printed behind those of a record?"""
+        return bool(self.q.news) and not self.q.only
 
     def _use(self, layout):
         """Sets what is read below the names. Returns whether a record may lack its last fields."""
-        q = self.q
+        q, beside = self.q, self._widens()
         if layout is None:
             return False
-        beside = q.news and not q.only
         if beside and not layout.by_words:
             raise BadData("new columns beside fields that may be empty", kind="aligned only")
         layout.by_columns = layout.by_columns and not beside
+        layout.rest = layout.rest and not beside
         layout.shorter_fails = layout.by_columns and (not layout.by_words or (self.policy == "error" and q.invalid != "skip"))
         return layout.shorter_fails
 
@@ -276,7 +282,8 @@ class Table:
                 if self.q.dialect.whitespace and not r.blank:
                     fields = self._words(r, layout, n)
                     if fields is None:
-                        return out, BadData("not below the header", {(r.file, r.line)}, kind="unaligned")
+                        return out, BadData("not below the header", {(r.file, r.line)},
+                                            kind="aligned only" if self._widens() else "unaligned")
                     r = r._replace(fields=fields, lines=(r.line,) * len(fields))
                 out.append(self._record(r, columns, n, open_end, lacks))
         trouble = self.trouble
