@@ -84,7 +84,7 @@ static enum status pass_open(struct pass *p, const struct options *o, struct fau
 		status = devices_choose(&p->choice, o, &p->query, p->input, fault);
 	if (status == STATUS_OK)
 		devices_set_up_input(&p->choice, &p->query.plan, p->input);
-	if (status == STATUS_OK && groups_plan(&p->query.plan) != STATUS_OK)
+	if (status == STATUS_OK && groups_plan(&p->query.plan, 0) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (status == STATUS_OK && total_init(&p->total, &p->query.plan) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);

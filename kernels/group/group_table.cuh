@@ -38,7 +38,7 @@ extern "C" {
 #include "kernels/csv/fields.cuh"
 #include "kernels/fold/reduce.cuh"
 
-#define GROUP_TABLE_PART_BITS 5 /* GROUPS_PART_BITS */
+#define GROUP_TABLE_PART_BITS 8 /* GROUPS_PART_BITS */
 #define GROUP_TABLE_NPARTS (1u << GROUP_TABLE_PART_BITS)
 #define GROUP_TABLE_NPROBES 1024 /* a key that is not found by then finds the table full */
 #define GROUP_TABLE_KEY_NBYTES_MAX ((uint32_t)GROUP_WORDS_KEY_NBYTES_MAX)

@@ -92,7 +92,7 @@ enum status merge_begin(struct merge *m)
 		take_unfit_as_text(&m->query->plan);
 	values_focus_set(NULL, false);
 	m->has_begun = true;
-	if (groups_plan(&m->query->plan) != STATUS_OK || total_init(m->total, &m->query->plan) != STATUS_OK)
+	if (groups_plan(&m->query->plan, 0) != STATUS_OK || total_init(m->total, &m->query->plan) != STATUS_OK)
 		return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
 	m->lines = part_lines_begin(&m->query->plan, &m->total->partial, m->options->nthreads);
 	return m->lines ? STATUS_OK : fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);

@@ -184,6 +184,37 @@ enum status group_add(struct group *g, const struct plan *plan, size_t c, struct
 	return add(g, plan, c, &one);
 }
 
+/* Inline, so that each set of moments has a loop of its own. */
+static inline __attribute__((always_inline)) enum status
+add_rows(struct group *const *groups, const struct plan *plan, size_t c, const struct simd_numbers *x, uint64_t rows,
+	 unsigned needs)
+{
+	const struct plan_column *column = &plan->columns[c];
+	enum status status = STATUS_OK;
+
+	for (; rows && status == STATUS_OK; rows &= rows - 1) {
+		unsigned row = (unsigned)__builtin_ctzll(rows);
+		if (!group_cell_add(group_cell(groups[row], column), needs, x->significand[row], x->scale[row]))
+			status = group_add(groups[row], plan, c, (struct decimal){x->significand[row], x->scale[row]});
+	}
+	return status;
+}
+
+enum status group_add_rows(struct group *const *groups, const struct plan *plan, size_t c, const struct simd_numbers *x,
+			   uint64_t rows)
+{
+	unsigned needs = plan->columns[c].needs & (MOMENT_EXTREMES | MOMENT_SQUARES);
+
+	switch (needs) {
+	case 0:
+		return add_rows(groups, plan, c, x, rows, 0);
+	case MOMENT_EXTREMES:
+		return add_rows(groups, plan, c, x, rows, MOMENT_EXTREMES);
+	default:
+		return add_rows(groups, plan, c, x, rows, needs);
+	}
+}
+
 /* ---- ends ---- */
 
 /* Makes `to` what `from` is. A long value goes where to's was, if that has room. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */

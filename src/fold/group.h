@@ -23,6 +23,7 @@
 #include "fold/key.h"
 #include "fold/text_arena.h"
 #include "query/plan.h"
+#include "simd/simd.h"
 
 /* The numbers of one column, as integers x 10^-scale. A cell is as long as the column needs:
  * group_cell_nbytes. */
@@ -257,6 +258,19 @@ group_cell_add(struct group_cell *cell, unsigned needs, int64_t significand, uns
 	cell->count_scale++;
 	return true;
 }
+
+/* Makes a value that lies in line the column's first or last one, if it is. */
+static inline void group_ends_take(struct group_ends *e, const struct group_end *x)
+{
+	if (e->first.place == 0 || x->place < e->first.place)
+		e->first = *x;
+	if (x->place >= e->last.place)
+		e->last = *x;
+}
+
+/* Adds the numbers of the plan's column c, which has a cell, in some rows of x to the rows' groups. Errors: as below. */
+enum status group_add_rows(struct group *const *groups, const struct plan *plan, size_t c, const struct simd_numbers *x,
+			   uint64_t rows);
 
 /* Adds a number of the plan's column c to the group. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status group_add(struct group *g, const struct plan *plan, size_t c, struct decimal number);

@@ -134,15 +134,13 @@ enum status group_list_new(size_t n, struct group_list *out)
 
 enum status group_list_make(struct group_store *s, size_t nthreads, struct group_list *out)
 {
-	struct dealing d = {.store = s, .nthreads = nthreads};
-	enum status status = group_list_new(group_store_count(s), out);
+	struct dealing d = {.store = s, .nthreads = group_store_count(s) < GROUP_LIST_FEW ? 1 : nthreads};
+	enum status status = group_store_settle(s, d.nthreads);
 
+	*out = (struct group_list){NULL, 0, NULL};
+	if (status == STATUS_OK)
+		status = group_list_new(group_store_count(s), out);
 	if (status != STATUS_OK || out->n == 0)
-		return status;
-	if (out->n < GROUP_LIST_FEW)
-		d.nthreads = 1;
-	status = group_store_settle(s, d.nthreads);
-	if (status != STATUS_OK)
 		return status;
 	visit_all(&d, find_last);
 	while (d.last >> d.shift > out->n / BUCKET_NGROUPS)

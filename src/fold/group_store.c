@@ -71,8 +71,13 @@ uint64_t group_store_count(const struct group_store *s)
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < STORE_NPARTS; i++)
-		n += s->parts[i].groups->ngroups;
+		n += s->parts[i].groups->ngroups + s->parts[i].groups->tuples.n;
 	return n;
+}
+
+bool group_store_is_used(const struct group_store *s)
+{
+	return atomic_load_explicit(&s->nturns, memory_order_relaxed) > 0;
 }
 
 struct groups *group_store_part(struct group_store *s, size_t part)
@@ -89,13 +94,24 @@ struct visiting {
 	_Atomic enum status status;
 };
 
+/* Folds the tuples that wait with a part, which are the last ones. */
+static enum status end_tuples(struct groups *part, size_t number)
+{
+	enum status status = group_tuples_fold(part, number);
+
+	group_tuples_free(&part->tuples, part->plan);
+	return status;
+}
+
 static void *visit_parts(void *visiting)
 {
 	struct visiting *v = visiting;
 	size_t part;
 
 	while ((part = atomic_fetch_add(&v->next, 1)) < STORE_NPARTS && v->status == STATUS_OK) {
-		enum status status = v->visit(v->context, group_store_part(v->store, part));
+		enum status status = end_tuples(group_store_part(v->store, part), part);
+		if (status == STATUS_OK && v->visit)
+			status = v->visit(v->context, group_store_part(v->store, part));
 		if (status != STATUS_OK)
 			v->status = status;
 	}
@@ -128,13 +144,16 @@ static size_t part_of(uint64_t hash)
 	return (size_t)(hash >> (64 - GROUPS_PART_BITS));
 }
 
-/* Groups that are to be added, sorted by part. */
+/* Groups and tuples that are to be added, sorted by part. */
 struct arrivals {
 	struct group **at; /* begins[STORE_NPARTS] of them */
 	size_t begins[STORE_NPARTS + 1];
 	size_t next[STORE_NPARTS]; /* while they are sorted */
 	bool binds; /* they are bound, not added */
 	bool learns; /* they learn their homes also where they are added */
+	const struct group_tuples *tuples;
+	uint32_t *order; /* of the tuples; owned */
+	uint32_t tuple_begins[STORE_NPARTS + 1];
 };
 
 static enum status count_arrival(void *context, struct group *group)
@@ -198,10 +217,39 @@ static enum status add_flight(struct groups *to, const struct arrivals *all, siz
 	return status;
 }
 
+/* Sorts g's tuples by part. Errors: STATUS_NO_MEMORY. */
+static enum status sort_tuples(const struct groups *g, struct arrivals *a)
+{
+	const struct group_tuples *t = &g->tuples;
+	uint32_t next[STORE_NPARTS] = {0}, begin = 0;
+
+	a->tuples = t;
+	if (t->n == 0)
+		return STATUS_OK;
+	a->order = malloc(t->n * sizeof *a->order);
+	if (!a->order)
+		return STATUS_NO_MEMORY;
+	for (size_t i = 0; i < t->n; i++)
+		next[t->parts[i]]++;
+	for (size_t p = 0; p < STORE_NPARTS; p++) {
+		a->tuple_begins[p] = begin;
+		begin += next[p];
+		next[p] = a->tuple_begins[p];
+	}
+	a->tuple_begins[STORE_NPARTS] = begin;
+	for (size_t i = 0; i < t->n; i++)
+		a->order[next[t->parts[i]]++] = (uint32_t)i;
+	return STATUS_OK;
+}
+
 /* Adds all arrivals of part p, whose lock the caller holds. */
 static enum status add_part(struct part *part, const struct arrivals *a, size_t p)
 {
 	enum status status = STATUS_OK;
+
+	if (a->tuple_begins[p] < a->tuple_begins[p + 1])
+		status = group_tuples_wait(part->groups, p, a->tuples, a->order + a->tuple_begins[p],
+					   a->tuple_begins[p + 1] - a->tuple_begins[p]);
 
 	for (size_t i = a->begins[p], n; i < a->begins[p + 1] && status == STATUS_OK; i += n) {
 		n = a->begins[p + 1] - i < FLIGHT_NKEYS ? a->begins[p + 1] - i : FLIGHT_NKEYS;
@@ -238,7 +286,8 @@ static enum status add_parts(struct group_store *s, const struct arrivals *a)
 	enum status status;
 
 	for (size_t p = 0; p < STORE_NPARTS; p++)
-		is_left[p] = a->begins[p] < a->begins[p + 1];
+		is_left[p] = a->begins[p] < a->begins[p + 1] ||
+			     a->tuple_begins[p] < a->tuple_begins[p + 1];
 	status = add_parts_round(s, a, first, is_left, false);
 	return status == STATUS_OK ? add_parts_round(s, a, first, is_left, true) : status;
 }
@@ -291,18 +340,20 @@ static enum status send(struct groups *g, bool binds)
 {
 	size_t nbytes = g->ngroups * sizeof(struct group *);
 	struct arrivals arrivals = {.binds = binds, .learns = g->nstaged > 0};
-	enum status status;
-	void *memory;
+	enum status status = sort_tuples(g, &arrivals);
+	void *memory = NULL;
 
-	if (g->ngroups == 0)
+	if (g->ngroups == 0 && g->tuples.n == 0)
 		return STATUS_OK;
-	status = key_memory_new(nbytes, &memory);
-	if (status != STATUS_OK)
-		return status;
-	arrivals.at = memory;
-	sort_by_part(g, &arrivals);
-	status = add_parts(g->plan->groups, &arrivals);
+	if (status == STATUS_OK && nbytes)
+		status = key_memory_new(nbytes, &memory);
+	if (status == STATUS_OK) {
+		arrivals.at = memory;
+		sort_by_part(g, &arrivals);
+		status = add_parts(g->plan->groups, &arrivals);
+	}
 	key_memory_free(memory, nbytes);
+	free(arrivals.order);
 	return status == STATUS_OK && g->nstaged > 0 ? store_staged(g) : status;
 }
 

@@ -11,8 +11,8 @@
 #include "fold/group_values.h"
 #include "fold/key_memory.h"
 
-#define NSLOTS_MIN 64
-#define BLOCK_NBYTES_MIN ((size_t)1 << 12) /* the next block is twice as long, */
+#define NSLOTS_MIN 16
+#define BLOCK_NBYTES_MIN ((size_t)1 << 10) /* the next block is twice as long, */
 #define BLOCK_NBYTES_MAX ((size_t)1 << 18) /* ... up to this */
 
 struct groups_block {
@@ -23,7 +23,7 @@ struct groups_block {
 
 /* ---- the plan ---- */
 
-enum status groups_plan(struct plan *plan)
+enum status groups_plan(struct plan *plan, size_t chunk_nbytes)
 {
 	size_t end = sizeof(struct group);
 	uint32_t nlists = 0;
@@ -49,6 +49,8 @@ enum status groups_plan(struct plan *plan)
 		end += plan->npredicates * sizeof(uint64_t);
 	plan->groups_keep_lists = nlists > 0;
 	plan->group_nbytes = end;
+	plan->groups_few = chunk_nbytes && chunk_nbytes < GROUPS_FEW ? chunk_nbytes : GROUPS_FEW;
+	group_tuples_plan(plan);
 	plan->groups = group_store_new(plan);
 	return plan->groups ? STATUS_OK : STATUS_NO_MEMORY;
 }
@@ -111,6 +113,7 @@ void groups_free(struct groups *g)
 	text_arena_free(&g->texts);
 	group_values_free(g);
 	group_keys_free(g);
+	group_tuples_free(&g->tuples, g->plan);
 	free(g->staged);
 	free(g);
 }
@@ -119,6 +122,8 @@ void groups_clear(struct groups *g)
 {
 	g->is_bound = false;
 	g->nstaged = 0;
+	g->tuples.n = 0;
+	text_arena_free(&g->tuples.key_texts);
 	if (g->ngroups == 0)
 		return;
 	free_rests(g);
@@ -282,7 +287,7 @@ enum status groups_combine(struct groups *g, struct groups *later)
 
 	if (status != STATUS_OK)
 		return status;
-	if (g->ngroups + later->ngroups <= GROUPS_FEW) {
+	if (g->ngroups + later->ngroups <= g->plan->groups_few && later->tuples.n == 0) {
 		status = groups_each(later, add_group, g);
 		return status == STATUS_OK ? group_staged_take(g, later) : status;
 	}

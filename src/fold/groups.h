@@ -22,11 +22,11 @@
 #include "base/status.h"
 #include "base/text_buffer.h"
 #include "fold/group.h"
+#include "fold/group_tuples.h"
 #include "fold/key_table.h"
 #include "query/plan.h"
 
-#define GROUPS_FEW 4096 /* so many are kept by a thread */
-#define GROUPS_PART_BITS 5 /* the highest of a hash, which give the part of the store */
+#define GROUPS_FEW 4096 /* so many are kept by a thread, unless plan->groups_few says less */
 #define GROUPS_ADDRESS_BITS 48
 
 /* Zeroed but for the plan: no groups. All owned. */
@@ -45,11 +45,13 @@ struct groups {
 	struct text_buffer key_text; /* for one of them */
 	struct staged_value *staged; /* nstaged values of the groups, not yet in them: group_staged.h */
 	size_t nstaged, staged_room;
+	struct group_tuples tuples; /* a chunk's records that have not been looked for in it: group_tuples.h */
 };
 
 /* Gives the plan's columns their cells, and sets all else that a plan with keys has for groups, with an
- * empty store, which the plan owns from now on. Errors: STATUS_NO_MEMORY. */
-enum status groups_plan(struct plan *plan);
+ * empty store, which the plan owns from now on. chunk_nbytes: the length of a chunk, where tests set it, or
+ * 0: a thread keeps no more groups than it has bytes. Errors: STATUS_NO_MEMORY. */
+enum status groups_plan(struct plan *plan, size_t chunk_nbytes);
 
 /* Makes groups for a plan with keys. NULL: no memory. */
 struct groups *groups_new(const struct plan *plan);
@@ -153,8 +155,12 @@ struct group_store;
 struct group_store *group_store_new(const struct plan *plan);
 void group_store_free(struct group_store *s);
 
-/* The number of groups in it. Right only while no thread adds any. */
+/* The number of groups in it, and of the tuples that wait there: none once it has been settled (group_values.h) or visited.
+ * Right only while no thread adds any. */
 uint64_t group_store_count(const struct group_store *s);
+
+/* Whether groups or tuples have been added, which are too many for a thread then. Any thread. */
+bool group_store_is_used(const struct group_store *s);
 
 /* Moves all groups of one plan to another of the same groups: `to` takes over the store, and adds those that it has.
  * Groups with a partial are to be none of from's. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
@@ -173,7 +179,8 @@ enum status group_store_add(const struct plan *plan, struct group *const *at, si
 /* The groups whose keys' hashes have the highest bits `part`. */
 struct groups *group_store_part(struct group_store *s, size_t part);
 
-/* Calls visit for each part, in up to nthreads threads at once, up to one that fails: no thread may add groups meanwhile. */
+/* Calls visit for each part, in up to nthreads threads at once, up to one that fails: no thread may add groups meanwhile. The
+ * part's tuples have been folded then. visit: NULL for nothing more. */
 typedef enum status (*group_part_visitor)(void *context, struct groups *part);
 enum status group_store_visit(struct group_store *s, size_t nthreads, group_part_visitor visit, void *context);
 

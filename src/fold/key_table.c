@@ -53,13 +53,6 @@ static enum status copy_text(struct key_table *t, struct key *key)
 
 /* ---- slots ---- */
 
-uint64_t key_table_hash(const struct key *key, struct key_seed of)
-{
-	if (key_is_long(key))
-		return key->high >> KEY_LENGTH_BITS << (64 - KEY_LONG_HASH_BITS);
-	return key_hash_inline(key, of);
-}
-
 /* Linear probes become long where more than about two thirds of the slots are taken. */
 static size_t most_keys(size_t nslots)
 {
@@ -104,7 +97,7 @@ static void move_keys(struct key_table *to, const struct key_table *from, struct
 		size_t slot;
 		if (!key.high)
 			continue;
-		slot = free_slot(to, key_table_hash(&key, of));
+		slot = free_slot(to, key_held_hash(&key, of));
 		set_slot(to, slot, &key);
 		if (to->value_nbytes)
 			memcpy(key_table_value(to, slot), key_table_value(from, i),

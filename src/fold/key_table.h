@@ -108,9 +108,6 @@ static inline void *key_table_value(const struct key_table *t, size_t slot)
 	return t->values + slot * t->value_nbytes;
 }
 
-/* The hash of a key in a table, without its KEY_PART_BITS highest bits unless the key is in line. */
-uint64_t key_table_hash(const struct key *key, struct key_seed seed);
-
 /* Like key_table_add, for a key that the table does not have. adopts: t owns the bytes of a long key
  * already. */
 enum status key_table_insert(struct key_table *t, const struct key *key, uint64_t hash,

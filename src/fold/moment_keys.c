@@ -218,7 +218,7 @@ static enum status add_table(struct key_table *t, const struct key_table *from, 
 			continue;
 		if (from->value_nbytes)
 			times = *(const struct key_count *)key_table_value(from, i);
-		status = add_key(t, &key, key_table_hash(&key, seed), seed, times, adopts);
+		status = add_key(t, &key, key_held_hash(&key, seed), seed, times, adopts);
 	}
 	return status;
 }

@@ -67,9 +67,9 @@ static enum status make_of_groups(struct rank_tables *t, const struct plan *plan
 	void *memory;
 
 	t->groups = plan->groups;
-	t->ngroups = (size_t)group_store_count(plan->groups);
 	if (status == STATUS_OK)
 		status = group_store_settle(plan->groups, (size_t)nthreads);
+	t->ngroups = (size_t)group_store_count(plan->groups);
 	if (status == STATUS_OK)
 		status = key_memory_new(t->ngroups * t->nranks * sizeof *t->at + 1, &memory);
 	if (status != STATUS_OK)

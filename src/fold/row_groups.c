@@ -166,13 +166,18 @@ static enum status drop_wrong_keys(const struct grouping *m, uint64_t *rows)
 	return status;
 }
 
-/* Finds the groups of the kept rows. */
-static enum status find_groups(const struct grouping *m, struct groups *groups)
+/* The keys of a block's rows, and their hashes. */
+struct row_keys {
+	struct key keys[ROW_BLOCK_NROWS];
+	uint64_t hashes[ROW_BLOCK_NROWS];
+};
+
+/* Makes the keys of the kept rows; those that have one remain in f's groups.rows. groups: where they will be looked for. */
+static enum status make_keys(const struct grouping *m, const struct groups *groups, struct row_keys *k)
 {
 	struct row_groups *g = &m->f->groups;
 	struct key_seed seed = key_seed_get();
-	struct key keys[ROW_BLOCK_NROWS];
-	uint64_t hashes[ROW_BLOCK_NROWS], rows;
+	uint64_t rows;
 	enum status status = reserve_texts(m);
 
 	g->rows = m->f->filter.kept;
@@ -180,18 +185,27 @@ static enum status find_groups(const struct grouping *m, struct groups *groups)
 		status = drop_wrong_keys(m, &g->rows);
 	if (status != STATUS_OK)
 		return status;
-	rows = make_plain_keys(m, g->rows, seed, groups, keys, hashes);
+	rows = make_plain_keys(m, g->rows, seed, groups, k->keys, k->hashes);
 	for (; rows && status == STATUS_OK; rows &= rows - 1) {
 		unsigned row = lowest(rows);
 		bool is_key;
-		status = make_key(m, row, seed, &keys[row], &hashes[row], &is_key);
+		status = make_key(m, row, seed, &k->keys[row], &k->hashes[row], &is_key);
 		if (!is_key)
 			g->rows &= ~(rows & -rows);
-		groups_prefetch(groups, hashes[row]);
+		groups_prefetch(groups, k->hashes[row]);
 	}
-	for (rows = g->rows; rows && status == STATUS_OK; rows &= rows - 1) {
+	return status;
+}
+
+/* Finds the groups of the rows that have a key. */
+static enum status find_groups(const struct grouping *m, struct groups *groups, const struct row_keys *k)
+{
+	struct row_groups *g = &m->f->groups;
+	enum status status = STATUS_OK;
+
+	for (uint64_t rows = g->rows; rows && status == STATUS_OK; rows &= rows - 1) {
 		unsigned row = lowest(rows);
-		status = groups_find(groups, &keys[row], hashes[row], &g->groups[row]);
+		status = groups_find(groups, &k->keys[row], k->hashes[row], &g->groups[row]);
 	}
 	return status;
 }
@@ -328,42 +342,6 @@ static enum status fold_by_group(const struct grouping *m, size_t c, fold_rest *
 	return status;
 }
 
-/* ---- cells ---- */
-
-/* Adds the numbers of column c in some rows to its groups' cells. Inline, so that each set of moments has a
- * loop of its own. */
-static inline __attribute__((always_inline)) enum status
-add_numbers_of(const struct grouping *m, size_t c, const struct simd_numbers *x, uint64_t rows, unsigned needs)
-{
-	const struct plan_column *column = &m->f->plan->columns[c];
-	struct group *const *groups = m->f->groups.groups;
-	enum status status = STATUS_OK;
-
-	for (; rows && status == STATUS_OK; rows &= rows - 1) {
-		unsigned row = lowest(rows);
-		if (!group_cell_add(group_cell(groups[row], column), needs, x->significand[row],
-				    x->scale[row]))
-			status = group_add(groups[row], m->f->plan, c,
-					   (struct decimal){x->significand[row], x->scale[row]});
-	}
-	return status;
-}
-
-static enum status add_numbers(const struct grouping *m, size_t c, const struct simd_numbers *x,
-			       uint64_t rows)
-{
-	unsigned needs = m->f->plan->columns[c].needs & (MOMENT_EXTREMES | MOMENT_SQUARES);
-
-	switch (needs) {
-	case 0:
-		return add_numbers_of(m, c, x, rows, 0);
-	case MOMENT_EXTREMES:
-		return add_numbers_of(m, c, x, rows, MOMENT_EXTREMES);
-	default:
-		return add_numbers_of(m, c, x, rows, needs);
-	}
-}
-
 /* ---- ends ---- */
 
 /* The value of column c in a row, unquoted. Returns false where bytes must be taken out of its midst. */
@@ -399,6 +377,16 @@ static enum status offer_end(const struct grouping *m, size_t c, unsigned row)
 	return status == STATUS_OK ? ends_offer(ends, END_LAST, m->f->plan, c, place, &field, &m->f->scratch, &taken) : status;
 }
 
+/* Like end_value, without blanks around a number. */
+static bool end_text(const struct grouping *m, size_t c, unsigned row, bool is_number, const char **text, size_t *nbytes)
+{
+	if (!end_value(m, c, row, text, nbytes))
+		return false;
+	if (is_number && *nbytes > 0 && (decimal_is_blank(**text) || decimal_is_blank((*text)[*nbytes - 1])))
+		*text = decimal_trim(*text, nbytes);
+	return true;
+}
+
 /* Makes numbers of column c, which are folded already, the ends of their groups. */
 static enum status put_numbers_at_ends(const struct grouping *m, size_t c, uint64_t rows)
 {
@@ -410,13 +398,7 @@ static enum status put_numbers_at_ends(const struct grouping *m, size_t c, uint6
 	for (; rows && status == STATUS_OK; rows &= rows - 1) {
 		unsigned row = lowest(rows);
 		uint64_t offset = m->out->offset_bytes + row_block_offset(&m->f->block, c, row);
-		if (!end_value(m, c, row, &text, &nbytes)) {
-			status = offer_end(m, c, row);
-			continue;
-		}
-		if (nbytes > 0 && (decimal_is_blank(*text) || decimal_is_blank(text[nbytes - 1])))
-			text = decimal_trim(text, &nbytes);
-		if (keeps_end(m, nbytes))
+		if (end_text(m, c, row, true, &text, &nbytes) && keeps_end(m, nbytes))
 			group_ends_put(group_ends(m->f->groups.groups[row], column), offset, text, nbytes, true);
 		else
 			status = offer_end(m, c, row);
@@ -492,22 +474,28 @@ static enum status stage_numbers(const struct grouping *m, size_t c, const struc
 	return status;
 }
 
+/* Counts the numbers of column c in some rows, and the fields without a byte. */
+static void count_numbers(const struct grouping *m, size_t c, const struct simd_numbers *x, uint64_t rows)
+{
+	struct column_partial *column = &m->out->columns[c];
+
+	column->fast.count += count_of(rows & x->numbers);
+	column->nmissing += count_of(rows & x->empty);
+	if (rows & x->numbers)
+		note_least(&column->first_number_offset,
+			   (uint32_t)(row_block_ends(&m->f->block, lowest(rows & x->numbers))[-1] + 1));
+}
+
 static enum status fold_numbers(const struct grouping *m, size_t c, bool stages)
 {
 	const struct simd_numbers *x = row_block_numbers(&m->f->block, c);
 	uint64_t rows = m->f->groups.rows, numbers = rows & x->numbers, empty = rows & x->empty;
-	struct column_partial *column = &m->out->columns[c];
 	bool has_cell = plan_column_has_cell(&m->f->plan->columns[c]);
 	enum status status = stages ? stage_numbers(m, c, x, numbers) : STATUS_OK;
 
 	if (status == STATUS_OK && has_cell)
-		status = add_numbers(m, c, x, numbers);
-
-	column->fast.count += count_of(numbers);
-	column->nmissing += count_of(empty);
-	if (numbers)
-		note_least(&column->first_number_offset,
-			   (uint32_t)(row_block_ends(&m->f->block, lowest(numbers))[-1] + 1));
+		status = group_add_rows(m->f->groups.groups, m->f->plan, c, x, numbers);
+	count_numbers(m, c, x, rows);
 	rows &= ~(numbers | empty);
 	if (status == STATUS_OK && has_cell && m->f->plan->columns[c].needs & MOMENT_ENDS) {
 		status = put_numbers_at_ends(m, c, numbers);
@@ -544,6 +532,136 @@ static enum status fold_presence(const struct grouping *m, size_t c, bool stages
 	return fold_singles(m, c, others);
 }
 
+/* ---- tuples ---- */
+
+#define TUPLE_CHUNKS 32 /* then groups are counted again */
+#define TUPLE_NRECORDS 4 /* so many for each group of a chunk are worth a table */
+
+/* Decides how a chunk's records get to their groups. */
+static void begin_chunk(struct row_folder *f)
+{
+	struct row_groups *g = &f->groups;
+
+	if (g->makes_tuples && ++g->nchunks == TUPLE_CHUNKS)
+		g->makes_tuples = false;
+	else if (!g->makes_tuples)
+		g->makes_tuples = f->plan->tuple_nbytes && group_store_is_used(f->plan->groups) &&
+				  g->nrecords < TUPLE_NRECORDS * g->ngroups;
+	if (!g->makes_tuples || g->nchunks == TUPLE_CHUNKS)
+		g->nrecords = g->ngroups = g->nchunks = 0;
+}
+
+/* Counts what the chunk has had so far. */
+static void measure(struct row_folder *f, const struct groups *groups)
+{
+	struct row_groups *g = &f->groups;
+
+	g->are_many |= groups->ngroups > GROUPS_FEW / 2;
+	if (g->makes_tuples)
+		return;
+	g->nrecords += count_of(g->rows);
+	g->ngroups = groups->ngroups;
+}
+
+/* The rows among `rows` whose value of column c a tuple can hold. */
+static uint64_t rows_for_tuples(const struct grouping *m, size_t c, uint64_t rows)
+{
+	const struct plan_column *column = &m->f->plan->columns[c];
+	const struct simd_numbers *x = column->parses ? row_block_numbers(&m->f->block, c) : NULL;
+	bool has_ends = (column->needs & MOMENT_ENDS) != 0, takes_text = has_ends && column->takes_text && m->f->has_plain_texts;
+	uint64_t fit = x ? rows & (x->empty | (has_ends ? 0 : x->numbers)) : 0;
+
+	for (rows &= ~fit; rows && (!x || has_ends); rows &= rows - 1) {
+		unsigned row = lowest(rows);
+		const char *text;
+		size_t nbytes;
+		if (!x) {
+			enum row_value is = row_block_value(&m->f->block, c, row, &text, &nbytes);
+			fit |= is == ROW_MISSING || (is == ROW_PRESENT && m->f->has_plain_texts) ? rows & -rows : 0;
+		} else if (end_value(m, c, row, &text, &nbytes) && nbytes <= GROUP_END_NBYTES &&
+			   (x->numbers >> row & 1 || (takes_text && text_is_no_number(&m->f->texts, text, nbytes)))) {
+			fit |= rows & -rows;
+		}
+	}
+	return fit;
+}
+
+static void put_end(const struct grouping *m, size_t c, unsigned row, bool is_number, struct group_end *end)
+{
+	uint64_t offset = m->out->offset_bytes + row_block_offset(&m->f->block, c, row);
+	const char *text;
+	size_t nbytes;
+
+	end_text(m, c, row, is_number, &text, &nbytes);
+	group_end_set(end, (offset + 1) << 1 | is_number, text, nbytes, true);
+}
+
+/* Writes the values of column c of some rows to the tuples from number `first` on, and counts them. */
+static void put_values(const struct grouping *m, size_t c, uint64_t rows, size_t first)
+{
+	const struct plan *plan = m->f->plan;
+	const struct plan_column *column = &plan->columns[c];
+	const struct simd_numbers *x = column->parses ? row_block_numbers(&m->f->block, c) : NULL;
+	struct group_tuples *tuples = &m->out->groups->tuples;
+	struct column_partial *counts = &m->out->columns[c];
+
+	if (x)
+		count_numbers(m, c, x, rows);
+	for (; rows; rows &= rows - 1, first++) {
+		unsigned row = lowest(rows);
+		struct group_tuple *t = group_tuple_at(tuples, plan, first);
+		uint8_t *code = &group_tuple_codes(t)[column->tuple_code];
+		bool is_number = x && x->numbers >> row & 1;
+		const char *text;
+		size_t nbytes;
+		if (!x) {
+			bool is_present = row_block_value(&m->f->block, c, row, &text, &nbytes) == ROW_PRESENT;
+			*code = is_present ? 0 : TUPLE_MISSING;
+			counts->fast.count += is_present;
+			counts->nmissing += !is_present;
+			continue;
+		}
+		*code = is_number ? x->scale[row] : x->empty >> row & 1 ? TUPLE_MISSING : TUPLE_TEXT;
+		*group_tuple_number(t, column) = is_number ? x->significand[row] : 0;
+		if (column->needs & MOMENT_ENDS && *code != TUPLE_MISSING)
+			put_end(m, c, row, is_number, group_tuple_end(t, column));
+		if (*code == TUPLE_TEXT) {
+			counts->ninvalid++;
+			note_least(&counts->first_invalid_offset, row_block_field(&m->f->block, c, row).begin);
+		}
+	}
+}
+
+/* Makes tuples of the rows for which they have room, and takes these out of f's groups.rows. */
+static enum status make_tuples(const struct grouping *m, const struct row_keys *k)
+{
+	const struct plan *plan = m->f->plan;
+	struct group_tuples *tuples = &m->out->groups->tuples;
+	uint64_t fit = m->out->offset_bytes < TUPLE_PLACES / 2 ? m->f->groups.rows : 0, all = m->f->groups.rows;
+	size_t first = tuples->n;
+	enum status status;
+
+	for (size_t c = 0; c < plan->ncolumns && fit; c++)
+		if (plan->columns[c].needs)
+			fit = rows_for_tuples(m, c, fit);
+	status = group_tuples_reserve(tuples, plan, ROW_BLOCK_NROWS);
+	for (uint64_t rows = fit; rows && status == STATUS_OK; rows &= rows - 1, tuples->n++) {
+		unsigned row = lowest(rows);
+		struct group_tuple *t = group_tuple_at(tuples, plan, tuples->n);
+		t->key = k->keys[row];
+		if (key_is_long(&t->key) && t->key.text >= m->f->groups.texts.data &&
+		    t->key.text < m->f->groups.texts.data + m->f->groups.texts.nbytes)
+			status = group_tuples_copy_key(tuples, t); /* the next block's keys lie there */
+		t->place = m->out->offset_bytes + (uint32_t)(row_block_ends(&m->f->block, row)[-1] + 1);
+		tuples->parts[tuples->n] = (uint8_t)(k->hashes[row] >> (64 - GROUPS_PART_BITS));
+	}
+	for (size_t c = 0; c < plan->ncolumns && status == STATUS_OK; c++)
+		if (plan->columns[c].needs)
+			put_values(m, c, fit, first);
+	m->f->groups.rows = all & ~fit;
+	return status;
+}
+
 /* ---- all of it ---- */
 
 /* Whether column c's values are listed. Keys of few groups are looked up faster one group after the other. */
@@ -572,7 +690,11 @@ static enum status fold_column(const struct grouping *m, size_t c)
 enum status row_groups_find(struct row_folder *f, const char *text, struct groups *groups)
 {
 	const struct grouping m = {f, text, NULL};
-	enum status status = find_groups(&m, groups);
+	struct row_keys keys;
+	enum status status = make_keys(&m, groups, &keys);
+
+	if (status == STATUS_OK)
+		status = find_groups(&m, groups, &keys);
 
 	f->filter.kept &= f->groups.rows;
 	return status;
@@ -582,19 +704,29 @@ enum status row_groups_fold(struct row_folder *f, const char *text, struct parti
 {
 	const struct grouping m = {f, text, out};
 	enum status status = STATUS_OK;
+	struct row_keys keys;
+	uint64_t rows;
 
 	if (!out->groups)
 		out->groups = groups_new(f->plan);
-	status = out->groups ? find_groups(&m, out->groups) : STATUS_NO_MEMORY;
+	if (out->groups && out->groups->ngroups == 0 && out->groups->tuples.n == 0)
+		begin_chunk(f);
+	status = out->groups ? make_keys(&m, out->groups, &keys) : STATUS_NO_MEMORY;
+	rows = f->groups.rows;
+	if (status == STATUS_OK && f->groups.makes_tuples)
+		status = make_tuples(&m, &keys);
+	if (status == STATUS_OK && f->groups.rows)
+		status = find_groups(&m, out->groups, &keys);
 	if (status == STATUS_OK)
 		add_records(&m);
 	if (status == STATUS_OK)
-		f->groups.are_many |= out->groups->ngroups > GROUPS_FEW / 2;
+		measure(f, out->groups);
 	if (status == STATUS_OK && f->plan->npairs) /* first: it converts columns for both */
 		status = fold_by_group(&m, 0, fold_rest_pairs);
 	for (size_t c = 0; c < f->plan->ncolumns && status == STATUS_OK; c++)
 		status = fold_column(&m, c);
 	if (status == STATUS_OK && f->plan->nwindows)
 		status = row_windows_fold(f, f->groups.rows, out);
+	f->groups.rows = rows;
 	return status;
 }

@@ -21,6 +21,9 @@ struct row_groups {
 	uint64_t rows;              /* those that have a group: */
 	struct group *groups[ROW_BLOCK_NROWS];
 	bool are_many;              /* a chunk has had more than half of GROUPS_FEW */
+	bool makes_tuples;          /* of the chunk's records: group_tuples.h */
+	unsigned nchunks;           /* that have done so since one that did not */
+	size_t nrecords, ngroups;   /* of the last chunk that did not */
 };
 
 void row_groups_free(struct row_groups *g);

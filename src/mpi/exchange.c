@@ -34,7 +34,7 @@ static enum status need_store(struct plan *plan)
 	if (plan->groups)
 		return STATUS_OK;
 	plan_as_part(plan);
-	return groups_plan(plan);
+	return groups_plan(plan, 0);
 }
 
 /* Tests, which cut chunks short, exchange any number. */
@@ -55,6 +55,8 @@ enum status exchange_begin(struct rank *r, bool *is_worth, int *first, struct fa
 	status = need_store(plan);
 	if (status == STATUS_OK && r->has_slice && r->run->total.partial.groups)
 		status = groups_store(r->run->total.partial.groups);
+	if (status == STATUS_OK)
+		status = group_store_visit(plan->groups, (size_t)ranks_nthreads(&r->run->query), NULL, NULL);
 	if (status != STATUS_OK)
 		fault_set(fault, status == STATUS_MANY_KEYS ? STATUS_MANY_GROUPS : status, 0, NULL);
 	*first = world_first_fault(r->world, status);

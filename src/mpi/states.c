@@ -35,7 +35,7 @@ static enum status combine(struct run *run, int both, int to, struct fault *faul
 	FILE *stream = text_stream(to);
 	enum status status;
 
-	if (!stream || groups_plan(&run->query.plan) != STATUS_OK ||
+	if (!stream || groups_plan(&run->query.plan, 0) != STATUS_OK ||
 	    total_init(&run->total, &run->query.plan) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	text_name(both, name);

@@ -145,6 +145,7 @@ struct plan_column {
 	uint32_t field;      /* 0-based position in the record */
 	uint32_t cell_offset; /* of its cell in a group, in bytes; 0: it has none (fold/group.h) */
 	uint32_t cell_list;   /* its number among those whose groups' values are listed beside cells */
+	uint32_t tuple_offset, tuple_code; /* where a tuple has its number, in bytes, and the number of its code (fold/group_tuples.h) */
 	unsigned needs;      /* the moments that are asked of it; 0: only a predicate reads it */
 	enum invalid_policy invalid;
 	bool parses;         /* values must be numbers; false: only presence is counted */
@@ -212,6 +213,8 @@ struct plan {
 	size_t nkeys;
 	size_t *keys;        /* in the plan's columns, as in COLS */
 	size_t group_nbytes; /* of a struct group with its cells; 0 without keys */
+	size_t groups_few;   /* so many are kept by a thread; more by all together */
+	size_t tuple_nbytes; /* of a record on its way to its group; 0: records are no tuples (fold/group_tuples.h) */
 	size_t group_nmatched_offset; /* in it, of the predicates' counts; 0: there are none */
 	bool groups_keep_keys;      /* some column needs MOMENT_KEYS */
 	bool groups_keep_ends;      /* some column with a cell needs MOMENT_ENDS */

@@ -314,7 +314,7 @@ enum status run_fold_input(struct run *r, struct fault *fault)
 		status = devices_choose(&r->devices, &r->options, &r->query, r->input, fault);
 	if (status == STATUS_OK)
 		devices_set_up_input(&r->devices, &r->query.plan, r->input);
-	if (status == STATUS_OK && groups_plan(&r->query.plan) != STATUS_OK)
+	if (status == STATUS_OK && groups_plan(&r->query.plan, r->options.chunk_nbytes) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (status == STATUS_OK && total_init(&r->total, &r->query.plan) != STATUS_OK)
 		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);

@@ -265,7 +265,7 @@ static void test_refusing(void)
 
 int main(void)
 {
-	if (groups_plan(&test_plan) != STATUS_OK || !group_layout_make(&layout, &test_plan))
+	if (groups_plan(&test_plan, 0) != STATUS_OK || !group_layout_make(&layout, &test_plan))
 		bail("no plan");
 	plan_lazy();
 	test_reading(false);

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * group_tuples.c - see group_tuples.h.
+ */
+#include "fold/group_tuples.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory_limit.h"
+#include "fold/group_values.h"
+#include "fold/groups.h"
+#include "simd/simd.h"
+
+#define FLIGHT_NTUPLES SIMD_NUMBERS_NROWS
+#define NTUPLES_MIN 16
+#define WAITING_NBYTES_MAX ((size_t)128 << 10) /* of a part; in all 32 MiB, but not more than a fourth of --memory */
+
+/* ---- the plan ---- */
+
+static bool can_be_tuples(const struct plan *plan)
+{
+	if (plan->emits || plan->npairs || plan->nwindows || plan->group_nmatched_offset)
+		return false;
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		if (plan->columns[c].needs &&
+		    (!plan_column_has_cell(&plan->columns[c]) || plan->columns[c].needs & MOMENT_KEYS))
+			return false;
+	return true;
+}
+
+void group_tuples_plan(struct plan *plan)
+{
+	size_t ncodes = 0, end;
+
+	if (!can_be_tuples(plan))
+		return;
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		if (plan->columns[c].needs)
+			plan->columns[c].tuple_code = (uint32_t)ncodes++;
+	end = (offsetof(struct group_tuple, bytes) + TUPLE_PLACE_BITS / 8 + ncodes + 7) / 8 * 8;
+	end = end < sizeof(struct group_tuple) ? sizeof(struct group_tuple) : end;
+	for (size_t c = 0; c < plan->ncolumns; c++) {
+		struct plan_column *column = &plan->columns[c];
+		if (!column->needs || !column->parses)
+			continue;
+		column->tuple_offset = (uint32_t)end;
+		end += sizeof(int64_t) + (column->needs & MOMENT_ENDS ? sizeof(struct group_end) : 0);
+	}
+	plan->tuple_nbytes = end;
+}
+
+/* ---- memory ---- */
+
+enum status group_tuples_reserve(struct group_tuples *t, const struct plan *plan, size_t n)
+{
+	size_t room = t->room ? t->room : NTUPLES_MIN;
+	char *data;
+	uint8_t *parts;
+
+	while (room < t->n + n)
+		room *= 2;
+	if (room == t->room)
+		return STATUS_OK;
+	data = realloc(t->data, room * plan->tuple_nbytes);
+	t->data = data ? data : t->data;
+	parts = data ? realloc(t->parts, room) : NULL;
+	if (!parts)
+		return STATUS_NO_MEMORY;
+	t->parts = parts;
+	t->room = room;
+	return STATUS_OK;
+}
+
+void group_tuples_free(struct group_tuples *t, const struct plan *plan)
+{
+	if (!t->parts)
+		memory_give(t->room * plan->tuple_nbytes);
+	free(t->data);
+	free(t->parts);
+	text_arena_free(&t->key_texts);
+	memset(t, 0, sizeof *t);
+}
+
+/* The most tuples that may wait with a part. */
+static size_t nwaiting_max(const struct plan *plan)
+{
+	uint64_t share = memory_limit_nbytes() >> (GROUPS_PART_BITS + 2);
+	size_t n = (size_t)(share < WAITING_NBYTES_MAX ? share : WAITING_NBYTES_MAX) / plan->tuple_nbytes;
+
+	return n < NTUPLES_MIN ? NTUPLES_MIN : n;
+}
+
+/* Doubles the room of those that wait. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+static enum status widen(struct group_tuples *t, const struct plan *plan, size_t most)
+{
+	size_t room = t->room ? 2 * t->room : NTUPLES_MIN;
+	char *data;
+
+	room = room < most ? room : most;
+	if (!memory_take((room - t->room) * plan->tuple_nbytes))
+		return STATUS_MANY_KEYS;
+	data = realloc(t->data, room * plan->tuple_nbytes);
+	if (!data) {
+		memory_give((room - t->room) * plan->tuple_nbytes);
+		return STATUS_NO_MEMORY;
+	}
+	t->data = data;
+	t->room = room;
+	return STATUS_OK;
+}
+
+/* Makes room for one more at least: more room, or none that wait. */
+static enum status need_room(struct groups *part, size_t number, size_t most)
+{
+	struct group_tuples *t = &part->tuples;
+	enum status status = STATUS_OK;
+
+	if (t->n < t->room)
+		return status;
+	if (t->room < most)
+		status = widen(t, part->plan, most);
+	return t->n == t->room && t->room ? group_tuples_fold(part, number) : status;
+}
+
+enum status group_tuples_copy_key(struct group_tuples *t, struct group_tuple *tuple)
+{
+	char *text;
+	enum status status = text_arena_take(&t->key_texts, key_nbytes(&tuple->key), &text);
+
+	if (status == STATUS_OK)
+		tuple->key.text = memcpy(text, tuple->key.text, key_nbytes(&tuple->key));
+	return status;
+}
+
+enum status group_tuples_wait(struct groups *part, size_t number, const struct group_tuples *from, const uint32_t *at, size_t n)
+{
+	const size_t nbytes = part->plan->tuple_nbytes, most = nwaiting_max(part->plan);
+	struct group_tuples *to = &part->tuples;
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < n && status == STATUS_OK;) {
+		status = need_room(part, number, most);
+		for (; i < n && to->n < to->room && status == STATUS_OK; i++) {
+			struct group_tuple *t = group_tuple_at(to, part->plan, to->n);
+			memcpy(t, from->data + at[i] * nbytes, nbytes);
+			if (key_is_long(&t->key))
+				status = group_tuples_copy_key(to, t);
+			to->n += status == STATUS_OK;
+		}
+	}
+	return status;
+}
+
+/* ---- folding ---- */
+
+/* Finds the groups of n tuples, and counts these. */
+static enum status find(struct groups *part, size_t number, struct group_tuple *const *tuples, unsigned n, struct group **groups)
+{
+	const struct key_seed seed = key_seed_get();
+	uint64_t hashes[FLIGHT_NTUPLES];
+	enum status status = STATUS_OK;
+
+	for (unsigned i = 0; i < n; i++) {
+		hashes[i] = key_held_hash(&tuples[i]->key, seed) | (uint64_t)number << (64 - GROUPS_PART_BITS);
+		groups_prefetch(part, hashes[i]);
+	}
+	for (unsigned i = 0; i < n && status == STATUS_OK; i++) {
+		status = groups_find(part, &tuples[i]->key, hashes[i], &groups[i]);
+		if (status == STATUS_OK)
+			group_prefetch(groups[i]);
+	}
+	for (unsigned i = 0; i < n && status == STATUS_OK; i++) {
+		uint64_t place = tuples[i]->place & (TUPLE_PLACES - 1);
+		if (groups[i]->nrecords++ == 0 || place < groups[i]->first)
+			groups[i]->first = place;
+	}
+	return status;
+}
+
+/* Folds what a column's cells hold beside numbers. */
+static enum status fold_others(struct groups *part, size_t c, struct group **groups, struct group_tuple *const *tuples, unsigned n)
+{
+	const struct plan_column *column = &part->plan->columns[c];
+	enum status status = STATUS_OK;
+
+	for (unsigned i = 0; i < n && status == STATUS_OK; i++) {
+		unsigned code = group_tuple_codes(tuples[i])[column->tuple_code];
+		if (code == TUPLE_MISSING)
+			continue;
+		if (column->needs & MOMENT_ENDS) {
+			group_ends_take(group_ends(groups[i], column), group_tuple_end(tuples[i], column));
+			group_ends(groups[i], column)->ntexts += code == TUPLE_TEXT;
+		}
+		if (column->needs & MOMENT_VALUES)
+			status = group_values_add(part, groups[i], c, *group_tuple_number(tuples[i], column), code);
+	}
+	return status;
+}
+
+static enum status fold_column(struct groups *part, size_t c, struct group **groups, struct group_tuple *const *tuples, unsigned n)
+{
+	const struct plan_column *column = &part->plan->columns[c];
+	struct simd_numbers x = {.numbers = 0};
+	enum status status = STATUS_OK;
+
+	for (unsigned i = 0; i < n; i++) {
+		unsigned code = group_tuple_codes(tuples[i])[column->tuple_code];
+		if (!column->parses) {
+			group_cell(groups[i], column)->count_scale += code != TUPLE_MISSING;
+			continue;
+		}
+		x.significand[i] = *group_tuple_number(tuples[i], column);
+		x.scale[i] = (uint8_t)code;
+		x.numbers |= (uint64_t)(code < TUPLE_TEXT) << i;
+	}
+	if (x.numbers)
+		status = group_add_rows(groups, part->plan, c, &x, x.numbers);
+	if (status == STATUS_OK && column->needs & (MOMENT_ENDS | MOMENT_VALUES))
+		status = fold_others(part, c, groups, tuples, n);
+	return status;
+}
+
+enum status group_tuples_fold(struct groups *part, size_t number)
+{
+	struct group_tuples *t = &part->tuples;
+	struct group_tuple *tuples[FLIGHT_NTUPLES];
+	struct group *groups[FLIGHT_NTUPLES];
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < t->n && status == STATUS_OK; i += FLIGHT_NTUPLES) {
+		unsigned n = (unsigned)(t->n - i < FLIGHT_NTUPLES ? t->n - i : FLIGHT_NTUPLES);
+		for (unsigned j = 0; j < n; j++)
+			tuples[j] = group_tuple_at(t, part->plan, i + j);
+		status = find(part, number, tuples, n, groups);
+		for (size_t c = 0; c < part->plan->ncolumns && status == STATUS_OK; c++)
+			if (part->plan->columns[c].needs)
+				status = fold_column(part, c, groups, tuples, n);
+	}
+	t->n = 0;
+	text_arena_free(&t->key_texts);
+	return status == STATUS_OK && part->plan->groups_keep_lists ? group_values_limit(part) : status;
+}
