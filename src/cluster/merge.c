@@ -308,6 +308,7 @@ void merge_free(struct merge *m)
 	for (struct file_plan *p = m->plans, *next; p; p = next) {
 		next = p->next;
 		free(p->plan.columns);
+		free(p->header);
 		free(p);
 	}
 	free(m->left.input);

@@ -98,7 +98,14 @@ static enum status map_part(struct merge *m, struct part_file *f, const struct p
 	return m->fault->status;
 }
 
-/* Whether the part's columns are where the run's are, in as many fields. */
+/* Whether a record that is the header again is told by the same bytes as the run's header. */
+static bool is_headed_alike(const struct plan *run, const struct part_head *head)
+{
+	return head->seeks_header == (run->sought.nbytes > 0) && head->header.line_nbytes == run->header_nbytes &&
+	       (run->header_nbytes == 0 || !memcmp(head->header.line, run->header, run->header_nbytes));
+}
+
+/* Whether the part's columns are where the run's are, in as many fields, below the same header. */
 static bool is_placed_alike(const struct merge *m, const struct part_file *f, const struct part_head *head)
 {
 	const struct plan *run = &m->query->plan;
@@ -107,11 +114,11 @@ static bool is_placed_alike(const struct merge *m, const struct part_file *f, co
 		if (f->map->map.columns[i] != SIZE_MAX && head->fields[i] != FIELD_COMPUTED &&
 		    run->columns[f->map->map.columns[i]].field != head->fields[i])
 			return false;
-	return head->header.nfields == 0 || head->header.nfields == run->ragged.nfields;
+	return head->header.nfields == 0 || (head->header.nfields == run->ragged.nfields && is_headed_alike(run, head));
 }
 
 /* Makes a plan for the part's file, which the merge owns: folders point to it. */
-static enum status make_plan(struct merge *m, struct part_file *f, const struct part_head *head)
+static enum status make_plan(struct merge *m, struct part_file *f, struct part_head *head)
 {
 	const struct plan *run = &m->query->plan;
 	struct plan_column *columns = malloc((run->ncolumns + 1) * sizeof *columns);
@@ -122,7 +129,10 @@ static enum status make_plan(struct merge *m, struct part_file *f, const struct 
 		free(columns);
 		return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
 	}
+	made->header = head->header.line;
+	head->header.line = NULL;
 	made->plan = *run;
+	merge_use_header(&made->plan, made->header, head->header.line_nbytes, head->seeks_header);
 	made->plan.columns = memcpy(columns, run->columns, run->ncolumns * sizeof *run->columns);
 	for (size_t i = 0; i < head->ncolumns; i++)
 		if (f->map->map.columns[i] != SIZE_MAX && head->fields[i] != FIELD_COMPUTED)
@@ -137,7 +147,7 @@ static enum status make_plan(struct merge *m, struct part_file *f, const struct 
 }
 
 /* Finds the plan for the records that the part's ends cut. */
-static enum status find_plan(struct merge *m, struct part_file *f, const struct part_head *head)
+static enum status find_plan(struct merge *m, struct part_file *f, struct part_head *head)
 {
 	f->plan = &m->query->plan;
 	if ((head->left.of == 0 && head->right.of == 0) || is_placed_alike(m, f, head))

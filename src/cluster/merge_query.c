@@ -71,6 +71,13 @@ void merge_forget_unasked(struct merge *m)
 	free(is_asked);
 }
 
+void merge_use_header(struct plan *plan, const char *line, size_t nbytes, bool is_sought)
+{
+	plan->header = line;
+	plan->header_nbytes = nbytes;
+	plan->sought = is_sought ? sought_header_of(line, nbytes, &plan->dialect) : (struct sought_header){.text = NULL};
+}
+
 enum status merge_begin(struct merge *m)
 {
 	enum status status = asked_parse(&m->first.asked, m->options, m->fault);
@@ -85,6 +92,9 @@ enum status merge_begin(struct merge *m)
 		return status;
 	if (m->query->plan.emits) /* results are what a part is of */
 		return fault_set(m->fault, STATUS_PART_DAMAGED, 0, NULL);
+	if (m->query->header.present)
+		merge_use_header(&m->query->plan, m->query->header.line, m->query->header.line_nbytes,
+				 m->first.seeks_header);
 	m->query->plan.counts_records = true;
 	if (m->options->partial)
 		plan_as_part(&m->query->plan);
@@ -107,6 +117,7 @@ bool merge_lacks_note(const struct merge *m)
 		if (result_nleft_out(&plan->columns[c], &p->columns[c]) > 0 && !total_note_of_values(m->total, c))
 			return true;
 	return (p->nragged > 0 && !total_note_of_ragged(m->total)) ||
+	       (p->nheaders > 0 && !total_note_of_headers(m->total)) ||
 	       (p->nundecided > 0 && !total_note_of_undecided(m->total));
 }
 

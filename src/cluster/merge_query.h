@@ -12,6 +12,9 @@
  * no records. Errors, in m->fault: STATUS_USAGE, STATUS_UNKNOWN_COLUMN, STATUS_NO_MEMORY. */
 enum status merge_begin(struct merge *m);
 
+/* Sets the header of a plan's file, line[0 .. nbytes), which the caller owns. is_sought: records are compared with it. */
+void merge_use_header(struct plan *plan, const char *line, size_t nbytes, bool is_sought);
+
 /* Forgets the columns that no result shows, once all parts have been read. */
 void merge_forget_unasked(struct merge *m);
 

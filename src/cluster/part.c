@@ -20,23 +20,27 @@
 /* ---- notes ---- */
 
 /* By the order in total->notes: of records, then of columns. */
-static const char *const note_names[] = {"\"undecided\"", "\"ragged\"", "\"values\"", "\"texts\"",
+static const char *const note_names[] = {"\"undecided\"", "\"ragged\"", "\"headers\"", "\"values\"", "\"texts\"",
 					 "\"currency\""};
-enum { NOTES_OF_RECORDS = 2, NOTE_CURRENCY = 4, NOTE_NKINDS };
+enum { NOTE_CURRENCY = TOTAL_NNOTES_OF_RECORDS + 2, NOTE_NKINDS };
 
 static const struct {
 	enum status status;
 	const char *name;
 } note_statuses[] = {{STATUS_NOT_A_NUMBER, "\"not a number\""}, {STATUS_OUT_OF_RANGE, "\"out of range\""},
-		     {STATUS_NUL, "\"NUL\""}, {STATUS_RAGGED, "\"ragged\""}, {STATUS_NOT_A_DATE, "\"not a date\""},
+		     {STATUS_NUL, "\"NUL\""}, {STATUS_RAGGED, "\"ragged\""},
+		     {STATUS_HEADER_AGAIN, "\"header again\""}, {STATUS_NOT_A_DATE, "\"not a date\""},
 		     {STATUS_TOO_COSTLY, "\"too costly\""}, {STATUS_CURRENCY, "\"currency\""}, {STATUS_PACKED, "\"packed\""}};
 #define NOTE_NSTATUSES (sizeof note_statuses / sizeof *note_statuses)
 
 static void put_status(enum status status, struct json_writer *to)
 {
 	for (size_t i = 0; i < NOTE_NSTATUSES; i++)
-		if (note_statuses[i].status == status)
+		if (note_statuses[i].status == status) {
 			json_put(to, note_statuses[i].name);
+			return;
+		}
+	to->status = STATUS_WRONG_RESULT; /* the table lacks it: no part could be read that has the note */
 }
 
 /* Writes a member that is a number; name: with the comma before it. */
@@ -83,7 +87,9 @@ static void put_notes(const struct total *t, int nbefore, struct json_writer *to
 	size_t n = t->plan->ncolumns;
 
 	for (size_t i = 0; i < TOTAL_NNOTES(t->plan); i++) {
-		size_t kind = i < NOTES_OF_RECORDS ? i : NOTES_OF_RECORDS + (i - NOTES_OF_RECORDS) / n;
+		size_t kind = i < TOTAL_NNOTES_OF_RECORDS
+				      ? i
+				      : TOTAL_NNOTES_OF_RECORDS + (i - TOTAL_NNOTES_OF_RECORDS) / n;
 		if (t->notes[i])
 			put_note(t->plan, kind, t->notes[i], nbefore, to);
 	}
@@ -133,10 +139,11 @@ static struct note *_Atomic *place_of(const struct total *t, const struct partia
 {
 	size_t c = i < map->ncolumns ? map->columns[i] : SIZE_MAX;
 
-	if (kind < NOTES_OF_RECORDS)
+	if (kind < TOTAL_NNOTES_OF_RECORDS)
 		return &t->notes[kind];
-	return c == SIZE_MAX ? NULL
-			     : &t->notes[NOTES_OF_RECORDS + (kind - NOTES_OF_RECORDS) * t->plan->ncolumns + c];
+	if (c == SIZE_MAX)
+		return NULL;
+	return &t->notes[TOTAL_NNOTES_OF_RECORDS + (kind - TOTAL_NNOTES_OF_RECORDS) * t->plan->ncolumns + c];
 }
 
 enum status part_note_read(struct total *t, const struct partial_map *map, char *const *inputs, size_t ninputs,
@@ -293,7 +300,7 @@ enum status part_write(const struct options *options, const struct query *q, str
 	struct json_writer to = {.flush = write_lines, .context = &sink};
 	enum status status;
 
-	part_head_write(options, q, scope, t->end_bytes, t->partial.nrecords + t->partial.nragged, &to);
+	part_head_write(options, q, scope, t->end_bytes, t->partial.nrecords + t->partial.nragged + t->partial.nheaders, &to);
 	put_head(t, &to);
 	put_notes(t, (int)scope->nbefore - scope->first, &to);
 	partial_write(&t->partial, &q->plan, &to);

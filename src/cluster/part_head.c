@@ -35,13 +35,18 @@ static char first_kind(const struct first_value *v)
 	return v->is_number ? 'n' : !v->is_missing ? 't' : v->has_no_byte ? 'e' : 'm';
 }
 
-static void put_header(struct json_writer *to, const struct header *h)
+static void put_header(struct json_writer *to, const struct plan *plan, const struct header *h)
 {
 	const struct first_record *r = &h->record[h->present ? 1 : 0];
 
 	json_put(to, h->present ? ",\"header\":true" : ",\"header\":false");
 	json_put(to, h->ends_empty ? ",\"ends_empty\":true" : ",\"ends_empty\":false");
 	put_strings(to, "names", (const char *const *)h->names, h->nfields);
+	if (h->present) {
+		json_put(to, ",\"line\":");
+		json_put_string(to, plan->header, plan->header_nbytes);
+		json_put(to, plan->sought.nbytes ? ",\"sought\":true" : ",\"sought\":false");
+	}
 	json_put(to, ",\"first\":\"");
 	for (size_t i = 0; i < r->nfields; i++)
 		json_put_bytes(to, (const char[]){first_kind(&r->values[i])}, 1);
@@ -112,7 +117,7 @@ void part_head_write(const struct options *o, const struct query *q, const struc
 	json_put_number(to, nbytes);
 	json_put(to, ",\"records\":");
 	json_put_number(to, nrecords);
-	put_header(to, &q->header);
+	put_header(to, &q->plan, &q->header);
 	put_columns(to, &q->plan);
 	json_put(to, "}");
 	json_end_line(to);
@@ -198,22 +203,42 @@ static void name_record(struct json_reader *r, const struct header *h, struct fi
 	}
 }
 
-static void read_header(struct json_reader *r, struct header *h)
+/* Reads the header as it came, without its line end. */
+static void read_header_line(struct json_reader *r, struct header *h)
 {
+	const char *text;
+
+	json_expect(r, ",\"line\":");
+	text = json_string(r, &h->line_nbytes);
+	if (!text)
+		return;
+	h->line = malloc(h->line_nbytes + 1);
+	if (!h->line) {
+		json_fail(r, STATUS_NO_MEMORY);
+		return;
+	}
+	memcpy(h->line, text, h->line_nbytes);
+	h->end = h->line_nbytes;
+}
+
+static void read_header(struct json_reader *r, struct part_head *head)
+{
+	struct header *h = &head->header;
+
 	h->present = read_bool(r, ",\"header\":");
 	h->ends_empty = read_bool(r, ",\"ends_empty\":");
 	json_expect(r, ",\"names\":[");
 	read_strings(r, &h->names, &h->nnames);
 	h->nfields = h->nnames;
+	if (h->present) {
+		read_header_line(r, h);
+		head->seeks_header = read_bool(r, ",\"sought\":");
+	}
 	json_expect(r, ",\"first\":");
 	read_first(r, &h->record[h->present ? 1 : 0]);
 	h->has_second = h->record[1].nfields > 0;
 	if (h->present)
 		name_record(r, h, &h->record[0]);
-	h->line = h->present ? strdup("\n") : NULL; /* records are not printed */
-	h->line_nbytes = 1;
-	if (h->present && !h->line)
-		json_fail(r, STATUS_NO_MEMORY);
 }
 
 static uint64_t read_number(struct json_reader *r, const char *name)
@@ -308,7 +333,7 @@ void part_head_read(struct part_head *head, struct json_reader *r)
 	head->nbytes = json_number(r);
 	json_expect(r, ",\"records\":");
 	head->nrecords = json_number(r);
-	read_header(r, &head->header);
+	read_header(r, head);
 	json_expect(r, ",\"columns\":[");
 	read_strings(r, &head->columns, &head->ncolumns);
 	read_fields(r, head);

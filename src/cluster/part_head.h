@@ -18,7 +18,7 @@
 #include "query/options.h"
 #include "query/query.h"
 
-#define PART_FORMAT 2
+#define PART_FORMAT 3
 
 /* Where a part begins or ends in the midst of a file, of which other parts are needed. of == 0: it does not. */
 struct part_seam {
@@ -37,6 +37,7 @@ struct part_head {
 	char *version;         /* of the program that wrote the part */
 	struct asked asked;    /* the query */
 	struct header header;  /* as query_make_again takes it */
+	bool seeks_header;     /* a record that is the header again is sought by its bytes (struct sought_header) */
 	char **columns;        /* the names of the plan's columns */
 	size_t *fields;        /* of the columns in a record, from 0 on; FIELD_COMPUTED: --let's */
 	size_t ncolumns;

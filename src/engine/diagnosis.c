@@ -175,7 +175,9 @@ enum status diagnose_ragged(const struct plan *plan, struct text *text, size_t o
 
 	if (remedy_repeated_header(plan, text->data, text->nbytes, offset) != SIZE_MAX) {
 		fault_set(fault, STATUS_HEADER_AGAIN, 0, NULL);
-		strcpy(fault->remedy, "naming the files instead of joining them, or --invalid skip");
+		strcpy(fault->remedy, plan->bad_record == INVALID_ERROR
+					      ? "naming the files instead of joining them, or --invalid skip"
+					      : "naming the files instead of joining them");
 		return diagnose_place(plan, text, offset, plan->ncolumns, fault);
 	}
 	if (record_split(text->data + offset, text->nbytes - offset, &plan->dialect, true, &r) != STATUS_OK)

@@ -135,9 +135,11 @@ enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nline
 		      struct fault *fault);
 
 /* The first value of the plan's column c that is no number, if those are no errors; the first ragged
- * record counted; the first value that leaves a condition undecided. NULL where there was no such value or record. */
+ * record counted; the first record left out because it is the header again; the first value that leaves a condition
+ * undecided. NULL where there was no such value or record. */
 const struct note *total_note_of_values(const struct total *t, size_t c);
 const struct note *total_note_of_ragged(const struct total *t);
+const struct note *total_note_of_headers(const struct total *t);
 const struct note *total_note_of_undecided(const struct total *t);
 
 /* After total_add has found a fault in the chunk: appends to output->head the records before the

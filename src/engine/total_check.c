@@ -11,7 +11,7 @@
 #include "query/remedy.h"
 
 /* Indices of t->notes; those of the columns follow. */
-enum { NOTE_UNDECIDED, NOTE_RAGGED };
+enum { NOTE_UNDECIDED, NOTE_RAGGED, NOTE_HEADERS };
 
 #define FOREIGN_SHOWN_NBYTES 120 /* of a value in another currency */
 
@@ -240,6 +240,10 @@ static enum status note_tolerated(struct total *t, struct text *text, const stru
 		diagnose_ragged(t->file_plan, text, later->first_ragged_offset, fault);
 		status = keep_note(&t->notes[NOTE_RAGGED], text, fault);
 	}
+	if (status == STATUS_OK && later->nheaders && !t->notes[NOTE_HEADERS]) {
+		diagnose_ragged(t->file_plan, text, later->first_header_offset, fault);
+		status = keep_note(&t->notes[NOTE_HEADERS], text, fault);
+	}
 	return status;
 }
 
@@ -258,6 +262,11 @@ const struct note *total_note_of_values(const struct total *t, size_t c)
 const struct note *total_note_of_ragged(const struct total *t)
 {
 	return t->notes[NOTE_RAGGED];
+}
+
+const struct note *total_note_of_headers(const struct total *t)
+{
+	return t->notes[NOTE_HEADERS];
 }
 
 const struct note *total_note_of_undecided(const struct total *t)
@@ -284,11 +293,17 @@ static size_t first_ragged(const struct plan *plan, const struct partial *later)
 	return is_error ? later->first_ragged_offset : OFFSET_NONE;
 }
 
+/* The offset of the first record that is the header again, if that is an error. */
+static size_t first_header(const struct plan *plan, const struct partial *later)
+{
+	return plan->bad_record == INVALID_ERROR ? later->first_header_offset : OFFSET_NONE;
+}
+
 enum status total_check(struct total *t, struct text *text, const struct partial *later,
 			 struct fault *fault)
 {
 	struct complaint of = no_complaint;
-	size_t ragged = first_ragged(t->plan, later), again = later->first_header_offset, first;
+	size_t ragged = first_ragged(t->plan, later), again = first_header(t->plan, later), first;
 	enum status status;
 
 	for (size_t c = 0; c < t->plan->ncolumns; c++) {
@@ -336,6 +351,6 @@ bool total_has_fault(const struct total *t, const struct partial *p)
 		if ((p->columns[c].ninvalid > 0 && !(tolerates(t->plan, c) && *note_at(t, c))) ||
 		    has_currency_news(t, p, c))
 			return true;
-	return p->nragged > 0 || p->nundecided > 0 || p->first_header_offset != OFFSET_NONE ||
+	return p->nragged > 0 || p->nundecided > 0 || p->nheaders > 0 ||
 	       p->first_stray_offset != OFFSET_NONE;
 }

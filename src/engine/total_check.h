@@ -12,8 +12,8 @@
 #include "engine/total.h"
 #include "fold/column.h"
 
-/* The number of a total's notes: two of records, and three of each column. */
-#define TOTAL_NNOTES_OF_RECORDS 2
+/* The number of a total's notes: three of records, and three of each column. */
+#define TOTAL_NNOTES_OF_RECORDS 3
 #define TOTAL_NNOTES(plan) (TOTAL_NNOTES_OF_RECORDS + 3 * (plan)->ncolumns)
 
 /* Finds the first error in text, whose partial is `later`, and sets t->fault_offset. If there is none, notes

@@ -150,7 +150,7 @@ void partial_clear(struct partial *p)
 		groups_clear(p->groups);
 	p->nundecided = p->nkept = 0;
 	p->first_undecided_offset = OFFSET_NONE;
-	p->nrecords = p->nragged = p->offset_bytes = 0;
+	p->nrecords = p->nragged = p->nheaders = p->offset_bytes = 0;
 	p->first_ragged_offset = p->first_header_offset = p->open_field_offset = OFFSET_NONE;
 	p->first_stray_offset = OFFSET_NONE;
 	p->head_ends = p->needs_entry = false;
@@ -227,6 +227,7 @@ enum status partial_combine(struct partial *p, const struct partial *later)
 	p->first_undecided_offset = OFFSET_NONE;
 	p->nrecords += later->nrecords;
 	p->nragged += later->nragged;
+	p->nheaders += later->nheaders;
 	p->first_ragged_offset = p->first_header_offset = p->first_stray_offset = OFFSET_NONE;
 	return STATUS_OK;
 }

@@ -93,8 +93,8 @@ struct partial {
 	uint64_t nrecords; /* taken, whether or not a predicate holds; blank lines are none */
 	uint64_t nragged;  /* records for which ragged_is_counted */
 	size_t first_ragged_offset; /* where the first of them starts */
-	size_t first_header_offset; /* where the first record that is the header again starts, if it is an error; one that
-				     * is left out counts as ragged */
+	uint64_t nheaders; /* records that are the header again, which are left out unless they are an error */
+	size_t first_header_offset; /* where the first of them starts */
 	/* Where a chunk's complete records lie; set by a worker's fold. Bytes before
 	 * head_nbytes belong to a record that began in an earlier chunk: 0 if the chunk was
 	 * entered between records, nbytes if that record does not end here either

@@ -495,6 +495,8 @@ static void put_records(const struct partial *p, struct json_writer *to)
 	json_put_number(to, p->nrecords);
 	json_put(to, ",\"ragged\":");
 	json_put_number(to, p->nragged);
+	json_put(to, ",\"headers\":");
+	json_put_number(to, p->nheaders);
 	json_put(to, ",\"undecided\":");
 	json_put_number(to, p->nundecided);
 	json_put(to, ",\"matched\":[");
@@ -562,6 +564,8 @@ static void read_counts(struct partial *p, struct json_reader *r)
 	p->nrecords += json_number(r);
 	json_expect(r, ",\"ragged\":");
 	p->nragged += json_number(r);
+	json_expect(r, ",\"headers\":");
+	p->nheaders += json_number(r);
 	json_expect(r, ",\"undecided\":");
 	p->nundecided += json_number(r);
 	json_expect(r, ",\"matched\":[");

@@ -477,15 +477,15 @@ static void note_record(size_t *first, const struct row_run *rows)
 		*first = (uint32_t)(rows->ends[-1] + 1);
 }
 
-/* Notes rows that are ragged, or a record that is the header again; one that is left out counts as ragged. */
+/* Notes rows that are ragged, or a record that is the header again. */
 static void note_odd_rows(const struct fold *m, const struct row_part *part)
 {
-	const struct plan *plan = m->f->plan;
 	struct partial *out = m->out;
 
-	if (part->is_header && plan->bad_record == INVALID_ERROR) {
+	if (part->is_header) {
+		out->nheaders += part->rows.nrows;
 		note_record(&out->first_header_offset, &part->rows);
-	} else if (part->is_header || ragged_is_counted(&plan->ragged, (uint32_t)part->rows.stride)) {
+	} else if (ragged_is_counted(&m->f->plan->ragged, (uint32_t)part->rows.stride)) {
 		out->nragged += part->rows.nrows;
 		note_record(&out->first_ragged_offset, &part->rows);
 	}

@@ -31,7 +31,7 @@ void message_columns(char *const *names, size_t ncolumns, const char *const *oth
  * where. */
 void message_values_left_out(uint64_t n, const char *column, const struct fault *first);
 
-/* Warns that n ragged records were left out, or taken all the same. */
+/* Warns that n records that are ragged, or the header again, were left out, or taken all the same. */
 void message_ragged(uint64_t n, bool left_out, const struct fault *first);
 
 /* Notes that the first record was taken for the header. first: its place and its text, as a value. */

@@ -221,11 +221,11 @@ static enum status make_plan(const struct file_headers *f, const struct input *i
 	file->header.layout = NULL;
 	if (plan_use_layout(plan, file->layout) != STATUS_OK)
 		return fail(input, file, STATUS_ALIGNED_ONLY, fault);
-	if (plan->sought.nbytes) {
-		file->line = file->header.line;
-		file->header.line = NULL;
-		plan->sought = sought_header_of(file->line, file->header.end - file->header.begin, &plan->dialect);
-	}
+	plan->header = file->line = file->header.line;
+	plan->header_nbytes = file->header.end - file->header.begin;
+	file->header.line = NULL;
+	if (plan->sought.nbytes)
+		plan->sought = sought_header_of(plan->header, plan->header_nbytes, &plan->dialect);
 	return place_columns(f, input, file, fault);
 }
 

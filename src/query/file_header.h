@@ -21,7 +21,7 @@ struct file_header {
 	struct header header;
 	struct plan plan; /* the run's, but for the places of the columns, which are owned */
 	struct word_layout *layout; /* of words below its header; owned */
-	char *line;       /* of its header, if that is sought among its records; owned */
+	char *line;       /* of its header, as it came; owned */
 };
 
 struct file_headers {

@@ -129,6 +129,10 @@ void left_out_report(const struct left_out *l)
 		read_note(l, total_note_of_ragged(l->total), &first);
 		message_ragged(total->nragged, count_ragged(l) > 0, &first);
 	}
+	if (total->nheaders) {
+		read_note(l, total_note_of_headers(l->total), &first);
+		message_ragged(total->nheaders, true, &first);
+	}
 	if (l->query->summary)
 		report_hints(l);
 }
@@ -204,16 +208,19 @@ static const struct note *earlier(const struct note *a, const struct note *b)
 	return note_is_before(b, a) ? b : a;
 }
 
-/* Ragged records, those whose condition is undecided, and those with a NUL in a key: all of them together. */
+/* Ragged records, those that are the header again, those whose condition is undecided, and those with a NUL in a key:
+ * all of them together. */
 static enum status check_records(const struct left_out *l, struct fault *fault)
 {
 	const struct partial *total = &l->total->partial;
 	uint64_t nragged = count_ragged(l);
-	struct share s = {nragged + total->nundecided, nragged + total->nrecords, "record"};
+	struct share s = {nragged + total->nheaders + total->nundecided, nragged + total->nheaders + total->nrecords, "record"};
 	const struct note *note = earlier(
 		total->nundecided ? total_note_of_undecided(l->total) : NULL,
 		nragged ? total_note_of_ragged(l->total) : NULL);
 
+	if (total->nheaders)
+		note = earlier(note, total_note_of_headers(l->total));
 	for (size_t c = 0; c < l->query->plan.ncolumns; c++) {
 		if (count_keys(l, c) == 0)
 			continue;

@@ -162,8 +162,26 @@ def check_summary():
                    lambda: harness.describe(r))
 
 
+def check_joined():
+    """A record that is the header again: the summary leaves it out as the operations do."""
+    data, again = b"a,b\n1,2\na,b\n3,4\n", "this record is the header again (try naming the files instead of joining them)"
+    table = HEAD + "a,number,2,0,0,4,1,3,2,,\nb,number,2,0,0,6,2,4,3,,\n"
+    says("the summary, of joined files", ["--format=csv"], data, 1, "",
+         "<stdin>:3: this record is the header again (try naming the files instead of joining them, or --invalid skip)")
+    says("... left out", SKIP + ["--format=csv"], data, 0, table, "warning: 1 record left out: <stdin>:3: " + again)
+    says("... more than may be", SKIP + ["--format=csv", "--max-invalid=0"], data, 1, "",
+         "<stdin>:3: " + again + "; --invalid skip leaves out 1 of 3 records, more than --max-invalid 0")
+    says("... as many as may be", SKIP + ["--format=csv", "--max-invalid=1"], data, 0, table, "warning: 1 record left out: <stdin>:3: " + again)
+    says("... beside ragged records, which it takes", SKIP + ["--format=csv", "--max-invalid=1"], b"a,b\n1\na,b\n3,4\na,b\n", 1, "",
+         "<stdin>:3: " + again + "; --invalid skip leaves out 2 of 4 records, more than --max-invalid 1")
+    says("... and said of both", SKIP + ["--format=csv"], b"a,b\n1\na,b\n3,4\na,b\n", 0, HEAD + "a,number,2,0,0,4,1,3,2,,\nb,number,1,1,0,4,4,4,4,,\n",
+         "warning: 1 record has too many or too few fields: <stdin>:2: 1 field where the header has 2: see --ragged",
+         "warning: 2 records left out; the first: <stdin>:3: " + again)
+
+
 check_kinds_of_records()
 check_warnings()
+check_joined()
 check_too_much()
 check_summary()
 harness.done()

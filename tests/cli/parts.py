@@ -131,6 +131,48 @@ def check_left_out():
     refuses("... which may be too much", ["--merge", a], None, 1, "<stdin>:2: column 'n': not a number: 'x'")
 
 
+AGAIN = "this record is the header again (try naming the files instead of joining them)"
+
+
+def check_joined():
+    """Records that are the header again, of files that were joined, which --invalid skip leaves out."""
+    one = fixture("j1.csv", b"name,amount\na,1\nname,amount\nb,2\nc,3\nname,amount\nd,4\n")
+    other = fixture("j2.csv", b'amount,"name"\n5,e\namount,"name"\n6,f\n')
+    left = "gpustat: warning: %d record%s left out%s" + one + ":3: " + AGAIN + "\n"
+    for args, out in ((["--sum=amount"], "21\n"), (["--count-records"], "6\n"), (["--count=name"], "6\n"), (["--by=name", "--top=1", "--sum=amount"], "name,sum(amount)\nf,6\n"),
+                      (["--sum=*"], "21\n"), (["--first=name"], "a\n"), (["--where=name != 'b'", "--sum=amount"], "19\n"), (["--cov=amount:amount"], "3.5\n")):
+        args = args + ["--invalid=skip", "--header=yes"]
+        printing = [a for a in args if a.startswith("--top")]
+        args = [a for a in args if a not in printing]
+        whole = run(args + printing + [one, other])
+        is_((whole.status, whole.out.decode(), whole.err.decode()), (0, out, left % (3, "s", "; the first: ")), "joined: " + " ".join(args))
+        first = part("j1.part", args + [one], None)
+        is_(run(["--merge"] + printing + [first, part("j2.part", args + [other], None)]).err, whole.err, "... said by the merge of two parts")
+        is_(run(["--merge"] + printing + [fixture("j.part.gz", gzip.compress(open(first, "rb").read())), part("j2.part", args + [other], None)]).out, whole.out,
+            "... of which one is compressed")
+        for n in range(2, 9):
+            case = types.SimpleNamespace(args=args, rng=random.Random(n), seed=0)
+            parts = part_cases.make_ranges(case, one, n)
+            case.seed = 1
+            r = run(["--merge"] + printing + parts + part_cases.make_ranges(case, other, n))
+            is_((r.status, r.out, r.err), (0, whole.out, whole.err), "... of %d parts of each" % n)
+    again = ["--sum=amount", "--invalid=skip", "--max-invalid=1"]
+    refuses("the headers are counted for --max-invalid", ["--merge", part("j1.part", again + [one], None)], None, 1, one + ":3: " + AGAIN +
+            "; --invalid skip leaves out 2 of 6 records, more than --max-invalid 1\n")
+    state = os.path.join(harness.folder(), "joined.state")
+    a = run(["--sum=amount", "--invalid=skip", "--save-state", state, one])
+    is_((a.status, a.out.decode(), a.err.decode()), (0, "10\n", left % (2, "s", "; the first: ")), "a state of a joined file")
+    is_(run(["--sum=amount", "--invalid=skip", "--from-state", state], b"name,amount\nx,1\n").err, a.err, "... the run that goes on says so")
+    b = run(["--sum=amount", "--invalid=skip", "--from-state", state, other])
+    is_((b.status, b.out.decode(), b.err.decode()), (0, "21\n", left % (3, "s", "; the first: ")), "... and adds those of its own")
+    refuses("... and counts them for --max-invalid", ["--sum=amount", "--invalid=skip", "--max-invalid=2", "--from-state",
+            part_state(["--sum=amount", "--invalid=skip", "--max-invalid=2"], open(one, "rb").read()), other], None, 1,
+            "<stdin>:3: " + AGAIN + "; --invalid skip leaves out 3 of 9 records, more than --max-invalid 2\n")
+    both = run(["--sum=amount", "--invalid=skip"], b"name,amount\na\nname,amount\nb,2\n")
+    is_((both.status, both.out.decode(), both.err.decode()), (0, "2\n", "gpustat: warning: 1 record left out: <stdin>:2: 1 field where the header "
+        "has 2: see --ragged\ngpustat: warning: 1 record left out: <stdin>:3: " + AGAIN + "\n"), "a ragged record and the header again: each has its warning")
+
+
 def check_headers():
     args = ["--sum=b", "--cov=a:b"]
     a, b = part("h1.part", args, b"a,b\n1,2\n3,5\n"), part("h2.part", args, b"b,c,a\n10,0,4\n")
@@ -332,8 +374,8 @@ def check_damage():
     refuses("an empty file", ["--merge", fixture("empty.part", b"")], None, 1, "empty.part", "truncated part")
     refuses("no part", ["--merge", fixture("log.csv", LOG_A)], None, 1, "log.csv:1: not a part")
     refuses("no file", ["--merge", "/nonexistent.part"], None, 1, "cannot open")
-    for name, number, version in (("a future format", b"3", b"9."), ("the format before", b"1", b"0.1.")):
-        other = part_cases.sealed([lines[0].replace(b'{"gpustat_part":2,"version":"', b'{"gpustat_part":%s,"version":"%s'
+    for name, number, version in (("a future format", b"4", b"9."), ("the format before", b"2", b"0.1.")):
+        other = part_cases.sealed([lines[0].replace(b'{"gpustat_part":3,"version":"', b'{"gpustat_part":%s,"version":"%s'
                                                     % (number, version))] + lines[1:])
         refuses(name, ["--merge"], other, 1, "part in the format of another gpustat: " + version.decode(), "write the part again")
     for name, old, new in (("a scale that is none", b'"bins":[[0', b'"bins":[[77'), ("a number that is none", b'"10"', b'"1x"'),
@@ -614,6 +656,7 @@ check_sums()
 check_order()
 check_stars()
 check_left_out()
+check_joined()
 check_headers()
 check_compressed()
 check_ranges()

@@ -255,7 +255,7 @@ def check_joined():
     for args in (["--where=v > 5"], ["--cumsum=v"]):
         r = harness.run(args, data)
         harness.ok(r.status == 1 and r.err.endswith(b": this is the header again)\n"), "joined: " + " ".join(args), lambda r=r: harness.describe(r))
-    left = "gpustat: warning: 1 record left out: <stdin>:4: " + JOINED + "\n"
+    left = "gpustat: warning: 1 record left out: <stdin>:4: this record is the header again (try naming the files instead of joining them)\n"
     for args, out in ((["--by=k", "--sum=v"], "k,sum(v)\na,1\nb,2\nc,3\n"), (["--count-records"], "3\n"), (["--sum=v"], "6\n"),
                       (["--cumsum=v"], "k,v,t,running_sum(v)\na,1,x,1\nb,2,y,3\nc,3,z,6\n"), (["--row-number", "--only"], "row_number\n1\n2\n3\n"),
                       (["--where=k != 'a'"], "k,v,t\nb,2,y\nc,3,z\n"), (["--tail=2", "--select=k"], "k\nb\nc\n"),
@@ -280,6 +280,10 @@ def check_joined():
     one, other = fixture("joined1.csv", b"k,v\na,1\n"), fixture("joined2.csv", b"v,k\n1,b\nv,k\n2,c\n")
     harness.agrees("named: each header once", ["--by=k", one, one], b"", says(0, "k,count\na,2\n", ""), WAYS)
     harness.agrees("joined: of a file with another order", ["--by=k", one, other], b"", says(1, "", "gpustat: %s:3: %s\n" % (other, JOINED)), WAYS)
+    quoted = fixture("joined3.csv", b'"k",v\nb,2\n"k",v\nc,3\n')
+    harness.agrees("joined: of a file with the same names in other bytes", ["--by=k", one, quoted], b"", says(1, "", "gpustat: %s:3: %s\n" % (quoted, JOINED)), WAYS)
+    harness.agrees("... and a column that shows it", ["--sum=v", one, quoted], b"", says(1, "", "gpustat: %s:3: column 'v': not a number: 'v' (try naming "
+                   "the files instead of joining them: this is the header again)\n" % quoted), WAYS)
     many = b"k,v\n" + b"x,1\n" * 70000 + b"k,v\n" + b"y,2\n" * 70000
     harness.agrees("joined: far from the beginning", ["--by=k"], many, says(1, "", "gpustat: <stdin>:70002: %s\n" % JOINED),
                    [(c, t) for c in (1000, 65536, None) for t in (1, 3)])

@@ -34,7 +34,7 @@ if hasattr(sys, "set_int_max_str_digits"):
 
 class LeftOut:
     """What --invalid skip left out. values: {column: how many}, of the `present` ones, which are those not missing.
-    records: {"ragged", "condition" or "key K", K: the column: how many} of `all`. first: for each of these keys where the first is."""
+    records: {"ragged", "again", "condition" or "key K", K: the column: how many} of `all`. first: for each of these keys where the first is."""
     def __init__(self):
         self.values, self.present = collections.Counter(), collections.Counter()
         self.records, self.all, self.first = collections.Counter(), 0, {}
@@ -95,7 +95,7 @@ def admit(q, names, row, where, offsets, out):
     if row.shape:
         if not skips or (q.sums_up() and not q.ragged and row.shape != "again"):
             raise ragged(row)
-        out.record("ragged", row)
+        out.record("again" if row.shape == "again" else "ragged", row)
         return False, []
     truths = []
     for expr in ([where] if where else []) + offsets:
@@ -391,7 +391,7 @@ def summary(q, table, rows, trouble, out):
     if q.max_invalid is not None and sum(out.records.values()) > allowed_of(q.max_invalid, out.all):
         raise BadData("too many records are left out", kind="left out")
     titles = oracle_judge.SUMMARY_ALL if q.everything else oracle_judge.SUMMARY
-    notes += ragged_notes(q, table, out) + out.notes() + delimiter_notes(q, table, rows)
+    notes += ragged_notes(q, table) + out.notes() + delimiter_notes(q, table, rows)
     others = header_notes(table)
     others = [Note(*n.words, optional=True) for n in others] if delimiter_notes(q, table, rows) else others
     return Answer(rows=lines, titles=titles, notes=notes + others)
@@ -425,17 +425,12 @@ def _row(q, label, kind, column, invalid):
         b"%d" % min(lengths), b"%d" % max(lengths)] + more
 
 
-def ragged_notes(q, table, out):
-    """The summary takes ragged records and says how many there are, and where the first is; one that is the header again,
-    which --invalid skip leaves out, counts as one of them."""
-    if q.ragged:
+def ragged_notes(q, table):
+    """The summary takes ragged records and says how many there are, and where the first is."""
+    if q.ragged or not table.tolerated:
         return []
-    places = [(r.file, r.line) for r in table.tolerated]
-    if "ragged" in out.records:
-        again = out.records.pop("ragged")
-        places += [out.first["ragged"]] * again
-    order = [rows[0].file for rows in table.files if rows]
-    return [Note(len(places), place(*min(places, key=lambda p: (order.index(p[0]), p[1]))))] if places else []
+    first = table.tolerated[0]
+    return [Note(len(table.tolerated), place(first.file, first.line), b" too many or too few fields")]
 
 
 def delimiter_notes(q, table, rows):

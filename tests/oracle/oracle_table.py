@@ -241,7 +241,7 @@ class Table:
         """needed: 0-based columns that the answer depends on. -> ([Record], the BadData behind them or None)."""
         out, first, self.tolerated = [], self.header, []
         for rows, with_blanks in zip(self.files, self.with_blanks):
-            columns, n, open_end, layout = None, self.ncolumns, self.open_end, self.layout
+            columns, n, open_end, layout, header = None, self.ncolumns, self.open_end, self.layout, self.header
             if rows and first and rows[0].offset == first.offset:
                 rows = rows[1:]
             elif rows and rows[0].stray:
@@ -270,8 +270,9 @@ class Table:
                         return out, bad
                 if columns is not None:
                     n = len(rows[0].fields)
-                    if names_of(rows[0]) != self.names:
-                        open_end = ends_open(rows[0], self.delimiter, self.q.dialect)
+                    header = rows[0]
+                    if names_of(header) != self.names:
+                        open_end = ends_open(header, self.delimiter, self.q.dialect)
                     if n == 1:
                         rows = with_blanks[[r.offset for r in with_blanks].index(rows[0].offset):]
                     rows = [r for r in rows[1:] if n == 1 or not r.blank]
@@ -285,7 +286,7 @@ class Table:
                         return out, BadData("not below the header", {(r.file, r.line)},
                                             kind="aligned only" if self._widens() else "unaligned")
                     r = r._replace(fields=fields, lines=(r.line,) * len(fields))
-                out.append(self._record(r, columns, n, open_end, lacks))
+                out.append(self._record(r, header, columns, n, open_end, lacks))
         trouble = self.trouble
         return out, trouble
 
@@ -334,18 +335,18 @@ class Table:
     def _prints_records(self):
         return not self.q.operations and not self.q.sums_up() and not self.q.only
 
-    def _is_header(self, row):
-        """Has the record the header's values, but for an empty last one?"""
+    def _is_header(self, row, header):
+        """Has the record the header's values, but for an empty last one? header: its file's, or the first file's if it has none of its own."""
         if row.raw.startswith(BOM):
-            if row.raw != BOM + self.header.raw and set(row.fields[1:]) & set(self.header.fields):
+            if row.raw != BOM + header.raw and set(row.fields[1:]) & set(header.fields):
                 raise Unclear("a byte-order mark before what may be the header")
-            return row.raw == BOM + self.header.raw
-        a, b = list(row.fields), list(self.header.fields)
+            return row.raw == BOM + header.raw
+        a, b = list(row.fields), list(header.fields)
         if len(a) > len(b):
             a, b = b, a
         return a == b or a + [b""] == b
 
-    def _record(self, row, columns, n, open_end, lacks):
+    def _record(self, row, header, columns, n, open_end, lacks):
         count, fields, lines = len(row.fields), row.fields, row.lines
         shape = None
         if count != n and not (lacks and count < n) and not fits(row, count, n, open_end, self.delimiter, self.q.dialect):
@@ -359,7 +360,7 @@ class Table:
             fields = fields[:self.ncolumns] + (b"",) * (self.ncolumns - count)
             lines = lines[:self.ncolumns] + (row.line,) * (self.ncolumns - count)
         raw = row.raw
-        if self.header and any(f.strip(b" \t") for f in self.header.fields) and self._is_header(row):
+        if header and any(f.strip(b" \t") for f in header.fields) and self._is_header(row, header):
             shape = "again"
         if count != n and row.parts:    # where it is printed, it has as many fields as the first
             raw = self.delimiter.join(row.parts[:n] + (b"",) * (n - count))

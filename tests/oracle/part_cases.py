@@ -66,7 +66,10 @@ class Case:
                 rng.shuffle(order)
             rows = [[number(rng) if n == "s" and kinds[i] else field(rng, n, tame) for n in order]
                     for _ in range(rng.choice((1 if mixed else 0, 1, 2, 5, 20, 60)))]
-            text = b"\n".join(b",".join(r) for r in [[n.encode() for n in order]] + rows)
+            names = [n.encode() for n in order]
+            if rng.random() < 0.1:  # as in files that were joined
+                rows.insert(rng.randrange(len(rows) + 1), names)
+            text = b"\n".join(b",".join(r) for r in [names] + rows)
             if rng.random() < 0.05 and not mixed:
                 text = b",".join(n.encode() for n in order)
             self.files.append(("%d-%d.csv" % (seed, i), text + (b"\n" if rng.random() < 0.9 else b"")))
