@@ -21,7 +21,7 @@ void sheet_record(struct sheet *s)
 
 static void set_cell(struct sheet *s, struct cell *cell, const char *text, bool is_number)
 {
-	*cell = (struct cell){strdup(text), is_number, NULL};
+	*cell = (struct cell){.text = strdup(text), .is_number = is_number};
 	s->lacks_memory |= !cell->text;
 }
 

@@ -127,7 +127,7 @@ static enum status read_value(struct group_rows *rows, const struct group_sort *
 	const struct number_notation *notation = &rows->q->plan.notation;
 	char text[GROUP_RESULT_NBYTES], *end = NULL;
 	struct group_row row = {NULL, NULL};
-	struct cell cell = {NULL, false, NULL};
+	struct cell cell = {.text = NULL};
 	enum status status;
 	size_t nbytes;
 

@@ -163,19 +163,23 @@ enum status group_row_result(struct group_rows *rows, struct group_row *row, str
 	size_t nbytes;
 
 	if (operation_kind(r->operation) == OPERATION_TEXT && group_find_text(g, &rows->q->plan, r, &found, &nbytes)) {
-		*out = (struct cell){strndup(found, nbytes), nbytes == 0, false};
+		*out = (struct cell){.text = strndup(found, nbytes), .is_number = nbytes == 0};
 		return out->text ? STATUS_OK : STATUS_NO_MEMORY;
 	}
 	end = group_write_quickly(g, rows->q, r, text);
 	if (end) {
-		*out = (struct cell){strndup(text, (size_t)(end - text)), true, false};
+		*out = (struct cell){.text = strndup(text, (size_t)(end - text)), .is_number = true};
 		return out->text ? STATUS_OK : STATUS_NO_MEMORY;
 	}
 	if (!row->partial)
 		status = begin_group(rows, g, row);
 	if (status != STATUS_OK)
 		return status;
-	return result_cell(rows->q, row->partial, row->ranks, r, out) ? STATUS_OK : STATUS_NO_MEMORY;
+	if (!result_cell(rows->q, row->partial, row->ranks, r, out))
+		return STATUS_NO_MEMORY;
+	out->is_quoted = (r->operation == OPERATION_FIRST || r->operation == OPERATION_LAST) &&
+			 result_holds_text(&rows->q->plan.columns[r->column], &rows->total->columns[r->column]);
+	return STATUS_OK;
 }
 
 void group_row_end(struct group_rows *rows, struct group_row *row)

@@ -56,7 +56,7 @@ static void read_moments(const struct plan_column *plan, const struct column_par
 
 static bool set_cell(struct cell *cell, const char *text, bool is_number)
 {
-	*cell = (struct cell){strdup(text), is_number, false};
+	*cell = (struct cell){.text = strdup(text), .is_number = is_number};
 	return cell->text != NULL;
 }
 
@@ -76,8 +76,7 @@ static bool set_count(struct cell *cell, uint64_t count)
 	return set_cell(cell, text, true);
 }
 
-/* Whether a column's first and last value are texts. */
-static bool holds_text(const struct plan_column *plan, const struct column_partial *column)
+bool result_holds_text(const struct plan_column *plan, const struct column_partial *column)
 {
 	return is_text_column(plan, column) ||
 	       (plan->takes_text && column->ninvalid > column->nnuls);
@@ -91,7 +90,7 @@ static bool set_text(enum operation operation, const struct column_moments *mome
 
 	if (!statistic_text(operation, moments, &found))
 		return set_cell(cell, "", true);
-	*cell = (struct cell){strndup(found.text, found.nbytes), false, false};
+	*cell = (struct cell){.text = strndup(found.text, found.nbytes)};
 	return cell->text != NULL;
 }
 
@@ -109,7 +108,7 @@ static bool set_end(enum operation operation, const struct column_moments *momen
 		return set_cell(cell, spelled, true);
 	nbytes = strlen(spelled) + 1;
 	number_nbytes = strlen(number) + 1;
-	*cell = (struct cell){malloc(nbytes + number_nbytes), true, true};
+	*cell = (struct cell){.text = malloc(nbytes + number_nbytes), .is_number = true, .is_spelled = true};
 	if (!cell->text)
 		return false;
 	memcpy(cell->text, spelled, nbytes);
@@ -147,7 +146,7 @@ bool result_cell(const struct query *q, const struct partial *total, const struc
 	moments.ranks = ranks ? &ranks[r->column] : NULL;
 	moments.percentile = q->uses[r->use].percentile;
 	if (is_end)
-		return set_end(r->operation, &moments, holds_text(column, &total->columns[r->column]), value);
+		return set_end(r->operation, &moments, result_holds_text(column, &total->columns[r->column]), value);
 	return set_statistic(r->operation, &moments, value);
 }
 

@@ -52,6 +52,10 @@ uint64_t result_nnumbers(const struct column_partial *column);
 /* The number of records, with --where of those where it holds. */
 uint64_t result_nrecords(const struct plan *plan, const struct partial *total);
 
+/* Whether a column's first and last value are texts, which are strings in JSON: it has values that are no numbers. With
+ * --by, that is asked of the column over all groups. */
+bool result_holds_text(const struct plan_column *plan, const struct column_partial *column);
+
 /* The number of invalid values that are left out. In a column of text, values that are no numbers are
  * present, but for one with a NUL where --count names the column. */
 uint64_t result_nleft_out(const struct plan_column *plan, const struct column_partial *column);

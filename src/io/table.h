@@ -21,6 +21,7 @@ struct cell {
 	char *text; /* owned by the table; "": no value, null in JSON if is_number */
 	bool is_number;
 	bool is_spelled; /* a number not as other results are printed: that comes after text's NUL, as a second string */
+	bool is_quoted;  /* a number that is a string in JSON, since its column has texts */
 };
 
 /* A number's text in the form of plain.h. */

@@ -163,9 +163,16 @@ static bool is_json_number(const char *text)
 }
 
 /* A number that is spelled otherwise than JSON's are, such as 02134, is a string. */
+static bool is_string(const struct cell *cell)
+{
+	if (!cell->is_number || !*cell->text)
+		return !cell->is_number;
+	return cell->is_quoted || (cell->is_spelled && !is_json_number(cell->text));
+}
+
 static void print_cell(FILE *out, const struct cell *cell)
 {
-	if (cell->is_number && (!cell->is_spelled || !*cell->text || is_json_number(cell->text))) {
+	if (!is_string(cell)) {
 		fputs(*cell->text ? cell->text : "null", out);
 		return;
 	}

@@ -218,6 +218,18 @@ def check_ends():
                 r = [harness.run(["--header=yes", "--%s=v" % way, "--format=" + f], data, chunk=c) for f in ("plain", "json") for c in (1, None)]
                 value = '"%s"' % text if other == b"x" else json
                 harness.is_([x.out.decode() for x in r], [text + "\n"] * 2 + ['{"%s(v)": %s}\n' % (way, value)] * 2, "%s as it is spelled: %s, with %s" % (way, text, other.decode()))
+    data = b"k,v\na,02134\na,1.9\nb,7\nb,5\nc,007\n"
+    for args in (["--format=json", "--by=k", "--first=v", "--last=v"], ["--format=json", "--by=k", "--first=v", "--last=v", "--sort=last(v)"]):
+        harness.answers("numbers by group: each by its spelling, " + args[-1], args, data, '[{"k": "a", "first(v)": "02134", "last(v)": 1.9},\n'
+                        ' {"k": "b", "first(v)": 7, "last(v)": 5},\n {"k": "c", "first(v)": "007", "last(v)": "007"}]\n')
+        harness.answers("with a text in another group: strings in all groups, " + args[-1], args, data + b"c,x\nd,\n",
+                        '[{"k": "a", "first(v)": "02134", "last(v)": "1.9"},\n {"k": "b", "first(v)": "7", "last(v)": "5"},\n'
+                        ' {"k": "c", "first(v)": "007", "last(v)": "x"},\n {"k": "d", "first(v)": null, "last(v)": null}]\n')
+    text = [harness.fixture("text%d.part" % i, harness.run(["--by=k", "--last=v", "--partial"], data).out)
+            for i, data in enumerate((b"k,v\na,1\n", b"k,v\nb,x\n"))]
+    harness.answers("... in another part", ["--merge", "--format=ndjson"] + text, None, '{"k": "a", "last(v)": "1"}\n{"k": "b", "last(v)": "x"}\n')
+    harness.answers("... where numbers are still sorted as numbers", ["--by=k", "--last=v", "--format=csv", "--sort=-last(v)"], b"k,v\na,9\nb,10\nc,x\n",
+                    "k,last(v)\nc,x\nb,10\na,9\n")
     harness.answers("a number without the blanks around it, a text with them", ["--first=a,b", "--last=a,b", "--header=yes"],
                     b"a,b\n 05 , x \n\t7,\" 8 \"\n", "first(a),first(b),last(a),last(b)\n05, x ,7,8\n")
     harness.answers("another decimal point", ["-d;", "--decimal=,", "--by=k", "--first=v", "--sum=v", "--sort=-first(v)"],

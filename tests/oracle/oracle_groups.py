@@ -148,20 +148,21 @@ def by_key(keys, records):
 JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][-+]?[0-9]+)?")
 
 
-def is_text(operation, k, columns):
-    """Is this result a text, or a number that is spelled otherwise than in JSON, and so a string there?"""
+def is_text(operation, k, columns, whole):
+    """Is this result a text, a number of a column that has texts, or one that is spelled otherwise than in JSON, and so a
+    string there? columns: of the group; whole: of all groups."""
     column = columns.get(k)
     if operation in ("first", "last"):
-        return (not column.values and not all(pair for _, pair in column.spelled)
+        return (not all(pair for _, pair in whole[k].spelled)
                 or not JSON_NUMBER.fullmatch(column.answer(operation)))
     return operation in ("mode", "antimode", "text-min", "text-max") and bool(column.raw)
 
 
-def row_of(q, names, chosen, key, records):
+def row_of(q, names, chosen, key, records, whole):
     """-> (cells, which of them are texts)."""
     columns = oracle.fill(q, chosen, records)
     values = [as_cell(value) for _, value in values_of(q, names, chosen, records)]
-    texts = [value != b"" and is_text(operation, k, columns) for (operation, k), value in zip(chosen, values)]
+    texts = [value != b"" and is_text(operation, k, columns, whole) for (operation, k), value in zip(chosen, values)]
     return [*key, *values], [True] * len(key) + texts
 
 
@@ -176,7 +177,8 @@ def results(q, table, chosen, records):
     keys = q.keys(table.names, table.ncolumns)
     titles = titles_of(q, table.names, keys, chosen)
     sorts = None if q.sort is None else column_of_sort(q, titles, len(keys), chosen)
-    rows = [row_of(q, table.names, chosen, key, group) for key, group in by_key(keys, records).items()]
+    whole = oracle.fill(q, chosen, records)
+    rows = [row_of(q, table.names, chosen, key, group, whole) for key, group in by_key(keys, records).items()]
     if sorts is not None:
         rows = in_order(q, sorts, q.sort.startswith(b"-"), rows, len(keys), chosen)
     elif q.top is not None:
