@@ -404,11 +404,26 @@ static bool is_output(const struct stat *in)
 	return S_ISREG(in->st_mode) && in->st_dev == out.st_dev && in->st_ino == out.st_ino;
 }
 
+/* Whether a regular file has no byte. Those of /proc have the size 0 as well: only a byte that cannot be read tells, and
+ * none is read of one without an end to go back from, where it would be gone. */
+static bool has_no_byte(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char byte;
+	bool has_none = fd >= 0 && lseek(fd, 0, SEEK_END) == 0 && pread(fd, &byte, 1, 0) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	return has_none;
+}
+
 void source_look(struct source *s)
 {
 	struct stat st;
+	bool is_there = !is_stdin(s) && stat(s->path, &st) == 0;
 
-	s->is_plain = !is_stdin(s) && stat(s->path, &st) == 0 && is_plain(&st);
+	s->is_plain = is_there && is_plain(&st);
+	s->is_empty = is_there && S_ISREG(st.st_mode) && st.st_size == 0 && has_no_byte(s->path);
 	s->size = s->is_plain ? st.st_size : 0;
 }
 
@@ -435,6 +450,7 @@ enum status source_open(struct source *s, struct fault *fault)
 	status = begin_decoding(s, fault);
 	if (status == STATUS_OK && matches(s, 0, BYTE_ORDER_MARK, BYTE_ORDER_MARK_NBYTES, &status, fault))
 		source_skip(s, BYTE_ORDER_MARK_NBYTES);
+	s->is_empty = status == STATUS_OK && !s->codec && s->at_end && s->end == 0;
 	return status == STATUS_OK ? refuse_foreign(s, fault) : status;
 }
 
@@ -475,12 +491,14 @@ void source_settle(struct source *s)
 
 uint64_t source_nbytes(const struct source *s)
 {
+	if (s->is_empty)
+		return 0;
 	return s->state == SOURCE_CLOSED || s->packed || !s->is_plain ? UINT64_MAX : (uint64_t)s->size;
 }
 
 uint64_t source_nbytes_stored(const struct source *s)
 {
 	if (!s->is_plain)
-		return UINT64_MAX;
+		return s->is_empty ? 0 : UINT64_MAX;
 	return (uint64_t)(s->size > s->start ? s->size - s->start : 0);
 }

@@ -54,6 +54,7 @@ struct source {
 	char *data;                /* peeked at: data[begin .. end) */
 	size_t begin, end, capacity;
 	bool is_plain;  /* a regular file whose size can be trusted: it can be read again */
+	bool is_empty;  /* a file or a pipe without any byte */
 	bool ranged;    /* a plain file, read in ranges */
 	off_t size;     /* of a plain file when it was opened, or looked at */
 	off_t start;    /* where reading began: standard input may have been read before */
@@ -174,14 +175,14 @@ enum status source_cut_text(struct source *s, uint64_t begin, uint64_t end, stru
  * STATUS_TRAILING where zero bytes stood before it. */
 enum status source_read_tail(struct source *s, char *to, size_t capacity, size_t *nbytes, struct fault *fault);
 
-/* Sets is_plain and size of a file that has not been opened yet. */
+/* Sets is_plain, is_empty and size of a file that has not been opened yet. */
 void source_look(struct source *s);
 
-/* The bytes of a plain file that fd_nbytes_read counts, packed or not, once it has been read. UINT64_MAX:
- * it is no plain file. */
+/* The bytes of a plain file that fd_nbytes_read counts, packed or not, once it has been read; 0 of what is empty.
+ * UINT64_MAX: it is neither. */
 uint64_t source_nbytes_stored(const struct source *s);
 
-/* The length of a plain file, opened or not. UINT64_MAX: unknown, or no plain file. */
+/* The length of a plain file, opened or not; 0 of what is empty. UINT64_MAX: unknown, or neither. */
 uint64_t source_nbytes(const struct source *s);
 
 #endif

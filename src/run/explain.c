@@ -57,12 +57,10 @@ static void say_file(const struct explained *e, int file)
 
 	say("input:   ");
 	say_text(input_name(e->input, file));
-	if (nbytes != UINT64_MAX)
-		say(", %" PRIu64 " bytes", nbytes);
+	if (nbytes == UINT64_MAX)
+		say(codec ? ", %s of a size that is not known" : ", of a size that is not known", codec);
 	else
-		say(", of a size that is not known");
-	if (codec)
-		say(" of %s", codec);
+		say(codec ? ", %" PRIu64 " bytes of %s" : ", %" PRIu64 " bytes", nbytes, codec);
 	say("\n");
 }
 

@@ -60,8 +60,17 @@ def check_inputs():
     r = harness.run(["--explain", "--sum=a", "--by=" + "a", "-d", "\t"] + CPU, b'"a\x1b[31m\n",a\n'.replace(b",", b"\t"))
     harness.ok(r.status == 0 and b"columns: 2: a\\x1b[31m\\n, a\n" in r.out and b"fields end at '\\t'" in r.out and b"\x1b" not in r.out,
                "what could harm a terminal is escaped", lambda: harness.describe(r))
-    r = harness.run(["--explain"] + CPU, b"")
-    harness.ok(r.status == 0 and b"header:  none, the input has no records\nreads:   no column\n" in r.out, "nothing", lambda: harness.describe(r))
+    r = harness.run(["--explain", "--sum=bytes"] + CPU, gzip.compress(LOG))
+    harness.ok(r.status == 0 and r.out.startswith(b"input:   <stdin>, gzip of a size that is not known\n"), "compressed, from a pipe", lambda: harness.describe(r))
+    empty, words = fixture("empty.csv", b""), TEXT + "header:  none, the input has no records\nreads:   no column\nprints:  a line about each column\n" + ALONE
+    for name, file, data in (("an empty file", [empty], None), ("nothing in a pipe", [], b"")):
+        r = harness.run(["--explain"] + CPU + file, data)
+        harness.is_((r.status, r.out.decode(), r.err), (0, "input:   %s, 0 bytes\n" % (file or ["<stdin>"])[0] + words, b""), name)
+    r = harness.run(["--explain", "--sum=bytes", other, empty, "/proc/self/cmdline"] + CPU)
+    harness.ok(r.status == 0 and r.out.decode().startswith("input:   %s, %d bytes\ninput:   %s, 0 bytes\ninput:   /proc/self/cmdline, of a size that "
+               "is not known\n" % (other, len(LOG), empty)), "... behind another file, and one of /proc, whose size is false", lambda: harness.describe(r))
+    r = harness.run(["--explain", "--device=auto", "--sum=1", empty])
+    harness.ok(r.status == 0 and b"cannot be known" not in r.out, "... whose size is known to the choice of devices", lambda: harness.describe(r))
 
 
 def check_pipe():
