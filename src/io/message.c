@@ -460,6 +460,16 @@ void message_ordered_as_text(const struct fault *of)
 	fputs("\" as text: without the quotes, numbers are compared\n", stderr);
 }
 
+void message_name_for_text(const struct fault *of)
+{
+	print_program();
+	fputs("note: \"", stderr);
+	utf8_print_visibly(stderr, of->detail, of->detail_nbytes);
+	fputs("\" is a text in an expression; the column of this name is written in backquotes: `", stderr);
+	utf8_print_visibly(stderr, of->detail, of->detail_nbytes);
+	fputs("`\n", stderr);
+}
+
 void message_undecided(uint64_t n, const struct fault *first)
 {
 	print_program();

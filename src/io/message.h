@@ -44,6 +44,9 @@ void message_summary_hint(const char *column, uint64_t ncolumns, const char *opt
  * quotes. */
 void message_ordered_as_text(const struct fault *of);
 
+/* Notes that a text in double quotes, of's value, is no column, though one has this name. */
+void message_name_for_text(const struct fault *of);
+
 /* Warns that n records leave a condition undecided. first: the first value of them, and why. */
 void message_undecided(uint64_t n, const struct fault *first);
 

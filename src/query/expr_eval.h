@@ -73,6 +73,7 @@ struct expr_test {
 	uint8_t kind;         /* enum expr_test_kind */
 	uint8_t accepts;      /* set of enum expr_order */
 	uint8_t literal_kind; /* of a number literal: EXPR_NUMBER or EXPR_WIDE */
+	bool is_quoted;       /* "...": a text that in SQL would be a column's name; not '...' */
 	uint32_t left, right; /* columns: 0 .. ncolumns - 1; right for EXPR_TEST_COLUMNS */
 	uint32_t pattern;     /* of EXPR_TEST_MATCH: 0 .. npatterns - 1 */
 	uint32_t if_true, if_not; /* a later test, EXPR_ACCEPT or EXPR_REJECT */

@@ -279,6 +279,7 @@ void expr_add_literal(struct expr_parser *p, const struct expr_token *token, str
 		memcpy(to, p->text + token->begin, nbytes);
 	test->literal_begin = p->e->nliteral_bytes;
 	test->literal_nbytes = (uint32_t)nbytes;
+	test->is_quoted = p->text[token->begin] == '"';
 	p->e->nliteral_bytes += (uint32_t)nbytes;
 }
 

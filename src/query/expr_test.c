@@ -202,6 +202,7 @@ static void make_plain(struct expr_parser *p, struct expr_test *test)
 						 test->literal_nbytes, &begin, &end);
 
 	test->kind = (uint8_t)kinds[plain];
+	test->is_quoted = false; /* nobody takes a pattern for a name */
 	if (plain == PATTERN_NOT_PLAIN)
 		return;
 	test->literal_begin += (uint32_t)begin;

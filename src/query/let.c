@@ -135,6 +135,7 @@ static bool parse_string(struct let_parser *p, struct let_operand *out)
 	expr_advance(&p->e);
 	out->kind = LET_IS_TEXT;
 	return push(p, (struct let_step){.code = LET_LITERAL,
+					 .is_quoted = literal.is_quoted,
 					 .literal_begin = literal.literal_begin,
 					 .literal_nbytes = literal.literal_nbytes});
 }

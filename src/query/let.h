@@ -57,6 +57,7 @@ enum let_load { LET_LOAD_BOTH, LET_LOAD_NUMBER, LET_LOAD_TEXT };
 struct let_step {
 	uint8_t code; /* enum let_code */
 	uint8_t load; /* LET_LOAD: enum let_load */
+	bool is_quoted; /* LET_LITERAL: as in struct expr_test */
 	uint32_t index; /* LET_LOAD: of request.expr.columns; LET_IF, LET_ROUND: see there */
 	uint32_t literal_begin, literal_nbytes; /* LET_LITERAL: in request.expr.literals */
 	struct decimal number;                  /* LET_NUMBER */

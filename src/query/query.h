@@ -72,6 +72,11 @@ void query_explain(const struct query *q, struct fault *fault);
 bool query_has_order_as_text(const struct query *q); /* the same, of any column: before there is a plan */
 bool query_orders_numbers_as_text(const struct query *q, struct fault *fault);
 
+/* Finds the first text in double quotes that is the name of a column, as "unit price" in a condition or in --let: in SQL it
+ * would be that column. One that the column of this name is compared with is none. Sets fault's value to the text. Returns
+ * false where there is no such text. */
+bool query_takes_name_for_text(const struct query *q, struct fault *fault);
+
 /* Reads the input's first record and works out what the options ask of the others. The
  * header, if there is one, is taken out of the input. q points into options.
  * Errors: header_read's; STATUS_USAGE, STATUS_UNKNOWN_COLUMN (then q->header is valid, to

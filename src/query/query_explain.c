@@ -176,3 +176,62 @@ bool query_orders_numbers_as_text(const struct query *q, struct fault *fault)
 	}
 	return false;
 }
+
+/* ---- names of columns that are taken for texts ---- */
+
+static bool is_name(const struct query *q, const char *text, size_t nbytes)
+{
+	const struct header *h = &q->header;
+
+	for (size_t i = 0; h->present && i < h->nnames; i++)
+		if (h->names[i] && strlen(h->names[i]) == nbytes && !memcmp(h->names[i], text, nbytes))
+			return true;
+	for (size_t i = 0; i < q->nlets; i++)
+		if (strlen(q->lets[i].name) == nbytes && !memcmp(q->lets[i].name, text, nbytes))
+			return true;
+	return false;
+}
+
+/* Whether a condition compares another column with the name of a column. */
+static bool compares_with_name(const struct query *q, const struct expr *e, struct fault *fault)
+{
+	for (const struct expr_test *t = e->tests; t < e->tests + e->ntests; t++) {
+		const char *text = e->literals + t->literal_begin, *own;
+		if (t->kind != EXPR_TEST_TEXT || !t->is_quoted || !is_name(q, text, t->literal_nbytes))
+			continue;
+		own = q->plan.columns[e->columns[t->left]].name;
+		if (strlen(own) == t->literal_nbytes && !memcmp(own, text, t->literal_nbytes))
+			continue; /* v != "v": it leaves headers out */
+		fault_set_value(fault, STATUS_OK, text, t->literal_nbytes);
+		return true;
+	}
+	return false;
+}
+
+/* Whether a value of the computed column is the name of a column. */
+static bool has_name(const struct query *q, const struct let *let, struct fault *fault)
+{
+	const char *literals = let->request.expr.literals;
+
+	for (const struct let_step *step = let->steps; step < let->steps + let->nsteps; step++)
+		if (step->code == LET_LITERAL && step->is_quoted &&
+		    is_name(q, literals + step->literal_begin, step->literal_nbytes)) {
+			fault_set_value(fault, STATUS_OK, literals + step->literal_begin, step->literal_nbytes);
+			return true;
+		}
+	return false;
+}
+
+bool query_takes_name_for_text(const struct query *q, struct fault *fault)
+{
+	const struct let *let;
+	const struct expr *e;
+
+	for (size_t n = 0; (e = condition_at(q, n, &let)); n++)
+		if ((!let || is_planned(q, let)) && compares_with_name(q, e, fault))
+			return true;
+	for (let = q->lets; let < q->lets + q->nlets; let++)
+		if (is_planned(q, let) && has_name(q, let, fault))
+			return true;
+	return false;
+}

@@ -53,7 +53,7 @@ void run_report_guesses(const struct run *r)
 {
 	const struct header *h = &r->query.header;
 	char delimiter = query_other_delimiter(&r->query);
-	struct fault ordered;
+	struct fault ordered, name;
 
 	if (h->reason == HEADER_DOUBTFUL && !delimiter) {
 		struct fault first;
@@ -70,6 +70,8 @@ void run_report_guesses(const struct run *r)
 	}
 	if (query_orders_numbers_as_text(&r->query, &ordered))
 		message_ordered_as_text(&ordered);
+	if (query_takes_name_for_text(&r->query, &name))
+		message_name_for_text(&name);
 	if (r->query.summary && delimiter)
 		message_note("warning: there is one column, and it holds '%s': try %s",
 			     delimiter == '\t' ? "\\t" : (const char[]){delimiter, '\0'},

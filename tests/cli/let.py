@@ -149,7 +149,7 @@ CALCULATED = (
     ("(a + 1)*2 > 2", "--let 'x = (a + 1)*2' --where 'x > 2'"),
     ("not (a + 1 > 2)", "--let 'x = a + 1' --where 'not (x > 2)'"),
     ("((a + 1)) > 2", "--let 'x = ((a + 1))' --where 'x > 2'"),
-    ('lower(c) = "a"', "--let 'x = lower(c)' --where 'x = \"a\"'"),
+    ('lower(c) = "z"', "--let 'x = lower(c)' --where 'x = \"z\"'"),
     ("abs(a) is missing", "--let 'x = abs(a)' --where 'x is missing'"),
     ("a between b-1 and b+1", "--let 'x = b-1' --let 'y = b+1' --where 'a between x and y'"),
     ("a in (b+1, 2)", "--let 'x = b+1' --where 'a in (x, 2)'"),

@@ -258,6 +258,25 @@ def check_order_as_text():
         is_((r.status, r.out.decode(), r.err.decode()), (0, out, note % of if of else ""), "numbers as text: %s" % " ".join(args))
 
 
+def check_name_as_text():
+    """A text in double quotes that is the name of a column: a note, once."""
+    data = b"unit price,n,kind\n5,2,n\n1,3,x\n"
+    note = 'gpustat: note: "%s" is a text in an expression; the column of this name is written in backquotes: `%s`\n'
+    for args, out, of in (
+            (['--where=n > "unit price"', "--count-records"], "0\n", "unit price"), (['--where="unit price" < n', "--count-records"], "0\n", "unit price"),
+            (['--where=kind = "n"', "--count-records"], "1\n", "n"), (['--where=not (n < 1 or kind != "n")', "--count-records"], "1\n", "n"),
+            (['--where=kind in ("x", "unit price", "n")', "--sum=n"], "5\n", "unit price"), (['--where=kind between "a" and "n"', "--sum=n"], "2\n", "n"),
+            (['--offsets=kind = "n"', "--only"], "offset\n0\n\n", "n"), (['--let=w = if(kind = "n", 1, 0)', "--sum=w"], "1\n", "n"),
+            (['--let=w = if(n > 2, "unit price", 0)', "--mode=w"], "0\n", "unit price"), (['--let=w = n * 2', '--where=kind = "w"', "--sum=w"], "0\n", "w"),
+            (['--let=w = upper("kind")', "--only"], "w\nKIND\nKIND\n", "kind"), (['--where=n > "unit price" or kind = "n"', "--count-records"], "1\n", "unit price"),
+            (['--where=n > `unit price`', "--count-records"], "1\n", None), (["--where=kind = 'n'", "--count-records"], "1\n", None),
+            (['--where=kind != "kind"', "--count-records"], "2\n", None), (['--where=kind = "N"', "--count-records"], "0\n", None),
+            (['--where=kind contains "n"', "--count-records"], "1\n", None), (['--where=kind ~ "^n$"', "--count-records"], "1\n", None),
+            (["-N", "--skip-lines=1", '--where=:3 = "n"', "--count-records"], "1\n", None), (['--let=w = if(kind = "n", 1, 0)', "--sum=n"], "5\n", None)):
+        r = harness.run(args, data, chunk=1)
+        is_((r.status, r.out.decode(), r.err.decode()), (0, out, note % (of, of) if of else ""), "names as text: %s" % " ".join(args))
+
+
 def check_reductions():
     every = [(o, "bytes") for o in ("sum", "min", "max", "count", "mean")]
     for i, condition in enumerate(("id > 1", "method = 'GET' or seconds is missing", "id > 99", "bytes is missing",
@@ -301,6 +320,7 @@ check_carets()
 check_headers()
 check_passing()
 check_order_as_text()
+check_name_as_text()
 check_words_of_others()
 check_reductions()
 check_exact_answer()
