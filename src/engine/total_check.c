@@ -216,6 +216,13 @@ static enum status note_texts(struct total *t, struct text *text, const struct p
 	return status;
 }
 
+/* Sets fault to a value that is no error, with a remedy if it is a unit below the header. */
+static void diagnose_tolerated(const struct total *t, struct text *text, const struct complaint *of, struct fault *fault)
+{
+	if (diagnose(t, text, of, fault) != STATUS_NO_MEMORY)
+		remedy_units(t->file_plan, text->data, text->nbytes, of->offset, false, fault);
+}
+
 /* Notes the first value or record of each kind that is no error. */
 static enum status note_tolerated(struct total *t, struct text *text, const struct partial *later,
 				  struct fault *fault)
@@ -228,12 +235,12 @@ static enum status note_tolerated(struct total *t, struct text *text, const stru
 		struct complaint of = first_wrong(t, later, c);
 		if (of.offset == OFFSET_NONE || *note_at(t, c) || !tolerates(t->plan, c))
 			continue;
-		diagnose(t, text, &of, fault);
+		diagnose_tolerated(t, text, &of, fault);
 		status = keep_note(note_at(t, c), text, fault);
 	}
 	if (status == STATUS_OK && later->nundecided && !t->notes[NOTE_UNDECIDED]) {
 		struct complaint of = first_undecided(later);
-		diagnose(t, text, &of, fault);
+		diagnose_tolerated(t, text, &of, fault);
 		status = keep_note(&t->notes[NOTE_UNDECIDED], text, fault);
 	}
 	if (status == STATUS_OK && later->nragged && !t->notes[NOTE_RAGGED]) {
@@ -334,7 +341,7 @@ enum status total_check(struct total *t, struct text *text, const struct partial
 	if (again != SIZE_MAX && status != STATUS_TOO_COSTLY)
 		strcpy(fault->remedy, "naming the files instead of joining them: this is the header again");
 	else
-		remedy_units(t->file_plan, text->data, text->nbytes, first, fault);
+		remedy_units(t->file_plan, text->data, text->nbytes, first, true, fault);
 	return status;
 }
 

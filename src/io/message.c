@@ -460,6 +460,14 @@ void message_ordered_as_text(const struct fault *of)
 	fputs("\" as text: without the quotes, numbers are compared\n", stderr);
 }
 
+void message_units(const char *file, uint64_t line)
+{
+	print_program();
+	fputs("note: ", stderr);
+	print_text(file);
+	fprintf(stderr, ":%" PRIu64 ": a line of units is taken for a record: try sed %" PRIu64 "d, which drops it\n", line, line);
+}
+
 void message_name_for_text(const struct fault *of)
 {
 	print_program();

@@ -44,6 +44,9 @@ void message_summary_hint(const char *column, uint64_t ncolumns, const char *opt
  * quotes. */
 void message_ordered_as_text(const struct fault *of);
 
+/* Notes that the record at that line of a file is a line of units. */
+void message_units(const char *file, uint64_t line);
+
 /* Notes that a text in double quotes, of's value, is no column, though one has this name. */
 void message_name_for_text(const struct fault *of);
 

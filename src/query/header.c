@@ -487,6 +487,50 @@ enum status header_read_below(struct header *h, struct input *input, const struc
 	return status;
 }
 
+/* Notes which values of the record are units. Returns whether it is a line of units. */
+static bool note_units(const struct first_record *r, bool *is_unit)
+{
+	struct units units = {0};
+
+	for (size_t i = 0; i < r->nfields; i++) {
+		size_t nbytes = strlen(r->values[i].text);
+		const char *text = decimal_trim(r->values[i].text, &nbytes);
+		is_unit[i] = units_add(&units, text, nbytes, r->values[i].is_number);
+	}
+	return units_are(&units);
+}
+
+enum status header_find_units(struct header *h, struct input *input, const struct plan *plan, struct fault *fault)
+{
+	struct first_record r = {0, NULL};
+	struct look look;
+	bool found = false, *is_unit = NULL;
+	size_t n = 0;
+	enum status status;
+
+	if (h->nfields == 0)
+		return STATUS_OK;
+	look_begin(&look, h, input, plan);
+	status = look_cut(&look, &found, fault);
+	if (status == STATUS_OK && found && look.t.begin == h->nbytes) {
+		status = copy_values(&r, &look.t, plan);
+		n = r.nfields;
+		is_unit = calloc(n + 1, sizeof *is_unit);
+		if (status != STATUS_OK || !is_unit)
+			status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		else if (note_units(&r, is_unit))
+			status = look_next(&look, h, &r, &found, fault);
+		else
+			found = false;
+		for (size_t i = 0; status == STATUS_OK && found && i < n && i < r.nfields; i++)
+			h->is_above_units |= is_unit[i] && r.values[i].is_number;
+	}
+	free(is_unit);
+	free_values(&r);
+	look_end(&look);
+	return status;
+}
+
 /* ---- words below a header ---- */
 
 /* The lines of a table of words, from its header on. */

@@ -51,6 +51,7 @@ struct header {
 	size_t nnames;                 /* nfields, unless the input is empty */
 	struct first_record record[2]; /* the first, and the second if it was read ... */
 	bool has_second;               /* ... and is there: it may be a blank line */
+	bool is_above_units;           /* see header_find_units */
 	char *line;                    /* a header that is present, or a later file's first record, as it came, with its line
 					* end or none: line_nbytes. Owned. */
 	size_t line_nbytes;
@@ -88,6 +89,10 @@ enum status header_line_up(struct header *h, struct input *input, const struct p
 /* Fails if the header, which is present, has another number of words than the record below it, or begins with blanks, and that
  * record does not stand below it. Errors: STATUS_MISALIGNED. */
 enum status header_check_words(const struct header *h, const struct input *input, struct fault *fault);
+
+/* Sets h->is_above_units if the line below the first record is one of units, and the record below has a number in the place
+ * of one. Errors: input's, STATUS_NO_MEMORY. */
+enum status header_find_units(struct header *h, struct input *input, const struct plan *plan, struct fault *fault);
 
 /* Which values of the first record are texts. */
 struct header_texts {

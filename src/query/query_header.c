@@ -154,6 +154,8 @@ enum status query_read_first(struct query *q, const struct options *o, const str
 		status = header_line_up(h, input, &q->plan, fault);
 	if (status == STATUS_OK && needs_second(q, o, &all))
 		status = header_read_below(h, input, &q->plan, fault);
+	if (status == STATUS_OK && !o->emits && !q->summary && !of_words && o->header != HEADER_NO)
+		status = header_find_units(h, input, &q->plan, fault);
 	free(all.at);
 	return status;
 }

@@ -161,28 +161,36 @@ static bool is_unit(const char *text, size_t nbytes)
 	return (text[nbytes - 1] == '2' || text[nbytes - 1] == '3') && is_unit(text, nbytes - 1);
 }
 
-/* Whether more values of a record are units than are not, and no value is a number. */
+bool units_add(struct units *u, const char *text, size_t nbytes, bool is_number)
+{
+	bool is = nbytes > 0 && is_unit(text, nbytes);
+
+	u->has_number |= is_number;
+	u->nunits += is;
+	u->nothers += nbytes > 0 && !is;
+	return is;
+}
+
+/* Whether the record is a line of units. */
 static bool has_units(const struct plan *plan, const char *data, const struct record *r)
 {
 	struct scratch scratch = {NULL, 0};
-	size_t nunits = 0, nothers = 0;
-	bool has_number = false;
+	struct units units = {0};
 
-	for (size_t i = 0; i < r->nfields && !has_number; i++) {
+	for (size_t i = 0; i < r->nfields && !units.has_number; i++) {
 		struct field_span f = r->fields[i];
 		size_t nbytes = 0;
 		const char *value = field_value(&plan->dialect, data + f.begin, f.end - f.begin, &scratch, &nbytes);
 		if (value)
 			value = decimal_trim(value, &nbytes);
-		has_number = nbytes > 0 && value_is_number(plan, value, nbytes);
-		nunits += nbytes > 0 && is_unit(value, nbytes);
-		nothers += nbytes > 0 && !is_unit(value, nbytes);
+		units_add(&units, value, nbytes, nbytes > 0 && value_is_number(plan, value, nbytes));
 	}
 	free(scratch.data);
-	return !has_number && nunits > nothers;
+	return units_are(&units);
 }
 
-void remedy_units(const struct plan *plan, const char *text, size_t nbytes, size_t offset, struct fault *fault)
+void remedy_units(const struct plan *plan, const char *text, size_t nbytes, size_t offset, bool is_error,
+		  struct fault *fault)
 {
 	struct record r;
 
@@ -195,7 +203,8 @@ void remedy_units(const struct plan *plan, const char *text, size_t nbytes, size
 	if (record_split(text + offset, nbytes - offset, &plan->dialect, true, &r) == STATUS_OK &&
 	    has_units(plan, text + offset, &r))
 		snprintf(fault->remedy, sizeof fault->remedy,
-			 "sed %" PRIu64 "d, or --invalid skip: this is a line of units", fault->line);
+			 is_error ? REMEDY_UNITS "%" PRIu64 "d, or --invalid skip: this is a line of units"
+				  : REMEDY_UNITS "%" PRIu64 "d, which drops a line of units", fault->line);
 	record_free(&r);
 }
 

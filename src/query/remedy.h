@@ -40,10 +40,28 @@ const char *remedy_delimiter_option(char delimiter);
 /* Sets fault->remedy to the command that names a column before the first, in the header at that line. when: its next words. */
 void remedy_row_names(const struct csv_dialect *dialect, uint64_t line, const char *when, struct fault *fault);
 
+/* The values of a record, which may be a line of units. Zeroed: none yet. */
+struct units {
+	size_t nunits, nothers; /* neither: those without a byte */
+	bool has_number;
+};
+
+/* Adds a value, without blanks around it. Returns whether it is a unit, such as m, s and kg. */
+bool units_add(struct units *u, const char *text, size_t nbytes, bool is_number);
+
+/* Whether the record is a line of units: most values are, and none is a number. */
+static inline bool units_are(const struct units *u)
+{
+	return !u->has_number && u->nunits > u->nothers;
+}
+
+#define REMEDY_UNITS "sed " /* how the remedies of remedy_units begin; no other one of a value does */
+
 /* Sets fault->remedy if fault is a value that is no number in the record right below the header, and the values there
- * are units, such as m, s and kg.
+ * are units, such as m, s and kg. is_error: else the value is left out, or makes its column one of text.
  * text: nbytes, which hold the whole record; offset: of the value. */
-void remedy_units(const struct plan *plan, const char *text, size_t nbytes, size_t offset, struct fault *fault);
+void remedy_units(const struct plan *plan, const char *text, size_t nbytes, size_t offset, bool is_error,
+		  struct fault *fault);
 
 /* Returns where the record begins that has a field at text[offset], if it is the header once more; else SIZE_MAX.
  * text: nbytes, which hold the whole record. */

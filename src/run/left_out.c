@@ -14,6 +14,7 @@
 #include "io/message.h"
 #include "number/decimal_text.h"
 #include "number/notation.h"
+#include "query/remedy.h"
 #include "query/value.h"
 
 /* Sets fault to what was noted, with its file and a remedy. */
@@ -45,7 +46,7 @@ static uint64_t count_ragged(const struct left_out *l)
 
 #define NHINTS 8 /* that are given */
 
-/* Columns that one option makes columns of numbers. */
+/* Columns that one option, or a command, makes columns of numbers. */
 struct hint {
 	const char *column; /* the first */
 	size_t ncolumns;
@@ -68,13 +69,17 @@ static bool find_hint(const struct left_out *l, size_t c, struct fault *fault)
 	const struct column_partial *column = &l->total->partial.columns[c];
 	const struct texts *texts = moments_cell(&column->moments, CELL_TEXTS);
 	const struct note *note = total_note_of_values(l->total, c);
+	bool is_hint;
 
 	if (!note || !texts || texts->count == 0 || count_values(l, c) > 0)
 		return false;
 	note_read(note, fault);
 	query_explain(l->query, fault);
-	return !strncmp(fault->remedy, "--", 2) && strncmp(fault->remedy, "--comment", 9) &&
-	       may_be_number(l, &texts->least, fault) && may_be_number(l, &texts->greatest, fault);
+	if (!strncmp(fault->remedy, REMEDY_UNITS, strlen(REMEDY_UNITS)))
+		is_hint = result_nnumbers(column) > 0;
+	else
+		is_hint = !strncmp(fault->remedy, "--", 2) && strncmp(fault->remedy, "--comment", 9);
+	return is_hint && may_be_number(l, &texts->least, fault) && may_be_number(l, &texts->greatest, fault);
 }
 
 static void report_hints(const struct left_out *l)

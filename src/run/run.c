@@ -49,6 +49,18 @@ static bool has_gaps(const struct query *q)
 	return true;
 }
 
+/* Whether a line of units below the header counts in the results, and nothing else has said so. */
+static bool takes_units(const struct query *q)
+{
+	if (!q->header.present || !q->header.is_above_units || (q->plan.nkeys == 0 && q->nresults == 0) ||
+	    q->plan.where != PREDICATE_NONE) /* which leaves the line out, perhaps */
+		return false;
+	for (size_t c = 0; c < q->plan.ncolumns; c++)
+		if (q->plan.columns[c].parses && !q->plan.columns[c].takes_text)
+			return false; /* its unit is an error, or was left out, with a warning */
+	return true;
+}
+
 void run_report_guesses(const struct run *r)
 {
 	const struct header *h = &r->query.header;
@@ -70,6 +82,8 @@ void run_report_guesses(const struct run *r)
 	}
 	if (query_orders_numbers_as_text(&r->query, &ordered))
 		message_ordered_as_text(&ordered);
+	if (takes_units(&r->query))
+		message_units(input_name(r->input, h->file), r->query.plan.line_below_header);
 	if (query_takes_name_for_text(&r->query, &name))
 		message_name_for_text(&name);
 	if (r->query.summary && delimiter)

@@ -101,7 +101,26 @@ def check_units():
     unit("no header", b"m,s\n1,2\n", "col2", "s", 1, args=["-N", "--sum=2"], hint=" (try -H, if this is the header)")
     units = b"a,b\nm,s\n1,2\n"
     says("units, as it says", ["--sum=b", "--invalid=skip"], units, 0, "2\n",
-         "gpustat: warning: 1 value of column 'b' left out: <stdin>:2: not a number: 's'\n")
+         "gpustat: warning: 1 value of column 'b' left out: <stdin>:2: not a number: 's' (try sed 2d, which drops a line of units)\n")
+    says("units in a condition, left out", ["-H", "--where=b > 1", "--invalid=skip", "--count-records"], units, 0, "1\n", "gpustat: warning: 1 record without an "
+         "answer to the condition: <stdin>:2: column 'b': not a number: 's' (try sed 2d, which drops a line of units)\n")
+    head, many = "column,type,count,missing,invalid,sum,min,max,mean,shortest,longest\n", b"time,bytes,name\ns,B,-\n1,2,x\n2,3,y\n"
+    summary = "time,text,3,0,0,,1,s,,1,1\nbytes,text,3,0,0,,2,B,,1,1\nname,text,3,0,0,,-,y,,1,1\n"
+    says("units in the summary", ["-H", "--format=csv"], many, 0, head + summary,
+         "gpustat: note: column 'time' and 1 more may hold numbers: try sed 2d, which drops a line of units\n")
+    says("units of many values in the summary", ["-H", "--format=csv"], b"b\nkB\n" + b"1\n" * 20, 0, head + "b,number,20,0,1,20,1,1,1,,\n",
+         "gpustat: warning: 1 value of column 'b' left out: <stdin>:2: not a number: 'kB' (try sed 2d, which drops a line of units)\n")
+    says("a unit that is the column's only value", ["-H", "--format=csv"], b"a\nkB\n", 0, head + "a,text,1,0,0,,kB,kB,,2,2\n")
+    note = "gpustat: note: <stdin>:2: a line of units is taken for a record: try sed 2d, which drops it\n"
+    for args, out in ((["--by=time"], "time,count\ns,1\n1,1\n2,1\n"), (["--by=name"], "name,count\n-,1\nx,1\ny,1\n"),
+                      (["--by=time", "--count=bytes"], "time,count(bytes)\ns,1\n1,1\n2,1\n"), (["--mode=time"], "s\n"), (["--count-records"], "3\n"),
+                      (["--first=bytes"], "B\n")):
+        says("units in " + " ".join(args), ["-H"] + args, many, 0, out, note)
+    says("units, and an operation on numbers, which says so", ["--by=time", "--sum=bytes"], many, 1, "",
+         "gpustat: <stdin>:2: column 'bytes': not a number: 'B'" + hint % 2 + "\n")
+    for name, data in (("no number below them", b"sex,g\nF,A\nM,B\n"), ("no record below them", b"a,b\nm,s\n"), ("a number beside them", b"a,b\n1,s\n1,2\n"),
+                       ("a number below another column", b"a,b,c\nm,s,x\nm,s,1\n"), ("a blank line before them", b"a,b\n\nm,s\n1,2\n")):
+        says("no units: " + name, ["-H", "--count-records"], data, 0, "%d\n" % (len(data.split()) - 1))
     first, second = fixture("units_first.csv", b"a,b\n1,2\n"), fixture("units_second.csv", b"b,a\ns,m\n1,2\n")
     harness.refuses("units in a later file", ["--sum=b", first, second], None, 1,
                     "gpustat: %s:2: column 'b': not a number: 's'%s\n" % (second, hint % 2))

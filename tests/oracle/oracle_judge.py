@@ -56,7 +56,7 @@ def notes_differ(notes, err):
     """None, or what is wrong with standard error."""
     lines = err.split(b"\n")[:-1] if err.endswith(b"\n") else err.split(b"\n") if err else []
     lines = [line for line in lines if not line.startswith(b"gpustat: note: device") and not line.endswith(ORDERED_AS_TEXT)
-             and NAME_AS_TEXT not in line and b" may hold numbers: try --" not in line and b": every second column has no name: " not in line]
+             and NAME_AS_TEXT not in line and b" may hold numbers: try " not in line and b": a line of units is taken for a record: " not in line and b": every second column has no name: " not in line]
     for note in notes:
         if not note.optional and not any(note.fits(line) for line in lines):
             return "wanted: a line on stderr with %r" % (note.words,)
