@@ -78,6 +78,10 @@ def check_fixed():
          "host   sum(n)\nalpha  %s 4\nb      %s 2\n\nhost   count(n)\nalpha  %s 2\nb      %s 1\n" % ("█" * 11, "█" * 5 + "▌", "█" * 11, "█" * 5 + "▌"), width=20)
     same("a format prints numbers before it", ["--by=host", "--sum=n", "--where=host in ('alpha', 'b')", "--plot", "--format=csv"], TABLE,
          "host,sum(n)\nalpha,4\nb,2\n\nhost   sum(n)\nalpha  %s 4\nb      %s 2\n" % ("█" * 11, "█" * 5 + "▌"), width=20)
+    for form, numbers in (("json", '[{"host": "alpha", "sum(n)": 4},\n {"host": "b", "sum(n)": 2}]\n'), ("plain", "alpha\t4\nb\t2\n"),
+                          ("ndjson", '{"host": "alpha", "sum(n)": 4}\n{"host": "b", "sum(n)": 2}\n')):
+        same("... in that format: " + form, ["--by=host", "--sum=n", "--where=host in ('alpha', 'b')", "--plot", "--format=" + form], TABLE,
+             numbers + "\nhost   sum(n)\nalpha  %s 4\nb      %s 2\n" % ("█" * 11, "█" * 5 + "▌"), width=20)
     same("numbers as they are spelled", ["--by=k", "--first=v", "--plot"], b"k,v\na,02E0\nb,+4\n",
          "k  first(v)\na  ###### 02E0\nb  ############ +4\n", width=20, utf8=False)
     same("no group", ["--by=host", "--plot"], b"host\n", "host  count\n")
@@ -257,6 +261,7 @@ def check_errors():
             ("names of columns", ["--columns", "--plot"], "--columns"),
             ("both on standard output", ["--by=host", "--plot", "--svg=-"], "--svg -: --plot"),
             ("numbers and SVG on standard output", ["--by=host", "--format=csv", "--svg=-"], "--svg -: --format"),
+            ("a format of records", ["--cumsum=n", "--plot", "--format=json"], "--format is for results: --cumsum prints records as they came\n"),
             ("a file without a name", ["--by=host", "--svg="], "'' is no file"),
             ("no file", ["--by=host", "--svg"], "--svg")):
         harness.refuses(name, args, TABLE, 2, words)
