@@ -12,6 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define STATUS_FIRST_RUN "the first run without --from-state"
+#define STATUS_NO_STATE "a run over all inputs without --from-state"
+
 /* name, words, exit status, what to try where a fault has no better remedy, or "" */
 #define STATUS_TABLE(X) \
 	X(STATUS_OK, "no error", 0, "") \
@@ -82,8 +85,18 @@
 	/* the version that wrote it is the fault's detail */ \
 	X(STATUS_PART_VERSION, "part in the format of another gpustat", 1, "that version, or write the part again") \
 	X(STATUS_PART_FOREIGN, "not a part: --merge takes what --partial writes", 1, "") \
+	X(STATUS_PART_EMPTY, "the file is empty: did the command that writes this part fail?", 1, "") \
+	/* the first of its options is the fault's detail */ \
+	X(STATUS_PART_RECORDS, \
+	  "a state of new columns, which --merge cannot take", 1, "--from-state, to print the records that follow") \
 	X(STATUS_PART_DAMAGED, "damaged part: write it again", 1, "") \
 	X(STATUS_PART_TRUNCATED, "truncated part: write it again", 1, "") \
+	/* the same of a state; the version is the detail of the first */ \
+	X(STATUS_STATE_VERSION, "state in the format of another gpustat", 1, "that version, or " STATUS_NO_STATE) \
+	X(STATUS_STATE_FOREIGN, "not a state: --from-state takes what --save-state writes", 1, STATUS_FIRST_RUN) \
+	X(STATUS_STATE_EMPTY, "the file is empty, and no state", 1, STATUS_FIRST_RUN) \
+	X(STATUS_STATE_DAMAGED, "damaged state", 1, STATUS_NO_STATE) \
+	X(STATUS_STATE_TRUNCATED, "truncated state", 1, STATUS_NO_STATE) \
 	/* the option that differs is the fault's detail */ \
 	X(STATUS_NOT_PLAIN, "not a plain file: --part takes one that is not compressed, or only by bgzip", 1, "") \
 	/* the detail has the words */ \

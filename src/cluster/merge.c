@@ -208,9 +208,11 @@ static enum status read_parts(struct merge *m, struct part_file *f)
 
 	while (status == STATUS_OK && part_text_fill(&f->text, &status, m->fault))
 		status = read_block(m, f);
-	if (status == STATUS_OK && (f->is_inside || f->text.nlines == 0))
-		return merge_fail(m, f, STATUS_PART_TRUNCATED, NULL);
-	return status;
+	if (status != STATUS_OK)
+		return status;
+	if (f->text.nlines == 0)
+		return merge_fail(m, f, STATUS_PART_EMPTY, NULL);
+	return f->is_inside ? merge_fail(m, f, STATUS_PART_TRUNCATED, NULL) : STATUS_OK;
 }
 
 /* After reading has ended with a status: waits for the lines, of which an error comes before. */
@@ -275,6 +277,25 @@ enum status merge_parts(struct merge *m, struct fault *fault)
 	return status;
 }
 
+/* Makes a fault of reading parts that of a state. */
+static enum status state_fault(const char *path, struct fault *fault)
+{
+	static const struct {
+		enum status of_part, of_state;
+	} pairs[] = {{STATUS_PART_VERSION, STATUS_STATE_VERSION}, {STATUS_PART_FOREIGN, STATUS_STATE_FOREIGN},
+		     {STATUS_PART_EMPTY, STATUS_STATE_EMPTY}, {STATUS_PART_DAMAGED, STATUS_STATE_DAMAGED},
+		     {STATUS_PART_TRUNCATED, STATUS_STATE_TRUNCATED}};
+
+	if (fault->status == STATUS_PART_ORDER) {
+		fault->file = path;
+		strcpy(fault->remedy, "--merge --partial of all parts, which writes what is a state, too");
+	}
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+		if (fault->status == pairs[i].of_part)
+			return fault->status = pairs[i].of_state;
+	return fault->status;
+}
+
 enum status state_read(struct merge *m, struct options *options, struct query *query, struct total *total,
 		       const char *path, struct fault *fault)
 {
@@ -291,11 +312,10 @@ enum status state_read(struct merge *m, struct options *options, struct query *q
 	if (status == STATUS_OK && options->from_state) /* else that of a slice, which may end within a file */
 		status = part_order_end(&m->right, fault);
 	if (status == STATUS_OK && merge_lacks_note(m)) {
-		fault_set(fault, STATUS_PART_DAMAGED, 0, NULL);
+		status = fault_set(fault, STATUS_PART_DAMAGED, 0, NULL);
 		fault->file = path;
-		return STATUS_PART_DAMAGED;
 	}
-	return status;
+	return status != STATUS_OK && options->from_state ? state_fault(path, fault) : status;
 }
 
 void merge_scope(const struct merge *m, struct part_scope *scope)

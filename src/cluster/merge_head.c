@@ -207,6 +207,8 @@ static enum status begin_part(struct merge *m, struct part_file *f, struct part_
 		status = merge_begin(m);
 		if (status == STATUS_PART_DAMAGED)
 			return merge_fail(m, f, status, NULL);
+		if (status == STATUS_PART_RECORDS)
+			return merge_fail(m, f, status, m->first.asked.at[0]);
 	}
 	if (status == STATUS_OK && !f->is_skipped)
 		status = map_part(m, f, head->version ? head : &m->first);

@@ -86,12 +86,12 @@ enum status merge_begin(struct merge *m)
 		return status;
 	set_given(m->options, &m->given);
 	status = check_given(m->options, m->fault);
+	if (m->options->emits && status != STATUS_NO_MEMORY) /* results are what a part is of */
+		return fault_set(m->fault, m->options->nuses ? STATUS_PART_RECORDS : STATUS_PART_DAMAGED, 0, NULL);
 	if (status == STATUS_OK)
 		status = query_make_again(m->query, m->options, &m->first.header, m->fault);
 	if (status != STATUS_OK)
 		return status;
-	if (m->query->plan.emits) /* results are what a part is of */
-		return fault_set(m->fault, STATUS_PART_DAMAGED, 0, NULL);
 	if (m->query->header.present)
 		merge_use_header(&m->query->plan, m->query->header.line, m->query->header.line_nbytes,
 				 m->first.seeks_header);

@@ -335,7 +335,33 @@ def check_state_faults():
     refuses("a run that fails", ["--sum=n", "--from-state", state, "--save-state", state], b"n\nx\n", 1, "not a number")
     is_(open(state, "rb").read(), kept, "... leaves the state")
     refuses("a state of another query", ["--mean=n", "--from-state", state], b"n\n3\n", 1, "state of another query: --sum=n")
-    refuses("a truncated state", ["--sum=n", "--from-state", fixture("cut.state", kept[:-9])], b"n\n3\n", 1, "cut.state", "truncated part")
+    first, all_inputs = " (try the first run without --from-state)", " (try a run over all inputs without --from-state)"
+    csv, empty = fixture("log.csv", LOG_A), fixture("empty.state", b"")
+    one, other = fixture("half.csv", b"n\n1\n22222\n"), part("whole.part", ["--sum=n"], b"n\n1\n")
+    halves = [part_of(["--sum=n"], "%d/2" % k, one) for k in (1, 2)]
+    order = " (try --merge --partial of all parts, which writes what is a state, too)"
+    for name, data, words in (
+            ("a truncated state", kept[:-9], "{}:4: truncated state" + all_inputs), ("a damaged state", kept.replace(b'"count"', b'"cuont"'), "{}:3: damaged state" + all_inputs),
+            ("a state of a future format", kept.replace(b'part":3', b'part":4'), "{}:1: state in the format of another gpustat: %s (try that version, or a run over all "
+             "inputs without --from-state)" % json.loads(kept.split(b"\n")[0])["version"]),
+            ("a CSV for a state", csv, "{}:1: not a state: --from-state takes what --save-state writes" + first),
+            ("an empty file for a state", empty, "{}: the file is empty, and no state" + first),
+            ("nothing, compressed, for a state", gzip.compress(b""), "{}: the file is empty, and no state" + first),
+            ("a part of another query for a state", part("mean.part", ["--mean=n"], b"n\n1\n"), "{}:1: state of another query: --mean=n (try the options of the run that "
+             "saved it, or another file)"),
+            ("the first part of a file for a state", halves[0], "{}: part 2/2 of %s is missing behind these%s" % (one, order)),
+            ("the second part of a file for a state", halves[1], "{}:1: part 1/2 of %s is missing before this%s" % (one, order))):
+        path = data if isinstance(data, str) else fixture("bad.state", data)
+        r = run(["--sum=n", "--from-state", path], b"n\n3\n")
+        is_((r.status, r.out, r.err.decode()), (1, b"", "gpustat: " + words.replace("{}", path) + "\n"), name)
+    answers("a part of the same query is a state", ["--sum=n", "--from-state", other], b"n\n3\n", "4\n")
+    answers("... and so are all parts of a file, merged", ["--sum=n", "--from-state", fixture("halves.state", run(["--merge", "--partial"] + halves).out)], b"n\n3\n", "22226\n")
+    running = os.path.join(harness.folder(), "running.state")
+    run(["--cumsum=n", "--save-state", running], b"n\n1\n2\n")
+    for args in (["--merge", running], ["--merge", "--partial", running], ["--merge", "--cumsum=n", running]):
+        r = run(args)
+        is_((r.status, r.out, r.err.decode()), (1, b"", "gpustat: %s:1: a state of new columns, which --merge cannot take: --cumsum=n (try --from-state, to print "
+            "the records that follow)\n" % running), "a state of running totals: " + " ".join(args[:-1]))
     refuses("no state", ["--sum=n", "--from-state", state + ".no"], b"n\n3\n", 1, "cannot open")
     refuses("another column", ["--sum=1", "--from-state", part_state(["--sum=1"], b"n\n1\n")], b"m\n3\n", 1, "column 'm'")
     r = run(["--sum=n", "--save-state", "/nonexistent/s"], b"n\n3\n")
@@ -371,7 +397,10 @@ def check_damage():
        lambda: harness.describe(next(r for r in flipped if r.status not in (1, 2) or r.out)))
     refuses("a line is gone", ["--merge"], b"\n".join(lines[:2] + lines[3:]) + data[data.rindex(b"\n{"):], 1, "damaged part")
     refuses("a truncated part", ["--merge"], data[:-60], 1, "<stdin>", "truncated part")
-    refuses("an empty file", ["--merge", fixture("empty.part", b"")], None, 1, "empty.part", "truncated part")
+    empty = fixture("empty.part", b"")
+    for args in ([empty], [path, empty]):
+        r = run(["--merge"] + args)
+        is_((r.status, r.out, r.err.decode()), (1, b"", "gpustat: %s: the file is empty: did the command that writes this part fail?\n" % empty), "an empty file")
     refuses("no part", ["--merge", fixture("log.csv", LOG_A)], None, 1, "log.csv:1: not a part")
     refuses("no file", ["--merge", "/nonexistent.part"], None, 1, "cannot open")
     for name, number, version in (("a future format", b"4", b"9."), ("the format before", b"2", b"0.1.")):
@@ -553,7 +582,7 @@ def check_forged_query():
         forged = [lines[0].replace(b'["--sum=bytes"]', json.dumps(said, separators=(",", ":")).encode())] + lines[1:]
         ok(forged != lines, "the part has a query", lines)
         refuses("a forged query: " + " ".join(said[-1:]), ["--merge", fixture("forged.part", part_cases.sealed(forged))], None, 1,
-                "forged.part:1: damaged part")
+                "forged.part:1: damaged part" if not said[-1].startswith(("--cumsum", "--lag")) else "forged.part:1: a state of new columns")
         ok(not os.path.exists(written), "... and no file is written")
 
 
