@@ -16,7 +16,7 @@
 
 #define HUFFMAN_NBITS_MAX 15
 
-/* A table entry: the symbol x 16, and the length of its code; 0: the code is longer, or there is none.
+/* A table entry: the symbol x 16, and the length of its code; 0 if the code is longer, or the bits begin no code.
  * Shared memory, one for each warp. */
 template <int FAST_NBITS, int NSYMBOLS> struct huffman {
 	uint16_t fast[1 << FAST_NBITS]; /* by the next bits */
@@ -125,7 +125,7 @@ static __device__ inline bool huffman_make(const uint8_t *length, uint32_t n, bo
 	return true;
 }
 
-/* The entry of the code that the next bits begin with, beyond the table; 0: there is none. */
+/* The entry of the code that the next bits begin with, beyond the table; 0 if they begin no code. */
 template <int FAST_NBITS, int NSYMBOLS>
 static __device__ inline uint32_t huffman_find_long(const struct huffman<FAST_NBITS, NSYMBOLS> &h, uint32_t bits)
 {

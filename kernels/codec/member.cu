@@ -173,7 +173,8 @@ static cudaError_t decode(struct member *m, const struct member_batch *b)
 
 /* ---- 3. the chain ---- */
 
-/* Adds a section's text to the batch, as far as its blocks are whole. False: there is none, or no room for it. */
+/* Adds a section's text to the batch, as far as its blocks are whole. Returns false if no block is, or the batch has no
+ * room for it. */
 static bool add_section(struct member *m, struct member_batch *b, const struct inflate_section *s)
 {
 	if (s->end == s->begin || s->nsymbols > b->text_room_nbytes - b->text_nbytes)
@@ -195,7 +196,7 @@ static const struct inflate_section *follow(struct member *m, struct member_batc
 	return s;
 }
 
-/* What is to be done if the batch's first section is none of the chain. is_cut: the batch has more data. */
+/* What is to be done if the batch's first section is not in the chain. is_cut: the batch has more data. */
 static enum member_end why_not(struct member *m, bool is_cut)
 {
 	const struct inflate_section *s = m->sections;
@@ -204,7 +205,7 @@ static enum member_end why_not(struct member *m, bool is_cut)
 		return MEMBER_STARVES;
 	if (s->how != SECTION_IS_FULL || m->ratio >= RATIO_MAX)
 		return MEMBER_FAILED;
-	/* The text is packed better, or the next beginning is none and too near. */
+	/* The text is packed better, or what seemed to begin next does not, and is too near. */
 	if (m->job.nsections > 1)
 		m->hidden = s[1].begin - s[0].begin;
 	m->ratio = m->ratio * 2 < RATIO_MAX ? m->ratio * 2 : RATIO_MAX;

@@ -37,7 +37,7 @@ struct member {
 	uint32_t crc;
 
 	uint32_t ratio;  /* symbols for which a packed byte has room */
-	uint64_t hidden; /* so many bits behind a batch's first begin no section: they are too near, or none */
+	uint64_t hidden; /* so many bits after a batch's first begin no section: what seems to begin there does not, or is too near */
 
 	/* Pinned. */
 	uint64_t *found;

@@ -33,7 +33,7 @@ static __device__ uint64_t thread_stride(void)
 
 /* ---- visiting ---- */
 
-/* The place of the group in slot i, if it has records; 0: there is none. */
+/* The place of the group in slot i, if it has records; 0 if the slot is empty. */
 static __device__ uint64_t slot_group(const struct group_table &t, uint64_t i)
 {
 	uint64_t index = t.slots[i] & GROUP_INDEX_MASK;

@@ -27,7 +27,7 @@ static size_t first_bit(const uint64_t *bits, size_t begin, size_t end)
 	return SIZE_MAX;
 }
 
-/* Finds the first record end behind which the entry does not matter; false: there is none. */
+/* Finds the first record end behind which the entry does not matter. Returns false if it always matters. */
 static bool find_head(const struct chunk *chunk, const struct csv_dialect *dialect,
 		      struct early_fold *early)
 {

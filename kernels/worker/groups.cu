@@ -241,7 +241,7 @@ enum status groups_add_record(struct worker *w, const struct chunk *chunk, struc
 
 /* ---- the end of a run ---- */
 
-/* Another table of the plan with records, whose device has not been finished; NULL: there is none. */
+/* Another table of the plan with records, whose device has not been finished; NULL if all have been. */
 static struct gpu_groups *find_other(const struct plan *plan)
 {
 	struct gpu_groups *g;

@@ -202,7 +202,7 @@ static enum status open_host(struct worker *w, const struct worker_setup *setup,
 	return STATUS_OK;
 }
 
-/* Makes the device's context, if there is none. */
+/* Makes the device's context, unless it is there already. */
 static enum status gpu_wake(int device, struct fault *fault)
 {
 	cudaError_t error;

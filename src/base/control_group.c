@@ -43,7 +43,7 @@ static bool list_holds(const char *list, size_t nbytes, const char *name)
 }
 
 /* The group in the text of /proc/self/cgroup, whose lines are NUMBER:CONTROLLERS:GROUP, and 0::GROUP
- * for version 2. The line end behind the group becomes a NUL. NULL: there is none. */
+ * for version 2. The line end behind the group becomes a NUL. NULL if no line has the controller. */
 static char *find_group(char *text, const char *controller)
 {
 	for (char *line = text, *end; *line; line = end) {

@@ -22,7 +22,7 @@ static void lower(uint64_t *least, uint64_t nbytes)
 		*least = nbytes;
 }
 
-/* Lowers *least to the number in a file; "max" is none. */
+/* Lowers *least to the number in a file; "max" is no number, and no limit. */
 static void lower_to_file(uint64_t *least, const char *folder, const char *name)
 {
 	char text[64];

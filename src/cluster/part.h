@@ -40,7 +40,7 @@ enum status part_write(const struct options *options, const struct query *q, str
 /* The plan of a file whose columns are elsewhere than in the first. */
 struct file_plan {
 	struct file_plan *next; /* owned */
-	char *header;           /* of the file, to which the plan points; owned; NULL: it has none */
+	char *header;           /* of the file, to which the plan points; owned; NULL if the file has no header */
 	struct plan plan;       /* its columns are owned */
 };
 

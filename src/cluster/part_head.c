@@ -431,7 +431,7 @@ static enum status map_columns(struct partial_map *map, const struct part_head *
 	return status;
 }
 
-/* The plan's computed column of a name; SIZE_MAX: it has none. */
+/* The plan's computed column of a name; SIZE_MAX if it has no such column. */
 static size_t find_computed(const struct plan *plan, const char *name)
 {
 	for (size_t c = plan->ncolumns - plan->nlets; c < plan->ncolumns; c++)

@@ -176,7 +176,7 @@ static void do_run(struct line_reader *r, const struct line_run *run, uint64_t n
 
 /* ---- threads ---- */
 
-/* Takes the next run. waits: for one to be added; else false is returned where there is none. */
+/* Takes the next run. waits: until one is added; else false is returned if no run is waiting. */
 static bool take_run(struct part_lines *l, bool waits, struct line_run *run, uint64_t *number)
 {
 	bool has;

@@ -67,7 +67,7 @@ struct part_text {
 enum status part_text_open(struct part_text *t, const char *name, struct part_blocks *blocks, struct fault *fault);
 void part_text_close(struct part_text *t);
 
-/* Goes to the next line of the block. Returns false where there is none, and then part_text_fill is to be
+/* Goes to the next line of the block. Returns false at the block's end: then part_text_fill is to be
  * called. */
 bool part_text_next(struct part_text *t);
 

@@ -47,7 +47,7 @@ void bgzf_text_close(struct bgzf_text *t);
 enum status bgzf_text_next(struct bgzf_text *t, bool *is_there, struct fault *fault);
 
 /* Finds what seems to be the first block that begins at or behind an offset: data within a block may look like one, which
- * only blocks before it can tell. Several blocks are decoded. False: there is none. */
+ * only blocks before it can tell. Several blocks are decoded. Returns false if no block follows. */
 bool bgzf_seek(int fd, uint64_t offset, uint64_t size, uint64_t *block);
 
 /* *block = the last place up to `end` where a block ends, of those that follow each other from a block's beginning on.

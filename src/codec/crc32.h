@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* Returns the CRC of some bytes and data[0 .. nbytes) behind them; crc: of the bytes before, 0 if
- * there are none. */
+ * these are the first. */
 uint32_t crc32_continue(uint32_t crc, const unsigned char *data, size_t nbytes);
 
 /* Returns the CRC of two texts, one behind the other, of which each one's CRC is known. Takes

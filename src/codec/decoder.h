@@ -24,7 +24,7 @@ struct decoder {
 	void *state; /* the codec's */
 	size_t piece_nbytes; /* the longest piece */
 	struct block_pool pool;
-	struct block_ahead *ahead; /* NULL: not asked for, or there is none */
+	struct block_ahead *ahead; /* NULL if it was not asked for, or could not be begun */
 	bool ahead_asked;
 };
 

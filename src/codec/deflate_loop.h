@@ -61,7 +61,7 @@ DEFLATE_INLINE void NAME(copy)(SYMBOL *to, size_t distance, size_t n)
 
 /* ---- one code, carefully ---- */
 
-/* Takes a distance. Returns 0, and *words, where there is none. */
+/* Takes a distance. Returns 0 and sets *words if the bits are no code of a distance. */
 static size_t NAME(take_distance)(struct deflate_bits *b, const struct deflate_tables *t,
 				  const char **words)
 {

@@ -18,7 +18,7 @@ struct gzip;
 
 struct gzip_header {
 	size_t nbytes;
-	uint32_t block_nbytes; /* the whole member, by its BGZF subfield; 0: it has none */
+	uint32_t block_nbytes; /* the whole member, by its BGZF subfield; 0 if it has no such subfield */
 };
 
 enum gzip_parse {

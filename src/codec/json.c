@@ -49,7 +49,7 @@ static bool close_container(struct scan *s, unsigned char c)
 	return true;
 }
 
-/* Passes over a string, or what there is of it. False: it is none. */
+/* Passes over a string, or what there is of it. Returns false if it is no string. */
 static bool pass_string(struct scan *s)
 {
 	if (s->data[s->at++] != '"')

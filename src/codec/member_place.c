@@ -24,7 +24,7 @@ struct place_reader {
 };
 
 /* Reads more packed bytes behind those that are left, as of a header that was cut. Errors: STATUS_READ;
- * STATUS_DAMAGED, if there are none. */
+ * STATUS_DAMAGED if the file ends first. */
 static enum status read_more(struct place_reader *r, struct fault *fault)
 {
 	size_t nleft = r->span.in_nbytes;

@@ -38,7 +38,7 @@ struct part_stream {
 	const struct part_stream_ops *ops;
 	void *walk;
 	int nthreads;        /* as asked for; 0: one for each core */
-	bool refused;        /* no threads can be had, or none is wanted */
+	bool refused;        /* no thread could be started, or only one is wanted */
 	size_t text_nbytes;  /* that the codec decoded */
 	struct part_threads *threads; /* NULL: not begun */
 	struct part *held;   /* decoded by the codec: a part that was gathered, or handed in */
@@ -54,7 +54,7 @@ bool part_stream_begins(struct part_stream *a, const struct feed *feed);
 /* Like codec.step. False: it has done nothing, and the codec decodes what is next. */
 bool part_stream_step(struct part_stream *a, struct feed *feed, struct piece *piece, enum decode_step *step);
 
-/* The bytes that the codec decodes next; *nbytes of them, 0 only if the feed has none. */
+/* The bytes that the codec decodes next; *nbytes of them, 0 only if the feed has no byte left. */
 const unsigned char *part_stream_data(struct part_stream *a, const struct feed *feed, size_t *nbytes);
 
 /* Marks nbytes of them as used, which gave text_nbytes of text. */

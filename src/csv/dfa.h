@@ -59,7 +59,7 @@ typedef uint8_t csv_map;
 #define CSV_MAP_IDENTITY \
 	CSV_MAP(CSV_FIELD_START, CSV_UNQUOTED, CSV_QUOTED, CSV_QUOTE_SEEN)
 
-/* Classifies one byte. delimiter is never the quote, CR or LF. quote: 0 if there is none. */
+/* Classifies one byte. delimiter is never the quote, CR or LF. quote: 0 if fields are not quoted. */
 HD enum csv_class csv_classify(unsigned char byte, unsigned char delimiter, unsigned char quote)
 {
 	if (byte == delimiter)

@@ -16,13 +16,13 @@ struct csv_dialect {
 	char delimiter;
 	bool whitespace; /* fields are separated by runs of blanks, whatever the delimiter */
 	bool trim;       /* blanks around a field mean nothing, and a quote after them opens it */
-	/* 0: there is none */
+	/* each 0 if the dialect has no such byte */
 	char quote;      /* around a field that holds separators */
 	char escape;     /* the byte behind it is data */
 	char comment;    /* as a line's first byte: the line is no record */
 	bool one_column; /* records have one field: a blank line is a record with a missing value */
-	const struct word_layout *layout; /* with whitespace: how records stand below a header; NULL: there is
-					   * none, or it has one name. Not owned. */
+	const struct word_layout *layout; /* with whitespace: how records stand below a header; NULL without
+					   * a header, or if it has one name. Not owned. */
 	size_t nfields;  /* with whitespace: the last of so many fields takes the rest of the line; 0:
 			  * not known yet */
 };

@@ -32,7 +32,8 @@ enum status record_split(const char *data, size_t nbytes, const struct csv_diale
 			 bool at_end, struct record *out);
 void record_free(struct record *r);
 
-/* Like record_split of a text that ends with the file, but cuts the first field only: 1 or none. */
+/* Like record_split of a text that ends with the file, but cuts the first field only: out has one field, or no
+ * field if the text has no record. */
 enum status record_split_first(const char *data, size_t nbytes, const struct csv_dialect *dialect,
 			       struct record *out);
 

@@ -34,7 +34,7 @@ static enum status field_of(struct new_fields *f, struct row_block *b, struct gr
 	return state ? running_window_field(&state->windows[column->window], &value, out) : STATUS_NO_MEMORY;
 }
 
-/* How many rows of the block a lag without groups looks back; 0: it goes beyond the block, or it is none. */
+/* How many rows of the block a lag without groups looks back; 0 if it goes beyond the block, or is no lag. */
 static unsigned lag_within(const struct new_fields *f, struct group *const *groups, size_t i)
 {
 	const struct new_column *column = &f->plan->new_columns[i];

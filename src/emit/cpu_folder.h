@@ -49,8 +49,8 @@ enum status cpu_folder_fold_classified(struct cpu_folder *f, const char *text, s
 				       struct chunk_entry entry, struct partial *out);
 
 /* Appends to out the records of the text folded last that are kept: byte for byte, but with as many fields as
- * the first record, each with its new fields before the line end; of a plan with fields of later records as a lead_frame, or nothing where
- * there are none. Ragged records that are not taken are left out.
+ * the first record, each with its new fields before the line end; of a plan with fields of later records as a lead_frame,
+ * or nothing if the text has no records. Ragged records that are not taken are left out.
  * entry: known. before: the fold of all records before the text; its groups, if the plan has keys, are
  * those of the text's records (groups_exchange). offset_bytes: where the text
  * starts in the input. If the plan has a choice, the records are offered to that, and out stays as it is.

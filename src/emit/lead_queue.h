@@ -39,7 +39,7 @@ struct lead_queue {
 	uint64_t nahead_max;
 	uint64_t *nahead;                /* plan->nleads; NULL until needed */
 	struct lead_block *first, *last; /* blocks of records that wait */
-	struct lead_group *groups;       /* a table of nslots, a power of 2; one without `at` is none */
+	struct lead_group *groups;       /* a table of nslots, a power of 2; a slot whose `at` is NULL is empty */
 	size_t nslots, ngroups;
 	struct text_buffer ready; /* complete, and not written yet */
 };

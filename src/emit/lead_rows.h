@@ -56,7 +56,7 @@ void lead_rows_clear(struct lead_rows *r);
 enum status lead_rows_add(struct lead_rows *r, const struct row_block *b, struct new_fields *fields,
 			  struct group *const *groups);
 
-/* Appends all records to out as a lead_frame; nothing if there are none. Errors: STATUS_NO_MEMORY. */
+/* Appends all records to out as a lead_frame; without records, appends nothing. Errors: STATUS_NO_MEMORY. */
 enum status lead_rows_write(struct lead_rows *r, struct text_buffer *out);
 
 #endif

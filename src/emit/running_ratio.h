@@ -49,7 +49,7 @@ enum status running_ratio_add_value(struct running_ratio *r, const struct value 
 /* Like running_ratio_add_value, for a number of the fast path. */
 enum status running_ratio_add_number(struct running_ratio *r, struct decimal number);
 
-/* Writes the value, of no more than RUNNING_RATIO_NBYTES; nothing where there is none. No terminator.
+/* Writes the value, of no more than RUNNING_RATIO_NBYTES; nothing if the ratio has no value. No terminator.
  * Returns the text's end. */
 char *running_ratio_write(struct running_ratio *r, char *to);
 

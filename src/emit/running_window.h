@@ -47,7 +47,7 @@ enum status running_window_begin(struct running_window *r, const struct window_f
 char *running_window_write(struct running_window *r, const struct recent_value *value, char *to);
 
 /* Takes the next record's field into a window of fields, and sets *out to the one that the new column shows, of no
- * bytes where there is none. Its text is the caller's to copy: it is valid up to the next call, and as long as
+ * bytes if the column is empty in this record. Its text is the caller's to copy: it is valid up to the next call, and as long as
  * value's. Errors: STATUS_NO_MEMORY. */
 enum status running_window_field(struct running_window *r, const struct recent_value *value,
 				 struct recent_value *out);

@@ -34,7 +34,7 @@ struct complaint {
 	const struct bad_value *kept; /* NULL: the field at offset */
 };
 
-/* Column c's first value that is no number or, where texts are none, the first that is no text either. */
+/* Column c's first value that is no number or, in a column of text, the first that is no text either. */
 static struct complaint complaint_of(const struct partial *later, size_t c, bool is_text)
 {
 	const struct column_partial *column = &later->columns[c];

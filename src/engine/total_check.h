@@ -16,7 +16,7 @@
 #define TOTAL_NNOTES_OF_RECORDS 3
 #define TOTAL_NNOTES(plan) (TOTAL_NNOTES_OF_RECORDS + 3 * (plan)->ncolumns)
 
-/* Finds the first error in text, whose partial is `later`, and sets t->fault_offset. If there is none, notes
+/* Finds the first error in text, whose partial is `later`, and sets t->fault_offset. Without an error, notes
  * what is left out. In the chunk's turn. Errors: those of total_add that values have. */
 enum status total_check(struct total *t, struct text *text, const struct partial *later,
 			struct fault *fault);

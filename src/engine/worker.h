@@ -43,7 +43,7 @@ struct chunk_map {
 struct worker_setup {
 	size_t chunk_nbytes; /* the longest chunk */
 	int device;          /* number of the GPU, from 0; a CPU ignores it */
-	int nreaders;        /* threads that read plain files for the device; 0: there are none */
+	int nreaders;        /* threads that read plain files for the device; 0 if the files are not plain */
 	bool unpacks;        /* the device decodes compressed input: its blocks, or for all workers its members */
 	uint64_t input_nbytes; /* of all of the input's text, or about so many; 0: not known */
 	uint64_t nrecords;     /* there, likewise */
@@ -63,8 +63,8 @@ struct worker_finish {
 struct worker_ops {
 	const char *name; /* "cpu", "gpu": for --verbose */
 
-	/* Makes the device's context, for which open would otherwise wait: 0.2 s or more. NULL:
-	 * there is none. Errors: STATUS_NO_GPU, STATUS_GPU. */
+	/* Makes the device's context, for which open would otherwise wait: 0.2 s or more. NULL
+	 * for a worker without a context. Errors: STATUS_NO_GPU, STATUS_GPU. */
 	enum status (*wake)(int device, struct fault *fault);
 
 	/* Makes a worker. Called in the thread that will use it. The plan outlives the worker. */

@@ -322,7 +322,7 @@ enum status column_add_number(struct column_partial *column, unsigned needs, con
 	return status == STATUS_NO_MEMORY ? status : STATUS_OK;
 }
 
-/* Folds a value that is not missing and that the fast path does not hold: a wide number or none. */
+/* Folds a value that is not missing and that the fast path does not hold: a wide number, or no number. */
 static enum status add_wide(struct column_partial *column, unsigned needs, const struct value *v,
 			    size_t offset, enum status *why)
 {

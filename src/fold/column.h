@@ -78,7 +78,7 @@ struct partial {
 	size_t nwindows;
 	struct window_fold *windows;    /* nwindows, in the plan's order; with keys, by group only */
 	size_t nlets;
-	struct bad_values *computed; /* of the last nlets columns; a group's partial has none */
+	struct bad_values *computed; /* of the last nlets columns; NULL in a group's partial */
 	struct currencies_seen *currencies; /* ncolumns. Owned; NULL: no value with a currency has been seen */
 	struct groups *groups; /* of a plan with keys: what is kept of columns and pairs, by group; a
 				* column then has counts, kind and offsets only. NULL: none yet. Owned. */
@@ -90,7 +90,7 @@ struct partial {
 	uint64_t offset_bytes; /* of the folded text in the input: whoever folds sets it */
 	size_t full_column; /* after STATUS_MANY_KEYS: whose values they are */
 	uint64_t nkept;    /* with plan->head or a choice: records that are printed, or may be */
-	uint64_t nrecords; /* taken, whether or not a predicate holds; blank lines are none */
+	uint64_t nrecords; /* taken, whether or not a predicate holds; blank lines do not count */
 	uint64_t nragged;  /* records for which ragged_is_counted */
 	size_t first_ragged_offset; /* where the first of them starts */
 	uint64_t nheaders; /* records that are the header again, which are left out unless they are an error */

@@ -418,7 +418,7 @@ void group_move(struct group *g, const struct plan *plan, uint64_t offset_bytes)
 	}
 }
 
-/* Gives `to` a copy of all that g holds. A partial that it has is empty, and stays where g has none. */
+/* Gives `to` a copy of all that g holds. A partial that `to` has is empty; it stays if g has no partial. */
 static enum status copy(struct group *to, const struct group *g, const struct plan *plan)
 {
 	struct partial *rest = to->rest;

@@ -292,7 +292,7 @@ enum status group_add_numbers(struct group *g, const struct plan *plan, size_t c
 enum status group_add_column(struct group *g, const struct plan *plan, size_t c, const struct column_partial *later,
 			     struct text_arena *texts);
 
-/* Makes the group's partial if there is none. It counts towards --memory. Errors: as above. */
+/* Makes the group's partial unless it has one. It counts towards --memory. Errors: as above. */
 enum status group_need_rest(struct group *g, const struct plan *plan);
 
 /* g becomes the fold of its records and later's, of the same plan; later's partial may be taken

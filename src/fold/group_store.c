@@ -29,7 +29,7 @@ struct part {
 struct group_store {
 	struct part parts[STORE_NPARTS];
 	atomic_uint nturns; /* how often groups were added: where the next thread begins */
-	struct group_source *source; /* owned; NULL: there is none */
+	struct group_source *source; /* owned; NULL if all groups are in memory */
 };
 
 struct group_store *group_store_new(const struct plan *plan)

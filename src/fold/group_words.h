@@ -14,7 +14,7 @@
  *     the key's bytes (groups.h), then zeros up to a whole word
  *
  * Parts of a sum are added without carries: with fewer than 2^32 records in a table none overflows. A group
- * without records is none: its key was met in a chunk that the CPU folded.
+ * without records does not count: its key was met in a chunk that the CPU folded.
  */
 #ifndef GPUSTAT_GROUP_WORDS_H
 #define GPUSTAT_GROUP_WORDS_H

@@ -67,7 +67,7 @@ static inline __attribute__((always_inline)) void groups_prefetch(const struct g
 		__builtin_prefetch(&g->slots[hash << GROUPS_PART_BITS >> g->shift]);
 }
 
-/* Adds a group without records for a key that has none, where there is a table; its bytes are copied. Errors:
+/* Adds a group without records for a key that has no group, if g has a table; its bytes are copied. Errors:
  * STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status groups_insert(struct groups *g, const struct key *key, uint64_t hash, struct group **out);
 
@@ -81,7 +81,7 @@ static inline uint64_t groups_tag(uint64_t hash)
  * groups_find has been called, or groups_index; then groups_drop_index must come before that. */
 enum status groups_append(struct groups *g, const struct key *key, uint64_t hash, struct group **out);
 
-/* Makes the table in which groups are found, if there is none. Errors: as above. */
+/* Makes the table in which groups are found, unless it is there already. Errors: as above. */
 enum status groups_index(struct groups *g);
 
 /* Frees that table: it is made again when a group is looked for. */
@@ -135,9 +135,9 @@ enum status groups_combine(struct groups *g, struct groups *later);
 /* Adds all of g to the plan's store, and clears g. Errors: as above. */
 enum status groups_store(struct groups *g);
 
-/* Binds each of g's groups to the store's with its key, which is made if there is none, so that
- * groups_exchange need not look for it. In any order of chunks, and in several threads at once: in the store a
- * group without records is none. Nothing can be added to g then. Errors: as above. */
+/* Binds each of g's groups to the store's with its key, which is made if the store lacks it, so that
+ * groups_exchange need not look for it. In any order of chunks, and in several threads at once: a group of the store
+ * that has no records does not count. Nothing can be added to g then. Errors: as above. */
 enum status groups_bind(struct groups *g);
 
 /* Adds all of g, which is bound, to the plan's store, and makes each of g's groups what the store's was

@@ -5,7 +5,7 @@
  * Open addressing with linear probes. A slot is a struct key, 4 in a cache line, or, in a table of short
  * keys, a word, 8 in a line. The key is compared where it was found, so that a look-up misses the
  * cache once. Values lie in an array beside the
- * slots, at the same index, and cost nothing where there are none. A key's place is given by the
+ * slots, at the same index, and cost nothing in a table without values. A key's place is given by the
  * highest bits of its hash, so slots are ordered by hash but for collisions: growth, and adding one
  * table to another, run through both from front to back.
  *
@@ -91,7 +91,7 @@ static inline size_t key_table_find(const struct key_table *t, const struct key 
 	}
 }
 
-/* The key in a slot; high is 0 where there is none. */
+/* The key in a slot; high is 0 in an empty slot. */
 static inline struct key key_table_key(const struct key_table *t, size_t slot)
 {
 	return t->is_short ? key_of_word(t->words[slot]) : t->keys[slot];

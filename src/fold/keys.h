@@ -111,7 +111,7 @@ struct key_found {
 };
 
 /* Finds the most or the least frequent text; of several, the one that came first. k and other, either
- * may be NULL, are searched together. Returns false where there is none. They hold counts. */
+ * may be NULL, are searched together. Returns false if both are empty. They hold counts. */
 bool keys_find(const struct keys *k, const struct keys *other, enum keys_order order,
 	       struct key_found *out);
 

@@ -12,7 +12,7 @@
 
 /* ---- fields ---- */
 
-/* Room for nbytes behind the fields that were made before. NULL: there is none. */
+/* Room for nbytes after the fields that were made before. NULL if they do not fit. */
 static char *make_room(struct let_block *l, size_t nbytes)
 {
 	if (l->capacity - l->nbytes >= nbytes)

@@ -188,13 +188,13 @@ bool ends_get(const struct ends *e, enum end end, struct column_end *out);
 bool ends_has(const struct ends *e, enum end end);
 
 /* The first or last value, or the number unless the column is one of text, as it is spelled: without its quotes, a number
- * without blanks around it. NUL-terminated; NULL: there is none. */
+ * without blanks around it. NUL-terminated; NULL if the column has no value. */
 const char *ends_text(const struct ends *e, bool at_end, bool is_text);
 
-/* The text of the last number, *nbytes of it, in decimal.h's syntax; NULL: there is none. */
+/* The text of the last number, *nbytes of it, in decimal.h's syntax; NULL if no value is a number. */
 const char *ends_last_number(const struct ends *e, size_t *nbytes);
 
-/* Sets *out to the first or the last number. Returns false where there is none. */
+/* Sets *out to the first or the last number. Returns false if no value is a number. */
 bool ends_number(const struct ends *e, bool at_end, struct wide *out);
 
 #endif

@@ -214,7 +214,7 @@ static bool is_zero(const struct power_sum *sum)
 	return true;
 }
 
-/* The only scale with a sum that is not 0; -1: there are several, or none. */
+/* The only scale with a sum that is not 0; -1 if several scales have one, or all sums are 0. */
 static int only_scale(const struct powers *p)
 {
 	int only = -1;

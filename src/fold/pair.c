@@ -82,7 +82,7 @@ static void carry(int64_t *limb)
 	}
 }
 
-/* The sum of that sign, made if there is none. NULL: out of memory. */
+/* The sum of that sign; makes it the first time. NULL: out of memory. */
 static int64_t *wide_sum(struct pair_partial *p, int sign)
 {
 	if (!p->wide[sign])

@@ -54,7 +54,7 @@ enum status pair_add_sum(struct pair_partial *p, unsigned scale, struct sum192 s
 /* Adds the product x y. Errors: STATUS_NO_MEMORY. Cost: some microseconds. */
 enum status pair_add_wide(struct pair_partial *p, const struct wide *x, const struct wide *y);
 
-/* The fold of a side's values without a partner, made if there is none. NULL: out of memory. */
+/* The fold of a side's values without a partner; makes it the first time. NULL: out of memory. */
 struct column_partial *pair_alone(struct pair_partial *p, int side);
 
 /* *out = |the sum of the products| x 10^scale, which is an integer: no product added had more than

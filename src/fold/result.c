@@ -82,7 +82,7 @@ bool result_holds_text(const struct plan_column *plan, const struct column_parti
 	       (plan->takes_text && column->ninvalid > column->nnuls);
 }
 
-/* Sets the cell to one of the column's texts, or "" where there is none. */
+/* Sets the cell to one of the column's texts, or "" if it has no text. */
 static bool set_text(enum operation operation, const struct column_moments *moments,
 		     struct cell *cell)
 {

@@ -27,7 +27,7 @@ struct let_block; /* let_block.h */
 /* One thread's block. All memory owned. */
 struct row_block {
 	const struct plan *plan;
-	struct let_block *lets; /* computes the plan's computed columns; NULL: there are none. Not owned. */
+	struct let_block *lets; /* computes the plan's computed columns; NULL if it has no such column. Not owned. */
 	bool missing_is_number;  /* a spelling of "missing" could pass for a number */
 	bool may_be_missing[256]; /* by first byte: the value may be blank or such a spelling */
 	const char *text;

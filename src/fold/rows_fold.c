@@ -30,7 +30,7 @@ static enum status fold_field(const struct fold *m, size_t c, struct field_span 
 			   span.begin, &m->f->scratch);
 }
 
-/* Sets the first number's offset if there is none yet. offset: of the number, or of a missing value
+/* Sets the first number's offset unless it is set. offset: of the number, or of a missing value
  * before it. */
 static void note_first_number(struct column_partial *column, size_t offset)
 {

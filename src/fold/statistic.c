@@ -230,7 +230,7 @@ static void statistic_count_distinct(const struct column_moments *m, char *text)
 		 keys_count(m->keys) + keys_count(m->text_keys));
 }
 
-/* A text is a number or none wherever it stands, so the two sets of keys have none in common. */
+/* Whether a text is a number does not depend on where it stands, so the two sets of keys have no key in common. */
 static bool statistic_mode(const struct column_moments *m, struct key_found *out)
 {
 	return keys_find(m->keys, m->text_keys, KEYS_MOST_FREQUENT, out);

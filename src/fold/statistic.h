@@ -63,7 +63,7 @@ statistic_formula statistic_skewness, statistic_skewness_pop, statistic_kurtosis
 void statistic_moments(const struct column_partial *column, uint64_t npresent, bool has_texts,
 		       struct column_moments *out);
 
-/* The first or last value of a column, one of text or not, as it is spelled, NUL-terminated; NULL: there is none. The
+/* The first or last value of a column, one of text or not, as it is spelled, NUL-terminated; NULL if it has no value. The
  * number is statistic_format's. */
 const char *statistic_end_text(enum operation operation, const struct column_moments *m, bool is_text);
 
@@ -71,7 +71,7 @@ const char *statistic_end_text(enum operation operation, const struct column_mom
 void statistic_format(enum operation operation, const struct column_moments *m,
 		      char text[STATISTIC_TEXT_NBYTES]);
 
-/* Finds the result of an operation of kind TEXT. It belongs to the moments. False where there is none. */
+/* Finds the result of an operation of kind TEXT. It belongs to the moments. Returns false if the column has no text. */
 bool statistic_text(enum operation operation, const struct column_moments *m,
 		    struct key_found *out);
 

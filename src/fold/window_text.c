@@ -2,7 +2,7 @@
  *
  * window_text.c - what a window keeps as JSON, exactly, and back: a member of a state. See partial_text.h.
  *
- * Values are a list of strings, null for none; those of a window of numbers are plain decimals, whose digits behind
+ * Values are a list of strings, null for a missing one; those of a window of numbers are plain decimals, whose digits behind
  * the point are their scale. A weighted mean is its integer and its power of ten: "-12345e-3".
  */
 #include <stdio.h>
@@ -81,7 +81,7 @@ void window_write(const struct window_fold *w, const char *prefix, struct json_w
 
 /* ---- reading ---- */
 
-/* Reads digits up to `most`; returns what follows, or NULL where there are none or too many. */
+/* Reads digits up to `most`; returns what follows, or NULL if no digit follows, or too many do. */
 static const char *read_digits(const char *p, const char *end, uint128 most, uint128 *out)
 {
 	const char *begin = p;
@@ -113,7 +113,7 @@ static void read_mean(struct ewma *mean, struct json_reader *r)
 		json_fail(r, STATUS_DAMAGED);
 }
 
-/* Sets *v to the value that a text is. Returns false where it is none. */
+/* Sets *v to the value that a text is. Returns false if it is no value. */
 static bool value_of(const struct plan_window *plan, const char *text, size_t nbytes, struct recent_value *v)
 {
 	struct decimal number;

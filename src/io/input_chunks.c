@@ -63,7 +63,7 @@ static size_t streamed_capacity(const struct source *s, size_t capacity)
 	return capacity / 4 > PIPE_CHUNK_NBYTES ? capacity / 4 : PIPE_CHUNK_NBYTES;
 }
 
-/* Cuts blocks for the worker thread to decode. *decoder: NULL if there are none. */
+/* Cuts blocks for the worker thread to decode. *decoder: NULL if no block is left. */
 static enum status cut_blocks(struct input *in, const struct codec_blocks *blocks,
 			      struct chunk *chunk, size_t capacity,
 			      struct block_decoder **decoder, struct fault *fault)

@@ -150,7 +150,7 @@ static enum status check_inputs(const struct out_file_request *file, const struc
 	return STATUS_OK;
 }
 
-/* The file that one before it is as well: an index up to i, which is none. */
+/* The first of the files up to i that is the same file as i: i itself if no earlier one is. */
 static size_t find_same(const struct out_file_request *files, size_t i, const struct stat *is)
 {
 	struct stat other;

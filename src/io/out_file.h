@@ -35,7 +35,7 @@ struct out_file {
 	FILE *stream;      /* to write to */
 	const char *path;  /* not owned */
 	char *target;      /* the file to which symbolic links lead; NULL: a pipe or a device; owned */
-	char *temporary;   /* the name of what is written; NULL: it has none yet; owned */
+	char *temporary;   /* the name of what is written; NULL before it has a name; owned */
 };
 
 /* Begins a file in place of the one at the path. A symbolic link stays, and the file that it leads to is replaced.

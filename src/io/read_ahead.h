@@ -34,7 +34,7 @@ void read_ahead_end_at(struct read_ahead *r, off_t position);
 void read_ahead_close(struct read_ahead *r);
 
 /* Copies up to capacity bytes of text into to; *nbytes of them, perhaps fewer than there are. 0
- * bytes: the stream is complete. Waits only while there are none. One thread at a time.
+ * bytes: the stream is complete. Waits only while no byte is decoded. One thread at a time.
  * Errors: STATUS_READ, STATUS_NO_MEMORY, the codec's step. They stay. */
 enum status read_ahead_read(struct read_ahead *r, char *to, size_t capacity, size_t *nbytes,
 			    struct fault *fault);

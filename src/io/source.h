@@ -32,7 +32,7 @@ struct source_cut {
 	bool is_made;
 	uint64_t first;      /* where the first record begins */
 	uint64_t begin, end; /* UINT64_MAX: the file's end */
-	char *tail;          /* of the block in which it ends; owned; NULL: there is none, or it has been read */
+	char *tail;          /* of the block in which it ends; owned; NULL if it ends with a block, or the tail has been read */
 	size_t tail_begin, tail_end;
 };
 
@@ -107,7 +107,7 @@ bool source_begins_with(struct source *s, size_t at, const char *text, enum stat
 			struct fault *fault);
 
 /* The length of the line end at the peeked byte at: LF or CRLF, where the file's end stands for LF.
- * 0: another byte, or none. */
+ * 0 if it is another byte, or the file has ended. */
 size_t source_line_end(struct source *s, size_t at, enum status *status, struct fault *fault);
 
 /* The codec's blocks if source_cut may find some next, else NULL. */

@@ -37,7 +37,7 @@ static const char style[] =
 
 /* ---- text ---- */
 
-/* Prints one character, or one byte that is none. XML has no U+FFFE and no U+FFFF. */
+/* Prints one character, or one byte that is no character. XML has no U+FFFE and no U+FFFF. */
 static void print_character(FILE *out, const char *text, size_t nbytes, size_t length)
 {
 	uint32_t code = 0;

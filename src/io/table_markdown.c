@@ -13,7 +13,7 @@ static bool is_alphanumeric(char c)
 	return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
 }
 
-/* Whether the byte at would be markup. An underscore within a word is none. */
+/* Whether the byte at would be markup. An underscore within a word is not. */
 static bool is_markup(const char *text, size_t at)
 {
 	if (text[at] == '_')

@@ -122,7 +122,7 @@ static csv_full_map map_slice(const struct cut *c, const struct world *w, const 
 /* ---- borders ---- */
 
 /* Finds the first record that ends in the text, which is entered in `state`, and *place of the byte behind. Returns false
- * if there is none. */
+ * if no record ends there. */
 static bool find_record_end(struct file_text *t, const struct csv_dialect *dialect, enum csv_state state, uint64_t *place,
 			    enum status *status)
 {

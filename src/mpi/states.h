@@ -9,7 +9,7 @@
 #include "mpi/rank.h"
 
 /* Passes states on in the order of ranks. mine: of the rank's own slice, which has been folded and is forgotten;
- * NO_TEXT: it has none. *before: that of all ranks before; NO_TEXT: they have no records. Both are the caller's.
+ * NO_TEXT if it has no state. *before: that of all ranks before; NO_TEXT: they have no records. Both are the caller's.
  * Collective. Errors: those of state_read and part_write. */
 enum status states_pass(struct rank *r, int mine, int *before, struct fault *fault);
 

@@ -111,7 +111,7 @@ struct host {
 	int nsharers; /* that may run on the same cores as this rank, with this one */
 };
 
-/* mpirun may bind each rank to cores of its own, or none: those with the same cores share them. */
+/* mpirun may bind each rank to cores of its own, or bind no rank: those with the same cores share them. */
 static int count_sharers(MPI_Comm host, int nlocal)
 {
 	struct allowed_cores mine = {{0}}, *all = calloc((size_t)nlocal, sizeof *all);

@@ -24,7 +24,7 @@ void world_open(struct world *w, int *argc, char ***argv);
 
 /* Refuses ranks of another version of the program than rank 0's: what ranks send each other is their version's. Before
  * any other exchange, and without one after it where it fails; it stays as it is in all versions. *first: the first
- * such rank; nranks: there is none.
+ * such rank; nranks if all versions are the same.
  * Errors, of each such rank: STATUS_RANK_VERSION. */
 enum status world_check_version(const struct world *w, int *first, struct fault *fault);
 

@@ -37,7 +37,7 @@ struct ewma {
 	uint128 magnitude; /* y x 10^scale, at most 10^EWMA_NDIGITS */
 };
 
-/* Sets *w to A, a plain decimal with 0 < A <= 1 of up to 18 digits. Returns false where it is none. */
+/* Sets *w to A, a plain decimal with 0 < A <= 1 of up to 18 digits. Returns false if the text is no such number. */
 bool ewma_weight_parse(const char *text, size_t nbytes, struct ewma_weight *w);
 
 /* Adds the next value: number or, if text is not NULL, the number that text[0 .. nbytes) is, in decimal.h's

@@ -76,7 +76,7 @@ void exact_put_words(struct json_writer *w, const uint64_t *word, int nwords)
 	json_put(w, "\"");
 }
 
-/* Reads digits to word, as far as there are any. Returns false where they do not fit, or there are none. */
+/* Reads the digits that follow to word. Returns false if they do not fit, or no digit follows. */
 static bool read_digits(struct json_reader *r, uint64_t *word, int nwords)
 {
 	const char *begin = r->at;
@@ -104,7 +104,7 @@ static void read_words(struct json_reader *r, uint64_t *word, int nwords)
 		json_fail(r, STATUS_DAMAGED);
 }
 
-/* Reads an integer in quotes, of up to STEP_NDIGITS digits. Returns false, and reads nothing, where it is none. */
+/* Reads an integer in quotes, of up to STEP_NDIGITS digits. Returns false and reads nothing if no integer follows. */
 static inline bool read_short(struct json_reader *r, int64_t *x)
 {
 	const char *at = r->at + 1, *digits, *end = r->end - r->at > STEP_NDIGITS + 3 ? at + STEP_NDIGITS + 1 : r->end;

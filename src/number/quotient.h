@@ -53,7 +53,7 @@ void quotient_finish(struct quotient *q, bool has_rest);
 /* Writes a rounded one as above, NUL-terminated. Returns the length. */
 size_t quotient_write(const struct quotient *q, char text[QUOTIENT_TEXT_NBYTES]);
 
-/* Reads what quotient_write wrote. Returns false where text is none, or beyond the range of wide.h. */
+/* Reads what quotient_write wrote. Returns false if text is no quotient, or is beyond the range of wide.h. */
 bool quotient_parse(const char *text, size_t nbytes, struct quotient *q);
 
 /* Writes a rounded one in plain decimal with RATIO_NDIGITS significant digits at most, as ratio_format

@@ -166,7 +166,7 @@ static void print_zsh_columns(const struct option_table *t)
 	       "}\n", t->program, t->program, t->program, t->program);
 }
 
-/* An option with any number is none that _arguments could be told of. */
+/* _arguments cannot be told of an option that ends in any number. */
 static void print_zsh_number(const struct option_table *t, const struct option_row *row)
 {
 	fputs("\tif [[ $words[CURRENT-1] == ", stdout);

@@ -53,7 +53,7 @@ struct header {
 	bool has_second;               /* ... and is there: it may be a blank line */
 	bool is_above_units;           /* see header_find_units */
 	char *line;                    /* a header that is present, or a later file's first record, as it came, with its line
-					* end or none: line_nbytes. Owned. */
+					* end if it has one: line_nbytes. Owned. */
 	size_t line_nbytes;
 	int file;                      /* of the first */
 	uint64_t line_number;          /* of the first */

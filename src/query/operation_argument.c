@@ -47,7 +47,7 @@ bool operation_is_window(enum operation operation)
 }
 
 /* Returns the last colon that has a column before it: not that of a position, as in "a,:3", nor one in
- * quotes. NULL: there is none. */
+ * quotes. NULL if the argument has no such colon. */
 static const char *find_suffix(const char *argument)
 {
 	const char *colon = strrchr(argument, ':');

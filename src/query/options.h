@@ -51,7 +51,7 @@ struct operation_use {
 	char *column;                 /* of OPERATION_HIST, OPERATION_LEAD and windows: argument, which is owned then */
 	struct decimal width;         /* of OPERATION_HIST */
 	const char *suffix;           /* of OPERATION_LEAD and windows: ":N" or ":A" behind the columns, as it was
-				       * typed; NULL: there is none */
+				       * typed; NULL if the argument has no such end */
 	uint64_t nrows;               /* of OPERATION_LEAD and windows: N */
 	struct ewma_weight weight;    /* of OPERATION_EWMA */
 	bool is_descending;           /* of OPERATION_RANK */

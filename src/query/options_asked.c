@@ -26,7 +26,7 @@ static bool is_same_option(const char *a, const char *b)
 	return n == strcspn(b, "=") && !strncmp(a, b, n);
 }
 
-/* The place of an option that is no operation, among those that are none either. */
+/* The place of an option that is no operation, among the options that are no operations. */
 static size_t find_place(struct asked *a, const char *text, bool adds)
 {
 	size_t i = a->noperations;

@@ -2,7 +2,7 @@
  *
  * pattern.h - regular expressions of conditions, by PCRE2: compiled once, matched by all threads.
  *
- * A pattern matches characters of UTF-8. Bytes that are none are matched by nothing. The steps of a
+ * A pattern matches characters of UTF-8. Bytes that are no characters are matched by nothing. The steps of a
  * match are limited: no value can hold up the program, and none is judged wrongly for it.
  */
 #ifndef GPUSTAT_PATTERN_H

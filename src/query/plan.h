@@ -215,7 +215,7 @@ struct plan {
 	size_t group_nbytes; /* of a struct group with its cells; 0 without keys */
 	size_t groups_few;   /* so many are kept by a thread; more by all together */
 	size_t tuple_nbytes; /* of a record on its way to its group; 0: records are no tuples (fold/group_tuples.h) */
-	size_t group_nmatched_offset; /* in it, of the predicates' counts; 0: there are none */
+	size_t group_nmatched_offset; /* in it, of the predicates' counts; 0 if there are no predicates */
 	bool groups_keep_keys;      /* some column needs MOMENT_KEYS */
 	bool groups_keep_ends;      /* some column with a cell needs MOMENT_ENDS */
 	bool groups_keep_lists;     /* ... or MOMENT_VALUES, or MOMENT_KEYS */
@@ -247,8 +247,8 @@ struct plan {
 	size_t nwindows;
 	struct plan_window *windows; /* of the new columns that have one */
 	size_t nleads, nranks; /* of these: NEW_LEAD, NEW_RANK */
-	const struct rank_tables *ranks; /* made by a pass before this one; whoever runs the plan owns them; NULL:
-					  * there are none */
+	const struct rank_tables *ranks; /* made by a pass before this one; whoever runs the plan owns them; NULL
+					  * without such a pass */
 
 	const char *header; /* the header record, without its line end; NULL: none. Not owned. */
 	size_t header_nbytes;

@@ -198,7 +198,7 @@ static enum status demand_range(struct making *m, enum operation operation,
 	return status;
 }
 
-/* In an empty input, a position is none of the columns that name_blindly made. */
+/* In an empty input, a position is not one of the columns that name_blindly made. */
 static enum status resolve(struct making *m, const struct selector *s, struct field_range *range)
 {
 	const struct header *h = &m->q->header;

@@ -73,8 +73,8 @@ bool query_has_order_as_text(const struct query *q); /* the same, of any column:
 bool query_orders_numbers_as_text(const struct query *q, struct fault *fault);
 
 /* Finds the first text in double quotes that is the name of a column, as "unit price" in a condition or in --let: in SQL it
- * would be that column. One that the column of this name is compared with is none. Sets fault's value to the text. Returns
- * false where there is no such text. */
+ * would be that column. A text that is compared with the column of its own name does not count. Sets fault's value to the
+ * text. Returns false if no text is such a name. */
 bool query_takes_name_for_text(const struct query *q, struct fault *fault);
 
 /* Reads the input's first record and works out what the options ask of the others. The

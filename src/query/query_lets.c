@@ -154,7 +154,7 @@ static void place(struct making *m, struct expr_request *r)
 		r->expr.columns[i] = (uint32_t)making_demand(m, r->fields[i])->column;
 }
 
-/* A column of numbers is always one: a value that is none is an error wherever it is used. */
+/* A column of numbers is always one: a value that is no number is an error wherever it is used. */
 static void plan_let(struct making *m, size_t k, struct plan_column *c)
 {
 	struct let *let = &m->q->lets[k];

@@ -70,7 +70,7 @@ void name_index_free(struct name_index *index);
 void name_index_add(struct name_index *index, const char *name, size_t field);
 void name_index_sort(struct name_index *index);
 
-/* The entries of a name, in order of their fields; *n of them. NULL: there is none. */
+/* The entries of a name, in order of their fields; *n of them. NULL if no field has that name. */
 const struct name_entry *name_index_find(const struct name_index *index, const char *name,
 					 size_t *n);
 

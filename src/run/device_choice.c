@@ -229,7 +229,7 @@ static bool has_long_members(const struct job *job)
 	return input_has_long_member(job->input);
 }
 
-/* The bytes of packed files that a GPU may decode; 0: there are none. */
+/* The bytes of compressed files that a GPU may decode; 0 if it cannot decode them. */
 static uint64_t nbytes_packed(const struct job *job)
 {
 	uint64_t stored = input_nbytes_stored(job->input);

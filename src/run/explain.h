@@ -17,7 +17,7 @@ struct explained {
 	const struct device_choice *devices;
 };
 
-/* Prints to output_stream() what will be read and how, why the first record is a header or none, which
+/* Prints to output_stream() what will be read and how, why the first record is a header or is not, which
  * columns are looked at, what is printed, and which devices work, a line each. Bytes that could harm a
  * terminal are escaped. Errors: STATUS_NO_MEMORY. */
 enum status explain_print(const struct explained *e, struct fault *fault);

@@ -44,7 +44,7 @@ static void add_hash(struct hash_set *set, uint64_t hash)
 {
 	size_t i = (size_t)(hash ^ hash >> 32) & (set->nslots - 1);
 
-	hash |= 1; /* 0 is none */
+	hash |= 1; /* 0 marks an empty slot */
 	while (set->slots[i] && set->slots[i] != hash)
 		i = (i + 1) & (set->nslots - 1);
 	set->n += set->slots[i] == 0;

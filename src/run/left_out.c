@@ -53,7 +53,7 @@ struct hint {
 	char option[FAULT_REMEDY_NBYTES];
 };
 
-/* Whether a value of a column of text may be a number once `wrong`, which is none, is one or is missing. */
+/* Whether a value of a column of text may be a number once `wrong`, which is no number, is read as one or is missing. */
 static bool may_be_number(const struct left_out *l, const struct kept_text *text, const struct fault *wrong)
 {
 	const char *bytes = kept_text_bytes(text);
@@ -63,7 +63,7 @@ static bool may_be_number(const struct left_out *l, const struct kept_text *text
 }
 
 /* Sets fault's remedy to the option with which column c, text in the summary, might be one of numbers: its first value
- * that is none tells, and its least and greatest. */
+ * that is no number tells, and its minimum and maximum. */
 static bool find_hint(const struct left_out *l, size_t c, struct fault *fault)
 {
 	const struct column_partial *column = &l->total->partial.columns[c];

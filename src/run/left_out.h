@@ -18,7 +18,7 @@ struct left_out {
 	const struct input *input; /* NULL: parts were merged */
 	const char *const *names;  /* of the inputs of parts, or of a state */
 	const struct total *total;
-	const bool *padded; /* of each input, whether another rank has found it padded; NULL: there is none */
+	const bool *padded; /* of each input, whether another rank has found it padded; NULL without other ranks */
 	size_t npadded;
 };
 

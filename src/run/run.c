@@ -543,7 +543,7 @@ enum status run_again(struct run *r, const struct run *before, struct fault *fau
 	return run_process(r, fault);
 }
 
-/* Where no better remedy is known, that of the status; --invalid skip is none where it is given. */
+/* Where no better remedy is known, that of the status; not --invalid skip if it is given already. */
 static void explain_by_status(const struct options *o, struct fault *fault)
 {
 	const char *remedy = status_remedy(fault->status);

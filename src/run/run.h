@@ -35,7 +35,7 @@ struct run {
 	struct merge merge;
 	struct input_range range; /* of --part */
 	const char *slice_state;  /* of a slice whose records are printed: a file with the state of those before it;
-				   * NULL: there are none; not owned */
+				   * NULL if no slice is before it; not owned */
 	bool lacks_heading;       /* the header is not printed: another slice has it */
 	struct ranks *ranks; /* what quantiles need; by the plan's columns */
 	bool searches;  /* a later pass, for the ranks of one column only: searched, in the plan */

@@ -20,7 +20,7 @@
 
 #define SIMD_NDIGITS 16 /* lanes: bytes that are converted at once */
 
-/* The value of up to 16 bytes of digits with a point or none. */
+/* The value of up to 16 bytes of digits, with or without a point. */
 struct simd_digits {
 	uint64_t number;
 	unsigned ndigits;
@@ -138,7 +138,7 @@ SIMD_INLINE struct simd_digits simd_word_digits(const struct simd_constants *k, 
 	uint64_t points = simd_point_bits(word, k->decimal) & all, has_point = points != 0;
 	uint64_t known = (simd_digit_bits(word) & all) | points, point = points >> 7;
 	uint64_t below = (point - 1) & -has_point, digits = word & SIMD_EACH * 0x0f & all;
-	unsigned at = (unsigned)__builtin_ctzll(points | UINT64_C(1) << 63) / 8; /* 7: or none */
+	unsigned at = (unsigned)__builtin_ctzll(points | UINT64_C(1) << 63) / 8; /* 7 also without a point */
 
 	digits = (digits & ~(below | point * 0xff)) | (digits & below) << 8;
 	return (struct simd_digits){

@@ -4,8 +4,8 @@
  * registers. Two registers hold 16 lanes for each field; simd/fold_numbers.h does the same for the
  * 16 lanes of one field.
  *
- * The numbers of a column mostly have one format: the number of digits after the point, and the
- * exponent or none. The current format tells for each lane, counted from the field's end, what may
+ * The numbers of a column mostly have one format: the number of digits after the point, and an
+ * exponent if it has one. The current format tells for each lane, counted from the field's end, what may
  * be there: the decimal point in one lane, digits in all others. So one subtraction and one comparison check
  * every lane of a group, and one shuffle closes the gap of the point, for any lengths and signs. A
  * group of mixed formats is converted with a point for each row; rows left then are converted one
@@ -63,7 +63,7 @@ struct simd_group {
 /* ---- the format ---- */
 
 /* Makes the lanes for places `first`, first - 1 .. first - 15 from a field's end, the last byte
- * being at place 1. point: the place of the byte decimal; 0: there is none. */
+ * being at place 1. point: the place of the byte decimal; 0 in a format without a point. */
 static inline struct simd_format_lanes format_lanes(int first, int point, char decimal)
 {
 	const __m128i lane = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
