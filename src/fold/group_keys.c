@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ADDRESS_NBYTES sizeof(struct group *) /* of a group, before its text */
+#define ADDRESS_NBYTES ((size_t)GROUPS_ADDRESS_BITS / 8) /* of a group, before its text */
 
 /* The table of column c, of the part in which a group with that hash is. */
 static struct key_table *table_of(const struct groups *part, size_t c)
@@ -64,56 +64,62 @@ static enum status add_to_partial(struct group *group, const struct plan *plan, 
 	return keys ? keys_add_times(keys, keys_wanted_of(&plan->columns[c]), text, nbytes, times) : STATUS_NO_MEMORY;
 }
 
-/* Writes a group's address and a text one behind the other. NULL: no memory. */
-static const char *join(struct groups *part, struct group *group, const char *text, size_t nbytes)
+/* Writes a group's address and a text one behind the other, to `to`. */
+static char *join(char *to, const struct group_key *x)
 {
-	struct text_buffer *joined = &part->key_text;
-
-	joined->nbytes = 0;
-	if (text_reserve(joined, ADDRESS_NBYTES + nbytes + KEY_INLINE_NBYTES + 1) != STATUS_OK)
-		return NULL;
-	memcpy(joined->data, &group, ADDRESS_NBYTES);
-	memcpy(joined->data + ADDRESS_NBYTES, text, nbytes);
-	return joined->data;
+	memcpy(to, &x->group, ADDRESS_NBYTES);
+	memcpy(to + ADDRESS_NBYTES, x->text, x->nbytes);
+	return to;
 }
 
-void group_keys_prefetch(struct groups *part, struct group *group, size_t c, const char *text, size_t nbytes)
+/* Makes room for the keys of n texts. Errors: STATUS_NO_MEMORY. */
+static enum status reserve_texts(struct groups *part, const struct group_key *x, size_t n)
 {
-	const char *joined = part->keys ? join(part, group, text, nbytes) : NULL;
-	struct key key;
+	size_t nbytes = 0;
 
-	if (joined)
-		key_table_prefetch(table_of(part, c), key_make(joined, ADDRESS_NBYTES + nbytes, true, key_seed_get(), &key));
+	for (size_t i = 0; i < n; i++)
+		nbytes += x[i].nbytes;
+	part->key_text.nbytes = 0;
+	return text_reserve(&part->key_text, nbytes + n * (ADDRESS_NBYTES + KEY_INLINE_NBYTES + 1));
 }
 
-enum status group_keys_add(struct groups *part, struct group *group, size_t c, const char *text, size_t nbytes, uint64_t first)
+static enum status add_key(struct groups *part, size_t c, const struct group_key *x, const struct key *key, uint64_t hash)
 {
-	struct key_seed seed = key_seed_get();
-	enum status status = STATUS_OK;
-	struct key_count *times;
-	struct key_table *table;
-	const char *joined;
-	size_t nkeys, slot;
-	struct key key;
+	struct key_table *table = table_of(part, c);
+	size_t nkeys = table->nkeys, slot;
+	enum status status = key_table_add(table, key, hash, key_seed_get(), &slot);
 
-	if (group->rest)
-		return add_to_partial(group, part->plan, c, text, nbytes, (struct key_count){1, first});
-	if (!part->keys)
-		status = make_tables(part);
-	joined = status == STATUS_OK ? join(part, group, text, nbytes) : NULL;
-	if (!joined)
-		return STATUS_NO_MEMORY;
-	table = table_of(part, c);
-	nkeys = table->nkeys;
-	status = key_table_add(table, &key, key_make(joined, ADDRESS_NBYTES + nbytes, true, seed, &key), seed, &slot);
 	if (status != STATUS_OK)
 		return status;
-	group_keys_of(group, &part->plan->columns[c])->n += table->nkeys > nkeys;
+	group_keys_of(x->group, &part->plan->columns[c])->n += table->nkeys > nkeys;
 	if (table->value_nbytes) {
-		times = key_table_value(table, slot);
-		times->first = times->count == 0 || first < times->first ? first : times->first;
+		struct key_count *times = key_table_value(table, slot);
+		times->first = times->count == 0 || x->first < times->first ? x->first : times->first;
 		times->count++;
 	}
+	return status;
+}
+
+enum status group_keys_add(struct groups *part, size_t c, const struct group_key *x, size_t n)
+{
+	const struct key_seed seed = key_seed_get();
+	struct key keys[GROUP_KEYS_FLIGHT];
+	uint64_t hashes[GROUP_KEYS_FLIGHT];
+	enum status status = part->keys ? STATUS_OK : make_tables(part);
+	char *to;
+
+	if (status == STATUS_OK)
+		status = reserve_texts(part, x, n);
+	to = part->key_text.data;
+	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
+		hashes[i] = key_make(join(to, &x[i]), ADDRESS_NBYTES + x[i].nbytes, true, seed, &keys[i]);
+		key_table_prefetch(table_of(part, c), hashes[i]);
+		to += ADDRESS_NBYTES + x[i].nbytes + KEY_INLINE_NBYTES + 1;
+	}
+	for (size_t i = 0; i < n && status == STATUS_OK; i++)
+		status = x[i].group->rest ? add_to_partial(x[i].group, part->plan, c, x[i].text, x[i].nbytes,
+							   (struct key_count){1, x[i].first})
+					  : add_key(part, c, &x[i], &keys[i], hashes[i]);
 	return status;
 }
 
@@ -134,6 +140,7 @@ static bool read_pair(const struct key_table *table, size_t slot, struct pair *o
 
 	if (!key.high)
 		return false;
+	out->group = NULL;
 	memcpy(&out->group, joined, ADDRESS_NBYTES);
 	out->text = joined + ADDRESS_NBYTES;
 	out->nbytes = key_nbytes(&key) - ADDRESS_NBYTES;

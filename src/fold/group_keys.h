@@ -2,8 +2,8 @@
  *
  * group_keys.h - the different values of groups, where groups are many.
  *
- * A part of the store (groups.h) has one table for each column of which they are asked: its keys are a group's address and a
- * text behind it, so that no group has a table of its own. A cell has their number and, when all have come, where the most and
+ * A part of the store (groups.h) has one table for each column of which they are asked: its keys are a group's address, without
+ * the bits that no address uses, and a text behind it, so that no group has a table of its own. A cell has their number and, when all have come, where the most and
  * the least frequent one are. A group with a partial has its keys there.
  */
 #ifndef GPUSTAT_GROUP_KEYS_H
@@ -16,12 +16,19 @@
 #include "fold/groups.h"
 #include "fold/keys.h"
 
-/* Adds a text of column c, whose keys are in cells, to a group of a part of the store; it is copied. first: its offset in the
- * input, in bytes. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
-enum status group_keys_add(struct groups *part, struct group *group, size_t c, const char *text, size_t nbytes, uint64_t first);
+#define GROUP_KEYS_FLIGHT 64
 
-/* Fetches what that will read into the cache. */
-void group_keys_prefetch(struct groups *part, struct group *group, size_t c, const char *text, size_t nbytes);
+/* A text on its way to its group. */
+struct group_key {
+	struct group *group;
+	const char *text; /* not owned */
+	size_t nbytes;
+	uint64_t first; /* its offset in the input, in bytes */
+};
+
+/* Adds n <= GROUP_KEYS_FLIGHT texts of column c, whose keys are in cells, to groups of a part of the store; they are copied.
+ * Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+enum status group_keys_add(struct groups *part, size_t c, const struct group_key *x, size_t n);
 
 /* To be called when nothing more is added, before groups are read: the cells get what is above. Errors: as above. */
 enum status group_keys_settle(struct groups *part);

@@ -15,7 +15,6 @@
 #define STAGED_MANY ((size_t)1 << 16) /* 2 MB: more than that a thread folds */
 #define AHEAD_GROUPS 16
 #define AHEAD_RESTS 8
-#define AHEAD_KEYS 8
 
 bool group_stages(const struct plan *plan, const struct plan_column *column)
 {
@@ -121,6 +120,20 @@ enum status group_staged_fold(const struct plan *plan, const struct staged_value
 	return status;
 }
 
+/* Adds those texts at the beginning of x[0 .. n) that are of one column, up to a flight, to the part's groups. Sets *nadded. */
+static enum status keep_texts(struct groups *part, const struct staged_value *x, size_t n, size_t *nadded)
+{
+	struct group_key keys[GROUP_KEYS_FLIGHT];
+	size_t i;
+
+	for (i = 0; i < n && i < GROUP_KEYS_FLIGHT && x[i].is_text && x[i].column == x->column; i++) {
+		keys[i] = (struct group_key){x[i].group, x[i].text, x[i].scale_or_nbytes, x[i].first};
+		group_prefetch(x[i].group);
+	}
+	*nadded = i;
+	return group_keys_add(part, x->column, keys, i);
+}
+
 enum status group_staged_keep(struct groups *part, const struct staged_value *x, size_t n)
 {
 	const struct plan *plan = part->plan;
@@ -128,16 +141,12 @@ enum status group_staged_keep(struct groups *part, const struct staged_value *x,
 
 	if (!plan->groups_keep_lists)
 		return group_staged_fold(plan, x, n);
-	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
-		const struct staged_value *ahead = i + AHEAD_KEYS < n ? &x[i + AHEAD_KEYS] : NULL;
-		if (ahead && ahead->is_text && plan_column_has_cell(&plan->columns[ahead->column])) {
-			group_prefetch(ahead->group);
-			group_keys_prefetch(part, ahead->group, ahead->column, ahead->text, ahead->scale_or_nbytes);
-		}
+	for (size_t i = 0, nadded; i < n && status == STATUS_OK; i += nadded) {
+		nadded = 1;
 		if (!plan_column_has_cell(&plan->columns[x[i].column]))
 			status = fold_value(plan, &x[i]);
 		else if (x[i].is_text)
-			status = group_keys_add(part, x[i].group, x[i].column, x[i].text, x[i].scale_or_nbytes, x[i].first);
+			status = keep_texts(part, &x[i], n - i, &nadded);
 		else
 			status = group_values_add(part, x[i].group, x[i].column, x[i].significand, x[i].scale_or_nbytes);
 	}

@@ -4,15 +4,18 @@
  */
 #include "fold/group_tuples.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory_limit.h"
+#include "fold/group_keys.h"
 #include "fold/group_values.h"
 #include "fold/groups.h"
 #include "simd/simd.h"
 
 #define FLIGHT_NTUPLES SIMD_NUMBERS_NROWS
+static_assert(FLIGHT_NTUPLES <= GROUP_KEYS_FLIGHT, "a flight of tuples is one of keys");
 #define NTUPLES_MIN 16
 #define WAITING_NBYTES_MAX ((size_t)128 << 10) /* of a part; in all 32 MiB, but not more than a fourth of --memory */
 
@@ -23,8 +26,7 @@ static bool can_be_tuples(const struct plan *plan)
 	if (plan->emits || plan->npairs || plan->nwindows || plan->group_nmatched_offset)
 		return false;
 	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (plan->columns[c].needs &&
-		    (!plan_column_has_cell(&plan->columns[c]) || plan->columns[c].needs & MOMENT_KEYS))
+		if (plan->columns[c].needs && !plan_column_has_cell(&plan->columns[c]))
 			return false;
 	return true;
 }
@@ -42,10 +44,11 @@ void group_tuples_plan(struct plan *plan)
 	end = end < sizeof(struct group_tuple) ? sizeof(struct group_tuple) : end;
 	for (size_t c = 0; c < plan->ncolumns; c++) {
 		struct plan_column *column = &plan->columns[c];
-		if (!column->needs || !column->parses)
-			continue;
 		column->tuple_offset = (uint32_t)end;
-		end += sizeof(int64_t) + (column->needs & MOMENT_ENDS ? sizeof(struct group_end) : 0);
+		if (column->needs & MOMENT_KEYS)
+			end += sizeof(struct tuple_text);
+		else if (column->needs && column->parses)
+			end += sizeof(int64_t) + (column->needs & MOMENT_ENDS ? sizeof(struct group_end) : 0);
 	}
 	plan->tuple_nbytes = end;
 }
@@ -123,13 +126,27 @@ static enum status need_room(struct groups *part, size_t number, size_t most)
 	return t->n == t->room && t->room ? group_tuples_fold(part, number) : status;
 }
 
-enum status group_tuples_copy_key(struct group_tuples *t, struct group_tuple *tuple)
+enum status group_tuples_copy_key(struct group_tuples *t, struct key *key)
 {
 	char *text;
-	enum status status = text_arena_take(&t->key_texts, key_nbytes(&tuple->key), &text);
+	enum status status = text_arena_take(&t->key_texts, key_nbytes(key), &text);
 
 	if (status == STATUS_OK)
-		tuple->key.text = memcpy(text, tuple->key.text, key_nbytes(&tuple->key));
+		key->text = memcpy(text, key->text, key_nbytes(key));
+	return status;
+}
+
+/* Gives a tuple that has been copied its own bytes of what it points to. */
+static enum status copy_texts(struct group_tuples *t, const struct plan *plan, struct group_tuple *tuple)
+{
+	enum status status = key_is_long(&tuple->key) ? group_tuples_copy_key(t, &tuple->key) : STATUS_OK;
+
+	for (size_t c = 0; plan->groups_keep_keys && c < plan->ncolumns && status == STATUS_OK; c++) {
+		const struct plan_column *column = &plan->columns[c];
+		if (column->needs & MOMENT_KEYS && group_tuple_codes(tuple)[column->tuple_code] != TUPLE_MISSING &&
+		    key_is_long(&group_tuple_text(tuple, column)->key))
+			status = group_tuples_copy_key(t, &group_tuple_text(tuple, column)->key);
+	}
 	return status;
 }
 
@@ -144,8 +161,7 @@ enum status group_tuples_wait(struct groups *part, size_t number, const struct g
 		for (; i < n && to->n < to->room && status == STATUS_OK; i++) {
 			struct group_tuple *t = group_tuple_at(to, part->plan, to->n);
 			memcpy(t, from->data + at[i] * nbytes, nbytes);
-			if (key_is_long(&t->key))
-				status = group_tuples_copy_key(to, t);
+			status = copy_texts(to, part->plan, t);
 			to->n += status == STATUS_OK;
 		}
 	}
@@ -198,12 +214,31 @@ static enum status fold_others(struct groups *part, size_t c, struct group **gro
 	return status;
 }
 
+static enum status fold_texts(struct groups *part, size_t c, struct group **groups, struct group_tuple *const *tuples, unsigned n)
+{
+	const struct plan_column *column = &part->plan->columns[c];
+	struct group_key keys[FLIGHT_NTUPLES];
+	size_t nkeys = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct tuple_text *text = group_tuple_text(tuples[i], column);
+		if (group_tuple_codes(tuples[i])[column->tuple_code] == TUPLE_MISSING)
+			continue;
+		keys[nkeys++] = (struct group_key){groups[i], key_text(&text->key), key_nbytes(&text->key), text->first};
+		group_cell(groups[i], column)->count_scale++;
+	}
+	return group_keys_add(part, c, keys, nkeys);
+}
+
 static enum status fold_column(struct groups *part, size_t c, struct group **groups, struct group_tuple *const *tuples, unsigned n)
 {
 	const struct plan_column *column = &part->plan->columns[c];
-	struct simd_numbers x = {.numbers = 0};
+	struct simd_numbers x;
 	enum status status = STATUS_OK;
 
+	if (column->needs & MOMENT_KEYS)
+		return fold_texts(part, c, groups, tuples, n);
+	x.numbers = 0;
 	for (unsigned i = 0; i < n; i++) {
 		unsigned code = group_tuple_codes(tuples[i])[column->tuple_code];
 		if (!column->parses) {

@@ -9,8 +9,9 @@
  * cache up to some million groups.
  *
  * A tuple has plan->tuple_nbytes: a struct group_tuple with a code for each column that has a cell, then, at the column's
- * tuple_offset, its number's significand (8 bytes), and, with MOMENT_ENDS, its value as a struct group_end. Tuples come in any
- * order: a group's first record, and its first and last values, are known by their places.
+ * tuple_offset, its number's significand (8 bytes), and, with MOMENT_ENDS, its value as a struct group_end; or, with MOMENT_KEYS,
+ * its text as a struct tuple_text. Tuples come in any order: a group's first record, and its first and last values, are known
+ * by their places.
  */
 #ifndef GPUSTAT_GROUP_TUPLES_H
 #define GPUSTAT_GROUP_TUPLES_H
@@ -41,6 +42,12 @@ struct group_tuple {
 		uint64_t place;   /* the record's offset in the input, in its lowest TUPLE_PLACE_BITS bits */
 		uint8_t bytes[8]; /* codes begin behind these bits, and may go on behind this struct */
 	};
+};
+
+/* A value that is a key among its group's. */
+struct tuple_text {
+	struct key key; /* as that of the tuple */
+	uint64_t first; /* its offset in the input, in bytes */
 };
 
 /* Tuples of one plan: a chunk's, or those that wait. Zeroed: none. All owned. */
@@ -75,11 +82,16 @@ static inline struct group_end *group_tuple_end(struct group_tuple *t, const str
 	return (struct group_end *)((char *)t + column->tuple_offset + sizeof(int64_t));
 }
 
+static inline struct tuple_text *group_tuple_text(struct group_tuple *t, const struct plan_column *column)
+{
+	return (struct tuple_text *)((char *)t + column->tuple_offset);
+}
+
 /* Makes room for n more in a chunk's. Errors: STATUS_NO_MEMORY. */
 enum status group_tuples_reserve(struct group_tuples *t, const struct plan *plan, size_t n);
 
-/* Gives a tuple with a long key a copy of its bytes. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
-enum status group_tuples_copy_key(struct group_tuples *t, struct group_tuple *tuple);
+/* Gives a long key of a tuple its own bytes, in key_texts. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+enum status group_tuples_copy_key(struct group_tuples *t, struct key *key);
 
 /* Adds n tuples of `from`, those with the numbers `at`, to those that wait with a part of the store, of that number, with copies
  * of what they point to. Where they become many, they are folded. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */

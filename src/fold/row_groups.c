@@ -596,6 +596,12 @@ static void put_end(const struct grouping *m, size_t c, unsigned row, bool is_nu
 	group_end_set(end, (offset + 1) << 1 | is_number, text, nbytes, true);
 }
 
+static void put_text(const struct grouping *m, const char *text, size_t nbytes, struct tuple_text *to)
+{
+	key_make(text, nbytes, true, key_seed_get(), &to->key);
+	to->first = m->out->offset_bytes + (uint64_t)(text - m->text);
+}
+
 /* Writes the values of column c of some rows to the tuples from number `first` on, and counts them. */
 static void put_values(const struct grouping *m, size_t c, uint64_t rows, size_t first)
 {
@@ -617,6 +623,8 @@ static void put_values(const struct grouping *m, size_t c, uint64_t rows, size_t
 		if (!x) {
 			bool is_present = row_block_value(&m->f->block, c, row, &text, &nbytes) == ROW_PRESENT;
 			*code = is_present ? 0 : TUPLE_MISSING;
+			if (is_present && column->needs & MOMENT_KEYS)
+				put_text(m, text, nbytes, group_tuple_text(t, column));
 			counts->fast.count += is_present;
 			counts->nmissing += !is_present;
 			continue;
@@ -651,7 +659,7 @@ static enum status make_tuples(const struct grouping *m, const struct row_keys *
 		t->key = k->keys[row];
 		if (key_is_long(&t->key) && t->key.text >= m->f->groups.texts.data &&
 		    t->key.text < m->f->groups.texts.data + m->f->groups.texts.nbytes)
-			status = group_tuples_copy_key(tuples, t); /* the next block's keys lie there */
+			status = group_tuples_copy_key(tuples, &t->key); /* the next block's keys lie there */
 		t->place = m->out->offset_bytes + (uint32_t)(row_block_ends(&m->f->block, row)[-1] + 1);
 		tuples->parts[tuples->n] = (uint8_t)(k->hashes[row] >> (64 - GROUPS_PART_BITS));
 	}
