@@ -520,7 +520,10 @@ struct partial *group_partial(struct group *g, const struct plan *plan, struct p
 			continue;
 		x = numbers_of(cell, needs);
 		bin = as_bin(&x);
-		status = add_to_column(&bin, needs, &p->columns[c]);
+		if (plan->columns[c].parses)
+			status = add_to_column(&bin, needs, &p->columns[c]);
+		else
+			p->columns[c].fast.count += x.count;
 		if (status == STATUS_OK && needs & MOMENT_ENDS)
 			status = add_ends(group_ends(g, &plan->columns[c]), plan, &p->columns[c]);
 		if (status == STATUS_OK && needs & MOMENT_VALUES)

@@ -65,7 +65,10 @@ struct group_ends {
 /* With MOMENT_VALUES, these lie behind all else: the numbers that group_values.h lists, once they are settled. */
 struct group_values {
 	uint64_t count_scale; /* as in struct group_cell */
-	int64_t *at;          /* in the memory of struct groups */
+	union {
+		int64_t *at;      /* in the memory of struct groups */
+		uint64_t ordinal; /* until they are settled, in its lists */
+	};
 };
 
 /* With MOMENT_KEYS, these: the different values in a table that group_keys.h makes. */

@@ -79,7 +79,7 @@ static size_t long_key_nbytes(const struct key *key)
 static bool is_whole(struct group *group, const struct plan *plan)
 {
 	return !group->rest && !(plan->groups_keep_ends && group_has_long_ends(group, plan)) &&
-	       !(plan->groups_keep_lists && group_has_values(group, plan));
+	       !(plan->nlists > 0 && group_has_values(group, plan));
 }
 
 static enum status measure(void *context, struct group *group)

@@ -139,7 +139,7 @@ enum status group_staged_keep(struct groups *part, const struct staged_value *x,
 	const struct plan *plan = part->plan;
 	enum status status = STATUS_OK;
 
-	if (!plan->groups_keep_lists)
+	if (!plan->nlists)
 		return group_staged_fold(plan, x, n);
 	for (size_t i = 0, nadded; i < n && status == STATUS_OK; i += nadded) {
 		nadded = 1;

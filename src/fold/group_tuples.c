@@ -274,5 +274,5 @@ enum status group_tuples_fold(struct groups *part, size_t number)
 	}
 	t->n = 0;
 	text_arena_free(&t->key_texts);
-	return status == STATUS_OK && part->plan->groups_keep_lists ? group_values_limit(part) : status;
+	return status == STATUS_OK && part->plan->nlists ? group_values_limit(part) : status;
 }

@@ -5,33 +5,45 @@
 #include "fold/group_values.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory_limit.h"
 #include "fold/group_keys.h"
 #include "fold/key_memory.h"
 #include "fold/values.h"
 #include "number/decimal_text.h"
 
-#define LIST_NBYTES ((size_t)1 << 16) /* of a block of a list */
+#define BLOCK_NBYTES_MIN ((size_t)1 << 9) /* of a list; the next one is twice as long, */
+#define BLOCK_NBYTES_MAX ((size_t)1 << 14) /* ... up to this */
 #define MANY_A_GROUP 64 /* where each group has so many numbers, partials hold them in less memory */
-#define AHEAD 8
+#define SHARE_SHIFT 2 /* of --memory, lists may have 1 / 2^this before that counts */
 
-/* A number on its way to its group: the address of that in the lowest GROUPS_ADDRESS_BITS bits, then its scale in 5, and above
- * them the number of its column among those with cells of values. */
-struct listed {
-	uint64_t group_scale_column;
+/* Numbers are listed by column and scale where they fit in 32 bits, if there are few such lists; all others in one list. Groups
+ * are known by the ordinals that their cells have. */
+#define NARROW_NSCALES 8
+#define NARROW_NCOLUMNS_MAX 8
+
+struct narrow_value {
+	uint32_t ordinal;
+	int32_t significand;
+};
+struct wide_value {
+	uint32_t ordinal;
+	uint16_t list; /* cell_list of its column */
+	uint16_t scale;
 	int64_t significand;
 };
-#define SCALE_BITS 5
-static_assert(DECIMAL_NSCALES <= 1 << SCALE_BITS, "a scale fits");
-#define COLUMN_SHIFT (GROUPS_ADDRESS_BITS + SCALE_BITS)
+static_assert(GROUP_LISTS_MAX <= 1 << 16, "a list's number fits");
 
 struct listed_values {
 	struct listed_values *next;
-	size_t n;
-	struct listed at[];
+	size_t nbytes, n;
+	union {
+		struct narrow_value narrow[1];
+		struct wide_value wide[1];
+	};
 };
-#define LIST_NVALUES ((LIST_NBYTES - sizeof(struct listed_values)) / sizeof(struct listed))
 
 /* The settled numbers of a part's groups. */
 struct settled_values {
@@ -39,46 +51,89 @@ struct settled_values {
 	int64_t x[];
 };
 
-static struct group *group_of(const struct listed *v)
-{
-	return (struct group *)(uintptr_t)(v->group_scale_column & (((uint64_t)1 << GROUPS_ADDRESS_BITS) - 1));
-}
-
-static unsigned scale_of(const struct listed *v)
-{
-	return v->group_scale_column >> GROUPS_ADDRESS_BITS & ((1u << SCALE_BITS) - 1);
-}
-
 /* ---- lists ---- */
 
-enum status group_values_add(struct groups *g, struct group *group, size_t c, int64_t significand, unsigned scale)
+static size_t nlists(const struct plan *plan)
 {
-	struct listed_values *block = g->listed;
+	return plan->nlists > NARROW_NCOLUMNS_MAX ? 1 : plan->nlists * NARROW_NSCALES + 1;
+}
+
+/* The list for a number: the last one is the wide one. */
+static size_t list_of(const struct plan *plan, const struct plan_column *column, int64_t significand, unsigned scale)
+{
+	if (plan->nlists > NARROW_NCOLUMNS_MAX || scale >= NARROW_NSCALES || significand != (int32_t)significand)
+		return nlists(plan) - 1;
+	return column->cell_list * NARROW_NSCALES + scale;
+}
+
+static size_t entry_nbytes(const struct plan *plan, size_t list)
+{
+	return list == nlists(plan) - 1 ? sizeof(struct wide_value) : sizeof(struct narrow_value);
+}
+
+/* Gives a list a block with room. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+static enum status lengthen(struct groups *g, size_t list)
+{
+	struct listed_values *block;
+	size_t nbytes = g->lists && g->lists[list] ? 2 * g->lists[list]->nbytes : BLOCK_NBYTES_MIN;
 	enum status status;
 	void *memory;
 
-	if (!block || block->n == LIST_NVALUES) {
-		status = key_memory_new(LIST_NBYTES, &memory);
+	if (!g->lists)
+		g->lists = calloc(nlists(g->plan), sizeof(struct listed_values *));
+	if (!g->lists)
+		return STATUS_NO_MEMORY;
+	nbytes = nbytes < BLOCK_NBYTES_MAX ? nbytes : BLOCK_NBYTES_MAX;
+	status = key_memory_new(nbytes, &memory);
+	if (status != STATUS_OK)
+		return status;
+	block = memory;
+	block->nbytes = nbytes;
+	block->next = g->lists[list];
+	g->lists[list] = block;
+	g->nlist_bytes += nbytes;
+	return STATUS_OK;
+}
+
+enum status group_values_add(struct groups *g, struct group *group, size_t c, int64_t significand, unsigned scale)
+{
+	const struct plan_column *column = &g->plan->columns[c];
+	struct group_values *v = group_values(group, column);
+	size_t list = list_of(g->plan, column, significand, scale), nbytes = entry_nbytes(g->plan, list);
+	struct listed_values *block = g->lists ? g->lists[list] : NULL;
+	unsigned had = group_values_scale(v);
+
+	if (!block || offsetof(struct listed_values, wide) + (block->n + 1) * nbytes > block->nbytes) {
+		enum status status = lengthen(g, list);
 		if (status != STATUS_OK)
 			return status;
-		block = memory;
-		block->next = g->listed;
-		g->listed = block;
+		block = g->lists[list];
 	}
-	block->at[block->n++] = (struct listed){(uintptr_t)group | (uint64_t)scale << GROUPS_ADDRESS_BITS |
-						(uint64_t)g->plan->columns[c].cell_list << COLUMN_SHIFT, significand};
+	if (group_values_count(v) == 0) {
+		if (g->nordinals == UINT32_MAX)
+			return STATUS_NO_MEMORY;
+		v->ordinal = g->nordinals++;
+	}
+	v->count_scale += 1 + (scale > had ? (uint64_t)(scale - had) << GROUP_COUNT_BITS : 0);
+	if (nbytes == sizeof *block->narrow)
+		block->narrow[block->n++] = (struct narrow_value){(uint32_t)v->ordinal, (int32_t)significand};
+	else
+		block->wide[block->n++] = (struct wide_value){(uint32_t)v->ordinal, (uint16_t)column->cell_list, (uint16_t)scale, significand};
 	g->nlisted++;
 	return STATUS_OK;
 }
 
 static void free_lists(struct groups *g)
 {
-	while (g->listed) {
-		struct listed_values *next = g->listed->next;
-		key_memory_free(g->listed, LIST_NBYTES);
-		g->listed = next;
-	}
-	g->nlisted = 0;
+	for (size_t list = 0; g->lists && list < nlists(g->plan); list++)
+		while (g->lists[list]) {
+			struct listed_values *next = g->lists[list]->next;
+			key_memory_free(g->lists[list], g->lists[list]->nbytes);
+			g->lists[list] = next;
+		}
+	free(g->lists);
+	g->lists = NULL;
+	g->nlisted = g->nlist_bytes = g->nordinals = 0;
 }
 
 void group_values_free(struct groups *g)
@@ -89,98 +144,113 @@ void group_values_free(struct groups *g)
 	g->settled = NULL;
 }
 
-/* The plan's column of a listed number. columns: by their numbers among those with cells of values. */
-static size_t column_of(const size_t *columns, const struct listed *v)
-{
-	return columns[v->group_scale_column >> COLUMN_SHIFT];
-}
-
-static enum status fold(const struct plan *plan, size_t c, const struct listed *v)
-{
-	const uint8_t scale = (uint8_t)scale_of(v);
-	enum status status = group_need_rest(group_of(v), plan);
-
-	if (status != STATUS_OK)
-		return status;
-	return moments_add(&group_of(v)->rest->columns[c].moments, MOMENT_VALUES, &v->significand, &scale, 1);
-}
-
-/* Calls visit for each listed number, or up to one that fails. */
-typedef enum status list_visitor(struct groups *g, size_t c, struct listed *v);
-static enum status each(struct groups *g, list_visitor *visit)
-{
-	size_t columns[GROUP_LISTS_MAX];
-	enum status status = STATUS_OK;
-
-	for (size_t c = 0; c < g->plan->ncolumns; c++)
-		if (plan_column_has_cell_of(&g->plan->columns[c], MOMENT_VALUES))
-			columns[g->plan->columns[c].cell_list] = c;
-	for (struct listed_values *block = g->listed; block; block = block->next)
-		for (size_t i = 0; i < block->n && status == STATUS_OK; i++) {
-			if (i + AHEAD < block->n)
-				group_prefetch(group_of(&block->at[i + AHEAD]));
-			status = visit(g, column_of(columns, &block->at[i]), &block->at[i]);
-		}
-	return status;
-}
-
-static enum status fold_listed(struct groups *g, size_t c, struct listed *v)
-{
-	return fold(g->plan, c, v);
-}
-
-enum status group_values_limit(struct groups *g)
-{
-	enum status status = STATUS_OK;
-
-	if (g->nlisted <= LIST_NVALUES || g->nlisted / MANY_A_GROUP <= g->ngroups)
-		return status;
-	status = each(g, fold_listed);
-	free_lists(g);
-	return status;
-}
-
 /* ---- settling ---- */
 
-/* Counts a number in its group's cell, which gets the largest scale of all. */
-static enum status count_listed(struct groups *g, size_t c, struct listed *v)
-{
-	struct group_values *to = group_values(group_of(v), &g->plan->columns[c]);
-	uint64_t scale = scale_of(v), had = group_values_scale(to);
+/* Where the numbers of a group's column go, by its ordinal. */
+struct place {
+	struct group *group;
+	uint32_t column;
+	uint32_t scale; /* of all of them */
+	int64_t *next;  /* NULL: to the group's partial */
+};
 
-	to->count_scale += 1 + (scale > had ? (scale - had) << GROUP_COUNT_BITS : 0);
-	return STATUS_OK;
-}
+struct settling {
+	struct groups *g;
+	struct place *places;
+	int64_t *at; /* the next group's; NULL: all numbers go to partials */
+};
 
-/* Gives a group's cells their places, one behind the other, and begins to count anew. */
+/* Gives a group's cells their places, one behind the other. */
 static enum status place_group(void *context, struct group *group)
 {
-	struct groups *g = context;
+	struct settling *s = context;
+	const struct plan *plan = s->g->plan;
 
-	for (size_t c = 0; c < g->plan->ncolumns; c++) {
-		const struct plan_column *column = &g->plan->columns[c];
+	for (size_t c = 0; c < plan->ncolumns; c++) {
+		const struct plan_column *column = &plan->columns[c];
 		struct group_values *v = group_values(group, column);
-		if (!plan_column_has_cell_of(column, MOMENT_VALUES))
+		uint64_t n, ordinal;
+		if (!plan_column_has_cell_of(column, MOMENT_VALUES) || group_values_count(v) == 0)
 			continue;
-		v->at = g->settled->x + g->nlisted;
-		g->nlisted += group_values_count(v);
-		v->count_scale -= group_values_count(v);
+		ordinal = v->ordinal;
+		n = group_values_count(v);
+		s->places[ordinal] = (struct place){group, (uint32_t)c, group_values_scale(v), s->at};
+		v->at = s->at;
+		if (s->at)
+			s->at += n;
+		else
+			v->count_scale = 0;
 	}
 	return STATUS_OK;
 }
 
-/* Writes a number at its group's place, or to its partial if it does not fit at the group's scale. */
-static enum status put_listed(struct groups *g, size_t c, struct listed *v)
+/* Adds a number to its group's partial. */
+static enum status fold(const struct plan *plan, const struct place *place, int64_t significand, unsigned scale)
 {
-	struct group_values *to = group_values(group_of(v), &g->plan->columns[c]);
-	unsigned nzeros = group_values_scale(to) - scale_of(v);
-	int64_t x = v->significand;
+	const uint8_t scales = (uint8_t)scale;
+	enum status status = group_need_rest(place->group, plan);
 
-	if (nzeros && (nzeros > DECIMAL_NDIGITS || __builtin_mul_overflow(x, (int64_t)decimal_powers[nzeros], &x)))
-		return fold(g->plan, c, v);
-	to->at[group_values_count(to)] = x;
-	to->count_scale++;
-	return STATUS_OK;
+	if (status != STATUS_OK)
+		return status;
+	return moments_add(&place->group->rest->columns[place->column].moments, MOMENT_VALUES, &significand, &scales, 1);
+}
+
+/* Writes a number at its group's place, or adds it to the partial if it does not fit at the group's scale. */
+static inline enum status put(const struct plan *plan, struct place *place, int64_t significand, unsigned scale)
+{
+	unsigned nzeros = place->scale - scale;
+	int64_t x = significand;
+
+	if (place->next &&
+	    (nzeros == 0 || (nzeros <= DECIMAL_NDIGITS && !__builtin_mul_overflow(x, (int64_t)decimal_powers[nzeros], &x)))) {
+		*place->next++ = x;
+		return STATUS_OK;
+	}
+	if (place->next)
+		group_values(place->group, &plan->columns[place->column])->count_scale--;
+	return fold(plan, place, significand, scale);
+}
+
+static enum status put_list(const struct groups *g, size_t list, struct place *places)
+{
+	const bool is_wide = list == nlists(g->plan) - 1;
+	const unsigned scale = list % NARROW_NSCALES;
+	enum status status = STATUS_OK;
+
+	for (const struct listed_values *block = g->lists[list]; block; block = block->next)
+		for (size_t i = 0; i < block->n && status == STATUS_OK; i++)
+			status = is_wide ? put(g->plan, &places[block->wide[i].ordinal], block->wide[i].significand,
+					       block->wide[i].scale)
+					 : put(g->plan, &places[block->narrow[i].ordinal], block->narrow[i].significand, scale);
+	return status;
+}
+
+/* Moves all that g has listed to its groups: to their settled numbers, which `at` has room for, or, if it is NULL, to their
+ * partials. */
+static enum status put_all(struct groups *g, int64_t *at)
+{
+	struct settling s = {.g = g, .at = at};
+	const size_t nbytes = g->nordinals * sizeof *s.places;
+	void *memory;
+	enum status status = key_memory_new(nbytes, &memory);
+
+	if (status != STATUS_OK)
+		return status;
+	s.places = memory;
+	groups_each(g, place_group, &s);
+	for (size_t list = 0; list < nlists(g->plan) && status == STATUS_OK; list++)
+		status = put_list(g, list, s.places);
+	key_memory_free(memory, nbytes);
+	free_lists(g);
+	return status;
+}
+
+enum status group_values_limit(struct groups *g)
+{
+	if (g->nlist_bytes <= memory_limit_nbytes() >> (GROUPS_PART_BITS + SHARE_SHIFT) ||
+	    g->nlisted / MANY_A_GROUP <= g->ngroups)
+		return STATUS_OK;
+	return put_all(g, NULL);
 }
 
 static enum status settle_part(struct groups *g)
@@ -196,12 +266,7 @@ static enum status settle_part(struct groups *g)
 		return status;
 	g->settled = memory;
 	g->settled->nbytes = nbytes;
-	each(g, count_listed);
-	g->nlisted = 0;
-	groups_each(g, place_group, g);
-	status = each(g, put_listed);
-	free_lists(g);
-	return status;
+	return put_all(g, g->settled->x);
 }
 
 enum status group_lists_settle(struct groups *g)

@@ -2,9 +2,10 @@
  *
  * group_values.h - the numbers of groups that order statistics are made of, where groups are many.
  *
- * A part of the store (groups.h) lists numbers in the order in which they came, each with its group: 16 bytes. When all have
- * come, they are written group by group, and each group's cell says where its own lie. No group has memory of its own, and a
- * page is touched twice. Where numbers are many for each group, the groups' partials hold them in 4 bytes or 8 (values.h).
+ * A part of the store (groups.h) lists numbers in the order in which they came, each with its group's ordinal: 8 bytes, or 16
+ * if a number is long. When all have come, they are written group by group, and each group's cell says where its own lie. No
+ * group has memory of its own, and a page is touched twice. Where lists take much of --memory, and numbers are many for each
+ * group, the groups' partials hold them in 4 bytes or 8 (values.h).
  */
 #ifndef GPUSTAT_GROUP_VALUES_H
 #define GPUSTAT_GROUP_VALUES_H

@@ -47,7 +47,7 @@ enum status groups_plan(struct plan *plan, size_t chunk_nbytes)
 			plan->group_nmatched_offset = end;
 	if (plan->group_nmatched_offset)
 		end += plan->npredicates * sizeof(uint64_t);
-	plan->groups_keep_lists = nlists > 0;
+	plan->nlists = nlists;
 	plan->group_nbytes = end;
 	plan->groups_few = chunk_nbytes && chunk_nbytes < GROUPS_FEW ? chunk_nbytes : GROUPS_FEW;
 	group_tuples_plan(plan);
@@ -281,13 +281,21 @@ static enum status add_group(void *context, struct group *group)
 	return status;
 }
 
+/* Whether a thread keeps the groups of two together. */
+static bool are_few(const struct groups *g, const struct groups *later)
+{
+	if (g->ngroups + later->ngroups > g->plan->groups_few || later->tuples.n > 0)
+		return false;
+	return later->nstaged == 0 || !g->plan->groups_keep_keys || !g->plan->tuple_nbytes || later->ngroups < GROUPS_LISTS_MIN;
+}
+
 enum status groups_combine(struct groups *g, struct groups *later)
 {
 	enum status status = group_staged_settle(g);
 
 	if (status != STATUS_OK)
 		return status;
-	if (g->ngroups + later->ngroups <= g->plan->groups_few && later->tuples.n == 0) {
+	if (are_few(g, later)) {
 		status = groups_each(later, add_group, g);
 		return status == STATUS_OK ? group_staged_take(g, later) : status;
 	}

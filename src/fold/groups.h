@@ -28,6 +28,7 @@
 
 #define GROUPS_FEW 4096 /* so many are kept by a thread, unless plan->groups_few says less */
 #define GROUPS_ADDRESS_BITS 48
+#define GROUPS_LISTS_MIN 256 /* so many of a chunk are worth lists and tables in the store: numbers, different values */
 
 /* Zeroed but for the plan: no groups. All owned. */
 struct groups {
@@ -38,8 +39,8 @@ struct groups {
 	int shift; /* of a hash without its highest bits, to its slot */
 	struct groups_block *blocks, *last; /* the groups, in the order in which they were made */
 	struct text_arena texts; /* long first and last values */
-	struct listed_values *listed; /* nlisted numbers of the groups, the last ones first, */
-	size_t nlisted;
+	struct listed_values **lists; /* nlisted numbers of the groups, in blocks that have nlist_bytes, */
+	size_t nlisted, nlist_bytes, nordinals;
 	struct settled_values *settled; /* ... or, in the order of their groups, those that cells point to: group_values.h */
 	struct key_table *keys; /* different values of the groups: group_keys.h */
 	struct text_buffer key_text; /* for one of them */

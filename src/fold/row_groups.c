@@ -245,9 +245,11 @@ static void note_least(size_t *to, size_t offset)
 	*to = offset < *to ? offset : *to;
 }
 
-/* Counts in `to` what `from` has got since `before`. */
-static void carry_over(struct column_partial *to, const struct column_partial *from, struct counts before)
+/* Counts of column c what a group's partial has got since `before`. Where the column has a cell, which does not count missing
+ * values, the partial keeps none: a part's bytes would show which values came this way. */
+static void carry_over(const struct grouping *m, size_t c, struct column_partial *from, struct counts before)
 {
+	struct column_partial *to = &m->out->columns[c];
 	struct counts now = counts_of(from);
 
 	to->fast.count += now.nnumbers - before.nnumbers;
@@ -258,6 +260,8 @@ static void carry_over(struct column_partial *to, const struct column_partial *f
 	note_least(&to->first_invalid_offset, from->first_invalid_offset);
 	note_least(&to->first_nul_offset, from->first_nul_offset);
 	note_least(&to->first_out_of_range_offset, from->first_out_of_range_offset);
+	if (plan_column_has_cell(&m->f->plan->columns[c]))
+		from->nmissing = before.nmissing;
 }
 
 static enum status need_rest(const struct grouping *m, struct group *group)
@@ -289,7 +293,7 @@ static enum status fold_singles(const struct grouping *m, size_t c, uint64_t row
 			status = column_add_field(m->f->plan, group->rest, c, m->text + span.begin,
 						  span.end - span.begin, span.begin, &m->f->scratch);
 		}
-		carry_over(&m->out->columns[c], &group->rest->columns[c], before);
+		carry_over(m, c, &group->rest->columns[c], before);
 	}
 	return status;
 }
@@ -314,7 +318,7 @@ static enum status fold_rest_column(const struct grouping *m, size_t c, struct p
 	struct counts before = counts_of(&rest->columns[c]);
 	enum status status = rows_fold_kept_column(m->f, m->text, c, rest);
 
-	carry_over(&m->out->columns[c], &rest->columns[c], before);
+	carry_over(m, c, &rest->columns[c], before);
 	return status;
 }
 
@@ -537,6 +541,19 @@ static enum status fold_presence(const struct grouping *m, size_t c, bool stages
 #define TUPLE_CHUNKS 32 /* then groups are counted again */
 #define TUPLE_NRECORDS 4 /* so many for each group of a chunk are worth a table */
 
+/* Whether tuples serve records like those of the last chunk. */
+static bool tuples_serve(const struct row_folder *f)
+{
+	const struct row_groups *g = &f->groups;
+	const struct plan *plan = f->plan;
+
+	if (!plan->tuple_nbytes || g->ngroups == 0)
+		return false;
+	if (plan->nlists > 0)
+		return g->ngroups >= GROUPS_LISTS_MIN;
+	return group_store_is_used(plan->groups) && g->nrecords < TUPLE_NRECORDS * g->ngroups;
+}
+
 /* Decides how a chunk's records get to their groups. */
 static void begin_chunk(struct row_folder *f)
 {
@@ -545,8 +562,8 @@ static void begin_chunk(struct row_folder *f)
 	if (g->makes_tuples && ++g->nchunks == TUPLE_CHUNKS)
 		g->makes_tuples = false;
 	else if (!g->makes_tuples)
-		g->makes_tuples = f->plan->tuple_nbytes && group_store_is_used(f->plan->groups) &&
-				  g->nrecords < TUPLE_NRECORDS * g->ngroups;
+		g->makes_tuples = tuples_serve(f);
+	g->are_many = f->plan->tuple_nbytes && (g->ngroups == 0 || g->ngroups >= GROUPS_LISTS_MIN);
 	if (!g->makes_tuples || g->nchunks == TUPLE_CHUNKS)
 		g->nrecords = g->ngroups = g->nchunks = 0;
 }
