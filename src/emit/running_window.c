@@ -51,10 +51,13 @@ static void note_scale(struct running_window *r, int scale, bool leaves)
 /* Adds a number in 128 bits. Returns false where it does not fit: the sum is then unchanged. */
 static bool add_short(struct running_window *r, struct decimal number)
 {
-	int128 x = number.significand;
+	int128 x = number.significand, sum;
 
-	return !r->is_wide && decimal_rescale(&x, r->scale - number.scale) &&
-	       !__builtin_add_overflow(r->sum, x, &r->sum);
+	if (r->is_wide || !decimal_rescale(&x, r->scale - number.scale) ||
+	    __builtin_add_overflow(r->sum, x, &sum))
+		return false;
+	r->sum = sum;
+	return true;
 }
 
 static enum status add_long(struct running_window *r, const struct recent_value *v, bool negative)
@@ -140,15 +143,17 @@ static enum status take_in_before(void *context, const struct recent_value *v)
 	return take_in(context, v);
 }
 
-/* Adds some values of the window at once, if that fits. No scale is above r's, which is of all numbers so far. */
+/* Adds some values of the window at once. Returns false where that does not fit: the sum is then unchanged. No scale is
+ * above r's, which is of all numbers so far. */
 static bool take_in_piece(void *context, const struct recent_sum *some)
 {
 	struct running_window *r = context;
-	int128 x = some->sum;
+	int128 x = some->sum, sum;
 
 	if (r->is_wide || !decimal_rescale(&x, r->scale - some->scale) ||
-	    __builtin_add_overflow(r->sum, x, &r->sum))
+	    __builtin_add_overflow(r->sum, x, &sum))
 		return false;
+	r->sum = sum;
 	r->count += some->count;
 	return true;
 }

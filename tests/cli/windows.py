@@ -45,6 +45,17 @@ def check_by_hand():
          "ewma(v:0.3333333333333333) 1 1.3333333333333333 2.2222222222222221")
 
 
+def check_beyond_128_bits():
+    only("a sum beyond 128 bits, behind a chunk's border", ["--rolling-sum=v:2"],
+         b"v\n.31687303715884105727\n999999999999999998\n999999999999999999\n5\n",
+         "rolling_sum(v:2) 0.31687303715884105727 999999999999999998.31687303715884105727 1999999999999999997.00000000000000000000 "
+         "1000000000000000004.00000000000000000000")
+    n = 200     # 171 of them are more than 2^127 x 10^-18
+    sums = ["0.000000000000000001"] + ["%d.000000000000000001" % (k * (10 ** 18 - 1)) for k in range(1, n + 1)]
+    only("a sum that grows beyond 128 bits", ["--rolling-sum=v:300"], b"v\n.000000000000000001\n" + b"999999999999999999\n" * n,
+         " ".join(["rolling_sum(v:300)"] + sums))
+
+
 def check_together():
     data = b"g,v\na,1\nb,10\na,3\nb,7\na,\na,5\n"
     answers("by group", ["--by=g", "--only", "--lag=v", "--fill-down=v", "--rolling-sum=v:2", "--rolling-min=v:2", "--ewma=v:0.5"], data,
@@ -168,6 +179,7 @@ def check_long_windows():
 
 
 check_by_hand()
+check_beyond_128_bits()
 check_together()
 check_dialects()
 check_errors()
