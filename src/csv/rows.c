@@ -339,6 +339,21 @@ static enum status cut_rows(struct rows *r, const char *text, bool passes_head)
 	return STATUS_OK;
 }
 
+/* Whether any of the rows of nfields words, but the head if passes_head, does not stand below the header. */
+static bool any_is_shifted(const struct rows *r, const char *text, size_t nfields, bool passes_head)
+{
+	const struct word_layout *l = r->dialect.layout;
+	bool any = false;
+
+	if (!l || l->names[0].begin == 0)
+		return false;
+	for (size_t i = passes_head; i < r->nlines && !any; i++) {
+		uint32_t begin = r->ends[(ptrdiff_t)(i * nfields) - 1] + 1, end = r->ends[(i + 1) * nfields - 1];
+		any = word_layout_is_shifted(l, (struct word_line){text + begin, end - begin});
+	}
+	return any;
+}
+
 /* With --whitespace: cuts rows below the header, or joins the fields of the last column. Most often there is nothing to do. */
 static enum status join_words(struct rows *r, const char *text, bool passes_head)
 {
@@ -346,7 +361,8 @@ static enum status join_words(struct rows *r, const char *text, bool passes_head
 	size_t nfields = r->dialect.nfields;
 
 	if (nfields > 1 && !r->dialect.comment && (!l || l->by_words) &&
-	    is_regular(text, r->ends, r->nends, r->nlines, nfields))
+	    is_regular(text, r->ends, r->nends, r->nlines, nfields) &&
+	    !any_is_shifted(r, text, nfields, passes_head))
 		return STATUS_OK;
 	if (l)
 		return cut_rows(r, text, passes_head);

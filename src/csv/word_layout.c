@@ -221,10 +221,10 @@ size_t word_layout_cut(const struct csv_dialect *dialect, struct word_line line,
 	if (!l->by_words)
 		return cut_below(l, line, ends);
 	nwords = cut_words(line, n, ends);
-	if (nwords == n)
+	if (nwords == n && !word_layout_is_shifted(l, line))
 		return n;
 	nfields = l->by_columns ? cut_below(l, line, ends) : 0;
-	if (nfields)
+	if (nfields || nwords == n)
 		return nfields;
 	if (nwords < n ? l->shorter_fails : !l->takes_rest || !word_layout_is_pushed(l, line))
 		return 0;
@@ -441,14 +441,15 @@ bool word_layout_is_shifted(const struct word_layout *l, struct word_line line)
 {
 	struct word_walk walk = {.line = line};
 	struct word w;
-	bool meets_first = false, meets_any = false;
+	bool meets_any = false;
 
-	for (size_t words = 0; next_word(&walk, &w); words++)
-		for (size_t i = 0; i < l->nnames; i++) {
-			meets_first |= words == 0 && i == 0 && meets(&w, l->names[i]);
-			meets_any |= meets(&w, l->names[i]);
-		}
-	return meets_any && !meets_first;
+	if (l->names[0].begin == 0 || !next_word(&walk, &w) || meets(&w, l->names[0]))
+		return false;
+	do {
+		for (size_t i = 0; i < l->nnames && !meets_any; i++)
+			meets_any = meets(&w, l->names[i]);
+	} while (!meets_any && next_word(&walk, &w));
+	return meets_any;
 }
 
 bool word_layout_is_same(const struct word_layout *a, const struct word_layout *b)

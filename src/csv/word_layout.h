@@ -58,7 +58,8 @@ bool word_layout_agrees(const struct word_layout *l, const struct word_line *rec
  * has as many words as names, or more. */
 bool word_layout_is_pushed(const struct word_layout *l, struct word_line line);
 
-/* Whether a record's first word does not stand below the first name, while some word stands below some name. */
+/* Whether a record's first word does not stand below the first name, which has blanks before it, while some word stands
+ * below some name. */
 bool word_layout_is_shifted(const struct word_layout *l, struct word_line line);
 
 bool word_layout_is_same(const struct word_layout *a, const struct word_layout *b);

@@ -50,7 +50,7 @@ static size_t blank_nbytes(const char *data, size_t nbytes)
 }
 
 /* Cuts the record at or after position `from`, passing over comments, and over blank lines unless
- * one counts as a record. */
+ * one counts as a record. A line whose words do not stand below the header's is one, without a field. */
 static enum status cut(struct first_text *t, size_t from, bool blank_counts,
 		       const struct csv_dialect *dialect)
 {
@@ -64,6 +64,7 @@ static enum status cut(struct first_text *t, size_t from, bool blank_counts,
 		status = record_split(t->data + from, t->nbytes - from, dialect, t->at_end,
 				      &t->record);
 		if (status != STATUS_OK || t->record.nfields || t->record.nbytes == 0 ||
+		    t->record.stray_offset != SIZE_MAX ||
 		    (blank_counts && !t->record.is_comment))
 			return status;
 	}
@@ -374,12 +375,13 @@ struct look {
 	struct first_text t;
 	size_t end;        /* of the record before, in the text */
 	unsigned nrecords; /* so far */
+	bool blank_counts; /* as a record */
 };
 
 static void look_begin(struct look *l, const struct header *h, struct input *input, const struct plan *plan)
 {
 	*l = (struct look){.h = h, .input = input, .plan = plan, .dialect = plan->dialect,
-			   .t = {.file = h->file}, .end = h->nbytes};
+			   .t = {.file = h->file}, .end = h->nbytes, .blank_counts = h->nfields == 1};
 	if (l->dialect.whitespace) {
 		l->dialect.nfields = h->nfields;
 		l->dialect.layout = h->layout;
@@ -400,7 +402,7 @@ static enum status look_cut(struct look *l, bool *found, struct fault *fault)
 		return STATUS_OK;
 	for (;;) {
 		if (t->data) {
-			status = cut(t, l->end, l->h->nfields == 1, &l->dialect);
+			status = cut(t, l->end, l->blank_counts, &l->dialect);
 			whole = status == STATUS_OK && is_whole(t);
 		}
 		if (whole || status != STATUS_OK || t->at_end || t->nbytes > limit)
@@ -569,10 +571,8 @@ static enum status look_at_lines(struct look *look, struct word_table *t, size_t
 /* Whether a record of so many words as a header, or more, can be read by words. */
 static bool reads_words(const struct word_layout *l, const struct word_table *t, size_t nwords)
 {
-	bool blank = t->lines[0].nbytes > 0 && decimal_is_blank(*t->lines[0].text);
-
 	if (nwords == l->nnames)
-		return !blank || !word_layout_is_shifted(l, t->lines[1]);
+		return !word_layout_is_shifted(l, t->lines[1]);
 	return nwords > l->nnames && l->takes_rest && word_layout_is_pushed(l, t->lines[1]);
 }
 
@@ -646,6 +646,7 @@ enum status header_line_up(struct header *h, struct input *input, const struct p
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	look_begin(&look, h, input, plan);
 	look.dialect.nfields = 0;
+	look.blank_counts = false; /* a header of one word may be below a column without a name, as well */
 	t->n = 1;
 	t->begins[0] = h->begin;
 	t->nbytes[0] = h->end - h->begin;

@@ -145,6 +145,17 @@ def check_errors():
     says("new columns, a later record of more words", ["--running-sum=AGE"], KUBECTL, 1, KUBECTL.split(b"\n")[0] + b" running_sum(AGE)\n", "gpustat: <stdin>:2: column 'AGE': not a number: '5d3h' (try --invalid skip)\n", )
     says("fewer words, --ragged", ["--ragged=allow", "--sum=b"], b"a b c\n1 2 3\n4 5\n", 0, "7\n")
     says("below the header, fewer words", ["--sum=c", "--count=b"], b"a  b  c\n1  2  3\n4     5\n6\n", 0, "sum(c),count(b)\n8,1\n")
+    shifted = b"   a  b\n 10  2\n 11  3\n"
+    says("a later record begins left of the names", ["--sum=a"], shifted + b"7    40\n12   5\n", 1, "", RECORD % (4, 1))
+    says("it is the first one", ["--sum=a"], b"   a  b\n7    40\n 10  2\n", 1, "", RECORD % (3, 1))
+    says("wider than its column", ["--sum=a"], shifted + b"1234  5\n", 0, "1255\n")
+    says("no word stands below a name", ["--sum=a"], shifted + b"12  5\n", 0, "33\n")
+    says("a value that is not there, below the names", ["--sum=b", "--count=a"], b"   a    b\n  10    2\n        3 4\n", 1, "",
+         "gpustat: <stdin>:3: column 'b': not a number: '3 4' (try --invalid skip)\n")
+    says("names or data: no number is looked for behind a record that is not below", ["--corr=*"], b" ab_break  twds\n _\n 2  n\n2025-02-29  4\n", 1, "",
+         "gpustat: <stdin>:1: ' ab_break  twds' may be names or data: say -H if these are names, -N if they are data\n")
+    says("a blank line below a header of one word", ["--sum=total", "--count=:1"], b"      total\n\nMem:     20\n\nSwap:    22\n", 0, "sum(total),count(col1)\n42,2\n")
+    says("blank lines below the only column", ["--count=total", "--count-records"], b"total\n\n20\n\n22\n", 0, "count(total),records\n2,4\n")
     says("fewer words, not below", ["--sum=c"], b"a  b  c\n1  2  3\n4 5555\n", 1, "", RECORD % (3, 1))
 
 

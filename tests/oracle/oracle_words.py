@@ -19,6 +19,11 @@ def words(line):
     return [(m[0].encode(), m.start(), m.end()) for m in re.finditer(r"[^ ]+", spread)]
 
 
+def count_words(line):
+    """However odd its characters are: only blanks and tabs end a word."""
+    return len(re.findall(rb"[^ \t]+", line))
+
+
 def meets(word, name):
     return word[1] < name[1] and word[2] > name[0]
 
@@ -95,17 +100,24 @@ class Layout:
             wider = max(wider, word[2] - right)
         return False
 
+    def shifted(self, line):
+        """Do words stand below the names, but the first one not below the first, which has blanks before it?"""
+        if self.names[0][0] == 0:
+            return False
+        here = words(line)
+        return not meets(here[0], self.names[0]) and any(meets(w, name) for w in here for name in self.names)
+
     def cut(self, line):
         """The fields of a record, or None: they do not stand below the header."""
         n = len(self.names)
         if not self.by_words:
             return self.columns(line)
         plain = at_blanks(line, n)
-        nwords = len(line.split())
-        if nwords == n:
+        nwords = count_words(line)
+        if nwords == n and not self.shifted(line):
             return plain
         found = self.columns(line) if self.by_columns else None
-        if found is not None:
+        if found is not None or nwords == n:
             return found
         if nwords < n:
             return None if self.shorter_fails else plain
@@ -173,7 +185,7 @@ def line_up(header, records):
     """records: of the header's file, below it."""
     if not records:
         return None
-    n, m = len(header.split()), len(records[0].split())     # one column takes the whole line
+    n, m = count_words(header), count_words(records[0])     # one column takes the whole line
     first = find([header, records[0]])
     if first and len(first.names) == n and agrees(first, records[:1]):
         first.by_words = True
@@ -188,9 +200,7 @@ def line_up(header, records):
         return None
     plain = Layout([w[1:] for w in words(header)], True, False, padded(header))
     if m == n:
-        here = words(records[0])
-        shifted = any(meets(w, name) for w in here for name in plain.names) and not meets(here[0], plain.names[0])
-        if header[:1] not in (b" ", b"\t") or not shifted:
+        if not plain.shifted(records[0]):
             return plain
     elif m > n and plain.rest and plain.pushed(records[0]):
         return plain
