@@ -231,16 +231,20 @@ static enum status copy_values(struct first_record *r, const struct first_text *
 	return STATUS_OK;
 }
 
-/* See struct header; second: the text is that of the record after the first. A byte that means something else in this
- * dialect cannot be the delimiter. */
+/* See struct header; second: the text's record is the one after the first, which the text has, too. A byte that means
+ * something else in this dialect cannot be the delimiter. */
 static void find_other_fields(struct header *h, const struct first_text *t, const struct csv_dialect *d, bool second)
 {
-	const char *first = h->record[0].nfields == 1 ? h->record[0].values[0].text : "";
-	struct line_text of_first = {first, strlen(first)}, text;
+	size_t nbytes = h->end - h->begin;
+	const char *first = t->data + h->begin;
+	struct line_text of_first, text;
 	char found;
 
 	if (h->nfields != 1 || t->record.nfields != 1)
 		return;
+	if (d->trim)
+		first = decimal_trim(first, &nbytes);
+	of_first = (struct line_text){first, nbytes};
 	text = (struct line_text){t->data + t->begin + t->record.fields->begin,
 				  t->record.fields->end - t->record.fields->begin};
 	h->other = remedy_fields(of_first, second ? &text : NULL);

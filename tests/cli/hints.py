@@ -40,6 +40,8 @@ def check_delimiters():
         says(option + ", given", ["-d", c, "--sum=price"], table, 0, "0.30\n")
     says("the most frequent one", ["--sum=a"], b"x;y|z|w\n1;2|3|4\n", 2, "",
          "gpustat: unknown column 'a' (try -d '|')\ngpustat: the input has 1 column: x;y|z|w\n")
+    for name, data in (("in quotes", b'"a\tb"\n"c\td"\n'), ("in quotes, the second only", b'a\tb\n"c\td"\n')):
+        says(name, ["-H", "--format=csv"], data, 0, harness.run(["-d,", "-H", "--format=csv"], data).out)
     says("-d was given", ["-d,", "--sum=b"], b"a;b\n1;2\n", 2, "", "gpustat: unknown column 'b'\ngpustat: the input has 1 column: a;b\n")
     says("-d was given, the summary", ["-d,", "-H", "--format=csv"], b"a;b\n1;2\n", 0, harness.run(["-d,", "-H", "--format=csv"], b"a;b\n1;2\n").out)
     says("-W was given", ["-W", "--sum=b"], b"a;b\n1;2\n", 2, "", "gpustat: unknown column 'b'\ngpustat: the input has 1 column: a;b\n")
