@@ -261,6 +261,8 @@ def check_joined():
                       (["--where=k != 'a'"], "k,v,t\nb,2,y\nc,3,z\n"), (["--tail=2", "--select=k"], "k\nb\nc\n"),
                       (["--lead=t", "--only"], "lead(t)\ny\nz\n\n")):
         harness.agrees("joined, left out: " + " ".join(args), ["--invalid=skip"] + args, data, says(0, out, left), WAYS)
+    harness.agrees("joined: all its values are missing", ["-H", "--missing=NA", "--count=NA", "--count-records"], b"NA\n5\nNA\n",
+                   says(0, "count(NA),records\n1,2\n", ""), WAYS)
     for name, header, again in (("CR LF", b"k,v\r\n", b"k,v\r\n"), ("CR LF after LF", b"k,v\n", b"k,v\r\n"), ("LF after CR LF", b"k,v\r\n", b"k,v\n"),
                                 ("no line end", b"k,v\n", b"k,v"), ("a byte-order mark", b"\xef\xbb\xbfk,v\n", b"\xef\xbb\xbfk,v\n"),
                                 ("quotes", b'"k","v\n"\n', b'"k","v\n"\n'), ("a delimiter at the end", b"k,v,\n", b"k,v,\n"),

@@ -80,6 +80,16 @@ def rows_of(out, encoding="latin-1"):
     return [row or [""] for row in csv.reader(io.StringIO(out.decode(encoding), newline=""), strict=True)]
 
 
+def rows_printed(shape, out):
+    """The rows of records that are printed in the input's dialect. A field may hold line ends."""
+    dialect, text = shape.dialect, out.decode("latin-1")
+    if dialect.whitespace:
+        return [line.split() for line in text.splitlines()]
+    quote = dict(quotechar=dialect.quote.decode()) if dialect.quote else dict(quoting=csv.QUOTE_NONE)
+    return [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=shape.delimiter.decode("latin-1"),
+                                      escapechar=dialect.escape and dialect.escape.decode(), **quote) if row]
+
+
 def as_number(cell):
     return fractions.Fraction(cell) if FRACTION.match(cell) else None
 
@@ -128,8 +138,8 @@ def select_moves_nothing(case, run):
     data, columns = one_file(case), list(range(case.shape.n))
     case.rng.shuffle(columns)
     first = run(only(case.uses, READING) + [HEADER, use("select", names_of(case.shape, columns))], data)
-    if first.status:
-        return ABSENT
+    if first.status or (case.shape.dialect.whitespace and {len(row) for row in rows_printed(case.shape, first.out)} != {len(columns)}):
+        return ABSENT       # a value of several words in the last column: nothing shows below which name it stands
     second = run(second_stage(case.uses) + without(case.uses, READING) + [HEADER], first.out)
     return differ(run(case.uses + [HEADER], data), second, "--select before moves no result")
 
@@ -240,7 +250,8 @@ def order_is_free(case, run):
     uses = case.uses + [HEADER, use("format", b"csv")]
     first, second = run(uses, one_file(case)), run(uses, one_file(case, records))
     if first.status or second.status:
-        return ABSENT if first.status and second.status else differ(first, second, "an error depends on the order")
+        below = case.shape.dialect.whitespace and b" stand below " in first.err + second.err     # the first records tell how
+        return ABSENT if below or (first.status and second.status) else differ(first, second, "an error depends on the order")
     if sorted(rows_of(first.out)) != sorted(rows_of(second.out)):
         return "results depend on the order of records:\n%s\n%s" % (describe(first), describe(second))
     return None
@@ -318,13 +329,10 @@ def totals_end_in_results(case, run):
         return ABSENT
     if folded.status:
         return differ(printed, folded, "running totals fail as results do")
-    lines = printed.out.decode("latin-1").splitlines()
-    if len(lines) < 2:
+    rows = rows_printed(case.shape, printed.out)
+    if len(rows) < 2:
         return ABSENT
-    dialect = case.shape.dialect
-    quote = dict(quotechar=dialect.quote.decode()) if dialect.quote else dict(quoting=csv.QUOTE_NONE)
-    last = lines[-1].split() if dialect.whitespace else \
-        next(csv.reader([lines[-1]], delimiter=case.shape.delimiter.decode("latin-1"), **quote))
+    last = rows[-1]
     last = [cell.replace(case.shape.notation.decimal.decode(), ".") for cell in last[len(last) - len(chosen):]]
     if last != rows_of(folded.out)[1]:
         return "running totals do not end in the results:\n%s\n%s" % (describe(printed), describe(folded))

@@ -391,9 +391,9 @@ def summary(q, table, rows, trouble, out):
     if q.max_invalid is not None and sum(out.records.values()) > allowed_of(q.max_invalid, out.all):
         raise BadData("too many records are left out", kind="left out")
     titles = oracle_judge.SUMMARY_ALL if q.everything else oracle_judge.SUMMARY
-    notes += ragged_notes(q, table) + out.notes() + delimiter_notes(q, table, rows)
+    notes += ragged_notes(q, table) + out.notes() + delimiter_notes(q, table)
     others = header_notes(table)
-    others = [Note(*n.words, optional=True) for n in others] if delimiter_notes(q, table, rows) else others
+    others = [Note(*n.words, optional=True) for n in others] if delimiter_notes(q, table) else others
     return Answer(rows=lines, titles=titles, notes=notes + others)
 
 
@@ -433,15 +433,19 @@ def ragged_notes(q, table):
     return [Note(len(table.tolerated), place(first.file, first.line), b" too many or too few fields")]
 
 
-def delimiter_notes(q, table, rows):
-    if table.ncolumns > 1 or q.dialect.delimiter is not None or q.dialect.whitespace or table.said:
+def delimiter_notes(q, table):
+    """The first record, and the one below it, as they stand: what quotes hold is no delimiter."""
+    if table.ncolumns != 1 or q.dialect.delimiter is not None or q.dialect.whitespace or table.said:
         return []
-    first = ([table.names[0]] if table.names else []) + [r.fields[0] for r in rows[:2 - bool(table.names)]]
-    outside = [re.sub(rb'"[^"]*("|\Z)', b"", text) for text in first]
-    held = [collections.Counter(c for c in (b";", b"\t", b"|") for _ in range(text.count(c))) for text in outside]
-    if len(held) == 2 and any(held[0][c] == n for c, n in held[1].items()) and not any(b'"' in text for text in first):
-        return [Note(b"-d")]
-    return [Note(b"-d", optional=True)] if any(c in text for c in (b";", b"\t", b"|") for text in first) else []
+    records = next(rows for rows in table.with_blanks if not all(r.blank for r in rows))
+    first, second = (records[next(i for i, r in enumerate(records) if not r.blank):] + [None])[:2]
+    there = [r.raw.strip(q.dialect.blanks(table.delimiter)) for r in (first, second) if r]
+    outside, signs = [re.sub(rb'"[^"]*("|\Z)', b"", text) for text in there], {b";", b"\t", b"|"}
+    if second and q.header != "no" and not second.blank and second.stray is None and not signs & {
+            q.dialect.quote, q.dialect.escape, q.dialect.comment}:
+        if any(outside[0].count(c) == outside[1].count(c) > 0 for c in signs):
+            return [Note(b"-d")]
+    return [Note(b"-d", optional=True)] if any(c in text for c in signs for text in there) else []
 
 
 def judge(q, files):

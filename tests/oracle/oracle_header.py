@@ -3,7 +3,7 @@
 import re
 
 from oracle_notation import is_number_somewhere
-from oracle_text import BadData, Unclear, strip
+from oracle_text import BadData, strip
 
 UNCLEAR = object()                  # where a record would be, but the contract does not say which
 LOOK = 100                          # so many records below are looked at
@@ -18,6 +18,11 @@ LETTER = re.compile(rb"(?:\xc2[\s\S]|\xe2[\s\S]{2}|[^0-9A-Za-z\x80-\xff])*[A-Za-
 def names_of(row):
     """A name ends at its first NUL."""
     return [f.split(b"\0", 1)[0] for f in row.fields]
+
+
+def is_value(q, field):
+    """Is it a number, and there?"""
+    return q.is_number(field) and not q.is_missing(field)
 
 
 def is_text(q, field):
@@ -41,39 +46,30 @@ def names_a_column(q, text, quoted, row):
     return not may_be_place or any(name == text and not q.is_number(field) for name, field in zip(names_of(row), row.fields))
 
 
-def in_quotes(q, row):
+def in_quotes(q, delimiter, row):
     """For each field whether quotes are around it that it does not need."""
-    quote, delimiter = q.dialect.quote, q.ends_with()
-    if q.dialect.whitespace or not quote or quote not in row.raw:
+    quote = q.dialect.quote
+    if q.dialect.whitespace or not quote:
         return [False] * len(row.fields)
-    if q.dialect.escape:
-        raise Unclear("quotes, and an escape byte")
-    whole = re.compile(b"%s((?:[^%s]|%s)*)%s" % (quote, quote, quote * 2, quote))
-    found, at = [], 0
-    for _ in row.fields:
-        m = whole.match(row.raw, at)
-        found.append(m is not None and len(m[0]) > 2 and delimiter not in m[1])
-        at = row.raw.find(delimiter, m.end() if m else at) + 1 or len(row.raw)
-    return found
+    parts = [part.strip(q.dialect.blanks(delimiter)) for part in row.parts]
+    return [len(part) > 2 and part.startswith(quote) and delimiter not in field for part, field in zip(parts, row.fields)]
 
 
-def has_header(q, exprs, row, below, second):
-    """row: the first record; below: the fields of those below it in its file, as far as they are whole and sound;
-    second: the Row that is the first of these, or None.
+def has_header(q, exprs, delimiter, row, uncut, below, second):
+    """row: the first record; uncut: the same before words were found to stand below it; below: the fields of those below
+    it in its file, as far as they are whole and sound; second: the Row that is the first of these, or None.
     -> (is it a header?, how that is known: "said", "name", "values", "doubt")."""
     if q.header != "auto":
         return q.header == "yes", "said"
     if any(names_a_column(q, text, quoted, row) for _, text, quoted in q.items()) or any(
             names_a_column(q, text, quoted, row) for e in exprs for text, quoted in e.items()):
         return True, "name"
-    values = row.fields[:-1] if len(row.fields) > 1 and row.raw.rstrip(q.dialect.blanks(q.ends_with())).endswith(q.ends_with()) and not row.fields[-1] else row.fields
-    numbers = [q.is_number(f) and not q.is_missing(f) for f in values]
-    if all(numbers):
-        if second and any(in_quotes(q, row)) and (q.dialect.trim or len(second.fields) != len(row.fields)):
-            raise Unclear("numbers in quotes, with blanks before them or above a ragged record")
-        pairs = zip(in_quotes(q, row), in_quotes(q, second), below[0]) if second and any(in_quotes(q, row)) else ()
-        if not any(first and not other and q.is_number(f) and not q.is_missing(f) for first, other, f in pairs):
+    open_end = len(uncut.fields) > 1 and not uncut.fields[-1] and uncut.raw.rstrip(q.dialect.blanks(delimiter)).endswith(delimiter)
+    if all(is_value(q, f) for f in uncut.fields[:-1 if open_end else None]):
+        pairs = zip(in_quotes(q, delimiter, uncut), in_quotes(q, delimiter, second), second.fields) if second else ()
+        if not any(first and not other and is_value(q, f) for first, other, f in pairs):
             return False, "values"
+    numbers = [is_value(q, f) for f in row.fields]
     for k, field in enumerate(row.fields):
         if is_text(q, field) and not (any(numbers) and WORDS.match(strip(field))):
             column = [fields[k] for fields in below[:LOOK] if k < len(fields) and not q.is_missing(fields[k])]

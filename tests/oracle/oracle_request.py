@@ -108,10 +108,6 @@ class Request:
         """Is its input to be a file?"""
         return any(operation == RANK for operation, _ in self.news)
 
-    def ends_with(self):
-        """The byte between fields."""
-        return b" " if self.dialect.whitespace else self.dialect.delimiter or b","
-
     def sums_up(self):
         """Is it the summary?"""
         return not self.operations and not self.news and self.where is None

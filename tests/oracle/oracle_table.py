@@ -8,7 +8,7 @@ import collections
 import re
 
 from oracle_dialect import COMMA, cut, preamble, with_rest
-from oracle_header import LOOK, UNCLEAR, has_header, is_place, names_of
+from oracle_header import LOOK, UNCLEAR, has_header, is_place, is_value, names_of
 from oracle_request import is_position, resolve
 from oracle_words import MISALIGNED, line_up
 from oracle_text import BOM, BadData, Unclear, Usage
@@ -50,7 +50,7 @@ class Table:
     def __init__(self, q, exprs, files):
         self.q, self.files, self.trouble = q, [], None
         self.nothing = not any(data[len(BOM):] if data.startswith(BOM) else data for _, data in files)
-        self.has_byte, self.first_file = any(data for _, data in files), files[0][0] if files else None
+        self.has_byte, self.first_file = False, files[0][0] if files else None     # below what is dropped
         self.policy = q.ragged or ("allow" if q.sums_up() else "error")
         self.delimiter = b" " if q.dialect.whitespace else q.dialect.delimiter or COMMA
         self._read(files)
@@ -83,6 +83,7 @@ class Table:
             self.files.append(rows)
             if self.trouble:
                 break
+            self.has_byte |= at < len(data)
             base += len(data)
 
     def _find_header(self, exprs):
@@ -101,7 +102,7 @@ class Table:
         flat = [r for rows in self.files for r in rows]
         only_positions = not exprs and all(is_position(text) for _, text, _ in q.items())
         if flat[0].blank and q.header != "no" and (not only_positions or q.news or q.header == "yes"
-                                                   or not q.is_number(full.fields[0])
+                                                   or not is_value(q, full.fields[0])
                                                    or (q.dialect.quote and q.dialect.quote in full.raw)):
             raise Unclear("a blank line where the header may be")
         if full.stray:          # so how many columns there are is not known, nor what blank lines are
@@ -110,11 +111,8 @@ class Table:
             raise Unclear("a blank line, then an error")
         self.first = first = self._of_words(flat)
         below = self._below(flat, first)
-        if self.layout and q.header == "auto" and only_positions and all(q.is_number(f) and not q.is_missing(f) for f in flat[0].fields):
-            raise Unclear("numbers that line up as names")
-        found, self.known = has_header(q, exprs, full if first.blank else first, below, flat[1] if below else None)
-        if self.layout and self.known in ("values", "doubt") and all(q.is_number(f) and not q.is_missing(f) for f in flat[0].fields):
-            found, self.known = False, "values"
+        found, self.known = has_header(q, exprs, self.delimiter, full if first.blank else first, full if first.blank else flat[0],
+                                       below, flat[1] if below else None)
         if not found:
             self.layout, self.first = None, flat[0]
             first = flat[0]
@@ -168,9 +166,9 @@ class Table:
         return self._below_itself(flat[0], self.layout)
 
     def _lined_up(self, rows):
-        records = [r for r in rows[1:] if r.file == rows[0].file]
-        blank = next((i for i, r in enumerate(records) if r.blank), len(records))
-        return line_up(rows[0].raw, [r.raw for r in records[:blank]])
+        """How records stand below a header. Blank lines are none here: how many columns there are is not known yet."""
+        records = [r.raw for r in rows[1:] if r.file == rows[0].file and not r.blank]
+        return None if rows[0].blank else line_up(rows[0].raw, records)
 
     def _below_itself(self, row, layout):
         if layout in (None, MISALIGNED):
@@ -360,7 +358,7 @@ class Table:
             fields = fields[:self.ncolumns] + (b"",) * (self.ncolumns - count)
             lines = lines[:self.ncolumns] + (row.line,) * (self.ncolumns - count)
         raw = row.raw
-        if header and any(f.strip(b" \t") for f in header.fields) and self._is_header(row, header):
+        if header and not all(map(self.q.is_missing, header.fields)) and self._is_header(row, header):
             shape = "again"
         if count != n and row.parts:    # where it is printed, it has as many fields as the first
             raw = self.delimiter.join(row.parts[:n] + (b"",) * (n - count))
