@@ -7,8 +7,8 @@ SERVE is tests/fuzz/serve.c, built, best with AddressSanitizer and UBSan. --jobs
 its own, which together are all from --seed on. --device: one more way runs with this --device; it needs a SERVE that was built with CUDA.
 
 A case is a command line and a table (tests/oracle/hostile_request.py, hostile.py), now and then spoiled by edits that
-know nothing of CSV. Each second seed begins with a pair of options, each pair in turn, a quarter with a law (laws.py),
-the others have a model. Each is run in several ways: chunks, threads, instruction sets, what inflates; a file, standard
+know nothing of CSV. Each second seed begins with a pair of options, each pair in turn, in an order drawn once; a quarter with a
+law (laws.py), the others have a model. Each is run in several ways: chunks, threads, instruction sets, what inflates; a file, standard
 input, a pipe, a pipe whose writer pauses; plain or packed. Then
 
  - no run ends by a signal, or with a sanitizer's report, or with another exit status than 0, 1 and 2;
@@ -68,6 +68,7 @@ BLANK_ONE_IN = 24       # one file more, of nothing but blank lines
 BLANKS = (b"", b"\n", b"\r\n", b"\n\n\n", b"\n\r", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n")
 LONG_ONE_IN = 400       # a field of 64 KiB to 2 MiB
 COLUMNS_FOLDED = 50 * 10 ** 6   # columns times chunks; of a sum, some 30 ns each
+TRIALS = 6              # command lines of two options, to know whether they go together
 TRIES = 6               # command lines of a case, until one is not refused; the last ones have no option that is not needed
 OTHERS_ONE_IN = 4       # turn of a pair, by those which trial has found to be refused
 CHECKSUM = re.compile(rb'(?<="crc32":")[0-9a-f]+')
@@ -150,7 +151,8 @@ class Case(hostile_request.Case):
         super().__init__(rng, names, rows, tame or law is not None, law is not None and "pipe" in law.name)
         self.rng, self.law, self.silent, self.status = rng, law, "a law", None
         if not law:
-            self.spoil()
+            if not tame:
+                self.spoil()
         else:
             header, *lines = [hostile.with_end(rng, self.shape, line) for line in
                               hostile.lines_of(rng, self.shape, None, self.table, True)]
@@ -270,8 +272,9 @@ class Fuzzer:
         PACKINGS.setdefault("bgzip", None)
         self.here = os.getcwd()
         self.goes = goes or hostile_request.Goes(self.try_out)
-        self.reachable = [p for p in PAIRS_OF_OPTIONS if self.goes.together(*p)]
-        self.others = [p for p in PAIRS_OF_OPTIONS if not self.goes.together(*p)]
+        pairs = random.Random(1).sample(PAIRS_OF_OPTIONS, len(PAIRS_OF_OPTIONS))    # so that few seeds see all options
+        self.reachable = [p for p in pairs if self.goes.together(*p)]
+        self.others = [p for p in pairs if not self.goes.together(*p)]
 
     def close(self):
         self.server.close()
@@ -290,12 +293,16 @@ class Fuzzer:
 
     def try_out(self, names):
         """Is a command line of these options taken, with arguments of no fault?"""
-        rng = random.Random(" ".join(names))
-        for _ in range(2):
-            r = self.run_first(Case(rng, names, None, laws.LAWS[0]))
-            if r.status != 2 or r.err.startswith(b"gpustat: --"):       # else it may be the argument
-                break
-        return r.status != 2
+        rng, said, refused = random.Random(" ".join(names)), None, False
+        for _ in range(TRIALS):
+            r = self.run_first(Case(rng, names, None, None, True))
+            if r.status == 0:
+                return True
+            if r.err == said:       # else it may be the arguments
+                return False
+            refused |= r.status == 2
+            said = r.err
+        return not refused
 
     def run_first(self, case, way=Way((), (), "files", None)):
         self.prepare(case)
@@ -448,27 +455,27 @@ class Fuzzer:
         if wrong in (None, "unclear"):
             return wrong
         if not case.law:
-            self.shrink(case, chosen)
+            self.shrink(case, chosen, wrong)
         last = self.complaint(case, chosen)
         if last in (None, "unclear"):
             last = "not every time: " + wrong
         return "seed %d: %s\nsaved in %s" % (seed, last, self.save(seed, case, chosen, wrong))
 
-    def shrink(self, case, chosen, seconds=20):
-        """Takes options off, files, and bytes out of the files, for as long as the case stays wrong."""
-        end = time.monotonic() + seconds
+    def shrink(self, case, chosen, wrong, seconds=20):
+        """Takes options off, files, and bytes out of the files, for as long as the case stays wrong in the same way."""
+        end, kind = time.monotonic() + seconds, kind_of(wrong)
 
         def stays_wrong():
-            return self.complaint(case, chosen) not in (None, "unclear")
+            return kind_of(self.complaint(case, chosen)) == kind
 
-        def without_some(whole, set_whole):
+        def without_some(whole, set_whole, least=0):
             size = len(whole) // 2 or 1
             while size and time.monotonic() < end:
                 at = 0
                 while at < len(whole) and time.monotonic() < end:
                     less = whole[:at] + whole[at + size:]
-                    set_whole(less)
-                    if stays_wrong():
+                    set_whole(less if len(less) >= least else whole)
+                    if len(less) >= least and stays_wrong():
                         whole = less
                     else:
                         at += size
@@ -477,7 +484,7 @@ class Fuzzer:
         without_some(case.uses, lambda uses: setattr(case, "uses", uses))
         case.names = [u.option.name for u in case.uses]
         if len(case.files) > 1 and any(way.mode == "files" for way in chosen):
-            without_some(case.files, lambda files: setattr(case, "files", files))
+            without_some(case.files, lambda files: setattr(case, "files", files), 1)
         for i, (name, data) in enumerate(case.files):
             without_some(data, lambda less, i=i, name=name: case.files.__setitem__(i, (name, less)))
 
@@ -505,6 +512,14 @@ class Fuzzer:
         with open(os.path.join(where, "command"), "w", encoding="utf-8", errors="surrogateescape") as f:
             f.write("\n".join(lines) + "\n" + "".join("# %s\n" % line for line in wrong.split("\n")))
         return where
+
+
+def kind_of(wrong):
+    """What remains of a complaint when its case is cut down."""
+    if wrong in (None, "unclear"):
+        return wrong
+    first, last = wrong.split("\n")[0], wrong.split("\n")[-1]
+    return " ".join(last.split()[:2]) if first.startswith("run:") else first
 
 
 def spell(uses):

@@ -127,7 +127,8 @@ class Shape:
         self.kinds = [rng.choice(KINDS) for _ in range(self.n)]
         if tame:
             self.kinds[0] = "decimal"
-        self.names = column_names(rng, self.n, tame) if tame or rng.randrange(4) else None
+        has_names = (tame or rng.randrange(4)) and ("no-headers" not in asked or (rng.randrange(8) == 0 and not tame))
+        self.names = column_names(rng, self.n, tame) if has_names else None
         self.missing = rng.sample(SPELLINGS, rng.randrange(1, 4)) if "missing" in asked else []
         for k in rng.sample(range(self.n), min(self.n, rng.choice((1, 1, 1, 2, 3)))) if "by" in asked or odd(6) else ():
             if (self.n > 1 or rng.randrange(4) == 0) and not (tame and k == 0):
@@ -135,6 +136,8 @@ class Shape:
         self.keys = random_keys(rng, self.missing) if "key" in self.kinds else [b""]
         self.fault = rng.choice(FAULTS) if odd(8) else None
         self.invalid = rng.choice(("skip", "skip", "skip", "error")) if "invalid" in asked else None
+        if "max-invalid" in asked and (tame or rng.randrange(8)):
+            self.invalid = "skip"
         self.style = rng.choice((0, 5, 30, 100))
         self.eols = rng.choice(((b"\n",), (b"\r\n",), (b"\n", b"\r\n")))
         self.policy = rng.choice(("error", "extra", "extra", "allow", "allow")) if "ragged" in asked else None

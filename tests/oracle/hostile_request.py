@@ -71,6 +71,9 @@ SHADOWING = tuple(ABOUT) + ("columns", "explain")  # options beside which nothin
 FREQUENT = ("let", "let", "let", "where", "where", "by", "by", "sum", "cumsum", "invalid", "missing", "header", "headers")
 
 
+DRAW = {"plot", "svg"}
+
+
 class Use(collections.namedtuple("Use", "option typed argument")):
     """One option of a command line. typed: its name, as in "p95". argument: bytes, or None."""
     def spell(self, rng=None):
@@ -91,6 +94,7 @@ class Columns:
     def __init__(self, shape):
         self.n, self.names, self.kinds = shape.n, list(shape.names or [None] * shape.n), list(shape.kinds)
         self.missing, self.tame, self.named = shape.missing, shape.tame, shape.named
+        self.one_line = self.beside_others = False      # what is drawn has one column; another result is asked, or groups
 
     def add(self, name, kind):
         self.names.append(name)
@@ -143,6 +147,8 @@ def spell_columns(rng, option, columns):
     takes_text = option.kind in ("TEXT", "FIELDS") or option.name in oracle_command.TAKE_TEXT
     pool = list(columns.all()) if takes_text else columns.numeric()
     form = rng.randrange(10)
+    if columns.one_line and option.kind == "RUNNING":
+        return spell_some(rng, pool or list(columns.all()), columns, 1)
     if not pool or (form == 0 and option.kind != "FIELDS" and not columns.named):
         return b"*"
     if form == 1 and not columns.named and columns.n > 1 and (takes_text or len(pool) >= columns.n or columns.odd(rng, 4)):
@@ -164,7 +170,8 @@ def spell_keys(rng, columns):
 
 def spell_pairs(rng, option, columns):
     numeric = columns.numeric()
-    if (rng.randrange(4) == 0 or not numeric) and not columns.named and (option.name in SYMMETRIC or columns.odd(rng, 20)):
+    if (rng.randrange(20 if columns.beside_others else 4) == 0 or not numeric) and not columns.named and (
+            option.name in SYMMETRIC or columns.odd(rng, 20)):
         return b"*"
     pool = numeric or list(columns.all())
     return b",".join(b"%s:%s" % tuple(spell_item(rng, rng.choice(pool), columns) for _ in range(2))
@@ -330,11 +337,27 @@ def spell_let(rng, columns):
 
 # ---- other arguments ----------------------------------------------------------------------------
 
+def titles_of(use, labels):
+    """Results of an operation as they are printed, where its COLS are a list of names and numbers."""
+    title = (use.typed if use.option.title == "pNN" else use.option.title).encode()
+    if use.argument is None:
+        return [title]
+
+    def label(item):
+        k = re.fullmatch(rb"(?:col|:)?([0-9]+)", item)
+        return item if item in labels else labels[int(k[1]) - 1] if k and 0 < int(k[1]) <= len(labels) else None
+    pairs = [[label(side) for side in item.split(b":")] if use.option.kind == "PAIR" else [label(item)]
+             for item in use.argument.split(b",")]
+    return [title + b"(" + b":".join(sides) + b")" for sides in pairs if None not in sides]
+
+
 def spell_result(rng, columns, uses):
     """[-]RESULT: a result as it is printed, or an operation's name; now and then one that does not exist."""
     labels, asked = columns.labels(), [u for u in uses if u.option.kind and u.option.name != "let"]
-    form = rng.randrange(8)
-    if not asked:
+    form, there = rng.randrange(8), [title for u in asked for title in titles_of(u, labels)]
+    if there and rng.randrange(4):
+        name = rng.choice(there)
+    elif not asked:
         name = rng.choice((b"count", b"count", b"count", rng.choice(labels)))
     else:
         use = rng.choice(asked)
@@ -435,6 +458,8 @@ def spell_name(rng, option):
 def draw_uses(rng, names, shape):
     """The options' arguments. Those that others speak of come first: columns, operations, what orders their results."""
     columns, uses = Columns(shape), []
+    columns.one_line = bool(DRAW & set(names))
+    columns.beside_others = "by" in names or sum(name in RESULTS for name in names) > 1
     for name in sorted(names, key=lambda n: (n != "let", OPTIONS[n].kind is None)):
         option = OPTIONS[name]
         uses.append(Use(option, spell_name(rng, option), spell_argument(rng, option, shape, columns, uses)))
@@ -482,7 +507,7 @@ class Goes:
         for a, b in itertools.combinations(firsts, 2):
             if frozenset((a, b)) in self.pairs:
                 continue
-            helpers = [h for kind in (a, b) for h in self.helpers[kind][:4]]
+            helpers = [h for kind in (a, b) for h in self.helpers[kind]]
             tries = [[firsts[a], firsts[b]]] if self.alone[a] and self.alone[b] else []
             tries += [[firsts[a], firsts[b], h] for h in helpers]
             if any(try_out(names) for names in tries):
@@ -502,7 +527,8 @@ class Goes:
         names = list(names)
         for name in list(names):
             helpers = self.helpers[kind_of(name)]
-            if self.alone[kind_of(name)] or not helpers or any(h in names for h in helpers):
+            kinds = {kind_of(h) for h in helpers}
+            if self.alone[kind_of(name)] or not helpers or any(kind_of(n) in kinds for n in names if n != name):
                 continue
             fitting = [h for h in helpers if all(self.together(h, n) for n in names)]
             names.append(rng.choice(fitting or helpers))
@@ -516,6 +542,8 @@ class Goes:
             if name not in pool or (name in names and name not in REPEATED) or (name in SHADOWING and rng.randrange(12)):
                 continue
             more = self.helped(rng, names + [name])
+            if DRAW & set(more) and sum(OPTIONS[n].kind == "RUNNING" for n in more) > 1:
+                continue
             if all(self.together(name, n) for n in names) and set(more) <= set(pool) | set(names) and self.all_together(more):
                 names = more
         return names
