@@ -580,6 +580,13 @@ static bool reads_words(const struct word_layout *l, const struct word_table *t,
 	return nwords > l->nnames && l->takes_rest && word_layout_is_pushed(l, t->lines[1]);
 }
 
+/* Whether the first record, of as many words as the header, rather has a value wider than its column than one of several
+ * words, as its place below the names would allow as well. */
+static bool is_wide_rather(const struct word_layout *l, const struct header *h, const struct word_table *t, size_t nwords)
+{
+	return nwords == h->nfields && l->nnames == nwords && word_layout_is_pushed(l, t->lines[1]);
+}
+
 /* Finds the layout of a table whose header has h->nfields words, and whose first record nwords. Waits for more records only
  * if the first alone does not tell. */
 static enum status find_layout(struct header *h, struct look *look, struct word_table *t, size_t nwords,
@@ -595,6 +602,10 @@ static enum status find_layout(struct header *h, struct look *look, struct word_
 	if (agrees && h->layout->nnames == h->nfields) {
 		h->layout->by_words = true;
 		return STATUS_OK;
+	}
+	if (h->layout && is_wide_rather(h->layout, h, t, nwords)) {
+		free(h->layout);
+		h->layout = NULL;
 	}
 	if (h->layout || nwords != h->nfields) {
 		status = look_at_lines(look, t, LOOK_NRECORDS - 1, fault);

@@ -145,6 +145,8 @@ def check_errors():
     says("new columns, a later record of more words", ["--running-sum=AGE"], KUBECTL, 1, KUBECTL.split(b"\n")[0] + b" running_sum(AGE)\n", "gpustat: <stdin>:2: column 'AGE': not a number: '5d3h' (try --invalid skip)\n", )
     says("fewer words, --ragged", ["--ragged=allow", "--sum=b"], b"a b c\n1 2 3\n4 5\n", 0, "7\n")
     says("below the header, fewer words", ["--sum=c", "--count=b"], b"a  b  c\n1  2  3\n4     5\n6\n", 0, "sum(c),count(b)\n8,1\n")
+    wide = b"x   name  y\n"
+    says("as many words as names: a value is wider than its column", ["--count=:3", "--last=name"], wide + b"12  abcdef 7\n", 0, "count(y),last(name)\n1,abcdef\n")
     shifted = b"   a  b\n 10  2\n 11  3\n"
     says("a later record begins left of the names", ["--sum=a"], shifted + b"7    40\n12   5\n", 1, "", RECORD % (4, 1))
     says("it is the first one", ["--sum=a"], b"   a  b\n7    40\n 10  2\n", 1, "", RECORD % (3, 1))

@@ -190,6 +190,8 @@ def line_up(header, records):
     if first and len(first.names) == n and agrees(first, records[:1]):
         first.by_words = True
         return first
+    if first and m == n == len(first.names) and first.pushed(records[0]):
+        first = None                                # a value wider than its column, rather than one of several words
     if first or m != n:
         found = find([header] + records[:LOOK])
         if found:
