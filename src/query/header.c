@@ -580,55 +580,44 @@ static bool reads_words(const struct word_layout *l, const struct word_table *t,
 	return nwords > l->nnames && l->takes_rest && word_layout_is_pushed(l, t->lines[1]);
 }
 
-/* Whether the first record, of as many words as the header, rather has a value wider than its column than one of several
- * words, as its place below the names would allow as well. */
-static bool is_wide_rather(const struct word_layout *l, const struct header *h, const struct word_table *t, size_t nwords)
-{
-	return nwords == h->nfields && l->nnames == nwords && word_layout_is_pushed(l, t->lines[1]);
-}
-
 /* Finds the layout of a table whose header has h->nfields words, and whose first record nwords. Waits for more records only
  * if the first alone does not tell. */
 static enum status find_layout(struct header *h, struct look *look, struct word_table *t, size_t nwords,
 			       struct fault *fault)
 {
-	struct word_layout *l = NULL;
-	bool agrees = false;
-	enum status status;
+	struct word_layout *l = NULL, *words = NULL;
+	bool agrees = false, is_wide;
+	enum status status = STATUS_OK;
 
 	if (!word_layout_find(t->lines, 2, &h->layout) ||
-	    (h->layout && !word_layout_agrees(h->layout, t->lines + 1, 1, &agrees)))
+	    (h->layout && !word_layout_agrees(h->layout, t->lines + 1, 1, &agrees)) ||
+	    !word_layout_of_words(t->lines[0], &words))
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	if (agrees && h->layout->nnames == h->nfields) {
 		h->layout->by_words = true;
+		free(words);
 		return STATUS_OK;
 	}
-	if (h->layout && is_wide_rather(h->layout, h, t, nwords)) {
-		free(h->layout);
-		h->layout = NULL;
-	}
-	if (h->layout || nwords != h->nfields) {
+	/* A value wider than its column explains the record, rather than a value or a name of several words. */
+	is_wide = nwords == h->nfields && word_layout_is_pushed(words, t->lines[1]);
+	if (!is_wide && (h->layout || nwords != h->nfields)) {
 		status = look_at_lines(look, t, LOOK_NRECORDS - 1, fault);
-		if (status != STATUS_OK)
-			return status;
-		if (!word_layout_find(t->lines, t->n, &l) ||
-		    (l && !word_layout_agrees(l, t->lines + 1, t->n - 1, &l->by_words)))
-			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		if (status == STATUS_OK && (!word_layout_find(t->lines, t->n, &l) ||
+					    (l && !word_layout_agrees(l, t->lines + 1, t->n - 1, &l->by_words))))
+			status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 		if (l) { /* else the first record that does not stand below the header is the error */
 			free(h->layout);
 			h->layout = l;
 		}
-		if (h->layout)
-			return STATUS_OK;
+		if (h->layout || status != STATUS_OK) {
+			free(words);
+			return status;
+		}
 	}
-	if (h->nfields == 1) /* it takes the whole line */
-		return STATUS_OK;
-	if (!word_layout_of_words(t->lines[0], &l))
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	if (reads_words(l, t, nwords))
-		h->layout = l;
-	else
-		free(l);
+	free(h->layout);
+	h->layout = h->nfields > 1 && reads_words(words, t, nwords) ? words : NULL; /* a lone column takes the whole line */
+	if (!h->layout)
+		free(words);
 	return STATUS_OK;
 }
 

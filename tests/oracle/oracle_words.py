@@ -190,9 +190,9 @@ def line_up(header, records):
     if first and len(first.names) == n and agrees(first, records[:1]):
         first.by_words = True
         return first
-    if first and m == n == len(first.names) and first.pushed(records[0]):
-        first = None                                # a value wider than its column, rather than one of several words
-    if first or m != n:
+    plain = Layout([w[1:] for w in words(header)], True, False, padded(header))
+    wide = m == n and plain.pushed(records[0])      # a value wider than its column, rather than one of several words
+    if not wide and (first or m != n):
         found = find([header] + records[:LOOK])
         if found:
             found.by_words = agrees(found, records[:LOOK])
@@ -200,7 +200,6 @@ def line_up(header, records):
             return found or first
     if n == 1:
         return None
-    plain = Layout([w[1:] for w in words(header)], True, False, padded(header))
     if m == n:
         if not plain.shifted(records[0]):
             return plain
