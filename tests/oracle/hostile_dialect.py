@@ -108,10 +108,9 @@ def write_below(rng, contents, dialect):
         word = word or rng.choice((b"", b"-"))
         if i + 1 == len(contents):
             out += word
-        elif dialect.right and i % dialect.right:
-            out += word.rjust(dialect.pad - 1) + b" "
         else:
-            out += word.ljust(dialect.pad - 1) + b" "
+            blanks = b" " * (dialect.pad - 1 - len(word.decode(errors="replace")))      # columns are characters
+            out += (blanks + word if dialect.right and i % dialect.right else word + blanks) + b" "
     return out if out.strip() else b"-"
 
 
