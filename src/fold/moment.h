@@ -148,9 +148,9 @@ void fourths_sum(const struct powers *fourths, int scale, struct integer *out);
 
 struct logs;
 
-/* Writes the geometric mean of n > 0 numbers, all of them positive, as logarithm_format_mean() does. logs: NULL: all
- * are 1. */
-void logs_format_mean(const struct logs *logs, uint64_t n, char *text);
+/* Writes the geometric mean of n > 0 numbers, all of them positive, in ndigits digits as logarithm_format_mean() does. logs:
+ * NULL: all are 1. */
+void logs_format_mean(const struct logs *logs, uint64_t n, int ndigits, char *text);
 
 /* ---- the first and the last value (moment_ends.c) ---- */
 

@@ -65,11 +65,11 @@ static enum status logs_combine(void *cell, void *later)
 	return STATUS_OK;
 }
 
-void logs_format_mean(const struct logs *logs, uint64_t n, char *text)
+void logs_format_mean(const struct logs *logs, uint64_t n, int ndigits, char *text)
 {
 	static const struct logs none;
 
-	logarithm_format_mean(logs ? &logs->sum : &none.sum, n, text);
+	logarithm_format_mean(logs ? &logs->sum : &none.sum, n, ndigits, text);
 }
 
 static bool logs_is_empty(const void *cell)

@@ -10,6 +10,11 @@
  * the sample's covariance is C / (n (n - 1)), the population's C / n^2, Pearson's correlation C / sqrt(A B), with the sign of C
  * and the size of the root of C^2 / (A B), and the mean of x weighted by y is Sxy / Sy. Numerators and
  * denominators are exact, so that each result is rounded once.
+ *
+ * Of rounded numbers, each x may be wrong by p and each y by q. In the mean over the records, no deviation exceeds half of the
+ * range. So the population's covariance is wrong by p / 2 times the range of y, and q / 2 times that of x, and the sample's by
+ * twice as much at most. A correlation is the cosine of an angle, of which p turns one leg by p over x's deviation. A mean
+ * weighted by y is wrong by the sums of q |x - mean| and of p |y|, over that of y.
  */
 #include "fold/pair_statistic.h"
 
@@ -19,10 +24,11 @@
 /* One column's sums over the records that have both values. */
 struct side {
 	uint64_t n;
+	struct wide_fold numbers; /* the column's, but for the sum */
+	int places;             /* statistic_places of the numbers */
 	int scale;              /* a multiple of WIDE_LIMB_DIGITS; no number has more digits after the point */
 	struct integer sum;     /* x 10^scale */
 	struct natural squares; /* x 10^(2 scale), if they are asked for */
-	bool is_noise, is_constant; /* the sum is 0, and the numbers are equal, but for the errors of rounded ones */
 };
 
 /* The sums of a pair. */
@@ -46,38 +52,30 @@ static void subtract(struct wide *x, const struct wide *y)
 	wide_add(x, &negated);
 }
 
-/* Whether the errors of n rounded numbers of a scale reach all digits of x. */
-static bool is_noise(const struct wide *x, int scale, uint64_t n)
+/* *out = x 10^scale, a limb scale, beyond which x has no digits. */
+static void set_scaled(const struct wide *x, int scale, struct integer *out)
 {
-	struct natural digits;
+	int from = WIDE_POINT - scale / WIDE_LIMB_DIGITS; /* limbs below it are 0 */
 
-	if (!wide_scale_is_rounded(scale))
-		return false;
-	natural_set_limbs(&digits, x->limb, WIDE_NLIMBS);
-	return natural_ndigits(&digits) <= WIDE_POINT * WIDE_LIMB_DIGITS - wide_sum_places(scale, n);
+	out->negative = natural_set_limbs(&out->magnitude, x->limb + from, WIDE_NLIMBS - from);
 }
 
 /* Reads a side: the column's numbers less those alone. needs: see struct plan_pair. */
 static void read_side(const struct column_partial *column, const struct column_partial *alone,
 		      unsigned needs, struct side *out)
 {
-	struct wide_fold numbers, lone = {.count = 0};
+	struct wide_fold *numbers = &out->numbers, lone = {.count = 0};
 	const struct squares *squares = moments_cell(&column->moments, CELL_SQUARES);
-	int from;
 
-	column_numbers(column, &numbers);
+	column_numbers(column, numbers);
 	if (alone)
 		column_numbers(alone, &lone);
-	out->n = numbers.count - lone.count;
-	out->scale = integer_limb_scale(numbers.scale);
-	from = WIDE_POINT - out->scale / WIDE_LIMB_DIGITS; /* limbs below it are 0 */
+	out->n = numbers->count - lone.count;
+	out->places = statistic_places(numbers->scale);
+	out->scale = integer_limb_scale(numbers->scale);
 	if (lone.count)
-		subtract(&numbers.sum, &lone.sum);
-	out->is_noise = is_noise(&numbers.sum, numbers.scale, numbers.count);
-	subtract(&numbers.max, &numbers.min);
-	out->is_constant = is_noise(&numbers.max, numbers.scale, numbers.count);
-	out->sum.negative = natural_set_limbs(&out->sum.magnitude, numbers.sum.limb + from,
-					      WIDE_NLIMBS - from);
+		subtract(&numbers->sum, &lone.sum);
+	set_scaled(&numbers->sum, out->scale, &out->sum);
 	if (!(needs & MOMENT_SQUARES))
 		return;
 	squares_sum(squares, out->scale, &out->squares);
@@ -126,6 +124,40 @@ static void scatter_of_side(const struct side *side, struct integer *out)
 	scatter(side->n, &squares, &side->sum, &side->sum, out);
 }
 
+/* ---- the errors of rounded numbers ---- */
+
+static bool is_rounded(const struct side *side)
+{
+	return side->places != RATIO_PLACES_ALL;
+}
+
+static int least(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+/* The magnitude of the largest difference of two numbers. */
+static int range_magnitude(const struct side *side)
+{
+	struct wide range = side->numbers.max;
+
+	subtract(&range, &side->numbers.min);
+	return wide_magnitude(&range);
+}
+
+/* Whether numbers differ by their errors alone. */
+static bool is_constant(const struct side *side)
+{
+	return is_rounded(side) && range_magnitude(side) <= -side->places;
+}
+
+/* Whether the sum is not 0 for the errors alone. */
+static bool is_noise(const struct side *side)
+{
+	return is_rounded(side) &&
+	       wide_magnitude(&side->numbers.sum) <= -wide_sum_places(side->numbers.scale, side->numbers.count);
+}
+
 /* ---- formulas ---- */
 
 /* The covariance with divisor n - nless. */
@@ -134,14 +166,17 @@ static void format_cov(const struct pair_sums *s, unsigned nless, char *text)
 	const struct side *x = &s->sides[PAIR_X], *y = &s->sides[PAIR_Y];
 	struct natural denominator;
 	struct integer c;
+	int places = RATIO_PLACES_ALL;
 
 	if (x->n <= nless)
 		return;
 	scatter(x->n, &s->products, &x->sum, &y->sum, &c);
-	if (x->is_constant || y->is_constant)
+	if (is_constant(x) || is_constant(y))
 		natural_set(&c.magnitude, 0);
+	if (is_rounded(x) || is_rounded(y))
+		places = least(x->places - range_magnitude(y), y->places - range_magnitude(x));
 	natural_set(&denominator, (uint128)x->n * (x->n - nless));
-	ratio_format(c.negative, &c.magnitude, &denominator, x->scale + y->scale, text);
+	ratio_format_places(c.negative, &c.magnitude, &denominator, x->scale + y->scale, places, text);
 }
 
 static void pair_cov(const struct pair_sums *s, char *text)
@@ -154,34 +189,97 @@ static void pair_cov_pop(const struct pair_sums *s, char *text)
 	format_cov(s, 0, text);
 }
 
+/* How many digits of a side's deviation are right; scatter: A or B, which is not 0. */
+static int count_right(const struct side *side, const struct integer *scatter)
+{
+	struct natural square;
+
+	natural_set(&square, (uint128)side->n * side->n);
+	return statistic_ndigits(side->places, &scatter->magnitude, &square, 2 * side->scale);
+}
+
 static void pair_corr(const struct pair_sums *s, char *text)
 {
 	const struct side *x = &s->sides[PAIR_X], *y = &s->sides[PAIR_Y];
 	struct natural numerator, denominator;
 	struct integer a, b, c;
+	int ndigits;
 
-	if (x->n < 2 || x->is_constant || y->is_constant)
+	if (x->n < 2)
 		return;
 	scatter_of_side(x, &a);
 	scatter_of_side(y, &b);
 	if (a.magnitude.nlimbs == 0 || b.magnitude.nlimbs == 0)
 		return; /* a constant */
+	ndigits = least(count_right(x, &a), count_right(y, &b));
+	if (ndigits <= 0)
+		return; /* a constant but for errors */
 	scatter(x->n, &s->products, &x->sum, &y->sum, &c);
 	natural_multiply(&numerator, &c.magnitude, &c.magnitude);
 	natural_multiply(&denominator, &a.magnitude, &b.magnitude);
-	if (c.negative && c.magnitude.nlimbs)
-		*text++ = '-';
-	ratio_sqrt_format(&numerator, &denominator, 0, text);
+	ratio_sqrt_format_places(c.negative, &numerator, &denominator, 0, ndigits + 1, text); /* wrong by a 10th of a unit */
+}
+
+/* Makes *x, which is not negative, the larger of both. */
+static void keep_larger(struct natural *x, const struct natural *y)
+{
+	if (natural_compare(x, y) < 0)
+		*x = *y;
+}
+
+/* How many digits after the point the weights leave right of the mean, by n times the largest deviation from it. */
+static int count_places_by_weights(const struct pair_sums *s)
+{
+	const struct side *x = &s->sides[PAIR_X], *weights = &s->sides[PAIR_Y];
+	const struct wide *const ends[] = {&x->numbers.min, &x->numbers.max};
+	struct natural largest, n, of_n, square;
+	struct integer end, deviation; /* times the sum of the weights */
+
+	natural_set(&largest, 0);
+	for (int i = 0; i < 2; i++) {
+		set_scaled(ends[i], x->scale, &end);
+		multiply(&deviation, &end, &weights->sum);
+		integer_add(&deviation, &s->products, true);
+		keep_larger(&largest, &deviation.magnitude);
+	}
+	if (largest.nlimbs == 0)
+		return RATIO_PLACES_ALL;
+	natural_set(&n, x->n);
+	natural_multiply(&of_n, &largest, &n);
+	natural_multiply(&square, &weights->sum.magnitude, &weights->sum.magnitude);
+	return weights->places - ratio_magnitude(&of_n, &square, x->scale - weights->scale);
+}
+
+/* Like that for the weighted numbers. The sizes of weights of both signs add up to n of the largest at most. */
+static int count_places_by_numbers(const struct pair_sums *s)
+{
+	const struct side *x = &s->sides[PAIR_X], *weights = &s->sides[PAIR_Y];
+	struct integer min, max;
+	struct natural n, sizes;
+
+	set_scaled(&weights->numbers.min, weights->scale, &min);
+	set_scaled(&weights->numbers.max, weights->scale, &max);
+	if (!min.negative || max.negative || max.magnitude.nlimbs == 0)
+		return x->places;
+	keep_larger(&max.magnitude, &min.magnitude);
+	natural_set(&n, x->n);
+	natural_multiply(&sizes, &max.magnitude, &n);
+	return x->places - ratio_magnitude(&sizes, &weights->sum.magnitude, 0);
 }
 
 static void pair_wmean(const struct pair_sums *s, char *text)
 {
 	const struct side *x = &s->sides[PAIR_X], *weights = &s->sides[PAIR_Y];
+	int places = RATIO_PLACES_ALL;
 
-	if (weights->sum.magnitude.nlimbs == 0 || weights->is_noise)
+	if (weights->sum.magnitude.nlimbs == 0 || is_noise(weights))
 		return;
-	ratio_format(s->products.negative != weights->sum.negative, &s->products.magnitude,
-		     &weights->sum.magnitude, x->scale, text);
+	if (is_rounded(weights))
+		places = count_places_by_weights(s);
+	if (is_rounded(x))
+		places = least(places, count_places_by_numbers(s));
+	ratio_format_places(s->products.negative != weights->sum.negative, &s->products.magnitude, &weights->sum.magnitude,
+			    x->scale, places, text);
 }
 
 void pair_statistic_format(enum operation operation, const struct plan *plan,

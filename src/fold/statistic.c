@@ -50,17 +50,17 @@ int statistic_limb_scale(const struct column_moments *m)
 	return integer_limb_scale(m->numbers.scale);
 }
 
-bool statistic_is_noise(const struct column_moments *m, const struct natural *numerator,
-			const struct natural *denominator, int scale, int power)
+int statistic_places(int scale)
 {
-	struct natural p = *numerator, q = *denominator;
-	int shift;
+	return wide_scale_is_rounded(scale) ? wide_sum_places(scale, 1) : RATIO_PLACES_ALL;
+}
 
-	if (!wide_scale_is_rounded(m->numbers.scale))
-		return false;
-	shift = power * wide_sum_places(m->numbers.scale, m->numbers.count) - scale;
-	natural_shift(shift > 0 ? &p : &q, shift > 0 ? shift : -shift);
-	return natural_compare(&p, &q) < 0;
+/* The errors are less than a 20th of 10^-places, see wide_sum_places(): less than a 200th of a unit of the digits. */
+int statistic_ndigits(int places, const struct natural *numerator, const struct natural *denominator, int scale)
+{
+	if (places == RATIO_PLACES_ALL)
+		return RATIO_PLACES_ALL;
+	return numerator->nlimbs == 0 ? 0 : places + ratio_sqrt_magnitude(numerator, denominator, scale) - 2;
 }
 
 static void statistic_mean(const struct column_moments *m, char *text)
@@ -110,7 +110,8 @@ static void statistic_range(const struct column_moments *m, char *text)
 	wide_format_sum(&range, m->numbers.scale, 2, text);
 }
 
-/* A product of which a factor is 0 has the root 0; a negative factor leaves it without one. */
+/* A product of which a factor is 0 has the root 0; a negative factor leaves it without one. The part by which the mean is
+ * wrong is the mean of those by which the numbers are, of which the least number has the largest. */
 static void statistic_geomean(const struct column_moments *m, char *text)
 {
 	struct wide zero;
@@ -119,7 +120,8 @@ static void statistic_geomean(const struct column_moments *m, char *text)
 	wide_clear(&zero);
 	sign = wide_compare(&m->numbers.min, &zero);
 	if (m->numbers.count > 0 && sign > 0)
-		logs_format_mean(m->logs, m->numbers.count, text);
+		logs_format_mean(m->logs, m->numbers.count,
+				 statistic_places(m->numbers.scale) + wide_magnitude(&m->numbers.min) - 1, text);
 	else if (m->numbers.count > 0 && sign == 0)
 		strcpy(text, "0");
 }
@@ -143,22 +145,14 @@ static bool variance(const struct column_moments *m, unsigned nless, struct natu
 	natural_subtract(numerator, &squares);
 	natural_set(denominator, (uint128)n * (n - nless));
 	*scale *= 2;
-	if (statistic_is_noise(m, numerator, denominator, *scale, 2))
-		natural_set(numerator, 0);
 	return true;
 }
 
-/* How many digits of a variance, which is numerator / denominator x 10^-scale and not 0, and of its root are right. An error
- * of e in each number is one of 3 e / d in the variance, as its own part, where d is the deviation. */
+/* How many digits of a variance, which is numerator / denominator x 10^-scale, and of its root are right. */
 static int count_right(const struct column_moments *m, const struct natural *numerator, const struct natural *denominator,
 		       int scale)
 {
-	int magnitude;
-
-	if (!wide_scale_is_rounded(m->numbers.scale) || numerator->nlimbs == 0)
-		return RATIO_NDIGITS;
-	magnitude = ratio_magnitude(numerator, denominator, scale) - 1;
-	return wide_sum_places(m->numbers.scale, 1) + (magnitude - (magnitude < 0)) / 2 - 1;
+	return statistic_ndigits(statistic_places(m->numbers.scale), numerator, denominator, scale);
 }
 
 static void format_variance(const struct column_moments *m, unsigned nless, char *text)
@@ -201,7 +195,7 @@ static void statistic_rms(const struct column_moments *m, char *text)
 		return;
 	squares_sum(m->squares, scale, &squares);
 	natural_set(&count, m->numbers.count);
-	ratio_sqrt_format(&squares, &count, 2 * scale, text);
+	ratio_sqrt_format_places(false, &squares, &count, 2 * scale, statistic_places(m->numbers.scale), text);
 }
 
 static void statistic_var(const struct column_moments *m, char *text)

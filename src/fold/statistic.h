@@ -50,10 +50,13 @@ int statistic_limb_scale(const struct column_moments *m);
  * Returns whether the sum is negative. */
 bool statistic_scaled_sum(const struct column_moments *m, int scale, struct natural *out);
 
-/* Whether numbers of which some were rounded are the reason that numerator / denominator x 10^-scale, which is
- * a sum of their differences' powers, is not 0. False of other numbers. */
-bool statistic_is_noise(const struct column_moments *m, const struct natural *numerator,
-			const struct natural *denominator, int scale, int power);
+/* How many digits after the point are right of each number of a column; scale: the largest of theirs. May be negative. Of
+ * numbers of which none was rounded: RATIO_PLACES_ALL, with which all is written exactly. */
+int statistic_places(int scale);
+
+/* How many digits are right of the deviation of numbers, whose square is numerator / denominator x 10^-scale; 0 or less: none,
+ * and it is the errors of rounded numbers alone that make them differ. places: statistic_places of the numbers. */
+int statistic_ndigits(int places, const struct natural *numerator, const struct natural *denominator, int scale);
 
 /* In statistic_shape.c: */
 statistic_formula statistic_skewness, statistic_skewness_pop, statistic_kurtosis, statistic_kurtosis_pop;

@@ -18,6 +18,13 @@
  *     g1 = m3 / m2^(3/2), g1^2 = N3^2 / N2^3, with the sign of N3
  *     g2 = m4 / m2^2 - 3 = (N4 - 3 N2^2) / N2^2
  * Without variance, N2 = 0, none has a value.
+ *
+ * Of rounded numbers, let no error be more than the part q of the deviation, sqrt(m2): q < 10^-k / 200, where k digits of the
+ * deviation are right (statistic_ndigits). Less the errors' mean, one is 2 q at most, and the mean of |(x - mean)^3| is
+ * sqrt(m2 m4) at most. So a skewness G = f m3 / m2^(3/2) is wrong by less than (6 f + 3 |G|) q, where f < 2.5, and a kurtosis
+ * f m4 / m2^2, less what does not depend on the numbers, by f (8 sqrt(K) + 4 K) q, where K is m4 / m2^2. With n numbers,
+ * 1 <= K < n - 1, so that f is 7.5 only where K < 2.4, and less than 2 where K > 8. Both errors are then less than a tenth of
+ * the unit of the k-th digit after the point, or of one digit less for each that G or K has before the point.
  */
 #include "fold/moment.h"
 #include "fold/statistic.h"
@@ -43,6 +50,7 @@ static void set_integer(struct integer *x, uint128 value)
 /* n, the sums of powers at a common scale, and N2. */
 struct sums {
 	struct integer n, s1, s2, s3, n2;
+	int ndigits; /* of the deviation that are right */
 };
 
 /* Returns false where there are fewer than nleast numbers, or no variance. */
@@ -62,7 +70,8 @@ static bool sums_set(struct sums *s, const struct column_moments *m, uint64_t nl
 	add_product(&s->n2, 1, &s->n, &s->s2);
 	add_product(&s->n2, -1, &s->s1, &s->s1);
 	natural_multiply(&square, &s->n.magnitude, &s->n.magnitude);
-	return s->n2.magnitude.nlimbs > 0 && !statistic_is_noise(m, &s->n2.magnitude, &square, 2 * scale, 2);
+	s->ndigits = statistic_ndigits(statistic_places(m->numbers.scale), &s->n2.magnitude, &square, 2 * scale);
+	return s->n2.magnitude.nlimbs > 0 && s->ndigits > 0;
 }
 
 /* *out = N3 */
@@ -99,6 +108,17 @@ static void fourth(const struct sums *s, const struct integer *s4, struct intege
 	add_product(out, -3, &square, &square);
 }
 
+/* How many digits after the point are right of G, which is the root of numerator / denominator, or of K, which is that. */
+static int count_places(const struct sums *s, bool is_root, const struct natural *numerator, const struct natural *denominator)
+{
+	int magnitude;
+
+	if (s->ndigits == RATIO_PLACES_ALL || numerator->nlimbs == 0)
+		return s->ndigits;
+	magnitude = is_root ? ratio_sqrt_magnitude(numerator, denominator, 0) : ratio_magnitude(numerator, denominator, 0);
+	return s->ndigits - (magnitude > 0 ? magnitude : 0);
+}
+
 /* Writes the root of factor / divisor x N3^2 / N2^3, with the sign of N3. */
 static void format_skewness(const struct sums *s, uint128 factor, uint128 divisor, char *text)
 {
@@ -118,9 +138,8 @@ static void format_skewness(const struct sums *s, uint128 factor, uint128 diviso
 	set_integer(&n3, 0);
 	add_product(&n3, 1, &number, &s->n2);
 	natural_multiply(&denominator.magnitude, &n3.magnitude, &square.magnitude);
-	if (negative && numerator.magnitude.nlimbs > 0)
-		*text++ = '-';
-	ratio_sqrt_format(&numerator.magnitude, &denominator.magnitude, 0, text);
+	ratio_sqrt_format_places(negative, &numerator.magnitude, &denominator.magnitude, 0,
+				 count_places(s, true, &numerator.magnitude, &denominator.magnitude), text);
 }
 
 void statistic_skewness(const struct column_moments *m, char *text)
@@ -145,11 +164,13 @@ static void format_kurtosis(const struct sums *s, const struct column_moments *m
 			    uint128 divisor, char *text)
 {
 	struct integer s4, n4, number, sum, square, numerator, denominator;
+	int places;
 
 	fourths_sum(m->fourths, statistic_limb_scale(m), &s4);
 	fourth(s, &s4, &n4);
 	set_integer(&square, 0);
 	add_product(&square, 1, &s->n2, &s->n2);
+	places = count_places(s, false, &n4.magnitude, &square.magnitude);
 	set_integer(&sum, 0);
 	set_integer(&number, a);
 	add_product(&sum, 1, &number, &n4);
@@ -161,7 +182,7 @@ static void format_kurtosis(const struct sums *s, const struct column_moments *m
 	set_integer(&number, divisor);
 	set_integer(&denominator, 0);
 	add_product(&denominator, 1, &number, &square);
-	ratio_format(numerator.negative, &numerator.magnitude, &denominator.magnitude, 0, text);
+	ratio_format_places(numerator.negative, &numerator.magnitude, &denominator.magnitude, 0, places, text);
 }
 
 void statistic_kurtosis(const struct column_moments *m, char *text)

@@ -236,7 +236,7 @@ static uint128 exponential(uint128 x)
 	return sum;
 }
 
-size_t logarithm_format_mean(const struct logarithm_sum *sum, uint64_t n, char *text)
+size_t logarithm_format_mean(const struct logarithm_sum *sum, uint64_t n, int ndigits, char *text)
 {
 	const uint128 ten16 = 10000000000000000, ten32 = ten16 * ten16;
 	const int more = UNIT_NBITS - SUM_NBITS;
@@ -256,5 +256,5 @@ size_t logarithm_format_mean(const struct logarithm_sum *sum, uint64_t n, char *
 	log = exponential(log - multiple(table.ln10, (unsigned)ntens));
 	natural_set(&numerator, (multiply_fixed(log, 2 * ten32) + 1) / 2);
 	natural_set(&one, 1);
-	return ratio_format(false, &numerator, &one, 32 - exponent10 - ntens, text);
+	return ratio_format_known(false, &numerator, &one, 32 - exponent10 - ntens, ndigits, text);
 }

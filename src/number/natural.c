@@ -290,6 +290,16 @@ static size_t write_plain(bool negative, uint64_t significand, int exponent, cha
 	return (size_t)(p - text);
 }
 
+/* Writes r/d x 10^exponent, as align() sets them, in ndigits digits. */
+static size_t write_ratio(bool negative, struct natural *r, const struct natural *d, int exponent, int ndigits, char *text)
+{
+	if (ndigits <= 0)
+		return write_plain(false, 0, 0, text);
+	if (ndigits > RATIO_NDIGITS)
+		ndigits = RATIO_NDIGITS;
+	return write_plain(negative, (uint64_t)divide(r, d, ndigits), exponent - ndigits, text);
+}
+
 size_t ratio_format_known(bool negative, const struct natural *numerator, const struct natural *denominator, int scale,
 			  int ndigits, char *text)
 {
@@ -298,10 +308,20 @@ size_t ratio_format_known(bool negative, const struct natural *numerator, const 
 
 	if (numerator->nlimbs == 0 || ndigits <= 0)
 		return write_plain(false, 0, 0, text);
-	if (ndigits > RATIO_NDIGITS)
-		ndigits = RATIO_NDIGITS;
 	exponent = align(&r, &d, numerator, denominator, scale, 1);
-	return write_plain(negative, (uint64_t)divide(&r, &d, ndigits), exponent - ndigits, text);
+	return write_ratio(negative, &r, &d, exponent, ndigits, text);
+}
+
+size_t ratio_format_places(bool negative, const struct natural *numerator, const struct natural *denominator, int scale,
+			   int places, char *text)
+{
+	struct natural r, d;
+	int exponent;
+
+	if (numerator->nlimbs == 0)
+		return write_plain(false, 0, 0, text);
+	exponent = align(&r, &d, numerator, denominator, scale, 1);
+	return write_ratio(negative, &r, &d, exponent, places + exponent, text);
 }
 
 size_t ratio_format(bool negative, const struct natural *numerator,
@@ -334,19 +354,47 @@ int ratio_magnitude(const struct natural *numerator, const struct natural *denom
 	return align(&r, &d, numerator, denominator, scale, 1);
 }
 
+int ratio_sqrt_magnitude(const struct natural *numerator, const struct natural *denominator, int scale)
+{
+	struct natural r, d;
+
+	return align(&r, &d, numerator, denominator, scale, 2) / 2;
+}
+
+/* Writes the root of r/d x 10^(2 exponent), as align() sets them, in ndigits digits. */
+static size_t write_root(bool negative, struct natural *r, const struct natural *d, int exponent, int ndigits, char *text)
+{
+	uint64_t root, unit;
+
+	if (ndigits <= 0)
+		return write_plain(false, 0, 0, text);
+	root = take_root(r, d);
+	unit = ndigits < RATIO_NDIGITS ? decimal_powers[RATIO_NDIGITS - ndigits] : 1;
+	return write_plain(negative, (root + unit / 2) / unit * unit, exponent - RATIO_NDIGITS, text);
+}
+
 size_t ratio_sqrt_format_known(const struct natural *numerator, const struct natural *denominator, int scale, int ndigits,
 			       char *text)
 {
 	struct natural r, d;
-	uint64_t root, unit;
 	int exponent;
 
 	if (numerator->nlimbs == 0 || ndigits <= 0)
 		return write_plain(false, 0, 0, text);
 	exponent = align(&r, &d, numerator, denominator, scale, 2) / 2;
-	root = take_root(&r, &d);
-	unit = ndigits < RATIO_NDIGITS ? decimal_powers[RATIO_NDIGITS - ndigits] : 1;
-	return write_plain(false, (root + unit / 2) / unit * unit, exponent - RATIO_NDIGITS, text);
+	return write_root(false, &r, &d, exponent, ndigits, text);
+}
+
+size_t ratio_sqrt_format_places(bool negative, const struct natural *numerator, const struct natural *denominator, int scale,
+				int places, char *text)
+{
+	struct natural r, d;
+	int exponent;
+
+	if (numerator->nlimbs == 0)
+		return write_plain(false, 0, 0, text);
+	exponent = align(&r, &d, numerator, denominator, scale, 2) / 2;
+	return write_root(negative, &r, &d, exponent, places + exponent, text);
 }
 
 size_t ratio_sqrt_format(const struct natural *numerator, const struct natural *denominator,

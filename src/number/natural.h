@@ -93,6 +93,14 @@ size_t ratio_format(bool negative, const struct natural *numerator,
 size_t ratio_format_known(bool negative, const struct natural *numerator, const struct natural *denominator, int scale,
 			  int ndigits, char *text);
 
+/* Like ratio_format(), but rounds to `places` digits after the point if these are fewer digits, places < 0: to 10^-places; to 0
+ * what is less than 1 in the last of them. */
+size_t ratio_format_places(bool negative, const struct natural *numerator, const struct natural *denominator, int scale,
+			   int places, char *text);
+
+/* For ratio_format_places() and its like: all of RATIO_NDIGITS digits, whatever is taken from it. */
+#define RATIO_PLACES_ALL 1000000
+
 /* Sets *digits to the first ndigits digits of numerator / denominator x 10^-scale, rounded half-even, as an
  * integer, which is to be multiplied by 10^*exponent; ndigits <= 38. Neither is 0. Returns whether there are
  * more. Limits and cost: as of ratio_format(), by the digits. */
@@ -108,8 +116,15 @@ size_t ratio_sqrt_format(const struct natural *numerator, const struct natural *
 size_t ratio_sqrt_format_known(const struct natural *numerator, const struct natural *denominator, int scale, int ndigits,
 			       char *text);
 
+/* Like ratio_format_places(), of the square root, negated if negative. */
+size_t ratio_sqrt_format_places(bool negative, const struct natural *numerator, const struct natural *denominator, int scale,
+				int places, char *text);
+
 /* Returns m with 10^(m - 1) <= numerator / denominator x 10^-scale < 10^m; neither is 0. Limits: as of ratio_format(). */
 int ratio_magnitude(const struct natural *numerator, const struct natural *denominator, int scale);
+
+/* Like ratio_magnitude(), of the square root. */
+int ratio_sqrt_magnitude(const struct natural *numerator, const struct natural *denominator, int scale);
 
 /* Like ratio_format() and ratio_sqrt_format(), for numbers that fit, denominator > 0; a root's scale is even. They cost about
  * 0.1 and 0.3 us, where those take 1 and 3. */

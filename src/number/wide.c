@@ -156,6 +156,19 @@ int wide_compare(const struct wide *x, const struct wide *y)
 	return 0;
 }
 
+int wide_magnitude(const struct wide *x)
+{
+	int top = WIDE_NLIMBS - 1, magnitude;
+	int64_t limb;
+
+	while (top > 0 && x->limb[top] == 0)
+		top--;
+	magnitude = (top - WIDE_POINT) * WIDE_LIMB_DIGITS;
+	for (limb = x->limb[top]; limb != 0; limb /= 10)
+		magnitude++;
+	return magnitude;
+}
+
 /* Adds the digits of text, whose last one weighs 10^(digit - POINT_DIGITS), to x. Bytes
  * that are no digits (the point) are passed over. */
 static void add_digits(struct wide *x, const char *text, const char *end, int digit, int sign)

@@ -68,6 +68,9 @@ bool wide_to_int128(const struct wide *x, int scale, int128 *out);
 /* -1, 0 or 1 as x is less than, equal to or greater than y. */
 int wide_compare(const struct wide *x, const struct wide *y);
 
+/* Returns m with 10^(m - 1) <= |x| < 10^m; of 0 the smallest that can be. */
+int wide_magnitude(const struct wide *x);
+
 /* Writes x with exactly `scale` digits after the point (none: no point), in plain
  * decimal, -0 as 0, NUL-terminated. x has no digit beyond scale. With the scale of a rounded number: with
  * RATIO_NDIGITS significant digits at most, as ratio_format does. Returns the text's length. */

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "query/let.h"
 #include "query/option_table.h"
 
 /* A thread takes up to 0.4 KiB a pair: 200 MB. */
@@ -23,6 +24,37 @@ static size_t add_pair(struct plan *plan, enum operation operation, size_t x, si
 	return plan->npairs++;
 }
 
+/* Whether numbers of a computed column may be rounded quotients. before: of the columns before it, all that it takes. */
+static bool may_be_rounded(const struct let *let, const bool *before)
+{
+	for (const struct let_step *step = let->steps; step < let->steps + let->nsteps; step++)
+		if (step->code == LET_DIVIDE || (step->code == LET_LOAD && before[let->request.expr.columns[step->index]]))
+			return true;
+	return false;
+}
+
+/* Asks for the extremes of pairs with quotients: of one side they tell how far the errors of the other reach. */
+static enum status need_extremes(struct plan *plan, struct fault *fault)
+{
+	bool *rounded;
+
+	if (plan->nlets == 0 || plan->npairs == 0)
+		return STATUS_OK;
+	rounded = calloc(plan->ncolumns, sizeof *rounded);
+	if (!rounded)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		rounded[c] = plan->columns[c].let && may_be_rounded(plan->columns[c].let, rounded);
+	for (const struct plan_pair *p = plan->pairs; p < plan->pairs + plan->npairs; p++) {
+		if (!rounded[p->x] && !rounded[p->y])
+			continue;
+		plan->columns[p->x].needs |= MOMENT_EXTREMES;
+		plan->columns[p->y].needs |= MOMENT_EXTREMES;
+	}
+	free(rounded);
+	return STATUS_OK;
+}
+
 /* In the order of query_matrix_pair. */
 static enum status plan_matrix(struct query *q, struct fault *fault)
 {
@@ -37,7 +69,7 @@ static enum status plan_matrix(struct query *q, struct fault *fault)
 		for (size_t j = i + 1; j < n; j++)
 			add_pair(&q->plan, q->results[i].operation, q->results[i].column,
 				 q->results[j].column);
-	return status;
+	return status == STATUS_OK ? need_extremes(&q->plan, fault) : status;
 }
 
 enum status query_plan_pairs(struct query *q, struct fault *fault)
@@ -55,5 +87,5 @@ enum status query_plan_pairs(struct query *q, struct fault *fault)
 		if (operation_kind(r->operation) == OPERATION_PAIR)
 			r->pair = (uint32_t)add_pair(&q->plan, r->operation, r->column, r->other);
 	}
-	return status;
+	return status == STATUS_OK ? need_extremes(&q->plan, fault) : status;
 }

@@ -10,8 +10,8 @@
 #include "query/query.h"
 
 /* Gives q->plan its pairs, whose columns it has: one for each result of two columns, which becomes the
- * result's pair; of a matrix, one for each two of its nresults columns. Errors: STATUS_NO_MEMORY;
- * STATUS_USAGE for a matrix of too many columns. */
+ * result's pair; of a matrix, one for each two of its nresults columns. Columns of a pair with quotients
+ * get MOMENT_EXTREMES. Errors: STATUS_NO_MEMORY; STATUS_USAGE for a matrix of too many columns. */
 enum status query_plan_pairs(struct query *q, struct fault *fault);
 
 /* Where in the plan the pair of a matrix's results i and j is, i < j < nresults. */

@@ -5,6 +5,7 @@ Random columns are compared with Python's fractions, which the program does not 
 exact fractions, rounded once. let.py has the rules for one record (oracle_let.py). GPUSTAT_TEST_SEED sets the first random
 case, GPUSTAT_TEST_CASES how many follow.
 """
+import decimal
 import fractions
 import os
 import random
@@ -172,6 +173,126 @@ def check_random():
     ok(nwrong == 0, "random columns")
 
 
+LONG = decimal.Context(prec=120, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+
+
+def long(x):
+    return LONG.divide(decimal.Decimal(x.numerator), decimal.Decimal(x.denominator))
+
+
+def root(x):
+    return fractions.Fraction(long(x).sqrt(LONG))
+
+
+class Side:
+    """A column of quotients, or of their differences: exact, and how far off the program's values may be."""
+    def __init__(self, values, error):
+        self.values, self.n, self.error = values, len(values), error
+        self.mean = sum(values) / self.n
+        self.m2, self.m3, self.m4 = (sum((v - self.mean) ** k for v in values) / self.n for k in (2, 3, 4))
+        self.deviation, self.half_range = root(self.m2), (max(values) - min(values)) / 2
+        self.part = error / self.deviation if self.deviation > 2000 * error else None  # None: it is all errors
+
+
+def shapes(x):
+    """By operation: the exact value, and the most that the errors may make of it. Without an entry: none, or anything."""
+    n, out = x.n, {}
+    if x.part is None:
+        return out
+    skewness = x.m3 / root(x.m2 ** 3)
+    kurtosis = x.m4 / x.m2 ** 2 - 3
+    reach = 3 * x.part * (2 + abs(skewness))
+    out["skewness-pop"] = skewness, reach
+    out["kurtosis-pop"] = kurtosis, 12 * x.part * (kurtosis + 3)
+    if n > 2:
+        f = root(fractions.Fraction(n * (n - 1), (n - 2) ** 2))
+        out["skewness"] = f * skewness, f * reach
+    if n > 3:
+        f = fractions.Fraction((n - 1) * (n + 1), (n - 2) * (n - 3))
+        out["kurtosis"] = f * kurtosis + 6 * f / (n + 1), 12 * f * x.part * (kurtosis + 3)
+    return out
+
+
+def sizes(x):
+    square = sum(v * v for v in x.values) / x.n
+    out = {"rms": (root(square), x.error)}
+    if min(x.values) > 1000 * x.error:
+        total = sum(LONG.ln(long(v)) for v in x.values)
+        mean = fractions.Fraction(LONG.exp(LONG.divide(total, decimal.Decimal(x.n))))
+        out["geomean"] = mean, mean * x.error / min(x.values)
+    return out
+
+
+def of_pairs(x, y):
+    n, out = x.n, {}
+    products = sum((a - x.mean) * (b - y.mean) for a, b in zip(x.values, y.values)) / n
+    reach = x.error * y.half_range + y.error * x.half_range + x.error * y.error
+    out["cov-pop"] = products, reach
+    if n > 1:
+        out["cov"] = products * n / (n - 1), reach * n / (n - 1)
+    if n > 1 and x.part is not None and y.part is not None:
+        out["corr"] = products / x.deviation / y.deviation, x.part + y.part
+    weights = sum(y.values)
+    if abs(weights) > 1000 * n * y.error:
+        mean = sum(a * b for a, b in zip(x.values, y.values)) / weights
+        far = max(abs(v - mean) for v in x.values)
+        out["wmean"] = mean, (n * y.error * far + x.error * sum(abs(w) for w in y.values)) / abs(weights)
+    return out
+
+
+def is_right(text, exact, reach):
+    """Whether each digit of text is right, and there are 17, or as many as the errors leave, but for 3."""
+    said = decimal.Decimal(text)
+    off = abs(fractions.Fraction(said) - exact)
+    last = fractions.Fraction(10) ** said.normalize(LONG).as_tuple().exponent
+    few = fractions.Fraction(10) ** (long(exact).adjusted() - 16) / 2 if exact else 0
+    return (said == 0 or off <= last * fractions.Fraction(11, 20)) and off <= max(few * fractions.Fraction(11, 10), 1000 * reach)
+
+
+def place(x):
+    """The place of the last of 38 digits."""
+    return fractions.Fraction(10) ** (long(x).adjusted() - 37) if x else 0
+
+
+def check_statistics():
+    """Statistics of quotients, and of differences in which they cancel, have no digit that the errors reach."""
+    first = int(os.environ.get("GPUSTAT_TEST_SEED", "0"))
+    for seed in range(first, first + int(os.environ.get("GPUSTAT_TEST_CASES", "60"))):
+        rng = random.Random(seed)
+        divisors = rng.choice(([3], [7, -9], [1 << 30], [86400], [3, 7, 11, 13, 999999999999999989], range(1, 100)))
+        sizes_of_cells = rng.choice(((10,), (10 ** 9,), (10, 10 ** 9, 10 ** 18)))
+        cell = lambda: rng.choice((1, -1)) * rng.randrange(rng.choice(sizes_of_cells))
+        base = rng.choice((0, 0, 10 ** 9, 10 ** 15, 10 ** 24, 10 ** 30))
+        less = rng.choice((0, base))  # a difference in which the base cancels
+        is_positive = rng.random() < 0.3
+        rows = []
+        for _ in range(rng.choice((1, 2, 3, 4, 5, 20, 64, 300))):
+            a, c = (abs(cell()) + 1, abs(cell()) + 1) if is_positive else (cell(), cell())
+            rows.append((base + a, rng.choice(divisors), less, c, rng.choice(divisors)))
+        data = b"a,b,z,c,d\n" + b"".join(b"%d,%d,%d,%d,%d\n" % row for row in rows)
+        x = Side([fractions.Fraction(a - z, b) for a, b, z, *_ in rows],
+                 5000 * max(place(fractions.Fraction(u, b)) for a, b, z, *_ in rows for u in (a, z)))
+        y = Side([fractions.Fraction(c, d) for *_, c, d in rows], 5000 * max(place(fractions.Fraction(c, d)) for *_, c, d in rows))
+        wanted = {(o, "x"): w for o, w in [*shapes(x).items(), *sizes(x).items()]}
+        wanted.update({(o, "y"): w for o, w in [*shapes(y).items(), *sizes(y).items()]})
+        wanted.update({(o, "x:y"): w for o, w in of_pairs(x, y).items()})
+        wanted.update({(o, "y:x"): w for o, w in of_pairs(y, x).items()})
+        if not wanted:
+            continue
+        asked = ["--let", "x = a / b - z / b", "--let", "y = c / d", *["--%s=%s" % o for o in wanted]]
+        r = run(asked, data)
+        said = r.out.decode().split("\n")[1].split(",") if r.out.count(b"\n") == 2 else r.out.decode().split()
+        wrong = [(o, t, str(long(v)), "%.1e" % e) for (o, (v, e)), t in zip(wanted.items(), said) if not t or not is_right(t, v, e)]
+        ok(len(said) == len(wanted) and not wrong, "statistics of quotients %d" % seed, lambda: "%s\n%s\n%s" % (r, wrong, data[:300]))
+        grouped = run(["--by=g", "--let=g = 'one'", *asked], data).out.decode()
+        ok(grouped.split("\n")[1] == ",".join(["one", *said]), "... by group %d" % seed, lambda: grouped)
+        lines = data.split(b"\n")
+        middle = rng.randrange(1, len(lines))
+        parts = [fixture("statistics-%d-%d" % (seed, i), run([*asked, "--partial"], b"\n".join(some)).out)
+                 for i, some in enumerate((lines[:middle] + [b""], lines[:1] + lines[middle:]))]
+        is_(run(["--merge", *parts]).out, r.out, "... in two parts %d" % seed)
+
+
 def check_state():
     state = os.path.join(harness.folder(), "quotients.state")
     asked = [*T, "--sum=t", "--median=t", "--by=g", "--save-state", state]
@@ -188,5 +309,6 @@ check_ranks()
 check_pairs()
 check_running()
 check_random()
+check_statistics()
 check_state()
 harness.done()

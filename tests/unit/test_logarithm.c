@@ -104,7 +104,7 @@ static void is_mean(uint128 significand, int exponent10, int ndoublings, const c
 		copy = sum;
 		logarithm_combine(&sum, &copy);
 	}
-	logarithm_format_mean(&sum, UINT64_C(1) << ndoublings, text);
+	logarithm_format_mean(&sum, UINT64_C(1) << ndoublings, RATIO_NDIGITS, text);
 	is_string(wanted, text, "the mean of 2^%d equal numbers", ndoublings);
 }
 

@@ -239,6 +239,64 @@ static void test_ratio_carries(void)
 	is_ratio("1e400", "9*400", 0, "1");
 }
 
+/* In so many places, and the root of p^2 / q^2 likewise. */
+static void is_in_places(const char *p, const char *q, int scale, int places, const char *wanted)
+{
+	struct natural numerator = parsed(p), denominator = parsed(q), square, square_of_q;
+	bool negative = *wanted == '-';
+	char text[RATIO_TEXT_NBYTES];
+
+	memset(text, 'x', sizeof text);
+	is_uint(strlen(wanted), ratio_format_places(negative, &numerator, &denominator, scale, places, text), "the length");
+	is_string(wanted, text, "%s / %s, scale %d, %d places", p, q, scale, places);
+	natural_multiply(&square, &numerator, &numerator);
+	natural_multiply(&square_of_q, &denominator, &denominator);
+	memset(text, 'x', sizeof text);
+	is_uint(strlen(wanted), ratio_sqrt_format_places(negative, &square, &square_of_q, 2 * scale, places, text), "the length");
+	is_string(wanted, text, "... as a root");
+}
+
+static void test_places(void)
+{
+	is_in_places("0", "3", 0, 5, "0");
+	is_in_places("2", "3", 0, 5, "0.66667");
+	is_in_places("2", "3", 0, 5, "-0.66667");
+	is_in_places("2", "3", 0, 17, "0.66666666666666667");
+	is_in_places("2", "3", 0, RATIO_PLACES_ALL, "0.66666666666666667");
+	is_in_places("20000", "3", 0, 1, "6666.7");
+	is_in_places("20000", "3", 0, 0, "6667");
+	is_in_places("20000", "3", 0, -2, "6700");
+	is_in_places("20000", "3", 0, -4, "0");
+	is_in_places("20000", "3", 4, 0, "0");
+	is_in_places("20000", "3", 9, 5, "0");
+	is_in_places("20000", "3", 8, 5, "0.00007");
+	is_in_places("9996", "1", 2, 1, "100");
+}
+
+/* 10^(m - 1) <= p / q x 10^-scale < 10^m, and of the root. */
+static void is_magnitude(const char *p, const char *q, int scale, int wanted, int wanted_of_root)
+{
+	struct natural numerator = parsed(p), denominator = parsed(q);
+
+	is_int(wanted, ratio_magnitude(&numerator, &denominator, scale), "magnitude of %s / %s, scale %d", p, q, scale);
+	is_int(wanted_of_root, ratio_sqrt_magnitude(&numerator, &denominator, scale), "... of its root");
+}
+
+static void test_magnitudes(void)
+{
+	is_magnitude("1", "1", 0, 1, 1);
+	is_magnitude("9", "1", 0, 1, 1);
+	is_magnitude("10", "1", 0, 2, 1);
+	is_magnitude("9*2", "1", 0, 2, 1);
+	is_magnitude("100", "1", 0, 3, 2);
+	is_magnitude("1", "3", 0, 0, 0);
+	is_magnitude("1", "100", 0, -1, 0);
+	is_magnitude("1", "101", 0, -2, -1);
+	is_magnitude("1", "1", 3, -2, -1);
+	is_magnitude("1", "1", 4, -3, -1);
+	is_magnitude("1", "1", -7, 8, 4);
+}
+
 /* ---- roots ---- */
 
 static void is_root(const char *p, const char *q, int scale, const char *wanted)
@@ -409,6 +467,8 @@ int main(void)
 	test_ratios();
 	test_ratio_ties();
 	test_ratio_carries();
+	test_places();
+	test_magnitudes();
 	test_roots();
 	test_root_ties();
 	test_invariance();

@@ -137,6 +137,21 @@ static void test_compare(void)
 	}
 }
 
+static void test_magnitudes(void)
+{
+	static const struct {
+		const char *text;
+		int magnitude;
+	} cases[] = {{"1", 1}, {"-1", 1}, {"9.99", 1}, {"10", 2}, {"0.1", 0}, {"0.0999", -1}, {"1e-9", -8}, {"-999999999", 9},
+		     {"1e9", 10}, {"1e300", 301}, {"1e-400", -399}, {"0", -WIDE_POINT * WIDE_LIMB_DIGITS}};
+	int ignored;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct wide x = parsed(cases[i].text, &ignored);
+		is_int(cases[i].magnitude, wide_magnitude(&x), "magnitude of %s", cases[i].text);
+	}
+}
+
 static void is_mean(const char *sum, uint64_t count, const char *wanted)
 {
 	char text[RATIO_TEXT_NBYTES];
@@ -206,6 +221,7 @@ int main(void)
 	test_sums();
 	test_decimals();
 	test_compare();
+	test_magnitudes();
 	test_means();
 	test_bins();
 	return done();
