@@ -58,13 +58,25 @@ static char *write_short(const struct running_change *r, struct decimal now, cha
 	return decimal_write(to, (int128)now.significand - r->last.significand, now.scale);
 }
 
+/* now / last: of rounded ones the digits that are right, as --let has them; one beyond the range is not rounded so. */
+static char *write_ratio(const struct big_decimal *now, const struct big_decimal *last, char *to)
+{
+	struct big_decimal ratio;
+
+	if (last->n.nlimbs == 0)
+		return to;
+	if ((now->is_rounded || last->is_rounded) && big_decimal_quotient(&ratio, now, last))
+		return to + big_decimal_format(&ratio, to);
+	return to + big_decimal_divide(now, last, to);
+}
+
 static char *write_long(const struct running_change *r, struct big_decimal *now, char *to)
 {
 	struct big_decimal last;
 
 	read_last(r, &last);
 	if (r->kind == NEW_RATIO)
-		return last.n.nlimbs ? to + big_decimal_divide(now, &last, to) : to;
+		return write_ratio(now, &last, to);
 	last.negative = !last.negative;
 	big_decimal_add(now, &last);
 	return to + big_decimal_format(now, to);

@@ -136,6 +136,9 @@ def check_running():
     asked = ["running-sum", "running-mean", "running-min", "running-max", "running-stddev", "delta"]
     holds("running columns", [*T, *["--%s=t" % o for o in asked], "--rolling-sum=t:2", "--rolling-min=t:2", "--only"],
           b"x\n1.5\n1\n1\n-3\n1.5\n", prints(want), ways(0))
+    holds("a ratio has the digits of the coarser number", ["--let", "y = a / 3 - b / 3", "--ratio", "y", "--only"],
+          b"a,b\n1,0\n1%030d,1%030d\n1%030d,1%030d\n2,0\n" % (1, 0, 8, 0),
+          prints("y,ratio(y)\n%s,\n0.3333,1\n2.6667,8\n0.66666666666666667,0.25\n" % THIRD), ways(2))
     many = b"x\n" + b"1\n2\n-3\n" * 3000
     lines = [THIRD, "1", "0"] * 3000
     holds("a long running sum", [*T, "--cumsum=t", "--only"], many,
