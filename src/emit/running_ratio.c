@@ -2,14 +2,11 @@
  *
  * running_ratio.c - see running_ratio.h. The moments of all numbers so far are kept as a column's
  * fold, from which any value can be computed as a result is. That takes microseconds, so the sums are
- * kept in 128 bits as well, while they fit; from these a mean or a variance is one division, and a
- * standard deviation one root of a short ratio.
+ * kept in 128 bits as well, while they fit: see statistic_write_short.
  */
 #include "emit/running_ratio.h"
 
 #include <string.h>
-
-#include "number/natural.h"
 
 void running_ratio_free(struct running_ratio *r)
 {
@@ -100,67 +97,22 @@ enum status running_ratio_add_value(struct running_ratio *r, const struct value 
 
 /* ---- the text ---- */
 
-/* text: of STATISTIC_TEXT_NBYTES, here and below. */
-static void format_long(struct running_ratio *r, char *text)
-{
-	static const enum operation results[] = {
-		[NEW_MEAN] = OPERATION_MEAN, [NEW_VAR] = OPERATION_VAR, [NEW_STDDEV] = OPERATION_STDDEV,
-	};
-	struct column_moments moments;
-
-	statistic_moments(&r->so_far.columns[0], 0, false, &moments);
-	statistic_format(results[r->kind], &moments, text);
-}
-
-/* *numerator = n S2 - S1^2; false where that does not fit. */
-static bool short_numerator(const struct running_ratio *r, uint64_t n, uint128 *numerator)
-{
-	uint128 sum = (uint128)(r->sum < 0 ? -r->sum : r->sum), product;
-
-	if (__builtin_mul_overflow(r->squares, (uint128)n, numerator) ||
-	    __builtin_mul_overflow(sum, sum, &product))
-		return false;
-	*numerator -= product;
-	return true;
-}
-
-/* Formats the value from the short sums; false where that is too long. n > 1, or a mean. */
-static bool format_short(const struct running_ratio *r, uint64_t n, char *text)
-{
-	struct natural numerator, denominator;
-	uint128 variance, divisor = (uint128)n * (n - 1);
-
-	if (r->kind == NEW_MEAN)
-		return ratio_format_short(r->sum < 0, (uint128)(r->sum < 0 ? -r->sum : r->sum), n,
-					  r->scale, text) > 0;
-	if (!short_numerator(r, n, &variance))
-		return false;
-	if (r->kind == NEW_VAR && divisor >> 64 == 0)
-		return ratio_format_short(false, variance, (uint64_t)divisor, 2 * r->scale,
-					  text) > 0;
-	if (r->kind == NEW_STDDEV && divisor >> 64 == 0)
-		return ratio_sqrt_format_short(variance, (uint64_t)divisor, 2 * r->scale,
-					       text) > 0;
-	natural_set(&numerator, variance);
-	natural_set(&denominator, divisor);
-	if (r->kind == NEW_VAR)
-		ratio_format(false, &numerator, &denominator, 2 * r->scale, text);
-	else
-		ratio_sqrt_format(&numerator, &denominator, 2 * r->scale, text);
-	return true;
-}
-
 char *running_ratio_write(struct running_ratio *r, char *to)
 {
+	static const enum operation operations[] = {
+		[NEW_MEAN] = OPERATION_MEAN, [NEW_VAR] = OPERATION_VAR, [NEW_STDDEV] = OPERATION_STDDEV,
+	};
 	const struct column_partial *column = &r->so_far.columns[0];
 	uint64_t n = column->fast.count + (column->wide ? column->wide->count : 0);
-	char text[STATISTIC_TEXT_NBYTES];
+	const struct short_moments so_far = {n, r->scale, r->sum, r->squares};
+	char text[STATISTIC_TEXT_NBYTES], *end = r->fits ? statistic_write_short(operations[r->kind], &so_far, to) : NULL;
+	struct column_moments moments;
 	size_t nbytes;
 
-	if (n == 0 || (n == 1 && r->kind != NEW_MEAN))
-		return to;
-	if (!r->fits || !format_short(r, n, text))
-		format_long(r, text);
+	if (end)
+		return end;
+	statistic_moments(column, 0, false, &moments);
+	statistic_format(operations[r->kind], &moments, text);
 	nbytes = strlen(text);
 	memcpy(to, text, nbytes);
 	return to + nbytes;

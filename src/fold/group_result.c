@@ -15,8 +15,8 @@
 #include "fold/group_print.h"
 #include "fold/quantile.h"
 #include "fold/result.h"
+#include "fold/statistic.h"
 #include "number/decimal_text.h"
-#include "number/natural.h"
 
 enum status group_rows_init(struct group_rows *rows, const struct query *q, const struct partial *total, int nthreads)
 {
@@ -39,34 +39,15 @@ void group_rows_free(struct group_rows *rows)
 
 /* ---- one result ---- */
 
-/* NULL: it is too long to be written so. */
-static char *write_mean(const struct group_cell *cell, char *to)
+/* A mean, or a variance and what is made of it. NULL: it is too long to be written so. */
+static char *write_ratio(const struct group_cell *cell, enum operation operation, char *to)
 {
-	bool negative = cell->sum < 0;
-	uint128 sum = negative ? -(uint128)cell->sum : (uint128)cell->sum;
-	size_t nbytes = ratio_format_short(negative, sum, group_cell_count(cell),
-					   (int)group_cell_scale(cell), to);
+	const struct short_moments moments = {
+		group_cell_count(cell), (int)group_cell_scale(cell), cell->sum,
+		operation == OPERATION_MEAN ? 0 : group_cell_squares(cell), /* the cell may have none */
+	};
 
-	return nbytes ? to + nbytes : NULL;
-}
-
-/* The variance with divisor n - nless, divided by another one, or its root; "" of no more numbers. NULL: as above. */
-static char *write_spread(const struct group_cell *cell, unsigned nless, uint64_t divisor, bool is_root, char *to)
-{
-	uint64_t n = group_cell_count(cell), denominator;
-	uint128 square = (uint128)((int128)cell->sum * cell->sum), numerator;
-	int scale = 2 * (int)group_cell_scale(cell);
-	size_t nbytes;
-
-	if (n <= nless)
-		return to;
-	if (__builtin_mul_overflow(n, n - nless, &denominator) || __builtin_mul_overflow(denominator, divisor, &denominator) ||
-	    __builtin_mul_overflow(group_cell_squares(cell), (uint128)n, &numerator))
-		return NULL;
-	numerator -= square;
-	nbytes = is_root ? ratio_sqrt_format_short(numerator, denominator, scale, to)
-			 : ratio_format_short(false, numerator, denominator, scale, to);
-	return nbytes ? to + nbytes : NULL;
+	return statistic_write_short(operation, &moments, to);
 }
 
 static char *write_quantile(struct group_values *v, enum operation operation, struct percentile p, char *to)
@@ -98,21 +79,18 @@ char *group_write_quickly(struct group *g, const struct query *q, const struct r
 			       : decimal_write(to, cell->extremes[r->operation == OPERATION_MAX],
 					       (int)group_cell_scale(cell));
 	case OPERATION_MEAN:
-		return group_cell_count(cell) == 0 ? to : write_mean(cell, to);
 	case OPERATION_VAR:
 	case OPERATION_VAR_POP:
-		return write_spread(cell, r->operation == OPERATION_VAR, 1, false, to);
 	case OPERATION_STDDEV:
 	case OPERATION_STDDEV_POP:
-		return write_spread(cell, r->operation == OPERATION_STDDEV, 1, true, to);
+	case OPERATION_SEM:
+		return write_ratio(cell, r->operation, to);
 	case OPERATION_MEDIAN:
 	case OPERATION_PERCENTILE:
 	case OPERATION_IQR:
 		return write_quantile(group_values(g, column), r->operation, q->uses[r->use].percentile, to);
 	case OPERATION_COUNT_DISTINCT:
 		return decimal_write_u64(to, group_keys_of(g, column)->n);
-	case OPERATION_SEM:
-		return write_spread(cell, 1, group_cell_count(cell), true, to);
 	default:
 		return NULL;
 	}

@@ -21,7 +21,19 @@
 
 #define RANKS_A_RESULT 4 /* of an interquartile range; others have 2 */
 
-static const struct percentile quartiles[] = {{25, 0}, {50, 0}, {75, 0}};
+/* The percentiles that a result is: the upper one, less the lower one where it has one. */
+struct quantile {
+	struct percentile upper, lower;
+	bool has_lower;
+};
+
+/* percentile: of --pNN. */
+static struct quantile quantile_of(enum operation operation, struct percentile percentile)
+{
+	if (operation == OPERATION_IQR)
+		return (struct quantile){{75, 0}, {25, 0}, true};
+	return (struct quantile){operation == OPERATION_MEDIAN ? (struct percentile){50, 0} : percentile, {0, 0}, false};
+}
 
 /* ---- ranks ---- */
 
@@ -46,26 +58,6 @@ static void add_ranks(struct ranks *r, struct percentile p, uint64_t n)
 	r->at[r->n++].rank = place.rank;
 	if (place.rest)
 		r->at[r->n++].rank = place.rank + 1;
-}
-
-/* Adds the ranks of a result, of which there are up to RANKS_A_RESULT. percentile: of --pNN. */
-static void add_result(struct ranks *r, enum operation operation, struct percentile percentile,
-		       uint64_t n)
-{
-	switch (operation) {
-	case OPERATION_MEDIAN:
-		add_ranks(r, quartiles[1], n);
-		break;
-	case OPERATION_IQR:
-		add_ranks(r, quartiles[0], n);
-		add_ranks(r, quartiles[2], n);
-		break;
-	case OPERATION_PERCENTILE:
-		add_ranks(r, percentile, n);
-		break;
-	default:
-		break;
-	}
 }
 
 static int compare_ranks(const void *a, const void *b)
@@ -127,15 +119,18 @@ static bool needs_ranks(const struct plan *plan)
 static enum status list_ranks(struct ranks *r, enum operation operation,
 			      struct percentile percentile, uint64_t n)
 {
+	const struct quantile q = quantile_of(operation, percentile);
 	struct ranked *grown;
 
-	if (!(operation_needs(operation) & MOMENT_VALUES) || n == 0)
-		return STATUS_OK;
+	if (operation_kind(operation) != OPERATION_REDUCE || !(operation_needs(operation) & MOMENT_VALUES) || n == 0)
+		return STATUS_OK; /* a histogram, a table, takes values and no ranks */
 	grown = realloc(r->at, (r->n + RANKS_A_RESULT) * sizeof *grown);
 	if (!grown)
 		return STATUS_NO_MEMORY;
 	r->at = grown;
-	add_result(r, operation, percentile, n);
+	add_ranks(r, q.upper, n);
+	if (q.has_lower)
+		add_ranks(r, q.lower, n);
 	return STATUS_OK;
 }
 
@@ -224,39 +219,36 @@ static void format_value(const struct column_moments *m, const struct integer *x
 			   QUOTIENT_NRIGHT + natural_ndigits(&x->magnitude) - natural_ndigits(size), text);
 }
 
-static void format_percentile(const struct column_moments *m, struct percentile p, char *text)
+static void format_quantile(const struct column_moments *m, enum operation operation, char *text)
 {
-	struct integer x;
-	struct natural size;
+	const struct quantile q = quantile_of(operation, m->percentile);
+	struct natural size, lower_size;
+	struct integer x, lower;
 
 	if (m->numbers.count == 0)
 		return;
-	set_percentile(m, p, &x, &size);
-	format_value(m, &x, &size, integer_limb_scale(m->numbers.scale) + 2 + p.nplaces, text);
+	set_percentile(m, q.upper, &x, &size);
+	if (q.has_lower) {
+		set_percentile(m, q.lower, &lower, &lower_size);
+		integer_add(&x, &lower, true);
+		natural_add(&size, &lower_size);
+	}
+	format_value(m, &x, &size, integer_limb_scale(m->numbers.scale) + 2 + q.upper.nplaces, text);
 }
 
 void quantile_median(const struct column_moments *m, char *text)
 {
-	format_percentile(m, quartiles[1], text);
+	format_quantile(m, OPERATION_MEDIAN, text);
 }
 
 void quantile_percentile(const struct column_moments *m, char *text)
 {
-	format_percentile(m, m->percentile, text);
+	format_quantile(m, OPERATION_PERCENTILE, text);
 }
 
 void quantile_iqr(const struct column_moments *m, char *text)
 {
-	struct integer low, range;
-	struct natural size, low_size;
-
-	if (m->numbers.count == 0)
-		return;
-	set_percentile(m, quartiles[0], &low, &low_size);
-	set_percentile(m, quartiles[2], &range, &size);
-	integer_add(&range, &low, true);
-	natural_add(&size, &low_size);
-	format_value(m, &range, &size, integer_limb_scale(m->numbers.scale) + 2, text);
+	format_quantile(m, OPERATION_IQR, text);
 }
 
 /* ---- few numbers in memory ---- */
@@ -278,15 +270,15 @@ static void set_short(struct percentile p, int64_t *x, uint64_t n, int128 *out)
 char *quantile_write_short(enum operation operation, struct percentile percentile, int64_t *x, uint64_t n, int scale,
 			   char *to)
 {
-	int more = operation == OPERATION_PERCENTILE ? 2 + percentile.nplaces : 2;
+	const struct quantile q = quantile_of(operation, percentile);
+	int more = 2 + q.upper.nplaces;
 	int128 value, low = 0;
 
 	if (scale + more > DECIMAL_POWER_MAX)
 		return NULL;
-	if (operation == OPERATION_IQR)
-		set_short(quartiles[0], x, n, &low);
-	set_short(operation == OPERATION_IQR ? quartiles[2] : operation == OPERATION_MEDIAN ? quartiles[1] : percentile, x, n,
-		  &value);
+	if (q.has_lower)
+		set_short(q.lower, x, n, &low);
+	set_short(q.upper, x, n, &value);
 	value -= low;
 	for (; more > 0 && value % 10 == 0; more--)
 		value /= 10;

@@ -155,35 +155,65 @@ static int count_right(const struct column_moments *m, const struct natural *num
 	return statistic_ndigits(statistic_places(m->numbers.scale), numerator, denominator, scale);
 }
 
-static void format_variance(const struct column_moments *m, unsigned nless, char *text)
+/* What is made of a variance with divisor n - nless: itself or its root, or that of its n-th part, the variance of the mean. */
+struct spread {
+	unsigned nless;
+	bool is_root, is_of_mean;
+};
+
+static const struct spread spreads[NOPERATIONS] = {
+	[OPERATION_VAR] = {1, false, false},	[OPERATION_VAR_POP] = {0, false, false},
+	[OPERATION_STDDEV] = {1, true, false},	[OPERATION_STDDEV_POP] = {0, true, false},
+	[OPERATION_SEM] = {1, true, true},
+};
+
+static void format_spread(const struct column_moments *m, enum operation operation, char *text)
 {
-	struct natural numerator, denominator;
-	int scale;
+	const struct spread *s = &spreads[operation];
+	struct natural numerator, denominator, count, variance_denominator;
+	int scale, ndigits;
 
-	if (variance(m, nless, &numerator, &denominator, &scale))
-		ratio_format_known(false, &numerator, &denominator, scale, count_right(m, &numerator, &denominator, scale),
-				   text);
-}
-
-static void format_stddev(const struct column_moments *m, unsigned nless, char *text)
-{
-	struct natural numerator, denominator;
-	int scale;
-
-	if (variance(m, nless, &numerator, &denominator, &scale))
-		ratio_sqrt_format_known(&numerator, &denominator, scale, count_right(m, &numerator, &denominator, scale), text);
-}
-
-static void statistic_sem(const struct column_moments *m, char *text)
-{
-	struct natural numerator, denominator, count, n_denominators;
-	int scale;
-
-	if (!variance(m, 1, &numerator, &denominator, &scale))
+	if (!variance(m, s->nless, &numerator, &denominator, &scale))
 		return;
-	natural_set(&count, m->numbers.count);
-	natural_multiply(&n_denominators, &denominator, &count);
-	ratio_sqrt_format_known(&numerator, &n_denominators, scale, count_right(m, &numerator, &denominator, scale), text);
+	ndigits = count_right(m, &numerator, &denominator, scale);
+	if (s->is_of_mean) {
+		natural_set(&count, m->numbers.count);
+		variance_denominator = denominator;
+		natural_multiply(&denominator, &variance_denominator, &count);
+	}
+	if (s->is_root)
+		ratio_sqrt_format_known(&numerator, &denominator, scale, ndigits, text);
+	else
+		ratio_format_known(false, &numerator, &denominator, scale, ndigits, text);
+}
+
+/* The square of the sum is n times that of the squares at most, so it fits if that does. */
+static char *write_spread(const struct short_moments *m, enum operation operation, char *to)
+{
+	const struct spread *s = &spreads[operation];
+	uint64_t n = m->count, denominator;
+	uint128 numerator;
+
+	if (n <= s->nless)
+		return to;
+	if (__builtin_mul_overflow(n, n - s->nless, &denominator) ||
+	    (s->is_of_mean && __builtin_mul_overflow(denominator, n, &denominator)) ||
+	    __builtin_mul_overflow(m->squares, (uint128)n, &numerator))
+		return NULL;
+	numerator -= (uint128)m->sum * (uint128)m->sum;
+	return to + (s->is_root ? ratio_sqrt_format_short(numerator, denominator, 2 * m->scale, to)
+				: ratio_format_short(false, numerator, denominator, 2 * m->scale, to));
+}
+
+char *statistic_write_short(enum operation operation, const struct short_moments *m, char *to)
+{
+	bool negative = m->sum < 0;
+
+	if (operation != OPERATION_MEAN)
+		return write_spread(m, operation, to);
+	if (m->count == 0)
+		return to;
+	return to + ratio_format_short(negative, negative ? -(uint128)m->sum : (uint128)m->sum, m->count, m->scale, to);
 }
 
 static void statistic_rms(const struct column_moments *m, char *text)
@@ -200,22 +230,27 @@ static void statistic_rms(const struct column_moments *m, char *text)
 
 static void statistic_var(const struct column_moments *m, char *text)
 {
-	format_variance(m, 1, text);
+	format_spread(m, OPERATION_VAR, text);
 }
 
 static void statistic_var_pop(const struct column_moments *m, char *text)
 {
-	format_variance(m, 0, text);
+	format_spread(m, OPERATION_VAR_POP, text);
 }
 
 static void statistic_stddev(const struct column_moments *m, char *text)
 {
-	format_stddev(m, 1, text);
+	format_spread(m, OPERATION_STDDEV, text);
 }
 
 static void statistic_stddev_pop(const struct column_moments *m, char *text)
 {
-	format_stddev(m, 0, text);
+	format_spread(m, OPERATION_STDDEV_POP, text);
+}
+
+static void statistic_sem(const struct column_moments *m, char *text)
+{
+	format_spread(m, OPERATION_SEM, text);
 }
 
 static void statistic_count_distinct(const struct column_moments *m, char *text)

@@ -74,6 +74,18 @@ const char *statistic_end_text(enum operation operation, const struct column_mom
 void statistic_format(enum operation operation, const struct column_moments *m,
 		      char text[STATISTIC_TEXT_NBYTES]);
 
+/* A column's moments where their sums fit. */
+struct short_moments {
+	uint64_t count;
+	int scale;
+	int128 sum;      /* x 10^scale */
+	uint128 squares; /* their sum x 10^(2 scale); a mean needs none */
+};
+
+/* Writes what statistic_format writes of a mean, or of a variance and what is made of it, in a tenth of the time. No
+ * terminator. Returns the text's end, or NULL where it takes longer numbers. */
+char *statistic_write_short(enum operation operation, const struct short_moments *m, char *to);
+
 /* Finds the result of an operation of kind TEXT. It belongs to the moments. Returns false if the column has no text. */
 bool statistic_text(enum operation operation, const struct column_moments *m,
 		    struct key_found *out);
