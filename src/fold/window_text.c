@@ -3,8 +3,10 @@
  * window_text.c - what a window keeps as JSON, exactly, and back: a member of a state. See partial_text.h.
  *
  * Values are a list of strings, null for a missing one; those of a window of numbers are plain decimals, whose digits behind
- * the point are their scale. A weighted mean is its integer and its power of ten: "-12345e-3".
+ * the point are their scale. A weighted mean is its integer and its power of ten: "-12345e-3"; of one of rounded numbers, its
+ * reach follows likewise.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,6 +30,11 @@ static void put_mean(const struct window_fold *w, struct json_writer *to)
 	*decimal_write_u128(digits, now.mean.magnitude) = '\0';
 	snprintf(text, sizeof text, "%s%se%d", now.mean.negative ? "-" : "", digits, -now.mean.scale);
 	json_put(to, "\"mean\":");
+	json_put_string(to, text, strlen(text));
+	if (now.mean.reach.digits == 0)
+		return;
+	snprintf(text, sizeof text, "%" PRIu32 "e%d", now.mean.reach.digits, -now.mean.reach.scale);
+	json_put(to, ",\"reach\":");
 	json_put_string(to, text, strlen(text));
 }
 
@@ -94,23 +101,46 @@ static const char *read_digits(const char *p, const char *end, uint128 most, uin
 	return p > begin ? p : NULL;
 }
 
+/* Reads an integer up to `most` and a power of ten, one of which the scale is scale_most at most, either way. Returns false
+ * where there are none. */
+static bool read_power(const char *p, const char *end, uint128 most, int scale_most, uint128 *out, int *scale)
+{
+	uint128 exponent = 0;
+	bool divides;
+
+	p = read_digits(p, end, most, out);
+	divides = p && end - p >= 2 && p[1] == '-';
+	p = p && p < end && *p == 'e' ? read_digits(p + 1 + divides, end, (uint128)scale_most, &exponent) : NULL;
+	*scale = divides ? (int)exponent : -(int)exponent;
+	return p == end;
+}
+
 static void read_mean(struct ewma *mean, struct json_reader *r)
 {
 	size_t nbytes = 0;
 	const char *p = json_string(r, &nbytes), *end = p + nbytes;
 	const uint128 most = (uint128)decimal_powers[17] * decimal_powers[17]; /* 10^EWMA_NDIGITS */
-	uint128 exponent = 0;
-	bool divides;
 
 	if (!p)
 		return;
 	*mean = (struct ewma){.is_set = true, .negative = p < end && *p == '-'};
-	p = read_digits(p + mean->negative, end, most, &mean->magnitude);
-	divides = p && end - p >= 2 && p[1] == '-';
-	p = p && p < end && *p == 'e' ? read_digits(p + 1 + divides, end, WIDE_SCALE_MAX, &exponent) : NULL;
-	mean->scale = divides ? (int)exponent : -(int)exponent;
-	if (p != end)
+	if (!read_power(p + mean->negative, end, most, WIDE_SCALE_MAX, &mean->magnitude, &mean->scale))
 		json_fail(r, STATUS_DAMAGED);
+}
+
+static void read_reach(struct ewma_reach *reach, struct json_reader *r)
+{
+	size_t nbytes = 0;
+	const char *p = json_string(r, &nbytes);
+	uint128 digits;
+
+	if (!p)
+		return;
+	if (!read_power(p, p + nbytes, decimal_powers[EWMA_REACH_NDIGITS] - 1, EWMA_REACH_SCALE_MAX, &digits, &reach->scale) ||
+	    digits < decimal_powers[EWMA_REACH_NDIGITS - 1])
+		json_fail(r, STATUS_DAMAGED);
+	else
+		reach->digits = (uint32_t)digits;
 }
 
 /* Sets *v to the value that a text is. Returns false if it is no value. */
@@ -152,6 +182,8 @@ void window_read(struct window_fold *w, struct json_reader *r)
 	if (w->plan->kind == NEW_EWMA) {
 		json_expect(r, "\"mean\":");
 		read_mean(&w->mean, r);
+		if (r->status == STATUS_OK && json_try(r, ",\"reach\":"))
+			read_reach(&w->mean.reach, r);
 	} else {
 		json_expect(r, "\"values\":[");
 		do

@@ -94,7 +94,56 @@ static bool step_short(struct ewma *y, const struct ewma_weight *w, struct decim
 	return set_short(y, sum, scale + w->scale);
 }
 
-/* Sets y to x, rounded. */
+/* ---- the errors of rounded numbers ---- */
+
+/* digits x 10^-scale, which is not 0, rounded up. */
+static struct ewma_reach reach_of(uint128 digits, int scale)
+{
+	const uint64_t limit = decimal_powers[EWMA_REACH_NDIGITS];
+
+	for (; digits < limit / 10; scale++)
+		digits *= 10;
+	for (; digits >= limit; scale--)
+		digits = (digits + 9) / 10;
+	if (scale > EWMA_REACH_SCALE_MAX)
+		return (struct ewma_reach){(uint32_t)(limit / 10), EWMA_REACH_SCALE_MAX};
+	return (struct ewma_reach){(uint32_t)digits, scale};
+}
+
+/* What is wrong in a number of that scale, of which the last digits are doubtful. */
+static struct ewma_reach reach_of_number(int scale)
+{
+	return reach_of(1, scale - QUOTIENT_NDOUBTFUL - 1);
+}
+
+static void weigh_reach(struct ewma_reach *r, int64_t weight, int scale)
+{
+	*r = r->digits && weight ? reach_of((uint128)r->digits * (uint128)weight, r->scale + scale) : (struct ewma_reach){0, 0};
+}
+
+/* a += b */
+static void add_reach(struct ewma_reach *a, struct ewma_reach b)
+{
+	struct ewma_reach coarse = a->scale < b.scale ? *a : b, fine = a->scale < b.scale ? b : *a;
+
+	if (a->digits == 0 || b.digits == 0) {
+		*a = a->digits ? *a : b;
+		return;
+	}
+	for (; fine.scale > coarse.scale && fine.digits > 1; fine.scale--)
+		fine.digits = (fine.digits + 9) / 10;
+	*a = reach_of((uint128)coarse.digits + fine.digits, coarse.scale);
+}
+
+/* How many digits after the point are right. */
+static int count_places(struct ewma_reach r)
+{
+	return r.scale - EWMA_REACH_NDIGITS + (r.digits == decimal_powers[EWMA_REACH_NDIGITS - 1]);
+}
+
+/* ---- steps of any length ---- */
+
+/* Sets y to x, rounded; of rounded numbers that is an error, too. */
 static void set_long(struct ewma *y, struct big_decimal *x)
 {
 	int surplus = big_decimal_ndigits(x) - EWMA_NDIGITS, beyond = x->scale - WIDE_SCALE_MAX;
@@ -102,6 +151,8 @@ static void set_long(struct ewma *y, struct big_decimal *x)
 	surplus = surplus > beyond ? surplus : beyond;
 	if (surplus > 0)
 		big_decimal_round(x, x->scale - surplus);
+	if (surplus > 0 && y->reach.digits)
+		add_reach(&y->reach, reach_of(1, x->scale - 1)); /* half a unit, 20 times */
 	y->magnitude = 0;
 	for (int i = x->n.nlimbs; i-- > 0;)
 		y->magnitude = y->magnitude * NATURAL_LIMB_BASE + x->n.limb[i];
@@ -119,19 +170,11 @@ static void weigh(struct big_decimal *x, int64_t weight, int scale)
 	x->scale += scale;
 }
 
-/* How many digits x has before the point; of |x| < 1, minus the number of zeros after the point. */
-static int magnitude_of(const struct big_decimal *x)
-{
-	return big_decimal_ndigits(x) - x->scale;
-}
-
 /* A step of any length. */
 static __attribute__((noinline)) void step_long(struct ewma *y, const struct ewma_weight *w,
 						struct big_decimal *x)
 {
 	struct big_decimal before = {.negative = y->negative, .scale = y->scale};
-	int magnitude;
-
 
 	natural_set(&before.n, y->magnitude);
 	if (y->scale < 0) {
@@ -140,19 +183,17 @@ static __attribute__((noinline)) void step_long(struct ewma *y, const struct ewm
 	}
 	weigh(&before, w->before, w->scale);
 	weigh(x, w->now, w->scale);
-	magnitude = magnitude_of(x) > magnitude_of(&before) ? magnitude_of(x) : magnitude_of(&before);
 	big_decimal_add(x, &before);
-	if (y->is_rounded && magnitude_of(x) <= magnitude - (EWMA_NDIGITS - QUOTIENT_NDOUBTFUL))
-		natural_set(&x->n, 0); /* what is left of two numbers that cancel is their errors */
 	set_long(y, x);
 }
 
 void ewma_add(struct ewma *y, const struct ewma_weight *w, struct decimal number, const char *text,
 	      size_t nbytes)
 {
+	struct ewma_reach of_x = {0, 0};
 	struct big_decimal x;
 
-	if (!text && !y->is_rounded && (y->is_set ? step_short(y, w, number)
+	if (!text && !y->reach.digits && (y->is_set ? step_short(y, w, number)
 				: set_short(y, number.significand, number.scale))) {
 		y->is_set = true;
 		return;
@@ -161,8 +202,14 @@ void ewma_add(struct ewma *y, const struct ewma_weight *w, struct decimal number
 		big_decimal_set(&x, number);
 	else if (big_decimal_parse(text, nbytes, &x) != STATUS_OK)
 		return;
-	y->is_rounded |= x.is_rounded;
+	if (x.is_rounded)
+		of_x = reach_of_number(x.scale);
 	x.is_rounded = false; /* the mean has a rule of its own */
+	if (y->is_set) {
+		weigh_reach(&of_x, w->now, w->scale);
+		weigh_reach(&y->reach, w->before, w->scale);
+	}
+	add_reach(&y->reach, of_x);
 	if (y->is_set)
 		step_long(y, w, &x);
 	else
@@ -173,13 +220,14 @@ void ewma_add(struct ewma *y, const struct ewma_weight *w, struct decimal number
 char *ewma_write(const struct ewma *y, char to[EWMA_TEXT_NBYTES])
 {
 	uint128 magnitude = y->magnitude;
-	int surplus = 0;
+	int surplus = 0, doubtful = y->reach.digits ? y->scale - count_places(y->reach) : 0;
 
 	if (!y->is_set)
 		return to;
 	for (uint128 limit = decimal_powers[RATIO_NDIGITS]; magnitude >= limit; limit *= 10)
 		surplus++; /* 18 at most */
-	if (surplus)
-		magnitude = round_off(magnitude, surplus);
+	surplus = surplus > doubtful ? surplus : doubtful;
+	if (surplus > 0)
+		magnitude = surplus > 2 * DECIMAL_NDIGITS ? 0 : round_off(magnitude, surplus);
 	return to + ratio_format_short(y->negative, magnitude, 1, y->scale - surplus, to);
 }

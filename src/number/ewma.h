@@ -29,12 +29,21 @@ struct ewma_weight {
 	int scale;
 };
 
+/* How far a mean of rounded numbers (quotient.h) is known: digits x 10^-scale is twenty times what it may be wrong by, as the
+ * unit of the last digit of a sum is (wide_sum_places). Of each value it takes the part that the value has in the mean. */
+struct ewma_reach {
+	uint32_t digits; /* EWMA_REACH_NDIGITS of them; 0: no value was rounded */
+	int scale;
+};
+#define EWMA_REACH_NDIGITS 9
+#define EWMA_REACH_SCALE_MAX (WIDE_SCALE_MAX + 50) /* it becomes no less */
+
 /* Zeroed: of no value. */
 struct ewma {
 	bool is_set, negative;
-	bool is_rounded;   /* one of the values was (quotient.h) */
 	int scale;         /* may be negative */
 	uint128 magnitude; /* y x 10^scale, at most 10^EWMA_NDIGITS */
+	struct ewma_reach reach;
 };
 
 /* Sets *w to A, a plain decimal with 0 < A <= 1 of up to 18 digits. Returns false if the text is no such number. */
@@ -45,8 +54,8 @@ bool ewma_weight_parse(const char *text, size_t nbytes, struct ewma_weight *w);
 void ewma_add(struct ewma *y, const struct ewma_weight *w, struct decimal number, const char *text,
 	      size_t nbytes);
 
-/* Writes y rounded half-even to 17 significant digits, as ratio_format does; nothing of no value. No
- * terminator. Returns the text's end. */
+/* Writes y rounded half-even to 17 significant digits, or to those that are right, as ratio_format does; nothing of no
+ * value. No terminator. Returns the text's end. */
 char *ewma_write(const struct ewma *y, char to[EWMA_TEXT_NBYTES]);
 
 #endif

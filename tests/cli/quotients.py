@@ -296,6 +296,30 @@ def check_statistics():
         is_(run(["--merge", *parts]).out, r.out, "... in two parts %d" % seed)
 
 
+def check_averages():
+    """--ewma has the digits that each value leaves right by its part, also where a state goes on."""
+    first = int(os.environ.get("GPUSTAT_TEST_SEED", "0"))
+    for seed in range(first, first + int(os.environ.get("GPUSTAT_TEST_CASES", "60")) // 2):
+        rng = random.Random(seed)
+        base = rng.choice((0, 10 ** 9, 10 ** 15, 10 ** 24, 10 ** 30))
+        less = rng.choice((0, base))
+        weight = rng.choice(("0.5", "0.25", "0.9", "0.001", "1"))
+        rows = [(rng.choice((base, less)) + rng.randrange(-9, 10), less, rng.choice((1, 3, 7, 8))) for _ in range(rng.choice((1, 5, 80)))]
+        data = [b"a,z,b\n", *(b"%d,%d,%d\n" % row for row in rows)]
+        asked = ["--let", "x = a / b - z / b", "--ewma", "x:" + weight, "--only"]
+        said = [line.split(",")[1] for line in run(asked, b"".join(data)).out.decode().split("\n")[1:-1]]
+        w, mean, reach, wrong = fractions.Fraction(weight), None, 0, []
+        for (a, z, b), text in zip(rows, said):
+            x, error = fractions.Fraction(a - z, b), 5000 * max(place(fractions.Fraction(u, b)) for u in (a, z))
+            mean, reach = (x, error) if mean is None else (w * x + (1 - w) * mean, w * error + (1 - w) * reach)
+            wrong += [] if is_right(text, mean, reach) else [(text, str(long(mean)), "%.1e" % reach)]
+        ok(len(said) == len(rows) and not wrong, "averages of quotients %d" % seed, lambda: "%s %s" % (weight, wrong[:3]))
+        middle, state = rng.randrange(1, len(data) + 1), os.path.join(harness.folder(), "averages-%d.state" % seed)
+        run([*asked, "--save-state", state], b"".join(data[:middle]))
+        rest = run([*asked, "--from-state", state], b"".join(data[:1] + data[middle:])).out.decode().split("\n")[1:-1]
+        is_([line.split(",")[1] for line in rest], said[middle - 1:], "... where a state goes on %d" % seed)
+
+
 def check_state():
     state = os.path.join(harness.folder(), "quotients.state")
     asked = [*T, "--sum=t", "--median=t", "--by=g", "--save-state", state]
@@ -313,5 +337,6 @@ check_pairs()
 check_running()
 check_random()
 check_statistics()
+check_averages()
 check_state()
 harness.done()
