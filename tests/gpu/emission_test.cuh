@@ -99,7 +99,7 @@ static void trial_open(struct trial *t, size_t chunk_nbytes)
 	const struct worker_setup setup = {chunk_nbytes, 0, 0, false, 0, 0};
 	struct fault fault;
 
-	if (groups_plan(&t->plan) != STATUS_OK)
+	if (groups_plan(&t->plan, 0) != STATUS_OK)
 		bail("out of memory");
 	if (worker_gpu.open(&t->worker, &t->plan, &setup, &fault) != STATUS_OK)
 		bail("open: %s", fault.detail);
