@@ -123,10 +123,12 @@ static inline uint64_t key_hash_long(const char *text, size_t n, struct key_seed
 	return (hash * KEY_ODD) >> (64 - KEY_LONG_HASH_BITS) << (64 - KEY_LONG_HASH_BITS);
 }
 
-/* The hash of a key as far as it holds it: that of a long one lacks the highest bits but KEY_HELD_HASH_BITS, which are 0. */
+/* The hash of a key as far as it holds it: that of a long one lacks the highest bits, which are 0. */
 static inline uint64_t key_held_hash(const struct key *key, struct key_seed seed)
 {
-	return key_is_long(key) ? key->high >> KEY_LENGTH_BITS << (64 - KEY_LONG_HASH_BITS) : key_hash_inline(key, seed);
+	const uint64_t held = ((uint64_t)1 << KEY_HELD_HASH_BITS) - 1;
+
+	return key_is_long(key) ? (key->high >> KEY_LENGTH_BITS & held) << (64 - KEY_LONG_HASH_BITS) : key_hash_inline(key, seed);
 }
 
 /* Makes the key of text[0 .. n), n <= KEY_MAX_NBYTES, and returns its hash. A long key points to text.

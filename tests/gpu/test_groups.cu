@@ -319,7 +319,7 @@ static void test_tables(bool quick)
 		{"equal hashes", KEYS_OF_TWO_COLUMNS, n, 200, 0, ROOM, 0, 0},
 		{"wide numbers", KEYS_SHORT, n, 40, ALL_BITS, ROOM, n / 10, 1},
 		{"many wide numbers", KEYS_SHORT, n, 40, ALL_BITS, ROOM, 2, 0},
-		{"few slots", KEYS_LONG, n, 150, ALL_BITS, 4, 1 << 12, 0, 0},
+		{"few slots", KEYS_LONG, n, 600, ALL_BITS, 2, 1 << 12, 0, 0},
 		{"hardly any slots", KEYS_LONG, n, n, ALL_BITS, 1, 1 << 12, 0, 0},
 		{"few words", KEYS_OF_ALL_LENGTHS, n, 500, ALL_BITS, 1024, 200, 0, 0},
 		{"no words", KEYS_SHORT, 200, 50, ALL_BITS, 1024, 0, 0, 0},
