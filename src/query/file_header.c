@@ -215,7 +215,7 @@ static enum status make_plan(const struct file_headers *f, const struct input *i
 	plan->ragged.last_is_empty = file->header.ends_empty;
 	plan->line_below_header = file->header.line_number + count_lines(file->header.line, file->header.line_nbytes);
 	plan->dialect.one_column = file->header.nfields == 1;
-	if (plan->dialect.nfields)
+	if (plan->dialect.whitespace)
 		plan->dialect.nfields = file->header.nfields;
 	file->layout = file->header.layout;
 	file->header.layout = NULL;

@@ -94,6 +94,8 @@ def check_programs():
         printed = b"".join(x + (b" 1" if k else b" running_sum(PID)") + b"\n" for k, x in enumerate(text.splitlines()[:line - 1]))
         says("a new column behind several words, " + name, ["--cumsum=PID"], text, 1, printed, WHOLE.replace("gpustat: ", "gpustat: <stdin>:%d: " % line, 1))
         says("several words, " + name, ["--max=PID", "--last=CMD"], text, 0, "max(PID),last(CMD)\n" + ("1,a b c\n" if line == 2 else "2,b c\n"))
+    one, two = fixture("no_records.txt", b"PID NAME\n"), fixture("records.txt", b"PID NAME\n1 a\n2 b\n")
+    says("a new column, the first file without records", ["--cumsum=PID", one, two], None, 0, "PID NAME running_sum(PID)\n1 a 1\n2 b 3\n")
     says("a new column behind several words, no header", ["-N", "--cumsum=1"], b"1 a\n2 b c\n", 1, "1 a 1\n",
          "gpustat: <stdin>:2: 3 fields where the first record has 2: a last value with blanks cannot be read again before a new column; try --only or --select\n")
     says("ps aux: new columns", ["--running-sum=RSS", "--only"], PS, 0, "running_sum(RSS)\n11776\n11776\n524121\n")
