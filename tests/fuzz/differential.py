@@ -267,7 +267,7 @@ class Fuzzer:
                      if self.server.run(["--version"], b"", "f", ["GPUSTAT_SIMD=" + s]).status == 0]
         said = self.server.run(["--version"], b"").out
         hostile_request.PATTERNS = not re.search(rb"PCRE2.*not built in", said)
-        for name in [n for n in PACKINGS if re.search(rb"(?i)%s.*not built in" % {"zstd": b"zstd", "xz": b"lzma"}.get(n, n.encode()), said)]:
+        for name in [n for n in PACKINGS if re.search(rb"(?i)%s.*not built in" % {"bzip2": b"bz2", "xz": b"lzma"}.get(n, n.encode()), said)]:
             del PACKINGS[name]
         PACKINGS.setdefault("bgzip", None)
         self.here = os.getcwd()
