@@ -80,7 +80,7 @@ enum status json_flush(struct json_writer *w)
 {
 	if (w->status == STATUS_OK && w->flush) {
 		w->status = w->flush(w->context, w->text.data, w->text.nbytes);
-		w->text.nbytes = 0;
+		w->text.nbytes = w->line_begin = 0;
 	}
 	return w->status;
 }
@@ -88,13 +88,14 @@ enum status json_flush(struct json_writer *w)
 void json_end_line(struct json_writer *w)
 {
 	json_put(w, "\n");
+	w->line_begin = w->text.nbytes;
 	if (w->text.nbytes >= JSON_LINE_NBYTES)
 		json_flush(w);
 }
 
 bool json_is_long(const struct json_writer *w)
 {
-	return w->prefix && w->text.nbytes >= JSON_LINE_NBYTES;
+	return w->prefix && w->text.nbytes - w->line_begin >= JSON_LINE_NBYTES;
 }
 
 void json_break(struct json_writer *w, const char *end, const char *begin)

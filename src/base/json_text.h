@@ -23,6 +23,7 @@
 
 struct json_writer {
 	struct text_buffer text; /* owned */
+	size_t line_begin;       /* of the line that is being written, in it */
 	enum status status;      /* STATUS_OK, STATUS_NO_MEMORY, or what flush returned */
 	const char *prefix;      /* with which a broken line goes on; NULL: lines are not broken */
 	/* Takes whole lines, text[0 .. nbytes). NULL: all is kept in text. */

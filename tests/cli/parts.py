@@ -514,6 +514,15 @@ def check_same():
            lambda wrong=wrong: wrong[0][:3000] if wrong else "refused always, or no more")
 
 
+def check_broken_lines():
+    """Where a long line is broken does not depend on the lines before it, such as the one with the input's name."""
+    data = b"t,u\n" + b"".join(b"a text that is different in each record %d,x%d\n" % (i, i % 5000) for i in range(9000))
+    bodies = [run(["--count-distinct=t,u", "--partial", fixture(name, data)]).out.split(b"\n", 1)[1] for name in ("a.csv", "a" * 200 + ".csv")]
+    ok(bodies[0].count(b"\n") > 8, "long lines are broken")
+    ok([line for line in bodies[0].split(b"\n") if b"crc32" not in line] == [line for line in bodies[1].split(b"\n") if b"crc32" not in line],
+       "... at the same places, whatever the input's name")
+
+
 def check_same_ranges():
     """Ranges, also those that are said to begin inside quotes, wrongly or not: where the first record ends and the last one
     begins depends on the text alone."""
@@ -694,6 +703,7 @@ check_state_faults()
 check_damage()
 check_forged()
 check_same()
+check_broken_lines()
 check_same_ranges()
 check_spoilt()
 check_forged_query()
