@@ -49,6 +49,9 @@ def check_reasons(manual, path):
                 "the manual lists the reasons of the program's table, in its order")
     harness.is_(list(EXAMPLES), reasons, "each reason has a request")
     for reason, args in EXAMPLES.items():
+        if "~" in " ".join(args) and not harness.has_patterns():
+            harness.skip(" ".join(args), "built without PCRE2")
+            continue
         harness.is_(why(args, None if "read again" in reason else path), reason, " ".join(args))
 
 
