@@ -563,7 +563,8 @@ static void begin_chunk(struct row_folder *f)
 		g->makes_tuples = false;
 	else if (!g->makes_tuples)
 		g->makes_tuples = tuples_serve(f);
-	g->are_many = f->plan->tuple_nbytes && (g->ngroups == 0 || g->ngroups >= GROUPS_LISTS_MIN);
+	if (f->plan->tuple_nbytes)
+		g->are_many = g->ngroups == 0 || g->ngroups >= GROUPS_LISTS_MIN;
 	if (!g->makes_tuples || g->nchunks == TUPLE_CHUNKS)
 		g->nrecords = g->ngroups = g->nchunks = 0;
 }
