@@ -11,6 +11,7 @@
 
 #include "base/memory_limit.h"
 #include "fold/group_values.h"
+#include "fold/pair.h"
 #include "number/decimal_text.h"
 
 /* ---- the partial ---- */
@@ -215,6 +216,53 @@ enum status group_add_rows(struct group *const *groups, const struct plan *plan,
 	}
 }
 
+/* ---- pairs ---- */
+
+/* Adds products to a cell. Returns false, and changes nothing, where their sum does not fit. */
+static bool add_products(struct group_pair *cell, unsigned scale, int128 products)
+{
+	int128 sum = group_pair_products(cell);
+	unsigned of_sum = sum ? (unsigned)cell->scale : scale;
+
+	for (; of_sum < scale; of_sum++)
+		if (__builtin_mul_overflow(sum, 10, &sum))
+			return false;
+	for (; scale < of_sum; scale++)
+		if (__builtin_mul_overflow(products, 10, &products))
+			return false;
+	if (__builtin_add_overflow(sum, products, &sum))
+		return false;
+	*cell = (struct group_pair){{(uint64_t)sum, (uint64_t)((uint128)sum >> 64)}, scale};
+	return true;
+}
+
+enum status group_add_products(struct group *g, const struct plan *plan, size_t i, unsigned scale, int128 products)
+{
+	enum status status;
+
+	if (add_products(group_pair(g, &plan->pairs[i]), scale, products))
+		return STATUS_OK;
+	status = group_need_rest(g, plan);
+	return status == STATUS_OK ? pair_add_products(&g->rest->pairs[i], scale, products) : status;
+}
+
+enum status group_add_alone(struct group *g, const struct plan *plan, size_t i, int side, struct decimal number)
+{
+	const uint8_t scale = (uint8_t)number.scale;
+	enum status status = group_need_rest(g, plan);
+
+	return status == STATUS_OK ? pair_add_alone(&g->rest->pairs[i], side, plan->pairs[i].needs, &number.significand, &scale, 1)
+				   : status;
+}
+
+/* Adds a cell's products to a pair. Errors: STATUS_NO_MEMORY. */
+static enum status add_to_pair(const struct group_pair *cell, struct pair_partial *to)
+{
+	int128 sum = group_pair_products(cell);
+
+	return sum ? pair_add_products(to, (unsigned)cell->scale, sum) : STATUS_OK;
+}
+
 /* ---- ends ---- */
 
 /* Makes `to` what `from` is. A long value goes where to's was, if that has room. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
@@ -403,6 +451,11 @@ enum status group_combine(struct group *g, struct group *later, const struct pla
 	for (size_t c = 0; c < plan->ncolumns && status == STATUS_OK; c++)
 		if (plan_column_has_cell(&plan->columns[c]))
 			status = combine_cells(g, later, plan, c, texts);
+	for (size_t i = 0; i < plan->npairs && status == STATUS_OK; i++) {
+		const struct group_pair *pair = group_pair(later, &plan->pairs[i]);
+		if (plan->pairs[i].cell_offset && group_pair_products(pair))
+			status = group_add_products(g, plan, i, (unsigned)pair->scale, group_pair_products(pair));
+	}
 	return status;
 }
 
@@ -450,7 +503,7 @@ static void move(struct group *to, struct group *from, bool with_rest, const str
 /* Whether the numbers of both are counts and sums in cells that can be added as they are. */
 static bool are_plain(struct group *g, struct group *later, const struct plan *plan)
 {
-	if (g->rest || later->rest || plan->group_nmatched_offset)
+	if (g->rest || later->rest || plan->group_nmatched_offset || plan->npairs)
 		return false;
 	for (size_t c = 0; c < plan->ncolumns; c++) {
 		const struct plan_column *column = &plan->columns[c];
@@ -530,6 +583,14 @@ struct partial *group_partial(struct group *g, const struct plan *plan, struct p
 			status = group_values_add_to(group_values(g, &plan->columns[c]), &p->columns[c]);
 		if (p == g->rest)
 			memset(cell, 0, group_cell_nbytes(needs));
+	}
+	for (size_t i = 0; i < plan->npairs && status == STATUS_OK; i++) {
+		struct group_pair *pair = group_pair(g, &plan->pairs[i]);
+		if (!plan->pairs[i].cell_offset)
+			continue;
+		status = add_to_pair(pair, &p->pairs[i]);
+		if (p == g->rest)
+			memset(pair, 0, sizeof *pair);
 	}
 	p->nrecords = g->nrecords;
 	for (size_t i = 0; i < plan->npredicates; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * group.h - what is kept of the records of one group (--by): count, sum, extremes and squares of each column
- * in cells that are as small as they can be, all else in a partial.
+ * and the products of each pair in cells that are as small as they can be, all else in a partial.
  *
  * A cell holds numbers of the fast path at one scale, in 64 bits. Most columns have no others. A
  * number that does not fit goes to the partial, as do the other moments: at the end both are added up,
@@ -77,6 +77,12 @@ struct group_keys {
 	uint32_t found[2]; /* by enum keys_order: 1 + the slot of that one, once they are settled; 0: the group has no value */
 };
 
+/* The sum of the products of a pair of columns that have cells: an integer x 10^-scale. */
+struct group_pair {
+	uint64_t products[2]; /* two's complement, the low half first; 0: the scale does not matter */
+	uint64_t scale;       /* of both factors together */
+};
+
 #define GROUP_LISTS_MAX 2048 /* columns that have values or keys beside cells */
 
 static inline size_t group_numbers_nbytes(unsigned needs)
@@ -135,6 +141,17 @@ static inline uint64_t *group_nmatched(struct group *g, const struct plan *plan)
 static inline struct group_cell *group_cell(struct group *g, const struct plan_column *column)
 {
 	return (struct group_cell *)((char *)g + column->cell_offset);
+}
+
+/* The cell of a pair that has one. */
+static inline struct group_pair *group_pair(struct group *g, const struct plan_pair *pair)
+{
+	return (struct group_pair *)((char *)g + pair->cell_offset);
+}
+
+static inline int128 group_pair_products(const struct group_pair *pair)
+{
+	return (int128)((uint128)pair->products[1] << 64 | pair->products[0]);
 }
 
 /* The ends of a column with MOMENT_ENDS that has a cell. */
@@ -285,6 +302,13 @@ struct group_numbers {
 	struct decimal_bin bin;
 	struct sum192 squares;
 };
+
+/* Adds products of the plan's pair i, which has a cell: to that, or, where their sum does not fit, to the partial. Errors: as
+ * above. */
+enum status group_add_products(struct group *g, const struct plan *plan, size_t i, unsigned scale, int128 products);
+
+/* Adds a number of the plan's pair i without a partner, of that side (pair.h), to the partial. Errors: as above. */
+enum status group_add_alone(struct group *g, const struct plan *plan, size_t i, int side, struct decimal number);
 
 /* Adds numbers of the plan's column c, which has a cell, to the group: to the cell if they fit, else to the
  * partial. Errors: as above. */

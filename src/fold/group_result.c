@@ -13,6 +13,8 @@
 #include "fold/group_list.h"
 #include "fold/group_order.h"
 #include "fold/group_print.h"
+#include "fold/pair.h"
+#include "fold/pair_statistic.h"
 #include "fold/quantile.h"
 #include "fold/result.h"
 #include "fold/statistic.h"
@@ -39,15 +41,33 @@ void group_rows_free(struct group_rows *rows)
 
 /* ---- one result ---- */
 
-/* A mean, or a variance and what is made of it. NULL: it is too long to be written so. */
-static char *write_ratio(const struct group_cell *cell, enum operation operation, char *to)
+static struct short_moments moments_of(struct group *g, const struct plan_column *column)
 {
-	const struct short_moments moments = {
-		group_cell_count(cell), (int)group_cell_scale(cell), cell->sum,
-		operation == OPERATION_MEAN ? 0 : group_cell_squares(cell), /* the cell may have none */
-	};
+	const struct group_cell *cell = group_cell(g, column);
+
+	return (struct short_moments){group_cell_count(cell), (int)group_cell_scale(cell), cell->sum,
+				      column->needs & MOMENT_SQUARES ? group_cell_squares(cell) : 0};
+}
+
+/* A mean, or a variance and what is made of it. NULL: it is too long to be written so. */
+static char *write_ratio(struct group *g, const struct plan_column *column, enum operation operation, char *to)
+{
+	const struct short_moments moments = moments_of(g, column);
 
 	return statistic_write_short(operation, &moments, to);
+}
+
+/* A result of a pair, of which the group has no partial, and so no value without a partner. NULL: as above. */
+static char *write_pair(struct group *g, const struct plan *plan, const struct plan_pair *pair, enum operation operation, char *to)
+{
+	const struct short_moments sides[PAIR_NSIDES] = {moments_of(g, &plan->columns[pair->x]), moments_of(g, &plan->columns[pair->y])};
+	const struct group_pair *cell = group_pair(g, pair);
+	int128 products = group_pair_products(cell);
+
+	for (int scale = (int)cell->scale; products && scale < sides[PAIR_X].scale + sides[PAIR_Y].scale; scale++)
+		if (__builtin_mul_overflow(products, 10, &products))
+			return NULL;
+	return pair_statistic_write_short(operation, sides, products, to);
 }
 
 static char *write_quantile(struct group_values *v, enum operation operation, struct percentile p, char *to)
@@ -66,6 +86,8 @@ char *group_write_quickly(struct group *g, const struct query *q, const struct r
 		return decimal_write_u64(to, g->nrecords);
 	if (g->rest || !plan_column_has_cell(column))
 		return NULL;
+	if (operation_kind(r->operation) == OPERATION_PAIR)
+		return q->plan.pairs[r->pair].cell_offset ? write_pair(g, &q->plan, &q->plan.pairs[r->pair], r->operation, to) : NULL;
 	switch (r->operation) {
 	case OPERATION_SUM:
 		return decimal_write(to, cell->sum, (int)group_cell_scale(cell));
@@ -84,7 +106,7 @@ char *group_write_quickly(struct group *g, const struct query *q, const struct r
 	case OPERATION_STDDEV:
 	case OPERATION_STDDEV_POP:
 	case OPERATION_SEM:
-		return write_ratio(cell, r->operation, to);
+		return write_ratio(g, column, r->operation, to);
 	case OPERATION_MEDIAN:
 	case OPERATION_PERCENTILE:
 	case OPERATION_IQR:

@@ -12,6 +12,7 @@
 #include "fold/group_keys.h"
 #include "fold/group_values.h"
 #include "fold/groups.h"
+#include "fold/pair.h"
 #include "simd/simd.h"
 
 #define FLIGHT_NTUPLES SIMD_NUMBERS_NROWS
@@ -23,8 +24,11 @@ static_assert(FLIGHT_NTUPLES <= GROUP_KEYS_FLIGHT, "a flight of tuples is one of
 
 static bool can_be_tuples(const struct plan *plan)
 {
-	if (plan->emits || plan->npairs || plan->nwindows || plan->group_nmatched_offset)
+	if (plan->emits || plan->nwindows || plan->group_nmatched_offset)
 		return false;
+	for (size_t i = 0; i < plan->npairs; i++)
+		if (!plan->pairs[i].cell_offset)
+			return false;
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		if (plan->columns[c].needs && !plan_column_has_cell(&plan->columns[c]))
 			return false;
@@ -256,6 +260,30 @@ static enum status fold_column(struct groups *part, size_t c, struct group **gro
 	return status;
 }
 
+/* Folds the products of the plan's pair i. */
+static enum status fold_pair(struct groups *part, size_t i, struct group **groups, struct group_tuple *const *tuples, unsigned n)
+{
+	const struct plan *plan = part->plan;
+	const struct plan_column *sides[PAIR_NSIDES] = {&plan->columns[plan->pairs[i].x], &plan->columns[plan->pairs[i].y]};
+	enum status status = STATUS_OK;
+
+	for (unsigned t = 0; t < n && status == STATUS_OK; t++) {
+		struct decimal x[PAIR_NSIDES];
+		bool has[PAIR_NSIDES];
+		for (int side = 0; side < PAIR_NSIDES; side++) {
+			x[side].scale = group_tuple_codes(tuples[t])[sides[side]->tuple_code];
+			x[side].significand = *group_tuple_number(tuples[t], sides[side]);
+			has[side] = x[side].scale < TUPLE_TEXT;
+		}
+		if (has[PAIR_X] && has[PAIR_Y])
+			status = group_add_products(groups[t], plan, i, (unsigned)(x[PAIR_X].scale + x[PAIR_Y].scale),
+						    (int128)x[PAIR_X].significand * x[PAIR_Y].significand);
+		else if (has[PAIR_X] || has[PAIR_Y])
+			status = group_add_alone(groups[t], plan, i, has[PAIR_X] ? PAIR_X : PAIR_Y, x[has[PAIR_X] ? PAIR_X : PAIR_Y]);
+	}
+	return status;
+}
+
 enum status group_tuples_fold(struct groups *part, size_t number)
 {
 	struct group_tuples *t = &part->tuples;
@@ -271,6 +299,8 @@ enum status group_tuples_fold(struct groups *part, size_t number)
 		for (size_t c = 0; c < part->plan->ncolumns && status == STATUS_OK; c++)
 			if (part->plan->columns[c].needs)
 				status = fold_column(part, c, groups, tuples, n);
+		for (size_t k = 0; k < part->plan->npairs && status == STATUS_OK; k++)
+			status = fold_pair(part, k, groups, tuples, n);
 	}
 	t->n = 0;
 	text_arena_free(&t->key_texts);

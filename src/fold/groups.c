@@ -42,6 +42,11 @@ enum status groups_plan(struct plan *plan, size_t chunk_nbytes)
 		plan->groups_keep_keys |= (column->needs & MOMENT_KEYS) != 0;
 		plan->groups_keep_ends |= column->cell_offset && column->needs & MOMENT_ENDS;
 	}
+	for (struct plan_pair *pair = plan->pairs; pair < plan->pairs + plan->npairs; pair++)
+		if (plan_column_has_cell(&plan->columns[pair->x]) && plan_column_has_cell(&plan->columns[pair->y])) {
+			pair->cell_offset = (uint32_t)end;
+			end += sizeof(struct group_pair);
+		}
 	for (size_t i = 0; i < plan->nnew_columns; i++)
 		if (plan->new_columns[i].kind == NEW_OFFSET)
 			plan->group_nmatched_offset = end;

@@ -139,6 +139,25 @@ struct column_partial *pair_alone(struct pair_partial *p, int side)
 	return p->alone[side];
 }
 
+enum status pair_add_alone(struct pair_partial *p, int side, unsigned needs, const int64_t *value, const uint8_t *scale,
+			   uint64_t rows)
+{
+	struct column_partial *alone = pair_alone(p, side);
+	enum status status = alone ? STATUS_OK : STATUS_NO_MEMORY;
+
+	if (status != STATUS_OK)
+		return status;
+	alone->fast.count += (uint64_t)__builtin_popcountll(rows);
+	for (uint64_t left = rows; left && status == STATUS_OK;) {
+		int of_first = scale[__builtin_ctzll(left)];
+		struct decimal_bin bin = {0, 0, 0}; /* nobody asks for the extremes */
+		for (; left && scale[__builtin_ctzll(left)] == of_first; left &= left - 1)
+			bin.sum += value[__builtin_ctzll(left)];
+		status = by_scale_add_bin(&alone->fast, of_first, &bin);
+	}
+	return status == STATUS_OK ? moments_add(&alone->moments, needs, value, scale, rows) : status;
+}
+
 static enum status combine_alone(struct pair_partial *p, const struct pair_partial *later, int side)
 {
 	if (!later->alone[side])

@@ -57,6 +57,11 @@ enum status pair_add_wide(struct pair_partial *p, const struct wide *x, const st
 /* The fold of a side's values without a partner; makes it the first time. NULL: out of memory. */
 struct column_partial *pair_alone(struct pair_partial *p, int side);
 
+/* Adds some of 64 numbers of the fast path to that fold: value[r] x 10^-scale[r] for each bit r of rows. needs: those of the
+ * plan's pair. Errors: STATUS_NO_MEMORY. */
+enum status pair_add_alone(struct pair_partial *p, int side, unsigned needs, const int64_t *value, const uint8_t *scale,
+			   uint64_t rows);
+
 /* *out = |the sum of the products| x 10^scale, which is an integer: no product added had more than
  * scale digits after the point. scale: a multiple of NATURAL_LIMB_DIGITS, at most 2 x WIDE_POINT x
  * WIDE_LIMB_DIGITS. Returns whether the sum is negative. */

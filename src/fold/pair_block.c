@@ -43,12 +43,11 @@ void pair_block_free(struct pair_block *b)
 	memset(b, 0, sizeof *b);
 }
 
-/* One call of pair_block_fold. */
+/* What is done with a block. */
 struct pair_fold {
 	struct pair_block *b;
 	struct row_block *rows;
 	struct scratch *scratch;
-	struct partial *out;
 };
 
 static unsigned lowest(uint64_t rows)
@@ -123,12 +122,12 @@ static void rescale(struct pair_values *values, unsigned scale)
 	measure(values);
 }
 
-/* Gathers the numbers of column c in the kept rows. */
-static enum status gather(const struct pair_fold *m, size_t c, uint64_t kept)
+/* Gathers the numbers of column c in the kept rows. shares_scale: they may get the largest of their scales. */
+static enum status gather(const struct pair_fold *m, size_t c, bool shares_scale)
 {
 	struct pair_values *values = &m->b->values[c];
 	const struct simd_numbers *x = row_block_numbers(m->rows, c);
-	uint64_t numbers = kept & x->numbers, others = kept & ~(x->numbers | x->empty);
+	uint64_t kept = m->b->kept, numbers = kept & x->numbers, others = kept & ~(x->numbers | x->empty);
 	uint8_t scale = numbers ? x->scale[lowest(numbers)] : 0;
 	unsigned largest;
 
@@ -142,7 +141,7 @@ static enum status gather(const struct pair_fold *m, size_t c, uint64_t kept)
 	if (others && read_others(m, c, others) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	largest = measure(values);
-	if (!values->one_scale)
+	if (!values->one_scale && shares_scale)
 		rescale(values, largest);
 	return STATUS_OK;
 }
@@ -166,6 +165,9 @@ static enum status add_scales(struct pair_partial *pair, const struct pair_value
 	enum status status = STATUS_OK;
 	uint64_t scales = 0;
 
+	if (rows && (rows & (rows - 1)) == 0)
+		return pair_add_products(pair, x->scale[lowest(rows)] + y->scale[lowest(rows)],
+					 (int128)x->value[lowest(rows)] * y->value[lowest(rows)]);
 	for (; rows; rows &= rows - 1) {
 		unsigned row = lowest(rows), scale = x->scale[row] + y->scale[row];
 		sums[scale] += (int128)x->value[row] * y->value[row];
@@ -225,76 +227,77 @@ static enum status add_wide_products(const struct pair_fold *m, const struct pla
 
 /* ---- values without a partner ---- */
 
-/* Adds the sum of some rows' fast numbers. */
-static enum status add_sum(struct by_scale *to, const struct pair_values *x, uint64_t rows)
+/* Adds the values of a side in rows where its partner has none. */
+static enum status add_alone(const struct pair_fold *m, const struct plan_pair *plan, int side, struct pair_partial *pair,
+			     uint64_t rows)
 {
+	size_t c = side == PAIR_X ? plan->x : plan->y;
+	const struct pair_values *x = &m->b->values[c];
+	struct column_partial *alone;
 	enum status status = STATUS_OK;
 
-	to->count += (uint64_t)__builtin_popcountll(rows);
-	while (rows && status == STATUS_OK) {
-		uint64_t alike = x->one_scale ? rows : rows & -rows;
-		struct decimal_bin bin = {0, 0, 0}; /* nobody asks for the extremes */
-		for (uint64_t left = alike; left; left &= left - 1)
-			bin.sum += x->value[lowest(left)];
-		status = by_scale_add_bin(to, x->scale[lowest(rows)], &bin);
-		rows &= ~alike;
-	}
-	return status;
-}
-
-/* Adds the values of column c in rows where its partner has none. */
-static enum status add_alone(const struct pair_fold *m, size_t c, unsigned needs,
-			     struct column_partial *alone, uint64_t rows)
-{
-	const struct pair_values *x = &m->b->values[c];
-	uint64_t fast = rows & ~x->wide;
-
-	if (!alone)
+	if (rows & ~x->wide)
+		status = pair_add_alone(pair, side, plan->needs, x->value, x->scale, rows & ~x->wide);
+	rows &= x->wide;
+	alone = rows && status == STATUS_OK ? pair_alone(pair, side) : NULL;
+	if (rows && !alone)
 		return STATUS_NO_MEMORY;
-	if (fast && (add_sum(&alone->fast, x, fast) != STATUS_OK ||
-		     moments_add(&alone->moments, needs, x->value, x->scale, fast) != STATUS_OK))
-		return STATUS_NO_MEMORY;
-	for (rows &= x->wide; rows; rows &= rows - 1) {
+	for (; rows && status == STATUS_OK; rows &= rows - 1) {
 		struct wide number;
 		int scale;
-		if (read_wide(m, c, lowest(rows), &number, &scale) != STATUS_OK ||
-		    column_add_wide(alone, needs, &number, scale) != STATUS_OK)
-			return STATUS_NO_MEMORY;
+		status = read_wide(m, c, lowest(rows), &number, &scale);
+		if (status == STATUS_OK)
+			status = column_add_wide(alone, plan->needs, &number, scale);
 	}
-	return STATUS_OK;
+	return status;
 }
 
 /* ---- a pair ---- */
 
-static enum status fold_pair(const struct pair_fold *m, size_t i)
+static enum status fold_pair(const struct pair_fold *m, size_t i, uint64_t rows, struct pair_partial *pair)
 {
 	const struct plan_pair *plan = &m->rows->plan->pairs[i];
-	struct pair_partial *pair = &m->out->pairs[i];
 	const struct pair_values *x = &m->b->values[plan->x], *y = &m->b->values[plan->y];
-	uint64_t x_alone = x->present & ~y->present, y_alone = y->present & ~x->present;
-	uint64_t wide = x->present & y->present & (x->wide | y->wide);
-	enum status status = add_products(pair, x, y);
+	uint64_t x_alone = rows & x->present & ~y->present, y_alone = rows & y->present & ~x->present;
+	uint64_t both = rows & x->present & y->present, wide = both & (x->wide | y->wide);
+	enum status status = rows == m->b->kept ? add_products(pair, x, y) : add_scales(pair, x, y, both);
 
 	if (status == STATUS_OK && wide)
 		status = add_wide_products(m, plan, pair, wide);
 	if (status == STATUS_OK && x_alone)
-		status = add_alone(m, plan->x, plan->needs, pair_alone(pair, PAIR_X), x_alone);
+		status = add_alone(m, plan, PAIR_X, pair, x_alone);
 	if (status == STATUS_OK && y_alone)
-		status = add_alone(m, plan->y, plan->needs, pair_alone(pair, PAIR_Y), y_alone);
+		status = add_alone(m, plan, PAIR_Y, pair, y_alone);
 	return status;
 }
 
-enum status pair_block_fold(struct pair_block *b, struct row_block *rows, uint64_t kept,
-			    struct scratch *scratch, struct partial *out)
+enum status pair_block_take(struct pair_block *b, struct row_block *rows, uint64_t kept, bool shares_scales,
+			    struct scratch *scratch)
 {
-	const struct pair_fold m = {b, rows, scratch, out};
-	const struct plan *plan = rows->plan;
+	const struct pair_fold m = {b, rows, scratch};
 	enum status status = STATUS_OK;
 
-	for (size_t c = 0; status == STATUS_OK && c < plan->ncolumns; c++)
+	b->kept = kept;
+	for (size_t c = 0; status == STATUS_OK && c < rows->plan->ncolumns; c++)
 		if (b->is_paired[c])
-			status = gather(&m, c, kept);
-	for (size_t i = 0; status == STATUS_OK && i < plan->npairs; i++)
-		status = fold_pair(&m, i);
+			status = gather(&m, c, shares_scales);
+	return status;
+}
+
+enum status pair_block_fold_rows(struct pair_block *b, struct row_block *rows, size_t i, uint64_t some, struct scratch *scratch,
+				 struct pair_partial *out)
+{
+	const struct pair_fold m = {b, rows, scratch};
+
+	return fold_pair(&m, i, some, out);
+}
+
+enum status pair_block_fold(struct pair_block *b, struct row_block *rows, uint64_t kept, struct scratch *scratch,
+			    struct partial *out)
+{
+	enum status status = pair_block_take(b, rows, kept, true, scratch);
+
+	for (size_t i = 0; status == STATUS_OK && i < rows->plan->npairs; i++)
+		status = pair_block_fold_rows(b, rows, i, kept, scratch, &out->pairs[i]);
 	return status;
 }

@@ -28,14 +28,24 @@ struct pair_values {
 struct pair_block {
 	bool *is_paired;            /* plan->ncolumns: whether the column is in a pair. Owned. */
 	struct pair_values *values; /* plan->ncolumns, set for those. Owned. */
+	uint64_t kept;              /* of the block that was taken */
 };
 
 /* Errors: STATUS_NO_MEMORY; b can then be freed. */
 enum status pair_block_init(struct pair_block *b, const struct plan *plan);
 void pair_block_free(struct pair_block *b);
 
-/* Adds the kept rows of the block to the pairs of out. rows->plan has pairs; their columns are
- * converted afterwards (row_block_numbers). Errors: STATUS_NO_MEMORY. */
+/* Gathers the numbers of a block: b->values. rows->plan has pairs; their columns are converted afterwards
+ * (row_block_numbers). shares_scales: a column's numbers may get the largest of their scales, which makes sums of many of them
+ * faster; then they may have more digits after the point than the numbers of some of the rows. Errors: STATUS_NO_MEMORY. */
+enum status pair_block_take(struct pair_block *b, struct row_block *rows, uint64_t kept, bool shares_scales,
+			    struct scratch *scratch);
+
+/* Adds some rows of the block that was taken to the plan's pair i. Errors: as above. */
+enum status pair_block_fold_rows(struct pair_block *b, struct row_block *rows, size_t i, uint64_t some, struct scratch *scratch,
+				 struct pair_partial *out);
+
+/* Takes the block, and adds all kept rows to the pairs of out. Errors: as above. */
 enum status pair_block_fold(struct pair_block *b, struct row_block *rows, uint64_t kept,
 			    struct scratch *scratch, struct partial *out);
 

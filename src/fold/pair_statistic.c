@@ -305,3 +305,70 @@ void pair_statistic_format(enum operation operation, const struct plan *plan,
 	read_pair(&plan->pairs[p], total, &total->pairs[p], &sums);
 	formulas[operation](&sums, text);
 }
+
+/* ---- short ones ---- */
+
+static uint128 size_of(int128 x)
+{
+	return x < 0 ? -(uint128)x : (uint128)x;
+}
+
+static char *write_cov(const struct short_moments *x, const struct short_moments *y, int128 products, unsigned nless, char *to)
+{
+	uint64_t denominator;
+	int128 c;
+
+	if (x->count <= nless)
+		return to;
+	if (__builtin_mul_overflow(x->count, x->count - nless, &denominator) ||
+	    !statistic_scatter_short(x->count, products, x->sum, y->sum, &c))
+		return NULL;
+	return to + ratio_format_short(c < 0, size_of(c), denominator, x->scale + y->scale, to);
+}
+
+static char *write_corr(const struct short_moments *x, const struct short_moments *y, int128 products, char *to)
+{
+	int128 a, b, c;
+	uint128 numerator, denominator;
+
+	if (x->count < 2)
+		return to;
+	if (x->squares >> 127 || y->squares >> 127 || !statistic_scatter_short(x->count, (int128)x->squares, x->sum, x->sum, &a) ||
+	    !statistic_scatter_short(y->count, (int128)y->squares, y->sum, y->sum, &b) ||
+	    !statistic_scatter_short(x->count, products, x->sum, y->sum, &c))
+		return NULL;
+	if (a == 0 || b == 0)
+		return to; /* a constant */
+	if (__builtin_mul_overflow((uint128)a, (uint128)b, &denominator) || denominator > RATIO_SHORT_MAX ||
+	    __builtin_mul_overflow(size_of(c), size_of(c), &numerator))
+		return NULL;
+	return to + ratio_sqrt_format_short(c < 0, numerator, denominator, 0, to);
+}
+
+static char *write_wmean(const struct short_moments *x, const struct short_moments *weights, int128 products, char *to)
+{
+	const uint128 sum = size_of(weights->sum);
+
+	if (sum == 0)
+		return to;
+	if (sum >> 64)
+		return NULL;
+	return to + ratio_format_short((products < 0) != (weights->sum < 0), size_of(products), (uint64_t)sum, x->scale, to);
+}
+
+char *pair_statistic_write_short(enum operation operation, const struct short_moments sides[2], int128 products, char *to)
+{
+	const struct short_moments *x = &sides[PAIR_X], *y = &sides[PAIR_Y];
+
+	switch (operation) {
+	case OPERATION_COV:
+	case OPERATION_COV_POP:
+		return write_cov(x, y, products, operation == OPERATION_COV, to);
+	case OPERATION_CORR:
+		return write_corr(x, y, products, to);
+	case OPERATION_WMEAN:
+		return write_wmean(x, y, products, to);
+	default:
+		return NULL;
+	}
+}

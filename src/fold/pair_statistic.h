@@ -20,4 +20,9 @@ void pair_statistic_format(enum operation operation, const struct plan *plan,
 			   const struct partial *total, size_t p,
 			   char text[STATISTIC_TEXT_NBYTES]);
 
+/* Writes what pair_statistic_format writes, in a tenth of the time. sides: the moments of x and y over the records that have both
+ * values. products: the sum of theirs, with the scales of both sides together. No terminator. Returns the text's end, or NULL where
+ * it takes longer numbers. */
+char *pair_statistic_write_short(enum operation operation, const struct short_moments sides[2], int128 products, char *to);
+
 #endif

@@ -16,6 +16,7 @@
 
 #include "fold/group_staged.h"
 #include "fold/let_fold.h"
+#include "fold/pair.h"
 #include "fold/pair_block.h"
 #include "fold/row_windows.h"
 #include "fold/rows_fold.h"
@@ -310,26 +311,8 @@ static uint64_t rows_of_group(const struct grouping *m, uint64_t rows)
 	return same;
 }
 
-/* Folds something of the rows that the filter keeps into rest. */
-typedef enum status fold_rest(const struct grouping *m, size_t c, struct partial *rest);
-
-static enum status fold_rest_column(const struct grouping *m, size_t c, struct partial *rest)
-{
-	struct counts before = counts_of(&rest->columns[c]);
-	enum status status = rows_fold_kept_column(m->f, m->text, c, rest);
-
-	carry_over(m, c, &rest->columns[c], before);
-	return status;
-}
-
-static enum status fold_rest_pairs(const struct grouping *m, size_t c, struct partial *rest)
-{
-	(void)c;
-	return pair_block_fold(&m->f->pairs, &m->f->block, m->f->filter.kept, &m->f->scratch, rest);
-}
-
-/* Calls fold for the rows of each group. */
-static enum status fold_by_group(const struct grouping *m, size_t c, fold_rest *fold)
+/* Folds column c into the partials of the rows' groups, all rows of a group at once. */
+static enum status fold_by_group(const struct grouping *m, size_t c)
 {
 	struct row_filter *filter = &m->f->filter;
 	uint64_t kept = filter->kept;
@@ -337,12 +320,54 @@ static enum status fold_by_group(const struct grouping *m, size_t c, fold_rest *
 
 	for (uint64_t rows = m->f->groups.rows; rows && status == STATUS_OK; rows &= ~filter->kept) {
 		struct group *group = m->f->groups.groups[lowest(rows)];
+		struct counts before;
 		filter->kept = rows_of_group(m, rows);
 		status = need_rest(m, group);
-		if (status == STATUS_OK)
-			status = fold(m, c, group->rest);
+		if (status != STATUS_OK)
+			break;
+		before = counts_of(&group->rest->columns[c]);
+		status = rows_fold_kept_column(m->f, m->text, c, group->rest);
+		carry_over(m, c, &group->rest->columns[c], before);
 	}
 	filter->kept = kept;
+	return status;
+}
+
+/* ---- pairs ---- */
+
+/* Adds to the cells of the plan's pair i the rows in which both values are plain. Sets *left to the others that have a value. */
+static enum status fold_plain_pairs(const struct grouping *m, size_t i, uint64_t *left)
+{
+	const struct plan_pair *pair = &m->f->plan->pairs[i];
+	const struct pair_values *x = &m->f->pairs.values[pair->x], *y = &m->f->pairs.values[pair->y];
+	uint64_t plain = pair->cell_offset ? x->present & y->present & ~(x->wide | y->wide) : 0;
+	enum status status = STATUS_OK;
+
+	*left = (x->present | y->present) & ~plain;
+	for (; plain && status == STATUS_OK; plain &= plain - 1) {
+		unsigned row = lowest(plain);
+		status = group_add_products(m->f->groups.groups[row], m->f->plan, i, x->scale[row] + y->scale[row],
+					    (int128)x->value[row] * y->value[row]);
+	}
+	return status;
+}
+
+static enum status fold_pairs(const struct grouping *m)
+{
+	struct row_folder *f = m->f;
+	enum status status = pair_block_take(&f->pairs, &f->block, f->groups.rows, false, &f->scratch);
+
+	for (size_t i = 0; i < f->plan->npairs && status == STATUS_OK; i++) {
+		uint64_t rows;
+		status = fold_plain_pairs(m, i, &rows);
+		for (; rows && status == STATUS_OK; rows &= rows - 1) {
+			struct group *group = f->groups.groups[lowest(rows)];
+			status = need_rest(m, group);
+			if (status == STATUS_OK)
+				status = pair_block_fold_rows(&f->pairs, &f->block, i, rows & -rows, &f->scratch,
+							      &group->rest->pairs[i]);
+		}
+	}
 	return status;
 }
 
@@ -709,7 +734,7 @@ static enum status fold_column(const struct grouping *m, size_t c)
 		row_block_numbers(&m->f->block, c);
 	stages = lists(m, column);
 	if (!stages && (!plan_column_has_cell(column) || column->needs & MOMENT_KEYS))
-		return fold_by_group(m, c, fold_rest_column);
+		return fold_by_group(m, c);
 	return column->parses ? fold_numbers(m, c, stages) : fold_presence(m, c, stages);
 }
 
@@ -748,7 +773,7 @@ enum status row_groups_fold(struct row_folder *f, const char *text, struct parti
 	if (status == STATUS_OK)
 		measure(f, out->groups);
 	if (status == STATUS_OK && f->plan->npairs) /* first: it converts columns for both */
-		status = fold_by_group(&m, 0, fold_rest_pairs);
+		status = fold_pairs(&m);
 	for (size_t c = 0; c < f->plan->ncolumns && status == STATUS_OK; c++)
 		status = fold_column(&m, c);
 	if (status == STATUS_OK && f->plan->nwindows)

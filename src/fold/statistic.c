@@ -201,7 +201,7 @@ static char *write_spread(const struct short_moments *m, enum operation operatio
 	    __builtin_mul_overflow(m->squares, (uint128)n, &numerator))
 		return NULL;
 	numerator -= (uint128)m->sum * (uint128)m->sum;
-	return to + (s->is_root ? ratio_sqrt_format_short(numerator, denominator, 2 * m->scale, to)
+	return to + (s->is_root ? ratio_sqrt_format_short(false, numerator, denominator, 2 * m->scale, to)
 				: ratio_format_short(false, numerator, denominator, 2 * m->scale, to));
 }
 

@@ -86,6 +86,16 @@ struct short_moments {
  * terminator. Returns the text's end, or NULL where it takes longer numbers. */
 char *statistic_write_short(enum operation operation, const struct short_moments *m, char *to);
 
+/* n times a sum of products, less the product of the sums: what variances and covariances are made of. Returns false where it
+ * does not fit. */
+static inline bool statistic_scatter_short(uint64_t n, int128 products, int128 x_sum, int128 y_sum, int128 *out)
+{
+	int128 product;
+
+	return !__builtin_mul_overflow(products, (int128)n, out) && !__builtin_mul_overflow(x_sum, y_sum, &product) &&
+	       !__builtin_sub_overflow(*out, product, out);
+}
+
 /* Finds the result of an operation of kind TEXT. It belongs to the moments. Returns false if the column has no text. */
 bool statistic_text(enum operation operation, const struct column_moments *m,
 		    struct key_found *out);

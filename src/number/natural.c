@@ -468,7 +468,7 @@ static uint64_t integer_root(uint128 x)
 /* whole and rest are the quotient and the remainder of 10^2k p / q, with a k that gives the root of
  * whole 17 digits before the point: s. The ratio is then compared with (s + 1/2)^2 = s^2 + s + 1/4, to
  * round s. */
-size_t ratio_sqrt_format_short(uint128 numerator, uint64_t denominator, int scale, char *text)
+size_t ratio_sqrt_format_short(bool negative, uint128 numerator, uint128 denominator, int scale, char *text)
 {
 	static const struct {
 		int ndigits;
@@ -484,10 +484,10 @@ size_t ratio_sqrt_format_short(uint128 numerator, uint64_t denominator, int scal
 		q *= 100;
 	whole = numerator / q;
 	rest = numerator % q;
-	for (int i = 0; i < 3; i++) {
+	for (int i = q >> 64 ? 2 : 0; i < 3; i++) {
 		uint128 limit = 100 * ten16 * ten16 / steps[i].factor;
 		for (; whole < limit; exponent -= steps[i].ndigits / 2) {
-			rest *= steps[i].factor; /* q < 2^64 here, as whole is below 10^32 */
+			rest *= steps[i].factor; /* below 2^128, as q is below 2^64, or at most 2^120 */
 			whole = whole * steps[i].factor + rest / q;
 			rest %= q;
 		}
@@ -495,5 +495,5 @@ size_t ratio_sqrt_format_short(uint128 numerator, uint64_t denominator, int scal
 	s = integer_root(whole);
 	middle = (uint128)s * s + s;
 	s += whole > middle || (whole == middle && (4 * rest > q || (4 * rest == q && s % 2 == 1)));
-	return write_plain(false, s, exponent, text);
+	return write_plain(negative, s, exponent, text);
 }

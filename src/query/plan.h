@@ -196,6 +196,7 @@ static inline bool plan_column_has_cell_of(const struct plan_column *column, uns
 struct plan_pair {
 	size_t x, y;    /* in the plan */
 	unsigned needs; /* the moments that are asked of both columns, over those records */
+	uint32_t cell_offset; /* of its cell in a group, in bytes; 0: it has none (fold/group.h) */
 };
 
 struct plan {

@@ -20,7 +20,7 @@ static enum status reserve(struct plan *plan, size_t npairs, struct fault *fault
 
 static size_t add_pair(struct plan *plan, enum operation operation, size_t x, size_t y)
 {
-	plan->pairs[plan->npairs] = (struct plan_pair){x, y, operation_needs(operation)};
+	plan->pairs[plan->npairs] = (struct plan_pair){.x = x, .y = y, .needs = operation_needs(operation)};
 	return plan->npairs++;
 }
 

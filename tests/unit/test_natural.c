@@ -413,20 +413,50 @@ static uint64_t random_bits(void)
 	return state ^= state << 17;
 }
 
+/* Whether the short root is written as the long one. scale: even */
+static bool short_root_agrees(bool negative, uint128 p, uint128 q, int scale)
+{
+	char wanted[RATIO_TEXT_NBYTES], text[RATIO_TEXT_NBYTES];
+	struct natural numerator, denominator;
+
+	natural_set(&numerator, p);
+	natural_set(&denominator, q);
+	ratio_sqrt_format_places(negative, &numerator, &denominator, scale, RATIO_PLACES_ALL, wanted);
+	return ratio_sqrt_format_short(negative, p, q, scale, text) == strlen(wanted) && !strcmp(text, wanted);
+}
+
 /* Whether the short functions write the texts of the long ones. scale: even */
 static bool short_agrees(uint128 p, uint64_t q, int scale)
 {
 	char wanted[RATIO_TEXT_NBYTES], text[RATIO_TEXT_NBYTES];
 	struct natural numerator, denominator;
-	bool right;
 
 	natural_set(&numerator, p);
 	natural_set(&denominator, q);
 	ratio_format(true, &numerator, &denominator, scale, wanted);
-	right = ratio_format_short(true, p, q, scale, text) == strlen(wanted) && !strcmp(text, wanted);
-	ratio_sqrt_format(&numerator, &denominator, scale, wanted);
-	return right && ratio_sqrt_format_short(p, q, scale, text) == strlen(wanted) &&
-	       !strcmp(text, wanted);
+	return ratio_format_short(true, p, q, scale, text) == strlen(wanted) && !strcmp(text, wanted) &&
+	       short_root_agrees(q & 1, p, q, scale);
+}
+
+/* Roots with denominators beyond 64 bits. */
+static void test_long_denominators(void)
+{
+	bool right = true;
+
+	for (int i = 0; i < 200000 && right; i++) {
+		uint128 p = ((uint128)random_bits() << 64 | random_bits()) >> random_bits() % 128;
+		uint128 q = (((uint128)random_bits() << 64 | random_bits()) >> (8 + random_bits() % 60)) | 1;
+		right = short_root_agrees(i & 1, p, q, 2 * (int)(random_bits() % 50) - 40);
+	}
+	ok(right, "short roots of random numbers, with long denominators");
+	for (int i = 0; i < 20000 && right; i++) { /* (s + 1/2)^2 of 17 digits, and beside it: p / q = (2 s + 1)^2 k / (4 k) */
+		uint128 s = 2 * (10000000000000000 + random_bits() % 90000000000000000) + 1;
+		uint128 k = 1 + random_bits() % 4000; /* s^2 k < 2^128 */
+		right = short_root_agrees(false, s * s, 4, 0) && short_root_agrees(true, s * s * k, 4 * k, 0) &&
+			short_root_agrees(false, RATIO_SHORT_MAX - s, RATIO_SHORT_MAX, 0) &&
+			short_root_agrees(false, ~(uint128)0 - s, RATIO_SHORT_MAX - k, 2);
+	}
+	ok(right, "short roots at ties and at the end of the range");
 }
 
 static void test_short(void)
@@ -474,5 +504,6 @@ int main(void)
 	test_invariance();
 	test_ends();
 	test_short();
+	test_long_denominators();
 	return done();
 }
