@@ -108,17 +108,19 @@ struct number_list {
 	size_t n;
 };
 
-static void list_number(void *context, const struct key_found *key)
+static void list_number(void *context, const struct key_found *found)
 {
+	const char *text = key_text(&found->key);
+	size_t nbytes = key_nbytes(&found->key);
 	const int64_t limit = (int64_t)1 << KEY_NUMBER_BITS;
 	struct number_list *list = context;
 	char plain[DECIMAL_TEXT_NBYTES];
 	struct decimal x;
 
-	if (key->nbytes > DECIMAL_TEXT_NBYTES || decimal_parse(key->text, key->nbytes, &x) != DECIMAL_NUMBER ||
+	if (nbytes > DECIMAL_TEXT_NBYTES || decimal_parse(text, nbytes, &x) != DECIMAL_NUMBER ||
 	    x.significand >= limit || x.significand <= -limit ||
-	    decimal_format(x.significand, x.scale, plain) != key->nbytes ||
-	    memcmp(plain, key->text, key->nbytes) != 0)
+	    decimal_format(x.significand, x.scale, plain) != nbytes ||
+	    memcmp(plain, text, nbytes) != 0)
 		return;
 	list->at[list->n++] = x.significand * (1 << KEY_NUMBER_SCALE_BITS) + x.scale;
 }

@@ -25,7 +25,8 @@
 #include "base/hd.h"
 
 #define KEY_INLINE_NBYTES 15
-#define KEY_SHORT_NBYTES 7     /* a key of up to these fits in a word: see key_word */
+#define KEY_SHORT_NBYTES 7     /* a key of up to these fits in a word: see key_word; */
+#define KEY_DIGITS_NBYTES 14   /* ... and one of up to these, of digits and + , - . / : */
 #define KEY_LONG 0xff          /* the highest byte of `high`, where the key is not in line */
 #define KEY_LENGTH_BITS 29     /* of the length of a long key: records have up to 2^28 bytes */
 #define KEY_MAX_NBYTES (((size_t)1 << KEY_LENGTH_BITS) - 1)
@@ -76,23 +77,63 @@ static inline bool key_is_long(const struct key *key)
 	return key->high >> 56 == KEY_LONG;
 }
 
-/* Whether the key has up to KEY_SHORT_NBYTES bytes. */
-static inline bool key_is_short(const struct key *key)
+#define KEY_EACH_BYTE(byte) (0x0101010101010101 * (uint64_t)(byte))
+#define KEY_FIRST_DIGIT 0x2b /* '+': the sixteen characters from there on are + , - . / 0 ... 9 : */
+
+/* Sets *packed to a word's bytes in 32 bits, 4 each. Returns false where one is none of the sixteen. */
+static inline bool key_pack_digits(uint64_t bytes, uint64_t *packed)
 {
-	return key->high >> 56 <= KEY_SHORT_NBYTES + 1;
+	uint64_t x = (bytes | KEY_EACH_BYTE(0x80)) - KEY_EACH_BYTE(KEY_FIRST_DIGIT); /* no byte takes from the next */
+	bool are = !(bytes & KEY_EACH_BYTE(0x80)) && (x & KEY_EACH_BYTE(0xf0)) == KEY_EACH_BYTE(0x80);
+
+	x &= KEY_EACH_BYTE(0x0f);
+	x = (x | x >> 4) & 0x00ff00ff00ff00ff;
+	x = (x | x >> 8) & 0x0000ffff0000ffff;
+	*packed = (x | x >> 16) & 0xffffffff;
+	return are;
 }
 
-/* A short key as a word, which is not 0, and back. The word's first bytes are the key's. */
+static inline uint64_t key_unpack_digits(uint64_t packed)
+{
+	uint64_t x = packed;
+
+	x = (x | x << 16) & 0x0000ffff0000ffff;
+	x = (x | x << 8) & 0x00ff00ff00ff00ff;
+	x = (x | x << 4) & KEY_EACH_BYTE(0x0f);
+	return x + KEY_EACH_BYTE(KEY_FIRST_DIGIT);
+}
+
+/* The bits of a word's first n < 8 bytes. */
+static inline uint64_t key_first_bytes(uint64_t n)
+{
+	return ((uint64_t)1 << 8 * n) - 1;
+}
+
+/* A key as a word: its first byte from above is 1 + its length, the others are its bytes, or, of a longer one, 4 bits for each of
+ * its characters. 0: it is no such key. And back. */
 static inline uint64_t key_word(const struct key *key)
 {
-	return key->low | key->high;
+	uint64_t n = (key->high >> 56) - 1, low, high, others;
+
+	if (n <= KEY_SHORT_NBYTES)
+		return key->low | key->high;
+	if (n > KEY_DIGITS_NBYTES)
+		return 0;
+	others = ~key_first_bytes(n - 8);
+	if (!key_pack_digits(key->low, &low) ||
+	    !key_pack_digits((key->high & ~others) | (KEY_EACH_BYTE(KEY_FIRST_DIGIT) & others), &high))
+		return 0;
+	return low | high << 32 | (n + 1) << 56;
 }
 
 static inline struct key key_of_word(uint64_t word)
 {
-	uint64_t length = word >> 56 << 56;
+	uint64_t n = (word >> 56) - 1, length = word >> 56 << 56;
 
-	return (struct key){.low = word ^ length, .high = length};
+	if (word == 0 || n <= KEY_SHORT_NBYTES)
+		return (struct key){.low = word ^ length, .high = length};
+	return (struct key){.low = key_unpack_digits(word & 0xffffffff),
+			    .high = (key_unpack_digits(word >> 32 & 0xffffff) & key_first_bytes(n - 8)) | length};
 }
 
 static inline size_t key_nbytes(const struct key *key)

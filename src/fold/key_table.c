@@ -71,14 +71,14 @@ static size_t free_slot(const struct key_table *t, uint64_t hash)
 {
 	size_t i = key_table_place(t, hash);
 
-	while (t->is_short ? t->words[i] != 0 : t->keys[i].high != 0)
+	while (t->has_words ? t->words[i] != 0 : t->keys[i].high != 0)
 		i = (i + 1) & (t->nslots - 1);
 	return i;
 }
 
 static void set_slot(struct key_table *t, size_t slot, const struct key *key)
 {
-	if (t->is_short)
+	if (t->has_words)
 		t->words[slot] = key_word(key);
 	else
 		t->keys[slot] = *key;
@@ -86,7 +86,7 @@ static void set_slot(struct key_table *t, size_t slot, const struct key *key)
 
 static size_t slots_nbytes(const struct key_table *t, size_t nslots)
 {
-	return nslots * (t->is_short ? sizeof *t->words : sizeof *t->keys);
+	return nslots * (t->has_words ? sizeof *t->words : sizeof *t->keys);
 }
 
 /* Moves all keys and values from one table's slots to another's, which have none of them. */
@@ -190,5 +190,5 @@ void key_table_free(struct key_table *t)
 {
 	free_slots(t);
 	text_arena_free(&t->texts);
-	*t = (struct key_table){.value_nbytes = t->value_nbytes, .is_short = t->is_short};
+	*t = (struct key_table){.value_nbytes = t->value_nbytes, .has_words = t->has_words};
 }

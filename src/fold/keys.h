@@ -24,7 +24,7 @@
 #include "fold/moment.h"
 
 #define KEYS_NPARTS ((size_t)1 << KEY_PART_BITS)
-#define KEYS_NTABLES (2 * KEYS_NPARTS) /* a part's: of short keys, and of others */
+#define KEYS_NTABLES (2 * KEYS_NPARTS) /* a part's: of keys that are words (key.h), and of others */
 
 /* Texts that have been folded and not been looked up: [begin, end) of a text. */
 struct key_span {
@@ -75,7 +75,7 @@ static inline struct key_table *keys_table(struct keys *k, const struct key *key
 {
 	size_t part = k->is_small ? 0 : hash >> (64 - KEY_PART_BITS);
 
-	return &k->tables[2 * part + !key_is_short(key)];
+	return &k->tables[2 * part + (key_word(key) == 0)];
 }
 
 /* Notes texts: returns room for nspans spans of text, to which the caller adds by increasing
@@ -103,10 +103,9 @@ void keys_join_end(struct keys *all0);
 /* The number of different texts; if k->is_over, it is more than nmost, and this is 0. NULL: 0. */
 uint64_t keys_count(const struct keys *k);
 
-/* One of them. text: not NUL-terminated, owned by the cell. */
+/* One of them. The bytes of a long key belong to the cell. */
 struct key_found {
-	const char *text;
-	size_t nbytes;
+	struct key key;
 	struct key_count times;
 };
 

@@ -43,7 +43,7 @@ static enum status need_tables(struct keys *k)
 		return status;
 	k->tables = memory;
 	for (size_t i = 0; i < count_wanted(k); i++) {
-		k->tables[i].is_short = i % 2 == 0;
+		k->tables[i].has_words = i % 2 == 0;
 		k->tables[i].value_nbytes = k->counts ? sizeof(struct key_count) : 0;
 	}
 	return STATUS_OK;
@@ -329,10 +329,9 @@ static void each_of_table(const struct key_table *t, keys_visitor visit, void *c
 {
 	for (size_t i = 0; i < t->nslots; i++) {
 		struct key key = key_table_key(t, i);
-		struct key_found found = {.text = key_table_text(t, i)};
+		struct key_found found = {.key = key};
 		if (!key.high)
 			continue;
-		found.nbytes = key_nbytes(&key);
 		if (t->value_nbytes)
 			found.times = *(const struct key_count *)key_table_value(t, i);
 		visit(context, &found);
@@ -388,7 +387,7 @@ static void write_key(struct key_list *l, const struct key_found *key)
 	}
 	json_put(l->to, l->is_open ? "," : "");
 	json_put(l->to, l->keys->counts ? "[" : "");
-	json_put_string(l->to, key->text, key->nbytes);
+	json_put_string(l->to, key_text(&key->key), key_nbytes(&key->key));
 	if (l->keys->counts) {
 		json_put(l->to, ",");
 		json_put_number(l->to, key->times.count);
@@ -414,10 +413,11 @@ static void take_key(void *context, const struct key_found *key)
 
 static int compare_keys(const void *a, const void *b)
 {
-	const struct key_found *x = a, *y = b;
-	int order = memcmp(x->text, y->text, x->nbytes < y->nbytes ? x->nbytes : y->nbytes);
+	const struct key *x = &((const struct key_found *)a)->key, *y = &((const struct key_found *)b)->key;
+	size_t nx = key_nbytes(x), ny = key_nbytes(y);
+	int order = memcmp(key_text(x), key_text(y), nx < ny ? nx : ny);
 
-	return order ? order : (x->nbytes > y->nbytes) - (x->nbytes < y->nbytes);
+	return order ? order : (nx > ny) - (nx < ny);
 }
 
 /* Writes the keys in the order of their bytes: where they lie in the tables is random. */

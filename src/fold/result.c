@@ -90,7 +90,7 @@ static bool set_text(enum operation operation, const struct column_moments *mome
 
 	if (!statistic_text(operation, moments, &found))
 		return set_cell(cell, "", true);
-	*cell = (struct cell){.text = strndup(found.text, found.nbytes)};
+	*cell = (struct cell){.text = strndup(key_text(&found.key), key_nbytes(&found.key))};
 	return cell->text != NULL;
 }
 

@@ -267,7 +267,7 @@ static bool statistic_mode(const struct column_moments *m, struct key_found *out
 
 static bool find_kept(const struct kept_text *kept, struct key_found *out)
 {
-	*out = (struct key_found){.text = kept_text_bytes(kept), .nbytes = kept->nbytes};
+	key_make(kept_text_bytes(kept), kept->nbytes, false, key_seed_get(), &out->key);
 	return true;
 }
 

@@ -83,6 +83,40 @@ static void test_memory(void)
 	memory_limit_set((uint64_t)1 << 40);
 }
 
+/* ---- keys as words ---- */
+
+/* Whether a text's key is a word, and the word is the key again. */
+static bool has_word(const char *text, bool *is_same)
+{
+	struct key key, again;
+
+	key_make(text, strlen(text), false, seed, &key);
+	again = key_of_word(key_word(&key));
+	*is_same = *is_same && (key_word(&key) == 0 || (again.low == key.low && again.high == key.high));
+	return key_word(&key) != 0;
+}
+
+/* All characters in all places of all lengths: those that are digits, and those beside them. */
+static void test_words(void)
+{
+	static const char digits[] = "+,-./0123456789:";
+	bool is_same = true, right = true;
+	char text[KEY_INLINE_NBYTES + 1] = "";
+
+	for (size_t n = 1; n <= KEY_INLINE_NBYTES; n++)
+		for (size_t at = 0; at < n; at++)
+			for (int c = 1; c < 256; c++) {
+				for (size_t i = 0; i < n; i++)
+					text[i] = digits[random_below(16)];
+				text[n] = 0;
+				text[at] = (char)c;
+				right = right && has_word(text, &is_same) == (n <= KEY_SHORT_NBYTES ||
+					(n <= KEY_DIGITS_NBYTES && strchr(digits, c)));
+			}
+	ok(right, "keys of up to 7 bytes, and of up to 14 digits, are words");
+	ok(is_same, "a word is its key");
+}
+
 /* ---- keys and tables ---- */
 
 #define NTEXTS 3000
@@ -123,10 +157,10 @@ static void test_key(void)
 		same = same && key_make(copy, n, i % 2 == 0, seed, &b) == hash && key_equals(&a, &b);
 		same = same && key_nbytes(&b) == n && !memcmp(key_text(&b), texts[i], n);
 		same = same && key_is_long(&a) == (n > KEY_INLINE_NBYTES);
-		same = same && key_is_short(&a) == (n <= KEY_SHORT_NBYTES);
-		if (key_is_short(&a)) {
+		same = same && (key_word(&a) != 0 || n > KEY_SHORT_NBYTES);
+		if (key_word(&a)) {
 			b = key_of_word(key_word(&a));
-			same = same && b.low == a.low && b.high == a.high && key_word(&a) != 0;
+			same = same && b.low == a.low && b.high == a.high;
 		}
 		if (n > 0) { /* a byte changed, and a byte less */
 			copy[random_below(n)] ^= 1;
@@ -170,7 +204,7 @@ static uint64_t hash_few(uint64_t hash, size_t i)
  * for all is made at once where hashes are not the keys' own: growth computes these. */
 static void test_table(const char *name, uint64_t (*change)(uint64_t, size_t), size_t n, size_t value_nbytes)
 {
-	struct key_table t = {.value_nbytes = value_nbytes, .is_short = only_short};
+	struct key_table t = {.value_nbytes = value_nbytes, .has_words = only_short};
 	bool right = true, found = true;
 	struct key key;
 	size_t slot;
@@ -191,8 +225,7 @@ static void test_table(const char *name, uint64_t (*change)(uint64_t, size_t), s
 		if (slot != SIZE_MAX)
 			held = key_table_key(&t, slot);
 		found = found && slot != SIZE_MAX && key_equals(&held, &key) &&
-			!memcmp(key_table_text(&t, slot), texts[i], text_nbytes(i)) &&
-			key_table_text(&t, slot) != texts[i];
+			!memcmp(key_text(&held), texts[i], text_nbytes(i)) && key_text(&held) != texts[i];
 		if (found && value_nbytes)
 			found = *(uint64_t *)key_table_value(&t, slot) == 2 * (i + 1);
 	}
@@ -208,7 +241,7 @@ static void test_table(const char *name, uint64_t (*change)(uint64_t, size_t), s
 
 static void test_tables(void)
 {
-	struct key_table empty = {.is_short = only_short};
+	struct key_table empty = {.has_words = only_short};
 	struct key key;
 	uint64_t hash = key_make("a", 1, false, seed, &key);
 
@@ -296,7 +329,7 @@ static void see(void *context, const struct key_found *found)
 	struct seen *seen = context;
 
 	for (size_t i = 0; i < NWORDS; i++) {
-		if (strlen(words[i]) != found->nbytes || memcmp(words[i], found->text, found->nbytes))
+		if (strlen(words[i]) != key_nbytes(&found->key) || memcmp(words[i], key_text(&found->key), key_nbytes(&found->key)))
 			continue;
 		seen->times[i] = found->times;
 		return;
@@ -443,11 +476,11 @@ static void test_find(void)
 		worst = worst == SIZE_MAX || count[values[i]] < count[worst] ? values[i] : worst;
 	}
 	moment_keys.combine(k, all);
-	ok(keys_find(k, NULL, KEYS_MOST_FREQUENT, &most) && most.nbytes == strlen(words[best]) &&
-	   !memcmp(most.text, words[best], most.nbytes) && most.times.count == count[best],
+	ok(keys_find(k, NULL, KEYS_MOST_FREQUENT, &most) && key_nbytes(&most.key) == strlen(words[best]) &&
+	   !memcmp(key_text(&most.key), words[best], key_nbytes(&most.key)) && most.times.count == count[best],
 	   "the most frequent text");
-	ok(keys_find(NULL, k, KEYS_LEAST_FREQUENT, &least) && least.nbytes == strlen(words[worst]) &&
-	   !memcmp(least.text, words[worst], least.nbytes) && least.times.count == count[worst],
+	ok(keys_find(NULL, k, KEYS_LEAST_FREQUENT, &least) && key_nbytes(&least.key) == strlen(words[worst]) &&
+	   !memcmp(key_text(&least.key), words[worst], key_nbytes(&least.key)) && least.times.count == count[worst],
 	   "the least frequent text");
 	ok(!keys_find(NULL, NULL, KEYS_MOST_FREQUENT, &most), "none of no texts");
 	drop(all);
@@ -459,6 +492,7 @@ int main(void)
 	plan_lazy();
 	make_texts();
 	make_values();
+	test_words();
 	test_memory();
 	test_key();
 	test_tables();
