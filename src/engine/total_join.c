@@ -42,7 +42,7 @@ static enum status join_cells(struct join *j, int nthreads)
 	if (status != STATUS_OK)
 		return status;
 	for (size_t i = 0; i < j->nall; i++)
-		nkeys += keys_count(j->all[i]);
+		nkeys += keys_count_at_most(j->all[i]);
 	team_run(nkeys < FEW_KEYS ? 1 : (size_t)nthreads, join_parts, j);
 	if (j->status == STATUS_OK)
 		keys_join_end(j->all[0]);

@@ -135,15 +135,15 @@ struct pair {
 
 static bool read_pair(const struct key_table *table, size_t slot, struct pair *out)
 {
-	struct key key = key_table_key(table, slot);
-	const char *joined = key_table_text(table, slot);
+	const struct key *key = &table->keys[slot];
+	const char *joined = key_text(key);
 
-	if (!key.high)
+	if (!key->high)
 		return false;
 	out->group = NULL;
 	memcpy(&out->group, joined, ADDRESS_NBYTES);
 	out->text = joined + ADDRESS_NBYTES;
-	out->nbytes = key_nbytes(&key) - ADDRESS_NBYTES;
+	out->nbytes = key_nbytes(key) - ADDRESS_NBYTES;
 	out->times = table->value_nbytes ? key_table_value(table, slot) : NULL;
 	return !out->times || out->times->count > 0;
 }

@@ -71,34 +71,21 @@ static size_t free_slot(const struct key_table *t, uint64_t hash)
 {
 	size_t i = key_table_place(t, hash);
 
-	while (t->has_words ? t->words[i] != 0 : t->keys[i].high != 0)
+	while (t->keys[i].high != 0)
 		i = (i + 1) & (t->nslots - 1);
 	return i;
-}
-
-static void set_slot(struct key_table *t, size_t slot, const struct key *key)
-{
-	if (t->has_words)
-		t->words[slot] = key_word(key);
-	else
-		t->keys[slot] = *key;
-}
-
-static size_t slots_nbytes(const struct key_table *t, size_t nslots)
-{
-	return nslots * (t->has_words ? sizeof *t->words : sizeof *t->keys);
 }
 
 /* Moves all keys and values from one table's slots to another's, which have none of them. */
 static void move_keys(struct key_table *to, const struct key_table *from, struct key_seed of)
 {
 	for (size_t i = 0; i < from->nslots; i++) {
-		struct key key = key_table_key(from, i);
+		const struct key *key = &from->keys[i];
 		size_t slot;
-		if (!key.high)
+		if (!key->high)
 			continue;
-		slot = free_slot(to, key_held_hash(&key, of));
-		set_slot(to, slot, &key);
+		slot = free_slot(to, key_held_hash(key, of));
+		to->keys[slot] = *key;
 		if (to->value_nbytes)
 			memcpy(key_table_value(to, slot), key_table_value(from, i),
 			       to->value_nbytes);
@@ -107,7 +94,7 @@ static void move_keys(struct key_table *to, const struct key_table *from, struct
 
 static void free_slots(struct key_table *t)
 {
-	key_memory_free(t->slots, slots_nbytes(t, t->nslots));
+	key_memory_free(t->keys, t->nslots * sizeof *t->keys);
 	key_memory_free(t->values, t->nslots * t->value_nbytes);
 }
 
@@ -115,18 +102,18 @@ static void free_slots(struct key_table *t)
 static enum status new_slots(struct key_table *t, size_t nslots)
 {
 	void *slots, *values = NULL;
-	enum status status = key_memory_new(slots_nbytes(t, nslots), &slots);
+	enum status status = key_memory_new(nslots * sizeof *t->keys, &slots);
 
 	if (status == STATUS_OK && t->value_nbytes) {
 		status = key_memory_new(nslots * t->value_nbytes, &values);
 		if (status != STATUS_OK)
-			key_memory_free(slots, slots_nbytes(t, nslots));
+			key_memory_free(slots, nslots * sizeof *t->keys);
 	}
 	if (status != STATUS_OK)
 		return status;
 	t->nslots = nslots;
 	t->shift = 64 - __builtin_ctzll(nslots);
-	t->slots = slots;
+	t->keys = slots;
 	t->values = values;
 	return STATUS_OK;
 }
@@ -163,7 +150,7 @@ enum status key_table_insert(struct key_table *t, const struct key *key, uint64_
 	if (status != STATUS_OK)
 		return status;
 	*slot = free_slot(t, hash);
-	set_slot(t, *slot, &owned);
+	t->keys[*slot] = owned;
 	t->nkeys++;
 	return STATUS_OK;
 }
@@ -179,7 +166,7 @@ void key_table_clear(struct key_table *t)
 {
 	if (t->nkeys == 0)
 		return;
-	memset(t->slots, 0, slots_nbytes(t, t->nslots));
+	memset(t->keys, 0, t->nslots * sizeof *t->keys);
 	if (t->value_nbytes)
 		memset(t->values, 0, t->nslots * t->value_nbytes);
 	text_arena_free(&t->texts);
@@ -190,5 +177,5 @@ void key_table_free(struct key_table *t)
 {
 	free_slots(t);
 	text_arena_free(&t->texts);
-	*t = (struct key_table){.value_nbytes = t->value_nbytes, .has_words = t->has_words};
+	*t = (struct key_table){.value_nbytes = t->value_nbytes};
 }

@@ -2,8 +2,7 @@
  *
  * key_table.h - a hash table from byte strings to values of a fixed size.
  *
- * Open addressing with linear probes. A slot is a struct key, 4 in a cache line, or, in a table of keys
- * that are words (key_word), a word, 8 in a line. The key is compared where it was found, so that a look-up misses the
+ * Open addressing with linear probes. A slot is a struct key, 4 in a cache line. The key is compared where it was found, so that a look-up misses the
  * cache once. Values lie in an array beside the
  * slots, at the same index, and cost nothing in a table without values. A key's place is given by the
  * highest bits of its hash, so slots are ordered by hash but for collisions: growth, and adding one
@@ -27,14 +26,9 @@
 
 /* Zeroed: an empty table without values. All owned. */
 struct key_table {
-	union { /* nslots, a power of 2, or NULL: none */
-		void *slots;
-		struct key *keys; /* high is 0 where there is no key */
-		uint64_t *words;  /* if has_words; 0: no key */
-	};
+	struct key *keys;        /* nslots, a power of 2, or NULL: none; high is 0 where there is no key */
 	char *values;      /* nslots x value_nbytes; those of slots without a key are 0 */
 	size_t nslots, nkeys, value_nbytes;
-	bool has_words;          /* it has no keys but those that are words */
 	int shift;               /* of a hash without its highest bits, to its place */
 	struct text_arena texts; /* the bytes of long keys */
 };
@@ -50,10 +44,10 @@ static inline __attribute__((always_inline)) void key_table_prefetch(const struc
 {
 	size_t place;
 
-	if (!t->slots)
+	if (!t->keys)
 		return;
 	place = key_table_place(t, hash);
-	__builtin_prefetch(t->has_words ? (void *)&t->words[place] : (void *)&t->keys[place]);
+	__builtin_prefetch(&t->keys[place]);
 	if (t->value_nbytes)
 		__builtin_prefetch(t->values + place * t->value_nbytes);
 }
@@ -66,41 +60,17 @@ enum status key_table_reserve(struct key_table *t, size_t nkeys, struct key_seed
 enum status key_table_add(struct key_table *t, const struct key *key, uint64_t hash,
 			  struct key_seed seed, size_t *slot);
 
-static inline size_t key_table_find_word(const struct key_table *t, uint64_t word, uint64_t hash)
-{
-	for (size_t i = key_table_place(t, hash);; i = (i + 1) & (t->nslots - 1)) {
-		if (t->words[i] == word)
-			return i;
-		if (t->words[i] == 0)
-			return SIZE_MAX;
-	}
-}
-
 /* Like key_table_add, for a key that is there already; SIZE_MAX: it is not. */
 static inline size_t key_table_find(const struct key_table *t, const struct key *key, uint64_t hash)
 {
-	if (!t->slots)
+	if (!t->keys)
 		return SIZE_MAX;
-	if (t->has_words)
-		return key_table_find_word(t, key_word(key), hash);
 	for (size_t i = key_table_place(t, hash);; i = (i + 1) & (t->nslots - 1)) {
 		if (key_equals(&t->keys[i], key))
 			return i;
 		if (t->keys[i].high == 0)
 			return SIZE_MAX;
 	}
-}
-
-/* The key in a slot; high is 0 in an empty slot. */
-static inline struct key key_table_key(const struct key_table *t, size_t slot)
-{
-	return t->has_words ? key_of_word(t->words[slot]) : t->keys[slot];
-}
-
-/* The bytes of the key in a slot of a table that has no words. They belong to the table. */
-static inline const char *key_table_text(const struct key_table *t, size_t slot)
-{
-	return key_text(&t->keys[slot]);
 }
 
 static inline void *key_table_value(const struct key_table *t, size_t slot)
@@ -116,7 +86,7 @@ enum status key_table_insert(struct key_table *t, const struct key *key, uint64_
 /* Removes all keys. Keeps the slots. */
 void key_table_clear(struct key_table *t);
 
-/* Makes t an empty table without slots; value_nbytes and has_words stay. */
+/* Makes t an empty table without slots; value_nbytes stays. */
 void key_table_free(struct key_table *t);
 
 #endif

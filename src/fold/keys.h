@@ -6,10 +6,10 @@
  * blanks and all. "First" is the least offset in the input, so the result does not depend on the order
  * in which parts are combined, nor on the number of threads.
  *
- * The fold of a chunk only notes where its texts lie; combining looks them up. So each text is looked
- * up once, in a table that outlives the chunk, and a chunk that is folded again, or that fails, has
- * changed no table. A thread has tables of its own. At the end they are joined: a key's hash says in
- * which of KEYS_NPARTS tables it is, and threads join different ones.
+ * The fold of a chunk only notes where its texts lie; combining adds them to sets of words (word_set.h) or looks them up in
+ * tables, which outlive the chunk. So each text is added once, and a chunk that is folded again, or that fails, has
+ * changed neither. A thread has tables of its own. At the end they are joined: a key's hash says in
+ * which of KEYS_NPARTS parts it is, and threads join different ones.
  */
 #ifndef GPUSTAT_KEYS_H
 #define GPUSTAT_KEYS_H
@@ -22,9 +22,9 @@
 #include "fold/device_run.h"
 #include "fold/key_table.h"
 #include "fold/moment.h"
+#include "fold/word_set.h"
 
 #define KEYS_NPARTS ((size_t)1 << KEY_PART_BITS)
-#define KEYS_NTABLES (2 * KEYS_NPARTS) /* a part's: of keys that are words (key.h), and of others */
 
 /* Texts that have been folded and not been looked up: [begin, end) of a text. */
 struct key_span {
@@ -37,20 +37,20 @@ struct key_log {
 	size_t nspans, capacity;
 };
 
-/* What a table holds for each key, if more is asked than how many there are. */
-struct key_count {
-	uint64_t count;
-	uint64_t first; /* offset in the input, in bytes */
-};
-
 enum keys_order { KEYS_MOST_FREQUENT, KEYS_LEAST_FREQUENT, KEYS_NORDERS };
+
+/* The keys of a part: those that are words (key.h), and others. */
+struct key_part {
+	struct word_set words;
+	struct key_table others; /* its values: struct key_count, if these are kept */
+};
 
 /* The cell. Zeroed: no texts. All owned. */
 struct keys {
-	struct key_table *tables; /* KEYS_NTABLES, or 2, by the highest bits of the hash: see keys_table.
-				   * 4 KiB, made for the first key: most folds only note texts */
+	struct key_part *parts; /* KEYS_NPARTS, or 1, by the highest bits of the hash. 4 KiB, made for the first key: most
+				 * folds only note texts */
 	bool is_small;  /* all keys are in the first part: the cell is one of many (--by) */
-	bool counts;    /* the tables hold a struct key_count for each key */
+	bool counts;    /* there is a struct key_count for each key */
 	uint64_t nmost; /* with more keys than these, all are dropped; 0: no limit */
 	bool is_over;   /* it had more, and holds none */
 	struct key_log log;
@@ -68,14 +68,6 @@ static inline struct keys_wanted keys_wanted_of(const struct plan_column *column
 {
 	return (struct keys_wanted){(column->needs & MOMENT_KEY_COUNTS) != 0, column->keeps_few_keys,
 				    column->nkeys_most};
-}
-
-/* The table in which the key is; the cell has tables. */
-static inline struct key_table *keys_table(struct keys *k, const struct key *key, uint64_t hash)
-{
-	size_t part = k->is_small ? 0 : hash >> (64 - KEY_PART_BITS);
-
-	return &k->tables[2 * part + (key_word(key) == 0)];
 }
 
 /* Notes texts: returns room for nspans spans of text, to which the caller adds by increasing
@@ -102,6 +94,9 @@ void keys_join_end(struct keys *all0);
 
 /* The number of different texts; if k->is_over, it is more than nmost, and this is 0. NULL: 0. */
 uint64_t keys_count(const struct keys *k);
+
+/* No less than that, without a look at them. */
+uint64_t keys_count_at_most(const struct keys *k);
 
 /* One of them. The bytes of a long key belong to the cell. */
 struct key_found {

@@ -24,70 +24,99 @@ static void keys_want(struct keys *k, struct keys_wanted wanted)
 	k->is_small = k->is_small || wanted.is_small;
 }
 
-/* The number of tables that the cell has, or is to have. */
+/* The number of parts that the cell has, or is to have. */
 static size_t count_wanted(const struct keys *k)
 {
-	return k->is_small ? 2 : KEYS_NTABLES;
+	return k->is_small ? 1 : KEYS_NPARTS;
 }
 
-/* Makes the tables unless they are there. */
-static enum status need_tables(struct keys *k)
+/* Makes the parts unless they are there. */
+static enum status need_parts(struct keys *k)
 {
 	enum status status;
 	void *memory;
 
-	if (k->tables)
+	if (k->parts)
 		return STATUS_OK;
-	status = key_memory_new(count_wanted(k) * sizeof *k->tables, &memory);
+	status = key_memory_new(count_wanted(k) * sizeof *k->parts, &memory);
 	if (status != STATUS_OK)
 		return status;
-	k->tables = memory;
-	for (size_t i = 0; i < count_wanted(k); i++) {
-		k->tables[i].has_words = i % 2 == 0;
-		k->tables[i].value_nbytes = k->counts ? sizeof(struct key_count) : 0;
-	}
+	k->parts = memory;
+	for (size_t i = 0; i < count_wanted(k); i++)
+		k->parts[i].others.value_nbytes = k->counts ? sizeof(struct key_count) : 0;
 	return STATUS_OK;
 }
 
-/* The number of tables that the cell has. */
-static size_t count_tables(const struct keys *k)
+/* The number of parts that the cell has. */
+static size_t count_parts(const struct keys *k)
 {
-	return k && k->tables ? count_wanted(k) : 0;
+	return k && k->parts ? count_wanted(k) : 0;
+}
+
+/* How many keys certainly differ. */
+static uint64_t count_known(const struct keys *k)
+{
+	uint64_t n = k ? k->nsettled : 0;
+
+	for (size_t i = 0; i < count_parts(k); i++)
+		n += k->parts[i].words.nsettled + k->parts[i].others.nkeys;
+	return n;
+}
+
+uint64_t keys_count_at_most(const struct keys *k)
+{
+	uint64_t n = k ? k->nsettled : 0;
+
+	for (size_t i = 0; i < count_parts(k); i++)
+		n += k->parts[i].words.n + k->parts[i].others.nkeys;
+	return n;
+}
+
+/* Words that came again are no part of what a cell is, so a reader may take them out. */
+static void settle(const struct keys *k)
+{
+	for (size_t i = 0; i < count_parts(k); i++)
+		word_set_settle(&k->parts[i].words);
 }
 
 uint64_t keys_count(const struct keys *k)
 {
-	uint64_t n = k ? k->nsettled : 0;
+	settle(k);
+	return count_known(k);
+}
 
-	for (size_t i = 0; i < count_tables(k); i++)
-		n += k->tables[i].nkeys;
-	return n;
+/* Drops all keys if more than are wanted are known to differ. */
+static void check_known(struct keys *k)
+{
+	if (k->nmost == 0 || (!k->is_over && count_known(k) <= k->nmost))
+		return;
+	k->is_over = true;
+	for (size_t i = 0; i < count_parts(k); i++) {
+		word_set_free(&k->parts[i].words);
+		key_table_free(&k->parts[i].others);
+	}
 }
 
 /* Drops all keys if there are more than wanted. */
 static void check_limit(struct keys *k)
 {
-	if (k->nmost == 0 || (!k->is_over && keys_count(k) <= k->nmost))
-		return;
-	k->is_over = true;
-	for (size_t i = 0; i < count_tables(k); i++)
-		key_table_free(&k->tables[i]);
+	if (k->nmost > 0)
+		settle(k);
+	check_known(k);
 }
 
 /* ---- adding ---- */
 
-static void add_times(struct key_count *to, struct key_count times)
+static inline struct key_part *part_of(const struct keys *k, uint64_t hash)
 {
-	if (to->count == 0 || times.first < to->first)
-		to->first = times.first;
-	to->count += times.count;
+	return &k->parts[k->is_small ? 0 : hash >> (64 - KEY_PART_BITS)];
 }
 
-/* Adds the key with its times. adopts: the table owns its bytes already. Inline: each caller's loop does
+/* Adds a key that is no word with its times. adopts: the table owns its bytes already. Inline: each caller's loop does
  * little else. */
 static inline __attribute__((always_inline)) enum status
-add_key(struct key_table *t, const struct key *key, uint64_t hash, struct key_seed seed,
-	struct key_count times, bool adopts)
+add_other(struct key_table *t, const struct key *key, uint64_t hash, struct key_seed seed,
+	  struct key_count times, bool adopts)
 {
 	size_t slot = key_table_find(t, key, hash);
 	enum status status = STATUS_OK;
@@ -95,8 +124,18 @@ add_key(struct key_table *t, const struct key *key, uint64_t hash, struct key_se
 	if (slot == SIZE_MAX)
 		status = key_table_insert(t, key, hash, seed, adopts, &slot);
 	if (status == STATUS_OK && t->value_nbytes)
-		add_times(key_table_value(t, slot), times);
+		key_count_add(key_table_value(t, slot), times);
 	return status;
+}
+
+/* Adds a key, whose bytes are copied, with its times. */
+static inline __attribute__((always_inline)) enum status
+add_key(const struct keys *k, const struct key *key, uint64_t hash, struct key_seed seed, struct key_count times)
+{
+	struct key_part *part = part_of(k, hash);
+	uint64_t word = key_word(key);
+
+	return word ? word_set_add(&part->words, k->counts, word, times) : add_other(&part->others, key, hash, seed, times, false);
 }
 
 /* Adds a text, which is copied, as often as times says. */
@@ -110,11 +149,11 @@ enum status keys_add_times(struct keys *k, struct keys_wanted wanted, const char
 	keys_want(k, wanted);
 	if (k->is_over)
 		return STATUS_OK;
-	status = need_tables(k);
+	status = need_parts(k);
 	if (status != STATUS_OK)
 		return status;
-	status = add_key(keys_table(k, &key, hash), &key, hash, seed, times, false);
-	check_limit(k);
+	status = add_key(k, &key, hash, seed, times);
+	check_known(k);
 	return status;
 }
 
@@ -138,7 +177,8 @@ static inline void flight_begin(struct flight *f, struct keys *k, const struct k
 
 	f->hashes[at] = key_make(log->text + span->begin, span->end - span->begin, true, seed,
 				 &f->keys[at]);
-	key_table_prefetch(keys_table(k, &f->keys[at], f->hashes[at]), f->hashes[at]);
+	if (!key_word(&f->keys[at]))
+		key_table_prefetch(&part_of(k, f->hashes[at])->others, f->hashes[at]);
 }
 
 static inline enum status flight_end(const struct flight *f, struct keys *k,
@@ -147,8 +187,7 @@ static inline enum status flight_end(const struct flight *f, struct keys *k,
 	size_t at = i % (2 * FLIGHT_NKEYS);
 	struct key_count times = {1, log->offset_bytes + log->spans[i].begin};
 
-	return add_key(keys_table(k, &f->keys[at], f->hashes[at]), &f->keys[at], f->hashes[at], seed,
-		       times, false);
+	return add_key(k, &f->keys[at], f->hashes[at], seed, times);
 }
 
 /* Looks up all that is noted in log, which may be k's own. */
@@ -156,7 +195,7 @@ static enum status add_log(struct keys *k, const struct key_log *log)
 {
 	struct key_seed seed = key_seed_get();
 	size_t n = log->nspans, nahead = n < FLIGHT_NKEYS ? n : FLIGHT_NKEYS;
-	enum status status = n ? need_tables(k) : STATUS_OK;
+	enum status status = n ? need_parts(k) : STATUS_OK;
 	struct flight flight;
 
 	if (status != STATUS_OK)
@@ -168,7 +207,7 @@ static enum status add_log(struct keys *k, const struct key_log *log)
 			flight_begin(&flight, k, log, i + nahead, seed);
 		status = flight_end(&flight, k, log, i, seed);
 		if (k->nmost && i % KEYS_BETWEEN_CHECKS == 0)
-			check_limit(k);
+			check_known(k);
 	}
 	return status;
 }
@@ -212,13 +251,13 @@ static enum status add_table(struct key_table *t, const struct key_table *from, 
 	if (from->nkeys > 0)
 		status = key_table_reserve(t, t->nkeys + from->nkeys, seed);
 	for (size_t i = 0; i < from->nslots && status == STATUS_OK; i++) {
-		struct key key = key_table_key(from, i);
+		const struct key *key = &from->keys[i];
 		struct key_count times = {0, 0};
-		if (!key.high)
+		if (!key->high)
 			continue;
 		if (from->value_nbytes)
 			times = *(const struct key_count *)key_table_value(from, i);
-		status = add_key(t, &key, key_held_hash(&key, seed), seed, times, adopts);
+		status = add_other(t, key, key_held_hash(key, seed), seed, times, adopts);
 	}
 	return status;
 }
@@ -234,11 +273,13 @@ static enum status keys_combine(void *cell, void *later_cell)
 	k->is_over = k->is_over || later->is_over;
 	device_runs_take(&k->runs, &later->runs);
 	status = add_own_log(k);
-	if (status == STATUS_OK && later->tables)
-		status = need_tables(k);
-	for (size_t i = 0; i < count_tables(later) && status == STATUS_OK && !k->is_over; i++)
-		if (later->tables[i].nkeys > 0)
-			status = add_table(&k->tables[i], &later->tables[i], false, seed);
+	if (status == STATUS_OK && later->parts)
+		status = need_parts(k);
+	for (size_t i = 0; i < count_parts(later) && status == STATUS_OK && !k->is_over; i++) {
+		status = word_set_add_all(&k->parts[i].words, k->counts, &later->parts[i].words);
+		if (status == STATUS_OK && later->parts[i].others.nkeys > 0)
+			status = add_table(&k->parts[i].others, &later->parts[i].others, false, seed);
+	}
 	if (status == STATUS_OK)
 		status = add_log(k, &later->log);
 	check_limit(k);
@@ -249,8 +290,10 @@ static void keys_clear(void *cell)
 {
 	struct keys *k = cell;
 
-	for (size_t i = 0; i < count_tables(k); i++)
-		key_table_clear(&k->tables[i]);
+	for (size_t i = 0; i < count_parts(k); i++) {
+		word_set_clear(&k->parts[i].words);
+		key_table_clear(&k->parts[i].others);
+	}
 	device_runs_release(&k->runs);
 	k->nsettled = 0;
 	k->log.nspans = 0;
@@ -261,9 +304,11 @@ static void keys_free(void *cell)
 {
 	struct keys *k = cell;
 
-	for (size_t i = 0; i < count_tables(k); i++)
-		key_table_free(&k->tables[i]);
-	key_memory_free(k->tables, count_wanted(k) * sizeof *k->tables);
+	for (size_t i = 0; i < count_parts(k); i++) {
+		word_set_free(&k->parts[i].words);
+		key_table_free(&k->parts[i].others);
+	}
+	key_memory_free(k->parts, count_wanted(k) * sizeof *k->parts);
 	device_runs_release(&k->runs);
 	free(k->log.spans);
 }
@@ -282,7 +327,7 @@ enum status keys_join_begin(struct keys *const *all, size_t nall)
 		if (i > 0)
 			device_runs_take(&all[0]->runs, &all[i]->runs);
 		keys_want(all[i], (struct keys_wanted){all[0]->counts, all[0]->is_small, all[0]->nmost});
-		status = need_tables(all[i]);
+		status = need_parts(all[i]);
 		if (status == STATUS_OK)
 			status = add_own_log(all[i]);
 	}
@@ -307,14 +352,36 @@ static enum status join_tables(struct key_table *to, struct key_table *from, boo
 	return status;
 }
 
-enum status keys_join_part(struct keys *const *all, size_t nall, size_t part)
+/* Moves the words of `from` to `to`. is_over: drops them instead. */
+static enum status join_words(struct word_set *to, struct word_set *from, bool counts, bool is_over)
 {
 	enum status status = STATUS_OK;
 
-	for (size_t i = 1; i < nall; i++)
-		for (size_t t = 2 * part; t < 2 * part + 2 && status == STATUS_OK; t++)
-			status = join_tables(&all[0]->tables[t], &all[i]->tables[t],
-					     all[0]->is_over);
+	if (from->n > to->n) {
+		struct word_set larger = *from;
+		*from = *to;
+		*to = larger;
+	}
+	if (!is_over)
+		status = word_set_add_all(to, counts, from);
+	word_set_free(from);
+	return status;
+}
+
+enum status keys_join_part(struct keys *const *all, size_t nall, size_t part)
+{
+	struct key_part *to = &all[0]->parts[part];
+	enum status status = STATUS_OK;
+
+	if (part >= count_parts(all[0]))
+		return status;
+	for (size_t i = 1; i < nall && status == STATUS_OK; i++) {
+		struct key_part *from = &all[i]->parts[part];
+		status = join_words(&to->words, &from->words, all[0]->counts, all[0]->is_over);
+		if (status == STATUS_OK)
+			status = join_tables(&to->others, &from->others, all[0]->is_over);
+	}
+	word_set_settle(&to->words);
 	return status;
 }
 
@@ -325,12 +392,21 @@ void keys_join_end(struct keys *all0)
 
 /* ---- reading ---- */
 
+static void each_of_words(const struct word_set *s, keys_visitor visit, void *context)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct key_found found = {.key = key_of_word(s->words[i])};
+		if (s->times)
+			found.times = s->times[i];
+		visit(context, &found);
+	}
+}
+
 static void each_of_table(const struct key_table *t, keys_visitor visit, void *context)
 {
 	for (size_t i = 0; i < t->nslots; i++) {
-		struct key key = key_table_key(t, i);
-		struct key_found found = {.key = key};
-		if (!key.high)
+		struct key_found found = {.key = t->keys[i]};
+		if (!found.key.high)
 			continue;
 		if (t->value_nbytes)
 			found.times = *(const struct key_count *)key_table_value(t, i);
@@ -340,8 +416,11 @@ static void each_of_table(const struct key_table *t, keys_visitor visit, void *c
 
 void keys_each(const struct keys *k, keys_visitor visit, void *context)
 {
-	for (size_t i = 0; i < count_tables(k); i++)
-		each_of_table(&k->tables[i], visit, context);
+	settle(k);
+	for (size_t i = 0; i < count_parts(k); i++) {
+		each_of_words(&k->parts[i].words, visit, context);
+		each_of_table(&k->parts[i].others, visit, context);
+	}
 }
 
 struct search {
@@ -444,7 +523,7 @@ static bool keys_is_empty(const void *cell)
 {
 	const struct keys *k = cell;
 
-	return !k->is_over && keys_count(k) == 0;
+	return !k->is_over && keys_count_at_most(k) == 0;
 }
 
 static void keys_write(const void *cell, struct json_writer *to)

@@ -117,6 +117,75 @@ static void test_words(void)
 	ok(is_same, "a word is its key");
 }
 
+/* ---- sets of words ---- */
+
+#define NSET_WORDS 5000
+
+/* Adds words of which there are ndifferent, in a random order, to a set that counts or does not, and settles it. */
+static bool is_set(uint32_t ndifferent, bool counts, void (*settle)(struct word_set *))
+{
+	static struct key_count wanted[NSET_WORDS];
+	struct word_set s = {.words = NULL}, halves[2] = {{.words = NULL}, {.words = NULL}};
+	uint32_t nwanted = 0;
+	bool right = true;
+
+	memset(wanted, 0, sizeof wanted);
+	for (uint32_t i = 0; i < NSET_WORDS; i++) {
+		uint32_t word = (uint32_t)random_below(ndifferent);
+		struct key_count times = {1 + random_below(3), random_below(1000)};
+		nwanted += wanted[word].count == 0;
+		key_count_add(&wanted[word], times);
+		right = right && word_set_add(&halves[i % 2], counts, (word + 1) * KEY_ODD, times) == STATUS_OK;
+	}
+	settle(&halves[0]);
+	for (int i = 0; i < 2; i++)
+		right = right && word_set_add_all(&s, counts, &halves[i]) == STATUS_OK;
+	settle(&s);
+	right = right && s.n == nwanted && s.nsettled == nwanted && !s.times == !counts;
+	for (uint32_t i = 0; i < s.n && right; i++) {
+		uint32_t word = 0;
+		while (word < ndifferent && (word + 1) * KEY_ODD != s.words[i])
+			word++;
+		right = word < ndifferent && wanted[word].count > 0 &&
+			(!counts || !memcmp(&s.times[i], &wanted[word], sizeof wanted[word]));
+		wanted[word < ndifferent ? word : 0].count = 0; /* each once */
+	}
+	word_set_free(&s);
+	word_set_free(&halves[0]);
+	word_set_free(&halves[1]);
+	return right && s.room == 0;
+}
+
+/* Beyond the limit a word is refused, and those before are kept. */
+static void test_full_set(void)
+{
+	struct word_set s = {.words = NULL};
+	enum status status = STATUS_OK;
+	uint64_t word = 0;
+
+	memory_limit_set((uint64_t)1 << 12);
+	while (status == STATUS_OK && word < 10000)
+		status = word_set_add(&s, false, ++word, (struct key_count){0, 0});
+	memory_limit_set((uint64_t)1 << 40);
+	ok(status == STATUS_MANY_KEYS && s.n == word - 1 && s.words[s.n - 1] == word - 1, "a set within a limit");
+	word_set_free(&s);
+}
+
+static void test_word_sets(void)
+{
+	static const uint32_t ndifferent[] = {1, 2, 15, 16, 17, 100, 1000, NSET_WORDS};
+	bool right = true, in_place = true;
+
+	for (size_t i = 0; i < sizeof ndifferent / sizeof *ndifferent; i++)
+		for (int counts = 0; counts < 2; counts++) {
+			right = right && is_set(ndifferent[i], counts, word_set_settle);
+			in_place = in_place && is_set(ndifferent[i], counts, word_set_settle_in_place);
+		}
+	ok(right, "sets hold each word once, with its times");
+	ok(in_place, "... also where they are sorted");
+	test_full_set();
+}
+
 /* ---- keys and tables ---- */
 
 #define NTEXTS 3000
@@ -125,12 +194,8 @@ static void test_words(void)
 /* Texts of 0 to 40 bytes; text i holds i, so that all differ, where there is room for it. */
 static char texts[NTEXTS][TEXT_NBYTES];
 
-static bool only_short; /* texts have up to KEY_SHORT_NBYTES bytes */
-
 static size_t text_nbytes(size_t i)
 {
-	if (only_short)
-		return i < 8 ? i : 3 + i % 5;
 	return i < 41 ? i : 3 + i % 38;
 }
 
@@ -138,7 +203,7 @@ static void make_texts(void)
 {
 	for (size_t i = 0; i < NTEXTS; i++) {
 		memset(texts[i], i % 3 == 0 ? 0 : 'x', TEXT_NBYTES); /* NULs are bytes as others */
-		if (i >= (only_short ? 8 : 41))
+		if (i >= 41)
 			memcpy(texts[i] + text_nbytes(i) - 3, &(uint32_t){(uint32_t)i}, 3);
 	}
 }
@@ -204,7 +269,7 @@ static uint64_t hash_few(uint64_t hash, size_t i)
  * for all is made at once where hashes are not the keys' own: growth computes these. */
 static void test_table(const char *name, uint64_t (*change)(uint64_t, size_t), size_t n, size_t value_nbytes)
 {
-	struct key_table t = {.value_nbytes = value_nbytes, .has_words = only_short};
+	struct key_table t = {.value_nbytes = value_nbytes};
 	bool right = true, found = true;
 	struct key key;
 	size_t slot;
@@ -223,7 +288,7 @@ static void test_table(const char *name, uint64_t (*change)(uint64_t, size_t), s
 		struct key held = {0};
 		slot = key_table_find(&t, &key, hash);
 		if (slot != SIZE_MAX)
-			held = key_table_key(&t, slot);
+			held = t.keys[slot];
 		found = found && slot != SIZE_MAX && key_equals(&held, &key) &&
 			!memcmp(key_text(&held), texts[i], text_nbytes(i)) && key_text(&held) != texts[i];
 		if (found && value_nbytes)
@@ -241,7 +306,7 @@ static void test_table(const char *name, uint64_t (*change)(uint64_t, size_t), s
 
 static void test_tables(void)
 {
-	struct key_table empty = {.has_words = only_short};
+	struct key_table empty = {.keys = NULL};
 	struct key key;
 	uint64_t hash = key_make("a", 1, false, seed, &key);
 
@@ -496,8 +561,7 @@ int main(void)
 	test_memory();
 	test_key();
 	test_tables();
-	only_short = true;
-	test_tables();
+	test_word_sets();
 	test_identity();
 	test_splits();
 	test_associativity();
