@@ -110,6 +110,28 @@ static inline enum status groups_find(struct groups *g, const struct key *key, u
 	return groups_insert(g, key, hash, out);
 }
 
+/* Sets at[i], for each i of `rows`, to the group in the first slot where keys[i] is looked for. Returns those of `rows` for
+ * which that is another group than the key's, or none, or that have a long key: ask groups_find. No branch depends on a key. */
+static inline uint64_t groups_find_first(const struct groups *g, const struct key *keys, const uint64_t *hashes, uint64_t rows,
+					 struct group **at)
+{
+	static const struct group none; /* which no key equals */
+	uint64_t left = 0;
+
+	if (!g->slots)
+		return rows;
+	for (; rows; rows &= rows - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(rows);
+		uint64_t slot = g->slots[hashes[i] << GROUPS_PART_BITS >> g->shift];
+		uintptr_t address = (uintptr_t)(slot & (((uint64_t)1 << GROUPS_ADDRESS_BITS) - 1));
+		const struct group *group = (const struct group *)(address ? address : (uintptr_t)&none);
+		uint64_t differing = (group->key.low ^ keys[i].low) | (group->key.high ^ keys[i].high);
+		left |= ((differing | -differing) >> 63) << i;
+		at[i] = (struct group *)(uintptr_t)group;
+	}
+	return left;
+}
+
 /* Returns the key's group, or NULL if there is no table yet or it lacks the key. Any thread, while none adds groups. */
 static inline const struct group *groups_seek(const struct groups *g, const struct key *key, uint64_t hash)
 {

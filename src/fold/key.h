@@ -177,13 +177,9 @@ static inline uint64_t key_held_hash(const struct key *key, struct key_seed seed
 static inline uint64_t key_make(const char *text, size_t n, bool is_padded, struct key_seed seed,
 				struct key *key)
 {
-	/* The bytes of a word that belong to a key of 0, 1, ... 7, 8 or more bytes. */
-#define KEY_BYTES(n) (((uint64_t)1 << 8 * (n)) - 1)
-	static const uint64_t bytes[] = {
-		KEY_BYTES(0), KEY_BYTES(1), KEY_BYTES(2), KEY_BYTES(3), KEY_BYTES(4), KEY_BYTES(5),
-		KEY_BYTES(6), KEY_BYTES(7), ~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0,
-		~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0};
-#undef KEY_BYTES
+	/* From the element before the middle that is n away: all bits of a key's first n bytes. */
+	static const unsigned char bytes[32] = {255, 255, 255, 255, 255, 255, 255, 255,
+						255, 255, 255, 255, 255, 255, 255, 255};
 	char copy[16];
 	uint64_t hash;
 
@@ -197,9 +193,18 @@ static inline uint64_t key_make(const char *text, size_t n, bool is_padded, stru
 	}
 	if (!is_padded)
 		text = (const char *)memcpy(copy, text, n);
-	key->low = key_load(text) & bytes[n];
-	key->high = (key_load(text + 8) & (n > 8 ? bytes[n - 8] : 0)) | (uint64_t)(n + 1) << 56;
+	key->low = key_load(text) & key_load((const char *)bytes + 16 - n);
+	key->high = (key_load(text + 8) & key_load((const char *)bytes + 24 - n)) | (uint64_t)(n + 1) << 56;
 	return key_hash_inline(key, seed);
+}
+
+/* Whether n bytes, n > KEY_INLINE_NBYTES, are the same. */
+static inline bool key_texts_equal(const char *a, const char *b, size_t n)
+{
+	if (n > 32)
+		return memcmp(a, b, n) == 0;
+	return ((key_load(a) ^ key_load(b)) | (key_load(a + 8) ^ key_load(b + 8)) |
+		(key_load(a + n - 16) ^ key_load(b + n - 16)) | (key_load(a + n - 8) ^ key_load(b + n - 8))) == 0;
 }
 
 /* Whether two keys, of the same seed, are the same bytes. */
@@ -207,8 +212,7 @@ static inline bool key_equals(const struct key *a, const struct key *b)
 {
 	if (a->high != b->high)
 		return false;
-	return a->low == b->low ||
-	       (key_is_long(a) && memcmp(a->text, b->text, key_nbytes(a)) == 0);
+	return a->low == b->low || (key_is_long(a) && key_texts_equal(a->text, b->text, key_nbytes(a)));
 }
 
 #endif
