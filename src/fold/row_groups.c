@@ -21,6 +21,8 @@
 #include "fold/row_windows.h"
 #include "fold/rows_fold.h"
 
+static_assert(KEY_INLINE_NBYTES == SIMD_SHORT_NBYTES, "simd_ops.short_texts makes keys");
+
 /* One call of row_groups_fold. */
 struct grouping {
 	struct row_folder *f;
@@ -108,27 +110,6 @@ struct row_keys {
 	uint64_t hashes[ROW_BLOCK_NROWS];
 };
 
-/* Makes the keys of rows whose field that ends[row x stride] ends has up to KEY_INLINE_NBYTES bytes and no quote at its begin.
- * Returns the rows that are left, whose key is undefined. No branch depends on a field: in most inputs it could not be predicted. */
-static inline __attribute__((always_inline)) uint64_t make_inline_keys(const char *text, const uint32_t *ends, size_t stride,
-								       uint64_t rows, bool drops_cr, char quote,
-								       struct key_seed seed, struct row_keys *k)
-{
-	uint64_t left = 0;
-
-	for (; rows; rows &= rows - 1) {
-		unsigned row = lowest(rows);
-		const uint32_t *end = ends + row * stride;
-		const char *value = text + (uint32_t)(end[-1] + 1);
-		uint32_t nbytes = end[0] - (end[-1] + 1);
-		if (drops_cr)
-			nbytes -= (nbytes > 0) & (text[end[0] - 1] == '\r');
-		left |= (uint64_t)((nbytes > KEY_INLINE_NBYTES) | (*value == quote)) << row;
-		k->hashes[row] = key_make(value, nbytes & KEY_INLINE_NBYTES, true, seed, &k->keys[row]);
-	}
-	return left;
-}
-
 /* Makes the keys of rows as far as they are bytes of the text: of one column, in quotes without quotes in
  * them or in none. Returns the rows that are left. */
 static uint64_t make_plain_keys(const struct grouping *m, uint64_t rows, struct key_seed seed, struct row_keys *k)
@@ -137,21 +118,23 @@ static uint64_t make_plain_keys(const struct grouping *m, uint64_t rows, struct 
 	const struct row_block *b = &m->f->block;
 	uint32_t field = plan->columns[plan->keys[0]].field;
 	const uint32_t *ends = b->ends + field;
-	char quote = plan->dialect.quote;
-	uint64_t left = 0;
+	uint64_t words[ROW_BLOCK_NROWS][2], left = 0;
 
 	if (plan->columns[plan->keys[0]].let)
 		return rows;
 	if (plan->nkeys > 1 || !m->f->has_plain_texts || csv_dialect_trims(&plan->dialect) || field >= b->stride)
 		return rows;
-	rows = field == b->stride - 1 ? make_inline_keys(m->text, ends, b->stride, rows, true, quote, seed, k)
-				      : make_inline_keys(m->text, ends, b->stride, rows, false, quote, seed, k);
+	rows &= simd()->short_texts(m->text, ends, b->stride, b->nrows, field == b->stride - 1, plan->dialect.quote, words);
+	for (size_t row = 0; row < b->nrows; row++) {
+		k->keys[row] = (struct key){.low = words[row][0], .high = words[row][1]};
+		k->hashes[row] = key_hash_inline(&k->keys[row], seed);
+	}
 	for (; rows; rows &= rows - 1) {
 		unsigned row = lowest(rows);
 		struct field_span span = row_field(m->text, ends + row * b->stride, field == b->stride - 1);
 		const char *value = m->text + span.begin;
 		size_t nbytes = span.end - span.begin;
-		if (nbytes > 0 && *value == quote)
+		if (nbytes > 0 && *value == plan->dialect.quote)
 			value = field_in_place(&plan->dialect, value, &nbytes);
 		if (value)
 			k->hashes[row] = key_make(value, nbytes, true, seed, &k->keys[row]);

@@ -173,6 +173,7 @@ static inline lanes lanes_shift_in(lanes x, lanes before)
 
 #include "simd/fold_groups.h"
 #include "simd/convert.h"
+#include "simd/short_texts.h"
 #include "simd/squares.h"
 #include "simd/quote_lanes.h"
 
@@ -185,6 +186,7 @@ const struct simd_ops simd_avx2 = {
 	.count = simd_count,
 	.fold = groups_fold,
 	.convert = simd_convert_rows,
+	.short_texts = simd_short_texts,
 	.fold_numbers = simd_fold_numbers,
 	.sum_products = simd_sum_products,
 	.sum_squares = simd_sum_squares,

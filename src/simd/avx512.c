@@ -188,6 +188,112 @@ static inline lanes lanes_shift_in(lanes x, lanes before)
 #include "simd/squares.h"
 #include "simd/quote_lanes.h"
 
+/* ---- short texts ---- */
+
+/* 16 bytes of each second of eight rows, from the begin of the field on. */
+static inline __m512i load_fields(const char *text, const uint32_t *ends, size_t step)
+{
+#define FIELD_16(r) _mm_loadu_si128((const __m128i *)(const void *)(text + (uint32_t)(ends[(r) * step - 1] + 1)))
+	__m512i x = _mm512_castsi128_si512(FIELD_16(0));
+
+	x = _mm512_mask_broadcast_i32x4(x, 0x00f0, FIELD_16(1));
+	x = _mm512_mask_broadcast_i32x4(x, 0x0f00, FIELD_16(2));
+	return _mm512_mask_broadcast_i32x4(x, 0xf000, FIELD_16(3));
+#undef FIELD_16
+}
+
+/* What is wanted of four rows' fields. */
+struct short_fields {
+	__m512i texts;
+	__mmask64 quotes, crs; /* of the first byte, of the one behind the field or else of its last one */
+};
+
+/* counts: 1 + the numbers of bytes, in all lanes. has_crs: a CR is to follow each field, else none is to be its last byte. */
+SIMD_INLINE struct short_fields short_fields_of(__m512i x, __m512i counts, char quote, bool drops_cr, bool has_crs)
+{
+	const __m512i place = lanes_repeat(_mm_setr_epi8(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16));
+	const __mmask64 firsts = 0x0001000100010001, lengths = 0x8000800080008000;
+	struct short_fields f = {.quotes = _mm512_mask_cmpeq_epi8_mask(firsts, x, _mm512_set1_epi8(quote))};
+
+	if (drops_cr) {
+		__m512i at = has_crs ? counts : _mm512_sub_epi8(counts, _mm512_set1_epi8(1));
+		f.crs = _mm512_mask_cmpeq_epi8_mask(_mm512_cmpeq_epi8_mask(place, at), x, _mm512_set1_epi8('\r'));
+	}
+	x = _mm512_maskz_mov_epi8(_mm512_cmplt_epu8_mask(place, counts), x);
+	f.texts = _mm512_mask_mov_epi8(x, lengths, counts);
+	return f;
+}
+
+/* Bit r: any of the 16 bits of element r. */
+static inline unsigned rows_with(__mmask64 bits)
+{
+	__m128i x = _mm_cvtsi64_si128((long long)bits);
+
+	return _mm_test_epi16_mask(x, x) & 15;
+}
+
+/* Spreads the even rows' bits and the odd ones' among 8. */
+static inline unsigned interleave(unsigned even, unsigned odd)
+{
+	return _pdep_u32(even, 0x55) | _pdep_u32(odd, 0xaa);
+}
+
+/* Eight rows. Returns those that are left. */
+SIMD_INLINE unsigned short_texts_8(const char *text, const uint32_t *ends, size_t stride, char quote, bool drops_cr, bool has_crs,
+				   uint64_t (*out)[2])
+{
+	const __m512i low = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11), high = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+	__m512i pairs = lanes_pairs(ends - 1, stride);
+	__m512i counts = _mm512_maskz_sub_epi32(0x5555, _mm512_srli_epi64(pairs, 32), pairs);
+	struct short_fields even, odd;
+	unsigned others;
+
+	if (has_crs)
+		counts = _mm512_maskz_sub_epi32(0x5555, counts, _mm512_set1_epi32(1));
+	others = _mm512_cmpgt_epu64_mask(counts, LANES_64(SIMD_SHORT_NBYTES + 1));
+	even = short_fields_of(load_fields(text, ends, 2 * stride), _mm512_shuffle_epi8(counts, _mm512_setzero_si512()), quote,
+			       drops_cr, has_crs);
+	odd = short_fields_of(load_fields(text, ends + stride, 2 * stride), _mm512_shuffle_epi8(counts, _mm512_set1_epi8(8)), quote,
+			      drops_cr, has_crs);
+	_mm512_storeu_si512(out, _mm512_permutex2var_epi64(even.texts, low, odd.texts));
+	_mm512_storeu_si512(out + 4, _mm512_permutex2var_epi64(even.texts, high, odd.texts));
+	others |= interleave(rows_with(even.quotes), rows_with(odd.quotes));
+	if (drops_cr)
+		others |= interleave(rows_with(even.crs), rows_with(odd.crs)) ^ (has_crs ? 0xff : 0);
+	return others;
+}
+
+SIMD_INLINE uint64_t short_texts_of(const char *text, const uint32_t *ends, size_t stride, size_t nrows, char quote, bool drops_cr,
+				    bool has_crs, uint64_t (*out)[2])
+{
+	uint64_t others = 0;
+
+	for (size_t r = 0; r < nrows; r += 8) {
+		struct simd_few few;
+		struct simd_rows rows = {text, ends + r * stride, stride};
+		uint64_t texts[8][2];
+		if (nrows - r < 8) {
+			rows = few_rows(&few, rows, (unsigned)(nrows - r));
+			others |= (uint64_t)short_texts_8(text, rows.ends, rows.stride, quote, drops_cr, has_crs, texts) << r;
+			memcpy(out + r, texts, (nrows - r) * sizeof *texts);
+		} else {
+			others |= (uint64_t)short_texts_8(text, rows.ends, stride, quote, drops_cr, has_crs, out + r) << r;
+		}
+	}
+	return others & ~UINT64_C(0) >> (64 - nrows);
+}
+
+/* simd_ops.short_texts. Takes all rows to have a CR if the first one does. */
+static uint64_t short_texts(const char *text, const uint32_t *ends, size_t stride, size_t nrows, bool drops_cr, char quote,
+			    uint64_t (*out)[2])
+{
+	if (!drops_cr)
+		return short_texts_of(text, ends, stride, nrows, quote, false, false, out);
+	if (text[(int64_t)ends[0] - 1] == '\r')
+		return short_texts_of(text, ends, stride, nrows, quote, true, true, out);
+	return short_texts_of(text, ends, stride, nrows, quote, true, false, out);
+}
+
 const struct simd_ops simd_avx512 = {
 	.name = "avx512",
 	.classify = classify,
@@ -197,6 +303,7 @@ const struct simd_ops simd_avx512 = {
 	.count = simd_count,
 	.fold = groups_fold,
 	.convert = simd_convert_rows,
+	.short_texts = short_texts,
 	.fold_numbers = simd_fold_numbers,
 	.sum_products = simd_sum_products,
 	.sum_squares = simd_sum_squares,

@@ -12,6 +12,7 @@
 #include <arm_neon.h>
 
 #include "simd/convert.h"
+#include "simd/short_texts.h"
 #include "simd/squares.h"
 #include "simd/fold_numbers.h"
 #include "simd/positions.h"
@@ -59,6 +60,7 @@ const struct simd_ops simd_neon = {
 	.count = simd_count,
 	.fold = simd_fold_rows,
 	.convert = simd_convert_rows,
+	.short_texts = simd_short_texts,
 	.fold_numbers = simd_fold_singles,
 	.sum_products = simd_sum_products_singly,
 	.sum_squares = simd_sum_squares,

@@ -11,6 +11,7 @@
 #include "simd/simd.h"
 
 #include "simd/convert.h"
+#include "simd/short_texts.h"
 #include "simd/squares.h"
 #include "simd/fold_numbers.h"
 #include "simd/positions.h"
@@ -116,6 +117,7 @@ const struct simd_ops simd_portable = {
 	.count = simd_count,
 	.fold = simd_fold_rows,
 	.convert = simd_convert_rows,
+	.short_texts = simd_short_texts,
 	.fold_numbers = simd_fold_singles,
 	.sum_products = simd_sum_products_singly,
 	.sum_squares = simd_sum_squares,

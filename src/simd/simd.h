@@ -43,6 +43,8 @@ struct simd_counts {
 	uint64_t nquotes; /* 0: none; any other number: some */
 };
 
+#define SIMD_SHORT_NBYTES 15
+
 #define SIMD_NUMBERS_NROWS 64 /* rows that a word of bits describes */
 
 /* One field of each of up to 64 rows. Bit r of a word describes row r; bits beyond the last row
@@ -121,6 +123,13 @@ struct simd_ops {
 	 * stop. 1 <= nrows <= SIMD_NUMBERS_NROWS. */
 	void (*convert)(const char *text, const uint32_t *ends, size_t stride, size_t nrows,
 			bool drops_cr, struct simd_numbers *out, struct simd_hint *hint);
+
+	/* Writes one field of each of nrows rows as two words: its up to SIMD_SHORT_NBYTES bytes from the first one on, zeros,
+	 * and, in the highest byte of the second word, 1 + their number. Fields and nrows are as in convert. Returns the rows
+	 * whose field is longer or begins with the quote, and perhaps others that differ from the first one in having a CR at
+	 * their end; what is written for these rows is undefined. */
+	uint64_t (*short_texts)(const char *text, const uint32_t *ends, size_t stride, size_t nrows, bool drops_cr, char quote,
+				uint64_t (*out)[2]);
 
 	/* Folds x's numbers in `rows`, a subset of x->numbers. */
 	void (*fold_numbers)(const struct simd_numbers *x, uint64_t rows,

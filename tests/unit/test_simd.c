@@ -210,6 +210,61 @@ static void test_positions(const struct simd_ops *ops)
 	ok(singles, "%s: lists any one and any two bits of a word", ops->name);
 }
 
+/* ---- short texts ---- */
+
+/* Whether ops->short_texts writes a field of nrows rows of up to two fields, of up to 20 bytes, as a loop does. The first field
+ * may be empty, with ends that are -1 and 0. crs: one in so many records ends with CR LF; 0: none. */
+static bool shortens(const struct simd_ops *ops, size_t nrows, size_t nfields, size_t field, unsigned crs)
+{
+	static const char bytes[] = "ab\"\r\x80\xff";
+	const uint64_t poison = UINT64_C(0x5eed5eed5eed5eed);
+	uint64_t out[SIMD_NUMBERS_NROWS + 1][2], others, wanted = 0;
+	uint32_t memory[2 * SIMD_NUMBERS_NROWS + 1], *ends = memory + 1, at = 0;
+	char *text = texts.begin + SIMD_PAD_NBYTES;
+	bool same = true, first_has_cr = false;
+
+	ends[-1] = UINT32_MAX;
+	for (size_t i = 0; i < nfields * nrows; i++) {
+		bool is_last = i % nfields == nfields - 1;
+		for (unsigned n = i == 0 && random_below(2) ? 0 : random_below(random_below(2) ? 4 : 21); n > 0; n--)
+			text[at++] = bytes[random_below(sizeof bytes - 1)];
+		if (is_last && crs && random_below(crs) == 0)
+			text[at++] = '\r';
+		ends[i] = at;
+		text[at++] = is_last ? '\n' : ',';
+	}
+	out[nrows][0] = out[nrows][1] = poison;
+	others = ops->short_texts(text, ends + field, nfields, nrows, field == nfields - 1, '"', out);
+	for (size_t r = 0; r < nrows && same; r++) {
+		char expected[16] = {0};
+		const uint32_t *end = ends + nfields * r + field;
+		uint32_t begin = end[-1] + 1, n = end[0] - begin;
+		bool has_cr = field == nfields - 1 && n > 0 && text[begin + n - 1] == '\r', may;
+		n -= has_cr;
+		first_has_cr = r == 0 ? has_cr : first_has_cr;
+		may = n > SIMD_SHORT_NBYTES || text[begin] == '"';
+		wanted |= (uint64_t)may << r;
+		if (others >> r & 1) {
+			same = may || has_cr != first_has_cr;
+			continue;
+		}
+		memcpy(expected, text + begin, n < 15 ? n : 15);
+		expected[15] = (char)(n + 1);
+		same = memcmp(out[r], expected, sizeof expected) == 0;
+	}
+	return same && (wanted & ~others) == 0 && out[nrows][0] == poison && out[nrows][1] == poison;
+}
+
+static void test_short_texts(const struct simd_ops *ops)
+{
+	static const unsigned crs[] = {0, 1, 2, 30};
+	bool good = true;
+
+	for (unsigned i = 0; i < 4000 && good; i++)
+		good = shortens(ops, 1 + i % SIMD_NUMBERS_NROWS, 1 + i / 512 % 2, i / 512 % 2 && i / 256 % 2, crs[i / 64 % COUNT(crs)]);
+	ok(good, "%s: writes texts of up to %d bytes, and finds others", ops->name, SIMD_SHORT_NBYTES);
+}
+
 /* ---- the choice ---- */
 
 /* Before anyone has chosen. */
@@ -244,7 +299,7 @@ static void test_best(void)
 
 static void test_all(const char *name)
 {
-	const unsigned long nchecks = 6;
+	const unsigned long nchecks = 7;
 	const struct simd_ops *ops = simd_named(name);
 
 	test_choice(name, ops);
@@ -255,6 +310,7 @@ static void test_all(const char *name)
 	test_scan(ops);
 	test_pack(ops);
 	test_positions(ops);
+	test_short_texts(ops);
 }
 
 int main(void)
@@ -264,7 +320,7 @@ int main(void)
 	texts = arena_of(NBYTES_MAX + 2 * SIMD_PAD_NBYTES + 64);
 	words = arena_of(NWORDS_MAX * sizeof(uint64_t));
 	numbers = arena_of((NWORDS_MAX * 64 + 64 + 1) * sizeof(uint32_t));
-	plan(1 + COUNT(names) * 8 + 3);
+	plan(1 + COUNT(names) * 9 + 3);
 	test_default();
 	for (size_t i = 0; i < COUNT(names); i++)
 		test_all(names[i]);
