@@ -111,12 +111,12 @@ static inline enum status groups_find(struct groups *g, const struct key *key, u
 }
 
 /* Sets at[i], for each i of `rows`, to the group in the first slot where keys[i] is looked for. Returns those of `rows` for
- * which that is another group than the key's, or none, or that have a long key: ask groups_find. No branch depends on a key. */
+ * which that is another group than the key's, or none: ask groups_find. No branch depends on a short key. */
 static inline uint64_t groups_find_first(const struct groups *g, const struct key *keys, const uint64_t *hashes, uint64_t rows,
 					 struct group **at)
 {
 	static const struct group none; /* which no key equals */
-	uint64_t left = 0;
+	uint64_t left = 0, longs = 0;
 
 	if (!g->slots)
 		return rows;
@@ -125,9 +125,15 @@ static inline uint64_t groups_find_first(const struct groups *g, const struct ke
 		uint64_t slot = g->slots[hashes[i] << GROUPS_PART_BITS >> g->shift];
 		uintptr_t address = (uintptr_t)(slot & (((uint64_t)1 << GROUPS_ADDRESS_BITS) - 1));
 		const struct group *group = (const struct group *)(address ? address : (uintptr_t)&none);
-		uint64_t differing = (group->key.low ^ keys[i].low) | (group->key.high ^ keys[i].high);
+		uint64_t is_long = key_is_long(&keys[i]), differing = (group->key.low ^ keys[i].low) & (is_long - 1);
+		differing |= group->key.high ^ keys[i].high;
 		left |= ((differing | -differing) >> 63) << i;
+		longs |= is_long << i;
 		at[i] = (struct group *)(uintptr_t)group;
+	}
+	for (longs &= ~left; longs; longs &= longs - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(longs);
+		left |= (uint64_t)!key_texts_equal(at[i]->key.text, keys[i].text, key_nbytes(&keys[i])) << i;
 	}
 	return left;
 }

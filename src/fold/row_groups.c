@@ -423,6 +423,23 @@ static bool end_text(const struct grouping *m, size_t c, unsigned row, bool is_n
 	return true;
 }
 
+/* Makes plain numbers of column c, which are all of their fields, the ends of their groups. */
+static void put_plain_numbers_at_ends(const struct grouping *m, size_t c, uint64_t rows)
+{
+	const struct plan_column *column = &m->f->plan->columns[c];
+	const struct row_block *b = &m->f->block;
+	const uint32_t *ends = b->ends + column->field;
+	size_t ends_offset = column->cell_offset + group_numbers_nbytes(column->needs);
+	bool drops_cr = column->field == b->stride - 1;
+
+	for (; rows; rows &= rows - 1) {
+		unsigned row = lowest(rows);
+		struct field_span span = row_field(m->text, ends + row * b->stride, drops_cr);
+		group_ends_put((struct group_ends *)((char *)m->f->groups.groups[row] + ends_offset), m->out->offset_bytes + span.begin,
+			       m->text + span.begin, span.end - span.begin, true);
+	}
+}
+
 /* Makes numbers of column c, which are folded already, the ends of their groups. */
 static enum status put_numbers_at_ends(const struct grouping *m, size_t c, uint64_t rows)
 {
@@ -431,6 +448,10 @@ static enum status put_numbers_at_ends(const struct grouping *m, size_t c, uint6
 	const char *text;
 	size_t nbytes;
 
+	if (!column->let && !m->f->plan->emits && !m->f->plan->dialect.escape && !csv_dialect_trims(&m->f->plan->dialect)) {
+		put_plain_numbers_at_ends(m, c, rows);
+		return STATUS_OK;
+	}
 	for (; rows && status == STATUS_OK; rows &= rows - 1) {
 		unsigned row = lowest(rows);
 		uint64_t offset = m->out->offset_bytes + row_block_offset(&m->f->block, c, row);
