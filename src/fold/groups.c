@@ -12,7 +12,7 @@
 #include "fold/key_memory.h"
 
 #define NSLOTS_MIN 16
-#define NSLOTS_SPARSE 4096
+#define NSLOTS_SPARSE 4096 /* 32 KB */
 #define BLOCK_NBYTES_MIN ((size_t)1 << 10) /* the next block is twice as long, */
 #define BLOCK_NBYTES_MAX ((size_t)1 << 18) /* ... up to this */
 
@@ -183,7 +183,7 @@ static enum status need_room(struct groups *g, size_t nbytes)
 /* In a small table nearly all groups are in the first slot where they are looked for. */
 static size_t most_groups(size_t nslots)
 {
-	return nslots <= NSLOTS_SPARSE ? nslots / 4 : nslots / 16 * 11;
+	return nslots <= NSLOTS_SPARSE ? nslots / 8 : nslots / 16 * 11;
 }
 
 static void set_slot(struct groups *g, struct group *group, uint64_t hash)

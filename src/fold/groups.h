@@ -116,24 +116,24 @@ static inline uint64_t groups_find_first(const struct groups *g, const struct ke
 					 struct group **at)
 {
 	static const struct group none; /* which no key equals */
-	uint64_t left = 0, longs = 0;
+	const size_t shift = (size_t)g->shift;
+	const uint64_t *slots = g->slots;
+	uint64_t left = 0;
 
-	if (!g->slots)
+	if (!slots)
 		return rows;
 	for (; rows; rows &= rows - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(rows);
-		uint64_t slot = g->slots[hashes[i] << GROUPS_PART_BITS >> g->shift];
+		uint64_t slot = slots[hashes[i] << GROUPS_PART_BITS >> shift];
 		uintptr_t address = (uintptr_t)(slot & (((uint64_t)1 << GROUPS_ADDRESS_BITS) - 1));
 		const struct group *group = (const struct group *)(address ? address : (uintptr_t)&none);
-		uint64_t is_long = key_is_long(&keys[i]), differing = (group->key.low ^ keys[i].low) & (is_long - 1);
-		differing |= group->key.high ^ keys[i].high;
+		uint64_t differing = (group->key.low ^ keys[i].low) | (group->key.high ^ keys[i].high);
 		left |= ((differing | -differing) >> 63) << i;
-		longs |= is_long << i;
 		at[i] = (struct group *)(uintptr_t)group;
 	}
-	for (longs &= ~left; longs; longs &= longs - 1) {
-		unsigned i = (unsigned)__builtin_ctzll(longs);
-		left |= (uint64_t)!key_texts_equal(at[i]->key.text, keys[i].text, key_nbytes(&keys[i])) << i;
+	for (rows = left; rows; rows &= rows - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(rows);
+		left &= ~((uint64_t)key_equals(&at[i]->key, &keys[i]) << i); /* long ones lie elsewhere */
 	}
 	return left;
 }
