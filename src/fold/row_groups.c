@@ -204,7 +204,7 @@ static enum status make_keys(const struct grouping *m, const struct groups *grou
 	return status;
 }
 
-/* Finds the groups of the rows that have a key. */
+/* Finds the groups of the rows that have a key. The first row of a new group says where that appears. */
 static enum status find_groups(const struct grouping *m, struct groups *groups, const struct row_keys *k)
 {
 	struct row_groups *g = &m->f->groups;
@@ -213,7 +213,10 @@ static enum status find_groups(const struct grouping *m, struct groups *groups, 
 
 	for (; rows && status == STATUS_OK; rows &= rows - 1) {
 		unsigned row = lowest(rows);
+		size_t ngroups = groups->ngroups;
 		status = groups_find(groups, &k->keys[row], k->hashes[row], &g->groups[row]);
+		if (status == STATUS_OK && m->out && groups->ngroups > ngroups)
+			g->groups[row]->first = m->out->offset_bytes + (uint32_t)(row_block_ends(&m->f->block, row)[-1] + 1);
 	}
 	return status;
 }
@@ -224,15 +227,11 @@ static void add_records(const struct grouping *m)
 	const struct row_filter *filter = &m->f->filter;
 	const struct plan *plan = m->f->plan;
 
-	for (uint64_t rows = m->f->groups.rows; rows; rows &= rows - 1) {
-		unsigned row = lowest(rows);
-		struct group *group = m->f->groups.groups[row];
-		if (group->nrecords++ == 0)
-			group->first = m->out->offset_bytes +
-				       (uint32_t)(row_block_ends(&m->f->block, row)[-1] + 1);
-		for (size_t i = 0; plan->group_nmatched_offset && i < plan->npredicates; i++)
-			group_nmatched(group, plan)[i] += filter->holds[i] >> row & 1;
-	}
+	for (uint64_t rows = m->f->groups.rows; rows; rows &= rows - 1)
+		m->f->groups.groups[lowest(rows)]->nrecords++;
+	for (uint64_t rows = plan->group_nmatched_offset ? m->f->groups.rows : 0; rows; rows &= rows - 1)
+		for (size_t i = 0; i < plan->npredicates; i++)
+			group_nmatched(m->f->groups.groups[lowest(rows)], plan)[i] += filter->holds[i] >> lowest(rows) & 1;
 }
 
 /* ---- what goes to the groups' partials ---- */
