@@ -135,7 +135,7 @@ static struct emission_carry carry_of(const struct running *r)
 		return {(int128)r->count, 0};
 	if (r->count == 0)
 		return {emission_identity(r->kind), 0};
-	return {r->value, r->scale};
+	return {r->total.value, r->total.scale};
 }
 
 /* Notes what a group had. Fails if a total is wide, or there is no memory: the CPU prints the chunk, or says so. */
@@ -149,7 +149,7 @@ static enum status carry_group(void *context, struct group *group)
 	for (size_t i = 0; state && i < plan->nnew_columns; i++) {
 		if (plan->new_columns[i].kind == NEW_BYTE_OFFSET)
 			continue;
-		if (state->runnings[i].is_wide)
+		if (state->runnings[i].total.is_long)
 			state = NULL;
 		else
 			c->carries[i * c->stride + c->next] = carry_of(&state->runnings[i]);

@@ -100,15 +100,16 @@ static inline enum status add_row(const struct writing *w, size_t i, struct runn
 /* Like running_write. */
 static inline char *write_total(struct decimal_writer *d, const struct running *r, char *to)
 {
-	int64_t value = (int64_t)r->value;
+	const struct exact *total = &r->total;
+	int64_t value = (int64_t)total->value;
 
 	if (r->kind == NEW_COUNT)
 		return decimal_writer_u64(d, to, r->count);
-	if (r->is_wide || r->scale > DECIMAL_POWER_MAX || value != r->value ||
+	if (total->is_long || total->scale > DECIMAL_POWER_MAX || value != total->value ||
 	    value == INT64_MIN || (r->count == 0 && r->kind != NEW_SUM))
 		return running_write(r, to);
-	if (r->scale != d->scale)
-		decimal_writer_set(d, r->scale);
+	if (total->scale != d->scale)
+		decimal_writer_set(d, total->scale);
 	return decimal_writer_i64(d, to, value);
 }
 
@@ -137,10 +138,11 @@ struct short_total {
 
 static struct short_total short_total_of(const struct running *r)
 {
-	struct short_total s = {false, r->kind, (int64_t)r->value, r->scale, r->count};
+	const struct exact *total = &r->total;
+	struct short_total s = {false, r->kind, (int64_t)total->value, total->scale, r->count};
 
-	s.fits = (r->kind == NEW_SUM || (r->kind != NEW_COUNT && r->count > 0)) && !r->is_wide &&
-		 r->scale <= DECIMAL_POWER_MAX && s.value == r->value && s.value != INT64_MIN;
+	s.fits = (r->kind == NEW_SUM || (r->kind != NEW_COUNT && r->count > 0)) &&
+		 !total->is_long && s.scale <= DECIMAL_POWER_MAX && s.value == total->value && s.value != INT64_MIN;
 	return s;
 }
 
@@ -180,7 +182,7 @@ static void short_total_store(const struct short_total *s, struct running *r)
 {
 	if (!s->fits)
 		return;
-	r->value = s->value;
+	r->total.value = s->value;
 	r->count = s->count;
 }
 

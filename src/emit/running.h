@@ -10,22 +10,17 @@
 #include <stdint.h>
 
 #include "fold/column.h"
-#include "number/decimal_text.h"
 #include "query/plan.h"
 #include "query/value.h"
 #include "base/status.h"
-#include "number/wide.h"
+#include "number/exact.h"
 
-/* The state of one running column. Its scale is the largest so far, so the text of a total depends
- * only on the records up to it. */
+/* The state of one running column. Zeroed: owns nothing. */
 struct running {
 	enum new_column_kind kind;   /* NEW_SUM ... NEW_COUNT */
 	bool counts_text; /* the column does not parse: any value counts */
 	uint64_t count;   /* numbers so far */
-	int scale;        /* the largest so far */
-	int128 value;     /* the total, at that scale ... */
-	bool is_wide;     /* ... or, where it does not fit, here: */
-	struct wide *wide; /* owned; NULL until needed */
+	struct exact total; /* owned */
 };
 
 /* Frees what r owns. r may be zeroed. */
@@ -48,25 +43,16 @@ enum status running_add_value(struct running *r, const struct value *v);
 /* Like running_add_value, for a number of the fast path. */
 enum status running_add_number(struct running *r, struct decimal number);
 
-/* Like running_add_number, with the common case inline: a sum that fits, of a number with no more
- * digits after the point than those before. */
+/* Like running_add_number, with the common case of a sum inline. */
 static inline enum status running_add_decimal(struct running *r, struct decimal number)
 {
-	int nplaces = r->scale - number.scale;
-	int128 sum, x = number.significand;
-
-	if (r->kind != NEW_SUM || r->is_wide || nplaces < 0 || nplaces > DECIMAL_NDIGITS)
+	if (r->kind != NEW_SUM)
 		return running_add_number(r, number);
-	if (nplaces > 0)
-		x *= decimal_powers[nplaces];
-	if (__builtin_add_overflow(r->value, x, &sum))
-		return running_add_number(r, number);
-	r->value = sum;
 	r->count++;
-	return STATUS_OK;
+	return exact_add(&r->total, number);
 }
 
-/* Writes the total in plain decimal at r->scale; nothing for the minimum or maximum of no numbers.
+/* Writes the total in plain decimal at its scale; nothing for the minimum or maximum of no numbers.
  * No terminator. Returns the text's end. */
 static inline char *running_write(const struct running *r, char text[WIDE_TEXT_NBYTES])
 {
@@ -74,10 +60,8 @@ static inline char *running_write(const struct running *r, char text[WIDE_TEXT_N
 		return decimal_write_u64(text, r->count);
 	if (r->kind != NEW_SUM && r->count == 0)
 		return text;
-	if (r->is_wide)
-		return text + (r->kind == NEW_SUM ? wide_format_sum(r->wide, r->scale, r->count, text)
-						  : wide_format(r->wide, r->scale, text));
-	return decimal_write(text, r->value, r->scale);
+	return r->kind == NEW_SUM ? exact_write_sum(&r->total, r->total.scale, r->count, text)
+				  : exact_write(&r->total, text);
 }
 
 #endif

@@ -138,8 +138,8 @@ static void begin_from_cells(struct running_state *s, const struct plan *plan, s
 			continue;
 		s->runnings[i] = (struct running){
 			.kind = column->kind, .counts_text = !of->parses, .count = group_cell_count(cell),
-			.scale = (int)group_cell_scale(cell), .wide = s->runnings[i].wide};
-		s->runnings[i].value = column->kind == NEW_MIN	 ? cell->extremes[0]
+			.total = {.scale = (int)group_cell_scale(cell), .limbs = s->runnings[i].total.limbs}};
+		s->runnings[i].total.value = column->kind == NEW_MIN ? cell->extremes[0]
 				       : column->kind == NEW_MAX ? cell->extremes[1]
 								 : cell->sum;
 	}

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * running_window.c - see running_window.h. A sum takes the new value in and the oldest out, exactly, so it
- * is added up only at a text's begin. It stays in 128 bits while it fits; after that it is
- * wide to the end of the text.
+ * is added up only at a text's begin.
  */
 #include "emit/running_window.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "emit/running_ratio.h"
@@ -17,23 +15,11 @@ void running_window_free(struct running_window *r)
 {
 	recent_free(&r->recent);
 	window_extremes_free(&r->extremes);
-	free(r->wide);
+	exact_free(&r->sum);
 	memset(r, 0, sizeof *r);
 }
 
 /* ---- the sum ---- */
-
-static enum status widen(struct running_window *r)
-{
-	if (r->is_wide)
-		return STATUS_OK;
-	if (!r->wide && !(r->wide = malloc(sizeof *r->wide)))
-		return STATUS_NO_MEMORY;
-	wide_clear(r->wide);
-	wide_add_decimal(r->wide, r->sum, r->scale);
-	r->is_wide = true;
-	return STATUS_OK;
-}
 
 /* Notes that a number of a scale enters or leaves the window. */
 static void note_scale(struct running_window *r, int scale, bool leaves)
@@ -48,35 +34,17 @@ static void note_scale(struct running_window *r, int scale, bool leaves)
 		r->ncoarsest += leaves ? (uint64_t)-1 : 1;
 }
 
-/* Adds a number in 128 bits. Returns false where it does not fit: the sum is then unchanged. */
-static bool add_short(struct running_window *r, struct decimal number)
-{
-	int128 x = number.significand, sum;
-
-	if (r->is_wide || !decimal_rescale(&x, r->scale - number.scale) ||
-	    __builtin_add_overflow(r->sum, x, &sum))
-		return false;
-	r->sum = sum;
-	return true;
-}
-
+/* Adds or subtracts a number's text. */
 static enum status add_long(struct running_window *r, const struct recent_value *v, bool negative)
 {
 	struct wide x;
 	int scale = 0;
 
-	if (widen(r) != STATUS_OK)
-		return STATUS_NO_MEMORY;
-	wide_clear(&x);
-	if (v->kind == RECENT_NUMBER)
-		wide_add_decimal(&x, v->number.significand, v->number.scale);
-	else
-		wide_parse(v->text, v->nbytes, &x, &scale); /* it is a number */
+	wide_parse(v->text, v->nbytes, &x, &scale); /* it is a number */
 	note_scale(r, scale, negative);
 	for (int i = 0; negative && i < WIDE_NLIMBS; i++)
 		x.limb[i] = -x.limb[i];
-	wide_add(r->wide, &x);
-	return STATUS_OK;
+	return exact_add_wide(&r->sum, &x, scale);
 }
 
 /* Adds or subtracts a value whose scale is not above r's. */
@@ -88,22 +56,7 @@ static inline enum status add(struct running_window *r, const struct recent_valu
 		return STATUS_OK;
 	r->count += negative ? (uint64_t)-1 : 1;
 	number.significand = negative ? -number.significand : number.significand;
-	if (v->kind == RECENT_NUMBER && add_short(r, number))
-		return STATUS_OK;
-	return add_long(r, v, negative);
-}
-
-/* Gives the sum a larger scale. */
-static enum status raise_scale(struct running_window *r, int scale)
-{
-	int128 sum = r->sum;
-
-	if (!r->is_wide && (wide_scale_is_rounded(scale) || !decimal_rescale(&sum, scale - r->scale)) &&
-	    widen(r) != STATUS_OK)
-		return STATUS_NO_MEMORY;
-	r->sum = sum;
-	r->scale = scale;
-	return STATUS_OK;
+	return v->kind == RECENT_NUMBER ? exact_add(&r->sum, number) : add_long(r, v, negative);
 }
 
 /* The scale of a number. */
@@ -131,7 +84,7 @@ static enum status take_in(struct running_window *r, const struct recent_value *
 {
 	int scale = scale_of(v);
 
-	if (scale > r->scale && raise_scale(r, scale) != STATUS_OK)
+	if (scale > r->sum.scale && exact_raise(&r->sum, scale) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	if (is_extreme(r))
 		return window_extremes_add(&r->extremes, r->plan->kind == NEW_ROLLING_MAX, v);
@@ -143,17 +96,13 @@ static enum status take_in_before(void *context, const struct recent_value *v)
 	return take_in(context, v);
 }
 
-/* Adds some values of the window at once. Returns false where that does not fit: the sum is then unchanged. No scale is
- * above r's, which is of all numbers so far. */
+/* Adds some values of the window at once. */
 static bool take_in_piece(void *context, const struct recent_sum *some)
 {
 	struct running_window *r = context;
-	int128 x = some->sum, sum;
 
-	if (r->is_wide || !decimal_rescale(&x, r->scale - some->scale) ||
-	    __builtin_add_overflow(r->sum, x, &sum))
+	if (exact_add_scaled(&r->sum, some->sum, some->scale) != STATUS_OK)
 		return false;
-	r->sum = sum;
 	r->count += some->count;
 	return true;
 }
@@ -173,13 +122,11 @@ enum status running_window_begin(struct running_window *r, const struct window_f
 	enum status status;
 
 	r->plan = before->plan;
-	r->scale = largest_scale(numbers);
 	r->count = 0;
 	r->coarsest = 0;
 	r->ncoarsest = 0;
-	r->sum = 0;
-	r->is_wide = false;
-	if (wide_scale_is_rounded(r->scale) && widen(r) != STATUS_OK)
+	exact_clear(&r->sum);
+	if (exact_raise(&r->sum, largest_scale(numbers)) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	r->mean = before->mean;
 	recent_clear(&r->recent);
@@ -229,14 +176,14 @@ static char *write_extreme(const struct running_window *r, char *to)
 	if (!x)
 		return to;
 	value = x->number.significand;
-	if (!x->text && !wide_scale_is_rounded(r->scale) && decimal_rescale(&value, r->scale - x->number.scale))
-		return decimal_write(to, value, r->scale);
+	if (!x->text && !wide_scale_is_rounded(r->sum.scale) && decimal_rescale(&value, r->sum.scale - x->number.scale))
+		return decimal_write(to, value, r->sum.scale);
 	wide_clear(&wide);
 	if (x->text)
 		wide_parse(x->text, x->nbytes, &wide, &scale); /* it is a number */
 	else
 		wide_add_decimal(&wide, x->number.significand, x->number.scale);
-	return to + wide_format(&wide, r->scale, to);
+	return to + wide_format(&wide, r->sum.scale, to);
 }
 
 static bool skip_piece(void *context, const struct recent_sum *some)
@@ -261,13 +208,12 @@ static int window_scale(struct running_window *r)
 	}
 	if (r->coarsest)
 		return r->coarsest;
-	return wide_scale_is_rounded(r->scale) ? WIDE_SCALE_MAX + 1 : r->scale;
+	return wide_scale_is_rounded(r->sum.scale) ? WIDE_SCALE_MAX + 1 : r->sum.scale;
 }
 
 static char *write_sum(struct running_window *r, char *to)
 {
-	return r->is_wide ? to + wide_format_sum(r->wide, window_scale(r), r->count, to)
-			  : decimal_write(to, r->sum, r->scale);
+	return exact_write_sum(&r->sum, r->sum.is_long ? window_scale(r) : 0, r->count, to);
 }
 
 static char *write_mean(struct running_window *r, char *to)
@@ -277,12 +223,13 @@ static char *write_mean(struct running_window *r, char *to)
 
 	if (r->count == 0)
 		return to;
-	if (!r->is_wide)
-		return to + ratio_format_short(r->sum < 0, (uint128)(r->sum < 0 ? -r->sum : r->sum), r->count,
-					       r->scale, to);
-	if (wide_scale_is_rounded(r->scale))
-		return to + wide_format_mean(r->wide, window_scale(r), r->count, to);
-	negative = natural_set_limbs(&sum, r->wide->limb, WIDE_NLIMBS);
+	if (!r->sum.is_long)
+		return to + ratio_format_short(r->sum.value < 0,
+					       (uint128)(r->sum.value < 0 ? -r->sum.value : r->sum.value),
+					       r->count, r->sum.scale, to);
+	if (wide_scale_is_rounded(r->sum.scale))
+		return to + wide_format_mean(r->sum.limbs, window_scale(r), r->count, to);
+	negative = natural_set_limbs(&sum, r->sum.limbs->limb, WIDE_NLIMBS);
 	natural_set(&count, r->count);
 	return to + ratio_format(negative, &sum, &count, WIDE_POINT * WIDE_LIMB_DIGITS, to);
 }

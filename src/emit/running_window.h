@@ -16,18 +16,15 @@
 #include "fold/recent.h"
 #include "fold/window.h"
 #include "number/ewma.h"
-#include "number/wide.h"
+#include "number/exact.h"
 #include "query/plan.h"
 
 /* Zeroed: owns nothing. The values of the window are in `recent`; the rest is what they add up to. */
 struct running_window {
 	const struct plan_window *plan;
 	struct recent recent; /* owned */
-	int scale;       /* the largest of all numbers so far, in the window or before it */
-	uint64_t count;  /* numbers in the window */
-	int128 sum;      /* x 10^scale ... */
-	bool is_wide;    /* ... or, where it does not fit, here: */
-	struct wide *wide; /* owned; NULL until needed */
+	struct exact sum; /* its scale: the largest of all numbers so far, in the window or before it. Owned. */
+	uint64_t count;   /* numbers in the window */
 	int coarsest;       /* the largest scale of the window's numbers that were rounded, or of more ... */
 	uint64_t ncoarsest; /* ... and how many of them have it; 0: to be looked up */
 	struct window_extremes extremes; /* of NEW_ROLLING_MIN and NEW_ROLLING_MAX */

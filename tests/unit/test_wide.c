@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_wide.c - the superaccumulator: parsing, adding, comparing, printing, means.
+ * test_wide.c - the superaccumulator: parsing, adding, comparing, printing, means; and the number
+ * that grows into one.
  */
 #include "tap.h"
+#include "number/exact.h"
 #include "number/natural.h"
 #include "number/wide.h"
 
@@ -213,6 +215,46 @@ static void test_bins(void)
 	by_scale_free(&fast);
 }
 
+static void exact_is(const char *want, bool is_long, const struct exact *x, const char *what)
+{
+	char text[WIDE_TEXT_NBYTES + 1];
+
+	*exact_write(x, text) = '\0';
+	is_string(want, text, "%s", what);
+	is_int(is_long, x->is_long, "%s: its size", what);
+}
+
+static void test_exact(void)
+{
+	const int128 most = (int128)(~(uint128)0 >> 1);
+	struct exact x = {0};
+	struct wide wide;
+	int scale;
+
+	exact_add(&x, (struct decimal){.significand = -5, .scale = 0});
+	exact_add(&x, (struct decimal){.significand = 25, .scale = 2});
+	exact_add(&x, (struct decimal){.significand = 1, .scale = 1});
+	exact_is("-4.65", false, &x, "numbers of three scales add up");
+	exact_raise(&x, 1);
+	exact_is("-4.65", false, &x, "a scale never falls");
+	exact_clear(&x);
+	exact_add_scaled(&x, most, 0);
+	exact_is("170141183460469231731687303715884105727", false, &x, "128 bits are short");
+	exact_add(&x, (struct decimal){.significand = 1, .scale = 0});
+	exact_is("170141183460469231731687303715884105728", true, &x, "one more is long");
+	exact_add(&x, (struct decimal){.significand = 1, .scale = 1});
+	exact_is("170141183460469231731687303715884105728.1", true, &x, "a long one takes a larger scale");
+	wide = parsed("-170141183460469231731687303715884105729.05", &scale);
+	exact_add_wide(&x, &wide, scale);
+	exact_is("-0.95", true, &x, "and stays long when it cancels");
+	wide = parsed("-0.95", &scale);
+	exact_set(&x, &wide, scale);
+	exact_is("-0.95", false, &x, "but is set short");
+	exact_add_scaled(&x, most, 0);
+	exact_is("170141183460469231731687303715884105726.05", true, &x, "a term that cannot be rescaled");
+	exact_free(&x);
+}
+
 int main(void)
 {
 	plan_lazy();
@@ -224,5 +266,6 @@ int main(void)
 	test_magnitudes();
 	test_means();
 	test_bins();
+	test_exact();
 	return done();
 }
