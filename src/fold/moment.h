@@ -129,9 +129,6 @@ void squares_sum(const struct squares *s, int scale, struct natural *out);
  * STATUS_NO_MEMORY. */
 enum status squares_add_sum(struct squares *s, int scale, struct sum192 sum);
 
-/* *to += sum x 10^ndigits; sum: not negative. */
-void sum192_add_to(struct natural *to, const struct sum192 *sum, int ndigits);
-
 /* Sets *out to the sum of the squares x 10^(2 scale); s: NULL, or as above. scale: at least every
  * number's. Returns false where that does not fit. */
 bool squares_total(const struct squares *s, int scale, uint128 *out);

@@ -138,20 +138,6 @@ static enum status squares_combine(void *cell, void *later_cell)
 	return STATUS_OK;
 }
 
-void sum192_add_to(struct natural *to, const struct sum192 *sum, int ndigits)
-{
-	struct natural high, two64, part;
-
-	natural_set(&part, sum->high);
-	natural_set(&two64, (uint128)1 << 64);
-	natural_multiply(&high, &part, &two64);
-	natural_multiply(&part, &high, &two64);
-	natural_set(&high, sum->low);
-	natural_add(&part, &high);
-	natural_shift(&part, ndigits);
-	natural_add(to, &part);
-}
-
 void squares_sum(const struct squares *s, int scale, struct natural *out)
 {
 	int from = 2 * (WIDE_POINT - scale / WIDE_LIMB_DIGITS); /* limbs below it are 0 */

@@ -15,6 +15,7 @@
 
 #include "fold/moment.h"
 #include "fold/quantile.h"
+#include "number/logarithm.h"
 
 static void statistic_sum(const struct column_moments *m, char *text)
 {
@@ -257,6 +258,30 @@ static void statistic_count_distinct(const struct column_moments *m, char *text)
 {
 	snprintf(text, STATISTIC_TEXT_NBYTES, "%" PRIu64,
 		 keys_count(m->keys) + keys_count(m->text_keys));
+}
+
+struct key_logs {
+	struct logarithm_sum sum;
+	uint64_t count;
+};
+
+static void add_key(void *context, const struct key_found *key)
+{
+	struct key_logs *logs = context;
+
+	logs->count += key->times.count;
+	if (key->times.count > 0)
+		logarithm_add_count(&logs->sum, key->times.count);
+}
+
+static void statistic_entropy(const struct column_moments *m, char *text)
+{
+	struct key_logs logs = {.count = 0};
+
+	keys_each(m->keys, add_key, &logs);
+	keys_each(m->text_keys, add_key, &logs);
+	if (logs.count > 0)
+		logarithm_format_entropy(&logs.sum, logs.count, text);
 }
 
 /* Whether a text is a number does not depend on where it stands, so the two sets of keys have no key in common. */

@@ -23,6 +23,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "number/integer.h"
+
 #define UNIT_NBITS 126 /* of the tables; sums have SUM_NBITS */
 #define SUM_NBITS 120
 #define FIRST_NBITS 8
@@ -257,4 +259,57 @@ size_t logarithm_format_mean(const struct logarithm_sum *sum, uint64_t n, int nd
 	natural_set(&numerator, (multiply_fixed(log, 2 * ten32) + 1) / 2);
 	natural_set(&one, 1);
 	return ratio_format_known(false, &numerator, &one, 32 - exponent10 - ntens, ndigits, text);
+}
+
+/* ---- entropy ---- */
+
+void logarithm_add_count(struct logarithm_sum *sum, uint64_t count)
+{
+	int nzeros = __builtin_clzll(count);
+
+	need_tables();
+	sum192_add_product(&sum->mantissas, log_of_mantissa((uint128)count << (64 + nzeros)), count);
+	sum->exponents2 += (int128)count * (63 - nzeros);
+}
+
+/* n ln(n) - sum, which is not negative. */
+static struct sum192 entropy_times_count(const struct logarithm_sum *sum, uint64_t n)
+{
+	struct logarithm_sum whole = {.exponents2 = 0};
+	struct sum192 out;
+
+	logarithm_add_count(&whole, n);
+	sum192_add_product(&whole.mantissas, table.ln2 >> (UNIT_NBITS - SUM_NBITS), (uint64_t)(whole.exponents2 - sum->exponents2));
+	out.low = whole.mantissas.low - sum->mantissas.low;
+	out.high = whole.mantissas.high - sum->mantissas.high - (out.low > whole.mantissas.low);
+	return out;
+}
+
+/* The logarithms of n numbers, and ln 2 as often as 64 n times, are wrong by less than n << ERROR_NBITS units in all. What is
+ * so near to a multiple of ln 2 is one: n bits, or fewer, make the exact entropy then. */
+#define ERROR_NBITS 7
+
+void logarithm_format_entropy(const struct logarithm_sum *sum, uint64_t n, char *text)
+{
+	const struct sum192 total = entropy_times_count(sum, n); /* makes the tables */
+	const uint128 ln2 = table.ln2 >> (UNIT_NBITS - SUM_NBITS);
+	struct natural numerator, denominator, rest, unit, count, error;
+	uint64_t nbits;
+
+	natural_set(&unit, ln2);
+	natural_set(&count, n);
+	natural_multiply(&denominator, &unit, &count);
+	natural_set(&numerator, 0);
+	sum192_add_to(&numerator, &total, 0);
+	natural_set(&error, (uint128)n << ERROR_NBITS);
+	rest = numerator;
+	natural_add(&rest, &error);
+	nbits = integer_divide(&rest, &unit);
+	natural_add(&error, &error);
+	if (natural_compare(&rest, &error) > 0) {
+		ratio_format(false, &numerator, &denominator, 0, text);
+		return;
+	}
+	natural_set(&numerator, nbits);
+	ratio_format(false, &numerator, &count, 0, text);
 }

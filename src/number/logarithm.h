@@ -46,4 +46,13 @@ void logarithm_combine(struct logarithm_sum *sum, const struct logarithm_sum *la
  * result is rounded half-even from the exact value, but for one of about 10^16: see logarithm.c. */
 size_t logarithm_format_mean(const struct logarithm_sum *sum, uint64_t n, int ndigits, char *text);
 
+/* Adds count x ln(count), count > 0: a value that came so often. */
+void logarithm_add_count(struct logarithm_sum *sum, uint64_t count);
+
+/* Writes Shannon's entropy in bits, log2(n) - sum / (n ln 2), of n > 0 values, at most 2^58: sum is of the counts of all
+ * distinct ones, which add up to n. It is rounded half-even to 17 significant digits, as ratio_format() writes: from the
+ * exact value where that is a quotient of integers, as of counts that are all equal to a power of 2, and else from one that
+ * is wrong by less than 2^-112. text: RATIO_TEXT_NBYTES. */
+void logarithm_format_entropy(const struct logarithm_sum *sum, uint64_t n, char *text);
+
 #endif

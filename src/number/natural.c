@@ -26,6 +26,7 @@
 
 #include <string.h>
 
+#include "number/by_scale.h"
 #include "number/decimal_text.h"
 
 /* ---- integers ---- */
@@ -149,6 +150,20 @@ void natural_shift(struct natural *n, int ndigits)
 		factor *= 10;
 	if (factor > 1)
 		multiply_limb(n, factor);
+}
+
+void sum192_add_to(struct natural *to, const struct sum192 *sum, int ndigits)
+{
+	struct natural high, two64, part;
+
+	natural_set(&part, sum->high);
+	natural_set(&two64, (uint128)1 << 64);
+	natural_multiply(&high, &part, &two64);
+	natural_multiply(&part, &high, &two64);
+	natural_set(&high, sum->low);
+	natural_add(&part, &high);
+	natural_shift(&part, ndigits);
+	natural_add(to, &part);
 }
 
 int natural_ndigits(const struct natural *n)

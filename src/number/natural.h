@@ -64,6 +64,11 @@ void natural_multiply(struct natural *product, const struct natural *a, const st
 /* n *= 10^ndigits, ndigits >= 0. The product must fit into NATURAL_NLIMBS limbs. */
 void natural_shift(struct natural *n, int ndigits);
 
+struct sum192; /* by_scale.h */
+
+/* *to += sum x 10^ndigits; sum: not negative. */
+void sum192_add_to(struct natural *to, const struct sum192 *sum, int ndigits);
+
 /* Decimal digits of n; none of 0. */
 int natural_ndigits(const struct natural *n);
 

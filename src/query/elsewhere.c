@@ -35,6 +35,7 @@ const struct option_synonym elsewhere_words[] = {
 	{"q3", "--p75"},
 	{"perc percentile percentiles quantile quantiles pctl", "--p95 COLS, or any other number from 0 to 100"},
 	{"distinct unique nunique countunique count-unique cardinality approx-count-distinct", "--count-distinct"},
+	{"shannon shannon-entropy information", "--entropy"},
 	{"uniq frequency frequencies freq value-counts count-similar countsimilar tally", "--by COLS: it counts each value"},
 	{"dedup rmdup deduplicate drop-duplicates", "--by COLS: a line for each value; or sort -u for whole records"},
 	{"histogram", "--hist"},

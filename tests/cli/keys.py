@@ -8,6 +8,7 @@ import os
 import random
 
 import harness
+import oracle_statistic
 from oracle_text import in_json
 
 SEED = int(os.environ.get("GPUSTAT_TEST_SEED", 20261123))
@@ -40,6 +41,29 @@ def check_fixed():
                                                 harness.fixture("4.csv", b"l,k\nx,b\ny,c\n")], None, "b\n")
     harness.refuses("a NUL", ["--count-distinct=k"], b"k,l\na\0b,1\n", 1, "<stdin>:2: ", "NUL byte")
     harness.refuses("no running mode", ["--mode=k", "--running-sum=l"], table, 2, "not both")
+
+
+def check_entropy():
+    """In bits; an exact one is exact, whatever its logarithms are."""
+    for counts, want in (((), ""), ((1,), "0"), ((7,), "0"), ((1, 1), "1"), ((2, 1, 1), "1.5"), ((3, 3, 3, 3), "2"), ((1,) * 1024, "10"),
+                         ((9, 6, 1, 8), "1.75"), ((9, 6, 1, 1, 7), None), ((1, 2), "0.91829583405448951"), ((1,) * 3, "1.5849625007211562"),
+                         ((1, 99999), None), ((500, 1500, 3000), None), (tuple(range(1, 60)), None)):
+        want = oracle_statistic.entropy(counts) if want is None else want
+        texts = [b"v%d" % i for i, c in enumerate(counts) for _ in range(c)]
+        random.Random(SEED).shuffle(texts)
+        table = b"k,l\n" + b"".join(b"%s,1\n" % t for t in texts)
+        for threads, chunk in ((1, None), (3, 1000)) if len(texts) > 5000 else ((1, None), (3, 7)):
+            harness.answers("entropy of %s, %d threads" % (harness.short(str(counts), 40), threads),
+                            ["--entropy=k", "--format=plain", "--threads=%d" % threads], table, want + "\n", chunk=chunk)
+    table = b"g,k,v\na,x,1\na,y,1.0\nb,x,1\na,x,\nb,,q\nb,z,1\n"
+    harness.answers("entropy by group, sorted", ["--by=g", "--entropy=k,v", "--sort=entropy(k)"], table,
+                    "g,entropy(k),entropy(v)\na,0.91829583405448951,1\nb,1,0.91829583405448951\n")
+    harness.answers("entropy is a number in JSON", ["--entropy=k", "--format=json", "--where=g = 'c'"], table, '{"entropy(k)": null}\n')
+    harness.answers("entropy of a computed column", ["--let", "w = upper(g)", "--entropy=w", "--where", "k is not missing"], table,
+                    oracle_statistic.entropy((3, 2)) + "\n")
+    table, args = b"k,v\na,1\nb,x\nc,2\nd,y\n", ["--invalid=skip", "--sum=v", "--entropy=v"]
+    r = harness.run(args, table)
+    harness.ok(r.out == b"sum(v),entropy(v)\n3,1\n", "what is left out does not count", lambda: harness.describe(r, table))
 
 
 def check_beside_numbers():
@@ -164,6 +188,7 @@ def check_many():
 
 
 check_fixed()
+check_entropy()
 check_beside_numbers()
 check_random()
 check_many()

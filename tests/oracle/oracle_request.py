@@ -12,7 +12,7 @@ from oracle_statistic import STATISTICS
 from oracle_text import BadData, Unclear, Usage, strip
 
 ON_DEVICE = ("sum", "min", "max", "count", "mean", "range")
-OF_TEXT = ("text-min", "text-max", "count-distinct", "mode", "antimode")
+OF_TEXT = ("text-min", "text-max", "count-distinct", "entropy", "mode", "antimode")
 BY = "by"           # as an operation, that of the key columns
 TAKES_TEXT = ("count", "first", "last", BY) + OF_TEXT
 OPERATIONS = ON_DEVICE + ("first", "last") + OF_TEXT + QUANTILES + tuple(STATISTICS)

@@ -131,6 +131,34 @@ def geomean(values):
     return rounded(fractions.Fraction(decimal.Context(prec=40, Emax=999999, Emin=-999999).plus(mean)))
 
 
+def entropy(counts):
+    """Shannon's, in bits, of how often each value came: log2(n^n / (c1^c1 c2^c2 ...)) / n, by logarithms of 90 digits if that
+    is no power of 2."""
+    n = sum(counts)
+    if n == 0:
+        return None
+    odd, twos = {}, 0   # the quotient is 2^twos and powers of odd primes
+    for base, times in [(n, n)] + [(c, -c) for c in counts]:
+        divisor = 2
+        while base > 1:
+            if divisor * divisor > base:
+                divisor = base
+            while base % divisor == 0:
+                base //= divisor
+                if divisor == 2:
+                    twos += times
+                else:
+                    odd[divisor] = odd.get(divisor, 0) + times
+            divisor += 1
+    if not any(odd.values()):
+        return rounded(fractions.Fraction(twos, n))
+    long = decimal.Context(prec=90)
+    bits = decimal.Decimal(twos)
+    for prime, times in odd.items():
+        bits = long.add(bits, long.multiply(long.divide(long.ln(decimal.Decimal(prime)), long.ln(decimal.Decimal(2))), decimal.Decimal(times)))
+    return rounded(fractions.Fraction(bits) / n)
+
+
 # By operation: the text of a list of Fractions, or None.
 STATISTICS = {"var": _variance_text(1, False), "var-pop": _variance_text(0, False), "stddev": _variance_text(1, True),
               "stddev-pop": _variance_text(0, True), "skewness": skewness, "kurtosis": kurtosis, "geomean": geomean,
@@ -180,6 +208,8 @@ class Column:
             return str(len(self.values) + self.texts)
         if operation == "count-distinct":
             return str(len(self.keys))
+        if operation == "entropy":
+            return entropy(list(self.keys.values()))
         if operation in ("mode", "antimode"):  # max and min take the first of several
             best = max if operation == "mode" else min
             return best(self.keys, key=self.keys.get) if self.keys else None
