@@ -110,6 +110,7 @@ char *group_write_quickly(struct group *g, const struct query *q, const struct r
 	case OPERATION_MEDIAN:
 	case OPERATION_PERCENTILE:
 	case OPERATION_IQR:
+	case OPERATION_MAD:
 		return write_quantile(group_values(g, column), r->operation, q->uses[r->use].percentile, to);
 	case OPERATION_COUNT_DISTINCT:
 		return decimal_write_u64(to, group_keys_of(g, column)->n);
@@ -151,7 +152,7 @@ static enum status begin_group(struct group_rows *rows, struct group *g, struct 
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		row->partial->columns[c].kind = column_kind(&rows->total->columns[c]);
 	status = ranks_list(rows->q, row->partial, &row->ranks);
-	return status == STATUS_OK ? ranks_select(rows->q, row->partial, rows->nthreads, row->ranks) : status;
+	return status == STATUS_OK ? ranks_find(rows->q, row->partial, rows->nthreads, row->ranks) : status;
 }
 
 enum status group_row_result(struct group_rows *rows, struct group_row *row, struct group *g,

@@ -30,6 +30,8 @@ struct quantile {
 /* percentile: of --pNN. */
 static struct quantile quantile_of(enum operation operation, struct percentile percentile)
 {
+	if (operation == OPERATION_MAD)
+		return (struct quantile){{50, 0}, {0, 0}, false};
 	if (operation == OPERATION_IQR)
 		return (struct quantile){{75, 0}, {25, 0}, true};
 	return (struct quantile){operation == OPERATION_MEDIAN ? (struct percentile){50, 0} : percentile, {0, 0}, false};
@@ -77,6 +79,7 @@ static void sort_ranks(struct ranks *r)
 		if (i == 0 || r->at[i].rank != r->at[n - 1].rank)
 			r->at[n++].rank = r->at[i].rank;
 	r->n = n;
+	r->is_wanted = n > 0;
 }
 
 void ranks_extent(const struct wide_fold *numbers, struct values_extent *out)
@@ -89,7 +92,7 @@ int ranks_nthreads(const struct query *q)
 	return q->nthreads ? q->nthreads : cores_count();
 }
 
-enum status ranks_select(const struct query *q, const struct partial *total, int nthreads, struct ranks *ranks)
+static enum status ranks_select(const struct query *q, const struct partial *total, int nthreads, struct ranks *ranks)
 {
 	enum status status = STATUS_OK;
 	struct wide_fold numbers;
@@ -97,7 +100,7 @@ enum status ranks_select(const struct query *q, const struct partial *total, int
 
 	for (size_t c = 0; ranks && c < q->plan.ncolumns && status == STATUS_OK; c++) {
 		const struct column_partial *column = &total->columns[c];
-		if (ranks[c].n == 0)
+		if (!ranks[c].is_wanted)
 			continue;
 		column_numbers(column, &numbers);
 		ranks_extent(&numbers, &extent);
@@ -105,6 +108,48 @@ enum status ranks_select(const struct query *q, const struct partial *total, int
 				       nthreads, ranks[c].at, ranks[c].n);
 	}
 	return status;
+}
+
+/* Makes room for nmore ranks. */
+static bool grow(struct ranks *r, size_t nmore)
+{
+	struct ranked *grown = realloc(r->at, (r->n + nmore) * sizeof *grown);
+
+	if (!grown)
+		return false;
+	r->at = grown;
+	return true;
+}
+
+/* ---- the deviation from the median ---- */
+
+/* Places of struct nearest that are tried at once. A pass over the numbers takes as long as there are ranks, so more would be
+ * slower where the numbers are in memory. */
+#define NPROBES 3
+
+/* Adds the ranks of places between low and high, of all if they are few. */
+static void add_probes(struct ranks *r, const struct nearest *d)
+{
+	uint64_t width = d->high - d->low, step = width / (NPROBES + 1) + 1;
+
+	for (uint64_t a = d->low + (step > 1 ? step : 0); a < d->high; a += step) {
+		r->at[r->n++].rank = a;
+		r->at[r->n++].rank = a + d->nmore;
+	}
+}
+
+/* Begins with the distances from the median of n > 0 numbers, whose ranks are listed. */
+static bool begin_deviation(struct ranks *r, uint64_t n)
+{
+	if (r->has_deviation)
+		return true;
+	if (!grow(r, 2 * NPROBES))
+		return false;
+	r->has_deviation = true;
+	r->count = n;
+	r->nearest = (struct nearest){(n - 1) / 2, 0, n - (n - 1) / 2};
+	add_probes(r, &r->nearest);
+	return true;
 }
 
 static bool needs_ranks(const struct plan *plan)
@@ -120,18 +165,15 @@ static enum status list_ranks(struct ranks *r, enum operation operation,
 			      struct percentile percentile, uint64_t n)
 {
 	const struct quantile q = quantile_of(operation, percentile);
-	struct ranked *grown;
 
 	if (operation_kind(operation) != OPERATION_REDUCE || !(operation_needs(operation) & MOMENT_VALUES) || n == 0)
 		return STATUS_OK; /* a histogram, a table, takes values and no ranks */
-	grown = realloc(r->at, (r->n + RANKS_A_RESULT) * sizeof *grown);
-	if (!grown)
+	if (!grow(r, RANKS_A_RESULT))
 		return STATUS_NO_MEMORY;
-	r->at = grown;
 	add_ranks(r, q.upper, n);
 	if (q.has_lower)
 		add_ranks(r, q.lower, n);
-	return STATUS_OK;
+	return operation != OPERATION_MAD || begin_deviation(r, n) ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 /* Lists the ranks of a column of the summary. */
@@ -175,12 +217,132 @@ void ranks_free(struct ranks *ranks, size_t ncolumns)
 	free(ranks);
 }
 
+/* NULL: it is not listed. */
+static const struct wide *find_rank(const struct ranks *r, uint64_t rank)
+{
+	size_t low = 0, high = r->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (r->at[middle].rank == rank)
+			return &r->at[middle].value;
+		if (r->at[middle].rank < rank)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
 static const struct wide *value_at(const struct ranks *r, uint64_t rank)
 {
-	const struct ranked wanted = {.rank = rank}, *found;
+	return find_rank(r, rank);
+}
 
-	found = bsearch(&wanted, r->at, r->n, sizeof *r->at, compare_ranks);
-	return &found->value;
+/* Twice the median of r->count numbers is x[*low] + x[*high]. */
+static void middle_of(const struct ranks *r, uint64_t *low, uint64_t *high)
+{
+	*low = (r->count - 1) / 2;
+	*high = r->count / 2;
+}
+
+/* *x is x[0] + x[1] less twice the median; all are found. */
+static void set_balance(const struct ranks *r, const struct wide *const x[2], struct wide *out)
+{
+	uint64_t middle[2];
+
+	middle_of(r, &middle[0], &middle[1]);
+	wide_clear(out);
+	for (size_t i = 0; i < 2; i++)
+		for (int l = 0; l < WIDE_NLIMBS; l++)
+			out->limb[l] -= value_at(r, middle[i])->limb[l];
+	wide_add(out, x[0]);
+	wide_add(out, x[1]);
+}
+
+/* Narrows the places by what is known of all that are tried. */
+static void narrow(const struct ranks *r, struct nearest *d)
+{
+	struct wide balance, zero;
+
+	wide_clear(&zero);
+	for (size_t i = 0; i < r->n && r->at[i].rank < d->high; i++) {
+		uint64_t a = r->at[i].rank;
+		const struct wide *const x[2] = {&r->at[i].value, a >= d->low ? find_rank(r, a + d->nmore) : NULL};
+		if (!x[1])
+			continue;
+		set_balance(r, x, &balance);
+		if (wide_compare(&balance, &zero) < 0)
+			d->low = a + 1;
+		else
+			d->high = a;
+	}
+}
+
+/* The ranks of the numbers that may be next to the nearest ones, of which the middle distances are two: returns how many. */
+static size_t list_next(const struct ranks *r, uint64_t rank[4])
+{
+	const struct nearest *d = &r->nearest;
+	size_t n = 0;
+
+	for (uint64_t i = 1; i <= 2 && i <= d->low; i++)
+		rank[n++] = d->low - i;
+	for (uint64_t i = 0; i < 2 && i < r->count - d->low - d->nmore; i++)
+		rank[n++] = d->low + d->nmore + i;
+	return n;
+}
+
+/* Narrows the places of the distances, and lists the ranks that are needed next. What was found is found once more, which
+ * costs less than to keep it apart. Sets r->is_wanted. */
+static enum status narrow_deviation(struct ranks *r)
+{
+	const size_t nfound = r->n;
+	bool is_missing = false;
+	uint64_t next[4];
+	size_t nnext;
+
+	narrow(r, &r->nearest);
+	if (!grow(r, 2 * NPROBES + 4))
+		return STATUS_NO_MEMORY;
+	add_probes(r, &r->nearest);
+	nnext = r->n == nfound ? list_next(r, next) : 0;
+	for (size_t i = 0; i < nnext; i++)
+		is_missing |= !find_rank(r, next[i]);
+	for (size_t i = 0; is_missing && i < nnext; i++)
+		r->at[r->n++].rank = next[i];
+	r->is_wanted = r->n > nfound;
+	if (r->is_wanted)
+		sort_ranks(r);
+	return STATUS_OK;
+}
+
+enum status ranks_narrow(struct ranks *ranks, size_t ncolumns, bool *more)
+{
+	enum status status = STATUS_OK;
+
+	*more = false;
+	for (size_t c = 0; ranks && c < ncolumns && status == STATUS_OK; c++) {
+		if (!ranks[c].is_wanted)
+			continue;
+		ranks[c].is_wanted = false;
+		if (ranks[c].has_deviation)
+			status = narrow_deviation(&ranks[c]);
+		*more |= ranks[c].is_wanted;
+	}
+	return status;
+}
+
+enum status ranks_find(const struct query *q, const struct partial *total, int nthreads, struct ranks *ranks)
+{
+	enum status status = STATUS_OK;
+	bool more = ranks != NULL;
+
+	while (more && status == STATUS_OK) {
+		status = ranks_select(q, total, nthreads, ranks);
+		if (status == STATUS_OK)
+			status = ranks_narrow(ranks, q->plan.ncolumns, &more);
+	}
+	return status;
 }
 
 /* ---- values ---- */
@@ -251,7 +413,92 @@ void quantile_iqr(const struct column_moments *m, char *text)
 	format_quantile(m, OPERATION_IQR, text);
 }
 
+/* *out += factor x a number of the column, x 10^limb_scale; *size gets its magnitude more. */
+static void add_number(const struct column_moments *m, struct integer *out, const struct wide *x, uint64_t factor,
+		       bool subtract, struct natural *size)
+{
+	struct integer product;
+
+	integer_set_product(&product, x, factor, integer_limb_scale(m->numbers.scale));
+	integer_add(out, &product, subtract);
+	natural_add(size, &product.magnitude);
+}
+
+/* *out = 50 times the distance of the number of a rank from the median: 50 x - 25 (x[low] + x[high]), or that with another
+ * sign. */
+static void set_distance(const struct column_moments *m, uint64_t rank, struct integer *out, struct natural *size)
+{
+	bool is_above = rank >= m->ranks->nearest.low;
+	uint64_t middle[2];
+
+	middle_of(m->ranks, &middle[0], &middle[1]);
+	out->negative = false;
+	natural_set(&out->magnitude, 0);
+	natural_set(size, 0);
+	add_number(m, out, value_at(m->ranks, rank), 50, !is_above, size);
+	for (size_t i = 0; i < 2; i++)
+		add_number(m, out, value_at(m->ranks, middle[i]), 25, is_above, size);
+}
+
+/* A distance is not negative, so magnitudes are compared. */
+void quantile_mad(const struct column_moments *m, char *text)
+{
+	struct integer x[2], now;
+	struct natural size[2], size_now;
+	uint64_t rank[4];
+	size_t nranks, n = 0;
+
+	if (m->numbers.count == 0)
+		return;
+	nranks = list_next(m->ranks, rank);
+	for (size_t i = 0; i < nranks; i++) {
+		set_distance(m, rank[i], &now, &size_now);
+		if (n == 0 || natural_compare(&now.magnitude, &x[0].magnitude) < 0) {
+			x[1] = x[0];
+			size[1] = size[0];
+			x[0] = now;
+			size[0] = size_now;
+		} else if (n == 1 || natural_compare(&now.magnitude, &x[1].magnitude) < 0) {
+			x[1] = now;
+			size[1] = size_now;
+		}
+		n++;
+	}
+	if (m->numbers.count % 2 == 1) { /* one is in the middle */
+		x[1] = x[0];
+		size[1] = size[0];
+	}
+	integer_add(&x[0], &x[1], false);
+	natural_add(&size[0], &size[1]);
+	format_value(m, &x[0], &size[0], integer_limb_scale(m->numbers.scale) + 2, text);
+}
+
 /* ---- few numbers in memory ---- */
+
+/* 4 times the median of the distances of the numbers from their median; sorts them. */
+static int128 short_deviation(int64_t *x, uint64_t n)
+{
+	const uint64_t nmore = (n - 1) / 2;
+	uint64_t low = 0, high = n - nmore, above;
+	int128 middle, distance[2];
+
+	qsort(x, n, sizeof *x, compare_64);
+	middle = (int128)x[nmore] + x[n / 2];
+	while (low < high) {
+		uint64_t a = low + (high - low) / 2;
+		if ((int128)x[a] + x[a + nmore] < middle)
+			low = a + 1;
+		else
+			high = a;
+	}
+	above = low + nmore;
+	for (size_t i = 0; i < 2; i++)
+		if (above == n || (low > 0 && middle - x[low - 1] < x[above]))
+			distance[i] = middle - 2 * (int128)x[--low];
+		else
+			distance[i] = 2 * (int128)x[above++] - middle;
+	return distance[0] + distance[n % 2 == 1 ? 0 : 1];
+}
 
 /* *out = the percentile x its divisor. */
 static void set_short(struct percentile p, int64_t *x, uint64_t n, int128 *out)
@@ -278,7 +525,10 @@ char *quantile_write_short(enum operation operation, struct percentile percentil
 		return NULL;
 	if (q.has_lower)
 		set_short(q.lower, x, n, &low);
-	set_short(q.upper, x, n, &value);
+	if (operation == OPERATION_MAD)
+		value = 25 * short_deviation(x, n);
+	else
+		set_short(q.upper, x, n, &value);
 	value -= low;
 	for (; more > 0 && value % 10 == 0; more--)
 		value /= 10;

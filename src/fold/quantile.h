@@ -5,6 +5,9 @@
  * The p-th percentile of n numbers is that of rank h = (n - 1) p / 100, counted from 0 in ascending
  * order; between two ranks it is interpolated linearly. This is definition 7 of Hyndman and Fan,
  * "Sample Quantiles in Statistical Packages", 1996. Nothing is rounded: the result is a decimal.
+ *
+ * The median of the distances from the median is found by ranks, too, and takes no more memory: of sorted numbers, the r + 1
+ * nearest to it stand side by side, from x[a] to x[a + r], and a is found by quartering.
  */
 #ifndef GPUSTAT_QUANTILE_H
 #define GPUSTAT_QUANTILE_H
@@ -17,10 +20,21 @@
 #include "fold/values_select.h"
 #include "query/query.h"
 
+/* The least place a in ascending order, low <= a <= high, where x[a] + x[a + nmore] is not below twice the median, or high
+ * where it nowhere is. The nmore numbers from x[a] on are nearer to the median than all others, of which the next ones are
+ * x[a - 1] or x[a + nmore]. */
+struct nearest {
+	uint64_t nmore, low, high;
+};
+
 /* Numbers of a column by their ranks, ascending. */
 struct ranks {
 	size_t n;
 	struct ranked *at; /* owned */
+	bool is_wanted;    /* the numbers are still to be found */
+	uint64_t count;    /* of the column's numbers, where it has a deviation */
+	bool has_deviation;
+	struct nearest nearest; /* of --mad: nmore is the rank of the lower middle distance */
 };
 
 /* Lists, for each of the plan's columns, the ranks that the query's quantiles need; the numbers are
@@ -28,9 +42,14 @@ struct ranks {
  * Errors: STATUS_NO_MEMORY; *out is to be freed then, too. */
 enum status ranks_list(const struct query *q, const struct partial *total, struct ranks **out);
 
-/* Finds the numbers among the kept ones of total, in up to nthreads threads. ranks may be NULL. Errors:
+/* Finds the numbers, and all that they show to be needed, among the kept ones of total, in up to nthreads threads. ranks may
+ * be NULL. Errors: STATUS_NO_MEMORY, STATUS_GPU, with which the ranks are left that are still to be found. */
+enum status ranks_find(const struct query *q, const struct partial *total, int nthreads, struct ranks *ranks);
+
+/* For a caller that finds the numbers in another way: called when all wanted ones are found. That may show that --mad needs
+ * those of more ranks, of which each call leaves a quarter to look in. Sets *more to whether there are any. Errors:
  * STATUS_NO_MEMORY. */
-enum status ranks_select(const struct query *q, const struct partial *total, int nthreads, struct ranks *ranks);
+enum status ranks_narrow(struct ranks *ranks, size_t ncolumns, bool *more);
 
 /* The threads for all that is done with a run's total. Not for each group: the cores are counted. */
 int ranks_nthreads(const struct query *q);
@@ -41,7 +60,7 @@ void ranks_free(struct ranks *ranks, size_t ncolumns);
 
 /* Formulas (statistic.h). They write the exact value, with the column's scale or more digits; nothing
  * where there are no numbers. */
-statistic_formula quantile_median, quantile_percentile, quantile_iqr;
+statistic_formula quantile_median, quantile_percentile, quantile_iqr, quantile_mad;
 
 /* Writes what the formula of the operation writes, of n > 0 numbers x[i] 10^-scale, and returns its end, or NULL if it is too
  * long. Their order is changed. percentile: of --pNN. */

@@ -30,6 +30,7 @@ const struct option_synonym elsewhere_words[] = {
 	{"pkurt kurtosis-p", "--kurtosis-pop"},
 	{"stderr standard-error se", "--sem"},
 	{"root-mean-square quadratic-mean", "--rms"},
+	{"madraw median-absolute-deviation", "--mad"},
 	{"q1", "--p25"},
 	{"q2", "--median"},
 	{"q3", "--p75"},

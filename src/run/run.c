@@ -495,21 +495,23 @@ static enum status search_column(const struct run *first, size_t c, struct ranks
 static enum status find_ranks(struct run *r, struct fault *fault)
 {
 	enum status status = ranks_list(&r->query, &r->total.partial, &r->ranks);
-	bool dropped = values_are_dropped();
+	bool dropped = values_are_dropped(), more;
 
-	if (status == STATUS_OK && !dropped && r->ranks)
-		status = ranks_select(&r->query, &r->total.partial, ranks_nthreads(&r->query), r->ranks);
+	if (status == STATUS_OK && !dropped)
+		status = ranks_find(&r->query, &r->total.partial, ranks_nthreads(&r->query), r->ranks);
 	if (status == STATUS_GPU && r->is_repeatable) {
 		dropped = true; /* with the GPU, on which they were */
 		status = STATUS_OK;
 	}
 	if (status != STATUS_OK)
 		return fault_set(fault, status, 0, NULL);
-	for (size_t c = 0; dropped && r->ranks && c < r->query.plan.ncolumns; c++)
-		if (r->ranks[c].n > 0 &&
-		    search_column(r, c, &r->ranks[c], fault) != STATUS_OK)
-			return fault->status;
-	return STATUS_OK;
+	for (more = dropped && r->ranks; more && status == STATUS_OK;) {
+		for (size_t c = 0; c < r->query.plan.ncolumns; c++)
+			if (r->ranks[c].is_wanted && search_column(r, c, &r->ranks[c], fault) != STATUS_OK)
+				return fault->status;
+		status = ranks_narrow(r->ranks, r->query.plan.ncolumns, &more);
+	}
+	return status == STATUS_OK ? STATUS_OK : fault_set(fault, status, 0, NULL);
 }
 
 /* Explains that memory ran out because of the limit, if it did. */

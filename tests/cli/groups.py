@@ -86,13 +86,13 @@ def check_keys():
 
 def check_results():
     every = [(o, "v") for o in ("sum", "min", "max", "count", "mean", "range", "first", "last", "median", "p25", "iqr", "var",
-                                "stddev", "count-distinct", "mode", "antimode", "text-min", "text-max", "geomean", "entropy")]
+                                "stddev", "count-distinct", "mode", "antimode", "text-min", "text-max", "geomean", "entropy", "mad")]
     gives("every operation", b"k,v\na,1\nb,2.50\na,4\nb,\na,1\nc,\n", "k",
           "k,sum(v),min(v),max(v),count(v),mean(v),range(v),first(v),last(v),median(v),p25(v),iqr(v),var(v),stddev(v),"
-          "count_distinct(v),mode(v),antimode(v),text_min(v),text_max(v),geomean(v),entropy(v)\n"
-          "a,6,1,4,3,2,3,1,1,1,1,1.5,3,1.7320508075688773,2,1,4,1,4,1.5874010519681995,0.91829583405448951\n"
-          "b,2.50,2.50,2.50,1,2.5,0.00,2.50,2.50,2.50,2.50,0.00,,,1,2.50,2.50,2.50,2.50,2.5,0\n"
-          "c,0,,,0,,,,,,,,,,0,,,,,,\n", operations=every)
+          "count_distinct(v),mode(v),antimode(v),text_min(v),text_max(v),geomean(v),entropy(v),mad(v)\n"
+          "a,6,1,4,3,2,3,1,1,1,1,1.5,3,1.7320508075688773,2,1,4,1,4,1.5874010519681995,0.91829583405448951,0\n"
+          "b,2.50,2.50,2.50,1,2.5,0.00,2.50,2.50,2.50,2.50,0.00,,,1,2.50,2.50,2.50,2.50,2.5,0,0.00\n"
+          "c,0,,,0,,,,,,,,,,0,,,,,,,\n", operations=every)
     gives("skewness and kurtosis", b"k,v\n" + b"".join(b"%s,%d\n" % (k, v) for v in (1, 2, 3, 10) for k in (b"a", b"b")), "k",
           "k,skewness(v),kurtosis(v)\na,1.7636326148038882,3.228\nb,1.7636326148038882,3.228\n",
           operations=[("skewness", "v"), ("kurtosis", "v")])

@@ -5,7 +5,7 @@ import fractions
 
 # Some percentiles by their option, and what is made of percentiles.
 PERCENTILES = {"median": "50", "p0": "0", "p1": "1", "p25": "25", "p33.333": "33.333", "p50": "50", "p75": "75", "p99.9": "99.9", "p100": "100"}
-QUANTILES = tuple(PERCENTILES) + ("iqr",)
+QUANTILES = tuple(PERCENTILES) + ("iqr", "mad")
 
 
 def percentile(values, percent):
@@ -31,6 +31,9 @@ def answer(operation, values, scale):
     values = sorted(values)
     if operation == "iqr":
         return plain(percentile(values, "75") - percentile(values, "25"), scale)
+    if operation == "mad":
+        median = percentile(values, "50")
+        return plain(percentile(sorted(abs(v - median) for v in map(fractions.Fraction, values)), "50"), scale)
     return plain(percentile(values, PERCENTILES.get(operation) or operation[1:]), scale)
 
 

@@ -19,7 +19,7 @@ WORDS = [b"pear", b"fig", b"2026-01-02", b"2026-01-02T03:04:05", b'"a ""b"""', b
 COLUMNS = ("k", "h", "x", "y", "w", "t", "s")
 NUMERIC = ("x", "y", "w")
 PLAIN = ("sum", "min", "max", "count", "mean", "range", "first", "last", "var", "var-pop", "stddev", "stddev-pop",
-         "sem", "rms", "geomean", "skewness", "skewness-pop", "kurtosis", "kurtosis-pop", "median", "p90", "p99.9", "iqr")
+         "sem", "rms", "geomean", "skewness", "skewness-pop", "kurtosis", "kurtosis-pop", "median", "p90", "p99.9", "iqr", "mad")
 OF_TEXT = ("count", "first", "last", "count-distinct", "entropy", "mode", "antimode", "text-min", "text-max")
 PAIRS = ("cov", "corr", "wmean")
 LETS = (("z", ("x + y", "x * 0.25 - 1", "round(x / 7, 3)", "coalesce(y, 0)", "max(x, y) * min(x, 3)", "abs(w)")),
