@@ -6,37 +6,20 @@
 
 #include <stdlib.h>
 
-extern const struct moment_ops moment_keys;
-extern const struct moment_ops moment_squares;
-extern const struct moment_ops moment_cubes;
-extern const struct moment_ops moment_fourths;
-extern const struct moment_ops moment_logs;
-extern const struct moment_ops moment_ends;
-extern const struct moment_ops moment_texts;
-extern const struct moment_ops moment_values;
+#define CELL(id, type, ops, name) extern const struct moment_ops moment_##ops;
+MOMENT_CELLS(CELL)
+#undef CELL
 
 const struct moment_ops *const moment_table[NCELLS] = {
-	[CELL_SQUARES] = &moment_squares,
-	[CELL_TEXTS] = &moment_texts,
-	[CELL_VALUES] = &moment_values,
-	[CELL_KEYS] = &moment_keys,
-	[CELL_TEXT_KEYS] = &moment_keys,
-	[CELL_CUBES] = &moment_cubes,
-	[CELL_FOURTHS] = &moment_fourths,
-	[CELL_LOGS] = &moment_logs,
-	[CELL_ENDS] = &moment_ends,
+#define CELL(id, type, ops, name) [CELL_##id] = &moment_##ops,
+	MOMENT_CELLS(CELL)
+#undef CELL
 };
 
 const char *const moment_names[NCELLS] = {
-	[CELL_SQUARES] = "squares",
-	[CELL_TEXTS] = "texts",
-	[CELL_VALUES] = "values",
-	[CELL_KEYS] = "keys",
-	[CELL_TEXT_KEYS] = "text_keys",
-	[CELL_CUBES] = "cubes",
-	[CELL_FOURTHS] = "fourths",
-	[CELL_LOGS] = "logs",
-	[CELL_ENDS] = "ends",
+#define CELL(id, type, ops, name) [CELL_##id] = #name,
+	MOMENT_CELLS(CELL)
+#undef CELL
 };
 
 void moments_free(struct moment_cells *m)

@@ -71,22 +71,29 @@ struct moment_ops {
 	void (*read)(void *cell, const struct moment_source *from);
 };
 
+/* The cells in their order: CELL_id, which has the form of struct type and the functions of moment_ops, and is called name in
+ * the text of a column and in struct column_moments (statistic.h). */
+#define MOMENT_CELLS(CELL) \
+	CELL(SQUARES, squares, squares, squares) \
+	CELL(CUBES, powers, cubes, cubes) \
+	CELL(FOURTHS, powers, fourths, fourths) \
+	CELL(LOGS, logs, logs, logs) \
+	CELL(ENDS, ends, ends, ends) \
+	CELL(VALUES, values, values, values) \
+	CELL(TEXTS, texts, texts, texts) \
+	CELL(KEYS, keys, keys, keys)         /* of the column's values; if it parses, of its numbers */ \
+	CELL(TEXT_KEYS, keys, keys, text_keys) /* if it parses, of the values that are no numbers */
+
 enum {
-	CELL_SQUARES,
-	CELL_CUBES,
-	CELL_FOURTHS,
-	CELL_LOGS,
-	CELL_ENDS,
-	CELL_VALUES,
-	CELL_TEXTS,
-	CELL_KEYS,      /* of the column's values; if it parses, of its numbers */
-	CELL_TEXT_KEYS, /* if it parses, of the values that are no numbers */
+#define CELL(id, type, ops, name) CELL_##id,
+	MOMENT_CELLS(CELL)
+#undef CELL
 	NCELLS
 };
 
 /* By cell. */
 extern const struct moment_ops *const moment_table[NCELLS];
-extern const char *const moment_names[NCELLS]; /* in the text of a column */
+extern const char *const moment_names[NCELLS];
 
 /* A column's cells. Allocated for the first number, like each cell: an input may have 300,000 columns
  * of which nothing is asked but sums. NULL: the identity. Owned. */

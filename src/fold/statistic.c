@@ -316,14 +316,11 @@ void statistic_moments(const struct column_partial *column, uint64_t npresent, b
 {
 	out->npresent = npresent;
 	out->ranks = NULL;
-	out->squares = moments_cell(&column->moments, CELL_SQUARES);
-	out->cubes = moments_cell(&column->moments, CELL_CUBES);
-	out->fourths = moments_cell(&column->moments, CELL_FOURTHS);
-	out->logs = moments_cell(&column->moments, CELL_LOGS);
-	out->ends = moments_cell(&column->moments, CELL_ENDS);
-	out->texts = moments_cell(&column->moments, CELL_TEXTS);
-	out->keys = moments_cell(&column->moments, CELL_KEYS);
-	out->text_keys = has_texts ? moments_cell(&column->moments, CELL_TEXT_KEYS) : NULL;
+#define CELL(id, type, ops, name) out->name = moments_cell(&column->moments, CELL_##id);
+	MOMENT_CELLS(CELL)
+#undef CELL
+	if (!has_texts)
+		out->text_keys = NULL;
 	column_numbers(column, &out->numbers);
 }
 

@@ -27,14 +27,11 @@ struct ranks; /* quantile.h */
 struct column_moments {
 	uint64_t npresent;        /* values that are not missing, text where text is allowed */
 	struct wide_fold numbers; /* count, sum, extremes, and the largest scale */
-	const struct squares *squares; /* these are NULL where they are not asked for */
-	const struct powers *cubes, *fourths;
-	const struct logs *logs;
-	const struct ends *ends;
-	const struct texts *texts;
 	const struct ranks *ranks;     /* all that its quantiles need; NULL: none */
 	struct percentile percentile;  /* of --pNN */
-	const struct keys *keys, *text_keys; /* of npresent values; NULL: none */
+#define CELL(id, type, ops, name) const struct type *name; /* NULL where it is not asked for, or has no value */
+	MOMENT_CELLS(CELL)
+#undef CELL
 };
 
 /* A formula: writes the statistic, NUL-terminated; "" where it has no value. */
