@@ -49,7 +49,7 @@ static struct short_moments moments_of(struct group *g, const struct plan_column
 				      column->needs & MOMENT_SQUARES ? group_cell_squares(cell) : 0};
 }
 
-/* A mean, or a variance and what is made of it. NULL: it is too long to be written so. */
+/* A mean, a root mean square, or a variance and what is made of it. NULL: it is too long to be written so. */
 static char *write_ratio(struct group *g, const struct plan_column *column, enum operation operation, char *to)
 {
 	const struct short_moments moments = moments_of(g, column);
@@ -100,12 +100,17 @@ char *group_write_quickly(struct group *g, const struct query *q, const struct r
 			       ? to
 			       : decimal_write(to, cell->extremes[r->operation == OPERATION_MAX],
 					       (int)group_cell_scale(cell));
+	case OPERATION_RANGE:
+		return group_cell_count(cell) == 0
+			       ? to
+			       : decimal_write(to, (int128)cell->extremes[1] - cell->extremes[0], (int)group_cell_scale(cell));
 	case OPERATION_MEAN:
 	case OPERATION_VAR:
 	case OPERATION_VAR_POP:
 	case OPERATION_STDDEV:
 	case OPERATION_STDDEV_POP:
 	case OPERATION_SEM:
+	case OPERATION_RMS:
 		return write_ratio(g, column, r->operation, to);
 	case OPERATION_MEDIAN:
 	case OPERATION_PERCENTILE:

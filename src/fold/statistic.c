@@ -210,10 +210,12 @@ char *statistic_write_short(enum operation operation, const struct short_moments
 {
 	bool negative = m->sum < 0;
 
-	if (operation != OPERATION_MEAN)
+	if (operation != OPERATION_MEAN && operation != OPERATION_RMS)
 		return write_spread(m, operation, to);
 	if (m->count == 0)
 		return to;
+	if (operation == OPERATION_RMS)
+		return to + ratio_sqrt_format_short(false, m->squares, m->count, 2 * m->scale, to);
 	return to + ratio_format_short(negative, negative ? -(uint128)m->sum : (uint128)m->sum, m->count, m->scale, to);
 }
 

@@ -79,7 +79,7 @@ struct short_moments {
 	uint128 squares; /* their sum x 10^(2 scale); a mean needs none */
 };
 
-/* Writes what statistic_format writes of a mean, or of a variance and what is made of it, in a tenth of the time. No
+/* Writes what statistic_format writes of a mean, a root mean square, or a variance and what is made of it, in a tenth of the time. No
  * terminator. Returns the text's end, or NULL where it takes longer numbers. */
 char *statistic_write_short(enum operation operation, const struct short_moments *m, char *to);
 
