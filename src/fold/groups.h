@@ -115,7 +115,7 @@ static inline enum status groups_find(struct groups *g, const struct key *key, u
 static inline uint64_t groups_find_first(const struct groups *g, const struct key *keys, const uint64_t *hashes, uint64_t rows,
 					 struct group **at)
 {
-	static const struct group none = {0}; /* which no key equals */
+	static struct group none; /* zeroed; no key equals it */
 	const size_t shift = (size_t)g->shift;
 	const uint64_t *slots = g->slots;
 	uint64_t left = 0;
