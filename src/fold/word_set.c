@@ -10,6 +10,7 @@
 #include "fold/key_memory.h"
 
 #define ROOM_MIN 16
+#define ROOM_SMALL 1024 /* there a settlement costs more than room for a few rounds */
 #define FEW_NWORDS 16 /* are compared with each other */
 #define AHEAD_NWORDS 16 /* whose slots are on their way into the cache */
 
@@ -56,7 +57,7 @@ enum status word_set_make_room(struct word_set *s, bool counts)
 	if (s->room == 0)
 		return widen(s, counts, ROOM_MIN);
 	word_set_settle(s);
-	if (s->n <= s->room / 4 * 3)
+	if (s->n <= (s->room < ROOM_SMALL ? s->room / 4 : s->room / 4 * 3))
 		return STATUS_OK;
 	return s->room > UINT32_MAX / 2 ? STATUS_MANY_KEYS : widen(s, counts, 2 * s->room);
 }
