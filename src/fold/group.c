@@ -222,17 +222,12 @@ enum status group_add_rows(struct group *const *groups, const struct plan *plan,
 static bool add_products(struct group_pair *cell, unsigned scale, int128 products)
 {
 	int128 sum = group_pair_products(cell);
-	unsigned of_sum = sum ? (unsigned)cell->scale : scale;
+	unsigned of_sum = sum ? (unsigned)cell->scale : scale, larger = of_sum > scale ? of_sum : scale;
 
-	for (; of_sum < scale; of_sum++)
-		if (__builtin_mul_overflow(sum, 10, &sum))
-			return false;
-	for (; scale < of_sum; scale++)
-		if (__builtin_mul_overflow(products, 10, &products))
-			return false;
-	if (__builtin_add_overflow(sum, products, &sum))
+	if (!decimal_rescale(&sum, (int)(larger - of_sum)) || !decimal_rescale(&products, (int)(larger - scale)) ||
+	    __builtin_add_overflow(sum, products, &sum))
 		return false;
-	*cell = (struct group_pair){{(uint64_t)sum, (uint64_t)((uint128)sum >> 64)}, scale};
+	*cell = (struct group_pair){{(uint64_t)sum, (uint64_t)((uint128)sum >> 64)}, larger};
 	return true;
 }
 

@@ -64,9 +64,8 @@ static char *write_pair(struct group *g, const struct plan *plan, const struct p
 	const struct group_pair *cell = group_pair(g, pair);
 	int128 products = group_pair_products(cell);
 
-	for (int scale = (int)cell->scale; products && scale < sides[PAIR_X].scale + sides[PAIR_Y].scale; scale++)
-		if (__builtin_mul_overflow(products, 10, &products))
-			return NULL;
+	if (!decimal_rescale(&products, sides[PAIR_X].scale + sides[PAIR_Y].scale - (int)cell->scale))
+		return NULL;
 	return pair_statistic_write_short(operation, sides, products, to);
 }
 

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "base/hd.h"
+#include "simd/words.h"
 
 #define KEY_INLINE_NBYTES 15
 #define KEY_SHORT_NBYTES 7     /* a key of up to these fits in a word: see key_word; */
@@ -77,16 +78,15 @@ static inline bool key_is_long(const struct key *key)
 	return key->high >> 56 == KEY_LONG;
 }
 
-#define KEY_EACH_BYTE(byte) (0x0101010101010101 * (uint64_t)(byte))
 #define KEY_FIRST_DIGIT 0x2b /* '+': the sixteen characters from there on are + , - . / 0 ... 9 : */
 
 /* Sets *packed to a word's bytes in 32 bits, 4 each. Returns false where one is none of the sixteen. */
 static inline bool key_pack_digits(uint64_t bytes, uint64_t *packed)
 {
-	uint64_t x = (bytes | KEY_EACH_BYTE(0x80)) - KEY_EACH_BYTE(KEY_FIRST_DIGIT); /* no byte takes from the next */
-	bool are = !(bytes & KEY_EACH_BYTE(0x80)) && (x & KEY_EACH_BYTE(0xf0)) == KEY_EACH_BYTE(0x80);
+	uint64_t x = (bytes | SIMD_TOPS) - SIMD_EACH * KEY_FIRST_DIGIT; /* no byte takes from the next */
+	bool are = !(bytes & SIMD_TOPS) && (x & SIMD_EACH * 0xf0) == SIMD_TOPS;
 
-	x &= KEY_EACH_BYTE(0x0f);
+	x &= SIMD_EACH * 0x0f;
 	x = (x | x >> 4) & 0x00ff00ff00ff00ff;
 	x = (x | x >> 8) & 0x0000ffff0000ffff;
 	*packed = (x | x >> 16) & 0xffffffff;
@@ -99,8 +99,8 @@ static inline uint64_t key_unpack_digits(uint64_t packed)
 
 	x = (x | x << 16) & 0x0000ffff0000ffff;
 	x = (x | x << 8) & 0x00ff00ff00ff00ff;
-	x = (x | x << 4) & KEY_EACH_BYTE(0x0f);
-	return x + KEY_EACH_BYTE(KEY_FIRST_DIGIT);
+	x = (x | x << 4) & SIMD_EACH * 0x0f;
+	return x + SIMD_EACH * KEY_FIRST_DIGIT;
 }
 
 /* The bits of a word's first n < 8 bytes. */
@@ -121,7 +121,7 @@ static inline uint64_t key_word(const struct key *key)
 		return 0;
 	others = ~key_first_bytes(n - 8);
 	if (!key_pack_digits(key->low, &low) ||
-	    !key_pack_digits((key->high & ~others) | (KEY_EACH_BYTE(KEY_FIRST_DIGIT) & others), &high))
+	    !key_pack_digits((key->high & ~others) | (SIMD_EACH * KEY_FIRST_DIGIT & others), &high))
 		return 0;
 	return low | high << 32 | (n + 1) << 56;
 }
@@ -177,9 +177,7 @@ static inline uint64_t key_held_hash(const struct key *key, struct key_seed seed
 static inline uint64_t key_make(const char *text, size_t n, bool is_padded, struct key_seed seed,
 				struct key *key)
 {
-	/* From the element before the middle that is n away: all bits of a key's first n bytes. */
-	static const unsigned char bytes[32] = {255, 255, 255, 255, 255, 255, 255, 255,
-						255, 255, 255, 255, 255, 255, 255, 255};
+	uint64_t words[2];
 	char copy[16];
 	uint64_t hash;
 
@@ -193,8 +191,8 @@ static inline uint64_t key_make(const char *text, size_t n, bool is_padded, stru
 	}
 	if (!is_padded)
 		text = (const char *)memcpy(copy, text, n);
-	key->low = key_load(text) & key_load((const char *)bytes + 16 - n);
-	key->high = (key_load(text + 8) & key_load((const char *)bytes + 24 - n)) | (uint64_t)(n + 1) << 56;
+	simd_first_bytes(text, n, words);
+	*key = (struct key){.low = words[0], .high = words[1] | (uint64_t)(n + 1) << 56};
 	return key_hash_inline(key, seed);
 }
 

@@ -313,6 +313,15 @@ static uint128 size_of(int128 x)
 	return x < 0 ? -(uint128)x : (uint128)x;
 }
 
+/* n times the sum of products, less the product of the sums. Returns false where it does not fit. */
+static bool scatter_short(const struct short_moments *x, const struct short_moments *y, int128 products, int128 *out)
+{
+	int128 product;
+
+	return !__builtin_mul_overflow(products, (int128)x->count, out) && !__builtin_mul_overflow(x->sum, y->sum, &product) &&
+	       !__builtin_sub_overflow(*out, product, out);
+}
+
 static char *write_cov(const struct short_moments *x, const struct short_moments *y, int128 products, unsigned nless, char *to)
 {
 	uint64_t denominator;
@@ -321,7 +330,7 @@ static char *write_cov(const struct short_moments *x, const struct short_moments
 	if (x->count <= nless)
 		return to;
 	if (__builtin_mul_overflow(x->count, x->count - nless, &denominator) ||
-	    !statistic_scatter_short(x->count, products, x->sum, y->sum, &c))
+	    !scatter_short(x, y, products, &c))
 		return NULL;
 	return to + ratio_format_short(c < 0, size_of(c), denominator, x->scale + y->scale, to);
 }
@@ -333,9 +342,7 @@ static char *write_corr(const struct short_moments *x, const struct short_moment
 
 	if (x->count < 2)
 		return to;
-	if (x->squares >> 127 || y->squares >> 127 || !statistic_scatter_short(x->count, (int128)x->squares, x->sum, x->sum, &a) ||
-	    !statistic_scatter_short(y->count, (int128)y->squares, y->sum, y->sum, &b) ||
-	    !statistic_scatter_short(x->count, products, x->sum, y->sum, &c))
+	if (!statistic_scatter_short(x, &a) || !statistic_scatter_short(y, &b) || !scatter_short(x, y, products, &c))
 		return NULL;
 	if (a == 0 || b == 0)
 		return to; /* a constant */

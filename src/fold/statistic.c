@@ -188,22 +188,19 @@ static void format_spread(const struct column_moments *m, enum operation operati
 		ratio_format_known(false, &numerator, &denominator, scale, ndigits, text);
 }
 
-/* The square of the sum is n times that of the squares at most, so it fits if that does. */
 static char *write_spread(const struct short_moments *m, enum operation operation, char *to)
 {
 	const struct spread *s = &spreads[operation];
 	uint64_t n = m->count, denominator;
-	uint128 numerator;
+	int128 scatter;
 
 	if (n <= s->nless)
 		return to;
 	if (__builtin_mul_overflow(n, n - s->nless, &denominator) ||
-	    (s->is_of_mean && __builtin_mul_overflow(denominator, n, &denominator)) ||
-	    __builtin_mul_overflow(m->squares, (uint128)n, &numerator))
+	    (s->is_of_mean && __builtin_mul_overflow(denominator, n, &denominator)) || !statistic_scatter_short(m, &scatter))
 		return NULL;
-	numerator -= (uint128)m->sum * (uint128)m->sum;
-	return to + (s->is_root ? ratio_sqrt_format_short(false, numerator, denominator, 2 * m->scale, to)
-				: ratio_format_short(false, numerator, denominator, 2 * m->scale, to));
+	return to + (s->is_root ? ratio_sqrt_format_short(false, (uint128)scatter, denominator, 2 * m->scale, to)
+				: ratio_format_short(false, (uint128)scatter, denominator, 2 * m->scale, to));
 }
 
 char *statistic_write_short(enum operation operation, const struct short_moments *m, char *to)

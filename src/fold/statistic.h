@@ -79,18 +79,20 @@ struct short_moments {
 	uint128 squares; /* their sum x 10^(2 scale); a mean needs none */
 };
 
-/* Writes what statistic_format writes of a mean, a root mean square, or a variance and what is made of it, in a tenth of the time. No
- * terminator. Returns the text's end, or NULL where it takes longer numbers. */
+/* Writes what statistic_format writes of a mean, a root mean square, or a variance and what is made of it, in a tenth of the
+ * time. No terminator. Returns the text's end, or NULL where it takes longer numbers. */
 char *statistic_write_short(enum operation operation, const struct short_moments *m, char *to);
 
-/* n times a sum of products, less the product of the sums: what variances and covariances are made of. Returns false where it
- * does not fit. */
-static inline bool statistic_scatter_short(uint64_t n, int128 products, int128 x_sum, int128 y_sum, int128 *out)
+/* Sets *out to n times the sum of squares, less the square of the sum: what variances are made of. Returns false where it does
+ * not fit. */
+static inline bool statistic_scatter_short(const struct short_moments *m, int128 *out)
 {
-	int128 product;
+	uint128 squares;
 
-	return !__builtin_mul_overflow(products, (int128)n, out) && !__builtin_mul_overflow(x_sum, y_sum, &product) &&
-	       !__builtin_sub_overflow(*out, product, out);
+	if (__builtin_mul_overflow(m->squares, (uint128)m->count, &squares) || squares > (uint128)DECIMAL_INT128_MAX)
+		return false;
+	*out = (int128)(squares - (uint128)m->sum * (uint128)m->sum); /* the square of the sum is n times that of the squares at most */
+	return true;
 }
 
 /* Finds the result of an operation of kind TEXT. It belongs to the moments. Returns false if the column has no text. */

@@ -13,8 +13,6 @@
 static uint64_t simd_short_texts(const char *text, const uint32_t *ends, size_t stride, size_t nrows, bool drops_cr,
 				 char quote, uint64_t (*out)[2])
 {
-	/* n bytes before the middle: all bits of a text's first n bytes. */
-	static const char bytes[32] = "\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377";
 	uint64_t others = 0;
 
 	for (size_t r = 0; r < nrows; r++, ends += stride) {
@@ -24,8 +22,8 @@ static uint64_t simd_short_texts(const char *text, const uint32_t *ends, size_t 
 			n -= (n > 0) & (field[(int64_t)n - 1] == '\r');
 		nshort = n & SIMD_SHORT_NBYTES;
 		others |= (uint64_t)((n > SIMD_SHORT_NBYTES) | (*field == quote)) << r;
-		out[r][0] = simd_load_word(field) & simd_load_word(bytes + 16 - nshort);
-		out[r][1] = (simd_load_word(field + 8) & simd_load_word(bytes + 24 - nshort)) | (uint64_t)(nshort + 1) << 56;
+		simd_first_bytes(field, nshort, out[r]);
+		out[r][1] |= (uint64_t)(nshort + 1) << 56;
 	}
 	return others;
 }

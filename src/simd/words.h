@@ -25,6 +25,15 @@ static inline uint64_t simd_load_word(const char *at)
 	return word;
 }
 
+/* Sets words to the first n < 16 bytes of a text, of which 16 may be read; the bytes behind them are 0. */
+static inline void simd_first_bytes(const char *text, size_t n, uint64_t words[2])
+{
+	static const char bytes[32] = "\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377"; /* n before the middle */
+
+	words[0] = simd_load_word(text) & simd_load_word(bytes + 16 - n);
+	words[1] = simd_load_word(text + 8) & simd_load_word(bytes + 24 - n);
+}
+
 /* Words with 1, or the top bit, in each byte. */
 #define SIMD_EACH UINT64_C(0x0101010101010101)
 #define SIMD_TOPS (SIMD_EACH * 0x80)
