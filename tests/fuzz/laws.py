@@ -235,9 +235,10 @@ def states_go_on(case, run):
 
 
 def first_records_tell(case, *results):
-    """With --whitespace, do the first records of a file decide how the others are read?"""
+    """With --whitespace, may the first records of a file decide how the others are read? Not below a header without two blanks."""
     return case.shape.dialect.whitespace and (any(b" " in name for name in case.shape.names)
-                                              or any(b" stand below " in r.err for r in results))
+                                              or any(b" stand below " in r.err for r in results)
+                                              or re.search(rb"(?m)^[ \t]|[ \t]{2}|\t", case.head) is not None)
 
 
 def files_are_one(case, run):
