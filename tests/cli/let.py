@@ -429,12 +429,12 @@ def compare_rounded(rng, seed, lets, x, rows, source):
         groups.setdefault(row["g"], []).append(row[x])
     groups = {g: [oracle_let.number(v) for v in values if not oracle_let.is_missing(v)] for g, values in groups.items()}
     groups = {g: values for g, values in groups.items() if any(v.rounded for v in values)}
-    wanted = "".join("%s,%s\n" % (g.decode(), ",".join(oracle_let.result(o, values) for o in asked)) for g, values in groups.items())
+    by_group = "".join("%s,%s\n" % (g.decode(), ",".join(oracle_let.result(o, values) for o in asked)) for g, values in groups.items())
     options = [*lets, *["--%s=%s" % (o, x) for o in asked]]
     keep = lambda out: b"".join(  # noqa: E731
         line + b"\n" for line in out.split(b"\n")[1:] if line and line.split(b",")[0] in groups)
     holds("random %d: %s by g of rounded values" % (seed, asked), [*options, "--by=g"], source,
-          lambda r: None if r.status == 0 and keep(r.out) == wanted.encode() else "wanted: " + wanted, ways(seed, (1, 64, None)))
+          lambda r: None if r.status == 0 and keep(r.out) == by_group.encode() else "wanted: " + by_group, ways(seed, (1, 64, None)))
     values = [oracle_let.number(row[x]) for row in rows if not oracle_let.is_missing(row[x])]
     wanted = ",".join(oracle_let.result(o, values) for o in asked)
     holds("random %d: %s of rounded values" % (seed, asked), options, source,

@@ -151,7 +151,7 @@ def signed(x):
 
 def check_random():
     """Sums, means and extremes over a / b are those of the fractions."""
-    first, nwrong = int(os.environ.get("GPUSTAT_TEST_SEED", "0")), 0
+    first = int(os.environ.get("GPUSTAT_TEST_SEED", "0"))
     for seed in range(first, first + int(os.environ.get("GPUSTAT_TEST_CASES", "60"))):
         rng = random.Random(seed)
         divisors = rng.choice(([3], [7, -9], [1 << 30], [86400], [3, 7, 11, 13, 999999999999999989], range(1, 100)))
@@ -165,15 +165,14 @@ def check_random():
         if not any(oracle_let.divide(oracle_let.Number(a, 0), oracle_let.Number(b, 0)).rounded for a, b in rows):
             continue
         want = ",".join(signed(x) for x in wanted)
-        nwrong += not holds("random %d" % seed, ["--let", "q = a / b", *asked], data,
-                            lambda r: None if r.out.split(b"\n")[1] == want.encode() else "wanted: " + want, ways(seed, (1, 9, 100, None)))
+        holds("random %d" % seed, ["--let", "q = a / b", *asked], data,
+              lambda r, want=want: None if r.out.split(b"\n")[1] == want.encode() else "wanted: " + want, ways(seed, (1, 9, 100, None)))
         whole = run(["--let", "q = a / b", *asked], data).out
         middle = rng.randrange(len(rows) + 1)
         parts = [fixture("quotients-%d-%d" % (seed, i), run(["--let", "q = a / b", *asked, "--partial"],
                                                              b"a,b\n" + b"".join(b"%d,%d\n" % row for row in some)).out)
                  for i, some in enumerate((rows[:middle], rows[middle:]))]
         is_(run(["--merge", *parts]).out, whole, "random %d: in two parts" % seed)
-    ok(nwrong == 0, "random columns")
 
 
 LONG = decimal.Context(prec=120, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)

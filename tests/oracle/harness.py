@@ -30,6 +30,8 @@ _count = 0
 _failed = 0
 _folder = None
 _pool = concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() or 2)
+_waiting = collections.deque()      # pairs of the runs of a case that go on, as futures, and its verdict
+WAITING_MAX = 64
 
 
 # ---- TAP ------------------------------------------------------------------------------------
@@ -80,6 +82,7 @@ def bail(reason):
 
 def done():
     """Prints the plan. The exit status is 0 if all passed, for a person's shell."""
+    settle()
     _say("1..%d" % _count)
     if _failed:
         note("%d of %d failed" % (_failed, _count))
@@ -104,6 +107,8 @@ def folder():
 def fixture(name, data):
     """Writes `data` (bytes) to `name` in the temporary folder and returns its path."""
     path = os.path.join(folder(), name)
+    if os.path.exists(path):      # runs may read it
+        settle()
     with open(path, "wb") as f:
         f.write(data)
     return path
@@ -208,6 +213,25 @@ def feed(args, blocks):
 def run_many(jobs):
     """jobs: keyword dictionaries for run(). Runs them on all cores; results in the same order."""
     return list(_pool.map(lambda job: run(**job), jobs))
+
+
+def run_meanwhile(jobs, verdict):
+    """The same, while the test goes on to its next cases: verdict(results) prints the TAP line, later. A run on a GPU
+    takes some tenths of a second to start, whatever it has to do."""
+    _waiting.append(([_pool.submit(run, **job) for job in jobs], verdict))
+    if len(_waiting) > WAITING_MAX:
+        _settle_one()
+
+
+def settle():
+    """Waits for all such runs."""
+    while _waiting:
+        _settle_one()
+
+
+def _settle_one():
+    runs, verdict = _waiting.popleft()
+    verdict([r.result() for r in runs])
 
 
 def describe(r, stdin=None):

@@ -28,19 +28,19 @@ def ways(start=0, chunks=CHUNKS):
 
 
 def holds(name, args, stdin, judge, chosen):
-    """One TAP line: every way satisfies `judge` (as harness.agrees), and all say the same."""
-    jobs = [dict(args=args, stdin=stdin, chunk=c, threads=t, device=d) for c, t, d in chosen]
-    results = harness.run_many(jobs)
-    wrong = [(r, judge(r)) for r in results if judge(r)]
-    said = {(r.status, r.out, r.err) for r in results}
+    """One TAP line, printed later: every way satisfies `judge` (as harness.agrees), and all say the same."""
+    def verdict(results):
+        wrong = [(r, judge(r)) for r in results if judge(r)]
+        said = {(r.status, r.out, r.err) for r in results}
 
-    def diagnosis():
-        if not wrong:
-            return "the ways differ: %s" % harness.short(sorted(said, key=repr))
-        r, complaint = wrong[0]
-        return "%d of %d runs are wrong: chunks %s\n%s\n%s" % (
-            len(wrong), len(results), [r.chunk for r, _ in wrong], harness.describe(r, stdin), complaint)
-    return harness.ok(not wrong and len(said) == 1, name, diagnosis)
+        def diagnosis():
+            if not wrong:
+                return "the ways differ: %s" % harness.short(sorted(said, key=repr))
+            r, complaint = wrong[0]
+            return "%d of %d runs are wrong: chunks %s\n%s\n%s" % (
+                len(wrong), len(results), [r.chunk for r, _ in wrong], harness.describe(r, stdin), complaint)
+        harness.ok(not wrong and len(said) == 1, name, diagnosis)
+    harness.run_meanwhile([dict(args=list(args), stdin=stdin, chunk=c, threads=t, device=d) for c, t, d in chosen], verdict)
 
 
 def prints(want):
