@@ -27,20 +27,34 @@ def reason_to_skip():
 
 
 def same(name, args, stdin, ways, want=None, files=(), gpu="gpu"):
-    """One TAP line: for each way (chunk, threads) both devices give the same status and bytes.
+    """One TAP line, printed later: for each way (chunk, threads) both devices give the same status and bytes.
 
     want: a judge as for harness.agrees(), or None where being equal is all that is asked.
     """
     args = list(args) + list(files)
-    jobs = [dict(args=args, stdin=stdin, chunk=c, threads=t, device=d) for c, t in ways for d in ("cpu", gpu)]
+    def verdict(results):
+        complaints = []
+        for on_cpu, on_gpu in zip(results[::2], results[1::2]):
+            if (on_cpu.status, on_cpu.out, on_cpu.err) != (on_gpu.status, on_gpu.out, on_gpu.err):
+                complaints.append("the devices differ\n%s\n%s" % (harness.describe(on_cpu, stdin), harness.describe(on_gpu)))
+            elif want and want(on_gpu):
+                complaints.append(harness.describe(on_gpu, stdin) + "\n" + want(on_gpu))
+        harness.ok(not complaints, name, lambda: "%d of %d\n%s" % (len(complaints), len(ways), complaints[0]))
+    harness.run_meanwhile([dict(args=args, stdin=stdin, chunk=c, threads=t, device=d) for c, t in ways for d in ("cpu", gpu)], verdict)
+
+
+def damaged(name, rng, good, n, **how):
+    """One TAP line: of n files of which one bit is wrong, both devices say the same."""
+    jobs = []
+    for i in range(n):
+        bad = bytearray(good)
+        bad[rng.randrange(len(bad))] ^= 1 << rng.randrange(8)
+        path = harness.fixture("damaged.%d.gz" % i, bytes(bad))
+        jobs += [dict(args=["--sum=*", path], device=d, **how) for d in ("cpu", "gpu")]
     results = harness.run_many(jobs)
-    complaints = []
-    for cpu, gpu in zip(results[::2], results[1::2]):
-        if (cpu.status, cpu.out, cpu.err) != (gpu.status, gpu.out, gpu.err):
-            complaints.append("the devices differ\n%s\n%s" % (harness.describe(cpu, stdin), harness.describe(gpu)))
-        elif want and want(gpu):
-            complaints.append(harness.describe(gpu, stdin) + "\n" + want(gpu))
-    harness.ok(not complaints, name, lambda: "%d of %d\n%s" % (len(complaints), len(ways), complaints[0]))
+    wrong = ["%s\n%s" % (harness.describe(on_cpu), harness.describe(on_gpu)) for on_cpu, on_gpu in zip(results[::2], results[1::2])
+             if (on_cpu.status, on_cpu.out, on_cpu.err) != (on_gpu.status, on_gpu.out, on_gpu.err)]
+    harness.ok(not wrong, name, lambda: "%d: %s" % (len(wrong), wrong[0]))
 
 
 def check_cases():
@@ -192,7 +206,7 @@ def check_packed():
                          ("a long record", b"1,2,3,4\n"), ("a delimiter at the end", b"1,2,3,\n"),
                          ("CRLF", b"1,2,3\r\n"), ("a record of 200 kB", b"1,2," + b"5" * 200000 + b"\n"),
                          ("an open quote", b'1,2,"3\n'), ("blank lines", b"\n" * 100000)):
-        path = harness.fixture("packed.csv", numbers[:middle] + inside + numbers[middle:])
+        path = harness.fixture("packed.%s.csv" % name, numbers[:middle] + inside + numbers[middle:])
         same("packed: " + name, every, None, PACKING, files=[path], gpu="gpu:0")
         same("packed, all allowed: " + name, every + ["--ragged", "allow"], None, PACKING, files=[path], gpu="gpu:0")
     r = harness.run(["--verbose", "--sum=1", path], chunk=65536, threads=12, device="gpu:0")
@@ -228,15 +242,7 @@ def check_blocks():
     good = bgzip(text, 20000)
     mixed = good + gzip.compress(text.partition(b"\n")[2]) + bgzip(text.partition(b"\n")[2], 9000)
     same("blocks, a member, blocks", ["--sum=*"], None, [(None, None), (300000, 3)], files=[harness.fixture("mixed.gz", mixed)])
-    wrong = []
-    for i in range(150):
-        bad = bytearray(good)
-        bad[rng.randrange(len(bad))] ^= 1 << rng.randrange(8)
-        path = harness.fixture("damaged.gz", bytes(bad))
-        cpu, gpu = (harness.run(["--sum=*", path], device=d, threads=1) for d in ("cpu", "gpu"))
-        if (cpu.status, cpu.out, cpu.err) != (gpu.status, gpu.out, gpu.err):
-            wrong.append("%s\n%s" % (harness.describe(cpu), harness.describe(gpu)))
-    harness.ok(not wrong, "150 damaged files: what the CPU says", lambda: wrong[0])
+    damaged("150 damaged files: what the CPU says", rng, good, 150, threads=1)
     path, complaints = harness.fixture("packed.gz", bgzip(text, 20000)), []
     want = harness.run(["--sum=*", path], device="cpu")
     jobs = [dict(faulty("%d%s" % (k, how), ["--sum=*", path], None, 3), chunk=300000) for k in range(1, 80) for how in ("", "+")]
@@ -280,17 +286,9 @@ def check_members():
                        ("another length", good[:-1] + b"\x55"), ("trailing bytes", good + b"text"), ("padding", good + bytes(999)),
                        ("a name", b"\x1f\x8b\x08\x08" + good[4:10] + b"name\0" + good[10:]),
                        ("runs", member(text + b"1,x,2,y\n" * 400000 + body, 6))):
-        same("a long member: " + name, ["--sum=*"], None, ways, files=[harness.fixture("member.x.gz", data)])
+        same("a long member: " + name, ["--sum=*"], None, ways, files=[harness.fixture("member.%s.gz" % name, data)])
     same("a long member: twice", ["--sum=*"], None, ways, files=[path, path])
-    wrong = []
-    for i in range(60):
-        bad = bytearray(good)
-        bad[rng.randrange(len(bad))] ^= 1 << rng.randrange(8)
-        path_bad = harness.fixture("damaged.gz", bytes(bad))
-        cpu, gpu = (harness.run(["--sum=*", path_bad], device=d, threads=2, chunk=100000) for d in ("cpu", "gpu"))
-        if (cpu.status, cpu.out, cpu.err) != (gpu.status, gpu.out, gpu.err):
-            wrong.append("%s\n%s" % (harness.describe(cpu), harness.describe(gpu)))
-    harness.ok(not wrong, "60 damaged members: what the CPU says", lambda: "%d: %s" % (len(wrong), wrong[0]))
+    damaged("60 damaged members: what the CPU says", rng, good, 60, threads=2, chunk=100000)
     want, complaints = harness.run(["--sum=*", path], device="cpu"), []
     jobs = [dict(faulty("%d%s" % (k, how), ["--sum=*", path], None, 3), chunk=300000) for k in range(1, 200, 7) for how in ("", "+")]
     results = harness.run_many(jobs)
@@ -327,7 +325,7 @@ def check_lets():
     """Columns of --let, and conditions on them: numbers of the fast path, and what only CPUs compute."""
     rng = random.Random(SEED + 4)
     plain, mixed = table(rng, 3000, ["int", "decimal", "holes"]), table(rng, 3000, ["int", "wide", "text"])
-    on_gpu = 0
+    verbose = []
     for i in range(60):
         columns, args = ["c1", "c2", "c3"], []
         for k in range(rng.randrange(1, 4)):
@@ -339,8 +337,9 @@ def check_lets():
         if rng.randrange(5) == 0:
             args = [a if a != "--sum" and a != "--max" else "--cumsum" for a in args]
         data = rng.choice((plain, plain, mixed))
-        on_gpu += b"GPU only" in harness.run(args + ["--verbose"], data, device="gpu").err
+        verbose.append(dict(args=args + ["--verbose"], stdin=data, device="gpu"))
         same("computed columns: " + " ".join(args), args, data, [(None, None), (5000, 3)])
+    on_gpu = sum(b"GPU only" in r.err for r in harness.run_many(verbose))
     harness.ok(on_gpu > 30, "computed columns: %d of 60 on the GPU" % on_gpu, "few")
 
 
@@ -385,8 +384,9 @@ def check_gpu_alone():
     auto = harness.run(args + ["--verbose"], None, device="auto", threads=1)
     harness.ok((auto.status, auto.out) == (cpu.status, cpu.out) and b"the CPUs would surely take longer" in auto.err,
                "--device auto takes the GPU alone", lambda: harness.describe(auto))
-    for fault in ("1+", "2+", "5", "40"):
-        r = harness.run(args, None, device="auto", threads=1, gpu_fault=fault)
+    faults = ("1+", "2+", "5", "40")
+    jobs = [dict(args=args, device="auto", threads=1, gpu_fault=fault) for fault in faults]
+    for fault, r in zip(faults, harness.run_many(jobs)):
         harness.ok((r.status, r.out) == (cpu.status, cpu.out) and r.err.count(b"\n") <= 1,
                    "... which fails at its call %s" % fault, lambda: harness.describe(r))
 
@@ -421,7 +421,7 @@ def check_groups():
     usual = [(None, None), (4096, 2), (1000, 3)]
     results = ["--count-records", "--sum=n,x", "--min=n", "--max=x", "--stddev=x", "--count=kind"]
     for rows, nkeys in ((1, 1), (9000, 5), (9000, 9000)):
-        path = harness.fixture("grouped.csv", grouped(rng, rows, nkeys))
+        path = harness.fixture("grouped.%d.%d.csv" % (rows, nkeys), grouped(rng, rows, nkeys))
         for by in ("key", "kind,key", "x"):
             same("%d records of %d keys, by %s" % (rows, nkeys, by), ["--by", by, *results], None, usual, answered, files=[path])
     same("groups, a condition", ["--by=key", "--where", "n > 0", *results], None, usual, answered, files=[path])
