@@ -22,6 +22,7 @@
 #include "fold/column.h"
 #include "fold/key.h"
 #include "fold/text_arena.h"
+#include "number/logarithm.h"
 #include "query/plan.h"
 #include "simd/simd.h"
 
@@ -34,6 +35,7 @@ struct group_cell {
 	uint64_t squares[2]; /* their sum, the low half first, with MOMENT_SQUARES */
 };
 #define GROUP_COUNT_BITS 56
+#define MOMENTS_OF_KEYS (MOMENT_COUNT | MOMENT_KEYS | MOMENT_KEY_COUNTS | MOMENT_KEY_LOGS)
 #define GROUP_CELL_MOMENTS ((unsigned)(MOMENTS_FUSED | MOMENT_SQUARES)) /* of numbers; MOMENT_ENDS has ends behind them */
 
 /* The first or the last value of a column that has a cell, as ends_text (moment.h) returns it: in line, or a longer one
@@ -77,6 +79,12 @@ struct group_keys {
 	uint32_t found[2]; /* by enum keys_order: 1 + the slot of that one, once they are settled; 0: the group has no value */
 };
 
+/* With MOMENT_KEY_LOGS, behind struct group_keys: of the counts of its values, once they are settled. */
+struct group_key_logs {
+	uint64_t n; /* all values: the sum of the counts */
+	uint64_t sum[sizeof(struct logarithm_sum) / sizeof(uint64_t)]; /* its bytes: a cell has the alignment of 8 */
+};
+
 /* The sum of the products of a pair of columns that have cells: an integer x 10^-scale. */
 struct group_pair {
 	uint64_t products[2]; /* two's complement, the low half first; 0: the scale does not matter */
@@ -95,7 +103,8 @@ static inline size_t group_numbers_nbytes(unsigned needs)
 static inline size_t group_cell_nbytes(unsigned needs)
 {
 	return group_numbers_nbytes(needs) + (needs & MOMENT_ENDS ? sizeof(struct group_ends) : 0) +
-	       (needs & MOMENT_VALUES ? sizeof(struct group_values) : 0) + (needs & MOMENT_KEYS ? sizeof(struct group_keys) : 0);
+	       (needs & MOMENT_VALUES ? sizeof(struct group_values) : 0) + (needs & MOMENT_KEYS ? sizeof(struct group_keys) : 0) +
+	       (needs & MOMENT_KEY_LOGS ? sizeof(struct group_key_logs) : 0);
 }
 
 /* Whether a group keeps all of a column in a cell, but for values that do not fit. */
@@ -104,7 +113,7 @@ static inline bool group_may_have_cell(const struct plan_column *column)
 	if (column->needs & MOMENT_ENDS && (column->let || column->if_numeric || !column->parses))
 		return false;
 	if (column->needs & MOMENT_KEYS) /* the text of a computed column is gone with its block of rows */
-		return !column->parses && !column->let && !(column->needs & ~(MOMENT_COUNT | MOMENT_KEYS | MOMENT_KEY_COUNTS));
+		return !column->parses && !column->let && !(column->needs & ~(unsigned)MOMENTS_OF_KEYS);
 	return column->needs && !(column->needs & ~(GROUP_CELL_MOMENTS | MOMENT_ENDS | MOMENT_VALUES));
 }
 
@@ -207,6 +216,12 @@ static inline __attribute__((always_inline)) void group_ends_put(struct group_en
 		group_end_set(&e->first, place, text, nbytes, true);
 	if (place >= e->last.place)
 		group_end_set(&e->last, place, text, nbytes, true);
+}
+
+/* The logarithms of a column with MOMENT_KEY_LOGS that has a cell. */
+static inline struct group_key_logs *group_key_logs(struct group *g, const struct plan_column *column)
+{
+	return (struct group_key_logs *)(group_keys_of(g, column) + 1);
 }
 
 /* The two in a count_scale. */

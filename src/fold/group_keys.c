@@ -169,8 +169,19 @@ static bool comes_before(const struct key_table *table, const struct pair *pair,
 	return a->first < b->first;
 }
 
+static void add_logarithm(struct group_key_logs *logs, uint64_t count)
+{
+	struct logarithm_sum sum;
+
+	memcpy(&sum, logs->sum, sizeof sum);
+	logarithm_add_count(&sum, count);
+	memcpy(logs->sum, &sum, sizeof sum);
+	logs->n += count;
+}
+
 static enum status settle_table(struct groups *part, size_t c)
 {
+	const struct plan_column *column = &part->plan->columns[c];
 	const struct key_table *table = table_of(part, c);
 	enum status status = STATUS_OK;
 	struct pair pair;
@@ -181,12 +192,14 @@ static enum status settle_table(struct groups *part, size_t c)
 		struct group_keys *keys;
 		if (!read_pair(table, slot, &pair))
 			continue;
-		keys = group_keys_of(pair.group, &part->plan->columns[c]);
+		keys = group_keys_of(pair.group, column);
 		if (pair.group->rest)
 			status = move_pair(part, c, &pair);
 		for (int i = 0; pair.times && pair.times->count > 0 && i < KEYS_NORDERS; i++)
 			if (comes_before(table, &pair, keys->found[i], (enum keys_order)i))
 				keys->found[i] = (uint32_t)slot + 1;
+		if (column->needs & MOMENT_KEY_LOGS && pair.times->count > 0)
+			add_logarithm(group_key_logs(pair.group, column), pair.times->count);
 	}
 	return status;
 }

@@ -30,7 +30,7 @@ struct group_key {
  * Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status group_keys_add(struct groups *part, size_t c, const struct group_key *x, size_t n);
 
-/* To be called when nothing more is added, before groups are read: the cells get what is above. Errors: as above. */
+/* To be called when nothing more is added, before groups are read: the cells get what is above, and the logarithms. Once. Errors: as above. */
 enum status group_keys_settle(struct groups *part);
 
 /* Moves all keys to partials of the groups, which can be written. Errors: as above. */

@@ -76,6 +76,17 @@ static char *write_quantile(struct group_values *v, enum operation operation, st
 	return n ? quantile_write_short(operation, p, v->at, n, (int)group_values_scale(v), to) : to;
 }
 
+static char *write_entropy(const struct group_key_logs *logs, char *to)
+{
+	struct logarithm_sum sum;
+
+	if (logs->n == 0)
+		return to;
+	memcpy(&sum, logs->sum, sizeof sum);
+	logarithm_format_entropy(&sum, logs->n, to);
+	return to + strlen(to);
+}
+
 char *group_write_quickly(struct group *g, const struct query *q, const struct result *r, char *to)
 {
 	const struct plan_column *column = &q->plan.columns[r->column];
@@ -118,6 +129,8 @@ char *group_write_quickly(struct group *g, const struct query *q, const struct r
 		return write_quantile(group_values(g, column), r->operation, q->uses[r->use].percentile, to);
 	case OPERATION_COUNT_DISTINCT:
 		return decimal_write_u64(to, group_keys_of(g, column)->n);
+	case OPERATION_ENTROPY:
+		return write_entropy(group_key_logs(g, column), to);
 	default:
 		return NULL;
 	}

@@ -38,9 +38,10 @@ enum moment {
 	MOMENT_TEXTS = 4096, /* of all values as text: lengths, least and greatest, dates */
 	MOMENT_KEYS = 256,   /* the different texts */
 	MOMENT_KEY_COUNTS = 512, /* with MOMENT_KEYS: how often each came, and where first */
+	MOMENT_KEY_LOGS = 2048,  /* with MOMENT_KEY_COUNTS: the sum of the counts' logarithms, in groups' cells */
 };
 #define MOMENTS_FUSED (MOMENT_COUNT | MOMENT_SUM | MOMENT_EXTREMES)
-#define MOMENTS_OF_TEXT (MOMENT_COUNT | MOMENT_TEXTS | MOMENT_KEYS | MOMENT_KEY_COUNTS) /* need no numbers */
+#define MOMENTS_OF_TEXT (MOMENT_COUNT | MOMENT_TEXTS | MOMENT_KEYS | MOMENT_KEY_COUNTS | MOMENT_KEY_LOGS) /* need no numbers */
 
 /* What a new column shows. */
 enum new_column_kind {

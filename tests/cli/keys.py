@@ -58,6 +58,19 @@ def check_entropy():
     table = b"g,k,v\na,x,1\na,y,1.0\nb,x,1\na,x,\nb,,q\nb,z,1\n"
     harness.answers("entropy by group, sorted", ["--by=g", "--entropy=k,v", "--sort=entropy(k)"], table,
                     "g,entropy(k),entropy(v)\na,0.91829583405448951,1\nb,1,0.91829583405448951\n")
+    rng, groups = random.Random(41), collections.OrderedDict()
+    rows = [("g%d" % rng.randrange(4000), "x" * rng.randrange(4), rng.choice(("", "1", "2", "2.0"))) for _ in range(12000)]
+    for group, *values in rows:
+        for counts, value in zip(groups.setdefault(group, (collections.Counter(), collections.Counter())), values):
+            counts.update([value] if value else [])
+    table_of_many = "".join("%s,%s,%s\n" % row for row in rows).encode()
+    want = "".join("%s,%s,%s\n" % (group, *(oracle_statistic.entropy(list(counts.values())) or "" for counts in both)) for group, both in groups.items())
+    for chunk, threads, more in ((None, 1, []), (None, 3, []), (1000, 2, []), (None, 2, ["--mode=3", "--sum=3"])):
+        results = harness.run(["-N", "--by=1", "--entropy=2", "--entropy=3", "--format=csv", "--threads=%d" % threads,
+                               *more], table_of_many, chunk=chunk)
+        got = "".join(",".join(line.split(",")[:3]) + "\n" for line in results.out.decode().split("\n")[1:-1])
+        harness.ok(got == want, "entropy of 4,000 groups, %d threads, chunks of %s, beside %d results" % (threads, chunk, len(more)),
+                   lambda: harness.describe(results))
     harness.answers("entropy is a number in JSON", ["--entropy=k", "--format=json", "--where=g = 'c'"], table, '{"entropy(k)": null}\n')
     harness.answers("entropy of a computed column", ["--let", "w = upper(g)", "--entropy=w", "--where", "k is not missing"], table,
                     oracle_statistic.entropy((3, 2)) + "\n")
