@@ -26,7 +26,7 @@ void gpu_groups_free(struct gpu_groups *g);
  * STATUS_MANY_GROUPS. */
 enum status gpu_groups_bring_down(const struct gpu_groups *g, int nthreads, struct fault *fault);
 
-/* Sets *ngroups and *nwords to what the plan's store has, as words. Returns false where the table, whose control is given,
+/* Sets *ngroups and *nwords to what the plan's store has, as words; no tuples wait there any more. Returns false where the table, whose control is given,
  * does not take all of them: it has no words for them, or some have what words cannot hold. */
 bool gpu_groups_survey(const struct gpu_groups *g, const struct group_control *control, int nthreads, uint64_t *ngroups,
 		       uint64_t *nwords);
@@ -37,7 +37,8 @@ enum status gpu_groups_send(const struct gpu_groups *g, const struct group_contr
 
 /* Adds the store's groups to the table, arranges all of them there in their order, and makes g, which it then owns, the
  * store's source. *held: false: the device has no memory for that, or the table does not take all of the store's
- * groups; nothing has changed. Errors: STATUS_GPU; STATUS_NO_MEMORY: some of the store's may be in the table then. */
+ * groups; nothing has changed. Errors: STATUS_GPU; STATUS_NO_MEMORY, STATUS_MANY_KEYS, STATUS_MANY_GROUPS: some of the store's
+ * may be in the table then. */
 enum status gpu_groups_hold(struct gpu_groups *g, int nthreads, bool *held, struct fault *fault);
 
 #define GROUPS_PIECE_NBYTES ((size_t)128 << 20)

@@ -96,6 +96,9 @@ static enum status prepare(struct held_groups *h, struct arranging *r, int nthre
 	uint64_t n, nadded, nwords;
 	enum status status;
 
+	status = group_store_visit(h->groups->plan->groups, (size_t)nthreads, NULL, NULL); /* tuples become groups */
+	if (status != STATUS_OK)
+		return fault_set(fault, status, 0, NULL);
 	if (!gpu_groups_survey(h->groups, &h->control, nthreads, &nadded, &nwords))
 		return STATUS_OK;
 	status = groups_count(h->groups, &n, fault);
