@@ -318,6 +318,58 @@ static enum status end_column(const struct fold *m, size_t c)
 	return status;
 }
 
+/* ---- few rows of many fields ---- */
+
+/* A record may be so long that a run has a few of them, and a column's fields there are too few for the fold of a column: then
+ * neighbouring fields of a row are converted at once. */
+#define ACROSS_NROWS_MAX 4
+#define ACROSS_NFIELDS_MIN 16
+
+/* How many columns from c on, up to 64, lie beside each other in the rows and need no more than plain numbers give. */
+static size_t count_across(const struct fold *m, size_t c, const struct row_run *run)
+{
+	const struct plan *plan = m->f->plan;
+	const struct plan_column *first = &plan->columns[c];
+	size_t n = 0;
+
+	if (run->nrows > ACROSS_NROWS_MAX || m->f->block.missing_is_number || csv_dialect_trims(&plan->dialect))
+		return 0;
+	while (n < SIMD_NUMBERS_NROWS && c + n < plan->ncolumns && first[n].field == first->field + n &&
+	       first[n].field + 1 < run->stride && first[n].parses && first[n].needs &&
+	       !(first[n].needs & ~(unsigned)MOMENTS_FUSED) && !plan_column_has_texts(&first[n]))
+		n++;
+	return n < ACROSS_NFIELDS_MIN ? 0 : n;
+}
+
+/* Folds columns [c, c + n) of one row. ends: the first's. */
+static enum status fold_row(const struct fold *m, size_t c, size_t n, const uint32_t *ends)
+{
+	struct column_partial *columns = m->out->columns + c;
+	enum status status = STATUS_OK;
+	struct simd_numbers x;
+
+	simd()->convert(m->text, ends, 1, n, false, &x, fold_hint(m, c));
+	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
+		if (x.numbers >> i & 1) {
+			note_first_number(&columns[i], (uint32_t)(ends[i - 1] + 1));
+			status = by_scale_add(&columns[i].fast, (struct decimal){x.significand[i], x.scale[i]});
+		} else {
+			status = fold_field(m, c + i, row_field(m->text, ends + i, false));
+		}
+	}
+	return status;
+}
+
+static enum status fold_across(const struct fold *m, size_t c, size_t n, const struct row_run *run)
+{
+	const uint32_t *ends = run->ends + m->f->plan->columns[c].field;
+	enum status status = STATUS_OK;
+
+	for (size_t row = 0; row < run->nrows && status == STATUS_OK; row++)
+		status = fold_row(m, c, n, ends + row * run->stride);
+	return status;
+}
+
 /* Folds all rows of the run. Fields that are not there are missing. */
 static enum status fold_all(const struct fold *m, const struct row_run *run)
 {
@@ -325,6 +377,12 @@ static enum status fold_all(const struct fold *m, const struct row_run *run)
 	enum status status = STATUS_OK;
 
 	for (size_t c = 0; status == STATUS_OK && c < plan->ncolumns; c++) {
+		const size_t nacross = count_across(m, c, run);
+		if (nacross) {
+			status = fold_across(m, c, nacross, run);
+			c += nacross - 1;
+			continue;
+		}
 		if (!plan->columns[c].needs)
 			continue;
 		if (plan->columns[c].field >= run->stride) {
