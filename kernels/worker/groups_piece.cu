@@ -23,6 +23,8 @@ enum status host_piece_read(struct host_piece *p, const uint64_t *words, uint64_
 
 void host_piece_close(struct host_piece *p)
 {
+	if (p->stream)
+		(void)cudaStreamSynchronize(p->stream); /* after a fault a copy may go on */
 	(void)pinned_buffer_free(&p->memory);
 	if (p->stream)
 		(void)cudaStreamDestroy(p->stream);
