@@ -104,7 +104,7 @@ char *running_ratio_write(struct running_ratio *r, char *to)
 	};
 	const struct column_partial *column = &r->so_far.columns[0];
 	uint64_t n = column->fast.count + (column->wide ? column->wide->count : 0);
-	const struct short_moments so_far = {n, r->scale, r->sum, r->squares};
+	const struct short_moments so_far = {.count = n, .scale = r->scale, .sum = r->sum, .squares = r->squares};
 	char text[STATISTIC_TEXT_NBYTES], *end = r->fits ? statistic_write_short(operations[r->kind], &so_far, to) : NULL;
 	struct column_moments moments;
 	size_t nbytes;

@@ -58,37 +58,41 @@ bool group_rests_exist(void)
 
 /* ---- cells ---- */
 
-/* Numbers on their way into a cell: all that a cell can hold. */
-struct numbers {
-	uint64_t count;
-	unsigned scale;
-	int64_t sum, least, greatest;
-	uint128 squares;
-};
-
-static struct numbers numbers_of(const struct group_cell *cell, unsigned needs)
+static struct group_numbers numbers_of(const struct group_cell *cell, unsigned needs)
 {
-	struct numbers x = {group_cell_count(cell), group_cell_scale(cell), cell->sum, 0, 0, 0};
+	struct group_numbers x = {.count = group_cell_count(cell), .scale = group_cell_scale(cell), .bin = {.sum = cell->sum}};
 
 	if (needs & MOMENT_EXTREMES) {
-		x.least = cell->extremes[0];
-		x.greatest = cell->extremes[1];
+		x.bin.min = cell->extremes[0];
+		x.bin.max = cell->extremes[1];
 	}
 	if (needs & MOMENT_SQUARES)
-		x.squares = group_cell_squares(cell);
+		x.squares.low = group_joined(cell->squares);
+	if (needs & MOMENT_CUBES)
+		x.cubes = (int128)group_joined(cell->cubes);
+	if (needs & MOMENT_FOURTHS)
+		x.fourths = (int128)group_joined(cell->fourths);
 	return x;
 }
 
-static void set_cell(struct group_cell *cell, unsigned needs, const struct numbers *x)
+/* Makes a cell's numbers x. Returns false, and changes nothing, where they do not fit. */
+static bool set_cell(struct group_cell *cell, unsigned needs, const struct group_numbers *x)
 {
+	if (x->bin.sum != (int64_t)x->bin.sum || x->squares.high)
+		return false;
 	cell->count_scale = x->count | (uint64_t)x->scale << GROUP_COUNT_BITS;
-	cell->sum = x->sum;
+	cell->sum = (int64_t)x->bin.sum;
 	if (needs & MOMENT_EXTREMES) {
-		cell->extremes[0] = x->least;
-		cell->extremes[1] = x->greatest;
+		cell->extremes[0] = x->bin.min;
+		cell->extremes[1] = x->bin.max;
 	}
 	if (needs & MOMENT_SQUARES)
-		group_cell_set_squares(cell, x->squares);
+		group_split(cell->squares, x->squares.low);
+	if (needs & MOMENT_CUBES)
+		group_split(cell->cubes, (uint128)x->cubes);
+	if (needs & MOMENT_FOURTHS)
+		group_split(cell->fourths, (uint128)x->fourths);
+	return true;
 }
 
 /* Multiplies *x by 10^nzeros. Returns false where it does not fit. */
@@ -98,91 +102,88 @@ static bool lengthen(int64_t *x, unsigned nzeros)
 	       !__builtin_mul_overflow(*x, (int64_t)decimal_powers[nzeros], x);
 }
 
-/* Writes the numbers with a larger scale. Returns false where they do not fit: x is then undefined. */
-static bool set_scale(struct numbers *x, unsigned scale)
+/* Writes numbers with a larger scale. Returns false where they do not fit: x is then undefined. */
+static bool set_scale(struct group_numbers *x, unsigned scale)
 {
 	unsigned nzeros = scale - x->scale;
 
-	if (!lengthen(&x->sum, nzeros) || !lengthen(&x->least, nzeros) || !lengthen(&x->greatest, nzeros))
+	if (!decimal_rescale(&x->bin.sum, (int)nzeros) || !lengthen(&x->bin.min, nzeros) || !lengthen(&x->bin.max, nzeros))
 		return false;
 	for (unsigned i = 0; i < 2 * nzeros; i++)
-		if (__builtin_mul_overflow(x->squares, (uint128)10, &x->squares))
+		if (__builtin_mul_overflow(x->squares.low, (uint128)10, &x->squares.low))
 			return false;
 	x->scale = scale;
-	return true;
+	return decimal_rescale(&x->cubes, (int)(3 * nzeros)) && decimal_rescale(&x->fourths, (int)(4 * nzeros));
 }
 
 /* x becomes the numbers of x and y, of which both have some. Returns false where they do not fit: x is then
  * undefined. */
-static bool add_numbers(struct numbers *x, const struct numbers *y)
+static bool add_numbers(struct group_numbers *x, const struct group_numbers *y)
 {
-	struct numbers other = *y;
+	struct group_numbers other = *y;
 
-	if ((x->scale < y->scale && !set_scale(x, y->scale)) ||
+	if (y->squares.high || (x->scale < y->scale && !set_scale(x, y->scale)) ||
 	    (y->scale < x->scale && !set_scale(&other, x->scale)))
 		return false;
 	x->count += other.count;
-	x->least = other.least < x->least ? other.least : x->least;
-	x->greatest = other.greatest > x->greatest ? other.greatest : x->greatest;
-	return !__builtin_add_overflow(x->sum, other.sum, &x->sum) &&
-	       !__builtin_add_overflow(x->squares, other.squares, &x->squares);
+	x->bin.min = other.bin.min < x->bin.min ? other.bin.min : x->bin.min;
+	x->bin.max = other.bin.max > x->bin.max ? other.bin.max : x->bin.max;
+	return !__builtin_add_overflow(x->bin.sum, other.bin.sum, &x->bin.sum) &&
+	       !__builtin_add_overflow(x->squares.low, other.squares.low, &x->squares.low) &&
+	       !__builtin_add_overflow(x->cubes, other.cubes, &x->cubes) &&
+	       !__builtin_add_overflow(x->fourths, other.fourths, &x->fourths);
 }
 
 /* Adds numbers to a column. Errors: STATUS_NO_MEMORY. */
 static enum status add_to_column(const struct group_numbers *x, unsigned needs, struct column_partial *column)
 {
-	struct squares *squares = NULL;
+	struct moment_cells *m = &column->moments;
+	const int scale = (int)x->scale;
 
 	if (x->count == 0)
 		return STATUS_OK;
-	if (needs & MOMENT_SQUARES)
-		squares = moments_need(&column->moments, CELL_SQUARES);
-	if (needs & MOMENT_SQUARES &&
-	    (!squares || squares_add_sum(squares, (int)x->scale, x->squares) != STATUS_OK))
+	if ((needs & MOMENT_SQUARES &&
+	     (!moments_need(m, CELL_SQUARES) || squares_add_sum(moments_cell(m, CELL_SQUARES), scale, x->squares) != STATUS_OK)) ||
+	    (needs & MOMENT_CUBES &&
+	     (!moments_need(m, CELL_CUBES) || powers_add_sum(moments_cell(m, CELL_CUBES), scale, x->cubes) != STATUS_OK)) ||
+	    (needs & MOMENT_FOURTHS &&
+	     (!moments_need(m, CELL_FOURTHS) || powers_add_sum(moments_cell(m, CELL_FOURTHS), scale, x->fourths) != STATUS_OK)))
 		return STATUS_NO_MEMORY;
 	column->fast.count += x->count;
-	return by_scale_add_bin(&column->fast, (int)x->scale, &x->bin);
-}
-
-static struct group_numbers as_bin(const struct numbers *x)
-{
-	return (struct group_numbers){x->count, x->scale, {x->sum, x->least, x->greatest}, {x->squares, 0}};
-}
-
-/* Adds numbers of column c, at least one, to its cell or, where they do not fit, to the partial. */
-static enum status add(struct group *g, const struct plan *plan, size_t c, const struct numbers *x)
-{
-	struct group_cell *cell = group_cell(g, &plan->columns[c]);
-	unsigned needs = plan->columns[c].needs;
-	struct numbers sum = numbers_of(cell, needs);
-	const struct group_numbers bin = as_bin(x);
-	enum status status;
-
-	if (sum.count == 0 || add_numbers(&sum, x)) {
-		set_cell(cell, needs, sum.count == 0 ? x : &sum);
-		return STATUS_OK;
-	}
-	status = group_need_rest(g, plan);
-	return status == STATUS_OK ? add_to_column(&bin, needs, &g->rest->columns[c]) : status;
+	return by_scale_add_bin(&column->fast, scale, &x->bin);
 }
 
 enum status group_add_numbers(struct group *g, const struct plan *plan, size_t c, const struct group_numbers *x)
 {
-	const struct numbers cell = {x->count, x->scale, (int64_t)x->bin.sum, x->bin.min, x->bin.max, x->squares.low};
+	struct group_cell *cell = group_cell(g, &plan->columns[c]);
+	unsigned needs = plan->columns[c].needs;
+	struct group_numbers sum;
 	enum status status;
 
-	if (cell.sum == x->bin.sum && x->squares.high == 0)
-		return add(g, plan, c, &cell);
+	if (group_cell_count(cell) == 0 && set_cell(cell, needs, x))
+		return STATUS_OK;
+	sum = numbers_of(cell, needs);
+	if (sum.count && add_numbers(&sum, x) && set_cell(cell, needs, &sum))
+		return STATUS_OK;
 	status = group_need_rest(g, plan);
-	return status == STATUS_OK ? add_to_column(x, plan->columns[c].needs, &g->rest->columns[c]) : status;
+	return status == STATUS_OK ? add_to_column(x, needs, &g->rest->columns[c]) : status;
 }
 
 enum status group_add(struct group *g, const struct plan *plan, size_t c, struct decimal number)
 {
-	int64_t x = number.significand;
-	const struct numbers one = {1, (unsigned)number.scale, x, x, x, (uint128)((int128)x * x)};
+	const unsigned needs = plan->columns[c].needs;
+	const int64_t x = number.significand;
+	const int128 square = (int128)x * x;
+	struct group_numbers one = {1, (unsigned)number.scale, {x, x, x}, {(uint128)square, 0}, 0, 0};
+	enum status status;
 
-	return add(g, plan, c, &one);
+	if (!(needs & MOMENT_CUBES && __builtin_mul_overflow(square, (int128)x, &one.cubes)) &&
+	    !(needs & MOMENT_FOURTHS && __builtin_mul_overflow(square, square, &one.fourths)))
+		return group_add_numbers(g, plan, c, &one);
+	status = group_need_rest(g, plan);
+	return status == STATUS_OK ? column_add_number(&g->rest->columns[c], needs & GROUP_CELL_MOMENTS,
+						       &(struct value){.kind = DECIMAL_NUMBER, .number = number})
+				   : status;
 }
 
 /* Inline, so that each set of moments has a loop of its own. */
@@ -204,7 +205,7 @@ add_rows(struct group *const *groups, const struct plan *plan, size_t c, const s
 enum status group_add_rows(struct group *const *groups, const struct plan *plan, size_t c, const struct simd_numbers *x,
 			   uint64_t rows)
 {
-	unsigned needs = plan->columns[c].needs & (MOMENT_EXTREMES | MOMENT_SQUARES);
+	unsigned needs = plan->columns[c].needs & GROUP_CELL_MOMENTS & ~(unsigned)(MOMENT_COUNT | MOMENT_SUM);
 
 	switch (needs) {
 	case 0:
@@ -227,7 +228,8 @@ static bool add_products(struct group_pair *cell, unsigned scale, int128 product
 	if (!decimal_rescale(&sum, (int)(larger - of_sum)) || !decimal_rescale(&products, (int)(larger - scale)) ||
 	    __builtin_add_overflow(sum, products, &sum))
 		return false;
-	*cell = (struct group_pair){{(uint64_t)sum, (uint64_t)((uint128)sum >> 64)}, larger};
+	group_split(cell->products, (uint128)sum);
+	cell->scale = larger;
 	return true;
 }
 
@@ -348,22 +350,23 @@ static enum status add_ends(const struct group_ends *from, const struct plan *pl
 /* ---- columns ---- */
 
 /* Whether the cell of column c can hold all of the column: sets *x to its numbers. */
-static bool numbers_of_column(const struct column_partial *column, unsigned needs, struct numbers *x)
+static bool numbers_of_column(const struct column_partial *column, unsigned needs, struct group_numbers *x)
 {
-	const struct decimal_bin *bin = &by_scale_values(&column->fast)->bin;
-	const struct squares *squares = moments_cell(&column->moments, CELL_SQUARES);
-	unsigned scale = (unsigned)__builtin_ffs((int)column->fast.scales) - 1;
+	const struct moment_cells *m = &column->moments;
+	int scale = __builtin_ffs((int)column->fast.scales) - 1;
 
-	*x = (struct numbers){.count = 0};
+	*x = (struct group_numbers){.count = 0};
 	if (needs & (MOMENT_VALUES | MOMENT_KEYS) || column_has_wide(column) || column->nmissing || column->nnuls ||
 	    (column->ninvalid && !(needs & MOMENT_ENDS)))
 		return false;
 	if (column->fast.count == 0 && needs & MOMENT_ENDS)
 		return true;
-	if (__builtin_popcount(column->fast.scales) != 1 || bin->sum != (int64_t)bin->sum)
+	if (__builtin_popcount(column->fast.scales) != 1)
 		return false;
-	*x = (struct numbers){column->fast.count, scale, (int64_t)bin->sum, bin->min, bin->max, 0};
-	return !(needs & MOMENT_SQUARES) || squares_total(squares, (int)scale, &x->squares);
+	*x = (struct group_numbers){.count = column->fast.count, .scale = (unsigned)scale, .bin = by_scale_values(&column->fast)->bin};
+	return squares_total(moments_cell(m, CELL_SQUARES), scale, &x->squares.low) &&
+	       cubes_total(moments_cell(m, CELL_CUBES), scale, &x->cubes) &&
+	       fourths_total(moments_cell(m, CELL_FOURTHS), scale, &x->fourths);
 }
 
 enum status group_add_column(struct group *g, const struct plan *plan, size_t c, const struct column_partial *later,
@@ -371,12 +374,12 @@ enum status group_add_column(struct group *g, const struct plan *plan, size_t c,
 {
 	const struct plan_column *column = &plan->columns[c];
 	enum status status = STATUS_OK;
-	struct numbers x;
+	struct group_numbers x;
 
 	if (plan_column_has_cell(column) && numbers_of_column(later, column->needs, &x)) {
 		if (column->needs & MOMENT_ENDS)
 			status = add_ends_of_column(group_ends(g, column), later, texts);
-		return status == STATUS_OK && x.count ? add(g, plan, c, &x) : status;
+		return status == STATUS_OK && x.count ? group_add_numbers(g, plan, c, &x) : status;
 	}
 	status = group_need_rest(g, plan);
 	return status == STATUS_OK ? column_combine(&g->rest->columns[c], later) : status;
@@ -386,13 +389,12 @@ static enum status combine_cells(struct group *g, struct group *later, const str
 				 struct text_arena *texts)
 {
 	const struct plan_column *column = &plan->columns[c];
-	const struct numbers x = numbers_of(group_cell(later, column), column->needs);
-
+	const struct group_numbers x = numbers_of(group_cell(later, column), column->needs);
 	enum status status = STATUS_OK;
 
 	if (column->needs & MOMENT_ENDS)
 		status = combine_ends(group_ends(g, column), group_ends(later, column), texts);
-	return status == STATUS_OK && x.count ? add(g, plan, c, &x) : status;
+	return status == STATUS_OK && x.count ? group_add_numbers(g, plan, c, &x) : status;
 }
 
 /* ---- groups ---- */
@@ -506,7 +508,7 @@ static bool are_plain(struct group *g, struct group *later, const struct plan *p
 		int64_t sum;
 		if (!plan_column_has_cell(column))
 			continue;
-		if (column->needs & (MOMENT_EXTREMES | MOMENT_SQUARES | MOMENT_ENDS | MOMENT_VALUES | MOMENT_KEYS))
+		if (column->needs & ~(unsigned)(MOMENT_COUNT | MOMENT_SUM))
 			return false;
 		if (group_cell_count(x) && (group_cell_scale(x) != group_cell_scale(y) ||
 					    __builtin_add_overflow(x->sum, y->sum, &sum)))
@@ -562,14 +564,12 @@ struct partial *group_partial(struct group *g, const struct plan *plan, struct p
 	for (size_t c = 0; c < plan->ncolumns && status == STATUS_OK; c++) {
 		unsigned needs = plan->columns[c].needs;
 		struct group_cell *cell = group_cell(g, &plan->columns[c]);
-		struct numbers x;
-		struct group_numbers bin;
+		struct group_numbers x;
 		if (!plan_column_has_cell(&plan->columns[c]))
 			continue;
 		x = numbers_of(cell, needs);
-		bin = as_bin(&x);
 		if (plan->columns[c].parses)
-			status = add_to_column(&bin, needs, &p->columns[c]);
+			status = add_to_column(&x, needs, &p->columns[c]);
 		else
 			p->columns[c].fast.count += x.count;
 		if (status == STATUS_OK && needs & MOMENT_ENDS)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * group.h - what is kept of the records of one group (--by): count, sum, extremes and squares of each column
+ * group.h - what is kept of the records of one group (--by): count, sum, extremes and powers of each column
  * and the products of each pair in cells that are as small as they can be, all else in a partial.
  *
  * A cell holds numbers of the fast path at one scale, in 64 bits. Most columns have no others. A
@@ -32,11 +32,13 @@ struct group_cell {
 	uint64_t count_scale; /* their count and their scale share a word */
 	int64_t sum;
 	int64_t extremes[2]; /* the least and the greatest, with MOMENT_EXTREMES */
-	uint64_t squares[2]; /* their sum, the low half first, with MOMENT_SQUARES */
+	uint64_t squares[2]; /* their sum, the low half first, with MOMENT_SQUARES, as are these: */
+	uint64_t cubes[2];   /* with MOMENT_CUBES, in two's complement */
+	uint64_t fourths[2]; /* with MOMENT_FOURTHS */
 };
 #define GROUP_COUNT_BITS 56
 #define MOMENTS_OF_KEYS (MOMENT_COUNT | MOMENT_KEYS | MOMENT_KEY_COUNTS | MOMENT_KEY_LOGS)
-#define GROUP_CELL_MOMENTS ((unsigned)(MOMENTS_FUSED | MOMENT_SQUARES)) /* of numbers; MOMENT_ENDS has ends behind them */
+#define GROUP_CELL_MOMENTS ((unsigned)(MOMENTS_FUSED | MOMENT_SQUARES | MOMENT_CUBES | MOMENT_FOURTHS)) /* of numbers */
 
 /* The first or the last value of a column that has a cell, as ends_text (moment.h) returns it: in line, or a longer one
  * elsewhere. */
@@ -95,7 +97,9 @@ struct group_pair {
 
 static inline size_t group_numbers_nbytes(unsigned needs)
 {
-	return needs & MOMENT_SQUARES	 ? sizeof(struct group_cell)
+	return needs & MOMENT_FOURTHS	 ? sizeof(struct group_cell)
+	       : needs & MOMENT_CUBES	 ? offsetof(struct group_cell, fourths)
+	       : needs & MOMENT_SQUARES	 ? offsetof(struct group_cell, cubes)
 	       : needs & MOMENT_EXTREMES ? offsetof(struct group_cell, squares)
 					 : offsetof(struct group_cell, extremes);
 }
@@ -158,9 +162,21 @@ static inline struct group_pair *group_pair(struct group *g, const struct plan_p
 	return (struct group_pair *)((char *)g + pair->cell_offset);
 }
 
+/* A number of two halves, and the halves of one. */
+static inline uint128 group_joined(const uint64_t half[2])
+{
+	return (uint128)half[1] << 64 | half[0];
+}
+
+static inline void group_split(uint64_t half[2], uint128 x)
+{
+	half[0] = (uint64_t)x;
+	half[1] = (uint64_t)(x >> 64);
+}
+
 static inline int128 group_pair_products(const struct group_pair *pair)
 {
-	return (int128)((uint128)pair->products[1] << 64 | pair->products[0]);
+	return (int128)group_joined(pair->products);
 }
 
 /* The ends of a column with MOMENT_ENDS that has a cell. */
@@ -255,31 +271,26 @@ static inline unsigned group_cell_scale(const struct group_cell *cell)
 	return group_scale_of(cell->count_scale);
 }
 
-static inline uint128 group_cell_squares(const struct group_cell *cell)
-{
-	return (uint128)cell->squares[1] << 64 | cell->squares[0];
-}
-
-static inline void group_cell_set_squares(struct group_cell *cell, uint128 squares)
-{
-	cell->squares[0] = (uint64_t)squares;
-	cell->squares[1] = (uint64_t)(squares >> 64);
-}
-
 /* Adds a number. needs: the column's. Returns false, and changes nothing, where it does not fit as it is, or
  * is the first of a cell with extremes: then group_add adds it. Inline, for needs that the caller's
  * loop knows. */
 static inline __attribute__((always_inline)) bool
 group_cell_add(struct group_cell *cell, unsigned needs, int64_t significand, unsigned scale)
 {
+	const int128 square = (int128)significand * significand;
 	uint128 squares = 0;
+	int128 cubes = 0, fourths = 0;
 	int64_t sum;
 
 	if (group_cell_scale(cell) != scale || __builtin_add_overflow(cell->sum, significand, &sum))
 		return false;
-	if (needs & MOMENT_SQUARES &&
-	    __builtin_add_overflow(group_cell_squares(cell),
-				   (uint128)((int128)significand * significand), &squares))
+	if (needs & MOMENT_SQUARES && __builtin_add_overflow(group_joined(cell->squares), (uint128)square, &squares))
+		return false;
+	if (needs & MOMENT_CUBES && (__builtin_mul_overflow(square, (int128)significand, &cubes) ||
+				     __builtin_add_overflow((int128)group_joined(cell->cubes), cubes, &cubes)))
+		return false;
+	if (needs & MOMENT_FOURTHS && (__builtin_mul_overflow(square, square, &fourths) ||
+				       __builtin_add_overflow((int128)group_joined(cell->fourths), fourths, &fourths)))
 		return false;
 	if (needs & MOMENT_EXTREMES) {
 		if (group_cell_count(cell) == 0)
@@ -288,7 +299,11 @@ group_cell_add(struct group_cell *cell, unsigned needs, int64_t significand, uns
 		cell->extremes[1] = significand > cell->extremes[1] ? significand : cell->extremes[1];
 	}
 	if (needs & MOMENT_SQUARES)
-		group_cell_set_squares(cell, squares);
+		group_split(cell->squares, squares);
+	if (needs & MOMENT_CUBES)
+		group_split(cell->cubes, (uint128)cubes);
+	if (needs & MOMENT_FOURTHS)
+		group_split(cell->fourths, (uint128)fourths);
 	cell->sum = sum;
 	cell->count_scale++;
 	return true;
@@ -310,12 +325,13 @@ enum status group_add_rows(struct group *const *groups, const struct plan *plan,
 /* Adds a number of the plan's column c to the group. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status group_add(struct group *g, const struct plan *plan, size_t c, struct decimal number);
 
-/* Numbers of one scale; squares if the column needs their sum. */
+/* Numbers of one scale; the sums of their powers if the column needs them. */
 struct group_numbers {
 	uint64_t count;
 	unsigned scale;
 	struct decimal_bin bin;
 	struct sum192 squares;
+	int128 cubes, fourths;
 };
 
 /* Adds products of the plan's pair i, which has a cell: to that, or, where their sum does not fit, to the partial. Errors: as

@@ -46,10 +46,12 @@ static struct short_moments moments_of(struct group *g, const struct plan_column
 	const struct group_cell *cell = group_cell(g, column);
 
 	return (struct short_moments){group_cell_count(cell), (int)group_cell_scale(cell), cell->sum,
-				      column->needs & MOMENT_SQUARES ? group_cell_squares(cell) : 0};
+				      column->needs & MOMENT_SQUARES ? group_joined(cell->squares) : 0,
+				      column->needs & MOMENT_CUBES ? (int128)group_joined(cell->cubes) : 0,
+				      column->needs & MOMENT_FOURTHS ? (int128)group_joined(cell->fourths) : 0};
 }
 
-/* A mean, a root mean square, or a variance and what is made of it. NULL: it is too long to be written so. */
+/* A mean, a root mean square, a variance and what is made of it, or a shape. NULL: it is too long to be written so. */
 static char *write_ratio(struct group *g, const struct plan_column *column, enum operation operation, char *to)
 {
 	const struct short_moments moments = moments_of(g, column);
@@ -121,6 +123,10 @@ char *group_write_quickly(struct group *g, const struct query *q, const struct r
 	case OPERATION_STDDEV_POP:
 	case OPERATION_SEM:
 	case OPERATION_RMS:
+	case OPERATION_SKEWNESS:
+	case OPERATION_SKEWNESS_POP:
+	case OPERATION_KURTOSIS:
+	case OPERATION_KURTOSIS_POP:
 		return write_ratio(g, column, r->operation, to);
 	case OPERATION_MEDIAN:
 	case OPERATION_PERCENTILE:

@@ -2,7 +2,7 @@
  *
  * group_staged.h - values of groups on their way into the groups' partials.
  *
- * What order statistics, higher powers and different values of a group are made of is kept in a partial of its own (group.h).
+ * What order statistics and different values of a group are made of may be kept in a partial of its own (group.h).
  * Where there are many groups, each of a chunk's has a value or two, and a partial for each would cost a hundred times what is
  * folded into it. So a chunk lists its values beside its groups. The list follows the groups to where these are kept, and
  * there each value is folded into its group's partial, of which the run needs one for each group.

@@ -27,7 +27,7 @@ static bool add_column(struct group_layout *layout, const struct plan *plan, siz
 	const struct plan_column *column = &plan->columns[c];
 	unsigned needs = column->needs & (MOMENT_EXTREMES | MOMENT_SQUARES);
 
-	if (column->needs & ~GROUP_CELL_MOMENTS || layout->ncolumns == GROUP_LAYOUT_NCOLUMNS_MAX)
+	if (column->needs & ~(unsigned)(MOMENTS_FUSED | MOMENT_SQUARES) || layout->ncolumns == GROUP_LAYOUT_NCOLUMNS_MAX)
 		return false;
 	layout->columns[layout->ncolumns++] =
 		(struct group_layout_column){(uint32_t)c, layout->nwords, needs, column->parses};
@@ -171,7 +171,7 @@ static bool put_numbers(const struct group_cell *cell, const struct group_layout
 			return false;
 	if (!(column->needs & MOMENT_SQUARES))
 		return true;
-	squares = group_cell_squares(cell);
+	squares = group_joined(cell->squares);
 	for (unsigned i = 0; i < 2 * nzeros; i++)
 		if (__builtin_mul_overflow(squares, (uint128)10, &squares))
 			return false;

@@ -148,6 +148,13 @@ struct powers;
 void cubes_sum(const struct powers *cubes, int scale, struct integer *out);
 void fourths_sum(const struct powers *fourths, int scale, struct integer *out);
 
+/* Like squares_add_sum. */
+enum status powers_add_sum(struct powers *p, int scale, int128 sum);
+
+/* Like squares_total. */
+bool cubes_total(const struct powers *cubes, int scale, int128 *out);
+bool fourths_total(const struct powers *fourths, int scale, int128 *out);
+
 /* ---- logarithms (moment_logs.c) ---- */
 
 struct logs;

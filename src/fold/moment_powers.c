@@ -94,12 +94,22 @@ static void negate(struct power_sum *x)
 	}
 }
 
-static void add_int128(struct power_sum *to, int128 x)
+static struct power_sum words_of(int128 x)
 {
 	uint64_t sign = x < 0 ? UINT64_MAX : 0;
-	struct power_sum words = {{(uint64_t)x, (uint64_t)((uint128)x >> 64), sign, sign, sign}};
 
+	return (struct power_sum){{(uint64_t)x, (uint64_t)((uint128)x >> 64), sign, sign, sign}};
+}
+
+enum status powers_add_sum(struct powers *p, int scale, int128 sum)
+{
+	const struct power_sum words = words_of(sum);
+	struct power_sum *to = need_sum(p, scale);
+
+	if (!to)
+		return STATUS_NO_MEMORY;
 	add_words(to, &words);
+	return STATUS_OK;
 }
 
 /* to += a x b, or to -= a x b */
@@ -148,15 +158,13 @@ static enum status powers_add(struct powers *p, int power, const int64_t *signif
 {
 	while (rows) {
 		uint64_t alike = moment_rows_alike(scale, rows);
-		struct power_sum *sum = need_sum(p, scale[__builtin_ctzll(rows)]);
+		int of_first = scale[__builtin_ctzll(rows)];
 		struct moment_block block;
-		if (!sum)
-			return STATUS_NO_MEMORY;
 		moment_block_set(&block, significand, alike);
-		if (block.bound >> SMALL_NBITS == 0)
-			add_int128(sum, small_sum(&block, power));
-		else
-			add_large(sum, &block, power);
+		if (powers_add_sum(p, of_first, block.bound >> SMALL_NBITS ? 0 : small_sum(&block, power)) != STATUS_OK)
+			return STATUS_NO_MEMORY;
+		if (block.bound >> SMALL_NBITS)
+			add_large(&p->sums[of_first], &block, power);
 		rows &= ~alike;
 	}
 	return STATUS_OK;
@@ -362,6 +370,20 @@ static void powers_sum(const struct powers *p, int power, int scale, struct inte
 	natural_subtract(&out->magnitude, out->negative ? &total.positive : &total.negative);
 }
 
+static bool powers_total(const struct powers *p, int power, int scale, int128 *out)
+{
+	*out = 0;
+	for (int s = 0; p && s < p->nscales; s++) {
+		const struct power_sum *sum = &p->sums[s];
+		int128 x = (int128)((uint128)sum->word[1] << 64 | sum->word[0]);
+		const struct power_sum short_sum = words_of(x);
+		if (memcmp(sum, &short_sum, sizeof *sum) != 0 || (x != 0 && s > scale) || !decimal_rescale(&x, power * (scale - s)) ||
+		    __builtin_add_overflow(*out, x, out))
+			return false;
+	}
+	return !p || !has_wide(p);
+}
+
 /* ---- the two moments ---- */
 
 static enum status cubes_add(void *cell, const int64_t *significand, const uint8_t *scale,
@@ -384,6 +406,11 @@ static void cubes_write(const void *cell, struct json_writer *to)
 void cubes_sum(const struct powers *cubes, int scale, struct integer *out)
 {
 	powers_sum(cubes, 3, scale, out);
+}
+
+bool cubes_total(const struct powers *cubes, int scale, int128 *out)
+{
+	return powers_total(cubes, 3, scale, out);
 }
 
 const struct moment_ops moment_cubes = {
@@ -419,6 +446,11 @@ static void fourths_write(const void *cell, struct json_writer *to)
 void fourths_sum(const struct powers *fourths, int scale, struct integer *out)
 {
 	powers_sum(fourths, 4, scale, out);
+}
+
+bool fourths_total(const struct powers *fourths, int scale, int128 *out)
+{
+	return powers_total(fourths, 4, scale, out);
 }
 
 const struct moment_ops moment_fourths = {

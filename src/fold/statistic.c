@@ -207,13 +207,21 @@ char *statistic_write_short(enum operation operation, const struct short_moments
 {
 	bool negative = m->sum < 0;
 
-	if (operation != OPERATION_MEAN && operation != OPERATION_RMS)
+	switch (operation) {
+	case OPERATION_MEAN:
+		if (m->count == 0)
+			return to;
+		return to + ratio_format_short(negative, negative ? -(uint128)m->sum : (uint128)m->sum, m->count, m->scale, to);
+	case OPERATION_RMS:
+		return m->count == 0 ? to : to + ratio_sqrt_format_short(false, m->squares, m->count, 2 * m->scale, to);
+	case OPERATION_SKEWNESS:
+	case OPERATION_SKEWNESS_POP:
+	case OPERATION_KURTOSIS:
+	case OPERATION_KURTOSIS_POP:
+		return statistic_shape_write_short(operation, m, to);
+	default:
 		return write_spread(m, operation, to);
-	if (m->count == 0)
-		return to;
-	if (operation == OPERATION_RMS)
-		return to + ratio_sqrt_format_short(false, m->squares, m->count, 2 * m->scale, to);
-	return to + ratio_format_short(negative, negative ? -(uint128)m->sum : (uint128)m->sum, m->count, m->scale, to);
+	}
 }
 
 static void statistic_rms(const struct column_moments *m, char *text)

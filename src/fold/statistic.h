@@ -77,11 +77,15 @@ struct short_moments {
 	int scale;
 	int128 sum;      /* x 10^scale */
 	uint128 squares; /* their sum x 10^(2 scale); a mean needs none */
+	int128 cubes, fourths; /* likewise; for skewness and kurtosis */
 };
 
-/* Writes what statistic_format writes of a mean, a root mean square, or a variance and what is made of it, in a tenth of the
- * time. No terminator. Returns the text's end, or NULL where it takes longer numbers. */
+/* Writes what statistic_format writes of a mean, a root mean square, a variance and what is made of it, or a skewness or kurtosis,
+ * in a tenth of the time. No terminator. Returns the text's end, or NULL where it takes longer numbers. */
 char *statistic_write_short(enum operation operation, const struct short_moments *m, char *to);
+
+/* Does that for a skewness or kurtosis. */
+char *statistic_shape_write_short(enum operation operation, const struct short_moments *m, char *to);
 
 /* Sets *out to n times the sum of squares, less the square of the sum: what variances are made of. Returns false where it does
  * not fit. */

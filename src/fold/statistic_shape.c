@@ -47,32 +47,17 @@ static void set_integer(struct integer *x, uint128 value)
 	natural_set(&x->magnitude, value);
 }
 
-/* n, the sums of powers at a common scale, and N2. */
-struct sums {
-	struct integer n, s1, s2, s3, n2;
+/* n, N2, and N3 or N4. */
+struct shape {
+	uint64_t n;
+	struct integer n2, higher;
 	int ndigits; /* of the deviation that are right */
 };
 
-/* Returns false where there are fewer than nleast numbers, or no variance. */
-static bool sums_set(struct sums *s, const struct column_moments *m, uint64_t nleast)
-{
-	int scale = statistic_limb_scale(m);
-	struct natural square;
-
-	if (m->numbers.count < nleast)
-		return false;
-	set_integer(&s->n, m->numbers.count);
-	s->s1.negative = statistic_scaled_sum(m, scale, &s->s1.magnitude);
-	s->s2.negative = false;
-	squares_sum(m->squares, scale, &s->s2.magnitude);
-	cubes_sum(m->cubes, scale, &s->s3);
-	set_integer(&s->n2, 0);
-	add_product(&s->n2, 1, &s->n, &s->s2);
-	add_product(&s->n2, -1, &s->s1, &s->s1);
-	natural_multiply(&square, &s->n.magnitude, &s->n.magnitude);
-	s->ndigits = statistic_ndigits(statistic_places(m->numbers.scale), &s->n2.magnitude, &square, 2 * scale);
-	return s->n2.magnitude.nlimbs > 0 && s->ndigits > 0;
-}
+/* n, and the sums of powers at a common scale. */
+struct sums {
+	struct integer n, s1, s2, s3, s4;
+};
 
 /* *out = N3 */
 static void third(const struct sums *s, struct integer *out)
@@ -90,14 +75,14 @@ static void third(const struct sums *s, struct integer *out)
 }
 
 /* *out = N4 */
-static void fourth(const struct sums *s, const struct integer *s4, struct integer *out)
+static void fourth(const struct sums *s, struct integer *out)
 {
 	struct integer inner, square;
 
 	set_integer(&square, 0);
 	add_product(&square, 1, &s->s1, &s->s1);
 	set_integer(&inner, 0);
-	add_product(&inner, 1, &s->n, s4);
+	add_product(&inner, 1, &s->n, &s->s4);
 	add_product(&inner, -4, &s->s1, &s->s3);
 	set_integer(out, 0);
 	add_product(out, 1, &s->n, &inner);
@@ -108,8 +93,36 @@ static void fourth(const struct sums *s, const struct integer *s4, struct intege
 	add_product(out, -3, &square, &square);
 }
 
+/* Returns false where there are fewer than nleast numbers, or no variance. */
+static bool shape_set(struct shape *shape, const struct column_moments *m, uint64_t nleast, bool is_fourth)
+{
+	int scale = statistic_limb_scale(m);
+	struct natural square;
+	struct sums s;
+
+	if (m->numbers.count < nleast)
+		return false;
+	shape->n = m->numbers.count;
+	set_integer(&s.n, shape->n);
+	s.s1.negative = statistic_scaled_sum(m, scale, &s.s1.magnitude);
+	s.s2.negative = false;
+	squares_sum(m->squares, scale, &s.s2.magnitude);
+	set_integer(&shape->n2, 0);
+	add_product(&shape->n2, 1, &s.n, &s.s2);
+	add_product(&shape->n2, -1, &s.s1, &s.s1);
+	natural_multiply(&square, &s.n.magnitude, &s.n.magnitude);
+	shape->ndigits = statistic_ndigits(statistic_places(m->numbers.scale), &shape->n2.magnitude, &square, 2 * scale);
+	if (shape->n2.magnitude.nlimbs == 0 || shape->ndigits <= 0)
+		return false;
+	cubes_sum(m->cubes, scale, &s.s3);
+	if (is_fourth)
+		fourths_sum(m->fourths, scale, &s.s4);
+	(is_fourth ? fourth : third)(&s, &shape->higher);
+	return true;
+}
+
 /* How many digits after the point are right of G, which is the root of numerator / denominator, or of K, which is that. */
-static int count_places(const struct sums *s, bool is_root, const struct natural *numerator, const struct natural *denominator)
+static int count_places(const struct shape *s, bool is_root, const struct natural *numerator, const struct natural *denominator)
 {
 	int magnitude;
 
@@ -119,61 +132,38 @@ static int count_places(const struct sums *s, bool is_root, const struct natural
 	return s->ndigits - (magnitude > 0 ? magnitude : 0);
 }
 
-/* Writes the root of factor / divisor x N3^2 / N2^3, with the sign of N3. */
-static void format_skewness(const struct sums *s, uint128 factor, uint128 divisor, char *text)
+/* Writes the root of factor / divisor x N3^2 / N2^3, with the sign of N3. Returns the text's length. */
+static size_t format_skewness(const struct shape *s, uint128 factor, uint128 divisor, char *text)
 {
-	struct integer n3, number, square, numerator, denominator;
-	bool negative;
+	struct integer number, square, product, numerator, denominator;
 
-	third(s, &n3);
-	negative = n3.negative;
 	set_integer(&square, 0);
-	add_product(&square, 1, &n3, &n3);
+	add_product(&square, 1, &s->higher, &s->higher);
 	set_integer(&number, factor);
 	set_integer(&numerator, 0);
 	add_product(&numerator, 1, &number, &square);
 	set_integer(&square, 0);
 	add_product(&square, 1, &s->n2, &s->n2);
 	set_integer(&number, divisor);
-	set_integer(&n3, 0);
-	add_product(&n3, 1, &number, &s->n2);
-	natural_multiply(&denominator.magnitude, &n3.magnitude, &square.magnitude);
-	ratio_sqrt_format_places(negative, &numerator.magnitude, &denominator.magnitude, 0,
-				 count_places(s, true, &numerator.magnitude, &denominator.magnitude), text);
+	set_integer(&product, 0);
+	add_product(&product, 1, &number, &s->n2);
+	natural_multiply(&denominator.magnitude, &product.magnitude, &square.magnitude);
+	return ratio_sqrt_format_places(s->higher.negative, &numerator.magnitude, &denominator.magnitude, 0,
+					count_places(s, true, &numerator.magnitude, &denominator.magnitude), text);
 }
 
-void statistic_skewness(const struct column_moments *m, char *text)
+/* Writes factor x (a N4 - 3 b N2^2) / (divisor N2^2). Returns the text's length. */
+static size_t format_kurtosis(const struct shape *s, uint128 factor, uint128 a, uint128 b, uint128 divisor, char *text)
 {
-	uint128 n = m->numbers.count;
-	struct sums s;
-
-	if (sums_set(&s, m, 3))
-		format_skewness(&s, n * (n - 1), (n - 2) * (n - 2), text);
-}
-
-void statistic_skewness_pop(const struct column_moments *m, char *text)
-{
-	struct sums s;
-
-	if (sums_set(&s, m, 1))
-		format_skewness(&s, 1, 1, text);
-}
-
-/* Writes factor x (a N4 - 3 b N2^2) / (divisor N2^2). */
-static void format_kurtosis(const struct sums *s, const struct column_moments *m, uint128 factor, uint128 a, uint128 b,
-			    uint128 divisor, char *text)
-{
-	struct integer s4, n4, number, sum, square, numerator, denominator;
+	struct integer number, sum, square, numerator, denominator;
 	int places;
 
-	fourths_sum(m->fourths, statistic_limb_scale(m), &s4);
-	fourth(s, &s4, &n4);
 	set_integer(&square, 0);
 	add_product(&square, 1, &s->n2, &s->n2);
-	places = count_places(s, false, &n4.magnitude, &square.magnitude);
+	places = count_places(s, false, &s->higher.magnitude, &square.magnitude);
 	set_integer(&sum, 0);
 	set_integer(&number, a);
-	add_product(&sum, 1, &number, &n4);
+	add_product(&sum, 1, &number, &s->higher);
 	set_integer(&number, b);
 	add_product(&sum, -3, &number, &square);
 	set_integer(&number, factor);
@@ -182,22 +172,109 @@ static void format_kurtosis(const struct sums *s, const struct column_moments *m
 	set_integer(&number, divisor);
 	set_integer(&denominator, 0);
 	add_product(&denominator, 1, &number, &square);
-	ratio_format_places(numerator.negative, &numerator.magnitude, &denominator.magnitude, 0, places, text);
+	return ratio_format_places(numerator.negative, &numerator.magnitude, &denominator.magnitude, 0, places, text);
+}
+
+/* The four results: how many numbers each needs, and what it is of their moments. */
+static uint64_t nleast_of(enum operation operation)
+{
+	return operation == OPERATION_SKEWNESS ? 3 : operation == OPERATION_KURTOSIS ? 4 : 1;
+}
+
+static size_t format_shape(enum operation operation, const struct shape *s, char *text)
+{
+	const uint128 n = s->n;
+
+	switch (operation) {
+	case OPERATION_SKEWNESS:
+		return format_skewness(s, n * (n - 1), (n - 2) * (n - 2), text);
+	case OPERATION_SKEWNESS_POP:
+		return format_skewness(s, 1, 1, text);
+	case OPERATION_KURTOSIS:
+		return format_kurtosis(s, n - 1, n + 1, n - 1, (n - 2) * (n - 3), text);
+	default:
+		return format_kurtosis(s, 1, 1, 1, 1, text);
+	}
+}
+
+static void format_moments(enum operation operation, const struct column_moments *m, char *text)
+{
+	struct shape s;
+
+	if (shape_set(&s, m, nleast_of(operation), operation >= OPERATION_KURTOSIS))
+		format_shape(operation, &s, text);
+}
+
+void statistic_skewness(const struct column_moments *m, char *text)
+{
+	format_moments(OPERATION_SKEWNESS, m, text);
+}
+
+void statistic_skewness_pop(const struct column_moments *m, char *text)
+{
+	format_moments(OPERATION_SKEWNESS_POP, m, text);
 }
 
 void statistic_kurtosis(const struct column_moments *m, char *text)
 {
-	uint128 n = m->numbers.count;
-	struct sums s;
-
-	if (sums_set(&s, m, 4))
-		format_kurtosis(&s, m, n - 1, n + 1, n - 1, (n - 2) * (n - 3), text);
+	format_moments(OPERATION_KURTOSIS, m, text);
 }
 
 void statistic_kurtosis_pop(const struct column_moments *m, char *text)
 {
-	struct sums s;
+	format_moments(OPERATION_KURTOSIS_POP, m, text);
+}
 
-	if (sums_set(&s, m, 1))
-		format_kurtosis(&s, m, 1, 1, 1, 1, text);
+/* ---- short ones ---- */
+
+/* *sum += factor x a x b. Returns false where that does not fit. */
+static bool add_short_product(int128 *sum, int factor, int128 a, int128 b)
+{
+	int128 product;
+
+	return !__builtin_mul_overflow(a, b, &product) && !__builtin_mul_overflow(product, (int128)factor, &product) &&
+	       !__builtin_add_overflow(*sum, product, sum);
+}
+
+/* Like third and fourth. Return false where that does not fit. */
+static bool short_third(const struct short_moments *m, int128 *out)
+{
+	const int128 n = m->count, s1 = m->sum;
+	int128 inner = 0, square = 0;
+
+	*out = 0;
+	return m->squares <= (uint128)DECIMAL_INT128_MAX && add_short_product(&inner, 1, n, m->cubes) &&
+	       add_short_product(&inner, -3, s1, (int128)m->squares) && add_short_product(&square, 1, s1, s1) &&
+	       add_short_product(out, 1, n, inner) && add_short_product(out, 2, s1, square);
+}
+
+static bool short_fourth(const struct short_moments *m, int128 *out)
+{
+	const int128 n = m->count, s1 = m->sum;
+	int128 inner = 0, outer = 0, square = 0;
+
+	*out = 0;
+	return m->squares <= (uint128)DECIMAL_INT128_MAX && add_short_product(&square, 1, s1, s1) &&
+	       add_short_product(&inner, 1, n, m->fourths) && add_short_product(&inner, -4, s1, m->cubes) &&
+	       add_short_product(&outer, 1, n, inner) && add_short_product(&outer, 6, square, (int128)m->squares) &&
+	       add_short_product(out, 1, n, outer) && add_short_product(out, -3, square, square);
+}
+
+char *statistic_shape_write_short(enum operation operation, const struct short_moments *m, char *to)
+{
+	int128 n2, higher;
+	struct shape s;
+
+	if (m->count < nleast_of(operation))
+		return to;
+	if (!statistic_scatter_short(m, &n2) || !(operation >= OPERATION_KURTOSIS ? short_fourth : short_third)(m, &higher))
+		return NULL;
+	if (n2 == 0)
+		return to;
+	s.n = m->count;
+	s.ndigits = RATIO_PLACES_ALL;
+	set_integer(&s.n2, (uint128)n2);
+	set_integer(&s.higher, higher < 0 ? -(uint128)higher : (uint128)higher);
+	s.higher.negative = higher < 0;
+	return to + format_shape(operation, &s, to);
 }

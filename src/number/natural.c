@@ -236,12 +236,61 @@ static uint128 divide(struct natural *r, const struct natural *d, int ndigits)
 	return round_half_even(s, r, d);
 }
 
+/* The integer part of x's root, by Newton's iteration from above. 0 < x < 2^126 */
+static uint64_t integer_root(uint128 x)
+{
+	int nbits = x >> 64 ? 128 - __builtin_clzll((uint64_t)(x >> 64))
+			    : 64 - __builtin_clzll((uint64_t)x);
+	uint64_t root = UINT64_C(1) << (nbits + 1) / 2, next;
+
+	for (;; root = next) {
+		next = (uint64_t)((root + x / root) / 2);
+		if (next >= root)
+			return root;
+	}
+}
+
+/* What n has from limb `low` on. */
+static uint128 top_of(const struct natural *n, int low)
+{
+	uint128 top = 0;
+
+	for (int i = n->nlimbs - 1; i >= low; i--)
+		top = top * NATURAL_LIMB_BASE + n->limb[i];
+	return top;
+}
+
+/* Like take_root, from the four highest limbs of d and those of r above the others: r/d is then known to 24 digits, and 10^34 r/d
+ * within 10^10, so that about one root of 10^6 is not decided. Returns 0 for such a one. */
+static uint64_t take_root_of_top(const struct natural *r, const struct natural *d)
+{
+	const int low = d->nlimbs > 4 ? d->nlimbs - 4 : 0;
+	const uint128 slack = 10000000000, q = top_of(d, low);
+	uint128 rest = top_of(r, low), whole = 0, middle;
+	uint64_t s;
+
+	if (rest >= q)
+		return 0;
+	for (int i = 0; i < RATIO_NDIGITS; i++) {
+		rest *= 100; /* below 2^127, as q is below 10^36 */
+		whole = whole * 100 + rest / q;
+		rest %= q;
+	}
+	s = integer_root(whole);
+	middle = (uint128)s * s + s;
+	if (whole + slack > middle && middle + slack > whole)
+		return 0;
+	return s + (whole > middle);
+}
+
 /* The first 17 digits of the root of r/d as an integer, rounded; r is used up. */
 static uint64_t take_root(struct natural *r, const struct natural *d)
 {
 	struct natural odd; /* (2 s + 1) d; between two digits 2 s d */
-	uint64_t s = 0;
+	uint64_t s = take_root_of_top(r, d);
 
+	if (s)
+		return s;
 	odd.nlimbs = 0;
 	for (int i = 0; i < RATIO_NDIGITS; i++) {
 		multiply_limb(r, 100);
@@ -464,20 +513,6 @@ size_t ratio_format_short(bool negative, uint128 numerator, uint64_t denominator
 	rest = 2 * (p - s * q);
 	s += rest > q || (rest == q && s % 2 == 1);
 	return write_plain(negative, s, exponent, text);
-}
-
-/* The integer part of x's root, by Newton's iteration from above. 0 < x < 2^126 */
-static uint64_t integer_root(uint128 x)
-{
-	int nbits = x >> 64 ? 128 - __builtin_clzll((uint64_t)(x >> 64))
-			    : 64 - __builtin_clzll((uint64_t)x);
-	uint64_t root = UINT64_C(1) << (nbits + 1) / 2, next;
-
-	for (;; root = next) {
-		next = (uint64_t)((root + x / root) / 2);
-		if (next >= root)
-			return root;
-	}
 }
 
 /* whole and rest are the quotient and the remainder of 10^2k p / q, with a k that gives the root of
