@@ -12,6 +12,7 @@
 #include "base/memory_limit.h"
 #include "fold/group_values.h"
 #include "fold/pair.h"
+#include "fold/texts.h"
 #include "number/decimal_text.h"
 
 /* ---- the partial ---- */
@@ -296,12 +297,21 @@ static enum status combine_ends(struct group_ends *e, const struct group_ends *l
 	return status;
 }
 
+/* The two ends of a column, or its least and greatest text, one behind the other. NULL: it has none in a cell. */
+static struct group_end *two_ends(struct group *g, const struct plan_column *column)
+{
+	if (!plan_column_has_cell_of(column, MOMENT_ENDS | MOMENT_TEXTS))
+		return NULL;
+	return column->needs & MOMENT_ENDS ? &group_ends(g, column)->first : &group_texts(g, column)->least;
+}
+static_assert(offsetof(struct group_ends, last) == sizeof(struct group_end) &&
+	      offsetof(struct group_texts, greatest) == sizeof(struct group_end), "two ends lie one behind the other");
+
 bool group_has_long_ends(struct group *g, const struct plan *plan)
 {
 	for (size_t c = 0; c < plan->ncolumns; c++) {
-		const struct group_ends *e = group_ends(g, &plan->columns[c]);
-		if (plan_column_has_cell_of(&plan->columns[c], MOMENT_ENDS) &&
-		    (e->first.nbytes == GROUP_END_LONG || e->last.nbytes == GROUP_END_LONG))
+		const struct group_end *e = two_ends(g, &plan->columns[c]);
+		if (e && (e[0].nbytes == GROUP_END_LONG || e[1].nbytes == GROUP_END_LONG))
 			return true;
 	}
 	return false;
@@ -347,19 +357,102 @@ static enum status add_ends(const struct group_ends *from, const struct plan *pl
 	return status;
 }
 
+/* ---- texts ---- */
+
+/* A cell's texts. text: NULL: that of no value. */
+static struct text_run texts_run(struct group *g, const struct plan_column *column)
+{
+	const struct group_texts *t = group_texts(g, column);
+	struct text_run run = {.count = group_cell_count(group_cell(g, column)), .shortest = t->shortest, .longest = t->longest,
+			       .has_other = t->has_other, .has_time = t->has_time};
+	size_t nbytes;
+
+	if (run.count == 0)
+		run.shortest = UINT32_MAX;
+	if (t->least.key == 0)
+		return run;
+	run.least.text = group_end_text(&t->least, &nbytes);
+	run.least.nbytes = (uint32_t)nbytes;
+	run.least.key = t->least.key;
+	run.greatest.text = group_end_text(&t->greatest, &nbytes);
+	run.greatest.nbytes = (uint32_t)nbytes;
+	run.greatest.key = t->greatest.key;
+	return run;
+}
+
+/* Makes an end a text, unless it is that already. texts: as in group_combine; NULL: a long text stays where it is. */
+static enum status set_text(struct group_end *e, const struct text_at *x, struct text_arena *texts)
+{
+	struct group_end end;
+	size_t nbytes;
+
+	if (x->text == group_end_text(e, &nbytes))
+		return STATUS_OK;
+	group_end_set(&end, x->key, x->text, x->nbytes, false);
+	if (texts)
+		return copy_end(e, &end, texts);
+	*e = end;
+	return STATUS_OK;
+}
+
+/* Makes a cell's texts those of a run, but for their count. texts, errors: as above. */
+static enum status set_texts(struct group_texts *t, const struct text_run *run, struct text_arena *texts)
+{
+	enum status status = set_text(&t->least, &run->least, texts);
+
+	t->shortest = run->shortest;
+	t->longest = run->longest;
+	t->has_other = run->has_other;
+	t->has_time = run->has_time;
+	return status == STATUS_OK ? set_text(&t->greatest, &run->greatest, texts) : status;
+}
+
+void group_add_text(struct group *g, const struct plan_column *column, const struct text_at *x)
+{
+	struct text_run run = texts_run(g, column);
+
+	text_run_take(&run, x);
+	set_texts(group_texts(g, column), &run, NULL);
+	group_cell(g, column)->count_scale++;
+}
+
+/* Adds the texts of a run to a cell's, but for their count. Errors: as above. */
+static enum status add_texts(struct group *g, const struct plan_column *column, const struct text_run *later,
+			     struct text_arena *texts)
+{
+	struct text_run run = texts_run(g, column);
+
+	text_run_combine(&run, later);
+	return run.count ? set_texts(group_texts(g, column), &run, texts) : STATUS_OK;
+}
+
+/* Adds a cell's texts to a column's. Errors: STATUS_NO_MEMORY. */
+static enum status add_texts_to_column(const struct text_run *later, struct column_partial *column)
+{
+	struct texts *texts = later->count ? moments_need(&column->moments, CELL_TEXTS) : NULL;
+	struct text_run run;
+
+	if (!texts)
+		return later->count ? STATUS_NO_MEMORY : STATUS_OK;
+	text_run_begin(&run, texts);
+	text_run_combine(&run, later);
+	return text_run_end(&run, texts);
+}
+
 /* ---- columns ---- */
 
 /* Whether the cell of column c can hold all of the column: sets *x to its numbers. */
-static bool numbers_of_column(const struct column_partial *column, unsigned needs, struct group_numbers *x)
+static bool numbers_of_column(const struct column_partial *column, const struct plan_column *plan, struct group_numbers *x)
 {
 	const struct moment_cells *m = &column->moments;
+	const unsigned needs = plan->needs;
 	int scale = __builtin_ffs((int)column->fast.scales) - 1;
 
-	*x = (struct group_numbers){.count = 0};
+	*x = (struct group_numbers){.count = plan->parses ? 0 : column->fast.count};
 	if (needs & (MOMENT_VALUES | MOMENT_KEYS) || column_has_wide(column) || column->nmissing || column->nnuls ||
 	    (column->ninvalid && !(needs & MOMENT_ENDS)))
 		return false;
-	if (column->fast.count == 0 && needs & MOMENT_ENDS)
+	if (!plan->parses || (column->fast.count == 0 && needs & MOMENT_ENDS))
 		return true;
 	if (__builtin_popcount(column->fast.scales) != 1)
 		return false;
@@ -376,9 +469,15 @@ enum status group_add_column(struct group *g, const struct plan *plan, size_t c,
 	enum status status = STATUS_OK;
 	struct group_numbers x;
 
-	if (plan_column_has_cell(column) && numbers_of_column(later, column->needs, &x)) {
+	if (plan_column_has_cell(column) && numbers_of_column(later, column, &x)) {
+		const struct texts *later_texts = moments_cell(&later->moments, CELL_TEXTS);
+		struct text_run run;
 		if (column->needs & MOMENT_ENDS)
 			status = add_ends_of_column(group_ends(g, column), later, texts);
+		if (column->needs & MOMENT_TEXTS && later_texts) {
+			text_run_begin(&run, later_texts);
+			status = add_texts(g, column, &run, texts);
+		}
 		return status == STATUS_OK && x.count ? group_add_numbers(g, plan, c, &x) : status;
 	}
 	status = group_need_rest(g, plan);
@@ -394,6 +493,10 @@ static enum status combine_cells(struct group *g, struct group *later, const str
 
 	if (column->needs & MOMENT_ENDS)
 		status = combine_ends(group_ends(g, column), group_ends(later, column), texts);
+	if (column->needs & MOMENT_TEXTS) {
+		const struct text_run run = texts_run(later, column);
+		status = add_texts(g, column, &run, texts);
+	}
 	return status == STATUS_OK && x.count ? group_add_numbers(g, plan, c, &x) : status;
 }
 
@@ -420,12 +523,12 @@ static enum status own_ends(struct group *g, const struct plan *plan, struct tex
 	enum status status = STATUS_OK;
 
 	for (size_t c = 0; c < plan->ncolumns && status == STATUS_OK; c++) {
-		struct group_ends *e = group_ends(g, &plan->columns[c]), foreign;
-		if (!plan_column_has_cell_of(&plan->columns[c], MOMENT_ENDS))
-			continue;
-		foreign = *e;
-		memset(e, 0, sizeof *e);
-		status = combine_ends(e, &foreign, texts);
+		struct group_end *e = two_ends(g, &plan->columns[c]);
+		for (int i = 0; e && i < 2 && status == STATUS_OK; i++) {
+			const struct group_end foreign = e[i];
+			e[i].nbytes = 0;
+			status = copy_end(&e[i], &foreign, texts);
+		}
 	}
 	return status;
 }
@@ -574,6 +677,10 @@ struct partial *group_partial(struct group *g, const struct plan *plan, struct p
 			p->columns[c].fast.count += x.count;
 		if (status == STATUS_OK && needs & MOMENT_ENDS)
 			status = add_ends(group_ends(g, &plan->columns[c]), plan, &p->columns[c]);
+		if (needs & MOMENT_TEXTS) {
+			const struct text_run run = texts_run(g, &plan->columns[c]);
+			status = add_texts_to_column(&run, &p->columns[c]);
+		}
 		if (status == STATUS_OK && needs & MOMENT_VALUES)
 			status = group_values_add_to(group_values(g, &plan->columns[c]), &p->columns[c]);
 		if (p == g->rest)

@@ -40,12 +40,15 @@ struct group_cell {
 #define MOMENTS_OF_KEYS (MOMENT_COUNT | MOMENT_KEYS | MOMENT_KEY_COUNTS | MOMENT_KEY_LOGS)
 #define GROUP_CELL_MOMENTS ((unsigned)(MOMENTS_FUSED | MOMENT_SQUARES | MOMENT_CUBES | MOMENT_FOURTHS)) /* of numbers */
 
-/* The first or the last value of a column that has a cell, as ends_text (moment.h) returns it: in line, or a longer one
- * elsewhere. */
+/* The first or the last value of a column that has a cell, as ends_text (moment.h) returns it, or its least or greatest text: in
+ * line, or a longer one elsewhere. */
 #define GROUP_END_NBYTES 23 /* in line */
 #define GROUP_END_LONG 255
 struct group_end {
-	uint64_t place; /* 0: none; else twice (its offset in the input, in bytes, + 1), and 1 if it is a number */
+	union { /* 0: none */
+		uint64_t place; /* twice (its offset in the input, in bytes, + 1), and 1 if it is a number */
+		uint64_t key;   /* of a least or greatest text: text_key (texts.h) */
+	};
 	union {
 		struct {
 			uint8_t nbytes; /* or GROUP_END_LONG */
@@ -64,6 +67,13 @@ struct group_end {
 struct group_ends {
 	struct group_end first, last;
 	uint64_t ntexts; /* values that are no numbers, where these are no error */
+};
+
+/* With MOMENT_TEXTS, these: as in struct texts (texts.h), but for the count, which is that of the cell. */
+struct group_texts {
+	struct group_end least, greatest;
+	uint32_t shortest, longest;
+	bool has_other, has_time;
 };
 
 /* With MOMENT_VALUES, these lie behind all else: the numbers that group_values.h lists, once they are settled. */
@@ -107,6 +117,7 @@ static inline size_t group_numbers_nbytes(unsigned needs)
 static inline size_t group_cell_nbytes(unsigned needs)
 {
 	return group_numbers_nbytes(needs) + (needs & MOMENT_ENDS ? sizeof(struct group_ends) : 0) +
+	       (needs & MOMENT_TEXTS ? sizeof(struct group_texts) : 0) +
 	       (needs & MOMENT_VALUES ? sizeof(struct group_values) : 0) + (needs & MOMENT_KEYS ? sizeof(struct group_keys) : 0) +
 	       (needs & MOMENT_KEY_LOGS ? sizeof(struct group_key_logs) : 0);
 }
@@ -116,8 +127,9 @@ static inline bool group_may_have_cell(const struct plan_column *column)
 {
 	if (column->needs & MOMENT_ENDS && (column->let || column->if_numeric || !column->parses))
 		return false;
-	if (column->needs & MOMENT_KEYS) /* the text of a computed column is gone with its block of rows */
-		return !column->parses && !column->let && !(column->needs & ~(unsigned)MOMENTS_OF_KEYS);
+	if (column->needs & (MOMENT_KEYS | MOMENT_TEXTS)) /* the text of a computed column is gone with its block of rows */
+		return !column->parses && !column->let && (!(column->needs & ~(unsigned)MOMENTS_OF_KEYS) ||
+							   !(column->needs & ~(unsigned)(MOMENT_COUNT | MOMENT_TEXTS)));
 	return column->needs && !(column->needs & ~(GROUP_CELL_MOMENTS | MOMENT_ENDS | MOMENT_VALUES));
 }
 
@@ -185,6 +197,12 @@ static inline struct group_ends *group_ends(struct group *g, const struct plan_c
 	return (struct group_ends *)((char *)g + column->cell_offset + group_numbers_nbytes(column->needs));
 }
 
+/* The texts of a column with MOMENT_TEXTS that has a cell. */
+static inline struct group_texts *group_texts(struct group *g, const struct plan_column *column)
+{
+	return (struct group_texts *)((char *)g + column->cell_offset + group_numbers_nbytes(column->needs));
+}
+
 /* The value of an end that has one. */
 static inline const char *group_end_text(const struct group_end *e, size_t *nbytes)
 {
@@ -193,10 +211,10 @@ static inline const char *group_end_text(const struct group_end *e, size_t *nbyt
 }
 
 /* is_padded: GROUP_END_NBYTES may be read from text on. A long value stays where it is. */
-static inline __attribute__((always_inline)) void group_end_set(struct group_end *e, uint64_t place, const char *text,
+static inline __attribute__((always_inline)) void group_end_set(struct group_end *e, uint64_t place_or_key, const char *text,
 								size_t nbytes, bool is_padded)
 {
-	e->place = place;
+	e->place = place_or_key;
 	if (nbytes <= GROUP_END_NBYTES) {
 		e->nbytes = (uint8_t)nbytes;
 		memcpy(e->text, text, is_padded ? GROUP_END_NBYTES : nbytes);
@@ -317,6 +335,10 @@ static inline void group_ends_take(struct group_ends *e, const struct group_end 
 	if (x->place >= e->last.place)
 		e->last = *x;
 }
+
+/* Adds a value of the text that is folded, or of a tuple, to a column's texts. */
+struct text_at; /* texts.h */
+void group_add_text(struct group *g, const struct plan_column *column, const struct text_at *x);
 
 /* Adds the numbers of the plan's column c, which has a cell, in some rows of x to the rows' groups. Errors: as below. */
 enum status group_add_rows(struct group *const *groups, const struct plan *plan, size_t c, const struct simd_numbers *x,

@@ -154,9 +154,12 @@ bool group_find_text(struct group *g, const struct plan *plan, const struct resu
 				nbytes);
 		return true;
 	}
-	if (r->operation != OPERATION_FIRST && r->operation != OPERATION_LAST)
+	if (r->operation == OPERATION_TEXT_MIN || r->operation == OPERATION_TEXT_MAX)
+		end = r->operation == OPERATION_TEXT_MIN ? &group_texts(g, column)->least : &group_texts(g, column)->greatest;
+	else if (r->operation == OPERATION_FIRST || r->operation == OPERATION_LAST)
+		end = r->operation == OPERATION_FIRST ? &group_ends(g, column)->first : &group_ends(g, column)->last;
+	else
 		return false;
-	end = r->operation == OPERATION_FIRST ? &group_ends(g, column)->first : &group_ends(g, column)->last;
 	*text = group_end_text(end, nbytes);
 	return true;
 }

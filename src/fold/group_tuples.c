@@ -13,6 +13,7 @@
 #include "fold/group_values.h"
 #include "fold/groups.h"
 #include "fold/pair.h"
+#include "fold/texts.h"
 #include "simd/simd.h"
 
 #define FLIGHT_NTUPLES SIMD_NUMBERS_NROWS
@@ -51,6 +52,8 @@ void group_tuples_plan(struct plan *plan)
 		column->tuple_offset = (uint32_t)end;
 		if (column->needs & MOMENT_KEYS)
 			end += sizeof(struct tuple_text);
+		else if (column->needs & MOMENT_TEXTS)
+			end += sizeof(struct group_end);
 		else if (column->needs && column->parses)
 			end += sizeof(int64_t) + (column->needs & MOMENT_ENDS ? sizeof(struct group_end) : 0);
 	}
@@ -245,6 +248,11 @@ static enum status fold_column(struct groups *part, size_t c, struct group **gro
 	x.numbers = 0;
 	for (unsigned i = 0; i < n; i++) {
 		unsigned code = group_tuple_codes(tuples[i])[column->tuple_code];
+		if (column->needs & MOMENT_TEXTS && code != TUPLE_MISSING) {
+			const struct group_end *text = group_tuple_end(tuples[i], column);
+			group_add_text(groups[i], column, &(struct text_at){text->text, text->nbytes, text->key});
+			continue;
+		}
 		if (!column->parses) {
 			group_cell(groups[i], column)->count_scale += code != TUPLE_MISSING;
 			continue;

@@ -9,8 +9,8 @@
  * cache up to some million groups.
  *
  * A tuple has plan->tuple_nbytes: a struct group_tuple with a code for each column that has a cell, then, at the column's
- * tuple_offset, its number's significand (8 bytes), and, with MOMENT_ENDS, its value as a struct group_end; or, with MOMENT_KEYS,
- * its text as a struct tuple_text. Tuples come in any order: a group's first record, and its first and last values, are known
+ * tuple_offset, its number's significand (8 bytes), and, with MOMENT_ENDS, its value as a struct group_end; or its text, with
+ * MOMENT_KEYS as a struct tuple_text, with MOMENT_TEXTS as a struct group_end. Tuples come in any order: a group's first record, and its first and last values, are known
  * by their places.
  */
 #ifndef GPUSTAT_GROUP_TUPLES_H
@@ -79,7 +79,7 @@ static inline int64_t *group_tuple_number(struct group_tuple *t, const struct pl
 
 static inline struct group_end *group_tuple_end(struct group_tuple *t, const struct plan_column *column)
 {
-	return (struct group_end *)((char *)t + column->tuple_offset + sizeof(int64_t));
+	return (struct group_end *)((char *)t + column->tuple_offset + (column->parses ? sizeof(int64_t) : 0));
 }
 
 static inline struct tuple_text *group_tuple_text(struct group_tuple *t, const struct plan_column *column)

@@ -34,14 +34,15 @@ enum status groups_plan(struct plan *plan, size_t chunk_nbytes)
 	for (size_t c = 0; c < plan->ncolumns; c++) {
 		struct plan_column *column = &plan->columns[c];
 		bool has_list = (column->needs & (MOMENT_VALUES | MOMENT_KEYS)) != 0;
-		if (group_may_have_cell(column) && !(has_list && (plan->emits || nlists == GROUP_LISTS_MAX))) {
+		if (group_may_have_cell(column) && !(has_list && nlists == GROUP_LISTS_MAX) &&
+		    !(plan->emits && (has_list || column->needs & MOMENT_TEXTS))) {
 			column->cell_list = has_list ? nlists++ : 0;
 			column->cell_offset = (uint32_t)end;
 			end += group_cell_nbytes(column->needs);
 		}
 		column->keeps_few_keys = true;
 		plan->groups_keep_keys |= (column->needs & MOMENT_KEYS) != 0;
-		plan->groups_keep_ends |= column->cell_offset && column->needs & MOMENT_ENDS;
+		plan->groups_keep_ends |= column->cell_offset && column->needs & (MOMENT_ENDS | MOMENT_TEXTS);
 	}
 	for (struct plan_pair *pair = plan->pairs; pair < plan->pairs + plan->npairs; pair++)
 		if (plan_column_has_cell(&plan->columns[pair->x]) && plan_column_has_cell(&plan->columns[pair->y])) {

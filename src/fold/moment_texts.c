@@ -100,6 +100,28 @@ enum status text_run_end(const struct text_run *run, struct texts *t)
 	return STATUS_OK;
 }
 
+void text_run_combine(struct text_run *run, const struct text_run *later)
+{
+	if (later->count == 0)
+		return;
+	run->count += later->count;
+	run->shortest = later->shortest < run->shortest ? later->shortest : run->shortest;
+	run->longest = later->longest > run->longest ? later->longest : run->longest;
+	run->has_other |= later->has_other;
+	run->has_time |= later->has_time;
+	text_run_lower(run, &later->least);
+	text_run_raise(run, &later->greatest);
+}
+
+void text_run_take(struct text_run *run, const struct text_at *x)
+{
+	const struct text_run one = {.count = 1, .shortest = x->nbytes, .longest = x->nbytes, .least = *x, .greatest = *x};
+
+	text_run_combine(run, &one);
+	if (!run->has_other)
+		text_run_note_date(run, iso_date_of(x->text, x->nbytes));
+}
+
 enum status texts_add(struct texts *t, const char *text, size_t nbytes)
 {
 	struct text_run run;
@@ -109,13 +131,7 @@ enum status texts_add(struct texts *t, const char *text, size_t nbytes)
 	memcpy(first, text, nbytes < sizeof first ? nbytes : sizeof first);
 	x.key = text_key(first, x.nbytes);
 	text_run_begin(&run, t);
-	run.count++;
-	run.shortest = x.nbytes < run.shortest ? x.nbytes : run.shortest;
-	run.longest = x.nbytes > run.longest ? x.nbytes : run.longest;
-	text_run_lower(&run, &x);
-	text_run_raise(&run, &x);
-	if (!run.has_other)
-		text_run_note_date(&run, iso_date_of(text, nbytes));
+	text_run_take(&run, &x);
 	return text_run_end(&run, t);
 }
 
@@ -142,22 +158,11 @@ static void texts_clear(void *cell)
 
 static enum status texts_combine(void *cell, void *later_cell)
 {
-	const struct texts *later = later_cell;
-	struct text_run run;
-	struct text_at least, greatest;
+	struct text_run run, later;
 
-	if (later->count == 0)
-		return STATUS_OK;
-	least = kept_text_at(&later->least);
-	greatest = kept_text_at(&later->greatest);
 	text_run_begin(&run, cell);
-	run.count += later->count;
-	run.shortest = later->shortest < run.shortest ? later->shortest : run.shortest;
-	run.longest = later->longest > run.longest ? later->longest : run.longest;
-	run.has_other |= later->has_other;
-	run.has_time |= later->has_time;
-	text_run_lower(&run, &least);
-	text_run_raise(&run, &greatest);
+	text_run_begin(&later, later_cell);
+	text_run_combine(&run, &later);
 	return text_run_end(&run, cell);
 }
 

@@ -20,6 +20,7 @@
 #include "fold/pair_block.h"
 #include "fold/row_windows.h"
 #include "fold/rows_fold.h"
+#include "fold/texts.h"
 
 static_assert(KEY_INLINE_NBYTES == SIMD_SHORT_NBYTES, "simd_ops.short_texts makes keys");
 
@@ -580,7 +581,10 @@ static enum status fold_presence(const struct grouping *m, size_t c, bool stages
 		}
 		if (stages && is == ROW_PRESENT)
 			stage_text(m, c, m->f->groups.groups[lowest(rows)], value, nbytes);
-		if (plan_column_has_cell(column))
+		if (plan_column_has_cell_of(column, MOMENT_TEXTS) && is == ROW_PRESENT)
+			group_add_text(m->f->groups.groups[lowest(rows)], column,
+				       &(struct text_at){value, (uint32_t)nbytes, text_key(value, (uint32_t)nbytes)});
+		else if (plan_column_has_cell(column))
 			group_cell(m->f->groups.groups[lowest(rows)], column)->count_scale += is == ROW_PRESENT;
 		m->out->columns[c].fast.count += is == ROW_PRESENT;
 		m->out->columns[c].nmissing += is == ROW_MISSING;
@@ -647,7 +651,8 @@ static uint64_t rows_for_tuples(const struct grouping *m, size_t c, uint64_t row
 		size_t nbytes;
 		if (!x) {
 			enum row_value is = row_block_value(&m->f->block, c, row, &text, &nbytes);
-			fit |= is == ROW_MISSING || (is == ROW_PRESENT && m->f->has_plain_texts) ? rows & -rows : 0;
+			bool is_short = !(column->needs & MOMENT_TEXTS) || nbytes <= GROUP_END_NBYTES;
+			fit |= is == ROW_MISSING || (is == ROW_PRESENT && m->f->has_plain_texts && is_short) ? rows & -rows : 0;
 		} else if (end_value(m, c, row, &text, &nbytes) && nbytes <= GROUP_END_NBYTES &&
 			   (x->numbers >> row & 1 || (takes_text && text_is_no_number(&m->f->texts, text, nbytes)))) {
 			fit |= rows & -rows;
@@ -695,6 +700,8 @@ static void put_values(const struct grouping *m, size_t c, uint64_t rows, size_t
 			*code = is_present ? 0 : TUPLE_MISSING;
 			if (is_present && column->needs & MOMENT_KEYS)
 				put_text(m, text, nbytes, group_tuple_text(t, column));
+			if (is_present && column->needs & MOMENT_TEXTS)
+				group_end_set(group_tuple_end(t, column), text_key(text, (uint32_t)nbytes), text, nbytes, true);
 			counts->fast.count += is_present;
 			counts->nmissing += !is_present;
 			continue;
@@ -755,7 +762,7 @@ static enum status fold_column(const struct grouping *m, size_t c)
 
 	if (!column->needs)
 		return STATUS_OK;
-	if (plan_column_has_texts(column) && !(column->needs & MOMENT_ENDS))
+	if (plan_column_has_texts(column) && !plan_column_has_cell(column) && !(column->needs & MOMENT_ENDS))
 		return fold_singles(m, c, m->f->groups.rows); /* which knows nothing of ends */
 	if (column->parses)
 		row_block_numbers(&m->f->block, c);

@@ -69,6 +69,12 @@ enum status text_run_end(const struct text_run *run, struct texts *t);
 void text_run_lower(struct text_run *run, const struct text_at *x);
 void text_run_raise(struct text_run *run, const struct text_at *x);
 
+/* Adds all of a later run. */
+void text_run_combine(struct text_run *run, const struct text_run *later);
+
+/* Adds a value, and notes whether it is a date, unless another value is none. */
+void text_run_take(struct text_run *run, const struct text_at *x);
+
 /* Adds to t a value of 0 < nbytes < 2^32 without a NUL. Errors: STATUS_NO_MEMORY. */
 enum status texts_add(struct texts *t, const char *text, size_t nbytes);
 

@@ -219,7 +219,7 @@ struct plan {
 	size_t tuple_nbytes; /* of a record on its way to its group; 0: records are no tuples (fold/group_tuples.h) */
 	size_t group_nmatched_offset; /* in it, of the predicates' counts; 0 if there are no predicates */
 	bool groups_keep_keys;      /* some column needs MOMENT_KEYS */
-	bool groups_keep_ends;      /* some column with a cell needs MOMENT_ENDS */
+	bool groups_keep_ends;      /* some column with a cell needs MOMENT_ENDS or MOMENT_TEXTS */
 	uint32_t nlists;            /* ... or MOMENT_VALUES, or MOMENT_KEYS: so many do */
 	struct group_store *groups; /* all groups of the run; whoever runs it owns them */
 	bool reads_groups_once;     /* as they appeared, when all records are folded: a device that has all of them may
