@@ -73,13 +73,16 @@ static struct group_numbers numbers_of(const struct group_cell *cell, unsigned n
 		x.cubes = (int128)group_joined(cell->cubes);
 	if (needs & MOMENT_FOURTHS)
 		x.fourths = (int128)group_joined(cell->fourths);
+	if (needs & MOMENT_LOGS)
+		x.logs = group_logs_get(group_logs(cell, needs));
 	return x;
 }
 
 /* Makes a cell's numbers x. Returns false, and changes nothing, where they do not fit. */
 static bool set_cell(struct group_cell *cell, unsigned needs, const struct group_numbers *x)
 {
-	if (x->bin.sum != (int64_t)x->bin.sum || x->squares.high)
+	if (x->bin.sum != (int64_t)x->bin.sum || x->squares.high || x->logs.exponents2 != (int64_t)x->logs.exponents2 ||
+	    x->logs.exponents10 != (int64_t)x->logs.exponents10)
 		return false;
 	cell->count_scale = x->count | (uint64_t)x->scale << GROUP_COUNT_BITS;
 	cell->sum = (int64_t)x->bin.sum;
@@ -93,6 +96,8 @@ static bool set_cell(struct group_cell *cell, unsigned needs, const struct group
 		group_split(cell->cubes, (uint128)x->cubes);
 	if (needs & MOMENT_FOURTHS)
 		group_split(cell->fourths, (uint128)x->fourths);
+	if (needs & MOMENT_LOGS)
+		group_logs_set(group_logs(cell, needs), &x->logs);
 	return true;
 }
 
@@ -127,6 +132,7 @@ static bool add_numbers(struct group_numbers *x, const struct group_numbers *y)
 	    (y->scale < x->scale && !set_scale(&other, x->scale)))
 		return false;
 	x->count += other.count;
+	logarithm_combine(&x->logs, &other.logs);
 	x->bin.min = other.bin.min < x->bin.min ? other.bin.min : x->bin.min;
 	x->bin.max = other.bin.max > x->bin.max ? other.bin.max : x->bin.max;
 	return !__builtin_add_overflow(x->bin.sum, other.bin.sum, &x->bin.sum) &&
@@ -150,6 +156,10 @@ static enum status add_to_column(const struct group_numbers *x, unsigned needs, 
 	    (needs & MOMENT_FOURTHS &&
 	     (!moments_need(m, CELL_FOURTHS) || powers_add_sum(moments_cell(m, CELL_FOURTHS), scale, x->fourths) != STATUS_OK)))
 		return STATUS_NO_MEMORY;
+	if (needs & MOMENT_LOGS && !moments_need(m, CELL_LOGS))
+		return STATUS_NO_MEMORY;
+	if (needs & MOMENT_LOGS)
+		logarithm_combine(moments_cell(m, CELL_LOGS), &x->logs);
 	column->fast.count += x->count;
 	return by_scale_add_bin(&column->fast, scale, &x->bin);
 }
@@ -175,9 +185,12 @@ enum status group_add(struct group *g, const struct plan *plan, size_t c, struct
 	const unsigned needs = plan->columns[c].needs;
 	const int64_t x = number.significand;
 	const int128 square = (int128)x * x;
-	struct group_numbers one = {1, (unsigned)number.scale, {x, x, x}, {(uint128)square, 0}, 0, 0};
+	const uint8_t scale = (uint8_t)number.scale;
+	struct group_numbers one = {.count = 1, .scale = scale, .bin = {x, x, x}, .squares = {(uint128)square, 0}};
 	enum status status;
 
+	if (needs & MOMENT_LOGS)
+		logarithm_add_rows(&one.logs, &x, &scale, 1);
 	if (!(needs & MOMENT_CUBES && __builtin_mul_overflow(square, (int128)x, &one.cubes)) &&
 	    !(needs & MOMENT_FOURTHS && __builtin_mul_overflow(square, square, &one.fourths)))
 		return group_add_numbers(g, plan, c, &one);
@@ -185,6 +198,43 @@ enum status group_add(struct group *g, const struct plan *plan, size_t c, struct
 	return status == STATUS_OK ? column_add_number(&g->rest->columns[c], needs & GROUP_CELL_MOMENTS,
 						       &(struct value){.kind = DECIMAL_NUMBER, .number = number})
 				   : status;
+}
+
+/* Adds a number, but for its logarithm. Returns false, and changes nothing, where it does not fit as it is, or is the first of a
+ * cell with extremes: then group_add adds it. Inline, for needs that the caller's loop knows. */
+static inline __attribute__((always_inline)) bool
+add_to_cell(struct group_cell *cell, unsigned needs, int64_t significand, unsigned scale)
+{
+	const int128 square = (int128)significand * significand;
+	uint128 squares = 0;
+	int128 cubes = 0, fourths = 0;
+	int64_t sum;
+
+	if (group_cell_scale(cell) != scale || __builtin_add_overflow(cell->sum, significand, &sum))
+		return false;
+	if (needs & MOMENT_SQUARES && __builtin_add_overflow(group_joined(cell->squares), (uint128)square, &squares))
+		return false;
+	if (needs & MOMENT_CUBES && (__builtin_mul_overflow(square, (int128)significand, &cubes) ||
+				     __builtin_add_overflow((int128)group_joined(cell->cubes), cubes, &cubes)))
+		return false;
+	if (needs & MOMENT_FOURTHS && (__builtin_mul_overflow(square, square, &fourths) ||
+				       __builtin_add_overflow((int128)group_joined(cell->fourths), fourths, &fourths)))
+		return false;
+	if (needs & MOMENT_EXTREMES) {
+		if (group_cell_count(cell) == 0)
+			return false;
+		cell->extremes[0] = significand < cell->extremes[0] ? significand : cell->extremes[0];
+		cell->extremes[1] = significand > cell->extremes[1] ? significand : cell->extremes[1];
+	}
+	if (needs & MOMENT_SQUARES)
+		group_split(cell->squares, squares);
+	if (needs & MOMENT_CUBES)
+		group_split(cell->cubes, (uint128)cubes);
+	if (needs & MOMENT_FOURTHS)
+		group_split(cell->fourths, (uint128)fourths);
+	cell->sum = sum;
+	cell->count_scale++;
+	return true;
 }
 
 /* Inline, so that each set of moments has a loop of its own. */
@@ -197,8 +247,14 @@ add_rows(struct group *const *groups, const struct plan *plan, size_t c, const s
 
 	for (; rows && status == STATUS_OK; rows &= rows - 1) {
 		unsigned row = (unsigned)__builtin_ctzll(rows);
-		if (!group_cell_add(group_cell(groups[row], column), needs, x->significand[row], x->scale[row]))
+		struct group_cell *cell = group_cell(groups[row], column);
+		if (!add_to_cell(cell, needs, x->significand[row], x->scale[row])) {
 			status = group_add(groups[row], plan, c, (struct decimal){x->significand[row], x->scale[row]});
+		} else if (needs & MOMENT_LOGS) {
+			struct logarithm_sum logs = group_logs_get(group_logs(cell, needs));
+			logarithm_add_rows(&logs, &x->significand[row], &x->scale[row], 1);
+			group_logs_set(group_logs(cell, needs), &logs);
+		}
 	}
 	return status;
 }
@@ -457,6 +513,8 @@ static bool numbers_of_column(const struct column_partial *column, const struct 
 	if (__builtin_popcount(column->fast.scales) != 1)
 		return false;
 	*x = (struct group_numbers){.count = column->fast.count, .scale = (unsigned)scale, .bin = by_scale_values(&column->fast)->bin};
+	if (moments_cell(m, CELL_LOGS))
+		logarithm_combine(&x->logs, moments_cell(m, CELL_LOGS));
 	return squares_total(moments_cell(m, CELL_SQUARES), scale, &x->squares.low) &&
 	       cubes_total(moments_cell(m, CELL_CUBES), scale, &x->cubes) &&
 	       fourths_total(moments_cell(m, CELL_FOURTHS), scale, &x->fourths);

@@ -38,7 +38,14 @@ struct group_cell {
 };
 #define GROUP_COUNT_BITS 56
 #define MOMENTS_OF_KEYS (MOMENT_COUNT | MOMENT_KEYS | MOMENT_KEY_COUNTS | MOMENT_KEY_LOGS)
-#define GROUP_CELL_MOMENTS ((unsigned)(MOMENTS_FUSED | MOMENT_SQUARES | MOMENT_CUBES | MOMENT_FOURTHS)) /* of numbers */
+#define GROUP_CELL_MOMENTS /* of numbers */ \
+	((unsigned)(MOMENTS_FUSED | MOMENT_SQUARES | MOMENT_CUBES | MOMENT_FOURTHS | MOMENT_LOGS))
+
+/* A struct logarithm_sum; with MOMENT_LOGS, one follows the cell. */
+struct group_logs {
+	uint64_t mantissas[3];
+	int64_t exponents2, exponents10;
+};
 
 /* The first or the last value of a column that has a cell, as ends_text (moment.h) returns it, or its least or greatest text: in
  * line, or a longer one elsewhere. */
@@ -94,7 +101,7 @@ struct group_keys {
 /* With MOMENT_KEY_LOGS, behind struct group_keys: of the counts of its values, once they are settled. */
 struct group_key_logs {
 	uint64_t n; /* all values: the sum of the counts */
-	uint64_t sum[sizeof(struct logarithm_sum) / sizeof(uint64_t)]; /* its bytes: a cell has the alignment of 8 */
+	struct group_logs sum;
 };
 
 /* The sum of the products of a pair of columns that have cells: an integer x 10^-scale. */
@@ -105,13 +112,18 @@ struct group_pair {
 
 #define GROUP_LISTS_MAX 2048 /* columns that have values or keys beside cells */
 
-static inline size_t group_numbers_nbytes(unsigned needs)
+static inline size_t group_sums_nbytes(unsigned needs)
 {
 	return needs & MOMENT_FOURTHS	 ? sizeof(struct group_cell)
 	       : needs & MOMENT_CUBES	 ? offsetof(struct group_cell, fourths)
 	       : needs & MOMENT_SQUARES	 ? offsetof(struct group_cell, cubes)
 	       : needs & MOMENT_EXTREMES ? offsetof(struct group_cell, squares)
 					 : offsetof(struct group_cell, extremes);
+}
+
+static inline size_t group_numbers_nbytes(unsigned needs)
+{
+	return group_sums_nbytes(needs) + (needs & MOMENT_LOGS ? sizeof(struct group_logs) : 0);
 }
 
 static inline size_t group_cell_nbytes(unsigned needs)
@@ -184,6 +196,25 @@ static inline void group_split(uint64_t half[2], uint128 x)
 {
 	half[0] = (uint64_t)x;
 	half[1] = (uint64_t)(x >> 64);
+}
+
+static inline struct logarithm_sum group_logs_get(const struct group_logs *logs)
+{
+	return (struct logarithm_sum){{group_joined(logs->mantissas), logs->mantissas[2]}, logs->exponents2, logs->exponents10};
+}
+
+static inline void group_logs_set(struct group_logs *logs, const struct logarithm_sum *x)
+{
+	group_split(logs->mantissas, x->mantissas.low);
+	logs->mantissas[2] = x->mantissas.high;
+	logs->exponents2 = (int64_t)x->exponents2;
+	logs->exponents10 = (int64_t)x->exponents10;
+}
+
+/* The logarithms of a column with MOMENT_LOGS that has a cell. */
+static inline struct group_logs *group_logs(const struct group_cell *cell, unsigned needs)
+{
+	return (struct group_logs *)((char *)cell + group_sums_nbytes(needs));
 }
 
 static inline int128 group_pair_products(const struct group_pair *pair)
@@ -289,44 +320,6 @@ static inline unsigned group_cell_scale(const struct group_cell *cell)
 	return group_scale_of(cell->count_scale);
 }
 
-/* Adds a number. needs: the column's. Returns false, and changes nothing, where it does not fit as it is, or
- * is the first of a cell with extremes: then group_add adds it. Inline, for needs that the caller's
- * loop knows. */
-static inline __attribute__((always_inline)) bool
-group_cell_add(struct group_cell *cell, unsigned needs, int64_t significand, unsigned scale)
-{
-	const int128 square = (int128)significand * significand;
-	uint128 squares = 0;
-	int128 cubes = 0, fourths = 0;
-	int64_t sum;
-
-	if (group_cell_scale(cell) != scale || __builtin_add_overflow(cell->sum, significand, &sum))
-		return false;
-	if (needs & MOMENT_SQUARES && __builtin_add_overflow(group_joined(cell->squares), (uint128)square, &squares))
-		return false;
-	if (needs & MOMENT_CUBES && (__builtin_mul_overflow(square, (int128)significand, &cubes) ||
-				     __builtin_add_overflow((int128)group_joined(cell->cubes), cubes, &cubes)))
-		return false;
-	if (needs & MOMENT_FOURTHS && (__builtin_mul_overflow(square, square, &fourths) ||
-				       __builtin_add_overflow((int128)group_joined(cell->fourths), fourths, &fourths)))
-		return false;
-	if (needs & MOMENT_EXTREMES) {
-		if (group_cell_count(cell) == 0)
-			return false;
-		cell->extremes[0] = significand < cell->extremes[0] ? significand : cell->extremes[0];
-		cell->extremes[1] = significand > cell->extremes[1] ? significand : cell->extremes[1];
-	}
-	if (needs & MOMENT_SQUARES)
-		group_split(cell->squares, squares);
-	if (needs & MOMENT_CUBES)
-		group_split(cell->cubes, (uint128)cubes);
-	if (needs & MOMENT_FOURTHS)
-		group_split(cell->fourths, (uint128)fourths);
-	cell->sum = sum;
-	cell->count_scale++;
-	return true;
-}
-
 /* Makes a value that lies in line the column's first or last one, if it is. */
 static inline void group_ends_take(struct group_ends *e, const struct group_end *x)
 {
@@ -354,6 +347,7 @@ struct group_numbers {
 	struct decimal_bin bin;
 	struct sum192 squares;
 	int128 cubes, fourths;
+	struct logarithm_sum logs;
 };
 
 /* Adds products of the plan's pair i, which has a cell: to that, or, where their sum does not fit, to the partial. Errors: as

@@ -171,11 +171,10 @@ static bool comes_before(const struct key_table *table, const struct pair *pair,
 
 static void add_logarithm(struct group_key_logs *logs, uint64_t count)
 {
-	struct logarithm_sum sum;
+	struct logarithm_sum sum = group_logs_get(&logs->sum);
 
-	memcpy(&sum, logs->sum, sizeof sum);
 	logarithm_add_count(&sum, count);
-	memcpy(logs->sum, &sum, sizeof sum);
+	group_logs_set(&logs->sum, &sum);
 	logs->n += count;
 }
 

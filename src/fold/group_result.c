@@ -59,6 +59,16 @@ static char *write_ratio(struct group *g, const struct plan_column *column, enum
 	return statistic_write_short(operation, &moments, to);
 }
 
+static char *write_geomean(const struct group_cell *cell, unsigned needs, char *to)
+{
+	const struct logarithm_sum logs = group_logs_get(group_logs(cell, needs));
+	uint64_t n = group_cell_count(cell);
+
+	if (n > 0 && cell->extremes[0] == 0)
+		*to++ = '0';
+	return n > 0 && cell->extremes[0] > 0 ? to + logarithm_format_mean(&logs, n, RATIO_NDIGITS, to) : to;
+}
+
 /* A result of a pair, of which the group has no partial, and so no value without a partner. NULL: as above. */
 static char *write_pair(struct group *g, const struct plan *plan, const struct plan_pair *pair, enum operation operation, char *to)
 {
@@ -80,11 +90,10 @@ static char *write_quantile(struct group_values *v, enum operation operation, st
 
 static char *write_entropy(const struct group_key_logs *logs, char *to)
 {
-	struct logarithm_sum sum;
+	const struct logarithm_sum sum = group_logs_get(&logs->sum);
 
 	if (logs->n == 0)
 		return to;
-	memcpy(&sum, logs->sum, sizeof sum);
 	logarithm_format_entropy(&sum, logs->n, to);
 	return to + strlen(to);
 }
@@ -128,6 +137,8 @@ char *group_write_quickly(struct group *g, const struct query *q, const struct r
 	case OPERATION_KURTOSIS:
 	case OPERATION_KURTOSIS_POP:
 		return write_ratio(g, column, r->operation, to);
+	case OPERATION_GEOMEAN:
+		return write_geomean(cell, column->needs, to);
 	case OPERATION_MEDIAN:
 	case OPERATION_PERCENTILE:
 	case OPERATION_IQR:

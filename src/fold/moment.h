@@ -77,7 +77,7 @@ struct moment_ops {
 	CELL(SQUARES, squares, squares, squares) \
 	CELL(CUBES, powers, cubes, cubes) \
 	CELL(FOURTHS, powers, fourths, fourths) \
-	CELL(LOGS, logs, logs, logs) \
+	CELL(LOGS, logarithm_sum, logs, logs) \
 	CELL(ENDS, ends, ends, ends) \
 	CELL(VALUES, values, values, values) \
 	CELL(TEXTS, texts, texts, texts) \
@@ -154,14 +154,6 @@ enum status powers_add_sum(struct powers *p, int scale, int128 sum);
 /* Like squares_total. */
 bool cubes_total(const struct powers *cubes, int scale, int128 *out);
 bool fourths_total(const struct powers *fourths, int scale, int128 *out);
-
-/* ---- logarithms (moment_logs.c) ---- */
-
-struct logs;
-
-/* Writes the geometric mean of n > 0 numbers, all of them positive, in ndigits digits as logarithm_format_mean() does. logs:
- * NULL: all are 1. */
-void logs_format_mean(const struct logs *logs, uint64_t n, int ndigits, char *text);
 
 /* ---- the first and the last value (moment_ends.c) ---- */
 

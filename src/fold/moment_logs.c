@@ -9,13 +9,9 @@
 #include "number/exact_text.h"
 #include "number/logarithm.h"
 
-struct logs {
-	struct logarithm_sum sum;
-};
-
 static void logs_clear(void *cell)
 {
-	memset(cell, 0, sizeof(struct logs));
+	memset(cell, 0, sizeof(struct logarithm_sum));
 }
 
 static void logs_free(void *cell)
@@ -26,7 +22,7 @@ static void logs_free(void *cell)
 static enum status logs_add(void *cell, const int64_t *significand, const uint8_t *scale,
 			    uint64_t rows)
 {
-	logarithm_add_rows(&((struct logs *)cell)->sum, significand, scale, rows);
+	logarithm_add_rows(cell, significand, scale, rows);
 	return STATUS_OK;
 }
 
@@ -55,33 +51,26 @@ static enum status logs_add_wide(void *cell, const struct wide *x, int scale)
 			last = weight(limb, digit);
 		}
 	}
-	logarithm_add(&((struct logs *)cell)->sum, significand, last);
+	logarithm_add(cell, significand, last);
 	return STATUS_OK;
 }
 
 static enum status logs_combine(void *cell, void *later)
 {
-	logarithm_combine(&((struct logs *)cell)->sum, &((const struct logs *)later)->sum);
+	logarithm_combine(cell, later);
 	return STATUS_OK;
-}
-
-void logs_format_mean(const struct logs *logs, uint64_t n, int ndigits, char *text)
-{
-	static const struct logs none;
-
-	logarithm_format_mean(logs ? &logs->sum : &none.sum, n, ndigits, text);
 }
 
 static bool logs_is_empty(const void *cell)
 {
-	const struct logarithm_sum *sum = &((const struct logs *)cell)->sum;
+	const struct logarithm_sum *sum = cell;
 
 	return !sum->mantissas.low && !sum->mantissas.high && !sum->exponents2 && !sum->exponents10;
 }
 
 static void logs_write(const void *cell, struct json_writer *to)
 {
-	const struct logarithm_sum *sum = &((const struct logs *)cell)->sum;
+	const struct logarithm_sum *sum = cell;
 
 	json_put(to, "[");
 	exact_put_sum192(to, &sum->mantissas);
@@ -103,16 +92,16 @@ static bool is_of(const struct logarithm_sum *sum, uint64_t count)
 
 static void logs_read(void *cell, const struct moment_source *from)
 {
-	struct logs later;
+	struct logarithm_sum later;
 
 	json_expect(from->json, "[");
-	later.sum.mantissas = exact_sum192(from->json);
+	later.mantissas = exact_sum192(from->json);
 	json_expect(from->json, ",");
-	later.sum.exponents2 = exact_int128(from->json);
+	later.exponents2 = exact_int128(from->json);
 	json_expect(from->json, ",");
-	later.sum.exponents10 = exact_int128(from->json);
+	later.exponents10 = exact_int128(from->json);
 	json_expect(from->json, "]");
-	if (from->json->status == STATUS_OK && !is_of(&later.sum, from->count))
+	if (from->json->status == STATUS_OK && !is_of(&later, from->count))
 		json_fail(from->json, STATUS_DAMAGED);
 	if (from->json->status == STATUS_OK)
 		logs_combine(cell, &later);
@@ -120,7 +109,7 @@ static void logs_read(void *cell, const struct moment_source *from)
 
 const struct moment_ops moment_logs = {
 	.moment = MOMENT_LOGS,
-	.cell_nbytes = sizeof(struct logs),
+	.cell_nbytes = sizeof(struct logarithm_sum),
 	.clear = logs_clear,
 	.add = logs_add,
 	.add_wide = logs_add_wide,

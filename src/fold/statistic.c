@@ -121,8 +121,8 @@ static void statistic_geomean(const struct column_moments *m, char *text)
 	wide_clear(&zero);
 	sign = wide_compare(&m->numbers.min, &zero);
 	if (m->numbers.count > 0 && sign > 0)
-		logs_format_mean(m->logs, m->numbers.count,
-				 statistic_places(m->numbers.scale) + wide_magnitude(&m->numbers.min) - 1, text);
+		logarithm_format_mean(m->logs, m->numbers.count,
+				      statistic_places(m->numbers.scale) + wide_magnitude(&m->numbers.min) - 1, text);
 	else if (m->numbers.count > 0 && sign == 0)
 		strcpy(text, "0");
 }

@@ -12,8 +12,8 @@
  * Errors. All is computed in units of 2^-126. A table's entry is a series of up to 40 terms, each
  * cut off: 45 units. Four entries, the products that are cut off, e^4/4, and the last six bits: the
  * logarithm of a number is wrong by less than 2^-116. So is the mean of any number of them. The
- * exponential of it, below 10.1, is a Taylor series of 60 terms that are cut off at 2^-120: it is
- * wrong by less than 10.1 x 2^-115 < 10^-33. It is rounded to 33 digits, which makes it exact where the
+ * exponential of it, below 10.1, is one of a table, a Taylor series of 60 terms that are cut off at 2^-120,
+ * times that of less than 1/64, a series of 16: it is wrong by less than 10.1 x 2^-114 < 10^-33. It is rounded to 33 digits, which makes it exact where the
  * geometric mean has no more digits (2 and 8 have 4, ties included), and then to 17. That is the
  * correct rounding unless the true value lies within 10^-32 of the middle between two results, which
  * are 10^-16 apart: once in 10^16.
@@ -32,12 +32,15 @@
 #define NSTEPS 3
 #define STEP_MAX 128 /* |k| at most */
 static const int step_shift[NSTEPS] = {15, 22, 29};
+#define EXPONENTIAL_STEPS 64
+#define NEXPONENTIALS (7 * EXPONENTIAL_STEPS / 3 + 1) /* up to ln 10 and a little more */
 
 static struct {
 	uint16_t factor[NFIRST]; /* r, by the bits behind the mantissa's first */
 	int128 first[NFIRST];    /* -ln(r / 512) */
 	int128 step[NSTEPS][2 * STEP_MAX + 1]; /* -ln(1 - k / 2^s), by k + STEP_MAX */
 	uint128 ln2, ln10;
+	uint128 exponential[NEXPONENTIALS]; /* of i / EXPONENTIAL_STEPS */
 } table;
 
 /* ---- tables ---- */
@@ -60,6 +63,30 @@ static uint128 log_of_quotient(uint64_t a, uint64_t b)
 	return sum;
 }
 
+/* a b / 2^SUM_NBITS, which fits. */
+static uint128 multiply_fixed(uint128 a, uint128 b)
+{
+	uint64_t a0 = (uint64_t)a, a1 = (uint64_t)(a >> 64), b0 = (uint64_t)b,
+		 b1 = (uint64_t)(b >> 64);
+	uint128 low = (uint128)a0 * b0, left = (uint128)a0 * b1, right = (uint128)a1 * b0;
+	uint128 middle = (low >> 64) + (uint64_t)left + (uint64_t)right;
+	uint128 high = (uint128)a1 * b1 + (left >> 64) + (right >> 64) + (middle >> 64);
+
+	return high << (128 - SUM_NBITS) | (uint64_t)middle >> (SUM_NBITS - 64);
+}
+
+/* In units of 2^-SUM_NBITS, as x. */
+static uint128 exponential_series(uint128 x)
+{
+	uint128 term = (uint128)1 << SUM_NBITS, sum = term;
+
+	for (unsigned k = 1; term > 0; k++) {
+		term = multiply_fixed(term, x) / k;
+		sum += term;
+	}
+	return sum;
+}
+
 static void make_tables(void)
 {
 	for (unsigned i = 0; i < NFIRST; i++) { /* r is near 512 / y in the middle of the interval */
@@ -77,6 +104,8 @@ static void make_tables(void)
 	}
 	table.ln2 = log_of_quotient(1, 3);
 	table.ln10 = 3 * table.ln2 + log_of_quotient(1, 9);
+	for (unsigned i = 0; i < NEXPONENTIALS; i++)
+		table.exponential[i] = exponential_series(((uint128)1 << SUM_NBITS) / EXPONENTIAL_STEPS * i);
 }
 
 static void need_tables(void)
@@ -177,18 +206,6 @@ void logarithm_combine(struct logarithm_sum *sum, const struct logarithm_sum *la
 
 /* ---- the mean ---- */
 
-/* a b / 2^SUM_NBITS, which fits. */
-static uint128 multiply_fixed(uint128 a, uint128 b)
-{
-	uint64_t a0 = (uint64_t)a, a1 = (uint64_t)(a >> 64), b0 = (uint64_t)b,
-		 b1 = (uint64_t)(b >> 64);
-	uint128 low = (uint128)a0 * b0, left = (uint128)a0 * b1, right = (uint128)a1 * b0;
-	uint128 middle = (low >> 64) + (uint64_t)left + (uint64_t)right;
-	uint128 high = (uint128)a1 * b1 + (left >> 64) + (right >> 64) + (middle >> 64);
-
-	return high << (128 - SUM_NBITS) | (uint64_t)middle >> (SUM_NBITS - 64);
-}
-
 /* *sum += x n */
 static void sum192_add_product(struct sum192 *sum, uint128 x, uint64_t n)
 {
@@ -227,28 +244,28 @@ static int divide_down(int128 x, uint64_t n, uint64_t *rest)
 	return (int)quotient;
 }
 
+/* 0 <= x < 7 / 3 */
 static uint128 exponential(uint128 x)
 {
-	uint128 term = (uint128)1 << SUM_NBITS, sum = term;
+	const uint128 step = ((uint128)1 << SUM_NBITS) / EXPONENTIAL_STEPS;
 
-	for (unsigned k = 1; term > 0; k++) {
-		term = multiply_fixed(term, x) / k;
-		sum += term;
-	}
-	return sum;
+	return multiply_fixed(table.exponential[x / step], exponential_series(x % step));
 }
 
 size_t logarithm_format_mean(const struct logarithm_sum *sum, uint64_t n, int ndigits, char *text)
 {
 	const uint128 ten16 = 10000000000000000, ten32 = ten16 * ten16;
 	const int more = UNIT_NBITS - SUM_NBITS;
-	struct sum192 rest = sum->mantissas;
+	static const struct logarithm_sum none;
+	struct sum192 rest;
 	struct natural numerator, one;
 	uint64_t rest2, rest10;
 	int exponent2, exponent10, ntens;
 	uint128 log;
 
 	need_tables();
+	sum = sum ? sum : &none;
+	rest = sum->mantissas;
 	exponent2 = divide_down(sum->exponents2, n, &rest2);
 	exponent10 = divide_down(sum->exponents10, n, &rest10);
 	sum192_add_product(&rest, table.ln2 >> more, rest2);

@@ -220,6 +220,47 @@ static uint128 round_half_even(uint128 s, const struct natural *rest, const stru
 	return s + (order > 0 || (order == 0 && s % 2 == 1));
 }
 
+/* Four limbs are below 10^36 < 2^120. */
+#define TOP_NLIMBS 4
+
+/* What n has from limb `low` on. */
+static uint128 top_of(const struct natural *n, int low)
+{
+	uint128 top = 0;
+
+	for (int i = n->nlimbs - 1; i >= low; i--)
+		top = top * NATURAL_LIMB_BASE + n->limb[i];
+	return top;
+}
+
+/* The limbs of d that are not its highest. */
+static int nlow_of(const struct natural *d)
+{
+	return d->nlimbs > TOP_NLIMBS ? d->nlimbs - TOP_NLIMBS : 0;
+}
+
+/* The first ndigits <= 17 digits of r/d as an integer, rounded, from the highest limbs of d and those of r above the others, by which
+ * r/d is known to 24 digits. Returns false where these do not decide how it is rounded: seldom, if d is longer. */
+static bool divide_top(const struct natural *r, const struct natural *d, int ndigits, uint64_t *s)
+{
+	const int low = nlow_of(d);
+	const uint128 q = top_of(d, low), slack = low ? q / 100000 : 0;
+	uint128 rest = top_of(r, low);
+
+	if (rest >= q)
+		return false;
+	for (*s = 0; ndigits > 0; ndigits -= 2) {
+		unsigned factor = ndigits > 1 ? 100 : 10;
+		rest *= factor;
+		*s = *s * factor + (uint64_t)(rest / q);
+		rest %= q;
+	}
+	if (2 * rest <= q + slack && q <= 2 * rest + slack)
+		return false;
+	*s += 2 * rest > q;
+	return true;
+}
+
 /* The first digits of r/d as an integer, rounded; r becomes twice the rest. */
 static uint128 divide(struct natural *r, const struct natural *d, int ndigits)
 {
@@ -250,21 +291,11 @@ static uint64_t integer_root(uint128 x)
 	}
 }
 
-/* What n has from limb `low` on. */
-static uint128 top_of(const struct natural *n, int low)
-{
-	uint128 top = 0;
-
-	for (int i = n->nlimbs - 1; i >= low; i--)
-		top = top * NATURAL_LIMB_BASE + n->limb[i];
-	return top;
-}
-
-/* Like take_root, from the four highest limbs of d and those of r above the others: r/d is then known to 24 digits, and 10^34 r/d
- * within 10^10, so that about one root of 10^6 is not decided. Returns 0 for such a one. */
+/* Does for take_root what divide_top does for divide: 10^34 r/d is known within 10^10, so that about one root of 10^6 is not
+ * decided. Returns 0 for such a one. */
 static uint64_t take_root_of_top(const struct natural *r, const struct natural *d)
 {
-	const int low = d->nlimbs > 4 ? d->nlimbs - 4 : 0;
+	const int low = nlow_of(d);
 	const uint128 slack = 10000000000, q = top_of(d, low);
 	uint128 rest = top_of(r, low), whole = 0, middle;
 	uint64_t s;
@@ -272,7 +303,7 @@ static uint64_t take_root_of_top(const struct natural *r, const struct natural *
 	if (rest >= q)
 		return 0;
 	for (int i = 0; i < RATIO_NDIGITS; i++) {
-		rest *= 100; /* below 2^127, as q is below 10^36 */
+		rest *= 100;
 		whole = whole * 100 + rest / q;
 		rest %= q;
 	}
@@ -357,11 +388,15 @@ static size_t write_plain(bool negative, uint64_t significand, int exponent, cha
 /* Writes r/d x 10^exponent, as align() sets them, in ndigits digits. */
 static size_t write_ratio(bool negative, struct natural *r, const struct natural *d, int exponent, int ndigits, char *text)
 {
+	uint64_t s;
+
 	if (ndigits <= 0)
 		return write_plain(false, 0, 0, text);
 	if (ndigits > RATIO_NDIGITS)
 		ndigits = RATIO_NDIGITS;
-	return write_plain(negative, (uint64_t)divide(r, d, ndigits), exponent - ndigits, text);
+	if (!divide_top(r, d, ndigits, &s))
+		s = (uint64_t)divide(r, d, ndigits);
+	return write_plain(negative, s, exponent - ndigits, text);
 }
 
 size_t ratio_format_known(bool negative, const struct natural *numerator, const struct natural *denominator, int scale,
