@@ -14,6 +14,7 @@
 #include "fold/pair.h"
 #include "fold/texts.h"
 #include "number/decimal_text.h"
+#include "number/wide.h"
 
 /* ---- the partial ---- */
 
@@ -413,6 +414,52 @@ static enum status add_ends(const struct group_ends *from, const struct plan *pl
 	return status;
 }
 
+/* ---- quotients ---- */
+
+/* Adds a number of 192 bits x 10^-scale. */
+static void add_to_wide(struct wide *to, const uint64_t words[3], int scale)
+{
+	struct sum192 x = {(uint128)words[1] << 64 | words[0], words[2]};
+	const bool negative = sum192_is_negative(x);
+
+	for (x = negative ? sum192_negated(x) : x; x.low || x.high; scale -= DECIMAL_NDIGITS) {
+		int64_t piece = (int64_t)sum192_divide(&x, decimal_powers[DECIMAL_NDIGITS]);
+		wide_add_decimal(to, negative ? -piece : piece, scale);
+	}
+}
+
+/* Adds rounded numbers to a column. Errors: STATUS_NO_MEMORY. */
+static enum status add_quotients_to_column(const struct quotient_fold *x, struct column_partial *column)
+{
+	struct wide_fold fold = {.count = x->count, .scale = WIDE_SCALE_ROUNDED - x->least_scale};
+
+	if (x->count == 0)
+		return STATUS_OK;
+	if (!column->wide)
+		column->wide = calloc(1, sizeof *column->wide);
+	if (!column->wide)
+		return STATUS_NO_MEMORY;
+	add_to_wide(&fold.sum, x->sum, x->scale);
+	add_to_wide(&fold.min, x->extremes[0], x->scale);
+	add_to_wide(&fold.max, x->extremes[1], x->scale);
+	wide_fold_combine(column->wide, &fold);
+	return STATUS_OK;
+}
+
+enum status group_add_quotients(struct group *g, const struct plan *plan, size_t c, const struct quotient_fold *x)
+{
+	const struct plan_column *column = &plan->columns[c];
+	struct quotient_fold sum = group_quotients(g, column);
+	enum status status;
+
+	if (quotient_fold_add(&sum, x)) {
+		memcpy((char *)g + column->cell_offset + group_cell_nbytes(column->needs), &sum, group_quotients_nbytes(column->needs));
+		return STATUS_OK;
+	}
+	status = group_need_rest(g, plan);
+	return status == STATUS_OK ? add_quotients_to_column(x, &g->rest->columns[c]) : status;
+}
+
 /* ---- texts ---- */
 
 /* A cell's texts. text: NULL: that of no value. */
@@ -554,6 +601,10 @@ static enum status combine_cells(struct group *g, struct group *later, const str
 	if (column->needs & MOMENT_TEXTS) {
 		const struct text_run run = texts_run(later, column);
 		status = add_texts(g, column, &run, texts);
+	}
+	if (column->keeps_quotients) {
+		const struct quotient_fold quotients = group_quotients(later, column);
+		status = group_add_quotients(g, plan, c, &quotients);
 	}
 	return status == STATUS_OK && x.count ? group_add_numbers(g, plan, c, &x) : status;
 }
@@ -738,6 +789,12 @@ struct partial *group_partial(struct group *g, const struct plan *plan, struct p
 		if (needs & MOMENT_TEXTS) {
 			const struct text_run run = texts_run(g, &plan->columns[c]);
 			status = add_texts_to_column(&run, &p->columns[c]);
+		}
+		if (status == STATUS_OK && plan->columns[c].keeps_quotients) {
+			const struct quotient_fold quotients = group_quotients(g, &plan->columns[c]);
+			status = add_quotients_to_column(&quotients, &p->columns[c]);
+			if (p == g->rest)
+				memset((char *)cell + group_cell_nbytes(needs), 0, group_quotients_nbytes(needs));
 		}
 		if (status == STATUS_OK && needs & MOMENT_VALUES)
 			status = group_values_add_to(group_values(g, &plan->columns[c]), &p->columns[c]);

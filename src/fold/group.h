@@ -23,6 +23,7 @@
 #include "fold/key.h"
 #include "fold/text_arena.h"
 #include "number/logarithm.h"
+#include "number/quotient.h"
 #include "query/plan.h"
 #include "simd/simd.h"
 
@@ -234,6 +235,23 @@ static inline struct group_texts *group_texts(struct group *g, const struct plan
 	return (struct group_texts *)((char *)g + column->cell_offset + group_numbers_nbytes(column->needs));
 }
 
+/* The bytes of a struct quotient_fold that lie behind the cell of a computed column which keeps_quotients: its numbers that were
+ * rounded. */
+static inline size_t group_quotients_nbytes(unsigned needs)
+{
+	return needs & MOMENT_EXTREMES ? sizeof(struct quotient_fold) : offsetof(struct quotient_fold, extremes);
+}
+
+/* A copy of them; of none, if the column keeps none. */
+static inline struct quotient_fold group_quotients(const struct group *g, const struct plan_column *column)
+{
+	struct quotient_fold f = {0};
+
+	if (column->keeps_quotients)
+		memcpy(&f, (const char *)g + column->cell_offset + group_cell_nbytes(column->needs), group_quotients_nbytes(column->needs));
+	return f;
+}
+
 /* The value of an end that has one. */
 static inline const char *group_end_text(const struct group_end *e, size_t *nbytes)
 {
@@ -328,6 +346,10 @@ static inline void group_ends_take(struct group_ends *e, const struct group_end 
 	if (x->place >= e->last.place)
 		e->last = *x;
 }
+
+/* Adds rounded numbers of the plan's column c, which keeps_quotients: behind the cell or, where they do not fit, to the partial.
+ * Errors: as below. */
+enum status group_add_quotients(struct group *g, const struct plan *plan, size_t c, const struct quotient_fold *x);
 
 /* Adds a value of the text that is folded, or of a tuple, to a column's texts. */
 struct text_at; /* texts.h */

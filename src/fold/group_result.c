@@ -69,6 +69,34 @@ static char *write_geomean(const struct group_cell *cell, unsigned needs, char *
 	return n > 0 && cell->extremes[0] > 0 ? to + logarithm_format_mean(&logs, n, RATIO_NDIGITS, to) : to;
 }
 
+/* A result of numbers of which some were rounded. NULL: as above. */
+static char *write_quotients(struct group *g, const struct plan_column *column, enum operation operation, char *to)
+{
+	const struct group_cell *cell = group_cell(g, column);
+	struct quotient_fold x = group_quotients(g, column), plain;
+	bool has_extremes = column->needs & MOMENT_EXTREMES;
+	int places;
+
+	plain = quotient_fold_of_plain(group_cell_count(cell), (int)group_cell_scale(cell), cell->sum, has_extremes ? cell->extremes[0] : 0,
+				       has_extremes ? cell->extremes[1] : 0);
+	if (!quotient_fold_add(&x, &plain))
+		return NULL;
+	places = wide_sum_places(WIDE_SCALE_ROUNDED - x.least_scale, x.count);
+	switch (operation) {
+	case OPERATION_COUNT:
+		return decimal_write_u64(to, x.count);
+	case OPERATION_SUM:
+		return quotient_fold_write(x.sum, x.scale, 1, places, to);
+	case OPERATION_MEAN: /* of which wide_format_mean drops what lies beyond the limbs */
+		return x.scale < WIDE_SCALE_MAX - 20 ? quotient_fold_write(x.sum, x.scale, x.count, places, to) : NULL;
+	case OPERATION_MIN:
+	case OPERATION_MAX:
+		return quotient_fold_write(x.extremes[operation == OPERATION_MAX], x.scale, 1, QUOTIENT_SCALE_NONE, to);
+	default:
+		return NULL;
+	}
+}
+
 /* A result of a pair, of which the group has no partial, and so no value without a partner. NULL: as above. */
 static char *write_pair(struct group *g, const struct plan *plan, const struct plan_pair *pair, enum operation operation, char *to)
 {
@@ -107,6 +135,8 @@ char *group_write_quickly(struct group *g, const struct query *q, const struct r
 		return decimal_write_u64(to, g->nrecords);
 	if (g->rest || !plan_column_has_cell(column))
 		return NULL;
+	if (column->keeps_quotients && group_quotients(g, column).count)
+		return write_quotients(g, column, r->operation, to);
 	if (operation_kind(r->operation) == OPERATION_PAIR)
 		return q->plan.pairs[r->pair].cell_offset ? write_pair(g, &q->plan, &q->plan.pairs[r->pair], r->operation, to) : NULL;
 	switch (r->operation) {

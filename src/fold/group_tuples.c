@@ -28,7 +28,8 @@ static bool can_be_tuples(const struct plan *plan)
 	if (plan->emits || plan->nwindows || plan->group_nmatched_offset)
 		return false;
 	for (size_t i = 0; i < plan->npairs; i++)
-		if (!plan->pairs[i].cell_offset)
+		if (!plan->pairs[i].cell_offset || plan->columns[plan->pairs[i].x].keeps_quotients ||
+		    plan->columns[plan->pairs[i].y].keeps_quotients)
 			return false;
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		if (plan->columns[c].needs && !plan_column_has_cell(&plan->columns[c]))
@@ -54,6 +55,8 @@ void group_tuples_plan(struct plan *plan)
 			end += sizeof(struct tuple_text);
 		else if (column->needs & MOMENT_TEXTS)
 			end += sizeof(struct group_end);
+		else if (column->keeps_quotients)
+			end += sizeof(struct tuple_quotient);
 		else if (column->needs && column->parses)
 			end += sizeof(int64_t) + (column->needs & MOMENT_ENDS ? sizeof(struct group_end) : 0);
 	}
@@ -237,6 +240,14 @@ static enum status fold_texts(struct groups *part, size_t c, struct group **grou
 	return group_keys_add(part, c, keys, nkeys);
 }
 
+static enum status fold_quotient(struct groups *part, size_t c, struct group *group, const struct tuple_quotient *x)
+{
+	const struct quotient q = {.negative = x->negative, .is_rounded = true, .scale = x->scale, .magnitude = group_joined(x->magnitude)};
+	const struct quotient_fold one = quotient_fold_of(&q);
+
+	return group_add_quotients(group, part->plan, c, &one);
+}
+
 static enum status fold_column(struct groups *part, size_t c, struct group **groups, struct group_tuple *const *tuples, unsigned n)
 {
 	const struct plan_column *column = &part->plan->columns[c];
@@ -259,9 +270,11 @@ static enum status fold_column(struct groups *part, size_t c, struct group **gro
 		}
 		x.significand[i] = *group_tuple_number(tuples[i], column);
 		x.scale[i] = (uint8_t)code;
-		x.numbers |= (uint64_t)(code < TUPLE_TEXT) << i;
+		x.numbers |= (uint64_t)(code < TUPLE_QUOTIENT) << i;
+		if (code == TUPLE_QUOTIENT && status == STATUS_OK)
+			status = fold_quotient(part, c, groups[i], group_tuple_quotient(tuples[i], column));
 	}
-	if (x.numbers)
+	if (status == STATUS_OK && x.numbers)
 		status = group_add_rows(groups, part->plan, c, &x, x.numbers);
 	if (status == STATUS_OK && column->needs & (MOMENT_ENDS | MOMENT_VALUES))
 		status = fold_others(part, c, groups, tuples, n);

@@ -10,7 +10,8 @@
  *
  * A tuple has plan->tuple_nbytes: a struct group_tuple with a code for each column that has a cell, then, at the column's
  * tuple_offset, its number's significand (8 bytes), and, with MOMENT_ENDS, its value as a struct group_end; or its text, with
- * MOMENT_KEYS as a struct tuple_text, with MOMENT_TEXTS as a struct group_end. Tuples come in any order: a group's first record, and its first and last values, are known
+ * MOMENT_KEYS as a struct tuple_text, with MOMENT_TEXTS as a struct group_end. A column that keeps_quotients has a struct
+ * tuple_quotient in the place of a significand. Tuples come in any order: a group's first record, and its first and last values, are known
  * by their places.
  */
 #ifndef GPUSTAT_GROUP_TUPLES_H
@@ -35,6 +36,7 @@ struct groups;
 /* The code of a number is its scale; that of a column that does not parse, if it has a value, is 0. */
 #define TUPLE_MISSING 255 /* or no value */
 #define TUPLE_TEXT 254    /* where texts are no error */
+#define TUPLE_QUOTIENT 253 /* a number that was rounded */
 
 struct group_tuple {
 	struct key key; /* the bytes of a long one: in the text that is folded, or in key_texts */
@@ -48,6 +50,18 @@ struct group_tuple {
 struct tuple_text {
 	struct key key; /* as that of the tuple */
 	uint64_t first; /* its offset in the input, in bytes */
+};
+
+/* A significand, or a number that was rounded. */
+struct tuple_quotient {
+	union {
+		int64_t significand;
+		struct {
+			int32_t scale;
+			bool negative;
+		};
+	};
+	uint64_t magnitude[2]; /* the low half first */
 };
 
 /* Tuples of one plan: a chunk's, or those that wait. Zeroed: none. All owned. */
@@ -75,6 +89,11 @@ static inline uint8_t *group_tuple_codes(struct group_tuple *t)
 static inline int64_t *group_tuple_number(struct group_tuple *t, const struct plan_column *column)
 {
 	return (int64_t *)((char *)t + column->tuple_offset);
+}
+
+static inline struct tuple_quotient *group_tuple_quotient(struct group_tuple *t, const struct plan_column *column)
+{
+	return (struct tuple_quotient *)((char *)t + column->tuple_offset);
 }
 
 static inline struct group_end *group_tuple_end(struct group_tuple *t, const struct plan_column *column)

@@ -77,16 +77,10 @@ static struct sum192 squares_of(const uint64_t *part, unsigned nzeros)
 {
 	struct sum192 sum = {0, part[3] >> 32};
 
-	for (int i = 0; i < 4; i++) {
-		uint128 x = (uint128)part[i] << 32 * i;
-		sum.low += x;
-		sum.high += sum.low < x;
-	}
-	for (unsigned i = 0; i < 2 * nzeros; i++) {
-		uint128 middle = (uint128)(sum.high % 10) << 64 | (uint64_t)(sum.low >> 64);
-		uint128 low = middle % 10 << 64 | (uint64_t)sum.low;
-		sum = (struct sum192){middle / 10 << 64 | low / 10, sum.high / 10};
-	}
+	for (int i = 0; i < 4; i++)
+		sum192_add(&sum, (struct sum192){(uint128)part[i] << 32 * i, 0});
+	sum192_divide(&sum, decimal_powers[nzeros]);
+	sum192_divide(&sum, decimal_powers[nzeros]);
 	return sum;
 }
 

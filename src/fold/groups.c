@@ -10,6 +10,7 @@
 #include "fold/group_staged.h"
 #include "fold/group_values.h"
 #include "fold/key_memory.h"
+#include "query/let.h"
 
 #define NSLOTS_MIN 16
 #define NSLOTS_SPARSE 4096 /* 32 KB */
@@ -23,6 +24,19 @@ struct groups_block {
 };
 
 /* ---- the plan ---- */
+
+/* Whether a column that has a cell may have numbers that were rounded, and needs nothing but their sums and extremes. Parts have
+ * extremes of such numbers also where they are not needed. */
+static bool may_keep_quotients(const struct plan *plan, const struct plan_column *column)
+{
+	const struct let *let = column->parses && !plan->emits && !plan->is_saved && !(column->needs & ~MOMENTS_FUSED) ? column->let : NULL;
+
+	for (size_t i = 0; let && i < let->nsteps; i++)
+		if (let->steps[i].code == LET_DIVIDE ||
+		    (let->steps[i].code == LET_LOAD && plan->columns[let->request.expr.columns[let->steps[i].index]].let))
+			return true;
+	return false;
+}
 
 enum status groups_plan(struct plan *plan, size_t chunk_nbytes)
 {
@@ -39,6 +53,8 @@ enum status groups_plan(struct plan *plan, size_t chunk_nbytes)
 			column->cell_list = has_list ? nlists++ : 0;
 			column->cell_offset = (uint32_t)end;
 			end += group_cell_nbytes(column->needs);
+			column->keeps_quotients = may_keep_quotients(plan, column);
+			end += column->keeps_quotients ? group_quotients_nbytes(column->needs) : 0;
 		}
 		column->keeps_few_keys = true;
 		plan->groups_keep_keys |= (column->needs & MOMENT_KEYS) != 0;

@@ -47,8 +47,7 @@ enum status squares_add_sum(struct squares *s, int scale, struct sum192 sum)
 	if (by_scale_need(&s->sums, (uint32_t)1 << scale, &none) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	to = &by_scale_at(&s->sums, scale)->square;
-	to->low += sum.low;
-	to->high += sum.high + (to->low < sum.low);
+	sum192_add(to, sum);
 	return STATUS_OK;
 }
 

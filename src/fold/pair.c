@@ -40,13 +40,6 @@ void pair_clear(struct pair_partial *p)
 
 /* ---- numbers of the fast path ---- */
 
-/* Adds modulo 2^192, in which negative numbers are complements. */
-static void sum192_add(struct sum192 *to, struct sum192 sum)
-{
-	to->low += sum.low;
-	to->high += sum.high + (to->low < sum.low);
-}
-
 enum status pair_add_sum(struct pair_partial *p, unsigned scale, struct sum192 sum)
 {
 	struct by_scale *products = &p->products[scale / DECIMAL_NSCALES];
@@ -60,7 +53,7 @@ enum status pair_add_sum(struct pair_partial *p, unsigned scale, struct sum192 s
 
 enum status pair_add_products(struct pair_partial *p, unsigned scale, int128 sum)
 {
-	return pair_add_sum(p, scale, (struct sum192){(uint128)sum, sum < 0 ? UINT64_MAX : 0});
+	return pair_add_sum(p, scale, sum192_of(sum));
 }
 
 /* ---- wide numbers ---- */
@@ -198,12 +191,10 @@ enum status pair_combine(struct pair_partial *p, const struct pair_partial *late
 /* sums[1 if the sum is negative] += |sum| x 10^ndigits */
 static void add_signed(struct natural sums[2], struct sum192 sum, int ndigits)
 {
-	bool negative = sum.high >> 63;
+	bool negative = sum192_is_negative(sum);
 
-	if (negative) {
-		sum = (struct sum192){~sum.low, ~sum.high};
-		sum192_add(&sum, (struct sum192){1, 0});
-	}
+	if (negative)
+		sum = sum192_negated(sum);
 	sum192_add_to(&sums[negative], &sum, ndigits);
 }
 

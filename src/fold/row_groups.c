@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "fold/group_staged.h"
+#include "fold/let_block.h"
 #include "fold/let_fold.h"
 #include "fold/pair.h"
 #include "fold/pair_block.h"
@@ -543,6 +544,39 @@ static void count_numbers(const struct grouping *m, size_t c, const struct simd_
 			   (uint32_t)(row_block_ends(&m->f->block, lowest(rows & x->numbers))[-1] + 1));
 }
 
+/* The number of column c in a row, if it was rounded. */
+static bool quotient_at(const struct grouping *m, size_t c, unsigned row, struct quotient *q)
+{
+	const char *text = let_block_rounded(&m->f->block, c, row);
+
+	return text && quotient_parse(text, strlen(text), q);
+}
+
+/* Counts a rounded number of column c. */
+static void count_quotient(const struct grouping *m, size_t c, unsigned row)
+{
+	m->out->columns[c].fast.count++;
+	note_least(&m->out->columns[c].first_number_offset, row_block_offset(&m->f->block, c, row));
+}
+
+/* Folds the rounded numbers of column c, and takes their rows out of *rows. */
+static enum status fold_quotients(const struct grouping *m, size_t c, uint64_t *rows)
+{
+	enum status status = STATUS_OK;
+
+	for (uint64_t left = *rows; left && status == STATUS_OK; left &= left - 1) {
+		struct quotient_fold one;
+		struct quotient q;
+		if (!quotient_at(m, c, lowest(left), &q))
+			continue;
+		one = quotient_fold_of(&q);
+		status = group_add_quotients(m->f->groups.groups[lowest(left)], m->f->plan, c, &one);
+		count_quotient(m, c, lowest(left));
+		*rows &= ~(left & -left);
+	}
+	return status;
+}
+
 static enum status fold_numbers(const struct grouping *m, size_t c, bool stages)
 {
 	const struct simd_numbers *x = row_block_numbers(&m->f->block, c);
@@ -554,6 +588,8 @@ static enum status fold_numbers(const struct grouping *m, size_t c, bool stages)
 		status = group_add_rows(m->f->groups.groups, m->f->plan, c, x, numbers);
 	count_numbers(m, c, x, rows);
 	rows &= ~(numbers | empty);
+	if (status == STATUS_OK && m->f->plan->columns[c].keeps_quotients)
+		status = fold_quotients(m, c, &rows);
 	if (status == STATUS_OK && has_cell && m->f->plan->columns[c].needs & MOMENT_ENDS) {
 		status = put_numbers_at_ends(m, c, numbers);
 		return status == STATUS_OK ? fold_other_ends(m, c, rows) : status;
@@ -645,6 +681,8 @@ static uint64_t rows_for_tuples(const struct grouping *m, size_t c, uint64_t row
 	bool has_ends = (column->needs & MOMENT_ENDS) != 0, takes_text = has_ends && column->takes_text && m->f->has_plain_texts;
 	uint64_t fit = x ? rows & (x->empty | (has_ends ? 0 : x->numbers)) : 0;
 
+	for (uint64_t left = column->keeps_quotients ? rows & ~fit : 0; left; left &= left - 1)
+		fit |= let_block_rounded(&m->f->block, c, lowest(left)) ? left & -left : 0;
 	for (rows &= ~fit; rows && (!x || has_ends); rows &= rows - 1) {
 		unsigned row = lowest(rows);
 		const char *text;
@@ -677,6 +715,17 @@ static void put_text(const struct grouping *m, const char *text, size_t nbytes, 
 	to->first = m->out->offset_bytes + (uint64_t)(text - m->text);
 }
 
+static void put_quotient(const struct grouping *m, size_t c, unsigned row, struct tuple_quotient *to)
+{
+	struct quotient q;
+
+	quotient_at(m, c, row, &q);
+	to->scale = q.scale;
+	to->negative = q.negative;
+	group_split(to->magnitude, q.magnitude);
+	count_quotient(m, c, row);
+}
+
 /* Writes the values of column c of some rows to the tuples from number `first` on, and counts them. */
 static void put_values(const struct grouping *m, size_t c, uint64_t rows, size_t first)
 {
@@ -706,7 +755,11 @@ static void put_values(const struct grouping *m, size_t c, uint64_t rows, size_t
 			counts->nmissing += !is_present;
 			continue;
 		}
-		*code = is_number ? x->scale[row] : x->empty >> row & 1 ? TUPLE_MISSING : TUPLE_TEXT;
+		*code = is_number ? x->scale[row] : x->empty >> row & 1 ? TUPLE_MISSING : column->keeps_quotients ? TUPLE_QUOTIENT : TUPLE_TEXT;
+		if (*code == TUPLE_QUOTIENT) {
+			put_quotient(m, c, row, group_tuple_quotient(t, column));
+			continue;
+		}
 		*group_tuple_number(t, column) = is_number ? x->significand[row] : 0;
 		if (column->needs & MOMENT_ENDS && *code != TUPLE_MISSING)
 			put_end(m, c, row, is_number, group_tuple_end(t, column));

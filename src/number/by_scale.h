@@ -18,11 +18,46 @@
 #include "base/status.h"
 #include "number/decimal.h"
 
-/* A sum of 192 bits. */
+/* A sum of 192 bits; of numbers of both signs, in two's complement. */
 struct sum192 {
 	uint128 low;
 	uint64_t high;
 };
+
+static inline struct sum192 sum192_of(int128 x)
+{
+	return (struct sum192){(uint128)x, x < 0 ? UINT64_MAX : 0};
+}
+
+/* *to += x, modulo 2^192 */
+static inline void sum192_add(struct sum192 *to, struct sum192 x)
+{
+	to->low += x.low;
+	to->high += x.high + (to->low < x.low);
+}
+
+static inline struct sum192 sum192_negated(struct sum192 x)
+{
+	struct sum192 out = {~x.low, ~x.high};
+
+	sum192_add(&out, (struct sum192){1, 0});
+	return out;
+}
+
+static inline bool sum192_is_negative(struct sum192 x)
+{
+	return x.high >> 63;
+}
+
+/* x /= n, of a sum that is not negative, rounded down. Returns the remainder. */
+static inline uint64_t sum192_divide(struct sum192 *x, uint64_t n)
+{
+	uint128 middle = (uint128)(x->high % n) << 64 | (uint64_t)(x->low >> 64);
+	uint128 low = middle % n << 64 | (uint64_t)x->low;
+
+	*x = (struct sum192){middle / n << 64 | low / n, x->high / n};
+	return (uint64_t)(low % n);
+}
 
 union scale_value {
 	struct decimal_bin bin;

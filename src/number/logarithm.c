@@ -144,12 +144,6 @@ static uint128 log_of_mantissa(uint128 y)
 	return log > 0 ? (uint128)log >> (UNIT_NBITS - SUM_NBITS) : 0;
 }
 
-static void sum192_add(struct sum192 *sum, uint128 x)
-{
-	sum->low += x;
-	sum->high += sum->low < x;
-}
-
 static int leading_zeros(uint128 x)
 {
 	uint64_t high = (uint64_t)(x >> 64);
@@ -162,7 +156,7 @@ void logarithm_add(struct logarithm_sum *sum, uint128 significand, int exponent1
 	int nzeros = leading_zeros(significand);
 
 	need_tables();
-	sum192_add(&sum->mantissas, log_of_mantissa(significand << nzeros));
+	sum192_add(&sum->mantissas, (struct sum192){log_of_mantissa(significand << nzeros), 0});
 	sum->exponents2 += 127 - nzeros;
 	sum->exponents10 += exponent10;
 }
@@ -183,7 +177,7 @@ void logarithm_add_rows(struct logarithm_sum *sum, const int64_t *significand,
 		exponents2 += 63 - nzeros;
 		exponents10 -= scale[i];
 	}
-	sum192_add(&sum->mantissas, mantissas);
+	sum192_add(&sum->mantissas, (struct sum192){mantissas, 0});
 	sum->exponents2 += exponents2;
 	sum->exponents10 += exponents10;
 }
@@ -198,8 +192,7 @@ bool logarithm_mantissas_fit(const struct logarithm_sum *sum, uint64_t n)
 
 void logarithm_combine(struct logarithm_sum *sum, const struct logarithm_sum *later)
 {
-	sum192_add(&sum->mantissas, later->mantissas.low);
-	sum->mantissas.high += later->mantissas.high;
+	sum192_add(&sum->mantissas, later->mantissas);
 	sum->exponents2 += later->exponents2;
 	sum->exponents10 += later->exponents10;
 }
@@ -211,19 +204,8 @@ static void sum192_add_product(struct sum192 *sum, uint128 x, uint64_t n)
 {
 	uint128 low = (uint128)(uint64_t)x * n, high = (x >> 64) * n;
 
-	sum192_add(sum, low);
-	sum192_add(sum, high << 64);
-	sum->high += (uint64_t)(high >> 64);
-}
-
-/* sum / n, rounded down; it fits. */
-static uint128 sum192_divide(const struct sum192 *sum, uint64_t n)
-{
-	uint128 rest = (uint128)(sum->high % n) << 64 | (uint64_t)(sum->low >> 64);
-	uint128 high = rest / n;
-
-	rest = rest % n << 64 | (uint64_t)sum->low;
-	return high << 64 | rest / n;
+	sum192_add(sum, (struct sum192){low, 0});
+	sum192_add(sum, (struct sum192){high << 64, (uint64_t)(high >> 64)});
 }
 
 /* n x, in units of 2^-SUM_NBITS; x: of 2^-UNIT_NBITS. */
@@ -270,7 +252,8 @@ size_t logarithm_format_mean(const struct logarithm_sum *sum, uint64_t n, int nd
 	exponent10 = divide_down(sum->exponents10, n, &rest10);
 	sum192_add_product(&rest, table.ln2 >> more, rest2);
 	sum192_add_product(&rest, table.ln10 >> more, rest10);
-	log = sum192_divide(&rest, n) + multiple(table.ln2, (unsigned)exponent2);
+	sum192_divide(&rest, n); /* it fits in 128 bits */
+	log = rest.low + multiple(table.ln2, (unsigned)exponent2);
 	ntens = (int)(log / ((table.ln10 >> more) + 1));
 	log = exponential(log - multiple(table.ln10, (unsigned)ntens));
 	natural_set(&numerator, (multiply_fixed(log, 2 * ten32) + 1) / 2);

@@ -7,6 +7,7 @@
  */
 #include "number/quotient.h"
 
+#include "number/by_scale.h"
 #include "number/decimal_text.h"
 #include "number/natural.h"
 
@@ -149,4 +150,154 @@ size_t quotient_format(const struct quotient *q, char *text)
 	rest = 2 * (q->magnitude - s * divisor);
 	s += rest > divisor || (rest == divisor && s % 2 == 1);
 	return ratio_format_short(q->negative, s, 1, q->scale - surplus, text);
+}
+
+/* ---- short sums ---- */
+
+static struct sum192 words_get(const uint64_t words[3])
+{
+	return (struct sum192){(uint128)words[1] << 64 | words[0], words[2]};
+}
+
+static void words_set(uint64_t words[3], struct sum192 x)
+{
+	words[0] = (uint64_t)x.low;
+	words[1] = (uint64_t)(x.low >> 64);
+	words[2] = x.high;
+}
+
+struct quotient_fold quotient_fold_of(const struct quotient *q)
+{
+	const struct sum192 x = sum192_of(q->negative ? -(int128)q->magnitude : (int128)q->magnitude);
+	struct quotient_fold one = {.count = 1, .scale = q->scale, .least_scale = q->scale};
+
+	words_set(one.sum, x);
+	words_set(one.extremes[0], x);
+	words_set(one.extremes[1], x);
+	return one;
+}
+
+struct quotient_fold quotient_fold_of_plain(uint64_t count, int scale, int64_t sum, int64_t least, int64_t greatest)
+{
+	struct quotient_fold fold = {.count = count, .scale = scale, .least_scale = QUOTIENT_SCALE_NONE};
+
+	words_set(fold.sum, sum192_of(sum));
+	words_set(fold.extremes[0], sum192_of(least));
+	words_set(fold.extremes[1], sum192_of(greatest));
+	return fold;
+}
+
+/* Multiplies by 10^nzeros; false where that does not fit. */
+static bool lengthen(uint64_t words[3], int nzeros)
+{
+	struct sum192 x = words_get(words);
+	const bool negative = sum192_is_negative(x);
+
+	x = negative ? sum192_negated(x) : x;
+	if (x.low == 0 && x.high == 0)
+		return true;
+	for (int n; nzeros > 0; nzeros -= n) {
+		uint128 low, middle, high;
+		n = nzeros < STEP_NDIGITS ? nzeros : STEP_NDIGITS;
+		low = (uint128)(uint64_t)x.low * decimal_powers[n];
+		middle = (x.low >> 64) * decimal_powers[n] + (low >> 64);
+		high = (uint128)x.high * decimal_powers[n] + (middle >> 64);
+		if (high >> 63)
+			return false;
+		x = (struct sum192){middle << 64 | (uint64_t)low, (uint64_t)high};
+	}
+	words_set(words, negative ? sum192_negated(x) : x);
+	return true;
+}
+
+static bool set_scale(struct quotient_fold *f, int scale)
+{
+	const int nzeros = scale - f->scale;
+
+	f->scale = scale;
+	return lengthen(f->sum, nzeros) && lengthen(f->extremes[0], nzeros) && lengthen(f->extremes[1], nzeros);
+}
+
+static bool is_less(const uint64_t a[3], const uint64_t b[3])
+{
+	struct sum192 x = words_get(a), y = words_get(b);
+
+	return x.high != y.high ? (int64_t)x.high < (int64_t)y.high : x.low < y.low;
+}
+
+bool quotient_fold_add(struct quotient_fold *f, const struct quotient_fold *later)
+{
+	struct quotient_fold sum = *f, other = *later;
+	struct sum192 x;
+	bool negative;
+
+	if (f->count == 0 || later->count == 0) {
+		*f = f->count ? *f : *later;
+		return true;
+	}
+	if ((sum.scale < other.scale && !set_scale(&sum, other.scale)) || (other.scale < sum.scale && !set_scale(&other, sum.scale)))
+		return false;
+	x = words_get(sum.sum);
+	negative = sum192_is_negative(x);
+	sum192_add(&x, words_get(other.sum));
+	if (negative == sum192_is_negative(words_get(other.sum)) && negative != sum192_is_negative(x))
+		return false;
+	words_set(sum.sum, x);
+	if (is_less(other.extremes[0], sum.extremes[0]))
+		words_set(sum.extremes[0], words_get(other.extremes[0]));
+	if (is_less(sum.extremes[1], other.extremes[1]))
+		words_set(sum.extremes[1], words_get(other.extremes[1]));
+	sum.count += other.count;
+	sum.least_scale = other.least_scale < sum.least_scale ? other.least_scale : sum.least_scale;
+	*f = sum;
+	return true;
+}
+
+/* Drops the last ndigits digits, rounding half-even. has_rest: there are more behind these. */
+static void drop_digits(struct sum192 *x, int ndigits, bool has_rest)
+{
+	uint64_t digit;
+
+	for (int n; ndigits > 1; ndigits -= n) {
+		n = ndigits - 1 < STEP_NDIGITS ? ndigits - 1 : STEP_NDIGITS;
+		has_rest |= sum192_divide(x, decimal_powers[n]) != 0;
+	}
+	if (ndigits < 1)
+		return;
+	digit = sum192_divide(x, 10);
+	if (digit > 5 || (digit == 5 && (has_rest || x->low % 2 == 1)))
+		sum192_add(x, (struct sum192){1, 0});
+}
+
+static int count_long(struct sum192 x)
+{
+	int n = 0;
+
+	for (; x.high; n += STEP_NDIGITS)
+		sum192_divide(&x, decimal_powers[STEP_NDIGITS]);
+	for (; x.low >= power(QUOTIENT_NDIGITS - 1); n++)
+		x.low /= 10;
+	return n + count_digits(x.low);
+}
+
+char *quotient_fold_write(const uint64_t number[3], int scale, uint64_t divisor, int places, char *to)
+{
+	struct sum192 x = words_get(number);
+	const bool negative = sum192_is_negative(x);
+	bool has_rest;
+	int surplus;
+
+	x = negative ? sum192_negated(x) : x;
+	has_rest = sum192_divide(&x, divisor) != 0;
+	if (places != QUOTIENT_SCALE_NONE) {
+		drop_digits(&x, scale - places, has_rest);
+		scale = places;
+		has_rest = false;
+	}
+	surplus = count_long(x) - RATIO_NDIGITS;
+	if (surplus > 0) {
+		drop_digits(&x, surplus, has_rest);
+		scale -= surplus;
+	}
+	return to + ratio_format_short(negative, x.low, 1, scale, to);
 }

@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "number/decimal.h"
 
@@ -59,5 +60,30 @@ bool quotient_parse(const char *text, size_t nbytes, struct quotient *q);
 /* Writes a rounded one in plain decimal with RATIO_NDIGITS significant digits at most, as ratio_format
  * does. text: for a sign, a point and 800 digits. Returns the length. */
 size_t quotient_format(const struct quotient *q, char *text);
+
+/* ---- short sums ---- */
+
+/* Count, sum and extremes of some rounded numbers, or of plain ones: integers x 10^-scale of 192 bits with a sign, the low word
+ * first. Zeroed: of none. */
+struct quotient_fold {
+	uint64_t count;
+	int32_t scale;       /* the largest of theirs */
+	int32_t least_scale; /* the smallest of the rounded ones'; QUOTIENT_SCALE_NONE: of plain ones alone */
+	uint64_t sum[3];
+	uint64_t extremes[2][3]; /* the least and the greatest */
+};
+#define QUOTIENT_SCALE_NONE INT32_MAX
+
+/* A fold of one number, and of plain numbers. */
+struct quotient_fold quotient_fold_of(const struct quotient *q);
+struct quotient_fold quotient_fold_of_plain(uint64_t count, int scale, int64_t sum, int64_t least, int64_t greatest);
+
+/* f becomes the fold of its numbers and later's. Returns false, and changes nothing, where that does not fit. */
+bool quotient_fold_add(struct quotient_fold *f, const struct quotient_fold *later);
+
+/* Writes number / divisor x 10^-scale as wide_format_sum does: rounded half-even to so many places after the point, which are fewer
+ * than there are, and then to RATIO_NDIGITS digits; QUOTIENT_SCALE_NONE: to these alone. number: words as above. Returns the text's
+ * end. No terminator. */
+char *quotient_fold_write(const uint64_t number[3], int scale, uint64_t divisor, int places, char *to);
 
 #endif

@@ -161,6 +161,7 @@ struct plan_column {
 	bool is_key;         /* it is among the plan's keys: a NUL in it is an error */
 	bool has_currency;   /* with --money: its numbers are added up or compared, so that they share one */
 	bool keeps_few_keys; /* with MOMENT_KEYS: tables are made for few, as each group has some */
+	bool keeps_quotients; /* numbers that were rounded are kept behind its cell (fold/group.h) */
 };
 
 /* Whether the column needs a moment of numbers that the fused fold does not keep. */

@@ -272,6 +272,33 @@ def check_ends():
     is_(r.out.decode(), want, "... of three runs, each with the state of the one before")
 
 
+def cells_row(rnd, ngroups):
+    """A record of a key, a number that may be long, a positive one, and a text."""
+    long = rnd.choice(["%d" % rnd.randint(-10 ** 17, 10 ** 17), "%de%d" % (rnd.randint(-9, 9), rnd.randint(-99, 99))])
+    v = long if rnd.random() < 0.02 else rnd.choice(["", "%d" % rnd.randint(-99, 99), "%.2f" % rnd.uniform(-10 ** 6, 10 ** 6), '"7"'])
+    return "g%d" % rnd.randrange(ngroups), v, "%.*f" % (rnd.randint(0, 3), rnd.uniform(0.01, 99)), ends_row(rnd)[2].replace(",", ";")
+
+
+def check_cells():
+    """A group's cells, and what they leave to a partial, hold what a column keeps: a group's results are those of its
+    records alone, whether groups are few or their records tuples."""
+    rnd = random.Random(42)
+    args = ["--let=q=v/w", "--skewness=v", "--skewness-pop=v", "--kurtosis=v", "--kurtosis-pop=v", "--geomean=w", "--text-min=t",
+            "--text-max=t", "--sum=q", "--mean=q", "--min=q", "--max=q", "--range=q"]
+    for ngroups, nrows in ((30, 3000), (9000, 30000)):
+        groups = collections.OrderedDict()
+        rows = [cells_row(rnd, ngroups) for _ in range(nrows)]
+        for row in rows:
+            groups.setdefault(row[0], []).append(row)
+        table = lambda rows: ("k,v,w,t\n" + "".join(",".join(row) + "\n" for row in rows)).encode()
+        alone = {k: harness.run(args, table(groups[k])).out.decode().split("\n")[1] for k in list(groups)[:30]}
+        path = fixture("cells.csv", table(rows))
+        for chunk, threads in ((None, 1), (None, 3), (100, 2), (30000, 7)):
+            lines = harness.run(["--by=k"] + args + [path], chunk=chunk, threads=threads).out.decode().split("\n")[1:31]
+            is_(lines, [k + "," + line for k, line in alone.items()],
+                "the records of each of %d groups, chunks of %s, %d threads" % (len(groups), chunk, threads))
+
+
 # ---- files, compression, many groups --------------------------------------------------------
 
 def check_files():
@@ -380,6 +407,7 @@ check_results()
 check_formats()
 check_order()
 check_ends()
+check_cells()
 check_files()
 check_many()
 check_faults()
