@@ -47,16 +47,16 @@ static void set_integer(struct integer *x, uint128 value)
 	natural_set(&x->magnitude, value);
 }
 
-/* n, N2, and N3 or N4. */
-struct shape {
-	uint64_t n;
-	struct integer n2, higher;
-	int ndigits; /* of the deviation that are right */
-};
+static void set_signed(struct integer *x, int128 value)
+{
+	set_integer(x, value < 0 ? -(uint128)value : (uint128)value);
+	x->negative = value < 0;
+}
 
 /* n, and the sums of powers at a common scale. */
 struct sums {
-	struct integer n, s1, s2, s3, s4;
+	uint64_t n;
+	struct integer count, s1, s2, s3, s4;
 };
 
 /* *out = N3 */
@@ -65,10 +65,10 @@ static void third(const struct sums *s, struct integer *out)
 	struct integer inner;
 
 	set_integer(&inner, 0);
-	add_product(&inner, 1, &s->n, &s->s3);
+	add_product(&inner, 1, &s->count, &s->s3);
 	add_product(&inner, -3, &s->s1, &s->s2);
 	set_integer(out, 0);
-	add_product(out, 1, &s->n, &inner);
+	add_product(out, 1, &s->count, &inner);
 	set_integer(&inner, 0);
 	add_product(&inner, 1, &s->s1, &s->s1);
 	add_product(out, 2, &s->s1, &inner);
@@ -82,44 +82,23 @@ static void fourth(const struct sums *s, struct integer *out)
 	set_integer(&square, 0);
 	add_product(&square, 1, &s->s1, &s->s1);
 	set_integer(&inner, 0);
-	add_product(&inner, 1, &s->n, &s->s4);
+	add_product(&inner, 1, &s->count, &s->s4);
 	add_product(&inner, -4, &s->s1, &s->s3);
 	set_integer(out, 0);
-	add_product(out, 1, &s->n, &inner);
+	add_product(out, 1, &s->count, &inner);
 	add_product(out, 6, &square, &s->s2);
-	inner = *out;
+	natural_copy(&inner.magnitude, &out->magnitude);
+	inner.negative = out->negative;
 	set_integer(out, 0);
-	add_product(out, 1, &s->n, &inner);
+	add_product(out, 1, &s->count, &inner);
 	add_product(out, -3, &square, &square);
 }
 
-/* Returns false where there are fewer than nleast numbers, or no variance. */
-static bool shape_set(struct shape *shape, const struct column_moments *m, uint64_t nleast, bool is_fourth)
-{
-	int scale = statistic_limb_scale(m);
-	struct natural square;
-	struct sums s;
-
-	if (m->numbers.count < nleast)
-		return false;
-	shape->n = m->numbers.count;
-	set_integer(&s.n, shape->n);
-	s.s1.negative = statistic_scaled_sum(m, scale, &s.s1.magnitude);
-	s.s2.negative = false;
-	squares_sum(m->squares, scale, &s.s2.magnitude);
-	set_integer(&shape->n2, 0);
-	add_product(&shape->n2, 1, &s.n, &s.s2);
-	add_product(&shape->n2, -1, &s.s1, &s.s1);
-	natural_multiply(&square, &s.n.magnitude, &s.n.magnitude);
-	shape->ndigits = statistic_ndigits(statistic_places(m->numbers.scale), &shape->n2.magnitude, &square, 2 * scale);
-	if (shape->n2.magnitude.nlimbs == 0 || shape->ndigits <= 0)
-		return false;
-	cubes_sum(m->cubes, scale, &s.s3);
-	if (is_fourth)
-		fourths_sum(m->fourths, scale, &s.s4);
-	(is_fourth ? fourth : third)(&s, &shape->higher);
-	return true;
-}
+/* N2, and N3 or N4. */
+struct shape {
+	struct integer n2, higher;
+	int ndigits; /* of the deviation that are right */
+};
 
 /* How many digits after the point are right of G, which is the root of numerator / denominator, or of K, which is that. */
 static int count_places(const struct shape *s, bool is_root, const struct natural *numerator, const struct natural *denominator)
@@ -175,34 +154,71 @@ static size_t format_kurtosis(const struct shape *s, uint128 factor, uint128 a, 
 	return ratio_format_places(numerator.negative, &numerator.magnitude, &denominator.magnitude, 0, places, text);
 }
 
-/* The four results: how many numbers each needs, and what it is of their moments. */
+/* How many numbers a result needs. */
 static uint64_t nleast_of(enum operation operation)
 {
 	return operation == OPERATION_SKEWNESS ? 3 : operation == OPERATION_KURTOSIS ? 4 : 1;
 }
 
-static size_t format_shape(enum operation operation, const struct shape *s, char *text)
+/* Writes one of the four results. places: how many are right of each number; scale: of the sums. Returns the text's length; 0: there
+ * is no variance. */
+static size_t format_shape(enum operation operation, struct sums *s, int places, int scale, char *text)
 {
+	const bool is_fourth = operation >= OPERATION_KURTOSIS;
 	const uint128 n = s->n;
+	struct natural square;
+	struct shape shape;
 
+	set_integer(&s->count, n);
+	set_integer(&shape.n2, 0);
+	add_product(&shape.n2, 1, &s->count, &s->s2);
+	add_product(&shape.n2, -1, &s->s1, &s->s1);
+	natural_multiply(&square, &s->count.magnitude, &s->count.magnitude);
+	shape.ndigits = statistic_ndigits(places, &shape.n2.magnitude, &square, 2 * scale);
+	if (shape.n2.magnitude.nlimbs == 0 || shape.ndigits <= 0)
+		return 0;
+	(is_fourth ? fourth : third)(s, &shape.higher);
 	switch (operation) {
 	case OPERATION_SKEWNESS:
-		return format_skewness(s, n * (n - 1), (n - 2) * (n - 2), text);
+		return format_skewness(&shape, n * (n - 1), (n - 2) * (n - 2), text);
 	case OPERATION_SKEWNESS_POP:
-		return format_skewness(s, 1, 1, text);
+		return format_skewness(&shape, 1, 1, text);
 	case OPERATION_KURTOSIS:
-		return format_kurtosis(s, n - 1, n + 1, n - 1, (n - 2) * (n - 3), text);
+		return format_kurtosis(&shape, n - 1, n + 1, n - 1, (n - 2) * (n - 3), text);
 	default:
-		return format_kurtosis(s, 1, 1, 1, 1, text);
+		return format_kurtosis(&shape, 1, 1, 1, 1, text);
 	}
 }
 
 static void format_moments(enum operation operation, const struct column_moments *m, char *text)
 {
-	struct shape s;
+	const int scale = statistic_limb_scale(m);
+	struct sums s;
 
-	if (shape_set(&s, m, nleast_of(operation), operation >= OPERATION_KURTOSIS))
-		format_shape(operation, &s, text);
+	if (m->numbers.count < nleast_of(operation))
+		return;
+	s.n = m->numbers.count;
+	s.s1.negative = statistic_scaled_sum(m, scale, &s.s1.magnitude);
+	s.s2.negative = false;
+	squares_sum(m->squares, scale, &s.s2.magnitude);
+	cubes_sum(m->cubes, scale, &s.s3);
+	if (operation >= OPERATION_KURTOSIS)
+		fourths_sum(m->fourths, scale, &s.s4);
+	format_shape(operation, &s, statistic_places(m->numbers.scale), scale, text);
+}
+
+char *statistic_shape_write_short(enum operation operation, const struct short_moments *m, char *to)
+{
+	struct sums s;
+
+	if (m->count < nleast_of(operation))
+		return to;
+	s.n = m->count;
+	set_signed(&s.s1, m->sum);
+	set_integer(&s.s2, m->squares);
+	set_signed(&s.s3, m->cubes);
+	set_signed(&s.s4, m->fourths);
+	return to + format_shape(operation, &s, RATIO_PLACES_ALL, m->scale, to);
 }
 
 void statistic_skewness(const struct column_moments *m, char *text)
@@ -223,58 +239,4 @@ void statistic_kurtosis(const struct column_moments *m, char *text)
 void statistic_kurtosis_pop(const struct column_moments *m, char *text)
 {
 	format_moments(OPERATION_KURTOSIS_POP, m, text);
-}
-
-/* ---- short ones ---- */
-
-/* *sum += factor x a x b. Returns false where that does not fit. */
-static bool add_short_product(int128 *sum, int factor, int128 a, int128 b)
-{
-	int128 product;
-
-	return !__builtin_mul_overflow(a, b, &product) && !__builtin_mul_overflow(product, (int128)factor, &product) &&
-	       !__builtin_add_overflow(*sum, product, sum);
-}
-
-/* Like third and fourth. Return false where that does not fit. */
-static bool short_third(const struct short_moments *m, int128 *out)
-{
-	const int128 n = m->count, s1 = m->sum;
-	int128 inner = 0, square = 0;
-
-	*out = 0;
-	return m->squares <= (uint128)DECIMAL_INT128_MAX && add_short_product(&inner, 1, n, m->cubes) &&
-	       add_short_product(&inner, -3, s1, (int128)m->squares) && add_short_product(&square, 1, s1, s1) &&
-	       add_short_product(out, 1, n, inner) && add_short_product(out, 2, s1, square);
-}
-
-static bool short_fourth(const struct short_moments *m, int128 *out)
-{
-	const int128 n = m->count, s1 = m->sum;
-	int128 inner = 0, outer = 0, square = 0;
-
-	*out = 0;
-	return m->squares <= (uint128)DECIMAL_INT128_MAX && add_short_product(&square, 1, s1, s1) &&
-	       add_short_product(&inner, 1, n, m->fourths) && add_short_product(&inner, -4, s1, m->cubes) &&
-	       add_short_product(&outer, 1, n, inner) && add_short_product(&outer, 6, square, (int128)m->squares) &&
-	       add_short_product(out, 1, n, outer) && add_short_product(out, -3, square, square);
-}
-
-char *statistic_shape_write_short(enum operation operation, const struct short_moments *m, char *to)
-{
-	int128 n2, higher;
-	struct shape s;
-
-	if (m->count < nleast_of(operation))
-		return to;
-	if (!statistic_scatter_short(m, &n2) || !(operation >= OPERATION_KURTOSIS ? short_fourth : short_third)(m, &higher))
-		return NULL;
-	if (n2 == 0)
-		return to;
-	s.n = m->count;
-	s.ndigits = RATIO_PLACES_ALL;
-	set_integer(&s.n2, (uint128)n2);
-	set_integer(&s.higher, higher < 0 ? -(uint128)higher : (uint128)higher);
-	s.higher.negative = higher < 0;
-	return to + format_shape(operation, &s, to);
 }

@@ -28,9 +28,10 @@ void integer_add_natural(struct integer *to, const struct natural *x, bool negat
 	} else if (natural_compare(&to->magnitude, x) >= 0) {
 		natural_subtract(&to->magnitude, x);
 	} else {
-		larger = *x;
+		natural_copy(&larger, x);
 		natural_subtract(&larger, &to->magnitude);
-		*to = (struct integer){negative, larger};
+		natural_copy(&to->magnitude, &larger);
+		to->negative = negative;
 	}
 }
 

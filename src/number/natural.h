@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "number/decimal.h"
 
@@ -38,6 +39,13 @@ struct natural {
 	int nlimbs;
 	uint32_t limb[NATURAL_NLIMBS];
 };
+
+/* copy = n. An assignment takes the time of the longest one. */
+static inline void natural_copy(struct natural *copy, const struct natural *n)
+{
+	copy->nlimbs = n->nlimbs;
+	memcpy(copy->limb, n->limb, (size_t)n->nlimbs * sizeof *n->limb);
+}
 
 /* n = value */
 void natural_set(struct natural *n, uint128 value);
